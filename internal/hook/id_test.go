@@ -1,0 +1,162 @@
+package hook_test
+
+import (
+	"strings"
+	"testing"
+
+	"surehook/internal/hook"
+)
+
+const (
+	someEvent    hook.EventID    = "evt_01jd3m5k8zf4v9q2w7x6y5t4r3"
+	someEndpoint hook.EndpointID = "ep_0123456789abcdef"
+)
+
+func TestNewEventID_SortsByTime(t *testing.T) {
+	t.Parallel()
+
+	var last hook.EventID
+	for range 1000 {
+		id, err := hook.NewEventID()
+		if err != nil {
+			t.Fatalf("NewEventID() = %v", err)
+		}
+		if id <= last {
+			t.Fatalf("NewEventID() = %s after %s; want a later one", id, last)
+		}
+		if _, err := hook.ParseEventID(string(id)); err != nil {
+			t.Fatalf("ParseEventID(%s) = %v", id, err)
+		}
+		last = id
+	}
+}
+
+func TestKeyedEventID(t *testing.T) {
+	t.Parallel()
+
+	first := hook.KeyedEventID("acme", "order-1")
+	tests := []struct {
+		name   string
+		tenant hook.TenantID
+		key    string
+		same   bool
+	}{
+		{name: "the same tenant and key give the same id", tenant: "acme", key: "order-1", same: true},
+		{name: "another key gives another id", tenant: "acme", key: "order-2"},
+		{name: "another tenant gives another id", tenant: "acme2", key: "order-1"},
+		{name: "tenant and key do not run into each other", tenant: "acmeorder-", key: "1"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			got := hook.KeyedEventID(tt.tenant, tt.key)
+			if (got == first) != tt.same {
+				t.Errorf("KeyedEventID(%s, %s) = %s; the first was %s; want same: %t", tt.tenant, tt.key, got, first, tt.same)
+			}
+			if _, err := hook.ParseEventID(string(got)); err != nil {
+				t.Errorf("ParseEventID(%s) = %v", got, err)
+			}
+		})
+	}
+}
+
+func TestParseDeliveryID(t *testing.T) {
+	t.Parallel()
+
+	const event, endpoint = "01jd3m5k8zf4v9q2w7x6y5t4r3", "0123456789abcdef"
+	tests := []struct {
+		name string
+		in   string
+		ok   bool
+	}{
+		{"the first generation", "dlv_" + event + "_" + endpoint + "_1", true},
+		{"the last generation", "dlv_" + event + "_" + endpoint + "_9999", true},
+		{"generation zero", "dlv_" + event + "_" + endpoint + "_0", false},
+		{"a generation too far", "dlv_" + event + "_" + endpoint + "_10000", false},
+		{"a generation with a leading zero", "dlv_" + event + "_" + endpoint + "_01", false},
+		{"a signed generation", "dlv_" + event + "_" + endpoint + "_+1", false},
+		{"no generation", "dlv_" + event + "_" + endpoint, false},
+		{"another prefix", "evt_" + event + "_" + endpoint + "_1", false},
+		{"a short endpoint", "dlv_" + event + "_" + endpoint[1:] + "_1", false},
+		{"a letter that base32 lacks", "dlv_" + event + "_" + strings.Replace(endpoint, "a", "u", 1) + "_1", false},
+		{"upper case", "dlv_" + strings.ToUpper(event) + "_" + endpoint + "_1", false},
+		{"an event past 128 bits", "dlv_8" + event[1:] + "_" + endpoint + "_1", false},
+		{"nothing", "", false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			got, err := hook.ParseDeliveryID(tt.in)
+			if (err == nil) != tt.ok {
+				t.Fatalf("ParseDeliveryID(%q) = %v, %v; want ok: %t", tt.in, got, err, tt.ok)
+			}
+			if err != nil && hook.CodeOf(err) != hook.CodeNotFound {
+				t.Errorf("ParseDeliveryID(%q) has code %s; want not_found", tt.in, hook.CodeOf(err))
+			}
+			if err == nil && got.String() != tt.in {
+				t.Errorf("ParseDeliveryID(%q).String() = %q", tt.in, got)
+			}
+		})
+	}
+}
+
+func FuzzParseDeliveryID(f *testing.F) {
+	f.Add(hook.DeliveryID{Event: someEvent, Endpoint: someEndpoint, Generation: 12}.String())
+	f.Add("dlv___1")
+	f.Fuzz(func(t *testing.T, s string) {
+		id, err := hook.ParseDeliveryID(s)
+		if err == nil && id.String() != s {
+			t.Errorf("ParseDeliveryID(%q).String() = %q", s, id)
+		}
+	})
+}
+
+func FuzzDecodeToken(f *testing.F) {
+	body, err := hook.NewToken("acme", hook.DeliveryID{Event: someEvent, Endpoint: someEndpoint, Generation: 1}, 3).Encode()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(body)
+	f.Add(`{"delivery":"","attempt":1}`)
+	f.Add(`null`)
+	f.Fuzz(func(t *testing.T, body string) {
+		token, err := hook.DecodeToken(body)
+		if err != nil {
+			return
+		}
+		again, err := token.Encode()
+		if err != nil {
+			t.Fatalf("Encode(%v) = %v", token, err)
+		}
+		if back, err := hook.DecodeToken(again); err != nil || back != token {
+			t.Errorf("DecodeToken(%s) = %v, %v; want %v", again, back, err, token)
+		}
+	})
+}
+
+func TestDecodeToken_RefusesWhatIsNoToken(t *testing.T) {
+	t.Parallel()
+
+	const delivery = `"delivery":"dlv_01jd3m5k8zf4v9q2w7x6y5t4r3_0123456789abcdef_1"`
+	tests := []struct{ name, body string }{
+		{"no JSON", `hello`},
+		{"null", `null`},
+		{"no delivery", `{"tenant":"acme","attempt":1,"nonce":"n"}`},
+		{"no attempt", `{` + delivery + `,"tenant":"acme","nonce":"n"}`},
+		{"an attempt past every policy", `{` + delivery + `,"tenant":"acme","attempt":22,"nonce":"n"}`},
+		{"no nonce", `{` + delivery + `,"tenant":"acme","attempt":1}`},
+		{"no tenant", `{` + delivery + `,"attempt":1,"nonce":"n"}`},
+		{"a dead letter", `{` + delivery + `,"tenant":"acme","reason":"rejected","attempts":1}`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			if token, err := hook.DecodeToken(tt.body); hook.CodeOf(err) != hook.CodeInvalid || err == nil {
+				t.Errorf("DecodeToken(%s) = %v, %v; want an invalid error", tt.body, token, err)
+			}
+		})
+	}
+}

@@ -1,0 +1,167 @@
+package hook
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// Bounds of what may be asked for. The README lists them.
+const (
+	MaxPayload             = 256 << 10 // bytes of one event's payload
+	MaxBatchEvents         = 100
+	MaxBatchBytes          = 4 << 20 // bytes of one batch request
+	MaxEndpointsPerTenant  = 500
+	MaxURL                 = 2048 // bytes
+	MaxUID                 = 128
+	MaxDescription         = 1024
+	MaxEventTypes          = 100
+	MaxMetadata            = 50
+	MaxMetadataKey         = 64
+	MaxMetadataValue       = 512
+	MaxHeaders             = 20
+	MaxHeaderName          = 64
+	MaxHeaderValue         = 1024
+	MaxIdempotencyKey      = 255
+	MinTimeout             = time.Second
+	MaxTimeout             = 30 * time.Second
+	DefaultTimeout         = 10 * time.Second
+	MinMaxAge              = time.Second
+	MaxMaxAge              = 14 * 24 * time.Hour
+	DefaultMaxAge          = 72 * time.Hour
+	MaxScheduleDelays      = 20
+	MaxDelay               = 7 * 24 * time.Hour
+	MaxAttempts            = MaxScheduleDelays + 1
+	MaxExponentialFactor   = 10.0
+	DefaultRotationOverlap = 24 * time.Hour
+	MaxRotationOverlap     = 7 * 24 * time.Hour
+)
+
+var (
+	typePattern    = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,128}$`)
+	subscription   = regexp.MustCompile(`^(\*|[A-Za-z0-9_.-]{1,128}|[A-Za-z0-9_.-]{1,126}\.\*)$`)
+	uidPattern     = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,128}$`)
+	headerName     = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$")
+	headerValue    = regexp.MustCompile(`^[\x21-\x7e]([\x20-\x7e\t]*[\x21-\x7e])?$`)
+	idempotencyKey = regexp.MustCompile(`^[\x21-\x7e]{1,255}$`)
+)
+
+// ValidateEvent checks an event's type and idempotency key. Its payload is
+// checked where it is parsed.
+func ValidateEvent(e Event) []FieldError {
+	var errs []FieldError
+	if !typePattern.MatchString(e.Type) {
+		errs = append(errs, FieldError{"type", "must be 1 to 128 of A-Z a-z 0-9 _ . -"})
+	} else if strings.HasPrefix(e.Type, SystemPrefix) {
+		errs = append(errs, FieldError{"type", "types that begin with " + SystemPrefix + " are made by Surehook only"})
+	}
+	if len(e.Payload) == 0 {
+		errs = append(errs, FieldError{"payload", "is missing"})
+	}
+	if e.IdempotencyKey != "" && !idempotencyKey.MatchString(e.IdempotencyKey) {
+		errs = append(errs, FieldError{"idempotency_key", "must be 1 to 255 visible ASCII characters"})
+	}
+	return errs
+}
+
+// ValidateEndpoint checks everything of an endpoint that can be checked
+// without knowing which addresses may be dialed.
+func ValidateEndpoint(e Endpoint) []FieldError {
+	var errs []FieldError
+	add := func(field, format string, args ...any) {
+		errs = append(errs, FieldError{field, fmt.Sprintf(format, args...)})
+	}
+
+	if e.UID != "" && (!uidPattern.MatchString(e.UID) || strings.HasPrefix(e.UID, endpointPrefix)) {
+		add("uid", "must be 1 to %d of A-Z a-z 0-9 _ . - and not begin with %s", MaxUID, endpointPrefix)
+	}
+	if e.URL == "" {
+		add("url", "is missing")
+	}
+	if len(e.Description) > MaxDescription || !utf8.ValidString(e.Description) {
+		add("description", "must be at most %d bytes", MaxDescription)
+	}
+	if len(e.EventTypes) == 0 || len(e.EventTypes) > MaxEventTypes {
+		add("event_types", "must name 1 to %d types", MaxEventTypes)
+	}
+	for i, t := range e.EventTypes {
+		if !subscription.MatchString(t) {
+			add(fmt.Sprintf("event_types[%d]", i), `must be a type such as "order.paid", a prefix such as "order.*", or "*"`)
+		}
+	}
+	if len(e.Metadata) > MaxMetadata {
+		add("metadata", "must have at most %d entries", MaxMetadata)
+	}
+	for k, v := range e.Metadata {
+		if k == "" || len(k) > MaxMetadataKey || len(v) > MaxMetadataValue {
+			add("metadata", "keys must be 1 to %d bytes and values at most %d", MaxMetadataKey, MaxMetadataValue)
+			break
+		}
+	}
+	errs = append(errs, validateHeaders(e.Headers)...)
+	if e.Timeout < MinTimeout || e.Timeout > MaxTimeout {
+		add("timeout", "must be %s to %s", FormatDuration(MinTimeout), FormatDuration(MaxTimeout))
+	}
+	if e.MaxAge < MinMaxAge || e.MaxAge > MaxMaxAge {
+		add("max_age", "must be %s to %s", FormatDuration(MinMaxAge), FormatDuration(MaxMaxAge))
+	}
+	if len(e.Schemes) == 0 {
+		add("signature_schemes", "must name v1, v1a or both")
+	}
+	if e.Style == StyleClassic && (len(e.Schemes) != 1 || e.Schemes[0] != SchemeV1) {
+		add("signature_schemes", "classic headers carry v1 only")
+	}
+	return errs
+}
+
+func validateHeaders(headers map[string]string) []FieldError {
+	var errs []FieldError
+	if len(headers) > MaxHeaders {
+		errs = append(errs, FieldError{"headers", fmt.Sprintf("must have at most %d entries", MaxHeaders)})
+	}
+	for name, value := range headers {
+		field := "headers." + name
+		switch {
+		case !headerName.MatchString(name):
+			errs = append(errs, FieldError{"headers", fmt.Sprintf("names must be 1 to %d characters of an HTTP token", MaxHeaderName)})
+		case ReservedHeader(name):
+			errs = append(errs, FieldError{field, "is set by Surehook or by HTTP itself"})
+		case len(value) > MaxHeaderValue || !headerValue.MatchString(value):
+			errs = append(errs, FieldError{field, fmt.Sprintf("must be 1 to %d visible ASCII characters, spaces inside", MaxHeaderValue)})
+		}
+	}
+	return errs
+}
+
+// ReservedHeader reports whether a header is Surehook's or HTTP's own and so
+// cannot be set by a user: framing, hop-by-hop, signature and identity headers.
+func ReservedHeader(name string) bool {
+	name = strings.ToLower(name)
+	for _, prefix := range []string{"webhook-", "x-webhook-", "proxy-", "sec-", ":"} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	switch name {
+	case "host", "content-length", "content-type", "content-encoding", "transfer-encoding", "connection", "keep-alive",
+		"te", "trailer", "upgrade", "expect", "user-agent", "date", "traceparent", "tracestate", "accept-encoding",
+		"x-event-id", "x-idempotency-key", "cookie", "forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto":
+		return true
+	}
+	return false
+}
+
+// FormatDuration writes a duration with units and without needless zeros: 90s
+// is "1m30s", 24h is "24h".
+func FormatDuration(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}

@@ -1,0 +1,79 @@
+// Package names holds the words that infrastructure and code must agree on:
+// environment variables, table keys and indexes, log keys. It knows nothing else.
+package names
+
+// Environment variables. infra sets them on the functions, internal/config reads them.
+const (
+	EnvTable            = "SUREHOOK_TABLE"                // DynamoDB table name
+	EnvKey              = "SUREHOOK_KMS_KEY_ARN"          // KMS key that seals endpoint secrets
+	EnvLiveQueue        = "SUREHOOK_LIVE_QUEUE_URL"       // lane of first attempts
+	EnvRetryQueue       = "SUREHOOK_RETRY_QUEUE_URL"      // lane of later attempts
+	EnvRetryQueueARN    = "SUREHOOK_RETRY_QUEUE_ARN"      // the same lane, as a schedule's target
+	EnvDeadLettersQueue = "SUREHOOK_DEAD_LETTERS_URL"     // deliveries that gave up
+	EnvUndeliverableARN = "SUREHOOK_UNDELIVERABLE_ARN"    // dead-letter queue of our own queues and schedules
+	EnvScheduleGroup    = "SUREHOOK_SCHEDULE_GROUP"       // EventBridge Scheduler group of retry schedules
+	EnvScheduleRole     = "SUREHOOK_SCHEDULE_ROLE_ARN"    // role the Scheduler assumes to send a token
+	EnvAdminKeySecret   = "SUREHOOK_ADMIN_KEY_SECRET_ARN" // Secrets Manager secret of the first admin key
+	EnvRetention        = "SUREHOOK_RETENTION"            // how long events and deliveries are kept, a Go duration
+	EnvEgress           = "SUREHOOK_EGRESS"               // EgressPublic or EgressLoopback
+	EnvRuntimeAPI       = "AWS_LAMBDA_RUNTIME_API"        // host:port of the Lambda runtime API, set by Lambda
+)
+
+// Values of EnvEgress.
+const (
+	EgressPublic   = "public"   // https to public addresses only
+	EgressLoopback = "loopback" // also http and loopback addresses: the local stack, never AWS
+)
+
+// The table's keys and indexes.
+const (
+	PartitionKey = "pk"
+	SortKey      = "sk"
+	ExpiresAt    = "expires_at" // TTL attribute, epoch seconds
+
+	IndexByEndpoint    = "by_endpoint"
+	ByEndpointHash     = "endpoint_id"
+	ByEndpointRange    = "endpoint_sk" // <state>#<time>#<delivery id>
+	IndexByState       = "by_state"
+	ByStateHash        = "state_pk"
+	ByStateRange       = "state_sk"
+	SecretAdminKeyJSON = "key" // JSON field of the admin key's secret that holds the key without its prefix
+)
+
+// Authorizer context keys: what the authorize function tells the functions behind it.
+const (
+	AuthKeyID  = "key_id"
+	AuthTenant = "tenant"
+	AuthScopes = "scopes" // comma-separated
+)
+
+// Log keys.
+const (
+	LogTenant     = "tenant"
+	LogEvent      = "event_id"
+	LogEventType  = "event_type"
+	LogEndpoint   = "endpoint_id"
+	LogDelivery   = "delivery_id"
+	LogAttempt    = "attempt"
+	LogOutcome    = "outcome"
+	LogStatus     = "status"
+	LogDuration   = "duration_ms"
+	LogLatency    = "latency_ms"
+	LogDecision   = "decision"
+	LogReason     = "reason"
+	LogNext       = "next_attempt_at"
+	LogDeliveries = "deliveries"
+	LogDuplicate  = "duplicate"
+	LogError      = "error"
+	LogHost       = "host"
+	LogMessage    = "message_id"
+	LogMethod     = "method"
+	LogRoute      = "route"
+	LogKey        = "key_id"
+)
+
+// Version is the release this is.
+const Version = "0.1.0"
+
+// UserAgent is the User-Agent of every delivery.
+const UserAgent = "Surehook/" + Version
