@@ -47,8 +47,8 @@ type Outcome struct {
 
 // Bounds of what is kept of a response.
 const (
-	MaxResponseBody          = 1000 // bytes kept with a failed attempt
-	MaxLastBody = 200  // bytes kept in the delivery itself, so that its record stays within one write unit
+	MaxResponseBody = 1000 // bytes kept with a failed attempt
+	MaxLastBody     = 200  // bytes kept in the delivery itself, so that its record stays within one write unit
 )
 
 // Attempt is one HTTP request of a delivery. A delivery that succeeds at once

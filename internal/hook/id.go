@@ -13,7 +13,7 @@ import (
 	"go.jetify.com/typeid"
 )
 
-// TenantID names a customer of the user: 1 to 64 of A-Z a-z 0-9 _ . -
+// TenantID names a customer of the user, in 1 to 64 letters, digits, underscores, dots and hyphens.
 type TenantID string
 
 // EventID is "evt_" and a TypeID suffix of 26 characters; ids of events without
@@ -31,9 +31,6 @@ const (
 	endpointPrefix = "ep_"
 	deliveryPrefix = "dlv_"
 	keyPrefix      = "key_"
-
-	eventSuffixLen    = 26
-	endpointSuffixLen = 16
 
 	// MaxGeneration bounds how often one event can be replayed to one endpoint.
 	MaxGeneration = 9999
