@@ -50,6 +50,7 @@ require (
 	github.com/tink-crypto/tink-go/v2 v2.9.0 // indirect
 	github.com/yuin/goldmark v1.7.16 // indirect
 	go.jetify.com/typeid v1.3.0 // indirect
+	golang.org/x/crypto v0.53.0 // indirect
 	golang.org/x/lint v0.0.0-20241112194109-818c5a804067 // indirect
 	golang.org/x/mod v0.38.0 // indirect
 	golang.org/x/sync v0.24.0 // indirect
@@ -58,4 +59,11 @@ require (
 	golang.org/x/tools v0.48.0 // indirect
 	golang.org/x/tools/cmd/godoc v0.1.0-deprecated // indirect
 	golang.org/x/tools/godoc v0.1.0-deprecated // indirect
+	google.golang.org/protobuf v1.36.11 // indirect
+)
+
+ignore (
+	./infra/cdk.out
+	./infra/node_modules
+	./localstack/verify/node_modules
 )

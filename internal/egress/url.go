@@ -1,0 +1,118 @@
+package egress
+
+import (
+	"fmt"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"surehook/internal/hook"
+)
+
+var (
+	visible = regexp.MustCompile(`^[\x21-\x7e]+$`)
+	// hostName is two or more labels of letters, digits, - and _ (which DNS
+	// allows and some hosts have).
+	hostName = regexp.MustCompile(`^([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)+[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$`)
+	// number is a last label that makes the WHATWG URL standard, and the C
+	// library, read the whole host as an IPv4 address.
+	number = regexp.MustCompile(`(^|\.)([0-9]+|0x[0-9a-f]*)$`)
+)
+
+// maxHost is how long a host name may be, in bytes (RFC 1035, section 2.3.4).
+const maxHost = 253
+
+// CheckURL returns what is wrong with an endpoint's URL, as the end of a
+// sentence that begins with "url"; empty when it may be sent to. What a name
+// resolves to is judged when it is dialed.
+//
+// It accepts one way of writing a host only. Parsers differ on the others
+// (2130706433, 0177.1, 127.1, [::1%lo], a trailing dot, backslashes), and what
+// one takes for a name another dials as an address.
+func (p Policy) CheckURL(raw string) string {
+	switch {
+	case raw == "":
+		return "is missing"
+	case len(raw) > hook.MaxURL:
+		return fmt.Sprintf("must be at most %d bytes", hook.MaxURL)
+	case !visible.MatchString(raw):
+		return "must hold visible ASCII characters only, an international host name in its xn-- form"
+	case strings.Contains(raw, `\`):
+		return "must not hold a backslash"
+	case strings.Contains(raw, "#"):
+		return "must not have a fragment"
+	}
+
+	u, err := url.Parse(raw)
+	switch {
+	case err != nil:
+		return "is not a valid URL"
+	case u.Scheme == "http" && !p.Loopback, u.Scheme != "http" && u.Scheme != "https":
+		return "must begin with https://"
+	case u.User != nil:
+		return "must not hold a user name or password"
+	case u.Hostname() == "":
+		return "must name a host"
+	}
+
+	port, ok := portOf(u)
+	if !ok {
+		return "must have a valid port or none"
+	}
+	return p.checkHost(u, port)
+}
+
+// portOf returns the URL's port or its scheme's; false when the port is not
+// written as a plain number from 1 to 65535.
+func portOf(u *url.URL) (uint16, bool) {
+	if text := u.Port(); text != "" {
+		port, err := strconv.ParseUint(text, 10, 16)
+		return uint16(port), err == nil && port > 0 && strconv.FormatUint(port, 10) == text
+	}
+	if u.Scheme == "http" {
+		return 80, !strings.HasSuffix(u.Host, ":")
+	}
+	return 443, !strings.HasSuffix(u.Host, ":")
+}
+
+func (p Policy) checkHost(u *url.URL, port uint16) string {
+	host := strings.ToLower(u.Hostname())
+	bracketed := strings.HasPrefix(u.Host, "[")
+
+	if ip, err := netip.ParseAddr(host); err == nil && ip.Is6() == bracketed {
+		return explain(p.Judge(netip.AddrPortFrom(ip, port)))
+	}
+	switch {
+	case bracketed, number.MatchString(host):
+		return "must write an IP address in its plain form, such as 192.0.2.1 or [2001:db8::1]"
+	case within(host, "localhost"):
+		return explain(p.Judge(netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), port)))
+	case strings.HasSuffix(host, "."):
+		return "must not end its host with a dot"
+	case !strings.Contains(host, "."), within(host, "internal"), within(host, "local"):
+		return "must name a host of the public internet"
+	case len(host) > maxHost, !hostName.MatchString(host):
+		return "must have a valid host name"
+	}
+	return explain(judgePort(port))
+}
+
+// within reports whether the host is the domain or a name under it.
+func within(host, domain string) bool {
+	return host == domain || strings.HasSuffix(host, "."+domain)
+}
+
+// explain puts a verdict on an address of the URL in words for its owner.
+func explain(v Verdict) string {
+	switch v {
+	case VerdictAllowed:
+		return ""
+	case VerdictPort:
+		return "must use port 443, 8443, 80 or 8080"
+	case VerdictReserved, VerdictRuntimeAPI:
+		return "must not lead to a private, loopback or otherwise reserved address"
+	}
+	return "cannot be judged"
+}

@@ -1,0 +1,175 @@
+package send_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+
+	"surehook/internal/hook"
+)
+
+// redirect answers with the status and Location, none if it is empty.
+func redirect(status int, location string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		if location != "" {
+			w.Header().Set("Location", location)
+		}
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, "moved")
+	}
+}
+
+func TestSender_Send_repeatsThePostWhereItIsRedirected(t *testing.T) {
+	t.Parallel()
+
+	for _, status := range []int{301, 302, 307, 308} {
+		for name, configure := range map[string]func(*httptest.Server){"HTTP/1.1": withTLS, "HTTP/2.0": withHTTP2} {
+			t.Run(strconv.Itoa(status)+" over "+name, func(t *testing.T) {
+				t.Parallel()
+
+				mux := http.NewServeMux()
+				mux.HandleFunc("/a/old", redirect(status, "../new?x=1#part"))
+				mux.HandleFunc("/new", answer(http.StatusAccepted))
+				server, received := serve(t, mux.ServeHTTP, configure)
+				r := request(t, server.URL+"/a/old")
+				r.Endpoint.Headers = map[string]string{"Authorization": "Bearer abc"}
+
+				outcome := sender(t, server).Send(t.Context(), r)
+				want := hook.Outcome{Class: hook.ClassDelivered, Status: http.StatusAccepted, URL: server.URL + "/new?x=1", Body: []byte{}}
+				same(t, outcome, want)
+				first, second := <-received, <-received
+				if second.method != http.MethodPost || second.body != payload || second.path != "/new?x=1" {
+					t.Errorf("redirected to %s %s %q; want POST /new?x=1 %q", second.method, second.path, second.body, payload)
+				}
+				for _, name := range []string{"Webhook-Signature", "Webhook-Id", "Authorization", "Content-Type", "User-Agent"} {
+					if got, want := second.header.Get(name), first.header.Get(name); got != want || got == "" {
+						t.Errorf("redirected with %s: %q; want %q", name, got, want)
+					}
+				}
+			})
+		}
+	}
+}
+
+func TestSender_Send_redirectsThatEndTheAttempt(t *testing.T) {
+	t.Parallel()
+
+	const prefix = "The endpoint redirected to a URL that is refused: it "
+	tests := []struct {
+		name     string
+		status   int
+		location string
+		class    hook.Class
+		text     string
+	}{
+		{"303 asks for a GET", 303, "/new", hook.ClassRedirect, "The endpoint answered 303 See Other."},
+		{"300 offers a choice", 300, "/new", hook.ClassRedirect, "The endpoint answered 300 Multiple Choices."},
+		{"304 makes no sense", 304, "", hook.ClassRedirect, "The endpoint answered 304 Not Modified."},
+		{"a missing Location", 307, "", hook.ClassRedirect, "The endpoint redirected without a valid Location."},
+		{"an invalid Location", 302, "https://%zz/", hook.ClassRedirect, "The endpoint redirected without a valid Location."},
+		{"a loop", 308, "/", hook.ClassRedirect, "The endpoint redirected more than 3 times."},
+		{"from https to http", 307, "http://127.0.0.1/", hook.ClassBlocked, "The endpoint redirected from https to http."},
+		{"to another scheme", 307, "ftp://127.0.0.1/", hook.ClassBlocked, prefix + "must begin with https://."},
+		{"to a user", 307, "https://user:pass@127.0.0.1/", hook.ClassBlocked, prefix + "must not hold a user name or password."},
+		{"to instance metadata", 301, "https://169.254.169.254/latest/", hook.ClassBlocked, prefix + "must not lead to a private, loopback or otherwise reserved address."},
+		{"to the runtime API", 308, "https://127.0.0.1:9001/", hook.ClassBlocked, prefix + "must not lead to a private, loopback or otherwise reserved address."},
+		{"to a long URL", 302, "/" + strings.Repeat("a", hook.MaxURL), hook.ClassBlocked, prefix + "must be at most 2048 bytes."},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			server, received := serve(t, redirect(tt.status, tt.location), withTLS)
+			outcome := sender(t, server).Send(t.Context(), request(t, server.URL+"/"))
+			want := hook.Outcome{Class: tt.class, Status: tt.status, Error: tt.text, URL: server.URL + "/", Body: []byte("moved")}
+			if tt.status == http.StatusNotModified {
+				want.Body = []byte{} // it has none
+			}
+			same(t, outcome, want)
+			requests := 1
+			if tt.location == "/" {
+				requests = 4
+			}
+			if len(received) != requests {
+				t.Errorf("the server got %d requests; want %d", len(received), requests)
+			}
+		})
+	}
+}
+
+func TestSender_Send_followsThreeRedirectsAndNotFour(t *testing.T) {
+	t.Parallel()
+
+	server, received := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		left, _ := strconv.Atoi(r.URL.Path[1:])
+		if left == 0 {
+			w.WriteHeader(http.StatusOK)
+			return
+		}
+		redirect(307, "/"+strconv.Itoa(left-1))(w, r)
+	}, nil)
+
+	if outcome := sender(t).Send(t.Context(), request(t, server.URL+"/3")); outcome.Class != hook.ClassDelivered || len(received) != 4 {
+		t.Errorf("Send(3 redirects) = %+v after %d requests; want delivered after 4", outcome, len(received))
+	}
+	for len(received) > 0 {
+		<-received
+	}
+	outcome := sender(t).Send(t.Context(), request(t, server.URL+"/4"))
+	if outcome.Class != hook.ClassRedirect || outcome.Status != 307 || outcome.URL != server.URL+"/1" || len(received) != 4 {
+		t.Errorf("Send(4 redirects) = %+v after %d requests; want redirect, 307 at /1 after 4", outcome, len(received))
+	}
+}
+
+func TestSender_Send_keepsTheEndpointsHeadersFromOtherHosts(t *testing.T) {
+	t.Parallel()
+
+	elsewhere := http.NewServeMux()
+	other, atOther := serve(t, elsewhere.ServeHTTP, nil)
+	mux := http.NewServeMux()
+	mux.HandleFunc("/old", redirect(307, other.URL+"/1"))
+	mux.HandleFunc("/back", answer(http.StatusOK))
+	server, atServer := serve(t, mux.ServeHTTP, nil)
+	back := server.URL + "/back"
+	elsewhere.HandleFunc("/1", redirect(307, "/2"))
+	elsewhere.HandleFunc("/2", redirect(307, back))
+
+	r := request(t, server.URL+"/old")
+	r.Endpoint.Headers = map[string]string{"Authorization": "Bearer abc", "X-Api-Key": "abc"}
+	if outcome := sender(t).Send(t.Context(), r); outcome.Class != hook.ClassDelivered || outcome.URL != back {
+		t.Fatalf("Send(...) = %+v; want delivered at %s", outcome, back)
+	}
+
+	first := <-atServer
+	if first.header.Get("Authorization") != "Bearer abc" || first.header.Get("X-Api-Key") != "abc" {
+		t.Errorf("the endpoint got %v; want its own headers", first.header)
+	}
+	for where, g := range map[string]got{
+		"another host": <-atOther, "another host, redirected by itself": <-atOther, "the endpoint after another host": <-atServer,
+	} {
+		if g.header.Get("Authorization") != "" || g.header.Get("X-Api-Key") != "" {
+			t.Errorf("%s got %v; want none of the endpoint's own headers", where, g.header)
+		}
+		if got, want := g.header.Get("Webhook-Signature"), first.header.Get("Webhook-Signature"); got != want || g.body != payload {
+			t.Errorf("%s got %q signed %q; want %q signed %q", where, g.body, got, payload, want)
+		}
+	}
+}
+
+func TestSender_Send_namesTheHopThatDoesNotAnswer(t *testing.T) {
+	t.Parallel()
+
+	mux := http.NewServeMux()
+	mux.HandleFunc("/old", redirect(307, "/new"))
+	mux.HandleFunc("/new", func(w http.ResponseWriter, _ *http.Request) { abort(w) })
+	server, _ := serve(t, mux.ServeHTTP, func(server *httptest.Server) {
+		server.Config.SetKeepAlivesEnabled(false) // so that the second request is not repeated
+		server.Start()
+	})
+	same(t, sender(t).Send(t.Context(), request(t, server.URL+"/old")), hook.Outcome{
+		Class: hook.ClassReset, Error: "The endpoint closed the connection before it answered.", URL: server.URL + "/new",
+	})
+}
