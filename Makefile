@@ -1,0 +1,158 @@
+# Surehook. `make` lists what there is.
+
+SHELL       := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+MAKEFLAGS   += --no-builtin-rules --no-print-directory
+
+FUNCTIONS := ingest deliver manage authorize
+HOST_ARCH := $(shell go env GOARCH 2>/dev/null)
+ENV       ?=
+ARCH      ?= arm64
+DIST      := dist/$(ARCH)
+VENV      := .venv
+TOOLS     := .tools/bin
+CDK       := infra/node_modules/.bin/cdk
+
+GOLANGCI_VERSION := v2.15.0
+
+# CDK's JavaScript runtime is content with Node 20; jsii warns about its age at every start.
+export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := 1
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## List the targets
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z0-9\/_-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+## --- run ---------------------------------------------------------------
+
+.PHONY: run
+run: need/go need/node need/python local ## Bring the whole stack up on this machine and show it working (ONESHOT=1: then stop)
+	@go run ./localstack/cmd/run
+
+.PHONY: local
+local: $(VENV)/installed $(CDK) bin/infra
+	@$(MAKE) build ARCH=$(HOST_ARCH)
+
+.PHONY: build
+build: ## Build the functions as static Linux binaries (ARCH=arm64, or amd64)
+	@for f in $(FUNCTIONS); do \
+		echo "building $$f for linux/$(ARCH)"; \
+		CGO_ENABLED=0 GOOS=linux GOARCH=$(ARCH) go build -trimpath -tags lambda.norpc -ldflags='-s -w' \
+			-o $(DIST)/$$f/bootstrap ./functions/$$f; \
+	done
+
+bin/infra: $(shell find infra internal/names -name '*.go' -not -name '*_test.go' 2>/dev/null) go.mod go.sum
+	@echo "building the CDK app (the first time takes about a minute)"
+	@go build -o $@ ./infra
+
+$(VENV)/installed: localstack/requirements.txt
+	@echo "installing the emulators into $(VENV)"
+	@python3 -m venv $(VENV)
+	@$(VENV)/bin/pip install --quiet --disable-pip-version-check -r localstack/requirements.txt
+	@touch $@
+
+$(CDK): infra/package.json infra/package-lock.json
+	@echo "installing the CDK CLI into infra/node_modules"
+	@npm --prefix infra ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
+localstack/verify/node_modules: localstack/verify/package.json localstack/verify/package-lock.json
+	@npm --prefix localstack/verify ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
+## --- prove -------------------------------------------------------------
+
+.PHONY: test
+test: need/go need/node ## Prove everything that needs no emulator
+	@go test ./...
+
+.PHONY: test/race
+test/race: need/go need/node ## The same under the race detector
+	@go test -race ./internal/... ./functions/... ./localstack/...
+
+.PHONY: test/integration integration
+test/integration integration: need/go need/python $(VENV)/installed ## Port suites on two AWS emulators
+	@go run ./localstack/cmd/emulators -- go test -tags integration -count=1 ./internal/...
+
+.PHONY: test/e2e e2e
+test/e2e e2e: need/go need/node need/python local localstack/verify/node_modules ## Whole flows on the deployed local stack
+	@go test -tags e2e -count=1 -timeout 20m -v ./localstack/...
+
+.PHONY: fuzz
+fuzz: ## Fuzz every parser and rule for FUZZTIME (10s) each
+	@for pkg in $$(go list ./internal/... ./functions/...); do \
+		for target in $$(go test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
+			echo "fuzzing $$pkg $$target"; \
+			go test -run '^$$' -fuzz "^$$target$$" -fuzztime $${FUZZTIME:-10s} $$pkg; \
+		done; \
+	done
+
+.PHONY: bench
+bench: ## Run the benchmarks
+	@go test -run '^$$' -bench . -benchmem ./internal/...
+
+.PHONY: lint
+lint: $(TOOLS)/golangci-lint ## Check formatting and style
+	@$(TOOLS)/golangci-lint fmt --diff
+	@$(TOOLS)/golangci-lint run
+
+.PHONY: lint/templates
+lint/templates: $(VENV)/installed $(CDK) bin/infra ## Check the synthesised CloudFormation templates
+	@for env in dev staging prod local; do \
+		$(MAKE) synth ENV=$$env > /dev/null; \
+		echo "cfn-lint surehook-$$env"; \
+		$(VENV)/bin/cfn-lint infra/cdk.out/surehook-$$env.template.json; \
+	done
+
+.PHONY: fmt
+fmt: $(TOOLS)/golangci-lint ## Format the code
+	@$(TOOLS)/golangci-lint fmt
+
+.PHONY: verify
+verify: ## Check that go.mod and golden files are current
+	@go mod tidy -diff
+	@go mod verify > /dev/null
+
+$(TOOLS)/golangci-lint:
+	@echo "building golangci-lint $(GOLANGCI_VERSION) (the first time takes some minutes)"
+	@GOBIN=$(CURDIR)/$(TOOLS) go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
+
+## --- AWS ---------------------------------------------------------------
+
+.PHONY: synth
+synth: need/env need/node $(CDK) bin/infra ## Write the CloudFormation template of ENV to infra/cdk.out
+	@mkdir -p $(addprefix $(DIST)/,$(FUNCTIONS))
+	@cd infra && node_modules/.bin/cdk synth --quiet -c env=$(ENV) -c dist=../$(DIST)
+	@echo "infra/cdk.out/surehook-$(ENV).template.json"
+
+.PHONY: diff
+diff: need/env need/node build $(CDK) bin/infra ## Show what a deployment to ENV would change
+	@cd infra && node_modules/.bin/cdk diff -c env=$(ENV) -c dist=../$(DIST)
+
+.PHONY: deploy
+deploy: need/env need/go need/node build $(CDK) bin/infra ## Deploy to AWS (ENV=dev|staging|prod; credentials as for the AWS CLI)
+	@cd infra && node_modules/.bin/cdk bootstrap -c env=$(ENV) -c dist=../$(DIST)
+	@cd infra && node_modules/.bin/cdk deploy -c env=$(ENV) -c dist=../$(DIST) --outputs-file cdk.out/outputs.json
+	@cat infra/cdk.out/outputs.json
+
+.PHONY: destroy
+destroy: need/env need/node $(CDK) bin/infra ## Remove the stack of ENV from AWS
+	@cd infra && node_modules/.bin/cdk destroy -c env=$(ENV) -c dist=../$(DIST)
+
+.PHONY: clean
+clean: ## Remove what was built (installed tools stay)
+	@rm -rf bin dist infra/cdk.out
+
+## --- needs -------------------------------------------------------------
+
+.PHONY: need/env need/go need/node need/python
+need/env:
+	@[ -n "$(ENV)" ] || { echo "say which environment: make ... ENV=dev|staging|prod|local"; exit 1; }
+need/go:
+	@command -v go > /dev/null || { echo "Go 1.26 or newer is needed: https://go.dev/doc/install"; exit 1; }
+need/node:
+	@command -v node > /dev/null && command -v npm > /dev/null || { echo "Node.js 20 or newer with npm is needed (the CDK runs on it): https://nodejs.org/en/download"; exit 1; }
+need/python:
+	@command -v python3 > /dev/null && python3 -c 'import venv, ensurepip, sys; sys.exit(sys.version_info < (3, 10))' 2> /dev/null \
+		|| { echo "Python 3.10 or newer with venv is needed (the AWS emulator runs on it): https://www.python.org/downloads"; exit 1; }

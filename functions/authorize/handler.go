@@ -1,0 +1,42 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"surehook/internal/aws/gateway"
+	"surehook/internal/hook"
+	"surehook/internal/names"
+)
+
+// identifier tells who an Authorization header speaks for.
+type identifier interface {
+	Identify(ctx context.Context, header string) (hook.Principal, error)
+}
+
+type handler struct {
+	authenticator identifier
+	log           *slog.Logger
+}
+
+// Handle answers API Gateway. It lets a request with an unknown key through
+// without saying who calls, and the function behind refuses it: only so can
+// the caller be told why, in the API's own error format (docs/adr/0005).
+func (h *handler) Handle(ctx context.Context, e events.APIGatewayV2CustomAuthorizerV2Request) (events.APIGatewayV2CustomAuthorizerSimpleResponse, error) {
+	var header string
+	if len(e.IdentitySource) > 0 {
+		header = e.IdentitySource[0]
+	}
+	response := events.APIGatewayV2CustomAuthorizerSimpleResponse{IsAuthorized: true}
+	principal, err := h.authenticator.Identify(ctx, header)
+	switch {
+	case err == nil:
+		response.Context = gateway.Authorizer(principal)
+	case hook.CodeOf(err) != hook.CodeUnauthorized:
+		h.log.ErrorContext(ctx, "caller.not_identified", slog.Any(names.LogError, err))
+		return events.APIGatewayV2CustomAuthorizerSimpleResponse{}, err
+	}
+	return response, nil
+}

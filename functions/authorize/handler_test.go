@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"testing"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"surehook/internal/hook"
+)
+
+type answers struct {
+	principal hook.Principal
+	err       error
+}
+
+func (a answers) Identify(context.Context, string) (hook.Principal, error) { return a.principal, a.err }
+
+func TestHandle_AnswersAPIGateway(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name    string
+		answers answers
+		want    string
+		fails   bool
+	}{
+		{
+			"a known key is named",
+			answers{principal: hook.Principal{Key: "key_1", Tenant: "acme", Scopes: []hook.Scope{hook.ScopeRead, hook.ScopeReplay}}},
+			`{"isAuthorized":true,"context":{"key_id":"key_1","scopes":"read,replay","tenant":"acme"}}`, false,
+		},
+		{
+			"an unknown key passes without a name",
+			answers{err: &hook.Error{Code: hook.CodeUnauthorized, Message: "the API key is not known"}},
+			`{"isAuthorized":true}`, false,
+		},
+		{"a fault of ours is no answer", answers{err: errors.New("boom")}, "", true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			h := &handler{authenticator: tt.answers, log: slog.New(slog.NewJSONHandler(io.Discard, nil))}
+			response, err := h.Handle(t.Context(), events.APIGatewayV2CustomAuthorizerV2Request{IdentitySource: []string{"Bearer x"}})
+			if (err != nil) != tt.fails {
+				t.Fatalf("Handle() = %v; want an error: %t", err, tt.fails)
+			}
+			if tt.fails {
+				return
+			}
+			got, err := json.Marshal(response)
+			if err != nil || string(got) != tt.want {
+				t.Errorf("Handle() = %s, %v; want %s", got, err, tt.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,32 @@
+package main
+
+import (
+	"context"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"surehook/internal/deliver"
+)
+
+// batcher works on messages and returns the ids of those that must come again.
+type batcher interface {
+	Batch(ctx context.Context, messages []deliver.Message) (failed []string)
+}
+
+type handler struct {
+	deliverer batcher
+}
+
+// Handle works on one batch of a lane. Messages that it reports as failed come
+// again after the queue's visibility timeout; the others are deleted.
+func (h *handler) Handle(ctx context.Context, e events.SQSEvent) (events.SQSEventResponse, error) {
+	messages := make([]deliver.Message, len(e.Records))
+	for i, r := range e.Records {
+		messages[i] = deliver.Message{ID: r.MessageId, Body: r.Body}
+	}
+	var response events.SQSEventResponse
+	for _, id := range h.deliverer.Batch(ctx, messages) {
+		response.BatchItemFailures = append(response.BatchItemFailures, events.SQSBatchItemFailure{ItemIdentifier: id})
+	}
+	return response, nil
+}

@@ -1,0 +1,91 @@
+package dynamo
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"surehook/internal/hook"
+)
+
+// apiKeyItem is stored twice: under the hash, to check a request, and under the
+// id, to list and delete.
+type apiKeyItem struct {
+	key
+	ID        hook.KeyID    `dynamodbav:"id"`
+	Name      string        `dynamodbav:"name,omitempty"`
+	Tenant    hook.TenantID `dynamodbav:"tenant"`
+	Scopes    []hook.Scope  `dynamodbav:"scopes,omitempty"`
+	Hash      string        `dynamodbav:"hash"`
+	CreatedAt int64         `dynamodbav:"created_at"`
+}
+
+func toAPIKeyItem(at key, k hook.APIKey) apiKeyItem {
+	return apiKeyItem{
+		key: at, ID: k.ID, Name: k.Name, Tenant: k.Tenant, Scopes: k.Scopes, Hash: k.Hash, CreatedAt: millis(k.CreatedAt),
+	}
+}
+
+func fromAPIKeyItem(it apiKeyItem) hook.APIKey {
+	return hook.APIKey{
+		ID: it.ID, Name: it.Name, Tenant: it.Tenant, Scopes: it.Scopes, Hash: it.Hash, CreatedAt: fromMillis(it.CreatedAt),
+	}
+}
+
+// PutKey stores a new key; CodeConflict if its id or its hash exists.
+func (s *Store) PutKey(ctx context.Context, k hook.APIKey) error {
+	op := "put key " + string(k.ID)
+	var writes []types.TransactWriteItem
+	for _, at := range []key{apiKeyKey(k.Hash), apiKeyRow(k.ID)} {
+		put, err := s.put(toAPIKeyItem(at, k), absent())
+		if err != nil {
+			return translate(err, op)
+		}
+		writes = append(writes, types.TransactWriteItem{Put: put})
+	}
+	return translate(s.transact(ctx, writes...), op)
+}
+
+// Keys returns all keys, in the order of their ids. There are as many as people
+// have made by hand.
+func (s *Store) Keys(ctx context.Context) ([]hook.APIKey, error) {
+	var items []apiKeyItem
+	if err := s.list(ctx, apiKeysPartition, apiKeyPrefix, &items, "list keys"); err != nil {
+		return nil, err
+	}
+	keys := make([]hook.APIKey, len(items))
+	for i, it := range items {
+		keys[i] = fromAPIKeyItem(it)
+	}
+	return keys, nil
+}
+
+// KeyByHash returns the key; CodeNotFound if there is none.
+func (s *Store) KeyByHash(ctx context.Context, hash string) (hook.APIKey, error) {
+	var it apiKeyItem
+	if err := s.get(ctx, apiKeyKey(hash), &it, "key", "by hash"); err != nil {
+		return hook.APIKey{}, err
+	}
+	return fromAPIKeyItem(it), nil
+}
+
+// DeleteKey removes the key; CodeNotFound if there is none.
+func (s *Store) DeleteKey(ctx context.Context, id hook.KeyID) error {
+	op := "delete key " + string(id)
+	var it apiKeyItem
+	if err := s.get(ctx, apiKeyRow(id), &it, "key", string(id)); err != nil {
+		return err
+	}
+	err := s.transact(ctx,
+		types.TransactWriteItem{Delete: &types.Delete{
+			TableName: s.table, Key: apiKeyRow(id).attributes(), ConditionExpression: aws.String("attribute_exists(pk)"),
+		}},
+		types.TransactWriteItem{Delete: &types.Delete{TableName: s.table, Key: apiKeyKey(it.Hash).attributes()}},
+	)
+	if conditionFailed(err, 0) { // someone else deleted it since
+		return fmt.Errorf("%s: %w", op, hook.NotFound("key"))
+	}
+	return translate(err, op)
+}

@@ -1,0 +1,173 @@
+package dynamo
+
+import (
+	"context"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"surehook/internal/hook"
+)
+
+// deliveryItem is kept small, for a delivery that succeeds at once should cost
+// one write unit: its id is read from the index key.
+type deliveryItem struct {
+	key
+	EndpointID    hook.EndpointID `dynamodbav:"endpoint_id"` // names.ByEndpointHash
+	EndpointSK    string          `dynamodbav:"endpoint_sk"` // names.ByEndpointRange
+	Tenant        hook.TenantID   `dynamodbav:"tenant"`
+	EventType     string          `dynamodbav:"type"`
+	State         string          `dynamodbav:"state"`
+	Reason        hook.Reason     `dynamodbav:"reason,omitempty"`
+	Attempts      int             `dynamodbav:"attempts,omitempty"`
+	Version       int64           `dynamodbav:"version"`
+	Token         string          `dynamodbav:"token,omitempty"`
+	CreatedAt     int64           `dynamodbav:"created_at"`
+	UpdatedAt     int64           `dynamodbav:"updated_at"`
+	NextAttemptAt int64           `dynamodbav:"next_at,omitempty"`
+	ExpiresAt     int64           `dynamodbav:"expires_at,omitempty"`
+	Last          *outcomeItem    `dynamodbav:"last,omitempty"`
+}
+
+// toDeliveryItem returns the next version of d.
+func toDeliveryItem(d hook.Delivery) deliveryItem {
+	return deliveryItem{
+		key:           deliveryKey(d.ID),
+		EndpointID:    d.ID.Endpoint,
+		EndpointSK:    indexRange(d.State, d.CreatedAt, d.ID),
+		Tenant:        d.Tenant,
+		EventType:     d.EventType,
+		State:         word(d.State),
+		Reason:        d.Reason,
+		Attempts:      d.Attempts,
+		Version:       d.Version + 1,
+		Token:         d.Token,
+		CreatedAt:     millis(d.CreatedAt),
+		UpdatedAt:     millis(d.UpdatedAt),
+		NextAttemptAt: millis(d.NextAttemptAt),
+		ExpiresAt:     ttl(d.ExpiresAt),
+		Last:          toOutcomeItem(d.Last),
+	}
+}
+
+func fromDeliveryItem(it deliveryItem) (hook.Delivery, error) {
+	id, err := indexedDelivery(it.EndpointSK)
+	if err != nil {
+		return hook.Delivery{}, err
+	}
+	state, err := parse[hook.State](it.State)
+	if err != nil {
+		return hook.Delivery{}, err
+	}
+	last, err := fromOutcomeItem(it.Last)
+	if err != nil {
+		return hook.Delivery{}, err
+	}
+	return hook.Delivery{
+		ID:            id,
+		Tenant:        it.Tenant,
+		EventType:     it.EventType,
+		State:         state,
+		Reason:        it.Reason,
+		Attempts:      it.Attempts,
+		Version:       it.Version,
+		Token:         it.Token,
+		CreatedAt:     fromMillis(it.CreatedAt),
+		UpdatedAt:     fromMillis(it.UpdatedAt),
+		NextAttemptAt: fromMillis(it.NextAttemptAt),
+		ExpiresAt:     fromTTL(it.ExpiresAt),
+		Last:          last,
+	}, nil
+}
+
+type outcomeItem struct {
+	Class      string        `dynamodbav:"class"`
+	Status     int           `dynamodbav:"status,omitempty"`
+	Error      string        `dynamodbav:"error,omitempty"`
+	URL        string        `dynamodbav:"url,omitempty"`
+	Body       []byte        `dynamodbav:"body,omitempty"`
+	Duration   time.Duration `dynamodbav:"ns,omitempty"`
+	RetryAfter time.Duration `dynamodbav:"retry_after_ns,omitempty"`
+}
+
+// toOutcomeItem returns nil when there was no attempt.
+func toOutcomeItem(o hook.Outcome) *outcomeItem {
+	if o.Class == 0 {
+		return nil
+	}
+	return &outcomeItem{
+		Class:      word(o.Class),
+		Status:     o.Status,
+		Error:      o.Error,
+		URL:        o.URL,
+		Body:       o.Body,
+		Duration:   o.Duration,
+		RetryAfter: o.RetryAfter,
+	}
+}
+
+func fromOutcomeItem(it *outcomeItem) (hook.Outcome, error) {
+	if it == nil {
+		return hook.Outcome{}, nil
+	}
+	class, err := parse[hook.Class](it.Class)
+	if err != nil {
+		return hook.Outcome{}, err
+	}
+	return hook.Outcome{
+		Class:      class,
+		Status:     it.Status,
+		Error:      it.Error,
+		URL:        it.URL,
+		Body:       it.Body,
+		Duration:   it.Duration,
+		RetryAfter: it.RetryAfter,
+	}, nil
+}
+
+// Delivery returns the record; CodeNotFound if there is none.
+func (s *Store) Delivery(ctx context.Context, id hook.DeliveryID) (hook.Delivery, error) {
+	var it deliveryItem
+	if err := s.get(ctx, deliveryKey(id), &it, "delivery", id.String()); err != nil {
+		return hook.Delivery{}, err
+	}
+	d, err := fromDeliveryItem(it)
+	return d, translate(err, "read delivery "+id.String())
+}
+
+// Deliveries returns the recorded deliveries of the event, all generations, in
+// the order of endpoint and generation. Their number is bounded by the event's
+// targets and its replays.
+func (s *Store) Deliveries(ctx context.Context, id hook.EventID) ([]hook.Delivery, error) {
+	op := "list deliveries of event " + string(id)
+	var items []deliveryItem
+	if err := s.list(ctx, eventPartition(id), deliveryPrefix, &items, op); err != nil {
+		return nil, err
+	}
+	return fromItems(items, fromDeliveryItem, op)
+}
+
+// SaveDelivery writes the delivery as version d.Version+1 and, in the same
+// transaction, the attempt if there is one. CodeConflict if the stored version
+// is not d.Version (0: no record), and nothing is written. The SDK's own retry
+// of a write whose answer was lost may meet what it wrote: the caller tells
+// that from another's write by the delivery's token.
+func (s *Store) SaveDelivery(ctx context.Context, d hook.Delivery, attempt *hook.Attempt) error {
+	op := "save delivery " + d.ID.String()
+	guard := atVersion(d.Version)
+	if d.Version == 0 {
+		guard = absent()
+	}
+	delivery, err := s.put(toDeliveryItem(d), guard)
+	if err != nil {
+		return translate(err, op)
+	}
+	if attempt == nil {
+		return translate(s.write(ctx, delivery), op)
+	}
+	made, err := s.put(toAttemptItem(*attempt), condition{})
+	if err != nil {
+		return translate(err, op)
+	}
+	return translate(s.transact(ctx, types.TransactWriteItem{Put: delivery}, types.TransactWriteItem{Put: made}), op)
+}

@@ -1,0 +1,76 @@
+package dynamo
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
+
+func number(n int64) types.AttributeValue {
+	return &types.AttributeValueMemberN{Value: strconv.FormatInt(n, 10)}
+}
+
+// millis returns the time as stored: milliseconds since 1970, 0 for the zero time.
+func millis(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+// fromMillis is the inverse of millis, in UTC.
+func fromMillis(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
+}
+
+// ttl returns the time as DynamoDB's TTL wants it: whole seconds since 1970, 0 for the zero time.
+func ttl(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.Unix()
+}
+
+// fromTTL is the inverse of ttl, in UTC.
+func fromTTL(seconds int64) time.Time {
+	if seconds == 0 {
+		return time.Time{}
+	}
+	return time.Unix(seconds, 0).UTC()
+}
+
+// enum is one of hook's enumerations: values from 1 without gaps, each with a
+// word, and "unknown" for what is no value.
+type enum interface {
+	~uint8
+	fmt.Stringer
+}
+
+// word returns the value as stored: its word, so that records do not depend on
+// the order of constants; empty for the zero value.
+func word[T enum](v T) string {
+	if v == 0 {
+		return ""
+	}
+	return v.String()
+}
+
+// parse is the inverse of word.
+func parse[T enum](s string) (T, error) {
+	if s == "" {
+		return 0, nil
+	}
+	for v := T(1); v.String() != "unknown"; v++ {
+		if v.String() == s {
+			return v, nil
+		}
+	}
+	return 0, fmt.Errorf("read stored word: %q is no %T", s, T(0))
+}

@@ -1,0 +1,144 @@
+package dynamo
+
+import (
+	"errors"
+	"time"
+
+	"surehook/internal/hook"
+)
+
+type endpointItem struct {
+	key
+	ID          hook.EndpointID   `dynamodbav:"id"`
+	Tenant      hook.TenantID     `dynamodbav:"tenant"`
+	UID         string            `dynamodbav:"uid,omitempty"`
+	URL         string            `dynamodbav:"url"`
+	Description string            `dynamodbav:"description,omitempty"`
+	EventTypes  []string          `dynamodbav:"event_types,omitempty"`
+	Metadata    map[string]string `dynamodbav:"metadata,omitempty"`
+	Headers     map[string]string `dynamodbav:"headers,omitempty"`
+	Retry       retryItem         `dynamodbav:"retry"`
+	Timeout     time.Duration     `dynamodbav:"timeout_ns"`
+	MaxAge      time.Duration     `dynamodbav:"max_age_ns"`
+	Style       string            `dynamodbav:"style"`
+	Schemes     []string          `dynamodbav:"schemes,omitempty"`
+	Secrets     []secretItem      `dynamodbav:"secrets,omitempty"`
+	Status      string            `dynamodbav:"status"`
+	Reason      hook.Reason       `dynamodbav:"reason,omitempty"`
+	StatusSince int64             `dynamodbav:"status_since,omitempty"`
+	CreatedAt   int64             `dynamodbav:"created_at"`
+	UpdatedAt   int64             `dynamodbav:"updated_at"`
+	Version     int64             `dynamodbav:"version"`
+}
+
+type retryItem struct {
+	Preset   string          `dynamodbav:"preset,omitempty"`
+	Schedule []time.Duration `dynamodbav:"schedule_ns,omitempty"`
+	Base     time.Duration   `dynamodbav:"base_ns,omitempty"`
+	Factor   float64         `dynamodbav:"factor,omitempty"`
+	Cap      time.Duration   `dynamodbav:"cap_ns,omitempty"`
+	Attempts int             `dynamodbav:"attempts,omitempty"`
+	Jitter   string          `dynamodbav:"jitter,omitempty"`
+}
+
+type secretItem struct {
+	Scheme    string `dynamodbav:"scheme"`
+	Sealed    []byte `dynamodbav:"sealed"`
+	Public    string `dynamodbav:"public,omitempty"`
+	CreatedAt int64  `dynamodbav:"created_at,omitempty"`
+	ExpiresAt int64  `dynamodbav:"expires_at,omitempty"` // milliseconds: TTL looks at the item's own attributes only
+}
+
+// toEndpointItem returns the next version of e.
+func toEndpointItem(e hook.Endpoint) endpointItem {
+	it := endpointItem{
+		key:         endpointKey(e.Tenant, e.ID),
+		ID:          e.ID,
+		Tenant:      e.Tenant,
+		UID:         e.UID,
+		URL:         e.URL,
+		Description: e.Description,
+		EventTypes:  e.EventTypes,
+		Metadata:    e.Metadata,
+		Headers:     e.Headers,
+		Retry:       toRetryItem(e.Retry),
+		Timeout:     e.Timeout,
+		MaxAge:      e.MaxAge,
+		Style:       word(e.Style),
+		Status:      word(e.Status),
+		Reason:      e.Reason,
+		StatusSince: millis(e.StatusSince),
+		CreatedAt:   millis(e.CreatedAt),
+		UpdatedAt:   millis(e.UpdatedAt),
+		Version:     e.Version + 1,
+	}
+	for _, scheme := range e.Schemes {
+		it.Schemes = append(it.Schemes, word(scheme))
+	}
+	for _, s := range e.Secrets {
+		it.Secrets = append(it.Secrets, secretItem{
+			Scheme: word(s.Scheme), Sealed: s.Sealed, Public: s.Public, CreatedAt: millis(s.CreatedAt), ExpiresAt: millis(s.ExpiresAt),
+		})
+	}
+	return it
+}
+
+func toRetryItem(p hook.RetryPolicy) retryItem {
+	return retryItem{
+		Preset:   p.Preset,
+		Schedule: p.Schedule,
+		Base:     p.Exponential.Base,
+		Factor:   p.Exponential.Factor,
+		Cap:      p.Exponential.Cap,
+		Attempts: p.Exponential.Attempts,
+		Jitter:   word(p.Jitter),
+	}
+}
+
+func fromEndpointItem(it endpointItem) (hook.Endpoint, error) {
+	style, styleErr := parse[hook.HeaderStyle](it.Style)
+	status, statusErr := parse[hook.Status](it.Status)
+	jitter, jitterErr := parse[hook.Jitter](it.Retry.Jitter)
+	errs := []error{styleErr, statusErr, jitterErr}
+
+	e := hook.Endpoint{
+		ID:          it.ID,
+		Tenant:      it.Tenant,
+		UID:         it.UID,
+		URL:         it.URL,
+		Description: it.Description,
+		EventTypes:  it.EventTypes,
+		Metadata:    it.Metadata,
+		Headers:     it.Headers,
+		Retry: hook.RetryPolicy{
+			Preset:   it.Retry.Preset,
+			Schedule: it.Retry.Schedule,
+			Exponential: hook.Exponential{
+				Base: it.Retry.Base, Factor: it.Retry.Factor, Cap: it.Retry.Cap, Attempts: it.Retry.Attempts,
+			},
+			Jitter: jitter,
+		},
+		Timeout:     it.Timeout,
+		MaxAge:      it.MaxAge,
+		Style:       style,
+		Status:      status,
+		Reason:      it.Reason,
+		StatusSince: fromMillis(it.StatusSince),
+		CreatedAt:   fromMillis(it.CreatedAt),
+		UpdatedAt:   fromMillis(it.UpdatedAt),
+		Version:     it.Version,
+	}
+	for _, s := range it.Schemes {
+		scheme, err := parse[hook.Scheme](s)
+		e.Schemes = append(e.Schemes, scheme)
+		errs = append(errs, err)
+	}
+	for _, s := range it.Secrets {
+		scheme, err := parse[hook.Scheme](s.Scheme)
+		e.Secrets = append(e.Secrets, hook.Secret{
+			Scheme: scheme, Sealed: s.Sealed, Public: s.Public, CreatedAt: fromMillis(s.CreatedAt), ExpiresAt: fromMillis(s.ExpiresAt),
+		})
+		errs = append(errs, err)
+	}
+	return e, errors.Join(errs...)
+}

@@ -1,0 +1,93 @@
+//go:build integration
+
+package dynamo_test
+
+import (
+	"crypto/rand"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"surehook/internal/aws/dynamo"
+	"surehook/internal/names"
+	"surehook/internal/porttest"
+)
+
+// TestStore_OnEmulators runs the suite on every emulator that
+// SUREHOOK_EMULATORS names: "name=address,name=address".
+func TestStore_OnEmulators(t *testing.T) {
+	t.Parallel()
+
+	list := os.Getenv("SUREHOOK_EMULATORS")
+	if list == "" {
+		t.Fatal("SUREHOOK_EMULATORS is empty; want name=address,name=address")
+	}
+	for emulator := range strings.SplitSeq(list, ",") {
+		name, address, _ := strings.Cut(emulator, "=")
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			cfg := aws.Config{
+				Region:       "us-east-1",
+				Credentials:  credentials.NewStaticCredentialsProvider("test", "test", ""),
+				BaseEndpoint: &address,
+				HTTPClient:   awshttp.NewBuildableClient(),
+			}
+			porttest.Store(t, func(t *testing.T) porttest.StoreUnderTest {
+				t.Helper()
+
+				return dynamo.New(cfg, newTable(t, cfg))
+			})
+		})
+	}
+}
+
+// newTable makes a table as the stack does and returns its name.
+func newTable(t *testing.T, cfg aws.Config) string {
+	t.Helper()
+
+	db := dynamodb.NewFromConfig(cfg)
+	table := "store-" + rand.Text()
+	attributes := []string{
+		names.PartitionKey, names.SortKey, names.ByEndpointHash, names.ByEndpointRange, names.ByStateHash, names.ByStateRange,
+	}
+	in := &dynamodb.CreateTableInput{
+		TableName:   &table,
+		BillingMode: types.BillingModePayPerRequest,
+		KeySchema:   keySchema(names.PartitionKey, names.SortKey),
+		GlobalSecondaryIndexes: []types.GlobalSecondaryIndex{
+			keysOnly(names.IndexByEndpoint, names.ByEndpointHash, names.ByEndpointRange),
+			keysOnly(names.IndexByState, names.ByStateHash, names.ByStateRange),
+		},
+	}
+	for _, name := range attributes {
+		in.AttributeDefinitions = append(in.AttributeDefinitions, types.AttributeDefinition{
+			AttributeName: &name, AttributeType: types.ScalarAttributeTypeS,
+		})
+	}
+	if _, err := db.CreateTable(t.Context(), in); err != nil {
+		t.Fatalf("create table %s: %v", table, err)
+	}
+	return table
+}
+
+func keysOnly(index, hash, sort string) types.GlobalSecondaryIndex {
+	return types.GlobalSecondaryIndex{
+		IndexName:  &index,
+		KeySchema:  keySchema(hash, sort),
+		Projection: &types.Projection{ProjectionType: types.ProjectionTypeKeysOnly},
+	}
+}
+
+func keySchema(hash, sort string) []types.KeySchemaElement {
+	return []types.KeySchemaElement{
+		{AttributeName: &hash, KeyType: types.KeyTypeHash},
+		{AttributeName: &sort, KeyType: types.KeyTypeRange},
+	}
+}

@@ -1,0 +1,85 @@
+package dynamo
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"surehook/internal/hook"
+	"surehook/internal/names"
+)
+
+// key is the primary key of an item. Its tags are names.PartitionKey and names.SortKey.
+type key struct {
+	PK string `dynamodbav:"pk"`
+	SK string `dynamodbav:"sk"`
+}
+
+// attributes returns the key as the API takes it.
+func (k key) attributes() map[string]types.AttributeValue {
+	return map[string]types.AttributeValue{names.PartitionKey: text(k.PK), names.SortKey: text(k.SK)}
+}
+
+// Sort keys, and beginnings of sort keys, that tell the kind of an item.
+const (
+	tenantSort     = "tenant"
+	eventSort      = "event"
+	apiKeySort     = "key"
+	endpointPrefix = "endpoint#"
+	uidPrefix      = "uid#"
+	deliveryPrefix = "delivery#"
+	attemptPrefix  = "attempt#"
+	apiKeyPrefix   = "key#"
+
+	apiKeysPartition = "keys"
+)
+
+func tenantPartition(tenant hook.TenantID) string { return "tenant#" + string(tenant) }
+
+func eventPartition(id hook.EventID) string { return "event#" + string(id) }
+
+func tenantKey(tenant hook.TenantID) key { return key{tenantPartition(tenant), tenantSort} }
+
+func endpointKey(tenant hook.TenantID, id hook.EndpointID) key {
+	return key{tenantPartition(tenant), endpointPrefix + string(id)}
+}
+
+func uidKey(tenant hook.TenantID, uid string) key { return key{tenantPartition(tenant), uidPrefix + uid} }
+
+func eventKey(id hook.EventID) key { return key{eventPartition(id), eventSort} }
+
+// deliveryKey pads the generation to the digits of hook.MaxGeneration, so that keys sort by it.
+func deliveryKey(id hook.DeliveryID) key {
+	return key{eventPartition(id.Event), fmt.Sprintf("%s%s#%04d", deliveryPrefix, id.Endpoint, id.Generation)}
+}
+
+// attemptKey pads the number, so that keys sort by it.
+func attemptKey(id hook.DeliveryID, number int) key {
+	return key{eventPartition(id.Event), fmt.Sprintf("%s%s#%04d#%03d", attemptPrefix, id.Endpoint, id.Generation, number)}
+}
+
+func apiKeyKey(hash string) key { return key{apiKeyPrefix + hash, apiKeySort} }
+
+func apiKeyRow(id hook.KeyID) key { return key{apiKeysPartition, apiKeyPrefix + string(id)} }
+
+// indexTime is RFC 3339 in UTC with milliseconds, of fixed width: it sorts as the time does.
+const indexTime = "2006-01-02T15:04:05.000Z"
+
+// indexRange is the range key of a delivery in the index by_endpoint.
+func indexRange(state hook.State, createdAt time.Time, id hook.DeliveryID) string {
+	return indexPrefix(state) + createdAt.UTC().Format(indexTime) + "#" + id.String()
+}
+
+// indexPrefix begins the range keys of all deliveries in the state.
+func indexPrefix(state hook.State) string { return state.String() + "#" }
+
+// indexedDelivery returns the delivery that a range key of the index ends with.
+func indexedDelivery(rangeKey string) (hook.DeliveryID, error) {
+	id, err := hook.ParseDeliveryID(rangeKey[strings.LastIndexByte(rangeKey, '#')+1:])
+	if err != nil {
+		return hook.DeliveryID{}, fmt.Errorf("read index key %q: %w", rangeKey, err)
+	}
+	return id, nil
+}

@@ -1,0 +1,132 @@
+package dynamo
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	smithytime "github.com/aws/smithy-go/time"
+
+	"surehook/internal/hook"
+)
+
+// Load returns the events, endpoints and deliveries that the tokens name, in
+// one request for up to 33 tokens.
+func (s *Store) Load(ctx context.Context, tokens []hook.Token) (hook.Snapshot, error) {
+	const op = "load tokens"
+	wanted := make(map[key]struct{})
+	for _, t := range tokens {
+		wanted[eventKey(t.Delivery.Event)] = struct{}{}
+		wanted[endpointKey(t.Tenant, t.Delivery.Endpoint)] = struct{}{}
+		wanted[deliveryKey(t.Delivery)] = struct{}{}
+	}
+	items, err := s.batchGet(ctx, slices.Collect(maps.Keys(wanted)))
+	if err != nil {
+		return hook.Snapshot{}, translate(err, op)
+	}
+	snapshot := hook.Snapshot{
+		Events:     make(map[hook.EventID]hook.Event),
+		Endpoints:  make(map[hook.EndpointID]hook.Endpoint),
+		Deliveries: make(map[hook.DeliveryID]hook.Delivery),
+	}
+	for _, item := range items {
+		if err := s.add(&snapshot, item); err != nil {
+			return hook.Snapshot{}, translate(err, op)
+		}
+	}
+	return snapshot, nil
+}
+
+// add puts an item where its kind belongs.
+func (s *Store) add(snapshot *hook.Snapshot, item map[string]types.AttributeValue) error {
+	var k key
+	if err := attributevalue.UnmarshalMap(item, &k); err != nil {
+		return err //nolint:wrapcheck // the caller names the operation
+	}
+	switch {
+	case k.SK == eventSort:
+		e, err := decode(item, s.payload.fromEventItem)
+		if err != nil {
+			return err
+		}
+		snapshot.Events[e.ID] = e
+	case strings.HasPrefix(k.SK, endpointPrefix):
+		e, err := decode(item, fromEndpointItem)
+		if err != nil {
+			return err
+		}
+		snapshot.Endpoints[e.ID] = e
+	case strings.HasPrefix(k.SK, deliveryPrefix):
+		d, err := decode(item, fromDeliveryItem)
+		if err != nil {
+			return err
+		}
+		snapshot.Deliveries[d.ID] = d
+	}
+	return nil
+}
+
+// decode reads an item through its struct.
+func decode[I, T any](item map[string]types.AttributeValue, from func(I) (T, error)) (T, error) {
+	var it I
+	if err := attributevalue.UnmarshalMap(item, &it); err != nil {
+		var none T
+		return none, err //nolint:wrapcheck // the caller names the operation
+	}
+	return from(it)
+}
+
+// fromItems decodes what list read.
+func fromItems[I, T any](items []I, from func(I) (T, error), op string) ([]T, error) {
+	things := make([]T, 0, len(items))
+	for _, it := range items {
+		thing, err := from(it)
+		if err != nil {
+			return nil, translate(err, op)
+		}
+		things = append(things, thing)
+	}
+	return things, nil
+}
+
+// Limits of reading many items at once.
+const (
+	maxBatchKeys  = 100 // of one BatchGetItem
+	firstRetry    = 25 * time.Millisecond
+	slowestRetry  = time.Second
+	retryDoubling = 5 // 25 ms doubled five times is about as long as slowestRetry
+)
+
+// batchGet reads the items that exist, consistently and in no order. Keys must
+// not repeat. It asks again for what DynamoDB left out until ctx is done.
+func (s *Store) batchGet(ctx context.Context, keys []key) ([]map[string]types.AttributeValue, error) {
+	var items []map[string]types.AttributeValue
+	for chunk := range slices.Chunk(keys, maxBatchKeys) {
+		ask := types.KeysAndAttributes{ConsistentRead: aws.Bool(true)}
+		for _, k := range chunk {
+			ask.Keys = append(ask.Keys, k.attributes())
+		}
+		for round := 0; len(ask.Keys) > 0; round++ {
+			if round > 0 {
+				if err := smithytime.SleepWithContext(ctx, min(firstRetry<<min(round-1, retryDoubling), slowestRetry)); err != nil {
+					return nil, err //nolint:wrapcheck // the caller translates
+				}
+			}
+			got, err := s.db.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
+				RequestItems: map[string]types.KeysAndAttributes{*s.table: ask},
+			})
+			if err != nil {
+				return nil, err //nolint:wrapcheck // the caller translates
+			}
+			items = append(items, got.Responses[*s.table]...)
+			ask.Keys = got.UnprocessedKeys[*s.table].Keys
+		}
+	}
+	return items, nil
+}

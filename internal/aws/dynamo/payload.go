@@ -1,0 +1,51 @@
+package dynamo
+
+import (
+	"fmt"
+
+	"github.com/klauspost/compress/zstd"
+
+	"surehook/internal/hook"
+)
+
+// encodingZstd marks a payload that is stored compressed (RFC 8878).
+const encodingZstd = "zstd"
+
+// codec makes payloads smaller where that is possible. It is safe for concurrent use.
+type codec struct {
+	encoder *zstd.Encoder
+	decoder *zstd.Decoder
+}
+
+// newCodec returns a codec whose buffers fit the largest payload.
+func newCodec() codec {
+	// The constructors refuse unknown options only, and these are constants.
+	encoder, _ := zstd.NewWriter(nil, zstd.WithWindowSize(hook.MaxPayload))
+	decoder, _ := zstd.NewReader(nil)
+	return codec{encoder, decoder}
+}
+
+// encode returns the payload as stored and its encoding: compressed if that is
+// smaller, else as it is with no encoding.
+func (c codec) encode(payload []byte) (stored []byte, encoding string) {
+	compressed := c.encoder.EncodeAll(payload, nil)
+	if len(compressed)+len("encoding"+encodingZstd) < len(payload) {
+		return compressed, encodingZstd
+	}
+	return payload, ""
+}
+
+// decode is the inverse of encode.
+func (c codec) decode(stored []byte, encoding string) ([]byte, error) {
+	switch encoding {
+	case "":
+		return stored, nil
+	case encodingZstd:
+		payload, err := c.decoder.DecodeAll(stored, nil)
+		if err != nil {
+			return nil, fmt.Errorf("decompress payload: %w", err)
+		}
+		return payload, nil
+	}
+	return nil, fmt.Errorf("read payload: encoding %q is unknown", encoding)
+}

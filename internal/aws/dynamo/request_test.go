@@ -1,0 +1,314 @@
+package dynamo_test
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"surehook/internal/aws/dynamo"
+	"surehook/internal/hook"
+	"surehook/internal/names"
+)
+
+func TestStore_WritesAreConditional(t *testing.T) {
+	t.Parallel()
+
+	const absent = "attribute_not_exists(pk)"
+	n := func(v string) any { return map[string]any{"N": v} }
+	s := func(v string) any { return map[string]any{"S": v} }
+	type guard struct {
+		Write, PK, SK, Condition string
+		Values                   any
+	}
+	version := func(v string) any { return map[string]any{":version": n(v)} }
+	count := func(more string) map[string]any { return map[string]any{":one": n("1"), ":more": n(more)} }
+	created := count("1")
+	created[":most"] = n("500")
+	const tenant, ev = "tenant#acme", "event#" + string(eventID)
+	const room = "attribute_not_exists(endpoints) OR endpoints < :most"
+
+	tests := []struct {
+		name string
+		call func(t *testing.T, s *dynamo.Store) error
+		want []guard
+	}{
+		{
+			"an event is put where there is none",
+			func(t *testing.T, s *dynamo.Store) error { return s.PutEvent(t.Context(), event()) },
+			[]guard{{"PutItem", ev, "event", absent, nil}},
+		},
+		{
+			"a first save is put where there is none",
+			func(t *testing.T, s *dynamo.Store) error { return s.SaveDelivery(t.Context(), delivery(0), nil) },
+			[]guard{{"PutItem", ev, "delivery#ep_0123456789abcdef#0001", absent, nil}},
+		},
+		{
+			"a later save replaces the version it was made from",
+			func(t *testing.T, s *dynamo.Store) error { return s.SaveDelivery(t.Context(), delivery(4), nil) },
+			[]guard{{"PutItem", ev, "delivery#ep_0123456789abcdef#0001", "version = :version", version("4")}},
+		},
+		{
+			"a first save with an attempt is one transaction",
+			func(t *testing.T, s *dynamo.Store) error { return s.SaveDelivery(t.Context(), delivery(0), attempt()) },
+			[]guard{
+				{"Put", ev, "delivery#ep_0123456789abcdef#0001", absent, nil},
+				{"Put", ev, "attempt#ep_0123456789abcdef#0001#001", "", nil},
+			},
+		},
+		{
+			"a later save with an attempt is one transaction",
+			func(t *testing.T, s *dynamo.Store) error { return s.SaveDelivery(t.Context(), delivery(4), attempt()) },
+			[]guard{
+				{"Put", ev, "delivery#ep_0123456789abcdef#0001", "version = :version", version("4")},
+				{"Put", ev, "attempt#ep_0123456789abcdef#0001#001", "", nil},
+			},
+		},
+		{
+			"an endpoint is created where there is none, within the limit, under a free uid",
+			func(t *testing.T, s *dynamo.Store) error { return s.CreateEndpoint(t.Context(), endpoint("billing")) },
+			[]guard{
+				{"Put", tenant, "endpoint#ep_0123456789abcdef", absent, nil},
+				{"Update", tenant, "tenant", room, created},
+				{"Put", tenant, "uid#billing", absent, nil},
+			},
+		},
+		{
+			"an update replaces the version it was made from",
+			func(t *testing.T, s *dynamo.Store) error { return s.UpdateEndpoint(t.Context(), endpoint("billing")) },
+			[]guard{
+				{
+					"Put", tenant, "endpoint#ep_0123456789abcdef", "version = :version AND uid = :uid",
+					map[string]any{":version": n("3"), ":uid": s("billing")},
+				},
+				{"Update", tenant, "tenant", "", count("0")},
+			},
+		},
+		{
+			"a delete removes the version it was made from",
+			func(t *testing.T, s *dynamo.Store) error { return s.DeleteEndpoint(t.Context(), endpoint("")) },
+			[]guard{
+				{
+					"Delete", tenant, "endpoint#ep_0123456789abcdef",
+					"version = :version AND attribute_not_exists(uid)", version("3"),
+				},
+				{"Update", tenant, "tenant", "", count("-1")},
+			},
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			w, store := newWire(t)
+			if err := tt.call(t, store); err != nil {
+				t.Fatal(err)
+			}
+			var got []guard
+			add := func(write string, b body) {
+				keys := "Item"
+				if write == "Update" || write == "Delete" {
+					keys = "Key"
+				}
+				str := func(path ...any) string { v, _ := b.at(path...).(string); return v }
+				g := guard{write, str(keys, "pk", "S"), str(keys, "sk", "S"), str("ConditionExpression"), b.at("ExpressionAttributeValues")}
+				got = append(got, g)
+			}
+			sent := w.only(t)
+			if sent.op == "PutItem" {
+				add(sent.op, sent.body)
+			}
+			writes, _ := sent.body.at("TransactItems").([]any)
+			for _, write := range writes {
+				for kind, b := range write.(map[string]any) {
+					add(kind, b.(map[string]any))
+				}
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("writes sent (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestStore_ReadsAreConsistent(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name, op string
+		call     func(t *testing.T, s *dynamo.Store) error
+		flag     []any // where the request says so
+	}{
+		{"Load", "BatchGetItem", func(t *testing.T, s *dynamo.Store) error {
+			_, err := s.Load(t.Context(), []hook.Token{hook.NewToken("acme", delivery(0).ID, 1)})
+			return err
+		}, []any{"RequestItems", "table", "ConsistentRead"}},
+		{"Event", "GetItem", func(t *testing.T, s *dynamo.Store) error {
+			_, err := s.Event(t.Context(), eventID)
+			return err
+		}, []any{"ConsistentRead"}},
+		{"Delivery", "GetItem", func(t *testing.T, s *dynamo.Store) error {
+			_, err := s.Delivery(t.Context(), delivery(0).ID)
+			return err
+		}, []any{"ConsistentRead"}},
+		{"Endpoint", "GetItem", func(t *testing.T, s *dynamo.Store) error {
+			_, err := s.Endpoint(t.Context(), "acme", endpointID)
+			return err
+		}, []any{"ConsistentRead"}},
+		{"TenantVersion", "GetItem", func(t *testing.T, s *dynamo.Store) error {
+			_, err := s.TenantVersion(t.Context(), "acme")
+			return err
+		}, []any{"ConsistentRead"}},
+		{"Endpoints", "Query", func(t *testing.T, s *dynamo.Store) error {
+			_, err := s.Endpoints(t.Context(), "acme")
+			return err
+		}, []any{"ConsistentRead"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			w, store := newWire(t)
+			if err := tt.call(t, store); err != nil && hook.CodeOf(err) != hook.CodeNotFound {
+				t.Fatal(err)
+			}
+			if sent := w.only(t); sent.op != tt.op || sent.body.at(tt.flag...) != true {
+				t.Errorf("%s sent %s with ConsistentRead %v; want %s with true", tt.name, sent.op, sent.body.at(tt.flag...), tt.op)
+			}
+		})
+	}
+}
+
+func TestStore_Load_AsksAgainForWhatWasLeftOut(t *testing.T) {
+	t.Parallel()
+
+	left := `{"pk":{"S":"tenant#acme"},"sk":{"S":"endpoint#ep_0123456789abcdef"}}`
+	item := `{"pk":{"S":"tenant#acme"},"sk":{"S":"endpoint#ep_0123456789abcdef"},"id":{"S":"ep_0123456789abcdef"},"version":{"N":"2"}}`
+	w, store := newWire(t,
+		answer{body: `{"Responses":{},"UnprocessedKeys":{"table":{"Keys":[` + left + `],"ConsistentRead":true}}}`},
+		answer{body: `{"Responses":{"table":[` + item + `]}}`},
+	)
+	got, err := store.Load(t.Context(), []hook.Token{hook.NewToken("acme", delivery(0).ID, 1)})
+	if err != nil || got.Endpoints[endpointID].Version != 2 {
+		t.Errorf("Load() = %v, %v; want the endpoint that was left out at first", got, err)
+	}
+	if len(w.requests) != 2 {
+		t.Fatalf("Load() sent %d requests; want 2", len(w.requests))
+	}
+	keys, _ := w.requests[1].body.at("RequestItems", "table", "Keys").([]any)
+	if len(keys) != 1 || w.requests[1].body.at("RequestItems", "table", "ConsistentRead") != true {
+		t.Errorf("second request = %v; want a consistent read of the one key", w.requests[1].body)
+	}
+}
+
+func TestStore_TimesOfRemovalAreSeconds(t *testing.T) {
+	t.Parallel()
+
+	const want = "1775099045" // 90 days after epoch
+	w, store := newWire(t)
+	if err := store.PutEvent(t.Context(), event()); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.only(t).body.at("Item", names.ExpiresAt, "N"); got != want {
+		t.Errorf("event has %s %v; want %s", names.ExpiresAt, got, want)
+	}
+	w, store = newWire(t)
+	if err := store.SaveDelivery(t.Context(), delivery(0), attempt()); err != nil {
+		t.Fatal(err)
+	}
+	for i, item := range []string{"delivery", "attempt"} {
+		if got := w.only(t).body.at("TransactItems", i, "Put", "Item", names.ExpiresAt, "N"); got != want {
+			t.Errorf("%s has %s %v; want %s", item, names.ExpiresAt, got, want)
+		}
+	}
+}
+
+// TestStore_FirstTrySuccessIsOneWriteUnit holds the promise that a delivery
+// that succeeds at once is written as one write unit: at most 1 KB by the rules
+// of "DynamoDB item sizes and formats" in the developer guide.
+func TestStore_FirstTrySuccessIsOneWriteUnit(t *testing.T) {
+	t.Parallel()
+
+	d := delivery(0)
+	d.Tenant = hook.TenantID(strings.Repeat("t", 36)) // a UUID, as tenants often are
+	d.EventType = "subscription.payment_method.updated"
+	d.State = hook.StateDelivered
+	d.Last = hook.Outcome{
+		Class: hook.ClassDelivered, Status: 200, Duration: 12_345_678_901,
+		URL:  "https://hooks.customer-domain.example.com/integrations/surehook/v2/receive?account=0123456789abcdef",
+		Body: []byte(strings.Repeat("x", hook.MaxLastBody)),
+	}
+	w, store := newWire(t)
+	if err := store.SaveDelivery(t.Context(), d, nil); err != nil {
+		t.Fatal(err)
+	}
+	item, _ := w.only(t).body.at("Item").(map[string]any)
+	if size := attributesSize(item); size > 1024 {
+		t.Errorf("delivery item has %d bytes; want at most 1024: %v", size, item)
+	}
+	for _, name := range []string{names.PartitionKey, names.SortKey, names.ByEndpointHash, names.ByEndpointRange, names.ExpiresAt} {
+		if item[name] == nil {
+			t.Errorf("delivery item has no %s: %v", name, item)
+		}
+	}
+}
+
+// attributesSize counts the names and the values of attributes.
+func attributesSize(attributes map[string]any) int {
+	size := 0
+	for name, value := range attributes {
+		for kind, v := range value.(map[string]any) {
+			size += len(name) + valueSize(kind, v)
+		}
+	}
+	return size
+}
+
+func valueSize(kind string, v any) int {
+	switch v := v.(type) {
+	case string:
+		switch kind {
+		case "S":
+			return len(v)
+		case "N": // a byte for two significant digits, and one
+			return (len(strings.Trim(v, "0"))+1)/2 + 1
+		case "B": // in JSON it is base64
+			return len(v) / 4 * 3
+		}
+	case map[string]any: // 3 bytes, and one per entry
+		return 3 + len(v) + attributesSize(v)
+	}
+	panic(fmt.Sprintf("no rule for %s of %T", kind, v))
+}
+
+func TestStore_DeliveriesByEndpoint_AsksForOneMoreThanThePage(t *testing.T) {
+	t.Parallel()
+
+	row := func(n int) string {
+		d := delivery(0)
+		d.ID.Generation = n
+		return `{"pk":{"S":"event#` + string(eventID) + `"},"sk":{"S":"delivery#` + string(endpointID) + `#000` + strconv.Itoa(n) + `"},` +
+			`"endpoint_id":{"S":"` + string(endpointID) + `"},"endpoint_sk":{"S":"dead#2026-01-02T03:04:05.678Z#` + d.ID.String() + `"}}`
+	}
+	w, store := newWire(t,
+		answer{body: `{"Items":[` + row(3) + "," + row(2) + `],"Count":2}`},
+		answer{body: `{"Responses":{}}`}, // the delivery was removed since
+		answer{body: `{"Items":[],"Count":0}`},
+	)
+	page, next, err := store.DeliveriesByEndpoint(t.Context(), endpointID, hook.StateDead, "", 1)
+	if err != nil || len(page) != 0 || next == "" {
+		t.Fatalf("DeliveriesByEndpoint(limit 1) = %v, %q, %v; want an empty page and a cursor", page, next, err)
+	}
+	if limit := w.requests[0].body.at("Limit"); limit != 2.0 {
+		t.Errorf("Limit = %v; want 2", limit)
+	}
+	if _, _, err = store.DeliveriesByEndpoint(t.Context(), endpointID, hook.StateDead, next, 1); err != nil {
+		t.Fatal(err)
+	}
+	start, _ := w.requests[2].body.at("ExclusiveStartKey").(map[string]any)
+	if len(start) != 4 || w.requests[2].body.at("ExclusiveStartKey", "sk", "S") != "delivery#ep_0123456789abcdef#0003" {
+		t.Errorf("ExclusiveStartKey = %v; want the keys of table and index of the last row shown", start)
+	}
+}

@@ -1,0 +1,8 @@
+package dynamo_test
+
+import (
+	"surehook/internal/aws/dynamo"
+	"surehook/internal/porttest"
+)
+
+var _ porttest.StoreUnderTest = (*dynamo.Store)(nil)

@@ -1,0 +1,167 @@
+package dynamo_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+
+	"surehook/internal/aws/dynamo"
+	"surehook/internal/hook"
+)
+
+// request is one that the SDK sent.
+type request struct {
+	op   string // "PutItem"
+	body body
+}
+
+type body map[string]any
+
+// at follows the path through objects and lists; nil if it leads nowhere.
+func (b body) at(path ...any) any {
+	var v any = map[string]any(b)
+	for _, step := range path {
+		switch step := step.(type) {
+		case string:
+			m, _ := v.(map[string]any)
+			v = m[step]
+		case int:
+			l, _ := v.([]any)
+			if step >= len(l) {
+				return nil
+			}
+			v = l[step]
+		}
+	}
+	return v
+}
+
+// answer is what the table says to a request.
+type answer struct {
+	status int // 0: 200
+	body   string
+}
+
+// wire is a table that answers from a script, its last line over and over, and
+// keeps what it was asked.
+type wire struct {
+	mu       sync.Mutex
+	script   []answer
+	requests []request
+	after    func(n int) // called with the number of requests so far; nil for nothing
+	hangUp   bool        // breaks the connection instead of answering
+}
+
+// newWire returns the wire and the store at its other end.
+func newWire(t *testing.T, script ...answer) (*wire, *dynamo.Store) {
+	t.Helper()
+
+	w := &wire{script: script}
+	server := httptest.NewServer(w)
+	t.Cleanup(server.Close)
+	return w, dynamo.New(aws.Config{
+		Region:       "us-east-1",
+		Credentials:  credentials.NewStaticCredentialsProvider("test", "test", ""),
+		BaseEndpoint: &server.URL,
+		HTTPClient:   awshttp.NewBuildableClient(),
+		Retryer: func() aws.Retryer {
+			return retry.NewStandard(func(o *retry.StandardOptions) {
+				o.Backoff = retry.BackoffDelayerFunc(func(int, error) (time.Duration, error) { return 0, nil })
+			})
+		},
+	}, "table")
+}
+
+func (w *wire) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	text, _ := io.ReadAll(r.Body)
+	var b body
+	_ = json.Unmarshal(text, &b)
+	_, op, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
+	w.requests = append(w.requests, request{op, b})
+	if w.after != nil {
+		w.after(len(w.requests))
+	}
+	if w.hangUp {
+		panic(http.ErrAbortHandler)
+	}
+
+	a := answer{body: "{}"}
+	if len(w.script) > 0 {
+		a = w.script[min(len(w.requests), len(w.script))-1]
+	}
+	rw.Header().Set("Content-Type", "application/x-amz-json-1.0")
+	if a.status != 0 {
+		rw.WriteHeader(a.status)
+	}
+	_, _ = io.WriteString(rw, a.body)
+}
+
+// only returns the only request that was sent.
+func (w *wire) only(t *testing.T) request {
+	t.Helper()
+
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.requests) != 1 {
+		t.Fatalf("requests sent: %v; want one", w.requests)
+	}
+	return w.requests[0]
+}
+
+func failure(status int, kind, rest string) answer {
+	return answer{status, `{"__type":"com.amazonaws.dynamodb.v20120810#` + kind + `","message":"for the test"` + rest + `}`}
+}
+
+// canceled is the answer to a transaction that did not happen, with a reason for each write.
+func canceled(reasons ...string) answer {
+	var list []string
+	for _, reason := range reasons {
+		list = append(list, `{"Code":"`+reason+`"}`)
+	}
+	return failure(http.StatusBadRequest, "TransactionCanceledException", `,"CancellationReasons":[`+strings.Join(list, ",")+`]`)
+}
+
+const (
+	eventID    hook.EventID    = "evt_01jgjb5c8weyrv1tzv2x3fjq7h"
+	endpointID hook.EndpointID = "ep_0123456789abcdef"
+)
+
+var epoch = time.Date(2026, 1, 2, 3, 4, 5, 678e6, time.UTC)
+
+func delivery(version int64) hook.Delivery {
+	return hook.Delivery{
+		ID:     hook.DeliveryID{Event: eventID, Endpoint: endpointID, Generation: 1},
+		Tenant: "acme", EventType: "order.paid", State: hook.StateRetrying, Attempts: 1, Version: version, Token: "n0n1n2n3n4n5n6n7",
+		CreatedAt: epoch, UpdatedAt: epoch, ExpiresAt: epoch.AddDate(0, 0, 90),
+	}
+}
+
+func attempt() *hook.Attempt {
+	return &hook.Attempt{
+		Delivery: delivery(0).ID, Number: 1, Trigger: hook.TriggerEvent, StartedAt: epoch, ExpiresAt: epoch.AddDate(0, 0, 90),
+		Outcome: hook.Outcome{Class: hook.ClassTimeout, Error: "no answer within 10s"},
+	}
+}
+
+func event() hook.Event {
+	return hook.Event{
+		ID: eventID, Tenant: "acme", Type: "order.paid", Payload: []byte("{}"), AcceptedAt: epoch, ExpiresAt: epoch.AddDate(0, 0, 90),
+	}
+}
+
+func endpoint(uid string) hook.Endpoint {
+	return hook.Endpoint{ID: endpointID, Tenant: "acme", UID: uid, URL: "https://example.com", Version: 3, Status: hook.StatusActive}
+}

@@ -1,0 +1,198 @@
+package scheduler_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/google/go-cmp/cmp"
+
+	"surehook/internal/aws/scheduler"
+	"surehook/internal/hook"
+)
+
+var longest = hook.Token{
+	Delivery: hook.DeliveryID{
+		Event:      "evt_01h455vb4pex5vsknk084sn02q",
+		Endpoint:   "ep_0123456789abcdef",
+		Generation: hook.MaxGeneration,
+	},
+	Tenant:  "acme",
+	Attempt: hook.MaxAttempts,
+	Nonce:   "n",
+}
+
+// seen is the request that the fake got.
+type seen struct {
+	Method, Path string
+	Body         map[string]any
+}
+
+// setup returns schedules on a server that gives one answer.
+func setup(t *testing.T, status int, errorType string) (*scheduler.Schedules, *seen) {
+	t.Helper()
+
+	var got seen
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got.Method, got.Path = r.Method, r.URL.Path
+		if err := json.NewDecoder(r.Body).Decode(&got.Body); err != nil {
+			t.Errorf("decode request: %v", err)
+		}
+		w.Header().Set("Content-Type", "application/json")
+		if errorType != "" {
+			w.Header().Set("X-Amzn-ErrorType", errorType)
+		}
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte(`{"ScheduleArn":"arn:aws:scheduler:us-east-1:123456789012:schedule/g/n","Message":"no"}`))
+	}))
+	t.Cleanup(server.Close)
+
+	return scheduler.New(aws.Config{
+		Region:       "us-east-1",
+		Credentials:  credentials.NewStaticCredentialsProvider("id", "key", ""),
+		BaseEndpoint: aws.String(server.URL),
+		HTTPClient:   server.Client(),
+		Retryer:      func() aws.Retryer { return aws.NopRetryer{} },
+	}, scheduler.Config{
+		Group:         "surehook-retries",
+		RoleARN:       "arn:aws:iam::123456789012:role/schedules",
+		TargetARN:     "arn:aws:sqs:us-east-1:123456789012:retry",
+		DeadLetterARN: "arn:aws:sqs:us-east-1:123456789012:undeliverable",
+	}), &got
+}
+
+func TestSchedules_At_CreatesAOneTimeSchedule(t *testing.T) {
+	t.Parallel()
+
+	schedules, got := setup(t, http.StatusOK, "")
+	at := time.Date(2026, time.February, 28, 23, 59, 59, 1, time.FixedZone("west", -3600))
+	if err := schedules.At(t.Context(), longest, at); err != nil {
+		t.Fatalf("At(%s) = %v; want nil", at, err)
+	}
+
+	if got.Body["ClientToken"] == nil {
+		t.Error("ClientToken is missing")
+	}
+	delete(got.Body, "ClientToken")
+	body, err := longest.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &seen{
+		Method: http.MethodPost,
+		Path:   "/schedules/dlv_01h455vb4pex5vsknk084sn02q_0123456789abcdef_9999_21",
+		Body: map[string]any{
+			"GroupName":                  "surehook-retries",
+			"ScheduleExpression":         "at(2026-03-01T01:00:00)",
+			"ScheduleExpressionTimezone": "UTC",
+			"FlexibleTimeWindow":         map[string]any{"Mode": "OFF"},
+			"ActionAfterCompletion":      "DELETE",
+			"Target": map[string]any{
+				"Arn":              "arn:aws:sqs:us-east-1:123456789012:retry",
+				"RoleArn":          "arn:aws:iam::123456789012:role/schedules",
+				"Input":            body,
+				"DeadLetterConfig": map[string]any{"Arn": "arn:aws:sqs:us-east-1:123456789012:undeliverable"},
+				"RetryPolicy":      map[string]any{"MaximumRetryAttempts": 185.0, "MaximumEventAgeInSeconds": 86400.0},
+			},
+		},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("request (-want +got):\n%s", diff)
+	}
+}
+
+func TestSchedules_At_NamesFitTheService(t *testing.T) {
+	t.Parallel()
+
+	schedules, got := setup(t, http.StatusOK, "")
+	if err := schedules.At(t.Context(), longest, time.Unix(1<<31, 0)); err != nil {
+		t.Fatal(err)
+	}
+	name := strings.TrimPrefix(got.Path, "/schedules/")
+	if !regexp.MustCompile(`^[0-9a-zA-Z-_.]{1,64}$`).MatchString(name) {
+		t.Errorf("name of the longest delivery id = %q (%d characters); want 1 to 64 of 0-9 a-z A-Z - _ .", name, len(name))
+	}
+}
+
+func TestSchedules_At_ASecondIsNeverCutShort(t *testing.T) {
+	t.Parallel()
+
+	whole := time.Date(2026, time.December, 31, 23, 59, 59, 0, time.UTC)
+	tests := []struct {
+		name string
+		at   time.Time
+		want string
+	}{
+		{name: "a whole second stays", at: whole, want: "at(2026-12-31T23:59:59)"},
+		{name: "the smallest part of a second is rounded up", at: whole.Add(1), want: "at(2027-01-01T00:00:00)"},
+		{name: "the largest part of a second is rounded up", at: whole.Add(time.Second - 1), want: "at(2027-01-01T00:00:00)"},
+		{name: "midnight is written as zeros", at: whole.Add(time.Second), want: "at(2027-01-01T00:00:00)"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			schedules, got := setup(t, http.StatusOK, "")
+			if err := schedules.At(t.Context(), longest, tt.at); err != nil {
+				t.Fatal(err)
+			}
+			if got.Body["ScheduleExpression"] != tt.want {
+				t.Errorf("At(%s) = expression %s; want %s", tt.at, got.Body["ScheduleExpression"], tt.want)
+			}
+		})
+	}
+}
+
+func TestSchedules_At_AScheduleThatExistsIsSuccess(t *testing.T) {
+	t.Parallel()
+
+	schedules, _ := setup(t, http.StatusConflict, "ConflictException")
+	if err := schedules.At(t.Context(), longest, time.Unix(1<<31, 0)); err != nil {
+		t.Errorf("At(existing) = %v; want nil", err)
+	}
+}
+
+func TestSchedules_At_TranslatesErrors(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		errorType string
+		status    int
+		want      hook.Code
+	}{
+		{errorType: "ThrottlingException", status: http.StatusTooManyRequests, want: hook.CodeUnavailable},
+		{errorType: "InternalServerException", status: http.StatusInternalServerError, want: hook.CodeUnavailable},
+		{errorType: "ServiceQuotaExceededException", status: http.StatusPaymentRequired, want: hook.CodeUnavailable},
+		{errorType: "ResourceNotFoundException", status: http.StatusNotFound, want: hook.CodeInternal},
+		{errorType: "ValidationException", status: http.StatusBadRequest, want: hook.CodeInternal},
+	}
+	for _, tt := range tests {
+		t.Run(tt.errorType, func(t *testing.T) {
+			t.Parallel()
+
+			schedules, _ := setup(t, tt.status, tt.errorType)
+			err := schedules.At(t.Context(), longest, time.Unix(1<<31, 0))
+			if err == nil || hook.CodeOf(err) != tt.want || !strings.Contains(err.Error(), longest.Delivery.String()) {
+				t.Errorf("At = %v; want %s, naming the delivery", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestSchedules_At_AnEndedContextIsUnavailable(t *testing.T) {
+	t.Parallel()
+
+	schedules, _ := setup(t, http.StatusOK, "")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := schedules.At(ctx, longest, time.Unix(1<<31, 0)); err == nil || hook.CodeOf(err) != hook.CodeUnavailable {
+		t.Errorf("At with an ended context = %v; want unavailable", err)
+	}
+}

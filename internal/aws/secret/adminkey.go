@@ -1,0 +1,90 @@
+// Package secret reads the first admin key, which the stack generated into AWS
+// Secrets Manager. It knows nothing of what the key allows, and never logs it.
+package secret
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+
+	"surehook/internal/hook"
+	"surehook/internal/names"
+)
+
+const (
+	callTimeout = 5 * time.Second // of one request, the SDK's own retries included
+	maxAge      = 5 * time.Minute // of the key in memory: a rotated one holds after that
+)
+
+var errNoAnswer = errors.New("no answer from Secrets Manager in time")
+
+// AdminKey is the admin key of the stack. It is safe for concurrent use.
+type AdminKey struct {
+	client *secretsmanager.Client
+	arn    string
+	now    func() time.Time
+
+	mu     sync.Mutex
+	key    string
+	readAt time.Time
+}
+
+// New returns the key that the secret holds: a JSON object whose field
+// names.SecretAdminKeyJSON is the key without its prefix.
+func New(cfg aws.Config, arn string, now func() time.Time) *AdminKey {
+	return &AdminKey{client: secretsmanager.NewFromConfig(cfg), arn: arn, now: now}
+}
+
+// AdminKey returns the key in clear, read at most five minutes ago.
+// CodeUnavailable if it cannot be read now.
+func (a *AdminKey) AdminKey(ctx context.Context) (string, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+
+	now := a.now()
+	if a.key != "" && now.Sub(a.readAt) < maxAge {
+		return a.key, nil
+	}
+	key, err := a.read(ctx)
+	if err != nil {
+		return "", fmt.Errorf("read secret %s: %w", a.arn, err)
+	}
+	a.key, a.readAt = key, now
+	return key, nil
+}
+
+func (a *AdminKey) read(ctx context.Context) (string, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, callTimeout, errNoAnswer)
+	defer cancel()
+
+	out, err := a.client.GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: aws.String(a.arn)})
+	if err != nil {
+		return "", translate(ctx, err)
+	}
+	var fields map[string]string
+	// The cause of a wrong form is left out, because it may quote the secret.
+	if json.Unmarshal([]byte(aws.ToString(out.SecretString)), &fields) != nil || fields[names.SecretAdminKeyJSON] == "" {
+		return "", &hook.Error{Code: hook.CodeInternal, Message: "the secret is no JSON object with the field " + names.SecretAdminKeyJSON}
+	}
+	return hook.APIKeyPrefix + fields[names.SecretAdminKeyJSON], nil
+}
+
+// translate turns an error of the SDK into ours: CodeUnavailable for what the
+// SDK itself holds worth retrying (throttling, server faults, a broken
+// connection) and for a context that ended, CodeInternal for the rest.
+func translate(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); cause != nil {
+		return &hook.Error{Code: hook.CodeUnavailable, Message: "the secret store did not answer", Err: errors.Join(cause, err)}
+	}
+	if retry.IsErrorRetryables(retry.DefaultRetryables).IsErrorRetryable(err) == aws.TrueTernary {
+		return &hook.Error{Code: hook.CodeUnavailable, Message: "the secret store is not available", Err: err}
+	}
+	return &hook.Error{Code: hook.CodeInternal, Message: "the secret cannot be read", Err: err}
+}

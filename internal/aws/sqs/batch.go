@@ -1,0 +1,110 @@
+package sqs
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awssqs "github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"surehook/internal/hook"
+)
+
+const (
+	maxTries  = 4                      // of a message that SQS does not take
+	firstWait = 100 * time.Millisecond // after the first try, doubled after each
+)
+
+// batch is at most batchSize tokens on their way to one queue.
+type batch struct {
+	queue  *Queue
+	to     destination
+	tokens []hook.Token
+	errs   []error // one per token; nil for those that SQS has
+}
+
+// send sends the tokens, and sends those again that SQS did not take although
+// nothing is wrong with them. A request that fails as a whole was repeated by
+// the SDK already and is not repeated here.
+func (b batch) send(ctx context.Context) {
+	pending := make([]types.SendMessageBatchRequestEntry, 0, len(b.tokens))
+	for i, token := range b.tokens {
+		body, err := token.Encode()
+		if err != nil {
+			b.errs[i] = err
+			continue
+		}
+		pending = append(pending, types.SendMessageBatchRequestEntry{
+			Id:             aws.String(strconv.Itoa(i)),
+			MessageBody:    aws.String(body),
+			MessageGroupId: aws.String(string(token.Delivery.Endpoint)),
+			DelaySeconds:   b.to.delay,
+		})
+	}
+	for try := 1; len(pending) > 0; try++ {
+		pending = b.try(ctx, pending)
+		if len(pending) == 0 || try == maxTries || b.queue.Wait(ctx, b.backoff(try)) != nil {
+			return
+		}
+	}
+}
+
+// try makes one request, records what came of each entry, and returns the
+// entries that are worth another try.
+func (b batch) try(ctx context.Context, entries []types.SendMessageBatchRequestEntry) []types.SendMessageBatchRequestEntry {
+	ctx, cancel := context.WithTimeoutCause(ctx, callTimeout, errNoAnswer)
+	defer cancel()
+
+	out, err := b.queue.client.SendMessageBatch(ctx, &awssqs.SendMessageBatchInput{
+		QueueUrl: aws.String(b.to.url),
+		Entries:  entries,
+	})
+	if err != nil {
+		err = translate(ctx, err)
+		for _, e := range entries {
+			b.record(e.Id, err)
+		}
+		return nil
+	}
+
+	refused := make(map[string]types.BatchResultErrorEntry, len(out.Failed))
+	for _, f := range out.Failed {
+		refused[aws.ToString(f.Id)] = f
+	}
+	sent := make(map[string]bool, len(out.Successful))
+	for _, s := range out.Successful {
+		sent[aws.ToString(s.Id)] = true
+	}
+
+	var again []types.SendMessageBatchRequestEntry
+	for _, e := range entries {
+		if sent[*e.Id] {
+			b.record(e.Id, nil)
+			continue
+		}
+		f := refused[*e.Id] // zero if the answer leaves the entry out
+		b.record(e.Id, translateEntry(f))
+		if !f.SenderFault {
+			again = append(again, e)
+		}
+	}
+	return again
+}
+
+func (b batch) record(id *string, err error) {
+	i, _ := strconv.Atoi(*id) // made by send
+	if err != nil {
+		err = fmt.Errorf("send token of %s to the %s lane: %w", b.tokens[i].Delivery, b.to.lane, err)
+	}
+	b.errs[i] = err
+}
+
+// backoff returns the wait after a try, counted from 1: uniform in [d/2, d],
+// d = firstWait x 2^(try-1).
+func (b batch) backoff(try int) time.Duration {
+	d := firstWait << (try - 1)
+	return d/2 + time.Duration(b.queue.Rand()*float64(d/2))
+}

@@ -1,0 +1,159 @@
+package sqs_test
+
+import (
+	"context"
+	"crypto/md5"
+	"encoding/hex"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+
+	"surehook/internal/aws/sqs"
+	"surehook/internal/hook"
+)
+
+const (
+	liveURL  = "https://sqs.us-east-1.amazonaws.com/123456789012/live"
+	retryURL = "https://sqs.us-east-1.amazonaws.com/123456789012/retry"
+	deadURL  = "https://sqs.us-east-1.amazonaws.com/123456789012/dead-letters"
+)
+
+// request is what the SDK sent: of SendMessage, or of SendMessageBatch.
+type request struct {
+	QueueURL       string  `json:"QueueUrl"`
+	MessageBody    string  `json:"MessageBody"`
+	MessageGroupID string  `json:"MessageGroupId"`
+	Entries        []entry `json:"Entries"`
+}
+
+type entry struct {
+	ID             string `json:"Id"`
+	MessageBody    string `json:"MessageBody"`
+	MessageGroupID string `json:"MessageGroupId"`
+	DelaySeconds   int    `json:"DelaySeconds"`
+}
+
+type failure struct {
+	ID          string `json:"Id"`
+	Code        string `json:"Code"`
+	Message     string `json:"Message"`
+	SenderFault bool   `json:"SenderFault"`
+}
+
+// fakeSQS answers the SDK. refuse says what becomes of an entry, seen for the
+// n-th time: an error code, or nothing.
+type fakeSQS struct {
+	refuse func(body string, n int) (code string, senderFault bool)
+	status int    // of every answer, if not 0
+	code   string // with status
+
+	mu       sync.Mutex
+	requests []request
+	targets  []string
+	seen     map[string]int
+}
+
+func (f *fakeSQS) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+
+	var in request
+	_ = json.NewDecoder(r.Body).Decode(&in)
+	f.requests = append(f.requests, in)
+	f.targets = append(f.targets, r.Header.Get("X-Amz-Target"))
+	w.Header().Set("Content-Type", "application/x-amz-json-1.0")
+	if f.status != 0 {
+		w.WriteHeader(f.status)
+		_ = json.NewEncoder(w).Encode(map[string]string{"__type": "com.amazonaws.sqs#" + f.code, "message": "no"})
+		return
+	}
+	if len(in.Entries) == 0 {
+		_ = json.NewEncoder(w).Encode(map[string]string{"MessageId": "m", "MD5OfMessageBody": sum(in.MessageBody)})
+		return
+	}
+	var out struct {
+		Successful []map[string]string `json:"Successful"`
+		Failed     []failure           `json:"Failed"`
+	}
+	for _, e := range in.Entries {
+		f.seen[e.MessageBody]++
+		code, senderFault := f.refuse(e.MessageBody, f.seen[e.MessageBody])
+		switch code {
+		case "":
+			out.Successful = append(out.Successful, map[string]string{"Id": e.ID, "MessageId": "m", "MD5OfMessageBody": sum(e.MessageBody)})
+		case "forgotten": // neither taken nor refused
+		default:
+			out.Failed = append(out.Failed, failure{ID: e.ID, Code: code, Message: "no", SenderFault: senderFault})
+		}
+	}
+	_ = json.NewEncoder(w).Encode(out)
+}
+
+func sum(s string) string {
+	digest := md5.Sum([]byte(s))
+	return hex.EncodeToString(digest[:])
+}
+
+type bundle struct {
+	queue *sqs.Queue
+	fake  *fakeSQS
+	waits *[]time.Duration
+}
+
+// setup returns a queue on a fake that takes everything. Waits are noted and take no time.
+func setup(t *testing.T) bundle {
+	t.Helper()
+
+	fake := &fakeSQS{seen: map[string]int{}, refuse: func(string, int) (string, bool) { return "", false }}
+	server := httptest.NewServer(fake)
+	t.Cleanup(server.Close)
+
+	q := sqs.New(aws.Config{
+		Region:       "us-east-1",
+		Credentials:  credentials.NewStaticCredentialsProvider("id", "key", ""),
+		BaseEndpoint: aws.String(server.URL),
+		HTTPClient:   server.Client(),
+		Retryer:      func() aws.Retryer { return aws.NopRetryer{} },
+	}, sqs.URLs{Live: liveURL, Retry: retryURL, DeadLetters: deadURL})
+
+	var mu sync.Mutex
+	var waits []time.Duration
+	q.Rand = func() float64 { return 0.5 }
+	q.Wait = func(ctx context.Context, d time.Duration) error {
+		mu.Lock()
+		defer mu.Unlock()
+		waits = append(waits, d)
+		return ctx.Err()
+	}
+	return bundle{queue: q, fake: fake, waits: &waits}
+}
+
+func tokens(t *testing.T, n int) []hook.Token {
+	t.Helper()
+
+	var tokens []hook.Token
+	for range n {
+		event, err := hook.NewEventID()
+		if err != nil {
+			t.Fatal(err)
+		}
+		tokens = append(tokens, hook.NewToken("acme", hook.DeliveryID{Event: event, Endpoint: hook.NewEndpointID(), Generation: 1}, 1))
+	}
+	return tokens
+}
+
+func encode(t *testing.T, token hook.Token) string {
+	t.Helper()
+
+	body, err := token.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return body
+}

@@ -1,0 +1,86 @@
+//go:build integration
+
+package sqs_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	awssqs "github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"surehook/internal/aws/sqs"
+	"surehook/internal/hook"
+	"surehook/internal/porttest"
+)
+
+func TestQueue_OnEmulators(t *testing.T) {
+	t.Parallel()
+
+	for _, emulator := range porttest.Emulators(t, os.Getenv(porttest.EmulatorsVariable)) {
+		t.Run(emulator.Name, func(t *testing.T) {
+			t.Parallel()
+
+			cfg := aws.Config{
+				Region:       "us-east-1",
+				Credentials:  credentials.NewStaticCredentialsProvider("test", "test", ""),
+				BaseEndpoint: aws.String(emulator.URL),
+				HTTPClient:   awshttp.NewBuildableClient(),
+			}
+			porttest.Queue(t, func(t *testing.T) porttest.QueueBench {
+				t.Helper()
+				return newBench(t, cfg)
+			})
+		})
+	}
+}
+
+func newBench(t *testing.T, cfg aws.Config) porttest.QueueBench {
+	t.Helper()
+
+	client := awssqs.NewFromConfig(cfg)
+	create := func(name string) string {
+		out, err := client.CreateQueue(t.Context(), &awssqs.CreateQueueInput{QueueName: aws.String(name + "-" + hook.NewNonce())})
+		if err != nil {
+			t.Fatalf("create queue %s: %v", name, err)
+		}
+		return *out.QueueUrl
+	}
+	urls := sqs.URLs{Live: create("live"), Retry: create("retry"), DeadLetters: create("dead-letters")}
+	byLane := map[hook.Lane]string{hook.LaneLive: urls.Live, hook.LaneRetry: urls.Retry}
+	return porttest.QueueBench{
+		Queue: sqs.New(cfg, urls),
+		Receive: func(ctx context.Context, lane hook.Lane) ([]porttest.Message, error) {
+			return receive(ctx, client, byLane[lane])
+		},
+		Letters: func(ctx context.Context) ([]porttest.Message, error) {
+			return receive(ctx, client, urls.DeadLetters)
+		},
+		Clock: porttest.RealClock(time.Now),
+	}
+}
+
+// receive takes what is visible now and deletes it.
+func receive(ctx context.Context, client *awssqs.Client, url string) ([]porttest.Message, error) {
+	out, err := client.ReceiveMessage(ctx, &awssqs.ReceiveMessageInput{
+		QueueUrl:                    aws.String(url),
+		MaxNumberOfMessages:         10,
+		MessageSystemAttributeNames: []types.MessageSystemAttributeName{types.MessageSystemAttributeNameMessageGroupId},
+	})
+	if err != nil {
+		return nil, err
+	}
+	var taken []porttest.Message
+	for _, m := range out.Messages {
+		taken = append(taken, porttest.Message{Body: *m.Body, Group: m.Attributes[string(types.MessageSystemAttributeNameMessageGroupId)]})
+		_, deleteErr := client.DeleteMessage(ctx, &awssqs.DeleteMessageInput{QueueUrl: aws.String(url), ReceiptHandle: m.ReceiptHandle})
+		err = errors.Join(err, deleteErr)
+	}
+	return taken, err
+}

@@ -1,0 +1,301 @@
+package sqs_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/google/go-cmp/cmp"
+
+	"surehook/internal/aws/sqs"
+	"surehook/internal/hook"
+)
+
+func TestQueue_Send_PutsTokensInBatchesOfTen(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	sent := tokens(t, 25)
+	if errs := b.queue.Send(t.Context(), hook.LaneRetry, sent, 1500*time.Millisecond); errs != nil {
+		t.Fatalf("Send(25 tokens) = %v; want nil", errs)
+	}
+
+	sizes := map[int]int{}
+	got := map[string]entry{}
+	for i, r := range b.fake.requests {
+		if b.fake.targets[i] != "AmazonSQS.SendMessageBatch" || r.QueueURL != retryURL {
+			t.Errorf("request %d = %s to %s; want SendMessageBatch to %s", i, b.fake.targets[i], r.QueueURL, retryURL)
+		}
+		sizes[len(r.Entries)]++
+		for _, e := range r.Entries {
+			e.ID = ""
+			got[e.MessageBody] = e
+		}
+	}
+	if diff := cmp.Diff(map[int]int{10: 2, 5: 1}, sizes); diff != "" {
+		t.Errorf("requests by size (-want +got):\n%s", diff)
+	}
+	want := map[string]entry{}
+	for _, token := range sent {
+		body := encode(t, token)
+		want[body] = entry{MessageBody: body, MessageGroupID: string(token.Delivery.Endpoint), DelaySeconds: 2}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("entries (-want +got):\n%s", diff)
+	}
+}
+
+func TestQueue_Send_RoundsDelaysUp(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name  string
+		delay time.Duration
+		want  int
+	}{
+		{name: "none", delay: 0, want: 0},
+		{name: "the shortest", delay: 1, want: 1},
+		{name: "a whole second", delay: time.Second, want: 1},
+		{name: "more than a second", delay: time.Second + 1, want: 2},
+		{name: "the longest", delay: sqs.MaxDelay, want: 900},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			b := setup(t)
+			if errs := b.queue.Send(t.Context(), hook.LaneLive, tokens(t, 1), tt.delay); errs != nil {
+				t.Fatalf("Send(%s) = %v; want nil", tt.delay, errs)
+			}
+			r := b.fake.requests[0]
+			if r.QueueURL != liveURL || r.Entries[0].DelaySeconds != tt.want {
+				t.Errorf("Send(%s) = DelaySeconds %d to %s; want %d to %s", tt.delay, r.Entries[0].DelaySeconds, r.QueueURL, tt.want, liveURL)
+			}
+		})
+	}
+}
+
+func TestQueue_Send_WhatItCannotSendIsOurFault(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name  string
+		lane  hook.Lane
+		urls  sqs.URLs
+		delay time.Duration
+	}{
+		{name: "a delay that is too long", lane: hook.LaneLive, urls: sqs.URLs{Live: liveURL}, delay: sqs.MaxDelay + 1},
+		{name: "a delay below zero", lane: hook.LaneLive, urls: sqs.URLs{Live: liveURL}, delay: -1},
+		{name: "a lane without a queue", lane: hook.LaneRetry, urls: sqs.URLs{Live: liveURL}},
+		{name: "no lane", urls: sqs.URLs{Live: liveURL}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			errs := sqs.New(aws.Config{}, tt.urls).Send(t.Context(), tt.lane, tokens(t, 2), tt.delay)
+			if len(errs) != 2 || hook.CodeOf(errs[0]) != hook.CodeInternal || hook.CodeOf(errs[1]) != hook.CodeInternal {
+				t.Errorf("Send(%s, %s) = %v; want two internal errors", tt.lane, tt.delay, errs)
+			}
+		})
+	}
+}
+
+func TestQueue_Send_RepeatsWhatWasNotTaken(t *testing.T) {
+	t.Parallel()
+
+	for _, code := range []string{"InternalError", "forgotten"} {
+		t.Run(code, func(t *testing.T) {
+			t.Parallel()
+
+			b := setup(t)
+			sent := tokens(t, 3)
+			hard := encode(t, sent[1])
+			b.fake.refuse = func(body string, n int) (string, bool) {
+				if body == hard && n <= 3 {
+					return code, false
+				}
+				return "", false
+			}
+			if errs := b.queue.Send(t.Context(), hook.LaneLive, sent, 0); errs != nil {
+				t.Errorf("Send(3 tokens) = %v; want nil after the fourth try", errs)
+			}
+			var sizes []int
+			for _, r := range b.fake.requests {
+				sizes = append(sizes, len(r.Entries))
+			}
+			if diff := cmp.Diff([]int{3, 1, 1, 1}, sizes); diff != "" {
+				t.Errorf("entries per request (-want +got):\n%s", diff)
+			}
+			want := []time.Duration{75 * time.Millisecond, 150 * time.Millisecond, 300 * time.Millisecond}
+			if diff := cmp.Diff(want, *b.waits); diff != "" {
+				t.Errorf("waits (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestQueue_Send_ReportsEachTokenThatDidNotGo(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	sent := tokens(t, 12)
+	busy, lost, wrong := encode(t, sent[3]), encode(t, sent[4]), encode(t, sent[11])
+	b.fake.refuse = func(body string, _ int) (string, bool) {
+		switch body {
+		case busy:
+			return "ServiceUnavailable", false
+		case lost:
+			return "forgotten", false
+		case wrong:
+			return "InvalidMessageContents", true
+		}
+		return "", false
+	}
+	errs := b.queue.Send(t.Context(), hook.LaneLive, sent, 0)
+	if len(errs) != len(sent) {
+		t.Fatalf("Send(12 tokens) = %v; want 12 entries", errs)
+	}
+	for i, err := range errs {
+		switch i {
+		case 3:
+			if hook.CodeOf(err) != hook.CodeUnavailable || !strings.Contains(err.Error(), "ServiceUnavailable") {
+				t.Errorf("error of the refused token = %v; want unavailable, naming the code", err)
+			}
+		case 4:
+			if err == nil || hook.CodeOf(err) != hook.CodeUnavailable {
+				t.Errorf("error of the token that the answer leaves out = %v; want unavailable", err)
+			}
+		case 11:
+			if err == nil || hook.CodeOf(err) != hook.CodeInternal {
+				t.Errorf("error of the wrong token = %v; want internal", err)
+			}
+		default:
+			if err != nil {
+				t.Errorf("error of token %d = %v; want nil", i, err)
+			}
+		}
+	}
+	if got := b.fake.seen[busy]; got != 4 {
+		t.Errorf("tries of the refused token = %d; want 4", got)
+	}
+	if got := b.fake.seen[wrong]; got != 1 {
+		t.Errorf("tries of the wrong token = %d; want 1", got)
+	}
+}
+
+func TestQueue_Send_StopsWhenTheContextEnds(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	b.fake.refuse = func(string, int) (string, bool) { return "InternalError", false }
+	b.queue.Wait = func(context.Context, time.Duration) error {
+		cancel()
+		return ctx.Err()
+	}
+	errs := b.queue.Send(ctx, hook.LaneLive, tokens(t, 1), 0)
+	if len(errs) != 1 || hook.CodeOf(errs[0]) != hook.CodeUnavailable || len(b.fake.requests) != 1 {
+		t.Errorf("Send = %v after %d requests; want unavailable after 1", errs, len(b.fake.requests))
+	}
+	if errs := b.queue.Send(ctx, hook.LaneLive, tokens(t, 1), 0); hook.CodeOf(errs[0]) != hook.CodeUnavailable {
+		t.Errorf("Send with an ended context = %v; want unavailable", errs)
+	}
+}
+
+func TestQueue_TranslatesErrors(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		code   string
+		status int
+		want   hook.Code
+	}{
+		{code: "RequestThrottled", status: http.StatusBadRequest, want: hook.CodeUnavailable},
+		{code: "ThrottlingException", status: http.StatusBadRequest, want: hook.CodeUnavailable},
+		{code: "InternalFailure", status: http.StatusInternalServerError, want: hook.CodeUnavailable},
+		{code: "ServiceUnavailable", status: http.StatusServiceUnavailable, want: hook.CodeUnavailable},
+		{code: "QueueDoesNotExist", status: http.StatusBadRequest, want: hook.CodeInternal},
+		{code: "AccessDeniedException", status: http.StatusForbidden, want: hook.CodeInternal},
+	}
+	for _, tt := range tests {
+		t.Run(tt.code, func(t *testing.T) {
+			t.Parallel()
+
+			b := setup(t)
+			b.fake.status, b.fake.code = tt.status, tt.code
+			errs := b.queue.Send(t.Context(), hook.LaneLive, tokens(t, 2), 0)
+			for i, err := range errs {
+				if err == nil || hook.CodeOf(err) != tt.want {
+					t.Errorf("Send error %d = %v; want %s", i, err, tt.want)
+				}
+			}
+			if len(errs) != 2 || len(b.fake.requests) != 1 {
+				t.Errorf("Send = %d errors after %d requests; want 2 after 1", len(errs), len(b.fake.requests))
+			}
+			if err := b.queue.Bury(t.Context(), hook.DeadLetter{}); err == nil || hook.CodeOf(err) != tt.want {
+				t.Errorf("Bury = %v; want %s", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestQueue_Bury_SendsTheLetter(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	id := tokens(t, 1)[0].Delivery
+	letter := hook.DeadLetter{Delivery: id, Endpoint: id.Endpoint, Reason: hook.ReasonExhausted, Attempts: 7}
+	if err := b.queue.Bury(t.Context(), letter); err != nil {
+		t.Fatalf("Bury(%s) = %v; want nil", id, err)
+	}
+	body, err := letter.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []request{{QueueURL: deadURL, MessageBody: body, MessageGroupID: string(id.Endpoint)}}
+	if diff := cmp.Diff(want, b.fake.requests); diff != "" {
+		t.Errorf("requests (-want +got):\n%s", diff)
+	}
+}
+
+func TestQueue_Send_NoAnswerIsUnavailable(t *testing.T) {
+	t.Parallel()
+
+	server := httptest.NewServer(http.NotFoundHandler())
+	server.Close()
+	q := sqs.New(aws.Config{
+		Region:       "us-east-1",
+		Credentials:  credentials.NewStaticCredentialsProvider("id", "key", ""),
+		BaseEndpoint: aws.String(server.URL),
+		Retryer:      func() aws.Retryer { return aws.NopRetryer{} },
+	}, sqs.URLs{Live: liveURL})
+	errs := q.Send(t.Context(), hook.LaneLive, tokens(t, 1), 0)
+	if len(errs) != 1 || hook.CodeOf(errs[0]) != hook.CodeUnavailable {
+		t.Errorf("Send to a closed port = %v; want unavailable", errs)
+	}
+}
+
+func TestQueue_Wait_TakesItsTimeUnlessTheContextEnds(t *testing.T) {
+	t.Parallel()
+
+	synctest.Test(t, func(t *testing.T) {
+		q := sqs.New(aws.Config{}, sqs.URLs{})
+		start := time.Now()
+		if err := q.Wait(t.Context(), time.Second); err != nil || time.Since(start) != time.Second {
+			t.Errorf("Wait(1 s) = %v after %s; want nil after 1 s", err, time.Since(start))
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := q.Wait(ctx, time.Hour); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != 2*time.Second {
+			t.Errorf("Wait(1 h) = %v after %s; want the context's end after 1 s more", err, time.Since(start))
+		}
+	})
+}

@@ -1,0 +1,153 @@
+// Package config turns the environment into one struct per function. It is
+// the only reader of the environment and reports everything wrong at once.
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"time"
+
+	"surehook/internal/names"
+)
+
+// Lookup is os.LookupEnv or a test's replacement.
+type Lookup func(name string) (value string, ok bool)
+
+// Ingest configures functions/ingest.
+type Ingest struct {
+	Table     string
+	LiveQueue string // URL
+	Retention time.Duration
+}
+
+// Deliver configures functions/deliver.
+type Deliver struct {
+	Table            string
+	KeyARN           string // KMS key that seals signing secrets
+	LiveQueue        string // URL
+	RetryQueue       string // URL
+	RetryQueueARN    string
+	DeadLettersQueue string // URL
+	UndeliverableARN string
+	ScheduleGroup    string
+	ScheduleRoleARN  string
+	Egress           Egress
+}
+
+// Manage configures functions/manage.
+type Manage struct {
+	Table     string
+	KeyARN    string // KMS key that seals signing secrets
+	LiveQueue string // URL
+	Retention time.Duration
+	Egress    Egress
+}
+
+// Authorize configures functions/authorize.
+type Authorize struct {
+	Table             string
+	AdminKeySecretARN string
+}
+
+// Egress says which addresses may be dialed.
+type Egress struct {
+	Loopback   bool           // the local stack: http and loopback addresses too
+	RuntimeAPI netip.AddrPort // the Lambda runtime API, never to be dialed; zero when unknown
+}
+
+// ForIngest reads the configuration of functions/ingest.
+func ForIngest(lookup Lookup) (Ingest, error) {
+	r := reader{lookup: lookup}
+	c := Ingest{
+		Table:     r.text(names.EnvTable),
+		LiveQueue: r.text(names.EnvLiveQueue),
+		Retention: r.duration(names.EnvRetention),
+	}
+	return c, r.err()
+}
+
+// ForDeliver reads the configuration of functions/deliver.
+func ForDeliver(lookup Lookup) (Deliver, error) {
+	r := reader{lookup: lookup}
+	c := Deliver{
+		Table:            r.text(names.EnvTable),
+		KeyARN:           r.text(names.EnvKey),
+		LiveQueue:        r.text(names.EnvLiveQueue),
+		RetryQueue:       r.text(names.EnvRetryQueue),
+		RetryQueueARN:    r.text(names.EnvRetryQueueARN),
+		DeadLettersQueue: r.text(names.EnvDeadLettersQueue),
+		UndeliverableARN: r.text(names.EnvUndeliverableARN),
+		ScheduleGroup:    r.text(names.EnvScheduleGroup),
+		ScheduleRoleARN:  r.text(names.EnvScheduleRole),
+		Egress:           r.egress(),
+	}
+	return c, r.err()
+}
+
+// ForManage reads the configuration of functions/manage.
+func ForManage(lookup Lookup) (Manage, error) {
+	r := reader{lookup: lookup}
+	c := Manage{
+		Table:     r.text(names.EnvTable),
+		KeyARN:    r.text(names.EnvKey),
+		LiveQueue: r.text(names.EnvLiveQueue),
+		Retention: r.duration(names.EnvRetention),
+		Egress:    r.egress(),
+	}
+	return c, r.err()
+}
+
+// ForAuthorize reads the configuration of functions/authorize.
+func ForAuthorize(lookup Lookup) (Authorize, error) {
+	r := reader{lookup: lookup}
+	c := Authorize{
+		Table:             r.text(names.EnvTable),
+		AdminKeySecretARN: r.text(names.EnvAdminKeySecret),
+	}
+	return c, r.err()
+}
+
+// reader collects faults, so that one start shows them all.
+type reader struct {
+	lookup Lookup
+	faults []error
+}
+
+func (r *reader) err() error { return errors.Join(r.faults...) }
+
+func (r *reader) text(name string) string {
+	value, _ := r.lookup(name)
+	if value == "" {
+		r.faults = append(r.faults, fmt.Errorf("%s is not set", name))
+	}
+	return value
+}
+
+func (r *reader) duration(name string) time.Duration {
+	value := r.text(name)
+	if value == "" {
+		return 0
+	}
+	d, err := time.ParseDuration(value)
+	if err != nil || d <= 0 {
+		r.faults = append(r.faults, fmt.Errorf(`%s is %q, not a positive duration such as "2160h"`, name, value))
+	}
+	return d
+}
+
+func (r *reader) egress() Egress {
+	var e Egress
+	switch value := r.text(names.EnvEgress); value {
+	case names.EgressPublic, "":
+	case names.EgressLoopback:
+		e.Loopback = true
+	default:
+		r.faults = append(r.faults, fmt.Errorf("%s is %q, not %s or %s", names.EnvEgress, value, names.EgressPublic, names.EgressLoopback))
+	}
+	// Lambda sets the runtime API's address; it is an IP address and port there.
+	if value, ok := r.lookup(names.EnvRuntimeAPI); ok {
+		e.RuntimeAPI, _ = netip.ParseAddrPort(value)
+	}
+	return e
+}

@@ -1,0 +1,124 @@
+package config_test
+
+import (
+	"maps"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"surehook/internal/config"
+	"surehook/internal/names"
+)
+
+func lookup(env map[string]string) config.Lookup {
+	return func(name string) (string, bool) {
+		value, ok := env[name]
+		return value, ok
+	}
+}
+
+var deliverEnv = map[string]string{
+	names.EnvTable:            "table",
+	names.EnvKey:              "arn:aws:kms:eu-west-1:111122223333:key/k",
+	names.EnvLiveQueue:        "https://sqs/live",
+	names.EnvRetryQueue:       "https://sqs/retry",
+	names.EnvRetryQueueARN:    "arn:aws:sqs:eu-west-1:111122223333:retry",
+	names.EnvDeadLettersQueue: "https://sqs/dead-letters",
+	names.EnvUndeliverableARN: "arn:aws:sqs:eu-west-1:111122223333:undeliverable",
+	names.EnvScheduleGroup:    "group",
+	names.EnvScheduleRole:     "arn:aws:iam::111122223333:role/r",
+	names.EnvEgress:           names.EgressPublic,
+	names.EnvRuntimeAPI:       "127.0.0.1:9001",
+}
+
+func TestForDeliver(t *testing.T) {
+	t.Parallel()
+
+	got, err := config.ForDeliver(lookup(deliverEnv))
+	if err != nil {
+		t.Fatalf("ForDeliver() = %v", err)
+	}
+	if got.Table != "table" || got.RetryQueue != "https://sqs/retry" || got.Egress.Loopback {
+		t.Errorf("ForDeliver() = %+v", got)
+	}
+	if want := netip.MustParseAddrPort("127.0.0.1:9001"); got.Egress.RuntimeAPI != want {
+		t.Errorf("RuntimeAPI = %v; want %v", got.Egress.RuntimeAPI, want)
+	}
+}
+
+func TestForDeliver_Loopback(t *testing.T) {
+	t.Parallel()
+
+	env := maps.Clone(deliverEnv)
+	env[names.EnvEgress] = names.EgressLoopback
+	if got, err := config.ForDeliver(lookup(env)); err != nil || !got.Egress.Loopback {
+		t.Errorf("ForDeliver() = %+v, %v; want loopback", got.Egress, err)
+	}
+	env[names.EnvEgress] = "everything"
+	if _, err := config.ForDeliver(lookup(env)); err == nil || !strings.Contains(err.Error(), names.EnvEgress) {
+		t.Errorf("ForDeliver() = %v; want an error that names %s", err, names.EnvEgress)
+	}
+}
+
+func TestForAll_NameEveryMissingVariable(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name string
+		read func(config.Lookup) error
+		want []string
+	}{
+		{"ingest", func(l config.Lookup) error { _, err := config.ForIngest(l); return err }, []string{names.EnvTable, names.EnvLiveQueue, names.EnvRetention}},
+		{"deliver", func(l config.Lookup) error { _, err := config.ForDeliver(l); return err }, []string{
+			names.EnvTable, names.EnvKey, names.EnvLiveQueue, names.EnvRetryQueue, names.EnvRetryQueueARN, names.EnvDeadLettersQueue,
+			names.EnvUndeliverableARN, names.EnvScheduleGroup, names.EnvScheduleRole, names.EnvEgress,
+		}},
+		{"manage", func(l config.Lookup) error { _, err := config.ForManage(l); return err }, []string{
+			names.EnvTable, names.EnvKey, names.EnvLiveQueue, names.EnvRetention, names.EnvEgress,
+		}},
+		{"authorize", func(l config.Lookup) error { _, err := config.ForAuthorize(l); return err }, []string{names.EnvTable, names.EnvAdminKeySecret}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			err := tt.read(lookup(nil))
+			if err == nil {
+				t.Fatal("got no error for an empty environment")
+			}
+			for _, name := range tt.want {
+				if !strings.Contains(err.Error(), name) {
+					t.Errorf("%q does not name %s", err, name)
+				}
+			}
+		})
+	}
+}
+
+func TestForIngest_Retention(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		value string
+		want  time.Duration
+		ok    bool
+	}{
+		{"2160h", 2160 * time.Hour, true},
+		{"0s", 0, false},
+		{"-1h", 0, false},
+		{"90", 0, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.value, func(t *testing.T) {
+			t.Parallel()
+
+			got, err := config.ForIngest(lookup(map[string]string{
+				names.EnvTable: "t", names.EnvLiveQueue: "q", names.EnvRetention: tt.value,
+			}))
+			if (err == nil) != tt.ok || tt.ok && got.Retention != tt.want {
+				t.Errorf("ForIngest(%s) = %v, %v; want %v, ok: %t", tt.value, got.Retention, err, tt.want, tt.ok)
+			}
+		})
+	}
+}

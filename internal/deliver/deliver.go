@@ -1,0 +1,255 @@
+package deliver
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"surehook/internal/hook"
+	"surehook/internal/names"
+	"surehook/internal/send"
+	"surehook/internal/sign"
+)
+
+// settleReserve is what an attempt must leave of the invocation's time to settle in.
+const settleReserve = 5 * time.Second
+
+// Message is a token as the queue hands it over.
+type Message struct {
+	ID   string
+	Body string
+}
+
+// Deliverer works on batches of tokens. All fields are needed.
+type Deliverer struct {
+	Store       Store
+	Queue       Queue
+	Schedules   Schedules
+	DeadLetters DeadLetters
+	Vault       Vault
+	Sender      Sender
+	Gate        Gate
+	Log         *slog.Logger
+	Now         func() time.Time
+}
+
+// Batch works on the messages, concurrently, and returns the ids of those that
+// must come again. A message that fails does not touch the others.
+func (d *Deliverer) Batch(ctx context.Context, messages []Message) (failed []string) {
+	errs := make([]error, len(messages))
+	work, tokens := d.decode(messages, errs)
+	if len(tokens) > 0 {
+		snapshot, err := d.Store.Load(ctx, tokens)
+		if err != nil {
+			err = fmt.Errorf("load what %d tokens are about: %w", len(tokens), err)
+			for i := range work {
+				errs[work[i].index] = err
+			}
+		} else {
+			d.workOn(ctx, work, snapshot, errs)
+		}
+	}
+	for i, err := range errs {
+		if err != nil {
+			d.Log.ErrorContext(ctx, "delivery.postponed", slog.String(names.LogMessage, messages[i].ID), slog.Any(names.LogError, err))
+			failed = append(failed, messages[i].ID)
+		}
+	}
+	return failed
+}
+
+// job is one message of a batch.
+type job struct {
+	index int
+	token hook.Token
+	subject
+}
+
+// decode reads the tokens. A second token of the same attempt in one batch is
+// left out: the first stays on the queue until its attempt is settled.
+func (d *Deliverer) decode(messages []Message, errs []error) ([]job, []hook.Token) {
+	type attempt struct {
+		hook.DeliveryID
+		number int
+	}
+	var (
+		jobs   []job
+		tokens []hook.Token
+		seen   = make(map[attempt]bool, len(messages))
+	)
+	for i, m := range messages {
+		token, err := hook.DecodeToken(m.Body)
+		if err != nil {
+			errs[i] = fmt.Errorf("decode message: %w", err)
+			continue
+		}
+		if key := (attempt{token.Delivery, token.Attempt}); !seen[key] {
+			seen[key] = true
+			jobs = append(jobs, job{index: i, token: token})
+			tokens = append(tokens, token)
+		}
+	}
+	return jobs, tokens
+}
+
+// workOn judges the jobs, asks the gate once per endpoint and runs them.
+func (d *Deliverer) workOn(ctx context.Context, jobs []job, snapshot hook.Snapshot, errs []error) {
+	now := d.Now()
+	var wg sync.WaitGroup
+	run := func(index int, f func() error) {
+		wg.Go(func() { errs[index] = contained(f) })
+	}
+	due := make(map[hook.EndpointID][]job)
+	for _, j := range jobs {
+		s, ok, err := find(j.token, snapshot)
+		if err != nil {
+			errs[j.index] = fmt.Errorf("find delivery %s: %w", j.token.Delivery, err)
+			continue
+		}
+		if !ok {
+			d.drop(ctx, j.token, "event or replay is gone")
+			continue
+		}
+		j.subject = s
+		switch st, reason := judge(s, now); st {
+		case stepDrop:
+			d.drop(ctx, j.token, reason)
+		case stepResume:
+			run(j.index, func() error { return d.follow(ctx, s.delivery) })
+		case stepDefer:
+			run(j.index, func() error { return d.again(ctx, s) })
+		case stepExpire:
+			run(j.index, func() error {
+				return d.conclude(ctx, s, without(s, hook.StateDead, hook.ReasonExpired, now))
+			})
+		case stepAttempt:
+			due[s.token.Delivery.Endpoint] = append(due[s.token.Delivery.Endpoint], j)
+		}
+	}
+	for id, waiting := range due {
+		verdicts, err := d.Gate.Admit(ctx, waiting[0].endpoint, len(waiting))
+		for i, j := range waiting {
+			if err != nil {
+				errs[j.index] = fmt.Errorf("ask gate of endpoint %s: %w", id, err)
+				continue
+			}
+			run(j.index, func() error { return d.pass(ctx, j.subject, verdicts[i], now) })
+		}
+	}
+	wg.Wait()
+}
+
+// pass does what the gate said.
+func (d *Deliverer) pass(ctx context.Context, s subject, v Verdict, now time.Time) error {
+	switch v.Decision {
+	case Park:
+		if s.delivery.State == hook.StateParked && s.delivery.Reason == v.Reason {
+			return nil
+		}
+		return d.conclude(ctx, s, without(s, hook.StateParked, v.Reason, now))
+	case Cancel:
+		return d.conclude(ctx, s, without(s, hook.StateCancelled, v.Reason, now))
+	case Admit:
+		return d.attempt(ctx, s)
+	}
+	return fmt.Errorf("gate answered %d for delivery %s", v.Decision, s.token.Delivery)
+}
+
+// attempt sends the request and settles its outcome.
+func (d *Deliverer) attempt(ctx context.Context, s subject) error {
+	if deadline, ok := ctx.Deadline(); ok && deadline.Sub(d.Now()) < s.endpoint.Timeout+settleReserve {
+		return errNoTime
+	}
+	started := d.Now()
+	keys, err := d.keys(ctx, s.endpoint, started)
+	if err != nil {
+		return fmt.Errorf("open secrets of endpoint %s: %w", s.endpoint.ID, err)
+	}
+	outcome := d.Sender.Send(ctx, send.Request{
+		Endpoint: *s.endpoint,
+		Keys:     keys,
+		Event:    s.event,
+		Delivery: s.token.Delivery,
+		Attempt:  s.token.Attempt,
+	})
+	now := d.Now()
+	recorded, err := d.settle(ctx, s, attempted(s, outcome, started, now))
+	attrs := append(s.attrs(),
+		slog.String(names.LogOutcome, outcome.Class.String()),
+		slog.Int(names.LogStatus, outcome.Status),
+		slog.Int64(names.LogDuration, outcome.Duration.Milliseconds()),
+		slog.Int64(names.LogLatency, now.Sub(s.delivery.CreatedAt).Milliseconds()),
+	)
+	d.Log.LogAttrs(ctx, slog.LevelInfo, "delivery.attempted", append(attrs, decided(recorded)...)...)
+	return err
+}
+
+func (d *Deliverer) keys(ctx context.Context, e *hook.Endpoint, now time.Time) ([]sign.Key, error) {
+	var keys []sign.Key
+	for _, secret := range e.Active(now) {
+		text, err := d.Vault.Open(ctx, secret.Sealed, e.ID)
+		if err != nil {
+			return nil, fmt.Errorf("open: %w", err)
+		}
+		key, err := sign.Parse(text)
+		if err != nil {
+			return nil, fmt.Errorf("parse: %w", err)
+		}
+		keys = append(keys, key)
+	}
+	return keys, nil
+}
+
+// again sends a token that came before its time once more, for the time it was meant for.
+func (d *Deliverer) again(ctx context.Context, s subject) error {
+	return d.plan(ctx, hook.NewToken(s.token.Tenant, s.token.Delivery, s.token.Attempt), s.delivery.NextAttemptAt)
+}
+
+// conclude settles a delivery without an attempt.
+func (d *Deliverer) conclude(ctx context.Context, s subject, decide decision) error {
+	recorded, err := d.settle(ctx, s, decide)
+	d.Log.LogAttrs(ctx, slog.LevelInfo, "delivery.decided", append(s.attrs(), decided(recorded)...)...)
+	return err
+}
+
+func decided(recorded hook.Delivery) []slog.Attr {
+	attrs := []slog.Attr{slog.String(names.LogDecision, recorded.State.String())}
+	if recorded.Reason != hook.ReasonNone {
+		attrs = append(attrs, slog.String(names.LogReason, string(recorded.Reason)))
+	}
+	if !recorded.NextAttemptAt.IsZero() {
+		attrs = append(attrs, slog.Time(names.LogNext, recorded.NextAttemptAt))
+	}
+	return attrs
+}
+
+func (d *Deliverer) drop(ctx context.Context, t hook.Token, reason string) {
+	d.Log.LogAttrs(ctx, slog.LevelInfo, "token.dropped",
+		slog.String(names.LogDelivery, t.Delivery.String()),
+		slog.Int(names.LogAttempt, t.Attempt),
+		slog.String(names.LogReason, reason))
+}
+
+func (s subject) attrs() []slog.Attr {
+	return []slog.Attr{
+		slog.String(names.LogTenant, string(s.token.Tenant)),
+		slog.String(names.LogEvent, string(s.token.Delivery.Event)),
+		slog.String(names.LogEventType, s.event.Type),
+		slog.String(names.LogEndpoint, string(s.token.Delivery.Endpoint)),
+		slog.String(names.LogDelivery, s.token.Delivery.String()),
+		slog.Int(names.LogAttempt, s.token.Attempt),
+	}
+}
+
+// contained keeps a panic in one record from taking its neighbours with it.
+func contained(f func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("panic: %v\n%s", r, debug.Stack())
+		}
+	}()
+	return f()
+}

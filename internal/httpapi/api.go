@@ -1,0 +1,110 @@
+// Package httpapi is the HTTP face of the use cases: routes, who may take
+// them, strict reading of requests, and answers as JSON or as problem
+// documents (RFC 9457). Api/openapi.yaml describes it to callers; the tests hold
+// both to each other.
+//
+// It decides nothing about events and endpoints. Who is calling was found out
+// before and is in the context; see WithPrincipal.
+package httpapi
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+
+	"surehook/internal/hook"
+	"surehook/internal/ingest"
+	"surehook/internal/registry"
+)
+
+// Acceptor accepts events.
+type Acceptor interface {
+	// Accept accepts one event of the tenant.
+	Accept(ctx context.Context, tenant hook.TenantID, r ingest.Request) (ingest.Result, error)
+	// AcceptBatch accepts each for itself and returns one result per request.
+	AcceptBatch(ctx context.Context, tenant hook.TenantID, rs []ingest.Request) []ingest.Result
+}
+
+// Tester sends test events.
+type Tester interface {
+	// AcceptFor accepts an event for one endpoint, whatever it subscribes to.
+	AcceptFor(ctx context.Context, e hook.Endpoint, eventType string, payload []byte) (ingest.Result, error)
+}
+
+// Events returns the handler of the routes that post events.
+func Events(a Acceptor, log *slog.Logger) http.Handler {
+	return serve(log, eventRoutes(&events{acceptor: a, log: log}))
+}
+
+// Manage returns the handler of all other routes: endpoints, reads and keys.
+func Manage(r *registry.Registry, t Tester, log *slog.Logger) http.Handler {
+	return serve(log, manageRoutes(&manage{registry: r, tester: t, log: log}))
+}
+
+// Route is one operation of the API.
+type Route struct {
+	Method     string
+	Path       string // as in net/http patterns, such as /v1/tenants/{tenant}/events
+	Scope      hook.Scope
+	AllTenants bool // the key must act for all tenants
+}
+
+// Routes returns what Events and Manage serve together.
+func Routes() []Route {
+	var all []Route
+	for _, r := range append(eventRoutes(&events{}), manageRoutes(&manage{})...) {
+		all = append(all, r.Route)
+	}
+	return all
+}
+
+const (
+	tenantPath    = "/v1/tenants/{tenant}"
+	eventsPath    = tenantPath + "/events"
+	eventPath     = eventsPath + "/{event}"
+	endpointsPath = tenantPath + "/endpoints"
+	endpointPath  = endpointsPath + "/{endpoint}"
+	deliveryPath  = tenantPath + "/deliveries/{delivery}"
+	keysPath      = "/v1/keys"
+	keyPath       = keysPath + "/{key}"
+)
+
+func eventRoutes(h *events) []route {
+	return []route{
+		{Route{Method: http.MethodPost, Path: eventsPath, Scope: hook.ScopeEventsWrite}, h.post},
+		{Route{Method: http.MethodPost, Path: eventsPath + "/batch", Scope: hook.ScopeEventsWrite}, h.postBatch},
+	}
+}
+
+func manageRoutes(h *manage) []route {
+	read := func(path string, do action) route {
+		return route{Route{Method: http.MethodGet, Path: path, Scope: hook.ScopeRead}, do}
+	}
+	write := func(method, path string, do action) route {
+		return route{Route{Method: method, Path: path, Scope: hook.ScopeEndpointsWrite}, do}
+	}
+	keys := func(method, path string, do action) route {
+		return route{Route{Method: method, Path: path, Scope: hook.ScopeAdmin, AllTenants: true}, do}
+	}
+	return []route{
+		write(http.MethodPost, endpointsPath, h.createEndpoint),
+		read(endpointsPath, h.listEndpoints),
+		read(endpointPath, h.getEndpoint),
+		write(http.MethodPatch, endpointPath, h.changeEndpoint),
+		write(http.MethodDelete, endpointPath, h.deleteEndpoint),
+		write(http.MethodPost, endpointPath+"/rotate-secret", h.rotateSecret),
+		write(http.MethodPost, endpointPath+"/test", h.testEndpoint),
+		write(http.MethodPost, endpointPath+"/pause", h.status((*registry.Registry).Pause)),
+		write(http.MethodPost, endpointPath+"/resume", h.status((*registry.Registry).Resume)),
+		write(http.MethodPost, endpointPath+"/enable", h.status((*registry.Registry).Enable)),
+		write(http.MethodPost, endpointPath+"/disable", h.status((*registry.Registry).Disable)),
+		read(endpointPath+"/deliveries", h.listEndpointDeliveries),
+		read(eventPath, h.getEvent),
+		read(eventPath+"/deliveries", h.listEventDeliveries),
+		read(eventPath+"/attempts", h.listEventAttempts),
+		read(deliveryPath, h.getDelivery),
+		keys(http.MethodPost, keysPath, h.createKey),
+		keys(http.MethodGet, keysPath, h.listKeys),
+		keys(http.MethodDelete, keyPath, h.revokeKey),
+	}
+}

@@ -1,0 +1,139 @@
+package httpapi_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"surehook/internal/egress"
+	"surehook/internal/hook"
+	"surehook/internal/httpapi"
+	"surehook/internal/ingest"
+	"surehook/internal/memory"
+	"surehook/internal/registry"
+)
+
+const endpoints = "/v1/tenants/acme/endpoints"
+
+// Callers.
+var (
+	admin  = hook.Principal{Key: "key_admin", Tenant: hook.AllTenants, Scopes: []hook.Scope{hook.ScopeAdmin}}
+	owner  = hook.Principal{Key: "key_owner", Tenant: "acme", Scopes: []hook.Scope{hook.ScopeAdmin}}
+	reader = hook.Principal{Key: "key_reader", Tenant: "acme", Scopes: []hook.Scope{hook.ScopeRead}}
+	rival  = hook.Principal{Key: "key_rival", Tenant: "globex", Scopes: []hook.Scope{hook.ScopeAdmin}}
+	nobody = hook.Principal{}
+)
+
+// bundle is the whole API over memory with a clock that tests move.
+type bundle struct {
+	store    *memory.Store
+	queue    *memory.Queue
+	registry *registry.Registry
+	acceptor httpapi.Acceptor
+	events   http.Handler
+	manage   http.Handler
+	log      *bytes.Buffer
+	now      time.Time
+}
+
+func setup(tb testing.TB) *bundle {
+	tb.Helper()
+
+	b := &bundle{store: memory.NewStore(), log: new(bytes.Buffer), now: time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)}
+	now := func() time.Time { return b.now }
+	b.queue = memory.NewQueue(now)
+	directory, err := ingest.NewDirectory(b.store)
+	if err != nil {
+		tb.Fatalf("NewDirectory = %v", err)
+	}
+	acceptor := &ingest.Acceptor{
+		Store: b.store, Queue: b.queue, Directory: directory, Retention: 90 * 24 * time.Hour, Now: now, NewID: hook.NewEventID,
+	}
+	b.registry = &registry.Registry{
+		Endpoints: b.store, History: b.store, Keys: b.store, Vault: memory.Vault{}, Policy: egress.Policy{}, Now: now,
+	}
+	b.acceptor = acceptor
+	log := slog.New(slog.NewJSONHandler(b.log, nil))
+	b.events = httpapi.Events(acceptor, log)
+	b.manage = httpapi.Manage(b.registry, acceptor, log)
+	return b
+}
+
+// do makes a request; headers are "Name: value".
+func (b *bundle) do(tb testing.TB, p hook.Principal, method, target, body string, headers ...string) *httptest.ResponseRecorder {
+	tb.Helper()
+
+	r := httptest.NewRequestWithContext(tb.Context(), method, target, strings.NewReader(body))
+	if p.Key != "" {
+		r = r.WithContext(httpapi.WithPrincipal(r.Context(), p))
+	}
+	for _, h := range headers {
+		name, value, _ := strings.Cut(h, ": ")
+		r.Header.Add(name, value)
+	}
+	handler := b.manage
+	if path := r.URL.Path; method == http.MethodPost && (strings.HasSuffix(path, "/events") || strings.HasSuffix(path, "/events/batch")) {
+		handler = b.events
+	}
+	w := httptest.NewRecorder()
+	handler.ServeHTTP(w, r)
+	return w
+}
+
+// get is do for a request that must succeed with the status, decoded.
+func get[T any](tb testing.TB, b *bundle, p hook.Principal, status int, method, target, body string, headers ...string) T {
+	tb.Helper()
+
+	w := b.do(tb, p, method, target, body, headers...)
+	if w.Code != status {
+		tb.Fatalf("%s %s = %d %s; want %d", method, target, w.Code, w.Body, status)
+	}
+	var v T
+	if err := json.Unmarshal(w.Body.Bytes(), &v); err != nil {
+		tb.Fatalf("%s %s = %s: %v", method, target, w.Body, err)
+	}
+	return v
+}
+
+// object is a JSON object as a client that knows no types reads it.
+type object = map[string]any
+
+// create makes an endpoint and returns it.
+func (b *bundle) create(tb testing.TB, body string) object {
+	tb.Helper()
+
+	return get[object](tb, b, owner, http.StatusCreated, http.MethodPost, endpoints, body)
+}
+
+// idOf returns the object's id.
+func idOf(tb testing.TB, o object) string {
+	tb.Helper()
+
+	id, ok := o["id"].(string)
+	if !ok {
+		tb.Fatalf("id is %v; want a string", o["id"])
+	}
+	return id
+}
+
+// lines returns what was logged under the message.
+func (b *bundle) lines(tb testing.TB, message string) []object {
+	tb.Helper()
+
+	var found []object
+	for line := range strings.Lines(b.log.String()) {
+		var o object
+		if err := json.Unmarshal([]byte(line), &o); err != nil {
+			tb.Fatalf("log line %s: %v", line, err)
+		}
+		if o["msg"] == message {
+			found = append(found, o)
+		}
+	}
+	return found
+}

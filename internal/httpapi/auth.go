@@ -1,0 +1,45 @@
+package httpapi
+
+import (
+	"context"
+
+	"surehook/internal/hook"
+)
+
+type principalKey struct{}
+
+// WithPrincipal returns a context that says who makes the request.
+func WithPrincipal(ctx context.Context, p hook.Principal) context.Context {
+	return context.WithValue(ctx, principalKey{}, p)
+}
+
+// PrincipalFrom returns who makes the request; false if nobody said.
+func PrincipalFrom(ctx context.Context) (hook.Principal, bool) {
+	p, ok := ctx.Value(principalKey{}).(hook.Principal)
+	return p, ok
+}
+
+// admit finds out who calls and for which tenant, and whether they may take
+// the route. A tenant that is not the caller's does not exist for them.
+func admit(ctx context.Context, r Route, c *call) error {
+	principal, ok := PrincipalFrom(ctx)
+	if !ok {
+		return &hook.Error{Code: hook.CodeUnauthorized, Message: "a valid API key is needed"}
+	}
+	c.principal = principal
+	if !principal.May(r.Scope) {
+		return &hook.Error{Code: hook.CodeForbidden, Message: "the API key lacks the scope " + string(r.Scope)}
+	}
+	if r.AllTenants {
+		if principal.Tenant != hook.AllTenants {
+			return &hook.Error{Code: hook.CodeForbidden, Message: "the API key must act for all tenants"}
+		}
+		return nil
+	}
+	tenant, err := hook.ParseTenantID(c.r.PathValue("tenant"))
+	if err != nil || !principal.ActsFor(tenant) {
+		return hook.NotFound("tenant")
+	}
+	c.tenant = tenant
+	return nil
+}

@@ -1,0 +1,140 @@
+package httpapi
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"surehook/internal/hook"
+	"surehook/internal/registry"
+	"surehook/internal/retry"
+)
+
+// endpointBody is what callers set of an endpoint. What is not given is nil.
+type endpointBody struct {
+	UID              *string            `json:"uid"`
+	URL              *string            `json:"url"`
+	Description      *string            `json:"description"`
+	EventTypes       *[]string          `json:"event_types"`
+	Metadata         *map[string]string `json:"metadata"`
+	Headers          *map[string]string `json:"headers"`
+	Retry            *retryBody         `json:"retry"`
+	Timeout          *duration          `json:"timeout"`
+	MaxAge           *duration          `json:"max_age"`
+	SignatureHeaders *string            `json:"signature_headers"`
+	SignatureSchemes *[]string          `json:"signature_schemes"`
+}
+
+// createBody is endpointBody with what can be set at the start only.
+type createBody struct {
+	endpointBody
+	Secret *string `json:"secret"`
+}
+
+type retryBody struct {
+	Preset      *string          `json:"preset"`
+	Schedule    *[]duration      `json:"schedule"`
+	Exponential *exponentialBody `json:"exponential"`
+	Jitter      *string          `json:"jitter"`
+}
+
+type exponentialBody struct {
+	Base     duration `json:"base"`
+	Factor   float64  `json:"factor"`
+	Cap      duration `json:"cap"`
+	Attempts int      `json:"attempts"`
+}
+
+// fields returns the body in the domain's words. Bounds are checked there;
+// here, only whether the words are known.
+func (b endpointBody) fields() (registry.Fields, error) {
+	var errs []hook.FieldError
+	f := registry.Fields{
+		UID:         b.UID,
+		URL:         b.URL,
+		Description: b.Description,
+		EventTypes:  b.EventTypes,
+		Metadata:    b.Metadata,
+		Headers:     b.Headers,
+		Timeout:     (*time.Duration)(b.Timeout),
+		MaxAge:      (*time.Duration)(b.MaxAge),
+	}
+	if b.Retry != nil {
+		policy, wrong := b.Retry.policy()
+		f.Retry, errs = &policy, append(errs, wrong...)
+	}
+	if b.SignatureHeaders != nil {
+		style, wrong := choose("signature_headers", *b.SignatureHeaders, hook.StyleStandard, hook.StyleClassic)
+		f.Style, errs = &style, append(errs, wrong...)
+	}
+	if b.SignatureSchemes != nil {
+		schemes := make([]hook.Scheme, len(*b.SignatureSchemes))
+		for i, name := range *b.SignatureSchemes {
+			scheme, wrong := choose(fmt.Sprintf("signature_schemes[%d]", i), name, hook.SchemeV1, hook.SchemeV1a)
+			schemes[i], errs = scheme, append(errs, wrong...)
+		}
+		f.Schemes = &schemes
+	}
+	if len(errs) > 0 {
+		return registry.Fields{}, hook.Invalid(errs...)
+	}
+	return f, nil
+}
+
+func (b retryBody) policy() (hook.RetryPolicy, []hook.FieldError) {
+	var (
+		p    hook.RetryPolicy
+		errs []hook.FieldError
+	)
+	if given := countTrue(b.Preset != nil, b.Schedule != nil, b.Exponential != nil); given != 1 {
+		return p, []hook.FieldError{{Field: "retry", Message: "must have exactly one of preset, schedule and exponential"}}
+	}
+	switch {
+	case b.Preset != nil:
+		if p.Preset = *b.Preset; p.Preset == "" {
+			errs = append(errs, hook.FieldError{Field: "retry.preset", Message: "must be one of " + strings.Join(retry.Presets(), ", ")})
+		}
+	case b.Schedule != nil:
+		p.Schedule = make([]time.Duration, len(*b.Schedule))
+		for i, d := range *b.Schedule {
+			p.Schedule[i] = time.Duration(d)
+		}
+	case b.Exponential != nil:
+		e := *b.Exponential
+		p.Exponential = hook.Exponential{Base: time.Duration(e.Base), Factor: e.Factor, Cap: time.Duration(e.Cap), Attempts: e.Attempts}
+		if p.Exponential == (hook.Exponential{}) {
+			errs = append(errs, hook.FieldError{Field: "retry.exponential", Message: "must have base, factor, cap and attempts"})
+		}
+	}
+	if b.Preset == nil {
+		p.Jitter = hook.JitterFull
+	}
+	if b.Jitter != nil {
+		jitter, wrong := choose("retry.jitter", *b.Jitter, hook.JitterFull, hook.JitterEqual, hook.JitterProportional, hook.JitterNone)
+		p.Jitter, errs = jitter, append(errs, wrong...)
+	}
+	return p, errs
+}
+
+// choose returns the one of all whose name it is.
+func choose[T fmt.Stringer](field, name string, all ...T) (T, []hook.FieldError) {
+	words := make([]string, len(all))
+	for i, t := range all {
+		if t.String() == name {
+			return t, nil
+		}
+		words[i] = t.String()
+	}
+	var none T
+	return none, []hook.FieldError{{Field: field, Message: "must be one of " + strings.Join(words, ", ")}}
+}
+
+func countTrue(conditions ...bool) int {
+	n := 0
+	for _, c := range conditions {
+		if c {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,106 @@
+package httpapi
+
+import (
+	"time"
+
+	"surehook/internal/hook"
+	"surehook/internal/registry"
+)
+
+// masked stands for the value of a header that the caller may not see: it may
+// be a credential of the receiver.
+const masked = "***"
+
+type endpointView struct {
+	ID               hook.EndpointID   `json:"id"`
+	UID              string            `json:"uid"`
+	URL              string            `json:"url"`
+	Description      string            `json:"description"`
+	EventTypes       []string          `json:"event_types"`
+	Metadata         map[string]string `json:"metadata"`
+	Headers          map[string]string `json:"headers"`
+	Retry            retryView         `json:"retry"`
+	Timeout          duration          `json:"timeout"`
+	MaxAge           duration          `json:"max_age"`
+	SignatureHeaders string            `json:"signature_headers"`
+	SignatureSchemes []string          `json:"signature_schemes"`
+	PublicKey        string            `json:"public_key,omitzero"`
+	Status           string            `json:"status"`
+	Reason           hook.Reason       `json:"reason"`
+	StatusSince      stamp             `json:"status_since"`
+	CreatedAt        stamp             `json:"created_at"`
+	UpdatedAt        stamp             `json:"updated_at"`
+	Version          int64             `json:"version"`
+}
+
+// secretView is an endpoint with its new secret, shown this once.
+type secretView struct {
+	endpointView
+	Secret string `json:"secret"`
+}
+
+type retryView struct {
+	Preset      string           `json:"preset,omitzero"`
+	Schedule    []duration       `json:"schedule,omitempty"`
+	Exponential *exponentialBody `json:"exponential,omitzero"`
+	Jitter      string           `json:"jitter,omitzero"`
+}
+
+// viewEndpoint shows the endpoint to the caller. Header values are for those
+// who may set them.
+func viewEndpoint(e hook.Endpoint, p hook.Principal) endpointView {
+	headers := e.Headers
+	if !p.May(hook.ScopeEndpointsWrite) {
+		headers = make(map[string]string, len(e.Headers))
+		for name := range e.Headers {
+			headers[name] = masked
+		}
+	}
+	schemes := make([]string, len(e.Schemes))
+	for i, s := range e.Schemes {
+		schemes[i] = s.String()
+	}
+	return endpointView{
+		ID:               e.ID,
+		UID:              e.UID,
+		URL:              e.URL,
+		Description:      e.Description,
+		EventTypes:       e.EventTypes,
+		Metadata:         e.Metadata,
+		Headers:          headers,
+		Retry:            viewRetry(e.Retry),
+		Timeout:          duration(e.Timeout),
+		MaxAge:           duration(e.MaxAge),
+		SignatureHeaders: e.Style.String(),
+		SignatureSchemes: schemes,
+		PublicKey:        registry.PublicKey(e),
+		Status:           e.Status.String(),
+		Reason:           e.Reason,
+		StatusSince:      stamp(e.StatusSince),
+		CreatedAt:        stamp(e.CreatedAt),
+		UpdatedAt:        stamp(e.UpdatedAt),
+		Version:          e.Version,
+	}
+}
+
+func viewRetry(p hook.RetryPolicy) retryView {
+	v := retryView{Preset: p.Preset, Schedule: viewDurations(p.Schedule)}
+	if p.Exponential != (hook.Exponential{}) {
+		v.Exponential = &exponentialBody{
+			Base: duration(p.Exponential.Base), Factor: p.Exponential.Factor,
+			Cap: duration(p.Exponential.Cap), Attempts: p.Exponential.Attempts,
+		}
+	}
+	if p.Jitter != 0 {
+		v.Jitter = p.Jitter.String()
+	}
+	return v
+}
+
+func viewDurations(ds []time.Duration) []duration {
+	view := make([]duration, len(ds))
+	for i, d := range ds {
+		view[i] = duration(d)
+	}
+	return view
+}

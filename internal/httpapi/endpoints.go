@@ -1,0 +1,185 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"regexp"
+	"strconv"
+	"time"
+
+	"surehook/internal/hook"
+	"surehook/internal/registry"
+)
+
+// versionTag is an ETag as reads return it.
+var versionTag = regexp.MustCompile(`^"([1-9][0-9]{0,18})"$`)
+
+// manage serves endpoints, reads and keys.
+type manage struct {
+	registry *registry.Registry
+	tester   Tester
+	log      *slog.Logger
+}
+
+type rotateBody struct {
+	Secret  *string   `json:"secret"`
+	Overlap *duration `json:"overlap"`
+}
+
+type testBody struct {
+	EventType *string `json:"event_type"`
+}
+
+func (h *manage) createEndpoint(ctx context.Context, c *call) (reply, error) {
+	var body createBody
+	if err := decode(c, maxBody, &body); err != nil {
+		return reply{}, err
+	}
+	fields, err := body.fields()
+	if err != nil {
+		return reply{}, err
+	}
+	secret, err := given("secret", body.Secret)
+	if err != nil {
+		return reply{}, err
+	}
+	e, secret, err := h.registry.Create(ctx, c.tenant, fields, secret)
+	if err != nil {
+		return reply{}, fmt.Errorf("create endpoint: %w", err)
+	}
+	view := secretView{endpointView: viewEndpoint(e, c.principal), Secret: secret}
+	location := "/v1/tenants/" + string(c.tenant) + "/endpoints/" + string(e.ID)
+	return reply{status: http.StatusCreated, body: view}.versioned(e.Version).with("Location", location), nil
+}
+
+func (h *manage) listEndpoints(ctx context.Context, c *call) (reply, error) {
+	page, _, err := pageOf(c)
+	if err != nil {
+		return reply{}, err
+	}
+	list, err := h.registry.List(ctx, c.tenant, page)
+	if err != nil {
+		return reply{}, fmt.Errorf("list endpoints: %w", err)
+	}
+	return viewList(list, func(e hook.Endpoint) endpointView { return viewEndpoint(e, c.principal) }), nil
+}
+
+func (h *manage) getEndpoint(ctx context.Context, c *call) (reply, error) {
+	e, err := h.registry.Endpoint(ctx, c.tenant, c.r.PathValue("endpoint"))
+	return h.endpoint(c, e, err)
+}
+
+func (h *manage) changeEndpoint(ctx context.Context, c *call) (reply, error) {
+	version, err := ifMatch(c)
+	if err != nil {
+		return reply{}, err
+	}
+	var body endpointBody
+	if err := decode(c, maxBody, &body); err != nil {
+		return reply{}, err
+	}
+	fields, err := body.fields()
+	if err != nil {
+		return reply{}, err
+	}
+	e, err := h.registry.Change(ctx, c.tenant, c.r.PathValue("endpoint"), version, fields)
+	return h.endpoint(c, e, err)
+}
+
+func (h *manage) deleteEndpoint(ctx context.Context, c *call) (reply, error) {
+	version, err := ifMatch(c)
+	if err != nil {
+		return reply{}, err
+	}
+	if err := h.registry.Delete(ctx, c.tenant, c.r.PathValue("endpoint"), version); err != nil {
+		return reply{}, fmt.Errorf("delete endpoint: %w", err)
+	}
+	return reply{status: http.StatusNoContent}, nil
+}
+
+// status returns the action that sets an endpoint's status.
+func (h *manage) status(
+	set func(r *registry.Registry, ctx context.Context, tenant hook.TenantID, ref string) (hook.Endpoint, error),
+) action {
+	return func(ctx context.Context, c *call) (reply, error) {
+		e, err := set(h.registry, ctx, c.tenant, c.r.PathValue("endpoint"))
+		return h.endpoint(c, e, err)
+	}
+}
+
+func (h *manage) rotateSecret(ctx context.Context, c *call) (reply, error) {
+	var body rotateBody
+	if err := decodeOptional(c, maxBody, &body); err != nil {
+		return reply{}, err
+	}
+	secret, err := given("secret", body.Secret)
+	if err != nil {
+		return reply{}, err
+	}
+	overlap := hook.DefaultRotationOverlap
+	if body.Overlap != nil {
+		overlap = time.Duration(*body.Overlap)
+	}
+	e, secret, err := h.registry.Rotate(ctx, c.tenant, c.r.PathValue("endpoint"), secret, overlap)
+	if err != nil {
+		return reply{}, fmt.Errorf("rotate secret: %w", err)
+	}
+	return ok(secretView{endpointView: viewEndpoint(e, c.principal), Secret: secret}).versioned(e.Version), nil
+}
+
+func (h *manage) testEndpoint(ctx context.Context, c *call) (reply, error) {
+	var body testBody
+	if err := decodeOptional(c, maxBody, &body); err != nil {
+		return reply{}, err
+	}
+	eventType, err := given("event_type", body.EventType)
+	if err != nil {
+		return reply{}, err
+	}
+	sample, err := h.registry.Sample(ctx, c.tenant, c.r.PathValue("endpoint"), eventType)
+	if err != nil {
+		return reply{}, fmt.Errorf("make test event: %w", err)
+	}
+	result, err := h.tester.AcceptFor(ctx, sample.Endpoint, sample.Type, sample.Payload)
+	if err != nil {
+		return reply{}, fmt.Errorf("accept test event: %w", err)
+	}
+	logIngested(ctx, h.log, c.tenant, sample.Type, result)
+	return reply{status: http.StatusAccepted, body: viewAccepted(result)}, nil
+}
+
+// endpoint answers with the endpoint, unless there is an error.
+func (h *manage) endpoint(c *call, e hook.Endpoint, err error) (reply, error) {
+	if err != nil {
+		return reply{}, err
+	}
+	return ok(viewEndpoint(e, c.principal)).versioned(e.Version), nil
+}
+
+// given returns a text that may be left out but not be empty; empty if it was left out.
+func given(field string, text *string) (string, error) {
+	switch {
+	case text == nil:
+		return "", nil
+	case *text == "":
+		return "", hook.Invalid(hook.FieldError{Field: field, Message: "must not be empty"})
+	}
+	return *text, nil
+}
+
+// ifMatch returns the version that the endpoint must have (RFC 9110, section
+// 13.1.1): that of the ETag a read returned, or 0 for any.
+func ifMatch(c *call) (int64, error) {
+	tag := c.r.Header.Get("If-Match")
+	if tag == "" || tag == "*" {
+		return 0, nil
+	}
+	if parts := versionTag.FindStringSubmatch(tag); parts != nil {
+		if version, err := strconv.ParseInt(parts[1], 10, 64); err == nil {
+			return version, nil
+		}
+	}
+	return 0, hook.Invalid(hook.FieldError{Field: "if-match", Message: `must be the ETag of a read, such as "3", or *`})
+}

@@ -1,0 +1,299 @@
+package httpapi_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"surehook/internal/hook"
+)
+
+func TestEndpoints_create(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	w := b.do(t, owner, "POST", endpoints, `{"url":"https://example.com/hooks","secret":"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}`)
+	var e object
+	if err := json.Unmarshal(w.Body.Bytes(), &e); err != nil || w.Code != 201 {
+		t.Fatalf("POST = %d %s; want 201", w.Code, w.Body)
+	}
+	id := idOf(t, e)
+	const at = `"2026-11-21T09:30:00.000Z"`
+	base := `{"id":"` + id + `","uid":"","url":"https://example.com/hooks","description":"","event_types":["*"],"metadata":{},"headers":{},` +
+		`"retry":{"preset":"standard"},"timeout":"10s","max_age":"72h","signature_headers":"standard","signature_schemes":["v1"],` +
+		`"status":"active","reason":"","status_since":` + at + `,"created_at":` + at + `,"updated_at":` + at + `,"version":1`
+	if want := base + `,"secret":"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}`; w.Body.String() != want {
+		t.Errorf("POST = %s; want %s", w.Body, want)
+	}
+	for name, want := range map[string]string{
+		"ETag": `"1"`, "Location": endpoints + "/" + id, "Cache-Control": "no-store", "Content-Type": "application/json",
+	} {
+		if got := w.Header().Get(name); got != want {
+			t.Errorf("%s = %q; want %q", name, got, want)
+		}
+	}
+	w = b.do(t, reader, "GET", endpoints+"/"+id, "")
+	if w.Code != 200 || w.Body.String() != base+"}" || w.Header().Get("ETag") != `"1"` {
+		t.Errorf("GET = %d %s, ETag %s; want 200 %s without the secret", w.Code, w.Body, w.Header().Get("ETag"), base+"}")
+	}
+	w = b.do(t, reader, "GET", endpoints, "")
+	if want := `{"data":[` + base + `}],"next_cursor":null}`; w.Code != 200 || w.Body.String() != want {
+		t.Errorf("GET list = %d %s; want 200 %s", w.Code, w.Body, want)
+	}
+}
+
+// TestEndpoints_roundTrip checks that what can be set comes back as it was set.
+func TestEndpoints_roundTrip(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct{ name, field, value, want string }{
+		{"an alias", "uid", `"crm"`, ""},
+		{"a description", "description", `"for the CRM"`, ""},
+		{"types", "event_types", `["order.*","user.created"]`, ""},
+		{"metadata", "metadata", `{"team":"a"}`, ""},
+		{"headers", "headers", `{"X-Team":"a b"}`, ""},
+		{"a preset", "retry", `{"preset":"day"}`, ""},
+		{"a schedule", "retry", `{"schedule":["90s","24h","1.5h"],"jitter":"none"}`, `{"schedule":["1m30s","24h","1h30m"],"jitter":"none"}`},
+		{"a schedule without jitter", "retry", `{"schedule":["1s"]}`, `{"schedule":["1s"],"jitter":"full"}`},
+		{
+			"an exponential", "retry", `{"exponential":{"base":"1s","factor":1.5,"cap":"1h","attempts":9},"jitter":"equal"}`, "",
+		},
+		{"a timeout", "timeout", `"1500ms"`, `"1.5s"`},
+		{"a max_age", "max_age", `"90m"`, `"1h30m"`},
+		{"classic headers", "signature_headers", `"classic"`, ""},
+		{"both schemes", "signature_schemes", `["v1","v1a"]`, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			b := setup(t)
+			if tt.want == "" {
+				tt.want = tt.value
+			}
+			created := b.create(t, fmt.Sprintf(`{"url":"https://example.com/",%q:%s}`, tt.field, tt.value))
+			path := endpoints + "/" + idOf(t, created)
+			check := func(what string, o object) {
+				t.Helper()
+				got, err := json.Marshal(o[tt.field])
+				if err != nil || !sameJSON(t, string(got), tt.want) {
+					t.Errorf("%s: %s = %s, %v; want %s", what, tt.field, got, err, tt.want)
+				}
+			}
+			check("POST", created)
+			check("GET", get[object](t, b, owner, 200, "GET", path, ""))
+			check("PATCH with itself", get[object](t, b, owner, 200, "PATCH", path, fmt.Sprintf(`{%q:%s}`, tt.field, tt.want)))
+		})
+	}
+}
+
+func sameJSON(t *testing.T, a, b string) bool {
+	t.Helper()
+
+	var x, y any
+	if err := json.Unmarshal([]byte(a), &x); err != nil {
+		t.Fatalf("%s: %v", a, err)
+	}
+	if err := json.Unmarshal([]byte(b), &y); err != nil {
+		t.Fatalf("%s: %v", b, err)
+	}
+	return cmp.Equal(x, y)
+}
+
+func TestEndpoints_patch(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	b.create(t, `{"url":"https://example.com/","uid":"crm","description":"old","metadata":{"a":"1","b":"2"}}`)
+	const path = endpoints + "/crm"
+	w := b.do(t, owner, "PATCH", path, `{"metadata":{"c":"3"}}`, `If-Match: "1"`)
+	var e object
+	if err := json.Unmarshal(w.Body.Bytes(), &e); err != nil || w.Code != 200 || w.Header().Get("ETag") != `"2"` {
+		t.Fatalf("PATCH = %d %s, ETag %s; want 200 and version 2", w.Code, w.Body, w.Header().Get("ETag"))
+	}
+	if e["description"] != "old" || !cmp.Equal(e["metadata"], any(object{"c": "3"})) || e["secret"] != nil {
+		t.Errorf("PATCH = %s; want only the metadata changed, and no secret", w.Body)
+	}
+	stale := b.do(t, owner, "PATCH", path, `{"description":"new"}`, `If-Match: "1"`)
+	if want := plain(409, "conflict", "the endpoint was changed since it was read"); stale.Code != 409 || stale.Body.String() != want {
+		t.Errorf("PATCH of an old version = %d %s; want 409 %s", stale.Code, stale.Body, want)
+	}
+	if w := b.do(t, owner, "PATCH", path, `{"description":""}`, `If-Match: *`); w.Code != 200 || !strings.Contains(w.Body.String(), `"description":""`) {
+		t.Errorf("PATCH of any version = %d %s; want 200 and an empty description", w.Code, w.Body)
+	}
+	for body, want := range map[string]string{
+		`{"uid":"erp"}`:      invalid("uid", "cannot be changed"),
+		`{"status":"x"}`:     invalid("status", "is not a known field"),
+		`{"secret":"x"}`:     invalid("secret", "is not a known field"),
+		`{"url":"https://"}`: invalid("url", "must name a host"),
+		``:                   invalid("body", "is missing"),
+	} {
+		if w := b.do(t, owner, "PATCH", path, body); w.Code != 400 || w.Body.String() != want {
+			t.Errorf("PATCH %s = %d %s; want 400 %s", body, w.Code, w.Body, want)
+		}
+	}
+}
+
+func TestEndpoints_delete(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	b.create(t, `{"url":"https://example.com/","uid":"crm"}`)
+	if w := b.do(t, owner, "POST", endpoints, `{"url":"https://example.com/","uid":"crm"}`); w.Code != 409 {
+		t.Errorf("POST of a uid that is taken = %d %s; want 409", w.Code, w.Body)
+	}
+	if w := b.do(t, owner, "DELETE", endpoints+"/crm", "", `If-Match: "2"`); w.Code != 409 {
+		t.Errorf("DELETE of another version = %d %s; want 409", w.Code, w.Body)
+	}
+	if w := b.do(t, owner, "DELETE", endpoints+"/crm", ""); w.Code != 204 || w.Body.Len() != 0 {
+		t.Errorf("DELETE = %d %s; want 204 and no body", w.Code, w.Body)
+	}
+	gone := plain(404, "not_found", "no such endpoint")
+	for _, r := range [][3]string{
+		{"GET", "", ""},
+		{"PATCH", "", "{}"},
+		{"DELETE", "", ""},
+		{"POST", "/rotate-secret", ""},
+		{"POST", "/test", ""},
+		{"POST", "/pause", ""},
+		{"POST", "/resume", ""},
+		{"POST", "/enable", ""},
+		{"POST", "/disable", ""},
+		{"GET", "/deliveries?state=dead", ""},
+	} {
+		if w := b.do(t, owner, r[0], endpoints+"/crm"+r[1], r[2]); w.Code != 404 || w.Body.String() != gone {
+			t.Errorf("%s %s of a deleted endpoint = %d %s; want 404 %s", r[0], r[1], w.Code, w.Body, gone)
+		}
+	}
+}
+
+// TestEndpoints_headerValues checks that only those who may set header values see them.
+func TestEndpoints_headerValues(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	e := b.create(t, `{"url":"https://example.com/","headers":{"X-Api-Key":"hush"}}`)
+	writer := hook.Principal{Key: "key_2", Tenant: "acme", Scopes: []hook.Scope{hook.ScopeRead, hook.ScopeEndpointsWrite}}
+	for _, target := range []string{endpoints, endpoints + "/" + idOf(t, e)} {
+		for p, want := range map[string]string{"reader": "***", "writer": "hush"} {
+			caller := map[string]hook.Principal{"reader": reader, "writer": writer}[p]
+			if w := b.do(t, caller, "GET", target, ""); !strings.Contains(w.Body.String(), `"headers":{"X-Api-Key":"`+want+`"}`) {
+				t.Errorf("GET %s by a %s = %s; want the value %q", target, p, w.Body, want)
+			}
+		}
+	}
+}
+
+func TestEndpoints_rotateSecret(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	e := b.create(t, `{"url":"https://example.com/","signature_schemes":["v1","v1a"]}`)
+	id := hook.EndpointID(idOf(t, e))
+	path := endpoints + "/" + string(id) + "/rotate-secret"
+	active := func(at time.Duration) int {
+		t.Helper()
+		stored, err := b.store.Endpoint(t.Context(), "acme", id)
+		if err != nil {
+			t.Fatalf("Endpoint = %v", err)
+		}
+		return len(stored.Active(b.now.Add(at)))
+	}
+
+	rotated := get[object](t, b, owner, 200, "POST", path, "")
+	if rotated["secret"] == e["secret"] || rotated["public_key"] == e["public_key"] || rotated["version"] != 2.0 {
+		t.Errorf("rotate-secret = %v; want another secret, another public key and version 2", rotated)
+	}
+	if before, after := active(24*time.Hour-time.Millisecond), active(24*time.Hour); before != 4 || after != 2 {
+		t.Errorf("%d secrets sign until the overlap ends and %d after it; want 4 and 2", before, after)
+	}
+	given := "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+	rotated = get[object](t, b, owner, 200, "POST", path, `{"secret":"`+given+`","overlap":"0s"}`)
+	if rotated["secret"] != given || active(0) != 2 {
+		t.Errorf("rotate-secret = %v, %d secrets; want the one given, and no old ones", rotated["secret"], active(0))
+	}
+	for body, want := range map[string]string{
+		`{"overlap":"169h"}`: invalid("overlap", "must be 0s to 168h"),
+		`{"overlap":"-1s"}`:  invalid("overlap", "must be 0s to 168h"),
+		`{"overlap":"1d"}`:   invalid("overlap", duration),
+		`{"overlap":3600}`:   invalid("overlap", duration),
+		`{"secret":"hush"}`:  invalid("secret", "must be whsec_ and the base64 of 24 to 64 bytes"),
+		`{"secret":""}`:      invalid("secret", "must not be empty"),
+	} {
+		if w := b.do(t, owner, "POST", path, body); w.Code != 400 || w.Body.String() != want {
+			t.Errorf("POST %s = %d %s; want 400 %s", body, w.Code, w.Body, want)
+		}
+	}
+}
+
+func TestEndpoints_status(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	b.create(t, `{"url":"https://example.com/","uid":"crm"}`)
+	steps := []struct {
+		verb           string
+		status         int
+		want, reason   string
+		problemMessage string
+	}{
+		{"pause", 200, "paused", "manual", ""},
+		{"pause", 200, "paused", "manual", ""},
+		{"enable", 409, "", "", "the endpoint is paused"},
+		{"test", 409, "", "", "the endpoint is paused"},
+		{"resume", 200, "active", "", ""},
+		{"disable", 200, "disabled", "manual", ""},
+		{"resume", 409, "", "", "the endpoint is disabled"},
+		{"pause", 409, "", "", "the endpoint is disabled"},
+		{"enable", 200, "active", "", ""},
+	}
+	for _, step := range steps {
+		w := b.do(t, owner, "POST", endpoints+"/crm/"+step.verb, "")
+		if step.status == 409 {
+			if want := plain(409, "conflict", step.problemMessage); w.Code != 409 || w.Body.String() != want {
+				t.Errorf("%s = %d %s; want 409 %s", step.verb, w.Code, w.Body, want)
+			}
+			continue
+		}
+		want := fmt.Sprintf(`"status":%q,"reason":%q,`, step.want, step.reason)
+		if w.Code != step.status || !strings.Contains(w.Body.String(), want) {
+			t.Errorf("%s = %d %s; want %d with %s", step.verb, w.Code, w.Body, step.status, want)
+		}
+	}
+}
+
+func TestEndpoints_test(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	e := b.create(t, `{"url":"https://example.com/","event_types":["order.*"]}`)
+	b.create(t, `{"url":"https://example.org/","event_types":["*","surehook.*"]}`)
+	path := endpoints + "/" + idOf(t, e) + "/test"
+	for body, want := range map[string]string{"": "surehook.test", `{"event_type":"user.created"}`: "user.created"} {
+		accepted := get[object](t, b, owner, 202, "POST", path, body)
+		stored, err := b.store.Event(t.Context(), hook.EventID(idOf(t, accepted)))
+		if err != nil || accepted["deliveries"] != 1.0 || stored.Type != want || !slices.Equal(stored.Targets, []hook.EndpointID{hook.EndpointID(idOf(t, e))}) {
+			t.Errorf("test %s = %v: %s for %v, %v; want %s for this endpoint only", body, accepted, stored.Type, stored.Targets, err, want)
+		}
+		if !json.Valid(stored.Payload) {
+			t.Errorf("payload = %s; want JSON", stored.Payload)
+		}
+	}
+	if n := len(b.queue.Receive(hook.LaneLive, 10)); n != 2 {
+		t.Errorf("%d tokens were sent; want 2", n)
+	}
+	for body, want := range map[string]string{
+		`{"event_type":"surehook.x"}`: invalid("event_type", "types that begin with surehook. are made by Surehook only"),
+		`{"event_type":""}`:           invalid("event_type", "must not be empty"),
+		`{"type":"a"}`:                invalid("type", "is not a known field"),
+	} {
+		if w := b.do(t, owner, "POST", path, body); w.Code != 400 || w.Body.String() != want {
+			t.Errorf("POST %s = %d %s; want 400 %s", body, w.Code, w.Body, want)
+		}
+	}
+}

@@ -1,0 +1,178 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"regexp"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"surehook/internal/hook"
+	"surehook/internal/ingest"
+	"surehook/internal/names"
+)
+
+const (
+	idempotencyHeader = "Idempotency-Key"
+	noTrace           = "00000000000000000000000000000000"
+)
+
+// traceParent is version 00 of the header (https://www.w3.org/TR/trace-context/):
+// trace id, parent id, flags.
+var traceParent = regexp.MustCompile(`^00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$`)
+
+// events serves the routes that post events.
+type events struct {
+	acceptor Acceptor
+	log      *slog.Logger
+}
+
+type eventBody struct {
+	Type           string         `json:"type"`
+	Payload        jsontext.Value `json:"payload"`
+	IdempotencyKey *string        `json:"idempotency_key"`
+}
+
+type batchBody struct {
+	Events []eventBody `json:"events"`
+}
+
+type acceptedView struct {
+	ID         hook.EventID `json:"id"`
+	Deliveries int          `json:"deliveries"`
+	Duplicate  bool         `json:"duplicate"`
+}
+
+type refusedView struct {
+	Error problem `json:"error"`
+}
+
+type batchView struct {
+	Data []any `json:"data"` // acceptedView or refusedView, in the order of the request
+}
+
+func (h *events) post(ctx context.Context, c *call) (reply, error) {
+	var body eventBody
+	if err := decode(c, maxEventBody, &body); err != nil {
+		return reply{}, err
+	}
+	if values := c.r.Header.Values(idempotencyHeader); len(values) > 0 {
+		key := strings.Join(values, ", ")
+		if body.IdempotencyKey != nil && *body.IdempotencyKey != key {
+			return reply{}, hook.Invalid(hook.FieldError{
+				Field: "idempotency_key", Message: "differs from the header " + idempotencyHeader,
+			})
+		}
+		body.IdempotencyKey = &key
+	}
+	r, err := body.request(c)
+	if err != nil {
+		return reply{}, err
+	}
+	result, err := h.acceptor.Accept(ctx, c.tenant, r)
+	if err != nil {
+		return reply{}, fmt.Errorf("accept event: %w", err)
+	}
+	logIngested(ctx, h.log, c.tenant, r.Type, result)
+	return reply{status: http.StatusAccepted, body: viewAccepted(result)}, nil
+}
+
+// postBatch accepts each event for itself and answers with a result per event:
+// 202 when all were accepted, 207 when one was not, so that a 202 never hides a
+// refusal. It is an error only if the request as a whole cannot be read.
+func (h *events) postBatch(ctx context.Context, c *call) (reply, error) {
+	var body batchBody
+	if err := decode(c, hook.MaxBatchBytes, &body); err != nil {
+		return reply{}, err
+	}
+	if len(body.Events) == 0 || len(body.Events) > hook.MaxBatchEvents {
+		return reply{}, hook.Invalid(hook.FieldError{Field: "events", Message: fmt.Sprintf("must hold 1 to %d events", hook.MaxBatchEvents)})
+	}
+	if len(c.r.Header.Values(idempotencyHeader)) > 0 {
+		return reply{}, hook.Invalid(hook.FieldError{
+			Field: "idempotency_key", Message: "each event of a batch has its own; the header " + idempotencyHeader + " is for single events",
+		})
+	}
+
+	results := make([]ingest.Result, len(body.Events))
+	var (
+		requests []ingest.Request
+		position []int // in the batch, of each request
+	)
+	for i, e := range body.Events {
+		r, err := e.request(c)
+		if err != nil {
+			results[i].Err = err
+			continue
+		}
+		requests, position = append(requests, r), append(position, i)
+	}
+	if len(requests) > 0 {
+		for i, result := range h.acceptor.AcceptBatch(ctx, c.tenant, requests) {
+			results[position[i]] = result
+		}
+	}
+
+	view, status := batchView{Data: make([]any, len(results))}, http.StatusAccepted
+	for i, result := range results {
+		if result.Err != nil {
+			status = http.StatusMultiStatus
+			view.Data[i] = h.refused(ctx, c.tenant, result.Err)
+			continue
+		}
+		logIngested(ctx, h.log, c.tenant, body.Events[i].Type, result)
+		view.Data[i] = viewAccepted(result)
+	}
+	return reply{status: status, body: view}, nil
+}
+
+// refused returns what is told of an event that was not accepted. The request
+// is a success, so a fault of ours must be logged here.
+func (h *events) refused(ctx context.Context, tenant hook.TenantID, err error) refusedView {
+	p := problemOf(err)
+	if p.Status >= http.StatusInternalServerError {
+		h.log.LogAttrs(ctx, slog.LevelError, "event.refused",
+			slog.String(names.LogTenant, string(tenant)), slog.String(logCode, p.Code), slog.Any(names.LogError, err))
+	}
+	return refusedView{Error: p}
+}
+
+// request checks what only the edge knows: whether something was given at all,
+// and how large it is. The rest is checked where events are accepted.
+func (b eventBody) request(c *call) (ingest.Request, error) {
+	if len(b.Payload) > hook.MaxPayload {
+		return ingest.Request{}, &hook.Error{
+			Code:    hook.CodeTooLarge,
+			Message: "the event is too large",
+			Fields:  []hook.FieldError{{Field: "payload", Message: fmt.Sprintf("must be at most %d bytes", hook.MaxPayload)}},
+		}
+	}
+	r := ingest.Request{Type: b.Type, Payload: b.Payload}
+	if b.IdempotencyKey != nil {
+		if r.IdempotencyKey = *b.IdempotencyKey; r.IdempotencyKey == "" {
+			return ingest.Request{}, hook.Invalid(hook.FieldError{Field: "idempotency_key", Message: "must not be empty"})
+		}
+	}
+	trace := c.r.Header.Get("Traceparent")
+	if parts := traceParent.FindStringSubmatch(trace); parts != nil && parts[1] != noTrace && parts[2] != noTrace[:16] {
+		r.TraceParent = trace
+	}
+	return r, nil
+}
+
+func viewAccepted(r ingest.Result) acceptedView {
+	return acceptedView{ID: r.ID, Deliveries: r.Deliveries, Duplicate: r.Duplicate}
+}
+
+func logIngested(ctx context.Context, log *slog.Logger, tenant hook.TenantID, eventType string, r ingest.Result) {
+	log.LogAttrs(ctx, slog.LevelInfo, "event.ingested",
+		slog.String(names.LogTenant, string(tenant)),
+		slog.String(names.LogEvent, string(r.ID)),
+		slog.String(names.LogEventType, eventType),
+		slog.Int(names.LogDeliveries, r.Deliveries),
+		slog.Bool(names.LogDuplicate, r.Duplicate),
+	)
+}

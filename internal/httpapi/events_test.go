@@ -1,0 +1,208 @@
+package httpapi_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"surehook/internal/hook"
+)
+
+// TestPayloadBytes checks that what is stored, and so signed and delivered, and
+// what is read back are the bytes that were posted.
+func TestPayloadBytes(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct{ name, payload string }{
+		{"white space inside", "{ \"a\" :\t[ 1 ,\r\n 2 ] }"},
+		{"the order of names", `{"b":1,"a":2,"":3}`},
+		{"escapes", `"\u00e9\/\u003c\ud83d\ude00é<>&` + "\u2028" + `"`},
+		{"large and odd numbers", `[12345678901234567890123456789, 1.0, 1e400, -0, 1E+2]`},
+		{"null", "null"},
+		{"a string that looks like the end", `"\"}}"`},
+		{"the largest", `"` + strings.Repeat("x", hook.MaxPayload-2) + `"`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			b := setup(t)
+			accepted := get[object](t, b, owner, 202, "POST", eventsURL, "{ \"payload\" :  "+tt.payload+" \n, \"type\":\"a\"}")
+			id := idOf(t, accepted)
+			stored, err := b.store.Event(t.Context(), hook.EventID(id))
+			if err != nil || string(stored.Payload) != tt.payload {
+				t.Errorf("stored payload = %.200q, %v; want %.200q", stored.Payload, err, tt.payload)
+			}
+			w := b.do(t, reader, "GET", eventsURL+"/"+id, "")
+			if w.Code != 200 || !strings.HasSuffix(w.Body.String(), `,"payload":`+tt.payload+"}") {
+				t.Errorf("GET = %d %.300s; want the payload %.200s", w.Code, w.Body, tt.payload)
+			}
+		})
+	}
+}
+
+func TestEvents_post(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	b.create(t, `{"url":"https://example.com/","event_types":["order.*"]}`)
+	const body = `{"type":"order.paid","payload":1}`
+	w := b.do(t, owner, "POST", eventsURL, body, "Idempotency-Key: k", "Content-Type: application/json; charset=utf-8")
+	id := hook.KeyedEventID("acme", "k")
+	if want := fmt.Sprintf(`{"id":%q,"deliveries":1,"duplicate":false}`, id); w.Code != 202 || w.Body.String() != want {
+		t.Errorf("POST = %d %s; want 202 %s", w.Code, w.Body, want)
+	}
+	again := `{"type":"order.paid","payload":1,"idempotency_key":"k"}`
+	w = b.do(t, owner, "POST", eventsURL, again, "Idempotency-Key: k")
+	if want := fmt.Sprintf(`{"id":%q,"deliveries":1,"duplicate":true}`, id); w.Code != 202 || w.Body.String() != want {
+		t.Errorf("second POST = %d %s; want 202 %s", w.Code, w.Body, want)
+	}
+	w = b.do(t, owner, "POST", eventsURL, `{"type":"order.paid","payload":2}`, "Idempotency-Key: k")
+	if w.Code != 409 {
+		t.Errorf("POST of other content = %d %s; want 409", w.Code, w.Body)
+	}
+
+	lines := b.lines(t, "event.ingested")
+	if len(lines) != 2 || lines[0]["event_id"] != string(id) || lines[0]["event_type"] != "order.paid" ||
+		lines[0]["deliveries"] != 1.0 || lines[0]["duplicate"] != false || lines[1]["duplicate"] != true {
+		t.Errorf("event.ingested = %v; want one per accepted event", lines)
+	}
+}
+
+func TestEvents_traceparent(t *testing.T) {
+	t.Parallel()
+
+	const good = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+	tests := []struct{ name, header, want string }{
+		{"none", "", ""},
+		{"a valid one", good, good},
+		{"upper case", strings.ToUpper(good), ""},
+		{"another version", "01" + good[2:], ""},
+		{"too short", good[:54], ""},
+		{"too long", good + "-x", ""},
+		{"no trace id", "00-00000000000000000000000000000000-00f067aa0ba902b7-01", ""},
+		{"no parent id", "00-4bf92f3577b34da6a3ce929d0e0e4736-0000000000000000-01", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			b := setup(t)
+			accepted := get[object](t, b, owner, 202, "POST", eventsURL, `{"type":"a","payload":1}`, "Traceparent: "+tt.header)
+			stored, err := b.store.Event(t.Context(), hook.EventID(idOf(t, accepted)))
+			if err != nil || stored.TraceParent != tt.want {
+				t.Errorf("stored traceparent = %q, %v; want %q", stored.TraceParent, err, tt.want)
+			}
+		})
+	}
+}
+
+func TestEvents_batch(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	large := `"` + strings.Repeat("x", hook.MaxPayload-1) + `"`
+	body := `{"events":[
+		{"type":"a","payload":1,"idempotency_key":"k1"},
+		{"type":"surehook.x","payload":1},
+		{"type":"a","payload":` + large + `},
+		{"type":"a","payload":1,"idempotency_key":""},
+		{"type":"b","payload":null,"idempotency_key":"k2"}]}`
+	w := b.do(t, owner, "POST", eventsURL+"/batch", body)
+	want := fmt.Sprintf(`{"data":[{"id":%q,"deliveries":0,"duplicate":false},{"error":%s},{"error":%s},{"error":%s},{"id":%q,"deliveries":0,"duplicate":false}]}`,
+		hook.KeyedEventID("acme", "k1"),
+		invalid("type", "types that begin with surehook. are made by Surehook only"),
+		strings.TrimSuffix(plain(413, "too_large", "the event is too large"), "}")+`,"errors":[{"field":"payload","message":"must be at most 262144 bytes"}]}`,
+		invalid("idempotency_key", "must not be empty"),
+		hook.KeyedEventID("acme", "k2"))
+	if w.Code != 207 || w.Body.String() != want {
+		t.Errorf("POST = %d %s; want 207 %s", w.Code, w.Body, want)
+	}
+	if lines := b.lines(t, "event.ingested"); len(lines) != 2 || lines[1]["event_type"] != "b" {
+		t.Errorf("event.ingested = %v; want the two accepted", lines)
+	}
+}
+
+func TestEvents_batch_refusals(t *testing.T) {
+	t.Parallel()
+
+	const one = `{"type":"a","payload":1}`
+	tests := []struct {
+		name, body, header string
+		status             int
+		want               string
+	}{
+		{"no events", `{}`, "", 400, invalid("events", "must hold 1 to 100 events")},
+		{"101 events", `{"events":[` + strings.Repeat(one+",", 100) + one + `]}`, "", 400, invalid("events", "must hold 1 to 100 events")},
+		{"an event that is none", `{"events":[` + one + `,null]}`, "", 400, invalid("events[1]", "must not be null")},
+		{"an unknown field in one", `{"events":[` + one + `,{"typ":"a"}]}`, "", 400, invalid("events[1].typ", "is not a known field")},
+		{
+			"the key header", `{"events":[` + one + `]}`, "Idempotency-Key: k", 400,
+			invalid("idempotency_key", "each event of a batch has its own; the header Idempotency-Key is for single events"),
+		},
+		{
+			"too large a body", `{"events":[` + one + `]}` + strings.Repeat(" ", hook.MaxBatchBytes), "", 413,
+			plain(413, "too_large", "the body must be at most 4194304 bytes"),
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			b := setup(t)
+			var headers []string
+			if tt.header != "" {
+				headers = []string{tt.header}
+			}
+			w := b.do(t, owner, "POST", eventsURL+"/batch", tt.body, headers...)
+			if w.Code != tt.status || w.Body.String() != tt.want {
+				t.Errorf("POST = %d %s; want %d %s", w.Code, w.Body, tt.status, tt.want)
+			}
+			if lines := b.lines(t, "event.ingested"); len(lines) != 0 {
+				t.Errorf("event.ingested = %v; want none accepted", lines)
+			}
+		})
+	}
+
+	t.Run("a fault of ours is logged and not shown", func(t *testing.T) {
+		t.Parallel()
+
+		b := setup(t)
+		b.refuse(errors.New("the table is gone"))
+		w := b.do(t, owner, http.MethodPost, eventsURL+"/batch", `{"events":[`+one+`]}`)
+		want := `{"data":[{"error":` + plain(500, "internal", "something went wrong on our side") + `}]}`
+		if w.Code != 207 || w.Body.String() != want {
+			t.Errorf("POST = %d %s; want 207 %s", w.Code, w.Body, want)
+		}
+		if lines := b.lines(t, "event.refused"); len(lines) != 1 || lines[0]["error"] != "the table is gone" {
+			t.Errorf("event.refused = %v; want the cause", lines)
+		}
+	})
+}
+
+// TestLog checks that the line about a request holds neither its query nor its body.
+func TestLog(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	b.do(t, owner, "POST", eventsURL+"?token=hush", `{"type":"a","payload":"hush"}`, "Authorization: Bearer hush")
+	b.do(t, owner, "GET", endpoints+"?cursor=hush", "")
+	if strings.Contains(b.log.String(), "hush") {
+		t.Errorf("log = %s; want nothing that callers send", b.log)
+	}
+	lines := b.lines(t, "request.handled")
+	if len(lines) != 2 {
+		t.Fatalf("%d lines; want one per request", len(lines))
+	}
+	want := object{"method": "GET", "route": "/v1/tenants/{tenant}/endpoints", "tenant": "acme", "key_id": "key_owner", "status": 400.0, "code": "invalid"}
+	for name, value := range want {
+		if lines[1][name] != value {
+			t.Errorf("%s = %v; want %v", name, lines[1][name], value)
+		}
+	}
+	if _, ok := lines[0]["duration_ms"].(float64); !ok {
+		t.Errorf("duration_ms = %v; want a number", lines[0]["duration_ms"])
+	}
+}

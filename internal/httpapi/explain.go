@@ -1,0 +1,92 @@
+package httpapi
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"surehook/internal/hook"
+)
+
+// maxFieldPath bounds the path of a field in a problem, in bytes: names are the caller's.
+const maxFieldPath = 200
+
+// wrong is what an own type says of a value that it cannot be, as the end of a sentence.
+type wrong string
+
+// Error returns the text.
+func (w wrong) Error() string { return string(w) }
+
+// explain puts an error of the JSON decoder in words for the caller.
+func explain(err error) hook.FieldError {
+	if e, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+		field := fieldPath(e.JSONPointer)
+		if errors.Is(err, jsontext.ErrDuplicateName) {
+			return hook.FieldError{Field: field, Message: "is given twice"}
+		}
+		return hook.FieldError{Field: field, Message: fmt.Sprintf("is not valid JSON in UTF-8, at byte %d", e.ByteOffset)}
+	}
+	e, ok := errors.AsType[*json.SemanticError](err)
+	if !ok {
+		return hook.FieldError{Field: "body", Message: "is not valid JSON"}
+	}
+	return hook.FieldError{Field: fieldPath(e.JSONPointer), Message: complaint(e)}
+}
+
+func complaint(e *json.SemanticError) string {
+	if own, ok := errors.AsType[wrong](e.Err); ok {
+		return own.Error()
+	}
+	switch {
+	case errors.Is(e.Err, json.ErrUnknownName):
+		return "is not a known field"
+	case e.GoType == reflect.TypeFor[duration]():
+		return durationForm
+	case e.GoType == nil:
+		return "is not of the right type"
+	}
+	return "must be " + article(e.GoType.Kind())
+}
+
+func article(k reflect.Kind) string {
+	switch k { //nolint:exhaustive // the kinds that request bodies are made of
+	case reflect.String:
+		return "a string"
+	case reflect.Slice:
+		return "an array"
+	case reflect.Int:
+		return "a whole number"
+	case reflect.Float64:
+		return "a number"
+	default:
+		return "an object"
+	}
+}
+
+// fieldPath writes a JSON pointer (RFC 6901) as hook.FieldError does:
+// /retry/schedule/0 is retry.schedule[0]. The whole document is "body".
+func fieldPath(p jsontext.Pointer) string {
+	var b strings.Builder
+	for token := range p.Tokens() {
+		switch {
+		case b.Len() > 0 && token != "" && strings.Trim(token, "0123456789") == "":
+			b.WriteString("[" + token + "]")
+		case b.Len() > 0:
+			b.WriteString("." + token)
+		default:
+			b.WriteString(token)
+		}
+	}
+	switch path := b.String(); {
+	case path == "":
+		return "body"
+	case len(path) > maxFieldPath:
+		return strings.ToValidUTF8(path[:maxFieldPath], "") + "..."
+	default:
+		return path
+	}
+}

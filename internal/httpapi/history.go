@@ -1,0 +1,101 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+
+	"surehook/internal/hook"
+)
+
+func (h *manage) getEvent(ctx context.Context, c *call) (reply, error) {
+	id, err := hook.ParseEventID(c.r.PathValue("event"))
+	if err != nil {
+		return reply{}, fmt.Errorf("read path: %w", err)
+	}
+	e, err := h.registry.Event(ctx, c.tenant, id)
+	if err != nil {
+		return reply{}, fmt.Errorf("get event: %w", err)
+	}
+	raw, err := encodeEvent(e)
+	if err != nil {
+		return reply{}, err
+	}
+	answer := ok(nil)
+	answer.raw = raw
+	return answer, nil
+}
+
+// encodeEvent writes the payload byte for byte as it was posted and signed;
+// the encoder would drop its white space.
+func encodeEvent(e hook.Event) ([]byte, error) {
+	raw, err := json.Marshal(viewEvent(e))
+	if err != nil {
+		return nil, fmt.Errorf("encode event %s: %w", e.ID, err)
+	}
+	return bytes.Join([][]byte{bytes.TrimSuffix(raw, []byte("}")), []byte(`,"payload":`), e.Payload, []byte("}")}, nil), nil
+}
+
+func (h *manage) listEventDeliveries(ctx context.Context, c *call) (reply, error) {
+	id, err := hook.ParseEventID(c.r.PathValue("event"))
+	if err != nil {
+		return reply{}, fmt.Errorf("read path: %w", err)
+	}
+	page, _, err := pageOf(c)
+	if err != nil {
+		return reply{}, err
+	}
+	list, err := h.registry.EventDeliveries(ctx, c.tenant, id, page)
+	if err != nil {
+		return reply{}, fmt.Errorf("list deliveries: %w", err)
+	}
+	return viewList(list, viewDelivery), nil
+}
+
+func (h *manage) listEventAttempts(ctx context.Context, c *call) (reply, error) {
+	id, err := hook.ParseEventID(c.r.PathValue("event"))
+	if err != nil {
+		return reply{}, fmt.Errorf("read path: %w", err)
+	}
+	page, _, err := pageOf(c)
+	if err != nil {
+		return reply{}, err
+	}
+	list, err := h.registry.EventAttempts(ctx, c.tenant, id, page)
+	if err != nil {
+		return reply{}, fmt.Errorf("list attempts: %w", err)
+	}
+	return viewList(list, viewAttempt), nil
+}
+
+func (h *manage) getDelivery(ctx context.Context, c *call) (reply, error) {
+	id, err := hook.ParseDeliveryID(c.r.PathValue("delivery"))
+	if err != nil {
+		return reply{}, fmt.Errorf("read path: %w", err)
+	}
+	story, err := h.registry.Delivery(ctx, c.tenant, id)
+	if err != nil {
+		return reply{}, fmt.Errorf("get delivery: %w", err)
+	}
+	return ok(viewStory(story)), nil
+}
+
+func (h *manage) listEndpointDeliveries(ctx context.Context, c *call) (reply, error) {
+	page, values, err := pageOf(c, "state")
+	if err != nil {
+		return reply{}, err
+	}
+	state, err := hook.ParseState(values.Get("state"))
+	if err != nil {
+		return reply{}, hook.Invalid(hook.FieldError{
+			Field: "state", Message: "must be one of retrying, parked, delivered, dead, discarded, cancelled",
+		})
+	}
+	list, err := h.registry.EndpointDeliveries(ctx, c.tenant, c.r.PathValue("endpoint"), state, page)
+	if err != nil {
+		return reply{}, fmt.Errorf("list deliveries: %w", err)
+	}
+	return viewList(list, viewDelivery), nil
+}

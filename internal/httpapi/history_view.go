@@ -1,0 +1,131 @@
+package httpapi
+
+import (
+	"surehook/internal/hook"
+	"surehook/internal/registry"
+)
+
+// eventView is an event without its payload.
+type eventView struct {
+	ID             hook.EventID      `json:"id"`
+	Type           string            `json:"type"`
+	IdempotencyKey string            `json:"idempotency_key,omitzero"`
+	TraceParent    string            `json:"traceparent,omitzero"`
+	Endpoints      []hook.EndpointID `json:"endpoints"`
+	AcceptedAt     stamp             `json:"accepted_at"`
+	ExpiresAt      stamp             `json:"expires_at"`
+}
+
+type deliveryView struct {
+	ID            hook.DeliveryID `json:"id"`
+	Event         hook.EventID    `json:"event_id"`
+	Endpoint      hook.EndpointID `json:"endpoint_id"`
+	EventType     string          `json:"event_type"`
+	Generation    int             `json:"generation"`
+	State         string          `json:"state"`
+	Reason        hook.Reason     `json:"reason,omitzero"`
+	Attempts      int             `json:"attempts"`
+	CreatedAt     stamp           `json:"created_at"`
+	UpdatedAt     stamp           `json:"updated_at"`
+	NextAttemptAt stamp           `json:"next_attempt_at,omitzero"`
+	Last          *outcomeView    `json:"last,omitzero"`
+}
+
+type outcomeView struct {
+	Class      string   `json:"class"`
+	Status     int      `json:"status,omitzero"`
+	Error      string   `json:"error,omitzero"`
+	URL        string   `json:"url,omitzero"`
+	DurationMS int64    `json:"duration_ms"`
+	RetryAfter duration `json:"retry_after,omitzero"`
+	Body       string   `json:"body,omitzero"`
+}
+
+type attemptView struct {
+	Delivery  hook.DeliveryID `json:"delivery_id"`
+	Endpoint  hook.EndpointID `json:"endpoint_id"`
+	Number    int             `json:"number"`
+	Trigger   hook.Trigger    `json:"trigger"`
+	StartedAt stamp           `json:"started_at"`
+	outcomeView
+	NextAttemptAt stamp `json:"next_attempt_at,omitzero"`
+}
+
+// storyView is a delivery with its attempts and the planned times of the next.
+type storyView struct {
+	deliveryView
+	History   []attemptView `json:"history"`
+	PlannedAt []stamp       `json:"planned_at"`
+}
+
+func viewEvent(e hook.Event) eventView {
+	return eventView{
+		ID:             e.ID,
+		Type:           e.Type,
+		IdempotencyKey: e.IdempotencyKey,
+		TraceParent:    e.TraceParent,
+		Endpoints:      e.Targets,
+		AcceptedAt:     stamp(e.AcceptedAt),
+		ExpiresAt:      stamp(e.ExpiresAt),
+	}
+}
+
+func viewDelivery(d hook.Delivery) deliveryView {
+	v := deliveryView{
+		ID:            d.ID,
+		Event:         d.ID.Event,
+		Endpoint:      d.ID.Endpoint,
+		EventType:     d.EventType,
+		Generation:    d.ID.Generation,
+		State:         d.State.String(),
+		Reason:        d.Reason,
+		Attempts:      d.Attempts,
+		CreatedAt:     stamp(d.CreatedAt),
+		UpdatedAt:     stamp(d.UpdatedAt),
+		NextAttemptAt: stamp(d.NextAttemptAt),
+	}
+	if d.Attempts > 0 {
+		last := viewOutcome(d.Last)
+		v.Last = &last
+	}
+	return v
+}
+
+func viewOutcome(o hook.Outcome) outcomeView {
+	return outcomeView{
+		Class:      o.Class.String(),
+		Status:     o.Status,
+		Error:      o.Error,
+		URL:        o.URL,
+		DurationMS: o.Duration.Milliseconds(),
+		RetryAfter: duration(o.RetryAfter),
+		Body:       string(o.Body),
+	}
+}
+
+func viewAttempt(a hook.Attempt) attemptView {
+	return attemptView{
+		Delivery:      a.Delivery,
+		Endpoint:      a.Delivery.Endpoint,
+		Number:        a.Number,
+		Trigger:       a.Trigger,
+		StartedAt:     stamp(a.StartedAt),
+		outcomeView:   viewOutcome(a.Outcome),
+		NextAttemptAt: stamp(a.NextAttemptAt),
+	}
+}
+
+func viewStory(s registry.Story) storyView {
+	v := storyView{
+		deliveryView: viewDelivery(s.Delivery),
+		History:      make([]attemptView, len(s.Attempts)),
+		PlannedAt:    make([]stamp, len(s.Planned)),
+	}
+	for i, a := range s.Attempts {
+		v.History[i] = viewAttempt(a)
+	}
+	for i, t := range s.Planned {
+		v.PlannedAt[i] = stamp(t)
+	}
+	return v
+}

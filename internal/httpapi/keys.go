@@ -1,0 +1,68 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"surehook/internal/hook"
+)
+
+type keyBody struct {
+	Name   string        `json:"name"`
+	Tenant hook.TenantID `json:"tenant"`
+	Scopes []hook.Scope  `json:"scopes"`
+}
+
+type keyView struct {
+	ID        hook.KeyID    `json:"id"`
+	Name      string        `json:"name"`
+	Tenant    hook.TenantID `json:"tenant"`
+	Scopes    []hook.Scope  `json:"scopes"`
+	CreatedAt stamp         `json:"created_at"`
+}
+
+// newKeyView is a key's record with the key itself, shown this once.
+type newKeyView struct {
+	keyView
+	Key string `json:"key"`
+}
+
+func (h *manage) createKey(ctx context.Context, c *call) (reply, error) {
+	var body keyBody
+	if err := decode(c, maxBody, &body); err != nil {
+		return reply{}, err
+	}
+	k, text, err := h.registry.CreateKey(ctx, body.Name, body.Tenant, body.Scopes)
+	if err != nil {
+		return reply{}, fmt.Errorf("create key: %w", err)
+	}
+	return reply{status: http.StatusCreated, body: newKeyView{keyView: viewKey(k), Key: text}}, nil
+}
+
+func (h *manage) listKeys(ctx context.Context, c *call) (reply, error) {
+	page, _, err := pageOf(c)
+	if err != nil {
+		return reply{}, err
+	}
+	list, err := h.registry.ListKeys(ctx, page)
+	if err != nil {
+		return reply{}, fmt.Errorf("list keys: %w", err)
+	}
+	return viewList(list, viewKey), nil
+}
+
+func (h *manage) revokeKey(ctx context.Context, c *call) (reply, error) {
+	id, err := hook.ParseKeyID(c.r.PathValue("key"))
+	if err != nil {
+		return reply{}, fmt.Errorf("read path: %w", err)
+	}
+	if err := h.registry.RevokeKey(ctx, id); err != nil {
+		return reply{}, fmt.Errorf("revoke key: %w", err)
+	}
+	return reply{status: http.StatusNoContent}, nil
+}
+
+func viewKey(k hook.APIKey) keyView {
+	return keyView{ID: k.ID, Name: k.Name, Tenant: k.Tenant, Scopes: k.Scopes, CreatedAt: stamp(k.CreatedAt)}
+}

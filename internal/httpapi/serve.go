@@ -1,0 +1,125 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"surehook/internal/hook"
+	"surehook/internal/names"
+)
+
+// logCode is the log key of a problem's code.
+const logCode = "code"
+
+// route is an operation and what does it.
+type route struct {
+	Route
+	do action
+}
+
+// action answers one request whose caller was found to be allowed to make it.
+type action func(ctx context.Context, c *call) (reply, error)
+
+// call is one request on its way through.
+type call struct {
+	w         http.ResponseWriter
+	r         *http.Request
+	principal hook.Principal
+	tenant    hook.TenantID // of the path; empty where the path has none
+}
+
+// serve returns the handler of the routes. Whatever else is asked for is a problem document too.
+func serve(log *slog.Logger, routes []route) http.Handler {
+	resources := make(map[string]*resource)
+	for _, r := range routes {
+		if resources[r.Path] == nil {
+			resources[r.Path] = &resource{path: r.Path, log: log}
+		}
+		resources[r.Path].routes = append(resources[r.Path].routes, r)
+	}
+	mux := http.NewServeMux()
+	for _, res := range resources {
+		mux.Handle(res.path, res)
+	}
+	unknown := &resource{log: log}
+	mux.Handle("/", unknown)
+
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if path.Clean(r.URL.Path) != r.URL.Path { // the mux would answer with a redirect
+			unknown.ServeHTTP(w, r)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
+}
+
+// resource is a path with its methods; without any it stands for paths that do not exist.
+type resource struct {
+	path   string
+	routes []route
+	log    *slog.Logger
+}
+
+// ServeHTTP answers the request and writes one line about it.
+func (s *resource) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	began := time.Now() //nolint:forbidigo // the duration is for the log only and decides nothing
+	c := &call{w: w, r: r}
+	answer, err := s.answer(r.Context(), c)
+	if err == nil {
+		err = answer.encode()
+	}
+	var code string
+	if err != nil {
+		p := problemOf(err)
+		answer, code = p.reply(err), p.Code
+	}
+	answer.write(w)
+
+	level := slog.LevelInfo
+	attrs := []slog.Attr{
+		slog.String(names.LogMethod, r.Method),
+		slog.String(names.LogRoute, s.path),
+		slog.String(names.LogTenant, string(c.tenant)),
+		slog.String(names.LogKey, string(c.principal.Key)),
+		slog.Int(names.LogStatus, answer.status),
+		slog.Int64(names.LogDuration, time.Since(began).Milliseconds()), //nolint:forbidigo // as above
+		slog.String(logCode, code),
+	}
+	if answer.status >= http.StatusInternalServerError {
+		level = slog.LevelError
+		attrs = append(attrs, slog.Any(names.LogError, err))
+	}
+	s.log.LogAttrs(r.Context(), level, "request.handled", attrs...)
+}
+
+func (s *resource) answer(ctx context.Context, c *call) (reply, error) {
+	if len(s.routes) == 0 {
+		return reply{}, hook.NotFound("route")
+	}
+	i := slices.IndexFunc(s.routes, func(r route) bool { return r.Method == c.r.Method })
+	if i < 0 {
+		var allow []string
+		for _, r := range s.routes {
+			allow = append(allow, r.Method)
+		}
+		return reply{}, methodError{allow: strings.Join(allow, ", ")}
+	}
+	if err := admit(ctx, s.routes[i].Route, c); err != nil {
+		return reply{}, err
+	}
+	return s.routes[i].do(ctx, c)
+}
+
+// methodError says that the path exists and the method does not.
+type methodError struct{ allow string }
+
+// Error returns the methods there are.
+func (e methodError) Error() string { return "allowed here: " + e.allow }
+
+func isMethodError(err error) (methodError, bool) { return errors.AsType[methodError](err) }

@@ -1,0 +1,101 @@
+package memory_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"surehook/internal/hook"
+	"surehook/internal/memory"
+	"surehook/internal/porttest"
+)
+
+func TestQueue(t *testing.T) {
+	t.Parallel()
+
+	porttest.Queue(t, func(t *testing.T) porttest.QueueBench {
+		t.Helper()
+
+		clock := porttest.FakeClock()
+		q := memory.NewQueue(clock.Now)
+		return porttest.QueueBench{
+			Queue: q,
+			Clock: clock,
+			Receive: func(_ context.Context, lane hook.Lane) ([]porttest.Message, error) {
+				return takeAll(q, lane)
+			},
+			Letters: func(context.Context) ([]porttest.Message, error) {
+				var letters []porttest.Message
+				for _, letter := range q.Letters() {
+					body, err := letter.Encode()
+					if err != nil {
+						return nil, err
+					}
+					letters = append(letters, porttest.Message{Body: body, Group: string(letter.Endpoint)})
+				}
+				return letters, nil
+			},
+		}
+	})
+}
+
+func takeAll(q *memory.Queue, lane hook.Lane) ([]porttest.Message, error) {
+	var taken []porttest.Message
+	for _, m := range q.Receive(lane, 10) {
+		body, err := m.Token.Encode()
+		if err != nil {
+			return nil, err
+		}
+		taken = append(taken, porttest.Message{Body: body, Group: string(m.Group)})
+		q.Delete(m.ID)
+	}
+	return taken, nil
+}
+
+func TestQueue_Receive_HidesWhatIsNotDeletedAndShowsItAgain(t *testing.T) {
+	t.Parallel()
+
+	clock := porttest.FakeClock()
+	q := memory.NewQueue(clock.Now)
+	token := hook.NewToken("acme", hook.DeliveryID{Event: "evt_1", Endpoint: "ep_1", Generation: 1}, 1)
+	q.Send(t.Context(), hook.LaneLive, []hook.Token{token}, 0)
+
+	for count := 1; count <= 2; count++ {
+		got := q.Receive(hook.LaneLive, 10)
+		if len(got) != 1 || got[0].ReceiveCount != count || got[0].Token != token {
+			t.Fatalf("Receive(live) = %v; want the token, received %d times", got, count)
+		}
+		if hidden := q.Receive(hook.LaneLive, 10); len(hidden) > 0 {
+			t.Errorf("Receive(live) again at once = %v; want nothing", hidden)
+		}
+		next, ok := q.Next()
+		if want := clock.Now().Add(q.Visibility); !ok || !next.Equal(want) {
+			t.Errorf("Next() = %s, %t; want %s", next, ok, want)
+		}
+		clock.Pass(t.Context(), next.Sub(clock.Now())-time.Nanosecond)
+		if early := q.Receive(hook.LaneLive, 10); len(early) > 0 {
+			t.Errorf("Receive(live) before the visibility timeout = %v; want nothing", early)
+		}
+		clock.Pass(t.Context(), time.Nanosecond)
+	}
+	q.Delete(q.Receive(hook.LaneLive, 1)[0].ID)
+	if next, ok := q.Next(); ok {
+		t.Errorf("Next() of an empty queue = %s, true; want false", next)
+	}
+}
+
+func TestQueue_Receive_KeepsToItsLimitAndOrder(t *testing.T) {
+	t.Parallel()
+
+	q := memory.NewQueue(porttest.FakeClock().Now)
+	var tokens []hook.Token
+	for number := range 3 {
+		tokens = append(tokens, hook.NewToken("acme", hook.DeliveryID{Event: "evt_1", Endpoint: "ep_1", Generation: 1}, number+1))
+	}
+	q.Send(t.Context(), hook.LaneRetry, tokens, 0)
+
+	got := q.Receive(hook.LaneRetry, 2)
+	if len(got) != 2 || got[0].Token != tokens[0] || got[1].Token != tokens[1] {
+		t.Errorf("Receive(retry, 2) = %v; want the first two of %v", got, tokens)
+	}
+}

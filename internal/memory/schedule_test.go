@@ -1,0 +1,59 @@
+package memory_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"surehook/internal/hook"
+	"surehook/internal/memory"
+	"surehook/internal/porttest"
+)
+
+func TestSchedules(t *testing.T) {
+	t.Parallel()
+
+	porttest.Schedules(t, func(t *testing.T) porttest.SchedulesBench {
+		t.Helper()
+
+		clock := porttest.FakeClock()
+		q := memory.NewQueue(clock.Now)
+		s := memory.NewSchedules(q, clock.Now)
+		return porttest.SchedulesBench{
+			Schedules: s,
+			Clock:     clock,
+			Receive: func(context.Context) ([]porttest.Message, error) {
+				return takeAll(q, hook.LaneRetry)
+			},
+			Plans: func(context.Context) ([]porttest.Plan, error) {
+				var plans []porttest.Plan
+				for _, p := range s.Plans() {
+					body, err := p.Token.Encode()
+					if err != nil {
+						return nil, err
+					}
+					plans = append(plans, porttest.Plan{At: p.At, Body: body})
+				}
+				return plans, nil
+			},
+		}
+	})
+}
+
+func TestSchedules_At_AfterTheScheduleFiredMakesItAnew(t *testing.T) {
+	t.Parallel()
+
+	clock := porttest.FakeClock()
+	q := memory.NewQueue(clock.Now)
+	s := memory.NewSchedules(q, clock.Now)
+	token := hook.NewToken("acme", hook.DeliveryID{Event: "evt_1", Endpoint: "ep_1", Generation: 1}, 2)
+	for range 2 {
+		if err := s.At(t.Context(), token, clock.Now().Add(time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+		clock.Pass(t.Context(), time.Hour+time.Second)
+	}
+	if got := q.Receive(hook.LaneRetry, 10); len(got) != 2 {
+		t.Errorf("Receive(retry) = %v; want the token of both schedules", got)
+	}
+}

@@ -1,0 +1,168 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"surehook/internal/hook"
+)
+
+// CreateEndpoint stores a new endpoint as version 1. CodeConflict if the tenant
+// has its uid already or has hook.MaxEndpointsPerTenant endpoints.
+func (s *Store) CreateEndpoint(ctx context.Context, e hook.Endpoint) error {
+	op := "create endpoint " + string(e.ID)
+	if err := available(ctx, op); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	t := s.tenantOf(e.Tenant)
+	if _, ok := t.endpoints[e.ID]; ok {
+		return fmt.Errorf("%s: %w", op, hook.Conflict("the endpoint exists already"))
+	}
+	if _, ok := t.byUID(e.UID); ok {
+		return fmt.Errorf("%s: %w", op, hook.Conflict("uid "+e.UID+" is taken"))
+	}
+	if len(t.endpoints) >= hook.MaxEndpointsPerTenant {
+		return fmt.Errorf("%s: %w", op, hook.Conflict(fmt.Sprintf("a tenant has at most %d endpoints", hook.MaxEndpointsPerTenant)))
+	}
+	e.Version = 1
+	t.endpoints[e.ID] = copyEndpoint(e)
+	t.version++
+	return nil
+}
+
+// UpdateEndpoint writes the endpoint as version e.Version+1 and changes the
+// tenant's version; CodeConflict if the stored version is not e.Version or its
+// uid not e.UID.
+func (s *Store) UpdateEndpoint(ctx context.Context, e hook.Endpoint) error {
+	return s.change(ctx, "update", e, func(t *tenant) {
+		e.Version++
+		t.endpoints[e.ID] = copyEndpoint(e)
+	})
+}
+
+// DeleteEndpoint removes the endpoint, frees its uid and changes the tenant's
+// version; CodeConflict if the stored version is not e.Version or its uid not e.UID.
+func (s *Store) DeleteEndpoint(ctx context.Context, e hook.Endpoint) error {
+	return s.change(ctx, "delete", e, func(t *tenant) { delete(t.endpoints, e.ID) })
+}
+
+// change does what is to be done to a stored endpoint if it is the one that e was made from.
+func (s *Store) change(ctx context.Context, verb string, e hook.Endpoint, do func(*tenant)) error {
+	op := verb + " endpoint " + string(e.ID)
+	if err := available(ctx, op); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	t := s.tenantOf(e.Tenant)
+	stored, ok := t.endpoints[e.ID]
+	if !ok || stored.Version != e.Version || stored.UID != e.UID {
+		return fmt.Errorf("%s: %w", op, hook.Conflict("the endpoint was changed meanwhile"))
+	}
+	do(t)
+	t.version++
+	return nil
+}
+
+// TenantVersion returns a number that changes with every change of the tenant's
+// endpoints; 0 for a tenant that never had one.
+func (s *Store) TenantVersion(ctx context.Context, id hook.TenantID) (int64, error) {
+	if err := available(ctx, "read tenant "+string(id)); err != nil {
+		return 0, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	return s.tenantOf(id).version, nil
+}
+
+// Endpoint returns the endpoint; CodeNotFound if the tenant has none such.
+func (s *Store) Endpoint(ctx context.Context, id hook.TenantID, endpoint hook.EndpointID) (hook.Endpoint, error) {
+	return s.endpoint(ctx, id, string(endpoint), func(t *tenant) (hook.Endpoint, bool) {
+		e, ok := t.endpoints[endpoint]
+		return e, ok
+	})
+}
+
+// EndpointByUID returns the endpoint with the alias; CodeNotFound if the tenant has none such.
+func (s *Store) EndpointByUID(ctx context.Context, id hook.TenantID, uid string) (hook.Endpoint, error) {
+	return s.endpoint(ctx, id, uid, func(t *tenant) (hook.Endpoint, bool) { return t.byUID(uid) })
+}
+
+func (s *Store) endpoint(
+	ctx context.Context, id hook.TenantID, ref string, find func(*tenant) (hook.Endpoint, bool),
+) (hook.Endpoint, error) {
+	op := "read endpoint " + ref
+	if err := available(ctx, op); err != nil {
+		return hook.Endpoint{}, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	e, ok := find(s.tenantOf(id))
+	if !ok {
+		return hook.Endpoint{}, fmt.Errorf("%s: %w", op, hook.NotFound("endpoint"))
+	}
+	return copyEndpoint(e), nil
+}
+
+// Endpoints returns all endpoints of the tenant, in the order of their ids.
+func (s *Store) Endpoints(ctx context.Context, id hook.TenantID) ([]hook.Endpoint, error) {
+	if err := available(ctx, "list endpoints of tenant "+string(id)); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	var all []hook.Endpoint
+	for _, e := range s.tenantOf(id).endpoints {
+		all = append(all, copyEndpoint(e))
+	}
+	slices.SortFunc(all, func(a, b hook.Endpoint) int { return strings.Compare(string(a.ID), string(b.ID)) })
+	return all, nil
+}
+
+// tenantOf returns what the tenant has, making room for it at first.
+func (s *Store) tenantOf(id hook.TenantID) *tenant {
+	t, ok := s.tenants[id]
+	if !ok {
+		t = &tenant{endpoints: make(map[hook.EndpointID]hook.Endpoint)}
+		s.tenants[id] = t
+	}
+	return t
+}
+
+func (t *tenant) byUID(uid string) (hook.Endpoint, bool) {
+	for _, e := range t.endpoints {
+		if uid != "" && e.UID == uid {
+			return e, true
+		}
+	}
+	return hook.Endpoint{}, false
+}
+
+func copyEndpoint(e hook.Endpoint) hook.Endpoint {
+	e.EventTypes = slices.Clone(e.EventTypes)
+	e.Metadata = maps.Clone(e.Metadata)
+	e.Headers = maps.Clone(e.Headers)
+	e.Retry.Schedule = slices.Clone(e.Retry.Schedule)
+	e.Schemes = slices.Clone(e.Schemes)
+	e.Secrets = slices.Clone(e.Secrets)
+	for i, s := range e.Secrets {
+		s.Sealed = slices.Clone(s.Sealed)
+		s.CreatedAt = storedTime(s.CreatedAt)
+		s.ExpiresAt = storedTime(s.ExpiresAt)
+		e.Secrets[i] = s
+	}
+	e.StatusSince = storedTime(e.StatusSince)
+	e.CreatedAt = storedTime(e.CreatedAt)
+	e.UpdatedAt = storedTime(e.UpdatedAt)
+	return e
+}

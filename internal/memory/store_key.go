@@ -1,0 +1,83 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"surehook/internal/hook"
+)
+
+// PutKey stores a new key; CodeConflict if its id or its hash exists.
+func (s *Store) PutKey(ctx context.Context, k hook.APIKey) error {
+	op := "put key " + string(k.ID)
+	if err := available(ctx, op); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	for _, other := range s.keys {
+		if other.ID == k.ID || other.Hash == k.Hash {
+			return fmt.Errorf("%s: %w", op, hook.Conflict("the key exists already"))
+		}
+	}
+	s.keys[k.ID] = copyKey(k)
+	return nil
+}
+
+// Keys returns all keys, in the order of their ids.
+func (s *Store) Keys(ctx context.Context) ([]hook.APIKey, error) {
+	if err := available(ctx, "list keys"); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	var all []hook.APIKey
+	for _, k := range s.keys {
+		all = append(all, copyKey(k))
+	}
+	slices.SortFunc(all, func(a, b hook.APIKey) int { return strings.Compare(string(a.ID), string(b.ID)) })
+	return all, nil
+}
+
+// KeyByHash returns the key; CodeNotFound if there is none.
+func (s *Store) KeyByHash(ctx context.Context, hash string) (hook.APIKey, error) {
+	const op = "read key by hash"
+	if err := available(ctx, op); err != nil {
+		return hook.APIKey{}, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	for _, k := range s.keys {
+		if k.Hash == hash {
+			return copyKey(k), nil
+		}
+	}
+	return hook.APIKey{}, fmt.Errorf("%s: %w", op, hook.NotFound("key"))
+}
+
+// DeleteKey removes the key; CodeNotFound if there is none.
+func (s *Store) DeleteKey(ctx context.Context, id hook.KeyID) error {
+	op := "delete key " + string(id)
+	if err := available(ctx, op); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	if _, ok := s.keys[id]; !ok {
+		return fmt.Errorf("%s: %w", op, hook.NotFound("key"))
+	}
+	delete(s.keys, id)
+	return nil
+}
+
+func copyKey(k hook.APIKey) hook.APIKey {
+	k.Scopes = slices.Clone(k.Scopes)
+	k.CreatedAt = storedTime(k.CreatedAt)
+	return k
+}

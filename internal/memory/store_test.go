@@ -1,0 +1,14 @@
+package memory_test
+
+import (
+	"testing"
+
+	"surehook/internal/memory"
+	"surehook/internal/porttest"
+)
+
+func TestStore(t *testing.T) {
+	t.Parallel()
+
+	porttest.Store(t, func(*testing.T) porttest.StoreUnderTest { return memory.NewStore() })
+}

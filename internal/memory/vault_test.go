@@ -1,0 +1,14 @@
+package memory_test
+
+import (
+	"testing"
+
+	"surehook/internal/memory"
+	"surehook/internal/porttest"
+)
+
+func TestVault(t *testing.T) {
+	t.Parallel()
+
+	porttest.Vault(t, func(*testing.T) porttest.SecretVault { return memory.Vault{} })
+}

@@ -1,0 +1,266 @@
+package porttest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"surehook/internal/hook"
+)
+
+func endpointCases() []storeCase {
+	return []storeCase{
+		{"an endpoint comes back as version 1", endpointComesBack},
+		{"an endpoint with least comes back", smallEndpointComesBack},
+		{"an endpoint that exists is not created again", endpointOnce},
+		{"an update is the next version", endpointUpdates},
+		{"a change of another version conflicts and changes nothing", endpointConflict},
+		{"of 20 racing updates of a version exactly one wins", endpointRace},
+		{"a deleted endpoint is gone", endpointDeletes},
+		{"every change changes the tenant's version", tenantVersionChanges},
+		{"a tenant sees its own endpoints only", tenantsAreApart},
+		{"endpoints are listed in the order of their ids", endpointsInOrder},
+		{"a tenant has at most 500 endpoints", endpointLimit},
+	}
+}
+
+// sampleEndpoint returns an endpoint of the tenant with everything set.
+func sampleEndpoint(tenant hook.TenantID) hook.Endpoint {
+	id := hook.NewEndpointID()
+	return hook.Endpoint{
+		ID:          id,
+		Tenant:      tenant,
+		UID:         "billing-" + string(id)[3:],
+		URL:         "https://example.com/hooks?a=1&b=2",
+		Description: "Zoë's <billing> 😀",
+		EventTypes:  []string{"order.*", "invoice.paid"},
+		Metadata:    map[string]string{"team": "billing", "note": ""},
+		Headers:     map[string]string{"X-Env": "prod"},
+		Retry: hook.RetryPolicy{
+			Exponential: hook.Exponential{Base: 1500 * time.Millisecond, Factor: 1.7, Cap: time.Hour, Attempts: 8},
+			Jitter:      hook.JitterEqual,
+		},
+		Timeout: 10 * time.Second,
+		MaxAge:  72 * time.Hour,
+		Style:   hook.StyleStandard,
+		Schemes: []hook.Scheme{hook.SchemeV1, hook.SchemeV1a},
+		Secrets: []hook.Secret{
+			{Scheme: hook.SchemeV1, Sealed: []byte{0, 0xff, 1}, CreatedAt: storeEpoch()},
+			{Scheme: hook.SchemeV1, Sealed: []byte{2}, CreatedAt: storeEpoch(), ExpiresAt: storeExpiry()},
+			{Scheme: hook.SchemeV1a, Sealed: []byte{3}, Public: "whpk_AA==", CreatedAt: storeEpoch()},
+		},
+		Status:      hook.StatusDisabled,
+		Reason:      hook.ReasonGone,
+		StatusSince: storeEpoch().Add(time.Millisecond),
+		CreatedAt:   storeEpoch(),
+		UpdatedAt:   storeEpoch().Add(time.Second),
+	}
+}
+
+// smallEndpoint returns an active endpoint of the tenant without what it need not have.
+func smallEndpoint(tenant hook.TenantID) hook.Endpoint {
+	return hook.Endpoint{
+		ID: hook.NewEndpointID(), Tenant: tenant, URL: "https://example.com", EventTypes: []string{"*"},
+		Retry: hook.RetryPolicy{Schedule: []time.Duration{0, time.Second}}, Timeout: time.Second, MaxAge: time.Hour,
+		Style: hook.StyleClassic, Schemes: []hook.Scheme{hook.SchemeV1}, Status: hook.StatusActive,
+		CreatedAt: storeEpoch(), UpdatedAt: storeEpoch(),
+	}
+}
+
+// create creates the endpoint and returns it as stored.
+func create(t *testing.T, s StoreUnderTest, e hook.Endpoint) hook.Endpoint {
+	t.Helper()
+
+	check(t, s.CreateEndpoint(t.Context(), e))
+	e.Version = 1
+	return e
+}
+
+func wantField(t *testing.T, err error, field string) {
+	t.Helper()
+
+	e, ok := errors.AsType[*hook.Error](err)
+	if !ok || len(e.Fields) != 1 || e.Fields[0].Field != field {
+		t.Errorf("error %v does not name the field %q alone", err, field)
+	}
+}
+
+func wantMessage(t *testing.T, err error, want string) {
+	t.Helper()
+
+	if e, ok := errors.AsType[*hook.Error](err); !ok || !strings.Contains(e.Message, want) {
+		t.Errorf("error %v; want the message %q", err, want)
+	}
+}
+
+func endpointComesBack(t *testing.T, s StoreUnderTest) {
+	e := sampleEndpoint("acme")
+	given := e
+	given.Version = 7 // of no meaning for a new one
+	given.UpdatedAt = e.UpdatedAt.Add(999 * time.Microsecond).In(time.FixedZone("", 3600))
+	check(t, s.CreateEndpoint(t.Context(), given))
+	e.Version = 1
+	got, err := s.Endpoint(t.Context(), "acme", e.ID)
+	wantSame(t, "Endpoint(created)", e, got, err)
+}
+
+func smallEndpointComesBack(t *testing.T, s StoreUnderTest) {
+	e := create(t, s, smallEndpoint("acme"))
+	got, err := s.Endpoint(t.Context(), "acme", e.ID)
+	wantSame(t, "Endpoint(created)", e, got, err)
+}
+
+func endpointOnce(t *testing.T, s StoreUnderTest) {
+	e := create(t, s, sampleEndpoint("acme"))
+	again := e
+	again.UID = "another"
+	wantCode(t, "CreateEndpoint(again)", s.CreateEndpoint(t.Context(), again), hook.CodeConflict)
+	got, err := s.Endpoint(t.Context(), "acme", e.ID)
+	wantSame(t, "Endpoint(created twice)", e, got, err)
+	_, err = s.EndpointByUID(t.Context(), "acme", "another")
+	wantCode(t, "EndpointByUID(refused)", err, hook.CodeNotFound)
+}
+
+func endpointUpdates(t *testing.T, s StoreUnderTest) {
+	e := create(t, s, sampleEndpoint("acme"))
+	for range 2 {
+		e.URL += "x"
+		e.Reason = ""
+		e.Metadata = nil
+		e.Secrets = e.Secrets[1:]
+		e.Status = hook.StatusActive
+		check(t, s.UpdateEndpoint(t.Context(), e))
+		e.Version++
+		got, err := s.Endpoint(t.Context(), "acme", e.ID)
+		wantSame(t, "Endpoint(updated)", e, got, err)
+	}
+}
+
+func endpointConflict(t *testing.T, s StoreUnderTest) {
+	e := create(t, s, sampleEndpoint("acme"))
+	check(t, s.UpdateEndpoint(t.Context(), e))
+	e.Version++
+	before, err := s.TenantVersion(t.Context(), "acme")
+	check(t, err)
+
+	stale := map[string]hook.Endpoint{"unknown": sampleEndpoint("acme"), "another tenant's": e, "another uid": e}
+	for _, version := range []int64{0, 1, 3} {
+		other := e
+		other.Version = version
+		stale[fmt.Sprintf("version %d, 2 stored", version)] = other
+	}
+	foreign, renamed := e, e
+	foreign.Tenant, renamed.UID = "globex", ""
+	stale["another tenant's"], stale["another uid"] = foreign, renamed
+	for name, other := range stale {
+		other.URL = "https://example.org"
+		wantCode(t, "UpdateEndpoint("+name+")", s.UpdateEndpoint(t.Context(), other), hook.CodeConflict)
+		wantCode(t, "DeleteEndpoint("+name+")", s.DeleteEndpoint(t.Context(), other), hook.CodeConflict)
+	}
+	got, err := s.Endpoint(t.Context(), "acme", e.ID)
+	wantSame(t, "Endpoint(after refused changes)", e, got, err)
+	after, err := s.TenantVersion(t.Context(), "acme")
+	wantSame(t, "TenantVersion(after refused changes)", before, after, err)
+}
+
+func endpointRace(t *testing.T, s StoreUnderTest) {
+	e := create(t, s, sampleEndpoint("acme"))
+	writer := func(i int) hook.Endpoint {
+		w := e
+		w.Description = fmt.Sprintf("writer %d", i)
+		return w
+	}
+	winners := race(t, 20, func(ctx context.Context, i int) error { return s.UpdateEndpoint(ctx, writer(i)) })
+	want := writer(wantOne(t, winners))
+	want.Version = 2
+	got, err := s.Endpoint(t.Context(), "acme", e.ID)
+	wantSame(t, "Endpoint(raced for)", want, got, err)
+}
+
+func endpointDeletes(t *testing.T, s StoreUnderTest) {
+	e, other := create(t, s, sampleEndpoint("acme")), create(t, s, smallEndpoint("acme"))
+	check(t, s.DeleteEndpoint(t.Context(), e))
+	_, err := s.Endpoint(t.Context(), "acme", e.ID)
+	wantCode(t, "Endpoint(deleted)", err, hook.CodeNotFound)
+	left, err := s.Endpoints(t.Context(), "acme")
+	wantSame(t, "Endpoints(after one was deleted)", []hook.Endpoint{other}, left, err)
+	wantCode(t, "UpdateEndpoint(deleted)", s.UpdateEndpoint(t.Context(), e), hook.CodeConflict)
+	wantCode(t, "DeleteEndpoint(deleted)", s.DeleteEndpoint(t.Context(), e), hook.CodeConflict)
+}
+
+func tenantVersionChanges(t *testing.T, s StoreUnderTest) {
+	seen := make(map[int64]string)
+	changed := func(by string) {
+		t.Helper()
+		v, err := s.TenantVersion(t.Context(), "acme")
+		check(t, err)
+		if before, ok := seen[v]; ok {
+			t.Errorf("TenantVersion(after %s) = %d, as after %s; want another", by, v, before)
+		}
+		seen[v] = by
+	}
+	changed("nothing")
+	if _, ok := seen[0]; !ok {
+		t.Errorf("TenantVersion(no endpoints ever) = %v; want 0", seen)
+	}
+	e := create(t, s, sampleEndpoint("acme"))
+	changed("a create")
+	check(t, s.UpdateEndpoint(t.Context(), e))
+	e.Version++
+	changed("an update")
+	check(t, s.DeleteEndpoint(t.Context(), e))
+	changed("a delete")
+	create(t, s, smallEndpoint("acme"))
+	changed("a create after a delete")
+
+	other, err := s.TenantVersion(t.Context(), "globex")
+	wantSame(t, "TenantVersion(another tenant)", int64(0), other, err)
+}
+
+func tenantsAreApart(t *testing.T, s StoreUnderTest) {
+	mine, theirs := create(t, s, sampleEndpoint("acme")), create(t, s, sampleEndpoint("acme.eu"))
+	_, err := s.Endpoint(t.Context(), "acme", theirs.ID)
+	wantCode(t, "Endpoint(another tenant's)", err, hook.CodeNotFound)
+	_, err = s.EndpointByUID(t.Context(), "acme", theirs.UID)
+	wantCode(t, "EndpointByUID(another tenant's)", err, hook.CodeNotFound)
+	got, err := s.Endpoints(t.Context(), "acme")
+	wantSame(t, "Endpoints(acme)", []hook.Endpoint{mine}, got, err)
+	got, err = s.Endpoints(t.Context(), "acm")
+	wantSame(t, "Endpoints(acm)", []hook.Endpoint(nil), got, err)
+}
+
+func endpointsInOrder(t *testing.T, s StoreUnderTest) {
+	var want []hook.Endpoint
+	for range 20 {
+		want = append(want, create(t, s, sampleEndpoint("acme")))
+	}
+	slices.SortFunc(want, func(a, b hook.Endpoint) int { return strings.Compare(string(a.ID), string(b.ID)) })
+	got, err := s.Endpoints(t.Context(), "acme")
+	wantSame(t, "Endpoints(acme)", want, got, err)
+}
+
+func endpointLimit(t *testing.T, s StoreUnderTest) {
+	var last hook.Endpoint
+	for range hook.MaxEndpointsPerTenant {
+		e := smallEndpoint("acme")
+		e.Description = strings.Repeat("x", hook.MaxDescription) // the whole list is then past one page of DynamoDB's answer
+		e.Metadata = map[string]string{"a": strings.Repeat("x", hook.MaxMetadataValue), "b": strings.Repeat("x", hook.MaxMetadataValue)}
+		last = create(t, s, e)
+	}
+	err := s.CreateEndpoint(t.Context(), smallEndpoint("acme"))
+	wantCode(t, "CreateEndpoint(501st)", err, hook.CodeConflict)
+	wantMessage(t, err, "a tenant has at most 500 endpoints")
+	create(t, s, smallEndpoint("globex"))
+
+	all, err := s.Endpoints(t.Context(), "acme")
+	if err != nil || len(all) != hook.MaxEndpointsPerTenant {
+		t.Errorf("Endpoints(acme) = %d endpoints, %v; want %d", len(all), err, hook.MaxEndpointsPerTenant)
+	}
+	check(t, s.DeleteEndpoint(t.Context(), last))
+	create(t, s, smallEndpoint("acme"))
+	wantCode(t, "CreateEndpoint(501st again)", s.CreateEndpoint(t.Context(), smallEndpoint("acme")), hook.CodeConflict)
+}

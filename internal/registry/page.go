@@ -1,0 +1,77 @@
+package registry
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"slices"
+	"strings"
+
+	"surehook/internal/hook"
+)
+
+// Bounds of a page.
+const (
+	DefaultPage = 50
+	MaxPage     = 100
+)
+
+// Page asks for a part of a list.
+type Page struct {
+	Limit  int    // 1 to MaxPage
+	Cursor string // the Next of the page before, or empty for the first
+}
+
+// List is a part of a list.
+type List[T any] struct {
+	Data []T
+	Next string // cursor of the page after; empty at the end
+}
+
+// page returns the part of all that p asks for, in the order of their keys,
+// which must be unique.
+func page[T any](all []T, scope string, p Page, key func(T) string) (List[T], error) {
+	after, err := openCursor(scope, p.Cursor)
+	if err != nil {
+		return List[T]{}, err
+	}
+	all = slices.DeleteFunc(slices.Clone(all), func(t T) bool { return after != "" && key(t) <= after })
+	slices.SortFunc(all, func(a, b T) int { return strings.Compare(key(a), key(b)) })
+	if len(all) <= p.Limit {
+		return List[T]{Data: all}, nil
+	}
+	all = all[:p.Limit]
+	return List[T]{Data: all, Next: newCursor(scope, key(all[len(all)-1]))}, nil
+}
+
+// scope names the list that a cursor belongs to.
+func scope(parts ...string) string { return strings.Join(parts, "\x00") }
+
+// cursorTag is how many bytes of a hash bind a cursor to its list. They guard
+// against mistakes, not against forgery: a forged cursor shows a caller
+// nothing but another part of the same list.
+const cursorTag = 8
+
+// newCursor returns the cursor for what comes after the position; empty for the end.
+func newCursor(scope, position string) string {
+	if position == "" {
+		return ""
+	}
+	return base64.RawURLEncoding.EncodeToString(append(tag(scope, position), position...))
+}
+
+// openCursor is the inverse of newCursor.
+func openCursor(scope, cursor string) (position string, err error) {
+	if cursor == "" {
+		return "", nil
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(cursor)
+	if err != nil || len(raw) <= cursorTag || string(raw[:cursorTag]) != string(tag(scope, string(raw[cursorTag:]))) {
+		return "", hook.Invalid(hook.FieldError{Field: "cursor", Message: "is not one that this list returned"})
+	}
+	return string(raw[cursorTag:]), nil
+}
+
+func tag(scope, position string) []byte {
+	sum := sha256.Sum256([]byte(scope + "\x00" + position))
+	return sum[:cursorTag]
+}
