@@ -15,8 +15,9 @@ CDK       := infra/node_modules/.bin/cdk
 
 GOLANGCI_VERSION := v2.15.0
 
-# CDK's JavaScript runtime is content with Node 20; jsii warns about its age at every start.
-export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := 1
+# CDK's JavaScript runtime works on Node 20, and warns about its age at every start.
+export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := 20
+export CDK_DISABLE_CLI_TELEMETRY := true
 
 .DEFAULT_GOAL := help
 
@@ -31,8 +32,7 @@ run: need/go need/node need/python local ## Bring the whole stack up on this mac
 	@go run ./localstack/cmd/run
 
 .PHONY: local
-local: $(VENV)/installed $(CDK) bin/infra
-	@$(MAKE) build ARCH=$(HOST_ARCH)
+local: $(VENV)/installed $(CDK)
 
 .PHONY: build
 build: ## Build the functions as static Linux binaries (ARCH=arm64, or amd64)
@@ -102,7 +102,7 @@ lint/templates: $(VENV)/installed $(CDK) bin/infra ## Check the synthesised Clou
 	@for env in dev staging prod local; do \
 		$(MAKE) synth ENV=$$env > /dev/null; \
 		echo "cfn-lint surehook-$$env"; \
-		$(VENV)/bin/cfn-lint infra/cdk.out/surehook-$$env.template.json; \
+		$(VENV)/bin/cfn-lint --config-file infra/.cfnlintrc.yaml infra/cdk.out/surehook-$$env.template.json; \
 	done
 
 .PHONY: fmt
@@ -128,17 +128,18 @@ synth: need/env need/node $(CDK) bin/infra ## Write the CloudFormation template 
 
 .PHONY: diff
 diff: need/env need/node build $(CDK) bin/infra ## Show what a deployment to ENV would change
-	@cd infra && node_modules/.bin/cdk diff -c env=$(ENV) -c dist=../$(DIST)
+	@cd infra && node_modules/.bin/cdk diff surehook-$(ENV) -c env=$(ENV) -c dist=../$(DIST)
 
 .PHONY: deploy
 deploy: need/env need/go need/node build $(CDK) bin/infra ## Deploy to AWS (ENV=dev|staging|prod; credentials as for the AWS CLI)
 	@cd infra && node_modules/.bin/cdk bootstrap -c env=$(ENV) -c dist=../$(DIST)
-	@cd infra && node_modules/.bin/cdk deploy -c env=$(ENV) -c dist=../$(DIST) --outputs-file cdk.out/outputs.json
+	@cd infra && node_modules/.bin/cdk deploy surehook-$(ENV) -c env=$(ENV) -c dist=../$(DIST) --outputs-file cdk.out/outputs.json
 	@cat infra/cdk.out/outputs.json
 
 .PHONY: destroy
 destroy: need/env need/node $(CDK) bin/infra ## Remove the stack of ENV from AWS
-	@cd infra && node_modules/.bin/cdk destroy -c env=$(ENV) -c dist=../$(DIST)
+	@mkdir -p $(addprefix $(DIST)/,$(FUNCTIONS))
+	@cd infra && node_modules/.bin/cdk destroy surehook-$(ENV) -c env=$(ENV) -c dist=../$(DIST)
 
 .PHONY: clean
 clean: ## Remove what was built (installed tools stay)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -16,6 +17,7 @@ func eventCases() []storeCase {
 		{"an event comes back as it was put", eventComesBack},
 		{"an event with least comes back as it was put", smallEventComesBack},
 		{"payloads come back byte for byte", payloadsComeBack},
+		{"what is stored does not change with what the caller holds", storeKeepsCopies},
 		{"an event that was not put is not found", eventNotFound},
 		{"an event is put once", eventOnce},
 		{"of 50 racing puts of an event exactly one wins", eventRace},
@@ -85,6 +87,26 @@ func payloadsComeBack(t *testing.T, s StoreUnderTest) {
 			t.Errorf("Event(%s) = %d bytes for %d targets, %v; want the %d bytes that were put for %d",
 				p.name, len(got.Payload), len(got.Targets), err, len(e.Payload), len(e.Targets))
 		}
+	}
+}
+
+func storeKeepsCopies(t *testing.T, s StoreUnderTest) {
+	e, given := sampleEvent(t), sampleEvent(t)
+	given.ID, given.Targets, given.Nonce = e.ID, slices.Clone(e.Targets), e.Nonce
+	endpoint := create(t, s, sampleEndpoint("acme"))
+	check(t, s.PutEvent(t.Context(), given))
+	given.Payload[0], given.Targets[0] = 'x', "ep_x"
+
+	read, err := s.Event(t.Context(), e.ID)
+	wantSame(t, "Event(put, then changed by its writer)", e, read, err)
+	read.Payload[0], read.Targets[0] = 'x', "ep_x"
+	read, err = s.Event(t.Context(), e.ID)
+	wantSame(t, "Event(changed by a reader)", e, read, err)
+
+	for range 2 {
+		got, err := s.Endpoint(t.Context(), "acme", endpoint.ID)
+		wantSame(t, "Endpoint(changed by a reader)", endpoint, got, err)
+		got.Secrets[0].Sealed[0], got.Metadata["team"], got.Headers["X-Env"], got.EventTypes[0], got.Schemes[0] = 9, "x", "x", "x", 0
 	}
 }
 

@@ -32,27 +32,27 @@ func TestStore_WritesAreConditional(t *testing.T) {
 
 	tests := []struct {
 		name string
-		call func(t *testing.T, s *dynamo.Store) error
+		call func(ctx context.Context, s *dynamo.Store) error
 		want []guard
 	}{
 		{
 			"an event is put where there is none",
-			func(t *testing.T, s *dynamo.Store) error { return s.PutEvent(t.Context(), event()) },
+			func(ctx context.Context, s *dynamo.Store) error { return s.PutEvent(ctx, event()) },
 			[]guard{{"PutItem", ev, "event", absent, nil}},
 		},
 		{
 			"a first save is put where there is none",
-			func(t *testing.T, s *dynamo.Store) error { return s.SaveDelivery(t.Context(), delivery(0), nil) },
+			func(ctx context.Context, s *dynamo.Store) error { return s.SaveDelivery(ctx, delivery(0), nil) },
 			[]guard{{"PutItem", ev, "delivery#ep_0123456789abcdef#0001", absent, nil}},
 		},
 		{
 			"a later save replaces the version it was made from",
-			func(t *testing.T, s *dynamo.Store) error { return s.SaveDelivery(t.Context(), delivery(4), nil) },
+			func(ctx context.Context, s *dynamo.Store) error { return s.SaveDelivery(ctx, delivery(4), nil) },
 			[]guard{{"PutItem", ev, "delivery#ep_0123456789abcdef#0001", "version = :version", version("4")}},
 		},
 		{
 			"a first save with an attempt is one transaction",
-			func(t *testing.T, s *dynamo.Store) error { return s.SaveDelivery(t.Context(), delivery(0), attempt()) },
+			func(ctx context.Context, s *dynamo.Store) error { return s.SaveDelivery(ctx, delivery(0), attempt()) },
 			[]guard{
 				{"Put", ev, "delivery#ep_0123456789abcdef#0001", absent, nil},
 				{"Put", ev, "attempt#ep_0123456789abcdef#0001#001", "", nil},
@@ -60,7 +60,7 @@ func TestStore_WritesAreConditional(t *testing.T) {
 		},
 		{
 			"a later save with an attempt is one transaction",
-			func(t *testing.T, s *dynamo.Store) error { return s.SaveDelivery(t.Context(), delivery(4), attempt()) },
+			func(ctx context.Context, s *dynamo.Store) error { return s.SaveDelivery(ctx, delivery(4), attempt()) },
 			[]guard{
 				{"Put", ev, "delivery#ep_0123456789abcdef#0001", "version = :version", version("4")},
 				{"Put", ev, "attempt#ep_0123456789abcdef#0001#001", "", nil},
@@ -68,7 +68,7 @@ func TestStore_WritesAreConditional(t *testing.T) {
 		},
 		{
 			"an endpoint is created where there is none, within the limit, under a free uid",
-			func(t *testing.T, s *dynamo.Store) error { return s.CreateEndpoint(t.Context(), endpoint("billing")) },
+			func(ctx context.Context, s *dynamo.Store) error { return s.CreateEndpoint(ctx, endpoint("billing")) },
 			[]guard{
 				{"Put", tenant, "endpoint#ep_0123456789abcdef", absent, nil},
 				{"Update", tenant, "tenant", room, created},
@@ -77,7 +77,7 @@ func TestStore_WritesAreConditional(t *testing.T) {
 		},
 		{
 			"an update replaces the version it was made from",
-			func(t *testing.T, s *dynamo.Store) error { return s.UpdateEndpoint(t.Context(), endpoint("billing")) },
+			func(ctx context.Context, s *dynamo.Store) error { return s.UpdateEndpoint(ctx, endpoint("billing")) },
 			[]guard{
 				{
 					"Put", tenant, "endpoint#ep_0123456789abcdef", "version = :version AND uid = :uid",
@@ -88,7 +88,7 @@ func TestStore_WritesAreConditional(t *testing.T) {
 		},
 		{
 			"a delete removes the version it was made from",
-			func(t *testing.T, s *dynamo.Store) error { return s.DeleteEndpoint(t.Context(), endpoint("")) },
+			func(ctx context.Context, s *dynamo.Store) error { return s.DeleteEndpoint(ctx, endpoint("")) },
 			[]guard{
 				{
 					"Delete", tenant, "endpoint#ep_0123456789abcdef",
@@ -103,7 +103,7 @@ func TestStore_WritesAreConditional(t *testing.T) {
 			t.Parallel()
 
 			w, store := newWire(t)
-			if err := tt.call(t, store); err != nil {
+			if err := tt.call(t.Context(), store); err != nil {
 				t.Fatal(err)
 			}
 			var got []guard
@@ -138,30 +138,30 @@ func TestStore_ReadsAreConsistent(t *testing.T) {
 
 	tests := []struct {
 		name, op string
-		call     func(t *testing.T, s *dynamo.Store) error
+		call     func(ctx context.Context, s *dynamo.Store) error
 		flag     []any // where the request says so
 	}{
-		{"Load", "BatchGetItem", func(t *testing.T, s *dynamo.Store) error {
+		{"Load", "BatchGetItem", func(ctx context.Context, s *dynamo.Store) error {
 			_, err := s.Load(t.Context(), []hook.Token{hook.NewToken("acme", delivery(0).ID, 1)})
 			return err
 		}, []any{"RequestItems", "table", "ConsistentRead"}},
-		{"Event", "GetItem", func(t *testing.T, s *dynamo.Store) error {
+		{"Event", "GetItem", func(ctx context.Context, s *dynamo.Store) error {
 			_, err := s.Event(t.Context(), eventID)
 			return err
 		}, []any{"ConsistentRead"}},
-		{"Delivery", "GetItem", func(t *testing.T, s *dynamo.Store) error {
+		{"Delivery", "GetItem", func(ctx context.Context, s *dynamo.Store) error {
 			_, err := s.Delivery(t.Context(), delivery(0).ID)
 			return err
 		}, []any{"ConsistentRead"}},
-		{"Endpoint", "GetItem", func(t *testing.T, s *dynamo.Store) error {
+		{"Endpoint", "GetItem", func(ctx context.Context, s *dynamo.Store) error {
 			_, err := s.Endpoint(t.Context(), "acme", endpointID)
 			return err
 		}, []any{"ConsistentRead"}},
-		{"TenantVersion", "GetItem", func(t *testing.T, s *dynamo.Store) error {
+		{"TenantVersion", "GetItem", func(ctx context.Context, s *dynamo.Store) error {
 			_, err := s.TenantVersion(t.Context(), "acme")
 			return err
 		}, []any{"ConsistentRead"}},
-		{"Endpoints", "Query", func(t *testing.T, s *dynamo.Store) error {
+		{"Endpoints", "Query", func(ctx context.Context, s *dynamo.Store) error {
 			_, err := s.Endpoints(t.Context(), "acme")
 			return err
 		}, []any{"ConsistentRead"}},
@@ -171,7 +171,7 @@ func TestStore_ReadsAreConsistent(t *testing.T) {
 			t.Parallel()
 
 			w, store := newWire(t)
-			if err := tt.call(t, store); err != nil && hook.CodeOf(err) != hook.CodeNotFound {
+			if err := tt.call(t.Context(), store); err != nil && hook.CodeOf(err) != hook.CodeNotFound {
 				t.Fatal(err)
 			}
 			if sent := w.only(t); sent.op != tt.op || sent.body.at(tt.flag...) != true {

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigatewayv2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigatewayv2authorizers"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigatewayv2integrations"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
+	"github.com/aws/constructs-go/constructs/v10"
+	"github.com/aws/jsii-runtime-go"
+
+	"surehook/internal/names"
+)
+
+// authorizerTTL is how long the API remembers what a key may do: a key that
+// was deleted works that much longer.
+const authorizerTTL = 5 * time.Minute
+
+// APIProps says what NewAPI makes.
+type APIProps struct {
+	Prefix      string // name of the API
+	Environment Environment
+	Functions   Functions
+}
+
+// NewAPI makes the HTTP API. Events have routes of their own, to the function
+// that does nothing else; all the rest is one route, so the contract of the
+// API is in one place, the code.
+func NewAPI(scope constructs.Construct, props APIProps) awsapigatewayv2.HttpApi {
+	authorizer := awsapigatewayv2authorizers.NewHttpLambdaAuthorizer(jsii.String("Authorizer"), props.Functions.Authorize,
+		&awsapigatewayv2authorizers.HttpLambdaAuthorizerProps{
+			AuthorizerName:  jsii.String(props.Prefix),
+			IdentitySource:  jsii.Strings("$request.header.Authorization"),
+			ResponseTypes:   &[]awsapigatewayv2authorizers.HttpLambdaResponseType{awsapigatewayv2authorizers.HttpLambdaResponseType_SIMPLE},
+			ResultsCacheTtl: seconds(authorizerTTL),
+		})
+	api := awsapigatewayv2.NewHttpApi(scope, jsii.String("Api"), &awsapigatewayv2.HttpApiProps{
+		ApiName:            &props.Prefix,
+		DefaultAuthorizer:  authorizer,
+		CreateDefaultStage: jsii.Bool(false),
+	})
+	newStage(scope, api, props)
+
+	ingest := integration("Ingest", props.Functions.Ingest)
+	addRoute(api, awsapigatewayv2.HttpMethod_POST, "/v1/tenants/{tenant}/events", ingest)
+	addRoute(api, awsapigatewayv2.HttpMethod_POST, "/v1/tenants/{tenant}/events/batch", ingest)
+	addRoute(api, awsapigatewayv2.HttpMethod_ANY, "/v1/{proxy+}", integration("Manage", props.Functions.Manage))
+	return api
+}
+
+func integration(id string, f awslambda.Function) awsapigatewayv2integrations.HttpLambdaIntegration {
+	return awsapigatewayv2integrations.NewHttpLambdaIntegration(&id, f, &awsapigatewayv2integrations.HttpLambdaIntegrationProps{
+		PayloadFormatVersion: awsapigatewayv2.PayloadFormatVersion_VERSION_2_0(),
+	})
+}
+
+func addRoute(api awsapigatewayv2.HttpApi, method awsapigatewayv2.HttpMethod, path string, to awsapigatewayv2.HttpRouteIntegration) {
+	api.AddRoutes(&awsapigatewayv2.AddRoutesOptions{
+		Path:        &path,
+		Methods:     &[]awsapigatewayv2.HttpMethod{method},
+		Integration: to,
+	})
+}
+
+// newStage makes the default stage, whose URLs have no stage in them. It is
+// the plain CloudFormation resource because that takes the access log's format
+// as it is.
+func newStage(scope constructs.Construct, api awsapigatewayv2.HttpApi, props APIProps) {
+	logs := awslogs.NewLogGroup(scope, jsii.String("AccessLogs"), &awslogs.LogGroupProps{
+		// API Gateway adds each group outside /aws/vendedlogs to one resource policy
+		// of the account, which is full after some dozens.
+		LogGroupName:  jsii.String("/aws/vendedlogs/apigateway/" + props.Prefix),
+		Retention:     props.Environment.LogRetention,
+		RemovalPolicy: awscdk.RemovalPolicy_DESTROY,
+	})
+	awsapigatewayv2.NewCfnStage(scope, jsii.String("Stage"), &awsapigatewayv2.CfnStageProps{
+		ApiId:      api.ApiId(),
+		StageName:  jsii.String("$default"),
+		AutoDeploy: jsii.Bool(true),
+		AccessLogSettings: &awsapigatewayv2.CfnStage_AccessLogSettingsProperty{
+			// Without the ":*" that a log group's own ARN ends in: API Gateway drops it,
+			// and the stack would be found to have drifted.
+			DestinationArn: awscdk.Stack_Of(scope).FormatArn(&awscdk.ArnComponents{
+				Service:      jsii.String("logs"),
+				Resource:     jsii.String("log-group"),
+				ResourceName: logs.LogGroupName(),
+				ArnFormat:    awscdk.ArnFormat_COLON_RESOURCE_NAME,
+			}),
+			Format: jsii.String(accessLogFormat()),
+		},
+		DefaultRouteSettings: &awsapigatewayv2.CfnStage_RouteSettingsProperty{
+			ThrottlingRateLimit:  jsii.Number(props.Environment.RequestsPerSecond),
+			ThrottlingBurstLimit: jsii.Number(props.Environment.Burst),
+		},
+	})
+}
+
+// accessLogFormat is a line of JSON per request. It never holds the query or a
+// header, which may be secret; the path is without the query.
+// https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-logging-variables.html
+func accessLogFormat() string {
+	b, _ := json.Marshal(map[string]string{ //nolint:errchkjson // a map of strings always encodes
+		"request_id":      "$context.requestId",
+		"time":            "$context.requestTime",
+		"ip":              "$context.identity.sourceIp",
+		names.LogMethod:   "$context.httpMethod",
+		names.LogRoute:    "$context.routeKey",
+		"path":            "$context.path",
+		names.LogStatus:   "$context.status",
+		names.LogDuration: "$context.responseLatency",
+		names.LogKey:      "$context.authorizer." + names.AuthKeyID,
+		names.LogError:    "$context.error.responseType",
+	})
+	return string(b)
+}

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestAPI_routes(t *testing.T) {
+	t.Parallel()
+
+	for env, tpl := range every(t) {
+		t.Run(env.Name, func(t *testing.T) {
+			t.Parallel()
+
+			integrations := map[string]resource{}
+			for logical, r := range tpl.Resources {
+				if r.Type == "AWS::ApiGatewayV2::Integration" {
+					integrations["integrations/${"+short(logical)+"}"] = r
+					r.check(t, "IntegrationType", "AWS_PROXY")
+					r.check(t, "PayloadFormatVersion", "2.0")
+				}
+			}
+			got := map[string]string{}
+			for _, route := range tpl.all("AWS::ApiGatewayV2::Route") {
+				route.check(t, "AuthorizationType", "CUSTOM")
+				got[show(route.at("RouteKey"))] = show(integrations[show(route.at("Target"))].at("IntegrationUri"))
+			}
+			want := map[string]string{
+				"POST /v1/tenants/{tenant}/events":       "${Ingest.Arn}",
+				"POST /v1/tenants/{tenant}/events/batch": "${Ingest.Arn}",
+				"ANY /v1/{proxy+}":                       "${Manage.Arn}",
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("routes (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestAPI_authorizer(t *testing.T) {
+	t.Parallel()
+
+	for env, tpl := range every(t) {
+		t.Run(env.Name, func(t *testing.T) {
+			t.Parallel()
+
+			authorizers := tpl.all("AWS::ApiGatewayV2::Authorizer")
+			if len(authorizers) != 1 {
+				t.Fatalf("%d authorizers; want 1", len(authorizers))
+			}
+			for _, a := range authorizers {
+				a.check(t, "AuthorizerType", "REQUEST")
+				a.check(t, "AuthorizerPayloadFormatVersion", "2.0")
+				a.check(t, "EnableSimpleResponses", true)
+				a.check(t, "IdentitySource", []any{"$request.header.Authorization"})
+				a.check(t, "AuthorizerResultTtlInSeconds", 300)
+				if got := show(a.at("AuthorizerUri")); !strings.Contains(got, "/functions/${Authorize.Arn}/invocations") {
+					t.Errorf("the authorizer is %s; want authorize", got)
+				}
+			}
+		})
+	}
+}
+
+func TestAPI_stage(t *testing.T) {
+	t.Parallel()
+
+	rate := map[string]int{"dev": 50, "staging": 200, "prod": 1000, "local": 1000}
+	burst := map[string]int{"dev": 100, "staging": 400, "prod": 2000, "local": 2000}
+	logDays := map[string]int{"dev": 7, "staging": 30, "prod": 90, "local": 1}
+	for env, tpl := range every(t) {
+		t.Run(env.Name, func(t *testing.T) {
+			t.Parallel()
+
+			stage := tpl.get(t, "AWS::ApiGatewayV2::Stage", "Stage")
+			stage.check(t, "StageName", "$default")
+			stage.check(t, "AutoDeploy", true)
+			stage.check(t, "DefaultRouteSettings.ThrottlingRateLimit", rate[env.Name])
+			stage.check(t, "DefaultRouteSettings.ThrottlingBurstLimit", burst[env.Name])
+			if got := show(stage.at("AccessLogSettings", "DestinationArn")); !strings.HasSuffix(got, ":log-group:${AccessLogs}") {
+				t.Errorf("the access log goes to %s; want the group AccessLogs, without a wildcard", got)
+			}
+			tpl.get(t, "AWS::Logs::LogGroup", "AccessLogs").check(t, "RetentionInDays", logDays[env.Name])
+
+			var line map[string]string
+			if err := json.Unmarshal([]byte(show(stage.at("AccessLogSettings", "Format"))), &line); err != nil {
+				t.Fatalf("the access log is not JSON: %v", err)
+			}
+			if line["request_id"] != "$context.requestId" || line["key_id"] != "$context.authorizer.key_id" {
+				t.Errorf("the access log is %v; want request_id and key_id in it", line)
+			}
+			for key, value := range line {
+				if !strings.HasPrefix(value, "$context.") || strings.Contains(strings.ToLower(value), "query") {
+					t.Errorf("the access log has %s = %s; want no more than the request's context", key, value)
+				}
+			}
+		})
+	}
+}
+
+// TestPermissions checks that only this API may call the functions.
+func TestPermissions(t *testing.T) {
+	t.Parallel()
+
+	for env, tpl := range every(t) {
+		t.Run(env.Name, func(t *testing.T) {
+			t.Parallel()
+
+			var got []string
+			for _, p := range tpl.all("AWS::Lambda::Permission") {
+				p.check(t, "Principal", "apigateway.amazonaws.com")
+				p.check(t, "Action", "lambda:InvokeFunction")
+				source := show(p.at("SourceArn"))
+				if !strings.Contains(source, ":${Api}/") {
+					t.Errorf("%s may be called from %q; want the API only", show(p.at("FunctionName")), source)
+				}
+				got = append(got, show(p.at("FunctionName")))
+			}
+			slices.Sort(got)
+			want := []string{"${Authorize.Arn}", "${Ingest.Arn}", "${Ingest.Arn}", "${Manage.Arn}"}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("functions that the API may call (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

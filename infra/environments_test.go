@@ -1,0 +1,101 @@
+package main
+
+import (
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"surehook/internal/names"
+)
+
+func TestEnvironmentNamed(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name, env, arch  string
+		wantArch, wantIn string // wantIn: in the error
+	}{
+		{name: "prod runs on arm64", env: "prod", wantArch: "arm64"},
+		{name: "prod may be told what it is", env: "prod", arch: "arm64", wantArch: "arm64"},
+		{name: "prod is not built for anything else", env: "prod", arch: "amd64", wantIn: "arch=amd64 is for env=local"},
+		{name: "staging runs on arm64", env: "staging", wantArch: "arm64"},
+		{name: "dev runs on arm64", env: "dev", wantArch: "arm64"},
+		{name: "local runs on what it is told", env: "local", arch: "amd64", wantArch: "amd64"},
+		{name: "local runs on this machine by default", env: "local", wantArch: runtime.GOARCH},
+		{name: "local does not run on anything", env: "local", arch: "riscv64", wantIn: `architecture "riscv64"`},
+		{name: "no environment is an error that names the choices", wantIn: "env=dev|staging|prod|local"},
+		{name: "an unknown environment is an error that names the choices", env: "production", wantIn: `unknown environment "production": say -c env=dev|staging|prod|local`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			got, err := EnvironmentNamed(tt.env, tt.arch)
+			if tt.wantIn != "" {
+				if err == nil || !strings.Contains(err.Error(), tt.wantIn) {
+					t.Errorf("EnvironmentNamed(%q, %q) = %v; want an error with %q", tt.env, tt.arch, err, tt.wantIn)
+				}
+				return
+			}
+			if err != nil || got.Name != tt.env || got.Architecture != tt.wantArch {
+				t.Errorf("EnvironmentNamed(%q, %q) = %s on %s, %v; want it on %s", tt.env, tt.arch, got.Name, got.Architecture, err, tt.wantArch)
+			}
+		})
+	}
+}
+
+func TestEnvironment_Validate(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name   string
+		env    string
+		change func(*Environment)
+		want   string // in the error; empty: valid
+	}{
+		{name: "prod never reaches loopback", env: "prod", change: func(e *Environment) { e.Egress = names.EgressLoopback }, want: "local stack only"},
+		{name: "staging never reaches loopback", env: "staging", change: func(e *Environment) { e.Egress = names.EgressLoopback }, want: "local stack only"},
+		{name: "dev never reaches loopback", env: "dev", change: func(e *Environment) { e.Egress = names.EgressLoopback }, want: "local stack only"},
+		{name: "local may be as strict as the others", env: "local", change: func(e *Environment) { e.Egress = names.EgressPublic }},
+		{name: "egress has no default", env: "local", change: func(e *Environment) { e.Egress = "" }, want: `egress "" is unknown`},
+		{name: "the architecture has Go's name", env: "dev", change: func(e *Environment) { e.Architecture = "x86_64" }, want: "x86_64"},
+		{name: "a day of data is the least", env: "dev", change: func(e *Environment) { e.Retention = day }},
+		{name: "less than a day of data is refused", env: "dev", change: func(e *Environment) { e.Retention = day - 1 }, want: "retention"},
+		{name: "a closed throttle is refused", env: "dev", change: func(e *Environment) { e.Burst = 0 }, want: "throttle"},
+		{name: "two is the least concurrency", env: "dev", change: func(e *Environment) { e.Concurrency.Retry = 2 }},
+		{name: "one is too little concurrency", env: "dev", change: func(e *Environment) { e.Concurrency.Retry = 1 }, want: "concurrency"},
+		{name: "a thousand is the greatest concurrency", env: "dev", change: func(e *Environment) { e.Concurrency.Live = 1000 }},
+		{name: "a thousand and one is too much concurrency", env: "dev", change: func(e *Environment) { e.Concurrency.Live = 1001 }, want: "concurrency"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			env, err := EnvironmentNamed(tt.env, "")
+			if err != nil {
+				t.Fatalf("EnvironmentNamed(%q) = %v", tt.env, err)
+			}
+			tt.change(&env)
+			err = env.Validate()
+			if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+				t.Errorf("Validate() = %v; want an error with %q", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestNewStack_refuses(t *testing.T) {
+	t.Parallel()
+
+	loopback := environments("arm64")[0]
+	loopback.Egress = names.EgressLoopback
+	if _, err := NewStack(nil, "surehook-dev", StackProps{Environment: loopback, Dist: t.TempDir()}); err == nil || !strings.Contains(err.Error(), "local stack only") {
+		t.Errorf("NewStack() with loopback = %v; want an error", err)
+	}
+
+	missing := filepath.Join(t.TempDir(), "dist")
+	if _, err := NewStack(nil, "surehook-dev", StackProps{Environment: environments("arm64")[0], Dist: missing}); err == nil || !strings.Contains(err.Error(), "function ingest is not built") {
+		t.Errorf("NewStack() without built functions = %v; want an error", err)
+	}
+}

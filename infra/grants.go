@@ -1,0 +1,87 @@
+package main
+
+import (
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/jsii-runtime-go"
+
+	"surehook/internal/names"
+)
+
+// Every grant is a list of actions on named resources: CDK's own grants of a
+// table, a key or a queue hold more than the functions use (every index,
+// kms:ReEncrypt*, sqs:GetQueueUrl), and testdata/grants.json is what a reviewer
+// reads.
+
+// grant is the half of a permission that says who and what.
+type grant struct {
+	role       awsiam.Role
+	actions    []string
+	conditions *map[string]any
+}
+
+// allow begins a permission of the role.
+func allow(role awsiam.Role, actions ...string) grant {
+	return grant{role: role, actions: actions}
+}
+
+// when narrows the permission to requests that match the condition.
+func (g grant) when(operator, key, value string) grant {
+	g.conditions = &map[string]any{operator: map[string]any{key: value}}
+	return g
+}
+
+// on completes the permission with the resources it holds for.
+func (g grant) on(arns ...*string) {
+	g.role.AddToPolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
+		Actions:    jsii.Strings(g.actions...),
+		Resources:  &arns,
+		Conditions: g.conditions,
+	}))
+}
+
+// grantIngest: put the event or see that it is there, and send its tokens.
+func grantIngest(role awsiam.Role, p FunctionsProps) {
+	allow(role, "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query").on(p.Table.TableArn())
+	allow(role, "sqs:SendMessage").on(p.Queues.Live.QueueArn())
+}
+
+// grantDeliver: record attempts and make the next ones happen. What it may
+// take from the lanes comes with its event sources.
+func grantDeliver(role awsiam.Role, p FunctionsProps) {
+	// A transaction needs the permissions of its parts: here, puts and updates.
+	allow(role, "dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem").
+		on(p.Table.TableArn())
+	// The live lane: a token that comes before its time goes back there, delayed.
+	allow(role, "sqs:SendMessage").
+		on(p.Queues.Live.QueueArn(), p.Queues.Retry.QueueArn(), p.Queues.DeadLetters.QueueArn())
+	allow(role, "kms:Decrypt").on(p.Secrets.Key.KeyArn())
+	allow(role, "scheduler:CreateSchedule").on(awscdk.Stack_Of(role).FormatArn(&awscdk.ArnComponents{
+		Service:      jsii.String("scheduler"),
+		Resource:     jsii.String("schedule"),
+		ResourceName: jsii.String(*p.Schedules.Group.ScheduleGroupName() + "/*"),
+	}))
+	allow(role, "iam:PassRole").
+		when("StringEquals", "iam:PassedToService", schedulerPrincipal).
+		on(p.Schedules.Role.RoleArn())
+}
+
+// grantManage: keep endpoints and keys, read what became of events, and send
+// the tokens of test events.
+func grantManage(role awsiam.Role, p FunctionsProps) {
+	allow(role, "dynamodb:BatchGetItem", "dynamodb:DeleteItem", "dynamodb:GetItem",
+		"dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem").on(p.Table.TableArn())
+	allow(role, "dynamodb:Query").on(indexARN(p, names.IndexByEndpoint))
+	allow(role, "sqs:SendMessage").on(p.Queues.Live.QueueArn())
+	allow(role, "kms:Encrypt").on(p.Secrets.Key.KeyArn())
+}
+
+// grantAuthorize: look keys up by their hash, and read the first admin key.
+func grantAuthorize(role awsiam.Role, p FunctionsProps) {
+	allow(role, "dynamodb:GetItem").on(p.Table.TableArn())
+	allow(role, "secretsmanager:GetSecretValue").on(p.Secrets.AdminKey.SecretArn())
+}
+
+func indexARN(p FunctionsProps, index string) *string {
+	return jsii.String(*p.Table.TableArn() + "/index/" + index)
+}

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestGrants_table holds every role to the reviewed list of what it may do to
+// which resource. All environments grant the same.
+func TestGrants_table(t *testing.T) {
+	t.Parallel()
+
+	checkGolden(t, "grants.json", grantsOf(t, templateOf(t, "prod")))
+
+	for env, tpl := range every(t) {
+		t.Run(env.Name, func(t *testing.T) {
+			t.Parallel()
+
+			got := map[string]map[string][]string{}
+			for role, grants := range grantsOf(t, tpl) {
+				got[role] = map[string][]string{}
+				for on, actions := range grants {
+					got[role][strings.ReplaceAll(on, "surehook-"+env.Name, "surehook-prod")] = actions
+				}
+			}
+			if diff := cmp.Diff(grantsOf(t, templateOf(t, "prod")), got); diff != "" {
+				t.Errorf("grants in prod (-) and %s (+):\n%s", env.Name, diff)
+			}
+		})
+	}
+}
+
+// grantsOf returns role -> resource (and condition) -> actions, sorted.
+func grantsOf(t *testing.T, tpl template) map[string]map[string][]string {
+	t.Helper()
+
+	all := map[string]map[string][]string{}
+	for id, policy := range tpl.all("AWS::IAM::Policy") {
+		roles, _ := policy.at("Roles").([]any)
+		if len(roles) != 1 {
+			t.Fatalf("policy %s has %d roles; want 1", id, len(roles))
+		}
+		role := strings.Trim(show(roles[0]), "${}")
+		if all[role] == nil {
+			all[role] = map[string][]string{}
+		}
+		for _, s := range statements(policy.Properties) {
+			for _, on := range list(s["Resource"]) {
+				key := show(on)
+				if s["Condition"] != nil {
+					key += " if " + show(s["Condition"])
+				}
+				for _, action := range list(s["Action"]) {
+					all[role][key] = append(all[role][key], show(action))
+				}
+				slices.Sort(all[role][key])
+			}
+		}
+	}
+	return all
+}
+
+// TestGrants_wildcards checks every statement of the template that allows anything.
+func TestGrants_wildcards(t *testing.T) {
+	t.Parallel()
+
+	for env, tpl := range every(t) {
+		t.Run(env.Name, func(t *testing.T) {
+			t.Parallel()
+
+			checked := 0
+			for id, r := range tpl.Resources {
+				if got := r.at("ManagedPolicyArns"); got != nil {
+					t.Errorf("%s has the managed policies %v; want none", id, got)
+				}
+				for _, s := range statements(r.Properties) {
+					if s["Effect"] != "Allow" || delegatesKey(r, s) {
+						continue
+					}
+					checked++
+					if s["NotAction"] != nil || s["NotResource"] != nil || s["NotPrincipal"] != nil {
+						t.Errorf("%s allows everything but: %v", id, s)
+					}
+					for _, action := range list(s["Action"]) {
+						if strings.Contains(show(action), "*") {
+							t.Errorf("%s allows %v; want actions by name", id, action)
+						}
+					}
+					for _, on := range list(s["Resource"]) {
+						if show(on) == "*" {
+							t.Errorf("%s allows %v on everything", id, s["Action"])
+						}
+					}
+				}
+			}
+			if checked < 15 {
+				t.Errorf("only %d statements were found", checked)
+			}
+		})
+	}
+}
+
+// delegatesKey tells the one statement that needs wildcards: the key's policy
+// leaves the key to the account's IAM policies, without which nobody could
+// manage it. "*" means this key there.
+// https://docs.aws.amazon.com/kms/latest/developerguide/key-policy-default.html
+func delegatesKey(r resource, s map[string]any) bool {
+	principal, _ := s["Principal"].(map[string]any)
+	return r.Type == "AWS::KMS::Key" && show(principal["AWS"]) == "arn:${AWS::Partition}:iam::${AWS::AccountId}:root"
+}
+
+// TestGrants_assume checks who may take on the roles.
+func TestGrants_assume(t *testing.T) {
+	t.Parallel()
+
+	for env, tpl := range every(t) {
+		t.Run(env.Name, func(t *testing.T) {
+			t.Parallel()
+
+			roles := tpl.all("AWS::IAM::Role")
+			want := []string{"AuthorizeRole", "DeliverRole", "IngestRole", "ManageRole", "ScheduleRole"}
+			if diff := cmp.Diff(want, slices.Sorted(maps.Keys(roles))); diff != "" {
+				t.Errorf("roles (-want +got):\n%s", diff)
+			}
+			for id, role := range roles {
+				service, conditions := "lambda.amazonaws.com", "null"
+				if id == "ScheduleRole" {
+					service = "scheduler.amazonaws.com"
+					conditions = `{"StringEquals":{"aws:SourceAccount":{"Ref":"AWS::AccountId"},"aws:SourceArn":{"Fn::GetAtt":["Schedules`
+				}
+				trust := statements(role.at("AssumeRolePolicyDocument"))
+				if len(trust) != 1 {
+					t.Fatalf("%s is assumed by %d statements; want 1", id, len(trust))
+				}
+				if diff := cmp.Diff(map[string]any{"Service": service}, trust[0]["Principal"]); diff != "" {
+					t.Errorf("%s is assumed by (-want +got):\n%s", id, diff)
+				}
+				if got := show(trust[0]["Condition"]); !strings.HasPrefix(got, conditions) {
+					t.Errorf("%s is assumed if %s; want %s", id, got, conditions)
+				}
+			}
+		})
+	}
+}
+
+// statements returns the policy statements anywhere in the value.
+func statements(v any) []map[string]any {
+	var found []map[string]any
+	switch v := v.(type) {
+	case map[string]any:
+		if v["Effect"] != nil {
+			return []map[string]any{v}
+		}
+		for _, child := range v {
+			found = append(found, statements(child)...)
+		}
+	case []any:
+		for _, child := range v {
+			found = append(found, statements(child)...)
+		}
+	}
+	return found
+}
+
+// list returns the value's elements, or the value where IAM allows one alone.
+func list(v any) []any {
+	if many, ok := v.([]any); ok {
+		return many
+	}
+	if v == nil {
+		return nil
+	}
+	return []any{v}
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"time"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
+	"github.com/aws/constructs-go/constructs/v10"
+	"github.com/aws/jsii-runtime-go"
+)
+
+const (
+	// queueRetention is the longest that SQS keeps a message: a token that is not
+	// worked on for a fortnight is the sign of an outage, not of a choice.
+	queueRetention = 14 * day
+	// laneVisibility is how long a token is hidden while it is worked on: six times
+	// the function's timeout, as Lambda asks for, so that a batch that is retried
+	// after a throttle is not handed out twice meanwhile.
+	laneVisibility = 6 * deliverTimeout
+	// maxReceives sends a token to undeliverable. It is far above what throttles
+	// and redeploys cost a good token, which must never end there.
+	maxReceives = 50
+)
+
+// Queues are the lanes that deliver works from and the two dead ends.
+type Queues struct {
+	Live, Retry, Replay awssqs.Queue
+
+	// DeadLetters holds deliveries that gave up: customers' troubles.
+	DeadLetters awssqs.Queue
+	// Undeliverable holds tokens that we could not work on: our own. It must stay empty.
+	Undeliverable awssqs.Queue
+}
+
+// QueuesProps says what NewQueues makes.
+type QueuesProps struct {
+	Prefix string // of the queues' names
+}
+
+// NewQueues makes the queues. All are standard queues: fairness between
+// endpoints comes from the messages' group ids, order is not promised.
+func NewQueues(scope constructs.Construct, props QueuesProps) Queues {
+	undeliverable := newQueue(scope, "Undeliverable", awssqs.QueueProps{QueueName: jsii.String(props.Prefix + "-undeliverable")})
+	lane := func(id, name string) awssqs.Queue {
+		return newQueue(scope, id, awssqs.QueueProps{
+			QueueName:         jsii.String(props.Prefix + "-" + name),
+			VisibilityTimeout: seconds(laneVisibility),
+			DeadLetterQueue:   &awssqs.DeadLetterQueue{Queue: undeliverable, MaxReceiveCount: jsii.Number(maxReceives)},
+		})
+	}
+	return Queues{
+		Live:          lane("Live", "live"),
+		Retry:         lane("Retry", "retry"),
+		Replay:        lane("Replay", "replay"),
+		DeadLetters:   newQueue(scope, "DeadLetters", awssqs.QueueProps{QueueName: jsii.String(props.Prefix + "-dead-letters")}),
+		Undeliverable: undeliverable,
+	}
+}
+
+// newQueue adds what all queues have in common. The encryption is SQS's own,
+// free of charge: tokens and dead letters hold ids, never payloads or secrets.
+func newQueue(scope constructs.Construct, id string, props awssqs.QueueProps) awssqs.Queue {
+	props.Encryption = awssqs.QueueEncryption_SQS_MANAGED
+	props.EnforceSSL = jsii.Bool(true)
+	props.RetentionPeriod = seconds(queueRetention)
+	return awssqs.NewQueue(scope, &id, &props)
+}
+
+// seconds is a duration as CDK has it; no property here is finer than a second.
+func seconds(d time.Duration) awscdk.Duration {
+	return awscdk.Duration_Seconds(jsii.Number(d.Seconds()))
+}

@@ -1,0 +1,69 @@
+// Command emulators starts the emulators that the integration tests run on,
+// runs the command after "--" with their addresses in SUREHOOK_EMULATORS,
+// stops them and exits as the command did:
+//
+//	go run ./localstack/cmd/emulators -- go test -tags integration -count=1 ./...
+//
+// EMULATOR=localstack uses LocalStack instead of MiniStack and Moto.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"surehook/localstack/emulator"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:])
+	stop()
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() > 0 {
+		os.Exit(exit.ExitCode())
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "emulators:", err)
+		os.Exit(1)
+	}
+}
+
+// run starts, runs and stops.
+func run(ctx context.Context, args []string) (err error) {
+	if len(args) > 0 && args[0] == "--" {
+		args = args[1:]
+	}
+	if len(args) == 0 {
+		return errors.New("what shall I run? Give a command after --")
+	}
+	root, err := os.Getwd()
+	if err != nil {
+		return fmt.Errorf("find the repository: %w", err)
+	}
+	kinds := []emulator.Kind{emulator.MiniStack, emulator.Moto}
+	if os.Getenv("EMULATOR") == string(emulator.LocalStack) {
+		kinds = []emulator.Kind{emulator.LocalStack}
+	}
+	var addresses []string
+	for _, kind := range kinds {
+		e, startErr := emulator.Start(ctx, kind, emulator.Options{Root: root, Name: "integration", Env: os.Environ()})
+		if startErr != nil {
+			return startErr //nolint:wrapcheck // it names itself
+		}
+		defer func() { err = errors.Join(err, e.Stop()) }()
+		fmt.Fprintf(os.Stderr, "%s is ready at %s (log: %s)\n", kind, e.URL, e.LogPath)
+		addresses = append(addresses, string(kind)+"="+e.URL)
+	}
+	cmd := exec.Command(args[0], args[1:]...) //nolint:noctx // Ctrl-C reaches it by itself; it is given the time to end well
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd.Env = append(os.Environ(), "SUREHOOK_EMULATORS="+strings.Join(addresses, ","))
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("run %s: %w", args[0], err)
+	}
+	return nil
+}

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"surehook/localstack/receiver"
+	"surehook/localstack/stack"
+)
+
+// tenant is the customer of the demonstration.
+const tenant = "demo"
+
+// waitLimit bounds each wait for something to happen.
+const waitLimit = 60 * time.Second
+
+// errTooLong ends a wait.
+var errTooLong = errors.New("it took longer than a minute")
+
+// demo shows the system at work.
+type demo struct {
+	say      *narrator
+	api      *stack.Client
+	receiver *receiver.Receiver
+
+	lastEvent string // id of the newest event that was accepted
+}
+
+// show runs both acts.
+func (d *demo) show(ctx context.Context) error {
+	if err := d.act(ctx, act{
+		title: "An event is delivered", path: "/a", eventType: "order.created", payload: `{"order": 1001, "total": "12.50"}`,
+		replies: []receiver.Reply{receiver.Status(200)},
+	}); err != nil {
+		return err
+	}
+	return d.act(ctx, act{
+		title: "An endpoint in trouble: it answers 503 twice, then 200", path: "/b", eventType: "invoice.paid", payload: `{"invoice": 7}`,
+		replies: []receiver.Reply{receiver.Status(503), receiver.Status(503), receiver.Status(200)},
+	})
+}
+
+// act is one endpoint, one event and the answers it meets.
+type act struct {
+	title, path, eventType, payload string
+	replies                         []receiver.Reply
+}
+
+// act creates the endpoint, posts the event and follows its delivery.
+func (d *demo) act(ctx context.Context, a act) error {
+	d.say.step("%s", a.title)
+	d.receiver.Script(a.path, a.replies...)
+	endpoint, err := d.api.CreateEndpoint(ctx, tenant, map[string]any{
+		"url":         d.receiver.URL + a.path,
+		"event_types": []string{a.eventType},
+		"retry":       map[string]any{"schedule": []string{"1s", "1s"}, "jitter": "none"},
+	})
+	if err != nil {
+		return err //nolint:wrapcheck // it names itself
+	}
+	d.receiver.Trust(a.path, endpoint.Secret)
+	d.say.item("endpoint", "%s -> %s", endpoint.ID, d.receiver.URL+a.path)
+
+	began := d.say.now()
+	accepted, err := d.api.PostEvent(ctx, tenant, a.eventType, a.payload)
+	if err != nil {
+		return err //nolint:wrapcheck // it names itself
+	}
+	d.lastEvent = accepted.ID
+	d.say.after(began, d.say.now(), "accepted", "%s, %s", a.eventType, accepted.ID)
+	deliveries, err := d.api.Deliveries(ctx, tenant, accepted.ID)
+	if err != nil {
+		return err //nolint:wrapcheck // it names itself
+	}
+	if len(deliveries) != 1 {
+		return fmt.Errorf("event %s has %d deliveries instead of 1", accepted.ID, len(deliveries))
+	}
+
+	for n, reply := range a.replies {
+		if err := d.attempt(ctx, a, n+1, reply, began); err != nil {
+			return err
+		}
+	}
+	return d.delivered(ctx, deliveries[0].ID, len(a.replies), began)
+}
+
+// attempt waits for attempt n and checks its signature and its bytes.
+func (d *demo) attempt(ctx context.Context, a act, n int, reply receiver.Reply, began time.Time) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, waitLimit, errTooLong)
+	defer cancel()
+	requests, err := d.receiver.Await(ctx, a.path, n)
+	if err != nil {
+		return err //nolint:wrapcheck // it names itself
+	}
+	got := requests[n-1]
+	d.say.after(began, got.At, fmt.Sprintf("attempt %d", n), "POST %s, answered %s", a.path, reply)
+	if !got.Genuine() {
+		return fmt.Errorf("the signature of attempt %d is not one of the Standard Webhooks library: %v", n, got.Verified)
+	}
+	if string(got.Body) != a.payload {
+		return fmt.Errorf("attempt %d brought %q instead of the posted %q", n, got.Body, a.payload)
+	}
+	d.say.item("", "signature verified by the public Standard Webhooks library")
+	return nil
+}
+
+// delivered waits for the record to say so.
+func (d *demo) delivered(ctx context.Context, id string, attempts int, began time.Time) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, waitLimit, errTooLong)
+	defer cancel()
+	record, err := d.api.AwaitDelivery(ctx, tenant, id, "delivered")
+	if err != nil {
+		return err //nolint:wrapcheck // it names itself
+	}
+	if record.Attempts != attempts {
+		return fmt.Errorf("delivery %s took %d attempts instead of %d", id, record.Attempts, attempts)
+	}
+	d.say.after(began, d.say.now(), "delivered", "on attempt %d", record.Attempts)
+	return nil
+}

@@ -1,0 +1,110 @@
+// Command run brings the whole stack up on this machine: it starts an AWS
+// emulator, deploys the real stack with the real functions to it, starts a
+// receiver, and shows one event delivered and another delivered on its third
+// attempt. Then it stays up, until Ctrl-C ends it and everything it started.
+//
+// EMULATOR=localstack uses LocalStack in Docker instead of MiniStack;
+// ONESHOT=1 ends after the demonstration, with an exit code that says how it went.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"surehook/localstack/emulator"
+	"surehook/localstack/receiver"
+	"surehook/localstack/stack"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx)
+	stopped := ctx.Err() != nil
+	stop()
+	switch {
+	case err == nil:
+	case stopped:
+		fmt.Fprintln(os.Stderr, "Stopped before it was through.")
+		os.Exit(interrupted)
+	default:
+		fmt.Fprintln(os.Stderr, "\nrun:", err)
+		os.Exit(1)
+	}
+}
+
+// interrupted is the exit code that shells use for a program ended by Ctrl-C.
+const interrupted = 130
+
+// run starts everything, shows it, and stops it.
+func run(ctx context.Context) (err error) {
+	root, err := os.Getwd()
+	if err != nil {
+		return fmt.Errorf("find the repository: %w", err)
+	}
+	kind, err := emulator.ParseKind(os.Getenv("EMULATOR"))
+	if err != nil {
+		return err //nolint:wrapcheck // it names itself
+	}
+	if err := emulator.CanRunStack(kind, os.Environ()); err != nil {
+		return err //nolint:wrapcheck // it names itself
+	}
+	say := &narrator{out: os.Stdout, now: time.Now, began: time.Now()}
+
+	say.step("Start an AWS emulator: %s", kind)
+	e, err := emulator.Start(ctx, kind, emulator.Options{Root: root, Name: "run", Port: emulator.DefaultPort, Env: os.Environ()})
+	if err != nil {
+		return err //nolint:wrapcheck // it names itself
+	}
+	defer func() {
+		say.line("")
+		say.line("Stopping %s ...", kind)
+		err = errors.Join(err, e.Stop())
+	}()
+	say.item("ready", "%s", e.URL)
+	say.item("log", "%s", e.LogPath)
+
+	say.step("Deploy the stack")
+	s, err := stack.Deploy(ctx, e, stack.Options{Root: root, Env: os.Environ(), Progress: say.indented()})
+	if err != nil {
+		return err //nolint:wrapcheck // it names itself
+	}
+
+	say.step("Start a receiver")
+	name, bind := e.HostName()
+	r, err := receiver.Start(ctx, name, bind)
+	if err != nil {
+		return err //nolint:wrapcheck // it names itself
+	}
+	defer func() { err = errors.Join(err, r.Stop()) }()
+	say.item("ready", "%s", r.URL)
+
+	d := &demo{say: say, api: s.Client(), receiver: r}
+	if err := d.show(ctx); err != nil {
+		return withLogs(ctx, e, s, err)
+	}
+	if os.Getenv("ONESHOT") == "1" {
+		return nil
+	}
+	say.staysUp(s, r, d.lastEvent)
+	<-ctx.Done()
+	return nil
+}
+
+// withLogs adds what the functions and the emulator wrote last.
+func withLogs(ctx context.Context, e *emulator.Emulator, s *stack.Stack, err error) error {
+	if ctx.Err() != nil {
+		return err
+	}
+	functions := filepath.Join(e.Dir, "functions.log")
+	if logErr := s.SaveFunctionLogs(ctx, functions); logErr != nil {
+		err = errors.Join(err, logErr)
+	}
+	return fmt.Errorf("%w\n\nThe end of %s:\n%s\n\nThe end of %s:\n%s",
+		err, e.LogPath, emulator.Tail(e.LogPath, 10), functions, emulator.Tail(functions, 20))
+}

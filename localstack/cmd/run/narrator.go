@@ -1,0 +1,73 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"time"
+
+	"surehook/localstack/receiver"
+	"surehook/localstack/stack"
+)
+
+// narrator tells what happens, in numbered steps.
+type narrator struct {
+	out   io.Writer
+	now   func() time.Time
+	began time.Time
+	steps int
+}
+
+func (n *narrator) line(format string, args ...any) {
+	fmt.Fprintf(n.out, format+"\n", args...) //nolint:errcheck // there is nobody else to tell
+}
+
+// step begins a numbered step.
+func (n *narrator) step(format string, args ...any) {
+	n.steps++
+	n.line("")
+	n.line("%d. %s", n.steps, fmt.Sprintf(format, args...))
+}
+
+// item tells one thing within a step.
+func (n *narrator) item(label, format string, args ...any) {
+	n.line("   %-11s %s", label, fmt.Sprintf(format, args...))
+}
+
+// after is an item with the time since began.
+func (n *narrator) after(began, at time.Time, label, format string, args ...any) {
+	n.item(label, "%-52s %6.2f s", fmt.Sprintf(format, args...), at.Sub(began).Seconds())
+}
+
+// indented returns a writer whose lines are items without a label.
+func (n *narrator) indented() io.Writer { return indent{n} }
+
+type indent struct{ n *narrator }
+
+func (i indent) Write(p []byte) (int, error) {
+	for line := range bytes.Lines(p) {
+		i.n.line("   %s", bytes.TrimRight(line, "\n"))
+	}
+	return len(p), nil
+}
+
+// staysUp says how to use what is running; event is one that was delivered.
+func (n *narrator) staysUp(s *stack.Stack, r *receiver.Receiver, event string) {
+	n.line("")
+	n.line("It all works (%.0f s) and stays up until Ctrl-C. Try it from another terminal:", n.now().Sub(n.began).Seconds())
+	n.line("")
+	n.line(`   api() { path=$1; shift; curl -sS -H 'Host: %s' -H 'Authorization: Bearer %s' -H 'Content-Type: application/json' "$@" "%s$path"; }`, s.Host, s.Key, s.Address)
+	n.line("")
+	n.line("   # an endpoint: this receiver answers 200 on every other path")
+	n.line(`   api /v1/tenants/demo/endpoints -d '{"url": "%s/mine", "event_types": ["*"]}'`, r.URL)
+	n.line("")
+	n.line("   # an event")
+	n.line(`   api /v1/tenants/demo/events -d '{"type": "order.created", "payload": {"hello": "world"}}'`)
+	n.line("")
+	n.line("   # what came of the one above")
+	n.line("   api /v1/tenants/demo/events/%s/deliveries", event)
+	n.line("")
+	n.line("   API URL: %s, as Host header: %s", s.Address, s.Host)
+	n.line("   Admin key: %s", s.Key)
+	n.line("")
+}

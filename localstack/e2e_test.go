@@ -1,0 +1,231 @@
+//go:build e2e
+
+// Package localstack_test sends events through the whole deployed stack:
+// API, queues, functions, table and schedules on an emulator, and a receiver
+// that checks what arrives.
+package localstack_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"surehook/localstack/emulator"
+	"surehook/localstack/receiver"
+	"surehook/localstack/stack"
+)
+
+// world is what all tests share: one deployed stack, one receiver.
+var world struct {
+	stack    *stack.Stack
+	api      *stack.Client
+	receiver *receiver.Receiver
+	letters  letterbox
+}
+
+// waitLimit bounds each wait for something to happen. Many tests share the
+// emulator, which may run on a small machine.
+const waitLimit = 90 * time.Second
+
+var errTooLong = fmt.Errorf("it took longer than %v", waitLimit)
+
+func TestMain(m *testing.M) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code, err := run(ctx, m)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "e2e:", err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// run brings the world up, runs the tests and takes it down.
+func run(ctx context.Context, m *testing.M) (code int, err error) {
+	root, err := filepath.Abs("..")
+	if err != nil {
+		return 1, err
+	}
+	kind, err := emulator.ParseKind(os.Getenv("EMULATOR"))
+	if err != nil {
+		return 1, err
+	}
+	if err := emulator.CanRunStack(kind, os.Environ()); err != nil {
+		return 1, err
+	}
+	e, err := emulator.Start(ctx, kind, emulator.Options{Root: root, Name: "e2e", Env: os.Environ()})
+	if err != nil {
+		return 1, err
+	}
+	defer func() { err = errors.Join(err, e.Stop()) }()
+	fmt.Fprintf(os.Stderr, "%s is ready at %s (log: %s)\n", kind, e.URL, e.LogPath)
+
+	if world.stack, err = stack.Deploy(ctx, e, stack.Options{Root: root, Env: os.Environ(), Progress: os.Stderr}); err != nil {
+		return 1, err
+	}
+	name, bind := e.HostName()
+	if world.receiver, err = receiver.Start(ctx, name, bind); err != nil {
+		return 1, err
+	}
+	defer func() { err = errors.Join(err, world.receiver.Stop()) }()
+	world.api = world.stack.Client()
+	world.letters = letterbox{client: sqs.NewFromConfig(world.stack.AWS), url: world.stack.DeadLettersURL}
+
+	if code = m.Run(); code != 0 {
+		functions := filepath.Join(e.Dir, "functions.log")
+		fmt.Fprintf(os.Stderr, "logs: %s and %s\n", functions, e.LogPath)
+		return code, world.stack.SaveFunctionLogs(ctx, functions)
+	}
+	return 0, nothingUndeliverable(ctx)
+}
+
+// nothingUndeliverable looks into the queue of our own failures: whatever the
+// tests did, it must be empty.
+func nothingUndeliverable(ctx context.Context) error {
+	const visible = types.QueueAttributeNameApproximateNumberOfMessages
+	out, err := sqs.NewFromConfig(world.stack.AWS).GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{
+		QueueUrl: &world.stack.UndeliverableURL, AttributeNames: []types.QueueAttributeName{visible},
+	})
+	if err != nil {
+		return fmt.Errorf("look into the undeliverable queue: %w", err)
+	}
+	if n := out.Attributes[string(visible)]; n != "0" {
+		return fmt.Errorf("the undeliverable queue has %s messages; want none", n)
+	}
+	return nil
+}
+
+// bench is a tenant of its own for one test, and the context of its waits.
+type bench struct {
+	*testing.T
+	ctx    context.Context
+	tenant string
+}
+
+// setup returns a bench; its tenant is named for the test.
+func setup(t *testing.T) *bench {
+	t.Helper()
+	ctx, cancel := context.WithTimeoutCause(t.Context(), waitLimit, errTooLong)
+	t.Cleanup(cancel)
+	return &bench{T: t, ctx: ctx, tenant: strings.NewReplacer("/", ".", " ", "_").Replace(t.Name())}
+}
+
+// path is where the receiver answers for the test's endpoint of the name.
+func (b *bench) path(name string) string { return "/" + b.tenant + "/" + name }
+
+// api calls the tenant's part of the API: path is what follows /v1/tenants/<t>.
+func (b *bench) call(method, path string, in any, want int, out any) {
+	b.Helper()
+	if err := world.api.Call(b.ctx, method, "/v1/tenants/"+b.tenant+path, in, want, out); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// endpoint creates an endpoint at the receiver, which answers by the replies
+// and trusts its secret. Settings are added to the request's body; without
+// them it subscribes to everything and retries after a second, twice.
+func (b *bench) endpoint(name string, settings map[string]any, replies ...receiver.Reply) stack.Endpoint {
+	b.Helper()
+	in := map[string]any{
+		"url":         world.receiver.URL + b.path(name),
+		"event_types": []string{"*"},
+		"retry":       schedule("1s", "1s"),
+	}
+	for field, value := range settings {
+		in[field] = value
+	}
+	world.receiver.Script(b.path(name), replies...)
+	e, err := world.api.CreateEndpoint(b.ctx, b.tenant, in)
+	if err != nil {
+		b.Fatal(err)
+	}
+	world.receiver.Trust(b.path(name), e.Secret)
+	return e
+}
+
+// schedule is a retry policy of these delays, exactly.
+func schedule(delays ...string) map[string]any {
+	return map[string]any{"schedule": delays, "jitter": "none"}
+}
+
+// post posts an event and returns what was accepted.
+func (b *bench) post(eventType, payload string) stack.Accepted {
+	b.Helper()
+	accepted, err := world.api.PostEvent(b.ctx, b.tenant, eventType, payload)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return accepted
+}
+
+// postOne posts an event that has one delivery and returns its id.
+func (b *bench) postOne() string {
+	b.Helper()
+	return b.one(b.post("order.created", `{"n":1}`))
+}
+
+// deliveries returns the deliveries of an accepted event, as many as were announced.
+func (b *bench) deliveries(accepted stack.Accepted) []stack.Delivery {
+	b.Helper()
+	got, err := world.api.Deliveries(b.ctx, b.tenant, accepted.ID)
+	if err != nil {
+		b.Fatal(err)
+	}
+	if len(got) != accepted.Deliveries {
+		b.Fatalf("deliveries of event %s = %+v; want %d, as announced", accepted.ID, got, accepted.Deliveries)
+	}
+	return got
+}
+
+// one returns the id of the only delivery of an accepted event.
+func (b *bench) one(accepted stack.Accepted) string {
+	b.Helper()
+	got := b.deliveries(accepted)
+	if len(got) != 1 {
+		b.Fatalf("deliveries of event %s = %+v; want one", accepted.ID, got)
+	}
+	return got[0].ID
+}
+
+// await waits for the delivery to be in the state.
+func (b *bench) await(delivery, state string) stack.Delivery {
+	b.Helper()
+	d, err := world.api.AwaitDelivery(b.ctx, b.tenant, delivery, state)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return d
+}
+
+// arrivals waits for n requests at the test's path of the name.
+func (b *bench) arrivals(name string, n int) []receiver.Request {
+	b.Helper()
+	got, err := world.receiver.Await(b.ctx, b.path(name), n)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return got
+}
+
+// onlyA fails if more than n requests came to endpoint "a" by the time that
+// another event has gone all the way to it.
+func (b *bench) onlyA(n int) {
+	b.Helper()
+	b.arrivals("a", n)
+	fence := b.post("fence", `{}`)
+	for _, r := range b.arrivals("a", n+1)[n:] {
+		if r.Header.Get("Webhook-Id") != fence.ID {
+			b.Errorf("%s got more than %d requests; the next is of event %s", b.path("a"), n, r.Header.Get("Webhook-Id"))
+		}
+	}
+}

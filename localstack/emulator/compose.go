@@ -1,0 +1,112 @@
+package emulator
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// TokenlessTag is the last LocalStack image that starts without a token. It
+// has no HTTP API, no dashboards in CloudFormation and a Scheduler that never
+// fires, so it serves the port suites and not the whole stack.
+const TokenlessTag = "4.14.0"
+
+// pullTimeout bounds the first start of LocalStack, which downloads its image.
+const pullTimeout = 10 * time.Minute
+
+// CanRunStack returns why the emulator cannot run the whole stack, or nil.
+func CanRunStack(kind Kind, env []string) error {
+	if kind == LocalStack && lookup(env, "LOCALSTACK_TAG") == TokenlessTag {
+		return fmt.Errorf("LocalStack %s has no HTTP API, no dashboards in CloudFormation, and its Scheduler never fires: "+
+			"it is enough for `make integration` only. Newer images need LOCALSTACK_AUTH_TOKEN of a plan that has HTTP APIs (Base)", TokenlessTag)
+	}
+	if kind == Moto {
+		return errors.New("moto runs no functions: it is for `make integration` only")
+	}
+	return nil
+}
+
+// NeedsToken reports whether the LocalStack image that the environment chooses
+// (LOCALSTACK_TAG) asks for a token that the environment does not have.
+func NeedsToken(env []string) bool {
+	return lookup(env, "LOCALSTACK_TAG") != TokenlessTag && lookup(env, "LOCALSTACK_AUTH_TOKEN") == ""
+}
+
+func lookup(env []string, name string) string {
+	for i := len(env) - 1; i >= 0; i-- {
+		if value, found := strings.CutPrefix(env[i], name+"="); found {
+			return value
+		}
+	}
+	return ""
+}
+
+// startLocalStack runs LocalStack by its compose file. The project is named
+// for the port, so that stopping it touches no other.
+func (e *Emulator) startLocalStack(ctx context.Context) error {
+	if NeedsToken(e.opts.Env) {
+		return fmt.Errorf("LOCALSTACK_AUTH_TOKEN is not set: LocalStack images after %s do not start without one "+
+			"(the whole stack needs a plan that has HTTP APIs: Base). LOCALSTACK_TAG=%s needs no token, and is enough for "+
+			"`make integration` only: it has no HTTP API, no dashboards in CloudFormation, and its Scheduler never fires", TokenlessTag, TokenlessTag)
+	}
+	if _, err := exec.LookPath("docker"); err != nil {
+		return fmt.Errorf("docker is %w: LocalStack is a container. `make run` without EMULATOR needs none", ErrNotInstalled)
+	}
+	if out, err := e.compose(ctx, "version"); err != nil {
+		return fmt.Errorf("docker compose is %w: %s", ErrNotInstalled, out)
+	}
+	e.stop = e.down
+	ctx, cancel := context.WithTimeout(ctx, pullTimeout)
+	defer cancel()
+	if out, err := e.compose(ctx, "up", "--detach", "--wait"); err != nil {
+		return fmt.Errorf("bring up its container: %w\n%s", err, out)
+	}
+	logs, err := startProcess(e.LogPath, e.composeEnv(), "docker", e.composeArgs("logs", "--no-color", "--follow")...)
+	if err != nil {
+		return err
+	}
+	e.stop = func() error { return errors.Join(logs.stop(), e.down()) } //nolint:contextcheck // down has its own time, because it runs when the start's may be over
+	return logs.await(ctx, e.URL+"/_localstack/health", startTimeout)
+}
+
+// down removes the container and its volumes. It has its own time: it runs
+// when the context of the start may have ended.
+func (e *Emulator) down() error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if out, err := e.compose(ctx, "down", "--volumes"); err != nil {
+		return fmt.Errorf("remove its container: %w\n%s", err, out)
+	}
+	return nil
+}
+
+// compose runs one docker compose command and returns what it printed.
+func (e *Emulator) compose(ctx context.Context, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, "docker", e.composeArgs(args...)...)
+	cmd.Env = e.composeEnv()
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return string(bytes.TrimSpace(out)), fmt.Errorf("docker compose %s: %w", args[0], err)
+	}
+	return string(bytes.TrimSpace(out)), nil
+}
+
+func (e *Emulator) composeArgs(args ...string) []string {
+	file := filepath.Join(e.opts.Root, "localstack", "compose.yaml")
+	return append([]string{"compose", "-f", file, "-p", "surehook-" + strconv.Itoa(e.Port)}, args...)
+}
+
+func (e *Emulator) composeEnv() []string {
+	env := e.opts.Env
+	if env == nil {
+		env = os.Environ()
+	}
+	return append(env[:len(env):len(env)], "LOCALSTACK_PORT="+strconv.Itoa(e.Port))
+}

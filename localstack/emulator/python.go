@@ -1,0 +1,67 @@
+package emulator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+)
+
+// startMiniStack runs MiniStack, which also runs the functions: each as a warm
+// process that speaks the Lambda Runtime API, as a child of its own.
+func (e *Emulator) startMiniStack(ctx context.Context) error {
+	python, err := e.tool("python")
+	if err != nil {
+		return err
+	}
+	// MiniStack keeps unpacked functions and a pid file in TMPDIR, named for
+	// its port only; a folder of its own is clean at the start and can go at the end.
+	tmp := filepath.Join(e.Dir, string(e.Kind)+".tmp")
+	if err := errors.Join(os.RemoveAll(tmp), os.Mkdir(tmp, 0o750)); err != nil {
+		return fmt.Errorf("make its temporary folder: %w", err)
+	}
+	env := e.serverEnv(
+		"BIND_HOST=127.0.0.1", // its default is every interface
+		"GATEWAY_PORT="+strconv.Itoa(e.Port),
+		"TMPDIR="+tmp,
+		// Functions inherit this one: MiniStack sets no endpoint of its own accord.
+		"AWS_ENDPOINT_URL="+e.URL,
+		// Listeners on fixed ports that nothing here uses.
+		"SFTP_ENABLED=0", "IOT_MTLS_ENABLED=0",
+		// At its start and end MiniStack removes the containers of every MiniStack
+		// of the machine; a socket that does not exist keeps it away from Docker.
+		"DOCKER_HOST=unix://"+filepath.Join(tmp, "none.sock"),
+		"PYTHONUNBUFFERED=1",
+	)
+	p, err := startProcess(e.LogPath, env, python, "-m", "ministack.app")
+	if err != nil {
+		return err
+	}
+	e.stop = func() error { return errors.Join(p.stop(), os.RemoveAll(tmp)) }
+	return p.await(ctx, e.URL+"/_ministack/health", startTimeout)
+}
+
+// startMoto runs Moto's server.
+func (e *Emulator) startMoto(ctx context.Context) error {
+	server, err := e.tool("moto_server")
+	if err != nil {
+		return err
+	}
+	p, err := startProcess(e.LogPath, e.serverEnv("PYTHONUNBUFFERED=1"), server, "-H", "127.0.0.1", "-p", strconv.Itoa(e.Port))
+	if err != nil {
+		return err
+	}
+	e.stop = p.stop
+	return p.await(ctx, e.URL+"/moto-api/data.json", startTimeout)
+}
+
+// tool returns the path of a program of the virtual environment.
+func (e *Emulator) tool(name string) (string, error) {
+	path := filepath.Join(e.opts.Root, ".venv", "bin", name)
+	if _, err := os.Stat(path); err != nil {
+		return "", fmt.Errorf("%s is %w: run `make local`, which needs Python 3.10 or newer with its venv module", path, ErrNotInstalled)
+	}
+	return path, nil
+}

@@ -1,0 +1,141 @@
+package receiver_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"surehook/localstack/receiver"
+)
+
+const (
+	secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+	other  = "whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+)
+
+func TestReceiver_answersByItsScript(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name    string
+		replies []receiver.Reply
+		want    []int
+		header  string
+		value   string
+	}{
+		{name: "no script is 200", want: []int{200, 200}},
+		{name: "the last reply repeats", replies: []receiver.Reply{receiver.Status(503), receiver.Status(503), receiver.Status(200)}, want: []int{503, 503, 200, 200}},
+		{name: "Retry-After is in seconds", replies: []receiver.Reply{receiver.RetryAfter(429, 3*time.Second)}, want: []int{429}, header: "Retry-After", value: "3"},
+		{name: "a redirect names its target", replies: []receiver.Reply{receiver.Redirect(307, "/b")}, want: []int{307}, header: "Location", value: "/b"},
+		{name: "a hang ends in 200", replies: []receiver.Reply{receiver.Hang(time.Millisecond)}, want: []int{200}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			r := start(t)
+			r.Script("/a", tt.replies...)
+			for i, want := range tt.want {
+				resp := post(t, r.URL+"/a", nil, "{}")
+				if resp.status != want {
+					t.Errorf("answer %d = %d; want %d", i+1, resp.status, want)
+				}
+				if got := resp.header.Get(tt.header); tt.header != "" && got != tt.value {
+					t.Errorf("%s = %q; want %q", tt.header, got, tt.value)
+				}
+			}
+		})
+	}
+}
+
+func TestReceiver_verifiesWithThePublicLibrary(t *testing.T) {
+	t.Parallel()
+
+	r := start(t)
+	r.Trust("/a", other, secret)
+	hook, err := standardwebhooks.NewWebhook(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const body = `{"a": 1,  "b":"\u00e9"}`
+	now := time.Now()
+	signature, err := hook.Sign("evt_1", now, []byte(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	header := http.Header{"Webhook-Id": {"evt_1"}, "Webhook-Signature": {signature}, "Webhook-Timestamp": {strconv.FormatInt(now.Unix(), 10)}}
+	post(t, r.URL+"/a", header, body)
+	post(t, r.URL+"/a", header, body+" ")
+
+	got, err := r.Await(t.Context(), "/a", 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got[0].Body) != body {
+		t.Errorf("body = %q; want %q", got[0].Body, body)
+	}
+	if v := got[0].Verified; len(v) != 2 || v[0] == nil || v[1] != nil || !got[0].Genuine() {
+		t.Errorf("Verified = %v; want an error for the other secret and nil for the right one", v)
+	}
+	if got[1].Genuine() {
+		t.Error("a changed body verifies; want it not to")
+	}
+}
+
+func TestReceiver_AwaitEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+
+	r := start(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := r.Await(ctx, "/never", 1); err == nil {
+		t.Error("Await of a request that never came = nil; want an error")
+	}
+}
+
+func start(t *testing.T) *receiver.Receiver {
+	t.Helper()
+	r, err := receiver.Start(t.Context(), "127.0.0.1", "127.0.0.1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}
+
+// answer is what the receiver said.
+type answer struct {
+	status int
+	header http.Header
+}
+
+func post(t *testing.T, url string, header http.Header, body string) answer {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if header != nil {
+		req.Header = header.Clone()
+	}
+	resp, err := new(http.Transport).RoundTrip(req) // follows no redirect
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = io.Copy(io.Discard, resp.Body)
+	if err := errors.Join(err, resp.Body.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return answer{resp.StatusCode, resp.Header}
+}

@@ -1,0 +1,97 @@
+package stack
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"surehook/localstack/emulator"
+)
+
+// logLine is a line of a function's log in CloudWatch Logs.
+type logLine struct {
+	group     string
+	Timestamp int64  `json:"timestamp"` // milliseconds
+	Message   string `json:"message"`
+}
+
+// SaveFunctionLogs writes what the functions logged to a file, in the order of
+// time and without the lines that Lambda itself writes.
+func (s *Stack) SaveFunctionLogs(ctx context.Context, path string) error {
+	var groups struct {
+		LogGroups []struct{ LogGroupName string }
+	}
+	if err := s.logs(ctx, "DescribeLogGroups", map[string]any{}, &groups); err != nil {
+		return err
+	}
+	var lines []logLine
+	for _, g := range groups.LogGroups {
+		var page struct{ Events []logLine }
+		if err := s.logs(ctx, "FilterLogEvents", map[string]any{"logGroupName": g.LogGroupName, "limit": 1000}, &page); err != nil {
+			return err
+		}
+		for _, line := range page.Events {
+			if !platform(line.Message) {
+				line.group = g.LogGroupName
+				lines = append(lines, line)
+			}
+		}
+	}
+	slices.SortStableFunc(lines, func(a, b logLine) int { return cmp.Compare(a.Timestamp, b.Timestamp) })
+	var b bytes.Buffer
+	for _, line := range lines {
+		fmt.Fprintf(&b, "%s %s\n", line.group[strings.LastIndexAny(line.group, "/-")+1:], strings.TrimSpace(line.Message))
+	}
+	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
+		return fmt.Errorf("save the functions' logs: %w", err)
+	}
+	return nil
+}
+
+// platform reports whether Lambda wrote the line.
+func platform(message string) bool {
+	for _, word := range []string{"START RequestId", "END RequestId", "REPORT RequestId", "INIT_START"} {
+		if strings.HasPrefix(message, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// logs calls an action of CloudWatch Logs. Emulators look at no signature, only
+// at the region and the service that it is for.
+func (s *Stack) logs(ctx context.Context, action string, in, out any) error {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	body, err := json.Marshal(in)
+	if err != nil {
+		return fmt.Errorf("read the functions' logs: %w", err)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.Address, bytes.NewReader(body))
+	if err != nil {
+		return fmt.Errorf("read the functions' logs: %w", err)
+	}
+	req.Header.Set("Content-Type", "application/x-amz-json-1.1")
+	req.Header.Set("X-Amz-Target", "Logs_20140328."+action)
+	req.Header.Set("Authorization", fmt.Sprintf("AWS4-HMAC-SHA256 Credential=test/%s/%s/logs/aws4_request, SignedHeaders=host, Signature=none",
+		time.Now().UTC().Format("20060102"), emulator.Region))
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return fmt.Errorf("read the functions' logs: %w", err)
+	}
+	defer resp.Body.Close() //nolint:errcheck // it was read to its end
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("read the functions' logs: %s answered %s", action, resp.Status)
+	}
+	if err := json.NewDecoder(resp.Body).Decode(out); err != nil {
+		return fmt.Errorf("read the functions' logs: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,126 @@
+// Package stack deploys the real stack to an emulator, the way it is deployed
+// to AWS: the functions are built, the CDK app is synthesized and the CDK
+// command line deploys it. It knows the outputs of the stack and how to call
+// its API; it knows nothing of what the stack does.
+package stack
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+
+	"surehook/localstack/emulator"
+)
+
+// Name is the name of the stack in the environment "local".
+const Name = "surehook-local"
+
+// Stack is the deployed stack.
+type Stack struct {
+	APIURL           string // as the stack's output has it
+	Address          string // where requests to the API are sent: the emulator
+	Host             string // the Host header that leads them to the API
+	Key              string // the admin key, "shk_..."
+	TableName        string
+	LiveQueueURL     string
+	RetryQueueURL    string
+	DeadLettersURL   string
+	UndeliverableURL string
+	ScheduleGroup    string
+	AWS              aws.Config // for clients of the emulator's services
+}
+
+// Options says where Deploy finds things and whom it tells.
+type Options struct {
+	Root     string    // the repository's folder
+	Env      []string  // the caller's environment, for the Go tool
+	Progress io.Writer // one line per step, with the seconds it took
+}
+
+// Deploy builds and deploys the stack and returns its outputs.
+func Deploy(ctx context.Context, e *emulator.Emulator, opts Options) (*Stack, error) {
+	d, err := newDeployment(ctx, e, opts)
+	if err != nil {
+		return nil, fmt.Errorf("deploy the stack: %w", err)
+	}
+	for _, step := range d.steps() {
+		if err := d.run(ctx, step); err != nil {
+			return nil, fmt.Errorf("deploy the stack: %w", err)
+		}
+	}
+	s, err := d.stack(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("deploy the stack: %w", err)
+	}
+	return s, nil
+}
+
+// awsConfig is the configuration of clients of the emulator.
+func awsConfig(e *emulator.Emulator) aws.Config {
+	return aws.Config{
+		Region:       emulator.Region,
+		BaseEndpoint: aws.String(e.URL),
+		Credentials:  credentials.NewStaticCredentialsProvider("test", "test", ""),
+	}
+}
+
+// deployment is one run of Deploy.
+type deployment struct {
+	opts      Options
+	emulator  *emulator.Emulator
+	os, arch  string // what the functions are built for
+	functions []string
+	dist      string // where the built functions are
+	work      string // cdk.out and outputs.json
+	log       string // what the tools print
+}
+
+func newDeployment(ctx context.Context, e *emulator.Emulator, opts Options) (*deployment, error) {
+	base := filepath.Join(e.Dir, "cdk")
+	d := &deployment{opts: opts, emulator: e, dist: filepath.Join(base, "functions"), work: base, log: base + ".log"}
+	if err := os.RemoveAll(base); err != nil {
+		return nil, fmt.Errorf("clear %s: %w", base, err)
+	}
+	if err := os.MkdirAll(base, 0o750); err != nil {
+		return nil, fmt.Errorf("make %s: %w", base, err)
+	}
+	if err := os.WriteFile(d.log, nil, 0o600); err != nil {
+		return nil, fmt.Errorf("open the log: %w", err)
+	}
+	if _, err := os.Stat(d.cdk()); err != nil {
+		return nil, fmt.Errorf("%s is %w: run `make local`, which needs Node.js 20 or newer", d.cdk(), emulator.ErrNotInstalled)
+	}
+	mains, err := filepath.Glob(filepath.Join(opts.Root, "functions", "*", "main.go"))
+	if err != nil || len(mains) == 0 {
+		return nil, fmt.Errorf("find the functions in %s: there are none", filepath.Join(opts.Root, "functions"))
+	}
+	for _, path := range mains {
+		d.functions = append(d.functions, filepath.Base(filepath.Dir(path)))
+	}
+	return d, d.target(ctx)
+}
+
+// target finds out what to build for: the machine's architecture, and the
+// operating system that the emulator runs functions on.
+func (d *deployment) target(ctx context.Context) error {
+	out, err := d.output(ctx, d.opts.Root, "go", "env", "GOHOSTOS", "GOHOSTARCH")
+	if err != nil {
+		return err
+	}
+	fields := strings.Fields(out)
+	if len(fields) != 2 {
+		return fmt.Errorf("ask Go for this machine's kind: it answered %q", out)
+	}
+	d.os, d.arch = d.emulator.FunctionOS(fields[0]), fields[1]
+	return nil
+}
+
+func (d *deployment) cdk() string {
+	return filepath.Join(d.opts.Root, "infra", "node_modules", ".bin", "cdk")
+}

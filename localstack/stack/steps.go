@@ -1,0 +1,126 @@
+package stack
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"time"
+
+	"surehook/localstack/emulator"
+)
+
+// step is one or more commands of a deployment, told of as one.
+type step struct {
+	title    string
+	dir      string // below the repository's folder
+	env      []string
+	commands [][]string
+}
+
+// steps returns the commands in their order.
+func (d *deployment) steps() []step {
+	functions := step{title: "build the functions", env: []string{"GOOS=" + d.os, "GOARCH=" + d.arch, "CGO_ENABLED=0"}}
+	for _, name := range d.functions {
+		functions.commands = append(functions.commands, []string{
+			"go", "build", "-trimpath", "-tags", "lambda.norpc", "-ldflags", "-s -w",
+			"-o", filepath.Join(d.dist, name, "bootstrap"), "./functions/" + name,
+		})
+	}
+	context := []string{
+		"-c", "env=local", "-c", "arch=" + d.arch, "-c", "dist=" + d.dist,
+		"--output", filepath.Join(d.work, "cdk.out"),
+	}
+	cdkEnv := append(d.emulator.ClientEnv(),
+		"JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION=20",
+		"CDK_DISABLE_CLI_TELEMETRY=true",
+		"CDK_DEFAULT_ACCOUNT="+emulator.Account,
+		"CDK_DEFAULT_REGION="+emulator.Region,
+	)
+	target := fmt.Sprintf("aws://%s/%s", emulator.Account, emulator.Region)
+	bootstrap := slices.Concat([]string{d.cdk(), "bootstrap", target, "--no-notices"}, context)
+	deploy := slices.Concat([]string{
+		d.cdk(), "deploy", Name, "--require-approval", "never", "--no-notices",
+		"--progress", "events", "--outputs-file", d.outputsFile(),
+	}, context)
+	return []step{
+		functions,
+		{title: "build the CDK app", commands: [][]string{{"go", "build", "-o", filepath.Join("bin", "infra"), "./infra"}}},
+		{title: "bootstrap CDK", dir: "infra", env: cdkEnv, commands: [][]string{bootstrap}},
+		{title: "deploy " + Name, dir: "infra", env: cdkEnv, commands: [][]string{deploy}},
+	}
+}
+
+// run runs one step and tells about it: a line at its end, and one every
+// fifteen seconds while it lasts.
+func (d *deployment) run(ctx context.Context, s step) error {
+	begin := time.Now()
+	tick := time.NewTicker(15 * time.Second)
+	defer tick.Stop()
+	done := make(chan error, 1)
+	go func() { done <- d.execute(ctx, s) }()
+	for {
+		select {
+		case err := <-done:
+			if err != nil {
+				return fmt.Errorf("%s: %w; the end of %s:\n%s", s.title, err, d.log, emulator.Tail(d.log, 25))
+			}
+			d.progress("%-24s %5.1f s", s.title, time.Since(begin).Seconds())
+			return nil
+		case <-tick.C:
+			d.progress("%-24s %5.0f s so far", s.title, time.Since(begin).Seconds())
+		}
+	}
+}
+
+func (d *deployment) progress(format string, args ...any) {
+	if d.opts.Progress != nil {
+		fmt.Fprintf(d.opts.Progress, format+"\n", args...) //nolint:errcheck // progress is for eyes only
+	}
+}
+
+// execute runs the step's commands with their output at the end of the log.
+func (d *deployment) execute(ctx context.Context, s step) (err error) {
+	log, err := os.OpenFile(d.log, os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("open the log: %w", err)
+	}
+	defer func() { err = errors.Join(err, log.Close()) }()
+	for _, argv := range s.commands {
+		cmd := d.prepare(ctx, filepath.Join(d.opts.Root, s.dir), argv...)
+		cmd.Env = append(cmd.Env, s.env...)
+		cmd.Stdout, cmd.Stderr = log, log
+		if err := cmd.Run(); err != nil {
+			return fmt.Errorf("run %s: %w", filepath.Base(argv[0]), err)
+		}
+	}
+	return nil
+}
+
+// output runs a program and returns what it printed.
+func (d *deployment) output(ctx context.Context, dir string, argv ...string) (string, error) {
+	out, err := d.prepare(ctx, dir, argv...).Output()
+	if err != nil {
+		return "", fmt.Errorf("run %s: %w", argv[0], err)
+	}
+	return string(bytes.TrimSpace(out)), nil
+}
+
+// prepare makes a command that ends with ctx, with all that it started: cdk
+// and go have children of their own.
+func (d *deployment) prepare(ctx context.Context, dir string, argv ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Dir = dir
+	cmd.Env = slices.Clone(d.opts.Env)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	cmd.WaitDelay = 5 * time.Second
+	return cmd
+}
+
+func (d *deployment) outputsFile() string { return filepath.Join(d.work, "outputs.json") }
