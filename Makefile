@@ -94,7 +94,7 @@ bench: ## Run the benchmarks
 
 .PHONY: lint
 lint: $(TOOLS)/golangci-lint ## Check formatting and style
-	@$(TOOLS)/golangci-lint fmt --diff
+	@$(TOOLS)/golangci-lint fmt --diff > /dev/null || { $(TOOLS)/golangci-lint fmt --diff | grep "^diff"; echo "run: make fmt"; exit 1; }
 	@$(TOOLS)/golangci-lint run
 
 .PHONY: lint/templates

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -36,7 +37,7 @@ func (h *handler) Handle(ctx context.Context, e events.APIGatewayV2CustomAuthori
 		response.Context = gateway.Authorizer(principal)
 	case hook.CodeOf(err) != hook.CodeUnauthorized:
 		h.log.ErrorContext(ctx, "caller.not_identified", slog.Any(names.LogError, err))
-		return events.APIGatewayV2CustomAuthorizerSimpleResponse{}, err
+		return events.APIGatewayV2CustomAuthorizerSimpleResponse{}, fmt.Errorf("identify caller: %w", err)
 	}
 	return response, nil
 }

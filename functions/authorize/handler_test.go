@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"log/slog"
 	"testing"
 
@@ -45,7 +44,7 @@ func TestHandle_AnswersAPIGateway(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			h := &handler{authenticator: tt.answers, log: slog.New(slog.NewJSONHandler(io.Discard, nil))}
+			h := &handler{authenticator: tt.answers, log: slog.New(slog.DiscardHandler)}
 			response, err := h.Handle(t.Context(), events.APIGatewayV2CustomAuthorizerV2Request{IdentitySource: []string{"Bearer x"}})
 			if (err != nil) != tt.fails {
 				t.Fatalf("Handle() = %v; want an error: %t", err, tt.fails)

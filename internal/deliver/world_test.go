@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"sync"
 	"testing"
@@ -93,7 +92,7 @@ func (w *world) deliverer() *deliver.Deliverer {
 		Vault:       memory.Vault{},
 		Sender:      w,
 		Gate:        w.gate,
-		Log:         slog.New(slog.NewJSONHandler(io.Discard, nil)),
+		Log:         slog.New(slog.DiscardHandler),
 		Now:         w.clock,
 	}
 }

@@ -93,7 +93,10 @@ func payloadsComeBack(t *testing.T, s StoreUnderTest) {
 func storeKeepsCopies(t *testing.T, s StoreUnderTest) {
 	e, given := sampleEvent(t), sampleEvent(t)
 	given.ID, given.Targets, given.Nonce = e.ID, slices.Clone(e.Targets), e.Nonce
-	endpoint := create(t, s, sampleEndpoint("acme"))
+	endpoint, same := sampleEndpoint("acme"), sampleEndpoint("acme")
+	same.ID, same.UID = endpoint.ID, endpoint.UID
+	create(t, s, same)
+	endpoint.Version = 1
 	check(t, s.PutEvent(t.Context(), given))
 	given.Payload[0], given.Targets[0] = 'x', "ep_x"
 

@@ -18,7 +18,9 @@ func TestStore_TranslatesErrors(t *testing.T) {
 	createEndpoint := func(ctx context.Context, s *dynamo.Store) error { return s.CreateEndpoint(ctx, endpoint("billing")) }
 	update := func(ctx context.Context, s *dynamo.Store) error { return s.UpdateEndpoint(ctx, endpoint("billing")) }
 	remove := func(ctx context.Context, s *dynamo.Store) error { return s.DeleteEndpoint(ctx, endpoint("billing")) }
-	putKey := func(ctx context.Context, s *dynamo.Store) error { return s.PutKey(ctx, hook.APIKey{ID: "key_1", Hash: "h"}) }
+	putKey := func(ctx context.Context, s *dynamo.Store) error {
+		return s.PutKey(ctx, hook.APIKey{ID: "key_1", Hash: "h"})
+	}
 	load := func(ctx context.Context, s *dynamo.Store) error {
 		_, err := s.Load(ctx, []hook.Token{hook.NewToken("acme", delivery(0).ID, 1)})
 		return err
@@ -61,11 +63,13 @@ func TestStore_TranslatesErrors(t *testing.T) {
 		{"a role that may not", load, failure(400, "AccessDeniedException", ""), hook.CodeInternal, ""},
 		{
 			"a stored word that is none", list,
-			answer{body: `{"Items":[{"id":{"S":"ep_0123456789abcdef"},"status":{"S":"asleep"}}]}`}, hook.CodeInternal, "",
+			answer{body: `{"Items":[{"id":{"S":"ep_0123456789abcdef"},"status":{"S":"asleep"}}]}`},
+			hook.CodeInternal, "",
 		},
 		{
 			"a stored attribute of another type", list,
-			answer{body: `{"Items":[{"version":{"S":"two"}}]}`}, hook.CodeInternal, "",
+			answer{body: `{"Items":[{"version":{"S":"two"}}]}`},
+			hook.CodeInternal, "",
 		},
 	}
 	for _, tt := range tests {
@@ -99,8 +103,8 @@ func TestStore_TriesAgainWhenThrottled(t *testing.T) {
 	if err := store.PutEvent(t.Context(), event()); err != nil {
 		t.Errorf("PutEvent(throttled once) = %v; want nil", err)
 	}
-	if len(w.requests) != 2 {
-		t.Errorf("PutEvent(throttled once) sent %d requests; want 2", len(w.requests))
+	if len(w.sent()) != 2 {
+		t.Errorf("PutEvent(throttled once) sent %d requests; want 2", len(w.sent()))
 	}
 }
 
@@ -113,11 +117,11 @@ func TestStore_RetriedTransactionsKeepTheirToken(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if len(w.requests) != 3 {
-		t.Fatalf("requests sent: %d; want 3, the first retried", len(w.requests))
+	if len(w.sent()) != 3 {
+		t.Fatalf("requests sent: %d; want 3, the first retried", len(w.sent()))
 	}
 	var tokens []any
-	for _, r := range w.requests {
+	for _, r := range w.sent() {
 		tokens = append(tokens, r.body.at("ClientRequestToken"))
 	}
 	if tokens[0] == nil || tokens[0] != tokens[1] || tokens[2] == tokens[0] {
@@ -151,7 +155,7 @@ func TestStore_Unreachable(t *testing.T) {
 	if err := store.PutEvent(t.Context(), event()); hook.CodeOf(err) != hook.CodeUnavailable {
 		t.Errorf("PutEvent(connection breaks) = %v; want unavailable", err)
 	}
-	if len(w.requests) < 2 {
-		t.Errorf("PutEvent(connection breaks) sent %d requests; want the SDK to try again", len(w.requests))
+	if len(w.sent()) < 2 {
+		t.Errorf("PutEvent(connection breaks) sent %d requests; want the SDK to try again", len(w.sent()))
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"strings"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -21,24 +20,18 @@ import (
 	"surehook/internal/porttest"
 )
 
-// TestStore_OnEmulators runs the suite on every emulator that
-// SUREHOOK_EMULATORS names: "name=address,name=address".
+// TestStore_OnEmulators runs the suite on every emulator there is.
 func TestStore_OnEmulators(t *testing.T) {
 	t.Parallel()
 
-	list := os.Getenv("SUREHOOK_EMULATORS")
-	if list == "" {
-		t.Fatal("SUREHOOK_EMULATORS is empty; want name=address,name=address")
-	}
-	for emulator := range strings.SplitSeq(list, ",") {
-		name, address, _ := strings.Cut(emulator, "=")
-		t.Run(name, func(t *testing.T) {
+	for _, emulator := range porttest.Emulators(t, os.Getenv(porttest.EmulatorsVariable)) {
+		t.Run(emulator.Name, func(t *testing.T) {
 			t.Parallel()
 
 			cfg := aws.Config{
 				Region:       "us-east-1",
 				Credentials:  credentials.NewStaticCredentialsProvider("test", "test", ""),
-				BaseEndpoint: &address,
+				BaseEndpoint: &emulator.URL,
 				HTTPClient:   plainBodies{awshttp.NewBuildableClient()},
 			}
 			porttest.Store(t, func(t *testing.T) porttest.StoreUnderTest {

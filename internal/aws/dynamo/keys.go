@@ -46,7 +46,9 @@ func endpointKey(tenant hook.TenantID, id hook.EndpointID) key {
 	return key{tenantPartition(tenant), endpointPrefix + string(id)}
 }
 
-func uidKey(tenant hook.TenantID, uid string) key { return key{tenantPartition(tenant), uidPrefix + uid} }
+func uidKey(tenant hook.TenantID, uid string) key {
+	return key{tenantPartition(tenant), uidPrefix + uid}
+}
 
 func eventKey(id hook.EventID) key { return key{eventPartition(id), eventSort} }
 

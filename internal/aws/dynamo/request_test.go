@@ -1,6 +1,7 @@
 package dynamo_test
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -121,9 +122,11 @@ func TestStore_WritesAreConditional(t *testing.T) {
 				add(sent.op, sent.body)
 			}
 			writes, _ := sent.body.at("TransactItems").([]any)
-			for _, write := range writes {
-				for kind, b := range write.(map[string]any) {
-					add(kind, b.(map[string]any))
+			for i := range writes {
+				for _, kind := range []string{"Put", "Update", "Delete"} {
+					if b, ok := sent.body.at("TransactItems", i, kind).(map[string]any); ok {
+						add(kind, b)
+					}
 				}
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
@@ -142,27 +145,27 @@ func TestStore_ReadsAreConsistent(t *testing.T) {
 		flag     []any // where the request says so
 	}{
 		{"Load", "BatchGetItem", func(ctx context.Context, s *dynamo.Store) error {
-			_, err := s.Load(t.Context(), []hook.Token{hook.NewToken("acme", delivery(0).ID, 1)})
+			_, err := s.Load(ctx, []hook.Token{hook.NewToken("acme", delivery(0).ID, 1)})
 			return err
 		}, []any{"RequestItems", "table", "ConsistentRead"}},
 		{"Event", "GetItem", func(ctx context.Context, s *dynamo.Store) error {
-			_, err := s.Event(t.Context(), eventID)
+			_, err := s.Event(ctx, eventID)
 			return err
 		}, []any{"ConsistentRead"}},
 		{"Delivery", "GetItem", func(ctx context.Context, s *dynamo.Store) error {
-			_, err := s.Delivery(t.Context(), delivery(0).ID)
+			_, err := s.Delivery(ctx, delivery(0).ID)
 			return err
 		}, []any{"ConsistentRead"}},
 		{"Endpoint", "GetItem", func(ctx context.Context, s *dynamo.Store) error {
-			_, err := s.Endpoint(t.Context(), "acme", endpointID)
+			_, err := s.Endpoint(ctx, "acme", endpointID)
 			return err
 		}, []any{"ConsistentRead"}},
 		{"TenantVersion", "GetItem", func(ctx context.Context, s *dynamo.Store) error {
-			_, err := s.TenantVersion(t.Context(), "acme")
+			_, err := s.TenantVersion(ctx, "acme")
 			return err
 		}, []any{"ConsistentRead"}},
 		{"Endpoints", "Query", func(ctx context.Context, s *dynamo.Store) error {
-			_, err := s.Endpoints(t.Context(), "acme")
+			_, err := s.Endpoints(ctx, "acme")
 			return err
 		}, []any{"ConsistentRead"}},
 	}
@@ -194,12 +197,12 @@ func TestStore_Load_AsksAgainForWhatWasLeftOut(t *testing.T) {
 	if err != nil || got.Endpoints[endpointID].Version != 2 {
 		t.Errorf("Load() = %v, %v; want the endpoint that was left out at first", got, err)
 	}
-	if len(w.requests) != 2 {
-		t.Fatalf("Load() sent %d requests; want 2", len(w.requests))
+	if len(w.sent()) != 2 {
+		t.Fatalf("Load() sent %d requests; want 2", len(w.sent()))
 	}
-	keys, _ := w.requests[1].body.at("RequestItems", "table", "Keys").([]any)
-	if len(keys) != 1 || w.requests[1].body.at("RequestItems", "table", "ConsistentRead") != true {
-		t.Errorf("second request = %v; want a consistent read of the one key", w.requests[1].body)
+	keys, _ := w.sent()[1].body.at("RequestItems", "table", "Keys").([]any)
+	if len(keys) != 1 || w.sent()[1].body.at("RequestItems", "table", "ConsistentRead") != true {
+		t.Errorf("second request = %v; want a consistent read of the one key", w.sent()[1].body)
 	}
 }
 
@@ -225,6 +228,35 @@ func TestStore_TimesOfRemovalAreSeconds(t *testing.T) {
 	}
 }
 
+func TestStore_PutEvent_CompressesWhenThatIsSmaller(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name, payload string
+		encoding      any
+		most          int // bytes of the stored payload, in base64
+	}{
+		{"a payload that compresses", `[` + strings.Repeat(`{"k":1},`, 10_000) + `0]`, "zstd", 200},
+		{"a payload that does not", `{"k":1}`, nil, 12},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			w, store := newWire(t)
+			e := event()
+			e.Payload = []byte(tt.payload)
+			if err := store.PutEvent(t.Context(), e); err != nil {
+				t.Fatal(err)
+			}
+			stored, _ := w.only(t).body.at("Item", "payload", "B").(string)
+			if got := w.only(t).body.at("Item", "encoding", "S"); got != tt.encoding || stored == "" || len(stored) > tt.most {
+				t.Errorf("stored payload has encoding %v and %d bytes; want %v and at most %d", got, len(stored), tt.encoding, tt.most)
+			}
+		})
+	}
+}
+
 // TestStore_FirstTrySuccessIsOneWriteUnit holds the promise that a delivery
 // that succeeds at once is written as one write unit: at most 1 KB by the rules
 // of "DynamoDB item sizes and formats" in the developer guide.
@@ -245,8 +277,8 @@ func TestStore_FirstTrySuccessIsOneWriteUnit(t *testing.T) {
 		t.Fatal(err)
 	}
 	item, _ := w.only(t).body.at("Item").(map[string]any)
-	if size := attributesSize(item); size > 1024 {
-		t.Errorf("delivery item has %d bytes; want at most 1024: %v", size, item)
+	if size := attributesSize(item); size < 500 || size > 1024 {
+		t.Errorf("delivery item has %d bytes; want 500 to 1024: %v", size, item)
 	}
 	for _, name := range []string{names.PartitionKey, names.SortKey, names.ByEndpointHash, names.ByEndpointRange, names.ExpiresAt} {
 		if item[name] == nil {
@@ -259,7 +291,8 @@ func TestStore_FirstTrySuccessIsOneWriteUnit(t *testing.T) {
 func attributesSize(attributes map[string]any) int {
 	size := 0
 	for name, value := range attributes {
-		for kind, v := range value.(map[string]any) {
+		typed, _ := value.(map[string]any)
+		for kind, v := range typed {
 			size += len(name) + valueSize(kind, v)
 		}
 	}
@@ -301,14 +334,14 @@ func TestStore_DeliveriesByEndpoint_AsksForOneMoreThanThePage(t *testing.T) {
 	if err != nil || len(page) != 0 || next == "" {
 		t.Fatalf("DeliveriesByEndpoint(limit 1) = %v, %q, %v; want an empty page and a cursor", page, next, err)
 	}
-	if limit := w.requests[0].body.at("Limit"); limit != 2.0 {
+	if limit := w.sent()[0].body.at("Limit"); limit != 2.0 {
 		t.Errorf("Limit = %v; want 2", limit)
 	}
 	if _, _, err = store.DeliveriesByEndpoint(t.Context(), endpointID, hook.StateDead, next, 1); err != nil {
 		t.Fatal(err)
 	}
-	start, _ := w.requests[2].body.at("ExclusiveStartKey").(map[string]any)
-	if len(start) != 4 || w.requests[2].body.at("ExclusiveStartKey", "sk", "S") != "delivery#ep_0123456789abcdef#0003" {
+	start, _ := w.sent()[2].body.at("ExclusiveStartKey").(map[string]any)
+	if len(start) != 4 || w.sent()[2].body.at("ExclusiveStartKey", "sk", "S") != "delivery#ep_0123456789abcdef#0003" {
 		t.Errorf("ExclusiveStartKey = %v; want the keys of table and index of the last row shown", start)
 	}
 }

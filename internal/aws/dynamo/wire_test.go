@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -109,16 +110,23 @@ func (w *wire) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(rw, a.body)
 }
 
+// sent returns the requests so far.
+func (w *wire) sent() []request {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	return slices.Clone(w.requests)
+}
+
 // only returns the only request that was sent.
 func (w *wire) only(t *testing.T) request {
 	t.Helper()
 
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if len(w.requests) != 1 {
-		t.Fatalf("requests sent: %v; want one", w.requests)
+	sent := w.sent()
+	if len(sent) != 1 {
+		t.Fatalf("requests sent: %v; want one", sent)
 	}
-	return w.requests[0]
+	return sent[0]
 }
 
 func failure(status int, kind, rest string) answer {
