@@ -151,7 +151,7 @@ func (t *tenant) byUID(uid string) (hook.Endpoint, bool) {
 func copyEndpoint(e hook.Endpoint) hook.Endpoint {
 	e.EventTypes = slices.Clone(e.EventTypes)
 	e.Metadata = maps.Clone(e.Metadata)
-	
+	e.Headers = maps.Clone(e.Headers)
 	e.Retry.Schedule = slices.Clone(e.Retry.Schedule)
 	e.Schemes = slices.Clone(e.Schemes)
 	e.Secrets = slices.Clone(e.Secrets)
