@@ -17,7 +17,7 @@ import (
 type TenantID string
 
 // EventID is "evt_" and a TypeID suffix of 26 characters; ids of events without
-// an idempotency key sort by the time they were accepted.
+// an idempotency key sort by the millisecond in which they were accepted.
 type EventID string
 
 // EndpointID is "ep_" and 16 random characters.

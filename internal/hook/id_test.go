@@ -15,19 +15,22 @@ const (
 func TestNewEventID_SortsByTime(t *testing.T) {
 	t.Parallel()
 
-	var last hook.EventID
+	// A UUIDv7 begins with 48 bits of milliseconds: ten characters with the two bits of padding.
+	const milliseconds = len("evt_") + 10
+	seen := make(map[hook.EventID]bool)
+	var last string
 	for range 1000 {
 		id, err := hook.NewEventID()
 		if err != nil {
 			t.Fatalf("NewEventID() = %v", err)
 		}
-		if id <= last {
-			t.Fatalf("NewEventID() = %s after %s; want a later one", id, last)
+		if seen[id] || string(id[:milliseconds]) < last {
+			t.Fatalf("NewEventID() = %s after %s; want another one, no earlier", id, last)
 		}
 		if _, err := hook.ParseEventID(string(id)); err != nil {
 			t.Fatalf("ParseEventID(%s) = %v", id, err)
 		}
-		last = id
+		seen[id], last = true, string(id[:milliseconds])
 	}
 }
 
