@@ -140,7 +140,7 @@ func TestABatchAnswersForEachOfItsEvents(t *testing.T) {
 		{"type": "order.created", "payload": 1},
 		{"type": "no spaces please", "payload": 2},
 		{"type": "order.created", "payload": 3},
-	}}, http.StatusAccepted, &out)
+	}}, http.StatusMultiStatus, &out)
 	if len(out.Data) != 3 {
 		t.Fatalf("results = %+v; want three", out.Data)
 	}
