@@ -4,7 +4,7 @@ SHELL       := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 MAKEFLAGS   += --no-builtin-rules --no-print-directory
 
-FUNCTIONS := ingest deliver manage authorize
+FUNCTIONS := ingest deliver breaker manage authorize
 HOST_ARCH := $(shell go env GOARCH 2>/dev/null)
 ENV       ?=
 ARCH      ?= arm64

@@ -29,8 +29,11 @@ type Environment struct {
 	// answered with 429 before a function runs.
 	RequestsPerSecond int
 	Burst             int
-	// Concurrency bounds the deliver function, lane by lane.
+	// Concurrency bounds the work on the queues, queue by queue.
 	Concurrency Concurrency
+	// BreakerTick is how often the breaker looks for endpoints whose message on
+	// the circuits queue was lost: whole minutes, for the Scheduler is no finer.
+	BreakerTick time.Duration
 
 	// Architecture the functions are built for: arm64 or amd64, as Go has it.
 	Architecture string
@@ -38,11 +41,12 @@ type Environment struct {
 	Egress string
 }
 
-// Concurrency is how many batches of each lane are worked on at once, 2 to
-// 1,000. Their sum is what deliver takes of the account's concurrency (1,000
-// unless raised): leave room for the functions behind the API.
+// Concurrency is how many batches of each queue are worked on at once, 2 to
+// 1,000. Their sum is what deliver and breaker take of the account's concurrency
+// (1,000 unless raised): leave room for the functions behind the API.
 type Concurrency struct {
-	Live, Retry, Replay int
+	Live, Retry, Replay int // lanes of deliver
+	Circuits            int // of breaker
 }
 
 // day is here because time has no unit beyond hours.
@@ -57,7 +61,8 @@ func environments(localArch string) []Environment {
 			LogRetention:      awslogs.RetentionDays_ONE_WEEK,
 			RequestsPerSecond: 50,
 			Burst:             100,
-			Concurrency:       Concurrency{Live: 5, Retry: 2, Replay: 2},
+			Concurrency:       Concurrency{Live: 5, Retry: 2, Replay: 2, Circuits: 5},
+			BreakerTick:       time.Minute,
 			Architecture:      "arm64",
 			Egress:            names.EgressPublic,
 		},
@@ -68,7 +73,8 @@ func environments(localArch string) []Environment {
 			PointInTimeRecovery: true,
 			RequestsPerSecond:   200,
 			Burst:               400,
-			Concurrency:         Concurrency{Live: 20, Retry: 10, Replay: 5},
+			Concurrency:         Concurrency{Live: 20, Retry: 10, Replay: 5, Circuits: 10},
+			BreakerTick:         time.Minute,
 			Architecture:        "arm64",
 			Egress:              names.EgressPublic,
 		},
@@ -80,7 +86,8 @@ func environments(localArch string) []Environment {
 			PointInTimeRecovery: true,
 			RequestsPerSecond:   1000,
 			Burst:               2000,
-			Concurrency:         Concurrency{Live: 200, Retry: 100, Replay: 50},
+			Concurrency:         Concurrency{Live: 200, Retry: 100, Replay: 50, Circuits: 20},
+			BreakerTick:         time.Minute,
 			Architecture:        "arm64",
 			Egress:              names.EgressPublic,
 		},
@@ -90,7 +97,8 @@ func environments(localArch string) []Environment {
 			LogRetention:      awslogs.RetentionDays_ONE_DAY,
 			RequestsPerSecond: 1000,
 			Burst:             2000,
-			Concurrency:       Concurrency{Live: 4, Retry: 2, Replay: 2},
+			Concurrency:       Concurrency{Live: 4, Retry: 2, Replay: 2, Circuits: 2},
+			BreakerTick:       time.Minute,
 			Architecture:      localArch,
 			Egress:            names.EgressLoopback,
 		},
@@ -135,8 +143,9 @@ func (e Environment) Validate() error {
 	fault(e.Architecture != "arm64" && e.Architecture != "amd64", "architecture %q is not arm64 or amd64", e.Architecture)
 	fault(e.Retention < day, "retention of %v is less than a day", e.Retention)
 	fault(e.RequestsPerSecond < 1 || e.Burst < 1, "throttle of %d requests a second, burst %d, lets nothing in", e.RequestsPerSecond, e.Burst)
-	for _, n := range []int{e.Concurrency.Live, e.Concurrency.Retry, e.Concurrency.Replay} {
-		fault(n < 2 || n > 1000, "concurrency of a lane is %d: Lambda takes 2 to 1000", n)
+	for _, n := range []int{e.Concurrency.Live, e.Concurrency.Retry, e.Concurrency.Replay, e.Concurrency.Circuits} {
+		fault(n < 2 || n > 1000, "concurrency of a queue is %d: Lambda takes 2 to 1000", n)
 	}
+	fault(e.BreakerTick < time.Minute || e.BreakerTick%time.Minute != 0, "a breaker tick every %v: the Scheduler takes whole minutes", e.BreakerTick)
 	return errors.Join(faults...)
 }

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"surehook/internal/names"
 )
@@ -67,6 +68,10 @@ func TestEnvironment_Validate(t *testing.T) {
 		{name: "one is too little concurrency", env: "dev", change: func(e *Environment) { e.Concurrency.Retry = 1 }, want: "concurrency"},
 		{name: "a thousand is the greatest concurrency", env: "dev", change: func(e *Environment) { e.Concurrency.Live = 1000 }},
 		{name: "a thousand and one is too much concurrency", env: "dev", change: func(e *Environment) { e.Concurrency.Live = 1001 }, want: "concurrency"},
+		{name: "the breaker's concurrency is bounded too", env: "dev", change: func(e *Environment) { e.Concurrency.Circuits = 1 }, want: "concurrency"},
+		{name: "a minute is the shortest tick", env: "local", change: func(e *Environment) { e.BreakerTick = time.Minute }},
+		{name: "a shorter tick is refused", env: "local", change: func(e *Environment) { e.BreakerTick = time.Minute - 1 }, want: "tick"},
+		{name: "a tick is whole minutes", env: "local", change: func(e *Environment) { e.BreakerTick = 90 * time.Second }, want: "tick"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -23,6 +23,7 @@ import (
 const (
 	apiTimeout       = 29 * time.Second // just below the 30 s after which an HTTP API answers 503 itself
 	deliverTimeout   = 60 * time.Second // an endpoint may take 30 s; the rest is for loading and settling
+	breakerTimeout   = 60 * time.Second // a wave of 500 deliveries, or a tick that finds 200 endpoints
 	authorizeTimeout = 5 * time.Second  // one read, two at a cold start
 )
 
@@ -35,16 +36,16 @@ const (
 	authorizeMemory = 256
 )
 
-// deliverBatch is how many tokens an invocation gets at most. They are
-// attempted at once, so the slowest of ten costs the others little.
-const deliverBatch = 10
+// messageBatch is how many messages an invocation gets at most. They are
+// worked on at once, so the slowest of ten costs the others little.
+const messageBatch = 10
 
 // functionNames returns the folders below dist, one per function.
-func functionNames() []string { return []string{"ingest", "deliver", "manage", "authorize"} }
+func functionNames() []string { return []string{"ingest", "deliver", "breaker", "manage", "authorize"} }
 
 // Functions are the Lambda functions of the stack.
 type Functions struct {
-	Ingest, Deliver, Manage, Authorize awslambda.Function
+	Ingest, Deliver, Breaker, Manage, Authorize awslambda.Function
 }
 
 // FunctionsProps says what NewFunctions makes.
@@ -59,26 +60,28 @@ type FunctionsProps struct {
 }
 
 // NewFunctions makes the functions, each with a role of its own that holds its
-// own permissions only, and puts deliver behind the lanes.
+// own permissions only, and puts deliver and breaker behind their queues.
 func NewFunctions(scope constructs.Construct, p FunctionsProps) Functions {
 	f := Functions{
 		Ingest:    newFunction(scope, "Ingest", p, functionProps{"ingest", apiTimeout, workMemory, ingestEnv(p), grantIngest}),
 		Deliver:   newFunction(scope, "Deliver", p, functionProps{"deliver", deliverTimeout, workMemory, deliverEnv(p), grantDeliver}),
+		Breaker:   newFunction(scope, "Breaker", p, functionProps{"breaker", breakerTimeout, workMemory, breakerEnv(p), grantBreaker}),
 		Manage:    newFunction(scope, "Manage", p, functionProps{"manage", apiTimeout, workMemory, manageEnv(p), grantManage}),
 		Authorize: newFunction(scope, "Authorize", p, functionProps{"authorize", authorizeTimeout, authorizeMemory, authorizeEnv(p), grantAuthorize}),
 	}
-	lanes := p.Environment.Concurrency
-	addLane(f.Deliver, p.Queues.Live, lanes.Live)
-	addLane(f.Deliver, p.Queues.Retry, lanes.Retry)
-	addLane(f.Deliver, p.Queues.Replay, lanes.Replay)
+	atOnce := p.Environment.Concurrency
+	addQueue(f.Deliver, p.Queues.Live, atOnce.Live)
+	addQueue(f.Deliver, p.Queues.Retry, atOnce.Retry)
+	addQueue(f.Deliver, p.Queues.Replay, atOnce.Replay)
+	addQueue(f.Breaker, p.Queues.Circuits, atOnce.Circuits)
 	return f
 }
 
-// addLane makes the function work on a queue. Each lane has its own limit, so
+// addQueue makes the function work on a queue. Each lane has its own limit, so
 // that a flood of retries or a large replay leaves first attempts their share.
-func addLane(f awslambda.Function, queue awssqs.Queue, concurrency int) {
+func addQueue(f awslambda.Function, queue awssqs.Queue, concurrency int) {
 	f.AddEventSource(awslambdaeventsources.NewSqsEventSource(queue, &awslambdaeventsources.SqsEventSourceProps{
-		BatchSize:               jsii.Number(deliverBatch),
+		BatchSize:               jsii.Number(messageBatch),
 		MaxConcurrency:          jsii.Number(concurrency),
 		ReportBatchItemFailures: jsii.Bool(true),
 	}))
@@ -145,6 +148,7 @@ func deliverEnv(p FunctionsProps) map[string]*string {
 		names.EnvRetryQueue:       p.Queues.Retry.QueueUrl(),
 		names.EnvRetryQueueARN:    p.Queues.Retry.QueueArn(),
 		names.EnvDeadLettersQueue: p.Queues.DeadLetters.QueueUrl(),
+		names.EnvCircuitsQueue:    p.Queues.Circuits.QueueUrl(),
 		names.EnvUndeliverableARN: p.Queues.Undeliverable.QueueArn(),
 		names.EnvScheduleGroup:    p.Schedules.Group.ScheduleGroupName(),
 		names.EnvScheduleRole:     p.Schedules.Role.RoleArn(),
@@ -152,13 +156,23 @@ func deliverEnv(p FunctionsProps) map[string]*string {
 	}
 }
 
+func breakerEnv(p FunctionsProps) map[string]*string {
+	return map[string]*string{
+		names.EnvTable:            p.Table.TableName(),
+		names.EnvRetryQueue:       p.Queues.Retry.QueueUrl(),
+		names.EnvDeadLettersQueue: p.Queues.DeadLetters.QueueUrl(),
+		names.EnvCircuitsQueue:    p.Queues.Circuits.QueueUrl(),
+	}
+}
+
 func manageEnv(p FunctionsProps) map[string]*string {
 	return map[string]*string{
-		names.EnvTable:     p.Table.TableName(),
-		names.EnvKey:       p.Secrets.Key.KeyArn(),
-		names.EnvLiveQueue: p.Queues.Live.QueueUrl(),
-		names.EnvRetention: jsii.String(p.Environment.Retention.String()),
-		names.EnvEgress:    &p.Environment.Egress,
+		names.EnvTable:         p.Table.TableName(),
+		names.EnvKey:           p.Secrets.Key.KeyArn(),
+		names.EnvLiveQueue:     p.Queues.Live.QueueUrl(),
+		names.EnvCircuitsQueue: p.Queues.Circuits.QueueUrl(),
+		names.EnvRetention:     jsii.String(p.Environment.Retention.String()),
+		names.EnvEgress:        &p.Environment.Egress,
 	}
 }
 

@@ -28,6 +28,7 @@ func TestFunctions(t *testing.T) {
 			}{
 				"Ingest":    {"ingest", 29, 512},
 				"Deliver":   {"deliver", 60, 512},
+				"Breaker":   {"breaker", 60, 512},
 				"Manage":    {"manage", 29, 512},
 				"Authorize": {"authorize", 5, 256},
 			} {
@@ -49,8 +50,8 @@ func TestFunctions(t *testing.T) {
 					t.Errorf("log group of %s: %s; want it to go with the stack", id, logs.DeletionPolicy)
 				}
 			}
-			if n := len(tpl.all("AWS::Lambda::Function")); n != 4 {
-				t.Errorf("%d functions; want 4 and no helpers of CDK", n)
+			if n := len(tpl.all("AWS::Lambda::Function")); n != 5 {
+				t.Errorf("%d functions; want 5 and no helpers of CDK", n)
 			}
 		})
 	}
@@ -73,12 +74,17 @@ func TestFunctions_environment(t *testing.T) {
 					names.EnvTable: "${Table}", names.EnvKey: "${Key.Arn}",
 					names.EnvLiveQueue: "${Live}", names.EnvRetryQueue: "${Retry}", names.EnvRetryQueueARN: "${Retry.Arn}",
 					names.EnvDeadLettersQueue: "${DeadLetters}", names.EnvUndeliverableARN: "${Undeliverable.Arn}",
+					names.EnvCircuitsQueue: "${Circuits}",
 					names.EnvScheduleGroup: "surehook-" + env.Name, names.EnvScheduleRole: "${ScheduleRole.Arn}",
 					names.EnvEgress: egress[env.Name],
 				},
+				"Breaker": {
+					names.EnvTable: "${Table}", names.EnvRetryQueue: "${Retry}", names.EnvDeadLettersQueue: "${DeadLetters}",
+					names.EnvCircuitsQueue: "${Circuits}",
+				},
 				"Manage": {
 					names.EnvTable: "${Table}", names.EnvKey: "${Key.Arn}", names.EnvLiveQueue: "${Live}",
-					names.EnvRetention: retention[env.Name], names.EnvEgress: egress[env.Name],
+					names.EnvCircuitsQueue: "${Circuits}", names.EnvRetention: retention[env.Name], names.EnvEgress: egress[env.Name],
 				},
 				"Authorize": {names.EnvTable: "${Table}", names.EnvAdminKeySecret: "${AdminKey}"},
 			}

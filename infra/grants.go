@@ -46,15 +46,16 @@ func grantIngest(role awsiam.Role, p FunctionsProps) {
 	allow(role, "sqs:SendMessage").on(p.Queues.Live.QueueArn())
 }
 
-// grantDeliver: record attempts and make the next ones happen. What it may
-// take from the lanes comes with its event sources.
+// grantDeliver: record attempts, make the next ones happen, and keep the
+// circuits. What it may take from the lanes comes with its event sources.
 func grantDeliver(role awsiam.Role, p FunctionsProps) {
 	// A transaction needs the permissions of its parts: here, puts and updates.
+	// What the gate counts and gives out is updated too.
 	allow(role, "dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem").
 		on(p.Table.TableArn())
 	// The live lane: a token that comes before its time goes back there, delayed.
 	allow(role, "sqs:SendMessage").
-		on(p.Queues.Live.QueueArn(), p.Queues.Retry.QueueArn(), p.Queues.DeadLetters.QueueArn())
+		on(p.Queues.Live.QueueArn(), p.Queues.Retry.QueueArn(), p.Queues.DeadLetters.QueueArn(), p.Queues.Circuits.QueueArn())
 	allow(role, "kms:Decrypt").on(p.Secrets.Key.KeyArn())
 	allow(role, "scheduler:CreateSchedule").on(awscdk.Stack_Of(role).FormatArn(&awscdk.ArnComponents{
 		Service:      jsii.String("scheduler"),
@@ -66,13 +67,23 @@ func grantDeliver(role awsiam.Role, p FunctionsProps) {
 		on(p.Schedules.Role.RoleArn())
 }
 
-// grantManage: keep endpoints and keys, read what became of events, and send
-// the tokens of test events.
+// grantBreaker: find the circuits that are due and the deliveries that are
+// parked, release them or let them die, and ask itself to look again. What it
+// may take from the circuits queue comes with its event source.
+func grantBreaker(role awsiam.Role, p FunctionsProps) {
+	allow(role, "dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:PutItem").on(p.Table.TableArn())
+	allow(role, "dynamodb:Query").on(indexARN(p, names.IndexByEndpoint), indexARN(p, names.IndexByState))
+	allow(role, "sqs:SendMessage").
+		on(p.Queues.Retry.QueueArn(), p.Queues.DeadLetters.QueueArn(), p.Queues.Circuits.QueueArn())
+}
+
+// grantManage: keep endpoints and keys, read what became of events, send the
+// tokens of test events, and ask the breaker to look at endpoints.
 func grantManage(role awsiam.Role, p FunctionsProps) {
 	allow(role, "dynamodb:BatchGetItem", "dynamodb:DeleteItem", "dynamodb:GetItem",
 		"dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem").on(p.Table.TableArn())
 	allow(role, "dynamodb:Query").on(indexARN(p, names.IndexByEndpoint))
-	allow(role, "sqs:SendMessage").on(p.Queues.Live.QueueArn())
+	allow(role, "sqs:SendMessage").on(p.Queues.Live.QueueArn(), p.Queues.Circuits.QueueArn())
 	allow(role, "kms:Encrypt").on(p.Secrets.Key.KeyArn())
 }
 

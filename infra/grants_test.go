@@ -122,13 +122,13 @@ func TestGrants_assume(t *testing.T) {
 			t.Parallel()
 
 			roles := tpl.all("AWS::IAM::Role")
-			want := []string{"AuthorizeRole", "DeliverRole", "IngestRole", "ManageRole", "ScheduleRole"}
+			want := []string{"AuthorizeRole", "BreakerRole", "DeliverRole", "IngestRole", "ManageRole", "ScheduleRole", "TickRole"}
 			if diff := cmp.Diff(want, slices.Sorted(maps.Keys(roles))); diff != "" {
 				t.Errorf("roles (-want +got):\n%s", diff)
 			}
 			for id, role := range roles {
 				service, conditions := "lambda.amazonaws.com", "null"
-				if id == "ScheduleRole" {
+				if id == "ScheduleRole" || id == "TickRole" {
 					service = "scheduler.amazonaws.com"
 					conditions = `{"StringEquals":{"aws:SourceAccount":{"Ref":"AWS::AccountId"},"aws:SourceArn":{"Fn::GetAtt":["Schedules`
 				}

@@ -13,22 +13,26 @@ const (
 	// queueRetention is the longest that SQS keeps a message: a token that is not
 	// worked on for a fortnight is the sign of an outage, not of a choice.
 	queueRetention = 14 * day
-	// laneVisibility is how long a token is hidden while it is worked on: six times
-	// the function's timeout, as Lambda asks for, so that a batch that is retried
-	// after a throttle is not handed out twice meanwhile.
-	laneVisibility = 6 * deliverTimeout
-	// maxReceives sends a token to undeliverable. It is far above what throttles
-	// and redeploys cost a good token, which must never end there.
+	// visibilityTimeouts is for how many timeouts of its function a message is
+	// hidden while it is worked on: six, as Lambda asks for, so that a batch that is
+	// retried after a throttle is not handed out twice meanwhile.
+	visibilityTimeouts = 6
+	// maxReceives sends a message to undeliverable. It is far above what throttles
+	// and redeploys cost a good one, which must never end there.
 	maxReceives = 50
 )
 
-// Queues are the lanes that deliver works from and the two dead ends.
+// Queues are the lanes that deliver works from, what the breaker works from,
+// and the two dead ends.
 type Queues struct {
 	Live, Retry, Replay awssqs.Queue
 
+	// Circuits holds endpoints that the breaker is asked to look at.
+	Circuits awssqs.Queue
+
 	// DeadLetters holds deliveries that gave up: customers' troubles.
 	DeadLetters awssqs.Queue
-	// Undeliverable holds tokens that we could not work on: our own. It must stay empty.
+	// Undeliverable holds messages that we could not work on: our own troubles. It must stay empty.
 	Undeliverable awssqs.Queue
 }
 
@@ -41,17 +45,18 @@ type QueuesProps struct {
 // endpoints comes from the messages' group ids, order is not promised.
 func NewQueues(scope constructs.Construct, props QueuesProps) Queues {
 	undeliverable := newQueue(scope, "Undeliverable", awssqs.QueueProps{QueueName: jsii.String(props.Prefix + "-undeliverable")})
-	lane := func(id, name string) awssqs.Queue {
+	work := func(id, name string, timeout time.Duration) awssqs.Queue {
 		return newQueue(scope, id, awssqs.QueueProps{
 			QueueName:         jsii.String(props.Prefix + "-" + name),
-			VisibilityTimeout: seconds(laneVisibility),
+			VisibilityTimeout: seconds(visibilityTimeouts * timeout),
 			DeadLetterQueue:   &awssqs.DeadLetterQueue{Queue: undeliverable, MaxReceiveCount: jsii.Number(maxReceives)},
 		})
 	}
 	return Queues{
-		Live:          lane("Live", "live"),
-		Retry:         lane("Retry", "retry"),
-		Replay:        lane("Replay", "replay"),
+		Live:          work("Live", "live", deliverTimeout),
+		Retry:         work("Retry", "retry", deliverTimeout),
+		Replay:        work("Replay", "replay", deliverTimeout),
+		Circuits:      work("Circuits", "circuits", breakerTimeout),
 		DeadLetters:   newQueue(scope, "DeadLetters", awssqs.QueueProps{QueueName: jsii.String(props.Prefix + "-dead-letters")}),
 		Undeliverable: undeliverable,
 	}

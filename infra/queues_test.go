@@ -5,17 +5,17 @@ import (
 	"testing"
 )
 
-func TestQueues_lanes(t *testing.T) {
+func TestQueues_work(t *testing.T) {
 	t.Parallel()
 
 	for env, tpl := range every(t) {
 		t.Run(env.Name, func(t *testing.T) {
 			t.Parallel()
 
-			timeout, _ := tpl.get(t, "AWS::Lambda::Function", "Deliver").at("Timeout").(float64)
-			for id, name := range map[string]string{"Live": "live", "Retry": "retry", "Replay": "replay"} {
+			for id, worker := range workers() {
+				timeout, _ := tpl.get(t, "AWS::Lambda::Function", worker).at("Timeout").(float64)
 				queue := tpl.get(t, "AWS::SQS::Queue", id)
-				queue.check(t, "QueueName", "surehook-"+env.Name+"-"+name)
+				queue.check(t, "QueueName", "surehook-"+env.Name+"-"+strings.ToLower(id))
 				queue.check(t, "RedrivePolicy.maxReceiveCount", 50)
 				if got := show(queue.at("RedrivePolicy", "deadLetterTargetArn")); got != "${Undeliverable.Arn}" {
 					t.Errorf("%s redrives to %s; want undeliverable", id, got)
@@ -31,6 +31,11 @@ func TestQueues_lanes(t *testing.T) {
 	}
 }
 
+// workers says which function works on which queue.
+func workers() map[string]string {
+	return map[string]string{"Live": "Deliver", "Retry": "Deliver", "Replay": "Deliver", "Circuits": "Breaker"}
+}
+
 func TestQueues_all(t *testing.T) {
 	t.Parallel()
 
@@ -39,8 +44,8 @@ func TestQueues_all(t *testing.T) {
 			t.Parallel()
 
 			queues := tpl.all("AWS::SQS::Queue")
-			if len(queues) != 5 {
-				t.Errorf("%d queues; want 5", len(queues))
+			if len(queues) != 6 {
+				t.Errorf("%d queues; want 6", len(queues))
 			}
 			tls := map[string]bool{}
 			for _, policy := range tpl.all("AWS::SQS::QueuePolicy") {
@@ -64,10 +69,10 @@ func TestQueues_eventSources(t *testing.T) {
 	t.Parallel()
 
 	concurrency := map[string]map[string]int{
-		"dev":     {"Live": 5, "Retry": 2, "Replay": 2},
-		"staging": {"Live": 20, "Retry": 10, "Replay": 5},
-		"prod":    {"Live": 200, "Retry": 100, "Replay": 50},
-		"local":   {"Live": 4, "Retry": 2, "Replay": 2},
+		"dev":     {"Live": 5, "Retry": 2, "Replay": 2, "Circuits": 5},
+		"staging": {"Live": 20, "Retry": 10, "Replay": 5, "Circuits": 10},
+		"prod":    {"Live": 200, "Retry": 100, "Replay": 50, "Circuits": 20},
+		"local":   {"Live": 4, "Retry": 2, "Replay": 2, "Circuits": 2},
 	}
 	for env, tpl := range every(t) {
 		t.Run(env.Name, func(t *testing.T) {
@@ -77,22 +82,22 @@ func TestQueues_eventSources(t *testing.T) {
 			for _, source := range tpl.all("AWS::Lambda::EventSourceMapping") {
 				sources[show(source.at("EventSourceArn"))] = source
 			}
-			for lane, want := range concurrency[env.Name] {
-				source, ok := sources["${"+lane+".Arn}"]
+			for queue, worker := range workers() {
+				source, ok := sources["${"+queue+".Arn}"]
 				if !ok {
-					t.Errorf("nothing works on the lane %s", lane)
+					t.Errorf("nothing works on the queue %s", queue)
 					continue
 				}
-				if got := show(source.at("FunctionName")); got != "${Deliver}" {
-					t.Errorf("%s works on the lane %s; want deliver", got, lane)
+				if got := show(source.at("FunctionName")); got != "${"+worker+"}" {
+					t.Errorf("%s works on the queue %s; want %s", got, queue, worker)
 				}
 				source.check(t, "BatchSize", 10)
 				source.check(t, "MaximumBatchingWindowInSeconds", nil)
 				source.check(t, "FunctionResponseTypes", []any{"ReportBatchItemFailures"})
-				source.check(t, "ScalingConfig.MaximumConcurrency", want)
+				source.check(t, "ScalingConfig.MaximumConcurrency", concurrency[env.Name][queue])
 			}
-			if len(sources) != len(concurrency[env.Name]) {
-				t.Errorf("%d event sources; want one per lane", len(sources))
+			if len(sources) != len(workers()) {
+				t.Errorf("%d event sources; want one per queue", len(sources))
 			}
 		})
 	}

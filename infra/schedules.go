@@ -12,7 +12,8 @@ import (
 // schedulerPrincipal is the service that fires schedules.
 const schedulerPrincipal = "scheduler.amazonaws.com"
 
-// Schedules hold the tokens that are due later than a queue can delay.
+// Schedules hold the tokens that are due later than a queue can delay. The
+// breaker's tick is in their group too.
 type Schedules struct {
 	Group awsscheduler.ScheduleGroup
 	// Role is what the Scheduler may do when a schedule of the group fires.
@@ -26,15 +27,23 @@ type SchedulesProps struct {
 	Undeliverable awssqs.Queue // where tokens go that could not be sent
 }
 
-// NewSchedules makes the group of the retry schedules and the role they run as.
+// NewSchedules makes the group of the schedules and the role that those of
+// retries run as.
 func NewSchedules(scope constructs.Construct, props SchedulesProps) Schedules {
 	group := awsscheduler.NewScheduleGroup(scope, jsii.String("Schedules"), &awsscheduler.ScheduleGroupProps{
 		ScheduleGroupName: &props.Prefix,
 		// What is left in it are tokens for queues that go with the stack.
 		RemovalPolicy: awscdk.RemovalPolicy_DESTROY,
 	})
-	role := awsiam.NewRole(scope, jsii.String("ScheduleRole"), &awsiam.RoleProps{
-		Description: jsii.String("Sends the tokens of due schedules to the retry lane"),
+	role := newScheduleRole(scope, "ScheduleRole", "Sends the tokens of due schedules to the retry lane", group)
+	allow(role, "sqs:SendMessage").on(props.Retry.QueueArn(), props.Undeliverable.QueueArn())
+	return Schedules{Group: group, Role: role}
+}
+
+// newScheduleRole makes a role for schedules of the group.
+func newScheduleRole(scope constructs.Construct, id, description string, group awsscheduler.IScheduleGroup) awsiam.Role {
+	return awsiam.NewRole(scope, &id, &awsiam.RoleProps{
+		Description: &description,
 		// The conditions keep schedules of others from using the role: the Scheduler
 		// gives the group's ARN as the source.
 		// https://docs.aws.amazon.com/scheduler/latest/UserGuide/cross-service-confused-deputy-prevention.html
@@ -47,6 +56,4 @@ func NewSchedules(scope constructs.Construct, props SchedulesProps) Schedules {
 			},
 		}),
 	})
-	allow(role, "sqs:SendMessage").on(props.Retry.QueueArn(), props.Undeliverable.QueueArn())
-	return Schedules{Group: group, Role: role}
 }

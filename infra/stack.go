@@ -53,6 +53,7 @@ func NewStack(scope constructs.Construct, id string, props StackProps) (awscdk.S
 		Secrets:     secrets,
 		Schedules:   schedules,
 	})
+	NewTick(stack, TickProps{Group: schedules.Group, Function: functions.Breaker, Every: env.BreakerTick})
 	api := NewAPI(stack, APIProps{Prefix: id, Environment: env, Functions: functions})
 
 	newOutputs(stack, map[string]*string{
@@ -63,6 +64,7 @@ func NewStack(scope constructs.Construct, id string, props StackProps) (awscdk.S
 		"LiveQueueUrl":      queues.Live.QueueUrl(),
 		"RetryQueueUrl":     queues.Retry.QueueUrl(),
 		"ReplayQueueUrl":    queues.Replay.QueueUrl(),
+		"CircuitsQueueUrl":  queues.Circuits.QueueUrl(),
 		"DeadLettersUrl":    queues.DeadLetters.QueueUrl(),
 		"UndeliverableUrl":  queues.Undeliverable.QueueUrl(),
 		"ScheduleGroupName": schedules.Group.ScheduleGroupName(),

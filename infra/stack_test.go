@@ -24,8 +24,8 @@ func TestStack_outputs(t *testing.T) {
 			t.Parallel()
 
 			want := []string{
-				"AdminKeySecretArn", "ApiUrl", "DeadLettersUrl", "KeyArn", "LiveQueueUrl", "ReplayQueueUrl",
-				"RetryQueueUrl", "ScheduleGroupName", "TableName", "UndeliverableUrl",
+				"AdminKeySecretArn", "ApiUrl", "CircuitsQueueUrl", "DeadLettersUrl", "KeyArn", "LiveQueueUrl",
+				"ReplayQueueUrl", "RetryQueueUrl", "ScheduleGroupName", "TableName", "UndeliverableUrl",
 			}
 			if diff := cmp.Diff(want, slices.Sorted(maps.Keys(tpl.Outputs))); diff != "" {
 				t.Errorf("outputs (-want +got):\n%s", diff)

@@ -24,7 +24,7 @@ func (h *handler) Handle(ctx context.Context, e events.SQSEvent) (events.SQSEven
 	for i, r := range e.Records {
 		messages[i] = deliver.Message{ID: r.MessageId, Body: r.Body}
 	}
-	var response events.SQSEventResponse
+	response := events.SQSEventResponse{BatchItemFailures: []events.SQSBatchItemFailure{}} // a list, not null, when all went well
 	for _, id := range h.deliverer.Batch(ctx, messages) {
 		response.BatchItemFailures = append(response.BatchItemFailures, events.SQSBatchItemFailure{ItemIdentifier: id})
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"os"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 	"surehook/internal/config"
 	"surehook/internal/deliver"
 	"surehook/internal/egress"
+	"surehook/internal/gate"
 	"surehook/internal/names"
 	"surehook/internal/send"
 )
@@ -46,9 +48,10 @@ func run(ctx context.Context, log *slog.Logger) error {
 		return fmt.Errorf("open vault: %w", err)
 	}
 	policy := egress.Policy{Loopback: cfg.Egress.Loopback, RuntimeAPI: cfg.Egress.RuntimeAPI}
+	store := dynamo.New(sdk, cfg.Table)
 	queue := sqs.New(sdk, sqs.URLs{Live: cfg.LiveQueue, Retry: cfg.RetryQueue, DeadLetters: cfg.DeadLettersQueue})
 	h := &handler{deliverer: &deliver.Deliverer{
-		Store: dynamo.New(sdk, cfg.Table),
+		Store: store,
 		Queue: queue,
 		Schedules: scheduler.New(sdk, scheduler.Config{
 			Group:         cfg.ScheduleGroup,
@@ -59,9 +62,14 @@ func run(ctx context.Context, log *slog.Logger) error {
 		DeadLetters: queue,
 		Vault:       vault,
 		Sender:      &send.Sender{Client: egress.NewClient(policy), Policy: policy, UserAgent: names.UserAgent, Now: time.Now},
-		Gate:        deliver.StatusGate{},
-		Log:         log,
-		Now:         time.Now,
+		Gate: &gate.Gate{
+			Store:     store,
+			Attention: sqs.NewCircuits(sdk, cfg.CircuitsQueue),
+			Now:       time.Now,
+			Rand:      rand.Float64,
+		},
+		Log: log,
+		Now: time.Now,
 	}}
 	lambda.StartWithOptions(h.Handle, lambda.WithContext(ctx))
 

@@ -1,5 +1,5 @@
 // Function manage answers everything of the API but the posting of events:
-// endpoints, keys, and reads of what was posted and what came of it.
+// endpoints and their circuits, keys, and reads of what was posted and what came of it.
 package main
 
 import (
@@ -63,6 +63,8 @@ func run(ctx context.Context, log *slog.Logger) error {
 	}
 	reg := &registry.Registry{
 		Endpoints: store,
+		Circuits:  store,
+		Attention: sqs.NewCircuits(sdk, cfg.CircuitsQueue),
 		History:   store,
 		Keys:      store,
 		Vault:     vault,

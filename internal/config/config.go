@@ -29,6 +29,7 @@ type Deliver struct {
 	RetryQueue       string // URL
 	RetryQueueARN    string
 	DeadLettersQueue string // URL
+	CircuitsQueue    string // URL
 	UndeliverableARN string
 	ScheduleGroup    string
 	ScheduleRoleARN  string
@@ -37,11 +38,20 @@ type Deliver struct {
 
 // Manage configures functions/manage.
 type Manage struct {
-	Table     string
-	KeyARN    string // KMS key that seals signing secrets
-	LiveQueue string // URL
-	Retention time.Duration
-	Egress    Egress
+	Table         string
+	KeyARN        string // KMS key that seals signing secrets
+	LiveQueue     string // URL
+	CircuitsQueue string // URL
+	Retention     time.Duration
+	Egress        Egress
+}
+
+// Breaker configures functions/breaker.
+type Breaker struct {
+	Table            string
+	RetryQueue       string // URL
+	DeadLettersQueue string // URL
+	CircuitsQueue    string // URL
 }
 
 // Authorize configures functions/authorize.
@@ -77,6 +87,7 @@ func ForDeliver(lookup Lookup) (Deliver, error) {
 		RetryQueue:       r.text(names.EnvRetryQueue),
 		RetryQueueARN:    r.text(names.EnvRetryQueueARN),
 		DeadLettersQueue: r.text(names.EnvDeadLettersQueue),
+		CircuitsQueue:    r.text(names.EnvCircuitsQueue),
 		UndeliverableARN: r.text(names.EnvUndeliverableARN),
 		ScheduleGroup:    r.text(names.EnvScheduleGroup),
 		ScheduleRoleARN:  r.text(names.EnvScheduleRole),
@@ -89,11 +100,24 @@ func ForDeliver(lookup Lookup) (Deliver, error) {
 func ForManage(lookup Lookup) (Manage, error) {
 	r := reader{lookup: lookup}
 	c := Manage{
-		Table:     r.text(names.EnvTable),
-		KeyARN:    r.text(names.EnvKey),
-		LiveQueue: r.text(names.EnvLiveQueue),
-		Retention: r.duration(names.EnvRetention),
-		Egress:    r.egress(),
+		Table:         r.text(names.EnvTable),
+		KeyARN:        r.text(names.EnvKey),
+		LiveQueue:     r.text(names.EnvLiveQueue),
+		CircuitsQueue: r.text(names.EnvCircuitsQueue),
+		Retention:     r.duration(names.EnvRetention),
+		Egress:        r.egress(),
+	}
+	return c, r.err()
+}
+
+// ForBreaker reads the configuration of functions/breaker.
+func ForBreaker(lookup Lookup) (Breaker, error) {
+	r := reader{lookup: lookup}
+	c := Breaker{
+		Table:            r.text(names.EnvTable),
+		RetryQueue:       r.text(names.EnvRetryQueue),
+		DeadLettersQueue: r.text(names.EnvDeadLettersQueue),
+		CircuitsQueue:    r.text(names.EnvCircuitsQueue),
 	}
 	return c, r.err()
 }

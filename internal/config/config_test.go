@@ -25,6 +25,7 @@ var deliverEnv = map[string]string{
 	names.EnvRetryQueue:       "https://sqs/retry",
 	names.EnvRetryQueueARN:    "arn:aws:sqs:eu-west-1:111122223333:retry",
 	names.EnvDeadLettersQueue: "https://sqs/dead-letters",
+	names.EnvCircuitsQueue:    "https://sqs/circuits",
 	names.EnvUndeliverableARN: "arn:aws:sqs:eu-west-1:111122223333:undeliverable",
 	names.EnvScheduleGroup:    "group",
 	names.EnvScheduleRole:     "arn:aws:iam::111122223333:role/r",
@@ -39,11 +40,23 @@ func TestForDeliver(t *testing.T) {
 	if err != nil {
 		t.Fatalf("ForDeliver() = %v", err)
 	}
-	if got.Table != "table" || got.RetryQueue != "https://sqs/retry" || got.Egress.Loopback {
+	if got.Table != "table" || got.RetryQueue != "https://sqs/retry" || got.CircuitsQueue != "https://sqs/circuits" || got.Egress.Loopback {
 		t.Errorf("ForDeliver() = %+v", got)
 	}
 	if want := netip.MustParseAddrPort("127.0.0.1:9001"); got.Egress.RuntimeAPI != want {
 		t.Errorf("RuntimeAPI = %v; want %v", got.Egress.RuntimeAPI, want)
+	}
+}
+
+func TestForBreaker(t *testing.T) {
+	t.Parallel()
+
+	got, err := config.ForBreaker(lookup(deliverEnv)) // it needs less
+	want := config.Breaker{
+		Table: "table", RetryQueue: "https://sqs/retry", DeadLettersQueue: "https://sqs/dead-letters", CircuitsQueue: "https://sqs/circuits",
+	}
+	if err != nil || got != want {
+		t.Errorf("ForBreaker() = %+v, %v; want %+v", got, err, want)
 	}
 }
 
@@ -72,10 +85,13 @@ func TestForAll_NameEveryMissingVariable(t *testing.T) {
 		{"ingest", func(l config.Lookup) error { _, err := config.ForIngest(l); return err }, []string{names.EnvTable, names.EnvLiveQueue, names.EnvRetention}},
 		{"deliver", func(l config.Lookup) error { _, err := config.ForDeliver(l); return err }, []string{
 			names.EnvTable, names.EnvKey, names.EnvLiveQueue, names.EnvRetryQueue, names.EnvRetryQueueARN, names.EnvDeadLettersQueue,
-			names.EnvUndeliverableARN, names.EnvScheduleGroup, names.EnvScheduleRole, names.EnvEgress,
+			names.EnvCircuitsQueue, names.EnvUndeliverableARN, names.EnvScheduleGroup, names.EnvScheduleRole, names.EnvEgress,
 		}},
 		{"manage", func(l config.Lookup) error { _, err := config.ForManage(l); return err }, []string{
-			names.EnvTable, names.EnvKey, names.EnvLiveQueue, names.EnvRetention, names.EnvEgress,
+			names.EnvTable, names.EnvKey, names.EnvLiveQueue, names.EnvCircuitsQueue, names.EnvRetention, names.EnvEgress,
+		}},
+		{"breaker", func(l config.Lookup) error { _, err := config.ForBreaker(l); return err }, []string{
+			names.EnvTable, names.EnvRetryQueue, names.EnvDeadLettersQueue, names.EnvCircuitsQueue,
 		}},
 		{"authorize", func(l config.Lookup) error { _, err := config.ForAuthorize(l); return err }, []string{names.EnvTable, names.EnvAdminKeySecret}},
 	}

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"surehook/internal/gate"
 	"surehook/internal/hook"
 	"surehook/internal/names"
 	"surehook/internal/send"
@@ -96,7 +97,7 @@ func (d *Deliverer) decode(messages []Message, errs []error) ([]job, []hook.Toke
 }
 
 // workOn judges the jobs, asks the gate once per endpoint and runs them.
-func (d *Deliverer) workOn(ctx context.Context, jobs []job, snapshot hook.Snapshot, errs []error) {
+func (d *Deliverer) workOn(ctx context.Context, jobs []job, snapshot Snapshot, errs []error) {
 	now := d.Now()
 	var wg sync.WaitGroup
 	run := func(index int, f func() error) {
@@ -130,43 +131,85 @@ func (d *Deliverer) workOn(ctx context.Context, jobs []job, snapshot hook.Snapsh
 		}
 	}
 	for id, waiting := range due {
-		verdicts, err := d.Gate.Admit(ctx, waiting[0].endpoint, len(waiting))
-		for i, j := range waiting {
-			if err != nil {
-				errs[j.index] = fmt.Errorf("ask gate of endpoint %s: %w", id, err)
-				continue
-			}
-			run(j.index, func() error { return d.pass(ctx, j.subject, verdicts[i], now) })
+		record, ok := snapshot.Circuits[id]
+		if !ok {
+			record = gate.NewRecord(waiting[0].token.Tenant, id)
 		}
+		wg.Go(func() { d.through(ctx, waiting, record, errs) })
 	}
 	wg.Wait()
 }
 
-// pass does what the gate said.
-func (d *Deliverer) pass(ctx context.Context, s subject, v Verdict, now time.Time) error {
-	switch v.Decision {
-	case Park:
-		if s.delivery.State == hook.StateParked && s.delivery.Reason == v.Reason {
-			return nil
+// through asks the gate about the jobs of one endpoint, runs them and tells the
+// gate what came of them.
+func (d *Deliverer) through(ctx context.Context, jobs []job, record gate.Record, errs []error) {
+	q := gate.Query{Tenant: record.Tenant, ID: record.Endpoint, Endpoint: jobs[0].endpoint, Record: record}
+	for _, j := range jobs {
+		q.Due = append(q.Due, gate.Due{Delivery: j.token.Delivery, Reserved: j.token.Reserved})
+	}
+	admission, err := d.Gate.Admit(ctx, q)
+	if err != nil {
+		for _, j := range jobs {
+			errs[j.index] = fmt.Errorf("ask gate of endpoint %s: %w", q.ID, err)
 		}
-		return d.conclude(ctx, s, without(s, hook.StateParked, v.Reason, now))
-	case Cancel:
-		return d.conclude(ctx, s, without(s, hook.StateCancelled, v.Reason, now))
-	case Admit:
+		return
+	}
+	var (
+		wg      sync.WaitGroup
+		mu      sync.Mutex
+		results []gate.Result
+	)
+	for i, j := range jobs {
+		wg.Go(func() {
+			errs[j.index] = contained(func() error {
+				outcome, err := d.pass(ctx, j.subject, admission.Verdicts[i])
+				if outcome.Class != 0 {
+					mu.Lock()
+					defer mu.Unlock()
+					results = append(results, gate.Result{Class: outcome.Class, RetryAfter: outcome.RetryAfter})
+				}
+				return err
+			})
+		})
+	}
+	wg.Wait()
+	// The deliveries are settled. What the gate did not learn it learns from the
+	// next attempt, and what it lent runs out, so none of them comes again for this.
+	if err := d.Gate.Settle(ctx, admission, results); err != nil {
+		d.Log.ErrorContext(ctx, "gate.not_settled", slog.String(names.LogEndpoint, string(q.ID)), slog.Any(names.LogError, err))
+	}
+}
+
+// pass does what the gate said. The outcome is zero when there was no attempt.
+func (d *Deliverer) pass(ctx context.Context, s subject, v gate.Verdict) (hook.Outcome, error) {
+	switch v.Decision {
+	case gate.Park:
+		if s.delivery.State == hook.StateParked && s.delivery.Reason == v.Reason {
+			return hook.Outcome{}, nil
+		}
+		return hook.Outcome{}, d.conclude(ctx, s, without(s, hook.StateParked, v.Reason, d.Now()))
+	case gate.Cancel:
+		return hook.Outcome{}, d.conclude(ctx, s, without(s, hook.StateCancelled, v.Reason, d.Now()))
+	case gate.Delay:
+		token := hook.NewToken(s.token.Tenant, s.token.Delivery, s.token.Attempt)
+		token.Reserved, token.Delays = v.Reserved || s.token.Reserved, s.token.Delays+1
+		d.Log.LogAttrs(ctx, slog.LevelInfo, "delivery.delayed", append(s.attrs(), slog.Time(names.LogNext, v.Until))...)
+		return hook.Outcome{}, d.plan(ctx, token, v.Until)
+	case gate.Admit:
 		return d.attempt(ctx, s)
 	}
-	return fmt.Errorf("gate answered %d for delivery %s", v.Decision, s.token.Delivery)
+	return hook.Outcome{}, fmt.Errorf("gate answered %d for delivery %s", v.Decision, s.token.Delivery)
 }
 
 // attempt sends the request and settles its outcome.
-func (d *Deliverer) attempt(ctx context.Context, s subject) error {
+func (d *Deliverer) attempt(ctx context.Context, s subject) (hook.Outcome, error) {
 	if deadline, ok := ctx.Deadline(); ok && deadline.Sub(d.Now()) < s.endpoint.Timeout+settleReserve {
-		return errNoTime
+		return hook.Outcome{}, errNoTime
 	}
 	started := d.Now()
 	keys, err := d.keys(ctx, s.endpoint, started)
 	if err != nil {
-		return fmt.Errorf("open secrets of endpoint %s: %w", s.endpoint.ID, err)
+		return hook.Outcome{}, fmt.Errorf("open secrets of endpoint %s: %w", s.endpoint.ID, err)
 	}
 	outcome := d.Sender.Send(ctx, send.Request{
 		Endpoint: *s.endpoint,
@@ -184,7 +227,7 @@ func (d *Deliverer) attempt(ctx context.Context, s subject) error {
 		slog.Int64(names.LogLatency, now.Sub(s.delivery.CreatedAt).Milliseconds()),
 	)
 	d.Log.LogAttrs(ctx, slog.LevelInfo, "delivery.attempted", append(attrs, decided(recorded)...)...)
-	return err
+	return outcome, err
 }
 
 func (d *Deliverer) keys(ctx context.Context, e *hook.Endpoint, now time.Time) ([]sign.Key, error) {

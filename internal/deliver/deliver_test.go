@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"surehook/internal/deliver"
+	"surehook/internal/gate"
 	"surehook/internal/hook"
 	"surehook/internal/send"
 )
@@ -356,10 +357,10 @@ type invocation struct {
 
 func (i invocation) Deadline() (time.Time, bool) { return i.deadline, true }
 
-type brokenGate struct{}
+type brokenGate struct{ deliver.Gate }
 
-func (brokenGate) Admit(context.Context, *hook.Endpoint, int) ([]deliver.Verdict, error) {
-	return nil, errors.New("no answer")
+func (brokenGate) Admit(context.Context, gate.Query) (gate.Admission, error) {
+	return gate.Admission{}, errors.New("no answer")
 }
 
 func TestBatch_GateThatFailsPostponesAll(t *testing.T) {
@@ -372,6 +373,88 @@ func TestBatch_GateThatFailsPostponesAll(t *testing.T) {
 	w.post(endpoint)
 	if received, failed := w.invoke(hook.LaneLive); received != 2 || failed != 2 || len(w.posts) != 0 {
 		t.Errorf("received %d, failed %d, %d POSTs; want 2, 2, 0", received, failed, len(w.posts))
+	}
+}
+
+// A gate that does not take what came of the attempts changes nothing for the deliveries.
+func TestBatch_GateThatDoesNotSettlePostponesNone(t *testing.T) {
+	t.Parallel()
+
+	w := newWorld(t)
+	w.gate = deafGate{w.gate}
+	id := w.post(w.endpoint(nil))[0]
+	if received, failed := w.invoke(hook.LaneLive); received != 1 || failed != 0 || w.delivery(id).State != hook.StateDelivered {
+		t.Errorf("received %d, failed %d, delivery %s; want 1, 0, delivered", received, failed, w.delivery(id).State)
+	}
+}
+
+type deafGate struct{ deliver.Gate }
+
+func (deafGate) Settle(context.Context, gate.Admission, []gate.Result) error {
+	return errors.New("no answer")
+}
+
+func TestBatch_ClosesAndOpensCircuits(t *testing.T) {
+	t.Parallel()
+
+	w := newWorld(t)
+	w.answer = always(503)
+	endpoint := w.endpoint(nil)
+	for range 5 {
+		w.post(endpoint)
+		w.invoke(hook.LaneLive)
+	}
+	if len(w.asks) != 1 || w.asks[0].Endpoint != endpoint.ID {
+		t.Fatalf("asks = %v; want one for a probe of %s", w.asks, endpoint.ID)
+	}
+	var parked []hook.DeliveryID
+	for range 3 {
+		parked = append(parked, w.post(endpoint)...)
+	}
+	w.invoke(hook.LaneLive)
+	if len(w.posts) != 5 {
+		t.Errorf("%d POSTs; want none after the fifth", len(w.posts))
+	}
+	for _, id := range parked {
+		if d := w.delivery(id); d.State != hook.StateParked || d.Reason != hook.ReasonCircuit || d.Attempts != 0 {
+			t.Errorf("%s is %s %s after %d attempts; want parked circuit_open after 0", id, d.State, d.Reason, d.Attempts)
+		}
+	}
+
+	// After the cooldown the first token that comes is the probe, and only it.
+	w.answer = always(200)
+	w.sleepUntil(start.Add(hook.DefaultCooldown))
+	w.enqueue(hook.LaneRetry, hook.NewToken("acme", parked[0], 1), hook.NewToken("acme", parked[1], 1))
+	for range 4 { // the retries of the first five came due meanwhile
+		w.invoke(hook.LaneRetry)
+	}
+	if len(w.posts) != 6 {
+		t.Errorf("%d POSTs; want one more, the probe", len(w.posts))
+	}
+	if last := w.asks[len(w.asks)-1]; len(w.asks) != 2 || last.Wave != 1 {
+		t.Errorf("asks = %v; want a second one, for wave 1", w.asks)
+	}
+}
+
+func TestBatch_DelayedTokensKeepTheirSlot(t *testing.T) {
+	t.Parallel()
+
+	w := newWorld(t)
+	endpoint := w.endpoint(func(e *hook.Endpoint) { e.RatePerSecond = 0.5 })
+	for range 3 {
+		w.post(endpoint)
+	}
+	w.invoke(hook.LaneLive)
+	if len(w.posts) != 1 {
+		t.Fatalf("%d POSTs at once; want 1", len(w.posts))
+	}
+	for range 2 {
+		at, _ := w.queue.Next()
+		w.sleepUntil(at)
+		w.invoke(hook.LaneRetry)
+	}
+	if _, left := w.queue.Next(); left || len(w.posts) != 3 || w.clock().Sub(start) != 4*time.Second {
+		t.Errorf("%d POSTs after %v, tokens left: %t; want 3 after 4 s, each delayed once", len(w.posts), w.clock().Sub(start), left)
 	}
 }
 

@@ -60,7 +60,7 @@ func judge(s subject, now time.Time) (st step, reason string) {
 
 // find puts together what the token is about. ok is false when its event, or
 // the record that a replay wrote, is there no more.
-func find(t hook.Token, from hook.Snapshot) (s subject, ok bool, err error) {
+func find(t hook.Token, from Snapshot) (s subject, ok bool, err error) {
 	event, ok := from.Events[t.Delivery.Event]
 	if !ok {
 		return subject{}, false, nil

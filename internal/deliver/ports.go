@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"surehook/internal/gate"
 	"surehook/internal/hook"
 	"surehook/internal/send"
 )
@@ -11,8 +12,8 @@ import (
 // Store keeps what deliver reads and decides. Every read sees every write that
 // was acknowledged before it began.
 type Store interface {
-	// Load returns the events, endpoints and deliveries that the tokens name.
-	Load(ctx context.Context, tokens []hook.Token) (hook.Snapshot, error)
+	// Load returns the events, endpoints, circuits and deliveries that the tokens name.
+	Load(ctx context.Context, tokens []hook.Token) (Snapshot, error)
 	// Delivery returns the record; CodeNotFound if there is none.
 	Delivery(ctx context.Context, id hook.DeliveryID) (hook.Delivery, error)
 	// SaveDelivery writes the delivery as version d.Version+1 and, in the same
@@ -61,7 +62,8 @@ type Sender interface {
 
 // Gate decides whether attempts may start now.
 type Gate interface {
-	// Admit answers for each of n deliveries that wait for the endpoint.
-	// endpoint is nil when it was deleted.
-	Admit(ctx context.Context, endpoint *hook.Endpoint, n int) ([]Verdict, error)
+	// Admit answers for each delivery that is due at an endpoint.
+	Admit(ctx context.Context, q gate.Query) (gate.Admission, error)
+	// Settle tells what came of those that were admitted, in the order in which they ended.
+	Settle(ctx context.Context, a gate.Admission, results []gate.Result) error
 }

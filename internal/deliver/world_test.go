@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"surehook/internal/deliver"
+	"surehook/internal/gate"
 	"surehook/internal/hook"
 	"surehook/internal/memory"
 	"surehook/internal/send"
@@ -28,6 +29,7 @@ type world struct {
 	schedules *memory.Schedules
 	crash     *crash
 	gate      deliver.Gate
+	asks      []hook.Look // what the gate asked the breaker for
 
 	mu     sync.Mutex
 	now    time.Time
@@ -38,7 +40,8 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 
-	w := &world{t: t, store: memory.NewStore(), now: start, crash: &crash{}, gate: deliver.StatusGate{}}
+	w := &world{t: t, store: memory.NewStore(), now: start, crash: &crash{}}
+	w.gate = &gate.Gate{Store: w.store, Attention: w, Now: w.clock, Rand: func() float64 { return 0.5 }}
 	w.queue = memory.NewQueue(w.clock)
 	w.schedules = memory.NewSchedules(w.queue, w.clock)
 	w.answer = always(200)
@@ -59,6 +62,14 @@ func (w *world) sleepUntil(at time.Time) {
 	if at.After(w.now) {
 		w.now = at
 	}
+}
+
+func (w *world) Ask(_ context.Context, look hook.Look, _ time.Duration) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	w.asks = append(w.asks, look)
+	return nil
 }
 
 func (w *world) Send(_ context.Context, r send.Request) hook.Outcome {

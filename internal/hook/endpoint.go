@@ -7,26 +7,29 @@ import (
 
 // Endpoint is where a tenant's events go: a URL, what it subscribes to, and how it wants to be treated.
 type Endpoint struct {
-	ID          EndpointID
-	Tenant      TenantID
-	UID         string // the user's own alias, unique in the tenant; empty for none
-	URL         string
-	Description string
-	EventTypes  []string // exact types, "prefix.*", or "*"
-	Metadata    map[string]string
-	Headers     map[string]string // sent with every request
-	Retry       RetryPolicy
-	Timeout     time.Duration // of one attempt, redirects included
-	MaxAge      time.Duration // an unsettled delivery older than this is dead
-	Style       HeaderStyle
-	Schemes     []Scheme // signatures to send, without repeats; classic headers carry v1 only
-	Secrets     []Secret // newest first
-	Status      Status
-	Reason      Reason // why it is paused or disabled
-	StatusSince time.Time
-	CreatedAt   time.Time
-	UpdatedAt   time.Time
-	Version     int64 // of the stored record; 0 when there is none
+	ID            EndpointID
+	Tenant        TenantID
+	UID           string // the user's own alias, unique in the tenant; empty for none
+	URL           string
+	Description   string
+	EventTypes    []string // exact types, "prefix.*", or "*"
+	Metadata      map[string]string
+	Headers       map[string]string // sent with every request
+	Retry         RetryPolicy
+	Timeout       time.Duration // of one attempt, redirects included
+	MaxAge        time.Duration // an unsettled delivery older than this is dead
+	RatePerSecond float64       // attempts per second at most; 0: no limit
+	MaxInFlight   int           // attempts under way at the same time at most; 0: no limit
+	Circuit       CircuitSettings
+	Style         HeaderStyle
+	Schemes       []Scheme // signatures to send, without repeats; classic headers carry v1 only
+	Secrets       []Secret // newest first
+	Status        Status
+	Reason        Reason // why it is paused or disabled
+	StatusSince   time.Time
+	CreatedAt     time.Time
+	UpdatedAt     time.Time
+	Version       int64 // of the stored record; 0 when there is none
 }
 
 // Secret is one signing key, sealed. During a rotation an endpoint has several per scheme.

@@ -70,6 +70,7 @@ const (
 	ReasonExpired   Reason = "expired"          // dead: older than the endpoint's max_age
 	ReasonPaused    Reason = "paused"           // parked: the endpoint is paused
 	ReasonDisabled  Reason = "disabled"         // parked: the endpoint is disabled
+	ReasonCircuit   Reason = "circuit_open"     // parked: the endpoint's circuit is open
 	ReasonDeleted   Reason = "endpoint_deleted" // cancelled
 	ReasonManual    Reason = "manual"           // paused or disabled through the API
 )

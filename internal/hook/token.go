@@ -34,6 +34,8 @@ type Token struct {
 	Tenant   TenantID   `json:"tenant"`
 	Attempt  int        `json:"attempt"`
 	Nonce    string     `json:"nonce"`
+	Reserved bool       `json:"reserved,omitempty"` // it waited for the slot that the rate limit gave it
+	Delays   int        `json:"delays,omitempty"`   // how often the gate sent it back to wait, for this attempt
 }
 
 // NewToken returns a fresh token for attempt number of the delivery.
@@ -56,7 +58,7 @@ func DecodeToken(body string) (Token, error) {
 	if err := json.Unmarshal([]byte(body), &t); err != nil {
 		return Token{}, &Error{Code: CodeInvalid, Message: "the message is no token", Err: err}
 	}
-	if t.Delivery.Generation == 0 || t.Attempt < 1 || t.Attempt > MaxAttempts || t.Nonce == "" {
+	if t.Delivery.Generation == 0 || t.Attempt < 1 || t.Attempt > MaxAttempts || t.Nonce == "" || t.Delays < 0 {
 		return Token{}, &Error{Code: CodeInvalid, Message: "the message is no token: delivery, attempt or nonce is missing"}
 	}
 	if _, err := ParseTenantID(string(t.Tenant)); err != nil {

@@ -101,6 +101,7 @@ func ValidateEndpoint(e Endpoint) []FieldError {
 		}
 	}
 	errs = append(errs, validateHeaders(e.Headers)...)
+	errs = append(errs, validateLimits(e)...)
 	if e.Timeout < MinTimeout || e.Timeout > MaxTimeout {
 		add("timeout", "must be %s to %s", FormatDuration(MinTimeout), FormatDuration(MaxTimeout))
 	}

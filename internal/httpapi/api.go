@@ -89,7 +89,7 @@ func manageRoutes(h *manage) []route {
 	return []route{
 		write(http.MethodPost, endpointsPath, h.createEndpoint),
 		read(endpointsPath, h.listEndpoints),
-		read(endpointPath, h.getEndpoint),
+		read(endpointPath, h.standing((*registry.Registry).Standing)),
 		write(http.MethodPatch, endpointPath, h.changeEndpoint),
 		write(http.MethodDelete, endpointPath, h.deleteEndpoint),
 		write(http.MethodPost, endpointPath+"/rotate-secret", h.rotateSecret),
@@ -98,6 +98,8 @@ func manageRoutes(h *manage) []route {
 		write(http.MethodPost, endpointPath+"/resume", h.status((*registry.Registry).Resume)),
 		write(http.MethodPost, endpointPath+"/enable", h.status((*registry.Registry).Enable)),
 		write(http.MethodPost, endpointPath+"/disable", h.status((*registry.Registry).Disable)),
+		write(http.MethodPost, endpointPath+"/circuit/reset", h.standing((*registry.Registry).ResetCircuit)),
+		write(http.MethodPost, endpointPath+"/circuit/open", h.standing((*registry.Registry).OpenCircuit)),
 		read(endpointPath+"/deliveries", h.listEndpointDeliveries),
 		read(eventPath, h.getEvent),
 		read(eventPath+"/deliveries", h.listEventDeliveries),

@@ -33,6 +33,7 @@ var (
 type bundle struct {
 	store    *memory.Store
 	queue    *memory.Queue
+	asked    *memory.Attention
 	registry *registry.Registry
 	acceptor httpapi.Acceptor
 	events   http.Handler
@@ -47,6 +48,7 @@ func setup(tb testing.TB) *bundle {
 	b := &bundle{store: memory.NewStore(), log: new(bytes.Buffer), now: time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)}
 	now := func() time.Time { return b.now }
 	b.queue = memory.NewQueue(now)
+	b.asked = memory.NewAttention(now)
 	directory, err := ingest.NewDirectory(b.store)
 	if err != nil {
 		tb.Fatalf("NewDirectory = %v", err)
@@ -55,7 +57,8 @@ func setup(tb testing.TB) *bundle {
 		Store: b.store, Queue: b.queue, Directory: directory, Retention: 90 * 24 * time.Hour, Now: now, NewID: hook.NewEventID,
 	}
 	b.registry = &registry.Registry{
-		Endpoints: b.store, History: b.store, Keys: b.store, Vault: memory.Vault{}, Policy: egress.Policy{}, Now: now,
+		Endpoints: b.store, Circuits: b.store, Attention: b.asked, History: b.store, Keys: b.store,
+		Vault: memory.Vault{}, Policy: egress.Policy{}, Now: now,
 	}
 	b.acceptor = acceptor
 	log := slog.New(slog.NewJSONHandler(b.log, nil))

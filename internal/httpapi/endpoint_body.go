@@ -21,6 +21,9 @@ type endpointBody struct {
 	Retry            *retryBody         `json:"retry"`
 	Timeout          *duration          `json:"timeout"`
 	MaxAge           *duration          `json:"max_age"`
+	RatePerSecond    *float64           `json:"rate_per_second"`
+	MaxInFlight      *int               `json:"max_in_flight"`
+	Circuit          circuitBody        `json:"circuit"`
 	SignatureHeaders *string            `json:"signature_headers"`
 	SignatureSchemes *[]string          `json:"signature_schemes"`
 }
@@ -38,6 +41,15 @@ type retryBody struct {
 	Jitter      *string          `json:"jitter"`
 }
 
+// circuitBody is what callers set of a circuit. What is not given is nil.
+type circuitBody struct {
+	Failures    *int      `json:"failures"`
+	Rate        *float64  `json:"rate"`
+	Minimum     *int      `json:"minimum"`
+	Cooldown    *duration `json:"cooldown"`
+	MaxCooldown *duration `json:"max_cooldown"`
+}
+
 type exponentialBody struct {
 	Base     duration `json:"base"`
 	Factor   float64  `json:"factor"`
@@ -50,14 +62,23 @@ type exponentialBody struct {
 func (b endpointBody) fields() (registry.Fields, error) {
 	var errs []hook.FieldError
 	f := registry.Fields{
-		UID:         b.UID,
-		URL:         b.URL,
-		Description: b.Description,
-		EventTypes:  b.EventTypes,
-		Metadata:    b.Metadata,
-		Headers:     b.Headers,
-		Timeout:     (*time.Duration)(b.Timeout),
-		MaxAge:      (*time.Duration)(b.MaxAge),
+		UID:           b.UID,
+		URL:           b.URL,
+		Description:   b.Description,
+		EventTypes:    b.EventTypes,
+		Metadata:      b.Metadata,
+		Headers:       b.Headers,
+		Timeout:       (*time.Duration)(b.Timeout),
+		MaxAge:        (*time.Duration)(b.MaxAge),
+		RatePerSecond: b.RatePerSecond,
+		MaxInFlight:   b.MaxInFlight,
+		Circuit: registry.CircuitFields{
+			Failures:    b.Circuit.Failures,
+			Rate:        b.Circuit.Rate,
+			Minimum:     b.Circuit.Minimum,
+			Cooldown:    (*time.Duration)(b.Circuit.Cooldown),
+			MaxCooldown: (*time.Duration)(b.Circuit.MaxCooldown),
+		},
 	}
 	if b.Retry != nil {
 		policy, wrong := b.Retry.policy()

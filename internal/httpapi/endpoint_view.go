@@ -22,6 +22,9 @@ type endpointView struct {
 	Retry            retryView         `json:"retry"`
 	Timeout          duration          `json:"timeout"`
 	MaxAge           duration          `json:"max_age"`
+	RatePerSecond    float64           `json:"rate_per_second"` // 0: no limit
+	MaxInFlight      int               `json:"max_in_flight"`   // 0: no limit
+	Circuit          circuitView       `json:"circuit"`
 	SignatureHeaders string            `json:"signature_headers"`
 	SignatureSchemes []string          `json:"signature_schemes"`
 	PublicKey        string            `json:"public_key,omitzero"`
@@ -71,6 +74,9 @@ func viewEndpoint(e hook.Endpoint, p hook.Principal) endpointView {
 		Retry:            viewRetry(e.Retry),
 		Timeout:          duration(e.Timeout),
 		MaxAge:           duration(e.MaxAge),
+		RatePerSecond:    e.RatePerSecond,
+		MaxInFlight:      e.MaxInFlight,
+		Circuit:          viewCircuit(e.Circuit.WithDefaults()),
 		SignatureHeaders: e.Style.String(),
 		SignatureSchemes: schemes,
 		PublicKey:        registry.PublicKey(e),

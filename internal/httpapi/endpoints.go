@@ -66,11 +66,6 @@ func (h *manage) listEndpoints(ctx context.Context, c *call) (reply, error) {
 	return viewList(list, func(e hook.Endpoint) endpointView { return viewEndpoint(e, c.principal) }), nil
 }
 
-func (h *manage) getEndpoint(ctx context.Context, c *call) (reply, error) {
-	e, err := h.registry.Endpoint(ctx, c.tenant, c.r.PathValue("endpoint"))
-	return h.endpoint(c, e, err)
-}
-
 func (h *manage) changeEndpoint(ctx context.Context, c *call) (reply, error) {
 	version, err := ifMatch(c)
 	if err != nil {
@@ -106,6 +101,20 @@ func (h *manage) status(
 	return func(ctx context.Context, c *call) (reply, error) {
 		e, err := set(h.registry, ctx, c.tenant, c.r.PathValue("endpoint"))
 		return h.endpoint(c, e, err)
+	}
+}
+
+// standing returns the action that answers with the endpoint and its circuit.
+func (h *manage) standing(
+	do func(r *registry.Registry, ctx context.Context, tenant hook.TenantID, ref string) (registry.Standing, error),
+) action {
+	return func(ctx context.Context, c *call) (reply, error) {
+		s, err := do(h.registry, ctx, c.tenant, c.r.PathValue("endpoint"))
+		if err != nil {
+			return reply{}, err
+		}
+		view := standingView{endpointView: viewEndpoint(s.Endpoint, c.principal), CircuitState: viewCircuitState(s)}
+		return ok(view).versioned(s.Endpoint.Version), nil
 	}
 }
 

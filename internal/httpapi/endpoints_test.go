@@ -25,7 +25,9 @@ func TestEndpoints_create(t *testing.T) {
 	id := idOf(t, e)
 	const at = `"2026-11-21T09:30:00.000Z"`
 	base := `{"id":"` + id + `","uid":"","url":"https://example.com/hooks","description":"","event_types":["*"],"metadata":{},"headers":{},` +
-		`"retry":{"preset":"standard"},"timeout":"10s","max_age":"72h","signature_headers":"standard","signature_schemes":["v1"],` +
+		`"retry":{"preset":"standard"},"timeout":"10s","max_age":"72h",` +
+		`"rate_per_second":0,"max_in_flight":0,"circuit":{"failures":5,"rate":0.5,"minimum":10,"cooldown":"5m","max_cooldown":"1h"},` +
+		`"signature_headers":"standard","signature_schemes":["v1"],` +
 		`"status":"active","reason":"","status_since":` + at + `,"created_at":` + at + `,"updated_at":` + at + `,"version":1`
 	if want := base + `,"secret":"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}`; w.Body.String() != want {
 		t.Errorf("POST = %s; want %s", w.Body, want)
@@ -38,8 +40,9 @@ func TestEndpoints_create(t *testing.T) {
 		}
 	}
 	w = b.do(t, reader, "GET", endpoints+"/"+id, "")
-	if w.Code != 200 || w.Body.String() != base+"}" || w.Header().Get("ETag") != `"1"` {
-		t.Errorf("GET = %d %s, ETag %s; want 200 %s without the secret", w.Code, w.Body, w.Header().Get("ETag"), base+"}")
+	want := base + `,"circuit_state":{"state":"closed","failures":0,"waiting":false}}`
+	if w.Code != 200 || w.Body.String() != want || w.Header().Get("ETag") != `"1"` {
+		t.Errorf("GET = %d %s, ETag %s; want 200 %s without the secret", w.Code, w.Body, w.Header().Get("ETag"), want)
 	}
 	w = b.do(t, reader, "GET", endpoints, "")
 	if want := `{"data":[` + base + `}],"next_cursor":null}`; w.Code != 200 || w.Body.String() != want {
@@ -65,6 +68,17 @@ func TestEndpoints_roundTrip(t *testing.T) {
 		},
 		{"a timeout", "timeout", `"1500ms"`, `"1.5s"`},
 		{"a max_age", "max_age", `"90m"`, `"1h30m"`},
+		{"a rate", "rate_per_second", `0.5`, ""},
+		{"no rate", "rate_per_second", `0`, ""},
+		{"an in-flight limit", "max_in_flight", `2`, ""},
+		{
+			"a circuit", "circuit", `{"failures":3,"rate":1,"minimum":20,"cooldown":"90s","max_cooldown":"2h"}`,
+			`{"failures":3,"rate":1,"minimum":20,"cooldown":"1m30s","max_cooldown":"2h"}`,
+		},
+		{
+			"a part of a circuit", "circuit", `{"cooldown":"2h"}`,
+			`{"failures":5,"rate":0.5,"minimum":10,"cooldown":"2h","max_cooldown":"2h"}`,
+		},
 		{"classic headers", "signature_headers", `"classic"`, ""},
 		{"both schemes", "signature_schemes", `["v1","v1a"]`, ""},
 	}
@@ -164,6 +178,8 @@ func TestEndpoints_delete(t *testing.T) {
 		{"POST", "/resume", ""},
 		{"POST", "/enable", ""},
 		{"POST", "/disable", ""},
+		{"POST", "/circuit/reset", ""},
+		{"POST", "/circuit/open", ""},
 		{"GET", "/deliveries?state=dead", ""},
 	} {
 		if w := b.do(t, owner, r[0], endpoints+"/crm"+r[1], r[2]); w.Code != 404 || w.Body.String() != gone {

@@ -43,12 +43,14 @@ func FuzzEventBody(f *testing.F) {
 }
 
 // FuzzEndpointBody checks that no body breaks the handler, and that an
-// endpoint that was created reads as it was answered.
+// endpoint that was created is listed as it was answered.
 func FuzzEndpointBody(f *testing.F) {
 	for _, seed := range []string{
 		`{"url":"https://example.com/"}`,
 		`{"url":"https://example.com/","uid":"a","headers":{"X":"y"},"metadata":{"a":"b"},"retry":{"schedule":["1s"],"jitter":"none"}}`,
 		`{"url":"https://example.com/","retry":{"exponential":{"base":"1s","factor":1e308,"cap":"1h","attempts":99}}}`,
+		`{"url":"https://example.com/","rate_per_second":1e-9,"max_in_flight":1e9,"circuit":{"rate":1e308,"cooldown":"1ns"}}`,
+		`{"url":"https://example.com/","rate_per_second":0.3,"max_in_flight":1,"circuit":{"failures":1,"max_cooldown":"24h"}}`,
 		`{"url":"https://example.com/","signature_schemes":["v1a"],"timeout":"1e9s","max_age":"9999999h","secret":"whsec_"}`,
 	} {
 		f.Add(seed)
@@ -63,7 +65,11 @@ func FuzzEndpointBody(f *testing.F) {
 			return
 		}
 		created, _, _ := strings.Cut(w.Body.String(), `,"secret":"whsec_`)
-		if got := b.do(t, owner, "GET", w.Header().Get("Location"), ""); got.Code != 200 || got.Body.String() != created+"}" {
+		want := `{"data":[` + created + `}],"next_cursor":null}`
+		if got := b.do(t, owner, "GET", endpoints, ""); got.Code != 200 || got.Body.String() != want {
+			t.Fatalf("POST %q = %s, then GET = %d %s; want %s", body, w.Body, got.Code, got.Body, want)
+		}
+		if got := b.do(t, owner, "GET", w.Header().Get("Location"), ""); got.Code != 200 || !strings.HasPrefix(got.Body.String(), created+",") {
 			t.Fatalf("POST %q = %s, then GET = %d %s", body, w.Body, got.Code, got.Body)
 		}
 	})

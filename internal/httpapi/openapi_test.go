@@ -116,7 +116,7 @@ func TestDocument_answers(t *testing.T) {
 
 	p := story(t)
 	event := eventsURL + "/" + string(p.event.ID)
-	const full = `{"url":"https://example.com/","signature_schemes":["v1","v1a"],
+	const full = `{"url":"https://example.com/","signature_schemes":["v1","v1a"],"max_in_flight":2,
 		"retry":{"exponential":{"base":"1s","factor":2,"cap":"1m","attempts":5}}}`
 	of := func(caller hook.Principal, status int, method, target, body string) object {
 		t.Helper()
@@ -131,6 +131,8 @@ func TestDocument_answers(t *testing.T) {
 		return asObject(t, data[0])
 	}
 	created := of(owner, 201, "POST", endpoints, full)
+	standing := of(reader, 200, "GET", endpoints+"/"+idOf(t, created), "")
+	tripped := of(owner, 200, "POST", endpoints+"/"+idOf(t, created)+"/circuit/open", "")
 	delivery := of(reader, 200, "GET", "/v1/tenants/acme/deliveries/"+p.retrying.ID.String(), "")
 	answers := []struct {
 		schema string
@@ -139,7 +141,12 @@ func TestDocument_answers(t *testing.T) {
 		{"EndpointWithSecret", created},
 		{"Retry", asObject(t, created["retry"])},
 		{"Exponential", asObject(t, asObject(t, created["retry"])["exponential"])},
-		{"Endpoint", of(reader, 200, "GET", endpoints+"/"+idOf(t, created), "")},
+		{"Circuit", asObject(t, created["circuit"])},
+		{"Endpoint", of(owner, 200, "PATCH", endpoints+"/"+idOf(t, created), `{}`)},
+		{"EndpointStanding", standing},
+		{"CircuitState", asObject(t, standing["circuit_state"])},
+		{"EndpointStanding", tripped},
+		{"CircuitState", asObject(t, tripped["circuit_state"])},
 		{"EndpointList", of(reader, 200, "GET", endpoints, "")},
 		{"Accepted", of(owner, 202, "POST", eventsURL, `{"type":"a","payload":1}`)},
 		{"BatchResult", of(owner, 207, "POST", eventsURL+"/batch", `{"events":[{}]}`)},
@@ -172,6 +179,21 @@ func TestDocument_answers(t *testing.T) {
 			if !slices.Contains(names, name) {
 				t.Errorf("an answer of schema %s lacks %q, which is required", a.schema, name)
 			}
+		}
+	}
+}
+
+// TestDocument_circuit checks the settings of a circuit in requests as
+// TestDocument_bodies checks whole bodies.
+func TestDocument_circuit(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	for _, property := range append(schemas(t)["Circuit"].properties, "no_such_field") {
+		w := b.do(t, admin, "POST", endpoints, fmt.Sprintf(`{"circuit":{%q:[]}}`, property))
+		unknown := strings.Contains(w.Body.String(), fmt.Sprintf(`{"field":"circuit.%s","message":"is not a known field"}`, property))
+		if unknown != (property == "no_such_field") {
+			t.Errorf("circuit with %q = %d %s; known: %t", property, w.Code, w.Body, !unknown)
 		}
 	}
 }

@@ -27,6 +27,10 @@ const (
 type Queue struct {
 	// Visibility is how long a received message is hidden; a minute at first.
 	Visibility time.Duration
+	// Fair lets the messages of quiet groups go first, as a fair queue of SQS
+	// does: a group is noisy while it has 30 messages or more in flight and more
+	// than a tenth of all. Without it messages come in the order they were sent.
+	Fair bool
 
 	now func() time.Time
 
@@ -97,18 +101,46 @@ func (q *Queue) Receive(lane hook.Lane, limit int) []Message {
 	defer q.mu.Unlock()
 
 	now := q.now()
+	received := q.take(lane, limit, now, q.noisy(lane, now))
+	return append(received, q.take(lane, limit-len(received), now, nil)...)
+}
+
+// take receives messages whose group is not passed over.
+func (q *Queue) take(lane hook.Lane, limit int, now time.Time, passOver map[hook.EndpointID]bool) []Message {
 	var received []Message
 	for _, m := range q.messages {
 		if len(received) == limit {
 			break
 		}
-		if m.lane == lane && !now.Before(m.visibleAt) {
+		if m.lane == lane && !now.Before(m.visibleAt) && !passOver[m.Group] {
 			m.visibleAt = now.Add(q.Visibility)
 			m.ReceiveCount++
 			received = append(received, m.Message)
 		}
 	}
 	return received
+}
+
+// noisy returns the groups that a fair queue puts behind the others.
+func (q *Queue) noisy(lane hook.Lane, now time.Time) map[hook.EndpointID]bool {
+	if !q.Fair {
+		return nil
+	}
+	const manyInFlight, shareOfAll = 30, 10
+	groups, all := make(map[hook.EndpointID]int), 0
+	for _, m := range q.messages {
+		if m.lane == lane && m.ReceiveCount > 0 && now.Before(m.visibleAt) {
+			groups[m.Group]++
+			all++
+		}
+	}
+	noisy := make(map[hook.EndpointID]bool)
+	for group, n := range groups {
+		if group != "" && n >= manyInFlight && n*shareOfAll > all {
+			noisy[group] = true
+		}
+	}
+	return noisy
 }
 
 // Delete removes the message, if it is there.

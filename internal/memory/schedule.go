@@ -39,7 +39,7 @@ func NewSchedules(q *Queue, now func() time.Time) *Schedules {
 // second, unless the attempt has a schedule that has not fired yet.
 func (s *Schedules) At(_ context.Context, token hook.Token, at time.Time) error {
 	at = at.UTC().Add(time.Second - 1).Truncate(time.Second)
-	name := token.Delivery.String() + "_" + strconv.Itoa(token.Attempt)
+	name := token.Delivery.String() + "_" + strconv.Itoa(token.Attempt) + "_" + strconv.Itoa(token.Delays)
 
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,13 +9,17 @@ import (
 	"sync"
 	"time"
 
+	"surehook/internal/circuit"
+	"surehook/internal/deliver"
+	"surehook/internal/gate"
 	"surehook/internal/hook"
 )
 
-// Store keeps endpoints, events, deliveries, attempts and API keys. It is safe
-// for concurrent use. What it is given and what it gives are copies; times are
-// kept in UTC milliseconds, those of removal in whole seconds. Nothing is
-// removed when its time comes.
+// Store keeps endpoints, their circuits, limits and counts, events, deliveries,
+// attempts and API keys. It is safe for concurrent use. What it is given and
+// what it gives are copies; times are kept in UTC milliseconds, slots of a rate
+// limit as they are, times of removal in whole seconds. Nothing is removed when
+// its time comes.
 type Store struct {
 	mu         sync.Mutex
 	events     map[hook.EventID]hook.Event
@@ -23,6 +27,9 @@ type Store struct {
 	attempts   map[attemptID]hook.Attempt
 	tenants    map[hook.TenantID]*tenant
 	keys       map[hook.KeyID]hook.APIKey
+	circuits   map[hook.EndpointID]gate.Record
+	limits     map[hook.EndpointID]gate.Limits
+	counts     map[minute]circuit.Counts
 }
 
 type attemptID struct {
@@ -44,6 +51,9 @@ func NewStore() *Store {
 		attempts:   make(map[attemptID]hook.Attempt),
 		tenants:    make(map[hook.TenantID]*tenant),
 		keys:       make(map[hook.KeyID]hook.APIKey),
+		circuits:   make(map[hook.EndpointID]gate.Record),
+		limits:     make(map[hook.EndpointID]gate.Limits),
+		counts:     make(map[minute]circuit.Counts),
 	}
 }
 
@@ -79,17 +89,18 @@ func (s *Store) Event(ctx context.Context, id hook.EventID) (hook.Event, error) 
 	return copyEvent(e), nil
 }
 
-// Load returns the events, endpoints and deliveries that the tokens name.
-func (s *Store) Load(ctx context.Context, tokens []hook.Token) (hook.Snapshot, error) {
+// Load returns the events, endpoints, circuits and deliveries that the tokens name.
+func (s *Store) Load(ctx context.Context, tokens []hook.Token) (deliver.Snapshot, error) {
 	if err := available(ctx, "load tokens"); err != nil {
-		return hook.Snapshot{}, err
+		return deliver.Snapshot{}, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	snapshot := hook.Snapshot{
+	snapshot := deliver.Snapshot{
 		Events:     make(map[hook.EventID]hook.Event),
 		Endpoints:  make(map[hook.EndpointID]hook.Endpoint),
+		Circuits:   make(map[hook.EndpointID]gate.Record),
 		Deliveries: make(map[hook.DeliveryID]hook.Delivery),
 	}
 	for _, t := range tokens {
@@ -98,6 +109,9 @@ func (s *Store) Load(ctx context.Context, tokens []hook.Token) (hook.Snapshot, e
 		}
 		if e, ok := s.tenantOf(t.Tenant).endpoints[t.Delivery.Endpoint]; ok {
 			snapshot.Endpoints[e.ID] = copyEndpoint(e)
+		}
+		if r, ok := s.circuits[t.Delivery.Endpoint]; ok {
+			snapshot.Circuits[r.Endpoint] = r
 		}
 		if d, ok := s.deliveries[t.Delivery]; ok {
 			snapshot.Deliveries[d.ID] = copyDelivery(d)

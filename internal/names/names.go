@@ -10,6 +10,7 @@ const (
 	EnvRetryQueue       = "SUREHOOK_RETRY_QUEUE_URL"      // lane of later attempts
 	EnvRetryQueueARN    = "SUREHOOK_RETRY_QUEUE_ARN"      // the same lane, as a schedule's target
 	EnvDeadLettersQueue = "SUREHOOK_DEAD_LETTERS_URL"     // deliveries that gave up
+	EnvCircuitsQueue    = "SUREHOOK_CIRCUITS_QUEUE_URL"   // endpoints that the breaker is to look at
 	EnvUndeliverableARN = "SUREHOOK_UNDELIVERABLE_ARN"    // dead-letter queue of our own queues and schedules
 	EnvScheduleGroup    = "SUREHOOK_SCHEDULE_GROUP"       // EventBridge Scheduler group of retry schedules
 	EnvScheduleRole     = "SUREHOOK_SCHEDULE_ROLE_ARN"    // role the Scheduler assumes to send a token
@@ -70,6 +71,13 @@ const (
 	LogMethod     = "method"
 	LogRoute      = "route"
 	LogKey        = "key_id"
+	LogCircuit    = "circuit"
+	LogWave       = "wave"
+	LogReleased   = "released"
+	LogExpired    = "expired"
+	LogCancelled  = "cancelled"
+	LogDue        = "due"
+	LogFailed     = "failed"
 )
 
 // Version is the release this is.

@@ -25,8 +25,17 @@ func deviations() []deviation {
 				"of 50 racing saves of a version with attempts exactly one wins",
 				"of 20 racing updates of a version exactly one wins",
 				"of 20 racing creates with a uid exactly one wins",
+				"of 50 racing saves of a circuit exactly one wins",
+				"50 racers that each add a failure are all counted",
+				"of 50 racing saves of limits exactly one wins",
+				"50 racing counts all count",
+				"of 50 deliveries racing for a probe's lease exactly one is admitted",
+				"of a probe's success and failure that race exactly one counts",
+				"50 failures that race open a circuit once",
+				"of 20 racing deliveries two are in flight at once",
+				"20 racing deliveries get slots of their own",
 			},
-			why: "moto_server answers in threads and checks a condition before it writes without a lock around both",
+			why: "moto_server answers in threads and reads an item, or checks a condition, before it writes without a lock around both",
 		},
 	}
 }

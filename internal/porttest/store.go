@@ -10,19 +10,24 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"surehook/internal/breaker"
 	"surehook/internal/deliver"
+	"surehook/internal/gate"
 	"surehook/internal/hook"
 	"surehook/internal/ingest"
 	"surehook/internal/registry"
 )
 
 // StoreUnderTest is everything that a store promises to anyone.
-type StoreUnderTest interface {
+type StoreUnderTest interface { //nolint:interfacebloat // it is the sum of what the use cases ask for
 	ingest.Store
 	deliver.Store
 	registry.Endpoints
 	registry.History
 	registry.Keys
+	registry.Circuits
+	gate.Store
+	breaker.Store
 }
 
 // storeCase is one promise, tried on a store of its own.
@@ -36,7 +41,10 @@ type storeCase struct {
 func Store(t *testing.T, newStore func(t *testing.T) StoreUnderTest) {
 	t.Helper()
 
-	cases := slices.Concat(eventCases(), deliveryCases(), loadCases(), pageCases(), endpointCases(), uidCases(), keyCases())
+	cases := slices.Concat(
+		eventCases(), deliveryCases(), loadCases(), pageCases(), endpointCases(), uidCases(), keyCases(),
+		circuitCases(), limitsCases(), countCases(), parkedCases(), gateCases(),
+	)
 	for _, tt := range cases {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -44,8 +44,13 @@ func sampleEndpoint(tenant hook.TenantID) hook.Endpoint {
 			Exponential: hook.Exponential{Base: 1500 * time.Millisecond, Factor: 1.7, Cap: time.Hour, Attempts: 8},
 			Jitter:      hook.JitterEqual,
 		},
-		Timeout: 10 * time.Second,
-		MaxAge:  72 * time.Hour,
+		Timeout:       10 * time.Second,
+		MaxAge:        72 * time.Hour,
+		RatePerSecond: 12.5,
+		MaxInFlight:   3,
+		Circuit: hook.CircuitSettings{
+			Failures: 4, Rate: 0.25, Minimum: 20, Cooldown: 90 * time.Second, MaxCooldown: 2 * time.Hour,
+		},
 		Style:   hook.StyleStandard,
 		Schemes: []hook.Scheme{hook.SchemeV1, hook.SchemeV1a},
 		Secrets: []hook.Secret{

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"surehook/internal/circuit"
 	"surehook/internal/hook"
 )
 
@@ -161,6 +162,13 @@ func contextDone(t *testing.T, s StoreUnderTest) {
 			_, _, err := s.DeliveriesByEndpoint(ctx, endpoint.ID, hook.StateDead, "", 1)
 			return err
 		},
+		"Circuit":     func() error { _, err := s.Circuit(ctx, "acme", endpoint.ID); return err },
+		"SaveCircuit": func() error { return s.SaveCircuit(ctx, sampleRecord(endpoint.ID)) },
+		"DueCircuits": func() error { _, err := s.DueCircuits(ctx, storeExpiry(), 1); return err },
+		"Parked":      func() error { _, err := s.Parked(ctx, endpoint.ID, 1); return err },
+		"Limits":      func() error { _, err := s.Limits(ctx, endpoint.ID); return err },
+		"SaveLimits":  func() error { return s.SaveLimits(ctx, endpoint.ID, sampleLimits()) },
+		"Count":       func() error { _, err := s.Count(ctx, endpoint.ID, circuit.Counts{Failed: 1}, storeEpoch()); return err },
 	}
 	for name, call := range calls {
 		wantCode(t, name+"(context done)", call(), hook.CodeUnavailable)

@@ -3,6 +3,8 @@ package porttest
 import (
 	"testing"
 
+	"surehook/internal/deliver"
+	"surehook/internal/gate"
 	"surehook/internal/hook"
 )
 
@@ -14,10 +16,11 @@ func loadCases() []storeCase {
 	}
 }
 
-func emptySnapshot() hook.Snapshot {
-	return hook.Snapshot{
+func emptySnapshot() deliver.Snapshot {
+	return deliver.Snapshot{
 		Events:     map[hook.EventID]hook.Event{},
 		Endpoints:  map[hook.EndpointID]hook.Endpoint{},
+		Circuits:   map[hook.EndpointID]gate.Record{},
 		Deliveries: map[hook.DeliveryID]hook.Delivery{},
 	}
 }
@@ -26,14 +29,17 @@ func loadNamed(t *testing.T, s StoreUnderTest) {
 	want := emptySnapshot()
 	var tokens []hook.Token
 
-	// All three are there; so is what no token names.
+	// All four are there; so is what no token names.
 	e, endpoint := sampleEvent(t), sampleEndpoint("acme")
 	d := sampleDelivery(e.ID, endpoint.ID, 1)
 	check(t, s.PutEvent(t.Context(), e))
 	check(t, s.CreateEndpoint(t.Context(), endpoint))
 	check(t, s.SaveDelivery(t.Context(), d, nil))
+	want.Circuits[endpoint.ID] = saveRecord(t, s, sampleRecord(endpoint.ID))
 	check(t, s.PutEvent(t.Context(), sampleEvent(t)))
 	check(t, s.CreateEndpoint(t.Context(), sampleEndpoint("acme")))
+	saveRecord(t, s, sampleRecord(hook.NewEndpointID()))
+	check(t, s.SaveLimits(t.Context(), endpoint.ID, sampleLimits()))
 	check(t, s.SaveDelivery(t.Context(), sampleDelivery(e.ID, endpoint.ID, 2), nil))
 	endpoint.Version = 1
 	want.Events[e.ID], want.Endpoints[endpoint.ID], want.Deliveries[d.ID] = e, endpoint, saved(d)

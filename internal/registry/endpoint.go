@@ -60,11 +60,15 @@ func (r *Registry) Change(ctx context.Context, tenant hook.TenantID, ref string,
 }
 
 // Delete removes the endpoint. Deliveries to it that are not settled are
-// cancelled when their turn comes. version is the one it must have, 0 for any;
-// CodeConflict when it has another.
+// cancelled when their turn comes, those that are parked at once. version is the
+// one it must have, 0 for any; CodeConflict when it has another. On another error
+// it may be deleted already.
 func (r *Registry) Delete(ctx context.Context, tenant hook.TenantID, ref string, version int64) error {
-	_, err := r.write(ctx, tenant, ref, version, r.Endpoints.DeleteEndpoint, func(*hook.Endpoint) (bool, error) { return true, nil })
-	return err
+	e, err := r.write(ctx, tenant, ref, version, r.Endpoints.DeleteEndpoint, func(*hook.Endpoint) (bool, error) { return true, nil })
+	if err != nil {
+		return err
+	}
+	return r.release(ctx, e)
 }
 
 // change reads the endpoint, lets edit change it and writes it. edit says

@@ -70,6 +70,20 @@ func TestRegistry_Create_refusals(t *testing.T) {
 		{"a secret that is too short", nil, "whsec_AAAA", []string{"secret"}},
 		{"a private key as the secret", nil, "whsk_" + strings.Repeat("A", 43) + "=", []string{"secret"}},
 		{
+			"a circuit out of bounds",
+			func(f *registry.Fields) {
+				f.Circuit = registry.CircuitFields{Failures: new(-1), Cooldown: new(2 * time.Hour), MaxCooldown: new(time.Hour)}
+			},
+			"",
+			[]string{"circuit.failures", "circuit.max_cooldown"},
+		},
+		{
+			"limits out of bounds",
+			func(f *registry.Fields) { f.RatePerSecond, f.MaxInFlight = new(0.001), new(-1) },
+			"",
+			[]string{"rate_per_second", "max_in_flight"},
+		},
+		{
 			"several at once",
 			func(f *registry.Fields) { f.URL, f.Timeout = new("http://example.com"), new(time.Hour) },
 			"whsec_",

@@ -44,6 +44,15 @@ func TestRegistry_faults(t *testing.T) {
 		{"read by uid", func(ctx context.Context, b *bundle) error { _, err := b.Endpoint(ctx, tenant, "crm"); return err }},
 		{"list", func(ctx context.Context, b *bundle) error { _, err := b.List(ctx, tenant, page); return err }},
 		{"pause", func(ctx context.Context, b *bundle) error { _, err := b.Pause(ctx, tenant, string(id)); return err }},
+		{"standing", func(ctx context.Context, b *bundle) error { _, err := b.Standing(ctx, tenant, string(id)); return err }},
+		{"reset circuit", func(ctx context.Context, b *bundle) error {
+			_, err := b.ResetCircuit(ctx, tenant, string(id))
+			return err
+		}},
+		{"open circuit", func(ctx context.Context, b *bundle) error {
+			_, err := b.OpenCircuit(ctx, tenant, string(id))
+			return err
+		}},
 		{"event", func(ctx context.Context, b *bundle) error { _, err := b.Event(ctx, tenant, event); return err }},
 		{"deliveries", func(ctx context.Context, b *bundle) error {
 			_, err := b.EventDeliveries(ctx, tenant, event, page)

@@ -14,17 +14,29 @@ import (
 // create gives it its default, a change leaves it as it is. Metadata, headers
 // and lists are replaced as a whole.
 type Fields struct {
-	UID         *string
-	URL         *string
-	Description *string
-	EventTypes  *[]string
-	Metadata    *map[string]string
-	Headers     *map[string]string
-	Retry       *hook.RetryPolicy
-	Timeout     *time.Duration
-	MaxAge      *time.Duration
-	Style       *hook.HeaderStyle
-	Schemes     *[]hook.Scheme
+	UID           *string
+	URL           *string
+	Description   *string
+	EventTypes    *[]string
+	Metadata      *map[string]string
+	Headers       *map[string]string
+	Retry         *hook.RetryPolicy
+	Timeout       *time.Duration
+	MaxAge        *time.Duration
+	RatePerSecond *float64 // 0: no limit
+	MaxInFlight   *int     // 0: no limit
+	Circuit       CircuitFields
+	Style         *hook.HeaderStyle
+	Schemes       *[]hook.Scheme
+}
+
+// CircuitFields are the settings of an endpoint's circuit. Zero gives a setting its default.
+type CircuitFields struct {
+	Failures    *int
+	Rate        *float64
+	Minimum     *int
+	Cooldown    *time.Duration
+	MaxCooldown *time.Duration
 }
 
 // apply sets what is given.
@@ -38,6 +50,13 @@ func (f Fields) apply(e *hook.Endpoint) {
 	set(&e.Retry, f.Retry)
 	set(&e.Timeout, f.Timeout)
 	set(&e.MaxAge, f.MaxAge)
+	set(&e.RatePerSecond, f.RatePerSecond)
+	set(&e.MaxInFlight, f.MaxInFlight)
+	set(&e.Circuit.Failures, f.Circuit.Failures)
+	set(&e.Circuit.Rate, f.Circuit.Rate)
+	set(&e.Circuit.Minimum, f.Circuit.Minimum)
+	set(&e.Circuit.Cooldown, f.Circuit.Cooldown)
+	set(&e.Circuit.MaxCooldown, f.Circuit.MaxCooldown)
 	set(&e.Style, f.Style)
 	set(&e.Schemes, f.Schemes)
 }

@@ -3,6 +3,7 @@ package registry
 import (
 	"context"
 
+	"surehook/internal/gate"
 	"surehook/internal/hook"
 )
 
@@ -42,6 +43,18 @@ type History interface {
 	// returned (empty: from the newest). next is empty at the end. The index
 	// behind it may lag a moment.
 	DeliveriesByEndpoint(ctx context.Context, endpoint hook.EndpointID, state hook.State, cursor string, limit int) (page []hook.Delivery, next string, err error)
+}
+
+// Circuits is what the gate decides by: the part of its store that people look
+// at and set by hand. Every read sees every write that was acknowledged before it began.
+type Circuits interface {
+	// Circuit returns the endpoint's record; gate.NewRecord if there is none.
+	Circuit(ctx context.Context, tenant hook.TenantID, endpoint hook.EndpointID) (gate.Record, error)
+	// SaveCircuit writes the record as version r.Version+1; CodeConflict if the
+	// stored version is not r.Version (0: no record), and nothing is written.
+	SaveCircuit(ctx context.Context, r gate.Record) error
+	// Limits returns what the endpoint has given out; the zero Limits if nothing was.
+	Limits(ctx context.Context, endpoint hook.EndpointID) (gate.Limits, error)
 }
 
 // Keys keeps API keys.

@@ -1,5 +1,5 @@
 // Package registry is what people manage and look up: endpoints with their
-// secrets, API keys, and what became of events and deliveries.
+// secrets and circuits, API keys, and what became of events and deliveries.
 //
 // Everything it does is for one tenant; what belongs to another tenant does
 // not exist here. Who may ask is decided before, by package httpapi. It knows
@@ -10,12 +10,15 @@ import (
 	"time"
 
 	"surehook/internal/egress"
+	"surehook/internal/gate"
 	"surehook/internal/hook"
 )
 
 // Registry holds the use cases. All fields must be set.
 type Registry struct {
 	Endpoints Endpoints
+	Circuits  Circuits
+	Attention gate.Attention // how parked deliveries are released
 	History   History
 	Keys      Keys
 	Vault     Vault

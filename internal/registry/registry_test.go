@@ -18,15 +18,18 @@ const tenant hook.TenantID = "acme"
 type bundle struct {
 	*registry.Registry
 	store *memory.Store
+	asked *attention
 	now   time.Time
 }
 
 func setup(t *testing.T) *bundle {
 	t.Helper()
 
-	b := &bundle{store: memory.NewStore(), now: time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)}
+	b := &bundle{store: memory.NewStore(), asked: new(attention), now: time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)}
 	b.Registry = &registry.Registry{
 		Endpoints: b.store,
+		Circuits:  b.store,
+		Attention: b.asked,
 		History:   b.store,
 		Keys:      b.store,
 		Vault:     memory.Vault{},

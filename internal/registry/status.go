@@ -16,9 +16,11 @@ func (r *Registry) Pause(ctx context.Context, tenant hook.TenantID, ref string) 
 	return r.setStatus(ctx, tenant, ref, hook.StatusPaused, hook.StatusActive)
 }
 
-// Resume makes a paused endpoint active.
+// Resume makes a paused endpoint active: what is parked for it is released, as
+// soon as its circuit is closed. On an error it may be active already, and
+// resuming it again begins the release again.
 func (r *Registry) Resume(ctx context.Context, tenant hook.TenantID, ref string) (hook.Endpoint, error) {
-	return r.setStatus(ctx, tenant, ref, hook.StatusActive, hook.StatusPaused)
+	return r.activate(ctx, tenant, ref, hook.StatusPaused)
 }
 
 // Disable stops an active or paused endpoint until someone enables it: its deliveries are parked.
@@ -26,9 +28,17 @@ func (r *Registry) Disable(ctx context.Context, tenant hook.TenantID, ref string
 	return r.setStatus(ctx, tenant, ref, hook.StatusDisabled, hook.StatusActive, hook.StatusPaused)
 }
 
-// Enable makes a disabled endpoint active, whoever disabled it.
+// Enable makes a disabled endpoint active, whoever disabled it, as Resume does a paused one.
 func (r *Registry) Enable(ctx context.Context, tenant hook.TenantID, ref string) (hook.Endpoint, error) {
-	return r.setStatus(ctx, tenant, ref, hook.StatusActive, hook.StatusDisabled)
+	return r.activate(ctx, tenant, ref, hook.StatusDisabled)
+}
+
+func (r *Registry) activate(ctx context.Context, tenant hook.TenantID, ref string, from hook.Status) (hook.Endpoint, error) {
+	e, err := r.setStatus(ctx, tenant, ref, hook.StatusActive, from)
+	if err != nil {
+		return hook.Endpoint{}, err
+	}
+	return e, r.release(ctx, e)
 }
 
 func (r *Registry) setStatus(

@@ -18,12 +18,6 @@ import (
 // maxPage bounds a page of deliveries: as many as one BatchGetItem reads.
 const maxPage = maxBatchKeys
 
-// indexRow is what the index holds of a delivery.
-type indexRow struct {
-	key
-	EndpointSK string `dynamodbav:"endpoint_sk"`
-}
-
 // DeliveriesByEndpoint returns recorded deliveries of the endpoint in the
 // state, newest first, at most limit (1 to 100), after the cursor that an
 // earlier call returned (empty: from the newest; CodeInvalid if it is another
@@ -44,9 +38,9 @@ func (s *Store) DeliveriesByEndpoint(
 	}
 	if len(rows) > limit {
 		rows = rows[:limit]
-		next = newCursor(rows[limit-1].EndpointSK)
+		next = newCursor(rows[limit-1].rangeKey())
 	}
-	page, err = s.indexed(ctx, rows)
+	page, err = current(ctx, s, rows, fromDeliveryItem, deliveryRange)
 	return page, next, translate(err, op)
 }
 
@@ -73,33 +67,22 @@ func (s *Store) indexRows(
 	return rows, err //nolint:wrapcheck // the caller translates
 }
 
-// indexed reads the deliveries that the rows stand for, in their order, without
-// those whose index key is another by now.
-func (s *Store) indexed(ctx context.Context, rows []indexRow) ([]hook.Delivery, error) {
-	keys := make([]key, len(rows))
-	for i, row := range rows {
-		keys[i] = row.key
-	}
-	items, err := s.batchGet(ctx, keys)
-	if err != nil {
-		return nil, err
-	}
-	found := make(map[string]hook.Delivery, len(items))
-	for _, item := range items {
-		d, err := decode(item, fromDeliveryItem)
-		if err != nil {
-			return nil, err
-		}
-		found[indexRange(d.State, d.CreatedAt, d.ID)] = d
-	}
-	page := make([]hook.Delivery, 0, len(rows))
-	for _, row := range rows {
-		if d, ok := found[row.EndpointSK]; ok {
-			page = append(page, d)
-		}
-	}
-	return page, nil
+// Parked returns parked deliveries of the endpoint, the oldest first, at most
+// limit (1 to 1000). The index behind it may lag a moment: one parked just now
+// may be missing; one that is parked no more is not returned.
+func (s *Store) Parked(ctx context.Context, endpoint hook.EndpointID, limit int) ([]hook.Delivery, error) {
+	parked, err := pageThrough(ctx, s, &dynamodb.QueryInput{
+		IndexName:              aws.String(names.IndexByEndpoint),
+		KeyConditionExpression: aws.String("endpoint_id = :endpoint AND begins_with(endpoint_sk, :state)"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{
+			":endpoint": text(string(endpoint)), ":state": text(indexPrefix(hook.StateParked)),
+		},
+	}, limit, fromDeliveryItem, deliveryRange)
+	return parked, translate(err, "list parked deliveries of endpoint "+string(endpoint))
 }
+
+// deliveryRange is the range key that the delivery has in the index by_endpoint.
+func deliveryRange(d hook.Delivery) string { return indexRange(d.State, d.CreatedAt, d.ID) }
 
 // newCursor returns a cursor that continues after the row with the range key.
 // The key names all that the index needs to know: state, time and delivery.

@@ -154,11 +154,7 @@ func (s *Store) Deliveries(ctx context.Context, id hook.EventID) ([]hook.Deliver
 // that from another's write by the delivery's token.
 func (s *Store) SaveDelivery(ctx context.Context, d hook.Delivery, attempt *hook.Attempt) error {
 	op := "save delivery " + d.ID.String()
-	guard := atVersion(d.Version)
-	if d.Version == 0 {
-		guard = absent()
-	}
-	delivery, err := s.put(toDeliveryItem(d), guard)
+	delivery, err := s.put(toDeliveryItem(d), asRead(d.Version))
 	if err != nil {
 		return translate(err, op)
 	}

@@ -20,6 +20,9 @@ type endpointItem struct {
 	Retry       retryItem         `dynamodbav:"retry"`
 	Timeout     time.Duration     `dynamodbav:"timeout_ns"`
 	MaxAge      time.Duration     `dynamodbav:"max_age_ns"`
+	Rate        float64           `dynamodbav:"rate_per_second,omitempty"`
+	MaxInFlight int               `dynamodbav:"max_in_flight,omitempty"`
+	Circuit     *settingsItem     `dynamodbav:"circuit,omitempty"`
 	Style       string            `dynamodbav:"style"`
 	Schemes     []string          `dynamodbav:"schemes,omitempty"`
 	Secrets     []secretItem      `dynamodbav:"secrets,omitempty"`
@@ -39,6 +42,15 @@ type retryItem struct {
 	Cap      time.Duration   `dynamodbav:"cap_ns,omitempty"`
 	Attempts int             `dynamodbav:"attempts,omitempty"`
 	Jitter   string          `dynamodbav:"jitter,omitempty"`
+}
+
+// settingsItem leaves out what is the default.
+type settingsItem struct {
+	Failures    int           `dynamodbav:"failures,omitempty"`
+	Rate        float64       `dynamodbav:"rate,omitempty"`
+	Minimum     int           `dynamodbav:"minimum,omitempty"`
+	Cooldown    time.Duration `dynamodbav:"cooldown_ns,omitempty"`
+	MaxCooldown time.Duration `dynamodbav:"max_cooldown_ns,omitempty"`
 }
 
 type secretItem struct {
@@ -64,6 +76,9 @@ func toEndpointItem(e hook.Endpoint) endpointItem {
 		Retry:       toRetryItem(e.Retry),
 		Timeout:     e.Timeout,
 		MaxAge:      e.MaxAge,
+		Rate:        e.RatePerSecond,
+		MaxInFlight: e.MaxInFlight,
+		Circuit:     toSettingsItem(e.Circuit),
 		Style:       word(e.Style),
 		Status:      word(e.Status),
 		Reason:      e.Reason,
@@ -95,6 +110,22 @@ func toRetryItem(p hook.RetryPolicy) retryItem {
 	}
 }
 
+// toSettingsItem returns nil when all are the defaults.
+func toSettingsItem(s hook.CircuitSettings) *settingsItem {
+	if s == (hook.CircuitSettings{}) {
+		return nil
+	}
+	it := settingsItem(s)
+	return &it
+}
+
+func fromSettingsItem(it *settingsItem) hook.CircuitSettings {
+	if it == nil {
+		return hook.CircuitSettings{}
+	}
+	return hook.CircuitSettings(*it)
+}
+
 func fromEndpointItem(it endpointItem) (hook.Endpoint, error) {
 	style, styleErr := parse[hook.HeaderStyle](it.Style)
 	status, statusErr := parse[hook.Status](it.Status)
@@ -118,15 +149,18 @@ func fromEndpointItem(it endpointItem) (hook.Endpoint, error) {
 			},
 			Jitter: jitter,
 		},
-		Timeout:     it.Timeout,
-		MaxAge:      it.MaxAge,
-		Style:       style,
-		Status:      status,
-		Reason:      it.Reason,
-		StatusSince: fromMillis(it.StatusSince),
-		CreatedAt:   fromMillis(it.CreatedAt),
-		UpdatedAt:   fromMillis(it.UpdatedAt),
-		Version:     it.Version,
+		Timeout:       it.Timeout,
+		MaxAge:        it.MaxAge,
+		RatePerSecond: it.Rate,
+		MaxInFlight:   it.MaxInFlight,
+		Circuit:       fromSettingsItem(it.Circuit),
+		Style:         style,
+		Status:        status,
+		Reason:        it.Reason,
+		StatusSince:   fromMillis(it.StatusSince),
+		CreatedAt:     fromMillis(it.CreatedAt),
+		UpdatedAt:     fromMillis(it.UpdatedAt),
+		Version:       it.Version,
 	}
 	for _, s := range it.Schemes {
 		scheme, err := parse[hook.Scheme](s)

@@ -27,11 +27,14 @@ const (
 	tenantSort     = "tenant"
 	eventSort      = "event"
 	apiKeySort     = "key"
+	circuitSort    = "circuit"
+	limitsSort     = "limits"
 	endpointPrefix = "endpoint#"
 	uidPrefix      = "uid#"
 	deliveryPrefix = "delivery#"
 	attemptPrefix  = "attempt#"
 	apiKeyPrefix   = "key#"
+	statsPrefix    = "stats#"
 
 	apiKeysPartition = "keys"
 )
@@ -62,12 +65,31 @@ func attemptKey(id hook.DeliveryID, number int) key {
 	return key{eventPartition(id.Event), fmt.Sprintf("%s%s#%04d#%03d", attemptPrefix, id.Endpoint, id.Generation, number)}
 }
 
+func endpointPartition(id hook.EndpointID) string { return endpointPrefix + string(id) }
+
+func circuitKey(id hook.EndpointID) key { return key{endpointPartition(id), circuitSort} }
+
+func limitsKey(id hook.EndpointID) key { return key{endpointPartition(id), limitsSort} }
+
+// statsKey is that of the hour, in UTC, that t is in.
+func statsKey(id hook.EndpointID, t time.Time) key {
+	return key{endpointPartition(id), statsPrefix + t.UTC().Format("2006-01-02T15")}
+}
+
 func apiKeyKey(hash string) key { return key{apiKeyPrefix + hash, apiKeySort} }
 
 func apiKeyRow(id hook.KeyID) key { return key{apiKeysPartition, apiKeyPrefix + string(id)} }
 
 // indexTime is RFC 3339 in UTC with milliseconds, of fixed width: it sorts as the time does.
 const indexTime = "2006-01-02T15:04:05.000Z"
+
+// circuitState is the hash key, in the index by_state, of endpoints that are to be attended to.
+const circuitState = "circuit"
+
+// attendRange is their range key.
+func attendRange(at time.Time, id hook.EndpointID) string {
+	return at.UTC().Format(indexTime) + "#" + string(id)
+}
 
 // indexRange is the range key of a delivery in the index by_endpoint.
 func indexRange(state hook.State, createdAt time.Time, id hook.DeliveryID) string {

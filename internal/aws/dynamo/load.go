@@ -13,38 +13,42 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	smithytime "github.com/aws/smithy-go/time"
 
+	"surehook/internal/deliver"
+	"surehook/internal/gate"
 	"surehook/internal/hook"
 )
 
-// Load returns the events, endpoints and deliveries that the tokens name, in
-// one request for up to 33 tokens.
-func (s *Store) Load(ctx context.Context, tokens []hook.Token) (hook.Snapshot, error) {
+// Load returns the events, endpoints, circuits and deliveries that the tokens
+// name, in one request for up to 25 tokens.
+func (s *Store) Load(ctx context.Context, tokens []hook.Token) (deliver.Snapshot, error) {
 	const op = "load tokens"
 	wanted := make(map[key]struct{})
 	for _, t := range tokens {
 		wanted[eventKey(t.Delivery.Event)] = struct{}{}
 		wanted[endpointKey(t.Tenant, t.Delivery.Endpoint)] = struct{}{}
+		wanted[circuitKey(t.Delivery.Endpoint)] = struct{}{}
 		wanted[deliveryKey(t.Delivery)] = struct{}{}
 	}
 	items, err := s.batchGet(ctx, slices.Collect(maps.Keys(wanted)))
 	if err != nil {
-		return hook.Snapshot{}, translate(err, op)
+		return deliver.Snapshot{}, translate(err, op)
 	}
-	snapshot := hook.Snapshot{
+	snapshot := deliver.Snapshot{
 		Events:     make(map[hook.EventID]hook.Event),
 		Endpoints:  make(map[hook.EndpointID]hook.Endpoint),
+		Circuits:   make(map[hook.EndpointID]gate.Record),
 		Deliveries: make(map[hook.DeliveryID]hook.Delivery),
 	}
 	for _, item := range items {
 		if err := s.add(&snapshot, item); err != nil {
-			return hook.Snapshot{}, translate(err, op)
+			return deliver.Snapshot{}, translate(err, op)
 		}
 	}
 	return snapshot, nil
 }
 
 // add puts an item where its kind belongs.
-func (s *Store) add(snapshot *hook.Snapshot, item map[string]types.AttributeValue) error {
+func (s *Store) add(snapshot *deliver.Snapshot, item map[string]types.AttributeValue) error {
 	var k key
 	if err := attributevalue.UnmarshalMap(item, &k); err != nil {
 		return err //nolint:wrapcheck // the caller names the operation
@@ -62,6 +66,12 @@ func (s *Store) add(snapshot *hook.Snapshot, item map[string]types.AttributeValu
 			return err
 		}
 		snapshot.Endpoints[e.ID] = e
+	case k.SK == circuitSort:
+		r, err := decode(item, fromCircuitItem)
+		if err != nil {
+			return err
+		}
+		snapshot.Circuits[r.Endpoint] = r
 	case strings.HasPrefix(k.SK, deliveryPrefix):
 		d, err := decode(item, fromDeliveryItem)
 		if err != nil {

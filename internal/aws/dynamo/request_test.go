@@ -28,7 +28,7 @@ func TestStore_WritesAreConditional(t *testing.T) {
 	count := func(more string) map[string]any { return map[string]any{":one": n("1"), ":more": n(more)} }
 	created := count("1")
 	created[":most"] = n("500")
-	const tenant, ev = "tenant#acme", "event#" + string(eventID)
+	const tenant, ev, ep = "tenant#acme", "event#" + string(eventID), "endpoint#" + string(endpointID)
 	const room = "attribute_not_exists(endpoints) OR endpoints < :most"
 
 	tests := []struct {
@@ -66,6 +66,16 @@ func TestStore_WritesAreConditional(t *testing.T) {
 				{"Put", ev, "delivery#ep_0123456789abcdef#0001", "version = :version", version("4")},
 				{"Put", ev, "attempt#ep_0123456789abcdef#0001#001", "", nil},
 			},
+		},
+		{
+			"a first circuit is put where there is none",
+			func(ctx context.Context, s *dynamo.Store) error { return s.SaveCircuit(ctx, record(0)) },
+			[]guard{{"PutItem", ep, "circuit", absent, nil}},
+		},
+		{
+			"a later circuit replaces the version it was made from",
+			func(ctx context.Context, s *dynamo.Store) error { return s.SaveCircuit(ctx, record(4)) },
+			[]guard{{"PutItem", ep, "circuit", "version = :version", version("4")}},
 		},
 		{
 			"an endpoint is created where there is none, within the limit, under a free uid",
@@ -160,6 +170,14 @@ func TestStore_ReadsAreConsistent(t *testing.T) {
 			_, err := s.Endpoint(ctx, "acme", endpointID)
 			return err
 		}, []any{"ConsistentRead"}},
+		{"Circuit", "GetItem", func(ctx context.Context, s *dynamo.Store) error {
+			_, err := s.Circuit(ctx, "acme", endpointID)
+			return err
+		}, []any{"ConsistentRead"}},
+		{"Limits", "GetItem", func(ctx context.Context, s *dynamo.Store) error {
+			_, err := s.Limits(ctx, endpointID)
+			return err
+		}, []any{"ConsistentRead"}},
 		{"TenantVersion", "GetItem", func(ctx context.Context, s *dynamo.Store) error {
 			_, err := s.TenantVersion(ctx, "acme")
 			return err
@@ -181,6 +199,23 @@ func TestStore_ReadsAreConsistent(t *testing.T) {
 				t.Errorf("%s sent %s with ConsistentRead %v; want %s with true", tt.name, sent.op, sent.body.at(tt.flag...), tt.op)
 			}
 		})
+	}
+}
+
+func TestStore_Load_ReadsABatchInOneRequest(t *testing.T) {
+	t.Parallel()
+
+	tokens := make([]hook.Token, 25) // each of another event and endpoint
+	for i := range tokens {
+		id := hook.DeliveryID{Event: hook.EventID(fmt.Sprintf("evt_%d", i)), Endpoint: hook.NewEndpointID(), Generation: 1}
+		tokens[i] = hook.NewToken("acme", id, 1)
+	}
+	w, store := newWire(t)
+	if _, err := store.Load(t.Context(), tokens); err != nil {
+		t.Fatal(err)
+	}
+	if keys, _ := w.only(t).body.at("RequestItems", "table", "Keys").([]any); len(keys) != 100 {
+		t.Errorf("Load(25 tokens) asks for %d items; want the event, endpoint, circuit and delivery of each", len(keys))
 	}
 }
 

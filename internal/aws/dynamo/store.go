@@ -17,8 +17,8 @@ import (
 // DynamoDB throttles, conflicts with a concurrent transaction or does not
 // answer, and CodeInternal for the rest.
 //
-// Times are kept in UTC milliseconds; the time at which a record is removed is
-// kept in whole seconds.
+// Times are kept in UTC milliseconds, slots of a rate limit in nanoseconds; the
+// time at which a record is removed is kept in whole seconds.
 type Store struct {
 	db      *dynamodb.Client
 	table   *string
@@ -78,6 +78,14 @@ func absent() condition { return condition{expression: "attribute_not_exists(pk)
 // atVersion holds when the item is there in this version.
 func atVersion(version int64) condition {
 	return condition{"version = :version", map[string]types.AttributeValue{":version": number(version)}}
+}
+
+// asRead holds when the item is there in this version; absent when that is 0.
+func asRead(version int64) condition {
+	if version == 0 {
+		return absent()
+	}
+	return atVersion(version)
 }
 
 // put returns the write of an item, given as its struct. A condition without

@@ -17,6 +17,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
 	"surehook/internal/aws/dynamo"
+	"surehook/internal/circuit"
+	"surehook/internal/gate"
 	"surehook/internal/hook"
 )
 
@@ -155,6 +157,13 @@ func delivery(version int64) hook.Delivery {
 		Tenant: "acme", EventType: "order.paid", State: hook.StateRetrying, Attempts: 1, Version: version, Token: "n0n1n2n3n4n5n6n7",
 		CreatedAt: epoch, UpdatedAt: epoch, ExpiresAt: epoch.AddDate(0, 0, 90),
 	}
+}
+
+// record returns that of an open circuit.
+func record(version int64) gate.Record {
+	r := gate.NewRecord("acme", endpointID)
+	r.State, r.ProbeAt, r.AttendAt, r.Version = circuit.Open, epoch, epoch, version
+	return r
 }
 
 func attempt() *hook.Attempt {

@@ -30,7 +30,7 @@ const (
 
 // Config names what a schedule needs.
 type Config struct {
-	Group         string // schedule group, which holds these schedules only
+	Group         string // schedule group
 	RoleARN       string // role that may send to target and dead-letter queue
 	TargetARN     string // queue of the retry lane
 	DeadLetterARN string // queue for tokens that cannot be put on the lane
@@ -90,10 +90,16 @@ func (s *Schedules) At(ctx context.Context, token hook.Token, at time.Time) erro
 	return nil
 }
 
-// name returns <delivery id>_<attempt>, at most 55 of the 64 characters that a
-// schedule's name may have.
+// name returns <delivery id>_<attempt>, and _<delays> for a token that the gate
+// sent back: the schedule that brought it may still be there. An attempt is
+// delayed so seldom by more than a queue can hold that the name stays within
+// the 64 characters that it may have.
 func name(token hook.Token) string {
-	return token.Delivery.String() + "_" + strconv.Itoa(token.Attempt)
+	n := token.Delivery.String() + "_" + strconv.Itoa(token.Attempt)
+	if token.Delays > 0 {
+		n += "_" + strconv.Itoa(token.Delays)
+	}
+	return n
 }
 
 // expression returns the one-time expression of the first whole second that is not before at.

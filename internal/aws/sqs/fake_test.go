@@ -29,6 +29,7 @@ type request struct {
 	QueueURL       string  `json:"QueueUrl"`
 	MessageBody    string  `json:"MessageBody"`
 	MessageGroupID string  `json:"MessageGroupId"`
+	DelaySeconds   int     `json:"DelaySeconds"`
 	Entries        []entry `json:"Entries"`
 }
 

@@ -23,36 +23,68 @@ import (
 func TestQueue_OnEmulators(t *testing.T) {
 	t.Parallel()
 
+	onEmulators(t, func(t *testing.T, cfg aws.Config) {
+		t.Helper()
+
+		porttest.Queue(t, func(t *testing.T) porttest.QueueBench {
+			t.Helper()
+			return newBench(t, cfg)
+		})
+	})
+}
+
+func TestCircuits_OnEmulators(t *testing.T) {
+	t.Parallel()
+
+	onEmulators(t, func(t *testing.T, cfg aws.Config) {
+		t.Helper()
+
+		porttest.Attention(t, func(t *testing.T) porttest.AttentionBench {
+			t.Helper()
+
+			client := awssqs.NewFromConfig(cfg)
+			url := create(t, client, "circuits")
+			return porttest.AttentionBench{
+				Attention: sqs.NewCircuits(cfg, url),
+				Receive:   func(ctx context.Context) ([]porttest.Message, error) { return receive(ctx, client, url) },
+				Clock:     porttest.RealClock(time.Now),
+			}
+		})
+	})
+}
+
+func onEmulators(t *testing.T, test func(t *testing.T, cfg aws.Config)) {
+	t.Helper()
+
 	for _, emulator := range porttest.Emulators(t, os.Getenv(porttest.EmulatorsVariable)) {
 		t.Run(emulator.Name, func(t *testing.T) {
 			t.Parallel()
 
-			cfg := aws.Config{
+			test(t, aws.Config{
 				Region:       "us-east-1",
 				Credentials:  credentials.NewStaticCredentialsProvider("test", "test", ""),
 				BaseEndpoint: aws.String(emulator.URL),
 				HTTPClient:   awshttp.NewBuildableClient(),
-			}
-			porttest.Queue(t, func(t *testing.T) porttest.QueueBench {
-				t.Helper()
-				return newBench(t, cfg)
 			})
 		})
 	}
+}
+
+func create(t *testing.T, client *awssqs.Client, name string) string {
+	t.Helper()
+
+	out, err := client.CreateQueue(t.Context(), &awssqs.CreateQueueInput{QueueName: aws.String(name + "-" + hook.NewNonce())})
+	if err != nil {
+		t.Fatalf("create queue %s: %v", name, err)
+	}
+	return *out.QueueUrl
 }
 
 func newBench(t *testing.T, cfg aws.Config) porttest.QueueBench {
 	t.Helper()
 
 	client := awssqs.NewFromConfig(cfg)
-	create := func(name string) string {
-		out, err := client.CreateQueue(t.Context(), &awssqs.CreateQueueInput{QueueName: aws.String(name + "-" + hook.NewNonce())})
-		if err != nil {
-			t.Fatalf("create queue %s: %v", name, err)
-		}
-		return *out.QueueUrl
-	}
-	urls := sqs.URLs{Live: create("live"), Retry: create("retry"), DeadLetters: create("dead-letters")}
+	urls := sqs.URLs{Live: create(t, client, "live"), Retry: create(t, client, "retry"), DeadLetters: create(t, client, "dead-letters")}
 	byLane := map[hook.Lane]string{hook.LaneLive: urls.Live, hook.LaneRetry: urls.Retry}
 	return porttest.QueueBench{
 		Queue: sqs.New(cfg, urls),

@@ -1,4 +1,4 @@
-// Package sqs carries tokens and dead letters on Amazon SQS.
+// Package sqs carries tokens, dead letters and looks on Amazon SQS.
 //
 // It knows how to put messages on queues and what to do when a part of a batch
 // does not go. It knows nothing of receiving, which Lambda does, and nothing
@@ -139,8 +139,13 @@ func (q *Queue) destination(lane hook.Lane, delay time.Duration) (destination, e
 	if delay < 0 || delay > MaxDelay {
 		return to, &hook.Error{Code: hook.CodeInternal, Message: fmt.Sprintf("a delay of %s is not within 0 to %s", delay, MaxDelay)}
 	}
-	to.delay = int32((delay + time.Second - 1) / time.Second)
+	to.delay = seconds(delay)
 	return to, nil
+}
+
+// seconds returns the delay, at most MaxDelay, as SQS takes it: rounded up.
+func seconds(delay time.Duration) int32 {
+	return int32((delay + time.Second - 1) / time.Second) //nolint:gosec // at most 900
 }
 
 func wait(ctx context.Context, d time.Duration) error {

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"surehook/internal/hook"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+var errNo = errors.New("no")
+
+// attends notes what it is asked for, and fails for one endpoint, or with a tick.
+type attends struct {
+	fails     hook.EndpointID
+	failsTick bool
+
+	mu    sync.Mutex
+	looks []hook.Look
+	ticks int
+}
+
+func (a *attends) Attend(_ context.Context, look hook.Look) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+
+	a.looks = append(a.looks, look)
+	if look.Endpoint == a.fails {
+		return errNo
+	}
+	return nil
+}
+
+func (a *attends) Tick(context.Context) error {
+	a.ticks++
+	if a.failsTick {
+		return errNo
+	}
+	return nil
+}
+
+// TestHandle_Answers reads events as SQS and the schedule send them and
+// compares the answer as Lambda reads it.
+func TestHandle_Answers(t *testing.T) {
+	t.Parallel()
+
+	first := hook.Look{Tenant: "acme", Endpoint: "ep_0123456789abcdef"}
+	second := hook.Look{Tenant: "acme", Endpoint: "ep_fedcba9876543210", Wave: 3}
+	tests := []struct {
+		name    string
+		event   string
+		breaker *attends
+		golden  string // empty: an error
+		looks   []hook.Look
+		ticks   int
+	}{
+		{"a batch that went well", "batch", &attends{}, "all-well", []hook.Look{first, second}, 0},
+		{"one look must come again", "batch", &attends{fails: second.Endpoint}, "one-failed", []hook.Look{first, second}, 0},
+		{"a message that is no look touches no other", "poisoned", &attends{}, "poisoned", []hook.Look{second}, 0},
+		{"a tick", "tick", &attends{}, "tick", nil, 1},
+		{"a tick that failed is an error", "tick", &attends{failsTick: true}, "", nil, 1},
+		{"anything else is an error", "unknown", &attends{}, "", nil, 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			raw, err := os.ReadFile(filepath.Join("testdata", tt.event+".event.json"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var in input
+			if err := json.Unmarshal(raw, &in); err != nil {
+				t.Fatal(err)
+			}
+			response, err := (&handler{breaker: tt.breaker, log: slog.New(slog.DiscardHandler)}).Handle(t.Context(), in)
+			if (err != nil) != (tt.golden == "") {
+				t.Errorf("Handle(%s) = %v; want an error: %t", tt.event, err, tt.golden == "")
+			}
+			slices.SortFunc(tt.breaker.looks, func(a, b hook.Look) int { return a.Wave - b.Wave })
+			if diff := cmp.Diff(tt.looks, tt.breaker.looks); diff != "" || tt.breaker.ticks != tt.ticks {
+				t.Errorf("Handle(%s) made %d ticks; want %d; looks differ (-want +got):\n%s", tt.event, tt.breaker.ticks, tt.ticks, diff)
+			}
+			if tt.golden != "" {
+				compare(t, filepath.Join("testdata", tt.golden+".golden.json"), response)
+			}
+		})
+	}
+}
+
+func compare(t *testing.T, golden string, response any) {
+	t.Helper()
+
+	got, err := json.MarshalIndent(response, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile(golden, append(got, '\n'), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(bytes.TrimSpace(want)), string(got)); diff != "" {
+		t.Errorf("Handle() differs (-want +got):\n%s", diff)
+	}
+}

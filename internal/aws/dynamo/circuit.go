@@ -1,0 +1,143 @@
+package dynamo
+
+import (
+	"context"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"surehook/internal/circuit"
+	"surehook/internal/gate"
+	"surehook/internal/hook"
+	"surehook/internal/names"
+)
+
+// circuitItem has the keys of the index by_state only while the endpoint is to be attended to.
+type circuitItem struct {
+	key
+	StatePK        string          `dynamodbav:"state_pk,omitempty"` // names.ByStateHash
+	StateSK        string          `dynamodbav:"state_sk,omitempty"` // names.ByStateRange
+	Endpoint       hook.EndpointID `dynamodbav:"id"`
+	Tenant         hook.TenantID   `dynamodbav:"tenant"`
+	State          string          `dynamodbav:"state"`
+	Generation     int64           `dynamodbav:"generation,omitempty"`
+	Failures       int             `dynamodbav:"failures,omitempty"`
+	Cooldown       time.Duration   `dynamodbav:"cooldown_ns,omitempty"`
+	OpenedAt       int64           `dynamodbav:"opened_at,omitempty"`
+	ProbeAt        int64           `dynamodbav:"probe_at,omitempty"`
+	Holder         string          `dynamodbav:"holder,omitempty"`
+	LeaseUntil     int64           `dynamodbav:"lease_until,omitempty"`
+	ClosedAt       int64           `dynamodbav:"closed_at,omitempty"`
+	ThrottledUntil int64           `dynamodbav:"throttled_until,omitempty"`
+	Waiting        bool            `dynamodbav:"waiting,omitempty"`
+	EmptySince     int64           `dynamodbav:"empty_since,omitempty"`
+	Wave           int             `dynamodbav:"wave,omitempty"`
+	AttendAt       int64           `dynamodbav:"attend_at,omitempty"`
+	Version        int64           `dynamodbav:"version"`
+}
+
+// toCircuitItem returns the next version of r.
+func toCircuitItem(r gate.Record) circuitItem {
+	it := circuitItem{
+		key:            circuitKey(r.Endpoint),
+		Endpoint:       r.Endpoint,
+		Tenant:         r.Tenant,
+		State:          word(r.State),
+		Generation:     r.Generation,
+		Failures:       r.Failures,
+		Cooldown:       r.Cooldown,
+		OpenedAt:       millis(r.OpenedAt),
+		ProbeAt:        millis(r.ProbeAt),
+		Holder:         r.Holder,
+		LeaseUntil:     millis(r.LeaseUntil),
+		ClosedAt:       millis(r.ClosedAt),
+		ThrottledUntil: millis(r.ThrottledUntil),
+		Waiting:        r.Waiting,
+		EmptySince:     millis(r.EmptySince),
+		Wave:           r.Wave,
+		AttendAt:       millis(r.AttendAt),
+		Version:        r.Version + 1,
+	}
+	if !r.AttendAt.IsZero() {
+		it.StatePK, it.StateSK = circuitState, attendRange(r.AttendAt, r.Endpoint)
+	}
+	return it
+}
+
+func fromCircuitItem(it circuitItem) (gate.Record, error) {
+	state, err := parse[circuit.State](it.State)
+	if err != nil {
+		return gate.Record{}, err
+	}
+	return gate.Record{
+		Circuit: circuit.Circuit{
+			State:      state,
+			Generation: it.Generation,
+			Failures:   it.Failures,
+			Cooldown:   it.Cooldown,
+			OpenedAt:   fromMillis(it.OpenedAt),
+			ProbeAt:    fromMillis(it.ProbeAt),
+			Holder:     it.Holder,
+			LeaseUntil: fromMillis(it.LeaseUntil),
+			ClosedAt:   fromMillis(it.ClosedAt),
+			Version:    it.Version,
+		},
+		Endpoint:       it.Endpoint,
+		Tenant:         it.Tenant,
+		ThrottledUntil: fromMillis(it.ThrottledUntil),
+		Waiting:        it.Waiting,
+		EmptySince:     fromMillis(it.EmptySince),
+		Wave:           it.Wave,
+		AttendAt:       fromMillis(it.AttendAt),
+	}, nil
+}
+
+// Circuit returns the endpoint's record; gate.NewRecord if there is none.
+func (s *Store) Circuit(ctx context.Context, tenant hook.TenantID, endpoint hook.EndpointID) (gate.Record, error) {
+	var it circuitItem
+	err := s.get(ctx, circuitKey(endpoint), &it, "circuit", string(endpoint))
+	if hook.CodeOf(err) == hook.CodeNotFound {
+		return gate.NewRecord(tenant, endpoint), nil
+	}
+	if err != nil {
+		return gate.Record{}, err
+	}
+	r, err := fromCircuitItem(it)
+	return r, translate(err, "read circuit "+string(endpoint))
+}
+
+// SaveCircuit writes the record as version r.Version+1; CodeConflict if the
+// stored version is not r.Version (0: no record), and nothing is written. The
+// SDK's own retry of a write whose answer was lost may meet what it wrote,
+// which looks like another's: the caller reads and decides anew.
+func (s *Store) SaveCircuit(ctx context.Context, r gate.Record) error {
+	op := "save circuit " + string(r.Endpoint)
+	put, err := s.put(toCircuitItem(r), asRead(r.Version))
+	if err != nil {
+		return translate(err, op)
+	}
+	return translate(s.write(ctx, put), op)
+}
+
+// DueCircuits returns the endpoints whose AttendAt is not after now, the
+// longest due first, at most limit (1 to 1000). The index behind it may lag a
+// moment: one that was planned just now may be missing.
+func (s *Store) DueCircuits(ctx context.Context, now time.Time, limit int) ([]hook.Look, error) {
+	due, err := pageThrough(ctx, s, &dynamodb.QueryInput{
+		IndexName:              aws.String(names.IndexByState),
+		KeyConditionExpression: aws.String("state_pk = :circuit AND state_sk < :later"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{
+			":circuit": text(circuitState), ":later": text(now.Add(time.Millisecond).UTC().Format(indexTime)),
+		},
+	}, limit, fromCircuitItem, func(r gate.Record) string { return attendRange(r.AttendAt, r.Endpoint) })
+	if err != nil {
+		return nil, translate(err, "list due circuits")
+	}
+	looks := make([]hook.Look, len(due))
+	for i, r := range due {
+		looks[i] = hook.Look{Tenant: r.Tenant, Endpoint: r.Endpoint, Wave: r.Wave}
+	}
+	return looks, nil
+}

@@ -1,0 +1,278 @@
+package dynamo_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"surehook/internal/circuit"
+	"surehook/internal/gate"
+	"surehook/internal/hook"
+)
+
+func s(v string) any { return map[string]any{"S": v} }
+
+func n(v string) any { return map[string]any{"N": v} }
+
+func TestStore_SaveCircuit_IsInTheIndexWhileItIsToBeAttendedTo(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name       string
+		at         time.Time
+		hash, sort any
+	}{
+		{"a time", epoch, s("circuit"), s("2026-01-02T03:04:05.678Z#ep_0123456789abcdef")},
+		{"a whole second, in another zone", epoch.Truncate(time.Second).In(time.FixedZone("", 3600)), s("circuit"), s("2026-01-02T03:04:05.000Z#ep_0123456789abcdef")},
+		{"never", time.Time{}, nil, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			w, store := newWire(t)
+			r := record(0)
+			r.AttendAt = tt.at
+			if err := store.SaveCircuit(t.Context(), r); err != nil {
+				t.Fatal(err)
+			}
+			item := w.only(t).body
+			if hash, sort := item.at("Item", "state_pk"), item.at("Item", "state_sk"); !cmp.Equal(hash, tt.hash) || !cmp.Equal(sort, tt.sort) {
+				t.Errorf("SaveCircuit(attend at %s) wrote the index keys %v, %v; want %v, %v", tt.at, hash, sort, tt.hash, tt.sort)
+			}
+			if item.at("Item", "endpoint_id") != nil || item.at("Item", "endpoint_sk") != nil {
+				t.Errorf("SaveCircuit() wrote %v; want no keys of the deliveries' index", item.at("Item"))
+			}
+		})
+	}
+}
+
+func TestStore_SaveLimits_IsOneConditionalUpdate(t *testing.T) {
+	t.Parallel()
+
+	const set = "SET slot_ns = :slot, leases = :leases, version = :next"
+	empty := map[string]any{"M": map[string]any{}}
+	lease := map[string]any{"M": map[string]any{"dlv_1": n("1767323165678")}}
+	tests := []struct {
+		name              string
+		limits            gate.Limits
+		condition, update string
+		values            map[string]any
+	}{
+		{
+			"the first are written where there are none, and kept a day after the slot",
+			gate.Limits{Slot: epoch.Add(1)},
+			"attribute_not_exists(pk)",
+			set + ", expires_at = :expires",
+			map[string]any{":slot": n("1767323045678000001"), ":leases": empty, ":next": n("1"), ":expires": n("1767409445")},
+		},
+		{
+			"later ones replace the version they were made from, and are kept a day after the last lease",
+			gate.Limits{Slot: epoch, Leases: map[string]time.Time{"dlv_1": epoch.Add(2 * time.Minute)}, Version: 4},
+			"version = :version",
+			set + ", expires_at = :expires",
+			map[string]any{
+				":slot": n("1767323045678000000"), ":leases": lease, ":next": n("5"), ":version": n("4"), ":expires": n("1767409565"),
+			},
+		},
+		{
+			"empty ones leave the time of removal as it is",
+			gate.Limits{Version: 4},
+			"version = :version",
+			set,
+			map[string]any{":slot": n("0"), ":leases": empty, ":next": n("5"), ":version": n("4")},
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			w, store := newWire(t)
+			if err := store.SaveLimits(t.Context(), endpointID, tt.limits); err != nil {
+				t.Fatal(err)
+			}
+			want := request{"UpdateItem", body{
+				"TableName":                 "table",
+				"Key":                       map[string]any{"pk": s("endpoint#ep_0123456789abcdef"), "sk": s("limits")},
+				"UpdateExpression":          tt.update,
+				"ConditionExpression":       tt.condition,
+				"ExpressionAttributeValues": tt.values,
+			}}
+			if diff := cmp.Diff(want, w.only(t), cmp.AllowUnexported(request{})); diff != "" {
+				t.Errorf("SaveLimits(%+v) sent (-want +got):\n%s", tt.limits, diff)
+			}
+		})
+	}
+}
+
+func TestStore_Count_IsOneUpdateOfTheHour(t *testing.T) {
+	t.Parallel()
+
+	at := time.Date(2026, 1, 2, 3, 9, 59, 999, time.UTC)
+	expires := n("1767499200") // 48 hours after 04:00
+	tests := []struct {
+		name   string
+		add    circuit.Counts
+		at     time.Time
+		update string
+		values map[string]any
+	}{
+		{"failures", circuit.Counts{Failed: 3}, at, "SET expires_at = :expires ADD f09 :f", map[string]any{":expires": expires, ":f": n("3")}},
+		{"successes", circuit.Counts{OK: 2}, at, "SET expires_at = :expires ADD o09 :o", map[string]any{":expires": expires, ":o": n("2")}},
+		{
+			"both",
+			circuit.Counts{OK: 2, Failed: 3},
+			at, "SET expires_at = :expires ADD o09 :o, f09 :f",
+			map[string]any{":expires": expires, ":f": n("3"), ":o": n("2")},
+		},
+		{
+			"in another zone",
+			circuit.Counts{OK: 2},
+			at.In(time.FixedZone("", 5400)), "SET expires_at = :expires ADD o09 :o",
+			map[string]any{":expires": expires, ":o": n("2")},
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			w, store := newWire(t, answer{body: `{"Attributes":{
+				"pk":{"S":"endpoint#ep_0123456789abcdef"},"sk":{"S":"stats#2026-01-02T03"},"expires_at":{"N":"1767499200"},
+				"o00":{"N":"4"},"f00":{"N":"8"},"f05":{"N":"16"},"o09":{"N":"2"},"o10":{"N":"64"}
+			}}`})
+			got, err := store.Count(t.Context(), endpointID, tt.add, tt.at)
+			if want := (circuit.Counts{OK: 6, Failed: 24}); err != nil || got != want {
+				t.Errorf("Count(%+v) = %+v, %v; want %+v", tt.add, got, err, want)
+			}
+			want := request{"UpdateItem", body{
+				"TableName":                 "table",
+				"Key":                       map[string]any{"pk": s("endpoint#ep_0123456789abcdef"), "sk": s("stats#2026-01-02T03")},
+				"UpdateExpression":          tt.update,
+				"ExpressionAttributeValues": tt.values,
+				"ReturnValues":              "ALL_NEW",
+			}}
+			if diff := cmp.Diff(want, w.only(t), cmp.AllowUnexported(request{})); diff != "" {
+				t.Errorf("Count(%+v) sent (-want +got):\n%s", tt.add, diff)
+			}
+		})
+	}
+}
+
+func TestStore_Count_ReadsTheHourBeforeOnlyWhenItMatters(t *testing.T) {
+	t.Parallel()
+
+	hour := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
+	tests := []struct {
+		name string
+		add  circuit.Counts
+		at   time.Time
+		want circuit.Counts
+		read bool
+	}{
+		{"a failure at once", circuit.Counts{Failed: 1}, hour, circuit.Counts{OK: 32, Failed: 1}, true},
+		{"a failure in the ninth minute", circuit.Counts{Failed: 1}, hour.Add(9*time.Minute - 1), circuit.Counts{OK: 32, Failed: 1}, true},
+		{"a failure later", circuit.Counts{Failed: 1}, hour.Add(9 * time.Minute), circuit.Counts{Failed: 1}, false},
+		{"a success", circuit.Counts{OK: 1}, hour, circuit.Counts{Failed: 1}, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			w, store := newWire(t,
+				answer{body: `{"Attributes":{"f00":{"N":"1"}}}`},
+				answer{body: `{"Item":{"sk":{"S":"stats#2026-01-01T23"},"o59":{"N":"32"},"o50":{"N":"1000"},"o00":{"N":"2000"}}}`},
+			)
+			got, err := store.Count(t.Context(), endpointID, tt.add, tt.at)
+			if err != nil || got != tt.want {
+				t.Errorf("Count(%+v, %s) = %+v, %v; want %+v", tt.add, tt.at, got, err, tt.want)
+			}
+			sent := w.sent()
+			if read := len(sent) == 2; read != tt.read {
+				t.Fatalf("Count(%+v, %s) sent %v; want a second request %t", tt.add, tt.at, sent, tt.read)
+			}
+			if tt.read && (sent[1].op != "GetItem" || sent[1].body.at("Key", "sk", "S") != "stats#2026-01-01T23" || sent[1].body.at("ConsistentRead") != true) {
+				t.Errorf("second request = %v; want a consistent read of the hour before", sent[1])
+			}
+		})
+	}
+}
+
+func TestStore_DueCircuits_LeavesOutWhatMovedSince(t *testing.T) {
+	t.Parallel()
+
+	keys := func(id, at string) string {
+		return `"pk":{"S":"endpoint#` + id + `"},"sk":{"S":"circuit"},"state_pk":{"S":"circuit"},"state_sk":{"S":"` + at + "#" + id + `"}`
+	}
+	item := func(id, ms string) string {
+		return `{"pk":{"S":"endpoint#` + id + `"},"sk":{"S":"circuit"},"id":{"S":"` + id + `"},"tenant":{"S":"acme"},"state":{"S":"open"},` +
+			`"wave":{"N":"2"},"attend_at":{"N":"` + ms + `"}}`
+	}
+	const a, b, c = "ep_aaaaaaaaaaaaaaaa", "ep_bbbbbbbbbbbbbbbb", "ep_cccccccccccccccc"
+	w, store := newWire(t,
+		answer{body: `{"Items":[{` + keys(a, "2026-01-02T03:04:05.677Z") + `},{` + keys(b, "2026-01-02T03:04:05.677Z") + `},{` +
+			keys(a, "2026-01-02T03:04:05.678Z") + `},{` + keys(c, "2026-01-02T03:04:05.678Z") + `}]}`},
+		// a moved and is seen at both places, b is due later by now, c was removed.
+		answer{body: `{"Responses":{"table":[` + item(b, "1767323099999") + `,` + item(a, "1767323045678") + `]}}`},
+	)
+	got, err := store.DueCircuits(t.Context(), epoch.Add(999*time.Microsecond), 10)
+	if diff := cmp.Diff([]hook.Look{{Tenant: "acme", Endpoint: a, Wave: 2}}, got); diff != "" || err != nil {
+		t.Errorf("DueCircuits() = %v, differs (-want +got):\n%s", err, diff)
+	}
+	sent := w.sent()
+	if len(sent) != 2 || sent[0].op != "Query" || sent[1].op != "BatchGetItem" {
+		t.Fatalf("DueCircuits() sent %v; want a Query and a BatchGetItem", sent)
+	}
+	values := map[string]any{":circuit": s("circuit"), ":later": s("2026-01-02T03:04:05.679Z")}
+	if diff := cmp.Diff(values, sent[0].body.at("ExpressionAttributeValues")); diff != "" || sent[0].body.at("IndexName") != "by_state" {
+		t.Errorf("query is %v; its values (-want +got):\n%s", sent[0].body, diff)
+	}
+	asked, _ := sent[1].body.at("RequestItems", "table", "Keys").([]any)
+	if len(asked) != 3 || sent[1].body.at("RequestItems", "table", "ConsistentRead") != true {
+		t.Errorf("BatchGetItem asks for %v; want the three records, consistently", asked)
+	}
+}
+
+func TestStore_Parked_ReadsOnPastWhatIsParkedNoMore(t *testing.T) {
+	t.Parallel()
+
+	d := delivery(0)
+	keys := `"pk":{"S":"event#` + string(eventID) + `"},"sk":{"S":"delivery#ep_0123456789abcdef#0001"},` +
+		`"endpoint_id":{"S":"ep_0123456789abcdef"},"endpoint_sk":{"S":"parked#2026-01-02T03:04:05.678Z#` + d.ID.String() + `"}`
+	gone := answer{body: `{"Responses":{"table":[{` + keys[:len(keys)-len(`parked#2026-01-02T03:04:05.678Z#`+d.ID.String()+`"}`)] +
+		`dead#2026-01-02T03:04:05.678Z#` + d.ID.String() + `"},"state":{"S":"dead"},"created_at":{"N":"1767323045678"}}]}}`}
+	there := answer{body: `{"Responses":{"table":[{` + keys + `,"state":{"S":"parked"},"created_at":{"N":"1767323045678"}}]}}`}
+	last := answer{body: `{"Items":[{` + keys + `}]}`}
+	more := answer{body: `{"Items":[{` + keys + `}],"LastEvaluatedKey":{` + keys + `}}`}
+
+	tests := []struct {
+		name     string
+		script   []answer
+		want     int
+		requests int
+	}{
+		{"the first page is as it says", []answer{more, there}, 1, 2},
+		{"nothing is parked any more, and there is no more", []answer{last, gone}, 0, 2},
+		{"the second page is as it says", []answer{more, gone, more, there}, 1, 4},
+		{"every page is stale", []answer{more, gone, more, gone, more, gone, more, gone, more, gone, more, there}, 0, 10},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			w, store := newWire(t, tt.script...)
+			got, err := store.Parked(t.Context(), endpointID, 1)
+			sent := w.sent()
+			if err != nil || len(got) != tt.want || len(sent) != tt.requests {
+				t.Fatalf("Parked(limit 1) = %v, %v, in %d requests; want %d in %d", got, err, len(sent), tt.want, tt.requests)
+			}
+			first := sent[0].body
+			if first.at("Limit") != 1.0 || first.at("ScanIndexForward") != true || first.at("ExclusiveStartKey") != nil {
+				t.Errorf("first query = %v; want the one oldest", first)
+			}
+			if tt.requests > 2 && (sent[2].body.at("Limit") != 100.0 || sent[2].body.at("ExclusiveStartKey", "pk") == nil) {
+				t.Errorf("second query = %v; want a larger page after the first", sent[2].body)
+			}
+		})
+	}
+}

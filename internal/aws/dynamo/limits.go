@@ -1,0 +1,86 @@
+package dynamo
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"surehook/internal/gate"
+	"surehook/internal/hook"
+)
+
+// limitsKept is how long limits are kept after the last moment that they speak
+// of; from that moment on they say no more than no record does.
+const limitsKept = 24 * time.Hour
+
+type limitsItem struct {
+	Slot    int64            `dynamodbav:"slot_ns"` // nanoseconds since 1970: a slot may be a millisecond long; 0 for none
+	Leases  map[string]int64 `dynamodbav:"leases"`  // milliseconds since 1970
+	Version int64            `dynamodbav:"version"`
+}
+
+// Limits returns what the endpoint has given out; the zero Limits if nothing was.
+func (s *Store) Limits(ctx context.Context, endpoint hook.EndpointID) (gate.Limits, error) {
+	var it limitsItem
+	err := s.get(ctx, limitsKey(endpoint), &it, "limits", string(endpoint))
+	if hook.CodeOf(err) == hook.CodeNotFound {
+		return gate.Limits{}, nil
+	}
+	if err != nil {
+		return gate.Limits{}, err
+	}
+	l := gate.Limits{Leases: make(map[string]time.Time, len(it.Leases)), Version: it.Version}
+	if it.Slot != 0 {
+		l.Slot = time.Unix(0, it.Slot).UTC()
+	}
+	for holder, until := range it.Leases {
+		l.Leases[holder] = fromMillis(until)
+	}
+	return l, nil
+}
+
+// SaveLimits writes the limits as version l.Version+1; CodeConflict if the
+// stored version is not l.Version (0: no record), and nothing is written.
+//
+// It is an update because limits from which everything was given back name no
+// moment to keep them until: the one written before stays.
+func (s *Store) SaveLimits(ctx context.Context, endpoint hook.EndpointID, l gate.Limits) error {
+	op := "save limits " + string(endpoint)
+	it := limitsItem{Leases: make(map[string]int64, len(l.Leases)), Version: l.Version + 1}
+	last := l.Slot
+	if !l.Slot.IsZero() {
+		it.Slot = l.Slot.UnixNano()
+	}
+	for holder, until := range l.Leases {
+		it.Leases[holder] = millis(until)
+		if until.After(last) {
+			last = until
+		}
+	}
+	leases, err := attributevalue.Marshal(it.Leases)
+	if err != nil {
+		return translate(fmt.Errorf("encode leases: %w", err), op)
+	}
+	set := "SET slot_ns = :slot, leases = :leases, version = :next"
+	guard := asRead(l.Version)
+	values := map[string]types.AttributeValue{":slot": number(it.Slot), ":leases": leases, ":next": number(it.Version)}
+	maps.Copy(values, guard.values)
+	if !last.IsZero() {
+		set += ", expires_at = :expires"
+		values[":expires"] = number(ttl(last.Add(limitsKept)))
+	}
+	_, err = s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName:                 s.table,
+		Key:                       limitsKey(endpoint).attributes(),
+		UpdateExpression:          aws.String(set),
+		ConditionExpression:       &guard.expression,
+		ExpressionAttributeValues: values,
+	})
+	return translate(err, op)
+}

@@ -1,0 +1,94 @@
+package sqs_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/google/go-cmp/cmp"
+
+	"surehook/internal/aws/sqs"
+	"surehook/internal/hook"
+)
+
+const circuitsURL = "https://sqs.us-east-1.amazonaws.com/123456789012/circuits"
+
+func newCircuits(t *testing.T, fake http.Handler) *sqs.Circuits {
+	t.Helper()
+
+	server := httptest.NewServer(fake)
+	t.Cleanup(server.Close)
+	return sqs.NewCircuits(aws.Config{
+		Region:       "us-east-1",
+		Credentials:  credentials.NewStaticCredentialsProvider("id", "key", ""),
+		BaseEndpoint: aws.String(server.URL),
+		HTTPClient:   server.Client(),
+		Retryer:      func() aws.Retryer { return aws.NopRetryer{} },
+	}, circuitsURL)
+}
+
+func TestCircuits_Ask_SendsTheLookAfterTheDelay(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name  string
+		delay time.Duration
+		want  int
+	}{
+		{"at once", 0, 0},
+		{"a time that is over is at once", -time.Minute, 0},
+		{"a moment is a second", 1, 1},
+		{"whole seconds stay", 2 * time.Second, 2},
+		{"a moment more is a second more", 2*time.Second + 1, 3},
+		{"15 minutes", 15 * time.Minute, 900},
+		{"what is longer is cut", 15*time.Minute + 1, 900},
+		{"a day too", 24 * time.Hour, 900},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			fake := &fakeSQS{}
+			look := hook.Look{Tenant: "acme", Endpoint: hook.NewEndpointID(), Wave: 3}
+			if err := newCircuits(t, fake).Ask(t.Context(), look, tt.delay); err != nil {
+				t.Fatalf("Ask(%+v, %s) = %v; want nil", look, tt.delay, err)
+			}
+			body, err := look.Encode()
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := []request{{QueueURL: circuitsURL, MessageBody: body, MessageGroupID: string(look.Endpoint), DelaySeconds: tt.want}}
+			if diff := cmp.Diff(want, fake.requests); diff != "" {
+				t.Errorf("requests (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestCircuits_Ask_TranslatesErrors(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		code   string
+		status int
+		want   hook.Code
+	}{
+		{"ThrottlingException", http.StatusBadRequest, hook.CodeUnavailable},
+		{"InternalFailure", http.StatusInternalServerError, hook.CodeUnavailable},
+		{"QueueDoesNotExist", http.StatusBadRequest, hook.CodeInternal},
+	}
+	for _, tt := range tests {
+		t.Run(tt.code, func(t *testing.T) {
+			t.Parallel()
+
+			fake := &fakeSQS{status: tt.status, code: tt.code}
+			err := newCircuits(t, fake).Ask(t.Context(), hook.Look{Tenant: "acme", Endpoint: hook.NewEndpointID()}, 0)
+			if err == nil || hook.CodeOf(err) != tt.want || len(fake.requests) != 1 {
+				t.Errorf("Ask() = %v after %d requests; want %s after 1", err, len(fake.requests), tt.want)
+			}
+		})
+	}
+}

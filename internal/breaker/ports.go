@@ -1,0 +1,45 @@
+package breaker
+
+import (
+	"context"
+	"time"
+
+	"surehook/internal/gate"
+	"surehook/internal/hook"
+)
+
+// Store keeps what the breaker looks at. Every read but those of indexes sees
+// every write that was acknowledged before it began.
+type Store interface {
+	// Circuit returns the endpoint's record; gate.NewRecord if there is none.
+	Circuit(ctx context.Context, tenant hook.TenantID, endpoint hook.EndpointID) (gate.Record, error)
+	// SaveCircuit writes the record as version r.Version+1; CodeConflict if the
+	// stored version is not r.Version (0: no record), and nothing is written.
+	SaveCircuit(ctx context.Context, r gate.Record) error
+	// DueCircuits returns the endpoints whose AttendAt is not after now, the
+	// longest due first, at most limit. The index behind it may lag a moment.
+	DueCircuits(ctx context.Context, now time.Time, limit int) ([]hook.Look, error)
+	// Parked returns parked deliveries of the endpoint, the oldest first, at most
+	// limit; fewer need not be all. The index behind it may lag a moment: one parked
+	// just now may be missing; one that is parked no more is not returned.
+	Parked(ctx context.Context, endpoint hook.EndpointID, limit int) ([]hook.Delivery, error)
+	// SaveDelivery writes the delivery as version d.Version+1; CodeConflict if the
+	// stored version is not d.Version, and nothing is written.
+	SaveDelivery(ctx context.Context, d hook.Delivery, attempt *hook.Attempt) error
+	// Endpoint returns the endpoint; CodeNotFound if the tenant has none such.
+	Endpoint(ctx context.Context, tenant hook.TenantID, id hook.EndpointID) (hook.Endpoint, error)
+}
+
+// Queue carries tokens.
+type Queue interface {
+	// Send puts the tokens on the lane, to be received after the delay (0 to
+	// 15 minutes, whole seconds; rounded up). It returns nil when the queue has
+	// them all, else one entry per token: nil for those it has.
+	Send(ctx context.Context, lane hook.Lane, tokens []hook.Token, delay time.Duration) []error
+}
+
+// DeadLetters is where deliveries that gave up are shown.
+type DeadLetters interface {
+	// Bury sends one message about the delivery.
+	Bury(ctx context.Context, letter hook.DeadLetter) error
+}

@@ -1,0 +1,150 @@
+package gate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"surehook/internal/circuit"
+	"surehook/internal/hook"
+)
+
+// Result is what came of one attempt that was admitted.
+type Result struct {
+	Class      hook.Class
+	RetryAfter time.Duration // what a throttling endpoint asked for
+}
+
+// tally sums up the results of a batch, in the order in which they came.
+type tally struct {
+	circuit.Results
+
+	counts     circuit.Counts
+	throttled  bool
+	retryAfter time.Duration
+}
+
+// count sorts a result: transient failures count against the endpoint;
+// anything else that came back proves that it is alive, being throttled too.
+func (t *tally) count(r Result) {
+	if r.Class.Result() == hook.ResultTransient && r.Class != hook.ClassThrottled {
+		t.Failed++
+		t.Trailing++
+		t.counts.Failed++
+		return
+	}
+	t.Alive = true
+	t.Trailing = 0
+	t.counts.OK++
+	if r.Class == hook.ClassThrottled {
+		t.throttled = true
+		t.retryAfter = max(t.retryAfter, r.RetryAfter)
+	}
+}
+
+// Settle takes back what Admit gave, and tells the circuit what came of the
+// attempts, in the order in which they ended. A process that dies before it
+// loses no delivery: places and leases run out by themselves, and what was not
+// counted is seen again at the next attempt.
+func (g *Gate) Settle(ctx context.Context, a Admission, results []Result) error {
+	err := g.giveBack(ctx, a)
+	if len(results) == 0 {
+		return err
+	}
+	var t tally
+	for _, r := range results {
+		t.count(r)
+	}
+	return errors.Join(err, g.learn(ctx, a, t))
+}
+
+func (g *Gate) giveBack(ctx context.Context, a Admission) error {
+	if len(a.holders) == 0 {
+		return nil
+	}
+	for range saveTries {
+		limits, err := g.Store.Limits(ctx, a.query.ID)
+		if err != nil {
+			return fmt.Errorf("read limits of %s: %w", a.query.ID, err)
+		}
+		err = g.Store.SaveLimits(ctx, a.query.ID, limits.Release(a.holders))
+		if err == nil {
+			return nil
+		}
+		if hook.CodeOf(err) != hook.CodeConflict {
+			return fmt.Errorf("save limits of %s: %w", a.query.ID, err)
+		}
+	}
+	return crowd(a.query.ID)
+}
+
+// learn counts the results and moves the circuit.
+func (g *Gate) learn(ctx context.Context, a Admission, t tally) error {
+	now := g.Now()
+	window, err := g.Store.Count(ctx, a.query.ID, t.counts, now)
+	if err != nil {
+		return fmt.Errorf("count attempts of %s: %w", a.query.ID, err)
+	}
+	before := a.query.Record
+	for range saveTries {
+		after := before.after(a, t, window, now)
+		if after == before {
+			return nil
+		}
+		err := g.Store.SaveCircuit(ctx, after)
+		if err == nil {
+			return g.announce(ctx, before, after, now)
+		}
+		if hook.CodeOf(err) != hook.CodeConflict {
+			return fmt.Errorf("save circuit of %s: %w", a.query.ID, err)
+		}
+		if before, err = g.Store.Circuit(ctx, a.query.Tenant, a.query.ID); err != nil {
+			return fmt.Errorf("read circuit of %s: %w", a.query.ID, err)
+		}
+	}
+	return crowd(a.query.ID)
+}
+
+func (r Record) after(a Admission, t tally, window circuit.Counts, now time.Time) Record {
+	settings := circuit.Settings{CircuitSettings: a.query.Endpoint.Circuit.WithDefaults()}
+	before := r.Circuit
+	if a.probe != "" {
+		r.Circuit = r.Probed(a.probe, t.Alive, settings, now)
+	} else {
+		r.Circuit = r.Settled(t.Results, window, a.query.Record.Generation, settings, now)
+	}
+	if t.throttled {
+		wait := t.retryAfter
+		if wait == 0 {
+			wait = throttledFor
+		}
+		if until := now.Add(wait).Truncate(time.Millisecond); until.After(r.ThrottledUntil) {
+			r.ThrottledUntil = until
+		}
+	}
+	switch {
+	case r.State == before.State && r.Generation == before.Generation:
+		return r
+	case r.State == circuit.Closed:
+		return r.Release(now)
+	}
+	return r.plan(now)
+}
+
+// announce asks the breaker to come when the next probe is due, or to release
+// at once. If that is lost, the tick finds the record by its AttendAt.
+func (g *Gate) announce(ctx context.Context, before, after Record, now time.Time) error {
+	look := hook.Look{Tenant: after.Tenant, Endpoint: after.Endpoint, Wave: after.Wave}
+	switch {
+	case after.State == circuit.Open && !after.ProbeAt.Equal(before.ProbeAt):
+		if err := g.Attention.Ask(ctx, look, after.ProbeAt.Sub(now)); err != nil {
+			return fmt.Errorf("ask for a probe of %s: %w", after.Endpoint, err)
+		}
+	case after.State == circuit.Closed && before.State != circuit.Closed && after.Waiting:
+		if err := g.Attention.Ask(ctx, look, 0); err != nil {
+			return fmt.Errorf("ask for a release of %s: %w", after.Endpoint, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,120 @@
+package hook
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// CircuitSettings are the thresholds of an endpoint's circuit. A zero field stands for its default.
+type CircuitSettings struct {
+	Failures    int           // consecutive transient failures that open it; default 5
+	Rate        float64       // share of failures over ten minutes that opens it; default 0.5
+	Minimum     int           // attempts in ten minutes below which the rate says nothing; default 10
+	Cooldown    time.Duration // from opening to the first probe; default 5 m
+	MaxCooldown time.Duration // that the cooldown doubles up to; default 1 h
+}
+
+// WithDefaults returns the settings with zero fields filled in.
+func (s CircuitSettings) WithDefaults() CircuitSettings {
+	if s.Failures == 0 {
+		s.Failures = DefaultCircuitFailures
+	}
+	if s.Rate == 0 {
+		s.Rate = DefaultCircuitRate
+	}
+	if s.Minimum == 0 {
+		s.Minimum = DefaultCircuitMinimum
+	}
+	if s.Cooldown == 0 {
+		s.Cooldown = DefaultCooldown
+	}
+	if s.MaxCooldown == 0 {
+		s.MaxCooldown = max(DefaultMaxCooldown, s.Cooldown)
+	}
+	return s
+}
+
+// Defaults and bounds of the circuit and the limits.
+const (
+	DefaultCircuitFailures = 5
+	DefaultCircuitRate     = 0.5
+	DefaultCircuitMinimum  = 10
+	DefaultCooldown        = 5 * time.Minute
+	DefaultMaxCooldown     = time.Hour
+
+	MaxCircuitFailures = 100
+	MinCircuitRate     = 0.01
+	MaxCircuitMinimum  = 1000
+	MinCooldown        = time.Second
+	MaxCooldown        = 24 * time.Hour
+	MinRatePerSecond   = 0.01
+	MaxRatePerSecond   = 1000.0
+	MaxMaxInFlight     = 100
+)
+
+func validateLimits(e Endpoint) []FieldError {
+	var errs []FieldError
+	add := func(field, format string, args ...any) {
+		errs = append(errs, FieldError{field, fmt.Sprintf(format, args...)})
+	}
+	// Written so that not-a-number is refused too.
+	if e.RatePerSecond != 0 && !(e.RatePerSecond >= MinRatePerSecond && e.RatePerSecond <= MaxRatePerSecond) {
+		add("rate_per_second", "must be %v to %v", MinRatePerSecond, MaxRatePerSecond)
+	}
+	if e.MaxInFlight < 0 || e.MaxInFlight > MaxMaxInFlight {
+		add("max_in_flight", "must be 1 to %d", MaxMaxInFlight)
+	}
+	c := e.Circuit.WithDefaults()
+	if c.Failures < 1 || c.Failures > MaxCircuitFailures {
+		add("circuit.failures", "must be 1 to %d", MaxCircuitFailures)
+	}
+	if !(c.Rate >= MinCircuitRate && c.Rate <= 1) {
+		add("circuit.rate", "must be %v to 1", MinCircuitRate)
+	}
+	if c.Minimum < 1 || c.Minimum > MaxCircuitMinimum {
+		add("circuit.minimum", "must be 1 to %d", MaxCircuitMinimum)
+	}
+	if c.Cooldown < MinCooldown || c.Cooldown > MaxCooldown {
+		add("circuit.cooldown", "must be %s to %s", FormatDuration(MinCooldown), FormatDuration(MaxCooldown))
+	}
+	if c.MaxCooldown < c.Cooldown || c.MaxCooldown > MaxCooldown {
+		add("circuit.max_cooldown", "must be circuit.cooldown to %s", FormatDuration(MaxCooldown))
+	}
+	return errs
+}
+
+// Look asks the breaker to look at an endpoint. Wave is the wave of a release
+// that is due, 0 when the look is for anything else.
+type Look struct {
+	Tenant   TenantID   `json:"tenant"`
+	Endpoint EndpointID `json:"endpoint"`
+	Wave     int        `json:"wave,omitempty"`
+}
+
+// Encode returns the look as the body of a message.
+func (l Look) Encode() (string, error) {
+	b, err := json.Marshal(l)
+	if err != nil {
+		return "", fmt.Errorf("encode look at %s: %w", l.Endpoint, err)
+	}
+	return string(b), nil
+}
+
+// DecodeLook is the inverse of Encode.
+func DecodeLook(body string) (Look, error) {
+	var l Look
+	if err := json.Unmarshal([]byte(body), &l); err != nil {
+		return Look{}, &Error{Code: CodeInvalid, Message: "the message is no look", Err: err}
+	}
+	if _, err := ParseTenantID(string(l.Tenant)); err != nil {
+		return Look{}, &Error{Code: CodeInvalid, Message: "the message is no look", Err: err}
+	}
+	if _, err := ParseEndpointID(string(l.Endpoint)); err != nil {
+		return Look{}, &Error{Code: CodeInvalid, Message: "the message is no look", Err: err}
+	}
+	if l.Wave < 0 {
+		return Look{}, &Error{Code: CodeInvalid, Message: "the message is no look: its wave is negative"}
+	}
+	return l, nil
+}

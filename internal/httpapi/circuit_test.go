@@ -1,0 +1,130 @@
+package httpapi_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"surehook/internal/circuit"
+	"surehook/internal/gate"
+	"surehook/internal/hook"
+)
+
+// TestCircuit_patch checks that of the circuit's settings those that are not
+// given stay, and that 0 gives one its default.
+func TestCircuit_patch(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	b.create(t, `{"url":"https://example.com/","uid":"crm","rate_per_second":10,"max_in_flight":2,"circuit":{"failures":3,"cooldown":"1m"}}`)
+	steps := []struct{ body, want string }{
+		{`{"circuit":{"rate":0.9}}`, `"rate_per_second":10,"max_in_flight":2,"circuit":{"failures":3,"rate":0.9,"minimum":10,"cooldown":"1m","max_cooldown":"1h"}`},
+		{`{"circuit":{"cooldown":"2h"}}`, `"circuit":{"failures":3,"rate":0.9,"minimum":10,"cooldown":"2h","max_cooldown":"2h"}`},
+		{`{"circuit":{"failures":0,"cooldown":"0s"}}`, `"circuit":{"failures":5,"rate":0.9,"minimum":10,"cooldown":"5m","max_cooldown":"1h"}`},
+		{`{"circuit":{}}`, `"circuit":{"failures":5,"rate":0.9,"minimum":10,"cooldown":"5m","max_cooldown":"1h"}`},
+		{`{"rate_per_second":0}`, `"rate_per_second":0,"max_in_flight":2,`},
+		{`{"max_in_flight":0}`, `"rate_per_second":0,"max_in_flight":0,`},
+	}
+	for _, step := range steps {
+		if w := b.do(t, owner, "PATCH", endpoints+"/crm", step.body); w.Code != 200 || !strings.Contains(w.Body.String(), step.want) {
+			t.Errorf("PATCH %s = %d %s; want 200 with %s", step.body, w.Code, w.Body, step.want)
+		}
+	}
+}
+
+func TestCircuit_state(t *testing.T) {
+	t.Parallel()
+
+	now := time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
+	open := func(r *gate.Record) {
+		r.State, r.Cooldown, r.OpenedAt, r.ProbeAt, r.Waiting = circuit.Open, 10*time.Minute, now.Add(-time.Hour), now.Add(time.Minute), true
+	}
+	tests := []struct {
+		name   string
+		edit   func(*gate.Record)
+		limits bool // with one of two places taken
+		want   string
+	}{
+		{"counting failures", func(r *gate.Record) { r.Failures = 4 }, false, `{"state":"closed","failures":4,"waiting":false}`},
+		{
+			"open", open, false,
+			`{"state":"open","failures":0,"opened_at":"2026-11-21T08:30:00.000Z","cooldown":"10m","next_probe_at":"2026-11-21T09:31:00.000Z","waiting":true}`,
+		},
+		{
+			"half-open", func(r *gate.Record) {
+				open(r)
+				r.State, r.Holder, r.LeaseUntil = circuit.HalfOpen, "dlv_1", now.Add(2*time.Minute)
+			},
+			false,
+			`{"state":"half_open","failures":0,"opened_at":"2026-11-21T08:30:00.000Z","cooldown":"10m","next_probe_at":"2026-11-21T09:32:00.000Z","waiting":true}`,
+		},
+		{
+			"throttled", func(r *gate.Record) { r.ThrottledUntil = now.Add(time.Millisecond) }, false,
+			`{"state":"closed","failures":0,"throttled_until":"2026-11-21T09:30:00.001Z","waiting":false}`,
+		},
+		{"no longer throttled", func(r *gate.Record) { r.ThrottledUntil = now }, false, `{"state":"closed","failures":0,"waiting":false}`},
+		{"with a limit", func(*gate.Record) {}, true, `{"state":"closed","failures":0,"in_flight":1,"waiting":false}`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			b := setup(t)
+			body := `{"url":"https://example.com/"}`
+			if tt.limits {
+				body = `{"url":"https://example.com/","max_in_flight":2}`
+			}
+			id := hook.EndpointID(idOf(t, b.create(t, body)))
+			r := gate.NewRecord("acme", id)
+			tt.edit(&r)
+			if err := b.store.SaveCircuit(t.Context(), r); err != nil {
+				t.Fatalf("SaveCircuit = %v", err)
+			}
+			limits, _ := gate.Limits{}.Lease([]string{"dlv_1"}, 1, now)
+			if err := b.store.SaveLimits(t.Context(), id, limits); err != nil {
+				t.Fatalf("SaveLimits = %v", err)
+			}
+			w := b.do(t, reader, "GET", endpoints+"/"+string(id), "")
+			if _, got, _ := strings.Cut(w.Body.String(), `,"circuit_state":`); w.Code != 200 || got != tt.want+"}" {
+				t.Errorf("GET = %d, circuit_state %s; want 200, %s}", w.Code, got, tt.want)
+			}
+			if w := b.do(t, reader, "GET", endpoints, ""); w.Code != 200 || strings.Contains(w.Body.String(), "circuit_state") {
+				t.Errorf("GET list = %d %s; want 200 without circuit_state", w.Code, w.Body)
+			}
+		})
+	}
+}
+
+func TestCircuit_byHand(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	id := idOf(t, b.create(t, `{"url":"https://example.com/","uid":"crm","circuit":{"cooldown":"30s"}}`))
+	steps := []struct{ verb, want string }{
+		{"open", `{"state":"open","failures":0,"opened_at":"2026-11-21T09:30:00.000Z","cooldown":"30s","next_probe_at":"2026-11-21T09:30:30.000Z","waiting":false}`},
+		{"reset", `{"state":"closed","failures":0,"waiting":false}`},
+		{"reset", `{"state":"closed","failures":0,"waiting":false}`},
+	}
+	for _, step := range steps {
+		w := b.do(t, owner, "POST", endpoints+"/crm/circuit/"+step.verb, "")
+		if _, got, _ := strings.Cut(w.Body.String(), `,"circuit_state":`); w.Code != 200 || got != step.want+"}" || w.Header().Get("ETag") != `"1"` {
+			t.Errorf("%s = %d, circuit_state %s, ETag %s; want 200, %s} and version 1", step.verb, w.Code, got, w.Header().Get("ETag"), step.want)
+		}
+		read := b.do(t, reader, "GET", endpoints+"/"+id, "")
+		if _, got, _ := strings.Cut(read.Body.String(), `,"circuit_state":`); got != step.want+"}" {
+			t.Errorf("GET after %s = %s; want %s}", step.verb, got, step.want)
+		}
+	}
+	b.now = b.now.Add(30 * time.Second)
+	if asked := b.asked.Receive(10); len(asked) != 1 || asked[0].Look != (hook.Look{Tenant: "acme", Endpoint: hook.EndpointID(id)}) {
+		t.Errorf("asked %v; want one look, for the probe", asked)
+	}
+	b.create(t, `{"url":"https://example.com/","uid":"erp","max_in_flight":2}`)
+	if w := b.do(t, owner, "POST", endpoints+"/erp/circuit/reset", ""); !strings.Contains(w.Body.String(), `"in_flight":0,`) {
+		t.Errorf("reset with a limit = %s; want none in flight", w.Body)
+	}
+	if w := b.do(t, owner, "GET", endpoints+"/crm/circuit/open", ""); w.Code != http.StatusMethodNotAllowed {
+		t.Errorf("GET circuit/open = %d; want 405", w.Code)
+	}
+}

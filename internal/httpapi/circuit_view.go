@@ -1,0 +1,57 @@
+package httpapi
+
+import (
+	"surehook/internal/hook"
+	"surehook/internal/registry"
+)
+
+// standingView is an endpoint with what the gate knows of it.
+type standingView struct {
+	endpointView
+	CircuitState circuitStateView `json:"circuit_state"`
+}
+
+type circuitView struct {
+	Failures    int      `json:"failures"`
+	Rate        float64  `json:"rate"`
+	Minimum     int      `json:"minimum"`
+	Cooldown    duration `json:"cooldown"`
+	MaxCooldown duration `json:"max_cooldown"`
+}
+
+type circuitStateView struct {
+	State          string   `json:"state"`
+	Failures       int      `json:"failures"`
+	OpenedAt       stamp    `json:"opened_at,omitzero"`
+	Cooldown       duration `json:"cooldown,omitzero"`
+	NextProbeAt    stamp    `json:"next_probe_at,omitzero"`
+	ThrottledUntil stamp    `json:"throttled_until,omitzero"`
+	InFlight       *int     `json:"in_flight,omitzero"` // of an endpoint with max_in_flight
+	Waiting        bool     `json:"waiting"`
+}
+
+func viewCircuit(s hook.CircuitSettings) circuitView {
+	return circuitView{
+		Failures:    s.Failures,
+		Rate:        s.Rate,
+		Minimum:     s.Minimum,
+		Cooldown:    duration(s.Cooldown),
+		MaxCooldown: duration(s.MaxCooldown),
+	}
+}
+
+func viewCircuitState(s registry.Standing) circuitStateView {
+	v := circuitStateView{
+		State:          s.Gate.State.String(),
+		Failures:       s.Gate.Failures,
+		OpenedAt:       stamp(s.Gate.OpenedAt),
+		Cooldown:       duration(s.Gate.Cooldown),
+		NextProbeAt:    stamp(s.NextProbe()),
+		ThrottledUntil: stamp(s.Gate.ThrottledUntil),
+		Waiting:        s.Gate.Waiting,
+	}
+	if s.Endpoint.MaxInFlight > 0 {
+		v.InFlight = &s.InFlight
+	}
+	return v
+}

@@ -1,0 +1,75 @@
+package porttest
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"surehook/internal/hook"
+)
+
+func parkedCases() []storeCase {
+	return []storeCase{
+		{"parked deliveries are listed the oldest first", parkedOldestFirst},
+		{"more parked deliveries than one request reads are listed", parkedMany},
+		{"a delivery that is parked no more is not listed", parkedNoMore},
+	}
+}
+
+// park saves n parked deliveries of the endpoint, a second apart, and returns
+// them as stored, oldest first.
+func park(t *testing.T, s StoreUnderTest, endpoint hook.EndpointID, n int) []hook.Delivery {
+	t.Helper()
+
+	var all []hook.Delivery
+	for i := range n {
+		d := sampleDelivery(newEventID(t), endpoint, 1)
+		d.State, d.Reason = hook.StateParked, hook.ReasonCircuit
+		d.CreatedAt = storeEpoch().Add(time.Duration(i) * time.Second)
+		check(t, s.SaveDelivery(t.Context(), d, nil))
+		all = append(all, saved(d))
+	}
+	return all
+}
+
+func wantParked(t *testing.T, s StoreUnderTest, endpoint hook.EndpointID, limit int, want []hook.Delivery) {
+	t.Helper()
+
+	got, err := s.Parked(t.Context(), endpoint, limit)
+	wantSame(t, fmt.Sprintf("Parked(limit %d)", limit), want, got, err)
+}
+
+func parkedOldestFirst(t *testing.T, s StoreUnderTest) {
+	endpoint := hook.NewEndpointID()
+	wantParked(t, s, endpoint, 10, nil)
+	parked := park(t, s, endpoint, 5)
+	park(t, s, hook.NewEndpointID(), 2)
+	saveDead(t, s, endpoint, storeEpoch(), 2)
+	for _, limit := range []int{1, 2, 4, 5, 6, 1 << 40} {
+		wantParked(t, s, endpoint, limit, parked[:min(limit, len(parked))])
+	}
+}
+
+func parkedMany(t *testing.T, s StoreUnderTest) {
+	endpoint := hook.NewEndpointID()
+	parked := park(t, s, endpoint, 230)
+	for _, limit := range []int{100, 101, 229, 500} {
+		wantParked(t, s, endpoint, limit, parked[:min(limit, len(parked))])
+	}
+}
+
+func parkedNoMore(t *testing.T, s StoreUnderTest) {
+	endpoint := hook.NewEndpointID()
+	parked := park(t, s, endpoint, 4)
+	for i, state := range []hook.State{hook.StateRetrying, hook.StateDead} {
+		d := parked[i]
+		d.State = state
+		check(t, s.SaveDelivery(t.Context(), d, nil))
+	}
+	wantParked(t, s, endpoint, 1, parked[2:3])
+	wantParked(t, s, endpoint, 10, parked[2:])
+
+	back := saved(parked[0])
+	check(t, s.SaveDelivery(t.Context(), back, nil)) // parked again
+	wantParked(t, s, endpoint, 2, []hook.Delivery{saved(back), parked[2]})
+}
