@@ -23,7 +23,7 @@ export CDK_DISABLE_CLI_TELEMETRY := true
 
 .PHONY: help
 help: ## List the targets
-	@awk 'BEGIN {FS = ":.*## "} /^[a-z0-9\/_-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z0-9\/ _-]+:.*## / {sub(/^.* /, "", $$1); printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 ## --- run ---------------------------------------------------------------
 
