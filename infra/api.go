@@ -29,7 +29,7 @@ type APIProps struct {
 
 // NewAPI makes the HTTP API. Events have routes of their own, to the function
 // that does nothing else; all the rest is one route, so the contract of the
-// API is in one place, the code.
+// API is in one place, the code. What describes the API may be read without a key.
 func NewAPI(scope constructs.Construct, props APIProps) awsapigatewayv2.HttpApi {
 	authorizer := awsapigatewayv2authorizers.NewHttpLambdaAuthorizer(jsii.String("Authorizer"), props.Functions.Authorize,
 		&awsapigatewayv2authorizers.HttpLambdaAuthorizerProps{
@@ -43,13 +43,36 @@ func NewAPI(scope constructs.Construct, props APIProps) awsapigatewayv2.HttpApi 
 		DefaultAuthorizer:  authorizer,
 		CreateDefaultStage: jsii.Bool(false),
 	})
-	newStage(scope, api, props)
 
 	ingest := integration("Ingest", props.Functions.Ingest)
-	addRoute(api, awsapigatewayv2.HttpMethod_POST, "/v1/tenants/{tenant}/events", ingest)
-	addRoute(api, awsapigatewayv2.HttpMethod_POST, "/v1/tenants/{tenant}/events/batch", ingest)
-	addRoute(api, awsapigatewayv2.HttpMethod_ANY, "/v1/{proxy+}", integration("Manage", props.Functions.Manage))
+	manage := integration("Manage", props.Functions.Manage)
+	limits := props.Environment.Throttles
+	routes := []route{
+		{method: awsapigatewayv2.HttpMethod_POST, path: "/v1/tenants/{tenant}/events", to: ingest, throttle: limits.Events},
+		{method: awsapigatewayv2.HttpMethod_POST, path: "/v1/tenants/{tenant}/events/batch", to: ingest, throttle: limits.Batch},
+		{method: awsapigatewayv2.HttpMethod_ANY, path: "/v1/{proxy+}", to: manage, throttle: limits.Default},
+		{method: awsapigatewayv2.HttpMethod_GET, path: "/v1/openapi.yaml", to: manage, throttle: limits.Public, public: true},
+		{method: awsapigatewayv2.HttpMethod_GET, path: "/docs", to: manage, throttle: limits.Public, public: true},
+		{method: awsapigatewayv2.HttpMethod_GET, path: "/docs/{proxy+}", to: manage, throttle: limits.Public, public: true},
+	}
+	stage := newStage(scope, api, props)
+	settings := map[string]any{}
+	for _, r := range routes {
+		// API Gateway refuses settings of a route that is not there yet.
+		stage.Node().AddDependency(addRoute(api, r))
+		settings[string(r.method)+" "+r.path] = routeSettings(r.throttle)
+	}
+	stage.SetRouteSettings(settings)
 	return api
+}
+
+// route is a route of the API.
+type route struct {
+	method   awsapigatewayv2.HttpMethod
+	path     string
+	to       awsapigatewayv2.HttpRouteIntegration
+	throttle Throttle
+	public   bool // anybody may call it: it has no authorizer
 }
 
 func integration(id string, f awslambda.Function) awsapigatewayv2integrations.HttpLambdaIntegration {
@@ -58,18 +81,28 @@ func integration(id string, f awslambda.Function) awsapigatewayv2integrations.Ht
 	})
 }
 
-func addRoute(api awsapigatewayv2.HttpApi, method awsapigatewayv2.HttpMethod, path string, to awsapigatewayv2.HttpRouteIntegration) {
-	api.AddRoutes(&awsapigatewayv2.AddRoutesOptions{
-		Path:        &path,
-		Methods:     &[]awsapigatewayv2.HttpMethod{method},
-		Integration: to,
-	})
+func addRoute(api awsapigatewayv2.HttpApi, r route) awsapigatewayv2.HttpRoute {
+	options := &awsapigatewayv2.AddRoutesOptions{
+		Path:        &r.path,
+		Methods:     &[]awsapigatewayv2.HttpMethod{r.method},
+		Integration: r.to,
+	}
+	if r.public {
+		options.Authorizer = awsapigatewayv2.NewHttpNoneAuthorizer()
+	}
+	return (*api.AddRoutes(options))[0]
+}
+
+// routeSettings is what CloudFormation takes for one route. CDK has no type for
+// it, and hands it on as it is.
+func routeSettings(t Throttle) map[string]any {
+	return map[string]any{"ThrottlingRateLimit": t.PerSecond, "ThrottlingBurstLimit": t.Burst}
 }
 
 // newStage makes the default stage, whose URLs have no stage in them. It is
 // the plain CloudFormation resource because that takes the access log's format
-// as it is.
-func newStage(scope constructs.Construct, api awsapigatewayv2.HttpApi, props APIProps) {
+// as it is, and settings of single routes, which CDK's own does not have.
+func newStage(scope constructs.Construct, api awsapigatewayv2.HttpApi, props APIProps) awsapigatewayv2.CfnStage {
 	logs := awslogs.NewLogGroup(scope, jsii.String("AccessLogs"), &awslogs.LogGroupProps{
 		// API Gateway adds each group outside /aws/vendedlogs to one resource policy
 		// of the account, which is full after some dozens.
@@ -77,7 +110,7 @@ func newStage(scope constructs.Construct, api awsapigatewayv2.HttpApi, props API
 		Retention:     props.Environment.LogRetention,
 		RemovalPolicy: awscdk.RemovalPolicy_DESTROY,
 	})
-	awsapigatewayv2.NewCfnStage(scope, jsii.String("Stage"), &awsapigatewayv2.CfnStageProps{
+	return awsapigatewayv2.NewCfnStage(scope, jsii.String("Stage"), &awsapigatewayv2.CfnStageProps{
 		ApiId:      api.ApiId(),
 		StageName:  jsii.String("$default"),
 		AutoDeploy: jsii.Bool(true),
@@ -93,8 +126,8 @@ func newStage(scope constructs.Construct, api awsapigatewayv2.HttpApi, props API
 			Format: jsii.String(accessLogFormat()),
 		},
 		DefaultRouteSettings: &awsapigatewayv2.CfnStage_RouteSettingsProperty{
-			ThrottlingRateLimit:  jsii.Number(props.Environment.RequestsPerSecond),
-			ThrottlingBurstLimit: jsii.Number(props.Environment.Burst),
+			ThrottlingRateLimit:  jsii.Number(props.Environment.Throttles.Default.PerSecond),
+			ThrottlingBurstLimit: jsii.Number(props.Environment.Throttles.Default.Burst),
 		},
 	})
 }

@@ -26,16 +26,51 @@ func TestAPI_routes(t *testing.T) {
 			}
 			got := map[string]string{}
 			for _, route := range tpl.all("AWS::ApiGatewayV2::Route") {
-				route.check(t, "AuthorizationType", "CUSTOM")
 				got[show(route.at("RouteKey"))] = show(integrations[show(route.at("Target"))].at("IntegrationUri"))
 			}
 			want := map[string]string{
 				"POST /v1/tenants/{tenant}/events":       "${Ingest.Arn}",
 				"POST /v1/tenants/{tenant}/events/batch": "${Ingest.Arn}",
 				"ANY /v1/{proxy+}":                       "${Manage.Arn}",
+				"GET /v1/openapi.yaml":                   "${Manage.Arn}",
+				"GET /docs":                              "${Manage.Arn}",
+				"GET /docs/{proxy+}":                     "${Manage.Arn}",
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("routes (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestAPI_public checks that what describes the API, and nothing else, has no
+// authorizer.
+func TestAPI_public(t *testing.T) {
+	t.Parallel()
+
+	for env, tpl := range every(t) {
+		t.Run(env.Name, func(t *testing.T) {
+			t.Parallel()
+
+			var public []string
+			for _, route := range tpl.all("AWS::ApiGatewayV2::Route") {
+				key := show(route.at("RouteKey"))
+				switch route.at("AuthorizationType") {
+				case "NONE":
+					public = append(public, key)
+					route.check(t, "AuthorizerId", nil)
+				case "CUSTOM":
+					if got := show(route.at("AuthorizerId")); got != "${ApiAuthorizer}" {
+						t.Errorf("%s is authorized by %s; want the authorizer", key, got)
+					}
+				default:
+					t.Errorf("%s is authorized by %v; want the authorizer or nothing", key, route.at("AuthorizationType"))
+				}
+			}
+			slices.Sort(public)
+			want := []string{"GET /docs", "GET /docs/{proxy+}", "GET /v1/openapi.yaml"}
+			if diff := cmp.Diff(want, public); diff != "" {
+				t.Errorf("public routes (-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -102,6 +137,44 @@ func TestAPI_stage(t *testing.T) {
 	}
 }
 
+// TestAPI_throttles has the numbers written out, so that a change in
+// environments.go alone does not pass.
+func TestAPI_throttles(t *testing.T) {
+	t.Parallel()
+
+	limit := func(perSecond, burst float64) map[string]any {
+		return map[string]any{"ThrottlingRateLimit": perSecond, "ThrottlingBurstLimit": burst}
+	}
+	tests := map[string]struct{ manage, events, batch, public map[string]any }{
+		"dev":     {limit(50, 100), limit(50, 100), limit(5, 10), limit(5, 10)},
+		"staging": {limit(200, 400), limit(200, 400), limit(10, 20), limit(10, 20)},
+		"prod":    {limit(1000, 2000), limit(1000, 2000), limit(50, 100), limit(10, 20)},
+		"local":   {limit(1000, 2000), limit(1000, 2000), limit(50, 100), limit(100, 200)},
+	}
+	for env, tpl := range every(t) {
+		t.Run(env.Name, func(t *testing.T) {
+			t.Parallel()
+
+			want := tests[env.Name]
+			stage := tpl.get(t, "AWS::ApiGatewayV2::Stage", "Stage")
+			stage.check(t, "RouteSettings", map[string]any{
+				"ANY /v1/{proxy+}":                       want.manage,
+				"POST /v1/tenants/{tenant}/events":       want.events,
+				"POST /v1/tenants/{tenant}/events/batch": want.batch,
+				"GET /v1/openapi.yaml":                   want.public,
+				"GET /docs":                              want.public,
+				"GET /docs/{proxy+}":                     want.public,
+			})
+			// API Gateway refuses settings of a route that is not there yet.
+			for logical, r := range tpl.Resources {
+				if r.Type == "AWS::ApiGatewayV2::Route" && !slices.Contains(stage.DependsOn, logical) {
+					t.Errorf("the stage does not wait for the route %s", show(r.at("RouteKey")))
+				}
+			}
+		})
+	}
+}
+
 // TestPermissions checks that only this API may call the functions.
 func TestPermissions(t *testing.T) {
 	t.Parallel()
@@ -121,7 +194,7 @@ func TestPermissions(t *testing.T) {
 				got = append(got, show(p.at("FunctionName")))
 			}
 			slices.Sort(got)
-			want := []string{"${Authorize.Arn}", "${Ingest.Arn}", "${Ingest.Arn}", "${Manage.Arn}"}
+			want := []string{"${Authorize.Arn}", "${Ingest.Arn}", "${Ingest.Arn}", "${Manage.Arn}", "${Manage.Arn}", "${Manage.Arn}", "${Manage.Arn}"}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("functions that the API may call (-want +got):\n%s", diff)
 			}

@@ -25,10 +25,8 @@ type Environment struct {
 	// PointInTimeRecovery keeps 35 days of backups of the table.
 	PointInTimeRecovery bool
 
-	// RequestsPerSecond and Burst bound what the whole API lets in; the rest is
-	// answered with 429 before a function runs.
-	RequestsPerSecond int
-	Burst             int
+	// Throttles bound what the API lets in, route by route.
+	Throttles Throttles
 	// Concurrency bounds the work on the queues, queue by queue.
 	Concurrency Concurrency
 	// BreakerTick is how often the breaker looks for endpoints whose message on
@@ -39,6 +37,23 @@ type Environment struct {
 	Architecture string
 	// Egress is names.EgressPublic or, for the local stack only, names.EgressLoopback.
 	Egress string
+}
+
+// Throttle bounds the requests to one route, from all callers together; the
+// rest is answered with 429 before a function runs.
+// https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-throttling.html
+type Throttle struct {
+	PerSecond int // requests a second in the long run
+	Burst     int // requests that may come at once
+}
+
+// Throttles are the throttles of the routes. None is above the default, which
+// is the most that any route of the stack lets in.
+type Throttles struct {
+	Default Throttle // endpoints, reads and keys, and whatever has none of its own
+	Events  Throttle // events, one by one
+	Batch   Throttle // up to 100 events by request: deliver is what these must not drown
+	Public  Throttle // what is read without a key, each route: people do so, and backends do not
 }
 
 // Concurrency is how many batches of each queue are worked on at once, 2 to
@@ -56,27 +71,35 @@ const day = 24 * time.Hour
 func environments(localArch string) []Environment {
 	return []Environment{
 		{
-			Name:              "dev",
-			Retention:         30 * day,
-			LogRetention:      awslogs.RetentionDays_ONE_WEEK,
-			RequestsPerSecond: 50,
-			Burst:             100,
-			Concurrency:       Concurrency{Live: 5, Retry: 2, Replay: 2, Circuits: 5},
-			BreakerTick:       time.Minute,
-			Architecture:      "arm64",
-			Egress:            names.EgressPublic,
+			Name:         "dev",
+			Retention:    30 * day,
+			LogRetention: awslogs.RetentionDays_ONE_WEEK,
+			Throttles: Throttles{
+				Default: Throttle{PerSecond: 50, Burst: 100},
+				Events:  Throttle{PerSecond: 50, Burst: 100},
+				Batch:   Throttle{PerSecond: 5, Burst: 10},
+				Public:  Throttle{PerSecond: 5, Burst: 10},
+			},
+			Concurrency:  Concurrency{Live: 5, Retry: 2, Replay: 2, Circuits: 5},
+			BreakerTick:  time.Minute,
+			Architecture: "arm64",
+			Egress:       names.EgressPublic,
 		},
 		{
 			Name:                "staging",
 			Retention:           90 * day,
 			LogRetention:        awslogs.RetentionDays_ONE_MONTH,
 			PointInTimeRecovery: true,
-			RequestsPerSecond:   200,
-			Burst:               400,
-			Concurrency:         Concurrency{Live: 20, Retry: 10, Replay: 5, Circuits: 10},
-			BreakerTick:         time.Minute,
-			Architecture:        "arm64",
-			Egress:              names.EgressPublic,
+			Throttles: Throttles{
+				Default: Throttle{PerSecond: 200, Burst: 400},
+				Events:  Throttle{PerSecond: 200, Burst: 400},
+				Batch:   Throttle{PerSecond: 10, Burst: 20},
+				Public:  Throttle{PerSecond: 10, Burst: 20},
+			},
+			Concurrency:  Concurrency{Live: 20, Retry: 10, Replay: 5, Circuits: 10},
+			BreakerTick:  time.Minute,
+			Architecture: "arm64",
+			Egress:       names.EgressPublic,
 		},
 		{
 			Name:                "prod",
@@ -84,23 +107,31 @@ func environments(localArch string) []Environment {
 			LogRetention:        awslogs.RetentionDays_THREE_MONTHS,
 			Protected:           true,
 			PointInTimeRecovery: true,
-			RequestsPerSecond:   1000,
-			Burst:               2000,
-			Concurrency:         Concurrency{Live: 200, Retry: 100, Replay: 50, Circuits: 20},
-			BreakerTick:         time.Minute,
-			Architecture:        "arm64",
-			Egress:              names.EgressPublic,
+			Throttles: Throttles{
+				Default: Throttle{PerSecond: 1000, Burst: 2000},
+				Events:  Throttle{PerSecond: 1000, Burst: 2000},
+				Batch:   Throttle{PerSecond: 50, Burst: 100},
+				Public:  Throttle{PerSecond: 10, Burst: 20},
+			},
+			Concurrency:  Concurrency{Live: 200, Retry: 100, Replay: 50, Circuits: 20},
+			BreakerTick:  time.Minute,
+			Architecture: "arm64",
+			Egress:       names.EgressPublic,
 		},
 		{
-			Name:              "local",
-			Retention:         7 * day,
-			LogRetention:      awslogs.RetentionDays_ONE_DAY,
-			RequestsPerSecond: 1000,
-			Burst:             2000,
-			Concurrency:       Concurrency{Live: 4, Retry: 2, Replay: 2, Circuits: 2},
-			BreakerTick:       time.Minute,
-			Architecture:      localArch,
-			Egress:            names.EgressLoopback,
+			Name:         "local",
+			Retention:    7 * day,
+			LogRetention: awslogs.RetentionDays_ONE_DAY,
+			Throttles: Throttles{
+				Default: Throttle{PerSecond: 1000, Burst: 2000},
+				Events:  Throttle{PerSecond: 1000, Burst: 2000},
+				Batch:   Throttle{PerSecond: 50, Burst: 100},
+				Public:  Throttle{PerSecond: 100, Burst: 200},
+			},
+			Concurrency:  Concurrency{Live: 4, Retry: 2, Replay: 2, Circuits: 2},
+			BreakerTick:  time.Minute,
+			Architecture: localArch,
+			Egress:       names.EgressLoopback,
 		},
 	}
 }
@@ -142,7 +173,11 @@ func (e Environment) Validate() error {
 	fault(e.Egress == names.EgressLoopback && !local, "egress %q would let customers reach our own network: it is for the local stack only", e.Egress)
 	fault(e.Architecture != "arm64" && e.Architecture != "amd64", "architecture %q is not arm64 or amd64", e.Architecture)
 	fault(e.Retention < day, "retention of %v is less than a day", e.Retention)
-	fault(e.RequestsPerSecond < 1 || e.Burst < 1, "throttle of %d requests a second, burst %d, lets nothing in", e.RequestsPerSecond, e.Burst)
+	most := e.Throttles.Default
+	for _, t := range []Throttle{most, e.Throttles.Events, e.Throttles.Batch, e.Throttles.Public} {
+		fault(t.PerSecond < 1 || t.Burst < 1, "throttle of %d requests a second, burst %d, lets nothing in", t.PerSecond, t.Burst)
+		fault(t.PerSecond > most.PerSecond || t.Burst > most.Burst, "throttle of %d requests a second, burst %d, is above the default", t.PerSecond, t.Burst)
+	}
 	for _, n := range []int{e.Concurrency.Live, e.Concurrency.Retry, e.Concurrency.Replay, e.Concurrency.Circuits} {
 		fault(n < 2 || n > 1000, "concurrency of a queue is %d: Lambda takes 2 to 1000", n)
 	}

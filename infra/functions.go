@@ -24,7 +24,7 @@ const (
 	apiTimeout       = 29 * time.Second // just below the 30 s after which an HTTP API answers 503 itself
 	deliverTimeout   = 60 * time.Second // an endpoint may take 30 s; the rest is for loading and settling
 	breakerTimeout   = 60 * time.Second // a wave of 500 deliveries, or a tick that finds 200 endpoints
-	authorizeTimeout = 5 * time.Second  // one read, two at a cold start
+	authorizeTimeout = 5 * time.Second  // one read, two at a cold start, and one write per key and day
 )
 
 // Memory in MB, which is also the share of a CPU (1,769 MB is a whole one).

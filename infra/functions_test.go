@@ -57,6 +57,26 @@ func TestFunctions(t *testing.T) {
 	}
 }
 
+// TestLogs checks that no log is kept for ever: prod keeps its logs for 90 days.
+func TestLogs(t *testing.T) {
+	t.Parallel()
+
+	days := map[string]int{"dev": 7, "staging": 30, "prod": 90, "local": 1}
+	for env, tpl := range every(t) {
+		t.Run(env.Name, func(t *testing.T) {
+			t.Parallel()
+
+			groups := tpl.all("AWS::Logs::LogGroup")
+			for _, group := range groups {
+				group.check(t, "RetentionInDays", days[env.Name])
+			}
+			if want := len(functionNames()) + 1; len(groups) != want {
+				t.Errorf("%d log groups; want %d, of the functions and the API", len(groups), want)
+			}
+		})
+	}
+}
+
 func TestFunctions_environment(t *testing.T) {
 	t.Parallel()
 

@@ -87,9 +87,10 @@ func grantManage(role awsiam.Role, p FunctionsProps) {
 	allow(role, "kms:Encrypt").on(p.Secrets.Key.KeyArn())
 }
 
-// grantAuthorize: look keys up by their hash, and read the first admin key.
+// grantAuthorize: look keys up by their hash, note the day of their last use,
+// and read the first admin key.
 func grantAuthorize(role awsiam.Role, p FunctionsProps) {
-	allow(role, "dynamodb:GetItem").on(p.Table.TableArn())
+	allow(role, "dynamodb:GetItem", "dynamodb:UpdateItem").on(p.Table.TableArn())
 	allow(role, "secretsmanager:GetSecretValue").on(p.Secrets.AdminKey.SecretArn())
 }
 

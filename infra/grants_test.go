@@ -34,6 +34,42 @@ func TestGrants_table(t *testing.T) {
 	}
 }
 
+// TestGrants_complete checks that the table is about every role there is, that
+// nothing adds to it from elsewhere, and that no two functions share a role.
+func TestGrants_complete(t *testing.T) {
+	t.Parallel()
+
+	for env, tpl := range every(t) {
+		t.Run(env.Name, func(t *testing.T) {
+			t.Parallel()
+
+			table := grantsOf(t, tpl)
+			for id, role := range tpl.all("AWS::IAM::Role") {
+				role.check(t, "Policies", nil)
+				role.check(t, "ManagedPolicyArns", nil)
+				if len(table[id]) == 0 {
+					t.Errorf("%s is not in the table", id)
+				}
+			}
+			for logical, r := range tpl.Resources {
+				if strings.HasPrefix(r.Type, "AWS::IAM::") && r.Type != "AWS::IAM::Role" && r.Type != "AWS::IAM::Policy" {
+					t.Errorf("%s is a %s, which the table knows nothing of", logical, r.Type)
+				}
+			}
+			for id, f := range tpl.all("AWS::Lambda::Function") {
+				if got, want := show(f.at("Role")), "${"+id+"Role.Arn}"; got != want {
+					t.Errorf("%s runs as %s; want %s", id, got, want)
+				}
+			}
+			for id, schedule := range tpl.all("AWS::Scheduler::Schedule") {
+				if got, want := show(schedule.at("Target", "RoleArn")), "${"+id+"Role.Arn}"; got != want {
+					t.Errorf("the schedule %s runs as %s; want %s", id, got, want)
+				}
+			}
+		})
+	}
+}
+
 // grantsOf returns role -> resource (and condition) -> actions, sorted.
 func grantsOf(t *testing.T, tpl template) map[string]map[string][]string {
 	t.Helper()
@@ -64,7 +100,12 @@ func grantsOf(t *testing.T, tpl template) map[string]map[string][]string {
 	return all
 }
 
-// TestGrants_wildcards checks every statement of the template that allows anything.
+// schedulesOfGroup is the one resource with a wildcard: the names of schedules
+// are made as they are needed, all in the group of the stack.
+const schedulesOfGroup = "arn:${AWS::Partition}:scheduler:${AWS::Region}:${AWS::AccountId}:schedule/surehook-prod/*"
+
+// TestGrants_wildcards checks every statement of the template that allows
+// anything: actions by name, on resources of this stack by name.
 func TestGrants_wildcards(t *testing.T) {
 	t.Parallel()
 
@@ -72,6 +113,10 @@ func TestGrants_wildcards(t *testing.T) {
 		t.Run(env.Name, func(t *testing.T) {
 			t.Parallel()
 
+			owned := []string{schedulesOfGroup}
+			for logical := range tpl.Resources {
+				owned = append(owned, "${"+short(logical)+"}", "${"+short(logical)+".Arn}")
+			}
 			checked := 0
 			for id, r := range tpl.Resources {
 				if got := r.at("ManagedPolicyArns"); got != nil {
@@ -91,8 +136,12 @@ func TestGrants_wildcards(t *testing.T) {
 						}
 					}
 					for _, on := range list(s["Resource"]) {
-						if show(on) == "*" {
-							t.Errorf("%s allows %v on everything", id, s["Action"])
+						got := strings.ReplaceAll(show(on), "surehook-"+env.Name, "surehook-prod")
+						if strings.Contains(got, "*") && got != schedulesOfGroup {
+							t.Errorf("%s allows %v on %s; want resources by name", id, s["Action"], got)
+						}
+						if !slices.ContainsFunc(owned, func(own string) bool { return strings.HasPrefix(got, own) }) {
+							t.Errorf("%s allows %v on %s; want resources of the stack", id, s["Action"], got)
 						}
 					}
 				}

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"maps"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestQueues_work(t *testing.T) {
@@ -47,18 +50,31 @@ func TestQueues_all(t *testing.T) {
 			if len(queues) != 6 {
 				t.Errorf("%d queues; want 6", len(queues))
 			}
-			tls := map[string]bool{}
+			policies := map[string][]map[string]any{}
 			for _, policy := range tpl.all("AWS::SQS::QueuePolicy") {
-				text := show(policy.at("PolicyDocument"))
-				queue, _ := policy.at("Queues").([]any)
-				tls[show(queue[0])] = strings.Contains(text, `"Effect":"Deny"`) && strings.Contains(text, `{"aws:SecureTransport":"false"}`)
+				for _, queue := range list(policy.at("Queues")) {
+					policies[show(queue)] = append(policies[show(queue)], statements(policy.Properties)...)
+				}
 			}
 			for id, queue := range queues {
 				queue.check(t, "SqsManagedSseEnabled", true)
 				queue.check(t, "MessageRetentionPeriod", 14*24*60*60)
 				queue.check(t, "FifoQueue", nil)
-				if !tls["${"+id+"}"] {
-					t.Errorf("%s may be used without TLS", id)
+				// Nobody may do anything without TLS, and the policy allows nobody anything.
+				all := policies["${"+id+"}"]
+				if len(all) != 1 || show(all[0]["Resource"]) != "${"+id+".Arn}" {
+					t.Fatalf("policy of %s = %v; want one statement about it", id, all)
+				}
+				got := maps.Clone(all[0])
+				delete(got, "Resource")
+				want := map[string]any{
+					"Effect":    "Deny",
+					"Principal": map[string]any{"AWS": "*"},
+					"Action":    "sqs:*",
+					"Condition": map[string]any{"Bool": map[string]any{"aws:SecureTransport": "false"}},
+				}
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Errorf("policy of %s (-want +got):\n%s", id, diff)
 				}
 			}
 		})

@@ -33,6 +33,7 @@ func TestSecrets(t *testing.T) {
 			if key.DeletionPolicy != policy[env.Name] {
 				t.Errorf("the sealing key: %s; want %s, as the table whose secrets it opens", key.DeletionPolicy, policy[env.Name])
 			}
+			checkKeyPolicy(t, key)
 
 			generate := "GenerateSecretString."
 			secret := tpl.get(t, "AWS::SecretsManager::Secret", "AdminKey")
@@ -51,5 +52,24 @@ func TestSecrets(t *testing.T) {
 				t.Errorf("the secret's template has the field %q, which is generated", names.SecretAdminKeyJSON)
 			}
 		})
+	}
+}
+
+// checkKeyPolicy checks that the key leaves all to the IAM policies of its own
+// account, which are in the table of grants, and lets nobody else in.
+func checkKeyPolicy(t *testing.T, key resource) {
+	t.Helper()
+
+	key.check(t, "BypassPolicyLockoutSafetyCheck", nil)
+	key.check(t, "KeyUsage", nil)    // to encrypt and decrypt
+	key.check(t, "MultiRegion", nil) // it stays where the table is
+	allowed := statements(key.at("KeyPolicy"))
+	if len(allowed) != 1 {
+		t.Fatalf("the key's policy has %d statements; want 1", len(allowed))
+	}
+	s := allowed[0]
+	principal, _ := s["Principal"].(map[string]any)
+	if !delegatesKey(key, s) || len(principal) != 1 || s["Effect"] != "Allow" || s["Action"] != "kms:*" || s["Resource"] != "*" {
+		t.Errorf("the key's policy is %v; want its account alone in it", s)
 	}
 }

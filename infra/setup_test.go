@@ -15,6 +15,7 @@ import (
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/assertions"
+	"github.com/aws/aws-cdk-go/awscdk/v2/cxapi"
 	"github.com/aws/jsii-runtime-go"
 	"github.com/google/go-cmp/cmp"
 )
@@ -33,11 +34,18 @@ type template struct {
 	Resources map[string]resource `json:"Resources"`
 	Outputs   map[string]any      `json:"Outputs"`
 	raw       map[string]any
+	notes     []note
+}
+
+// note is what was said about a resource when the template was synthesised.
+type note struct {
+	level, path, text string
 }
 
 type resource struct {
 	Type                string         `json:"Type"`
 	Properties          map[string]any `json:"Properties"`
+	DependsOn           []string       `json:"DependsOn"`
 	DeletionPolicy      string         `json:"DeletionPolicy"`
 	UpdateReplacePolicy string         `json:"UpdateReplacePolicy"`
 }
@@ -102,8 +110,26 @@ func newTemplate(stack awscdk.Stack) (template, error) {
 	if err != nil {
 		return template{}, err
 	}
-	out := template{raw: raw}
+	out := template{raw: raw, notes: notesOf(stack)}
 	return out, json.Unmarshal(b, &out)
+}
+
+// notesOf returns the errors, warnings and news of the stack's synthesis.
+func notesOf(stack awscdk.Stack) []note {
+	said := assertions.Annotations_FromStack(stack)
+	anything := assertions.Match_AnyValue()
+	var notes []note
+	for level, messages := range map[string]*[]*cxapi.SynthesisMessage{ //nolint:staticcheck // it is what the assertions return
+		"error":   said.FindError(jsii.String("*"), anything),
+		"warning": said.FindWarning(jsii.String("*"), anything),
+		"info":    said.FindInfo(jsii.String("*"), anything),
+	} {
+		for _, m := range *messages {
+			path := strings.TrimPrefix(*m.Id, "/"+*stack.StackName()+"/")                         //nolint:staticcheck // as above
+			notes = append(notes, note{level: level, path: path, text: fmt.Sprint(m.Entry.Data)}) //nolint:staticcheck // as above
+		}
+	}
+	return notes
 }
 
 // templateOf returns the template of the environment.

@@ -69,6 +69,7 @@ func NewStack(scope constructs.Construct, id string, props StackProps) (awscdk.S
 		"UndeliverableUrl":  queues.Undeliverable.QueueUrl(),
 		"ScheduleGroupName": schedules.Group.ScheduleGroupName(),
 	})
+	checkRules(stack, env)
 	return stack, nil
 }
 

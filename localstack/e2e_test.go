@@ -31,6 +31,8 @@ var world struct {
 	api      *stack.Client
 	receiver *receiver.Receiver
 	letters  letterbox
+
+	emulatorLog string // of MiniStack, with what the functions wrote
 }
 
 // waitLimit bounds each wait for something to happen. Many tests share the
@@ -78,7 +80,7 @@ func run(ctx context.Context, m *testing.M) (code int, err error) {
 		return 1, err
 	}
 	defer func() { err = errors.Join(err, world.receiver.Stop()) }()
-	world.api = world.stack.Client()
+	world.api, world.emulatorLog = world.stack.Client(), e.LogPath
 	world.letters = letterbox{client: sqs.NewFromConfig(world.stack.AWS), url: world.stack.DeadLettersURL}
 
 	if code = m.Run(); code != 0 {

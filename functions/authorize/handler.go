@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strings"
 
 	"github.com/aws/aws-lambda-go/events"
 
@@ -26,10 +27,7 @@ type handler struct {
 // without saying who calls, and the function behind refuses it: only so can
 // the caller be told why, in the API's own error format (docs/adr/0005).
 func (h *handler) Handle(ctx context.Context, e events.APIGatewayV2CustomAuthorizerV2Request) (events.APIGatewayV2CustomAuthorizerSimpleResponse, error) {
-	var header string
-	if len(e.IdentitySource) > 0 {
-		header = e.IdentitySource[0]
-	}
+	header := strings.Join(e.IdentitySource, ",") // there is one; were there two, they must not pass for the first
 	response := events.APIGatewayV2CustomAuthorizerSimpleResponse{IsAuthorized: true}
 	principal, err := h.authenticator.Identify(ctx, header)
 	switch {

@@ -19,6 +19,40 @@ type answers struct {
 
 func (a answers) Identify(context.Context, string) (hook.Principal, error) { return a.principal, a.err }
 
+// heard keeps the header it was asked about.
+type heard struct{ header string }
+
+func (h *heard) Identify(_ context.Context, header string) (hook.Principal, error) {
+	h.header = header
+	return hook.Principal{}, &hook.Error{Code: hook.CodeUnauthorized, Message: "the API key is not known"}
+}
+
+func TestHandle_ReadsTheIdentitySource(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name    string
+		sources []string
+		want    string
+	}{
+		{"none", nil, ""},
+		{"one", []string{"Bearer x"}, "Bearer x"},
+		{"two, of which none is the one", []string{"Bearer x", "Bearer y"}, "Bearer x,Bearer y"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			asked := new(heard)
+			h := &handler{authenticator: asked, log: slog.New(slog.DiscardHandler)}
+			got, err := h.Handle(t.Context(), events.APIGatewayV2CustomAuthorizerV2Request{IdentitySource: tt.sources})
+			if err != nil || !got.IsAuthorized || got.Context != nil || asked.header != tt.want {
+				t.Errorf("Handle(%q) = %+v, %v, having asked for %q; want nobody, and %q", tt.sources, got, err, asked.header, tt.want)
+			}
+		})
+	}
+}
+
 func TestHandle_AnswersAPIGateway(t *testing.T) {
 	t.Parallel()
 

@@ -41,6 +41,8 @@ func run(ctx context.Context, log *slog.Logger) error {
 		authenticator: &authorize.Authenticator{
 			Keys:  dynamo.New(sdk, cfg.Table),
 			Admin: secret.New(sdk, cfg.AdminKeySecretARN, time.Now),
+			Log:   log,
+			Now:   time.Now,
 		},
 		log: log,
 	}

@@ -3,8 +3,10 @@ package authorize_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -24,6 +26,8 @@ func (k keys) KeyByHash(_ context.Context, hash string) (hook.APIKey, error) {
 	return hook.APIKey{}, hook.NotFound("key")
 }
 
+func (k keys) TouchKey(context.Context, hook.APIKey, string) error { return nil }
+
 type admin struct {
 	key string
 	err error
@@ -37,6 +41,8 @@ var (
 	brokenKey = "shk_" + strings.Repeat("c", 43)
 	otherKey  = "shk_" + strings.Repeat("d", 43)
 )
+
+func noon() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) }
 
 func TestAuthenticator_Identify(t *testing.T) {
 	t.Parallel()
@@ -69,7 +75,7 @@ func TestAuthenticator_Identify(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			a := &authorize.Authenticator{Keys: stored, Admin: tt.admin}
+			a := &authorize.Authenticator{Keys: stored, Admin: tt.admin, Log: slog.New(slog.DiscardHandler), Now: noon}
 			got, err := a.Identify(t.Context(), tt.header)
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("Identify(%s) differs (-want +got):\n%s", tt.header, diff)

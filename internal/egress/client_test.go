@@ -1,10 +1,8 @@
 package egress_test
 
 import (
-	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/binary"
 	"errors"
 	"io"
 	"log"
@@ -18,53 +16,6 @@ import (
 
 	"surehook/internal/egress"
 )
-
-// answers is a resolver whose n-th lookup of an A record is answered with the
-// n-th address, the last one for ever, and any other lookup with nothing.
-func answers(addrs ...string) *net.Resolver {
-	var asked atomic.Int64
-	return &net.Resolver{
-		PreferGo: true,
-		Dial: func(context.Context, string, string) (net.Conn, error) {
-			client, server := net.Pipe() // not a PacketConn, so the resolver speaks DNS over TCP
-			go func() {
-				defer func() { _ = server.Close() }()
-				var size [2]byte
-				for {
-					if _, err := io.ReadFull(server, size[:]); err != nil {
-						return
-					}
-					query := make([]byte, binary.BigEndian.Uint16(size[:]))
-					if _, err := io.ReadFull(server, query); err != nil {
-						return
-					}
-					_, _ = server.Write(answer(query, func() netip.Addr {
-						return netip.MustParseAddr(addrs[min(int(asked.Add(1)), len(addrs))-1])
-					}))
-				}
-			}()
-			return client, nil
-		},
-	}
-}
-
-// answer makes the reply to a query with one question (RFC 1035, section 4).
-func answer(query []byte, addr func() netip.Addr) []byte {
-	end := 12
-	for query[end] != 0 {
-		end += int(query[end]) + 1
-	}
-	end += 5 // the root label, type and class
-	reply := append([]byte{}, query[:end]...)
-	copy(reply[2:12], []byte{0x81, 0x80, 0, 1, 0, 0, 0, 0, 0, 0})
-	if kind := binary.BigEndian.Uint16(query[end-4:]); kind == 1 {
-		ip := addr().As4()
-		reply[7] = 1
-		reply = append(reply, 0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4)
-		reply = append(reply, ip[:]...)
-	}
-	return append(binary.BigEndian.AppendUint16(nil, uint16(len(reply))), reply...)
-}
 
 func TestNewClient_judgesEveryResolvedAddress(t *testing.T) {
 	t.Parallel()

@@ -38,6 +38,9 @@ type APIKey struct {
 	Scopes    []Scope
 	Hash      string // HashKey of the key
 	CreatedAt time.Time
+	// LastUsedOn is the UTC day on which the key was last checked, such as
+	// "2026-11-21"; empty before its first use. Days sort as text.
+	LastUsedOn string
 }
 
 // HashKey returns the lower-case hex SHA-256 of the key. A plain hash is

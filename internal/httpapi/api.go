@@ -11,7 +11,9 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"slices"
 
+	"surehook/api"
 	"surehook/internal/hook"
 	"surehook/internal/ingest"
 	"surehook/internal/registry"
@@ -36,23 +38,25 @@ func Events(a Acceptor, log *slog.Logger) http.Handler {
 	return serve(log, eventRoutes(&events{acceptor: a, log: log}))
 }
 
-// Manage returns the handler of all other routes: endpoints, reads and keys.
+// Manage returns the handler of all other routes: endpoints, reads and keys,
+// and the document of the API.
 func Manage(r *registry.Registry, t Tester, log *slog.Logger) http.Handler {
-	return serve(log, manageRoutes(&manage{registry: r, tester: t, log: log}))
+	return serve(log, append(manageRoutes(&manage{registry: r, tester: t, log: log}), docsRoutes(docs{api.Files})...))
 }
 
 // Route is one operation of the API.
 type Route struct {
 	Method     string
-	Path       string // as in net/http patterns, such as /v1/tenants/{tenant}/events
-	Scope      hook.Scope
-	AllTenants bool // the key must act for all tenants
+	Path       string     // as in net/http patterns, such as /v1/tenants/{tenant}/events
+	Scope      hook.Scope // empty exactly when Public
+	AllTenants bool       // the key must act for all tenants
+	Public     bool       // no key is needed
 }
 
 // Routes returns what Events and Manage serve together.
 func Routes() []Route {
 	var all []Route
-	for _, r := range append(eventRoutes(&events{}), manageRoutes(&manage{})...) {
+	for _, r := range slices.Concat(eventRoutes(&events{}), manageRoutes(&manage{}), docsRoutes(docs{})) {
 		all = append(all, r.Route)
 	}
 	return all
@@ -67,6 +71,8 @@ const (
 	deliveryPath  = tenantPath + "/deliveries/{delivery}"
 	keysPath      = "/v1/keys"
 	keyPath       = keysPath + "/{key}"
+	documentPath  = "/v1/openapi.yaml"
+	docsPath      = "/docs"
 )
 
 func eventRoutes(h *events) []route {
@@ -108,5 +114,16 @@ func manageRoutes(h *manage) []route {
 		keys(http.MethodPost, keysPath, h.createKey),
 		keys(http.MethodGet, keysPath, h.listKeys),
 		keys(http.MethodDelete, keyPath, h.revokeKey),
+	}
+}
+
+func docsRoutes(h docs) []route {
+	public := func(path string, do action) route {
+		return route{Route{Method: http.MethodGet, Path: path, Public: true}, do}
+	}
+	return []route{
+		public(documentPath, h.document),
+		public(docsPath, h.page),
+		public(docsPath+"/{file}", h.part),
 	}
 }

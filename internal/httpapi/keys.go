@@ -14,7 +14,8 @@ type keyBody struct {
 	Scopes []hook.Scope  `json:"scopes"`
 }
 
-type keyView struct {
+// keyRecord is what never changes about a key.
+type keyRecord struct {
 	ID        hook.KeyID    `json:"id"`
 	Name      string        `json:"name"`
 	Tenant    hook.TenantID `json:"tenant"`
@@ -22,9 +23,14 @@ type keyView struct {
 	CreatedAt stamp         `json:"created_at"`
 }
 
+type keyView struct {
+	keyRecord
+	LastUsedOn string `json:"last_used_on,omitzero"`
+}
+
 // newKeyView is a key's record with the key itself, shown this once.
 type newKeyView struct {
-	keyView
+	keyRecord
 	Key string `json:"key"`
 }
 
@@ -37,7 +43,7 @@ func (h *manage) createKey(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, fmt.Errorf("create key: %w", err)
 	}
-	return reply{status: http.StatusCreated, body: newKeyView{keyView: viewKey(k), Key: text}}, nil
+	return reply{status: http.StatusCreated, body: newKeyView{keyRecord: recordOf(k), Key: text}}, nil
 }
 
 func (h *manage) listKeys(ctx context.Context, c *call) (reply, error) {
@@ -64,5 +70,9 @@ func (h *manage) revokeKey(ctx context.Context, c *call) (reply, error) {
 }
 
 func viewKey(k hook.APIKey) keyView {
-	return keyView{ID: k.ID, Name: k.Name, Tenant: k.Tenant, Scopes: k.Scopes, CreatedAt: stamp(k.CreatedAt)}
+	return keyView{keyRecord: recordOf(k), LastUsedOn: k.LastUsedOn}
+}
+
+func recordOf(k hook.APIKey) keyRecord {
+	return keyRecord{ID: k.ID, Name: k.Name, Tenant: k.Tenant, Scopes: k.Scopes, CreatedAt: stamp(k.CreatedAt)}
 }

@@ -1,41 +1,38 @@
 package httpapi_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
-	"regexp"
+	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/hook"
 	"surehook/internal/httpapi"
 )
 
-// The document is written so that a scan of its lines is enough: a path, its
-// methods and their x-scope, a schema and its properties each begin a line of
-// a known depth.
-var (
-	pathLine     = regexp.MustCompile(`^  (/\S+):$`)
-	methodLine   = regexp.MustCompile(`^    (get|post|put|patch|delete):$`)
-	scopeLine    = regexp.MustCompile(`^      x-scope: (\S+)$`)
-	schemaLine   = regexp.MustCompile(`^    ([A-Za-z]+):$`)
-	requiredLine = regexp.MustCompile(`^      required: \[(.*)\]$`)
-	propertyLine = regexp.MustCompile(`^        ([a-z_]+): `)
-)
-
-func document(t *testing.T) []string {
+func document(t *testing.T) *openapi3.T {
 	t.Helper()
 
-	raw, err := os.ReadFile("../../api/openapi.yaml")
+	doc, err := load()
 	if err != nil {
-		t.Fatalf("ReadFile = %v", err)
+		t.Fatal(err)
 	}
-	return strings.Split(string(raw), "\n")
+	return doc
+}
+
+// TestDocument_valid checks that the document is OpenAPI 3.1 and that its
+// examples are what they are examples of.
+func TestDocument_valid(t *testing.T) {
+	t.Parallel()
+
+	if err := document(t).Validate(t.Context()); err != nil {
+		t.Errorf("Validate = %v", err)
+	}
 }
 
 // TestDocument_routes checks that the document and the handlers have the same
@@ -44,33 +41,21 @@ func TestDocument_routes(t *testing.T) {
 	t.Parallel()
 
 	var documented, served []string
-	var path, method, scope string
-	add := func() {
-		if method != "" {
-			documented = append(documented, method+" "+path+" "+scope)
-		}
-		method, scope = "", ""
-	}
-	for _, line := range document(t) {
-		switch {
-		case pathLine.MatchString(line), line == "components:":
-			add()
-			path = strings.Trim(line, " :")
-		case methodLine.MatchString(line):
-			add()
-			method = strings.ToUpper(strings.Trim(line, " :"))
-		case scopeLine.MatchString(line):
-			scope = scopeLine.FindStringSubmatch(line)[1]
-		case line == "      x-all-tenants: true":
-			scope += " for all tenants"
+	for path, item := range document(t).Paths.Map() {
+		for method, op := range item.Operations() {
+			line := fmt.Sprintf("%s %s %v %v", method, path, op.Extensions["x-scope"], op.Extensions["x-all-tenants"] == true)
+			if op.Security != nil && len(*op.Security) == 0 {
+				line = fmt.Sprintf("%s %s without a key", method, path)
+			}
+			documented = append(documented, line)
 		}
 	}
 	for _, r := range httpapi.Routes() {
-		op := fmt.Sprintf("%s %s %s", r.Method, r.Path, r.Scope)
-		if r.AllTenants {
-			op += " for all tenants"
+		line := fmt.Sprintf("%s %s %s %v", r.Method, r.Path, r.Scope, r.AllTenants)
+		if r.Public {
+			line = fmt.Sprintf("%s %s%s without a key", r.Method, r.Path, r.Scope)
 		}
-		served = append(served, op)
+		served = append(served, line)
 	}
 	slices.Sort(documented)
 	slices.Sort(served)
@@ -79,163 +64,187 @@ func TestDocument_routes(t *testing.T) {
 	}
 }
 
-type schema struct{ properties, required []string }
-
-func schemas(t *testing.T) map[string]schema {
-	t.Helper()
-
-	found := make(map[string]schema)
-	var name string
-	inSchemas, inProperties := false, false
-	for _, line := range document(t) {
-		switch {
-		case line == "  schemas:":
-			inSchemas = true
-		case !inSchemas:
-		case schemaLine.MatchString(line):
-			name, inProperties = schemaLine.FindStringSubmatch(line)[1], false
-		case requiredLine.MatchString(line):
-			s := found[name]
-			s.required = strings.Split(requiredLine.FindStringSubmatch(line)[1], ", ")
-			found[name] = s
-		case strings.HasPrefix(line, "      ") && line[6] != ' ':
-			inProperties = line == "      properties:"
-		case inProperties && propertyLine.MatchString(line):
-			s := found[name]
-			s.properties = append(s.properties, propertyLine.FindStringSubmatch(line)[1])
-			found[name] = s
-		}
-	}
-	return found
-}
-
-// TestDocument_answers checks that answers hold the fields their schema
-// requires, and none that it does not name.
-func TestDocument_answers(t *testing.T) {
+// TestDocument_statuses checks that every operation names the ways in which
+// its like can end: what stands in for a scope, for another tenant and so on is
+// the same everywhere.
+func TestDocument_statuses(t *testing.T) {
 	t.Parallel()
 
-	p := story(t)
-	event := eventsURL + "/" + string(p.event.ID)
-	const full = `{"url":"https://example.com/","signature_schemes":["v1","v1a"],"max_in_flight":2,
-		"retry":{"exponential":{"base":"1s","factor":2,"cap":"1m","attempts":5}}}`
-	of := func(caller hook.Principal, status int, method, target, body string) object {
-		t.Helper()
-		return get[object](t, p.bundle, caller, status, method, target, body)
-	}
-	first := func(o object) object {
-		t.Helper()
-		data, ok := o["data"].([]any)
-		if !ok || len(data) == 0 {
-			t.Fatalf("%v has no data", o)
+	doc := document(t)
+	for _, r := range httpapi.Routes() {
+		op := doc.Paths.Find(r.Path).GetOperation(r.Method)
+		want := map[string]string{"429": "Throttled", "500": "Internal", "503": "Unavailable"}
+		if !r.Public {
+			want["401"], want["403"] = "Unauthorized", "Forbidden"
 		}
-		return asObject(t, data[0])
-	}
-	created := of(owner, 201, "POST", endpoints, full)
-	standing := of(reader, 200, "GET", endpoints+"/"+idOf(t, created), "")
-	tripped := of(owner, 200, "POST", endpoints+"/"+idOf(t, created)+"/circuit/open", "")
-	delivery := of(reader, 200, "GET", "/v1/tenants/acme/deliveries/"+p.retrying.ID.String(), "")
-	answers := []struct {
-		schema string
-		answer object
-	}{
-		{"EndpointWithSecret", created},
-		{"Retry", asObject(t, created["retry"])},
-		{"Exponential", asObject(t, asObject(t, created["retry"])["exponential"])},
-		{"Circuit", asObject(t, created["circuit"])},
-		{"Endpoint", of(owner, 200, "PATCH", endpoints+"/"+idOf(t, created), `{}`)},
-		{"EndpointStanding", standing},
-		{"CircuitState", asObject(t, standing["circuit_state"])},
-		{"EndpointStanding", tripped},
-		{"CircuitState", asObject(t, tripped["circuit_state"])},
-		{"EndpointList", of(reader, 200, "GET", endpoints, "")},
-		{"Accepted", of(owner, 202, "POST", eventsURL, `{"type":"a","payload":1}`)},
-		{"BatchResult", of(owner, 207, "POST", eventsURL+"/batch", `{"events":[{}]}`)},
-		{"Refused", first(of(owner, 207, "POST", eventsURL+"/batch", `{"events":[{}]}`))},
-		{"Problem", of(owner, 400, "POST", eventsURL, `{}`)},
-		{"Event", of(reader, 200, "GET", event, "")},
-		{"DeliveryList", of(reader, 200, "GET", event+"/deliveries", "")},
-		{"Delivery", first(of(reader, 200, "GET", event+"/deliveries", ""))},
-		{"DeliveryStory", delivery},
-		{"Outcome", asObject(t, delivery["last"])},
-		{"AttemptList", of(reader, 200, "GET", event+"/attempts", "")},
-		{"Attempt", first(of(reader, 200, "GET", event+"/attempts", ""))},
-		{"KeyWithText", of(admin, 201, "POST", "/v1/keys", `{"name":"a","tenant":"acme","scopes":["read"]}`)},
-		{"KeyList", of(admin, 200, "GET", "/v1/keys", "")},
-		{"Key", first(of(admin, 200, "GET", "/v1/keys", ""))},
-	}
-	documented := schemas(t)
-	for _, a := range answers {
-		s := documented[a.schema]
-		if len(s.properties) == 0 {
-			t.Errorf("schema %s has no properties", a.schema)
+		if strings.Contains(r.Path, "{") {
+			want["404"] = "NotFound"
 		}
-		names := slices.Sorted(maps.Keys(a.answer))
-		for _, name := range names {
-			if !slices.Contains(s.properties, name) {
-				t.Errorf("an answer of schema %s has %q, which is not documented", a.schema, name)
+		if op.RequestBody != nil {
+			want["400"], want["413"] = "Invalid", "TooLarge"
+		}
+		if op.Parameters.GetByInAndName("query", "cursor") != nil || op.Parameters.GetByInAndName("header", "If-Match") != nil {
+			want["400"] = "Invalid"
+		}
+		if op.Responses.Value("409") != nil { // which states conflict, only the use case knows
+			want["409"] = "Conflict"
+		}
+		got := make(map[string]string)
+		for status, response := range op.Responses.Map() {
+			if status >= "400" {
+				got[status] = strings.TrimPrefix(response.Ref, "#/components/responses/")
 			}
 		}
-		for _, name := range s.required {
-			if !slices.Contains(names, name) {
-				t.Errorf("an answer of schema %s lacks %q, which is required", a.schema, name)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("errors of %s %s (-want +documented):\n%s", r.Method, r.Path, diff)
+		}
+	}
+}
+
+// TestDocument_examples checks that every body has an example, in its schema or beside it.
+func TestDocument_examples(t *testing.T) {
+	t.Parallel()
+
+	doc := document(t)
+	check := func(where string, content openapi3.Content) {
+		for mediaType, m := range content {
+			if m.Schema != nil && m.Example == nil && example(m.Schema.Value) == nil {
+				t.Errorf("%s as %s has no example", where, mediaType)
+			}
+		}
+	}
+	for path, item := range doc.Paths.Map() {
+		for method, op := range item.Operations() {
+			if op.RequestBody != nil {
+				check(method+" "+path, op.RequestBody.Value.Content)
+			}
+			for status, response := range op.Responses.Map() {
+				check(method+" "+path+" "+status, response.Value.Content)
 			}
 		}
 	}
 }
 
-// TestDocument_circuit checks the settings of a circuit in requests as
-// TestDocument_bodies checks whole bodies.
-func TestDocument_circuit(t *testing.T) {
-	t.Parallel()
-
-	b := setup(t)
-	for _, property := range append(schemas(t)["Circuit"].properties, "no_such_field") {
-		w := b.do(t, admin, "POST", endpoints, fmt.Sprintf(`{"circuit":{%q:[]}}`, property))
-		unknown := strings.Contains(w.Body.String(), fmt.Sprintf(`{"field":"circuit.%s","message":"is not a known field"}`, property))
-		if unknown != (property == "no_such_field") {
-			t.Errorf("circuit with %q = %d %s; known: %t", property, w.Code, w.Body, !unknown)
-		}
+// example returns the schema's example; that of a list is that of what it lists.
+func example(s *openapi3.Schema) any {
+	if data := s.Properties["data"]; s.Example == nil && data != nil && data.Value.Items != nil {
+		return data.Value.Items.Value.Example
 	}
+	return s.Example
 }
 
-// TestDocument_bodies checks that request bodies take the fields of their
-// schema: a field that is not known is told apart from one with a bad value.
+// TestDocument_bodies checks that what requests are read into has the fields
+// of its schema, no more and no fewer, and that the schema allows no others.
 func TestDocument_bodies(t *testing.T) {
 	t.Parallel()
 
-	b := setup(t)
-	b.create(t, `{"url":"https://example.com/","uid":"crm"}`)
-	documented := schemas(t)
-	for name, target := range map[string]string{
-		"EventRequest":   "POST " + eventsURL,
-		"BatchRequest":   "POST " + eventsURL + "/batch",
-		"EndpointCreate": "POST " + endpoints,
-		"EndpointFields": "PATCH " + endpoints + "/crm",
-		"RotateRequest":  "POST " + endpoints + "/crm/rotate-secret",
-		"TestRequest":    "POST " + endpoints + "/crm/test",
-		"KeyCreate":      "POST /v1/keys",
-	} {
-		method, path, _ := strings.Cut(target, " ")
-		if len(documented[name].properties) == 0 {
-			t.Errorf("schema %s has no properties", name)
+	f := fields{schemas: document(t).Components.Schemas, closed: true}
+	for name, body := range httpapi.Bodies() {
+		f.compare(t, name, f.schemas[name].Value, body)
+	}
+}
+
+// TestDocument_views is TestDocument_bodies of answers: what may be left out
+// is what the schema does not require.
+func TestDocument_views(t *testing.T) {
+	t.Parallel()
+
+	f := fields{schemas: document(t).Components.Schemas, required: true}
+	for name, view := range httpapi.Views() {
+		f.compare(t, name, f.schemas[name].Value, view)
+	}
+}
+
+// TestDocument_schemas checks that every schema of an object is compared with
+// the code, by its own name or as a part of another.
+func TestDocument_schemas(t *testing.T) {
+	t.Parallel()
+
+	schemas := document(t).Components.Schemas
+	reached := map[string]bool{"GatewayMessage": true} // not ours
+	var walk func(s *openapi3.SchemaRef)
+	walk = func(s *openapi3.SchemaRef) {
+		if s == nil {
+			return
 		}
-		for _, property := range append(documented[name].properties, "no_such_field") {
-			w := b.do(t, admin, method, path, fmt.Sprintf(`{%q:1}`, property))
-			unknown := strings.Contains(w.Body.String(), fmt.Sprintf(`{"field":%q,"message":"is not a known field"}`, property))
-			if unknown != (property == "no_such_field") {
-				t.Errorf("%s with %q = %d %s; known: %t", target, property, w.Code, w.Body, !unknown)
-			}
+		reached[strings.TrimPrefix(s.Ref, "#/components/schemas/")] = true
+		walk(s.Value.Items)
+		for _, p := range s.Value.Properties {
+			walk(p)
+		}
+	}
+	for _, compared := range []map[string]reflect.Type{httpapi.Bodies(), httpapi.Views()} {
+		for name := range compared {
+			reached[name] = true
+			walk(schemas[name])
+		}
+	}
+	for name, s := range schemas {
+		if len(s.Value.Properties) > 0 && !reached[name] {
+			t.Errorf("schema %s is compared with nothing", name)
 		}
 	}
 }
 
-func asObject(t *testing.T, v any) object {
+// fields compares structs with schemas.
+type fields struct {
+	schemas  openapi3.Schemas
+	closed   bool // the schemas must allow nothing else
+	required bool // what is always written must be required, and nothing else
+}
+
+func (f fields) compare(t *testing.T, path string, s *openapi3.Schema, typ reflect.Type) {
 	t.Helper()
 
-	o, ok := v.(object)
-	if !ok {
-		raw, err := json.Marshal(v)
-		t.Fatalf("%s, %v; want an object", raw, err)
+	coded := make(map[string]reflect.Type)
+	var always []string
+	for _, field := range reflect.VisibleFields(typ) {
+		tag, ok := field.Tag.Lookup("json")
+		if !ok {
+			continue // embedded; its own fields are visible too
+		}
+		name, options, _ := strings.Cut(tag, ",")
+		if coded[name] = field.Type; options == "" {
+			always = append(always, name)
+		}
 	}
-	return o
+	got := slices.Sorted(maps.Keys(s.Properties))
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(coded)), got); diff != "" {
+		t.Errorf("fields of %s (-code +document):\n%s", path, diff)
+	}
+	if has := s.AdditionalProperties.Has; f.closed && (has == nil || *has) {
+		t.Errorf("schema %s allows other fields than its own", path)
+	}
+	if slices.Sort(always); f.required && len(s.Required) > 0 {
+		if diff := cmp.Diff(always, slices.Sorted(slices.Values(s.Required))); diff != "" {
+			t.Errorf("required of %s (-code +document):\n%s", path, diff)
+		}
+	}
+	for name, inner := range coded {
+		for inner.Kind() == reflect.Pointer || inner.Kind() == reflect.Slice && inner.Elem().Kind() != reflect.Uint8 {
+			inner = inner.Elem()
+		}
+		property := s.Properties[name]
+		if property == nil || inner.Kind() != reflect.Struct {
+			continue
+		}
+		value := property.Value
+		if value.Items != nil {
+			value = value.Items.Value
+		}
+		if len(value.Properties) > 0 {
+			f.compare(t, path+"."+name, value, inner)
+		}
+	}
+}
+
+// TestDocument_served checks that the document is served as it stands.
+func TestDocument_served(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t).do(t, nobody, http.MethodGet, "/v1/openapi.yaml", "")
+	doc, err := openapi3.NewLoader().LoadFromData(w.Body.Bytes())
+	if err != nil || w.Code != http.StatusOK || !doc.IsOpenAPI31OrLater() || w.Header().Get("Content-Type") != "application/yaml" {
+		t.Errorf("GET = %d, %v, %s; want the document", w.Code, err, w.Header().Get("Content-Type"))
+	}
 }

@@ -52,7 +52,10 @@ func (a *reply) write(w http.ResponseWriter) {
 	for name, values := range a.header {
 		header[name] = values
 	}
-	header.Set("Cache-Control", "no-store") // some answers hold secrets
+	if header.Get("Cache-Control") == "" {
+		header.Set("Cache-Control", "no-store") // some answers hold secrets
+	}
+	header.Set("X-Content-Type-Options", "nosniff") // some hold what strangers wrote
 	if a.raw != nil && header.Get("Content-Type") == "" {
 		header.Set("Content-Type", "application/json")
 	}

@@ -60,6 +60,25 @@ func (s *Store) KeyByHash(ctx context.Context, hash string) (hook.APIKey, error)
 	return hook.APIKey{}, fmt.Errorf("%s: %w", op, hook.NotFound("key"))
 }
 
+// TouchKey records that the key was used on the day, as hook.APIKey.LastUsedOn
+// has it; CodeConflict if the key is gone, or that day or a later one is recorded.
+func (s *Store) TouchKey(ctx context.Context, k hook.APIKey, day string) error {
+	op := "touch key " + string(k.ID)
+	if err := available(ctx, op); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	kept, ok := s.keys[k.ID]
+	if !ok || kept.Hash != k.Hash || kept.LastUsedOn >= day {
+		return fmt.Errorf("%s: %w", op, hook.Conflict("the key is gone, or was used that day already"))
+	}
+	kept.LastUsedOn = day
+	s.keys[k.ID] = kept
+	return nil
+}
+
 // DeleteKey removes the key; CodeNotFound if there is none.
 func (s *Store) DeleteKey(ctx context.Context, id hook.KeyID) error {
 	op := "delete key " + string(id)

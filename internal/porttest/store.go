@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"surehook/internal/authorize"
 	"surehook/internal/breaker"
 	"surehook/internal/deliver"
 	"surehook/internal/gate"
@@ -25,6 +26,7 @@ type StoreUnderTest interface { //nolint:interfacebloat // it is the sum of what
 	registry.Endpoints
 	registry.History
 	registry.Keys
+	authorize.Keys
 	registry.Circuits
 	gate.Store
 	breaker.Store

@@ -1,6 +1,7 @@
 package porttest
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,6 +17,11 @@ func keyCases() []storeCase {
 		{"keys are listed in the order of their ids", keysInOrder},
 		{"a key's id and hash are taken once", keyOnce},
 		{"a deleted key is gone", keyDeletes},
+		{"the day of a key's last use only moves on", keyDayMovesOn},
+		{"a use of a key that is gone leaves nothing", goneKeyStaysGone},
+		{"of 20 racers that note a key's use on one day, one wins", keyDayRace},
+		{"of 20 racers that note 20 days, the last day is kept", keyDaysRace},
+		{"20 racers do not bring back a key that one of them deletes", keyDeleteRace},
 	}
 }
 
@@ -82,4 +88,85 @@ func keyDeletes(t *testing.T, s StoreUnderTest) {
 	wantSame(t, "Keys(after a delete)", []hook.APIKey{other}, all, err)
 	wantCode(t, "DeleteKey(deleted)", s.DeleteKey(t.Context(), k.ID), hook.CodeNotFound)
 	wantCode(t, "DeleteKey(unknown)", s.DeleteKey(t.Context(), hook.NewKeyID()), hook.CodeNotFound)
+}
+
+// wantKey wants the key as given, by its hash and in the list; the zero key: none.
+func wantKey(t *testing.T, s StoreUnderTest, hash string, want hook.APIKey) {
+	t.Helper()
+
+	var list []hook.APIKey
+	got, err := s.KeyByHash(t.Context(), hash)
+	if want.ID == "" {
+		wantCode(t, "KeyByHash(gone)", err, hook.CodeNotFound)
+	} else {
+		list = append(list, want)
+		wantSame(t, "KeyByHash()", want, got, err)
+	}
+	all, err := s.Keys(t.Context())
+	wantSame(t, "Keys()", list, all, err)
+}
+
+func keyDayMovesOn(t *testing.T, s StoreUnderTest) {
+	k := sampleKey("shk_1")
+	check(t, s.PutKey(t.Context(), k))
+	for _, tt := range []struct {
+		day   string
+		notes bool
+	}{
+		{"2026-11-21", true}, {"2026-11-21", false}, {"2026-11-20", false}, {"2025-12-31", false}, {"2026-11-22", true}, {"2027-01-01", true},
+	} {
+		err := s.TouchKey(t.Context(), k, tt.day)
+		if tt.notes {
+			check(t, err)
+			k.LastUsedOn = tt.day
+		} else {
+			wantCode(t, "TouchKey("+tt.day+") after "+k.LastUsedOn, err, hook.CodeConflict)
+		}
+		wantKey(t, s, k.Hash, k)
+	}
+}
+
+func goneKeyStaysGone(t *testing.T, s StoreUnderTest) {
+	k := sampleKey("shk_1")
+	wantCode(t, "TouchKey(unknown)", s.TouchKey(t.Context(), k, "2026-11-21"), hook.CodeConflict)
+	wantKey(t, s, k.Hash, hook.APIKey{})
+	check(t, s.PutKey(t.Context(), k))
+	check(t, s.DeleteKey(t.Context(), k.ID))
+	wantCode(t, "TouchKey(deleted)", s.TouchKey(t.Context(), k, "2026-11-21"), hook.CodeConflict)
+	wantKey(t, s, k.Hash, hook.APIKey{})
+}
+
+func keyDayRace(t *testing.T, s StoreUnderTest) {
+	k := sampleKey("shk_1")
+	check(t, s.PutKey(t.Context(), k))
+	for _, day := range []string{"2026-11-21", "2026-11-22"} { // the first time none is recorded
+		wantOne(t, race(t, 20, func(ctx context.Context, _ int) error { return s.TouchKey(ctx, k, day) }))
+		k.LastUsedOn = day
+		wantKey(t, s, k.Hash, k)
+	}
+}
+
+func november(day int) string { return fmt.Sprintf("2026-11-%02d", day) }
+
+func keyDaysRace(t *testing.T, s StoreUnderTest) {
+	k := sampleKey("shk_1")
+	check(t, s.PutKey(t.Context(), k))
+	race(t, 20, func(ctx context.Context, i int) error { return s.TouchKey(ctx, k, november(i+1)) })
+	k.LastUsedOn = november(20)
+	wantKey(t, s, k.Hash, k)
+}
+
+func keyDeleteRace(t *testing.T, s StoreUnderTest) {
+	k := sampleKey("shk_1")
+	check(t, s.PutKey(t.Context(), k))
+	winners := race(t, 20, func(ctx context.Context, i int) error {
+		if i == 10 {
+			return s.DeleteKey(ctx, k.ID)
+		}
+		return s.TouchKey(ctx, k, november(i+1))
+	})
+	if !slices.Contains(winners, 10) {
+		t.Errorf("racing calls that succeeded: %v; want the deletion, 10, among them", winners)
+	}
+	wantKey(t, s, k.Hash, hook.APIKey{})
 }

@@ -46,9 +46,16 @@ func page[T any](all []T, scope string, p Page, key func(T) string) (List[T], er
 // scope names the list that a cursor belongs to.
 func scope(parts ...string) string { return strings.Join(parts, "\x00") }
 
-// cursorTag is how many bytes of a hash bind a cursor to its list. They guard
-// against mistakes, not against forgery: a forged cursor shows a caller
-// nothing but another part of the same list.
+// cursorTag is how many bytes of a hash bind a cursor to its list: to the
+// tenant, to what is listed and to its state. One that was cut or changed, or is
+// another list's, is refused.
+//
+// The hash has no key, because there is nothing to forge a cursor for. What is
+// read is decided by the request's path alone, after the caller was found to be
+// of its tenant; a cursor only says where in that to begin, and its position is
+// compared, or checked by the store to be one of the endpoint in the path. Who
+// computes the hash for a position of their own choice skips a part of their
+// own list; another tenant's position begins nothing but that list.
 const cursorTag = 8
 
 // newCursor returns the cursor for what comes after the position; empty for the end.
@@ -59,13 +66,14 @@ func newCursor(scope, position string) string {
 	return base64.RawURLEncoding.EncodeToString(append(tag(scope, position), position...))
 }
 
-// openCursor is the inverse of newCursor.
+// openCursor is the inverse of newCursor. It takes the very text that newCursor
+// returned: base64 has several for the same bytes.
 func openCursor(scope, cursor string) (position string, err error) {
 	if cursor == "" {
 		return "", nil
 	}
 	raw, err := base64.RawURLEncoding.DecodeString(cursor)
-	if err != nil || len(raw) <= cursorTag || string(raw[:cursorTag]) != string(tag(scope, string(raw[cursorTag:]))) {
+	if err != nil || len(raw) <= cursorTag || cursor != newCursor(scope, string(raw[cursorTag:])) {
 		return "", hook.Invalid(hook.FieldError{Field: "cursor", Message: "is not one that this list returned"})
 	}
 	return string(raw[cursorTag:]), nil

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Reply is how one request is answered. Make one with Status, RetryAfter,
-// Redirect or Hang.
+// Reply is how one request is answered. Make one with Status, Answer,
+// RetryAfter, Redirect or Hang.
 type Reply struct {
 	status int
 	header map[string]string
@@ -20,6 +20,11 @@ type Reply struct {
 // Status answers with the status and its text as the body.
 func Status(code int) Reply {
 	return Reply{status: code, body: http.StatusText(code) + "\n"}
+}
+
+// Answer answers with the status and a body of its own.
+func Answer(code int, body string) Reply {
+	return Reply{status: code, body: body}
 }
 
 // RetryAfter answers with the status and asks the sender to wait.

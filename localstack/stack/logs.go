@@ -33,16 +33,11 @@ func (s *Stack) SaveFunctionLogs(ctx context.Context, path string) error {
 	}
 	var lines []logLine
 	for _, g := range groups.LogGroups {
-		var page struct{ Events []logLine }
-		if err := s.logs(ctx, "FilterLogEvents", map[string]any{"logGroupName": g.LogGroupName, "limit": 1000}, &page); err != nil {
+		group, err := s.groupLines(ctx, g.LogGroupName)
+		if err != nil {
 			return err
 		}
-		for _, line := range page.Events {
-			if !platform(line.Message) {
-				line.group = g.LogGroupName
-				lines = append(lines, line)
-			}
-		}
+		lines = append(lines, group...)
 	}
 	slices.SortStableFunc(lines, func(a, b logLine) int { return cmp.Compare(a.Timestamp, b.Timestamp) })
 	var b bytes.Buffer
@@ -53,6 +48,39 @@ func (s *Stack) SaveFunctionLogs(ctx context.Context, path string) error {
 		return fmt.Errorf("save the functions' logs: %w", err)
 	}
 	return nil
+}
+
+// logPage is how many lines CloudWatch Logs returns at most.
+const logPage = 10_000
+
+// groupLines returns what one function logged. A page that is full may end
+// within a millisecond: the next one begins with that whole millisecond.
+func (s *Stack) groupLines(ctx context.Context, group string) ([]logLine, error) {
+	var lines []logLine
+	for from := int64(0); ; {
+		var page struct{ Events []logLine }
+		if err := s.logs(ctx, "FilterLogEvents", map[string]any{"logGroupName": group, "startTime": from, "limit": logPage}, &page); err != nil {
+			return nil, err
+		}
+		full := len(page.Events) >= logPage
+		next := from
+		if full {
+			next = page.Events[len(page.Events)-1].Timestamp
+			if next == from {
+				return nil, fmt.Errorf("read the functions' logs: %s has more than %d lines of one millisecond", group, logPage)
+			}
+		}
+		for _, line := range page.Events {
+			if !platform(line.Message) && (!full || line.Timestamp < next) {
+				line.group = group
+				lines = append(lines, line)
+			}
+		}
+		if !full {
+			return lines, nil
+		}
+		from = next
+	}
 }
 
 // platform reports whether Lambda wrote the line.

@@ -14,23 +14,26 @@ import (
 // id, to list and delete.
 type apiKeyItem struct {
 	key
-	ID        hook.KeyID    `dynamodbav:"id"`
-	Name      string        `dynamodbav:"name,omitempty"`
-	Tenant    hook.TenantID `dynamodbav:"tenant"`
-	Scopes    []hook.Scope  `dynamodbav:"scopes,omitempty"`
-	Hash      string        `dynamodbav:"hash"`
-	CreatedAt int64         `dynamodbav:"created_at"`
+	ID         hook.KeyID    `dynamodbav:"id"`
+	Name       string        `dynamodbav:"name,omitempty"`
+	Tenant     hook.TenantID `dynamodbav:"tenant"`
+	Scopes     []hook.Scope  `dynamodbav:"scopes,omitempty"`
+	Hash       string        `dynamodbav:"hash"`
+	CreatedAt  int64         `dynamodbav:"created_at"`
+	LastUsedOn string        `dynamodbav:"last_used_on,omitempty"`
 }
 
 func toAPIKeyItem(at key, k hook.APIKey) apiKeyItem {
 	return apiKeyItem{
 		key: at, ID: k.ID, Name: k.Name, Tenant: k.Tenant, Scopes: k.Scopes, Hash: k.Hash, CreatedAt: millis(k.CreatedAt),
+		LastUsedOn: k.LastUsedOn,
 	}
 }
 
 func fromAPIKeyItem(it apiKeyItem) hook.APIKey {
 	return hook.APIKey{
 		ID: it.ID, Name: it.Name, Tenant: it.Tenant, Scopes: it.Scopes, Hash: it.Hash, CreatedAt: fromMillis(it.CreatedAt),
+		LastUsedOn: it.LastUsedOn,
 	}
 }
 
@@ -69,6 +72,26 @@ func (s *Store) KeyByHash(ctx context.Context, hash string) (hook.APIKey, error)
 		return hook.APIKey{}, err
 	}
 	return fromAPIKeyItem(it), nil
+}
+
+// TouchKey records that the key was used on the day, as hook.APIKey.LastUsedOn
+// has it; CodeConflict if the key is gone, or that day or a later one is
+// recorded, and nothing is written.
+//
+// It is a transaction of two updates, because the day is read under the hash,
+// where it spares the next note, and under the id, where it is listed.
+func (s *Store) TouchKey(ctx context.Context, k hook.APIKey, day string) error {
+	var writes []types.TransactWriteItem
+	for _, at := range []key{apiKeyKey(k.Hash), apiKeyRow(k.ID)} {
+		writes = append(writes, types.TransactWriteItem{Update: &types.Update{
+			TableName:                 s.table,
+			Key:                       at.attributes(),
+			UpdateExpression:          aws.String("SET last_used_on = :day"),
+			ConditionExpression:       aws.String("attribute_exists(pk) AND (attribute_not_exists(last_used_on) OR last_used_on < :day)"),
+			ExpressionAttributeValues: map[string]types.AttributeValue{":day": text(day)},
+		}})
+	}
+	return translate(s.transact(ctx, writes...), "touch key "+string(k.ID))
 }
 
 // DeleteKey removes the key; CodeNotFound if there is none.

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
@@ -97,11 +98,16 @@ func openCursor(cursor string, endpoint hook.EndpointID, state hook.State) (map[
 	invalid := hook.Invalid(hook.FieldError{Field: "cursor", Message: "is not a cursor of this list"})
 	b, err := base64.RawURLEncoding.DecodeString(cursor)
 	rangeKey := string(b)
-	if err != nil || !strings.HasPrefix(rangeKey, indexPrefix(state)) {
+	if err != nil {
 		return nil, invalid
 	}
 	id, err := indexedDelivery(rangeKey)
 	if err != nil || id.Endpoint != endpoint {
+		return nil, invalid
+	}
+	// DynamoDB takes a start between its rows, but not one that cannot be a key.
+	created, err := time.Parse(indexTime, strings.TrimSuffix(strings.TrimPrefix(rangeKey, indexPrefix(state)), "#"+id.String()))
+	if err != nil || rangeKey != indexRange(state, created, id) {
 		return nil, invalid
 	}
 	start := deliveryKey(id).attributes()

@@ -1,0 +1,56 @@
+package dynamo_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"surehook/internal/hook"
+)
+
+func TestStore_TouchKey_IsConditional(t *testing.T) {
+	t.Parallel()
+
+	const condition = "attribute_exists(pk) AND (attribute_not_exists(last_used_on) OR last_used_on < :day)"
+	update := func(pk, sk string) any {
+		return map[string]any{"Update": map[string]any{
+			"TableName":                 "table",
+			"Key":                       map[string]any{"pk": map[string]any{"S": pk}, "sk": map[string]any{"S": sk}},
+			"UpdateExpression":          "SET last_used_on = :day",
+			"ConditionExpression":       condition,
+			"ExpressionAttributeValues": map[string]any{":day": map[string]any{"S": "2026-11-21"}},
+		}}
+	}
+	w, store := newWire(t)
+	if err := store.TouchKey(t.Context(), hook.APIKey{ID: "key_1", Hash: "h"}, "2026-11-21"); err != nil {
+		t.Fatal(err)
+	}
+	want := []any{update("key#h", "key"), update("keys", "key#key_1")}
+	if diff := cmp.Diff(want, w.only(t).body.at("TransactItems")); diff != "" {
+		t.Errorf("writes sent (-want +got):\n%s", diff)
+	}
+}
+
+func TestStore_TouchKey_Refusals(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name   string
+		answer answer
+		want   hook.Code
+	}{
+		{"the key is gone, or the day is noted", canceled("ConditionalCheckFailed", "ConditionalCheckFailed"), hook.CodeConflict},
+		{"another request notes it now", canceled("TransactionConflict", "None"), hook.CodeUnavailable},
+		{"the function may not", failure(400, "AccessDeniedException", ""), hook.CodeInternal},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			_, store := newWire(t, tt.answer)
+			if err := store.TouchKey(t.Context(), hook.APIKey{ID: "key_1", Hash: "h"}, "2026-11-21"); err == nil || hook.CodeOf(err) != tt.want {
+				t.Errorf("TouchKey = %v (%s); want %s", err, hook.CodeOf(err), tt.want)
+			}
+		})
+	}
+}

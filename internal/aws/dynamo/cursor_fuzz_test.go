@@ -1,0 +1,61 @@
+package dynamo_test
+
+import (
+	"context"
+	"encoding/base64"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+
+	"surehook/internal/aws/dynamo"
+	"surehook/internal/hook"
+)
+
+// noTable is a client of a table that nobody may ask anything.
+type noTable struct{ asked bool }
+
+func (c *noTable) Do(r *http.Request) (*http.Response, error) {
+	c.asked = true
+	return nil, r.Context().Err()
+}
+
+// FuzzDeliveriesCursor checks that a cursor that does not name a delivery of
+// this endpoint in this state is refused before the table is asked: it becomes a key.
+func FuzzDeliveriesCursor(f *testing.F) {
+	const milliseconds = "2006-01-02T15:04:05.000Z"
+	own := "dead#2026-01-02T03:04:05.678Z#" + hook.DeliveryID{Event: eventID, Endpoint: endpointID, Generation: 1}.String()
+	for _, position := range []string{
+		own, "parked" + own[4:], strings.Replace(own, "0123456789abcdef", "fedcba9876543210", 1), own + "0", strings.Replace(own, ".678Z", "Z", 1), strings.Replace(own, "01-02", "02-30", 1), "dead#", "dead##", "", "\xff\x00",
+	} {
+		f.Add(base64.RawURLEncoding.EncodeToString([]byte(position)))
+	}
+	f.Add(base64.StdEncoding.EncodeToString([]byte(own)))
+
+	f.Fuzz(func(t *testing.T, cursor string) {
+		client := &noTable{}
+		store := dynamo.New(aws.Config{
+			Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("test", "test", ""),
+			HTTPClient: client, RetryMaxAttempts: 1,
+		}, "table")
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		_, _, err := store.DeliveriesByEndpoint(ctx, endpointID, hook.StateDead, cursor, 1)
+		position, undecodable := base64.RawURLEncoding.DecodeString(cursor)
+		parts := strings.Split(string(position), "#")
+		valid := cursor == ""
+		if undecodable == nil && len(parts) == 3 && parts[0] == "dead" {
+			id, noDelivery := hook.ParseDeliveryID(parts[2])
+			created, noTime := time.Parse(milliseconds, parts[1])
+			valid = noDelivery == nil && id.Endpoint == endpointID && noTime == nil && created.Format(milliseconds) == parts[1]
+		}
+		if refused := hook.CodeOf(err) == hook.CodeInvalid; refused == valid {
+			t.Errorf("DeliveriesByEndpoint(cursor of %q) = %v; valid: %t", position, err, valid)
+		} else if refused && client.asked {
+			t.Errorf("DeliveriesByEndpoint(cursor of %q) is refused after the table was asked", position)
+		}
+	})
+}

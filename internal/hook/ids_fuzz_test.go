@@ -1,0 +1,111 @@
+package hook_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"surehook/internal/hook"
+)
+
+// FuzzParseIDs gives every parser of an id the same text. What a parser takes
+// goes into keys, paths and logs as it stands, so it must be the text itself,
+// in a few harmless characters, of one kind of id only.
+func FuzzParseIDs(f *testing.F) {
+	for _, seed := range []string{
+		string(someEvent), string(someEndpoint), "key_0123456789abcdef", "acme", "billing.v2", "*", "..", "acme\n", "ep_", "EVT_" + string(someEvent[4:]),
+		"tenant#acme", "аcme", hook.DeliveryID{Event: someEvent, Endpoint: someEndpoint, Generation: 1}.String(), strings.Repeat("a", 129),
+	} {
+		f.Add(seed)
+	}
+	harmless := regexp.MustCompile(`\A[A-Za-z0-9_.-]{1,128}\z`)
+
+	f.Fuzz(func(t *testing.T, s string) {
+		event, eventErr := hook.ParseEventID(s)
+		endpoint, endpointErr := hook.ParseEndpointID(s)
+		key, keyErr := hook.ParseKeyID(s)
+		delivery, deliveryErr := hook.ParseDeliveryID(s)
+		tenant, tenantErr := hook.ParseTenantID(s)
+		kinds := 0
+		for _, parsed := range []struct {
+			kind, got string
+			err       error
+			code      hook.Code
+			prefix    string
+			length    int // 0 for any
+		}{
+			{"event", string(event), eventErr, hook.CodeNotFound, "evt_", 30},
+			{"endpoint", string(endpoint), endpointErr, hook.CodeNotFound, "ep_", 19},
+			{"key", string(key), keyErr, hook.CodeNotFound, "key_", 20},
+			{"delivery", delivery.String(), deliveryErr, hook.CodeNotFound, "dlv_", 0},
+			{"tenant", string(tenant), tenantErr, hook.CodeInvalid, "", 0},
+		} {
+			if parsed.err != nil {
+				if hook.CodeOf(parsed.err) != parsed.code {
+					t.Errorf("%s id %q: %v; want code %s", parsed.kind, s, parsed.err, parsed.code)
+				}
+				continue
+			}
+			if parsed.kind != "tenant" {
+				kinds++
+			}
+			if parsed.got != s || !harmless.MatchString(s) || !strings.HasPrefix(s, parsed.prefix) || parsed.length != 0 && len(s) != parsed.length {
+				t.Errorf("%s id %q is taken as %q", parsed.kind, s, parsed.got)
+			}
+		}
+		if hook.ValidUID(s) {
+			if !harmless.MatchString(s) || endpointErr == nil {
+				t.Errorf("uid %q is taken, and could be mistaken for something else", s)
+			}
+		}
+		if kinds > 1 || tenantErr == nil && len(s) > 64 {
+			t.Errorf("%q is an id of %d kinds, or too long a tenant", s, kinds)
+		}
+	})
+}
+
+// FuzzSubscription checks types and patterns: what is valid holds harmless
+// characters only, and a pattern matches nothing but what it says.
+func FuzzSubscription(f *testing.F) {
+	for _, seed := range [][2]string{
+		{"order.paid", "order.*"},
+		{"order.paid", "order.paid"},
+		{"order.", "order.*"},
+		{"surehook.test", "*"},
+		{"surehook.test", "surehook.*"},
+		{"a", "**"},
+		{".", "..*"},
+		{"order\n", "order.*\n"},
+		{strings.Repeat("a", 128), strings.Repeat("a", 126) + ".*"},
+	} {
+		f.Add(seed[0], seed[1])
+	}
+	harmless := regexp.MustCompile(`\A[A-Za-z0-9_.-]{1,128}\z`)
+
+	f.Fuzz(func(t *testing.T, eventType, pattern string) {
+		validType := len(hook.ValidateEvent(hook.Event{Type: eventType, Payload: []byte("1")})) == 0
+		if validType && (!harmless.MatchString(eventType) || strings.HasPrefix(eventType, hook.SystemPrefix)) {
+			t.Errorf("event type %q is taken", eventType)
+		}
+		e := hook.Endpoint{
+			URL: "https://example.com/", EventTypes: []string{pattern}, Timeout: hook.DefaultTimeout,
+			MaxAge: hook.DefaultMaxAge, Style: hook.StyleStandard, Schemes: []hook.Scheme{hook.SchemeV1},
+		}
+		validPattern := len(hook.ValidateEndpoint(e)) == 0
+		exact := harmless.MatchString(pattern)
+		prefix, isPrefix := strings.CutSuffix(pattern, ".*")
+		isPrefix = isPrefix && harmless.MatchString(prefix) && len(prefix) <= 126
+		if validPattern != (pattern == "*" || exact || isPrefix) {
+			t.Errorf("pattern %q is valid: %t", pattern, validPattern)
+		}
+		if !validPattern || !harmless.MatchString(eventType) {
+			return
+		}
+		want := exact && pattern == eventType ||
+			isPrefix && strings.HasPrefix(eventType, prefix+".") && eventType != prefix+"." ||
+			pattern == "*" && !strings.HasPrefix(eventType, hook.SystemPrefix)
+		if got := e.Subscribes(eventType); got != want {
+			t.Errorf("Subscribes(%q, %q) = %t; want %t", pattern, eventType, got, want)
+		}
+	})
+}

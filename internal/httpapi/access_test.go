@@ -1,0 +1,340 @@
+package httpapi_test
+
+import (
+	"fmt"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"surehook/internal/hook"
+	"surehook/internal/httpapi"
+	"surehook/internal/ingest"
+	"surehook/internal/registry"
+)
+
+// forAll marks, in the table of access, an operation that a key for one tenant may not take.
+const forAll = " for all tenants"
+
+// operation is a line of the table of access, written by hand and not taken
+// from the code that it is held against.
+type operation struct {
+	name   string // "GET /v1/keys"
+	scope  string // the one that is needed besides admin; empty when no key is needed
+	status int    // to those who may
+	body   string
+}
+
+func operations() []operation {
+	const (
+		endpoint = "/v1/tenants/{tenant}/endpoints/{endpoint}"
+		event    = "/v1/tenants/{tenant}/events/{event}"
+		posted   = `{"type":"a","payload":1}`
+	)
+	return []operation{
+		{"POST /v1/tenants/{tenant}/events", "events:write", 202, posted},
+		{"POST /v1/tenants/{tenant}/events/batch", "events:write", 202, `{"events":[` + posted + `]}`},
+		{"POST /v1/tenants/{tenant}/endpoints", "endpoints:write", 201, `{"url":"https://example.com/"}`},
+		{"GET /v1/tenants/{tenant}/endpoints", "read", 200, ""},
+		{"GET " + endpoint, "read", 200, ""},
+		{"PATCH " + endpoint, "endpoints:write", 200, `{"description":"d"}`},
+		{"DELETE " + endpoint, "endpoints:write", 204, ""},
+		{"POST " + endpoint + "/rotate-secret", "endpoints:write", 200, ""},
+		{"POST " + endpoint + "/test", "endpoints:write", 202, ""},
+		{"POST " + endpoint + "/pause", "endpoints:write", 200, ""},
+		{"POST " + endpoint + "/resume", "endpoints:write", 200, ""},
+		{"POST " + endpoint + "/enable", "endpoints:write", 200, ""},
+		{"POST " + endpoint + "/disable", "endpoints:write", 200, ""},
+		{"POST " + endpoint + "/circuit/reset", "endpoints:write", 200, ""},
+		{"POST " + endpoint + "/circuit/open", "endpoints:write", 200, ""},
+		{"GET " + endpoint + "/deliveries", "read", 200, ""},
+		{"GET " + event, "read", 200, ""},
+		{"GET " + event + "/deliveries", "read", 200, ""},
+		{"GET " + event + "/attempts", "read", 200, ""},
+		{"GET /v1/tenants/{tenant}/deliveries/{delivery}", "read", 200, ""},
+		{"POST /v1/keys", "admin" + forAll, 201, `{"name":"a","tenant":"acme","scopes":["read"]}`},
+		{"GET /v1/keys", "admin" + forAll, 200, ""},
+		{"DELETE /v1/keys/{key}", "admin" + forAll, 204, ""},
+		{"GET /v1/openapi.yaml", "", 200, ""},
+		{"GET /docs", "", 200, ""},
+		{"GET /docs/{file}", "", 404, ""}, // of a file there is not
+	}
+}
+
+// answer is what the caller gets: the status and, of a refusal, the body.
+func (o operation) answer(p hook.Principal) (status int, body string) {
+	scope, all := strings.CutSuffix(o.scope, forAll)
+	switch {
+	case o.scope == "":
+		return o.status, ""
+	case p.Key == "":
+		return 401, plain(401, "unauthorized", "a valid API key is needed")
+	case !slices.Contains(p.Scopes, hook.Scope(scope)) && !slices.Contains(p.Scopes, "admin"):
+		return 403, plain(403, "forbidden", "the API key lacks the scope "+scope)
+	case all && p.Tenant != "*":
+		return 403, plain(403, "forbidden", "the API key must act for all tenants")
+	case !all && p.Tenant != "*" && p.Tenant != "acme":
+		return 404, plain(404, "not_found", "no such tenant")
+	}
+	return o.status, ""
+}
+
+// estate is what acme owns, one of each: an endpoint with the uid crm, an event
+// whose delivery to it failed once, and a key.
+type estate struct {
+	*bundle
+	delivery hook.DeliveryID
+	key      hook.KeyID
+}
+
+func settle(t *testing.T) estate {
+	t.Helper()
+
+	e := estate{bundle: setup(t)}
+	if _, _, err := e.registry.Create(t.Context(), "acme", registry.Fields{UID: new("crm"), URL: new("https://example.com/")}, ""); err != nil {
+		t.Fatalf("Create = %v", err)
+	}
+	accepted, err := e.acceptor.Accept(t.Context(), "acme", ingest.Request{Type: "a", Payload: []byte("1")})
+	if err != nil {
+		t.Fatalf("Accept = %v", err)
+	}
+	event, err := e.store.Event(t.Context(), accepted.ID)
+	if err != nil || len(event.Targets) != 1 {
+		t.Fatalf("Event = %+v, %v; want one for the endpoint", event, err)
+	}
+	failed := hook.QueuedDelivery(event, event.Targets[0])
+	e.delivery = failed.ID
+	e.fail(t, failed, hook.StateRetrying)
+	k, _, err := e.registry.CreateKey(t.Context(), "backend", "acme", []hook.Scope{hook.ScopeRead})
+	if err != nil {
+		t.Fatalf("CreateKey = %v", err)
+	}
+	e.key = k.ID
+	return e
+}
+
+// path puts the ids of the estate where a route has its names.
+func (e estate) path(route string) string {
+	path := strings.NewReplacer(
+		"{tenant}", "acme", "{endpoint}", string(e.delivery.Endpoint), "{event}", string(e.delivery.Event),
+		"{delivery}", e.delivery.String(), "{key}", string(e.key), "{file}", "no-such-file",
+	).Replace(route)
+	if strings.HasSuffix(route, "{endpoint}/deliveries") {
+		path += "?state=retrying"
+	}
+	return path
+}
+
+// callers returns who may call: no one, and a key of acme, of another tenant
+// and of all tenants, each with no scope, with every single one, and with all but admin.
+func callers() map[string]hook.Principal {
+	sets := map[string][]hook.Scope{"no scope": nil, "all scopes but admin": {"events:write", "endpoints:write", "read", "replay"}}
+	for _, scope := range hook.Scopes() {
+		sets[string(scope)] = []hook.Scope{scope}
+	}
+	found := map[string]hook.Principal{"no key": {}}
+	for name, tenant := range map[string]hook.TenantID{"its own tenant": "acme", "another tenant": "globex", "all tenants": "*"} {
+		for set, scopes := range sets {
+			found["a key of "+name+" with "+set] = hook.Principal{Key: "key_1", Tenant: tenant, Scopes: scopes}
+		}
+	}
+	return found
+}
+
+// TestAccess takes every route with every caller, each on an estate of its own.
+func TestAccess(t *testing.T) {
+	t.Parallel()
+
+	known := make(map[string]operation)
+	for _, o := range operations() {
+		known[o.name] = o
+	}
+	served := make(map[string]bool)
+	for _, r := range httpapi.Routes() {
+		name := r.Method + " " + r.Path
+		o, ok := known[name]
+		if !ok {
+			t.Errorf("%s is served and not in the table of access", name)
+			continue
+		}
+		served[name] = true
+		for who, p := range callers() {
+			t.Run(name+" by "+who, func(t *testing.T) {
+				t.Parallel()
+
+				e := settle(t)
+				status, body := o.answer(p)
+				w := e.do(t, p, r.Method, e.path(r.Path), o.body)
+				if w.Code != status || body != "" && w.Body.String() != body {
+					t.Errorf("%s = %d %s; want %d %s", name, w.Code, w.Body, status, body)
+				}
+				if challenge := w.Header().Get("WWW-Authenticate"); (challenge == "Bearer") != (status == 401) {
+					t.Errorf("%s = %d with WWW-Authenticate %q; want it with a 401 alone", name, w.Code, challenge)
+				}
+			})
+		}
+	}
+	for name := range known {
+		if !served[name] {
+			t.Errorf("%s is in the table of access and not served", name)
+		}
+	}
+}
+
+// wire returns the whole answer as the caller sees it.
+func wire(w *httptest.ResponseRecorder) string {
+	return fmt.Sprintf("%d %v %s", w.Code, w.Header(), w.Body)
+}
+
+// strangers returns ways to name something of acme's, each beside one that
+// names nothing. Of globex's own there is an event and an endpoint.
+func (e estate) strangers(event hook.EventID, endpoint hook.EndpointID) map[string][][2]string {
+	unknown := hook.DeliveryID{Event: hook.KeyedEventID("acme", "none"), Endpoint: "ep_0000000000000000", Generation: 1}
+	mixed := func(ev hook.EventID, ep hook.EndpointID) string {
+		return hook.DeliveryID{Event: ev, Endpoint: ep, Generation: 1}.String()
+	}
+	return map[string][][2]string{
+		"{endpoint}": {{string(e.delivery.Endpoint), string(unknown.Endpoint)}, {"crm", "erp"}},
+		"{event}":    {{string(e.delivery.Event), string(unknown.Event)}, {string(e.delivery.Event), "evt_x"}},
+		"{delivery}": {
+			{e.delivery.String(), unknown.String()},
+			{e.delivery.String(), "dlv_x"},
+			{mixed(event, e.delivery.Endpoint), mixed(event, unknown.Endpoint)},
+			{mixed(e.delivery.Event, endpoint), mixed(unknown.Event, endpoint)},
+		},
+	}
+}
+
+// TestAccess_strangers takes every route that names something with what is
+// another tenant's and with what does not exist: the answers are the same byte
+// for byte, whatever else is right or wrong with the request, and the other
+// tenant's things stay as they were.
+func TestAccess_strangers(t *testing.T) {
+	t.Parallel()
+
+	e := settle(t)
+	own := idOf(t, get[object](t, e.bundle, rival, 201, "POST", "/v1/tenants/globex/endpoints", `{"url":"https://example.com/"}`))
+	posted := idOf(t, get[object](t, e.bundle, rival, 202, "POST", "/v1/tenants/globex/events", `{"type":"a","payload":1}`))
+	names := e.strangers(hook.EventID(posted), hook.EndpointID(own))
+	before := e.inventory(t)
+
+	checked := make(map[string]int)
+	for _, o := range operations() {
+		method, route, _ := strings.Cut(o.name, " ")
+		for name, pairs := range names {
+			if !strings.Contains(route, name) {
+				continue
+			}
+			for _, pair := range pairs {
+				for _, tenant := range []string{"globex", "acme", "initech"} { // their own path, the owner's, and nobody's
+					for _, body := range []string{o.body, "{}", "{", `{"url":1,"nope":2}`} {
+						path := strings.ReplaceAll(route, "{tenant}", tenant)
+						if strings.HasSuffix(path, "/deliveries") && name == "{endpoint}" {
+							path += "?state=retrying"
+						}
+						theirs := e.do(t, rival, method, strings.ReplaceAll(path, name, pair[0]), body)
+						none := e.do(t, rival, method, strings.ReplaceAll(path, name, pair[1]), body)
+						if wire(theirs) != wire(none) || theirs.Code != 404 && (theirs.Code != 400 || body == o.body) {
+							t.Errorf("%s %s with %q: %s\nfor %s, and for %s, which is not,\n%s; want the same 404",
+								method, path, body, wire(theirs), pair[0], pair[1], wire(none))
+						}
+						checked[name]++
+					}
+				}
+			}
+		}
+		if strings.Contains(route, "{tenant}") {
+			theirs := e.do(t, rival, method, e.path(route), o.body)
+			none := e.do(t, rival, method, strings.Replace(e.path(route), "/acme/", "/initech/", 1), o.body)
+			bad := e.do(t, rival, method, strings.Replace(e.path(route), "/acme/", "/a%20b/", 1), o.body)
+			if theirs.Code != 404 || wire(theirs) != wire(none) || wire(theirs) != wire(bad) {
+				t.Errorf("%s: %s for another tenant, %s for none, %s for what can be none; want the same 404", o.name, wire(theirs), wire(none), wire(bad))
+			}
+		}
+	}
+	for name := range names {
+		if checked[name] == 0 {
+			t.Errorf("no route has %s", name)
+		}
+	}
+	if after := e.inventory(t); after != before {
+		t.Errorf("another tenant's requests changed\n%s\nto\n%s", before, after)
+	}
+}
+
+// inventory is all that acme's owner can read.
+func (e estate) inventory(t *testing.T) string {
+	t.Helper()
+
+	var all strings.Builder
+	for _, path := range []string{
+		endpoints, endpoints + "/crm", endpoints + "/crm/deliveries?state=retrying", eventsURL + "/" + string(e.delivery.Event),
+		eventsURL + "/" + string(e.delivery.Event) + "/deliveries", eventsURL + "/" + string(e.delivery.Event) + "/attempts",
+		"/v1/tenants/acme/deliveries/" + e.delivery.String(),
+	} {
+		w := e.do(t, owner, "GET", path, "")
+		if w.Code != 200 {
+			t.Fatalf("GET %s = %d %s; want 200", path, w.Code, w.Body)
+		}
+		all.WriteString(wire(w) + "\n")
+	}
+	return all.String()
+}
+
+// TestAccess_uidsAreATenantsOwn checks that two tenants may use the same uid
+// and each reaches their own endpoint by it.
+func TestAccess_uidsAreATenantsOwn(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	for who, p := range map[string]hook.Principal{"acme": owner, "globex": rival} {
+		get[object](t, b, p, 201, "POST", "/v1/tenants/"+who+"/endpoints", `{"url":"https://`+who+`.example.com/","uid":"crm"}`)
+	}
+	for who, p := range map[string]hook.Principal{"acme": owner, "globex": rival} {
+		got := get[object](t, b, p, 200, "GET", "/v1/tenants/"+who+"/endpoints/crm", "")
+		if got["url"] != "https://"+who+".example.com/" {
+			t.Errorf("%s's crm leads to %v; want its own", who, got["url"])
+		}
+	}
+	if w := b.do(t, rival, "DELETE", "/v1/tenants/globex/endpoints/crm", ""); w.Code != 204 {
+		t.Errorf("DELETE = %d %s; want 204", w.Code, w.Body)
+	}
+	if w := b.do(t, owner, "GET", endpoints+"/crm", ""); w.Code != 200 {
+		t.Errorf("acme's crm after globex deleted theirs = %d; want 200", w.Code)
+	}
+}
+
+// TestAccess_keysAreNeverShownAgain checks that a list of keys holds neither
+// the keys nor their hashes, and does hold the day of their last use.
+func TestAccess_keysAreNeverShownAgain(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	var secrets []string
+	for range 3 {
+		k, text, err := b.registry.CreateKey(t.Context(), "backend", "acme", []hook.Scope{hook.ScopeRead})
+		if err != nil {
+			t.Fatalf("CreateKey = %v", err)
+		}
+		secrets = append(secrets, text, strings.TrimPrefix(text, hook.APIKeyPrefix), k.Hash)
+	}
+	all, err := b.registry.ListKeys(t.Context(), registry.Page{Limit: 3})
+	if err != nil || len(all.Data) != 3 {
+		t.Fatalf("ListKeys = %v, %v; want three", all, err)
+	}
+	if err := b.store.TouchKey(t.Context(), all.Data[1], "2026-11-21"); err != nil {
+		t.Fatalf("TouchKey = %v", err)
+	}
+	list := get[struct{ Data []object }](t, b, admin, 200, "GET", "/v1/keys", "")
+	for i, want := range []any{nil, "2026-11-21", nil} {
+		if day, ok := list.Data[i]["last_used_on"]; day != want || ok != (want != nil) {
+			t.Errorf("key %d was last used on %v; want %v", i, day, want)
+		}
+	}
+	w := b.do(t, admin, "GET", "/v1/keys?limit=3", "")
+	for _, secret := range secrets {
+		if strings.Contains(w.Body.String(), secret) || strings.Contains(b.log.String(), secret) {
+			t.Errorf("a list of keys, or the log of it, holds %s", secret)
+		}
+	}
+}

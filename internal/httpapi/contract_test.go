@@ -1,0 +1,301 @@
+package httpapi_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+	"github.com/getkin/kin-openapi/routers/gorillamux"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"surehook/api"
+	"surehook/internal/hook"
+)
+
+// contract is the document of the API, ready to hold requests and answers to.
+//
+// The bodies are not kin-openapi's business: it compiles a schema for every
+// body, and takes one with references by the rules of OpenAPI 3.0.
+type contract struct {
+	doc     *openapi3.T
+	router  routers.Router
+	schemas map[string]*jsonschema.Schema // by reference
+}
+
+// theContract is the document as it stands, but with every schema of an object
+// closed: a client must bear new fields, a test must not.
+var theContract = sync.OnceValues(func() (contract, error) {
+	doc, err := load()
+	if err != nil {
+		return contract{}, err
+	}
+	for _, s := range doc.Components.Schemas {
+		if len(s.Value.Properties) > 0 {
+			s.Value.AdditionalProperties.Has = new(bool)
+		}
+	}
+	router, err := gorillamux.NewRouter(doc)
+	if err != nil {
+		return contract{}, fmt.Errorf("route the document: %w", err)
+	}
+	schemas, err := compile(doc)
+	return contract{doc, router, schemas}, err
+})
+
+// compile returns the schemas of the document by their references.
+func compile(doc *openapi3.T) (map[string]*jsonschema.Schema, error) {
+	raw, err := doc.MarshalJSON()
+	if err != nil {
+		return nil, fmt.Errorf("write the document: %w", err)
+	}
+	resource, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	if err != nil {
+		return nil, fmt.Errorf("read the document: %w", err)
+	}
+	compiler := jsonschema.NewCompiler()
+	compiler.AssertFormat()
+	if err := compiler.AddResource("openapi.json", resource); err != nil {
+		return nil, fmt.Errorf("add the document: %w", err)
+	}
+	schemas := make(map[string]*jsonschema.Schema)
+	for name := range doc.Components.Schemas {
+		ref := "#/components/schemas/" + name
+		if schemas[ref], err = compiler.Compile("openapi.json" + ref); err != nil {
+			return nil, fmt.Errorf("compile schema %s: %w", name, err)
+		}
+	}
+	return schemas, nil
+}
+
+func load() (*openapi3.T, error) {
+	raw, err := fs.ReadFile(api.Files, "openapi.yaml")
+	if err != nil {
+		return nil, fmt.Errorf("read the document: %w", err)
+	}
+	doc, err := openapi3.NewLoader().LoadFromData(raw)
+	if err != nil {
+		return nil, fmt.Errorf("load the document: %w", err)
+	}
+	return doc, nil
+}
+
+// hold checks a request and its answer against the contract: every answer must
+// be one that the document describes, and a request that was accepted must be
+// one that the document allows.
+func hold(tb testing.TB, r *http.Request, body string, w *httptest.ResponseRecorder) {
+	tb.Helper()
+
+	c, err := theContract()
+	if err != nil {
+		tb.Fatalf("contract: %v", err)
+	}
+	if err := c.check(tb.Context(), r, body, w); err != nil {
+		tb.Errorf("contract: %s %s with %.500s = %d %.500s: %v", r.Method, r.URL, body, w.Code, w.Body, err)
+	}
+}
+
+func (c contract) check(ctx context.Context, r *http.Request, body string, w *httptest.ResponseRecorder) error {
+	route, params, err := c.router.FindRoute(r)
+	switch {
+	case errors.Is(err, routers.ErrPathNotFound):
+		route = c.elsewhere(http.StatusNotFound, "NotFound")
+	case errors.Is(err, routers.ErrMethodNotAllowed):
+		route = c.elsewhere(http.StatusMethodNotAllowed, "MethodNotAllowed")
+	case err != nil:
+		return fmt.Errorf("find operation: %w", err)
+	}
+	r = r.Clone(ctx)
+	r.Body = io.NopCloser(strings.NewReader(body))
+	if body != "" && r.Header.Get("Content-Type") == "" {
+		r.Header.Set("Content-Type", "application/json") // none means the same
+	}
+	in := &openapi3filter.RequestValidationInput{
+		Request: r, PathParams: params, Route: route,
+		Options: &openapi3filter.Options{
+			AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, SkipSettingDefaults: true, ExcludeRequestBody: true,
+		},
+	}
+	if w.Code < 300 {
+		if err := openapi3filter.ValidateRequest(ctx, in); err != nil {
+			return fmt.Errorf("accepted, against the document: %w", err)
+		}
+		if err := c.checkRequestBody(route.Operation.RequestBody, r.Header, body); err != nil {
+			return fmt.Errorf("accepted, against the document: %w", err)
+		}
+	}
+	return c.checkAnswer(ctx, in, w)
+}
+
+func (c contract) checkRequestBody(documented *openapi3.RequestBodyRef, header http.Header, body string) error {
+	switch {
+	case documented == nil: // bodies that nothing is asked of are not read
+		return nil
+	case body == "" && documented.Value.Required:
+		return errors.New("the body is missing")
+	case body == "":
+		return nil
+	}
+	return c.checkBody(documented.Value.Content, header, []byte(body))
+}
+
+// checkBody checks a body against the schema of its media type.
+func (c contract) checkBody(content openapi3.Content, header http.Header, body []byte) error {
+	media := content.Get(header.Get("Content-Type"))
+	if media == nil {
+		return fmt.Errorf("the content type %q is not documented", header.Get("Content-Type"))
+	}
+	if media.Schema == nil {
+		return nil
+	}
+	s, ok := c.schemas[media.Schema.Ref]
+	if !ok {
+		return fmt.Errorf("the schema %q is not one of the document's components", media.Schema.Ref)
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
+	if err != nil {
+		return fmt.Errorf("the body: %w", err)
+	}
+	if err := s.Validate(value); err != nil {
+		return fmt.Errorf("the body: %w", err)
+	}
+	return nil
+}
+
+func (c contract) checkAnswer(ctx context.Context, in *openapi3filter.RequestValidationInput, w *httptest.ResponseRecorder) error {
+	out := &openapi3filter.ResponseValidationInput{
+		RequestValidationInput: in, Status: w.Code, Header: w.Header(),
+		Options: &openapi3filter.Options{IncludeResponseStatus: true, ExcludeResponseBody: true},
+	}
+	if err := openapi3filter.ValidateResponse(ctx, out.SetBodyBytes(w.Body.Bytes())); err != nil {
+		return fmt.Errorf("answer: %w", err)
+	}
+	documented := in.Route.Operation.Responses.Status(w.Code).Value
+	if len(documented.Content) == 0 {
+		if w.Body.Len() > 0 {
+			return errors.New("the answer has a body, and none is documented")
+		}
+	} else if err := c.checkBody(documented.Content, w.Header(), w.Body.Bytes()); err != nil {
+		return fmt.Errorf("answer: %w", err)
+	}
+	if err := checkHeaders(documented, w.Header()); err != nil {
+		return err
+	}
+	if w.Code < 400 {
+		return nil
+	}
+	// application/json is for what API Gateway answers by itself.
+	if got := w.Header().Get("Content-Type"); got != "application/problem+json" {
+		return fmt.Errorf("the content type of an error is %q", got)
+	}
+	var p struct {
+		Status int `json:"status"`
+	}
+	if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || p.Status != w.Code {
+		return fmt.Errorf("the problem says the status is %d, %w", p.Status, err)
+	}
+	return nil
+}
+
+// checkHeaders checks that the answer has the headers that are documented, and
+// no others but those of every answer.
+func checkHeaders(documented *openapi3.Response, got http.Header) error {
+	everywhere := []string{"Content-Type", "Cache-Control", "X-Content-Type-Options"}
+	if got.Get("Cache-Control") == "" || got.Get("X-Content-Type-Options") != "nosniff" {
+		return fmt.Errorf("the answer has the headers %v; want those of every answer", got)
+	}
+	known := make(map[string]bool)
+	for name := range documented.Headers {
+		if known[http.CanonicalHeaderKey(name)] = true; got.Get(name) == "" {
+			return fmt.Errorf("the answer lacks the header %s", name)
+		}
+	}
+	for name := range got {
+		if !known[name] && !slices.Contains(everywhere, name) {
+			return fmt.Errorf("the answer has the header %s, which is not documented", name)
+		}
+	}
+	return nil
+}
+
+// elsewhere is what is answered to requests that no operation stands for.
+func (c contract) elsewhere(status int, response string) *routers.Route {
+	return &routers.Route{Spec: c.doc, PathItem: &openapi3.PathItem{}, Operation: &openapi3.Operation{
+		Responses: openapi3.NewResponses(openapi3.WithStatus(status, c.doc.Components.Responses[response])),
+	}}
+}
+
+// TestContract_breaches checks that the check can fail.
+func TestContract_breaches(t *testing.T) {
+	t.Parallel()
+
+	c, err := theContract()
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := string(hook.NewEndpointID())
+	accepted := fmt.Sprintf(`{"id":%q,"deliveries":1,"duplicate":false}`, hook.KeyedEventID("acme", "k"))
+	missing := plain(404, "not_found", "no such endpoint")
+	const event, noHeader = `{"type":"a","payload":1}`, ""
+	tests := []struct {
+		name, method, target, body string
+		status                     int
+		answer, header             string // "Name: value"
+		breach                     bool
+	}{
+		{"none", "POST", eventsURL, event, 202, accepted, noHeader, false},
+		{"none in an error", "GET", endpoints + "/" + id, "", 404, missing, noHeader, false},
+		{"none elsewhere", "GET", "/v2", "", 404, missing, noHeader, false},
+		{"a field too many is accepted", "POST", eventsURL, `{"type":"a","payload":1,"x":1}`, 202, accepted, noHeader, true},
+		{"a field too few is accepted", "POST", eventsURL, `{"type":"a"}`, 202, accepted, noHeader, true},
+		{"a bad type is accepted", "POST", eventsURL, `{"type":"a b","payload":1}`, 202, accepted, noHeader, true},
+		{"a bad parameter is accepted", "GET", endpoints + "?limit=101", "", 200, `{"data":[],"next_cursor":null}`, noHeader, true},
+		{"the answer has a field too many", "POST", eventsURL, event, 202, strings.TrimSuffix(accepted, "}") + `,"x":1}`, noHeader, true},
+		{"the answer has a field too few", "POST", eventsURL, event, 202, `{"deliveries":1,"duplicate":false}`, noHeader, true},
+		{"the answer is no JSON", "POST", eventsURL, event, 202, "hello", noHeader, true},
+		{"the status is unknown", "POST", eventsURL, event, 200, accepted, noHeader, true},
+		{"the status is another", "GET", endpoints + "/" + id, "", 404, plain(403, "not_found", "no such endpoint"), noHeader, true},
+		{"the code is unknown", "GET", endpoints + "/" + id, "", 404, plain(404, "gone", "no such endpoint"), noHeader, true},
+		{"the error is no problem document", "GET", "/v1/keys", "", 500, `{"message":"no"}`, "Content-Type: application/json", true},
+		{"a header is unknown", "POST", eventsURL, event, 202, accepted, "X-Powered-By: Go", true},
+		{"a header is missing", "GET", "/v1/keys", "", 401, plain(401, "unauthorized", "who?"), noHeader, true},
+		{"a header is wrong", "GET", "/v1/keys", "", 401, plain(401, "unauthorized", "who?"), "WWW-Authenticate: Basic", true},
+		{"a body is too many", "DELETE", endpoints + "/" + id, "", 204, `{}`, noHeader, true},
+		{"a path elsewhere is served", "GET", "/v2", "", 200, `{}`, noHeader, true},
+		{"a method elsewhere is not found", "PUT", endpoints, "", 404, missing, noHeader, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			w := httptest.NewRecorder()
+			w.Header().Set("Cache-Control", "no-store")
+			w.Header().Set("X-Content-Type-Options", "nosniff")
+			w.Header().Set("Content-Type", "application/json")
+			if tt.status >= 400 {
+				w.Header().Set("Content-Type", "application/problem+json")
+			}
+			if name, value, ok := strings.Cut(tt.header, ": "); ok {
+				w.Header().Set(name, value)
+			}
+			w.WriteHeader(tt.status)
+			_, _ = w.WriteString(tt.answer)
+			r := httptest.NewRequestWithContext(t.Context(), tt.method, tt.target, nil)
+			if err := c.check(t.Context(), r, tt.body, w); (err != nil) != tt.breach {
+				t.Errorf("check = %v; want a breach: %t", err, tt.breach)
+			}
+		})
+	}
+}

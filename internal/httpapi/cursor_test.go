@@ -1,0 +1,215 @@
+package httpapi_test
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"surehook/internal/hook"
+)
+
+const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+
+// list is one that has pages.
+type list struct {
+	caller hook.Principal
+	path   string // with its query and no limit
+	scope  string // what binds its cursors, as package registry has it
+	cursor string // of the page after the first
+}
+
+// page asks for a part of the list. The cursor is sent as it is given.
+func (l list) page(t *testing.T, b *bundle, cursor string) (status int, body string) {
+	t.Helper()
+
+	mark := "?"
+	if strings.Contains(l.path, "?") {
+		mark = "&"
+	}
+	w := b.do(t, l.caller, "GET", l.path+mark+"limit=1&cursor="+url.QueryEscape(cursor), "")
+	return w.Code, w.Body.String()
+}
+
+// lists returns every list there is, of two tenants with two endpoints and two
+// events each; of acme's by name, of globex's with a mark.
+func lists(t *testing.T, b *bundle) map[string]list {
+	t.Helper()
+
+	all := map[string]list{"keys": {caller: admin, path: "/v1/keys", scope: "keys"}}
+	for tenant, caller := range map[hook.TenantID]hook.Principal{"acme": owner, "globex": rival} {
+		at := "/v1/tenants/" + string(tenant)
+		add := func(name, path, scope string) {
+			all[string(tenant)+"'s "+name] = list{caller: caller, path: at + path, scope: scope}
+		}
+		for range 2 {
+			get[object](t, b, caller, 201, "POST", at+"/endpoints", `{"url":"https://example.com/"}`)
+			get[object](t, b, admin, 201, "POST", "/v1/keys", fmt.Sprintf(`{"name":"a","tenant":%q,"scopes":["read"]}`, tenant))
+		}
+		add("endpoints", "/endpoints", "endpoints\x00"+string(tenant))
+		for i := range 4 {
+			posted := idOf(t, get[object](t, b, caller, 202, "POST", at+"/events", `{"type":"a","payload":1}`))
+			event, err := b.store.Event(t.Context(), hook.EventID(posted))
+			if err != nil {
+				t.Fatalf("Event = %v", err)
+			}
+			for _, target := range event.Targets {
+				b.fail(t, hook.QueuedDelivery(event, target), []hook.State{hook.StateRetrying, hook.StateDead}[i%2])
+			}
+			if i >= 2 {
+				continue
+			}
+			add(fmt.Sprint("deliveries of event ", i), "/events/"+posted+"/deliveries", "deliveries\x00"+string(tenant)+"\x00"+posted)
+			add(fmt.Sprint("attempts of event ", i), "/events/"+posted+"/attempts", "attempts\x00"+string(tenant)+"\x00"+posted)
+			endpoint := string(event.Targets[i])
+			for _, state := range []string{"retrying", "dead"} {
+				add(fmt.Sprint(state, " deliveries of endpoint ", i), "/endpoints/"+endpoint+"/deliveries?state="+state,
+					"endpoint\x00"+string(tenant)+"\x00"+endpoint+"\x00"+state)
+			}
+		}
+	}
+	for name, l := range all {
+		first := get[struct {
+			NextCursor *string `json:"next_cursor"`
+		}](t, b, l.caller, 200, "GET", l.path+map[bool]string{true: "&", false: "?"}[strings.Contains(l.path, "?")]+"limit=1", "")
+		if first.NextCursor == nil {
+			t.Fatalf("the list of %s has one page; want two", name)
+		}
+		l.cursor = *first.NextCursor
+		all[name] = l
+	}
+	return all
+}
+
+// fail makes a first attempt of the delivery that failed.
+func (b *bundle) fail(t *testing.T, d hook.Delivery, state hook.State) {
+	t.Helper()
+
+	d.State, d.Attempts, d.NextAttemptAt = state, 1, b.now.Add(time.Minute)
+	d.Last = hook.Outcome{Class: hook.ClassTimeout, Error: "no answer", Duration: time.Second}
+	attempt := &hook.Attempt{Delivery: d.ID, Number: 1, Trigger: hook.TriggerEvent, StartedAt: b.now, NextAttemptAt: d.NextAttemptAt, Outcome: d.Last}
+	if err := b.store.SaveDelivery(t.Context(), d, attempt); err != nil {
+		t.Fatalf("SaveDelivery = %v", err)
+	}
+}
+
+// TestCursors checks of every list that it takes the cursor it returned and no other.
+func TestCursors(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	all := lists(t, b)
+	refused := invalid("cursor", "is not one that this list returned")
+	for name, l := range all {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			if status, body := l.page(t, b, l.cursor); status != 200 || strings.Contains(body, `"data":[]`) {
+				t.Fatalf("GET %s with its cursor = %d %s; want the next page", l.path, status, body)
+			}
+			bad := damaged(l.cursor)
+			for other, o := range all {
+				if other != name {
+					bad = append(bad, o.cursor)
+				}
+			}
+			for _, cursor := range bad {
+				if status, body := l.page(t, b, cursor); status != 400 || body != refused {
+					t.Errorf("GET %s with cursor %q = %d %s; want 400 naming the cursor\n%s is its own", l.path, cursor, status, body, l.cursor)
+				}
+			}
+		})
+	}
+}
+
+// damaged returns what is almost the cursor: cut, longer, and with another
+// character in every place; with every other one in the last, whose unused bits say nothing.
+func damaged(cursor string) []string {
+	bad := []string{
+		cursor + "A", cursor + "=", cursor + "==", cursor + "\n", cursor + "\r\n", cursor + " ", " " + cursor, cursor + cursor,
+		cursor + ",", cursor + "\x00", cursor + "é", cursor[1:], strings.ToUpper(cursor), strings.ToLower(cursor), "null", `""`, "0",
+		cursor[:10] + "\n" + cursor[10:],
+	}
+	for i := range cursor {
+		if i > 0 {
+			bad = append(bad, cursor[:i])
+		}
+		j := strings.IndexByte(alphabet, cursor[i])
+		bad = append(bad, cursor[:i]+alphabet[(j+1)%64:][:1]+cursor[i+1:])
+	}
+	for _, c := range alphabet {
+		if last := cursor[:len(cursor)-1] + string(c); last != cursor {
+			bad = append(bad, last)
+		}
+	}
+	return bad
+}
+
+// forge returns the cursor of the list for a position of one's own choice.
+func forge(scope, position string) string {
+	sum := sha256.Sum256([]byte(scope + "\x00" + position))
+	return base64.RawURLEncoding.EncodeToString(append(sum[:8], position...))
+}
+
+// TestCursors_forged checks what a caller gains who computes cursors: globex
+// asks its own lists to go on after every position of acme's, and after
+// nonsense, and is shown a part of its own list or told that this is no cursor.
+func TestCursors_forged(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	all := lists(t, b)
+	positions := []string{"\x00", "\xff", "*", "acme", "endpoint#", "retrying#", strings.Repeat("\xff", 4096)}
+	var theirs []string
+	for name, l := range all {
+		raw, err := base64.RawURLEncoding.DecodeString(l.cursor)
+		if err != nil || forge(l.scope, string(raw[8:])) != l.cursor {
+			t.Fatalf("the cursor of %s is %q, %v; want one that the test can make", name, l.cursor, err)
+		}
+		if !strings.HasPrefix(name, "acme") {
+			continue
+		}
+		position := string(raw[8:])
+		positions = append(positions, position)
+		if inner, err := base64.RawURLEncoding.DecodeString(position); err == nil { // the store's own cursor, of one more coat
+			for other, o := range all {
+				if endpoint := strings.Split(o.scope, "\x00"); strings.HasPrefix(other, "globex") && endpoint[0] == "endpoint" {
+					_, rest, _ := strings.Cut(string(inner), "#")
+					positions = append(positions, base64.RawURLEncoding.EncodeToString([]byte(endpoint[2]+"#"+rest)))
+				}
+			}
+		}
+	}
+	for _, e := range get[struct{ Data []object }](t, b, owner, 200, "GET", endpoints, "").Data {
+		theirs = append(theirs, idOf(t, e), strings.TrimPrefix(idOf(t, e), "ep_"))
+	}
+	taken := 0
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		l := all[name]
+		if !strings.HasPrefix(name, "globex") {
+			continue
+		}
+		for _, position := range positions {
+			status, body := l.page(t, b, forge(l.scope, position))
+			if status != 200 && (status != 400 || !strings.Contains(body, `{"field":"cursor",`)) {
+				t.Errorf("GET %s after %q = %d %s; want a page or 400 naming the cursor", l.path, position, status, body)
+			}
+			if status == 200 {
+				taken++
+			}
+			for _, id := range theirs {
+				if strings.Contains(body, id) {
+					t.Errorf("GET %s after %q = %s; it holds %s of another tenant", l.path, position, body, id)
+				}
+			}
+		}
+	}
+	if taken == 0 {
+		t.Error("no forged cursor was taken; want some, or the test forges in vain")
+	}
+}

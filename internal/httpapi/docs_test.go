@@ -1,0 +1,134 @@
+package httpapi_test
+
+import (
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"surehook/api"
+	"surehook/internal/httpapi"
+)
+
+// builtDocs is the page as it is built with its renderer.
+func builtDocs(t *testing.T, files ...string) http.Handler {
+	t.Helper()
+
+	built := fstest.MapFS{}
+	for _, name := range files {
+		built[name] = &fstest.MapFile{Data: []byte("the text of " + name)}
+	}
+	return httpapi.Docs(built, slog.New(slog.DiscardHandler))
+}
+
+// readDocs returns a file of the page as it is in the repository.
+func readDocs(t *testing.T, name string) string {
+	t.Helper()
+
+	raw, err := fs.ReadFile(api.Files, "docs/"+name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+func TestDocs_files(t *testing.T) {
+	t.Parallel()
+
+	all := []string{
+		"openapi.yaml", "docs/page.html", "docs/plain.html", "docs/start.js", "docs/dist/swagger-ui-bundle.js", "docs/dist/swagger-ui.css",
+	}
+	without := slices.Clone(all)[:4]
+	const html, script, style = "text/html; charset=utf-8", "text/javascript; charset=utf-8", "text/css; charset=utf-8"
+	tests := []struct {
+		name, target    string
+		files           []string
+		file, mediaType string // a 404 without
+	}{
+		{"the document", "/v1/openapi.yaml", all, "openapi.yaml", "application/yaml"},
+		{"the page", "/docs", all, "docs/page.html", html},
+		{"the page, built without the renderer", "/docs", without, "docs/plain.html", html},
+		{"its script", "/docs/start.js", all, "docs/start.js", script},
+		{"the renderer", "/docs/swagger-ui-bundle.js", all, "docs/dist/swagger-ui-bundle.js", script},
+		{"the renderer, not built", "/docs/swagger-ui-bundle.js", without, "", ""},
+		{"its style sheet", "/docs/swagger-ui.css", all, "docs/dist/swagger-ui.css", style},
+		{"another file of the folder", "/docs/page.html", all, "", ""},
+		{"a file of another folder", "/docs/..%2fopenapi.yaml", all, "", ""},
+		{"a path below", "/docs/dist/swagger-ui.css", all, "", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, tt.target, nil)
+			w := httptest.NewRecorder()
+			builtDocs(t, tt.files...).ServeHTTP(w, r)
+			hold(t, r, "", w)
+			if tt.file == "" {
+				if w.Code != http.StatusNotFound {
+					t.Errorf("GET %s = %d %s; want 404", tt.target, w.Code, w.Body)
+				}
+				return
+			}
+			if w.Code != http.StatusOK || w.Body.String() != "the text of "+tt.file || w.Header().Get("Content-Type") != tt.mediaType {
+				t.Errorf("GET %s = %d %s as %s; want 200, %s as %s", tt.target, w.Code, w.Body, w.Header().Get("Content-Type"), tt.file, tt.mediaType)
+			}
+			if policy := w.Header().Get("Content-Security-Policy"); !strings.Contains(policy, "default-src 'none'; script-src 'self';") ||
+				strings.Contains(policy, "unsafe") || strings.Contains(policy, "http") {
+				t.Errorf("Content-Security-Policy = %q; want scripts of this host only", policy)
+			}
+		})
+	}
+}
+
+// TestDocs_policy checks that the pages keep the policy they are served with:
+// nothing to run or to style in the page itself, nothing from elsewhere, and
+// all that they load is served.
+func TestDocs_policy(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	inPage := regexp.MustCompile(`(?i)<style|\sstyle=|\son[a-z]+=|javascript:|https?:|<script(?: [^>]*)?>[^<]`)
+	loaded := regexp.MustCompile(`(?:src|href)="(/[^"]+)"`)
+	for _, name := range []string{"page.html", "plain.html"} {
+		page := readDocs(t, name)
+		if found := inPage.FindString(page); found != "" {
+			t.Errorf("%s has %q, which its policy forbids", name, found)
+		}
+		for _, path := range loaded.FindAllStringSubmatch(page, -1) {
+			if strings.Contains(path[1], "swagger-ui") { // there after a build with the renderer only
+				continue
+			}
+			if w := b.do(t, nobody, http.MethodGet, path[1], ""); w.Code != http.StatusOK {
+				t.Errorf("%s loads %s = %d; want 200", name, path[1], w.Code)
+			}
+		}
+	}
+	if script := readDocs(t, "start.js"); strings.Contains(script, "http") || !strings.Contains(script, "validatorUrl: null") {
+		t.Errorf("start.js = %s; want nothing from elsewhere", script)
+	}
+}
+
+// TestDocs_public checks that nothing but the document is without a key.
+func TestDocs_public(t *testing.T) {
+	t.Parallel()
+
+	var public []string
+	for _, r := range httpapi.Routes() {
+		if r.Public != (r.Scope == "") {
+			t.Errorf("%s %s is public: %t, with the scope %q", r.Method, r.Path, r.Public, r.Scope)
+		}
+		if r.Public {
+			public = append(public, fmt.Sprintf("%s %s", r.Method, r.Path))
+		}
+	}
+	if want := []string{"GET /v1/openapi.yaml", "GET /docs", "GET /docs/{file}"}; !slices.Equal(public, want) {
+		t.Errorf("public = %q; want %q", public, want)
+	}
+}

@@ -1,0 +1,49 @@
+package httpapi
+
+import (
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"reflect"
+)
+
+// Docs returns the handler of the document over the files.
+func Docs(files fs.FS, log *slog.Logger) http.Handler { return serve(log, docsRoutes(docs{files})) }
+
+// Bodies returns what requests are read into, by the name of its schema.
+func Bodies() map[string]reflect.Type {
+	return map[string]reflect.Type{
+		"EventRequest":   reflect.TypeFor[eventBody](),
+		"BatchRequest":   reflect.TypeFor[batchBody](),
+		"EndpointCreate": reflect.TypeFor[createBody](),
+		"EndpointFields": reflect.TypeFor[endpointBody](),
+		"RotateRequest":  reflect.TypeFor[rotateBody](),
+		"TestRequest":    reflect.TypeFor[testBody](),
+		"KeyCreate":      reflect.TypeFor[keyBody](),
+	}
+}
+
+// Views returns what answers are made of, by the name of its schema.
+func Views() map[string]reflect.Type {
+	// An event's payload is written behind its view, byte for byte.
+	type event struct {
+		eventView
+		Payload any `json:"payload"`
+	}
+	return map[string]reflect.Type{
+		"Accepted":           reflect.TypeFor[acceptedView](),
+		"Refused":            reflect.TypeFor[refusedView](),
+		"BatchResult":        reflect.TypeFor[batchView](),
+		"Event":              reflect.TypeFor[event](),
+		"Endpoint":           reflect.TypeFor[endpointView](),
+		"EndpointStanding":   reflect.TypeFor[standingView](),
+		"EndpointWithSecret": reflect.TypeFor[secretView](),
+		"EndpointList":       reflect.TypeFor[listView[endpointView]](),
+		"DeliveryList":       reflect.TypeFor[listView[deliveryView]](),
+		"DeliveryStory":      reflect.TypeFor[storyView](),
+		"AttemptList":        reflect.TypeFor[listView[attemptView]](),
+		"KeyWithText":        reflect.TypeFor[newKeyView](),
+		"KeyList":            reflect.TypeFor[listView[keyView]](),
+		"Problem":            reflect.TypeFor[problem](),
+	}
+}

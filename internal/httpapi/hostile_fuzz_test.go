@@ -1,0 +1,192 @@
+package httpapi_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"surehook/internal/hook"
+	"surehook/internal/httpapi"
+)
+
+// try makes a request, and does not hold it to the contract.
+func (b *bundle) try(tb testing.TB, p hook.Principal, method, target, body string) *httptest.ResponseRecorder {
+	tb.Helper()
+
+	_, w := b.ask(tb, p, method, target, body)
+	return w
+}
+
+// FuzzBatchBody checks that no body breaks the handler, and that a batch that
+// was read has a result per event: 202 if and only if all were accepted.
+func FuzzBatchBody(f *testing.F) {
+	const one = `{"type":"a","payload":1}`
+	for _, seed := range []string{
+		`{"events":[` + one + `]}`,
+		`{"events":[` + one + `,{"type":"surehook.x","payload":null},{"type":"b","payload":{"a":[]},"idempotency_key":"k"}]}`,
+		`{"events":[{"type":"a","payload":1,"idempotency_key":"k"},{"type":"a","payload":2,"idempotency_key":"k"}]}`,
+		`{"events":[` + strings.Repeat(one+",", 100) + one + `]}`,
+		`{"events":[]}`, `{"events":null}`, `{"events":[null]}`, `{"events":{}}`, `{"events":[[` + one + `]]}`,
+		`{"events":[` + one + `],"events":[]}`, `[` + one + `]`, `{"events":[{"payload":` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + `}]}`,
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, body string) {
+		b := setup(t)
+		w := b.try(t, owner, "POST", eventsURL+"/batch", body)
+		if w.Code != 202 && w.Code != 207 && w.Code != 400 && w.Code != 413 || !json.Valid(w.Body.Bytes()) {
+			t.Fatalf("POST %q = %d %s", body, w.Code, w.Body)
+		}
+		if w.Code >= 300 {
+			return
+		}
+		var answer struct {
+			Data []struct {
+				ID string `json:"id"`
+			} `json:"data"`
+		}
+		if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil || len(answer.Data) == 0 || len(answer.Data) > hook.MaxBatchEvents {
+			t.Fatalf("POST %q = %s, %v; want 1 to 100 results", body, w.Body, err)
+		}
+		accepted := 0
+		for _, result := range answer.Data {
+			if result.ID == "" {
+				continue
+			}
+			accepted++
+			stored, err := b.store.Event(t.Context(), hook.EventID(result.ID))
+			if err != nil || !json.Valid(stored.Payload) || !strings.Contains(body, string(stored.Payload)) {
+				t.Fatalf("POST %q stored %q, %v; want bytes of the body", body, stored.Payload, err)
+			}
+		}
+		if all := accepted == len(answer.Data); all != (w.Code == 202) {
+			t.Fatalf("POST %q = %d with %d of %d accepted", body, w.Code, accepted, len(answer.Data))
+		}
+	})
+}
+
+// FuzzPatchBody checks that a change is made as a whole or not at all, never of
+// what cannot be changed, and that what it made could have been created as well.
+func FuzzPatchBody(f *testing.F) {
+	for _, seed := range []string{
+		`{}`, `{"url":"https://other.example.com/"}`, `{"url":"https://169.254.169.254/"}`, `{"uid":"erp"}`, `{"uid":"crm"}`, `{"status":"disabled"}`,
+		`{"id":"ep_0000000000000000","tenant":"globex","version":9}`, `{"secret":"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}`, `null`,
+		`{"headers":{"Webhook-Signature":"v1,x"}}`, `{"headers":{},"metadata":{},"event_types":[]}`, `{"description":null}`,
+		`{"retry":{"preset":"day"},"timeout":"30s","max_age":"336h","rate_per_second":1000,"max_in_flight":100}`,
+		`{"signature_headers":"classic","signature_schemes":["v1a"]}`, `{"signature_schemes":["v1a","v1"]}`, `{"circuit":{"cooldown":"24h"}}`,
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, body string) {
+		b := setup(t)
+		b.try(t, owner, "POST", endpoints, `{"url":"https://example.com/","uid":"crm","metadata":{"a":"b"}}`)
+		before := b.try(t, owner, "GET", endpoints+"/crm", "").Body.String()
+		w := b.try(t, owner, "PATCH", endpoints+"/crm", body)
+		after := b.try(t, owner, "GET", endpoints+"/crm", "").Body.String()
+		if w.Code != 200 {
+			if w.Code != 400 && w.Code != 413 || !json.Valid(w.Body.Bytes()) || after != before {
+				t.Fatalf("PATCH %q = %d %s, then GET = %s; want %s", body, w.Code, w.Body, after, before)
+			}
+			return
+		}
+		var e, old object
+		if json.Unmarshal([]byte(after), &e) != nil || json.Unmarshal([]byte(before), &old) != nil || !strings.HasPrefix(after, strings.TrimSuffix(w.Body.String(), "}")) {
+			t.Fatalf("PATCH %q = %s, then GET = %s", body, w.Body, after)
+		}
+		for _, name := range []string{"id", "uid", "status", "created_at"} {
+			if e[name] != old[name] {
+				t.Errorf("PATCH %q changed %s from %v to %v", body, name, old[name], e[name])
+			}
+		}
+		for _, name := range []string{"id", "uid", "status", "reason", "status_since", "created_at", "updated_at", "version", "circuit_state", "public_key"} {
+			delete(e, name)
+		}
+		again, err := json.Marshal(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w := b.try(t, owner, "POST", endpoints, string(again)); w.Code != 201 {
+			t.Errorf("PATCH %q made %s, which POST refuses: %d %s", body, again, w.Code, w.Body)
+		}
+	})
+}
+
+// FuzzSmallBody gives a body to the routes whose bodies are small. None breaks,
+// and a key is only ever made for a tenant and scopes that there are.
+func FuzzSmallBody(f *testing.F) {
+	f.Add(`{"name":"ci","tenant":"acme","scopes":["read"]}`)
+	f.Add(`{"name":"ci","tenant":"*","scopes":["admin","replay"]}`)
+	f.Add(`{"name":"ci","tenant":"**","scopes":["*"]}`)
+	f.Add(`{"name":"","tenant":"","scopes":["read","read"]}`)
+	f.Add(`{"overlap":"0s","secret":"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}`)
+	f.Add(`{"overlap":"-1s"}`)
+	f.Add(`{"overlap":"168h1ns"}`)
+	f.Add(`{"event_type":"order.paid"}`)
+	f.Add(`{"event_type":"surehook.test"}`)
+	f.Add(``)
+	f.Add(`null`)
+	f.Fuzz(func(t *testing.T, body string) {
+		b := setup(t)
+		b.try(t, owner, "POST", endpoints, `{"url":"https://example.com/","uid":"crm"}`)
+		for _, r := range []struct {
+			p      hook.Principal
+			target string
+			status int
+		}{{admin, "/v1/keys", 201}, {owner, endpoints + "/crm/rotate-secret", 200}, {owner, endpoints + "/crm/test", 202}} {
+			w := b.try(t, r.p, "POST", r.target, body)
+			if w.Code != r.status && w.Code != 400 && w.Code != 413 || !json.Valid(w.Body.Bytes()) {
+				t.Errorf("POST %s %q = %d %s", r.target, body, w.Code, w.Body)
+			}
+		}
+		keys, err := b.store.Keys(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, k := range keys {
+			_, noTenant := hook.ParseTenantID(string(k.Tenant))
+			if noTenant != nil && k.Tenant != hook.AllTenants || len(k.Scopes) == 0 || len(k.Scopes) > len(hook.Scopes()) || k.Name == "" {
+				t.Errorf("POST %q made the key %+v", body, k)
+			}
+		}
+	})
+}
+
+// FuzzQuery gives every list the same query. A list shows at most as much as it
+// may, and takes no cursor that it did not return.
+func FuzzQuery(f *testing.F) {
+	for _, seed := range []string{
+		"", "limit=1", "limit=101", "limit=-0", "limit=%31", "limit=1&limit=2", "cursor=", "cursor=AAAA", "cursor=%00", "state=dead", "state=DEAD",
+		"state=queued", "a;b", "%zz", "page=1", "limit=1&state=dead&cursor=", "limit=9223372036854775808", "limit=+5",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, query string) {
+		b := setup(t)
+		b.try(t, owner, "POST", endpoints, `{"url":"https://example.com/","uid":"crm"}`)
+		b.try(t, owner, "POST", endpoints, `{"url":"https://example.com/"}`)
+		b.try(t, owner, "POST", eventsURL, `{"type":"a","payload":1,"idempotency_key":"k"}`)
+		event := eventsURL + "/" + string(hook.KeyedEventID("acme", "k"))
+		values, malformed := url.ParseQuery(query)
+		for _, path := range []string{endpoints, endpoints + "/crm/deliveries", event + "/deliveries", event + "/attempts", "/v1/keys"} {
+			r := httptest.NewRequestWithContext(httpapi.WithPrincipal(t.Context(), admin), http.MethodGet, path, nil)
+			r.URL.RawQuery = query
+			w := httptest.NewRecorder()
+			b.manage.ServeHTTP(w, r)
+			if w.Code != 200 && w.Code != 400 || !json.Valid(w.Body.Bytes()) {
+				t.Fatalf("GET %s?%q = %d %s", path, query, w.Code, w.Body)
+			}
+			if w.Code != 200 {
+				continue
+			}
+			var list struct {
+				Data []any `json:"data"`
+			}
+			if err := json.Unmarshal(w.Body.Bytes(), &list); err != nil || malformed != nil || values.Get("cursor") != "" || values.Get("limit") == "1" && len(list.Data) > 1 {
+				t.Errorf("GET %s?%q = %s, %v; want no such list", path, query, w.Body, err)
+			}
+		}
+	})
+}

@@ -1,0 +1,83 @@
+//go:build e2e
+
+package localstack_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// contractLimit bounds the whole run of Schemathesis, which takes about two minutes.
+const contractLimit = 8 * time.Minute
+
+// exampleURL is the endpoint's URL in the examples of the document.
+const exampleURL = "https://example.com/hooks/surehook"
+
+// TestTheContractHolds has Schemathesis make requests from api/openapi.yaml,
+// valid and invalid ones, and check every answer of the deployed API against
+// it: no 5xx, no undocumented status or media type, no header or body that is
+// not as described, no invalid request accepted, no request without a key
+// answered. Settings are in schemathesis.toml.
+//
+// It runs before the tests that run at the same time, because it keeps the
+// machine busy.
+func TestTheContractHolds(t *testing.T) { //nolint:paralleltest // see above
+	program, err := filepath.Abs(filepath.Join("..", ".venv", "bin", "schemathesis"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(program); err != nil {
+		t.Fatalf("Schemathesis is not installed: %v; run `make local`", err)
+	}
+	config, err := filepath.Abs("schemathesis.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeoutCause(t.Context(), contractLimit, errors.New("Schemathesis did not end"))
+	defer cancel()
+
+	dir := filepath.Dir(world.emulatorLog)
+	cmd := exec.CommandContext(ctx, program, "--config-file", config, "run", contract(t, dir),
+		"--url", world.api.Address, "--phases", "examples,coverage,fuzzing,stateful", "--seed", "1", "--no-color")
+	cmd.Dir = dir // it keeps a cache where it runs
+	cmd.Env = append(os.Environ(), "CONTRACT_HOST="+world.api.Host, "CONTRACT_KEY="+world.api.Key)
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = 10 * time.Second
+	out, err := cmd.CombinedOutput()
+
+	report := filepath.Join(dir, "schemathesis.txt")
+	if err := os.WriteFile(report, out, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, summary, found := strings.Cut(string(out), " SUMMARY ")
+	if err != nil || !found {
+		t.Fatalf("Schemathesis: %v, %v; want every answer to be as documented. The report (%s):\n%s", err, context.Cause(ctx), report, out)
+	}
+	t.Logf("the report is %s; its summary:\n%s", report, summary)
+}
+
+// contract writes the document as it is to be tested into the folder: with an
+// endpoint at the receiver in its examples, so that nothing leaves this machine.
+func contract(t *testing.T, dir string) string {
+	t.Helper()
+	document, err := os.ReadFile(filepath.Join("..", "api", "openapi.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(document), exampleURL) {
+		t.Fatalf("api/openapi.yaml has no example with the URL %s", exampleURL)
+	}
+	path := filepath.Join(dir, "openapi.yaml")
+	local := strings.ReplaceAll(string(document), exampleURL, world.receiver.URL+"/"+t.Name())
+	if err := os.WriteFile(path, []byte(local), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
