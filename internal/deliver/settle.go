@@ -9,13 +9,9 @@ import (
 	"surehook/internal/retry"
 )
 
-const (
-	// settleTries bounds how often an outcome is written again after someone
-	// else wrote the record.
-	settleTries = 3
-	// maxQueueDelay is the longest delay of an SQS message.
-	maxQueueDelay = 15 * time.Minute
-)
+// settleTries bounds how often an outcome is written again after someone else
+// wrote the record.
+const settleTries = 3
 
 // decision turns the newest record into the one to be written, with the
 // attempt to be written beside it, or nil. It may be asked again after a conflict.
@@ -134,7 +130,7 @@ func (d *Deliverer) follow(ctx context.Context, recorded hook.Delivery) error {
 // plan makes the token arrive on the retry lane at the time given.
 func (d *Deliverer) plan(ctx context.Context, token hook.Token, at time.Time) error {
 	delay := max(0, at.Sub(d.Now()))
-	if delay > maxQueueDelay {
+	if delay > hook.MaxQueueDelay {
 		if err := d.Schedules.At(ctx, token, at); err != nil {
 			return fmt.Errorf("schedule attempt %d of %s: %w", token.Attempt, token.Delivery, err)
 		}

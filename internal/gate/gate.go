@@ -169,22 +169,31 @@ func (g *Gate) try(ctx context.Context, q Query, now time.Time) (Admission, erro
 }
 
 // limit gives out slots of the rate and places in flight.
-func (g *Gate) limit(ctx context.Context, q Query, now time.Time) (Admission, error) {
+func (g *Gate) limit(ctx context.Context, q Query, now time.Time) (a Admission, err error) {
+	err = g.changeLimits(ctx, q.ID, func(limits Limits) (next Limits) {
+		a, next = g.share(q, limits, now)
+		return next
+	})
+	return a, err
+}
+
+// changeLimits reads the endpoint's limits, changes them and writes them, again
+// when another function came between.
+func (g *Gate) changeLimits(ctx context.Context, id hook.EndpointID, change func(Limits) Limits) error {
 	for range saveTries {
-		limits, err := g.Store.Limits(ctx, q.ID)
+		limits, err := g.Store.Limits(ctx, id)
 		if err != nil {
-			return Admission{}, fmt.Errorf("read limits of %s: %w", q.ID, err)
+			return fmt.Errorf("read limits of %s: %w", id, err)
 		}
-		a, next := g.share(q, limits, now)
-		err = g.Store.SaveLimits(ctx, q.ID, next)
+		err = g.Store.SaveLimits(ctx, id, change(limits))
 		if err == nil {
-			return a, nil
+			return nil
 		}
 		if hook.CodeOf(err) != hook.CodeConflict {
-			return Admission{}, fmt.Errorf("save limits of %s: %w", q.ID, err)
+			return fmt.Errorf("save limits of %s: %w", id, err)
 		}
 	}
-	return Admission{}, crowd(q.ID)
+	return crowd(id)
 }
 
 func (g *Gate) share(q Query, limits Limits, now time.Time) (Admission, Limits) {

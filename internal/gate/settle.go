@@ -63,20 +63,7 @@ func (g *Gate) giveBack(ctx context.Context, a Admission) error {
 	if len(a.holders) == 0 {
 		return nil
 	}
-	for range saveTries {
-		limits, err := g.Store.Limits(ctx, a.query.ID)
-		if err != nil {
-			return fmt.Errorf("read limits of %s: %w", a.query.ID, err)
-		}
-		err = g.Store.SaveLimits(ctx, a.query.ID, limits.Release(a.holders))
-		if err == nil {
-			return nil
-		}
-		if hook.CodeOf(err) != hook.CodeConflict {
-			return fmt.Errorf("save limits of %s: %w", a.query.ID, err)
-		}
-	}
-	return crowd(a.query.ID)
+	return g.changeLimits(ctx, a.query.ID, func(limits Limits) Limits { return limits.Release(a.holders) })
 }
 
 // learn counts the results and moves the circuit.

@@ -6,6 +6,10 @@ import (
 	"time"
 )
 
+// MaxQueueDelay is the longest that a queue can hold a message back: the limit
+// of SQS's DelaySeconds.
+const MaxQueueDelay = 15 * time.Minute
+
 // Lane is one of the queues that carry tokens.
 type Lane uint8
 

@@ -47,7 +47,7 @@ func NewAttention(now func() time.Time) *Attention {
 // Ask keeps the look, to be received after the delay, which is rounded up to
 // whole seconds and cut to 15 minutes.
 func (a *Attention) Ask(_ context.Context, look hook.Look, delay time.Duration) error {
-	delay = min(max(delay, 0), maxQueueDelay)
+	delay = min(max(delay, 0), hook.MaxQueueDelay)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 

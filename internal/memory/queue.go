@@ -17,10 +17,7 @@ var (
 	_ deliver.DeadLetters = (*Queue)(nil)
 )
 
-const (
-	defaultVisibility = time.Minute
-	maxQueueDelay     = 15 * time.Minute
-)
+const defaultVisibility = time.Minute
 
 // Queue is the lanes and the dead letters. Like SQS it hides a message that was
 // received and shows it again unless it is deleted. It is safe for concurrent use.
@@ -62,8 +59,8 @@ func NewQueue(now func() time.Time) *Queue {
 // Send puts the tokens on the lane, to be received after the delay: 0 to 15
 // minutes, rounded up to whole seconds.
 func (q *Queue) Send(_ context.Context, lane hook.Lane, tokens []hook.Token, delay time.Duration) []error {
-	if delay < 0 || delay > maxQueueDelay {
-		err := &hook.Error{Code: hook.CodeInternal, Message: fmt.Sprintf("a delay of %s is not within 0 to %s", delay, maxQueueDelay)}
+	if delay < 0 || delay > hook.MaxQueueDelay {
+		err := &hook.Error{Code: hook.CodeInternal, Message: fmt.Sprintf("a delay of %s is not within 0 to %s", delay, hook.MaxQueueDelay)}
 		errs := make([]error, len(tokens))
 		for i := range errs {
 			errs[i] = err

@@ -27,7 +27,7 @@ func NewCircuits(cfg aws.Config, url string) *Circuits {
 }
 
 // Ask makes the breaker look at the endpoint after the delay, rounded up to
-// whole seconds and cut to MaxDelay; one below 0 is none. CodeUnavailable if it
+// whole seconds and cut to hook.MaxQueueDelay; one below 0 is none. CodeUnavailable if it
 // may be asked another time.
 func (c *Circuits) Ask(ctx context.Context, look hook.Look, delay time.Duration) error {
 	body, err := look.Encode()
@@ -41,7 +41,7 @@ func (c *Circuits) Ask(ctx context.Context, look hook.Look, delay time.Duration)
 		QueueUrl:       aws.String(c.url),
 		MessageBody:    aws.String(body),
 		MessageGroupId: aws.String(string(look.Endpoint)),
-		DelaySeconds:   seconds(min(max(delay, 0), MaxDelay)),
+		DelaySeconds:   seconds(min(max(delay, 0), hook.MaxQueueDelay)),
 	})
 	if err != nil {
 		return fmt.Errorf("ask for a look at %s: %w", look.Endpoint, translate(ctx, err))

@@ -18,9 +18,6 @@ import (
 	"surehook/internal/hook"
 )
 
-// MaxDelay is the longest that SQS can hold a message back.
-const MaxDelay = 15 * time.Minute
-
 const (
 	batchSize   = 10               // messages, the most that SQS takes in one request
 	concurrency = 8                // requests of one Send under way at once
@@ -60,7 +57,7 @@ func New(cfg aws.Config, urls URLs) *Queue {
 }
 
 // Send puts the tokens on the lane, to be received after the delay: 0 to
-// MaxDelay, rounded up to whole seconds. It returns nil when the queue has
+// hook.MaxQueueDelay, rounded up to whole seconds. It returns nil when the queue has
 // them all, else one entry per token: nil for those it has, CodeUnavailable
 // for those that may go another time.
 //
@@ -136,14 +133,14 @@ func (q *Queue) destination(lane hook.Lane, delay time.Duration) (destination, e
 	if to.url == "" {
 		return to, &hook.Error{Code: hook.CodeInternal, Message: fmt.Sprintf("the %s lane has no queue", lane)}
 	}
-	if delay < 0 || delay > MaxDelay {
-		return to, &hook.Error{Code: hook.CodeInternal, Message: fmt.Sprintf("a delay of %s is not within 0 to %s", delay, MaxDelay)}
+	if delay < 0 || delay > hook.MaxQueueDelay {
+		return to, &hook.Error{Code: hook.CodeInternal, Message: fmt.Sprintf("a delay of %s is not within 0 to %s", delay, hook.MaxQueueDelay)}
 	}
 	to.delay = seconds(delay)
 	return to, nil
 }
 
-// seconds returns the delay, at most MaxDelay, as SQS takes it: rounded up.
+// seconds returns the delay, at most hook.MaxQueueDelay, as SQS takes it: rounded up.
 func seconds(delay time.Duration) int32 {
 	return int32((delay + time.Second - 1) / time.Second) //nolint:gosec // at most 900
 }

@@ -64,7 +64,7 @@ func TestQueue_Send_RoundsDelaysUp(t *testing.T) {
 		{name: "the shortest", delay: 1, want: 1},
 		{name: "a whole second", delay: time.Second, want: 1},
 		{name: "more than a second", delay: time.Second + 1, want: 2},
-		{name: "the longest", delay: sqs.MaxDelay, want: 900},
+		{name: "the longest", delay: hook.MaxQueueDelay, want: 900},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -91,7 +91,7 @@ func TestQueue_Send_WhatItCannotSendIsOurFault(t *testing.T) {
 		urls  sqs.URLs
 		delay time.Duration
 	}{
-		{name: "a delay that is too long", lane: hook.LaneLive, urls: sqs.URLs{Live: liveURL}, delay: sqs.MaxDelay + 1},
+		{name: "a delay that is too long", lane: hook.LaneLive, urls: sqs.URLs{Live: liveURL}, delay: hook.MaxQueueDelay + 1},
 		{name: "a delay below zero", lane: hook.LaneLive, urls: sqs.URLs{Live: liveURL}, delay: -1},
 		{name: "a lane without a queue", lane: hook.LaneRetry, urls: sqs.URLs{Live: liveURL}},
 		{name: "no lane", urls: sqs.URLs{Live: liveURL}},
