@@ -4,7 +4,7 @@ SHELL       := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 MAKEFLAGS   += --no-builtin-rules --no-print-directory
 
-FUNCTIONS := ingest deliver breaker manage authorize
+FUNCTIONS := ingest deliver breaker replay manage authorize
 HOST_ARCH := $(shell go env GOARCH 2>/dev/null)
 ENV       ?=
 ARCH      ?= arm64
@@ -12,6 +12,11 @@ DIST      := dist/$(ARCH)
 VENV      := .venv
 TOOLS     := .tools/bin
 CDK       := infra/node_modules/.bin/cdk
+
+# What the CDK app is told (infra/main.go). Name those that a deployment has at every synth, diff and deploy of it.
+CONTEXT = -c env=$(ENV) -c dist=../$(DIST)
+CONTEXT += $(if $(ALARM_EMAIL),-c email=$(ALARM_EMAIL))
+CONTEXT += $(if $(API_DOMAIN),-c domain=$(API_DOMAIN) -c certificate=$(API_CERTIFICATE))
 
 DOCS      := api/docs/dist/swagger-ui-bundle.js
 
@@ -136,23 +141,23 @@ $(TOOLS)/golangci-lint:
 .PHONY: synth
 synth: need/env need/node $(CDK) bin/infra ## Write the CloudFormation template of ENV to infra/cdk.out
 	@mkdir -p $(addprefix $(DIST)/,$(FUNCTIONS))
-	@cd infra && node_modules/.bin/cdk synth --quiet -c env=$(ENV) -c dist=../$(DIST)
+	@cd infra && node_modules/.bin/cdk synth --quiet $(CONTEXT)
 	@echo "infra/cdk.out/surehook-$(ENV).template.json"
 
 .PHONY: diff
 diff: need/env need/node build $(CDK) bin/infra ## Show what a deployment to ENV would change
-	@cd infra && node_modules/.bin/cdk diff surehook-$(ENV) -c env=$(ENV) -c dist=../$(DIST)
+	@cd infra && node_modules/.bin/cdk diff surehook-$(ENV) $(CONTEXT)
 
 .PHONY: deploy
 deploy: need/env need/go need/node build $(CDK) bin/infra ## Deploy to AWS (ENV=dev|staging|prod; credentials as for the AWS CLI)
-	@cd infra && node_modules/.bin/cdk bootstrap -c env=$(ENV) -c dist=../$(DIST)
-	@cd infra && node_modules/.bin/cdk deploy surehook-$(ENV) -c env=$(ENV) -c dist=../$(DIST) --outputs-file cdk.out/outputs.json
+	@cd infra && node_modules/.bin/cdk bootstrap $(CONTEXT)
+	@cd infra && node_modules/.bin/cdk deploy surehook-$(ENV) $(CONTEXT) --outputs-file cdk.out/outputs.json
 	@cat infra/cdk.out/outputs.json
 
 .PHONY: destroy
 destroy: need/env need/node $(CDK) bin/infra ## Remove the stack of ENV from AWS
 	@mkdir -p $(addprefix $(DIST)/,$(FUNCTIONS))
-	@cd infra && node_modules/.bin/cdk destroy surehook-$(ENV) -c env=$(ENV) -c dist=../$(DIST)
+	@cd infra && node_modules/.bin/cdk destroy surehook-$(ENV) $(CONTEXT)
 
 .PHONY: clean
 clean: ## Remove what was built (installed tools stay)

@@ -1,6 +1,5 @@
-// Command infra is the CDK app: it says which AWS resources an environment has
-// and what each function may do with them. It shares with the functions only
-// the words of internal/names, and knows nothing of how they work.
+// Command infra is the CDK app: the stack of one environment. What is in it is
+// the package infra/surehook, which other apps can embed.
 //
 // The CDK command line runs it (see cdk.json) and tells it what to make by
 // context:
@@ -9,6 +8,9 @@
 //	-c dist=DIR                     where the functions are built: DIR/<function>/bootstrap
 //	-c arch=arm64|amd64             local only: the architecture they are built for
 //	-c version=VERSION              the tag surehook:version of the resources
+//	-c email=ADDRESS                who gets the alarms and operational events; nobody without
+//	-c domain=NAME                  a name of one's own for the API, together with
+//	-c certificate=ARN              the certificate for it, of ACM in the stack's region
 package main
 
 import (
@@ -17,6 +19,8 @@ import (
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/jsii-runtime-go"
+
+	"surehook/infra/surehook"
 )
 
 func main() {
@@ -31,17 +35,19 @@ func run() error {
 	defer jsii.Close()
 
 	app := awscdk.NewApp(nil)
-	env, err := EnvironmentNamed(contextOf(app, "env", ""), contextOf(app, "arch", ""))
+	env, err := surehook.EnvironmentNamed(contextOf(app, "env", ""), contextOf(app, "arch", ""))
 	if err != nil {
-		return err
+		return fmt.Errorf("choose the environment: %w", err)
 	}
-	_, err = NewStack(app, "surehook-"+env.Name, StackProps{
+	env.AlarmEmail = contextOf(app, "email", "")
+	env.Domain = surehook.Domain{Name: contextOf(app, "domain", ""), CertificateARN: contextOf(app, "certificate", "")}
+	_, err = surehook.NewStack(app, surehook.Props{
 		Environment: env,
 		Dist:        contextOf(app, "dist", "../dist"),
 		Version:     contextOf(app, "version", "dev"),
 	})
 	if err != nil {
-		return err
+		return fmt.Errorf("make the stack: %w", err)
 	}
 	app.Synth(nil)
 

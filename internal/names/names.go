@@ -11,12 +11,17 @@ const (
 	EnvRetryQueueARN    = "SUREHOOK_RETRY_QUEUE_ARN"      // the same lane, as a schedule's target
 	EnvDeadLettersQueue = "SUREHOOK_DEAD_LETTERS_URL"     // deliveries that gave up
 	EnvCircuitsQueue    = "SUREHOOK_CIRCUITS_QUEUE_URL"   // endpoints that the breaker is to look at
+	EnvUndeliverable    = "SUREHOOK_UNDELIVERABLE_URL"    // the queue of the next line
 	EnvUndeliverableARN = "SUREHOOK_UNDELIVERABLE_ARN"    // dead-letter queue of our own queues and schedules
 	EnvScheduleGroup    = "SUREHOOK_SCHEDULE_GROUP"       // EventBridge Scheduler group of retry schedules
 	EnvScheduleRole     = "SUREHOOK_SCHEDULE_ROLE_ARN"    // role the Scheduler assumes to send a token
 	EnvAdminKeySecret   = "SUREHOOK_ADMIN_KEY_SECRET_ARN" // Secrets Manager secret of the first admin key
 	EnvRetention        = "SUREHOOK_RETENTION"            // how long events and deliveries are kept, a Go duration
 	EnvEgress           = "SUREHOOK_EGRESS"               // EgressPublic or EgressLoopback
+	EnvReplayQueue      = "SUREHOOK_REPLAY_QUEUE_URL"     // lane of replayed deliveries
+	EnvReplayJobsQueue  = "SUREHOOK_REPLAY_JOBS_URL"      // replay jobs that have a page to do
+	EnvTopic            = "SUREHOOK_TOPIC_ARN"            // SNS topic of operational events and alarms
+	EnvEnvironment      = "SUREHOOK_ENVIRONMENT"          // name of the deployment, the one dimension that all metrics have
 	EnvRuntimeAPI       = "AWS_LAMBDA_RUNTIME_API"        // host:port of the Lambda runtime API, set by Lambda
 )
 
@@ -46,6 +51,28 @@ const (
 	AuthKeyID  = "key_id"
 	AuthTenant = "tenant"
 	AuthScopes = "scopes" // comma-separated
+)
+
+// Metrics. Each is a field of a log line, of the same name, which CloudWatch
+// takes it from by the Embedded Metric Format. All are counts but for the names
+// that end in a unit; gauges are written by the breaker's tick.
+const (
+	MetricNamespace    = "Surehook"
+	MetricEnvironment  = "environment" // dimension of every metric
+	MetricOutcome      = LogOutcome    // second dimension of MetricAttempts: a class of attempts
+	MetricNumber       = "number"      // second dimension of MetricAttempts: "1" to "21", as text
+	MetricAccepted     = "accepted"    // events
+	MetricAttempts     = "attempts"    // requests made
+	MetricAttemptTime  = LogDuration   // of one attempt
+	MetricDelivered    = "delivered"   // deliveries
+	MetricLatency      = LogLatency    // from the event to the delivery's success
+	MetricDead         = "dead"        // deliveries
+	MetricParked       = "parked"      // deliveries
+	MetricRetried      = "retried"     // attempts after the first
+	MetricCircuits     = "circuits_opened"
+	MetricOpenCircuits = "circuits_open"     // gauge
+	MetricOpenLetters  = "dead_letters_open" // gauge
+	MetricOldest       = "oldest_pending_s"  // gauge: age of the oldest delivery that is not settled
 )
 
 // Log keys.
@@ -78,6 +105,15 @@ const (
 	LogCancelled  = "cancelled"
 	LogDue        = "due"
 	LogFailed     = "failed"
+	LogJob        = "job_id"
+	LogState      = "state"
+	LogSelected   = "selected"
+	LogEnqueued   = "enqueued"
+	LogSkipped    = "skipped"
+	LogPages      = "pages"
+	LogSeen       = "seen"
+	LogRemoved    = "removed"
+	LogKept       = "kept"
 )
 
 // Version is the release this is.

@@ -1,0 +1,187 @@
+package surehook
+
+import (
+	"strings"
+	"time"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatchactions"
+	"github.com/aws/constructs-go/constructs/v10"
+	"github.com/aws/jsii-runtime-go"
+
+	"surehook/internal/names"
+)
+
+// runbook is where the sections are that the alarms link to.
+const runbook = "docs/runbook.md#"
+
+// RunbookSections returns the anchors that the descriptions of the alarms link
+// to: each is a heading of docs/runbook.md.
+func RunbookSections() []string {
+	return []string{
+		"dead-letters-growing", "undeliverable", "oldest-pending", "success-rate", "ingest-errors",
+		"function-errors", "function-throttles", "table-throttles", "schedule-failures", "archive-failed",
+	}
+}
+
+// alarm is an alarm before it is CDK's. It goes off above its threshold.
+type alarm struct {
+	id      string // below "Alarm"
+	name    string // below the prefix
+	section string // of the runbook
+	means   string // what is wrong, and what to do first
+	metric  awscloudwatch.IMetric
+	limit   float64
+	below   bool // it goes off below the limit instead
+	// periods of the metric must all be beyond the limit: 0 is 1.
+	periods int
+	// alive says that the metric is always written while all is well, so that
+	// silence is an alarm too. Of all others silence is good: what they count does
+	// not happen, or, of a rate, there is nothing to judge.
+	alive bool
+}
+
+func newAlarms(scope constructs.Construct, p MonitorProps) []awscloudwatch.Alarm {
+	all := deliveryAlarms(p)
+	all = append(all, functionAlarms(p)...)
+	all = append(all, tableAlarms(p)...)
+	all = append(all, scheduleAlarms(p)...)
+	var made []awscloudwatch.Alarm
+	for _, a := range all {
+		made = append(made, newAlarm(scope, p, a))
+	}
+	return made
+}
+
+func newAlarm(scope constructs.Construct, p MonitorProps, a alarm) awscloudwatch.Alarm {
+	comparison, missing := awscloudwatch.ComparisonOperator_GREATER_THAN_THRESHOLD, awscloudwatch.TreatMissingData_NOT_BREACHING
+	if a.below {
+		comparison = awscloudwatch.ComparisonOperator_LESS_THAN_THRESHOLD
+	}
+	if a.alive {
+		missing = awscloudwatch.TreatMissingData_BREACHING
+	}
+	made := awscloudwatch.NewAlarm(scope, jsii.String("Alarm"+a.id), &awscloudwatch.AlarmProps{
+		AlarmName:          jsii.String(p.Prefix + "-" + a.name),
+		AlarmDescription:   jsii.String(a.means + " Runbook: " + runbook + a.section),
+		Metric:             a.metric,
+		Threshold:          &a.limit,
+		ComparisonOperator: comparison,
+		EvaluationPeriods:  number(max(a.periods, 1)),
+		TreatMissingData:   missing,
+	})
+	if p.calling() {
+		action := awscloudwatchactions.NewSnsAction(p.Topic)
+		made.AddAlarmAction(action)
+		made.AddOkAction(action)
+	}
+	return made
+}
+
+// deliveryAlarms are about what customers notice.
+func deliveryAlarms(p MonitorProps) []alarm {
+	limits := p.Environment.Thresholds
+	all := []alarm{
+		{
+			id: "DeadLetters", name: "dead-letters", section: "dead-letters-growing",
+			means:  "Deliveries give up faster than they should. First see which endpoints and why: the query failures-by-endpoint, or GET /v1/tenants/{tenant}/dead-letters. One endpoint is its owner's trouble; many at once are ours or the network's.",
+			metric: p.own(names.MetricDead, "Sum", time.Hour), limit: float64(limits.DeadLettersPerHour),
+		},
+		{
+			id: "Undeliverable", name: "undeliverable", section: "undeliverable",
+			means: "There are messages that we could not work on. Nothing else tries them again, so deliveries may be standing still. First read one of them without deleting it, and look for its delivery in the function's log; mend the cause, then send the queue back to its source.",
+			metric: p.Queues.Undeliverable.MetricApproximateNumberOfMessagesVisible(
+				options("Maximum", metricPeriod)),
+		},
+		{
+			id: "OldestPending", name: "oldest-pending", section: "oldest-pending",
+			means:  "A delivery that is due has waited too long, or the breaker, which measures it every minute, does not run. First see on the dashboard whether a queue grows (deliver is too slow or throttled) or the breaker has errors.",
+			metric: p.own(names.MetricOldest, "Maximum", gaugePeriod), limit: limits.OldestPending.Seconds(),
+			periods: 5, alive: true,
+		},
+		{
+			id: "ApiErrors", name: "api-errors", section: "ingest-errors",
+			means:  "The API answers with 5xx: events may not be accepted, and their senders must post them again. First look at the errors and throttles of ingest and authorize, then at the access log for the routes that fail.",
+			metric: p.API.MetricServerError(options("Sum", metricPeriod)), limit: float64(limits.IngestErrors),
+		},
+	}
+	if !p.emulated() {
+		all = append(all, alarm{
+			id: "SuccessRate", name: "success-rate", section: "success-rate",
+			means:  "Too many of the deliveries that ended in the last hour ended dead. First see on the dashboard which outcomes grew: timeout, dns and connect of many endpoints at once point to our own network, refused and gone to single endpoints.",
+			metric: p.successRate(minSettled), limit: limits.SuccessRate, below: true,
+		})
+	}
+	return all
+}
+
+// functionAlarms are two of each function, so that the alarm's name says which.
+func functionAlarms(p MonitorProps) []alarm {
+	var all []alarm
+	for _, f := range p.functions() {
+		all = append(all, alarm{
+			id: "Function" + f.id + "Errors", name: f.name + "-errors", section: "function-errors",
+			means:  "Invocations of the function " + f.name + " fail. Messages are tried again and requests answered with 5xx, so nothing is lost yet. First run the query errors; if it began with a deployment, go back to the version before.",
+			metric: f.resource.MetricErrors(options("Sum", metricPeriod)), limit: float64(p.Environment.Thresholds.FunctionErrors),
+		}, alarm{
+			id: "Function" + f.id + "Throttles", name: f.name + "-throttles", section: "function-throttles",
+			means:  "Lambda has no room for the function " + f.name + ". First compare the concurrency of all functions with the account's limit: lower the queue's concurrency of whoever takes too much, or have the limit raised.",
+			metric: f.resource.MetricThrottles(options("Sum", metricPeriod)), limit: float64(p.Environment.Thresholds.FunctionErrors),
+		})
+	}
+	return all
+}
+
+// tableAlarms are two of the table and two of each index: one of an index that
+// refuses writes stops the table's.
+func tableAlarms(p MonitorProps) []alarm {
+	var all []alarm
+	for _, t := range p.tables() {
+		for _, kind := range []string{"Read", "Write"} {
+			what := "the table"
+			if t.id != "Table" {
+				what = "the index " + t.name
+			}
+			all = append(all, alarm{
+				id: t.id + kind + "Throttles", name: t.name + "-" + strings.ToLower(kind) + "-throttles", section: "table-throttles",
+				means:  "DynamoDB refuses " + strings.ToLower(kind) + " requests of " + what + ": deliveries are late. First see whether the consumed capacity jumped. If it did, on-demand capacity follows within minutes; if not, one key is hot: find the endpoint with the query failures-by-endpoint.",
+				metric: metric("AWS/DynamoDB", kind+"ThrottleEvents", "Sum", metricPeriod, t.resource),
+				limit:  float64(p.Environment.Thresholds.TableThrottles),
+			})
+		}
+	}
+	return all
+}
+
+// scheduleAlarms are about what should have begun by itself. The target of a
+// retry is the retry lane: one that cannot be sent ends in undeliverable.
+func scheduleAlarms(p MonitorProps) []alarm {
+	limit := float64(p.Environment.Thresholds.ScheduleFailures)
+	every := options("Sum", metricPeriod)
+	const first = " First see which: the schedules of the group in the console, or the messages in undeliverable. Then check that the role of the schedule may still reach its target."
+	all := []alarm{
+		{
+			id: "ScheduleErrors", name: "schedule-errors", section: "schedule-failures",
+			means:  "The Scheduler could not reach the target of a schedule, and tries again where it may: retries are late, or a tick was left out." + first,
+			metric: p.Schedules.MetricTargetErrors(every), limit: limit,
+		},
+		{
+			id: "ScheduleDropped", name: "schedule-dropped", section: "schedule-failures",
+			means:  "The Scheduler gave up a schedule: a retry went to undeliverable, or a tick was left out." + first,
+			metric: p.Schedules.MetricDropped(every), limit: limit,
+		},
+		{
+			id: "ScheduleLost", name: "schedule-lost", section: "schedule-failures",
+			means:  "The Scheduler gave up a schedule and could not keep it in undeliverable either: a delivery has no next attempt until the reconciliation finds it." + first,
+			metric: p.Schedules.MetricFailedToBeSentToDLQ(nil, every), limit: limit,
+		},
+	}
+	if p.Archive != nil {
+		all = append(all, alarm{
+			id: "ArchiveFailed", name: "archive-failed", section: "archive-failed",
+			means:  "The day's changes of the table were not exported. The backups hold them for 35 days, so nothing is lost yet. First read the failed execution of the state machine " + p.Prefix + "-archive, then start it again with the same input.",
+			metric: p.Archive.failures(),
+		})
+	}
+	return all
+}

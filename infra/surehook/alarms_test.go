@@ -1,0 +1,184 @@
+package surehook
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// alarmsOf returns the alarms of the environment by their names without prefix.
+func alarmsOf(t *testing.T, env string) map[string]resource {
+	t.Helper()
+
+	named := map[string]resource{}
+	for id, r := range templateOf(t, env).all("AWS::CloudWatch::Alarm") {
+		name, ok := strings.CutPrefix(show(r.at("AlarmName")), "surehook-"+env+"-")
+		if !ok {
+			t.Errorf("alarm %s is named %s; want it to begin with the prefix", id, name)
+		}
+		named[name] = r
+	}
+	return named
+}
+
+func TestAlarms_thresholds(t *testing.T) {
+	t.Parallel()
+
+	for _, env := range environments("arm64") {
+		t.Run(env.Name, func(t *testing.T) {
+			t.Parallel()
+
+			limits := env.Thresholds
+			want := map[string]float64{
+				"dead-letters":   float64(limits.DeadLettersPerHour),
+				"undeliverable":  0,
+				"oldest-pending": (30 * time.Minute).Seconds(),
+				"success-rate":   limits.SuccessRate,
+				"api-errors":     float64(limits.IngestErrors),
+				"archive-failed": 0,
+			}
+			for _, f := range []string{"ingest", "deliver", "breaker", "replay", "manage", "authorize"} {
+				want[f+"-errors"], want[f+"-throttles"] = float64(limits.FunctionErrors), float64(limits.FunctionErrors)
+			}
+			for _, of := range []string{"table", "by_endpoint", "by_state"} {
+				want[of+"-read-throttles"], want[of+"-write-throttles"] = float64(limits.TableThrottles), float64(limits.TableThrottles)
+			}
+			for _, what := range []string{"errors", "dropped", "lost"} {
+				want["schedule-"+what] = float64(limits.ScheduleFailures)
+			}
+			if env.Name == "local" {
+				delete(want, "success-rate") // no emulator calculates
+			}
+			if !env.Archive {
+				delete(want, "archive-failed")
+			}
+
+			got := map[string]float64{}
+			for name, r := range alarmsOf(t, env.Name) {
+				got[name], _ = r.at("Threshold").(float64)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("thresholds (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestAlarms_what checks what is measured, where that is not in the alarm's name.
+func TestAlarms_what(t *testing.T) {
+	t.Parallel()
+
+	const rate = "IF(SUM([delivered, dead]) \\u003e= 20, 100 - 100 * FILL(dead, 0) / SUM([delivered, dead]), 100)"
+	tests := []struct {
+		name, path string
+		want       any
+	}{
+		{"dead-letters", "MetricName", "dead"},
+		{"dead-letters", "Namespace", "Surehook"},
+		{"dead-letters", "Period", 3600},
+		{"dead-letters", "Statistic", "Sum"},
+		{"dead-letters", "TreatMissingData", "notBreaching"},
+		{"dead-letters", "ComparisonOperator", "GreaterThanThreshold"},
+		{"undeliverable", "MetricName", "ApproximateNumberOfMessagesVisible"},
+		{"undeliverable", "Statistic", "Maximum"},
+		{"oldest-pending", "MetricName", "oldest_pending_s"},
+		{"oldest-pending", "Statistic", "Maximum"},
+		{"oldest-pending", "TreatMissingData", "breaching"},
+		{"oldest-pending", "EvaluationPeriods", 5},
+		{"success-rate", "ComparisonOperator", "LessThanThreshold"},
+		{"success-rate", "TreatMissingData", "notBreaching"},
+		{"api-errors", "MetricName", "5xx"},
+		{"deliver-errors", "MetricName", "Errors"},
+		{"deliver-throttles", "MetricName", "Throttles"},
+		{"table-write-throttles", "MetricName", "WriteThrottleEvents"},
+		{"by_state-read-throttles", "MetricName", "ReadThrottleEvents"},
+		{"schedule-errors", "MetricName", "TargetErrorCount"},
+		{"schedule-dropped", "MetricName", "InvocationDroppedCount"},
+		{"schedule-lost", "MetricName", "InvocationsFailedToBeSentToDeadLetterCount"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name+" has its "+tt.path, func(t *testing.T) {
+			t.Parallel()
+
+			alarmsOf(t, "prod")[tt.name].check(t, tt.path, tt.want)
+		})
+	}
+	t.Run("the success rate is of settled deliveries, and of enough of them", func(t *testing.T) {
+		t.Parallel()
+
+		metrics, _ := alarmsOf(t, "prod")["success-rate"].at("Metrics").([]any)
+		if len(metrics) != 3 || !strings.Contains(show(metrics[0]), rate) {
+			t.Errorf("Metrics = %v; want %s of two metrics", metrics, rate)
+		}
+	})
+	t.Run("metrics of ours have the environment's name", func(t *testing.T) {
+		t.Parallel()
+
+		want := []any{map[string]any{"Name": "environment", "Value": "prod"}}
+		alarmsOf(t, "prod")["dead-letters"].check(t, "Dimensions", want)
+	})
+}
+
+// TestAlarms_descriptions holds every alarm to saying what to do first, and to
+// a section of the runbook that is known to be one.
+func TestAlarms_descriptions(t *testing.T) {
+	t.Parallel()
+
+	linked := map[string]bool{}
+	for name, r := range alarmsOf(t, "prod") {
+		text, section, ok := strings.Cut(show(r.at("AlarmDescription")), " Runbook: docs/runbook.md#")
+		if !ok || !slices.Contains(RunbookSections(), section) {
+			t.Errorf("%s links to the section %q; want one of %v", name, section, RunbookSections())
+		}
+		if !strings.Contains(text, "First ") || len(text) > 900 {
+			t.Errorf("%s says %q; want what to do first, within the 1,024 characters of CloudWatch", name, text)
+		}
+		linked[section] = true
+	}
+	for _, section := range RunbookSections() {
+		if !linked[section] {
+			t.Errorf("no alarm links to the section %s", section)
+		}
+	}
+}
+
+// TestAlarms_actions checks who is called: nobody where breaking things is the work.
+func TestAlarms_actions(t *testing.T) {
+	t.Parallel()
+
+	for env, called := range map[string]bool{"dev": false, "staging": true, "prod": true, "local": false} {
+		t.Run(env, func(t *testing.T) {
+			t.Parallel()
+
+			var want any
+			if called {
+				want = "${Topic}"
+			}
+			for name, r := range alarmsOf(t, env) {
+				for _, when := range []string{"AlarmActions", "OKActions"} {
+					var got any
+					if actions, _ := r.at(when).([]any); len(actions) == 1 {
+						got = show(actions[0])
+					}
+					if got != want {
+						t.Errorf("%s of %s = %v; want %v", when, name, got, want)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestAlarms_local holds the local stack to alarms that an emulator deploys.
+func TestAlarms_local(t *testing.T) {
+	t.Parallel()
+
+	for name, r := range alarmsOf(t, "local") {
+		if r.at("Metrics") != nil || r.at("MetricName") == nil {
+			t.Errorf("the alarm %s is calculated from several metrics", name)
+		}
+	}
+}

@@ -1,0 +1,191 @@
+package surehook
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigatewayv2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigatewayv2authorizers"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigatewayv2integrations"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
+	"github.com/aws/constructs-go/constructs/v10"
+	"github.com/aws/jsii-runtime-go"
+
+	"surehook/internal/names"
+)
+
+// authorizerTTL is how long the API remembers what a key may do: a key that
+// was deleted works that much longer.
+const authorizerTTL = 5 * time.Minute
+
+// APIProps says what NewAPI makes.
+type APIProps struct {
+	Prefix      string // name of the API
+	Environment Environment
+	Functions   Functions
+}
+
+// API is the HTTP API.
+type API struct {
+	HTTP awsapigatewayv2.HttpApi
+	// URL is where the API is: at the environment's domain, or at the name that AWS
+	// gave it.
+	URL *string
+	// Domain is that of the environment, nil without one. The record in the DNS is
+	// an alias of its RegionalDomainName.
+	Domain awsapigatewayv2.DomainName
+}
+
+// NewAPI makes the HTTP API. What describes the API may be read without a key.
+func NewAPI(scope constructs.Construct, props APIProps) API {
+	authorizer := awsapigatewayv2authorizers.NewHttpLambdaAuthorizer(jsii.String("Authorizer"), props.Functions.Authorize,
+		&awsapigatewayv2authorizers.HttpLambdaAuthorizerProps{
+			AuthorizerName:  jsii.String(props.Prefix),
+			IdentitySource:  jsii.Strings("$request.header.Authorization"),
+			ResponseTypes:   &[]awsapigatewayv2authorizers.HttpLambdaResponseType{awsapigatewayv2authorizers.HttpLambdaResponseType_SIMPLE},
+			ResultsCacheTtl: seconds(authorizerTTL),
+		})
+	api := awsapigatewayv2.NewHttpApi(scope, jsii.String("Api"), &awsapigatewayv2.HttpApiProps{
+		ApiName:            &props.Prefix,
+		DefaultAuthorizer:  authorizer,
+		CreateDefaultStage: jsii.Bool(false),
+	})
+
+	stage := newStage(scope, api, props)
+	settings := map[string]any{}
+	for _, r := range routes(props) {
+		// API Gateway refuses settings of a route that is not there yet.
+		stage.Node().AddDependency(addRoute(api, r))
+		settings[string(r.method)+" "+r.path] = routeSettings(r.throttle)
+	}
+	stage.SetRouteSettings(settings)
+
+	made := API{HTTP: api, URL: api.ApiEndpoint()}
+	if domain := props.Environment.Domain; domain.Name != "" {
+		made.Domain = newDomain(scope, domain, api, stage)
+		made.URL = jsii.String("https://" + domain.Name)
+	}
+	return made
+}
+
+// route is a route of the API.
+type route struct {
+	method   awsapigatewayv2.HttpMethod
+	path     string
+	to       awsapigatewayv2.HttpRouteIntegration
+	throttle Throttle
+	public   bool // anybody may call it: it has no authorizer
+}
+
+// routes returns the routes. Events have some of their own, to the function
+// that does nothing else, and so has what chooses deliveries anew; all the rest
+// is one route, so the contract of the API is in one place, the code.
+//
+// API Gateway prefers a route that matches in full to one that ends in proxy+,
+// and of those the longer. What replay is asked and does not know it answers
+// itself.
+// https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-develop-routes.html
+func routes(props APIProps) []route {
+	const (
+		get  = awsapigatewayv2.HttpMethod_GET
+		post = awsapigatewayv2.HttpMethod_POST
+		all  = awsapigatewayv2.HttpMethod_ANY
+
+		tenant = "/v1/tenants/{tenant}"
+	)
+	ingest := integration("Ingest", props.Functions.Ingest)
+	manage := integration("Manage", props.Functions.Manage)
+	replay := integration("Replay", props.Functions.Replay)
+	limits := props.Environment.Throttles
+	return []route{
+		{method: post, path: tenant + "/events", to: ingest, throttle: limits.Events},
+		{method: post, path: tenant + "/events/batch", to: ingest, throttle: limits.Batch},
+		{method: post, path: tenant + "/events/{event}/replay", to: replay, throttle: limits.Default},
+		{method: post, path: tenant + "/deliveries/{delivery}/{action}", to: replay, throttle: limits.Default},
+		{method: all, path: tenant + "/replays", to: replay, throttle: limits.Default},
+		{method: all, path: tenant + "/replays/{proxy+}", to: replay, throttle: limits.Default},
+		{method: get, path: tenant + "/dead-letters/analysis", to: replay, throttle: limits.Default},
+		{method: all, path: "/v1/{proxy+}", to: manage, throttle: limits.Default},
+		{method: get, path: "/v1/openapi.yaml", to: manage, throttle: limits.Public, public: true},
+		{method: get, path: "/docs", to: manage, throttle: limits.Public, public: true},
+		{method: get, path: "/docs/{proxy+}", to: manage, throttle: limits.Public, public: true},
+	}
+}
+
+func integration(id string, f awslambda.Function) awsapigatewayv2integrations.HttpLambdaIntegration {
+	return awsapigatewayv2integrations.NewHttpLambdaIntegration(&id, f, &awsapigatewayv2integrations.HttpLambdaIntegrationProps{
+		PayloadFormatVersion: awsapigatewayv2.PayloadFormatVersion_VERSION_2_0(),
+	})
+}
+
+func addRoute(api awsapigatewayv2.HttpApi, r route) awsapigatewayv2.HttpRoute {
+	options := &awsapigatewayv2.AddRoutesOptions{
+		Path:        &r.path,
+		Methods:     &[]awsapigatewayv2.HttpMethod{r.method},
+		Integration: r.to,
+	}
+	if r.public {
+		options.Authorizer = awsapigatewayv2.NewHttpNoneAuthorizer()
+	}
+	return (*api.AddRoutes(options))[0]
+}
+
+// routeSettings is what CloudFormation takes for one route. CDK has no type for
+// it, and hands it on as it is.
+func routeSettings(t Throttle) map[string]any {
+	return map[string]any{"ThrottlingRateLimit": t.PerSecond, "ThrottlingBurstLimit": t.Burst}
+}
+
+// newStage makes the default stage, whose URLs have no stage in them. It is
+// the plain CloudFormation resource because that takes the access log's format
+// as it is, and settings of single routes, which CDK's own does not have.
+func newStage(scope constructs.Construct, api awsapigatewayv2.HttpApi, props APIProps) awsapigatewayv2.CfnStage {
+	logs := awslogs.NewLogGroup(scope, jsii.String("AccessLogs"), &awslogs.LogGroupProps{
+		// API Gateway adds each group outside /aws/vendedlogs to one resource policy
+		// of the account, which is full after some dozens.
+		LogGroupName:  jsii.String("/aws/vendedlogs/apigateway/" + props.Prefix),
+		Retention:     props.Environment.LogRetention,
+		RemovalPolicy: awscdk.RemovalPolicy_DESTROY,
+	})
+	return awsapigatewayv2.NewCfnStage(scope, jsii.String("Stage"), &awsapigatewayv2.CfnStageProps{
+		ApiId:      api.ApiId(),
+		StageName:  jsii.String("$default"),
+		AutoDeploy: jsii.Bool(true),
+		AccessLogSettings: &awsapigatewayv2.CfnStage_AccessLogSettingsProperty{
+			// Without the ":*" that a log group's own ARN ends in: API Gateway drops it,
+			// and the stack would be found to have drifted.
+			DestinationArn: awscdk.Stack_Of(scope).FormatArn(&awscdk.ArnComponents{
+				Service:      jsii.String("logs"),
+				Resource:     jsii.String("log-group"),
+				ResourceName: logs.LogGroupName(),
+				ArnFormat:    awscdk.ArnFormat_COLON_RESOURCE_NAME,
+			}),
+			Format: jsii.String(accessLogFormat()),
+		},
+		DefaultRouteSettings: &awsapigatewayv2.CfnStage_RouteSettingsProperty{
+			ThrottlingRateLimit:  jsii.Number(props.Environment.Throttles.Default.PerSecond),
+			ThrottlingBurstLimit: jsii.Number(props.Environment.Throttles.Default.Burst),
+		},
+	})
+}
+
+// accessLogFormat is a line of JSON per request. It never holds the query or a
+// header, which may be secret; the path is without the query.
+// https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-logging-variables.html
+func accessLogFormat() string {
+	b, _ := json.Marshal(map[string]string{ //nolint:errchkjson // a map of strings always encodes
+		"request_id":      "$context.requestId",
+		"time":            "$context.requestTime",
+		"ip":              "$context.identity.sourceIp",
+		names.LogMethod:   "$context.httpMethod",
+		names.LogRoute:    "$context.routeKey",
+		"path":            "$context.path",
+		names.LogStatus:   "$context.status",
+		names.LogDuration: "$context.responseLatency",
+		names.LogKey:      "$context.authorizer." + names.AuthKeyID,
+		names.LogError:    "$context.error.responseType",
+	})
+	return string(b)
+}

@@ -1,0 +1,214 @@
+package surehook
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestAPI_routes(t *testing.T) {
+	t.Parallel()
+
+	for env, tpl := range every(t) {
+		t.Run(env.Name, func(t *testing.T) {
+			t.Parallel()
+
+			integrations := map[string]resource{}
+			for logical, r := range tpl.Resources {
+				if r.Type == "AWS::ApiGatewayV2::Integration" {
+					integrations["integrations/${"+short(logical)+"}"] = r
+					r.check(t, "IntegrationType", "AWS_PROXY")
+					r.check(t, "PayloadFormatVersion", "2.0")
+				}
+			}
+			got := map[string]string{}
+			for _, route := range tpl.all("AWS::ApiGatewayV2::Route") {
+				got[show(route.at("RouteKey"))] = show(integrations[show(route.at("Target"))].at("IntegrationUri"))
+			}
+			want := map[string]string{
+				"POST /v1/tenants/{tenant}/events":                         "${Ingest.Arn}",
+				"POST /v1/tenants/{tenant}/events/batch":                   "${Ingest.Arn}",
+				"POST /v1/tenants/{tenant}/events/{event}/replay":          "${Replayer.Arn}",
+				"POST /v1/tenants/{tenant}/deliveries/{delivery}/{action}": "${Replayer.Arn}",
+				"ANY /v1/tenants/{tenant}/replays":                         "${Replayer.Arn}",
+				"ANY /v1/tenants/{tenant}/replays/{proxy+}":                "${Replayer.Arn}",
+				"GET /v1/tenants/{tenant}/dead-letters/analysis":           "${Replayer.Arn}",
+				"ANY /v1/{proxy+}":                                         "${Manage.Arn}",
+				"GET /v1/openapi.yaml":                                     "${Manage.Arn}",
+				"GET /docs":                                                "${Manage.Arn}",
+				"GET /docs/{proxy+}":                                       "${Manage.Arn}",
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("routes (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestAPI_public checks that what describes the API, and nothing else, has no
+// authorizer.
+func TestAPI_public(t *testing.T) {
+	t.Parallel()
+
+	for env, tpl := range every(t) {
+		t.Run(env.Name, func(t *testing.T) {
+			t.Parallel()
+
+			var public []string
+			for _, route := range tpl.all("AWS::ApiGatewayV2::Route") {
+				key := show(route.at("RouteKey"))
+				switch route.at("AuthorizationType") {
+				case "NONE":
+					public = append(public, key)
+					route.check(t, "AuthorizerId", nil)
+				case "CUSTOM":
+					if got := show(route.at("AuthorizerId")); got != "${ApiAuthorizer}" {
+						t.Errorf("%s is authorized by %s; want the authorizer", key, got)
+					}
+				default:
+					t.Errorf("%s is authorized by %v; want the authorizer or nothing", key, route.at("AuthorizationType"))
+				}
+			}
+			slices.Sort(public)
+			want := []string{"GET /docs", "GET /docs/{proxy+}", "GET /v1/openapi.yaml"}
+			if diff := cmp.Diff(want, public); diff != "" {
+				t.Errorf("public routes (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestAPI_authorizer(t *testing.T) {
+	t.Parallel()
+
+	for env, tpl := range every(t) {
+		t.Run(env.Name, func(t *testing.T) {
+			t.Parallel()
+
+			authorizers := tpl.all("AWS::ApiGatewayV2::Authorizer")
+			if len(authorizers) != 1 {
+				t.Fatalf("%d authorizers; want 1", len(authorizers))
+			}
+			for _, a := range authorizers {
+				a.check(t, "AuthorizerType", "REQUEST")
+				a.check(t, "AuthorizerPayloadFormatVersion", "2.0")
+				a.check(t, "EnableSimpleResponses", true)
+				a.check(t, "IdentitySource", []any{"$request.header.Authorization"})
+				a.check(t, "AuthorizerResultTtlInSeconds", 300)
+				if got := show(a.at("AuthorizerUri")); !strings.Contains(got, "/functions/${Authorize.Arn}/invocations") {
+					t.Errorf("the authorizer is %s; want authorize", got)
+				}
+			}
+		})
+	}
+}
+
+func TestAPI_stage(t *testing.T) {
+	t.Parallel()
+
+	rate := map[string]int{"dev": 50, "staging": 200, "prod": 1000, "local": 1000}
+	burst := map[string]int{"dev": 100, "staging": 400, "prod": 2000, "local": 2000}
+	logDays := map[string]int{"dev": 7, "staging": 30, "prod": 90, "local": 1}
+	for env, tpl := range every(t) {
+		t.Run(env.Name, func(t *testing.T) {
+			t.Parallel()
+
+			stage := tpl.get(t, "AWS::ApiGatewayV2::Stage", "Stage")
+			stage.check(t, "StageName", "$default")
+			stage.check(t, "AutoDeploy", true)
+			stage.check(t, "DefaultRouteSettings.ThrottlingRateLimit", rate[env.Name])
+			stage.check(t, "DefaultRouteSettings.ThrottlingBurstLimit", burst[env.Name])
+			if got := show(stage.at("AccessLogSettings", "DestinationArn")); !strings.HasSuffix(got, ":log-group:${AccessLogs}") {
+				t.Errorf("the access log goes to %s; want the group AccessLogs, without a wildcard", got)
+			}
+			tpl.get(t, "AWS::Logs::LogGroup", "AccessLogs").check(t, "RetentionInDays", logDays[env.Name])
+
+			var line map[string]string
+			if err := json.Unmarshal([]byte(show(stage.at("AccessLogSettings", "Format"))), &line); err != nil {
+				t.Fatalf("the access log is not JSON: %v", err)
+			}
+			if line["request_id"] != "$context.requestId" || line["key_id"] != "$context.authorizer.key_id" {
+				t.Errorf("the access log is %v; want request_id and key_id in it", line)
+			}
+			for key, value := range line {
+				if !strings.HasPrefix(value, "$context.") || strings.Contains(strings.ToLower(value), "query") {
+					t.Errorf("the access log has %s = %s; want no more than the request's context", key, value)
+				}
+			}
+		})
+	}
+}
+
+// TestAPI_throttles has the numbers written out, so that a change in
+// environments.go alone does not pass.
+func TestAPI_throttles(t *testing.T) {
+	t.Parallel()
+
+	limit := func(perSecond, burst float64) map[string]any {
+		return map[string]any{"ThrottlingRateLimit": perSecond, "ThrottlingBurstLimit": burst}
+	}
+	tests := map[string]struct{ manage, events, batch, public map[string]any }{
+		"dev":     {limit(50, 100), limit(50, 100), limit(5, 10), limit(5, 10)},
+		"staging": {limit(200, 400), limit(200, 400), limit(10, 20), limit(10, 20)},
+		"prod":    {limit(1000, 2000), limit(1000, 2000), limit(50, 100), limit(10, 20)},
+		"local":   {limit(1000, 2000), limit(1000, 2000), limit(50, 100), limit(100, 200)},
+	}
+	for env, tpl := range every(t) {
+		t.Run(env.Name, func(t *testing.T) {
+			t.Parallel()
+
+			want := tests[env.Name]
+			stage := tpl.get(t, "AWS::ApiGatewayV2::Stage", "Stage")
+			stage.check(t, "RouteSettings", map[string]any{
+				"POST /v1/tenants/{tenant}/events/{event}/replay":          want.manage,
+				"POST /v1/tenants/{tenant}/deliveries/{delivery}/{action}": want.manage,
+				"ANY /v1/tenants/{tenant}/replays":                         want.manage,
+				"ANY /v1/tenants/{tenant}/replays/{proxy+}":                want.manage,
+				"GET /v1/tenants/{tenant}/dead-letters/analysis":           want.manage,
+				"ANY /v1/{proxy+}":                       want.manage,
+				"POST /v1/tenants/{tenant}/events":       want.events,
+				"POST /v1/tenants/{tenant}/events/batch": want.batch,
+				"GET /v1/openapi.yaml":                   want.public,
+				"GET /docs":                              want.public,
+				"GET /docs/{proxy+}":                     want.public,
+			})
+			// API Gateway refuses settings of a route that is not there yet.
+			for logical, r := range tpl.Resources {
+				if r.Type == "AWS::ApiGatewayV2::Route" && !slices.Contains(stage.DependsOn, logical) {
+					t.Errorf("the stage does not wait for the route %s", show(r.at("RouteKey")))
+				}
+			}
+		})
+	}
+}
+
+// TestPermissions checks that only this API may call the functions.
+func TestPermissions(t *testing.T) {
+	t.Parallel()
+
+	for env, tpl := range every(t) {
+		t.Run(env.Name, func(t *testing.T) {
+			t.Parallel()
+
+			var got []string
+			for _, p := range tpl.all("AWS::Lambda::Permission") {
+				p.check(t, "Principal", "apigateway.amazonaws.com")
+				p.check(t, "Action", "lambda:InvokeFunction")
+				source := show(p.at("SourceArn"))
+				if !strings.Contains(source, ":${Api}/") {
+					t.Errorf("%s may be called from %q; want the API only", show(p.at("FunctionName")), source)
+				}
+				got = append(got, show(p.at("FunctionName")))
+			}
+			slices.Sort(got)
+			want := slices.Concat([]string{"${Authorize.Arn}"}, slices.Repeat([]string{"${Ingest.Arn}"}, 2),
+				slices.Repeat([]string{"${Manage.Arn}"}, 4), slices.Repeat([]string{"${Replayer.Arn}"}, 5))
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("functions that the API may call (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,154 @@
+package surehook
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
+)
+
+// price is a list price: USD for so many units.
+type price struct {
+	usd float64
+	per int
+}
+
+// prices are AWS's list prices in USD, in US East (N. Virginia), of the first
+// tier of volume and beyond the free tier, as of November 2026. Other regions
+// differ by up to half. What lies still is not in the estimate: storage, backups,
+// keys, alarms and the dashboard; nor are the calls of KMS and the traffic out.
+type prices struct {
+	apiRequest   price // HTTP API: https://aws.amazon.com/api-gateway/pricing/
+	invocation   price // https://aws.amazon.com/lambda/pricing/
+	gbSecond     price // the same, of the stack's architecture
+	queueRequest price // standard queue: https://aws.amazon.com/sqs/pricing/
+	readUnit     price // on demand: https://aws.amazon.com/dynamodb/pricing/on-demand/
+	writeUnit    price
+	schedule     price // https://aws.amazon.com/eventbridge/pricing/
+	logByte      price // standard class: https://aws.amazon.com/cloudwatch/pricing/
+}
+
+func listPrices(architecture string) prices {
+	const million, gigabyte = 1_000_000, 1 << 30
+	p := prices{
+		apiRequest:   price{1.00, million},
+		invocation:   price{0.20, million},
+		gbSecond:     price{13.3334, million}, // arm64
+		queueRequest: price{0.40, million},
+		readUnit:     price{0.125, million},
+		writeUnit:    price{0.625, million},
+		schedule:     price{1.00, million},
+		logByte:      price{0.50, gigabyte},
+	}
+	if architecture == "amd64" {
+		p.gbSecond = price{16.6667, million}
+	}
+	return p
+}
+
+// share is usage that has one price: the sum of the metrics, each in units of
+// the price once it is multiplied by of.
+type share struct {
+	of    float64
+	price price
+	usage []awscloudwatch.Metric
+}
+
+// costs returns the cost per hour of each service, and of all.
+func costs(p MonitorProps) []awscloudwatch.IMetric {
+	list := listPrices(p.Environment.Architecture)
+	services := []struct {
+		id, label string
+		shares    []share
+	}{
+		{"api", "API Gateway", []share{{1, list.apiRequest, []awscloudwatch.Metric{p.API.MetricCount(options("Sum", time.Hour))}}}},
+		{"lambda", "Lambda", functionShares(p, list)},
+		{"sqs", "SQS", []share{{1, list.queueRequest, queueRequests(p)}}},
+		{"dynamodb", "DynamoDB", []share{{1, list.readUnit, capacity(p, "Read")}, {1, list.writeUnit, capacity(p, "Write")}}},
+		{"scheduler", "Scheduler", []share{{1, list.schedule, []awscloudwatch.Metric{p.Schedules.MetricAttempts(options("Sum", time.Hour))}}}},
+		{"logs", "Logs", []share{{1, list.logByte, logBytes(p)}}},
+	}
+	var all []awscloudwatch.IMetric
+	each := map[string]awscloudwatch.IMetric{}
+	for _, s := range services {
+		cost := costOf(s.id, s.label, s.shares)
+		each[s.id] = cost
+		all = append(all, cost)
+	}
+	return append([]awscloudwatch.IMetric{math("all", "SUM([api, lambda, sqs, dynamodb, scheduler, logs])", time.Hour, each)}, all...)
+}
+
+// costOf adds up shares by SUM, which passes over what has no data: a function
+// that did not run in the hour must not take the others' cost off the graph.
+func costOf(id, label string, shares []share) awscloudwatch.IMetric {
+	parts := map[string]awscloudwatch.IMetric{}
+	var sum string
+	for i, s := range shares {
+		used := map[string]awscloudwatch.IMetric{}
+		var units string
+		for j, m := range s.usage {
+			name := fmt.Sprintf("%s%dn%d", id, i, j)
+			used[name] = m
+			units += ", " + name
+		}
+		part := fmt.Sprintf("%s%d", id, i)
+		parts[part] = math(part, fmt.Sprintf("SUM([%s]) * %.8g / %d", units[2:], s.of*s.price.usd, s.price.per), time.Hour, used)
+		sum += ", " + part
+	}
+	return math(label, "SUM(["+sum[2:]+"])", time.Hour, parts)
+}
+
+// functionShares are the invocations of all functions, and of each its time in
+// milliseconds times its memory.
+func functionShares(p MonitorProps, list prices) []share {
+	invocations := share{of: 1, price: list.invocation}
+	shares := make([]share, 0, len(p.functions())+1)
+	for _, f := range p.functions() {
+		invocations.usage = append(invocations.usage, f.resource.MetricInvocations(options("Sum", time.Hour)))
+		shares = append(shares, share{
+			of: memoryGB(f.resource) / 1000, price: list.gbSecond,
+			usage: []awscloudwatch.Metric{f.resource.MetricDuration(options("Sum", time.Hour))},
+		})
+	}
+	return append(shares, invocations)
+}
+
+// memoryGB is the memory that the function was made with. Lambda's own default is 128 MB.
+func memoryGB(f awslambda.Function) float64 {
+	if cfn, ok := f.Node().DefaultChild().(awslambda.CfnFunction); ok && cfn.MemorySize() != nil {
+		return *cfn.MemorySize() / 1024
+	}
+	return 0.125
+}
+
+// queueRequests are the messages that were sent, received and deleted, and the
+// times that a poll found none. Each is counted as a request, so it is the most
+// that they cost: up to ten go in one request.
+func queueRequests(p MonitorProps) []awscloudwatch.Metric {
+	every := options("Sum", time.Hour)
+	var all []awscloudwatch.Metric
+	for _, q := range append(p.work(), watched[awssqs.Queue]{resource: p.Queues.DeadLetters}, watched[awssqs.Queue]{resource: p.Queues.Undeliverable}) {
+		all = append(all, q.resource.MetricNumberOfMessagesSent(every), q.resource.MetricNumberOfMessagesReceived(every),
+			q.resource.MetricNumberOfMessagesDeleted(every), q.resource.MetricNumberOfEmptyReceives(every))
+	}
+	return all
+}
+
+func capacity(p MonitorProps, kind string) []awscloudwatch.Metric {
+	var all []awscloudwatch.Metric
+	for _, t := range p.tables() {
+		all = append(all, metric("AWS/DynamoDB", "Consumed"+kind+"CapacityUnits", "Sum", time.Hour, t.resource))
+	}
+	return all
+}
+
+func logBytes(p MonitorProps) []awscloudwatch.Metric {
+	var all []awscloudwatch.Metric
+	for _, f := range p.functions() {
+		group := map[string]*string{"LogGroupName": f.resource.LogGroup().LogGroupName()}
+		all = append(all, metric("AWS/Logs", "IncomingBytes", "Sum", time.Hour, group))
+	}
+	return all
+}

@@ -1,0 +1,175 @@
+package surehook
+
+import (
+	"encoding/json"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// board is the body of a dashboard.
+type board struct {
+	Widgets []struct {
+		X          int `json:"x"`
+		Y          int `json:"y"`
+		Width      int `json:"width"`
+		Properties struct {
+			Title   string  `json:"title"`
+			Alarms  []any   `json:"alarms"`
+			Metrics [][]any `json:"metrics"`
+		} `json:"properties"`
+	} `json:"widgets"`
+}
+
+// boardOf reads the dashboard of the environment, with its tokens as show has
+// them: that it can be read is what a picture of it needs.
+func boardOf(t *testing.T, env string) board {
+	t.Helper()
+
+	r := templateOf(t, env).get(t, "AWS::CloudWatch::Dashboard", "Dashboard")
+	var body board
+	if err := json.Unmarshal([]byte(show(r.at("DashboardBody"))), &body); err != nil {
+		t.Fatalf("DashboardBody is not JSON: %v", err)
+	}
+	return body
+}
+
+func TestDashboard_order(t *testing.T) {
+	t.Parallel()
+
+	want := []string{
+		"", "Alarms",
+		"Dead letters open", "Undeliverable", "Oldest pending, s", "Live lane", "Circuits open", "Success rate, last hour",
+		"Queue depth", "Oldest message and oldest pending delivery", "Dead letters: by hour (left), open (right)",
+		"Delivery latency, event to success", "Attempt duration", "Success rate of settled deliveries, by hour",
+		"Attempts by outcome", "Retries: attempts by number, over the time shown",
+		"Circuits: open (left), opened (right)", "Parked and retried", "Throughput",
+		"Function errors", "Function throttles",
+		"Function duration, p95", "Function concurrency",
+		"API: answers", "API: latency", "Schedules: fired (left), failed (right)",
+		"Table throttles", "Table capacity consumed in 5 minutes",
+		"Estimated cost per hour, list prices without free tiers",
+	}
+	for _, env := range environments("arm64") {
+		t.Run(env.Name, func(t *testing.T) {
+			t.Parallel()
+
+			var got []string
+			x, y := 0, 0
+			for _, w := range boardOf(t, env.Name).Widgets {
+				got = append(got, w.Properties.Title)
+				if w.X != x || w.Y < y || w.X+w.Width > 24 {
+					t.Errorf("%q is at %d,%d and %d wide; want it at column %d, within 24", w.Properties.Title, w.X, w.Y, w.Width, x)
+				}
+				x, y = (x+w.Width)%24, w.Y
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("widgets (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestDashboard_metrics checks what is behind the titles.
+func TestDashboard_metrics(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		title string
+		count int
+		want  string // of a metric's JSON
+	}{
+		{"Queue depth", 5, `"QueueName","${ReplayJobs.QueueName}"`},
+		{"Oldest pending, s", 1, `"Surehook","oldest_pending_s","environment","prod"`},
+		{"Delivery latency, event to success", 3, `"Surehook","latency_ms","environment","prod",{"label":"p99","stat":"p99"}`},
+		{"Attempt duration", 3, `"duration_ms"`},
+		{"Attempts by outcome", 12, `"Surehook","attempts","environment","prod","outcome","timeout"`},
+		{"Retries: attempts by number, over the time shown", 21, `"Surehook","attempts","environment","prod","number","21"`},
+		{"Circuits: open (left), opened (right)", 2, `"circuits_opened"`},
+		{"Function concurrency", 6, `"AWS/Lambda","ConcurrentExecutions"`},
+		{"Table throttles", 6, `"WriteThrottleEvents","GlobalSecondaryIndexName","by_state"`},
+		{"Schedules: fired (left), failed (right)", 4, `"AWS/Scheduler","InvocationDroppedCount"`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.title, func(t *testing.T) {
+			t.Parallel()
+
+			for _, w := range boardOf(t, "prod").Widgets {
+				if w.Properties.Title != tt.title {
+					continue
+				}
+				b, _ := json.Marshal(w.Properties.Metrics)
+				if len(w.Properties.Metrics) != tt.count || !strings.Contains(string(b), tt.want) {
+					t.Errorf("metrics = %s; want %d, %s among them", b, tt.count, tt.want)
+				}
+			}
+		})
+	}
+}
+
+func TestDashboard_alarms(t *testing.T) {
+	t.Parallel()
+
+	for _, env := range environments("arm64") {
+		t.Run(env.Name, func(t *testing.T) {
+			t.Parallel()
+
+			want, got := len(alarmsOf(t, env.Name)), len(boardOf(t, env.Name).Widgets[1].Properties.Alarms)
+			if got != want {
+				t.Errorf("the dashboard shows %d alarms; want all %d", got, want)
+			}
+		})
+	}
+}
+
+// TestDashboard_cost works the estimate out by hand, and checks that each price
+// is used for what it is of.
+func TestDashboard_cost(t *testing.T) {
+	t.Parallel()
+
+	widgets := boardOf(t, "prod").Widgets
+	b, _ := json.Marshal(widgets[len(widgets)-1].Properties.Metrics)
+	text := string(b)
+	for _, want := range []string{
+		`SUM([api, lambda, sqs, dynamodb, scheduler, logs])`,
+		`SUM([api0n0]) * 1 / 1000000`,             // a dollar per million requests
+		`SUM([lambda1n0]) * 0.0066667 / 1000000`,  // deliver: ms / 1000 * 0.5 GB * $13.3334 per million GB-s
+		`SUM([lambda5n0]) * 0.00333335 / 1000000`, // authorize has half the memory
+		`lambda6n5]) * 0.2 / 1000000`,
+		`dynamodb0n2]) * 0.125 / 1000000`,
+		`dynamodb1n2]) * 0.625 / 1000000`,
+		`sqs0n27]) * 0.4 / 1000000`, // four kinds of requests to each of seven queues
+		`SUM([scheduler0n0]) * 1 / 1000000`,
+		`logs0n5]) * 0.5 / 1073741824`,
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the cost is %s; want %q in it", text, want)
+		}
+	}
+}
+
+// TestOutcomes holds the list to the classes of attempts, which infra does not import.
+func TestOutcomes(t *testing.T) {
+	t.Parallel()
+
+	source, err := os.ReadFile("../../internal/hook/state.go")
+	if err != nil {
+		t.Fatalf("read the classes: %v", err)
+	}
+	_, body, _ := strings.Cut(string(source), "func (c Class) String() string {")
+	body, _, _ = strings.Cut(body, "\n}\n")
+	var want []string
+	for _, found := range regexp.MustCompile(`case Class\w+:\s+return "(\w+)"`).FindAllStringSubmatch(body, -1) {
+		want = append(want, found[1])
+	}
+	got := outcomes()
+	slices.Sort(want)
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" || len(want) == 0 {
+		t.Errorf("outcomes() (-classes +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,121 @@
+package surehook
+
+import (
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"surehook/internal/names"
+)
+
+func TestEnvironmentNamed(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name, env, arch  string
+		wantArch, wantIn string // wantIn: in the error
+	}{
+		{name: "prod runs on arm64", env: "prod", wantArch: "arm64"},
+		{name: "prod may be told what it is", env: "prod", arch: "arm64", wantArch: "arm64"},
+		{name: "prod is not built for anything else", env: "prod", arch: "amd64", wantIn: "arch=amd64 is for env=local"},
+		{name: "staging runs on arm64", env: "staging", wantArch: "arm64"},
+		{name: "dev runs on arm64", env: "dev", wantArch: "arm64"},
+		{name: "local runs on what it is told", env: "local", arch: "amd64", wantArch: "amd64"},
+		{name: "local runs on this machine by default", env: "local", wantArch: runtime.GOARCH},
+		{name: "local does not run on anything", env: "local", arch: "riscv64", wantIn: `architecture "riscv64"`},
+		{name: "no environment is an error that names the choices", wantIn: "env=dev|staging|prod|local"},
+		{name: "an unknown environment is an error that names the choices", env: "production", wantIn: `unknown environment "production": say -c env=dev|staging|prod|local`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			got, err := EnvironmentNamed(tt.env, tt.arch)
+			if tt.wantIn != "" {
+				if err == nil || !strings.Contains(err.Error(), tt.wantIn) {
+					t.Errorf("EnvironmentNamed(%q, %q) = %v; want an error with %q", tt.env, tt.arch, err, tt.wantIn)
+				}
+				return
+			}
+			if err != nil || got.Name != tt.env || got.Architecture != tt.wantArch {
+				t.Errorf("EnvironmentNamed(%q, %q) = %s on %s, %v; want it on %s", tt.env, tt.arch, got.Name, got.Architecture, err, tt.wantArch)
+			}
+		})
+	}
+}
+
+func TestEnvironment_Validate(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name   string
+		env    string
+		change func(*Environment)
+		want   string // in the error; empty: valid
+	}{
+		{name: "prod never reaches loopback", env: "prod", change: func(e *Environment) { e.Egress = names.EgressLoopback }, want: "local stack only"},
+		{name: "staging never reaches loopback", env: "staging", change: func(e *Environment) { e.Egress = names.EgressLoopback }, want: "local stack only"},
+		{name: "dev never reaches loopback", env: "dev", change: func(e *Environment) { e.Egress = names.EgressLoopback }, want: "local stack only"},
+		{name: "local may be as strict as the others", env: "local", change: func(e *Environment) { e.Egress = names.EgressPublic }},
+		{name: "egress has no default", env: "local", change: func(e *Environment) { e.Egress = "" }, want: `egress "" is unknown`},
+		{name: "the architecture has Go's name", env: "dev", change: func(e *Environment) { e.Architecture = "x86_64" }, want: "x86_64"},
+		{name: "a day of data is the least", env: "dev", change: func(e *Environment) { e.Retention = day }},
+		{name: "less than a day of data is refused", env: "dev", change: func(e *Environment) { e.Retention = day - 1 }, want: "retention"},
+		{name: "a throttle lets one in at least", env: "dev", change: func(e *Environment) { e.Throttles.Public = Throttle{PerSecond: 1, Burst: 1} }},
+		{name: "a closed throttle is refused", env: "dev", change: func(e *Environment) { e.Throttles.Default.Burst = 0 }, want: "lets nothing in"},
+		{name: "a closed route is refused", env: "dev", change: func(e *Environment) { e.Throttles.Public.PerSecond = 0 }, want: "lets nothing in"},
+		{name: "no route has a higher rate than the default", env: "dev", change: func(e *Environment) { e.Throttles.Events.PerSecond = e.Throttles.Default.PerSecond + 1 }, want: "above the default"},
+		{name: "no route has a greater burst than the default", env: "dev", change: func(e *Environment) { e.Throttles.Batch.Burst = e.Throttles.Default.Burst + 1 }, want: "above the default"},
+		{name: "two is the least concurrency", env: "dev", change: func(e *Environment) { e.Concurrency.Retry = 2 }},
+		{name: "one is too little concurrency", env: "dev", change: func(e *Environment) { e.Concurrency.Retry = 1 }, want: "concurrency"},
+		{name: "a thousand is the greatest concurrency", env: "dev", change: func(e *Environment) { e.Concurrency.Live = 1000 }},
+		{name: "a thousand and one is too much concurrency", env: "dev", change: func(e *Environment) { e.Concurrency.Live = 1001 }, want: "concurrency"},
+		{name: "the breaker's concurrency is bounded too", env: "dev", change: func(e *Environment) { e.Concurrency.Circuits = 1 }, want: "concurrency"},
+		{name: "a minute is the shortest tick", env: "local", change: func(e *Environment) { e.BreakerTick = time.Minute }},
+		{name: "a shorter tick is refused", env: "local", change: func(e *Environment) { e.BreakerTick = time.Minute - 1 }, want: "tick"},
+		{name: "a review is no more often than a tick may be", env: "local", change: func(e *Environment) { e.Review = time.Second }, want: "review"},
+		{name: "a reconciliation is every whole minutes", env: "local", change: func(e *Environment) { e.Reconcile = 61 * time.Second }, want: "reconciliation"},
+		{name: "the concurrency of replay jobs is bounded too", env: "dev", change: func(e *Environment) { e.Concurrency.ReplayJobs = 1 }, want: "concurrency"},
+		{name: "an environment has a name", env: "dev", change: func(e *Environment) { e.Name = "" }, want: "no name"},
+		{name: "an embedding app may choose the name", env: "dev", change: func(e *Environment) { e.Name = "shop-eu" }},
+		{name: "a name of one's own opens no loopback", env: "local", change: func(e *Environment) { e.Name = "localhost" }, want: "local stack only"},
+		{name: "an archive needs point-in-time recovery", env: "dev", change: func(e *Environment) { e.Archive = true }, want: "point-in-time recovery"},
+		{name: "an archive with point-in-time recovery is fine", env: "staging", change: func(e *Environment) { e.Archive = true }},
+		{name: "alarms go to an address", env: "prod", change: func(e *Environment) { e.AlarmEmail = "oncall@example.com" }},
+		{name: "an address is not a name with an address", env: "prod", change: func(e *Environment) { e.AlarmEmail = "On Call <oncall@example.com>" }, want: "not an e-mail address"},
+		{name: "an address has an at sign", env: "prod", change: func(e *Environment) { e.AlarmEmail = "oncall" }, want: "not an e-mail address"},
+		{name: "a domain has a name and a certificate", env: "prod", change: func(e *Environment) { e.Domain = customised().Domain }},
+		{name: "a domain without a certificate is refused", env: "prod", change: func(e *Environment) { e.Domain.Name = "hooks.example.com" }, want: "needs both"},
+		{name: "a certificate without a domain is refused", env: "prod", change: func(e *Environment) { e.Domain.CertificateARN = "arn:aws:acm:1" }, want: "needs both"},
+		{name: "a certificate is an ARN", env: "prod", change: func(e *Environment) {
+			e.Domain = Domain{Name: "hooks.example.com", CertificateARN: "hooks.example.com"}
+		}, want: "not an ARN"},
+		{name: "a certificate may be made by the embedding app", env: "prod", change: func(e *Environment) {
+			e.Domain = Domain{Name: "hooks.example.com", CertificateARN: "${Token[TOKEN.1]}"}
+		}},
+		{name: "an alarm may be raised at the first", env: "prod", change: func(e *Environment) { e.Thresholds.FunctionErrors = 0 }},
+		{name: "no alarm is raised for ever", env: "prod", change: func(e *Environment) { e.Thresholds.FunctionErrors = -1 }, want: "threshold"},
+		{name: "a minute is the least age of a delivery to alarm at", env: "prod", change: func(e *Environment) { e.Thresholds.OldestPending = time.Minute }},
+		{name: "a delivery that just came raises no alarm", env: "prod", change: func(e *Environment) { e.Thresholds.OldestPending = time.Minute - 1 }, want: "oldest"},
+		{name: "a success rate of all is strict, and possible", env: "prod", change: func(e *Environment) { e.Thresholds.SuccessRate = 100 }},
+		{name: "a success rate is a percentage", env: "prod", change: func(e *Environment) { e.Thresholds.SuccessRate = 100.1 }, want: "success rate"},
+		{name: "a success rate of nothing would alarm at nothing", env: "prod", change: func(e *Environment) { e.Thresholds.SuccessRate = 0 }, want: "success rate"},
+		{name: "a tick is whole minutes", env: "local", change: func(e *Environment) { e.BreakerTick = 90 * time.Second }, want: "tick"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			env, err := EnvironmentNamed(tt.env, "")
+			if err != nil {
+				t.Fatalf("EnvironmentNamed(%q) = %v", tt.env, err)
+			}
+			tt.change(&env)
+			err = env.Validate()
+			if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+				t.Errorf("Validate() = %v; want an error with %q", err, tt.want)
+			}
+		})
+	}
+}

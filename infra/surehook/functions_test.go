@@ -1,0 +1,174 @@
+package surehook
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"surehook/internal/names"
+)
+
+func TestFunctions(t *testing.T) {
+	t.Parallel()
+
+	logDays := map[string]int{"dev": 7, "staging": 30, "prod": 90, "local": 1}
+	for env, tpl := range every(t) {
+		t.Run(env.Name, func(t *testing.T) {
+			t.Parallel()
+
+			for id, want := range map[string]struct {
+				name            string
+				timeout, memory int
+			}{
+				"Ingest":    {"ingest", 29, 512},
+				"Deliver":   {"deliver", 60, 512},
+				"Breaker":   {"breaker", 60, 512},
+				"Replayer":  {"replay", 60, 512},
+				"Manage":    {"manage", 29, 512},
+				"Authorize": {"authorize", 5, 256},
+			} {
+				f := tpl.get(t, "AWS::Lambda::Function", id)
+				f.check(t, "FunctionName", "surehook-"+env.Name+"-"+want.name)
+				f.check(t, "Runtime", "provided.al2023")
+				f.check(t, "Handler", "bootstrap")
+				f.check(t, "Architectures", []any{"arm64"})
+				f.check(t, "Timeout", want.timeout)
+				f.check(t, "MemorySize", want.memory)
+				f.check(t, "TracingConfig", nil)
+				f.check(t, "LoggingConfig.LogFormat", "JSON")
+				if got := show(f.at("LoggingConfig", "LogGroup")); got != "${"+id+"Logs}" {
+					t.Errorf("%s logs to %s; want its own group", id, got)
+				}
+				logs := tpl.get(t, "AWS::Logs::LogGroup", id+"Logs")
+				logs.check(t, "RetentionInDays", logDays[env.Name])
+				if logs.DeletionPolicy != "Delete" {
+					t.Errorf("log group of %s: %s; want it to go with the stack", id, logs.DeletionPolicy)
+				}
+			}
+			if n := len(tpl.all("AWS::Lambda::Function")); n != 6 {
+				t.Errorf("%d functions; want 6 and no helpers of CDK", n)
+			}
+		})
+	}
+}
+
+// TestLogs checks that no log is kept for ever: prod keeps its logs for 90 days.
+func TestLogs(t *testing.T) {
+	t.Parallel()
+
+	days := map[string]int{"dev": 7, "staging": 30, "prod": 90, "local": 1}
+	for env, tpl := range every(t) {
+		t.Run(env.Name, func(t *testing.T) {
+			t.Parallel()
+
+			groups := tpl.all("AWS::Logs::LogGroup")
+			for _, group := range groups {
+				group.check(t, "RetentionInDays", days[env.Name])
+			}
+			if want := len(functionNames()) + 1; len(groups) != want {
+				t.Errorf("%d log groups; want %d, of the functions and the API", len(groups), want)
+			}
+		})
+	}
+}
+
+func TestFunctions_environment(t *testing.T) {
+	t.Parallel()
+
+	egress := map[string]string{"dev": "public", "staging": "public", "prod": "public", "local": "loopback"}
+	retention := map[string]string{"dev": "720h0m0s", "staging": "2160h0m0s", "prod": "2160h0m0s", "local": "168h0m0s"}
+	for env, tpl := range every(t) {
+		t.Run(env.Name, func(t *testing.T) {
+			t.Parallel()
+
+			want := map[string]map[string]string{
+				"Ingest": {
+					names.EnvTable: "${Table}", names.EnvLiveQueue: "${Live}", names.EnvRetention: retention[env.Name],
+				},
+				"Deliver": {
+					names.EnvTable: "${Table}", names.EnvKey: "${Key.Arn}",
+					names.EnvLiveQueue: "${Live}", names.EnvRetryQueue: "${Retry}", names.EnvRetryQueueARN: "${Retry.Arn}",
+					names.EnvDeadLettersQueue: "${DeadLetters}", names.EnvUndeliverableARN: "${Undeliverable.Arn}",
+					names.EnvCircuitsQueue: "${Circuits}",
+					names.EnvScheduleGroup: "surehook-" + env.Name, names.EnvScheduleRole: "${ScheduleRole.Arn}",
+					names.EnvEgress: egress[env.Name], names.EnvTopic: "${Topic}", names.EnvRetention: retention[env.Name],
+				},
+				"Breaker": {
+					names.EnvTable: "${Table}", names.EnvLiveQueue: "${Live}", names.EnvRetryQueue: "${Retry}",
+					names.EnvDeadLettersQueue: "${DeadLetters}", names.EnvCircuitsQueue: "${Circuits}",
+					names.EnvTopic: "${Topic}", names.EnvRetention: retention[env.Name],
+				},
+				"Replayer": {
+					names.EnvTable: "${Table}", names.EnvReplayQueue: "${Replay}", names.EnvReplayJobsQueue: "${ReplayJobs}",
+				},
+				"Manage": {
+					names.EnvTable: "${Table}", names.EnvKey: "${Key.Arn}", names.EnvLiveQueue: "${Live}",
+					names.EnvCircuitsQueue: "${Circuits}", names.EnvRetention: retention[env.Name], names.EnvEgress: egress[env.Name],
+					names.EnvRetryQueue: "${Retry}", names.EnvReplayQueue: "${Replay}", names.EnvReplayJobsQueue: "${ReplayJobs}",
+					names.EnvDeadLettersQueue: "${DeadLetters}", names.EnvUndeliverable: "${Undeliverable}",
+				},
+				"Authorize": {names.EnvTable: "${Table}", names.EnvAdminKeySecret: "${AdminKey}"},
+			}
+			for id, f := range tpl.all("AWS::Lambda::Function") {
+				want[id][names.EnvEnvironment] = env.Name
+				if diff := cmp.Diff(want[id], variables(f)); diff != "" {
+					t.Errorf("environment of %s (-want +got):\n%s", id, diff)
+				}
+			}
+		})
+	}
+}
+
+func variables(f resource) map[string]string {
+	got := map[string]string{}
+	set, _ := f.at("Environment", "Variables").(map[string]any)
+	for name, value := range set {
+		got[name] = show(value)
+	}
+	return got
+}
+
+// TestFunctions_everyVariable holds infra to what names says that it sets.
+func TestFunctions_everyVariable(t *testing.T) {
+	t.Parallel()
+
+	var set []string
+	for _, f := range templateOf(t, "prod").all("AWS::Lambda::Function") {
+		for name := range variables(f) {
+			set = append(set, name)
+		}
+	}
+	slices.Sort(set)
+	set = slices.Compact(set)
+	if diff := cmp.Diff(surehookVariables(t), set); diff != "" {
+		t.Errorf("variables in names (-) and on the functions (+):\n%s", diff)
+	}
+}
+
+// surehookVariables returns the values of the constants in names that are
+// variables of ours, sorted.
+func surehookVariables(t *testing.T) []string {
+	t.Helper()
+
+	file, err := parser.ParseFile(token.NewFileSet(), "../../internal/names/names.go", nil, 0)
+	if err != nil {
+		t.Fatalf("parse names: %v", err)
+	}
+	var found []string
+	ast.Inspect(file, func(n ast.Node) bool {
+		if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+			if s, err := strconv.Unquote(lit.Value); err == nil && strings.HasPrefix(s, "SUREHOOK_") {
+				found = append(found, s)
+			}
+		}
+		return true
+	})
+	slices.Sort(found)
+	return found
+}

@@ -1,0 +1,110 @@
+package surehook
+
+import (
+	"strings"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
+	"github.com/aws/constructs-go/constructs/v10"
+	"github.com/aws/jsii-runtime-go"
+
+	"surehook/internal/names"
+)
+
+// query is a saved query of CloudWatch Logs Insights. Who asks for one delivery
+// or endpoint puts its id in the place of PASTE.
+type query struct {
+	id, name string
+	from     []awslambda.Function
+	lines    []string // the stages of the pipe
+}
+
+// The messages of the log lines that the queries read.
+const (
+	lineAttempted = "message = 'delivery.attempted'"
+	lineAttended  = "message = 'circuit.attended'"
+	lineHandled   = "message = 'request.handled'"
+)
+
+// queries answer what metrics cannot, for those know no tenants and endpoints.
+// https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/CWL_QuerySyntax.html
+func queries(p MonitorProps) []query {
+	f := p.Functions
+	deliver := []awslambda.Function{f.Deliver}
+	everywhere := make([]awslambda.Function, 0, len(p.functions()))
+	for _, one := range p.functions() {
+		everywhere = append(everywhere, one.resource)
+	}
+	failed := "filter " + lineAttempted + " and " + names.LogOutcome + " != 'delivered'"
+	return []query{
+		{"WhyNotDelivered", "why-not-delivered", everywhere, []string{
+			"fields @timestamp, message, " + columns(names.LogDelivery, names.LogAttempt, names.LogOutcome, names.LogStatus, names.LogDuration,
+				names.LogDecision, names.LogReason, names.LogNext, names.LogError),
+			"filter " + names.LogDelivery + " = 'PASTE' or " + names.LogEvent + " = 'PASTE'",
+			"sort @timestamp asc",
+			"limit 1000",
+		}},
+		{"SlowestEndpoints", "slowest-endpoints", deliver, []string{
+			"filter " + lineAttempted,
+			"stats count(*) as attempts, pct(" + names.LogDuration + ", 50) as p50_ms, pct(" + names.LogDuration + ", 95) as p95_ms, max(" + names.LogDuration + ") as max_ms by " +
+				columns(names.LogTenant, names.LogEndpoint),
+			"sort p95_ms desc",
+			"limit 50",
+		}},
+		{"FailuresByEndpoint", "failures-by-endpoint", deliver, []string{
+			failed,
+			"stats count(*) as failures, count_distinct(" + names.LogDelivery + ") as deliveries, latest(" + names.LogStatus + ") as last_status by " +
+				columns(names.LogTenant, names.LogEndpoint, names.LogOutcome),
+			"sort failures desc",
+			"limit 100",
+		}},
+		{"FailuresByTenant", "failures-by-tenant", deliver, []string{
+			failed,
+			"stats count(*) as failures, count_distinct(" + names.LogEndpoint + ") as endpoints by " + columns(names.LogTenant, names.LogOutcome),
+			"sort failures desc",
+			"limit 100",
+		}},
+		{"DeadLetters", "dead-letters-by-reason", []awslambda.Function{f.Deliver, f.Breaker}, []string{
+			"filter " + names.LogDecision + " = 'dead'",
+			"stats count(*) as dead by " + columns(names.LogTenant, names.LogEndpoint, names.LogReason, names.LogOutcome),
+			"sort dead desc",
+			"limit 100",
+		}},
+		{"BreakerDecisions", "breaker-decisions", []awslambda.Function{f.Breaker}, []string{
+			"fields @timestamp, " + columns(names.LogTenant, names.LogEndpoint, names.LogCircuit, names.LogDecision, names.LogWave,
+				names.LogReleased, names.LogExpired, names.LogCancelled, names.LogError),
+			"filter " + lineAttended,
+			"sort @timestamp desc",
+			"limit 500",
+		}},
+		{"FailedRequests", "failed-requests", []awslambda.Function{f.Ingest, f.Manage}, []string{
+			"fields @timestamp, " + columns(names.LogMethod, names.LogRoute, names.LogStatus, names.LogTenant, names.LogKey, names.LogDuration, names.LogError),
+			"filter " + lineHandled + " and " + names.LogStatus + " >= 500",
+			"sort @timestamp desc",
+			"limit 200",
+		}},
+		{"Errors", "errors", everywhere, []string{
+			"fields @timestamp, @log, message, " + columns(names.LogTenant, names.LogEndpoint, names.LogDelivery, names.LogError) + ", @message",
+			"filter level = 'ERROR' or @message like /panic|Task timed out|Runtime exited/",
+			"sort @timestamp desc",
+			"limit 200",
+		}},
+	}
+}
+
+func columns(fields ...string) string { return strings.Join(fields, ", ") }
+
+// newQueries saves the queries below a folder of the prefix's name.
+func newQueries(scope constructs.Construct, p MonitorProps) {
+	for _, q := range queries(p) {
+		groups := make([]any, len(q.from))
+		for i, f := range q.from {
+			groups[i] = f.LogGroup().LogGroupName()
+		}
+		awslogs.NewCfnQueryDefinition(scope, jsii.String("Query"+q.id), &awslogs.CfnQueryDefinitionProps{
+			Name:          jsii.String(p.Prefix + "/" + q.name),
+			LogGroupNames: &groups,
+			QueryString:   jsii.String(strings.Join(q.lines, "\n| ")),
+		})
+	}
+}

@@ -1,0 +1,49 @@
+package surehook
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestQueries(t *testing.T) {
+	t.Parallel()
+
+	found := map[string]string{}
+	for id, r := range templateOf(t, "prod").all("AWS::Logs::QueryDefinition") {
+		groups, _ := r.at("LogGroupNames").([]any)
+		if len(groups) == 0 {
+			t.Errorf("%s asks no log group", id)
+		}
+		found[show(r.at("Name"))] = show(r.at("QueryString"))
+	}
+	want := []string{
+		"surehook-prod/breaker-decisions", "surehook-prod/dead-letters-by-reason", "surehook-prod/errors", "surehook-prod/failed-requests",
+		"surehook-prod/failures-by-endpoint", "surehook-prod/failures-by-tenant", "surehook-prod/slowest-endpoints", "surehook-prod/why-not-delivered",
+	}
+	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(found))); diff != "" {
+		t.Errorf("queries (-want +got):\n%s", diff)
+	}
+	for name, text := range found {
+		for i, stage := range strings.Split(text, "\n| ") {
+			if verb, _, _ := strings.Cut(stage, " "); !slices.Contains([]string{"fields", "filter", "stats", "sort", "limit"}, verb) {
+				t.Errorf("%s, stage %d: %q is no command", name, i, stage)
+			}
+		}
+	}
+	const why = "filter delivery_id = 'PASTE' or event_id = 'PASTE'"
+	if text := found["surehook-prod/why-not-delivered"]; !strings.Contains(text, why) {
+		t.Errorf("why-not-delivered = %s; want %s in it", text, why)
+	}
+}
+
+func TestQueries_local(t *testing.T) {
+	t.Parallel()
+
+	if got := templateOf(t, "local").all("AWS::Logs::QueryDefinition"); len(got) != 0 {
+		t.Errorf("the local stack has %d queries; want none, for no emulator has the type", len(got))
+	}
+}

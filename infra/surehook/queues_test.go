@@ -1,0 +1,147 @@
+package surehook
+
+import (
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestQueues_work(t *testing.T) {
+	t.Parallel()
+
+	for env, tpl := range every(t) {
+		t.Run(env.Name, func(t *testing.T) {
+			t.Parallel()
+
+			for id, worker := range workers() {
+				name := strings.ToLower(id)
+				if id == "ReplayJobs" {
+					name = "replay-jobs"
+				}
+				timeout, _ := tpl.get(t, "AWS::Lambda::Function", worker).at("Timeout").(float64)
+				queue := tpl.get(t, "AWS::SQS::Queue", id)
+				queue.check(t, "QueueName", "surehook-"+env.Name+"-"+name)
+				queue.check(t, "RedrivePolicy.maxReceiveCount", 50)
+				if got := show(queue.at("RedrivePolicy", "deadLetterTargetArn")); got != "${Undeliverable.Arn}" {
+					t.Errorf("%s redrives to %s; want undeliverable", id, got)
+				}
+				if got, _ := queue.at("VisibilityTimeout").(float64); timeout == 0 || got < 6*timeout {
+					t.Errorf("%s hides messages for %v s; want six times the timeout of %v s or more", id, got, timeout)
+				}
+			}
+			for _, id := range []string{"DeadLetters", "Undeliverable"} {
+				tpl.get(t, "AWS::SQS::Queue", id).check(t, "RedrivePolicy", nil)
+			}
+		})
+	}
+}
+
+// TestQueues_redrive checks that SQS may move messages out of the dead letters:
+// it does so only with a queue that another one redrives to.
+func TestQueues_redrive(t *testing.T) {
+	t.Parallel()
+
+	for env, tpl := range every(t) {
+		t.Run(env.Name, func(t *testing.T) {
+			t.Parallel()
+
+			redrive := tpl.get(t, "AWS::SQS::Queue", "Redrive")
+			redrive.check(t, "QueueName", "surehook-"+env.Name+"-redrive")
+			redrive.check(t, "RedrivePolicy.maxReceiveCount", 1000)
+			if got := show(redrive.at("RedrivePolicy", "deadLetterTargetArn")); got != "${DeadLetters.Arn}" {
+				t.Errorf("the idle queue redrives to %s; want the dead letters", got)
+			}
+		})
+	}
+}
+
+// workers says which function works on which queue.
+func workers() map[string]string {
+	return map[string]string{"Live": "Deliver", "Retry": "Deliver", "Replay": "Deliver", "Circuits": "Breaker", "ReplayJobs": "Replayer"}
+}
+
+func TestQueues_all(t *testing.T) {
+	t.Parallel()
+
+	for env, tpl := range every(t) {
+		t.Run(env.Name, func(t *testing.T) {
+			t.Parallel()
+
+			queues := tpl.all("AWS::SQS::Queue")
+			if len(queues) != 8 {
+				t.Errorf("%d queues; want 8", len(queues))
+			}
+			policies := map[string][]map[string]any{}
+			for _, policy := range tpl.all("AWS::SQS::QueuePolicy") {
+				for _, queue := range list(policy.at("Queues")) {
+					policies[show(queue)] = append(policies[show(queue)], statements(policy.Properties)...)
+				}
+			}
+			for id, queue := range queues {
+				queue.check(t, "SqsManagedSseEnabled", true)
+				queue.check(t, "MessageRetentionPeriod", 14*24*60*60)
+				queue.check(t, "FifoQueue", nil)
+				// Nobody may do anything without TLS, and the policy allows nobody anything.
+				all := policies["${"+id+"}"]
+				if len(all) != 1 || show(all[0]["Resource"]) != "${"+id+".Arn}" {
+					t.Fatalf("policy of %s = %v; want one statement about it", id, all)
+				}
+				got := maps.Clone(all[0])
+				delete(got, "Resource")
+				want := map[string]any{
+					"Effect":    "Deny",
+					"Principal": map[string]any{"AWS": "*"},
+					"Action":    "sqs:*",
+					"Condition": map[string]any{"Bool": map[string]any{"aws:SecureTransport": "false"}},
+				}
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Errorf("policy of %s (-want +got):\n%s", id, diff)
+				}
+			}
+		})
+	}
+}
+
+func TestQueues_eventSources(t *testing.T) {
+	t.Parallel()
+
+	concurrency := map[string]map[string]int{
+		"dev":     {"Live": 5, "Retry": 2, "Replay": 2, "Circuits": 5, "ReplayJobs": 2},
+		"staging": {"Live": 20, "Retry": 10, "Replay": 5, "Circuits": 10, "ReplayJobs": 5},
+		"prod":    {"Live": 200, "Retry": 100, "Replay": 50, "Circuits": 20, "ReplayJobs": 10},
+		"local":   {"Live": 4, "Retry": 2, "Replay": 2, "Circuits": 2, "ReplayJobs": 2},
+	}
+	for env, tpl := range every(t) {
+		t.Run(env.Name, func(t *testing.T) {
+			t.Parallel()
+
+			sources := map[string]resource{}
+			for _, source := range tpl.all("AWS::Lambda::EventSourceMapping") {
+				sources[show(source.at("EventSourceArn"))] = source
+			}
+			for queue, worker := range workers() {
+				source, ok := sources["${"+queue+".Arn}"]
+				if !ok {
+					t.Errorf("nothing works on the queue %s", queue)
+					continue
+				}
+				if got := show(source.at("FunctionName")); got != "${"+worker+"}" {
+					t.Errorf("%s works on the queue %s; want %s", got, queue, worker)
+				}
+				batch := 10
+				if queue == "ReplayJobs" {
+					batch = 1
+				}
+				source.check(t, "BatchSize", batch)
+				source.check(t, "MaximumBatchingWindowInSeconds", nil)
+				source.check(t, "FunctionResponseTypes", []any{"ReportBatchItemFailures"})
+				source.check(t, "ScalingConfig.MaximumConcurrency", concurrency[env.Name][queue])
+			}
+			if len(sources) != len(workers()) {
+				t.Errorf("%d event sources; want one per queue", len(sources))
+			}
+		})
+	}
+}

@@ -1,0 +1,287 @@
+package surehook
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/assertions"
+	"github.com/aws/aws-cdk-go/awscdk/v2/cxapi"
+	"github.com/aws/jsii-runtime-go"
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// TestMain ends the JavaScript process that CDK runs in.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	jsii.Close()
+	os.Exit(code)
+}
+
+// template is a synthesised CloudFormation template.
+type template struct {
+	Resources map[string]resource `json:"Resources"`
+	Outputs   map[string]any      `json:"Outputs"`
+	raw       map[string]any
+	notes     []note
+}
+
+// note is what was said about a resource when the template was synthesised.
+type note struct {
+	level, path, text string
+}
+
+type resource struct {
+	Type                string         `json:"Type"`
+	Properties          map[string]any `json:"Properties"`
+	DependsOn           []string       `json:"DependsOn"`
+	DeletionPolicy      string         `json:"DeletionPolicy"`
+	UpdateReplacePolicy string         `json:"UpdateReplacePolicy"`
+}
+
+// templates synthesises all environments once per run of the tests: starting
+// CDK takes seconds, and it is not made for concurrent use.
+var templates = sync.OnceValues(func() (map[string]template, error) {
+	dir, err := os.MkdirTemp("", "infra-test-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // it is below the system's temporary folder
+	for _, name := range functionNames() {
+		if err := os.MkdirAll(filepath.Join(dir, name), 0o750); err != nil {
+			return nil, err
+		}
+		if err := os.WriteFile(filepath.Join(dir, name, "bootstrap"), []byte(name), 0o600); err != nil {
+			return nil, err
+		}
+	}
+	flags, err := featureFlags()
+	if err != nil {
+		return nil, err
+	}
+
+	all := map[string]template{}
+	for _, env := range append(environments("arm64"), customised()) {
+		app := awscdk.NewApp(&awscdk.AppProps{
+			Context:            &flags,
+			Outdir:             jsii.String(filepath.Join(dir, "out-"+env.Name)),
+			AnalyticsReporting: jsii.Bool(false),
+		})
+		stack, err := NewStack(app, Props{Environment: env, Dist: dir, Version: "test"})
+		if err != nil {
+			return nil, err
+		}
+		if all[env.Name], err = newTemplate(stack); err != nil {
+			return nil, err
+		}
+	}
+	stack, err := newEmbedding(awscdk.NewApp(nil), dir)
+	if err != nil {
+		return nil, err
+	}
+	all["embedding"], err = newTemplate(stack)
+	return all, err
+})
+
+// customised is an environment with everything that may be left out. It is not
+// among those of every.
+func customised() Environment {
+	env := environments("arm64")[0]
+	env.Name = "custom"
+	env.AlarmEmail = "oncall@example.com"
+	env.Domain = Domain{Name: "hooks.example.com", CertificateARN: "arn:aws:acm:eu-central-1:123456789012:certificate/1"}
+	return env
+}
+
+// featureFlags reads what the CDK command line would hand on from cdk.json.
+func featureFlags() (map[string]any, error) {
+	b, err := os.ReadFile("../cdk.json")
+	if err != nil {
+		return nil, err
+	}
+	var config struct {
+		Context map[string]any `json:"context"`
+	}
+	if err := json.Unmarshal(b, &config); err != nil {
+		return nil, fmt.Errorf("read cdk.json: %w", err)
+	}
+	return config.Context, nil
+}
+
+func newTemplate(stack awscdk.Stack) (template, error) {
+	raw := *assertions.Template_FromStack(stack, nil).ToJSON()
+	b, err := json.Marshal(raw)
+	if err != nil {
+		return template{}, err
+	}
+	out := template{raw: raw, notes: notesOf(stack)}
+	return out, json.Unmarshal(b, &out)
+}
+
+// notesOf returns the errors, warnings and news of the stack's synthesis.
+func notesOf(stack awscdk.Stack) []note {
+	said := assertions.Annotations_FromStack(stack)
+	anything := assertions.Match_AnyValue()
+	var notes []note
+	for level, messages := range map[string]*[]*cxapi.SynthesisMessage{ //nolint:staticcheck // it is what the assertions return
+		"error":   said.FindError(jsii.String("*"), anything),
+		"warning": said.FindWarning(jsii.String("*"), anything),
+		"info":    said.FindInfo(jsii.String("*"), anything),
+	} {
+		for _, m := range *messages {
+			path := strings.TrimPrefix(*m.Id, "/"+*stack.StackName()+"/"+within+"/")              //nolint:staticcheck // as above
+			notes = append(notes, note{level: level, path: path, text: fmt.Sprint(m.Entry.Data)}) //nolint:staticcheck // as above
+		}
+	}
+	return notes
+}
+
+// templateOf returns the template of the environment.
+func templateOf(t *testing.T, env string) template {
+	t.Helper()
+
+	all, err := templates()
+	if err != nil {
+		t.Fatalf("synthesise the templates: %v", err)
+	}
+	return all[env]
+}
+
+// every returns the environments with their templates.
+func every(t *testing.T) iter.Seq2[Environment, template] {
+	t.Helper()
+
+	return func(yield func(Environment, template) bool) {
+		for _, env := range environments("arm64") {
+			if !yield(env, templateOf(t, env.Name)) {
+				return
+			}
+		}
+	}
+}
+
+// get returns the resource that was made with the id.
+func (tpl template) get(t *testing.T, kind, id string) resource {
+	t.Helper()
+
+	for logical, r := range tpl.Resources {
+		if r.Type == kind && short(logical) == id {
+			return r
+		}
+	}
+	t.Fatalf("the template has no %s %s", kind, id)
+	return resource{}
+}
+
+// all returns the resources of the type by their ids.
+func (tpl template) all(kind string) map[string]resource {
+	found := map[string]resource{}
+	for logical, r := range tpl.Resources {
+		if r.Type == kind {
+			found[short(logical)] = r
+		}
+	}
+	return found
+}
+
+// at returns what is at the path of property names, nil if there is nothing.
+func (r resource) at(path ...string) any {
+	var v any = r.Properties
+	for _, name := range path {
+		m, ok := v.(map[string]any)
+		if !ok {
+			return nil
+		}
+		v = m[name]
+	}
+	return v
+}
+
+// check compares the property at the dotted path.
+func (r resource) check(t *testing.T, path string, want any) {
+	t.Helper()
+
+	got := r.at(strings.Split(path, ".")...)
+	if n, ok := want.(int); ok {
+		want = float64(n)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s of %s (-want +got):\n%s", path, r.Type, diff)
+	}
+}
+
+var logicalHash = regexp.MustCompile(`[0-9A-F]{8}$`)
+
+// short is a logical id without the hash at its end.
+func short(logical string) string { return logicalHash.ReplaceAllString(logical, "") }
+
+// show renders a value of a template on one line: {"Fn::GetAtt": ["Live848578DF", "Arn"]} as Live.Arn.
+func show(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case map[string]any:
+		if ref, ok := v["Ref"].(string); ok {
+			return "${" + short(ref) + "}"
+		}
+		if get, ok := v["Fn::GetAtt"].([]any); ok {
+			return "${" + short(show(get[0])) + "." + show(get[1]) + "}"
+		}
+		if join, ok := v["Fn::Join"].([]any); ok {
+			return showJoin(join)
+		}
+	}
+	b, _ := json.Marshal(v)
+	return string(b)
+}
+
+func showJoin(join []any) string {
+	var parts []string
+	items, _ := join[1].([]any)
+	for _, item := range items {
+		parts = append(parts, show(item))
+	}
+	return strings.Join(parts, show(join[0]))
+}
+
+// checkGolden compares the value's JSON with the file in testdata, or writes
+// the file with -update.
+func checkGolden(t *testing.T, name string, value any) {
+	t.Helper()
+
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(value); err != nil {
+		t.Fatalf("encode %s: %v", name, err)
+	}
+	got := assetHash.ReplaceAll(buf.Bytes(), []byte("<asset>"))
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, got, 0o600); err != nil {
+			t.Fatalf("update %s: %v", path, err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("read %s: %v; make it with -update", path, err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s (-want +got), rewrite it with -update:\n%s", path, diff)
+	}
+}
+
+// assetHash names a built function, which is another one with every change of the code.
+var assetHash = regexp.MustCompile(`[0-9a-f]{64}`)

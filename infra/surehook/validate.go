@@ -1,0 +1,84 @@
+package surehook
+
+import (
+	"errors"
+	"fmt"
+	"net/mail"
+	"strings"
+	"time"
+
+	"surehook/internal/names"
+)
+
+// Validate reports everything that must not be deployed.
+func (e Environment) Validate() error {
+	f := faults{of: "environment " + e.Name}
+	local := e.Name == "local"
+	f.add(e.Name == "", "it has no name")
+	f.add(e.Egress != names.EgressPublic && e.Egress != names.EgressLoopback, "egress %q is unknown", e.Egress)
+	f.add(e.Egress == names.EgressLoopback && !local, "egress %q would let customers reach our own network: it is for the local stack only", e.Egress)
+	f.add(e.Architecture != "arm64" && e.Architecture != "amd64", "architecture %q is not arm64 or amd64", e.Architecture)
+	f.add(e.Retention < day, "retention of %v is less than a day", e.Retention)
+	f.add(e.Archive && !e.PointInTimeRecovery, "an archive is made from the backups of point-in-time recovery, which is off")
+	e.Throttles.check(&f)
+	e.Thresholds.check(&f)
+	e.Domain.check(&f)
+	for _, n := range []int{e.Concurrency.Live, e.Concurrency.Retry, e.Concurrency.Replay, e.Concurrency.Circuits, e.Concurrency.ReplayJobs} {
+		f.add(n < 2 || n > 1000, "concurrency of a queue is %d: Lambda takes 2 to 1000", n)
+	}
+	f.addEvery("breaker tick", e.BreakerTick)
+	f.addEvery("review", e.Review)
+	f.addEvery("reconciliation", e.Reconcile)
+	if e.AlarmEmail != "" {
+		address, err := mail.ParseAddress(e.AlarmEmail)
+		f.add(err != nil || address.Address != e.AlarmEmail, "%q is not an e-mail address", e.AlarmEmail)
+	}
+	return errors.Join(f.found...)
+}
+
+// check reports throttles that let nothing in, or more than the default.
+func (t Throttles) check(f *faults) {
+	most := t.Default
+	for _, t := range []Throttle{most, t.Events, t.Batch, t.Public} {
+		f.add(t.PerSecond < 1 || t.Burst < 1, "throttle of %d requests a second, burst %d, lets nothing in", t.PerSecond, t.Burst)
+		f.add(t.PerSecond > most.PerSecond || t.Burst > most.Burst, "throttle of %d requests a second, burst %d, is above the default", t.PerSecond, t.Burst)
+	}
+}
+
+// check reports thresholds that would raise an alarm for ever, or never.
+func (t Thresholds) check(f *faults) {
+	for _, n := range []int{t.DeadLettersPerHour, t.IngestErrors, t.FunctionErrors, t.TableThrottles, t.ScheduleFailures} {
+		f.add(n < 0, "a threshold of %d is always passed", n)
+	}
+	f.add(t.OldestPending < time.Minute, "a threshold of %v for the oldest delivery: the least is a minute", t.OldestPending)
+	f.add(t.SuccessRate <= 0 || t.SuccessRate > 100, "a success rate of %v percent: it is above 0, 100 at most", t.SuccessRate)
+}
+
+// check reports a name without a certificate and the reverse. What an embedding
+// app takes from a resource of its own is a token until it is deployed, and
+// could be anything.
+// https://docs.aws.amazon.com/cdk/v2/guide/tokens.html
+func (d Domain) check(f *faults) {
+	f.add((d.Name == "") != (d.CertificateARN == ""), "a domain needs both its name and the ARN of its certificate")
+	if d.CertificateARN != "" {
+		f.add(!strings.HasPrefix(d.CertificateARN, "arn:") && !strings.Contains(d.CertificateARN, "${Token["),
+			"the certificate %q is not an ARN", d.CertificateARN)
+	}
+}
+
+// faults gathers what is wrong with a value, so that all of it is told at once.
+type faults struct {
+	of    string // the value, in the messages
+	found []error
+}
+
+func (f *faults) add(bad bool, format string, args ...any) {
+	if bad {
+		f.found = append(f.found, fmt.Errorf(f.of+": "+format, args...))
+	}
+}
+
+// addEvery reports what the Scheduler cannot do so often.
+func (f *faults) addEvery(what string, every time.Duration) {
+	f.add(every < time.Minute || every%time.Minute != 0, "a %s every %v: the Scheduler takes whole minutes", what, every)
+}

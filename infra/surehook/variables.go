@@ -1,0 +1,79 @@
+package surehook
+
+import (
+	"github.com/aws/jsii-runtime-go"
+
+	"surehook/internal/names"
+)
+
+// The environment variables of the functions, but for names.EnvEnvironment,
+// which all have.
+
+func ingestEnv(p FunctionsProps) map[string]*string {
+	return map[string]*string{
+		names.EnvTable:     p.Table.TableName(),
+		names.EnvLiveQueue: p.Queues.Live.QueueUrl(),
+		names.EnvRetention: jsii.String(p.Environment.Retention.String()),
+	}
+}
+
+func deliverEnv(p FunctionsProps) map[string]*string {
+	return map[string]*string{
+		names.EnvTable:            p.Table.TableName(),
+		names.EnvKey:              p.Secrets.Key.KeyArn(),
+		names.EnvLiveQueue:        p.Queues.Live.QueueUrl(),
+		names.EnvRetryQueue:       p.Queues.Retry.QueueUrl(),
+		names.EnvRetryQueueARN:    p.Queues.Retry.QueueArn(),
+		names.EnvDeadLettersQueue: p.Queues.DeadLetters.QueueUrl(),
+		names.EnvCircuitsQueue:    p.Queues.Circuits.QueueUrl(),
+		names.EnvUndeliverableARN: p.Queues.Undeliverable.QueueArn(),
+		names.EnvScheduleGroup:    p.Schedules.Group.ScheduleGroupName(),
+		names.EnvScheduleRole:     p.Schedules.Role.RoleArn(),
+		names.EnvEgress:           &p.Environment.Egress,
+		names.EnvTopic:            p.Topic.TopicArn(),
+		names.EnvRetention:        jsii.String(p.Environment.Retention.String()),
+	}
+}
+
+func breakerEnv(p FunctionsProps) map[string]*string {
+	return map[string]*string{
+		names.EnvTable:            p.Table.TableName(),
+		names.EnvRetryQueue:       p.Queues.Retry.QueueUrl(),
+		names.EnvDeadLettersQueue: p.Queues.DeadLetters.QueueUrl(),
+		names.EnvCircuitsQueue:    p.Queues.Circuits.QueueUrl(),
+		names.EnvLiveQueue:        p.Queues.Live.QueueUrl(),
+		names.EnvTopic:            p.Topic.TopicArn(),
+		names.EnvRetention:        jsii.String(p.Environment.Retention.String()),
+	}
+}
+
+func replayEnv(p FunctionsProps) map[string]*string {
+	return map[string]*string{
+		names.EnvTable:           p.Table.TableName(),
+		names.EnvReplayQueue:     p.Queues.Replay.QueueUrl(),
+		names.EnvReplayJobsQueue: p.Queues.ReplayJobs.QueueUrl(),
+	}
+}
+
+func manageEnv(p FunctionsProps) map[string]*string {
+	return map[string]*string{
+		names.EnvTable:            p.Table.TableName(),
+		names.EnvKey:              p.Secrets.Key.KeyArn(),
+		names.EnvLiveQueue:        p.Queues.Live.QueueUrl(),
+		names.EnvCircuitsQueue:    p.Queues.Circuits.QueueUrl(),
+		names.EnvRetention:        jsii.String(p.Environment.Retention.String()),
+		names.EnvEgress:           &p.Environment.Egress,
+		names.EnvRetryQueue:       p.Queues.Retry.QueueUrl(),
+		names.EnvReplayQueue:      p.Queues.Replay.QueueUrl(),
+		names.EnvReplayJobsQueue:  p.Queues.ReplayJobs.QueueUrl(),
+		names.EnvDeadLettersQueue: p.Queues.DeadLetters.QueueUrl(),
+		names.EnvUndeliverable:    p.Queues.Undeliverable.QueueUrl(),
+	}
+}
+
+func authorizeEnv(p FunctionsProps) map[string]*string {
+	return map[string]*string{
+		names.EnvTable:          p.Table.TableName(),
+		names.EnvAdminKeySecret: p.Secrets.AdminKey.SecretArn(),
+	}
+}

@@ -1,0 +1,189 @@
+package surehook
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
+	"github.com/aws/jsii-runtime-go"
+
+	"surehook/internal/names"
+)
+
+// maxAttempts is the most attempts that a delivery can have.
+const maxAttempts = 21
+
+// outcomes returns what can come of an attempt, as the values of the dimension
+// names.MetricOutcome: the classes of attempts.
+func outcomes() []string {
+	return []string{
+		"delivered", "unavailable", "throttled", "timeout", "dns", "connect",
+		"reset", "tls", "blocked", "gone", "refused", "redirect",
+	}
+}
+
+// Widgets returns the rows of the dashboard, in the order in which an on-call
+// person asks: what waits and what died, how long deliveries take, what
+// endpoints answer, then which of our own parts is in trouble, and what it costs.
+func Widgets(p MonitorProps) [][]Widget {
+	return [][]Widget{
+		nowRow(p), queueRow(p), latencyRow(p), attemptRow(p), circuitRow(p),
+		functionRow(p), functionTimeRow(p), edgeRow(p), tableRow(p), costRow(p),
+	}
+}
+
+type metrics = []awscloudwatch.IMetric
+
+// nowRow is the state of things in six numbers.
+func nowRow(p MonitorProps) []Widget {
+	now := func(title string, m awscloudwatch.IMetric) Widget {
+		return Widget{Title: title, Width: 4, View: ViewNumbers, Left: metrics{m}}
+	}
+	return []Widget{
+		now("Dead letters open", p.own(names.MetricOpenLetters, "Maximum", gaugePeriod)),
+		now("Undeliverable", labelled("messages", p.Queues.Undeliverable.MetricApproximateNumberOfMessagesVisible(options("Maximum", metricPeriod)))),
+		now("Oldest pending, s", p.own(names.MetricOldest, "Maximum", gaugePeriod)),
+		now("Live lane", labelled("messages", p.Queues.Live.MetricApproximateNumberOfMessagesVisible(options("Maximum", gaugePeriod)))),
+		now("Circuits open", p.own(names.MetricOpenCircuits, "Maximum", gaugePeriod)),
+		now("Success rate, last hour", p.successRate(1)),
+	}
+}
+
+func queueRow(p MonitorProps) []Widget {
+	var depth, age metrics
+	for _, q := range p.work() {
+		depth = append(depth, labelled(q.name, q.resource.MetricApproximateNumberOfMessagesVisible(options("Maximum", gaugePeriod))))
+		age = append(age, labelled(q.name, q.resource.MetricApproximateAgeOfOldestMessage(options("Maximum", gaugePeriod))))
+	}
+	limits := p.Environment.Thresholds
+	return []Widget{
+		{Title: "Queue depth", Width: 8, Unit: "messages", Left: depth},
+		{
+			Title: "Oldest message and oldest pending delivery", Width: 8, Unit: "s", Limit: limits.OldestPending.Seconds(),
+			Left: append(age, labelled("pending delivery", p.own(names.MetricOldest, "Maximum", gaugePeriod))),
+		},
+		{
+			Title: "Dead letters: by hour (left), open (right)", Width: 8, Unit: "deliveries", Limit: float64(limits.DeadLettersPerHour),
+			Left: metrics{labelled("dead in an hour", p.own(names.MetricDead, "Sum", time.Hour))},
+			Right: metrics{
+				labelled("open", p.own(names.MetricOpenLetters, "Maximum", gaugePeriod)),
+				labelled("undeliverable", p.Queues.Undeliverable.MetricApproximateNumberOfMessagesVisible(options("Maximum", metricPeriod))),
+			},
+		},
+	}
+}
+
+func latencyRow(p MonitorProps) []Widget {
+	percentiles := func(name string) metrics {
+		var all metrics
+		for _, statistic := range []string{"p50", "p95", "p99"} {
+			all = append(all, labelled(statistic, p.own(name, statistic, metricPeriod)))
+		}
+		return all
+	}
+	return []Widget{
+		{Title: "Delivery latency, event to success", Width: 8, Unit: "ms", Left: percentiles(names.MetricLatency)},
+		{Title: "Attempt duration", Width: 8, Unit: "ms", Left: percentiles(names.MetricAttemptTime)},
+		{
+			Title: "Success rate of settled deliveries, by hour", Width: 8, Unit: "%", Limit: p.Environment.Thresholds.SuccessRate,
+			Left: metrics{p.successRate(1)},
+		},
+	}
+}
+
+func attemptRow(p MonitorProps) []Widget {
+	var byOutcome, byNumber metrics
+	for _, outcome := range outcomes() {
+		byOutcome = append(byOutcome, labelled(outcome, p.own(names.MetricAttempts, "Sum", metricPeriod, names.MetricOutcome, outcome)))
+	}
+	for n := 1; n <= maxAttempts; n++ {
+		number := strconv.Itoa(n)
+		byNumber = append(byNumber, labelled(number, p.own(names.MetricAttempts, "Sum", metricPeriod, names.MetricNumber, number)))
+	}
+	return []Widget{
+		{Title: "Attempts by outcome", Width: 12, Unit: "attempts", View: ViewStacked, Left: byOutcome},
+		{Title: "Retries: attempts by number, over the time shown", Width: 12, Unit: "attempts", View: ViewBars, Left: byNumber},
+	}
+}
+
+func circuitRow(p MonitorProps) []Widget {
+	sums := func(all ...string) metrics {
+		var made metrics
+		for _, name := range all {
+			made = append(made, p.own(name, "Sum", metricPeriod))
+		}
+		return made
+	}
+	return []Widget{
+		{
+			Title: "Circuits: open (left), opened (right)", Width: 8, Unit: "circuits",
+			Left: metrics{p.own(names.MetricOpenCircuits, "Maximum", gaugePeriod)}, Right: sums(names.MetricCircuits),
+		},
+		{Title: "Parked and retried", Width: 8, Unit: "deliveries", Left: sums(names.MetricParked, names.MetricRetried)},
+		{Title: "Throughput", Width: 8, Unit: "count", Left: sums(names.MetricAccepted, names.MetricAttempts, names.MetricDelivered, names.MetricDead)},
+	}
+}
+
+func functionRow(p MonitorProps) []Widget {
+	var failed, throttled metrics
+	for _, f := range p.functions() {
+		failed = append(failed, labelled(f.name, f.resource.MetricErrors(options("Sum", metricPeriod))))
+		throttled = append(throttled, labelled(f.name, f.resource.MetricThrottles(options("Sum", metricPeriod))))
+	}
+	return []Widget{
+		{Title: "Function errors", Width: 12, Unit: "invocations", Left: failed},
+		{Title: "Function throttles", Width: 12, Unit: "invocations", Left: throttled},
+	}
+}
+
+func functionTimeRow(p MonitorProps) []Widget {
+	var duration, atOnce metrics
+	for _, f := range p.functions() {
+		duration = append(duration, labelled(f.name, f.resource.MetricDuration(options("p95", metricPeriod))))
+		atOnce = append(atOnce, labelled(f.name, f.resource.Metric(jsii.String("ConcurrentExecutions"), options("Maximum", gaugePeriod))))
+	}
+	return []Widget{
+		{Title: "Function duration, p95", Width: 12, Unit: "ms", Left: duration},
+		{Title: "Function concurrency", Width: 12, Unit: "at once", Left: atOnce},
+	}
+}
+
+// edgeRow is what comes in from outside: requests, and due schedules.
+func edgeRow(p MonitorProps) []Widget {
+	sum := options("Sum", metricPeriod)
+	return []Widget{
+		{Title: "API: answers", Width: 8, Unit: "requests", Left: metrics{
+			labelled("all", p.API.MetricCount(sum)), labelled("4xx", p.API.MetricClientError(sum)), labelled("5xx", p.API.MetricServerError(sum)),
+		}},
+		{Title: "API: latency", Width: 8, Unit: "ms", Left: metrics{
+			labelled("p50", p.API.MetricLatency(options("p50", metricPeriod))), labelled("p95", p.API.MetricLatency(options("p95", metricPeriod))),
+			labelled("p99", p.API.MetricLatency(options("p99", metricPeriod))),
+		}},
+		{
+			Title: "Schedules: fired (left), failed (right)", Width: 8, Unit: "schedules", Left: metrics{labelled("fired", p.Schedules.MetricAttempts(sum))},
+			Right: metrics{
+				labelled("target errors", p.Schedules.MetricTargetErrors(sum)), labelled("dropped", p.Schedules.MetricDropped(sum)),
+				labelled("lost", p.Schedules.MetricFailedToBeSentToDLQ(nil, sum)),
+			},
+		},
+	}
+}
+
+func tableRow(p MonitorProps) []Widget {
+	var throttled, consumed metrics
+	for _, t := range p.tables() {
+		for _, kind := range []string{"Read", "Write"} {
+			label := t.name + " " + kind
+			throttled = append(throttled, labelled(label, metric("AWS/DynamoDB", kind+"ThrottleEvents", "Sum", metricPeriod, t.resource)))
+			consumed = append(consumed, labelled(label, metric("AWS/DynamoDB", "Consumed"+kind+"CapacityUnits", "Sum", metricPeriod, t.resource)))
+		}
+	}
+	return []Widget{
+		{Title: "Table throttles", Width: 12, Unit: "requests", Left: throttled},
+		{Title: "Table capacity consumed in 5 minutes", Width: 12, Unit: "units", View: ViewStacked, Left: consumed},
+	}
+}
+
+func costRow(p MonitorProps) []Widget {
+	return []Widget{{Title: "Estimated cost per hour, list prices without free tiers", Width: 24, Unit: "USD", Left: costs(p)}}
+}
