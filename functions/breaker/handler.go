@@ -16,6 +16,7 @@ import (
 type attender interface {
 	Attend(ctx context.Context, look hook.Look) error
 	Tick(ctx context.Context) error
+	Reconcile(ctx context.Context) error
 }
 
 type handler struct {
@@ -23,11 +24,12 @@ type handler struct {
 	log     *slog.Logger
 }
 
-// input is one of the two events that the function takes: a batch of the
-// circuits queue, or {"tick": true} from the schedule.
+// input is one of the events that the function takes: a batch of the circuits
+// queue, or {"tick": true} or {"reconcile": true} from a schedule.
 type input struct {
 	events.SQSEvent
-	Tick bool `json:"tick"`
+	Tick      bool `json:"tick"`
+	Reconcile bool `json:"reconcile"`
 }
 
 // Handle works on one event. Looks of a batch that it reports as failed come
@@ -41,8 +43,13 @@ func (h *handler) Handle(ctx context.Context, in input) (any, error) {
 			return nil, fmt.Errorf("tick: %w", err)
 		}
 		return nil, nil
+	case in.Reconcile:
+		if err := h.breaker.Reconcile(ctx); err != nil {
+			return nil, fmt.Errorf("reconcile: %w", err)
+		}
+		return nil, nil
 	}
-	return nil, &hook.Error{Code: hook.CodeInvalid, Message: "the event is neither a batch of the circuits queue nor a tick"}
+	return nil, &hook.Error{Code: hook.CodeInvalid, Message: "the event is neither a batch of the circuits queue nor one of a schedule"}
 }
 
 // looks attends to the endpoints concurrently; one that fails does not touch the others.

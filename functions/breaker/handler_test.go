@@ -22,14 +22,15 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 var errNo = errors.New("no")
 
-// attends notes what it is asked for, and fails for one endpoint, or with a tick.
+// attends notes what it is asked for, and fails for one endpoint, or with what a schedule asks.
 type attends struct {
-	fails     hook.EndpointID
-	failsTick bool
+	fails      hook.EndpointID
+	failsTimed bool
 
-	mu    sync.Mutex
-	looks []hook.Look
-	ticks int
+	mu         sync.Mutex
+	looks      []hook.Look
+	ticks      int
+	reconciles int
 }
 
 func (a *attends) Attend(_ context.Context, look hook.Look) error {
@@ -45,7 +46,15 @@ func (a *attends) Attend(_ context.Context, look hook.Look) error {
 
 func (a *attends) Tick(context.Context) error {
 	a.ticks++
-	if a.failsTick {
+	if a.failsTimed {
+		return errNo
+	}
+	return nil
+}
+
+func (a *attends) Reconcile(context.Context) error {
+	a.reconciles++
+	if a.failsTimed {
 		return errNo
 	}
 	return nil
@@ -59,19 +68,22 @@ func TestHandle_Answers(t *testing.T) {
 	first := hook.Look{Tenant: "acme", Endpoint: "ep_0123456789abcdef"}
 	second := hook.Look{Tenant: "acme", Endpoint: "ep_fedcba9876543210", Wave: 3}
 	tests := []struct {
-		name    string
-		event   string
-		breaker *attends
-		golden  string // empty: an error
-		looks   []hook.Look
-		ticks   int
+		name       string
+		event      string
+		breaker    *attends
+		golden     string // empty: an error
+		looks      []hook.Look
+		ticks      int
+		reconciles int
 	}{
-		{"a batch that went well", "batch", &attends{}, "all-well", []hook.Look{first, second}, 0},
-		{"one look must come again", "batch", &attends{fails: second.Endpoint}, "one-failed", []hook.Look{first, second}, 0},
-		{"a message that is no look touches no other", "poisoned", &attends{}, "poisoned", []hook.Look{second}, 0},
-		{"a tick", "tick", &attends{}, "tick", nil, 1},
-		{"a tick that failed is an error", "tick", &attends{failsTick: true}, "", nil, 1},
-		{"anything else is an error", "unknown", &attends{}, "", nil, 0},
+		{"a batch that went well", "batch", &attends{}, "all-well", []hook.Look{first, second}, 0, 0},
+		{"one look must come again", "batch", &attends{fails: second.Endpoint}, "one-failed", []hook.Look{first, second}, 0, 0},
+		{"a message that is no look touches no other", "poisoned", &attends{}, "poisoned", []hook.Look{second}, 0, 0},
+		{"a tick", "tick", &attends{}, "tick", nil, 1, 0},
+		{"a tick that failed is an error", "tick", &attends{failsTimed: true}, "", nil, 1, 0},
+		{"reconciliation", "reconcile", &attends{}, "reconcile", nil, 0, 1},
+		{"reconciliation that failed is an error", "reconcile", &attends{failsTimed: true}, "", nil, 0, 1},
+		{"anything else is an error", "unknown", &attends{}, "", nil, 0, 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -90,8 +102,9 @@ func TestHandle_Answers(t *testing.T) {
 				t.Errorf("Handle(%s) = %v; want an error: %t", tt.event, err, tt.golden == "")
 			}
 			slices.SortFunc(tt.breaker.looks, func(a, b hook.Look) int { return a.Wave - b.Wave })
-			if diff := cmp.Diff(tt.looks, tt.breaker.looks); diff != "" || tt.breaker.ticks != tt.ticks {
-				t.Errorf("Handle(%s) made %d ticks; want %d; looks differ (-want +got):\n%s", tt.event, tt.breaker.ticks, tt.ticks, diff)
+			if diff := cmp.Diff(tt.looks, tt.breaker.looks); diff != "" || tt.breaker.ticks != tt.ticks || tt.breaker.reconciles != tt.reconciles {
+				t.Errorf("Handle(%s) made %d ticks and %d reconciliations; want %d and %d; looks differ (-want +got):\n%s",
+					tt.event, tt.breaker.ticks, tt.breaker.reconciles, tt.ticks, tt.reconciles, diff)
 			}
 			if tt.golden != "" {
 				compare(t, filepath.Join("testdata", tt.golden+".golden.json"), response)

@@ -1,5 +1,6 @@
 // Function breaker looks after endpoints whose circuit is not closed or for
-// which deliveries are parked: when it is asked to, and every minute.
+// which deliveries are parked: when it is asked to, and every minute. It also
+// reconciles the dead letters with the deliveries.
 package main
 
 import (
@@ -13,11 +14,16 @@ import (
 	"github.com/aws/aws-lambda-go/lambdacontext"
 	awsconfig "github.com/aws/aws-sdk-go-v2/config"
 
+	"surehook/internal/aftermath"
 	"surehook/internal/aws/dynamo"
+	"surehook/internal/aws/sns"
 	"surehook/internal/aws/sqs"
 	"surehook/internal/breaker"
 	"surehook/internal/config"
+	"surehook/internal/hook"
+	"surehook/internal/ingest"
 	"surehook/internal/names"
+	"surehook/internal/notice"
 )
 
 func main() {
@@ -38,13 +44,31 @@ func run(ctx context.Context, log *slog.Logger) error {
 	if err != nil {
 		return fmt.Errorf("load AWS config: %w", err)
 	}
+	store := dynamo.New(sdk, cfg.Table)
+	directory, err := ingest.NewDirectory(store)
+	if err != nil {
+		return fmt.Errorf("make directory: %w", err)
+	}
+	notices := notice.Teller{
+		History: store,
+		Poster: &ingest.Acceptor{
+			Store:     store,
+			Queue:     sqs.New(sdk, sqs.URLs{Live: cfg.LiveQueue}),
+			Directory: directory,
+			Retention: cfg.Retention,
+			Now:       time.Now,
+			NewID:     hook.NewEventID,
+		},
+		Topic: sns.New(sdk, cfg.TopicARN),
+	}
 	queue := sqs.New(sdk, sqs.URLs{Retry: cfg.RetryQueue, DeadLetters: cfg.DeadLettersQueue})
 	h := &handler{
 		breaker: &breaker.Breaker{
-			Store:       dynamo.New(sdk, cfg.Table),
+			Store:       store,
 			Queue:       queue,
 			DeadLetters: queue,
 			Attention:   sqs.NewCircuits(sdk, cfg.CircuitsQueue),
+			Aftermath:   aftermath.Aftermath{Store: store, Notices: notices},
 			Log:         log,
 			Now:         time.Now,
 		},

@@ -13,15 +13,21 @@ import (
 	"github.com/aws/aws-lambda-go/lambdacontext"
 	awsconfig "github.com/aws/aws-sdk-go-v2/config"
 
+	"surehook/internal/aftermath"
 	"surehook/internal/aws/dynamo"
 	"surehook/internal/aws/scheduler"
 	"surehook/internal/aws/seal"
+	"surehook/internal/aws/sns"
 	"surehook/internal/aws/sqs"
 	"surehook/internal/config"
 	"surehook/internal/deliver"
 	"surehook/internal/egress"
 	"surehook/internal/gate"
+	"surehook/internal/hook"
+	"surehook/internal/ingest"
+	"surehook/internal/metric"
 	"surehook/internal/names"
+	"surehook/internal/notice"
 	"surehook/internal/send"
 )
 
@@ -49,7 +55,23 @@ func run(ctx context.Context, log *slog.Logger) error {
 	}
 	policy := egress.Policy{Loopback: cfg.Egress.Loopback, RuntimeAPI: cfg.Egress.RuntimeAPI}
 	store := dynamo.New(sdk, cfg.Table)
-	queue := sqs.New(sdk, sqs.URLs{Live: cfg.LiveQueue, Retry: cfg.RetryQueue, DeadLetters: cfg.DeadLettersQueue})
+	directory, err := ingest.NewDirectory(store)
+	if err != nil {
+		return fmt.Errorf("make directory: %w", err)
+	}
+	notices := notice.Teller{
+		History: store,
+		Poster: &ingest.Acceptor{
+			Store:     store,
+			Queue:     sqs.New(sdk, sqs.URLs{Live: cfg.LiveQueue}),
+			Directory: directory,
+			Retention: cfg.Retention,
+			Now:       time.Now,
+			NewID:     hook.NewEventID,
+		},
+		Topic: sns.New(sdk, cfg.TopicARN),
+	}
+	queue := sqs.New(sdk, sqs.URLs{Retry: cfg.RetryQueue, DeadLetters: cfg.DeadLettersQueue})
 	h := &handler{deliverer: &deliver.Deliverer{
 		Store: store,
 		Queue: queue,
@@ -65,11 +87,15 @@ func run(ctx context.Context, log *slog.Logger) error {
 		Gate: &gate.Gate{
 			Store:     store,
 			Attention: sqs.NewCircuits(sdk, cfg.CircuitsQueue),
+			Notices:   notices,
 			Now:       time.Now,
 			Rand:      rand.Float64,
 		},
-		Log: log,
-		Now: time.Now,
+		Aftermath: aftermath.Aftermath{Store: store, Notices: notices},
+		Notices:   notices,
+		Metrics:   metric.Set{Environment: cfg.Environment},
+		Log:       log,
+		Now:       time.Now,
 	}}
 	lambda.StartWithOptions(h.Handle, lambda.WithContext(ctx))
 

@@ -35,6 +35,7 @@ type Breaker struct {
 	Queue       Queue
 	DeadLetters DeadLetters
 	Attention   gate.Attention
+	Aftermath   Aftermath
 	Log         *slog.Logger
 	Now         func() time.Time
 }

@@ -2,7 +2,7 @@
 // whose circuit is not closed: it sends the probe, releases what is parked in
 // widening waves, and lets die what grew too old.
 //
-// It has one verb, Attend: look at the endpoint and do what its state asks for.
+// It has one verb for endpoints, Attend: look at the endpoint and do what its state asks for.
 // A look that comes twice, late or for nothing does no harm, so the messages
 // that ask for one may be lost or repeated; the tick finds by an index whatever
 // was due and was not looked at. The first line that fits is what is done:
@@ -29,6 +29,9 @@
 // before its delivery is dead. A crash between the two repeats a token or a
 // letter, which is harmless: a second token finds its attempt recorded, and
 // letters are reconciled with the records. The other way round it would lose one.
+//
+// Reconcile does that: it removes the letters whose records prove them needless,
+// so that there are as many letters as open dead letters.
 //
 // It knows nothing of queues, tables or functions: they are ports.
 package breaker

@@ -11,6 +11,7 @@ import (
 	"surehook/internal/circuit"
 	"surehook/internal/gate"
 	"surehook/internal/hook"
+	"surehook/internal/replay"
 )
 
 // TestOutage_EndsInWideningWaves lets 41 events wait out an outage of two
@@ -188,6 +189,7 @@ func TestAttend_SurvivesItsDeath(t *testing.T) {
 		states   string
 		posts    int
 		letters  int
+		replays  *replay.Tally // they replay dead ones for a job, which is to count this
 	}{
 		{name: "release", record: closed(1, time.Minute), parked: ages(9), states: "9 delivered", posts: 9},
 		{name: "probe and release", record: open(0, 0), parked: ages(4), states: "4 delivered", posts: 4},
@@ -200,6 +202,14 @@ func TestAttend_SurvivesItsDeath(t *testing.T) {
 			states: "1 dead expired, 2 delivered", posts: 2, letters: 1,
 		},
 		{name: "deleted", record: open(0, 0), deleted: true, parked: ages(3), states: "3 cancelled endpoint_deleted"},
+		{
+			name: "expiry of replays", record: closed(0, 0), endpoint: status(hook.StatusPaused, time.Hour), parked: []time.Duration{3 * time.Hour, 2 * time.Hour},
+			states: "2 dead expired", letters: 2, replays: &replay.Tally{Dead: 2},
+		},
+		{
+			name: "deleted under replays", record: open(0, 0), deleted: true, parked: ages(2),
+			states: "2 cancelled endpoint_deleted", replays: &replay.Tally{Cancelled: 2},
+		},
 	}
 	for _, tt := range flows {
 		run := func(t *testing.T, at int, after bool) *world {
@@ -208,6 +218,10 @@ func TestAttend_SurvivesItsDeath(t *testing.T) {
 			w := newWorld(t)
 			e := w.endpoint(tt.endpoint)
 			ids := w.park(e, tt.parked...)
+			var replayed []hook.DeliveryID
+			if tt.replays != nil {
+				replayed = w.replays(ids)
+			}
 			w.record(e, tt.record)
 			if tt.deleted {
 				if err := w.store.DeleteEndpoint(t.Context(), e); err != nil {
@@ -231,6 +245,13 @@ func TestAttend_SurvivesItsDeath(t *testing.T) {
 			if r := w.circuit(e); r.Waiting || !r.AttendAt.IsZero() {
 				t.Errorf("record = %+v; want the endpoint forgotten", r)
 			}
+			if tt.replays == nil {
+				return w
+			}
+			tally, err := w.store.Tallied(t.Context(), someJob)
+			if got, want := w.states(replayed), fmt.Sprintf("%d discarded replayed", len(ids)); got != want || err != nil || tally != *tt.replays {
+				t.Errorf("those before are %s, and the job counted %+v, %v; want %s and %+v", got, tally, err, want, *tt.replays)
+			}
 			return w
 		}
 		t.Run(tt.name, func(t *testing.T) {
@@ -252,3 +273,28 @@ func TestAttend_SurvivesItsDeath(t *testing.T) {
 		})
 	}
 }
+
+// replays makes the parked deliveries replays of dead ones, which it returns, by someJob.
+func (w *world) replays(ids []hook.DeliveryID) []hook.DeliveryID {
+	w.t.Helper()
+
+	var dead []hook.DeliveryID
+	for slot, id := range ids {
+		d, err := w.store.Delivery(w.t.Context(), id)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		old, replay := d, d
+		old.State, old.Reason, old.Replayed = hook.StateDead, hook.ReasonExhausted, hook.Replayed{Generation: 2, At: d.CreatedAt}
+		replay.ID, replay.Version, replay.Job, replay.Slot = old.Successor(), 0, someJob, slot
+		for _, d := range []hook.Delivery{old, replay} {
+			if err := w.store.SaveDelivery(w.t.Context(), d, nil); err != nil {
+				w.t.Fatal(err)
+			}
+		}
+		ids[slot], dead = replay.ID, append(dead, id)
+	}
+	return dead
+}
+
+const someJob hook.JobID = "rpl_01jd3m5k8zf4v9q2w7x6y5t4r3"

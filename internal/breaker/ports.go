@@ -11,6 +11,14 @@ import (
 // Store keeps what the breaker looks at. Every read but those of indexes sees
 // every write that was acknowledged before it began.
 type Store interface {
+	Circuits
+	Deliveries
+	// Endpoint returns the endpoint; CodeNotFound if the tenant has none such.
+	Endpoint(ctx context.Context, tenant hook.TenantID, id hook.EndpointID) (hook.Endpoint, error)
+}
+
+// Circuits are the records of endpoints that need looking after.
+type Circuits interface {
 	// Circuit returns the endpoint's record; gate.NewRecord if there is none.
 	Circuit(ctx context.Context, tenant hook.TenantID, endpoint hook.EndpointID) (gate.Record, error)
 	// SaveCircuit writes the record as version r.Version+1; CodeConflict if the
@@ -19,6 +27,10 @@ type Store interface {
 	// DueCircuits returns the endpoints whose AttendAt is not after now, the
 	// longest due first, at most limit. The index behind it may lag a moment.
 	DueCircuits(ctx context.Context, now time.Time, limit int) ([]hook.Look, error)
+}
+
+// Deliveries are what waits for an endpoint, and what the dead letters are about.
+type Deliveries interface {
 	// Parked returns parked deliveries of the endpoint, the oldest first, at most
 	// limit; fewer need not be all. The index behind it may lag a moment: one parked
 	// just now may be missing; one that is parked no more is not returned.
@@ -26,8 +38,10 @@ type Store interface {
 	// SaveDelivery writes the delivery as version d.Version+1; CodeConflict if the
 	// stored version is not d.Version, and nothing is written.
 	SaveDelivery(ctx context.Context, d hook.Delivery, attempt *hook.Attempt) error
-	// Endpoint returns the endpoint; CodeNotFound if the tenant has none such.
-	Endpoint(ctx context.Context, tenant hook.TenantID, id hook.EndpointID) (hook.Endpoint, error)
+	// Delivery returns the record; CodeNotFound if there is none.
+	Delivery(ctx context.Context, id hook.DeliveryID) (hook.Delivery, error)
+	// DeliveriesByID returns the records that there are, in no particular order.
+	DeliveriesByID(ctx context.Context, ids []hook.DeliveryID) ([]hook.Delivery, error)
 }
 
 // Queue carries tokens.
@@ -42,4 +56,22 @@ type Queue interface {
 type DeadLetters interface {
 	// Bury sends one message about the delivery.
 	Bury(ctx context.Context, letter hook.DeadLetter) error
+	// Exhume returns at most 10 letters and hides them from other receivers for a
+	// minute; none when it sees none, which need not be all.
+	Exhume(ctx context.Context) ([]Letter, error)
+	// Remove removes letters that Exhume returned, at most 10.
+	Remove(ctx context.Context, letters []Letter) error
+}
+
+// Letter is a message of the dead letters.
+type Letter struct {
+	ID      string // the same as often as it is returned, and no other letter's
+	Receipt string // what removes it, for as long as it is hidden
+	Body    string // hook.DeadLetter, encoded
+}
+
+// Aftermath is what follows when a delivery is settled.
+type Aftermath interface {
+	// Settled does what follows from the delivery, as it is recorded. It may be done twice.
+	Settled(ctx context.Context, d hook.Delivery) error
 }

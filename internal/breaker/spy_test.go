@@ -6,11 +6,13 @@ import (
 	"sync"
 	"time"
 
+	"surehook/internal/breaker"
 	"surehook/internal/circuit"
 	"surehook/internal/deliver"
 	"surehook/internal/gate"
 	"surehook/internal/hook"
 	"surehook/internal/memory"
+	"surehook/internal/stats"
 )
 
 var errDead = errors.New("the process is dead")
@@ -160,6 +162,43 @@ func (p spied) Bury(ctx context.Context, letter hook.DeadLetter) error {
 	return p.spy.do("bury", letter.Endpoint, func() error { return p.queue.Bury(ctx, letter) })
 }
 
+func (p spied) Exhume(ctx context.Context) ([]breaker.Letter, error) {
+	var letters []breaker.Letter
+	err := p.spy.do("exhume", "", func() (err error) {
+		letters, err = p.queue.Exhume(ctx)
+		return err
+	})
+	return letters, err
+}
+
+func (p spied) Remove(ctx context.Context, letters []breaker.Letter) error {
+	return p.spy.do("remove", "", func() error { return p.queue.Remove(ctx, letters) })
+}
+
+func (p spied) DeliveriesByID(ctx context.Context, ids []hook.DeliveryID) ([]hook.Delivery, error) {
+	p.spy.count("read deliveries")
+	if p.spy.fails != nil {
+		if err := p.spy.fails("read deliveries", ids[0].Endpoint); err != nil {
+			return nil, err
+		}
+	}
+	return p.Store.DeliveriesByID(ctx, ids)
+}
+
+func (p spied) Delivery(ctx context.Context, id hook.DeliveryID) (hook.Delivery, error) {
+	p.spy.count("read delivery")
+	if p.spy.fails != nil {
+		if err := p.spy.fails("read delivery", id.Endpoint); err != nil {
+			return hook.Delivery{}, err
+		}
+	}
+	return p.Store.Delivery(ctx, id)
+}
+
+func (p spied) Tally(ctx context.Context, d hook.Delivery) error {
+	return p.spy.do("tally", d.ID.Endpoint, func() error { return p.Store.Tally(ctx, d) })
+}
+
 func (p spied) Ask(ctx context.Context, look hook.Look, delay time.Duration) error {
 	return p.spy.do("ask", look.Endpoint, func() error { return p.attention.Ask(ctx, look, delay) })
 }
@@ -194,9 +233,9 @@ func (p counted) SaveCircuit(ctx context.Context, r gate.Record) error {
 	return p.Store.SaveCircuit(ctx, r)
 }
 
-func (p counted) Count(ctx context.Context, id hook.EndpointID, add circuit.Counts, now time.Time) (circuit.Counts, error) {
+func (p counted) Count(ctx context.Context, tenant hook.TenantID, id hook.EndpointID, add stats.Counts, now time.Time) (circuit.Counts, error) {
 	p.spy.count("deliver: count")
-	return p.Store.Count(ctx, id, add, now)
+	return p.Store.Count(ctx, tenant, id, add, now)
 }
 
 func (p counted) Send(ctx context.Context, lane hook.Lane, tokens []hook.Token, delay time.Duration) []error {

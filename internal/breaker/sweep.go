@@ -61,15 +61,10 @@ func (v *visit) end(ctx context.Context, deliveries []hook.Delivery) error {
 		d.Token, d.UpdatedAt, d.NextAttemptAt = "", v.now, time.Time{}
 		if v.endpoint == nil {
 			d.State, d.Reason = hook.StateCancelled, hook.ReasonDeleted
-			return v.settle(ctx, d)
+		} else {
+			d.State, d.Reason = hook.StateDead, hook.ReasonExpired
 		}
-		d.State, d.Reason = hook.StateDead, hook.ReasonExpired
-		// The letter goes first: once the delivery is dead nobody comes back to it, so
-		// a crash between the two would lose the letter. This way it repeats it.
-		if err := v.DeadLetters.Bury(ctx, hook.DeadLetterOf(d)); err != nil {
-			return fmt.Errorf("bury delivery %s: %w", d.ID, err)
-		}
-		return v.settle(ctx, d)
+		return v.conclude(ctx, d)
 	})
 	if v.endpoint == nil {
 		v.cancelled += len(deliveries) - len(faults)
@@ -77,6 +72,24 @@ func (v *visit) end(ctx context.Context, deliveries []hook.Delivery) error {
 		v.expired += len(deliveries) - len(faults)
 	}
 	return errors.Join(faults...)
+}
+
+// conclude ends one delivery. The letter and the aftermath go first: once the
+// delivery is settled nobody comes back to it, so a crash after the write would
+// lose them. This way it repeats them. If somebody moved the delivery meanwhile,
+// all three are mended or harmless: the letter is reconciled with the record, a
+// job counts the delivery as delivered once it is, and the generation before was
+// retired a little early, since this one stands for it either way.
+func (v *visit) conclude(ctx context.Context, d hook.Delivery) error {
+	if d.State == hook.StateDead {
+		if err := v.DeadLetters.Bury(ctx, hook.DeadLetterOf(d)); err != nil {
+			return fmt.Errorf("bury delivery %s: %w", d.ID, err)
+		}
+	}
+	if err := v.Aftermath.Settled(ctx, d); err != nil {
+		return fmt.Errorf("see to what follows from delivery %s: %w", d.ID, err)
+	}
+	return v.settle(ctx, d)
 }
 
 // settle writes the delivery, unless somebody moved it meanwhile: theirs stands.

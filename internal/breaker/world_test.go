@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"surehook/internal/aftermath"
 	"surehook/internal/breaker"
 	"surehook/internal/circuit"
 	"surehook/internal/deliver"
@@ -117,7 +118,8 @@ func (w *world) breaker() *breaker.Breaker {
 	ports := spied{w.store, w.queue, w.attention, w.spy}
 	return &breaker.Breaker{
 		Store: ports, Queue: ports, DeadLetters: ports, Attention: ports,
-		Log: slog.New(slog.NewJSONHandler(w, nil)), Now: w.clock,
+		Aftermath: aftermath.Aftermath{Store: ports},
+		Log:       slog.New(slog.NewJSONHandler(w, nil)), Now: w.clock,
 	}
 }
 
@@ -125,8 +127,10 @@ func (w *world) deliverer() *deliver.Deliverer {
 	ports := counted{w.store, w.queue, w.attention, w.spy}
 	return &deliver.Deliverer{
 		Store: ports, Queue: ports, Schedules: w.schedules, DeadLetters: w.queue, Vault: memory.Vault{}, Sender: w,
-		Gate: &gate.Gate{Store: ports, Attention: ports, Now: w.clock, Rand: func() float64 { return 0.5 }},
-		Log:  slog.New(slog.DiscardHandler), Now: w.clock,
+		Gate:      &gate.Gate{Store: ports, Attention: ports, Notices: &memory.Notices{}, Now: w.clock, Rand: func() float64 { return 0.5 }},
+		Aftermath: aftermath.Aftermath{Store: w.store},
+		Notices:   &memory.Notices{},
+		Log:       slog.New(slog.DiscardHandler), Now: w.clock,
 	}
 }
 
@@ -304,7 +308,7 @@ func (w *world) step() {
 			w.attention.Delete(m.ID)
 		}
 	}
-	for _, lane := range []hook.Lane{hook.LaneLive, hook.LaneRetry} {
+	for _, lane := range []hook.Lane{hook.LaneLive, hook.LaneRetry, hook.LaneReplay} {
 		for w.deliver(lane) {
 		}
 	}
@@ -317,11 +321,7 @@ func (w *world) deliver(lane hook.Lane) bool {
 	batch := w.queue.Receive(lane, 10)
 	messages := make([]deliver.Message, len(batch))
 	for i, m := range batch {
-		body, err := m.Token.Encode()
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		messages[i] = deliver.Message{ID: m.ID, Body: body}
+		messages[i] = deliver.Message{ID: m.ID, Body: m.Body}
 	}
 	again := w.deliverer().Batch(w.t.Context(), messages)
 	for _, m := range batch {

@@ -16,13 +16,15 @@ type Lookup func(name string) (value string, ok bool)
 
 // Ingest configures functions/ingest.
 type Ingest struct {
-	Table     string
-	LiveQueue string // URL
-	Retention time.Duration
+	Environment string
+	Table       string
+	LiveQueue   string // URL
+	Retention   time.Duration
 }
 
 // Deliver configures functions/deliver.
 type Deliver struct {
+	Environment      string
 	Table            string
 	KeyARN           string // KMS key that seals signing secrets
 	LiveQueue        string // URL
@@ -33,25 +35,39 @@ type Deliver struct {
 	UndeliverableARN string
 	ScheduleGroup    string
 	ScheduleRoleARN  string
+	TopicARN         string
+	Retention        time.Duration
 	Egress           Egress
 }
 
 // Manage configures functions/manage.
 type Manage struct {
 	Table         string
-	KeyARN        string // KMS key that seals signing secrets
-	LiveQueue     string // URL
-	CircuitsQueue string // URL
+	KeyARN        string            // KMS key that seals signing secrets
+	LiveQueue     string            // URL
+	CircuitsQueue string            // URL
+	Queues        map[string]string // URLs of all queues, by the names that people read
 	Retention     time.Duration
 	Egress        Egress
 }
 
 // Breaker configures functions/breaker.
 type Breaker struct {
+	Environment      string
 	Table            string
+	LiveQueue        string // URL
 	RetryQueue       string // URL
 	DeadLettersQueue string // URL
 	CircuitsQueue    string // URL
+	TopicARN         string
+	Retention        time.Duration
+}
+
+// Replay configures functions/replay.
+type Replay struct {
+	Table           string
+	ReplayQueue     string // URL of the lane
+	ReplayJobsQueue string // URL
 }
 
 // Authorize configures functions/authorize.
@@ -70,9 +86,10 @@ type Egress struct {
 func ForIngest(lookup Lookup) (Ingest, error) {
 	r := reader{lookup: lookup}
 	c := Ingest{
-		Table:     r.text(names.EnvTable),
-		LiveQueue: r.text(names.EnvLiveQueue),
-		Retention: r.duration(names.EnvRetention),
+		Environment: r.text(names.EnvEnvironment),
+		Table:       r.text(names.EnvTable),
+		LiveQueue:   r.text(names.EnvLiveQueue),
+		Retention:   r.duration(names.EnvRetention),
 	}
 	return c, r.err()
 }
@@ -81,6 +98,7 @@ func ForIngest(lookup Lookup) (Ingest, error) {
 func ForDeliver(lookup Lookup) (Deliver, error) {
 	r := reader{lookup: lookup}
 	c := Deliver{
+		Environment:      r.text(names.EnvEnvironment),
 		Table:            r.text(names.EnvTable),
 		KeyARN:           r.text(names.EnvKey),
 		LiveQueue:        r.text(names.EnvLiveQueue),
@@ -91,6 +109,8 @@ func ForDeliver(lookup Lookup) (Deliver, error) {
 		UndeliverableARN: r.text(names.EnvUndeliverableARN),
 		ScheduleGroup:    r.text(names.EnvScheduleGroup),
 		ScheduleRoleARN:  r.text(names.EnvScheduleRole),
+		TopicARN:         r.text(names.EnvTopic),
+		Retention:        r.duration(names.EnvRetention),
 		Egress:           r.egress(),
 	}
 	return c, r.err()
@@ -104,8 +124,17 @@ func ForManage(lookup Lookup) (Manage, error) {
 		KeyARN:        r.text(names.EnvKey),
 		LiveQueue:     r.text(names.EnvLiveQueue),
 		CircuitsQueue: r.text(names.EnvCircuitsQueue),
-		Retention:     r.duration(names.EnvRetention),
-		Egress:        r.egress(),
+		Queues: map[string]string{
+			"live":          r.text(names.EnvLiveQueue),
+			"retry":         r.text(names.EnvRetryQueue),
+			"replay":        r.text(names.EnvReplayQueue),
+			"replay_jobs":   r.text(names.EnvReplayJobsQueue),
+			"circuits":      r.text(names.EnvCircuitsQueue),
+			"dead_letters":  r.text(names.EnvDeadLettersQueue),
+			"undeliverable": r.text(names.EnvUndeliverable),
+		},
+		Retention: r.duration(names.EnvRetention),
+		Egress:    r.egress(),
 	}
 	return c, r.err()
 }
@@ -114,10 +143,25 @@ func ForManage(lookup Lookup) (Manage, error) {
 func ForBreaker(lookup Lookup) (Breaker, error) {
 	r := reader{lookup: lookup}
 	c := Breaker{
+		Environment:      r.text(names.EnvEnvironment),
 		Table:            r.text(names.EnvTable),
+		LiveQueue:        r.text(names.EnvLiveQueue),
 		RetryQueue:       r.text(names.EnvRetryQueue),
 		DeadLettersQueue: r.text(names.EnvDeadLettersQueue),
 		CircuitsQueue:    r.text(names.EnvCircuitsQueue),
+		TopicARN:         r.text(names.EnvTopic),
+		Retention:        r.duration(names.EnvRetention),
+	}
+	return c, r.err()
+}
+
+// ForReplay reads the configuration of functions/replay.
+func ForReplay(lookup Lookup) (Replay, error) {
+	r := reader{lookup: lookup}
+	c := Replay{
+		Table:           r.text(names.EnvTable),
+		ReplayQueue:     r.text(names.EnvReplayQueue),
+		ReplayJobsQueue: r.text(names.EnvReplayJobsQueue),
 	}
 	return c, r.err()
 }

@@ -60,6 +60,18 @@ func TestForBreaker(t *testing.T) {
 	}
 }
 
+func TestForReplay(t *testing.T) {
+	t.Parallel()
+
+	got, err := config.ForReplay(lookup(map[string]string{
+		names.EnvTable: "table", names.EnvReplayQueue: "https://sqs/replay", names.EnvReplayJobsQueue: "https://sqs/replay-jobs",
+	}))
+	want := config.Replay{Table: "table", ReplayQueue: "https://sqs/replay", ReplayJobsQueue: "https://sqs/replay-jobs"}
+	if err != nil || got != want {
+		t.Errorf("ForReplay() = %+v, %v; want %+v", got, err, want)
+	}
+}
+
 func TestForDeliver_Loopback(t *testing.T) {
 	t.Parallel()
 
@@ -92,6 +104,9 @@ func TestForAll_NameEveryMissingVariable(t *testing.T) {
 		}},
 		{"breaker", func(l config.Lookup) error { _, err := config.ForBreaker(l); return err }, []string{
 			names.EnvTable, names.EnvRetryQueue, names.EnvDeadLettersQueue, names.EnvCircuitsQueue,
+		}},
+		{"replay", func(l config.Lookup) error { _, err := config.ForReplay(l); return err }, []string{
+			names.EnvTable, names.EnvReplayQueue, names.EnvReplayJobsQueue,
 		}},
 		{"authorize", func(l config.Lookup) error { _, err := config.ForAuthorize(l); return err }, []string{names.EnvTable, names.EnvAdminKeySecret}},
 	}

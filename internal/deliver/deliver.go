@@ -10,6 +10,7 @@ import (
 
 	"surehook/internal/gate"
 	"surehook/internal/hook"
+	"surehook/internal/metric"
 	"surehook/internal/names"
 	"surehook/internal/send"
 	"surehook/internal/sign"
@@ -24,7 +25,8 @@ type Message struct {
 	Body string
 }
 
-// Deliverer works on batches of tokens. All fields are needed.
+// Deliverer works on batches of tokens. All fields are needed; without an
+// environment in Metrics there are none.
 type Deliverer struct {
 	Store       Store
 	Queue       Queue
@@ -33,6 +35,9 @@ type Deliverer struct {
 	Vault       Vault
 	Sender      Sender
 	Gate        Gate
+	Aftermath   Aftermath
+	Notices     Notices
+	Metrics     metric.Set
 	Log         *slog.Logger
 	Now         func() time.Time
 }
@@ -98,6 +103,7 @@ func (d *Deliverer) decode(messages []Message, errs []error) ([]job, []hook.Toke
 
 // workOn judges the jobs, asks the gate once per endpoint and runs them.
 func (d *Deliverer) workOn(ctx context.Context, jobs []job, snapshot Snapshot, errs []error) {
+	jobs = d.begin(ctx, jobs, snapshot, errs)
 	now := d.Now()
 	var wg sync.WaitGroup
 	run := func(index int, f func() error) {
@@ -111,7 +117,7 @@ func (d *Deliverer) workOn(ctx context.Context, jobs []job, snapshot Snapshot, e
 			continue
 		}
 		if !ok {
-			d.drop(ctx, j.token, "event or replay is gone")
+			d.drop(ctx, j.token, "its event is gone, or it is no replay")
 			continue
 		}
 		j.subject = s
@@ -134,6 +140,13 @@ func (d *Deliverer) workOn(ctx context.Context, jobs []job, snapshot Snapshot, e
 		record, ok := snapshot.Circuits[id]
 		if !ok {
 			record = gate.NewRecord(waiting[0].token.Tenant, id)
+		}
+		if most := record.Review.Timeout; most > 0 {
+			for _, j := range waiting {
+				if j.endpoint != nil {
+					j.endpoint.Timeout = min(j.endpoint.Timeout, most)
+				}
+			}
 		}
 		wg.Go(func() { d.through(ctx, waiting, record, errs) })
 	}
@@ -162,11 +175,11 @@ func (d *Deliverer) through(ctx context.Context, jobs []job, record gate.Record,
 	for i, j := range jobs {
 		wg.Go(func() {
 			errs[j.index] = contained(func() error {
-				outcome, err := d.pass(ctx, j.subject, admission.Verdicts[i])
-				if outcome.Class != 0 {
+				result, err := d.pass(ctx, j.subject, admission.Verdicts[i])
+				if result.Class != 0 {
 					mu.Lock()
 					defer mu.Unlock()
-					results = append(results, gate.Result{Class: outcome.Class, RetryAfter: outcome.RetryAfter})
+					results = append(results, result)
 				}
 				return err
 			})
@@ -180,36 +193,36 @@ func (d *Deliverer) through(ctx context.Context, jobs []job, record gate.Record,
 	}
 }
 
-// pass does what the gate said. The outcome is zero when there was no attempt.
-func (d *Deliverer) pass(ctx context.Context, s subject, v gate.Verdict) (hook.Outcome, error) {
+// pass does what the gate said. The result is zero when there was no attempt.
+func (d *Deliverer) pass(ctx context.Context, s subject, v gate.Verdict) (gate.Result, error) {
 	switch v.Decision {
 	case gate.Park:
 		if s.delivery.State == hook.StateParked && s.delivery.Reason == v.Reason {
-			return hook.Outcome{}, nil
+			return gate.Result{}, nil
 		}
-		return hook.Outcome{}, d.conclude(ctx, s, without(s, hook.StateParked, v.Reason, d.Now()))
+		return gate.Result{}, d.conclude(ctx, s, without(s, hook.StateParked, v.Reason, d.Now()))
 	case gate.Cancel:
-		return hook.Outcome{}, d.conclude(ctx, s, without(s, hook.StateCancelled, v.Reason, d.Now()))
+		return gate.Result{}, d.conclude(ctx, s, without(s, hook.StateCancelled, v.Reason, d.Now()))
 	case gate.Delay:
 		token := hook.NewToken(s.token.Tenant, s.token.Delivery, s.token.Attempt)
 		token.Reserved, token.Delays = v.Reserved || s.token.Reserved, s.token.Delays+1
 		d.Log.LogAttrs(ctx, slog.LevelInfo, "delivery.delayed", append(s.attrs(), slog.Time(names.LogNext, v.Until))...)
-		return hook.Outcome{}, d.plan(ctx, token, v.Until)
+		return gate.Result{}, d.plan(ctx, token, v.Until)
 	case gate.Admit:
 		return d.attempt(ctx, s)
 	}
-	return hook.Outcome{}, fmt.Errorf("gate answered %d for delivery %s", v.Decision, s.token.Delivery)
+	return gate.Result{}, fmt.Errorf("gate answered %d for delivery %s", v.Decision, s.token.Delivery)
 }
 
 // attempt sends the request and settles its outcome.
-func (d *Deliverer) attempt(ctx context.Context, s subject) (hook.Outcome, error) {
+func (d *Deliverer) attempt(ctx context.Context, s subject) (gate.Result, error) {
 	if deadline, ok := ctx.Deadline(); ok && deadline.Sub(d.Now()) < s.endpoint.Timeout+settleReserve {
-		return hook.Outcome{}, errNoTime
+		return gate.Result{}, errNoTime
 	}
 	started := d.Now()
 	keys, err := d.keys(ctx, s.endpoint, started)
 	if err != nil {
-		return hook.Outcome{}, fmt.Errorf("open secrets of endpoint %s: %w", s.endpoint.ID, err)
+		return gate.Result{}, fmt.Errorf("open secrets of endpoint %s: %w", s.endpoint.ID, err)
 	}
 	outcome := d.Sender.Send(ctx, send.Request{
 		Endpoint: *s.endpoint,
@@ -226,8 +239,9 @@ func (d *Deliverer) attempt(ctx context.Context, s subject) (hook.Outcome, error
 		slog.Int64(names.LogDuration, outcome.Duration.Milliseconds()),
 		slog.Int64(names.LogLatency, now.Sub(s.delivery.CreatedAt).Milliseconds()),
 	)
-	d.Log.LogAttrs(ctx, slog.LevelInfo, "delivery.attempted", append(attrs, decided(recorded)...)...)
-	return outcome, err
+	d.Log.LogAttrs(ctx, slog.LevelInfo, "delivery.attempted",
+		d.Metrics.Append(append(attrs, decided(recorded)...), now, measured(s, outcome, recorded)...)...)
+	return result(s, outcome, recorded, now), err
 }
 
 func (d *Deliverer) keys(ctx context.Context, e *hook.Endpoint, now time.Time) ([]sign.Key, error) {
@@ -254,7 +268,11 @@ func (d *Deliverer) again(ctx context.Context, s subject) error {
 // conclude settles a delivery without an attempt.
 func (d *Deliverer) conclude(ctx context.Context, s subject, decide decision) error {
 	recorded, err := d.settle(ctx, s, decide)
-	d.Log.LogAttrs(ctx, slog.LevelInfo, "delivery.decided", append(s.attrs(), decided(recorded)...)...)
+	d.Log.LogAttrs(ctx, slog.LevelInfo, "delivery.decided",
+		d.Metrics.Append(append(s.attrs(), decided(recorded)...), d.Now(), ended(recorded)...)...)
+	if recorded.State == hook.StateDead {
+		d.countDead(ctx, s)
+	}
 	return err
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"surehook/internal/aftermath"
 	"surehook/internal/deliver"
 	"surehook/internal/gate"
 	"surehook/internal/hook"
@@ -146,7 +147,9 @@ func (l *lab) function(ctx context.Context, t *testing.T, lane hook.Lane) {
 	d := &deliver.Deliverer{
 		Store: noting{l.store, l}, Queue: l.queue, Schedules: memory.NewSchedules(l.queue, time.Now), DeadLetters: l.queue,
 		Vault: memory.Vault{}, Sender: l, Log: slog.New(slog.DiscardHandler), Now: time.Now,
-		Gate: &gate.Gate{Store: l.store, Attention: l, Now: time.Now, Rand: func() float64 { return 0.5 }},
+		Gate:      &gate.Gate{Store: l.store, Attention: l, Notices: &memory.Notices{}, Now: time.Now, Rand: func() float64 { return 0.5 }},
+		Aftermath: aftermath.Aftermath{Store: l.store},
+		Notices:   &memory.Notices{},
 	}
 	for ctx.Err() == nil {
 		batch := l.queue.Receive(lane, batchSize)

@@ -58,8 +58,8 @@ func judge(s subject, now time.Time) (st step, reason string) {
 	return stepAttempt, ""
 }
 
-// find puts together what the token is about. ok is false when its event, or
-// the record that a replay wrote, is there no more.
+// find puts together what the token is about. ok is false when its event is
+// there no more, or the record that says that it was replayed.
 func find(t hook.Token, from Snapshot) (s subject, ok bool, err error) {
 	event, ok := from.Events[t.Delivery.Event]
 	if !ok {
@@ -73,11 +73,15 @@ func find(t hook.Token, from Snapshot) (s subject, ok bool, err error) {
 		s.endpoint = &endpoint
 	}
 	s.delivery, ok = from.Deliveries[t.Delivery]
-	if !ok {
-		if t.Delivery.Generation > 1 {
-			return subject{}, false, nil
-		}
-		s.delivery = hook.QueuedDelivery(event, t.Delivery.Endpoint)
+	if ok {
+		return s, true, nil
 	}
-	return s, true, nil
+	before, replay := t.Delivery.Predecessor()
+	if !replay {
+		s.delivery = hook.QueuedDelivery(event, t.Delivery.Endpoint)
+		return s, true, nil
+	}
+	replayed, ok := from.Deliveries[before]
+	s.delivery = hook.QueuedReplay(event, replayed)
+	return s, ok && replayed.Replayed.Generation == t.Delivery.Generation, nil
 }

@@ -4,15 +4,18 @@ import (
 	"context"
 	"time"
 
+	"surehook/internal/circuit"
 	"surehook/internal/gate"
 	"surehook/internal/hook"
 	"surehook/internal/send"
+	"surehook/internal/stats"
 )
 
 // Store keeps what deliver reads and decides. Every read sees every write that
 // was acknowledged before it began.
 type Store interface {
-	// Load returns the events, endpoints, circuits and deliveries that the tokens name.
+	// Load returns the events, endpoints, circuits and deliveries that the tokens
+	// name, and with a delivery of a later generation the one before.
 	Load(ctx context.Context, tokens []hook.Token) (Snapshot, error)
 	// Delivery returns the record; CodeNotFound if there is none.
 	Delivery(ctx context.Context, id hook.DeliveryID) (hook.Delivery, error)
@@ -22,6 +25,8 @@ type Store interface {
 	SaveDelivery(ctx context.Context, d hook.Delivery, attempt *hook.Attempt) error
 	// Endpoint returns the endpoint; CodeNotFound if the tenant has none such.
 	Endpoint(ctx context.Context, tenant hook.TenantID, id hook.EndpointID) (hook.Endpoint, error)
+	// Count adds to what is counted of the endpoint; see gate.Store.
+	Count(ctx context.Context, tenant hook.TenantID, endpoint hook.EndpointID, add stats.Counts, now time.Time) (circuit.Counts, error)
 	// UpdateEndpoint writes the endpoint as version e.Version+1 and changes the
 	// tenant's version; CodeConflict if the stored version is not e.Version.
 	UpdateEndpoint(ctx context.Context, e hook.Endpoint) error
@@ -46,6 +51,18 @@ type Schedules interface {
 type DeadLetters interface {
 	// Bury sends one message about the delivery.
 	Bury(ctx context.Context, letter hook.DeadLetter) error
+}
+
+// Aftermath is what follows when a delivery is settled.
+type Aftermath interface {
+	// Settled does what follows from the delivery, as it is recorded. It may be done twice.
+	Settled(ctx context.Context, d hook.Delivery) error
+}
+
+// Notices is how owners hear of what was done to their endpoints.
+type Notices interface {
+	// Tell tells the notice to all who should hear of it.
+	Tell(ctx context.Context, n hook.Notice) error
 }
 
 // Vault opens sealed signing secrets.

@@ -111,6 +111,8 @@ func (d *Deliverer) follow(ctx context.Context, recorded hook.Delivery) error {
 	switch recorded.State {
 	case hook.StateRetrying:
 		return d.plan(ctx, hook.NewToken(recorded.Tenant, recorded.ID, recorded.Attempts+1), recorded.NextAttemptAt)
+	case hook.StateDelivered, hook.StateCancelled:
+		return d.settled(ctx, recorded)
 	case hook.StateDead:
 		if recorded.Reason == hook.ReasonGone {
 			if err := d.disable(ctx, recorded); err != nil {
@@ -120,9 +122,16 @@ func (d *Deliverer) follow(ctx context.Context, recorded hook.Delivery) error {
 		if err := d.DeadLetters.Bury(ctx, hook.DeadLetterOf(recorded)); err != nil {
 			return fmt.Errorf("bury delivery %s: %w", recorded.ID, err)
 		}
+		return d.settled(ctx, recorded)
+	case hook.StateQueued, hook.StateParked, hook.StateDiscarded:
 		return nil
-	case hook.StateQueued, hook.StateParked, hook.StateDelivered, hook.StateDiscarded, hook.StateCancelled:
-		return nil
+	}
+	return nil
+}
+
+func (d *Deliverer) settled(ctx context.Context, recorded hook.Delivery) error {
+	if err := d.Aftermath.Settled(ctx, recorded); err != nil {
+		return fmt.Errorf("see to what follows from delivery %s: %w", recorded.ID, err)
 	}
 	return nil
 }
@@ -158,11 +167,25 @@ func (d *Deliverer) disable(ctx context.Context, recorded hook.Delivery) error {
 		e.StatusSince, e.UpdatedAt = recorded.UpdatedAt, recorded.UpdatedAt
 		err = d.Store.UpdateEndpoint(ctx, e)
 		if err == nil {
-			return nil
+			return d.tellGone(ctx, recorded)
 		}
 		if hook.CodeOf(err) != hook.CodeConflict {
 			return fmt.Errorf("disable endpoint %s: %w", e.ID, err)
 		}
 	}
 	return hook.Conflict(fmt.Sprintf("endpoint %s changed %d times while it was disabled", recorded.ID.Endpoint, settleTries))
+}
+
+// tellGone says why the endpoint is disabled. If the process dies before, it is
+// not said; the endpoint's own reason shows it.
+func (d *Deliverer) tellGone(ctx context.Context, recorded hook.Delivery) error {
+	n := hook.Notice{
+		Type: hook.NoticeDisabled, Tenant: recorded.Tenant, Endpoint: recorded.ID.Endpoint, Delivery: recorded.ID,
+		At: recorded.UpdatedAt, Why: "it answered 410 Gone: it wants no more deliveries",
+		Key: hook.NoticeDisabled + "/" + recorded.ID.String(),
+	}
+	if err := d.Notices.Tell(ctx, n); err != nil {
+		return fmt.Errorf("tell that endpoint %s is disabled: %w", n.Endpoint, err)
+	}
+	return nil
 }

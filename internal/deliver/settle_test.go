@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"surehook/internal/hook"
+	"surehook/internal/replay"
 )
 
 // flows are deliveries whose whole life is known: what the endpoint answers, and what must have come of it at the end.
@@ -22,6 +23,12 @@ var flows = []struct {
 	letters  int
 	effects  int // of an undisturbed run
 	disabled bool
+
+	// replay: the flow is of the replay, whose token comes first. Before it there
+	// is one attempt, answered with the status first, of the generation that is old at the end.
+	replay *hook.Order
+	first  int
+	old    hook.State
 }{
 	{name: "delivered at once", answers: []int{200}, state: hook.StateDelivered, posts: 1, effects: 1},
 	{
@@ -57,7 +64,34 @@ var flows = []struct {
 		name: "parked for a disabled endpoint", endpoint: func(e *hook.Endpoint) { e.Status, e.UpdatedAt = hook.StatusDisabled, start },
 		state: hook.StateParked, reason: hook.ReasonDisabled, effects: 1, disabled: true,
 	},
+	{
+		name: "replay delivered at once", replay: &hook.Order{By: "key_a"}, first: 404, old: hook.StateDiscarded,
+		answers: []int{200}, state: hook.StateDelivered, posts: 1, effects: 3,
+	},
+	{
+		name: "replay by a job", replay: &hook.Order{Job: someJob, Slot: 3}, first: 404, old: hook.StateDiscarded,
+		answers: []int{503, 200}, state: hook.StateDelivered, posts: 2, attempts: []string{"1 unavailable", "2 delivered"}, effects: 6,
+	},
+	{
+		name: "replay dead in its place", replay: &hook.Order{Job: someJob}, first: 404, old: hook.StateDiscarded,
+		answers: []int{404}, state: hook.StateDead, reason: hook.ReasonRejected, posts: 1, attempts: []string{"1 refused"}, letters: 1, effects: 5,
+	},
+	{
+		name: "replay of what was delivered", replay: &hook.Order{Job: someJob}, first: 200, old: hook.StateDelivered,
+		answers: []int{200}, state: hook.StateDelivered, posts: 1, effects: 3,
+	},
+	{
+		name: "replay in the place of one in progress", replay: &hook.Order{Force: true}, first: 503, old: hook.StateCancelled,
+		endpoint: func(e *hook.Endpoint) { e.Retry.Schedule = []time.Duration{10 * time.Minute} },
+		answers:  []int{200}, state: hook.StateDelivered, posts: 1, effects: 2,
+	},
+	{
+		name: "redrive", replay: &hook.Order{Redrive: true}, first: 404, old: hook.StateDiscarded,
+		answers: []int{200}, state: hook.StateDelivered, posts: 1, effects: 3,
+	},
 }
+
+const someJob hook.JobID = "rpl_01jd3m5k8zf4v9q2w7x6y5t4r3"
 
 // TestBatch_SettlesWhateverDies kills the process before and after each of its
 // effects, in every flow, and lets the queue bring its tokens back. The end
@@ -76,12 +110,20 @@ func TestBatch_SettlesWhateverDies(t *testing.T) {
 				t.Parallel()
 
 				w := newWorld(t)
+				endpoint := w.endpoint(tt.endpoint)
+				id := w.post(endpoint)[0]
+				letters := 0
+				if tt.replay != nil {
+					w.answer = always(tt.first)
+					w.invoke(hook.LaneLive)
+					w.enqueue(hook.LaneReplay, replayOf(id, *tt.replay))
+					id.Generation++
+					letters, w.posts, w.crash.effect = len(w.queue.Letters()), nil, 0
+				}
 				w.crash.at, w.crash.after = (at+1)/2, at%2 == 0
 				if len(tt.answers) > 0 {
 					w.answer = inTurn(tt.answers...)
 				}
-				endpoint := w.endpoint(tt.endpoint)
-				id := w.post(endpoint)[0]
 				w.run()
 
 				if at == 0 && w.crash.effect != tt.effects {
@@ -97,12 +139,15 @@ func TestBatch_SettlesWhateverDies(t *testing.T) {
 				if extra := len(w.posts) - tt.posts; extra < 0 || extra > min(at, 1) {
 					t.Errorf("%d POSTs; want %d and at most one more after a crash", len(w.posts), tt.posts)
 				}
-				if extra := len(w.queue.Letters()) - tt.letters; extra < 0 || extra > min(at, 1) {
+				if extra := len(w.queue.Letters()) - letters - tt.letters; extra < 0 || extra > min(at, 1) {
 					t.Errorf("%d dead letters; want %d and at most one more after a crash", len(w.queue.Letters()), tt.letters)
 				}
 				e, err := w.store.Endpoint(t.Context(), "acme", endpoint.ID)
 				if err != nil || (e.Status == hook.StatusDisabled) != tt.disabled {
 					t.Errorf("endpoint is %s, %v; want disabled: %t", e.Status, err, tt.disabled)
+				}
+				if tt.replay != nil {
+					w.checkReplay(id, *tt.replay, tt.old)
 				}
 			})
 		}
@@ -187,5 +232,38 @@ func TestBatch_ChoosesQueueOrScheduleByTheWait(t *testing.T) {
 				t.Errorf("token arrives at %v; want within a second after %v", at, start.Add(tt.delay))
 			}
 		})
+	}
+}
+
+// replayOf returns the token that orders the replay of the delivery.
+func replayOf(id hook.DeliveryID, o hook.Order) hook.Token {
+	id.Generation++
+	token := hook.NewToken("acme", id, 1)
+	token.Order = o
+	return token
+}
+
+// checkReplay checks that the generation before is in the state old and says
+// that it was replayed by this one, and that the job has counted this one.
+func (w *world) checkReplay(id hook.DeliveryID, o hook.Order, old hook.State) {
+	w.t.Helper()
+
+	before, _ := id.Predecessor()
+	if d := w.delivery(before); d.State != old || d.Replayed.Generation != id.Generation || d.Replayed.Order != o {
+		w.t.Errorf("the generation before is %s and replayed as %+v; want %s, as %d by %+v", d.State, d.Replayed, old, id.Generation, o)
+	}
+	d := w.delivery(id)
+	if d.Job != o.Job || d.Slot != o.Slot || d.By != o.By {
+		w.t.Errorf("the replay is slot %d of job %q by %q; want what was ordered: %+v", d.Slot, d.Job, d.By, o)
+	}
+	if o.Job == "" {
+		return
+	}
+	want := replay.Tally{Dead: 1}
+	if d.State == hook.StateDelivered {
+		want = replay.Tally{Delivered: 1}
+	}
+	if tally, err := w.store.Tallied(w.t.Context(), o.Job); err != nil || tally != want {
+		w.t.Errorf("the job counted %+v, %v; want %+v", tally, err, want)
 	}
 }

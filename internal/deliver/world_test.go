@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"surehook/internal/aftermath"
 	"surehook/internal/deliver"
 	"surehook/internal/gate"
 	"surehook/internal/hook"
@@ -41,7 +42,7 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 
 	w := &world{t: t, store: memory.NewStore(), now: start, crash: &crash{}}
-	w.gate = &gate.Gate{Store: w.store, Attention: w, Now: w.clock, Rand: func() float64 { return 0.5 }}
+	w.gate = &gate.Gate{Store: w.store, Attention: w, Notices: &memory.Notices{}, Now: w.clock, Rand: func() float64 { return 0.5 }}
 	w.queue = memory.NewQueue(w.clock)
 	w.schedules = memory.NewSchedules(w.queue, w.clock)
 	w.answer = always(200)
@@ -95,14 +96,17 @@ func inTurn(statuses ...int) func(send.Request) hook.Outcome {
 
 // deliverer returns a new process over the same world.
 func (w *world) deliverer() *deliver.Deliverer {
+	store := crashStore{w.store, w.crash}
 	return &deliver.Deliverer{
-		Store:       crashStore{w.store, w.crash},
+		Store:       store,
 		Queue:       crashQueue{w.queue, w.crash},
 		Schedules:   crashSchedules{w.schedules, w.crash},
 		DeadLetters: crashQueue{w.queue, w.crash},
 		Vault:       memory.Vault{},
 		Sender:      w,
 		Gate:        w.gate,
+		Aftermath:   aftermath.Aftermath{Store: store},
+		Notices:     &memory.Notices{},
 		Log:         slog.New(slog.DiscardHandler),
 		Now:         w.clock,
 	}
@@ -178,11 +182,7 @@ func (w *world) invoke(lane hook.Lane) (received, failed int) {
 	}
 	messages := make([]deliver.Message, len(batch))
 	for i, m := range batch {
-		body, err := m.Token.Encode()
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		messages[i] = deliver.Message{ID: m.ID, Body: body}
+		messages[i] = deliver.Message{ID: m.ID, Body: m.Body}
 	}
 	again := w.deliverer().Batch(w.t.Context(), messages)
 	if w.crash.happened() {
@@ -213,6 +213,7 @@ func (w *world) run() {
 		w.sleepUntil(at)
 		w.invoke(hook.LaneLive)
 		w.invoke(hook.LaneRetry)
+		w.invoke(hook.LaneReplay)
 	}
 	w.t.Fatal("the queue did not become empty in 200 rounds")
 }
@@ -300,6 +301,10 @@ func (s crashStore) SaveDelivery(ctx context.Context, d hook.Delivery, a *hook.A
 
 func (s crashStore) UpdateEndpoint(ctx context.Context, e hook.Endpoint) error {
 	return s.c.do(func() error { return s.Store.UpdateEndpoint(ctx, e) })
+}
+
+func (s crashStore) Tally(ctx context.Context, d hook.Delivery) error {
+	return s.c.do(func() error { return s.Store.Tally(ctx, d) })
 }
 
 type crashQueue struct {

@@ -71,6 +71,19 @@ type Query struct {
 	Due      []Due
 }
 
+// slowInFlight is how many attempts at a slow endpoint are under way at the same
+// time at most, if its owner does not say: it must not hold up the functions
+// that the others share.
+const slowInFlight = 5
+
+// maxInFlight is how many attempts may be under way at the same time; 0: no limit.
+func (q Query) maxInFlight() int {
+	if q.Endpoint.MaxInFlight == 0 && q.Record.Review.Slow {
+		return slowInFlight
+	}
+	return q.Endpoint.MaxInFlight
+}
+
 // Admission is the answer: one verdict per delivery that is due, and what the
 // gate must know again when those that were admitted are settled.
 type Admission struct {
@@ -85,6 +98,7 @@ type Admission struct {
 type Gate struct {
 	Store     Store
 	Attention Attention
+	Notices   Notices
 	Now       func() time.Time
 	Rand      func() float64 // in [0, 1)
 }
@@ -119,7 +133,7 @@ func (g *Gate) decide(ctx context.Context, q Query) (Admission, error) {
 		return g.try(ctx, q, now)
 	case now.Before(q.Record.ThrottledUntil):
 		return all(q, Verdict{Decision: Delay, Until: q.Record.ThrottledUntil}), nil
-	case q.Endpoint.RatePerSecond > 0 || q.Endpoint.MaxInFlight > 0:
+	case q.Endpoint.RatePerSecond > 0 || q.maxInFlight() > 0:
 		return g.limit(ctx, q, now)
 	}
 	return all(q, Verdict{Decision: Admit}), nil
@@ -210,14 +224,14 @@ func (g *Gate) share(q Query, limits Limits, now time.Time) (Admission, Limits) 
 			}
 		}
 	}
-	if q.Endpoint.MaxInFlight > 0 {
+	if most := q.maxInFlight(); most > 0 {
 		for i, due := range q.Due {
 			if a.Verdicts[i].Decision != Admit {
 				continue
 			}
 			holder := []string{due.Delivery.String()}
 			var granted int
-			if limits, granted = limits.Lease(holder, q.Endpoint.MaxInFlight, now); granted == 1 {
+			if limits, granted = limits.Lease(holder, most, now); granted == 1 {
 				a.holders = append(a.holders, holder[0])
 				continue
 			}

@@ -13,6 +13,7 @@ import (
 	"surehook/internal/gate"
 	"surehook/internal/hook"
 	"surehook/internal/memory"
+	"surehook/internal/stats"
 )
 
 const (
@@ -53,9 +54,9 @@ func (c *counting) SaveLimits(ctx context.Context, e hook.EndpointID, l gate.Lim
 	return c.Store.SaveLimits(ctx, e, l)
 }
 
-func (c *counting) Count(ctx context.Context, e hook.EndpointID, add circuit.Counts, now time.Time) (circuit.Counts, error) {
+func (c *counting) Count(ctx context.Context, tenant hook.TenantID, e hook.EndpointID, add stats.Counts, now time.Time) (circuit.Counts, error) {
 	c.did("count")
-	return c.Store.Count(ctx, e, add, now)
+	return c.Store.Count(ctx, tenant, e, add, now)
 }
 
 type world struct {
@@ -71,7 +72,7 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 
 	w := &world{t: t, now: start, store: &counting{Store: memory.NewStore(), requests: map[string]int{}}}
-	w.gate = &gate.Gate{Store: w.store, Attention: w, Now: func() time.Time { return w.now }, Rand: func() float64 { return 0.5 }}
+	w.gate = &gate.Gate{Store: w.store, Attention: w, Notices: &memory.Notices{}, Now: func() time.Time { return w.now }, Rand: func() float64 { return 0.5 }}
 	return w
 }
 
@@ -117,7 +118,7 @@ func (w *world) settle(a gate.Admission, classes ...hook.Class) {
 
 	var results []gate.Result
 	for _, c := range classes {
-		results = append(results, gate.Result{Class: c})
+		results = append(results, gate.Result{Attempt: stats.Attempt{Class: c}})
 	}
 	if err := w.gate.Settle(w.t.Context(), a, results); err != nil {
 		w.t.Fatalf("Settle() = %v", err)
@@ -292,7 +293,7 @@ func TestGate_ThrottledEndpointIsLeftAlone(t *testing.T) {
 			t.Parallel()
 
 			w := newWorld(t)
-			results := []gate.Result{{Class: hook.ClassThrottled, RetryAfter: tt.retryAfter}}
+			results := []gate.Result{{Attempt: stats.Attempt{Class: hook.ClassThrottled}, RetryAfter: tt.retryAfter}}
 			for range 9 { // no number of them opens the circuit
 				if err := w.gate.Settle(t.Context(), w.admit(w.query(active(), 0, 1)), results); err != nil {
 					t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 
 	"surehook/internal/circuit"
 	"surehook/internal/hook"
+	"surehook/internal/stats"
 )
 
 // Store keeps what the gate decides by. Every read sees every write that was
@@ -21,9 +22,10 @@ type Store interface {
 	// SaveLimits writes the limits as version l.Version+1; CodeConflict if the
 	// stored version is not l.Version (0: no record), and nothing is written.
 	SaveLimits(ctx context.Context, endpoint hook.EndpointID, l Limits) error
-	// Count adds to the counts of the minute that now is in and returns those of
-	// the circuit.Window that ends with it. Concurrent counts all count.
-	Count(ctx context.Context, endpoint hook.EndpointID, add circuit.Counts, now time.Time) (circuit.Counts, error)
+	// Count adds to the counts of the hour, and of OK and Failed to those of the
+	// minute, that now is in. It returns OK and Failed of the circuit.Window that
+	// ends with it. Concurrent counts all count.
+	Count(ctx context.Context, tenant hook.TenantID, endpoint hook.EndpointID, add stats.Counts, now time.Time) (circuit.Counts, error)
 }
 
 // Attention is how the breaker is asked to look at an endpoint.
@@ -31,4 +33,10 @@ type Attention interface {
 	// Ask makes the breaker look at the endpoint after the delay, which is cut
 	// to 15 minutes: the breaker asks again when it was asked too early.
 	Ask(ctx context.Context, look hook.Look, delay time.Duration) error
+}
+
+// Notices is how owners hear of what the gate decided.
+type Notices interface {
+	// Tell tells the notice to all who should hear of it.
+	Tell(ctx context.Context, n hook.Notice) error
 }

@@ -5,6 +5,7 @@ import (
 
 	"surehook/internal/circuit"
 	"surehook/internal/hook"
+	"surehook/internal/review"
 )
 
 // AttendAfter is how long the breaker is given to come by itself, because it
@@ -17,11 +18,12 @@ type Record struct {
 
 	Endpoint       hook.EndpointID
 	Tenant         hook.TenantID
-	ThrottledUntil time.Time // the endpoint answered 429: nothing is sent before this
-	Waiting        bool      // deliveries are parked for the endpoint, or were about to be
-	EmptySince     time.Time // the breaker found none parked; zero when some were, or when one was about to be since
-	Wave           int       // the wave of the release that comes next, from 1; 0 when none is going on
-	AttendAt       time.Time // when the tick looks after the endpoint at the latest; zero: never
+	ThrottledUntil time.Time    // the endpoint answered 429: nothing is sent before this
+	Waiting        bool         // deliveries are parked for the endpoint, or were about to be
+	EmptySince     time.Time    // the breaker found none parked; zero when some were, or when one was about to be since
+	Wave           int          // the wave of the release that comes next, from 1; 0 when none is going on
+	Review         review.Flags // what the last review found
+	AttendAt       time.Time    // when the tick looks after the endpoint at the latest; zero: never
 }
 
 // NewRecord returns the record of an endpoint about which nothing is stored.

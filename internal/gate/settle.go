@@ -8,11 +8,13 @@ import (
 
 	"surehook/internal/circuit"
 	"surehook/internal/hook"
+	"surehook/internal/stats"
 )
 
 // Result is what came of one attempt that was admitted.
 type Result struct {
-	Class      hook.Class
+	stats.Attempt
+
 	RetryAfter time.Duration // what a throttling endpoint asked for
 }
 
@@ -20,7 +22,7 @@ type Result struct {
 type tally struct {
 	circuit.Results
 
-	counts     circuit.Counts
+	counts     stats.Counts
 	throttled  bool
 	retryAfter time.Duration
 }
@@ -28,6 +30,7 @@ type tally struct {
 // count sorts a result: transient failures count against the endpoint;
 // anything else that came back proves that it is alive, being throttled too.
 func (t *tally) count(r Result) {
+	t.counts.Count(r.Attempt)
 	if r.Class.Result() == hook.ResultTransient && r.Class != hook.ClassThrottled {
 		t.Failed++
 		t.Trailing++
@@ -69,7 +72,7 @@ func (g *Gate) giveBack(ctx context.Context, a Admission) error {
 // learn counts the results and moves the circuit.
 func (g *Gate) learn(ctx context.Context, a Admission, t tally) error {
 	now := g.Now()
-	window, err := g.Store.Count(ctx, a.query.ID, t.counts, now)
+	window, err := g.Store.Count(ctx, a.query.Tenant, a.query.ID, t.counts, now)
 	if err != nil {
 		return fmt.Errorf("count attempts of %s: %w", a.query.ID, err)
 	}
@@ -94,7 +97,7 @@ func (g *Gate) learn(ctx context.Context, a Admission, t tally) error {
 }
 
 func (r Record) after(a Admission, t tally, window circuit.Counts, now time.Time) Record {
-	settings := circuit.Settings{CircuitSettings: a.query.Endpoint.Circuit.WithDefaults()}
+	settings := circuit.Settings{CircuitSettings: a.query.Endpoint.Circuit.WithDefaults(), Slow: r.Review.Fragile}
 	before := r.Circuit
 	if a.probe != "" {
 		r.Circuit = r.Probed(a.probe, t.Alive, settings, now)
@@ -128,10 +131,30 @@ func (g *Gate) announce(ctx context.Context, before, after Record, now time.Time
 		if err := g.Attention.Ask(ctx, look, after.ProbeAt.Sub(now)); err != nil {
 			return fmt.Errorf("ask for a probe of %s: %w", after.Endpoint, err)
 		}
-	case after.State == circuit.Closed && before.State != circuit.Closed && after.Waiting:
-		if err := g.Attention.Ask(ctx, look, 0); err != nil {
-			return fmt.Errorf("ask for a release of %s: %w", after.Endpoint, err)
+		if before.State == circuit.Closed {
+			return g.tell(ctx, hook.NoticeOpened, "deliveries to it keep failing: they are parked until a probe comes through", after, now)
 		}
+	case after.State == circuit.Closed && before.State != circuit.Closed:
+		if after.Waiting {
+			if err := g.Attention.Ask(ctx, look, 0); err != nil {
+				return fmt.Errorf("ask for a release of %s: %w", after.Endpoint, err)
+			}
+		}
+		return g.tell(ctx, hook.NoticeClosed, "a probe came through: what is parked is released", after, now)
+	}
+	return nil
+}
+
+// tell says that the circuit opened or closed. If the process dies before, it is
+// not said; the circuit itself shows it.
+func (g *Gate) tell(ctx context.Context, kind, why string, r Record, now time.Time) error {
+	n := hook.Notice{
+		Type: kind, Tenant: r.Tenant, Endpoint: r.Endpoint, At: now, Why: why,
+		Figures: map[string]float64{"failures": float64(r.Failures), "cooldown_s": r.Cooldown.Seconds()},
+		Key:     fmt.Sprintf("%s/%s/%d", kind, r.Endpoint, r.Generation),
+	}
+	if err := g.Notices.Tell(ctx, n); err != nil {
+		return fmt.Errorf("tell %s of %s: %w", kind, r.Endpoint, err)
 	}
 	return nil
 }

@@ -18,6 +18,12 @@ type Delivery struct {
 	NextAttemptAt time.Time // planned, when retrying
 	ExpiresAt     time.Time // when the record is removed
 	Last          Outcome   // of the newest recorded attempt; zero when there is none
+
+	Replayed Replayed // that it was replayed, and as what
+	Job      JobID    // the replay job that this generation belongs to; empty for none
+	Slot     int      // its number in that job
+	By       KeyID    // who replayed, discarded or cancelled it through the API
+	Note     string   // what they said about it
 }
 
 // QueuedDelivery returns the delivery that exists from the moment the event is

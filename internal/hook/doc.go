@@ -14,4 +14,9 @@
 //	  |  +----- 2xx -------+------- 2xx ----------+--> delivered
 //	  +---- rejected, exhausted, expired ---------+--> dead --> discarded
 //	  +---- endpoint deleted, cancelled by hand --+--> cancelled
+//
+// A replay makes the next generation, which begins queued again. The record of
+// the one before says so; it keeps its state, and a dead one is discarded once
+// the new one is delivered, or dead in its place. A replay that is forced on a
+// delivery in progress cancels that one.
 package hook

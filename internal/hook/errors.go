@@ -16,6 +16,8 @@ const (
 	CodeForbidden                    // the caller is known and may not do this
 	CodeNotFound                     // there is no such thing, or it is another tenant's
 	CodeConflict                     // the thing's state or version does not allow this
+	CodeInProgress                   // a conflict: the delivery to be replayed is not settled
+	CodeReplayed                     // a conflict: the delivery to be replayed was replayed
 	CodeThrottled                    // too many requests; try again later
 	CodeUnavailable                  // something of ours did not answer; try again later
 	CodeInternal                     // a fault of ours
@@ -36,6 +38,10 @@ func (c Code) String() string {
 		return "not_found"
 	case CodeConflict:
 		return "conflict"
+	case CodeInProgress:
+		return "in_progress"
+	case CodeReplayed:
+		return "already_replayed"
 	case CodeThrottled:
 		return "throttled"
 	case CodeUnavailable:

@@ -122,6 +122,22 @@ func FuzzDecodeToken(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(body)
+	ordered := hook.Token{
+		Delivery: hook.DeliveryID{Event: someEvent, Endpoint: someEndpoint, Generation: 2}, Tenant: "acme", Attempt: 1, Nonce: "n",
+		Order: hook.Order{By: "key_0123456789abcdef", Job: "rpl_01jd3m5k8zf4v9q2w7x6y5t4r3", Slot: 99_999, Force: true, Redrive: true},
+	}
+	if body, err = ordered.Encode(); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(body)
+	for _, generation := range []int{1, hook.MaxGeneration} {
+		letter := someLetter
+		letter.Delivery.Generation = generation
+		if body, err = letter.Encode(); err != nil {
+			f.Fatal(err)
+		}
+		f.Add(body)
+	}
 	f.Add(`{"delivery":"","attempt":1}`)
 	f.Add(`null`)
 	f.Fuzz(func(t *testing.T, body string) {

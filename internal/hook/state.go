@@ -72,7 +72,8 @@ const (
 	ReasonDisabled  Reason = "disabled"         // parked: the endpoint is disabled
 	ReasonCircuit   Reason = "circuit_open"     // parked: the endpoint's circuit is open
 	ReasonDeleted   Reason = "endpoint_deleted" // cancelled
-	ReasonManual    Reason = "manual"           // paused or disabled through the API
+	ReasonReplayed  Reason = "replayed"         // discarded or cancelled: a newer generation took its place
+	ReasonManual    Reason = "manual"           // paused, disabled, discarded or cancelled through the API
 )
 
 // Class says what came of an attempt.

@@ -15,8 +15,9 @@ type Lane uint8
 
 // The lanes. The zero Lane is not valid.
 const (
-	LaneLive  Lane = iota + 1 // first attempts
-	LaneRetry                 // later attempts
+	LaneLive   Lane = iota + 1 // first attempts
+	LaneRetry                  // later attempts
+	LaneReplay                 // first attempts of replays
 )
 
 // String returns the lane's name.
@@ -26,6 +27,8 @@ func (l Lane) String() string {
 		return "live"
 	case LaneRetry:
 		return "retry"
+	case LaneReplay:
+		return "replay"
 	}
 	return "unknown"
 }
@@ -40,6 +43,7 @@ type Token struct {
 	Nonce    string     `json:"nonce"`
 	Reserved bool       `json:"reserved,omitempty"` // it waited for the slot that the rate limit gave it
 	Delays   int        `json:"delays,omitempty"`   // how often the gate sent it back to wait, for this attempt
+	Order    Order      `json:"replay,omitzero"`    // of the first token of a replay
 }
 
 // NewToken returns a fresh token for attempt number of the delivery.
@@ -56,13 +60,18 @@ func (t Token) Encode() (string, error) {
 	return string(b), nil
 }
 
-// DecodeToken is the inverse of Encode.
+// DecodeToken is the inverse of Encode. A dead letter is read as the token that it stands for.
 func DecodeToken(body string) (Token, error) {
 	var t Token
 	if err := json.Unmarshal([]byte(body), &t); err != nil {
 		return Token{}, &Error{Code: CodeInvalid, Message: "the message is no token", Err: err}
 	}
-	if t.Delivery.Generation == 0 || t.Attempt < 1 || t.Attempt > MaxAttempts || t.Nonce == "" || t.Delays < 0 {
+	if t.Nonce == "" {
+		if letter, err := DecodeDeadLetter(body); err == nil {
+			t = letter.Token()
+		}
+	}
+	if t.Delivery.Generation == 0 || t.Delivery.Generation > MaxGeneration || t.Attempt < 1 || t.Attempt > MaxAttempts || t.Nonce == "" || t.Delays < 0 || t.Order.Slot < 0 {
 		return Token{}, &Error{Code: CodeInvalid, Message: "the message is no token: delivery, attempt or nonce is missing"}
 	}
 	if _, err := ParseTenantID(string(t.Tenant)); err != nil {
@@ -113,4 +122,16 @@ func (l DeadLetter) Encode() (string, error) {
 		return "", fmt.Errorf("encode dead letter of %s: %w", l.Delivery, err)
 	}
 	return string(b), nil
+}
+
+// DecodeDeadLetter is the inverse of Encode.
+func DecodeDeadLetter(body string) (DeadLetter, error) {
+	var l DeadLetter
+	if err := json.Unmarshal([]byte(body), &l); err != nil {
+		return DeadLetter{}, &Error{Code: CodeInvalid, Message: "the message is no dead letter", Err: err}
+	}
+	if l.Delivery.Generation == 0 || l.DiedAt.IsZero() {
+		return DeadLetter{}, &Error{Code: CodeInvalid, Message: "the message is no dead letter: delivery or time is missing"}
+	}
+	return l, nil
 }

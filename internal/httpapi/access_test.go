@@ -29,6 +29,7 @@ func operations() []operation {
 	const (
 		endpoint = "/v1/tenants/{tenant}/endpoints/{endpoint}"
 		event    = "/v1/tenants/{tenant}/events/{event}"
+		job      = "/v1/tenants/{tenant}/replays/{replay}"
 		posted   = `{"type":"a","payload":1}`
 	)
 	return []operation{
@@ -52,6 +53,15 @@ func operations() []operation {
 		{"GET " + event + "/deliveries", "read", 200, ""},
 		{"GET " + event + "/attempts", "read", 200, ""},
 		{"GET /v1/tenants/{tenant}/deliveries/{delivery}", "read", 200, ""},
+		{"POST /v1/tenants/{tenant}/deliveries/{delivery}/replay", "replay", 202, `{"force":true}`},
+		{"POST /v1/tenants/{tenant}/deliveries/{delivery}/discard", "replay", 200, `{"reason":"r"}`},
+		{"POST /v1/tenants/{tenant}/deliveries/{delivery}/cancel", "replay", 200, ""},
+		{"POST " + event + "/replay", "replay", 202, `{"force":true}`},
+		{"POST /v1/tenants/{tenant}/replays", "replay", 202, `{"filter":{}}`},
+		{"GET /v1/tenants/{tenant}/replays", "replay", 200, ""},
+		{"GET " + job, "replay", 200, ""},
+		{"POST " + job + "/cancel", "replay", 200, ""},
+		{"GET /v1/tenants/{tenant}/dead-letters/analysis", "read", 200, ""},
 		{"POST /v1/keys", "admin" + forAll, 201, `{"name":"a","tenant":"acme","scopes":["read"]}`},
 		{"GET /v1/keys", "admin" + forAll, 200, ""},
 		{"DELETE /v1/keys/{key}", "admin" + forAll, 204, ""},
@@ -80,10 +90,12 @@ func (o operation) answer(p hook.Principal) (status int, body string) {
 }
 
 // estate is what acme owns, one of each: an endpoint with the uid crm, an event
-// whose delivery to it failed once, and a key.
+// whose delivery to it failed once, another whose is dead, a replay job, and a key.
 type estate struct {
 	*bundle
 	delivery hook.DeliveryID
+	dead     hook.DeliveryID
+	job      hook.JobID
 	key      hook.KeyID
 }
 
@@ -94,17 +106,9 @@ func settle(t *testing.T) estate {
 	if _, _, err := e.registry.Create(t.Context(), "acme", registry.Fields{UID: new("crm"), URL: new("https://example.com/")}, ""); err != nil {
 		t.Fatalf("Create = %v", err)
 	}
-	accepted, err := e.acceptor.Accept(t.Context(), "acme", ingest.Request{Type: "a", Payload: []byte("1")})
-	if err != nil {
-		t.Fatalf("Accept = %v", err)
-	}
-	event, err := e.store.Event(t.Context(), accepted.ID)
-	if err != nil || len(event.Targets) != 1 {
-		t.Fatalf("Event = %+v, %v; want one for the endpoint", event, err)
-	}
-	failed := hook.QueuedDelivery(event, event.Targets[0])
-	e.delivery = failed.ID
-	e.fail(t, failed, hook.StateRetrying)
+	e.delivery = e.failed(t, hook.StateRetrying)
+	e.dead = e.failed(t, hook.StateDead)
+	e.job = e.bundle.job(t, "acme").ID
 	k, _, err := e.registry.CreateKey(t.Context(), "backend", "acme", []hook.Scope{hook.ScopeRead})
 	if err != nil {
 		t.Fatalf("CreateKey = %v", err)
@@ -113,11 +117,32 @@ func settle(t *testing.T) estate {
 	return e
 }
 
+// failed posts an event and returns its delivery, whose first attempt failed.
+func (e estate) failed(t *testing.T, state hook.State) hook.DeliveryID {
+	t.Helper()
+
+	accepted, err := e.acceptor.Accept(t.Context(), "acme", ingest.Request{Type: "a", Payload: []byte("1")})
+	if err != nil {
+		t.Fatalf("Accept = %v", err)
+	}
+	event, err := e.store.Event(t.Context(), accepted.ID)
+	if err != nil || len(event.Targets) != 1 {
+		t.Fatalf("Event = %+v, %v; want one for the endpoint", event, err)
+	}
+	d := hook.QueuedDelivery(event, event.Targets[0])
+	e.fail(t, d, state)
+	return d.ID
+}
+
 // path puts the ids of the estate where a route has its names.
 func (e estate) path(route string) string {
+	delivery := e.delivery
+	if strings.HasSuffix(route, "/discard") {
+		delivery = e.dead
+	}
 	path := strings.NewReplacer(
-		"{tenant}", "acme", "{endpoint}", string(e.delivery.Endpoint), "{event}", string(e.delivery.Event),
-		"{delivery}", e.delivery.String(), "{key}", string(e.key), "{file}", "no-such-file",
+		"{tenant}", "acme", "{endpoint}", string(delivery.Endpoint), "{event}", string(delivery.Event), "{delivery}", delivery.String(),
+		"{replay}", string(e.job), "{key}", string(e.key), "{file}", "no-such-file",
 	).Replace(route)
 	if strings.HasSuffix(route, "{endpoint}/deliveries") {
 		path += "?state=retrying"
@@ -195,6 +220,7 @@ func (e estate) strangers(event hook.EventID, endpoint hook.EndpointID) map[stri
 	}
 	return map[string][][2]string{
 		"{endpoint}": {{string(e.delivery.Endpoint), string(unknown.Endpoint)}, {"crm", "erp"}},
+		"{replay}":   {{string(e.job), "rpl_00000000000000000000000000"}, {string(e.job), "rpl_x"}},
 		"{event}":    {{string(e.delivery.Event), string(unknown.Event)}, {string(e.delivery.Event), "evt_x"}},
 		"{delivery}": {
 			{e.delivery.String(), unknown.String()},
@@ -270,7 +296,7 @@ func (e estate) inventory(t *testing.T) string {
 	for _, path := range []string{
 		endpoints, endpoints + "/crm", endpoints + "/crm/deliveries?state=retrying", eventsURL + "/" + string(e.delivery.Event),
 		eventsURL + "/" + string(e.delivery.Event) + "/deliveries", eventsURL + "/" + string(e.delivery.Event) + "/attempts",
-		"/v1/tenants/acme/deliveries/" + e.delivery.String(),
+		"/v1/tenants/acme/deliveries/" + e.delivery.String(), "/v1/tenants/acme/replays", "/v1/tenants/acme/replays/" + string(e.job),
 	} {
 		w := e.do(t, owner, "GET", path, "")
 		if w.Code != 200 {

@@ -17,6 +17,7 @@ import (
 	"surehook/internal/hook"
 	"surehook/internal/ingest"
 	"surehook/internal/registry"
+	"surehook/internal/replay"
 )
 
 // Acceptor accepts events.
@@ -38,6 +39,12 @@ func Events(a Acceptor, log *slog.Logger) http.Handler {
 	return serve(log, eventRoutes(&events{acceptor: a, log: log}))
 }
 
+// Replay returns the handler of the routes that choose past deliveries anew:
+// replays and their jobs, discarding, cancelling and the analysis of dead letters.
+func Replay(r *replay.Replayer, log *slog.Logger) http.Handler {
+	return serve(log, replayRoutes(&replays{replayer: r, log: log}))
+}
+
 // Manage returns the handler of all other routes: endpoints, reads and keys,
 // and the document of the API.
 func Manage(r *registry.Registry, t Tester, log *slog.Logger) http.Handler {
@@ -53,10 +60,10 @@ type Route struct {
 	Public     bool       // no key is needed
 }
 
-// Routes returns what Events and Manage serve together.
+// Routes returns what Events, Replay and Manage serve together.
 func Routes() []Route {
 	var all []Route
-	for _, r := range slices.Concat(eventRoutes(&events{}), manageRoutes(&manage{}), docsRoutes(docs{})) {
+	for _, r := range slices.Concat(eventRoutes(&events{}), replayRoutes(&replays{}), manageRoutes(&manage{}), docsRoutes(docs{})) {
 		all = append(all, r.Route)
 	}
 	return all
@@ -69,6 +76,9 @@ const (
 	endpointsPath = tenantPath + "/endpoints"
 	endpointPath  = endpointsPath + "/{endpoint}"
 	deliveryPath  = tenantPath + "/deliveries/{delivery}"
+	replaysPath   = tenantPath + "/replays"
+	replayPath    = replaysPath + "/{replay}"
+	analysisPath  = tenantPath + "/dead-letters/analysis"
 	keysPath      = "/v1/keys"
 	keyPath       = keysPath + "/{key}"
 	documentPath  = "/v1/openapi.yaml"
@@ -79,6 +89,23 @@ func eventRoutes(h *events) []route {
 	return []route{
 		{Route{Method: http.MethodPost, Path: eventsPath, Scope: hook.ScopeEventsWrite}, h.post},
 		{Route{Method: http.MethodPost, Path: eventsPath + "/batch", Scope: hook.ScopeEventsWrite}, h.postBatch},
+	}
+}
+
+func replayRoutes(h *replays) []route {
+	replay := func(method, path string, do action) route {
+		return route{Route{Method: method, Path: path, Scope: hook.ScopeReplay}, do}
+	}
+	return []route{
+		replay(http.MethodPost, deliveryPath+"/replay", h.replayDelivery),
+		replay(http.MethodPost, deliveryPath+"/discard", h.discardDelivery),
+		replay(http.MethodPost, deliveryPath+"/cancel", h.cancelDelivery),
+		replay(http.MethodPost, eventPath+"/replay", h.replayEvent),
+		replay(http.MethodPost, replaysPath, h.startJob),
+		replay(http.MethodGet, replaysPath, h.listJobs),
+		replay(http.MethodGet, replayPath, h.getJob),
+		replay(http.MethodPost, replayPath+"/cancel", h.cancelJob),
+		{Route{Method: http.MethodGet, Path: analysisPath, Scope: hook.ScopeRead}, h.analyse},
 	}
 }
 

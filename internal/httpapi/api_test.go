@@ -6,16 +6,19 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
+	"surehook/internal/aftermath"
 	"surehook/internal/egress"
 	"surehook/internal/hook"
 	"surehook/internal/httpapi"
 	"surehook/internal/ingest"
 	"surehook/internal/memory"
 	"surehook/internal/registry"
+	"surehook/internal/replay"
 )
 
 const endpoints = "/v1/tenants/acme/endpoints"
@@ -29,14 +32,19 @@ var (
 	nobody = hook.Principal{}
 )
 
+// chosen is the paths of httpapi.Replay.
+var chosen = regexp.MustCompile(`^/v1/tenants/[^/]+/(replays|dead-letters/|deliveries/[^/]+/|events/[^/]+/replay$)`)
+
 // bundle is the whole API over memory with a clock that tests move.
 type bundle struct {
 	store    *memory.Store
 	queue    *memory.Queue
 	asked    *memory.Attention
+	jobs     *memory.Jobs
 	registry *registry.Registry
 	acceptor httpapi.Acceptor
 	events   http.Handler
+	replays  http.Handler
 	manage   http.Handler
 	log      *bytes.Buffer
 	now      time.Time
@@ -49,6 +57,7 @@ func setup(tb testing.TB) *bundle {
 	now := func() time.Time { return b.now }
 	b.queue = memory.NewQueue(now)
 	b.asked = memory.NewAttention(now)
+	b.jobs = memory.NewJobs(now)
 	directory, err := ingest.NewDirectory(b.store)
 	if err != nil {
 		tb.Fatalf("NewDirectory = %v", err)
@@ -63,6 +72,10 @@ func setup(tb testing.TB) *bundle {
 	b.acceptor = acceptor
 	log := slog.New(slog.NewJSONHandler(b.log, nil))
 	b.events = httpapi.Events(acceptor, log)
+	b.replays = httpapi.Replay(&replay.Replayer{
+		Store: b.store, Index: b.store, Endpoints: b.store, Jobs: b.store, Queue: b.queue, JobQueue: b.jobs,
+		Aftermath: aftermath.Aftermath{Store: b.store}, Log: log, Now: now, NewID: hook.NewJobID,
+	}, log)
 	b.manage = httpapi.Manage(b.registry, acceptor, log)
 	return b
 }
@@ -91,13 +104,20 @@ func (b *bundle) ask(
 		name, value, _ := strings.Cut(h, ": ")
 		r.Header.Add(name, value)
 	}
-	handler := b.manage
-	if path := r.URL.Path; method == http.MethodPost && (strings.HasSuffix(path, "/events") || strings.HasSuffix(path, "/events/batch")) {
-		handler = b.events
-	}
 	w := httptest.NewRecorder()
-	handler.ServeHTTP(w, r)
+	b.handler(method, r.URL.Path).ServeHTTP(w, r)
 	return r, w
+}
+
+// handler returns the one that serves the path.
+func (b *bundle) handler(method, path string) http.Handler {
+	switch {
+	case method == http.MethodPost && (strings.HasSuffix(path, "/events") || strings.HasSuffix(path, "/events/batch")):
+		return b.events
+	case chosen.MatchString(path):
+		return b.replays
+	}
+	return b.manage
 }
 
 // get is do for a request that must succeed with the status, decoded.

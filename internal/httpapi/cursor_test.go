@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"surehook/internal/hook"
+	"surehook/internal/replay"
 )
 
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
@@ -52,6 +53,9 @@ func lists(t *testing.T, b *bundle) map[string]list {
 			get[object](t, b, admin, 201, "POST", "/v1/keys", fmt.Sprintf(`{"name":"a","tenant":%q,"scopes":["read"]}`, tenant))
 		}
 		add("endpoints", "/endpoints", "endpoints\x00"+string(tenant))
+		b.job(t, tenant)
+		b.job(t, tenant)
+		add("replays", "/replays", "replays\x00"+string(tenant))
 		for i := range 4 {
 			posted := idOf(t, get[object](t, b, caller, 202, "POST", at+"/events", `{"type":"a","payload":1}`))
 			event, err := b.store.Event(t.Context(), hook.EventID(posted))
@@ -91,11 +95,32 @@ func (b *bundle) fail(t *testing.T, d hook.Delivery, state hook.State) {
 	t.Helper()
 
 	d.State, d.Attempts, d.NextAttemptAt = state, 1, b.now.Add(time.Minute)
+	if state == hook.StateDead {
+		d.Reason, d.NextAttemptAt = hook.ReasonExhausted, time.Time{}
+	}
 	d.Last = hook.Outcome{Class: hook.ClassTimeout, Error: "no answer", Duration: time.Second}
 	attempt := &hook.Attempt{Delivery: d.ID, Number: 1, Trigger: hook.TriggerEvent, StartedAt: b.now, NextAttemptAt: d.NextAttemptAt, Outcome: d.Last}
 	if err := b.store.SaveDelivery(t.Context(), d, attempt); err != nil {
 		t.Fatalf("SaveDelivery = %v", err)
 	}
+}
+
+// job makes a replay job that is running.
+func (b *bundle) job(t *testing.T, tenant hook.TenantID) replay.Job {
+	t.Helper()
+
+	id, err := hook.NewJobID()
+	if err != nil {
+		t.Fatalf("NewJobID = %v", err)
+	}
+	j := replay.Job{
+		ID: id, Tenant: tenant, Filter: replay.Filter{State: hook.StateDead, To: b.now}, Rate: 50, State: replay.JobRunning, By: "key_owner",
+		CreatedAt: b.now, UpdatedAt: b.now, ExpiresAt: b.now.Add(replay.KeepJobs), Selects: true,
+	}
+	if err := b.store.SaveJob(t.Context(), j); err != nil {
+		t.Fatalf("SaveJob = %v", err)
+	}
+	return j
 }
 
 // TestCursors checks of every list that it takes the cursor it returned and no other.

@@ -31,9 +31,9 @@ func decode(c *call, limit int64, v any) error {
 	return unmarshal(body, v)
 }
 
-// decodeOptional is decode for a body that may be left out.
-func decodeOptional(c *call, limit int64, v any) error {
-	body, err := read(c, limit)
+// decodeOptional is decode for a body of at most maxBody that may be left out.
+func decodeOptional(c *call, v any) error {
+	body, err := read(c, maxBody)
 	if err != nil || len(body) == 0 {
 		return err
 	}

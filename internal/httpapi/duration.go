@@ -6,7 +6,11 @@ import (
 	"surehook/internal/hook"
 )
 
-const durationForm = `must be a duration with units, such as "90s" or "24h"`
+// What is said of texts that are neither.
+const (
+	durationForm = `must be a duration with units, such as "90s" or "24h"`
+	stampForm    = `must be a time such as "2026-11-21T09:30:00Z"`
+)
 
 // duration is a time.Duration in JSON: a string with units such as "1m30s", in
 // the grammar of time.ParseDuration.
@@ -27,8 +31,20 @@ func (d *duration) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// stamp is a time in JSON: RFC 3339 in UTC with milliseconds.
+// stamp is a time in JSON: RFC 3339, written in UTC with milliseconds.
 type stamp time.Time
+
+// UnmarshalText reads any time of RFC 3339. What is finer than a millisecond is cut off.
+func (s *stamp) UnmarshalText(text []byte) error {
+	var t time.Time
+	err := t.UnmarshalText(text)
+	t = t.UTC().Truncate(time.Millisecond)
+	if err != nil || t.Year() < 1970 || t.Year() > 9999 { // in UTC a year may have left the form
+		return wrong(stampForm)
+	}
+	*s = stamp(t)
+	return nil
+}
 
 // MarshalText writes the time.
 func (s stamp) MarshalText() ([]byte, error) {

@@ -120,7 +120,7 @@ func (h *manage) standing(
 
 func (h *manage) rotateSecret(ctx context.Context, c *call) (reply, error) {
 	var body rotateBody
-	if err := decodeOptional(c, maxBody, &body); err != nil {
+	if err := decodeOptional(c, &body); err != nil {
 		return reply{}, err
 	}
 	secret, err := given("secret", body.Secret)
@@ -140,7 +140,7 @@ func (h *manage) rotateSecret(ctx context.Context, c *call) (reply, error) {
 
 func (h *manage) testEndpoint(ctx context.Context, c *call) (reply, error) {
 	var body testBody
-	if err := decodeOptional(c, maxBody, &body); err != nil {
+	if err := decodeOptional(c, &body); err != nil {
 		return reply{}, err
 	}
 	eventType, err := given("event_type", body.EventType)

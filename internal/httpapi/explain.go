@@ -46,6 +46,8 @@ func complaint(e *json.SemanticError) string {
 		return "is not a known field"
 	case e.GoType == reflect.TypeFor[duration]():
 		return durationForm
+	case e.GoType == reflect.TypeFor[stamp]():
+		return stampForm
 	case e.GoType == nil:
 		return "is not of the right type"
 	}
@@ -58,6 +60,8 @@ func article(k reflect.Kind) string {
 		return "a string"
 	case reflect.Slice:
 		return "an array"
+	case reflect.Bool:
+		return "true or false"
 	case reflect.Int:
 		return "a whole number"
 	case reflect.Float64:

@@ -20,6 +20,10 @@ func Bodies() map[string]reflect.Type {
 		"RotateRequest":  reflect.TypeFor[rotateBody](),
 		"TestRequest":    reflect.TypeFor[testBody](),
 		"KeyCreate":      reflect.TypeFor[keyBody](),
+		"ReplayRequest":  reflect.TypeFor[replayBody](),
+		"DiscardRequest": reflect.TypeFor[noteBody](),
+		"CancelRequest":  reflect.TypeFor[noteBody](),
+		"ReplayStart":    reflect.TypeFor[jobBody](),
 	}
 }
 
@@ -44,6 +48,13 @@ func Views() map[string]reflect.Type {
 		"AttemptList":        reflect.TypeFor[listView[attemptView]](),
 		"KeyWithText":        reflect.TypeFor[newKeyView](),
 		"KeyList":            reflect.TypeFor[listView[keyView]](),
+		"EventReplay":        reflect.TypeFor[replayedView](),
+		"NotReplayed":        reflect.TypeFor[notReplayedView](),
+		"Replay":             reflect.TypeFor[jobView](),
+		"ReplayProgress":     reflect.TypeFor[progressView](),
+		"ReplayList":         reflect.TypeFor[listView[jobView]](),
+		"ReplayPreview":      reflect.TypeFor[previewView](),
+		"DeadLetterAnalysis": reflect.TypeFor[analysisView](),
 		"Problem":            reflect.TypeFor[problem](),
 	}
 }

@@ -29,6 +29,11 @@ type deliveryView struct {
 	UpdatedAt     stamp           `json:"updated_at"`
 	NextAttemptAt stamp           `json:"next_attempt_at,omitzero"`
 	Last          *outcomeView    `json:"last,omitzero"`
+	ReplayedAs    hook.DeliveryID `json:"replayed_as,omitzero"`
+	ReplayedAt    stamp           `json:"replayed_at,omitzero"`
+	Replay        hook.JobID      `json:"replay_id,omitzero"`
+	By            hook.KeyID      `json:"by,omitzero"`
+	Note          string          `json:"note,omitzero"`
 }
 
 type outcomeView struct {
@@ -83,6 +88,13 @@ func viewDelivery(d hook.Delivery) deliveryView {
 		CreatedAt:     stamp(d.CreatedAt),
 		UpdatedAt:     stamp(d.UpdatedAt),
 		NextAttemptAt: stamp(d.NextAttemptAt),
+		ReplayedAt:    stamp(d.Replayed.At),
+		Replay:        d.Job,
+		By:            d.By,
+		Note:          d.Note,
+	}
+	if d.Replayed.Generation != 0 {
+		v.ReplayedAs = d.Successor()
 	}
 	if d.Attempts > 0 {
 		last := viewOutcome(d.Last)

@@ -10,6 +10,7 @@ import (
 
 	"surehook/internal/hook"
 	"surehook/internal/httpapi"
+	"surehook/internal/replay"
 )
 
 // try makes a request, and does not hold it to the contract.
@@ -154,6 +155,50 @@ func FuzzSmallBody(f *testing.F) {
 	})
 }
 
+// FuzzReplayBody gives a body to the routes that choose deliveries anew. None
+// breaks, and a job is only ever made with a filter and a rate that it may have.
+func FuzzReplayBody(f *testing.F) {
+	for _, seed := range []string{
+		``, `{}`, `null`, `{"force":true}`, `{"force":"yes"}`, `{"force":null}`, `{"reason":"a\nb"}`, `{"reason":"gone"}`, `{"filter":null}`,
+		`{"filter":{}}`, `{"filter":{},"dry_run":true}`, `{"filter":{},"rate_per_second":0}`, `{"filter":{},"rate_per_second":1e309}`,
+		`{"filter":{"endpoint":"crm","state":"delivered","event_types":["order.*","*"],"from":"2026-11-20T00:00:00Z","to":"2026-11-21T00:00:00+01:00"}}`,
+		`{"filter":{"state":"queued"}}`, `{"filter":{"endpoint":"../crm"}}`, `{"filter":{"event_types":[]}}`, `{"filter":{"event_types":["a b"]}}`,
+		`{"filter":{"from":"0000-01-01T00:00:00+23:59"}}`, `{"filter":{"from":"9999-12-31T23:59:59-23:59"}}`, `{"filter":{"to":"2026-11-21"}}`,
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, body string) {
+		b := setup(t)
+		b.try(t, owner, "POST", endpoints, `{"url":"https://example.com/","uid":"crm"}`)
+		b.try(t, owner, "POST", eventsURL, `{"type":"a","payload":1,"idempotency_key":"k"}`)
+		event, err := b.store.Event(t.Context(), hook.KeyedEventID("acme", "k"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		delivery := "/v1/tenants/acme/deliveries/" + hook.QueuedDelivery(event, event.Targets[0]).ID.String()
+		for _, target := range []string{
+			delivery + "/replay", delivery + "/discard", delivery + "/cancel", eventsURL + "/" + string(event.ID) + "/replay", "/v1/tenants/acme/replays",
+		} {
+			w := b.try(t, owner, "POST", target, body)
+			if w.Code >= 300 && w.Code != 400 && w.Code != 404 && w.Code != 409 && w.Code != 413 || !json.Valid(w.Body.Bytes()) {
+				t.Errorf("POST %s %q = %d %s", target, body, w.Code, w.Body)
+			}
+		}
+		jobs, err := b.store.Jobs(t.Context(), "acme", "", 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, j := range jobs {
+			if j.Rate < replay.MinRate || j.Rate > replay.MaxRate || j.Filter.State == hook.StateQueued || len(j.Filter.Types) > replay.MaxTypes {
+				t.Errorf("POST %q made the job %+v", body, j)
+			}
+			if w := b.try(t, owner, "GET", "/v1/tenants/acme/replays/"+string(j.ID), ""); w.Code != 200 {
+				t.Errorf("GET of the job of %q = %d %s", body, w.Code, w.Body)
+			}
+		}
+	})
+}
+
 // FuzzQuery gives every list the same query. A list shows at most as much as it
 // may, and takes no cursor that it did not return.
 func FuzzQuery(f *testing.F) {
@@ -170,11 +215,11 @@ func FuzzQuery(f *testing.F) {
 		b.try(t, owner, "POST", eventsURL, `{"type":"a","payload":1,"idempotency_key":"k"}`)
 		event := eventsURL + "/" + string(hook.KeyedEventID("acme", "k"))
 		values, malformed := url.ParseQuery(query)
-		for _, path := range []string{endpoints, endpoints + "/crm/deliveries", event + "/deliveries", event + "/attempts", "/v1/keys"} {
+		for _, path := range []string{endpoints, endpoints + "/crm/deliveries", event + "/deliveries", event + "/attempts", "/v1/keys", "/v1/tenants/acme/replays"} {
 			r := httptest.NewRequestWithContext(httpapi.WithPrincipal(t.Context(), admin), http.MethodGet, path, nil)
 			r.URL.RawQuery = query
 			w := httptest.NewRecorder()
-			b.manage.ServeHTTP(w, r)
+			b.handler(http.MethodGet, path).ServeHTTP(w, r)
 			if w.Code != 200 && w.Code != 400 || !json.Valid(w.Body.Bytes()) {
 				t.Fatalf("GET %s?%q = %d %s", path, query, w.Code, w.Body)
 			}

@@ -157,6 +157,75 @@ func TestLimits_events(t *testing.T) {
 	}
 }
 
+// TestLimits_replays is the same for what chooses deliveries anew.
+func TestLimits_replays(t *testing.T) {
+	t.Parallel()
+
+	job := func(member string) string { return `{"filter":{},"dry_run":true,` + member + `}` }
+	filter := func(member string) string { return `{"dry_run":true,"filter":{` + member + `}}` }
+	types := func(n int) string {
+		return filter(`"event_types":[` + strings.TrimSuffix(strings.Repeat(`"a",`, n), ",") + `]`)
+	}
+	note := func(n int) string { return `{"reason":"` + strings.Repeat("n", n) + `"}` }
+	const (
+		rate     = "must be 0.1 to 500"
+		someText = "must be at most 200 bytes of text on one line"
+		aTime    = `must be a time such as "2026-11-21T09:30:00Z"`
+		hours    = "must be 1 to 336"
+	)
+	tests := []struct {
+		name, method, target, at, past string
+		want                           string
+	}{
+		{"the highest rate", "POST", replaysURL, job(`"rate_per_second":500`), job(`"rate_per_second":500.1`), invalid("rate_per_second", rate)},
+		{"the lowest rate", "POST", replaysURL, job(`"rate_per_second":0.1`), job(`"rate_per_second":0.09`), invalid("rate_per_second", rate)},
+		{"no rate at all", "POST", replaysURL, `{"filter":{},"dry_run":true}`, job(`"rate_per_second":0`), invalid("rate_per_second", rate)},
+		{"20 types", "POST", replaysURL, types(20), types(21), invalid("filter.event_types", "must name at most 20 types")},
+		{"a type", "POST", replaysURL, types(1), types(0), invalid("filter.event_types", "must not be empty")},
+		{"the state of a filter", "POST", replaysURL, filter(`"state":"discarded"`), filter(`"state":"retrying"`), invalid("filter.state", "must be one of dead, parked, delivered, discarded")},
+		{"an unknown state", "POST", replaysURL, filter(`"state":"parked"`), filter(`"state":""`), invalid("filter.state", "must be one of dead, parked, delivered, discarded")},
+		{"an endpoint", "POST", replaysURL, filter(`"endpoint":"crm"`), filter(`"endpoint":""`), invalid("filter.endpoint", "must not be empty")},
+		{"an endpoint there is", "POST", replaysURL, filter(`"endpoint":"crm"`), filter(`"endpoint":"erp"`), invalid("filter.endpoint", "is no endpoint of this tenant")},
+		{"a filter", "POST", replaysURL, `{"filter":{},"dry_run":true}`, `{"dry_run":true}`, invalid("filter", "is missing")},
+		{
+			"a time range", "POST", replaysURL, filter(`"from":"2026-11-21T09:29:59.999Z"`), filter(`"from":"2026-11-21T09:30:00.000Z"`),
+			invalid("filter.from", "must be in the past"),
+		},
+		{"a time", "POST", replaysURL, filter(`"from":"2026-11-20T00:00:00+01:00"`), filter(`"from":"2026-11-20"`), invalid("filter.from", aTime)},
+		{"a time as text", "POST", replaysURL, filter(`"to":"2026-11-20T00:00:00.5Z"`), filter(`"to":1`), invalid("filter.to", aTime)},
+		{"the earliest time", "POST", replaysURL, filter(`"from":"1970-01-01T00:00:00Z"`), filter(`"from":"1970-01-01T00:00:00+00:01"`), invalid("filter.from", aTime)},
+		{"the latest time", "POST", replaysURL, filter(`"to":"9999-12-31T23:59:59Z"`), filter(`"to":"9999-12-31T23:59:59-00:01"`), invalid("filter.to", aTime)},
+		{"whether it is a dry run", "POST", replaysURL, `{"filter":{},"dry_run":true}`, `{"filter":{},"dry_run":"true"}`, invalid("dry_run", "must be true or false")},
+		{"a note of 200", "POST", "{discard}", note(200), note(201), invalid("reason", someText)},
+		{"a note in one line", "POST", "{discard}", `{"reason":"a b"}`, `{"reason":"a\nb"}`, invalid("reason", someText)},
+		{"the most hours", "GET", analysisURL + "?hours=", "336", "337", invalid("hours", hours)},
+		{"the fewest hours", "GET", analysisURL + "?hours=", "1", "0", invalid("hours", hours)},
+		{"a number of hours", "GET", analysisURL + "?hours=", "24", "a", invalid("hours", hours)},
+		{"a parameter that there is", "GET", analysisURL + "?", "hours=1", "days=1", invalid("days", "is not a known parameter")},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			e := settle(t)
+			do := func(given string) (status int, body string) {
+				target := strings.Replace(tt.target, "{discard}", deliveriesURL+e.dead.String()+"/discard", 1)
+				if tt.method == "GET" {
+					target, given = target+given, ""
+				}
+				w := e.do(t, owner, tt.method, target, given)
+				return w.Code, w.Body.String()
+			}
+			if status, body := do(tt.past); status != 400 || body != tt.want {
+				t.Errorf("%s %.100s = %d %s; want 400 %s past the bound", tt.method, tt.past, status, body, tt.want)
+			}
+			if status, body := do(tt.at); status != 200 {
+				t.Errorf("%s %.100s = %d %s; want 200 at the bound", tt.method, tt.at, status, body)
+			}
+		})
+	}
+}
+
 // TestLimits_payloadInBatch checks that a batch bounds each payload for itself:
 // the one that is too large is refused and its neighbor is not.
 func TestLimits_payloadInBatch(t *testing.T) {

@@ -56,7 +56,7 @@ func statusOf(c hook.Code) int {
 		return http.StatusForbidden
 	case hook.CodeNotFound:
 		return http.StatusNotFound
-	case hook.CodeConflict:
+	case hook.CodeConflict, hook.CodeInProgress, hook.CodeReplayed:
 		return http.StatusConflict
 	case hook.CodeThrottled:
 		return http.StatusTooManyRequests

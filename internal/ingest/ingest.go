@@ -87,6 +87,26 @@ func (a *Acceptor) AcceptFor(ctx context.Context, e hook.Endpoint, eventType str
 	return result, result.Err
 }
 
+// ourKeys begins the idempotency keys of events of ours. No caller's key has a space.
+const ourKeys = "surehook "
+
+// AcceptOurs accepts an event of ours for the tenant's endpoints that subscribe
+// to its type, once per key. Without any there is no event, and the result is zero.
+func (a *Acceptor) AcceptOurs(
+	ctx context.Context, tenant hook.TenantID, eventType string, payload []byte, key string,
+) (Result, error) {
+	endpoints, err := a.Directory.endpoints(ctx, tenant)
+	if err != nil {
+		return Result{}, fmt.Errorf("find endpoints of tenant %s: %w", tenant, err)
+	}
+	p := a.newPost(tenant, Request{Type: eventType, Payload: payload, IdempotencyKey: ourKeys + key}, a.Now())
+	if p.event.Targets = targets(endpoints, eventType); len(p.event.Targets) == 0 {
+		return Result{}, nil
+	}
+	result := a.finish(ctx, []post{p})[0]
+	return result, result.Err
+}
+
 // post is one request on its way through: the event to be stored, then the
 // event as it is stored.
 type post struct {

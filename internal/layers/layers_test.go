@@ -18,11 +18,11 @@ func TestLayers(t *testing.T) {
 		bad             []string
 	}{
 		{
-			"rules", "./internal/names ./internal/hook ./internal/retry ./internal/circuit ./internal/sign ./internal/gate", "rules know no cloud and no client",
+			"rules", "./internal/names ./internal/hook ./internal/retry ./internal/circuit ./internal/latency ./internal/stats ./internal/review ./internal/metric ./internal/analysis ./internal/sign ./internal/gate", "rules know no cloud and no client",
 			[]string{"github.com/aws/", module + "/internal/aws/", module + "/internal/memory"},
 		},
 		{
-			"use cases", "./internal/ingest ./internal/deliver ./internal/breaker ./internal/registry ./internal/authorize", "use cases declare ports",
+			"use cases", "./internal/ingest ./internal/deliver ./internal/replay ./internal/aftermath ./internal/breaker ./internal/registry ./internal/authorize", "use cases declare ports",
 			[]string{"github.com/aws/", module + "/internal/aws/", module + "/internal/memory", module + "/internal/httpapi"},
 		},
 		{

@@ -2,9 +2,7 @@ package memory
 
 import (
 	"context"
-	"slices"
-	"strconv"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"surehook/internal/gate"
@@ -20,11 +18,8 @@ type Attention struct {
 	// Visibility is how long a received message is hidden; a minute at first.
 	Visibility time.Duration
 
-	now func() time.Time
-
-	mu    sync.Mutex
-	asked int
-	looks []*lookMessage // in the order they were asked for
+	now   func() time.Time
+	looks *line[hook.Look]
 }
 
 // LookMessage is a look that was received.
@@ -34,70 +29,46 @@ type LookMessage struct {
 	ReceiveCount int // this time included
 }
 
-type lookMessage struct {
-	LookMessage
-	visibleAt time.Time
-}
-
 // NewAttention returns an empty queue that lives by now.
 func NewAttention(now func() time.Time) *Attention {
-	return &Attention{Visibility: defaultVisibility, now: now}
+	return &Attention{Visibility: defaultVisibility, now: now, looks: newLine[hook.Look](now, new(atomic.Int64))}
 }
 
 // Ask keeps the look, to be received after the delay, which is rounded up to
 // whole seconds and cut to 15 minutes.
 func (a *Attention) Ask(_ context.Context, look hook.Look, delay time.Duration) error {
-	delay = min(max(delay, 0), hook.MaxQueueDelay)
-	a.mu.Lock()
-	defer a.mu.Unlock()
-
-	a.asked++
-	a.looks = append(a.looks, &lookMessage{
-		LookMessage: LookMessage{ID: strconv.Itoa(a.asked), Look: look},
-		visibleAt:   a.now().Add((delay + time.Second - 1).Truncate(time.Second)),
-	})
+	a.looks.put(look.Endpoint, look, a.now().Add(queueDelay(delay)))
 	return nil
 }
 
-// Receive returns at most limit looks that are visible now, in the order they
-// were asked for, and hides them for Visibility.
+// Receive returns at most limit looks that are visible now, in the order in
+// which they became so, and hides them for Visibility.
 func (a *Attention) Receive(limit int) []LookMessage {
-	a.mu.Lock()
-	defer a.mu.Unlock()
+	return lookMessages(a.looks.receive(limit, a.Visibility, false))
+}
 
-	now := a.now()
-	var received []LookMessage
-	for _, m := range a.looks {
-		if len(received) == limit {
-			break
-		}
-		if !now.Before(m.visibleAt) {
-			m.visibleAt = now.Add(a.Visibility)
-			m.ReceiveCount++
-			received = append(received, m.LookMessage)
-		}
-	}
-	return received
+// Await is Receive, but waits until there is a look; none when ctx ends before.
+// It is for those who live by the real time.
+func (a *Attention) Await(ctx context.Context, limit int) []LookMessage {
+	return lookMessages(a.looks.await(ctx, limit, a.Visibility, false))
 }
 
 // Delete removes the look, if it is there.
-func (a *Attention) Delete(id string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-
-	a.looks = slices.DeleteFunc(a.looks, func(m *lookMessage) bool { return m.ID == id })
-}
+func (a *Attention) Delete(id string) { a.looks.delete(id) }
 
 // Next returns the time at which the first look is or becomes visible; ok is
 // false if there is none.
-func (a *Attention) Next() (at time.Time, ok bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
+func (a *Attention) Next() (at time.Time, ok bool) { return a.looks.next() }
 
-	for _, m := range a.looks {
-		if !ok || m.visibleAt.Before(at) {
-			at, ok = m.visibleAt, true
-		}
+func lookMessages(entries []entry[hook.Look]) []LookMessage {
+	var all []LookMessage
+	for _, e := range entries {
+		all = append(all, LookMessage{ID: e.id, Look: e.value, ReceiveCount: e.received})
 	}
-	return at, ok
+	return all
+}
+
+// queueDelay is how long SQS holds a message back that is to be held back so long.
+func queueDelay(delay time.Duration) time.Duration {
+	return wholeSeconds(min(max(delay, 0), hook.MaxQueueDelay))
 }

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"surehook/internal/hook"
 	"surehook/internal/memory"
 	"surehook/internal/porttest"
@@ -42,11 +44,7 @@ func TestQueue(t *testing.T) {
 func takeAll(q *memory.Queue, lane hook.Lane) ([]porttest.Message, error) {
 	var taken []porttest.Message
 	for _, m := range q.Receive(lane, 10) {
-		body, err := m.Token.Encode()
-		if err != nil {
-			return nil, err
-		}
-		taken = append(taken, porttest.Message{Body: body, Group: string(m.Group)})
+		taken = append(taken, porttest.Message{Body: m.Body, Group: string(m.Group)})
 		q.Delete(m.ID)
 	}
 	return taken, nil
@@ -97,5 +95,51 @@ func TestQueue_Receive_KeepsToItsLimitAndOrder(t *testing.T) {
 	got := q.Receive(hook.LaneRetry, 2)
 	if len(got) != 2 || got[0].Token != tokens[0] || got[1].Token != tokens[1] {
 		t.Errorf("Receive(retry, 2) = %v; want the first two of %v", got, tokens)
+	}
+}
+
+func TestQueue_Receive_OfAFairQueueLetsQuietGroupsGoFirst(t *testing.T) {
+	t.Parallel()
+
+	for _, fair := range []bool{true, false} {
+		clock := porttest.FakeClock()
+		q := memory.NewQueue(clock.Now)
+		q.Fair = fair
+		send(t, q, tokensOf("ep_noisy", 1000), 0)
+		if got := q.Receive(hook.LaneLive, 29); len(got) != 29 {
+			t.Fatalf("Receive(live, 29) = %d messages; want 29", len(got))
+		}
+		send(t, q, tokensOf("ep_quiet", 3), 0)
+		got := q.Receive(hook.LaneLive, 10)
+		want := map[hook.EndpointID]int{"ep_noisy": 10}
+		if fair { // with the first the noisy one has 30 in flight
+			want = map[hook.EndpointID]int{"ep_noisy": 7, "ep_quiet": 3}
+		}
+		groups := make(map[hook.EndpointID]int)
+		for _, m := range got {
+			groups[m.Group]++
+		}
+		if diff := cmp.Diff(want, groups); diff != "" || got[0].Group != "ep_noisy" {
+			t.Errorf("Receive(live) of a queue with Fair %t, by group (-want +got):\n%s", fair, diff)
+		}
+
+		// What is in flight no more makes no noise.
+		clock.Pass(t.Context(), q.Visibility)
+		send(t, q, tokensOf("ep_other", 1), 0)
+		if got := q.Receive(hook.LaneLive, 20); got[0].Group != "ep_noisy" || got[19].Group != "ep_noisy" {
+			t.Errorf("Receive(live) a minute later = %v; want the noisy group again", got)
+		}
+	}
+}
+
+func TestQueue_Send_ToNoLaneIsOurFault(t *testing.T) {
+	t.Parallel()
+
+	q := memory.NewQueue(porttest.FakeClock().Now)
+	for _, lane := range []hook.Lane{0, hook.LaneReplay + 1} {
+		errs := q.Send(t.Context(), lane, tokensOf("ep_1", 2), 0)
+		if len(errs) != 2 || hook.CodeOf(errs[0]) != hook.CodeInternal || hook.CodeOf(errs[1]) != hook.CodeInternal {
+			t.Errorf("Send(%s, 2 tokens) = %v; want two internal errors", lane, errs)
+		}
 	}
 }

@@ -3,8 +3,9 @@ package memory
 import (
 	"cmp"
 	"context"
-	"slices"
+	"fmt"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -21,7 +22,8 @@ type Schedules struct {
 	now   func() time.Time
 
 	mu    sync.Mutex
-	plans map[string]Plan // by delivery and attempt; those that fired go when they are next looked at
+	plans *ordered[plan]  // by time
+	names map[string]plan // of plans
 }
 
 // Plan is a token and the time at which it comes to the retry lane.
@@ -30,9 +32,21 @@ type Plan struct {
 	At    time.Time
 }
 
+// plan is a Plan with the name that no other has.
+type plan struct {
+	Plan
+
+	name string
+}
+
 // NewSchedules returns schedules, none yet, that fire into q and live by now.
 func NewSchedules(q *Queue, now func() time.Time) *Schedules {
-	return &Schedules{queue: q, now: now, plans: make(map[string]Plan)}
+	return &Schedules{
+		queue: q,
+		now:   now,
+		plans: newOrdered(func(a, b plan) int { return cmp.Or(a.At.Compare(b.At), strings.Compare(a.name, b.name)) }),
+		names: make(map[string]plan),
+	}
 }
 
 // At puts the token on the retry lane at the time given, rounded up to a whole
@@ -44,11 +58,16 @@ func (s *Schedules) At(_ context.Context, token hook.Token, at time.Time) error 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	if plan, ok := s.plans[name]; ok && s.now().Before(plan.At) {
+	s.forget()
+	if _, ok := s.names[name]; ok {
 		return nil
 	}
-	s.plans[name] = Plan{Token: token, At: at}
-	s.queue.put(hook.LaneRetry, "", token, at)
+	if err := s.queue.put(hook.LaneRetry, "", token, at); err != nil {
+		return fmt.Errorf("schedule %s: %w", name, err)
+	}
+	p := plan{Plan{Token: token, At: at}, name}
+	s.names[name] = p
+	s.plans.add(p)
 	return nil
 }
 
@@ -57,17 +76,19 @@ func (s *Schedules) Plans() []Plan {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	now := s.now()
+	s.forget()
 	var plans []Plan
-	for name, plan := range s.plans {
-		if !now.Before(plan.At) {
-			delete(s.plans, name)
-			continue
-		}
-		plans = append(plans, plan)
+	for p := range s.plans.all() {
+		plans = append(plans, p.Plan)
 	}
-	slices.SortFunc(plans, func(a, b Plan) int {
-		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Token.Nonce, b.Token.Nonce))
-	})
 	return plans
+}
+
+// forget removes the schedules that have fired.
+func (s *Schedules) forget() {
+	now := s.now()
+	for p, ok := s.plans.first(); ok && !p.At.After(now); p, ok = s.plans.first() {
+		s.plans.remove(p)
+		delete(s.names, p.name)
+	}
 }

@@ -9,51 +9,69 @@ import (
 	"sync"
 	"time"
 
-	"surehook/internal/circuit"
+	"surehook/internal/aftermath"
+	"surehook/internal/breaker"
 	"surehook/internal/deliver"
 	"surehook/internal/gate"
 	"surehook/internal/hook"
+	"surehook/internal/replay"
+	"surehook/internal/stats"
+)
+
+var (
+	_ aftermath.Store = (*Store)(nil)
+	_ breaker.Store   = (*Store)(nil)
+	_ replay.Store    = (*Store)(nil)
+	_ replay.Index    = (*Store)(nil)
+	_ replay.Jobs     = (*Store)(nil)
 )
 
 // Store keeps endpoints, their circuits, limits and counts, events, deliveries,
-// attempts and API keys. It is safe for concurrent use. What it is given and
-// what it gives are copies; times are kept in UTC milliseconds, slots of a rate
-// limit as they are, times of removal in whole seconds. Nothing is removed when
-// its time comes.
+// attempts, replay jobs and API keys. It is safe for concurrent use, and no call
+// looks at more than it returns. What it is given and what it gives are copies;
+// times are kept in UTC milliseconds, slots of a rate limit as they are, times
+// of removal in whole seconds. Nothing is removed before Expire is called.
 type Store struct {
-	mu         sync.Mutex
-	events     map[hook.EventID]hook.Event
-	deliveries map[hook.DeliveryID]hook.Delivery
-	attempts   map[attemptID]hook.Attempt
-	tenants    map[hook.TenantID]*tenant
-	keys       map[hook.KeyID]hook.APIKey
-	circuits   map[hook.EndpointID]gate.Record
-	limits     map[hook.EndpointID]gate.Limits
-	counts     map[minute]circuit.Counts
-}
-
-type attemptID struct {
-	delivery hook.DeliveryID
-	number   int
+	mu        sync.Mutex
+	history   // events, deliveries, attempts
+	tenants   map[hook.TenantID]*tenant
+	keys      map[hook.KeyID]hook.APIKey
+	keyHashes map[string]hook.KeyID
+	circuits  map[hook.EndpointID]gate.Record
+	due       *ordered[gate.Record] // circuits by AttendAt, without those that have none
+	limits    map[hook.EndpointID]gate.Limits
+	counts    map[hook.EndpointID]minutes
+	hours     map[hook.EndpointID]map[time.Time]*stats.Counts // by the hour's start in UTC
+	active    map[time.Time]map[hook.Look]bool                // endpoints that something was counted for, by hour
+	notices   map[hook.EndpointID]map[string]hook.Notice      // by time and key
+	tallies   map[hook.JobID]*tally
 }
 
 // tenant is what a tenant has.
 type tenant struct {
 	version   int64 // changes of its endpoints, ever
 	endpoints map[hook.EndpointID]hook.Endpoint
+	uids      map[string]hook.EndpointID
+	jobs      *ordered[*replay.Job] // by id, which is by time
 }
 
 // NewStore returns an empty store.
 func NewStore() *Store {
 	return &Store{
-		events:     make(map[hook.EventID]hook.Event),
-		deliveries: make(map[hook.DeliveryID]hook.Delivery),
-		attempts:   make(map[attemptID]hook.Attempt),
-		tenants:    make(map[hook.TenantID]*tenant),
-		keys:       make(map[hook.KeyID]hook.APIKey),
-		circuits:   make(map[hook.EndpointID]gate.Record),
-		limits:     make(map[hook.EndpointID]gate.Limits),
-		counts:     make(map[minute]circuit.Counts),
+		history:   newHistory(),
+		tenants:   make(map[hook.TenantID]*tenant),
+		keys:      make(map[hook.KeyID]hook.APIKey),
+		keyHashes: make(map[string]hook.KeyID),
+		circuits:  make(map[hook.EndpointID]gate.Record),
+		due: newOrdered(func(a, b gate.Record) int {
+			return cmp.Or(a.AttendAt.Compare(b.AttendAt), strings.Compare(string(a.Endpoint), string(b.Endpoint)))
+		}),
+		limits:  make(map[hook.EndpointID]gate.Limits),
+		counts:  make(map[hook.EndpointID]minutes),
+		hours:   make(map[hook.EndpointID]map[time.Time]*stats.Counts),
+		active:  make(map[time.Time]map[hook.Look]bool),
+		notices: make(map[hook.EndpointID]map[string]hook.Notice),
+		tallies: make(map[hook.JobID]*tally),
 	}
 }
 
@@ -66,10 +84,10 @@ func (s *Store) PutEvent(ctx context.Context, e hook.Event) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	if _, ok := s.events[e.ID]; ok {
+	if _, ok := s.event(e.ID); ok {
 		return fmt.Errorf("%s: %w", op, hook.Conflict("the event exists already"))
 	}
-	s.events[e.ID] = copyEvent(e)
+	s.putEvent(storedEvent(e))
 	return nil
 }
 
@@ -82,14 +100,15 @@ func (s *Store) Event(ctx context.Context, id hook.EventID) (hook.Event, error) 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	e, ok := s.events[id]
+	e, ok := s.event(id)
 	if !ok {
 		return hook.Event{}, fmt.Errorf("%s: %w", op, hook.NotFound("event"))
 	}
 	return copyEvent(e), nil
 }
 
-// Load returns the events, endpoints, circuits and deliveries that the tokens name.
+// Load returns the events, endpoints, circuits and deliveries that the tokens
+// name, and with a delivery of a later generation the one before.
 func (s *Store) Load(ctx context.Context, tokens []hook.Token) (deliver.Snapshot, error) {
 	if err := available(ctx, "load tokens"); err != nil {
 		return deliver.Snapshot{}, err
@@ -104,7 +123,7 @@ func (s *Store) Load(ctx context.Context, tokens []hook.Token) (deliver.Snapshot
 		Deliveries: make(map[hook.DeliveryID]hook.Delivery),
 	}
 	for _, t := range tokens {
-		if e, ok := s.events[t.Delivery.Event]; ok {
+		if e, ok := s.event(t.Delivery.Event); ok {
 			snapshot.Events[e.ID] = copyEvent(e)
 		}
 		if e, ok := s.tenantOf(t.Tenant).endpoints[t.Delivery.Endpoint]; ok {
@@ -114,7 +133,12 @@ func (s *Store) Load(ctx context.Context, tokens []hook.Token) (deliver.Snapshot
 			snapshot.Circuits[r.Endpoint] = r
 		}
 		if d, ok := s.deliveries[t.Delivery]; ok {
-			snapshot.Deliveries[d.ID] = copyDelivery(d)
+			snapshot.Deliveries[d.ID] = copyDelivery(*d)
+		}
+		if before, ok := t.Delivery.Predecessor(); ok {
+			if d, ok := s.deliveries[before]; ok {
+				snapshot.Deliveries[d.ID] = copyDelivery(*d)
+			}
 		}
 	}
 	return snapshot, nil
@@ -128,21 +152,21 @@ func available(ctx context.Context, op string) error {
 	return nil
 }
 
-// compareDeliveries orders by endpoint and generation.
-func compareDeliveries(a, b hook.DeliveryID) int {
-	return cmp.Or(strings.Compare(string(a.Endpoint), string(b.Endpoint)), cmp.Compare(a.Generation, b.Generation))
-}
-
 // storedTime returns the time as it is kept: UTC milliseconds.
 func storedTime(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
 
 // storedExpiry returns the time of removal as it is kept: whole seconds.
 func storedExpiry(t time.Time) time.Time { return t.UTC().Truncate(time.Second) }
 
+// storedEvent returns the event as it is kept, a copy.
+func storedEvent(e hook.Event) hook.Event {
+	e.AcceptedAt = storedTime(e.AcceptedAt)
+	e.ExpiresAt = storedExpiry(e.ExpiresAt)
+	return copyEvent(e)
+}
+
 func copyEvent(e hook.Event) hook.Event {
 	e.Payload = slices.Clone(e.Payload)
 	e.Targets = slices.Clone(e.Targets)
-	e.AcceptedAt = storedTime(e.AcceptedAt)
-	e.ExpiresAt = storedExpiry(e.ExpiresAt)
 	return e
 }

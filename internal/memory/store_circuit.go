@@ -1,17 +1,15 @@
 package memory
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
-	"slices"
-	"strings"
 	"time"
 
 	"surehook/internal/circuit"
 	"surehook/internal/gate"
 	"surehook/internal/hook"
+	"surehook/internal/stats"
 )
 
 // Circuit returns the endpoint's record; gate.NewRecord if there is none.
@@ -38,7 +36,8 @@ func (s *Store) SaveCircuit(ctx context.Context, r gate.Record) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	if s.circuits[r.Endpoint].Version != r.Version {
+	stored := s.circuits[r.Endpoint]
+	if stored.Version != r.Version {
 		return fmt.Errorf("%s: %w", op, hook.Conflict("the circuit was changed meanwhile"))
 	}
 	r.Version++
@@ -46,6 +45,12 @@ func (s *Store) SaveCircuit(ctx context.Context, r gate.Record) error {
 		*at = storedTime(*at)
 	}
 	s.circuits[r.Endpoint] = r
+	if !stored.AttendAt.IsZero() {
+		s.due.remove(stored)
+	}
+	if !r.AttendAt.IsZero() {
+		s.due.add(r)
+	}
 	return nil
 }
 
@@ -58,35 +63,15 @@ func (s *Store) DueCircuits(ctx context.Context, now time.Time, limit int) ([]ho
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	var due []gate.Record
-	for _, r := range s.circuits {
-		if !r.AttendAt.IsZero() && !r.AttendAt.After(now) {
-			due = append(due, r)
-		}
-	}
-	slices.SortFunc(due, func(a, b gate.Record) int {
-		return cmp.Or(a.AttendAt.Compare(b.AttendAt), strings.Compare(string(a.Endpoint), string(b.Endpoint)))
-	})
 	var looks []hook.Look
-	for _, r := range due[:min(len(due), listLimit(limit))] {
+	for r := range s.due.all() {
+		if r.AttendAt.After(now) || len(looks) == listLimit(limit) {
+			break
+		}
 		looks = append(looks, hook.Look{Tenant: r.Tenant, Endpoint: r.Endpoint, Wave: r.Wave})
 	}
 	return looks, nil
 }
-
-// Parked returns parked deliveries of the endpoint, the oldest first, at most
-// limit (1 to 1000).
-func (s *Store) Parked(ctx context.Context, endpoint hook.EndpointID, limit int) ([]hook.Delivery, error) {
-	if err := available(ctx, "list parked deliveries of endpoint "+string(endpoint)); err != nil {
-		return nil, err
-	}
-	parked := s.find(func(d hook.Delivery) bool { return d.ID.Endpoint == endpoint && d.State == hook.StateParked })
-	slices.SortFunc(parked, func(a, b hook.Delivery) int { return strings.Compare(position(a), position(b)) })
-	return parked[:min(len(parked), listLimit(limit))], nil
-}
-
-// listLimit bounds how many are listed at once.
-func listLimit(limit int) int { return min(max(limit, 1), 1000) }
 
 // Limits returns what the endpoint has given out; the zero Limits if nothing was.
 func (s *Store) Limits(ctx context.Context, endpoint hook.EndpointID) (gate.Limits, error) {
@@ -125,16 +110,14 @@ func (s *Store) SaveLimits(ctx context.Context, endpoint hook.EndpointID, l gate
 	return nil
 }
 
-// minute is one minute of an endpoint.
-type minute struct {
-	endpoint hook.EndpointID
-	start    time.Time // UTC
-}
+// minutes are an endpoint's counts, by the minute's start in UTC.
+type minutes map[time.Time]circuit.Counts
 
-// Count adds to the counts of the minute that now is in and returns those of
-// the circuit.Window of whole minutes that ends with it.
+// Count adds to the counts of the hour, and of OK and Failed to those of the
+// minute, that now is in, and returns OK and Failed of the circuit.Window of
+// whole minutes that ends with it.
 func (s *Store) Count(
-	ctx context.Context, endpoint hook.EndpointID, add circuit.Counts, now time.Time,
+	ctx context.Context, tenant hook.TenantID, endpoint hook.EndpointID, add stats.Counts, now time.Time,
 ) (circuit.Counts, error) {
 	if err := available(ctx, "count attempts of endpoint "+string(endpoint)); err != nil {
 		return circuit.Counts{}, err
@@ -142,12 +125,18 @@ func (s *Store) Count(
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	at := minute{endpoint, now.UTC().Truncate(time.Minute)}
-	s.counts[at] = sum(s.counts[at], add)
+	all := s.counts[endpoint]
+	if all == nil {
+		all = make(minutes)
+		s.counts[endpoint] = all
+	}
+	at := now.UTC().Truncate(time.Minute)
+	all[at] = sum(all[at], circuit.Counts{OK: add.OK, Failed: add.Failed})
+	s.countHour(tenant, endpoint, add, now)
 	var window circuit.Counts
 	for range int(circuit.Window / time.Minute) {
-		window = sum(window, s.counts[at])
-		at.start = at.start.Add(-time.Minute)
+		window = sum(window, all[at])
+		at = at.Add(-time.Minute)
 	}
 	return window, nil
 }

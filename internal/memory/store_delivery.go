@@ -1,18 +1,12 @@
 package memory
 
 import (
-	"cmp"
 	"context"
-	"encoding/base64"
 	"fmt"
 	"slices"
-	"strings"
 
 	"surehook/internal/hook"
 )
-
-// maxPage bounds a page of DeliveriesByEndpoint.
-const maxPage = 100
 
 // Delivery returns the record; CodeNotFound if there is none.
 func (s *Store) Delivery(ctx context.Context, id hook.DeliveryID) (hook.Delivery, error) {
@@ -27,7 +21,26 @@ func (s *Store) Delivery(ctx context.Context, id hook.DeliveryID) (hook.Delivery
 	if !ok {
 		return hook.Delivery{}, fmt.Errorf("%s: %w", op, hook.NotFound("delivery"))
 	}
-	return copyDelivery(d), nil
+	return copyDelivery(*d), nil
+}
+
+// DeliveriesByID returns the records that there are, each once, in the order of the ids.
+func (s *Store) DeliveriesByID(ctx context.Context, ids []hook.DeliveryID) ([]hook.Delivery, error) {
+	if err := available(ctx, "read deliveries by id"); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	seen := make(map[hook.DeliveryID]bool, len(ids))
+	var found []hook.Delivery
+	for _, id := range ids {
+		if d, ok := s.deliveries[id]; ok && !seen[id] {
+			found = append(found, copyDelivery(*d))
+		}
+		seen[id] = true
+	}
+	return found, nil
 }
 
 // Deliveries returns the recorded deliveries of the event, all generations, in
@@ -36,8 +49,15 @@ func (s *Store) Deliveries(ctx context.Context, id hook.EventID) ([]hook.Deliver
 	if err := available(ctx, "list deliveries of event "+string(id)); err != nil {
 		return nil, err
 	}
-	found := s.find(func(d hook.Delivery) bool { return d.ID.Event == id })
-	slices.SortFunc(found, func(a, b hook.Delivery) int { return compareDeliveries(a.ID, b.ID) })
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	var found []hook.Delivery
+	if story := s.stories[id]; story != nil {
+		for _, d := range story.deliveries {
+			found = append(found, copyDelivery(*d))
+		}
+	}
 	return found, nil
 }
 
@@ -51,14 +71,11 @@ func (s *Store) Attempts(ctx context.Context, id hook.EventID) ([]hook.Attempt, 
 	defer s.mu.Unlock()
 
 	var found []hook.Attempt
-	for at, a := range s.attempts {
-		if at.delivery.Event == id {
+	if story := s.stories[id]; story != nil {
+		for _, a := range story.attempts {
 			found = append(found, copyAttempt(a))
 		}
 	}
-	slices.SortFunc(found, func(a, b hook.Attempt) int {
-		return cmp.Or(compareDeliveries(a.Delivery, b.Delivery), cmp.Compare(a.Number, b.Number))
-	})
 	return found, nil
 }
 
@@ -73,90 +90,46 @@ func (s *Store) SaveDelivery(ctx context.Context, d hook.Delivery, attempt *hook
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	if s.deliveries[d.ID].Version != d.Version {
+	var version int64
+	if stored, ok := s.deliveries[d.ID]; ok {
+		version = stored.Version
+	}
+	if version != d.Version {
 		return fmt.Errorf("%s: %w", op, hook.Conflict("the delivery was changed meanwhile"))
 	}
 	d.Version++
-	s.deliveries[d.ID] = copyDelivery(d)
+	kept := storedDelivery(d)
+	s.putDelivery(&kept)
 	if attempt != nil {
-		s.attempts[attemptID{attempt.Delivery, attempt.Number}] = copyAttempt(*attempt)
+		s.putAttempt(storedAttempt(*attempt))
 	}
 	return nil
 }
 
-// DeliveriesByEndpoint returns recorded deliveries of the endpoint in the
-// state, newest first, at most limit (1 to 100), after the cursor that an
-// earlier call returned (empty: from the newest; CodeInvalid if it is another
-// list's or none). next is empty at the end.
-func (s *Store) DeliveriesByEndpoint(
-	ctx context.Context, endpoint hook.EndpointID, state hook.State, cursor string, limit int,
-) (page []hook.Delivery, next string, err error) {
-	op := fmt.Sprintf("list %s deliveries of endpoint %s", state, endpoint)
-	if err := available(ctx, op); err != nil {
-		return nil, "", err
-	}
-	list := string(endpoint) + "#" + state.String() + "#"
-	after, err := openCursor(cursor, list)
-	if err != nil {
-		return nil, "", fmt.Errorf("%s: %w", op, err)
-	}
-	page = s.find(func(d hook.Delivery) bool {
-		return d.ID.Endpoint == endpoint && d.State == state && (cursor == "" || position(d) < after)
-	})
-	slices.SortFunc(page, func(a, b hook.Delivery) int { return strings.Compare(position(b), position(a)) })
-	limit = min(max(limit, 1), maxPage)
-	if len(page) > limit {
-		page = page[:limit]
-		next = base64.RawURLEncoding.EncodeToString([]byte(list + position(page[limit-1])))
-	}
-	return page, next, nil
-}
-
-// position sorts deliveries by their age.
-func position(d hook.Delivery) string {
-	return fmt.Sprintf("%020d#%s", d.CreatedAt.UnixMilli(), d.ID)
-}
-
-// openCursor returns the position after which a list goes on.
-func openCursor(cursor, list string) (string, error) {
-	if cursor == "" {
-		return "", nil
-	}
-	b, err := base64.RawURLEncoding.DecodeString(cursor)
-	after, ok := strings.CutPrefix(string(b), list)
-	if err != nil || !ok {
-		return "", hook.Invalid(hook.FieldError{Field: "cursor", Message: "is not a cursor of this list"})
-	}
-	return after, nil
-}
-
-// find returns copies of the deliveries that are wanted, in no order.
-func (s *Store) find(wanted func(hook.Delivery) bool) []hook.Delivery {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-
-	var found []hook.Delivery
-	for _, d := range s.deliveries {
-		if wanted(d) {
-			found = append(found, copyDelivery(d))
-		}
-	}
-	return found
-}
-
-func copyDelivery(d hook.Delivery) hook.Delivery {
+// storedDelivery returns the record as it is kept, a copy.
+func storedDelivery(d hook.Delivery) hook.Delivery {
 	d.CreatedAt = storedTime(d.CreatedAt)
 	d.UpdatedAt = storedTime(d.UpdatedAt)
 	d.NextAttemptAt = storedTime(d.NextAttemptAt)
 	d.ExpiresAt = storedExpiry(d.ExpiresAt)
+	d.Replayed.At = storedTime(d.Replayed.At)
+	return copyDelivery(d)
+}
+
+func copyDelivery(d hook.Delivery) hook.Delivery {
 	d.Last.Body = slices.Clone(d.Last.Body)
 	return d
 }
 
-func copyAttempt(a hook.Attempt) hook.Attempt {
+// storedAttempt returns the attempt as it is kept, a copy.
+func storedAttempt(a hook.Attempt) hook.Attempt {
 	a.StartedAt = storedTime(a.StartedAt)
 	a.NextAttemptAt = storedTime(a.NextAttemptAt)
 	a.ExpiresAt = storedExpiry(a.ExpiresAt)
+	return copyAttempt(a)
+}
+
+func copyAttempt(a hook.Attempt) hook.Attempt {
 	a.Outcome.Body = slices.Clone(a.Outcome.Body)
 	return a
 }

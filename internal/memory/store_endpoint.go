@@ -24,7 +24,7 @@ func (s *Store) CreateEndpoint(ctx context.Context, e hook.Endpoint) error {
 	if _, ok := t.endpoints[e.ID]; ok {
 		return fmt.Errorf("%s: %w", op, hook.Conflict("the endpoint exists already"))
 	}
-	if _, ok := t.byUID(e.UID); ok {
+	if _, ok := t.uids[e.UID]; ok && e.UID != "" {
 		return fmt.Errorf("%s: %w", op, hook.Conflict("uid "+e.UID+" is taken"))
 	}
 	if len(t.endpoints) >= hook.MaxEndpointsPerTenant {
@@ -32,6 +32,9 @@ func (s *Store) CreateEndpoint(ctx context.Context, e hook.Endpoint) error {
 	}
 	e.Version = 1
 	t.endpoints[e.ID] = copyEndpoint(e)
+	if e.UID != "" {
+		t.uids[e.UID] = e.ID
+	}
 	t.version++
 	return nil
 }
@@ -49,7 +52,10 @@ func (s *Store) UpdateEndpoint(ctx context.Context, e hook.Endpoint) error {
 // DeleteEndpoint removes the endpoint, frees its uid and changes the tenant's
 // version; CodeConflict if the stored version is not e.Version or its uid not e.UID.
 func (s *Store) DeleteEndpoint(ctx context.Context, e hook.Endpoint) error {
-	return s.change(ctx, "delete", e, func(t *tenant) { delete(t.endpoints, e.ID) })
+	return s.change(ctx, "delete", e, func(t *tenant) {
+		delete(t.endpoints, e.ID)
+		delete(t.uids, e.UID)
+	})
 }
 
 // change does what is to be done to a stored endpoint if it is the one that e was made from.
@@ -93,7 +99,10 @@ func (s *Store) Endpoint(ctx context.Context, id hook.TenantID, endpoint hook.En
 
 // EndpointByUID returns the endpoint with the alias; CodeNotFound if the tenant has none such.
 func (s *Store) EndpointByUID(ctx context.Context, id hook.TenantID, uid string) (hook.Endpoint, error) {
-	return s.endpoint(ctx, id, uid, func(t *tenant) (hook.Endpoint, bool) { return t.byUID(uid) })
+	return s.endpoint(ctx, id, uid, func(t *tenant) (hook.Endpoint, bool) {
+		e, ok := t.endpoints[t.uids[uid]]
+		return e, ok
+	})
 }
 
 func (s *Store) endpoint(
@@ -133,19 +142,14 @@ func (s *Store) Endpoints(ctx context.Context, id hook.TenantID) ([]hook.Endpoin
 func (s *Store) tenantOf(id hook.TenantID) *tenant {
 	t, ok := s.tenants[id]
 	if !ok {
-		t = &tenant{endpoints: make(map[hook.EndpointID]hook.Endpoint)}
+		t = &tenant{
+			endpoints: make(map[hook.EndpointID]hook.Endpoint),
+			uids:      make(map[string]hook.EndpointID),
+			jobs:      newOrdered(compareJobs),
+		}
 		s.tenants[id] = t
 	}
 	return t
-}
-
-func (t *tenant) byUID(uid string) (hook.Endpoint, bool) {
-	for _, e := range t.endpoints {
-		if uid != "" && e.UID == uid {
-			return e, true
-		}
-	}
-	return hook.Endpoint{}, false
 }
 
 func copyEndpoint(e hook.Endpoint) hook.Endpoint {

@@ -18,12 +18,13 @@ func (s *Store) PutKey(ctx context.Context, k hook.APIKey) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	for _, other := range s.keys {
-		if other.ID == k.ID || other.Hash == k.Hash {
-			return fmt.Errorf("%s: %w", op, hook.Conflict("the key exists already"))
-		}
+	_, sameID := s.keys[k.ID]
+	_, sameHash := s.keyHashes[k.Hash]
+	if sameID || sameHash {
+		return fmt.Errorf("%s: %w", op, hook.Conflict("the key exists already"))
 	}
 	s.keys[k.ID] = copyKey(k)
+	s.keyHashes[k.Hash] = k.ID
 	return nil
 }
 
@@ -52,10 +53,8 @@ func (s *Store) KeyByHash(ctx context.Context, hash string) (hook.APIKey, error)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	for _, k := range s.keys {
-		if k.Hash == hash {
-			return copyKey(k), nil
-		}
+	if id, ok := s.keyHashes[hash]; ok {
+		return copyKey(s.keys[id]), nil
 	}
 	return hook.APIKey{}, fmt.Errorf("%s: %w", op, hook.NotFound("key"))
 }
@@ -88,10 +87,12 @@ func (s *Store) DeleteKey(ctx context.Context, id hook.KeyID) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	if _, ok := s.keys[id]; !ok {
+	k, ok := s.keys[id]
+	if !ok {
 		return fmt.Errorf("%s: %w", op, hook.NotFound("key"))
 	}
 	delete(s.keys, id)
+	delete(s.keyHashes, k.Hash)
 	return nil
 }
 

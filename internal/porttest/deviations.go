@@ -34,8 +34,16 @@ func deviations() []deviation {
 				"50 failures that race open a circuit once",
 				"of 20 racing deliveries two are in flight at once",
 				"20 racing deliveries get slots of their own",
+				"of 20 racing saves of a job exactly one wins",
+				"50 racing tallies of a job all count",
 			},
 			why: "moto_server answers in threads and reads an item, or checks a condition, before it writes without a lock around both",
+		},
+		{
+			emulator: "moto",
+			cases:    []string{"of 20 racers that note 20 days, the last day is kept"},
+			why: "moto_server undoes a transaction that fails by putting back all tables as they were when it began, " +
+				"with what others wrote meanwhile",
 		},
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"surehook/internal/breaker"
 	"surehook/internal/deliver"
 	"surehook/internal/hook"
 )
@@ -23,14 +24,17 @@ type Message struct {
 type QueueBench struct {
 	Queue interface {
 		deliver.Queue
-		deliver.DeadLetters
+		breaker.DeadLetters
 	}
 	// Receive takes messages that are visible on the lane now and deletes them.
 	// It may leave some for the next call.
 	Receive func(ctx context.Context, lane hook.Lane) ([]Message, error)
 	// Letters is Receive for the dead letters.
 	Letters func(ctx context.Context) ([]Message, error)
-	Clock   Clock
+	// Reveal shows letters that are hidden and were not removed, as the end of
+	// their minute does; nil for a Clock whose minutes take no time.
+	Reveal func(ctx context.Context, letters []breaker.Letter)
+	Clock  Clock
 }
 
 // Queue tests an implementation of the ports Queue and DeadLetters. Each call
@@ -95,6 +99,27 @@ func Queue(t *testing.T, newBench func(t *testing.T) QueueBench) {
 		}
 	})
 
+	t.Run("each lane has its own tokens", func(t *testing.T) {
+		t.Parallel()
+
+		b := newBench(t)
+		lanes := []hook.Lane{hook.LaneLive, hook.LaneRetry, hook.LaneReplay}
+		want := make(map[hook.Lane]string)
+		for _, lane := range lanes {
+			token := newTokens(t, 1)
+			token[0].Order = hook.Order{By: hook.NewKeyID(), Slot: int(lane), Force: true}
+			if errs := b.Queue.Send(t.Context(), lane, token, 0); errs != nil {
+				t.Fatalf("Send(%s, 1 token) = %v; want nil", lane, errs)
+			}
+			want[lane] = body(t, token[0])
+		}
+		for _, lane := range lanes {
+			if got := b.take(t, lane, 1); len(got) != 1 || got[0].Body != want[lane] {
+				t.Errorf("Receive(%s) = %v; want %q alone", lane, got, want[lane])
+			}
+		}
+	})
+
 	t.Run("no tokens are sent without an error", func(t *testing.T) {
 		t.Parallel()
 
@@ -125,6 +150,8 @@ func Queue(t *testing.T, newBench func(t *testing.T) QueueBench) {
 			t.Errorf("Letters() (-want +got):\n%s", diff)
 		}
 	})
+
+	letters(t, newBench)
 }
 
 func (b QueueBench) take(t *testing.T, lane hook.Lane, n int) []Message {

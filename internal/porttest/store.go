@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"surehook/internal/aftermath"
 	"surehook/internal/authorize"
 	"surehook/internal/breaker"
 	"surehook/internal/deliver"
@@ -17,6 +18,7 @@ import (
 	"surehook/internal/hook"
 	"surehook/internal/ingest"
 	"surehook/internal/registry"
+	"surehook/internal/replay"
 )
 
 // StoreUnderTest is everything that a store promises to anyone.
@@ -30,6 +32,10 @@ type StoreUnderTest interface { //nolint:interfacebloat // it is the sum of what
 	registry.Circuits
 	gate.Store
 	breaker.Store
+	aftermath.Store
+	replay.Store
+	replay.Index
+	replay.Jobs
 }
 
 // storeCase is one promise, tried on a store of its own.
@@ -46,6 +52,7 @@ func Store(t *testing.T, newStore func(t *testing.T) StoreUnderTest) {
 	cases := slices.Concat(
 		eventCases(), deliveryCases(), loadCases(), pageCases(), endpointCases(), uidCases(), keyCases(),
 		circuitCases(), limitsCases(), countCases(), parkedCases(), gateCases(),
+		replayCases(), selectCases(), jobCases(), tallyCases(),
 	)
 	for _, tt := range cases {
 		t.Run(tt.name, func(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/circuit"
 	"surehook/internal/hook"
+	"surehook/internal/stats"
 )
 
 func eventCases() []storeCase {
@@ -168,7 +168,10 @@ func contextDone(t *testing.T, s StoreUnderTest) {
 		"Parked":      func() error { _, err := s.Parked(ctx, endpoint.ID, 1); return err },
 		"Limits":      func() error { _, err := s.Limits(ctx, endpoint.ID); return err },
 		"SaveLimits":  func() error { return s.SaveLimits(ctx, endpoint.ID, sampleLimits()) },
-		"Count":       func() error { _, err := s.Count(ctx, endpoint.ID, circuit.Counts{Failed: 1}, storeEpoch()); return err },
+		"Count": func() error {
+			_, err := s.Count(ctx, "acme", endpoint.ID, stats.Counts{Failed: 1}, storeEpoch())
+			return err
+		},
 	}
 	for name, call := range calls {
 		wantCode(t, name+"(context done)", call(), hook.CodeUnavailable)

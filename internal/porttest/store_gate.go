@@ -9,6 +9,8 @@ import (
 	"surehook/internal/circuit"
 	"surehook/internal/gate"
 	"surehook/internal/hook"
+	"surehook/internal/memory"
+	"surehook/internal/stats"
 )
 
 // gateCases try the real gate on the store, from many functions at once.
@@ -34,7 +36,7 @@ func (a *asks) Ask(context.Context, hook.Look, time.Duration) error {
 // newGate returns a gate over the store at the time given.
 func newGate(s StoreUnderTest, now time.Time) (*gate.Gate, *asks) {
 	a := new(asks)
-	return &gate.Gate{Store: s, Attention: a, Now: func() time.Time { return now }, Rand: func() float64 { return 0 }}, a
+	return &gate.Gate{Store: s, Attention: a, Notices: &memory.Notices{}, Now: func() time.Time { return now }, Rand: func() float64 { return 0 }}, a
 }
 
 // question asks for a fresh delivery at the endpoint of the record.
@@ -92,7 +94,7 @@ func probeRace(t *testing.T, s StoreUnderTest) {
 }
 
 func probedRace(t *testing.T, s StoreUnderTest) {
-	results := []gate.Result{{Class: hook.ClassDelivered}, {Class: hook.ClassTimeout}}
+	results := []gate.Result{{Attempt: stats.Attempt{Class: hook.ClassDelivered}}, {Attempt: stats.Attempt{Class: hook.ClassTimeout}}}
 	for range 10 {
 		e := smallEndpoint("acme")
 		g, _ := newGate(s, storeEpoch())
@@ -118,7 +120,7 @@ func openRace(t *testing.T, s StoreUnderTest) {
 	g, asked := newGate(s, storeEpoch())
 	_, answers := admit(t, g, e, gate.NewRecord(e.Tenant, e.ID), 50)
 	winners := race(t, len(answers), func(ctx context.Context, i int) error {
-		return g.Settle(ctx, answers[i], []gate.Result{{Class: hook.ClassTimeout}})
+		return g.Settle(ctx, answers[i], []gate.Result{{Attempt: stats.Attempt{Class: hook.ClassTimeout}}})
 	})
 	got, err := s.Circuit(t.Context(), e.Tenant, e.ID)
 	if err != nil || len(winners) != 50 || got.State != circuit.Open || got.Generation != 1 || got.Version > 5 {

@@ -23,7 +23,8 @@ func (r *Registry) Event(ctx context.Context, tenant hook.TenantID, id hook.Even
 }
 
 // EventDeliveries returns a page of the event's deliveries in the order of
-// endpoint and generation, those included that are queued and have no record.
+// endpoint and generation, those included that are queued and have no record:
+// first generations and replays.
 func (r *Registry) EventDeliveries(ctx context.Context, tenant hook.TenantID, id hook.EventID, p Page) (List[hook.Delivery], error) {
 	all, err := r.eventDeliveries(ctx, tenant, id)
 	if err != nil {
@@ -93,7 +94,7 @@ func (r *Registry) EndpointDeliveries(
 		return List[hook.Delivery]{}, err
 	}
 	list := scope("endpoint", string(tenant), string(e.ID), state.String())
-	after, err := openCursor(list, p.Cursor)
+	after, err := OpenCursor(list, p.Cursor)
 	if err != nil {
 		return List[hook.Delivery]{}, err
 	}
@@ -101,7 +102,7 @@ func (r *Registry) EndpointDeliveries(
 	if err != nil {
 		return List[hook.Delivery]{}, fmt.Errorf("list %s deliveries of endpoint %s: %w", state, e.ID, err)
 	}
-	return List[hook.Delivery]{Data: data, Next: newCursor(list, next)}, nil
+	return List[hook.Delivery]{Data: data, Next: NewCursor(list, next)}, nil
 }
 
 // eventDeliveries returns the deliveries of the tenant's event, of all
@@ -119,12 +120,16 @@ func (r *Registry) eventDeliveries(ctx context.Context, tenant hook.TenantID, id
 	for _, d := range all {
 		recorded[d.ID] = true
 	}
+	var queued []hook.Delivery
 	for _, target := range e.Targets {
-		if queued := hook.QueuedDelivery(e, target); !recorded[queued.ID] {
-			all = append(all, queued)
+		queued = append(queued, hook.QueuedDelivery(e, target))
+	}
+	for _, d := range all {
+		if d.Replayed.Generation != 0 {
+			queued = append(queued, hook.QueuedReplay(e, d))
 		}
 	}
-	return all, nil
+	return append(all, slices.DeleteFunc(queued, func(d hook.Delivery) bool { return recorded[d.ID] })...), nil
 }
 
 // attempts returns the attempts of the deliveries, all of one event. The

@@ -95,6 +95,50 @@ func TestRegistry_EventDeliveries(t *testing.T) {
 	}
 }
 
+// TestRegistry_queuedReplay checks that a replay is there from the moment it was
+// ordered, and once only when it has a record of its own.
+func TestRegistry_queuedReplay(t *testing.T) {
+	t.Parallel()
+
+	p := story(t)
+	old, err := p.store.Delivery(t.Context(), p.delivered)
+	if err != nil {
+		t.Fatalf("Delivery = %v", err)
+	}
+	replayed, err := old.Replay(hook.Order{By: "key_1", Job: "rpl_1"}, p.now.Add(time.Hour))
+	if err != nil {
+		t.Fatalf("Replay = %v", err)
+	}
+	p.save(t, replayed, nil)
+
+	next := replayed.Successor()
+	got, err := p.Delivery(t.Context(), tenant, next)
+	d := got.Delivery
+	if err != nil || d.ID != next || d.State != hook.StateQueued || d.Attempts != 0 || d.By != "key_1" || d.Job != "rpl_1" || !d.CreatedAt.Equal(p.now.Add(time.Hour)) {
+		t.Errorf("Delivery(%s) = %+v, %v; want it queued by the order", next, d, err)
+	}
+	count := func() int {
+		t.Helper()
+		list, err := p.EventDeliveries(t.Context(), tenant, p.event.ID, registry.Page{Limit: 100})
+		if err != nil {
+			t.Fatalf("EventDeliveries = %v", err)
+		}
+		return len(list.Data)
+	}
+	if n := count(); n != 4 {
+		t.Errorf("EventDeliveries = %d; want three and the replay", n)
+	}
+	d.State = hook.StateDead
+	p.save(t, d, nil)
+	if n := count(); n != 4 {
+		t.Errorf("EventDeliveries after the replay's first attempt = %d; want four still", n)
+	}
+	beyond := d.Successor()
+	if _, err := p.Delivery(t.Context(), tenant, beyond); err == nil || err.Error() != "no such delivery" {
+		t.Errorf("Delivery(%s) = %v; want no such delivery", beyond, err)
+	}
+}
+
 func TestRegistry_EventAttempts(t *testing.T) {
 	t.Parallel()
 

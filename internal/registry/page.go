@@ -30,7 +30,7 @@ type List[T any] struct {
 // page returns the part of all that p asks for, in the order of their keys,
 // which must be unique.
 func page[T any](all []T, scope string, p Page, key func(T) string) (List[T], error) {
-	after, err := openCursor(scope, p.Cursor)
+	after, err := OpenCursor(scope, p.Cursor)
 	if err != nil {
 		return List[T]{}, err
 	}
@@ -40,7 +40,7 @@ func page[T any](all []T, scope string, p Page, key func(T) string) (List[T], er
 		return List[T]{Data: all}, nil
 	}
 	all = all[:p.Limit]
-	return List[T]{Data: all, Next: newCursor(scope, key(all[len(all)-1]))}, nil
+	return List[T]{Data: all, Next: NewCursor(scope, key(all[len(all)-1]))}, nil
 }
 
 // scope names the list that a cursor belongs to.
@@ -58,22 +58,23 @@ func scope(parts ...string) string { return strings.Join(parts, "\x00") }
 // own list; another tenant's position begins nothing but that list.
 const cursorTag = 8
 
-// newCursor returns the cursor for what comes after the position; empty for the end.
-func newCursor(scope, position string) string {
+// NewCursor returns the cursor of the list that scope names, for what comes after
+// the position; empty for the end.
+func NewCursor(scope, position string) string {
 	if position == "" {
 		return ""
 	}
 	return base64.RawURLEncoding.EncodeToString(append(tag(scope, position), position...))
 }
 
-// openCursor is the inverse of newCursor. It takes the very text that newCursor
+// OpenCursor is the inverse of NewCursor. It takes the very text that NewCursor
 // returned: base64 has several for the same bytes.
-func openCursor(scope, cursor string) (position string, err error) {
+func OpenCursor(scope, cursor string) (position string, err error) {
 	if cursor == "" {
 		return "", nil
 	}
 	raw, err := base64.RawURLEncoding.DecodeString(cursor)
-	if err != nil || len(raw) <= cursorTag || cursor != newCursor(scope, string(raw[cursorTag:])) {
+	if err != nil || len(raw) <= cursorTag || cursor != NewCursor(scope, string(raw[cursorTag:])) {
 		return "", hook.Invalid(hook.FieldError{Field: "cursor", Message: "is not one that this list returned"})
 	}
 	return string(raw[cursorTag:]), nil

@@ -28,58 +28,79 @@ func (s *Store) DeliveriesByEndpoint(
 	ctx context.Context, endpoint hook.EndpointID, state hook.State, cursor string, limit int,
 ) (page []hook.Delivery, next string, err error) {
 	op := fmt.Sprintf("list %s deliveries of endpoint %s", state, endpoint)
-	start, err := openCursor(cursor, endpoint, state)
+	p := spanOf(endpoint, state)
+	start, err := openCursor(cursor, p)
 	if err != nil {
 		return nil, "", fmt.Errorf("%s: %w", op, err)
 	}
-	limit = min(max(limit, 1), maxPage)
-	rows, err := s.indexRows(ctx, endpoint, state, start, limit+1) // the one too many tells that there are more
-	if err != nil {
-		return nil, "", translate(err, op)
-	}
-	if len(rows) > limit {
-		rows = rows[:limit]
-		next = newCursor(rows[limit-1].rangeKey())
-	}
-	page, err = current(ctx, s, rows, fromDeliveryItem, deliveryRange)
+	page, next, err = s.pageOf(ctx, p, false, start, limit)
 	return page, next, translate(err, op)
-}
-
-// indexRows reads rows of the index, newest first.
-func (s *Store) indexRows(
-	ctx context.Context, endpoint hook.EndpointID, state hook.State, start map[string]types.AttributeValue, limit int,
-) ([]indexRow, error) {
-	out, err := s.db.Query(ctx, &dynamodb.QueryInput{
-		TableName:              s.table,
-		IndexName:              aws.String(names.IndexByEndpoint),
-		KeyConditionExpression: aws.String("endpoint_id = :endpoint AND begins_with(endpoint_sk, :state)"),
-		ExpressionAttributeValues: map[string]types.AttributeValue{
-			":endpoint": text(string(endpoint)), ":state": text(indexPrefix(state)),
-		},
-		ExclusiveStartKey: start,
-		ScanIndexForward:  aws.Bool(false),
-		Limit:             aws.Int32(int32(limit)), //nolint:gosec // at most maxPage+1
-	})
-	if err != nil {
-		return nil, err //nolint:wrapcheck // the caller translates
-	}
-	var rows []indexRow
-	err = attributevalue.UnmarshalListOfMaps(out.Items, &rows)
-	return rows, err //nolint:wrapcheck // the caller translates
 }
 
 // Parked returns parked deliveries of the endpoint, the oldest first, at most
 // limit (1 to 1000). The index behind it may lag a moment: one parked just now
 // may be missing; one that is parked no more is not returned.
 func (s *Store) Parked(ctx context.Context, endpoint hook.EndpointID, limit int) ([]hook.Delivery, error) {
-	parked, err := pageThrough(ctx, s, &dynamodb.QueryInput{
-		IndexName:              aws.String(names.IndexByEndpoint),
-		KeyConditionExpression: aws.String("endpoint_id = :endpoint AND begins_with(endpoint_sk, :state)"),
-		ExpressionAttributeValues: map[string]types.AttributeValue{
-			":endpoint": text(string(endpoint)), ":state": text(indexPrefix(hook.StateParked)),
-		},
-	}, limit, fromDeliveryItem, deliveryRange)
+	query := spanOf(endpoint, hook.StateParked).query()
+	parked, err := pageThrough(ctx, s, query, limit, fromDeliveryItem, deliveryRange)
 	return parked, translate(err, "list parked deliveries of endpoint "+string(endpoint))
+}
+
+// span is the part of the index by_endpoint between two range keys, of which
+// neither is a row's: those of the endpoint's deliveries in a state, or some of them.
+type span struct {
+	endpoint hook.EndpointID
+	state    hook.State
+	from, to string
+}
+
+// spanOf returns the span of all deliveries of the endpoint in the state.
+func spanOf(endpoint hook.EndpointID, state hook.State) span {
+	return span{endpoint, state, indexPrefix(state), indexEnd(state)}
+}
+
+// empty reports whether nothing can be in the span. DynamoDB refuses to look
+// for what is between a bound and a lower one.
+func (p span) empty() bool { return p.from >= p.to }
+
+func (p span) query() *dynamodb.QueryInput {
+	return &dynamodb.QueryInput{
+		IndexName:              aws.String(names.IndexByEndpoint),
+		KeyConditionExpression: aws.String("endpoint_id = :endpoint AND endpoint_sk BETWEEN :from AND :to"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{
+			":endpoint": text(string(p.endpoint)), ":from": text(p.from), ":to": text(p.to),
+		},
+	}
+}
+
+// pageOf reads a page of the span, after the start unless that is nil. It asks
+// the index for one row more than the limit, which tells that there are more.
+func (s *Store) pageOf(
+	ctx context.Context, p span, forward bool, start map[string]types.AttributeValue, limit int,
+) (page []hook.Delivery, next string, err error) {
+	if p.empty() {
+		return nil, "", nil
+	}
+	limit = min(max(limit, 1), maxPage)
+	query := p.query()
+	query.TableName = s.table
+	query.ExclusiveStartKey = start
+	query.ScanIndexForward = aws.Bool(forward)
+	query.Limit = aws.Int32(int32(limit + 1))
+	out, err := s.db.Query(ctx, query)
+	if err != nil {
+		return nil, "", err //nolint:wrapcheck // the caller translates
+	}
+	var rows []indexRow
+	if err := attributevalue.UnmarshalListOfMaps(out.Items, &rows); err != nil {
+		return nil, "", err //nolint:wrapcheck // the caller translates
+	}
+	if len(rows) > limit {
+		rows = rows[:limit]
+		next = newCursor(rows[limit-1].rangeKey())
+	}
+	page, err = current(ctx, s, rows, fromDeliveryItem, deliveryRange)
+	return page, next, err
 }
 
 // deliveryRange is the range key that the delivery has in the index by_endpoint.
@@ -90,8 +111,8 @@ func deliveryRange(d hook.Delivery) string { return indexRange(d.State, d.Create
 func newCursor(rangeKey string) string { return base64.RawURLEncoding.EncodeToString([]byte(rangeKey)) }
 
 // openCursor returns the index key that the cursor continues after, nil for the
-// empty cursor.
-func openCursor(cursor string, endpoint hook.EndpointID, state hook.State) (map[string]types.AttributeValue, error) {
+// empty cursor; CodeInvalid if that is not in the span.
+func openCursor(cursor string, p span) (map[string]types.AttributeValue, error) {
 	if cursor == "" {
 		return nil, nil
 	}
@@ -102,16 +123,17 @@ func openCursor(cursor string, endpoint hook.EndpointID, state hook.State) (map[
 		return nil, invalid
 	}
 	id, err := indexedDelivery(rangeKey)
-	if err != nil || id.Endpoint != endpoint {
+	if err != nil || id.Endpoint != p.endpoint {
 		return nil, invalid
 	}
-	// DynamoDB takes a start between its rows, but not one that cannot be a key.
-	created, err := time.Parse(indexTime, strings.TrimSuffix(strings.TrimPrefix(rangeKey, indexPrefix(state)), "#"+id.String()))
-	if err != nil || rangeKey != indexRange(state, created, id) {
+	// DynamoDB takes a start between its rows, but not one that cannot be a key,
+	// nor one outside of what is queried.
+	created, err := time.Parse(indexTime, strings.TrimSuffix(strings.TrimPrefix(rangeKey, indexPrefix(p.state)), "#"+id.String()))
+	if err != nil || rangeKey != indexRange(p.state, created, id) || rangeKey < p.from || rangeKey > p.to {
 		return nil, invalid
 	}
 	start := deliveryKey(id).attributes()
-	start[names.ByEndpointHash] = text(string(endpoint))
+	start[names.ByEndpointHash] = text(string(p.endpoint))
 	start[names.ByEndpointRange] = text(rangeKey)
 	return start, nil
 }

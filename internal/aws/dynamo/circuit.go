@@ -12,6 +12,7 @@ import (
 	"surehook/internal/gate"
 	"surehook/internal/hook"
 	"surehook/internal/names"
+	"surehook/internal/review"
 )
 
 // circuitItem has the keys of the index by_state only while the endpoint is to be attended to.
@@ -34,6 +35,10 @@ type circuitItem struct {
 	Waiting        bool            `dynamodbav:"waiting,omitempty"`
 	EmptySince     int64           `dynamodbav:"empty_since,omitempty"`
 	Wave           int             `dynamodbav:"wave,omitempty"`
+	Slow           bool            `dynamodbav:"slow,omitempty"`
+	Fragile        bool            `dynamodbav:"fragile,omitempty"`
+	Timeout        time.Duration   `dynamodbav:"timeout_ns,omitempty"`
+	Warned         int             `dynamodbav:"warned,omitempty"`
 	AttendAt       int64           `dynamodbav:"attend_at,omitempty"`
 	Version        int64           `dynamodbav:"version"`
 }
@@ -57,6 +62,10 @@ func toCircuitItem(r gate.Record) circuitItem {
 		Waiting:        r.Waiting,
 		EmptySince:     millis(r.EmptySince),
 		Wave:           r.Wave,
+		Slow:           r.Review.Slow,
+		Fragile:        r.Review.Fragile,
+		Timeout:        r.Review.Timeout,
+		Warned:         r.Review.Warned,
 		AttendAt:       millis(r.AttendAt),
 		Version:        r.Version + 1,
 	}
@@ -90,6 +99,7 @@ func fromCircuitItem(it circuitItem) (gate.Record, error) {
 		Waiting:        it.Waiting,
 		EmptySince:     fromMillis(it.EmptySince),
 		Wave:           it.Wave,
+		Review:         review.Flags{Slow: it.Slow, Fragile: it.Fragile, Timeout: it.Timeout, Warned: it.Warned},
 		AttendAt:       fromMillis(it.AttendAt),
 	}, nil
 }

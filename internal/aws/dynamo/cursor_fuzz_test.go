@@ -13,6 +13,7 @@ import (
 
 	"surehook/internal/aws/dynamo"
 	"surehook/internal/hook"
+	"surehook/internal/replay"
 )
 
 // noTable is a client of a table that nobody may ask anything.
@@ -56,6 +57,46 @@ func FuzzDeliveriesCursor(f *testing.F) {
 			t.Errorf("DeliveriesByEndpoint(cursor of %q) = %v; valid: %t", position, err, valid)
 		} else if refused && client.asked {
 			t.Errorf("DeliveriesByEndpoint(cursor of %q) is refused after the table was asked", position)
+		}
+	})
+}
+
+// FuzzSelectionPosition checks the same for a selection that is bounded by
+// times: a position outside of it is refused before the table is asked.
+func FuzzSelectionPosition(f *testing.F) {
+	const milliseconds = "2006-01-02T15:04:05.000Z"
+	id := hook.DeliveryID{Event: eventID, Endpoint: endpointID, Generation: 1}.String()
+	from, to := epoch, epoch.Add(time.Hour)
+	for _, at := range []time.Time{from, to, from.Add(-time.Millisecond), to.Add(-time.Millisecond), from.AddDate(1, 0, 0), {}} {
+		f.Add("dead#" + at.Format(milliseconds) + "#" + id)
+	}
+	for _, position := range []string{"", "dead$", "dead#" + from.Format(milliseconds), "delivered#" + from.Format(milliseconds) + "#" + id} {
+		f.Add(position)
+	}
+
+	f.Fuzz(func(t *testing.T, position string) {
+		client := &noTable{}
+		store := dynamo.New(aws.Config{
+			Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("test", "test", ""),
+			HTTPClient: client, RetryMaxAttempts: 1,
+		}, "table")
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		_, _, err := store.Select(ctx, replay.Selection{
+			Endpoint: endpointID, State: hook.StateDead, From: from, To: to, Limit: 1,
+			After: base64.RawURLEncoding.EncodeToString([]byte(position)),
+		})
+		valid := position == ""
+		if parts := strings.Split(position, "#"); len(parts) == 3 && parts[0] == "dead" {
+			id, noDelivery := hook.ParseDeliveryID(parts[2])
+			created, noTime := time.Parse(milliseconds, parts[1])
+			valid = noDelivery == nil && id.Endpoint == endpointID && noTime == nil && created.Format(milliseconds) == parts[1] &&
+				!created.Before(from) && created.Before(to)
+		}
+		if refused := hook.CodeOf(err) == hook.CodeInvalid; refused == valid {
+			t.Errorf("Select(after %q) = %v; valid: %t", position, err, valid)
+		} else if refused && client.asked {
+			t.Errorf("Select(after %q) is refused after the table was asked", position)
 		}
 	})
 }

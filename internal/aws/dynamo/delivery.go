@@ -2,6 +2,9 @@ package dynamo
 
 import (
 	"context"
+	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -27,6 +30,11 @@ type deliveryItem struct {
 	NextAttemptAt int64           `dynamodbav:"next_at,omitempty"`
 	ExpiresAt     int64           `dynamodbav:"expires_at,omitempty"`
 	Last          *outcomeItem    `dynamodbav:"last,omitempty"`
+	Replayed      *replayedItem   `dynamodbav:"replayed,omitempty"`
+	Job           hook.JobID      `dynamodbav:"job,omitempty"`
+	Slot          int             `dynamodbav:"slot,omitempty"`
+	By            hook.KeyID      `dynamodbav:"by,omitempty"`
+	Note          string          `dynamodbav:"note,omitempty"`
 }
 
 // toDeliveryItem returns the next version of d.
@@ -47,6 +55,11 @@ func toDeliveryItem(d hook.Delivery) deliveryItem {
 		NextAttemptAt: millis(d.NextAttemptAt),
 		ExpiresAt:     ttl(d.ExpiresAt),
 		Last:          toOutcomeItem(d.Last),
+		Replayed:      toReplayedItem(d.Replayed),
+		Job:           d.Job,
+		Slot:          d.Slot,
+		By:            d.By,
+		Note:          d.Note,
 	}
 }
 
@@ -77,6 +90,11 @@ func fromDeliveryItem(it deliveryItem) (hook.Delivery, error) {
 		NextAttemptAt: fromMillis(it.NextAttemptAt),
 		ExpiresAt:     fromTTL(it.ExpiresAt),
 		Last:          last,
+		Replayed:      fromReplayedItem(it.Replayed),
+		Job:           it.Job,
+		Slot:          it.Slot,
+		By:            it.By,
+		Note:          it.Note,
 	}, nil
 }
 
@@ -125,6 +143,37 @@ func fromOutcomeItem(it *outcomeItem) (hook.Outcome, error) {
 	}, nil
 }
 
+type replayedItem struct {
+	Generation int        `dynamodbav:"generation"`
+	At         int64      `dynamodbav:"at"`
+	By         hook.KeyID `dynamodbav:"by,omitempty"`
+	Job        hook.JobID `dynamodbav:"job,omitempty"`
+	Slot       int        `dynamodbav:"slot,omitempty"`
+	Force      bool       `dynamodbav:"force,omitempty"`
+	Redrive    bool       `dynamodbav:"redrive,omitempty"`
+}
+
+// toReplayedItem returns nil when there was no replay.
+func toReplayedItem(r hook.Replayed) *replayedItem {
+	if r.Generation == 0 {
+		return nil
+	}
+	return &replayedItem{
+		Generation: r.Generation, At: millis(r.At), By: r.By, Job: r.Job, Slot: r.Slot, Force: r.Force, Redrive: r.Redrive,
+	}
+}
+
+func fromReplayedItem(it *replayedItem) hook.Replayed {
+	if it == nil {
+		return hook.Replayed{}
+	}
+	return hook.Replayed{
+		Order:      hook.Order{By: it.By, Job: it.Job, Slot: it.Slot, Force: it.Force, Redrive: it.Redrive},
+		Generation: it.Generation,
+		At:         fromMillis(it.At),
+	}
+}
+
 // Delivery returns the record; CodeNotFound if there is none.
 func (s *Store) Delivery(ctx context.Context, id hook.DeliveryID) (hook.Delivery, error) {
 	var it deliveryItem
@@ -145,6 +194,29 @@ func (s *Store) Deliveries(ctx context.Context, id hook.EventID) ([]hook.Deliver
 		return nil, err
 	}
 	return fromItems(items, fromDeliveryItem, op)
+}
+
+// DeliveriesByID returns the records that there are, each once however often
+// its id is given, in no particular order.
+func (s *Store) DeliveriesByID(ctx context.Context, ids []hook.DeliveryID) ([]hook.Delivery, error) {
+	op := fmt.Sprintf("read %d deliveries", len(ids))
+	wanted := make(map[key]struct{}, len(ids))
+	for _, id := range ids {
+		wanted[deliveryKey(id)] = struct{}{}
+	}
+	items, err := s.batchGet(ctx, slices.Collect(maps.Keys(wanted)))
+	if err != nil {
+		return nil, translate(err, op)
+	}
+	found := make([]hook.Delivery, 0, len(items))
+	for _, item := range items {
+		d, err := decode(item, fromDeliveryItem)
+		if err != nil {
+			return nil, translate(err, op)
+		}
+		found = append(found, d)
+	}
+	return found, nil
 }
 
 // SaveDelivery writes the delivery as version d.Version+1 and, in the same

@@ -29,6 +29,16 @@ func TestStore_TranslatesErrors(t *testing.T) {
 		_, err := s.Endpoints(ctx, "acme")
 		return err
 	}
+	saveJob := func(ctx context.Context, s *dynamo.Store) error { return s.SaveJob(ctx, job(1)) }
+	count := func(ctx context.Context, s *dynamo.Store) error { return s.Tally(ctx, settled(hook.StateDead)) }
+	selection := func(ctx context.Context, s *dynamo.Store) error {
+		_, _, err := s.Select(ctx, dead())
+		return err
+	}
+	jobs := func(ctx context.Context, s *dynamo.Store) error {
+		_, err := s.Jobs(ctx, "acme", "", 1)
+		return err
+	}
 	const failed, none = "ConditionalCheckFailed", "None"
 
 	tests := []struct {
@@ -47,6 +57,20 @@ func TestStore_TranslatesErrors(t *testing.T) {
 		{"an update of another version", update, canceled(failed, none), hook.CodeConflict, "the endpoint was changed meanwhile"},
 		{"a delete of another version", remove, canceled(failed, none, none), hook.CodeConflict, "the endpoint was changed meanwhile"},
 		{"a key that exists", putKey, canceled(failed, failed), hook.CodeConflict, ""},
+		{"a job of another version", saveJob, failure(400, "ConditionalCheckFailedException", ""), hook.CodeConflict, "changed meanwhile"},
+		{"a tally that is throttled", count, failure(400, "ThrottlingException", ""), hook.CodeUnavailable, ""},
+		{"a selection past the capacity", selection, failure(400, "ProvisionedThroughputExceededException", ""), hook.CodeUnavailable, ""},
+		{"a selection that is not valid", selection, failure(400, "ValidationException", ""), hook.CodeInternal, ""},
+		{
+			"a stored job whose state is none", jobs,
+			answer{body: `{"Items":[{"state":{"S":"asleep"}}]}`},
+			hook.CodeInternal, "",
+		},
+		{
+			"a stored job whose page is none", jobs,
+			answer{body: `{"Items":[{"state":{"S":"running"},"pending":{"L":[{"S":"x"}]}}]}`},
+			hook.CodeInternal, "",
+		},
 		{"a concurrent transaction", update, canceled(none, "TransactionConflict"), hook.CodeUnavailable, "try again"},
 		{"a write during a transaction", putEvent, failure(400, "TransactionConflictException", ""), hook.CodeUnavailable, ""},
 		{"a transaction in progress", save, failure(400, "TransactionInProgressException", ""), hook.CodeUnavailable, ""},

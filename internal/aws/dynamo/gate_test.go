@@ -9,6 +9,7 @@ import (
 	"surehook/internal/circuit"
 	"surehook/internal/gate"
 	"surehook/internal/hook"
+	"surehook/internal/stats"
 )
 
 func s(v string) any { return map[string]any{"S": v} }
@@ -110,7 +111,18 @@ func TestStore_Count_IsOneUpdateOfTheHour(t *testing.T) {
 	t.Parallel()
 
 	at := time.Date(2026, 1, 2, 3, 9, 59, 999, time.UTC)
-	expires := n("1767499200") // 48 hours after 04:00
+	const set = "SET expires_at = :expires, state_pk = :hour, state_sk = :who"
+	values := func(adds ...string) map[string]any {
+		all := map[string]any{
+			":expires": n("1767499200"), // 48 hours after 04:00
+			":hour":    s("active#2026-01-02T03"),
+			":who":     s("acme#ep_0123456789abcdef"),
+		}
+		for i := 0; i < len(adds); i += 2 {
+			all[":"+adds[i]] = n(adds[i+1])
+		}
+		return all
+	}
 	tests := []struct {
 		name   string
 		add    circuit.Counts
@@ -118,19 +130,19 @@ func TestStore_Count_IsOneUpdateOfTheHour(t *testing.T) {
 		update string
 		values map[string]any
 	}{
-		{"failures", circuit.Counts{Failed: 3}, at, "SET expires_at = :expires ADD f09 :f", map[string]any{":expires": expires, ":f": n("3")}},
-		{"successes", circuit.Counts{OK: 2}, at, "SET expires_at = :expires ADD o09 :o", map[string]any{":expires": expires, ":o": n("2")}},
+		{"failures", circuit.Counts{Failed: 3}, at, set + " ADD f09 :f09", values("f09", "3")},
+		{"successes", circuit.Counts{OK: 2}, at, set + " ADD o09 :o09", values("o09", "2")},
 		{
 			"both",
 			circuit.Counts{OK: 2, Failed: 3},
-			at, "SET expires_at = :expires ADD o09 :o, f09 :f",
-			map[string]any{":expires": expires, ":f": n("3"), ":o": n("2")},
+			at, set + " ADD o09 :o09, f09 :f09",
+			values("o09", "2", "f09", "3"),
 		},
 		{
 			"in another zone",
 			circuit.Counts{OK: 2},
-			at.In(time.FixedZone("", 5400)), "SET expires_at = :expires ADD o09 :o",
-			map[string]any{":expires": expires, ":o": n("2")},
+			at.In(time.FixedZone("", 5400)), set + " ADD o09 :o09",
+			values("o09", "2"),
 		},
 	}
 	for _, tt := range tests {
@@ -141,7 +153,7 @@ func TestStore_Count_IsOneUpdateOfTheHour(t *testing.T) {
 				"pk":{"S":"endpoint#ep_0123456789abcdef"},"sk":{"S":"stats#2026-01-02T03"},"expires_at":{"N":"1767499200"},
 				"o00":{"N":"4"},"f00":{"N":"8"},"f05":{"N":"16"},"o09":{"N":"2"},"o10":{"N":"64"}
 			}}`})
-			got, err := store.Count(t.Context(), endpointID, tt.add, tt.at)
+			got, err := store.Count(t.Context(), "acme", endpointID, stats.Counts{OK: tt.add.OK, Failed: tt.add.Failed}, tt.at)
 			if want := (circuit.Counts{OK: 6, Failed: 24}); err != nil || got != want {
 				t.Errorf("Count(%+v) = %+v, %v; want %+v", tt.add, got, err, want)
 			}
@@ -183,7 +195,7 @@ func TestStore_Count_ReadsTheHourBeforeOnlyWhenItMatters(t *testing.T) {
 				answer{body: `{"Attributes":{"f00":{"N":"1"}}}`},
 				answer{body: `{"Item":{"sk":{"S":"stats#2026-01-01T23"},"o59":{"N":"32"},"o50":{"N":"1000"},"o00":{"N":"2000"}}}`},
 			)
-			got, err := store.Count(t.Context(), endpointID, tt.add, tt.at)
+			got, err := store.Count(t.Context(), "acme", endpointID, stats.Counts{OK: tt.add.OK, Failed: tt.add.Failed}, tt.at)
 			if err != nil || got != tt.want {
 				t.Errorf("Count(%+v, %s) = %+v, %v; want %+v", tt.add, tt.at, got, err, tt.want)
 			}

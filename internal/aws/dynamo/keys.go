@@ -35,6 +35,9 @@ const (
 	attemptPrefix  = "attempt#"
 	apiKeyPrefix   = "key#"
 	statsPrefix    = "stats#"
+	historyPrefix  = "history#"
+	jobPrefix      = "replay#"
+	tallyPrefix    = "tally#"
 
 	apiKeysPartition = "keys"
 )
@@ -71,9 +74,36 @@ func circuitKey(id hook.EndpointID) key { return key{endpointPartition(id), circ
 
 func limitsKey(id hook.EndpointID) key { return key{endpointPartition(id), limitsSort} }
 
+// statsHour is how hours are written: they sort as the time does.
+const statsHour = "2006-01-02T15"
+
 // statsKey is that of the hour, in UTC, that t is in.
 func statsKey(id hook.EndpointID, t time.Time) key {
-	return key{endpointPartition(id), statsPrefix + t.UTC().Format("2006-01-02T15")}
+	return key{endpointPartition(id), statsPrefix + t.UTC().Format(statsHour)}
+}
+
+// activeState is the hash key, in the index by_state, of the counts of an hour.
+func activeState(t time.Time) string { return "active#" + t.UTC().Format(statsHour) }
+
+// activeRange is their range key. Neither part has a #.
+func activeRange(tenant hook.TenantID, id hook.EndpointID) string {
+	return string(tenant) + "#" + string(id)
+}
+
+// historyKey sorts notices by their time.
+func historyKey(n hook.Notice) key {
+	return key{endpointPartition(n.Endpoint), historyPrefix + n.At.UTC().Format(indexTime) + "#" + n.Key}
+}
+
+func jobKey(tenant hook.TenantID, id hook.JobID) key {
+	return key{tenantPartition(tenant), jobPrefix + string(id)}
+}
+
+func jobPartition(id hook.JobID) string { return "job#" + string(id) }
+
+// tallyKey is that of the tallySlots slots that slot is one of.
+func tallyKey(id hook.JobID, slot int) key {
+	return key{jobPartition(id), fmt.Sprintf("%s%06d", tallyPrefix, slot/tallySlots)}
 }
 
 func apiKeyKey(hash string) key { return key{apiKeyPrefix + hash, apiKeySort} }
@@ -98,6 +128,20 @@ func indexRange(state hook.State, createdAt time.Time, id hook.DeliveryID) strin
 
 // indexPrefix begins the range keys of all deliveries in the state.
 func indexPrefix(state hook.State) string { return state.String() + "#" }
+
+// indexEnd is after the range keys of all deliveries in the state, and before
+// those of any other: '$' is the character after '#'.
+func indexEnd(state hook.State) string { return state.String() + "$" }
+
+// indexBound is before the range keys of the deliveries in the state that were
+// created at t or later, and after those that were created before.
+func indexBound(state hook.State, t time.Time) string {
+	at := t.Truncate(time.Millisecond) // as stored
+	if at.Before(t) {
+		at = at.Add(time.Millisecond)
+	}
+	return indexPrefix(state) + at.UTC().Format(indexTime)
+}
 
 // indexedDelivery returns the delivery that a range key of the index ends with.
 func indexedDelivery(rangeKey string) (hook.DeliveryID, error) {

@@ -19,7 +19,8 @@ import (
 )
 
 // Load returns the events, endpoints, circuits and deliveries that the tokens
-// name, in one request for up to 25 tokens.
+// name, and with a delivery of a later generation the one before: in one
+// request for up to 25 tokens, or 20 of replays.
 func (s *Store) Load(ctx context.Context, tokens []hook.Token) (deliver.Snapshot, error) {
 	const op = "load tokens"
 	wanted := make(map[key]struct{})
@@ -28,6 +29,9 @@ func (s *Store) Load(ctx context.Context, tokens []hook.Token) (deliver.Snapshot
 		wanted[endpointKey(t.Tenant, t.Delivery.Endpoint)] = struct{}{}
 		wanted[circuitKey(t.Delivery.Endpoint)] = struct{}{}
 		wanted[deliveryKey(t.Delivery)] = struct{}{}
+		if before, ok := t.Delivery.Predecessor(); ok {
+			wanted[deliveryKey(before)] = struct{}{}
+		}
 	}
 	items, err := s.batchGet(ctx, slices.Collect(maps.Keys(wanted)))
 	if err != nil {

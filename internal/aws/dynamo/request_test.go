@@ -78,6 +78,16 @@ func TestStore_WritesAreConditional(t *testing.T) {
 			[]guard{{"PutItem", ep, "circuit", "version = :version", version("4")}},
 		},
 		{
+			"a first job is put where there is none",
+			func(ctx context.Context, s *dynamo.Store) error { return s.SaveJob(ctx, job(0)) },
+			[]guard{{"PutItem", tenant, "replay#" + string(jobID), absent, nil}},
+		},
+		{
+			"a later job replaces the version it was made from",
+			func(ctx context.Context, s *dynamo.Store) error { return s.SaveJob(ctx, job(4)) },
+			[]guard{{"PutItem", tenant, "replay#" + string(jobID), "version = :version", version("4")}},
+		},
+		{
 			"an endpoint is created where there is none, within the limit, under a free uid",
 			func(ctx context.Context, s *dynamo.Store) error { return s.CreateEndpoint(ctx, endpoint("billing")) },
 			[]guard{
@@ -178,6 +188,22 @@ func TestStore_ReadsAreConsistent(t *testing.T) {
 			_, err := s.Limits(ctx, endpointID)
 			return err
 		}, []any{"ConsistentRead"}},
+		{"DeliveriesByID", "BatchGetItem", func(ctx context.Context, s *dynamo.Store) error {
+			_, err := s.DeliveriesByID(ctx, []hook.DeliveryID{delivery(0).ID})
+			return err
+		}, []any{"RequestItems", "table", "ConsistentRead"}},
+		{"Job", "GetItem", func(ctx context.Context, s *dynamo.Store) error {
+			_, err := s.Job(ctx, "acme", jobID)
+			return err
+		}, []any{"ConsistentRead"}},
+		{"Jobs", "Query", func(ctx context.Context, s *dynamo.Store) error {
+			_, err := s.Jobs(ctx, "acme", "", 1)
+			return err
+		}, []any{"ConsistentRead"}},
+		{"Tallied", "Query", func(ctx context.Context, s *dynamo.Store) error {
+			_, err := s.Tallied(ctx, jobID)
+			return err
+		}, []any{"ConsistentRead"}},
 		{"TenantVersion", "GetItem", func(ctx context.Context, s *dynamo.Store) error {
 			_, err := s.TenantVersion(ctx, "acme")
 			return err
@@ -205,17 +231,31 @@ func TestStore_ReadsAreConsistent(t *testing.T) {
 func TestStore_Load_ReadsABatchInOneRequest(t *testing.T) {
 	t.Parallel()
 
-	tokens := make([]hook.Token, 25) // each of another event and endpoint
-	for i := range tokens {
-		id := hook.DeliveryID{Event: hook.EventID(fmt.Sprintf("evt_%d", i)), Endpoint: hook.NewEndpointID(), Generation: 1}
-		tokens[i] = hook.NewToken("acme", id, 1)
+	tests := []struct {
+		name               string
+		tokens, generation int
+		want               int
+	}{
+		{"the event, endpoint, circuit and delivery of each", 25, 1, 100},
+		{"of replays the delivery before, too", 20, 2, 100},
 	}
-	w, store := newWire(t)
-	if _, err := store.Load(t.Context(), tokens); err != nil {
-		t.Fatal(err)
-	}
-	if keys, _ := w.only(t).body.at("RequestItems", "table", "Keys").([]any); len(keys) != 100 {
-		t.Errorf("Load(25 tokens) asks for %d items; want the event, endpoint, circuit and delivery of each", len(keys))
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			tokens := make([]hook.Token, tt.tokens) // each of another event and endpoint
+			for i := range tokens {
+				id := hook.DeliveryID{Event: hook.EventID(fmt.Sprintf("evt_%d", i)), Endpoint: hook.NewEndpointID(), Generation: tt.generation}
+				tokens[i] = hook.NewToken("acme", id, 1)
+			}
+			w, store := newWire(t)
+			if _, err := store.Load(t.Context(), tokens); err != nil {
+				t.Fatal(err)
+			}
+			if keys, _ := w.only(t).body.at("RequestItems", "table", "Keys").([]any); len(keys) != tt.want {
+				t.Errorf("Load(%d tokens) asks for %d items; want %d", tt.tokens, len(keys), tt.want)
+			}
+		})
 	}
 }
 
@@ -318,6 +358,11 @@ func TestStore_FirstTrySuccessIsOneWriteUnit(t *testing.T) {
 	for _, name := range []string{names.PartitionKey, names.SortKey, names.ByEndpointHash, names.ByEndpointRange, names.ExpiresAt} {
 		if item[name] == nil {
 			t.Errorf("delivery item has no %s: %v", name, item)
+		}
+	}
+	for _, name := range []string{"replayed", "job", "slot", "by", "note"} {
+		if item[name] != nil {
+			t.Errorf("delivery item has %s %v; want none, for it was not replayed", name, item[name])
 		}
 	}
 }

@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/google/go-cmp/cmp"
 
 	"surehook/internal/aws/sqs"
@@ -21,13 +19,7 @@ func newCircuits(t *testing.T, fake http.Handler) *sqs.Circuits {
 
 	server := httptest.NewServer(fake)
 	t.Cleanup(server.Close)
-	return sqs.NewCircuits(aws.Config{
-		Region:       "us-east-1",
-		Credentials:  credentials.NewStaticCredentialsProvider("id", "key", ""),
-		BaseEndpoint: aws.String(server.URL),
-		HTTPClient:   server.Client(),
-		Retryer:      func() aws.Retryer { return aws.NopRetryer{} },
-	}, circuitsURL)
+	return sqs.NewCircuits(configOf(server), circuitsURL)
 }
 
 func TestCircuits_Ask_SendsTheLookAfterTheDelay(t *testing.T) {

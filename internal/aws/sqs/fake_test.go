@@ -19,18 +19,24 @@ import (
 )
 
 const (
-	liveURL  = "https://sqs.us-east-1.amazonaws.com/123456789012/live"
-	retryURL = "https://sqs.us-east-1.amazonaws.com/123456789012/retry"
-	deadURL  = "https://sqs.us-east-1.amazonaws.com/123456789012/dead-letters"
+	liveURL   = "https://sqs.us-east-1.amazonaws.com/123456789012/live"
+	retryURL  = "https://sqs.us-east-1.amazonaws.com/123456789012/retry"
+	replayURL = "https://sqs.us-east-1.amazonaws.com/123456789012/replay"
+	deadURL   = "https://sqs.us-east-1.amazonaws.com/123456789012/dead-letters"
 )
 
-// request is what the SDK sent: of SendMessage, or of SendMessageBatch.
+// request is what the SDK sent, of any operation.
 type request struct {
 	QueueURL       string  `json:"QueueUrl"`
 	MessageBody    string  `json:"MessageBody"`
 	MessageGroupID string  `json:"MessageGroupId"`
 	DelaySeconds   int     `json:"DelaySeconds"`
 	Entries        []entry `json:"Entries"`
+
+	MaxNumberOfMessages int      `json:"MaxNumberOfMessages"`
+	VisibilityTimeout   int      `json:"VisibilityTimeout"`
+	WaitTimeSeconds     int      `json:"WaitTimeSeconds"`
+	AttributeNames      []string `json:"AttributeNames"`
 }
 
 type entry struct {
@@ -38,6 +44,7 @@ type entry struct {
 	MessageBody    string `json:"MessageBody"`
 	MessageGroupID string `json:"MessageGroupId"`
 	DelaySeconds   int    `json:"DelaySeconds"`
+	ReceiptHandle  string `json:"ReceiptHandle"`
 }
 
 type failure struct {
@@ -51,8 +58,9 @@ type failure struct {
 // n-th time: an error code, or nothing.
 type fakeSQS struct {
 	refuse func(body string, n int) (code string, senderFault bool)
-	status int    // of every answer, if not 0
-	code   string // with status
+	status int                  // of every answer, if not 0
+	code   string               // with status
+	answer func(in request) any // instead of what a send is answered with, if not nil
 
 	mu       sync.Mutex
 	requests []request
@@ -72,6 +80,10 @@ func (f *fakeSQS) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if f.status != 0 {
 		w.WriteHeader(f.status)
 		_ = json.NewEncoder(w).Encode(map[string]string{"__type": "com.amazonaws.sqs#" + f.code, "message": "no"})
+		return
+	}
+	if f.answer != nil {
+		_ = json.NewEncoder(w).Encode(f.answer(in))
 		return
 	}
 	if len(in.Entries) == 0 {
@@ -115,13 +127,7 @@ func setup(t *testing.T) bundle {
 	server := httptest.NewServer(fake)
 	t.Cleanup(server.Close)
 
-	q := sqs.New(aws.Config{
-		Region:       "us-east-1",
-		Credentials:  credentials.NewStaticCredentialsProvider("id", "key", ""),
-		BaseEndpoint: aws.String(server.URL),
-		HTTPClient:   server.Client(),
-		Retryer:      func() aws.Retryer { return aws.NopRetryer{} },
-	}, sqs.URLs{Live: liveURL, Retry: retryURL, DeadLetters: deadURL})
+	q := sqs.New(configOf(server), sqs.URLs{Live: liveURL, Retry: retryURL, Replay: replayURL, DeadLetters: deadURL})
 
 	var mu sync.Mutex
 	var waits []time.Duration
@@ -133,6 +139,17 @@ func setup(t *testing.T) bundle {
 		return ctx.Err()
 	}
 	return bundle{queue: q, fake: fake, waits: &waits}
+}
+
+// configOf returns the configuration that reaches the server, and tries once.
+func configOf(server *httptest.Server) aws.Config {
+	return aws.Config{
+		Region:       "us-east-1",
+		Credentials:  credentials.NewStaticCredentialsProvider("id", "key", ""),
+		BaseEndpoint: aws.String(server.URL),
+		HTTPClient:   server.Client(),
+		Retryer:      func() aws.Retryer { return aws.NopRetryer{} },
+	}
 }
 
 func tokens(t *testing.T, n int) []hook.Token {

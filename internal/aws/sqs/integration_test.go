@@ -14,8 +14,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	awssqs "github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+	"github.com/google/go-cmp/cmp"
 
 	"surehook/internal/aws/sqs"
+	"surehook/internal/breaker"
 	"surehook/internal/hook"
 	"surehook/internal/porttest"
 )
@@ -53,6 +55,57 @@ func TestCircuits_OnEmulators(t *testing.T) {
 	})
 }
 
+func TestJobs_OnEmulators(t *testing.T) {
+	t.Parallel()
+
+	onEmulators(t, func(t *testing.T, cfg aws.Config) {
+		t.Helper()
+
+		porttest.JobQueue(t, func(t *testing.T) porttest.JobQueueBench {
+			t.Helper()
+
+			client := awssqs.NewFromConfig(cfg)
+			url := create(t, client, "replay-jobs")
+			return porttest.JobQueueBench{
+				Jobs:    sqs.NewJobs(cfg, url),
+				Receive: func(ctx context.Context) ([]porttest.Message, error) { return receive(ctx, client, url) },
+				Clock:   porttest.RealClock(time.Now),
+			}
+		})
+	})
+}
+
+func TestDepths_OnEmulators(t *testing.T) {
+	t.Parallel()
+
+	onEmulators(t, func(t *testing.T, cfg aws.Config) {
+		t.Helper()
+
+		client := awssqs.NewFromConfig(cfg)
+		urls := sqs.URLs{Live: create(t, client, "live"), Retry: create(t, client, "retry")}
+		queue := sqs.New(cfg, urls)
+		send := func(lane hook.Lane, n int, delay time.Duration) {
+			if errs := queue.Send(t.Context(), lane, tokens(t, n), delay); errs != nil {
+				t.Fatalf("Send(%s, %d tokens) = %v; want nil", lane, n, errs)
+			}
+		}
+		send(hook.LaneLive, 3, 0)
+		if _, err := client.ReceiveMessage(t.Context(), &awssqs.ReceiveMessageInput{QueueUrl: &urls.Live, VisibilityTimeout: 600}); err != nil {
+			t.Fatal(err)
+		}
+		send(hook.LaneRetry, 4, 10*time.Minute)
+
+		got, err := sqs.NewDepths(cfg).Depths(t.Context(), map[string]string{"live": urls.Live, "retry": urls.Retry})
+		if err != nil {
+			t.Fatalf("Depths() = %v; want nil", err)
+		}
+		want := map[string]sqs.Depth{"live": {Visible: 2, InFlight: 1}, "retry": {Delayed: 4}}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("Depths() (-want +got):\n%s", diff)
+		}
+	})
+}
+
 func onEmulators(t *testing.T, test func(t *testing.T, cfg aws.Config)) {
 	t.Helper()
 
@@ -84,8 +137,13 @@ func newBench(t *testing.T, cfg aws.Config) porttest.QueueBench {
 	t.Helper()
 
 	client := awssqs.NewFromConfig(cfg)
-	urls := sqs.URLs{Live: create(t, client, "live"), Retry: create(t, client, "retry"), DeadLetters: create(t, client, "dead-letters")}
-	byLane := map[hook.Lane]string{hook.LaneLive: urls.Live, hook.LaneRetry: urls.Retry}
+	urls := sqs.URLs{
+		Live:        create(t, client, "live"),
+		Retry:       create(t, client, "retry"),
+		Replay:      create(t, client, "replay"),
+		DeadLetters: create(t, client, "dead-letters"),
+	}
+	byLane := map[hook.Lane]string{hook.LaneLive: urls.Live, hook.LaneRetry: urls.Retry, hook.LaneReplay: urls.Replay}
 	return porttest.QueueBench{
 		Queue: sqs.New(cfg, urls),
 		Receive: func(ctx context.Context, lane hook.Lane) ([]porttest.Message, error) {
@@ -93,6 +151,13 @@ func newBench(t *testing.T, cfg aws.Config) porttest.QueueBench {
 		},
 		Letters: func(ctx context.Context) ([]porttest.Message, error) {
 			return receive(ctx, client, urls.DeadLetters)
+		},
+		Reveal: func(ctx context.Context, letters []breaker.Letter) {
+			for _, letter := range letters { // one that was removed is an error or is not, and stays away
+				_, _ = client.ChangeMessageVisibility(ctx, &awssqs.ChangeMessageVisibilityInput{
+					QueueUrl: &urls.DeadLetters, ReceiptHandle: &letter.Receipt, VisibilityTimeout: 0,
+				})
+			}
 		},
 		Clock: porttest.RealClock(time.Now),
 	}

@@ -1,7 +1,8 @@
-// Package sqs carries tokens, dead letters and looks on Amazon SQS.
+// Package sqs carries tokens, dead letters, looks and replay jobs on Amazon SQS.
 //
 // It knows how to put messages on queues and what to do when a part of a batch
-// does not go. It knows nothing of receiving, which Lambda does, and nothing
+// does not go, how to look through the dead letters, and how deep queues are.
+// It knows nothing of receiving from the others, which Lambda does, and nothing
 // of what a token means.
 package sqs
 
@@ -28,6 +29,7 @@ const (
 type URLs struct {
 	Live        string
 	Retry       string
+	Replay      string
 	DeadLetters string
 }
 
@@ -129,6 +131,8 @@ func (q *Queue) destination(lane hook.Lane, delay time.Duration) (destination, e
 		to.url = q.urls.Live
 	case hook.LaneRetry:
 		to.url = q.urls.Retry
+	case hook.LaneReplay:
+		to.url = q.urls.Replay
 	}
 	if to.url == "" {
 		return to, &hook.Error{Code: hook.CodeInternal, Message: fmt.Sprintf("the %s lane has no queue", lane)}

@@ -52,6 +52,20 @@ func TestQueue_Send_PutsTokensInBatchesOfTen(t *testing.T) {
 	}
 }
 
+func TestQueue_Send_EachLaneHasItsQueue(t *testing.T) {
+	t.Parallel()
+
+	for lane, want := range map[hook.Lane]string{hook.LaneLive: liveURL, hook.LaneRetry: retryURL, hook.LaneReplay: replayURL} {
+		b := setup(t)
+		if errs := b.queue.Send(t.Context(), lane, tokens(t, 1), 0); errs != nil {
+			t.Fatalf("Send(%s) = %v; want nil", lane, errs)
+		}
+		if got := b.fake.requests[0].QueueURL; got != want {
+			t.Errorf("Send(%s) went to %s; want %s", lane, got, want)
+		}
+	}
+}
+
 func TestQueue_Send_RoundsDelaysUp(t *testing.T) {
 	t.Parallel()
 
@@ -94,6 +108,7 @@ func TestQueue_Send_WhatItCannotSendIsOurFault(t *testing.T) {
 		{name: "a delay that is too long", lane: hook.LaneLive, urls: sqs.URLs{Live: liveURL}, delay: hook.MaxQueueDelay + 1},
 		{name: "a delay below zero", lane: hook.LaneLive, urls: sqs.URLs{Live: liveURL}, delay: -1},
 		{name: "a lane without a queue", lane: hook.LaneRetry, urls: sqs.URLs{Live: liveURL}},
+		{name: "another lane without a queue", lane: hook.LaneReplay, urls: sqs.URLs{Live: liveURL, Retry: retryURL}},
 		{name: "no lane", urls: sqs.URLs{Live: liveURL}},
 	}
 	for _, tt := range tests {

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"surehook/internal/aws/gateway"
+	"surehook/internal/hook"
+	"surehook/internal/httpapi"
+	"surehook/internal/replay"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+var errNo = errors.New("no")
+
+// works notes what it is asked for, and fails for one job.
+type works struct {
+	fails hook.JobID
+
+	mu       sync.Mutex
+	messages []replay.Message
+}
+
+func (w *works) Work(_ context.Context, m replay.Message) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	w.messages = append(w.messages, m)
+	if m.Job == w.fails {
+		return errNo
+	}
+	return nil
+}
+
+// echo answers with what it was asked and by whom.
+func echo(w http.ResponseWriter, r *http.Request) {
+	p, _ := httpapi.PrincipalFrom(r.Context())
+	body, _ := io.ReadAll(r.Body)
+	w.WriteHeader(http.StatusAccepted)
+	_, _ = io.WriteString(w, r.Method+" "+r.URL.Path+" by "+string(p.Key)+": "+string(body))
+}
+
+// TestHandle_Answers reads events as SQS and API Gateway send them and compares
+// the answer as Lambda reads it.
+func TestHandle_Answers(t *testing.T) {
+	t.Parallel()
+
+	first := replay.Message{Tenant: "acme", Job: "rpl_01jb2z8v9kfq6t3m5n7p9r1s2w"}
+	second := replay.Message{Tenant: "globex", Job: "rpl_01jb2z8v9kfq6t3m5n7p9r1s2x"}
+	tests := []struct {
+		name     string
+		event    string
+		worker   *works
+		golden   string // empty: an error
+		messages []replay.Message
+	}{
+		{"a batch that went well", "batch", &works{}, "all-well", []replay.Message{first, second}},
+		{"one job must come again", "batch", &works{fails: second.Job}, "one-failed", []replay.Message{first, second}},
+		{"a message of no job touches no other", "poisoned", &works{}, "poisoned", []replay.Message{second}},
+		{"a request of the API", "request", &works{}, "request", nil},
+		{"anything else is an error", "unknown", &works{}, "", nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			raw, err := os.ReadFile(filepath.Join("testdata", tt.event+".event.json"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var in input
+			if err := json.Unmarshal(raw, &in); err != nil {
+				t.Fatal(err)
+			}
+			h := &handler{api: gateway.Handle(http.HandlerFunc(echo)), worker: tt.worker, log: slog.New(slog.DiscardHandler)}
+			response, err := h.Handle(t.Context(), in)
+			if (err != nil) != (tt.golden == "") {
+				t.Errorf("Handle(%s) = %v; want an error: %t", tt.event, err, tt.golden == "")
+			}
+			slices.SortFunc(tt.worker.messages, func(a, b replay.Message) int { return strings.Compare(string(a.Job), string(b.Job)) })
+			if diff := cmp.Diff(tt.messages, tt.worker.messages); diff != "" {
+				t.Errorf("Handle(%s): messages differ (-want +got):\n%s", tt.event, diff)
+			}
+			if tt.golden != "" {
+				compare(t, filepath.Join("testdata", tt.golden+".golden.json"), response)
+			}
+		})
+	}
+}
+
+func compare(t *testing.T, golden string, response any) {
+	t.Helper()
+
+	got, err := json.MarshalIndent(response, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile(golden, append(got, '\n'), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(bytes.TrimSpace(want)), string(got)); diff != "" {
+		t.Errorf("Handle() differs (-want +got):\n%s", diff)
+	}
+}

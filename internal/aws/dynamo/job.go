@@ -1,0 +1,178 @@
+package dynamo
+
+import (
+	"context"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"surehook/internal/hook"
+	"surehook/internal/replay"
+)
+
+// maxJobs bounds a list of jobs.
+const maxJobs = 100
+
+type jobItem struct {
+	key
+	ID        hook.JobID      `dynamodbav:"id"`
+	Tenant    hook.TenantID   `dynamodbav:"tenant"`
+	Filter    filterItem      `dynamodbav:"filter"`
+	Rate      float64         `dynamodbav:"rate"`
+	State     string          `dynamodbav:"state"`
+	By        hook.KeyID      `dynamodbav:"by,omitempty"`
+	CreatedAt int64           `dynamodbav:"created_at"`
+	UpdatedAt int64           `dynamodbav:"updated_at"`
+	EndedAt   int64           `dynamodbav:"ended_at,omitempty"`
+	ExpiresAt int64           `dynamodbav:"expires_at,omitempty"`
+	Version   int64           `dynamodbav:"version"`
+	Selected  int             `dynamodbav:"selected,omitempty"`
+	Enqueued  int             `dynamodbav:"enqueued,omitempty"`
+	Skipped   int             `dynamodbav:"skipped,omitempty"`
+	Endpoint  hook.EndpointID `dynamodbav:"endpoint,omitempty"`
+	Cursor    string          `dynamodbav:"cursor,omitempty"`
+	Selects   bool            `dynamodbav:"selects,omitempty"`
+	Pending   []string        `dynamodbav:"pending,omitempty"` // hook.DeliveryIDs
+	NextAt    int64           `dynamodbav:"next_at,omitempty"`
+}
+
+type filterItem struct {
+	Endpoint hook.EndpointID `dynamodbav:"endpoint,omitempty"`
+	State    string          `dynamodbav:"state"`
+	Types    []string        `dynamodbav:"types,omitempty"`
+	From     int64           `dynamodbav:"from,omitempty"`
+	To       int64           `dynamodbav:"to,omitempty"`
+}
+
+// toJobItem returns the next version of j.
+func toJobItem(j replay.Job) jobItem {
+	pending := make([]string, len(j.Pending))
+	for i, id := range j.Pending {
+		pending[i] = id.String()
+	}
+	return jobItem{
+		key:    jobKey(j.Tenant, j.ID),
+		ID:     j.ID,
+		Tenant: j.Tenant,
+		Filter: filterItem{
+			Endpoint: j.Filter.Endpoint,
+			State:    word(j.Filter.State),
+			Types:    j.Filter.Types,
+			From:     millis(j.Filter.From),
+			To:       millis(j.Filter.To),
+		},
+		Rate:      j.Rate,
+		State:     word(j.State),
+		By:        j.By,
+		CreatedAt: millis(j.CreatedAt),
+		UpdatedAt: millis(j.UpdatedAt),
+		EndedAt:   millis(j.EndedAt),
+		ExpiresAt: ttl(j.ExpiresAt),
+		Version:   j.Version + 1,
+		Selected:  j.Selected,
+		Enqueued:  j.Enqueued,
+		Skipped:   j.Skipped,
+		Endpoint:  j.Endpoint,
+		Cursor:    j.Cursor,
+		Selects:   j.Selects,
+		Pending:   pending,
+		NextAt:    millis(j.NextAt),
+	}
+}
+
+func fromJobItem(it jobItem) (replay.Job, error) {
+	state, err := parse[replay.JobState](it.State)
+	if err != nil {
+		return replay.Job{}, err
+	}
+	selects, err := parse[hook.State](it.Filter.State)
+	if err != nil {
+		return replay.Job{}, err
+	}
+	pending := make([]hook.DeliveryID, len(it.Pending))
+	for i, id := range it.Pending {
+		if pending[i], err = hook.ParseDeliveryID(id); err != nil {
+			return replay.Job{}, err //nolint:wrapcheck // the caller names the operation
+		}
+	}
+	return replay.Job{
+		ID:     it.ID,
+		Tenant: it.Tenant,
+		Filter: replay.Filter{
+			Endpoint: it.Filter.Endpoint,
+			State:    selects,
+			Types:    it.Filter.Types,
+			From:     fromMillis(it.Filter.From),
+			To:       fromMillis(it.Filter.To),
+		},
+		Rate:      it.Rate,
+		State:     state,
+		By:        it.By,
+		CreatedAt: fromMillis(it.CreatedAt),
+		UpdatedAt: fromMillis(it.UpdatedAt),
+		EndedAt:   fromMillis(it.EndedAt),
+		ExpiresAt: fromTTL(it.ExpiresAt),
+		Version:   it.Version,
+		Selected:  it.Selected,
+		Enqueued:  it.Enqueued,
+		Skipped:   it.Skipped,
+		Endpoint:  it.Endpoint,
+		Cursor:    it.Cursor,
+		Selects:   it.Selects,
+		Pending:   pending,
+		NextAt:    fromMillis(it.NextAt),
+	}, nil
+}
+
+// Job returns the job; CodeNotFound if the tenant has none such.
+func (s *Store) Job(ctx context.Context, tenant hook.TenantID, id hook.JobID) (replay.Job, error) {
+	var it jobItem
+	if err := s.get(ctx, jobKey(tenant, id), &it, "replay", string(id)); err != nil {
+		return replay.Job{}, err
+	}
+	j, err := fromJobItem(it)
+	return j, translate(err, "read replay "+string(id))
+}
+
+// SaveJob writes the job as version j.Version+1; CodeConflict if the stored
+// version is not j.Version (0: no record), and nothing is written. The SDK's
+// own retry of a write whose answer was lost may meet what it wrote, which
+// looks like another's: the caller reads the job anew.
+func (s *Store) SaveJob(ctx context.Context, j replay.Job) error {
+	op := "save replay " + string(j.ID)
+	put, err := s.put(toJobItem(j), asRead(j.Version))
+	if err != nil {
+		return translate(err, op)
+	}
+	return translate(s.write(ctx, put), op)
+}
+
+// Jobs returns jobs of the tenant, the newest first, at most limit (1 to 100),
+// that are older than before; empty: from the newest.
+func (s *Store) Jobs(ctx context.Context, tenant hook.TenantID, before hook.JobID, limit int) ([]replay.Job, error) {
+	op := "list replays of tenant " + string(tenant)
+	query := &dynamodb.QueryInput{
+		TableName:              s.table,
+		ConsistentRead:         aws.Bool(true),
+		KeyConditionExpression: aws.String("pk = :pk AND begins_with(sk, :sk)"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{
+			":pk": text(tenantPartition(tenant)), ":sk": text(jobPrefix),
+		},
+		ScanIndexForward: aws.Bool(false),
+		Limit:            aws.Int32(int32(min(max(limit, 1), maxJobs))),
+	}
+	if before != "" {
+		query.ExclusiveStartKey = jobKey(tenant, before).attributes() // it need not be there
+	}
+	out, err := s.db.Query(ctx, query)
+	if err != nil {
+		return nil, translate(err, op)
+	}
+	var items []jobItem
+	if err := attributevalue.UnmarshalListOfMaps(out.Items, &items); err != nil {
+		return nil, translate(err, op)
+	}
+	return fromItems(items, fromJobItem, op)
+}

@@ -1,0 +1,156 @@
+package dynamo_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"surehook/internal/hook"
+	"surehook/internal/replay"
+)
+
+const jobID hook.JobID = "rpl_01jgjb5c8weyrv1tzv2x3fjq7h"
+
+func job(version int64) replay.Job {
+	return replay.Job{
+		ID: jobID, Tenant: "acme", Version: version, State: replay.JobRunning, Filter: replay.Filter{State: hook.StateDead},
+		Rate: 50, CreatedAt: epoch, UpdatedAt: epoch, ExpiresAt: epoch.AddDate(0, 0, 30),
+	}
+}
+
+// settled returns a delivery of the job that settled in the state.
+func settled(state hook.State) hook.Delivery {
+	d := delivery(3)
+	d.ID.Generation, d.State, d.Job, d.Slot = 2, state, jobID, 12_345
+	return d
+}
+
+func TestStore_Jobs_ContinueBelowTheID(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		before hook.JobID
+		limit  int
+		start  any
+		want   float64
+	}{
+		{"", 10, nil, 10},
+		{jobID, 10, map[string]any{"pk": map[string]any{"S": "tenant#acme"}, "sk": map[string]any{"S": "replay#" + string(jobID)}}, 10},
+		{"", 0, nil, 1},
+		{"", 101, nil, 100},
+	}
+	for _, tt := range tests {
+		w, store := newWire(t, answer{body: `{"Items":[]}`})
+		if _, err := store.Jobs(t.Context(), "acme", tt.before, tt.limit); err != nil {
+			t.Fatal(err)
+		}
+		sent := w.only(t).body
+		if diff := cmp.Diff([]any{tt.start, tt.want, false}, []any{sent["ExclusiveStartKey"], sent["Limit"], sent["ScanIndexForward"]}); diff != "" {
+			t.Errorf("Jobs(before %q, limit %d) start, limit and direction (-want +got):\n%s", tt.before, tt.limit, diff)
+		}
+	}
+}
+
+func TestStore_SaveJob_IsRemovedInTime(t *testing.T) {
+	t.Parallel()
+
+	w, store := newWire(t)
+	if err := store.SaveJob(t.Context(), job(0)); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.only(t).body.at("Item", "expires_at", "N"); got != "1769915045" { // 30 days after epoch
+		t.Errorf("job has expires_at %v; want 1769915045", got)
+	}
+}
+
+func TestStore_Tally_AddsTheSlotToItsSet(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		state   hook.State
+		slot    int
+		sk, set string
+		n       string
+	}{
+		{hook.StateDelivered, 0, "tally#000000", "delivered", "0"},
+		{hook.StateDead, 99, "tally#000000", "dead", "99"},
+		{hook.StateCancelled, 100, "tally#000001", "cancelled", "0"},
+		{hook.StateDiscarded, 12_345, "tally#000123", "cancelled", "45"},
+		{hook.StateDelivered, 99_999_999, "tally#999999", "delivered", "99"},
+	}
+	for _, tt := range tests {
+		t.Run(fmt.Sprintf("slot %d, %s", tt.slot, tt.state), func(t *testing.T) {
+			t.Parallel()
+
+			w, store := newWire(t)
+			d := settled(tt.state)
+			d.Slot = tt.slot
+			if err := store.Tally(t.Context(), d); err != nil {
+				t.Fatal(err)
+			}
+			want := request{"UpdateItem", body{
+				"TableName":        "table",
+				"Key":              map[string]any{"pk": map[string]any{"S": "job#" + string(jobID)}, "sk": map[string]any{"S": tt.sk}},
+				"UpdateExpression": "SET expires_at = :expires ADD " + tt.set + " :slot",
+				"ExpressionAttributeValues": map[string]any{
+					":slot":    map[string]any{"NS": []any{tt.n}},
+					":expires": map[string]any{"N": "1782875045"}, // 180 days after epoch
+				},
+			}}
+			if diff := cmp.Diff(want, w.only(t), cmp.AllowUnexported(request{})); diff != "" {
+				t.Errorf("request (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestStore_Tally_AsksNothingForWhatDoesNotCount(t *testing.T) {
+	t.Parallel()
+
+	none, negative := settled(hook.StateDead), settled(hook.StateDead)
+	none.Job, negative.Slot = "", -1
+	for _, d := range []hook.Delivery{settled(hook.StateParked), settled(0), none, negative} {
+		w, store := newWire(t)
+		if err := store.Tally(t.Context(), d); err == nil || hook.CodeOf(err) != hook.CodeInternal || len(w.sent()) != 0 {
+			t.Errorf("Tally(%s, job %q, slot %d) = %v after %d requests; want an internal error after none", d.State, d.Job, d.Slot, err, len(w.sent()))
+		}
+	}
+}
+
+func TestStore_Tallied_ReadsAllPages(t *testing.T) {
+	t.Parallel()
+
+	w, store := newWire(t,
+		answer{body: `{"Items":[{"delivered":{"NS":["0","1"]},"dead":{"NS":["1","2"]},"cancelled":{"NS":["2","3"]}}],` +
+			`"LastEvaluatedKey":{"pk":{"S":"job#x"},"sk":{"S":"tally#000000"}}}`},
+		answer{body: `{"Items":[{"dead":{"NS":["0","1"]},"expires_at":{"N":"1"}}]}`},
+	)
+	got, err := store.Tallied(t.Context(), jobID)
+	if want := (replay.Tally{Delivered: 2, Dead: 3, Cancelled: 1}); err != nil || got != want || len(w.sent()) != 2 {
+		t.Errorf("Tallied() = %+v, %v after %d requests; want %+v after 2", got, err, len(w.sent()), want)
+	}
+}
+
+func TestStore_DeliveriesByID_AsksForEachOnce(t *testing.T) {
+	t.Parallel()
+
+	ids := make([]hook.DeliveryID, 0, 202)
+	for n := range 101 {
+		id := delivery(0).ID
+		id.Generation = n + 1
+		ids = append(ids, id, id)
+	}
+	w, store := newWire(t)
+	if _, err := store.DeliveriesByID(t.Context(), ids); err != nil {
+		t.Fatal(err)
+	}
+	var sizes []int
+	for _, r := range w.sent() {
+		keys, _ := r.body.at("RequestItems", "table", "Keys").([]any)
+		sizes = append(sizes, len(keys))
+	}
+	if diff := cmp.Diff([]int{100, 1}, sizes); diff != "" {
+		t.Errorf("keys per request (-want +got):\n%s", diff)
+	}
+}

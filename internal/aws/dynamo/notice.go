@@ -1,0 +1,83 @@
+package dynamo
+
+import (
+	"context"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"surehook/internal/hook"
+)
+
+// historyKept is how long an endpoint's history is kept.
+const historyKept = 90 * 24 * time.Hour
+
+type noticeItem struct {
+	key
+	Type      string             `dynamodbav:"type"`
+	Tenant    hook.TenantID      `dynamodbav:"tenant"`
+	Endpoint  hook.EndpointID    `dynamodbav:"id"`
+	At        int64              `dynamodbav:"at"`
+	Why       string             `dynamodbav:"why"`
+	Figures   map[string]float64 `dynamodbav:"figures,omitempty"`
+	Key       string             `dynamodbav:"notice_key"`
+	ExpiresAt int64              `dynamodbav:"expires_at"`
+}
+
+// PutNotice keeps the notice under its time and key, for 90 days.
+func (s *Store) PutNotice(ctx context.Context, n hook.Notice) error {
+	op := "keep notice of endpoint " + string(n.Endpoint)
+	put, err := s.put(noticeItem{
+		key: historyKey(n), Type: n.Type, Tenant: n.Tenant, Endpoint: n.Endpoint, At: millis(n.At), Why: n.Why,
+		Figures: n.Figures, Key: n.Key, ExpiresAt: ttl(n.At.Add(historyKept)),
+	}, condition{})
+	if err != nil {
+		return translate(err, op)
+	}
+	return translate(s.write(ctx, put), op)
+}
+
+// Notices returns notices of the endpoint, the newest first, at most limit (1
+// to 100), after the cursor that an earlier call returned; empty: from the
+// newest. next is empty at the end.
+func (s *Store) Notices(ctx context.Context, endpoint hook.EndpointID, cursor string, limit int) (page []hook.Notice, next string, err error) {
+	op := "list notices of endpoint " + string(endpoint)
+	before := historyPrefix + "~"
+	if cursor != "" {
+		before = historyPrefix + cursor
+	}
+	limit = min(max(limit, 1), maxPage)
+	out, err := s.db.Query(ctx, &dynamodb.QueryInput{
+		TableName:              s.table,
+		ConsistentRead:         aws.Bool(true),
+		KeyConditionExpression: aws.String("pk = :pk AND sk BETWEEN :first AND :before"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{
+			":pk": text(endpointPartition(endpoint)), ":first": text(historyPrefix), ":before": text(before),
+		},
+		ScanIndexForward: aws.Bool(false),
+		Limit:            aws.Int32(int32(limit + 2)), //nolint:gosec // the cursor's own, and one that tells that there are more
+	})
+	if err != nil {
+		return nil, "", translate(err, op)
+	}
+	var items []noticeItem
+	if err := attributevalue.UnmarshalListOfMaps(out.Items, &items); err != nil {
+		return nil, "", translate(err, op)
+	}
+	for _, it := range items {
+		order := it.SK[len(historyPrefix):]
+		if order == cursor {
+			continue
+		}
+		if len(page) == limit {
+			return page, historyKey(page[limit-1]).SK[len(historyPrefix):], nil
+		}
+		page = append(page, hook.Notice{
+			Type: it.Type, Tenant: it.Tenant, Endpoint: it.Endpoint, At: fromMillis(it.At), Why: it.Why, Figures: it.Figures, Key: it.Key,
+		})
+	}
+	return page, "", nil
+}

@@ -1,0 +1,144 @@
+package dynamo_test
+
+import (
+	"encoding/base64"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"surehook/internal/hook"
+	"surehook/internal/replay"
+)
+
+// dead is the selection of all dead deliveries of the endpoint.
+func dead() replay.Selection {
+	return replay.Selection{Endpoint: endpointID, State: hook.StateDead, Limit: 2}
+}
+
+func TestStore_Select_AsksForThePartOfTheIndex(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name             string
+		from, to         time.Time
+		wantFrom, wantTo string
+	}{
+		{"without bounds", time.Time{}, time.Time{}, "dead#", "dead$"},
+		{"from a time on", epoch, time.Time{}, "dead#2026-01-02T03:04:05.678Z", "dead$"},
+		{"to a time", time.Time{}, epoch, "dead#", "dead#2026-01-02T03:04:05.678Z"},
+		{
+			"between times within milliseconds", epoch.Add(1), epoch.Add(time.Hour + 1),
+			"dead#2026-01-02T03:04:05.679Z", "dead#2026-01-02T04:04:05.679Z",
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			selection := dead()
+			selection.From, selection.To = tt.from, tt.to
+			w, store := newWire(t, answer{body: `{"Items":[],"Count":0}`})
+			if _, _, err := store.Select(t.Context(), selection); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := store.CountSelected(t.Context(), selection); err != nil {
+				t.Fatal(err)
+			}
+			values := map[string]any{
+				":endpoint": map[string]any{"S": string(endpointID)},
+				":from":     map[string]any{"S": tt.wantFrom},
+				":to":       map[string]any{"S": tt.wantTo},
+			}
+			want := []request{
+				{"Query", body{
+					"TableName": "table", "IndexName": "by_endpoint", "ScanIndexForward": true, "Limit": 3.0,
+					"KeyConditionExpression":    "endpoint_id = :endpoint AND endpoint_sk BETWEEN :from AND :to",
+					"ExpressionAttributeValues": values,
+				}},
+				{"Query", body{
+					"TableName": "table", "IndexName": "by_endpoint", "Select": "COUNT",
+					"KeyConditionExpression":    "endpoint_id = :endpoint AND endpoint_sk BETWEEN :from AND :to",
+					"ExpressionAttributeValues": values,
+				}},
+			}
+			if diff := cmp.Diff(want, w.sent(), cmp.AllowUnexported(request{})); diff != "" {
+				t.Errorf("requests (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestStore_Select_NothingIsAskedForNoTime holds off DynamoDB's refusal to look
+// between a bound and a lower one.
+func TestStore_Select_NothingIsAskedForNoTime(t *testing.T) {
+	t.Parallel()
+
+	for _, to := range []time.Time{epoch, epoch.Add(-time.Hour)} {
+		selection := dead()
+		selection.From, selection.To = epoch, to
+		w, store := newWire(t)
+		page, next, err := store.Select(t.Context(), selection)
+		n, countErr := store.CountSelected(t.Context(), selection)
+		if len(page) != 0 || next != "" || err != nil || n != 0 || countErr != nil || len(w.sent()) != 0 {
+			t.Errorf("Select(%s to %s) = %v, %q, %v and %d, %v, asking %v; want nothing", epoch, to, page, next, err, n, countErr, w.sent())
+		}
+	}
+}
+
+func TestStore_CountSelected_AddsAllPages(t *testing.T) {
+	t.Parallel()
+
+	last := `"LastEvaluatedKey":{"pk":{"S":"p"},"sk":{"S":"s"},"endpoint_id":{"S":"e"},"endpoint_sk":{"S":"r"}}`
+	w, store := newWire(t,
+		answer{body: `{"Count":4000,` + last + `}`}, answer{body: `{"Count":0,` + last + `}`}, answer{body: `{"Count":321}`},
+	)
+	if got, err := store.CountSelected(t.Context(), dead()); err != nil || got != 4321 || len(w.sent()) != 3 {
+		t.Errorf("CountSelected() = %d, %v after %d requests; want 4321 after 3", got, err, len(w.sent()))
+	}
+	if start := w.sent()[2].body.at("ExclusiveStartKey", "endpoint_sk", "S"); start != "r" {
+		t.Errorf("ExclusiveStartKey = %v; want the last page's end", start)
+	}
+}
+
+// TestStore_Select_ForgedPositions checks that nothing is asked of the table
+// but to go on within the selection: DynamoDB refuses what is outside of it.
+func TestStore_Select_ForgedPositions(t *testing.T) {
+	t.Parallel()
+
+	row := func(state string, at time.Time) string {
+		return state + "#" + at.Format("2006-01-02T15:04:05.000Z") + "#" + delivery(0).ID.String()
+	}
+	selection := dead()
+	selection.From, selection.To = epoch, epoch.Add(time.Second)
+	tests := []struct {
+		name, row string
+		goesOn    bool
+	}{
+		{"the first that can be", row("dead", epoch), true},
+		{"the last that can be", row("dead", epoch.Add(999*time.Millisecond)), true},
+		{"one before the first", row("dead", epoch.Add(-time.Millisecond)), false},
+		{"one after the last", row("dead", epoch.Add(time.Second)), false},
+		{"another state's", row("delivered", epoch), false},
+		{"no row", "dead#", false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			forged := selection
+			forged.After = base64.RawURLEncoding.EncodeToString([]byte(tt.row))
+			w, store := newWire(t, answer{body: `{"Items":[],"Count":0}`})
+			_, _, err := store.Select(t.Context(), forged)
+			if tt.goesOn {
+				if err != nil || w.only(t).body.at("ExclusiveStartKey", "endpoint_sk", "S") != tt.row {
+					t.Errorf("Select(after %q) = %v, asking %v; want to go on there", tt.row, err, w.sent())
+				}
+				return
+			}
+			if err == nil || hook.CodeOf(err) != hook.CodeInvalid || len(w.sent()) != 0 {
+				t.Errorf("Select(after %q) = %v, asking %v; want CodeInvalid and nothing asked", tt.row, err, w.sent())
+			}
+		})
+	}
+}

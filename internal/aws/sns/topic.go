@@ -1,0 +1,72 @@
+// Package sns publishes operational events to a topic of Amazon SNS.
+package sns
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	awssns "github.com/aws/aws-sdk-go-v2/service/sns"
+	"github.com/aws/aws-sdk-go-v2/service/sns/types"
+
+	"surehook/internal/hook"
+	"surehook/internal/notice"
+)
+
+var _ notice.Topic = (*Topic)(nil)
+
+// callTimeout bounds one call, the SDK's own retries included.
+const callTimeout = 5 * time.Second
+
+// typeAttribute is the message attribute that subscriptions are filtered by.
+// Alarms of CloudWatch, which come to the same topic, do not have it.
+const typeAttribute = "type"
+
+var errNoAnswer = errors.New("SNS did not answer in time")
+
+// Topic publishes to one topic. It is safe for concurrent use.
+type Topic struct {
+	client *awssns.Client
+	arn    string
+}
+
+// New returns the topic with the ARN.
+func New(cfg aws.Config, arn string) *Topic {
+	return &Topic{client: awssns.NewFromConfig(cfg), arn: arn}
+}
+
+// Publish sends the message with its type as a message attribute.
+// CodeUnavailable if it may be sent another time.
+func (t *Topic) Publish(ctx context.Context, eventType string, message []byte) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, callTimeout, errNoAnswer)
+	defer cancel()
+
+	_, err := t.client.Publish(ctx, &awssns.PublishInput{
+		TopicArn: aws.String(t.arn),
+		Subject:  aws.String(eventType),
+		Message:  aws.String(string(message)),
+		MessageAttributes: map[string]types.MessageAttributeValue{
+			typeAttribute: {DataType: aws.String("String"), StringValue: aws.String(eventType)},
+		},
+	})
+	if err != nil {
+		return fmt.Errorf("publish %s: %w", eventType, translate(ctx, err))
+	}
+	return nil
+}
+
+// translate turns an error of the SDK into ours: CodeUnavailable for what the
+// SDK itself holds worth retrying and for a context that ended, CodeInternal for
+// the rest.
+func translate(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); cause != nil {
+		return &hook.Error{Code: hook.CodeUnavailable, Message: "the topic did not answer", Err: errors.Join(cause, err)}
+	}
+	if retry.IsErrorRetryables(retry.DefaultRetryables).IsErrorRetryable(err) == aws.TrueTernary {
+		return &hook.Error{Code: hook.CodeUnavailable, Message: "the topic is not available", Err: err}
+	}
+	return &hook.Error{Code: hook.CodeInternal, Message: "the topic refused the message", Err: err}
+}

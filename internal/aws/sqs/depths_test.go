@@ -1,0 +1,85 @@
+package sqs_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"surehook/internal/aws/sqs"
+	"surehook/internal/hook"
+)
+
+func newDepths(t *testing.T, fake http.Handler) *sqs.Depths {
+	t.Helper()
+
+	server := httptest.NewServer(fake)
+	t.Cleanup(server.Close)
+	return sqs.NewDepths(configOf(server))
+}
+
+func attributes(visible, inFlight, delayed string) any {
+	return map[string]any{"Attributes": map[string]string{
+		"ApproximateNumberOfMessages":           visible,
+		"ApproximateNumberOfMessagesNotVisible": inFlight,
+		"ApproximateNumberOfMessagesDelayed":    delayed,
+	}}
+}
+
+func TestDepths_AsksEachQueue(t *testing.T) {
+	t.Parallel()
+
+	fake := &fakeSQS{answer: func(in request) any {
+		if in.QueueURL == liveURL {
+			return attributes("100000", "23", "4")
+		}
+		return attributes("0", "0", "5")
+	}}
+	got, err := newDepths(t, fake).Depths(t.Context(), map[string]string{"live": liveURL, "retry": retryURL})
+	want := map[string]sqs.Depth{"live": {Visible: 100_000, InFlight: 23, Delayed: 4}, "retry": {Delayed: 5}}
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("Depths() = %v (-want +got):\n%s", err, diff)
+	}
+	var urls []string
+	for _, r := range fake.requests {
+		urls = append(urls, r.QueueURL)
+		if len(r.AttributeNames) != 3 {
+			t.Errorf("attributes asked for = %v; want three", r.AttributeNames)
+		}
+	}
+	slices.Sort(urls)
+	if diff := cmp.Diff([]string{liveURL, retryURL}, urls); diff != "" {
+		t.Errorf("queues asked (-want +got):\n%s", diff)
+	}
+	if none, err := newDepths(t, fake).Depths(t.Context(), nil); err != nil || len(none) != 0 {
+		t.Errorf("Depths(no queues) = %v, %v; want none", none, err)
+	}
+}
+
+func TestDepths_NamesTheQueueThatDidNotAnswer(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name string
+		fake *fakeSQS
+		want hook.Code
+	}{
+		{"it is throttled", &fakeSQS{status: http.StatusBadRequest, code: "ThrottlingException"}, hook.CodeUnavailable},
+		{"it is not there", &fakeSQS{status: http.StatusBadRequest, code: "QueueDoesNotExist"}, hook.CodeInternal},
+		{"it says no numbers", &fakeSQS{answer: func(request) any { return attributes("many", "0", "0") }}, hook.CodeInternal},
+		{"it says nothing", &fakeSQS{answer: func(request) any { return map[string]any{} }}, hook.CodeInternal},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			got, err := newDepths(t, tt.fake).Depths(t.Context(), map[string]string{"live": liveURL})
+			if err == nil || got != nil || hook.CodeOf(err) != tt.want || !strings.Contains(err.Error(), "queue live") {
+				t.Errorf("Depths() = %v, %v; want %s that names the queue", got, err, tt.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,87 @@
+package sqs_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"surehook/internal/aws/sqs"
+	"surehook/internal/hook"
+	"surehook/internal/replay"
+)
+
+const jobsURL = "https://sqs.us-east-1.amazonaws.com/123456789012/replay-jobs"
+
+func newJobs(t *testing.T, fake http.Handler) *sqs.Jobs {
+	t.Helper()
+
+	server := httptest.NewServer(fake)
+	t.Cleanup(server.Close)
+	return sqs.NewJobs(configOf(server), jobsURL)
+}
+
+func TestJobs_Continue_SendsTheMessageAfterTheDelay(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name  string
+		delay time.Duration
+		want  int
+	}{
+		{"at once", 0, 0},
+		{"a time that is over is at once", -time.Minute, 0},
+		{"a moment is a second", 1, 1},
+		{"whole seconds stay", 2 * time.Second, 2},
+		{"a moment more is a second more", 2*time.Second + 1, 3},
+		{"15 minutes", 15 * time.Minute, 900},
+		{"what is longer is cut", 15*time.Minute + 1, 900},
+		{"a day too", 24 * time.Hour, 900},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			fake := &fakeSQS{}
+			m := replay.Message{Tenant: "acme", Job: "rpl_01jgjb5c8weyrv1tzv2x3fjq7h"}
+			if err := newJobs(t, fake).Continue(t.Context(), m, tt.delay); err != nil {
+				t.Fatalf("Continue(%+v, %s) = %v; want nil", m, tt.delay, err)
+			}
+			body, err := m.Encode()
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := []request{{QueueURL: jobsURL, MessageBody: body, MessageGroupID: "acme", DelaySeconds: tt.want}}
+			if diff := cmp.Diff(want, fake.requests); diff != "" {
+				t.Errorf("requests (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestJobs_Continue_TranslatesErrors(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		code   string
+		status int
+		want   hook.Code
+	}{
+		{"ThrottlingException", http.StatusBadRequest, hook.CodeUnavailable},
+		{"InternalFailure", http.StatusInternalServerError, hook.CodeUnavailable},
+		{"QueueDoesNotExist", http.StatusBadRequest, hook.CodeInternal},
+	}
+	for _, tt := range tests {
+		t.Run(tt.code, func(t *testing.T) {
+			t.Parallel()
+
+			fake := &fakeSQS{status: tt.status, code: tt.code}
+			err := newJobs(t, fake).Continue(t.Context(), replay.Message{Tenant: "acme"}, 0)
+			if err == nil || hook.CodeOf(err) != tt.want || len(fake.requests) != 1 {
+				t.Errorf("Continue() = %v after %d requests; want %s after 1", err, len(fake.requests), tt.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,370 @@
+package breaker_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"surehook/internal/hook"
+	"surehook/internal/names"
+)
+
+// generations stores the generations of a new delivery, each of which replays the one
+// before: states, "superseded", or "-" for one without a record. It returns them as they are stored.
+func (w *world) generations(what ...string) []hook.Delivery {
+	w.t.Helper()
+
+	var all []hook.Delivery
+	first := hook.QueuedDelivery(w.event(hook.Endpoint{ID: hook.NewEndpointID()}, w.clock()), hook.NewEndpointID())
+	for i, state := range what {
+		d := first
+		d.ID.Generation, d.Attempts, d.Job, d.Slot = i+1, 1, someJob, i
+		if i < len(what)-1 {
+			d.Replayed = hook.Replayed{Generation: i + 2, At: w.clock()}
+		}
+		if state == "superseded" {
+			d.State, d.Reason = hook.StateCancelled, hook.ReasonReplayed
+		} else if state != "-" {
+			var err error
+			if d.State, err = hook.ParseState(state); err != nil {
+				w.t.Fatal(err)
+			}
+		}
+		if state != "-" {
+			if err := w.store.SaveDelivery(w.t.Context(), d, nil); err != nil {
+				w.t.Fatal(err)
+			}
+			d.Version++
+		}
+		all = append(all, d)
+	}
+	return all
+}
+
+// bury buries n letters of the delivery, which died that long ago.
+func (w *world) bury(d hook.Delivery, n int, ago time.Duration) {
+	w.t.Helper()
+
+	letter := hook.DeadLetterOf(d)
+	letter.DiedAt = w.clock().Add(-ago)
+	for range n {
+		if err := w.queue.Bury(w.t.Context(), letter); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+}
+
+func (w *world) reconcile() {
+	w.t.Helper()
+
+	if err := w.breaker().Reconcile(w.t.Context()); err != nil {
+		w.t.Errorf("Reconcile() = %v; want nil", err)
+	}
+}
+
+// reconciled returns what the newest wide line counts: seen, removed, kept, failed.
+func (w *world) reconciled() [4]int {
+	w.t.Helper()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	var counts [4]int
+	for line := range bytes.Lines(w.log.Bytes()) {
+		var attrs map[string]any
+		if err := json.Unmarshal(line, &attrs); err != nil {
+			w.t.Fatal(err)
+		}
+		if attrs["msg"] != "letters.reconciled" {
+			continue
+		}
+		for i, key := range []string{names.LogSeen, names.LogRemoved, names.LogKept, names.LogFailed} {
+			n, ok := attrs[key].(float64)
+			if !ok {
+				w.t.Fatalf("letters.reconciled has %v for %s; want a number", attrs[key], key)
+			}
+			counts[i] = int(n)
+		}
+	}
+	return counts
+}
+
+// letters returns the generations whose letters are there, in order.
+func (w *world) letters() []int {
+	var list []int
+	for _, letter := range w.queue.Letters() {
+		list = append(list, letter.Delivery.Generation)
+	}
+	slices.Sort(list)
+	return list
+}
+
+func TestReconcile_RemovesWhatTheRecordProvesNeedless(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name        string
+		generations string
+		letters     []int         // of each generation
+		ago         time.Duration // they were buried
+		left        []int         // generations whose letters stay
+		want        string        // generations at the end, as far as they are recorded
+	}{
+		{"a dead one's stays", "dead", []int{1}, 0, []int{1}, "1 dead"},
+		{"however old it is", "dead", []int{1}, 13 * 24 * time.Hour, []int{1}, "1 dead"},
+		{"but a second one", "dead", []int{2}, 0, []int{1}, "1 dead"},
+		{"and more than are received at once", "dead", []int{35}, 0, []int{1}, "1 dead"},
+		{"discarded", "discarded", []int{1}, 0, nil, "1 discarded"},
+		{"delivered", "delivered", []int{2}, 0, nil, "1 delivered"},
+		{"cancelled", "cancelled", []int{1}, 0, nil, "1 cancelled"},
+		{"the record is there no more", "-", []int{2}, 0, nil, ""},
+		{"it may be about to die", "parked", []int{1}, 15 * time.Minute, []int{1}, "1 parked"},
+		{"both may be about to be needed", "parked", []int{2}, 0, []int{1, 1}, "1 parked"},
+		{"it did not die", "parked", []int{1}, 15*time.Minute + time.Millisecond, nil, "1 parked"},
+		{"it did not die, and retries", "retrying", []int{1}, time.Hour, nil, "1 retrying"},
+		{"its replay is on its way", "dead > -", []int{1}, 0, []int{1}, "1 dead"},
+		{"its replay is in progress", "dead > retrying", []int{2}, 0, []int{1}, "1 dead, 1 retrying"},
+		{"its replay was delivered, and the process died", "dead > delivered", []int{1}, 0, nil, "1 delivered, 1 discarded replayed"},
+		{"its replay died, and the process died", "dead > dead", []int{1, 1}, 0, []int{2}, "1 dead, 1 discarded replayed"},
+		{"the replay died, was replayed and retired", "dead > discarded > delivered", []int{1, 1}, 0, nil, "1 delivered, 1 discarded, 1 discarded replayed"},
+		{"the replay that took a place is on its way", "dead > superseded > -", []int{1}, 0, []int{1}, "1 cancelled replayed, 1 dead"},
+		{"the replay that took a place is in progress", "dead > superseded > parked", []int{1}, 0, []int{1}, "1 cancelled replayed, 1 dead, 1 parked"},
+		{"the replay that took a place was delivered", "dead > superseded > superseded > delivered", []int{1}, 0, nil, "2 cancelled replayed, 1 delivered, 1 discarded replayed"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			w := newWorld(t)
+			all := w.generations(strings.Split(tt.generations, " > ")...)
+			buried := 0
+			for i, n := range tt.letters {
+				w.bury(all[i], n, tt.ago)
+				buried += n
+			}
+			var recorded []hook.DeliveryID
+			for _, d := range all {
+				if d.State != hook.StateQueued {
+					recorded = append(recorded, d.ID)
+				}
+			}
+			w.reconcile()
+			first := [4]int{buried, buried - len(tt.left), len(tt.left), 0}
+			if got := w.reconciled(); got != first {
+				t.Errorf("seen, removed, kept, failed = %v; want %v", got, first)
+			}
+			for range 2 { // and it stays so
+				if diff := cmp.Diff(tt.left, w.letters()); diff != "" {
+					t.Errorf("generations with a letter differ (-want +got):\n%s", diff)
+				}
+				if got := w.states(recorded); got != tt.want {
+					t.Errorf("generations are %s; want %s", got, tt.want)
+				}
+				w.reconcile() // sees nothing: what stays is hidden
+				if got := w.reconciled(); got != [4]int{} {
+					t.Errorf("seen, removed, kept, failed at once after = %v; want none", got)
+				}
+			}
+		})
+	}
+}
+
+// In the end there are as many letters as open dead letters, one of each, when
+// there are many and several processes look through them.
+func TestReconcile_MakesTheDepthRight(t *testing.T) {
+	t.Parallel()
+
+	w := newWorld(t)
+	dead := map[hook.DeliveryID]bool{}
+	for i := range 600 {
+		what := []string{"dead", "discarded", "dead > delivered", "-", "dead > -", "delivered"}[i%6]
+		d := w.generations(strings.Split(what, " > ")...)[0]
+		w.bury(d, 1+i%4, time.Minute)
+		if what == "dead" || what == "dead > -" {
+			dead[d.ID] = true
+		}
+	}
+	for range 2 {
+		var wg sync.WaitGroup
+		for range 3 {
+			wg.Go(w.reconcile)
+		}
+		wg.Wait()
+		w.pass(time.Minute)
+	}
+	w.reconcile()
+	if got, want := w.reconciled(), [4]int{len(dead), 0, len(dead), 0}; got != want {
+		t.Errorf("seen, removed, kept, failed at last = %v; want %v", got, want)
+	}
+	for _, letter := range w.queue.Letters() {
+		if !dead[letter.Delivery] {
+			t.Errorf("a letter of %s is left, or a second one; want one of each dead one", letter.Delivery)
+		}
+		delete(dead, letter.Delivery)
+	}
+	if len(dead) > 0 {
+		t.Errorf("%d dead ones have no letter", len(dead))
+	}
+}
+
+// TestReconcile_SurvivesItsDeath kills the process before and after each of its
+// effects; the next run ends what it left.
+func TestReconcile_SurvivesItsDeath(t *testing.T) {
+	t.Parallel()
+
+	run := func(t *testing.T, at int, after bool) (effects int) {
+		t.Helper()
+
+		w := newWorld(t)
+		all := w.generations("dead", "superseded", "delivered")
+		other := w.generations("dead")[0]
+		w.bury(all[0], 2, time.Minute)
+		w.bury(other, 3, time.Minute)
+		w.spy.at, w.spy.after = at, after
+		if err := w.breaker().Reconcile(t.Context()); err != nil && !errors.Is(err, errDead) {
+			t.Errorf("Reconcile() = %v; want nil, or its death", err)
+		}
+		effects = w.spy.effects
+		w.spy.recover()
+		w.spy.at = 0 // the next lives in any case
+		w.pass(time.Minute)
+		w.reconcile()
+		if got, want := w.states([]hook.DeliveryID{all[0].ID, other.ID}), "1 dead, 1 discarded replayed"; got != want {
+			t.Errorf("deliveries are %s; want %s", got, want)
+		}
+		if letters := w.queue.Letters(); len(letters) != 1 || letters[0].Delivery != other.ID {
+			t.Errorf("letters = %+v; want one of %s", letters, other.ID)
+		}
+		if tally, err := w.store.Tallied(t.Context(), someJob); err != nil || tally.Delivered != 1 || tally.Cancelled != 1 {
+			t.Errorf("the job counted %+v, %v; want one delivered and one cancelled", tally, err)
+		}
+		return effects
+	}
+	effects := run(t, 0, false)
+	if effects < 10 {
+		t.Fatalf("the undisturbed runs have %d effects; want some", effects)
+	}
+	for at := 1; at <= effects; at++ {
+		for _, after := range []bool{false, true} {
+			t.Run(fmt.Sprintf("effect %d, after it: %t", at, after), func(t *testing.T) {
+				t.Parallel()
+
+				run(t, at, after)
+			})
+		}
+	}
+}
+
+func TestReconcile_LeavesWhatItCannotRead(t *testing.T) {
+	t.Parallel()
+
+	w := newWorld(t)
+	if err := w.queue.Bury(t.Context(), hook.DeadLetter{Delivery: w.generations("dead")[0].ID}); err != nil { // without its time
+		t.Fatal(err)
+	}
+	w.bury(w.generations("delivered")[0], 1, 0)
+	w.reconcile()
+	if got, want := w.reconciled(), [4]int{2, 1, 0, 1}; got != want || len(w.queue.Letters()) != 1 {
+		t.Errorf("seen, removed, kept, failed = %v, %d letters are left; want %v, 1", got, len(w.queue.Letters()), want)
+	}
+	if !strings.Contains(w.log.String(), "letter.not_read") {
+		t.Errorf("log = %s; want it to tell of the letter", w.log.String())
+	}
+}
+
+// One that cannot be repaired keeps its letter and does not keep the others from theirs.
+func TestReconcile_KeepsABadLetterFromTheOthers(t *testing.T) {
+	t.Parallel()
+
+	for _, verb := range []string{"save delivery", "tally", "read delivery"} {
+		t.Run(verb, func(t *testing.T) {
+			t.Parallel()
+
+			w := newWorld(t)
+			bad := w.generations("dead", "delivered")[0]
+			w.bury(bad, 1, 0)
+			w.bury(w.generations("dead", "delivered")[0], 1, 0)
+			w.bury(w.generations("discarded")[0], 1, 0)
+			w.spy.fails = func(asked string, id hook.EndpointID) error {
+				if asked == verb && id == bad.ID.Endpoint {
+					return errDead
+				}
+				return nil
+			}
+			w.reconcile()
+			if got, want := w.reconciled(), [4]int{3, 2, 0, 1}; got != want || w.queue.Letters()[0].Delivery != bad.ID {
+				t.Errorf("seen, removed, kept, failed = %v; want %v, the letter of %s left", got, want, bad.ID)
+			}
+		})
+	}
+}
+
+func TestReconcile_TellsWhatFailedForAll(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		verb string
+		want [4]int
+	}{
+		{"exhume", [4]int{}},
+		{"read deliveries", [4]int{2, 0, 0, 2}},
+		{"remove", [4]int{2, 0, 1, 1}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.verb, func(t *testing.T) {
+			t.Parallel()
+
+			w := newWorld(t)
+			w.bury(w.generations("dead")[0], 2, 0)
+			w.spy.fails = func(asked string, _ hook.EndpointID) error {
+				if asked == tt.verb {
+					return errDead
+				}
+				return nil
+			}
+			if err := w.breaker().Reconcile(t.Context()); !errors.Is(err, errDead) {
+				t.Errorf("Reconcile() without an answer to %q = %v; want its error", tt.verb, err)
+			}
+			if got := w.reconciled(); got != tt.want || len(w.queue.Letters()) != 2 {
+				t.Errorf("seen, removed, kept, failed = %v and %d letters are left; want %v and both", got, len(w.queue.Letters()), tt.want)
+			}
+		})
+	}
+}
+
+func TestReconcile_EndsInTime(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name string
+		left time.Duration
+		want [4]int
+	}{
+		{"enough time", 15 * time.Second, [4]int{3, 3, 0, 0}},
+		{"too little", 15*time.Second - 1, [4]int{}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			w := newWorld(t)
+			w.bury(w.generations("delivered")[0], 3, 0)
+			ctx, cancel := context.WithDeadline(t.Context(), time.Now().Add(time.Hour))
+			defer cancel()
+			deadline, _ := ctx.Deadline()
+			b := w.breaker()
+			b.Now = func() time.Time { return deadline.Add(-tt.left) }
+			if err := b.Reconcile(ctx); err != nil || w.reconciled() != tt.want {
+				t.Errorf("Reconcile() = %v; seen, removed, kept, failed = %v; want nil, %v", err, w.reconciled(), tt.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,152 @@
+package cost
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"strings"
+	"sync"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
+	"github.com/aws/smithy-go/middleware"
+)
+
+// Ledger counts what the requests of the SDK are charged for. It is safe for
+// concurrent use. It must see every write to the table from the first on:
+// what a write costs depends on the item that was there.
+//
+// A request counts once, with its answer: repetitions by the SDK after a fault
+// of the network are not what code costs.
+type Ledger struct {
+	table Table
+	peek  Peek
+	sent  func(Message)
+
+	mu       sync.Mutex
+	items    map[string]Item
+	usage    Usage
+	requests map[string]float64 // by operation and kind of item, such as "PutItem event"
+	units    map[string]float64 // write units by kind of item, and read units by operation
+	sizes    map[string]int     // of the largest item of each kind that was written
+	faults   []error
+}
+
+// Peek reads an item past the ledger, nil if there is none.
+type Peek func(ctx context.Context, key Item) (Item, error)
+
+// Message is one that was put on a queue, or that a schedule will put there.
+type Message struct {
+	Queue string // URL, or ARN of a schedule's target
+	Body  string
+	Delay int32  // seconds
+	At    string // a schedule's expression; empty for what is sent at once
+}
+
+// NewLedger returns the ledger of the table. sent is told of every message.
+func NewLedger(table Table, peek Peek, sent func(Message)) *Ledger {
+	l := &Ledger{table: table, peek: peek, sent: sent, items: make(map[string]Item)}
+	l.Reset()
+	return l
+}
+
+// Config returns the config, whose clients the ledger watches.
+func (l *Ledger) Config(cfg aws.Config) aws.Config {
+	cfg = cfg.Copy()
+	cfg.APIOptions = append(cfg.APIOptions, func(stack *middleware.Stack) error {
+		return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("CostLedger", l.handle), middleware.After)
+	})
+	return cfg
+}
+
+func (l *Ledger) handle(
+	ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler,
+) (middleware.InitializeOutput, middleware.Metadata, error) {
+	out, metadata, err := next.HandleInitialize(ctx, in)
+	l.record(ctx, in.Parameters, out.Result, err)
+	return out, metadata, err //nolint:wrapcheck // the SDK's own
+}
+
+// Reset forgets what was counted, and keeps what it knows of the table.
+func (l *Ledger) Reset() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	l.usage, l.requests, l.units = make(Usage), make(map[string]float64), make(map[string]float64)
+	l.sizes, l.faults = make(map[string]int), nil
+}
+
+// Add counts what no request of the SDK shows.
+func (l *Ledger) Add(u Usage) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	l.usage = l.usage.Plus(u)
+}
+
+// Account is what was counted.
+type Account struct {
+	Usage    Usage
+	Requests map[string]float64 // by operation and kind of item, such as "PutItem event" or "SendMessageBatch"
+	Units    map[string]float64 // of DynamoDB: "write delivery", "read BatchGetItem"
+	Sizes    map[string]int     // bytes of the largest item of each kind that was written
+}
+
+// Account returns what was counted since Reset. The error joins requests that the ledger
+// does not know what they cost.
+func (l *Ledger) Account() (Account, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	a := Account{Usage: maps.Clone(l.usage), Requests: maps.Clone(l.requests), Units: maps.Clone(l.units), Sizes: maps.Clone(l.sizes)}
+	if len(l.faults) > 0 {
+		return a, fmt.Errorf("%d requests could not be priced, such as: %w", len(l.faults), l.faults[0])
+	}
+	return a, nil
+}
+
+// Writes returns the requests that write items of the kind; of all kinds when it is empty.
+func (a Account) Writes(kind string) float64 {
+	sum := 0.0
+	for name, n := range a.Requests {
+		op, of, _ := strings.Cut(name, " ")
+		if (op == "PutItem" || op == "UpdateItem" || op == "TransactWriteItems") && (kind == "" || of == kind) {
+			sum += n
+		}
+	}
+	return sum
+}
+
+// record counts one request.
+func (l *Ledger) record(ctx context.Context, in, out any, err error) {
+	service, op := awsmiddleware.GetServiceID(ctx), awsmiddleware.GetOperationName(ctx)
+	switch service {
+	case "DynamoDB":
+		l.recordTable(ctx, op, in, out, err)
+	case "SQS":
+		l.recordQueue(op, in, out)
+	case "Scheduler":
+		l.recordSchedule(op, in)
+	case "SNS":
+		l.count(op, Usage{Publication: 1})
+	case "KMS":
+		l.count(op, Usage{KeyRequest: 1})
+	default:
+		l.fault(fmt.Errorf("%s of %s", op, service))
+	}
+}
+
+func (l *Ledger) count(op string, u Usage) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	l.requests[op]++
+	l.usage = l.usage.Plus(u)
+}
+
+func (l *Ledger) fault(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	l.faults = append(l.faults, err)
+}

@@ -1,0 +1,115 @@
+package cost
+
+import "math"
+
+// Service is what a line of the bill is of.
+type Service string
+
+// The services.
+const (
+	API       Service = "API Gateway"
+	Lambda    Service = "Lambda"
+	SQS       Service = "SQS"
+	DynamoDB  Service = "DynamoDB"
+	Scheduler Service = "Scheduler"
+	Logs      Service = "Logs"
+	SNS       Service = "SNS"
+	KMS       Service = "KMS"
+)
+
+// Services returns all services, in the order of a delivery's way.
+func Services() []Service { return []Service{API, Lambda, SQS, DynamoDB, Scheduler, Logs, SNS, KMS} }
+
+// Charge is something that is charged for by quantity.
+type Charge uint8
+
+// The charges. The zero Charge is not valid.
+const (
+	APIRequest   Charge = iota + 1 // of an HTTP API, per 512 KB
+	Invocation                     // of a function
+	GBSecond                       // of a function on arm64
+	QueueRequest                   // of a standard queue, per 64 KB
+	FairRequest                    // what a request about messages with a group id costs more
+	WriteUnit                      // of DynamoDB, on demand
+	ReadUnit                       // of DynamoDB, on demand
+	Schedule                       // a schedule that calls its target
+	LogByte                        // of CloudWatch Logs, standard class
+	Publication                    // of SNS, per 64 KB
+	KeyRequest                     // of KMS, symmetric
+)
+
+// Price is a list price.
+type Price struct {
+	Charge  Charge
+	Service Service
+	Name    string
+	USD     float64 // for so many:
+	Per     float64
+	Source  string
+}
+
+// PricesOf says where and when Prices holds.
+const PricesOf = "US East (N. Virginia), November 2026, first tier of volume, beyond the free tier"
+
+// Prices returns AWS's list prices. The dashboard of the stack has a table of
+// its own (infra/surehook/cost.go), because the CDK app knows nothing of this package.
+func Prices() []Price {
+	const million, gigabyte = 1e6, 1 << 30
+	return []Price{
+		{APIRequest, API, "request of an HTTP API", 1.00, million, "https://aws.amazon.com/api-gateway/pricing/"},
+		{Invocation, Lambda, "invocation", 0.20, million, "https://aws.amazon.com/lambda/pricing/"},
+		{GBSecond, Lambda, "GB-second, arm64", 13.3334, million, "https://aws.amazon.com/lambda/pricing/"},
+		{QueueRequest, SQS, "request of a standard queue, per 64 KB", 0.40, million, "https://aws.amazon.com/sqs/pricing/"},
+		{FairRequest, SQS, "surcharge of a request about messages with a group id", 0.10, million, "https://aws.amazon.com/sqs/pricing/"},
+		{WriteUnit, DynamoDB, "write request unit", 0.625, million, "https://aws.amazon.com/dynamodb/pricing/on-demand/"},
+		{ReadUnit, DynamoDB, "read request unit", 0.125, million, "https://aws.amazon.com/dynamodb/pricing/on-demand/"},
+		{Schedule, Scheduler, "invocation by a schedule", 1.00, million, "https://aws.amazon.com/eventbridge/pricing/"},
+		{LogByte, Logs, "GB ingested, standard class", 0.50, gigabyte, "https://aws.amazon.com/cloudwatch/pricing/"},
+		{Publication, SNS, "publication, per 64 KB", 0.50, million, "https://aws.amazon.com/sns/pricing/"},
+		{KeyRequest, KMS, "request about a symmetric key", 3.00, million, "https://aws.amazon.com/kms/pricing/"},
+	}
+}
+
+// Usage is how much of each charge was used.
+type Usage map[Charge]float64
+
+// Plus returns the sum of both.
+func (u Usage) Plus(other Usage) Usage {
+	sum := make(Usage, len(u))
+	for _, add := range []Usage{u, other} {
+		for charge, n := range add {
+			sum[charge] += n
+		}
+	}
+	return sum
+}
+
+// Times returns the usage n times.
+func (u Usage) Times(n float64) Usage {
+	product := make(Usage, len(u))
+	for charge, used := range u {
+		product[charge] = used * n
+	}
+	return product
+}
+
+// Bill is what usage costs in USD, by service.
+type Bill map[Service]float64
+
+// Bill prices the usage.
+func (u Usage) Bill() Bill {
+	bill := make(Bill)
+	for _, p := range Prices() {
+		bill[p.Service] += u[p.Charge] * p.USD / p.Per
+	}
+	return bill
+}
+
+// Total returns the sum, rounded to a hundredth of a cent of a million.
+func (b Bill) Total() float64 {
+	sum := 0.0
+	for _, service := range Services() {
+		sum += b[service]
+	}
+	return math.Round(sum*1e10) / 1e10
+}

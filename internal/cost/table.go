@@ -1,0 +1,154 @@
+package cost
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// change is one write of a request: the key and the item after it.
+type change struct {
+	key   Item
+	after Item // nil for none
+}
+
+// recordTable counts one request to DynamoDB. A request that failed for
+// anything but its condition was not carried out, and costs nothing.
+func (l *Ledger) recordTable(ctx context.Context, op string, in, out any, err error) {
+	_, refused := errors.AsType[*types.ConditionalCheckFailedException](err)
+	_, cancelled := errors.AsType[*types.TransactionCanceledException](err)
+	if err != nil && !refused && !cancelled {
+		return
+	}
+	switch in := in.(type) {
+	case *dynamodb.GetItemInput:
+		o, _ := out.(*dynamodb.GetItemOutput)
+		l.read(op, l.kind(in.Key), ReadUnits(ItemSize(o.Item), aws.ToBool(in.ConsistentRead)))
+	case *dynamodb.BatchGetItemInput:
+		o, _ := out.(*dynamodb.BatchGetItemOutput)
+		l.readBatch(op, in, o)
+	case *dynamodb.QueryInput:
+		o, _ := out.(*dynamodb.QueryOutput)
+		size := 0
+		for _, item := range o.Items {
+			size += ItemSize(item)
+		}
+		l.read(op, "", ReadUnits(size, aws.ToBool(in.ConsistentRead)))
+	case *dynamodb.PutItemInput:
+		l.write(op, refused, change{in.Item, in.Item})
+	case *dynamodb.UpdateItemInput:
+		after, peekErr := l.updated(ctx, in, out)
+		if peekErr != nil {
+			l.fault(peekErr)
+		}
+		l.write(op, refused, change{in.Key, after})
+	case *dynamodb.TransactWriteItemsInput:
+		l.transact(ctx, op, cancelled, in)
+	default:
+		l.fault(fmt.Errorf("%s of DynamoDB", op))
+	}
+}
+
+// updated returns the item after an update.
+func (l *Ledger) updated(ctx context.Context, in *dynamodb.UpdateItemInput, out any) (Item, error) {
+	if o, ok := out.(*dynamodb.UpdateItemOutput); ok && o != nil && in.ReturnValues == types.ReturnValueAllNew {
+		return o.Attributes, nil
+	}
+	return l.peek(ctx, in.Key)
+}
+
+// readBatch counts each item as a read of its own, and so each key without an item.
+func (l *Ledger) readBatch(op string, in *dynamodb.BatchGetItemInput, out *dynamodb.BatchGetItemOutput) {
+	units := 0.0
+	for table, ask := range in.RequestItems {
+		missing := len(ask.Keys) - len(out.Responses[table]) - len(out.UnprocessedKeys[table].Keys)
+		units += float64(missing) * ReadUnits(0, aws.ToBool(ask.ConsistentRead))
+		for _, item := range out.Responses[table] {
+			units += ReadUnits(ItemSize(item), aws.ToBool(ask.ConsistentRead))
+		}
+	}
+	l.read(op, "", units)
+}
+
+func (l *Ledger) read(op, kind string, units float64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	name := strings.TrimSpace(op + " " + kind)
+	l.requests[name]++
+	l.units["read "+name] += units
+	l.usage[ReadUnit] += units
+}
+
+func (l *Ledger) write(op string, refused bool, c change) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	l.requests[op+" "+l.kind(c.key)]++
+	l.apply(c, refused, 1)
+}
+
+// transact counts a transaction as one request, of the kind of its first item.
+func (l *Ledger) transact(ctx context.Context, op string, cancelled bool, in *dynamodb.TransactWriteItemsInput) {
+	changes := make([]change, 0, len(in.TransactItems))
+	for _, item := range in.TransactItems {
+		switch {
+		case item.Put != nil:
+			changes = append(changes, change{item.Put.Item, item.Put.Item})
+		case item.Update != nil:
+			after, err := l.peek(ctx, item.Update.Key)
+			if err != nil {
+				l.fault(err)
+			}
+			changes = append(changes, change{item.Update.Key, after})
+		case item.Delete != nil:
+			changes = append(changes, change{item.Delete.Key, nil})
+		default:
+			l.fault(fmt.Errorf("%s with a condition check", op))
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	l.requests[op+" "+l.kind(changes[0].key)]++
+	for _, c := range changes {
+		l.apply(c, cancelled, transactional)
+	}
+}
+
+// apply counts a write and remembers the item.
+func (l *Ledger) apply(c change, refused bool, times float64) {
+	id := l.identity(c.key)
+	before := l.items[id]
+	units := l.table.RefusedUnits(before) * times
+	if !refused {
+		units = l.table.WriteUnits(before, c.after) * times
+		l.items[id] = c.after
+	}
+	kind := l.kind(c.key)
+	l.sizes[kind] = max(l.sizes[kind], ItemSize(c.after))
+	l.units["write "+kind] += units
+	l.usage[WriteUnit] += units
+}
+
+func (l *Ledger) identity(key Item) string {
+	return word(key[l.table.Hash]) + "\x00" + word(key[l.table.Range])
+}
+
+// kind is the beginning of the item's sort key, such as "event" or "delivery".
+func (l *Ledger) kind(key Item) string {
+	kind, _, _ := strings.Cut(word(key[l.table.Range]), "#")
+	return kind
+}
+
+func word(value types.AttributeValue) string {
+	if s, ok := value.(*types.AttributeValueMemberS); ok {
+		return s.Value
+	}
+	return ""
+}

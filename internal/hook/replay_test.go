@@ -1,0 +1,322 @@
+package hook_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"surehook/internal/hook"
+)
+
+var (
+	replayedAt = time.Date(2026, 3, 4, 5, 6, 7, 8_000_000, time.UTC)
+	someLetter = hook.DeadLetter{
+		Delivery: hook.DeliveryID{Event: someEvent, Endpoint: someEndpoint, Generation: 1}, Tenant: "acme",
+		Event: someEvent, Endpoint: someEndpoint, EventType: "order.paid", Reason: hook.ReasonExhausted,
+		Attempts: 7, LastStatus: 503, LastClass: "unavailable", LastError: "503 Service Unavailable", DiedAt: replayedAt,
+	}
+)
+
+// someDelivery is what is recorded of a delivery in the state, after three attempts.
+func someDelivery(generation int, state hook.State) hook.Delivery {
+	return hook.Delivery{
+		ID: hook.DeliveryID{Event: someEvent, Endpoint: someEndpoint, Generation: generation}, Tenant: "acme", EventType: "order.paid",
+		State: state, Reason: hook.ReasonExhausted, Attempts: 3, Version: 4, Token: "t",
+		CreatedAt: replayedAt.Add(-time.Hour), UpdatedAt: replayedAt.Add(-time.Minute), NextAttemptAt: replayedAt.Add(time.Minute),
+		ExpiresAt: replayedAt.Add(time.Hour), Last: hook.Outcome{Class: hook.ClassUnavailable, Status: 503},
+		Job: "rpl_old", Slot: 5, By: "key_old", Note: "a note",
+	}
+}
+
+func TestDelivery_Replay(t *testing.T) {
+	t.Parallel()
+
+	const refused, inProgress, replayed hook.Code = hook.CodeConflict, hook.CodeInProgress, hook.CodeReplayed
+	manual, force := hook.Order{By: "key_a", Job: "rpl_a", Slot: 7}, hook.Order{By: "key_a", Force: true}
+	redrive, both := hook.Order{Redrive: true}, hook.Order{Redrive: true, Force: true}
+	tests := []struct {
+		state hook.State
+		codes [5]hook.Code // by hand, by force, redrive, a forced redrive, and by force what was replayed before; 0: it may be
+	}{
+		{hook.StateQueued, [5]hook.Code{inProgress, 0, inProgress, refused, replayed}},
+		{hook.StateRetrying, [5]hook.Code{inProgress, 0, inProgress, refused, replayed}},
+		{hook.StateParked, [5]hook.Code{inProgress, 0, inProgress, refused, replayed}},
+		{hook.StateDelivered, [5]hook.Code{0, 0, refused, refused, replayed}},
+		{hook.StateDead, [5]hook.Code{0, 0, 0, 0, replayed}},
+		{hook.StateDiscarded, [5]hook.Code{0, 0, refused, refused, replayed}},
+		{hook.StateCancelled, [5]hook.Code{0, 0, refused, refused, replayed}},
+	}
+	for _, tt := range tests {
+		for i, order := range []hook.Order{manual, force, redrive, both, force} {
+			name := tt.state.String() + " " + []string{"by hand", "by force", "by redrive", "by a forced redrive", "replayed before"}[i]
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+
+				old := someDelivery(2, tt.state)
+				if i == 4 {
+					old.Replayed = hook.Replayed{Order: manual, Generation: 3, At: replayedAt.Add(-time.Second)}
+				}
+				want := old
+				if tt.codes[i] == 0 {
+					want.Replayed = hook.Replayed{Order: order, Generation: 3, At: replayedAt}
+					if !tt.state.Settled() { // its place is taken: there are never two in progress
+						want.State, want.Reason, want.Token = hook.StateCancelled, hook.ReasonReplayed, ""
+						want.UpdatedAt, want.NextAttemptAt = replayedAt, time.Time{}
+					}
+				}
+				got, err := old.Replay(order, replayedAt)
+				if tt.codes[i] == 0 && err != nil || tt.codes[i] != 0 && (err == nil || hook.CodeOf(err) != tt.codes[i]) {
+					t.Errorf("Replay(%+v) = %v; want code %s", order, err, tt.codes[i])
+				}
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Errorf("Replay(%+v) differs (-want +got):\n%s", order, diff)
+				}
+				if wantSuperseded := tt.codes[i] == 0 && !tt.state.Settled(); got.Superseded() != wantSuperseded {
+					t.Errorf("Superseded() = %t; want %t", got.Superseded(), wantSuperseded)
+				}
+			})
+		}
+	}
+}
+
+func TestDelivery_Replay_EndsWithTheLastGeneration(t *testing.T) {
+	t.Parallel()
+
+	if d, err := someDelivery(hook.MaxGeneration-1, hook.StateDead).Replay(hook.Order{}, replayedAt); err != nil || d.Replayed.Generation != hook.MaxGeneration {
+		t.Errorf("Replay() of the last but one = %d, %v; want %d", d.Replayed.Generation, err, hook.MaxGeneration)
+	}
+	if _, err := someDelivery(hook.MaxGeneration, hook.StateDead).Replay(hook.Order{Force: true}, replayedAt); err == nil || hook.CodeOf(err) != hook.CodeConflict {
+		t.Errorf("Replay() of the last = %v; want a conflict", err)
+	}
+}
+
+func TestDeliveryID_Predecessor(t *testing.T) {
+	t.Parallel()
+
+	first := someDelivery(1, hook.StateDead)
+	if before, ok := first.ID.Predecessor(); ok {
+		t.Errorf("Predecessor() of the first = %s; want none", before)
+	}
+	if before, ok := first.Successor().Predecessor(); !ok || before != first.ID {
+		t.Errorf("Predecessor() of the second = %s, %t; want %s", before, ok, first.ID)
+	}
+}
+
+func TestQueuedReplay(t *testing.T) {
+	t.Parallel()
+
+	event := hook.Event{
+		ID: someEvent, Tenant: "acme", Type: "order.paid", Targets: []hook.EndpointID{someEndpoint},
+		AcceptedAt: replayedAt.Add(-time.Hour), ExpiresAt: replayedAt.Add(90 * time.Hour),
+	}
+	old, err := someDelivery(2, hook.StateDead).Replay(hook.Order{By: "key_a", Job: "rpl_a", Slot: 7, Force: true}, replayedAt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := hook.Delivery{
+		ID: hook.DeliveryID{Event: someEvent, Endpoint: someEndpoint, Generation: 3}, Tenant: "acme", EventType: "order.paid",
+		State: hook.StateQueued, CreatedAt: replayedAt, UpdatedAt: replayedAt, ExpiresAt: event.ExpiresAt,
+		Job: "rpl_a", Slot: 7, By: "key_a",
+	}
+	if diff := cmp.Diff(want, hook.QueuedReplay(event, old)); diff != "" {
+		t.Errorf("QueuedReplay() differs (-want +got):\n%s", diff)
+	}
+}
+
+func TestDelivery_Retire(t *testing.T) {
+	t.Parallel()
+
+	for state := hook.StateQueued; state <= hook.StateCancelled; state++ {
+		for _, replayed := range []bool{false, true} {
+			old := someDelivery(1, state)
+			if replayed {
+				old.Replayed = hook.Replayed{Generation: 2, At: replayedAt}
+			}
+			want, wantOK := old, state == hook.StateDead && replayed
+			if wantOK { // its times stay: it is what it was, and nobody waits for it
+				want.State, want.Reason = hook.StateDiscarded, hook.ReasonReplayed
+			}
+			got, ok := old.Retire()
+			if diff := cmp.Diff(want, got); ok != wantOK || diff != "" {
+				t.Errorf("Retire() of %s, replayed: %t = %t; want %t; it differs (-want +got):\n%s", state, replayed, ok, wantOK, diff)
+			}
+		}
+	}
+}
+
+func TestDecodeToken_ReadsADeadLetterAsItsReplay(t *testing.T) {
+	t.Parallel()
+
+	body, err := someLetter.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := hook.Token{
+		Delivery: hook.DeliveryID{Event: someEvent, Endpoint: someEndpoint, Generation: 2}, Tenant: "acme",
+		Attempt: 1, Nonce: "redrive", Order: hook.Order{Redrive: true},
+	}
+	for range 2 { // the same each time
+		if got, err := hook.DecodeToken(body); err != nil || got != want {
+			t.Errorf("DecodeToken(%s) = %+v, %v; want %+v", body, got, err, want)
+		}
+	}
+	forged := strings.TrimSuffix(body, "}") + `,"replay":{"force":true,"job":"rpl_a"}}`
+	if got, err := hook.DecodeToken(forged); err != nil || got != want {
+		t.Errorf("DecodeToken(%s) = %+v, %v; want %+v: a letter orders nothing but a redrive", forged, got, err, want)
+	}
+	last := someLetter
+	last.Delivery.Generation = hook.MaxGeneration
+	if body, err = last.Encode(); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := hook.DecodeToken(body); err == nil || hook.CodeOf(err) != hook.CodeInvalid {
+		t.Errorf("DecodeToken(%s) = %+v, %v; want an invalid error: there is no generation after it", body, got, err)
+	}
+}
+
+func TestToken_CarriesItsOrder(t *testing.T) {
+	t.Parallel()
+
+	plain := hook.Token{Delivery: hook.DeliveryID{Event: someEvent, Endpoint: someEndpoint, Generation: 2}, Tenant: "acme", Attempt: 1, Nonce: "n"}
+	ordered := plain
+	ordered.Order = hook.Order{By: "key_a", Job: "rpl_a", Slot: 99_999, Force: true}
+	for _, token := range []hook.Token{plain, ordered} {
+		body, err := token.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(body, `"replay"`) != (token.Order != hook.Order{}) {
+			t.Errorf("Encode() = %s; want an order only where there is one", body)
+		}
+		if got, err := hook.DecodeToken(body); err != nil || got != token {
+			t.Errorf("DecodeToken(%s) = %+v, %v; want %+v", body, got, err, token)
+		}
+	}
+	ordered.Order.Slot = -1
+	body, err := ordered.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := hook.DecodeToken(body); err == nil || hook.CodeOf(err) != hook.CodeInvalid {
+		t.Errorf("DecodeToken(%s) = %+v, %v; want an invalid error", body, got, err)
+	}
+}
+
+func TestDecodeDeadLetter(t *testing.T) {
+	t.Parallel()
+
+	const delivery = `"delivery":"dlv_01jd3m5k8zf4v9q2w7x6y5t4r3_0123456789abcdef_1","tenant":"acme"`
+	whole, err := someLetter.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := hook.DecodeDeadLetter(whole); err != nil || got != someLetter {
+		t.Errorf("DecodeDeadLetter(%s) = %+v, %v; want %+v", whole, got, err, someLetter)
+	}
+	tests := []struct{ name, body string }{
+		{"no JSON", `hello`},
+		{"null", `null`},
+		{"no delivery", `{"tenant":"acme","died_at":"2026-03-04T05:06:07.008Z"}`},
+		{"a delivery that is none", `{"delivery":"dlv_1","died_at":"2026-03-04T05:06:07.008Z"}`},
+		{"no time", `{` + delivery + `,"attempts":1}`},
+		{"a time that is none", `{` + delivery + `,"died_at":"yesterday"}`},
+		{"a token", `{` + delivery + `,"attempt":1,"nonce":"n"}`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			if letter, err := hook.DecodeDeadLetter(tt.body); err == nil || hook.CodeOf(err) != hook.CodeInvalid {
+				t.Errorf("DecodeDeadLetter(%s) = %+v, %v; want an invalid error", tt.body, letter, err)
+			}
+		})
+	}
+}
+
+func TestDeadLetterOf(t *testing.T) {
+	t.Parallel()
+
+	d := someDelivery(1, hook.StateDead)
+	d.Attempts, d.UpdatedAt = 7, replayedAt
+	d.Last.Error = "503 Service Unavailable"
+	if diff := cmp.Diff(someLetter, hook.DeadLetterOf(d)); diff != "" {
+		t.Errorf("DeadLetterOf() differs (-want +got):\n%s", diff)
+	}
+	d.Attempts, d.Last = 0, hook.Outcome{}
+	if got := hook.DeadLetterOf(d); got.LastClass != "" || got.LastStatus != 0 {
+		t.Errorf("DeadLetterOf(no attempts) = %+v; want no class and no status", got)
+	}
+}
+
+func TestValidateNote(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name, note string
+		want       bool
+	}{
+		{"none", "", true},
+		{"words", "test data, see ticket 7: größer", true},
+		{"200 bytes", strings.Repeat("a", 200), true},
+		{"201 bytes", strings.Repeat("a", 201), false},
+		{"bytes count, not characters", strings.Repeat("ö", 101), false},
+		{"two lines", "a\nb", false},
+		{"a control character", "a\x1bb", false},
+		{"no UTF-8", "a\xffb", false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			errs := hook.ValidateNote(tt.note)
+			if (len(errs) == 0) != tt.want || len(errs) > 0 && errs[0].Field != "reason" {
+				t.Errorf("ValidateNote(%q) = %v; want valid: %t", tt.note, errs, tt.want)
+			}
+		})
+	}
+}
+
+func TestParseJobID(t *testing.T) {
+	t.Parallel()
+
+	id, err := hook.NewJobID()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := hook.ParseJobID(string(id)); err != nil || got != id {
+		t.Errorf("ParseJobID(%s) = %s, %v", id, got, err)
+	}
+	for _, s := range []string{"", "rpl_", string(someEvent), "rpl_" + string(someEvent[4:]) + "x", strings.ToUpper(string(id))} {
+		if got, err := hook.ParseJobID(s); hook.CodeOf(err) != hook.CodeNotFound {
+			t.Errorf("ParseJobID(%q) = %s, %v; want not_found", s, got, err)
+		}
+	}
+}
+
+func FuzzDecodeDeadLetter(f *testing.F) {
+	body, err := someLetter.Encode()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(body)
+	f.Add(`{"delivery":"dlv_01jd3m5k8zf4v9q2w7x6y5t4r3_0123456789abcdef_9999","died_at":"0001-01-01T00:00:00Z"}`)
+	f.Add(`{"delivery":"dlv_01jd3m5k8zf4v9q2w7x6y5t4r3_0123456789abcdef_1","died_at":"2026-03-04T05:06:07+23:59"}`)
+	f.Fuzz(func(t *testing.T, body string) {
+		letter, err := hook.DecodeDeadLetter(body)
+		if err != nil {
+			return
+		}
+		again, err := letter.Encode()
+		if err != nil {
+			t.Fatalf("Encode(%+v) = %v", letter, err)
+		}
+		if back, err := hook.DecodeDeadLetter(again); err != nil || !cmp.Equal(letter, back) {
+			t.Errorf("DecodeDeadLetter(%s) = %+v, %v; want %+v", again, back, err, letter)
+		}
+		if token := letter.Token(); token.Attempt != 1 || token.Delivery.Generation != letter.Delivery.Generation+1 {
+			t.Errorf("Token() of %+v = %+v; want the first attempt of the next generation", letter, token)
+		}
+	})
+}

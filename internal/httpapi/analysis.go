@@ -1,0 +1,81 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"surehook/internal/analysis"
+	"surehook/internal/hook"
+	"surehook/internal/replay"
+)
+
+// defaultHours is how far an analysis looks back unless it is told.
+const defaultHours = 24
+
+type analysisView struct {
+	Hours    int         `json:"hours"`
+	Total    int         `json:"total"`
+	Complete bool        `json:"complete"`
+	Groups   []groupView `json:"groups"`
+}
+
+type groupView struct {
+	Endpoint     hook.EndpointID `json:"endpoint_id"`
+	Class        string          `json:"class,omitzero"`
+	Status       int             `json:"status,omitzero"`
+	Reason       hook.Reason     `json:"reason"`
+	Count        int             `json:"count"`
+	FirstAt      stamp           `json:"first_at"`
+	LastAt       stamp           `json:"last_at"`
+	MeanAttempts float64         `json:"mean_attempts"`
+	Error        string          `json:"error,omitzero"`
+	Pattern      string          `json:"pattern"`
+	Suggestion   string          `json:"suggestion"`
+}
+
+func (h *replays) analyse(ctx context.Context, c *call) (reply, error) {
+	values, err := query(c, "hours")
+	if err != nil {
+		return reply{}, err
+	}
+	hours := defaultHours
+	if values.Has("hours") {
+		hours, err = strconv.Atoi(values.Get("hours"))
+		if err != nil {
+			return reply{}, hook.Invalid(hook.FieldError{Field: "hours", Message: fmt.Sprintf("must be 1 to %d", replay.MaxHours)})
+		}
+	}
+	a, err := h.replayer.Analyse(ctx, c.tenant, hours)
+	if err != nil {
+		return reply{}, fmt.Errorf("analyse dead letters: %w", err)
+	}
+	return ok(viewAnalysis(a)), nil
+}
+
+func viewAnalysis(a replay.Analysis) analysisView {
+	v := analysisView{Hours: a.Hours, Total: a.Total, Complete: a.Complete, Groups: make([]groupView, len(a.Groups))}
+	for i, g := range a.Groups {
+		v.Groups[i] = viewGroup(g)
+	}
+	return v
+}
+
+func viewGroup(g analysis.Group) groupView {
+	v := groupView{
+		Endpoint:     g.Endpoint,
+		Status:       g.Status,
+		Reason:       g.Reason,
+		Count:        g.Count,
+		FirstAt:      stamp(g.FirstAt),
+		LastAt:       stamp(g.LastAt),
+		MeanAttempts: g.MeanAttempts,
+		Error:        g.Error,
+		Pattern:      g.Pattern.String(),
+		Suggestion:   g.Suggestion,
+	}
+	if g.Class != 0 {
+		v.Class = g.Class.String()
+	}
+	return v
+}

@@ -1,0 +1,134 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"surehook/internal/hook"
+	"surehook/internal/registry"
+	"surehook/internal/replay"
+)
+
+// jobBody must have a filter, if an empty one: nobody replays everything by
+// leaving something out.
+type jobBody struct {
+	Filter *filterBody `json:"filter"`
+	Rate   *float64    `json:"rate_per_second"`
+	DryRun bool        `json:"dry_run"`
+}
+
+type filterBody struct {
+	Endpoint *string  `json:"endpoint"`
+	State    *string  `json:"state"`
+	Types    []string `json:"event_types"`
+	From     stamp    `json:"from"`
+	To       stamp    `json:"to"`
+}
+
+// request checks what only the edge knows; the rest is checked where jobs are
+// made. What is given empty is refused: it would select all.
+func (b jobBody) request(by hook.KeyID) (replay.JobRequest, error) {
+	if b.Filter == nil {
+		return replay.JobRequest{}, hook.Invalid(hook.FieldError{Field: "filter", Message: "is missing"})
+	}
+	endpoint, err := given("filter.endpoint", b.Filter.Endpoint)
+	if err != nil {
+		return replay.JobRequest{}, err
+	}
+	if b.Filter.Types != nil && len(b.Filter.Types) == 0 {
+		return replay.JobRequest{}, hook.Invalid(hook.FieldError{Field: "filter.event_types", Message: "must not be empty"})
+	}
+	r := replay.JobRequest{
+		Endpoint: endpoint,
+		State:    hook.StateDead,
+		Types:    b.Filter.Types,
+		From:     time.Time(b.Filter.From),
+		To:       time.Time(b.Filter.To),
+		Rate:     replay.DefaultRate,
+		By:       by,
+	}
+	if b.Filter.State != nil {
+		if r.State, err = hook.ParseState(*b.Filter.State); err != nil {
+			return replay.JobRequest{}, hook.Invalid(hook.FieldError{
+				Field: "filter.state", Message: "must be one of dead, parked, delivered, discarded",
+			})
+		}
+	}
+	if b.Rate != nil {
+		r.Rate = *b.Rate
+	}
+	return r, nil
+}
+
+// startJob makes a job, or says what it would replay.
+func (h *replays) startJob(ctx context.Context, c *call) (reply, error) {
+	var body jobBody
+	if err := decode(c, maxBody, &body); err != nil {
+		return reply{}, err
+	}
+	r, err := body.request(c.principal.Key)
+	if err != nil {
+		return reply{}, err
+	}
+	if body.DryRun {
+		p, err := h.replayer.DryRun(ctx, c.tenant, r)
+		if err != nil {
+			return reply{}, fmt.Errorf("try replay: %w", err)
+		}
+		return ok(viewPreview(p)), nil
+	}
+	j, err := h.replayer.Start(ctx, c.tenant, r)
+	if err != nil {
+		return reply{}, fmt.Errorf("start replay: %w", err)
+	}
+	location := "/v1/tenants/" + string(c.tenant) + "/replays/" + string(j.ID)
+	return reply{status: http.StatusAccepted, body: viewJob(j)}.with("Location", location), nil
+}
+
+func (h *replays) listJobs(ctx context.Context, c *call) (reply, error) {
+	page, _, err := pageOf(c)
+	if err != nil {
+		return reply{}, err
+	}
+	list := "replays\x00" + string(c.tenant)
+	before, err := registry.OpenCursor(list, page.Cursor)
+	if err != nil {
+		return reply{}, fmt.Errorf("list replays: %w", err)
+	}
+	jobs, err := h.replayer.List(ctx, c.tenant, hook.JobID(before), page.Limit+1)
+	if err != nil {
+		return reply{}, fmt.Errorf("list replays: %w", err)
+	}
+	found := registry.List[replay.Job]{Data: jobs}
+	if len(jobs) > page.Limit {
+		found.Data = jobs[:page.Limit]
+		found.Next = registry.NewCursor(list, string(jobs[page.Limit-1].ID))
+	}
+	return viewList(found, viewJob), nil
+}
+
+func (h *replays) getJob(ctx context.Context, c *call) (reply, error) {
+	return h.progress(ctx, c, h.replayer.Job)
+}
+
+// cancelJob ends a job. One that ended before is no error: it is answered as it is.
+func (h *replays) cancelJob(ctx context.Context, c *call) (reply, error) {
+	return h.progress(ctx, c, h.replayer.CancelJob)
+}
+
+func (h *replays) progress(
+	ctx context.Context, c *call,
+	do func(ctx context.Context, tenant hook.TenantID, id hook.JobID) (replay.Progress, error),
+) (reply, error) {
+	id, err := hook.ParseJobID(c.r.PathValue("replay"))
+	if err != nil {
+		return reply{}, fmt.Errorf("read path: %w", err)
+	}
+	p, err := do(ctx, c.tenant, id)
+	if err != nil {
+		return reply{}, err
+	}
+	return ok(viewProgress(p)), nil
+}

@@ -1,0 +1,122 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+
+	"surehook/internal/hook"
+	"surehook/internal/names"
+	"surehook/internal/replay"
+)
+
+// replays serves the routes that choose past deliveries anew.
+type replays struct {
+	replayer *replay.Replayer
+	log      *slog.Logger
+}
+
+type replayBody struct {
+	Force bool `json:"force"`
+}
+
+type noteBody struct {
+	Reason string `json:"reason"`
+}
+
+// replayDelivery replays one delivery, whatever state it settled in: who names
+// it means it.
+func (h *replays) replayDelivery(ctx context.Context, c *call) (reply, error) {
+	var body replayBody
+	if err := decodeOptional(c, &body); err != nil {
+		return reply{}, err
+	}
+	id, err := hook.ParseDeliveryID(c.r.PathValue("delivery"))
+	if err != nil {
+		return reply{}, fmt.Errorf("read path: %w", err)
+	}
+	d, err := h.replayer.Delivery(ctx, c.tenant, id, replay.Request{By: c.principal.Key, Force: body.Force})
+	if err != nil {
+		return reply{}, fmt.Errorf("replay delivery: %w", err)
+	}
+	return reply{status: http.StatusAccepted, body: viewDelivery(d)}, nil
+}
+
+// replayEvent replays each delivery of the event for itself and answers with a
+// result per delivery: 202 when all are replayed, 207 when one was refused, so
+// that a 202 never hides a refusal. Batches of events are answered alike.
+func (h *replays) replayEvent(ctx context.Context, c *call) (reply, error) {
+	var body replayBody
+	if err := decodeOptional(c, &body); err != nil {
+		return reply{}, err
+	}
+	id, err := hook.ParseEventID(c.r.PathValue("event"))
+	if err != nil {
+		return reply{}, fmt.Errorf("read path: %w", err)
+	}
+	results, err := h.replayer.Event(ctx, c.tenant, id, replay.Request{By: c.principal.Key, Force: body.Force})
+	if err != nil {
+		return reply{}, fmt.Errorf("replay event: %w", err)
+	}
+	view, status := replayedView{Data: make([]any, len(results))}, http.StatusAccepted
+	for i, r := range results {
+		if r.Err != nil {
+			status = http.StatusMultiStatus
+			view.Data[i] = h.refused(ctx, c.tenant, r)
+			continue
+		}
+		view.Data[i] = viewDelivery(r.Delivery)
+	}
+	return reply{status: status, body: view}, nil
+}
+
+// refused returns what is told of a delivery that was not replayed. The request
+// is a success, so a fault of ours must be logged here.
+func (h *replays) refused(ctx context.Context, tenant hook.TenantID, r replay.Result) notReplayedView {
+	p := problemOf(r.Err)
+	if p.Status >= http.StatusInternalServerError {
+		h.log.LogAttrs(ctx, slog.LevelError, "replay.refused",
+			slog.String(names.LogTenant, string(tenant)),
+			slog.String(names.LogDelivery, r.Delivery.ID.String()),
+			slog.String(logCode, p.Code),
+			slog.Any(names.LogError, r.Err))
+	}
+	return notReplayedView{Delivery: r.Delivery.ID, Endpoint: r.Delivery.ID.Endpoint, Error: p}
+}
+
+// discardDelivery wants a reason: it gives up what was promised to be delivered.
+func (h *replays) discardDelivery(ctx context.Context, c *call) (reply, error) {
+	var body noteBody
+	if err := decode(c, maxBody, &body); err != nil {
+		return reply{}, err
+	}
+	if body.Reason == "" {
+		return reply{}, hook.Invalid(hook.FieldError{Field: "reason", Message: "is missing"})
+	}
+	return h.end(ctx, c, h.replayer.Discard, body.Reason)
+}
+
+func (h *replays) cancelDelivery(ctx context.Context, c *call) (reply, error) {
+	var body noteBody
+	if err := decodeOptional(c, &body); err != nil {
+		return reply{}, err
+	}
+	return h.end(ctx, c, h.replayer.Cancel, body.Reason)
+}
+
+func (h *replays) end(
+	ctx context.Context, c *call,
+	do func(ctx context.Context, tenant hook.TenantID, id hook.DeliveryID, by hook.KeyID, note string) (hook.Delivery, error),
+	note string,
+) (reply, error) {
+	id, err := hook.ParseDeliveryID(c.r.PathValue("delivery"))
+	if err != nil {
+		return reply{}, fmt.Errorf("read path: %w", err)
+	}
+	d, err := do(ctx, c.tenant, id, c.principal.Key, note)
+	if err != nil {
+		return reply{}, fmt.Errorf("end delivery: %w", err)
+	}
+	return ok(viewDelivery(d)), nil
+}

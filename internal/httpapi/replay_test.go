@@ -1,0 +1,283 @@
+package httpapi_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"surehook/internal/hook"
+)
+
+const (
+	deliveriesURL = "/v1/tenants/acme/deliveries/"
+	replaysURL    = "/v1/tenants/acme/replays"
+	analysisURL   = "/v1/tenants/acme/dead-letters/analysis"
+)
+
+// replayer may do nothing but replay.
+var replayer = hook.Principal{Key: "key_replayer", Tenant: "acme", Scopes: []hook.Scope{hook.ScopeReplay}}
+
+// dead makes the retrying delivery of the story a dead one.
+func (p *past) die(t *testing.T) {
+	t.Helper()
+
+	p.retrying.Version++
+	p.retrying.State, p.retrying.Reason, p.retrying.NextAttemptAt = hook.StateDead, hook.ReasonExhausted, time.Time{}
+	if err := p.store.SaveDelivery(t.Context(), p.retrying, nil); err != nil {
+		t.Fatalf("SaveDelivery = %v", err)
+	}
+}
+
+// head is the beginning of a delivery's view, up to its state.
+func head(id hook.DeliveryID, state string) string {
+	return fmt.Sprintf(`{"id":%q,"event_id":%q,"endpoint_id":%q,"event_type":"order.paid","generation":%d,"state":%q`,
+		id, id.Event, id.Endpoint, id.Generation, state)
+}
+
+func TestReplay_delivery(t *testing.T) {
+	t.Parallel()
+
+	p := story(t)
+	p.die(t)
+	p.now = p.now.Add(time.Hour)
+	const later = `"2026-11-21T10:30:00.000Z"`
+	id, next := p.retrying.ID, p.retrying.Successor()
+	queued := head(next, "queued") + `,"attempts":0,"created_at":` + later + `,"updated_at":` + later + `,"by":"key_replayer"}`
+
+	w := p.do(t, replayer, "POST", deliveriesURL+id.String()+"/replay", "")
+	if w.Code != 202 || w.Body.String() != queued {
+		t.Fatalf("POST = %d %s; want 202 %s", w.Code, w.Body, queued)
+	}
+	tokens := p.queue.Receive(hook.LaneReplay, 10)
+	if len(tokens) != 1 || tokens[0].Token.Delivery != next || tokens[0].Token.Order.By != "key_replayer" {
+		t.Errorf("the replay lane has %v; want a token of %s", tokens, next)
+	}
+	w = p.do(t, reader, "GET", deliveriesURL+id.String(), "")
+	marked := fmt.Sprintf(`,"replayed_as":%q,"replayed_at":%s,"history":`, next, later)
+	if w.Code != 200 || !strings.HasPrefix(w.Body.String(), head(id, "dead")) || !strings.Contains(w.Body.String(), marked) {
+		t.Errorf("GET of the old one = %d %s; want it dead, with %s", w.Code, w.Body, marked)
+	}
+	w = p.do(t, reader, "GET", deliveriesURL+next.String(), "")
+	if want := strings.TrimSuffix(queued, "}") + `,"history":[],"planned_at":[]}`; w.Body.String() != want {
+		t.Errorf("GET of the new one = %d %s; want %s", w.Code, w.Body, want)
+	}
+	w = p.do(t, reader, "GET", eventsURL+"/"+string(p.event.ID)+"/deliveries", "")
+	if !strings.Contains(w.Body.String(), queued) {
+		t.Errorf("GET of the event's deliveries = %s; want %s in it", w.Body, queued)
+	}
+	want := plain(409, "already_replayed", "it was replayed already, as "+next.String())
+	for _, body := range []string{"", `{}`, `{"force":true}`} {
+		if w := p.do(t, replayer, "POST", deliveriesURL+id.String()+"/replay", body); w.Code != 409 || w.Body.String() != want {
+			t.Errorf("POST %q again = %d %s; want 409 %s", body, w.Code, w.Body, want)
+		}
+	}
+}
+
+func TestReplay_inProgress(t *testing.T) {
+	t.Parallel()
+
+	p := story(t)
+	target := deliveriesURL + p.retrying.ID.String() + "/replay"
+	w := p.do(t, replayer, "POST", target, `{"force":false}`)
+	if want := plain(409, "in_progress", "it is still in progress: retrying"); w.Code != 409 || w.Body.String() != want {
+		t.Errorf("POST = %d %s; want 409 %s", w.Code, w.Body, want)
+	}
+	if w = p.do(t, replayer, "POST", target, `{"force":true}`); w.Code != 202 || !strings.HasPrefix(w.Body.String(), head(p.retrying.Successor(), "queued")) {
+		t.Errorf("POST with force = %d %s; want 202 and the new generation", w.Code, w.Body)
+	}
+	w = p.do(t, reader, "GET", deliveriesURL+p.retrying.ID.String(), "")
+	if !strings.HasPrefix(w.Body.String(), head(p.retrying.ID, "cancelled")+`,"reason":"replayed"`) {
+		t.Errorf("GET of the old one = %d %s; want it cancelled as replayed", w.Code, w.Body)
+	}
+}
+
+// TestReplay_event checks that each delivery of an event has a result of its own.
+func TestReplay_event(t *testing.T) {
+	t.Parallel()
+
+	p := story(t)
+	p.die(t)
+	target := eventsURL + "/" + string(p.event.ID) + "/replay"
+	type results struct {
+		Data []struct {
+			ID       string `json:"id"`
+			State    string `json:"state"`
+			Delivery string `json:"delivery_id"`
+			Endpoint string `json:"endpoint_id"`
+			Error    struct {
+				Status int    `json:"status"`
+				Code   string `json:"code"`
+			} `json:"error"`
+		} `json:"data"`
+	}
+	got := get[results](t, p.bundle, replayer, 207, "POST", target, "")
+	if len(got.Data) != 2 {
+		t.Fatalf("POST = %+v; want two results", got)
+	}
+	for _, r := range got.Data {
+		switch hook.EndpointID(r.Endpoint) {
+		case p.queued.ID.Endpoint:
+			if r.Error.Code != "in_progress" || r.Error.Status != 409 || r.Delivery != p.queued.ID.String() || r.ID != "" {
+				t.Errorf("the result of the queued delivery is %+v; want in_progress", r)
+			}
+		case p.retrying.ID.Endpoint:
+			if r.ID != p.retrying.Successor().String() || r.State != "queued" || r.Error.Code != "" {
+				t.Errorf("the result of the dead delivery is %+v; want its successor", r)
+			}
+		}
+	}
+	p = story(t)
+	p.die(t)
+	target = eventsURL + "/" + string(p.event.ID) + "/replay"
+	if got := get[results](t, p.bundle, replayer, 202, "POST", target, `{"force":true}`); len(got.Data) != 2 {
+		t.Errorf("POST with force = %+v; want two results", got)
+	}
+}
+
+func TestReplay_end(t *testing.T) {
+	t.Parallel()
+
+	const note = `,"by":"key_replayer","note":"they left"`
+	tests := []struct {
+		name   string
+		dead   bool
+		queued bool // the other delivery
+		verb   string
+		body   string
+		status int
+		want   string // in the answer
+	}{
+		{"a dead one is discarded", true, false, "discard", `{"reason":"they left"}`, 200, note},
+		{"one in progress cannot be discarded", false, false, "discard", `{"reason":"they left"}`, 409, `"code":"conflict"`},
+		{"a reason is needed", true, false, "discard", `{}`, 400, `{"field":"reason","message":"is missing"}`},
+		{"a body is needed", true, false, "discard", ``, 400, `{"field":"body","message":"is missing"}`},
+		{"a reason is one line", true, false, "discard", `{"reason":"a\nb"}`, 400, `"field":"reason"`},
+		{"a retrying one is cancelled", false, false, "cancel", `{"reason":"they left"}`, 200, note},
+		{"a queued one is cancelled", false, true, "cancel", `{"reason":"they left"}`, 200, note},
+		{"no reason is needed", false, false, "cancel", ``, 200, `,"by":"key_replayer"}`},
+		{"a dead one cannot be cancelled", true, false, "cancel", ``, 409, `"code":"conflict"`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			p := story(t)
+			if tt.dead {
+				p.die(t)
+			}
+			id := p.retrying.ID
+			if tt.queued {
+				id = p.queued.ID
+			}
+			w := p.do(t, replayer, "POST", deliveriesURL+id.String()+"/"+tt.verb, tt.body)
+			if w.Code != tt.status || !strings.Contains(w.Body.String(), tt.want) {
+				t.Errorf("POST %s = %d %s; want %d with %s", tt.verb, w.Code, w.Body, tt.status, tt.want)
+			}
+			state := map[string]string{"discard": "discarded", "cancel": "cancelled"}[tt.verb]
+			if ended := head(id, state) + `,"reason":"manual"`; tt.status == 200 && !strings.HasPrefix(w.Body.String(), ended) {
+				t.Errorf("POST %s = %s; want %s", tt.verb, w.Body, ended)
+			}
+		})
+	}
+}
+
+func TestReplay_job(t *testing.T) {
+	t.Parallel()
+
+	p := story(t)
+	p.die(t)
+	p.now = p.now.Add(time.Hour)
+	filter := fmt.Sprintf(`"filter":{"endpoint":%q,"event_types":["order.*"],"from":"2026-11-21T10:30:00+01:00"}`, p.retrying.ID.Endpoint)
+
+	w := p.do(t, replayer, "POST", replaysURL, `{`+filter+`,"dry_run":true}`)
+	preview := fmt.Sprintf(`{"total":1,"complete":true,"by_endpoint":[{"endpoint_id":%q,"count":1}],"sample":[`, p.retrying.ID.Endpoint)
+	if w.Code != 200 || !strings.HasPrefix(w.Body.String(), preview+head(p.retrying.ID, "dead")) {
+		t.Errorf("dry run = %d %s; want 200 %s", w.Code, w.Body, preview)
+	}
+	if list := p.do(t, replayer, "GET", replaysURL, ""); list.Body.String() != `{"data":[],"next_cursor":null}` {
+		t.Errorf("GET after the dry run = %s; want no job", list.Body)
+	}
+
+	started := p.do(t, replayer, "POST", replaysURL, `{`+filter+`,"rate_per_second":0.5}`)
+	const now = `"2026-11-21T10:30:00.000Z"`
+	var job object
+	if err := json.Unmarshal(started.Body.Bytes(), &job); err != nil || started.Code != 202 {
+		t.Fatalf("POST = %d %s, %v; want 202", started.Code, started.Body, err)
+	}
+	want := fmt.Sprintf(`{"id":%q,"state":"running","filter":{"endpoint":%q,"state":"dead","event_types":["order.*"],"from":%s,"to":%s},`+
+		`"rate_per_second":0.5,"selected":0,"enqueued":0,"skipped":0,"by":"key_replayer","created_at":%s,"updated_at":%s}`,
+		job["id"], p.retrying.ID.Endpoint, at, now, now, now)
+	if started.Body.String() != want {
+		t.Errorf("POST = %s; want %s", started.Body, want)
+	}
+	path := started.Header().Get("Location")
+	if path != replaysURL+"/"+idOf(t, job) {
+		t.Errorf("Location = %q; want the job's", path)
+	}
+	if list := p.do(t, replayer, "GET", replaysURL, ""); list.Body.String() != `{"data":[`+want+`],"next_cursor":null}` {
+		t.Errorf("GET = %s; want %s", list.Body, want)
+	}
+	read := strings.TrimSuffix(want, "}") + `,"delivered":0,"dead":0,"cancelled":0,"in_progress":0}`
+	if w := p.do(t, replayer, "GET", path, ""); w.Code != 200 || w.Body.String() != read {
+		t.Errorf("GET %s = %d %s; want 200 %s", path, w.Code, w.Body, read)
+	}
+	ended := fmt.Sprintf(`"updated_at":%s,"ended_at":%s,"expires_at":"2026-12-21T10:30:00.000Z"`, now, now)
+	for range 2 {
+		w := p.do(t, replayer, "POST", path+"/cancel", "")
+		if w.Code != 200 || !strings.Contains(w.Body.String(), `"state":"cancelled"`) || !strings.Contains(w.Body.String(), ended) {
+			t.Errorf("POST cancel = %d %s; want 200, cancelled, %s", w.Code, w.Body, ended)
+		}
+	}
+}
+
+// TestReplay_progress checks what is made of a job's counts.
+func TestReplay_progress(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	j := b.job(t, "acme")
+	j.Version, j.Selected, j.Enqueued, j.Skipped = 1, 4, 3, 1
+	if err := b.store.SaveJob(t.Context(), j); err != nil {
+		t.Fatalf("SaveJob = %v", err)
+	}
+	steps := []struct {
+		state hook.State
+		want  string
+	}{
+		{hook.StateDelivered, `"delivered":1,"dead":0,"cancelled":0,"in_progress":2}`},
+		{hook.StateDead, `"delivered":1,"dead":1,"cancelled":0,"in_progress":1}`},
+		{hook.StateCancelled, `"delivered":1,"dead":1,"cancelled":1,"in_progress":0}`},
+		{hook.StateDead, `"delivered":1,"dead":2,"cancelled":1,"in_progress":0}`}, // its page is not counted yet
+	}
+	for i, step := range steps {
+		if err := b.store.Tally(t.Context(), hook.Delivery{State: step.state, Job: j.ID, Slot: i}); err != nil {
+			t.Fatalf("Tally = %v", err)
+		}
+		w := b.do(t, replayer, "GET", replaysURL+"/"+string(j.ID), "")
+		if !strings.Contains(w.Body.String(), `"selected":4,"enqueued":3,"skipped":1,`) || !strings.HasSuffix(w.Body.String(), step.want) {
+			t.Errorf("GET after %s = %d %s; want %s", step.state, w.Code, w.Body, step.want)
+		}
+	}
+}
+
+func TestReplay_analysis(t *testing.T) {
+	t.Parallel()
+
+	p := story(t)
+	p.die(t)
+	w := p.do(t, reader, "GET", analysisURL, "")
+	want := fmt.Sprintf(`{"hours":24,"total":1,"complete":true,"groups":[{"endpoint_id":%q,"class":"unavailable","status":503,"reason":"exhausted",`+
+		`"count":1,"first_at":%s,"last_at":%s,"mean_attempts":1,"error":"the endpoint answered 503","pattern":"trickle","suggestion":"`, p.retrying.ID.Endpoint, at, at)
+	if w.Code != 200 || !strings.HasPrefix(w.Body.String(), want) {
+		t.Errorf("GET = %d %s; want 200 %s", w.Code, w.Body, want)
+	}
+	p.now = p.now.Add(3 * time.Hour)
+	if w := p.do(t, reader, "GET", analysisURL+"?hours=2", ""); w.Body.String() != `{"hours":2,"total":0,"complete":true,"groups":[]}` {
+		t.Errorf("GET of the last 2 hours = %d %s; want no group", w.Code, w.Body)
+	}
+	if w := p.do(t, reader, "GET", analysisURL+"?hours=4", ""); !strings.HasPrefix(w.Body.String(), `{"hours":4,"total":1,`) {
+		t.Errorf("GET of the last 4 hours = %d %s; want one", w.Code, w.Body)
+	}
+}

@@ -1,0 +1,114 @@
+package httpapi
+
+import (
+	"surehook/internal/hook"
+	"surehook/internal/replay"
+)
+
+// replayedView has a result per delivery of an event.
+type replayedView struct {
+	Data []any `json:"data"` // deliveryView or notReplayedView
+}
+
+type notReplayedView struct {
+	Delivery hook.DeliveryID `json:"delivery_id"`
+	Endpoint hook.EndpointID `json:"endpoint_id"`
+	Error    problem         `json:"error"`
+}
+
+type jobView struct {
+	ID        hook.JobID `json:"id"`
+	State     string     `json:"state"`
+	Filter    filterView `json:"filter"`
+	Rate      float64    `json:"rate_per_second"`
+	Selected  int        `json:"selected"`
+	Enqueued  int        `json:"enqueued"`
+	Skipped   int        `json:"skipped"`
+	By        hook.KeyID `json:"by"`
+	CreatedAt stamp      `json:"created_at"`
+	UpdatedAt stamp      `json:"updated_at"`
+	EndedAt   stamp      `json:"ended_at,omitzero"`
+	ExpiresAt stamp      `json:"expires_at,omitzero"` // of one that ended
+}
+
+type filterView struct {
+	Endpoint hook.EndpointID `json:"endpoint,omitzero"`
+	State    string          `json:"state"`
+	Types    []string        `json:"event_types,omitempty"`
+	From     stamp           `json:"from,omitzero"`
+	To       stamp           `json:"to,omitzero"`
+}
+
+// progressView is a job with what became of what it enqueued.
+type progressView struct {
+	jobView
+	Delivered  int `json:"delivered"`
+	Dead       int `json:"dead"`
+	Cancelled  int `json:"cancelled"`
+	InProgress int `json:"in_progress"`
+}
+
+type previewView struct {
+	Total    int            `json:"total"`
+	Complete bool           `json:"complete"`
+	Counts   []countView    `json:"by_endpoint"`
+	Sample   []deliveryView `json:"sample"`
+}
+
+type countView struct {
+	Endpoint hook.EndpointID `json:"endpoint_id"`
+	Count    int             `json:"count"`
+}
+
+func viewJob(j replay.Job) jobView {
+	v := jobView{
+		ID:    j.ID,
+		State: j.State.String(),
+		Filter: filterView{
+			Endpoint: j.Filter.Endpoint,
+			State:    j.Filter.State.String(),
+			Types:    j.Filter.Types,
+			From:     stamp(j.Filter.From),
+			To:       stamp(j.Filter.To),
+		},
+		Rate:      j.Rate,
+		Selected:  j.Selected,
+		Enqueued:  j.Enqueued,
+		Skipped:   j.Skipped,
+		By:        j.By,
+		CreatedAt: stamp(j.CreatedAt),
+		UpdatedAt: stamp(j.UpdatedAt),
+		EndedAt:   stamp(j.EndedAt),
+	}
+	if !j.EndedAt.IsZero() {
+		v.ExpiresAt = stamp(j.ExpiresAt)
+	}
+	return v
+}
+
+func viewProgress(p replay.Progress) progressView {
+	return progressView{
+		jobView:   viewJob(p.Job),
+		Delivered: p.Delivered,
+		Dead:      p.Dead,
+		Cancelled: p.Cancelled,
+		// A delivery may settle before its page is counted as enqueued.
+		InProgress: max(0, p.Enqueued-p.Delivered-p.Dead-p.Cancelled),
+	}
+}
+
+func viewPreview(p replay.Preview) previewView {
+	v := previewView{
+		Total:    p.Total,
+		Complete: p.Complete,
+		Counts:   make([]countView, len(p.ByEndpoint)),
+		Sample:   make([]deliveryView, len(p.Sample)),
+	}
+	for i, c := range p.ByEndpoint {
+		v.Counts[i] = countView{Endpoint: c.Endpoint, Count: c.Count}
+	}
+	for i, d := range p.Sample {
+		v.Sample[i] = viewDelivery(d)
+	}
+	return v
+}

@@ -1,0 +1,157 @@
+package memory_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"surehook/internal/hook"
+	"surehook/internal/memory"
+)
+
+// tokensOf returns first tokens of n deliveries to the endpoint.
+func tokensOf(endpoint hook.EndpointID, n int) []hook.Token {
+	tokens := make([]hook.Token, n)
+	for i := range tokens {
+		tokens[i] = hook.NewToken("acme", hook.DeliveryID{Event: "evt_1", Endpoint: endpoint, Generation: i + 1}, 1)
+	}
+	return tokens
+}
+
+// send puts the tokens on the live lane.
+func send(t *testing.T, q *memory.Queue, tokens []hook.Token, delay time.Duration) {
+	t.Helper()
+
+	if errs := q.Send(t.Context(), hook.LaneLive, tokens, delay); errs != nil {
+		t.Fatalf("Send(live, %d tokens) = %v; want nil", len(tokens), errs)
+	}
+}
+
+func TestQueue_Await_ReturnsWhenAMessageComesOrBecomesVisible(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name  string
+		sent  time.Duration // when, from the beginning
+		delay time.Duration
+		want  time.Duration // when it is received
+	}{
+		{"that was there before", 0, 0, 0},
+		{"that is delayed", 0, 7 * time.Second, 7 * time.Second},
+		{"that comes", 3 * time.Second, 0, 3 * time.Second},
+		{"that comes and is delayed", 3 * time.Second, 7 * time.Second, 10 * time.Second},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			synctest.Test(t, func(t *testing.T) {
+				start := time.Now()
+				q := memory.NewQueue(time.Now)
+				send(t, q, tokensOf("ep_0", 1), time.Minute) // one that comes late
+				go func() {
+					time.Sleep(tt.sent)
+					send(t, q, tokensOf("ep_1", 1), tt.delay)
+				}()
+				if tt.sent == 0 {
+					synctest.Wait()
+				}
+				got := q.Await(t.Context(), hook.LaneLive, 10)
+				if after := time.Since(start); len(got) != 1 || got[0].Group != "ep_1" || after != tt.want {
+					t.Errorf("Await(live) = %v after %s; want the message after %s", got, after, tt.want)
+				}
+			})
+		})
+	}
+}
+
+func TestQueue_Await_ReturnsNothingWhenTheContextEnds(t *testing.T) {
+	t.Parallel()
+
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithTimeout(t.Context(), time.Second)
+		defer stop()
+		q := memory.NewQueue(time.Now)
+		start := time.Now()
+		if got := q.Await(ctx, hook.LaneLive, 10); len(got) > 0 || time.Since(start) != time.Second {
+			t.Errorf("Await(live) = %v after %s; want nothing after 1 s", got, time.Since(start))
+		}
+	})
+}
+
+// Of two that wait the first looks after a message that comes late; when it
+// goes away the other one takes its place.
+func TestQueue_Await_LeavesNobodyWaitingForWhatIsThere(t *testing.T) {
+	t.Parallel()
+
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		q := memory.NewQueue(time.Now)
+		first, leave := context.WithTimeout(t.Context(), time.Second)
+		defer leave()
+		second, stop := context.WithTimeout(t.Context(), time.Minute)
+		defer stop()
+		var waiters sync.WaitGroup
+		waiters.Go(func() { q.Await(first, hook.LaneLive, 1) })
+		synctest.Wait()
+		waiters.Go(func() {
+			got := q.Await(second, hook.LaneLive, 1)
+			if after := time.Since(start); len(got) != 1 || after != 3*time.Second {
+				t.Errorf("Await(live) = %v after %s; want the message after 3 s", got, after)
+			}
+		})
+		synctest.Wait()
+		send(t, q, tokensOf("ep_1", 1), 3*time.Second)
+		waiters.Wait()
+	})
+}
+
+func TestQueue_Await_GivesEachMessageToOne(t *testing.T) {
+	t.Parallel()
+
+	const senders, each, workers = 4, 500, 8
+	q := memory.NewQueue(time.Now)
+	q.Fair = true
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var mu sync.Mutex
+	seen := make(map[hook.DeliveryID]int)
+	var running sync.WaitGroup
+	for i := range senders {
+		running.Go(func() {
+			for _, token := range tokensOf(hook.EndpointID("ep_"+string(rune('a'+i))), each) {
+				q.Send(ctx, hook.LaneLive, []hook.Token{token}, 0)
+			}
+		})
+	}
+	for range workers {
+		running.Go(func() {
+			for {
+				batch := q.Await(ctx, hook.LaneLive, 10)
+				if len(batch) == 0 {
+					return
+				}
+				for _, m := range batch {
+					q.Delete(m.ID)
+					mu.Lock()
+					seen[m.Token.Delivery]++
+					if len(seen) == senders*each {
+						stop()
+					}
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	running.Wait()
+	for id, n := range seen {
+		if n != 1 {
+			t.Errorf("%s was received %d times; want once", id, n)
+		}
+	}
+	if at, ok := q.Next(); ok || len(seen) != senders*each {
+		t.Errorf("%d deliveries were received and Next() = %s, %t; want %d and no more", len(seen), at, ok, senders*each)
+	}
+}

@@ -1,0 +1,93 @@
+package memory_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"surehook/internal/circuit"
+	"surehook/internal/hook"
+	"surehook/internal/memory"
+	"surehook/internal/replay"
+	"surehook/internal/stats"
+)
+
+func TestStore_Expire_RemovesWhatWasToBeKeptUntilNow(t *testing.T) {
+	t.Parallel()
+
+	const endpoint = "ep_1"
+	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	s := memory.NewStore()
+	for hour := range 10 {
+		e := hook.Event{ID: hook.EventID(fmt.Sprintf("evt_%d", hour)), Tenant: "acme", ExpiresAt: start.Add(time.Duration(hour) * time.Hour)}
+		d := hook.QueuedDelivery(e, endpoint)
+		d.State = hook.StateDead
+		if hour == 9 {
+			d.ExpiresAt = start.Add(24 * time.Hour) // it is kept longer than its event
+		}
+		attempt := &hook.Attempt{Delivery: d.ID, Number: 1, ExpiresAt: e.ExpiresAt}
+		job := replay.Job{ID: hook.JobID(fmt.Sprintf("rpl_%d", hour)), Tenant: "acme", ExpiresAt: e.ExpiresAt}
+		d.Job = job.ID
+		for _, err := range []error{
+			s.PutEvent(t.Context(), e), s.SaveDelivery(t.Context(), d, attempt), s.SaveJob(t.Context(), job), s.Tally(t.Context(), d),
+		} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	tests := []struct {
+		at           time.Duration
+		events, jobs int
+	}{
+		{-time.Second, 10, 10},
+		{0, 9, 9},
+		{time.Hour - 1, 9, 9},
+		{5 * time.Hour, 4, 4},
+		{9 * time.Hour, 1, 0}, // its delivery holds the last event
+		{24 * time.Hour, 0, 0},
+	}
+	for _, tt := range tests {
+		s.Expire(start.Add(tt.at))
+		events, deliveries, attempts := s.Size()
+		listed, _, err := s.DeliveriesByEndpoint(t.Context(), endpoint, hook.StateDead, "", 100)
+		if events != tt.events || deliveries != tt.events || attempts != tt.events || len(listed) != tt.events || err != nil {
+			t.Errorf("after Expire(start + %s) there are %d events, %d deliveries, %d attempts, and %d are listed, %v; want %d of each",
+				tt.at, events, deliveries, attempts, len(listed), err, tt.events)
+		}
+		jobs, err := s.Jobs(t.Context(), "acme", "", 100)
+		if err != nil || len(jobs) != tt.jobs {
+			t.Errorf("after Expire(start + %s) Jobs() = %d, %v; want %d", tt.at, len(jobs), err, tt.jobs)
+		}
+	}
+	if tally, err := s.Tallied(t.Context(), "rpl_1"); err != nil || tally != (replay.Tally{}) {
+		t.Errorf("Tallied(an expired job) = %+v, %v; want nothing", tally, err)
+	}
+}
+
+func TestStore_Expire_LeavesTheCountsOfTheWindow(t *testing.T) {
+	t.Parallel()
+
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	s := memory.NewStore()
+	count := func(add int, at time.Time) int {
+		t.Helper()
+
+		got, err := s.Count(t.Context(), "acme", "ep_1", stats.Counts{OK: add}, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got.OK
+	}
+	old := now.Add(-time.Hour)
+	count(1, old)
+	count(2, now.Add(-circuit.Window+time.Minute))
+	count(4, now)
+	s.Expire(now)
+	if got := count(0, now); got != 6 {
+		t.Errorf("Count(0) after Expire = %d; want 6", got)
+	}
+	if got := count(0, old); got != 0 {
+		t.Errorf("Count(0) an hour before after Expire = %d; want 0", got)
+	}
+}
