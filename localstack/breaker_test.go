@@ -182,9 +182,15 @@ func (b *bench) awaitCircuit(endpoint, state string) {
 // awaitParked waits until n deliveries of the endpoint are parked.
 func (b *bench) awaitParked(endpoint string, n int) []stack.Delivery {
 	b.Helper()
+	return b.awaitListed(endpoint, "parked", n)
+}
+
+// awaitListed waits until n deliveries of the endpoint are in the state.
+func (b *bench) awaitListed(endpoint, state string, n int) []stack.Delivery {
+	b.Helper()
 	var page struct{ Data []stack.Delivery }
-	b.until(fmt.Sprintf("%d deliveries of %s are parked", n, endpoint), func() bool {
-		query := url.Values{"state": {"parked"}, "limit": {"100"}}
+	b.until(fmt.Sprintf("%d deliveries of %s are %s", n, endpoint, state), func() bool {
+		query := url.Values{"state": {state}, "limit": {"100"}}
 		b.call(http.MethodGet, "/endpoints/"+endpoint+"/deliveries?"+query.Encode(), nil, http.StatusOK, &page)
 		return len(page.Data) == n
 	})

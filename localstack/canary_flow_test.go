@@ -244,7 +244,7 @@ func (a *aviary) logs(deliveries ...string) []string {
 			a.Fatal(err)
 		}
 		lines = strings.Split(string(text), "\n")
-		return !slices.ContainsFunc(deliveries, func(id string) bool { return !strings.Contains(string(text), "delivery_id="+id) })
+		return !slices.ContainsFunc(deliveries, func(id string) bool { return !strings.Contains(string(text), id) })
 	})
 	own, err := os.ReadFile(world.emulatorLog)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // a container's is not on this machine

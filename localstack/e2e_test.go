@@ -6,6 +6,7 @@
 package localstack_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,6 +28,7 @@ import (
 
 // world is what all tests share: one deployed stack, one receiver.
 var world struct {
+	emulator *emulator.Emulator
 	stack    *stack.Stack
 	api      *stack.Client
 	receiver *receiver.Receiver
@@ -65,7 +67,7 @@ func run(ctx context.Context, m *testing.M) (code int, err error) {
 	if err := emulator.CanRunStack(kind, os.Environ()); err != nil {
 		return 1, err
 	}
-	e, err := emulator.Start(ctx, kind, emulator.Options{Root: root, Name: "e2e", Env: os.Environ()})
+	e, err := emulator.Start(ctx, kind, emulator.Options{Root: root, Name: cmp.Or(os.Getenv("E2E_FOLDER"), "e2e"), Env: os.Environ()})
 	if err != nil {
 		return 1, err
 	}
@@ -80,7 +82,7 @@ func run(ctx context.Context, m *testing.M) (code int, err error) {
 		return 1, err
 	}
 	defer func() { err = errors.Join(err, world.receiver.Stop()) }()
-	world.api, world.emulatorLog = world.stack.Client(), e.LogPath
+	world.emulator, world.api, world.emulatorLog = e, world.stack.Client(), e.LogPath
 	world.letters = letterbox{client: sqs.NewFromConfig(world.stack.AWS), url: world.stack.DeadLettersURL}
 
 	if code = m.Run(); code != 0 {
@@ -117,9 +119,17 @@ type bench struct {
 // setup returns a bench; its tenant is named for the test.
 func setup(t *testing.T) *bench {
 	t.Helper()
-	ctx, cancel := context.WithTimeoutCause(t.Context(), waitLimit, errTooLong)
-	t.Cleanup(cancel)
-	return &bench{T: t, ctx: ctx, tenant: strings.NewReplacer("/", ".", " ", "_").Replace(t.Name())}
+	b := &bench{T: t, tenant: strings.NewReplacer("/", ".", " ", "_").Replace(t.Name())}
+	b.renew()
+	return b
+}
+
+// renew lets the waits from here on take as long as the first ones: a test of
+// several flows calls it between them.
+func (b *bench) renew() {
+	ctx, cancel := context.WithTimeoutCause(b.Context(), waitLimit, errTooLong)
+	b.Cleanup(cancel)
+	b.ctx = ctx
 }
 
 // path is where the receiver answers for the test's endpoint of the name.

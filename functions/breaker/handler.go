@@ -16,6 +16,7 @@ import (
 type attender interface {
 	Attend(ctx context.Context, look hook.Look) error
 	Tick(ctx context.Context) error
+	Review(ctx context.Context) error
 	Reconcile(ctx context.Context) error
 }
 
@@ -25,10 +26,11 @@ type handler struct {
 }
 
 // input is one of the events that the function takes: a batch of the circuits
-// queue, or {"tick": true} or {"reconcile": true} from a schedule.
+// queue, or {"tick": true}, {"review": true} or {"reconcile": true} from a schedule.
 type input struct {
 	events.SQSEvent
 	Tick      bool `json:"tick"`
+	Review    bool `json:"review"`
 	Reconcile bool `json:"reconcile"`
 }
 
@@ -41,6 +43,11 @@ func (h *handler) Handle(ctx context.Context, in input) (any, error) {
 	case in.Tick:
 		if err := h.breaker.Tick(ctx); err != nil {
 			return nil, fmt.Errorf("tick: %w", err)
+		}
+		return nil, nil
+	case in.Review:
+		if err := h.breaker.Review(ctx); err != nil {
+			return nil, fmt.Errorf("review: %w", err)
 		}
 		return nil, nil
 	case in.Reconcile:

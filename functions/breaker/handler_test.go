@@ -30,6 +30,7 @@ type attends struct {
 	mu         sync.Mutex
 	looks      []hook.Look
 	ticks      int
+	reviews    int
 	reconciles int
 }
 
@@ -52,6 +53,14 @@ func (a *attends) Tick(context.Context) error {
 	return nil
 }
 
+func (a *attends) Review(context.Context) error {
+	a.reviews++
+	if a.failsTimed {
+		return errNo
+	}
+	return nil
+}
+
 func (a *attends) Reconcile(context.Context) error {
 	a.reconciles++
 	if a.failsTimed {
@@ -68,22 +77,23 @@ func TestHandle_Answers(t *testing.T) {
 	first := hook.Look{Tenant: "acme", Endpoint: "ep_0123456789abcdef"}
 	second := hook.Look{Tenant: "acme", Endpoint: "ep_fedcba9876543210", Wave: 3}
 	tests := []struct {
-		name       string
-		event      string
-		breaker    *attends
-		golden     string // empty: an error
-		looks      []hook.Look
-		ticks      int
-		reconciles int
+		name    string
+		event   string
+		breaker *attends
+		golden  string // empty: an error
+		looks   []hook.Look
+		timed   [3]int // ticks, reviews and reconciliations
 	}{
-		{"a batch that went well", "batch", &attends{}, "all-well", []hook.Look{first, second}, 0, 0},
-		{"one look must come again", "batch", &attends{fails: second.Endpoint}, "one-failed", []hook.Look{first, second}, 0, 0},
-		{"a message that is no look touches no other", "poisoned", &attends{}, "poisoned", []hook.Look{second}, 0, 0},
-		{"a tick", "tick", &attends{}, "tick", nil, 1, 0},
-		{"a tick that failed is an error", "tick", &attends{failsTimed: true}, "", nil, 1, 0},
-		{"reconciliation", "reconcile", &attends{}, "reconcile", nil, 0, 1},
-		{"reconciliation that failed is an error", "reconcile", &attends{failsTimed: true}, "", nil, 0, 1},
-		{"anything else is an error", "unknown", &attends{}, "", nil, 0, 0},
+		{"a batch that went well", "batch", &attends{}, "all-well", []hook.Look{first, second}, [3]int{}},
+		{"one look must come again", "batch", &attends{fails: second.Endpoint}, "one-failed", []hook.Look{first, second}, [3]int{}},
+		{"a message that is no look touches no other", "poisoned", &attends{}, "poisoned", []hook.Look{second}, [3]int{}},
+		{"a tick", "tick", &attends{}, "tick", nil, [3]int{1, 0, 0}},
+		{"a tick that failed is an error", "tick", &attends{failsTimed: true}, "", nil, [3]int{1, 0, 0}},
+		{"a review", "review", &attends{}, "review", nil, [3]int{0, 1, 0}},
+		{"a review that failed is an error", "review", &attends{failsTimed: true}, "", nil, [3]int{0, 1, 0}},
+		{"reconciliation", "reconcile", &attends{}, "reconcile", nil, [3]int{0, 0, 1}},
+		{"reconciliation that failed is an error", "reconcile", &attends{failsTimed: true}, "", nil, [3]int{0, 0, 1}},
+		{"anything else is an error", "unknown", &attends{}, "", nil, [3]int{}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -102,9 +112,9 @@ func TestHandle_Answers(t *testing.T) {
 				t.Errorf("Handle(%s) = %v; want an error: %t", tt.event, err, tt.golden == "")
 			}
 			slices.SortFunc(tt.breaker.looks, func(a, b hook.Look) int { return a.Wave - b.Wave })
-			if diff := cmp.Diff(tt.looks, tt.breaker.looks); diff != "" || tt.breaker.ticks != tt.ticks || tt.breaker.reconciles != tt.reconciles {
-				t.Errorf("Handle(%s) made %d ticks and %d reconciliations; want %d and %d; looks differ (-want +got):\n%s",
-					tt.event, tt.breaker.ticks, tt.breaker.reconciles, tt.ticks, tt.reconciles, diff)
+			timed := [3]int{tt.breaker.ticks, tt.breaker.reviews, tt.breaker.reconciles}
+			if diff := cmp.Diff(tt.looks, tt.breaker.looks); diff != "" || timed != tt.timed {
+				t.Errorf("Handle(%s) made %d ticks, reviews and reconciliations; want %d; looks differ (-want +got):\n%s", tt.event, timed, tt.timed, diff)
 			}
 			if tt.golden != "" {
 				compare(t, filepath.Join("testdata", tt.golden+".golden.json"), response)

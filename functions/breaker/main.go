@@ -1,6 +1,7 @@
 // Function breaker looks after endpoints whose circuit is not closed or for
 // which deliveries are parked: when it is asked to, and every minute. It also
-// reconciles the dead letters with the deliveries.
+// reviews the endpoints that are active, and reconciles the dead letters with
+// the deliveries.
 package main
 
 import (
@@ -22,6 +23,7 @@ import (
 	"surehook/internal/config"
 	"surehook/internal/hook"
 	"surehook/internal/ingest"
+	"surehook/internal/metric"
 	"surehook/internal/names"
 	"surehook/internal/notice"
 )
@@ -49,6 +51,7 @@ func run(ctx context.Context, log *slog.Logger) error {
 	if err != nil {
 		return fmt.Errorf("make directory: %w", err)
 	}
+	metrics := metric.Set{Environment: cfg.Environment}
 	notices := notice.Teller{
 		History: store,
 		Poster: &ingest.Acceptor{
@@ -59,7 +62,9 @@ func run(ctx context.Context, log *slog.Logger) error {
 			Now:       time.Now,
 			NewID:     hook.NewEventID,
 		},
-		Topic: sns.New(sdk, cfg.TopicARN),
+		Topic:   sns.New(sdk, cfg.TopicARN),
+		Metrics: metrics,
+		Log:     log,
 	}
 	queue := sqs.New(sdk, sqs.URLs{Retry: cfg.RetryQueue, DeadLetters: cfg.DeadLettersQueue})
 	h := &handler{
@@ -69,6 +74,8 @@ func run(ctx context.Context, log *slog.Logger) error {
 			DeadLetters: queue,
 			Attention:   sqs.NewCircuits(sdk, cfg.CircuitsQueue),
 			Aftermath:   aftermath.Aftermath{Store: store, Notices: notices},
+			Notices:     notices,
+			Metrics:     metrics,
 			Log:         log,
 			Now:         time.Now,
 		},

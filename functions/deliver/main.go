@@ -59,6 +59,7 @@ func run(ctx context.Context, log *slog.Logger) error {
 	if err != nil {
 		return fmt.Errorf("make directory: %w", err)
 	}
+	metrics := metric.Set{Environment: cfg.Environment}
 	notices := notice.Teller{
 		History: store,
 		Poster: &ingest.Acceptor{
@@ -69,7 +70,9 @@ func run(ctx context.Context, log *slog.Logger) error {
 			Now:       time.Now,
 			NewID:     hook.NewEventID,
 		},
-		Topic: sns.New(sdk, cfg.TopicARN),
+		Topic:   sns.New(sdk, cfg.TopicARN),
+		Metrics: metrics,
+		Log:     log,
 	}
 	queue := sqs.New(sdk, sqs.URLs{Retry: cfg.RetryQueue, DeadLetters: cfg.DeadLettersQueue})
 	h := &handler{deliverer: &deliver.Deliverer{
@@ -93,7 +96,7 @@ func run(ctx context.Context, log *slog.Logger) error {
 		},
 		Aftermath: aftermath.Aftermath{Store: store, Notices: notices},
 		Notices:   notices,
-		Metrics:   metric.Set{Environment: cfg.Environment},
+		Metrics:   metrics,
 		Log:       log,
 		Now:       time.Now,
 	}}

@@ -19,6 +19,7 @@ import (
 	"surehook/internal/hook"
 	"surehook/internal/httpapi"
 	"surehook/internal/ingest"
+	"surehook/internal/metric"
 	"surehook/internal/names"
 )
 
@@ -53,7 +54,7 @@ func run(ctx context.Context, log *slog.Logger) error {
 		Now:       time.Now,
 		NewID:     hook.NewEventID,
 	}
-	lambda.StartWithOptions(gateway.Handle(httpapi.Events(acceptor, log)), lambda.WithContext(ctx))
+	lambda.StartWithOptions(gateway.Handle(httpapi.Events(acceptor, log, metric.Set{Environment: cfg.Environment})), lambda.WithContext(ctx))
 
 	return nil
 }

@@ -19,7 +19,7 @@ const runbook = "docs/runbook.md#"
 // to: each is a heading of docs/runbook.md.
 func RunbookSections() []string {
 	return []string{
-		"dead-letters-growing", "undeliverable", "oldest-pending", "success-rate", "ingest-errors",
+		"dead-letters-growing", "undeliverable", "oldest-pending", "breaker-silent", "success-rate", "ingest-errors",
 		"function-errors", "function-throttles", "table-throttles", "schedule-failures", "archive-failed",
 	}
 }
@@ -94,10 +94,10 @@ func deliveryAlarms(p MonitorProps) []alarm {
 				options("Maximum", metricPeriod)),
 		},
 		{
-			id: "OldestPending", name: "oldest-pending", section: "oldest-pending",
-			means:  "A delivery that is due has waited too long, or the breaker, which measures it every minute, does not run. First see on the dashboard whether a queue grows (deliver is too slow or throttled) or the breaker has errors.",
-			metric: p.own(names.MetricOldest, "Maximum", gaugePeriod), limit: limits.OldestPending.Seconds(),
-			periods: 5, alive: true,
+			id: "BreakerSilent", name: "breaker-silent", section: "breaker-silent",
+			means: "The breaker has not written its gauges for a quarter of an hour, as it does with every tick: open circuits may stay open, and what is parked may stay parked. First see on the dashboard whether the breaker has errors or throttles and whether schedules fail; then read the last lines of its log.",
+			// Whatever the gauge says: how often it was written.
+			metric: p.own(names.MetricOpenCircuits, "SampleCount", metricPeriod), limit: 1, below: true, periods: 3, alive: true,
 		},
 		{
 			id: "ApiErrors", name: "api-errors", section: "ingest-errors",
@@ -105,11 +105,35 @@ func deliveryAlarms(p MonitorProps) []alarm {
 			metric: p.API.MetricServerError(options("Sum", metricPeriod)), limit: float64(limits.IngestErrors),
 		},
 	}
+	all = append(all, pendingAlarms(p)...)
 	if !p.emulated() {
 		all = append(all, alarm{
 			id: "SuccessRate", name: "success-rate", section: "success-rate",
 			means:  "Too many of the deliveries that ended in the last hour ended dead. First see on the dashboard which outcomes grew: timeout, dns and connect of many endpoints at once point to our own network, refused and gone to single endpoints.",
 			metric: p.successRate(minSettled), limit: limits.SuccessRate, below: true,
+		})
+	}
+	return all
+}
+
+// maxDelay is the longest that SQS holds a message back.
+const maxDelay = 15 * time.Minute
+
+// pendingAlarms are one of each lane, so that the alarm's name says which.
+func pendingAlarms(p MonitorProps) []alarm {
+	var all []alarm
+	for _, lane := range p.lanes() {
+		limit := p.Environment.Thresholds.OldestPending
+		if lane.resource == p.Queues.Retry {
+			// The age is from when a message was sent, and a retry that is due within a
+			// quarter of an hour is sent at once and held back until then. On the other
+			// lanes a message is held back for a minute at most.
+			limit += maxDelay
+		}
+		all = append(all, alarm{
+			id: "OldestPending" + lane.id, name: "oldest-pending-" + lane.name, section: "oldest-pending",
+			means:  "A delivery on the " + lane.name + " lane has waited too long. First see on the dashboard whether the lane's depth grows: then deliver is too slow, throttled or at its maximum concurrency. If it does not, deliver fails with single messages: run the query errors.",
+			metric: lane.resource.MetricApproximateAgeOfOldestMessage(options("Maximum", metricPeriod)), limit: limit.Seconds(),
 		})
 	}
 	return all

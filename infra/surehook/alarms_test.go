@@ -35,10 +35,13 @@ func TestAlarms_thresholds(t *testing.T) {
 			want := map[string]float64{
 				"dead-letters":   float64(limits.DeadLettersPerHour),
 				"undeliverable":  0,
-				"oldest-pending": (30 * time.Minute).Seconds(),
+				"breaker-silent": 1,
 				"success-rate":   limits.SuccessRate,
 				"api-errors":     float64(limits.IngestErrors),
 				"archive-failed": 0,
+			}
+			for lane, age := range map[string]time.Duration{"live": 30 * time.Minute, "retry": 45 * time.Minute, "replay": 30 * time.Minute} {
+				want["oldest-pending-"+lane] = age.Seconds()
 			}
 			for _, f := range []string{"ingest", "deliver", "breaker", "replay", "manage", "authorize"} {
 				want[f+"-errors"], want[f+"-throttles"] = float64(limits.FunctionErrors), float64(limits.FunctionErrors)
@@ -84,10 +87,15 @@ func TestAlarms_what(t *testing.T) {
 		{"dead-letters", "ComparisonOperator", "GreaterThanThreshold"},
 		{"undeliverable", "MetricName", "ApproximateNumberOfMessagesVisible"},
 		{"undeliverable", "Statistic", "Maximum"},
-		{"oldest-pending", "MetricName", "oldest_pending_s"},
-		{"oldest-pending", "Statistic", "Maximum"},
-		{"oldest-pending", "TreatMissingData", "breaching"},
-		{"oldest-pending", "EvaluationPeriods", 5},
+		{"oldest-pending-live", "MetricName", "ApproximateAgeOfOldestMessage"},
+		{"oldest-pending-live", "Statistic", "Maximum"},
+		{"oldest-pending-live", "TreatMissingData", "notBreaching"},
+		{"breaker-silent", "MetricName", "circuits_open"},
+		{"breaker-silent", "Statistic", "SampleCount"},
+		{"breaker-silent", "ComparisonOperator", "LessThanThreshold"},
+		{"breaker-silent", "TreatMissingData", "breaching"},
+		{"breaker-silent", "Period", 300},
+		{"breaker-silent", "EvaluationPeriods", 3},
 		{"success-rate", "ComparisonOperator", "LessThanThreshold"},
 		{"success-rate", "TreatMissingData", "notBreaching"},
 		{"api-errors", "MetricName", "5xx"},
@@ -104,6 +112,20 @@ func TestAlarms_what(t *testing.T) {
 			t.Parallel()
 
 			alarmsOf(t, "prod")[tt.name].check(t, tt.path, tt.want)
+		})
+	}
+	for lane, want := range map[string]string{"live": "Live", "retry": "Retry", "replay": "Replay"} {
+		t.Run("oldest-pending-"+lane+" is of its lane", func(t *testing.T) {
+			t.Parallel()
+
+			dimensions, _ := alarmsOf(t, "prod")["oldest-pending-"+lane].at("Dimensions").([]any)
+			if len(dimensions) != 1 {
+				t.Fatalf("Dimensions = %v; want one", dimensions)
+			}
+			dimension, _ := dimensions[0].(map[string]any)
+			if got := show(dimension["Value"]); got != want+".QueueName" && got != "${"+want+".QueueName}" {
+				t.Errorf("the queue is %s; want %s", got, want)
+			}
 		})
 	}
 	t.Run("the success rate is of settled deliveries, and of enough of them", func(t *testing.T) {

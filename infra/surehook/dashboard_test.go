@@ -43,8 +43,8 @@ func TestDashboard_order(t *testing.T) {
 
 	want := []string{
 		"", "Alarms",
-		"Dead letters open", "Undeliverable", "Oldest pending, s", "Live lane", "Circuits open", "Success rate, last hour",
-		"Queue depth", "Oldest message and oldest pending delivery", "Dead letters: by hour (left), open (right)",
+		"Dead letters open", "Undeliverable", "Oldest live message, s", "Live lane", "Circuits open", "Success rate, last hour",
+		"Queue depth", "Oldest message", "Dead letters: by hour (left), open (right)",
 		"Delivery latency, event to success", "Attempt duration", "Success rate of settled deliveries, by hour",
 		"Attempts by outcome", "Retries: attempts by number, over the time shown",
 		"Circuits: open (left), opened (right)", "Parked and retried", "Throughput",
@@ -84,7 +84,9 @@ func TestDashboard_metrics(t *testing.T) {
 		want  string // of a metric's JSON
 	}{
 		{"Queue depth", 5, `"QueueName","${ReplayJobs.QueueName}"`},
-		{"Oldest pending, s", 1, `"Surehook","oldest_pending_s","environment","prod"`},
+		{"Oldest live message, s", 1, `"ApproximateAgeOfOldestMessage","QueueName","${Live.QueueName}"`},
+		{"Oldest message", 5, `"ApproximateAgeOfOldestMessage","QueueName","${Retry.QueueName}"`},
+		{"Circuits open", 1, `"Surehook","circuits_open","environment","prod"`},
 		{"Delivery latency, event to success", 3, `"Surehook","latency_ms","environment","prod",{"label":"p99","stat":"p99"}`},
 		{"Attempt duration", 3, `"duration_ms"`},
 		{"Attempts by outcome", 12, `"Surehook","attempts","environment","prod","outcome","timeout"`},

@@ -90,7 +90,7 @@ type Concurrency struct {
 // the name does not say it.
 type Thresholds struct {
 	DeadLettersPerHour int           // deliveries that gave up in an hour
-	OldestPending      time.Duration // age of the oldest delivery that is not settled
+	OldestPending      time.Duration // age of a lane's oldest message, not counting how long it was held back
 	SuccessRate        float64       // percent of the deliveries that ended in the last hour, 0 to 100
 	IngestErrors       int           // requests that the API answered with 5xx
 	FunctionErrors     int           // invocations of one function that failed; or that found no room

@@ -141,7 +141,9 @@ func newFunction(scope constructs.Construct, id string, p FunctionsProps, f func
 		Environment:   &f.env,
 		LogGroup:      logs,
 		LoggingFormat: awslambda.LoggingFormat_JSON,
-		Tracing:       awslambda.Tracing_DISABLED,
+		// Lambda's own lines of each invocation say what its metrics say, and are paid by the byte.
+		SystemLogLevelV2: awslambda.SystemLogLevel_WARN,
+		Tracing:          awslambda.Tracing_DISABLED,
 	})
 }
 

@@ -71,8 +71,8 @@ func grantDeliver(role awsiam.Role, p FunctionsProps) {
 
 // grantBreaker: find the circuits that are due and the deliveries that are
 // parked, release them or let them die, and ask itself to look again; judge the
-// endpoints that were active, and tell of it as deliver does; take from the dead
-// letters what is dead no longer. What it may take from the circuits queue comes
+// endpoints that were active, and tell of it as deliver does; count the dead
+// letters, and take from them what is dead no longer. What it may take from the circuits queue comes
 // with its event source.
 func grantBreaker(role awsiam.Role, p FunctionsProps) {
 	allow(role, "dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem").
@@ -80,7 +80,7 @@ func grantBreaker(role awsiam.Role, p FunctionsProps) {
 	allow(role, "dynamodb:Query").on(indexARN(p, names.IndexByEndpoint), indexARN(p, names.IndexByState))
 	allow(role, "sqs:SendMessage").
 		on(p.Queues.Live.QueueArn(), p.Queues.Retry.QueueArn(), p.Queues.DeadLetters.QueueArn(), p.Queues.Circuits.QueueArn())
-	allow(role, "sqs:DeleteMessage", "sqs:ReceiveMessage").on(p.Queues.DeadLetters.QueueArn())
+	allow(role, "sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage").on(p.Queues.DeadLetters.QueueArn())
 	allow(role, "sns:Publish").on(p.Topic.TopicArn())
 }
 

@@ -76,16 +76,22 @@ func (p MonitorProps) functions() []watched[awslambda.Function] {
 	}
 }
 
-// work returns the queues that a function works on. They drain, or should.
-func (p MonitorProps) work() []watched[awssqs.Queue] {
+// lanes returns the queues that deliver works on.
+func (p MonitorProps) lanes() []watched[awssqs.Queue] {
 	q := p.Queues
 	return []watched[awssqs.Queue]{
 		{"live", "Live", q.Live},
 		{"retry", "Retry", q.Retry},
 		{"replay", "Replay", q.Replay},
-		{"circuits", "Circuits", q.Circuits},
-		{"replay jobs", "ReplayJobs", q.ReplayJobs},
 	}
+}
+
+// work returns the queues that a function works on. They drain, or should.
+func (p MonitorProps) work() []watched[awssqs.Queue] {
+	return append(p.lanes(),
+		watched[awssqs.Queue]{"circuits", "Circuits", p.Queues.Circuits},
+		watched[awssqs.Queue]{"replay jobs", "ReplayJobs", p.Queues.ReplayJobs},
+	)
 }
 
 // tables returns the table and its indexes: DynamoDB counts what each of them

@@ -48,7 +48,11 @@ func NewTopic(scope constructs.Construct, props TopicProps) awssns.Topic {
 		},
 	}))
 	if email := props.Environment.AlarmEmail; email != "" {
-		topic.AddSubscription(awssnssubscriptions.NewEmailSubscription(&email, nil))
+		// Operational events have an attribute type, alarms none: who reads e-mail gets
+		// the alarms, and does not get one for each dead delivery.
+		topic.AddSubscription(awssnssubscriptions.NewEmailSubscription(&email, &awssnssubscriptions.EmailSubscriptionProps{
+			FilterPolicy: &map[string]awssns.SubscriptionFilter{"type": awssns.NewSubscriptionFilter(&[]any{map[string]any{"exists": false}})},
+		}))
 	}
 	return topic
 }

@@ -42,7 +42,7 @@ func nowRow(p MonitorProps) []Widget {
 	return []Widget{
 		now("Dead letters open", p.own(names.MetricOpenLetters, "Maximum", gaugePeriod)),
 		now("Undeliverable", labelled("messages", p.Queues.Undeliverable.MetricApproximateNumberOfMessagesVisible(options("Maximum", metricPeriod)))),
-		now("Oldest pending, s", p.own(names.MetricOldest, "Maximum", gaugePeriod)),
+		now("Oldest live message, s", labelled("age", p.Queues.Live.MetricApproximateAgeOfOldestMessage(options("Maximum", gaugePeriod)))),
 		now("Live lane", labelled("messages", p.Queues.Live.MetricApproximateNumberOfMessagesVisible(options("Maximum", gaugePeriod)))),
 		now("Circuits open", p.own(names.MetricOpenCircuits, "Maximum", gaugePeriod)),
 		now("Success rate, last hour", p.successRate(1)),
@@ -59,8 +59,8 @@ func queueRow(p MonitorProps) []Widget {
 	return []Widget{
 		{Title: "Queue depth", Width: 8, Unit: "messages", Left: depth},
 		{
-			Title: "Oldest message and oldest pending delivery", Width: 8, Unit: "s", Limit: limits.OldestPending.Seconds(),
-			Left: append(age, labelled("pending delivery", p.own(names.MetricOldest, "Maximum", gaugePeriod))),
+			Title: "Oldest message", Width: 8, Unit: "s", Left: age,
+			Limit: limits.OldestPending.Seconds(), // the retry lane's is a quarter of an hour more
 		},
 		{
 			Title: "Dead letters: by hour (left), open (right)", Width: 8, Unit: "deliveries", Limit: float64(limits.DeadLettersPerHour),

@@ -12,7 +12,7 @@ import (
 
 	"surehook/internal/gate"
 	"surehook/internal/hook"
-	"surehook/internal/names"
+	"surehook/internal/metric"
 )
 
 const (
@@ -21,21 +21,22 @@ const (
 	attendTries = 5
 	// attendReserve is what an invocation must have left for a look to begin.
 	attendReserve = 10 * time.Second
-	// tickMost is how many endpoints one tick looks after; it comes every minute.
-	tickMost = 200
 	// atOnce is how many endpoints, or deliveries of one, are worked on at the same time.
 	atOnce = 8
 )
 
 var errNoTime = errors.New("too little time is left in this invocation")
 
-// Breaker looks after endpoints. All fields are needed.
+// Breaker looks after endpoints. All fields are needed; without an environment
+// in Metrics there are none.
 type Breaker struct {
 	Store       Store
 	Queue       Queue
 	DeadLetters DeadLetters
 	Attention   gate.Attention
 	Aftermath   Aftermath
+	Notices     gate.Notices
+	Metrics     metric.Set
 	Log         *slog.Logger
 	Now         func() time.Time
 }
@@ -63,25 +64,6 @@ func (b *Breaker) Attend(ctx context.Context, look hook.Look) (err error) {
 		}
 	}
 	return err
-}
-
-// Tick looks after the endpoints that are due: those whose message was lost, or
-// for which there was none. One that cannot be looked after does not keep it
-// from the others; the errors of all are returned.
-func (b *Breaker) Tick(ctx context.Context) error {
-	looks, err := b.Store.DueCircuits(ctx, b.Now(), tickMost)
-	if err != nil {
-		return fmt.Errorf("list circuits that are due: %w", err)
-	}
-	faults := each(len(looks), func(i int) error {
-		look := looks[i]
-		look.Wave = 0 // the index may be behind the record; whatever wave is next there is due
-		return b.Attend(ctx, look)
-	})
-	b.Log.LogAttrs(ctx, slog.LevelInfo, "breaker.ticked",
-		slog.Int(names.LogDue, len(looks)),
-		slog.Int(names.LogFailed, len(faults)))
-	return errors.Join(faults...)
 }
 
 // each calls f for 0 to n-1, atOnce at a time, and returns the errors.

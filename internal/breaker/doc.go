@@ -30,8 +30,14 @@
 // letter, which is harmless: a second token finds its attempt recorded, and
 // letters are reconciled with the records. The other way round it would lose one.
 //
+// The tick is also what writes the gauges of the metrics.
+//
 // Reconcile does that: it removes the letters whose records prove them needless,
 // so that there are as many letters as open dead letters.
+//
+// Review judges the endpoints that were active, by the rules of package review,
+// and carries the verdicts out: their owners are told, the record keeps what the
+// gate goes by, and an endpoint that lets too much die is disabled.
 //
 // It knows nothing of queues, tables or functions: they are ports.
 package breaker

@@ -4,8 +4,10 @@ import (
 	"context"
 	"time"
 
+	"surehook/internal/circuit"
 	"surehook/internal/gate"
 	"surehook/internal/hook"
+	"surehook/internal/stats"
 )
 
 // Store keeps what the breaker looks at. Every read but those of indexes sees
@@ -13,8 +15,12 @@ import (
 type Store interface {
 	Circuits
 	Deliveries
+	Stats
 	// Endpoint returns the endpoint; CodeNotFound if the tenant has none such.
 	Endpoint(ctx context.Context, tenant hook.TenantID, id hook.EndpointID) (hook.Endpoint, error)
+	// UpdateEndpoint writes the endpoint as version e.Version+1; CodeConflict if the
+	// stored version is not e.Version, and nothing is written.
+	UpdateEndpoint(ctx context.Context, e hook.Endpoint) error
 }
 
 // Circuits are the records of endpoints that need looking after.
@@ -27,6 +33,23 @@ type Circuits interface {
 	// DueCircuits returns the endpoints whose AttendAt is not after now, the
 	// longest due first, at most limit. The index behind it may lag a moment.
 	DueCircuits(ctx context.Context, now time.Time, limit int) ([]hook.Look, error)
+	// Attended returns the records that have an AttendAt, due or not, the next first, at
+	// most limit (1 to 1000). The index behind it may lag a moment.
+	Attended(ctx context.Context, limit int) ([]gate.Record, error)
+}
+
+// Stats is what was counted of endpoints' attempts and deliveries.
+type Stats interface {
+	// Hours returns what was counted for the endpoint in the hours that began at or
+	// after since, in order; hours without anything may be left out.
+	Hours(ctx context.Context, endpoint hook.EndpointID, since time.Time) ([]stats.Hour, error)
+	// Active returns the endpoints for which something was counted in the hour that
+	// at is in, in the order of tenant and id, at most limit (1 to 1000), after the
+	// one given; the zero Look: from the first. None is the end. The index behind it
+	// may lag a moment.
+	Active(ctx context.Context, at time.Time, after hook.Look, limit int) ([]hook.Look, error)
+	// Count adds to the counts of the hour that now is in. Concurrent counts all count.
+	Count(ctx context.Context, tenant hook.TenantID, endpoint hook.EndpointID, add stats.Counts, now time.Time) (circuit.Counts, error)
 }
 
 // Deliveries are what waits for an endpoint, and what the dead letters are about.
@@ -61,6 +84,8 @@ type DeadLetters interface {
 	Exhume(ctx context.Context) ([]Letter, error)
 	// Remove removes letters that Exhume returned, at most 10.
 	Remove(ctx context.Context, letters []Letter) error
+	// Depth returns about how many letters there are, those that are hidden included.
+	Depth(ctx context.Context) (int, error)
 }
 
 // Letter is a message of the dead letters.

@@ -108,13 +108,20 @@ func (r *round) reconcile(ctx context.Context, letters []Letter) error {
 	for _, d := range deliveries {
 		records[d.ID] = d
 	}
-	return r.remove(ctx, r.choose(ctx, read, records))
+	return r.remove(ctx, r.choose(ctx, letters, read, records))
 }
 
-// choose returns the letters to be removed, at most as many as were read.
-func (r *round) choose(ctx context.Context, read map[Letter]hook.DeadLetter, records map[hook.DeliveryID]hook.Delivery) []Letter {
+// choose returns the letters to be removed, at most as many as were read. It goes
+// through them in their order, so that a simulation repeats itself.
+func (r *round) choose(
+	ctx context.Context, letters []Letter, read map[Letter]hook.DeadLetter, records map[hook.DeliveryID]hook.Delivery,
+) []Letter {
 	var needless []Letter
-	for letter, about := range read {
+	for _, letter := range letters {
+		about, ok := read[letter]
+		if !ok {
+			continue
+		}
 		record, ok := records[about.Delivery]
 		if !ok {
 			needless = append(needless, letter)

@@ -73,7 +73,8 @@ func (v *visit) send(ctx context.Context, deliveries []hook.Delivery) error {
 		// would take the record for its own decision.
 		d.State, d.Reason = hook.StateRetrying, hook.ReasonNone
 		d.NextAttemptAt, d.UpdatedAt = v.now, v.now
-		return v.settle(ctx, d)
+		_, err := v.settle(ctx, d)
+		return err
 	})
 	return errors.Join(append(faults, refused...)...)
 }

@@ -95,6 +95,7 @@ type spied struct {
 	*memory.Store
 	queue     *memory.Queue
 	attention *memory.Attention
+	notices   *memory.Notices
 	spy       *spy
 }
 
@@ -197,6 +198,62 @@ func (p spied) Delivery(ctx context.Context, id hook.DeliveryID) (hook.Delivery,
 
 func (p spied) Tally(ctx context.Context, d hook.Delivery) error {
 	return p.spy.do("tally", d.ID.Endpoint, func() error { return p.Store.Tally(ctx, d) })
+}
+
+func (p spied) Count(ctx context.Context, tenant hook.TenantID, id hook.EndpointID, add stats.Counts, now time.Time) (counts circuit.Counts, err error) {
+	err = p.spy.do("count", id, func() (err error) {
+		counts, err = p.Store.Count(ctx, tenant, id, add, now)
+		return err
+	})
+	return counts, err
+}
+
+func (p spied) UpdateEndpoint(ctx context.Context, e hook.Endpoint) error {
+	return p.spy.do("update endpoint", e.ID, func() error { return p.Store.UpdateEndpoint(ctx, e) })
+}
+
+func (p spied) Tell(ctx context.Context, n hook.Notice) error {
+	return p.spy.do("tell", n.Endpoint, func() error { return p.notices.Tell(ctx, n) })
+}
+
+func (p spied) Hours(ctx context.Context, id hook.EndpointID, since time.Time) ([]stats.Hour, error) {
+	p.spy.count("read hours")
+	if p.spy.fails != nil {
+		if err := p.spy.fails("read hours", id); err != nil {
+			return nil, err
+		}
+	}
+	return p.Store.Hours(ctx, id, since)
+}
+
+func (p spied) Active(ctx context.Context, at time.Time, after hook.Look, limit int) ([]hook.Look, error) {
+	p.spy.count("list active")
+	if p.spy.fails != nil {
+		if err := p.spy.fails("list active", ""); err != nil {
+			return nil, err
+		}
+	}
+	return p.Store.Active(ctx, at, after, limit)
+}
+
+func (p spied) Attended(ctx context.Context, limit int) ([]gate.Record, error) {
+	p.spy.count("list attended")
+	if p.spy.fails != nil {
+		if err := p.spy.fails("list attended", ""); err != nil {
+			return nil, err
+		}
+	}
+	return p.Store.Attended(ctx, limit)
+}
+
+func (p spied) Depth(ctx context.Context) (int, error) {
+	p.spy.count("depth")
+	if p.spy.fails != nil {
+		if err := p.spy.fails("depth", ""); err != nil {
+			return 0, err
+		}
+	}
+	return p.queue.Depth(ctx)
 }
 
 func (p spied) Ask(ctx context.Context, look hook.Look, delay time.Duration) error {

@@ -4,10 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"surehook/internal/hook"
+	"surehook/internal/names"
 	"surehook/internal/retry"
+	"surehook/internal/stats"
 )
 
 const (
@@ -55,6 +59,7 @@ func (v *visit) expiry(d hook.Delivery) time.Time {
 }
 
 func (v *visit) end(ctx context.Context, deliveries []hook.Delivery) error {
+	var ended atomic.Int64
 	faults := each(len(deliveries), func(i int) error {
 		d := deliveries[i]
 		// No token made this decision, so none may take it for its own.
@@ -64,39 +69,55 @@ func (v *visit) end(ctx context.Context, deliveries []hook.Delivery) error {
 		} else {
 			d.State, d.Reason = hook.StateDead, hook.ReasonExpired
 		}
-		return v.conclude(ctx, d)
+		ours, err := v.conclude(ctx, d)
+		if ours {
+			ended.Add(1)
+		}
+		return err
 	})
-	if v.endpoint == nil {
-		v.cancelled += len(deliveries) - len(faults)
+	if n := int(ended.Load()); v.endpoint == nil {
+		v.cancelled += n
 	} else {
-		v.expired += len(deliveries) - len(faults)
+		v.expired += n
+		v.countDead(ctx, n)
 	}
 	return errors.Join(faults...)
 }
 
-// conclude ends one delivery. The letter and the aftermath go first: once the
+// countDead counts deliveries that died for the stats of their endpoint. A count
+// that is lost decides nothing.
+func (v *visit) countDead(ctx context.Context, n int) {
+	if n == 0 {
+		return
+	}
+	if _, err := v.Store.Count(ctx, v.look.Tenant, v.look.Endpoint, stats.Counts{Dead: n}, v.now); err != nil {
+		v.Log.ErrorContext(ctx, "deaths.not_counted", slog.String(names.LogEndpoint, string(v.look.Endpoint)), slog.Any(names.LogError, err))
+	}
+}
+
+// conclude ends one delivery, unless somebody moved it meanwhile. The letter and the aftermath go first: once the
 // delivery is settled nobody comes back to it, so a crash after the write would
 // lose them. This way it repeats them. If somebody moved the delivery meanwhile,
 // all three are mended or harmless: the letter is reconciled with the record, a
 // job counts the delivery as delivered once it is, and the generation before was
 // retired a little early, since this one stands for it either way.
-func (v *visit) conclude(ctx context.Context, d hook.Delivery) error {
+func (v *visit) conclude(ctx context.Context, d hook.Delivery) (ours bool, err error) {
 	if d.State == hook.StateDead {
 		if err := v.DeadLetters.Bury(ctx, hook.DeadLetterOf(d)); err != nil {
-			return fmt.Errorf("bury delivery %s: %w", d.ID, err)
+			return false, fmt.Errorf("bury delivery %s: %w", d.ID, err)
 		}
 	}
 	if err := v.Aftermath.Settled(ctx, d); err != nil {
-		return fmt.Errorf("see to what follows from delivery %s: %w", d.ID, err)
+		return false, fmt.Errorf("see to what follows from delivery %s: %w", d.ID, err)
 	}
 	return v.settle(ctx, d)
 }
 
 // settle writes the delivery, unless somebody moved it meanwhile: theirs stands.
-func (v *visit) settle(ctx context.Context, d hook.Delivery) error {
-	err := v.Store.SaveDelivery(ctx, d, nil)
+func (v *visit) settle(ctx context.Context, d hook.Delivery) (ours bool, err error) {
+	err = v.Store.SaveDelivery(ctx, d, nil)
 	if err != nil && hook.CodeOf(err) != hook.CodeConflict {
-		return fmt.Errorf("save delivery %s: %w", d.ID, err)
+		return false, fmt.Errorf("save delivery %s: %w", d.ID, err)
 	}
-	return nil
+	return err == nil, nil
 }

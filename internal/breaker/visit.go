@@ -9,6 +9,7 @@ import (
 	"surehook/internal/circuit"
 	"surehook/internal/gate"
 	"surehook/internal/hook"
+	"surehook/internal/metric"
 	"surehook/internal/names"
 )
 
@@ -199,5 +200,6 @@ func (v *visit) log(ctx context.Context, err error) {
 		level = slog.LevelError
 		attrs = append(attrs, slog.Any(names.LogError, err))
 	}
-	v.Log.LogAttrs(ctx, level, "circuit.attended", attrs...)
+	v.Log.LogAttrs(ctx, level, "circuit.attended",
+		v.Metrics.Append(attrs, v.Now(), metric.Count(names.MetricDead, v.expired))...)
 }

@@ -21,6 +21,7 @@ import (
 	"surehook/internal/gate"
 	"surehook/internal/hook"
 	"surehook/internal/memory"
+	"surehook/internal/metric"
 	"surehook/internal/send"
 	"surehook/internal/sign"
 )
@@ -36,6 +37,7 @@ type world struct {
 	queue     *memory.Queue
 	schedules *memory.Schedules
 	attention *memory.Attention
+	notices   memory.Notices // of the breaker
 	spy       *spy
 	noTicks   bool
 	looksEach int // how many processes get each look at the same time; 0 is one
@@ -94,32 +96,43 @@ func (w *world) Write(line []byte) (int, error) {
 	return w.log.Write(line)
 }
 
-// attended returns the values that the wide lines have under the key.
-func (w *world) attended(key string) []any {
+// lines returns the wide lines with the message.
+func (w *world) lines(message string) []map[string]any {
 	w.t.Helper()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
-	var values []any
+	var lines []map[string]any
 	for line := range bytes.Lines(w.log.Bytes()) {
 		var attrs map[string]any
 		if err := json.Unmarshal(line, &attrs); err != nil {
 			w.t.Fatal(err)
 		}
-		if attrs["msg"] == "circuit.attended" {
-			values = append(values, attrs[key])
+		if attrs["msg"] == message {
+			lines = append(lines, attrs)
 		}
+	}
+	return lines
+}
+
+// attended returns the values that the wide lines have under the key.
+func (w *world) attended(key string) []any {
+	w.t.Helper()
+
+	var values []any
+	for _, line := range w.lines("circuit.attended") {
+		values = append(values, line[key])
 	}
 	return values
 }
 
 // breaker returns a new process over the same world.
 func (w *world) breaker() *breaker.Breaker {
-	ports := spied{w.store, w.queue, w.attention, w.spy}
+	ports := spied{w.store, w.queue, w.attention, &w.notices, w.spy}
 	return &breaker.Breaker{
 		Store: ports, Queue: ports, DeadLetters: ports, Attention: ports,
-		Aftermath: aftermath.Aftermath{Store: ports},
-		Log:       slog.New(slog.NewJSONHandler(w, nil)), Now: w.clock,
+		Aftermath: aftermath.Aftermath{Store: ports}, Notices: ports,
+		Metrics: metric.Set{Environment: "test"}, Log: slog.New(slog.NewJSONHandler(w, nil)), Now: w.clock,
 	}
 }
 

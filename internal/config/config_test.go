@@ -30,6 +30,9 @@ var deliverEnv = map[string]string{
 	names.EnvScheduleGroup:    "group",
 	names.EnvScheduleRole:     "arn:aws:iam::111122223333:role/r",
 	names.EnvEgress:           names.EgressPublic,
+	names.EnvEnvironment:      "prod",
+	names.EnvTopic:            "arn:aws:sns:eu-west-1:111122223333:topic",
+	names.EnvRetention:        "2160h",
 	names.EnvRuntimeAPI:       "127.0.0.1:9001",
 }
 
@@ -40,11 +43,17 @@ func TestForDeliver(t *testing.T) {
 	if err != nil {
 		t.Fatalf("ForDeliver() = %v", err)
 	}
-	if got.Table != "table" || got.RetryQueue != "https://sqs/retry" || got.CircuitsQueue != "https://sqs/circuits" || got.Egress.Loopback {
-		t.Errorf("ForDeliver() = %+v", got)
+	want := config.Deliver{
+		Environment: "prod", Table: "table", KeyARN: "arn:aws:kms:eu-west-1:111122223333:key/k",
+		LiveQueue: "https://sqs/live", RetryQueue: "https://sqs/retry", RetryQueueARN: "arn:aws:sqs:eu-west-1:111122223333:retry",
+		DeadLettersQueue: "https://sqs/dead-letters", CircuitsQueue: "https://sqs/circuits",
+		UndeliverableARN: "arn:aws:sqs:eu-west-1:111122223333:undeliverable",
+		ScheduleGroup:    "group", ScheduleRoleARN: "arn:aws:iam::111122223333:role/r",
+		TopicARN: "arn:aws:sns:eu-west-1:111122223333:topic", Retention: 90 * 24 * time.Hour,
+		Egress: config.Egress{RuntimeAPI: netip.MustParseAddrPort("127.0.0.1:9001")},
 	}
-	if want := netip.MustParseAddrPort("127.0.0.1:9001"); got.Egress.RuntimeAPI != want {
-		t.Errorf("RuntimeAPI = %v; want %v", got.Egress.RuntimeAPI, want)
+	if got != want {
+		t.Errorf("ForDeliver() = %+v; want %+v", got, want)
 	}
 }
 
@@ -53,10 +62,28 @@ func TestForBreaker(t *testing.T) {
 
 	got, err := config.ForBreaker(lookup(deliverEnv)) // it needs less
 	want := config.Breaker{
-		Table: "table", RetryQueue: "https://sqs/retry", DeadLettersQueue: "https://sqs/dead-letters", CircuitsQueue: "https://sqs/circuits",
+		Environment: "prod", Table: "table", LiveQueue: "https://sqs/live", RetryQueue: "https://sqs/retry",
+		DeadLettersQueue: "https://sqs/dead-letters", CircuitsQueue: "https://sqs/circuits",
+		TopicARN: "arn:aws:sns:eu-west-1:111122223333:topic", Retention: 90 * 24 * time.Hour,
 	}
 	if err != nil || got != want {
 		t.Errorf("ForBreaker() = %+v, %v; want %+v", got, err, want)
+	}
+}
+
+func TestForManage_Queues(t *testing.T) {
+	t.Parallel()
+
+	env := maps.Clone(deliverEnv)
+	env[names.EnvReplayQueue], env[names.EnvReplayJobsQueue] = "https://sqs/replay", "https://sqs/replay-jobs"
+	env[names.EnvUndeliverable] = "https://sqs/undeliverable"
+	got, err := config.ForManage(lookup(env))
+	want := map[string]string{
+		"live": "https://sqs/live", "retry": "https://sqs/retry", "replay": "https://sqs/replay", "replay_jobs": "https://sqs/replay-jobs",
+		"circuits": "https://sqs/circuits", "dead_letters": "https://sqs/dead-letters", "undeliverable": "https://sqs/undeliverable",
+	}
+	if err != nil || !maps.Equal(got.Queues, want) {
+		t.Errorf("ForManage().Queues = %v, %v; want %v", got.Queues, err, want)
 	}
 }
 
@@ -94,16 +121,21 @@ func TestForAll_NameEveryMissingVariable(t *testing.T) {
 		read func(config.Lookup) error
 		want []string
 	}{
-		{"ingest", func(l config.Lookup) error { _, err := config.ForIngest(l); return err }, []string{names.EnvTable, names.EnvLiveQueue, names.EnvRetention}},
+		{"ingest", func(l config.Lookup) error { _, err := config.ForIngest(l); return err }, []string{
+			names.EnvEnvironment, names.EnvTable, names.EnvLiveQueue, names.EnvRetention,
+		}},
 		{"deliver", func(l config.Lookup) error { _, err := config.ForDeliver(l); return err }, []string{
 			names.EnvTable, names.EnvKey, names.EnvLiveQueue, names.EnvRetryQueue, names.EnvRetryQueueARN, names.EnvDeadLettersQueue,
 			names.EnvCircuitsQueue, names.EnvUndeliverableARN, names.EnvScheduleGroup, names.EnvScheduleRole, names.EnvEgress,
+			names.EnvEnvironment, names.EnvTopic, names.EnvRetention,
 		}},
 		{"manage", func(l config.Lookup) error { _, err := config.ForManage(l); return err }, []string{
 			names.EnvTable, names.EnvKey, names.EnvLiveQueue, names.EnvCircuitsQueue, names.EnvRetention, names.EnvEgress,
+			names.EnvRetryQueue, names.EnvReplayQueue, names.EnvReplayJobsQueue, names.EnvDeadLettersQueue, names.EnvUndeliverable,
 		}},
 		{"breaker", func(l config.Lookup) error { _, err := config.ForBreaker(l); return err }, []string{
 			names.EnvTable, names.EnvRetryQueue, names.EnvDeadLettersQueue, names.EnvCircuitsQueue,
+			names.EnvEnvironment, names.EnvLiveQueue, names.EnvTopic, names.EnvRetention,
 		}},
 		{"replay", func(l config.Lookup) error { _, err := config.ForReplay(l); return err }, []string{
 			names.EnvTable, names.EnvReplayQueue, names.EnvReplayJobsQueue,
@@ -145,7 +177,7 @@ func TestForIngest_Retention(t *testing.T) {
 			t.Parallel()
 
 			got, err := config.ForIngest(lookup(map[string]string{
-				names.EnvTable: "t", names.EnvLiveQueue: "q", names.EnvRetention: tt.value,
+				names.EnvEnvironment: "prod", names.EnvTable: "t", names.EnvLiveQueue: "q", names.EnvRetention: tt.value,
 			}))
 			if (err == nil) != tt.ok || tt.ok && got.Retention != tt.want {
 				t.Errorf("ForIngest(%s) = %v, %v; want %v, ok: %t", tt.value, got.Retention, err, tt.want, tt.ok)

@@ -84,7 +84,7 @@ func healthy(t *testing.T, name string, batch, posted, deliveries int) cost.Scen
 	for range deliveries / posted {
 		w.post(posted)
 	}
-	w.drain()
+	w.drain(deliveries)
 	w.wantDelivered(deliveries)
 	return w.scenario(name, fmt.Sprintf("delivery batches of %d", batch), deliveries)
 }
@@ -100,7 +100,7 @@ func fanOut(t *testing.T) cost.Scenario {
 	for range 10 {
 		w.post(1)
 	}
-	w.drain()
+	w.drain(100)
 	w.wantDelivered(100)
 	return w.scenario("an event to 10 endpoints", "each has its part of every batch of 10", 100)
 }
@@ -118,9 +118,9 @@ func failures(t *testing.T) cost.Scenario {
 		return answers(200)(r)
 	}
 	const deliveries = 10
-	for range deliveries {
+	for i := range deliveries {
 		w.post(1)
-		w.drain()
+		w.drain(i + 1)
 		w.mu.Lock()
 		w.now = w.now.Add(time.Hour)
 		w.mu.Unlock()
@@ -137,7 +137,7 @@ func whole(t *testing.T) cost.Scenario {
 	w.warm()
 	w.answer = answers(503)
 	w.post(1)
-	w.drain()
+	w.drain(0)
 	w.wantDelivered(0)
 	if got := w.account().Requests["SendMessage"]; w.attempts != 7 || got < 1 {
 		t.Errorf("%d attempts and %g messages; want 7 and a dead letter", w.attempts, got)
@@ -161,7 +161,7 @@ func outage(t *testing.T, deliveries int, lasts time.Duration) cost.Scenario {
 	for range deliveries / 100 {
 		w.post(100)
 	}
-	w.drain()
+	w.drain(deliveries)
 	w.wantDelivered(deliveries)
 	return w.scenario(fmt.Sprintf("an outage of %s, %d events", lasts, deliveries),
 		fmt.Sprintf("batches of 100 and of 10; %d attempts", w.attempts), deliveries)
@@ -175,7 +175,7 @@ func flooded(t *testing.T) cost.Scenario {
 	w.warm()
 	w.post(100)
 	w.post(100)
-	w.drain()
+	w.drain(200)
 	w.wantDelivered(200)
 	return w.scenario("a flood over a rate limit", "200 events in batches of 100, 10 a second let through", 200)
 }

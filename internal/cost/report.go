@@ -190,8 +190,8 @@ func assumptions(b *strings.Builder) {
   message, and %s if it makes attempts. Caches are warm: cold starts, the opening of a secret by KMS (once per sandbox and secret) and the
   authorizer, whose answer the API keeps for five minutes, are not counted.
 - An event source receives each batch by one request and deletes it by one. Batches are full (10) or, as the worst case, of one.
-- Every request about messages with a group id bears the surcharge of fair queues, receiving and deleting included. It is the most expensive
-  reading; AWS says it of requests in general.
+- Every request about messages with a group id bears the surcharge of fair queues, receiving and deleting included, which is the most
+  expensive reading. The surcharge was read at second hand: check it on the page of prices.
 - DynamoDB's units are computed from the items (internal/cost/units.go). Index rows in a transaction count twice, which is the most expensive reading.
 - Log bytes are those of the real lines with 26 bytes added to each, the two lines that Lambda writes per invocation, and the API's access log.
 - A scheduled retry is one invocation by the Scheduler and one request to SQS.

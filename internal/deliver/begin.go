@@ -12,11 +12,11 @@ import (
 // ordered it may have died, or not have had the time. It changes the snapshot
 // and returns the jobs without those that failed. A replay that may not be is
 // not recorded.
-func (d *Deliverer) begin(ctx context.Context, jobs []job, snapshot Snapshot, errs []error) []job {
+func (d *Deliverer) begin(ctx context.Context, jobs []*job, snapshot Snapshot, errs []error) []*job {
 	var (
 		wg    sync.WaitGroup
 		mu    sync.Mutex
-		ready []job
+		ready = make([]*job, 0, len(jobs))
 		begun []hook.Delivery
 	)
 	for _, j := range jobs {

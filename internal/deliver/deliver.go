@@ -76,14 +76,14 @@ type job struct {
 
 // decode reads the tokens. A second token of the same attempt in one batch is
 // left out: the first stays on the queue until its attempt is settled.
-func (d *Deliverer) decode(messages []Message, errs []error) ([]job, []hook.Token) {
+func (d *Deliverer) decode(messages []Message, errs []error) ([]*job, []hook.Token) {
 	type attempt struct {
 		hook.DeliveryID
 		number int
 	}
 	var (
-		jobs   []job
-		tokens []hook.Token
+		jobs   = make([]*job, 0, len(messages))
+		tokens = make([]hook.Token, 0, len(messages))
 		seen   = make(map[attempt]bool, len(messages))
 	)
 	for i, m := range messages {
@@ -94,7 +94,7 @@ func (d *Deliverer) decode(messages []Message, errs []error) ([]job, []hook.Toke
 		}
 		if key := (attempt{token.Delivery, token.Attempt}); !seen[key] {
 			seen[key] = true
-			jobs = append(jobs, job{index: i, token: token})
+			jobs = append(jobs, &job{index: i, token: token})
 			tokens = append(tokens, token)
 		}
 	}
@@ -102,16 +102,17 @@ func (d *Deliverer) decode(messages []Message, errs []error) ([]job, []hook.Toke
 }
 
 // workOn judges the jobs, asks the gate once per endpoint and runs them.
-func (d *Deliverer) workOn(ctx context.Context, jobs []job, snapshot Snapshot, errs []error) {
+func (d *Deliverer) workOn(ctx context.Context, jobs []*job, snapshot Snapshot, errs []error) {
 	jobs = d.begin(ctx, jobs, snapshot, errs)
 	now := d.Now()
+	made := &work{}
 	var wg sync.WaitGroup
 	run := func(index int, f func() error) {
 		wg.Go(func() { errs[index] = contained(f) })
 	}
-	due := make(map[hook.EndpointID][]job)
+	due := make(map[hook.EndpointID][]*job)
 	for _, j := range jobs {
-		s, ok, err := find(j.token, snapshot)
+		found, ok, err := find(j.token, snapshot)
 		if err != nil {
 			errs[j.index] = fmt.Errorf("find delivery %s: %w", j.token.Delivery, err)
 			continue
@@ -120,7 +121,8 @@ func (d *Deliverer) workOn(ctx context.Context, jobs []job, snapshot Snapshot, e
 			d.drop(ctx, j.token, "its event is gone, or it is no replay")
 			continue
 		}
-		j.subject = s
+		j.subject = found
+		s := &j.subject
 		switch st, reason := judge(s, now); st {
 		case stepDrop:
 			d.drop(ctx, j.token, reason)
@@ -130,7 +132,9 @@ func (d *Deliverer) workOn(ctx context.Context, jobs []job, snapshot Snapshot, e
 			run(j.index, func() error { return d.again(ctx, s) })
 		case stepExpire:
 			run(j.index, func() error {
-				return d.conclude(ctx, s, without(s, hook.StateDead, hook.ReasonExpired, now))
+				result, err := d.conclude(ctx, s, without(s, hook.StateDead, hook.ReasonExpired, now))
+				made.add(result)
+				return err
 			})
 		case stepAttempt:
 			due[s.token.Delivery.Endpoint] = append(due[s.token.Delivery.Endpoint], j)
@@ -148,14 +152,15 @@ func (d *Deliverer) workOn(ctx context.Context, jobs []job, snapshot Snapshot, e
 				}
 			}
 		}
-		wg.Go(func() { d.through(ctx, waiting, record, errs) })
+		wg.Go(func() { made.add(d.through(ctx, waiting, record, errs)...) })
 	}
 	wg.Wait()
+	d.measure(ctx, made.results)
 }
 
 // through asks the gate about the jobs of one endpoint, runs them and tells the
-// gate what came of them.
-func (d *Deliverer) through(ctx context.Context, jobs []job, record gate.Record, errs []error) {
+// gate what came of them. It returns the same.
+func (d *Deliverer) through(ctx context.Context, jobs []*job, record gate.Record, errs []error) []gate.Result {
 	q := gate.Query{Tenant: record.Tenant, ID: record.Endpoint, Endpoint: jobs[0].endpoint, Record: record}
 	for _, j := range jobs {
 		q.Due = append(q.Due, gate.Due{Delivery: j.token.Delivery, Reserved: j.token.Reserved})
@@ -165,22 +170,17 @@ func (d *Deliverer) through(ctx context.Context, jobs []job, record gate.Record,
 		for _, j := range jobs {
 			errs[j.index] = fmt.Errorf("ask gate of endpoint %s: %w", q.ID, err)
 		}
-		return
+		return nil
 	}
 	var (
-		wg      sync.WaitGroup
-		mu      sync.Mutex
-		results []gate.Result
+		wg   sync.WaitGroup
+		made work
 	)
 	for i, j := range jobs {
 		wg.Go(func() {
 			errs[j.index] = contained(func() error {
-				result, err := d.pass(ctx, j.subject, admission.Verdicts[i])
-				if result.Class != 0 {
-					mu.Lock()
-					defer mu.Unlock()
-					results = append(results, result)
-				}
+				result, err := d.pass(ctx, &j.subject, admission.Verdicts[i])
+				made.add(result)
 				return err
 			})
 		})
@@ -188,24 +188,26 @@ func (d *Deliverer) through(ctx context.Context, jobs []job, record gate.Record,
 	wg.Wait()
 	// The deliveries are settled. What the gate did not learn it learns from the
 	// next attempt, and what it lent runs out, so none of them comes again for this.
-	if err := d.Gate.Settle(ctx, admission, results); err != nil {
+	if err := d.Gate.Settle(ctx, admission, made.attempts()); err != nil {
 		d.Log.ErrorContext(ctx, "gate.not_settled", slog.String(names.LogEndpoint, string(q.ID)), slog.Any(names.LogError, err))
 	}
+	return made.results
 }
 
-// pass does what the gate said. The result is zero when there was no attempt.
-func (d *Deliverer) pass(ctx context.Context, s subject, v gate.Verdict) (gate.Result, error) {
+// pass does what the gate said. The result has no class when there was no
+// attempt, and is zero when nothing was decided either.
+func (d *Deliverer) pass(ctx context.Context, s *subject, v gate.Verdict) (gate.Result, error) {
 	switch v.Decision {
 	case gate.Park:
 		if s.delivery.State == hook.StateParked && s.delivery.Reason == v.Reason {
 			return gate.Result{}, nil
 		}
-		return gate.Result{}, d.conclude(ctx, s, without(s, hook.StateParked, v.Reason, d.Now()))
+		return d.conclude(ctx, s, without(s, hook.StateParked, v.Reason, d.Now()))
 	case gate.Cancel:
-		return gate.Result{}, d.conclude(ctx, s, without(s, hook.StateCancelled, v.Reason, d.Now()))
+		return d.conclude(ctx, s, without(s, hook.StateCancelled, v.Reason, d.Now()))
 	case gate.Delay:
 		token := hook.NewToken(s.token.Tenant, s.token.Delivery, s.token.Attempt)
-		token.Reserved, token.Delays = v.Reserved || s.token.Reserved, s.token.Delays+1
+		token.Reserved, token.Delays = v.Reserved, s.token.Delays+1
 		d.Log.LogAttrs(ctx, slog.LevelInfo, "delivery.delayed", append(s.attrs(), slog.Time(names.LogNext, v.Until))...)
 		return gate.Result{}, d.plan(ctx, token, v.Until)
 	case gate.Admit:
@@ -215,7 +217,7 @@ func (d *Deliverer) pass(ctx context.Context, s subject, v gate.Verdict) (gate.R
 }
 
 // attempt sends the request and settles its outcome.
-func (d *Deliverer) attempt(ctx context.Context, s subject) (gate.Result, error) {
+func (d *Deliverer) attempt(ctx context.Context, s *subject) (gate.Result, error) {
 	if deadline, ok := ctx.Deadline(); ok && deadline.Sub(d.Now()) < s.endpoint.Timeout+settleReserve {
 		return gate.Result{}, errNoTime
 	}
@@ -239,8 +241,7 @@ func (d *Deliverer) attempt(ctx context.Context, s subject) (gate.Result, error)
 		slog.Int64(names.LogDuration, outcome.Duration.Milliseconds()),
 		slog.Int64(names.LogLatency, now.Sub(s.delivery.CreatedAt).Milliseconds()),
 	)
-	d.Log.LogAttrs(ctx, slog.LevelInfo, "delivery.attempted",
-		d.Metrics.Append(append(attrs, decided(recorded)...), now, measured(s, outcome, recorded)...)...)
+	d.Log.LogAttrs(ctx, slog.LevelInfo, "delivery.attempted", append(attrs, decided(recorded)...)...)
 	return result(s, outcome, recorded, now), err
 }
 
@@ -261,19 +262,18 @@ func (d *Deliverer) keys(ctx context.Context, e *hook.Endpoint, now time.Time) (
 }
 
 // again sends a token that came before its time once more, for the time it was meant for.
-func (d *Deliverer) again(ctx context.Context, s subject) error {
+func (d *Deliverer) again(ctx context.Context, s *subject) error {
 	return d.plan(ctx, hook.NewToken(s.token.Tenant, s.token.Delivery, s.token.Attempt), s.delivery.NextAttemptAt)
 }
 
 // conclude settles a delivery without an attempt.
-func (d *Deliverer) conclude(ctx context.Context, s subject, decide decision) error {
+func (d *Deliverer) conclude(ctx context.Context, s *subject, decide decision) (gate.Result, error) {
 	recorded, err := d.settle(ctx, s, decide)
-	d.Log.LogAttrs(ctx, slog.LevelInfo, "delivery.decided",
-		d.Metrics.Append(append(s.attrs(), decided(recorded)...), d.Now(), ended(recorded)...)...)
+	d.Log.LogAttrs(ctx, slog.LevelInfo, "delivery.decided", append(s.attrs(), decided(recorded)...)...)
 	if recorded.State == hook.StateDead {
 		d.countDead(ctx, s)
 	}
-	return err
+	return result(s, hook.Outcome{}, recorded, d.Now()), err
 }
 
 func decided(recorded hook.Delivery) []slog.Attr {
@@ -294,7 +294,7 @@ func (d *Deliverer) drop(ctx context.Context, t hook.Token, reason string) {
 		slog.String(names.LogReason, reason))
 }
 
-func (s subject) attrs() []slog.Attr {
+func (s *subject) attrs() []slog.Attr {
 	return []slog.Attr{
 		slog.String(names.LogTenant, string(s.token.Tenant)),
 		slog.String(names.LogEvent, string(s.token.Delivery.Event)),

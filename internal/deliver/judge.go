@@ -37,12 +37,12 @@ type subject struct {
 }
 
 // judge says what to do with a token. Reason is for the log.
-func judge(s subject, now time.Time) (st step, reason string) {
+func judge(s *subject, now time.Time) (st step, reason string) {
 	t, d := s.token, s.delivery
 	own := d.Token == t.Nonce
 	switch {
 	case t.Attempt == d.Attempts && own,
-		d.State == hook.StateDead && own: // expired: decided without an attempt
+		d.State.Settled() && own: // expired or cancelled: decided without an attempt
 		return stepResume, "own decision is recorded"
 	case t.Attempt <= d.Attempts:
 		return stepDrop, "attempt is recorded already"

@@ -3,6 +3,8 @@ package deliver
 import (
 	"context"
 	"log/slog"
+	"slices"
+	"sync"
 	"time"
 
 	"surehook/internal/gate"
@@ -14,7 +16,7 @@ import (
 
 // result is what the attempt came to. Of a delivery that somebody else settled
 // meanwhile it says only what the endpoint did.
-func result(s subject, o hook.Outcome, recorded hook.Delivery, now time.Time) gate.Result {
+func result(s *subject, o hook.Outcome, recorded hook.Delivery, now time.Time) gate.Result {
 	r := gate.Result{Attempt: stats.Attempt{Class: o.Class, Number: s.token.Attempt, Duration: o.Duration}, RetryAfter: o.RetryAfter}
 	if recorded.Token == s.token.Nonce {
 		r.State, r.Age = recorded.State, now.Sub(recorded.CreatedAt)
@@ -24,7 +26,7 @@ func result(s subject, o hook.Outcome, recorded hook.Delivery, now time.Time) ga
 
 // countDead counts a delivery that died without an attempt: those with one are
 // counted by the gate. A count that is lost decides nothing.
-func (d *Deliverer) countDead(ctx context.Context, s subject) {
+func (d *Deliverer) countDead(ctx context.Context, s *subject) {
 	_, err := d.Store.Count(ctx, s.token.Tenant, s.token.Delivery.Endpoint, stats.Counts{Dead: 1}, d.Now())
 	if err != nil {
 		d.Log.ErrorContext(ctx, "delivery.not_counted",
@@ -32,31 +34,76 @@ func (d *Deliverer) countDead(ctx context.Context, s subject) {
 	}
 }
 
-// measured is what an attempt adds to the metrics.
-func measured(s subject, o hook.Outcome, recorded hook.Delivery) []metric.Metric {
-	ms := append(ended(recorded),
-		metric.Count(names.MetricAttempts, 1).By(metric.Outcome(o.Class), metric.Number(s.token.Attempt)),
-		metric.Milliseconds(names.MetricAttemptTime, o.Duration),
-	)
-	if s.token.Attempt > 1 {
-		ms = append(ms, metric.Count(names.MetricRetried, 1))
-	}
-	if recorded.State == hook.StateDelivered {
-		ms = append(ms, metric.Milliseconds(names.MetricLatency, recorded.UpdatedAt.Sub(recorded.CreatedAt)))
-	}
-	return ms
+// work is what came of the deliveries of a batch, as they end.
+type work struct {
+	mu      sync.Mutex
+	results []gate.Result
 }
 
-// ended is what the state that a delivery came to adds to the metrics.
-func ended(recorded hook.Delivery) []metric.Metric {
-	switch recorded.State {
-	case hook.StateDelivered:
-		return []metric.Metric{metric.Count(names.MetricDelivered, 1)}
-	case hook.StateDead:
-		return []metric.Metric{metric.Count(names.MetricDead, 1)}
-	case hook.StateParked:
-		return []metric.Metric{metric.Count(names.MetricParked, 1)}
-	case hook.StateQueued, hook.StateRetrying, hook.StateDiscarded, hook.StateCancelled:
+func (w *work) add(results ...gate.Result) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	for _, r := range results {
+		if r.Class != 0 || r.State != 0 {
+			w.results = append(w.results, r)
+		}
 	}
-	return nil
+}
+
+// attempts returns those that made a request.
+func (w *work) attempts() []gate.Result {
+	return slices.DeleteFunc(slices.Clone(w.results), func(r gate.Result) bool { return r.Class == 0 })
+}
+
+// measure writes the metrics of a batch: a line for all, and one for each kind
+// of attempt that there was, of which there is mostly one.
+func (d *Deliverer) measure(ctx context.Context, results []gate.Result) {
+	if d.Metrics.Environment == "" || len(results) == 0 {
+		return
+	}
+	type kind struct {
+		class  hook.Class
+		number int
+	}
+	var (
+		kinds           = make(map[kind]int)
+		states          = make(map[hook.State]int)
+		took, latencies []time.Duration
+		retried         int
+	)
+	for _, r := range results {
+		states[r.State]++
+		if r.Class == 0 {
+			continue
+		}
+		kinds[kind{r.Class, r.Number}]++
+		took = append(took, r.Duration)
+		if r.Number > 1 {
+			retried++
+		}
+		if r.State == hook.StateDelivered {
+			latencies = append(latencies, r.Age)
+		}
+	}
+	ms := []metric.Metric{
+		metric.Count(names.MetricDelivered, states[hook.StateDelivered]),
+		metric.Count(names.MetricDead, states[hook.StateDead]),
+		metric.Count(names.MetricParked, states[hook.StateParked]),
+		metric.Count(names.MetricRetried, retried),
+		metric.Milliseconds(names.MetricAttemptTime, took...),
+		metric.Milliseconds(names.MetricLatency, latencies...),
+	}
+	for k, n := range kinds {
+		ms = append(ms, metric.Count(names.MetricAttempts, n).By(metric.Outcome(k.class), metric.Number(k.number)))
+		d.writeMetrics(ctx, ms)
+		ms = nil
+	}
+	d.writeMetrics(ctx, ms)
+}
+
+func (d *Deliverer) writeMetrics(ctx context.Context, ms []metric.Metric) {
+	if line := d.Metrics.Append(nil, d.Now(), ms...); len(line) > 0 {
+		d.Log.LogAttrs(ctx, slog.LevelInfo, "batch.measured", line...)
+	}
 }

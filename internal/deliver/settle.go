@@ -18,7 +18,7 @@ const settleTries = 3
 type decision func(current hook.Delivery) (hook.Delivery, *hook.Attempt)
 
 // attempted is the decision after an attempt with the outcome o.
-func attempted(s subject, o hook.Outcome, started, now time.Time) decision {
+func attempted(s *subject, o hook.Outcome, started, now time.Time) decision {
 	return func(d hook.Delivery) (hook.Delivery, *hook.Attempt) {
 		d.Attempts = s.token.Attempt
 		d.Token = s.token.Nonce
@@ -68,7 +68,7 @@ func afterFailure(d hook.Delivery, e hook.Endpoint, retryAfter time.Duration, no
 }
 
 // without is the decision that needs no attempt: expired, parked or cancelled.
-func without(s subject, state hook.State, reason hook.Reason, now time.Time) decision {
+func without(s *subject, state hook.State, reason hook.Reason, now time.Time) decision {
 	return func(d hook.Delivery) (hook.Delivery, *hook.Attempt) {
 		d.State, d.Reason = state, reason
 		d.Token = s.token.Nonce
@@ -80,7 +80,7 @@ func without(s subject, state hook.State, reason hook.Reason, now time.Time) dec
 
 // settle records the decision (a) and does what follows from it (b). When the
 // record was settled by someone else meanwhile, theirs stands.
-func (d *Deliverer) settle(ctx context.Context, s subject, decide decision) (hook.Delivery, error) {
+func (d *Deliverer) settle(ctx context.Context, s *subject, decide decision) (hook.Delivery, error) {
 	current := s.delivery
 	for range settleTries {
 		next, attempt := decide(current)
@@ -111,7 +111,8 @@ func (d *Deliverer) follow(ctx context.Context, recorded hook.Delivery) error {
 	switch recorded.State {
 	case hook.StateRetrying:
 		return d.plan(ctx, hook.NewToken(recorded.Tenant, recorded.ID, recorded.Attempts+1), recorded.NextAttemptAt)
-	case hook.StateDelivered, hook.StateCancelled:
+	case hook.StateDelivered, hook.StateCancelled, hook.StateDiscarded:
+		// Discarded: it died, and its replay settled before this token came back.
 		return d.settled(ctx, recorded)
 	case hook.StateDead:
 		if recorded.Reason == hook.ReasonGone {
@@ -123,7 +124,7 @@ func (d *Deliverer) follow(ctx context.Context, recorded hook.Delivery) error {
 			return fmt.Errorf("bury delivery %s: %w", recorded.ID, err)
 		}
 		return d.settled(ctx, recorded)
-	case hook.StateQueued, hook.StateParked, hook.StateDiscarded:
+	case hook.StateQueued, hook.StateParked:
 		return nil
 	}
 	return nil

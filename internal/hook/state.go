@@ -73,6 +73,7 @@ const (
 	ReasonCircuit   Reason = "circuit_open"     // parked: the endpoint's circuit is open
 	ReasonDeleted   Reason = "endpoint_deleted" // cancelled
 	ReasonReplayed  Reason = "replayed"         // discarded or cancelled: a newer generation took its place
+	ReasonFailing   Reason = "failing"          // the endpoint disabled: too many of its deliveries died
 	ReasonManual    Reason = "manual"           // paused, disabled, discarded or cancelled through the API
 )
 

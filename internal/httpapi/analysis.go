@@ -41,9 +41,8 @@ func (h *replays) analyse(ctx context.Context, c *call) (reply, error) {
 	}
 	hours := defaultHours
 	if values.Has("hours") {
-		hours, err = strconv.Atoi(values.Get("hours"))
-		if err != nil {
-			return reply{}, hook.Invalid(hook.FieldError{Field: "hours", Message: fmt.Sprintf("must be 1 to %d", replay.MaxHours)})
+		if hours, err = strconv.Atoi(values.Get("hours")); err != nil {
+			hours = 0 // which is refused, as any other number out of bounds
 		}
 	}
 	a, err := h.replayer.Analyse(ctx, c.tenant, hours)

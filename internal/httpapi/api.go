@@ -16,6 +16,7 @@ import (
 	"surehook/api"
 	"surehook/internal/hook"
 	"surehook/internal/ingest"
+	"surehook/internal/metric"
 	"surehook/internal/registry"
 	"surehook/internal/replay"
 )
@@ -34,9 +35,10 @@ type Tester interface {
 	AcceptFor(ctx context.Context, e hook.Endpoint, eventType string, payload []byte) (ingest.Result, error)
 }
 
-// Events returns the handler of the routes that post events.
-func Events(a Acceptor, log *slog.Logger) http.Handler {
-	return serve(log, eventRoutes(&events{acceptor: a, log: log}))
+// Events returns the handler of the routes that post events. It counts those
+// that it accepts.
+func Events(a Acceptor, log *slog.Logger, metrics metric.Set) http.Handler {
+	return serve(log, eventRoutes(&events{acceptor: a, log: log, metrics: metrics}))
 }
 
 // Replay returns the handler of the routes that choose past deliveries anew:
@@ -79,6 +81,7 @@ const (
 	replaysPath   = tenantPath + "/replays"
 	replayPath    = replaysPath + "/{replay}"
 	analysisPath  = tenantPath + "/dead-letters/analysis"
+	healthPath    = "/v1/health"
 	keysPath      = "/v1/keys"
 	keyPath       = keysPath + "/{key}"
 	documentPath  = "/v1/openapi.yaml"
@@ -116,7 +119,7 @@ func manageRoutes(h *manage) []route {
 	write := func(method, path string, do action) route {
 		return route{Route{Method: method, Path: path, Scope: hook.ScopeEndpointsWrite}, do}
 	}
-	keys := func(method, path string, do action) route {
+	admin := func(method, path string, do action) route {
 		return route{Route{Method: method, Path: path, Scope: hook.ScopeAdmin, AllTenants: true}, do}
 	}
 	return []route{
@@ -134,13 +137,16 @@ func manageRoutes(h *manage) []route {
 		write(http.MethodPost, endpointPath+"/circuit/reset", h.standing((*registry.Registry).ResetCircuit)),
 		write(http.MethodPost, endpointPath+"/circuit/open", h.standing((*registry.Registry).OpenCircuit)),
 		read(endpointPath+"/deliveries", h.listEndpointDeliveries),
+		read(endpointPath+"/health", h.getEndpointHealth),
+		read(endpointPath+"/history", h.listEndpointHistory),
 		read(eventPath, h.getEvent),
 		read(eventPath+"/deliveries", h.listEventDeliveries),
 		read(eventPath+"/attempts", h.listEventAttempts),
 		read(deliveryPath, h.getDelivery),
-		keys(http.MethodPost, keysPath, h.createKey),
-		keys(http.MethodGet, keysPath, h.listKeys),
-		keys(http.MethodDelete, keyPath, h.revokeKey),
+		admin(http.MethodGet, healthPath, h.getHealth),
+		admin(http.MethodPost, keysPath, h.createKey),
+		admin(http.MethodGet, keysPath, h.listKeys),
+		admin(http.MethodDelete, keyPath, h.revokeKey),
 	}
 }
 

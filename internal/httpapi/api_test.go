@@ -17,6 +17,7 @@ import (
 	"surehook/internal/httpapi"
 	"surehook/internal/ingest"
 	"surehook/internal/memory"
+	"surehook/internal/metric"
 	"surehook/internal/registry"
 	"surehook/internal/replay"
 )
@@ -67,11 +68,12 @@ func setup(tb testing.TB) *bundle {
 	}
 	b.registry = &registry.Registry{
 		Endpoints: b.store, Circuits: b.store, Attention: b.asked, History: b.store, Keys: b.store,
+		Stats: b.store, Index: b.store, Queues: queues{"live": {Visible: 3, InFlight: 2, Delayed: 1}},
 		Vault: memory.Vault{}, Policy: egress.Policy{}, Now: now,
 	}
 	b.acceptor = acceptor
 	log := slog.New(slog.NewJSONHandler(b.log, nil))
-	b.events = httpapi.Events(acceptor, log)
+	b.events = httpapi.Events(acceptor, log, metric.Set{Environment: "test"})
 	b.replays = httpapi.Replay(&replay.Replayer{
 		Store: b.store, Index: b.store, Endpoints: b.store, Jobs: b.store, Queue: b.queue, JobQueue: b.jobs,
 		Aftermath: aftermath.Aftermath{Store: b.store}, Log: log, Now: now, NewID: hook.NewJobID,

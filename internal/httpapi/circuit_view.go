@@ -8,6 +8,7 @@ import (
 // standingView is an endpoint with what the gate knows of it.
 type standingView struct {
 	endpointView
+	Slow         bool             `json:"slow"`
 	CircuitState circuitStateView `json:"circuit_state"`
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"surehook/internal/gate"
 	"surehook/internal/hook"
 	"surehook/internal/replay"
 )
@@ -53,6 +54,8 @@ func lists(t *testing.T, b *bundle) map[string]list {
 			get[object](t, b, admin, 201, "POST", "/v1/keys", fmt.Sprintf(`{"name":"a","tenant":%q,"scopes":["read"]}`, tenant))
 		}
 		add("endpoints", "/endpoints", "endpoints\x00"+string(tenant))
+		add("slow endpoints", "/endpoints?slow=true", "endpoints\x00"+string(tenant)+"\x00slow\x00true")
+		b.review(t, tenant)
 		b.job(t, tenant)
 		b.job(t, tenant)
 		add("replays", "/replays", "replays\x00"+string(tenant))
@@ -71,6 +74,7 @@ func lists(t *testing.T, b *bundle) map[string]list {
 			add(fmt.Sprint("deliveries of event ", i), "/events/"+posted+"/deliveries", "deliveries\x00"+string(tenant)+"\x00"+posted)
 			add(fmt.Sprint("attempts of event ", i), "/events/"+posted+"/attempts", "attempts\x00"+string(tenant)+"\x00"+posted)
 			endpoint := string(event.Targets[i])
+			add(fmt.Sprint("history of endpoint ", i), "/endpoints/"+endpoint+"/history", "history\x00"+string(tenant)+"\x00"+endpoint)
 			for _, state := range []string{"retrying", "dead"} {
 				add(fmt.Sprint(state, " deliveries of endpoint ", i), "/endpoints/"+endpoint+"/deliveries?state="+state,
 					"endpoint\x00"+string(tenant)+"\x00"+endpoint+"\x00"+state)
@@ -88,6 +92,33 @@ func lists(t *testing.T, b *bundle) map[string]list {
 		all[name] = l
 	}
 	return all
+}
+
+// review finds all endpoints of the tenant to be slow, and says so twice.
+func (b *bundle) review(t *testing.T, tenant hook.TenantID) {
+	t.Helper()
+
+	all, err := b.store.Endpoints(t.Context(), tenant)
+	if err != nil {
+		t.Fatalf("Endpoints = %v", err)
+	}
+	for _, e := range all {
+		r := gate.NewRecord(tenant, e.ID)
+		r.Review.Slow = true
+		if err := b.store.SaveCircuit(t.Context(), r); err != nil {
+			t.Fatalf("SaveCircuit = %v", err)
+		}
+		for i := range 2 {
+			at := b.now.Add(time.Duration(i) * time.Minute)
+			n := hook.Notice{
+				Type: hook.NoticeSlow, Tenant: tenant, Endpoint: e.ID, At: at, Why: "Slow.",
+				Figures: map[string]float64{"p95_ms": 2210}, Key: at.String() + string(e.ID),
+			}
+			if err := b.store.PutNotice(t.Context(), n); err != nil {
+				t.Fatalf("PutNotice = %v", err)
+			}
+		}
+	}
 }
 
 // fail makes a first attempt of the delivery that failed.

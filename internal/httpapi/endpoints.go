@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"surehook/internal/hook"
+	"surehook/internal/metric"
 	"surehook/internal/registry"
 )
 
@@ -55,11 +56,19 @@ func (h *manage) createEndpoint(ctx context.Context, c *call) (reply, error) {
 }
 
 func (h *manage) listEndpoints(ctx context.Context, c *call) (reply, error) {
-	page, _, err := pageOf(c)
+	page, values, err := pageOf(c, "slow")
 	if err != nil {
 		return reply{}, err
 	}
-	list, err := h.registry.List(ctx, c.tenant, page)
+	var list registry.List[hook.Endpoint]
+	switch slow := values.Get("slow"); {
+	case !values.Has("slow"):
+		list, err = h.registry.List(ctx, c.tenant, page)
+	case slow == "true" || slow == "false":
+		list, err = h.registry.ListSlow(ctx, c.tenant, slow == "true", page)
+	default:
+		err = hook.Invalid(hook.FieldError{Field: "slow", Message: "must be true or false"})
+	}
 	if err != nil {
 		return reply{}, fmt.Errorf("list endpoints: %w", err)
 	}
@@ -113,7 +122,9 @@ func (h *manage) standing(
 		if err != nil {
 			return reply{}, err
 		}
-		view := standingView{endpointView: viewEndpoint(s.Endpoint, c.principal), CircuitState: viewCircuitState(s)}
+		view := standingView{
+			endpointView: viewEndpoint(s.Endpoint, c.principal), Slow: s.Gate.Review.Slow, CircuitState: viewCircuitState(s),
+		}
 		return ok(view).versioned(s.Endpoint.Version), nil
 	}
 }
@@ -155,7 +166,7 @@ func (h *manage) testEndpoint(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, fmt.Errorf("accept test event: %w", err)
 	}
-	logIngested(ctx, h.log, c.tenant, sample.Type, result)
+	logIngested(ctx, h.log, metric.Set{}, c, sample.Type, result) // nothing that a customer's backend posted
 	return reply{status: http.StatusAccepted, body: viewAccepted(result)}, nil
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"surehook/internal/hook"
 	"surehook/internal/ingest"
+	"surehook/internal/metric"
 	"surehook/internal/names"
 )
 
@@ -28,6 +29,7 @@ var traceParent = regexp.MustCompile(`^00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]
 type events struct {
 	acceptor Acceptor
 	log      *slog.Logger
+	metrics  metric.Set
 }
 
 type eventBody struct {
@@ -76,7 +78,7 @@ func (h *events) post(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, fmt.Errorf("accept event: %w", err)
 	}
-	logIngested(ctx, h.log, c.tenant, r.Type, result)
+	logIngested(ctx, h.log, h.metrics, c, r.Type, result)
 	return reply{status: http.StatusAccepted, body: viewAccepted(result)}, nil
 }
 
@@ -123,7 +125,7 @@ func (h *events) postBatch(ctx context.Context, c *call) (reply, error) {
 			view.Data[i] = h.refused(ctx, c.tenant, result.Err)
 			continue
 		}
-		logIngested(ctx, h.log, c.tenant, body.Events[i].Type, result)
+		logIngested(ctx, h.log, h.metrics, c, body.Events[i].Type, result)
 		view.Data[i] = viewAccepted(result)
 	}
 	return reply{status: status, body: view}, nil
@@ -167,12 +169,18 @@ func viewAccepted(r ingest.Result) acceptedView {
 	return acceptedView{ID: r.ID, Deliveries: r.Deliveries, Duplicate: r.Duplicate}
 }
 
-func logIngested(ctx context.Context, log *slog.Logger, tenant hook.TenantID, eventType string, r ingest.Result) {
-	log.LogAttrs(ctx, slog.LevelInfo, "event.ingested",
-		slog.String(names.LogTenant, string(tenant)),
+// logIngested writes the line about an event that was accepted. One that was
+// posted before was counted then.
+func logIngested(ctx context.Context, log *slog.Logger, metrics metric.Set, c *call, eventType string, r ingest.Result) {
+	line := []slog.Attr{
+		slog.String(names.LogTenant, string(c.tenant)),
 		slog.String(names.LogEvent, string(r.ID)),
 		slog.String(names.LogEventType, eventType),
 		slog.Int(names.LogDeliveries, r.Deliveries),
 		slog.Bool(names.LogDuplicate, r.Duplicate),
-	)
+	}
+	if !r.Duplicate {
+		line = metrics.Append(line, c.began, metric.Count(names.MetricAccepted, 1))
+	}
+	log.LogAttrs(ctx, slog.LevelInfo, "event.ingested", line...)
 }

@@ -69,6 +69,9 @@ func TestEvents_post(t *testing.T) {
 		lines[0]["deliveries"] != 1.0 || lines[0]["duplicate"] != false || lines[1]["duplicate"] != true {
 		t.Errorf("event.ingested = %v; want one per accepted event", lines)
 	}
+	if len(lines) == 2 && (lines[0]["accepted"] != 1.0 || lines[0]["environment"] != "test" || lines[0]["_aws"] == nil || lines[1]["_aws"] != nil) {
+		t.Errorf("event.ingested = %v; want the first counted as accepted, and not its repetition", lines)
+	}
 }
 
 func TestEvents_traceparent(t *testing.T) {
@@ -120,7 +123,7 @@ func TestEvents_batch(t *testing.T) {
 	if w.Code != 207 || w.Body.String() != want {
 		t.Errorf("POST = %d %s; want 207 %s", w.Code, w.Body, want)
 	}
-	if lines := b.lines(t, "event.ingested"); len(lines) != 2 || lines[1]["event_type"] != "b" {
+	if lines := b.lines(t, "event.ingested"); len(lines) != 2 || lines[1]["event_type"] != "b" || lines[0]["accepted"] != 1.0 || lines[1]["accepted"] != 1.0 {
 		t.Errorf("event.ingested = %v; want the two accepted", lines)
 	}
 }

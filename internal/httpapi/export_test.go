@@ -55,6 +55,9 @@ func Views() map[string]reflect.Type {
 		"ReplayList":         reflect.TypeFor[listView[jobView]](),
 		"ReplayPreview":      reflect.TypeFor[previewView](),
 		"DeadLetterAnalysis": reflect.TypeFor[analysisView](),
+		"EndpointHealth":     reflect.TypeFor[endpointHealthView](),
+		"NoticeList":         reflect.TypeFor[listView[noticeView]](),
+		"Health":             reflect.TypeFor[pipelineView](),
 		"Problem":            reflect.TypeFor[problem](),
 	}
 }

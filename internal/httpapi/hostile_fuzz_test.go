@@ -102,7 +102,7 @@ func FuzzPatchBody(f *testing.F) {
 				t.Errorf("PATCH %q changed %s from %v to %v", body, name, old[name], e[name])
 			}
 		}
-		for _, name := range []string{"id", "uid", "status", "reason", "status_since", "created_at", "updated_at", "version", "circuit_state", "public_key"} {
+		for _, name := range []string{"id", "uid", "status", "reason", "status_since", "created_at", "updated_at", "version", "slow", "circuit_state", "public_key"} {
 			delete(e, name)
 		}
 		again, err := json.Marshal(e)
@@ -204,7 +204,7 @@ func FuzzReplayBody(f *testing.F) {
 func FuzzQuery(f *testing.F) {
 	for _, seed := range []string{
 		"", "limit=1", "limit=101", "limit=-0", "limit=%31", "limit=1&limit=2", "cursor=", "cursor=AAAA", "cursor=%00", "state=dead", "state=DEAD",
-		"state=queued", "a;b", "%zz", "page=1", "limit=1&state=dead&cursor=", "limit=9223372036854775808", "limit=+5",
+		"state=queued", "a;b", "%zz", "page=1", "limit=1&state=dead&cursor=", "limit=9223372036854775808", "limit=+5", "slow=true", "slow=1", "slow=",
 	} {
 		f.Add(seed)
 	}
@@ -215,7 +215,7 @@ func FuzzQuery(f *testing.F) {
 		b.try(t, owner, "POST", eventsURL, `{"type":"a","payload":1,"idempotency_key":"k"}`)
 		event := eventsURL + "/" + string(hook.KeyedEventID("acme", "k"))
 		values, malformed := url.ParseQuery(query)
-		for _, path := range []string{endpoints, endpoints + "/crm/deliveries", event + "/deliveries", event + "/attempts", "/v1/keys", "/v1/tenants/acme/replays"} {
+		for _, path := range []string{endpoints, endpoints + "/crm/deliveries", event + "/deliveries", event + "/attempts", "/v1/keys", "/v1/tenants/acme/replays", endpoints + "/crm/history"} {
 			r := httptest.NewRequestWithContext(httpapi.WithPrincipal(t.Context(), admin), http.MethodGet, path, nil)
 			r.URL.RawQuery = query
 			w := httptest.NewRecorder()

@@ -113,7 +113,8 @@ func (h *replays) getJob(ctx context.Context, c *call) (reply, error) {
 	return h.progress(ctx, c, h.replayer.Job)
 }
 
-// cancelJob ends a job. One that ended before is no error: it is answered as it is.
+// cancelJob ends a job. One that was cancelled before is answered as it is, one
+// that is finished is a conflict.
 func (h *replays) cancelJob(ctx context.Context, c *call) (reply, error) {
 	return h.progress(ctx, c, h.replayer.CancelJob)
 }

@@ -32,6 +32,7 @@ type call struct {
 	r         *http.Request
 	principal hook.Principal
 	tenant    hook.TenantID // of the path; empty where the path has none
+	began     time.Time
 }
 
 // serve returns the handler of the routes. Whatever else is asked for is a problem document too.
@@ -68,8 +69,8 @@ type resource struct {
 
 // ServeHTTP answers the request and writes one line about it.
 func (s *resource) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	began := time.Now() //nolint:forbidigo // the duration is for the log only and decides nothing
-	c := &call{w: w, r: r}
+	began := time.Now() //nolint:forbidigo // it is for the log only and decides nothing
+	c := &call{w: w, r: r, began: began}
 	answer, err := s.answer(r.Context(), c)
 	if err == nil {
 		err = answer.encode()

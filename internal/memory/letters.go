@@ -61,6 +61,9 @@ func (q *Queue) Remove(_ context.Context, letters []breaker.Letter) error {
 	return nil
 }
 
+// Depth returns how many letters there are, those that are hidden included.
+func (q *Queue) Depth(context.Context) (int, error) { return q.letters.len(), nil }
+
 // Redrive moves all letters, but those that are hidden, to the lane and returns
 // how many they were. As when SQS does it, they stay dead letters by what is
 // written in them.

@@ -73,6 +73,25 @@ func (s *Store) DueCircuits(ctx context.Context, now time.Time, limit int) ([]ho
 	return looks, nil
 }
 
+// Attended returns the records that have an AttendAt, due or not, the next
+// first, at most limit (1 to 1000).
+func (s *Store) Attended(ctx context.Context, limit int) ([]gate.Record, error) {
+	if err := available(ctx, "list attended circuits"); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	var records []gate.Record
+	for r := range s.due.all() {
+		if len(records) == listLimit(limit) {
+			break
+		}
+		records = append(records, s.circuits[r.Endpoint])
+	}
+	return records, nil
+}
+
 // Limits returns what the endpoint has given out; the zero Limits if nothing was.
 func (s *Store) Limits(ctx context.Context, endpoint hook.EndpointID) (gate.Limits, error) {
 	if err := available(ctx, "read limits "+string(endpoint)); err != nil {

@@ -9,12 +9,12 @@ import (
 	"surehook/internal/names"
 )
 
-// Metric is one value of a metric. The zero Metric is none.
+// Metric is a value of a metric, or several. The zero Metric is none.
 type Metric struct {
-	name  string
-	unit  unit
-	value int64
-	by    []Dimension
+	name   string
+	unit   unit
+	values []int64
+	by     []Dimension
 }
 
 // unit is a unit of CloudWatch.
@@ -23,7 +23,6 @@ type unit string
 const (
 	count        unit = "Count"
 	milliseconds unit = "Milliseconds"
-	seconds      unit = "Seconds"
 )
 
 // Count is so many of something that happened. None is not worth a metric: the
@@ -32,21 +31,29 @@ func Count(name string, n int) Metric {
 	if n <= 0 {
 		return Metric{}
 	}
-	return Metric{name: name, unit: count, value: int64(n)}
+	return Metric{name: name, unit: count, values: []int64{int64(n)}}
 }
 
 // Gauge is how many there are of something now, none included.
-func Gauge(name string, n int) Metric { return Metric{name: name, unit: count, value: int64(n)} }
-
-// Milliseconds is how long something took, in whole milliseconds. Clocks of two
-// machines can make it less than nothing; it is nothing then.
-func Milliseconds(name string, d time.Duration) Metric {
-	return Metric{name: name, unit: milliseconds, value: max(d, 0).Milliseconds()}
+func Gauge(name string, n int) Metric {
+	return Metric{name: name, unit: count, values: []int64{int64(n)}}
 }
 
-// Seconds is how old something is, in whole seconds; nothing when that is less than nothing.
-func Seconds(name string, d time.Duration) Metric {
-	return Metric{name: name, unit: seconds, value: int64(max(d, 0) / time.Second)}
+// maxValues is how many values a metric of one line may have.
+const maxValues = 100
+
+// Milliseconds is how long things took, each in whole milliseconds: the first
+// 100 of them; of none it is the zero Metric. Clocks of two machines can make
+// one less than nothing; it is nothing then.
+func Milliseconds(name string, ds ...time.Duration) Metric {
+	if len(ds) == 0 {
+		return Metric{}
+	}
+	m := Metric{name: name, unit: milliseconds}
+	for _, d := range ds[:min(len(ds), maxValues)] {
+		m.values = append(m.values, max(d, 0).Milliseconds())
+	}
+	return m
 }
 
 // By returns the metric told apart by each of the dimensions as well: once by
@@ -69,7 +76,12 @@ func Number(n int) Dimension {
 	return Dimension{names.MetricNumber, strconv.Itoa(min(max(n, 1), hook.MaxAttempts))}
 }
 
-// attr returns the member of the line that holds the value.
-func (m Metric) attr() slog.Attr { return slog.Int64(m.name, m.value) }
+// attr returns the member of the line that holds the values.
+func (m Metric) attr() slog.Attr {
+	if len(m.values) == 1 {
+		return slog.Int64(m.name, m.values[0])
+	}
+	return slog.Any(m.name, m.values)
+}
 
 func (d Dimension) attr() slog.Attr { return slog.String(d.name, d.value) }

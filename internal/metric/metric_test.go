@@ -60,8 +60,6 @@ func TestSet_Append(t *testing.T) {
 		{"a gauge of none is one", nil, []metric.Metric{metric.Gauge("circuits_open", 0)}, metrics{"circuits_open environment=prod Count": 0}},
 		{"a duration", nil, []metric.Metric{metric.Milliseconds("duration_ms", 1999*time.Microsecond)}, metrics{"duration_ms environment=prod Milliseconds": 1}},
 		{"one that clocks made negative", nil, []metric.Metric{metric.Milliseconds("duration_ms", -time.Hour)}, metrics{"duration_ms environment=prod Milliseconds": 0}},
-		{"an age", nil, []metric.Metric{metric.Seconds("oldest_pending_s", 1999*time.Millisecond)}, metrics{"oldest_pending_s environment=prod Seconds": 1}},
-		{"one that clocks made negative", nil, []metric.Metric{metric.Seconds("oldest_pending_s", -time.Hour)}, metrics{"oldest_pending_s environment=prod Seconds": 0}},
 		{"the longest of all", nil, []metric.Metric{metric.Milliseconds("duration_ms", math.MaxInt64), metric.Count("n", math.MaxInt32)}, metrics{"duration_ms environment=prod Milliseconds": 9223372036854, "n environment=prod Count": math.MaxInt32}},
 		{"the first of two of a name", nil, []metric.Metric{metric.Count("n", 1), metric.Count("n", 2)}, metrics{"n environment=prod Count": 1}},
 		{"by outcome, and not the other", nil, []metric.Metric{metric.Count("attempts", 1).By(metric.Outcome(hook.ClassTimeout)), metric.Count("dead", 1)}, metrics{
@@ -173,7 +171,7 @@ func TestNames(t *testing.T) {
 	all := []string{
 		names.MetricEnvironment, names.MetricOutcome, names.MetricNumber, names.MetricAccepted, names.MetricAttempts,
 		names.MetricAttemptTime, names.MetricDelivered, names.MetricLatency, names.MetricDead, names.MetricParked,
-		names.MetricRetried, names.MetricCircuits, names.MetricOpenCircuits, names.MetricOpenLetters, names.MetricOldest,
+		names.MetricRetried, names.MetricCircuits, names.MetricOpenCircuits, names.MetricOpenLetters,
 		"_aws", "timestamp", "time", "level", "message", "msg", "requestId",
 	}
 	slices.Sort(all)
@@ -214,8 +212,8 @@ func FuzzSet_Append(f *testing.F) {
 func picked(b byte, i int, n int64) metric.Metric {
 	name := "m" + strconv.Itoa(int(b)%32)
 	m := []metric.Metric{
-		metric.Count(name, int(n)), metric.Gauge(name, int(n)), metric.Milliseconds(name, time.Duration(n)), metric.Seconds(name, time.Duration(n)),
-	}[i%4]
+		metric.Count(name, int(n)), metric.Gauge(name, int(n)), metric.Milliseconds(name, time.Duration(n)),
+	}[i%3]
 	return m.By([][]metric.Dimension{
 		nil, {metric.Number(int(n))}, {metric.Outcome(hook.Class(b))}, {metric.Outcome(hook.Class(b)), metric.Number(int(b))}, {{}},
 	}[int(b)%5]...)

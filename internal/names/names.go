@@ -70,9 +70,8 @@ const (
 	MetricParked       = "parked"      // deliveries
 	MetricRetried      = "retried"     // attempts after the first
 	MetricCircuits     = "circuits_opened"
-	MetricOpenCircuits = "circuits_open"     // gauge
+	MetricOpenCircuits = "circuits_open"     // gauge: open or half-open
 	MetricOpenLetters  = "dead_letters_open" // gauge
-	MetricOldest       = "oldest_pending_s"  // gauge: age of the oldest delivery that is not settled
 )
 
 // Log keys.
@@ -114,6 +113,16 @@ const (
 	LogSeen       = "seen"
 	LogRemoved    = "removed"
 	LogKept       = "kept"
+	LogType       = "type"
+	LogWhy        = "why"
+	LogActive     = "active"
+	LogChanged    = "changed"
+	LogSlow       = "slow"
+	LogFragile    = "fragile"
+	LogTimeout    = "timeout_ms"
+	LogWarned     = "warned"
+	LogDisabled   = "disabled"
+	LogNotices    = "notices"
 )
 
 // Version is the release this is.

@@ -10,10 +10,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"surehook/internal/hook"
 	"surehook/internal/ingest"
+	"surehook/internal/metric"
+	"surehook/internal/names"
 )
 
 // History keeps what was decided about endpoints.
@@ -35,15 +38,18 @@ type Topic interface {
 	Publish(ctx context.Context, eventType string, message []byte) error
 }
 
-// Teller tells notices. All fields must be set.
+// Teller tells notices. All fields must be set; without an environment in
+// Metrics there are none.
 type Teller struct {
 	History History
 	Poster  Poster
 	Topic   Topic
+	Metrics metric.Set
+	Log     *slog.Logger
 }
 
-// Tell tells the notice to all who should hear of it. After an error it should
-// be told again.
+// Tell tells the notice to all who should hear of it, and writes one line about
+// it. After an error it should be told again.
 func (t Teller) Tell(ctx context.Context, n hook.Notice) error {
 	if n.Lasts() {
 		if err := t.History.PutNotice(ctx, n); err != nil {
@@ -61,7 +67,26 @@ func (t Teller) Tell(ctx context.Context, n hook.Notice) error {
 	if err := t.Topic.Publish(ctx, n.Type, payload); err != nil {
 		return fmt.Errorf("publish %s of endpoint %s: %w", n.Type, n.Endpoint, err)
 	}
+	t.log(ctx, n)
 	return nil
+}
+
+// log writes the line, which is also where the openings of circuits are counted:
+// the gate, which opens them, tells it and writes nothing.
+func (t Teller) log(ctx context.Context, n hook.Notice) {
+	line := []slog.Attr{
+		slog.String(names.LogType, n.Type),
+		slog.String(names.LogTenant, string(n.Tenant)),
+		slog.String(names.LogEndpoint, string(n.Endpoint)),
+		slog.String(names.LogWhy, n.Why),
+	}
+	if n.Delivery.Generation > 0 {
+		line = append(line, slog.String(names.LogDelivery, n.Delivery.String()))
+	}
+	if n.Type == hook.NoticeOpened {
+		line = t.Metrics.Append(line, n.At, metric.Count(names.MetricCircuits, 1))
+	}
+	t.Log.LogAttrs(ctx, slog.LevelInfo, "notice.told", line...)
 }
 
 // document is a notice as its readers get it.

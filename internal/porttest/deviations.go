@@ -36,6 +36,7 @@ func deviations() []deviation {
 				"20 racing deliveries get slots of their own",
 				"of 20 racing saves of a job exactly one wins",
 				"50 racing tallies of a job all count",
+				"20 racing counts of everything add up",
 			},
 			why: "moto_server answers in threads and reads an item, or checks a condition, before it writes without a lock around both",
 		},

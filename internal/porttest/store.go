@@ -17,6 +17,7 @@ import (
 	"surehook/internal/gate"
 	"surehook/internal/hook"
 	"surehook/internal/ingest"
+	"surehook/internal/notice"
 	"surehook/internal/registry"
 	"surehook/internal/replay"
 )
@@ -30,12 +31,14 @@ type StoreUnderTest interface { //nolint:interfacebloat // it is the sum of what
 	registry.Keys
 	authorize.Keys
 	registry.Circuits
+	registry.Stats
 	gate.Store
 	breaker.Store
 	aftermath.Store
 	replay.Store
 	replay.Index
 	replay.Jobs
+	notice.History
 }
 
 // storeCase is one promise, tried on a store of its own.
@@ -51,8 +54,8 @@ func Store(t *testing.T, newStore func(t *testing.T) StoreUnderTest) {
 
 	cases := slices.Concat(
 		eventCases(), deliveryCases(), loadCases(), pageCases(), endpointCases(), uidCases(), keyCases(),
-		circuitCases(), limitsCases(), countCases(), parkedCases(), gateCases(),
-		replayCases(), selectCases(), jobCases(), tallyCases(),
+		circuitCases(), circuitsCases(), limitsCases(), countCases(), parkedCases(), gateCases(),
+		replayCases(), selectCases(), jobCases(), tallyCases(), statsCases(), noticeCases(),
 	)
 	for _, tt := range cases {
 		t.Run(tt.name, func(t *testing.T) {

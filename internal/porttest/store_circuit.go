@@ -11,6 +11,7 @@ import (
 	"surehook/internal/circuit"
 	"surehook/internal/gate"
 	"surehook/internal/hook"
+	"surehook/internal/review"
 )
 
 func circuitCases() []storeCase {
@@ -47,6 +48,7 @@ func sampleRecord(endpoint hook.EndpointID) gate.Record {
 		Waiting:        true,
 		EmptySince:     storeEpoch().Add(4 * time.Minute),
 		Wave:           5,
+		Review:         review.Flags{Slow: true, Fragile: true, Timeout: 6*time.Second + time.Nanosecond, Warned: review.WarnedTwice},
 		AttendAt:       storeEpoch().Add(5 * time.Minute),
 	}
 }

@@ -62,6 +62,16 @@ func TestRegistry_faults(t *testing.T) {
 			_, err := b.Delivery(ctx, tenant, hook.DeliveryID{Event: event, Endpoint: id, Generation: 1})
 			return err
 		}},
+		{"list slow", func(ctx context.Context, b *bundle) error {
+			_, err := b.ListSlow(ctx, tenant, true, page)
+			return err
+		}},
+		{"health", func(ctx context.Context, b *bundle) error { _, err := b.Health(ctx, tenant, string(id)); return err }},
+		{"notices", func(ctx context.Context, b *bundle) error {
+			_, err := b.Notices(ctx, tenant, string(id), page)
+			return err
+		}},
+		{"pipeline", func(ctx context.Context, b *bundle) error { _, err := b.Pipeline(ctx); return err }},
 		{"keys", func(ctx context.Context, b *bundle) error { _, err := b.ListKeys(ctx, page); return err }},
 		{"revoke", func(ctx context.Context, b *bundle) error { return b.RevokeKey(ctx, hook.NewKeyID()) }},
 	}

@@ -75,9 +75,13 @@ func OpenCursor(scope, cursor string) (position string, err error) {
 	}
 	raw, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err != nil || len(raw) <= cursorTag || cursor != NewCursor(scope, string(raw[cursorTag:])) {
-		return "", hook.Invalid(hook.FieldError{Field: "cursor", Message: "is not one that this list returned"})
+		return "", errForeignCursor()
 	}
 	return string(raw[cursorTag:]), nil
+}
+
+func errForeignCursor() error {
+	return hook.Invalid(hook.FieldError{Field: "cursor", Message: "is not one that this list returned"})
 }
 
 func tag(scope, position string) []byte {

@@ -20,6 +20,9 @@ type Registry struct {
 	Circuits  Circuits
 	Attention gate.Attention // how parked deliveries are released
 	History   History
+	Stats     Stats
+	Index     Index
+	Queues    Queues
 	Keys      Keys
 	Vault     Vault
 	Policy    egress.Policy // which URLs an endpoint may have

@@ -15,11 +15,14 @@ import (
 	"surehook/internal/sign"
 )
 
+// mostHeaders is how many headers Surehook sets at most.
+const mostHeaders = 11
+
 // header returns the headers that Surehook sets: always the same for an
 // attempt, so that a redirected request carries a signature too.
 func (s *Sender) header(r Request, now time.Time) http.Header {
 	event := string(r.Event.ID)
-	h := http.Header{}
+	h := make(http.Header, mostHeaders)
 	h.Set("Content-Type", "application/json")
 	h.Set("User-Agent", s.UserAgent)
 	h.Set("X-Webhook-Event", r.Event.Type)
@@ -64,7 +67,10 @@ func classic(r Request) string {
 // withCustom returns the headers with the endpoint's own added, those that
 // Surehook or HTTP sets left out.
 func withCustom(ours http.Header, e hook.Endpoint) http.Header {
-	h := http.Header{}
+	if len(e.Headers) == 0 {
+		return ours
+	}
+	h := make(http.Header, len(ours)+len(e.Headers))
 	for name, value := range e.Headers {
 		if !hook.ReservedHeader(name) {
 			h.Set(name, value)

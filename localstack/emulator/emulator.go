@@ -64,6 +64,7 @@ type Emulator struct {
 	Dir     string // folder of files about this run; what earlier ones left is overwritten
 	LogPath string // what it writes, and for MiniStack what the functions write
 	opts    Options
+	pid     int // of the process, if it runs as one
 	stop    func() error
 }
 

@@ -19,11 +19,12 @@ func (e *Emulator) ClientEnv() []string {
 
 // serverEnv is the environment of an emulator that runs as a process. It is an
 // allow-list: emulators read dozens of generic names (SERVICES, AUTH, USE_SSL,
-// EDGE_PORT, ...), and MiniStack hands its whole environment on to functions.
+// EDGE_PORT, ...), and MiniStack hands its whole environment on to functions:
+// among it the format of their logs, which on AWS is a setting of each function.
 func (e *Emulator) serverEnv(extra ...string) []string {
 	env := slices.DeleteFunc(slices.Clone(e.opts.Env), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
-		return !slices.Contains([]string{"PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ"}, name)
+		return !slices.Contains([]string{"PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ", "AWS_LAMBDA_LOG_FORMAT"}, name)
 	})
 	return append(append(env, awsEnv()...), extra...)
 }

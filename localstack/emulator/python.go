@@ -28,6 +28,9 @@ func (e *Emulator) startMiniStack(ctx context.Context) error {
 		"TMPDIR="+tmp,
 		// Functions inherit this one: MiniStack sets no endpoint of its own accord.
 		"AWS_ENDPOINT_URL="+e.URL,
+		// And this one, which Lambda sets for functions whose logs are JSON, as all
+		// of ours are: MiniStack ignores a function's LoggingConfig.
+		"AWS_LAMBDA_LOG_FORMAT=JSON",
 		// Listeners on fixed ports that nothing here uses.
 		"SFTP_ENABLED=0", "IOT_MTLS_ENABLED=0",
 		// At its start and end MiniStack removes the containers of every MiniStack
@@ -39,6 +42,7 @@ func (e *Emulator) startMiniStack(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	e.pid = p.cmd.Process.Pid
 	e.stop = func() error { return errors.Join(p.stop(), os.RemoveAll(tmp)) }
 	return p.await(ctx, e.URL+"/_ministack/health", startTimeout)
 }

@@ -27,6 +27,7 @@ type Request struct {
 	Header   http.Header
 	Body     []byte  // the exact bytes
 	Verified []error // by the library, one per secret of the path, in their order; nil is a good signature
+	Answered int     // the status; 0 before the answer, and if there is none: reset, or the sender went away
 }
 
 // Genuine reports whether at least one secret of the path verifies the request.
@@ -45,7 +46,7 @@ type Receiver struct {
 	mu       sync.Mutex
 	changed  chan struct{} // closed and replaced at each request
 	requests map[string][]Request
-	scripts  map[string]*script
+	rules    map[string]func(Request) Reply
 	secrets  map[string][]string
 }
 
@@ -67,7 +68,7 @@ func Start(ctx context.Context, name, bind string) (*Receiver, error) {
 		now:      time.Now,
 		changed:  make(chan struct{}),
 		requests: map[string][]Request{},
-		scripts:  map[string]*script{},
+		rules:    map[string]func(Request) Reply{},
 		secrets:  map[string][]string{},
 	}
 	r.server = &http.Server{Handler: r, ReadHeaderTimeout: 10 * time.Second}
@@ -90,9 +91,16 @@ func (r *Receiver) Stop() error {
 // Script makes the path answer its requests by the replies in their order; the
 // last one is repeated. A path without a script answers 200.
 func (r *Receiver) Script(path string, replies ...Reply) {
+	s := &script{replies: replies}
+	r.Decide(path, func(Request) Reply { return s.next() })
+}
+
+// Decide makes the path answer each request as the function says. It is asked
+// about one request at a time, and must not use the receiver.
+func (r *Receiver) Decide(path string, rule func(Request) Reply) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.scripts[path] = &script{replies: replies}
+	r.rules[path] = rule
 }
 
 // Trust sets the secrets (whsec_...) that requests to the path are verified with.
@@ -134,22 +142,29 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	if err != nil {
 		return // the sender went away in the middle
 	}
-	reply := r.record(Request{At: at, Method: req.Method, Path: req.URL.Path, Header: req.Header.Clone(), Body: body})
-	reply.write(req.Context(), w)
+	reply, answered := r.record(Request{At: at, Method: req.Method, Path: req.URL.Path, Header: req.Header.Clone(), Body: body})
+	answered(reply.write(req.Context(), w))
 }
 
-// record keeps the request and takes the reply that is its turn.
-func (r *Receiver) record(req Request) Reply {
+// record keeps the request and takes the reply that is its turn. The status
+// that it is answered with is to be told to answered.
+func (r *Receiver) record(req Request) (reply Reply, answered func(status int)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	req.Verified = verify(req, r.secrets[req.Path])
+	n := len(r.requests[req.Path])
 	r.requests[req.Path] = append(r.requests[req.Path], req)
 	close(r.changed)
 	r.changed = make(chan struct{})
-	if s := r.scripts[req.Path]; s != nil {
-		return s.next()
+	reply = Status(http.StatusOK)
+	if rule := r.rules[req.Path]; rule != nil {
+		reply = rule(req)
 	}
-	return Status(http.StatusOK)
+	return reply, func(status int) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.requests[req.Path][n].Answered = status
+	}
 }
 
 // verify asks the library about each secret.

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -52,6 +54,38 @@ func TestReceiver_answersByItsScript(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestReceiver_decidesByTheRequestAndRecordsTheAnswer(t *testing.T) {
+	t.Parallel()
+
+	r := start(t)
+	r.Decide("/a", func(req receiver.Request) receiver.Reply {
+		if req.Header.Get("Attempt") == "1" {
+			return receiver.Reset()
+		}
+		return receiver.Status(http.StatusTeapot)
+	})
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.URL+"/a", strings.NewReader("{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Attempt", "1")
+	if resp, err := new(http.Transport).RoundTrip(req); !errors.Is(err, syscall.ECONNRESET) {
+		if err == nil {
+			err = resp.Body.Close()
+		}
+		t.Errorf("answer = %v, %v; want a reset", resp, err)
+	}
+	post(t, r.URL+"/a", http.Header{"Attempt": {"2"}}, "{}")
+
+	var got []int
+	for _, each := range r.Requests("/a") {
+		got = append(got, each.Answered)
+	}
+	if want := []int{0, http.StatusTeapot}; !slices.Equal(got, want) {
+		t.Errorf("Answered = %v; want %v", got, want)
 	}
 }
 

@@ -3,18 +3,20 @@ package receiver
 import (
 	"context"
 	"maps"
+	"net"
 	"net/http"
 	"strconv"
 	"time"
 )
 
 // Reply is how one request is answered. Make one with Status, Answer,
-// RetryAfter, Redirect or Hang.
+// RetryAfter, Redirect, Hang or Reset.
 type Reply struct {
 	status int
 	header map[string]string
 	wait   time.Duration
 	body   string
+	reset  bool
 }
 
 // Status answers with the status and its text as the body.
@@ -44,8 +46,16 @@ func Hang(wait time.Duration) Reply {
 	return r
 }
 
+// Reset answers nothing and resets the connection.
+func Reset() Reply {
+	return Reply{reset: true}
+}
+
 // String returns the status with its name, such as "503 Service Unavailable".
 func (r Reply) String() string {
+	if r.reset {
+		return "a connection that is reset"
+	}
 	return strconv.Itoa(r.status) + " " + http.StatusText(r.status)
 }
 
@@ -59,14 +69,19 @@ func (r Reply) with(name, value string) Reply {
 	return r
 }
 
-func (r Reply) write(ctx context.Context, w http.ResponseWriter) {
+// write answers and returns the status, 0 if there was no answer.
+func (r Reply) write(ctx context.Context, w http.ResponseWriter) (status int) {
+	if r.reset {
+		reset(w)
+		return 0
+	}
 	if r.wait > 0 {
 		timer := time.NewTimer(r.wait)
 		defer timer.Stop()
 		select {
 		case <-timer.C:
 		case <-ctx.Done():
-			return
+			return 0
 		}
 	}
 	for name, value := range r.header {
@@ -75,6 +90,20 @@ func (r Reply) write(ctx context.Context, w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.WriteHeader(r.status)
 	_, _ = w.Write([]byte(r.body)) // the sender may be gone
+	return r.status
+}
+
+// reset closes the connection with what was sent over it unread: without
+// lingering, TCP says so with a reset.
+func reset(w http.ResponseWriter) {
+	conn, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		panic(http.ErrAbortHandler) // closes it at least
+	}
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0) // on failure it is closed all the same
+	}
+	_ = conn.Close()
 }
 
 // script hands out replies in order and repeats the last.

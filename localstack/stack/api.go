@@ -29,11 +29,15 @@ type Delivery struct {
 	ID            string    `json:"id"`
 	Event         string    `json:"event_id"`
 	Endpoint      string    `json:"endpoint_id"`
+	Generation    int       `json:"generation"`
 	State         string    `json:"state"`
 	Reason        string    `json:"reason"`
 	Attempts      int       `json:"attempts"`
 	NextAttemptAt time.Time `json:"next_attempt_at"`
 	Last          *Outcome  `json:"last"`
+	ReplayedAs    string    `json:"replayed_as"`
+	Replay        string    `json:"replay_id"` // the job that it is part of
+	Note          string    `json:"note"`
 }
 
 // Outcome is what came of an attempt.

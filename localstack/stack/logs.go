@@ -4,15 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
-	"net/http"
 	"os"
 	"slices"
 	"strings"
-	"time"
-
-	"surehook/localstack/emulator"
 )
 
 // logLine is a line of a function's log in CloudWatch Logs.
@@ -93,32 +88,8 @@ func platform(message string) bool {
 	return false
 }
 
-// logs calls an action of CloudWatch Logs. Emulators look at no signature, only
-// at the region and the service that it is for.
 func (s *Stack) logs(ctx context.Context, action string, in, out any) error {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
-	body, err := json.Marshal(in)
-	if err != nil {
-		return fmt.Errorf("read the functions' logs: %w", err)
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.Address, bytes.NewReader(body))
-	if err != nil {
-		return fmt.Errorf("read the functions' logs: %w", err)
-	}
-	req.Header.Set("Content-Type", "application/x-amz-json-1.1")
-	req.Header.Set("X-Amz-Target", "Logs_20140328."+action)
-	req.Header.Set("Authorization", fmt.Sprintf("AWS4-HMAC-SHA256 Credential=test/%s/%s/logs/aws4_request, SignedHeaders=host, Signature=none",
-		time.Now().UTC().Format("20060102"), emulator.Region))
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return fmt.Errorf("read the functions' logs: %w", err)
-	}
-	defer resp.Body.Close() //nolint:errcheck // it was read to its end
-	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("read the functions' logs: %s answered %s", action, resp.Status)
-	}
-	if err := json.NewDecoder(resp.Body).Decode(out); err != nil {
+	if err := s.Action(ctx, "logs", "Logs_20140328."+action, in, out); err != nil {
 		return fmt.Errorf("read the functions' logs: %w", err)
 	}
 	return nil

@@ -23,17 +23,19 @@ const Name = "surehook-local"
 
 // Stack is the deployed stack.
 type Stack struct {
-	APIURL           string // as the stack's output has it
-	Address          string // where requests to the API are sent: the emulator
-	Host             string // the Host header that leads them to the API
-	Key              string // the admin key, "shk_..."
-	TableName        string
-	LiveQueueURL     string
-	RetryQueueURL    string
-	DeadLettersURL   string
-	UndeliverableURL string
-	ScheduleGroup    string
-	AWS              aws.Config // for clients of the emulator's services
+	APIURL             string // as the stack's output has it
+	Address            string // where requests to the API are sent: the emulator
+	Host               string // the Host header that leads them to the API
+	Key                string // the admin key, "shk_..."
+	TableName          string
+	LiveQueueURL       string
+	RetryQueueURL      string
+	ReplayJobsQueueURL string
+	DeadLettersURL     string
+	UndeliverableURL   string
+	ScheduleGroup      string
+	TopicARN           string
+	AWS                aws.Config // for clients of the emulator's services
 }
 
 // Options says where Deploy finds things and whom it tells.

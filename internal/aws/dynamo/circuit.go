@@ -151,3 +151,15 @@ func (s *Store) DueCircuits(ctx context.Context, now time.Time, limit int) ([]ho
 	}
 	return looks, nil
 }
+
+// Attended returns the records that have an AttendAt, due or not, the next
+// first, at most limit (1 to 1000). The index behind it may lag a moment: one
+// that was planned just now may be missing.
+func (s *Store) Attended(ctx context.Context, limit int) ([]gate.Record, error) {
+	records, err := pageThrough(ctx, s, &dynamodb.QueryInput{
+		IndexName:                 aws.String(names.IndexByState),
+		KeyConditionExpression:    aws.String("state_pk = :circuit"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{":circuit": text(circuitState)},
+	}, limit, fromCircuitItem, func(r gate.Record) string { return attendRange(r.AttendAt, r.Endpoint) })
+	return records, translate(err, "list attended circuits")
+}

@@ -1,14 +1,13 @@
 package dynamo
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"surehook/internal/aws/fault"
 	"surehook/internal/hook"
 )
 
@@ -49,10 +48,7 @@ func codeOf(err error) hook.Code {
 	if _, ok := errors.AsType[*types.TransactionConflictException](err); ok {
 		return hook.CodeUnavailable
 	}
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return hook.CodeUnavailable
-	}
-	if retry.IsErrorRetryables(retry.DefaultRetryables).IsErrorRetryable(err) == aws.TrueTernary {
+	if fault.Retryable(err) {
 		return hook.CodeUnavailable
 	}
 	return hook.CodeInternal

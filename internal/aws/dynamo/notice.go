@@ -20,6 +20,7 @@ type noticeItem struct {
 	Type      string             `dynamodbav:"type"`
 	Tenant    hook.TenantID      `dynamodbav:"tenant"`
 	Endpoint  hook.EndpointID    `dynamodbav:"id"`
+	Delivery  string             `dynamodbav:"delivery,omitempty"`
 	At        int64              `dynamodbav:"at"`
 	Why       string             `dynamodbav:"why"`
 	Figures   map[string]float64 `dynamodbav:"figures,omitempty"`
@@ -30,10 +31,14 @@ type noticeItem struct {
 // PutNotice keeps the notice under its time and key, for 90 days.
 func (s *Store) PutNotice(ctx context.Context, n hook.Notice) error {
 	op := "keep notice of endpoint " + string(n.Endpoint)
-	put, err := s.put(noticeItem{
+	it := noticeItem{
 		key: historyKey(n), Type: n.Type, Tenant: n.Tenant, Endpoint: n.Endpoint, At: millis(n.At), Why: n.Why,
 		Figures: n.Figures, Key: n.Key, ExpiresAt: ttl(n.At.Add(historyKept)),
-	}, condition{})
+	}
+	if n.Delivery.Generation > 0 {
+		it.Delivery = n.Delivery.String()
+	}
+	put, err := s.put(it, condition{})
 	if err != nil {
 		return translate(err, op)
 	}
@@ -58,7 +63,7 @@ func (s *Store) Notices(ctx context.Context, endpoint hook.EndpointID, cursor st
 			":pk": text(endpointPartition(endpoint)), ":first": text(historyPrefix), ":before": text(before),
 		},
 		ScanIndexForward: aws.Bool(false),
-		Limit:            aws.Int32(int32(limit + 2)), //nolint:gosec // the cursor's own, and one that tells that there are more
+		Limit:            aws.Int32(int32(limit + 2)), // the cursor's own, and one that tells that there are more
 	})
 	if err != nil {
 		return nil, "", translate(err, op)
@@ -75,9 +80,15 @@ func (s *Store) Notices(ctx context.Context, endpoint hook.EndpointID, cursor st
 		if len(page) == limit {
 			return page, historyKey(page[limit-1]).SK[len(historyPrefix):], nil
 		}
-		page = append(page, hook.Notice{
+		n := hook.Notice{
 			Type: it.Type, Tenant: it.Tenant, Endpoint: it.Endpoint, At: fromMillis(it.At), Why: it.Why, Figures: it.Figures, Key: it.Key,
-		})
+		}
+		if it.Delivery != "" {
+			if n.Delivery, err = hook.ParseDeliveryID(it.Delivery); err != nil {
+				return nil, "", translate(err, op)
+			}
+		}
+		page = append(page, n)
 	}
 	return page, "", nil
 }

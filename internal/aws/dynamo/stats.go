@@ -136,7 +136,7 @@ func additions(c stats.Counts, now time.Time) []addition {
 		{deadKey, c.Dead},
 	}
 	for class, n := range c.Classes {
-		all = append(all, addition{classPrefix + hook.Class(class).String(), n}) //nolint:gosec // an index of the array
+		all = append(all, addition{classPrefix + hook.Class(class).String(), n})
 	}
 	for i, n := range c.Numbers {
 		all = append(all, addition{numberPrefix + strconv.Itoa(i), n})
@@ -156,7 +156,7 @@ func (t tallies) counts() stats.Counts {
 		Dead:      t.of(deadKey),
 	}
 	for class := range c.Classes {
-		c.Classes[class] = t.of(classPrefix + hook.Class(class).String()) //nolint:gosec // an index of the array
+		c.Classes[class] = t.of(classPrefix + hook.Class(class).String())
 	}
 	for i := range c.Numbers {
 		c.Numbers[i] = t.of(numberPrefix + strconv.Itoa(i))
@@ -228,7 +228,7 @@ func (s *Store) Active(ctx context.Context, at time.Time, after hook.Look, limit
 		ExpressionAttributeValues: map[string]types.AttributeValue{
 			":hour": text(activeState(at)), ":after": text(begin + "#"), // no id goes on after a whole one
 		},
-		Limit: aws.Int32(int32(min(max(limit, 1), maxRows))), //nolint:gosec // at most maxRows
+		Limit: aws.Int32(int32(min(max(limit, 1), maxRows))),
 	})
 	if err != nil {
 		return nil, translate(err, op)

@@ -8,6 +8,7 @@ package seal
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"time"
 
@@ -18,15 +19,21 @@ import (
 	"github.com/tink-crypto/tink-go-awskms/v3/integration/awskms"
 	"github.com/tink-crypto/tink-go/v2/aead"
 
+	"surehook/internal/aws/fault"
 	"surehook/internal/hook"
 )
 
 const (
 	callTimeout = 5 * time.Second // of one request, the SDK's own retries included
 	maxOpened   = 4096            // secrets kept in clear in memory, the least used leave first
+
+	service = "the key" // in errors
 )
 
-// Vault seals and opens secrets. It is safe for concurrent use.
+var errNoAnswer = errors.New("KMS did not answer in time")
+
+// Vault seals and opens secrets. It is safe for concurrent use. Neither KMS nor
+// Tink puts plaintext into its errors.
 //
 // Each secret is encrypted with AES-256-GCM under a data key of its own, which
 // KMS encrypts. The endpoint's id is the associated data, so a sealed secret
@@ -60,7 +67,7 @@ func (v *Vault) Seal(ctx context.Context, secret string, endpoint hook.EndpointI
 	}
 	sealed, err := envelope.EncryptWithContext(ctx, []byte(secret), []byte(endpoint))
 	if err != nil {
-		return nil, fmt.Errorf("seal secret of %s: %w", endpoint, translate(ctx, err))
+		return nil, fmt.Errorf("seal secret of %s: %w", endpoint, fault.Of(ctx, err, service))
 	}
 	return sealed, nil
 }
@@ -83,7 +90,7 @@ func (v *Vault) Open(ctx context.Context, sealed []byte, endpoint hook.EndpointI
 	}
 	secret, err := envelope.DecryptWithContext(ctx, sealed, []byte(endpoint))
 	if err != nil {
-		return "", fmt.Errorf("open secret of %s: %w", endpoint, translate(ctx, err))
+		return "", fmt.Errorf("open secret of %s: %w", endpoint, fault.Of(ctx, err, service))
 	}
 	v.opened.Add(key, string(secret))
 	return string(secret), nil

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
+	"surehook/internal/aws/fault"
 	"surehook/internal/hook"
 	"surehook/internal/names"
 )
@@ -66,7 +66,7 @@ func (a *AdminKey) read(ctx context.Context) (string, error) {
 
 	out, err := a.client.GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: aws.String(a.arn)})
 	if err != nil {
-		return "", translate(ctx, err)
+		return "", fault.Of(ctx, err, "the secret store")
 	}
 	var fields map[string]string
 	// The cause of a wrong form is left out, because it may quote the secret.
@@ -74,17 +74,4 @@ func (a *AdminKey) read(ctx context.Context) (string, error) {
 		return "", &hook.Error{Code: hook.CodeInternal, Message: "the secret is no JSON object with the field " + names.SecretAdminKeyJSON}
 	}
 	return hook.APIKeyPrefix + fields[names.SecretAdminKeyJSON], nil
-}
-
-// translate turns an error of the SDK into ours: CodeUnavailable for what the
-// SDK itself holds worth retrying (throttling, server faults, a broken
-// connection) and for a context that ended, CodeInternal for the rest.
-func translate(ctx context.Context, err error) error {
-	if cause := context.Cause(ctx); cause != nil {
-		return &hook.Error{Code: hook.CodeUnavailable, Message: "the secret store did not answer", Err: errors.Join(cause, err)}
-	}
-	if retry.IsErrorRetryables(retry.DefaultRetryables).IsErrorRetryable(err) == aws.TrueTernary {
-		return &hook.Error{Code: hook.CodeUnavailable, Message: "the secret store is not available", Err: err}
-	}
-	return &hook.Error{Code: hook.CodeInternal, Message: "the secret cannot be read", Err: err}
 }

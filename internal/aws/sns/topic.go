@@ -8,11 +8,10 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	awssns "github.com/aws/aws-sdk-go-v2/service/sns"
 	"github.com/aws/aws-sdk-go-v2/service/sns/types"
 
-	"surehook/internal/hook"
+	"surehook/internal/aws/fault"
 	"surehook/internal/notice"
 )
 
@@ -53,20 +52,7 @@ func (t *Topic) Publish(ctx context.Context, eventType string, message []byte) e
 		},
 	})
 	if err != nil {
-		return fmt.Errorf("publish %s: %w", eventType, translate(ctx, err))
+		return fmt.Errorf("publish %s: %w", eventType, fault.Of(ctx, err, "the topic"))
 	}
 	return nil
-}
-
-// translate turns an error of the SDK into ours: CodeUnavailable for what the
-// SDK itself holds worth retrying and for a context that ended, CodeInternal for
-// the rest.
-func translate(ctx context.Context, err error) error {
-	if cause := context.Cause(ctx); cause != nil {
-		return &hook.Error{Code: hook.CodeUnavailable, Message: "the topic did not answer", Err: errors.Join(cause, err)}
-	}
-	if retry.IsErrorRetryables(retry.DefaultRetryables).IsErrorRetryable(err) == aws.TrueTernary {
-		return &hook.Error{Code: hook.CodeUnavailable, Message: "the topic is not available", Err: err}
-	}
-	return &hook.Error{Code: hook.CodeInternal, Message: "the topic refused the message", Err: err}
 }

@@ -10,6 +10,7 @@ import (
 	awssqs "github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
+	"surehook/internal/aws/fault"
 	"surehook/internal/hook"
 )
 
@@ -63,7 +64,7 @@ func (b batch) try(ctx context.Context, entries []types.SendMessageBatchRequestE
 		Entries:  entries,
 	})
 	if err != nil {
-		err = translate(ctx, err)
+		err = fault.Of(ctx, err, service)
 		for _, e := range entries {
 			b.record(e.Id, err)
 		}
@@ -92,6 +93,19 @@ func (b batch) try(ctx context.Context, entries []types.SendMessageBatchRequestE
 		}
 	}
 	return again
+}
+
+// translateEntry says what it means that SQS did not take one message of a batch.
+func translateEntry(f types.BatchResultErrorEntry) error {
+	e := &hook.Error{
+		Code:    hook.CodeUnavailable,
+		Message: "the queue did not take the message",
+		Err:     fmt.Errorf("code %q: %s", aws.ToString(f.Code), aws.ToString(f.Message)),
+	}
+	if f.SenderFault {
+		e.Code = hook.CodeInternal
+	}
+	return e
 }
 
 func (b batch) record(id *string, err error) {

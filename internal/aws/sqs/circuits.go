@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awssqs "github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"surehook/internal/aws/fault"
 	"surehook/internal/gate"
 	"surehook/internal/hook"
 )
@@ -44,7 +45,7 @@ func (c *Circuits) Ask(ctx context.Context, look hook.Look, delay time.Duration)
 		DelaySeconds:   seconds(min(max(delay, 0), hook.MaxQueueDelay)),
 	})
 	if err != nil {
-		return fmt.Errorf("ask for a look at %s: %w", look.Endpoint, translate(ctx, err))
+		return fmt.Errorf("ask for a look at %s: %w", look.Endpoint, fault.Of(ctx, err, service))
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"golang.org/x/sync/errgroup"
 
+	"surehook/internal/aws/fault"
 	"surehook/internal/hook"
 )
 
@@ -44,7 +45,7 @@ func (d *Depths) Depths(ctx context.Context, urls map[string]string) (map[string
 	group.SetLimit(concurrency)
 	for name, url := range urls {
 		group.Go(func() error {
-			depth, err := d.depth(ctx, url)
+			depth, err := readDepth(ctx, d.client, url)
 			if err != nil {
 				return fmt.Errorf("read depth of queue %s: %w", name, err)
 			}
@@ -60,7 +61,7 @@ func (d *Depths) Depths(ctx context.Context, urls map[string]string) (map[string
 	return depths, nil
 }
 
-func (d *Depths) depth(ctx context.Context, url string) (Depth, error) {
+func readDepth(ctx context.Context, client *awssqs.Client, url string) (Depth, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, callTimeout, errNoAnswer)
 	defer cancel()
 
@@ -74,9 +75,9 @@ func (d *Depths) depth(ctx context.Context, url string) (Depth, error) {
 	for name := range counts {
 		in.AttributeNames = append(in.AttributeNames, name)
 	}
-	out, err := d.client.GetQueueAttributes(ctx, in)
+	out, err := client.GetQueueAttributes(ctx, in)
 	if err != nil {
-		return Depth{}, translate(ctx, err)
+		return Depth{}, fault.Of(ctx, err, service)
 	}
 	for name, count := range counts {
 		if *count, err = strconv.Atoi(out.Attributes[string(name)]); err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awssqs "github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"surehook/internal/aws/fault"
 	"surehook/internal/hook"
 	"surehook/internal/replay"
 )
@@ -45,7 +46,7 @@ func (j *Jobs) Continue(ctx context.Context, m replay.Message, delay time.Durati
 		DelaySeconds:   seconds(min(max(delay, 0), hook.MaxQueueDelay)),
 	})
 	if err != nil {
-		return fmt.Errorf("continue job %s: %w", m.Job, translate(ctx, err))
+		return fmt.Errorf("continue job %s: %w", m.Job, fault.Of(ctx, err, service))
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	awssqs "github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
+	"surehook/internal/aws/fault"
 	"surehook/internal/breaker"
 )
 
@@ -37,13 +38,23 @@ func (q *Queue) Exhume(ctx context.Context) ([]breaker.Letter, error) {
 		WaitTimeSeconds:     seconds(letterWait),
 	})
 	if err != nil {
-		return nil, fmt.Errorf("receive dead letters: %w", translate(ctx, err))
+		return nil, fmt.Errorf("receive dead letters: %w", fault.Of(ctx, err, service))
 	}
 	letters := make([]breaker.Letter, len(out.Messages))
 	for i, m := range out.Messages {
 		letters[i] = breaker.Letter{ID: aws.ToString(m.MessageId), Receipt: aws.ToString(m.ReceiptHandle), Body: aws.ToString(m.Body)}
 	}
 	return letters, nil
+}
+
+// Depth returns about how many dead letters there are, those that are hidden
+// included. SQS's numbers may lag up to a minute behind.
+func (q *Queue) Depth(ctx context.Context) (int, error) {
+	depth, err := readDepth(ctx, q.client, q.urls.DeadLetters)
+	if err != nil {
+		return 0, fmt.Errorf("read depth of the dead letters: %w", err)
+	}
+	return depth.Visible + depth.InFlight, nil
 }
 
 // Remove removes letters that Exhume returned, at most 10. The error joins one
@@ -64,7 +75,7 @@ func (q *Queue) Remove(ctx context.Context, letters []breaker.Letter) error {
 		Entries:  entries,
 	})
 	if err != nil {
-		return fmt.Errorf("remove %d dead letters: %w", len(letters), translate(ctx, err))
+		return fmt.Errorf("remove %d dead letters: %w", len(letters), fault.Of(ctx, err, service))
 	}
 	var errs []error
 	for _, f := range out.Failed {

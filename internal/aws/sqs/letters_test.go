@@ -80,6 +80,19 @@ func TestQueue_Remove_ReportsWhatStayed(t *testing.T) {
 	}
 }
 
+func TestQueue_Depth_CountsTheHiddenToo(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	b.fake.answer = func(request) any { return attributes("7", "10", "100") }
+	if got, err := b.queue.Depth(t.Context()); err != nil || got != 17 {
+		t.Errorf("Depth() = %d, %v; want 17", got, err)
+	}
+	if got := b.fake.requests; len(got) != 1 || got[0].QueueURL != deadURL {
+		t.Errorf("requests = %+v; want one, about the dead letters", got)
+	}
+}
+
 func TestQueue_Letters_TranslateErrors(t *testing.T) {
 	t.Parallel()
 
@@ -94,13 +107,14 @@ func TestQueue_Letters_TranslateErrors(t *testing.T) {
 			}
 			_, exhume := b.queue.Exhume(t.Context())
 			remove := b.queue.Remove(t.Context(), []breaker.Letter{{Receipt: "r1"}})
-			for call, err := range map[string]error{"Exhume": exhume, "Remove": remove} {
+			_, depth := b.queue.Depth(t.Context())
+			for call, err := range map[string]error{"Exhume": exhume, "Remove": remove, "Depth": depth} {
 				if err == nil || hook.CodeOf(err) != want {
 					t.Errorf("%s() = %v; want %s", call, err, want)
 				}
 			}
-			if len(b.fake.requests) != 2 {
-				t.Errorf("Exhume() and Remove() made %d requests; want one each", len(b.fake.requests))
+			if len(b.fake.requests) != 3 {
+				t.Errorf("Exhume(), Remove() and Depth() made %d requests; want one each", len(b.fake.requests))
 			}
 		})
 	}

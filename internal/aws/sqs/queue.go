@@ -8,6 +8,7 @@ package sqs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -16,6 +17,7 @@ import (
 	awssqs "github.com/aws/aws-sdk-go-v2/service/sqs"
 	"golang.org/x/sync/errgroup"
 
+	"surehook/internal/aws/fault"
 	"surehook/internal/hook"
 )
 
@@ -23,7 +25,11 @@ const (
 	batchSize   = 10               // messages, the most that SQS takes in one request
 	concurrency = 8                // requests of one Send under way at once
 	callTimeout = 10 * time.Second // of one request, the SDK's own retries included
+
+	service = "the queue" // in errors
 )
+
+var errNoAnswer = errors.New("SQS did not answer in time")
 
 // URLs names the queues. One that its function never sends to may be empty.
 type URLs struct {
@@ -112,7 +118,7 @@ func (q *Queue) Bury(ctx context.Context, letter hook.DeadLetter) error {
 		MessageGroupId: aws.String(string(letter.Endpoint)),
 	})
 	if err != nil {
-		return fmt.Errorf("bury %s: %w", letter.Delivery, translate(ctx, err))
+		return fmt.Errorf("bury %s: %w", letter.Delivery, fault.Of(ctx, err, service))
 	}
 	return nil
 }

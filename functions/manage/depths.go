@@ -1,0 +1,29 @@
+package main
+
+import (
+	"context"
+
+	"surehook/internal/aws/sqs"
+	"surehook/internal/registry"
+)
+
+var _ registry.Queues = depths{}
+
+// depths reads how deep the queues are.
+type depths struct {
+	reader *sqs.Depths
+	urls   map[string]string
+}
+
+// Depths returns the depth of each queue.
+func (d depths) Depths(ctx context.Context) (map[string]registry.Depth, error) {
+	read, err := d.reader.Depths(ctx, d.urls)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // it names the queue
+	}
+	found := make(map[string]registry.Depth, len(read))
+	for name, depth := range read {
+		found[name] = registry.Depth(depth)
+	}
+	return found, nil
+}

@@ -1,0 +1,55 @@
+package httpapi_test
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"surehook/internal/hook"
+	"surehook/internal/httpapi"
+	"surehook/internal/ingest"
+	"surehook/internal/metric"
+)
+
+// accepts is an acceptor that takes everything.
+type accepts struct{ httpapi.Acceptor }
+
+func (accepts) Accept(context.Context, hook.TenantID, ingest.Request) (ingest.Result, error) {
+	return ingest.Result{ID: "evt_01h455vb4pex5vsknk084sn02q", Deliveries: 1}, nil
+}
+
+func (accepts) AcceptBatch(_ context.Context, _ hook.TenantID, rs []ingest.Request) []ingest.Result {
+	results := make([]ingest.Result, len(rs))
+	for i := range results {
+		results[i] = ingest.Result{ID: "evt_01h455vb4pex5vsknk084sn02q", Deliveries: 1}
+	}
+	return results
+}
+
+// BenchmarkEvents reads posts of events with payloads of 500 bytes and answers
+// them; what is between is left out.
+func BenchmarkEvents(b *testing.B) {
+	h := httpapi.Events(accepts{}, slog.New(slog.DiscardHandler), metric.Set{})
+	ctx := httpapi.WithPrincipal(b.Context(), hook.Principal{Key: "key_1", Tenant: "acme", Scopes: []hook.Scope{hook.ScopeEventsWrite}})
+	event := `{"type":"order.paid","payload":{"text":"` + strings.Repeat("x", 489) + `"}}`
+	tests := []struct{ name, path, body string }{
+		{"one", "/v1/tenants/acme/events", event},
+		{"batch=100", "/v1/tenants/acme/events/batch", `{"events":[` + strings.Repeat(event+",", 99) + event + `]}`},
+	}
+	for _, tt := range tests {
+		b.Run(tt.name, func(b *testing.B) {
+			b.SetBytes(int64(len(tt.body)))
+			for b.Loop() {
+				r := httptest.NewRequestWithContext(ctx, http.MethodPost, tt.path, strings.NewReader(tt.body))
+				r.Header.Set("Content-Type", "application/json")
+				w := httptest.NewRecorder()
+				if h.ServeHTTP(w, r); w.Code != http.StatusAccepted {
+					b.Fatalf("POST %s = %d %s; want 202", tt.path, w.Code, w.Body)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,51 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+
+	"surehook/internal/hook"
+)
+
+// getHealth answers how all deliveries do.
+func (h *manage) getHealth(ctx context.Context, _ *call) (reply, error) {
+	p, err := h.registry.Pipeline(ctx)
+	if err != nil {
+		return reply{}, fmt.Errorf("look at the pipeline: %w", err)
+	}
+	return ok(viewPipeline(p)), nil
+}
+
+// getEndpointHealth answers how one endpoint does.
+func (h *manage) getEndpointHealth(ctx context.Context, c *call) (reply, error) {
+	health, err := h.registry.Health(ctx, c.tenant, c.r.PathValue("endpoint"))
+	if err != nil {
+		return reply{}, fmt.Errorf("look at endpoint: %w", err)
+	}
+	return ok(viewEndpointHealth(health)), nil
+}
+
+// listEndpointHistory answers what was decided about an endpoint.
+func (h *manage) listEndpointHistory(ctx context.Context, c *call) (reply, error) {
+	page, _, err := pageOf(c)
+	if err != nil {
+		return reply{}, err
+	}
+	list, err := h.registry.Notices(ctx, c.tenant, c.r.PathValue("endpoint"), page)
+	if err != nil {
+		return reply{}, fmt.Errorf("list history: %w", err)
+	}
+	return viewList(list, viewNotice), nil
+}
+
+type noticeView struct {
+	Type     string             `json:"type"`
+	At       stamp              `json:"at"`
+	Reason   string             `json:"reason"`
+	Figures  map[string]float64 `json:"figures"`
+	Delivery hook.DeliveryID    `json:"delivery_id,omitzero"`
+}
+
+func viewNotice(n hook.Notice) noticeView {
+	return noticeView{Type: n.Type, At: stamp(n.At), Reason: n.Why, Figures: n.Figures, Delivery: n.Delivery}
+}

@@ -1,0 +1,229 @@
+package httpapi_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"surehook/internal/circuit"
+	"surehook/internal/gate"
+	"surehook/internal/hook"
+	"surehook/internal/registry"
+	"surehook/internal/replay"
+	"surehook/internal/review"
+	"surehook/internal/stats"
+)
+
+// queues are the depths of queues as they are; the others are empty.
+type queues map[string]registry.Depth
+
+func (q queues) Depths(context.Context) (map[string]registry.Depth, error) { return q, nil }
+
+// count counts attempts of acme's endpoint at the time.
+func (b *bundle) count(t *testing.T, id string, at time.Time, attempts ...stats.Attempt) {
+	t.Helper()
+
+	var c stats.Counts
+	for _, a := range attempts {
+		c.Count(a)
+	}
+	if _, err := b.store.Count(t.Context(), "acme", hook.EndpointID(id), c, at); err != nil {
+		t.Fatalf("Count = %v", err)
+	}
+}
+
+// mixed is four attempts, of which one delivered at once and one at the third try.
+func mixed() []stats.Attempt {
+	return []stats.Attempt{
+		{Class: hook.ClassDelivered, Number: 1, Duration: 100 * time.Millisecond, State: hook.StateDelivered, Age: time.Second},
+		{Class: hook.ClassConnect, Number: 1, Duration: time.Millisecond, State: hook.StateRetrying},
+		{Class: hook.ClassDelivered, Number: 3, Duration: time.Second, State: hook.StateDelivered, Age: 10*time.Second + 999*time.Microsecond},
+		{Class: hook.ClassRefused, Number: 3, Duration: 3 * time.Second, State: hook.StateDead},
+	}
+}
+
+// quiet is a window in which nothing happened.
+func quiet(since string) string {
+	return `{"since":"` + since + `","attempts":0,"delivered":0,"dead":0,"attempts_by_outcome":{},"attempts_by_number":[]}`
+}
+
+func TestHealth_endpoint(t *testing.T) {
+	t.Parallel()
+
+	const hour, day = "2026-11-21T08:00:00.000Z", "2026-11-20T10:00:00.000Z"
+	// Percentiles are 1 s and 3 s, to 5 %.
+	const busy = `"attempts":4,"success_rate":0.5,"first_attempt_success_rate":0.5,"final_success_rate":0.6666666666666666,` +
+		`"dead_rate":0.3333333333333333,"delivered":2,"dead":1,"latency":{"samples":3,"p50_ms":1043.229,"p95_ms":3134.693,"p99_ms":3134.693},` +
+		`"mean_delivery_time":"5.5s","attempts_by_outcome":{"connect":1,"delivered":2,"refused":1},"attempts_by_number":[2,0,2]}`
+	closed := `"slow":false,"fragile":false,"warned":0,"timeout":"10s","circuit_state":{"state":"closed","failures":0,"waiting":false}`
+	tests := []struct {
+		name  string
+		ago   time.Duration // of what was counted; 0: nothing was
+		flags review.Flags
+		want  string // of what is between the status and complete
+		hour  string
+		day   string
+	}{
+		{"of which nothing is known", 0, review.Flags{}, closed, quiet(hour), quiet(day)},
+		{"that was busy the hour before", time.Hour, review.Flags{}, closed, `{"since":"` + hour + `",` + busy, `{"since":"` + day + `",` + busy},
+		{"that was busy yesterday", 23 * time.Hour, review.Flags{}, closed, quiet(hour), `{"since":"` + day + `",` + busy},
+		{"that was busy long ago", 24 * time.Hour, review.Flags{}, closed, quiet(hour), quiet(day)},
+		{
+			"that is slow", 0,
+			review.Flags{Slow: true, Fragile: true, Timeout: 7800 * time.Millisecond, Warned: review.WarnedTwice},
+			`"slow":true,"fragile":true,"warned":40,"timeout":"7.8s",` +
+				`"circuit_state":{"state":"open","failures":0,"opened_at":"2026-11-21T09:30:00.000Z","cooldown":"5m","next_probe_at":"2026-11-21T09:35:00.000Z","waiting":true}`,
+			quiet(hour), quiet(day),
+		},
+		{
+			"whose timeout was lowered since", 0,
+			review.Flags{Timeout: time.Minute},
+			strings.Replace(closed, `"failures":0`, `"failures":2`, 1),
+			quiet(hour), quiet(day),
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			b := setup(t)
+			id := idOf(t, b.create(t, `{"url":"https://example.com/","uid":"crm"}`))
+			if tt.ago > 0 {
+				b.count(t, id, b.now.Add(-tt.ago), mixed()...)
+			}
+			if tt.flags != (review.Flags{}) {
+				r := gate.NewRecord("acme", hook.EndpointID(id))
+				if r.Review, r.Failures = tt.flags, 2; tt.flags.Slow {
+					r.State, r.Failures, r.OpenedAt, r.Cooldown = circuit.Open, 0, b.now, 5*time.Minute
+					r.ProbeAt, r.Waiting = b.now.Add(5*time.Minute), true
+				}
+				if err := b.store.SaveCircuit(t.Context(), r); err != nil {
+					t.Fatalf("SaveCircuit = %v", err)
+				}
+			}
+			delivered := 0
+			if strings.Contains(tt.day, `"delivered":2`) {
+				delivered = 2
+			}
+			want := fmt.Sprintf(`{"endpoint_id":%q,"at":"2026-11-21T09:30:00.000Z","status":"active",%s,`+
+				`"deliveries":{"retrying":0,"parked":0,"dead":0,"delivered":%d},"complete":true,"windows":{"1h":%s,"24h":%s}}`,
+				id, tt.want, delivered, tt.hour, tt.day)
+			if w := b.do(t, reader, "GET", endpoints+"/crm/health", ""); w.Code != 200 || w.Body.String() != want {
+				t.Errorf("GET = %d\n%s; want 200\n%s", w.Code, w.Body, want)
+			}
+		})
+	}
+}
+
+func TestHealth_counts(t *testing.T) {
+	t.Parallel()
+
+	e := settle(t)
+	w := e.do(t, reader, "GET", endpoints+"/crm/health", "")
+	if want := `"deliveries":{"retrying":1,"parked":0,"dead":1,"delivered":0},"complete":true,`; !strings.Contains(w.Body.String(), want) {
+		t.Errorf("GET = %d %s; want %s", w.Code, w.Body, want)
+	}
+}
+
+func TestHealth_pipeline(t *testing.T) {
+	t.Parallel()
+
+	const idle = `{"visible":0,"in_flight":0,"delayed":0}`
+	const rest = `"replay_jobs":` + idle + `,"circuits":` + idle
+	b := setup(t)
+	w := b.do(t, admin, "GET", "/v1/health", "")
+	want := `{"at":"2026-11-21T09:30:00.000Z","complete":true,"queued":4,"retrying":0,"in_flight":2,"parked":0,"dead":0,"open_circuits":0,` +
+		`"last_hour":{"since":"2026-11-21T08:00:00.000Z","delivered":0,"failed":0,"dead":0},"queues":{"live":{"visible":3,"in_flight":2,"delayed":1},` +
+		`"retry":` + idle + `,"replay":` + idle + `,` + rest + `,"dead_letters":` + idle + `,"undeliverable":` + idle + `}}`
+	if w.Code != 200 || w.Body.String() != want {
+		t.Errorf("GET of nothing = %d\n%s; want 200\n%s", w.Code, w.Body, want)
+	}
+
+	e := settle(t)
+	e.registry.Queues = queues{"retry": {InFlight: 3, Delayed: 1}, "dead_letters": {Visible: 1}, "undeliverable": {Visible: 9}}
+	e.count(t, string(e.delivery.Endpoint), e.now, mixed()...)
+	r := gate.NewRecord("acme", e.delivery.Endpoint)
+	r.State, r.AttendAt = circuit.HalfOpen, e.now
+	if err := e.store.SaveCircuit(t.Context(), r); err != nil {
+		t.Fatalf("SaveCircuit = %v", err)
+	}
+	e.now = e.now.Add(1500 * time.Millisecond)
+	w = e.do(t, admin, "GET", "/v1/health", "")
+	want = fmt.Sprintf(`{"at":"2026-11-21T09:30:01.500Z","complete":true,"queued":0,"retrying":1,"in_flight":3,"parked":0,"dead":1,`+
+		`"oldest_pending":{"delivery_id":%q,"tenant":"acme","state":"retrying","created_at":"2026-11-21T09:30:00.000Z","age":"1.5s"},"open_circuits":1,`+
+		`"last_hour":{"since":"2026-11-21T08:00:00.000Z","delivered":2,"failed":2,"dead":1,"mean_delivery_time":"5.5s"},"queues":{"live":%s,`+
+		`"retry":{"visible":0,"in_flight":3,"delayed":1},"replay":%s,%s,"dead_letters":{"visible":1,"in_flight":0,"delayed":0},`+
+		`"undeliverable":{"visible":9,"in_flight":0,"delayed":0}}}`, e.delivery, idle, idle, rest)
+	if w.Code != 200 || w.Body.String() != want {
+		t.Errorf("GET = %d\n%s; want 200\n%s", w.Code, w.Body, want)
+	}
+}
+
+func TestHealth_history(t *testing.T) {
+	t.Parallel()
+
+	e := settle(t)
+	for i, n := range []hook.Notice{
+		{Type: hook.NoticeSlow, Why: "Slow.", Figures: map[string]float64{"p95_ms": 2210, "samples": 104}},
+		{Type: hook.NoticeDisabled, Why: "Gone.", Delivery: e.dead},
+	} {
+		n.Tenant, n.Endpoint, n.At, n.Key = "acme", e.dead.Endpoint, e.now.Add(time.Duration(i)*time.Minute), n.Type
+		if err := e.store.PutNotice(t.Context(), n); err != nil {
+			t.Fatalf("PutNotice = %v", err)
+		}
+	}
+	want := fmt.Sprintf(`{"data":[{"type":"surehook.endpoint.disabled","at":"2026-11-21T09:31:00.000Z","reason":"Gone.","figures":{},"delivery_id":%q},`+
+		`{"type":"surehook.endpoint.slow","at":"2026-11-21T09:30:00.000Z","reason":"Slow.","figures":{"p95_ms":2210,"samples":104}}],"next_cursor":null}`, e.dead)
+	if w := e.do(t, reader, "GET", endpoints+"/crm/history", ""); w.Code != 200 || w.Body.String() != want {
+		t.Errorf("GET = %d\n%s; want 200\n%s", w.Code, w.Body, want)
+	}
+}
+
+// TestHealth_slow checks that slow endpoints can be told from others, in lists and one by one.
+func TestHealth_slow(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	slow := idOf(t, b.create(t, `{"url":"https://example.com/slow"}`))
+	b.review(t, "acme")
+	fast := idOf(t, b.create(t, `{"url":"https://example.com/fast"}`))
+	for query, want := range map[string][]string{"": {slow, fast}, "?slow=true": {slow}, "?slow=false": {fast}} {
+		found := get[struct{ Data []object }](t, b, reader, 200, "GET", endpoints+query, "").Data
+		ids := make(map[string]bool)
+		for _, e := range found {
+			ids[idOf(t, e)] = true
+		}
+		if len(found) != len(want) || !ids[want[0]] || !ids[want[len(want)-1]] {
+			t.Errorf("GET endpoints%s = %v; want %v", query, ids, want)
+		}
+	}
+	for id, want := range map[string]bool{slow: true, fast: false} {
+		if got := get[object](t, b, reader, 200, "GET", endpoints+"/"+id, "")["slow"]; got != want {
+			t.Errorf("slow of %s = %v; want %t", id, got, want)
+		}
+	}
+	for _, bad := range []string{"", "1", "TRUE", "yes"} {
+		w := b.do(t, reader, "GET", endpoints+"?slow="+bad, "")
+		if w.Code != 400 || w.Body.String() != invalid("slow", "must be true or false") {
+			t.Errorf("GET endpoints?slow=%s = %d %s; want 400 naming it", bad, w.Code, w.Body)
+		}
+	}
+}
+
+// TestReplay_cancelFinished checks that a job that came to its end is not cancelled.
+func TestReplay_cancelFinished(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	j := b.job(t, "acme")
+	j.Version, j.State, j.EndedAt = 1, replay.JobFinished, b.now
+	if err := b.store.SaveJob(t.Context(), j); err != nil {
+		t.Fatalf("SaveJob = %v", err)
+	}
+	w := b.do(t, owner, "POST", "/v1/tenants/acme/replays/"+string(j.ID)+"/cancel", "")
+	if want := plain(409, "conflict", "it is finished"); w.Code != 409 || w.Body.String() != want {
+		t.Errorf("POST cancel = %d %s; want %s", w.Code, w.Body, want)
+	}
+}

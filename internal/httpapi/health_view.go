@@ -1,0 +1,214 @@
+package httpapi
+
+import (
+	"time"
+
+	"surehook/internal/hook"
+	"surehook/internal/registry"
+)
+
+// endpointHealthView is how one endpoint does.
+type endpointHealthView struct {
+	Endpoint     hook.EndpointID  `json:"endpoint_id"`
+	At           stamp            `json:"at"`
+	Status       string           `json:"status"`
+	Slow         bool             `json:"slow"`
+	Fragile      bool             `json:"fragile"`
+	Warned       int              `json:"warned"`  // percent
+	Timeout      duration         `json:"timeout"` // of the next attempt
+	CircuitState circuitStateView `json:"circuit_state"`
+	Deliveries   countsView       `json:"deliveries"`
+	Complete     bool             `json:"complete"`
+	Windows      windowsView      `json:"windows"`
+}
+
+type countsView struct {
+	Retrying  int `json:"retrying"`
+	Parked    int `json:"parked"`
+	Dead      int `json:"dead"`
+	Delivered int `json:"delivered"` // in 24 hours
+}
+
+type windowsView struct {
+	Hour windowView `json:"1h"`
+	Day  windowView `json:"24h"`
+}
+
+// windowView is what was counted since a time. What nothing is known of is left out.
+type windowView struct {
+	Since        stamp          `json:"since"`
+	Attempts     int            `json:"attempts"`
+	Success      *float64       `json:"success_rate,omitzero"`
+	FirstSuccess *float64       `json:"first_attempt_success_rate,omitzero"`
+	FinalSuccess *float64       `json:"final_success_rate,omitzero"`
+	DeadRate     *float64       `json:"dead_rate,omitzero"`
+	Delivered    int            `json:"delivered"`
+	Dead         int            `json:"dead"`
+	Latency      *latencyView   `json:"latency,omitzero"`
+	MeanDelivery *duration      `json:"mean_delivery_time,omitzero"`
+	ByOutcome    map[string]int `json:"attempts_by_outcome"`
+	ByNumber     []int          `json:"attempts_by_number"` // those that were a delivery's first, second, ...
+}
+
+// latencyView has parts of milliseconds, or short times would not be told to 5 %.
+type latencyView struct {
+	Samples int     `json:"samples"`
+	P50     float64 `json:"p50_ms"`
+	P95     float64 `json:"p95_ms"`
+	P99     float64 `json:"p99_ms"`
+}
+
+// pipelineView is how all deliveries do.
+type pipelineView struct {
+	At           stamp        `json:"at"`
+	Complete     bool         `json:"complete"`
+	Queued       int          `json:"queued"`
+	Retrying     int          `json:"retrying"`
+	InFlight     int          `json:"in_flight"`
+	Parked       int          `json:"parked"`
+	Dead         int          `json:"dead"`
+	Oldest       *pendingView `json:"oldest_pending,omitzero"`
+	OpenCircuits int          `json:"open_circuits"`
+	LastHour     lastHourView `json:"last_hour"`
+	Queues       queuesView   `json:"queues"`
+}
+
+type pendingView struct {
+	Delivery  hook.DeliveryID `json:"delivery_id"`
+	Tenant    hook.TenantID   `json:"tenant"`
+	State     string          `json:"state"`
+	CreatedAt stamp           `json:"created_at"`
+	Age       duration        `json:"age"`
+}
+
+type lastHourView struct {
+	Since        stamp     `json:"since"`
+	Delivered    int       `json:"delivered"`
+	Failed       int       `json:"failed"` // attempts
+	Dead         int       `json:"dead"`
+	MeanDelivery *duration `json:"mean_delivery_time,omitzero"`
+}
+
+// queuesView are the queues by the names that package config gives them.
+type queuesView struct {
+	Live          depthView `json:"live"`
+	Retry         depthView `json:"retry"`
+	Replay        depthView `json:"replay"`
+	ReplayJobs    depthView `json:"replay_jobs"`
+	Circuits      depthView `json:"circuits"`
+	DeadLetters   depthView `json:"dead_letters"`
+	Undeliverable depthView `json:"undeliverable"`
+}
+
+type depthView struct {
+	Visible  int `json:"visible"`
+	InFlight int `json:"in_flight"`
+	Delayed  int `json:"delayed"`
+}
+
+func viewEndpointHealth(h registry.Health) endpointHealthView {
+	flags := h.Standing.Gate.Review
+	timeout := h.Standing.Endpoint.Timeout
+	if flags.Timeout > 0 {
+		timeout = min(timeout, flags.Timeout)
+	}
+	return endpointHealthView{
+		Endpoint:     h.Standing.Endpoint.ID,
+		At:           stamp(h.At),
+		Status:       h.Standing.Endpoint.Status.String(),
+		Slow:         flags.Slow,
+		Fragile:      flags.Fragile,
+		Warned:       flags.Warned,
+		Timeout:      duration(timeout),
+		CircuitState: viewCircuitState(h.Standing),
+		Deliveries: countsView{
+			Retrying: h.Waiting.Retrying, Parked: h.Waiting.Parked, Dead: h.Dead, Delivered: h.Day.Delivered,
+		},
+		Complete: h.Complete,
+		Windows:  windowsView{Hour: viewWindow(h.Hour), Day: viewWindow(h.Day)},
+	}
+}
+
+func viewWindow(w registry.Window) windowView {
+	v := windowView{
+		Since:        stamp(w.Since),
+		Attempts:     w.Attempts(),
+		Success:      known(w.SuccessRate(), w.Attempts()),
+		FirstSuccess: known(w.FirstRate(), w.Numbers[1]),
+		FinalSuccess: known(w.FinalRate(), w.Settled()),
+		DeadRate:     known(w.DeadRate(), w.Settled()),
+		Delivered:    w.Delivered,
+		Dead:         w.Dead,
+		MeanDelivery: viewMean(w),
+		ByOutcome:    make(map[string]int),
+		ByNumber:     []int{},
+	}
+	if n := w.Latency.Count(); n > 0 {
+		ms := func(p float64) float64 { return float64(w.Latency.Percentile(p).Microseconds()) / 1000 }
+		v.Latency = &latencyView{Samples: n, P50: ms(50), P95: ms(95), P99: ms(99)}
+	}
+	for class, n := range w.Classes {
+		if n > 0 {
+			v.ByOutcome[hook.Class(class).String()] = n
+		}
+	}
+	for i, n := range w.Numbers[1:] {
+		if n > 0 { // those between that no attempt had are 0
+			v.ByNumber = append(v.ByNumber, make([]int, i+1-len(v.ByNumber))...)
+			v.ByNumber[i] = n
+		}
+	}
+	return v
+}
+
+// known returns a share of n things; nil when there are none.
+func known(rate float64, n int) *float64 {
+	if n == 0 {
+		return nil
+	}
+	return &rate
+}
+
+// viewMean returns the mean time to a delivery; nil when there was none.
+func viewMean(w registry.Window) *duration {
+	if w.Delivered == 0 {
+		return nil
+	}
+	return new(duration(w.MeanAge().Truncate(time.Millisecond)))
+}
+
+func viewPipeline(p registry.Pipeline) pipelineView {
+	v := pipelineView{
+		At:           stamp(p.At),
+		Complete:     p.Complete,
+		Queued:       p.Queued(),
+		Retrying:     p.Waiting.Retrying,
+		InFlight:     p.InFlight(),
+		Parked:       p.Waiting.Parked,
+		Dead:         p.Dead(),
+		OpenCircuits: p.OpenCircuits,
+		LastHour: lastHourView{
+			Since:        stamp(p.Hour.Since),
+			Delivered:    p.Hour.Delivered,
+			Failed:       p.Hour.Attempts() - p.Hour.Classes[hook.ClassDelivered],
+			Dead:         p.Hour.Dead,
+			MeanDelivery: viewMean(p.Hour),
+		},
+		Queues: queuesView{
+			Live:          depthView(p.Queues["live"]),
+			Retry:         depthView(p.Queues["retry"]),
+			Replay:        depthView(p.Queues["replay"]),
+			ReplayJobs:    depthView(p.Queues["replay_jobs"]),
+			Circuits:      depthView(p.Queues["circuits"]),
+			DeadLetters:   depthView(p.Queues["dead_letters"]),
+			Undeliverable: depthView(p.Queues["undeliverable"]),
+		},
+	}
+	if d := p.Oldest; !d.CreatedAt.IsZero() {
+		v.Oldest = &pendingView{
+			Delivery: d.ID, Tenant: d.Tenant, State: d.State.String(), CreatedAt: stamp(d.CreatedAt),
+			Age: duration(p.At.Sub(d.CreatedAt)),
+		}
+	}
+	return v
+}

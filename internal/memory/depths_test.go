@@ -1,0 +1,46 @@
+package memory_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"surehook/internal/hook"
+	"surehook/internal/memory"
+	"surehook/internal/registry"
+	"surehook/internal/replay"
+)
+
+func TestQueues_Depths_TellsWhatBecameOfTheMessages(t *testing.T) {
+	t.Parallel()
+
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	clock := func() time.Time { return now }
+	q := memory.Queues{Lanes: memory.NewQueue(clock), Attention: memory.NewAttention(clock), Jobs: memory.NewJobs(clock)}
+	send(t, q.Lanes, tokensOf("ep_1", 5), 0)
+	send(t, q.Lanes, tokensOf("ep_2", 1), time.Second)
+	send(t, q.Lanes, tokensOf("ep_3", 1), time.Minute)
+	now = now.Add(time.Second) // that of ep_2 becomes visible
+	if received := q.Lanes.Receive(hook.LaneLive, 2); len(received) != 2 {
+		t.Fatalf("Receive(live, 2) = %v; want 2 messages", received)
+	}
+	if err := q.Attention.Ask(t.Context(), hook.Look{Endpoint: "ep_1"}, time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	if err := q.Jobs.Continue(t.Context(), replay.Message{}, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := q.Lanes.Bury(t.Context(), hook.DeadLetter{}); err != nil {
+		t.Fatal(err)
+	}
+
+	got, err := q.Depths(t.Context())
+	want := map[string]registry.Depth{
+		"live": {Visible: 4, InFlight: 2, Delayed: 1}, "retry": {}, "replay": {},
+		"replay_jobs": {Visible: 1}, "circuits": {Delayed: 1}, "dead_letters": {Visible: 1}, "undeliverable": {},
+	}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("Depths() = %v, %v; want (-) and got (+):\n%s", got, err, diff)
+	}
+}
