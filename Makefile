@@ -38,6 +38,10 @@ help: ## List the targets
 run: need/go need/node need/python local ## Bring the whole stack up on this machine and show it working (ONESHOT=1: then stop)
 	@go run ./localstack/cmd/run
 
+.PHONY: dev
+dev: need/go ## The same API and deliveries in one process on memory, until Ctrl-C (PORT=8080, LOG=info)
+	@go run ./localstack/cmd/dev
+
 .PHONY: local
 local: $(VENV)/installed $(CDK) $(DOCS)
 
@@ -106,9 +110,17 @@ fuzz: ## Fuzz every parser and rule for FUZZTIME (10s) each
 		done; \
 	done
 
+.PHONY: cost
+cost: need/go need/python $(VENV)/installed ## Count and price every request; writes docs/cost.md
+	@go run ./localstack/cmd/emulators -- go test -tags integration -count=1 -timeout 10m -run '^TestCost$$' ./internal/cost -args -write "$(CURDIR)/docs/cost.md"
+
+.PHONY: reliability
+reliability: need/go ## Compare with a plain retry schedule over 30 days of outages; writes docs/reliability.md
+	@go test -count=1 -timeout 60m -run '^TestReliability$$' -v ./internal/reliability -args -update
+
 .PHONY: bench
-bench: ## Run the benchmarks
-	@go test -run '^$$' -bench . -benchmem ./internal/...
+bench: need/go ## Measure throughput, latency, cold starts and functions; writes docs/performance.md (DURATION=10s)
+	@go run ./localstack/cmd/bench
 
 .PHONY: lint
 lint: $(TOOLS)/golangci-lint ## Check formatting and style

@@ -19,9 +19,9 @@ import (
 const (
 	// activePage is how many endpoints are listed at once.
 	activePage = 1000
-	// reviewHours is how far back the counts are read: the day that is judged, and
+	// reviewSpan is how far back the counts are read: the day that is judged, and
 	// the hour of the clock that it began in.
-	reviewHours = 25 * time.Hour
+	reviewSpan = 25 * time.Hour
 )
 
 // Review judges the endpoints that were active in the hour of the clock under
@@ -132,7 +132,7 @@ func (r *reviewing) judge(ctx context.Context, look hook.Look) error {
 	if err != nil {
 		return fmt.Errorf("read circuit: %w", err)
 	}
-	hours, err := r.Store.Hours(ctx, look.Endpoint, r.now.Add(-reviewHours))
+	hours, err := r.Store.Hours(ctx, look.Endpoint, r.now.Add(-reviewSpan))
 	if err != nil {
 		return fmt.Errorf("read hours: %w", err)
 	}

@@ -206,9 +206,9 @@ func TestReview_JudgesAWholeDay(t *testing.T) {
 	w := newWorld(t)
 	longAgo := func(e *hook.Endpoint) { e.StatusSince, e.CreatedAt = start.AddDate(0, 0, -9), start.AddDate(0, 0, -9) }
 	within, before := w.endpoint(longAgo), w.endpoint(longAgo)
-	const sinceHour = 6*time.Minute + 7*time.Second
-	w.count(within, 23*time.Hour+sinceHour, dying(20)) // in the first hour that began within 24 hours
-	w.count(before, 23*time.Hour+sinceHour+1, dying(20))
+	const intoIt = 6*time.Minute + 7*time.Second
+	w.count(within, 23*time.Hour+intoIt, dying(20)) // in the first hour that began within 24 hours
+	w.count(before, 23*time.Hour+intoIt+1, dying(20))
 	for _, e := range []hook.Endpoint{within, before} {
 		w.count(e, 0, stats.Counts{OK: 1})
 	}

@@ -17,25 +17,17 @@ const (
 // https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutLogEvents.html
 const LogEventBytes = 26
 
-// The lines that Lambda writes itself per invocation, with JSON as format.
-// https://docs.aws.amazon.com/lambda/latest/dg/telemetry-schema-reference.html
-const (
-	startLine  = `{"time":"2026-11-21T15:16:56.123Z","type":"platform.start","record":{"requestId":"6d68ca91-49c9-448d-89b8-7ca3e6dc66aa","version":"$LATEST"}}`
-	reportLine = `{"time":"2026-11-21T15:16:56.456Z","type":"platform.report","record":{"requestId":"6d68ca91-49c9-448d-89b8-7ca3e6dc66aa",` +
-		`"metrics":{"durationMs":231.123,"billedDurationMs":232,"memorySizeMB":512,"maxMemoryUsedMB":64},"status":"success"}}`
-)
-
 // AccessLine is a line of the API's access log: its format is in infra/surehook/api.go.
 const AccessLine = `{"duration_ms":"41","error":"-","ip":"203.0.113.171","key_id":"key_0123456789abcdef","method":"POST",` +
 	`"path":"/v1/tenants/acme/events","request_id":"U7w2jgzPoAMEJ9Q=","route":"POST /v1/tenants/{tenant}/events",` +
 	`"status":"202","time":"21/Nov/2026:15:16:56 +0000"}`
 
-// InvocationUsage is that of one invocation of so long, with the lines that Lambda logs about it.
+// InvocationUsage is that of one invocation of so long. Lambda itself logs
+// nothing about it: the functions' system log level is WARN.
 func InvocationUsage(d time.Duration) Usage {
 	return Usage{
 		Invocation: 1,
 		GBSecond:   d.Truncate(time.Millisecond).Seconds() * MemoryMB / 1024,
-		LogByte:    float64(len(startLine) + len(reportLine) + 2*LogEventBytes),
 	}
 }
 

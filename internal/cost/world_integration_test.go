@@ -100,7 +100,6 @@ func newWorld(t *testing.T, batch int) *world {
 	urls := sqs.URLs{Live: w.queue(plain, live), Retry: w.queue(plain, retrying), DeadLetters: w.queue(plain, letters)}
 	tokens := sqs.New(cfg, urls)
 	attention := sqs.NewCircuits(cfg, w.queue(plain, circuits))
-	after := aftermath.Aftermath{Store: w.store}
 	directory, err := ingest.NewDirectory(w.store)
 	if err != nil {
 		t.Fatal(err)
@@ -108,15 +107,18 @@ func newWorld(t *testing.T, batch int) *world {
 	acceptor := &ingest.Acceptor{
 		Store: w.store, Queue: tokens, Directory: directory, Retention: 90 * 24 * time.Hour, Now: w.clock, NewID: hook.NewEventID,
 	}
-	w.api = httpapi.Events(acceptor, log, metric.Set{})
-	notices := notice.Teller{History: w.store, Poster: acceptor, Topic: w.topic(plain, cfg), Log: log}
+	metrics := metric.Set{Environment: "prod"}
+	w.api = httpapi.Events(acceptor, log, metrics)
+	notices := notice.Teller{History: w.store, Poster: acceptor, Topic: w.topic(plain, cfg), Metrics: metrics, Log: log}
+	after := aftermath.Aftermath{Store: w.store, Notices: notices}
 	w.deliverer = &deliver.Deliverer{
 		Store: w.store, Queue: tokens, Schedules: w.schedules(plain, cfg), DeadLetters: tokens, Vault: memory.Vault{}, Sender: w,
 		Gate:      &gate.Gate{Store: w.store, Attention: attention, Notices: notices, Now: w.clock, Rand: func() float64 { return 0.5 }},
-		Aftermath: after, Log: log, Now: w.clock,
+		Aftermath: after, Notices: notices, Metrics: metrics, Log: log, Now: w.clock,
 	}
 	w.breaker = &breaker.Breaker{
-		Store: w.store, Queue: tokens, DeadLetters: tokens, Attention: attention, Aftermath: after, Log: log, Now: w.clock,
+		Store: w.store, Queue: tokens, DeadLetters: tokens, Attention: attention, Aftermath: after,
+		Notices: notices, Metrics: metrics, Log: log, Now: w.clock,
 	}
 	return w
 }

@@ -206,7 +206,7 @@ func (d *Deliverer) pass(ctx context.Context, s *subject, v gate.Verdict) (gate.
 	case gate.Cancel:
 		return d.conclude(ctx, s, without(s, hook.StateCancelled, v.Reason, d.Now()))
 	case gate.Delay:
-		token := hook.NewToken(s.token.Tenant, s.token.Delivery, s.token.Attempt)
+		token := sameToken(s.token)
 		token.Reserved, token.Delays = v.Reserved, s.token.Delays+1
 		d.Log.LogAttrs(ctx, slog.LevelInfo, "delivery.delayed", append(s.attrs(), slog.Time(names.LogNext, v.Until))...)
 		return gate.Result{}, d.plan(ctx, token, v.Until)
@@ -263,7 +263,15 @@ func (d *Deliverer) keys(ctx context.Context, e *hook.Endpoint, now time.Time) (
 
 // again sends a token that came before its time once more, for the time it was meant for.
 func (d *Deliverer) again(ctx context.Context, s *subject) error {
-	return d.plan(ctx, hook.NewToken(s.token.Tenant, s.token.Delivery, s.token.Attempt), s.delivery.NextAttemptAt)
+	return d.plan(ctx, sameToken(s.token), s.delivery.NextAttemptAt)
+}
+
+// sameToken returns the token as it is sent again for the same attempt. It keeps
+// its nonce: if the queue hands one message to two functions, and one of them
+// makes the attempt and dies before (b) while the other sends the token on, the
+// one that arrives goes on from (b). Nothing else would.
+func sameToken(t hook.Token) hook.Token {
+	return hook.Token{Delivery: t.Delivery, Tenant: t.Tenant, Attempt: t.Attempt, Nonce: t.Nonce}
 }
 
 // conclude settles a delivery without an attempt.

@@ -3,6 +3,7 @@ package registry_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -181,5 +182,12 @@ func TestRegistry_Notices(t *testing.T) {
 	other, _ := b.create(t, nil)
 	if _, err := b.Notices(t.Context(), tenant, string(other.ID), p); hook.CodeOf(err) != hook.CodeInvalid {
 		t.Errorf("Notices of another endpoint with the cursor = %v; want CodeInvalid", err)
+	}
+	// No store takes these for keys.
+	for _, position := range []string{"\xff", strings.Repeat("x", 513)} {
+		p.Cursor = registry.NewCursor("history\x00acme\x00"+string(e.ID), position)
+		if _, err := b.Notices(t.Context(), tenant, "crm", p); hook.CodeOf(err) != hook.CodeInvalid {
+			t.Errorf("Notices after a forged %d bytes = %v; want CodeInvalid", len(position), err)
+		}
 	}
 }

@@ -16,6 +16,7 @@ var update = flag.Bool("update", false, "write docs/reliability.md, of the whole
 // The run whose figures are documented, and the short one of every test run.
 const (
 	wholeDays, shortDays = 30, 3
+	shortShare           = 5 // one in so many endpoints is in the short run
 	seed                 = 20261121
 	every                = 30 * time.Minute // between two events of an endpoint, on average
 )
@@ -30,9 +31,9 @@ func (f figures) final() float64 { return float64(f.delivered) / float64(f.poste
 func TestReliability(t *testing.T) {
 	t.Parallel()
 
-	days := shortDays
+	days, share, fewer, tolerance := shortDays, shortShare, 3, 0.002 // so few endpoints tell the direction, not the figures
 	if *update {
-		days = wholeDays
+		days, share, fewer, tolerance = wholeDays, 1, 5, 0
 	}
 	span := time.Duration(days) * 24 * time.Hour
 	all := classes()
@@ -41,7 +42,7 @@ func TestReliability(t *testing.T) {
 	ours, theirs := make([]figures, len(all)), make([]figures, len(all))
 	for i, c := range all {
 		mean := meanOutage(c)
-		for n := range c.endpoints {
+		for n := range c.endpoints / share {
 			w.add(t, fmt.Sprintf("%s-%d", c.name, n), i, newTimeline(rng, c.first, mean, span+10*24*time.Hour))
 		}
 	}
@@ -59,7 +60,7 @@ func TestReliability(t *testing.T) {
 			f.first++
 		}
 	})
-	for _, s := range w.sites {
+	for _, s := range w.order {
 		f := &ours[s.class]
 		f.posted += s.posted
 		f.delivered += s.delivered
@@ -73,11 +74,11 @@ func TestReliability(t *testing.T) {
 		t.Logf("%-12s first %.3f; reference: final %.4f, %d wasted of %d; Surehook: final %.4f, %d wasted of %d (%.1f times fewer); outages of %s",
 			c.name, float64(theirs[i].first)/float64(theirs[i].posted), theirs[i].final(), theirs[i].wasted, theirs[i].requests,
 			ours[i].final(), ours[i].wasted, ours[i].requests, float64(theirs[i].wasted)/float64(ours[i].wasted), meanOutage(c).Round(time.Minute))
-		if ours[i].final() <= theirs[i].final() {
+		if ours[i].final()+tolerance <= theirs[i].final() {
 			t.Errorf("%s: final success %.4f; want more than the reference's %.4f", c.name, ours[i].final(), theirs[i].final())
 		}
-		if 5*ours[i].wasted > theirs[i].wasted {
-			t.Errorf("%s: %d requests to endpoints that were down; want a fifth of the reference's %d at most", c.name, ours[i].wasted, theirs[i].wasted)
+		if fewer*ours[i].wasted > theirs[i].wasted {
+			t.Errorf("%s: %d requests to endpoints that were down; want %d times fewer than the reference's %d", c.name, ours[i].wasted, fewer, theirs[i].wasted)
 		}
 	}
 	if *update {
@@ -122,7 +123,7 @@ func report(all []class, ours, theirs []figures, days int) []byte {
 	fmt.Fprintf(&b, `# Reliability
 
 What becomes of deliveries to endpoints of three qualities, under Surehook's defaults and under a plain retry schedule, on the same outages
-and the same events. Written by `+"`make reliability`"+` (%d simulated days, seed %d); every run of the tests does the same for %d days.
+and the same events. Written by `+"`make reliability`"+` (%d simulated days, seed %d); every run of the tests does the same for %d days and a fifth of the endpoints.
 
 The real use cases (ingest, deliver, gate, breaker) run over the memory ports with a virtual clock. %d endpoints are each posted an event every
 %d minutes on average, a Poisson process: fewer than most backends post, which favours the plain schedule, because a probe costs the same however many
@@ -131,6 +132,8 @@ that first attempts succeed as often, and the reference policy ends as well, as 
 
 The reference policy makes 8 attempts: after 0, 30 s, 2 m, 10 m, 30 m, 1 h, 4 h and 8 h. It has no breaker and no parking. Surehook's default is the
 preset `+"`standard`"+`: 7 attempts over 35 h, max_age 72 h, and a circuit that opens after 5 failures and probes after 5 minutes, doubling to an hour.
+Endpoints of whose deliveries more than half die within a day are disabled, and nobody here ever enables one again, though its owner hears of it:
+what comes for it after that is counted as dead, although enabling it within three days would deliver it.
 
 `, days, seed, shortDays, endpointsOf(all), int(every.Minutes()))
 	fmt.Fprintln(&b, "| class | endpoints | mean outage | first attempts | final, reference | final, Surehook | requests while down, reference | requests while down, Surehook | fewer |")

@@ -34,6 +34,7 @@ type site struct {
 type world struct {
 	now       time.Time
 	sites     map[hook.EndpointID]*site
+	order     []*site // in which they were made
 	store     *memory.Store
 	queue     *memory.Queue
 	attention *memory.Attention
@@ -64,7 +65,8 @@ func newWorld(t *testing.T) *world {
 		Gate: &gate.Gate{Store: w.store, Attention: w.attention, Notices: silent{}, Now: clock, Rand: func() float64 { return 0.5 }},
 	}
 	w.breaker = &breaker.Breaker{
-		Store: w.store, Queue: w.queue, DeadLetters: w.queue, Attention: w.attention, Aftermath: after, Log: quiet, Now: clock,
+		Store: w.store, Queue: w.queue, DeadLetters: w.queue, Attention: w.attention, Aftermath: after,
+		Notices: silent{}, Log: quiet, Now: clock,
 	}
 	return w
 }
@@ -124,6 +126,7 @@ func (w *world) add(t *testing.T, tenant string, class int, outages timeline) *s
 	}
 	s := &site{class: class, endpoint: e, outages: outages}
 	w.sites[id] = s
+	w.order = append(w.order, s)
 	return s
 }
 
@@ -132,16 +135,16 @@ func (w *world) add(t *testing.T, tenant string, class int, outages timeline) *s
 func (w *world) run(t *testing.T, rng *rand.Rand, every, span time.Duration, posted func(s *site, at time.Duration)) {
 	t.Helper()
 
-	for _, s := range w.sites {
+	for _, s := range w.order {
 		heap.Push(&w.posts, post{start.Add(exponential(rng, every)), s})
 	}
-	tick, expire := start.Add(time.Minute), start.Add(time.Hour)
+	tick, review, expire := start.Add(time.Minute), start.Add(15*time.Minute), start.Add(time.Hour)
 	for {
 		next, ok := w.next()
-		if !ok {
+		if !ok && w.ended() {
 			return
 		}
-		if tick.Before(next) {
+		if !ok || tick.Before(next) {
 			next = tick
 		}
 		w.now = next
@@ -169,6 +172,12 @@ func (w *world) run(t *testing.T, rng *rand.Rand, every, span time.Duration, pos
 				t.Fatal(err)
 			}
 			tick = w.now.Add(time.Minute)
+		}
+		if !w.now.Before(review) {
+			if err := w.breaker.Review(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			review = w.now.Add(15 * time.Minute)
 		}
 		if !w.now.Before(expire) {
 			w.store.Expire(w.now)
@@ -199,6 +208,16 @@ func (w *world) deliver(t *testing.T) {
 			}
 		}
 	}
+}
+
+// ended reports whether all deliveries have ended: what is parked waits for nothing but time.
+func (w *world) ended() bool {
+	for _, s := range w.order {
+		if s.delivered+s.dead < s.posted {
+			return false
+		}
+	}
+	return true
 }
 
 // next returns the time of whatever comes next; ok is false when nothing is left to do.

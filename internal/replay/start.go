@@ -133,7 +133,11 @@ func (r *Replayer) save(ctx context.Context, j *Job) error {
 	j.ExpiresAt = j.UpdatedAt.Add(KeepJobs)
 	err := r.Jobs.SaveJob(ctx, *j)
 	if hook.CodeOf(err) == hook.CodeConflict {
-		if stored, readErr := r.Jobs.Job(ctx, j.Tenant, j.ID); readErr == nil && stored.is(*j) {
+		stored, readErr := r.Jobs.Job(ctx, j.Tenant, j.ID)
+		switch {
+		case readErr != nil:
+			err = readErr // who wrote it is not known: to take it for somebody else would leave the job to nobody
+		case stored.is(*j):
 			err = nil
 		}
 	}

@@ -1,0 +1,211 @@
+//go:build e2e && chaos
+
+package localstack_test
+
+import (
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"surehook/localstack/receiver"
+	"surehook/localstack/stack"
+)
+
+// chaosBatch is the most that a batch takes here, from its first request to
+// the end of its invocation.
+const chaosBatch = 15 * time.Second
+
+// ledger adds up what the API and the receiver say.
+type ledger struct {
+	deliveries, attempts, requests int
+	byKill, byPost                 int // requests made twice: since deliver was killed, since the event was posted twice
+	states                         map[string]map[string]int
+	dead                           []string // ids of deliveries
+}
+
+// account holds what the API says of every delivery against what the receiver saw.
+func (c *chaos) account() {
+	c.Helper()
+	c.eachEventOnce()
+	seen := c.requestsByDelivery()
+	sum := ledger{states: map[string]map[string]int{}}
+	for _, p := range c.posts {
+		got := c.deliveries(p.Accepted)
+		c.eachEndpointOnce(p, got)
+		for _, d := range got {
+			c.settledAsSeen(&sum, p, d, seen[d.ID])
+			delete(seen, d.ID)
+		}
+	}
+	for id, requests := range seen {
+		c.Errorf("%d requests of %s, which no accepted event has", len(requests), id)
+	}
+	interrupted := c.interrupted()
+	c.Logf("%d deliveries, %d attempts recorded, %d requests seen", sum.deliveries, sum.attempts, sum.requests)
+	c.Logf("invocations that a kill ended: %v", interrupted)
+	c.Logf("requests made twice: %d after a kill of deliver, %d after an event was posted twice", sum.byKill, sum.byPost)
+	for _, e := range c.endpoints {
+		c.Logf("%-12s %v", e.name, sum.states[e.name])
+	}
+	const batch = 10 // messages of an invocation
+	if most := interrupted["deliver"] * batch; sum.byKill > most {
+		c.Errorf("%d requests were made twice by kills; want at most the %d that the killed invocations worked on", sum.byKill, most)
+	}
+	c.deadLettersAre(sum.dead)
+}
+
+// eachEventOnce checks that no two events share an id, and tells how often a
+// post had to be repeated.
+func (c *chaos) eachEventOnce() {
+	c.Helper()
+	ids, again, duplicates := map[string]bool{}, 0, 0
+	for n, p := range c.posts {
+		if ids[p.ID] {
+			c.Errorf("event %d has the id %s of another", n, p.ID)
+		}
+		ids[p.ID] = true
+		again += p.posts - 1
+		if p.Duplicate {
+			duplicates++
+		}
+		if p.Duplicate && p.posts == 1 {
+			c.Errorf("event %d was posted once and answered as a duplicate", n)
+		}
+	}
+	c.Logf("%d posts were repeated; %d events had been stored by the post before", again, duplicates)
+}
+
+// requestsByDelivery returns what the receiver saw, by the delivery's id.
+func (c *chaos) requestsByDelivery() map[string][]receiver.Request {
+	seen := map[string][]receiver.Request{}
+	for _, e := range c.endpoints {
+		for _, r := range world.receiver.Requests(c.path(e.name)) {
+			id := r.Header.Get(deliveryHeader)
+			seen[id] = append(seen[id], r)
+		}
+	}
+	return seen
+}
+
+// eachEndpointOnce checks that the event has one delivery for each endpoint that
+// gets its kind, all of the first generation.
+func (c *chaos) eachEndpointOnce(p chaosPost, got []stack.Delivery) {
+	c.Helper()
+	var want, are []string
+	for i, e := range c.endpoints {
+		if c.gets(i, p.kind) {
+			want = append(want, e.name)
+		}
+	}
+	for _, d := range got {
+		are = append(are, c.endpointOf(d).name)
+	}
+	slices.Sort(want)
+	slices.Sort(are)
+	if !slices.Equal(are, want) {
+		c.Errorf("event %s of kind %d has deliveries for %v; want %v", p.ID, p.kind, are, want)
+	}
+}
+
+// settledAsSeen checks one delivery: it ended as its endpoint's behaviour asks,
+// the receiver was asked for every attempt that is recorded and for no other,
+// it said 2xx of the delivered and of nothing else, and a request that came
+// twice has its reason.
+func (c *chaos) settledAsSeen(sum *ledger, p chaosPost, d stack.Delivery, requests []receiver.Request) {
+	c.Helper()
+	e := c.endpointOf(d)
+	sum.deliveries++
+	sum.attempts += d.Attempts
+	sum.requests += len(requests)
+	if sum.states[e.name] == nil {
+		sum.states[e.name] = map[string]int{}
+	}
+	sum.states[e.name][d.State]++
+	if d.State == "dead" {
+		sum.dead = append(sum.dead, d.ID)
+	}
+	if parked := e.parks && d.State == "parked"; !parked && (d.State != e.state || d.Reason != e.reason || e.attempts != 0 && d.Attempts != e.attempts) {
+		c.Errorf("%s: %+v; want it %s (%s) after %d attempts", e.name, d, e.state, e.reason, e.attempts)
+	}
+	last, accepted := map[int]receiver.Request{}, 0
+	for _, r := range requests {
+		n, err := strconv.Atoi(r.Header.Get(attemptHeader))
+		if err != nil || n < 1 || n > d.Attempts || r.Path != c.path(e.name) || r.Header.Get("Webhook-Id") != p.ID || !r.Genuine() {
+			c.Errorf("%s: a request to %s as attempt %q of event %q, signature %v; %+v has no such attempt",
+				e.name, r.Path, r.Header.Get(attemptHeader), r.Header.Get("Webhook-Id"), r.Verified, d)
+		}
+		if before, twice := last[n]; twice {
+			c.explain(sum, p, d, before, r)
+		}
+		last[n] = r
+		if r.Answered/100 == 2 {
+			accepted++
+		}
+	}
+	if len(last) != d.Attempts {
+		c.Errorf("%s: %+v; the receiver saw %d of its attempts", e.name, d, len(last))
+	}
+	if (d.State == "delivered") != (accepted > 0) {
+		c.Errorf("%s: %+v; the receiver answered 2xx %d times", e.name, d, accepted)
+	}
+}
+
+// explain finds the reason why an attempt was made a second time: deliver was
+// killed at work on the first, or the event had been posted twice.
+func (c *chaos) explain(sum *ledger, p chaosPost, d stack.Delivery, first, second receiver.Request) {
+	c.Helper()
+	killed := slices.ContainsFunc(c.kills, func(k kill) bool {
+		return k.function == "deliver" && !k.at.Before(first.At) && k.at.Before(second.At) && k.at.Sub(first.At) < chaosBatch
+	})
+	switch {
+	case killed && second.At.Sub(first.At) > chaosVisible-chaosBatch:
+		sum.byKill++
+	case p.posts > 1:
+		sum.byPost++
+	default:
+		c.Errorf("attempt %s of %s was made at %v and again %v later; nothing explains it",
+			second.Header.Get(attemptHeader), d.ID, first.At.Format(time.StampMilli), second.At.Sub(first.At))
+	}
+}
+
+// interrupted counts the invocations that a kill ended, by function, as the
+// emulator tells of them. The other kills met processes that waited for work.
+func (c *chaos) interrupted() map[string]int {
+	c.Helper()
+	raw, err := os.ReadFile(world.emulatorLog)
+	if err != nil {
+		c.Fatal(err)
+	}
+	counts := map[string]int{}
+	for line := range strings.Lines(string(raw)) {
+		if before, _, found := strings.Cut(line, ": Runtime exited before returning a response"); found {
+			counts[before[strings.LastIndex(before, stack.Name+"-")+len(stack.Name)+1:]]++
+		}
+	}
+	return counts
+}
+
+// deadLettersAre checks that every dead delivery has its letter, and after a
+// reconciliation exactly one.
+func (c *chaos) deadLettersAre(dead []string) {
+	c.Helper()
+	missing := map[string]bool{}
+	for _, id := range dead {
+		missing[id] = true
+	}
+	c.until("every dead delivery has a letter", func() bool {
+		if _, err := world.letters.peek(c.ctx); err != nil {
+			c.Fatal(err)
+		}
+		for _, l := range world.letters.seen {
+			delete(missing, l.Delivery)
+		}
+		return len(missing) == 0
+	})
+	c.reconciled()
+	if inTable := c.deadInTable(); inTable != len(dead) {
+		c.Errorf("%d deliveries are dead in the table; want the %d that the API tells of", inTable, len(dead))
+	}
+}

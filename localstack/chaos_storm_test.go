@@ -1,0 +1,122 @@
+//go:build e2e && chaos
+
+package localstack_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"surehook/localstack/stack"
+)
+
+// kill is a process that was killed.
+type kill struct {
+	at       time.Time
+	function string // without the stack's name
+}
+
+// kill kills a process now and then until ctx ends. All that run a function have
+// the same chance, whether they are at work or wait for some.
+func (c *chaos) kill(ctx context.Context) error {
+	dice := c.dice(1)
+	for pause(ctx, between(dice, 100*time.Millisecond, 700*time.Millisecond)) {
+		running, err := world.emulator.Functions()
+		if err != nil {
+			return err
+		}
+		if len(running) == 0 {
+			continue
+		}
+		victim := running[dice.IntN(len(running))]
+		at := time.Now()
+		killed, err := world.emulator.Kill(victim)
+		if err != nil {
+			return err
+		}
+		if killed {
+			c.kills = append(c.kills, kill{at, strings.TrimPrefix(victim.Name, stack.Name+"-")})
+		}
+	}
+	return nil
+}
+
+func between(dice *rand.Rand, low, high time.Duration) time.Duration {
+	return low + time.Duration(dice.Int64N(int64(high-low)))
+}
+
+// switchOffAndOn disables an endpoint and enables it again until ctx ends, and
+// leaves it enabled.
+func (c *chaos) switchOffAndOn(ctx context.Context) error {
+	dice := c.dice(2)
+	i := slices.IndexFunc(c.endpoints, func(e *chaosEndpoint) bool { return e.name == "switched" })
+	path := "/endpoints/" + c.endpoints[i].ID
+	for pause(ctx, between(dice, 2*time.Second, 4*time.Second)) {
+		if _, _, err := c.insist(path+"/disable", nil, http.StatusOK); err != nil {
+			return err
+		}
+		pause(ctx, between(dice, 2*time.Second, 4*time.Second))
+		if _, _, err := c.insist(path+"/enable", nil, http.StatusOK); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// postAll posts the events, four at a time, each until it is accepted.
+func (c *chaos) postAll(ctx context.Context) error {
+	const posters = 4
+	var group errgroup.Group
+	for p := range posters {
+		group.Go(func() error {
+			dice := c.dice(uint64(10 + p))
+			for n := p; n < len(c.posts); n += posters {
+				if err := c.postUntilAccepted(n, dice.IntN(len(c.endpoints))); err != nil {
+					return err
+				}
+				pause(ctx, between(dice, 0, 600*time.Millisecond))
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// postUntilAccepted posts event n with the same idempotency key, as a careful
+// client does.
+func (c *chaos) postUntilAccepted(n, kind int) error {
+	body := fmt.Appendf(nil, `{"type": %q, "payload": {"n": %d}, "idempotency_key": "event-%d"}`, kindName(kind), n, n)
+	answer, tries, err := c.insist("/events", body, http.StatusAccepted)
+	if err != nil {
+		return fmt.Errorf("post event %d: %w", n, err)
+	}
+	c.posts[n].kind, c.posts[n].posts = kind, tries
+	if err := json.Unmarshal(answer, &c.posts[n].Accepted); err != nil {
+		return fmt.Errorf("read the answer to event %d: %w", n, err)
+	}
+	return nil
+}
+
+// insist posts until the answer has the status. Only an answer that a kill
+// explains may be another: none at all, or one of 500 and above.
+func (c *chaos) insist(path string, body []byte, want int) (answer []byte, tries int, err error) {
+	for tries = 1; ; tries++ {
+		resp, err := world.api.Do(c.ctx, http.MethodPost, "/v1/tenants/"+c.tenant+path, body)
+		switch {
+		case err == nil && resp.Status == want:
+			return resp.Body, tries, nil
+		case err == nil && resp.Status < http.StatusInternalServerError:
+			return nil, tries, fmt.Errorf("post %s: status %d instead of %d: %s", path, resp.Status, want, resp.Body)
+		}
+		if !pause(c.ctx, 200*time.Millisecond) {
+			return nil, tries, fmt.Errorf("post %s: %w; the last answer was %d %s, %w", path, context.Cause(c.ctx), resp.Status, resp.Body, err)
+		}
+	}
+}

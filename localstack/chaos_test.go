@@ -1,0 +1,201 @@
+//go:build e2e && chaos
+
+package localstack_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"golang.org/x/sync/errgroup"
+
+	"surehook/localstack/stack"
+)
+
+const (
+	// chaosEvents are posted while processes are killed.
+	chaosEvents = 500
+	// chaosLimit bounds the whole test.
+	chaosLimit = 10 * time.Minute
+	// chaosVisible is how long a killed invocation hides its messages. The stack's
+	// own six minutes are for functions that take as long as they may; this is well
+	// above what a batch takes here, so that only a kill makes a message come twice.
+	chaosVisible = 30 * time.Second
+	// chaosAfter is for how long kills go on after the last event is accepted:
+	// retries and releases are to meet them too.
+	chaosAfter = 20 * time.Second
+)
+
+var errChaosTooLong = errors.New("the chaos test took longer than it may")
+
+// TestChaos kills function processes at random, as kill -9 does, while events
+// are posted to endpoints of every behaviour. Then the kills stop, and what the
+// API says of each delivery must be what the receiver saw.
+//
+// CHAOS_SEED repeats the choices of a run: who is killed and when, and what is
+// posted. What they meet depends on the machine, so a seed repeats the weather,
+// not the accident.
+func TestChaos(t *testing.T) { //nolint:paralleltest // it wants the stack for itself
+	c := newChaos(t)
+	c.hideBriefly()
+	c.open()
+	c.storm()
+	c.calm()
+	c.account()
+}
+
+// chaos is the state of the test.
+type chaos struct {
+	*bench
+
+	seed      uint64
+	endpoints []*chaosEndpoint
+	posts     []chaosPost // by the event's number
+	kills     []kill
+}
+
+// chaosPost is what became of the posts of one event.
+type chaosPost struct {
+	stack.Accepted
+
+	kind  int // of the event's type
+	posts int // until it was accepted
+}
+
+func newChaos(t *testing.T) *chaos {
+	t.Helper()
+	c := &chaos{bench: setup(t), seed: uint64(time.Now().UnixNano()), posts: make([]chaosPost, chaosEvents)}
+	if text := os.Getenv("CHAOS_SEED"); text != "" {
+		seed, err := strconv.ParseUint(text, 10, 64)
+		if err != nil {
+			t.Fatalf("read CHAOS_SEED: %v", err)
+		}
+		c.seed = seed
+	}
+	t.Logf("repeat with: make chaos CHAOS_SEED=%d", c.seed)
+	ctx, cancel := context.WithTimeoutCause(t.Context(), chaosLimit, errChaosTooLong)
+	t.Cleanup(cancel)
+	c.ctx = ctx
+	return c
+}
+
+// dice returns a source of randomness of its own for each purpose, for they are
+// used at the same time.
+func (c *chaos) dice(purpose uint64) *rand.Rand { return rand.New(rand.NewPCG(c.seed, purpose)) }
+
+// hideBriefly makes the queues show messages again soon after an invocation died.
+func (c *chaos) hideBriefly() {
+	c.Helper()
+	client := sqs.NewFromConfig(world.stack.AWS)
+	list, err := client.ListQueues(c.ctx, &sqs.ListQueuesInput{})
+	if err != nil {
+		c.Fatal(err)
+	}
+	for _, url := range list.QueueUrls {
+		if url == world.stack.DeadLettersURL || url == world.stack.UndeliverableURL {
+			continue
+		}
+		if _, err := client.SetQueueAttributes(c.ctx, &sqs.SetQueueAttributesInput{
+			QueueUrl:   &url,
+			Attributes: map[string]string{"VisibilityTimeout": strconv.Itoa(int(chaosVisible / time.Second))},
+		}); err != nil {
+			c.Fatal(err)
+		}
+	}
+}
+
+// storm posts the events, switches an endpoint off and on, and kills.
+func (c *chaos) storm() {
+	c.Helper()
+	began := time.Now()
+	storm, end := context.WithCancel(c.ctx)
+	defer end()
+	var work errgroup.Group
+	work.Go(func() error { return c.kill(storm) })
+	work.Go(func() error { return c.switchOffAndOn(storm) })
+	err := c.postAll(storm)
+	c.Logf("%d events were accepted within %v", chaosEvents, time.Since(began).Round(time.Second))
+	pause(storm, chaosAfter)
+	end()
+	if err := errors.Join(err, work.Wait()); err != nil {
+		c.Fatal(err)
+	}
+	c.Logf("%d kills within %v: %v", len(c.kills), time.Since(began).Round(time.Second), countBy(c.kills, func(k kill) string { return k.function }))
+}
+
+// calm waits until all deliveries are settled and the lanes are empty: what is
+// still to come, a second token perhaps, has come then.
+func (c *chaos) calm() {
+	c.Helper()
+	began := time.Now()
+	unsettled := map[int]bool{}
+	for n := range c.posts {
+		unsettled[n] = true
+	}
+	c.until("all deliveries are settled", func() bool {
+		for n := range unsettled {
+			if !c.settled(n) {
+				return false
+			}
+			delete(unsettled, n)
+		}
+		return true
+	})
+	c.Logf("all deliveries were settled %v after the last kill", time.Since(began).Round(time.Second))
+	for name, url := range map[string]string{"live": world.stack.LiveQueueURL, "retry": world.stack.RetryQueueURL} {
+		lane := letterbox{client: world.letters.client, url: url}
+		c.until("the "+name+" lane is empty", func() bool {
+			depth, err := lane.depth(c.ctx)
+			if err != nil {
+				c.Fatal(err)
+			}
+			return depth == 0
+		})
+	}
+	c.Logf("the lanes were empty %v after the last kill", time.Since(began).Round(time.Second))
+}
+
+// settled reports whether all deliveries of the event are where they may stay.
+func (c *chaos) settled(n int) bool {
+	c.Helper()
+	for _, d := range c.deliveries(c.posts[n].Accepted) {
+		e := c.endpointOf(d)
+		parked := e.parks && d.State == "parked" && d.Reason == "circuit_open"
+		if d.State != e.state && !parked {
+			return false
+		}
+	}
+	return true
+}
+
+// pause waits, and reports false if ctx ends first.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// countBy counts the values by what name says of each.
+func countBy[T any](values []T, name func(T) string) map[string]int {
+	counts := map[string]int{}
+	for _, v := range values {
+		counts[name(v)]++
+	}
+	return counts
+}
+
+// headers of a request that the accounting goes by.
+const (
+	deliveryHeader = "X-Webhook-Delivery"
+	attemptHeader  = "X-Webhook-Attempt"
+)

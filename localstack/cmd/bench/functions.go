@@ -1,0 +1,193 @@
+package main
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"surehook/internal/names"
+)
+
+// starts is how often each function is started; the median counts.
+const starts = 20
+
+// startLimit bounds one start.
+const startLimit = 30 * time.Second
+
+var errNotReady = errors.New("the function did not ask for work")
+
+// functions measures the binaries of the functions: how large they are, and how
+// long each takes from exec to its first request for work.
+func functions(ctx context.Context, _ options) (string, error) {
+	mains, err := filepath.Glob(filepath.Join("functions", "*", "main.go"))
+	if err != nil || len(mains) == 0 {
+		return "", errors.New("there are no functions here: run this from the repository's folder")
+	}
+	folder, err := os.MkdirTemp("", "surehook-bench-")
+	if err != nil {
+		return "", fmt.Errorf("make a folder: %w", err)
+	}
+	defer os.RemoveAll(folder) //nolint:errcheck // the system clears it some day
+	api, err := startRuntime(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer api.server.Close() //nolint:errcheck // nobody waits for it
+
+	var rows [][]string
+	for _, path := range mains {
+		name := filepath.Base(filepath.Dir(path))
+		row, err := function(ctx, api, name, filepath.Join(folder, name))
+		if err != nil {
+			return "", fmt.Errorf("measure function %s: %w", name, err)
+		}
+		rows = append(rows, row)
+	}
+	return fmt.Sprintf("## Functions\n\nBuilt as `make build` does, for %s/%s. Cold start is from exec to the first request to the runtime API, the median\n"+
+		"of %d starts on this machine; Lambda adds what it takes to fetch the code and to start a sandbox. The memory is what is\n"+
+		"resident then.\n\n", runtime.GOOS, runtime.GOARCH, starts) +
+		table([]string{"Function", "cold start", "memory", "zip", "binary"}, rows), nil
+}
+
+// function measures one function, which is built to the file.
+func function(ctx context.Context, api *runtimeAPI, name, file string) ([]string, error) {
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-tags", "lambda.norpc", "-ldflags", "-s -w", "-o", file, "./functions/"+name)
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("build: %w\n%s", err, out)
+	}
+	binary, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("read the binary: %w", err)
+	}
+	zipped, err := zipSize(binary)
+	if err != nil {
+		return nil, err
+	}
+	var times []time.Duration
+	var memories []int64
+	for range starts {
+		took, memory, err := api.start(ctx, file)
+		if err != nil {
+			return nil, err
+		}
+		times, memories = append(times, took), append(memories, memory)
+	}
+	slices.Sort(times)
+	slices.Sort(memories)
+	return []string{
+		name, fmt.Sprintf("%.0f ms", float64(times[starts/2].Microseconds())/1000), megabytes(memories[starts/2]),
+		fmt.Sprintf("%.1f MB", float64(zipped)/1e6), fmt.Sprintf("%.1f MB", float64(len(binary))/1e6),
+	}, nil
+}
+
+// zipSize returns the size of the archive that is uploaded.
+func zipSize(binary []byte) (int, error) {
+	var b bytes.Buffer
+	archive := zip.NewWriter(&b)
+	f, err := archive.Create("bootstrap")
+	if err == nil {
+		_, err = f.Write(binary)
+	}
+	if err = errors.Join(err, archive.Close()); err != nil {
+		return 0, fmt.Errorf("zip the binary: %w", err)
+	}
+	return b.Len(), nil
+}
+
+// runtimeAPI is where functions ask for work. There is none.
+type runtimeAPI struct {
+	address string
+	server  *http.Server
+	asked   chan time.Time
+}
+
+func startRuntime(ctx context.Context) (*runtimeAPI, error) {
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("start a runtime API: %w", err)
+	}
+	api := &runtimeAPI{address: l.Addr().String(), asked: make(chan time.Time, 1)}
+	api.server = &http.Server{Handler: api, ReadHeaderTimeout: time.Minute}
+	go func() { _ = api.server.Serve(l) }() // it ends with the program
+	return api, nil
+}
+
+// ServeHTTP lets who asks wait.
+func (a *runtimeAPI) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
+	if strings.HasSuffix(r.URL.Path, "/runtime/invocation/next") {
+		a.asked <- time.Now()
+	}
+	<-r.Context().Done()
+}
+
+// start starts the function, and ends it when it asked for work.
+func (a *runtimeAPI) start(ctx context.Context, file string) (took time.Duration, memory int64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, startLimit)
+	defer cancel()
+	var output bytes.Buffer
+	command := exec.CommandContext(ctx, file)
+	command.Env = functionEnvironment(a.address)
+	command.Stdout, command.Stderr = &output, &output
+	began := time.Now()
+	if err := command.Start(); err != nil {
+		return 0, 0, fmt.Errorf("start: %w", err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		_ = command.Wait() // it is killed
+		close(ended)
+	}()
+	select {
+	case at := <-a.asked:
+		took = at.Sub(began)
+		memory, err = resident(command.Process.Pid)
+	case <-ended:
+		err = fmt.Errorf("%w, it ended:\n%s", errNotReady, &output)
+	case <-ctx.Done():
+		err = errNotReady
+	}
+	cancel()
+	<-ended
+	return took, memory, err
+}
+
+// functionEnvironment has everything that any function asks for. None of it leads anywhere.
+func functionEnvironment(runtimeAPI string) []string {
+	const account = "us-east-1:123456789012:"
+	env := []string{
+		"AWS_LAMBDA_FUNCTION_NAME=bench", "AWS_LAMBDA_FUNCTION_MEMORY_SIZE=512", "AWS_REGION=us-east-1",
+		"AWS_ACCESS_KEY_ID=none", "AWS_SECRET_ACCESS_KEY=none",
+		names.EnvRuntimeAPI + "=" + runtimeAPI,
+		names.EnvEnvironment + "=bench",
+		names.EnvTable + "=surehook",
+		names.EnvKey + "=arn:aws:kms:" + account + "key/1234abcd-12ab-34cd-56ef-1234567890ab",
+		names.EnvAdminKeySecret + "=arn:aws:secretsmanager:" + account + "secret:admin-a1b2c3",
+		names.EnvTopic + "=arn:aws:sns:" + account + "surehook",
+		names.EnvScheduleGroup + "=surehook",
+		names.EnvScheduleRole + "=arn:aws:iam::123456789012:role/surehook",
+		names.EnvRetention + "=2160h",
+		names.EnvEgress + "=" + names.EgressPublic,
+		names.EnvRetryQueueARN + "=arn:aws:sqs:" + account + "retry",
+		names.EnvUndeliverableARN + "=arn:aws:sqs:" + account + "undeliverable",
+	}
+	for _, queue := range []string{
+		names.EnvLiveQueue, names.EnvRetryQueue, names.EnvReplayQueue, names.EnvReplayJobsQueue, names.EnvCircuitsQueue,
+		names.EnvDeadLettersQueue, names.EnvUndeliverable,
+	} {
+		env = append(env, queue+"=https://sqs.us-east-1.amazonaws.com/123456789012/queue")
+	}
+	return env
+}

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"surehook/localstack/stack"
+)
+
+// The load: of how many endpoints, each of a tenant of its own, over how many
+// connections, and how many events are under way at most when it is saturated.
+const (
+	endpoints   = 100
+	connections = 32
+	atOnce      = 512
+)
+
+// What it should reach on two cores.
+const (
+	goalRate = 5000                  // deliveries per second
+	goalCPU  = 0.3                   // seconds per 1000 deliveries
+	goalP99  = 15 * time.Millisecond // from post to arrival, at half the rate
+)
+
+// lastDelivery bounds the wait for what is under way at the end.
+const lastDelivery = time.Minute
+
+// measured is what came of one load.
+type measured struct {
+	events    int
+	took      time.Duration
+	cpu       time.Duration // of Surehook's process
+	resident  int64         // bytes, at the end
+	latencies []time.Duration
+	again     int
+}
+
+func (m measured) rate() float64 { return float64(m.events) / m.took.Seconds() }
+
+// cpuPerThousand returns seconds of processor per 1000 deliveries.
+func (m measured) cpuPerThousand() float64 { return m.cpu.Seconds() / float64(m.events) * 1000 }
+
+// load puts load on a process like that of `make dev`.
+func load(ctx context.Context, o options) (string, error) {
+	fast, err := loaded(ctx, o.duration, 200_000, atOnce, func(p *publisher) error {
+		return p.flood(ctx, connections, o.duration)
+	})
+	if err != nil {
+		return "", err
+	}
+	half := int(fast.rate() / 2)
+	calm, err := loaded(ctx, o.duration, 200_000, 100_000, func(p *publisher) error {
+		return p.pace(ctx, 4*connections, half, o.duration)
+	})
+	if err != nil {
+		return "", err
+	}
+	return describeLoad(fast, calm), nil
+}
+
+func describeLoad(fast, calm measured) string {
+	text := fmt.Sprintf("## Load\n\n"+
+		"What `make dev` runs (all use cases in one process, over memory), with publisher and receiver on the same machine:\n"+
+		"%d endpoints, payloads of %d bytes, one event per post, %d connections, %d events under way at most.\n"+
+		"Saturated is as fast as it goes; then at half that rate, evenly.\n\n", endpoints, payloadSize, connections, atOnce)
+	return text + table([]string{"", "saturated", "half rate", "goal on 2 cores"}, [][]string{
+		{"accepted and delivered", fmt.Sprintf("%.0f/s", fast.rate()), fmt.Sprintf("%.0f/s", calm.rate()), fmt.Sprintf(">= %d/s", goalRate)},
+		{"CPU per 1,000 deliveries", fmt.Sprintf("%.2f s", fast.cpuPerThousand()), fmt.Sprintf("%.2f s", calm.cpuPerThousand()), fmt.Sprintf("<= %.1f s", goalCPU)},
+		{"from post to arrival, p50", fast.latency(50), calm.latency(50), ""},
+		{"p95", fast.latency(95), calm.latency(95), ""},
+		{"p99", fast.latency(99), calm.latency(99), fmt.Sprintf("< %s", goalP99)},
+		{"resident memory, with all events in it", megabytes(fast.resident), megabytes(calm.resident), ""},
+		{"events", fmt.Sprint(fast.events), fmt.Sprint(calm.events), ""},
+		{"of them delivered twice", fmt.Sprint(fast.again), fmt.Sprint(calm.again), "0"},
+	})
+}
+
+// latency returns the percentile, by nearest rank.
+func (m measured) latency(percent int) string {
+	if len(m.latencies) == 0 {
+		return "none"
+	}
+	rank := max(1, (len(m.latencies)*percent+99)/100)
+	return fmt.Sprintf("%.1f ms", float64(m.latencies[rank-1].Microseconds())/1000)
+}
+
+func megabytes(n int64) string { return fmt.Sprintf("%.0f MB", float64(n)/1e6) }
+
+// loaded starts everything, publishes and measures, after a second's flood to
+// open connections and caches.
+func loaded(ctx context.Context, duration time.Duration, perTenSeconds, under int, publish func(*publisher) error) (m measured, err error) {
+	server, err := startServer(ctx)
+	if err != nil {
+		return m, err
+	}
+	defer func() { err = errors.Join(err, server.stop()) }()
+	most := perTenSeconds * (int(duration.Seconds()/10) + 2)
+	sink, err := startSink(ctx, most, under)
+	if err != nil {
+		return m, err
+	}
+	defer func() { err = errors.Join(err, sink.stop()) }()
+	if err := register(ctx, server, sink); err != nil {
+		return m, err
+	}
+	p := &publisher{server: server, sink: sink, endpoints: endpoints, posted: make([]time.Time, most)}
+	if err := p.flood(ctx, connections, time.Second); err != nil {
+		return m, err
+	}
+	if err := awaitAll(ctx, sink); err != nil {
+		return m, err
+	}
+
+	before, err := server.used()
+	if err != nil {
+		return m, err
+	}
+	first, came, began := int(p.next.Load()), sink.count(), time.Now()
+	if err := publish(p); err != nil {
+		return m, err
+	}
+	if err := awaitAll(ctx, sink); err != nil {
+		return m, err
+	}
+	m.took = time.Since(began)
+	after, err := server.used()
+	if err != nil {
+		return m, err
+	}
+	m.events, m.again = sink.count()-came, sink.again
+	m.cpu, m.resident = after.CPU-before.CPU, after.Resident
+	for n := first; n < most; n++ {
+		if at := sink.arrived[n]; !at.IsZero() {
+			m.latencies = append(m.latencies, at.Sub(p.posted[n]))
+		}
+	}
+	slices.Sort(m.latencies)
+	return m, nil
+}
+
+func awaitAll(ctx context.Context, s *sink) error {
+	ctx, cancel := context.WithTimeout(ctx, lastDelivery)
+	defer cancel()
+	return s.await(ctx)
+}
+
+// register creates the endpoints.
+func register(ctx context.Context, s *server, r *sink) error {
+	api := &stack.Client{Address: s.URL, Key: s.Key, HTTP: http.DefaultClient}
+	for n := range endpoints {
+		_, err := api.CreateEndpoint(ctx, tenantOf(n), map[string]any{
+			"url": fmt.Sprintf("%s/%d", r.url, n), "event_types": []string{"load.*"},
+		})
+		if err != nil {
+			return err //nolint:wrapcheck // it names itself
+		}
+	}
+	return nil
+}

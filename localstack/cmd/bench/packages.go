@@ -1,0 +1,92 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// packages runs the benchmarks of the packages.
+func packages(ctx context.Context, _ options) (string, error) {
+	command := exec.CommandContext(ctx, "go", "test", "-run", "^$", "-bench", ".", "-benchmem", "./internal/...")
+	var faults bytes.Buffer
+	command.Stderr = &faults
+	out, err := command.Output()
+	if err != nil {
+		return "", fmt.Errorf("run the benchmarks: %w\n%s%s", err, out, &faults)
+	}
+	return describePackages(string(out)), nil
+}
+
+// result is one line of a benchmark's output.
+type result struct {
+	pkg, name string
+	figures   map[string]float64 // by unit, such as ns/op
+}
+
+// benchmarkLine is a name, the processors it ran on, how often it ran, and figures.
+var benchmarkLine = regexp.MustCompile(`^Benchmark(\S+?)(?:-\d+)?\s+\d+\s+(.*)$`)
+
+// parse reads what go test printed.
+func parse(output string) []result {
+	var results []result
+	pkg := ""
+	for line := range strings.Lines(output) {
+		line = strings.TrimSpace(line)
+		if name, ok := strings.CutPrefix(line, "pkg: "); ok {
+			pkg = strings.TrimPrefix(name, "surehook/internal/")
+			continue
+		}
+		parts := benchmarkLine.FindStringSubmatch(line)
+		if parts == nil {
+			continue
+		}
+		r := result{pkg: pkg, name: parts[1], figures: make(map[string]float64)}
+		fields := strings.Fields(parts[2])
+		for i := 0; i+1 < len(fields); i += 2 {
+			if value, err := strconv.ParseFloat(fields[i], 64); err == nil {
+				r.figures[fields[i+1]] = value
+			}
+		}
+		results = append(results, r)
+	}
+	return results
+}
+
+// unitOfRatio is the unit of the figure that compares a batch with the bare loop.
+const unitOfRatio = "of-bare"
+
+// describePackages turns the output of go test into two chapters.
+func describePackages(output string) string {
+	var rows, ratios [][]string
+	for _, r := range parse(output) {
+		if ratio, ok := r.figures[unitOfRatio]; ok {
+			_, name, _ := strings.Cut(r.name, "ratio/")
+			ratios = append(ratios, []string{name, fmt.Sprintf("%.2f", ratio)})
+			continue
+		}
+		rows = append(rows, []string{r.pkg + "." + r.name, duration(r.figures["ns/op"]), count(r.figures["B/op"]), count(r.figures["allocs/op"])})
+	}
+	return "## A batch next to the bare loop\n\n" +
+		"The throughput of a batch of ten deliveries over memory, to a receiver on loopback, as a share of that of ten bare signed\n" +
+		"POSTs of an `http.Client`, at once too; in one process, by turns. The goal is 0.75.\n\n" +
+		table([]string{"Batch", "share"}, ratios) +
+		"\n## Packages\n\n" + table([]string{"Benchmark", "time", "bytes", "allocations"}, rows)
+}
+
+func count(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
+
+// duration writes nanoseconds with three digits or so.
+func duration(ns float64) string {
+	switch {
+	case ns < 1e3:
+		return fmt.Sprintf("%.3g ns", ns)
+	case ns < 1e6:
+		return fmt.Sprintf("%.3g µs", ns/1e3)
+	}
+	return fmt.Sprintf("%.3g ms", ns/1e6)
+}

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// publisher posts events, one by one, on connections that it keeps. It writes
+// requests itself: it shares the machine with what is measured.
+type publisher struct {
+	server    *server
+	sink      *sink
+	endpoints int
+	next      atomic.Int64 // number of the next event
+	posted    []time.Time  // by number; written before the post
+
+	mu     sync.Mutex
+	faults []error
+}
+
+// flood posts as fast as it can for the duration; the sink's room holds it back.
+func (p *publisher) flood(ctx context.Context, connections int, duration time.Duration) error {
+	end := time.Now().Add(duration)
+	return p.each(ctx, connections, func() (at time.Time, ok bool) {
+		now := time.Now()
+		return now, now.Before(end)
+	})
+}
+
+// pace posts so many events a second for the duration, evenly. An event counts
+// as posted at its time, also when no connection was free then.
+func (p *publisher) pace(ctx context.Context, connections, rate int, duration time.Duration) error {
+	start := time.Now()
+	var slots atomic.Int64
+	return p.each(ctx, connections, func() (at time.Time, ok bool) {
+		due := start.Add(time.Duration(slots.Add(1)-1) * time.Second / time.Duration(rate))
+		if due.Sub(start) > duration {
+			return due, false
+		}
+		if wait := time.Until(due); wait > 0 {
+			time.Sleep(wait)
+			return time.Now(), true // that it woke up late is not what is measured
+		}
+		return due, true
+	})
+}
+
+// each posts an event on each connection, again and again, when turn says so.
+func (p *publisher) each(ctx context.Context, connections int, turn func() (at time.Time, ok bool)) error {
+	var lines sync.WaitGroup
+	for range connections {
+		l, err := p.dial(ctx)
+		if err != nil {
+			return err
+		}
+		lines.Go(func() {
+			defer l.conn.Close() //nolint:errcheck // nothing is under way
+			for ctx.Err() == nil {
+				select {
+				case p.sink.room <- struct{}{}:
+				case <-ctx.Done():
+					return
+				}
+				at, ok := turn()
+				n := int(p.next.Add(1) - 1)
+				if !ok || n >= len(p.posted) {
+					<-p.sink.room
+					return
+				}
+				p.posted[n] = at
+				if err := l.post(n%p.endpoints, n); err != nil {
+					p.mu.Lock()
+					p.faults = append(p.faults, err)
+					p.mu.Unlock()
+					<-p.sink.room
+					return
+				}
+			}
+		})
+	}
+	lines.Wait()
+	if len(p.faults) > 0 {
+		return fmt.Errorf("post events: %w", p.faults[0])
+	}
+	return nil
+}
+
+// line is a connection to the API.
+type line struct {
+	conn    net.Conn
+	answers *bufio.Reader
+	key     string
+	host    string
+	request []byte
+}
+
+func (p *publisher) dial(ctx context.Context) (*line, error) {
+	host := strings.TrimPrefix(p.server.URL, "http://")
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, "tcp", host)
+	if err != nil {
+		return nil, fmt.Errorf("connect to the API: %w", err)
+	}
+	return &line{conn: conn, answers: bufio.NewReader(conn), key: p.server.Key, host: host}, nil
+}
+
+// post posts event n for the tenant and reads the answer.
+func (l *line) post(tenant, n int) error {
+	body := eventOf(n)
+	l.request = fmt.Appendf(l.request[:0], "POST /v1/tenants/%s/events HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n"+
+		"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", tenantOf(tenant), l.host, l.key, len(body), body)
+	if _, err := l.conn.Write(l.request); err != nil {
+		return fmt.Errorf("post event %d: %w", n, err)
+	}
+	resp, err := http.ReadResponse(l.answers, nil)
+	if err != nil {
+		return fmt.Errorf("post event %d: %w", n, err)
+	}
+	defer resp.Body.Close() //nolint:errcheck // it is read to its end
+	answer, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusAccepted {
+		return fmt.Errorf("post event %d: %s %s %w", n, resp.Status, answer, err)
+	}
+	return nil
+}
+
+func tenantOf(endpoint int) string { return fmt.Sprintf("load-%d", endpoint) }
+
+func eventOf(n int) []byte {
+	return fmt.Appendf(nil, `{"type":"load.made","payload":%s}`, payloadOf(n))
+}

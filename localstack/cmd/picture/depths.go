@@ -1,0 +1,44 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"surehook/localstack/picture"
+	"surehook/localstack/stack"
+)
+
+// depths asks SQS what CloudWatch shows of the queues.
+type depths struct {
+	stack  *stack.Stack
+	values *picture.Values
+}
+
+// take notes how many messages wait in each queue now.
+func (d depths) take(ctx context.Context) error {
+	client := sqs.NewFromConfig(d.stack.AWS)
+	queues, err := client.ListQueues(ctx, &sqs.ListQueuesInput{})
+	if err != nil {
+		return fmt.Errorf("list the queues: %w", err)
+	}
+	const visible = types.QueueAttributeNameApproximateNumberOfMessages
+	for _, url := range queues.QueueUrls {
+		got, err := client.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{QueueUrl: &url, AttributeNames: []types.QueueAttributeName{visible}})
+		if err != nil {
+			return fmt.Errorf("look into %s: %w", url, err)
+		}
+		waiting, err := strconv.ParseFloat(got.Attributes[string(visible)], 64)
+		if err != nil {
+			return fmt.Errorf("look into %s: %w", url, err)
+		}
+		name := url[strings.LastIndex(url, "/")+1:]
+		d.values.Add("AWS/SQS", "ApproximateNumberOfMessagesVisible", map[string]string{"QueueName": name}, time.Now().UTC(), waiting)
+	}
+	return nil
+}

@@ -1,0 +1,123 @@
+// Command picture draws docs/dashboard.svg: it deploys the real stack to an
+// emulator on this machine, sends it some minutes of traffic with an outage in
+// it, and draws the stack's own dashboard with what was measured meanwhile.
+//
+// What the functions measure is taken from their log lines, as CloudWatch takes
+// it; the depths of the queues are asked of SQS, which is where CloudWatch has
+// them from. What only AWS measures is not made up: the picture says so.
+//
+// RUN is how long the traffic lasts, 6m if it is not set. OUT is the file.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"surehook/localstack/emulator"
+	"surehook/localstack/picture"
+	"surehook/localstack/receiver"
+	"surehook/localstack/stack"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Getenv)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "picture:", err)
+		os.Exit(1)
+	}
+}
+
+// settings are what the environment says.
+type settings struct {
+	root, out string
+	length    time.Duration
+}
+
+func read(get func(string) string) (settings, error) {
+	root, err := os.Getwd()
+	if err != nil {
+		return settings{}, fmt.Errorf("find the repository: %w", err)
+	}
+	s := settings{root: root, out: filepath.Join(root, "docs", "dashboard.svg"), length: 6 * time.Minute}
+	if out := get("OUT"); out != "" {
+		s.out = out
+	}
+	if length := get("RUN"); length != "" {
+		if s.length, err = time.ParseDuration(length); err != nil {
+			return s, fmt.Errorf("RUN is %q; it can be such as 6m: %w", length, err)
+		}
+	}
+	return s, nil
+}
+
+// run brings the stack up, uses it, takes it down and draws.
+func run(ctx context.Context, get func(string) string) (err error) {
+	set, err := read(get)
+	if err != nil {
+		return err
+	}
+	// As on AWS, where the template asks for it; the emulator leaves it to us.
+	env := append(os.Environ(), "AWS_LAMBDA_LOG_FORMAT=JSON")
+	e, err := emulator.Start(ctx, emulator.MiniStack, emulator.Options{Root: set.root, Name: "picture", Env: env})
+	if err != nil {
+		return err //nolint:wrapcheck // it names itself
+	}
+	defer func() { err = errors.Join(err, e.Stop()) }()
+	s, err := stack.Deploy(ctx, e, stack.Options{Root: set.root, Env: os.Environ(), Progress: os.Stderr})
+	if err != nil {
+		return err //nolint:wrapcheck // it names itself
+	}
+	name, bind := e.HostName()
+	r, err := receiver.Start(ctx, name, bind)
+	if err != nil {
+		return err //nolint:wrapcheck // it names itself
+	}
+	defer func() { err = errors.Join(err, r.Stop()) }()
+
+	values := picture.NewValues()
+	t := traffic{api: s.Client(), receiver: r, length: set.length, depths: depths{stack: s, values: values}}
+	fmt.Fprintf(os.Stderr, "sending events for %v\n", set.length) //nolint:errcheck // there is nobody else to tell
+	if err := t.run(ctx); err != nil {
+		return err
+	}
+	return draw(ctx, set, e, s, values)
+}
+
+// draw adds what the functions measured and writes the picture.
+func draw(ctx context.Context, set settings, e *emulator.Emulator, s *stack.Stack, values *picture.Values) error {
+	logs := filepath.Join(e.Dir, "functions.log")
+	if err := s.SaveFunctionLogs(ctx, logs); err != nil {
+		return err //nolint:wrapcheck // it names itself
+	}
+	written, err := os.ReadFile(logs)
+	if err != nil {
+		return fmt.Errorf("read the functions' logs: %w", err)
+	}
+	lines, err := values.AddLog(written)
+	if err != nil {
+		return err //nolint:wrapcheck // it names itself
+	}
+	template, err := os.ReadFile(filepath.Join(e.Dir, "cdk", "cdk.out", stack.Name+".template.json"))
+	if err != nil {
+		return fmt.Errorf("read the synthesised template: %w", err)
+	}
+	board, err := picture.ReadBoard(template)
+	if err != nil {
+		return err //nolint:wrapcheck // it names itself
+	}
+	f, err := os.Create(set.out)
+	if err != nil {
+		return fmt.Errorf("make the picture: %w", err)
+	}
+	caption := fmt.Sprintf("Drawn by localstack/cmd/picture from the dashboard's own widgets and the %d log lines with metrics of a local run of %v, in steps of 10 s.",
+		lines, values.To.Sub(values.From).Round(time.Second))
+	return errors.Join(picture.Draw(f, board, values, "CloudWatch dashboard "+stack.Name, caption), f.Close())
+}

@@ -1,0 +1,169 @@
+package dev
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"time"
+
+	"surehook/internal/aftermath"
+	"surehook/internal/authorize"
+	"surehook/internal/breaker"
+	"surehook/internal/deliver"
+	"surehook/internal/egress"
+	"surehook/internal/gate"
+	"surehook/internal/hook"
+	"surehook/internal/httpapi"
+	"surehook/internal/ingest"
+	"surehook/internal/memory"
+	"surehook/internal/names"
+	"surehook/internal/notice"
+	"surehook/internal/registry"
+	"surehook/internal/replay"
+	"surehook/internal/send"
+)
+
+// retention is how long events are kept, if the process lives that long.
+const retention = 24 * time.Hour
+
+// process is the six functions in one, wired as their main.go do it.
+type process struct {
+	store     *memory.Store
+	queue     *memory.Queue
+	attention *memory.Attention
+	jobs      *memory.Jobs
+
+	authenticator *authorize.Authenticator
+	acceptor      *ingest.Acceptor
+	deliverer     *deliver.Deliverer
+	breaker       *breaker.Breaker
+	replayer      *replay.Replayer
+	registry      *registry.Registry
+	log           *slog.Logger
+}
+
+func newProcess(o Options) (*process, error) {
+	p := &process{
+		store:     memory.NewStore(),
+		queue:     memory.NewQueue(time.Now),
+		attention: memory.NewAttention(time.Now),
+		jobs:      memory.NewJobs(time.Now),
+		log:       o.Log,
+	}
+	p.queue.Fair = true
+	p.queue.Visibility = visibility
+	p.attention.Visibility = visibility
+	p.jobs.Visibility = visibility
+
+	directory, err := ingest.NewDirectory(p.store)
+	if err != nil {
+		return nil, fmt.Errorf("make directory: %w", err)
+	}
+	p.acceptor = &ingest.Acceptor{
+		Store: p.store, Queue: p.queue, Directory: directory, Retention: retention, Now: time.Now, NewID: hook.NewEventID,
+	}
+	p.authenticator = &authorize.Authenticator{Keys: p.store, Admin: adminKey(o.Key), Log: o.Log, Now: time.Now}
+	policy := egress.Policy{Loopback: true}
+	p.wireDelivery(policy)
+	p.wireManagement(policy)
+	return p, nil
+}
+
+func (p *process) wireDelivery(policy egress.Policy) {
+	notices := notice.Teller{History: p.store, Poster: p.acceptor, Topic: topic{p.log}, Log: p.log}
+	after := aftermath.Aftermath{Store: p.store, Notices: notices}
+	p.deliverer = &deliver.Deliverer{
+		Store:       p.store,
+		Queue:       p.queue,
+		Schedules:   memory.NewSchedules(p.queue, time.Now),
+		DeadLetters: p.queue,
+		Vault:       memory.Vault{},
+		Sender:      &send.Sender{Client: newClient(policy), Policy: policy, UserAgent: names.UserAgent, Now: time.Now},
+		Gate:        &gate.Gate{Store: p.store, Attention: p.attention, Notices: notices, Now: time.Now, Rand: rand.Float64},
+		Aftermath:   after,
+		Notices:     notices,
+		Log:         p.log,
+		Now:         time.Now,
+	}
+	p.breaker = &breaker.Breaker{
+		Store:       p.store,
+		Queue:       p.queue,
+		DeadLetters: p.queue,
+		Attention:   p.attention,
+		Aftermath:   after,
+		Notices:     notices,
+		Log:         p.log,
+		Now:         time.Now,
+	}
+}
+
+// newClient returns the client of all batches together. The one that is deployed
+// keeps as many connections to one host as its one batch can use.
+func newClient(policy egress.Policy) *http.Client {
+	client := egress.NewClient(policy)
+	if transport, ok := client.Transport.(*http.Transport); ok {
+		transport.MaxIdleConns = 0 // no limit
+		transport.MaxIdleConnsPerHost = batch * (liveWork + retryWork + replayWork)
+	}
+	return client
+}
+
+func (p *process) wireManagement(policy egress.Policy) {
+	p.replayer = &replay.Replayer{
+		Store:     p.store,
+		Index:     p.store,
+		Endpoints: p.store,
+		Jobs:      p.store,
+		Queue:     p.queue,
+		JobQueue:  p.jobs,
+		Aftermath: aftermath.Aftermath{Store: p.store},
+		Log:       p.log,
+		Now:       time.Now,
+		NewID:     hook.NewJobID,
+	}
+	p.registry = &registry.Registry{
+		Endpoints: p.store,
+		Circuits:  p.store,
+		Attention: p.attention,
+		History:   p.store,
+		Stats:     p.store,
+		Index:     p.store,
+		Queues:    memory.Queues{Lanes: p.queue, Attention: p.attention, Jobs: p.jobs},
+		Keys:      p.store,
+		Vault:     memory.Vault{},
+		Policy:    policy,
+		Now:       time.Now,
+	}
+}
+
+// handler answers the whole API. As behind API Gateway, who calls is found out
+// first, and the route decides whether that is enough (docs/adr/0005).
+func (p *process) handler() http.Handler {
+	api := httpapi.All(p.acceptor, p.replayer, p.registry, p.log)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		header := strings.Join(r.Header.Values("Authorization"), ",") // as functions/authorize reads it
+		if caller, err := p.authenticator.Identify(r.Context(), header); err == nil {
+			r = r.WithContext(httpapi.WithPrincipal(r.Context(), caller))
+		}
+		api.ServeHTTP(w, r)
+	})
+}
+
+// adminKey is the key that the stack would have generated.
+type adminKey string
+
+// AdminKey returns it.
+func (k adminKey) AdminKey(context.Context) (string, error) { return string(k), nil }
+
+// topic is where operators read.
+type topic struct{ log *slog.Logger }
+
+// Publish logs the message.
+func (t topic) Publish(ctx context.Context, eventType string, message []byte) error {
+	t.log.LogAttrs(ctx, slog.LevelInfo, "notice.published",
+		slog.String(names.LogEventType, eventType), slog.String(names.LogMessage, string(message)))
+	return nil
+}

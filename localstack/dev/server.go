@@ -1,0 +1,104 @@
+package dev
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"surehook/internal/hook"
+)
+
+// readHeaderTimeout bounds how long a client may take to say what it wants.
+const readHeaderTimeout = 10 * time.Second
+
+var errNoKey = errors.New(`the key is not "shk_" and 43 to 64 letters, digits, - and _`)
+
+// Options says how to run.
+type Options struct {
+	Port int          // on loopback; 0: a free one
+	Key  string       // the API key, "shk_" and 43 to 64 characters; empty: a fresh one
+	Log  *slog.Logger // as CloudWatch would have it; nil: none
+}
+
+// Server is Surehook, running.
+type Server struct {
+	URL string // of the API, without a slash at the end
+	Key string // may do everything for all tenants
+
+	http    *http.Server
+	served  chan error
+	stop    context.CancelFunc
+	workers sync.WaitGroup
+}
+
+// Start runs Surehook until Stop is called. The workers end with ctx.
+func Start(ctx context.Context, o Options) (*Server, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Key == "" {
+		o.Key = newKey()
+	}
+	p, err := newProcess(o)
+	if err != nil {
+		return nil, fmt.Errorf("start Surehook: %w", err)
+	}
+	if _, err := p.authenticator.Identify(ctx, "Bearer "+o.Key); err != nil {
+		return nil, fmt.Errorf("start Surehook: %w", errNoKey)
+	}
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(o.Port)))
+	if err != nil {
+		return nil, fmt.Errorf("start Surehook: %w", err)
+	}
+	ctx, stop := context.WithCancel(ctx)
+	s := &Server{
+		URL:    "http://" + l.Addr().String(),
+		Key:    o.Key,
+		http:   &http.Server{Handler: p.handler(), ReadHeaderTimeout: readHeaderTimeout},
+		served: make(chan error, 1),
+		stop:   stop,
+	}
+	p.work(ctx, &s.workers)
+	go func() { s.served <- s.http.Serve(l) }()
+	return s, nil
+}
+
+// Stop takes no more requests, lets the attempts under way end, and returns
+// when they did, or when ctx ends.
+func (s *Server) Stop(ctx context.Context) error {
+	s.stop()
+	err := s.http.Shutdown(ctx)
+	if served := <-s.served; !errors.Is(served, http.ErrServerClosed) {
+		err = errors.Join(err, served)
+	}
+	ended := make(chan struct{})
+	go func() {
+		s.workers.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-ctx.Done():
+		err = errors.Join(err, context.Cause(ctx))
+	}
+	if err != nil {
+		return fmt.Errorf("stop Surehook: %w", err)
+	}
+	return nil
+}
+
+// newKey returns an API key of 256 random bits.
+func newKey() string {
+	var b [32]byte
+	_, _ = rand.Read(b[:]) // never fails: crypto/rand crashes the program instead
+	return hook.APIKeyPrefix + base64.RawURLEncoding.EncodeToString(b[:])
+}

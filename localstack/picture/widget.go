@@ -1,0 +1,79 @@
+package picture
+
+import (
+	"strings"
+)
+
+// draw draws one widget.
+func (v *Values) draw(c *canvas, w Widget, p place) {
+	c.rect(p.x, p.y, p.w, p.h, paper, rule)
+	switch {
+	case w.Kind == "text":
+		drawText(c, w.Markdown, p)
+		return
+	case w.Kind == "alarm":
+		drawAlarms(c, w, p)
+		return
+	}
+	c.text(p.x+10, p.y+20, 13, ink, "start", w.Title)
+	switch {
+	case !v.has(w):
+		c.text(p.x+10, p.y+38, 12, faint, "start", "from AWS: the local stack has no such metric")
+	case w.View == "singleValue":
+		c.text(p.x+10, p.y+66, 34, ink, "start", figure(v.allSeries(w.Left)[0].last()))
+	case w.View == "bar":
+		drawBars(c, v, w, inner(p))
+	default:
+		drawLines(c, v, w, inner(p))
+	}
+}
+
+// inner is the part of a widget that the axes are around.
+func inner(p place) place { return place{p.x + 42, p.y + 44, p.w - 84, p.h - 104} }
+
+// drawText writes paragraphs, broken into lines; the first is a heading.
+func drawText(c *canvas, markdown string, p place) {
+	y := p.y + 26
+	for paragraph := range strings.SplitSeq(markdown, "\n\n") {
+		size, limit := 12, int(p.w/6.1)
+		if heading, ok := strings.CutPrefix(paragraph, "# "); ok {
+			paragraph, size = heading, 17
+		}
+		line := ""
+		for word := range strings.FieldsSeq(strings.ReplaceAll(paragraph, "`", "")) {
+			if len(line)+len(word) > limit {
+				c.text(p.x+10, y, size, ink, "start", line)
+				line, y = "", y+15
+			}
+			line = strings.TrimSpace(line + " " + word)
+		}
+		c.text(p.x+10, y, size, ink, "start", line)
+		y += 21
+	}
+}
+
+// drawAlarms names the alarms. Their states are not drawn: no emulator judges them.
+func drawAlarms(c *canvas, w Widget, p place) {
+	c.text(p.x+10, p.y+20, 13, ink, "start", w.Title+" (AWS shows the state of each; no emulator judges them)")
+	const perRow, height = 5, 16.0
+	width := (p.w - 16) / perRow
+	for i, name := range w.Alarms {
+		x, y := p.x+10+float64(i%perRow)*width, p.y+30+float64(i/perRow)*height
+		c.rect(x, y, width-5, height-3, ground, rule)
+		c.text(x+5, y+10, 10, ink, "start", name)
+	}
+}
+
+// legend names the lines below a chart, as many as there is room for.
+func legend(c *canvas, all []series, p place, from int) {
+	x, y := p.x-30, p.y+p.h+34
+	for i, s := range all {
+		width := float64(len(s.label))*6.2 + 26
+		if x+width > p.x+p.w+40 {
+			x, y = p.x-30, y+14
+		}
+		c.rect(x, y-8, 9, 9, palette(from+i), "none")
+		c.text(x+13, y, 11, ink, "start", s.label)
+		x += width
+	}
+}

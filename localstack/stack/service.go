@@ -1,0 +1,70 @@
+package stack
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"surehook/localstack/emulator"
+)
+
+// Action calls an action of a service of the emulator that speaks JSON. The
+// target names it, such as "Logs_20140328.DescribeLogGroups"; the answer is
+// read into out.
+func (s *Stack) Action(ctx context.Context, service, target string, in, out any) error {
+	header := http.Header{"Content-Type": {"application/x-amz-json-1.1"}, "X-Amz-Target": {target}}
+	answer, err := s.request(ctx, service, "/", header, in)
+	if err != nil {
+		return fmt.Errorf("call %s: %w", target, err)
+	}
+	if err := json.Unmarshal(answer, out); err != nil {
+		return fmt.Errorf("call %s: read the answer: %w", target, err)
+	}
+	return nil
+}
+
+// Invoke calls a function of the stack, such as "breaker", with the event and
+// waits for its end.
+func (s *Stack) Invoke(ctx context.Context, function string, event any) error {
+	if _, err := s.request(ctx, "lambda", "/2015-03-31/functions/"+Name+"-"+function+"/invocations", nil, event); err != nil {
+		return fmt.Errorf("invoke %s: %w", function, err)
+	}
+	return nil
+}
+
+// request posts to a service of the emulator. Emulators look at no signature,
+// only at the region and the service that it is for.
+func (s *Stack) request(ctx context.Context, service, path string, header http.Header, in any) (answer []byte, err error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	body, err := json.Marshal(in)
+	if err != nil {
+		return nil, fmt.Errorf("write the request: %w", err)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.Address+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, fmt.Errorf("write the request: %w", err)
+	}
+	for name, values := range header {
+		req.Header[name] = values
+	}
+	req.Header.Set("Authorization", fmt.Sprintf("AWS4-HMAC-SHA256 Credential=test/%s/%s/%s/aws4_request, SignedHeaders=host, Signature=none",
+		time.Now().UTC().Format("20060102"), emulator.Region, service))
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, fmt.Errorf("reach the emulator: %w", err)
+	}
+	defer func() { err = errors.Join(err, resp.Body.Close()) }()
+	if answer, err = io.ReadAll(resp.Body); err != nil {
+		return nil, fmt.Errorf("read the answer: %w", err)
+	}
+	if failed := resp.Header.Get("X-Amz-Function-Error"); resp.StatusCode != http.StatusOK || failed != "" {
+		return nil, fmt.Errorf("it answered %s %s: %.300s", resp.Status, failed, answer)
+	}
+	return answer, nil
+}
