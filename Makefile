@@ -118,6 +118,10 @@ cost: need/go need/python $(VENV)/installed ## Count and price every request; wr
 reliability: need/go ## Compare with a plain retry schedule over 30 days of outages; writes docs/reliability.md
 	@go test -count=1 -timeout 60m -run '^TestReliability$$' -v ./internal/reliability -args -update
 
+.PHONY: picture
+picture: need/go need/node need/python local ## Draw the dashboard with the metrics of a local run; writes docs/dashboard.svg (RUN=6m)
+	@go run ./localstack/cmd/picture
+
 .PHONY: bench
 bench: need/go ## Measure throughput, latency, cold starts and functions; writes docs/performance.md (DURATION=10s)
 	@go run ./localstack/cmd/bench

@@ -49,7 +49,9 @@ func ReadBoard(raw []byte) (Board, error) {
 	if err != nil {
 		return Board{}, err
 	}
-	var body struct{ Widgets []rawWidget }
+	var body struct {
+		Widgets []rawWidget `json:"widgets"`
+	}
 	if err := json.Unmarshal(source, &body); err != nil {
 		return Board{}, fmt.Errorf("read the dashboard's body: %w", err)
 	}
@@ -67,16 +69,29 @@ func ReadBoard(raw []byte) (Board, error) {
 // rawWidget is a widget as CloudWatch has it.
 // https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/CloudWatch-Dashboard-Body-Structure.html
 type rawWidget struct {
-	Type                string
-	X, Y, Width, Height int
-	Properties          struct {
-		Title, Markdown, View string
-		Stacked               bool
-		Alarms                []string
-		Metrics               [][]json.RawMessage
-		YAxis                 struct{ Left struct{ Label string } }
-		Annotations           struct{ Horizontal []struct{ Value float64 } }
-	}
+	Type       string `json:"type"`
+	X          int    `json:"x"`
+	Y          int    `json:"y"`
+	Width      int    `json:"width"`
+	Height     int    `json:"height"`
+	Properties struct {
+		Title    string              `json:"title"`
+		Markdown string              `json:"markdown"`
+		View     string              `json:"view"`
+		Stacked  bool                `json:"stacked"`
+		Alarms   []string            `json:"alarms"`
+		Metrics  [][]json.RawMessage `json:"metrics"`
+		YAxis    struct {
+			Left struct {
+				Label string `json:"label"`
+			} `json:"left"`
+		} `json:"yAxis"`
+		Annotations struct {
+			Horizontal []struct {
+				Value float64 `json:"value"`
+			} `json:"horizontal"`
+		} `json:"annotations"`
+	} `json:"properties"`
 }
 
 func (r rawWidget) widget() (Widget, error) {
@@ -111,9 +126,13 @@ func (r rawWidget) widget() (Widget, error) {
 
 // options is the object at the end of a metric's array.
 type options struct {
-	Label, Stat, Expression, ID, YAxis string
-	Period                             float64
-	Visible                            *bool
+	Label      string  `json:"label"`
+	Stat       string  `json:"stat"`
+	Expression string  `json:"expression"`
+	ID         string  `json:"id"`
+	YAxis      string  `json:"yAxis"`
+	Period     float64 `json:"period"` // seconds
+	Visible    *bool   `json:"visible"`
 }
 
 // defaultPeriod is the one of a metric that names none, in seconds.

@@ -151,7 +151,7 @@ func highest(all []series) float64 {
 	return high
 }
 
-// ceiling is the next of 1, 2 and 5 times a power of ten that is not below the
+// ceiling is the next small multiple of a power of ten that is not below the
 // highest value, and 1 if there is none above 0.
 func ceiling(all []series) float64 {
 	high := highest(all)
@@ -159,7 +159,7 @@ func ceiling(all []series) float64 {
 		return 1
 	}
 	power := math.Pow(10, math.Floor(math.Log10(high)))
-	for _, m := range []float64{1, 2, 5} {
+	for _, m := range []float64{1, 1.5, 2, 3, 4, 6, 8} {
 		if high <= m*power {
 			return round(m * power)
 		}

@@ -8,12 +8,12 @@ import (
 
 // template is a synthesised CloudFormation template.
 type template struct {
-	Resources map[string]resource
+	Resources map[string]resource `json:"Resources"`
 }
 
 type resource struct {
-	Type       string
-	Properties map[string]any
+	Type       string         `json:"Type"`
+	Properties map[string]any `json:"Properties"`
 }
 
 // text resolves what CloudFormation would: joined parts, and the names of
@@ -38,7 +38,7 @@ func (t template) text(v any) string {
 }
 
 func (t template) join(join []any) string {
-	parts, _ := join[1].([]any) //nolint:revive // a join of anything else is empty
+	parts, _ := join[1].([]any) // a join of anything else is empty
 	all := make([]string, len(parts))
 	for i, part := range parts {
 		all[i] = t.text(part)

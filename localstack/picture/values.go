@@ -77,12 +77,16 @@ func (v *Values) AddLog(log []byte) (int, error) {
 }
 
 type metadata struct {
-	Timestamp         int64
-	CloudWatchMetrics []struct {
-		Namespace  string
-		Dimensions [][]string
-		Metrics    []struct{ Name string }
-	}
+	Timestamp         int64       `json:"Timestamp"` // milliseconds since 1970
+	CloudWatchMetrics []directive `json:"CloudWatchMetrics"`
+}
+
+type directive struct {
+	Namespace  string     `json:"Namespace"`
+	Dimensions [][]string `json:"Dimensions"`
+	Metrics    []struct {
+		Name string `json:"Name"`
+	} `json:"Metrics"`
 }
 
 // addLine adds each metric once for each set of dimensions, as CloudWatch does.

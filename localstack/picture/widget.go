@@ -1,24 +1,22 @@
 package picture
 
-import (
-	"strings"
-)
+import "strings"
 
 // draw draws one widget.
 func (v *Values) draw(c *canvas, w Widget, p place) {
 	c.rect(p.x, p.y, p.w, p.h, paper, rule)
-	switch {
-	case w.Kind == "text":
+	switch w.Kind {
+	case "text":
 		drawText(c, w.Markdown, p)
 		return
-	case w.Kind == "alarm":
+	case "alarm":
 		drawAlarms(c, w, p)
 		return
 	}
 	c.text(p.x+10, p.y+20, 13, ink, "start", w.Title)
 	switch {
 	case !v.has(w):
-		c.text(p.x+10, p.y+38, 12, faint, "start", "from AWS: the local stack has no such metric")
+		c.text(p.x+10, p.y+38, 12, faint, "start", "from AWS, not on this machine")
 	case w.View == "singleValue":
 		c.text(p.x+10, p.y+66, 34, ink, "start", figure(v.allSeries(w.Left)[0].last()))
 	case w.View == "bar":
@@ -56,12 +54,26 @@ func drawText(c *canvas, markdown string, p place) {
 func drawAlarms(c *canvas, w Widget, p place) {
 	c.text(p.x+10, p.y+20, 13, ink, "start", w.Title+" (AWS shows the state of each; no emulator judges them)")
 	const perRow, height = 5, 16.0
-	width := (p.w - 16) / perRow
+	width, prefix := (p.w-16)/perRow, commonPrefix(w.Alarms)
 	for i, name := range w.Alarms {
 		x, y := p.x+10+float64(i%perRow)*width, p.y+30+float64(i/perRow)*height
 		c.rect(x, y, width-5, height-3, ground, rule)
-		c.text(x+5, y+10, 10, ink, "start", name)
+		c.text(x+5, y+10, 10, ink, "start", strings.TrimPrefix(name, prefix))
 	}
+}
+
+// commonPrefix is what all names begin with, which says nothing about any.
+func commonPrefix(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	prefix := names[0]
+	for _, name := range names {
+		for !strings.HasPrefix(name, prefix) {
+			prefix = prefix[:len(prefix)-1]
+		}
+	}
+	return prefix
 }
 
 // legend names the lines below a chart, as many as there is room for.

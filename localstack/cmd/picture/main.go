@@ -84,7 +84,7 @@ func run(ctx context.Context, get func(string) string) (err error) {
 
 	values := picture.NewValues()
 	t := traffic{api: s.Client(), receiver: r, length: set.length, depths: depths{stack: s, values: values}}
-	fmt.Fprintf(os.Stderr, "sending events for %v\n", set.length) //nolint:errcheck // there is nobody else to tell
+	fmt.Fprintf(os.Stderr, "sending events for %v\n", set.length)
 	if err := t.run(ctx); err != nil {
 		return err
 	}

@@ -1,0 +1,53 @@
+package surehook
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestRunbook holds the runbook to one section for each that alarms link to,
+// and to links within it that lead somewhere.
+func TestRunbook(t *testing.T) {
+	t.Parallel()
+
+	raw, err := os.ReadFile("../../docs/runbook.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, ok := strings.Cut(string(raw), "\n# Alarms\n")
+	alarms, _, closed := strings.Cut(rest, "\n# ")
+	if !ok || !closed {
+		t.Fatal("docs/runbook.md has no part Alarms with another after it")
+	}
+	var got []string
+	for _, heading := range regexp.MustCompile(`(?m)^## (.+)$`).FindAllStringSubmatch(alarms, -1) {
+		got = append(got, heading[1])
+	}
+	want := RunbookSections()
+	slices.Sort(got)
+	slices.Sort(want)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("sections of alarms (-want +got):\n%s", diff)
+	}
+
+	anchors := map[string]bool{}
+	for _, heading := range regexp.MustCompile(`(?m)^#+ (.+)$`).FindAllStringSubmatch(string(raw), -1) {
+		anchors[anchor(heading[1])] = true
+	}
+	for _, link := range regexp.MustCompile(`\]\(#([^)]+)\)`).FindAllStringSubmatch(string(raw), -1) {
+		if !anchors[link[1]] {
+			t.Errorf("docs/runbook.md links to #%s; want one of its headings", link[1])
+		}
+	}
+}
+
+// anchor is what GitHub makes of a heading.
+func anchor(heading string) string {
+	kept := regexp.MustCompile(`[^a-z0-9 _-]`).ReplaceAllString(strings.ToLower(heading), "")
+	return strings.ReplaceAll(kept, " ", "-")
+}
