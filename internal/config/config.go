@@ -89,7 +89,7 @@ func ForIngest(lookup Lookup) (Ingest, error) {
 		Environment: r.text(names.EnvEnvironment),
 		Table:       r.text(names.EnvTable),
 		LiveQueue:   r.text(names.EnvLiveQueue),
-		Retention:   r.duration(names.EnvRetention),
+		Retention:   r.retention(),
 	}
 	return c, r.err()
 }
@@ -110,7 +110,7 @@ func ForDeliver(lookup Lookup) (Deliver, error) {
 		ScheduleGroup:    r.text(names.EnvScheduleGroup),
 		ScheduleRoleARN:  r.text(names.EnvScheduleRole),
 		TopicARN:         r.text(names.EnvTopic),
-		Retention:        r.duration(names.EnvRetention),
+		Retention:        r.retention(),
 		Egress:           r.egress(),
 	}
 	return c, r.err()
@@ -133,7 +133,7 @@ func ForManage(lookup Lookup) (Manage, error) {
 			"dead_letters":  r.text(names.EnvDeadLettersQueue),
 			"undeliverable": r.text(names.EnvUndeliverable),
 		},
-		Retention: r.duration(names.EnvRetention),
+		Retention: r.retention(),
 		Egress:    r.egress(),
 	}
 	return c, r.err()
@@ -150,7 +150,7 @@ func ForBreaker(lookup Lookup) (Breaker, error) {
 		DeadLettersQueue: r.text(names.EnvDeadLettersQueue),
 		CircuitsQueue:    r.text(names.EnvCircuitsQueue),
 		TopicARN:         r.text(names.EnvTopic),
-		Retention:        r.duration(names.EnvRetention),
+		Retention:        r.retention(),
 	}
 	return c, r.err()
 }
@@ -192,14 +192,15 @@ func (r *reader) text(name string) string {
 	return value
 }
 
-func (r *reader) duration(name string) time.Duration {
-	value := r.text(name)
+// retention is how long events and deliveries are kept.
+func (r *reader) retention() time.Duration {
+	value := r.text(names.EnvRetention)
 	if value == "" {
 		return 0
 	}
 	d, err := time.ParseDuration(value)
 	if err != nil || d <= 0 {
-		r.faults = append(r.faults, fmt.Errorf(`%s is %q, not a positive duration such as "2160h"`, name, value))
+		r.faults = append(r.faults, fmt.Errorf(`%s is %q, not a positive duration such as "2160h"`, names.EnvRetention, value))
 	}
 	return d
 }

@@ -37,7 +37,7 @@ func TestReliability(t *testing.T) {
 	}
 	span := time.Duration(days) * 24 * time.Hour
 	all := classes()
-	rng := rand.New(rand.NewPCG(seed, uint64(days))) //nolint:gosec // a simulation
+	rng := rand.New(rand.NewPCG(seed, uint64(days)))
 	w := newWorld(t)
 	ours, theirs := make([]figures, len(all)), make([]figures, len(all))
 	for i, c := range all {
@@ -93,7 +93,7 @@ func TestCalibration(t *testing.T) {
 	t.Parallel()
 
 	for _, c := range classes() {
-		rng := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // a simulation
+		rng := rand.New(rand.NewPCG(seed, 1))
 		mean := meanOutage(c)
 		var posted, first, final int
 		for range 4000 {

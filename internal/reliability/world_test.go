@@ -149,7 +149,7 @@ func (w *world) run(t *testing.T, rng *rand.Rand, every, span time.Duration, pos
 		}
 		w.now = next
 		for len(w.posts) > 0 && !w.posts[0].at.After(next) {
-			p := heap.Pop(&w.posts).(post) //nolint:forcetypeassert // a heap of posts
+			p, _ := heap.Pop(&w.posts).(post)
 			if p.at.Sub(start) > span {
 				continue
 			}
@@ -246,7 +246,12 @@ type posts []post
 func (p posts) Len() int           { return len(p) }
 func (p posts) Less(i, j int) bool { return p[i].at.Before(p[j].at) }
 func (p posts) Swap(i, j int)      { p[i], p[j] = p[j], p[i] }
-func (p *posts) Push(x any)        { *p = append(*p, x.(post)) } //nolint:forcetypeassert // a heap of posts
+
+func (p *posts) Push(x any) {
+	next, _ := x.(post)
+	*p = append(*p, next)
+}
+
 func (p *posts) Pop() any {
 	last := (*p)[len(*p)-1]
 	*p = (*p)[:len(*p)-1]

@@ -20,11 +20,20 @@ import (
 	"surehook/internal/porttest"
 )
 
+// storeEndpointVariable names another server that speaks DynamoDB's API, such as
+// DynamoDB Local, whose license asks for an AWS account: whoever has it may have
+// the suite run on it too.
+const storeEndpointVariable = "STORE_ENDPOINT"
+
 // TestStore_OnEmulators runs the suite on every emulator there is.
 func TestStore_OnEmulators(t *testing.T) {
 	t.Parallel()
 
-	for _, emulator := range porttest.Emulators(t, os.Getenv(porttest.EmulatorsVariable)) {
+	emulators := porttest.Emulators(t, os.Getenv(porttest.EmulatorsVariable))
+	if url := os.Getenv(storeEndpointVariable); url != "" {
+		emulators = append(emulators, porttest.Emulator{Name: storeEndpointVariable, URL: url})
+	}
+	for _, emulator := range emulators {
 		t.Run(emulator.Name, func(t *testing.T) {
 			t.Parallel()
 
