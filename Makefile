@@ -96,6 +96,10 @@ test/integration integration: need/go need/python $(VENV)/installed ## Port suit
 test/e2e e2e: need/go need/node need/python local localstack/verify/node_modules ## Whole flows on the deployed local stack
 	@go test -tags e2e -count=1 -timeout 20m -v ./localstack/...
 
+.PHONY: chaos
+chaos: need/go need/node need/python local ## Kill the functions of the local stack while 500 events are on their way (CHAOS_SEED=n)
+	@E2E_FOLDER=chaos go test -tags e2e,chaos -count=1 -timeout 20m -run '^TestChaos$$' -v ./localstack
+
 # Go 1.26 sometimes ends a timed run with a bare "context deadline exceeded" (golang/go#75804): that is no finding, and is run again.
 .PHONY: fuzz
 fuzz: ## Fuzz every parser and rule for FUZZTIME (10s) each
