@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"surehook/internal/hook"
-	"surehook/internal/metric"
 	"surehook/internal/registry"
 )
 
@@ -166,7 +165,8 @@ func (h *manage) testEndpoint(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, fmt.Errorf("accept test event: %w", err)
 	}
-	logIngested(ctx, h.log, metric.Set{}, c, sample.Type, result) // nothing that a customer's backend posted
+	// It is not counted: nothing that a customer's backend posted.
+	h.log.LogAttrs(ctx, slog.LevelInfo, "event.ingested", ingested(c, sample.Type, result)...)
 	return reply{status: http.StatusAccepted, body: viewAccepted(result)}, nil
 }
 

@@ -78,7 +78,7 @@ func (h *events) post(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, fmt.Errorf("accept event: %w", err)
 	}
-	logIngested(ctx, h.log, h.metrics, c, r.Type, result)
+	h.logIngested(ctx, c, r.Type, result, fresh(result))
 	return reply{status: http.StatusAccepted, body: viewAccepted(result)}, nil
 }
 
@@ -118,6 +118,7 @@ func (h *events) postBatch(ctx context.Context, c *call) (reply, error) {
 		}
 	}
 
+	counted := fresh(results...)
 	view, status := batchView{Data: make([]any, len(results))}, http.StatusAccepted
 	for i, result := range results {
 		if result.Err != nil {
@@ -125,7 +126,8 @@ func (h *events) postBatch(ctx context.Context, c *call) (reply, error) {
 			view.Data[i] = h.refused(ctx, c.tenant, result.Err)
 			continue
 		}
-		logIngested(ctx, h.log, h.metrics, c, body.Events[i].Type, result)
+		h.logIngested(ctx, c, body.Events[i].Type, result, counted)
+		counted = 0 // by the first line
 		view.Data[i] = viewAccepted(result)
 	}
 	return reply{status: status, body: view}, nil
@@ -169,18 +171,31 @@ func viewAccepted(r ingest.Result) acceptedView {
 	return acceptedView{ID: r.ID, Deliveries: r.Deliveries, Duplicate: r.Duplicate}
 }
 
-// logIngested writes the line about an event that was accepted. One that was
-// posted before was counted then.
-func logIngested(ctx context.Context, log *slog.Logger, metrics metric.Set, c *call, eventType string, r ingest.Result) {
-	line := []slog.Attr{
+// fresh returns how many of the events were accepted now. One that was posted
+// before was counted then.
+func fresh(results ...ingest.Result) int {
+	n := 0
+	for _, r := range results {
+		if r.Err == nil && !r.Duplicate {
+			n++
+		}
+	}
+	return n
+}
+
+// logIngested writes the line about an event that was accepted, and with it how
+// many events are to be counted.
+func (h *events) logIngested(ctx context.Context, c *call, eventType string, r ingest.Result, counted int) {
+	h.log.LogAttrs(ctx, slog.LevelInfo, "event.ingested",
+		h.metrics.Append(ingested(c, eventType, r), c.began, metric.Count(names.MetricAccepted, counted))...)
+}
+
+func ingested(c *call, eventType string, r ingest.Result) []slog.Attr {
+	return []slog.Attr{
 		slog.String(names.LogTenant, string(c.tenant)),
 		slog.String(names.LogEvent, string(r.ID)),
 		slog.String(names.LogEventType, eventType),
 		slog.Int(names.LogDeliveries, r.Deliveries),
 		slog.Bool(names.LogDuplicate, r.Duplicate),
 	}
-	if !r.Duplicate {
-		line = metrics.Append(line, c.began, metric.Count(names.MetricAccepted, 1))
-	}
-	log.LogAttrs(ctx, slog.LevelInfo, "event.ingested", line...)
 }
