@@ -96,6 +96,14 @@ test/integration integration: need/go need/python $(VENV)/installed ## Port suit
 test/e2e e2e: need/go need/node need/python local localstack/verify/node_modules ## Whole flows on the deployed local stack
 	@go test -tags e2e -count=1 -timeout 20m -v ./localstack/...
 
+.PHONY: sim
+sim: need/go ## Run everything under faults, each run from its own seed (SEEDS=2000)
+	@go test -count=1 -timeout 24h -run '^TestSeeds$$' -v ./internal/sim -args -seeds $${SEEDS:-2000}
+
+.PHONY: sim/mutations
+sim/mutations: need/go ## Prove that the simulator finds bugs that are put in on purpose
+	@go test -tags mutation -count=1 -timeout 2h -run '^TestMutations$$' -v ./internal/sim
+
 .PHONY: chaos
 chaos: need/go need/node need/python local ## Kill the functions of the local stack while 500 events are on their way (CHAOS_SEED=n)
 	@E2E_FOLDER=chaos go test -tags e2e,chaos -count=1 -timeout 20m -run '^TestChaos$$' -v ./localstack

@@ -92,10 +92,13 @@ func (c Circuit) Settled(r Results, window Counts, generation int64, s Settings,
 	return c
 }
 
-// Probe gives the lease to holder if a probe may pass now.
+// Probe gives the lease to holder if a probe may pass now. Who holds it already
+// and comes again gets it anew: with what is left of it there might be a second
+// probe before the first has ended.
 func (c Circuit) Probe(holder string, now time.Time) (next Circuit, ok bool) {
-	if !c.ProbeDue(now) {
-		return c, c.State == HalfOpen && c.Holder == holder && now.Before(c.LeaseUntil)
+	again := c.State == HalfOpen && c.Holder == holder
+	if !again && !c.ProbeDue(now) {
+		return c, false
 	}
 	c.State = HalfOpen
 	c.Holder, c.LeaseUntil = holder, now.Add(LeaseFor)

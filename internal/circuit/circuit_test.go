@@ -108,7 +108,7 @@ func TestCircuit_Probe(t *testing.T) {
 		{"not before the cooldown is over", open(), "dlv_b", due.Add(-1), open(), false},
 		{"from then on", open(), "dlv_b", due, leased("dlv_b", due), true},
 		{"not while another holds the lease", halfOpen(), "dlv_b", over.Add(-1), halfOpen(), false},
-		{"the holder itself may come again", halfOpen(), "dlv_a", over.Add(-1), halfOpen(), true},
+		{"the holder itself may come again, for as long", halfOpen(), "dlv_a", over.Add(-1), leased("dlv_a", over.Add(-1)), true},
 		{"when the lease ran out", halfOpen(), "dlv_b", over, leased("dlv_b", over), true},
 	}
 	for _, tt := range tests {

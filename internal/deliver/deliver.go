@@ -199,9 +199,8 @@ func (d *Deliverer) through(ctx context.Context, jobs []*job, record gate.Record
 func (d *Deliverer) pass(ctx context.Context, s *subject, v gate.Verdict) (gate.Result, error) {
 	switch v.Decision {
 	case gate.Park:
-		if s.delivery.State == hook.StateParked && s.delivery.Reason == v.Reason {
-			return gate.Result{}, nil
-		}
+		// Also if it is parked for that reason already: whoever released it may not have
+		// written so yet, and must find that it was parked again.
 		return d.conclude(ctx, s, without(s, hook.StateParked, v.Reason, d.Now()))
 	case gate.Cancel:
 		return d.conclude(ctx, s, without(s, hook.StateCancelled, v.Reason, d.Now()))

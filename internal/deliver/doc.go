@@ -11,7 +11,9 @@
 // same token back, which finds its own nonce in the record and goes on from (b).
 // A token that finds its attempt recorded under another nonce is a duplicate
 // that came too late: the other one's own message looks after (b), so it is
-// dropped. Nothing between two of these points can lose a delivery.
+// dropped. A token that is sent back to wait keeps its nonce, so that it is the
+// same one whoever else was handed its message. Nothing between two of these
+// points can lose a delivery.
 //
 //	token --> judge --+-- stale ----------------------------> drop
 //	                  +-- own attempt recorded -----------------------------> (b)

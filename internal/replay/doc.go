@@ -16,7 +16,8 @@
 //	(4) ask for the next page, when the job's rate has room for it
 //
 // Each write is made on condition that nobody wrote since the job was read, so
-// of two messages of the same job one goes on and the other is done. A message
+// of two workers on the same job one goes on, and the other leaves a message for
+// later, in case that both were given the same one. A message
 // that finds a page in the job goes on from (2): a record that this job marked
 // counts, one that somebody else marked is skipped. So a crash at any point
 // neither loses a delivery nor sends one twice, and the totals are exact.

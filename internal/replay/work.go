@@ -17,6 +17,10 @@ const (
 	// how late it may be without the next being later for it: what messages take on
 	// their way must not slow the job down.
 	ahead = time.Second
+	// takenAfter is when a worker that lost its job to another looks after it again.
+	// Both may have been given the same message: when this one is done with it, the
+	// other's is gone, too, and if that one fails, nobody goes on.
+	takenAfter = time.Minute
 	// workReserve is what an invocation must have left to begin another page.
 	workReserve = 10 * time.Second
 )
@@ -58,7 +62,7 @@ func (r *Replayer) Work(ctx context.Context, m Message) (err error) {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 		if errors.Is(err, errTaken) {
-			w.decision, err = decideTaken, nil
+			w.decision, err = decideTaken, w.next(ctx, Message{Tenant: m.Tenant, Job: m.Job}, takenAfter)
 		}
 		if err != nil {
 			err = fmt.Errorf("work on job %s: %w", m.Job, err)

@@ -205,6 +205,27 @@ func TestWork_OfTwoWorkers(t *testing.T) {
 	}
 }
 
+// A queue may give one message to two workers. When the one that lost the job to
+// the other is done with the message, the other's is gone, too: if that one
+// failed, somebody must still go on. Found by package sim, seed 1083.
+func TestWork_OfTwoWorkersWithTheSameMessage(t *testing.T) {
+	t.Parallel()
+
+	w := newWorld(t)
+	ids := w.past(w.endpoint(nil), hook.StateDead, 250)
+	j := w.start(replay.JobRequest{})
+	w.spy.between = map[string]func(){"save job": func() {
+		w.sleepUntil(w.clock().Add(time.Millisecond)) // else the two write the same
+		w.spy.refuse = func(hook.Token) error { return &hook.Error{Code: hook.CodeUnavailable, Message: "busy"} }
+		if err := w.replayer().Work(t.Context(), replay.Message{Tenant: "acme", Job: j.ID}); err == nil {
+			t.Error("the other's Work() = nil; want an error, for it could send nothing")
+		}
+		w.spy.refuse = nil
+	}}
+	w.run()
+	w.exactly(j, ids)
+}
+
 func TestWork_OfManyWorkersAtOnce(t *testing.T) {
 	t.Parallel()
 

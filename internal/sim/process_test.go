@@ -1,0 +1,172 @@
+package sim_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"surehook/internal/hook"
+)
+
+// verdict is what becomes of one effect.
+type verdict uint8
+
+const (
+	granted  verdict = iota + 1
+	refused          // not done, and the caller is told so: a throttle
+	lost             // done, but the answer is lost: a timeout
+	repeated         // done, the answer lost, and the client's own retry met its condition
+	partial          // some of a batch are refused, of some the answer is lost
+	dying            // done, and then the process dies
+	dead             // the process died before it
+)
+
+func (v verdict) String() string {
+	return [...]string{"?", "", "refused", "answer lost", "repeated by the client", "partial", "then dies", "dead"}[v]
+}
+
+// kind is what can go wrong with an effect.
+type kind uint8
+
+const (
+	read        kind = iota + 1 // may be refused
+	write                       // may be refused, or its answer lost
+	conditional                 // and repeated
+	batch                       // and partial
+	local                       // nothing but death
+)
+
+// process is one invocation of a function, or one request of a client. It lives
+// by a clock that is a little off.
+type process struct {
+	*world
+
+	name     string
+	started  time.Time
+	deadline time.Time
+	skew     time.Duration
+	rng      *rand.Rand
+	about    []hook.DeliveryID // what a fault of it may repeat
+	dead     bool
+}
+
+// call is an effect that waits to be granted.
+type call struct {
+	p         *process
+	op, about string
+	kind      kind
+	at        time.Time // not to be granted before
+	grant     chan verdict
+}
+
+func (c *call) key() string { return c.p.name + " " + c.op + " " + c.about }
+
+var errDead = &hook.Error{Code: hook.CodeInternal, Message: "the process is dead"}
+
+func unavailable(why string) error {
+	return &hook.Error{Code: hook.CodeUnavailable, Message: why}
+}
+
+// clock is the process's own.
+func (p *process) clock() time.Time { return p.now.Add(p.skew) }
+
+// invocation is the context of a process: its deadline is by the process's clock.
+type invocation struct {
+	context.Context
+
+	deadline time.Time
+}
+
+func (i invocation) Deadline() (time.Time, bool) { return i.deadline, true }
+
+func (p *process) context() context.Context {
+	return invocation{p.ctx, p.deadline.Add(p.skew)}
+}
+
+// enter waits until the effect is granted, not before the time that wait is off.
+func (p *process) enter(op, about string, k kind, wait time.Duration) verdict {
+	c := &call{p: p, op: op, about: about, kind: k, at: p.now.Add(wait), grant: make(chan verdict, 1)}
+	p.mu.Lock()
+	if p.dead {
+		p.mu.Unlock()
+		return dead
+	}
+	p.arrived = append(p.arrived, c)
+	p.mu.Unlock()
+	return <-c.grant
+}
+
+// effect is one call of a port.
+func effect[T any](p *process, op, about string, k kind, apply func() (T, error)) (T, error) {
+	var none T
+	v := p.enter(op, about, k, 0)
+	switch v {
+	case dead:
+		return none, errDead
+	case refused:
+		return none, unavailable("throttled")
+	case granted, lost, repeated, partial, dying:
+	}
+	x, err := apply()
+	if p.verbose {
+		p.note("%s %s %s: %s %s", p.name, op, about, told(err), v)
+	}
+	switch {
+	case v == dying:
+		p.die()
+		return none, errDead
+	case v == lost:
+		return none, unavailable("no answer")
+	case v == repeated && err == nil:
+		return none, hook.Conflict("it was changed meanwhile")
+	}
+	return x, err
+}
+
+func told(err error) string {
+	if err == nil {
+		return "ok"
+	}
+	return hook.CodeOf(err).String()
+}
+
+// done is an effect without a result.
+func done(p *process, op, about string, k kind, apply func() error) error {
+	_, err := effect(p, op, about, k, func() (struct{}, error) { return struct{}{}, apply() })
+	return err
+}
+
+// die ends the process: none of its effects is granted any more.
+func (p *process) die() {
+	p.mu.Lock()
+	p.dead = true
+	p.mu.Unlock()
+	p.blame(p.about...)
+	p.count("process deaths")
+	if p.verbose {
+		p.note("%s dies", p.name)
+	}
+}
+
+// spawn starts a process that the platform ends after the timeout.
+func (w *world) spawn(what string, timeout time.Duration, about []hook.DeliveryID, body func(p *process), after func(died bool)) {
+	w.spawned++
+	p := &process{
+		world: w, name: fmt.Sprintf("%s-%d", what, w.spawned), started: w.now, deadline: w.now.Add(timeout), about: about,
+		rng: rand.New(rand.NewPCG(w.seed, uint64(w.spawned))),
+	}
+	if s := int64(w.rates.skew); s > 0 {
+		p.skew = time.Duration(w.rng.Int64N(2*s) - s)
+	}
+	w.running[p] = after
+	if w.verbose {
+		w.note("%s starts, %s off", p.name, p.skew)
+	}
+	go func() {
+		body(p)
+		w.mu.Lock()
+		w.ended = append(w.ended, p)
+		w.mu.Unlock()
+	}()
+}

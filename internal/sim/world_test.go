@@ -1,0 +1,271 @@
+package sim_test
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing/synctest"
+	"time"
+
+	"surehook/internal/hook"
+	"surehook/internal/memory"
+)
+
+var start = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+
+const (
+	tenant      = hook.TenantID("acme")
+	maxSteps    = 400_000          // of one seed: more is a livelock
+	suffering   = 25 * time.Minute // from the start: faults, events, operators
+	drainAtMost = 4 * time.Hour    // from then until all must be settled
+)
+
+// world is one seed's run.
+type world struct {
+	ctx     context.Context
+	seed    uint64
+	rng     *rand.Rand
+	now     time.Time
+	verbose bool
+	log     *slog.Logger
+
+	store     *memory.Store
+	queue     *memory.Queue
+	schedules *memory.Schedules
+	attention *memory.Attention
+	jobs      *memory.Jobs
+
+	rates    rates
+	calm     bool // no faults at all
+	quiet    bool // the faults have stopped
+	plan     timeline
+	spawned  int
+	busy     int // batches of tokens that are worked on
+	mostBusy int
+	steps    int
+
+	endpoints  []*endpoint
+	containers []*container
+	receipts   map[string]int // of the last time that a message was received
+	operations int            // that an operator has not come to an end with
+	jobIDs     []hook.JobID
+
+	checker
+
+	mu      sync.Mutex // guards what processes touch before they are granted anything
+	arrived []*call
+	ended   []*process
+
+	waiting []*call
+	running map[*process]func(died bool)
+
+	trace  []string
+	counts map[string]int
+	broken string // the first thing that is not as it must be
+}
+
+// run runs the seed to its end, inside a bubble.
+func run(ctx context.Context, seed uint64, verbose bool) *world {
+	w := &world{
+		ctx: ctx, seed: seed, rng: rand.New(rand.NewPCG(seed, 0)), now: start, verbose: verbose, log: slog.New(slog.DiscardHandler),
+		store: memory.NewStore(), running: make(map[*process]func(bool)), counts: make(map[string]int), receipts: make(map[string]int), checker: newChecker(),
+	}
+	clock := func() time.Time { return w.now }
+	w.queue = memory.NewQueue(clock)
+	w.schedules = memory.NewSchedules(w.queue, clock)
+	w.attention = memory.NewAttention(clock)
+	w.jobs = memory.NewJobs(clock)
+	w.queue.Fair = w.chance(0.5)
+	w.attention.Visibility, w.jobs.Visibility = visibility, visibility
+	w.drawRates()
+	w.mostBusy = 2 + w.rng.IntN(8)
+	if w.calm {
+		w.mostBusy = 64
+	}
+	w.begin() //nolint:contextcheck // processes have the world's own
+	for more := true; more; {
+		more = w.step()
+	}
+	w.abort()
+	return w
+}
+
+// step lets one thing happen; false when there is nothing more to happen.
+func (w *world) step() bool {
+	w.settle()
+	if w.broken != "" {
+		return false
+	}
+	if w.steps++; w.steps > maxSteps {
+		w.fail("no end after %d steps", maxSteps)
+		return false
+	}
+	var options []func()
+	for i, c := range w.waiting {
+		if !c.at.After(w.now) {
+			options = append(options, func() { w.grant(i) })
+		}
+	}
+	options = append(options, w.starts()...)
+	if len(options) > 0 {
+		// The clock first: what is chosen runs from here on, beside the scheduler.
+		chosen := options[w.rng.IntN(len(options))]
+		w.now = w.now.Add(time.Duration(w.rng.IntN(8)) * time.Millisecond)
+		chosen()
+		return true
+	}
+	next, ok := w.next()
+	if !ok {
+		return false
+	}
+	w.now = next
+	return true
+}
+
+// settle waits until every process waits for something, and puts new calls in an
+// order that does not depend on how the goroutines ran.
+func (w *world) settle() {
+	for {
+		synctest.Wait()
+		slices.SortFunc(w.ended, func(a, b *process) int { return strings.Compare(a.name, b.name) })
+		for _, p := range w.ended {
+			after := w.running[p]
+			delete(w.running, p)
+			after(p.dead)
+		}
+		w.ended = w.ended[:0]
+		slices.SortStableFunc(w.arrived, func(a, b *call) int { return cmp.Compare(a.key(), b.key()) })
+		for _, c := range w.arrived {
+			if w.chance(w.rates.stall) {
+				w.count("stalls")
+				c.at = later(c.at, w.now).Add(time.Duration(w.rng.IntN(40_000)) * time.Millisecond)
+			}
+		}
+		w.waiting = append(w.waiting, w.arrived...)
+		w.arrived = w.arrived[:0]
+		released := false
+		w.waiting = slices.DeleteFunc(w.waiting, func(c *call) bool {
+			if c.p.dead {
+				c.grant <- dead
+				released = true
+			}
+			return c.p.dead
+		})
+		if !released {
+			return
+		}
+	}
+}
+
+// grant lets the call happen, or not, as the seed decides.
+func (w *world) grant(i int) {
+	c := w.waiting[i]
+	w.waiting = slices.Delete(w.waiting, i, i+1)
+	v := w.judge(c)
+	if v == dead {
+		c.p.die()
+	}
+	if v != granted {
+		c.p.blame(c.p.about...)
+		w.count("effects " + v.String())
+	}
+	if w.verbose && (v == dead || v == refused) {
+		w.note("%s %s %s: %s", c.p.name, c.op, c.about, v)
+	}
+	c.grant <- v
+}
+
+// next returns when something can happen next.
+func (w *world) next() (at time.Time, ok bool) {
+	consider := func(t time.Time, some bool) {
+		if some && (!ok || t.Before(at)) {
+			at, ok = t, true
+		}
+	}
+	for _, c := range w.waiting {
+		consider(c.at, true)
+	}
+	if w.busy < w.mostBusy {
+		consider(w.queue.Next())
+	}
+	consider(w.attention.Next())
+	consider(w.jobs.Next())
+	consider(w.plan.next())
+	return later(at, w.now), ok
+}
+
+// abort ends what still runs.
+func (w *world) abort() {
+	w.settle()
+	for len(w.running) > 0 {
+		for p := range w.running {
+			p.dead = true
+		}
+		w.settle()
+	}
+}
+
+func (w *world) chance(p float64) bool { return p > 0 && w.rng.Float64() < p }
+
+// after returns a time from now on, at most d off.
+func (w *world) within(d time.Duration) time.Duration {
+	return time.Duration(w.rng.Int64N(int64(d) + 1))
+}
+
+func (w *world) count(what string) { w.counts[what]++ }
+
+func (w *world) note(format string, args ...any) {
+	if w.verbose {
+		w.trace = append(w.trace, fmt.Sprintf("%10.3f ", w.now.Sub(start).Seconds())+fmt.Sprintf(format, args...))
+	}
+}
+
+// fail says what is not as it must be; the first counts.
+func (w *world) fail(format string, args ...any) {
+	if w.broken == "" {
+		w.broken = fmt.Sprintf("at %.3f s, step %d: ", w.now.Sub(start).Seconds(), w.steps) + fmt.Sprintf(format, args...)
+		w.note("BROKEN: %s", fmt.Sprintf(format, args...))
+	}
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+func pick[T any](w *world, all ...T) T { return all[w.rng.IntN(len(all))] }
+
+// timeline is what is planned for a time.
+type timeline struct{ all []planned }
+
+type planned struct {
+	at time.Time
+	do func()
+}
+
+func (t *timeline) add(at time.Time, do func()) {
+	i, _ := slices.BinarySearchFunc(t.all, at, func(p planned, at time.Time) int {
+		return cmp.Or(p.at.Compare(at), -1) // behind those of the same time
+	})
+	t.all = slices.Insert(t.all, i, planned{at, do})
+}
+
+func (t *timeline) next() (time.Time, bool) {
+	if len(t.all) == 0 {
+		return time.Time{}, false
+	}
+	return t.all[0].at, true
+}
+
+func (t *timeline) take() func() {
+	do := t.all[0].do
+	t.all = slices.Delete(t.all, 0, 1)
+	return do
+}
