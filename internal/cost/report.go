@@ -193,7 +193,7 @@ func assumptions(b *strings.Builder) {
 - Every request about messages with a group id bears the surcharge of fair queues, receiving and deleting included, which is the most
   expensive reading. The surcharge was read at second hand: check it on the page of prices.
 - DynamoDB's units are computed from the items (internal/cost/units.go). Index rows in a transaction count twice, which is the most expensive reading.
-- Log bytes are those of the real lines with 26 bytes added to each, the two lines that Lambda writes per invocation, and the API's access log.
+- Log bytes are those of the real lines with 26 bytes added to each and the API's access log.
 - A scheduled retry is one invocation by the Scheduler and one request to SQS.
 - An outage's cost per delivery is the same for 1,000 and for 2,000 events but for what it costs once, so 10,000 are not run.
 - The counts of the hour are those of a busy hour nearly over, when their item is largest.
