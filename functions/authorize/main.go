@@ -3,40 +3,27 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"os"
 	"time"
 
-	"github.com/aws/aws-lambda-go/lambda"
-	"github.com/aws/aws-lambda-go/lambdacontext"
-	awsconfig "github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/aws"
 
+	"surehook/functions/start"
 	"surehook/internal/authorize"
 	"surehook/internal/aws/dynamo"
 	"surehook/internal/aws/secret"
 	"surehook/internal/config"
-	"surehook/internal/names"
 )
 
 func main() {
-	log := lambdacontext.NewLogger()
-	if err := run(context.Background(), log); err != nil {
-		log.Error("function.failed_to_start", slog.Any(names.LogError, err))
+	if start.Function(context.Background(), os.LookupEnv, config.ForAuthorize, wire) != nil {
 		os.Exit(1)
 	}
 }
 
-// run wires the function once per execution environment.
-func run(ctx context.Context, log *slog.Logger) error {
-	cfg, err := config.ForAuthorize(os.LookupEnv)
-	if err != nil {
-		return fmt.Errorf("read config: %w", err)
-	}
-	sdk, err := awsconfig.LoadDefaultConfig(ctx)
-	if err != nil {
-		return fmt.Errorf("load AWS config: %w", err)
-	}
+// wire makes the handler, once per execution environment.
+func wire(cfg config.Authorize, sdk aws.Config, log *slog.Logger) (any, error) {
 	h := &handler{
 		authenticator: &authorize.Authenticator{
 			Keys:  dynamo.New(sdk, cfg.Table),
@@ -46,7 +33,5 @@ func run(ctx context.Context, log *slog.Logger) error {
 		},
 		log: log,
 	}
-	lambda.StartWithOptions(h.Handle, lambda.WithContext(ctx))
-
-	return nil
+	return h.Handle, nil
 }

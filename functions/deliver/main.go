@@ -9,70 +9,44 @@ import (
 	"os"
 	"time"
 
-	"github.com/aws/aws-lambda-go/lambda"
-	"github.com/aws/aws-lambda-go/lambdacontext"
-	awsconfig "github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/aws"
 
+	"surehook/functions/notices"
+	"surehook/functions/start"
 	"surehook/internal/aftermath"
 	"surehook/internal/aws/dynamo"
 	"surehook/internal/aws/scheduler"
 	"surehook/internal/aws/seal"
-	"surehook/internal/aws/sns"
 	"surehook/internal/aws/sqs"
 	"surehook/internal/config"
 	"surehook/internal/deliver"
 	"surehook/internal/egress"
 	"surehook/internal/gate"
-	"surehook/internal/hook"
-	"surehook/internal/ingest"
 	"surehook/internal/metric"
 	"surehook/internal/names"
-	"surehook/internal/notice"
 	"surehook/internal/send"
 )
 
 func main() {
-	log := lambdacontext.NewLogger()
-	if err := run(context.Background(), log); err != nil {
-		log.Error("function.failed_to_start", slog.Any(names.LogError, err))
+	if start.Function(context.Background(), os.LookupEnv, config.ForDeliver, wire) != nil {
 		os.Exit(1)
 	}
 }
 
-// run wires the function once per execution environment.
-func run(ctx context.Context, log *slog.Logger) error {
-	cfg, err := config.ForDeliver(os.LookupEnv)
-	if err != nil {
-		return fmt.Errorf("read config: %w", err)
-	}
-	sdk, err := awsconfig.LoadDefaultConfig(ctx)
-	if err != nil {
-		return fmt.Errorf("load AWS config: %w", err)
-	}
+// wire makes the handler, once per execution environment.
+func wire(cfg config.Deliver, sdk aws.Config, log *slog.Logger) (any, error) {
 	vault, err := seal.New(sdk, cfg.KeyARN)
 	if err != nil {
-		return fmt.Errorf("open vault: %w", err)
+		return nil, fmt.Errorf("open vault: %w", err)
 	}
 	policy := egress.Policy{Loopback: cfg.Egress.Loopback, RuntimeAPI: cfg.Egress.RuntimeAPI}
 	store := dynamo.New(sdk, cfg.Table)
-	directory, err := ingest.NewDirectory(store)
-	if err != nil {
-		return fmt.Errorf("make directory: %w", err)
-	}
 	metrics := metric.Set{Environment: cfg.Environment}
-	notices := notice.Teller{
-		History: store,
-		Poster: &ingest.Acceptor{
-			Store:     store,
-			Queue:     sqs.New(sdk, sqs.URLs{Live: cfg.LiveQueue}),
-			Directory: directory,
-			Retention: cfg.Retention,
-			Now:       time.Now,
-			NewID:     hook.NewEventID,
-		},
-		Topic:   sns.New(sdk, cfg.TopicARN),
-		Metrics: metrics,
-		Log:     log,
+	teller, err := notices.Teller(sdk, store, notices.Config{
+		LiveQueue: cfg.LiveQueue, TopicARN: cfg.TopicARN, Retention: cfg.Retention, Metrics: metrics, Now: time.Now,
+	}, log)
+	if err != nil {
+		return nil, fmt.Errorf("wire notices: %w", err)
 	}
 	queue := sqs.New(sdk, sqs.URLs{Retry: cfg.RetryQueue, DeadLetters: cfg.DeadLettersQueue})
 	h := &handler{deliverer: &deliver.Deliverer{
@@ -90,17 +64,15 @@ func run(ctx context.Context, log *slog.Logger) error {
 		Gate: &gate.Gate{
 			Store:     store,
 			Attention: sqs.NewCircuits(sdk, cfg.CircuitsQueue),
-			Notices:   notices,
+			Notices:   teller,
 			Now:       time.Now,
 			Rand:      rand.Float64,
 		},
-		Aftermath: aftermath.Aftermath{Store: store, Notices: notices},
-		Notices:   notices,
+		Aftermath: aftermath.Aftermath{Store: store, Notices: teller},
+		Notices:   teller,
 		Metrics:   metrics,
 		Log:       log,
 		Now:       time.Now,
 	}}
-	lambda.StartWithOptions(h.Handle, lambda.WithContext(ctx))
-
-	return nil
+	return h.Handle, nil
 }

@@ -8,10 +8,9 @@ import (
 	"os"
 	"time"
 
-	"github.com/aws/aws-lambda-go/lambda"
-	"github.com/aws/aws-lambda-go/lambdacontext"
-	awsconfig "github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/aws"
 
+	"surehook/functions/start"
 	"surehook/internal/aws/dynamo"
 	"surehook/internal/aws/gateway"
 	"surehook/internal/aws/sqs"
@@ -20,31 +19,20 @@ import (
 	"surehook/internal/httpapi"
 	"surehook/internal/ingest"
 	"surehook/internal/metric"
-	"surehook/internal/names"
 )
 
 func main() {
-	log := lambdacontext.NewLogger()
-	if err := run(context.Background(), log); err != nil {
-		log.Error("function.failed_to_start", slog.Any(names.LogError, err))
+	if start.Function(context.Background(), os.LookupEnv, config.ForIngest, wire) != nil {
 		os.Exit(1)
 	}
 }
 
-// run wires the function once per execution environment.
-func run(ctx context.Context, log *slog.Logger) error {
-	cfg, err := config.ForIngest(os.LookupEnv)
-	if err != nil {
-		return fmt.Errorf("read config: %w", err)
-	}
-	sdk, err := awsconfig.LoadDefaultConfig(ctx)
-	if err != nil {
-		return fmt.Errorf("load AWS config: %w", err)
-	}
+// wire makes the handler, once per execution environment.
+func wire(cfg config.Ingest, sdk aws.Config, log *slog.Logger) (any, error) {
 	store := dynamo.New(sdk, cfg.Table)
 	directory, err := ingest.NewDirectory(store)
 	if err != nil {
-		return fmt.Errorf("make directory: %w", err)
+		return nil, fmt.Errorf("make directory: %w", err)
 	}
 	acceptor := &ingest.Acceptor{
 		Store:     store,
@@ -54,7 +42,5 @@ func run(ctx context.Context, log *slog.Logger) error {
 		Now:       time.Now,
 		NewID:     hook.NewEventID,
 	}
-	lambda.StartWithOptions(gateway.Handle(httpapi.Events(acceptor, log, metric.Set{Environment: cfg.Environment})), lambda.WithContext(ctx))
-
-	return nil
+	return gateway.Handle(httpapi.Events(acceptor, log, metric.Set{Environment: cfg.Environment})), nil
 }

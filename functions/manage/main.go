@@ -9,10 +9,9 @@ import (
 	"os"
 	"time"
 
-	"github.com/aws/aws-lambda-go/lambda"
-	"github.com/aws/aws-lambda-go/lambdacontext"
-	awsconfig "github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/aws"
 
+	"surehook/functions/start"
 	"surehook/internal/aws/dynamo"
 	"surehook/internal/aws/gateway"
 	"surehook/internal/aws/seal"
@@ -22,36 +21,25 @@ import (
 	"surehook/internal/hook"
 	"surehook/internal/httpapi"
 	"surehook/internal/ingest"
-	"surehook/internal/names"
 	"surehook/internal/registry"
 )
 
 func main() {
-	log := lambdacontext.NewLogger()
-	if err := run(context.Background(), log); err != nil {
-		log.Error("function.failed_to_start", slog.Any(names.LogError, err))
+	if start.Function(context.Background(), os.LookupEnv, config.ForManage, wire) != nil {
 		os.Exit(1)
 	}
 }
 
-// run wires the function once per execution environment.
-func run(ctx context.Context, log *slog.Logger) error {
-	cfg, err := config.ForManage(os.LookupEnv)
-	if err != nil {
-		return fmt.Errorf("read config: %w", err)
-	}
-	sdk, err := awsconfig.LoadDefaultConfig(ctx)
-	if err != nil {
-		return fmt.Errorf("load AWS config: %w", err)
-	}
+// wire makes the handler, once per execution environment.
+func wire(cfg config.Manage, sdk aws.Config, log *slog.Logger) (any, error) {
 	vault, err := seal.New(sdk, cfg.KeyARN)
 	if err != nil {
-		return fmt.Errorf("open vault: %w", err)
+		return nil, fmt.Errorf("open vault: %w", err)
 	}
 	store := dynamo.New(sdk, cfg.Table)
 	directory, err := ingest.NewDirectory(store)
 	if err != nil {
-		return fmt.Errorf("make directory: %w", err)
+		return nil, fmt.Errorf("make directory: %w", err)
 	}
 	acceptor := &ingest.Acceptor{
 		Store:     store,
@@ -74,7 +62,5 @@ func run(ctx context.Context, log *slog.Logger) error {
 		Policy:    egress.Policy{Loopback: cfg.Egress.Loopback, RuntimeAPI: cfg.Egress.RuntimeAPI},
 		Now:       time.Now,
 	}
-	lambda.StartWithOptions(gateway.Handle(httpapi.Manage(reg, acceptor, log)), lambda.WithContext(ctx))
-
-	return nil
+	return gateway.Handle(httpapi.Manage(reg, acceptor, log)), nil
 }

@@ -4,15 +4,13 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"os"
 	"time"
 
-	"github.com/aws/aws-lambda-go/lambda"
-	"github.com/aws/aws-lambda-go/lambdacontext"
-	awsconfig "github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/aws"
 
+	"surehook/functions/start"
 	"surehook/internal/aftermath"
 	"surehook/internal/aws/dynamo"
 	"surehook/internal/aws/gateway"
@@ -20,28 +18,17 @@ import (
 	"surehook/internal/config"
 	"surehook/internal/hook"
 	"surehook/internal/httpapi"
-	"surehook/internal/names"
 	"surehook/internal/replay"
 )
 
 func main() {
-	log := lambdacontext.NewLogger()
-	if err := run(context.Background(), log); err != nil {
-		log.Error("function.failed_to_start", slog.Any(names.LogError, err))
+	if start.Function(context.Background(), os.LookupEnv, config.ForReplay, wire) != nil {
 		os.Exit(1)
 	}
 }
 
-// run wires the function once per execution environment.
-func run(ctx context.Context, log *slog.Logger) error {
-	cfg, err := config.ForReplay(os.LookupEnv)
-	if err != nil {
-		return fmt.Errorf("read config: %w", err)
-	}
-	sdk, err := awsconfig.LoadDefaultConfig(ctx)
-	if err != nil {
-		return fmt.Errorf("load AWS config: %w", err)
-	}
+// wire makes the handler, once per execution environment.
+func wire(cfg config.Replay, sdk aws.Config, log *slog.Logger) (any, error) {
 	store := dynamo.New(sdk, cfg.Table)
 	r := &replay.Replayer{
 		Store:     store,
@@ -56,7 +43,5 @@ func run(ctx context.Context, log *slog.Logger) error {
 		NewID:     hook.NewJobID,
 	}
 	h := &handler{api: gateway.Handle(httpapi.Replay(r, log)), worker: r, log: log}
-	lambda.StartWithOptions(h.Handle, lambda.WithContext(ctx))
-
-	return nil
+	return h.Handle, nil
 }

@@ -423,10 +423,12 @@ func TestReview_StopsInTime(t *testing.T) {
 	deadline, _ := ctx.Deadline()
 
 	b := w.breaker()
-	now := start
+	var asked atomic.Bool
 	b.Now = func() time.Time {
-		defer func() { now = deadline.Add(-10*time.Second + 1) }() // from the second time on
-		return now
+		if asked.Swap(true) {
+			return deadline.Add(-10*time.Second + 1)
+		}
+		return start
 	}
 	err := b.Review(ctx)
 	if err == nil || !strings.Contains(err.Error(), "2 endpoints were not reviewed") || w.wrote() > 0 || w.spy.requests["read endpoint"] > 0 {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"log/slog"
 	"math/rand/v2"
+	"sync"
 	"testing"
 	"time"
 
@@ -42,6 +43,8 @@ type world struct {
 	deliverer *deliver.Deliverer
 	breaker   *breaker.Breaker
 	posts     posts
+
+	mu sync.Mutex // of the sites' counts: a batch is worked on at once
 }
 
 func newWorld(t *testing.T) *world {
@@ -83,7 +86,15 @@ type ending struct {
 }
 
 func (e ending) Settled(ctx context.Context, d hook.Delivery) error {
-	s := e.w.sites[d.ID.Endpoint]
+	e.w.count(d)
+	return e.Aftermath.Settled(ctx, d)
+}
+
+func (w *world) count(d hook.Delivery) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	s := w.sites[d.ID.Endpoint]
 	switch d.State {
 	case hook.StateDelivered:
 		s.delivered++
@@ -91,11 +102,13 @@ func (e ending) Settled(ctx context.Context, d hook.Delivery) error {
 		s.dead++
 	case hook.StateQueued, hook.StateRetrying, hook.StateParked, hook.StateDiscarded, hook.StateCancelled:
 	}
-	return e.Aftermath.Settled(ctx, d)
 }
 
 // Send is the endpoint: it answers 200 when it is up and 503 when it is down.
 func (w *world) Send(_ context.Context, r send.Request) hook.Outcome {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
 	s := w.sites[r.Endpoint.ID]
 	s.requests++
 	if s.outages.down(w.now.Sub(start)) {
