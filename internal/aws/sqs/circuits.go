@@ -8,7 +8,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awssqs "github.com/aws/aws-sdk-go-v2/service/sqs"
 
-	"surehook/internal/aws/fault"
 	"surehook/internal/gate"
 	"surehook/internal/hook"
 )
@@ -17,14 +16,11 @@ var _ gate.Attention = (*Circuits)(nil)
 
 // Circuits asks the breaker, by messages, to look at endpoints. It is safe for
 // concurrent use. Its messages are grouped by endpoint, as those of the lanes are.
-type Circuits struct {
-	client *awssqs.Client
-	url    string
-}
+type Circuits struct{ mailbox mailbox }
 
 // NewCircuits returns what sends to the queue with the url.
 func NewCircuits(cfg aws.Config, url string) *Circuits {
-	return &Circuits{client: awssqs.NewFromConfig(cfg), url: url}
+	return &Circuits{mailbox{awssqs.NewFromConfig(cfg), url}}
 }
 
 // Ask makes the breaker look at the endpoint after the delay, rounded up to
@@ -35,17 +31,8 @@ func (c *Circuits) Ask(ctx context.Context, look hook.Look, delay time.Duration)
 	if err != nil {
 		return fmt.Errorf("ask for a look at %s: %w", look.Endpoint, err)
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, callTimeout, errNoAnswer)
-	defer cancel()
-
-	_, err = c.client.SendMessage(ctx, &awssqs.SendMessageInput{
-		QueueUrl:       aws.String(c.url),
-		MessageBody:    aws.String(body),
-		MessageGroupId: aws.String(string(look.Endpoint)),
-		DelaySeconds:   seconds(min(max(delay, 0), hook.MaxQueueDelay)),
-	})
-	if err != nil {
-		return fmt.Errorf("ask for a look at %s: %w", look.Endpoint, fault.Of(ctx, err, service))
+	if err := c.mailbox.send(ctx, body, string(look.Endpoint), delay); err != nil {
+		return fmt.Errorf("ask for a look at %s: %w", look.Endpoint, err)
 	}
 	return nil
 }

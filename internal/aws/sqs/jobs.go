@@ -8,8 +8,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awssqs "github.com/aws/aws-sdk-go-v2/service/sqs"
 
-	"surehook/internal/aws/fault"
-	"surehook/internal/hook"
 	"surehook/internal/replay"
 )
 
@@ -18,14 +16,11 @@ var _ replay.JobQueue = (*Jobs)(nil)
 // Jobs drives replay jobs by messages. It is safe for concurrent use. Its
 // messages are grouped by tenant: one with many jobs does not make those of the
 // others wait.
-type Jobs struct {
-	client *awssqs.Client
-	url    string
-}
+type Jobs struct{ mailbox mailbox }
 
 // NewJobs returns what sends to the queue with the url.
 func NewJobs(cfg aws.Config, url string) *Jobs {
-	return &Jobs{client: awssqs.NewFromConfig(cfg), url: url}
+	return &Jobs{mailbox{awssqs.NewFromConfig(cfg), url}}
 }
 
 // Continue makes the job go on after the delay, rounded up to whole seconds and
@@ -36,17 +31,8 @@ func (j *Jobs) Continue(ctx context.Context, m replay.Message, delay time.Durati
 	if err != nil {
 		return fmt.Errorf("continue job %s: %w", m.Job, err)
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, callTimeout, errNoAnswer)
-	defer cancel()
-
-	_, err = j.client.SendMessage(ctx, &awssqs.SendMessageInput{
-		QueueUrl:       aws.String(j.url),
-		MessageBody:    aws.String(body),
-		MessageGroupId: aws.String(string(m.Tenant)),
-		DelaySeconds:   seconds(min(max(delay, 0), hook.MaxQueueDelay)),
-	})
-	if err != nil {
-		return fmt.Errorf("continue job %s: %w", m.Job, fault.Of(ctx, err, service))
+	if err := j.mailbox.send(ctx, body, string(m.Tenant), delay); err != nil {
+		return fmt.Errorf("continue job %s: %w", m.Job, err)
 	}
 	return nil
 }

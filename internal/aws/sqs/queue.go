@@ -17,7 +17,6 @@ import (
 	awssqs "github.com/aws/aws-sdk-go-v2/service/sqs"
 	"golang.org/x/sync/errgroup"
 
-	"surehook/internal/aws/fault"
 	"surehook/internal/hook"
 )
 
@@ -109,16 +108,9 @@ func (q *Queue) Bury(ctx context.Context, letter hook.DeadLetter) error {
 	if err != nil {
 		return fmt.Errorf("bury %s: %w", letter.Delivery, err)
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, callTimeout, errNoAnswer)
-	defer cancel()
-
-	_, err = q.client.SendMessage(ctx, &awssqs.SendMessageInput{
-		QueueUrl:       aws.String(q.urls.DeadLetters),
-		MessageBody:    aws.String(body),
-		MessageGroupId: aws.String(string(letter.Endpoint)),
-	})
-	if err != nil {
-		return fmt.Errorf("bury %s: %w", letter.Delivery, fault.Of(ctx, err, service))
+	letters := mailbox{q.client, q.urls.DeadLetters}
+	if err := letters.send(ctx, body, string(letter.Endpoint), 0); err != nil {
+		return fmt.Errorf("bury %s: %w", letter.Delivery, err)
 	}
 	return nil
 }

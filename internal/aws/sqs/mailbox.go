@@ -1,0 +1,39 @@
+package sqs
+
+import (
+	"context"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awssqs "github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"surehook/internal/aws/fault"
+	"surehook/internal/hook"
+)
+
+// mailbox is a queue that takes one message at a time.
+type mailbox struct {
+	client *awssqs.Client
+	url    string
+}
+
+// send sends the message, to be received after the delay, rounded up to whole
+// seconds and cut to hook.MaxQueueDelay; one below 0 is none. CodeUnavailable if
+// it may be sent another time.
+//
+// A delay of 0 leaves the choice to the queue, whose own default must be 0.
+func (m mailbox) send(ctx context.Context, body, group string, delay time.Duration) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, callTimeout, errNoAnswer)
+	defer cancel()
+
+	_, err := m.client.SendMessage(ctx, &awssqs.SendMessageInput{
+		QueueUrl:       aws.String(m.url),
+		MessageBody:    aws.String(body),
+		MessageGroupId: aws.String(group),
+		DelaySeconds:   seconds(min(max(delay, 0), hook.MaxQueueDelay)),
+	})
+	if err != nil {
+		return fault.Of(ctx, err, service)
+	}
+	return nil
+}
