@@ -4,12 +4,11 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"sync"
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"surehook/functions/batch"
 	"surehook/internal/hook"
-	"surehook/internal/names"
 )
 
 // attender looks at endpoints.
@@ -39,7 +38,7 @@ type input struct {
 func (h *handler) Handle(ctx context.Context, in input) (any, error) {
 	switch {
 	case in.Records != nil:
-		return h.looks(ctx, in.Records), nil
+		return batch.Each(ctx, h.log, in.Records, "look.not_read", hook.DecodeLook, h.breaker.Attend), nil
 	case in.Tick:
 		if err := h.breaker.Tick(ctx); err != nil {
 			return nil, fmt.Errorf("tick: %w", err)
@@ -57,29 +56,4 @@ func (h *handler) Handle(ctx context.Context, in input) (any, error) {
 		return nil, nil
 	}
 	return nil, &hook.Error{Code: hook.CodeInvalid, Message: "the event is neither a batch of the circuits queue nor one of a schedule"}
-}
-
-// looks attends to the endpoints concurrently; one that fails does not touch the others.
-func (h *handler) looks(ctx context.Context, records []events.SQSMessage) events.SQSEventResponse {
-	failed := make([]bool, len(records))
-	var wg sync.WaitGroup
-	for i, r := range records {
-		look, err := hook.DecodeLook(r.Body)
-		if err != nil {
-			h.log.ErrorContext(ctx, "look.not_read", slog.String(names.LogMessage, r.MessageId), slog.Any(names.LogError, err))
-			failed[i] = true
-			continue
-		}
-		// Attend logs what came of it.
-		wg.Go(func() { failed[i] = h.breaker.Attend(ctx, look) != nil })
-	}
-	wg.Wait()
-
-	response := events.SQSEventResponse{BatchItemFailures: []events.SQSBatchItemFailure{}} // a list, not null, when all went well
-	for i, r := range records {
-		if failed[i] {
-			response.BatchItemFailures = append(response.BatchItemFailures, events.SQSBatchItemFailure{ItemIdentifier: r.MessageId})
-		}
-	}
-	return response
 }

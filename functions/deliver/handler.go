@@ -5,6 +5,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"surehook/functions/batch"
 	"surehook/internal/deliver"
 )
 
@@ -24,9 +25,5 @@ func (h *handler) Handle(ctx context.Context, e events.SQSEvent) (events.SQSEven
 	for i, r := range e.Records {
 		messages[i] = deliver.Message{ID: r.MessageId, Body: r.Body}
 	}
-	response := events.SQSEventResponse{BatchItemFailures: []events.SQSBatchItemFailure{}} // a list, not null, when all went well
-	for _, id := range h.deliverer.Batch(ctx, messages) {
-		response.BatchItemFailures = append(response.BatchItemFailures, events.SQSBatchItemFailure{ItemIdentifier: id})
-	}
-	return response, nil
+	return batch.Answer(h.deliverer.Batch(ctx, messages)), nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
+	"surehook/functions/accept"
 	"surehook/functions/notices"
 	"surehook/functions/start"
 	"surehook/internal/aftermath"
@@ -43,7 +44,9 @@ func wire(cfg config.Deliver, sdk aws.Config, log *slog.Logger) (any, error) {
 	store := dynamo.New(sdk, cfg.Table)
 	metrics := metric.Set{Environment: cfg.Environment}
 	teller, err := notices.Teller(sdk, store, notices.Config{
-		LiveQueue: cfg.LiveQueue, TopicARN: cfg.TopicARN, Retention: cfg.Retention, Metrics: metrics, Now: time.Now,
+		Events:   accept.Config{LiveQueue: cfg.LiveQueue, Retention: cfg.Retention, Now: time.Now},
+		TopicARN: cfg.TopicARN,
+		Metrics:  metrics,
 	}, log)
 	if err != nil {
 		return nil, fmt.Errorf("wire notices: %w", err)

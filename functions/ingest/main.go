@@ -10,14 +10,12 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
+	"surehook/functions/accept"
 	"surehook/functions/start"
 	"surehook/internal/aws/dynamo"
 	"surehook/internal/aws/gateway"
-	"surehook/internal/aws/sqs"
 	"surehook/internal/config"
-	"surehook/internal/hook"
 	"surehook/internal/httpapi"
-	"surehook/internal/ingest"
 	"surehook/internal/metric"
 )
 
@@ -30,17 +28,9 @@ func main() {
 // wire makes the handler, once per execution environment.
 func wire(cfg config.Ingest, sdk aws.Config, log *slog.Logger) (any, error) {
 	store := dynamo.New(sdk, cfg.Table)
-	directory, err := ingest.NewDirectory(store)
+	acceptor, err := accept.Acceptor(sdk, store, accept.Config{LiveQueue: cfg.LiveQueue, Retention: cfg.Retention, Now: time.Now})
 	if err != nil {
-		return nil, fmt.Errorf("make directory: %w", err)
-	}
-	acceptor := &ingest.Acceptor{
-		Store:     store,
-		Queue:     sqs.New(sdk, sqs.URLs{Live: cfg.LiveQueue}),
-		Directory: directory,
-		Retention: cfg.Retention,
-		Now:       time.Now,
-		NewID:     hook.NewEventID,
+		return nil, fmt.Errorf("wire acceptor: %w", err)
 	}
 	return gateway.Handle(httpapi.Events(acceptor, log, metric.Set{Environment: cfg.Environment})), nil
 }

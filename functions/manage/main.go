@@ -11,6 +11,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
+	"surehook/functions/accept"
 	"surehook/functions/start"
 	"surehook/internal/aws/dynamo"
 	"surehook/internal/aws/gateway"
@@ -18,9 +19,7 @@ import (
 	"surehook/internal/aws/sqs"
 	"surehook/internal/config"
 	"surehook/internal/egress"
-	"surehook/internal/hook"
 	"surehook/internal/httpapi"
-	"surehook/internal/ingest"
 	"surehook/internal/registry"
 )
 
@@ -37,17 +36,9 @@ func wire(cfg config.Manage, sdk aws.Config, log *slog.Logger) (any, error) {
 		return nil, fmt.Errorf("open vault: %w", err)
 	}
 	store := dynamo.New(sdk, cfg.Table)
-	directory, err := ingest.NewDirectory(store)
+	acceptor, err := accept.Acceptor(sdk, store, accept.Config{LiveQueue: cfg.LiveQueue, Retention: cfg.Retention, Now: time.Now})
 	if err != nil {
-		return nil, fmt.Errorf("make directory: %w", err)
-	}
-	acceptor := &ingest.Acceptor{
-		Store:     store,
-		Queue:     sqs.New(sdk, sqs.URLs{Live: cfg.LiveQueue}),
-		Directory: directory,
-		Retention: cfg.Retention,
-		Now:       time.Now,
-		NewID:     hook.NewEventID,
+		return nil, fmt.Errorf("wire acceptor: %w", err)
 	}
 	reg := &registry.Registry{
 		Endpoints: store,

@@ -3,46 +3,33 @@
 package notices
 
 import (
-	"fmt"
 	"log/slog"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
+	"surehook/functions/accept"
 	"surehook/internal/aws/dynamo"
 	"surehook/internal/aws/sns"
-	"surehook/internal/aws/sqs"
-	"surehook/internal/hook"
-	"surehook/internal/ingest"
 	"surehook/internal/metric"
 	"surehook/internal/notice"
 )
 
 // Config is what a function knows of it.
 type Config struct {
-	LiveQueue string // URL
-	TopicARN  string
-	Retention time.Duration // how long the events are kept that carry notices
-	Metrics   metric.Set
-	Now       func() time.Time
+	Events   accept.Config // of the events that carry notices
+	TopicARN string
+	Metrics  metric.Set
 }
 
 // Teller returns what tells notices.
 func Teller(sdk aws.Config, store *dynamo.Store, c Config, log *slog.Logger) (notice.Teller, error) {
-	directory, err := ingest.NewDirectory(store)
+	poster, err := accept.Acceptor(sdk, store, c.Events)
 	if err != nil {
-		return notice.Teller{}, fmt.Errorf("make directory: %w", err)
+		return notice.Teller{}, err //nolint:wrapcheck // it says what it was
 	}
 	return notice.Teller{
 		History: store,
-		Poster: &ingest.Acceptor{
-			Store:     store,
-			Queue:     sqs.New(sdk, sqs.URLs{Live: c.LiveQueue}),
-			Directory: directory,
-			Retention: c.Retention,
-			Now:       c.Now,
-			NewID:     hook.NewEventID,
-		},
+		Poster:  poster,
 		Topic:   sns.New(sdk, c.TopicARN),
 		Metrics: c.Metrics,
 		Log:     log,

@@ -4,13 +4,12 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"sync"
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"surehook/functions/batch"
 	"surehook/internal/aws/gateway"
 	"surehook/internal/hook"
-	"surehook/internal/names"
 	"surehook/internal/replay"
 )
 
@@ -37,7 +36,7 @@ type input struct {
 func (h *handler) Handle(ctx context.Context, in input) (any, error) {
 	switch {
 	case in.Records != nil:
-		return h.jobs(ctx, in.Records), nil
+		return batch.Each(ctx, h.log, in.Records, "job.not_read", replay.DecodeMessage, h.worker.Work), nil
 	case in.RequestContext.HTTP.Method != "":
 		answer, err := h.api(ctx, in.APIGatewayV2HTTPRequest)
 		if err != nil {
@@ -46,29 +45,4 @@ func (h *handler) Handle(ctx context.Context, in input) (any, error) {
 		return answer, nil
 	}
 	return nil, &hook.Error{Code: hook.CodeInvalid, Message: "the event is neither a batch of the replay-jobs queue nor a request"}
-}
-
-// jobs makes the jobs go on concurrently; one that fails does not touch the others.
-func (h *handler) jobs(ctx context.Context, records []events.SQSMessage) events.SQSEventResponse {
-	failed := make([]bool, len(records))
-	var wg sync.WaitGroup
-	for i, r := range records {
-		message, err := replay.DecodeMessage(r.Body)
-		if err != nil {
-			h.log.ErrorContext(ctx, "job.not_read", slog.String(names.LogMessage, r.MessageId), slog.Any(names.LogError, err))
-			failed[i] = true
-			continue
-		}
-		// Work logs what came of it.
-		wg.Go(func() { failed[i] = h.worker.Work(ctx, message) != nil })
-	}
-	wg.Wait()
-
-	response := events.SQSEventResponse{BatchItemFailures: []events.SQSBatchItemFailure{}} // a list, not null, when all went well
-	for i, r := range records {
-		if failed[i] {
-			response.BatchItemFailures = append(response.BatchItemFailures, events.SQSBatchItemFailure{ItemIdentifier: r.MessageId})
-		}
-	}
-	return response
 }
