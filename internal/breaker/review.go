@@ -171,9 +171,7 @@ func (r *reviewing) carryOut(ctx context.Context, v review.Verdict, e hook.Endpo
 	if !v.Disable {
 		return nil
 	}
-	e.Status, e.Reason = hook.StatusDisabled, hook.ReasonFailing
-	e.StatusSince, e.UpdatedAt = r.now, r.now
-	if err := r.Store.UpdateEndpoint(ctx, e); err != nil {
+	if err := r.Store.UpdateEndpoint(ctx, e.Disabled(hook.ReasonFailing, r.now)); err != nil {
 		return fmt.Errorf("disable: %w", err)
 	}
 	return nil

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 
-	"surehook/internal/circuit"
+	"surehook/internal/gate"
 	"surehook/internal/metric"
 	"surehook/internal/names"
 )
@@ -46,13 +46,7 @@ func (b *Breaker) gauges(ctx context.Context) (gauges []metric.Metric, err error
 	if err != nil {
 		err = fmt.Errorf("list circuits: %w", err)
 	} else {
-		open := 0
-		for _, r := range records {
-			if r.State != circuit.Closed {
-				open++
-			}
-		}
-		gauges = append(gauges, metric.Gauge(names.MetricOpenCircuits, open))
+		gauges = append(gauges, metric.Gauge(names.MetricOpenCircuits, gate.CountOpen(records)))
 	}
 	letters, depthErr := b.DeadLetters.Depth(ctx)
 	if depthErr != nil {

@@ -164,9 +164,7 @@ func (d *Deliverer) disable(ctx context.Context, recorded hook.Delivery) error {
 		if deleted || e.Status == hook.StatusDisabled || e.UpdatedAt.After(recorded.UpdatedAt) {
 			return nil
 		}
-		e.Status, e.Reason = hook.StatusDisabled, hook.ReasonGone
-		e.StatusSince, e.UpdatedAt = recorded.UpdatedAt, recorded.UpdatedAt
-		err = d.Store.UpdateEndpoint(ctx, e)
+		err = d.Store.UpdateEndpoint(ctx, e.Disabled(hook.ReasonGone, recorded.UpdatedAt))
 		if err == nil {
 			return d.tellGone(ctx, recorded)
 		}

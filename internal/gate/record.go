@@ -31,6 +31,17 @@ func NewRecord(tenant hook.TenantID, endpoint hook.EndpointID) Record {
 	return Record{Circuit: circuit.New(), Tenant: tenant, Endpoint: endpoint}
 }
 
+// CountOpen returns how many of the circuits are open or half-open.
+func CountOpen(records []Record) int {
+	open := 0
+	for _, r := range records {
+		if r.State != circuit.Closed {
+			open++
+		}
+	}
+	return open
+}
+
 // Wait returns the record with somebody waiting. It is the same if that was
 // known, and if the breaker has not begun to think otherwise.
 func (r Record) Wait(now time.Time) Record {

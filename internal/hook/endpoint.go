@@ -52,6 +52,13 @@ func (e Endpoint) Active(now time.Time) []Secret {
 	return active
 }
 
+// Disabled returns the endpoint taken out of service by a rule, for the reason.
+func (e Endpoint) Disabled(reason Reason, at time.Time) Endpoint {
+	e.Status, e.Reason = StatusDisabled, reason
+	e.StatusSince, e.UpdatedAt = at, at
+	return e
+}
+
 // Subscribes reports whether the endpoint wants events of the type: a pattern
 // is the type itself, a prefix "order.*" that matches what follows the dot, or
 // "*". Types under SystemPrefix are matched by a pattern that names the prefix,

@@ -127,16 +127,6 @@ func (c Class) String() string {
 	return "unknown"
 }
 
-// ParseClass is the inverse of String.
-func ParseClass(s string) (Class, bool) {
-	for c := ClassDelivered; c <= ClassRedirect; c++ {
-		if c.String() == s {
-			return c, true
-		}
-	}
-	return 0, false
-}
-
 // Result is what a class means for the delivery.
 type Result uint8
 

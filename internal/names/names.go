@@ -92,7 +92,6 @@ const (
 	LogDeliveries = "deliveries"
 	LogDuplicate  = "duplicate"
 	LogError      = "error"
-	LogHost       = "host"
 	LogMessage    = "message_id"
 	LogMethod     = "method"
 	LogRoute      = "route"

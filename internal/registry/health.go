@@ -77,13 +77,10 @@ func healthOf(s Standing, hours []stats.Hour, now time.Time) Health {
 	return Health{
 		Standing: s,
 		At:       now,
-		Hour:     Window{Since: recent(now), Counts: review.Recent(hours, now)},
+		Hour:     Window{Since: review.RecentSince(now), Counts: review.Recent(hours, now)},
 		Day:      Window{Since: now.Add(-24*time.Hour + time.Hour - 1).Truncate(time.Hour), Counts: review.Day(hours, time.Time{}, now)},
 	}
 }
-
-// recent is when the hours began that review.Recent sums up.
-func recent(now time.Time) time.Time { return now.Truncate(time.Hour).Add(-time.Hour) }
 
 // counting does what work puts into the group, countAtOnce at a time, for as long
 // as countFor. complete is false when that was not enough: then some of it was

@@ -8,10 +8,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"surehook/internal/circuit"
 	"surehook/internal/gate"
 	"surehook/internal/hook"
 	"surehook/internal/replay"
+	"surehook/internal/review"
 	"surehook/internal/stats"
 )
 
@@ -55,7 +55,7 @@ func (p *Pipeline) Dead() int {
 // them is that of an index that may lag a moment.
 func (r *Registry) Pipeline(ctx context.Context) (Pipeline, error) {
 	now := r.now()
-	p := Pipeline{At: now, Hour: Window{Since: recent(now)}}
+	p := Pipeline{At: now, Hour: Window{Since: review.RecentSince(now)}}
 	var err error
 	if p.Queues, err = r.Queues.Depths(ctx); err != nil {
 		return Pipeline{}, fmt.Errorf("read depths of queues: %w", err)
@@ -64,11 +64,7 @@ func (r *Registry) Pipeline(ctx context.Context) (Pipeline, error) {
 	if err != nil {
 		return Pipeline{}, fmt.Errorf("list attended circuits: %w", err)
 	}
-	for _, record := range attended {
-		if record.State != circuit.Closed {
-			p.OpenCircuits++
-		}
-	}
+	p.OpenCircuits = gate.CountOpen(attended)
 	busy, err := r.busy(ctx, attended, now)
 	if err != nil {
 		return Pipeline{}, err

@@ -76,16 +76,6 @@ func (s JobState) String() string {
 	return "unknown"
 }
 
-// ParseJobState is the inverse of String.
-func ParseJobState(s string) (JobState, bool) {
-	for state := JobRunning; state <= JobCancelled; state++ {
-		if state.String() == s {
-			return state, true
-		}
-	}
-	return 0, false
-}
-
 // Tally is how many deliveries of a job settled, and as what.
 type Tally struct {
 	Delivered int

@@ -33,8 +33,11 @@ type Verdict struct {
 // Recent returns what was counted in the hour of the clock under way and the
 // one before: what the speed of an endpoint is judged by.
 func Recent(hours []stats.Hour, now time.Time) stats.Counts {
-	return stats.Sum(hours, now.Truncate(time.Hour).Add(-time.Hour))
+	return stats.Sum(hours, RecentSince(now))
 }
+
+// RecentSince returns when the hours began that Recent counts.
+func RecentSince(now time.Time) time.Time { return now.Truncate(time.Hour).Add(-time.Hour) }
 
 // Day returns what was counted in the hours that began in the last 24, and at or
 // after since: what the dead rate of an endpoint is judged by. The hour in which an
