@@ -98,11 +98,11 @@ test/e2e e2e: need/go need/node need/python local localstack/verify/node_modules
 
 .PHONY: sim
 sim: need/go ## Run everything under faults, each run from its own seed (SEEDS=2000)
-	@go test -count=1 -timeout 24h -run '^TestSeeds$$' -v ./internal/sim -args -seeds $${SEEDS:-2000}
+	@go test -count=1 -timeout 24h -run '^TestSeeds$$' -v ./internal/proof/sim -args -seeds $${SEEDS:-2000}
 
 .PHONY: sim/mutations
 sim/mutations: need/go ## Prove that the simulator finds bugs that are put in on purpose
-	@go test -tags mutation -count=1 -timeout 2h -run '^TestMutations$$' -v ./internal/sim
+	@go test -tags mutation -count=1 -timeout 2h -run '^TestMutations$$' -v ./internal/proof/sim
 
 .PHONY: chaos
 chaos: need/go need/node need/python local ## Kill the functions of the local stack while 500 events are on their way (CHAOS_SEED=n)
@@ -124,11 +124,11 @@ fuzz: ## Fuzz every parser and rule for FUZZTIME (10s) each
 
 .PHONY: cost
 cost: need/go need/python $(VENV)/installed ## Count and price every request; writes docs/cost.md
-	@go run ./localstack/cmd/emulators -- go test -tags integration -count=1 -timeout 10m -run '^TestCost$$' ./internal/cost -args -write "$(CURDIR)/docs/cost.md"
+	@go run ./localstack/cmd/emulators -- go test -tags integration -count=1 -timeout 10m -run '^TestCost$$' ./internal/proof/cost -args -write "$(CURDIR)/docs/cost.md"
 
 .PHONY: reliability
 reliability: need/go ## Compare with a plain retry schedule over 30 days of outages; writes docs/reliability.md
-	@go test -count=1 -timeout 60m -run '^TestReliability$$' -v ./internal/reliability -args -update
+	@go test -count=1 -timeout 60m -run '^TestReliability$$' -v ./internal/proof/reliability -args -update
 
 .PHONY: picture
 picture: need/go need/node need/python local ## Draw the dashboard with the metrics of a local run; writes docs/dashboard.svg (RUN=6m)

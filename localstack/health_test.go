@@ -16,7 +16,7 @@ import (
 
 	"surehook/internal/aws/dynamo"
 	"surehook/internal/hook"
-	"surehook/internal/stats"
+	"surehook/internal/rule/stats"
 	"surehook/localstack/receiver"
 	"surehook/localstack/stack"
 )

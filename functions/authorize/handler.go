@@ -8,7 +8,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"surehook/internal/aws/gateway"
+	"surehook/internal/aws/apigateway"
 	"surehook/internal/hook"
 	"surehook/internal/names"
 )
@@ -32,7 +32,7 @@ func (h *handler) Handle(ctx context.Context, e events.APIGatewayV2CustomAuthori
 	principal, err := h.authenticator.Identify(ctx, header)
 	switch {
 	case err == nil:
-		response.Context = gateway.Authorizer(principal)
+		response.Context = apigateway.Authorizer(principal)
 	case hook.CodeOf(err) != hook.CodeUnauthorized:
 		h.log.ErrorContext(ctx, "caller.not_identified", slog.Any(names.LogError, err))
 		return events.APIGatewayV2CustomAuthorizerSimpleResponse{}, fmt.Errorf("identify caller: %w", err)

@@ -9,25 +9,25 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"surehook/functions/start"
-	"surehook/internal/authorize"
+	"surehook/functions/internal/lambdafn"
+	"surehook/internal/admin/apikey"
 	"surehook/internal/aws/dynamo"
-	"surehook/internal/aws/secret"
+	"surehook/internal/aws/secretsmanager"
 	"surehook/internal/config"
 )
 
 func main() {
-	if start.Function(context.Background(), os.LookupEnv, config.ForAuthorize, wire) != nil {
+	if lambdafn.Start(context.Background(), os.LookupEnv, config.ForAuthorize, newHandler) != nil {
 		os.Exit(1)
 	}
 }
 
-// wire makes the handler, once per execution environment.
-func wire(cfg config.Authorize, sdk aws.Config, log *slog.Logger) (any, error) {
+// newHandler makes the handler, once per execution environment.
+func newHandler(cfg config.Authorize, sdk aws.Config, log *slog.Logger) (any, error) {
 	h := &handler{
-		authenticator: &authorize.Authenticator{
+		authenticator: &apikey.Authenticator{
 			Keys:  dynamo.New(sdk, cfg.Table),
-			Admin: secret.New(sdk, cfg.AdminKeySecretARN, time.Now),
+			Admin: secretsmanager.New(sdk, cfg.AdminKeySecretARN, time.Now),
 			Log:   log,
 			Now:   time.Now,
 		},

@@ -7,7 +7,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"surehook/functions/batch"
+	"surehook/functions/internal/lambdafn"
 	"surehook/internal/hook"
 )
 
@@ -38,7 +38,7 @@ type input struct {
 func (h *handler) Handle(ctx context.Context, in input) (any, error) {
 	switch {
 	case in.Records != nil:
-		return batch.Each(ctx, h.log, in.Records, "look.not_read", hook.DecodeLook, h.breaker.Attend), nil
+		return lambdafn.EachMessage(ctx, h.log, in.Records, "look.not_read", hook.DecodeLook, h.breaker.Attend), nil
 	case in.Tick:
 		if err := h.breaker.Tick(ctx); err != nil {
 			return nil, fmt.Errorf("tick: %w", err)

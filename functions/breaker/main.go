@@ -13,29 +13,28 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"surehook/functions/accept"
-	"surehook/functions/notices"
-	"surehook/functions/start"
-	"surehook/internal/aftermath"
+	"surehook/functions/internal/lambdafn"
+	"surehook/functions/internal/wire"
 	"surehook/internal/aws/dynamo"
 	"surehook/internal/aws/sqs"
-	"surehook/internal/breaker"
 	"surehook/internal/config"
-	"surehook/internal/metric"
+	"surehook/internal/delivery/breaker"
+	"surehook/internal/delivery/settle"
+	"surehook/internal/emf"
 )
 
 func main() {
-	if start.Function(context.Background(), os.LookupEnv, config.ForBreaker, wire) != nil {
+	if lambdafn.Start(context.Background(), os.LookupEnv, config.ForBreaker, newHandler) != nil {
 		os.Exit(1)
 	}
 }
 
-// wire makes the handler, once per execution environment.
-func wire(cfg config.Breaker, sdk aws.Config, log *slog.Logger) (any, error) {
+// newHandler makes the handler, once per execution environment.
+func newHandler(cfg config.Breaker, sdk aws.Config, log *slog.Logger) (any, error) {
 	store := dynamo.New(sdk, cfg.Table)
-	metrics := metric.Set{Environment: cfg.Environment}
-	teller, err := notices.Teller(sdk, store, notices.Config{
-		Events:   accept.Config{LiveQueue: cfg.LiveQueue, Retention: cfg.Retention, Now: time.Now},
+	metrics := emf.Set{Environment: cfg.Environment}
+	teller, err := wire.Notifier(sdk, store, wire.NotifierConfig{
+		Events:   wire.AcceptorConfig{LiveQueue: cfg.LiveQueue, Retention: cfg.Retention, Now: time.Now},
 		TopicARN: cfg.TopicARN,
 		Metrics:  metrics,
 	}, log)
@@ -49,7 +48,7 @@ func wire(cfg config.Breaker, sdk aws.Config, log *slog.Logger) (any, error) {
 			Queue:       queue,
 			DeadLetters: queue,
 			Attention:   sqs.NewCircuits(sdk, cfg.CircuitsQueue),
-			Aftermath:   aftermath.Aftermath{Store: store, Notices: teller},
+			Aftermath:   settle.Aftermath{Store: store, Notices: teller},
 			Notices:     teller,
 			Metrics:     metrics,
 			Log:         log,

@@ -5,8 +5,8 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"surehook/functions/batch"
-	"surehook/internal/deliver"
+	"surehook/functions/internal/lambdafn"
+	"surehook/internal/delivery/deliver"
 )
 
 // batcher works on messages and returns the ids of those that must come again.
@@ -25,5 +25,5 @@ func (h *handler) Handle(ctx context.Context, e events.SQSEvent) (events.SQSEven
 	for i, r := range e.Records {
 		messages[i] = deliver.Message{ID: r.MessageId, Body: r.Body}
 	}
-	return batch.Answer(h.deliverer.Batch(ctx, messages)), nil
+	return lambdafn.BatchResponse(h.deliverer.Batch(ctx, messages)), nil
 }

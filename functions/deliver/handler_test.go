@@ -13,7 +13,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/deliver"
+	"surehook/internal/delivery/deliver"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")

@@ -11,40 +11,39 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"surehook/functions/accept"
-	"surehook/functions/notices"
-	"surehook/functions/start"
-	"surehook/internal/aftermath"
+	"surehook/functions/internal/lambdafn"
+	"surehook/functions/internal/wire"
 	"surehook/internal/aws/dynamo"
+	"surehook/internal/aws/kms"
 	"surehook/internal/aws/scheduler"
-	"surehook/internal/aws/seal"
 	"surehook/internal/aws/sqs"
 	"surehook/internal/config"
-	"surehook/internal/deliver"
-	"surehook/internal/egress"
-	"surehook/internal/gate"
-	"surehook/internal/metric"
+	"surehook/internal/delivery/deliver"
+	"surehook/internal/delivery/egress"
+	"surehook/internal/delivery/gate"
+	"surehook/internal/delivery/send"
+	"surehook/internal/delivery/settle"
+	"surehook/internal/emf"
 	"surehook/internal/names"
-	"surehook/internal/send"
 )
 
 func main() {
-	if start.Function(context.Background(), os.LookupEnv, config.ForDeliver, wire) != nil {
+	if lambdafn.Start(context.Background(), os.LookupEnv, config.ForDeliver, newHandler) != nil {
 		os.Exit(1)
 	}
 }
 
-// wire makes the handler, once per execution environment.
-func wire(cfg config.Deliver, sdk aws.Config, log *slog.Logger) (any, error) {
-	vault, err := seal.New(sdk, cfg.KeyARN)
+// newHandler makes the handler, once per execution environment.
+func newHandler(cfg config.Deliver, sdk aws.Config, log *slog.Logger) (any, error) {
+	vault, err := kms.New(sdk, cfg.KeyARN)
 	if err != nil {
 		return nil, fmt.Errorf("open vault: %w", err)
 	}
 	policy := egress.Policy{Loopback: cfg.Egress.Loopback, RuntimeAPI: cfg.Egress.RuntimeAPI}
 	store := dynamo.New(sdk, cfg.Table)
-	metrics := metric.Set{Environment: cfg.Environment}
-	teller, err := notices.Teller(sdk, store, notices.Config{
-		Events:   accept.Config{LiveQueue: cfg.LiveQueue, Retention: cfg.Retention, Now: time.Now},
+	metrics := emf.Set{Environment: cfg.Environment}
+	teller, err := wire.Notifier(sdk, store, wire.NotifierConfig{
+		Events:   wire.AcceptorConfig{LiveQueue: cfg.LiveQueue, Retention: cfg.Retention, Now: time.Now},
 		TopicARN: cfg.TopicARN,
 		Metrics:  metrics,
 	}, log)
@@ -71,7 +70,7 @@ func wire(cfg config.Deliver, sdk aws.Config, log *slog.Logger) (any, error) {
 			Now:       time.Now,
 			Rand:      rand.Float64,
 		},
-		Aftermath: aftermath.Aftermath{Store: store, Notices: teller},
+		Aftermath: settle.Aftermath{Store: store, Notices: teller},
 		Notices:   teller,
 		Metrics:   metrics,
 		Log:       log,

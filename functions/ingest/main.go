@@ -10,27 +10,27 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"surehook/functions/accept"
-	"surehook/functions/start"
+	"surehook/functions/internal/lambdafn"
+	"surehook/functions/internal/wire"
+	"surehook/internal/aws/apigateway"
 	"surehook/internal/aws/dynamo"
-	"surehook/internal/aws/gateway"
 	"surehook/internal/config"
+	"surehook/internal/emf"
 	"surehook/internal/httpapi"
-	"surehook/internal/metric"
 )
 
 func main() {
-	if start.Function(context.Background(), os.LookupEnv, config.ForIngest, wire) != nil {
+	if lambdafn.Start(context.Background(), os.LookupEnv, config.ForIngest, newHandler) != nil {
 		os.Exit(1)
 	}
 }
 
-// wire makes the handler, once per execution environment.
-func wire(cfg config.Ingest, sdk aws.Config, log *slog.Logger) (any, error) {
+// newHandler makes the handler, once per execution environment.
+func newHandler(cfg config.Ingest, sdk aws.Config, log *slog.Logger) (any, error) {
 	store := dynamo.New(sdk, cfg.Table)
-	acceptor, err := accept.Acceptor(sdk, store, accept.Config{LiveQueue: cfg.LiveQueue, Retention: cfg.Retention, Now: time.Now})
+	acceptor, err := wire.Acceptor(sdk, store, wire.AcceptorConfig{LiveQueue: cfg.LiveQueue, Retention: cfg.Retention, Now: time.Now})
 	if err != nil {
 		return nil, fmt.Errorf("wire acceptor: %w", err)
 	}
-	return gateway.Handle(httpapi.Events(acceptor, log, metric.Set{Environment: cfg.Environment})), nil
+	return apigateway.Handle(httpapi.Events(acceptor, log, emf.Set{Environment: cfg.Environment})), nil
 }

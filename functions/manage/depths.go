@@ -3,8 +3,8 @@ package main
 import (
 	"context"
 
+	"surehook/internal/admin/registry"
 	"surehook/internal/aws/sqs"
-	"surehook/internal/registry"
 )
 
 var _ registry.Queues = depths{}

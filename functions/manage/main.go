@@ -11,32 +11,32 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"surehook/functions/accept"
-	"surehook/functions/start"
+	"surehook/functions/internal/lambdafn"
+	"surehook/functions/internal/wire"
+	"surehook/internal/admin/registry"
+	"surehook/internal/aws/apigateway"
 	"surehook/internal/aws/dynamo"
-	"surehook/internal/aws/gateway"
-	"surehook/internal/aws/seal"
+	"surehook/internal/aws/kms"
 	"surehook/internal/aws/sqs"
 	"surehook/internal/config"
-	"surehook/internal/egress"
+	"surehook/internal/delivery/egress"
 	"surehook/internal/httpapi"
-	"surehook/internal/registry"
 )
 
 func main() {
-	if start.Function(context.Background(), os.LookupEnv, config.ForManage, wire) != nil {
+	if lambdafn.Start(context.Background(), os.LookupEnv, config.ForManage, newHandler) != nil {
 		os.Exit(1)
 	}
 }
 
-// wire makes the handler, once per execution environment.
-func wire(cfg config.Manage, sdk aws.Config, log *slog.Logger) (any, error) {
-	vault, err := seal.New(sdk, cfg.KeyARN)
+// newHandler makes the handler, once per execution environment.
+func newHandler(cfg config.Manage, sdk aws.Config, log *slog.Logger) (any, error) {
+	vault, err := kms.New(sdk, cfg.KeyARN)
 	if err != nil {
 		return nil, fmt.Errorf("open vault: %w", err)
 	}
 	store := dynamo.New(sdk, cfg.Table)
-	acceptor, err := accept.Acceptor(sdk, store, accept.Config{LiveQueue: cfg.LiveQueue, Retention: cfg.Retention, Now: time.Now})
+	acceptor, err := wire.Acceptor(sdk, store, wire.AcceptorConfig{LiveQueue: cfg.LiveQueue, Retention: cfg.Retention, Now: time.Now})
 	if err != nil {
 		return nil, fmt.Errorf("wire acceptor: %w", err)
 	}
@@ -53,5 +53,5 @@ func wire(cfg config.Manage, sdk aws.Config, log *slog.Logger) (any, error) {
 		Policy:    egress.Policy{Loopback: cfg.Egress.Loopback, RuntimeAPI: cfg.Egress.RuntimeAPI},
 		Now:       time.Now,
 	}
-	return gateway.Handle(httpapi.Manage(reg, acceptor, log)), nil
+	return apigateway.Handle(httpapi.Manage(reg, acceptor, log)), nil
 }

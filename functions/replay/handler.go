@@ -7,10 +7,10 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"surehook/functions/batch"
-	"surehook/internal/aws/gateway"
+	"surehook/functions/internal/lambdafn"
+	"surehook/internal/aws/apigateway"
+	"surehook/internal/delivery/replay"
 	"surehook/internal/hook"
-	"surehook/internal/replay"
 )
 
 // worker makes jobs go on.
@@ -19,7 +19,7 @@ type worker interface {
 }
 
 type handler struct {
-	api    gateway.Function
+	api    apigateway.Function
 	worker worker
 	log    *slog.Logger
 }
@@ -36,7 +36,7 @@ type input struct {
 func (h *handler) Handle(ctx context.Context, in input) (any, error) {
 	switch {
 	case in.Records != nil:
-		return batch.Each(ctx, h.log, in.Records, "job.not_read", replay.DecodeMessage, h.worker.Work), nil
+		return lambdafn.EachMessage(ctx, h.log, in.Records, "job.not_read", replay.DecodeMessage, h.worker.Work), nil
 	case in.RequestContext.HTTP.Method != "":
 		answer, err := h.api(ctx, in.APIGatewayV2HTTPRequest)
 		if err != nil {

@@ -18,10 +18,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/aws/gateway"
+	"surehook/internal/aws/apigateway"
+	"surehook/internal/delivery/replay"
 	"surehook/internal/hook"
 	"surehook/internal/httpapi"
-	"surehook/internal/replay"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -87,7 +87,7 @@ func TestHandle_Answers(t *testing.T) {
 			if err := json.Unmarshal(raw, &in); err != nil {
 				t.Fatal(err)
 			}
-			h := &handler{api: gateway.Handle(http.HandlerFunc(echo)), worker: tt.worker, log: slog.New(slog.DiscardHandler)}
+			h := &handler{api: apigateway.Handle(http.HandlerFunc(echo)), worker: tt.worker, log: slog.New(slog.DiscardHandler)}
 			response, err := h.Handle(t.Context(), in)
 			if (err != nil) != (tt.golden == "") {
 				t.Errorf("Handle(%s) = %v; want an error: %t", tt.event, err, tt.golden == "")

@@ -10,25 +10,25 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"surehook/functions/start"
-	"surehook/internal/aftermath"
+	"surehook/functions/internal/lambdafn"
+	"surehook/internal/aws/apigateway"
 	"surehook/internal/aws/dynamo"
-	"surehook/internal/aws/gateway"
 	"surehook/internal/aws/sqs"
 	"surehook/internal/config"
+	"surehook/internal/delivery/replay"
+	"surehook/internal/delivery/settle"
 	"surehook/internal/hook"
 	"surehook/internal/httpapi"
-	"surehook/internal/replay"
 )
 
 func main() {
-	if start.Function(context.Background(), os.LookupEnv, config.ForReplay, wire) != nil {
+	if lambdafn.Start(context.Background(), os.LookupEnv, config.ForReplay, newHandler) != nil {
 		os.Exit(1)
 	}
 }
 
-// wire makes the handler, once per execution environment.
-func wire(cfg config.Replay, sdk aws.Config, log *slog.Logger) (any, error) {
+// newHandler makes the handler, once per execution environment.
+func newHandler(cfg config.Replay, sdk aws.Config, log *slog.Logger) (any, error) {
 	store := dynamo.New(sdk, cfg.Table)
 	r := &replay.Replayer{
 		Store:     store,
@@ -37,11 +37,11 @@ func wire(cfg config.Replay, sdk aws.Config, log *slog.Logger) (any, error) {
 		Jobs:      store,
 		Queue:     sqs.New(sdk, sqs.URLs{Replay: cfg.ReplayQueue}),
 		JobQueue:  sqs.NewJobs(sdk, cfg.ReplayJobsQueue),
-		Aftermath: aftermath.Aftermath{Store: store},
+		Aftermath: settle.Aftermath{Store: store},
 		Log:       log,
 		Now:       time.Now,
 		NewID:     hook.NewJobID,
 	}
-	h := &handler{api: gateway.Handle(httpapi.Replay(r, log)), worker: r, log: log}
+	h := &handler{api: apigateway.Handle(httpapi.Replay(r, log)), worker: r, log: log}
 	return h.Handle, nil
 }

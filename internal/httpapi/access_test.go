@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"surehook/internal/admin/registry"
+	"surehook/internal/delivery/ingest"
 	"surehook/internal/hook"
 	"surehook/internal/httpapi"
-	"surehook/internal/ingest"
-	"surehook/internal/registry"
 )
 
 // forAll marks, in the table of access, an operation that a key for one tenant may not take.
@@ -102,7 +102,7 @@ type estate struct {
 	key      hook.KeyID
 }
 
-func settle(t *testing.T) estate {
+func furnish(t *testing.T) estate {
 	t.Helper()
 
 	e := estate{bundle: setup(t)}
@@ -190,7 +190,7 @@ func TestAccess(t *testing.T) {
 			t.Run(name+" by "+who, func(t *testing.T) {
 				t.Parallel()
 
-				e := settle(t)
+				e := furnish(t)
 				status, body := o.answer(p)
 				w := e.do(t, p, r.Method, e.path(r.Path), o.body)
 				if w.Code != status || body != "" && w.Body.String() != body {
@@ -241,7 +241,7 @@ func (e estate) strangers(event hook.EventID, endpoint hook.EndpointID) map[stri
 func TestAccess_strangers(t *testing.T) {
 	t.Parallel()
 
-	e := settle(t)
+	e := furnish(t)
 	own := idOf(t, get[object](t, e.bundle, rival, 201, "POST", "/v1/tenants/globex/endpoints", `{"url":"https://example.com/"}`))
 	posted := idOf(t, get[object](t, e.bundle, rival, 202, "POST", "/v1/tenants/globex/events", `{"type":"a","payload":1}`))
 	names := e.strangers(hook.EventID(posted), hook.EndpointID(own))

@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"surehook/api"
-	"surehook/internal/ingest"
-	"surehook/internal/registry"
-	"surehook/internal/replay"
+	"surehook/internal/admin/registry"
+	"surehook/internal/delivery/ingest"
+	"surehook/internal/delivery/replay"
 )
 
 // All returns the handler of everything that Events, Replay and Manage serve,

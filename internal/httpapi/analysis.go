@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strconv"
 
-	"surehook/internal/analysis"
+	"surehook/internal/delivery/replay"
 	"surehook/internal/hook"
-	"surehook/internal/replay"
+	"surehook/internal/rule/deadletter"
 )
 
 // defaultHours is how far an analysis looks back unless it is told.
@@ -60,7 +60,7 @@ func viewAnalysis(a replay.Analysis) analysisView {
 	return v
 }
 
-func viewGroup(g analysis.Group) groupView {
+func viewGroup(g deadletter.Group) groupView {
 	v := groupView{
 		Endpoint:     g.Endpoint,
 		Status:       g.Status,

@@ -14,11 +14,11 @@ import (
 	"slices"
 
 	"surehook/api"
+	"surehook/internal/admin/registry"
+	"surehook/internal/delivery/ingest"
+	"surehook/internal/delivery/replay"
+	"surehook/internal/emf"
 	"surehook/internal/hook"
-	"surehook/internal/ingest"
-	"surehook/internal/metric"
-	"surehook/internal/registry"
-	"surehook/internal/replay"
 )
 
 // Acceptor accepts events.
@@ -37,7 +37,7 @@ type Tester interface {
 
 // Events returns the handler of the routes that post events. It counts those
 // that it accepts.
-func Events(a Acceptor, log *slog.Logger, metrics metric.Set) http.Handler {
+func Events(a Acceptor, log *slog.Logger, metrics emf.Set) http.Handler {
 	return serve(log, eventRoutes(&events{acceptor: a, log: log, metrics: metrics}))
 }
 

@@ -11,15 +11,15 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/aftermath"
-	"surehook/internal/egress"
+	"surehook/internal/admin/registry"
+	"surehook/internal/delivery/egress"
+	"surehook/internal/delivery/ingest"
+	"surehook/internal/delivery/replay"
+	"surehook/internal/delivery/settle"
+	"surehook/internal/emf"
 	"surehook/internal/hook"
 	"surehook/internal/httpapi"
-	"surehook/internal/ingest"
 	"surehook/internal/memory"
-	"surehook/internal/metric"
-	"surehook/internal/registry"
-	"surehook/internal/replay"
 )
 
 const endpoints = "/v1/tenants/acme/endpoints"
@@ -73,10 +73,10 @@ func setup(tb testing.TB) *bundle {
 	}
 	b.acceptor = acceptor
 	log := slog.New(slog.NewJSONHandler(b.log, nil))
-	b.events = httpapi.Events(acceptor, log, metric.Set{Environment: "test"})
+	b.events = httpapi.Events(acceptor, log, emf.Set{Environment: "test"})
 	b.replays = httpapi.Replay(&replay.Replayer{
 		Store: b.store, Index: b.store, Endpoints: b.store, Jobs: b.store, Queue: b.queue, JobQueue: b.jobs,
-		Aftermath: aftermath.Aftermath{Store: b.store}, Log: log, Now: now, NewID: hook.NewJobID,
+		Aftermath: settle.Aftermath{Store: b.store}, Log: log, Now: now, NewID: hook.NewJobID,
 	}, log)
 	b.manage = httpapi.Manage(b.registry, acceptor, log)
 	return b

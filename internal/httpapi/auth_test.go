@@ -5,10 +5,10 @@ import (
 	"log/slog"
 	"slices"
 
+	"surehook/internal/delivery/ingest"
+	"surehook/internal/emf"
 	"surehook/internal/hook"
 	"surehook/internal/httpapi"
-	"surehook/internal/ingest"
-	"surehook/internal/metric"
 )
 
 // refuser is an acceptor that refuses everything.
@@ -24,5 +24,5 @@ func (r refuser) AcceptBatch(_ context.Context, _ hook.TenantID, rs []ingest.Req
 
 // refuse makes every post of an event end in the error.
 func (b *bundle) refuse(err error) {
-	b.events = httpapi.Events(refuser{err}, slog.New(slog.NewJSONHandler(b.log, nil)), metric.Set{})
+	b.events = httpapi.Events(refuser{err}, slog.New(slog.NewJSONHandler(b.log, nil)), emf.Set{})
 }

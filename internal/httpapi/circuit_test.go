@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/circuit"
-	"surehook/internal/gate"
+	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
+	"surehook/internal/rule/circuit"
 )
 
 // TestCircuit_patch checks that of the circuit's settings those that are not

@@ -1,8 +1,8 @@
 package httpapi
 
 import (
+	"surehook/internal/admin/registry"
 	"surehook/internal/hook"
-	"surehook/internal/registry"
 )
 
 // standingView is an endpoint with what the gate knows of it.

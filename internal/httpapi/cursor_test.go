@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/gate"
+	"surehook/internal/delivery/gate"
+	"surehook/internal/delivery/replay"
 	"surehook/internal/hook"
-	"surehook/internal/replay"
 )
 
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"

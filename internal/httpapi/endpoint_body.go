@@ -5,9 +5,9 @@ import (
 	"strings"
 	"time"
 
+	"surehook/internal/admin/registry"
 	"surehook/internal/hook"
-	"surehook/internal/registry"
-	"surehook/internal/retry"
+	"surehook/internal/rule/retry"
 )
 
 // endpointBody is what callers set of an endpoint. What is not given is nil.

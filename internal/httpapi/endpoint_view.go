@@ -3,8 +3,8 @@ package httpapi
 import (
 	"time"
 
+	"surehook/internal/admin/registry"
 	"surehook/internal/hook"
-	"surehook/internal/registry"
 )
 
 // masked stands for the value of a header that the caller may not see: it may

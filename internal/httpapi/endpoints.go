@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"time"
 
+	"surehook/internal/admin/registry"
 	"surehook/internal/hook"
-	"surehook/internal/registry"
 )
 
 // versionTag is an ETag as reads return it.

@@ -10,9 +10,9 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"surehook/internal/delivery/ingest"
+	"surehook/internal/emf"
 	"surehook/internal/hook"
-	"surehook/internal/ingest"
-	"surehook/internal/metric"
 	"surehook/internal/names"
 )
 
@@ -29,7 +29,7 @@ var traceParent = regexp.MustCompile(`^00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]
 type events struct {
 	acceptor Acceptor
 	log      *slog.Logger
-	metrics  metric.Set
+	metrics  emf.Set
 }
 
 type eventBody struct {
@@ -187,7 +187,7 @@ func fresh(results ...ingest.Result) int {
 // many events are to be counted.
 func (h *events) logIngested(ctx context.Context, c *call, eventType string, r ingest.Result, counted int) {
 	h.log.LogAttrs(ctx, slog.LevelInfo, "event.ingested",
-		h.metrics.Append(ingested(c, eventType, r), c.began, metric.Count(names.MetricAccepted, counted))...)
+		h.metrics.Append(ingested(c, eventType, r), c.began, emf.Count(names.MetricAccepted, counted))...)
 }
 
 func ingested(c *call, eventType string, r ingest.Result) []slog.Attr {

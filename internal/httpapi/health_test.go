@@ -7,13 +7,13 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/circuit"
-	"surehook/internal/gate"
+	"surehook/internal/admin/registry"
+	"surehook/internal/delivery/gate"
+	"surehook/internal/delivery/replay"
 	"surehook/internal/hook"
-	"surehook/internal/registry"
-	"surehook/internal/replay"
-	"surehook/internal/review"
-	"surehook/internal/stats"
+	"surehook/internal/rule/circuit"
+	"surehook/internal/rule/review"
+	"surehook/internal/rule/stats"
 )
 
 // queues are the depths of queues as they are; the others are empty.
@@ -120,7 +120,7 @@ func TestHealth_endpoint(t *testing.T) {
 func TestHealth_counts(t *testing.T) {
 	t.Parallel()
 
-	e := settle(t)
+	e := furnish(t)
 	w := e.do(t, reader, "GET", endpoints+"/crm/health", "")
 	if want := `"deliveries":{"retrying":1,"parked":0,"dead":1,"delivered":0},"complete":true,`; !strings.Contains(w.Body.String(), want) {
 		t.Errorf("GET = %d %s; want %s", w.Code, w.Body, want)
@@ -141,7 +141,7 @@ func TestHealth_pipeline(t *testing.T) {
 		t.Errorf("GET of nothing = %d\n%s; want 200\n%s", w.Code, w.Body, want)
 	}
 
-	e := settle(t)
+	e := furnish(t)
 	e.registry.Queues = queues{"retry": {InFlight: 3, Delayed: 1}, "dead_letters": {Visible: 1}, "undeliverable": {Visible: 9}}
 	e.count(t, string(e.delivery.Endpoint), e.now, mixed()...)
 	r := gate.NewRecord("acme", e.delivery.Endpoint)
@@ -164,7 +164,7 @@ func TestHealth_pipeline(t *testing.T) {
 func TestHealth_history(t *testing.T) {
 	t.Parallel()
 
-	e := settle(t)
+	e := furnish(t)
 	for i, n := range []hook.Notice{
 		{Type: hook.NoticeSlow, Why: "Slow.", Figures: map[string]float64{"p95_ms": 2210, "samples": 104}},
 		{Type: hook.NoticeDisabled, Why: "Gone.", Delivery: e.dead},

@@ -3,8 +3,8 @@ package httpapi
 import (
 	"time"
 
+	"surehook/internal/admin/registry"
 	"surehook/internal/hook"
-	"surehook/internal/registry"
 )
 
 // endpointHealthView is how one endpoint does.

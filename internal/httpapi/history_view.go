@@ -1,8 +1,8 @@
 package httpapi
 
 import (
+	"surehook/internal/admin/registry"
 	"surehook/internal/hook"
-	"surehook/internal/registry"
 )
 
 // eventView is an event without its payload.

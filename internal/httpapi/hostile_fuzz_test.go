@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"surehook/internal/delivery/replay"
 	"surehook/internal/hook"
 	"surehook/internal/httpapi"
-	"surehook/internal/replay"
 )
 
 // try makes a request, and does not hold it to the contract.

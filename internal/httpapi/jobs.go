@@ -6,9 +6,9 @@ import (
 	"net/http"
 	"time"
 
+	"surehook/internal/admin/registry"
+	"surehook/internal/delivery/replay"
 	"surehook/internal/hook"
-	"surehook/internal/registry"
-	"surehook/internal/replay"
 )
 
 // jobBody must have a filter, if an empty one: nobody replays everything by

@@ -207,7 +207,7 @@ func TestLimits_replays(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			e := settle(t)
+			e := furnish(t)
 			do := func(given string) (status int, body string) {
 				target := strings.Replace(tt.target, "{discard}", deliveriesURL+e.dead.String()+"/discard", 1)
 				if tt.method == "GET" {

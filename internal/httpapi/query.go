@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strconv"
 
+	"surehook/internal/admin/registry"
 	"surehook/internal/hook"
-	"surehook/internal/registry"
 )
 
 // query returns the parameters of the request's query, of which only those

@@ -6,9 +6,9 @@ import (
 	"log/slog"
 	"net/http"
 
+	"surehook/internal/delivery/replay"
 	"surehook/internal/hook"
 	"surehook/internal/names"
-	"surehook/internal/replay"
 )
 
 // replays serves the routes that choose past deliveries anew.

@@ -1,8 +1,8 @@
 package httpapi
 
 import (
+	"surehook/internal/delivery/replay"
 	"surehook/internal/hook"
-	"surehook/internal/replay"
 )
 
 // replayedView has a result per delivery of an event.

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"surehook/internal/gate"
+	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	"surehook/internal/hook"
 	"surehook/internal/memory"
-	"surehook/internal/porttest"
+	"surehook/internal/proof/porttest"
 )
 
 func TestAttention(t *testing.T) {

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"surehook/internal/delivery/replay"
 	"surehook/internal/hook"
 	"surehook/internal/memory"
-	"surehook/internal/replay"
 )
 
 const waiting = 100_000

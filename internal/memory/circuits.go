@@ -3,7 +3,7 @@ package memory
 import (
 	"context"
 
-	"surehook/internal/gate"
+	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
 )
 

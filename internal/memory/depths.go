@@ -3,8 +3,8 @@ package memory
 import (
 	"context"
 
+	"surehook/internal/admin/registry"
 	"surehook/internal/hook"
-	"surehook/internal/registry"
 )
 
 var _ registry.Queues = Queues{}

@@ -6,10 +6,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"surehook/internal/admin/registry"
+	"surehook/internal/delivery/replay"
 	"surehook/internal/hook"
 	"surehook/internal/memory"
-	"surehook/internal/registry"
-	"surehook/internal/replay"
 )
 
 func TestQueues_Depths_TellsWhatBecameOfTheMessages(t *testing.T) {

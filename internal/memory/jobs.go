@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"surehook/internal/replay"
+	"surehook/internal/delivery/replay"
 )
 
 var _ replay.JobQueue = (*Jobs)(nil)

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"surehook/internal/delivery/replay"
 	"surehook/internal/memory"
-	"surehook/internal/porttest"
-	"surehook/internal/replay"
+	"surehook/internal/proof/porttest"
 )
 
 func TestJobs(t *testing.T) {

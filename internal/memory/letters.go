@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"surehook/internal/breaker"
+	"surehook/internal/delivery/breaker"
 	"surehook/internal/hook"
 )
 

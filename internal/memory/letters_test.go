@@ -8,7 +8,7 @@ import (
 
 	"surehook/internal/hook"
 	"surehook/internal/memory"
-	"surehook/internal/porttest"
+	"surehook/internal/proof/porttest"
 )
 
 // bury buries n letters of one endpoint and returns them.

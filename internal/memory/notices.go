@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync"
 
-	"surehook/internal/gate"
+	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
 )
 

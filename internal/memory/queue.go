@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"surehook/internal/deliver"
+	"surehook/internal/delivery/deliver"
 	"surehook/internal/hook"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"surehook/internal/hook"
 	"surehook/internal/memory"
-	"surehook/internal/porttest"
+	"surehook/internal/proof/porttest"
 )
 
 func TestQueue(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"surehook/internal/deliver"
+	"surehook/internal/delivery/deliver"
 	"surehook/internal/hook"
 )
 

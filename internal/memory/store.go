@@ -9,21 +9,21 @@ import (
 	"sync"
 	"time"
 
-	"surehook/internal/aftermath"
-	"surehook/internal/breaker"
-	"surehook/internal/deliver"
-	"surehook/internal/gate"
+	"surehook/internal/delivery/breaker"
+	"surehook/internal/delivery/deliver"
+	"surehook/internal/delivery/gate"
+	"surehook/internal/delivery/replay"
+	"surehook/internal/delivery/settle"
 	"surehook/internal/hook"
-	"surehook/internal/replay"
-	"surehook/internal/stats"
+	"surehook/internal/rule/stats"
 )
 
 var (
-	_ aftermath.Store = (*Store)(nil)
-	_ breaker.Store   = (*Store)(nil)
-	_ replay.Store    = (*Store)(nil)
-	_ replay.Index    = (*Store)(nil)
-	_ replay.Jobs     = (*Store)(nil)
+	_ settle.Store  = (*Store)(nil)
+	_ breaker.Store = (*Store)(nil)
+	_ replay.Store  = (*Store)(nil)
+	_ replay.Index  = (*Store)(nil)
+	_ replay.Jobs   = (*Store)(nil)
 )
 
 // Store keeps endpoints, their circuits, limits and counts, events, deliveries,

@@ -6,10 +6,10 @@ import (
 	"maps"
 	"time"
 
-	"surehook/internal/circuit"
-	"surehook/internal/gate"
+	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
-	"surehook/internal/stats"
+	"surehook/internal/rule/circuit"
+	"surehook/internal/rule/stats"
 )
 
 // Circuit returns the endpoint's record; gate.NewRecord if there is none.

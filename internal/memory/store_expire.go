@@ -3,8 +3,8 @@ package memory
 import (
 	"time"
 
-	"surehook/internal/circuit"
-	"surehook/internal/replay"
+	"surehook/internal/delivery/replay"
+	"surehook/internal/rule/circuit"
 )
 
 // Expire removes what was to be kept until now, as a table with a time to live

@@ -5,11 +5,11 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/circuit"
+	"surehook/internal/delivery/replay"
 	"surehook/internal/hook"
 	"surehook/internal/memory"
-	"surehook/internal/replay"
-	"surehook/internal/stats"
+	"surehook/internal/rule/circuit"
+	"surehook/internal/rule/stats"
 )
 
 func TestStore_Expire_RemovesWhatWasToBeKeptUntilNow(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"surehook/internal/delivery/replay"
 	"surehook/internal/hook"
-	"surehook/internal/replay"
 )
 
 // tally is what the deliveries of a job were counted as.

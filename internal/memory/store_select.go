@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"surehook/internal/delivery/replay"
 	"surehook/internal/hook"
-	"surehook/internal/replay"
 )
 
 // maxPage bounds a page of deliveries.

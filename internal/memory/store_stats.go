@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"surehook/internal/hook"
-	"surehook/internal/stats"
+	"surehook/internal/rule/stats"
 )
 
 func (s *Store) countHour(tenant hook.TenantID, endpoint hook.EndpointID, add stats.Counts, now time.Time) {

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"surehook/internal/memory"
-	"surehook/internal/porttest"
+	"surehook/internal/proof/porttest"
 )
 
 func TestStore(t *testing.T) {

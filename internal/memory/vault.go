@@ -6,9 +6,9 @@ import (
 	"crypto/cipher"
 	"fmt"
 
-	"surehook/internal/deliver"
+	"surehook/internal/admin/registry"
+	"surehook/internal/delivery/deliver"
 	"surehook/internal/hook"
-	"surehook/internal/registry"
 )
 
 var (

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"surehook/internal/memory"
-	"surehook/internal/porttest"
+	"surehook/internal/proof/porttest"
 )
 
 func TestVault(t *testing.T) {

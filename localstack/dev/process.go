@@ -9,21 +9,21 @@ import (
 	"strings"
 	"time"
 
-	"surehook/internal/aftermath"
-	"surehook/internal/authorize"
-	"surehook/internal/breaker"
-	"surehook/internal/deliver"
-	"surehook/internal/egress"
-	"surehook/internal/gate"
+	"surehook/internal/admin/apikey"
+	"surehook/internal/admin/registry"
+	"surehook/internal/delivery/breaker"
+	"surehook/internal/delivery/deliver"
+	"surehook/internal/delivery/egress"
+	"surehook/internal/delivery/gate"
+	"surehook/internal/delivery/ingest"
+	"surehook/internal/delivery/notify"
+	"surehook/internal/delivery/replay"
+	"surehook/internal/delivery/send"
+	"surehook/internal/delivery/settle"
 	"surehook/internal/hook"
 	"surehook/internal/httpapi"
-	"surehook/internal/ingest"
 	"surehook/internal/memory"
 	"surehook/internal/names"
-	"surehook/internal/notice"
-	"surehook/internal/registry"
-	"surehook/internal/replay"
-	"surehook/internal/send"
 )
 
 // retention is how long events are kept, if the process lives that long.
@@ -36,7 +36,7 @@ type process struct {
 	attention *memory.Attention
 	jobs      *memory.Jobs
 
-	authenticator *authorize.Authenticator
+	authenticator *apikey.Authenticator
 	acceptor      *ingest.Acceptor
 	deliverer     *deliver.Deliverer
 	breaker       *breaker.Breaker
@@ -65,7 +65,7 @@ func newProcess(o Options) (*process, error) {
 	p.acceptor = &ingest.Acceptor{
 		Store: p.store, Queue: p.queue, Directory: directory, Retention: retention, Now: time.Now, NewID: hook.NewEventID,
 	}
-	p.authenticator = &authorize.Authenticator{Keys: p.store, Admin: adminKey(o.Key), Log: o.Log, Now: time.Now}
+	p.authenticator = &apikey.Authenticator{Keys: p.store, Admin: adminKey(o.Key), Log: o.Log, Now: time.Now}
 	policy := egress.Policy{Loopback: true}
 	p.wireDelivery(policy)
 	p.wireManagement(policy)
@@ -73,8 +73,8 @@ func newProcess(o Options) (*process, error) {
 }
 
 func (p *process) wireDelivery(policy egress.Policy) {
-	notices := notice.Teller{History: p.store, Poster: p.acceptor, Topic: topic{p.log}, Log: p.log}
-	after := aftermath.Aftermath{Store: p.store, Notices: notices}
+	notices := notify.Teller{History: p.store, Poster: p.acceptor, Topic: topic{p.log}, Log: p.log}
+	after := settle.Aftermath{Store: p.store, Notices: notices}
 	p.deliverer = &deliver.Deliverer{
 		Store:       p.store,
 		Queue:       p.queue,
@@ -119,7 +119,7 @@ func (p *process) wireManagement(policy egress.Policy) {
 		Jobs:      p.store,
 		Queue:     p.queue,
 		JobQueue:  p.jobs,
-		Aftermath: aftermath.Aftermath{Store: p.store},
+		Aftermath: settle.Aftermath{Store: p.store},
 		Log:       p.log,
 		Now:       time.Now,
 		NewID:     hook.NewJobID,

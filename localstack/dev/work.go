@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"surehook/internal/deliver"
+	"surehook/internal/delivery/deliver"
 	"surehook/internal/hook"
 	"surehook/internal/memory"
 	"surehook/internal/names"

@@ -8,11 +8,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"surehook/internal/circuit"
-	"surehook/internal/gate"
+	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
 	"surehook/internal/names"
-	"surehook/internal/review"
+	"surehook/internal/rule/circuit"
+	"surehook/internal/rule/review"
 )
 
 // circuitItem has the keys of the index by_state only while the endpoint is to be attended to.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"surehook/internal/gate"
+	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
 )
 

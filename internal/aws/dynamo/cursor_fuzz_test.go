@@ -12,8 +12,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
 	"surehook/internal/aws/dynamo"
+	"surehook/internal/delivery/replay"
 	"surehook/internal/hook"
-	"surehook/internal/replay"
 )
 
 // noTable is a client of a table that nobody may ask anything.

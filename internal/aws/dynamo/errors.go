@@ -7,7 +7,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"surehook/internal/aws/fault"
+	"surehook/internal/aws/awserr"
 	"surehook/internal/hook"
 )
 
@@ -48,7 +48,7 @@ func codeOf(err error) hook.Code {
 	if _, ok := errors.AsType[*types.TransactionConflictException](err); ok {
 		return hook.CodeUnavailable
 	}
-	if fault.Retryable(err) {
+	if awserr.Retryable(err) {
 		return hook.CodeUnavailable
 	}
 	return hook.CodeInternal

@@ -6,10 +6,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/circuit"
-	"surehook/internal/gate"
+	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
-	"surehook/internal/stats"
+	"surehook/internal/rule/circuit"
+	"surehook/internal/rule/stats"
 )
 
 func s(v string) any { return map[string]any{"S": v} }

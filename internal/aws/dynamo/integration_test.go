@@ -17,7 +17,7 @@ import (
 
 	"surehook/internal/aws/dynamo"
 	"surehook/internal/names"
-	"surehook/internal/porttest"
+	"surehook/internal/proof/porttest"
 )
 
 // storeEndpointVariable names another server that speaks DynamoDB's API, such as

@@ -13,8 +13,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	smithytime "github.com/aws/smithy-go/time"
 
-	"surehook/internal/deliver"
-	"surehook/internal/gate"
+	"surehook/internal/delivery/deliver"
+	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
 )
 

@@ -7,8 +7,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"surehook/internal/delivery/replay"
 	"surehook/internal/hook"
-	"surehook/internal/replay"
 )
 
 // Select returns a page of the selection, the oldest first. It may be short, or

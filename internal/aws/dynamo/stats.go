@@ -11,10 +11,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"surehook/internal/circuit"
 	"surehook/internal/hook"
 	"surehook/internal/names"
-	"surehook/internal/stats"
+	"surehook/internal/rule/circuit"
+	"surehook/internal/rule/stats"
 )
 
 // statsKept is how long the counts of an hour are kept after its end.

@@ -7,10 +7,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/circuit"
 	"surehook/internal/hook"
-	"surehook/internal/latency"
-	"surehook/internal/stats"
+	"surehook/internal/rule/circuit"
+	"surehook/internal/rule/latency"
+	"surehook/internal/rule/stats"
 )
 
 func TestStore_Count_AddsAllAttemptsOfABatchInOneUpdate(t *testing.T) {

@@ -2,7 +2,7 @@ package dynamo_test
 
 import (
 	"surehook/internal/aws/dynamo"
-	"surehook/internal/porttest"
+	"surehook/internal/proof/porttest"
 )
 
 var _ porttest.StoreUnderTest = (*dynamo.Store)(nil)

@@ -17,9 +17,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
 	"surehook/internal/aws/dynamo"
-	"surehook/internal/circuit"
-	"surehook/internal/gate"
+	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
+	"surehook/internal/rule/circuit"
 )
 
 // request is one that the SDK sent.

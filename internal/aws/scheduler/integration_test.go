@@ -18,7 +18,7 @@ import (
 
 	"surehook/internal/aws/scheduler"
 	"surehook/internal/hook"
-	"surehook/internal/porttest"
+	"surehook/internal/proof/porttest"
 )
 
 func TestSchedules_OnEmulators(t *testing.T) {

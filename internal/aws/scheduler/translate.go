@@ -6,7 +6,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/scheduler/types"
 
-	"surehook/internal/aws/fault"
+	"surehook/internal/aws/awserr"
 	"surehook/internal/hook"
 )
 
@@ -18,5 +18,5 @@ func translate(ctx context.Context, err error) error {
 	if _, full := errors.AsType[*types.ServiceQuotaExceededException](err); full {
 		return &hook.Error{Code: hook.CodeUnavailable, Message: "the scheduler is full", Err: err}
 	}
-	return fault.Of(ctx, err, "the scheduler")
+	return awserr.Of(ctx, err, "the scheduler")
 }

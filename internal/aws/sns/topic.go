@@ -11,11 +11,11 @@ import (
 	awssns "github.com/aws/aws-sdk-go-v2/service/sns"
 	"github.com/aws/aws-sdk-go-v2/service/sns/types"
 
-	"surehook/internal/aws/fault"
-	"surehook/internal/notice"
+	"surehook/internal/aws/awserr"
+	"surehook/internal/delivery/notify"
 )
 
-var _ notice.Topic = (*Topic)(nil)
+var _ notify.Topic = (*Topic)(nil)
 
 // callTimeout bounds one call, the SDK's own retries included.
 const callTimeout = 5 * time.Second
@@ -52,7 +52,7 @@ func (t *Topic) Publish(ctx context.Context, eventType string, message []byte) e
 		},
 	})
 	if err != nil {
-		return fmt.Errorf("publish %s: %w", eventType, fault.Of(ctx, err, "the topic"))
+		return fmt.Errorf("publish %s: %w", eventType, awserr.Of(ctx, err, "the topic"))
 	}
 	return nil
 }

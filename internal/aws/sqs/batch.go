@@ -10,7 +10,7 @@ import (
 	awssqs "github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
-	"surehook/internal/aws/fault"
+	"surehook/internal/aws/awserr"
 	"surehook/internal/hook"
 )
 
@@ -64,7 +64,7 @@ func (b batch) try(ctx context.Context, entries []types.SendMessageBatchRequestE
 		Entries:  entries,
 	})
 	if err != nil {
-		err = fault.Of(ctx, err, service)
+		err = awserr.Of(ctx, err, service)
 		for _, e := range entries {
 			b.record(e.Id, err)
 		}

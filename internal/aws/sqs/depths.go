@@ -11,7 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"golang.org/x/sync/errgroup"
 
-	"surehook/internal/aws/fault"
+	"surehook/internal/aws/awserr"
 	"surehook/internal/hook"
 )
 
@@ -77,7 +77,7 @@ func readDepth(ctx context.Context, client *awssqs.Client, url string) (Depth, e
 	}
 	out, err := client.GetQueueAttributes(ctx, in)
 	if err != nil {
-		return Depth{}, fault.Of(ctx, err, service)
+		return Depth{}, awserr.Of(ctx, err, service)
 	}
 	for name, count := range counts {
 		if *count, err = strconv.Atoi(out.Attributes[string(name)]); err != nil {

@@ -17,9 +17,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"surehook/internal/aws/sqs"
-	"surehook/internal/breaker"
+	"surehook/internal/delivery/breaker"
 	"surehook/internal/hook"
-	"surehook/internal/porttest"
+	"surehook/internal/proof/porttest"
 )
 
 func TestQueue_OnEmulators(t *testing.T) {

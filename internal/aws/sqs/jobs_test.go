@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"surehook/internal/aws/sqs"
+	"surehook/internal/delivery/replay"
 	"surehook/internal/hook"
-	"surehook/internal/replay"
 )
 
 const jobsURL = "https://sqs.us-east-1.amazonaws.com/123456789012/replay-jobs"

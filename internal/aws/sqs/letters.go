@@ -11,8 +11,8 @@ import (
 	awssqs "github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
-	"surehook/internal/aws/fault"
-	"surehook/internal/breaker"
+	"surehook/internal/aws/awserr"
+	"surehook/internal/delivery/breaker"
 )
 
 var _ breaker.DeadLetters = (*Queue)(nil)
@@ -38,7 +38,7 @@ func (q *Queue) Exhume(ctx context.Context) ([]breaker.Letter, error) {
 		WaitTimeSeconds:     seconds(letterWait),
 	})
 	if err != nil {
-		return nil, fmt.Errorf("receive dead letters: %w", fault.Of(ctx, err, service))
+		return nil, fmt.Errorf("receive dead letters: %w", awserr.Of(ctx, err, service))
 	}
 	letters := make([]breaker.Letter, len(out.Messages))
 	for i, m := range out.Messages {
@@ -75,7 +75,7 @@ func (q *Queue) Remove(ctx context.Context, letters []breaker.Letter) error {
 		Entries:  entries,
 	})
 	if err != nil {
-		return fmt.Errorf("remove %d dead letters: %w", len(letters), fault.Of(ctx, err, service))
+		return fmt.Errorf("remove %d dead letters: %w", len(letters), awserr.Of(ctx, err, service))
 	}
 	var errs []error
 	for _, f := range out.Failed {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/breaker"
+	"surehook/internal/delivery/breaker"
 	"surehook/internal/hook"
 )
 

@@ -7,7 +7,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awssqs "github.com/aws/aws-sdk-go-v2/service/sqs"
 
-	"surehook/internal/aws/fault"
+	"surehook/internal/aws/awserr"
 	"surehook/internal/hook"
 )
 
@@ -33,7 +33,7 @@ func (m mailbox) send(ctx context.Context, body, group string, delay time.Durati
 		DelaySeconds:   seconds(min(max(delay, 0), hook.MaxQueueDelay)),
 	})
 	if err != nil {
-		return fault.Of(ctx, err, service)
+		return awserr.Of(ctx, err, service)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
+	"path"
 	"regexp"
 	"strconv"
 	"strings"
@@ -38,7 +39,7 @@ func parse(output string) []result {
 	for line := range strings.Lines(output) {
 		line = strings.TrimSpace(line)
 		if name, ok := strings.CutPrefix(line, "pkg: "); ok {
-			pkg = strings.TrimPrefix(name, "surehook/internal/")
+			pkg = path.Base(name)
 			continue
 		}
 		parts := benchmarkLine.FindStringSubmatch(line)

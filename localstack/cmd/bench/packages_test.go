@@ -7,12 +7,12 @@ import (
 
 const output = `goos: linux
 goarch: amd64
-pkg: surehook/internal/sign
+pkg: surehook/internal/rule/sign
 cpu: Some CPU
 BenchmarkStandard/v1/1024B-2         	  509313	      2345 ns/op	 436.72 MB/s	    2104 B/op	      14 allocs/op
 PASS
-ok  	surehook/internal/sign	2.345s
-pkg: surehook/internal/deliver
+ok  	surehook/internal/rule/sign	2.345s
+pkg: surehook/internal/delivery/deliver
 BenchmarkDeliverer_Batch/ratio/endpoints=10-2   	     340	   2096266 ns/op	         0.8125 of-bare	  278611 B/op	    2907 allocs/op
 `
 

@@ -1,0 +1,47 @@
+// Package lambdafn starts functions and answers Lambda about batches of queue
+// messages. The package knows no particular function.
+package lambdafn
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-lambda-go/lambdacontext"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awsconfig "github.com/aws/aws-sdk-go-v2/config"
+
+	"surehook/internal/config"
+	"surehook/internal/names"
+)
+
+// NewHandler makes a function's handler, once per execution environment.
+type NewHandler[C any] func(cfg C, sdk aws.Config, log *slog.Logger) (handler any, err error)
+
+// Start runs the function until Lambda ends the process. It returns only
+// when the function could not start, and has logged why.
+func Start[C any](ctx context.Context, lookup config.Lookup, read func(config.Lookup) (C, error), newHandler NewHandler[C]) error {
+	log := lambdacontext.NewLogger()
+	handler, err := handlerOf(ctx, lookup, read, newHandler, log)
+	if err != nil {
+		log.ErrorContext(ctx, "function.failed_to_start", slog.Any(names.LogError, err))
+		return err
+	}
+	lambda.StartWithOptions(handler, lambda.WithContext(ctx))
+	return nil
+}
+
+func handlerOf[C any](
+	ctx context.Context, lookup config.Lookup, read func(config.Lookup) (C, error), newHandler NewHandler[C], log *slog.Logger,
+) (any, error) {
+	cfg, err := read(lookup)
+	if err != nil {
+		return nil, fmt.Errorf("read config: %w", err)
+	}
+	sdk, err := awsconfig.LoadDefaultConfig(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("load AWS config: %w", err)
+	}
+	return newHandler(cfg, sdk, log)
+}

@@ -1,0 +1,38 @@
+// Package wire builds the objects that several functions need, from their
+// configuration and the SDK.
+package wire
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"surehook/internal/aws/dynamo"
+	"surehook/internal/aws/sqs"
+	"surehook/internal/delivery/ingest"
+	"surehook/internal/hook"
+)
+
+// AcceptorConfig is what an acceptor needs beside the store.
+type AcceptorConfig struct {
+	LiveQueue string        // URL
+	Retention time.Duration // how long events are kept
+	Now       func() time.Time
+}
+
+// Acceptor returns what accepts events.
+func Acceptor(sdk aws.Config, store *dynamo.Store, c AcceptorConfig) (*ingest.Acceptor, error) {
+	directory, err := ingest.NewDirectory(store)
+	if err != nil {
+		return nil, fmt.Errorf("make directory: %w", err)
+	}
+	return &ingest.Acceptor{
+		Store:     store,
+		Queue:     sqs.New(sdk, sqs.URLs{Live: c.LiveQueue}),
+		Directory: directory,
+		Retention: c.Retention,
+		Now:       c.Now,
+		NewID:     hook.NewEventID,
+	}, nil
+}

@@ -1,0 +1,382 @@
+package registry_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"surehook/internal/admin/registry"
+	"surehook/internal/hook"
+)
+
+func TestRegistry_Create(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	at := b.now
+	b.now = at.Add(999 * time.Microsecond) // stored times are whole milliseconds
+	e, secret := b.create(t, nil)
+	want := hook.Endpoint{
+		ID:          e.ID,
+		Tenant:      tenant,
+		URL:         "https://example.com/hooks",
+		EventTypes:  []string{"*"},
+		Retry:       hook.RetryPolicy{Preset: "standard"},
+		Timeout:     10 * time.Second,
+		MaxAge:      72 * time.Hour,
+		Style:       hook.StyleStandard,
+		Schemes:     []hook.Scheme{hook.SchemeV1},
+		Status:      hook.StatusActive,
+		StatusSince: at,
+		CreatedAt:   at,
+		UpdatedAt:   at,
+		Version:     1,
+	}
+	ignore := cmpopts.IgnoreFields(hook.Endpoint{}, "Secrets")
+	if diff := cmp.Diff(want, e, ignore, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("Create (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(e, b.stored(t, e.ID), cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("stored endpoint differs from the one returned:\n%s", diff)
+	}
+	if got := b.opened(t, e); !slices.Equal(got, []string{secret}) {
+		t.Errorf("stored secrets = %q; want the one returned", got)
+	}
+}
+
+func TestRegistry_Create_refusals(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name   string
+		edit   func(*registry.Fields)
+		secret string
+		want   []string
+	}{
+		{"no URL", func(f *registry.Fields) { f.URL = nil }, "", []string{"url"}},
+		{"a URL that may not be dialed", func(f *registry.Fields) { f.URL = new("https://10.0.0.1/") }, "", []string{"url"}},
+		{"a bad retry policy", func(f *registry.Fields) { f.Retry = &hook.RetryPolicy{Preset: "never"} }, "", []string{"retry.preset"}},
+		{"a scheme named twice", func(f *registry.Fields) { f.Schemes = &[]hook.Scheme{hook.SchemeV1, hook.SchemeV1} }, "", []string{"signature_schemes[1]"}},
+		{
+			"a header named twice",
+			func(f *registry.Fields) { f.Headers = &map[string]string{"X-Team": "a", "x-team": "b"} },
+			"",
+			[]string{"headers"},
+		},
+		{"a secret that is too short", nil, "whsec_AAAA", []string{"secret"}},
+		{"a private key as the secret", nil, "whsk_" + strings.Repeat("A", 43) + "=", []string{"secret"}},
+		{
+			"a circuit out of bounds",
+			func(f *registry.Fields) {
+				f.Circuit = registry.CircuitFields{Failures: new(-1), Cooldown: new(2 * time.Hour), MaxCooldown: new(time.Hour)}
+			},
+			"",
+			[]string{"circuit.failures", "circuit.max_cooldown"},
+		},
+		{
+			"limits out of bounds",
+			func(f *registry.Fields) { f.RatePerSecond, f.MaxInFlight = new(0.001), new(-1) },
+			"",
+			[]string{"rate_per_second", "max_in_flight"},
+		},
+		{
+			"several at once",
+			func(f *registry.Fields) { f.URL, f.Timeout = new("http://example.com"), new(time.Hour) },
+			"whsec_",
+			[]string{"timeout", "url", "secret"},
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			b := setup(t)
+			f := registry.Fields{URL: new("https://example.com/")}
+			if tt.edit != nil {
+				tt.edit(&f)
+			}
+			_, _, err := b.Create(t.Context(), tenant, f, tt.secret)
+			if got := fieldsOf(t, err); !slices.Equal(got, tt.want) {
+				t.Errorf("Create = %v; wrong fields %q, want %q", err, got, tt.want)
+			}
+			if all, err := b.store.Endpoints(t.Context(), tenant); err != nil || len(all) != 0 {
+				t.Errorf("Endpoints = %v, %v; want none", all, err)
+			}
+		})
+	}
+}
+
+func TestRegistry_Endpoint(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	e, _ := b.create(t, func(f *registry.Fields) { f.UID = new("crm") })
+
+	tests := []struct {
+		name   string
+		tenant hook.TenantID
+		ref    string
+		want   hook.Code
+	}{
+		{"by id", tenant, string(e.ID), 0},
+		{"by uid", tenant, "crm", 0},
+		{"by an unknown id", tenant, string(hook.NewEndpointID()), hook.CodeNotFound},
+		{"by an unknown uid", tenant, "erp", hook.CodeNotFound},
+		{"by what can be neither", tenant, "a b\xff", hook.CodeNotFound},
+		{"by a malformed id", tenant, "ep_1", hook.CodeNotFound},
+		{"another tenant's by id", "globex", string(e.ID), hook.CodeNotFound},
+		{"another tenant's by uid", "globex", "crm", hook.CodeNotFound},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			got, err := b.Endpoint(t.Context(), tt.tenant, tt.ref)
+			switch {
+			case tt.want == 0 && (err != nil || got.ID != e.ID):
+				t.Errorf("Endpoint(%q) = %s, %v; want %s", tt.ref, got.ID, err, e.ID)
+			case tt.want != 0 && (hook.CodeOf(err) != tt.want || err.Error() != "no such endpoint"):
+				t.Errorf("Endpoint(%q) = %v; want no such endpoint", tt.ref, err)
+			}
+		})
+	}
+}
+
+func TestRegistry_Change(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	e, _ := b.create(t, func(f *registry.Fields) {
+		f.UID, f.Description = new("crm"), new("old")
+		f.Metadata = &map[string]string{"team": "a", "tier": "b"}
+	})
+	b.now = b.now.Add(time.Minute)
+	got, err := b.Change(t.Context(), tenant, "crm", e.Version, registry.Fields{
+		UID:      new("crm"),
+		Timeout:  new(20 * time.Second),
+		Metadata: &map[string]string{"team": "c"},
+	})
+	if err != nil {
+		t.Fatalf("Change = %v", err)
+	}
+	want := e
+	want.Timeout, want.Metadata, want.UpdatedAt, want.Version = 20*time.Second, map[string]string{"team": "c"}, b.now, 2
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("Change (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(want, b.stored(t, e.ID), cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("stored (-want +got):\n%s", diff)
+	}
+
+	t.Run("the uid stays", func(t *testing.T) {
+		t.Parallel()
+
+		_, err := b.Change(t.Context(), tenant, "crm", 0, registry.Fields{UID: new("erp")})
+		if got := fieldsOf(t, err); !slices.Equal(got, []string{"uid"}) {
+			t.Errorf("Change(uid) = %v; want the field uid", err)
+		}
+	})
+	t.Run("an old version is a conflict", func(t *testing.T) {
+		t.Parallel()
+
+		_, err := b.Change(t.Context(), tenant, "crm", 1, registry.Fields{Description: new("new")})
+		if hook.CodeOf(err) != hook.CodeConflict {
+			t.Errorf("Change(version 1) = %v; want CodeConflict", err)
+		}
+	})
+}
+
+func TestRegistry_Change_races(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name    string
+		writes  int
+		version int64
+		want    hook.Code
+	}{
+		{"two lost races are made up for", 2, 0, 0},
+		{"the third is a conflict", 3, 0, hook.CodeConflict},
+		{"one is a conflict for who named a version", 1, 1, hook.CodeConflict},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			b := setup(t)
+			e, _ := b.create(t, nil)
+			b.Endpoints = &rival{Store: b.store, writes: tt.writes}
+			_, err := b.Change(t.Context(), tenant, string(e.ID), tt.version, registry.Fields{Timeout: new(20 * time.Second)})
+			stored := b.stored(t, e.ID)
+			if tt.want != 0 {
+				if hook.CodeOf(err) != tt.want || stored.Timeout != e.Timeout {
+					t.Errorf("Change = %v, timeout %v; want %v and no change", err, stored.Timeout, tt.want)
+				}
+				return
+			}
+			if err != nil || stored.Timeout != 20*time.Second || stored.Description != strings.Repeat("x", tt.writes) {
+				t.Errorf("Change = %v, stored timeout %v and description %q; want both writers' changes", err, stored.Timeout, stored.Description)
+			}
+		})
+	}
+}
+
+func TestRegistry_Delete(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	e, _ := b.create(t, func(f *registry.Fields) { f.UID = new("crm") })
+	if err := b.Delete(t.Context(), tenant, "crm", 7); hook.CodeOf(err) != hook.CodeConflict {
+		t.Errorf("Delete(version 7) = %v; want CodeConflict", err)
+	}
+	if err := b.Delete(t.Context(), "globex", string(e.ID), 0); hook.CodeOf(err) != hook.CodeNotFound {
+		t.Errorf("Delete by another tenant = %v; want CodeNotFound", err)
+	}
+	if err := b.Delete(t.Context(), tenant, "crm", 1); err != nil {
+		t.Errorf("Delete = %v", err)
+	}
+	if err := b.Delete(t.Context(), tenant, string(e.ID), 0); hook.CodeOf(err) != hook.CodeNotFound {
+		t.Errorf("second Delete = %v; want CodeNotFound", err)
+	}
+	b.create(t, func(f *registry.Fields) { f.UID = new("crm") })
+}
+
+func TestRegistry_List(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	var want []hook.EndpointID
+	for range 5 {
+		e, _ := b.create(t, nil)
+		want = append(want, e.ID)
+	}
+	slices.Sort(want)
+
+	var got []hook.EndpointID
+	p := registry.Page{Limit: 2}
+	for range 3 {
+		list, err := b.List(t.Context(), tenant, p)
+		if err != nil {
+			t.Fatalf("List = %v", err)
+		}
+		for _, e := range list.Data {
+			got = append(got, e.ID)
+		}
+		p.Cursor = list.Next
+	}
+	if !slices.Equal(got, want) || p.Cursor != "" {
+		t.Errorf("three pages of 2 = %v, then %q; want %v and the end", got, p.Cursor, want)
+	}
+
+	first, err := b.List(t.Context(), tenant, registry.Page{Limit: 2})
+	if err != nil {
+		t.Fatalf("List = %v", err)
+	}
+	for _, cursor := range []string{"x", "AAAA", "AAAAAAAAAAAAAAAA", first.Next + "A", string(want[1])} {
+		if _, err := b.List(t.Context(), tenant, registry.Page{Limit: 2, Cursor: cursor}); !slices.Equal(fieldsOf(t, err), []string{"cursor"}) {
+			t.Errorf("List(cursor %q) = %v; want the field cursor", cursor, err)
+		}
+	}
+	if _, err := b.List(t.Context(), "globex", registry.Page{Limit: 2, Cursor: first.Next}); !slices.Equal(fieldsOf(t, err), []string{"cursor"}) {
+		t.Errorf("List with another tenant's cursor = %v; want the field cursor", err)
+	}
+}
+
+func TestRegistry_statuses(t *testing.T) {
+	t.Parallel()
+
+	const (
+		active   = hook.StatusActive
+		paused   = hook.StatusPaused
+		disabled = hook.StatusDisabled
+	)
+	tests := []struct {
+		name    string
+		from    hook.Status
+		verb    string
+		want    hook.Status // 0: a conflict
+		changes bool
+	}{
+		{"pause an active one", active, "pause", paused, true},
+		{"pause a paused one", paused, "pause", paused, false},
+		{"pause a disabled one", disabled, "pause", 0, false},
+		{"resume an active one", active, "resume", active, false},
+		{"resume a paused one", paused, "resume", active, true},
+		{"resume a disabled one", disabled, "resume", 0, false},
+		{"disable an active one", active, "disable", disabled, true},
+		{"disable a paused one", paused, "disable", disabled, true},
+		{"disable a disabled one", disabled, "disable", disabled, false},
+		{"enable an active one", active, "enable", active, false},
+		{"enable a paused one", paused, "enable", 0, false},
+		{"enable a disabled one", disabled, "enable", active, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			b := setup(t)
+			e, _ := b.create(t, nil)
+			e.Status, e.Reason = tt.from, hook.ReasonGone
+			if err := b.store.UpdateEndpoint(t.Context(), e); err != nil {
+				t.Fatalf("UpdateEndpoint = %v", err)
+			}
+			before := b.stored(t, e.ID)
+			b.now = b.now.Add(time.Minute)
+
+			do := map[string]func() (hook.Endpoint, error){
+				"pause":   func() (hook.Endpoint, error) { return b.Pause(t.Context(), tenant, string(e.ID)) },
+				"resume":  func() (hook.Endpoint, error) { return b.Resume(t.Context(), tenant, string(e.ID)) },
+				"disable": func() (hook.Endpoint, error) { return b.Disable(t.Context(), tenant, string(e.ID)) },
+				"enable":  func() (hook.Endpoint, error) { return b.Enable(t.Context(), tenant, string(e.ID)) },
+			}
+			got, err := do[tt.verb]()
+			after := b.stored(t, e.ID)
+			if !tt.changes {
+				if diff := cmp.Diff(before, after); diff != "" {
+					t.Errorf("%s changed the endpoint:\n%s", tt.verb, diff)
+				}
+				if tt.want == 0 && hook.CodeOf(err) != hook.CodeConflict || tt.want != 0 && (err != nil || got.Status != tt.want) {
+					t.Errorf("%s = %v, %v; want %v", tt.verb, got.Status, err, tt.want)
+				}
+				return
+			}
+			reason := hook.ReasonManual
+			if tt.want == active {
+				reason = hook.ReasonNone
+			}
+			if err != nil || after.Status != tt.want || after.Reason != reason || !after.StatusSince.Equal(b.now) || after.Version != before.Version+1 {
+				t.Errorf("%s: %v, stored %v for %q since %v, version %d; want %v for %q since %v, version %d",
+					tt.verb, err, after.Status, after.Reason, after.StatusSince, after.Version, tt.want, reason, b.now, before.Version+1)
+			}
+		})
+	}
+}
+
+func TestRegistry_Sample(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	e, _ := b.create(t, nil)
+	sample, err := b.Sample(t.Context(), tenant, string(e.ID), "")
+	if err != nil || sample.Type != "surehook.test" || sample.Endpoint.ID != e.ID || !strings.Contains(string(sample.Payload), string(e.ID)) {
+		t.Errorf("Sample = %s of %s for %s, %v; want a surehook.test that names %s", sample.Payload, sample.Type, sample.Endpoint.ID, err, e.ID)
+	}
+	if sample, err = b.Sample(t.Context(), tenant, string(e.ID), "order.paid"); err != nil || sample.Type != "order.paid" {
+		t.Errorf("Sample(order.paid) = %s, %v; want that type", sample.Type, err)
+	}
+	for _, eventType := range []string{"surehook.endpoint.disabled", "a b"} {
+		if _, err := b.Sample(t.Context(), tenant, string(e.ID), eventType); !slices.Equal(fieldsOf(t, err), []string{"event_type"}) {
+			t.Errorf("Sample(%q) = %v; want the field event_type", eventType, err)
+		}
+	}
+	if _, err := b.Pause(t.Context(), tenant, string(e.ID)); err != nil {
+		t.Fatalf("Pause = %v", err)
+	}
+	if _, err := b.Sample(t.Context(), tenant, string(e.ID), ""); hook.CodeOf(err) != hook.CodeConflict {
+		t.Errorf("Sample for a paused endpoint = %v; want CodeConflict", err)
+	}
+}

@@ -1,0 +1,97 @@
+package registry
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"surehook/internal/hook"
+	"surehook/internal/rule/retry"
+)
+
+// Fields are what a caller sets of an endpoint. A nil field is not given: a
+// create gives it its default, a change leaves it as it is. Metadata, headers
+// and lists are replaced as a whole.
+type Fields struct {
+	UID           *string
+	URL           *string
+	Description   *string
+	EventTypes    *[]string
+	Metadata      *map[string]string
+	Headers       *map[string]string
+	Retry         *hook.RetryPolicy
+	Timeout       *time.Duration
+	MaxAge        *time.Duration
+	RatePerSecond *float64 // 0: no limit
+	MaxInFlight   *int     // 0: no limit
+	Circuit       CircuitFields
+	Style         *hook.HeaderStyle
+	Schemes       *[]hook.Scheme
+}
+
+// CircuitFields are the settings of an endpoint's circuit. Zero gives a setting its default.
+type CircuitFields struct {
+	Failures    *int
+	Rate        *float64
+	Minimum     *int
+	Cooldown    *time.Duration
+	MaxCooldown *time.Duration
+}
+
+// apply sets what is given.
+func (f Fields) apply(e *hook.Endpoint) {
+	set(&e.UID, f.UID)
+	set(&e.URL, f.URL)
+	set(&e.Description, f.Description)
+	set(&e.EventTypes, f.EventTypes)
+	set(&e.Metadata, f.Metadata)
+	set(&e.Headers, f.Headers)
+	set(&e.Retry, f.Retry)
+	set(&e.Timeout, f.Timeout)
+	set(&e.MaxAge, f.MaxAge)
+	set(&e.RatePerSecond, f.RatePerSecond)
+	set(&e.MaxInFlight, f.MaxInFlight)
+	set(&e.Circuit.Failures, f.Circuit.Failures)
+	set(&e.Circuit.Rate, f.Circuit.Rate)
+	set(&e.Circuit.Minimum, f.Circuit.Minimum)
+	set(&e.Circuit.Cooldown, f.Circuit.Cooldown)
+	set(&e.Circuit.MaxCooldown, f.Circuit.MaxCooldown)
+	set(&e.Style, f.Style)
+	set(&e.Schemes, f.Schemes)
+}
+
+func set[T any](to, from *T) {
+	if from != nil {
+		*to = *from
+	}
+}
+
+// check returns what is wrong with an endpoint that is about to be stored.
+func (r *Registry) check(e hook.Endpoint) []hook.FieldError {
+	errs := hook.ValidateEndpoint(e)
+	errs = append(errs, retry.Validate(e.Retry)...)
+	if e.URL != "" { // else ValidateEndpoint said it
+		if message := r.Policy.CheckURL(e.URL); message != "" && !names(errs, "url") {
+			errs = append(errs, hook.FieldError{Field: "url", Message: message})
+		}
+	}
+	for i, s := range e.Schemes {
+		if slices.Contains(e.Schemes[:i], s) {
+			errs = append(errs, hook.FieldError{Field: fmt.Sprintf("signature_schemes[%d]", i), Message: "is named twice"})
+		}
+	}
+	seen := make(map[string]bool, len(e.Headers))
+	for name := range e.Headers {
+		if seen[strings.ToLower(name)] { // header names do not differ in case only
+			errs = append(errs, hook.FieldError{Field: "headers", Message: "names a header twice"})
+			break
+		}
+		seen[strings.ToLower(name)] = true
+	}
+	return errs
+}
+
+func names(errs []hook.FieldError, field string) bool {
+	return slices.ContainsFunc(errs, func(e hook.FieldError) bool { return e.Field == field })
+}

@@ -1,0 +1,217 @@
+package registry_test
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"surehook/internal/admin/registry"
+	"surehook/internal/delivery/gate"
+	"surehook/internal/delivery/replay"
+	"surehook/internal/hook"
+	"surehook/internal/memory"
+	"surehook/internal/rule/latency"
+	"surehook/internal/rule/review"
+	"surehook/internal/rule/stats"
+)
+
+// count counts attempts of the endpoint at the time.
+func (b *bundle) count(t *testing.T, e hook.Endpoint, at time.Time, attempts ...stats.Attempt) {
+	t.Helper()
+
+	var c stats.Counts
+	for _, a := range attempts {
+		c.Count(a)
+	}
+	if _, err := b.store.Count(t.Context(), e.Tenant, e.ID, c, at); err != nil {
+		t.Fatalf("Count = %v", err)
+	}
+}
+
+// deliver records a delivery to the endpoint in the state, made at the time.
+func (b *bundle) deliver(t *testing.T, e hook.Endpoint, state hook.State, at time.Time) hook.Delivery {
+	t.Helper()
+
+	event, err := hook.NewEventID()
+	if err != nil {
+		t.Fatalf("NewEventID = %v", err)
+	}
+	d := hook.Delivery{
+		ID:     hook.DeliveryID{Event: event, Endpoint: e.ID, Generation: 1},
+		Tenant: e.Tenant, EventType: "a", State: state, CreatedAt: at, UpdatedAt: at, ExpiresAt: at.Add(90 * 24 * time.Hour),
+	}
+	if err := b.store.SaveDelivery(t.Context(), d, nil); err != nil {
+		t.Fatalf("SaveDelivery = %v", err)
+	}
+	d.Version = 1
+	return d
+}
+
+// exact returns the percentile of the durations by nearest rank.
+func exact(all []time.Duration, p float64) time.Duration {
+	sorted := slices.Sorted(slices.Values(all))
+	return sorted[int(math.Ceil(p/100*float64(len(sorted))))-1]
+}
+
+// TestRegistry_Health_percentiles seeds attempts of known durations into every
+// hour of two days and holds both windows to the true percentiles of theirs.
+func TestRegistry_Health_percentiles(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	e, _ := b.create(t, nil)
+	random := rand.New(rand.NewPCG(6, 95))
+	var hour, day []time.Duration
+	for ago := range 48 {
+		at := b.now.Add(-time.Duration(ago) * time.Hour)
+		for range 100 {
+			// Each hour is slower than the one after it, so that a window of other hours is found out.
+			took := time.Duration(float64(50*time.Millisecond) * math.Exp(random.NormFloat64()+float64(ago)/20))
+			took = min(max(took, time.Millisecond), time.Minute)
+			b.count(t, e, at, stats.Attempt{Class: hook.ClassDelivered, Number: 1, Duration: took, State: hook.StateDelivered, Age: took})
+			if ago < 2 {
+				hour = append(hour, took)
+			}
+			if ago < 24 {
+				day = append(day, took)
+			}
+		}
+	}
+	h, err := b.Health(t.Context(), tenant, string(e.ID))
+	if err != nil {
+		t.Fatalf("Health = %v", err)
+	}
+	for _, w := range []struct {
+		name  string
+		got   registry.Window
+		want  []time.Duration
+		since time.Time
+	}{
+		{"1h", h.Hour, hour, time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)},
+		{"24h", h.Day, day, time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)},
+	} {
+		if !w.got.Since.Equal(w.since) || w.got.Attempts() != len(w.want) {
+			t.Errorf("%s: %d attempts since %v; want %d since %v", w.name, w.got.Attempts(), w.got.Since, len(w.want), w.since)
+		}
+		for _, p := range []float64{50, 95, 99} {
+			got, want := w.got.Latency.Percentile(p), exact(w.want, p)
+			if off := math.Abs(float64(got-want)) / float64(want); off > 0.05 {
+				t.Errorf("p%v of %s = %v; want %v within 5 %%, not %.1f %%", p, w.name, got, want, 100*off)
+			}
+		}
+	}
+}
+
+func TestRegistry_Health_atAWholeHour(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	b.now = time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
+	e, _ := b.create(t, nil)
+	for ago := range 48 {
+		b.count(t, e, b.now.Add(-time.Duration(ago)*time.Hour), stats.Attempt{Class: hook.ClassConnect, Number: 1, State: hook.StateRetrying})
+	}
+	h, err := b.Health(t.Context(), tenant, string(e.ID))
+	if err != nil || h.Hour.Attempts() != 2 || h.Day.Attempts() != 25 || !h.Day.Since.Equal(b.now.Add(-24*time.Hour)) {
+		t.Errorf("Health = %d and %d attempts, since %v, %v; want 2 and 25", h.Hour.Attempts(), h.Day.Attempts(), h.Day.Since, err)
+	}
+}
+
+func TestRegistry_Health_counts(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	e, _ := b.create(t, nil)
+	other, _ := b.create(t, nil)
+	for state, n := range map[hook.State]int{
+		hook.StateRetrying: 3, hook.StateParked: 2, hook.StateDead: 4, hook.StateDelivered: 5, hook.StateDiscarded: 6, hook.StateCancelled: 7,
+	} {
+		for range n {
+			b.deliver(t, e, state, b.now.Add(-80*24*time.Hour))
+		}
+		b.deliver(t, other, state, b.now)
+	}
+	record := b.keep(t, e, all(open, func(r *gate.Record) {
+		r.Review = review.Flags{Slow: true, Fragile: true, Timeout: 3 * time.Second, Warned: review.WarnedOnce}
+	}))
+	h, err := b.Health(t.Context(), tenant, string(e.ID))
+	if err != nil {
+		t.Fatalf("Health = %v", err)
+	}
+	hours, day := registry.Window{Since: h.Hour.Since}, registry.Window{Since: h.Day.Since}
+	want := registry.Health{
+		Standing: registry.Standing{Endpoint: e, Gate: record}, At: b.now, Hour: hours, Day: day,
+		Waiting: registry.Waiting{Retrying: 3, Parked: 2}, Dead: 4, Complete: true,
+	}
+	if diff := cmp.Diff(want, h, cmp.AllowUnexported(latency.Histogram{})); diff != "" {
+		t.Errorf("Health (-want +got):\n%s", diff)
+	}
+}
+
+func TestRegistry_Health_ofAnotherTenant(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	e, _ := b.create(t, nil)
+	if _, err := b.Health(t.Context(), "globex", string(e.ID)); hook.CodeOf(err) != hook.CodeNotFound {
+		t.Errorf("Health for another tenant = %v; want CodeNotFound", err)
+	}
+	if _, err := b.Notices(t.Context(), "globex", string(e.ID), registry.Page{Limit: 1}); hook.CodeOf(err) != hook.CodeNotFound {
+		t.Errorf("Notices for another tenant = %v; want CodeNotFound", err)
+	}
+}
+
+// index is one that has counted 7 when it is stopped, or that is down.
+type index struct {
+	*memory.Store
+	err error
+}
+
+func (i index) CountSelected(ctx context.Context, _ replay.Selection) (int, error) {
+	if i.err != nil {
+		return 0, i.err
+	}
+	<-ctx.Done()
+	return 7, ctx.Err()
+}
+
+func TestRegistry_Health_doesNotCountForEver(t *testing.T) {
+	t.Parallel()
+
+	synctest.Test(t, func(t *testing.T) {
+		b := setup(t)
+		e, _ := b.create(t, nil)
+		b.count(t, e, b.now, stats.Attempt{Class: hook.ClassDelivered, Number: 1, State: hook.StateDelivered})
+		b.Index = index{Store: b.store}
+		began := time.Now()
+		h, err := b.Health(t.Context(), tenant, string(e.ID))
+		if err != nil || h.Complete || h.Waiting != (registry.Waiting{Retrying: 7, Parked: 7}) || h.Dead != 7 || h.Day.Delivered != 1 {
+			t.Errorf("Health = %+v, %d dead, complete %t, %v; want what was counted, incomplete", h.Waiting, h.Dead, h.Complete, err)
+		}
+		p, err := b.Pipeline(t.Context())
+		if err != nil || p.Complete || p.Hour.Delivered != 1 || p.Waiting.Retrying+p.Waiting.Parked != 7 {
+			t.Errorf("Pipeline = %+v, complete %t, %v; want what was counted, incomplete", p.Waiting, p.Complete, err)
+		}
+		if took := time.Since(began); took != 20*time.Second {
+			t.Errorf("both took %v; want 10s each", took)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := b.Health(ctx, tenant, string(e.ID)); err == nil {
+			t.Error("Health of a request that ended = nil; want an error")
+		}
+		b.Index = index{Store: b.store, err: errDown}
+		if _, err := b.Health(t.Context(), tenant, string(e.ID)); hook.CodeOf(err) != hook.CodeUnavailable {
+			t.Errorf("Health with an index that is down = %v; want its error", err)
+		}
+		if _, err := b.Pipeline(t.Context()); hook.CodeOf(err) != hook.CodeUnavailable {
+			t.Errorf("Pipeline with an index that is down = %v; want its error", err)
+		}
+	})
+}

@@ -1,0 +1,121 @@
+package registry_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"surehook/internal/admin/registry"
+	"surehook/internal/delivery/egress"
+	"surehook/internal/hook"
+	"surehook/internal/memory"
+)
+
+const tenant hook.TenantID = "acme"
+
+// bundle is a registry over memory with a clock that tests move.
+type bundle struct {
+	*registry.Registry
+	store *memory.Store
+	asked *attention
+	now   time.Time
+}
+
+func setup(t *testing.T) *bundle {
+	t.Helper()
+
+	b := &bundle{store: memory.NewStore(), asked: new(attention), now: time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)}
+	b.Registry = &registry.Registry{
+		Endpoints: b.store,
+		Circuits:  b.store,
+		Attention: b.asked,
+		History:   b.store,
+		Stats:     b.store,
+		Index:     b.store,
+		Queues:    queues{},
+		Keys:      b.store,
+		Vault:     memory.Vault{},
+		Policy:    egress.Policy{},
+		Now:       func() time.Time { return b.now },
+	}
+	return b
+}
+
+// create stores an endpoint with nothing but a URL, after edit.
+func (b *bundle) create(t *testing.T, edit func(*registry.Fields)) (e hook.Endpoint, secret string) {
+	t.Helper()
+
+	f := registry.Fields{URL: new("https://example.com/hooks")}
+	if edit != nil {
+		edit(&f)
+	}
+	e, secret, err := b.Create(t.Context(), tenant, f, "")
+	if err != nil {
+		t.Fatalf("Create = %v", err)
+	}
+	return e, secret
+}
+
+// stored returns the endpoint as the store has it.
+func (b *bundle) stored(t *testing.T, id hook.EndpointID) hook.Endpoint {
+	t.Helper()
+
+	e, err := b.store.Endpoint(t.Context(), tenant, id)
+	if err != nil {
+		t.Fatalf("Endpoint(%s) = %v", id, err)
+	}
+	return e
+}
+
+// opened returns the text forms of the endpoint's active secrets, newest first.
+func (b *bundle) opened(t *testing.T, e hook.Endpoint) []string {
+	t.Helper()
+
+	var texts []string
+	for _, s := range e.Active(b.now) {
+		text, err := memory.Vault{}.Open(t.Context(), s.Sealed, e.ID)
+		if err != nil {
+			t.Fatalf("Open = %v", err)
+		}
+		texts = append(texts, text)
+	}
+	return texts
+}
+
+// fieldsOf returns the wrong fields that an error of CodeInvalid names.
+func fieldsOf(t *testing.T, err error) []string {
+	t.Helper()
+
+	known, ok := errors.AsType[*hook.Error](err)
+	if !ok || known.Code != hook.CodeInvalid {
+		t.Fatalf("err = %v; want CodeInvalid", err)
+	}
+	var names []string
+	for _, f := range known.Fields {
+		names = append(names, f.Field)
+	}
+	return names
+}
+
+// rival is an endpoint store where someone else changes the endpoint before
+// each of the first writes.
+type rival struct {
+	*memory.Store
+	writes int
+}
+
+func (r *rival) UpdateEndpoint(ctx context.Context, e hook.Endpoint) error {
+	if r.writes > 0 {
+		r.writes--
+		other, err := r.Endpoint(ctx, e.Tenant, e.ID)
+		if err != nil {
+			return err
+		}
+		other.Description += "x"
+		if err := r.Store.UpdateEndpoint(ctx, other); err != nil {
+			return err
+		}
+	}
+	return r.Store.UpdateEndpoint(ctx, e)
+}

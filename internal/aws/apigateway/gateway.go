@@ -1,0 +1,126 @@
+// Package apigateway lets an http.Handler answer API Gateway: it turns HTTP API
+// events (payload format 2.0) into requests and answers into responses, and
+// hands on who the authorizer says is calling.
+//
+// The adapters on offer unescape the path a second time, which turns a stray
+// percent sign into a server error, or answer through net/http/httptest; this
+// much is all that is needed.
+package apigateway
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"surehook/internal/hook"
+	"surehook/internal/httpapi"
+	"surehook/internal/names"
+)
+
+// Function is a Lambda handler of HTTP API events.
+type Function func(context.Context, events.APIGatewayV2HTTPRequest) (events.APIGatewayV2HTTPResponse, error)
+
+// Handle returns the Lambda function that answers with h.
+func Handle(h http.Handler) Function {
+	return func(ctx context.Context, e events.APIGatewayV2HTTPRequest) (events.APIGatewayV2HTTPResponse, error) {
+		r, err := request(ctx, e)
+		if err != nil {
+			return events.APIGatewayV2HTTPResponse{}, fmt.Errorf("read request %s: %w", e.RequestContext.RequestID, err)
+		}
+		w := &answer{header: make(http.Header)}
+		h.ServeHTTP(w, r)
+		return w.response(), nil
+	}
+}
+
+func request(ctx context.Context, e events.APIGatewayV2HTTPRequest) (*http.Request, error) {
+	body := []byte(e.Body)
+	if e.IsBase64Encoded {
+		var err error
+		if body, err = base64.StdEncoding.DecodeString(e.Body); err != nil {
+			return nil, fmt.Errorf("decode body: %w", err)
+		}
+	}
+	if p, ok := principal(e); ok {
+		ctx = httpapi.WithPrincipal(ctx, p)
+	}
+	r, err := http.NewRequestWithContext(ctx, e.RequestContext.HTTP.Method, "/", bytes.NewReader(body))
+	if err != nil {
+		return nil, fmt.Errorf("make request: %w", err)
+	}
+	r.URL = &url.URL{Path: e.RawPath, RawQuery: e.RawQueryString}
+	r.RequestURI = r.URL.RequestURI()
+	for name, value := range e.Headers {
+		r.Header.Set(name, value)
+	}
+	r.Host = r.Header.Get("Host")
+	r.RemoteAddr = e.RequestContext.HTTP.SourceIP
+	return r, nil
+}
+
+// principal reads what functions/authorize said. Without it nobody is calling.
+func principal(e events.APIGatewayV2HTTPRequest) (hook.Principal, bool) {
+	if e.RequestContext.Authorizer == nil {
+		return hook.Principal{}, false
+	}
+	text := func(name string) string {
+		s, _ := e.RequestContext.Authorizer.Lambda[name].(string)
+		return s
+	}
+	p := hook.Principal{Key: hook.KeyID(text(names.AuthKeyID)), Tenant: hook.TenantID(text(names.AuthTenant))}
+	if p.Key == "" || p.Tenant == "" {
+		return hook.Principal{}, false
+	}
+	for _, scope := range strings.Split(text(names.AuthScopes), ",") {
+		p.Scopes = append(p.Scopes, hook.Scope(scope))
+	}
+	return p, true
+}
+
+// Authorizer returns the context that functions/authorize hands on about p.
+func Authorizer(p hook.Principal) map[string]any {
+	scopes := make([]string, len(p.Scopes))
+	for i, s := range p.Scopes {
+		scopes[i] = string(s)
+	}
+	return map[string]any{
+		names.AuthKeyID:  string(p.Key),
+		names.AuthTenant: string(p.Tenant),
+		names.AuthScopes: strings.Join(scopes, ","),
+	}
+}
+
+// answer collects what a handler writes.
+type answer struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (a *answer) Header() http.Header { return a.header }
+
+func (a *answer) WriteHeader(status int) {
+	if a.status == 0 {
+		a.status = status
+	}
+}
+
+func (a *answer) Write(b []byte) (int, error) {
+	a.WriteHeader(http.StatusOK)
+	return a.body.Write(b) //nolint:wrapcheck // an io.Writer passes errors on; this one has none
+}
+
+func (a *answer) response() events.APIGatewayV2HTTPResponse {
+	a.WriteHeader(http.StatusOK)
+	headers := make(map[string]string, len(a.header))
+	for name, values := range a.header {
+		headers[name] = strings.Join(values, ",")
+	}
+	return events.APIGatewayV2HTTPResponse{StatusCode: a.status, Headers: headers, Body: a.body.String()}
+}

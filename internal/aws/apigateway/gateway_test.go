@@ -1,0 +1,134 @@
+package apigateway_test
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"net/http"
+	"testing"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/google/go-cmp/cmp"
+
+	"surehook/internal/aws/apigateway"
+	"surehook/internal/hook"
+	"surehook/internal/httpapi"
+)
+
+func event(t *testing.T, change func(e *events.APIGatewayV2HTTPRequest)) events.APIGatewayV2HTTPRequest {
+	t.Helper()
+
+	e := events.APIGatewayV2HTTPRequest{RawPath: "/v1/x", Headers: map[string]string{"content-type": "application/json"}}
+	e.RequestContext.HTTP.Method = http.MethodPost
+	if change != nil {
+		change(&e)
+	}
+	return e
+}
+
+func TestHandle_HandsOnTheRequest(t *testing.T) {
+	t.Parallel()
+
+	body := "{\"a\": \"\u00e9 \x00\"}"
+	tests := []struct {
+		name   string
+		change func(e *events.APIGatewayV2HTTPRequest)
+		path   string
+		query  string
+		body   string
+	}{
+		{"a plain body", func(e *events.APIGatewayV2HTTPRequest) { e.Body = body }, "/v1/x", "", body},
+		{"an encoded body", func(e *events.APIGatewayV2HTTPRequest) {
+			e.Body, e.IsBase64Encoded = base64.StdEncoding.EncodeToString([]byte(body)), true
+		}, "/v1/x", "", body},
+		{"a stray percent sign in the path", func(e *events.APIGatewayV2HTTPRequest) { e.RawPath = "/v1/100%zz" }, "/v1/100%zz", "", ""},
+		{"a query", func(e *events.APIGatewayV2HTTPRequest) { e.RawQueryString = "state=dead&limit=2" }, "/v1/x", "dead", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			var path, query, got, contentType string
+			handle := apigateway.Handle(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				b, _ := io.ReadAll(r.Body)
+				path, query, got, contentType = r.URL.Path, r.URL.Query().Get("state"), string(b), r.Header.Get("Content-Type")
+				w.Header().Set("X-Answer", "yes")
+				w.WriteHeader(http.StatusAccepted)
+				_, _ = io.WriteString(w, "done")
+			}))
+			response, err := handle(t.Context(), event(t, tt.change))
+			if err != nil {
+				t.Fatalf("handle() = %v", err)
+			}
+			if path != tt.path || query != tt.query || got != tt.body || contentType != "application/json" {
+				t.Errorf("handler saw path %q, state %q, body %q, type %q; want %q, %q, %q", path, query, got, contentType, tt.path, tt.query, tt.body)
+			}
+			if response.StatusCode != http.StatusAccepted || response.Body != "done" || response.Headers["X-Answer"] != "yes" {
+				t.Errorf("response = %+v", response)
+			}
+		})
+	}
+}
+
+func TestHandle_RefusesABodyThatIsNoBase64(t *testing.T) {
+	t.Parallel()
+
+	handle := apigateway.Handle(http.NotFoundHandler())
+	if _, err := handle(t.Context(), event(t, func(e *events.APIGatewayV2HTTPRequest) { e.Body, e.IsBase64Encoded = "%", true })); err == nil {
+		t.Error("handle() = nil; want an error")
+	}
+}
+
+func TestHandle_KnowsThePrincipalThatTheAuthorizerNamed(t *testing.T) {
+	t.Parallel()
+
+	want := hook.Principal{Key: "key_1", Tenant: "acme", Scopes: []hook.Scope{hook.ScopeRead, hook.ScopeReplay}}
+	tests := []struct {
+		name    string
+		context map[string]any
+		want    hook.Principal
+		ok      bool
+	}{
+		{"a known key", apigateway.Authorizer(want), want, true},
+		{"an unknown key", nil, hook.Principal{}, false},
+		{"a context without a tenant", map[string]any{"key_id": "key_1", "scopes": "admin"}, hook.Principal{}, false},
+		{"a context of other types", map[string]any{"key_id": 1, "tenant": true}, hook.Principal{}, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			var (
+				got hook.Principal
+				ok  bool
+			)
+			handle := apigateway.Handle(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+				got, ok = httpapi.PrincipalFrom(r.Context())
+			}))
+			e := event(t, func(e *events.APIGatewayV2HTTPRequest) {
+				e.RequestContext.Authorizer = &events.APIGatewayV2HTTPRequestContextAuthorizerDescription{Lambda: roundTrip(t, tt.context)}
+			})
+			if _, err := handle(t.Context(), e); err != nil {
+				t.Fatalf("handle() = %v", err)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" || ok != tt.ok {
+				t.Errorf("principal = %v, %t; want %v, %t", got, ok, tt.want, tt.ok)
+			}
+		})
+	}
+}
+
+// roundTrip sends the context through JSON, as API Gateway does.
+func roundTrip(t *testing.T, in map[string]any) map[string]any {
+	t.Helper()
+
+	b, err := json.Marshal(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out map[string]any
+	if err := json.Unmarshal(b, &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}

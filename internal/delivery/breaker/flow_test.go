@@ -1,0 +1,300 @@
+package breaker_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"surehook/internal/delivery/gate"
+	"surehook/internal/delivery/replay"
+	"surehook/internal/hook"
+	"surehook/internal/rule/circuit"
+)
+
+// TestOutage_EndsInWideningWaves lets 41 events wait out an outage of two
+// probes. The first fails, the second closes the circuit, and the other 40 come
+// in waves, the oldest first.
+func TestOutage_EndsInWideningWaves(t *testing.T) {
+	t.Parallel()
+
+	for _, each := range []int{1, 3} {
+		t.Run(fmt.Sprintf("each look is received %d times", each), func(t *testing.T) {
+			t.Parallel()
+
+			w := newWorld(t)
+			w.looksEach = each
+			w.noTicks = true // they matter only if a message is lost
+			e := w.endpoint(nil)
+			w.open(e)
+			w.answer = func(n int) int {
+				if n == 1 {
+					return 503
+				}
+				return 200
+			}
+			ids := w.post(e, 41)
+			w.runFor(5*time.Minute - time.Second)
+			if got, want := w.states(ids), "41 parked circuit_open"; got != want || len(w.posts) > 0 {
+				t.Fatalf("while the circuit is open deliveries are %s after %d POSTs; want %s after none", got, len(w.posts), want)
+			}
+			w.runFor(time.Minute)
+			if r := w.circuit(e); r.State != circuit.Open || r.Cooldown != 10*time.Minute || len(w.posts) != 1 {
+				t.Fatalf("after the first probe the circuit is %s for %s after %d POSTs; want open for 10 m after 1", r.State, r.Cooldown, len(w.posts))
+			}
+			w.runFor(20 * time.Minute)
+
+			if got, want := w.states(ids), "41 delivered"; got != want {
+				t.Errorf("deliveries are %s; want %s", got, want)
+			}
+			waves := w.waves(ids)
+			if diff := cmp.Diff([]int{1, 1 + 1, 2, 4, 8, 16, 9}, sizes(waves)); diff != "" {
+				t.Errorf("POSTs at a time, the probes first (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(ids, slices.Concat(waves[1:]...)); diff != "" {
+				t.Errorf("deliveries in the order of the waves differ from that of their age (-want +got):\n%s", diff)
+			}
+			for i, id := range ids {
+				d, err := w.store.Delivery(t.Context(), id)
+				if want := 1 + max(0, 1-i); err != nil || d.Attempts != want {
+					t.Errorf("delivery %d made %d attempts, %v; want %d", i, d.Attempts, err, want)
+				}
+			}
+		})
+	}
+}
+
+func TestRelease_StopsWhenTheCircuitOpensAgain(t *testing.T) {
+	t.Parallel()
+
+	w := newWorld(t)
+	e := w.endpoint(nil)
+	ids := w.park(e, ages(30)...)
+	w.record(e, func(r gate.Record) gate.Record { return r.Wait(w.clock()).Release(w.clock()) })
+	w.ask(hook.Look{Tenant: e.Tenant, Endpoint: e.ID, Wave: 1}, 0)
+	w.answer = func(int) int { return 503 }
+	w.runFor(5 * time.Minute)
+	if diff := cmp.Diff([]int{1, 2, 4}, sizes(w.waves(ids))); diff != "" {
+		t.Errorf("POSTs at a time until the fifth failure (-want +got):\n%s", diff)
+	}
+	if got, want := w.states(ids), "30 parked circuit_open"; got != want {
+		t.Errorf("deliveries are %s; want %s", got, want)
+	}
+	w.answer = func(int) int { return 200 }
+	w.runFor(20 * time.Minute)
+	if diff := cmp.Diff([]int{1, 2, 4, 1 + 1, 2, 4, 8, 14}, sizes(w.waves(ids))); diff != "" {
+		t.Errorf("POSTs at a time, in the end (-want +got):\n%s", diff)
+	}
+	if got, want := w.states(ids), "30 delivered"; got != want {
+		t.Errorf("deliveries are %s; want %s", got, want)
+	}
+}
+
+func TestProbe_ThatIsLostIsRepeatedByTheTick(t *testing.T) {
+	t.Parallel()
+
+	w := newWorld(t)
+	e := w.endpoint(nil)
+	ids := w.park(e, ages(3)...)
+	w.record(e, open(0, 0))
+	for range 3 {
+		if err := w.breaker().Tick(t.Context()); err != nil {
+			t.Fatalf("Tick() = %v", err)
+		}
+		lost := w.queue.Receive(hook.LaneRetry, 10)
+		if len(lost) != 1 || lost[0].Token.Delivery != ids[0] {
+			t.Fatalf("tokens = %v; want one of the oldest", lost)
+		}
+		w.queue.Delete(lost[0].ID)
+		w.pass(59 * time.Second)
+		if err := w.breaker().Tick(t.Context()); err != nil || len(w.queue.Receive(hook.LaneRetry, 10)) > 0 {
+			t.Errorf("Tick() within the minute = %v, or sent another probe", err)
+		}
+		w.pass(time.Second)
+	}
+	w.runFor(time.Hour)
+	if got, want := w.states(ids), "3 delivered"; got != want || len(w.posts) != 3 {
+		t.Errorf("deliveries are %s after %d POSTs; want %s after 3", got, len(w.posts), want)
+	}
+}
+
+// TestOutage_CostsTheSameWhateverWaits counts all requests of deliver, gate and
+// breaker to the store and the queues over an outage of eighty minutes.
+func TestOutage_CostsTheSameWhateverWaits(t *testing.T) {
+	t.Parallel()
+
+	var want map[string]int
+	for _, n := range []int{1, 100, 10_000} {
+		w := newWorld(t)
+		e := w.endpoint(nil)
+		w.park(e, ages(n)...)
+		w.open(e)
+		w.answer = func(int) int { return 503 }
+		w.runFor(80 * time.Minute)
+
+		got := w.spy.requests
+		ticks := got["list due"]
+		delete(got, "list due") // one per tick, for all endpoints together
+		t.Logf("%5d wait: %d probes, %d requests, %.1f for each probe; %d ticks", n, len(w.posts), w.spy.total(), float64(w.spy.total())/float64(len(w.posts)), ticks)
+		if len(w.posts) != 4 { // after 5, 15, 35 and 75 minutes
+			t.Errorf("%d POSTs with %d waiting; want 4", len(w.posts), n)
+		}
+		if want == nil {
+			want = got
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("requests with %d waiting differ from those with one (-one +%d):\n%s", n, n, diff)
+		}
+	}
+}
+
+func TestDisabled_ExpiresInTimeAndIsRarelyLookedAt(t *testing.T) {
+	t.Parallel()
+
+	w := newWorld(t)
+	e := w.endpoint(status(hook.StatusDisabled, 5*time.Hour))
+	ids := w.post(e, 2)
+	w.step()
+	w.runFor(5*time.Hour - time.Second)
+	if got, want := w.states(ids), "2 parked disabled"; got != want {
+		t.Fatalf("before their time deliveries are %s; want %s", got, want)
+	}
+	w.runFor(2 * time.Minute)
+	if got, want := w.states(ids), "2 dead expired"; got != want || len(w.queue.Letters()) != 2 {
+		t.Errorf("after it they are %s with %d dead letters; want %s with 2", got, len(w.queue.Letters()), want)
+	}
+	w.runFor(24 * time.Hour)
+	if got := w.attended("decision"); len(got) > 10 || got[len(got)-1] != "forget" {
+		t.Errorf("looks in 29 hours: %v; want about one an hour, and to forget at last", got)
+	}
+	if r := w.circuit(e); r.Waiting || !r.AttendAt.IsZero() {
+		t.Errorf("record = %+v; want it forgotten", r)
+	}
+}
+
+// TestAttend_SurvivesItsDeath kills the breaker before and after each of its
+// effects, in every flow; its look comes again after a minute and the tick every
+// minute. The end must be the same, with at most one POST and one letter more.
+func TestAttend_SurvivesItsDeath(t *testing.T) {
+	t.Parallel()
+
+	flows := []struct {
+		name     string
+		record   func(r gate.Record) gate.Record
+		endpoint func(e *hook.Endpoint)
+		deleted  bool
+		parked   []time.Duration
+		states   string
+		posts    int
+		letters  int
+		replays  *replay.Tally // they replay dead ones for a job, which is to count this
+	}{
+		{name: "release", record: closed(1, time.Minute), parked: ages(9), states: "9 delivered", posts: 9},
+		{name: "probe and release", record: open(0, 0), parked: ages(4), states: "4 delivered", posts: 4},
+		{
+			name: "expiry", record: closed(0, 0), endpoint: status(hook.StatusPaused, time.Hour), parked: []time.Duration{3 * time.Hour, 2 * time.Hour},
+			states: "2 dead expired", letters: 2,
+		},
+		{
+			name: "expiry, probe and release", record: open(0, 0), parked: []time.Duration{90 * time.Hour, time.Minute, time.Second},
+			states: "1 dead expired, 2 delivered", posts: 2, letters: 1,
+		},
+		{name: "deleted", record: open(0, 0), deleted: true, parked: ages(3), states: "3 cancelled endpoint_deleted"},
+		{
+			name: "expiry of replays", record: closed(0, 0), endpoint: status(hook.StatusPaused, time.Hour), parked: []time.Duration{3 * time.Hour, 2 * time.Hour},
+			states: "2 dead expired", letters: 2, replays: &replay.Tally{Dead: 2},
+		},
+		{
+			name: "deleted under replays", record: open(0, 0), deleted: true, parked: ages(2),
+			states: "2 cancelled endpoint_deleted", replays: &replay.Tally{Cancelled: 2},
+		},
+	}
+	for _, tt := range flows {
+		run := func(t *testing.T, at int, after bool) *world {
+			t.Helper()
+
+			w := newWorld(t)
+			e := w.endpoint(tt.endpoint)
+			ids := w.park(e, tt.parked...)
+			var replayed []hook.DeliveryID
+			if tt.replays != nil {
+				replayed = w.replays(ids)
+			}
+			w.record(e, tt.record)
+			if tt.deleted {
+				if err := w.store.DeleteEndpoint(t.Context(), e); err != nil {
+					t.Fatal(err)
+				}
+			}
+			w.spy.at, w.spy.after = at, after
+			w.ask(hook.Look{Tenant: e.Tenant, Endpoint: e.ID, Wave: w.circuit(e).Wave}, 0)
+			w.step()
+			w.runFor(30 * time.Minute)
+
+			if got := w.states(ids); got != tt.states {
+				t.Errorf("deliveries are %s; want %s", got, tt.states)
+			}
+			if extra := len(w.posts) - tt.posts; extra < 0 || extra > min(at, 1) {
+				t.Errorf("%d POSTs; want %d and at most one more after a death", len(w.posts), tt.posts)
+			}
+			if extra := len(w.queue.Letters()) - tt.letters; extra < 0 || extra > min(at, 1) {
+				t.Errorf("%d dead letters; want %d and at most one more after a death", len(w.queue.Letters()), tt.letters)
+			}
+			if r := w.circuit(e); r.Waiting || !r.AttendAt.IsZero() {
+				t.Errorf("record = %+v; want the endpoint forgotten", r)
+			}
+			if tt.replays == nil {
+				return w
+			}
+			tally, err := w.store.Tallied(t.Context(), someJob)
+			if got, want := w.states(replayed), fmt.Sprintf("%d discarded replayed", len(ids)); got != want || err != nil || tally != *tt.replays {
+				t.Errorf("those before are %s, and the job counted %+v, %v; want %s and %+v", got, tally, err, want, *tt.replays)
+			}
+			return w
+		}
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			effects := run(t, 0, false).spy.effects
+			if effects < 4 {
+				t.Fatalf("the undisturbed flow has %d effects; want some", effects)
+			}
+			for at := 1; at <= effects; at++ {
+				for _, after := range []bool{false, true} {
+					t.Run(fmt.Sprintf("effect %d, after it: %t", at, after), func(t *testing.T) {
+						t.Parallel()
+
+						run(t, at, after)
+					})
+				}
+			}
+		})
+	}
+}
+
+// replays makes the parked deliveries replays of dead ones, which it returns, by someJob.
+func (w *world) replays(ids []hook.DeliveryID) []hook.DeliveryID {
+	w.t.Helper()
+
+	var dead []hook.DeliveryID
+	for slot, id := range ids {
+		d, err := w.store.Delivery(w.t.Context(), id)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		old, replay := d, d
+		old.State, old.Reason, old.Replayed = hook.StateDead, hook.ReasonExhausted, hook.Replayed{Generation: 2, At: d.CreatedAt}
+		replay.ID, replay.Version, replay.Job, replay.Slot = old.Successor(), 0, someJob, slot
+		for _, d := range []hook.Delivery{old, replay} {
+			if err := w.store.SaveDelivery(w.t.Context(), d, nil); err != nil {
+				w.t.Fatal(err)
+			}
+		}
+		ids[slot], dead = replay.ID, append(dead, id)
+	}
+	return dead
+}
+
+const someJob hook.JobID = "rpl_01jd3m5k8zf4v9q2w7x6y5t4r3"

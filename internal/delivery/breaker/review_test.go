@@ -1,0 +1,474 @@
+package breaker_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"surehook/internal/delivery/gate"
+	"surehook/internal/hook"
+	"surehook/internal/rule/latency"
+	"surehook/internal/rule/review"
+	"surehook/internal/rule/stats"
+)
+
+// slowly returns the counts of 20 attempts that took 3 s.
+func slowly() stats.Counts {
+	var c stats.Counts
+	c.Latency.AddN(latency.Bucket(3*time.Second), 20)
+	return c
+}
+
+// dying returns the counts of 20 deliveries of which so many died.
+func dying(dead int) stats.Counts { return stats.Counts{Dead: dead, Delivered: 20 - dead} }
+
+// count counts for the endpoint, so long ago.
+func (w *world) count(e hook.Endpoint, ago time.Duration, all ...stats.Counts) {
+	w.t.Helper()
+
+	for _, c := range all {
+		if _, err := w.store.Count(w.t.Context(), e.Tenant, e.ID, c, w.clock().Add(-ago)); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+}
+
+func (w *world) review() {
+	w.t.Helper()
+
+	if err := w.breaker().Review(w.t.Context()); err != nil {
+		w.t.Errorf("Review() = %v; want nil", err)
+	}
+}
+
+// stored returns the endpoint as it is stored.
+func (w *world) stored(e hook.Endpoint) hook.Endpoint {
+	w.t.Helper()
+
+	e, err := w.store.Endpoint(w.t.Context(), e.Tenant, e.ID)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return e
+}
+
+// told returns the types of the notices about the endpoint, each once per key.
+func (w *world) told(e hook.Endpoint) []string {
+	var types []string
+	keys := map[string]bool{}
+	for _, n := range w.notices.Told() {
+		if n.Endpoint == e.ID && !keys[n.Key] {
+			keys[n.Key] = true
+			types = append(types, strings.TrimPrefix(n.Type, hook.SystemPrefix))
+		}
+	}
+	return types
+}
+
+// wrote returns how many effects there were.
+func (w *world) wrote() int {
+	n := 0
+	for _, verb := range []string{"tell", "save circuit", "update endpoint"} {
+		n += w.spy.requests[verb]
+	}
+	return n
+}
+
+func TestReview_CarriesTheVerdictOut(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name   string
+		before review.Flags
+		counts []stats.Counts
+		status hook.Status // before; 0 is active
+		flags  review.Flags
+		told   []string
+		off    bool // it is disabled by it
+		writes int
+	}{
+		{name: "nothing is wrong", counts: []stats.Counts{dying(5)}},
+		{name: "nothing is new", before: review.Flags{Warned: 25}, counts: []stats.Counts{dying(6)}, flags: review.Flags{Warned: 25}},
+		{
+			name: "slow", counts: []stats.Counts{slowly()}, writes: 2,
+			flags: review.Flags{Slow: true, Timeout: 9395 * time.Millisecond}, told: []string{"endpoint.slow"},
+		},
+		{
+			name: "too many died, and it is warned", counts: []stats.Counts{dying(6)}, writes: 2,
+			flags: review.Flags{Warned: 25}, told: []string{"endpoint.failing"},
+		},
+		{
+			name: "as many died as may", before: review.Flags{Warned: 40}, counts: []stats.Counts{dying(10)}, flags: review.Flags{Warned: 40},
+		},
+		{
+			name: "more died than may, and it is disabled", before: review.Flags{Warned: 40}, counts: []stats.Counts{dying(11)}, writes: 3,
+			told: []string{"endpoint.disabled"}, off: true,
+		},
+		{
+			name: "more died than may, with flags that stay", counts: []stats.Counts{dying(11)}, writes: 2,
+			told: []string{"endpoint.disabled"}, off: true,
+		},
+		{
+			name: "it is well again", before: review.Flags{Warned: 25}, counts: []stats.Counts{dying(0)}, writes: 2,
+			told: []string{"endpoint.recovered"},
+		},
+		{
+			name: "a paused one is only forgotten", before: review.Flags{Warned: 25}, counts: []stats.Counts{dying(20)}, status: hook.StatusPaused, writes: 1,
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			w := newWorld(t)
+			e := w.endpoint(func(e *hook.Endpoint) { e.Status = max(tt.status, hook.StatusActive) })
+			w.count(e, 0, tt.counts...)
+			if tt.before != (review.Flags{}) {
+				w.record(e, func(r gate.Record) gate.Record { r.Review = tt.before; return r })
+			}
+			w.pass(time.Minute)
+			w.review()
+
+			got := w.circuit(e).Review
+			got.Timeout = got.Timeout.Truncate(time.Second)
+			want := tt.flags
+			want.Timeout = want.Timeout.Truncate(time.Second)
+			if got != want {
+				t.Errorf("flags = %+v; want %+v", got, want)
+			}
+			if diff := cmp.Diff(tt.told, w.told(e)); diff != "" {
+				t.Errorf("notices (-want +got):\n%s", diff)
+			}
+			if w.wrote() != tt.writes {
+				t.Errorf("%v; want %d effects", w.spy.requests, tt.writes)
+			}
+			stored, changed := w.stored(e), e
+			if tt.off {
+				changed.Status, changed.Reason, changed.Version = hook.StatusDisabled, "failing", 2
+				changed.StatusSince, changed.UpdatedAt = w.clock(), w.clock()
+			}
+			if diff := cmp.Diff(changed, stored); diff != "" {
+				t.Errorf("endpoint (-want +got):\n%s", diff)
+			}
+			lines := w.lines("endpoint.reviewed")
+			if (len(lines) == 1) != (tt.writes > 0) || len(lines) == 1 && (lines[0]["endpoint_id"] != string(e.ID) || lines[0]["disabled"] != tt.off) {
+				t.Errorf("endpoint.reviewed = %v; want one if there was something to do", lines)
+			}
+
+			effects := w.wrote()
+			w.review() // it is as it should be
+			if w.wrote() != effects {
+				t.Errorf("%v after a second review; want no other effects", w.spy.requests)
+			}
+		})
+	}
+}
+
+func TestReview_IsOfWhoWasActive(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name string
+		ago  []time.Duration // start is 05:06:07
+		read int
+	}{
+		{"in this hour", []time.Duration{6*time.Minute + 7*time.Second}, 1},
+		{"in the one before", []time.Duration{66*time.Minute + 7*time.Second}, 1},
+		{"in both", []time.Duration{0, time.Hour}, 1},
+		{"in the one before that", []time.Duration{66*time.Minute + 8*time.Second}, 0},
+		{"never", nil, 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			w := newWorld(t)
+			e := w.endpoint(nil)
+			for _, ago := range tt.ago {
+				w.count(e, ago, slowly())
+			}
+			w.review()
+			if got := w.spy.requests["read hours"]; got != tt.read || w.circuit(e).Review.Slow != (tt.read > 0) {
+				t.Errorf("%d endpoints were read, flags = %+v; want %d", got, w.circuit(e).Review, tt.read)
+			}
+		})
+	}
+}
+
+func TestReview_JudgesAWholeDay(t *testing.T) {
+	t.Parallel()
+
+	w := newWorld(t)
+	longAgo := func(e *hook.Endpoint) { e.StatusSince, e.CreatedAt = start.AddDate(0, 0, -9), start.AddDate(0, 0, -9) }
+	within, before := w.endpoint(longAgo), w.endpoint(longAgo)
+	const intoIt = 6*time.Minute + 7*time.Second
+	w.count(within, 23*time.Hour+intoIt, dying(20)) // in the first hour that began within 24 hours
+	w.count(before, 23*time.Hour+intoIt+1, dying(20))
+	for _, e := range []hook.Endpoint{within, before} {
+		w.count(e, 0, stats.Counts{OK: 1})
+	}
+	w.review()
+	if w.stored(within).Status != hook.StatusDisabled || w.stored(before).Status != hook.StatusActive {
+		t.Errorf("statuses = %s and %s; want those who died within a day to count", w.stored(within).Status, w.stored(before).Status)
+	}
+}
+
+func TestReview_PassesOverDeletedEndpoints(t *testing.T) {
+	t.Parallel()
+
+	w := newWorld(t)
+	var all []hook.Endpoint
+	for i := range 1001 { // more than are listed at once
+		e := hook.Endpoint{Tenant: "acme", ID: hook.EndpointID(fmt.Sprintf("ep_%016d", i))}
+		w.count(e, 0, slowly())
+		w.count(e, time.Hour, slowly())
+		all = append(all, e)
+	}
+	last := w.endpoint(nil)
+	w.count(last, 0, slowly())
+	w.review()
+	if got := w.spy.requests["read endpoint"]; got != len(all)+1 || !w.circuit(last).Review.Slow || w.wrote() != 2 {
+		t.Errorf("%d endpoints were read, and %v; want all %d once, and the one that is there judged", got, w.spy.requests, len(all)+1)
+	}
+	summary := w.lines("endpoints.reviewed")
+	if len(summary) != 1 || summary[0]["active"] != 1002.0 || summary[0]["changed"] != 1.0 || summary[0]["skipped"] != 0.0 || summary[0]["level"] != "INFO" {
+		t.Errorf("endpoints.reviewed = %v; want 1002 active, 1 changed", summary)
+	}
+}
+
+// TestReview_LosesNothingInACrash kills the process at each of its effects,
+// before it and after it. The next review is of the same quarter of an hour, so
+// it may repeat notices, but only under their keys.
+func TestReview_LosesNothingInACrash(t *testing.T) {
+	t.Parallel()
+
+	for at := 1; at <= 4; at++ { // two notices, the flags, the status
+		for _, after := range []bool{false, true} {
+			t.Run(fmt.Sprintf("at %d, after it: %t", at, after), func(t *testing.T) {
+				t.Parallel()
+
+				w := newWorld(t)
+				e := w.endpoint(nil)
+				w.count(e, 0, slowly(), dying(11))
+				w.spy.at, w.spy.after = at, after
+				if err := w.breaker().Review(t.Context()); err == nil || !w.spy.recover() {
+					t.Fatalf("Review() = %v; want it to die", err)
+				}
+				if at <= 3 && w.stored(e).Status != hook.StatusActive || at <= 2 && w.circuit(e).Review.Slow {
+					t.Errorf("the endpoint is %s with flags %+v; want it told first, flagged then, disabled last", w.stored(e).Status, w.circuit(e).Review)
+				}
+				w.pass(time.Minute)
+				w.review()
+				if w.stored(e).Status != hook.StatusDisabled || !w.circuit(e).Review.Slow {
+					t.Errorf("at last the endpoint is %s with flags %+v; want it disabled and slow", w.stored(e).Status, w.circuit(e).Review)
+				}
+				if diff := cmp.Diff([]string{"endpoint.slow", "endpoint.disabled"}, w.told(e)); diff != "" {
+					t.Errorf("notices by key (-want +got):\n%s", diff)
+				}
+				effects := w.wrote()
+				w.review()
+				if w.wrote() != effects {
+					t.Errorf("%v after a third review; want no other effects", w.spy.requests)
+				}
+			})
+		}
+	}
+}
+
+func TestReview_BeginsAnewWhenSomebodyWroteFirst(t *testing.T) {
+	t.Parallel()
+
+	for _, verb := range []string{"save circuit", "update endpoint"} {
+		tests := []struct {
+			name   string
+			writes int
+			ok     bool
+		}{
+			{"once", 1, true},
+			{"four times", 4, true},
+			{"always", 1000, false},
+		}
+		for _, tt := range tests {
+			t.Run(verb+" "+tt.name, func(t *testing.T) {
+				t.Parallel()
+
+				w := newWorld(t)
+				e := w.endpoint(nil)
+				w.count(e, 0, slowly(), dying(11))
+				writes := 0
+				w.spy.fails = func(v string, _ hook.EndpointID) error {
+					if v != verb || writes == tt.writes {
+						return nil
+					}
+					writes++
+					if verb == "save circuit" {
+						w.record(e, func(r gate.Record) gate.Record { r.Failures++; return r })
+						return nil
+					}
+					changed := w.stored(e)
+					changed.Description = fmt.Sprint(writes)
+					return w.store.UpdateEndpoint(context.WithoutCancel(t.Context()), changed)
+				}
+				err := w.breaker().Review(t.Context())
+				if (err == nil) != tt.ok || writes != min(tt.writes, 5) {
+					t.Errorf("Review() = %v after %d writes between; want ok: %t, and five tries", err, writes, tt.ok)
+				}
+				stored, record := w.stored(e), w.circuit(e)
+				if (stored.Status == hook.StatusDisabled) != tt.ok {
+					t.Errorf("the endpoint is %s; want it disabled: %t", stored.Status, tt.ok)
+				}
+				if verb == "save circuit" && record.Failures != writes || verb == "update endpoint" && stored.Description != fmt.Sprint(writes) {
+					t.Errorf("record = %+v, endpoint = %+v; want what was written between kept", record, stored)
+				}
+			})
+		}
+	}
+}
+
+func TestReview_JudgesAnewByWhatChanged(t *testing.T) {
+	t.Parallel()
+
+	w := newWorld(t)
+	e := w.endpoint(nil)
+	w.count(e, 0, dying(11))
+	w.spy.fails = func(verb string, _ hook.EndpointID) error {
+		if paused := w.stored(e); verb == "update endpoint" && paused.Status == hook.StatusActive {
+			paused.Status = hook.StatusPaused
+			return w.store.UpdateEndpoint(t.Context(), paused)
+		}
+		return nil
+	}
+	w.review()
+	if got := w.stored(e).Status; got != hook.StatusPaused {
+		t.Errorf("the endpoint that was paused meanwhile is %s; want it left paused", got)
+	}
+}
+
+func TestReview_KeepsABadEndpointFromTheOthers(t *testing.T) {
+	t.Parallel()
+
+	for name, fail := range map[string]func() error{
+		"it fails": func() error { return errDead },
+		"it panics": func() error {
+			panic("bad")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			w := newWorld(t)
+			var all []hook.Endpoint
+			for range 30 {
+				e := w.endpoint(nil)
+				w.count(e, 0, slowly())
+				all = append(all, e)
+			}
+			bad := all[7].ID
+			w.spy.fails = func(verb string, id hook.EndpointID) error {
+				if verb == "read hours" && id == bad {
+					return fail()
+				}
+				return nil
+			}
+			err := w.breaker().Review(t.Context())
+			if err == nil || !strings.Contains(err.Error(), string(bad)) {
+				t.Errorf("Review() = %v; want an error that names %s", err, bad)
+			}
+			for _, e := range all {
+				if got := w.circuit(e).Review.Slow; got != (e.ID != bad) {
+					t.Errorf("endpoint %s is slow: %t; want all judged but %s", e.ID, got, bad)
+				}
+			}
+			if summary := w.lines("endpoints.reviewed"); len(summary) != 1 || summary[0]["changed"] != 29.0 || summary[0]["level"] != "ERROR" {
+				t.Errorf("endpoints.reviewed = %v; want 29 changed, and the error", summary)
+			}
+		})
+	}
+}
+
+func TestReview_JudgesThoseThatItCanList(t *testing.T) {
+	t.Parallel()
+
+	w := newWorld(t)
+	e := w.endpoint(nil)
+	w.count(e, 0, slowly())
+	lists := 0
+	w.spy.fails = func(verb string, _ hook.EndpointID) error {
+		if verb == "list active" {
+			if lists++; lists == 3 { // a page of this hour, its end, and the hour before
+				return errDead
+			}
+		}
+		return nil
+	}
+	if err := w.breaker().Review(t.Context()); err == nil || !w.circuit(e).Review.Slow {
+		t.Errorf("Review() = %v, flags = %+v; want the error, and who was listed judged", err, w.circuit(e).Review)
+	}
+}
+
+func TestReview_StopsInTime(t *testing.T) {
+	t.Parallel()
+
+	w := newWorld(t)
+	e, other := w.endpoint(nil), w.endpoint(nil)
+	w.count(e, 0, slowly())
+	w.count(other, 0, slowly())
+	ctx, cancel := context.WithDeadline(t.Context(), time.Now().Add(time.Hour))
+	defer cancel()
+	deadline, _ := ctx.Deadline()
+
+	b := w.breaker()
+	var asked atomic.Bool
+	b.Now = func() time.Time {
+		if asked.Swap(true) {
+			return deadline.Add(-10*time.Second + 1)
+		}
+		return start
+	}
+	err := b.Review(ctx)
+	if err == nil || !strings.Contains(err.Error(), "2 endpoints were not reviewed") || w.wrote() > 0 || w.spy.requests["read endpoint"] > 0 {
+		t.Errorf("Review() with too little time = %v, %v; want both left out", err, w.spy.requests)
+	}
+	b.Now = func() time.Time { return start }
+	if err := b.Review(ctx); err != nil || !w.circuit(e).Review.Slow || !w.circuit(other).Review.Slow {
+		t.Errorf("Review() with enough time = %v; want both judged", err)
+	}
+}
+
+func TestReview_LetsNobodyWaitForEver(t *testing.T) {
+	t.Parallel()
+
+	w := newWorld(t)
+	var all []hook.Endpoint
+	for range 40 {
+		e := w.endpoint(nil)
+		w.count(e, 0, slowly())
+		all = append(all, e)
+	}
+	ctx, cancel := context.WithDeadline(t.Context(), time.Now().Add(time.Hour))
+	defer cancel()
+	deadline, _ := ctx.Deadline()
+	for i := range 80 { // each has time for eight
+		var asked atomic.Int64
+		b := w.breaker()
+		b.Now = func() time.Time {
+			if asked.Add(1) > 1+8 {
+				return deadline
+			}
+			return start.Add(time.Duration(i) * time.Millisecond)
+		}
+		if err := b.Review(ctx); err == nil {
+			t.Fatal("Review() = nil; want it to be cut short")
+		}
+	}
+	for i, e := range all {
+		if !w.circuit(e).Review.Slow {
+			t.Errorf("endpoint %d was not reviewed by any of 80 reviews that were cut short", i)
+		}
+	}
+}

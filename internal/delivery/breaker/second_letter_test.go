@@ -1,0 +1,110 @@
+package breaker_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"surehook/internal/delivery/breaker"
+	"surehook/internal/hook"
+)
+
+// script is dead letters that are seen in the order it says.
+type script struct {
+	breaker.DeadLetters
+
+	mu      sync.Mutex
+	batches [][]breaker.Letter
+	forever bool // begin again when all were seen
+	at      int
+	removed []string
+}
+
+func (s *script) Exhume(context.Context) ([]breaker.Letter, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	if s.at == len(s.batches) && !s.forever {
+		return nil, nil
+	}
+	s.at++
+	return s.batches[(s.at-1)%len(s.batches)], nil
+}
+
+func (s *script) Remove(_ context.Context, letters []breaker.Letter) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	for _, letter := range letters {
+		s.removed = append(s.removed, letter.ID)
+	}
+	return nil
+}
+
+// A letter that is seen twice, because it was hidden not long enough, is no
+// second letter; and whatever the order in which two runs see two letters, they
+// leave the same one.
+func TestReconcile_TellsASecondLetterFromTheSameOne(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name    string
+		order   string // of the ids; a comma between batches
+		forever bool
+		removed []string
+	}{
+		{"the same again and again", "1", true, nil},
+		{"all of them again and again", "1,2", true, []string{"2"}},
+		{"twice in a batch", "11", false, nil},
+		{"two", "1,2", false, []string{"2"}},
+		{"two in the other order", "2,1", false, []string{"2"}},
+		{"two in a batch", "21", false, []string{"2"}},
+		{"two, and one of them again", "2,1,2,1", false, []string{"2"}},
+		{"three", "231", false, []string{"2", "3"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			w := newWorld(t)
+			body, err := hook.DeadLetterOf(w.generations("dead")[0]).Encode()
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := &script{forever: tt.forever}
+			for _, ids := range strings.Split(tt.order, ",") {
+				var batch []breaker.Letter
+				for i, id := range ids {
+					batch = append(batch, breaker.Letter{ID: string(id), Receipt: fmt.Sprint(i), Body: body})
+				}
+				s.batches = append(s.batches, batch)
+			}
+			b := w.breaker()
+			b.DeadLetters = s
+			if err := b.Reconcile(t.Context()); err != nil {
+				t.Errorf("Reconcile() = %v; want nil", err)
+			}
+			slices.Sort(s.removed)
+			if diff := cmp.Diff(tt.removed, s.removed); diff != "" {
+				t.Errorf("removed ids differ (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// What the process that settled the replay left undone is done: its job counts it.
+func TestReconcile_CountsWhatItRepairs(t *testing.T) {
+	t.Parallel()
+
+	w := newWorld(t)
+	w.bury(w.generations("dead", "delivered")[0], 1, 0)
+	w.reconcile()
+	if tally, err := w.store.Tallied(t.Context(), someJob); err != nil || tally.Delivered != 1 {
+		t.Errorf("the job counted %+v, %v; want one delivered", tally, err)
+	}
+}

@@ -1,0 +1,205 @@
+package breaker
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"surehook/internal/delivery/gate"
+	"surehook/internal/emf"
+	"surehook/internal/hook"
+	"surehook/internal/names"
+	"surehook/internal/rule/circuit"
+)
+
+const (
+	// emptyFor is how long nothing must have been parked before the endpoint is
+	// forgotten: longer than a delivery is on its way from the gate, which saw that
+	// somebody waits and so did not write it again, to the index of what is parked.
+	emptyFor = 2 * time.Minute
+	// restFor is how long an endpoint that takes nothing is left alone at most.
+	restFor = time.Hour
+)
+
+// The decisions, as they appear in logs.
+const (
+	decideEnd     = "end_more"  // more has to end than one look can
+	decideAwait   = "await"     // open, before its time: look again then
+	decideIdle    = "idle"      // nothing is parked, and nobody thought so
+	decideEmpty   = "empty"     // nothing is parked: look again
+	decideForget  = "forget"    // nothing was parked for a while
+	decideRest    = "rest"      // the endpoint takes nothing
+	decideHeld    = "held"      // a probe is under way
+	decideProbe   = "probe"     // the oldest goes out
+	decideStale   = "stale"     // that wave was released already
+	decideUnder   = "under_way" // the release goes on by itself
+	decideRelease = "release"   // the wave goes out
+)
+
+// visit is one look at an endpoint.
+type visit struct {
+	*Breaker
+
+	look     hook.Look
+	now      time.Time
+	record   gate.Record    // as it was read
+	endpoint *hook.Endpoint // nil when it was deleted
+
+	decision                     string
+	released, expired, cancelled int
+}
+
+// attend reads the endpoint and its record and decides; CodeConflict when the
+// record was changed meanwhile, and then nothing was done that cannot be done again.
+func (v *visit) attend(ctx context.Context) error {
+	if err := v.read(ctx); err != nil {
+		return err
+	}
+	oldest, more, err := v.sweep(ctx)
+	if err != nil {
+		return err
+	}
+	next := v.record
+	if oldest != nil {
+		next = next.Wait(v.now) // which the gate did not write if it was parked in its last moment
+	}
+	active := v.endpoint != nil && v.endpoint.Status == hook.StatusActive
+	switch {
+	case more:
+		v.decision = decideEnd
+		return v.ask(ctx, v.look.Wave, 0)
+	case active && v.record.State == circuit.Open && v.now.Before(v.record.ProbeAt):
+		return v.await(ctx, next)
+	case oldest == nil:
+		return v.nobody(ctx, next)
+	case !active:
+		v.decision = decideRest
+		next.Wave = 0
+		next.AttendAt = v.now.Add(restFor)
+		if expires := v.expiry(*oldest); expires.Before(next.AttendAt) {
+			next.AttendAt = expires
+		}
+		return v.save(ctx, next)
+	case v.record.State == circuit.Closed:
+		return v.release(ctx, next)
+	case !v.record.ProbeDue(v.now):
+		v.decision = decideHeld
+		next.AttendAt = v.record.LeaseUntil
+		return v.save(ctx, next)
+	}
+	return v.probe(ctx, next, *oldest)
+}
+
+func (v *visit) read(ctx context.Context) error {
+	v.now = v.Now()
+	record, err := v.Store.Circuit(ctx, v.look.Tenant, v.look.Endpoint)
+	if err != nil {
+		return fmt.Errorf("read circuit: %w", err)
+	}
+	if record.Tenant != v.look.Tenant {
+		// Its endpoint would be missed, and its deliveries cancelled.
+		return fmt.Errorf("the look names tenant %s, the circuit %s: %w", v.look.Tenant, record.Tenant, hook.NotFound("endpoint"))
+	}
+	v.record, v.endpoint = record, nil
+	endpoint, err := v.Store.Endpoint(ctx, v.look.Tenant, v.look.Endpoint)
+	switch {
+	case err == nil:
+		v.endpoint = &endpoint
+	case hook.CodeOf(err) != hook.CodeNotFound:
+		return fmt.Errorf("read endpoint: %w", err)
+	}
+	return nil
+}
+
+// await looks again when the cooldown is over. A message cannot be held back
+// longer than 15 minutes, so it may take several.
+func (v *visit) await(ctx context.Context, next gate.Record) error {
+	v.decision = decideAwait
+	next.AttendAt = v.record.ProbeAt
+	if err := v.save(ctx, next); err != nil {
+		return err
+	}
+	return v.ask(ctx, 0, v.record.ProbeAt.Sub(v.now))
+}
+
+// nobody forgets the endpoint in two looks. An open circuit stays open: the
+// next delivery that comes is the probe.
+func (v *visit) nobody(ctx context.Context, next gate.Record) error {
+	next.Wave = 0
+	switch {
+	case !next.Waiting:
+		v.decision = decideIdle
+		next.AttendAt = time.Time{}
+	case next.EmptySince.IsZero():
+		v.decision = decideEmpty
+		next.EmptySince = v.now
+		next.AttendAt = v.now.Add(emptyFor)
+	case v.now.Before(next.EmptySince.Add(emptyFor)):
+		v.decision = decideEmpty
+		next.AttendAt = next.EmptySince.Add(emptyFor)
+	default:
+		v.decision = decideForget
+		next.Waiting, next.EmptySince, next.AttendAt = false, time.Time{}, time.Time{}
+	}
+	return v.save(ctx, next)
+}
+
+// probe sends the oldest alone. It stays parked in its record: the gate gives
+// it the lease when it arrives, and if it does not arrive the tick sends it again.
+func (v *visit) probe(ctx context.Context, next gate.Record, oldest hook.Delivery) error {
+	// An AttendAt within the next minute was set by a look that sent the probe; the
+	// gate sets it to when a probe is due, a look at a resting endpoint farther off.
+	if left := v.record.AttendAt.Sub(v.now); left > 0 && left <= gate.AttendAfter {
+		v.decision = decideHeld
+		return nil
+	}
+	v.decision = decideProbe
+	next.AttendAt = v.now.Add(gate.AttendAfter)
+	if err := v.save(ctx, next); err != nil {
+		return err
+	}
+	token := hook.NewToken(oldest.Tenant, oldest.ID, oldest.Attempts+1)
+	if errs := v.Queue.Send(ctx, hook.LaneRetry, []hook.Token{token}, 0); errs != nil {
+		return fmt.Errorf("send probe %s: %w", oldest.ID, errs[0])
+	}
+	return nil
+}
+
+func (v *visit) save(ctx context.Context, next gate.Record) error {
+	if next == v.record {
+		return nil
+	}
+	if err := v.Store.SaveCircuit(ctx, next); err != nil {
+		return fmt.Errorf("save circuit: %w", err)
+	}
+	return nil
+}
+
+func (v *visit) ask(ctx context.Context, wave int, delay time.Duration) error {
+	look := hook.Look{Tenant: v.look.Tenant, Endpoint: v.look.Endpoint, Wave: wave}
+	if err := v.Attention.Ask(ctx, look, delay); err != nil {
+		return fmt.Errorf("ask for the next look: %w", err)
+	}
+	return nil
+}
+
+func (v *visit) log(ctx context.Context, err error) {
+	level := slog.LevelInfo
+	attrs := []slog.Attr{
+		slog.String(names.LogTenant, string(v.look.Tenant)),
+		slog.String(names.LogEndpoint, string(v.look.Endpoint)),
+		slog.String(names.LogCircuit, v.record.State.String()),
+		slog.String(names.LogDecision, v.decision),
+		slog.Int(names.LogWave, v.look.Wave),
+		slog.Int(names.LogReleased, v.released),
+		slog.Int(names.LogExpired, v.expired),
+		slog.Int(names.LogCancelled, v.cancelled),
+	}
+	if err != nil {
+		level = slog.LevelError
+		attrs = append(attrs, slog.Any(names.LogError, err))
+	}
+	v.Log.LogAttrs(ctx, level, "circuit.attended",
+		v.Metrics.Append(attrs, v.Now(), emf.Count(names.MetricDead, v.expired))...)
+}

@@ -1,0 +1,209 @@
+package deliver_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"surehook/internal/delivery/deliver"
+	"surehook/internal/delivery/egress"
+	"surehook/internal/delivery/gate"
+	"surehook/internal/delivery/send"
+	"surehook/internal/delivery/settle"
+	"surehook/internal/hook"
+	"surehook/internal/memory"
+	"surehook/internal/rule/sign"
+)
+
+// benchBatch is what one batch of the queue holds.
+const benchBatch = 10
+
+// BenchmarkDeliverer_Batch delivers a batch to one endpoint on loopback, or to
+// ten, and sends the same ten payloads with as little as can be: a signature and
+// an http.Client. Ratio compares both, by turns, so that what else the machine
+// does strikes both alike: of-bare is the share of the bare loop's throughput.
+func BenchmarkDeliverer_Batch(b *testing.B) {
+	for _, endpoints := range []int{1, benchBatch} {
+		name := "endpoints=" + strconv.Itoa(endpoints)
+		w := newBench(b, endpoints)
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				b.StopTimer()
+				messages := w.messages(b)
+				b.StartTimer()
+				w.deliver(b, messages)
+			}
+		})
+		b.Run("ratio/"+name, func(b *testing.B) {
+			var ours, bare time.Duration
+			for b.Loop() {
+				messages := w.messages(b)
+				begun := time.Now()
+				w.deliver(b, messages)
+				between := time.Now()
+				w.bare(b)
+				ours, bare = ours+between.Sub(begun), bare+time.Since(between)
+			}
+			b.ReportMetric(bare.Seconds()/ours.Seconds(), "of-bare")
+		})
+	}
+	w := newBench(b, 0)
+	b.Run("bare", func(b *testing.B) {
+		for b.Loop() {
+			w.bare(b)
+		}
+	})
+}
+
+// bench is the real use case over memory, and its endpoints on loopback.
+type bench struct {
+	deliverer *deliver.Deliverer
+	store     *memory.Store
+	endpoints []hook.EndpointID
+	payload   []byte
+
+	client *http.Client
+	url    string
+	key    sign.Key
+}
+
+func newBench(b *testing.B, endpoints int) *bench {
+	b.Helper()
+
+	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+	}))
+	b.Cleanup(receiver.Close)
+	secret := sign.NewSecret()
+	key, err := sign.Parse(secret)
+	if err != nil {
+		b.Fatal(err)
+	}
+	policy := egress.Policy{Loopback: true}
+	w := &bench{
+		store:   memory.NewStore(),
+		payload: bytes.Repeat([]byte("1"), 500),
+		client:  &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: benchBatch}},
+		url:     receiver.URL,
+		key:     key,
+	}
+	queue := memory.NewQueue(time.Now)
+	w.deliverer = &deliver.Deliverer{
+		Store:       w.store,
+		Queue:       queue,
+		Schedules:   memory.NewSchedules(queue, time.Now),
+		DeadLetters: queue,
+		Vault:       memory.Vault{},
+		Sender:      &send.Sender{Client: egress.NewClient(policy), Policy: policy, UserAgent: "Surehook/bench", Now: time.Now},
+		Gate: &gate.Gate{
+			Store: w.store, Attention: memory.NewAttention(time.Now), Notices: &memory.Notices{}, Now: time.Now, Rand: rand.Float64,
+		},
+		Aftermath: settle.Aftermath{Store: w.store},
+		Notices:   &memory.Notices{},
+		Log:       slog.New(slog.DiscardHandler),
+		Now:       time.Now,
+	}
+	for range endpoints {
+		w.endpoints = append(w.endpoints, w.endpoint(b, secret))
+	}
+	return w
+}
+
+func (w *bench) endpoint(b *testing.B, secret string) hook.EndpointID {
+	b.Helper()
+
+	id := hook.NewEndpointID()
+	sealed, err := memory.Vault{}.Seal(b.Context(), secret, id)
+	if err != nil {
+		b.Fatal(err)
+	}
+	now := time.Now()
+	err = w.store.CreateEndpoint(b.Context(), hook.Endpoint{
+		ID: id, Tenant: "acme", URL: w.url, EventTypes: []string{"*"},
+		Retry: hook.RetryPolicy{Schedule: []time.Duration{time.Minute}}, Timeout: hook.DefaultTimeout, MaxAge: hook.DefaultMaxAge,
+		Style: hook.StyleStandard, Schemes: []hook.Scheme{hook.SchemeV1},
+		Secrets: []hook.Secret{{Scheme: hook.SchemeV1, Sealed: sealed, CreatedAt: now}},
+		Status:  hook.StatusActive, StatusSince: now, CreatedAt: now, UpdatedAt: now,
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return id
+}
+
+// messages stores events and returns the batch of their tokens, for the endpoints by turns.
+func (w *bench) messages(b *testing.B) []deliver.Message {
+	b.Helper()
+
+	messages := make([]deliver.Message, benchBatch)
+	for i := range messages {
+		endpoint := w.endpoints[i%len(w.endpoints)]
+		event, err := hook.NewEventID()
+		if err != nil {
+			b.Fatal(err)
+		}
+		err = w.store.PutEvent(b.Context(), hook.Event{
+			ID: event, Tenant: "acme", Type: "order.paid", Payload: w.payload, Targets: []hook.EndpointID{endpoint}, AcceptedAt: time.Now(),
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+		token := hook.NewToken("acme", hook.DeliveryID{Event: event, Endpoint: endpoint, Generation: 1}, 1)
+		body, err := token.Encode()
+		if err != nil {
+			b.Fatal(err)
+		}
+		messages[i] = deliver.Message{ID: strconv.Itoa(i), Body: body}
+	}
+	return messages
+}
+
+func (w *bench) deliver(b *testing.B, messages []deliver.Message) {
+	b.Helper()
+
+	if failed := w.deliverer.Batch(b.Context(), messages); len(failed) > 0 {
+		b.Fatalf("Batch() = %v; want none failed", failed)
+	}
+}
+
+// bare sends as many signed requests at once as a batch does.
+func (w *bench) bare(b *testing.B) {
+	b.Helper()
+
+	var posts sync.WaitGroup
+	for range benchBatch {
+		posts.Go(func() {
+			if err := w.post(b.Context()); err != nil {
+				b.Error(err)
+			}
+		})
+	}
+	posts.Wait()
+}
+
+func (w *bench) post(ctx context.Context) error {
+	now := time.Now()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.url, bytes.NewReader(w.payload))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Webhook-Id", "evt_1")
+	req.Header.Set("Webhook-Timestamp", strconv.FormatInt(now.Unix(), 10))
+	req.Header.Set("Webhook-Signature", sign.Standard([]sign.Key{w.key}, sign.Message{ID: "evt_1", Timestamp: now, Body: w.payload}))
+	resp, err := w.client.Do(req)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	_, err = io.Copy(io.Discard, resp.Body)
+	return err
+}

@@ -1,0 +1,293 @@
+package deliver_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"surehook/internal/delivery/deliver"
+	"surehook/internal/hook"
+)
+
+// mark records the order in the delivery, as whoever sent the replay's token does.
+func (w *world) mark(id hook.DeliveryID, o hook.Order) error {
+	w.t.Helper()
+
+	d, err := w.delivery(id).Replay(o, w.clock())
+	if err != nil {
+		return fmt.Errorf("replay %s: %w", id, err)
+	}
+	return w.store.SaveDelivery(w.t.Context(), d, nil)
+}
+
+// batch gives the bodies to a process and fails if one must come again.
+func (w *world) batch(d *deliver.Deliverer, bodies ...string) {
+	w.t.Helper()
+
+	messages := make([]deliver.Message, len(bodies))
+	for i, body := range bodies {
+		messages[i] = deliver.Message{ID: fmt.Sprint("m", i), Body: body}
+	}
+	if failed := d.Batch(w.t.Context(), messages); failed != nil {
+		w.t.Errorf("Batch(%q) = %v; want none failed", bodies, failed)
+	}
+}
+
+func (w *world) body(token hook.Token) string {
+	w.t.Helper()
+
+	body, err := token.Encode()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return body
+}
+
+// letter returns the body of the newest dead letter.
+func (w *world) letter() string {
+	w.t.Helper()
+
+	letters := w.queue.Letters()
+	body, err := letters[len(letters)-1].Encode()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return body
+}
+
+// dead posts an event to a new endpoint, which answers 404 once and then always 200.
+func (w *world) dead() hook.DeliveryID {
+	w.t.Helper()
+
+	w.answer = always(404)
+	id := w.post(w.endpoint(nil))[0]
+	w.run()
+	w.answer, w.posts = always(200), nil
+	return id
+}
+
+// Whoever is first, the token or the mark, and however often they come: one
+// generation is made, one request sent.
+func TestReplay_TokenAndMarkInAnyOrder(t *testing.T) {
+	t.Parallel()
+
+	order := hook.Order{By: "key_a", Job: someJob, Slot: 2}
+	tests := []struct {
+		name string
+		play func(w *world, id hook.DeliveryID)
+	}{
+		{"the token alone", func(w *world, id hook.DeliveryID) {
+			w.batch(w.deliverer(), w.body(replayOf(id, order)))
+		}},
+		{"the mark, then the token", func(w *world, id hook.DeliveryID) {
+			if err := w.mark(id, order); err != nil {
+				w.t.Errorf("mark = %v; want nil", err)
+			}
+			w.batch(w.deliverer(), w.body(replayOf(id, order)))
+		}},
+		{"the token, then the mark", func(w *world, id hook.DeliveryID) {
+			w.batch(w.deliverer(), w.body(replayOf(id, order)))
+			if err := w.mark(id, order); hook.CodeOf(err) != hook.CodeReplayed {
+				w.t.Errorf("mark after the token = %v; want already_replayed", err)
+			}
+		}},
+		{"both at once, and the mark wins", func(w *world, id hook.DeliveryID) {
+			d := w.deliverer()
+			d.Store = &racingStore{Store: w.store, race: func() {
+				if err := w.mark(id, order); err != nil {
+					w.t.Errorf("mark = %v; want nil", err)
+				}
+			}}
+			w.batch(d, w.body(replayOf(id, order)))
+		}},
+		{"both at once, and the answer to the token's mark is lost", func(w *world, id hook.DeliveryID) {
+			d := w.deliverer()
+			d.Store = &forgetfulStore{Store: w.store}
+			w.batch(d, w.body(replayOf(id, order)))
+		}},
+		{"a token twice, one after the other", func(w *world, id hook.DeliveryID) {
+			body := w.body(replayOf(id, order))
+			w.batch(w.deliverer(), body)
+			w.batch(w.deliverer(), body)
+		}},
+		{"a token twice in a batch", func(w *world, id hook.DeliveryID) {
+			body := w.body(replayOf(id, order))
+			w.batch(w.deliverer(), body, body)
+		}},
+		{"two tokens of one order", func(w *world, id hook.DeliveryID) {
+			w.batch(w.deliverer(), w.body(replayOf(id, order)), w.body(replayOf(id, order)))
+			w.batch(w.deliverer(), w.body(replayOf(id, order)))
+		}},
+		{"the token of a later order does not change who replayed it", func(w *world, id hook.DeliveryID) {
+			w.batch(w.deliverer(), w.body(replayOf(id, order)))
+			w.batch(w.deliverer(), w.body(replayOf(id, hook.Order{By: "key_b", Force: true})))
+			w.batch(w.deliverer(), w.letter())
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			w := newWorld(t)
+			id := w.dead()
+			tt.play(w, id)
+			w.run()
+
+			if len(w.posts) != 1 {
+				t.Errorf("%d POSTs; want 1", len(w.posts))
+			}
+			replay := w.delivery(id)
+			replay = w.delivery(replay.Successor())
+			if replay.State != hook.StateDelivered || replay.Attempts != 1 {
+				t.Errorf("the replay is %s after %d attempts; want delivered after 1", replay.State, replay.Attempts)
+			}
+			w.checkReplay(replay.ID, order, hook.StateDiscarded)
+		})
+	}
+}
+
+// A replay sends the same event and bytes, by what the endpoint is now.
+func TestReplay_SendsTheSameToWhatTheEndpointIsNow(t *testing.T) {
+	t.Parallel()
+
+	w := newWorld(t)
+	endpoint := w.endpoint(func(e *hook.Endpoint) { e.MaxAge = time.Hour })
+	w.answer = always(404)
+	id := w.post(endpoint)[0]
+	w.run()
+	first := w.posts[0]
+	w.sleepUntil(start.Add(48 * time.Hour)) // long past the max_age of the first generation
+	endpoint.URL, endpoint.Retry.Schedule = "https://example.com/mended", []time.Duration{time.Minute}
+	if err := w.store.UpdateEndpoint(t.Context(), endpoint); err != nil {
+		t.Fatal(err)
+	}
+	w.answer = inTurn(503, 200)
+	w.batch(w.deliverer(), w.body(replayOf(id, hook.Order{})))
+	w.run()
+
+	if len(w.posts) != 3 {
+		t.Fatalf("%d POSTs; want 1 and then 2", len(w.posts))
+	}
+	for i, r := range w.posts[1:] {
+		if diff := cmp.Diff(first.Event, r.Event); diff != "" || r.Endpoint.URL != endpoint.URL || r.Attempt != i+1 || r.Delivery.Generation != 2 {
+			t.Errorf("attempt %d of %s goes to %s; want %d of generation 2 to %s, with the event (-want +got):\n%s",
+				r.Attempt, r.Delivery, r.Endpoint.URL, i+1, endpoint.URL, diff)
+		}
+	}
+	replay := w.posts[1].Delivery
+	if got := w.delivery(replay).UpdatedAt.Sub(start.Add(48 * time.Hour)); got != time.Minute {
+		t.Errorf("delivered after %s; want a minute, as its policy is now", got)
+	}
+	attempts, err := w.store.Attempts(t.Context(), id.Event)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var triggers []hook.Trigger
+	for _, a := range attempts {
+		triggers = append(triggers, a.Trigger)
+	}
+	if diff := cmp.Diff([]hook.Trigger{hook.TriggerEvent, hook.TriggerReplay, hook.TriggerRetry}, triggers); diff != "" {
+		t.Errorf("triggers differ (-want +got):\n%s", diff)
+	}
+}
+
+// What may not be replayed stays as it is, and the token is dropped.
+func TestReplay_DropsWhatMayNotBe(t *testing.T) {
+	t.Parallel()
+
+	change := func(change func(d *hook.Delivery)) func(w *world, d hook.Delivery) {
+		return func(w *world, d hook.Delivery) {
+			change(&d)
+			if err := w.store.SaveDelivery(w.t.Context(), d, nil); err != nil {
+				w.t.Fatal(err)
+			}
+		}
+	}
+	token := func(o hook.Order) func(w *world, d hook.Delivery) string {
+		return func(w *world, d hook.Delivery) string { return w.body(replayOf(d.ID, o)) }
+	}
+	letter := func(w *world, _ hook.Delivery) string { return w.letter() }
+	tests := []struct {
+		name   string
+		before func(w *world, d hook.Delivery) // d is dead
+		body   func(w *world, d hook.Delivery) string
+	}{
+		{"the redrive of what was discarded", change(func(d *hook.Delivery) { d.State, d.Reason = hook.StateDiscarded, hook.ReasonManual }), letter},
+		{"the redrive of what was delivered", change(func(d *hook.Delivery) { d.State = hook.StateDelivered }), letter},
+		{"the redrive of what is in progress", change(func(d *hook.Delivery) { d.State = hook.StateRetrying }), letter},
+		{"a replay without force of what is retrying", change(func(d *hook.Delivery) { d.State = hook.StateRetrying }), token(hook.Order{By: "key_a"})},
+		{"a replay without force of what is parked", change(func(d *hook.Delivery) { d.State = hook.StateParked }), token(hook.Order{Job: someJob})},
+		{"a generation that nobody ordered", func(*world, hook.Delivery) {}, func(w *world, d hook.Delivery) string {
+			return token(hook.Order{Force: true})(w, hook.Delivery{ID: d.Successor()})
+		}},
+		{"a second attempt of what was not begun", func(*world, hook.Delivery) {}, func(w *world, d hook.Delivery) string {
+			second := replayOf(d.ID, hook.Order{Force: true})
+			second.Attempt = 2
+			return w.body(second)
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			w := newWorld(t)
+			id := w.dead()
+			body := tt.body(w, w.delivery(id))
+			tt.before(w, w.delivery(id))
+			before := w.delivery(id)
+			w.batch(w.deliverer(), body)
+			w.run()
+			if diff := cmp.Diff(before, w.delivery(id)); diff != "" || len(w.posts) > 0 {
+				t.Errorf("%d POSTs; want none; the record changed (-want +got):\n%s", len(w.posts), diff)
+			}
+			if all, err := w.store.Deliveries(t.Context(), id.Event); err != nil || len(all) != 1 {
+				t.Errorf("%d generations, %v; want 1", len(all), err)
+			}
+		})
+	}
+}
+
+// A token of another tenant replays nothing, and is not thrown away either.
+func TestReplay_OfAnotherTenantsDelivery(t *testing.T) {
+	t.Parallel()
+
+	w := newWorld(t)
+	id := w.dead()
+	before := w.delivery(id)
+	foreign := replayOf(id, hook.Order{Force: true})
+	foreign.Tenant = "other"
+	failed := w.deliverer().Batch(t.Context(), []deliver.Message{{ID: "foreign", Body: w.body(foreign)}})
+	if diff := cmp.Diff(before, w.delivery(id)); diff != "" || len(failed) != 1 || len(w.posts) > 0 {
+		t.Errorf("failed %v after %d POSTs; want it to come again; the record changed (-want +got):\n%s", failed, len(w.posts), diff)
+	}
+}
+
+// A dead letter on the retry lane, as the redrive of the queue puts it there, is
+// a replay, once however often it comes.
+func TestReplay_ByRedrive(t *testing.T) {
+	t.Parallel()
+
+	w := newWorld(t)
+	id := w.dead()
+	w.answer = inTurn(503, 200)
+	body := w.letter()
+	if moved := w.queue.Redrive(hook.LaneRetry); moved != 1 {
+		t.Fatalf("Redrive() = %d; want 1", moved)
+	}
+	w.invoke(hook.LaneRetry)
+	w.batch(w.deliverer(), body, body)
+	w.batch(w.deliverer(), body)
+	w.run()
+	id.Generation++
+	w.checkReplay(id, hook.Order{Redrive: true}, hook.StateDiscarded)
+	if d := w.delivery(id); d.State != hook.StateDelivered || len(w.posts) != 2 {
+		t.Errorf("the replay is %s after %d POSTs; want delivered after 2", d.State, len(w.posts))
+	}
+	w.batch(w.deliverer(), body)
+	w.run()
+	if len(w.posts) != 2 {
+		t.Errorf("%d POSTs after the letter came once more; want 2 still", len(w.posts))
+	}
+}

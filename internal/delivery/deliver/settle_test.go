@@ -1,0 +1,269 @@
+package deliver_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"surehook/internal/delivery/replay"
+	"surehook/internal/hook"
+)
+
+// flows are deliveries whose whole life is known: what the endpoint answers, and what must have come of it at the end.
+var flows = []struct {
+	name     string
+	endpoint func(e *hook.Endpoint)
+	answers  []int
+	state    hook.State
+	reason   hook.Reason
+	posts    int
+	attempts []string
+	letters  int
+	effects  int // of an undisturbed run
+	disabled bool
+
+	// replay: the flow is of the replay, whose token comes first. Before it there
+	// is one attempt, answered with the status first, of the generation that is old at the end.
+	replay *hook.Order
+	first  int
+	old    hook.State
+}{
+	{name: "delivered at once", answers: []int{200}, state: hook.StateDelivered, posts: 1, effects: 1},
+	{
+		name: "delivered after a short wait", answers: []int{503, 200}, state: hook.StateDelivered, posts: 2,
+		attempts: []string{"1 unavailable", "2 delivered"}, effects: 3,
+	},
+	{
+		name: "delivered after a long wait", answers: []int{503, 503, 200}, state: hook.StateDelivered, posts: 3,
+		attempts: []string{"1 unavailable", "2 unavailable", "3 delivered"}, effects: 5,
+	},
+	{
+		name: "exhausted", answers: []int{503}, state: hook.StateDead, reason: hook.ReasonExhausted, posts: 3,
+		attempts: []string{"1 unavailable", "2 unavailable", "3 unavailable"}, letters: 1, effects: 6,
+	},
+	{
+		name: "rejected", answers: []int{404}, state: hook.StateDead, reason: hook.ReasonRejected, posts: 1,
+		attempts: []string{"1 refused"}, letters: 1, effects: 2,
+	},
+	{
+		name: "gone", answers: []int{410}, state: hook.StateDead, reason: hook.ReasonGone, posts: 1,
+		attempts: []string{"1 gone"}, letters: 1, effects: 3, disabled: true,
+	},
+	{
+		name: "past its max_age at the next attempt", endpoint: func(e *hook.Endpoint) { e.MaxAge = 20 * time.Minute },
+		answers: []int{503}, state: hook.StateDead, reason: hook.ReasonExpired, posts: 2,
+		attempts: []string{"1 unavailable", "2 unavailable"}, letters: 1, effects: 4,
+	},
+	{
+		name: "parked", endpoint: func(e *hook.Endpoint) { e.Status = hook.StatusPaused },
+		state: hook.StateParked, reason: hook.ReasonPaused, effects: 1,
+	},
+	{
+		name: "parked for a disabled endpoint", endpoint: func(e *hook.Endpoint) { e.Status, e.UpdatedAt = hook.StatusDisabled, start },
+		state: hook.StateParked, reason: hook.ReasonDisabled, effects: 1, disabled: true,
+	},
+	{
+		name: "replay delivered at once", replay: &hook.Order{By: "key_a"}, first: 404, old: hook.StateDiscarded,
+		answers: []int{200}, state: hook.StateDelivered, posts: 1, effects: 3,
+	},
+	{
+		name: "replay by a job", replay: &hook.Order{Job: someJob, Slot: 3}, first: 404, old: hook.StateDiscarded,
+		answers: []int{503, 200}, state: hook.StateDelivered, posts: 2, attempts: []string{"1 unavailable", "2 delivered"}, effects: 6,
+	},
+	{
+		name: "replay dead in its place", replay: &hook.Order{Job: someJob}, first: 404, old: hook.StateDiscarded,
+		answers: []int{404}, state: hook.StateDead, reason: hook.ReasonRejected, posts: 1, attempts: []string{"1 refused"}, letters: 1, effects: 5,
+	},
+	{
+		name: "replay of what was delivered", replay: &hook.Order{Job: someJob}, first: 200, old: hook.StateDelivered,
+		answers: []int{200}, state: hook.StateDelivered, posts: 1, effects: 3,
+	},
+	{
+		name: "replay in the place of one in progress", replay: &hook.Order{Force: true}, first: 503, old: hook.StateCancelled,
+		endpoint: func(e *hook.Endpoint) { e.Retry.Schedule = []time.Duration{10 * time.Minute} },
+		answers:  []int{200}, state: hook.StateDelivered, posts: 1, effects: 2,
+	},
+	{
+		name: "redrive", replay: &hook.Order{Redrive: true}, first: 404, old: hook.StateDiscarded,
+		answers: []int{200}, state: hook.StateDelivered, posts: 1, effects: 3,
+	},
+}
+
+const someJob hook.JobID = "rpl_01jd3m5k8zf4v9q2w7x6y5t4r3"
+
+// TestBatch_SettlesWhateverDies kills the process before and after each of its
+// effects, in every flow, and lets the queue bring its tokens back. The end
+// must be the same, with at most one POST more and one dead letter more (the
+// breaker reconciles those).
+func TestBatch_SettlesWhateverDies(t *testing.T) {
+	t.Parallel()
+
+	for _, tt := range flows {
+		for at := range 2*tt.effects + 1 {
+			name := tt.name + "/undisturbed"
+			if at > 0 {
+				name = fmt.Sprintf("%s/dies %s effect %d", tt.name, map[int]string{0: "after", 1: "before"}[at%2], (at+1)/2)
+			}
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+
+				w := newWorld(t)
+				endpoint := w.endpoint(tt.endpoint)
+				id := w.post(endpoint)[0]
+				letters := 0
+				if tt.replay != nil {
+					w.answer = always(tt.first)
+					w.invoke(hook.LaneLive)
+					w.enqueue(hook.LaneReplay, replayOf(id, *tt.replay))
+					id.Generation++
+					letters, w.posts, w.crash.effect = len(w.queue.Letters()), nil, 0
+				}
+				w.crash.at, w.crash.after = (at+1)/2, at%2 == 0
+				if len(tt.answers) > 0 {
+					w.answer = inTurn(tt.answers...)
+				}
+				w.run()
+
+				if at == 0 && w.crash.effect != tt.effects {
+					t.Errorf("the flow has %d effects; the table says %d", w.crash.effect, tt.effects)
+				}
+				d := w.delivery(id)
+				if d.State != tt.state || d.Reason != tt.reason || d.Attempts != tt.posts {
+					t.Errorf("delivery is %s %q after %d attempts; want %s %q after %d", d.State, d.Reason, d.Attempts, tt.state, tt.reason, tt.posts)
+				}
+				if diff := cmp.Diff(tt.attempts, w.attempts(id)); diff != "" {
+					t.Errorf("attempts differ (-want +got):\n%s", diff)
+				}
+				if extra := len(w.posts) - tt.posts; extra < 0 || extra > min(at, 1) {
+					t.Errorf("%d POSTs; want %d and at most one more after a crash", len(w.posts), tt.posts)
+				}
+				if extra := len(w.queue.Letters()) - letters - tt.letters; extra < 0 || extra > min(at, 1) {
+					t.Errorf("%d dead letters; want %d and at most one more after a crash", len(w.queue.Letters()), tt.letters)
+				}
+				e, err := w.store.Endpoint(t.Context(), "acme", endpoint.ID)
+				if err != nil || (e.Status == hook.StatusDisabled) != tt.disabled {
+					t.Errorf("endpoint is %s, %v; want disabled: %t", e.Status, err, tt.disabled)
+				}
+				if tt.replay != nil {
+					w.checkReplay(id, *tt.replay, tt.old)
+				}
+			})
+		}
+	}
+}
+
+// TestBatch_SurvivesTwoDeaths lets the process that was brought back die as well.
+func TestBatch_SurvivesTwoDeaths(t *testing.T) {
+	t.Parallel()
+
+	for first := 1; first <= 6; first++ {
+		for second := 1; second <= 6; second++ {
+			t.Run(fmt.Sprintf("effects %d and then %d", first, second), func(t *testing.T) {
+				t.Parallel()
+
+				w := newWorld(t)
+				w.answer = inTurn(503, 503, 200)
+				id := w.post(w.endpoint(nil))[0]
+				deaths := []int{first, second}
+				for range 100 {
+					at, ok := w.queue.Next()
+					if !ok {
+						break
+					}
+					w.sleepUntil(at)
+					if len(deaths) > 0 && w.crash.at == 0 {
+						w.crash.at, w.crash.after, w.crash.effect = deaths[0], true, 0
+						deaths = deaths[1:]
+					}
+					w.invoke(hook.LaneLive)
+					w.invoke(hook.LaneRetry)
+				}
+				if d := w.delivery(id); d.State != hook.StateDelivered || d.Attempts != 3 {
+					t.Errorf("delivery is %s after %d attempts; want delivered after 3", d.State, d.Attempts)
+				}
+				if len(w.posts) > 5 {
+					t.Errorf("%d POSTs; want at most 3 and one more for each death", len(w.posts))
+				}
+			})
+		}
+	}
+}
+
+func TestBatch_ChoosesQueueOrScheduleByTheWait(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name     string
+		delay    time.Duration
+		schedule bool
+	}{
+		{"a second", time.Second, false},
+		{"15 minutes", 15 * time.Minute, false},
+		{"a millisecond more", 15*time.Minute + time.Millisecond, true},
+		{"7 days", 7 * 24 * time.Hour, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			w := newWorld(t)
+			w.answer = always(500)
+			endpoint := w.endpoint(func(e *hook.Endpoint) {
+				e.MaxAge = 10 * 24 * time.Hour
+				e.Retry = hook.RetryPolicy{Schedule: []time.Duration{tt.delay}, Jitter: hook.JitterNone}
+			})
+			id := w.post(endpoint)[0]
+			w.invoke(hook.LaneLive)
+
+			plans := w.schedules.Plans()
+			if (len(plans) == 1) != tt.schedule {
+				t.Fatalf("%d schedules; want one: %t", len(plans), tt.schedule)
+			}
+			if want := start.Add(tt.delay); !w.delivery(id).NextAttemptAt.Equal(want) {
+				t.Errorf("next attempt at %v; want %v", w.delivery(id).NextAttemptAt, want)
+			}
+			if tt.schedule && (plans[0].Token.Attempt != 2 || plans[0].At.Before(start.Add(tt.delay))) {
+				t.Errorf("schedule = %+v; want attempt 2 no earlier than %v", plans[0], start.Add(tt.delay))
+			}
+			at, _ := w.queue.Next()
+			if at.Before(start.Add(tt.delay)) || at.After(start.Add(tt.delay+time.Second)) {
+				t.Errorf("token arrives at %v; want within a second after %v", at, start.Add(tt.delay))
+			}
+		})
+	}
+}
+
+// replayOf returns the token that orders the replay of the delivery.
+func replayOf(id hook.DeliveryID, o hook.Order) hook.Token {
+	id.Generation++
+	token := hook.NewToken("acme", id, 1)
+	token.Order = o
+	return token
+}
+
+// checkReplay checks that the generation before is in the state old and says
+// that it was replayed by this one, and that the job has counted this one.
+func (w *world) checkReplay(id hook.DeliveryID, o hook.Order, old hook.State) {
+	w.t.Helper()
+
+	before, _ := id.Predecessor()
+	if d := w.delivery(before); d.State != old || d.Replayed.Generation != id.Generation || d.Replayed.Order != o {
+		w.t.Errorf("the generation before is %s and replayed as %+v; want %s, as %d by %+v", d.State, d.Replayed, old, id.Generation, o)
+	}
+	d := w.delivery(id)
+	if d.Job != o.Job || d.Slot != o.Slot || d.By != o.By {
+		w.t.Errorf("the replay is slot %d of job %q by %q; want what was ordered: %+v", d.Slot, d.Job, d.By, o)
+	}
+	if o.Job == "" {
+		return
+	}
+	want := replay.Tally{Dead: 1}
+	if d.State == hook.StateDelivered {
+		want = replay.Tally{Delivered: 1}
+	}
+	if tally, err := w.store.Tallied(w.t.Context(), o.Job); err != nil || tally != want {
+		w.t.Errorf("the job counted %+v, %v; want %+v", tally, err, want)
+	}
+}

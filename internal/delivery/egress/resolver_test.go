@@ -1,0 +1,197 @@
+package egress_test
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httptrace"
+	"net/netip"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"surehook/internal/delivery/egress"
+)
+
+// Kinds of DNS records (RFC 1035, section 3.2.2; RFC 3596, section 2.1).
+const (
+	kindA    = 1
+	kindAAAA = 28
+)
+
+// answers is a resolver whose n-th lookup of an A record is answered with the
+// n-th address, the last one for ever, and any other lookup with nothing.
+func answers(addrs ...string) *net.Resolver {
+	var asked atomic.Int64
+	return resolver(func(kind uint16) []netip.Addr {
+		if kind != kindA {
+			return nil
+		}
+		return []netip.Addr{netip.MustParseAddr(addrs[min(int(asked.Add(1)), len(addrs))-1])}
+	})
+}
+
+// records is a resolver that knows every name, by all of these addresses.
+func records(addrs ...string) *net.Resolver {
+	return resolver(func(kind uint16) []netip.Addr {
+		var found []netip.Addr
+		for _, a := range addrs {
+			if ip := netip.MustParseAddr(a); ip.Is4() && kind == kindA || ip.Is6() && kind == kindAAAA {
+				found = append(found, ip)
+			}
+		}
+		return found
+	})
+}
+
+// resolver is one that answers every lookup of a kind of record with what find returns.
+func resolver(find func(kind uint16) []netip.Addr) *net.Resolver {
+	return &net.Resolver{
+		PreferGo: true,
+		Dial: func(context.Context, string, string) (net.Conn, error) {
+			client, server := net.Pipe() // not a PacketConn, so the resolver speaks DNS over TCP
+			go func() {
+				defer func() { _ = server.Close() }()
+				var size [2]byte
+				for {
+					if _, err := io.ReadFull(server, size[:]); err != nil {
+						return
+					}
+					query := make([]byte, binary.BigEndian.Uint16(size[:]))
+					if _, err := io.ReadFull(server, query); err != nil {
+						return
+					}
+					_, _ = server.Write(answer(query, find))
+				}
+			}()
+			return client, nil
+		},
+	}
+}
+
+// answer makes the reply to a query with one question (RFC 1035, section 4).
+func answer(query []byte, find func(kind uint16) []netip.Addr) []byte {
+	end := 12
+	for query[end] != 0 {
+		end += int(query[end]) + 1
+	}
+	end += 5 // the root label, type and class
+	reply := append([]byte{}, query[:end]...)
+	copy(reply[2:12], []byte{0x81, 0x80, 0, 1, 0, 0, 0, 0, 0, 0})
+	kind := binary.BigEndian.Uint16(query[end-4:])
+	if kind == kindA || kind == kindAAAA {
+		for _, ip := range find(kind) {
+			reply[7]++
+			reply = append(reply, 0xc0, 12, 0, byte(kind), 0, 1, 0, 0, 0, 0, 0, byte(ip.BitLen()/8))
+			reply = append(reply, ip.AsSlice()...)
+		}
+	}
+	return append(binary.BigEndian.AppendUint16(nil, uint16(len(reply))), reply...)
+}
+
+// dials are the addresses that a client tried, by whether they were refused
+// before anything was sent to them.
+type dials struct {
+	mu              sync.Mutex
+	dialed, refused []string
+}
+
+// get makes a request with the client and notes what it dials.
+func (d *dials) get(t *testing.T, client *http.Client, target string) error {
+	t.Helper()
+
+	ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{ConnectDone: func(_, addr string, err error) {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+
+		host := netip.MustParseAddrPort(addr).Addr().String()
+		if _, ok := errors.AsType[*egress.BlockedError](err); ok {
+			d.refused = append(d.refused, host)
+		} else {
+			d.dialed = append(d.dialed, host)
+		}
+	}})
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, target, nil)
+	if err != nil {
+		t.Fatalf("NewRequest(%s): %v", target, err)
+	}
+	resp, err := client.Do(req)
+	if err == nil {
+		_ = resp.Body.Close()
+	}
+	return err
+}
+
+// TestNewClient_namesOfSeveralAddresses checks that one good address does not
+// open the way to the bad ones beside it, whichever the resolver prefers, and
+// not when the good one stops answering either. Loopback stands for a public address.
+func TestNewClient_namesOfSeveralAddresses(t *testing.T) {
+	t.Parallel()
+
+	const good = "127.0.0.1"
+	tests := []struct {
+		name    string
+		records []string
+		bad     []string // as they are dialed
+	}{
+		{"a private address before an allowed one", []string{"192.168.0.1", good}, []string{"192.168.0.1"}},
+		{"an allowed address before a private one", []string{good, "192.168.0.1"}, []string{"192.168.0.1"}},
+		{"the unspecified address", []string{"0.0.0.0", good}, []string{"0.0.0.0"}},
+		{"a private IPv6 address beside an allowed IPv4 one", []string{"fd00:ec2::254", good}, []string{"fd00:ec2::254"}},
+		{"many", []string{"10.0.0.1", good, "169.254.169.254", "fe80::1"}, []string{"10.0.0.1", "169.254.169.254", "fe80::1"}},
+		{"only bad ones", []string{"10.0.0.1", "169.254.169.254"}, []string{"10.0.0.1", "169.254.169.254"}},
+		{"bad ones of both kinds", []string{"10.0.0.1", "fe80::1"}, []string{"10.0.0.1", "fe80::1"}},
+		{"the runtime API's link-local address", []string{"169.254.100.1"}, []string{"169.254.100.1"}},
+		{"a mapped address", []string{"::ffff:10.0.0.1"}, []string{"10.0.0.1"}}, // the resolver hands it out as what it is
+		{"a compatible address", []string{"::a9fe:a9fe"}, []string{"::a9fe:a9fe"}},
+		{"a NAT64 address", []string{"64:ff9b::a9fe:a9fe"}, []string{"64:ff9b::a9fe:a9fe"}},
+		{"a 6to4 address", []string{"2002:a9fe:a9fe::1"}, []string{"2002:a9fe:a9fe::1"}},
+		{"a Teredo address", []string{"2001:0:a9fe:a9fe::1"}, []string{"2001:0:a9fe:a9fe::1"}},
+		{"the unspecified IPv6 address", []string{"::"}, []string{"0.0.0.0", "::"}}, // the dialer takes it for both
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			var requests atomic.Int64
+			server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { requests.Add(1) }))
+			t.Cleanup(server.Close)
+			_, port, err := net.SplitHostPort(server.Listener.Addr().String())
+			if err != nil {
+				t.Fatalf("SplitHostPort: %v", err)
+			}
+			var (
+				d      dials
+				client = egress.NewClientWith(egress.Policy{Loopback: true}, egress.Options{Resolver: records(tt.records...)})
+				target = "http://receiver.test:" + port
+				allow  = slices.Contains(tt.records, good)
+			)
+			if err := d.get(t, client, target); (err == nil) != allow || requests.Load() == 1 != allow {
+				t.Errorf("Get(name of %v) = %v, with %d requests; want it to succeed: %t", tt.records, err, requests.Load(), allow)
+			}
+			server.Close()
+			client.CloseIdleConnections()
+			if err := d.get(t, client, target); err == nil {
+				t.Errorf("Get(name of %v without a server) = nil; want an error", tt.records)
+			}
+
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			for _, addr := range d.dialed {
+				if addr != good {
+					t.Errorf("Get(name of %v) dialed %s", tt.records, addr)
+				}
+			}
+			for _, addr := range tt.bad {
+				if !slices.Contains(d.refused, addr) {
+					t.Errorf("Get(name of %v) refused %v; want %s among them", tt.records, d.refused, addr)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,437 @@
+package gate_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"surehook/internal/delivery/gate"
+	"surehook/internal/hook"
+	"surehook/internal/memory"
+	"surehook/internal/rule/circuit"
+	"surehook/internal/rule/stats"
+)
+
+const (
+	tenant   hook.TenantID   = "acme"
+	endpoint hook.EndpointID = "ep_0123456789abcdef"
+)
+
+// counting counts the requests that reach the store.
+type counting struct {
+	gate.Store
+	mu       sync.Mutex
+	requests map[string]int
+}
+
+func (c *counting) did(what string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.requests[what]++
+}
+
+func (c *counting) Circuit(ctx context.Context, t hook.TenantID, e hook.EndpointID) (gate.Record, error) {
+	c.did("read circuit")
+	return c.Store.Circuit(ctx, t, e)
+}
+
+func (c *counting) SaveCircuit(ctx context.Context, r gate.Record) error {
+	c.did("write circuit")
+	return c.Store.SaveCircuit(ctx, r)
+}
+
+func (c *counting) Limits(ctx context.Context, e hook.EndpointID) (gate.Limits, error) {
+	c.did("read limits")
+	return c.Store.Limits(ctx, e)
+}
+
+func (c *counting) SaveLimits(ctx context.Context, e hook.EndpointID, l gate.Limits) error {
+	c.did("write limits")
+	return c.Store.SaveLimits(ctx, e, l)
+}
+
+func (c *counting) Count(ctx context.Context, tenant hook.TenantID, e hook.EndpointID, add stats.Counts, now time.Time) (circuit.Counts, error) {
+	c.did("count")
+	return c.Store.Count(ctx, tenant, e, add, now)
+}
+
+type world struct {
+	t     *testing.T
+	gate  *gate.Gate
+	store *counting
+	now   time.Time
+	mu    sync.Mutex
+	asks  []string
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+
+	w := &world{t: t, now: start, store: &counting{Store: memory.NewStore(), requests: map[string]int{}}}
+	w.gate = &gate.Gate{Store: w.store, Attention: w, Notices: &memory.Notices{}, Now: func() time.Time { return w.now }, Rand: func() float64 { return 0.5 }}
+	return w
+}
+
+func (w *world) Ask(_ context.Context, look hook.Look, delay time.Duration) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	w.asks = append(w.asks, fmt.Sprintf("%s wave %d in %s", look.Endpoint, look.Wave, delay))
+	return nil
+}
+
+func delivery(i int) hook.DeliveryID {
+	return hook.DeliveryID{Event: hook.KeyedEventID(tenant, fmt.Sprint(i)), Endpoint: endpoint, Generation: 1}
+}
+
+// query asks about deliveries first to first+n-1, of an endpoint as it is read now.
+func (w *world) query(e *hook.Endpoint, first, n int) gate.Query {
+	w.t.Helper()
+
+	record, err := w.store.Store.Circuit(w.t.Context(), tenant, endpoint)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	q := gate.Query{Tenant: tenant, ID: endpoint, Endpoint: e, Record: record}
+	for i := range n {
+		q.Due = append(q.Due, gate.Due{Delivery: delivery(first + i)})
+	}
+	return q
+}
+
+func (w *world) admit(q gate.Query) gate.Admission {
+	w.t.Helper()
+
+	a, err := w.gate.Admit(w.t.Context(), q)
+	if err != nil {
+		w.t.Fatalf("Admit() = %v", err)
+	}
+	return a
+}
+
+func (w *world) settle(a gate.Admission, classes ...hook.Class) {
+	w.t.Helper()
+
+	var results []gate.Result
+	for _, c := range classes {
+		results = append(results, gate.Result{Attempt: stats.Attempt{Class: c}})
+	}
+	if err := w.gate.Settle(w.t.Context(), a, results); err != nil {
+		w.t.Fatalf("Settle() = %v", err)
+	}
+}
+
+func (w *world) record() gate.Record {
+	w.t.Helper()
+	return w.query(nil, 0, 0).Record
+}
+
+func decisions(a gate.Admission) string {
+	s := ""
+	for i, v := range a.Verdicts {
+		if i > 0 {
+			s += " "
+		}
+		s += v.Decision.String()
+	}
+	return s
+}
+
+func active() *hook.Endpoint {
+	return &hook.Endpoint{ID: endpoint, Tenant: tenant, Status: hook.StatusActive}
+}
+
+func TestGate_HealthyEndpointCostsOneCount(t *testing.T) {
+	t.Parallel()
+
+	w := newWorld(t)
+	a := w.admit(w.query(active(), 0, 3))
+	if got := decisions(a); got != "admit admit admit" || len(w.store.requests) != 0 {
+		t.Errorf("Admit() = %s after %v; want all admitted for nothing", got, w.store.requests)
+	}
+	w.settle(a, hook.ClassDelivered, hook.ClassDelivered, hook.ClassRefused)
+	if diff := cmp.Diff(map[string]int{"count": 1}, w.store.requests); diff != "" {
+		t.Errorf("requests differ (-want +got):\n%s", diff)
+	}
+}
+
+func TestGate_OrderOfQuestions(t *testing.T) {
+	t.Parallel()
+
+	status := func(s hook.Status) *hook.Endpoint {
+		e := active()
+		e.Status = s
+		return e
+	}
+	open := func(r *gate.Record) {
+		r.Circuit = circuit.Circuit{State: circuit.Open, Generation: 1, Cooldown: time.Hour, ProbeAt: start.Add(time.Hour)}
+	}
+	throttled := func(r *gate.Record) { r.ThrottledUntil = start.Add(time.Minute) }
+	both := func(r *gate.Record) { open(r); throttled(r) }
+	limited := active()
+	limited.RatePerSecond = 1
+	tests := []struct {
+		name     string
+		endpoint *hook.Endpoint
+		record   func(r *gate.Record)
+		want     []gate.Verdict
+	}{
+		{"deleted before all else", nil, both, []gate.Verdict{{Decision: gate.Cancel, Reason: hook.ReasonDeleted}}},
+		{"paused before the circuit", status(hook.StatusPaused), both, []gate.Verdict{{Decision: gate.Park, Reason: hook.ReasonPaused}}},
+		{"disabled before the circuit", status(hook.StatusDisabled), both, []gate.Verdict{{Decision: gate.Park, Reason: hook.ReasonDisabled}}},
+		{"open before throttled", active(), both, []gate.Verdict{{Decision: gate.Park, Reason: hook.ReasonCircuit}}},
+		{"throttled before the limits", limited, throttled, []gate.Verdict{{Decision: gate.Delay, Until: start.Add(time.Minute)}}},
+		{"nothing in the way", active(), func(*gate.Record) {}, []gate.Verdict{{Decision: gate.Admit}}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			w := newWorld(t)
+			q := w.query(tt.endpoint, 0, 1)
+			tt.record(&q.Record)
+			if err := w.store.Store.SaveCircuit(t.Context(), q.Record); err != nil {
+				t.Fatal(err)
+			}
+			q.Record = w.record()
+			if diff := cmp.Diff(tt.want, w.admit(q).Verdicts); diff != "" {
+				t.Errorf("Admit() differs (-want +got):\n%s", diff)
+			}
+			parked := tt.want[0].Decision == gate.Park
+			if got := w.record(); got.Waiting != parked || parked && got.AttendAt.IsZero() {
+				t.Errorf("waiting is %t, attended at %v; want waiting: %t", got.Waiting, got.AttendAt, parked)
+			}
+		})
+	}
+}
+
+func TestGate_OpensAfterFiveFailuresAndClosesAfterAProbe(t *testing.T) {
+	t.Parallel()
+
+	w := newWorld(t)
+	w.settle(w.admit(w.query(active(), 0, 4)), hook.ClassTimeout, hook.ClassDNS, hook.ClassUnavailable, hook.ClassTLS)
+	if got := w.record(); got.State != circuit.Closed || got.Failures != 4 {
+		t.Fatalf("record = %+v; want closed with 4 failures", got)
+	}
+	late := w.admit(w.query(active(), 4, 1)) // admitted while closed, comes back when open
+	w.settle(w.admit(w.query(active(), 5, 1)), hook.ClassConnect)
+	if got := w.record(); got.State != circuit.Open || !got.AttendAt.Equal(start.Add(hook.DefaultCooldown)) {
+		t.Fatalf("record = %+v; want open and attended at the cooldown's end", got)
+	}
+	w.settle(late, hook.ClassDelivered)
+	if got := w.record(); got.State != circuit.Open {
+		t.Errorf("a late success made it %s; want open", got.State)
+	}
+	if got := decisions(w.admit(w.query(active(), 6, 2))); got != "park park" {
+		t.Errorf("while open: %s; want all parked", got)
+	}
+
+	w.now = start.Add(hook.DefaultCooldown)
+	probe := w.admit(w.query(active(), 6, 3))
+	if got := decisions(probe); got != "admit park park" {
+		t.Fatalf("when the cooldown is over: %s; want one admitted", got)
+	}
+	if got := decisions(w.admit(w.query(active(), 9, 2))); got != "park park" {
+		t.Errorf("while the probe is out: %s; want all parked", got)
+	}
+	if got := decisions(w.admit(w.query(active(), 6, 1))); got != "admit" {
+		t.Errorf("the probe itself, brought back by the queue: %s; want it admitted", got)
+	}
+	w.settle(probe, hook.ClassUnavailable)
+	w.now = w.now.Add(2*hook.DefaultCooldown - 1)
+	if got := decisions(w.admit(w.query(active(), 6, 1))); got != "park" {
+		t.Errorf("just before the doubled cooldown is over: %s; want parked", got)
+	}
+	w.now = w.now.Add(1)
+	w.settle(w.admit(w.query(active(), 6, 1)), hook.ClassRefused) // a 4xx proves the endpoint alive
+	if got := w.record(); got.State != circuit.Closed || got.Wave != 1 || !got.Waiting {
+		t.Errorf("record = %+v; want closed, with wave 1 to be released", got)
+	}
+	want := []string{endpointAsk(0, hook.DefaultCooldown), endpointAsk(0, 2*hook.DefaultCooldown), endpointAsk(1, 0)}
+	if diff := cmp.Diff(want, w.asks); diff != "" {
+		t.Errorf("asks differ (-want +got):\n%s", diff)
+	}
+}
+
+func endpointAsk(wave int, delay time.Duration) string {
+	return fmt.Sprintf("%s wave %d in %s", endpoint, wave, delay)
+}
+
+func TestGate_OpensByRate(t *testing.T) {
+	t.Parallel()
+
+	w := newWorld(t)
+	for i := range 4 {
+		w.settle(w.admit(w.query(active(), 2*i, 2)), hook.ClassUnavailable, hook.ClassDelivered)
+	}
+	if got := w.record().State; got != circuit.Closed {
+		t.Fatalf("4 of 8 failed: %s; want closed, too few to tell", got)
+	}
+	w.settle(w.admit(w.query(active(), 8, 2)), hook.ClassDelivered, hook.ClassUnavailable)
+	if got := w.record().State; got != circuit.Open {
+		t.Errorf("5 of 10 failed: %s; want open", got)
+	}
+}
+
+func TestGate_ThrottledEndpointIsLeftAlone(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name       string
+		retryAfter time.Duration
+		want       time.Duration
+	}{
+		{"for as long as it asks", 90 * time.Second, 90 * time.Second},
+		{"for a while when it does not say", 0, 10 * time.Second},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			w := newWorld(t)
+			results := []gate.Result{{Attempt: stats.Attempt{Class: hook.ClassThrottled}, RetryAfter: tt.retryAfter}}
+			for range 9 { // no number of them opens the circuit
+				if err := w.gate.Settle(t.Context(), w.admit(w.query(active(), 0, 1)), results); err != nil {
+					t.Fatal(err)
+				}
+			}
+			a := w.admit(w.query(active(), 1, 1))
+			if v := a.Verdicts[0]; v.Decision != gate.Delay || !v.Until.Equal(start.Add(tt.want)) || v.Reserved {
+				t.Errorf("verdict = %+v; want a delay of %v without a slot", v, tt.want)
+			}
+			w.now = start.Add(tt.want)
+			if got := decisions(w.admit(w.query(active(), 1, 1))); got != "admit" {
+				t.Errorf("when that is over: %s; want admit", got)
+			}
+		})
+	}
+}
+
+func TestGate_RateLimitReserves(t *testing.T) {
+	t.Parallel()
+
+	w := newWorld(t)
+	e := active()
+	e.RatePerSecond = 10
+	a := w.admit(w.query(e, 0, 3))
+	if got := decisions(a); got != "admit delay delay" {
+		t.Fatalf("Admit() = %s; want one now", got)
+	}
+	for i, v := range a.Verdicts[1:] {
+		if want := start.Add(time.Duration(i+1) * 100 * time.Millisecond); !v.Until.Equal(want) || !v.Reserved {
+			t.Errorf("verdict %d = %+v; want the slot at %v", i+1, v, want)
+		}
+	}
+	back := w.query(e, 1, 2)
+	back.Due[0].Reserved, back.Due[1].Reserved = true, true
+	if got := decisions(w.admit(back)); got != "admit admit" {
+		t.Errorf("those that come back: %s; want them admitted", got)
+	}
+}
+
+// However many functions deliver at once, the endpoint never sees more than it
+// allows, and what a killed function held is free again after a while.
+func TestGate_InFlightCap(t *testing.T) {
+	t.Parallel()
+
+	w := newWorld(t)
+	e := active()
+	e.MaxInFlight = 2
+	var (
+		wg              sync.WaitGroup
+		mu              sync.Mutex
+		flying, highest int
+	)
+	for batch := range 20 {
+		wg.Go(func() {
+			a := w.admit(w.query(e, batch*3, 3))
+			var classes []hook.Class
+			for _, v := range a.Verdicts {
+				if v.Decision == gate.Admit {
+					classes = append(classes, hook.ClassDelivered)
+				}
+			}
+			mu.Lock()
+			flying += len(classes)
+			highest = max(highest, flying)
+			mu.Unlock()
+			mu.Lock()
+			flying -= len(classes)
+			mu.Unlock()
+			w.settle(a, classes...)
+		})
+	}
+	wg.Wait()
+	if highest == 0 || highest > 2 {
+		t.Errorf("%d were in flight at once; want 1 or 2", highest)
+	}
+
+	killed := w.admit(w.query(e, 100, 2))
+	if got := decisions(killed); got != "admit admit" {
+		t.Fatalf("Admit() = %s; want both: all places were given back", got)
+	}
+	crowded := w.admit(w.query(e, 102, 1)).Verdicts[0]
+	if crowded.Decision != gate.Delay || !crowded.Until.Equal(start.Add(3*time.Second)) {
+		t.Errorf("verdict = %+v; want a short delay", crowded)
+	}
+	w.now = start.Add(gate.LeaseFor)
+	if got := decisions(w.admit(w.query(e, 102, 2))); got != "admit admit" {
+		t.Errorf("after the leases of the killed ran out: %s; want both admitted", got)
+	}
+}
+
+// The record that decides was changed by others between the read and the write.
+func TestGate_RacersAgree(t *testing.T) {
+	t.Parallel()
+
+	const racers = 50
+	w := newWorld(t)
+	stale := w.query(active(), 0, 1)
+	var wg sync.WaitGroup
+	for range racers { // all fail at once, from the same reading
+		wg.Go(func() { w.settle(w.admit(stale), hook.ClassUnavailable) })
+	}
+	wg.Wait()
+	opened := w.record()
+	if opened.State != circuit.Open || opened.Generation != 1 || len(w.asks) != 1 {
+		t.Errorf("record = %+v with %d asks; want opened once", opened, len(w.asks))
+	}
+
+	w.now = opened.ProbeAt
+	admitted := make([]int, racers)
+	for i := range racers {
+		q := w.query(active(), i, 1)
+		wg.Go(func() {
+			if decisions(w.admit(q)) == "admit" {
+				admitted[i] = 1
+			}
+		})
+	}
+	wg.Wait()
+	total := 0
+	for _, n := range admitted {
+		total += n
+	}
+	if total != 1 {
+		t.Errorf("%d probes were admitted; want 1", total)
+	}
+}
+
+func TestRecord_Wait(t *testing.T) {
+	t.Parallel()
+
+	waiting := gate.NewRecord(tenant, endpoint)
+	waiting.Waiting, waiting.AttendAt = true, start.Add(time.Hour)
+	doubted := waiting
+	doubted.EmptySince = start
+	if got := waiting.Wait(start); got != waiting {
+		t.Errorf("Wait() = %+v; want it unchanged when it is known", got)
+	}
+	if got := doubted.Wait(start); !got.Waiting || !got.EmptySince.IsZero() {
+		t.Errorf("Wait() = %+v; want the doubt gone", got)
+	}
+}

@@ -1,0 +1,112 @@
+package gate_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"surehook/internal/delivery/gate"
+)
+
+var start = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+
+func TestLimits_Reserve(t *testing.T) {
+	t.Parallel()
+
+	const tenth = 100 * time.Millisecond
+	tests := []struct {
+		name string
+		slot time.Duration // from start
+		n    int
+		want []time.Duration
+		next time.Duration
+	}{
+		{"an idle endpoint has room now", -time.Hour, 1, []time.Duration{0}, tenth},
+		{"the second waits for its slot", -time.Hour, 3, []time.Duration{0, tenth, 2 * tenth}, 3 * tenth},
+		{"a busy one has room later", time.Second, 2, []time.Duration{time.Second, time.Second + tenth}, time.Second + 2*tenth},
+		{"exactly now is now", 0, 1, []time.Duration{0}, tenth},
+		{"none takes none", time.Second, 0, nil, time.Second},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			next, slots := gate.Limits{Slot: start.Add(tt.slot)}.Reserve(tt.n, 10, start)
+			var got []time.Duration
+			for _, at := range slots {
+				got = append(got, at.Sub(start))
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" || next.Slot.Sub(start) != tt.next {
+				t.Errorf("Reserve(%d) leaves %v; want %v; slots differ (-want +got):\n%s", tt.n, next.Slot.Sub(start), tt.next, diff)
+			}
+		})
+	}
+}
+
+// A thousand who wait come at the rate, each delayed once.
+func TestLimits_ReservePaces(t *testing.T) {
+	t.Parallel()
+
+	var l gate.Limits
+	perSecond := map[int]int{}
+	for range 100 {
+		var slots []time.Time
+		l, slots = l.Reserve(10, 10, start)
+		for _, at := range slots {
+			perSecond[int(at.Sub(start)/time.Second)]++
+		}
+	}
+	for second := range 30 {
+		if got := perSecond[second]; got < 9 || got > 11 {
+			t.Errorf("%d slots in second %d; want 10 +- 1", got, second)
+		}
+	}
+}
+
+func TestLimits_Lease(t *testing.T) {
+	t.Parallel()
+
+	held := gate.Limits{Leases: map[string]time.Time{"a": start.Add(time.Second), "gone": start}}
+	tests := []struct {
+		name    string
+		holders []string
+		limit   int
+		granted int
+		flight  int
+	}{
+		{"room for one more", []string{"b"}, 2, 1, 2},
+		{"the first ones get it", []string{"b", "c", "d"}, 3, 2, 3},
+		{"none is free", []string{"b"}, 1, 0, 1},
+		{"who has a place keeps it", []string{"a"}, 1, 1, 1},
+		{"a lowered limit takes nothing away", []string{"b"}, 0, 0, 1},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			next, granted := held.Lease(tt.holders, tt.limit, start)
+			if granted != tt.granted || next.InFlight(start) != tt.flight {
+				t.Errorf("Lease(%v, %d) grants %d of %d in flight; want %d of %d", tt.holders, tt.limit, granted, next.InFlight(start), tt.granted, tt.flight)
+			}
+			if len(held.Leases) != 2 {
+				t.Errorf("Lease() changed its receiver to %v", held.Leases)
+			}
+		})
+	}
+}
+
+func TestLimits_LeasesEndByThemselves(t *testing.T) {
+	t.Parallel()
+
+	l, _ := gate.Limits{}.Lease([]string{"a", "b"}, 2, start)
+	if got := l.InFlight(start.Add(gate.LeaseFor - 1)); got != 2 {
+		t.Errorf("InFlight() just before the end = %d; want 2", got)
+	}
+	if got := l.InFlight(start.Add(gate.LeaseFor)); got != 0 {
+		t.Errorf("InFlight() at the end = %d; want 0", got)
+	}
+	if got := l.Release([]string{"a"}).InFlight(start); got != 1 {
+		t.Errorf("InFlight() after a release = %d; want 1", got)
+	}
+}

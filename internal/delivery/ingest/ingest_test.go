@@ -1,0 +1,424 @@
+package ingest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"surehook/internal/delivery/ingest"
+	"surehook/internal/hook"
+	"surehook/internal/memory"
+)
+
+var start = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+
+type world struct {
+	t        *testing.T
+	store    *memory.Store
+	queue    *memory.Queue
+	now      time.Time
+	acceptor *ingest.Acceptor
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+
+	w := &world{t: t, store: memory.NewStore(), now: start}
+	clock := func() time.Time { return w.now }
+	w.queue = memory.NewQueue(clock)
+	directory, err := ingest.NewDirectory(w.store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.acceptor = &ingest.Acceptor{
+		Store: w.store, Queue: w.queue, Directory: directory,
+		Retention: 90 * 24 * time.Hour, Now: clock, NewID: hook.NewEventID,
+	}
+	return w
+}
+
+func (w *world) endpoint(tenant hook.TenantID, types ...string) hook.Endpoint {
+	w.t.Helper()
+
+	e := hook.Endpoint{ID: hook.NewEndpointID(), Tenant: tenant, URL: "https://example.com", EventTypes: types, Status: hook.StatusActive}
+	if err := w.store.CreateEndpoint(w.t.Context(), e); err != nil {
+		w.t.Fatal(err)
+	}
+	e.Version = 1
+	return e
+}
+
+// tokens takes everything that is visible on the live lane now.
+func (w *world) tokens() []hook.Token {
+	w.t.Helper()
+
+	var tokens []hook.Token
+	for _, m := range w.queue.Receive(hook.LaneLive, 10000) {
+		w.queue.Delete(m.ID)
+		tokens = append(tokens, m.Token)
+	}
+	return tokens
+}
+
+func paid(key string) ingest.Request {
+	return ingest.Request{Type: "order.paid", Payload: []byte(`{"order": 1}`), IdempotencyKey: key}
+}
+
+func TestAccept_FansOutToSubscribers(t *testing.T) {
+	t.Parallel()
+
+	w := newWorld(t)
+	exact, prefix, all := w.endpoint("acme", "order.paid"), w.endpoint("acme", "order.*"), w.endpoint("acme", "*")
+	w.endpoint("acme", "user.*")
+	w.endpoint("other", "*")
+
+	result, err := w.acceptor.Accept(t.Context(), "acme", paid(""))
+	if err != nil || result.Deliveries != 3 || result.Duplicate {
+		t.Fatalf("Accept() = %+v, %v; want 3 deliveries", result, err)
+	}
+	got := map[hook.EndpointID]int{}
+	for _, token := range w.tokens() {
+		if token.Attempt != 1 || token.Delivery.Generation != 1 || token.Tenant != "acme" || token.Delivery.Event != result.ID {
+			t.Errorf("token = %+v", token)
+		}
+		got[token.Delivery.Endpoint]++
+	}
+	if diff := cmp.Diff(map[hook.EndpointID]int{exact.ID: 1, prefix.ID: 1, all.ID: 1}, got); diff != "" {
+		t.Errorf("tokens differ (-want +got):\n%s", diff)
+	}
+	stored, err := w.store.Event(t.Context(), result.ID)
+	if err != nil || string(stored.Payload) != `{"order": 1}` || len(stored.Targets) != 3 || !stored.ExpiresAt.Equal(start.Add(90*24*time.Hour)) {
+		t.Errorf("stored event = %+v, %v", stored, err)
+	}
+}
+
+func TestAccept_WithoutSubscribersIsAccepted(t *testing.T) {
+	t.Parallel()
+
+	w := newWorld(t)
+	result, err := w.acceptor.Accept(t.Context(), "acme", paid(""))
+	if err != nil || result.Deliveries != 0 || len(w.tokens()) != 0 {
+		t.Errorf("Accept() = %+v, %v; want 0 deliveries", result, err)
+	}
+	if _, err := w.store.Event(t.Context(), result.ID); err != nil {
+		t.Errorf("the event was not stored: %v", err)
+	}
+}
+
+func TestAccept_EveryEndpointThatExistsGetsIt(t *testing.T) {
+	t.Parallel()
+
+	w := newWorld(t)
+	first := w.endpoint("acme", "*")
+	for i, change := range []func(){
+		func() {},
+		func() { w.endpoint("acme", "*") }, // remembered endpoints must be forgotten
+		func() {
+			first.EventTypes = []string{"user.*"}
+			if err := w.store.UpdateEndpoint(t.Context(), first); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		change()
+		want := []int{1, 2, 1}[i]
+		if result, err := w.acceptor.Accept(t.Context(), "acme", paid("")); err != nil || result.Deliveries != want {
+			t.Errorf("Accept() %d = %+v, %v; want %d deliveries", i, result, err, want)
+		}
+	}
+}
+
+// countingStore counts reads of the endpoints.
+type countingStore struct {
+	ingest.Store
+	reads int
+}
+
+func (s *countingStore) Endpoints(ctx context.Context, tenant hook.TenantID) ([]hook.Endpoint, error) {
+	s.reads++
+	return s.Store.Endpoints(ctx, tenant)
+}
+
+func TestAccept_RemembersEndpointsWhileTheyDoNotChange(t *testing.T) {
+	t.Parallel()
+
+	w := newWorld(t)
+	w.endpoint("acme", "*")
+	counting := &countingStore{Store: w.store}
+	directory, err := ingest.NewDirectory(counting)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.acceptor.Directory = directory
+	for range 3 {
+		if _, err := w.acceptor.Accept(t.Context(), "acme", paid("")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if counting.reads != 1 {
+		t.Errorf("endpoints were read %d times; want once", counting.reads)
+	}
+}
+
+func TestAccept_IdempotencyKey(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name      string
+		tenant    hook.TenantID
+		second    ingest.Request
+		duplicate bool
+		code      hook.Code
+	}{
+		{"the same content is a duplicate", "acme", paid("k"), true, 0},
+		{"another payload is a conflict", "acme", ingest.Request{Type: "order.paid", Payload: []byte(`{"order":1}`), IdempotencyKey: "k"}, false, hook.CodeConflict},
+		{"another type is a conflict", "acme", ingest.Request{Type: "order.sent", Payload: []byte(`{"order": 1}`), IdempotencyKey: "k"}, false, hook.CodeConflict},
+		{"another key is another event", "acme", paid("k2"), false, 0},
+		{"no key is another event", "acme", paid(""), false, 0},
+		{"another tenant's key is another event", "other", paid("k"), false, 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			w := newWorld(t)
+			w.endpoint("acme", "*")
+			first, err := w.acceptor.Accept(t.Context(), "acme", paid("k"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			second, err := w.acceptor.Accept(t.Context(), tt.tenant, tt.second)
+			if tt.code != 0 {
+				if hook.CodeOf(err) != tt.code || err == nil {
+					t.Errorf("Accept() = %v; want %s", err, tt.code)
+				}
+				return
+			}
+			if err != nil || second.Duplicate != tt.duplicate || (second.ID == first.ID) != tt.duplicate {
+				t.Errorf("Accept() = %+v, %v after %s; want duplicate: %t", second, err, first.ID, tt.duplicate)
+			}
+		})
+	}
+}
+
+// A repeated post makes up for tokens that may be missing, a minute later, and
+// only for endpoints without a record.
+func TestAccept_RepeatHealsWhatACrashLeft(t *testing.T) {
+	t.Parallel()
+
+	w := newWorld(t)
+	done, lost := w.endpoint("acme", "*"), w.endpoint("acme", "*")
+	first, err := w.acceptor.Accept(t.Context(), "acme", paid("k"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.tokens() // both tokens are lost in a crash, but one delivery happened
+	event, err := w.store.Event(t.Context(), first.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	recorded := hook.QueuedDelivery(event, done.ID)
+	recorded.State = hook.StateDelivered
+	if err := w.store.SaveDelivery(t.Context(), recorded, nil); err != nil {
+		t.Fatal(err)
+	}
+	w.endpoint("acme", "*") // created since: not a target of the event that was posted
+
+	second, err := w.acceptor.Accept(t.Context(), "acme", paid("k"))
+	if err != nil || !second.Duplicate || second.Deliveries != 2 {
+		t.Fatalf("Accept() = %+v, %v; want a duplicate with 2 deliveries", second, err)
+	}
+	w.now = start.Add(time.Minute - time.Millisecond)
+	if early := w.tokens(); len(early) != 0 {
+		t.Errorf("%d tokens within the minute; want none", len(early))
+	}
+	w.now = start.Add(time.Minute)
+	tokens := w.tokens()
+	if len(tokens) != 1 || tokens[0].Delivery.Endpoint != lost.ID {
+		t.Errorf("tokens = %+v; want one for %s", tokens, lost.ID)
+	}
+}
+
+func TestAccept_RacingPostsMakeOneEvent(t *testing.T) {
+	t.Parallel()
+
+	w := newWorld(t)
+	w.endpoint("acme", "*")
+	const racers = 50
+	results := make([]ingest.Result, racers)
+	var wg sync.WaitGroup
+	for i := range racers {
+		wg.Go(func() { results[i], _ = w.acceptor.Accept(t.Context(), "acme", paid("k")) })
+	}
+	wg.Wait()
+	fresh := 0
+	for _, r := range results {
+		if r.Err != nil || r.ID != results[0].ID {
+			t.Fatalf("result = %+v; want id %s", r, results[0].ID)
+		}
+		if !r.Duplicate {
+			fresh++
+		}
+	}
+	if fresh != 1 || len(w.tokens()) != 1 {
+		t.Errorf("%d fresh events; want 1 with one token at once", fresh)
+	}
+}
+
+// forgetfulStore loses the answer of every write, and the SDK writes again.
+type forgetfulStore struct{ ingest.Store }
+
+func (s forgetfulStore) PutEvent(ctx context.Context, e hook.Event) error {
+	if err := s.Store.PutEvent(ctx, e); err != nil {
+		return err
+	}
+	return s.Store.PutEvent(ctx, e)
+}
+
+func TestAccept_RecognisesItsOwnWrite(t *testing.T) {
+	t.Parallel()
+
+	for _, key := range []string{"", "k"} {
+		t.Run("key "+key, func(t *testing.T) {
+			t.Parallel()
+
+			w := newWorld(t)
+			w.endpoint("acme", "*")
+			w.acceptor.Store = forgetfulStore{w.store}
+			result, err := w.acceptor.Accept(t.Context(), "acme", paid(key))
+			if err != nil || result.Duplicate || len(w.tokens()) != 1 {
+				t.Errorf("Accept() = %+v, %v; want a fresh event and its token at once", result, err)
+			}
+		})
+	}
+}
+
+// refusingQueue refuses the tokens of some endpoints.
+type refusingQueue struct {
+	ingest.Queue
+	refuse hook.EndpointID
+}
+
+func (q refusingQueue) Send(ctx context.Context, lane hook.Lane, tokens []hook.Token, delay time.Duration) []error {
+	errs := make([]error, len(tokens))
+	for i, token := range tokens {
+		if token.Delivery.Endpoint == q.refuse {
+			errs[i] = &hook.Error{Code: hook.CodeUnavailable, Message: "the queue is busy"}
+			continue
+		}
+		errs[i] = errors.Join(q.Queue.Send(ctx, lane, []hook.Token{token}, delay)...)
+	}
+	return errs
+}
+
+func TestAccept_IsNotAcceptedBeforeEveryTokenIsSent(t *testing.T) {
+	t.Parallel()
+
+	w := newWorld(t)
+	good := w.endpoint("acme", "order.*")
+	bad := w.endpoint("acme", "order.paid")
+	w.acceptor.Queue = refusingQueue{w.queue, bad.ID}
+
+	results := w.acceptor.AcceptBatch(t.Context(), "acme", []ingest.Request{
+		paid("a"), {Type: "order.sent", Payload: []byte("1"), IdempotencyKey: "b"},
+	})
+	if hook.CodeOf(results[0].Err) != hook.CodeUnavailable || results[0].Err == nil {
+		t.Errorf("result 0 = %+v; want unavailable", results[0])
+	}
+	if results[1].Err != nil || results[1].Deliveries != 1 {
+		t.Errorf("result 1 = %+v; want it accepted for %s", results[1], good.ID)
+	}
+
+	w.acceptor.Queue = w.queue // the client asks again
+	w.tokens()
+	result, err := w.acceptor.Accept(t.Context(), "acme", paid("a"))
+	w.now = start.Add(time.Minute)
+	if err != nil || !result.Duplicate || len(w.tokens()) != 2 {
+		t.Errorf("Accept() again = %+v, %v; want a duplicate and the tokens of both endpoints", result, err)
+	}
+}
+
+func TestAcceptBatch_ABadItemTouchesNoOther(t *testing.T) {
+	t.Parallel()
+
+	w := newWorld(t)
+	w.endpoint("acme", "*")
+	results := w.acceptor.AcceptBatch(t.Context(), "acme", []ingest.Request{
+		paid(""),
+		{Type: "no spaces please", Payload: []byte("1")},
+		paid("k"),
+		{Type: "order.paid", Payload: []byte("2"), IdempotencyKey: "k"}, // races with the one before it
+		{Type: "order.paid", IdempotencyKey: strings.Repeat("x", 256)},
+	})
+	if results[0].Err != nil {
+		t.Errorf("result 0 = %+v; want it accepted", results[0])
+	}
+	for i, fields := range map[int][]string{1: {"type"}, 4: {"payload", "idempotency_key"}} {
+		failure, ok := errors.AsType[*hook.Error](results[i].Err)
+		if !ok || failure.Code != hook.CodeInvalid || len(failure.Fields) != len(fields) {
+			t.Errorf("result %d = %v; want fields %v", i, results[i].Err, fields)
+			continue
+		}
+		for j, field := range fields {
+			if failure.Fields[j].Field != field {
+				t.Errorf("result %d names %s; want %s", i, failure.Fields[j].Field, field)
+			}
+		}
+	}
+	if (results[2].Err == nil) == (results[3].Err == nil) {
+		t.Errorf("results 2 and 3 = %v, %v; want one of them to conflict", results[2].Err, results[3].Err)
+	}
+	if got := len(w.tokens()); got != 2 {
+		t.Errorf("%d tokens; want 2", got)
+	}
+}
+
+func TestAcceptFor_IgnoresSubscriptions(t *testing.T) {
+	t.Parallel()
+
+	w := newWorld(t)
+	e := w.endpoint("acme", "user.*")
+	w.endpoint("acme", "*")
+	result, err := w.acceptor.AcceptFor(t.Context(), e, "surehook.test", []byte(`{}`))
+	if err != nil || result.Deliveries != 1 {
+		t.Fatalf("AcceptFor() = %+v, %v", result, err)
+	}
+	if tokens := w.tokens(); len(tokens) != 1 || tokens[0].Delivery.Endpoint != e.ID {
+		t.Errorf("tokens = %+v; want one for %s", tokens, e.ID)
+	}
+}
+
+func TestAccept_500Endpoints(t *testing.T) {
+	t.Parallel()
+
+	w := newWorld(t)
+	for range hook.MaxEndpointsPerTenant {
+		w.endpoint("acme", "*")
+	}
+	result, err := w.acceptor.Accept(t.Context(), "acme", paid(""))
+	if err != nil || result.Deliveries != 500 || len(w.tokens()) != 500 {
+		t.Errorf("Accept() = %+v, %v; want 500 deliveries", result, err)
+	}
+}
+
+func ExampleAcceptor_Accept() {
+	store := memory.NewStore()
+	directory, err := ingest.NewDirectory(store)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	acceptor := &ingest.Acceptor{
+		Store: store, Queue: memory.NewQueue(time.Now), Directory: directory,
+		Retention: 90 * 24 * time.Hour, Now: time.Now, NewID: hook.NewEventID,
+	}
+	result, err := acceptor.Accept(context.Background(), "acme", ingest.Request{Type: "order.paid", Payload: []byte(`{"order": 4711}`)})
+	fmt.Println(result.Deliveries, result.Duplicate, err)
+	// Output: 0 false <nil>
+}

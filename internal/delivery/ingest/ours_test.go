@@ -1,0 +1,152 @@
+package ingest_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"surehook/internal/delivery/ingest"
+	"surehook/internal/hook"
+)
+
+const failing = hook.NoticeFailing
+
+func TestAcceptOurs_GoesToThoseThatSubscribeToOurs(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name  string
+		types []string
+		want  int
+	}{
+		{"all of ours", []string{"surehook.*"}, 1},
+		{"some of ours", []string{"surehook.endpoint.*"}, 1},
+		{"the type itself", []string{failing}, 1},
+		{"ours and any other", []string{"*", "surehook.*"}, 1},
+		{"any type is none of ours", []string{"*"}, 0},
+		{"others of ours", []string{"surehook.circuit.*"}, 0},
+		{"something else", []string{"order.*"}, 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			w := newWorld(t)
+			e := w.endpoint("acme", tt.types...)
+			w.endpoint("other", "surehook.*")
+			result, err := w.acceptor.AcceptOurs(t.Context(), "acme", failing, []byte(`{}`), "k")
+			if err != nil || result.Deliveries != tt.want || result.Duplicate {
+				t.Fatalf("AcceptOurs() to %v = %+v, %v; want %d deliveries", tt.types, result, err, tt.want)
+			}
+			tokens := w.tokens()
+			if len(tokens) != tt.want || tt.want == 1 && (tokens[0].Delivery.Endpoint != e.ID || tokens[0].Delivery.Event != result.ID) {
+				t.Errorf("tokens = %+v; want %d for %s", tokens, tt.want, e.ID)
+			}
+		})
+	}
+}
+
+func TestAcceptOurs_StoresTheEventAsItIs(t *testing.T) {
+	t.Parallel()
+
+	w := newWorld(t)
+	w.endpoint("acme", "surehook.*")
+	result, err := w.acceptor.AcceptOurs(t.Context(), "acme", failing, []byte(`{"a": 1}`), "k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored, err := w.store.Event(t.Context(), result.ID)
+	if err != nil || stored.Type != failing || stored.Tenant != "acme" || string(stored.Payload) != `{"a": 1}` || len(stored.Targets) != 1 ||
+		!stored.AcceptedAt.Equal(start) || !stored.ExpiresAt.Equal(start.Add(90*24*time.Hour)) {
+		t.Errorf("stored event = %+v, %v", stored, err)
+	}
+}
+
+func TestAcceptOurs_WithoutSubscribersThereIsNoEvent(t *testing.T) {
+	t.Parallel()
+
+	w := newWorld(t)
+	w.endpoint("acme", "*")
+	for _, tenant := range []hook.TenantID{"acme", "nobody"} {
+		result, err := w.acceptor.AcceptOurs(t.Context(), tenant, failing, []byte(`{}`), "k")
+		if err != nil || result != (ingest.Result{}) {
+			t.Errorf("AcceptOurs(%s) = %+v, %v; want nothing", tenant, result, err)
+		}
+	}
+	if events, _, _ := w.store.Size(); events != 0 || len(w.tokens()) != 0 {
+		t.Errorf("%d events were stored; want none, and no token", events)
+	}
+}
+
+func TestAcceptOurs_OncePerKey(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name           string
+		tenant         hook.TenantID
+		eventType      string
+		payload, key   string
+		duplicate      bool
+		want           hook.Code // 0: none
+		tokensAtOnce   int       // of the second
+		tokensInMinute int
+	}{
+		{"the same is a duplicate, and makes up for its token", "acme", failing, `{}`, "k", true, 0, 0, 1},
+		{"another payload is a conflict", "acme", failing, `{"a":1}`, "k", false, hook.CodeConflict, 0, 0},
+		{"another type is a conflict", "acme", hook.NoticeSlow, `{}`, "k", false, hook.CodeConflict, 0, 0},
+		{"another key is another event", "acme", failing, `{}`, "k2", false, 0, 1, 0},
+		{"another tenant's is another event", "other", failing, `{}`, "k", false, 0, 1, 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			w := newWorld(t)
+			w.endpoint("acme", "surehook.*")
+			w.endpoint("other", "surehook.*")
+			first, err := w.acceptor.AcceptOurs(t.Context(), "acme", failing, []byte(`{}`), "k")
+			if err != nil || len(w.tokens()) != 1 {
+				t.Fatalf("AcceptOurs() = %+v, %v; want one token", first, err)
+			}
+			second, err := w.acceptor.AcceptOurs(t.Context(), tt.tenant, tt.eventType, []byte(tt.payload), tt.key)
+			if tt.want != 0 {
+				if err == nil || hook.CodeOf(err) != tt.want {
+					t.Errorf("AcceptOurs() = %v; want %s", err, tt.want)
+				}
+			} else if err != nil || second.Duplicate != tt.duplicate || (second.ID == first.ID) != tt.duplicate {
+				t.Errorf("AcceptOurs() = %+v, %v after %s; want duplicate: %t", second, err, first.ID, tt.duplicate)
+			}
+			atOnce := len(w.tokens())
+			w.now = start.Add(time.Minute)
+			if later := len(w.tokens()); atOnce != tt.tokensAtOnce || later != tt.tokensInMinute {
+				t.Errorf("%d tokens at once, %d in a minute; want %d, %d", atOnce, later, tt.tokensAtOnce, tt.tokensInMinute)
+			}
+		})
+	}
+}
+
+// A caller who knows our keys neither takes an event of ours away nor gets at it.
+func TestAcceptOurs_NoKeyOfACallerIsOurs(t *testing.T) {
+	t.Parallel()
+
+	for _, key := range []string{"k", "surehook k", "surehook%20k", "surehook"} {
+		t.Run(key, func(t *testing.T) {
+			t.Parallel()
+
+			w := newWorld(t)
+			w.endpoint("acme", "surehook.*", "*")
+			theirs, theirErr := w.acceptor.Accept(t.Context(), "acme", paid(key))
+			ours, err := w.acceptor.AcceptOurs(t.Context(), "acme", failing, []byte(`{}`), "k")
+			if err != nil || ours.Duplicate || ours.ID == theirs.ID {
+				t.Errorf("AcceptOurs(k) after Accept(%q) = %+v, %v; want an event of its own", key, ours, err)
+			}
+			refused, ok := errors.AsType[*hook.Error](theirErr)
+			if key == "surehook k" && (!ok || refused.Code != hook.CodeInvalid || refused.Fields[0].Field != "idempotency_key") {
+				t.Errorf("Accept(%q) = %v; want the key to be invalid", key, theirErr)
+			}
+			if key != "surehook k" && theirErr != nil {
+				t.Errorf("Accept(%q) = %v; want nil", key, theirErr)
+			}
+		})
+	}
+}

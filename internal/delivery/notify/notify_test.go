@@ -1,0 +1,258 @@
+package notify_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"surehook/internal/delivery/ingest"
+	"surehook/internal/delivery/notify"
+	"surehook/internal/emf"
+	"surehook/internal/hook"
+	"surehook/internal/memory"
+)
+
+var start = time.Date(2026, 3, 4, 5, 6, 7, 891e6, time.UTC)
+
+var errNo = errors.New("no")
+
+// listeners note who is told what, in order, and fail for one of them.
+type listeners struct {
+	fails error // of which
+	which string
+	told  []string
+	texts []string // the documents
+}
+
+func (l *listeners) hear(who, what string) error {
+	l.told = append(l.told, who+" "+what)
+	if who == l.which {
+		return l.fails
+	}
+	return nil
+}
+
+func (l *listeners) PutNotice(_ context.Context, n hook.Notice) error {
+	return l.hear("history", n.Key)
+}
+
+func (l *listeners) AcceptOurs(_ context.Context, tenant hook.TenantID, eventType string, payload []byte, key string) (ingest.Result, error) {
+	l.texts = append(l.texts, string(payload))
+	return ingest.Result{}, l.hear("tenant", fmt.Sprintf("%s %s %s", tenant, eventType, key))
+}
+
+func (l *listeners) Publish(_ context.Context, eventType string, message []byte) error {
+	l.texts = append(l.texts, string(message))
+	return l.hear("topic", eventType)
+}
+
+// teller returns the teller to the listeners, and its log.
+func teller(l *listeners) (notify.Teller, *bytes.Buffer) {
+	log := new(bytes.Buffer)
+	return notify.Teller{
+		History: l, Poster: l, Topic: l,
+		Metrics: emf.Set{Environment: "test"}, Log: slog.New(slog.NewJSONHandler(log, nil)),
+	}, log
+}
+
+func opened() hook.Notice {
+	return hook.Notice{
+		Type: hook.NoticeOpened, Tenant: "acme", Endpoint: "ep_0123456789abcdef", At: start.In(time.FixedZone("", 3600)),
+		Why: "It keeps failing.", Figures: map[string]float64{"failures": 5}, Key: "k",
+	}
+}
+
+func dead(t *testing.T) hook.Notice {
+	t.Helper()
+
+	id, err := hook.NewEventID()
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := opened()
+	n.Type, n.Delivery = hook.NoticeDead, hook.DeliveryID{Event: id, Endpoint: n.Endpoint, Generation: 1}
+	return n
+}
+
+func TestTell_TellsAllInOrder(t *testing.T) {
+	t.Parallel()
+
+	const told = "tenant acme surehook.circuit.opened k"
+	conflict := hook.Conflict("another body")
+	tests := []struct {
+		name   string
+		notice hook.Notice
+		which  string
+		fails  error
+		want   []string
+		ok     bool
+	}{
+		{"all hear it", opened(), "", nil, []string{"history k", told, "topic surehook.circuit.opened"}, true},
+		{"a death is no history of the endpoint", dead(t), "", nil, []string{"tenant acme surehook.delivery.dead k", "topic surehook.delivery.dead"}, true},
+		{"it was told before, with other figures", opened(), "tenant", conflict, []string{"history k", told, "topic surehook.circuit.opened"}, true},
+		{"the history fails", opened(), "history", errNo, []string{"history k"}, false},
+		{"the history conflicts", opened(), "history", conflict, []string{"history k"}, false},
+		{"it is not posted", opened(), "tenant", errNo, []string{"history k", told}, false},
+		{"it is not published", opened(), "topic", errNo, []string{"history k", told, "topic surehook.circuit.opened"}, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			l := &listeners{which: tt.which, fails: tt.fails}
+			teller, log := teller(l)
+			err := teller.Tell(t.Context(), tt.notice)
+			if (err == nil) != tt.ok || !tt.ok && (!errors.Is(err, tt.fails) || !strings.Contains(err.Error(), "ep_0123456789abcdef")) {
+				t.Errorf("Tell() = %v; want ok: %t, or the error with the endpoint", err, tt.ok)
+			}
+			if diff := cmp.Diff(tt.want, l.told); diff != "" {
+				t.Errorf("told (-want +got):\n%s", diff)
+			}
+			if (log.Len() > 0) != tt.ok {
+				t.Errorf("log = %s; want a line when all were told", log)
+			}
+		})
+	}
+}
+
+func TestTell_SaysTheSameToTenantAndOperators(t *testing.T) {
+	t.Parallel()
+
+	about := dead(t)
+	const head = `{"type":%q,"at":"2026-03-04T05:06:07.891Z","tenant":"acme","endpoint_id":"ep_0123456789abcdef",`
+	tests := []struct {
+		notice hook.Notice
+		want   string
+	}{
+		{opened(), fmt.Sprintf(head, "surehook.circuit.opened") + `"reason":"It keeps failing.","figures":{"failures":5}}`},
+		{about, fmt.Sprintf(head, "surehook.delivery.dead") +
+			fmt.Sprintf(`"delivery_id":%q,"event_id":%q,"reason":"It keeps failing.","figures":{"failures":5}}`, about.Delivery, about.Delivery.Event)},
+	}
+	for _, tt := range tests {
+		t.Run(tt.notice.Type, func(t *testing.T) {
+			t.Parallel()
+
+			l := &listeners{}
+			teller, _ := teller(l)
+			if err := teller.Tell(t.Context(), tt.notice); err != nil {
+				t.Fatalf("Tell() = %v", err)
+			}
+			if diff := cmp.Diff([]string{tt.want, tt.want}, l.texts); diff != "" {
+				t.Errorf("documents (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestTell_WritesOneLine(t *testing.T) {
+	t.Parallel()
+
+	about := dead(t)
+	tests := []struct {
+		name    string
+		notice  hook.Notice
+		want    map[string]any
+		metrics bool
+	}{
+		{"an opening counts", opened(), map[string]any{"type": "surehook.circuit.opened", "circuits_opened": 1.0, "environment": "test"}, true},
+		{"a death does not: whoever settled it counted", about, map[string]any{"type": "surehook.delivery.dead", "delivery_id": about.Delivery.String()}, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			teller, log := teller(&listeners{})
+			if err := teller.Tell(t.Context(), tt.notice); err != nil {
+				t.Fatalf("Tell() = %v", err)
+			}
+			var got map[string]any
+			if err := json.Unmarshal(log.Bytes(), &got); err != nil {
+				t.Fatalf("log is not one line: %v: %s", err, log)
+			}
+			if aws, ok := got["_aws"].(map[string]any); ok != tt.metrics || ok && aws["Timestamp"] != float64(start.UnixMilli()) {
+				t.Errorf("_aws = %v; want metrics: %t, of when it happened", got["_aws"], tt.metrics)
+			}
+			delete(got, "_aws")
+			delete(got, "time")
+			want := map[string]any{
+				"level": "INFO", "msg": "notice.told", "tenant": "acme", "endpoint_id": "ep_0123456789abcdef", "why": "It keeps failing.",
+			}
+			for key, value := range tt.want {
+				want[key] = value
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("line (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestTell_PostsOnceToThoseWhoSubscribe goes through the real acceptor.
+func TestTell_PostsOnceToThoseWhoSubscribe(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name    string
+		types   []string
+		posted  int
+		history int
+	}{
+		{"who subscribes to what is ours", []string{"surehook.*"}, 1, 1},
+		{"who subscribes to it", []string{"order.*", "surehook.circuit.opened"}, 1, 1},
+		{"who subscribes to something else", []string{"surehook.delivery.dead", "order.*"}, 0, 1},
+		{"nobody", nil, 0, 1},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			store := memory.NewStore()
+			now := func() time.Time { return start }
+			queue := memory.NewQueue(now)
+			if tt.types != nil {
+				e := hook.Endpoint{ID: "ep_subscribessubscri", Tenant: "acme", EventTypes: tt.types, Status: hook.StatusActive}
+				if err := store.CreateEndpoint(t.Context(), e); err != nil {
+					t.Fatal(err)
+				}
+			}
+			directory, err := ingest.NewDirectory(store)
+			if err != nil {
+				t.Fatal(err)
+			}
+			teller, _ := teller(&listeners{})
+			teller.History = store
+			teller.Poster = &ingest.Acceptor{
+				Store: store, Queue: queue, Directory: directory, Retention: time.Hour, Now: now, NewID: hook.NewEventID,
+			}
+			for range 3 {
+				if err := teller.Tell(t.Context(), opened()); err != nil {
+					t.Fatalf("Tell() = %v", err)
+				}
+			}
+			other := opened()
+			other.Figures = map[string]float64{"failures": 6} // of the same occurrence
+			if err := teller.Tell(t.Context(), other); err != nil {
+				t.Fatalf("Tell(with other figures) = %v", err)
+			}
+
+			deliveries := map[hook.DeliveryID]bool{} // a token may repeat
+			for _, m := range queue.Receive(hook.LaneLive, 10) {
+				deliveries[m.Token.Delivery] = true
+			}
+			if len(deliveries) != tt.posted {
+				t.Errorf("%d deliveries; want %d", len(deliveries), tt.posted)
+			}
+			if kept, _, err := store.Notices(t.Context(), "ep_0123456789abcdef", "", 10); err != nil || len(kept) != tt.history {
+				t.Errorf("history = %v, %v; want %d", kept, err, tt.history)
+			}
+		})
+	}
+}

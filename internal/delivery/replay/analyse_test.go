@@ -1,0 +1,81 @@
+package replay_test
+
+import (
+	"testing"
+	"time"
+
+	"surehook/internal/delivery/replay"
+	"surehook/internal/hook"
+)
+
+func TestAnalyse(t *testing.T) {
+	t.Parallel()
+
+	w := newWorld(t)
+	a, b := w.endpoint(nil), w.endpoint(nil)
+	w.past(a, hook.StateDead, 7)
+	w.past(a, hook.StateDelivered, 5)
+	w.past(b, hook.StateDead, 2)
+	d := w.delivery(w.one(b, hook.StateDead, "order.paid", start.Add(-13*24*time.Hour)))
+	d.UpdatedAt = start.Add(-time.Hour) // it died young in the index, and just now
+	w.save(d)
+	d = w.delivery(w.one(b, hook.StateDead, "order.paid", start.Add(-26*time.Hour)))
+	d.UpdatedAt = start.Add(-25 * time.Hour)
+	w.save(d)
+
+	tests := []struct {
+		name        string
+		tenant      hook.TenantID
+		hours, want int
+	}{
+		{"a day", "acme", 24, 10},
+		{"26 hours", "acme", 26, 11},
+		{"another tenant", "other", 24, 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			got, err := w.replayer().Analyse(t.Context(), tt.tenant, tt.hours)
+			if err != nil || got.Total != tt.want || !got.Complete || got.Hours != tt.hours {
+				t.Errorf("Analyse(%d) = %d, complete %t, %v; want all %d", tt.hours, got.Total, got.Complete, err, tt.want)
+			}
+			sum := 0
+			for _, g := range got.Groups {
+				sum += g.Count
+			}
+			if sum != tt.want {
+				t.Errorf("Analyse(%d) has %d in its groups; want %d", tt.hours, sum, tt.want)
+			}
+		})
+	}
+	for _, hours := range []int{-1, 0, replay.MaxHours + 1} {
+		if _, err := w.replayer().Analyse(t.Context(), "acme", hours); hook.CodeOf(err) != hook.CodeInvalid {
+			t.Errorf("Analyse(%d) = %v; want invalid", hours, err)
+		}
+	}
+}
+
+func TestAnalyse_ReadsSoMuchAndNoMore(t *testing.T) {
+	t.Parallel()
+
+	for _, tt := range []struct {
+		name     string
+		n        int
+		complete bool
+	}{
+		{"as many as are read", replay.MaxAnalysed, true},
+		{"one more", replay.MaxAnalysed + 1, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			w := newWorld(t)
+			w.past(w.endpoint(nil), hook.StateDead, tt.n)
+			got, err := w.replayer().Analyse(t.Context(), "acme", 24)
+			if err != nil || got.Total != replay.MaxAnalysed || got.Complete != tt.complete {
+				t.Errorf("Analyse() of %d = %d, complete %t, %v; want %d, %t", tt.n, got.Total, got.Complete, err, replay.MaxAnalysed, tt.complete)
+			}
+		})
+	}
+}

@@ -1,0 +1,247 @@
+package replay_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"surehook/internal/delivery/replay"
+	"surehook/internal/delivery/send"
+	"surehook/internal/hook"
+)
+
+// TestWork_KilledAtAnyEffect lets a job's worker die before and after each of
+// its effects, once and twice in a row, and lets a new process have the same
+// message. Whatever happens, each delivery has one new generation and one POST,
+// and the totals are exact.
+func TestWork_KilledAtAnyEffect(t *testing.T) {
+	t.Parallel()
+
+	for _, state := range []hook.State{hook.StateDead, hook.StateParked, hook.StateDelivered, hook.StateDiscarded} {
+		for _, after := range []bool{false, true} {
+			for _, twice := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s, after the effect %t, twice %t", state, after, twice), func(t *testing.T) {
+					t.Parallel()
+
+					effects := 0
+					for n := 1; ; n++ {
+						if !killWorker(t, state, n, after, twice) {
+							break
+						}
+						effects = n
+					}
+					// Two writes a page, its tokens a second apart, a record each, a message a page.
+					if want := 20; effects < want {
+						t.Errorf("the job has %d effects; want %d at least: they are not all seen", effects, want)
+					}
+				})
+			}
+		}
+	}
+}
+
+func killWorker(t *testing.T, state hook.State, n int, after, twice bool) (died bool) {
+	t.Helper()
+
+	w := newWorld(t)
+	good, bad := w.endpoint(nil), w.endpoint(nil)
+	w.answer = func(r send.Request) int {
+		if r.Endpoint.ID == bad.ID {
+			return 400
+		}
+		return 200
+	}
+	ids := append(w.past(good, state, 4), w.past(bad, state, 3)...)
+	j := w.start(replay.JobRequest{State: state, Rate: 0.3}) // pages of 3
+	w.crash.at, w.crash.after, w.crash.again = w.crash.effect+n, after, twice
+	w.run()
+	if w.crash.at > 1 { // it was not come to
+		return false // there is no such effect
+	}
+
+	got := w.job(j.ID)
+	want := replay.Progress{Job: got.Job, Tally: replay.Tally{Delivered: 4, Dead: 3}}
+	want.State, want.Selected, want.Enqueued, want.Skipped, want.Pending = replay.JobFinished, 7, 7, 0, nil
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("killed at effect %d: job (-want +got):\n%s", n, diff)
+	}
+	if got, want := w.states(ids, 2), "3 dead rejected, 4 delivered"; got != want {
+		t.Errorf("killed at effect %d: new generations are %s; want %s", n, got, want)
+	}
+	if got, want := w.states(ids, 3), "7 none"; got != want {
+		t.Errorf("killed at effect %d: third generations are %s; want %s", n, got, want)
+	}
+	old := map[hook.State]string{
+		hook.StateDead: "7 discarded replayed", hook.StateParked: "7 cancelled replayed",
+		hook.StateDelivered: "7 delivered", hook.StateDiscarded: "7 discarded manual",
+	}
+	if got, want := w.states(ids, 1), old[state]; got != want {
+		t.Errorf("killed at effect %d: old generations are %s; want %s", n, got, want)
+	}
+	for id, posts := range w.posts {
+		if posts != 1 || id.Generation != 2 {
+			t.Errorf("killed at effect %d: %s had %d POSTs; want one of each second generation", n, id, posts)
+		}
+	}
+	if len(w.posts) != 7 {
+		t.Errorf("killed at effect %d: %d deliveries had a POST; want 7", n, len(w.posts))
+	}
+	return true
+}
+
+// TestStart_KilledAtAnyEffect makes sure that a job that is there is worked on,
+// and that a message without a job ends.
+func TestStart_KilledAtAnyEffect(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name string
+		at   int
+		after,
+		wantJob bool
+	}{
+		{"before the message", 1, false, false},
+		{"after the message", 1, true, false},
+		{"before the job", 2, false, false},
+		{"after the job", 2, true, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			w := newWorld(t)
+			w.past(w.endpoint(nil), hook.StateDead, 3)
+			w.crash.at, w.crash.after = tt.at, tt.after
+			if _, err := w.replayer().Start(t.Context(), "acme", replay.JobRequest{Rate: 1}); err == nil {
+				t.Fatal("Start() of a process that dies = nil")
+			}
+			w.crash.recover()
+			w.run()
+			jobs, err := w.replayer().List(t.Context(), "acme", "", 100)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tt.wantJob != (len(jobs) == 1) {
+				t.Fatalf("%d jobs are there; want one %t", len(jobs), tt.wantJob)
+			}
+			if tt.wantJob && (jobs[0].State != replay.JobFinished || jobs[0].Enqueued != 3) {
+				t.Errorf("the job is %s with %d enqueued; want finished with 3", jobs[0].State, jobs[0].Enqueued)
+			}
+		})
+	}
+}
+
+// TestDelivery_KilledAtAnyEffect lets whoever asked for a replay ask again after
+// the process died.
+func TestDelivery_KilledAtAnyEffect(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name  string
+		state hook.State
+		force bool
+		old   string // the state of the old generation in the end
+		late  bool   // who asks again comes after the token
+	}{
+		{"dead, asked again at once", hook.StateDead, false, "1 discarded replayed", false},
+		{"dead, asked again later", hook.StateDead, false, "1 discarded replayed", true},
+		{"parked, asked again at once", hook.StateParked, true, "1 cancelled replayed", false},
+		{"parked, asked again later", hook.StateParked, true, "1 cancelled replayed", true},
+		{"retrying, asked again at once", hook.StateRetrying, true, "1 cancelled replayed", false},
+		{"delivered, asked again later", hook.StateDelivered, false, "1 delivered", true},
+	}
+	for _, tt := range tests {
+		for _, after := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, after the effect %t", tt.name, after), func(t *testing.T) {
+				t.Parallel()
+
+				for n := 1; ; n++ {
+					w := newWorld(t)
+					ids := w.past(w.endpoint(nil), tt.state, 1)
+					w.crash.at, w.crash.after = n, after
+					ask := replay.Request{By: "key_0000000000000001", Force: tt.force}
+					d, err := w.replayer().Delivery(t.Context(), "acme", ids[0], ask)
+					if !w.crash.recover() {
+						if n < 3 {
+							t.Fatalf("the replay has %d effects; want 2 at least", n-1)
+						}
+						break
+					}
+					if err == nil && d.ID.Generation != 2 {
+						t.Errorf("Delivery() = generation %d; want 2", d.ID.Generation)
+					}
+					if tt.late {
+						w.run()
+					}
+					_, err = w.replayer().Delivery(t.Context(), "acme", ids[0], ask)
+					if code := hook.CodeOf(err); err != nil && code != hook.CodeReplayed {
+						t.Errorf("killed at effect %d, asked again: %v", n, err)
+					}
+					w.run()
+					if got := w.states(ids, 2); got != "1 delivered" {
+						t.Errorf("killed at effect %d: the new generation is %s; want delivered", n, got)
+					}
+					if got := w.states(ids, 1); got != tt.old {
+						t.Errorf("killed at effect %d: the old generation is %s; want %s", n, got, tt.old)
+					}
+					if second := (hook.Delivery{ID: ids[0]}).Successor(); len(w.posts) != 1 || w.posts[second] != 1 {
+						t.Errorf("killed at effect %d: POSTs %v; want one of %s", n, w.posts, second)
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestEnd_KilledAtAnyEffect discards and cancels replays of a job; the job's
+// counts and the dead letters of the generation before must be right once
+// whoever asked has asked again.
+func TestEnd_KilledAtAnyEffect(t *testing.T) {
+	t.Parallel()
+
+	for _, discard := range []bool{true, false} {
+		for _, after := range []bool{false, true} {
+			for n := 1; n <= 3; n++ {
+				t.Run(fmt.Sprintf("discard %t, effect %d, after it %t", discard, n, after), func(t *testing.T) {
+					t.Parallel()
+
+					w := newWorld(t)
+					w.answer = func(send.Request) int { return 400 }
+					ids := w.past(w.endpoint(nil), hook.StateDead, 1)
+					j := w.start(replay.JobRequest{})
+					w.sleepUntil(start.Add(time.Second))
+					w.work()
+					second := hook.Delivery{ID: ids[0]}.Successor()
+					end := w.replayer().Cancel
+					if discard {
+						w.run()
+						end = w.replayer().Discard
+					}
+					w.crash.at, w.crash.after = w.crash.effect+n, after
+					_, err := end(t.Context(), "acme", second, "key_0000000000000001", "")
+					w.crash.at = 0
+					if died := w.crash.recover(); died != (n < 3) || died == (err == nil) {
+						t.Fatalf("died %t, %v; want two effects", died, err)
+					}
+					d, err := end(t.Context(), "acme", second, "key_0000000000000001", "")
+					if err != nil || d.Reason != hook.ReasonManual {
+						t.Fatalf("asked again: %s %s, %v; want manual", d.State, d.Reason, err)
+					}
+					w.run()
+					if got := w.states(ids, 1); got != "1 discarded replayed" {
+						t.Errorf("the replayed delivery is %s; want discarded", got)
+					}
+					want := replay.Tally{Cancelled: 1}
+					if discard {
+						want = replay.Tally{Dead: 1}
+					}
+					if diff := cmp.Diff(want, w.job(j.ID).Tally); diff != "" {
+						t.Errorf("counts (-want +got):\n%s", diff)
+					}
+				})
+			}
+		}
+	}
+}

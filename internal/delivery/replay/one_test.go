@@ -1,0 +1,341 @@
+package replay_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"surehook/internal/delivery/replay"
+	"surehook/internal/delivery/send"
+	"surehook/internal/hook"
+)
+
+var asked = replay.Request{By: "key_0000000000000001"}
+
+func forced(o replay.Request) replay.Request {
+	o.Force = true
+	return o
+}
+
+func TestDelivery(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name   string
+		state  hook.State
+		force  bool
+		want   hook.Code // 0: none
+		next   int       // the generation that is returned
+		record string    // of the one that was asked for
+	}{
+		{"a dead delivery is replayed", hook.StateDead, false, 0, 2, "1 dead exhausted"},
+		{"a delivered one, too: it was named", hook.StateDelivered, false, 0, 2, "1 delivered"},
+		{"a discarded one", hook.StateDiscarded, false, 0, 2, "1 discarded manual"},
+		{"a cancelled one", hook.StateCancelled, false, 0, 2, "1 cancelled manual"},
+		{"a parked one is in progress", hook.StateParked, false, hook.CodeInProgress, 0, "1 parked paused"},
+		{"a retrying one is in progress", hook.StateRetrying, false, hook.CodeInProgress, 0, "1 retrying"},
+		{"a queued one is in progress", hook.StateQueued, false, hook.CodeInProgress, 0, "1 none"},
+		{"force takes the place of a parked one", hook.StateParked, true, 0, 2, "1 cancelled replayed"},
+		{"force takes the place of a retrying one", hook.StateRetrying, true, 0, 2, "1 cancelled replayed"},
+		{"force sends the token of a queued one again", hook.StateQueued, true, 0, 1, "1 none"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			w := newWorld(t)
+			ids := w.past(w.endpoint(nil), tt.state, 1)
+			d, err := w.replayer().Delivery(t.Context(), "acme", ids[0], replay.Request{By: asked.By, Force: tt.force})
+			if got := w.states(ids, 1); got != tt.record {
+				t.Errorf("the record is %s; want %s", got, tt.record)
+			}
+			tokens := w.queue.Receive(hook.LaneReplay, 10)
+			if tt.want != 0 {
+				if hook.CodeOf(err) != tt.want || len(tokens) > 0 {
+					t.Errorf("Delivery() = %v and %d tokens; want %s and none", err, len(tokens), tt.want)
+				}
+				return
+			}
+			if err != nil || d.ID.Generation != tt.next || d.State != hook.StateQueued {
+				t.Fatalf("Delivery() = %s of generation %d, %v; want queued of %d", d.State, d.ID.Generation, err, tt.next)
+			}
+			if len(tokens) != 1 || tokens[0].Token.Delivery != d.ID || tokens[0].Token.Attempt != 1 {
+				t.Fatalf("tokens = %+v; want one of attempt 1 of %s", tokens, d.ID)
+			}
+			if tt.next == 2 && (d.By != asked.By || tokens[0].Token.Order.By != asked.By || !d.CreatedAt.Equal(start)) {
+				t.Errorf("%+v with token %+v; want them by %s, of now", d, tokens[0].Token, asked.By)
+			}
+			_, err = w.replayer().Delivery(t.Context(), "acme", ids[0], asked)
+			if want := map[int]hook.Code{1: hook.CodeInProgress, 2: hook.CodeReplayed}[tt.next]; hook.CodeOf(err) != want {
+				t.Errorf("asked again: %v; want %s", err, want)
+			}
+			_, err = w.replayer().Delivery(t.Context(), "acme", d.ID, asked)
+			if hook.CodeOf(err) != hook.CodeInProgress {
+				t.Errorf("asked for the new one: %v; want in progress", err)
+			}
+			if again, err := w.replayer().Delivery(t.Context(), "acme", d.ID, forced(asked)); err != nil || again.ID != d.ID {
+				t.Errorf("asked for the new one with force: %s, %v; want itself", again.ID, err)
+			}
+		})
+	}
+}
+
+func TestDelivery_Unknown(t *testing.T) {
+	t.Parallel()
+
+	w := newWorld(t)
+	e, gone := w.endpoint(nil), w.endpoint(nil)
+	id, orphan := w.past(e, hook.StateDead, 1)[0], w.past(gone, hook.StateDead, 1)[0]
+	if err := w.store.DeleteEndpoint(t.Context(), gone); err != nil {
+		t.Fatal(err)
+	}
+	otherEvent, otherEndpoint := id, id
+	otherEvent.Event, otherEndpoint.Endpoint = "evt_01h455vb4pex5vsknk084sn02q", hook.NewEndpointID()
+	second, third := id, id
+	second.Generation, third.Generation = 2, 3
+	tests := []struct {
+		name   string
+		tenant hook.TenantID
+		id     hook.DeliveryID
+		want   hook.Code
+	}{
+		{"another tenant's", "other", id, hook.CodeNotFound},
+		{"of no event", "acme", otherEvent, hook.CodeNotFound},
+		{"of an endpoint that the event is not for", "acme", otherEndpoint, hook.CodeNotFound},
+		{"a generation that there is not yet", "acme", second, hook.CodeNotFound},
+		{"a generation after that", "acme", third, hook.CodeNotFound},
+		{"of a deleted endpoint", "acme", orphan, hook.CodeConflict},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			if _, err := w.replayer().Delivery(t.Context(), tt.tenant, tt.id, forced(asked)); hook.CodeOf(err) != tt.want {
+				t.Errorf("Delivery(%s) = %v; want %s", tt.id, err, tt.want)
+			}
+		})
+	}
+}
+
+func TestDelivery_MarksNothingWhoseTokenWasNotSent(t *testing.T) {
+	t.Parallel()
+
+	w := newWorld(t)
+	id := w.past(w.endpoint(nil), hook.StateDead, 1)[0]
+	refusal := &hook.Error{Code: hook.CodeUnavailable, Message: "no queue"}
+	w.spy.refuse = func(hook.Token) error { return refusal }
+	if _, err := w.replayer().Delivery(t.Context(), "acme", id, asked); !errors.Is(err, refusal) {
+		t.Errorf("Delivery() = %v; want %v", err, refusal)
+	}
+	if d := w.delivery(id); d.Replayed.Generation != 0 || d.Version != 1 {
+		t.Errorf("the record is %+v; want it untouched", d)
+	}
+}
+
+// TestDelivery_OfTwoAtOnce lets somebody else replay the delivery between our
+// token and our record: one generation, one POST, and one of them is refused.
+func TestDelivery_OfTwoAtOnce(t *testing.T) {
+	t.Parallel()
+
+	w := newWorld(t)
+	ids := w.past(w.endpoint(nil), hook.StateDead, 1)
+	w.spy.between = map[string]func(){"save delivery": func() {
+		if _, err := w.replayer().Delivery(t.Context(), "acme", ids[0], replay.Request{By: "key_0000000000000002"}); err != nil {
+			t.Errorf("the other's Delivery() = %v", err)
+		}
+	}}
+	if _, err := w.replayer().Delivery(t.Context(), "acme", ids[0], asked); hook.CodeOf(err) != hook.CodeReplayed {
+		t.Errorf("Delivery() = %v; want replayed", err)
+	}
+	w.run()
+	if got := w.states(ids, 2); got != "1 delivered" || len(w.posts) != 1 || w.delivery(ids[0]).Replayed.By != "key_0000000000000002" {
+		t.Errorf("the new generation is %s after POSTs %v; want delivered after one", got, w.posts)
+	}
+}
+
+func TestEvent(t *testing.T) {
+	t.Parallel()
+
+	w := newWorld(t)
+	dead, parked, queued, again, gone := w.endpoint(nil), w.endpoint(nil), w.endpoint(nil), w.endpoint(nil), w.endpoint(nil)
+	e := w.event("order.paid", start, dead, parked, queued, again, gone)
+	for target, state := range map[hook.EndpointID]hook.State{
+		dead.ID: hook.StateDead, parked.ID: hook.StateParked, again.ID: hook.StateDelivered, gone.ID: hook.StateDead,
+	} {
+		d := hook.QueuedDelivery(e, target)
+		d.State = state
+		w.save(d)
+	}
+	if _, err := w.replayer().Delivery(t.Context(), "acme", hook.DeliveryID{Event: e.ID, Endpoint: again.ID, Generation: 1}, asked); err != nil {
+		t.Fatal(err)
+	}
+	w.run() // the second generation of again is delivered
+	if err := w.store.DeleteEndpoint(t.Context(), gone); err != nil {
+		t.Fatal(err)
+	}
+	results, err := w.replayer().Event(t.Context(), "acme", e.ID, asked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	type line struct {
+		generation int
+		code       hook.Code
+	}
+	var got []line
+	for i, r := range results {
+		l := line{generation: r.Delivery.ID.Generation}
+		if r.Err != nil {
+			l.code = hook.CodeOf(r.Err)
+		}
+		if r.Delivery.ID.Endpoint != e.Targets[i] {
+			t.Errorf("result %d is of %s; want %s", i, r.Delivery.ID.Endpoint, e.Targets[i])
+		}
+		got = append(got, l)
+	}
+	want := []line{{2, 0}, {1, hook.CodeInProgress}, {1, hook.CodeInProgress}, {3, 0}, {1, hook.CodeConflict}}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(line{})); diff != "" {
+		t.Errorf("Event() (-want +got):\n%s", diff)
+	}
+	if _, err := w.replayer().Event(t.Context(), "other", e.ID, asked); hook.CodeOf(err) != hook.CodeNotFound {
+		t.Errorf("Event() of another tenant = %v; want not found", err)
+	}
+}
+
+func TestDiscardAndCancel(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		state           hook.State
+		discard, cancel bool // whether it can be
+	}{
+		{hook.StateQueued, false, true},
+		{hook.StateRetrying, false, true},
+		{hook.StateParked, false, true},
+		{hook.StateDelivered, false, false},
+		{hook.StateDead, true, false},
+		{hook.StateDiscarded, true, false}, // by hand: it is so already
+		{hook.StateCancelled, false, true},
+	}
+	for _, tt := range tests {
+		t.Run("a delivery that is "+tt.state.String(), func(t *testing.T) {
+			t.Parallel()
+
+			for _, discard := range []bool{true, false} {
+				w := newWorld(t)
+				id := w.past(w.endpoint(nil), tt.state, 1)[0]
+				w.sleepUntil(start.Add(time.Minute))
+				end, can, to := w.replayer().Cancel, tt.cancel, hook.StateCancelled
+				if discard {
+					end, can, to = w.replayer().Discard, tt.discard, hook.StateDiscarded
+				}
+				d, err := end(t.Context(), "acme", id, asked.By, "known outage")
+				if !can {
+					if hook.CodeOf(err) != hook.CodeConflict || !strings.Contains(err.Error(), tt.state.String()) {
+						t.Errorf("discard %t = %v; want a conflict that says that it is %s", discard, err, tt.state)
+					}
+					continue
+				}
+				if err != nil || d.State != to || d.Reason != hook.ReasonManual {
+					t.Errorf("discard %t = %s %s, %v; want %s by hand", discard, d.State, d.Reason, err, to)
+				}
+				if diff := cmp.Diff(w.delivery(id), d); diff != "" {
+					t.Errorf("what is returned is not what is stored (-stored +returned):\n%s", diff)
+				}
+				if tt.state != to && (d.By != asked.By || d.Note != "known outage" || d.Token != "" || !d.UpdatedAt.Equal(start.Add(time.Minute))) {
+					t.Errorf("discard %t = %+v; want who, why and when", discard, d)
+				}
+			}
+		})
+	}
+}
+
+func TestCancel_OfAQueuedDeliveryStopsItsToken(t *testing.T) {
+	t.Parallel()
+
+	w := newWorld(t)
+	id := w.past(w.endpoint(nil), hook.StateQueued, 1)[0]
+	if errs := w.queue.Send(t.Context(), hook.LaneLive, []hook.Token{hook.NewToken("acme", id, 1)}, 0); errs != nil {
+		t.Fatal(errs)
+	}
+	if _, err := w.replayer().Cancel(t.Context(), "acme", id, asked.By, ""); err != nil {
+		t.Fatal(err)
+	}
+	w.run()
+	if len(w.posts) != 0 || w.delivery(id).State != hook.StateCancelled {
+		t.Errorf("%d POSTs, the delivery is %s; want none and cancelled", len(w.posts), w.delivery(id).State)
+	}
+}
+
+// TestCancel_JudgesAgainAfterALostRace lets the delivery move on between reading and writing.
+func TestCancel_JudgesAgainAfterALostRace(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name string
+		to   hook.State
+		want hook.Code
+	}{
+		{"one that is delivered meanwhile cannot be cancelled", hook.StateDelivered, hook.CodeConflict},
+		{"one that is parked meanwhile can", hook.StateParked, 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			w := newWorld(t)
+			id := w.past(w.endpoint(nil), hook.StateRetrying, 1)[0]
+			w.spy.between = map[string]func(){"save delivery": func() {
+				d := w.delivery(id)
+				d.State, d.Reason = tt.to, hook.ReasonNone
+				w.save(d)
+			}}
+			d, err := w.replayer().Cancel(t.Context(), "acme", id, asked.By, "")
+			if tt.want != 0 && hook.CodeOf(err) != tt.want || tt.want == 0 && (err != nil || d.State != hook.StateCancelled) {
+				t.Errorf("Cancel() = %s, %v; want code %d", d.State, err, tt.want)
+			}
+		})
+	}
+}
+
+func TestDiscard_RefusesLongNotes(t *testing.T) {
+	t.Parallel()
+
+	w := newWorld(t)
+	id := w.past(w.endpoint(nil), hook.StateDead, 1)[0]
+	_, err := w.replayer().Discard(t.Context(), "acme", id, asked.By, strings.Repeat("n", hook.MaxNote+1))
+	if fault, ok := errors.AsType[*hook.Error](err); !ok || fault.Code != hook.CodeInvalid || fault.Fields[0].Field != "reason" {
+		t.Errorf("Discard() = %v; want invalid reason", err)
+	}
+}
+
+// TestDelivery_ForcedCountsWhatItReplaced forces a replay on one of a job's deliveries.
+func TestDelivery_ForcedCountsWhatItReplaced(t *testing.T) {
+	t.Parallel()
+
+	w := newWorld(t)
+	w.answer = func(r send.Request) int {
+		if r.Delivery.Generation == 2 {
+			return 503
+		}
+		return 200
+	}
+	ids := w.past(w.endpoint(nil), hook.StateDead, 1)
+	j := w.start(replay.JobRequest{})
+	w.sleepUntil(start.Add(time.Second))
+	w.work()
+	w.deliver(hook.LaneReplay) // and now it is retrying
+	d, err := w.replayer().Delivery(t.Context(), "acme", hook.Delivery{ID: ids[0]}.Successor(), forced(asked))
+	if err != nil || d.ID.Generation != 3 {
+		t.Fatalf("Delivery() = generation %d, %v; want 3", d.ID.Generation, err)
+	}
+	if diff := cmp.Diff(replay.Tally{Cancelled: 1}, w.job(j.ID).Tally); diff != "" {
+		t.Errorf("counts of the job (-want +got):\n%s", diff)
+	}
+	w.run()
+	if first, third := w.states(ids, 1), w.states(ids, 3); first != "1 discarded replayed" || third != "1 delivered" {
+		t.Errorf("the first generation is %s, the third %s; want discarded and delivered", first, third)
+	}
+}

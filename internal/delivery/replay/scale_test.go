@@ -1,0 +1,65 @@
+package replay_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"surehook/internal/delivery/replay"
+	"surehook/internal/hook"
+)
+
+// TestWork_OfAHundredThousand runs a large job to its end, with every POST, and
+// holds the worker to what it may have in hand at a time.
+func TestWork_OfAHundredThousand(t *testing.T) {
+	t.Parallel()
+
+	n := 100_000
+	if testing.Short() {
+		n = 5_000
+	}
+	w := newWorld(t)
+	ids := w.past(w.endpoint(nil), hook.StateDead, n/2)
+	ids = append(ids, w.past(w.endpoint(nil), hook.StateDead, n/4)...)
+	ids = append(ids, w.past(w.endpoint(nil), hook.StateDead, n/4)...)
+	j := w.start(replay.JobRequest{Rate: replay.MaxRate})
+	w.run()
+
+	got := w.job(j.ID)
+	if got.State != replay.JobFinished || got.Selected != n || got.Enqueued != n || got.Skipped != 0 {
+		t.Errorf("the job is %s: %d selected, %d enqueued, %d skipped; want finished with %d enqueued", got.State, got.Selected, got.Enqueued, got.Skipped, n)
+	}
+	if diff := cmp.Diff(replay.Tally{Delivered: n}, got.Tally); diff != "" {
+		t.Errorf("counts (-want +got):\n%s", diff)
+	}
+	if took, least := got.EndedAt.Sub(got.CreatedAt), time.Duration(float64(n)/replay.MaxRate)*time.Second; took < least-3*time.Second || took > least+3*time.Second {
+		t.Errorf("it took %s; want %s at its rate", took, least)
+	}
+	if len(w.posts) != n || w.states(ids, 2) != fmt.Sprintf("%d delivered", n) || w.states(ids, 1) != fmt.Sprintf("%d discarded replayed", n) {
+		t.Errorf("%d POSTs, new generations %s, old ones %s", len(w.posts), w.states(ids, 2), w.states(ids, 1))
+	}
+
+	if w.spy.pages > replay.PageSize || w.spy.pending > replay.PageSize || w.spy.tokens > replay.PageSize {
+		t.Errorf("in hand at a time: %d selected, %d pending, %d tokens; want %d at most", w.spy.pages, w.spy.pending, w.spy.tokens, replay.PageSize)
+	}
+	pages := n / replay.PageSize
+	want := map[string]int{
+		"save delivery": n,
+		"save job":      2*pages + 1, // two a page, and the first
+		"select":        w.spy.calls["select"], "send": w.spy.calls["send"], "continue": w.spy.calls["continue"],
+	}
+	if diff := cmp.Diff(want, w.spy.calls); diff != "" {
+		t.Errorf("requests (-want +got):\n%s", diff)
+	}
+	if got := w.spy.calls["select"]; got > pages+2 {
+		t.Errorf("%d pages of the index for %d pages; want one each, and two where endpoints meet", got, pages)
+	}
+	if got := w.spy.calls["send"]; got > 2*pages {
+		t.Errorf("tokens were sent in %d requests for %d pages; want two a page at most", got, pages)
+	}
+	if got := w.spy.calls["continue"]; got > pages+1 {
+		t.Errorf("%d messages for %d pages; want one a page at most", got, pages)
+	}
+}

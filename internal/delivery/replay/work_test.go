@@ -1,0 +1,368 @@
+package replay_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"surehook/internal/delivery/replay"
+	"surehook/internal/delivery/send"
+	"surehook/internal/hook"
+)
+
+// TestWork_KeepsTheRate counts the POSTs of each second.
+func TestWork_KeepsTheRate(t *testing.T) {
+	t.Parallel()
+
+	for _, tt := range []struct {
+		rate    float64
+		n       int
+		most    int           // POSTs within a second
+		atLeast time.Duration // from the first to the last
+	}{
+		{0.1, 4, 1, 30 * time.Second},
+		{3, 90, 4, 28 * time.Second},
+		{50, 1000, 51, 18 * time.Second},
+		{500, 5000, 550, 8 * time.Second},
+	} {
+		t.Run(fmt.Sprintf("%g a second", tt.rate), func(t *testing.T) {
+			t.Parallel()
+
+			w := newWorld(t)
+			var times []time.Time
+			w.answer = func(send.Request) int {
+				times = append(times, w.now)
+				return 200
+			}
+			w.past(w.endpoint(nil), hook.StateDead, tt.n)
+			w.start(replay.JobRequest{Rate: tt.rate})
+			w.run()
+			if len(times) != tt.n {
+				t.Fatalf("%d POSTs; want %d", len(times), tt.n)
+			}
+			for i := range times {
+				if i+tt.most < len(times) && times[i+tt.most].Sub(times[i]) < time.Second {
+					t.Fatalf("%d POSTs within a second of %s; want %d at most", tt.most+1, times[i].Sub(start), tt.most)
+				}
+			}
+			took := times[len(times)-1].Sub(times[0])
+			if upper := time.Duration(float64(tt.n)/tt.rate)*time.Second + 2*time.Second; took < tt.atLeast || took > upper {
+				t.Errorf("they took %s; want %s to %s", took, tt.atLeast, upper)
+			}
+		})
+	}
+}
+
+func TestWork_SelectsByEndpointTypeAndTime(t *testing.T) {
+	t.Parallel()
+
+	w := newWorld(t)
+	a, b := w.endpoint(nil), w.endpoint(nil)
+	old := w.one(a, hook.StateDead, "order.paid", start.Add(-3*time.Hour))
+	paid := w.one(a, hook.StateDead, "order.paid", start.Add(-time.Hour))
+	left := w.one(a, hook.StateDead, "user.left", start.Add(-time.Hour))
+	other := w.one(b, hook.StateDead, "order.sent", start.Add(-time.Hour))
+	sent := w.one(b, hook.StateDelivered, "order.sent", start.Add(-time.Hour))
+	w.start(replay.JobRequest{Types: []string{"order.*"}, From: start.Add(-2 * time.Hour)})
+	w.run()
+	for id, want := range map[hook.DeliveryID]string{old: "1 none", paid: "1 delivered", left: "1 none", other: "1 delivered", sent: "1 none"} {
+		if got := w.states([]hook.DeliveryID{id}, 2); got != want {
+			t.Errorf("the new generation of %s is %s; want %s", w.delivery(id).EventType, got, want)
+		}
+	}
+	w.start(replay.JobRequest{Endpoint: string(b.ID), State: hook.StateDelivered})
+	w.run()
+	if got := w.states([]hook.DeliveryID{sent}, 2); got != "1 delivered" {
+		t.Errorf("the new generation of the one that was delivered is %s; want delivered", got)
+	}
+}
+
+// TestWork_DoesNotSelectItsOwn makes replays fail again at once, and the job look for more.
+func TestWork_DoesNotSelectItsOwn(t *testing.T) {
+	t.Parallel()
+
+	w := newWorld(t)
+	w.answer = func(send.Request) int { return 400 }
+	ids := w.past(w.endpoint(nil), hook.StateDead, 250)
+	j := w.start(replay.JobRequest{})
+	w.run()
+	got := w.job(j.ID)
+	if got.Selected != 250 || got.Dead != 250 || w.states(ids, 3) != "250 none" {
+		t.Errorf("%d selected, %d dead, third generations %s; want 250, 250 and none", got.Selected, got.Dead, w.states(ids, 3))
+	}
+}
+
+func TestWork_PassesOverEndpointsThatWereDeleted(t *testing.T) {
+	t.Parallel()
+
+	w := newWorld(t)
+	endpoints := []hook.Endpoint{w.endpoint(nil), w.endpoint(nil), w.endpoint(nil)}
+	slices.SortFunc(endpoints, func(a, b hook.Endpoint) int {
+		if a.ID < b.ID {
+			return -1
+		}
+		return 1
+	})
+	ids := [][]hook.DeliveryID{
+		w.past(endpoints[0], hook.StateDead, 10), w.past(endpoints[1], hook.StateDead, 10), w.past(endpoints[2], hook.StateDead, 10),
+	}
+	j := w.start(replay.JobRequest{Rate: 0.5}) // pages of 5
+	for w.job(j.ID).Selected < 15 {
+		w.step()
+	}
+	if err := w.store.DeleteEndpoint(t.Context(), endpoints[1]); err != nil {
+		t.Fatal(err)
+	}
+	w.run()
+	if got := w.job(j.ID); got.State != replay.JobFinished || got.Selected != 25 {
+		t.Errorf("the job is %s with %d selected; want finished with 25", got.State, got.Selected)
+	}
+	if got := w.states(ids[2], 2); got != "10 delivered" {
+		t.Errorf("deliveries to the endpoint after it are %s; want delivered", got)
+	}
+}
+
+// TestWork_SkipsWhatChangedMeanwhile changes deliveries of a page before its
+// worker goes on with it.
+func TestWork_SkipsWhatChangedMeanwhile(t *testing.T) {
+	t.Parallel()
+
+	w := newWorld(t)
+	ids := w.past(w.endpoint(nil), hook.StateDead, 4)
+	j := w.start(replay.JobRequest{})
+	w.crash.at, w.crash.after = w.crash.effect+1, true // it has its page, and no more
+	w.step()
+	if got := w.job(j.ID); got.Selected != 4 || len(got.Pending) != 4 {
+		t.Fatalf("%d selected, %d pending; want 4", got.Selected, len(got.Pending))
+	}
+	if _, err := w.replayer().Delivery(t.Context(), "acme", ids[1], asked); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.replayer().Discard(t.Context(), "acme", ids[2], asked.By, "not wanted"); err != nil {
+		t.Fatal(err)
+	}
+	w.run()
+	got := w.job(j.ID)
+	if got.State != replay.JobFinished || got.Enqueued != 2 || got.Skipped != 2 || got.Delivered != 2 {
+		t.Errorf("the job is %s: %d enqueued, %d skipped, %d delivered; want finished with 2 each", got.State, got.Enqueued, got.Skipped, got.Delivered)
+	}
+	if got := w.states(ids, 2); got != "3 delivered, 1 none" {
+		t.Errorf("new generations are %s; want 3 delivered, one by hand, and none of the discarded one", got)
+	}
+	if d := w.delivery(hook.Delivery{ID: ids[3]}.Successor()); d.Job != j.ID || d.Slot != 3 {
+		t.Errorf("the last is number %d of job %s; want 3 of %s", d.Slot, d.Job, j.ID)
+	}
+}
+
+func TestWork_KeepsWhatCouldNotBeSent(t *testing.T) {
+	t.Parallel()
+
+	w := newWorld(t)
+	ids := w.past(w.endpoint(nil), hook.StateDead, 250)
+	refused := 0
+	w.spy.refuse = func(hook.Token) error {
+		if refused++; refused%7 == 0 {
+			return &hook.Error{Code: hook.CodeUnavailable, Message: "busy"}
+		}
+		return nil
+	}
+	j := w.start(replay.JobRequest{})
+	w.run()
+	got := w.job(j.ID)
+	if got.State != replay.JobFinished || got.Enqueued != 250 || got.Skipped != 0 || got.Delivered != 250 || refused <= 250 {
+		t.Errorf("the job is %s: %d enqueued, %d skipped, %d delivered; want finished with 250", got.State, got.Enqueued, got.Skipped, got.Delivered)
+	}
+	if got := w.states(ids, 2); got != "250 delivered" || len(w.posts) != 250 {
+		t.Errorf("new generations are %s after %d POSTs; want 250 delivered", got, len(w.posts))
+	}
+}
+
+// TestWork_OfTwoWorkers lets another worker do the job at each effect of the first.
+func TestWork_OfTwoWorkers(t *testing.T) {
+	t.Parallel()
+
+	for _, effect := range []string{"select", "save job", "send", "save delivery", "continue"} {
+		t.Run("the other comes before "+effect, func(t *testing.T) {
+			t.Parallel()
+
+			w := newWorld(t)
+			ids := w.past(w.endpoint(nil), hook.StateDead, 250)
+			j := w.start(replay.JobRequest{})
+			w.spy.between = map[string]func(){effect: func() {
+				if err := w.replayer().Work(t.Context(), replay.Message{Tenant: "acme", Job: j.ID}); err != nil {
+					t.Errorf("the other's Work() = %v", err)
+				}
+				w.sleepUntil(w.clock().Add(time.Millisecond)) // else the two write the same
+			}}
+			w.run()
+			w.exactly(j, ids)
+		})
+	}
+}
+
+// A queue may give one message to two workers. When the one that lost the job to
+// the other is done with the message, the other's is gone, too: if that one
+// failed, somebody must still go on. Found by package sim, seed 1083.
+func TestWork_OfTwoWorkersWithTheSameMessage(t *testing.T) {
+	t.Parallel()
+
+	w := newWorld(t)
+	ids := w.past(w.endpoint(nil), hook.StateDead, 250)
+	j := w.start(replay.JobRequest{})
+	w.spy.between = map[string]func(){"save job": func() {
+		w.sleepUntil(w.clock().Add(time.Millisecond)) // else the two write the same
+		w.spy.refuse = func(hook.Token) error { return &hook.Error{Code: hook.CodeUnavailable, Message: "busy"} }
+		if err := w.replayer().Work(t.Context(), replay.Message{Tenant: "acme", Job: j.ID}); err == nil {
+			t.Error("the other's Work() = nil; want an error, for it could send nothing")
+		}
+		w.spy.refuse = nil
+	}}
+	w.run()
+	w.exactly(j, ids)
+}
+
+func TestWork_OfManyWorkersAtOnce(t *testing.T) {
+	t.Parallel()
+
+	w := newWorld(t)
+	ids := w.past(w.endpoint(nil), hook.StateDead, 500)
+	j := w.start(replay.JobRequest{})
+	for w.job(j.ID).State == replay.JobRunning {
+		var wg sync.WaitGroup
+		for range 4 {
+			wg.Go(func() {
+				if err := w.replayer().Work(t.Context(), replay.Message{Tenant: "acme", Job: j.ID}); err != nil {
+					t.Errorf("Work() = %v", err)
+				}
+			})
+		}
+		wg.Wait()
+		w.sleepUntil(w.clock().Add(time.Second))
+		for w.deliver(hook.LaneReplay) {
+			continue
+		}
+	}
+	w.run()
+	w.exactly(j, ids)
+}
+
+// exactly fails unless the finished job delivered each of the deliveries once.
+func (w *world) exactly(j replay.Job, ids []hook.DeliveryID) {
+	w.t.Helper()
+
+	got, n := w.job(j.ID), len(ids)
+	if got.State != replay.JobFinished || got.Selected != n || got.Enqueued != n || got.Skipped != 0 || got.Delivered != n {
+		w.t.Errorf("the job is %s: %d selected, %d enqueued, %d skipped, %d delivered; want finished with %d",
+			got.State, got.Selected, got.Enqueued, got.Skipped, got.Delivered, n)
+	}
+	if want := fmt.Sprintf("%d delivered", n); w.states(ids, 2) != want {
+		w.t.Errorf("new generations are %s; want %s", w.states(ids, 2), want)
+	}
+	for id, posts := range w.posts {
+		if posts != 1 {
+			w.t.Errorf("%s had %d POSTs; want 1", id, posts)
+		}
+	}
+}
+
+// TestWork_GoesOnWhenAnAnswerIsLost lets a write succeed and its answer be a
+// conflict, as when a client sends it again by itself.
+func TestWork_GoesOnWhenAnAnswerIsLost(t *testing.T) {
+	t.Parallel()
+
+	for _, effect := range []string{"save job", "save delivery"} {
+		t.Run(effect, func(t *testing.T) {
+			t.Parallel()
+
+			w := newWorld(t)
+			ids := w.past(w.endpoint(nil), hook.StateDead, 5)
+			j := w.start(replay.JobRequest{})
+			w.spy.noAnswer = effect
+			w.run()
+			w.exactly(j, ids)
+		})
+	}
+}
+
+func TestWork_StopsInTime(t *testing.T) {
+	t.Parallel()
+
+	w := newWorld(t)
+	w.past(w.endpoint(nil), hook.StateDead, 1000)
+	j := w.start(replay.JobRequest{Rate: replay.MaxRate})
+	w.sleepUntil(start.Add(time.Second))
+	// The context's deadline is compared with the world's clock, not waited for.
+	ctx := deadline{t.Context(), start.Add(10 * time.Second)}
+	if err := w.replayer().Work(ctx, replay.Message{Tenant: "acme", Job: j.ID}); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.job(j.ID); got.Enqueued != replay.PageSize {
+		t.Errorf("%d enqueued with 9 s left; want one page", got.Enqueued)
+	}
+	if err := w.replayer().Work(t.Context(), replay.Message{Tenant: "acme", Job: j.ID}); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.job(j.ID); got.Enqueued <= 2*replay.PageSize {
+		t.Errorf("%d enqueued in two invocations; want several pages in the one with time", got.Enqueued)
+	}
+	w.run()
+	if got := w.job(j.ID); got.State != replay.JobFinished || got.Delivered != 1000 {
+		t.Errorf("the job is %s with %d delivered; want finished with 1000", got.State, got.Delivered)
+	}
+}
+
+type deadline struct {
+	context.Context //nolint:containedctx // it is one
+
+	at time.Time
+}
+
+func (d deadline) Deadline() (time.Time, bool) { return d.at, true }
+
+func TestWork_DropsMessagesOfNoJob(t *testing.T) {
+	t.Parallel()
+
+	w := newWorld(t)
+	id, err := hook.NewJobID()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []replay.Message{{Tenant: "acme", Job: id}, {Tenant: "acme", Job: id, Until: start.Add(time.Minute)}} {
+		if err := w.jobs.Continue(t.Context(), m, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.run()
+	if took := w.clock().Sub(start); took < 59*time.Second || took > 61*time.Second {
+		t.Errorf("the last message was dropped after %s; want a minute", took)
+	}
+}
+
+func TestMessage_Encode(t *testing.T) {
+	t.Parallel()
+
+	id, err := hook.NewJobID()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []replay.Message{{Tenant: "acme", Job: id}, {Tenant: "acme", Job: id, Until: start}} {
+		body, err := m.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := replay.DecodeMessage(body)
+		if diff := cmp.Diff(m, got); err != nil || diff != "" {
+			t.Errorf("DecodeMessage(%s) = %v (-want +got):\n%s", body, err, diff)
+		}
+	}
+	for _, body := range []string{"", "{}", `{"tenant":"acme"}`, `{"tenant":"acme","job":"evt_01h455vb4pex5vsknk084sn02q"}`, `{"tenant":"","job":"` + string(id) + `"}`} {
+		if _, err := replay.DecodeMessage(body); hook.CodeOf(err) != hook.CodeInvalid {
+			t.Errorf("DecodeMessage(%s) = %v; want invalid", body, err)
+		}
+	}
+}

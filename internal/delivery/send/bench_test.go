@@ -1,0 +1,32 @@
+package send_test
+
+import (
+	"errors"
+	"net"
+	"os"
+	"syscall"
+	"testing"
+
+	"surehook/internal/delivery/send"
+	"surehook/internal/hook"
+)
+
+func BenchmarkClassify(b *testing.B) {
+	tests := []struct {
+		name string
+		err  error
+		want hook.Class
+	}{
+		{"refused", &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}, hook.ClassConnect},
+		{"unknown", errors.New("malformed HTTP response"), hook.ClassReset},
+	}
+	for _, tt := range tests {
+		b.Run(tt.name, func(b *testing.B) {
+			for b.Loop() {
+				if class, _ := send.Classify(tt.err, nil, false); class != tt.want {
+					b.Fatalf("classify(%v) = %s; want %s", tt.err, class, tt.want)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,150 @@
+package send_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"testing"
+
+	"surehook/internal/delivery/egress"
+	"surehook/internal/hook"
+)
+
+// TestSender_Send_redirectsIntoPrivateSpace lets an endpoint that may be dialed
+// send us on to where nothing may be, in every way of writing it. Each ends the
+// attempt at the hop that asked, and nothing is sent further. The endpoint is
+// on loopback, which the policy allows here, and so is what must be refused
+// all the more.
+func TestSender_Send_redirectsIntoPrivateSpace(t *testing.T) {
+	t.Parallel()
+
+	const (
+		refused  = "The endpoint redirected to a URL that is refused: it "
+		reserved = refused + "must not lead to a private, loopback or otherwise reserved address."
+		plain    = refused + "must write an IP address in its plain form, such as 192.0.2.1 or [2001:db8::1]."
+		dot      = refused + "must not end its host with a dot."
+		public   = refused + "must name a host of the public internet."
+		user     = refused + "must not hold a user name or password."
+		ports    = refused + "must use port 443, 8443, 80 or 8080."
+		invalid  = "The endpoint redirected without a valid Location."
+	)
+	tests := []struct{ name, location, text string }{
+		{"a private address", "http://10.0.0.1/", reserved},
+		{"a private address without a scheme", "//192.168.0.1/", reserved},
+		{"instance metadata", "http://169.254.169.254/latest/meta-data/iam/security-credentials/", reserved},
+		{"instance metadata over IPv6", "http://[fd00:ec2::254]/latest/meta-data/", reserved},
+		{"container credentials", "http://169.254.170.2/v2/credentials", reserved},
+		{"the runtime API", "http://127.0.0.1:9001/2018-06-01/runtime/invocation/next", reserved},
+		{"the runtime API by name", "http://localhost:9001/2018-06-01/runtime/invocation/next", reserved},
+		{"the runtime API over IPv6", "http://[::1]:9001/2018-06-01/runtime/invocation/next", reserved},
+		{"the runtime API at a link-local address", "http://169.254.100.1:9001/2018-06-01/runtime/invocation/next", reserved},
+		{"the unspecified address", "http://0.0.0.0/", reserved},
+		{"the unspecified IPv6 address", "http://[::]/", reserved},
+		{"a mapped address", "http://[::ffff:169.254.169.254]/", reserved},
+		{"mapped loopback", "http://[::ffff:127.0.0.1]/", reserved},
+		{"a NAT64 address", "http://[64:ff9b::a9fe:a9fe]/", reserved},
+		{"a 6to4 address", "http://[2002:a9fe:a9fe::1]/", reserved},
+		{"a Teredo address", "http://[2001:0:a9fe:a9fe::1]/", reserved},
+		{"a zone", "http://[fe80::1%25eth0]/", reserved},
+		{"decimal", "http://2852039166/", plain},
+		{"hexadecimal", "http://0xa9.0xfe.0xa9.0xfe/", plain},
+		{"octal", "http://0251.0376.0251.0376/", plain},
+		{"short loopback", "http://127.1:9001/", plain},
+		{"a trailing dot", "http://169.254.169.254./", dot},
+		{"localhost with a trailing dot", "http://localhost.:9001/", dot},
+		{"a name of the network", "http://metadata.google.internal/", public},
+		{"a single label", "http://vault/", public},
+		{"a user that looks like a host", "http://example.com@169.254.169.254/", user},
+		{"a public address on a port of its own", "http://1.1.1.1:6379/", ports},
+		{"full-width digits", "http://１６９.254.169.254/", plain},
+		{"an ideographic full stop", "http://169。254。169。254/", public},
+		{"an escaped dot", "http://169%2e254.169.254/", invalid},
+		{"an escaped host", "http://%6c%6fcalhost/", invalid},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			mux := http.NewServeMux()
+			mux.HandleFunc("/", redirect(http.StatusTemporaryRedirect, "/next"))
+			mux.HandleFunc("/next", redirect(http.StatusPermanentRedirect, tt.location)) // no better for being the second hop
+			server, received := serve(t, mux.ServeHTTP, nil)
+			outcome := sender(t).Send(t.Context(), request(t, server.URL+"/"))
+			class := hook.ClassBlocked
+			if tt.text == invalid {
+				class = hook.ClassRedirect
+			}
+			same(t, outcome, hook.Outcome{
+				Class: class, Status: http.StatusPermanentRedirect, Error: tt.text, URL: server.URL + "/next", Body: []byte("moved"),
+			})
+			if len(received) != 2 {
+				t.Errorf("redirected to %s after %d requests; want 2", tt.location, len(received))
+			}
+		})
+	}
+}
+
+// TestSender_Send_redirectsToNamesAreJudgedWhenDialed checks that a name that
+// looks public and is not is caught at the dial, also behind a redirect.
+func TestSender_Send_redirectsToNamesAreJudgedWhenDialed(t *testing.T) {
+	t.Parallel()
+
+	server, received := serve(t, redirect(http.StatusTemporaryRedirect, "http://metadata.example.com/latest/"), nil)
+	s := sender(t)
+	s.Client = named(t, "169.254.169.254")
+	r := request(t, server.URL+"/")
+	same(t, s.Send(t.Context(), r), hook.Outcome{
+		Class: hook.ClassBlocked, URL: "http://metadata.example.com/latest/",
+		Error: "The URL's host leads to an address that may not be dialed.",
+	})
+	if got := <-received; got.body != payload || len(received) != 0 {
+		t.Errorf("the endpoint got %q and %d requests more; want the event once", got.body, len(received))
+	}
+}
+
+// named returns a client for whose resolver every name is the IPv4 address.
+func named(tb testing.TB, addr string) *http.Client {
+	tb.Helper()
+
+	ip := netip.MustParseAddr(addr).As4()
+	client := egress.NewClientWith(loopback, egress.Options{Resolver: &net.Resolver{
+		PreferGo: true,
+		Dial: func(context.Context, string, string) (net.Conn, error) {
+			ours, theirs := net.Pipe() // not a PacketConn, so the resolver speaks DNS over TCP
+			go answerDNS(theirs, ip)
+			return ours, nil
+		},
+	}})
+	tb.Cleanup(client.CloseIdleConnections)
+	return client
+}
+
+// answerDNS answers queries of one question each (RFC 1035, section 4) until
+// the connection ends, those for an A record with the address.
+func answerDNS(conn net.Conn, ip [4]byte) {
+	defer func() { _ = conn.Close() }()
+
+	for {
+		var size [2]byte
+		if _, err := io.ReadFull(conn, size[:]); err != nil {
+			return
+		}
+		query := make([]byte, binary.BigEndian.Uint16(size[:]))
+		if _, err := io.ReadFull(conn, query); err != nil {
+			return
+		}
+		end := 12 + bytes.IndexByte(query[12:], 0) + 5 // the name, type and class
+		reply := append([]byte{}, query[:end]...)
+		copy(reply[2:12], []byte{0x81, 0x80, 0, 1, 0, 0, 0, 0, 0, 0})
+		if binary.BigEndian.Uint16(query[end-4:]) == 1 {
+			reply[7] = 1
+			reply = append(reply, 0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4)
+			reply = append(reply, ip[:]...)
+		}
+		_, _ = conn.Write(append(binary.BigEndian.AppendUint16(nil, uint16(len(reply))), reply...))
+	}
+}

@@ -1,0 +1,266 @@
+package send_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"surehook/internal/delivery/send"
+	"surehook/internal/hook"
+)
+
+func same(t *testing.T, got, want hook.Outcome) {
+	t.Helper()
+
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("Send(...) is another outcome (-want +got):\n%s", diff)
+	}
+}
+
+func TestSender_Send_readsTheAnswer(t *testing.T) {
+	t.Parallel()
+
+	long := strings.Repeat("\xff", 5000)
+	tests := []struct {
+		name       string
+		status     int
+		retryAfter string
+		body       string
+		want       hook.Outcome
+	}{
+		{"200", 200, "", "ok", hook.Outcome{Class: hook.ClassDelivered, Body: []byte("ok")}},
+		{"204", 204, "", "", hook.Outcome{Class: hook.ClassDelivered, Body: []byte{}}},
+		{"a Retry-After that means nothing", 200, "60", "", hook.Outcome{Class: hook.ClassDelivered, Body: []byte{}}},
+		{"a long body that is no text", 200, "", long, hook.Outcome{Class: hook.ClassDelivered, Body: []byte(long[:1000])}},
+		{"429 with seconds", 429, "60", "slow down", hook.Outcome{
+			Class: hook.ClassThrottled, Body: []byte("slow down"), RetryAfter: time.Minute, Error: "The endpoint answered 429 Too Many Requests.",
+		}},
+		{"503 with a date", 503, time.Unix(at.Unix()+90, 0).UTC().Format(http.TimeFormat), "", hook.Outcome{
+			Class: hook.ClassUnavailable, Body: []byte{}, RetryAfter: 89500 * time.Millisecond, Error: "The endpoint answered 503 Service Unavailable.",
+		}},
+		{"503 with nonsense", 503, "soon", "", hook.Outcome{Class: hook.ClassUnavailable, Body: []byte{}, Error: "The endpoint answered 503 Service Unavailable."}},
+		{"500", 500, "", "oops", hook.Outcome{Class: hook.ClassUnavailable, Body: []byte("oops"), Error: "The endpoint answered 500 Internal Server Error."}},
+		{"an unknown status", 599, "", "", hook.Outcome{Class: hook.ClassUnavailable, Body: []byte{}, Error: "The endpoint answered 599."}},
+		{"408", 408, "", "", hook.Outcome{Class: hook.ClassUnavailable, Body: []byte{}, Error: "The endpoint answered 408 Request Timeout."}},
+		{"410", 410, "", "", hook.Outcome{Class: hook.ClassGone, Body: []byte{}, Error: "The endpoint answered 410 Gone."}},
+		{"401", 401, "60", "who?", hook.Outcome{Class: hook.ClassRefused, Body: []byte("who?"), Error: "The endpoint answered 401 Unauthorized."}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			server, _ := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+				if tt.retryAfter != "" {
+					w.Header().Set("Retry-After", tt.retryAfter)
+				}
+				w.WriteHeader(tt.status)
+				_, _ = io.WriteString(w, tt.body)
+			}, nil)
+			tt.want.Status, tt.want.URL = tt.status, server.URL
+			same(t, sender(t).Send(t.Context(), request(t, server.URL)), tt.want)
+		})
+	}
+}
+
+func TestSender_Send_leavesAnEndlessBody(t *testing.T) {
+	t.Parallel()
+
+	var opened atomic.Int64
+	closed := make(chan int, 1)
+	server, _ := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		if opened.Load() > 1 {
+			return
+		}
+		sent := 0
+		for chunk := bytes.Repeat([]byte("a"), 8<<10); ; {
+			n, err := w.Write(chunk)
+			sent += n
+			if err != nil {
+				closed <- sent
+				return
+			}
+		}
+	}, func(server *httptest.Server) { countConnections(server, &opened); server.Start() })
+
+	s := sender(t)
+	for want := int64(1); want <= 2; want++ {
+		outcome := s.Send(t.Context(), request(t, server.URL))
+		if outcome.Class != hook.ClassDelivered || len(outcome.Body) > hook.MaxResponseBody {
+			t.Errorf("Send(...) = %s with %d bytes; want delivered with at most %d", outcome.Class, len(outcome.Body), hook.MaxResponseBody)
+		}
+		if got := opened.Load(); got != want {
+			t.Errorf("after %d Sends %d connections were opened; want %d", want, got, want)
+		}
+	}
+	if sent := <-closed; sent < 64<<10 {
+		t.Errorf("the connection was closed after %d bytes; want at least 64 KiB to be read", sent)
+	}
+}
+
+func TestSender_Send_readsAtMost64KiB(t *testing.T) {
+	t.Parallel()
+
+	counter := &countingBody{}
+	s := sender(t)
+	s.Client = &http.Client{Transport: answerWith(counter)}
+	s.Send(t.Context(), request(t, "https://example.com"))
+	if counter.read != 64<<10 || !counter.closed {
+		t.Errorf("Send(...) read %d bytes, closed %t; want 65536, true", counter.read, counter.closed)
+	}
+}
+
+// countingBody is an endless body.
+type countingBody struct {
+	read   int
+	closed bool
+}
+
+func (b *countingBody) Read(p []byte) (int, error) { b.read += len(p); return len(p), nil }
+
+func (b *countingBody) Close() error { b.closed = true; return nil }
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+func answerWith(body io.ReadCloser) roundTrip {
+	return func(r *http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: body, Request: r}, nil
+	}
+}
+
+func TestSender_Send_doesNotReadFromASwitchedConnection(t *testing.T) {
+	t.Parallel()
+
+	server, _ := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Errorf("Hijack: %v", err)
+			return
+		}
+		_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+		_, _ = io.Copy(io.Discard, conn) // says nothing until the other side closes
+		_ = conn.Close()
+	}, nil)
+	same(t, sender(t).Send(t.Context(), request(t, server.URL)), hook.Outcome{
+		Class: hook.ClassRefused, Status: 101, URL: server.URL, Error: "The endpoint answered 101 Switching Protocols.",
+	})
+}
+
+// The endpoint of these tests is a server on in-memory connections, in a
+// bubble whose clock moves only when all are waiting.
+func TestSender_Send_deadlines(t *testing.T) {
+	t.Parallel()
+
+	const timeout = 10 * time.Second
+	hang := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+	delay := func(r *http.Request, d time.Duration) {
+		select {
+		case <-time.After(d):
+		case <-r.Context().Done():
+		}
+	}
+	tests := []struct {
+		name    string
+		handler http.HandlerFunc
+		parent  time.Duration // when the caller's own context ends
+		want    hook.Outcome
+	}{
+		{"no answer", hang, time.Hour, hook.Outcome{
+			Class: hook.ClassTimeout, Error: "The endpoint did not answer in time.", Duration: timeout,
+		}},
+		{"no answer before our own end", hang, 4 * time.Second, hook.Outcome{
+			Class: hook.ClassTimeout, Error: "The attempt was cut short before the endpoint answered.", Duration: 4 * time.Second,
+		}},
+		{"an answer in the last moment", func(_ http.ResponseWriter, r *http.Request) { delay(r, timeout-1) }, time.Hour, hook.Outcome{
+			Class: hook.ClassDelivered, Status: 200, Body: []byte{}, Duration: timeout - 1,
+		}},
+		{"a body that stalls", func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.WriteString(w, "begun")
+			_ = http.NewResponseController(w).Flush()
+			hang(w, r)
+		}, time.Hour, hook.Outcome{Class: hook.ClassDelivered, Status: 200, Body: []byte("begun"), Duration: timeout}},
+		{"a failure whose body stalls", func(w http.ResponseWriter, r *http.Request) {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			_ = http.NewResponseController(w).Flush()
+			hang(w, r)
+		}, time.Hour, hook.Outcome{
+			Class: hook.ClassUnavailable, Status: 503, Body: []byte{}, Error: "The endpoint answered 503 Service Unavailable.", Duration: timeout,
+		}},
+		{"redirects have one deadline together", func(w http.ResponseWriter, r *http.Request) {
+			delay(r, 4*time.Second)
+			w.Header().Set("Location", "/")
+			w.WriteHeader(http.StatusTemporaryRedirect)
+		}, time.Hour, hook.Outcome{Class: hook.ClassTimeout, Error: "The endpoint did not answer in time.", Duration: timeout}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			synctest.Test(t, func(t *testing.T) {
+				transport := inMemory(t, tt.handler)
+				s := &send.Sender{Client: &http.Client{Transport: transport}, Policy: loopback, Now: time.Now}
+				r := request(t, "http://example.com/")
+				r.Endpoint.Timeout = timeout
+				ctx, cancel := context.WithTimeout(t.Context(), tt.parent)
+				defer cancel()
+
+				tt.want.URL = r.Endpoint.URL
+				same(t, s.Send(ctx, r), tt.want)
+			})
+		})
+	}
+}
+
+// inMemory serves on pipes and returns a transport that dials them.
+func inMemory(t *testing.T, handler http.HandlerFunc) *http.Transport {
+	t.Helper()
+
+	l := &pipes{conns: make(chan net.Conn), done: make(chan struct{})}
+	server := &http.Server{ReadHeaderTimeout: time.Hour, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // or the server does not notice that the client left
+		handler(w, r)
+	})}
+	go func() { _ = server.Serve(l) }()
+	transport := &http.Transport{DialContext: l.dial}
+	t.Cleanup(func() {
+		transport.CloseIdleConnections()
+		_ = server.Close()
+	})
+	return transport
+}
+
+// pipes is a listener of in-memory connections.
+type pipes struct {
+	conns chan net.Conn
+	done  chan struct{}
+}
+
+func (p *pipes) dial(context.Context, string, string) (net.Conn, error) {
+	client, server := net.Pipe()
+	p.conns <- server
+	return client, nil
+}
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case conn := <-p.conns:
+		return conn, nil
+	case <-p.done:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *pipes) Close() error { close(p.done); return nil }
+
+func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }

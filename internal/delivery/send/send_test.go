@@ -1,0 +1,340 @@
+package send_test
+
+import (
+	"crypto/x509"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"surehook/internal/delivery/egress"
+	"surehook/internal/delivery/send"
+	"surehook/internal/hook"
+	"surehook/internal/rule/sign"
+)
+
+const (
+	secret   = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+	eventID  = "evt_01h455vb4pex5vsknk084sn02q"
+	delivery = "dlv_01h455vb4pex5vsknk084sn02q_0123456789abcdef_2"
+	payload  = "{\"b\" : 1.0,\n \"a\":\"\\u00e9 \xc3\xa9\"}\n"
+)
+
+var (
+	loopback = egress.Policy{Loopback: true}
+	at       = time.Unix(1614265330, 5e8)
+)
+
+// sender returns a Sender on the loopback policy whose clock stands still, and
+// that trusts the servers, which are of httptest.
+func sender(tb testing.TB, servers ...*httptest.Server) *send.Sender {
+	tb.Helper()
+
+	roots := x509.NewCertPool()
+	for _, server := range servers {
+		if cert := server.Certificate(); cert != nil {
+			roots.AddCert(cert)
+		}
+	}
+	client := egress.NewClientWith(loopback, egress.Options{RootCAs: roots})
+	tb.Cleanup(client.CloseIdleConnections)
+	return &send.Sender{Client: client, Policy: loopback, UserAgent: "Surehook/1.2.3", Now: func() time.Time { return at }}
+}
+
+func request(tb testing.TB, url string) send.Request {
+	tb.Helper()
+
+	id, err := hook.ParseDeliveryID(delivery)
+	if err != nil {
+		tb.Fatalf("ParseDeliveryID: %v", err)
+	}
+	return send.Request{
+		Endpoint: hook.Endpoint{URL: url, Timeout: hook.MaxTimeout, Style: hook.StyleStandard},
+		Keys:     []sign.Key{key(tb, secret)},
+		Event:    hook.Event{ID: eventID, Type: "order.paid", Payload: []byte(payload)},
+		Delivery: id,
+		Attempt:  3,
+	}
+}
+
+func key(tb testing.TB, text string) sign.Key {
+	tb.Helper()
+
+	k, err := sign.Parse(text)
+	if err != nil {
+		tb.Fatalf("Parse key: %v", err)
+	}
+	return k
+}
+
+// got is what a server received.
+type got struct {
+	method, path, proto, body string
+	header                    http.Header
+}
+
+// serve starts a server that answers with the handler, after it put what it
+// received on the channel. configure may be nil.
+func serve(tb testing.TB, handler http.HandlerFunc, configure func(*httptest.Server)) (*httptest.Server, <-chan got) {
+	tb.Helper()
+
+	received := make(chan got, 100)
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			tb.Errorf("read request: %v", err)
+		}
+		received <- got{r.Method, r.URL.RequestURI(), r.Proto, string(body), r.Header}
+		handler(w, r)
+	}))
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	if configure != nil {
+		configure(server)
+	} else {
+		server.Start()
+	}
+	tb.Cleanup(server.Close)
+	return server, received
+}
+
+func withTLS(server *httptest.Server) { server.StartTLS() }
+
+func withHTTP2(server *httptest.Server) {
+	server.EnableHTTP2 = true
+	server.StartTLS()
+}
+
+func answer(status int) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }
+}
+
+func TestSender_Send_headers(t *testing.T) {
+	t.Parallel()
+
+	always := http.Header{
+		"Content-Type":       {"application/json"},
+		"Content-Length":     {strconv.Itoa(len(payload))},
+		"User-Agent":         {"Surehook/1.2.3"},
+		"X-Webhook-Event":    {"order.paid"},
+		"X-Webhook-Delivery": {delivery},
+		"X-Webhook-Attempt":  {"3"},
+	}
+	standard := http.Header{
+		"Webhook-Id":        {eventID},
+		"Webhook-Timestamp": {"1614265330"},
+		"Webhook-Signature": {sign.Standard([]sign.Key{key(t, secret)}, sign.Message{ID: eventID, Timestamp: at, Body: []byte(payload)})},
+	}
+	classic := http.Header{
+		"X-Webhook-Id":        {eventID},
+		"X-Webhook-Timestamp": {"1614265330"},
+		"X-Webhook-Signature": {sign.Classic(key(t, secret), []byte(payload))},
+		"X-Event-Id":          {eventID},
+		"X-Idempotency-Key":   {eventID},
+	}
+	tests := []struct {
+		name   string
+		change func(*send.Request)
+		want   []http.Header
+	}{
+		{"standard style", func(*send.Request) {}, []http.Header{standard}},
+		{"classic style", func(r *send.Request) { r.Endpoint.Style = hook.StyleClassic }, []http.Header{classic}},
+		{
+			"classic style with an idempotency key",
+			func(r *send.Request) { r.Endpoint.Style, r.Event.IdempotencyKey = hook.StyleClassic, "pay-1" },
+			[]http.Header{classic, {"X-Idempotency-Key": {"pay-1"}}},
+		},
+		{
+			"classic style signs with the newest v1 key",
+			func(r *send.Request) {
+				private, _ := sign.NewKeyPair()
+				r.Endpoint.Style = hook.StyleClassic
+				r.Keys = []sign.Key{key(t, private), key(t, secret), key(t, sign.NewSecret())}
+			},
+			[]http.Header{classic},
+		},
+		{
+			"a trace parent is passed on",
+			func(r *send.Request) { r.Event.TraceParent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01" },
+			[]http.Header{standard, {"Traceparent": {"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}}},
+		},
+		{
+			"the endpoint's own headers",
+			func(r *send.Request) {
+				r.Endpoint.Headers = map[string]string{"authorization": "Bearer abc", "X-Shop": "7"}
+			},
+			[]http.Header{standard, {"Authorization": {"Bearer abc"}, "X-Shop": {"7"}}},
+		},
+		{
+			"the endpoint's own headers cannot override ours",
+			func(r *send.Request) {
+				r.Endpoint.Headers = map[string]string{
+					"webhook-id": "evt_forged", "Webhook-Signature": "v1,forged", "x-webhook-event": "forged", "X-Webhook-Signature": "forged",
+					"user-agent": "forged", "content-type": "text/plain", "Host": "forged.example", "Content-Length": "1", "x-idempotency-key": "forged",
+					"Transfer-Encoding": "chunked", "Connection": "close", "traceparent": "forged", "accept-encoding": "gzip",
+				}
+			},
+			[]http.Header{standard},
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			server, received := serve(t, answer(http.StatusOK), nil)
+			r := request(t, server.URL+"/hooks?a=b")
+			tt.change(&r)
+			outcome := sender(t).Send(t.Context(), r)
+			if outcome.Class != hook.ClassDelivered {
+				t.Fatalf("Send(...) = %+v; want delivered", outcome)
+			}
+
+			want := always.Clone()
+			for _, headers := range tt.want {
+				for name, values := range headers {
+					want[name] = values
+				}
+			}
+			g := <-received
+			if diff := cmp.Diff(want, g.header); diff != "" {
+				t.Errorf("Send(...) sent other headers (-want +got):\n%s", diff)
+			}
+			if g.method != http.MethodPost || g.path != "/hooks?a=b" || g.body != payload {
+				t.Errorf("Send(...) sent %s %s %q; want POST /hooks?a=b %q", g.method, g.path, g.body, payload)
+			}
+		})
+	}
+}
+
+func TestSender_Send_isVerifiedByThePublicLibrary(t *testing.T) {
+	t.Parallel()
+
+	older := sign.NewSecret()
+	server, received := serve(t, answer(http.StatusNoContent), withTLS)
+	s := sender(t, server)
+	s.Now = time.Now
+	r := request(t, server.URL)
+	r.Keys = append(r.Keys, key(t, older))
+	if outcome := s.Send(t.Context(), r); outcome.Class != hook.ClassDelivered {
+		t.Fatalf("Send(...) = %+v; want delivered", outcome)
+	}
+
+	g := <-received
+	for name, text := range map[string]string{"the newest": secret, "the one before": older} {
+		webhook, err := standardwebhooks.NewWebhook(text)
+		if err != nil {
+			t.Fatalf("NewWebhook: %v", err)
+		}
+		if err := webhook.Verify([]byte(g.body), g.header); err != nil {
+			t.Errorf("Verify with %s secret = %v; want nil", name, err)
+		}
+		if err := webhook.Verify([]byte(g.body+" "), g.header); err == nil {
+			t.Errorf("Verify of another body with %s secret = nil; want an error", name)
+		}
+	}
+}
+
+func TestSender_Send_speaksHTTP2(t *testing.T) {
+	t.Parallel()
+
+	server, received := serve(t, answer(http.StatusOK), withHTTP2)
+	if outcome := sender(t, server).Send(t.Context(), request(t, server.URL)); outcome.Class != hook.ClassDelivered {
+		t.Fatalf("Send(...) = %+v; want delivered", outcome)
+	}
+	g := <-received
+	if g.proto != "HTTP/2.0" || g.body != payload {
+		t.Errorf("Send(...) sent %q over %s; want %q over HTTP/2.0", g.body, g.proto, payload)
+	}
+	if _, ok := g.header["X-Idempotency-Key"]; ok {
+		t.Errorf("Send(...) sent X-Idempotency-Key, the mark for the transport")
+	}
+}
+
+func TestSender_Send_reusesConnections(t *testing.T) {
+	t.Parallel()
+
+	for _, status := range []int{http.StatusOK, http.StatusServiceUnavailable, http.StatusNotFound} {
+		t.Run(strconv.Itoa(status), func(t *testing.T) {
+			t.Parallel()
+
+			var opened atomic.Int64
+			server, _ := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+				w.WriteHeader(status)
+				_, _ = io.WriteString(w, strings.Repeat("a", 60<<10))
+			}, func(server *httptest.Server) { countConnections(server, &opened); server.Start() })
+
+			s := sender(t)
+			for range 2 {
+				s.Send(t.Context(), request(t, server.URL))
+			}
+			if got := opened.Load(); got != 1 {
+				t.Errorf("2 Sends opened %d connections; want 1", got)
+			}
+		})
+	}
+}
+
+func countConnections(server *httptest.Server, opened *atomic.Int64) {
+	server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			opened.Add(1)
+		}
+	}
+}
+
+func TestSender_Send_repeatsOnAConnectionThatWasClosedMeanwhile(t *testing.T) {
+	t.Parallel()
+
+	for _, style := range []hook.HeaderStyle{hook.StyleStandard, hook.StyleClassic} {
+		t.Run(style.String(), func(t *testing.T) {
+			t.Parallel()
+
+			// The second request meets a server that just gave its connection up.
+			var requests atomic.Int64
+			server, received := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+				if requests.Add(1) == 2 {
+					abort(w)
+				}
+			}, nil)
+			s := sender(t)
+			for range 2 {
+				r := request(t, server.URL)
+				r.Endpoint.Style = style
+				if outcome := s.Send(t.Context(), r); outcome.Class != hook.ClassDelivered {
+					t.Errorf("Send(...) = %+v; want delivered", outcome)
+				}
+			}
+			if len(received) != 3 {
+				t.Fatalf("the server got %d requests; want 3", len(received))
+			}
+			for range 3 {
+				if g := <-received; g.body != payload {
+					t.Errorf("the server got the body %q; want %q", g.body, payload)
+				}
+			}
+		})
+	}
+}
+
+// abort closes a request's connection without an answer.
+func abort(http.ResponseWriter) { panic(http.ErrAbortHandler) }
+
+func BenchmarkSender_Send(b *testing.B) {
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }))
+	b.Cleanup(server.Close)
+	s, r := sender(b), request(b, server.URL)
+	b.ReportAllocs()
+	for b.Loop() {
+		if outcome := s.Send(b.Context(), r); outcome.Class != hook.ClassDelivered {
+			b.Fatalf("Send(...) = %+v; want delivered", outcome)
+		}
+	}
+}

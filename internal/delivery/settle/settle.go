@@ -1,0 +1,119 @@
+// Package settle is what follows when a delivery settles, whoever settled
+// it: the dead delivery that it replayed is an open dead letter no more, the job
+// that it belongs to counts it, and its owner hears of its death.
+//
+// All of it may be done twice. It knows nothing of attempts, of queues or of tables.
+package settle
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"surehook/internal/hook"
+)
+
+// retireTries bounds how often a record is written again after someone else wrote it.
+const retireTries = 3
+
+// Store keeps what follows. Every read sees every write that was acknowledged before it began.
+type Store interface {
+	// Delivery returns the record; CodeNotFound if there is none.
+	Delivery(ctx context.Context, id hook.DeliveryID) (hook.Delivery, error)
+	// SaveDelivery writes the delivery as version d.Version+1; CodeConflict if the
+	// stored version is not d.Version, and nothing is written.
+	SaveDelivery(ctx context.Context, d hook.Delivery, attempt *hook.Attempt) error
+	// Tally counts the settled delivery, once however often it is told, for the
+	// job that it belongs to.
+	Tally(ctx context.Context, d hook.Delivery) error
+}
+
+// Notices is how owners hear of dead deliveries.
+type Notices interface {
+	// Tell tells the notice to all who should hear of it.
+	Tell(ctx context.Context, n hook.Notice) error
+}
+
+// Aftermath does what follows.
+type Aftermath struct {
+	Store   Store
+	Notices Notices // nil where no delivery dies
+}
+
+// Settled does what follows from the settled delivery, as it is recorded. One
+// whose place was taken in the midst of things settles nothing but itself: when
+// its successor settles, that stands for all before it.
+func (a Aftermath) Settled(ctx context.Context, d hook.Delivery) error {
+	if err := a.tally(ctx, d); err != nil || d.Superseded() {
+		return err
+	}
+	if err := a.tell(ctx, d); err != nil {
+		return err
+	}
+	before, ok := d.ID.Predecessor()
+	for ok {
+		replayed, err := a.retire(ctx, before)
+		if err != nil || !replayed.Superseded() {
+			return err
+		}
+		// Whoever took its place may have died before it was counted.
+		if err := a.tally(ctx, replayed); err != nil {
+			return err
+		}
+		before, ok = before.Predecessor()
+	}
+	return nil
+}
+
+// tell says that the delivery is dead. Nothing is said about the delivery of
+// what is said.
+func (a Aftermath) tell(ctx context.Context, d hook.Delivery) error {
+	if d.State != hook.StateDead || a.Notices == nil || strings.HasPrefix(d.EventType, hook.SystemPrefix) {
+		return nil
+	}
+	n := hook.Notice{
+		Type: hook.NoticeDead, Tenant: d.Tenant, Endpoint: d.ID.Endpoint, Delivery: d.ID, At: d.UpdatedAt,
+		Why:     fmt.Sprintf("the delivery of an event %s is dead: %s", d.EventType, d.Reason),
+		Figures: map[string]float64{"attempts": float64(d.Attempts), "last_status": float64(d.Last.Status)},
+		Key:     hook.NoticeDead + "/" + d.ID.String(),
+	}
+	if err := a.Notices.Tell(ctx, n); err != nil {
+		return fmt.Errorf("tell that delivery %s is dead: %w", d.ID, err)
+	}
+	return nil
+}
+
+func (a Aftermath) tally(ctx context.Context, d hook.Delivery) error {
+	if d.Job == "" {
+		return nil
+	}
+	if err := a.Store.Tally(ctx, d); err != nil {
+		return fmt.Errorf("count delivery %s for job %s: %w", d.ID, d.Job, err)
+	}
+	return nil
+}
+
+// retire returns the record as it is then, the zero Delivery if there is none.
+func (a Aftermath) retire(ctx context.Context, id hook.DeliveryID) (hook.Delivery, error) {
+	for range retireTries {
+		d, err := a.Store.Delivery(ctx, id)
+		if hook.CodeOf(err) == hook.CodeNotFound {
+			return hook.Delivery{}, nil
+		}
+		if err != nil {
+			return hook.Delivery{}, fmt.Errorf("read delivery %s: %w", id, err)
+		}
+		retired, ok := d.Retire()
+		if !ok {
+			return d, nil
+		}
+		err = a.Store.SaveDelivery(ctx, retired, nil)
+		if err == nil {
+			return retired, nil
+		}
+		if hook.CodeOf(err) != hook.CodeConflict {
+			return hook.Delivery{}, fmt.Errorf("retire delivery %s: %w", id, err)
+		}
+	}
+	return hook.Delivery{}, hook.Conflict(fmt.Sprintf("delivery %s changed %d times while it was retired", id, retireTries))
+}

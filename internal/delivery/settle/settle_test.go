@@ -1,0 +1,278 @@
+package settle_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"surehook/internal/delivery/replay"
+	"surehook/internal/delivery/settle"
+	"surehook/internal/hook"
+	"surehook/internal/memory"
+)
+
+var (
+	start = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+	first = hook.DeliveryID{Event: "evt_01jd3m5k8zf4v9q2w7x6y5t4r3", Endpoint: "ep_0123456789abcdef", Generation: 1}
+)
+
+const (
+	oldJob hook.JobID = "rpl_01jd3m5k8zf4v9q2w7x6y5t4r3" // made generation 2
+	newJob hook.JobID = "rpl_01jd3m5k8zf4v9q2w7x6y5t4r4" // made the newest
+)
+
+// store is a Store whose requests a test can disturb.
+type store struct {
+	*memory.Store
+	before func(verb string, id hook.DeliveryID) error // nil: nothing happens
+}
+
+func (s store) disturb(verb string, id hook.DeliveryID) error {
+	if s.before == nil {
+		return nil
+	}
+	return s.before(verb, id)
+}
+
+func (s store) Delivery(ctx context.Context, id hook.DeliveryID) (hook.Delivery, error) {
+	if err := s.disturb("read", id); err != nil {
+		return hook.Delivery{}, err
+	}
+	return s.Store.Delivery(ctx, id)
+}
+
+func (s store) SaveDelivery(ctx context.Context, d hook.Delivery, a *hook.Attempt) error {
+	if err := s.disturb("save", d.ID); err != nil {
+		return err
+	}
+	return s.Store.SaveDelivery(ctx, d, a)
+}
+
+func (s store) Tally(ctx context.Context, d hook.Delivery) error {
+	if err := s.disturb("tally", d.ID); err != nil {
+		return err
+	}
+	return s.Store.Tally(ctx, d)
+}
+
+// record stores generations of a delivery, each of which replays the one before,
+// "dead", "superseded" or another state. "-" has no record. The newest is returned.
+func (s store) record(t *testing.T, generations ...string) hook.Delivery {
+	t.Helper()
+
+	var d hook.Delivery
+	for i, what := range generations {
+		d = hook.Delivery{ID: first, Tenant: "acme", CreatedAt: start, UpdatedAt: start}
+		d.ID.Generation = i + 1
+		switch {
+		case i == len(generations)-1:
+			d.Job = newJob
+		case i > 0:
+			d.Job, d.Slot = oldJob, i
+		}
+		if i < len(generations)-1 {
+			d.Replayed = hook.Replayed{Generation: i + 2, At: start}
+		}
+		if what == "-" {
+			continue
+		}
+		if what == "superseded" {
+			d.State, d.Reason = hook.StateCancelled, hook.ReasonReplayed
+		} else {
+			state, err := hook.ParseState(what)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d.State = state
+		}
+		if err := s.Store.SaveDelivery(t.Context(), d, nil); err != nil {
+			t.Fatal(err)
+		}
+		d.Version++
+	}
+	return d
+}
+
+// states returns what record takes.
+func (s store) states(t *testing.T, n int) []string {
+	t.Helper()
+
+	var list []string
+	for i := range n {
+		id := first
+		id.Generation = i + 1
+		d, err := s.Store.Delivery(t.Context(), id)
+		switch {
+		case err != nil:
+			list = append(list, "-")
+		case d.Superseded():
+			list = append(list, "superseded")
+		case d.Reason != hook.ReasonNone:
+			list = append(list, d.State.String()+" "+string(d.Reason))
+		default:
+			list = append(list, d.State.String())
+		}
+	}
+	return list
+}
+
+func (s store) tallied(t *testing.T, id hook.JobID) replay.Tally {
+	t.Helper()
+
+	tally, err := s.Tallied(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tally
+}
+
+func TestSettled(t *testing.T) {
+	t.Parallel()
+
+	delivered, dead, cancelled := replay.Tally{Delivered: 1}, replay.Tally{Dead: 1}, replay.Tally{Cancelled: 1}
+	tests := []struct {
+		name        string
+		generations string // the newest settled
+		want        string
+		counted     replay.Tally // for the newest's job
+		before      replay.Tally // for the job of those between
+	}{
+		{"it replays nothing", "dead", "dead", dead, replay.Tally{}},
+		{"the replay of a dead one was delivered", "dead > delivered", "discarded replayed > delivered", delivered, replay.Tally{}},
+		{"the replay is dead in its place", "dead > dead", "discarded replayed > dead", dead, replay.Tally{}},
+		{"the replay was cancelled", "dead > cancelled", "discarded replayed > cancelled", cancelled, replay.Tally{}},
+		{"what was delivered stays so", "delivered > delivered", "delivered > delivered", delivered, replay.Tally{}},
+		{"what was discarded by hand stays so", "discarded > delivered", "discarded > delivered", delivered, replay.Tally{}},
+		{"what it replays is there no more", "- > delivered", "- > delivered", delivered, replay.Tally{}},
+		{"only what it replays is retired", "dead > dead > delivered", "dead > discarded replayed > delivered", delivered, replay.Tally{}},
+		{"one whose place was taken retires nothing yet", "dead > superseded", "dead > superseded", cancelled, replay.Tally{}},
+		{
+			"one that took a place stands for what that replayed", "dead > superseded > delivered",
+			"discarded replayed > superseded > delivered", delivered, cancelled,
+		},
+		{
+			"and so on", "dead > superseded > superseded > dead",
+			"discarded replayed > superseded > superseded > dead", dead,
+			replay.Tally{Cancelled: 2},
+		},
+		{"it took the place of the first", "superseded > delivered", "superseded > delivered", delivered, replay.Tally{}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			s := store{Store: memory.NewStore()}
+			generations := strings.Split(tt.generations, " > ")
+			d := s.record(t, generations...)
+			for range 2 { // doing it again changes nothing
+				if err := (settle.Aftermath{Store: s}).Settled(t.Context(), d); err != nil {
+					t.Fatalf("Settled(%s) = %v; want nil", d.ID, err)
+				}
+				if diff := cmp.Diff(strings.Split(tt.want, " > "), s.states(t, len(generations))); diff != "" {
+					t.Errorf("generations differ (-want +got):\n%s", diff)
+				}
+				if got, before := s.tallied(t, newJob), s.tallied(t, oldJob); got != tt.counted || before != tt.before {
+					t.Errorf("counted %+v and %+v; want %+v and %+v", got, before, tt.counted, tt.before)
+				}
+			}
+		})
+	}
+}
+
+func TestSettled_LeavesADeadDeliveryThatNobodyReplayed(t *testing.T) {
+	t.Parallel()
+
+	s := store{Store: memory.NewStore()}
+	s.record(t, "dead")
+	d := hook.Delivery{ID: first, State: hook.StateDelivered}
+	d.ID.Generation = 2
+	if err := (settle.Aftermath{Store: s}).Settled(t.Context(), d); err != nil {
+		t.Errorf("Settled(%s) = %v; want nil", d.ID, err)
+	}
+	if got := s.states(t, 1); got[0] != "dead" {
+		t.Errorf("the generation before is %s; want dead", got[0])
+	}
+}
+
+// Whatever does not answer, the error says so, and the next call goes to the end.
+func TestSettled_CanBeDoneAgainAfterAnyFault(t *testing.T) {
+	t.Parallel()
+
+	for at := 1; at <= 5; at++ { // count it, read the one before, count that, read the dead one, save it
+		t.Run(fmt.Sprintf("request %d", at), func(t *testing.T) {
+			t.Parallel()
+
+			s := store{Store: memory.NewStore()}
+			d := s.record(t, "dead", "superseded", "delivered")
+			n := 0
+			s.before = func(string, hook.DeliveryID) error {
+				if n++; n == at {
+					return &hook.Error{Code: hook.CodeUnavailable, Message: "no answer"}
+				}
+				return nil
+			}
+			a := settle.Aftermath{Store: s}
+			if err := a.Settled(t.Context(), d); err == nil || hook.CodeOf(err) != hook.CodeUnavailable {
+				t.Errorf("Settled() without an answer to request %d = %v; want unavailable", at, err)
+			}
+			if err := a.Settled(t.Context(), d); err != nil {
+				t.Errorf("Settled() again = %v; want nil", err)
+			}
+			if diff := cmp.Diff([]string{"discarded replayed", "superseded", "delivered"}, s.states(t, 3)); diff != "" {
+				t.Errorf("generations differ (-want +got):\n%s", diff)
+			}
+			if got, before := s.tallied(t, newJob), s.tallied(t, oldJob); got.Delivered != 1 || before.Cancelled != 1 {
+				t.Errorf("counted %+v and %+v; want one delivered and one cancelled", got, before)
+			}
+		})
+	}
+}
+
+func TestSettled_WritesOnWhatOthersWroteMeanwhile(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name  string
+		races int
+		state hook.State // that the others write
+		want  string
+		ok    bool
+	}{
+		{"once", 1, hook.StateDead, "discarded replayed", true},
+		{"twice", 2, hook.StateDead, "discarded replayed", true},
+		{"always", 1000, hook.StateDead, "dead", false},
+		{"someone retired it", 1, hook.StateDiscarded, "discarded", true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			s := store{Store: memory.NewStore()}
+			d := s.record(t, "dead", "delivered")
+			raced := 0
+			s.before = func(verb string, id hook.DeliveryID) error {
+				if verb != "save" || raced == tt.races {
+					return nil
+				}
+				raced++
+				theirs, err := s.Store.Delivery(t.Context(), id)
+				if err != nil {
+					return err
+				}
+				theirs.State = tt.state
+				return s.Store.SaveDelivery(t.Context(), theirs, nil)
+			}
+			err := (settle.Aftermath{Store: s}).Settled(t.Context(), d)
+			if (err == nil) != tt.ok || err != nil && hook.CodeOf(err) != hook.CodeConflict {
+				t.Errorf("Settled() = %v; want ok: %t, else a conflict", err, tt.ok)
+			}
+			if got := s.states(t, 1); got[0] != tt.want || raced > 3 {
+				t.Errorf("the generation before is %s after %d tries; want %s after at most 3", got[0], raced, tt.want)
+			}
+		})
+	}
+}

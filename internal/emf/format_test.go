@@ -1,0 +1,181 @@
+package emf_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"math"
+	"os"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/aws/aws-lambda-go/lambdacontext"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"surehook/internal/names"
+)
+
+// written returns the line as the functions' logger writes it on Lambda.
+func written(attrs []slog.Attr) []byte {
+	var b bytes.Buffer
+	log := slog.New(slog.NewJSONHandler(&b, &slog.HandlerOptions{ReplaceAttr: lambdacontext.ReplaceAttr}))
+	attrs = append(attrs[:len(attrs):len(attrs)], slog.String("requestId", "8286a188-ba32-4475-8077-530cd35c09a9")) //nolint:sloglint // Lambda named it
+	log.LogAttrs(context.Background(), slog.LevelInfo, "delivery.attempted", attrs...)
+	return b.Bytes()
+}
+
+// format is what CloudWatch demands of a line.
+type format struct{ schema *jsonschema.Schema }
+
+func newFormat(tb testing.TB) format {
+	tb.Helper()
+
+	raw, err := os.ReadFile("testdata/emf.schema.json")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	resource, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	compiler := jsonschema.NewCompiler()
+	if err := compiler.AddResource("emf.schema.json", resource); err != nil {
+		tb.Fatal(err)
+	}
+	schema, err := compiler.Compile("emf.schema.json")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return format{schema}
+}
+
+// aws is the member _aws.
+type aws struct {
+	Timestamp         int64
+	CloudWatchMetrics []struct {
+		Namespace  string
+		Dimensions [][]string
+		Metrics    []struct{ Name, Unit string }
+	}
+}
+
+// metrics are the values that CloudWatch takes from a line, by name and dimensions.
+type metrics map[string]float64
+
+// read checks a line against the schema, and against what the specification
+// says beyond it, and returns the metrics that are in it.
+func (f format) read(line []byte) (metrics, error) {
+	var root map[string]jsontext.Value
+	if err := json.Unmarshal(line, &root); err != nil { // names that are there twice are an error
+		return nil, fmt.Errorf("line is no JSON object: %w", err)
+	}
+	if _, ok := root["_aws"]; !ok {
+		return metrics{}, nil
+	}
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(line))
+	if err != nil {
+		return nil, fmt.Errorf("read line: %w", err)
+	}
+	if err := f.schema.Validate(document); err != nil {
+		return nil, fmt.Errorf("schema: %w", err)
+	}
+	var meta aws
+	if err := json.Unmarshal(root["_aws"], &meta, json.RejectUnknownMembers(true)); err != nil {
+		return nil, fmt.Errorf("_aws: %w", err)
+	}
+	got := metrics{}
+	for _, d := range meta.CloudWatchMetrics {
+		if d.Namespace != "Surehook" || len(d.Metrics) < 1 || len(d.Metrics) > 100 {
+			return nil, fmt.Errorf("directive of %s has %d metrics; want Surehook and 1 to 100", d.Namespace, len(d.Metrics))
+		}
+		for _, set := range d.Dimensions {
+			by, err := identity(root, set)
+			if err != nil {
+				return nil, err
+			}
+			for _, m := range d.Metrics {
+				value, err := number(root, m.Name)
+				if err != nil {
+					return nil, err
+				}
+				id := m.Name + by + " " + m.Unit
+				if _, twice := got[id]; twice {
+					return nil, fmt.Errorf("metric %s is there twice", id)
+				}
+				got[id] = value
+			}
+		}
+	}
+	return got, nil
+}
+
+// identity returns the dimensions of a set with their values.
+func identity(root map[string]jsontext.Value, set []string) (string, error) {
+	if len(set) > 30 {
+		return "", fmt.Errorf("set of %d dimensions; want 30 at most", len(set))
+	}
+	by := ""
+	for _, name := range set {
+		switch name {
+		case names.MetricEnvironment, names.MetricOutcome, names.MetricNumber:
+		default:
+			return "", fmt.Errorf("dimension %s has no bound", name)
+		}
+		var value string
+		if err := json.Unmarshal(root[name], &value); err != nil {
+			return "", fmt.Errorf("dimension %s is no text of the line: %w", name, err)
+		}
+		if n := utf8.RuneCountInString(value); n < 1 || n > 1024 {
+			return "", fmt.Errorf("dimension %s has %d characters; want 1 to 1024", name, n)
+		}
+		by += " " + name + "=" + value
+	}
+	return by, nil
+}
+
+func number(root map[string]jsontext.Value, name string) (float64, error) {
+	var value float64
+	if err := json.Unmarshal(root[name], &value); err != nil || math.Abs(value) > math.MaxInt64 {
+		return 0, fmt.Errorf("metric %s = %s is no finite number of the line: %w", name, root[name], err)
+	}
+	return value, nil
+}
+
+// TestFormat checks that the check can fail.
+func TestFormat(t *testing.T) {
+	t.Parallel()
+
+	const head = `{"environment":"prod","tenant":"acme","accepted":1,"_aws":{"Timestamp":1,"CloudWatchMetrics":[{"Namespace":"Surehook",`
+	tests := []struct {
+		name, line string
+		valid      bool
+	}{
+		{"a line", head + `"Dimensions":[["environment"]],"Metrics":[{"Name":"accepted","Unit":"Count"}]}]}}`, true},
+		{"no such unit", head + `"Dimensions":[["environment"]],"Metrics":[{"Name":"accepted","Unit":"ms"}]}]}}`, false},
+		{"no such metric", head + `"Dimensions":[["environment"]],"Metrics":[{"Name":"dead","Unit":"Count"}]}]}}`, false},
+		{"a metric of text", head + `"Dimensions":[["environment"]],"Metrics":[{"Name":"tenant","Unit":"Count"}]}]}}`, false},
+		{"no such dimension", head + `"Dimensions":[["outcome"]],"Metrics":[{"Name":"accepted","Unit":"Count"}]}]}}`, false},
+		{"a dimension without bound", head + `"Dimensions":[["tenant"]],"Metrics":[{"Name":"accepted","Unit":"Count"}]}]}}`, false},
+		{"no dimensions", head + `"Dimensions":[],"Metrics":[{"Name":"accepted","Unit":"Count"}]}]}}`, false},
+		{"no metrics", head + `"Dimensions":[["environment"]],"Metrics":[]}]}}`, false},
+		{"a metric twice", head + `"Dimensions":[["environment"],["environment"]],"Metrics":[{"Name":"accepted","Unit":"Count"}]}]}}`, false},
+		{"a member twice", `{"accepted":1,"accepted":1}`, false},
+		{"no time", `{"_aws":{"CloudWatchMetrics":[]}}`, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			if _, err := newFormat(t).read([]byte(tt.line)); (err == nil) != tt.valid {
+				t.Errorf("read(%s) = %v; want valid %t", tt.line, err, tt.valid)
+			}
+		})
+	}
+}
+
+// at is when the metrics of the tests were measured.
+var at = time.Date(2026, 3, 4, 12, 37, 0, 0, time.UTC)

@@ -1,0 +1,102 @@
+package emf
+
+import (
+	"log/slog"
+	"slices"
+	"time"
+
+	"surehook/internal/names"
+)
+
+// Set is where the metrics of one function go.
+type Set struct {
+	Environment string // the dimension that all metrics have; empty: no metrics, all lines stay as they are
+}
+
+// maxMetrics is how many metrics a directive may have.
+const maxMetrics = 100
+
+// Append returns a line of the log with the metrics added that were measured at
+// now. What the line tells already it tells once: a metric or a dimension whose name is
+// that of a field, such as duration_ms or outcome, is that field, which must be a
+// number, or text, at the root of the line. All other fields are written here.
+// Of several metrics of one name the first counts.
+func (s Set) Append(line []slog.Attr, now time.Time, ms ...Metric) []slog.Attr {
+	if s.Environment == "" {
+		return line
+	}
+	own := len(line)
+	line = append(slices.Clip(line), slog.Attr{}) // never in the caller's array; the place of _aws
+	var plain []definition
+	var directives []directive
+	for i, m := range ms {
+		if m.name == "" || slices.ContainsFunc(ms[:i], func(other Metric) bool { return other.name == m.name }) {
+			continue
+		}
+		line = add(line, m.attr())
+		if d := []definition{{m.name, m.unit}}; len(m.by) > 0 {
+			line = addAll(line, m.by)
+			directives = append(directives, newDirective(dimensions(m.by), d))
+		} else {
+			plain = append(plain, d...)
+		}
+	}
+	for some := range slices.Chunk(plain, maxMetrics) {
+		directives = append(directives, newDirective(dimensions(nil), some))
+	}
+	if len(directives) == 0 {
+		return line[:own]
+	}
+	line = add(line, slog.String(names.MetricEnvironment, s.Environment))
+	line[own] = slog.Any("_aws", metadata{now.UnixMilli(), directives}) //nolint:sloglint // CloudWatch named it
+	return line
+}
+
+// add adds a field to the line unless it has it.
+func add(line []slog.Attr, a slog.Attr) []slog.Attr {
+	if slices.ContainsFunc(line, func(other slog.Attr) bool { return other.Key == a.Key }) {
+		return line
+	}
+	return append(line, a)
+}
+
+func addAll(line []slog.Attr, ds []Dimension) []slog.Attr {
+	for _, d := range ds {
+		if d.name != "" {
+			line = add(line, d.attr())
+		}
+	}
+	return line
+}
+
+// dimensions returns the sets of dimensions: the environment, and the environment with each of the others.
+func dimensions(ds []Dimension) [][]string {
+	sets := [][]string{{names.MetricEnvironment}}
+	for _, d := range ds {
+		if d.name != "" {
+			sets = append(sets, []string{names.MetricEnvironment, d.name})
+		}
+	}
+	return sets
+}
+
+// The member _aws of a line, named as the Embedded Metric Format does.
+type (
+	metadata struct {
+		Timestamp         int64 // milliseconds since 1970
+		CloudWatchMetrics []directive
+	}
+	directive struct {
+		Namespace  string
+		Dimensions [][]string
+		Metrics    []definition
+	}
+	definition struct {
+		Name string
+		Unit unit
+	}
+)
+
+func newDirective(sets [][]string, metrics []definition) directive {
+	return directive{Namespace: names.MetricNamespace, Dimensions: sets, Metrics: metrics}
+}

@@ -1,0 +1,213 @@
+//go:build integration
+
+package cost_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"surehook/internal/delivery/send"
+	"surehook/internal/hook"
+	"surehook/internal/proof/cost"
+)
+
+var write = flag.String("write", "", "write the report to this file")
+
+const tenant hook.TenantID = "acme"
+
+// full and one are how many messages an event source hands over at once: as many
+// as it may, and the worst case.
+const (
+	full = 10
+	one  = 1
+)
+
+// TestCost runs the scenarios one after the other, holds them to their bounds and writes the report.
+func TestCost(t *testing.T) { //nolint:paralleltest // one report
+	single := healthy(t, "an event posted alone", full, 1, 100)
+	singleWorst := healthy(t, "an event posted alone, delivered alone", one, 1, 20)
+	batch := healthy(t, "a batch of 100 events", full, 100, 200)
+	batchWorst := healthy(t, "a batch of 100 events, each delivered alone", one, 100, 100)
+	fan := fanOut(t)
+	failing := failures(t)
+	dead := whole(t)
+	hour, twice, long := outage(t, 1000, time.Hour), outage(t, 2000, time.Hour), outage(t, 1000, 6*time.Hour)
+	flood := flooded(t)
+
+	// What doubles with the deliveries is what each costs, without what an outage costs once.
+	parked := float64(twice.Deliveries - hour.Deliveries)
+	writes := (twice.Account.Writes("delivery") - hour.Account.Writes("delivery")) / parked
+	report := cost.Report{
+		Scenarios: []cost.Scenario{single, singleWorst, batch, batchWorst, fan, failing, dead, hour, twice, long, flood},
+		Idle:      idle(t),
+		Bounds: []cost.Bound{
+			{What: "write units of a first-try success, the shared stats aside", Got: single.WriteUnits() - single.Units("write stats"), Promised: 3},
+			{What: "the same, posted and delivered alone", Got: singleWorst.WriteUnits() - singleWorst.Units("write stats"), Promised: 3},
+			{What: "read units of a first-try success", Got: single.ReadUnits(), Promised: 4},
+			// Event, endpoint, circuit and delivery, and the tenant's version for the post.
+			{What: "the same, posted and delivered alone", Got: singleWorst.ReadUnits(), Promised: 4, Allowed: 5},
+			{What: "USD per million single posts", Got: single.USD(), Promised: 4.50, Allowed: 5.50},
+			{What: "USD per million in batches of 100", Got: batch.USD(), Promised: 3.00},
+			{What: "writes that an outage adds to a parked delivery", Got: writes - 1, Promised: 2},
+			{What: "messages that an outage adds to a parked delivery", Got: float64(twice.Messages-hour.Messages)/parked - 1, Promised: 1},
+			{What: "writes that five more hours of an outage cost, all deliveries together", Got: long.Account.Writes("") - hour.Account.Writes(""), Promised: 60},
+		},
+	}
+	text := report.String()
+	t.Log("\n" + text)
+	if *write != "" {
+		if err := os.WriteFile(*write, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, bound := range report.Bounds {
+		if bound.Exceeded() {
+			t.Errorf("%s: %.4f; want at most %g", bound.What, bound.Got, max(bound.Promised, bound.Allowed))
+		}
+	}
+}
+
+// scenario makes a line of the report of what the world did since it was warm.
+func (w *world) scenario(name, how string, deliveries int) cost.Scenario {
+	return cost.Scenario{Name: name, How: how, Deliveries: deliveries, Account: w.account(), Messages: w.messages}
+}
+
+func healthy(t *testing.T, name string, batch, posted, deliveries int) cost.Scenario {
+	t.Helper()
+
+	w := newWorld(t, batch)
+	w.endpoint(nil)
+	w.warm()
+	for range deliveries / posted {
+		w.post(posted)
+	}
+	w.drain(deliveries)
+	w.wantDelivered(deliveries)
+	return w.scenario(name, fmt.Sprintf("delivery batches of %d", batch), deliveries)
+}
+
+func fanOut(t *testing.T) cost.Scenario {
+	t.Helper()
+
+	w := newWorld(t, full)
+	for range 10 {
+		w.endpoint(nil)
+	}
+	w.warm()
+	for range 10 {
+		w.post(1)
+	}
+	w.drain(100)
+	w.wantDelivered(100)
+	return w.scenario("an event to 10 endpoints", "each has its part of every batch of 10", 100)
+}
+
+func failures(t *testing.T) cost.Scenario {
+	t.Helper()
+
+	w := newWorld(t, full)
+	w.endpoint(nil)
+	w.warm()
+	w.answer = func(r send.Request) hook.Outcome {
+		if r.Attempt <= 3 {
+			return answers(503)(r)
+		}
+		return answers(200)(r)
+	}
+	const deliveries = 10
+	for i := range deliveries {
+		w.post(1)
+		w.drain(i + 1)
+		w.mu.Lock()
+		w.now = w.now.Add(time.Hour)
+		w.mu.Unlock()
+	}
+	w.wantDelivered(deliveries)
+	return w.scenario("3 failures, then success", "posted and delivered alone", deliveries)
+}
+
+func whole(t *testing.T) cost.Scenario {
+	t.Helper()
+
+	w := newWorld(t, full)
+	w.endpoint(nil)
+	w.warm()
+	w.answer = answers(503)
+	w.post(1)
+	w.drain(0)
+	w.wantDelivered(0)
+	if got := w.account().Requests["SendMessage"]; w.attempts != 7 || got < 1 {
+		t.Errorf("%d attempts and %g messages; want 7 and a dead letter", w.attempts, got)
+	}
+	return w.scenario("dead after the whole policy", "7 attempts, posted and delivered alone; its circuit opens at the fifth", 1)
+}
+
+func outage(t *testing.T, deliveries int, lasts time.Duration) cost.Scenario {
+	t.Helper()
+
+	w := newWorld(t, full)
+	w.endpoint(nil)
+	w.warm()
+	ends := w.clock().Add(lasts)
+	w.answer = func(r send.Request) hook.Outcome {
+		if w.clock().Before(ends) {
+			return answers(503)(r)
+		}
+		return answers(200)(r)
+	}
+	for range deliveries / 100 {
+		w.post(100)
+	}
+	w.drain(deliveries)
+	w.wantDelivered(deliveries)
+	return w.scenario(fmt.Sprintf("an outage of %s, %d events", lasts, deliveries),
+		fmt.Sprintf("batches of 100 and of 10; %d attempts", w.attempts), deliveries)
+}
+
+func flooded(t *testing.T) cost.Scenario {
+	t.Helper()
+
+	w := newWorld(t, full)
+	w.endpoint(func(e *hook.Endpoint) { e.RatePerSecond = 10 })
+	w.warm()
+	w.post(100)
+	w.post(100)
+	w.drain(200)
+	w.wantDelivered(200)
+	return w.scenario("a flood over a rate limit", "200 events in batches of 100, 10 a second let through", 200)
+}
+
+func (w *world) wantDelivered(want int) {
+	w.t.Helper()
+
+	if w.delivered != want {
+		w.t.Errorf("%d deliveries succeeded after %d attempts; want %d", w.delivered, w.attempts, want)
+	}
+}
+
+// idle is what the schedules do when there is nothing to do.
+func idle(t *testing.T) cost.Idle {
+	t.Helper()
+
+	w := newWorld(t, full)
+	w.endpoint(nil)
+	w.warm()
+	measure := func(f func() error, extra time.Duration) cost.Usage {
+		w.ledger.Reset()
+		w.invoke(1, breakerAtOnce, func() {
+			if err := f(); err != nil {
+				t.Fatal(err)
+			}
+		})
+		return w.account().Usage.Plus(cost.Usage{cost.Schedule: 1}).
+			Plus(cost.Usage{cost.GBSecond: extra.Seconds() * cost.MemoryMB / 1024})
+	}
+	return cost.Idle{
+		Tick:      measure(func() error { return w.breaker.Tick(t.Context()) }, 0),
+		Review:    measure(func() error { return w.breaker.Review(t.Context()) }, 0),
+		Reconcile: measure(func() error { return w.breaker.Reconcile(t.Context()) }, time.Second), // that it waits for a letter
+	}
+}

@@ -1,0 +1,181 @@
+package cost_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
+	"github.com/google/go-cmp/cmp"
+
+	"surehook/internal/proof/cost"
+)
+
+// setup returns a ledger and a config whose every request is answered so.
+func setup(t *testing.T, status int, answer string) (*cost.Ledger, aws.Config, *[]cost.Message) {
+	t.Helper()
+
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "application/x-amz-json-1.0")
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, answer)
+	}))
+	t.Cleanup(server.Close)
+
+	var sent []cost.Message
+	peek := func(context.Context, cost.Item) (cost.Item, error) { return sized(1500, nil), nil }
+	table := cost.Table{Hash: "pk", Range: "sk", Indexes: []cost.Index{{Hash: "h", Range: "r"}}}
+	ledger := cost.NewLedger(table, peek, func(m cost.Message) { sent = append(sent, m) })
+	return ledger, ledger.Config(aws.Config{
+		Region:       "us-east-1",
+		Credentials:  credentials.NewStaticCredentialsProvider("id", "key", ""),
+		BaseEndpoint: &server.URL,
+		HTTPClient:   server.Client(),
+		Retryer:      func() aws.Retryer { return aws.NopRetryer{} },
+	}), &sent
+}
+
+const refusal = `{"__type":"com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException","message":"no"}`
+
+func TestLedger_CountsRequestsToTheTable(t *testing.T) {
+	t.Parallel()
+
+	name := aws.String("t")
+	key := cost.Item{"pk": text("p"), "sk": text("event")}
+	tests := []struct {
+		name   string
+		status int
+		answer string
+		call   func(ctx context.Context, c *dynamodb.Client)
+		reads  float64
+		writes float64
+	}{
+		{
+			"a consistent read of nothing", 200, `{}`,
+			func(ctx context.Context, c *dynamodb.Client) {
+				_, _ = c.GetItem(ctx, &dynamodb.GetItemInput{TableName: name, Key: key, ConsistentRead: aws.Bool(true)})
+			}, 1, 0,
+		},
+		{
+			"three keys of which one exists", 200, `{"Responses":{"t":[{"pk":{"S":"p"},"sk":{"S":"` + strings.Repeat("x", 5000) + `"}}]}}`,
+			func(ctx context.Context, c *dynamodb.Client) {
+				_, _ = c.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{
+					"t": {ConsistentRead: aws.Bool(true), Keys: []map[string]types.AttributeValue{key, key, key}},
+				}})
+			}, 4, 0,
+		},
+		{
+			"a query counts its items together", 200, `{"Items":[{"pk":{"S":"p"}},{"pk":{"S":"q"}}],"Count":2}`,
+			func(ctx context.Context, c *dynamodb.Client) {
+				_, _ = c.Query(ctx, &dynamodb.QueryInput{TableName: name})
+			}, 0.5, 0,
+		},
+		{
+			"a put", 200, `{}`,
+			func(ctx context.Context, c *dynamodb.Client) {
+				_, _ = c.PutItem(ctx, &dynamodb.PutItemInput{TableName: name, Item: sized(1500, cost.Item{"h": text("a"), "r": text("b")})})
+			}, 0, 3,
+		},
+		{
+			"a put whose condition did not hold", 400, refusal,
+			func(ctx context.Context, c *dynamodb.Client) {
+				_, _ = c.PutItem(ctx, &dynamodb.PutItemInput{TableName: name, Item: sized(1500, cost.Item{"h": text("a"), "r": text("b")})})
+			}, 0, 1,
+		},
+		{
+			"a put that was throttled costs nothing", 400, `{"__type":"com.amazonaws.dynamodb.v20120810#ThrottlingException","message":"no"}`,
+			func(ctx context.Context, c *dynamodb.Client) {
+				_, _ = c.PutItem(ctx, &dynamodb.PutItemInput{TableName: name, Item: sized(1500, nil)})
+			}, 0, 0,
+		},
+		{
+			"an update is as large as the item after it", 200, `{}`,
+			func(ctx context.Context, c *dynamodb.Client) {
+				_, _ = c.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: name, Key: key})
+			}, 0, 2,
+		},
+		{
+			"a transaction costs twice", 200, `{}`,
+			func(ctx context.Context, c *dynamodb.Client) {
+				_, _ = c.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
+					{Put: &types.Put{TableName: name, Item: sized(100, nil)}},
+					{Put: &types.Put{TableName: name, Item: sized(2000, cost.Item{"sk": text("other")})}},
+				}})
+			}, 0, 6,
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			ledger, cfg, _ := setup(t, tt.status, tt.answer)
+			tt.call(t.Context(), dynamodb.NewFromConfig(cfg))
+			account, err := ledger.Account()
+			if err != nil || account.Usage[cost.ReadUnit] != tt.reads || account.Usage[cost.WriteUnit] != tt.writes {
+				t.Errorf("Account() = %v, %v; want %g read and %g write units", account, err, tt.reads, tt.writes)
+			}
+		})
+	}
+}
+
+func TestLedger_RemembersWhatIsThere(t *testing.T) {
+	t.Parallel()
+
+	ledger, cfg, _ := setup(t, http.StatusOK, `{}`)
+	db := dynamodb.NewFromConfig(cfg)
+	for _, r := range []string{"queued", "queued", "delivered"} {
+		item := sized(100, cost.Item{"h": text("a"), "r": text(r)})
+		if _, err := db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("t"), Item: item}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	account, err := ledger.Account()
+	if want := 2.0 + 1 + 3; err != nil || account.Usage[cost.WriteUnit] != want {
+		t.Errorf("a put, the same again and one that moves the index row cost %g, %v; want %g", account.Usage[cost.WriteUnit], err, want)
+	}
+	if got := account.Writes(""); got != 3 {
+		t.Errorf("Writes() = %g; want 3", got)
+	}
+}
+
+func TestLedger_CountsMessages(t *testing.T) {
+	t.Parallel()
+
+	ledger, cfg, sent := setup(t, http.StatusOK, `{"Successful":[],"Failed":[]}`)
+	_, err := sqs.NewFromConfig(cfg).SendMessageBatch(t.Context(), &sqs.SendMessageBatchInput{
+		QueueUrl: aws.String("q"),
+		Entries: []sqstypes.SendMessageBatchRequestEntry{
+			{Id: aws.String("0"), MessageBody: aws.String(strings.Repeat("x", 60<<10)), MessageGroupId: aws.String("ep"), DelaySeconds: 7},
+			{Id: aws.String("1"), MessageBody: aws.String(strings.Repeat("y", 60<<10)), MessageGroupId: aws.String("ep")},
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	account, err := ledger.Account()
+	if diff := cmp.Diff(cost.Usage{cost.QueueRequest: 2, cost.FairRequest: 2}, account.Usage); err != nil || diff != "" {
+		t.Errorf("Usage, %v (-want +got):\n%s", err, diff)
+	}
+	if len(*sent) != 2 || (*sent)[0].Delay != 7 || (*sent)[0].Queue != "q" {
+		t.Errorf("%d messages were told of; want 2, the first delayed by 7 s", len(*sent))
+	}
+}
+
+func TestLedger_DoesNotPassOverWhatItCannotPrice(t *testing.T) {
+	t.Parallel()
+
+	ledger, cfg, _ := setup(t, http.StatusOK, `{}`)
+	_, _ = dynamodb.NewFromConfig(cfg).Scan(t.Context(), &dynamodb.ScanInput{TableName: aws.String("t")})
+	if _, err := ledger.Account(); err == nil || !strings.Contains(err.Error(), "Scan") {
+		t.Errorf("Account() = %v after a scan; want an error that names it", err)
+	}
+}

@@ -1,0 +1,120 @@
+// Package layers_test holds the import rules of the repository.
+package layers_test
+
+import (
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+const module = "surehook"
+
+// A fence is a room of the repository, and the imports that its packages may
+// not have.
+type fence struct {
+	name  string
+	glob  string // of packages, as `go list` takes it
+	bad   []string
+	apart bool // the room's packages do not import each other
+	why   string
+}
+
+// fences returns every room. The globs are those of .golangci.yaml, which
+// holds direct imports; these tests hold the transitive ones.
+func fences() []fence {
+	aws := []string{"github.com/aws/", module + "/internal/aws/"}
+	upward := func(more ...string) []string {
+		return append(append(aws[:len(aws):len(aws)], module+"/internal/memory", module+"/internal/proof/", module+"/functions/"), more...)
+	}
+	return []fence{
+		{name: "hook", glob: "internal/hook", why: "the domain words know the standard library", bad: upward("net/http", module+"/internal/rule/", module+"/internal/delivery/", module+"/internal/names")},
+		{name: "names", glob: "internal/names", why: "names know nothing", bad: []string{module + "/internal/hook", "github.com/"}},
+		{name: "config", glob: "internal/config", why: "config turns the environment into structs", bad: upward(module + "/internal/hook")},
+		{name: "emf", glob: "internal/emf", why: "metric lines know names and words", bad: upward(module+"/internal/rule/", module+"/internal/delivery/")},
+		{name: "rule", glob: "internal/rule/...", why: "rules are values in, values out", bad: upward(module+"/internal/delivery/", module+"/internal/admin/", module+"/internal/names")},
+		{name: "delivery", glob: "internal/delivery/...", why: "use cases declare ports", bad: upward(module+"/internal/admin/", module+"/internal/httpapi")},
+		{name: "admin", glob: "internal/admin/...", why: "use cases declare ports", bad: upward(module + "/internal/httpapi")},
+		{name: "httpapi", glob: "internal/httpapi", why: "HTTP knows use cases, not adapters", bad: upward()},
+		{name: "aws", glob: "internal/aws/...", apart: true, why: "adapters do not know each other", bad: []string{module + "/internal/memory", module + "/internal/proof/", module + "/functions/"}},
+		{name: "memory", glob: "internal/memory", why: "memory implements ports", bad: []string{"github.com/aws/", module + "/internal/aws/", module + "/internal/proof/", module + "/internal/httpapi"}},
+		{name: "proof", glob: "internal/proof/...", why: "proofs know no infrastructure", bad: []string{"github.com/aws/aws-cdk-go"}},
+		{name: "functions", glob: "functions/...", why: "no CDK, fakes or proofs in a Lambda binary", bad: []string{"github.com/aws/aws-cdk-go", "github.com/aws/jsii-runtime-go", module + "/internal/memory", module + "/internal/proof/", "testing"}},
+		{name: "infra", glob: "infra/...", why: "infra knows names only", bad: []string{module + "/internal/hook", module + "/internal/delivery/", "github.com/aws/aws-sdk-go-v2"}},
+		{name: "localstack", glob: "localstack/...", why: "local tools know no infrastructure and no proofs", bad: []string{"github.com/aws/aws-cdk-go", module + "/internal/proof/"}},
+		{name: "api", glob: "api/...", why: "the contract knows nothing", bad: []string{"github.com/", module + "/internal/"}},
+	}
+}
+
+// TestFences checks, through all transitive imports, what each room may know.
+func TestFences(t *testing.T) {
+	t.Parallel()
+
+	for _, f := range fences() {
+		t.Run(f.name, func(t *testing.T) {
+			t.Parallel()
+
+			for _, dep := range list(t, "-deps", "./"+f.glob) {
+				for _, bad := range f.bad {
+					if dep == bad || strings.HasPrefix(dep, strings.TrimSuffix(bad, "/")+"/") {
+						t.Errorf("%s imports %s: %s", f.name, dep, f.why)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestFences_all checks that every package is in a fence, and in one only.
+func TestFences_all(t *testing.T) {
+	t.Parallel()
+
+	for _, pkg := range list(t, "./...") {
+		var in []string
+		for _, f := range fences() {
+			if f.pattern().MatchString(pkg) {
+				in = append(in, f.name)
+			}
+		}
+		if len(in) != 1 {
+			t.Errorf("%s is in the fences %v; want exactly one", pkg, in)
+		}
+	}
+}
+
+// TestFences_apart checks that adapters do not import each other. The one
+// exception is awserr, the meaning of AWS errors.
+func TestFences_apart(t *testing.T) {
+	t.Parallel()
+
+	for _, f := range fences() {
+		if !f.apart {
+			continue
+		}
+		for _, pkg := range list(t, "-f", "{{.ImportPath}} {{join .Imports \" \"}}", "./"+f.glob) {
+			path, imports, _ := strings.Cut(pkg, " ")
+			for _, imported := range strings.Fields(imports) {
+				if f.pattern().MatchString(imported) && imported != path && !strings.HasSuffix(imported, "/awserr") {
+					t.Errorf("%s imports %s: %s", path, imported, f.why)
+				}
+			}
+		}
+	}
+}
+
+// pattern returns the fence's glob for import paths.
+func (f fence) pattern() *regexp.Regexp {
+	return regexp.MustCompile("^" + module + "/" + strings.Replace(regexp.QuoteMeta(f.glob), `/\.\.\.`, "(/.*)?", 1) + "$")
+}
+
+func list(t *testing.T, args ...string) []string {
+	t.Helper()
+
+	cmd := exec.CommandContext(t.Context(), "go", append([]string{"list"}, args...)...)
+	cmd.Dir = "../../.."
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list %v: %v", args, err)
+	}
+	return strings.Split(strings.TrimSpace(string(out)), "\n")
+}

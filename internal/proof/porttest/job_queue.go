@@ -1,0 +1,85 @@
+package porttest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"surehook/internal/delivery/replay"
+	"surehook/internal/hook"
+)
+
+// JobQueueBench is a queue of replay jobs under test and what is needed to look into it.
+type JobQueueBench struct {
+	Jobs replay.JobQueue
+	// Receive takes messages that are visible now and deletes them. It may leave
+	// some for the next call.
+	Receive func(ctx context.Context) ([]Message, error)
+	Clock   Clock
+}
+
+// JobQueue tests an implementation of the port replay.JobQueue. Each call of
+// newBench returns one with a queue that is empty and its own.
+func JobQueue(t *testing.T, newBench func(t *testing.T) JobQueueBench) {
+	t.Helper()
+
+	t.Run("each message arrives once, with its tenant as group", func(t *testing.T) {
+		t.Parallel()
+
+		b := newBench(t)
+		var want []Message
+		for _, tenant := range []hook.TenantID{"acme", "acme", "globex"} {
+			want = append(want, b.proceed(t, tenant, 0))
+		}
+		got := await(t, b.Clock, len(want), b.Receive)
+		if diff := cmp.Diff(sorted(want), sorted(got)); diff != "" {
+			t.Errorf("Receive() (-want +got):\n%s", diff)
+		}
+		if more, err := b.Receive(t.Context()); err != nil || len(more) > 0 {
+			t.Errorf("Receive() after all were taken = %v, %v; want nothing", more, err)
+		}
+	})
+
+	t.Run("a delayed message is not seen before its time", func(t *testing.T) {
+		t.Parallel()
+
+		b := newBench(t)
+		start := b.Clock.Now()
+		want := b.proceed(t, "acme", 1100*time.Millisecond)
+		if got := await(t, b.Clock, 1, b.Receive); got[0] != want {
+			t.Errorf("Receive() = %v; want %v", got[0], want)
+		}
+		if waited := b.Clock.Now().Sub(start); waited < 2*time.Second {
+			t.Errorf("message received %s after it was sent with a delay of 1.1 s; want at least 2 s", waited)
+		}
+	})
+
+	t.Run("a time that is over is now, and one that is too far is taken", func(t *testing.T) {
+		t.Parallel()
+
+		b := newBench(t)
+		want := b.proceed(t, "acme", -time.Hour)
+		b.proceed(t, "acme", 24*time.Hour)
+		got := await(t, b.Clock, 1, b.Receive)
+		if diff := cmp.Diff([]Message{want}, got); diff != "" {
+			t.Errorf("Receive() (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// proceed makes a job go on and returns the message that it should become.
+func (b JobQueueBench) proceed(t *testing.T, tenant hook.TenantID, delay time.Duration) Message {
+	t.Helper()
+
+	m := replay.Message{Tenant: tenant, Job: newJobID(t)}
+	if err := b.Jobs.Continue(t.Context(), m, delay); err != nil {
+		t.Fatalf("Continue(%+v, %s) = %v; want nil", m, delay, err)
+	}
+	text, err := m.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Message{Body: text, Group: string(tenant)}
+}

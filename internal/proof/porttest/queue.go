@@ -1,0 +1,192 @@
+package porttest
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"surehook/internal/delivery/breaker"
+	"surehook/internal/delivery/deliver"
+	"surehook/internal/hook"
+)
+
+// Message is one that was received.
+type Message struct {
+	Body  string
+	Group string // MessageGroupId; empty if it has none
+}
+
+// QueueBench is a queue under test and what is needed to look into it.
+type QueueBench struct {
+	Queue interface {
+		deliver.Queue
+		breaker.DeadLetters
+	}
+	// Receive takes messages that are visible on the lane now and deletes them.
+	// It may leave some for the next call.
+	Receive func(ctx context.Context, lane hook.Lane) ([]Message, error)
+	// Letters is Receive for the dead letters.
+	Letters func(ctx context.Context) ([]Message, error)
+	// Reveal shows letters that are hidden and were not removed, as the end of
+	// their minute does; nil for a Clock whose minutes take no time.
+	Reveal func(ctx context.Context, letters []breaker.Letter)
+	Clock  Clock
+}
+
+// Queue tests an implementation of the ports Queue and DeadLetters. Each call
+// of newBench returns one with queues that are empty and its own.
+func Queue(t *testing.T, newBench func(t *testing.T) QueueBench) {
+	t.Helper()
+
+	t.Run("each token arrives once, with its endpoint as group", func(t *testing.T) {
+		t.Parallel()
+
+		b := newBench(t)
+		tokens := newTokens(t, 25)
+		if errs := b.Queue.Send(t.Context(), hook.LaneLive, tokens, 0); errs != nil {
+			t.Fatalf("Send(25 tokens) = %v; want nil", errs)
+		}
+		var want []Message
+		for _, token := range tokens {
+			want = append(want, Message{Body: body(t, token), Group: string(token.Delivery.Endpoint)})
+		}
+		if stray, err := b.Receive(t.Context(), hook.LaneRetry); err != nil || len(stray) > 0 {
+			t.Errorf("Receive(retry) of what was sent to live = %v, %v; want nothing", stray, err)
+		}
+		got := b.take(t, hook.LaneLive, len(want))
+		if diff := cmp.Diff(sorted(want), sorted(got)); diff != "" {
+			t.Errorf("Receive(live) (-want +got):\n%s", diff)
+		}
+		if more, err := b.Receive(t.Context(), hook.LaneLive); err != nil || len(more) > 0 {
+			t.Errorf("Receive(live) after all were taken = %v, %v; want nothing", more, err)
+		}
+	})
+
+	t.Run("a delayed token is not seen before its time", func(t *testing.T) {
+		t.Parallel()
+
+		b := newBench(t)
+		tokens := newTokens(t, 1)
+		start := b.Clock.Now()
+		if errs := b.Queue.Send(t.Context(), hook.LaneRetry, tokens, 1100*time.Millisecond); errs != nil {
+			t.Fatalf("Send(1 token, 1.1 s) = %v; want nil", errs)
+		}
+		got := b.take(t, hook.LaneRetry, 1)
+		if got[0].Body != body(t, tokens[0]) {
+			t.Errorf("Receive(retry) = %q; want %q", got[0].Body, body(t, tokens[0]))
+		}
+		if waited := b.Clock.Now().Sub(start); waited < 2*time.Second {
+			t.Errorf("token received %s after it was sent with a delay of 1.1 s; want at least 2 s", waited)
+		}
+	})
+
+	t.Run("a delay past 15 minutes or below 0 is our fault and sends nothing", func(t *testing.T) {
+		t.Parallel()
+
+		b := newBench(t)
+		for _, delay := range []time.Duration{15*time.Minute + 1, -1} {
+			errs := b.Queue.Send(t.Context(), hook.LaneRetry, newTokens(t, 2), delay)
+			if len(errs) != 2 || hook.CodeOf(errs[0]) != hook.CodeInternal || hook.CodeOf(errs[1]) != hook.CodeInternal {
+				t.Errorf("Send(2 tokens, %s) = %v; want two internal errors", delay, errs)
+			}
+		}
+		if got, err := b.Receive(t.Context(), hook.LaneRetry); err != nil || len(got) > 0 {
+			t.Errorf("Receive(retry) = %v, %v; want nothing", got, err)
+		}
+	})
+
+	t.Run("each lane has its own tokens", func(t *testing.T) {
+		t.Parallel()
+
+		b := newBench(t)
+		lanes := []hook.Lane{hook.LaneLive, hook.LaneRetry, hook.LaneReplay}
+		want := make(map[hook.Lane]string)
+		for _, lane := range lanes {
+			token := newTokens(t, 1)
+			token[0].Order = hook.Order{By: hook.NewKeyID(), Slot: int(lane), Force: true}
+			if errs := b.Queue.Send(t.Context(), lane, token, 0); errs != nil {
+				t.Fatalf("Send(%s, 1 token) = %v; want nil", lane, errs)
+			}
+			want[lane] = body(t, token[0])
+		}
+		for _, lane := range lanes {
+			if got := b.take(t, lane, 1); len(got) != 1 || got[0].Body != want[lane] {
+				t.Errorf("Receive(%s) = %v; want %q alone", lane, got, want[lane])
+			}
+		}
+	})
+
+	t.Run("no tokens are sent without an error", func(t *testing.T) {
+		t.Parallel()
+
+		if errs := newBench(t).Queue.Send(t.Context(), hook.LaneLive, nil, 0); errs != nil {
+			t.Errorf("Send(no tokens) = %v; want nil", errs)
+		}
+	})
+
+	t.Run("a dead letter arrives with its endpoint as group", func(t *testing.T) {
+		t.Parallel()
+
+		b := newBench(t)
+		id := newTokens(t, 1)[0].Delivery
+		letter := hook.DeadLetter{
+			Delivery: id, Tenant: "acme", Event: id.Event, Endpoint: id.Endpoint, EventType: "order.paid",
+			Reason: hook.ReasonExhausted, Attempts: 7, LastStatus: 503, LastClass: "unavailable", LastError: `503 "busy" <é>`,
+			DiedAt: time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.UTC),
+		}
+		if err := b.Queue.Bury(t.Context(), letter); err != nil {
+			t.Fatalf("Bury(%s) = %v; want nil", id, err)
+		}
+		text, err := letter.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := await(t, b.Clock, 1, b.Letters)
+		if diff := cmp.Diff([]Message{{Body: text, Group: string(id.Endpoint)}}, got); diff != "" {
+			t.Errorf("Letters() (-want +got):\n%s", diff)
+		}
+	})
+
+	letters(t, newBench)
+}
+
+func (b QueueBench) take(t *testing.T, lane hook.Lane, n int) []Message {
+	t.Helper()
+
+	return await(t, b.Clock, n, func(ctx context.Context) ([]Message, error) { return b.Receive(ctx, lane) })
+}
+
+// newTokens returns first tokens of n deliveries to three endpoints.
+func newTokens(t *testing.T, n int) []hook.Token {
+	t.Helper()
+
+	endpoints := []hook.EndpointID{hook.NewEndpointID(), hook.NewEndpointID(), hook.NewEndpointID()}
+	tokens := make([]hook.Token, n)
+	for i := range tokens {
+		event, err := hook.NewEventID()
+		if err != nil {
+			t.Fatal(err)
+		}
+		tokens[i] = hook.NewToken("acme", hook.DeliveryID{Event: event, Endpoint: endpoints[i%len(endpoints)], Generation: 1}, 1)
+	}
+	return tokens
+}
+
+func body(t *testing.T, token hook.Token) string {
+	t.Helper()
+
+	text, err := token.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func sorted(messages []Message) []Message {
+	slices.SortFunc(messages, func(a, b Message) int { return strings.Compare(a.Body, b.Body) })
+	return messages
+}

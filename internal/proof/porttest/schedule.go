@@ -1,0 +1,137 @@
+package porttest
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"surehook/internal/delivery/deliver"
+	"surehook/internal/hook"
+)
+
+// Plan is a schedule that has not fired yet.
+type Plan struct {
+	At   time.Time
+	Body string
+}
+
+// SchedulesBench is schedules under test and what is needed to look into them.
+type SchedulesBench struct {
+	Schedules deliver.Schedules
+	// Plans returns all schedules, in any order.
+	Plans func(ctx context.Context) ([]Plan, error)
+	// Receive takes messages that are on the retry lane now; nil if the
+	// implementation keeps schedules and never fires them.
+	Receive func(ctx context.Context) ([]Message, error)
+	Clock   Clock
+}
+
+// Schedules tests an implementation of the port. Each call of newBench returns
+// one with a retry lane and schedules of its own, and none of either yet.
+func Schedules(t *testing.T, newBench func(t *testing.T) SchedulesBench) {
+	t.Helper()
+
+	t.Run("a time within a second is rounded up", func(t *testing.T) {
+		t.Parallel()
+
+		b := newBench(t)
+		token := newTokens(t, 1)[0]
+		whole := b.Clock.Now().UTC().Truncate(time.Second).Add(24 * time.Hour)
+		b.at(t, token, whole.Add(time.Millisecond).In(time.FixedZone("east", 7200)))
+		b.planned(t, Plan{At: whole.Add(time.Second), Body: body(t, token)})
+	})
+
+	t.Run("a whole second is kept", func(t *testing.T) {
+		t.Parallel()
+
+		b := newBench(t)
+		token := newTokens(t, 1)[0]
+		whole := b.Clock.Now().UTC().Truncate(time.Second).Add(7 * 24 * time.Hour)
+		b.at(t, token, whole)
+		b.planned(t, Plan{At: whole, Body: body(t, token)})
+	})
+
+	t.Run("an attempt has one schedule, the first", func(t *testing.T) {
+		t.Parallel()
+
+		b := newBench(t)
+		first := newTokens(t, 1)[0]
+		again := hook.NewToken(first.Tenant, first.Delivery, first.Attempt)
+		at := b.Clock.Now().UTC().Truncate(time.Second).Add(time.Hour)
+		b.at(t, first, at)
+		b.at(t, first, at)
+		b.at(t, again, at.Add(time.Minute))
+		b.planned(t, Plan{At: at, Body: body(t, first)})
+	})
+
+	t.Run("the next attempt and the next generation have their own", func(t *testing.T) {
+		t.Parallel()
+
+		b := newBench(t)
+		first := newTokens(t, 1)[0]
+		attempt, generation := first, first
+		attempt.Attempt++
+		generation.Delivery.Generation++
+		at := b.Clock.Now().UTC().Truncate(time.Second).Add(time.Hour)
+		var want []Plan
+		for i, token := range []hook.Token{first, attempt, generation} {
+			when := at.Add(time.Duration(i) * time.Minute)
+			b.at(t, token, when)
+			want = append(want, Plan{At: when, Body: body(t, token)})
+		}
+		b.planned(t, want...)
+	})
+
+	t.Run("a schedule puts its token on the retry lane, once, and goes away", func(t *testing.T) {
+		t.Parallel()
+
+		b := newBench(t)
+		if b.Receive == nil {
+			t.Skip("this implementation never fires a schedule")
+		}
+		tokens := newTokens(t, 2)
+		at := b.Clock.Now().Add(2 * time.Second)
+		b.at(t, tokens[0], at)
+		b.at(t, tokens[1], at.Add(time.Hour))
+
+		got := await(t, b.Clock, 1, b.Receive)
+		if b.Clock.Now().Before(at) {
+			t.Errorf("token received at %s; want not before %s", b.Clock.Now(), at)
+		}
+		if len(got) != 1 || got[0].Body != body(t, tokens[0]) {
+			t.Errorf("Receive(retry) = %v; want %q", got, body(t, tokens[0]))
+		}
+		left := Plan{At: at.Add(time.Hour + time.Second - 1).UTC().Truncate(time.Second), Body: body(t, tokens[1])}
+		await(t, b.Clock, 1, func(ctx context.Context) ([]bool, error) {
+			plans, err := b.Plans(ctx)
+			if len(plans) != 1 || plans[0] != left {
+				return nil, err
+			}
+			return []bool{true}, err
+		})
+	})
+}
+
+func (b SchedulesBench) at(t *testing.T, token hook.Token, at time.Time) {
+	t.Helper()
+
+	if err := b.Schedules.At(t.Context(), token, at); err != nil {
+		t.Fatalf("At(attempt %d of %s, %s) = %v; want nil", token.Attempt, token.Delivery, at, err)
+	}
+}
+
+func (b SchedulesBench) planned(t *testing.T, want ...Plan) {
+	t.Helper()
+
+	got, err := b.Plans(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.SortFunc(got, func(a, b Plan) int { return a.At.Compare(b.At) })
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("Plans() (-want +got):\n%s", diff)
+	}
+}

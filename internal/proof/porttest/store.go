@@ -1,0 +1,157 @@
+package porttest
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"surehook/internal/admin/apikey"
+	"surehook/internal/admin/registry"
+	"surehook/internal/delivery/breaker"
+	"surehook/internal/delivery/deliver"
+	"surehook/internal/delivery/gate"
+	"surehook/internal/delivery/ingest"
+	"surehook/internal/delivery/notify"
+	"surehook/internal/delivery/replay"
+	"surehook/internal/delivery/settle"
+	"surehook/internal/hook"
+)
+
+// StoreUnderTest is everything that a store promises to anyone.
+type StoreUnderTest interface { //nolint:interfacebloat // it is the sum of what the use cases ask for
+	ingest.Store
+	deliver.Store
+	registry.Endpoints
+	registry.History
+	registry.Keys
+	apikey.Keys
+	registry.Circuits
+	registry.Stats
+	gate.Store
+	breaker.Store
+	settle.Store
+	replay.Store
+	replay.Index
+	replay.Jobs
+	notify.History
+}
+
+// storeCase is one promise, tried on a store of its own.
+type storeCase struct {
+	name string
+	run  func(t *testing.T, s StoreUnderTest)
+}
+
+// Store tests an implementation of the store's ports. Each call of newStore
+// returns an empty store.
+func Store(t *testing.T, newStore func(t *testing.T) StoreUnderTest) {
+	t.Helper()
+
+	cases := slices.Concat(
+		eventCases(), deliveryCases(), loadCases(), pageCases(), endpointCases(), uidCases(), keyCases(),
+		circuitCases(), circuitsCases(), limitsCases(), countCases(), parkedCases(), gateCases(),
+		replayCases(), selectCases(), jobCases(), tallyCases(), statsCases(), noticeCases(),
+	)
+	for _, tt := range cases {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			skipDeviation(t, tt.name)
+
+			tt.run(t, newStore(t))
+		})
+	}
+}
+
+// storeEpoch is the time at which everything in the suite begins.
+func storeEpoch() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 678e6, time.UTC) }
+
+// storeExpiry is when records of the suite are removed: far off, lest it happens meanwhile.
+func storeExpiry() time.Time { return time.Date(2036, 1, 2, 3, 4, 5, 0, time.UTC) }
+
+func newEventID(t *testing.T) hook.EventID {
+	t.Helper()
+
+	id, err := hook.NewEventID()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+// check ends the test unless a call that only prepares it succeeded.
+func check(t *testing.T, err error) {
+	t.Helper()
+
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wantCode(t *testing.T, call string, err error, want hook.Code) {
+	t.Helper()
+
+	if err == nil || hook.CodeOf(err) != want {
+		t.Errorf("%s = %v (%s); want %s", call, err, hook.CodeOf(err), want)
+	}
+}
+
+// wantSame compares what a call returned; nil and empty are the same.
+func wantSame(t *testing.T, call string, want, got any, err error) {
+	t.Helper()
+
+	if err != nil {
+		t.Fatalf("%s = %v; want no error", call, err)
+	}
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", call, diff)
+	}
+}
+
+// race makes n calls at once and returns the numbers, from 0, of those that
+// succeeded. The others must fail with CodeConflict. A call that was refused
+// with CodeUnavailable, as a store may do under contention, is made again.
+func race(t *testing.T, n int, call func(ctx context.Context, i int) error) []int {
+	t.Helper()
+
+	errs := make([]error, n)
+	start := make(chan struct{})
+	var racers sync.WaitGroup
+	for i := range n {
+		racers.Go(func() {
+			<-start
+			for t.Context().Err() == nil {
+				if errs[i] = call(t.Context(), i); errs[i] == nil || hook.CodeOf(errs[i]) != hook.CodeUnavailable {
+					return
+				}
+			}
+		})
+	}
+	close(start)
+	racers.Wait()
+
+	var winners []int
+	for i, err := range errs {
+		switch {
+		case err == nil:
+			winners = append(winners, i)
+		case hook.CodeOf(err) != hook.CodeConflict:
+			t.Errorf("racing call %d = %v; want success or conflict", i, err)
+		}
+	}
+	return winners
+}
+
+// wantOne returns the only winner of a race.
+func wantOne(t *testing.T, winners []int) int {
+	t.Helper()
+
+	if len(winners) != 1 {
+		t.Fatalf("racing calls that succeeded: %v; want exactly one", winners)
+	}
+	return winners[0]
+}

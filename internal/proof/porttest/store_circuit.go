@@ -1,0 +1,226 @@
+package porttest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"surehook/internal/delivery/gate"
+	"surehook/internal/hook"
+	"surehook/internal/rule/circuit"
+	"surehook/internal/rule/review"
+)
+
+func circuitCases() []storeCase {
+	return []storeCase{
+		{"a circuit comes back as its next version", circuitComesBack},
+		{"a circuit with least comes back with zero times", smallCircuitComesBack},
+		{"a circuit that was not saved is new", circuitIsNew},
+		{"a circuit of another version conflicts and nothing is written", circuitConflict},
+		{"of 50 racing saves of a circuit exactly one wins", circuitRace},
+		{"50 racers that each add a failure are all counted", failuresRace},
+		{"due circuits are listed the longest due first", circuitsDue},
+		{"a circuit is due from its time on", circuitDueFrom},
+		{"a circuit that was planned anew is due at its new time only", circuitPlannedAnew},
+	}
+}
+
+// sampleRecord returns the record of a circuit with everything set, before it is saved.
+func sampleRecord(endpoint hook.EndpointID) gate.Record {
+	return gate.Record{
+		Circuit: circuit.Circuit{
+			State:      circuit.HalfOpen,
+			Generation: 3,
+			Failures:   4,
+			Cooldown:   7*time.Minute + time.Nanosecond,
+			OpenedAt:   storeEpoch(),
+			ProbeAt:    storeEpoch().Add(time.Millisecond),
+			Holder:     "dlv_1",
+			LeaseUntil: storeEpoch().Add(2 * time.Minute),
+			ClosedAt:   storeEpoch().Add(6 * time.Minute),
+		},
+		Endpoint:       endpoint,
+		Tenant:         "acme",
+		ThrottledUntil: storeEpoch().Add(3 * time.Minute),
+		Waiting:        true,
+		EmptySince:     storeEpoch().Add(4 * time.Minute),
+		Wave:           5,
+		Review:         review.Flags{Slow: true, Fragile: true, Timeout: 6*time.Second + time.Nanosecond, Warned: review.WarnedTwice},
+		AttendAt:       storeEpoch().Add(5 * time.Minute),
+	}
+}
+
+// wantRecord wants a record that is the same by ==, as the gate compares them.
+func wantRecord(t *testing.T, s StoreUnderTest, want gate.Record) {
+	t.Helper()
+
+	got, err := s.Circuit(t.Context(), want.Tenant, want.Endpoint)
+	wantSame(t, "Circuit()", want, got, err)
+	if got != want {
+		t.Errorf("Circuit() = %#v; want %#v, the same by ==", got, want)
+	}
+}
+
+// saveRecord saves the record and returns it as stored.
+func saveRecord(t *testing.T, s StoreUnderTest, r gate.Record) gate.Record {
+	t.Helper()
+
+	check(t, s.SaveCircuit(t.Context(), r))
+	r.Version++
+	return r
+}
+
+func circuitComesBack(t *testing.T, s StoreUnderTest) {
+	r := sampleRecord(hook.NewEndpointID())
+	for range 3 {
+		given := r
+		for _, at := range []*time.Time{
+			&given.OpenedAt, &given.ProbeAt, &given.LeaseUntil, &given.ClosedAt, &given.ThrottledUntil, &given.EmptySince, &given.AttendAt,
+		} {
+			*at = at.Add(999 * time.Microsecond).In(time.FixedZone("", 3600)) // kept in UTC milliseconds
+		}
+		check(t, s.SaveCircuit(t.Context(), given))
+		r.Version++
+		wantRecord(t, s, r)
+	}
+	wantRecord(t, s, gate.NewRecord("acme", hook.NewEndpointID()))
+}
+
+func smallCircuitComesBack(t *testing.T, s StoreUnderTest) {
+	full := saveRecord(t, s, sampleRecord(hook.NewEndpointID()))
+	least := gate.NewRecord("acme", full.Endpoint)
+	least.Version = full.Version
+	wantRecord(t, s, saveRecord(t, s, least)) // nothing is left of what was before
+	wantRecord(t, s, saveRecord(t, s, gate.NewRecord("acme", hook.NewEndpointID())))
+}
+
+func circuitIsNew(t *testing.T, s StoreUnderTest) {
+	saveRecord(t, s, sampleRecord(hook.NewEndpointID()))
+	wantRecord(t, s, gate.NewRecord("globex", hook.NewEndpointID()))
+}
+
+func circuitConflict(t *testing.T, s StoreUnderTest) {
+	r := sampleRecord(hook.NewEndpointID())
+	r.Version = 1
+	wantCode(t, "SaveCircuit(version 1, none stored)", s.SaveCircuit(t.Context(), r), hook.CodeConflict)
+	wantRecord(t, s, gate.NewRecord("acme", r.Endpoint))
+
+	r.Version = 0
+	r = saveRecord(t, s, saveRecord(t, s, r))
+	for _, version := range []int64{0, 1, 3} {
+		stale := r
+		stale.Version, stale.Failures = version, 99
+		wantCode(t, fmt.Sprintf("SaveCircuit(version %d, 2 stored)", version), s.SaveCircuit(t.Context(), stale), hook.CodeConflict)
+	}
+	wantRecord(t, s, r)
+}
+
+func circuitRace(t *testing.T, s StoreUnderTest) {
+	r := gate.NewRecord("acme", hook.NewEndpointID())
+	for range 3 { // the first time there is no record
+		writer := func(i int) gate.Record {
+			w := r
+			w.Failures = i
+			return w
+		}
+		winners := race(t, 50, func(ctx context.Context, i int) error { return s.SaveCircuit(ctx, writer(i)) })
+		r = writer(wantOne(t, winners))
+		r.Version++
+		wantRecord(t, s, r)
+	}
+}
+
+func failuresRace(t *testing.T, s StoreUnderTest) {
+	want := gate.NewRecord("acme", hook.NewEndpointID())
+	race(t, 50, func(ctx context.Context, _ int) error {
+		for {
+			r, err := s.Circuit(ctx, want.Tenant, want.Endpoint)
+			if err != nil {
+				return err
+			}
+			r.Failures++
+			if err := s.SaveCircuit(ctx, r); hook.CodeOf(err) != hook.CodeConflict {
+				return err
+			}
+		}
+	})
+	want.Failures, want.Version = 50, 50
+	wantRecord(t, s, want)
+}
+
+func look(r gate.Record) hook.Look {
+	return hook.Look{Tenant: r.Tenant, Endpoint: r.Endpoint, Wave: r.Wave}
+}
+
+// plan saves a record that is to be attended to at the time given.
+func plan(t *testing.T, s StoreUnderTest, at time.Time, wave int) gate.Record {
+	t.Helper()
+
+	r := sampleRecord(hook.NewEndpointID())
+	r.Tenant = hook.TenantID("tenant-" + string(r.Endpoint)[3:])
+	r.AttendAt, r.Wave = at, wave
+	return saveRecord(t, s, r)
+}
+
+func circuitsDue(t *testing.T, s StoreUnderTest) {
+	none, err := s.DueCircuits(t.Context(), storeEpoch(), 10)
+	wantSame(t, "DueCircuits(none)", []hook.Look(nil), none, err)
+
+	var want []hook.Look
+	for i := range 7 { // the youngest first
+		want = append(want, look(plan(t, s, storeEpoch().Add(-time.Duration(i)*time.Hour), i%3)))
+	}
+	slices.Reverse(want)
+	same := []hook.Look{
+		look(plan(t, s, storeEpoch().Add(-24*time.Hour), 0)),
+		look(plan(t, s, storeEpoch().Add(-24*time.Hour), 0)),
+	}
+	slices.SortFunc(same, func(a, b hook.Look) int { return strings.Compare(string(a.Endpoint), string(b.Endpoint)) })
+	want = append(same, want...)
+	plan(t, s, time.Time{}, 0) // never
+	plan(t, s, storeEpoch().Add(time.Millisecond), 0)
+
+	for _, limit := range []int{1, 2, 9, 100, 1 << 40} {
+		got, err := s.DueCircuits(t.Context(), storeEpoch(), limit)
+		wantSame(t, fmt.Sprintf("DueCircuits(limit %d)", limit), want[:min(limit, len(want))], got, err)
+	}
+}
+
+func circuitDueFrom(t *testing.T, s StoreUnderTest) {
+	r := plan(t, s, storeEpoch(), 1)
+	for offset, due := range map[time.Duration]bool{
+		-time.Hour: false, -time.Millisecond: false, -time.Nanosecond: false,
+		0: true, time.Nanosecond: true, time.Millisecond: true, 1000 * time.Hour: true,
+	} {
+		var want []hook.Look
+		if due {
+			want = []hook.Look{look(r)}
+		}
+		got, err := s.DueCircuits(t.Context(), storeEpoch().Add(offset).In(time.FixedZone("", -7200)), 10)
+		wantSame(t, "DueCircuits("+offset.String()+" after it is)", want, got, err)
+	}
+}
+
+func circuitPlannedAnew(t *testing.T, s StoreUnderTest) {
+	r := plan(t, s, storeEpoch(), 1)
+	later := storeEpoch().Add(time.Hour)
+	for _, tt := range []struct {
+		at       time.Time
+		now, end bool // whether it is due at storeEpoch, and in an hour
+	}{{later, false, true}, {storeEpoch().Add(-time.Hour), true, true}, {time.Time{}, false, false}, {storeEpoch(), true, true}} {
+		r.AttendAt = tt.at
+		r.Wave++
+		r = saveRecord(t, s, r)
+		for at, due := range map[time.Time]bool{storeEpoch(): tt.now, later: tt.end} {
+			var want []hook.Look
+			if due {
+				want = []hook.Look{look(r)}
+			}
+			got, err := s.DueCircuits(t.Context(), at, 10)
+			wantSame(t, fmt.Sprintf("DueCircuits(%s, planned for %s)", at, tt.at), want, got, err)
+		}
+	}
+}

@@ -1,0 +1,115 @@
+package porttest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"surehook/internal/hook"
+	"surehook/internal/rule/circuit"
+	"surehook/internal/rule/stats"
+)
+
+func countCases() []storeCase {
+	return []storeCase{
+		{"counts add up in a minute and over the window", countsAddUp},
+		{"the window is ten whole minutes that end with this one", countWindow},
+		{"the window reaches across the hour when something failed", countAcrossTheHour},
+		{"counting nothing changes nothing", countNothing},
+		{"50 racing counts all count", countRace},
+	}
+}
+
+func wantCounts(t *testing.T, s StoreUnderTest, endpoint hook.EndpointID, add circuit.Counts, now time.Time, want circuit.Counts) {
+	t.Helper()
+
+	got, err := s.Count(t.Context(), "acme", endpoint, counted(add), now)
+	if err != nil || got != want {
+		t.Errorf("Count(%+v, %s) = %+v, %v; want %+v", add, now.UTC().Format(time.RFC3339Nano), got, err, want)
+	}
+}
+
+func countsAddUp(t *testing.T, s StoreUnderTest) {
+	endpoint, at := hook.NewEndpointID(), time.Date(2026, 1, 2, 3, 30, 0, 0, time.UTC)
+	wantCounts(t, s, endpoint, circuit.Counts{OK: 2}, at, circuit.Counts{OK: 2})
+	wantCounts(t, s, endpoint, circuit.Counts{Failed: 3}, at.Add(time.Minute-1), circuit.Counts{OK: 2, Failed: 3})
+	wantCounts(t, s, endpoint, circuit.Counts{OK: 10, Failed: 20}, at.Add(time.Minute), circuit.Counts{OK: 12, Failed: 23})
+	wantCounts(t, s, endpoint, circuit.Counts{OK: 1}, at.Add(9*time.Minute).In(time.FixedZone("", 5400)), circuit.Counts{OK: 13, Failed: 23})
+	wantCounts(t, s, hook.NewEndpointID(), circuit.Counts{OK: 1}, at, circuit.Counts{OK: 1}) // another endpoint
+}
+
+func countWindow(t *testing.T, s StoreUnderTest) {
+	now := time.Date(2026, 1, 2, 3, 45, 59, 999e6, time.UTC)
+	one := circuit.Counts{OK: 1, Failed: 1}
+	for ago, in := range map[time.Duration]bool{
+		0: true, 59 * time.Second: true, time.Minute: true, 9*time.Minute + 59*time.Second: true,
+		10 * time.Minute: false, 11 * time.Minute: false, 20 * time.Minute: false,
+	} {
+		endpoint, want := hook.NewEndpointID(), one
+		if in {
+			want = circuit.Counts{OK: 2, Failed: 2}
+		}
+		wantCounts(t, s, endpoint, one, now.Add(-ago), one)
+		wantCounts(t, s, endpoint, one, now, want)
+	}
+
+	// At the beginning of a minute the oldest one that counts is nine minutes ago.
+	begins := now.Truncate(time.Minute)
+	for ago, want := range map[time.Duration]int{9 * time.Minute: 2, 9*time.Minute + 1: 1} {
+		endpoint := hook.NewEndpointID()
+		wantCounts(t, s, endpoint, circuit.Counts{Failed: 1}, begins.Add(-ago), circuit.Counts{Failed: 1})
+		wantCounts(t, s, endpoint, circuit.Counts{Failed: 1}, begins, circuit.Counts{Failed: want})
+	}
+
+	// Nor does the same minute of another hour or day.
+	for _, ago := range []time.Duration{time.Hour, 24 * time.Hour} {
+		endpoint := hook.NewEndpointID()
+		wantCounts(t, s, endpoint, one, now.Add(-ago), one)
+		wantCounts(t, s, endpoint, one, now, one)
+	}
+}
+
+func countAcrossTheHour(t *testing.T, s StoreUnderTest) {
+	midnight := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
+	before, since := circuit.Counts{OK: 5, Failed: 7}, circuit.Counts{OK: 1, Failed: 2}
+	for ago, in := range map[time.Duration]bool{
+		time.Nanosecond: true, 5 * time.Minute: true, 5*time.Minute + 1: false, 59 * time.Minute: false,
+	} {
+		endpoint := hook.NewEndpointID()
+		wantCounts(t, s, endpoint, before, midnight.Add(-ago), before)
+		want := circuit.Counts{OK: 1, Failed: 12}
+		if in {
+			want = circuit.Counts{OK: 6, Failed: 19}
+		}
+		_, err := s.Count(t.Context(), "acme", endpoint, counted(since), midnight)
+		check(t, err)
+		wantCounts(t, s, endpoint, circuit.Counts{Failed: 10}, midnight.Add(4*time.Minute), want) // from 23:55 on
+	}
+	endpoint := hook.NewEndpointID() // with nothing in the hour before
+	wantCounts(t, s, endpoint, since, midnight, since)
+}
+
+func countNothing(t *testing.T, s StoreUnderTest) {
+	endpoint, at := hook.NewEndpointID(), time.Date(2026, 1, 2, 3, 30, 0, 0, time.UTC)
+	wantCounts(t, s, endpoint, circuit.Counts{}, at, circuit.Counts{})
+	wantCounts(t, s, endpoint, circuit.Counts{OK: 1, Failed: 2}, at, circuit.Counts{OK: 1, Failed: 2})
+	wantCounts(t, s, endpoint, circuit.Counts{}, at, circuit.Counts{OK: 1, Failed: 2})
+}
+
+func countRace(t *testing.T, s StoreUnderTest) {
+	endpoint, at := hook.NewEndpointID(), time.Date(2026, 1, 2, 3, 30, 0, 0, time.UTC)
+	counts := make([]circuit.Counts, 50)
+	race(t, len(counts), func(ctx context.Context, i int) (err error) {
+		counts[i], err = s.Count(ctx, "acme", endpoint, stats.Counts{OK: 1, Failed: 2}, at.Add(time.Duration(i%5)*time.Minute))
+		return err
+	})
+	wantCounts(t, s, endpoint, circuit.Counts{}, at.Add(5*time.Minute), circuit.Counts{OK: 50, Failed: 100})
+	for _, c := range counts {
+		if c.OK < 1 || c.OK > 50 || c.Failed != 2*c.OK {
+			t.Errorf("a racing Count() = %+v; want what some of the racers counted, itself among them", c)
+		}
+	}
+}
+
+// counted is what only the circuit counts.
+func counted(c circuit.Counts) stats.Counts { return stats.Counts{OK: c.OK, Failed: c.Failed} }

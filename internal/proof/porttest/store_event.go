@@ -1,0 +1,181 @@
+package porttest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"surehook/internal/hook"
+	"surehook/internal/rule/stats"
+)
+
+func eventCases() []storeCase {
+	return []storeCase{
+		{"an event comes back as it was put", eventComesBack},
+		{"an event with least comes back as it was put", smallEventComesBack},
+		{"payloads come back byte for byte", payloadsComeBack},
+		{"what is stored does not change with what the caller holds", storeKeepsCopies},
+		{"an event that was not put is not found", eventNotFound},
+		{"an event is put once", eventOnce},
+		{"of 50 racing puts of an event exactly one wins", eventRace},
+		{"a call whose context is done is unavailable and changes nothing", contextDone},
+	}
+}
+
+// sampleEvent returns an event with everything set.
+func sampleEvent(t *testing.T) hook.Event {
+	t.Helper()
+
+	return hook.Event{
+		ID:             newEventID(t),
+		Tenant:         "acme",
+		Type:           "order.paid",
+		Payload:        []byte(`{"order": 1}`),
+		TraceParent:    "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+		IdempotencyKey: "order-1/paid",
+		Targets:        []hook.EndpointID{hook.NewEndpointID(), hook.NewEndpointID(), hook.NewEndpointID()},
+		AcceptedAt:     storeEpoch(),
+		ExpiresAt:      storeExpiry(),
+		Nonce:          hook.NewNonce(),
+	}
+}
+
+func eventComesBack(t *testing.T, s StoreUnderTest) {
+	e := sampleEvent(t)
+	given := e
+	berlin := time.FixedZone("", 3600)
+	given.AcceptedAt = e.AcceptedAt.Add(999 * time.Microsecond).In(berlin) // kept in UTC milliseconds
+	given.ExpiresAt = e.ExpiresAt.Add(999 * time.Millisecond).In(berlin)   // kept in whole seconds
+	check(t, s.PutEvent(t.Context(), given))
+	got, err := s.Event(t.Context(), e.ID)
+	wantSame(t, "Event(put)", e, got, err)
+}
+
+func smallEventComesBack(t *testing.T, s StoreUnderTest) {
+	e := hook.Event{ID: newEventID(t), Tenant: "acme", Type: "a", Payload: []byte("1"), AcceptedAt: storeEpoch()}
+	check(t, s.PutEvent(t.Context(), e))
+	got, err := s.Event(t.Context(), e.ID)
+	wantSame(t, "Event(put)", e, got, err)
+}
+
+func payloadsComeBack(t *testing.T, s StoreUnderTest) {
+	incompressible := make([]byte, hook.MaxPayload)
+	random := rand.NewChaCha8([32]byte{1})
+	_, _ = random.Read(incompressible)
+	payloads := []struct {
+		name  string
+		bytes []byte
+	}{
+		{"whitespace and order of keys", []byte("{ \"b\" : 1.0,\r\n\t\"a\": 1e2 }\n ")},
+		{"unicode", []byte(`{"name":"Zoë \u00e9 😀 \ud83d\ude00 ` + "\u2028" + `"}`)},
+		{"bytes that are no UTF-8", []byte{'"', 0xff, 0xfe, 0, 0x80, '"'}},
+		{"256 KiB that compress", bytes.Repeat([]byte(`{"k":1},`), hook.MaxPayload/8)},
+		{"256 KiB that do not compress", incompressible},
+	}
+	for _, p := range payloads {
+		e := sampleEvent(t)
+		e.Payload = p.bytes
+		for len(e.Targets) < hook.MaxEndpointsPerTenant {
+			e.Targets = append(e.Targets, hook.NewEndpointID())
+		}
+		check(t, s.PutEvent(t.Context(), e))
+		got, err := s.Event(t.Context(), e.ID)
+		if err != nil || !bytes.Equal(got.Payload, e.Payload) || len(got.Targets) != len(e.Targets) {
+			t.Errorf("Event(%s) = %d bytes for %d targets, %v; want the %d bytes that were put for %d",
+				p.name, len(got.Payload), len(got.Targets), err, len(e.Payload), len(e.Targets))
+		}
+	}
+}
+
+func storeKeepsCopies(t *testing.T, s StoreUnderTest) {
+	e, given := sampleEvent(t), sampleEvent(t)
+	given.ID, given.Targets, given.Nonce = e.ID, slices.Clone(e.Targets), e.Nonce
+	endpoint, same := sampleEndpoint("acme"), sampleEndpoint("acme")
+	same.ID, same.UID = endpoint.ID, endpoint.UID
+	create(t, s, same)
+	endpoint.Version = 1
+	check(t, s.PutEvent(t.Context(), given))
+	given.Payload[0], given.Targets[0] = 'x', "ep_x"
+
+	read, err := s.Event(t.Context(), e.ID)
+	wantSame(t, "Event(put, then changed by its writer)", e, read, err)
+	read.Payload[0], read.Targets[0] = 'x', "ep_x"
+	read, err = s.Event(t.Context(), e.ID)
+	wantSame(t, "Event(changed by a reader)", e, read, err)
+
+	for range 2 {
+		got, err := s.Endpoint(t.Context(), "acme", endpoint.ID)
+		wantSame(t, "Endpoint(changed by a reader)", endpoint, got, err)
+		got.Secrets[0].Sealed[0], got.Metadata["team"], got.Headers["X-Env"], got.EventTypes[0], got.Schemes[0] = 9, "x", "x", "x", 0
+	}
+}
+
+func eventNotFound(t *testing.T, s StoreUnderTest) {
+	_, err := s.Event(t.Context(), newEventID(t))
+	wantCode(t, "Event(unknown)", err, hook.CodeNotFound)
+}
+
+func eventOnce(t *testing.T, s StoreUnderTest) {
+	first := sampleEvent(t)
+	second := first
+	second.Payload = []byte(`{"order": 2}`)
+	check(t, s.PutEvent(t.Context(), first))
+	wantCode(t, "PutEvent(again)", s.PutEvent(t.Context(), second), hook.CodeConflict)
+	got, err := s.Event(t.Context(), first.ID)
+	wantSame(t, "Event(put twice)", first, got, err)
+}
+
+func eventRace(t *testing.T, s StoreUnderTest) {
+	e := sampleEvent(t)
+	writer := func(i int) hook.Event {
+		w := e
+		w.Nonce = fmt.Sprintf("writer-%d", i)
+		return w
+	}
+	winners := race(t, 50, func(ctx context.Context, i int) error { return s.PutEvent(ctx, writer(i)) })
+	want := writer(wantOne(t, winners))
+	got, err := s.Event(t.Context(), e.ID)
+	wantSame(t, "Event(raced for)", want, got, err)
+}
+
+func contextDone(t *testing.T, s StoreUnderTest) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	e := sampleEvent(t)
+	endpoint := sampleEndpoint("acme")
+	delivery := sampleDelivery(e.ID, endpoint.ID, 1)
+
+	calls := map[string]func() error{
+		"PutEvent":       func() error { return s.PutEvent(ctx, e) },
+		"Event":          func() error { _, err := s.Event(ctx, e.ID); return err },
+		"Load":           func() error { _, err := s.Load(ctx, []hook.Token{hook.NewToken("acme", delivery.ID, 1)}); return err },
+		"SaveDelivery":   func() error { return s.SaveDelivery(ctx, delivery, nil) },
+		"CreateEndpoint": func() error { return s.CreateEndpoint(ctx, endpoint) },
+		"TenantVersion":  func() error { _, err := s.TenantVersion(ctx, "acme"); return err },
+		"Endpoints":      func() error { _, err := s.Endpoints(ctx, "acme"); return err },
+		"Keys":           func() error { _, err := s.Keys(ctx); return err },
+		"DeliveriesByEndpoint": func() error {
+			_, _, err := s.DeliveriesByEndpoint(ctx, endpoint.ID, hook.StateDead, "", 1)
+			return err
+		},
+		"Circuit":     func() error { _, err := s.Circuit(ctx, "acme", endpoint.ID); return err },
+		"SaveCircuit": func() error { return s.SaveCircuit(ctx, sampleRecord(endpoint.ID)) },
+		"DueCircuits": func() error { _, err := s.DueCircuits(ctx, storeExpiry(), 1); return err },
+		"Parked":      func() error { _, err := s.Parked(ctx, endpoint.ID, 1); return err },
+		"Limits":      func() error { _, err := s.Limits(ctx, endpoint.ID); return err },
+		"SaveLimits":  func() error { return s.SaveLimits(ctx, endpoint.ID, sampleLimits()) },
+		"Count": func() error {
+			_, err := s.Count(ctx, "acme", endpoint.ID, stats.Counts{Failed: 1}, storeEpoch())
+			return err
+		},
+	}
+	for name, call := range calls {
+		wantCode(t, name+"(context done)", call(), hook.CodeUnavailable)
+	}
+	_, err := s.Event(t.Context(), e.ID)
+	wantCode(t, "Event(put with a context that was done)", err, hook.CodeNotFound)
+}

@@ -1,0 +1,179 @@
+package porttest
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"surehook/internal/delivery/gate"
+	"surehook/internal/hook"
+	"surehook/internal/memory"
+	"surehook/internal/rule/circuit"
+	"surehook/internal/rule/stats"
+)
+
+// gateCases try the real gate on the store, from many functions at once.
+func gateCases() []storeCase {
+	return []storeCase{
+		{"of 50 deliveries racing for a probe's lease exactly one is admitted", probeRace},
+		{"of a probe's success and failure that race exactly one counts", probedRace},
+		{"50 failures that race open a circuit once", openRace},
+		{"of 20 racing deliveries two are in flight at once", inFlightRace},
+		{"20 racing deliveries get slots of their own", slotRace},
+	}
+}
+
+// asks counts how often the breaker was asked to look.
+type asks struct{ n atomic.Int64 }
+
+// Ask counts.
+func (a *asks) Ask(context.Context, hook.Look, time.Duration) error {
+	a.n.Add(1)
+	return nil
+}
+
+// newGate returns a gate over the store at the time given.
+func newGate(s StoreUnderTest, now time.Time) (*gate.Gate, *asks) {
+	a := new(asks)
+	return &gate.Gate{Store: s, Attention: a, Notices: &memory.Notices{}, Now: func() time.Time { return now }, Rand: func() float64 { return 0 }}, a
+}
+
+// question asks for a fresh delivery at the endpoint of the record.
+func question(t *testing.T, e hook.Endpoint, r gate.Record) gate.Query {
+	t.Helper()
+
+	d := hook.DeliveryID{Event: newEventID(t), Endpoint: e.ID, Generation: 1}
+	return gate.Query{Tenant: e.Tenant, ID: e.ID, Endpoint: &e, Record: r, Due: []gate.Due{{Delivery: d}}}
+}
+
+// admit makes n deliveries ask at once and returns the answers.
+func admit(t *testing.T, g *gate.Gate, e hook.Endpoint, r gate.Record, n int) ([]gate.Query, []gate.Admission) {
+	t.Helper()
+
+	queries, answers := make([]gate.Query, n), make([]gate.Admission, n)
+	for i := range queries {
+		queries[i] = question(t, e, r)
+	}
+	winners := race(t, n, func(ctx context.Context, i int) (err error) {
+		answers[i], err = g.Admit(ctx, queries[i])
+		return err
+	})
+	if len(winners) != n {
+		t.Fatalf("racing calls of Admit that answered: %d of %d", len(winners), n)
+	}
+	return queries, answers
+}
+
+// openRecord is of a circuit that has been open for the base of its cooldown.
+func openRecord(e hook.Endpoint) gate.Record {
+	r := gate.NewRecord(e.Tenant, e.ID)
+	s := circuit.Settings{CircuitSettings: e.Circuit.WithDefaults()}
+	r.Circuit = r.Circuit.Trip(s, storeEpoch().Add(-s.Cooldown))
+	r.AttendAt = r.ProbeAt
+	return r
+}
+
+func probeRace(t *testing.T, s StoreUnderTest) {
+	e := smallEndpoint("acme")
+	g, _ := newGate(s, storeEpoch())
+	r := saveRecord(t, s, openRecord(e))
+	queries, answers := admit(t, g, e, r, 50)
+	var probes []string
+	for i, a := range answers {
+		if a.Verdicts[0].Decision == gate.Admit {
+			probes = append(probes, queries[i].Due[0].Delivery.String())
+		} else if want := (gate.Verdict{Decision: gate.Park, Reason: hook.ReasonCircuit}); a.Verdicts[0] != want {
+			t.Errorf("Admit() = %+v; want %+v", a.Verdicts[0], want)
+		}
+	}
+	got, err := s.Circuit(t.Context(), e.Tenant, e.ID)
+	if err != nil || len(probes) != 1 || got.State != circuit.HalfOpen || got.Holder != probes[0] || !got.Waiting {
+		t.Errorf("admitted: %v, circuit %+v, %v; want one, half-open with it as its holder, and the others waiting", probes, got, err)
+	}
+}
+
+func probedRace(t *testing.T, s StoreUnderTest) {
+	results := []gate.Result{{Attempt: stats.Attempt{Class: hook.ClassDelivered}}, {Attempt: stats.Attempt{Class: hook.ClassTimeout}}}
+	for range 10 {
+		e := smallEndpoint("acme")
+		g, _ := newGate(s, storeEpoch())
+		q := question(t, e, saveRecord(t, s, openRecord(e)))
+		a, err := g.Admit(t.Context(), q)
+		check(t, err)
+		r, err := s.Circuit(t.Context(), e.Tenant, e.ID)
+		check(t, err)
+		race(t, len(results), func(ctx context.Context, i int) error { return g.Settle(ctx, a, results[i:i+1]) })
+
+		got, err := s.Circuit(t.Context(), e.Tenant, e.ID)
+		check(t, err)
+		closed := got.State == circuit.Closed && got.Generation == r.Generation+1 && got.Cooldown == 0
+		longer := got.State == circuit.Open && got.Generation == r.Generation && got.Cooldown == 2*r.Cooldown
+		if closed == longer || got.Version != r.Version+1 {
+			t.Errorf("circuit after a race of success and failure = %+v; want it closed, or open for longer, by one write", got)
+		}
+	}
+}
+
+func openRace(t *testing.T, s StoreUnderTest) {
+	e := smallEndpoint("acme")
+	g, asked := newGate(s, storeEpoch())
+	_, answers := admit(t, g, e, gate.NewRecord(e.Tenant, e.ID), 50)
+	winners := race(t, len(answers), func(ctx context.Context, i int) error {
+		return g.Settle(ctx, answers[i], []gate.Result{{Attempt: stats.Attempt{Class: hook.ClassTimeout}}})
+	})
+	got, err := s.Circuit(t.Context(), e.Tenant, e.ID)
+	if err != nil || len(winners) != 50 || got.State != circuit.Open || got.Generation != 1 || got.Version > 5 {
+		t.Errorf("circuit after 50 failures = %+v, %v; want it open, in its first generation", got, err)
+	}
+	if n := asked.n.Load(); n != 1 {
+		t.Errorf("the breaker was asked %d times; want once", n)
+	}
+}
+
+func inFlightRace(t *testing.T, s StoreUnderTest) {
+	e := smallEndpoint("acme")
+	e.MaxInFlight = 2
+	g, _ := newGate(s, storeEpoch())
+	for range 3 { // what was given back is given again
+		_, answers := admit(t, g, e, gate.NewRecord(e.Tenant, e.ID), 20)
+		admitted := 0
+		for _, a := range answers {
+			if a.Verdicts[0].Decision == gate.Admit {
+				admitted++
+			}
+		}
+		l, err := s.Limits(t.Context(), e.ID)
+		if err != nil || admitted != 2 || l.InFlight(storeEpoch()) != 2 {
+			t.Fatalf("admitted: %d of 20, limits %+v, %v; want 2", admitted, l, err)
+		}
+		race(t, len(answers), func(ctx context.Context, i int) error { return g.Settle(ctx, answers[i], nil) })
+		if l, err = s.Limits(t.Context(), e.ID); err != nil || len(l.Leases) != 0 {
+			t.Fatalf("Limits(all settled) = %+v, %v; want no leases", l, err)
+		}
+	}
+}
+
+func slotRace(t *testing.T, s StoreUnderTest) {
+	e := smallEndpoint("acme")
+	e.RatePerSecond = 1000
+	g, _ := newGate(s, storeEpoch())
+	_, answers := admit(t, g, e, gate.NewRecord(e.Tenant, e.ID), 20)
+	slots := make(map[time.Time]bool)
+	for _, a := range answers {
+		v := a.Verdicts[0]
+		if v.Decision == gate.Admit {
+			v.Until = storeEpoch()
+		}
+		slots[v.Until] = true
+	}
+	for i := range answers {
+		if at := storeEpoch().Add(time.Duration(i) * time.Millisecond); !slots[at] {
+			t.Errorf("nobody has the slot %d ms after the first; slots given: %v", i, slots)
+		}
+	}
+	want := storeEpoch().Add(20 * time.Millisecond)
+	if l, err := s.Limits(t.Context(), e.ID); err != nil || l.Slot != want {
+		t.Errorf("Limits() = slot %s, %v; want %s", l.Slot, err, want)
+	}
+}

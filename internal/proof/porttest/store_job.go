@@ -1,0 +1,199 @@
+package porttest
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"surehook/internal/delivery/replay"
+	"surehook/internal/hook"
+)
+
+func jobCases() []storeCase {
+	return []storeCase{
+		{"a job comes back as its next version", jobComesBack},
+		{"a job with least comes back", smallJobComesBack},
+		{"a job of another tenant is not found", jobNotFound},
+		{"a job of another version conflicts and nothing is written", jobConflict},
+		{"of 20 racing saves of a job exactly one wins", jobRace},
+		{"jobs are listed newest first, below an id", jobsNewestFirst},
+		{"a tenant sees its own jobs only", jobsAreApart},
+	}
+}
+
+// sampleJob returns a job of the tenant with everything set, before it is saved.
+func sampleJob(t *testing.T, tenant hook.TenantID) replay.Job {
+	t.Helper()
+
+	endpoint := hook.NewEndpointID()
+	job := replay.Job{
+		ID:     newJobID(t),
+		Tenant: tenant,
+		Filter: replay.Filter{
+			Endpoint: endpoint, State: hook.StateDead, Types: []string{"order.*", "invoice.paid"},
+			From: storeEpoch().Add(-24 * time.Hour), To: storeEpoch(),
+		},
+		Rate:      12.5,
+		State:     replay.JobRunning,
+		By:        hook.NewKeyID(),
+		CreatedAt: storeEpoch(),
+		UpdatedAt: storeEpoch().Add(time.Second),
+		EndedAt:   storeEpoch().Add(time.Minute),
+		ExpiresAt: storeExpiry(),
+		Selected:  100_000,
+		Enqueued:  99_000,
+		Skipped:   900,
+		Endpoint:  endpoint,
+		Cursor:    "b3BhcXVl",
+		Selects:   true,
+		NextAt:    storeEpoch().Add(2 * time.Second),
+	}
+	for i := range replay.PageSize {
+		job.Pending = append(job.Pending, hook.DeliveryID{Event: newEventID(t), Endpoint: endpoint, Generation: i + 1})
+	}
+	return job
+}
+
+func savedJob(j replay.Job) replay.Job {
+	j.Version++
+	return j
+}
+
+func jobComesBack(t *testing.T, s StoreUnderTest) {
+	j := sampleJob(t, "acme")
+	for range 3 {
+		given := j
+		given.UpdatedAt = j.UpdatedAt.Add(999 * time.Microsecond).In(time.FixedZone("", 3600))
+		given.Filter.Types, given.Pending = slices.Clone(j.Filter.Types), slices.Clone(j.Pending)
+		check(t, s.SaveJob(t.Context(), given))
+		given.Filter.Types[0], given.Pending[0] = "changed", hook.DeliveryID{} // what is stored is a copy
+		j = savedJob(j)
+		got, err := s.Job(t.Context(), "acme", j.ID)
+		wantSame(t, "Job(saved)", j, got, err)
+	}
+	j.Pending, j.Cursor, j.Selects, j.State = nil, "", false, replay.JobCancelled // what was there before is gone
+	check(t, s.SaveJob(t.Context(), j))
+	got, err := s.Job(t.Context(), "acme", j.ID)
+	wantSame(t, "Job(ended)", savedJob(j), got, err)
+}
+
+func smallJobComesBack(t *testing.T, s StoreUnderTest) {
+	j := replay.Job{
+		ID: newJobID(t), Tenant: "acme", Filter: replay.Filter{State: hook.StateParked}, Rate: replay.MinRate,
+		State: replay.JobRunning, CreatedAt: storeEpoch(), UpdatedAt: storeEpoch(),
+	}
+	check(t, s.SaveJob(t.Context(), j))
+	got, err := s.Job(t.Context(), "acme", j.ID)
+	wantSame(t, "Job(saved)", savedJob(j), got, err)
+}
+
+func jobNotFound(t *testing.T, s StoreUnderTest) {
+	j := sampleJob(t, "acme")
+	check(t, s.SaveJob(t.Context(), j))
+	_, err := s.Job(t.Context(), "globex", j.ID)
+	wantCode(t, "Job(another tenant's)", err, hook.CodeNotFound)
+	_, err = s.Job(t.Context(), "acme", newJobID(t))
+	wantCode(t, "Job(unknown)", err, hook.CodeNotFound)
+}
+
+func jobConflict(t *testing.T, s StoreUnderTest) {
+	j := sampleJob(t, "acme")
+	j.Version = 1
+	wantCode(t, "SaveJob(version 1, none stored)", s.SaveJob(t.Context(), j), hook.CodeConflict)
+	_, err := s.Job(t.Context(), "acme", j.ID)
+	wantCode(t, "Job(refused)", err, hook.CodeNotFound)
+
+	j.Version = 0
+	check(t, s.SaveJob(t.Context(), j))
+	check(t, s.SaveJob(t.Context(), savedJob(j)))
+	j = savedJob(savedJob(j))
+	for _, version := range []int64{0, 1, 3} {
+		stale := j
+		stale.Version, stale.State = version, replay.JobCancelled
+		wantCode(t, "SaveJob(stale)", s.SaveJob(t.Context(), stale), hook.CodeConflict)
+	}
+	got, err := s.Job(t.Context(), "acme", j.ID)
+	wantSame(t, "Job(after refused saves)", j, got, err)
+}
+
+func jobRace(t *testing.T, s StoreUnderTest) {
+	j := sampleJob(t, "acme")
+	for range 2 { // a first version and a later one
+		writer := func(i int) replay.Job {
+			w := j
+			w.Enqueued = i
+			return w
+		}
+		winners := race(t, 20, func(ctx context.Context, i int) error { return s.SaveJob(ctx, writer(i)) })
+		j = savedJob(writer(wantOne(t, winners)))
+		got, err := s.Job(t.Context(), "acme", j.ID)
+		wantSame(t, "Job(raced for)", j, got, err)
+	}
+}
+
+// saveJobs saves n jobs of the tenant and returns them as stored, newest first.
+func saveJobs(t *testing.T, s StoreUnderTest, tenant hook.TenantID, n int) []replay.Job {
+	t.Helper()
+
+	var jobs []replay.Job
+	for range n {
+		j := sampleJob(t, tenant)
+		check(t, s.SaveJob(t.Context(), j))
+		jobs = append(jobs, savedJob(j))
+	}
+	slices.SortFunc(jobs, func(a, b replay.Job) int { return strings.Compare(string(b.ID), string(a.ID)) })
+	return jobs
+}
+
+// newerJobID returns a fresh id that sorts after the other: ids of one
+// millisecond are in no order.
+func newerJobID(t *testing.T, than hook.JobID) hook.JobID {
+	t.Helper()
+
+	for {
+		if id := newJobID(t); id > than {
+			return id
+		}
+	}
+}
+
+func jobsNewestFirst(t *testing.T, s StoreUnderTest) {
+	check(t, s.CreateEndpoint(t.Context(), sampleEndpoint("acme"))) // what else there is of the tenant is no job
+	check(t, s.SaveDelivery(t.Context(), sampleDelivery(newEventID(t), hook.NewEndpointID(), 1), nil))
+	got, err := s.Jobs(t.Context(), "acme", "", 10)
+	wantSame(t, "Jobs(none)", []replay.Job(nil), got, err)
+
+	jobs := saveJobs(t, s, "acme", 5)
+	tests := []struct {
+		before hook.JobID
+		limit  int
+		want   []replay.Job
+	}{
+		{"", 100, jobs},
+		{"", 2, jobs[:2]},
+		{jobs[1].ID, 2, jobs[2:4]},
+		{jobs[3].ID, 2, jobs[4:]},
+		{jobs[4].ID, 1, nil},
+		{newerJobID(t, jobs[0].ID), 1, jobs[:1]}, // one that is not there
+	}
+	for _, tt := range tests {
+		got, err := s.Jobs(t.Context(), "acme", tt.before, tt.limit)
+		wantSame(t, "Jobs(before "+string(tt.before)+")", tt.want, got, err)
+	}
+}
+
+func jobsAreApart(t *testing.T, s StoreUnderTest) {
+	ours, theirs := saveJobs(t, s, "acme", 2), saveJobs(t, s, "acme-2", 2)
+	for tenant, want := range map[hook.TenantID][]replay.Job{"acme": ours, "acme-2": theirs, "globex": nil} {
+		got, err := s.Jobs(t.Context(), tenant, "", 100)
+		wantSame(t, "Jobs("+string(tenant)+")", want, got, err)
+	}
+	before := newerJobID(t, max(ours[0].ID, theirs[0].ID))
+	theirNewest := sampleJob(t, "acme-2")
+	theirNewest.ID = before
+	check(t, s.SaveJob(t.Context(), theirNewest))
+	got, err := s.Jobs(t.Context(), "acme", before, 100)
+	wantSame(t, "Jobs(before another tenant's)", ours, got, err)
+}

@@ -1,0 +1,83 @@
+package porttest
+
+import (
+	"testing"
+
+	"surehook/internal/delivery/deliver"
+	"surehook/internal/delivery/gate"
+	"surehook/internal/hook"
+)
+
+func loadCases() []storeCase {
+	return []storeCase{
+		{"tokens load what they name and nothing else", loadNamed},
+		{"200 tokens, half of them repeated, load at once", loadMany},
+		{"no tokens load nothing", loadNothing},
+	}
+}
+
+func emptySnapshot() deliver.Snapshot {
+	return deliver.Snapshot{
+		Events:     map[hook.EventID]hook.Event{},
+		Endpoints:  map[hook.EndpointID]hook.Endpoint{},
+		Circuits:   map[hook.EndpointID]gate.Record{},
+		Deliveries: map[hook.DeliveryID]hook.Delivery{},
+	}
+}
+
+func loadNamed(t *testing.T, s StoreUnderTest) {
+	want := emptySnapshot()
+	var tokens []hook.Token
+
+	// All four are there; so is what no token names.
+	e, endpoint := sampleEvent(t), sampleEndpoint("acme")
+	d := sampleDelivery(e.ID, endpoint.ID, 1)
+	check(t, s.PutEvent(t.Context(), e))
+	check(t, s.CreateEndpoint(t.Context(), endpoint))
+	check(t, s.SaveDelivery(t.Context(), d, nil))
+	want.Circuits[endpoint.ID] = saveRecord(t, s, sampleRecord(endpoint.ID))
+	check(t, s.PutEvent(t.Context(), sampleEvent(t)))
+	check(t, s.CreateEndpoint(t.Context(), sampleEndpoint("acme")))
+	saveRecord(t, s, sampleRecord(hook.NewEndpointID()))
+	check(t, s.SaveLimits(t.Context(), endpoint.ID, sampleLimits()))
+	check(t, s.SaveDelivery(t.Context(), sampleDelivery(e.ID, endpoint.ID, 2), nil))
+	endpoint.Version = 1
+	want.Events[e.ID], want.Endpoints[endpoint.ID], want.Deliveries[d.ID] = e, endpoint, saved(d)
+	tokens = append(tokens, hook.NewToken("acme", d.ID, 2), hook.NewToken("acme", d.ID, 3))
+
+	// A first token: no record yet.
+	queued := hook.DeliveryID{Event: sampleEvent(t).ID, Endpoint: endpoint.ID, Generation: 1}
+	tokens = append(tokens, hook.NewToken("acme", queued, 1))
+
+	// Another tenant's endpoint.
+	foreign := sampleEndpoint("globex")
+	check(t, s.CreateEndpoint(t.Context(), foreign))
+	tokens = append(tokens, hook.NewToken("acme", hook.DeliveryID{Event: e.ID, Endpoint: foreign.ID, Generation: 1}, 1))
+
+	got, err := s.Load(t.Context(), tokens)
+	wantSame(t, "Load(4 tokens)", want, got, err)
+}
+
+func loadMany(t *testing.T, s StoreUnderTest) {
+	want := emptySnapshot()
+	endpoint := sampleEndpoint("acme")
+	check(t, s.CreateEndpoint(t.Context(), endpoint))
+	endpoint.Version = 1
+	want.Endpoints[endpoint.ID] = endpoint
+	var tokens []hook.Token
+	for range 100 {
+		e := sampleEvent(t)
+		check(t, s.PutEvent(t.Context(), e))
+		d := sampleDelivery(e.ID, endpoint.ID, 1)
+		check(t, s.SaveDelivery(t.Context(), d, nil))
+		want.Events[e.ID], want.Deliveries[d.ID] = e, saved(d)
+		tokens = append(tokens, hook.NewToken("acme", d.ID, 1), hook.NewToken("acme", d.ID, 1))
+	}
+	got, err := s.Load(t.Context(), tokens)
+	wantSame(t, "Load(200 tokens)", want, got, err)
+}
+
+func loadNothing(t *testing.T, s StoreUnderTest) {
+	got, err := s.Load(t.Context(), nil)
+	wantSame(t, "Load(nil)", emptySnapshot(), got, err)
+}

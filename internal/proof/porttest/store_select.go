@@ -1,0 +1,204 @@
+package porttest
+
+import (
+	"encoding/base64"
+	"fmt"
+	"testing"
+	"time"
+
+	"surehook/internal/delivery/replay"
+	"surehook/internal/hook"
+)
+
+func selectCases() []storeCase {
+	return []storeCase{
+		{"a selection is read oldest first, page by page, to its end", selectOldestFirst},
+		{"a selection begins with From and ends before To", selectBounds},
+		{"a selection without bounds has all of its state and nothing else", selectUnbounded},
+		{"what left the state is not selected and does not end the selection", selectLeftState},
+		{"deliveries added meanwhile do not shift the selection", selectStandsStill},
+		{"a position of another selection, or of none, is invalid", selectInvalid},
+		{"250 deliveries are selected and counted", selectMany},
+	}
+}
+
+// selected reads the selection to its end.
+func selected(t *testing.T, s StoreUnderTest, selection replay.Selection) []hook.Delivery {
+	t.Helper()
+
+	var all []hook.Delivery
+	for range 1000 {
+		page, next, err := s.Select(t.Context(), selection)
+		check(t, err)
+		if len(page) > selection.Limit {
+			t.Fatalf("Select(limit %d) = %d deliveries; want no more than the limit", selection.Limit, len(page))
+		}
+		all = append(all, page...)
+		if next == "" {
+			return all
+		}
+		selection.After = next
+	}
+	t.Fatalf("Select(%+v) = %d deliveries and another page; want an end", selection, len(all))
+	return nil
+}
+
+// wantSelected reads the selection in pages of several sizes, and counts it.
+func wantSelected(t *testing.T, s StoreUnderTest, selection replay.Selection, want []hook.Delivery) {
+	t.Helper()
+
+	for _, limit := range []int{1, 2, 3, 100} {
+		selection.Limit = limit
+		wantSame(t, fmt.Sprintf("Select(%+v)", selection), want, selected(t, s, selection), nil)
+	}
+	n, err := s.CountSelected(t.Context(), replay.Selection{
+		Endpoint: selection.Endpoint, State: selection.State, From: selection.From, To: selection.To,
+	})
+	wantSame(t, fmt.Sprintf("CountSelected(%+v)", selection), len(want), n, err)
+}
+
+func selectOldestFirst(t *testing.T, s StoreUnderTest) {
+	endpoint := hook.NewEndpointID()
+	all := park(t, s, endpoint, 6)
+	park(t, s, hook.NewEndpointID(), 2)
+	selection := replay.Selection{Endpoint: endpoint, State: hook.StateParked}
+	wantSelected(t, s, selection, all)
+
+	// Neither where a page begins nor how long it is changes the count.
+	selection.Limit = 2
+	_, next, err := s.Select(t.Context(), selection)
+	check(t, err)
+	selection.After = next
+	n, err := s.CountSelected(t.Context(), selection)
+	wantSame(t, "CountSelected(after the first page)", len(all), n, err)
+
+	wantSelected(t, s, replay.Selection{Endpoint: hook.NewEndpointID(), State: hook.StateParked}, nil)
+}
+
+func selectBounds(t *testing.T, s StoreUnderTest) {
+	const moment = time.Millisecond
+	endpoint := hook.NewEndpointID()
+	all := park(t, s, endpoint, 5) // a second apart
+	at := func(i int, more time.Duration) time.Time { return all[i].CreatedAt.Add(more) }
+	tests := []struct {
+		name     string
+		from, to time.Time
+		want     []hook.Delivery
+	}{
+		{"from the second on", at(1, 0), time.Time{}, all[1:]},
+		{"from just before the second", at(1, -moment), time.Time{}, all[1:]},
+		{"from just after the second", at(1, moment), time.Time{}, all[2:]},
+		{"from less than a millisecond after the second", at(1, 1), time.Time{}, all[2:]},
+		{"to the fourth", time.Time{}, at(3, 0), all[:3]},
+		{"to just before the fourth", time.Time{}, at(3, -moment), all[:3]},
+		{"to just after the fourth", time.Time{}, at(3, moment), all[:4]},
+		{"to less than a millisecond after the fourth", time.Time{}, at(3, 1), all[:4]},
+		{"from the second to the fourth", at(1, 0), at(3, 0), all[1:3]},
+		{"another zone", at(1, 0).In(time.FixedZone("", 7200)), at(3, 0).In(time.FixedZone("", -7200)), all[1:3]},
+		{"one millisecond", at(2, 0), at(2, moment), all[2:3]},
+		{"between two", at(2, moment), at(3, 0), nil},
+		{"no time at all", at(2, 0), at(2, 0), nil},
+		{"backwards", at(3, 0), at(1, 0), nil},
+		{"before all", time.Time{}, at(0, 0), nil},
+		{"after all", at(4, moment), time.Time{}, nil},
+		{"years around all", at(0, 0).AddDate(-20, 0, 0), at(0, 0).AddDate(20, 0, 0), all},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			wantSelected(t, s, replay.Selection{Endpoint: endpoint, State: hook.StateParked, From: tt.from, To: tt.to}, tt.want)
+		})
+	}
+}
+
+func selectUnbounded(t *testing.T, s StoreUnderTest) {
+	endpoint := hook.NewEndpointID()
+	states := []hook.State{
+		hook.StateRetrying, hook.StateParked, hook.StateDelivered, hook.StateDead, hook.StateDiscarded, hook.StateCancelled,
+	}
+	want := make(map[hook.State]hook.Delivery)
+	for _, state := range states {
+		d := sampleDelivery(newEventID(t), endpoint, 1)
+		d.State = state
+		check(t, s.SaveDelivery(t.Context(), d, nil))
+		want[state] = saved(d)
+	}
+	for _, state := range states {
+		wantSelected(t, s, replay.Selection{Endpoint: endpoint, State: state}, []hook.Delivery{want[state]})
+	}
+}
+
+func selectLeftState(t *testing.T, s StoreUnderTest) {
+	endpoint := hook.NewEndpointID()
+	all := park(t, s, endpoint, 6)
+	for _, i := range []int{0, 1, 3} {
+		d := all[i]
+		d.State = hook.StateDead
+		check(t, s.SaveDelivery(t.Context(), d, nil))
+	}
+	// A record that changed and is still there comes back as it is now.
+	changed := all[2]
+	changed.Note = "still parked"
+	check(t, s.SaveDelivery(t.Context(), changed, nil))
+	want := []hook.Delivery{saved(changed), all[4], all[5]}
+	wantSelected(t, s, replay.Selection{Endpoint: endpoint, State: hook.StateParked}, want)
+}
+
+func selectStandsStill(t *testing.T, s StoreUnderTest) {
+	endpoint := hook.NewEndpointID()
+	all := park(t, s, endpoint, 4)
+	selection := replay.Selection{Endpoint: endpoint, State: hook.StateParked, Limit: 2}
+	first, next, err := s.Select(t.Context(), selection)
+	wantSame(t, "first page", all[:2], first, err)
+
+	// The page leaves, as that of a job does, and an older one comes in.
+	for _, d := range first {
+		d.State = hook.StateCancelled
+		check(t, s.SaveDelivery(t.Context(), d, nil))
+	}
+	late := sampleDelivery(newEventID(t), endpoint, 1)
+	late.State, late.CreatedAt = hook.StateParked, storeEpoch().Add(-time.Hour)
+	check(t, s.SaveDelivery(t.Context(), late, nil))
+
+	selection.After = next
+	wantSame(t, "pages after the first", all[2:], selected(t, s, selection), nil)
+}
+
+func selectInvalid(t *testing.T, s StoreUnderTest) {
+	endpoint := hook.NewEndpointID()
+	all := park(t, s, endpoint, 3)
+	selection := replay.Selection{Endpoint: endpoint, State: hook.StateParked, Limit: 1}
+	_, next, err := s.Select(t.Context(), selection)
+	check(t, err)
+	if next == "" {
+		t.Fatal("Select(limit 1 of 3) has no next; want one")
+	}
+	selection.After = next
+	tests := []struct {
+		name   string
+		change func(*replay.Selection)
+	}{
+		{"of another endpoint", func(s *replay.Selection) { s.Endpoint = hook.NewEndpointID() }},
+		{"of another state", func(s *replay.Selection) { s.State = hook.StateDead }},
+		{"before the selection", func(s *replay.Selection) { s.From = all[1].CreatedAt }},
+		{"after the selection", func(s *replay.Selection) { s.To = all[0].CreatedAt }},
+		{"that is no base64", func(s *replay.Selection) { s.After = "?" }},
+		{"that is none", func(s *replay.Selection) { s.After = base64.RawURLEncoding.EncodeToString([]byte("{}")) }},
+	}
+	for _, tt := range tests {
+		changed := selection
+		tt.change(&changed)
+		_, _, err := s.Select(t.Context(), changed)
+		wantCode(t, "Select(position "+tt.name+")", err, hook.CodeInvalid)
+	}
+}
+
+func selectMany(t *testing.T, s StoreUnderTest) {
+	endpoint := hook.NewEndpointID()
+	all := park(t, s, endpoint, 250)
+	selection := replay.Selection{Endpoint: endpoint, State: hook.StateParked, Limit: 100}
+	wantSame(t, "Select(pages of 100)", all, selected(t, s, selection), nil)
+	n, err := s.CountSelected(t.Context(), selection)
+	wantSame(t, "CountSelected(250)", len(all), n, err)
+}

@@ -1,0 +1,186 @@
+package porttest
+
+import (
+	stdcmp "cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"surehook/internal/hook"
+	"surehook/internal/rule/latency"
+	"surehook/internal/rule/stats"
+)
+
+func statsCases() []storeCase {
+	return []storeCase{
+		{"everything that was counted comes back with its hour", hoursComeBack},
+		{"hours that began at or after a time are read in their order", hoursSince},
+		{"20 racing counts of everything add up", hoursRace},
+		{"endpoints that were active in an hour are listed by tenant and id", activeListed},
+		{"active endpoints are paged through after the last one", activePages},
+	}
+}
+
+// hourStart is when the hours of the suite begin, on the last day of a year.
+func hourStart() time.Time { return time.Date(2025, 12, 31, 22, 0, 0, 0, time.UTC) }
+
+// everything returns counts that have all there is, n times.
+func everything(n int) stats.Counts {
+	c := stats.Counts{OK: n, Failed: 2 * n, Delivered: 3 * n, First: 4 * n, Waited: time.Duration(n) * 5001 * time.Millisecond, Dead: 6 * n}
+	for i := range c.Classes {
+		c.Classes[i] = n * (10 + i)
+	}
+	for i := range c.Numbers {
+		c.Numbers[i] = n * (100 + i)
+	}
+	for bucket := range latency.BucketCount {
+		c.Latency.AddN(bucket, n*(1000+bucket))
+	}
+	return c
+}
+
+func countAt(t *testing.T, s StoreUnderTest, tenant hook.TenantID, endpoint hook.EndpointID, add stats.Counts, at time.Time) {
+	t.Helper()
+
+	_, err := s.Count(t.Context(), tenant, endpoint, add, at)
+	check(t, err)
+}
+
+func wantHours(t *testing.T, s StoreUnderTest, endpoint hook.EndpointID, since time.Time, want ...stats.Hour) {
+	t.Helper()
+
+	got, err := s.Hours(t.Context(), endpoint, since)
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), cmp.AllowUnexported(latency.Histogram{})); diff != "" || err != nil {
+		t.Errorf("Hours(since %s) = %v, differs (-want +got):\n%s", since, err, diff)
+	}
+	for _, h := range got {
+		if h.Start.Location() != time.UTC {
+			t.Errorf("Hours(since %s) has an hour that begins at %s; want it in UTC", since, h.Start)
+		}
+	}
+}
+
+func hoursComeBack(t *testing.T, s StoreUnderTest) {
+	endpoint, other, start := hook.NewEndpointID(), hook.NewEndpointID(), hourStart()
+	wantHours(t, s, endpoint, time.Time{})
+
+	countAt(t, s, "acme", endpoint, everything(1), start)
+	wantHours(t, s, endpoint, start, stats.Hour{Start: start, Counts: everything(1)})
+
+	more := everything(2)
+	more.Waited += time.Millisecond - 1 // is cut
+	countAt(t, s, "acme", endpoint, more, start.Add(9*time.Minute))
+	more.Waited = everything(2).Waited + time.Millisecond - 1 // twice is not a millisecond more
+	countAt(t, s, "acme", endpoint, more, start.Add(time.Hour-1).In(time.FixedZone("", 5400)))
+	countAt(t, s, "acme", other, everything(7), start)
+	wantHours(t, s, endpoint, start, stats.Hour{Start: start, Counts: everything(5)})
+
+	// A little adds to what there is, and leaves the rest.
+	want := everything(5)
+	little := stats.Counts{OK: 1}
+	little.Count(stats.Attempt{Class: hook.ClassDelivered, Number: 1, Duration: time.Second, State: hook.StateDelivered, Age: 2 * time.Second})
+	want.Add(little)
+	countAt(t, s, "acme", endpoint, little, start.Add(30*time.Minute))
+	wantHours(t, s, endpoint, start, stats.Hour{Start: start, Counts: want})
+}
+
+func hoursSince(t *testing.T, s StoreUnderTest) {
+	endpoint, start := hook.NewEndpointID(), hourStart()
+	var want []stats.Hour // four hours into the new year, without one of them
+	for _, i := range []int{5, 0, 1, 3, 4} {
+		countAt(t, s, "acme", endpoint, everything(i+1), start.Add(time.Duration(i)*time.Hour+17*time.Minute))
+		want = append(want, stats.Hour{Start: start.Add(time.Duration(i) * time.Hour), Counts: everything(i + 1)})
+	}
+	slices.SortFunc(want, func(a, b stats.Hour) int { return a.Start.Compare(b.Start) })
+
+	for offset, from := range map[time.Duration]int{
+		-24 * time.Hour: 0, -1: 0, 0: 0,
+		1: 1, 30 * time.Minute: 1, time.Hour - 1: 1, time.Hour: 1,
+		time.Hour + 1: 2, 2 * time.Hour: 2, 3 * time.Hour: 2,
+		5 * time.Hour: 4, 5*time.Hour + 1: 5, 48 * time.Hour: 5,
+	} {
+		wantHours(t, s, endpoint, start.Add(offset).In(time.FixedZone("", -5400)), want[from:]...)
+	}
+	wantHours(t, s, endpoint, time.Time{}, want...)
+	wantHours(t, s, hook.NewEndpointID(), time.Time{})
+}
+
+func hoursRace(t *testing.T, s StoreUnderTest) {
+	endpoint, start := hook.NewEndpointID(), hourStart()
+	race(t, 20, func(ctx context.Context, i int) error {
+		_, err := s.Count(ctx, "acme", endpoint, everything(1), start.Add(time.Duration(i%7)*time.Minute))
+		return err
+	})
+	wantHours(t, s, endpoint, start, stats.Hour{Start: start, Counts: everything(20)})
+}
+
+// makeActive counts for two endpoints of each of some tenants, of which one's id
+// begins another's, and returns them in order.
+func makeActive(t *testing.T, s StoreUnderTest, at time.Time) []hook.Look {
+	t.Helper()
+
+	var all []hook.Look
+	for _, tenant := range []hook.TenantID{"A", "a", "a-b", "a.b", "a0", "aB", "a_b", "ab", "b"} {
+		for range 2 {
+			all = append(all, hook.Look{Tenant: tenant, Endpoint: hook.NewEndpointID()})
+		}
+	}
+	for _, l := range slices.Backward(all) {
+		countAt(t, s, l.Tenant, l.Endpoint, stats.Counts{OK: 1}, at)
+		countAt(t, s, l.Tenant, l.Endpoint, stats.Counts{Failed: 1}, at.Add(time.Minute))
+	}
+	slices.SortFunc(all, func(a, b hook.Look) int {
+		return stdcmp.Or(strings.Compare(string(a.Tenant), string(b.Tenant)), strings.Compare(string(a.Endpoint), string(b.Endpoint)))
+	})
+	return all
+}
+
+func activeListed(t *testing.T, s StoreUnderTest) {
+	start := hourStart()
+	want := makeActive(t, s, start.Add(20*time.Minute))
+	both := want[3] // in the hour after, too
+	countAt(t, s, both.Tenant, both.Endpoint, stats.Counts{OK: 1}, start.Add(time.Hour))
+
+	for offset, want := range map[time.Duration][]hook.Look{
+		-1: nil, 0: want, 30 * time.Minute: want, time.Hour - 1: want,
+		time.Hour: {both}, 2*time.Hour - 1: {both}, 2 * time.Hour: nil, 24 * time.Hour: nil,
+	} {
+		got, err := s.Active(t.Context(), start.Add(offset).In(time.FixedZone("", 5400)), hook.Look{}, 1000)
+		wantSame(t, "Active("+offset.String()+" after the hour began)", want, got, err)
+	}
+}
+
+func activePages(t *testing.T, s StoreUnderTest) {
+	start := hourStart()
+	want := makeActive(t, s, start)
+	for _, limit := range []int{1, 2, 5, len(want), 1000, 1 << 40} {
+		var got []hook.Look
+		for after, more := (hook.Look{}), true; more; {
+			page, err := s.Active(t.Context(), start, after, limit)
+			check(t, err)
+			if len(page) > limit || len(got) > len(want) {
+				t.Fatalf("Active(after %d, limit %d) = %d endpoints; want an end", len(got), limit, len(page))
+			}
+			got = append(got, page...)
+			if more = len(page) > 0; more {
+				after = page[len(page)-1]
+			}
+		}
+		wantSame(t, fmt.Sprintf("Active() in pages of %d", limit), want, got, nil)
+	}
+	for _, limit := range []int{-1, 0} {
+		got, err := s.Active(t.Context(), start, hook.Look{}, limit)
+		wantSame(t, fmt.Sprintf("Active(limit %d)", limit), want[:1], got, err)
+	}
+
+	// What the last page ended with need not be there.
+	between := hook.Look{Tenant: "a-", Endpoint: hook.NewEndpointID(), Wave: 3}
+	got, err := s.Active(t.Context(), start, between, 1)
+	wantSame(t, "Active(after one that is not active)", want[4:5], got, err)
+}

@@ -1,0 +1,122 @@
+package porttest
+
+import (
+	"context"
+	"testing"
+
+	"surehook/internal/delivery/replay"
+	"surehook/internal/hook"
+)
+
+func tallyCases() []storeCase {
+	return []storeCase{
+		{"settled deliveries are counted for their job", tallyCounts},
+		{"a delivery that is counted again counts once", tallyOnce},
+		{"a slot counts as delivered before dead, and as dead before cancelled", tallyPrecedence},
+		{"a job's deliveries are counted over many slots", tallyManySlots},
+		{"50 racing tallies of a job all count", tallyRace},
+		{"a delivery of no job, or one that is not settled, is not counted", tallyRefuses},
+	}
+}
+
+// settled returns a delivery that settled in the state, as slot of the job.
+func settled(t *testing.T, job hook.JobID, slot int, state hook.State) hook.Delivery {
+	t.Helper()
+
+	d := sampleDelivery(newEventID(t), hook.NewEndpointID(), 2)
+	d.Job, d.Slot, d.State = job, slot, state
+	return d
+}
+
+func tally(t *testing.T, s StoreUnderTest, job hook.JobID, slot int, states ...hook.State) {
+	t.Helper()
+
+	for _, state := range states {
+		check(t, s.Tally(t.Context(), settled(t, job, slot, state)))
+	}
+}
+
+func wantTally(t *testing.T, s StoreUnderTest, job hook.JobID, want replay.Tally) {
+	t.Helper()
+
+	got, err := s.Tallied(t.Context(), job)
+	wantSame(t, "Tallied()", want, got, err)
+}
+
+func tallyCounts(t *testing.T, s StoreUnderTest) {
+	job, other := newJobID(t), newJobID(t)
+	wantTally(t, s, job, replay.Tally{})
+	tally(t, s, job, 0, hook.StateDelivered)
+	tally(t, s, job, 1, hook.StateDelivered)
+	tally(t, s, job, 2, hook.StateDelivered)
+	tally(t, s, job, 3, hook.StateDead)
+	tally(t, s, job, 4, hook.StateDead)
+	tally(t, s, job, 5, hook.StateCancelled)
+	tally(t, s, job, 6, hook.StateDiscarded)
+	tally(t, s, other, 0, hook.StateDead)
+	wantTally(t, s, job, replay.Tally{Delivered: 3, Dead: 2, Cancelled: 2})
+	wantTally(t, s, other, replay.Tally{Dead: 1})
+}
+
+func tallyOnce(t *testing.T, s StoreUnderTest) {
+	job := newJobID(t)
+	for slot, state := range []hook.State{hook.StateDelivered, hook.StateDead, hook.StateCancelled} {
+		d := settled(t, job, slot, state)
+		for range 3 {
+			check(t, s.Tally(t.Context(), d))
+		}
+	}
+	wantTally(t, s, job, replay.Tally{Delivered: 1, Dead: 1, Cancelled: 1})
+}
+
+func tallyPrecedence(t *testing.T, s StoreUnderTest) {
+	const delivered, dead, cancelled, discarded = hook.StateDelivered, hook.StateDead, hook.StateCancelled, hook.StateDiscarded
+	tests := []struct {
+		states []hook.State
+		want   replay.Tally
+	}{
+		{[]hook.State{dead, delivered}, replay.Tally{Delivered: 1}},
+		{[]hook.State{delivered, dead}, replay.Tally{Delivered: 1}},
+		{[]hook.State{cancelled, delivered}, replay.Tally{Delivered: 1}},
+		{[]hook.State{delivered, cancelled, dead}, replay.Tally{Delivered: 1}},
+		{[]hook.State{dead, discarded}, replay.Tally{Dead: 1}},
+		{[]hook.State{cancelled, dead}, replay.Tally{Dead: 1}},
+		{[]hook.State{cancelled, discarded}, replay.Tally{Cancelled: 1}},
+	}
+	for _, tt := range tests {
+		job := newJobID(t)
+		tally(t, s, job, 7, tt.states...)
+		wantTally(t, s, job, tt.want)
+	}
+}
+
+func tallyManySlots(t *testing.T, s StoreUnderTest) {
+	job := newJobID(t)
+	// Neighbors, and slots that look alike in their last or first digits.
+	for i, slot := range []int{0, 1, 99, 100, 101, 199, 200, 1000, 10_000, 10_099, 99_999, 100_000, 1_000_000} {
+		tally(t, s, job, slot, []hook.State{hook.StateDelivered, hook.StateDead, hook.StateCancelled}[i%3])
+	}
+	wantTally(t, s, job, replay.Tally{Delivered: 5, Dead: 4, Cancelled: 4})
+}
+
+func tallyRace(t *testing.T, s StoreUnderTest) {
+	job := newJobID(t)
+	all := make([]hook.Delivery, 50)
+	for i := range all {
+		all[i] = settled(t, job, i/2, hook.StateDelivered) // each slot twice
+	}
+	winners := race(t, len(all), func(ctx context.Context, i int) error { return s.Tally(ctx, all[i]) })
+	if len(winners) != len(all) {
+		t.Errorf("racing tallies that succeeded: %d; want all %d", len(winners), len(all))
+	}
+	wantTally(t, s, job, replay.Tally{Delivered: len(all) / 2})
+}
+
+func tallyRefuses(t *testing.T, s StoreUnderTest) {
+	job := newJobID(t)
+	for _, state := range []hook.State{hook.StateQueued, hook.StateRetrying, hook.StateParked} {
+		wantCode(t, "Tally("+state.String()+")", s.Tally(t.Context(), settled(t, job, 0, state)), hook.CodeInternal)
+	}
+	wantCode(t, "Tally(of no job)", s.Tally(t.Context(), settled(t, "", 0, hook.StateDelivered)), hook.CodeInternal)
+	wantTally(t, s, job, replay.Tally{})
+}

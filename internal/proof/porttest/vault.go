@@ -1,0 +1,96 @@
+package porttest
+
+import (
+	"bytes"
+	"slices"
+	"testing"
+
+	"surehook/internal/admin/registry"
+	"surehook/internal/delivery/deliver"
+	"surehook/internal/hook"
+)
+
+const clearSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+
+// SecretVault is both halves of a vault.
+type SecretVault interface {
+	registry.Vault
+	deliver.Vault
+}
+
+// Vault tests an implementation of the ports that seal and open.
+func Vault(t *testing.T, newVault func(t *testing.T) SecretVault) {
+	t.Helper()
+
+	endpoint, other := hook.NewEndpointID(), hook.NewEndpointID()
+
+	t.Run("what is sealed opens again", func(t *testing.T) {
+		t.Parallel()
+
+		v := newVault(t)
+		sealed := seal(t, v, endpoint)
+		if bytes.Contains(sealed, []byte(clearSecret)) {
+			t.Error("the sealed secret holds the secret in clear")
+		}
+		for range 2 {
+			got, err := v.Open(t.Context(), sealed, endpoint)
+			if err != nil || got != clearSecret {
+				t.Errorf("Open(Seal(%q)) = %q, %v; want it back", clearSecret, got, err)
+			}
+		}
+	})
+
+	t.Run("it does not open for another endpoint, not even once it was opened", func(t *testing.T) {
+		t.Parallel()
+
+		v := newVault(t)
+		sealed := seal(t, v, endpoint)
+		shut(t, v, sealed, other)
+		if _, err := v.Open(t.Context(), sealed, endpoint); err != nil {
+			t.Fatalf("Open for the endpoint = %v; want nil", err)
+		}
+		shut(t, v, sealed, other)
+	})
+
+	t.Run("it does not open once a bit has changed or a byte is gone", func(t *testing.T) {
+		t.Parallel()
+
+		v := newVault(t)
+		sealed := seal(t, v, endpoint)
+		for _, i := range []int{0, len(sealed) / 2, len(sealed) - 1} {
+			changed := slices.Clone(sealed)
+			changed[i] ^= 1
+			shut(t, v, changed, endpoint)
+		}
+		shut(t, v, sealed[:len(sealed)-1], endpoint)
+		shut(t, v, nil, endpoint)
+	})
+
+	t.Run("two seals of one secret differ", func(t *testing.T) {
+		t.Parallel()
+
+		v := newVault(t)
+		if bytes.Equal(seal(t, v, endpoint), seal(t, v, endpoint)) {
+			t.Error("Seal twice = the same bytes; want others")
+		}
+	})
+}
+
+func seal(t *testing.T, v SecretVault, endpoint hook.EndpointID) []byte {
+	t.Helper()
+
+	sealed, err := v.Seal(t.Context(), clearSecret, endpoint)
+	if err != nil {
+		t.Fatalf("Seal(%q, %s) = %v; want nil", clearSecret, endpoint, err)
+	}
+	return sealed
+}
+
+func shut(t *testing.T, v SecretVault, sealed []byte, endpoint hook.EndpointID) {
+	t.Helper()
+
+	got, err := v.Open(t.Context(), sealed, endpoint)
+	if got != "" || hook.CodeOf(err) != hook.CodeInternal || err == nil {
+		t.Errorf("Open(%d bytes, %s) = %q, %v; want an internal error", len(sealed), endpoint, got, err)
+	}
+}

@@ -1,0 +1,449 @@
+package sim_test
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"surehook/internal/delivery/gate"
+	"surehook/internal/delivery/send"
+	"surehook/internal/hook"
+	"surehook/internal/rule/circuit"
+	"surehook/internal/rule/retry"
+)
+
+// tolerance is how far before its time an attempt may be made, as documented.
+const tolerance = time.Second
+
+// checker is what was seen of the world, from outside the code that is tested.
+type checker struct {
+	events   int // without a key, so far
+	posting  int // clients that are not done
+	posted   []hook.Event
+	accepted map[hook.EventID]bool
+
+	records  map[hook.DeliveryID]hook.Delivery
+	moved    map[hook.DeliveryID]time.Time         // when the state was written
+	attempts map[hook.DeliveryID]map[int]time.Time // when the attempt was recorded
+	posts    map[hook.DeliveryID][]*post
+	makers   map[attempt]int // tokens made for it, but by function deliver
+	blamed   map[hook.DeliveryID]bool
+	early    map[hook.DeliveryID]bool // redriven by hand between their letter and their death
+
+	statuses map[hook.EndpointID]status
+	circuits map[hook.EndpointID]circuits
+	wire     map[hook.EndpointID][]*post
+}
+
+type attempt struct {
+	hook.DeliveryID
+
+	number int
+}
+
+// post is one request as its receiver saw it.
+type post struct {
+	p       *process
+	of      attempt
+	at      time.Time
+	ended   time.Time // zero: under way, or the process died
+	outcome hook.Outcome
+	apart   bool // not counted among those in flight: a probe, or beside another of its delivery
+}
+
+// status is an endpoint's, with when it was last otherwise.
+type status struct {
+	hook.Endpoint
+
+	created  time.Time
+	deleted  time.Time
+	active   time.Time // the last moment at which it was active
+	inactive time.Time // and at which it was not
+}
+
+// circuits is an endpoint's record now, and what it was.
+type circuits struct {
+	gate.Record
+
+	changed time.Time
+	open    time.Time // since when it is not closed
+	opened  time.Time // the last moment at which it was not
+	leases  []lease
+}
+
+type lease struct {
+	holder   string
+	from, to time.Time // zero: still
+}
+
+func newChecker() checker {
+	return checker{
+		accepted: make(map[hook.EventID]bool),
+		records:  make(map[hook.DeliveryID]hook.Delivery),
+		moved:    make(map[hook.DeliveryID]time.Time),
+		attempts: make(map[hook.DeliveryID]map[int]time.Time),
+		posts:    make(map[hook.DeliveryID][]*post),
+		makers:   make(map[attempt]int),
+		blamed:   make(map[hook.DeliveryID]bool),
+		early:    make(map[hook.DeliveryID]bool),
+		statuses: make(map[hook.EndpointID]status),
+		circuits: make(map[hook.EndpointID]circuits),
+		wire:     make(map[hook.EndpointID][]*post),
+	}
+}
+
+// checkTargets: an endpoint that exists while an event is posted gets it.
+func (w *world) checkTargets(p *process, e hook.Event) {
+	w.posted = append(w.posted, e)
+	for _, s := range w.statuses {
+		throughout := s.created.Before(p.started) && s.deleted.IsZero()
+		ever := s.deleted.IsZero() || !s.deleted.Before(p.started)
+		if has := e.Has(s.ID); throughout && s.Subscribes(e.Type) && !has {
+			w.fail("event %s is not for endpoint %s, which exists and subscribes to it", e.ID, s.ID)
+		} else if has && (!ever || !s.Subscribes(e.Type)) {
+			w.fail("event %s is for endpoint %s, which does not exist or does not subscribe to it", e.ID, s.ID)
+		}
+	}
+}
+
+func (w *world) sawAccepted(id hook.EventID, deliveries int) {
+	i := slices.IndexFunc(w.posted, func(e hook.Event) bool { return e.ID == id })
+	if i < 0 {
+		w.fail("event %s is accepted and not stored", id)
+		return
+	}
+	if len(w.posted[i].Targets) != deliveries {
+		w.fail("event %s is accepted for %d endpoints, and stored for %d", id, deliveries, len(w.posted[i].Targets))
+	}
+	w.accepted[id] = true
+}
+
+func (w *world) sawEndpoint(e hook.Endpoint, deleted bool) {
+	s := w.statuses[e.ID]
+	if s.created.IsZero() {
+		s.created = w.now
+	}
+	switch {
+	case s.Status == hook.StatusActive:
+		s.active = w.now
+	case s.Status != 0:
+		s.inactive = w.now
+	}
+	s.Endpoint = e
+	if deleted {
+		s.deleted = w.now
+	}
+	w.statuses[e.ID] = s
+}
+
+func (w *world) sawCircuit(r gate.Record) {
+	c := w.circuits[r.Endpoint]
+	if c.State == circuit.Open || c.State == circuit.HalfOpen {
+		c.opened = w.now
+	}
+	if r.State == circuit.Closed {
+		c.open = time.Time{}
+	} else if c.open.IsZero() {
+		c.open = w.now
+	}
+	if n := len(c.leases); n > 0 && c.leases[n-1].to.IsZero() && (r.State != circuit.HalfOpen || r.Holder != c.Holder || !r.LeaseUntil.Equal(c.LeaseUntil)) {
+		c.leases[n-1].to = w.now
+	}
+	if r.State == circuit.HalfOpen && (c.State != circuit.HalfOpen || r.Holder != c.Holder || !r.LeaseUntil.Equal(c.LeaseUntil)) {
+		c.leases = append(c.leases, lease{holder: r.Holder, from: w.now})
+	}
+	if r.State == circuit.Open && c.State != circuit.Open {
+		w.count("circuits opened")
+	}
+	c.Record, c.changed = r, w.now
+	w.circuits[r.Endpoint] = c
+}
+
+// sawToken: a token stands for an attempt whose predecessor is recorded.
+func (w *world) sawToken(p *process, t hook.Token, lane hook.Lane) {
+	a := attempt{t.Delivery, t.Attempt}
+	if !strings.HasPrefix(p.name, "deliver") {
+		w.makers[a]++
+	}
+	before, replay := t.Delivery.Predecessor()
+	switch {
+	case !slices.ContainsFunc(w.posted, func(e hook.Event) bool { return e.ID == t.Delivery.Event }):
+		w.fail("%s sends a token of %s, whose event is not stored", p.name, t.Delivery)
+	case t.Attempt > 1 && w.records[t.Delivery].Attempts < t.Attempt-1:
+		w.fail("%s sends a token for attempt %d of %s, and %d are recorded", p.name, t.Attempt, t.Delivery, w.records[t.Delivery].Attempts)
+	case replay && w.records[before].Version == 0:
+		w.fail("%s sends a token of %s to lane %s, and the generation before is not recorded", p.name, t.Delivery, lane)
+	}
+}
+
+// sawPost asks whether the attempt may be made, and has the endpoint answer.
+func (w *world) sawPost(p *process, r send.Request) *post {
+	id := r.Delivery.Endpoint
+	i := slices.IndexFunc(w.endpoints, func(e *endpoint) bool { return e.id == id })
+	e := w.endpoints[i]
+	sent := &post{p: p, of: attempt{r.Delivery, r.Attempt}, at: w.now, outcome: w.answer(e)}
+	w.checkDue(p, e, r)
+	w.checkOpen(p, sent)
+	w.checkTwice(p, sent)
+	w.checkLimits(e, sent)
+	w.posts[r.Delivery] = append(w.posts[r.Delivery], sent)
+	w.wire[id] = append(w.wire[id], sent)
+	w.count("attempts")
+	if sent.outcome.Class == hook.ClassDelivered {
+		w.count("attempts that delivered")
+	}
+	return sent
+}
+
+// checkDue: not settled, not made, not too early, not too late, not too often, and not at an endpoint that rests.
+func (w *world) checkDue(p *process, e *endpoint, r send.Request) {
+	d, s := w.records[r.Delivery], w.statuses[e.id]
+	made, was := w.attempts[r.Delivery][r.Attempt]
+	apart := 2 * w.mostSkew()
+	created := w.created(r.Delivery)
+	switch {
+	case d.State.Settled() && w.moved[r.Delivery].Before(p.started):
+		w.fail("%s: attempt %d of %s, which is %s", p.name, r.Attempt, r.Delivery, d.State)
+	case was && made.Before(p.started):
+		w.fail("%s: attempt %d of %s, which is recorded already", p.name, r.Attempt, r.Delivery)
+	case d.Attempts < r.Attempt-1:
+		w.fail("%s: attempt %d of %s after %d", p.name, r.Attempt, r.Delivery, d.Attempts)
+	case r.Attempt > len(e.delays)+1:
+		w.fail("%s: attempt %d of %s; its policy has %d", p.name, r.Attempt, r.Delivery, len(e.delays)+1)
+	case d.State == hook.StateRetrying && d.Attempts == r.Attempt-1 && w.now.Before(d.NextAttemptAt.Add(-tolerance-apart)):
+		w.fail("%s: attempt %d of %s is made %s before its time", p.name, r.Attempt, r.Delivery, d.NextAttemptAt.Sub(w.now))
+	case p.started.Sub(created) > e.MaxAge+apart:
+		w.fail("%s: attempt %d of %s, which is %s old", p.name, r.Attempt, r.Delivery, p.started.Sub(created))
+	case !s.deleted.IsZero() && s.deleted.Before(p.started):
+		w.fail("%s: attempt of %s, whose endpoint was deleted", p.name, r.Delivery)
+	case s.Status != hook.StatusActive && s.active.Before(p.started):
+		w.fail("%s: attempt of %s, whose endpoint is %s", p.name, r.Delivery, s.Status)
+	}
+	if before, replay := r.Delivery.Predecessor(); replay && !w.records[before].State.Settled() {
+		w.fail("%s: attempt of %s, and the generation before is %s", p.name, r.Delivery, w.records[before].State)
+	}
+}
+
+func (w *world) mostSkew() time.Duration { return 450 * time.Millisecond }
+
+// created is when the delivery began.
+func (w *world) created(d hook.DeliveryID) time.Time {
+	if before, replay := d.Predecessor(); replay {
+		return w.records[before].Replayed.At
+	}
+	i := slices.IndexFunc(w.posted, func(e hook.Event) bool { return e.ID == d.Event })
+	return w.posted[i].AcceptedAt
+}
+
+// checkOpen: while the circuit is open there is one attempt, the probe.
+func (w *world) checkOpen(p *process, sent *post) {
+	id := sent.of.Endpoint
+	c := w.circuits[id]
+	if c.open.IsZero() {
+		if w.now.Add(2*w.mostSkew()).Before(c.ThrottledUntil) && c.changed.Before(p.started) {
+			w.fail("%s: attempt of %s, whose endpoint asked to be left alone until %s", p.name, sent.of.DeliveryID, c.ThrottledUntil.Sub(start))
+		}
+		return
+	}
+	sent.apart = true
+	if !c.open.Before(p.started) {
+		return // it may have been admitted before it opened
+	}
+	if !slices.ContainsFunc(c.leases, func(l lease) bool {
+		return l.holder == sent.of.String() && (l.to.IsZero() || !l.to.Before(p.started))
+	}) {
+		w.fail("%s: attempt of %s, whose circuit is %s, and it is not the probe", p.name, sent.of.DeliveryID, c.State)
+	}
+	for _, other := range w.wire[id] {
+		if other.ended.IsZero() && !other.p.dead && other.of.DeliveryID != sent.of.DeliveryID && c.open.Before(other.p.started) &&
+			!c.ranOut(other.of.String(), w.now) {
+			w.fail("%s: probe %s beside probe %s", p.name, sent.of.DeliveryID, other.of.DeliveryID)
+		}
+	}
+}
+
+// ranOut reports whether the holder's last lease ran out, by some clock.
+func (c circuits) ranOut(holder string, now time.Time) bool {
+	for _, l := range slices.Backward(c.leases) {
+		if l.holder == holder {
+			return now.Sub(l.from) > circuit.LeaseFor-time.Second
+		}
+	}
+	return true
+}
+
+// checkTwice: an attempt is made again only if a fault explains it, or if there
+// were two tokens for it.
+func (w *world) checkTwice(p *process, sent *post) {
+	for _, other := range w.posts[sent.of.DeliveryID] {
+		if other.ended.IsZero() && !other.p.dead || !other.ended.Before(p.started) || !other.p.deadline.Before(p.started) {
+			sent.apart, other.apart = true, true
+		}
+		if other.of != sent.of {
+			continue
+		}
+		w.count("attempts made twice")
+		if !w.blamed[sent.of.DeliveryID] && !w.twoTokens(sent.of) {
+			w.fail("%s: attempt %d of %s is made again, and no fault explains it", p.name, sent.of.number, sent.of.DeliveryID)
+		}
+	}
+}
+
+// twoTokens reports whether the attempt, or one before it, had more than one token.
+func (w *world) twoTokens(a attempt) bool {
+	for n := 1; n <= a.number; n++ {
+		tokens := w.makers[attempt{a.DeliveryID, n}]
+		if n > 1 {
+			tokens++ // the one that function deliver made
+		}
+		if tokens > 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// checkLimits: no more in flight than may be, and without faults none above the rate.
+func (w *world) checkLimits(e *endpoint, sent *post) {
+	if e.MaxInFlight > 0 && !sent.apart {
+		n := 1
+		for _, other := range w.wire[e.id] {
+			if other.ended.IsZero() && !other.p.dead && !other.apart {
+				n++
+			}
+		}
+		if n > e.MaxInFlight {
+			w.fail("%s: %d in flight at %s; at most %d", sent.p.name, n, e.id, e.MaxInFlight)
+		}
+	}
+	if e.RatePerSecond > 0 && w.calm && !sent.apart {
+		n := 0
+		for _, other := range slices.Backward(w.wire[e.id]) {
+			if other.apart {
+				continue
+			}
+			n++
+			took := w.now.Sub(other.at) + 2500*time.Millisecond // delays are whole seconds
+			if float64(n) > took.Seconds()*e.RatePerSecond+1 {
+				w.fail("%s: %d attempts at %s in %s; at most %g a second", sent.p.name, n+1, e.id, w.now.Sub(other.at), e.RatePerSecond)
+				return
+			}
+		}
+	}
+}
+
+// sawDelivery asks whether the record may be written so. d.Version is of the one before.
+func (w *world) sawDelivery(p *process, d hook.Delivery, a *hook.Attempt) {
+	old := w.records[d.ID]
+	if old.Version == 0 {
+		old.State = hook.StateQueued
+	}
+	w.checkState(p, old, d)
+	if d.Attempts != old.Attempts {
+		w.checkAttempt(p, old, d, a)
+	}
+	if d.State != old.State {
+		w.moved[d.ID] = w.now
+		w.count("to " + d.State.String())
+	}
+	if before, replay := d.ID.Predecessor(); replay && w.records[before].Replayed.Generation != d.ID.Generation {
+		w.fail("%s: %s is recorded, and the generation before does not say that it was replayed", p.name, d.ID)
+	}
+	if r := old.Replayed; r.Generation != 0 && r != d.Replayed {
+		w.fail("%s: %s was replayed by %+v, now by %+v", p.name, d.ID, r, d.Replayed)
+	}
+	d.Version++
+	d.NextAttemptAt = d.NextAttemptAt.Truncate(time.Millisecond)
+	d.Replayed.At = d.Replayed.At.Truncate(time.Millisecond)
+	w.records[d.ID] = d
+}
+
+// checkState holds the diagram of package hook.
+func (w *world) checkState(p *process, old, d hook.Delivery) {
+	may := map[hook.State][]hook.State{
+		hook.StateQueued:    {hook.StateRetrying, hook.StateParked, hook.StateDelivered, hook.StateDead, hook.StateCancelled},
+		hook.StateRetrying:  {hook.StateRetrying, hook.StateParked, hook.StateDelivered, hook.StateDead, hook.StateCancelled},
+		hook.StateParked:    {hook.StateRetrying, hook.StateParked, hook.StateDelivered, hook.StateDead, hook.StateCancelled},
+		hook.StateDead:      {hook.StateDead, hook.StateDiscarded},
+		hook.StateDelivered: {hook.StateDelivered}, hook.StateDiscarded: {hook.StateDiscarded}, hook.StateCancelled: {hook.StateCancelled},
+	}[old.State]
+	s, c := w.statuses[d.ID.Endpoint], w.circuits[d.ID.Endpoint]
+	switch {
+	case !slices.Contains(may, d.State):
+		w.fail("%s: %s goes from %s to %s", p.name, d.ID, old.State, d.State)
+	case old.State.Settled() && (d.Attempts != old.Attempts || d.Last.Class != old.Last.Class):
+		w.fail("%s: %s is %s and is given another attempt", p.name, d.ID, old.State)
+	case d.State == hook.StateParked && (d.Reason == hook.ReasonPaused || d.Reason == hook.ReasonDisabled) &&
+		s.Status == hook.StatusActive && s.inactive.Before(p.started):
+		w.fail("%s: %s is parked (%s), and its endpoint is active", p.name, d.ID, d.Reason)
+	case d.State == hook.StateParked && d.Reason == hook.ReasonCircuit && c.open.IsZero() && c.opened.Before(p.started):
+		w.fail("%s: %s is parked, and its circuit is closed", p.name, d.ID)
+	case d.Superseded() && !old.State.Settled() && !d.Replayed.Force:
+		w.fail("%s: %s, which was %s, is replayed without force", p.name, d.ID, old.State)
+	case d.State == hook.StateCancelled && d.Reason == hook.ReasonDeleted && s.deleted.IsZero():
+		w.fail("%s: %s is cancelled, and its endpoint exists", p.name, d.ID)
+	case d.State == hook.StateDead && old.State != hook.StateDead && d.Reason == hook.ReasonExpired && d.Attempts == old.Attempts &&
+		!retry.Expired(d.CreatedAt, w.now.Add(w.mostSkew()), s.MaxAge):
+		w.fail("%s: %s is dead of age after %s", p.name, d.ID, w.now.Sub(d.CreatedAt))
+	}
+}
+
+// checkAttempt: what is recorded of an attempt is what came of it, and what the
+// policy makes of that.
+func (w *world) checkAttempt(p *process, old, d hook.Delivery, a *hook.Attempt) {
+	if d.Attempts != old.Attempts+1 {
+		w.fail("%s: %s goes from %d attempts to %d", p.name, d.ID, old.Attempts, d.Attempts)
+		return
+	}
+	if w.attempts[d.ID] == nil {
+		w.attempts[d.ID] = make(map[int]time.Time)
+	}
+	w.attempts[d.ID][d.Attempts] = w.now
+	i := slices.IndexFunc(w.posts[d.ID], func(s *post) bool { return s.p == p && s.of.number == d.Attempts })
+	if i < 0 {
+		w.fail("%s: attempt %d of %s is recorded, and was not made", p.name, d.Attempts, d.ID)
+		return
+	}
+	if a == nil && (d.State != hook.StateDelivered || d.Attempts != 1) {
+		w.fail("%s: attempt %d of %s is recorded without its outcome", p.name, d.Attempts, d.ID)
+	}
+	o := w.posts[d.ID][i].outcome
+	e := w.endpoints[slices.IndexFunc(w.endpoints, func(e *endpoint) bool { return e.id == d.ID.Endpoint })]
+	last := d.Attempts > len(e.delays)
+	var low, high time.Duration
+	if !last {
+		low, high = spread(e.Retry.Jitter, e.delays[d.Attempts-1])
+		low, high = max(low, o.RetryAfter), max(high, o.RetryAfter)
+	}
+	delay, age := d.NextAttemptAt.Sub(d.UpdatedAt), d.UpdatedAt.Sub(d.CreatedAt)
+	right := false
+	switch d.State {
+	case hook.StateDelivered:
+		right = o.Class == hook.ClassDelivered
+	case hook.StateRetrying:
+		right = o.Class.Result() == hook.ResultTransient && !last && delay >= low && delay <= high && age+delay <= e.MaxAge
+	case hook.StateDead:
+		right = o.Class.Result() == hook.ResultRejected && (d.Reason == hook.ReasonRejected || d.Reason == hook.ReasonGone) ||
+			o.Class.Result() == hook.ResultTransient && last && d.Reason == hook.ReasonExhausted ||
+			o.Class.Result() == hook.ResultTransient && !last && d.Reason == hook.ReasonExpired && age+high > e.MaxAge
+	case hook.StateQueued, hook.StateParked, hook.StateDiscarded, hook.StateCancelled:
+	}
+	if !right {
+		w.fail("%s: attempt %d of %s came to %s (retry after %s), and it is %s %s at the age of %s, again after %s; its policy says %s to %s, %s at most",
+			p.name, d.Attempts, d.ID, o.Class, o.RetryAfter, d.State, d.Reason, age, delay, low, high, e.MaxAge)
+	}
+}
+
+// spread is what the documentation of jitter says.
+func spread(j hook.Jitter, d time.Duration) (low, high time.Duration) {
+	switch j {
+	case hook.JitterEqual:
+		return d / 2, d
+	case hook.JitterProportional:
+		return d * 9 / 10, d * 11 / 10
+	case hook.JitterNone:
+		return d, d
+	case hook.JitterFull:
+	}
+	return 0, d
+}

@@ -1,0 +1,330 @@
+package sim_test
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"surehook/internal/delivery/breaker"
+	"surehook/internal/delivery/deliver"
+	"surehook/internal/delivery/gate"
+	"surehook/internal/delivery/ingest"
+	"surehook/internal/delivery/replay"
+	"surehook/internal/delivery/settle"
+	"surehook/internal/hook"
+	"surehook/internal/memory"
+)
+
+// Timeouts of the functions, as they are deployed.
+const (
+	apiTimeout  = 29 * time.Second
+	workTimeout = 60 * time.Second
+)
+
+// starts returns what the platform can start now.
+func (w *world) starts() []func() {
+	var all []func()
+	due := func(at time.Time, ok bool) bool { return ok && !at.After(w.now) }
+	if due(w.plan.next()) {
+		all = append(all, func() { w.plan.take()() })
+	}
+	if due(w.queue.Next()) && w.busy < w.mostBusy {
+		all = append(all, w.deliver)
+	}
+	if due(w.attention.Next()) {
+		all = append(all, w.look)
+	}
+	if due(w.jobs.Next()) {
+		all = append(all, w.work)
+	}
+	return all
+}
+
+// hidden returns for how long a batch that is received now is hidden.
+func (w *world) hidden() (d time.Duration, early bool) {
+	if w.chance(w.rates.expire) {
+		w.count("batches visible early")
+		return time.Second + w.within(20*time.Second), true
+	}
+	return visibility, false
+}
+
+// receipt is of one receiving of a message. As with SQS, only the last one deletes it.
+type receipt struct {
+	queue, id string
+	times     int
+}
+
+func (w *world) received(queue, id string, times int) receipt {
+	w.receipts[queue+id] = times
+	return receipt{queue, id, times}
+}
+
+func (w *world) valid(r receipt) bool { return w.receipts[r.queue+r.id] == r.times }
+
+// acknowledge removes what was worked on, unless that is lost.
+func (p *process) acknowledge(remove func()) {
+	if v := p.enter("acknowledge", "", local, 0); v == dead {
+		return
+	}
+	if p.chance(p.rates.undeleted) {
+		p.count("batches undeleted")
+		p.blame(p.about...)
+		return
+	}
+	remove()
+}
+
+func (p *process) gate() *gate.Gate {
+	return &gate.Gate{Store: p.ports(), Attention: p.ports(), Notices: p.ports(), Now: p.clock, Rand: p.rng.Float64}
+}
+
+func (p *process) aftermath() settle.Aftermath {
+	return settle.Aftermath{Store: p.ports(), Notices: p.ports()}
+}
+
+// deliver gives a batch of a lane to function deliver.
+func (w *world) deliver() {
+	var batch []memory.Message
+	var early bool
+	w.queue.Visibility, early = w.hidden()
+	lanes := []hook.Lane{hook.LaneLive, hook.LaneRetry, hook.LaneReplay}
+	for _, i := range w.rng.Perm(len(lanes)) {
+		if batch = w.queue.Receive(lanes[i], 1+w.rng.IntN(10)); len(batch) > 0 {
+			break
+		}
+	}
+	if len(batch) == 0 {
+		return
+	}
+	w.rng.Shuffle(len(batch), func(i, j int) { batch[i], batch[j] = batch[j], batch[i] })
+	messages := make([]deliver.Message, len(batch))
+	var about []hook.DeliveryID
+	receipts := make([]receipt, len(batch))
+	for i, m := range batch {
+		receipts[i] = w.received("lane", m.ID, m.ReceiveCount)
+		messages[i] = deliver.Message{ID: m.ID, Body: m.Body}
+		about = append(about, m.Token.Delivery)
+		w.note("received %s attempt %d, the %d. time", m.Token.Delivery, m.Token.Attempt, m.ReceiveCount)
+	}
+	if early {
+		w.blame(about...)
+	}
+	w.busy++
+	w.spawn("deliver", workTimeout, about, func(p *process) {
+		d := &deliver.Deliverer{
+			Store: p.ports(), Queue: p.ports(), Schedules: p.ports(), DeadLetters: p.letters(), Vault: memory.Vault{}, Sender: wire{p},
+			Gate: p.gate(), Aftermath: p.aftermath(), Notices: p.ports(), Log: w.log, Now: p.clock,
+		}
+		failed := d.Batch(p.context(), messages)
+		p.acknowledge(func() {
+			for i, m := range batch {
+				if w.valid(receipts[i]) && !slices.Contains(failed, m.ID) {
+					w.queue.Delete(m.ID)
+				}
+			}
+		})
+	}, func(bool) { w.busy-- })
+}
+
+func (p *process) breaker() *breaker.Breaker {
+	return &breaker.Breaker{
+		Store: p.ports(), Queue: p.ports(), DeadLetters: p.letters(), Attention: p.ports(), Aftermath: p.aftermath(),
+		Notices: p.ports(), Log: p.log, Now: p.clock,
+	}
+}
+
+// look gives a look to function breaker.
+func (w *world) look() {
+	w.attention.Visibility, _ = w.hidden()
+	for _, m := range w.attention.Receive(1) {
+		r := w.received("look", m.ID, m.ReceiveCount)
+		w.spawn("look", workTimeout, nil, func(p *process) {
+			if p.breaker().Attend(p.context(), m.Look) == nil {
+				p.acknowledge(func() {
+					if w.valid(r) {
+						w.attention.Delete(m.ID)
+					}
+				})
+			}
+		}, func(bool) {})
+	}
+}
+
+// work gives a message of a job to function replay.
+func (w *world) work() {
+	w.jobs.Visibility, _ = w.hidden()
+	for _, m := range w.jobs.Receive(1) {
+		r := w.received("job", m.ID, m.ReceiveCount)
+		w.spawn("work", workTimeout, nil, func(p *process) {
+			if p.replayer().Work(p.context(), m.Job) == nil {
+				p.acknowledge(func() {
+					if w.valid(r) {
+						w.jobs.Delete(m.ID)
+					}
+				})
+			}
+		}, func(bool) {})
+	}
+}
+
+func (p *process) replayer() *replay.Replayer {
+	return &replay.Replayer{
+		Store: p.ports(), Index: p.ports(), Endpoints: p.ports(), Jobs: p.ports(), Queue: p.ports(), JobQueue: p.ports(),
+		Aftermath: p.aftermath(), Log: p.log, Now: p.clock,
+		NewID: func() (hook.JobID, error) {
+			id := hook.JobID(fmt.Sprintf("rpl_%026d", len(p.jobIDs)+1))
+			p.jobIDs = append(p.jobIDs, id)
+			return id, nil
+		},
+	}
+}
+
+// every starts the schedules' functions: late, twice, or not at all, until all is over.
+func (w *world) every(d time.Duration, what string, do func(p *process)) {
+	next := w.now.Add(d)
+	w.plan.add(next, func() {
+		times := 1
+		if w.chance(w.rates.twiceSchedule) {
+			times = 2
+		}
+		if w.chance(w.rates.lateSchedule) {
+			times = 0
+		}
+		for range times {
+			w.spawn(what, workTimeout, nil, do, func(bool) {})
+		}
+		if w.quiet && w.unfinished() == "" {
+			return
+		}
+		if w.now.Sub(start) > suffering+drainAtMost {
+			w.fail("%s after the faults stopped: %s", drainAtMost, w.unfinished())
+			return
+		}
+		w.every(d, what, do)
+	})
+}
+
+// container is an execution environment of function ingest, with what it remembers.
+type container struct {
+	ports // of the process that has it
+
+	directory *ingest.Directory
+	taken     bool
+}
+
+func (w *world) container() *container {
+	if w.chance(w.rates.redeploy) {
+		w.count("caches dropped")
+		w.containers = nil
+	}
+	for _, i := range w.rng.Perm(len(w.containers)) {
+		if !w.containers[i].taken {
+			return w.containers[i]
+		}
+	}
+	c := &container{}
+	directory, err := ingest.NewDirectory(c)
+	if err != nil {
+		w.fail("make directory: %v", err)
+	}
+	c.directory = directory
+	w.containers = append(w.containers, c)
+	return c
+}
+
+// client posts events, all at once, until they are accepted; without keys it
+// does so once.
+type client struct {
+	requests []ingest.Request
+	keyed    bool
+	tries    int
+}
+
+func (w *world) post(c *client) {
+	c.tries++
+	box := w.container()
+	box.taken = true
+	var results []ingest.Result
+	w.spawn("post", apiTimeout, nil, func(p *process) {
+		box.ports = p.ports()
+		a := &ingest.Acceptor{
+			Store: box, Queue: box, Directory: box.directory, Retention: 90 * 24 * time.Hour, Now: p.clock,
+			NewID: func() (hook.EventID, error) {
+				p.events++
+				return hook.KeyedEventID(tenant, fmt.Sprintf("no key %d", p.events)), nil
+			},
+		}
+		all := a.AcceptBatch(p.context(), tenant, c.requests)
+		if v := p.enter("respond", "", local, 0); v != dead {
+			results = all
+		}
+	}, func(died bool) {
+		box.taken = false
+		if died {
+			w.containers = slices.DeleteFunc(w.containers, func(c *container) bool { return c == box })
+		}
+		w.answered(c, results)
+	})
+}
+
+func (w *world) answered(c *client, results []ingest.Result) {
+	var left []ingest.Request
+	for i, r := range c.requests {
+		switch {
+		case results == nil:
+			left = append(left, r)
+		case results[i].Err == nil:
+			w.sawAccepted(results[i].ID, results[i].Deliveries)
+		case hook.CodeOf(results[i].Err) == hook.CodeUnavailable:
+			left = append(left, r)
+		default:
+			w.fail("a post is refused: %v", results[i].Err)
+		}
+	}
+	if len(left) == 0 || !c.keyed {
+		w.posting--
+		return
+	}
+	c.requests = left
+	w.plan.add(w.now.Add(time.Second+w.within(30*time.Second)), func() { w.post(c) })
+}
+
+// begin plans what happens to the world.
+func (w *world) begin() {
+	for range 3 + w.rng.IntN(3) {
+		w.newEndpoint()
+	}
+	for range w.rng.IntN(2) {
+		w.plan.add(start.Add(w.within(suffering)), w.newEndpoint)
+	}
+	bursts := []time.Duration{w.within(suffering), w.within(suffering), w.within(suffering)}
+	for n := range 8 + w.rng.IntN(14) {
+		c := &client{keyed: w.chance(0.8)}
+		for i := range pick(w, 1, 1, 1, 2, 5) {
+			r := ingest.Request{Type: pick(w, "order.paid", "order.sent", "user.gone"), Payload: []byte(`{"n":1}`)}
+			if c.keyed {
+				r.IdempotencyKey = fmt.Sprintf("key-%d-%d", n, i)
+			}
+			c.requests = append(c.requests, r)
+		}
+		at := start.Add(w.within(suffering))
+		if w.chance(0.6) {
+			at = start.Add(pick(w, bursts...) + w.within(3*time.Second))
+		}
+		w.posting++
+		w.plan.add(at, func() { w.post(c) })
+		if c.keyed && w.chance(0.15) { // who does not know whether it posted posts again
+			again := &client{requests: c.requests, keyed: true}
+			w.posting++
+			w.plan.add(at.Add(w.within(2*time.Minute)), func() { w.post(again) })
+		}
+	}
+	for range w.rng.IntN(16) {
+		w.plan.add(start.Add(w.within(suffering)), w.operate)
+	}
+	w.plan.add(start.Add(suffering), w.calmDown)
+	w.plan.add(start.Add(suffering+time.Minute), w.wakeUp)
+	w.every(time.Minute, "tick", func(p *process) { _ = p.breaker().Tick(p.context()) })
+	w.every(5*time.Minute, "reconcile", func(p *process) { _ = p.breaker().Reconcile(p.context()) })
+}

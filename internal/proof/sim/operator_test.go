@@ -1,0 +1,156 @@
+package sim_test
+
+import (
+	"context"
+	"time"
+
+	"surehook/internal/admin/registry"
+	"surehook/internal/delivery/egress"
+	"surehook/internal/delivery/replay"
+	"surehook/internal/hook"
+	"surehook/internal/memory"
+)
+
+const operator = hook.KeyID("key_0000000000000001")
+
+func (p *process) registry() *registry.Registry {
+	return &registry.Registry{
+		Endpoints: p.ports(), Circuits: p.ports(), Attention: p.ports(), History: p.ports(), Keys: p.ports(),
+		Vault: memory.Vault{}, Policy: egress.Policy{}, Now: p.clock,
+	}
+}
+
+// operate does something to the world by hand.
+func (w *world) operate() {
+	e := pick(w, w.endpoints...)
+	ref := string(e.id)
+	d, known := w.someDelivery()
+	of := func(what string, do func(ctx context.Context, p *process) error) {
+		if known {
+			w.hand(what+" "+d.String(), do)
+		}
+	}
+	switch w.rng.IntN(15) {
+	case 0, 1:
+		w.hand("pause "+ref, func(ctx context.Context, p *process) error { return second(p.registry().Pause(ctx, tenant, ref)) })
+		if w.chance(0.7) {
+			w.plan.add(w.now.Add(w.within(10*time.Minute)), func() {
+				w.hand("resume "+ref, func(ctx context.Context, p *process) error { return second(p.registry().Resume(ctx, tenant, ref)) })
+			})
+		}
+	case 2:
+		w.hand("disable "+ref, func(ctx context.Context, p *process) error { return second(p.registry().Disable(ctx, tenant, ref)) })
+	case 3:
+		w.hand("enable "+ref, func(ctx context.Context, p *process) error { return second(p.registry().Enable(ctx, tenant, ref)) })
+	case 4:
+		if w.chance(0.5) {
+			w.hand("delete "+ref, func(ctx context.Context, p *process) error { return p.registry().Delete(ctx, tenant, ref, 0) })
+		}
+	case 5:
+		w.hand("reset circuit "+ref, func(ctx context.Context, p *process) error {
+			return second(p.registry().ResetCircuit(ctx, tenant, ref))
+		})
+	case 6:
+		w.hand("open circuit "+ref, func(ctx context.Context, p *process) error { return second(p.registry().OpenCircuit(ctx, tenant, ref)) })
+	case 7, 8:
+		force := w.chance(0.5)
+		of("replay", func(ctx context.Context, p *process) error {
+			return second(p.replayer().Delivery(ctx, tenant, d, replay.Request{By: operator, Force: force}))
+		})
+	case 9:
+		force := w.chance(0.3)
+		of("replay event of", func(ctx context.Context, p *process) error {
+			return second(p.replayer().Event(ctx, tenant, d.Event, replay.Request{By: operator, Force: force}))
+		})
+	case 10, 11:
+		q := replay.JobRequest{State: pick(w, hook.StateDead, hook.StateDead, hook.StateParked, hook.StateDelivered), Rate: pick(w, 0.3, 2, 50), By: operator}
+		w.hand("job", func(ctx context.Context, p *process) error {
+			_, err := p.replayer().Start(ctx, tenant, q)
+			return once(err)
+		})
+	case 12:
+		if n := len(w.jobIDs); n > 0 {
+			id := w.jobIDs[w.rng.IntN(n)]
+			w.hand("cancel job", func(ctx context.Context, p *process) error { return second(p.replayer().CancelJob(ctx, tenant, id)) })
+		}
+		for _, l := range w.queue.Letters() {
+			w.makers[attempt{hook.Delivery{ID: l.Delivery}.Successor(), 1}]++
+			if w.records[l.Delivery].State != hook.StateDead {
+				w.early[l.Delivery] = true
+			}
+		}
+		w.note("redrive of %d letters", w.queue.Redrive(hook.LaneRetry))
+	case 13:
+		of("discard", func(ctx context.Context, p *process) error {
+			return second(p.replayer().Discard(ctx, tenant, d, operator, ""))
+		})
+	case 14:
+		of("cancel", func(ctx context.Context, p *process) error {
+			return second(p.replayer().Cancel(ctx, tenant, d, operator, ""))
+		})
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+// hand does something until it has an answer that is one.
+func (w *world) hand(what string, do func(ctx context.Context, p *process) error) {
+	w.operations++
+	w.note("operator: %s", what)
+	w.plan.add(w.now, func() { w.try(do) })
+}
+
+func (w *world) try(do func(ctx context.Context, p *process) error) {
+	var answer error
+	w.spawn("operator", apiTimeout, nil, func(p *process) {
+		err := do(p.context(), p)
+		if v := p.enter("respond", "", local, 0); v == dead {
+			err = errDead
+		}
+		answer = err
+	}, func(died bool) {
+		if died || hook.CodeOf(answer) == hook.CodeUnavailable && answer != nil {
+			w.plan.add(w.now.Add(time.Second+w.within(20*time.Second)), func() { w.try(do) })
+			return
+		}
+		if answer != nil && hook.CodeOf(answer) == hook.CodeInternal {
+			w.fail("an operator is told: %v", answer)
+		}
+		w.operations--
+	})
+}
+
+// once is the error of what is not to be tried again: it may have been done.
+func once(err error) error {
+	if hook.CodeOf(err) == hook.CodeUnavailable {
+		return hook.Conflict("not again")
+	}
+	return err
+}
+
+// someDelivery returns the newest generation of some delivery.
+func (w *world) someDelivery() (d hook.DeliveryID, ok bool) {
+	if len(w.posted) == 0 {
+		return d, false
+	}
+	e := w.posted[w.rng.IntN(len(w.posted))]
+	if len(e.Targets) == 0 {
+		return d, false
+	}
+	d = hook.DeliveryID{Event: e.ID, Endpoint: e.Targets[w.rng.IntN(len(e.Targets))], Generation: 1}
+	for w.records[d].Replayed.Generation != 0 {
+		d.Generation++
+	}
+	return d, true
+}
+
+// wakeUp resumes half of what rests, when the faults have stopped.
+func (w *world) wakeUp() {
+	for _, e := range w.endpoints {
+		ref := string(e.id)
+		if w.chance(0.5) {
+			w.hand("resume "+ref, func(ctx context.Context, p *process) error { return second(p.registry().Resume(ctx, tenant, ref)) })
+			w.hand("enable "+ref, func(ctx context.Context, p *process) error { return second(p.registry().Enable(ctx, tenant, ref)) })
+		}
+	}
+}

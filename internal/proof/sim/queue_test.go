@@ -1,0 +1,169 @@
+package sim_test
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"surehook/internal/delivery/breaker"
+	"surehook/internal/delivery/replay"
+	"surehook/internal/hook"
+	"surehook/internal/memory"
+)
+
+// visibility is how long a message is hidden: six timeouts of the functions.
+const visibility = 6 * time.Minute
+
+// Send puts tokens on a lane: each for itself may be refused, come twice or late.
+func (s ports) Send(ctx context.Context, lane hook.Lane, tokens []hook.Token, delay time.Duration) []error {
+	p := s.p
+	about := fmt.Sprintf("%s %d %s %d in %s", lane, len(tokens), tokens[0].Delivery, tokens[0].Attempt, delay)
+	v := p.enter("send", about, batch, 0)
+	errs := make([]error, len(tokens))
+	failed := false
+	for i, t := range tokens {
+		errs[i] = s.sendOne(ctx, v, lane, t, delay)
+		failed = failed || errs[i] != nil
+	}
+	if v != dead && v != refused {
+		p.note("%s send %s: %s", p.name, about, v)
+	}
+	if v == dying {
+		p.die()
+	}
+	if !failed {
+		return nil
+	}
+	return errs
+}
+
+func (s ports) sendOne(ctx context.Context, v verdict, lane hook.Lane, t hook.Token, delay time.Duration) error {
+	p := s.p
+	if v == partial {
+		v = pick(p.world, granted, refused, lost)
+	}
+	switch v {
+	case dead:
+		return errDead
+	case refused:
+		return unavailable("throttled")
+	case granted, lost, repeated, partial, dying:
+	}
+	p.sawToken(p, t, lane)
+	times := 1
+	if p.chance(p.rates.duplicate) {
+		times = 2
+		p.count("messages duplicated")
+		p.blame(t.Delivery)
+	}
+	for range times {
+		late := delay
+		if p.chance(p.rates.reorder) {
+			p.count("messages late")
+			late = min(delay+p.within(20*time.Second), hook.MaxQueueDelay)
+		}
+		if errs := p.queue.Send(ctx, lane, []hook.Token{t}, late); errs != nil {
+			p.fail("%s: the queue refuses a token: %v", p.name, errs[0])
+			return errs[0]
+		}
+	}
+	switch v {
+	case lost:
+		p.blame(t.Delivery)
+		return unavailable("no answer")
+	case dying:
+		return errDead
+	case granted, refused, repeated, partial, dead:
+	}
+	return nil
+}
+
+// At plans a token: it may come late, and twice.
+func (s ports) At(ctx context.Context, t hook.Token, at time.Time) error {
+	p := s.p
+	return done(p, "schedule", t.Delivery.String()+" "+strconv.Itoa(t.Attempt), write, func() error {
+		p.sawToken(p, t, hook.LaneRetry)
+		if p.chance(p.rates.lateSchedule) {
+			p.count("schedules late")
+			at = at.Add(p.within(3 * time.Minute))
+		}
+		if p.chance(p.rates.twiceSchedule) {
+			p.count("schedules twice")
+			p.blame(t.Delivery)
+			p.plan.add(at.Add(p.within(10*time.Second)), func() { p.queue.Send(p.ctx, hook.LaneRetry, []hook.Token{t}, 0) })
+		}
+		return p.schedules.At(ctx, t, at)
+	})
+}
+
+// letters are the dead letters, as one process has them.
+type letters struct {
+	*memory.Queue
+
+	p *process
+}
+
+func (p *process) letters() letters { return letters{p.queue, p} }
+
+func (s letters) Bury(ctx context.Context, l hook.DeadLetter) error {
+	return done(s.p, "bury", l.Delivery.String(), write, func() error {
+		times := 1
+		if s.p.chance(s.p.rates.duplicate) {
+			times = 2
+		}
+		for range times {
+			if err := s.Queue.Bury(ctx, l); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (s letters) Exhume(ctx context.Context) ([]breaker.Letter, error) {
+	return effect(s.p, "exhume", "", read, func() ([]breaker.Letter, error) { return s.Queue.Exhume(ctx) })
+}
+
+func (s letters) Remove(ctx context.Context, all []breaker.Letter) error {
+	return done(s.p, "remove letters", strconv.Itoa(len(all))+" "+all[0].ID, write, func() error {
+		return s.Queue.Remove(ctx, all)
+	})
+}
+
+func (s ports) Ask(ctx context.Context, l hook.Look, delay time.Duration) error {
+	return done(s.p, "ask", string(l.Endpoint)+" wave "+strconv.Itoa(l.Wave)+" in "+delay.String(), write, func() error {
+		times := 1
+		if s.p.chance(s.p.rates.duplicate) {
+			times = 2
+		}
+		for range times {
+			if s.p.chance(s.p.rates.reorder) {
+				delay += s.p.within(20 * time.Second)
+			}
+			if err := s.p.attention.Ask(ctx, l, delay); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (s ports) Continue(ctx context.Context, m replay.Message, delay time.Duration) error {
+	return done(s.p, "continue", string(m.Job), write, func() error {
+		times := 1
+		if s.p.chance(s.p.rates.duplicate) {
+			times = 2
+		}
+		for range times {
+			if err := s.p.jobs.Continue(ctx, m, delay); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (s ports) Tell(_ context.Context, n hook.Notice) error {
+	return done(s.p, "tell", n.Key, write, func() error { return nil })
+}

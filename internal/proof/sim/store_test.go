@@ -1,0 +1,183 @@
+package sim_test
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"time"
+
+	"surehook/internal/delivery/deliver"
+	"surehook/internal/delivery/gate"
+	"surehook/internal/delivery/replay"
+	"surehook/internal/hook"
+	"surehook/internal/memory"
+	"surehook/internal/rule/circuit"
+	"surehook/internal/rule/stats"
+)
+
+// ports are the ports in memory as one process has them: with every fault.
+// What is not overridden here is the store's own.
+type ports struct {
+	*memory.Store
+
+	p *process
+}
+
+func (p *process) ports() ports { return ports{p.store, p} }
+
+func (s ports) PutEvent(ctx context.Context, e hook.Event) error {
+	return done(s.p, "put event", string(e.ID), conditional, func() error {
+		err := s.Store.PutEvent(ctx, e)
+		if err == nil {
+			s.p.checkTargets(s.p, e)
+		}
+		return err
+	})
+}
+
+func (s ports) Event(ctx context.Context, id hook.EventID) (hook.Event, error) {
+	return effect(s.p, "read event", string(id), read, func() (hook.Event, error) { return s.Store.Event(ctx, id) })
+}
+
+func (s ports) Deliveries(ctx context.Context, id hook.EventID) ([]hook.Delivery, error) {
+	return effect(s.p, "read deliveries", string(id), read, func() ([]hook.Delivery, error) { return s.Store.Deliveries(ctx, id) })
+}
+
+func (s ports) TenantVersion(ctx context.Context, id hook.TenantID) (int64, error) {
+	return effect(s.p, "read version", string(id), read, func() (int64, error) { return s.Store.TenantVersion(ctx, id) })
+}
+
+func (s ports) Endpoints(ctx context.Context, id hook.TenantID) ([]hook.Endpoint, error) {
+	return effect(s.p, "list endpoints", string(id), read, func() ([]hook.Endpoint, error) { return s.Store.Endpoints(ctx, id) })
+}
+
+func (s ports) Endpoint(ctx context.Context, t hook.TenantID, id hook.EndpointID) (hook.Endpoint, error) {
+	return effect(s.p, "read endpoint", string(id), read, func() (hook.Endpoint, error) { return s.Store.Endpoint(ctx, t, id) })
+}
+
+func (s ports) UpdateEndpoint(ctx context.Context, e hook.Endpoint) error {
+	return done(s.p, "update endpoint", string(e.ID)+" "+e.Status.String(), conditional, func() error {
+		err := s.Store.UpdateEndpoint(ctx, e)
+		if err == nil {
+			s.p.sawEndpoint(e, false)
+		}
+		return err
+	})
+}
+
+func (s ports) DeleteEndpoint(ctx context.Context, e hook.Endpoint) error {
+	return done(s.p, "delete endpoint", string(e.ID), conditional, func() error {
+		err := s.Store.DeleteEndpoint(ctx, e)
+		if err == nil {
+			s.p.sawEndpoint(e, true)
+		}
+		return err
+	})
+}
+
+func (s ports) Load(ctx context.Context, tokens []hook.Token) (deliver.Snapshot, error) {
+	return effect(s.p, "load", strconv.Itoa(len(tokens)), read, func() (deliver.Snapshot, error) { return s.Store.Load(ctx, tokens) })
+}
+
+func (s ports) Delivery(ctx context.Context, id hook.DeliveryID) (hook.Delivery, error) {
+	return effect(s.p, "read delivery", id.String(), read, func() (hook.Delivery, error) { return s.Store.Delivery(ctx, id) })
+}
+
+func (s ports) DeliveriesByID(ctx context.Context, ids []hook.DeliveryID) ([]hook.Delivery, error) {
+	return effect(s.p, "read deliveries by id", strconv.Itoa(len(ids)), read, func() ([]hook.Delivery, error) {
+		return s.Store.DeliveriesByID(ctx, ids)
+	})
+}
+
+func (s ports) SaveDelivery(ctx context.Context, d hook.Delivery, a *hook.Attempt) error {
+	about := d.ID.String() + " " + d.State.String() + " " + string(d.Reason) + " " + strconv.Itoa(d.Attempts)
+	return done(s.p, "save delivery", about, conditional, func() error {
+		err := s.Store.SaveDelivery(ctx, d, a)
+		if err == nil {
+			s.p.sawDelivery(s.p, d, a)
+		}
+		return err
+	})
+}
+
+func (s ports) Circuit(ctx context.Context, t hook.TenantID, id hook.EndpointID) (gate.Record, error) {
+	return effect(s.p, "read circuit", string(id), read, func() (gate.Record, error) { return s.Store.Circuit(ctx, t, id) })
+}
+
+func (s ports) SaveCircuit(ctx context.Context, r gate.Record) error {
+	about := string(r.Endpoint) + " " + r.State.String() + " wave " + strconv.Itoa(r.Wave) + " waiting " + strconv.FormatBool(r.Waiting)
+	return done(s.p, "save circuit", about, conditional, func() error {
+		err := s.Store.SaveCircuit(ctx, r)
+		if err == nil {
+			s.p.sawCircuit(r)
+		}
+		return err
+	})
+}
+
+// DueCircuits leaves out, and repeats, what changed a moment ago.
+func (s ports) DueCircuits(ctx context.Context, now time.Time, limit int) ([]hook.Look, error) {
+	return effect(s.p, "list due circuits", "", read, func() ([]hook.Look, error) {
+		looks, err := s.Store.DueCircuits(ctx, now, limit)
+		looks = slices.DeleteFunc(looks, func(l hook.Look) bool { return s.p.lag(s.p.circuits[l.Endpoint].changed) })
+		for _, e := range s.p.endpoints {
+			named := slices.ContainsFunc(looks, func(l hook.Look) bool { return l.Endpoint == e.id })
+			if changed := s.p.circuits[e.id].changed; !named && !changed.IsZero() && s.p.lag(changed) {
+				looks = append(looks, hook.Look{Tenant: tenant, Endpoint: e.id, Wave: 1})
+			}
+		}
+		return looks, err
+	})
+}
+
+func (s ports) Limits(ctx context.Context, id hook.EndpointID) (gate.Limits, error) {
+	return effect(s.p, "read limits", string(id), read, func() (gate.Limits, error) { return s.Store.Limits(ctx, id) })
+}
+
+func (s ports) SaveLimits(ctx context.Context, id hook.EndpointID, l gate.Limits) error {
+	return done(s.p, "save limits", string(id)+" "+strconv.Itoa(len(l.Leases)), conditional, func() error {
+		return s.Store.SaveLimits(ctx, id, l)
+	})
+}
+
+func (s ports) Count(
+	ctx context.Context, t hook.TenantID, id hook.EndpointID, add stats.Counts, now time.Time,
+) (circuit.Counts, error) {
+	return effect(s.p, "count", string(id), write, func() (circuit.Counts, error) { return s.Store.Count(ctx, t, id, add, now) })
+}
+
+// Parked does not show what was parked a moment ago.
+func (s ports) Parked(ctx context.Context, id hook.EndpointID, limit int) ([]hook.Delivery, error) {
+	return effect(s.p, "list parked", string(id), read, func() ([]hook.Delivery, error) {
+		parked, err := s.Store.Parked(ctx, id, limit)
+		return s.fresh(parked), err
+	})
+}
+
+// Select does not show what came to its state a moment ago.
+func (s ports) Select(ctx context.Context, sel replay.Selection) ([]hook.Delivery, string, error) {
+	var next string
+	page, err := effect(s.p, "select", string(sel.Endpoint)+" "+sel.State.String(), read, func() (page []hook.Delivery, err error) {
+		page, next, err = s.Store.Select(ctx, sel)
+		return s.fresh(page), err
+	})
+	return page, next, err
+}
+
+func (s ports) fresh(all []hook.Delivery) []hook.Delivery {
+	return slices.DeleteFunc(all, func(d hook.Delivery) bool { return s.p.lag(s.p.moved[d.ID]) })
+}
+
+func (s ports) Job(ctx context.Context, t hook.TenantID, id hook.JobID) (replay.Job, error) {
+	return effect(s.p, "read job", string(id), read, func() (replay.Job, error) { return s.Store.Job(ctx, t, id) })
+}
+
+func (s ports) SaveJob(ctx context.Context, j replay.Job) error {
+	return done(s.p, "save job", string(j.ID)+" "+j.State.String()+" "+strconv.Itoa(len(j.Pending)), conditional, func() error {
+		return s.Store.SaveJob(ctx, j)
+	})
+}
+
+func (s ports) Tally(ctx context.Context, d hook.Delivery) error {
+	return done(s.p, "tally", d.ID.String()+" "+d.State.String(), write, func() error { return s.Store.Tally(ctx, d) })
+}

@@ -1,0 +1,51 @@
+package deadletter
+
+import "surehook/internal/hook"
+
+// suggest returns what would help the group, for the endpoint's owner: what
+// happened, and the field of the API to change.
+func suggest(g Group) string {
+	switch g.Pattern {
+	case PatternOutage:
+		if g.Reason == hook.ReasonExpired {
+			return "Most of these died within one hour: the endpoint was down until they were older than its max_age. " +
+				"Replay them once it answers again, and raise max_age to outlast the next outage."
+		}
+		return "Most of these died within one hour: the endpoint was down for longer than its retry policy lasts. " +
+			"Replay them once it answers again, and give retry more attempts or longer delays to outlast the next outage."
+	case PatternDown:
+		return "The endpoint cannot be reached, and not in one outage only. " +
+			"Check the host and port in url and that the receiver runs, or pause the endpoint until it does; then replay these."
+	case PatternTrickle:
+		if g.Class == hook.ClassTimeout {
+			return "The endpoint is too slow now and then: let it answer first and work later. " +
+				"Give retry more attempts, and lower timeout so that a stuck attempt ends sooner; then replay these."
+		}
+		return "The endpoint fails now and then, and not in one outage. Give retry more attempts or longer delays, then replay these."
+	case PatternExpired:
+		if g.Class == 0 {
+			return "These were never attempted: they waited, parked or behind rate_per_second, for longer than max_age. " +
+				"Resume or enable the endpoint, or raise max_age; then replay them."
+		}
+		return "These were older than max_age before their retries were over. " +
+			"Raise max_age above what the retry policy and the longest outage or pause take together, then replay them."
+	case PatternCredentials:
+		return "The endpoint does not accept the sender: its credentials were probably rotated. " +
+			"Correct the credentials in headers, or rotate the secret and hand it over; then replay these."
+	case PatternThrottled:
+		return "The endpoint is sent more than it takes. Lower rate_per_second to what it allows, or raise max_age and the attempts of retry; then replay these."
+	case PatternRefused:
+		return "The endpoint refuses what it is sent: its contract has probably changed. " +
+			"Compare an event with what the receiver expects and correct url or event_types; then replay these."
+	case PatternGone:
+		return "The endpoint answered 410 Gone and was disabled. If it moved, set url, enable it and replay these; if not, delete it."
+	case PatternTLS:
+		return "The endpoint's certificate cannot be verified, or there is no common TLS version. " +
+			"Renew or complete the certificate for the host in url, offer TLS 1.2 or newer, and replay these."
+	case PatternBlocked:
+		return "The URL leads to an address or port that may not be dialed, such as a private one. Set url to a public host, then replay these."
+	case PatternRedirect:
+		return "The endpoint answers with a redirect that is not followed. Set url to where it leads, then replay these."
+	}
+	return "No rule knows this pattern: look at the attempts of these deliveries."
+}

@@ -1,0 +1,126 @@
+package latency_test
+
+import (
+	"math"
+	"sort"
+	"testing"
+	"time"
+
+	"surehook/internal/rule/latency"
+)
+
+// promised is the relative error that no value exceeds, rounding to nanoseconds included.
+const promised = 0.05
+
+// off returns how far got is from want, as a share of want.
+func off(got, want time.Duration) float64 {
+	return math.Abs(float64(got-want)) / float64(want)
+}
+
+func TestBucket(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name string
+		in   time.Duration
+		want int
+	}{
+		{"less than nothing is in the first", math.MinInt64, 0},
+		{"nothing is in the first", 0, 0},
+		{"what is shorter than the range is in the first", time.Millisecond - 1, 0},
+		{"the shortest of the range is in the first", time.Millisecond, 0},
+		{"the end of the first", 1_105_192 * time.Nanosecond, 0},
+		{"the begin of the second", 1_105_193 * time.Nanosecond, 1},
+		{"the middle of the range, by logarithm, is between two halves", 244_948_974 * time.Nanosecond, 54},
+		{"and the next nanosecond behind it", 244_948_975 * time.Nanosecond, 55},
+		{"the longest of the range is in the last", time.Minute, 109},
+		{"what is longer than the range is in the last", time.Minute + 1, 109},
+		{"the longest duration is in the last", math.MaxInt64, 109},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			if got := latency.Bucket(tt.in); got != tt.want {
+				t.Errorf("Bucket(%v) = %d; want %d", tt.in, got, tt.want)
+			}
+		})
+	}
+}
+
+// TestValue_atBothEndsOfEveryBucket proves the bound for every duration of the
+// range: within a bucket the error is largest at one of its ends.
+func TestValue_atBothEndsOfEveryBucket(t *testing.T) {
+	t.Parallel()
+
+	first, largest := latency.Shortest, 0.0
+	for bucket := range latency.BucketCount {
+		last := first + time.Duration(sort.Search(int(latency.Longest-first), func(n int) bool {
+			return latency.Bucket(first+time.Duration(n)+1) > bucket
+		}))
+		for _, d := range []time.Duration{first, last} {
+			if got := latency.Bucket(d); got != bucket {
+				t.Fatalf("Bucket(%v) = %d; want %d", d, got, bucket)
+			}
+			if e := off(latency.Value(bucket), d); e > promised {
+				t.Errorf("Value(%d) = %v stands for %v; off by %.4f", bucket, latency.Value(bucket), d, e)
+			} else {
+				largest = max(largest, e)
+			}
+		}
+		first = last + 1
+	}
+	if first != latency.Longest+1 {
+		t.Errorf("the buckets end before %v; want %v", first, latency.Longest+1)
+	}
+	if largest < 0.04996 || largest > 0.04998 {
+		t.Errorf("largest error = %.5f; want 0.04997, as the package says", largest)
+	}
+}
+
+// TestBucketCount_isTheSmallest computes a = (gamma-1)/(gamma+1) with one bucket fewer.
+func TestBucketCount_isTheSmallest(t *testing.T) {
+	t.Parallel()
+
+	for count, enough := range map[float64]bool{latency.BucketCount: true, latency.BucketCount - 1: false} {
+		gamma := math.Pow(float64(latency.Longest)/float64(latency.Shortest), 1/count)
+		if a := (gamma - 1) / (gamma + 1); (a <= promised) != enough {
+			t.Errorf("error with %v buckets = %.5f; at most %v: want %t", count, a, promised, enough)
+		}
+	}
+}
+
+func TestValue_ofNoBucketIsTheNearest(t *testing.T) {
+	t.Parallel()
+
+	for bucket, nearest := range map[int]int{-1: 0, math.MinInt: 0, latency.BucketCount: 109, math.MaxInt: 109} {
+		if got, want := latency.Value(bucket), latency.Value(nearest); got != want {
+			t.Errorf("Value(%d) = %v; want %v", bucket, got, want)
+		}
+	}
+}
+
+func FuzzBucket(f *testing.F) {
+	for _, ns := range []int64{math.MinInt64, -1, 0, 1, 999_999, 1_000_000, 1_105_192, 1_105_193, 60_000_000_000, 60_000_000_001, math.MaxInt64} {
+		f.Add(ns)
+	}
+	f.Fuzz(func(t *testing.T, ns int64) {
+		d := time.Duration(ns)
+		bucket := latency.Bucket(d)
+		if bucket < 0 || bucket >= latency.BucketCount {
+			t.Fatalf("Bucket(%v) = %d; want 0 to %d", d, bucket, latency.BucketCount-1)
+		}
+		if d < math.MaxInt64 {
+			if next := latency.Bucket(d + 1); next < bucket || next > bucket+1 {
+				t.Errorf("Bucket(%v) = %d, one nanosecond after %d", d+1, next, bucket)
+			}
+		}
+		value := latency.Value(bucket)
+		if got := latency.Bucket(value); got != bucket {
+			t.Errorf("Bucket(Value(%d)) = %d; want %d", bucket, got, bucket)
+		}
+		if d >= latency.Shortest && d <= latency.Longest && off(value, d) > promised {
+			t.Errorf("Value(%d) = %v stands for %v; off by %.4f", bucket, value, d, off(value, d))
+		}
+	})
+}

@@ -1,0 +1,290 @@
+package retry_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"surehook/internal/hook"
+	"surehook/internal/rule/retry"
+)
+
+const h = time.Hour
+
+// delivery returns the i-th of many different deliveries, always the same.
+func delivery(i int) hook.DeliveryID {
+	return hook.DeliveryID{
+		Event:      hook.KeyedEventID("acme", fmt.Sprint("order-", i)),
+		Endpoint:   "ep_0123456789abcdef",
+		Generation: 1,
+	}
+}
+
+func TestNext_presets(t *testing.T) {
+	t.Parallel()
+
+	const s, m = time.Second, time.Minute
+	tests := []struct {
+		name      string
+		policy    hook.RetryPolicy
+		delays    []time.Duration
+		low, high float64 // ends of the jitter, as shares of the delay
+	}{
+		{"standard", hook.RetryPolicy{Preset: "standard"}, []time.Duration{30 * s, 5 * m, 30 * m, 2 * h, 8 * h, 24 * h}, 0, 1},
+		{"the zero policy is standard", hook.RetryPolicy{}, []time.Duration{30 * s, 5 * m, 30 * m, 2 * h, 8 * h, 24 * h}, 0, 1},
+		{"an unknown preset is standard", hook.RetryPolicy{Preset: "weekly"}, []time.Duration{30 * s, 5 * m, 30 * m, 2 * h, 8 * h, 24 * h}, 0, 1},
+		{"minute", hook.RetryPolicy{Preset: "minute"}, []time.Duration{m, 5 * m, 30 * m, 2 * h, 8 * h, 24 * h}, 0.9, 1.1},
+		{"exponential", hook.RetryPolicy{Preset: "exponential"}, []time.Duration{30 * s, m, 2 * m, 4 * m, 8 * m, 16 * m, 32 * m}, 0, 1},
+		{"day", hook.RetryPolicy{Preset: "day"}, []time.Duration{30 * s, 2 * m, 10 * m, 30 * m, h, 4 * h, 8 * h}, 0.9, 1.1},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			if got, want := retry.Attempts(tt.policy), len(tt.delays)+1; got != want {
+				t.Errorf("Attempts(%+v) = %d; want %d", tt.policy, got, want)
+			}
+			for i, d := range tt.delays {
+				shortest, longest := extremes(t, tt.policy, i+1)
+				low, high := tt.low*d.Seconds(), tt.high*d.Seconds()
+				slack := 0.01 * (high - low) // 2,000 draws come this close to both ends
+				if shortest < low || shortest > low+slack {
+					t.Errorf("shortest delay after attempt %d = %.3fs; want %.3fs to %.3fs", i+1, shortest, low, low+slack)
+				}
+				if longest > high || longest < high-slack {
+					t.Errorf("longest delay after attempt %d = %.3fs; want %.3fs to %.3fs", i+1, longest, high-slack, high)
+				}
+			}
+			last := len(tt.delays) + 1
+			if got, ok := retry.Next(tt.policy, delivery(0), last, time.Hour); got != 0 || ok {
+				t.Errorf("Next(%d) = %v, %t; want 0s, false", last, got, ok)
+			}
+		})
+	}
+}
+
+// extremes returns the shortest and the longest delay in seconds after attempt n, over 2,000 deliveries.
+func extremes(t *testing.T, p hook.RetryPolicy, n int) (shortest, longest float64) {
+	t.Helper()
+
+	shortest = math.Inf(1)
+	for i := range 2000 {
+		delay, ok := retry.Next(p, delivery(i), n, 0)
+		if !ok {
+			t.Fatalf("Next(%d) = %v, false; want true", n, delay)
+		}
+		shortest, longest = min(shortest, delay.Seconds()), max(longest, delay.Seconds())
+	}
+	return shortest, longest
+}
+
+func TestNext(t *testing.T) {
+	t.Parallel()
+
+	schedule := hook.RetryPolicy{Schedule: []time.Duration{time.Second, time.Minute}, Jitter: hook.JitterNone}
+	exponential := func(base time.Duration, factor float64, ceiling time.Duration) hook.RetryPolicy {
+		return hook.RetryPolicy{
+			Exponential: hook.Exponential{Base: base, Factor: factor, Cap: ceiling, Attempts: 21},
+			Jitter:      hook.JitterNone,
+		}
+	}
+	growing := exponential(10*time.Second, 1.5, time.Minute)
+	tests := []struct {
+		name       string
+		policy     hook.RetryPolicy
+		n          int
+		retryAfter time.Duration
+		want       time.Duration
+		wantOK     bool
+	}{
+		{name: "before the first attempt there is nothing to wait for", policy: schedule, n: 0, wantOK: true},
+		{name: "a number below zero is before the first attempt", policy: schedule, n: -5, wantOK: true},
+		{name: "and a Retry-After below zero still asks for nothing", policy: schedule, n: 0, retryAfter: -h, wantOK: true},
+		{name: "the first failure waits the first delay", policy: schedule, n: 1, want: time.Second, wantOK: true},
+		{name: "the last delay leads to the last attempt", policy: schedule, n: 2, want: time.Minute, wantOK: true},
+		{name: "the last attempt has no next", policy: schedule, n: 3, retryAfter: time.Second},
+		{name: "nor has one beyond it", policy: schedule, n: math.MaxInt},
+		{name: "a longer Retry-After wins", policy: schedule, n: 1, retryAfter: 2 * time.Second, want: 2 * time.Second, wantOK: true},
+		{name: "a shorter Retry-After does not", policy: schedule, n: 2, retryAfter: 59 * time.Second, want: time.Minute, wantOK: true},
+		{name: "a Retry-After below zero asks for nothing", policy: schedule, n: 1, retryAfter: math.MinInt64, want: time.Second, wantOK: true},
+		{name: "a Retry-After of 24 h counts in full", policy: schedule, n: 1, retryAfter: 24 * h, want: 24 * h, wantOK: true},
+		{name: "a longer one counts as 24 h", policy: schedule, n: 1, retryAfter: 24*h + 1, want: 24 * h, wantOK: true},
+		{name: "the first exponential delay is the base", policy: growing, n: 1, want: 10 * time.Second, wantOK: true},
+		{name: "each failure multiplies it", policy: growing, n: 3, want: 22500 * time.Millisecond, wantOK: true},
+		{name: "below the cap it still grows", policy: growing, n: 5, want: 50625 * time.Millisecond, wantOK: true},
+		{name: "the cap holds", policy: growing, n: 6, want: time.Minute, wantOK: true},
+		{name: "the cap holds where the power overflows", policy: exponential(h, 1e300, 2*h), n: 20, want: 2 * h, wantOK: true},
+		{name: "a factor of 1 repeats the base", policy: exponential(h, 1, 2*h), n: 20, want: h, wantOK: true},
+		{name: "a factor that is no number gives the cap", policy: exponential(h, math.NaN(), 2*h), n: 2, want: 2 * h, wantOK: true},
+		{name: "a negative factor gives the cap", policy: exponential(h, -2, 2*h), n: 2, want: 2 * h, wantOK: true},
+		{name: "a delay past 7 d counts as 7 d", policy: hook.RetryPolicy{Schedule: []time.Duration{math.MaxInt64}, Jitter: hook.JitterNone}, n: 1, want: hook.MaxDelay, wantOK: true},
+		{name: "a cap past 7 d counts as 7 d", policy: exponential(h, 10, math.MaxInt64), n: 20, want: hook.MaxDelay, wantOK: true},
+		{name: "a negative delay counts as none", policy: hook.RetryPolicy{Schedule: []time.Duration{-h}, Jitter: hook.JitterNone}, n: 1, wantOK: true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			got, ok := retry.Next(tt.policy, delivery(1), tt.n, tt.retryAfter)
+			if got != tt.want || ok != tt.wantOK {
+				t.Errorf("Next(%d, %v) = %v, %t; want %v, %t", tt.n, tt.retryAfter, got, ok, tt.want, tt.wantOK)
+			}
+		})
+	}
+}
+
+func TestAttempts(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name   string
+		policy hook.RetryPolicy
+		want   int
+	}{
+		{"one more than delays", hook.RetryPolicy{Schedule: make([]time.Duration, 20)}, 21},
+		{"as many as an exponential policy says", hook.RetryPolicy{Exponential: hook.Exponential{Base: h, Attempts: 5}}, 5},
+		{"an empty schedule is as good as none", hook.RetryPolicy{Schedule: []time.Duration{}}, 7},
+		{"a preset is not changed by what must not stand beside it", hook.RetryPolicy{Preset: "day", Schedule: []time.Duration{h}}, 8},
+		{"never more than the bound", hook.RetryPolicy{Schedule: make([]time.Duration, 100)}, hook.MaxAttempts},
+		{"never less than one", hook.RetryPolicy{Exponential: hook.Exponential{Base: h, Attempts: -1}}, 1},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			if got := retry.Attempts(tt.policy); got != tt.want {
+				t.Errorf("Attempts(%+v) = %d; want %d", tt.policy, got, tt.want)
+			}
+		})
+	}
+}
+
+func TestPlanned(t *testing.T) {
+	t.Parallel()
+
+	start := time.Date(2026, time.March, 1, 12, 0, 0, 0, time.UTC)
+	policy := hook.RetryPolicy{Schedule: []time.Duration{time.Minute, h, 2 * h}, Jitter: hook.JitterNone}
+	tests := []struct {
+		name string
+		n    int
+		want []time.Time
+	}{
+		{"a queued delivery has all attempts ahead, the first at once", 0, []time.Time{start, start.Add(time.Minute), start.Add(h + time.Minute), start.Add(3*h + time.Minute)}},
+		{"a number below zero is a queued delivery", -1 << 40, []time.Time{start, start.Add(time.Minute), start.Add(h + time.Minute), start.Add(3*h + time.Minute)}},
+		{"each attempt counts from the one before", 1, []time.Time{start.Add(time.Minute), start.Add(h + time.Minute), start.Add(3*h + time.Minute)}},
+		{"one attempt is left", 3, []time.Time{start.Add(2 * h)}},
+		{"no attempt is left", 4, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			if diff := cmp.Diff(tt.want, retry.Planned(policy, delivery(1), tt.n, start)); diff != "" {
+				t.Errorf("Planned(%d, %v) differs (-want +got):\n%s", tt.n, start, diff)
+			}
+		})
+	}
+}
+
+func TestPlanned_agreesWithNext(t *testing.T) {
+	t.Parallel()
+
+	last := time.Date(2026, time.March, 1, 12, 0, 0, 0, time.UTC)
+	for i, planned := range retry.Planned(hook.RetryPolicy{}, delivery(7), 1, last) {
+		delay, ok := retry.Next(hook.RetryPolicy{}, delivery(7), i+1, 0)
+		if last = last.Add(delay); !ok || !planned.Equal(last) {
+			t.Errorf("Planned()[%d] = %v; Next gives %v, %t", i, planned, last, ok)
+		}
+	}
+}
+
+func TestExpired(t *testing.T) {
+	t.Parallel()
+
+	created := time.Date(2026, time.March, 1, 12, 0, 0, 0, time.UTC)
+	tests := []struct {
+		name string
+		now  time.Time
+		want bool
+	}{
+		{"exactly as old as allowed is not expired", created.Add(72 * h), false},
+		{"a moment older is", created.Add(72*h + 1), true},
+		{"a moment younger is not", created.Add(72*h - 1), false},
+		{"a clock that runs behind expires nothing", created.Add(-h), false},
+		{"centuries later is expired", created.AddDate(1000, 0, 0), true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			if got := retry.Expired(created, tt.now, 72*h); got != tt.want {
+				t.Errorf("Expired(%v, %v, 72h) = %t; want %t", created, tt.now, got, tt.want)
+			}
+		})
+	}
+}
+
+func FuzzNext(f *testing.F) {
+	f.Add("evt_1", 1, 1, int64(30*time.Second), 2.0, int64(time.Hour), 8, uint8(hook.JitterFull), int64(0))
+	f.Add("evt_2", 9999, 20, int64(hook.MaxDelay), 10.0, int64(hook.MaxDelay), 21, uint8(hook.JitterProportional), int64(24*time.Hour))
+	f.Add("", 0, -1, int64(math.MaxInt64), math.Inf(1), int64(math.MaxInt64), math.MaxInt, uint8(0), int64(math.MaxInt64))
+	f.Add("evt_3", 1, 2, int64(math.MinInt64), math.NaN(), int64(math.MinInt64), math.MinInt, uint8(255), int64(math.MinInt64))
+	f.Fuzz(func(t *testing.T, event string, generation, n int, base int64, factor float64, ceiling int64, attempts int, jitter uint8, retryAfter int64) {
+		id := hook.DeliveryID{Event: hook.EventID(event), Generation: generation}
+		exponential := hook.Exponential{Base: time.Duration(base), Factor: factor, Cap: time.Duration(ceiling), Attempts: attempts}
+		schedule := []time.Duration{time.Duration(base), time.Duration(ceiling)}
+		for _, p := range []hook.RetryPolicy{
+			{Preset: event},
+			{Schedule: schedule, Jitter: hook.Jitter(jitter)},
+			{Exponential: exponential, Jitter: hook.Jitter(jitter)},
+		} {
+			all := retry.Attempts(p)
+			if all < 1 || all > hook.MaxAttempts {
+				t.Fatalf("Attempts(%+v) = %d; want 1 to %d", p, all, hook.MaxAttempts)
+			}
+			delay, ok := retry.Next(p, id, n, time.Duration(retryAfter))
+			if ok != (n < all) {
+				t.Errorf("Next(%+v, %d) is ok: %t; want %t of %d attempts", p, n, ok, !ok, all)
+			}
+			if longest := hook.MaxDelay + hook.MaxDelay/10; delay < 0 || delay > longest {
+				t.Errorf("Next(%+v, %d) = %v; want 0s to %v", p, n, delay, longest)
+			}
+			if floor := min(time.Duration(retryAfter), retry.MaxRetryAfter); ok && delay < floor {
+				t.Errorf("Next(%+v, %d, %d) = %v; want at least %v", p, n, retryAfter, delay, floor)
+			}
+			if again, _ := retry.Next(p, id, n, time.Duration(retryAfter)); again != delay {
+				t.Errorf("Next(%+v, %d) = %v, then %v; want the same twice", p, n, delay, again)
+			}
+		}
+	})
+}
+
+func BenchmarkNext(b *testing.B) {
+	id := delivery(1)
+	policy := hook.RetryPolicy{Preset: "exponential"}
+	b.ReportAllocs()
+	for b.Loop() {
+		retry.Next(policy, id, 7, 0)
+	}
+}
+
+func ExampleNext() {
+	policy := hook.RetryPolicy{Schedule: []time.Duration{30 * time.Second, 5 * time.Minute}, Jitter: hook.JitterNone}
+	id := hook.DeliveryID{Event: "evt_01jyf3k8z7e9rt3w5v8q2m4n6p", Endpoint: "ep_0123456789abcdef", Generation: 1}
+
+	for n := 1; ; n++ {
+		delay, ok := retry.Next(policy, id, n, time.Minute) // the endpoint said Retry-After: 60
+		if !ok {
+			fmt.Println("attempt", n, "was the last")
+			return
+		}
+		fmt.Println("attempt", n+1, "after", delay)
+	}
+	// Output:
+	// attempt 2 after 1m0s
+	// attempt 3 after 5m0s
+	// attempt 3 was the last
+}

@@ -1,0 +1,130 @@
+package review_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"surehook/internal/hook"
+	"surehook/internal/rule/review"
+	"surehook/internal/rule/stats"
+)
+
+func facts(before review.Flags, counts ...stats.Counts) review.Facts {
+	return review.Facts{Endpoint: active(), Flags: before, Hours: []stats.Hour{at(0, counts...)}}
+}
+
+func TestJudge_tellsAllThatItDecidedBy(t *testing.T) {
+	t.Parallel()
+
+	got := review.Judge(facts(review.Flags{}, answered(20, 6*time.Second), settled(6, 20)), now)
+	figures := map[string]float64{
+		"p95_ms": 5712, "p99_ms": 5712, "samples": 20, "timeout_ms": 17137,
+		"dead_rate": 0.3, "dead": 6, "settled": 20, "warned": 25,
+	}
+	want := []hook.Notice{
+		{
+			Type: hook.NoticeSlow, Tenant: "acme", Endpoint: "ep_a", At: now, Figures: figures,
+			Why: "Slow: 95 % of the last 20 attempts took at most 5.71s, more than 5s: fewer failures in a row open its circuit; an attempt now ends after 17.14s.",
+			Key: "surehook.endpoint.slow/ep_a/2026-03-04T12:30Z",
+		},
+		{
+			Type: hook.NoticeFailing, Tenant: "acme", Endpoint: "ep_a", At: now, Figures: figures,
+			Why: "Failing: 6 of the last 20 deliveries died, which is 30 %, more than 25 %; it is disabled when they are more than 50 %.",
+			Key: "surehook.endpoint.failing/ep_a/25/2026-03-04T12:30Z",
+		},
+	}
+	if diff := cmp.Diff(want, got.Notices); diff != "" {
+		t.Errorf("Judge().Notices differ (-want +got):\n%s", diff)
+	}
+}
+
+func TestJudge_saysWhy(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name     string
+		facts    review.Facts
+		why, key string
+	}{
+		{
+			"slow only", facts(review.Flags{}, answered(100, 3*time.Second)),
+			"Slow: 95 % of the last 100 attempts took at most 3.13s, more than 2s; an attempt now ends after 9.4s.",
+			"surehook.endpoint.slow/ep_a/2026-03-04T12:30Z",
+		},
+		{
+			"slow with a timeout of its own that is short", facts(review.Flags{}, answered(100, 10*time.Second)),
+			"Slow: 95 % of the last 100 attempts took at most 10.41s, more than 5s: fewer failures in a row open its circuit.",
+			"surehook.endpoint.slow/ep_a/2026-03-04T12:30Z",
+		},
+		{
+			"failing", facts(review.Flags{Warned: 25}, settled(4091, 10000)),
+			"Failing: 4091 of the last 10000 deliveries died, which is 40.9 %, more than 40 %; it is disabled when they are more than 50 %.",
+			"surehook.endpoint.failing/ep_a/40/2026-03-04T12:30Z",
+		},
+		{
+			"disabled", facts(review.Flags{Warned: 40}, settled(2, 3), settled(18, 27)),
+			"Disabled: 20 of the last 30 deliveries died, which is 66.7 %, more than the 50 % at which an endpoint is disabled.",
+			"surehook.endpoint.disabled/ep_a/7",
+		},
+		{
+			"not slow", facts(review.Flags{Slow: true}, answered(20, 0)),
+			"Recovered: 95 % of the last 20 attempts took at most 1ms, not more than 2s.",
+			"surehook.endpoint.recovered/ep_a/2026-03-04T12:30Z",
+		},
+		{
+			"not slow and not failing", facts(review.Flags{Slow: true, Warned: 40}, answered(20, time.Second), settled(0, 20)),
+			"Recovered: 95 % of the last 20 attempts took at most 1.04s, not more than 2s; and 0 of the last 20 deliveries died, which is 0 %, less than 25 %.",
+			"surehook.endpoint.recovered/ep_a/2026-03-04T12:30Z",
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			got := review.Judge(tt.facts, now).Notices
+			if len(got) != 1 {
+				t.Fatalf("Judge() gives %d notices; want 1", len(got))
+			}
+			if got[0].Why != tt.why {
+				t.Errorf("Why = %q; want %q", got[0].Why, tt.why)
+			}
+			if got[0].Key != tt.key {
+				t.Errorf("Key = %q; want %q", got[0].Key, tt.key)
+			}
+		})
+	}
+}
+
+func TestJudge_keysAreOfTheOccurrence(t *testing.T) {
+	t.Parallel()
+
+	slow := facts(review.Flags{}, answered(20, 3*time.Second))
+	dead := facts(review.Flags{}, settled(20, 20))
+	enabledAgain := dead
+	enabledAgain.Endpoint.Version += 2
+	quarter := now.Truncate(review.Every)
+	tests := []struct {
+		name   string
+		a, b   review.Facts
+		at, to time.Time
+		same   bool
+	}{
+		{"the same within a quarter of an hour", slow, slow, quarter, quarter.Add(review.Every - 1), true},
+		{"another in the next", slow, slow, quarter, quarter.Add(review.Every), false},
+		{"the same in another zone", slow, slow, now, now.In(time.FixedZone("", 3600)), true},
+		{"a disabling is the same until it is done", dead, dead, quarter, quarter.Add(review.Every), true},
+		{"and another when it was undone", dead, enabledAgain, quarter, quarter, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			a, b := review.Judge(tt.a, tt.at).Notices[0].Key, review.Judge(tt.b, tt.to).Notices[0].Key
+			if (a == b) != tt.same {
+				t.Errorf("keys %q and %q: same = %t; want %t", a, b, a == b, tt.same)
+			}
+		})
+	}
+}

@@ -1,0 +1,211 @@
+package sign_test
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"surehook/internal/hook"
+	"surehook/internal/rule/sign"
+)
+
+// known is the message of the known-answer tests of the specification's libraries.
+func known() sign.Message {
+	return sign.Message{
+		ID:        "msg_p5jXN8AQM9LWM0D4loKWxJek",
+		Timestamp: time.Unix(1614265330, 0),
+		Body:      []byte(`{"test": 2432232314}`),
+	}
+}
+
+const (
+	knownV1  = "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
+	knownV1a = "v1a,hnO3f9T8Ytu9HwrXslvumlUpqtNVqkhqw/enGzPCXe5BdqzCInXqYXFymVJaA7AZdpXwVLPo3mNl8EM+m7TBAg=="
+)
+
+func TestStandard(t *testing.T) {
+	t.Parallel()
+
+	const otherSecret = "whsec_QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVo="
+	other := sign.Standard([]sign.Key{parse(t, otherSecret)}, known())
+	tests := []struct {
+		name string
+		keys []sign.Key
+		want string
+	}{
+		{"v1", []sign.Key{parse(t, knownSecret)}, knownV1},
+		{"v1a", []sign.Key{parse(t, knownPrivate)}, knownV1a},
+		{"v1a from the seed alone", []sign.Key{parse(t, knownSeed)}, knownV1a},
+		{"two schemes, in the order of the keys", []sign.Key{parse(t, knownPrivate), parse(t, knownSecret)}, knownV1a + " " + knownV1},
+		{"two secrets, in the order of the keys", []sign.Key{parse(t, otherSecret), parse(t, knownSecret)}, other + " " + knownV1},
+		{"no key, no signature", nil, ""},
+		{"the zero key signs nothing", []sign.Key{{}, parse(t, knownSecret), {}}, knownV1},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			if got := sign.Standard(tt.keys, known()); got != tt.want {
+				t.Errorf("Standard(%v) = %q; want %q", tt.keys, got, tt.want)
+			}
+		})
+	}
+}
+
+func TestStandard_timestampIsWholeSecondsInAnyZone(t *testing.T) {
+	t.Parallel()
+
+	m := known()
+	m.Timestamp = m.Timestamp.Add(999 * time.Millisecond).In(time.FixedZone("east", 3600))
+	if got := sign.Standard([]sign.Key{parse(t, knownSecret)}, m); got != knownV1 {
+		t.Errorf("Standard at %v = %q; want %q", m.Timestamp, got, knownV1)
+	}
+}
+
+// TestStandard_rotation holds signatures to the public library, as a receiver
+// that has the old secret, the new one, or neither.
+func TestStandard_rotation(t *testing.T) {
+	t.Parallel()
+
+	old, fresh := sign.NewSecret(), sign.NewSecret()
+	private, _ := sign.NewKeyPair()
+	m := sign.Message{ID: "evt_1", Timestamp: time.Now(), Body: []byte(`{"amount":4200}`)}
+	signature := sign.Standard([]sign.Key{parse(t, fresh), parse(t, private), parse(t, old)}, m)
+
+	tampered := m
+	tampered.Body = []byte(`{"amount":4201}`)
+	renamed := m
+	renamed.ID = "evt_2"
+	tests := []struct {
+		name    string
+		secret  string
+		message sign.Message
+		want    bool
+	}{
+		{"a receiver with the new secret accepts", fresh, m, true},
+		{"a receiver with the old secret accepts", old, m, true},
+		{"a receiver with another secret refuses", sign.NewSecret(), m, false},
+		{"a changed body is refused", fresh, tampered, false},
+		{"a changed id is refused", fresh, renamed, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			receiver, err := standardwebhooks.NewWebhook(tt.secret)
+			if err != nil {
+				t.Fatalf("NewWebhook(%q) = %v; want no error", tt.secret, err)
+			}
+			headers := http.Header{}
+			headers.Set("webhook-id", tt.message.ID)
+			headers.Set("webhook-timestamp", strconv.FormatInt(tt.message.Timestamp.Unix(), 10))
+			headers.Set("webhook-signature", signature)
+			if err := receiver.Verify(tt.message.Body, headers); (err == nil) != tt.want {
+				t.Errorf("Verify(%q) = %v; want accepted: %t", signature, err, tt.want)
+			}
+		})
+	}
+}
+
+func TestStandard_v1aVerifiesUnderThePublicKey(t *testing.T) {
+	t.Parallel()
+
+	private, public := sign.NewKeyPair()
+	for _, body := range []string{"", "{}", strings.Repeat("x", hook.MaxPayload)} {
+		m := sign.Message{ID: "evt_1", Timestamp: time.Unix(1_800_000_000, 0), Body: []byte(body)}
+		verifyV1a(t, public, sign.Standard([]sign.Key{parse(t, private)}, m), m)
+	}
+}
+
+// verifyV1a is what the receiver of an asymmetric signature does.
+func verifyV1a(t *testing.T, public, signature string, m sign.Message) {
+	t.Helper()
+
+	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(public, "whpk_"))
+	if err != nil || len(key) != ed25519.PublicKeySize {
+		t.Fatalf("public key %q has %d bytes, %v; want %d", public, len(key), err, ed25519.PublicKeySize)
+	}
+	encoded, ok := strings.CutPrefix(signature, "v1a,")
+	raw, err := base64.StdEncoding.DecodeString(encoded)
+	if !ok || err != nil {
+		t.Fatalf("signature %q: %v; want v1a and base64", signature, err)
+	}
+	content := fmt.Sprintf("%s.%d.%s", m.ID, m.Timestamp.Unix(), m.Body)
+	if !ed25519.Verify(key, []byte(content), raw) {
+		t.Errorf("signature %q of %.60q does not verify under %s", signature, content, public)
+	}
+}
+
+// The answers come from OpenSSL: openssl dgst -sha256 -mac HMAC -macopt hexkey:<decoded secret>.
+func TestClassic(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name string
+		key  sign.Key
+		body string
+		want string
+	}{
+		{"v1", parse(t, knownSecret), `{"test": 2432232314}`, "sha256=e2cb4f5251572539d458bfb8a7adb533b08801e6a794467e06f771debbb0818b"},
+		{"v1, empty body", parse(t, knownSecret), "", "sha256=fd9de8dedd17b98b1f3d0def84ae1d8bf94dbfc3c77dbaf0c510fe56e7be79e6"},
+		{"v1a has no classic form", parse(t, knownPrivate), "{}", ""},
+		{"the zero key signs nothing", sign.Key{}, "{}", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			if got := sign.Classic(tt.key, []byte(tt.body)); got != tt.want {
+				t.Errorf("Classic(%v, %q) = %q; want %q", tt.key, tt.body, got, tt.want)
+			}
+		})
+	}
+}
+
+func BenchmarkStandard(b *testing.B) {
+	for _, text := range []string{knownSecret, knownPrivate} {
+		k := parse(b, text)
+		for _, size := range []int{1 << 10, hook.MaxPayload} {
+			m := sign.Message{ID: "evt_1", Timestamp: time.Unix(1614265330, 0), Body: bytes.Repeat([]byte("x"), size)}
+			b.Run(fmt.Sprintf("%s/%dB", k.Scheme(), size), func(b *testing.B) {
+				b.SetBytes(int64(size))
+				b.ReportAllocs()
+				for b.Loop() {
+					sign.Standard([]sign.Key{k}, m)
+				}
+			})
+		}
+	}
+}
+
+func ExampleStandard() {
+	key, err := sign.Parse("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(sign.Standard([]sign.Key{key}, sign.Message{
+		ID:        "msg_p5jXN8AQM9LWM0D4loKWxJek",
+		Timestamp: time.Unix(1614265330, 0),
+		Body:      []byte(`{"test": 2432232314}`),
+	}))
+	// Output: v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
+}
+
+func ExampleClassic() {
+	key, err := sign.Parse("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(sign.Classic(key, []byte(`{"test": 2432232314}`)))
+	// Output: sha256=e2cb4f5251572539d458bfb8a7adb533b08801e6a794467e06f771debbb0818b
+}

@@ -1,0 +1,234 @@
+package stats_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"surehook/internal/hook"
+	"surehook/internal/rule/latency"
+	"surehook/internal/rule/stats"
+)
+
+func wantSame(t *testing.T, call string, want, got stats.Counts) {
+	t.Helper()
+
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(latency.Histogram{})); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", call, diff)
+	}
+}
+
+// took is the histogram of one attempt.
+func took(d time.Duration) latency.Histogram {
+	var h latency.Histogram
+	h.Add(d)
+	return h
+}
+
+func TestCounts_Count_ByStateAndNumber(t *testing.T) {
+	t.Parallel()
+
+	const age, duration = 90 * time.Second, 250 * time.Millisecond
+	unavailable := func(number int) stats.Counts {
+		c := stats.Counts{Latency: took(duration)}
+		c.Classes[hook.ClassUnavailable] = 1
+		if number >= 0 {
+			c.Numbers[number] = 1
+		}
+		return c
+	}
+	with := func(c stats.Counts, change func(c *stats.Counts)) stats.Counts {
+		change(&c)
+		return c
+	}
+	dead := with(unavailable(2), func(c *stats.Counts) { c.Dead = 1 })
+	delivered := stats.Counts{Delivered: 1, Waited: age, Latency: took(duration)}
+	delivered.Classes[hook.ClassDelivered] = 1
+
+	tests := []struct {
+		name    string
+		attempt stats.Attempt
+		want    stats.Counts
+	}{
+		{
+			"delivered at the first attempt",
+			stats.Attempt{Class: hook.ClassDelivered, Number: 1, State: hook.StateDelivered},
+			with(delivered, func(c *stats.Counts) { c.Numbers[1], c.First = 1, 1 }),
+		},
+		{
+			"delivered at the second attempt",
+			stats.Attempt{Class: hook.ClassDelivered, Number: 2, State: hook.StateDelivered},
+			with(delivered, func(c *stats.Counts) { c.Numbers[2] = 1 }),
+		},
+		{
+			"delivered at the last attempt that may be",
+			stats.Attempt{Class: hook.ClassDelivered, Number: hook.MaxAttempts, State: hook.StateDelivered},
+			with(delivered, func(c *stats.Counts) { c.Numbers[hook.MaxAttempts] = 1 }),
+		},
+		{"gave up", stats.Attempt{Class: hook.ClassUnavailable, Number: 2, State: hook.StateDead}, dead},
+		{"is tried again", stats.Attempt{Class: hook.ClassUnavailable, Number: 1, State: hook.StateRetrying}, unavailable(1)},
+		{"is queued again", stats.Attempt{Class: hook.ClassUnavailable, Number: 1, State: hook.StateQueued}, unavailable(1)},
+		{"is parked", stats.Attempt{Class: hook.ClassUnavailable, Number: 1, State: hook.StateParked}, unavailable(1)},
+		{"was cancelled", stats.Attempt{Class: hook.ClassUnavailable, Number: 1, State: hook.StateCancelled}, unavailable(1)},
+		{"was discarded", stats.Attempt{Class: hook.ClassUnavailable, Number: 1, State: hook.StateDiscarded}, unavailable(1)},
+		{"has a number past all", stats.Attempt{Class: hook.ClassUnavailable, Number: hook.MaxAttempts + 1, State: hook.StateRetrying}, unavailable(-1)},
+		{"has a number below all", stats.Attempt{Class: hook.ClassUnavailable, Number: -1, State: hook.StateRetrying}, unavailable(-1)},
+		{
+			"is of a class that there is not",
+			stats.Attempt{Class: hook.ClassRedirect + 1, Number: 1, State: hook.StateRetrying},
+			with(stats.Counts{}, func(c *stats.Counts) { c.Numbers[1] = 1 }),
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			tt.attempt.Duration, tt.attempt.Age = duration, age
+			var got stats.Counts
+			got.Count(tt.attempt)
+			wantSame(t, fmt.Sprintf("Count(%+v)", tt.attempt), tt.want, got)
+		})
+	}
+}
+
+// Only attempts that the endpoint answered, or should have, tell how fast it is.
+func TestCounts_Count_TimesWhatReachedTheEndpoint(t *testing.T) {
+	t.Parallel()
+
+	timed := map[hook.Class]int{
+		hook.ClassDelivered: 1, hook.ClassUnavailable: 1, hook.ClassThrottled: 1, hook.ClassTimeout: 1,
+		hook.ClassGone: 1, hook.ClassRefused: 1, hook.ClassRedirect: 1,
+		hook.ClassDNS: 0, hook.ClassConnect: 0, hook.ClassReset: 0, hook.ClassTLS: 0, hook.ClassBlocked: 0,
+	}
+	for class := hook.ClassDelivered; class <= hook.ClassRedirect; class++ {
+		t.Run(class.String(), func(t *testing.T) {
+			t.Parallel()
+
+			want, known := timed[class]
+			if !known {
+				t.Fatalf("the class %s is not in the table", class)
+			}
+			var got stats.Counts
+			got.Count(stats.Attempt{Class: class, Number: 1, Duration: time.Second, State: hook.StateRetrying})
+			if got.Latency.Count() != want || got.Classes[class] != 1 || got.Attempts() != 1 {
+				t.Errorf("Count(%s) = %d timed, %d of the class, %d attempts; want %d, 1, 1",
+					class, got.Latency.Count(), got.Classes[class], got.Attempts(), want)
+			}
+		})
+	}
+}
+
+func TestCounts_Rates(t *testing.T) {
+	t.Parallel()
+
+	type rates struct {
+		Attempts, Settled           int
+		Dead, Final, First, Success float64
+		Age                         time.Duration
+	}
+	numbered := func(c stats.Counts, first, later, delivered int) stats.Counts {
+		c.Numbers[1], c.Numbers[7], c.Classes[hook.ClassDelivered] = first, later, delivered
+		return c
+	}
+	tests := []struct {
+		name string
+		in   stats.Counts
+		want rates
+	}{
+		{"nothing", stats.Counts{}, rates{}},
+		{
+			"only failures under way",
+			numbered(stats.Counts{Failed: 4}, 3, 1, 0),
+			rates{Attempts: 4},
+		},
+		{
+			"only later attempts",
+			numbered(stats.Counts{Delivered: 2, Waited: 10 * time.Second}, 0, 2, 2),
+			rates{Attempts: 2, Settled: 2, Final: 1, Success: 1, Age: 5 * time.Second},
+		},
+		{
+			"only deaths, at no attempt",
+			stats.Counts{Dead: 3},
+			rates{Settled: 3, Dead: 1},
+		},
+		{
+			"some of everything",
+			numbered(stats.Counts{Delivered: 6, First: 3, Dead: 2, Waited: 9 * time.Second}, 12, 12, 6),
+			rates{Attempts: 24, Settled: 8, Dead: 0.25, Final: 0.75, First: 0.25, Success: 0.25, Age: 1500 * time.Millisecond},
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			c := tt.in
+			got := rates{
+				Attempts: c.Attempts(), Settled: c.Settled(),
+				Dead: c.DeadRate(), Final: c.FinalRate(), First: c.FirstRate(), Success: c.SuccessRate(), Age: c.MeanAge(),
+			}
+			if got != tt.want {
+				t.Errorf("rates of %+v = %+v; want %+v", tt.in, got, tt.want)
+			}
+		})
+	}
+}
+
+// filled returns counts in which everything is n.
+func filled(n int) stats.Counts {
+	c := stats.Counts{OK: n, Failed: n, Delivered: n, First: n, Waited: time.Duration(n), Dead: n}
+	for i := range c.Classes {
+		c.Classes[i] = n
+	}
+	for i := range c.Numbers {
+		c.Numbers[i] = n
+	}
+	for bucket := range latency.BucketCount {
+		c.Latency.AddN(bucket, n)
+	}
+	return c
+}
+
+func TestCounts_Add_AddsEverything(t *testing.T) {
+	t.Parallel()
+
+	sum, other := filled(3), filled(4)
+	sum.Add(other)
+	wantSame(t, "Add()", filled(7), sum)
+	wantSame(t, "Add()'s argument", filled(4), other)
+	sum.Add(stats.Counts{})
+	wantSame(t, "Add(nothing)", filled(7), sum)
+}
+
+func TestSum_FromAnHourOn(t *testing.T) {
+	t.Parallel()
+
+	start := time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
+	hours := []stats.Hour{
+		{Start: start, Counts: filled(1)}, {Start: start.Add(time.Hour), Counts: filled(2)}, {Start: start.Add(3 * time.Hour), Counts: filled(4)},
+	}
+	tests := []struct {
+		name  string
+		hours []stats.Hour
+		since time.Time
+		want  int
+	}{
+		{"of no hours", nil, time.Time{}, 0},
+		{"from the beginning", hours, time.Time{}, 7},
+		{"from before the first", hours, start.Add(-1), 7},
+		{"from the first", hours, start, 7},
+		{"from after the first began", hours, start.Add(1), 6},
+		{"from the second", hours, start.Add(time.Hour), 6},
+		{"from one that is missing", hours, start.Add(2 * time.Hour), 4},
+		{"from the last, in another zone", hours, start.Add(3 * time.Hour).In(time.FixedZone("", 3600)), 4},
+		{"from after the last began", hours, start.Add(3*time.Hour + 1), 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			wantSame(t, "Sum(since "+tt.since.String()+")", filled(tt.want), stats.Sum(tt.hours, tt.since))
+		})
+	}
+}
