@@ -34,7 +34,7 @@ func (h *handler) Handle(ctx context.Context, e events.APIGatewayV2CustomAuthori
 	case err == nil:
 		response.Context = apigateway.Authorizer(principal)
 	case hook.CodeOf(err) != hook.CodeUnauthorized:
-		h.log.ErrorContext(ctx, "caller.not_identified", slog.Any(names.LogError, err))
+		h.log.ErrorContext(ctx, "caller.identify_failed", slog.Any(names.LogError, err))
 		return events.APIGatewayV2CustomAuthorizerSimpleResponse{}, fmt.Errorf("identify caller: %w", err)
 	}
 	return response, nil

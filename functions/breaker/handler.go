@@ -11,16 +11,16 @@ import (
 	"surehook/internal/hook"
 )
 
-// attender looks at endpoints.
-type attender interface {
-	Attend(ctx context.Context, look hook.Look) error
+// reconciler looks at endpoints.
+type reconciler interface {
+	Reconcile(ctx context.Context, look hook.CircuitCheck) error
 	Tick(ctx context.Context) error
 	Review(ctx context.Context) error
-	Reconcile(ctx context.Context) error
+	ReconcileDeadLetters(ctx context.Context) error
 }
 
 type handler struct {
-	breaker attender
+	breaker reconciler
 	log     *slog.Logger
 }
 
@@ -38,7 +38,7 @@ type input struct {
 func (h *handler) Handle(ctx context.Context, in input) (any, error) {
 	switch {
 	case in.Records != nil:
-		return lambdafn.EachMessage(ctx, h.log, in.Records, "look.not_read", hook.DecodeLook, h.breaker.Attend), nil
+		return lambdafn.EachMessage(ctx, h.log, in.Records, "circuit_check.decode_failed", hook.DecodeCircuitCheck, h.breaker.Reconcile), nil
 	case in.Tick:
 		if err := h.breaker.Tick(ctx); err != nil {
 			return nil, fmt.Errorf("tick: %w", err)
@@ -50,7 +50,7 @@ func (h *handler) Handle(ctx context.Context, in input) (any, error) {
 		}
 		return nil, nil
 	case in.Reconcile:
-		if err := h.breaker.Reconcile(ctx); err != nil {
+		if err := h.breaker.ReconcileDeadLetters(ctx); err != nil {
 			return nil, fmt.Errorf("reconcile: %w", err)
 		}
 		return nil, nil

@@ -28,13 +28,13 @@ type attends struct {
 	failsTimed bool
 
 	mu         sync.Mutex
-	looks      []hook.Look
+	looks      []hook.CircuitCheck
 	ticks      int
 	reviews    int
 	reconciles int
 }
 
-func (a *attends) Attend(_ context.Context, look hook.Look) error {
+func (a *attends) Reconcile(_ context.Context, look hook.CircuitCheck) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 
@@ -61,7 +61,7 @@ func (a *attends) Review(context.Context) error {
 	return nil
 }
 
-func (a *attends) Reconcile(context.Context) error {
+func (a *attends) ReconcileDeadLetters(context.Context) error {
 	a.reconciles++
 	if a.failsTimed {
 		return errNo
@@ -74,19 +74,19 @@ func (a *attends) Reconcile(context.Context) error {
 func TestHandle_Answers(t *testing.T) {
 	t.Parallel()
 
-	first := hook.Look{Tenant: "acme", Endpoint: "ep_0123456789abcdef"}
-	second := hook.Look{Tenant: "acme", Endpoint: "ep_fedcba9876543210", Wave: 3}
+	first := hook.CircuitCheck{Tenant: "acme", Endpoint: "ep_0123456789abcdef"}
+	second := hook.CircuitCheck{Tenant: "acme", Endpoint: "ep_fedcba9876543210", Wave: 3}
 	tests := []struct {
 		name    string
 		event   string
 		breaker *attends
 		golden  string // empty: an error
-		looks   []hook.Look
+		looks   []hook.CircuitCheck
 		timed   [3]int // ticks, reviews and reconciliations
 	}{
-		{"a batch that went well", "batch", &attends{}, "all-well", []hook.Look{first, second}, [3]int{}},
-		{"one look must come again", "batch", &attends{fails: second.Endpoint}, "one-failed", []hook.Look{first, second}, [3]int{}},
-		{"a message that is no look touches no other", "poisoned", &attends{}, "poisoned", []hook.Look{second}, [3]int{}},
+		{"a batch that went well", "batch", &attends{}, "all-well", []hook.CircuitCheck{first, second}, [3]int{}},
+		{"one look must come again", "batch", &attends{fails: second.Endpoint}, "one-failed", []hook.CircuitCheck{first, second}, [3]int{}},
+		{"a message that is no look touches no other", "poisoned", &attends{}, "poisoned", []hook.CircuitCheck{second}, [3]int{}},
 		{"a tick", "tick", &attends{}, "tick", nil, [3]int{1, 0, 0}},
 		{"a tick that failed is an error", "tick", &attends{failsTimed: true}, "", nil, [3]int{1, 0, 0}},
 		{"a review", "review", &attends{}, "review", nil, [3]int{0, 1, 0}},
@@ -111,7 +111,7 @@ func TestHandle_Answers(t *testing.T) {
 			if (err != nil) != (tt.golden == "") {
 				t.Errorf("Handle(%s) = %v; want an error: %t", tt.event, err, tt.golden == "")
 			}
-			slices.SortFunc(tt.breaker.looks, func(a, b hook.Look) int { return a.Wave - b.Wave })
+			slices.SortFunc(tt.breaker.looks, func(a, b hook.CircuitCheck) int { return a.Wave - b.Wave })
 			timed := [3]int{tt.breaker.ticks, tt.breaker.reviews, tt.breaker.reconciles}
 			if diff := cmp.Diff(tt.looks, tt.breaker.looks); diff != "" || timed != tt.timed {
 				t.Errorf("Handle(%s) made %d ticks, reviews and reconciliations; want %d; looks differ (-want +got):\n%s", tt.event, timed, tt.timed, diff)

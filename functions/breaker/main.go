@@ -44,15 +44,15 @@ func newHandler(cfg config.Breaker, sdk aws.Config, log *slog.Logger) (any, erro
 	queue := sqs.New(sdk, sqs.URLs{Retry: cfg.RetryQueue, DeadLetters: cfg.DeadLettersQueue})
 	h := &handler{
 		breaker: &breaker.Breaker{
-			Store:       store,
-			Queue:       queue,
-			DeadLetters: queue,
-			Attention:   sqs.NewCircuits(sdk, cfg.CircuitsQueue),
-			Aftermath:   settle.Aftermath{Store: store, Notices: teller},
-			Notices:     teller,
-			Metrics:     metrics,
-			Log:         log,
-			Now:         time.Now,
+			Store:        store,
+			Queue:        queue,
+			DeadLetters:  queue,
+			CircuitQueue: sqs.NewCircuitQueue(sdk, cfg.CircuitsQueue),
+			Settlement:   settle.Settlement{Store: store, Notifier: teller},
+			Notifier:     teller,
+			Metrics:      metrics,
+			Log:          log,
+			Now:          time.Now,
 		},
 		log: log,
 	}

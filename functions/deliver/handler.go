@@ -11,7 +11,7 @@ import (
 
 // batcher works on messages and returns the ids of those that must come again.
 type batcher interface {
-	Batch(ctx context.Context, messages []deliver.Message) (failed []string)
+	ProcessBatch(ctx context.Context, messages []deliver.Message) (failed []string)
 }
 
 type handler struct {
@@ -25,5 +25,5 @@ func (h *handler) Handle(ctx context.Context, e events.SQSEvent) (events.SQSEven
 	for i, r := range e.Records {
 		messages[i] = deliver.Message{ID: r.MessageId, Body: r.Body}
 	}
-	return lambdafn.BatchResponse(h.deliverer.Batch(ctx, messages)), nil
+	return lambdafn.BatchResponse(h.deliverer.ProcessBatch(ctx, messages)), nil
 }

@@ -20,7 +20,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 type fails []string
 
-func (f fails) Batch(_ context.Context, messages []deliver.Message) (failed []string) {
+func (f fails) ProcessBatch(_ context.Context, messages []deliver.Message) (failed []string) {
 	for _, m := range messages {
 		for _, part := range f {
 			if strings.Contains(m.Body, part) {

@@ -64,17 +64,17 @@ func newHandler(cfg config.Deliver, sdk aws.Config, log *slog.Logger) (any, erro
 		Vault:       vault,
 		Sender:      &send.Sender{Client: egress.NewClient(policy), Policy: policy, UserAgent: names.UserAgent, Now: time.Now},
 		Gate: &gate.Gate{
-			Store:     store,
-			Attention: sqs.NewCircuits(sdk, cfg.CircuitsQueue),
-			Notices:   teller,
-			Now:       time.Now,
-			Rand:      rand.Float64,
+			Store:        store,
+			CircuitQueue: sqs.NewCircuitQueue(sdk, cfg.CircuitsQueue),
+			Notifier:     teller,
+			Now:          time.Now,
+			Rand:         rand.Float64,
 		},
-		Aftermath: settle.Aftermath{Store: store, Notices: teller},
-		Notices:   teller,
-		Metrics:   metrics,
-		Log:       log,
-		Now:       time.Now,
+		Settlement: settle.Settlement{Store: store, Notifier: teller},
+		Notifier:   teller,
+		Metrics:    metrics,
+		Log:        log,
+		Now:        time.Now,
 	}}
 	return h.Handle, nil
 }

@@ -41,17 +41,17 @@ func newHandler(cfg config.Manage, sdk aws.Config, log *slog.Logger) (any, error
 		return nil, fmt.Errorf("wire acceptor: %w", err)
 	}
 	reg := &registry.Registry{
-		Endpoints: store,
-		Circuits:  store,
-		Attention: sqs.NewCircuits(sdk, cfg.CircuitsQueue),
-		History:   store,
-		Stats:     store,
-		Index:     store,
-		Queues:    depths{sqs.NewDepths(sdk), cfg.Queues},
-		Keys:      store,
-		Vault:     vault,
-		Policy:    egress.Policy{Loopback: cfg.Egress.Loopback, RuntimeAPI: cfg.Egress.RuntimeAPI},
-		Now:       time.Now,
+		Endpoints:    store,
+		Circuits:     store,
+		CircuitQueue: sqs.NewCircuitQueue(sdk, cfg.CircuitsQueue),
+		History:      store,
+		Stats:        store,
+		Index:        store,
+		Queues:       depths{sqs.NewDepths(sdk), cfg.Queues},
+		Keys:         store,
+		Vault:        vault,
+		Policy:       egress.Policy{Loopback: cfg.Egress.Loopback, RuntimeAPI: cfg.Egress.RuntimeAPI},
+		Now:          time.Now,
 	}
 	return apigateway.Handle(httpapi.Manage(reg, acceptor, log)), nil
 }

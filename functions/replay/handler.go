@@ -36,7 +36,7 @@ type input struct {
 func (h *handler) Handle(ctx context.Context, in input) (any, error) {
 	switch {
 	case in.Records != nil:
-		return lambdafn.EachMessage(ctx, h.log, in.Records, "job.not_read", replay.DecodeMessage, h.worker.Work), nil
+		return lambdafn.EachMessage(ctx, h.log, in.Records, "replay_job.decode_failed", replay.DecodeMessage, h.worker.Work), nil
 	case in.RequestContext.HTTP.Method != "":
 		answer, err := h.api(ctx, in.APIGatewayV2HTTPRequest)
 		if err != nil {

@@ -31,16 +31,16 @@ func main() {
 func newHandler(cfg config.Replay, sdk aws.Config, log *slog.Logger) (any, error) {
 	store := dynamo.New(sdk, cfg.Table)
 	r := &replay.Replayer{
-		Store:     store,
-		Index:     store,
-		Endpoints: store,
-		Jobs:      store,
-		Queue:     sqs.New(sdk, sqs.URLs{Replay: cfg.ReplayQueue}),
-		JobQueue:  sqs.NewJobs(sdk, cfg.ReplayJobsQueue),
-		Aftermath: settle.Aftermath{Store: store},
-		Log:       log,
-		Now:       time.Now,
-		NewID:     hook.NewJobID,
+		Store:      store,
+		Index:      store,
+		Endpoints:  store,
+		Jobs:       store,
+		Queue:      sqs.New(sdk, sqs.URLs{Replay: cfg.ReplayQueue}),
+		JobQueue:   sqs.NewJobQueue(sdk, cfg.ReplayJobsQueue),
+		Settlement: settle.Settlement{Store: store},
+		Log:        log,
+		Now:        time.Now,
+		NewID:      hook.NewJobID,
 	}
 	h := &handler{api: apigateway.Handle(httpapi.Replay(r, log)), worker: r, log: log}
 	return h.Handle, nil

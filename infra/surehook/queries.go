@@ -22,7 +22,7 @@ type query struct {
 // The messages of the log lines that the queries read.
 const (
 	lineAttempted = "message = 'delivery.attempted'"
-	lineAttended  = "message = 'circuit.attended'"
+	lineAttended  = "message = 'circuit.reconciled'"
 	lineHandled   = "message = 'request.handled'"
 )
 

@@ -84,16 +84,16 @@ func validateLimits(e Endpoint) []FieldError {
 	return errs
 }
 
-// Look asks the breaker to look at an endpoint. Wave is the wave of a release
+// CircuitCheck asks the breaker to look at an endpoint. Wave is the wave of a release
 // that is due, 0 when the look is for anything else.
-type Look struct {
+type CircuitCheck struct {
 	Tenant   TenantID   `json:"tenant"`
 	Endpoint EndpointID `json:"endpoint"`
 	Wave     int        `json:"wave,omitempty"`
 }
 
 // Encode returns the look as the body of a message.
-func (l Look) Encode() (string, error) {
+func (l CircuitCheck) Encode() (string, error) {
 	b, err := json.Marshal(l)
 	if err != nil {
 		return "", fmt.Errorf("encode look at %s: %w", l.Endpoint, err)
@@ -101,20 +101,20 @@ func (l Look) Encode() (string, error) {
 	return string(b), nil
 }
 
-// DecodeLook is the inverse of Encode.
-func DecodeLook(body string) (Look, error) {
-	var l Look
+// DecodeCircuitCheck is the inverse of Encode.
+func DecodeCircuitCheck(body string) (CircuitCheck, error) {
+	var l CircuitCheck
 	if err := json.Unmarshal([]byte(body), &l); err != nil {
-		return Look{}, &Error{Code: CodeInvalid, Message: "the message is no look", Err: err}
+		return CircuitCheck{}, &Error{Code: CodeInvalid, Message: "the message is no look", Err: err}
 	}
 	if _, err := ParseTenantID(string(l.Tenant)); err != nil {
-		return Look{}, &Error{Code: CodeInvalid, Message: "the message is no look", Err: err}
+		return CircuitCheck{}, &Error{Code: CodeInvalid, Message: "the message is no look", Err: err}
 	}
 	if _, err := ParseEndpointID(string(l.Endpoint)); err != nil {
-		return Look{}, &Error{Code: CodeInvalid, Message: "the message is no look", Err: err}
+		return CircuitCheck{}, &Error{Code: CodeInvalid, Message: "the message is no look", Err: err}
 	}
 	if l.Wave < 0 {
-		return Look{}, &Error{Code: CodeInvalid, Message: "the message is no look: its wave is negative"}
+		return CircuitCheck{}, &Error{Code: CodeInvalid, Message: "the message is no look: its wave is negative"}
 	}
 	return l, nil
 }

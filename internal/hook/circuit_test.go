@@ -56,7 +56,7 @@ func TestValidateEndpoint_Limits(t *testing.T) {
 }
 
 func FuzzDecodeLook(f *testing.F) {
-	body, err := hook.Look{Tenant: "acme", Endpoint: someEndpoint, Wave: 3}.Encode()
+	body, err := hook.CircuitCheck{Tenant: "acme", Endpoint: someEndpoint, Wave: 3}.Encode()
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func FuzzDecodeLook(f *testing.F) {
 	f.Add(`{"tenant":"acme","endpoint":"ep_"}`)
 	f.Add(`{"tick":true}`)
 	f.Fuzz(func(t *testing.T, body string) {
-		look, err := hook.DecodeLook(body)
+		look, err := hook.DecodeCircuitCheck(body)
 		if err != nil {
 			return
 		}
@@ -72,7 +72,7 @@ func FuzzDecodeLook(f *testing.F) {
 		if err != nil {
 			t.Fatalf("Encode(%v) = %v", look, err)
 		}
-		if back, err := hook.DecodeLook(again); err != nil || back != look {
+		if back, err := hook.DecodeCircuitCheck(again); err != nil || back != look {
 			t.Errorf("DecodeLook(%s) = %v, %v; want %v", again, back, err, look)
 		}
 	})

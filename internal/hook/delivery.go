@@ -21,7 +21,7 @@ type Delivery struct {
 
 	Replayed Replayed // that it was replayed, and as what
 	Job      JobID    // the replay job that this generation belongs to; empty for none
-	Slot     int      // its number in that job
+	JobIndex int      // its number in that job
 	By       KeyID    // who replayed, discarded or cancelled it through the API
 	Note     string   // what they said about it
 }

@@ -124,7 +124,7 @@ func FuzzDecodeToken(f *testing.F) {
 	f.Add(body)
 	ordered := hook.Token{
 		Delivery: hook.DeliveryID{Event: someEvent, Endpoint: someEndpoint, Generation: 2}, Tenant: "acme", Attempt: 1, Nonce: "n",
-		Order: hook.Order{By: "key_0123456789abcdef", Job: "rpl_01jd3m5k8zf4v9q2w7x6y5t4r3", Slot: 99_999, Force: true, Redrive: true},
+		ReplayRequest: hook.ReplayRequest{By: "key_0123456789abcdef", Job: "rpl_01jd3m5k8zf4v9q2w7x6y5t4r3", JobIndex: 99_999, Force: true, Redrive: true},
 	}
 	if body, err = ordered.Encode(); err != nil {
 		f.Fatal(err)

@@ -31,20 +31,20 @@ func ParseJobID(s string) (JobID, error) {
 	return JobID(s), nil
 }
 
-// Order asks for a replay: it travels with the token of the new generation, so
+// ReplayRequest asks for a replay: it travels with the token of the new generation, so
 // that the token alone is enough to make it.
-type Order struct {
-	By    KeyID `json:"by,omitempty"`    // who asked; empty for a redrive of the dead-letters queue
-	Job   JobID `json:"job,omitempty"`   // the job that it is part of
-	Slot  int   `json:"slot,omitempty"`  // its number in the job, from 0
-	Force bool  `json:"force,omitempty"` // take the place of a delivery that is still in progress
+type ReplayRequest struct {
+	By       KeyID `json:"by,omitempty"`    // who asked; empty for a redrive of the dead-letters queue
+	Job      JobID `json:"job,omitempty"`   // the job that it is part of
+	JobIndex int   `json:"slot,omitempty"`  // its number in the job, from 0
+	Force    bool  `json:"force,omitempty"` // take the place of a delivery that is still in progress
 
 	Redrive bool `json:"redrive,omitempty"` // SQS moved the dead letter: replay only what is still dead
 }
 
 // Replayed says that a delivery was replayed. Its zero value says that it was not.
 type Replayed struct {
-	Order
+	ReplayRequest
 
 	Generation int // the one that replays it
 	At         time.Time
@@ -57,7 +57,7 @@ type Replayed struct {
 // CodeReplayed if it was replayed before: the newer generation is the one to be
 // replayed. CodeInProgress if it is not settled and the order has no force.
 // CodeConflict for the redrive of what is dead no more, or past MaxGeneration.
-func (d Delivery) Replay(o Order, now time.Time) (Delivery, error) {
+func (d Delivery) Replay(o ReplayRequest, now time.Time) (Delivery, error) {
 	switch {
 	case d.Replayed.Generation != 0:
 		return d, &Error{Code: CodeReplayed, Message: fmt.Sprintf("it was replayed already, as %s", d.Successor())}
@@ -72,7 +72,7 @@ func (d Delivery) Replay(o Order, now time.Time) (Delivery, error) {
 		d.State, d.Reason = StateCancelled, ReasonReplayed
 		d.Token, d.UpdatedAt, d.NextAttemptAt = "", now, time.Time{}
 	}
-	d.Replayed = Replayed{Order: o, Generation: d.ID.Generation + 1, At: now}
+	d.Replayed = Replayed{ReplayRequest: o, Generation: d.ID.Generation + 1, At: now}
 	return d, nil
 }
 
@@ -96,7 +96,7 @@ func QueuedReplay(e Event, old Delivery) Delivery {
 	d := QueuedDelivery(e, old.ID.Endpoint)
 	d.ID = old.Successor()
 	d.CreatedAt, d.UpdatedAt = old.Replayed.At, old.Replayed.At
-	d.Job, d.Slot, d.By = old.Replayed.Job, old.Replayed.Slot, old.Replayed.By
+	d.Job, d.JobIndex, d.By = old.Replayed.Job, old.Replayed.JobIndex, old.Replayed.By
 	return d
 }
 
@@ -121,11 +121,11 @@ const redriveNonce = "redrive"
 // lane, as the redrive of a dead-letter queue does: a replay.
 func (l DeadLetter) Token() Token {
 	return Token{
-		Delivery: Delivery{ID: l.Delivery}.Successor(),
-		Tenant:   l.Tenant,
-		Attempt:  1,
-		Nonce:    redriveNonce,
-		Order:    Order{Redrive: true},
+		Delivery:      Delivery{ID: l.Delivery}.Successor(),
+		Tenant:        l.Tenant,
+		Attempt:       1,
+		Nonce:         redriveNonce,
+		ReplayRequest: ReplayRequest{Redrive: true},
 	}
 }
 

@@ -26,7 +26,7 @@ func someDelivery(generation int, state hook.State) hook.Delivery {
 		State: state, Reason: hook.ReasonExhausted, Attempts: 3, Version: 4, Token: "t",
 		CreatedAt: replayedAt.Add(-time.Hour), UpdatedAt: replayedAt.Add(-time.Minute), NextAttemptAt: replayedAt.Add(time.Minute),
 		ExpiresAt: replayedAt.Add(time.Hour), Last: hook.Outcome{Class: hook.ClassUnavailable, Status: 503},
-		Job: "rpl_old", Slot: 5, By: "key_old", Note: "a note",
+		Job: "rpl_old", JobIndex: 5, By: "key_old", Note: "a note",
 	}
 }
 
@@ -34,8 +34,8 @@ func TestDelivery_Replay(t *testing.T) {
 	t.Parallel()
 
 	const refused, inProgress, replayed hook.Code = hook.CodeConflict, hook.CodeInProgress, hook.CodeReplayed
-	manual, force := hook.Order{By: "key_a", Job: "rpl_a", Slot: 7}, hook.Order{By: "key_a", Force: true}
-	redrive, both := hook.Order{Redrive: true}, hook.Order{Redrive: true, Force: true}
+	manual, force := hook.ReplayRequest{By: "key_a", Job: "rpl_a", JobIndex: 7}, hook.ReplayRequest{By: "key_a", Force: true}
+	redrive, both := hook.ReplayRequest{Redrive: true}, hook.ReplayRequest{Redrive: true, Force: true}
 	tests := []struct {
 		state hook.State
 		codes [5]hook.Code // by hand, by force, redrive, a forced redrive, and by force what was replayed before; 0: it may be
@@ -49,18 +49,18 @@ func TestDelivery_Replay(t *testing.T) {
 		{hook.StateCancelled, [5]hook.Code{0, 0, refused, refused, replayed}},
 	}
 	for _, tt := range tests {
-		for i, order := range []hook.Order{manual, force, redrive, both, force} {
+		for i, order := range []hook.ReplayRequest{manual, force, redrive, both, force} {
 			name := tt.state.String() + " " + []string{"by hand", "by force", "by redrive", "by a forced redrive", "replayed before"}[i]
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 
 				old := someDelivery(2, tt.state)
 				if i == 4 {
-					old.Replayed = hook.Replayed{Order: manual, Generation: 3, At: replayedAt.Add(-time.Second)}
+					old.Replayed = hook.Replayed{ReplayRequest: manual, Generation: 3, At: replayedAt.Add(-time.Second)}
 				}
 				want := old
 				if tt.codes[i] == 0 {
-					want.Replayed = hook.Replayed{Order: order, Generation: 3, At: replayedAt}
+					want.Replayed = hook.Replayed{ReplayRequest: order, Generation: 3, At: replayedAt}
 					if !tt.state.Settled() { // its place is taken: there are never two in progress
 						want.State, want.Reason, want.Token = hook.StateCancelled, hook.ReasonReplayed, ""
 						want.UpdatedAt, want.NextAttemptAt = replayedAt, time.Time{}
@@ -84,10 +84,10 @@ func TestDelivery_Replay(t *testing.T) {
 func TestDelivery_Replay_EndsWithTheLastGeneration(t *testing.T) {
 	t.Parallel()
 
-	if d, err := someDelivery(hook.MaxGeneration-1, hook.StateDead).Replay(hook.Order{}, replayedAt); err != nil || d.Replayed.Generation != hook.MaxGeneration {
+	if d, err := someDelivery(hook.MaxGeneration-1, hook.StateDead).Replay(hook.ReplayRequest{}, replayedAt); err != nil || d.Replayed.Generation != hook.MaxGeneration {
 		t.Errorf("Replay() of the last but one = %d, %v; want %d", d.Replayed.Generation, err, hook.MaxGeneration)
 	}
-	if _, err := someDelivery(hook.MaxGeneration, hook.StateDead).Replay(hook.Order{Force: true}, replayedAt); err == nil || hook.CodeOf(err) != hook.CodeConflict {
+	if _, err := someDelivery(hook.MaxGeneration, hook.StateDead).Replay(hook.ReplayRequest{Force: true}, replayedAt); err == nil || hook.CodeOf(err) != hook.CodeConflict {
 		t.Errorf("Replay() of the last = %v; want a conflict", err)
 	}
 }
@@ -111,14 +111,14 @@ func TestQueuedReplay(t *testing.T) {
 		ID: someEvent, Tenant: "acme", Type: "order.paid", Targets: []hook.EndpointID{someEndpoint},
 		AcceptedAt: replayedAt.Add(-time.Hour), ExpiresAt: replayedAt.Add(90 * time.Hour),
 	}
-	old, err := someDelivery(2, hook.StateDead).Replay(hook.Order{By: "key_a", Job: "rpl_a", Slot: 7, Force: true}, replayedAt)
+	old, err := someDelivery(2, hook.StateDead).Replay(hook.ReplayRequest{By: "key_a", Job: "rpl_a", JobIndex: 7, Force: true}, replayedAt)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := hook.Delivery{
 		ID: hook.DeliveryID{Event: someEvent, Endpoint: someEndpoint, Generation: 3}, Tenant: "acme", EventType: "order.paid",
 		State: hook.StateQueued, CreatedAt: replayedAt, UpdatedAt: replayedAt, ExpiresAt: event.ExpiresAt,
-		Job: "rpl_a", Slot: 7, By: "key_a",
+		Job: "rpl_a", JobIndex: 7, By: "key_a",
 	}
 	if diff := cmp.Diff(want, hook.QueuedReplay(event, old)); diff != "" {
 		t.Errorf("QueuedReplay() differs (-want +got):\n%s", diff)
@@ -155,7 +155,7 @@ func TestDecodeToken_ReadsADeadLetterAsItsReplay(t *testing.T) {
 	}
 	want := hook.Token{
 		Delivery: hook.DeliveryID{Event: someEvent, Endpoint: someEndpoint, Generation: 2}, Tenant: "acme",
-		Attempt: 1, Nonce: "redrive", Order: hook.Order{Redrive: true},
+		Attempt: 1, Nonce: "redrive", ReplayRequest: hook.ReplayRequest{Redrive: true},
 	}
 	for range 2 { // the same each time
 		if got, err := hook.DecodeToken(body); err != nil || got != want {
@@ -181,20 +181,20 @@ func TestToken_CarriesItsOrder(t *testing.T) {
 
 	plain := hook.Token{Delivery: hook.DeliveryID{Event: someEvent, Endpoint: someEndpoint, Generation: 2}, Tenant: "acme", Attempt: 1, Nonce: "n"}
 	ordered := plain
-	ordered.Order = hook.Order{By: "key_a", Job: "rpl_a", Slot: 99_999, Force: true}
+	ordered.ReplayRequest = hook.ReplayRequest{By: "key_a", Job: "rpl_a", JobIndex: 99_999, Force: true}
 	for _, token := range []hook.Token{plain, ordered} {
 		body, err := token.Encode()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if strings.Contains(body, `"replay"`) != (token.Order != hook.Order{}) {
+		if strings.Contains(body, `"replay"`) != (token.ReplayRequest != hook.ReplayRequest{}) {
 			t.Errorf("Encode() = %s; want an order only where there is one", body)
 		}
 		if got, err := hook.DecodeToken(body); err != nil || got != token {
 			t.Errorf("DecodeToken(%s) = %+v, %v; want %+v", body, got, err, token)
 		}
 	}
-	ordered.Order.Slot = -1
+	ordered.ReplayRequest.JobIndex = -1
 	body, err := ordered.Encode()
 	if err != nil {
 		t.Fatal(err)

@@ -37,13 +37,13 @@ func (l Lane) String() string {
 // delivery happen. Two tokens for the same attempt differ in their nonce, so
 // the one whose attempt was recorded is known when it is seen again.
 type Token struct {
-	Delivery DeliveryID `json:"delivery"`
-	Tenant   TenantID   `json:"tenant"`
-	Attempt  int        `json:"attempt"`
-	Nonce    string     `json:"nonce"`
-	Reserved bool       `json:"reserved,omitempty"` // it waited for the slot that the rate limit gave it
-	Delays   int        `json:"delays,omitempty"`   // how often the gate sent it back to wait, for this attempt
-	Order    Order      `json:"replay,omitzero"`    // of the first token of a replay
+	Delivery      DeliveryID    `json:"delivery"`
+	Tenant        TenantID      `json:"tenant"`
+	Attempt       int           `json:"attempt"`
+	Nonce         string        `json:"nonce"`
+	Reserved      bool          `json:"reserved,omitempty"` // it waited for the slot that the rate limit gave it
+	Delays        int           `json:"delays,omitempty"`   // how often the gate sent it back to wait, for this attempt
+	ReplayRequest ReplayRequest `json:"replay,omitzero"`    // of the first token of a replay
 }
 
 // NewToken returns a fresh token for attempt number of the delivery.
@@ -71,7 +71,7 @@ func DecodeToken(body string) (Token, error) {
 			t = letter.Token()
 		}
 	}
-	if t.Delivery.Generation == 0 || t.Delivery.Generation > MaxGeneration || t.Attempt < 1 || t.Attempt > MaxAttempts || t.Nonce == "" || t.Delays < 0 || t.Order.Slot < 0 {
+	if t.Delivery.Generation == 0 || t.Delivery.Generation > MaxGeneration || t.Attempt < 1 || t.Attempt > MaxAttempts || t.Nonce == "" || t.Delays < 0 || t.ReplayRequest.JobIndex < 0 {
 		return Token{}, &Error{Code: CodeInvalid, Message: "the message is no token: delivery, attempt or nonce is missing"}
 	}
 	if _, err := ParseTenantID(string(t.Tenant)); err != nil {

@@ -125,7 +125,7 @@ func manageRoutes(h *manage) []route {
 	return []route{
 		write(http.MethodPost, endpointsPath, h.createEndpoint),
 		read(endpointsPath, h.listEndpoints),
-		read(endpointPath, h.standing((*registry.Registry).Standing)),
+		read(endpointPath, h.standing((*registry.Registry).EndpointStatus)),
 		write(http.MethodPatch, endpointPath, h.changeEndpoint),
 		write(http.MethodDelete, endpointPath, h.deleteEndpoint),
 		write(http.MethodPost, endpointPath+"/rotate-secret", h.rotateSecret),

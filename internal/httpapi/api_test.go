@@ -40,8 +40,8 @@ var chosen = regexp.MustCompile(`^/v1/tenants/[^/]+/(replays|dead-letters/|deliv
 type bundle struct {
 	store    *memory.Store
 	queue    *memory.Queue
-	asked    *memory.Attention
-	jobs     *memory.Jobs
+	asked    *memory.CircuitQueue
+	jobs     *memory.JobQueue
 	registry *registry.Registry
 	acceptor httpapi.Acceptor
 	events   http.Handler
@@ -57,8 +57,8 @@ func setup(tb testing.TB) *bundle {
 	b := &bundle{store: memory.NewStore(), log: new(bytes.Buffer), now: time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)}
 	now := func() time.Time { return b.now }
 	b.queue = memory.NewQueue(now)
-	b.asked = memory.NewAttention(now)
-	b.jobs = memory.NewJobs(now)
+	b.asked = memory.NewCircuitQueue(now)
+	b.jobs = memory.NewJobQueue(now)
 	directory, err := ingest.NewDirectory(b.store)
 	if err != nil {
 		tb.Fatalf("NewDirectory = %v", err)
@@ -67,7 +67,7 @@ func setup(tb testing.TB) *bundle {
 		Store: b.store, Queue: b.queue, Directory: directory, Retention: 90 * 24 * time.Hour, Now: now, NewID: hook.NewEventID,
 	}
 	b.registry = &registry.Registry{
-		Endpoints: b.store, Circuits: b.store, Attention: b.asked, History: b.store, Keys: b.store,
+		Endpoints: b.store, Circuits: b.store, CircuitQueue: b.asked, History: b.store, Keys: b.store,
 		Stats: b.store, Index: b.store, Queues: queues{"live": {Visible: 3, InFlight: 2, Delayed: 1}},
 		Vault: memory.Vault{}, Policy: egress.Policy{}, Now: now,
 	}
@@ -76,7 +76,7 @@ func setup(tb testing.TB) *bundle {
 	b.events = httpapi.Events(acceptor, log, emf.Set{Environment: "test"})
 	b.replays = httpapi.Replay(&replay.Replayer{
 		Store: b.store, Index: b.store, Endpoints: b.store, Jobs: b.store, Queue: b.queue, JobQueue: b.jobs,
-		Aftermath: settle.Aftermath{Store: b.store}, Log: log, Now: now, NewID: hook.NewJobID,
+		Settlement: settle.Settlement{Store: b.store}, Log: log, Now: now, NewID: hook.NewJobID,
 	}, log)
 	b.manage = httpapi.Manage(b.registry, acceptor, log)
 	return b

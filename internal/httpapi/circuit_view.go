@@ -41,7 +41,7 @@ func viewCircuit(s hook.CircuitSettings) circuitView {
 	}
 }
 
-func viewCircuitState(s registry.Standing) circuitStateView {
+func viewCircuitState(s registry.EndpointStatus) circuitStateView {
 	v := circuitStateView{
 		State:          s.Gate.State.String(),
 		Failures:       s.Gate.Failures,

@@ -110,11 +110,11 @@ func (b *bundle) review(t *testing.T, tenant hook.TenantID) {
 		}
 		for i := range 2 {
 			at := b.now.Add(time.Duration(i) * time.Minute)
-			n := hook.Notice{
-				Type: hook.NoticeSlow, Tenant: tenant, Endpoint: e.ID, At: at, Why: "Slow.",
+			n := hook.Notification{
+				Type: hook.NotificationSlow, Tenant: tenant, Endpoint: e.ID, At: at, Reason: "Slow.",
 				Figures: map[string]float64{"p95_ms": 2210}, Key: at.String() + string(e.ID),
 			}
-			if err := b.store.PutNotice(t.Context(), n); err != nil {
+			if err := b.store.PutNotification(t.Context(), n); err != nil {
 				t.Fatalf("PutNotice = %v", err)
 			}
 		}

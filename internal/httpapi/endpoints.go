@@ -114,7 +114,7 @@ func (h *manage) status(
 
 // standing returns the action that answers with the endpoint and its circuit.
 func (h *manage) standing(
-	do func(r *registry.Registry, ctx context.Context, tenant hook.TenantID, ref string) (registry.Standing, error),
+	do func(r *registry.Registry, ctx context.Context, tenant hook.TenantID, ref string) (registry.EndpointStatus, error),
 ) action {
 	return func(ctx context.Context, c *call) (reply, error) {
 		s, err := do(h.registry, ctx, c.tenant, c.r.PathValue("endpoint"))

@@ -31,7 +31,7 @@ func (h *manage) listEndpointHistory(ctx context.Context, c *call) (reply, error
 	if err != nil {
 		return reply{}, err
 	}
-	list, err := h.registry.Notices(ctx, c.tenant, c.r.PathValue("endpoint"), page)
+	list, err := h.registry.Notifications(ctx, c.tenant, c.r.PathValue("endpoint"), page)
 	if err != nil {
 		return reply{}, fmt.Errorf("list history: %w", err)
 	}
@@ -46,6 +46,6 @@ type noticeView struct {
 	Delivery hook.DeliveryID    `json:"delivery_id,omitzero"`
 }
 
-func viewNotice(n hook.Notice) noticeView {
-	return noticeView{Type: n.Type, At: stamp(n.At), Reason: n.Why, Figures: n.Figures, Delivery: n.Delivery}
+func viewNotice(n hook.Notification) noticeView {
+	return noticeView{Type: n.Type, At: stamp(n.At), Reason: n.Reason, Figures: n.Figures, Delivery: n.Delivery}
 }

@@ -165,12 +165,12 @@ func TestHealth_history(t *testing.T) {
 	t.Parallel()
 
 	e := furnish(t)
-	for i, n := range []hook.Notice{
-		{Type: hook.NoticeSlow, Why: "Slow.", Figures: map[string]float64{"p95_ms": 2210, "samples": 104}},
-		{Type: hook.NoticeDisabled, Why: "Gone.", Delivery: e.dead},
+	for i, n := range []hook.Notification{
+		{Type: hook.NotificationSlow, Reason: "Slow.", Figures: map[string]float64{"p95_ms": 2210, "samples": 104}},
+		{Type: hook.NotificationDisabled, Reason: "Gone.", Delivery: e.dead},
 	} {
 		n.Tenant, n.Endpoint, n.At, n.Key = "acme", e.dead.Endpoint, e.now.Add(time.Duration(i)*time.Minute), n.Type
-		if err := e.store.PutNotice(t.Context(), n); err != nil {
+		if err := e.store.PutNotification(t.Context(), n); err != nil {
 			t.Fatalf("PutNotice = %v", err)
 		}
 	}

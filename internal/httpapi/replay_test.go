@@ -51,7 +51,7 @@ func TestReplay_delivery(t *testing.T) {
 		t.Fatalf("POST = %d %s; want 202 %s", w.Code, w.Body, queued)
 	}
 	tokens := p.queue.Receive(hook.LaneReplay, 10)
-	if len(tokens) != 1 || tokens[0].Token.Delivery != next || tokens[0].Token.Order.By != "key_replayer" {
+	if len(tokens) != 1 || tokens[0].Token.Delivery != next || tokens[0].Token.ReplayRequest.By != "key_replayer" {
 		t.Errorf("the replay lane has %v; want a token of %s", tokens, next)
 	}
 	w = p.do(t, reader, "GET", deliveriesURL+id.String(), "")
@@ -252,7 +252,7 @@ func TestReplay_progress(t *testing.T) {
 		{hook.StateDead, `"delivered":1,"dead":2,"cancelled":1,"in_progress":0}`}, // its page is not counted yet
 	}
 	for i, step := range steps {
-		if err := b.store.Tally(t.Context(), hook.Delivery{State: step.state, Job: j.ID, Slot: i}); err != nil {
+		if err := b.store.RecordOutcome(t.Context(), hook.Delivery{State: step.state, Job: j.ID, JobIndex: i}); err != nil {
 			t.Fatalf("Tally = %v", err)
 		}
 		w := b.do(t, replayer, "GET", replaysURL+"/"+string(j.ID), "")

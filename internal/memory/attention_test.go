@@ -17,7 +17,7 @@ func TestAttention(t *testing.T) {
 		t.Helper()
 
 		clock := porttest.FakeClock()
-		a := memory.NewAttention(clock.Now)
+		a := memory.NewCircuitQueue(clock.Now)
 		return porttest.AttentionBench{Attention: a, Clock: clock, Receive: func(context.Context) ([]porttest.Message, error) {
 			var taken []porttest.Message
 			for _, m := range a.Receive(10) {
@@ -37,9 +37,9 @@ func TestAttention_CutsTheDelayAndShowsAgainWhatIsNotDeleted(t *testing.T) {
 	t.Parallel()
 
 	clock := porttest.FakeClock()
-	a := memory.NewAttention(clock.Now)
-	look := hook.Look{Tenant: "acme", Endpoint: hook.NewEndpointID()}
-	if err := a.Ask(t.Context(), look, time.Hour); err != nil {
+	a := memory.NewCircuitQueue(clock.Now)
+	look := hook.CircuitCheck{Tenant: "acme", Endpoint: hook.NewEndpointID()}
+	if err := a.Enqueue(t.Context(), look, time.Hour); err != nil {
 		t.Fatal(err)
 	}
 	if at, ok := a.Next(); !ok || at.Sub(clock.Now()) != 15*time.Minute {

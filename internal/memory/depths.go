@@ -12,8 +12,8 @@ var _ registry.Queues = Queues{}
 // Queues are all queues together. All fields must be set.
 type Queues struct {
 	Lanes     *Queue
-	Attention *Attention
-	Jobs      *Jobs
+	Attention *CircuitQueue
+	Jobs      *JobQueue
 }
 
 // Depths returns the depth of each queue, by the names that people read. What

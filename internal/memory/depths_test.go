@@ -17,7 +17,7 @@ func TestQueues_Depths_TellsWhatBecameOfTheMessages(t *testing.T) {
 
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	clock := func() time.Time { return now }
-	q := memory.Queues{Lanes: memory.NewQueue(clock), Attention: memory.NewAttention(clock), Jobs: memory.NewJobs(clock)}
+	q := memory.Queues{Lanes: memory.NewQueue(clock), Attention: memory.NewCircuitQueue(clock), Jobs: memory.NewJobQueue(clock)}
 	send(t, q.Lanes, tokensOf("ep_1", 5), 0)
 	send(t, q.Lanes, tokensOf("ep_2", 1), time.Second)
 	send(t, q.Lanes, tokensOf("ep_3", 1), time.Minute)
@@ -25,7 +25,7 @@ func TestQueues_Depths_TellsWhatBecameOfTheMessages(t *testing.T) {
 	if received := q.Lanes.Receive(hook.LaneLive, 2); len(received) != 2 {
 		t.Fatalf("Receive(live, 2) = %v; want 2 messages", received)
 	}
-	if err := q.Attention.Ask(t.Context(), hook.Look{Endpoint: "ep_1"}, time.Minute); err != nil {
+	if err := q.Attention.Enqueue(t.Context(), hook.CircuitCheck{Endpoint: "ep_1"}, time.Minute); err != nil {
 		t.Fatal(err)
 	}
 	if err := q.Jobs.Continue(t.Context(), replay.Message{}, 0); err != nil {

@@ -17,7 +17,7 @@ func TestJobs(t *testing.T) {
 		t.Helper()
 
 		clock := porttest.FakeClock()
-		jobs := memory.NewJobs(clock.Now)
+		jobs := memory.NewJobQueue(clock.Now)
 		return porttest.JobQueueBench{Jobs: jobs, Clock: clock, Receive: func(context.Context) ([]porttest.Message, error) {
 			var taken []porttest.Message
 			for _, m := range jobs.Receive(10) {
@@ -37,7 +37,7 @@ func TestJobs_CutsTheDelayAndShowsAgainWhatIsNotDeleted(t *testing.T) {
 	t.Parallel()
 
 	clock := porttest.FakeClock()
-	jobs := memory.NewJobs(clock.Now)
+	jobs := memory.NewJobQueue(clock.Now)
 	message := replay.Message{Tenant: "acme", Job: "rpl_1"}
 	if err := jobs.Continue(t.Context(), message, time.Hour); err != nil {
 		t.Fatal(err)

@@ -41,9 +41,9 @@ type Store struct {
 	due       *ordered[gate.Record] // circuits by AttendAt, without those that have none
 	limits    map[hook.EndpointID]gate.Limits
 	counts    map[hook.EndpointID]minutes
-	hours     map[hook.EndpointID]map[time.Time]*stats.Counts // by the hour's start in UTC
-	active    map[time.Time]map[hook.Look]bool                // endpoints that something was counted for, by hour
-	notices   map[hook.EndpointID]map[string]hook.Notice      // by time and key
+	hours     map[hook.EndpointID]map[time.Time]*stats.Counts  // by the hour's start in UTC
+	active    map[time.Time]map[hook.CircuitCheck]bool         // endpoints that something was counted for, by hour
+	notices   map[hook.EndpointID]map[string]hook.Notification // by time and key
 	tallies   map[hook.JobID]*tally
 }
 
@@ -69,8 +69,8 @@ func NewStore() *Store {
 		limits:  make(map[hook.EndpointID]gate.Limits),
 		counts:  make(map[hook.EndpointID]minutes),
 		hours:   make(map[hook.EndpointID]map[time.Time]*stats.Counts),
-		active:  make(map[time.Time]map[hook.Look]bool),
-		notices: make(map[hook.EndpointID]map[string]hook.Notice),
+		active:  make(map[time.Time]map[hook.CircuitCheck]bool),
+		notices: make(map[hook.EndpointID]map[string]hook.Notification),
 		tallies: make(map[hook.JobID]*tally),
 	}
 }

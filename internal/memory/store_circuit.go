@@ -56,19 +56,19 @@ func (s *Store) SaveCircuit(ctx context.Context, r gate.Record) error {
 
 // DueCircuits returns the endpoints whose AttendAt is not after now, the
 // longest due first, at most limit (1 to 1000).
-func (s *Store) DueCircuits(ctx context.Context, now time.Time, limit int) ([]hook.Look, error) {
+func (s *Store) DueCircuits(ctx context.Context, now time.Time, limit int) ([]hook.CircuitCheck, error) {
 	if err := available(ctx, "list due circuits"); err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	var looks []hook.Look
+	var looks []hook.CircuitCheck
 	for r := range s.due.all() {
 		if r.AttendAt.After(now) || len(looks) == listLimit(limit) {
 			break
 		}
-		looks = append(looks, hook.Look{Tenant: r.Tenant, Endpoint: r.Endpoint, Wave: r.Wave})
+		looks = append(looks, hook.CircuitCheck{Tenant: r.Tenant, Endpoint: r.Endpoint, Wave: r.Wave})
 	}
 	return looks, nil
 }
@@ -119,7 +119,7 @@ func (s *Store) SaveLimits(ctx context.Context, endpoint hook.EndpointID, l gate
 		return fmt.Errorf("%s: %w", op, hook.Conflict("the limits were changed meanwhile"))
 	}
 	l.Version++
-	l.Slot = l.Slot.UTC().Round(0) // without a monotonic reading
+	l.RateSlot = l.RateSlot.UTC().Round(0) // without a monotonic reading
 	leases := make(map[string]time.Time, len(l.Leases))
 	for holder, until := range l.Leases {
 		leases[holder] = storedTime(until)

@@ -29,7 +29,7 @@ func TestStore_Expire_RemovesWhatWasToBeKeptUntilNow(t *testing.T) {
 		job := replay.Job{ID: hook.JobID(fmt.Sprintf("rpl_%d", hour)), Tenant: "acme", ExpiresAt: e.ExpiresAt}
 		d.Job = job.ID
 		for _, err := range []error{
-			s.PutEvent(t.Context(), e), s.SaveDelivery(t.Context(), d, attempt), s.SaveJob(t.Context(), job), s.Tally(t.Context(), d),
+			s.PutEvent(t.Context(), e), s.SaveDelivery(t.Context(), d, attempt), s.SaveJob(t.Context(), job), s.RecordOutcome(t.Context(), d),
 		} {
 			if err != nil {
 				t.Fatal(err)
@@ -60,7 +60,7 @@ func TestStore_Expire_RemovesWhatWasToBeKeptUntilNow(t *testing.T) {
 			t.Errorf("after Expire(start + %s) Jobs() = %d, %v; want %d", tt.at, len(jobs), err, tt.jobs)
 		}
 	}
-	if tally, err := s.Tallied(t.Context(), "rpl_1"); err != nil || tally != (replay.Tally{}) {
+	if tally, err := s.JobOutcomes(t.Context(), "rpl_1"); err != nil || tally != (replay.Outcomes{}) {
 		t.Errorf("Tallied(an expired job) = %+v, %v; want nothing", tally, err)
 	}
 }

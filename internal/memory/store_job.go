@@ -13,7 +13,7 @@ import (
 // tally is what the deliveries of a job were counted as.
 type tally struct {
 	slots map[int]hook.State // delivered, dead or cancelled
-	total replay.Tally
+	total replay.Outcomes
 }
 
 // Job returns the job; CodeNotFound if the tenant has none such.
@@ -83,10 +83,10 @@ func (s *Store) Jobs(ctx context.Context, id hook.TenantID, before hook.JobID, l
 	return jobs, nil
 }
 
-// Tally counts the settled delivery, once however often it is told, for the job
+// RecordOutcome counts the settled delivery, once however often it is told, for the job
 // that it belongs to. One that is told to be several things counts as delivered
 // rather than dead, and as dead rather than cancelled.
-func (s *Store) Tally(ctx context.Context, d hook.Delivery) error {
+func (s *Store) RecordOutcome(ctx context.Context, d hook.Delivery) error {
 	op := "count delivery " + d.ID.String() + " for its job"
 	if err := available(ctx, op); err != nil {
 		return err
@@ -106,11 +106,11 @@ func (s *Store) Tally(ctx context.Context, d hook.Delivery) error {
 		t = &tally{slots: make(map[int]hook.State)}
 		s.tallies[d.Job] = t
 	}
-	before := t.slots[d.Slot]
+	before := t.slots[d.JobIndex]
 	if before != 0 && before <= state { // the states are numbered in the order of their rank
 		return nil
 	}
-	t.slots[d.Slot] = state
+	t.slots[d.JobIndex] = state
 	t.add(before, -1)
 	t.add(state, 1)
 	return nil
@@ -128,10 +128,10 @@ func (t *tally) add(state hook.State, n int) {
 	}
 }
 
-// Tallied returns how many deliveries of the job were counted as settled.
-func (s *Store) Tallied(ctx context.Context, id hook.JobID) (replay.Tally, error) {
+// JobOutcomes returns how many deliveries of the job were counted as settled.
+func (s *Store) JobOutcomes(ctx context.Context, id hook.JobID) (replay.Outcomes, error) {
 	if err := available(ctx, "read counts of job "+string(id)); err != nil {
-		return replay.Tally{}, err
+		return replay.Outcomes{}, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -139,7 +139,7 @@ func (s *Store) Tallied(ctx context.Context, id hook.JobID) (replay.Tally, error
 	if t := s.tallies[id]; t != nil {
 		return t.total, nil
 	}
-	return replay.Tally{}, nil
+	return replay.Outcomes{}, nil
 }
 
 // job returns the job, or nil.

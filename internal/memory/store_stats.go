@@ -23,9 +23,9 @@ func (s *Store) countHour(tenant hook.TenantID, endpoint hook.EndpointID, add st
 	}
 	s.hours[endpoint][hour].Add(add)
 	if s.active[hour] == nil {
-		s.active[hour] = make(map[hook.Look]bool)
+		s.active[hour] = make(map[hook.CircuitCheck]bool)
 	}
-	s.active[hour][hook.Look{Tenant: tenant, Endpoint: endpoint}] = true
+	s.active[hour][hook.CircuitCheck{Tenant: tenant, Endpoint: endpoint}] = true
 }
 
 // Hours returns what was counted for the endpoint in the hours that began at or
@@ -50,7 +50,7 @@ func (s *Store) Hours(ctx context.Context, endpoint hook.EndpointID, since time.
 // Active returns the endpoints for which something was counted in the hour that
 // at is in, in the order of tenant and id, at most limit (1 to 1000), after the
 // one given; the zero Look: from the first.
-func (s *Store) Active(ctx context.Context, at time.Time, after hook.Look, limit int) ([]hook.Look, error) {
+func (s *Store) Active(ctx context.Context, at time.Time, after hook.CircuitCheck, limit int) ([]hook.CircuitCheck, error) {
 	if err := available(ctx, "list active endpoints"); err != nil {
 		return nil, err
 	}
@@ -58,16 +58,16 @@ func (s *Store) Active(ctx context.Context, at time.Time, after hook.Look, limit
 	defer s.mu.Unlock()
 
 	looks := slices.SortedFunc(maps.Keys(s.active[at.UTC().Truncate(time.Hour)]), compareLooks)
-	looks = slices.DeleteFunc(looks, func(l hook.Look) bool { return after.Endpoint != "" && compareLooks(l, after) <= 0 })
+	looks = slices.DeleteFunc(looks, func(l hook.CircuitCheck) bool { return after.Endpoint != "" && compareLooks(l, after) <= 0 })
 	return looks[:min(len(looks), listLimit(limit))], nil
 }
 
-func compareLooks(a, b hook.Look) int {
+func compareLooks(a, b hook.CircuitCheck) int {
 	return cmp.Or(strings.Compare(string(a.Tenant), string(b.Tenant)), strings.Compare(string(a.Endpoint), string(b.Endpoint)))
 }
 
-// PutNotice keeps the notice under its time and key.
-func (s *Store) PutNotice(ctx context.Context, n hook.Notice) error {
+// PutNotification keeps the notice under its time and key.
+func (s *Store) PutNotification(ctx context.Context, n hook.Notification) error {
 	if err := available(ctx, "keep notice of endpoint "+string(n.Endpoint)); err != nil {
 		return err
 	}
@@ -76,16 +76,16 @@ func (s *Store) PutNotice(ctx context.Context, n hook.Notice) error {
 
 	n.At, n.Figures = storedTime(n.At), maps.Clone(n.Figures)
 	if s.notices[n.Endpoint] == nil {
-		s.notices[n.Endpoint] = make(map[string]hook.Notice)
+		s.notices[n.Endpoint] = make(map[string]hook.Notification)
 	}
 	s.notices[n.Endpoint][noticeOrder(n)] = n
 	return nil
 }
 
-// Notices returns notices of the endpoint, the newest first, at most limit (1
+// Notifications returns notices of the endpoint, the newest first, at most limit (1
 // to 100), after the cursor that an earlier call returned; empty: from the
 // newest. next is empty at the end.
-func (s *Store) Notices(ctx context.Context, endpoint hook.EndpointID, cursor string, limit int) (page []hook.Notice, next string, err error) {
+func (s *Store) Notifications(ctx context.Context, endpoint hook.EndpointID, cursor string, limit int) (page []hook.Notification, next string, err error) {
 	if err := available(ctx, "list notices of endpoint "+string(endpoint)); err != nil {
 		return nil, "", err
 	}
@@ -107,6 +107,6 @@ func (s *Store) Notices(ctx context.Context, endpoint hook.EndpointID, cursor st
 }
 
 // noticeOrder sorts notices by their time.
-func noticeOrder(n hook.Notice) string {
+func noticeOrder(n hook.Notification) string {
 	return n.At.UTC().Format("2006-01-02T15:04:05.000Z") + "#" + n.Key
 }

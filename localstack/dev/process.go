@@ -33,8 +33,8 @@ const retention = 24 * time.Hour
 type process struct {
 	store     *memory.Store
 	queue     *memory.Queue
-	attention *memory.Attention
-	jobs      *memory.Jobs
+	attention *memory.CircuitQueue
+	jobs      *memory.JobQueue
 
 	authenticator *apikey.Authenticator
 	acceptor      *ingest.Acceptor
@@ -49,8 +49,8 @@ func newProcess(o Options) (*process, error) {
 	p := &process{
 		store:     memory.NewStore(),
 		queue:     memory.NewQueue(time.Now),
-		attention: memory.NewAttention(time.Now),
-		jobs:      memory.NewJobs(time.Now),
+		attention: memory.NewCircuitQueue(time.Now),
+		jobs:      memory.NewJobQueue(time.Now),
 		log:       o.Log,
 	}
 	p.queue.Fair = true
@@ -73,8 +73,8 @@ func newProcess(o Options) (*process, error) {
 }
 
 func (p *process) wireDelivery(policy egress.Policy) {
-	notices := notify.Teller{History: p.store, Poster: p.acceptor, Topic: topic{p.log}, Log: p.log}
-	after := settle.Aftermath{Store: p.store, Notices: notices}
+	notices := notify.Notifier{History: p.store, Poster: p.acceptor, Topic: topic{p.log}, Log: p.log}
+	after := settle.Settlement{Store: p.store, Notifier: notices}
 	p.deliverer = &deliver.Deliverer{
 		Store:       p.store,
 		Queue:       p.queue,
@@ -82,21 +82,21 @@ func (p *process) wireDelivery(policy egress.Policy) {
 		DeadLetters: p.queue,
 		Vault:       memory.Vault{},
 		Sender:      &send.Sender{Client: newClient(policy), Policy: policy, UserAgent: names.UserAgent, Now: time.Now},
-		Gate:        &gate.Gate{Store: p.store, Attention: p.attention, Notices: notices, Now: time.Now, Rand: rand.Float64},
-		Aftermath:   after,
-		Notices:     notices,
+		Gate:        &gate.Gate{Store: p.store, CircuitQueue: p.attention, Notifier: notices, Now: time.Now, Rand: rand.Float64},
+		Settlement:  after,
+		Notifier:    notices,
 		Log:         p.log,
 		Now:         time.Now,
 	}
 	p.breaker = &breaker.Breaker{
-		Store:       p.store,
-		Queue:       p.queue,
-		DeadLetters: p.queue,
-		Attention:   p.attention,
-		Aftermath:   after,
-		Notices:     notices,
-		Log:         p.log,
-		Now:         time.Now,
+		Store:        p.store,
+		Queue:        p.queue,
+		DeadLetters:  p.queue,
+		CircuitQueue: p.attention,
+		Settlement:   after,
+		Notifier:     notices,
+		Log:          p.log,
+		Now:          time.Now,
 	}
 }
 
@@ -113,29 +113,29 @@ func newClient(policy egress.Policy) *http.Client {
 
 func (p *process) wireManagement(policy egress.Policy) {
 	p.replayer = &replay.Replayer{
-		Store:     p.store,
-		Index:     p.store,
-		Endpoints: p.store,
-		Jobs:      p.store,
-		Queue:     p.queue,
-		JobQueue:  p.jobs,
-		Aftermath: settle.Aftermath{Store: p.store},
-		Log:       p.log,
-		Now:       time.Now,
-		NewID:     hook.NewJobID,
+		Store:      p.store,
+		Index:      p.store,
+		Endpoints:  p.store,
+		Jobs:       p.store,
+		Queue:      p.queue,
+		JobQueue:   p.jobs,
+		Settlement: settle.Settlement{Store: p.store},
+		Log:        p.log,
+		Now:        time.Now,
+		NewID:      hook.NewJobID,
 	}
 	p.registry = &registry.Registry{
-		Endpoints: p.store,
-		Circuits:  p.store,
-		Attention: p.attention,
-		History:   p.store,
-		Stats:     p.store,
-		Index:     p.store,
-		Queues:    memory.Queues{Lanes: p.queue, Attention: p.attention, Jobs: p.jobs},
-		Keys:      p.store,
-		Vault:     memory.Vault{},
-		Policy:    policy,
-		Now:       time.Now,
+		Endpoints:    p.store,
+		Circuits:     p.store,
+		CircuitQueue: p.attention,
+		History:      p.store,
+		Stats:        p.store,
+		Index:        p.store,
+		Queues:       memory.Queues{Lanes: p.queue, Attention: p.attention, Jobs: p.jobs},
+		Keys:         p.store,
+		Vault:        memory.Vault{},
+		Policy:       policy,
+		Now:          time.Now,
 	}
 }
 
@@ -163,7 +163,7 @@ type topic struct{ log *slog.Logger }
 
 // Publish logs the message.
 func (t topic) Publish(ctx context.Context, eventType string, message []byte) error {
-	t.log.LogAttrs(ctx, slog.LevelInfo, "notice.published",
+	t.log.LogAttrs(ctx, slog.LevelInfo, "notification.published",
 		slog.String(names.LogEventType, eventType), slog.String(names.LogMessage, string(message)))
 	return nil
 }

@@ -58,7 +58,7 @@ func (p *process) deliver(ctx context.Context, lane hook.Lane) {
 	}
 	ctx, cancel := invoked(ctx)
 	defer cancel()
-	failed := p.deliverer.Batch(ctx, messages)
+	failed := p.deliverer.ProcessBatch(ctx, messages)
 	for _, m := range messages {
 		if !slices.Contains(failed, m.ID) {
 			p.queue.Delete(m.ID)
@@ -78,8 +78,8 @@ func (p *process) look(ctx context.Context) {
 	looks.Wait()
 }
 
-func (p *process) attend(ctx context.Context, m memory.LookMessage) {
-	if p.breaker.Attend(ctx, m.Look) == nil { // it logs what came of it
+func (p *process) attend(ctx context.Context, m memory.CircuitMessage) {
+	if p.breaker.Reconcile(ctx, m.Look) == nil { // it logs what came of it
 		p.attention.Delete(m.ID)
 	}
 }
@@ -100,17 +100,17 @@ func (p *process) replay(ctx context.Context) {
 func (p *process) tick(ctx context.Context) {
 	p.store.Expire(time.Now())
 	if err := p.breaker.Tick(ctx); err != nil {
-		p.log.ErrorContext(ctx, "breaker.not_ticked", slog.Any(names.LogError, err))
+		p.log.ErrorContext(ctx, "breaker.tick_failed", slog.Any(names.LogError, err))
 	}
 }
 
 // judge reviews the endpoints and reconciles the dead letters.
 func (p *process) judge(ctx context.Context) {
 	if err := p.breaker.Review(ctx); err != nil {
-		p.log.ErrorContext(ctx, "breaker.not_reviewed", slog.Any(names.LogError, err))
+		p.log.ErrorContext(ctx, "breaker.review_failed", slog.Any(names.LogError, err))
 	}
-	if err := p.breaker.Reconcile(ctx); err != nil {
-		p.log.ErrorContext(ctx, "breaker.not_reconciled", slog.Any(names.LogError, err))
+	if err := p.breaker.ReconcileDeadLetters(ctx); err != nil {
+		p.log.ErrorContext(ctx, "breaker.reconcile_failed", slog.Any(names.LogError, err))
 	}
 }
 

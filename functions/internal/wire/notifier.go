@@ -19,12 +19,12 @@ type NotifierConfig struct {
 }
 
 // Notifier returns the notifier of owners and operators.
-func Notifier(sdk aws.Config, store *dynamo.Store, c NotifierConfig, log *slog.Logger) (notify.Teller, error) {
+func Notifier(sdk aws.Config, store *dynamo.Store, c NotifierConfig, log *slog.Logger) (notify.Notifier, error) {
 	poster, err := Acceptor(sdk, store, c.Events)
 	if err != nil {
-		return notify.Teller{}, err
+		return notify.Notifier{}, err
 	}
-	return notify.Teller{
+	return notify.Notifier{
 		History: store,
 		Poster:  poster,
 		Topic:   sns.New(sdk, c.TopicARN),

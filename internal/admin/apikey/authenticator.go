@@ -92,7 +92,7 @@ func (a *Authenticator) note(ctx context.Context, k hook.APIKey) {
 	if err == nil || hook.CodeOf(err) == hook.CodeConflict { // another request noted it, or the key was revoked just now
 		return
 	}
-	a.Log.LogAttrs(ctx, slog.LevelWarn, "key.use_not_noted",
+	a.Log.LogAttrs(ctx, slog.LevelWarn, "api_key.record_use_failed",
 		slog.String(names.LogKey, string(k.ID)), slog.String(names.LogTenant, string(k.Tenant)), slog.Any(names.LogError, err))
 }
 

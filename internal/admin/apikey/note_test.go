@@ -107,8 +107,8 @@ func wantLine(t *testing.T, log []byte) {
 	if err := json.Unmarshal(log, &line); err != nil {
 		t.Fatalf("log = %s; want one line", log)
 	}
-	if line["msg"] != "key.use_not_noted" || line["key_id"] != "key_1" || line["tenant"] != "acme" || line["error"] == nil {
-		t.Errorf("log = %s; want key.use_not_noted of key_1 and the cause", log)
+	if line["msg"] != "api_key.record_use_failed" || line["key_id"] != "key_1" || line["tenant"] != "acme" || line["error"] == nil {
+		t.Errorf("log = %s; want api_key.record_use_failed of key_1 and the cause", log)
 	}
 	if strings.Contains(string(log), acmeKey) || strings.Contains(string(log), hook.HashKey(acmeKey)) {
 		t.Errorf("log = %s; want no key and no hash", log)

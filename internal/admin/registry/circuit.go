@@ -14,8 +14,8 @@ import (
 // again. Every lost race is the progress of a function that makes attempts.
 const circuitTries = 20
 
-// Standing is an endpoint and how it stands with the gate.
-type Standing struct {
+// EndpointStatus is an endpoint and how it stands with the gate.
+type EndpointStatus struct {
 	Endpoint hook.Endpoint
 	Gate     gate.Record // ThrottledUntil is zero when that time is over
 	InFlight int         // attempts under way; only of an endpoint with MaxInFlight
@@ -24,7 +24,7 @@ type Standing struct {
 // NextProbe returns when the next probe may pass: when the cooldown of an open
 // circuit is over, or when the lease runs out of the probe that is under way.
 // It is zero when the circuit is closed.
-func (s Standing) NextProbe() time.Time {
+func (s EndpointStatus) NextProbe() time.Time {
 	switch s.Gate.State {
 	case circuit.Open:
 		return s.Gate.ProbeAt
@@ -36,16 +36,16 @@ func (s Standing) NextProbe() time.Time {
 	return time.Time{}
 }
 
-// Standing returns the tenant's endpoint that ref names, as Endpoint does, and
+// EndpointStatus returns the tenant's endpoint that ref names, as Endpoint does, and
 // how it stands with the gate.
-func (r *Registry) Standing(ctx context.Context, tenant hook.TenantID, ref string) (Standing, error) {
+func (r *Registry) EndpointStatus(ctx context.Context, tenant hook.TenantID, ref string) (EndpointStatus, error) {
 	e, err := r.Endpoint(ctx, tenant, ref)
 	if err != nil {
-		return Standing{}, err
+		return EndpointStatus{}, err
 	}
 	record, err := r.circuit(ctx, e)
 	if err != nil {
-		return Standing{}, err
+		return EndpointStatus{}, err
 	}
 	return r.standing(ctx, e, record)
 }
@@ -53,18 +53,18 @@ func (r *Registry) Standing(ctx context.Context, tenant hook.TenantID, ref strin
 // ResetCircuit closes the endpoint's circuit, whatever it was, and begins to
 // release what is parked. An attempt that is under way no longer counts for it.
 // A time until which the endpoint asked to be left alone stays.
-func (r *Registry) ResetCircuit(ctx context.Context, tenant hook.TenantID, ref string) (Standing, error) {
+func (r *Registry) ResetCircuit(ctx context.Context, tenant hook.TenantID, ref string) (EndpointStatus, error) {
 	e, err := r.Endpoint(ctx, tenant, ref)
 	if err != nil {
-		return Standing{}, err
+		return EndpointStatus{}, err
 	}
 	record, err := r.move(ctx, e, gate.Record.Reset)
 	if err != nil {
-		return Standing{}, err
+		return EndpointStatus{}, err
 	}
 	if record.Waiting {
 		if err := r.ask(ctx, record, 0); err != nil {
-			return Standing{}, err
+			return EndpointStatus{}, err
 		}
 	}
 	return r.standing(ctx, e, record)
@@ -73,18 +73,18 @@ func (r *Registry) ResetCircuit(ctx context.Context, tenant hook.TenantID, ref s
 // OpenCircuit opens the endpoint's circuit, whatever it was, for the cooldown
 // it begins with; an open one begins anew. Its deliveries are parked until a
 // probe comes through.
-func (r *Registry) OpenCircuit(ctx context.Context, tenant hook.TenantID, ref string) (Standing, error) {
+func (r *Registry) OpenCircuit(ctx context.Context, tenant hook.TenantID, ref string) (EndpointStatus, error) {
 	e, err := r.Endpoint(ctx, tenant, ref)
 	if err != nil {
-		return Standing{}, err
+		return EndpointStatus{}, err
 	}
 	settings := circuit.Settings{CircuitSettings: e.Circuit.WithDefaults()}
 	record, err := r.move(ctx, e, func(record gate.Record, now time.Time) gate.Record { return record.Trip(settings, now) })
 	if err != nil {
-		return Standing{}, err
+		return EndpointStatus{}, err
 	}
 	if err := r.ask(ctx, record, record.Cooldown); err != nil {
-		return Standing{}, err
+		return EndpointStatus{}, err
 	}
 	return r.standing(ctx, e, record)
 }
@@ -138,23 +138,23 @@ func (r *Registry) circuit(ctx context.Context, e hook.Endpoint) (gate.Record, e
 }
 
 func (r *Registry) ask(ctx context.Context, record gate.Record, delay time.Duration) error {
-	look := hook.Look{Tenant: record.Tenant, Endpoint: record.Endpoint, Wave: record.Wave}
-	if err := r.Attention.Ask(ctx, look, delay); err != nil {
+	look := hook.CircuitCheck{Tenant: record.Tenant, Endpoint: record.Endpoint, Wave: record.Wave}
+	if err := r.CircuitQueue.Enqueue(ctx, look, delay); err != nil {
 		return fmt.Errorf("ask for a look at endpoint %s: %w", record.Endpoint, err)
 	}
 	return nil
 }
 
-func (r *Registry) standing(ctx context.Context, e hook.Endpoint, record gate.Record) (Standing, error) {
+func (r *Registry) standing(ctx context.Context, e hook.Endpoint, record gate.Record) (EndpointStatus, error) {
 	now := r.now()
 	if !now.Before(record.ThrottledUntil) {
 		record.ThrottledUntil = time.Time{}
 	}
-	s := Standing{Endpoint: e, Gate: record}
+	s := EndpointStatus{Endpoint: e, Gate: record}
 	if e.MaxInFlight > 0 {
 		limits, err := r.Circuits.Limits(ctx, e.ID)
 		if err != nil {
-			return Standing{}, fmt.Errorf("read limits of endpoint %s: %w", e.ID, err)
+			return EndpointStatus{}, fmt.Errorf("read limits of endpoint %s: %w", e.ID, err)
 		}
 		s.InFlight = limits.InFlight(now)
 	}

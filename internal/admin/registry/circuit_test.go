@@ -24,11 +24,11 @@ type ask struct {
 // attention remembers what it was asked; err, if set, is its answer.
 type attention struct {
 	err   error
-	looks []hook.Look
+	looks []hook.CircuitCheck
 	asks  []ask
 }
 
-func (a *attention) Ask(_ context.Context, look hook.Look, delay time.Duration) error {
+func (a *attention) Enqueue(_ context.Context, look hook.CircuitCheck, delay time.Duration) error {
 	if a.err != nil {
 		return a.err
 	}
@@ -165,7 +165,7 @@ func TestRegistry_ResetCircuit(t *testing.T) {
 			if diff := cmp.Diff(want, b.record(t, e)); diff != "" {
 				t.Errorf("stored (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(registry.Standing{Endpoint: e, Gate: want}, got); diff != "" {
+			if diff := cmp.Diff(registry.EndpointStatus{Endpoint: e, Gate: want}, got); diff != "" {
 				t.Errorf("ResetCircuit (-want +got):\n%s", diff)
 			}
 			if diff := cmp.Diff(asks, b.asked.asks); diff != "" {
@@ -209,7 +209,7 @@ func TestRegistry_OpenCircuit(t *testing.T) {
 			if diff := cmp.Diff(want, got.Gate); diff != "" || !got.NextProbe().Equal(want.ProbeAt) {
 				t.Errorf("OpenCircuit, next probe at %v (-want +got):\n%s", got.NextProbe(), diff)
 			}
-			if diff := cmp.Diff([]hook.Look{{Tenant: tenant, Endpoint: e.ID}}, b.asked.looks); diff != "" || b.asked.asks[0].Delay != 7*time.Minute {
+			if diff := cmp.Diff([]hook.CircuitCheck{{Tenant: tenant, Endpoint: e.ID}}, b.asked.looks); diff != "" || b.asked.asks[0].Delay != 7*time.Minute {
 				t.Errorf("asked %v; want one look in 7m (-want +got):\n%s", b.asked.asks, diff)
 			}
 		})
@@ -269,10 +269,10 @@ func TestRegistry_release(t *testing.T) {
 				t.Fatalf("UpdateEndpoint = %v", err)
 			}
 			want := b.keep(t, e, tt.from)
-			var looks []hook.Look
+			var looks []hook.CircuitCheck
 			if tt.attend != nil {
 				want.Wave, want.AttendAt, want.Version = tt.wave, tt.attend(b), want.Version+1
-				looks = []hook.Look{{Tenant: tenant, Endpoint: e.ID, Wave: tt.wave}}
+				looks = []hook.CircuitCheck{{Tenant: tenant, Endpoint: e.ID, Wave: tt.wave}}
 			}
 			if err := tt.do(b, t.Context(), string(e.ID)); err != nil {
 				t.Fatalf("%s = %v", tt.name, err)
@@ -343,7 +343,7 @@ func TestRegistry_Standing(t *testing.T) {
 
 			b := setup(t)
 			e, _ := b.create(t, func(f *registry.Fields) { f.UID, f.MaxInFlight = new("crm"), new(tt.maxInFlight) })
-			want := registry.Standing{Endpoint: e, Gate: b.keep(t, e, tt.from), InFlight: tt.inFlight}
+			want := registry.EndpointStatus{Endpoint: e, Gate: b.keep(t, e, tt.from), InFlight: tt.inFlight}
 			if !tt.throttled {
 				want.Gate.ThrottledUntil = time.Time{}
 			}
@@ -353,7 +353,7 @@ func TestRegistry_Standing(t *testing.T) {
 			}
 			b.now = b.now.Add(tt.later)
 
-			got, err := b.Standing(t.Context(), tenant, "crm")
+			got, err := b.EndpointStatus(t.Context(), tenant, "crm")
 			if diff := cmp.Diff(want, got); diff != "" || err != nil || !got.NextProbe().Equal(tt.probe) {
 				t.Errorf("Standing = %v, next probe at %v, want %v (-want +got):\n%s", err, got.NextProbe(), tt.probe, diff)
 			}
@@ -413,7 +413,7 @@ func TestRegistry_circuitFaults(t *testing.T) {
 		},
 		"delete": func(b *bundle, ctx context.Context, ref string) error { return b.Delete(ctx, tenant, ref, 0) },
 		"standing": func(b *bundle, ctx context.Context, ref string) error {
-			_, err := b.Standing(ctx, tenant, ref)
+			_, err := b.EndpointStatus(ctx, tenant, ref)
 			return err
 		},
 	}
@@ -453,8 +453,8 @@ func TestRegistry_circuitOfOthers(t *testing.T) {
 	b := setup(t)
 	e, _ := b.create(t, nil)
 	b.keep(t, e, open)
-	for name, do := range map[string]func(context.Context, hook.TenantID, string) (registry.Standing, error){
-		"Standing": b.Standing, "ResetCircuit": b.ResetCircuit, "OpenCircuit": b.OpenCircuit,
+	for name, do := range map[string]func(context.Context, hook.TenantID, string) (registry.EndpointStatus, error){
+		"Standing": b.EndpointStatus, "ResetCircuit": b.ResetCircuit, "OpenCircuit": b.OpenCircuit,
 	} {
 		if _, err := do(t.Context(), "globex", string(e.ID)); hook.CodeOf(err) != hook.CodeNotFound {
 			t.Errorf("%s by another tenant = %v; want CodeNotFound", name, err)

@@ -44,7 +44,10 @@ func TestRegistry_faults(t *testing.T) {
 		{"read by uid", func(ctx context.Context, b *bundle) error { _, err := b.Endpoint(ctx, tenant, "crm"); return err }},
 		{"list", func(ctx context.Context, b *bundle) error { _, err := b.List(ctx, tenant, page); return err }},
 		{"pause", func(ctx context.Context, b *bundle) error { _, err := b.Pause(ctx, tenant, string(id)); return err }},
-		{"standing", func(ctx context.Context, b *bundle) error { _, err := b.Standing(ctx, tenant, string(id)); return err }},
+		{"standing", func(ctx context.Context, b *bundle) error {
+			_, err := b.EndpointStatus(ctx, tenant, string(id))
+			return err
+		}},
 		{"reset circuit", func(ctx context.Context, b *bundle) error {
 			_, err := b.ResetCircuit(ctx, tenant, string(id))
 			return err
@@ -68,7 +71,7 @@ func TestRegistry_faults(t *testing.T) {
 		}},
 		{"health", func(ctx context.Context, b *bundle) error { _, err := b.Health(ctx, tenant, string(id)); return err }},
 		{"notices", func(ctx context.Context, b *bundle) error {
-			_, err := b.Notices(ctx, tenant, string(id), page)
+			_, err := b.Notifications(ctx, tenant, string(id), page)
 			return err
 		}},
 		{"pipeline", func(ctx context.Context, b *bundle) error { _, err := b.Pipeline(ctx); return err }},

@@ -31,7 +31,7 @@ type Window struct {
 
 // Health is how an endpoint does.
 type Health struct {
-	Standing Standing
+	Standing EndpointStatus
 	At       time.Time
 	Hour     Window // the hour of the clock under way and the one before
 	Day      Window // the hours that began in the last 24
@@ -49,7 +49,7 @@ type Waiting struct {
 // Health returns how the tenant's endpoint that ref names does. Deliveries are
 // counted by an index that may lag a moment.
 func (r *Registry) Health(ctx context.Context, tenant hook.TenantID, ref string) (Health, error) {
-	s, err := r.Standing(ctx, tenant, ref)
+	s, err := r.EndpointStatus(ctx, tenant, ref)
 	if err != nil {
 		return Health{}, err
 	}
@@ -73,7 +73,7 @@ func (r *Registry) Health(ctx context.Context, tenant hook.TenantID, ref string)
 }
 
 // healthOf makes of what was counted what it comes to.
-func healthOf(s Standing, hours []stats.Hour, now time.Time) Health {
+func healthOf(s EndpointStatus, hours []stats.Hour, now time.Time) Health {
 	return Health{
 		Standing: s,
 		At:       now,

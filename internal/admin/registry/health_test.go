@@ -146,7 +146,7 @@ func TestRegistry_Health_counts(t *testing.T) {
 	}
 	hours, day := registry.Window{Since: h.Hour.Since}, registry.Window{Since: h.Day.Since}
 	want := registry.Health{
-		Standing: registry.Standing{Endpoint: e, Gate: record}, At: b.now, Hour: hours, Day: day,
+		Standing: registry.EndpointStatus{Endpoint: e, Gate: record}, At: b.now, Hour: hours, Day: day,
 		Waiting: registry.Waiting{Retrying: 3, Parked: 2}, Dead: 4, Complete: true,
 	}
 	if diff := cmp.Diff(want, h, cmp.AllowUnexported(latency.Histogram{})); diff != "" {
@@ -162,7 +162,7 @@ func TestRegistry_Health_ofAnotherTenant(t *testing.T) {
 	if _, err := b.Health(t.Context(), "globex", string(e.ID)); hook.CodeOf(err) != hook.CodeNotFound {
 		t.Errorf("Health for another tenant = %v; want CodeNotFound", err)
 	}
-	if _, err := b.Notices(t.Context(), "globex", string(e.ID), registry.Page{Limit: 1}); hook.CodeOf(err) != hook.CodeNotFound {
+	if _, err := b.Notifications(t.Context(), "globex", string(e.ID), registry.Page{Limit: 1}); hook.CodeOf(err) != hook.CodeNotFound {
 		t.Errorf("Notices for another tenant = %v; want CodeNotFound", err)
 	}
 }

@@ -105,7 +105,7 @@ func TestRegistry_queuedReplay(t *testing.T) {
 	if err != nil {
 		t.Fatalf("Delivery = %v", err)
 	}
-	replayed, err := old.Replay(hook.Order{By: "key_1", Job: "rpl_1"}, p.now.Add(time.Hour))
+	replayed, err := old.Replay(hook.ReplayRequest{By: "key_1", Job: "rpl_1"}, p.now.Add(time.Hour))
 	if err != nil {
 		t.Fatalf("Replay = %v", err)
 	}

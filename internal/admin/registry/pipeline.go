@@ -88,12 +88,12 @@ func (r *Registry) Pipeline(ctx context.Context) (Pipeline, error) {
 // busy returns the endpoints that are attended to or were active of late, the
 // former and those active last first: at least one more than maxCounted if there are so many.
 func (r *Registry) busy(ctx context.Context, attended []gate.Record, now time.Time) ([]hook.EndpointID, error) {
-	var hours [activeHours][]hook.Look
+	var hours [activeHours][]hook.CircuitCheck
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(countAtOnce)
 	for i := range hours {
 		group.Go(func() (err error) {
-			hours[i], err = r.Stats.Active(ctx, now.Add(-time.Duration(i)*time.Hour), hook.Look{}, maxCounted+1)
+			hours[i], err = r.Stats.Active(ctx, now.Add(-time.Duration(i)*time.Hour), hook.CircuitCheck{}, maxCounted+1)
 			if err != nil {
 				return fmt.Errorf("list active endpoints: %w", err)
 			}

@@ -153,21 +153,21 @@ func TestRegistry_Notices(t *testing.T) {
 
 	b := setup(t)
 	e, _ := b.create(t, func(f *registry.Fields) { f.UID = new("crm") })
-	var want []hook.Notice
+	var want []hook.Notification
 	for i := range 5 {
-		n := hook.Notice{
-			Type: hook.NoticeFailing, Tenant: tenant, Endpoint: e.ID, At: b.now.Add(time.Duration(-i) * time.Minute), Why: "Failing.",
+		n := hook.Notification{
+			Type: hook.NotificationFailing, Tenant: tenant, Endpoint: e.ID, At: b.now.Add(time.Duration(-i) * time.Minute), Reason: "Failing.",
 			Figures: map[string]float64{"dead_rate": 0.3}, Key: fmt.Sprint("k", i),
 		}
-		if err := b.store.PutNotice(t.Context(), n); err != nil {
+		if err := b.store.PutNotification(t.Context(), n); err != nil {
 			t.Fatalf("PutNotice = %v", err)
 		}
 		want = append(want, n)
 	}
-	var got []hook.Notice
+	var got []hook.Notification
 	p := registry.Page{Limit: 2}
 	for {
-		l, err := b.Notices(t.Context(), tenant, "crm", p)
+		l, err := b.Notifications(t.Context(), tenant, "crm", p)
 		if err != nil {
 			t.Fatalf("Notices = %v", err)
 		}
@@ -180,13 +180,13 @@ func TestRegistry_Notices(t *testing.T) {
 		t.Errorf("Notices (-want +got):\n%s", diff)
 	}
 	other, _ := b.create(t, nil)
-	if _, err := b.Notices(t.Context(), tenant, string(other.ID), p); hook.CodeOf(err) != hook.CodeInvalid {
+	if _, err := b.Notifications(t.Context(), tenant, string(other.ID), p); hook.CodeOf(err) != hook.CodeInvalid {
 		t.Errorf("Notices of another endpoint with the cursor = %v; want CodeInvalid", err)
 	}
 	// No store takes these for keys.
 	for _, position := range []string{"\xff", strings.Repeat("x", 513)} {
 		p.Cursor = registry.NewCursor("history\x00acme\x00"+string(e.ID), position)
-		if _, err := b.Notices(t.Context(), tenant, "crm", p); hook.CodeOf(err) != hook.CodeInvalid {
+		if _, err := b.Notifications(t.Context(), tenant, "crm", p); hook.CodeOf(err) != hook.CodeInvalid {
 			t.Errorf("Notices after a forged %d bytes = %v; want CodeInvalid", len(position), err)
 		}
 	}

@@ -46,10 +46,10 @@ type History interface {
 	// returned (empty: from the newest). next is empty at the end. The index
 	// behind it may lag a moment.
 	DeliveriesByEndpoint(ctx context.Context, endpoint hook.EndpointID, state hook.State, cursor string, limit int) (page []hook.Delivery, next string, err error)
-	// Notices returns notices of the endpoint, the newest first, at most limit,
+	// Notifications returns notices of the endpoint, the newest first, at most limit,
 	// after the cursor that an earlier call returned; empty: from the newest. next
 	// is empty at the end.
-	Notices(ctx context.Context, endpoint hook.EndpointID, cursor string, limit int) (page []hook.Notice, next string, err error)
+	Notifications(ctx context.Context, endpoint hook.EndpointID, cursor string, limit int) (page []hook.Notification, next string, err error)
 }
 
 // Stats is what was counted, hour by hour.
@@ -60,7 +60,7 @@ type Stats interface {
 	// Active returns the endpoints for which something was counted in the hour that
 	// at is in, in the order of tenant and id, at most limit, after the one given;
 	// the zero Look: from the first. The index behind it may lag a moment.
-	Active(ctx context.Context, at time.Time, after hook.Look, limit int) ([]hook.Look, error)
+	Active(ctx context.Context, at time.Time, after hook.CircuitCheck, limit int) ([]hook.CircuitCheck, error)
 }
 
 // Index finds deliveries that wait or are dead. It may lag a moment.

@@ -16,17 +16,17 @@ import (
 
 // Registry holds the use cases. All fields must be set.
 type Registry struct {
-	Endpoints Endpoints
-	Circuits  Circuits
-	Attention gate.Attention // how parked deliveries are released
-	History   History
-	Stats     Stats
-	Index     Index
-	Queues    Queues
-	Keys      Keys
-	Vault     Vault
-	Policy    egress.Policy // which URLs an endpoint may have
-	Now       func() time.Time
+	Endpoints    Endpoints
+	Circuits     Circuits
+	CircuitQueue gate.CircuitQueue // how parked deliveries are released
+	History      History
+	Stats        Stats
+	Index        Index
+	Queues       Queues
+	Keys         Keys
+	Vault        Vault
+	Policy       egress.Policy // which URLs an endpoint may have
+	Now          func() time.Time
 }
 
 // now returns the time as it is stored: UTC with milliseconds.

@@ -27,17 +27,17 @@ func setup(t *testing.T) *bundle {
 
 	b := &bundle{store: memory.NewStore(), asked: new(attention), now: time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)}
 	b.Registry = &registry.Registry{
-		Endpoints: b.store,
-		Circuits:  b.store,
-		Attention: b.asked,
-		History:   b.store,
-		Stats:     b.store,
-		Index:     b.store,
-		Queues:    queues{},
-		Keys:      b.store,
-		Vault:     memory.Vault{},
-		Policy:    egress.Policy{},
-		Now:       func() time.Time { return b.now },
+		Endpoints:    b.store,
+		Circuits:     b.store,
+		CircuitQueue: b.asked,
+		History:      b.store,
+		Stats:        b.store,
+		Index:        b.store,
+		Queues:       queues{},
+		Keys:         b.store,
+		Vault:        memory.Vault{},
+		Policy:       egress.Policy{},
+		Now:          func() time.Time { return b.now },
 	}
 	return b
 }

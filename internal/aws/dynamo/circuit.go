@@ -134,7 +134,7 @@ func (s *Store) SaveCircuit(ctx context.Context, r gate.Record) error {
 // DueCircuits returns the endpoints whose AttendAt is not after now, the
 // longest due first, at most limit (1 to 1000). The index behind it may lag a
 // moment: one that was planned just now may be missing.
-func (s *Store) DueCircuits(ctx context.Context, now time.Time, limit int) ([]hook.Look, error) {
+func (s *Store) DueCircuits(ctx context.Context, now time.Time, limit int) ([]hook.CircuitCheck, error) {
 	due, err := pageThrough(ctx, s, &dynamodb.QueryInput{
 		IndexName:              aws.String(names.IndexByState),
 		KeyConditionExpression: aws.String("state_pk = :circuit AND state_sk < :later"),
@@ -145,9 +145,9 @@ func (s *Store) DueCircuits(ctx context.Context, now time.Time, limit int) ([]ho
 	if err != nil {
 		return nil, translate(err, "list due circuits")
 	}
-	looks := make([]hook.Look, len(due))
+	looks := make([]hook.CircuitCheck, len(due))
 	for i, r := range due {
-		looks[i] = hook.Look{Tenant: r.Tenant, Endpoint: r.Endpoint, Wave: r.Wave}
+		looks[i] = hook.CircuitCheck{Tenant: r.Tenant, Endpoint: r.Endpoint, Wave: r.Wave}
 	}
 	return looks, nil
 }

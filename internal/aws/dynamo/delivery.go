@@ -57,7 +57,7 @@ func toDeliveryItem(d hook.Delivery) deliveryItem {
 		Last:          toOutcomeItem(d.Last),
 		Replayed:      toReplayedItem(d.Replayed),
 		Job:           d.Job,
-		Slot:          d.Slot,
+		Slot:          d.JobIndex,
 		By:            d.By,
 		Note:          d.Note,
 	}
@@ -92,7 +92,7 @@ func fromDeliveryItem(it deliveryItem) (hook.Delivery, error) {
 		Last:          last,
 		Replayed:      fromReplayedItem(it.Replayed),
 		Job:           it.Job,
-		Slot:          it.Slot,
+		JobIndex:      it.Slot,
 		By:            it.By,
 		Note:          it.Note,
 	}, nil
@@ -159,7 +159,7 @@ func toReplayedItem(r hook.Replayed) *replayedItem {
 		return nil
 	}
 	return &replayedItem{
-		Generation: r.Generation, At: millis(r.At), By: r.By, Job: r.Job, Slot: r.Slot, Force: r.Force, Redrive: r.Redrive,
+		Generation: r.Generation, At: millis(r.At), By: r.By, Job: r.Job, Slot: r.JobIndex, Force: r.Force, Redrive: r.Redrive,
 	}
 }
 
@@ -168,9 +168,9 @@ func fromReplayedItem(it *replayedItem) hook.Replayed {
 		return hook.Replayed{}
 	}
 	return hook.Replayed{
-		Order:      hook.Order{By: it.By, Job: it.Job, Slot: it.Slot, Force: it.Force, Redrive: it.Redrive},
-		Generation: it.Generation,
-		At:         fromMillis(it.At),
+		ReplayRequest: hook.ReplayRequest{By: it.By, Job: it.Job, JobIndex: it.Slot, Force: it.Force, Redrive: it.Redrive},
+		Generation:    it.Generation,
+		At:            fromMillis(it.At),
 	}
 }
 

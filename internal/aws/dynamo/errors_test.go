@@ -30,7 +30,7 @@ func TestStore_TranslatesErrors(t *testing.T) {
 		return err
 	}
 	saveJob := func(ctx context.Context, s *dynamo.Store) error { return s.SaveJob(ctx, job(1)) }
-	count := func(ctx context.Context, s *dynamo.Store) error { return s.Tally(ctx, settled(hook.StateDead)) }
+	count := func(ctx context.Context, s *dynamo.Store) error { return s.RecordOutcome(ctx, settled(hook.StateDead)) }
 	selection := func(ctx context.Context, s *dynamo.Store) error {
 		_, _, err := s.Select(ctx, dead())
 		return err

@@ -63,14 +63,14 @@ func TestStore_SaveLimits_IsOneConditionalUpdate(t *testing.T) {
 	}{
 		{
 			"the first are written where there are none, and kept a day after the slot",
-			gate.Limits{Slot: epoch.Add(1)},
+			gate.Limits{RateSlot: epoch.Add(1)},
 			"attribute_not_exists(pk)",
 			set + ", expires_at = :expires",
 			map[string]any{":slot": n("1767323045678000001"), ":leases": empty, ":next": n("1"), ":expires": n("1767409445")},
 		},
 		{
 			"later ones replace the version they were made from, and are kept a day after the last lease",
-			gate.Limits{Slot: epoch, Leases: map[string]time.Time{"dlv_1": epoch.Add(2 * time.Minute)}, Version: 4},
+			gate.Limits{RateSlot: epoch, Leases: map[string]time.Time{"dlv_1": epoch.Add(2 * time.Minute)}, Version: 4},
 			"version = :version",
 			set + ", expires_at = :expires",
 			map[string]any{
@@ -228,7 +228,7 @@ func TestStore_DueCircuits_LeavesOutWhatMovedSince(t *testing.T) {
 		answer{body: `{"Responses":{"table":[` + item(b, "1767323099999") + `,` + item(a, "1767323045678") + `]}}`},
 	)
 	got, err := store.DueCircuits(t.Context(), epoch.Add(999*time.Microsecond), 10)
-	if diff := cmp.Diff([]hook.Look{{Tenant: "acme", Endpoint: a, Wave: 2}}, got); diff != "" || err != nil {
+	if diff := cmp.Diff([]hook.CircuitCheck{{Tenant: "acme", Endpoint: a, Wave: 2}}, got); diff != "" || err != nil {
 		t.Errorf("DueCircuits() = %v, differs (-want +got):\n%s", err, diff)
 	}
 	sent := w.sent()

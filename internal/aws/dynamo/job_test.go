@@ -22,7 +22,7 @@ func job(version int64) replay.Job {
 // settled returns a delivery of the job that settled in the state.
 func settled(state hook.State) hook.Delivery {
 	d := delivery(3)
-	d.ID.Generation, d.State, d.Job, d.Slot = 2, state, jobID, 12_345
+	d.ID.Generation, d.State, d.Job, d.JobIndex = 2, state, jobID, 12_345
 	return d
 }
 
@@ -85,8 +85,8 @@ func TestStore_Tally_AddsTheSlotToItsSet(t *testing.T) {
 
 			w, store := newWire(t)
 			d := settled(tt.state)
-			d.Slot = tt.slot
-			if err := store.Tally(t.Context(), d); err != nil {
+			d.JobIndex = tt.slot
+			if err := store.RecordOutcome(t.Context(), d); err != nil {
 				t.Fatal(err)
 			}
 			want := request{"UpdateItem", body{
@@ -109,11 +109,11 @@ func TestStore_Tally_AsksNothingForWhatDoesNotCount(t *testing.T) {
 	t.Parallel()
 
 	none, negative := settled(hook.StateDead), settled(hook.StateDead)
-	none.Job, negative.Slot = "", -1
+	none.Job, negative.JobIndex = "", -1
 	for _, d := range []hook.Delivery{settled(hook.StateParked), settled(0), none, negative} {
 		w, store := newWire(t)
-		if err := store.Tally(t.Context(), d); err == nil || hook.CodeOf(err) != hook.CodeInternal || len(w.sent()) != 0 {
-			t.Errorf("Tally(%s, job %q, slot %d) = %v after %d requests; want an internal error after none", d.State, d.Job, d.Slot, err, len(w.sent()))
+		if err := store.RecordOutcome(t.Context(), d); err == nil || hook.CodeOf(err) != hook.CodeInternal || len(w.sent()) != 0 {
+			t.Errorf("Tally(%s, job %q, slot %d) = %v after %d requests; want an internal error after none", d.State, d.Job, d.JobIndex, err, len(w.sent()))
 		}
 	}
 }
@@ -126,8 +126,8 @@ func TestStore_Tallied_ReadsAllPages(t *testing.T) {
 			`"LastEvaluatedKey":{"pk":{"S":"job#x"},"sk":{"S":"tally#000000"}}}`},
 		answer{body: `{"Items":[{"dead":{"NS":["0","1"]},"expires_at":{"N":"1"}}]}`},
 	)
-	got, err := store.Tallied(t.Context(), jobID)
-	if want := (replay.Tally{Delivered: 2, Dead: 3, Cancelled: 1}); err != nil || got != want || len(w.sent()) != 2 {
+	got, err := store.JobOutcomes(t.Context(), jobID)
+	if want := (replay.Outcomes{Delivered: 2, Dead: 3, Cancelled: 1}); err != nil || got != want || len(w.sent()) != 2 {
 		t.Errorf("Tallied() = %+v, %v after %d requests; want %+v after 2", got, err, len(w.sent()), want)
 	}
 }

@@ -91,7 +91,7 @@ func activeRange(tenant hook.TenantID, id hook.EndpointID) string {
 }
 
 // historyKey sorts notices by their time.
-func historyKey(n hook.Notice) key {
+func historyKey(n hook.Notification) key {
 	return key{endpointPartition(n.Endpoint), historyPrefix + n.At.UTC().Format(indexTime) + "#" + n.Key}
 }
 

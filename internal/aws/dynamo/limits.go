@@ -37,7 +37,7 @@ func (s *Store) Limits(ctx context.Context, endpoint hook.EndpointID) (gate.Limi
 	}
 	l := gate.Limits{Leases: make(map[string]time.Time, len(it.Leases)), Version: it.Version}
 	if it.Slot != 0 {
-		l.Slot = time.Unix(0, it.Slot).UTC()
+		l.RateSlot = time.Unix(0, it.Slot).UTC()
 	}
 	for holder, until := range it.Leases {
 		l.Leases[holder] = fromMillis(until)
@@ -53,9 +53,9 @@ func (s *Store) Limits(ctx context.Context, endpoint hook.EndpointID) (gate.Limi
 func (s *Store) SaveLimits(ctx context.Context, endpoint hook.EndpointID, l gate.Limits) error {
 	op := "save limits " + string(endpoint)
 	it := limitsItem{Leases: make(map[string]int64, len(l.Leases)), Version: l.Version + 1}
-	last := l.Slot
-	if !l.Slot.IsZero() {
-		it.Slot = l.Slot.UnixNano()
+	last := l.RateSlot
+	if !l.RateSlot.IsZero() {
+		it.Slot = l.RateSlot.UnixNano()
 	}
 	for holder, until := range l.Leases {
 		it.Leases[holder] = millis(until)

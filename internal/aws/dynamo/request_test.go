@@ -201,7 +201,7 @@ func TestStore_ReadsAreConsistent(t *testing.T) {
 			return err
 		}, []any{"ConsistentRead"}},
 		{"Tallied", "Query", func(ctx context.Context, s *dynamo.Store) error {
-			_, err := s.Tallied(ctx, jobID)
+			_, err := s.JobOutcomes(ctx, jobID)
 			return err
 		}, []any{"ConsistentRead"}},
 		{"TenantVersion", "GetItem", func(ctx context.Context, s *dynamo.Store) error {

@@ -215,7 +215,7 @@ func (s *Store) Hours(ctx context.Context, endpoint hook.EndpointID, since time.
 // Active returns the endpoints for which something was counted in the hour that
 // at is in, in the order of tenant and id, at most limit (1 to 1000), after the
 // one given; the zero Look: from the first. The index behind it may lag a moment.
-func (s *Store) Active(ctx context.Context, at time.Time, after hook.Look, limit int) ([]hook.Look, error) {
+func (s *Store) Active(ctx context.Context, at time.Time, after hook.CircuitCheck, limit int) ([]hook.CircuitCheck, error) {
 	const op = "list active endpoints"
 	begin := ""
 	if after.Endpoint != "" {
@@ -237,10 +237,10 @@ func (s *Store) Active(ctx context.Context, at time.Time, after hook.Look, limit
 	if err := attributevalue.UnmarshalListOfMaps(out.Items, &rows); err != nil {
 		return nil, translate(err, op)
 	}
-	looks := make([]hook.Look, 0, len(rows))
+	looks := make([]hook.CircuitCheck, 0, len(rows))
 	for _, row := range rows {
 		tenant, endpoint, _ := strings.Cut(row.StateSK, "#")
-		looks = append(looks, hook.Look{Tenant: hook.TenantID(tenant), Endpoint: hook.EndpointID(endpoint)})
+		looks = append(looks, hook.CircuitCheck{Tenant: hook.TenantID(tenant), Endpoint: hook.EndpointID(endpoint)})
 	}
 	return looks, nil
 }

@@ -107,15 +107,15 @@ func TestStore_Active_AsksTheIndexForWhatComesAfter(t *testing.T) {
 
 	tests := []struct {
 		name  string
-		after hook.Look
+		after hook.CircuitCheck
 		limit int
 		from  string
 		want  float64
 	}{
-		{"from the first", hook.Look{}, 10, "#", 10},
-		{"after one", hook.Look{Tenant: "a-b", Endpoint: endpointID}, 1, "a-b#ep_0123456789abcdef#", 1},
-		{"no fewer than one", hook.Look{}, 0, "#", 1},
-		{"no more than 1000", hook.Look{}, 1001, "#", 1000},
+		{"from the first", hook.CircuitCheck{}, 10, "#", 10},
+		{"after one", hook.CircuitCheck{Tenant: "a-b", Endpoint: endpointID}, 1, "a-b#ep_0123456789abcdef#", 1},
+		{"no fewer than one", hook.CircuitCheck{}, 0, "#", 1},
+		{"no more than 1000", hook.CircuitCheck{}, 1001, "#", 1000},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -123,7 +123,7 @@ func TestStore_Active_AsksTheIndexForWhatComesAfter(t *testing.T) {
 
 			w, store := newWire(t, answer{body: `{"Items":[{"state_sk":{"S":"a.b#ep_0123456789abcdef"}}]}`})
 			got, err := store.Active(t.Context(), epoch, tt.after, tt.limit)
-			if diff := cmp.Diff([]hook.Look{{Tenant: "a.b", Endpoint: endpointID}}, got); diff != "" || err != nil {
+			if diff := cmp.Diff([]hook.CircuitCheck{{Tenant: "a.b", Endpoint: endpointID}}, got); diff != "" || err != nil {
 				t.Errorf("Active() = %v, differs (-want +got):\n%s", err, diff)
 			}
 			want := request{"Query", body{
@@ -142,8 +142,8 @@ func TestStore_PutNotice_IsKeptUnderItsTimeAndKeyFor90Days(t *testing.T) {
 	t.Parallel()
 
 	w, store := newWire(t)
-	err := store.PutNotice(t.Context(), hook.Notice{
-		Type: hook.NoticeSlow, Tenant: "acme", Endpoint: endpointID, At: epoch.Add(999 * time.Microsecond), Why: "slow",
+	err := store.PutNotification(t.Context(), hook.Notification{
+		Type: hook.NotificationSlow, Tenant: "acme", Endpoint: endpointID, At: epoch.Add(999 * time.Microsecond), Reason: "slow",
 		Figures: map[string]float64{"p95_ms": 2500.5}, Key: "slow/1",
 	})
 	want := request{"PutItem", body{

@@ -64,7 +64,7 @@ func TestTopic_Publish_SendsTheMessageWithItsType(t *testing.T) {
 
 	topic, fake := setup(t)
 	const message = `{"type":"surehook.endpoint.disabled","reason":"50 % & more – gave up"}`
-	if err := topic.Publish(t.Context(), hook.NoticeDisabled, []byte(message)); err != nil {
+	if err := topic.Publish(t.Context(), hook.NotificationDisabled, []byte(message)); err != nil {
 		t.Fatalf("Publish() = %v; want nil", err)
 	}
 	want := []url.Values{{
@@ -104,8 +104,8 @@ func TestTopic_Publish_TranslatesErrors(t *testing.T) {
 
 			topic, fake := setup(t)
 			fake.status, fake.code = tt.status, tt.code
-			err := topic.Publish(t.Context(), hook.NoticeOpened, []byte("{}"))
-			if err == nil || hook.CodeOf(err) != tt.want || !strings.Contains(err.Error(), hook.NoticeOpened) || len(fake.asked) != 1 {
+			err := topic.Publish(t.Context(), hook.NotificationOpened, []byte("{}"))
+			if err == nil || hook.CodeOf(err) != tt.want || !strings.Contains(err.Error(), hook.NotificationOpened) || len(fake.asked) != 1 {
 				t.Errorf("Publish() = %v (%s) after %d requests; want %s, naming the type, after 1", err, hook.CodeOf(err), len(fake.asked), tt.want)
 			}
 		})
@@ -126,7 +126,7 @@ func TestTopic_Publish_GivesUpAfterFiveSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		topic := sns.New(configOf("https://sns.us-east-1.amazonaws.com", silent{}), arn)
 		start := time.Now()
-		err := topic.Publish(t.Context(), hook.NoticeOpened, []byte("{}"))
+		err := topic.Publish(t.Context(), hook.NotificationOpened, []byte("{}"))
 		if waited := time.Since(start); hook.CodeOf(err) != hook.CodeUnavailable || waited != 5*time.Second {
 			t.Errorf("Publish(no answer) = %v (%s) after %s; want unavailable after 5s", err, hook.CodeOf(err), waited)
 		}
@@ -142,7 +142,7 @@ func TestTopic_Publish_AnEndedContextIsUnavailable(t *testing.T) {
 	topic, _ := setup(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := topic.Publish(ctx, hook.NoticeOpened, []byte("{}")); err == nil || hook.CodeOf(err) != hook.CodeUnavailable {
+	if err := topic.Publish(ctx, hook.NotificationOpened, []byte("{}")); err == nil || hook.CodeOf(err) != hook.CodeUnavailable {
 		t.Errorf("Publish() with an ended context = %v; want unavailable", err)
 	}
 }

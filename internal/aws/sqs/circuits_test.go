@@ -14,12 +14,12 @@ import (
 
 const circuitsURL = "https://sqs.us-east-1.amazonaws.com/123456789012/circuits"
 
-func newCircuits(t *testing.T, fake http.Handler) *sqs.Circuits {
+func newCircuits(t *testing.T, fake http.Handler) *sqs.CircuitQueue {
 	t.Helper()
 
 	server := httptest.NewServer(fake)
 	t.Cleanup(server.Close)
-	return sqs.NewCircuits(configOf(server), circuitsURL)
+	return sqs.NewCircuitQueue(configOf(server), circuitsURL)
 }
 
 func TestCircuits_Ask_SendsTheLookAfterTheDelay(t *testing.T) {
@@ -44,8 +44,8 @@ func TestCircuits_Ask_SendsTheLookAfterTheDelay(t *testing.T) {
 			t.Parallel()
 
 			fake := &fakeSQS{}
-			look := hook.Look{Tenant: "acme", Endpoint: hook.NewEndpointID(), Wave: 3}
-			if err := newCircuits(t, fake).Ask(t.Context(), look, tt.delay); err != nil {
+			look := hook.CircuitCheck{Tenant: "acme", Endpoint: hook.NewEndpointID(), Wave: 3}
+			if err := newCircuits(t, fake).Enqueue(t.Context(), look, tt.delay); err != nil {
 				t.Fatalf("Ask(%+v, %s) = %v; want nil", look, tt.delay, err)
 			}
 			body, err := look.Encode()
@@ -77,7 +77,7 @@ func TestCircuits_Ask_TranslatesErrors(t *testing.T) {
 			t.Parallel()
 
 			fake := &fakeSQS{status: tt.status, code: tt.code}
-			err := newCircuits(t, fake).Ask(t.Context(), hook.Look{Tenant: "acme", Endpoint: hook.NewEndpointID()}, 0)
+			err := newCircuits(t, fake).Enqueue(t.Context(), hook.CircuitCheck{Tenant: "acme", Endpoint: hook.NewEndpointID()}, 0)
 			if err == nil || hook.CodeOf(err) != tt.want || len(fake.requests) != 1 {
 				t.Errorf("Ask() = %v after %d requests; want %s after 1", err, len(fake.requests), tt.want)
 			}

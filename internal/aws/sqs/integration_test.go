@@ -47,7 +47,7 @@ func TestCircuits_OnEmulators(t *testing.T) {
 			client := awssqs.NewFromConfig(cfg)
 			url := create(t, client, "circuits")
 			return porttest.AttentionBench{
-				Attention: sqs.NewCircuits(cfg, url),
+				Attention: sqs.NewCircuitQueue(cfg, url),
 				Receive:   func(ctx context.Context) ([]porttest.Message, error) { return receive(ctx, client, url) },
 				Clock:     porttest.RealClock(time.Now),
 			}
@@ -67,7 +67,7 @@ func TestJobs_OnEmulators(t *testing.T) {
 			client := awssqs.NewFromConfig(cfg)
 			url := create(t, client, "replay-jobs")
 			return porttest.JobQueueBench{
-				Jobs:    sqs.NewJobs(cfg, url),
+				Jobs:    sqs.NewJobQueue(cfg, url),
 				Receive: func(ctx context.Context) ([]porttest.Message, error) { return receive(ctx, client, url) },
 				Clock:   porttest.RealClock(time.Now),
 			}

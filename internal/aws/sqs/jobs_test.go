@@ -15,12 +15,12 @@ import (
 
 const jobsURL = "https://sqs.us-east-1.amazonaws.com/123456789012/replay-jobs"
 
-func newJobs(t *testing.T, fake http.Handler) *sqs.Jobs {
+func newJobs(t *testing.T, fake http.Handler) *sqs.JobQueue {
 	t.Helper()
 
 	server := httptest.NewServer(fake)
 	t.Cleanup(server.Close)
-	return sqs.NewJobs(configOf(server), jobsURL)
+	return sqs.NewJobQueue(configOf(server), jobsURL)
 }
 
 func TestJobs_Continue_SendsTheMessageAfterTheDelay(t *testing.T) {

@@ -204,8 +204,8 @@ func TestAttend_DoesWhatTheStateAsksFor(t *testing.T) {
 			e := w.endpoint(tt.endpoint)
 			ids := w.park(e, tt.parked...)
 			w.record(e, tt.record)
-			look := hook.Look{Tenant: e.Tenant, Endpoint: e.ID, Wave: tt.look}
-			if err := w.breaker().Attend(t.Context(), look); err != nil {
+			look := hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID, Wave: tt.look}
+			if err := w.breaker().Reconcile(t.Context(), look); err != nil {
 				t.Fatalf("Attend(%+v) = %v", look, err)
 			}
 
@@ -271,7 +271,7 @@ func TestAttend_CancelsWhatWaitsForADeletedEndpoint(t *testing.T) {
 	if err := w.store.DeleteEndpoint(t.Context(), e); err != nil {
 		t.Fatal(err)
 	}
-	w.ask(hook.Look{Tenant: e.Tenant, Endpoint: e.ID}, 0)
+	w.ask(hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID}, 0)
 	w.runFor(time.Hour)
 
 	if got, want := w.states(ids), "120 cancelled endpoint_deleted"; got != want {
@@ -295,7 +295,7 @@ func TestAttend_TellsAnotherTenantsEndpointFromADeletedOne(t *testing.T) {
 	e := w.endpoint(nil)
 	ids := w.park(e, time.Minute)
 	w.open(e)
-	err := w.breaker().Attend(t.Context(), hook.Look{Tenant: "other", Endpoint: e.ID})
+	err := w.breaker().Reconcile(t.Context(), hook.CircuitCheck{Tenant: "other", Endpoint: e.ID})
 	if err == nil || hook.CodeOf(err) != hook.CodeNotFound || w.states(ids) != "1 parked circuit_open" {
 		t.Errorf("Attend(another tenant's) = %v and deliveries are %s; want not_found, and untouched", err, w.states(ids))
 	}
@@ -313,7 +313,7 @@ func TestAttend_BoundsWhatItEndsAtOnce(t *testing.T) {
 	}
 	ids := w.park(e, old...)
 	w.record(e, closed(0, 0))
-	if err := w.breaker().Attend(t.Context(), hook.Look{Tenant: e.Tenant, Endpoint: e.ID}); err != nil {
+	if err := w.breaker().Reconcile(t.Context(), hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID}); err != nil {
 		t.Fatalf("Attend() = %v", err)
 	}
 	if got, want := w.states(ids), "501 dead expired, 699 parked circuit_open"; got != want {
@@ -338,7 +338,7 @@ func TestAttend_LeavesWhatTheQueueDidNotTake(t *testing.T) {
 	ids := w.park(e, ages(10)...)
 	w.record(e, closed(3, 0))
 	w.spy.refuses = func(i int) bool { return i%2 == 1 }
-	if err := w.breaker().Attend(t.Context(), hook.Look{Tenant: e.Tenant, Endpoint: e.ID, Wave: 3}); err == nil {
+	if err := w.breaker().Reconcile(t.Context(), hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID, Wave: 3}); err == nil {
 		t.Error("Attend() = nil when two of four tokens were refused; want their error")
 	}
 	if got, want := w.states(ids), "8 parked circuit_open, 2 retrying"; got != want {

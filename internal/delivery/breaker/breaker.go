@@ -30,21 +30,21 @@ var errNoTime = errors.New("too little time is left in this invocation")
 // Breaker looks after endpoints. All fields are needed; without an environment
 // in Metrics there are none.
 type Breaker struct {
-	Store       Store
-	Queue       Queue
-	DeadLetters DeadLetters
-	Attention   gate.Attention
-	Aftermath   Aftermath
-	Notices     gate.Notices
-	Metrics     emf.Set
-	Log         *slog.Logger
-	Now         func() time.Time
+	Store        Store
+	Queue        Queue
+	DeadLetters  DeadLetters
+	CircuitQueue gate.CircuitQueue
+	Settlement   Settlement
+	Notifier     gate.Notifier
+	Metrics      emf.Set
+	Log          *slog.Logger
+	Now          func() time.Time
 }
 
-// Attend looks at the endpoint and does what its state asks for. After an error
+// Reconcile looks at the endpoint and does what its state asks for. After an error
 // it may be called again; if it is not, the tick does it.
-func (b *Breaker) Attend(ctx context.Context, look hook.Look) (err error) {
-	v := visit{Breaker: b, look: look}
+func (b *Breaker) Reconcile(ctx context.Context, look hook.CircuitCheck) (err error) {
+	v := reconciliation{Breaker: b, look: look}
 	defer func() {
 		// A panic over one endpoint must not take the others with it.
 		if r := recover(); r != nil {
@@ -53,13 +53,13 @@ func (b *Breaker) Attend(ctx context.Context, look hook.Look) (err error) {
 		if err != nil {
 			err = fmt.Errorf("attend to endpoint %s: %w", look.Endpoint, err)
 		}
-		v.log(ctx, err)
+		v.logCheck(ctx, err)
 	}()
 	if deadline, ok := ctx.Deadline(); ok && deadline.Sub(b.Now()) < attendReserve {
 		return errNoTime
 	}
 	for range attendTries {
-		if err = v.attend(ctx); err == nil || hook.CodeOf(err) != hook.CodeConflict {
+		if err = v.reconcileEndpoint(ctx); err == nil || hook.CodeOf(err) != hook.CodeConflict {
 			break
 		}
 	}

@@ -22,11 +22,11 @@ func TestAttend_BeginsNothingWithoutTime(t *testing.T) {
 	deadline, _ := ctx.Deadline()
 	b := w.breaker()
 	b.Now = func() time.Time { return deadline.Add(-10*time.Second + 1) }
-	if err := b.Attend(ctx, hook.Look{Tenant: e.Tenant, Endpoint: e.ID}); err == nil || w.spy.total() > 0 {
+	if err := b.Reconcile(ctx, hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID}); err == nil || w.spy.total() > 0 {
 		t.Errorf("Attend() with too little time = %v after %d requests; want an error after none", err, w.spy.total())
 	}
 	b.Now = func() time.Time { return deadline.Add(-10 * time.Second) }
-	if err := b.Attend(ctx, hook.Look{Tenant: e.Tenant, Endpoint: e.ID}); err != nil {
+	if err := b.Reconcile(ctx, hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID}); err != nil {
 		t.Errorf("Attend() with enough time = %v; deliveries are %s", err, w.states(ids))
 	}
 }
@@ -60,7 +60,7 @@ func TestAttend_BeginsAnewWhenTheGateWroteFirst(t *testing.T) {
 				}
 				return nil
 			}
-			err := w.breaker().Attend(t.Context(), hook.Look{Tenant: e.Tenant, Endpoint: e.ID, Wave: 2})
+			err := w.breaker().Reconcile(t.Context(), hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID, Wave: 2})
 			if (err == nil) != tt.ok || w.states(ids) != tt.states || writes > 5 {
 				t.Errorf("Attend() = %v with %d writes between and deliveries are %s; want ok: %t, at most 5, %s", err, writes, w.states(ids), tt.ok, tt.states)
 			}

@@ -73,7 +73,7 @@ func TestRelease_StopsWhenTheCircuitOpensAgain(t *testing.T) {
 	e := w.endpoint(nil)
 	ids := w.park(e, ages(30)...)
 	w.record(e, func(r gate.Record) gate.Record { return r.Wait(w.clock()).Release(w.clock()) })
-	w.ask(hook.Look{Tenant: e.Tenant, Endpoint: e.ID, Wave: 1}, 0)
+	w.ask(hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID, Wave: 1}, 0)
 	w.answer = func(int) int { return 503 }
 	w.runFor(5 * time.Minute)
 	if diff := cmp.Diff([]int{1, 2, 4}, sizes(w.waves(ids))); diff != "" {
@@ -189,7 +189,7 @@ func TestAttend_SurvivesItsDeath(t *testing.T) {
 		states   string
 		posts    int
 		letters  int
-		replays  *replay.Tally // they replay dead ones for a job, which is to count this
+		replays  *replay.Outcomes // they replay dead ones for a job, which is to count this
 	}{
 		{name: "release", record: closed(1, time.Minute), parked: ages(9), states: "9 delivered", posts: 9},
 		{name: "probe and release", record: open(0, 0), parked: ages(4), states: "4 delivered", posts: 4},
@@ -204,11 +204,11 @@ func TestAttend_SurvivesItsDeath(t *testing.T) {
 		{name: "deleted", record: open(0, 0), deleted: true, parked: ages(3), states: "3 cancelled endpoint_deleted"},
 		{
 			name: "expiry of replays", record: closed(0, 0), endpoint: status(hook.StatusPaused, time.Hour), parked: []time.Duration{3 * time.Hour, 2 * time.Hour},
-			states: "2 dead expired", letters: 2, replays: &replay.Tally{Dead: 2},
+			states: "2 dead expired", letters: 2, replays: &replay.Outcomes{Dead: 2},
 		},
 		{
 			name: "deleted under replays", record: open(0, 0), deleted: true, parked: ages(2),
-			states: "2 cancelled endpoint_deleted", replays: &replay.Tally{Cancelled: 2},
+			states: "2 cancelled endpoint_deleted", replays: &replay.Outcomes{Cancelled: 2},
 		},
 	}
 	for _, tt := range flows {
@@ -229,7 +229,7 @@ func TestAttend_SurvivesItsDeath(t *testing.T) {
 				}
 			}
 			w.spy.at, w.spy.after = at, after
-			w.ask(hook.Look{Tenant: e.Tenant, Endpoint: e.ID, Wave: w.circuit(e).Wave}, 0)
+			w.ask(hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID, Wave: w.circuit(e).Wave}, 0)
 			w.step()
 			w.runFor(30 * time.Minute)
 
@@ -248,7 +248,7 @@ func TestAttend_SurvivesItsDeath(t *testing.T) {
 			if tt.replays == nil {
 				return w
 			}
-			tally, err := w.store.Tallied(t.Context(), someJob)
+			tally, err := w.store.JobOutcomes(t.Context(), someJob)
 			if got, want := w.states(replayed), fmt.Sprintf("%d discarded replayed", len(ids)); got != want || err != nil || tally != *tt.replays {
 				t.Errorf("those before are %s, and the job counted %+v, %v; want %s and %+v", got, tally, err, want, *tt.replays)
 			}
@@ -286,7 +286,7 @@ func (w *world) replays(ids []hook.DeliveryID) []hook.DeliveryID {
 		}
 		old, replay := d, d
 		old.State, old.Reason, old.Replayed = hook.StateDead, hook.ReasonExhausted, hook.Replayed{Generation: 2, At: d.CreatedAt}
-		replay.ID, replay.Version, replay.Job, replay.Slot = old.Successor(), 0, someJob, slot
+		replay.ID, replay.Version, replay.Job, replay.JobIndex = old.Successor(), 0, someJob, slot
 		for _, d := range []hook.Delivery{old, replay} {
 			if err := w.store.SaveDelivery(w.t.Context(), d, nil); err != nil {
 				w.t.Fatal(err)

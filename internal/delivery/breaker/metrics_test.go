@@ -145,18 +145,18 @@ func TestAttend_CountsTheDead(t *testing.T) {
 	e := w.endpoint(status(hook.StatusDisabled, time.Hour))
 	w.park(e, 3*time.Hour, 2*time.Hour, time.Minute)
 	w.record(e, closed(0, 0))
-	look := hook.Look{Tenant: e.Tenant, Endpoint: e.ID}
-	if err := w.breaker().Attend(t.Context(), look); err != nil {
+	look := hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID}
+	if err := w.breaker().Reconcile(t.Context(), look); err != nil {
 		t.Fatalf("Attend() = %v", err)
 	}
-	if diff := cmp.Diff(map[string]float64{"dead": 2}, w.metrics("circuit.attended")); diff != "" {
+	if diff := cmp.Diff(map[string]float64{"dead": 2}, w.metrics("circuit.reconciled")); diff != "" {
 		t.Errorf("metrics (-want +got):\n%s", diff)
 	}
 	w.wantDead(e, 2)
-	if err := w.breaker().Attend(t.Context(), look); err != nil {
+	if err := w.breaker().Reconcile(t.Context(), look); err != nil {
 		t.Fatalf("Attend() = %v", err)
 	}
-	if got := w.metrics("circuit.attended"); got != nil {
+	if got := w.metrics("circuit.reconciled"); got != nil {
 		t.Errorf("metrics of a look at which nothing died = %v; want none", got)
 	}
 	w.wantDead(e, 2)
@@ -220,7 +220,7 @@ func TestAttend_CountsNoneThatItDidNotEnd(t *testing.T) {
 			if tt.end != nil {
 				tt.end(w, e)
 			}
-			if err := w.breaker().Attend(t.Context(), hook.Look{Tenant: e.Tenant, Endpoint: e.ID}); err != nil {
+			if err := w.breaker().Reconcile(t.Context(), hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID}); err != nil {
 				t.Errorf("Attend() = %v; want nil", err)
 			}
 			w.wantDead(e, tt.dead)

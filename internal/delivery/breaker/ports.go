@@ -32,7 +32,7 @@ type Circuits interface {
 	SaveCircuit(ctx context.Context, r gate.Record) error
 	// DueCircuits returns the endpoints whose AttendAt is not after now, the
 	// longest due first, at most limit. The index behind it may lag a moment.
-	DueCircuits(ctx context.Context, now time.Time, limit int) ([]hook.Look, error)
+	DueCircuits(ctx context.Context, now time.Time, limit int) ([]hook.CircuitCheck, error)
 	// Attended returns the records that have an AttendAt, due or not, the next first, at
 	// most limit (1 to 1000). The index behind it may lag a moment.
 	Attended(ctx context.Context, limit int) ([]gate.Record, error)
@@ -47,7 +47,7 @@ type Stats interface {
 	// at is in, in the order of tenant and id, at most limit (1 to 1000), after the
 	// one given; the zero Look: from the first. None is the end. The index behind it
 	// may lag a moment.
-	Active(ctx context.Context, at time.Time, after hook.Look, limit int) ([]hook.Look, error)
+	Active(ctx context.Context, at time.Time, after hook.CircuitCheck, limit int) ([]hook.CircuitCheck, error)
 	// Count adds to the counts of the hour that now is in. Concurrent counts all count.
 	Count(ctx context.Context, tenant hook.TenantID, endpoint hook.EndpointID, add stats.Counts, now time.Time) (circuit.Counts, error)
 }
@@ -95,8 +95,8 @@ type Letter struct {
 	Body    string // hook.DeadLetter, encoded
 }
 
-// Aftermath is what follows when a delivery is settled.
-type Aftermath interface {
-	// Settled does what follows from the delivery, as it is recorded. It may be done twice.
-	Settled(ctx context.Context, d hook.Delivery) error
+// Settlement is what follows when a delivery is settled.
+type Settlement interface {
+	// Complete does what follows from the delivery, as it is recorded. It may be done twice.
+	Complete(ctx context.Context, d hook.Delivery) error
 }

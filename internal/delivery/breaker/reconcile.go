@@ -22,7 +22,7 @@ const (
 	buriedAhead = 15 * time.Minute
 )
 
-// Reconcile goes through the dead letters until it sees none that it did not
+// ReconcileDeadLetters goes through the dead letters until it sees none that it did not
 // see before, and removes those that nobody needs: the delivery is there no
 // more, or dead no more, or it has another letter. The delivery's record says
 // so, never a letter alone. A dead delivery whose replay settled is retired first,
@@ -30,15 +30,15 @@ const (
 //
 // It may be stopped at any point, and run beside itself. A letter that could not
 // be looked at stays for the next time; the error is of what concerns them all.
-func (b *Breaker) Reconcile(ctx context.Context) error {
-	r := round{Breaker: b, looked: make(map[string]bool), stays: make(map[hook.DeliveryID]Letter)}
-	err := errors.Join(each(atOnce, func(int) error { return r.receive(ctx) })...)
-	r.log(ctx, err)
+func (b *Breaker) ReconcileDeadLetters(ctx context.Context) error {
+	r := letterRound{Breaker: b, looked: make(map[string]bool), stays: make(map[hook.DeliveryID]Letter)}
+	err := errors.Join(each(atOnce, func(int) error { return r.receiveLetters(ctx) })...)
+	r.logRound(ctx, err)
 	return err
 }
 
-// round is one run through the letters.
-type round struct {
+// letterRound is one run through the letters.
+type letterRound struct {
 	*Breaker
 
 	mu                    sync.Mutex
@@ -47,8 +47,8 @@ type round struct {
 	seen, removed, failed int
 }
 
-// receive takes letters until there are none, or time is short.
-func (r *round) receive(ctx context.Context) error {
+// receiveLetters takes letters until there are none, or time is short.
+func (r *letterRound) receiveLetters(ctx context.Context) error {
 	for {
 		if deadline, ok := ctx.Deadline(); ok && deadline.Sub(r.Now()) < reconcileReserve {
 			return nil
@@ -57,18 +57,18 @@ func (r *round) receive(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("exhume letters: %w", err)
 		}
-		fresh := r.fresh(letters)
+		fresh := r.unseenLetters(letters)
 		if len(fresh) == 0 { // the end, or those that stay have come round
 			return nil
 		}
-		if err := r.reconcile(ctx, fresh); err != nil {
+		if err := r.reconcileLetters(ctx, fresh); err != nil {
 			return err
 		}
 	}
 }
 
-// fresh returns the letters that this run did not see yet.
-func (r *round) fresh(letters []Letter) []Letter {
+// unseenLetters returns the letters that this run did not see yet.
+func (r *letterRound) unseenLetters(letters []Letter) []Letter {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
@@ -83,14 +83,14 @@ func (r *round) fresh(letters []Letter) []Letter {
 	return fresh
 }
 
-func (r *round) reconcile(ctx context.Context, letters []Letter) error {
+func (r *letterRound) reconcileLetters(ctx context.Context, letters []Letter) error {
 	read := make(map[Letter]hook.DeadLetter, len(letters))
 	ids := make(map[hook.DeliveryID]bool, len(letters))
 	for _, letter := range letters {
 		about, err := hook.DecodeDeadLetter(letter.Body)
 		if err != nil {
-			r.Log.ErrorContext(ctx, "letter.not_read", slog.String(names.LogMessage, letter.ID), slog.Any(names.LogError, err))
-			r.count(&r.failed, 1)
+			r.Log.ErrorContext(ctx, "dead_letter.decode_failed", slog.String(names.LogMessage, letter.ID), slog.Any(names.LogError, err))
+			r.countLetters(&r.failed, 1)
 			continue
 		}
 		read[letter] = about
@@ -101,19 +101,19 @@ func (r *round) reconcile(ctx context.Context, letters []Letter) error {
 	}
 	deliveries, err := r.Store.DeliveriesByID(ctx, slices.Collect(maps.Keys(ids)))
 	if err != nil {
-		r.count(&r.failed, len(read))
+		r.countLetters(&r.failed, len(read))
 		return fmt.Errorf("read deliveries of %d letters: %w", len(read), err)
 	}
 	records := make(map[hook.DeliveryID]hook.Delivery, len(deliveries))
 	for _, d := range deliveries {
 		records[d.ID] = d
 	}
-	return r.remove(ctx, r.choose(ctx, letters, read, records))
+	return r.removeLetters(ctx, r.chooseLetters(ctx, letters, read, records))
 }
 
-// choose returns the letters to be removed, at most as many as were read. It goes
+// chooseLetters returns the letters to be removed, at most as many as were read. It goes
 // through them in their order, so that a simulation repeats itself.
-func (r *round) choose(
+func (r *letterRound) chooseLetters(
 	ctx context.Context, letters []Letter, read map[Letter]hook.DeadLetter, records map[hook.DeliveryID]hook.Delivery,
 ) []Letter {
 	var needless []Letter
@@ -127,16 +127,16 @@ func (r *round) choose(
 			needless = append(needless, letter)
 			continue
 		}
-		over, err := r.over(ctx, record, about)
+		over, err := r.settledElsewhere(ctx, record, about)
 		switch {
 		case err != nil:
-			r.Log.ErrorContext(ctx, "letter.not_reconciled",
+			r.Log.ErrorContext(ctx, "dead_letter.reconcile_failed",
 				slog.String(names.LogDelivery, about.Delivery.String()), slog.Any(names.LogError, err))
-			r.count(&r.failed, 1)
+			r.countLetters(&r.failed, 1)
 		case over:
 			needless = append(needless, letter)
 		case record.State == hook.StateDead:
-			if second, ok := r.second(letter, about.Delivery); ok {
+			if second, ok := r.secondLetter(letter, about.Delivery); ok {
 				needless = append(needless, second)
 			}
 		}
@@ -144,8 +144,8 @@ func (r *round) choose(
 	return needless
 }
 
-// over reports whether the record says that its letter is needed no more.
-func (r *round) over(ctx context.Context, d hook.Delivery, letter hook.DeadLetter) (bool, error) {
+// settledElsewhere reports whether the record says that its letter is needed no more.
+func (r *letterRound) settledElsewhere(ctx context.Context, d hook.Delivery, letter hook.DeadLetter) (bool, error) {
 	switch {
 	case !d.State.Settled(): // it may be about to die
 		return r.Now().Sub(letter.DiedAt) > buriedAhead, nil
@@ -154,12 +154,12 @@ func (r *round) over(ctx context.Context, d hook.Delivery, letter hook.DeadLette
 	case d.Replayed.Generation == 0:
 		return false, nil
 	}
-	return r.retire(ctx, d)
+	return r.retireDelivery(ctx, d)
 }
 
-// retire does what follows from the replay of the dead delivery, if that is
+// retireDelivery does what follows from the replay of the dead delivery, if that is
 // settled, and reports whether the delivery is dead no more.
-func (r *round) retire(ctx context.Context, d hook.Delivery) (bool, error) {
+func (r *letterRound) retireDelivery(ctx context.Context, d hook.Delivery) (bool, error) {
 	replay := d
 	for ok := true; ok; ok = replay.Superseded() {
 		var err error
@@ -174,7 +174,7 @@ func (r *round) retire(ctx context.Context, d hook.Delivery) (bool, error) {
 	if !replay.State.Settled() {
 		return false, nil
 	}
-	if err := r.Aftermath.Settled(ctx, replay); err != nil {
+	if err := r.Settlement.Complete(ctx, replay); err != nil {
 		return false, fmt.Errorf("see to what follows from delivery %s: %w", replay.ID, err)
 	}
 	d, err := r.Store.Delivery(ctx, d.ID)
@@ -184,10 +184,10 @@ func (r *round) retire(ctx context.Context, d hook.Delivery) (bool, error) {
 	return d.State != hook.StateDead, nil
 }
 
-// second returns the letter that a dead delivery has beside the one that stays.
+// secondLetter returns the letter that a dead delivery has beside the one that stays.
 // The lowest id stays, whoever saw it first: of two runs that see two letters
 // each in another order neither removes the one that the other leaves.
-func (r *round) second(letter Letter, of hook.DeliveryID) (second Letter, ok bool) {
+func (r *letterRound) secondLetter(letter Letter, of hook.DeliveryID) (second Letter, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
@@ -199,26 +199,26 @@ func (r *round) second(letter Letter, of hook.DeliveryID) (second Letter, ok boo
 	return other, ok
 }
 
-func (r *round) remove(ctx context.Context, letters []Letter) error {
+func (r *letterRound) removeLetters(ctx context.Context, letters []Letter) error {
 	if len(letters) == 0 {
 		return nil
 	}
 	if err := r.DeadLetters.Remove(ctx, letters); err != nil {
-		r.count(&r.failed, len(letters))
+		r.countLetters(&r.failed, len(letters))
 		return fmt.Errorf("remove %d letters: %w", len(letters), err)
 	}
-	r.count(&r.removed, len(letters))
+	r.countLetters(&r.removed, len(letters))
 	return nil
 }
 
-func (r *round) count(what *int, n int) {
+func (r *letterRound) countLetters(what *int, n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
 	*what += n
 }
 
-func (r *round) log(ctx context.Context, err error) {
+func (r *letterRound) logRound(ctx context.Context, err error) {
 	level := slog.LevelInfo
 	attrs := []slog.Attr{
 		slog.Int(names.LogSeen, r.seen),
@@ -230,5 +230,5 @@ func (r *round) log(ctx context.Context, err error) {
 		level = slog.LevelError
 		attrs = append(attrs, slog.Any(names.LogError, err))
 	}
-	r.Log.LogAttrs(ctx, level, "letters.reconciled", attrs...)
+	r.Log.LogAttrs(ctx, level, "dead_letters.reconciled", attrs...)
 }

@@ -27,7 +27,7 @@ func (w *world) generations(what ...string) []hook.Delivery {
 	first := hook.QueuedDelivery(w.event(hook.Endpoint{ID: hook.NewEndpointID()}, w.clock()), hook.NewEndpointID())
 	for i, state := range what {
 		d := first
-		d.ID.Generation, d.Attempts, d.Job, d.Slot = i+1, 1, someJob, i
+		d.ID.Generation, d.Attempts, d.Job, d.JobIndex = i+1, 1, someJob, i
 		if i < len(what)-1 {
 			d.Replayed = hook.Replayed{Generation: i + 2, At: w.clock()}
 		}
@@ -66,7 +66,7 @@ func (w *world) bury(d hook.Delivery, n int, ago time.Duration) {
 func (w *world) reconcile() {
 	w.t.Helper()
 
-	if err := w.breaker().Reconcile(w.t.Context()); err != nil {
+	if err := w.breaker().ReconcileDeadLetters(w.t.Context()); err != nil {
 		w.t.Errorf("Reconcile() = %v; want nil", err)
 	}
 }
@@ -83,13 +83,13 @@ func (w *world) reconciled() [4]int {
 		if err := json.Unmarshal(line, &attrs); err != nil {
 			w.t.Fatal(err)
 		}
-		if attrs["msg"] != "letters.reconciled" {
+		if attrs["msg"] != "dead_letters.reconciled" {
 			continue
 		}
 		for i, key := range []string{names.LogSeen, names.LogRemoved, names.LogKept, names.LogFailed} {
 			n, ok := attrs[key].(float64)
 			if !ok {
-				w.t.Fatalf("letters.reconciled has %v for %s; want a number", attrs[key], key)
+				w.t.Fatalf("dead_letters.reconciled has %v for %s; want a number", attrs[key], key)
 			}
 			counts[i] = int(n)
 		}
@@ -229,7 +229,7 @@ func TestReconcile_SurvivesItsDeath(t *testing.T) {
 		w.bury(all[0], 2, time.Minute)
 		w.bury(other, 3, time.Minute)
 		w.spy.at, w.spy.after = at, after
-		if err := w.breaker().Reconcile(t.Context()); err != nil && !errors.Is(err, errDead) {
+		if err := w.breaker().ReconcileDeadLetters(t.Context()); err != nil && !errors.Is(err, errDead) {
 			t.Errorf("Reconcile() = %v; want nil, or its death", err)
 		}
 		effects = w.spy.effects
@@ -243,7 +243,7 @@ func TestReconcile_SurvivesItsDeath(t *testing.T) {
 		if letters := w.queue.Letters(); len(letters) != 1 || letters[0].Delivery != other.ID {
 			t.Errorf("letters = %+v; want one of %s", letters, other.ID)
 		}
-		if tally, err := w.store.Tallied(t.Context(), someJob); err != nil || tally.Delivered != 1 || tally.Cancelled != 1 {
+		if tally, err := w.store.JobOutcomes(t.Context(), someJob); err != nil || tally.Delivered != 1 || tally.Cancelled != 1 {
 			t.Errorf("the job counted %+v, %v; want one delivered and one cancelled", tally, err)
 		}
 		return effects
@@ -275,7 +275,7 @@ func TestReconcile_LeavesWhatItCannotRead(t *testing.T) {
 	if got, want := w.reconciled(), [4]int{2, 1, 0, 1}; got != want || len(w.queue.Letters()) != 1 {
 		t.Errorf("seen, removed, kept, failed = %v, %d letters are left; want %v, 1", got, len(w.queue.Letters()), want)
 	}
-	if !strings.Contains(w.log.String(), "letter.not_read") {
+	if !strings.Contains(w.log.String(), "dead_letter.decode_failed") {
 		t.Errorf("log = %s; want it to tell of the letter", w.log.String())
 	}
 }
@@ -330,7 +330,7 @@ func TestReconcile_TellsWhatFailedForAll(t *testing.T) {
 				}
 				return nil
 			}
-			if err := w.breaker().Reconcile(t.Context()); !errors.Is(err, errDead) {
+			if err := w.breaker().ReconcileDeadLetters(t.Context()); !errors.Is(err, errDead) {
 				t.Errorf("Reconcile() without an answer to %q = %v; want its error", tt.verb, err)
 			}
 			if got := w.reconciled(); got != tt.want || len(w.queue.Letters()) != 2 {
@@ -362,7 +362,7 @@ func TestReconcile_EndsInTime(t *testing.T) {
 			deadline, _ := ctx.Deadline()
 			b := w.breaker()
 			b.Now = func() time.Time { return deadline.Add(-tt.left) }
-			if err := b.Reconcile(ctx); err != nil || w.reconciled() != tt.want {
+			if err := b.ReconcileDeadLetters(ctx); err != nil || w.reconciled() != tt.want {
 				t.Errorf("Reconcile() = %v; seen, removed, kept, failed = %v; want nil, %v", err, w.reconciled(), tt.want)
 			}
 		})

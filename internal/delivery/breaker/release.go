@@ -19,23 +19,23 @@ const (
 // waveMost at most, which it reaches with the tenth.
 func waveSize(n int) int { return min(1<<min(n-1, 10), waveMost) }
 
-// release sends the wave that is next, if that is what the look is for.
-func (v *visit) release(ctx context.Context, next gate.Record) error {
+// releaseWave sends the wave that is next, if that is what the look is for.
+func (v *reconciliation) releaseWave(ctx context.Context, next gate.Record) error {
 	wave := max(v.record.Wave, 1)
 	switch {
 	case v.look.Wave != 0 && v.look.Wave != wave:
 		v.decision = decideStale
-		return v.save(ctx, next)
+		return v.saveCircuit(ctx, next)
 	case v.look.Wave == 0 && wave > 1 && v.now.Before(v.record.AttendAt):
 		v.decision = decideUnder
-		return v.save(ctx, next)
+		return v.saveCircuit(ctx, next)
 	}
 	v.decision = decideRelease
 	next.Wave = wave + 1
 	next.AttendAt = v.now.Add(gate.AttendAfter)
 	// From here on the wave is ours alone. If this process dies before it asked for
 	// the next wave, nobody does, and the tick goes on with it after AttendAt.
-	if err := v.save(ctx, next); err != nil {
+	if err := v.saveCircuit(ctx, next); err != nil {
 		return err
 	}
 	parked, err := v.Store.Parked(ctx, v.look.Endpoint, waveSize(wave))
@@ -47,14 +47,14 @@ func (v *visit) release(ctx context.Context, next gate.Record) error {
 	}
 	// What did not go stays parked and is among the oldest of the next wave, which
 	// is asked for in any case: this one would not be taken up again.
-	return errors.Join(v.send(ctx, parked), v.ask(ctx, wave+1, waveEvery))
+	return errors.Join(v.sendTokens(ctx, parked), v.enqueueCheck(ctx, wave+1, waveEvery))
 }
 
-// send sends the deliveries' tokens, and then writes that those that went wait
+// sendTokens sends the deliveries' tokens, and then writes that those that went wait
 // no longer. If the process dies between the two the delivery is still parked:
 // its token may settle it, or the next wave repeats the token. One whose token
 // was faster than the write is not touched.
-func (v *visit) send(ctx context.Context, deliveries []hook.Delivery) error {
+func (v *reconciliation) sendTokens(ctx context.Context, deliveries []hook.Delivery) error {
 	tokens := make([]hook.Token, len(deliveries))
 	for i, d := range deliveries {
 		tokens[i] = hook.NewToken(d.Tenant, d.ID, d.Attempts+1)
@@ -73,7 +73,7 @@ func (v *visit) send(ctx context.Context, deliveries []hook.Delivery) error {
 		// would take the record for its own decision.
 		d.State, d.Reason = hook.StateRetrying, hook.ReasonNone
 		d.NextAttemptAt, d.UpdatedAt = v.now, v.now
-		_, err := v.settle(ctx, d)
+		_, err := v.saveDelivery(ctx, d)
 		return err
 	})
 	return errors.Join(append(faults, refused...)...)

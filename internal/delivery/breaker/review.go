@@ -29,9 +29,9 @@ const (
 // does not keep it from the others; the errors of all are returned. It may be
 // repeated, and run beside itself: who is judged already is left as it is.
 func (b *Breaker) Review(ctx context.Context) error {
-	r := reviewing{Breaker: b, now: b.Now()}
-	looks, err := r.active(ctx)
-	faults := each(len(looks), func(i int) error { return r.look(ctx, looks[i]) })
+	r := reviewRun{Breaker: b, now: b.Now()}
+	looks, err := r.activeEndpoints(ctx)
+	faults := each(len(looks), func(i int) error { return r.reviewEndpoint(ctx, looks[i]) })
 	if n := r.skipped.Load(); n > 0 {
 		faults = append(faults, fmt.Errorf("%d endpoints were not reviewed: %w", n, errNoTime))
 	}
@@ -50,22 +50,22 @@ func (b *Breaker) Review(ctx context.Context) error {
 	return err
 }
 
-// reviewing is one review of all endpoints. It has one time, so that what it
+// reviewRun is one review of all endpoints. It has one time, so that what it
 // tells again, because it had to begin anew with an endpoint, is the same.
-type reviewing struct {
+type reviewRun struct {
 	*Breaker
 
 	now              time.Time
 	changed, skipped atomic.Int64
 }
 
-// active returns the endpoints to be judged, each once. With an error they may
+// activeEndpoints returns the endpoints to be judged, each once. With an error they may
 // not be all.
-func (r *reviewing) active(ctx context.Context) ([]hook.Look, error) {
-	var looks []hook.Look
-	listed := make(map[hook.Look]bool)
+func (r *reviewRun) activeEndpoints(ctx context.Context) ([]hook.CircuitCheck, error) {
+	var looks []hook.CircuitCheck
+	listed := make(map[hook.CircuitCheck]bool)
 	for _, at := range []time.Time{r.now, r.now.Add(-time.Hour)} {
-		var last hook.Look
+		var last hook.CircuitCheck
 		for {
 			page, err := r.Store.Active(ctx, at, last, activePage)
 			if err != nil {
@@ -91,8 +91,8 @@ func (r *reviewing) active(ctx context.Context) ([]hook.Look, error) {
 	return slices.Concat(looks[begin:], looks[:begin]), nil
 }
 
-// look judges one endpoint, anew if it was changed meanwhile.
-func (r *reviewing) look(ctx context.Context, look hook.Look) (err error) {
+// reviewEndpoint judges one endpoint, anew if it was changed meanwhile.
+func (r *reviewRun) reviewEndpoint(ctx context.Context, look hook.CircuitCheck) (err error) {
 	defer func() {
 		// A panic over one endpoint must not take the others with it.
 		if p := recover(); p != nil {
@@ -107,20 +107,20 @@ func (r *reviewing) look(ctx context.Context, look hook.Look) (err error) {
 		return nil
 	}
 	for range attendTries {
-		if err = r.judge(ctx, look); err == nil || hook.CodeOf(err) != hook.CodeConflict {
+		if err = r.judgeEndpoint(ctx, look); err == nil || hook.CodeOf(err) != hook.CodeConflict {
 			break
 		}
 	}
 	return err
 }
 
-// judge reads what the endpoint is judged by and carries out the verdict. What
+// judgeEndpoint reads what the endpoint is judged by and carries out the verdict. What
 // is decided is told first, then kept, then done: if the process dies between,
 // the next review decides the same, for its facts are the same, and tells it
 // under the same keys if it comes in time. The other way round nobody would be told.
 //
 // CodeConflict when somebody changed the endpoint or its record meanwhile.
-func (r *reviewing) judge(ctx context.Context, look hook.Look) error {
+func (r *reviewRun) judgeEndpoint(ctx context.Context, look hook.CircuitCheck) error {
 	endpoint, err := r.Store.Endpoint(ctx, look.Tenant, look.Endpoint)
 	if hook.CodeOf(err) == hook.CodeNotFound {
 		return nil // deleted
@@ -137,10 +137,10 @@ func (r *reviewing) judge(ctx context.Context, look hook.Look) error {
 		return fmt.Errorf("read hours: %w", err)
 	}
 	v := review.Judge(review.Facts{Endpoint: endpoint, Flags: record.Review, Hours: hours}, r.now)
-	if v.Flags == record.Review && len(v.Notices) == 0 && !v.Disable {
+	if v.Flags == record.Review && len(v.Notifications) == 0 && !v.Disable {
 		return nil
 	}
-	if err := r.carryOut(ctx, v, endpoint, record); err != nil {
+	if err := r.applyVerdict(ctx, v, endpoint, record); err != nil {
 		return err
 	}
 	r.changed.Add(1)
@@ -152,13 +152,13 @@ func (r *reviewing) judge(ctx context.Context, look hook.Look) error {
 		slog.Int64(names.LogTimeout, v.Flags.Timeout.Milliseconds()),
 		slog.Int(names.LogWarned, v.Flags.Warned),
 		slog.Bool(names.LogDisabled, v.Disable),
-		slog.Int(names.LogNotices, len(v.Notices)))
+		slog.Int(names.LogNotifications, len(v.Notifications)))
 	return nil
 }
 
-func (r *reviewing) carryOut(ctx context.Context, v review.Verdict, e hook.Endpoint, record gate.Record) error {
-	for _, n := range v.Notices {
-		if err := r.Notices.Tell(ctx, n); err != nil {
+func (r *reviewRun) applyVerdict(ctx context.Context, v review.Verdict, e hook.Endpoint, record gate.Record) error {
+	for _, n := range v.Notifications {
+		if err := r.Notifier.Notify(ctx, n); err != nil {
 			return fmt.Errorf("tell %s: %w", n.Type, err)
 		}
 	}

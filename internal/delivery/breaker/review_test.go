@@ -61,7 +61,7 @@ func (w *world) stored(e hook.Endpoint) hook.Endpoint {
 func (w *world) told(e hook.Endpoint) []string {
 	var types []string
 	keys := map[string]bool{}
-	for _, n := range w.notices.Told() {
+	for _, n := range w.notices.Sent() {
 		if n.Endpoint == e.ID && !keys[n.Key] {
 			keys[n.Key] = true
 			types = append(types, strings.TrimPrefix(n.Type, hook.SystemPrefix))

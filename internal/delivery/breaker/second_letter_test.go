@@ -86,7 +86,7 @@ func TestReconcile_TellsASecondLetterFromTheSameOne(t *testing.T) {
 			}
 			b := w.breaker()
 			b.DeadLetters = s
-			if err := b.Reconcile(t.Context()); err != nil {
+			if err := b.ReconcileDeadLetters(t.Context()); err != nil {
 				t.Errorf("Reconcile() = %v; want nil", err)
 			}
 			slices.Sort(s.removed)
@@ -104,7 +104,7 @@ func TestReconcile_CountsWhatItRepairs(t *testing.T) {
 	w := newWorld(t)
 	w.bury(w.generations("dead", "delivered")[0], 1, 0)
 	w.reconcile()
-	if tally, err := w.store.Tallied(t.Context(), someJob); err != nil || tally.Delivered != 1 {
+	if tally, err := w.store.JobOutcomes(t.Context(), someJob); err != nil || tally.Delivered != 1 {
 		t.Errorf("the job counted %+v, %v; want one delivered", tally, err)
 	}
 }

@@ -94,8 +94,8 @@ func (s *spy) recover() bool {
 type spied struct {
 	*memory.Store
 	queue     *memory.Queue
-	attention *memory.Attention
-	notices   *memory.Notices
+	attention *memory.CircuitQueue
+	notices   *memory.Notifications
 	spy       *spy
 }
 
@@ -109,7 +109,7 @@ func (p spied) Endpoint(ctx context.Context, tenant hook.TenantID, id hook.Endpo
 	return p.Store.Endpoint(ctx, tenant, id)
 }
 
-func (p spied) DueCircuits(ctx context.Context, now time.Time, limit int) ([]hook.Look, error) {
+func (p spied) DueCircuits(ctx context.Context, now time.Time, limit int) ([]hook.CircuitCheck, error) {
 	p.spy.count("list due")
 	looks, err := p.Store.DueCircuits(ctx, now, limit)
 	for i := range looks {
@@ -196,8 +196,8 @@ func (p spied) Delivery(ctx context.Context, id hook.DeliveryID) (hook.Delivery,
 	return p.Store.Delivery(ctx, id)
 }
 
-func (p spied) Tally(ctx context.Context, d hook.Delivery) error {
-	return p.spy.do("tally", d.ID.Endpoint, func() error { return p.Store.Tally(ctx, d) })
+func (p spied) RecordOutcome(ctx context.Context, d hook.Delivery) error {
+	return p.spy.do("tally", d.ID.Endpoint, func() error { return p.Store.RecordOutcome(ctx, d) })
 }
 
 func (p spied) Count(ctx context.Context, tenant hook.TenantID, id hook.EndpointID, add stats.Counts, now time.Time) (counts circuit.Counts, err error) {
@@ -212,8 +212,8 @@ func (p spied) UpdateEndpoint(ctx context.Context, e hook.Endpoint) error {
 	return p.spy.do("update endpoint", e.ID, func() error { return p.Store.UpdateEndpoint(ctx, e) })
 }
 
-func (p spied) Tell(ctx context.Context, n hook.Notice) error {
-	return p.spy.do("tell", n.Endpoint, func() error { return p.notices.Tell(ctx, n) })
+func (p spied) Notify(ctx context.Context, n hook.Notification) error {
+	return p.spy.do("tell", n.Endpoint, func() error { return p.notices.Notify(ctx, n) })
 }
 
 func (p spied) Hours(ctx context.Context, id hook.EndpointID, since time.Time) ([]stats.Hour, error) {
@@ -226,7 +226,7 @@ func (p spied) Hours(ctx context.Context, id hook.EndpointID, since time.Time) (
 	return p.Store.Hours(ctx, id, since)
 }
 
-func (p spied) Active(ctx context.Context, at time.Time, after hook.Look, limit int) ([]hook.Look, error) {
+func (p spied) Active(ctx context.Context, at time.Time, after hook.CircuitCheck, limit int) ([]hook.CircuitCheck, error) {
 	p.spy.count("list active")
 	if p.spy.fails != nil {
 		if err := p.spy.fails("list active", ""); err != nil {
@@ -256,15 +256,15 @@ func (p spied) Depth(ctx context.Context) (int, error) {
 	return p.queue.Depth(ctx)
 }
 
-func (p spied) Ask(ctx context.Context, look hook.Look, delay time.Duration) error {
-	return p.spy.do("ask", look.Endpoint, func() error { return p.attention.Ask(ctx, look, delay) })
+func (p spied) Enqueue(ctx context.Context, look hook.CircuitCheck, delay time.Duration) error {
+	return p.spy.do("ask", look.Endpoint, func() error { return p.attention.Enqueue(ctx, look, delay) })
 }
 
 // counted is the ports of deliver and of the gate.
 type counted struct {
 	*memory.Store
 	queue     *memory.Queue
-	attention *memory.Attention
+	attention *memory.CircuitQueue
 	spy       *spy
 }
 
@@ -300,7 +300,7 @@ func (p counted) Send(ctx context.Context, lane hook.Lane, tokens []hook.Token, 
 	return p.queue.Send(ctx, lane, tokens, delay)
 }
 
-func (p counted) Ask(ctx context.Context, look hook.Look, delay time.Duration) error {
+func (p counted) Enqueue(ctx context.Context, look hook.CircuitCheck, delay time.Duration) error {
 	p.spy.count("deliver: ask")
-	return p.attention.Ask(ctx, look, delay)
+	return p.attention.Enqueue(ctx, look, delay)
 }

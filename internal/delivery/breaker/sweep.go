@@ -19,12 +19,12 @@ const (
 	sweepMost = 500 // deliveries that one look ends; the next look goes on
 )
 
-// sweep ends what is parked and has no future: everything if the endpoint was
+// endParked ends what is parked and has no future: everything if the endpoint was
 // deleted, else what is older than its max_age. It returns the oldest that
 // stays, nil for none; more says that it did not come to the end.
 //
 // Mostly the oldest stays, so it is read alone at first.
-func (v *visit) sweep(ctx context.Context) (oldest *hook.Delivery, more bool, err error) {
+func (v *reconciliation) endParked(ctx context.Context) (oldest *hook.Delivery, more bool, err error) {
 	for limit, done := 1, 0; done < sweepMost; limit = sweepPage {
 		parked, err := v.Store.Parked(ctx, v.look.Endpoint, limit)
 		if err != nil {
@@ -34,10 +34,10 @@ func (v *visit) sweep(ctx context.Context) (oldest *hook.Delivery, more bool, er
 			return nil, false, nil
 		}
 		over := 0
-		for over < len(parked) && v.over(parked[over]) {
+		for over < len(parked) && v.mustEnd(parked[over]) {
 			over++
 		}
-		if err := v.end(ctx, parked[:over]); err != nil {
+		if err := v.endDeliveries(ctx, parked[:over]); err != nil {
 			return nil, false, err
 		}
 		if over < len(parked) {
@@ -48,17 +48,17 @@ func (v *visit) sweep(ctx context.Context) (oldest *hook.Delivery, more bool, er
 	return nil, true, nil
 }
 
-func (v *visit) over(d hook.Delivery) bool {
+func (v *reconciliation) mustEnd(d hook.Delivery) bool {
 	return v.endpoint == nil || retry.Expired(d.CreatedAt, v.now, v.endpoint.MaxAge)
 }
 
-// expiry returns when a delivery of the endpoint will have expired, in the
+// expiresAt returns when a delivery of the endpoint will have expired, in the
 // milliseconds that times are stored in.
-func (v *visit) expiry(d hook.Delivery) time.Time {
+func (v *reconciliation) expiresAt(d hook.Delivery) time.Time {
 	return d.CreatedAt.Add(v.endpoint.MaxAge + time.Millisecond)
 }
 
-func (v *visit) end(ctx context.Context, deliveries []hook.Delivery) error {
+func (v *reconciliation) endDeliveries(ctx context.Context, deliveries []hook.Delivery) error {
 	var ended atomic.Int64
 	faults := each(len(deliveries), func(i int) error {
 		d := deliveries[i]
@@ -69,7 +69,7 @@ func (v *visit) end(ctx context.Context, deliveries []hook.Delivery) error {
 		} else {
 			d.State, d.Reason = hook.StateDead, hook.ReasonExpired
 		}
-		ours, err := v.conclude(ctx, d)
+		ours, err := v.endDelivery(ctx, d)
 		if ours {
 			ended.Add(1)
 		}
@@ -86,35 +86,35 @@ func (v *visit) end(ctx context.Context, deliveries []hook.Delivery) error {
 
 // countDead counts deliveries that died for the stats of their endpoint. A count
 // that is lost decides nothing.
-func (v *visit) countDead(ctx context.Context, n int) {
+func (v *reconciliation) countDead(ctx context.Context, n int) {
 	if n == 0 {
 		return
 	}
 	if _, err := v.Store.Count(ctx, v.look.Tenant, v.look.Endpoint, stats.Counts{Dead: n}, v.now); err != nil {
-		v.Log.ErrorContext(ctx, "deaths.not_counted", slog.String(names.LogEndpoint, string(v.look.Endpoint)), slog.Any(names.LogError, err))
+		v.Log.ErrorContext(ctx, "dead_count.failed", slog.String(names.LogEndpoint, string(v.look.Endpoint)), slog.Any(names.LogError, err))
 	}
 }
 
-// conclude ends one delivery, unless somebody moved it meanwhile. The letter and the aftermath go first: once the
+// endDelivery ends one delivery, unless somebody moved it meanwhile. The letter and the aftermath go first: once the
 // delivery is settled nobody comes back to it, so a crash after the write would
 // lose them. This way it repeats them. If somebody moved the delivery meanwhile,
 // all three are mended or harmless: the letter is reconciled with the record, a
 // job counts the delivery as delivered once it is, and the generation before was
 // retired a little early, since this one stands for it either way.
-func (v *visit) conclude(ctx context.Context, d hook.Delivery) (ours bool, err error) {
+func (v *reconciliation) endDelivery(ctx context.Context, d hook.Delivery) (ours bool, err error) {
 	if d.State == hook.StateDead {
 		if err := v.DeadLetters.Bury(ctx, hook.DeadLetterOf(d)); err != nil {
 			return false, fmt.Errorf("bury delivery %s: %w", d.ID, err)
 		}
 	}
-	if err := v.Aftermath.Settled(ctx, d); err != nil {
+	if err := v.Settlement.Complete(ctx, d); err != nil {
 		return false, fmt.Errorf("see to what follows from delivery %s: %w", d.ID, err)
 	}
-	return v.settle(ctx, d)
+	return v.saveDelivery(ctx, d)
 }
 
-// settle writes the delivery, unless somebody moved it meanwhile: theirs stands.
-func (v *visit) settle(ctx context.Context, d hook.Delivery) (ours bool, err error) {
+// saveDelivery writes the delivery, unless somebody moved it meanwhile: theirs stands.
+func (v *reconciliation) saveDelivery(ctx context.Context, d hook.Delivery) (ours bool, err error) {
 	err = v.Store.SaveDelivery(ctx, d, nil)
 	if err != nil && hook.CodeOf(err) != hook.CodeConflict {
 		return false, fmt.Errorf("save delivery %s: %w", d.ID, err)

@@ -31,17 +31,17 @@ func (b *Breaker) Tick(ctx context.Context) error {
 	faults := each(len(looks), func(i int) error {
 		look := looks[i]
 		look.Wave = 0 // the index may be behind the record; whatever wave is next there is due
-		return b.Attend(ctx, look)
+		return b.Reconcile(ctx, look)
 	})
-	gauges, err := b.gauges(ctx)
+	gauges, err := b.readGauges(ctx)
 	line := []slog.Attr{slog.Int(names.LogDue, len(looks)), slog.Int(names.LogFailed, len(faults))}
 	b.Log.LogAttrs(ctx, slog.LevelInfo, "breaker.ticked", b.Metrics.Append(line, b.Now(), gauges...)...)
 	return errors.Join(append(faults, err)...)
 }
 
-// gauges measures what there is now; what cannot be measured is left out. An open
+// readGauges measures what there is now; what cannot be measured is left out. An open
 // circuit that the breaker forgot, because nobody waits for it, does not count.
-func (b *Breaker) gauges(ctx context.Context) (gauges []emf.Metric, err error) {
+func (b *Breaker) readGauges(ctx context.Context) (gauges []emf.Metric, err error) {
 	records, err := b.Store.Attended(ctx, gaugeMost)
 	if err != nil {
 		err = fmt.Errorf("list circuits: %w", err)

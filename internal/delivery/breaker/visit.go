@@ -37,11 +37,11 @@ const (
 	decideRelease = "release"   // the wave goes out
 )
 
-// visit is one look at an endpoint.
-type visit struct {
+// reconciliation is one look at an endpoint.
+type reconciliation struct {
 	*Breaker
 
-	look     hook.Look
+	look     hook.CircuitCheck
 	now      time.Time
 	record   gate.Record    // as it was read
 	endpoint *hook.Endpoint // nil when it was deleted
@@ -50,13 +50,13 @@ type visit struct {
 	released, expired, cancelled int
 }
 
-// attend reads the endpoint and its record and decides; CodeConflict when the
+// reconcileEndpoint reads the endpoint and its record and decides; CodeConflict when the
 // record was changed meanwhile, and then nothing was done that cannot be done again.
-func (v *visit) attend(ctx context.Context) error {
-	if err := v.read(ctx); err != nil {
+func (v *reconciliation) reconcileEndpoint(ctx context.Context) error {
+	if err := v.readEndpoint(ctx); err != nil {
 		return err
 	}
-	oldest, more, err := v.sweep(ctx)
+	oldest, more, err := v.endParked(ctx)
 	if err != nil {
 		return err
 	}
@@ -68,30 +68,30 @@ func (v *visit) attend(ctx context.Context) error {
 	switch {
 	case more:
 		v.decision = decideEnd
-		return v.ask(ctx, v.look.Wave, 0)
+		return v.enqueueCheck(ctx, v.look.Wave, 0)
 	case active && v.record.State == circuit.Open && v.now.Before(v.record.ProbeAt):
-		return v.await(ctx, next)
+		return v.awaitProbe(ctx, next)
 	case oldest == nil:
-		return v.nobody(ctx, next)
+		return v.forgetEndpoint(ctx, next)
 	case !active:
 		v.decision = decideRest
 		next.Wave = 0
 		next.AttendAt = v.now.Add(restFor)
-		if expires := v.expiry(*oldest); expires.Before(next.AttendAt) {
+		if expires := v.expiresAt(*oldest); expires.Before(next.AttendAt) {
 			next.AttendAt = expires
 		}
-		return v.save(ctx, next)
+		return v.saveCircuit(ctx, next)
 	case v.record.State == circuit.Closed:
-		return v.release(ctx, next)
+		return v.releaseWave(ctx, next)
 	case !v.record.ProbeDue(v.now):
 		v.decision = decideHeld
 		next.AttendAt = v.record.LeaseUntil
-		return v.save(ctx, next)
+		return v.saveCircuit(ctx, next)
 	}
-	return v.probe(ctx, next, *oldest)
+	return v.sendProbe(ctx, next, *oldest)
 }
 
-func (v *visit) read(ctx context.Context) error {
+func (v *reconciliation) readEndpoint(ctx context.Context) error {
 	v.now = v.Now()
 	record, err := v.Store.Circuit(ctx, v.look.Tenant, v.look.Endpoint)
 	if err != nil {
@@ -112,20 +112,20 @@ func (v *visit) read(ctx context.Context) error {
 	return nil
 }
 
-// await looks again when the cooldown is over. A message cannot be held back
+// awaitProbe looks again when the cooldown is over. A message cannot be held back
 // longer than 15 minutes, so it may take several.
-func (v *visit) await(ctx context.Context, next gate.Record) error {
+func (v *reconciliation) awaitProbe(ctx context.Context, next gate.Record) error {
 	v.decision = decideAwait
 	next.AttendAt = v.record.ProbeAt
-	if err := v.save(ctx, next); err != nil {
+	if err := v.saveCircuit(ctx, next); err != nil {
 		return err
 	}
-	return v.ask(ctx, 0, v.record.ProbeAt.Sub(v.now))
+	return v.enqueueCheck(ctx, 0, v.record.ProbeAt.Sub(v.now))
 }
 
-// nobody forgets the endpoint in two looks. An open circuit stays open: the
+// forgetEndpoint forgets the endpoint in two looks. An open circuit stays open: the
 // next delivery that comes is the probe.
-func (v *visit) nobody(ctx context.Context, next gate.Record) error {
+func (v *reconciliation) forgetEndpoint(ctx context.Context, next gate.Record) error {
 	next.Wave = 0
 	switch {
 	case !next.Waiting:
@@ -142,12 +142,12 @@ func (v *visit) nobody(ctx context.Context, next gate.Record) error {
 		v.decision = decideForget
 		next.Waiting, next.EmptySince, next.AttendAt = false, time.Time{}, time.Time{}
 	}
-	return v.save(ctx, next)
+	return v.saveCircuit(ctx, next)
 }
 
-// probe sends the oldest alone. It stays parked in its record: the gate gives
+// sendProbe sends the oldest alone. It stays parked in its record: the gate gives
 // it the lease when it arrives, and if it does not arrive the tick sends it again.
-func (v *visit) probe(ctx context.Context, next gate.Record, oldest hook.Delivery) error {
+func (v *reconciliation) sendProbe(ctx context.Context, next gate.Record, oldest hook.Delivery) error {
 	// An AttendAt within the next minute was set by a look that sent the probe; the
 	// gate sets it to when a probe is due, a look at a resting endpoint farther off.
 	if left := v.record.AttendAt.Sub(v.now); left > 0 && left <= gate.AttendAfter {
@@ -156,7 +156,7 @@ func (v *visit) probe(ctx context.Context, next gate.Record, oldest hook.Deliver
 	}
 	v.decision = decideProbe
 	next.AttendAt = v.now.Add(gate.AttendAfter)
-	if err := v.save(ctx, next); err != nil {
+	if err := v.saveCircuit(ctx, next); err != nil {
 		return err
 	}
 	token := hook.NewToken(oldest.Tenant, oldest.ID, oldest.Attempts+1)
@@ -166,7 +166,7 @@ func (v *visit) probe(ctx context.Context, next gate.Record, oldest hook.Deliver
 	return nil
 }
 
-func (v *visit) save(ctx context.Context, next gate.Record) error {
+func (v *reconciliation) saveCircuit(ctx context.Context, next gate.Record) error {
 	if next == v.record {
 		return nil
 	}
@@ -176,15 +176,15 @@ func (v *visit) save(ctx context.Context, next gate.Record) error {
 	return nil
 }
 
-func (v *visit) ask(ctx context.Context, wave int, delay time.Duration) error {
-	look := hook.Look{Tenant: v.look.Tenant, Endpoint: v.look.Endpoint, Wave: wave}
-	if err := v.Attention.Ask(ctx, look, delay); err != nil {
+func (v *reconciliation) enqueueCheck(ctx context.Context, wave int, delay time.Duration) error {
+	look := hook.CircuitCheck{Tenant: v.look.Tenant, Endpoint: v.look.Endpoint, Wave: wave}
+	if err := v.CircuitQueue.Enqueue(ctx, look, delay); err != nil {
 		return fmt.Errorf("ask for the next look: %w", err)
 	}
 	return nil
 }
 
-func (v *visit) log(ctx context.Context, err error) {
+func (v *reconciliation) logCheck(ctx context.Context, err error) {
 	level := slog.LevelInfo
 	attrs := []slog.Attr{
 		slog.String(names.LogTenant, string(v.look.Tenant)),
@@ -200,6 +200,6 @@ func (v *visit) log(ctx context.Context, err error) {
 		level = slog.LevelError
 		attrs = append(attrs, slog.Any(names.LogError, err))
 	}
-	v.Log.LogAttrs(ctx, level, "circuit.attended",
+	v.Log.LogAttrs(ctx, level, "circuit.reconciled",
 		v.Metrics.Append(attrs, v.Now(), emf.Count(names.MetricDead, v.expired))...)
 }

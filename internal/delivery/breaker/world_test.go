@@ -36,8 +36,8 @@ type world struct {
 	store     *memory.Store
 	queue     *memory.Queue
 	schedules *memory.Schedules
-	attention *memory.Attention
-	notices   memory.Notices // of the breaker
+	attention *memory.CircuitQueue
+	notices   memory.Notifications // of the breaker
 	spy       *spy
 	noTicks   bool
 	looksEach int // how many processes get each look at the same time; 0 is one
@@ -61,7 +61,7 @@ func newWorld(t *testing.T) *world {
 	w := &world{t: t, store: memory.NewStore(), now: start, ticked: start, spy: &spy{requests: map[string]int{}}}
 	w.queue = memory.NewQueue(w.clock)
 	w.schedules = memory.NewSchedules(w.queue, w.clock)
-	w.attention = memory.NewAttention(w.clock)
+	w.attention = memory.NewCircuitQueue(w.clock)
 	w.answer = func(int) int { return 200 }
 	return w
 }
@@ -120,7 +120,7 @@ func (w *world) attended(key string) []any {
 	w.t.Helper()
 
 	var values []any
-	for _, line := range w.lines("circuit.attended") {
+	for _, line := range w.lines("circuit.reconciled") {
 		values = append(values, line[key])
 	}
 	return values
@@ -130,8 +130,8 @@ func (w *world) attended(key string) []any {
 func (w *world) breaker() *breaker.Breaker {
 	ports := spied{w.store, w.queue, w.attention, &w.notices, w.spy}
 	return &breaker.Breaker{
-		Store: ports, Queue: ports, DeadLetters: ports, Attention: ports,
-		Aftermath: settle.Aftermath{Store: ports}, Notices: ports,
+		Store: ports, Queue: ports, DeadLetters: ports, CircuitQueue: ports,
+		Settlement: settle.Settlement{Store: ports}, Notifier: ports,
 		Metrics: emf.Set{Environment: "test"}, Log: slog.New(slog.NewJSONHandler(w, nil)), Now: w.clock,
 	}
 }
@@ -140,10 +140,10 @@ func (w *world) deliverer() *deliver.Deliverer {
 	ports := counted{w.store, w.queue, w.attention, w.spy}
 	return &deliver.Deliverer{
 		Store: ports, Queue: ports, Schedules: w.schedules, DeadLetters: w.queue, Vault: memory.Vault{}, Sender: w,
-		Gate:      &gate.Gate{Store: ports, Attention: ports, Notices: &memory.Notices{}, Now: w.clock, Rand: func() float64 { return 0.5 }},
-		Aftermath: settle.Aftermath{Store: w.store},
-		Notices:   &memory.Notices{},
-		Log:       slog.New(slog.DiscardHandler), Now: w.clock,
+		Gate:       &gate.Gate{Store: ports, CircuitQueue: ports, Notifier: &memory.Notifications{}, Now: w.clock, Rand: func() float64 { return 0.5 }},
+		Settlement: settle.Settlement{Store: w.store},
+		Notifier:   &memory.Notifications{},
+		Log:        slog.New(slog.DiscardHandler), Now: w.clock,
 	}
 }
 
@@ -256,13 +256,13 @@ func (w *world) open(e hook.Endpoint) {
 
 	settings := circuit.Settings{CircuitSettings: e.Circuit.WithDefaults()}
 	w.record(e, func(r gate.Record) gate.Record { return r.Wait(w.clock()).Trip(settings, w.clock()) })
-	w.ask(hook.Look{Tenant: e.Tenant, Endpoint: e.ID}, settings.Cooldown)
+	w.ask(hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID}, settings.Cooldown)
 }
 
-func (w *world) ask(look hook.Look, delay time.Duration) {
+func (w *world) ask(look hook.CircuitCheck, delay time.Duration) {
 	w.t.Helper()
 
-	if err := w.attention.Ask(w.t.Context(), look, delay); err != nil {
+	if err := w.attention.Enqueue(w.t.Context(), look, delay); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -310,7 +310,7 @@ func (w *world) step() {
 		var wg sync.WaitGroup
 		errs := make([]error, max(w.looksEach, 1))
 		for i := range errs {
-			wg.Go(func() { errs[i] = w.breaker().Attend(w.t.Context(), m.Look) })
+			wg.Go(func() { errs[i] = w.breaker().Reconcile(w.t.Context(), m.Look) })
 		}
 		wg.Wait()
 		switch err := errors.Join(errs...); {
@@ -336,7 +336,7 @@ func (w *world) deliver(lane hook.Lane) bool {
 	for i, m := range batch {
 		messages[i] = deliver.Message{ID: m.ID, Body: m.Body}
 	}
-	again := w.deliverer().Batch(w.t.Context(), messages)
+	again := w.deliverer().ProcessBatch(w.t.Context(), messages)
 	for _, m := range batch {
 		if !slices.Contains(again, m.ID) {
 			w.queue.Delete(m.ID)

@@ -8,11 +8,11 @@ import (
 	"surehook/internal/hook"
 )
 
-// begin records of each replay whose token came first that there is one: who
+// beginReplays records of each replay whose token came first that there is one: who
 // ordered it may have died, or not have had the time. It changes the snapshot
 // and returns the jobs without those that failed. A replay that may not be is
 // not recorded.
-func (d *Deliverer) begin(ctx context.Context, jobs []*job, snapshot Snapshot, errs []error) []*job {
+func (d *Deliverer) beginReplays(ctx context.Context, jobs []*job, snapshot Snapshot, errs []error) []*job {
 	var (
 		wg    sync.WaitGroup
 		mu    sync.Mutex
@@ -20,7 +20,7 @@ func (d *Deliverer) begin(ctx context.Context, jobs []*job, snapshot Snapshot, e
 		begun []hook.Delivery
 	)
 	for _, j := range jobs {
-		old, ok := unrecorded(j.token, snapshot)
+		old, ok := unrecordedReplay(j.token, snapshot)
 		if !ok {
 			mu.Lock()
 			ready = append(ready, j)
@@ -28,7 +28,7 @@ func (d *Deliverer) begin(ctx context.Context, jobs []*job, snapshot Snapshot, e
 			continue
 		}
 		wg.Go(func() {
-			replayed, err := d.replay(ctx, old, j.token.Order)
+			replayed, err := d.recordReplay(ctx, old, j.token.ReplayRequest)
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil {
@@ -46,9 +46,9 @@ func (d *Deliverer) begin(ctx context.Context, jobs []*job, snapshot Snapshot, e
 	return ready
 }
 
-// unrecorded returns the delivery that the token replays, if nothing says yet
+// unrecordedReplay returns the delivery that the token replays, if nothing says yet
 // that it is replayed.
-func unrecorded(t hook.Token, from Snapshot) (old hook.Delivery, ok bool) {
+func unrecordedReplay(t hook.Token, from Snapshot) (old hook.Delivery, ok bool) {
 	before, replay := t.Delivery.Predecessor()
 	if !replay || t.Attempt != 1 {
 		return hook.Delivery{}, false
@@ -60,8 +60,8 @@ func unrecorded(t hook.Token, from Snapshot) (old hook.Delivery, ok bool) {
 	return old, ok && old.Tenant == t.Tenant && old.Replayed.Generation == 0
 }
 
-// replay records the order in the delivery, and returns the delivery as it is then.
-func (d *Deliverer) replay(ctx context.Context, old hook.Delivery, o hook.Order) (hook.Delivery, error) {
+// recordReplay records the order in the delivery, and returns the delivery as it is then.
+func (d *Deliverer) recordReplay(ctx context.Context, old hook.Delivery, o hook.ReplayRequest) (hook.Delivery, error) {
 	for range settleTries {
 		replayed, refused := old.Replay(o, d.Now())
 		if refused != nil {

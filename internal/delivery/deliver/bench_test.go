@@ -104,12 +104,12 @@ func newBench(b *testing.B, endpoints int) *bench {
 		Vault:       memory.Vault{},
 		Sender:      &send.Sender{Client: egress.NewClient(policy), Policy: policy, UserAgent: "Surehook/bench", Now: time.Now},
 		Gate: &gate.Gate{
-			Store: w.store, Attention: memory.NewAttention(time.Now), Notices: &memory.Notices{}, Now: time.Now, Rand: rand.Float64,
+			Store: w.store, CircuitQueue: memory.NewCircuitQueue(time.Now), Notifier: &memory.Notifications{}, Now: time.Now, Rand: rand.Float64,
 		},
-		Aftermath: settle.Aftermath{Store: w.store},
-		Notices:   &memory.Notices{},
-		Log:       slog.New(slog.DiscardHandler),
-		Now:       time.Now,
+		Settlement: settle.Settlement{Store: w.store},
+		Notifier:   &memory.Notifications{},
+		Log:        slog.New(slog.DiscardHandler),
+		Now:        time.Now,
 	}
 	for range endpoints {
 		w.endpoints = append(w.endpoints, w.endpoint(b, secret))
@@ -169,7 +169,7 @@ func (w *bench) messages(b *testing.B) []deliver.Message {
 func (w *bench) deliver(b *testing.B, messages []deliver.Message) {
 	b.Helper()
 
-	if failed := w.deliverer.Batch(b.Context(), messages); len(failed) > 0 {
+	if failed := w.deliverer.ProcessBatch(b.Context(), messages); len(failed) > 0 {
 		b.Fatalf("Batch() = %v; want none failed", failed)
 	}
 }

@@ -35,18 +35,18 @@ type Deliverer struct {
 	Vault       Vault
 	Sender      Sender
 	Gate        Gate
-	Aftermath   Aftermath
-	Notices     Notices
+	Settlement  Settlement
+	Notifier    Notifier
 	Metrics     emf.Set
 	Log         *slog.Logger
 	Now         func() time.Time
 }
 
-// Batch works on the messages, concurrently, and returns the ids of those that
+// ProcessBatch works on the messages, concurrently, and returns the ids of those that
 // must come again. A message that fails does not touch the others.
-func (d *Deliverer) Batch(ctx context.Context, messages []Message) (failed []string) {
+func (d *Deliverer) ProcessBatch(ctx context.Context, messages []Message) (failed []string) {
 	errs := make([]error, len(messages))
-	work, tokens := d.decode(messages, errs)
+	work, tokens := d.decodeTokens(messages, errs)
 	if len(tokens) > 0 {
 		snapshot, err := d.Store.Load(ctx, tokens)
 		if err != nil {
@@ -55,7 +55,7 @@ func (d *Deliverer) Batch(ctx context.Context, messages []Message) (failed []str
 				errs[work[i].index] = err
 			}
 		} else {
-			d.workOn(ctx, work, snapshot, errs)
+			d.processTokens(ctx, work, snapshot, errs)
 		}
 	}
 	for i, err := range errs {
@@ -74,9 +74,9 @@ type job struct {
 	subject
 }
 
-// decode reads the tokens. A second token of the same attempt in one batch is
+// decodeTokens reads the tokens. A second token of the same attempt in one batch is
 // left out: the first stays on the queue until its attempt is settled.
-func (d *Deliverer) decode(messages []Message, errs []error) ([]*job, []hook.Token) {
+func (d *Deliverer) decodeTokens(messages []Message, errs []error) ([]*job, []hook.Token) {
 	type attempt struct {
 		hook.DeliveryID
 		number int
@@ -101,38 +101,38 @@ func (d *Deliverer) decode(messages []Message, errs []error) ([]*job, []hook.Tok
 	return jobs, tokens
 }
 
-// workOn judges the jobs, asks the gate once per endpoint and runs them.
-func (d *Deliverer) workOn(ctx context.Context, jobs []*job, snapshot Snapshot, errs []error) {
-	jobs = d.begin(ctx, jobs, snapshot, errs)
+// processTokens judges the jobs, asks the gate once per endpoint and runs them.
+func (d *Deliverer) processTokens(ctx context.Context, jobs []*job, snapshot Snapshot, errs []error) {
+	jobs = d.beginReplays(ctx, jobs, snapshot, errs)
 	now := d.Now()
-	made := &work{}
+	made := &results{}
 	var wg sync.WaitGroup
 	run := func(index int, f func() error) {
-		wg.Go(func() { errs[index] = contained(f) })
+		wg.Go(func() { errs[index] = recoverPanic(f) })
 	}
 	due := make(map[hook.EndpointID][]*job)
 	for _, j := range jobs {
-		found, ok, err := find(j.token, snapshot)
+		found, ok, err := findSubject(j.token, snapshot)
 		if err != nil {
 			errs[j.index] = fmt.Errorf("find delivery %s: %w", j.token.Delivery, err)
 			continue
 		}
 		if !ok {
-			d.drop(ctx, j.token, "its event is gone, or it is no replay")
+			d.dropToken(ctx, j.token, "its event is gone, or it is no replay")
 			continue
 		}
 		j.subject = found
 		s := &j.subject
-		switch st, reason := judge(s, now); st {
+		switch st, reason := judgeToken(s, now); st {
 		case stepDrop:
-			d.drop(ctx, j.token, reason)
+			d.dropToken(ctx, j.token, reason)
 		case stepResume:
-			run(j.index, func() error { return d.follow(ctx, s.delivery) })
+			run(j.index, func() error { return d.followUp(ctx, s.delivery) })
 		case stepDefer:
-			run(j.index, func() error { return d.again(ctx, s) })
+			run(j.index, func() error { return d.requeue(ctx, s) })
 		case stepExpire:
 			run(j.index, func() error {
-				result, err := d.conclude(ctx, s, without(s, hook.StateDead, hook.ReasonExpired, now))
+				result, err := d.settleUnattempted(ctx, s, settleAs(s, hook.StateDead, hook.ReasonExpired, now))
 				made.add(result)
 				return err
 			})
@@ -152,15 +152,15 @@ func (d *Deliverer) workOn(ctx context.Context, jobs []*job, snapshot Snapshot, 
 				}
 			}
 		}
-		wg.Go(func() { made.add(d.through(ctx, waiting, record, errs)...) })
+		wg.Go(func() { made.add(d.processEndpoint(ctx, waiting, record, errs)...) })
 	}
 	wg.Wait()
-	d.measure(ctx, made.results)
+	d.logMetrics(ctx, made.results)
 }
 
-// through asks the gate about the jobs of one endpoint, runs them and tells the
+// processEndpoint asks the gate about the jobs of one endpoint, runs them and tells the
 // gate what came of them. It returns the same.
-func (d *Deliverer) through(ctx context.Context, jobs []*job, record gate.Record, errs []error) []gate.Result {
+func (d *Deliverer) processEndpoint(ctx context.Context, jobs []*job, record gate.Record, errs []error) []gate.Result {
 	q := gate.Query{Tenant: record.Tenant, ID: record.Endpoint, Endpoint: jobs[0].endpoint, Record: record}
 	for _, j := range jobs {
 		q.Due = append(q.Due, gate.Due{Delivery: j.token.Delivery, Reserved: j.token.Reserved})
@@ -174,12 +174,12 @@ func (d *Deliverer) through(ctx context.Context, jobs []*job, record gate.Record
 	}
 	var (
 		wg   sync.WaitGroup
-		made work
+		made results
 	)
 	for i, j := range jobs {
 		wg.Go(func() {
-			errs[j.index] = contained(func() error {
-				result, err := d.pass(ctx, &j.subject, admission.Verdicts[i])
+			errs[j.index] = recoverPanic(func() error {
+				result, err := d.applyVerdict(ctx, &j.subject, admission.Verdicts[i])
 				made.add(result)
 				return err
 			})
@@ -189,39 +189,39 @@ func (d *Deliverer) through(ctx context.Context, jobs []*job, record gate.Record
 	// The deliveries are settled. What the gate did not learn it learns from the
 	// next attempt, and what it lent runs out, so none of them comes again for this.
 	if err := d.Gate.Settle(ctx, admission, made.attempts()); err != nil {
-		d.Log.ErrorContext(ctx, "gate.not_settled", slog.String(names.LogEndpoint, string(q.ID)), slog.Any(names.LogError, err))
+		d.Log.ErrorContext(ctx, "gate.settle_failed", slog.String(names.LogEndpoint, string(q.ID)), slog.Any(names.LogError, err))
 	}
 	return made.results
 }
 
-// pass does what the gate said. The result has no class when there was no
+// applyVerdict does what the gate said. The result has no class when there was no
 // attempt, and is zero when nothing was decided either.
-func (d *Deliverer) pass(ctx context.Context, s *subject, v gate.Verdict) (gate.Result, error) {
+func (d *Deliverer) applyVerdict(ctx context.Context, s *subject, v gate.Verdict) (gate.Result, error) {
 	switch v.Decision {
 	case gate.Park:
 		// Also if it is parked for that reason already: whoever released it may not have
 		// written so yet, and must find that it was parked again.
-		return d.conclude(ctx, s, without(s, hook.StateParked, v.Reason, d.Now()))
+		return d.settleUnattempted(ctx, s, settleAs(s, hook.StateParked, v.Reason, d.Now()))
 	case gate.Cancel:
-		return d.conclude(ctx, s, without(s, hook.StateCancelled, v.Reason, d.Now()))
+		return d.settleUnattempted(ctx, s, settleAs(s, hook.StateCancelled, v.Reason, d.Now()))
 	case gate.Delay:
 		token := sameToken(s.token)
 		token.Reserved, token.Delays = v.Reserved, s.token.Delays+1
 		d.Log.LogAttrs(ctx, slog.LevelInfo, "delivery.delayed", append(s.attrs(), slog.Time(names.LogNext, v.Until))...)
-		return gate.Result{}, d.plan(ctx, token, v.Until)
+		return gate.Result{}, d.sendToken(ctx, token, v.Until)
 	case gate.Admit:
-		return d.attempt(ctx, s)
+		return d.makeAttempt(ctx, s)
 	}
 	return gate.Result{}, fmt.Errorf("gate answered %d for delivery %s", v.Decision, s.token.Delivery)
 }
 
-// attempt sends the request and settles its outcome.
-func (d *Deliverer) attempt(ctx context.Context, s *subject) (gate.Result, error) {
+// makeAttempt sends the request and settles its outcome.
+func (d *Deliverer) makeAttempt(ctx context.Context, s *subject) (gate.Result, error) {
 	if deadline, ok := ctx.Deadline(); ok && deadline.Sub(d.Now()) < s.endpoint.Timeout+settleReserve {
 		return gate.Result{}, errNoTime
 	}
 	started := d.Now()
-	keys, err := d.keys(ctx, s.endpoint, started)
+	keys, err := d.signingKeys(ctx, s.endpoint, started)
 	if err != nil {
 		return gate.Result{}, fmt.Errorf("open secrets of endpoint %s: %w", s.endpoint.ID, err)
 	}
@@ -233,18 +233,18 @@ func (d *Deliverer) attempt(ctx context.Context, s *subject) (gate.Result, error
 		Attempt:  s.token.Attempt,
 	})
 	now := d.Now()
-	recorded, err := d.settle(ctx, s, attempted(s, outcome, started, now))
+	recorded, err := d.settleDelivery(ctx, s, attemptOutcome(s, outcome, started, now))
 	attrs := append(s.attrs(),
 		slog.String(names.LogOutcome, outcome.Class.String()),
 		slog.Int(names.LogStatus, outcome.Status),
 		slog.Int64(names.LogDuration, outcome.Duration.Milliseconds()),
 		slog.Int64(names.LogLatency, now.Sub(s.delivery.CreatedAt).Milliseconds()),
 	)
-	d.Log.LogAttrs(ctx, slog.LevelInfo, "delivery.attempted", append(attrs, decided(recorded)...)...)
-	return result(s, outcome, recorded, now), err
+	d.Log.LogAttrs(ctx, slog.LevelInfo, "delivery.attempted", append(attrs, decisionAttrs(recorded)...)...)
+	return resultOf(s, outcome, recorded, now), err
 }
 
-func (d *Deliverer) keys(ctx context.Context, e *hook.Endpoint, now time.Time) ([]sign.Key, error) {
+func (d *Deliverer) signingKeys(ctx context.Context, e *hook.Endpoint, now time.Time) ([]sign.Key, error) {
 	var keys []sign.Key
 	for _, secret := range e.Active(now) {
 		text, err := d.Vault.Open(ctx, secret.Sealed, e.ID)
@@ -260,9 +260,9 @@ func (d *Deliverer) keys(ctx context.Context, e *hook.Endpoint, now time.Time) (
 	return keys, nil
 }
 
-// again sends a token that came before its time once more, for the time it was meant for.
-func (d *Deliverer) again(ctx context.Context, s *subject) error {
-	return d.plan(ctx, sameToken(s.token), s.delivery.NextAttemptAt)
+// requeue sends a token that came before its time once more, for the time it was meant for.
+func (d *Deliverer) requeue(ctx context.Context, s *subject) error {
+	return d.sendToken(ctx, sameToken(s.token), s.delivery.NextAttemptAt)
 }
 
 // sameToken returns the token as it is sent again for the same attempt. It keeps
@@ -273,17 +273,17 @@ func sameToken(t hook.Token) hook.Token {
 	return hook.Token{Delivery: t.Delivery, Tenant: t.Tenant, Attempt: t.Attempt, Nonce: t.Nonce}
 }
 
-// conclude settles a delivery without an attempt.
-func (d *Deliverer) conclude(ctx context.Context, s *subject, decide decision) (gate.Result, error) {
-	recorded, err := d.settle(ctx, s, decide)
-	d.Log.LogAttrs(ctx, slog.LevelInfo, "delivery.decided", append(s.attrs(), decided(recorded)...)...)
+// settleUnattempted settles a delivery without an attempt.
+func (d *Deliverer) settleUnattempted(ctx context.Context, s *subject, decide decision) (gate.Result, error) {
+	recorded, err := d.settleDelivery(ctx, s, decide)
+	d.Log.LogAttrs(ctx, slog.LevelInfo, "delivery.decided", append(s.attrs(), decisionAttrs(recorded)...)...)
 	if recorded.State == hook.StateDead {
 		d.countDead(ctx, s)
 	}
-	return result(s, hook.Outcome{}, recorded, d.Now()), err
+	return resultOf(s, hook.Outcome{}, recorded, d.Now()), err
 }
 
-func decided(recorded hook.Delivery) []slog.Attr {
+func decisionAttrs(recorded hook.Delivery) []slog.Attr {
 	attrs := []slog.Attr{slog.String(names.LogDecision, recorded.State.String())}
 	if recorded.Reason != hook.ReasonNone {
 		attrs = append(attrs, slog.String(names.LogReason, string(recorded.Reason)))
@@ -294,7 +294,7 @@ func decided(recorded hook.Delivery) []slog.Attr {
 	return attrs
 }
 
-func (d *Deliverer) drop(ctx context.Context, t hook.Token, reason string) {
+func (d *Deliverer) dropToken(ctx context.Context, t hook.Token, reason string) {
 	d.Log.LogAttrs(ctx, slog.LevelInfo, "token.dropped",
 		slog.String(names.LogDelivery, t.Delivery.String()),
 		slog.Int(names.LogAttempt, t.Attempt),
@@ -312,8 +312,8 @@ func (s *subject) attrs() []slog.Attr {
 	}
 }
 
-// contained keeps a panic in one record from taking its neighbours with it.
-func contained(f func() error) (err error) {
+// recoverPanic keeps a panic in one record from taking its neighbours with it.
+func recoverPanic(f func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("panic: %v\n%s", r, debug.Stack())

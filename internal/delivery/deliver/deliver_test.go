@@ -102,7 +102,7 @@ func TestBatch_DuplicatesDoNotMultiply(t *testing.T) {
 				t.Fatal(err)
 			}
 			for range 2 {
-				if failed := w.deliverer().Batch(t.Context(), []deliver.Message{{ID: m.ID, Body: body}}); failed != nil {
+				if failed := w.deliverer().ProcessBatch(t.Context(), []deliver.Message{{ID: m.ID, Body: body}}); failed != nil {
 					t.Errorf("Batch() = %v; want none failed", failed)
 				}
 			}
@@ -298,7 +298,7 @@ func TestBatch_TokenThatIsSentOnKeepsItsNonce(t *testing.T) {
 	if err := w.store.SaveLimits(t.Context(), id.Endpoint, full); err != nil {
 		t.Fatal(err)
 	}
-	if failed := w.deliverer().Batch(t.Context(), batch); len(failed) > 0 {
+	if failed := w.deliverer().ProcessBatch(t.Context(), batch); len(failed) > 0 {
 		t.Fatal("the token was not sent on")
 	}
 	d := hook.Delivery{
@@ -410,14 +410,14 @@ func TestBatch_BadRecordDoesNotFailItsNeighbours(t *testing.T) {
 	// The foreign token names the same attempt as a good one, and comes first here.
 	messages[0], messages[4] = messages[4], messages[0]
 
-	failed := w.deliverer().Batch(t.Context(), messages[1:])
+	failed := w.deliverer().ProcessBatch(t.Context(), messages[1:])
 	if diff := cmp.Diff([]string{"2", "3", "garbage", "stray"}, failed); diff != "" {
 		t.Errorf("failed differ (-want +got):\n%s", diff)
 	}
 	if d := w.delivery(good); d.State != hook.StateDelivered {
 		t.Errorf("good neighbour is %s; want delivered", d.State)
 	}
-	if failed := w.deliverer().Batch(t.Context(), messages[:1]); len(failed) != 1 {
+	if failed := w.deliverer().ProcessBatch(t.Context(), messages[:1]); len(failed) != 1 {
 		t.Errorf("a token of another tenant: failed = %v; want it to come again", failed)
 	}
 }
@@ -454,11 +454,11 @@ func TestBatch_LeavesTimeToSettle(t *testing.T) {
 	}
 	need := hook.DefaultTimeout + 5*time.Second
 	ctx := invocation{t.Context(), w.clock().Add(need - 1)}
-	if failed := w.deliverer().Batch(ctx, []deliver.Message{{ID: m.ID, Body: body}}); len(failed) != 1 || len(w.posts) != 0 {
+	if failed := w.deliverer().ProcessBatch(ctx, []deliver.Message{{ID: m.ID, Body: body}}); len(failed) != 1 || len(w.posts) != 0 {
 		t.Errorf("failed %v after %d POSTs; want the message to come again untried", failed, len(w.posts))
 	}
 	ctx = invocation{t.Context(), w.clock().Add(need)}
-	if failed := w.deliverer().Batch(ctx, []deliver.Message{{ID: m.ID, Body: body}}); failed != nil || len(w.posts) != 1 {
+	if failed := w.deliverer().ProcessBatch(ctx, []deliver.Message{{ID: m.ID, Body: body}}); failed != nil || len(w.posts) != 1 {
 		t.Errorf("failed %v after %d POSTs; want it tried with just enough time", failed, len(w.posts))
 	}
 }
@@ -626,7 +626,7 @@ func TestBatch_SettlesOnWhatOthersWroteMeanwhile(t *testing.T) {
 					t.Errorf("SaveDelivery() = %v", err)
 				}
 			}}
-			if failed := d.Batch(t.Context(), []deliver.Message{{ID: m.ID, Body: body}}); failed != nil {
+			if failed := d.ProcessBatch(t.Context(), []deliver.Message{{ID: m.ID, Body: body}}); failed != nil {
 				t.Errorf("Batch() = %v; want none failed", failed)
 			}
 			w.queue.Delete(m.ID)
@@ -666,7 +666,7 @@ func TestBatch_RecognisesItsOwnWrite(t *testing.T) {
 	}
 	d := w.deliverer()
 	d.Store = &forgetfulStore{Store: w.store}
-	if failed := d.Batch(t.Context(), []deliver.Message{{ID: m.ID, Body: body}}); failed != nil {
+	if failed := d.ProcessBatch(t.Context(), []deliver.Message{{ID: m.ID, Body: body}}); failed != nil {
 		t.Errorf("Batch() = %v; want none failed", failed)
 	}
 	w.queue.Delete(m.ID)

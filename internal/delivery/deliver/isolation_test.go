@@ -74,7 +74,7 @@ func (l *lab) Send(_ context.Context, r send.Request) hook.Outcome {
 	return hook.Outcome{Class: hook.ClassOfStatus(status), Status: status, URL: r.Endpoint.URL, Duration: wait}
 }
 
-func (l *lab) Ask(context.Context, hook.Look, time.Duration) error { return nil }
+func (l *lab) Enqueue(context.Context, hook.CircuitCheck, time.Duration) error { return nil }
 
 // arrived notes how long a delivery to a good endpoint took, from event to answer.
 func (l *lab) arrived(d hook.Delivery) {
@@ -147,9 +147,9 @@ func (l *lab) function(ctx context.Context, t *testing.T, lane hook.Lane) {
 	d := &deliver.Deliverer{
 		Store: noting{l.store, l}, Queue: l.queue, Schedules: memory.NewSchedules(l.queue, time.Now), DeadLetters: l.queue,
 		Vault: memory.Vault{}, Sender: l, Log: slog.New(slog.DiscardHandler), Now: time.Now,
-		Gate:      &gate.Gate{Store: l.store, Attention: l, Notices: &memory.Notices{}, Now: time.Now, Rand: func() float64 { return 0.5 }},
-		Aftermath: settle.Aftermath{Store: l.store},
-		Notices:   &memory.Notices{},
+		Gate:       &gate.Gate{Store: l.store, CircuitQueue: l, Notifier: &memory.Notifications{}, Now: time.Now, Rand: func() float64 { return 0.5 }},
+		Settlement: settle.Settlement{Store: l.store},
+		Notifier:   &memory.Notifications{},
 	}
 	for ctx.Err() == nil {
 		batch := l.queue.Receive(lane, batchSize)
@@ -169,7 +169,7 @@ func (l *lab) function(ctx context.Context, t *testing.T, lane hook.Lane) {
 			messages[i] = deliver.Message{ID: m.ID, Body: body}
 		}
 		time.Sleep(overhead)
-		failed := d.Batch(context.WithoutCancel(ctx), messages)
+		failed := d.ProcessBatch(context.WithoutCancel(ctx), messages)
 		for _, m := range batch {
 			if !slices.Contains(failed, m.ID) {
 				l.queue.Delete(m.ID)

@@ -36,8 +36,8 @@ type subject struct {
 	delivery hook.Delivery
 }
 
-// judge says what to do with a token. Reason is for the log.
-func judge(s *subject, now time.Time) (st step, reason string) {
+// judgeToken says what to do with a token. Reason is for the log.
+func judgeToken(s *subject, now time.Time) (st step, reason string) {
 	t, d := s.token, s.delivery
 	own := d.Token == t.Nonce
 	switch {
@@ -58,9 +58,9 @@ func judge(s *subject, now time.Time) (st step, reason string) {
 	return stepAttempt, ""
 }
 
-// find puts together what the token is about. ok is false when its event is
+// findSubject puts together what the token is about. ok is false when its event is
 // there no more, or the record that says that it was replayed.
-func find(t hook.Token, from Snapshot) (s subject, ok bool, err error) {
+func findSubject(t hook.Token, from Snapshot) (s subject, ok bool, err error) {
 	event, ok := from.Events[t.Delivery.Event]
 	if !ok {
 		return subject{}, false, nil

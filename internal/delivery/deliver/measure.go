@@ -14,9 +14,9 @@ import (
 	"surehook/internal/rule/stats"
 )
 
-// result is what the attempt came to. Of a delivery that somebody else settled
+// resultOf is what the attempt came to. Of a delivery that somebody else settled
 // meanwhile it says only what the endpoint did.
-func result(s *subject, o hook.Outcome, recorded hook.Delivery, now time.Time) gate.Result {
+func resultOf(s *subject, o hook.Outcome, recorded hook.Delivery, now time.Time) gate.Result {
 	r := gate.Result{Attempt: stats.Attempt{Class: o.Class, Number: s.token.Attempt, Duration: o.Duration}, RetryAfter: o.RetryAfter}
 	if recorded.Token == s.token.Nonce {
 		r.State, r.Age = recorded.State, now.Sub(recorded.CreatedAt)
@@ -29,18 +29,18 @@ func result(s *subject, o hook.Outcome, recorded hook.Delivery, now time.Time) g
 func (d *Deliverer) countDead(ctx context.Context, s *subject) {
 	_, err := d.Store.Count(ctx, s.token.Tenant, s.token.Delivery.Endpoint, stats.Counts{Dead: 1}, d.Now())
 	if err != nil {
-		d.Log.ErrorContext(ctx, "delivery.not_counted",
+		d.Log.ErrorContext(ctx, "delivery.count_failed",
 			slog.String(names.LogDelivery, s.token.Delivery.String()), slog.Any(names.LogError, err))
 	}
 }
 
-// work is what came of the deliveries of a batch, as they end.
-type work struct {
+// results is what came of the deliveries of a batch, as they end.
+type results struct {
 	mu      sync.Mutex
 	results []gate.Result
 }
 
-func (w *work) add(results ...gate.Result) {
+func (w *results) add(results ...gate.Result) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
@@ -52,13 +52,13 @@ func (w *work) add(results ...gate.Result) {
 }
 
 // attempts returns those that made a request.
-func (w *work) attempts() []gate.Result {
+func (w *results) attempts() []gate.Result {
 	return slices.DeleteFunc(slices.Clone(w.results), func(r gate.Result) bool { return r.Class == 0 })
 }
 
-// measure writes the metrics of a batch: a line for all, and one for each kind
+// logMetrics writes the metrics of a batch: a line for all, and one for each kind
 // of attempt that there was, of which there is mostly one.
-func (d *Deliverer) measure(ctx context.Context, results []gate.Result) {
+func (d *Deliverer) logMetrics(ctx context.Context, results []gate.Result) {
 	if d.Metrics.Environment == "" || len(results) == 0 {
 		return
 	}

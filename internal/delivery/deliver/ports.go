@@ -53,16 +53,16 @@ type DeadLetters interface {
 	Bury(ctx context.Context, letter hook.DeadLetter) error
 }
 
-// Aftermath is what follows when a delivery is settled.
-type Aftermath interface {
-	// Settled does what follows from the delivery, as it is recorded. It may be done twice.
-	Settled(ctx context.Context, d hook.Delivery) error
+// Settlement is what follows when a delivery is settled.
+type Settlement interface {
+	// Complete does what follows from the delivery, as it is recorded. It may be done twice.
+	Complete(ctx context.Context, d hook.Delivery) error
 }
 
-// Notices is how owners hear of what was done to their endpoints.
-type Notices interface {
-	// Tell tells the notice to all who should hear of it.
-	Tell(ctx context.Context, n hook.Notice) error
+// Notifier is how owners hear of what was done to their endpoints.
+type Notifier interface {
+	// Notify tells the notice to all who should hear of it.
+	Notify(ctx context.Context, n hook.Notification) error
 }
 
 // Vault opens sealed signing secrets.

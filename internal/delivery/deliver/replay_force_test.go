@@ -43,7 +43,7 @@ func TestReplay_ForcedTakesThePlace(t *testing.T) {
 				t.Fatal(err)
 			}
 			w.answer = always(200)
-			order := hook.Order{By: "key_a", Force: true}
+			order := hook.ReplayRequest{By: "key_a", Force: true}
 			if tt.marked {
 				if err := w.mark(id, order); err != nil {
 					t.Fatal(err)
@@ -77,7 +77,7 @@ func TestReplay_ForcedDuringAnAttempt(t *testing.T) {
 
 			w := newWorld(t)
 			id := w.post(w.endpoint(nil))[0]
-			order := hook.Order{By: "key_a", Force: true}
+			order := hook.ReplayRequest{By: "key_a", Force: true}
 			w.answer = func(r send.Request) hook.Outcome {
 				switch {
 				case r.Delivery.Generation == 2:

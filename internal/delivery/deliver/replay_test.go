@@ -12,7 +12,7 @@ import (
 )
 
 // mark records the order in the delivery, as whoever sent the replay's token does.
-func (w *world) mark(id hook.DeliveryID, o hook.Order) error {
+func (w *world) mark(id hook.DeliveryID, o hook.ReplayRequest) error {
 	w.t.Helper()
 
 	d, err := w.delivery(id).Replay(o, w.clock())
@@ -30,7 +30,7 @@ func (w *world) batch(d *deliver.Deliverer, bodies ...string) {
 	for i, body := range bodies {
 		messages[i] = deliver.Message{ID: fmt.Sprint("m", i), Body: body}
 	}
-	if failed := d.Batch(w.t.Context(), messages); failed != nil {
+	if failed := d.ProcessBatch(w.t.Context(), messages); failed != nil {
 		w.t.Errorf("Batch(%q) = %v; want none failed", bodies, failed)
 	}
 }
@@ -73,7 +73,7 @@ func (w *world) dead() hook.DeliveryID {
 func TestReplay_TokenAndMarkInAnyOrder(t *testing.T) {
 	t.Parallel()
 
-	order := hook.Order{By: "key_a", Job: someJob, Slot: 2}
+	order := hook.ReplayRequest{By: "key_a", Job: someJob, JobIndex: 2}
 	tests := []struct {
 		name string
 		play func(w *world, id hook.DeliveryID)
@@ -122,7 +122,7 @@ func TestReplay_TokenAndMarkInAnyOrder(t *testing.T) {
 		}},
 		{"the token of a later order does not change who replayed it", func(w *world, id hook.DeliveryID) {
 			w.batch(w.deliverer(), w.body(replayOf(id, order)))
-			w.batch(w.deliverer(), w.body(replayOf(id, hook.Order{By: "key_b", Force: true})))
+			w.batch(w.deliverer(), w.body(replayOf(id, hook.ReplayRequest{By: "key_b", Force: true})))
 			w.batch(w.deliverer(), w.letter())
 		}},
 	}
@@ -164,7 +164,7 @@ func TestReplay_SendsTheSameToWhatTheEndpointIsNow(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.answer = inTurn(503, 200)
-	w.batch(w.deliverer(), w.body(replayOf(id, hook.Order{})))
+	w.batch(w.deliverer(), w.body(replayOf(id, hook.ReplayRequest{})))
 	w.run()
 
 	if len(w.posts) != 3 {
@@ -205,7 +205,7 @@ func TestReplay_DropsWhatMayNotBe(t *testing.T) {
 			}
 		}
 	}
-	token := func(o hook.Order) func(w *world, d hook.Delivery) string {
+	token := func(o hook.ReplayRequest) func(w *world, d hook.Delivery) string {
 		return func(w *world, d hook.Delivery) string { return w.body(replayOf(d.ID, o)) }
 	}
 	letter := func(w *world, _ hook.Delivery) string { return w.letter() }
@@ -217,13 +217,13 @@ func TestReplay_DropsWhatMayNotBe(t *testing.T) {
 		{"the redrive of what was discarded", change(func(d *hook.Delivery) { d.State, d.Reason = hook.StateDiscarded, hook.ReasonManual }), letter},
 		{"the redrive of what was delivered", change(func(d *hook.Delivery) { d.State = hook.StateDelivered }), letter},
 		{"the redrive of what is in progress", change(func(d *hook.Delivery) { d.State = hook.StateRetrying }), letter},
-		{"a replay without force of what is retrying", change(func(d *hook.Delivery) { d.State = hook.StateRetrying }), token(hook.Order{By: "key_a"})},
-		{"a replay without force of what is parked", change(func(d *hook.Delivery) { d.State = hook.StateParked }), token(hook.Order{Job: someJob})},
+		{"a replay without force of what is retrying", change(func(d *hook.Delivery) { d.State = hook.StateRetrying }), token(hook.ReplayRequest{By: "key_a"})},
+		{"a replay without force of what is parked", change(func(d *hook.Delivery) { d.State = hook.StateParked }), token(hook.ReplayRequest{Job: someJob})},
 		{"a generation that nobody ordered", func(*world, hook.Delivery) {}, func(w *world, d hook.Delivery) string {
-			return token(hook.Order{Force: true})(w, hook.Delivery{ID: d.Successor()})
+			return token(hook.ReplayRequest{Force: true})(w, hook.Delivery{ID: d.Successor()})
 		}},
 		{"a second attempt of what was not begun", func(*world, hook.Delivery) {}, func(w *world, d hook.Delivery) string {
-			second := replayOf(d.ID, hook.Order{Force: true})
+			second := replayOf(d.ID, hook.ReplayRequest{Force: true})
 			second.Attempt = 2
 			return w.body(second)
 		}},
@@ -256,9 +256,9 @@ func TestReplay_OfAnotherTenantsDelivery(t *testing.T) {
 	w := newWorld(t)
 	id := w.dead()
 	before := w.delivery(id)
-	foreign := replayOf(id, hook.Order{Force: true})
+	foreign := replayOf(id, hook.ReplayRequest{Force: true})
 	foreign.Tenant = "other"
-	failed := w.deliverer().Batch(t.Context(), []deliver.Message{{ID: "foreign", Body: w.body(foreign)}})
+	failed := w.deliverer().ProcessBatch(t.Context(), []deliver.Message{{ID: "foreign", Body: w.body(foreign)}})
 	if diff := cmp.Diff(before, w.delivery(id)); diff != "" || len(failed) != 1 || len(w.posts) > 0 {
 		t.Errorf("failed %v after %d POSTs; want it to come again; the record changed (-want +got):\n%s", failed, len(w.posts), diff)
 	}
@@ -281,7 +281,7 @@ func TestReplay_ByRedrive(t *testing.T) {
 	w.batch(w.deliverer(), body)
 	w.run()
 	id.Generation++
-	w.checkReplay(id, hook.Order{Redrive: true}, hook.StateDiscarded)
+	w.checkReplay(id, hook.ReplayRequest{Redrive: true}, hook.StateDiscarded)
 	if d := w.delivery(id); d.State != hook.StateDelivered || len(w.posts) != 2 {
 		t.Errorf("the replay is %s after %d POSTs; want delivered after 2", d.State, len(w.posts))
 	}

@@ -17,8 +17,8 @@ const settleTries = 3
 // attempt to be written beside it, or nil. It may be asked again after a conflict.
 type decision func(current hook.Delivery) (hook.Delivery, *hook.Attempt)
 
-// attempted is the decision after an attempt with the outcome o.
-func attempted(s *subject, o hook.Outcome, started, now time.Time) decision {
+// attemptOutcome is the decision after an attempt with the outcome o.
+func attemptOutcome(s *subject, o hook.Outcome, started, now time.Time) decision {
 	return func(d hook.Delivery) (hook.Delivery, *hook.Attempt) {
 		d.Attempts = s.token.Attempt
 		d.Token = s.token.Nonce
@@ -67,8 +67,8 @@ func afterFailure(d hook.Delivery, e hook.Endpoint, retryAfter time.Duration, no
 	return hook.StateRetrying, hook.ReasonNone, next
 }
 
-// without is the decision that needs no attempt: expired, parked or cancelled.
-func without(s *subject, state hook.State, reason hook.Reason, now time.Time) decision {
+// settleAs is the decision that needs no attempt: expired, parked or cancelled.
+func settleAs(s *subject, state hook.State, reason hook.Reason, now time.Time) decision {
 	return func(d hook.Delivery) (hook.Delivery, *hook.Attempt) {
 		d.State, d.Reason = state, reason
 		d.Token = s.token.Nonce
@@ -78,15 +78,15 @@ func without(s *subject, state hook.State, reason hook.Reason, now time.Time) de
 	}
 }
 
-// settle records the decision (a) and does what follows from it (b). When the
+// settleDelivery records the decision (a) and does what follows from it (b). When the
 // record was settled by someone else meanwhile, theirs stands.
-func (d *Deliverer) settle(ctx context.Context, s *subject, decide decision) (hook.Delivery, error) {
+func (d *Deliverer) settleDelivery(ctx context.Context, s *subject, decide decision) (hook.Delivery, error) {
 	current := s.delivery
 	for range settleTries {
 		next, attempt := decide(current)
 		err := d.Store.SaveDelivery(ctx, next, attempt)
 		if err == nil {
-			return next, d.follow(ctx, next)
+			return next, d.followUp(ctx, next)
 		}
 		if hook.CodeOf(err) != hook.CodeConflict {
 			return next, fmt.Errorf("save delivery %s: %w", next.ID, err)
@@ -95,7 +95,7 @@ func (d *Deliverer) settle(ctx context.Context, s *subject, decide decision) (ho
 			return next, fmt.Errorf("read delivery %s: %w", next.ID, err)
 		}
 		if current.Token == s.token.Nonce { // our own write, whose answer was lost
-			return current, d.follow(ctx, current)
+			return current, d.followUp(ctx, current)
 		}
 		if current.Attempts >= s.token.Attempt || current.State.Settled() {
 			return current, nil
@@ -104,41 +104,41 @@ func (d *Deliverer) settle(ctx context.Context, s *subject, decide decision) (ho
 	return current, hook.Conflict(fmt.Sprintf("delivery %s changed %d times while it was settled", current.ID, settleTries))
 }
 
-// follow does what the recorded decision asks for (b). Doing it twice is
+// followUp does what the recorded decision asks for (b). Doing it twice is
 // harmless: a second token of the same attempt finds it recorded, a schedule
 // has one name, and dead letters are reconciled with the records.
-func (d *Deliverer) follow(ctx context.Context, recorded hook.Delivery) error {
+func (d *Deliverer) followUp(ctx context.Context, recorded hook.Delivery) error {
 	switch recorded.State {
 	case hook.StateRetrying:
-		return d.plan(ctx, hook.NewToken(recorded.Tenant, recorded.ID, recorded.Attempts+1), recorded.NextAttemptAt)
+		return d.sendToken(ctx, hook.NewToken(recorded.Tenant, recorded.ID, recorded.Attempts+1), recorded.NextAttemptAt)
 	case hook.StateDelivered, hook.StateCancelled, hook.StateDiscarded:
 		// Discarded: it died, and its replay settled before this token came back.
-		return d.settled(ctx, recorded)
+		return d.completeSettlement(ctx, recorded)
 	case hook.StateDead:
 		if recorded.Reason == hook.ReasonGone {
-			if err := d.disable(ctx, recorded); err != nil {
+			if err := d.disableEndpoint(ctx, recorded); err != nil {
 				return err
 			}
 		}
 		if err := d.DeadLetters.Bury(ctx, hook.DeadLetterOf(recorded)); err != nil {
 			return fmt.Errorf("bury delivery %s: %w", recorded.ID, err)
 		}
-		return d.settled(ctx, recorded)
+		return d.completeSettlement(ctx, recorded)
 	case hook.StateQueued, hook.StateParked:
 		return nil
 	}
 	return nil
 }
 
-func (d *Deliverer) settled(ctx context.Context, recorded hook.Delivery) error {
-	if err := d.Aftermath.Settled(ctx, recorded); err != nil {
+func (d *Deliverer) completeSettlement(ctx context.Context, recorded hook.Delivery) error {
+	if err := d.Settlement.Complete(ctx, recorded); err != nil {
 		return fmt.Errorf("see to what follows from delivery %s: %w", recorded.ID, err)
 	}
 	return nil
 }
 
-// plan makes the token arrive on the retry lane at the time given.
-func (d *Deliverer) plan(ctx context.Context, token hook.Token, at time.Time) error {
+// sendToken makes the token arrive on the retry lane at the time given.
+func (d *Deliverer) sendToken(ctx context.Context, token hook.Token, at time.Time) error {
 	delay := max(0, at.Sub(d.Now()))
 	if delay > hook.MaxQueueDelay {
 		if err := d.Schedules.At(ctx, token, at); err != nil {
@@ -152,9 +152,9 @@ func (d *Deliverer) plan(ctx context.Context, token hook.Token, at time.Time) er
 	return nil
 }
 
-// disable takes an endpoint that answered 410 out of service, unless its owner
+// disableEndpoint takes an endpoint that answered 410 out of service, unless its owner
 // changed it since.
-func (d *Deliverer) disable(ctx context.Context, recorded hook.Delivery) error {
+func (d *Deliverer) disableEndpoint(ctx context.Context, recorded hook.Delivery) error {
 	for range settleTries {
 		e, err := d.Store.Endpoint(ctx, recorded.Tenant, recorded.ID.Endpoint)
 		deleted := err != nil && hook.CodeOf(err) == hook.CodeNotFound
@@ -166,7 +166,7 @@ func (d *Deliverer) disable(ctx context.Context, recorded hook.Delivery) error {
 		}
 		err = d.Store.UpdateEndpoint(ctx, e.Disabled(hook.ReasonGone, recorded.UpdatedAt))
 		if err == nil {
-			return d.tellGone(ctx, recorded)
+			return d.notifyGone(ctx, recorded)
 		}
 		if hook.CodeOf(err) != hook.CodeConflict {
 			return fmt.Errorf("disable endpoint %s: %w", e.ID, err)
@@ -175,15 +175,15 @@ func (d *Deliverer) disable(ctx context.Context, recorded hook.Delivery) error {
 	return hook.Conflict(fmt.Sprintf("endpoint %s changed %d times while it was disabled", recorded.ID.Endpoint, settleTries))
 }
 
-// tellGone says why the endpoint is disabled. If the process dies before, it is
+// notifyGone says why the endpoint is disabled. If the process dies before, it is
 // not said; the endpoint's own reason shows it.
-func (d *Deliverer) tellGone(ctx context.Context, recorded hook.Delivery) error {
-	n := hook.Notice{
-		Type: hook.NoticeDisabled, Tenant: recorded.Tenant, Endpoint: recorded.ID.Endpoint, Delivery: recorded.ID,
-		At: recorded.UpdatedAt, Why: "it answered 410 Gone: it wants no more deliveries",
-		Key: hook.NoticeDisabled + "/" + recorded.ID.String(),
+func (d *Deliverer) notifyGone(ctx context.Context, recorded hook.Delivery) error {
+	n := hook.Notification{
+		Type: hook.NotificationDisabled, Tenant: recorded.Tenant, Endpoint: recorded.ID.Endpoint, Delivery: recorded.ID,
+		At: recorded.UpdatedAt, Reason: "it answered 410 Gone: it wants no more deliveries",
+		Key: hook.NotificationDisabled + "/" + recorded.ID.String(),
 	}
-	if err := d.Notices.Tell(ctx, n); err != nil {
+	if err := d.Notifier.Notify(ctx, n); err != nil {
 		return fmt.Errorf("tell that endpoint %s is disabled: %w", n.Endpoint, err)
 	}
 	return nil

@@ -26,7 +26,7 @@ var flows = []struct {
 
 	// replay: the flow is of the replay, whose token comes first. Before it there
 	// is one attempt, answered with the status first, of the generation that is old at the end.
-	replay *hook.Order
+	replay *hook.ReplayRequest
 	first  int
 	old    hook.State
 }{
@@ -65,28 +65,28 @@ var flows = []struct {
 		state: hook.StateParked, reason: hook.ReasonDisabled, effects: 1, disabled: true,
 	},
 	{
-		name: "replay delivered at once", replay: &hook.Order{By: "key_a"}, first: 404, old: hook.StateDiscarded,
+		name: "replay delivered at once", replay: &hook.ReplayRequest{By: "key_a"}, first: 404, old: hook.StateDiscarded,
 		answers: []int{200}, state: hook.StateDelivered, posts: 1, effects: 3,
 	},
 	{
-		name: "replay by a job", replay: &hook.Order{Job: someJob, Slot: 3}, first: 404, old: hook.StateDiscarded,
+		name: "replay by a job", replay: &hook.ReplayRequest{Job: someJob, JobIndex: 3}, first: 404, old: hook.StateDiscarded,
 		answers: []int{503, 200}, state: hook.StateDelivered, posts: 2, attempts: []string{"1 unavailable", "2 delivered"}, effects: 6,
 	},
 	{
-		name: "replay dead in its place", replay: &hook.Order{Job: someJob}, first: 404, old: hook.StateDiscarded,
+		name: "replay dead in its place", replay: &hook.ReplayRequest{Job: someJob}, first: 404, old: hook.StateDiscarded,
 		answers: []int{404}, state: hook.StateDead, reason: hook.ReasonRejected, posts: 1, attempts: []string{"1 refused"}, letters: 1, effects: 5,
 	},
 	{
-		name: "replay of what was delivered", replay: &hook.Order{Job: someJob}, first: 200, old: hook.StateDelivered,
+		name: "replay of what was delivered", replay: &hook.ReplayRequest{Job: someJob}, first: 200, old: hook.StateDelivered,
 		answers: []int{200}, state: hook.StateDelivered, posts: 1, effects: 3,
 	},
 	{
-		name: "replay in the place of one in progress", replay: &hook.Order{Force: true}, first: 503, old: hook.StateCancelled,
+		name: "replay in the place of one in progress", replay: &hook.ReplayRequest{Force: true}, first: 503, old: hook.StateCancelled,
 		endpoint: func(e *hook.Endpoint) { e.Retry.Schedule = []time.Duration{10 * time.Minute} },
 		answers:  []int{200}, state: hook.StateDelivered, posts: 1, effects: 2,
 	},
 	{
-		name: "redrive", replay: &hook.Order{Redrive: true}, first: 404, old: hook.StateDiscarded,
+		name: "redrive", replay: &hook.ReplayRequest{Redrive: true}, first: 404, old: hook.StateDiscarded,
 		answers: []int{200}, state: hook.StateDelivered, posts: 1, effects: 3,
 	},
 }
@@ -236,34 +236,34 @@ func TestBatch_ChoosesQueueOrScheduleByTheWait(t *testing.T) {
 }
 
 // replayOf returns the token that orders the replay of the delivery.
-func replayOf(id hook.DeliveryID, o hook.Order) hook.Token {
+func replayOf(id hook.DeliveryID, o hook.ReplayRequest) hook.Token {
 	id.Generation++
 	token := hook.NewToken("acme", id, 1)
-	token.Order = o
+	token.ReplayRequest = o
 	return token
 }
 
 // checkReplay checks that the generation before is in the state old and says
 // that it was replayed by this one, and that the job has counted this one.
-func (w *world) checkReplay(id hook.DeliveryID, o hook.Order, old hook.State) {
+func (w *world) checkReplay(id hook.DeliveryID, o hook.ReplayRequest, old hook.State) {
 	w.t.Helper()
 
 	before, _ := id.Predecessor()
-	if d := w.delivery(before); d.State != old || d.Replayed.Generation != id.Generation || d.Replayed.Order != o {
+	if d := w.delivery(before); d.State != old || d.Replayed.Generation != id.Generation || d.Replayed.ReplayRequest != o {
 		w.t.Errorf("the generation before is %s and replayed as %+v; want %s, as %d by %+v", d.State, d.Replayed, old, id.Generation, o)
 	}
 	d := w.delivery(id)
-	if d.Job != o.Job || d.Slot != o.Slot || d.By != o.By {
-		w.t.Errorf("the replay is slot %d of job %q by %q; want what was ordered: %+v", d.Slot, d.Job, d.By, o)
+	if d.Job != o.Job || d.JobIndex != o.JobIndex || d.By != o.By {
+		w.t.Errorf("the replay is slot %d of job %q by %q; want what was ordered: %+v", d.JobIndex, d.Job, d.By, o)
 	}
 	if o.Job == "" {
 		return
 	}
-	want := replay.Tally{Dead: 1}
+	want := replay.Outcomes{Dead: 1}
 	if d.State == hook.StateDelivered {
-		want = replay.Tally{Delivered: 1}
+		want = replay.Outcomes{Delivered: 1}
 	}
-	if tally, err := w.store.Tallied(w.t.Context(), o.Job); err != nil || tally != want {
+	if tally, err := w.store.JobOutcomes(w.t.Context(), o.Job); err != nil || tally != want {
 		w.t.Errorf("the job counted %+v, %v; want %+v", tally, err, want)
 	}
 }

@@ -30,7 +30,7 @@ type world struct {
 	schedules *memory.Schedules
 	crash     *crash
 	gate      deliver.Gate
-	asks      []hook.Look // what the gate asked the breaker for
+	asks      []hook.CircuitCheck // what the gate asked the breaker for
 
 	mu     sync.Mutex
 	now    time.Time
@@ -42,7 +42,7 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 
 	w := &world{t: t, store: memory.NewStore(), now: start, crash: &crash{}}
-	w.gate = &gate.Gate{Store: w.store, Attention: w, Notices: &memory.Notices{}, Now: w.clock, Rand: func() float64 { return 0.5 }}
+	w.gate = &gate.Gate{Store: w.store, CircuitQueue: w, Notifier: &memory.Notifications{}, Now: w.clock, Rand: func() float64 { return 0.5 }}
 	w.queue = memory.NewQueue(w.clock)
 	w.schedules = memory.NewSchedules(w.queue, w.clock)
 	w.answer = always(200)
@@ -65,7 +65,7 @@ func (w *world) sleepUntil(at time.Time) {
 	}
 }
 
-func (w *world) Ask(_ context.Context, look hook.Look, _ time.Duration) error {
+func (w *world) Enqueue(_ context.Context, look hook.CircuitCheck, _ time.Duration) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
@@ -105,8 +105,8 @@ func (w *world) deliverer() *deliver.Deliverer {
 		Vault:       memory.Vault{},
 		Sender:      w,
 		Gate:        w.gate,
-		Aftermath:   settle.Aftermath{Store: store},
-		Notices:     &memory.Notices{},
+		Settlement:  settle.Settlement{Store: store},
+		Notifier:    &memory.Notifications{},
 		Log:         slog.New(slog.DiscardHandler),
 		Now:         w.clock,
 	}
@@ -184,7 +184,7 @@ func (w *world) invoke(lane hook.Lane) (received, failed int) {
 	for i, m := range batch {
 		messages[i] = deliver.Message{ID: m.ID, Body: m.Body}
 	}
-	again := w.deliverer().Batch(w.t.Context(), messages)
+	again := w.deliverer().ProcessBatch(w.t.Context(), messages)
 	if w.crash.happened() {
 		w.crash.recover()
 		return len(batch), len(batch)
@@ -303,8 +303,8 @@ func (s crashStore) UpdateEndpoint(ctx context.Context, e hook.Endpoint) error {
 	return s.c.do(func() error { return s.Store.UpdateEndpoint(ctx, e) })
 }
 
-func (s crashStore) Tally(ctx context.Context, d hook.Delivery) error {
-	return s.c.do(func() error { return s.Store.Tally(ctx, d) })
+func (s crashStore) RecordOutcome(ctx context.Context, d hook.Delivery) error {
+	return s.c.do(func() error { return s.Store.RecordOutcome(ctx, d) })
 }
 
 type crashQueue struct {

@@ -10,16 +10,16 @@ import (
 )
 
 const (
-	// saveTries bounds how often a decision is made anew because another function
+	// maxSaveAttempts bounds how often a decision is made anew because another function
 	// wrote first. Every lost race is another's progress, so it takes as many
 	// functions at one endpoint in one moment to use them up.
-	saveTries = 20
-	// crowdedFor is how long a delivery waits, at least, that found no place in
+	maxSaveAttempts = 20
+	// noSlotDelay is how long a delivery waits, at least, that found no place in
 	// flight; a share of as much again is added.
-	crowdedFor = 2 * time.Second
-	// throttledFor is how long an endpoint is left alone that answered 429 without
+	noSlotDelay = 2 * time.Second
+	// defaultThrottle is how long an endpoint is left alone that answered 429 without
 	// a Retry-After.
-	throttledFor = 10 * time.Second
+	defaultThrottle = 10 * time.Second
 )
 
 // Decision is what the gate says to a delivery that is due.
@@ -96,18 +96,18 @@ type Admission struct {
 
 // Gate decides whether attempts may start now.
 type Gate struct {
-	Store     Store
-	Attention Attention
-	Notices   Notices
-	Now       func() time.Time
-	Rand      func() float64 // in [0, 1)
+	Store        Store
+	CircuitQueue CircuitQueue
+	Notifier     Notifier
+	Now          func() time.Time
+	Rand         func() float64 // in [0, 1)
 }
 
 // Admit answers for each delivery that is due. It costs no request for a
 // healthy endpoint without limits.
 func (g *Gate) Admit(ctx context.Context, q Query) (Admission, error) {
-	for range saveTries {
-		a, err := g.decide(ctx, q)
+	for range maxSaveAttempts {
+		a, err := g.decideAdmission(ctx, q)
 		if err == nil || hook.CodeOf(err) != hook.CodeConflict {
 			return a, err
 		}
@@ -115,31 +115,31 @@ func (g *Gate) Admit(ctx context.Context, q Query) (Admission, error) {
 			return Admission{}, fmt.Errorf("read circuit of %s: %w", q.ID, err)
 		}
 	}
-	return Admission{}, crowd(q.ID)
+	return Admission{}, errContention(q.ID)
 }
 
-// decide answers from what the query says of the circuit; CodeConflict when
+// decideAdmission answers from what the query says of the circuit; CodeConflict when
 // that changed meanwhile.
-func (g *Gate) decide(ctx context.Context, q Query) (Admission, error) {
+func (g *Gate) decideAdmission(ctx context.Context, q Query) (Admission, error) {
 	now := g.Now()
 	switch {
 	case q.Endpoint == nil:
-		return all(q, Verdict{Decision: Cancel, Reason: hook.ReasonDeleted}), nil
+		return sameVerdict(q, Verdict{Decision: Cancel, Reason: hook.ReasonDeleted}), nil
 	case q.Endpoint.Status == hook.StatusPaused:
-		return all(q, Verdict{Decision: Park, Reason: hook.ReasonPaused}), g.wait(ctx, q.Record, now)
+		return sameVerdict(q, Verdict{Decision: Park, Reason: hook.ReasonPaused}), g.markWaiting(ctx, q.Record, now)
 	case q.Endpoint.Status == hook.StatusDisabled:
-		return all(q, Verdict{Decision: Park, Reason: hook.ReasonDisabled}), g.wait(ctx, q.Record, now)
+		return sameVerdict(q, Verdict{Decision: Park, Reason: hook.ReasonDisabled}), g.markWaiting(ctx, q.Record, now)
 	case q.Record.State != circuit.Closed:
-		return g.try(ctx, q, now)
+		return g.admitProbe(ctx, q, now)
 	case now.Before(q.Record.ThrottledUntil):
-		return all(q, Verdict{Decision: Delay, Until: q.Record.ThrottledUntil}), nil
+		return sameVerdict(q, Verdict{Decision: Delay, Until: q.Record.ThrottledUntil}), nil
 	case q.Endpoint.RatePerSecond > 0 || q.maxInFlight() > 0:
-		return g.limit(ctx, q, now)
+		return g.applyLimits(ctx, q, now)
 	}
-	return all(q, Verdict{Decision: Admit}), nil
+	return sameVerdict(q, Verdict{Decision: Admit}), nil
 }
 
-func all(q Query, v Verdict) Admission {
+func sameVerdict(q Query, v Verdict) Admission {
 	a := Admission{query: q, Verdicts: make([]Verdict, len(q.Due))}
 	for i := range a.Verdicts {
 		a.Verdicts[i] = v
@@ -147,19 +147,19 @@ func all(q Query, v Verdict) Admission {
 	return a
 }
 
-// wait writes that deliveries wait for the endpoint, if that is not known. It
+// markWaiting writes that deliveries wait for the endpoint, if that is not known. It
 // is done before the first is parked, so that the breaker overlooks none.
-func (g *Gate) wait(ctx context.Context, r Record, now time.Time) error {
+func (g *Gate) markWaiting(ctx context.Context, r Record, now time.Time) error {
 	next := r.Wait(now)
 	if next == r {
 		return nil
 	}
-	return g.save(ctx, next)
+	return g.saveCircuit(ctx, next)
 }
 
-// try lets the probe through, if there may be one, and parks the others.
-func (g *Gate) try(ctx context.Context, q Query, now time.Time) (Admission, error) {
-	a := all(q, Verdict{Decision: Park, Reason: hook.ReasonCircuit})
+// admitProbe lets the probe through, if there may be one, and parks the others.
+func (g *Gate) admitProbe(ctx context.Context, q Query, now time.Time) (Admission, error) {
+	a := sameVerdict(q, Verdict{Decision: Park, Reason: hook.ReasonCircuit})
 	for i, due := range q.Due {
 		// The first may take the lease; who has it already may come again.
 		probed, ok := q.Record.Probe(due.Delivery.String(), now)
@@ -172,20 +172,20 @@ func (g *Gate) try(ctx context.Context, q Query, now time.Time) (Admission, erro
 			break
 		}
 		q.Record.Circuit = probed
-		a.query.Record = q.Record.Wait(now).plan(now)
-		if err := g.save(ctx, a.query.Record); err != nil {
+		a.query.Record = q.Record.Wait(now).planAttention(now)
+		if err := g.saveCircuit(ctx, a.query.Record); err != nil {
 			return Admission{}, err
 		}
 		a.query.Record.Version++ // as it is stored now: what Settle begins with
 		return a, nil
 	}
-	return a, g.wait(ctx, q.Record, now)
+	return a, g.markWaiting(ctx, q.Record, now)
 }
 
-// limit gives out slots of the rate and places in flight.
-func (g *Gate) limit(ctx context.Context, q Query, now time.Time) (a Admission, err error) {
+// applyLimits gives out slots of the rate and places in flight.
+func (g *Gate) applyLimits(ctx context.Context, q Query, now time.Time) (a Admission, err error) {
 	err = g.changeLimits(ctx, q.ID, func(limits Limits) (next Limits) {
-		a, next = g.share(q, limits, now)
+		a, next = g.grantLimits(q, limits, now)
 		return next
 	})
 	return a, err
@@ -194,7 +194,7 @@ func (g *Gate) limit(ctx context.Context, q Query, now time.Time) (a Admission, 
 // changeLimits reads the endpoint's limits, changes them and writes them, again
 // when another function came between.
 func (g *Gate) changeLimits(ctx context.Context, id hook.EndpointID, change func(Limits) Limits) error {
-	for range saveTries {
+	for range maxSaveAttempts {
 		limits, err := g.Store.Limits(ctx, id)
 		if err != nil {
 			return fmt.Errorf("read limits of %s: %w", id, err)
@@ -207,11 +207,11 @@ func (g *Gate) changeLimits(ctx context.Context, id hook.EndpointID, change func
 			return fmt.Errorf("save limits of %s: %w", id, err)
 		}
 	}
-	return crowd(id)
+	return errContention(id)
 }
 
-func (g *Gate) share(q Query, limits Limits, now time.Time) (Admission, Limits) {
-	a := all(q, Verdict{Decision: Admit})
+func (g *Gate) grantLimits(q Query, limits Limits, now time.Time) (Admission, Limits) {
+	a := sameVerdict(q, Verdict{Decision: Admit})
 	if rate := q.Endpoint.RatePerSecond; rate > 0 {
 		for i, due := range q.Due {
 			if due.Reserved {
@@ -235,20 +235,20 @@ func (g *Gate) share(q Query, limits Limits, now time.Time) (Admission, Limits) 
 				a.holders = append(a.holders, holder[0])
 				continue
 			}
-			later := now.Add(crowdedFor + time.Duration(g.Rand()*float64(crowdedFor)))
+			later := now.Add(noSlotDelay + time.Duration(g.Rand()*float64(noSlotDelay)))
 			a.Verdicts[i] = Verdict{Decision: Delay, Until: later, Reserved: true}
 		}
 	}
 	return a, limits
 }
 
-func (g *Gate) save(ctx context.Context, r Record) error {
+func (g *Gate) saveCircuit(ctx context.Context, r Record) error {
 	if err := g.Store.SaveCircuit(ctx, r); err != nil {
 		return fmt.Errorf("save circuit of %s: %w", r.Endpoint, err)
 	}
 	return nil
 }
 
-func crowd(id hook.EndpointID) error {
+func errContention(id hook.EndpointID) error {
 	return &hook.Error{Code: hook.CodeUnavailable, Message: fmt.Sprintf("too many functions are deciding about endpoint %s", id)}
 }

@@ -72,11 +72,11 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 
 	w := &world{t: t, now: start, store: &counting{Store: memory.NewStore(), requests: map[string]int{}}}
-	w.gate = &gate.Gate{Store: w.store, Attention: w, Notices: &memory.Notices{}, Now: func() time.Time { return w.now }, Rand: func() float64 { return 0.5 }}
+	w.gate = &gate.Gate{Store: w.store, CircuitQueue: w, Notifier: &memory.Notifications{}, Now: func() time.Time { return w.now }, Rand: func() float64 { return 0.5 }}
 	return w
 }
 
-func (w *world) Ask(_ context.Context, look hook.Look, delay time.Duration) error {
+func (w *world) Enqueue(_ context.Context, look hook.CircuitCheck, delay time.Duration) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 

@@ -12,9 +12,9 @@ const LeaseFor = 2 * time.Minute
 
 // Limits is what an endpoint with a rate or an in-flight limit has given out.
 type Limits struct {
-	Slot    time.Time            // the first time at which the rate has room
-	Leases  map[string]time.Time // who is in flight, and until when at most
-	Version int64                // of the stored record; 0 when there is none
+	RateSlot time.Time            // the first time at which the rate has room
+	Leases   map[string]time.Time // who is in flight, and until when at most
+	Version  int64                // of the stored record; 0 when there is none
 }
 
 // Reserve takes n slots at perSecond and returns when each of them is: in turn,
@@ -23,7 +23,7 @@ type Limits struct {
 // was given passes, so each waits once and the endpoint is paced, not polled.
 func (l Limits) Reserve(n int, perSecond float64, now time.Time) (next Limits, slots []time.Time) {
 	interval := time.Duration(float64(time.Second) / perSecond)
-	at := l.Slot
+	at := l.RateSlot
 	if at.Before(now) {
 		at = now
 	}
@@ -31,7 +31,7 @@ func (l Limits) Reserve(n int, perSecond float64, now time.Time) (next Limits, s
 		slots = append(slots, at)
 		at = at.Add(interval)
 	}
-	l.Slot = at
+	l.RateSlot = at
 	return l, slots
 }
 

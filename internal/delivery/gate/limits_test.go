@@ -32,13 +32,13 @@ func TestLimits_Reserve(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			next, slots := gate.Limits{Slot: start.Add(tt.slot)}.Reserve(tt.n, 10, start)
+			next, slots := gate.Limits{RateSlot: start.Add(tt.slot)}.Reserve(tt.n, 10, start)
 			var got []time.Duration
 			for _, at := range slots {
 				got = append(got, at.Sub(start))
 			}
-			if diff := cmp.Diff(tt.want, got); diff != "" || next.Slot.Sub(start) != tt.next {
-				t.Errorf("Reserve(%d) leaves %v; want %v; slots differ (-want +got):\n%s", tt.n, next.Slot.Sub(start), tt.next, diff)
+			if diff := cmp.Diff(tt.want, got); diff != "" || next.RateSlot.Sub(start) != tt.next {
+				t.Errorf("Reserve(%d) leaves %v; want %v; slots differ (-want +got):\n%s", tt.n, next.RateSlot.Sub(start), tt.next, diff)
 			}
 		})
 	}

@@ -28,15 +28,15 @@ type Store interface {
 	Count(ctx context.Context, tenant hook.TenantID, endpoint hook.EndpointID, add stats.Counts, now time.Time) (circuit.Counts, error)
 }
 
-// Attention is how the breaker is asked to look at an endpoint.
-type Attention interface {
-	// Ask makes the breaker look at the endpoint after the delay, which is cut
+// CircuitQueue is how the breaker is asked to look at an endpoint.
+type CircuitQueue interface {
+	// Enqueue makes the breaker look at the endpoint after the delay, which is cut
 	// to 15 minutes: the breaker asks again when it was asked too early.
-	Ask(ctx context.Context, look hook.Look, delay time.Duration) error
+	Enqueue(ctx context.Context, look hook.CircuitCheck, delay time.Duration) error
 }
 
-// Notices is how owners hear of what the gate decided.
-type Notices interface {
-	// Tell tells the notice to all who should hear of it.
-	Tell(ctx context.Context, n hook.Notice) error
+// Notifier is how owners hear of what the gate decided.
+type Notifier interface {
+	// Notify tells the notice to all who should hear of it.
+	Notify(ctx context.Context, n hook.Notification) error
 }

@@ -49,7 +49,7 @@ func (r Record) Wait(now time.Time) Record {
 		return r
 	}
 	r.Waiting, r.EmptySince = true, time.Time{}
-	return r.plan(now)
+	return r.planAttention(now)
 }
 
 // Release returns the record with a release beginning, if somebody waits for
@@ -58,7 +58,7 @@ func (r Record) Release(now time.Time) Record {
 	if r.Waiting && r.State == circuit.Closed {
 		r.Wave = 1
 	}
-	return r.plan(now)
+	return r.planAttention(now)
 }
 
 // Reset returns the record with its circuit closed, whatever it was, and a
@@ -71,11 +71,11 @@ func (r Record) Reset(now time.Time) Record {
 // Trip returns the record with its circuit open, whatever it was.
 func (r Record) Trip(s circuit.Settings, now time.Time) Record {
 	r.Circuit = r.Circuit.Trip(s, now)
-	return r.plan(now)
+	return r.planAttention(now)
 }
 
-// plan sets when the tick looks after the endpoint.
-func (r Record) plan(now time.Time) Record {
+// planAttention sets when the tick looks after the endpoint.
+func (r Record) planAttention(now time.Time) Record {
 	switch r.State {
 	case circuit.Open:
 		r.AttendAt = r.ProbeAt

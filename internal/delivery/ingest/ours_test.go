@@ -9,7 +9,7 @@ import (
 	"surehook/internal/hook"
 )
 
-const failing = hook.NoticeFailing
+const failing = hook.NotificationFailing
 
 func TestAcceptOurs_GoesToThoseThatSubscribeToOurs(t *testing.T) {
 	t.Parallel()
@@ -93,7 +93,7 @@ func TestAcceptOurs_OncePerKey(t *testing.T) {
 	}{
 		{"the same is a duplicate, and makes up for its token", "acme", failing, `{}`, "k", true, 0, 0, 1},
 		{"another payload is a conflict", "acme", failing, `{"a":1}`, "k", false, hook.CodeConflict, 0, 0},
-		{"another type is a conflict", "acme", hook.NoticeSlow, `{}`, "k", false, hook.CodeConflict, 0, 0},
+		{"another type is a conflict", "acme", hook.NotificationSlow, `{}`, "k", false, hook.CodeConflict, 0, 0},
 		{"another key is another event", "acme", failing, `{}`, "k2", false, 0, 1, 0},
 		{"another tenant's is another event", "other", failing, `{}`, "k", false, 0, 1, 0},
 	}

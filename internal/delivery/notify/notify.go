@@ -21,8 +21,8 @@ import (
 
 // History keeps what was decided about endpoints.
 type History interface {
-	// PutNotice keeps the notice under its time and key; it is the same however often it is kept.
-	PutNotice(ctx context.Context, n hook.Notice) error
+	// PutNotification keeps the notice under its time and key; it is the same however often it is kept.
+	PutNotification(ctx context.Context, n hook.Notification) error
 }
 
 // Poster posts events of ours.
@@ -38,9 +38,9 @@ type Topic interface {
 	Publish(ctx context.Context, eventType string, message []byte) error
 }
 
-// Teller tells notices. All fields must be set; without an environment in
+// Notifier tells notices. All fields must be set; without an environment in
 // Metrics there are none.
-type Teller struct {
+type Notifier struct {
 	History History
 	Poster  Poster
 	Topic   Topic
@@ -48,11 +48,11 @@ type Teller struct {
 	Log     *slog.Logger
 }
 
-// Tell tells the notice to all who should hear of it, and writes one line about
+// Notify tells the notice to all who should hear of it, and writes one line about
 // it. After an error it should be told again.
-func (t Teller) Tell(ctx context.Context, n hook.Notice) error {
+func (t Notifier) Notify(ctx context.Context, n hook.Notification) error {
 	if n.Lasts() {
-		if err := t.History.PutNotice(ctx, n); err != nil {
+		if err := t.History.PutNotification(ctx, n); err != nil {
 			return fmt.Errorf("keep %s of endpoint %s: %w", n.Type, n.Endpoint, err)
 		}
 	}
@@ -73,20 +73,20 @@ func (t Teller) Tell(ctx context.Context, n hook.Notice) error {
 
 // log writes the line, which is also where the openings of circuits are counted:
 // the gate, which opens them, tells it and writes nothing.
-func (t Teller) log(ctx context.Context, n hook.Notice) {
+func (t Notifier) log(ctx context.Context, n hook.Notification) {
 	line := []slog.Attr{
 		slog.String(names.LogType, n.Type),
 		slog.String(names.LogTenant, string(n.Tenant)),
 		slog.String(names.LogEndpoint, string(n.Endpoint)),
-		slog.String(names.LogWhy, n.Why),
+		slog.String(names.LogReason, n.Reason),
 	}
 	if n.Delivery.Generation > 0 {
 		line = append(line, slog.String(names.LogDelivery, n.Delivery.String()))
 	}
-	if n.Type == hook.NoticeOpened {
+	if n.Type == hook.NotificationOpened {
 		line = t.Metrics.Append(line, n.At, emf.Count(names.MetricCircuits, 1))
 	}
-	t.Log.LogAttrs(ctx, slog.LevelInfo, "notice.told", line...)
+	t.Log.LogAttrs(ctx, slog.LevelInfo, "notification.sent", line...)
 }
 
 // document is a notice as its readers get it.
@@ -101,14 +101,14 @@ type document struct {
 	Figures  map[string]float64 `json:"figures,omitempty"`
 }
 
-func encode(n hook.Notice) ([]byte, error) {
+func encode(n hook.Notification) ([]byte, error) {
 	d := document{
 		Type:     n.Type,
 		At:       n.At.UTC().Truncate(time.Millisecond).Format("2006-01-02T15:04:05.000Z"),
 		Tenant:   n.Tenant,
 		Endpoint: n.Endpoint,
 		Event:    n.Delivery.Event,
-		Reason:   n.Why,
+		Reason:   n.Reason,
 		Figures:  n.Figures,
 	}
 	if n.Delivery.Generation > 0 {

@@ -40,7 +40,7 @@ func (l *listeners) hear(who, what string) error {
 	return nil
 }
 
-func (l *listeners) PutNotice(_ context.Context, n hook.Notice) error {
+func (l *listeners) PutNotification(_ context.Context, n hook.Notification) error {
 	return l.hear("history", n.Key)
 }
 
@@ -55,22 +55,22 @@ func (l *listeners) Publish(_ context.Context, eventType string, message []byte)
 }
 
 // teller returns the teller to the listeners, and its log.
-func teller(l *listeners) (notify.Teller, *bytes.Buffer) {
+func teller(l *listeners) (notify.Notifier, *bytes.Buffer) {
 	log := new(bytes.Buffer)
-	return notify.Teller{
+	return notify.Notifier{
 		History: l, Poster: l, Topic: l,
 		Metrics: emf.Set{Environment: "test"}, Log: slog.New(slog.NewJSONHandler(log, nil)),
 	}, log
 }
 
-func opened() hook.Notice {
-	return hook.Notice{
-		Type: hook.NoticeOpened, Tenant: "acme", Endpoint: "ep_0123456789abcdef", At: start.In(time.FixedZone("", 3600)),
-		Why: "It keeps failing.", Figures: map[string]float64{"failures": 5}, Key: "k",
+func opened() hook.Notification {
+	return hook.Notification{
+		Type: hook.NotificationOpened, Tenant: "acme", Endpoint: "ep_0123456789abcdef", At: start.In(time.FixedZone("", 3600)),
+		Reason: "It keeps failing.", Figures: map[string]float64{"failures": 5}, Key: "k",
 	}
 }
 
-func dead(t *testing.T) hook.Notice {
+func dead(t *testing.T) hook.Notification {
 	t.Helper()
 
 	id, err := hook.NewEventID()
@@ -78,7 +78,7 @@ func dead(t *testing.T) hook.Notice {
 		t.Fatal(err)
 	}
 	n := opened()
-	n.Type, n.Delivery = hook.NoticeDead, hook.DeliveryID{Event: id, Endpoint: n.Endpoint, Generation: 1}
+	n.Type, n.Delivery = hook.NotificationDead, hook.DeliveryID{Event: id, Endpoint: n.Endpoint, Generation: 1}
 	return n
 }
 
@@ -89,7 +89,7 @@ func TestTell_TellsAllInOrder(t *testing.T) {
 	conflict := hook.Conflict("another body")
 	tests := []struct {
 		name   string
-		notice hook.Notice
+		notice hook.Notification
 		which  string
 		fails  error
 		want   []string
@@ -109,7 +109,7 @@ func TestTell_TellsAllInOrder(t *testing.T) {
 
 			l := &listeners{which: tt.which, fails: tt.fails}
 			teller, log := teller(l)
-			err := teller.Tell(t.Context(), tt.notice)
+			err := teller.Notify(t.Context(), tt.notice)
 			if (err == nil) != tt.ok || !tt.ok && (!errors.Is(err, tt.fails) || !strings.Contains(err.Error(), "ep_0123456789abcdef")) {
 				t.Errorf("Tell() = %v; want ok: %t, or the error with the endpoint", err, tt.ok)
 			}
@@ -129,7 +129,7 @@ func TestTell_SaysTheSameToTenantAndOperators(t *testing.T) {
 	about := dead(t)
 	const head = `{"type":%q,"at":"2026-03-04T05:06:07.891Z","tenant":"acme","endpoint_id":"ep_0123456789abcdef",`
 	tests := []struct {
-		notice hook.Notice
+		notice hook.Notification
 		want   string
 	}{
 		{opened(), fmt.Sprintf(head, "surehook.circuit.opened") + `"reason":"It keeps failing.","figures":{"failures":5}}`},
@@ -142,7 +142,7 @@ func TestTell_SaysTheSameToTenantAndOperators(t *testing.T) {
 
 			l := &listeners{}
 			teller, _ := teller(l)
-			if err := teller.Tell(t.Context(), tt.notice); err != nil {
+			if err := teller.Notify(t.Context(), tt.notice); err != nil {
 				t.Fatalf("Tell() = %v", err)
 			}
 			if diff := cmp.Diff([]string{tt.want, tt.want}, l.texts); diff != "" {
@@ -158,7 +158,7 @@ func TestTell_WritesOneLine(t *testing.T) {
 	about := dead(t)
 	tests := []struct {
 		name    string
-		notice  hook.Notice
+		notice  hook.Notification
 		want    map[string]any
 		metrics bool
 	}{
@@ -170,7 +170,7 @@ func TestTell_WritesOneLine(t *testing.T) {
 			t.Parallel()
 
 			teller, log := teller(&listeners{})
-			if err := teller.Tell(t.Context(), tt.notice); err != nil {
+			if err := teller.Notify(t.Context(), tt.notice); err != nil {
 				t.Fatalf("Tell() = %v", err)
 			}
 			var got map[string]any
@@ -183,7 +183,7 @@ func TestTell_WritesOneLine(t *testing.T) {
 			delete(got, "_aws")
 			delete(got, "time")
 			want := map[string]any{
-				"level": "INFO", "msg": "notice.told", "tenant": "acme", "endpoint_id": "ep_0123456789abcdef", "why": "It keeps failing.",
+				"level": "INFO", "msg": "notification.sent", "tenant": "acme", "endpoint_id": "ep_0123456789abcdef", "reason": "It keeps failing.",
 			}
 			for key, value := range tt.want {
 				want[key] = value
@@ -233,13 +233,13 @@ func TestTell_PostsOnceToThoseWhoSubscribe(t *testing.T) {
 				Store: store, Queue: queue, Directory: directory, Retention: time.Hour, Now: now, NewID: hook.NewEventID,
 			}
 			for range 3 {
-				if err := teller.Tell(t.Context(), opened()); err != nil {
+				if err := teller.Notify(t.Context(), opened()); err != nil {
 					t.Fatalf("Tell() = %v", err)
 				}
 			}
 			other := opened()
 			other.Figures = map[string]float64{"failures": 6} // of the same occurrence
-			if err := teller.Tell(t.Context(), other); err != nil {
+			if err := teller.Notify(t.Context(), other); err != nil {
 				t.Fatalf("Tell(with other figures) = %v", err)
 			}
 
@@ -250,7 +250,7 @@ func TestTell_PostsOnceToThoseWhoSubscribe(t *testing.T) {
 			if len(deliveries) != tt.posted {
 				t.Errorf("%d deliveries; want %d", len(deliveries), tt.posted)
 			}
-			if kept, _, err := store.Notices(t.Context(), "ep_0123456789abcdef", "", 10); err != nil || len(kept) != tt.history {
+			if kept, _, err := store.Notifications(t.Context(), "ep_0123456789abcdef", "", 10); err != nil || len(kept) != tt.history {
 				t.Errorf("history = %v, %v; want %d", kept, err, tt.history)
 			}
 		})

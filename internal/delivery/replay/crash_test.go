@@ -62,7 +62,7 @@ func killWorker(t *testing.T, state hook.State, n int, after, twice bool) (died 
 	}
 
 	got := w.job(j.ID)
-	want := replay.Progress{Job: got.Job, Tally: replay.Tally{Delivered: 4, Dead: 3}}
+	want := replay.Progress{Job: got.Job, Outcomes: replay.Outcomes{Delivered: 4, Dead: 3}}
 	want.State, want.Selected, want.Enqueued, want.Skipped, want.Pending = replay.JobFinished, 7, 7, 0, nil
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("killed at effect %d: job (-want +got):\n%s", n, diff)
@@ -233,11 +233,11 @@ func TestEnd_KilledAtAnyEffect(t *testing.T) {
 					if got := w.states(ids, 1); got != "1 discarded replayed" {
 						t.Errorf("the replayed delivery is %s; want discarded", got)
 					}
-					want := replay.Tally{Cancelled: 1}
+					want := replay.Outcomes{Cancelled: 1}
 					if discard {
-						want = replay.Tally{Dead: 1}
+						want = replay.Outcomes{Dead: 1}
 					}
-					if diff := cmp.Diff(want, w.job(j.ID).Tally); diff != "" {
+					if diff := cmp.Diff(want, w.job(j.ID).Outcomes); diff != "" {
 						t.Errorf("counts (-want +got):\n%s", diff)
 					}
 				})

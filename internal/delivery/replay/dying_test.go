@@ -122,8 +122,8 @@ func (p dying) Continue(ctx context.Context, m replay.Message, delay time.Durati
 	return p.effect("continue", func() error { return p.w.jobs.Continue(ctx, m, delay) })
 }
 
-func (p dying) Settled(ctx context.Context, d hook.Delivery) error {
-	return p.effect("settled", func() error { return settle.Aftermath{Store: p.w.store}.Settled(ctx, d) })
+func (p dying) Complete(ctx context.Context, d hook.Delivery) error {
+	return p.effect("settled", func() error { return settle.Settlement{Store: p.w.store}.Complete(ctx, d) })
 }
 
 func (p dying) Send(ctx context.Context, lane hook.Lane, tokens []hook.Token, delay time.Duration) []error {
@@ -188,6 +188,6 @@ func (p dying) Jobs(ctx context.Context, tenant hook.TenantID, before hook.JobID
 	return p.w.store.Jobs(ctx, tenant, before, limit)
 }
 
-func (p dying) Tallied(ctx context.Context, id hook.JobID) (replay.Tally, error) {
-	return p.w.store.Tallied(ctx, id)
+func (p dying) JobOutcomes(ctx context.Context, id hook.JobID) (replay.Outcomes, error) {
+	return p.w.store.JobOutcomes(ctx, id)
 }

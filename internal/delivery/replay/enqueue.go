@@ -20,7 +20,7 @@ const (
 // replaying is a delivery whose replay is asked for.
 type replaying struct {
 	delivery hook.Delivery // the one to be replayed; in the end, as the replay leaves it
-	order    hook.Order
+	order    hook.ReplayRequest
 	delay    time.Duration // of its token, in whole seconds
 
 	sent    bool  // the token is on the way: the replay will be
@@ -36,7 +36,7 @@ func (p *replaying) queued() bool { return p.delivery.Version == 0 }
 // order: written by us, or by function deliver, which found it in our token.
 func (p *replaying) ordered(d hook.Delivery) bool {
 	by := d.Replayed
-	return by.Generation != 0 && by.Job == p.order.Job && by.Slot == p.order.Slot && by.By == p.order.By
+	return by.Generation != 0 && by.Job == p.order.Job && by.JobIndex == p.order.JobIndex && by.By == p.order.By
 }
 
 func (p *replaying) token() hook.Token {
@@ -44,7 +44,7 @@ func (p *replaying) token() hook.Token {
 		return hook.NewToken(p.delivery.Tenant, p.delivery.ID, 1)
 	}
 	t := hook.NewToken(p.delivery.Tenant, p.delivery.Successor(), 1)
-	t.Order = p.order
+	t.ReplayRequest = p.order
 	return t
 }
 
@@ -152,7 +152,7 @@ func (r *Replayer) supersede(ctx context.Context, d hook.Delivery) error {
 }
 
 func (r *Replayer) settled(ctx context.Context, d hook.Delivery) error {
-	if err := r.Aftermath.Settled(ctx, d); err != nil {
+	if err := r.Settlement.Complete(ctx, d); err != nil {
 		return fmt.Errorf("see to what follows from delivery %s: %w", d.ID, err)
 	}
 	return nil

@@ -76,8 +76,8 @@ func (s JobState) String() string {
 	return "unknown"
 }
 
-// Tally is how many deliveries of a job settled, and as what.
-type Tally struct {
+// Outcomes is how many deliveries of a job settled, and as what.
+type Outcomes struct {
 	Delivered int
 	Dead      int
 	Cancelled int // or discarded
@@ -86,7 +86,7 @@ type Tally struct {
 // Progress is a job and what became of what it enqueued.
 type Progress struct {
 	Job
-	Tally
+	Outcomes
 }
 
 // Message makes a job go on.

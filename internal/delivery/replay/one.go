@@ -76,7 +76,7 @@ func (r *Replayer) Event(ctx context.Context, tenant hook.TenantID, id hook.Even
 	return results, nil
 }
 
-func (o Request) order() hook.Order { return hook.Order{By: o.By, Force: o.Force} }
+func (o Request) order() hook.ReplayRequest { return hook.ReplayRequest{By: o.By, Force: o.Force} }
 
 func errDeleted() error { return hook.Conflict("its endpoint was deleted") }
 

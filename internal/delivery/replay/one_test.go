@@ -65,7 +65,7 @@ func TestDelivery(t *testing.T) {
 			if len(tokens) != 1 || tokens[0].Token.Delivery != d.ID || tokens[0].Token.Attempt != 1 {
 				t.Fatalf("tokens = %+v; want one of attempt 1 of %s", tokens, d.ID)
 			}
-			if tt.next == 2 && (d.By != asked.By || tokens[0].Token.Order.By != asked.By || !d.CreatedAt.Equal(start)) {
+			if tt.next == 2 && (d.By != asked.By || tokens[0].Token.ReplayRequest.By != asked.By || !d.CreatedAt.Equal(start)) {
 				t.Errorf("%+v with token %+v; want them by %s, of now", d, tokens[0].Token, asked.By)
 			}
 			_, err = w.replayer().Delivery(t.Context(), "acme", ids[0], asked)
@@ -331,7 +331,7 @@ func TestDelivery_ForcedCountsWhatItReplaced(t *testing.T) {
 	if err != nil || d.ID.Generation != 3 {
 		t.Fatalf("Delivery() = generation %d, %v; want 3", d.ID.Generation, err)
 	}
-	if diff := cmp.Diff(replay.Tally{Cancelled: 1}, w.job(j.ID).Tally); diff != "" {
+	if diff := cmp.Diff(replay.Outcomes{Cancelled: 1}, w.job(j.ID).Outcomes); diff != "" {
 		t.Errorf("counts of the job (-want +got):\n%s", diff)
 	}
 	w.run()

@@ -148,8 +148,8 @@ func (w *work) pending(ctx context.Context) ([]*replaying, error) {
 		d, ok := byID[id]
 		p := &replaying{
 			delivery: d,
-			order: hook.Order{
-				By: j.By, Job: j.ID, Slot: j.Selected - len(j.Pending) + i,
+			order: hook.ReplayRequest{
+				By: j.By, Job: j.ID, JobIndex: j.Selected - len(j.Pending) + i,
 				Force: j.Filter.State == hook.StateParked, // the filter names them
 			},
 			delay: max(0, at(w.from, i, j.Rate).Sub(now)).Truncate(time.Second),

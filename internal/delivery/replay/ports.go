@@ -63,9 +63,9 @@ type Jobs interface {
 	// Jobs returns jobs of the tenant, the newest first, at most limit (1 to 100),
 	// that are older than before; empty: from the newest.
 	Jobs(ctx context.Context, tenant hook.TenantID, before hook.JobID, limit int) ([]Job, error)
-	// Tallied returns how many deliveries of the job were counted as settled. One
+	// JobOutcomes returns how many deliveries of the job were counted as settled. One
 	// that was counted as delivered counts as nothing else.
-	Tallied(ctx context.Context, id hook.JobID) (Tally, error)
+	JobOutcomes(ctx context.Context, id hook.JobID) (Outcomes, error)
 }
 
 // Queue carries tokens.
@@ -83,8 +83,8 @@ type JobQueue interface {
 	Continue(ctx context.Context, m Message, delay time.Duration) error
 }
 
-// Aftermath is what follows when a delivery is settled.
-type Aftermath interface {
-	// Settled does what follows from the delivery, as it is recorded. It may be done twice.
-	Settled(ctx context.Context, d hook.Delivery) error
+// Settlement is what follows when a delivery is settled.
+type Settlement interface {
+	// Complete does what follows from the delivery, as it is recorded. It may be done twice.
+	Complete(ctx context.Context, d hook.Delivery) error
 }

@@ -9,14 +9,14 @@ import (
 
 // Replayer holds the use cases. All fields must be set.
 type Replayer struct {
-	Store     Store
-	Index     Index
-	Endpoints Endpoints
-	Jobs      Jobs
-	Queue     Queue
-	JobQueue  JobQueue
-	Aftermath Aftermath
-	Log       *slog.Logger
-	Now       func() time.Time
-	NewID     func() (hook.JobID, error)
+	Store      Store
+	Index      Index
+	Endpoints  Endpoints
+	Jobs       Jobs
+	Queue      Queue
+	JobQueue   JobQueue
+	Settlement Settlement
+	Log        *slog.Logger
+	Now        func() time.Time
+	NewID      func() (hook.JobID, error)
 }

@@ -31,7 +31,7 @@ func TestWork_OfAHundredThousand(t *testing.T) {
 	if got.State != replay.JobFinished || got.Selected != n || got.Enqueued != n || got.Skipped != 0 {
 		t.Errorf("the job is %s: %d selected, %d enqueued, %d skipped; want finished with %d enqueued", got.State, got.Selected, got.Enqueued, got.Skipped, n)
 	}
-	if diff := cmp.Diff(replay.Tally{Delivered: n}, got.Tally); diff != "" {
+	if diff := cmp.Diff(replay.Outcomes{Delivered: n}, got.Outcomes); diff != "" {
 		t.Errorf("counts (-want +got):\n%s", diff)
 	}
 	if took, least := got.EndedAt.Sub(got.CreatedAt), time.Duration(float64(n)/replay.MaxRate)*time.Second; took < least-3*time.Second || took > least+3*time.Second {

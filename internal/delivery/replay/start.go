@@ -119,11 +119,11 @@ func (r *Replayer) CancelJob(ctx context.Context, tenant hook.TenantID, id hook.
 const cancelTries = 10
 
 func (r *Replayer) progress(ctx context.Context, j Job) (Progress, error) {
-	tally, err := r.Jobs.Tallied(ctx, j.ID)
+	tally, err := r.Jobs.JobOutcomes(ctx, j.ID)
 	if err != nil {
 		return Progress{}, fmt.Errorf("read counts of job %s: %w", j.ID, err)
 	}
-	return Progress{Job: j, Tally: tally}, nil
+	return Progress{Job: j, Outcomes: tally}, nil
 }
 
 // save writes the job; CodeConflict if somebody else wrote it since it was read.

@@ -142,5 +142,5 @@ func (w *work) log(ctx context.Context, err error) {
 		level = slog.LevelError
 		attrs = append(attrs, slog.Any(names.LogError, err))
 	}
-	w.Log.LogAttrs(ctx, level, "replay.worked", attrs...)
+	w.Log.LogAttrs(ctx, level, "replay_job.processed", attrs...)
 }

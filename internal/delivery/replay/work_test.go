@@ -154,8 +154,8 @@ func TestWork_SkipsWhatChangedMeanwhile(t *testing.T) {
 	if got := w.states(ids, 2); got != "3 delivered, 1 none" {
 		t.Errorf("new generations are %s; want 3 delivered, one by hand, and none of the discarded one", got)
 	}
-	if d := w.delivery(hook.Delivery{ID: ids[3]}.Successor()); d.Job != j.ID || d.Slot != 3 {
-		t.Errorf("the last is number %d of job %s; want 3 of %s", d.Slot, d.Job, j.ID)
+	if d := w.delivery(hook.Delivery{ID: ids[3]}.Successor()); d.Job != j.ID || d.JobIndex != 3 {
+		t.Errorf("the last is number %d of job %s; want 3 of %s", d.JobIndex, d.Job, j.ID)
 	}
 }
 

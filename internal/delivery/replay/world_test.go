@@ -31,7 +31,7 @@ type world struct {
 	store     *memory.Store
 	queue     *memory.Queue
 	schedules *memory.Schedules
-	jobs      *memory.Jobs
+	jobs      *memory.JobQueue
 	deliverer *deliver.Deliverer
 	crash     *crash
 	spy       *spy
@@ -52,14 +52,14 @@ func newWorld(t *testing.T) *world {
 	}
 	w.queue = memory.NewQueue(w.clock)
 	w.schedules = memory.NewSchedules(w.queue, w.clock)
-	w.jobs = memory.NewJobs(w.clock)
+	w.jobs = memory.NewJobQueue(w.clock)
 	w.deliverer = &deliver.Deliverer{
 		Store: w.store, Queue: w.queue, Schedules: w.schedules, DeadLetters: w.queue,
 		Vault: memory.Vault{}, Sender: w,
-		Gate:      &gate.Gate{Store: w.store, Attention: w, Notices: &memory.Notices{}, Now: w.clock, Rand: func() float64 { return 0.5 }},
-		Aftermath: settle.Aftermath{Store: w.store},
-		Notices:   &memory.Notices{},
-		Log:       slog.New(slog.DiscardHandler), Now: w.clock,
+		Gate:       &gate.Gate{Store: w.store, CircuitQueue: w, Notifier: &memory.Notifications{}, Now: w.clock, Rand: func() float64 { return 0.5 }},
+		Settlement: settle.Settlement{Store: w.store},
+		Notifier:   &memory.Notifications{},
+		Log:        slog.New(slog.DiscardHandler), Now: w.clock,
 	}
 	return w
 }
@@ -80,7 +80,7 @@ func (w *world) sleepUntil(at time.Time) {
 	}
 }
 
-func (w *world) Ask(context.Context, hook.Look, time.Duration) error { return nil }
+func (w *world) Enqueue(context.Context, hook.CircuitCheck, time.Duration) error { return nil }
 
 func (w *world) Send(_ context.Context, r send.Request) hook.Outcome {
 	w.mu.Lock()
@@ -95,7 +95,7 @@ func (w *world) Send(_ context.Context, r send.Request) hook.Outcome {
 func (w *world) replayer() *replay.Replayer {
 	ports := dying{w: w}
 	return &replay.Replayer{
-		Store: ports, Index: ports, Endpoints: w.store, Jobs: ports, Queue: ports, JobQueue: ports, Aftermath: ports,
+		Store: ports, Index: ports, Endpoints: w.store, Jobs: ports, Queue: ports, JobQueue: ports, Settlement: ports,
 		Log: slog.New(slog.DiscardHandler), Now: w.clock, NewID: hook.NewJobID,
 	}
 }
@@ -250,7 +250,7 @@ func (w *world) deliver(lane hook.Lane) bool {
 	for i, m := range batch {
 		messages[i] = deliver.Message{ID: m.ID, Body: m.Body}
 	}
-	failed := w.deliverer.Batch(w.t.Context(), messages)
+	failed := w.deliverer.ProcessBatch(w.t.Context(), messages)
 	for _, m := range batch {
 		if !slices.Contains(failed, m.ID) {
 			w.queue.Delete(m.ID)

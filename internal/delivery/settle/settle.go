@@ -23,27 +23,27 @@ type Store interface {
 	// SaveDelivery writes the delivery as version d.Version+1; CodeConflict if the
 	// stored version is not d.Version, and nothing is written.
 	SaveDelivery(ctx context.Context, d hook.Delivery, attempt *hook.Attempt) error
-	// Tally counts the settled delivery, once however often it is told, for the
+	// RecordOutcome counts the settled delivery, once however often it is told, for the
 	// job that it belongs to.
-	Tally(ctx context.Context, d hook.Delivery) error
+	RecordOutcome(ctx context.Context, d hook.Delivery) error
 }
 
-// Notices is how owners hear of dead deliveries.
-type Notices interface {
-	// Tell tells the notice to all who should hear of it.
-	Tell(ctx context.Context, n hook.Notice) error
+// Notifier is how owners hear of dead deliveries.
+type Notifier interface {
+	// Notify tells the notice to all who should hear of it.
+	Notify(ctx context.Context, n hook.Notification) error
 }
 
-// Aftermath does what follows.
-type Aftermath struct {
-	Store   Store
-	Notices Notices // nil where no delivery dies
+// Settlement does what follows.
+type Settlement struct {
+	Store    Store
+	Notifier Notifier // nil where no delivery dies
 }
 
-// Settled does what follows from the settled delivery, as it is recorded. One
+// Complete does what follows from the settled delivery, as it is recorded. One
 // whose place was taken in the midst of things settles nothing but itself: when
 // its successor settles, that stands for all before it.
-func (a Aftermath) Settled(ctx context.Context, d hook.Delivery) error {
+func (a Settlement) Complete(ctx context.Context, d hook.Delivery) error {
 	if err := a.tally(ctx, d); err != nil || d.Superseded() {
 		return err
 	}
@@ -67,34 +67,34 @@ func (a Aftermath) Settled(ctx context.Context, d hook.Delivery) error {
 
 // tell says that the delivery is dead. Nothing is said about the delivery of
 // what is said.
-func (a Aftermath) tell(ctx context.Context, d hook.Delivery) error {
-	if d.State != hook.StateDead || a.Notices == nil || strings.HasPrefix(d.EventType, hook.SystemPrefix) {
+func (a Settlement) tell(ctx context.Context, d hook.Delivery) error {
+	if d.State != hook.StateDead || a.Notifier == nil || strings.HasPrefix(d.EventType, hook.SystemPrefix) {
 		return nil
 	}
-	n := hook.Notice{
-		Type: hook.NoticeDead, Tenant: d.Tenant, Endpoint: d.ID.Endpoint, Delivery: d.ID, At: d.UpdatedAt,
-		Why:     fmt.Sprintf("the delivery of an event %s is dead: %s", d.EventType, d.Reason),
+	n := hook.Notification{
+		Type: hook.NotificationDead, Tenant: d.Tenant, Endpoint: d.ID.Endpoint, Delivery: d.ID, At: d.UpdatedAt,
+		Reason:  fmt.Sprintf("the delivery of an event %s is dead: %s", d.EventType, d.Reason),
 		Figures: map[string]float64{"attempts": float64(d.Attempts), "last_status": float64(d.Last.Status)},
-		Key:     hook.NoticeDead + "/" + d.ID.String(),
+		Key:     hook.NotificationDead + "/" + d.ID.String(),
 	}
-	if err := a.Notices.Tell(ctx, n); err != nil {
+	if err := a.Notifier.Notify(ctx, n); err != nil {
 		return fmt.Errorf("tell that delivery %s is dead: %w", d.ID, err)
 	}
 	return nil
 }
 
-func (a Aftermath) tally(ctx context.Context, d hook.Delivery) error {
+func (a Settlement) tally(ctx context.Context, d hook.Delivery) error {
 	if d.Job == "" {
 		return nil
 	}
-	if err := a.Store.Tally(ctx, d); err != nil {
+	if err := a.Store.RecordOutcome(ctx, d); err != nil {
 		return fmt.Errorf("count delivery %s for job %s: %w", d.ID, d.Job, err)
 	}
 	return nil
 }
 
 // retire returns the record as it is then, the zero Delivery if there is none.
-func (a Aftermath) retire(ctx context.Context, id hook.DeliveryID) (hook.Delivery, error) {
+func (a Settlement) retire(ctx context.Context, id hook.DeliveryID) (hook.Delivery, error) {
 	for range retireTries {
 		d, err := a.Store.Delivery(ctx, id)
 		if hook.CodeOf(err) == hook.CodeNotFound {

@@ -52,11 +52,11 @@ func (s store) SaveDelivery(ctx context.Context, d hook.Delivery, a *hook.Attemp
 	return s.Store.SaveDelivery(ctx, d, a)
 }
 
-func (s store) Tally(ctx context.Context, d hook.Delivery) error {
+func (s store) RecordOutcome(ctx context.Context, d hook.Delivery) error {
 	if err := s.disturb("tally", d.ID); err != nil {
 		return err
 	}
-	return s.Store.Tally(ctx, d)
+	return s.Store.RecordOutcome(ctx, d)
 }
 
 // record stores generations of a delivery, each of which replays the one before,
@@ -72,7 +72,7 @@ func (s store) record(t *testing.T, generations ...string) hook.Delivery {
 		case i == len(generations)-1:
 			d.Job = newJob
 		case i > 0:
-			d.Job, d.Slot = oldJob, i
+			d.Job, d.JobIndex = oldJob, i
 		}
 		if i < len(generations)-1 {
 			d.Replayed = hook.Replayed{Generation: i + 2, At: start}
@@ -120,10 +120,10 @@ func (s store) states(t *testing.T, n int) []string {
 	return list
 }
 
-func (s store) tallied(t *testing.T, id hook.JobID) replay.Tally {
+func (s store) tallied(t *testing.T, id hook.JobID) replay.Outcomes {
 	t.Helper()
 
-	tally, err := s.Tallied(t.Context(), id)
+	tally, err := s.JobOutcomes(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,23 +133,23 @@ func (s store) tallied(t *testing.T, id hook.JobID) replay.Tally {
 func TestSettled(t *testing.T) {
 	t.Parallel()
 
-	delivered, dead, cancelled := replay.Tally{Delivered: 1}, replay.Tally{Dead: 1}, replay.Tally{Cancelled: 1}
+	delivered, dead, cancelled := replay.Outcomes{Delivered: 1}, replay.Outcomes{Dead: 1}, replay.Outcomes{Cancelled: 1}
 	tests := []struct {
 		name        string
 		generations string // the newest settled
 		want        string
-		counted     replay.Tally // for the newest's job
-		before      replay.Tally // for the job of those between
+		counted     replay.Outcomes // for the newest's job
+		before      replay.Outcomes // for the job of those between
 	}{
-		{"it replays nothing", "dead", "dead", dead, replay.Tally{}},
-		{"the replay of a dead one was delivered", "dead > delivered", "discarded replayed > delivered", delivered, replay.Tally{}},
-		{"the replay is dead in its place", "dead > dead", "discarded replayed > dead", dead, replay.Tally{}},
-		{"the replay was cancelled", "dead > cancelled", "discarded replayed > cancelled", cancelled, replay.Tally{}},
-		{"what was delivered stays so", "delivered > delivered", "delivered > delivered", delivered, replay.Tally{}},
-		{"what was discarded by hand stays so", "discarded > delivered", "discarded > delivered", delivered, replay.Tally{}},
-		{"what it replays is there no more", "- > delivered", "- > delivered", delivered, replay.Tally{}},
-		{"only what it replays is retired", "dead > dead > delivered", "dead > discarded replayed > delivered", delivered, replay.Tally{}},
-		{"one whose place was taken retires nothing yet", "dead > superseded", "dead > superseded", cancelled, replay.Tally{}},
+		{"it replays nothing", "dead", "dead", dead, replay.Outcomes{}},
+		{"the replay of a dead one was delivered", "dead > delivered", "discarded replayed > delivered", delivered, replay.Outcomes{}},
+		{"the replay is dead in its place", "dead > dead", "discarded replayed > dead", dead, replay.Outcomes{}},
+		{"the replay was cancelled", "dead > cancelled", "discarded replayed > cancelled", cancelled, replay.Outcomes{}},
+		{"what was delivered stays so", "delivered > delivered", "delivered > delivered", delivered, replay.Outcomes{}},
+		{"what was discarded by hand stays so", "discarded > delivered", "discarded > delivered", delivered, replay.Outcomes{}},
+		{"what it replays is there no more", "- > delivered", "- > delivered", delivered, replay.Outcomes{}},
+		{"only what it replays is retired", "dead > dead > delivered", "dead > discarded replayed > delivered", delivered, replay.Outcomes{}},
+		{"one whose place was taken retires nothing yet", "dead > superseded", "dead > superseded", cancelled, replay.Outcomes{}},
 		{
 			"one that took a place stands for what that replayed", "dead > superseded > delivered",
 			"discarded replayed > superseded > delivered", delivered, cancelled,
@@ -157,9 +157,9 @@ func TestSettled(t *testing.T) {
 		{
 			"and so on", "dead > superseded > superseded > dead",
 			"discarded replayed > superseded > superseded > dead", dead,
-			replay.Tally{Cancelled: 2},
+			replay.Outcomes{Cancelled: 2},
 		},
-		{"it took the place of the first", "superseded > delivered", "superseded > delivered", delivered, replay.Tally{}},
+		{"it took the place of the first", "superseded > delivered", "superseded > delivered", delivered, replay.Outcomes{}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -169,7 +169,7 @@ func TestSettled(t *testing.T) {
 			generations := strings.Split(tt.generations, " > ")
 			d := s.record(t, generations...)
 			for range 2 { // doing it again changes nothing
-				if err := (settle.Aftermath{Store: s}).Settled(t.Context(), d); err != nil {
+				if err := (settle.Settlement{Store: s}).Complete(t.Context(), d); err != nil {
 					t.Fatalf("Settled(%s) = %v; want nil", d.ID, err)
 				}
 				if diff := cmp.Diff(strings.Split(tt.want, " > "), s.states(t, len(generations))); diff != "" {
@@ -190,7 +190,7 @@ func TestSettled_LeavesADeadDeliveryThatNobodyReplayed(t *testing.T) {
 	s.record(t, "dead")
 	d := hook.Delivery{ID: first, State: hook.StateDelivered}
 	d.ID.Generation = 2
-	if err := (settle.Aftermath{Store: s}).Settled(t.Context(), d); err != nil {
+	if err := (settle.Settlement{Store: s}).Complete(t.Context(), d); err != nil {
 		t.Errorf("Settled(%s) = %v; want nil", d.ID, err)
 	}
 	if got := s.states(t, 1); got[0] != "dead" {
@@ -215,11 +215,11 @@ func TestSettled_CanBeDoneAgainAfterAnyFault(t *testing.T) {
 				}
 				return nil
 			}
-			a := settle.Aftermath{Store: s}
-			if err := a.Settled(t.Context(), d); err == nil || hook.CodeOf(err) != hook.CodeUnavailable {
+			a := settle.Settlement{Store: s}
+			if err := a.Complete(t.Context(), d); err == nil || hook.CodeOf(err) != hook.CodeUnavailable {
 				t.Errorf("Settled() without an answer to request %d = %v; want unavailable", at, err)
 			}
-			if err := a.Settled(t.Context(), d); err != nil {
+			if err := a.Complete(t.Context(), d); err != nil {
 				t.Errorf("Settled() again = %v; want nil", err)
 			}
 			if diff := cmp.Diff([]string{"discarded replayed", "superseded", "delivered"}, s.states(t, 3)); diff != "" {
@@ -266,7 +266,7 @@ func TestSettled_WritesOnWhatOthersWroteMeanwhile(t *testing.T) {
 				theirs.State = tt.state
 				return s.Store.SaveDelivery(t.Context(), theirs, nil)
 			}
-			err := (settle.Aftermath{Store: s}).Settled(t.Context(), d)
+			err := (settle.Settlement{Store: s}).Complete(t.Context(), d)
 			if (err == nil) != tt.ok || err != nil && hook.CodeOf(err) != hook.CodeConflict {
 				t.Errorf("Settled() = %v; want ok: %t, else a conflict", err, tt.ok)
 			}

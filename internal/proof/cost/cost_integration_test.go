@@ -208,6 +208,6 @@ func idle(t *testing.T) cost.Idle {
 	return cost.Idle{
 		Tick:      measure(func() error { return w.breaker.Tick(t.Context()) }, 0),
 		Review:    measure(func() error { return w.breaker.Review(t.Context()) }, 0),
-		Reconcile: measure(func() error { return w.breaker.Reconcile(t.Context()) }, time.Second), // that it waits for a letter
+		Reconcile: measure(func() error { return w.breaker.ReconcileDeadLetters(t.Context()) }, time.Second), // that it waits for a letter
 	}
 }

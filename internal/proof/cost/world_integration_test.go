@@ -99,7 +99,7 @@ func newWorld(t *testing.T, batch int) *world {
 	w.store = dynamo.New(cfg, table)
 	urls := sqs.URLs{Live: w.queue(plain, live), Retry: w.queue(plain, retrying), DeadLetters: w.queue(plain, letters)}
 	tokens := sqs.New(cfg, urls)
-	attention := sqs.NewCircuits(cfg, w.queue(plain, circuits))
+	attention := sqs.NewCircuitQueue(cfg, w.queue(plain, circuits))
 	directory, err := ingest.NewDirectory(w.store)
 	if err != nil {
 		t.Fatal(err)
@@ -109,16 +109,16 @@ func newWorld(t *testing.T, batch int) *world {
 	}
 	metrics := emf.Set{Environment: "prod"}
 	w.api = httpapi.Events(acceptor, log, metrics)
-	notices := notify.Teller{History: w.store, Poster: acceptor, Topic: w.topic(plain, cfg), Metrics: metrics, Log: log}
-	after := settle.Aftermath{Store: w.store, Notices: notices}
+	notices := notify.Notifier{History: w.store, Poster: acceptor, Topic: w.topic(plain, cfg), Metrics: metrics, Log: log}
+	after := settle.Settlement{Store: w.store, Notifier: notices}
 	w.deliverer = &deliver.Deliverer{
 		Store: w.store, Queue: tokens, Schedules: w.schedules(plain, cfg), DeadLetters: tokens, Vault: memory.Vault{}, Sender: w,
-		Gate:      &gate.Gate{Store: w.store, Attention: attention, Notices: notices, Now: w.clock, Rand: func() float64 { return 0.5 }},
-		Aftermath: after, Notices: notices, Metrics: metrics, Log: log, Now: w.clock,
+		Gate:       &gate.Gate{Store: w.store, CircuitQueue: attention, Notifier: notices, Now: w.clock, Rand: func() float64 { return 0.5 }},
+		Settlement: after, Notifier: notices, Metrics: metrics, Log: log, Now: w.clock,
 	}
 	w.breaker = &breaker.Breaker{
-		Store: w.store, Queue: tokens, DeadLetters: tokens, Attention: attention, Aftermath: after,
-		Notices: notices, Metrics: metrics, Log: log, Now: w.clock,
+		Store: w.store, Queue: tokens, DeadLetters: tokens, CircuitQueue: attention, Settlement: after,
+		Notifier: notices, Metrics: metrics, Log: log, Now: w.clock,
 	}
 	return w
 }
@@ -303,18 +303,18 @@ func (w *world) deliver(batch []message) {
 	for i, m := range batch {
 		messages[i] = deliver.Message{ID: rand.Text(), Body: m.body}
 	}
-	if failed := w.deliverer.Batch(w.t.Context(), messages); len(failed) > 0 {
+	if failed := w.deliverer.ProcessBatch(w.t.Context(), messages); len(failed) > 0 {
 		w.t.Fatalf("Batch() returned %d of %d messages:\n%s", len(failed), len(messages), w.lines.String())
 	}
 }
 
 func (w *world) attend(batch []message) {
 	for _, m := range batch {
-		look, err := hook.DecodeLook(m.body)
+		look, err := hook.DecodeCircuitCheck(m.body)
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		if err := w.breaker.Attend(w.t.Context(), look); err != nil {
+		if err := w.breaker.Reconcile(w.t.Context(), look); err != nil {
 			w.t.Fatalf("Attend(%+v) = %v", look, err)
 		}
 	}

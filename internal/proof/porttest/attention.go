@@ -13,7 +13,7 @@ import (
 
 // AttentionBench is a queue of looks under test and what is needed to look into it.
 type AttentionBench struct {
-	Attention gate.Attention
+	Attention gate.CircuitQueue
 	// Receive takes looks that are visible now and deletes them. It may leave some
 	// for the next call.
 	Receive func(ctx context.Context) ([]Message, error)
@@ -73,8 +73,8 @@ func Attention(t *testing.T, newBench func(t *testing.T) AttentionBench) {
 func (b AttentionBench) ask(t *testing.T, wave int, delay time.Duration) Message {
 	t.Helper()
 
-	look := hook.Look{Tenant: "acme", Endpoint: hook.NewEndpointID(), Wave: wave}
-	if err := b.Attention.Ask(t.Context(), look, delay); err != nil {
+	look := hook.CircuitCheck{Tenant: "acme", Endpoint: hook.NewEndpointID(), Wave: wave}
+	if err := b.Attention.Enqueue(t.Context(), look, delay); err != nil {
 		t.Fatalf("Ask(%+v, %s) = %v; want nil", look, delay, err)
 	}
 	text, err := look.Encode()

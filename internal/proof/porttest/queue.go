@@ -107,7 +107,7 @@ func Queue(t *testing.T, newBench func(t *testing.T) QueueBench) {
 		want := make(map[hook.Lane]string)
 		for _, lane := range lanes {
 			token := newTokens(t, 1)
-			token[0].Order = hook.Order{By: hook.NewKeyID(), Slot: int(lane), Force: true}
+			token[0].ReplayRequest = hook.ReplayRequest{By: hook.NewKeyID(), JobIndex: int(lane), Force: true}
 			if errs := b.Queue.Send(t.Context(), lane, token, 0); errs != nil {
 				t.Fatalf("Send(%s, 1 token) = %v; want nil", lane, errs)
 			}

@@ -151,8 +151,8 @@ func failuresRace(t *testing.T, s StoreUnderTest) {
 	wantRecord(t, s, want)
 }
 
-func look(r gate.Record) hook.Look {
-	return hook.Look{Tenant: r.Tenant, Endpoint: r.Endpoint, Wave: r.Wave}
+func look(r gate.Record) hook.CircuitCheck {
+	return hook.CircuitCheck{Tenant: r.Tenant, Endpoint: r.Endpoint, Wave: r.Wave}
 }
 
 // plan saves a record that is to be attended to at the time given.
@@ -167,18 +167,18 @@ func plan(t *testing.T, s StoreUnderTest, at time.Time, wave int) gate.Record {
 
 func circuitsDue(t *testing.T, s StoreUnderTest) {
 	none, err := s.DueCircuits(t.Context(), storeEpoch(), 10)
-	wantSame(t, "DueCircuits(none)", []hook.Look(nil), none, err)
+	wantSame(t, "DueCircuits(none)", []hook.CircuitCheck(nil), none, err)
 
-	var want []hook.Look
+	var want []hook.CircuitCheck
 	for i := range 7 { // the youngest first
 		want = append(want, look(plan(t, s, storeEpoch().Add(-time.Duration(i)*time.Hour), i%3)))
 	}
 	slices.Reverse(want)
-	same := []hook.Look{
+	same := []hook.CircuitCheck{
 		look(plan(t, s, storeEpoch().Add(-24*time.Hour), 0)),
 		look(plan(t, s, storeEpoch().Add(-24*time.Hour), 0)),
 	}
-	slices.SortFunc(same, func(a, b hook.Look) int { return strings.Compare(string(a.Endpoint), string(b.Endpoint)) })
+	slices.SortFunc(same, func(a, b hook.CircuitCheck) int { return strings.Compare(string(a.Endpoint), string(b.Endpoint)) })
 	want = append(same, want...)
 	plan(t, s, time.Time{}, 0) // never
 	plan(t, s, storeEpoch().Add(time.Millisecond), 0)
@@ -195,9 +195,9 @@ func circuitDueFrom(t *testing.T, s StoreUnderTest) {
 		-time.Hour: false, -time.Millisecond: false, -time.Nanosecond: false,
 		0: true, time.Nanosecond: true, time.Millisecond: true, 1000 * time.Hour: true,
 	} {
-		var want []hook.Look
+		var want []hook.CircuitCheck
 		if due {
-			want = []hook.Look{look(r)}
+			want = []hook.CircuitCheck{look(r)}
 		}
 		got, err := s.DueCircuits(t.Context(), storeEpoch().Add(offset).In(time.FixedZone("", -7200)), 10)
 		wantSame(t, "DueCircuits("+offset.String()+" after it is)", want, got, err)
@@ -215,9 +215,9 @@ func circuitPlannedAnew(t *testing.T, s StoreUnderTest) {
 		r.Wave++
 		r = saveRecord(t, s, r)
 		for at, due := range map[time.Time]bool{storeEpoch(): tt.now, later: tt.end} {
-			var want []hook.Look
+			var want []hook.CircuitCheck
 			if due {
-				want = []hook.Look{look(r)}
+				want = []hook.CircuitCheck{look(r)}
 			}
 			got, err := s.DueCircuits(t.Context(), at, 10)
 			wantSame(t, fmt.Sprintf("DueCircuits(%s, planned for %s)", at, tt.at), want, got, err)

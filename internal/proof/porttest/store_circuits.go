@@ -33,10 +33,10 @@ func circuitsOf(t *testing.T, s StoreUnderTest) {
 
 func noticeOfDelivery(t *testing.T, s StoreUnderTest) {
 	about := sampleDelivery(sampleEvent(t).ID, hook.NewEndpointID(), 1).ID
-	want := hook.Notice{
-		Type: hook.NoticeDisabled, Tenant: "acme", Endpoint: about.Endpoint, Delivery: about, At: storeEpoch(), Why: "it is gone", Key: "gone",
+	want := hook.Notification{
+		Type: hook.NotificationDisabled, Tenant: "acme", Endpoint: about.Endpoint, Delivery: about, At: storeEpoch(), Reason: "it is gone", Key: "gone",
 	}
-	check(t, s.PutNotice(t.Context(), want))
-	got, _, err := s.Notices(t.Context(), about.Endpoint, "", 1)
-	wantSame(t, "Notices()", []hook.Notice{want}, got, err)
+	check(t, s.PutNotification(t.Context(), want))
+	got, _, err := s.Notifications(t.Context(), about.Endpoint, "", 1)
+	wantSame(t, "Notices()", []hook.Notification{want}, got, err)
 }

@@ -27,8 +27,8 @@ func gateCases() []storeCase {
 // asks counts how often the breaker was asked to look.
 type asks struct{ n atomic.Int64 }
 
-// Ask counts.
-func (a *asks) Ask(context.Context, hook.Look, time.Duration) error {
+// Enqueue counts.
+func (a *asks) Enqueue(context.Context, hook.CircuitCheck, time.Duration) error {
 	a.n.Add(1)
 	return nil
 }
@@ -36,7 +36,7 @@ func (a *asks) Ask(context.Context, hook.Look, time.Duration) error {
 // newGate returns a gate over the store at the time given.
 func newGate(s StoreUnderTest, now time.Time) (*gate.Gate, *asks) {
 	a := new(asks)
-	return &gate.Gate{Store: s, Attention: a, Notices: &memory.Notices{}, Now: func() time.Time { return now }, Rand: func() float64 { return 0 }}, a
+	return &gate.Gate{Store: s, CircuitQueue: a, Notifier: &memory.Notifications{}, Now: func() time.Time { return now }, Rand: func() float64 { return 0 }}, a
 }
 
 // question asks for a fresh delivery at the endpoint of the record.
@@ -173,7 +173,7 @@ func slotRace(t *testing.T, s StoreUnderTest) {
 		}
 	}
 	want := storeEpoch().Add(20 * time.Millisecond)
-	if l, err := s.Limits(t.Context(), e.ID); err != nil || l.Slot != want {
-		t.Errorf("Limits() = slot %s, %v; want %s", l.Slot, err, want)
+	if l, err := s.Limits(t.Context(), e.ID); err != nil || l.RateSlot != want {
+		t.Errorf("Limits() = slot %s, %v; want %s", l.RateSlot, err, want)
 	}
 }

@@ -23,15 +23,15 @@ func limitsCases() []storeCase {
 
 func sampleLimits() gate.Limits {
 	return gate.Limits{
-		Slot:   storeEpoch().Add(123456789 * time.Nanosecond),
-		Leases: map[string]time.Time{"dlv_1": storeEpoch(), "dlv_2.ü#": storeEpoch().Add(time.Millisecond)},
+		RateSlot: storeEpoch().Add(123456789 * time.Nanosecond),
+		Leases:   map[string]time.Time{"dlv_1": storeEpoch(), "dlv_2.ü#": storeEpoch().Add(time.Millisecond)},
 	}
 }
 
 func limitsComeBack(t *testing.T, s StoreUnderTest) {
 	endpoint, l := hook.NewEndpointID(), sampleLimits()
 	given := l
-	given.Slot = l.Slot.In(time.FixedZone("", 3600))
+	given.RateSlot = l.RateSlot.In(time.FixedZone("", 3600))
 	given.Leases = map[string]time.Time{}
 	for holder, until := range l.Leases { // kept in UTC milliseconds
 		given.Leases[holder] = until.Add(999 * time.Microsecond).In(time.FixedZone("", 3600))
@@ -51,18 +51,18 @@ func limitsComeBack(t *testing.T, s StoreUnderTest) {
 
 func slotIsExact(t *testing.T, s StoreUnderTest) {
 	endpoint, slot := hook.NewEndpointID(), storeEpoch()
-	l := gate.Limits{Slot: slot}
+	l := gate.Limits{RateSlot: slot}
 	for range 10 {
 		l, _ = l.Reserve(1, 1000.0/3, slot)
 		check(t, s.SaveLimits(t.Context(), endpoint, l))
 		slot = slot.Add(3 * time.Millisecond)
 		var err error
 		l, err = s.Limits(t.Context(), endpoint)
-		if err != nil || l.Slot != slot {
-			t.Fatalf("Limits() = slot %s, %v; want %s, the same by ==", l.Slot, err, slot)
+		if err != nil || l.RateSlot != slot {
+			t.Fatalf("Limits() = slot %s, %v; want %s, the same by ==", l.RateSlot, err, slot)
 		}
 		slot = slot.Add(time.Nanosecond)
-		l.Slot = slot
+		l.RateSlot = slot
 	}
 }
 
@@ -110,7 +110,7 @@ func limitsRace(t *testing.T, s StoreUnderTest) {
 	for range 3 { // the first time there is no record
 		writer := func(i int) gate.Limits {
 			w := want
-			w.Slot = storeEpoch().Add(time.Duration(i))
+			w.RateSlot = storeEpoch().Add(time.Duration(i))
 			return w
 		}
 		winners := race(t, 50, func(ctx context.Context, i int) error { return s.SaveLimits(ctx, endpoint, writer(i)) })

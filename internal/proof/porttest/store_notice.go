@@ -20,9 +20,9 @@ func noticeCases() []storeCase {
 	}
 }
 
-func sampleNotice(endpoint hook.EndpointID, key string, at time.Time) hook.Notice {
-	return hook.Notice{
-		Type: hook.NoticeFailing, Tenant: "acme", Endpoint: endpoint, At: at, Why: "of 40 deliveries – 62 % – gave up",
+func sampleNotice(endpoint hook.EndpointID, key string, at time.Time) hook.Notification {
+	return hook.Notification{
+		Type: hook.NotificationFailing, Tenant: "acme", Endpoint: endpoint, At: at, Reason: "of 40 deliveries – 62 % – gave up",
 		Figures: map[string]float64{"dead_rate": 0.625, "settled": 40, "none": 0, "less": -1.5, "third": 1.0 / 3},
 		Key:     key,
 	}
@@ -30,13 +30,13 @@ func sampleNotice(endpoint hook.EndpointID, key string, at time.Time) hook.Notic
 
 // keepNotices keeps n notices of the endpoint, two in each millisecond, and
 // returns them newest first.
-func keepNotices(t *testing.T, s StoreUnderTest, endpoint hook.EndpointID, from time.Time, n int) []hook.Notice {
+func keepNotices(t *testing.T, s StoreUnderTest, endpoint hook.EndpointID, from time.Time, n int) []hook.Notification {
 	t.Helper()
 
-	var all []hook.Notice
+	var all []hook.Notification
 	for i := range n {
 		notice := sampleNotice(endpoint, fmt.Sprintf("failing#%03d", i), from.Add(time.Duration(i/2)*time.Millisecond))
-		check(t, s.PutNotice(t.Context(), notice))
+		check(t, s.PutNotification(t.Context(), notice))
 		all = append(all, notice)
 	}
 	slices.Reverse(all)
@@ -44,12 +44,12 @@ func keepNotices(t *testing.T, s StoreUnderTest, endpoint hook.EndpointID, from 
 }
 
 // noticePagesFrom reads the endpoint's notices to their end in pages of limit.
-func noticePagesFrom(t *testing.T, s StoreUnderTest, endpoint hook.EndpointID, cursor string, limit int) [][]hook.Notice {
+func noticePagesFrom(t *testing.T, s StoreUnderTest, endpoint hook.EndpointID, cursor string, limit int) [][]hook.Notification {
 	t.Helper()
 
-	var all [][]hook.Notice
+	var all [][]hook.Notification
 	for {
-		page, next, err := s.Notices(t.Context(), endpoint, cursor, limit)
+		page, next, err := s.Notifications(t.Context(), endpoint, cursor, limit)
 		check(t, err)
 		if len(page) > limit || len(all) > 100 {
 			t.Fatalf("Notices(page %d, limit %d) = %d notices; want an end", len(all)+1, limit, len(page))
@@ -64,22 +64,22 @@ func noticePagesFrom(t *testing.T, s StoreUnderTest, endpoint hook.EndpointID, c
 
 func noticeComesBack(t *testing.T, s StoreUnderTest) {
 	endpoint := hook.NewEndpointID()
-	wantSame(t, "Notices(none)", [][]hook.Notice{nil}, noticePagesFrom(t, s, endpoint, "", 10), nil)
+	wantSame(t, "Notices(none)", [][]hook.Notification{nil}, noticePagesFrom(t, s, endpoint, "", 10), nil)
 
 	want := sampleNotice(endpoint, "failing#1", storeEpoch())
 	given := want
 	given.At = given.At.Add(999 * time.Microsecond).In(time.FixedZone("", 3600)) // kept in UTC milliseconds
 	given.Figures = map[string]float64{"dead_rate": 0.625, "settled": 40, "none": 0, "less": -1.5, "third": 1.0 / 3}
-	check(t, s.PutNotice(t.Context(), given))
+	check(t, s.PutNotification(t.Context(), given))
 	given.Figures["settled"] = 99 // the caller's own
 
-	least := hook.Notice{Type: hook.NoticeClosed, Tenant: "acme", Endpoint: endpoint, At: storeEpoch().Add(-time.Hour), Key: "closed#1"}
-	check(t, s.PutNotice(t.Context(), least))
-	check(t, s.PutNotice(t.Context(), sampleNotice(hook.NewEndpointID(), "failing#1", storeEpoch()))) // another's
+	least := hook.Notification{Type: hook.NotificationClosed, Tenant: "acme", Endpoint: endpoint, At: storeEpoch().Add(-time.Hour), Key: "closed#1"}
+	check(t, s.PutNotification(t.Context(), least))
+	check(t, s.PutNotification(t.Context(), sampleNotice(hook.NewEndpointID(), "failing#1", storeEpoch()))) // another's
 
 	for range 2 { // what is returned is the caller's own
-		got, next, err := s.Notices(t.Context(), endpoint, "", 10)
-		wantSame(t, "Notices()", []hook.Notice{want, least}, got, err)
+		got, next, err := s.Notifications(t.Context(), endpoint, "", 10)
+		wantSame(t, "Notices()", []hook.Notification{want, least}, got, err)
 		if next != "" || got[0].At.Location() != time.UTC {
 			t.Errorf("Notices() ends with cursor %q, its times in %s; want none, in UTC", next, got[0].At.Location())
 		}
@@ -92,11 +92,11 @@ func noticeTwice(t *testing.T, s StoreUnderTest) {
 	n := sampleNotice(endpoint, "failing#1", storeEpoch())
 	other := sampleNotice(endpoint, "failing#2", storeEpoch()) // at the same time
 	for range 3 {
-		check(t, s.PutNotice(t.Context(), n))
-		check(t, s.PutNotice(t.Context(), other))
+		check(t, s.PutNotification(t.Context(), n))
+		check(t, s.PutNotification(t.Context(), other))
 	}
-	got, _, err := s.Notices(t.Context(), endpoint, "", 10)
-	wantSame(t, "Notices()", []hook.Notice{other, n}, got, err)
+	got, _, err := s.Notifications(t.Context(), endpoint, "", 10)
+	wantSame(t, "Notices()", []hook.Notification{other, n}, got, err)
 }
 
 func noticePages(t *testing.T, s StoreUnderTest) {
@@ -112,25 +112,25 @@ func noticePages(t *testing.T, s StoreUnderTest) {
 	}
 
 	// A place that no call returned is one all the same.
-	wantSame(t, "pages from the end of time", [][]hook.Notice{want}, noticePagesFrom(t, s, endpoint, strings.Repeat("~", 512), 100), nil)
-	wantSame(t, "pages from before all time", [][]hook.Notice{nil}, noticePagesFrom(t, s, endpoint, "!", 100), nil)
+	wantSame(t, "pages from the end of time", [][]hook.Notification{want}, noticePagesFrom(t, s, endpoint, strings.Repeat("~", 512), 100), nil)
+	wantSame(t, "pages from before all time", [][]hook.Notification{nil}, noticePagesFrom(t, s, endpoint, "!", 100), nil)
 }
 
 func noticePagesStandStill(t *testing.T, s StoreUnderTest) {
 	endpoint := hook.NewEndpointID()
 	want := keepNotices(t, s, endpoint, storeEpoch(), 5)
-	first, next, err := s.Notices(t.Context(), endpoint, "", 2)
+	first, next, err := s.Notifications(t.Context(), endpoint, "", 2)
 	wantSame(t, "first page", want[:2], first, err)
 
 	keepNotices(t, s, endpoint, storeEpoch().Add(time.Minute), 3)
-	wantSame(t, "pages after the first", [][]hook.Notice{want[2:4], want[4:]}, noticePagesFrom(t, s, endpoint, next, 2), nil)
+	wantSame(t, "pages after the first", [][]hook.Notification{want[2:4], want[4:]}, noticePagesFrom(t, s, endpoint, next, 2), nil)
 }
 
 func noticeLimits(t *testing.T, s StoreUnderTest) {
 	endpoint := hook.NewEndpointID()
 	want := keepNotices(t, s, endpoint, storeEpoch(), 101)
 	for _, tt := range []struct{ limit, want int }{{-1, 1}, {0, 1}, {1, 1}, {100, 100}, {101, 100}, {1 << 40, 100}} {
-		got, next, err := s.Notices(t.Context(), endpoint, "", tt.limit)
+		got, next, err := s.Notifications(t.Context(), endpoint, "", tt.limit)
 		if err != nil || len(got) != tt.want || next == "" || got[0].Key != want[0].Key {
 			t.Errorf("Notices(limit %d) = %d notices, cursor %q, %v; want the newest %d and a cursor", tt.limit, len(got), next, err, tt.want)
 		}

@@ -28,8 +28,8 @@ func newJobID(t *testing.T) hook.JobID {
 }
 
 func replayedComesBack(t *testing.T, s StoreUnderTest) {
-	orders := []hook.Order{
-		{By: hook.NewKeyID(), Job: newJobID(t), Slot: 123_456, Force: true},
+	orders := []hook.ReplayRequest{
+		{By: hook.NewKeyID(), Job: newJobID(t), JobIndex: 123_456, Force: true},
 		{By: hook.NewKeyID()},
 		{Redrive: true},
 		{},
@@ -39,7 +39,7 @@ func replayedComesBack(t *testing.T, s StoreUnderTest) {
 		check(t, s.SaveDelivery(t.Context(), d, nil))
 		d = saved(d)
 		given := d
-		d.Replayed = hook.Replayed{Order: order, Generation: i + 2, At: storeEpoch().Add(time.Hour)}
+		d.Replayed = hook.Replayed{ReplayRequest: order, Generation: i + 2, At: storeEpoch().Add(time.Hour)}
 		given.Replayed = d.Replayed
 		given.Replayed.At = d.Replayed.At.Add(999 * time.Microsecond).In(time.FixedZone("", 3600))
 		check(t, s.SaveDelivery(t.Context(), given, nil))
@@ -51,7 +51,7 @@ func replayedComesBack(t *testing.T, s StoreUnderTest) {
 func jobOfDeliveryComesBack(t *testing.T, s StoreUnderTest) {
 	d := sampleDelivery(newEventID(t), hook.NewEndpointID(), 2)
 	d.State, d.Reason = hook.StateDiscarded, hook.ReasonManual
-	d.Job, d.Slot, d.By, d.Note = newJobID(t), 99_999, hook.NewKeyID(), `the shop "Zoë's" is closed <é> 😀`
+	d.Job, d.JobIndex, d.By, d.Note = newJobID(t), 99_999, hook.NewKeyID(), `the shop "Zoë's" is closed <é> 😀`
 	check(t, s.SaveDelivery(t.Context(), d, nil))
 	got, err := s.Delivery(t.Context(), d.ID)
 	wantSame(t, "Delivery(discarded)", saved(d), got, err)

@@ -122,20 +122,20 @@ func hoursRace(t *testing.T, s StoreUnderTest) {
 
 // makeActive counts for two endpoints of each of some tenants, of which one's id
 // begins another's, and returns them in order.
-func makeActive(t *testing.T, s StoreUnderTest, at time.Time) []hook.Look {
+func makeActive(t *testing.T, s StoreUnderTest, at time.Time) []hook.CircuitCheck {
 	t.Helper()
 
-	var all []hook.Look
+	var all []hook.CircuitCheck
 	for _, tenant := range []hook.TenantID{"A", "a", "a-b", "a.b", "a0", "aB", "a_b", "ab", "b"} {
 		for range 2 {
-			all = append(all, hook.Look{Tenant: tenant, Endpoint: hook.NewEndpointID()})
+			all = append(all, hook.CircuitCheck{Tenant: tenant, Endpoint: hook.NewEndpointID()})
 		}
 	}
 	for _, l := range slices.Backward(all) {
 		countAt(t, s, l.Tenant, l.Endpoint, stats.Counts{OK: 1}, at)
 		countAt(t, s, l.Tenant, l.Endpoint, stats.Counts{Failed: 1}, at.Add(time.Minute))
 	}
-	slices.SortFunc(all, func(a, b hook.Look) int {
+	slices.SortFunc(all, func(a, b hook.CircuitCheck) int {
 		return stdcmp.Or(strings.Compare(string(a.Tenant), string(b.Tenant)), strings.Compare(string(a.Endpoint), string(b.Endpoint)))
 	})
 	return all
@@ -147,11 +147,11 @@ func activeListed(t *testing.T, s StoreUnderTest) {
 	both := want[3] // in the hour after, too
 	countAt(t, s, both.Tenant, both.Endpoint, stats.Counts{OK: 1}, start.Add(time.Hour))
 
-	for offset, want := range map[time.Duration][]hook.Look{
+	for offset, want := range map[time.Duration][]hook.CircuitCheck{
 		-1: nil, 0: want, 30 * time.Minute: want, time.Hour - 1: want,
 		time.Hour: {both}, 2*time.Hour - 1: {both}, 2 * time.Hour: nil, 24 * time.Hour: nil,
 	} {
-		got, err := s.Active(t.Context(), start.Add(offset).In(time.FixedZone("", 5400)), hook.Look{}, 1000)
+		got, err := s.Active(t.Context(), start.Add(offset).In(time.FixedZone("", 5400)), hook.CircuitCheck{}, 1000)
 		wantSame(t, "Active("+offset.String()+" after the hour began)", want, got, err)
 	}
 }
@@ -160,8 +160,8 @@ func activePages(t *testing.T, s StoreUnderTest) {
 	start := hourStart()
 	want := makeActive(t, s, start)
 	for _, limit := range []int{1, 2, 5, len(want), 1000, 1 << 40} {
-		var got []hook.Look
-		for after, more := (hook.Look{}), true; more; {
+		var got []hook.CircuitCheck
+		for after, more := (hook.CircuitCheck{}), true; more; {
 			page, err := s.Active(t.Context(), start, after, limit)
 			check(t, err)
 			if len(page) > limit || len(got) > len(want) {
@@ -175,12 +175,12 @@ func activePages(t *testing.T, s StoreUnderTest) {
 		wantSame(t, fmt.Sprintf("Active() in pages of %d", limit), want, got, nil)
 	}
 	for _, limit := range []int{-1, 0} {
-		got, err := s.Active(t.Context(), start, hook.Look{}, limit)
+		got, err := s.Active(t.Context(), start, hook.CircuitCheck{}, limit)
 		wantSame(t, fmt.Sprintf("Active(limit %d)", limit), want[:1], got, err)
 	}
 
 	// What the last page ended with need not be there.
-	between := hook.Look{Tenant: "a-", Endpoint: hook.NewEndpointID(), Wave: 3}
+	between := hook.CircuitCheck{Tenant: "a-", Endpoint: hook.NewEndpointID(), Wave: 3}
 	got, err := s.Active(t.Context(), start, between, 1)
 	wantSame(t, "Active(after one that is not active)", want[4:5], got, err)
 }

@@ -24,7 +24,7 @@ func settled(t *testing.T, job hook.JobID, slot int, state hook.State) hook.Deli
 	t.Helper()
 
 	d := sampleDelivery(newEventID(t), hook.NewEndpointID(), 2)
-	d.Job, d.Slot, d.State = job, slot, state
+	d.Job, d.JobIndex, d.State = job, slot, state
 	return d
 }
 
@@ -32,20 +32,20 @@ func tally(t *testing.T, s StoreUnderTest, job hook.JobID, slot int, states ...h
 	t.Helper()
 
 	for _, state := range states {
-		check(t, s.Tally(t.Context(), settled(t, job, slot, state)))
+		check(t, s.RecordOutcome(t.Context(), settled(t, job, slot, state)))
 	}
 }
 
-func wantTally(t *testing.T, s StoreUnderTest, job hook.JobID, want replay.Tally) {
+func wantTally(t *testing.T, s StoreUnderTest, job hook.JobID, want replay.Outcomes) {
 	t.Helper()
 
-	got, err := s.Tallied(t.Context(), job)
+	got, err := s.JobOutcomes(t.Context(), job)
 	wantSame(t, "Tallied()", want, got, err)
 }
 
 func tallyCounts(t *testing.T, s StoreUnderTest) {
 	job, other := newJobID(t), newJobID(t)
-	wantTally(t, s, job, replay.Tally{})
+	wantTally(t, s, job, replay.Outcomes{})
 	tally(t, s, job, 0, hook.StateDelivered)
 	tally(t, s, job, 1, hook.StateDelivered)
 	tally(t, s, job, 2, hook.StateDelivered)
@@ -54,8 +54,8 @@ func tallyCounts(t *testing.T, s StoreUnderTest) {
 	tally(t, s, job, 5, hook.StateCancelled)
 	tally(t, s, job, 6, hook.StateDiscarded)
 	tally(t, s, other, 0, hook.StateDead)
-	wantTally(t, s, job, replay.Tally{Delivered: 3, Dead: 2, Cancelled: 2})
-	wantTally(t, s, other, replay.Tally{Dead: 1})
+	wantTally(t, s, job, replay.Outcomes{Delivered: 3, Dead: 2, Cancelled: 2})
+	wantTally(t, s, other, replay.Outcomes{Dead: 1})
 }
 
 func tallyOnce(t *testing.T, s StoreUnderTest) {
@@ -63,25 +63,25 @@ func tallyOnce(t *testing.T, s StoreUnderTest) {
 	for slot, state := range []hook.State{hook.StateDelivered, hook.StateDead, hook.StateCancelled} {
 		d := settled(t, job, slot, state)
 		for range 3 {
-			check(t, s.Tally(t.Context(), d))
+			check(t, s.RecordOutcome(t.Context(), d))
 		}
 	}
-	wantTally(t, s, job, replay.Tally{Delivered: 1, Dead: 1, Cancelled: 1})
+	wantTally(t, s, job, replay.Outcomes{Delivered: 1, Dead: 1, Cancelled: 1})
 }
 
 func tallyPrecedence(t *testing.T, s StoreUnderTest) {
 	const delivered, dead, cancelled, discarded = hook.StateDelivered, hook.StateDead, hook.StateCancelled, hook.StateDiscarded
 	tests := []struct {
 		states []hook.State
-		want   replay.Tally
+		want   replay.Outcomes
 	}{
-		{[]hook.State{dead, delivered}, replay.Tally{Delivered: 1}},
-		{[]hook.State{delivered, dead}, replay.Tally{Delivered: 1}},
-		{[]hook.State{cancelled, delivered}, replay.Tally{Delivered: 1}},
-		{[]hook.State{delivered, cancelled, dead}, replay.Tally{Delivered: 1}},
-		{[]hook.State{dead, discarded}, replay.Tally{Dead: 1}},
-		{[]hook.State{cancelled, dead}, replay.Tally{Dead: 1}},
-		{[]hook.State{cancelled, discarded}, replay.Tally{Cancelled: 1}},
+		{[]hook.State{dead, delivered}, replay.Outcomes{Delivered: 1}},
+		{[]hook.State{delivered, dead}, replay.Outcomes{Delivered: 1}},
+		{[]hook.State{cancelled, delivered}, replay.Outcomes{Delivered: 1}},
+		{[]hook.State{delivered, cancelled, dead}, replay.Outcomes{Delivered: 1}},
+		{[]hook.State{dead, discarded}, replay.Outcomes{Dead: 1}},
+		{[]hook.State{cancelled, dead}, replay.Outcomes{Dead: 1}},
+		{[]hook.State{cancelled, discarded}, replay.Outcomes{Cancelled: 1}},
 	}
 	for _, tt := range tests {
 		job := newJobID(t)
@@ -96,7 +96,7 @@ func tallyManySlots(t *testing.T, s StoreUnderTest) {
 	for i, slot := range []int{0, 1, 99, 100, 101, 199, 200, 1000, 10_000, 10_099, 99_999, 100_000, 1_000_000} {
 		tally(t, s, job, slot, []hook.State{hook.StateDelivered, hook.StateDead, hook.StateCancelled}[i%3])
 	}
-	wantTally(t, s, job, replay.Tally{Delivered: 5, Dead: 4, Cancelled: 4})
+	wantTally(t, s, job, replay.Outcomes{Delivered: 5, Dead: 4, Cancelled: 4})
 }
 
 func tallyRace(t *testing.T, s StoreUnderTest) {
@@ -105,18 +105,18 @@ func tallyRace(t *testing.T, s StoreUnderTest) {
 	for i := range all {
 		all[i] = settled(t, job, i/2, hook.StateDelivered) // each slot twice
 	}
-	winners := race(t, len(all), func(ctx context.Context, i int) error { return s.Tally(ctx, all[i]) })
+	winners := race(t, len(all), func(ctx context.Context, i int) error { return s.RecordOutcome(ctx, all[i]) })
 	if len(winners) != len(all) {
 		t.Errorf("racing tallies that succeeded: %d; want all %d", len(winners), len(all))
 	}
-	wantTally(t, s, job, replay.Tally{Delivered: len(all) / 2})
+	wantTally(t, s, job, replay.Outcomes{Delivered: len(all) / 2})
 }
 
 func tallyRefuses(t *testing.T, s StoreUnderTest) {
 	job := newJobID(t)
 	for _, state := range []hook.State{hook.StateQueued, hook.StateRetrying, hook.StateParked} {
-		wantCode(t, "Tally("+state.String()+")", s.Tally(t.Context(), settled(t, job, 0, state)), hook.CodeInternal)
+		wantCode(t, "Tally("+state.String()+")", s.RecordOutcome(t.Context(), settled(t, job, 0, state)), hook.CodeInternal)
 	}
-	wantCode(t, "Tally(of no job)", s.Tally(t.Context(), settled(t, "", 0, hook.StateDelivered)), hook.CodeInternal)
-	wantTally(t, s, job, replay.Tally{})
+	wantCode(t, "Tally(of no job)", s.RecordOutcome(t.Context(), settled(t, "", 0, hook.StateDelivered)), hook.CodeInternal)
+	wantTally(t, s, job, replay.Outcomes{})
 }

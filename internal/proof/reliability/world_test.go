@@ -38,7 +38,7 @@ type world struct {
 	order     []*site // in which they were made
 	store     *memory.Store
 	queue     *memory.Queue
-	attention *memory.Attention
+	attention *memory.CircuitQueue
 	acceptor  *ingest.Acceptor
 	deliverer *deliver.Deliverer
 	breaker   *breaker.Breaker
@@ -52,7 +52,7 @@ func newWorld(t *testing.T) *world {
 
 	w := &world{now: start, sites: map[hook.EndpointID]*site{}, store: memory.NewStore()}
 	clock := func() time.Time { return w.now }
-	w.queue, w.attention = memory.NewQueue(clock), memory.NewAttention(clock)
+	w.queue, w.attention = memory.NewQueue(clock), memory.NewCircuitQueue(clock)
 	directory, err := ingest.NewDirectory(w.store)
 	if err != nil {
 		t.Fatal(err)
@@ -61,15 +61,15 @@ func newWorld(t *testing.T) *world {
 		Store: w.store, Queue: w.queue, Directory: directory, Retention: 5 * 24 * time.Hour, Now: clock, NewID: hook.NewEventID,
 	}
 	quiet := slog.New(slog.DiscardHandler)
-	after := ending{settle.Aftermath{Store: w.store}, w}
+	after := ending{settle.Settlement{Store: w.store}, w}
 	w.deliverer = &deliver.Deliverer{
 		Store: w.store, Queue: w.queue, Schedules: memory.NewSchedules(w.queue, clock), DeadLetters: w.queue,
-		Vault: memory.Vault{}, Sender: w, Aftermath: after, Notices: silent{}, Log: quiet, Now: clock,
-		Gate: &gate.Gate{Store: w.store, Attention: w.attention, Notices: silent{}, Now: clock, Rand: func() float64 { return 0.5 }},
+		Vault: memory.Vault{}, Sender: w, Settlement: after, Notifier: silent{}, Log: quiet, Now: clock,
+		Gate: &gate.Gate{Store: w.store, CircuitQueue: w.attention, Notifier: silent{}, Now: clock, Rand: func() float64 { return 0.5 }},
 	}
 	w.breaker = &breaker.Breaker{
-		Store: w.store, Queue: w.queue, DeadLetters: w.queue, Attention: w.attention, Aftermath: after,
-		Notices: silent{}, Log: quiet, Now: clock,
+		Store: w.store, Queue: w.queue, DeadLetters: w.queue, CircuitQueue: w.attention, Settlement: after,
+		Notifier: silent{}, Log: quiet, Now: clock,
 	}
 	return w
 }
@@ -77,17 +77,17 @@ func newWorld(t *testing.T) *world {
 // silent hears notices.
 type silent struct{}
 
-func (silent) Tell(context.Context, hook.Notice) error { return nil }
+func (silent) Notify(context.Context, hook.Notification) error { return nil }
 
 // ending counts deliveries that end.
 type ending struct {
-	settle.Aftermath
+	settle.Settlement
 	w *world
 }
 
-func (e ending) Settled(ctx context.Context, d hook.Delivery) error {
+func (e ending) Complete(ctx context.Context, d hook.Delivery) error {
 	e.w.count(d)
-	return e.Aftermath.Settled(ctx, d)
+	return e.Settlement.Complete(ctx, d)
 }
 
 func (w *world) count(d hook.Delivery) {
@@ -175,7 +175,7 @@ func (w *world) run(t *testing.T, rng *rand.Rand, every, span time.Duration, pos
 		}
 		w.deliver(t)
 		for _, m := range w.attention.Receive(10) {
-			if err := w.breaker.Attend(t.Context(), m.Look); err != nil {
+			if err := w.breaker.Reconcile(t.Context(), m.Look); err != nil {
 				t.Fatal(err)
 			}
 			w.attention.Delete(m.ID)
@@ -213,7 +213,7 @@ func (w *world) deliver(t *testing.T) {
 			for i, m := range batch {
 				messages[i] = deliver.Message{ID: m.ID, Body: m.Body}
 			}
-			if failed := w.deliverer.Batch(t.Context(), messages); len(failed) > 0 {
+			if failed := w.deliverer.ProcessBatch(t.Context(), messages); len(failed) > 0 {
 				t.Fatalf("%d messages of a batch failed at %s", len(failed), w.now)
 			}
 			for _, m := range batch {

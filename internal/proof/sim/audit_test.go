@@ -113,7 +113,7 @@ func (w *world) auditJobs() string {
 		if hook.CodeOf(err) == hook.CodeNotFound {
 			continue // it was never made
 		}
-		var want replay.Tally
+		var want replay.Outcomes
 		enqueued := 0
 		for _, d := range w.sorted() {
 			if d.Job != id {
@@ -129,7 +129,7 @@ func (w *world) auditJobs() string {
 				want.Cancelled++
 			}
 		}
-		got, _ := w.store.Tallied(w.ctx, id)
+		got, _ := w.store.JobOutcomes(w.ctx, id)
 		switch {
 		case j.State == replay.JobRunning || len(j.Pending) > 0:
 			return fmt.Sprintf("job %s is %s with %d pending", id, j.State, len(j.Pending))

@@ -76,11 +76,11 @@ func (p *process) acknowledge(remove func()) {
 }
 
 func (p *process) gate() *gate.Gate {
-	return &gate.Gate{Store: p.ports(), Attention: p.ports(), Notices: p.ports(), Now: p.clock, Rand: p.rng.Float64}
+	return &gate.Gate{Store: p.ports(), CircuitQueue: p.ports(), Notifier: p.ports(), Now: p.clock, Rand: p.rng.Float64}
 }
 
-func (p *process) aftermath() settle.Aftermath {
-	return settle.Aftermath{Store: p.ports(), Notices: p.ports()}
+func (p *process) aftermath() settle.Settlement {
+	return settle.Settlement{Store: p.ports(), Notifier: p.ports()}
 }
 
 // deliver gives a batch of a lane to function deliver.
@@ -114,9 +114,9 @@ func (w *world) deliver() {
 	w.spawn("deliver", workTimeout, about, func(p *process) {
 		d := &deliver.Deliverer{
 			Store: p.ports(), Queue: p.ports(), Schedules: p.ports(), DeadLetters: p.letters(), Vault: memory.Vault{}, Sender: wire{p},
-			Gate: p.gate(), Aftermath: p.aftermath(), Notices: p.ports(), Log: w.log, Now: p.clock,
+			Gate: p.gate(), Settlement: p.aftermath(), Notifier: p.ports(), Log: w.log, Now: p.clock,
 		}
-		failed := d.Batch(p.context(), messages)
+		failed := d.ProcessBatch(p.context(), messages)
 		p.acknowledge(func() {
 			for i, m := range batch {
 				if w.valid(receipts[i]) && !slices.Contains(failed, m.ID) {
@@ -129,8 +129,8 @@ func (w *world) deliver() {
 
 func (p *process) breaker() *breaker.Breaker {
 	return &breaker.Breaker{
-		Store: p.ports(), Queue: p.ports(), DeadLetters: p.letters(), Attention: p.ports(), Aftermath: p.aftermath(),
-		Notices: p.ports(), Log: p.log, Now: p.clock,
+		Store: p.ports(), Queue: p.ports(), DeadLetters: p.letters(), CircuitQueue: p.ports(), Settlement: p.aftermath(),
+		Notifier: p.ports(), Log: p.log, Now: p.clock,
 	}
 }
 
@@ -140,7 +140,7 @@ func (w *world) look() {
 	for _, m := range w.attention.Receive(1) {
 		r := w.received("look", m.ID, m.ReceiveCount)
 		w.spawn("look", workTimeout, nil, func(p *process) {
-			if p.breaker().Attend(p.context(), m.Look) == nil {
+			if p.breaker().Reconcile(p.context(), m.Look) == nil {
 				p.acknowledge(func() {
 					if w.valid(r) {
 						w.attention.Delete(m.ID)
@@ -171,7 +171,7 @@ func (w *world) work() {
 func (p *process) replayer() *replay.Replayer {
 	return &replay.Replayer{
 		Store: p.ports(), Index: p.ports(), Endpoints: p.ports(), Jobs: p.ports(), Queue: p.ports(), JobQueue: p.ports(),
-		Aftermath: p.aftermath(), Log: p.log, Now: p.clock,
+		Settlement: p.aftermath(), Log: p.log, Now: p.clock,
 		NewID: func() (hook.JobID, error) {
 			id := hook.JobID(fmt.Sprintf("rpl_%026d", len(p.jobIDs)+1))
 			p.jobIDs = append(p.jobIDs, id)
@@ -326,5 +326,5 @@ func (w *world) begin() {
 	w.plan.add(start.Add(suffering), w.calmDown)
 	w.plan.add(start.Add(suffering+time.Minute), w.wakeUp)
 	w.every(time.Minute, "tick", func(p *process) { _ = p.breaker().Tick(p.context()) })
-	w.every(5*time.Minute, "reconcile", func(p *process) { _ = p.breaker().Reconcile(p.context()) })
+	w.every(5*time.Minute, "reconcile", func(p *process) { _ = p.breaker().ReconcileDeadLetters(p.context()) })
 }

@@ -131,7 +131,7 @@ func (s letters) Remove(ctx context.Context, all []breaker.Letter) error {
 	})
 }
 
-func (s ports) Ask(ctx context.Context, l hook.Look, delay time.Duration) error {
+func (s ports) Enqueue(ctx context.Context, l hook.CircuitCheck, delay time.Duration) error {
 	return done(s.p, "ask", string(l.Endpoint)+" wave "+strconv.Itoa(l.Wave)+" in "+delay.String(), write, func() error {
 		times := 1
 		if s.p.chance(s.p.rates.duplicate) {
@@ -141,7 +141,7 @@ func (s ports) Ask(ctx context.Context, l hook.Look, delay time.Duration) error 
 			if s.p.chance(s.p.rates.reorder) {
 				delay += s.p.within(20 * time.Second)
 			}
-			if err := s.p.attention.Ask(ctx, l, delay); err != nil {
+			if err := s.p.attention.Enqueue(ctx, l, delay); err != nil {
 				return err
 			}
 		}
@@ -164,6 +164,6 @@ func (s ports) Continue(ctx context.Context, m replay.Message, delay time.Durati
 	})
 }
 
-func (s ports) Tell(_ context.Context, n hook.Notice) error {
+func (s ports) Notify(_ context.Context, n hook.Notification) error {
 	return done(s.p, "tell", n.Key, write, func() error { return nil })
 }

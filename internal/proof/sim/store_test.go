@@ -116,14 +116,14 @@ func (s ports) SaveCircuit(ctx context.Context, r gate.Record) error {
 }
 
 // DueCircuits leaves out, and repeats, what changed a moment ago.
-func (s ports) DueCircuits(ctx context.Context, now time.Time, limit int) ([]hook.Look, error) {
-	return effect(s.p, "list due circuits", "", read, func() ([]hook.Look, error) {
+func (s ports) DueCircuits(ctx context.Context, now time.Time, limit int) ([]hook.CircuitCheck, error) {
+	return effect(s.p, "list due circuits", "", read, func() ([]hook.CircuitCheck, error) {
 		looks, err := s.Store.DueCircuits(ctx, now, limit)
-		looks = slices.DeleteFunc(looks, func(l hook.Look) bool { return s.p.lag(s.p.circuits[l.Endpoint].changed) })
+		looks = slices.DeleteFunc(looks, func(l hook.CircuitCheck) bool { return s.p.lag(s.p.circuits[l.Endpoint].changed) })
 		for _, e := range s.p.endpoints {
-			named := slices.ContainsFunc(looks, func(l hook.Look) bool { return l.Endpoint == e.id })
+			named := slices.ContainsFunc(looks, func(l hook.CircuitCheck) bool { return l.Endpoint == e.id })
 			if changed := s.p.circuits[e.id].changed; !named && !changed.IsZero() && s.p.lag(changed) {
-				looks = append(looks, hook.Look{Tenant: tenant, Endpoint: e.id, Wave: 1})
+				looks = append(looks, hook.CircuitCheck{Tenant: tenant, Endpoint: e.id, Wave: 1})
 			}
 		}
 		return looks, err
@@ -178,6 +178,6 @@ func (s ports) SaveJob(ctx context.Context, j replay.Job) error {
 	})
 }
 
-func (s ports) Tally(ctx context.Context, d hook.Delivery) error {
-	return done(s.p, "tally", d.ID.String()+" "+d.State.String(), write, func() error { return s.Store.Tally(ctx, d) })
+func (s ports) RecordOutcome(ctx context.Context, d hook.Delivery) error {
+	return done(s.p, "tally", d.ID.String()+" "+d.State.String(), write, func() error { return s.Store.RecordOutcome(ctx, d) })
 }

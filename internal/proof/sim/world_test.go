@@ -37,8 +37,8 @@ type world struct {
 	store     *memory.Store
 	queue     *memory.Queue
 	schedules *memory.Schedules
-	attention *memory.Attention
-	jobs      *memory.Jobs
+	attention *memory.CircuitQueue
+	jobs      *memory.JobQueue
 
 	rates    rates
 	calm     bool // no faults at all
@@ -78,8 +78,8 @@ func run(ctx context.Context, seed uint64, verbose bool) *world {
 	clock := func() time.Time { return w.now }
 	w.queue = memory.NewQueue(clock)
 	w.schedules = memory.NewSchedules(w.queue, clock)
-	w.attention = memory.NewAttention(clock)
-	w.jobs = memory.NewJobs(clock)
+	w.attention = memory.NewCircuitQueue(clock)
+	w.jobs = memory.NewJobQueue(clock)
 	w.queue.Fair = w.chance(0.5)
 	w.attention.Visibility, w.jobs.Visibility = visibility, visibility
 	w.drawRates()

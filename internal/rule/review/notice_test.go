@@ -23,19 +23,19 @@ func TestJudge_tellsAllThatItDecidedBy(t *testing.T) {
 		"p95_ms": 5712, "p99_ms": 5712, "samples": 20, "timeout_ms": 17137,
 		"dead_rate": 0.3, "dead": 6, "settled": 20, "warned": 25,
 	}
-	want := []hook.Notice{
+	want := []hook.Notification{
 		{
-			Type: hook.NoticeSlow, Tenant: "acme", Endpoint: "ep_a", At: now, Figures: figures,
-			Why: "Slow: 95 % of the last 20 attempts took at most 5.71s, more than 5s: fewer failures in a row open its circuit; an attempt now ends after 17.14s.",
-			Key: "surehook.endpoint.slow/ep_a/2026-03-04T12:30Z",
+			Type: hook.NotificationSlow, Tenant: "acme", Endpoint: "ep_a", At: now, Figures: figures,
+			Reason: "Slow: 95 % of the last 20 attempts took at most 5.71s, more than 5s: fewer failures in a row open its circuit; an attempt now ends after 17.14s.",
+			Key:    "surehook.endpoint.slow/ep_a/2026-03-04T12:30Z",
 		},
 		{
-			Type: hook.NoticeFailing, Tenant: "acme", Endpoint: "ep_a", At: now, Figures: figures,
-			Why: "Failing: 6 of the last 20 deliveries died, which is 30 %, more than 25 %; it is disabled when they are more than 50 %.",
-			Key: "surehook.endpoint.failing/ep_a/25/2026-03-04T12:30Z",
+			Type: hook.NotificationFailing, Tenant: "acme", Endpoint: "ep_a", At: now, Figures: figures,
+			Reason: "Failing: 6 of the last 20 deliveries died, which is 30 %, more than 25 %; it is disabled when they are more than 50 %.",
+			Key:    "surehook.endpoint.failing/ep_a/25/2026-03-04T12:30Z",
 		},
 	}
-	if diff := cmp.Diff(want, got.Notices); diff != "" {
+	if diff := cmp.Diff(want, got.Notifications); diff != "" {
 		t.Errorf("Judge().Notices differ (-want +got):\n%s", diff)
 	}
 }
@@ -83,12 +83,12 @@ func TestJudge_saysWhy(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			got := review.Judge(tt.facts, now).Notices
+			got := review.Judge(tt.facts, now).Notifications
 			if len(got) != 1 {
 				t.Fatalf("Judge() gives %d notices; want 1", len(got))
 			}
-			if got[0].Why != tt.why {
-				t.Errorf("Why = %q; want %q", got[0].Why, tt.why)
+			if got[0].Reason != tt.why {
+				t.Errorf("Why = %q; want %q", got[0].Reason, tt.why)
 			}
 			if got[0].Key != tt.key {
 				t.Errorf("Key = %q; want %q", got[0].Key, tt.key)
@@ -121,7 +121,7 @@ func TestJudge_keysAreOfTheOccurrence(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			a, b := review.Judge(tt.a, tt.at).Notices[0].Key, review.Judge(tt.b, tt.to).Notices[0].Key
+			a, b := review.Judge(tt.a, tt.at).Notifications[0].Key, review.Judge(tt.b, tt.to).Notifications[0].Key
 			if (a == b) != tt.same {
 				t.Errorf("keys %q and %q: same = %t; want %t", a, b, a == b, tt.same)
 			}

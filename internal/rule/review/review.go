@@ -25,9 +25,9 @@ type Facts struct {
 
 // Verdict is what is to be done about an endpoint.
 type Verdict struct {
-	Flags   Flags         // to be kept for the next review
-	Disable bool          // the endpoint, with NoticeDisabled among the Notices to say why
-	Notices []hook.Notice // for its owner; one of a type at most
+	Flags         Flags               // to be kept for the next review
+	Disable       bool                // the endpoint, with NoticeDisabled among the Notices to say why
+	Notifications []hook.Notification // for its owner; one of a type at most
 }
 
 // Recent returns what was counted in the hour of the clock under way and the
@@ -64,7 +64,7 @@ func Judge(f Facts, now time.Time) Verdict {
 	}
 	j.judgeSpeed()
 	j.judgeDeaths()
-	return Verdict{Flags: j.after, Disable: j.disable, Notices: j.notices()}
+	return Verdict{Flags: j.after, Disable: j.disable, Notifications: j.notifications()}
 }
 
 // since returns from when on deaths count: from when the endpoint got its

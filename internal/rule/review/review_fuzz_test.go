@@ -46,7 +46,7 @@ func FuzzJudge(f *testing.F) {
 			facts.Endpoint.Status = hook.StatusDisabled
 		}
 		again := review.Judge(facts, at)
-		if len(again.Notices) > 0 || again.Disable || again.Flags != v.Flags {
+		if len(again.Notifications) > 0 || again.Disable || again.Flags != v.Flags {
 			t.Errorf("Judge(%+v) of its own result = %+v; want %+v and no notices", facts, again, v.Flags)
 		}
 	})
@@ -66,13 +66,13 @@ func holds(t *testing.T, f review.Facts, v review.Verdict) {
 		t.Errorf("Judge(%+v) = %+v of an endpoint that is not active", f, v)
 	}
 	told := map[string]bool{}
-	for _, n := range v.Notices {
-		if told[n.Type] || n.Why == "" || n.Key == "" || !n.Lasts() {
+	for _, n := range v.Notifications {
+		if told[n.Type] || n.Reason == "" || n.Key == "" || !n.Lasts() {
 			t.Errorf("Judge(%+v) tells %+v; want one of a type, with why and key", f, n)
 		}
 		told[n.Type] = true
 	}
-	if v.Disable != told[hook.NoticeDisabled] {
+	if v.Disable != told[hook.NotificationDisabled] {
 		t.Errorf("Judge(%+v).Disable = %t; want it told", f, v.Disable)
 	}
 }
@@ -81,9 +81,9 @@ func ExampleJudge() {
 	hours := []stats.Hour{at(0, answered(100, 3*time.Second), settled(3, 100))}
 	v := review.Judge(review.Facts{Endpoint: active(), Hours: hours}, now)
 	fmt.Println(v.Flags.Slow, v.Disable)
-	for _, n := range v.Notices {
+	for _, n := range v.Notifications {
 		fmt.Println(n.Type)
-		fmt.Println(n.Why)
+		fmt.Println(n.Reason)
 	}
 	// Output:
 	// true false

@@ -84,45 +84,45 @@ func TestJudge(t *testing.T) {
 	}{
 		{"an endpoint without attempts is left as it is", active(), review.Flags{}, nil, review.Flags{}, nil},
 		{"a p95 of at most 2 s is not slow", active(), review.Flags{}, []stats.Counts{answered(20, upTo(2*time.Second))}, review.Flags{}, nil},
-		{"a p95 over 2 s is", active(), review.Flags{}, []stats.Counts{answered(20, over(2*time.Second))}, slow, []string{hook.NoticeSlow}},
+		{"a p95 over 2 s is", active(), review.Flags{}, []stats.Counts{answered(20, over(2*time.Second))}, slow, []string{hook.NotificationSlow}},
 		{"19 samples are too few to be slow", active(), review.Flags{}, []stats.Counts{answered(19, over(2*time.Second))}, review.Flags{}, nil},
-		{"two of twenty are the 95th percentile", active(), review.Flags{}, []stats.Counts{answered(18, time.Second), answered(2, over(2*time.Second))}, slow, []string{hook.NoticeSlow}},
+		{"two of twenty are the 95th percentile", active(), review.Flags{}, []stats.Counts{answered(18, time.Second), answered(2, over(2*time.Second))}, slow, []string{hook.NotificationSlow}},
 		{"one of twenty is not", active(), review.Flags{}, []stats.Counts{answered(19, time.Second), answered(1, 30*time.Second)}, review.Flags{}, nil},
 		{"who is slow still is not told again", active(), slow, []stats.Counts{answered(20, over(2*time.Second))}, slow, nil},
 		{"a p95 of at most 5 s is not fragile", active(), slow, []stats.Counts{answered(20, upTo(5*time.Second))}, review.Flags{Slow: true, Timeout: 3 * upTo(5*time.Second)}, nil},
 		{"a p95 over 5 s is", active(), slow, []stats.Counts{answered(20, over(5*time.Second))}, fragile, nil},
-		{"and is slow at once", active(), review.Flags{}, []stats.Counts{answered(20, over(5*time.Second))}, fragile, []string{hook.NoticeSlow}},
+		{"and is slow at once", active(), review.Flags{}, []stats.Counts{answered(20, over(5*time.Second))}, fragile, []string{hook.NotificationSlow}},
 		{"fragile becomes slow", active(), fragile, []stats.Counts{answered(20, over(2*time.Second))}, slow, nil},
-		{"the timeout follows the 99th percentile", active(), review.Flags{}, []stats.Counts{answered(90, over(2*time.Second)), answered(10, 6*time.Second)}, review.Flags{Slow: true, Fragile: true, Timeout: 3 * value(6*time.Second)}, []string{hook.NoticeSlow}},
-		{"there is none that the endpoint's own would end before", with(hook.StatusActive, 3*over(2*time.Second)), review.Flags{}, []stats.Counts{answered(20, over(2*time.Second))}, review.Flags{Slow: true}, []string{hook.NoticeSlow}},
-		{"there is one just below its own", with(hook.StatusActive, 3*over(2*time.Second)+1), review.Flags{}, []stats.Counts{answered(20, over(2*time.Second))}, slow, []string{hook.NoticeSlow}},
+		{"the timeout follows the 99th percentile", active(), review.Flags{}, []stats.Counts{answered(90, over(2*time.Second)), answered(10, 6*time.Second)}, review.Flags{Slow: true, Fragile: true, Timeout: 3 * value(6*time.Second)}, []string{hook.NotificationSlow}},
+		{"there is none that the endpoint's own would end before", with(hook.StatusActive, 3*over(2*time.Second)), review.Flags{}, []stats.Counts{answered(20, over(2*time.Second))}, review.Flags{Slow: true}, []string{hook.NotificationSlow}},
+		{"there is one just below its own", with(hook.StatusActive, 3*over(2*time.Second)+1), review.Flags{}, []stats.Counts{answered(20, over(2*time.Second))}, slow, []string{hook.NotificationSlow}},
 		{"one that its own ends before goes without samples", with(hook.StatusActive, slow.Timeout), slow, nil, review.Flags{Slow: true}, nil},
 		{"with fewer than twenty samples slow stays", active(), fragile, []stats.Counts{answered(19, time.Second)}, fragile, nil},
-		{"with twenty it recovers", active(), fragile, []stats.Counts{answered(20, upTo(2*time.Second))}, review.Flags{}, []string{hook.NoticeRecovered}},
+		{"with twenty it recovers", active(), fragile, []stats.Counts{answered(20, upTo(2*time.Second))}, review.Flags{}, []string{hook.NotificationRecovered}},
 
 		{"a quarter of deaths is no warning", active(), review.Flags{}, []stats.Counts{settled(5, 20)}, review.Flags{}, nil},
-		{"more is the first", active(), review.Flags{}, []stats.Counts{settled(6, 20)}, warned(25), []string{hook.NoticeFailing}},
+		{"more is the first", active(), review.Flags{}, []stats.Counts{settled(6, 20)}, warned(25), []string{hook.NotificationFailing}},
 		{"it takes twenty settled deliveries", active(), review.Flags{}, []stats.Counts{settled(19, 19)}, review.Flags{}, nil},
 		{"two fifths are not the second", active(), warned(25), []stats.Counts{settled(8, 20)}, warned(25), nil},
-		{"more is the second", active(), warned(25), []stats.Counts{settled(9, 20)}, warned(40), []string{hook.NoticeFailing}},
-		{"it may be the only one", active(), review.Flags{}, []stats.Counts{settled(9, 20)}, warned(40), []string{hook.NoticeFailing}},
+		{"more is the second", active(), warned(25), []stats.Counts{settled(9, 20)}, warned(40), []string{hook.NotificationFailing}},
+		{"it may be the only one", active(), review.Flags{}, []stats.Counts{settled(9, 20)}, warned(40), []string{hook.NotificationFailing}},
 		{"it is given once", active(), warned(40), []stats.Counts{settled(9, 20)}, warned(40), nil},
 		{"less after it is no news", active(), warned(40), []stats.Counts{settled(6, 20)}, warned(40), nil},
 		{"half is not disabled", active(), warned(40), []stats.Counts{settled(10, 20)}, warned(40), nil},
-		{"more is", active(), warned(40), []stats.Counts{settled(11, 20)}, review.Flags{}, []string{hook.NoticeDisabled}},
-		{"without any warning, too", active(), review.Flags{}, []stats.Counts{settled(20, 20)}, review.Flags{}, []string{hook.NoticeDisabled}},
+		{"more is", active(), warned(40), []stats.Counts{settled(11, 20)}, review.Flags{}, []string{hook.NotificationDisabled}},
+		{"without any warning, too", active(), review.Flags{}, []stats.Counts{settled(20, 20)}, review.Flags{}, []string{hook.NotificationDisabled}},
 		{"19 deaths of 19 are too few", active(), warned(40), []stats.Counts{settled(19, 19)}, warned(40), nil},
 		{"a warning stays at a quarter", active(), warned(25), []stats.Counts{settled(5, 20)}, warned(25), nil},
-		{"it goes below a quarter", active(), warned(25), []stats.Counts{settled(4, 20)}, review.Flags{}, []string{hook.NoticeRecovered}},
-		{"from the second, too", active(), warned(40), []stats.Counts{settled(0, 20)}, review.Flags{}, []string{hook.NoticeRecovered}},
+		{"it goes below a quarter", active(), warned(25), []stats.Counts{settled(4, 20)}, review.Flags{}, []string{hook.NotificationRecovered}},
+		{"from the second, too", active(), warned(40), []stats.Counts{settled(0, 20)}, review.Flags{}, []string{hook.NotificationRecovered}},
 		{"it stays with too few", active(), warned(25), []stats.Counts{settled(0, 19)}, warned(25), nil},
 		{"a paused endpoint is not disabled", with(hook.StatusPaused, 20*time.Second), review.Flags{}, []stats.Counts{settled(20, 20)}, review.Flags{}, nil},
 		{"a disabled one neither", with(hook.StatusDisabled, 20*time.Second), review.Flags{}, []stats.Counts{settled(20, 20)}, review.Flags{}, nil},
 		{"its warning goes without a word", with(hook.StatusDisabled, 20*time.Second), warned(40), []stats.Counts{settled(0, 20)}, review.Flags{}, nil},
-		{"slow and failing are two notices", active(), review.Flags{}, []stats.Counts{answered(20, over(2*time.Second)), settled(6, 20)}, review.Flags{Slow: true, Timeout: slow.Timeout, Warned: 25}, []string{hook.NoticeSlow, hook.NoticeFailing}},
-		{"recovered of both is one", active(), review.Flags{Slow: true, Warned: 25}, []stats.Counts{answered(20, time.Second), settled(0, 20)}, review.Flags{}, []string{hook.NoticeRecovered}},
-		{"recovered of one and failing are two", active(), slow, []stats.Counts{answered(20, time.Second), settled(6, 20)}, warned(25), []string{hook.NoticeFailing, hook.NoticeRecovered}},
-		{"who is disabled has not recovered", active(), slow, []stats.Counts{answered(20, time.Second), settled(11, 20)}, review.Flags{}, []string{hook.NoticeDisabled}},
+		{"slow and failing are two notices", active(), review.Flags{}, []stats.Counts{answered(20, over(2*time.Second)), settled(6, 20)}, review.Flags{Slow: true, Timeout: slow.Timeout, Warned: 25}, []string{hook.NotificationSlow, hook.NotificationFailing}},
+		{"recovered of both is one", active(), review.Flags{Slow: true, Warned: 25}, []stats.Counts{answered(20, time.Second), settled(0, 20)}, review.Flags{}, []string{hook.NotificationRecovered}},
+		{"recovered of one and failing are two", active(), slow, []stats.Counts{answered(20, time.Second), settled(6, 20)}, warned(25), []string{hook.NotificationFailing, hook.NotificationRecovered}},
+		{"who is disabled has not recovered", active(), slow, []stats.Counts{answered(20, time.Second), settled(11, 20)}, review.Flags{}, []string{hook.NotificationDisabled}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -134,9 +134,9 @@ func TestJudge(t *testing.T) {
 			}
 			var types []string
 			disabled := false
-			for _, n := range got.Notices {
+			for _, n := range got.Notifications {
 				types = append(types, n.Type)
-				disabled = disabled || n.Type == hook.NoticeDisabled
+				disabled = disabled || n.Type == hook.NotificationDisabled
 			}
 			if diff := cmp.Diff(tt.notices, types); diff != "" {
 				t.Errorf("Judge().Notices differ (-want +got):\n%s", diff)

@@ -12,21 +12,21 @@ import (
 	"surehook/internal/hook"
 )
 
-var _ gate.Attention = (*Circuits)(nil)
+var _ gate.CircuitQueue = (*CircuitQueue)(nil)
 
-// Circuits asks the breaker, by messages, to look at endpoints. It is safe for
+// CircuitQueue asks the breaker, by messages, to look at endpoints. It is safe for
 // concurrent use. Its messages are grouped by endpoint, as those of the lanes are.
-type Circuits struct{ mailbox mailbox }
+type CircuitQueue struct{ mailbox mailbox }
 
-// NewCircuits returns what sends to the queue with the url.
-func NewCircuits(cfg aws.Config, url string) *Circuits {
-	return &Circuits{mailbox{awssqs.NewFromConfig(cfg), url}}
+// NewCircuitQueue returns what sends to the queue with the url.
+func NewCircuitQueue(cfg aws.Config, url string) *CircuitQueue {
+	return &CircuitQueue{mailbox{awssqs.NewFromConfig(cfg), url}}
 }
 
-// Ask makes the breaker look at the endpoint after the delay, rounded up to
+// Enqueue makes the breaker look at the endpoint after the delay, rounded up to
 // whole seconds and cut to hook.MaxQueueDelay; one below 0 is none. CodeUnavailable if it
 // may be asked another time.
-func (c *Circuits) Ask(ctx context.Context, look hook.Look, delay time.Duration) error {
+func (c *CircuitQueue) Enqueue(ctx context.Context, look hook.CircuitCheck, delay time.Duration) error {
 	body, err := look.Encode()
 	if err != nil {
 		return fmt.Errorf("ask for a look at %s: %w", look.Endpoint, err)

@@ -34,7 +34,7 @@ type tallyItem struct {
 
 // tallied returns the set that settled deliveries of the state are counted in.
 func tallied(d hook.Delivery) (set string, err error) {
-	if d.Job == "" || d.Slot < 0 {
+	if d.Job == "" || d.JobIndex < 0 {
 		return "", &hook.Error{Code: hook.CodeInternal, Message: "the delivery belongs to no job"}
 	}
 	switch d.State {
@@ -49,10 +49,10 @@ func tallied(d hook.Delivery) (set string, err error) {
 	return "", &hook.Error{Code: hook.CodeInternal, Message: "the delivery is not settled: " + d.State.String()}
 }
 
-// Tally counts the settled delivery for the job that it belongs to. Telling it
+// RecordOutcome counts the settled delivery for the job that it belongs to. Telling it
 // again changes nothing; telling that it settled as something else later adds
 // that, and Tallied chooses.
-func (s *Store) Tally(ctx context.Context, d hook.Delivery) error {
+func (s *Store) RecordOutcome(ctx context.Context, d hook.Delivery) error {
 	op := "tally delivery " + d.ID.String()
 	set, err := tallied(d)
 	if err != nil {
@@ -60,25 +60,25 @@ func (s *Store) Tally(ctx context.Context, d hook.Delivery) error {
 	}
 	_, err = s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 		TableName:        s.table,
-		Key:              tallyKey(d.Job, d.Slot).attributes(),
+		Key:              tallyKey(d.Job, d.JobIndex).attributes(),
 		UpdateExpression: aws.String("SET expires_at = :expires ADD " + set + " :slot"),
 		ExpressionAttributeValues: map[string]types.AttributeValue{
-			":slot":    &types.AttributeValueMemberNS{Value: []string{strconv.Itoa(d.Slot % tallySlots)}},
+			":slot":    &types.AttributeValueMemberNS{Value: []string{strconv.Itoa(d.JobIndex % tallySlots)}},
 			":expires": number(ttl(d.UpdatedAt.Add(tallyKept))),
 		},
 	})
 	return translate(err, op)
 }
 
-// Tallied returns how many deliveries of the job were counted as settled. One
+// JobOutcomes returns how many deliveries of the job were counted as settled. One
 // that was counted as delivered counts as nothing else, and one that was
 // counted as dead is not cancelled.
-func (s *Store) Tallied(ctx context.Context, id hook.JobID) (replay.Tally, error) {
+func (s *Store) JobOutcomes(ctx context.Context, id hook.JobID) (replay.Outcomes, error) {
 	var items []tallyItem
 	if err := s.list(ctx, jobPartition(id), tallyPrefix, &items, "read tally of replay "+string(id)); err != nil {
-		return replay.Tally{}, err
+		return replay.Outcomes{}, err
 	}
-	var sum replay.Tally
+	var sum replay.Outcomes
 	for _, it := range items {
 		counted := make(map[int]bool, tallySlots)
 		for _, set := range []struct {

@@ -9,36 +9,36 @@ import (
 	"surehook/internal/hook"
 )
 
-// notices returns what the owner is told: how the flags changed.
-func (j *judgement) notices() []hook.Notice {
-	var notices []hook.Notice
+// notifications returns what the owner is told: how the flags changed.
+func (j *judgement) notifications() []hook.Notification {
+	var notices []hook.Notification
 	if j.after.Slow && !j.before.Slow {
-		notices = append(notices, j.notice(hook.NoticeSlow, j.quarter(), j.whySlow()))
+		notices = append(notices, j.notification(hook.NotificationSlow, j.quarter(), j.whySlow()))
 	}
 	if j.disable {
 		why := fmt.Sprintf("Disabled: %s, more than the %s at which an endpoint is disabled.", j.deaths(), percent(DisableOver))
 		// Its version does not change until it is disabled, and does with that. That it is fast again is no news then.
-		return append(notices, j.notice(hook.NoticeDisabled, strconv.FormatInt(j.endpoint.Version, 10), why))
+		return append(notices, j.notification(hook.NotificationDisabled, strconv.FormatInt(j.endpoint.Version, 10), why))
 	}
 	if j.after.Warned > j.before.Warned {
 		level := strconv.Itoa(j.after.Warned)
 		why := fmt.Sprintf("Failing: %s, more than %s %%; it is disabled when they are more than %s.", j.deaths(), level, percent(DisableOver))
-		notices = append(notices, j.notice(hook.NoticeFailing, level+"/"+j.quarter(), why))
+		notices = append(notices, j.notification(hook.NotificationFailing, level+"/"+j.quarter(), why))
 	}
 	if why := j.whyRecovered(); why != "" {
-		notices = append(notices, j.notice(hook.NoticeRecovered, j.quarter(), why))
+		notices = append(notices, j.notification(hook.NotificationRecovered, j.quarter(), why))
 	}
 	return notices
 }
 
-// notice returns a notice of the endpoint. Occurrence tells it from others of its type.
-func (j *judgement) notice(kind, occurrence, why string) hook.Notice {
-	return hook.Notice{
+// notification returns a notice of the endpoint. Occurrence tells it from others of its type.
+func (j *judgement) notification(kind, occurrence, why string) hook.Notification {
+	return hook.Notification{
 		Type:     kind,
 		Tenant:   j.endpoint.Tenant,
 		Endpoint: j.endpoint.ID,
 		At:       j.now,
-		Why:      why,
+		Reason:   why,
 		Figures:  j.figures(),
 		Key:      kind + "/" + string(j.endpoint.ID) + "/" + occurrence,
 	}

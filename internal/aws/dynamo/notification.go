@@ -28,11 +28,11 @@ type noticeItem struct {
 	ExpiresAt int64              `dynamodbav:"expires_at"`
 }
 
-// PutNotice keeps the notice under its time and key, for 90 days.
-func (s *Store) PutNotice(ctx context.Context, n hook.Notice) error {
+// PutNotification keeps the notice under its time and key, for 90 days.
+func (s *Store) PutNotification(ctx context.Context, n hook.Notification) error {
 	op := "keep notice of endpoint " + string(n.Endpoint)
 	it := noticeItem{
-		key: historyKey(n), Type: n.Type, Tenant: n.Tenant, Endpoint: n.Endpoint, At: millis(n.At), Why: n.Why,
+		key: historyKey(n), Type: n.Type, Tenant: n.Tenant, Endpoint: n.Endpoint, At: millis(n.At), Why: n.Reason,
 		Figures: n.Figures, Key: n.Key, ExpiresAt: ttl(n.At.Add(historyKept)),
 	}
 	if n.Delivery.Generation > 0 {
@@ -45,10 +45,10 @@ func (s *Store) PutNotice(ctx context.Context, n hook.Notice) error {
 	return translate(s.write(ctx, put), op)
 }
 
-// Notices returns notices of the endpoint, the newest first, at most limit (1
+// Notifications returns notices of the endpoint, the newest first, at most limit (1
 // to 100), after the cursor that an earlier call returned; empty: from the
 // newest. next is empty at the end.
-func (s *Store) Notices(ctx context.Context, endpoint hook.EndpointID, cursor string, limit int) (page []hook.Notice, next string, err error) {
+func (s *Store) Notifications(ctx context.Context, endpoint hook.EndpointID, cursor string, limit int) (page []hook.Notification, next string, err error) {
 	op := "list notices of endpoint " + string(endpoint)
 	before := historyPrefix + "~"
 	if cursor != "" {
@@ -80,8 +80,8 @@ func (s *Store) Notices(ctx context.Context, endpoint hook.EndpointID, cursor st
 		if len(page) == limit {
 			return page, historyKey(page[limit-1]).SK[len(historyPrefix):], nil
 		}
-		n := hook.Notice{
-			Type: it.Type, Tenant: it.Tenant, Endpoint: it.Endpoint, At: fromMillis(it.At), Why: it.Why, Figures: it.Figures, Key: it.Key,
+		n := hook.Notification{
+			Type: it.Type, Tenant: it.Tenant, Endpoint: it.Endpoint, At: fromMillis(it.At), Reason: it.Why, Figures: it.Figures, Key: it.Key,
 		}
 		if it.Delivery != "" {
 			if n.Delivery, err = hook.ParseDeliveryID(it.Delivery); err != nil {

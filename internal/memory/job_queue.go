@@ -8,12 +8,12 @@ import (
 	"surehook/internal/delivery/replay"
 )
 
-var _ replay.JobQueue = (*Jobs)(nil)
+var _ replay.JobQueue = (*JobQueue)(nil)
 
-// Jobs is the queue of messages that drive replay jobs. Like SQS it hides a
+// JobQueue is the queue of messages that drive replay jobs. Like SQS it hides a
 // message that was received and shows it again unless it is deleted. It is safe
 // for concurrent use.
-type Jobs struct {
+type JobQueue struct {
 	// Visibility is how long a received message is hidden; a minute at first.
 	Visibility time.Duration
 
@@ -28,36 +28,36 @@ type JobMessage struct {
 	ReceiveCount int // this time included
 }
 
-// NewJobs returns an empty queue that lives by now.
-func NewJobs(now func() time.Time) *Jobs {
-	return &Jobs{Visibility: defaultVisibility, now: now, jobs: newLine[replay.Message](now, new(atomic.Int64))}
+// NewJobQueue returns an empty queue that lives by now.
+func NewJobQueue(now func() time.Time) *JobQueue {
+	return &JobQueue{Visibility: defaultVisibility, now: now, jobs: newLine[replay.Message](now, new(atomic.Int64))}
 }
 
 // Continue keeps the message, to be received after the delay, which is rounded
 // up to whole seconds and cut to 15 minutes.
-func (j *Jobs) Continue(_ context.Context, m replay.Message, delay time.Duration) error {
+func (j *JobQueue) Continue(_ context.Context, m replay.Message, delay time.Duration) error {
 	j.jobs.put("", m, j.now().Add(queueDelay(delay)))
 	return nil
 }
 
 // Receive returns at most limit messages that are visible now, in the order in
 // which they became so, and hides them for Visibility.
-func (j *Jobs) Receive(limit int) []JobMessage {
+func (j *JobQueue) Receive(limit int) []JobMessage {
 	return jobMessages(j.jobs.receive(limit, j.Visibility, false))
 }
 
 // Await is Receive, but waits until there is a message; none when ctx ends
 // before. It is for those who live by the real time.
-func (j *Jobs) Await(ctx context.Context, limit int) []JobMessage {
+func (j *JobQueue) Await(ctx context.Context, limit int) []JobMessage {
 	return jobMessages(j.jobs.await(ctx, limit, j.Visibility, false))
 }
 
 // Delete removes the message, if it is there.
-func (j *Jobs) Delete(id string) { j.jobs.delete(id) }
+func (j *JobQueue) Delete(id string) { j.jobs.delete(id) }
 
 // Next returns the time at which the first message is or becomes visible; ok is
 // false if there is none.
-func (j *Jobs) Next() (at time.Time, ok bool) { return j.jobs.next() }
+func (j *JobQueue) Next() (at time.Time, ok bool) { return j.jobs.next() }
 
 func jobMessages(entries []entry[replay.Message]) []JobMessage {
 	var all []JobMessage
