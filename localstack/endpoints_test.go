@@ -17,8 +17,8 @@ func TestAnEndpointThatTakesNothingParks(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct{ name, verb, reason string }{
-		{"paused", "pause", "paused"},
-		{"disabled", "disable", "disabled"},
+		{name: "paused", verb: "pause", reason: "paused"},
+		{name: "disabled", verb: "disable", reason: "disabled"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

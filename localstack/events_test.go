@@ -60,11 +60,11 @@ func TestAnEndpointGetsTheTypesItSubscribedTo(t *testing.T) {
 		eventType string
 		want      []string
 	}{
-		{"order.created", []string{"all", "exact", "prefix"}},
-		{"order.paid", []string{"all", "prefix"}},
-		{"order", []string{"all"}},
-		{"invoice.paid", []string{"all", "other"}},
-		{"orders.created", []string{"all", "other"}},
+		{eventType: "order.created", want: []string{"all", "exact", "prefix"}},
+		{eventType: "order.paid", want: []string{"all", "prefix"}},
+		{eventType: "order", want: []string{"all"}},
+		{eventType: "invoice.paid", want: []string{"all", "other"}},
+		{eventType: "orders.created", want: []string{"all", "other"}},
 	}
 	for _, tt := range tests {
 		var got []string
@@ -161,13 +161,13 @@ func TestThePayloadArrivesByteForByte(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct{ name, payload string }{
-		{"white space inside", "{ \"a\" :\t1 ,\n  \"b\":[ 1,2 ] }"},
-		{"unicode escapes", `{"a":"\u00e9\ud83d\ude00\u2028\/"}`},
-		{"raw unicode", "{\"a\":\"é😀\u2028\u2029<&>\"}"},
-		{"big numbers", `{"a":12345678901234567890123,"b":0.10000000000000000000001,"c":1.0,"d":1E+2,"e":-0}`},
-		{"key order", `{"z":1,"a":2,"m":3}`},
-		{"a string", `"just a string"`},
-		{"null", `null`},
+		{name: "white space inside", payload: "{ \"a\" :\t1 ,\n  \"b\":[ 1,2 ] }"},
+		{name: "unicode escapes", payload: `{"a":"\u00e9\ud83d\ude00\u2028\/"}`},
+		{name: "raw unicode", payload: "{\"a\":\"é😀\u2028\u2029<&>\"}"},
+		{name: "big numbers", payload: `{"a":12345678901234567890123,"b":0.10000000000000000000001,"c":1.0,"d":1E+2,"e":-0}`},
+		{name: "key order", payload: `{"z":1,"a":2,"m":3}`},
+		{name: "a string", payload: `"just a string"`},
+		{name: "null", payload: `null`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

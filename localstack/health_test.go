@@ -77,7 +77,7 @@ func TestHealthTellsWhatWasMeasured(t *testing.T) { //nolint:paralleltest // see
 	for _, part := range []struct {
 		n    int
 		wait time.Duration
-	}{{9, 20 * time.Millisecond}, {12, 100 * time.Millisecond}, {10, 400 * time.Millisecond}, {5, 900 * time.Millisecond}} {
+	}{{n: 9, wait: 20 * time.Millisecond}, {n: 12, wait: 100 * time.Millisecond}, {n: 10, wait: 400 * time.Millisecond}, {n: 5, wait: 900 * time.Millisecond}} {
 		for range part.n {
 			replies = append(replies, receiver.Hang(part.wait))
 		}
@@ -163,10 +163,10 @@ func TestAnEndpointWhoseDeliveriesDieIsWarnedAndDisabled(t *testing.T) { //nolin
 		events, warned int
 		status         string
 	}{
-		{20, 25, "active"}, // 6 of 20 are dead
-		{5, 40, "active"},  // 11 of 25
-		{8, 0, "disabled"}, // 19 of 33
-		{0, 0, "disabled"}, // a review of the same tells nothing new
+		{events: 20, warned: 25, status: "active"}, // 6 of 20 are dead
+		{events: 5, warned: 40, status: "active"},  // 11 of 25
+		{events: 8, warned: 0, status: "disabled"}, // 19 of 33
+		{events: 0, warned: 0, status: "disabled"}, // a review of the same tells nothing new
 	} {
 		if phase.events > 0 {
 			b.postMany(phase.events)

@@ -35,9 +35,9 @@ func TestHandle_ReadsTheIdentitySource(t *testing.T) {
 		sources []string
 		want    string
 	}{
-		{"none", nil, ""},
-		{"one", []string{"Bearer x"}, "Bearer x"},
-		{"two, of which none is the one", []string{"Bearer x", "Bearer y"}, "Bearer x,Bearer y"},
+		{name: "none", sources: nil, want: ""},
+		{name: "one", sources: []string{"Bearer x"}, want: "Bearer x"},
+		{name: "two, of which none is the one", sources: []string{"Bearer x", "Bearer y"}, want: "Bearer x,Bearer y"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -63,16 +63,16 @@ func TestHandle_AnswersAPIGateway(t *testing.T) {
 		fails   bool
 	}{
 		{
-			"a known key is named",
-			answers{principal: hook.Principal{Key: "key_1", Tenant: "acme", Scopes: []hook.Scope{hook.ScopeRead, hook.ScopeReplay}}},
-			`{"isAuthorized":true,"context":{"key_id":"key_1","scopes":"read,replay","tenant":"acme"}}`, false,
+			name:    "a known key is named",
+			answers: answers{principal: hook.Principal{Key: "key_1", Tenant: "acme", Scopes: []hook.Scope{hook.ScopeRead, hook.ScopeReplay}}},
+			want:    `{"isAuthorized":true,"context":{"key_id":"key_1","scopes":"read,replay","tenant":"acme"}}`, fails: false,
 		},
 		{
-			"an unknown key passes without a name",
-			answers{err: &hook.Error{Code: hook.CodeUnauthorized, Message: "the API key is not known"}},
-			`{"isAuthorized":true}`, false,
+			name:    "an unknown key passes without a name",
+			answers: answers{err: &hook.Error{Code: hook.CodeUnauthorized, Message: "the API key is not known"}},
+			want:    `{"isAuthorized":true}`, fails: false,
 		},
-		{"a fault of ours is no answer", answers{err: errors.New("boom")}, "", true},
+		{name: "a fault of ours is no answer", answers: answers{err: errors.New("boom")}, want: "", fails: true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -84,16 +84,16 @@ func TestHandle_Answers(t *testing.T) {
 		looks   []hook.CircuitCheck
 		timed   [3]int // ticks, reviews and reconciliations
 	}{
-		{"a batch that went well", "batch", &attends{}, "all-well", []hook.CircuitCheck{first, second}, [3]int{}},
-		{"one look must come again", "batch", &attends{fails: second.Endpoint}, "one-failed", []hook.CircuitCheck{first, second}, [3]int{}},
-		{"a message that is no look touches no other", "poisoned", &attends{}, "poisoned", []hook.CircuitCheck{second}, [3]int{}},
-		{"a tick", "tick", &attends{}, "tick", nil, [3]int{1, 0, 0}},
-		{"a tick that failed is an error", "tick", &attends{failsTimed: true}, "", nil, [3]int{1, 0, 0}},
-		{"a review", "review", &attends{}, "review", nil, [3]int{0, 1, 0}},
-		{"a review that failed is an error", "review", &attends{failsTimed: true}, "", nil, [3]int{0, 1, 0}},
-		{"reconciliation", "reconcile", &attends{}, "reconcile", nil, [3]int{0, 0, 1}},
-		{"reconciliation that failed is an error", "reconcile", &attends{failsTimed: true}, "", nil, [3]int{0, 0, 1}},
-		{"anything else is an error", "unknown", &attends{}, "", nil, [3]int{}},
+		{name: "a batch that went well", event: "batch", breaker: &attends{}, golden: "all-well", looks: []hook.CircuitCheck{first, second}, timed: [3]int{}},
+		{name: "one look must come again", event: "batch", breaker: &attends{fails: second.Endpoint}, golden: "one-failed", looks: []hook.CircuitCheck{first, second}, timed: [3]int{}},
+		{name: "a message that is no look touches no other", event: "poisoned", breaker: &attends{}, golden: "poisoned", looks: []hook.CircuitCheck{second}, timed: [3]int{}},
+		{name: "a tick", event: "tick", breaker: &attends{}, golden: "tick", looks: nil, timed: [3]int{1, 0, 0}},
+		{name: "a tick that failed is an error", event: "tick", breaker: &attends{failsTimed: true}, golden: "", looks: nil, timed: [3]int{1, 0, 0}},
+		{name: "a review", event: "review", breaker: &attends{}, golden: "review", looks: nil, timed: [3]int{0, 1, 0}},
+		{name: "a review that failed is an error", event: "review", breaker: &attends{failsTimed: true}, golden: "", looks: nil, timed: [3]int{0, 1, 0}},
+		{name: "reconciliation", event: "reconcile", breaker: &attends{}, golden: "reconcile", looks: nil, timed: [3]int{0, 0, 1}},
+		{name: "reconciliation that failed is an error", event: "reconcile", breaker: &attends{failsTimed: true}, golden: "", looks: nil, timed: [3]int{0, 0, 1}},
+		{name: "anything else is an error", event: "unknown", breaker: &attends{}, golden: "", looks: nil, timed: [3]int{}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -40,8 +40,8 @@ func TestHandle_AnswersSQS(t *testing.T) {
 		golden string
 		fails  fails
 	}{
-		{"all went well", "all-well.golden.json", nil},
-		{"one message must come again", "one-failed.golden.json", fails{`"attempt":2`}},
+		{name: "all went well", golden: "all-well.golden.json", fails: nil},
+		{name: "one message must come again", golden: "one-failed.golden.json", fails: fails{`"attempt":2`}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

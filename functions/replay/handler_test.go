@@ -69,11 +69,11 @@ func TestHandle_Answers(t *testing.T) {
 		golden   string // empty: an error
 		messages []replay.Message
 	}{
-		{"a batch that went well", "batch", &works{}, "all-well", []replay.Message{first, second}},
-		{"one job must come again", "batch", &works{fails: second.Job}, "one-failed", []replay.Message{first, second}},
-		{"a message of no job touches no other", "poisoned", &works{}, "poisoned", []replay.Message{second}},
-		{"a request of the API", "request", &works{}, "request", nil},
-		{"anything else is an error", "unknown", &works{}, "", nil},
+		{name: "a batch that went well", event: "batch", worker: &works{}, golden: "all-well", messages: []replay.Message{first, second}},
+		{name: "one job must come again", event: "batch", worker: &works{fails: second.Job}, golden: "one-failed", messages: []replay.Message{first, second}},
+		{name: "a message of no job touches no other", event: "poisoned", worker: &works{}, golden: "poisoned", messages: []replay.Message{second}},
+		{name: "a request of the API", event: "request", worker: &works{}, golden: "request", messages: nil},
+		{name: "anything else is an error", event: "unknown", worker: &works{}, golden: "", messages: nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

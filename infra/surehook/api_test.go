@@ -151,10 +151,10 @@ func TestAPI_throttles(t *testing.T) {
 		return map[string]any{"ThrottlingRateLimit": perSecond, "ThrottlingBurstLimit": burst}
 	}
 	tests := map[string]struct{ manage, events, batch, public map[string]any }{
-		"dev":     {limit(50, 100), limit(50, 100), limit(5, 10), limit(5, 10)},
-		"staging": {limit(200, 400), limit(200, 400), limit(10, 20), limit(10, 20)},
-		"prod":    {limit(1000, 2000), limit(1000, 2000), limit(50, 100), limit(10, 20)},
-		"local":   {limit(1000, 2000), limit(1000, 2000), limit(50, 100), limit(100, 200)},
+		"dev":     {manage: limit(50, 100), events: limit(50, 100), batch: limit(5, 10), public: limit(5, 10)},
+		"staging": {manage: limit(200, 400), events: limit(200, 400), batch: limit(10, 20), public: limit(10, 20)},
+		"prod":    {manage: limit(1000, 2000), events: limit(1000, 2000), batch: limit(50, 100), public: limit(10, 20)},
+		"local":   {manage: limit(1000, 2000), events: limit(1000, 2000), batch: limit(50, 100), public: limit(100, 200)},
 	}
 	for env, tpl := range every(t) {
 		t.Run(env.Name, func(t *testing.T) {

@@ -83,18 +83,18 @@ func TestDashboard_metrics(t *testing.T) {
 		count int
 		want  string // of a metric's JSON
 	}{
-		{"Queue depth", 5, `"QueueName","${ReplayJobs.QueueName}"`},
-		{"Oldest live message, s", 1, `"ApproximateAgeOfOldestMessage","QueueName","${Live.QueueName}"`},
-		{"Oldest message", 5, `"ApproximateAgeOfOldestMessage","QueueName","${Retry.QueueName}"`},
-		{"Circuits open", 1, `"Surehook","circuits_open","environment","prod"`},
-		{"Delivery latency, event to success", 3, `"Surehook","latency_ms","environment","prod",{"label":"p99","stat":"p99"}`},
-		{"Attempt duration", 3, `"duration_ms"`},
-		{"Attempts by outcome", 12, `"Surehook","attempts","environment","prod","outcome","timeout"`},
-		{"Retries: attempts by number, over the time shown", 21, `"Surehook","attempts","environment","prod","number","21"`},
-		{"Circuits: open (left), opened (right)", 2, `"circuits_opened"`},
-		{"Function concurrency", 6, `"AWS/Lambda","ConcurrentExecutions"`},
-		{"Table throttles", 6, `"WriteThrottleEvents","GlobalSecondaryIndexName","by_state"`},
-		{"Schedules: fired (left), failed (right)", 4, `"AWS/Scheduler","InvocationDroppedCount"`},
+		{title: "Queue depth", count: 5, want: `"QueueName","${ReplayJobs.QueueName}"`},
+		{title: "Oldest live message, s", count: 1, want: `"ApproximateAgeOfOldestMessage","QueueName","${Live.QueueName}"`},
+		{title: "Oldest message", count: 5, want: `"ApproximateAgeOfOldestMessage","QueueName","${Retry.QueueName}"`},
+		{title: "Circuits open", count: 1, want: `"Surehook","circuits_open","environment","prod"`},
+		{title: "Delivery latency, event to success", count: 3, want: `"Surehook","latency_ms","environment","prod",{"label":"p99","stat":"p99"}`},
+		{title: "Attempt duration", count: 3, want: `"duration_ms"`},
+		{title: "Attempts by outcome", count: 12, want: `"Surehook","attempts","environment","prod","outcome","timeout"`},
+		{title: "Retries: attempts by number, over the time shown", count: 21, want: `"Surehook","attempts","environment","prod","number","21"`},
+		{title: "Circuits: open (left), opened (right)", count: 2, want: `"circuits_opened"`},
+		{title: "Function concurrency", count: 6, want: `"AWS/Lambda","ConcurrentExecutions"`},
+		{title: "Table throttles", count: 6, want: `"WriteThrottleEvents","GlobalSecondaryIndexName","by_state"`},
+		{title: "Schedules: fired (left), failed (right)", count: 4, want: `"AWS/Scheduler","InvocationDroppedCount"`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.title, func(t *testing.T) {

@@ -26,12 +26,12 @@ func TestFunctions(t *testing.T) {
 				name            string
 				timeout, memory int
 			}{
-				"Ingest":    {"ingest", 29, 512},
-				"Deliver":   {"deliver", 60, 512},
-				"Breaker":   {"breaker", 60, 512},
-				"Replayer":  {"replay", 60, 512},
-				"Manage":    {"manage", 29, 512},
-				"Authorize": {"authorize", 5, 256},
+				"Ingest":    {name: "ingest", timeout: 29, memory: 512},
+				"Deliver":   {name: "deliver", timeout: 60, memory: 512},
+				"Breaker":   {name: "breaker", timeout: 60, memory: 512},
+				"Replayer":  {name: "replay", timeout: 60, memory: 512},
+				"Manage":    {name: "manage", timeout: 29, memory: 512},
+				"Authorize": {name: "authorize", timeout: 5, memory: 256},
 			} {
 				f := tpl.get(t, "AWS::Lambda::Function", id)
 				f.check(t, "FunctionName", "surehook-"+env.Name+"-"+want.name)

@@ -10,9 +10,9 @@ func TestTicks(t *testing.T) {
 			t.Parallel()
 
 			for id, want := range map[string]struct{ input, every string }{
-				"Tick":      {`{"tick":true}`, "rate(1 minute)"},
-				"Review":    {`{"review":true}`, "rate(15 minutes)"},
-				"Reconcile": {`{"reconcile":true}`, "rate(15 minutes)"},
+				"Tick":      {input: `{"tick":true}`, every: "rate(1 minute)"},
+				"Review":    {input: `{"review":true}`, every: "rate(15 minutes)"},
+				"Reconcile": {input: `{"reconcile":true}`, every: "rate(15 minutes)"},
 			} {
 				tick := tpl.get(t, "AWS::Scheduler::Schedule", id)
 				tick.check(t, "ScheduleExpression", want.every)

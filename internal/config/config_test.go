@@ -121,26 +121,26 @@ func TestForAll_NameEveryMissingVariable(t *testing.T) {
 		read func(config.Lookup) error
 		want []string
 	}{
-		{"ingest", func(l config.Lookup) error { _, err := config.ForIngest(l); return err }, []string{
+		{name: "ingest", read: func(l config.Lookup) error { _, err := config.ForIngest(l); return err }, want: []string{
 			names.EnvEnvironment, names.EnvTable, names.EnvLiveQueue, names.EnvRetention,
 		}},
-		{"deliver", func(l config.Lookup) error { _, err := config.ForDeliver(l); return err }, []string{
+		{name: "deliver", read: func(l config.Lookup) error { _, err := config.ForDeliver(l); return err }, want: []string{
 			names.EnvTable, names.EnvKey, names.EnvLiveQueue, names.EnvRetryQueue, names.EnvRetryQueueARN, names.EnvDeadLettersQueue,
 			names.EnvCircuitsQueue, names.EnvUndeliverableARN, names.EnvScheduleGroup, names.EnvScheduleRole, names.EnvEgress,
 			names.EnvEnvironment, names.EnvTopic, names.EnvRetention,
 		}},
-		{"manage", func(l config.Lookup) error { _, err := config.ForManage(l); return err }, []string{
+		{name: "manage", read: func(l config.Lookup) error { _, err := config.ForManage(l); return err }, want: []string{
 			names.EnvTable, names.EnvKey, names.EnvLiveQueue, names.EnvCircuitsQueue, names.EnvRetention, names.EnvEgress,
 			names.EnvRetryQueue, names.EnvReplayQueue, names.EnvReplayJobsQueue, names.EnvDeadLettersQueue, names.EnvUndeliverable,
 		}},
-		{"breaker", func(l config.Lookup) error { _, err := config.ForBreaker(l); return err }, []string{
+		{name: "breaker", read: func(l config.Lookup) error { _, err := config.ForBreaker(l); return err }, want: []string{
 			names.EnvTable, names.EnvRetryQueue, names.EnvDeadLettersQueue, names.EnvCircuitsQueue,
 			names.EnvEnvironment, names.EnvLiveQueue, names.EnvTopic, names.EnvRetention,
 		}},
-		{"replay", func(l config.Lookup) error { _, err := config.ForReplay(l); return err }, []string{
+		{name: "replay", read: func(l config.Lookup) error { _, err := config.ForReplay(l); return err }, want: []string{
 			names.EnvTable, names.EnvReplayQueue, names.EnvReplayJobsQueue,
 		}},
-		{"authorize", func(l config.Lookup) error { _, err := config.ForAuthorize(l); return err }, []string{names.EnvTable, names.EnvAdminKeySecret}},
+		{name: "authorize", read: func(l config.Lookup) error { _, err := config.ForAuthorize(l); return err }, want: []string{names.EnvTable, names.EnvAdminKeySecret}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -167,10 +167,10 @@ func TestForIngest_Retention(t *testing.T) {
 		want  time.Duration
 		ok    bool
 	}{
-		{"2160h", 2160 * time.Hour, true},
-		{"0s", 0, false},
-		{"-1h", 0, false},
-		{"90", 0, false},
+		{value: "2160h", want: 2160 * time.Hour, ok: true},
+		{value: "0s", want: 0, ok: false},
+		{value: "-1h", want: 0, ok: false},
+		{value: "90", want: 0, ok: false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.value, func(t *testing.T) {

@@ -154,17 +154,17 @@ func TestFormat(t *testing.T) {
 		name, line string
 		valid      bool
 	}{
-		{"a line", head + `"Dimensions":[["environment"]],"Metrics":[{"Name":"accepted","Unit":"Count"}]}]}}`, true},
-		{"no such unit", head + `"Dimensions":[["environment"]],"Metrics":[{"Name":"accepted","Unit":"ms"}]}]}}`, false},
-		{"no such metric", head + `"Dimensions":[["environment"]],"Metrics":[{"Name":"dead","Unit":"Count"}]}]}}`, false},
-		{"a metric of text", head + `"Dimensions":[["environment"]],"Metrics":[{"Name":"tenant","Unit":"Count"}]}]}}`, false},
-		{"no such dimension", head + `"Dimensions":[["outcome"]],"Metrics":[{"Name":"accepted","Unit":"Count"}]}]}}`, false},
-		{"a dimension without bound", head + `"Dimensions":[["tenant"]],"Metrics":[{"Name":"accepted","Unit":"Count"}]}]}}`, false},
-		{"no dimensions", head + `"Dimensions":[],"Metrics":[{"Name":"accepted","Unit":"Count"}]}]}}`, false},
-		{"no metrics", head + `"Dimensions":[["environment"]],"Metrics":[]}]}}`, false},
-		{"a metric twice", head + `"Dimensions":[["environment"],["environment"]],"Metrics":[{"Name":"accepted","Unit":"Count"}]}]}}`, false},
-		{"a member twice", `{"accepted":1,"accepted":1}`, false},
-		{"no time", `{"_aws":{"CloudWatchMetrics":[]}}`, false},
+		{name: "a line", line: head + `"Dimensions":[["environment"]],"Metrics":[{"Name":"accepted","Unit":"Count"}]}]}}`, valid: true},
+		{name: "no such unit", line: head + `"Dimensions":[["environment"]],"Metrics":[{"Name":"accepted","Unit":"ms"}]}]}}`, valid: false},
+		{name: "no such metric", line: head + `"Dimensions":[["environment"]],"Metrics":[{"Name":"dead","Unit":"Count"}]}]}}`, valid: false},
+		{name: "a metric of text", line: head + `"Dimensions":[["environment"]],"Metrics":[{"Name":"tenant","Unit":"Count"}]}]}}`, valid: false},
+		{name: "no such dimension", line: head + `"Dimensions":[["outcome"]],"Metrics":[{"Name":"accepted","Unit":"Count"}]}]}}`, valid: false},
+		{name: "a dimension without bound", line: head + `"Dimensions":[["tenant"]],"Metrics":[{"Name":"accepted","Unit":"Count"}]}]}}`, valid: false},
+		{name: "no dimensions", line: head + `"Dimensions":[],"Metrics":[{"Name":"accepted","Unit":"Count"}]}]}}`, valid: false},
+		{name: "no metrics", line: head + `"Dimensions":[["environment"]],"Metrics":[]}]}}`, valid: false},
+		{name: "a metric twice", line: head + `"Dimensions":[["environment"],["environment"]],"Metrics":[{"Name":"accepted","Unit":"Count"}]}]}}`, valid: false},
+		{name: "a member twice", line: `{"accepted":1,"accepted":1}`, valid: false},
+		{name: "no time", line: `{"_aws":{"CloudWatchMetrics":[]}}`, valid: false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -54,38 +54,38 @@ func TestSet_Append(t *testing.T) {
 		ms   []emf.Metric
 		want metrics
 	}{
-		{"no metric", nil, nil, metrics{}},
-		{"a count of none is no metric", nil, []emf.Metric{emf.Count("dead", 0), emf.Count("dead", -1), {}}, metrics{}},
-		{"a count", nil, []emf.Metric{emf.Count("accepted", 3)}, metrics{"accepted environment=prod Count": 3}},
-		{"a gauge of none is one", nil, []emf.Metric{emf.Gauge("circuits_open", 0)}, metrics{"circuits_open environment=prod Count": 0}},
-		{"a duration", nil, []emf.Metric{emf.Milliseconds("duration_ms", 1999*time.Microsecond)}, metrics{"duration_ms environment=prod Milliseconds": 1}},
-		{"one that clocks made negative", nil, []emf.Metric{emf.Milliseconds("duration_ms", -time.Hour)}, metrics{"duration_ms environment=prod Milliseconds": 0}},
-		{"the longest of all", nil, []emf.Metric{emf.Milliseconds("duration_ms", math.MaxInt64), emf.Count("n", math.MaxInt32)}, metrics{"duration_ms environment=prod Milliseconds": 9223372036854, "n environment=prod Count": math.MaxInt32}},
-		{"the first of two of a name", nil, []emf.Metric{emf.Count("n", 1), emf.Count("n", 2)}, metrics{"n environment=prod Count": 1}},
-		{"by outcome, and not the other", nil, []emf.Metric{emf.Count("attempts", 1).By(emf.Outcome(hook.ClassTimeout)), emf.Count("dead", 1)}, metrics{
+		{name: "no metric", line: nil, ms: nil, want: metrics{}},
+		{name: "a count of none is no metric", line: nil, ms: []emf.Metric{emf.Count("dead", 0), emf.Count("dead", -1), {}}, want: metrics{}},
+		{name: "a count", line: nil, ms: []emf.Metric{emf.Count("accepted", 3)}, want: metrics{"accepted environment=prod Count": 3}},
+		{name: "a gauge of none is one", line: nil, ms: []emf.Metric{emf.Gauge("circuits_open", 0)}, want: metrics{"circuits_open environment=prod Count": 0}},
+		{name: "a duration", line: nil, ms: []emf.Metric{emf.Milliseconds("duration_ms", 1999*time.Microsecond)}, want: metrics{"duration_ms environment=prod Milliseconds": 1}},
+		{name: "one that clocks made negative", line: nil, ms: []emf.Metric{emf.Milliseconds("duration_ms", -time.Hour)}, want: metrics{"duration_ms environment=prod Milliseconds": 0}},
+		{name: "the longest of all", line: nil, ms: []emf.Metric{emf.Milliseconds("duration_ms", math.MaxInt64), emf.Count("n", math.MaxInt32)}, want: metrics{"duration_ms environment=prod Milliseconds": 9223372036854, "n environment=prod Count": math.MaxInt32}},
+		{name: "the first of two of a name", line: nil, ms: []emf.Metric{emf.Count("n", 1), emf.Count("n", 2)}, want: metrics{"n environment=prod Count": 1}},
+		{name: "by outcome, and not the other", line: nil, ms: []emf.Metric{emf.Count("attempts", 1).By(emf.Outcome(hook.ClassTimeout)), emf.Count("dead", 1)}, want: metrics{
 			"attempts environment=prod Count":                 1,
 			"attempts environment=prod outcome=timeout Count": 1,
 			"dead environment=prod Count":                     1,
 		}},
-		{"by no class", nil, []emf.Metric{emf.Count("attempts", 1).By(emf.Outcome(0))}, metrics{
+		{name: "by no class", line: nil, ms: []emf.Metric{emf.Count("attempts", 1).By(emf.Outcome(0))}, want: metrics{
 			"attempts environment=prod Count": 1, "attempts environment=prod outcome=unknown Count": 1,
 		}},
-		{"by a number of less than one", nil, []emf.Metric{emf.Count("attempts", 1).By(emf.Number(0))}, metrics{
+		{name: "by a number of less than one", line: nil, ms: []emf.Metric{emf.Count("attempts", 1).By(emf.Number(0))}, want: metrics{
 			"attempts environment=prod Count": 1, "attempts environment=prod number=1 Count": 1,
 		}},
-		{"by a number past the last", nil, []emf.Metric{emf.Count("attempts", 1).By(emf.Number(hook.MaxAttempts + 1))}, metrics{
+		{name: "by a number past the last", line: nil, ms: []emf.Metric{emf.Count("attempts", 1).By(emf.Number(hook.MaxAttempts + 1))}, want: metrics{
 			"attempts environment=prod Count": 1, "attempts environment=prod number=21 Count": 1,
 		}},
-		{"by nothing", nil, []emf.Metric{emf.Count("attempts", 1).By(emf.Dimension{}).By()}, metrics{"attempts environment=prod Count": 1}},
-		{"by no dimension", nil, []emf.Metric{emf.Count("attempts", 1).By(emf.Dimension{})}, metrics{"attempts environment=prod Count": 1}},
-		{"what the line tells is as the line tells it", []slog.Attr{slog.Int64("duration_ms", 7), slog.String("outcome", "reset")}, []emf.Metric{
+		{name: "by nothing", line: nil, ms: []emf.Metric{emf.Count("attempts", 1).By(emf.Dimension{}).By()}, want: metrics{"attempts environment=prod Count": 1}},
+		{name: "by no dimension", line: nil, ms: []emf.Metric{emf.Count("attempts", 1).By(emf.Dimension{})}, want: metrics{"attempts environment=prod Count": 1}},
+		{name: "what the line tells is as the line tells it", line: []slog.Attr{slog.Int64("duration_ms", 7), slog.String("outcome", "reset")}, ms: []emf.Metric{
 			emf.Milliseconds("duration_ms", time.Second), emf.Count("attempts", 1).By(emf.Outcome(hook.ClassTimeout)),
-		}, metrics{
+		}, want: metrics{
 			"duration_ms environment=prod Milliseconds":     7,
 			"attempts environment=prod Count":               1,
 			"attempts environment=prod outcome=reset Count": 1,
 		}},
-		{"all of an attempt", attempted(), ofAttempt(), metrics{
+		{name: "all of an attempt", line: attempted(), ms: ofAttempt(), want: metrics{
 			"attempts environment=prod Count":                   1,
 			"attempts environment=prod outcome=delivered Count": 1,
 			"attempts environment=prod number=3 Count":          1,

@@ -16,30 +16,30 @@ func TestValidateEndpoint_Limits(t *testing.T) {
 		change func(e *hook.Endpoint)
 		field  string
 	}{
-		{"nothing set", func(*hook.Endpoint) {}, ""},
-		{"the lowest rate", func(e *hook.Endpoint) { e.RatePerSecond = 0.01 }, ""},
-		{"a rate too low", func(e *hook.Endpoint) { e.RatePerSecond = 0.009 }, "rate_per_second"},
-		{"the highest rate", func(e *hook.Endpoint) { e.RatePerSecond = 1000 }, ""},
-		{"a rate too high", func(e *hook.Endpoint) { e.RatePerSecond = 1000.1 }, "rate_per_second"},
-		{"a negative rate", func(e *hook.Endpoint) { e.RatePerSecond = -1 }, "rate_per_second"},
-		{"a rate that is no number", func(e *hook.Endpoint) { e.RatePerSecond = math.NaN() }, "rate_per_second"},
-		{"one in flight", func(e *hook.Endpoint) { e.MaxInFlight = 1 }, ""},
-		{"a hundred in flight", func(e *hook.Endpoint) { e.MaxInFlight = 100 }, ""},
-		{"more in flight", func(e *hook.Endpoint) { e.MaxInFlight = 101 }, "max_in_flight"},
-		{"less than none in flight", func(e *hook.Endpoint) { e.MaxInFlight = -1 }, "max_in_flight"},
-		{"opens at the first failure", func(e *hook.Endpoint) { e.Circuit.Failures = 1 }, ""},
-		{"opens late", func(e *hook.Endpoint) { e.Circuit.Failures = 100 }, ""},
-		{"opens too late", func(e *hook.Endpoint) { e.Circuit.Failures = 101 }, "circuit.failures"},
-		{"a rate of all", func(e *hook.Endpoint) { e.Circuit.Rate = 1 }, ""},
-		{"a rate of more than all", func(e *hook.Endpoint) { e.Circuit.Rate = 1.01 }, "circuit.rate"},
-		{"a minimum too high", func(e *hook.Endpoint) { e.Circuit.Minimum = 1001 }, "circuit.minimum"},
-		{"the shortest cooldown", func(e *hook.Endpoint) { e.Circuit.Cooldown = time.Second }, ""},
-		{"a cooldown too short", func(e *hook.Endpoint) { e.Circuit.Cooldown = time.Second - 1 }, "circuit.cooldown"},
-		{"a cooldown past the default cap raises the cap", func(e *hook.Endpoint) { e.Circuit.Cooldown = 2 * time.Hour }, ""},
-		{"a cap below the cooldown", func(e *hook.Endpoint) {
+		{name: "nothing set", change: func(*hook.Endpoint) {}, field: ""},
+		{name: "the lowest rate", change: func(e *hook.Endpoint) { e.RatePerSecond = 0.01 }, field: ""},
+		{name: "a rate too low", change: func(e *hook.Endpoint) { e.RatePerSecond = 0.009 }, field: "rate_per_second"},
+		{name: "the highest rate", change: func(e *hook.Endpoint) { e.RatePerSecond = 1000 }, field: ""},
+		{name: "a rate too high", change: func(e *hook.Endpoint) { e.RatePerSecond = 1000.1 }, field: "rate_per_second"},
+		{name: "a negative rate", change: func(e *hook.Endpoint) { e.RatePerSecond = -1 }, field: "rate_per_second"},
+		{name: "a rate that is no number", change: func(e *hook.Endpoint) { e.RatePerSecond = math.NaN() }, field: "rate_per_second"},
+		{name: "one in flight", change: func(e *hook.Endpoint) { e.MaxInFlight = 1 }, field: ""},
+		{name: "a hundred in flight", change: func(e *hook.Endpoint) { e.MaxInFlight = 100 }, field: ""},
+		{name: "more in flight", change: func(e *hook.Endpoint) { e.MaxInFlight = 101 }, field: "max_in_flight"},
+		{name: "less than none in flight", change: func(e *hook.Endpoint) { e.MaxInFlight = -1 }, field: "max_in_flight"},
+		{name: "opens at the first failure", change: func(e *hook.Endpoint) { e.Circuit.Failures = 1 }, field: ""},
+		{name: "opens late", change: func(e *hook.Endpoint) { e.Circuit.Failures = 100 }, field: ""},
+		{name: "opens too late", change: func(e *hook.Endpoint) { e.Circuit.Failures = 101 }, field: "circuit.failures"},
+		{name: "a rate of all", change: func(e *hook.Endpoint) { e.Circuit.Rate = 1 }, field: ""},
+		{name: "a rate of more than all", change: func(e *hook.Endpoint) { e.Circuit.Rate = 1.01 }, field: "circuit.rate"},
+		{name: "a minimum too high", change: func(e *hook.Endpoint) { e.Circuit.Minimum = 1001 }, field: "circuit.minimum"},
+		{name: "the shortest cooldown", change: func(e *hook.Endpoint) { e.Circuit.Cooldown = time.Second }, field: ""},
+		{name: "a cooldown too short", change: func(e *hook.Endpoint) { e.Circuit.Cooldown = time.Second - 1 }, field: "circuit.cooldown"},
+		{name: "a cooldown past the default cap raises the cap", change: func(e *hook.Endpoint) { e.Circuit.Cooldown = 2 * time.Hour }, field: ""},
+		{name: "a cap below the cooldown", change: func(e *hook.Endpoint) {
 			e.Circuit.Cooldown, e.Circuit.MaxCooldown = time.Hour, time.Minute
-		}, "circuit.max_cooldown"},
-		{"a cap too high", func(e *hook.Endpoint) { e.Circuit.MaxCooldown = 24*time.Hour + 1 }, "circuit.max_cooldown"},
+		}, field: "circuit.max_cooldown"},
+		{name: "a cap too high", change: func(e *hook.Endpoint) { e.Circuit.MaxCooldown = 24*time.Hour + 1 }, field: "circuit.max_cooldown"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -73,19 +73,19 @@ func TestParseDeliveryID(t *testing.T) {
 		in   string
 		ok   bool
 	}{
-		{"the first generation", "dlv_" + event + "_" + endpoint + "_1", true},
-		{"the last generation", "dlv_" + event + "_" + endpoint + "_9999", true},
-		{"generation zero", "dlv_" + event + "_" + endpoint + "_0", false},
-		{"a generation too far", "dlv_" + event + "_" + endpoint + "_10000", false},
-		{"a generation with a leading zero", "dlv_" + event + "_" + endpoint + "_01", false},
-		{"a signed generation", "dlv_" + event + "_" + endpoint + "_+1", false},
-		{"no generation", "dlv_" + event + "_" + endpoint, false},
-		{"another prefix", "evt_" + event + "_" + endpoint + "_1", false},
-		{"a short endpoint", "dlv_" + event + "_" + endpoint[1:] + "_1", false},
-		{"a letter that base32 lacks", "dlv_" + event + "_" + strings.Replace(endpoint, "a", "u", 1) + "_1", false},
-		{"upper case", "dlv_" + strings.ToUpper(event) + "_" + endpoint + "_1", false},
-		{"an event past 128 bits", "dlv_8" + event[1:] + "_" + endpoint + "_1", false},
-		{"nothing", "", false},
+		{name: "the first generation", in: "dlv_" + event + "_" + endpoint + "_1", ok: true},
+		{name: "the last generation", in: "dlv_" + event + "_" + endpoint + "_9999", ok: true},
+		{name: "generation zero", in: "dlv_" + event + "_" + endpoint + "_0", ok: false},
+		{name: "a generation too far", in: "dlv_" + event + "_" + endpoint + "_10000", ok: false},
+		{name: "a generation with a leading zero", in: "dlv_" + event + "_" + endpoint + "_01", ok: false},
+		{name: "a signed generation", in: "dlv_" + event + "_" + endpoint + "_+1", ok: false},
+		{name: "no generation", in: "dlv_" + event + "_" + endpoint, ok: false},
+		{name: "another prefix", in: "evt_" + event + "_" + endpoint + "_1", ok: false},
+		{name: "a short endpoint", in: "dlv_" + event + "_" + endpoint[1:] + "_1", ok: false},
+		{name: "a letter that base32 lacks", in: "dlv_" + event + "_" + strings.Replace(endpoint, "a", "u", 1) + "_1", ok: false},
+		{name: "upper case", in: "dlv_" + strings.ToUpper(event) + "_" + endpoint + "_1", ok: false},
+		{name: "an event past 128 bits", in: "dlv_8" + event[1:] + "_" + endpoint + "_1", ok: false},
+		{name: "nothing", in: "", ok: false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -160,14 +160,14 @@ func TestDecodeToken_RefusesWhatIsNoToken(t *testing.T) {
 
 	const delivery = `"delivery":"dlv_01jd3m5k8zf4v9q2w7x6y5t4r3_0123456789abcdef_1"`
 	tests := []struct{ name, body string }{
-		{"no JSON", `hello`},
-		{"null", `null`},
-		{"no delivery", `{"tenant":"acme","attempt":1,"nonce":"n"}`},
-		{"no attempt", `{` + delivery + `,"tenant":"acme","nonce":"n"}`},
-		{"an attempt past every policy", `{` + delivery + `,"tenant":"acme","attempt":22,"nonce":"n"}`},
-		{"no nonce", `{` + delivery + `,"tenant":"acme","attempt":1}`},
-		{"no tenant", `{` + delivery + `,"attempt":1,"nonce":"n"}`},
-		{"a dead letter", `{` + delivery + `,"tenant":"acme","reason":"rejected","attempts":1}`},
+		{name: "no JSON", body: `hello`},
+		{name: "null", body: `null`},
+		{name: "no delivery", body: `{"tenant":"acme","attempt":1,"nonce":"n"}`},
+		{name: "no attempt", body: `{` + delivery + `,"tenant":"acme","nonce":"n"}`},
+		{name: "an attempt past every policy", body: `{` + delivery + `,"tenant":"acme","attempt":22,"nonce":"n"}`},
+		{name: "no nonce", body: `{` + delivery + `,"tenant":"acme","attempt":1}`},
+		{name: "no tenant", body: `{` + delivery + `,"attempt":1,"nonce":"n"}`},
+		{name: "a dead letter", body: `{` + delivery + `,"tenant":"acme","reason":"rejected","attempts":1}`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

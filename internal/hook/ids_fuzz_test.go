@@ -34,11 +34,11 @@ func FuzzParseIDs(f *testing.F) {
 			prefix    string
 			length    int // 0 for any
 		}{
-			{"event", string(event), eventErr, hook.CodeNotFound, "evt_", 30},
-			{"endpoint", string(endpoint), endpointErr, hook.CodeNotFound, "ep_", 19},
-			{"key", string(key), keyErr, hook.CodeNotFound, "key_", 20},
-			{"delivery", delivery.String(), deliveryErr, hook.CodeNotFound, "dlv_", 0},
-			{"tenant", string(tenant), tenantErr, hook.CodeInvalid, "", 0},
+			{kind: "event", got: string(event), err: eventErr, code: hook.CodeNotFound, prefix: "evt_", length: 30},
+			{kind: "endpoint", got: string(endpoint), err: endpointErr, code: hook.CodeNotFound, prefix: "ep_", length: 19},
+			{kind: "key", got: string(key), err: keyErr, code: hook.CodeNotFound, prefix: "key_", length: 20},
+			{kind: "delivery", got: delivery.String(), err: deliveryErr, code: hook.CodeNotFound, prefix: "dlv_", length: 0},
+			{kind: "tenant", got: string(tenant), err: tenantErr, code: hook.CodeInvalid, prefix: "", length: 0},
 		} {
 			if parsed.err != nil {
 				if hook.CodeOf(parsed.err) != parsed.code {

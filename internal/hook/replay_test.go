@@ -40,13 +40,13 @@ func TestDelivery_Replay(t *testing.T) {
 		state hook.State
 		codes [5]hook.Code // by hand, by force, redrive, a forced redrive, and by force what was replayed before; 0: it may be
 	}{
-		{hook.StateQueued, [5]hook.Code{inProgress, 0, inProgress, refused, replayed}},
-		{hook.StateRetrying, [5]hook.Code{inProgress, 0, inProgress, refused, replayed}},
-		{hook.StateParked, [5]hook.Code{inProgress, 0, inProgress, refused, replayed}},
-		{hook.StateDelivered, [5]hook.Code{0, 0, refused, refused, replayed}},
-		{hook.StateDead, [5]hook.Code{0, 0, 0, 0, replayed}},
-		{hook.StateDiscarded, [5]hook.Code{0, 0, refused, refused, replayed}},
-		{hook.StateCancelled, [5]hook.Code{0, 0, refused, refused, replayed}},
+		{state: hook.StateQueued, codes: [5]hook.Code{inProgress, 0, inProgress, refused, replayed}},
+		{state: hook.StateRetrying, codes: [5]hook.Code{inProgress, 0, inProgress, refused, replayed}},
+		{state: hook.StateParked, codes: [5]hook.Code{inProgress, 0, inProgress, refused, replayed}},
+		{state: hook.StateDelivered, codes: [5]hook.Code{0, 0, refused, refused, replayed}},
+		{state: hook.StateDead, codes: [5]hook.Code{0, 0, 0, 0, replayed}},
+		{state: hook.StateDiscarded, codes: [5]hook.Code{0, 0, refused, refused, replayed}},
+		{state: hook.StateCancelled, codes: [5]hook.Code{0, 0, refused, refused, replayed}},
 	}
 	for _, tt := range tests {
 		for i, order := range []hook.ReplayRequest{manual, force, redrive, both, force} {
@@ -216,13 +216,13 @@ func TestDecodeDeadLetter(t *testing.T) {
 		t.Errorf("DecodeDeadLetter(%s) = %+v, %v; want %+v", whole, got, err, someLetter)
 	}
 	tests := []struct{ name, body string }{
-		{"no JSON", `hello`},
-		{"null", `null`},
-		{"no delivery", `{"tenant":"acme","died_at":"2026-03-04T05:06:07.008Z"}`},
-		{"a delivery that is none", `{"delivery":"dlv_1","died_at":"2026-03-04T05:06:07.008Z"}`},
-		{"no time", `{` + delivery + `,"attempts":1}`},
-		{"a time that is none", `{` + delivery + `,"died_at":"yesterday"}`},
-		{"a token", `{` + delivery + `,"attempt":1,"nonce":"n"}`},
+		{name: "no JSON", body: `hello`},
+		{name: "null", body: `null`},
+		{name: "no delivery", body: `{"tenant":"acme","died_at":"2026-03-04T05:06:07.008Z"}`},
+		{name: "a delivery that is none", body: `{"delivery":"dlv_1","died_at":"2026-03-04T05:06:07.008Z"}`},
+		{name: "no time", body: `{` + delivery + `,"attempts":1}`},
+		{name: "a time that is none", body: `{` + delivery + `,"died_at":"yesterday"}`},
+		{name: "a token", body: `{` + delivery + `,"attempt":1,"nonce":"n"}`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -257,14 +257,14 @@ func TestValidateNote(t *testing.T) {
 		name, note string
 		want       bool
 	}{
-		{"none", "", true},
-		{"words", "test data, see ticket 7: größer", true},
-		{"200 bytes", strings.Repeat("a", 200), true},
-		{"201 bytes", strings.Repeat("a", 201), false},
-		{"bytes count, not characters", strings.Repeat("ö", 101), false},
-		{"two lines", "a\nb", false},
-		{"a control character", "a\x1bb", false},
-		{"no UTF-8", "a\xffb", false},
+		{name: "none", note: "", want: true},
+		{name: "words", note: "test data, see ticket 7: größer", want: true},
+		{name: "200 bytes", note: strings.Repeat("a", 200), want: true},
+		{name: "201 bytes", note: strings.Repeat("a", 201), want: false},
+		{name: "bytes count, not characters", note: strings.Repeat("ö", 101), want: false},
+		{name: "two lines", note: "a\nb", want: false},
+		{name: "a control character", note: "a\x1bb", want: false},
+		{name: "no UTF-8", note: "a\xffb", want: false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -36,8 +36,8 @@ func BenchmarkEvents(b *testing.B) {
 	ctx := httpapi.WithPrincipal(b.Context(), hook.Principal{Key: "key_1", Tenant: "acme", Scopes: []hook.Scope{hook.ScopeEventsWrite}})
 	event := `{"type":"order.paid","payload":{"text":"` + strings.Repeat("x", 489) + `"}}`
 	tests := []struct{ name, path, body string }{
-		{"one", "/v1/tenants/acme/events", event},
-		{"batch=100", "/v1/tenants/acme/events/batch", `{"events":[` + strings.Repeat(event+",", 99) + event + `]}`},
+		{name: "one", path: "/v1/tenants/acme/events", body: event},
+		{name: "batch=100", path: "/v1/tenants/acme/events/batch", body: `{"events":[` + strings.Repeat(event+",", 99) + event + `]}`},
 	}
 	for _, tt := range tests {
 		b.Run(tt.name, func(b *testing.B) {

@@ -19,12 +19,12 @@ func TestCircuit_patch(t *testing.T) {
 	b := setup(t)
 	b.create(t, `{"url":"https://example.com/","uid":"crm","rate_per_second":10,"max_in_flight":2,"circuit":{"failures":3,"cooldown":"1m"}}`)
 	steps := []struct{ body, want string }{
-		{`{"circuit":{"rate":0.9}}`, `"rate_per_second":10,"max_in_flight":2,"circuit":{"failures":3,"rate":0.9,"minimum":10,"cooldown":"1m","max_cooldown":"1h"}`},
-		{`{"circuit":{"cooldown":"2h"}}`, `"circuit":{"failures":3,"rate":0.9,"minimum":10,"cooldown":"2h","max_cooldown":"2h"}`},
-		{`{"circuit":{"failures":0,"cooldown":"0s"}}`, `"circuit":{"failures":5,"rate":0.9,"minimum":10,"cooldown":"5m","max_cooldown":"1h"}`},
-		{`{"circuit":{}}`, `"circuit":{"failures":5,"rate":0.9,"minimum":10,"cooldown":"5m","max_cooldown":"1h"}`},
-		{`{"rate_per_second":0}`, `"rate_per_second":0,"max_in_flight":2,`},
-		{`{"max_in_flight":0}`, `"rate_per_second":0,"max_in_flight":0,`},
+		{body: `{"circuit":{"rate":0.9}}`, want: `"rate_per_second":10,"max_in_flight":2,"circuit":{"failures":3,"rate":0.9,"minimum":10,"cooldown":"1m","max_cooldown":"1h"}`},
+		{body: `{"circuit":{"cooldown":"2h"}}`, want: `"circuit":{"failures":3,"rate":0.9,"minimum":10,"cooldown":"2h","max_cooldown":"2h"}`},
+		{body: `{"circuit":{"failures":0,"cooldown":"0s"}}`, want: `"circuit":{"failures":5,"rate":0.9,"minimum":10,"cooldown":"5m","max_cooldown":"1h"}`},
+		{body: `{"circuit":{}}`, want: `"circuit":{"failures":5,"rate":0.9,"minimum":10,"cooldown":"5m","max_cooldown":"1h"}`},
+		{body: `{"rate_per_second":0}`, want: `"rate_per_second":0,"max_in_flight":2,`},
+		{body: `{"max_in_flight":0}`, want: `"rate_per_second":0,"max_in_flight":0,`},
 	}
 	for _, step := range steps {
 		if w := b.do(t, owner, "PATCH", endpoints+"/crm", step.body); w.Code != 200 || !strings.Contains(w.Body.String(), step.want) {
@@ -46,25 +46,25 @@ func TestCircuit_state(t *testing.T) {
 		limits bool // with one of two places taken
 		want   string
 	}{
-		{"counting failures", func(r *gate.Record) { r.Failures = 4 }, false, `{"state":"closed","failures":4,"waiting":false}`},
+		{name: "counting failures", edit: func(r *gate.Record) { r.Failures = 4 }, limits: false, want: `{"state":"closed","failures":4,"waiting":false}`},
 		{
-			"open", open, false,
-			`{"state":"open","failures":0,"opened_at":"2026-11-21T08:30:00.000Z","cooldown":"10m","next_probe_at":"2026-11-21T09:31:00.000Z","waiting":true}`,
+			name: "open", edit: open, limits: false,
+			want: `{"state":"open","failures":0,"opened_at":"2026-11-21T08:30:00.000Z","cooldown":"10m","next_probe_at":"2026-11-21T09:31:00.000Z","waiting":true}`,
 		},
 		{
-			"half-open", func(r *gate.Record) {
+			name: "half-open", edit: func(r *gate.Record) {
 				open(r)
 				r.State, r.Holder, r.LeaseUntil = circuit.HalfOpen, "dlv_1", now.Add(2*time.Minute)
 			},
-			false,
-			`{"state":"half_open","failures":0,"opened_at":"2026-11-21T08:30:00.000Z","cooldown":"10m","next_probe_at":"2026-11-21T09:32:00.000Z","waiting":true}`,
+			limits: false,
+			want:   `{"state":"half_open","failures":0,"opened_at":"2026-11-21T08:30:00.000Z","cooldown":"10m","next_probe_at":"2026-11-21T09:32:00.000Z","waiting":true}`,
 		},
 		{
-			"throttled", func(r *gate.Record) { r.ThrottledUntil = now.Add(time.Millisecond) }, false,
-			`{"state":"closed","failures":0,"throttled_until":"2026-11-21T09:30:00.001Z","waiting":false}`,
+			name: "throttled", edit: func(r *gate.Record) { r.ThrottledUntil = now.Add(time.Millisecond) }, limits: false,
+			want: `{"state":"closed","failures":0,"throttled_until":"2026-11-21T09:30:00.001Z","waiting":false}`,
 		},
-		{"no longer throttled", func(r *gate.Record) { r.ThrottledUntil = now }, false, `{"state":"closed","failures":0,"waiting":false}`},
-		{"with a limit", func(*gate.Record) {}, true, `{"state":"closed","failures":0,"in_flight":1,"waiting":false}`},
+		{name: "no longer throttled", edit: func(r *gate.Record) { r.ThrottledUntil = now }, limits: false, want: `{"state":"closed","failures":0,"waiting":false}`},
+		{name: "with a limit", edit: func(*gate.Record) {}, limits: true, want: `{"state":"closed","failures":0,"in_flight":1,"waiting":false}`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -102,9 +102,9 @@ func TestCircuit_byHand(t *testing.T) {
 	b := setup(t)
 	id := idOf(t, b.create(t, `{"url":"https://example.com/","uid":"crm","circuit":{"cooldown":"30s"}}`))
 	steps := []struct{ verb, want string }{
-		{"open", `{"state":"open","failures":0,"opened_at":"2026-11-21T09:30:00.000Z","cooldown":"30s","next_probe_at":"2026-11-21T09:30:30.000Z","waiting":false}`},
-		{"reset", `{"state":"closed","failures":0,"waiting":false}`},
-		{"reset", `{"state":"closed","failures":0,"waiting":false}`},
+		{verb: "open", want: `{"state":"open","failures":0,"opened_at":"2026-11-21T09:30:00.000Z","cooldown":"30s","next_probe_at":"2026-11-21T09:30:30.000Z","waiting":false}`},
+		{verb: "reset", want: `{"state":"closed","failures":0,"waiting":false}`},
+		{verb: "reset", want: `{"state":"closed","failures":0,"waiting":false}`},
 	}
 	for _, step := range steps {
 		w := b.do(t, owner, "POST", endpoints+"/crm/circuit/"+step.verb, "")

@@ -51,16 +51,16 @@ func TestDocs_files(t *testing.T) {
 		files           []string
 		file, mediaType string // a 404 without
 	}{
-		{"the document", "/v1/openapi.yaml", all, "openapi.yaml", "application/yaml"},
-		{"the page", "/docs", all, "docs/page.html", html},
-		{"the page, built without the renderer", "/docs", without, "docs/plain.html", html},
-		{"its script", "/docs/start.js", all, "docs/start.js", script},
-		{"the renderer", "/docs/swagger-ui-bundle.js", all, "docs/dist/swagger-ui-bundle.js", script},
-		{"the renderer, not built", "/docs/swagger-ui-bundle.js", without, "", ""},
-		{"its style sheet", "/docs/swagger-ui.css", all, "docs/dist/swagger-ui.css", style},
-		{"another file of the folder", "/docs/page.html", all, "", ""},
-		{"a file of another folder", "/docs/..%2fopenapi.yaml", all, "", ""},
-		{"a path below", "/docs/dist/swagger-ui.css", all, "", ""},
+		{name: "the document", target: "/v1/openapi.yaml", files: all, file: "openapi.yaml", mediaType: "application/yaml"},
+		{name: "the page", target: "/docs", files: all, file: "docs/page.html", mediaType: html},
+		{name: "the page, built without the renderer", target: "/docs", files: without, file: "docs/plain.html", mediaType: html},
+		{name: "its script", target: "/docs/start.js", files: all, file: "docs/start.js", mediaType: script},
+		{name: "the renderer", target: "/docs/swagger-ui-bundle.js", files: all, file: "docs/dist/swagger-ui-bundle.js", mediaType: script},
+		{name: "the renderer, not built", target: "/docs/swagger-ui-bundle.js", files: without, file: "", mediaType: ""},
+		{name: "its style sheet", target: "/docs/swagger-ui.css", files: all, file: "docs/dist/swagger-ui.css", mediaType: style},
+		{name: "another file of the folder", target: "/docs/page.html", files: all, file: "", mediaType: ""},
+		{name: "a file of another folder", target: "/docs/..%2fopenapi.yaml", files: all, file: "", mediaType: ""},
+		{name: "a path below", target: "/docs/dist/swagger-ui.css", files: all, file: "", mediaType: ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

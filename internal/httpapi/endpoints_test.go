@@ -55,32 +55,32 @@ func TestEndpoints_roundTrip(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct{ name, field, value, want string }{
-		{"an alias", "uid", `"crm"`, ""},
-		{"a description", "description", `"for the CRM"`, ""},
-		{"types", "event_types", `["order.*","user.created"]`, ""},
-		{"metadata", "metadata", `{"team":"a"}`, ""},
-		{"headers", "headers", `{"X-Team":"a b"}`, ""},
-		{"a preset", "retry", `{"preset":"day"}`, ""},
-		{"a schedule", "retry", `{"schedule":["90s","24h","1.5h"],"jitter":"none"}`, `{"schedule":["1m30s","24h","1h30m"],"jitter":"none"}`},
-		{"a schedule without jitter", "retry", `{"schedule":["1s"]}`, `{"schedule":["1s"],"jitter":"full"}`},
+		{name: "an alias", field: "uid", value: `"crm"`, want: ""},
+		{name: "a description", field: "description", value: `"for the CRM"`, want: ""},
+		{name: "types", field: "event_types", value: `["order.*","user.created"]`, want: ""},
+		{name: "metadata", field: "metadata", value: `{"team":"a"}`, want: ""},
+		{name: "headers", field: "headers", value: `{"X-Team":"a b"}`, want: ""},
+		{name: "a preset", field: "retry", value: `{"preset":"day"}`, want: ""},
+		{name: "a schedule", field: "retry", value: `{"schedule":["90s","24h","1.5h"],"jitter":"none"}`, want: `{"schedule":["1m30s","24h","1h30m"],"jitter":"none"}`},
+		{name: "a schedule without jitter", field: "retry", value: `{"schedule":["1s"]}`, want: `{"schedule":["1s"],"jitter":"full"}`},
 		{
-			"an exponential", "retry", `{"exponential":{"base":"1s","factor":1.5,"cap":"1h","attempts":9},"jitter":"equal"}`, "",
+			name: "an exponential", field: "retry", value: `{"exponential":{"base":"1s","factor":1.5,"cap":"1h","attempts":9},"jitter":"equal"}`, want: "",
 		},
-		{"a timeout", "timeout", `"1500ms"`, `"1.5s"`},
-		{"a max_age", "max_age", `"90m"`, `"1h30m"`},
-		{"a rate", "rate_per_second", `0.5`, ""},
-		{"no rate", "rate_per_second", `0`, ""},
-		{"an in-flight limit", "max_in_flight", `2`, ""},
+		{name: "a timeout", field: "timeout", value: `"1500ms"`, want: `"1.5s"`},
+		{name: "a max_age", field: "max_age", value: `"90m"`, want: `"1h30m"`},
+		{name: "a rate", field: "rate_per_second", value: `0.5`, want: ""},
+		{name: "no rate", field: "rate_per_second", value: `0`, want: ""},
+		{name: "an in-flight limit", field: "max_in_flight", value: `2`, want: ""},
 		{
-			"a circuit", "circuit", `{"failures":3,"rate":1,"minimum":20,"cooldown":"90s","max_cooldown":"2h"}`,
-			`{"failures":3,"rate":1,"minimum":20,"cooldown":"1m30s","max_cooldown":"2h"}`,
+			name: "a circuit", field: "circuit", value: `{"failures":3,"rate":1,"minimum":20,"cooldown":"90s","max_cooldown":"2h"}`,
+			want: `{"failures":3,"rate":1,"minimum":20,"cooldown":"1m30s","max_cooldown":"2h"}`,
 		},
 		{
-			"a part of a circuit", "circuit", `{"cooldown":"2h"}`,
-			`{"failures":5,"rate":0.5,"minimum":10,"cooldown":"2h","max_cooldown":"2h"}`,
+			name: "a part of a circuit", field: "circuit", value: `{"cooldown":"2h"}`,
+			want: `{"failures":5,"rate":0.5,"minimum":10,"cooldown":"2h","max_cooldown":"2h"}`,
 		},
-		{"classic headers", "signature_headers", `"classic"`, ""},
-		{"both schemes", "signature_schemes", `["v1","v1a"]`, ""},
+		{name: "classic headers", field: "signature_headers", value: `"classic"`, want: ""},
+		{name: "both schemes", field: "signature_schemes", value: `["v1","v1a"]`, want: ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -258,15 +258,15 @@ func TestEndpoints_status(t *testing.T) {
 		want, reason   string
 		problemMessage string
 	}{
-		{"pause", 200, "paused", "manual", ""},
-		{"pause", 200, "paused", "manual", ""},
-		{"enable", 409, "", "", "the endpoint is paused"},
-		{"test", 409, "", "", "the endpoint is paused"},
-		{"resume", 200, "active", "", ""},
-		{"disable", 200, "disabled", "manual", ""},
-		{"resume", 409, "", "", "the endpoint is disabled"},
-		{"pause", 409, "", "", "the endpoint is disabled"},
-		{"enable", 200, "active", "", ""},
+		{verb: "pause", status: 200, want: "paused", reason: "manual", problemMessage: ""},
+		{verb: "pause", status: 200, want: "paused", reason: "manual", problemMessage: ""},
+		{verb: "enable", status: 409, want: "", reason: "", problemMessage: "the endpoint is paused"},
+		{verb: "test", status: 409, want: "", reason: "", problemMessage: "the endpoint is paused"},
+		{verb: "resume", status: 200, want: "active", reason: "", problemMessage: ""},
+		{verb: "disable", status: 200, want: "disabled", reason: "manual", problemMessage: ""},
+		{verb: "resume", status: 409, want: "", reason: "", problemMessage: "the endpoint is disabled"},
+		{verb: "pause", status: 409, want: "", reason: "", problemMessage: "the endpoint is disabled"},
+		{verb: "enable", status: 200, want: "active", reason: "", problemMessage: ""},
 	}
 	for _, step := range steps {
 		w := b.do(t, owner, "POST", endpoints+"/crm/"+step.verb, "")

@@ -16,13 +16,13 @@ func TestPayloadBytes(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct{ name, payload string }{
-		{"white space inside", "{ \"a\" :\t[ 1 ,\r\n 2 ] }"},
-		{"the order of names", `{"b":1,"a":2,"":3}`},
-		{"escapes", `"\u00e9\/\u003c\ud83d\ude00é<>&` + "\u2028" + `"`},
-		{"large and odd numbers", `[12345678901234567890123456789, 1.0, 1e400, -0, 1E+2]`},
-		{"null", "null"},
-		{"a string that looks like the end", `"\"}}"`},
-		{"the largest", `"` + strings.Repeat("x", hook.MaxPayload-2) + `"`},
+		{name: "white space inside", payload: "{ \"a\" :\t[ 1 ,\r\n 2 ] }"},
+		{name: "the order of names", payload: `{"b":1,"a":2,"":3}`},
+		{name: "escapes", payload: `"\u00e9\/\u003c\ud83d\ude00é<>&` + "\u2028" + `"`},
+		{name: "large and odd numbers", payload: `[12345678901234567890123456789, 1.0, 1e400, -0, 1E+2]`},
+		{name: "null", payload: "null"},
+		{name: "a string that looks like the end", payload: `"\"}}"`},
+		{name: "the largest", payload: `"` + strings.Repeat("x", hook.MaxPayload-2) + `"`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -79,14 +79,14 @@ func TestEvents_traceparent(t *testing.T) {
 
 	const good = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 	tests := []struct{ name, header, want string }{
-		{"none", "", ""},
-		{"a valid one", good, good},
-		{"upper case", strings.ToUpper(good), ""},
-		{"another version", "01" + good[2:], ""},
-		{"too short", good[:54], ""},
-		{"too long", good + "-x", ""},
-		{"no trace id", "00-00000000000000000000000000000000-00f067aa0ba902b7-01", ""},
-		{"no parent id", "00-4bf92f3577b34da6a3ce929d0e0e4736-0000000000000000-01", ""},
+		{name: "none", header: "", want: ""},
+		{name: "a valid one", header: good, want: good},
+		{name: "upper case", header: strings.ToUpper(good), want: ""},
+		{name: "another version", header: "01" + good[2:], want: ""},
+		{name: "too short", header: good[:54], want: ""},
+		{name: "too long", header: good + "-x", want: ""},
+		{name: "no trace id", header: "00-00000000000000000000000000000000-00f067aa0ba902b7-01", want: ""},
+		{name: "no parent id", header: "00-4bf92f3577b34da6a3ce929d0e0e4736-0000000000000000-01", want: ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -137,17 +137,17 @@ func TestEvents_batch_refusals(t *testing.T) {
 		status             int
 		want               string
 	}{
-		{"no events", `{}`, "", 400, invalid("events", "must hold 1 to 100 events")},
-		{"101 events", `{"events":[` + strings.Repeat(one+",", 100) + one + `]}`, "", 400, invalid("events", "must hold 1 to 100 events")},
-		{"an event that is none", `{"events":[` + one + `,null]}`, "", 400, invalid("events[1]", "must not be null")},
-		{"an unknown field in one", `{"events":[` + one + `,{"typ":"a"}]}`, "", 400, invalid("events[1].typ", "is not a known field")},
+		{name: "no events", body: `{}`, header: "", status: 400, want: invalid("events", "must hold 1 to 100 events")},
+		{name: "101 events", body: `{"events":[` + strings.Repeat(one+",", 100) + one + `]}`, header: "", status: 400, want: invalid("events", "must hold 1 to 100 events")},
+		{name: "an event that is none", body: `{"events":[` + one + `,null]}`, header: "", status: 400, want: invalid("events[1]", "must not be null")},
+		{name: "an unknown field in one", body: `{"events":[` + one + `,{"typ":"a"}]}`, header: "", status: 400, want: invalid("events[1].typ", "is not a known field")},
 		{
-			"the key header", `{"events":[` + one + `]}`, "Idempotency-Key: k", 400,
-			invalid("idempotency_key", "each event of a batch has its own; the header Idempotency-Key is for single events"),
+			name: "the key header", body: `{"events":[` + one + `]}`, header: "Idempotency-Key: k", status: 400,
+			want: invalid("idempotency_key", "each event of a batch has its own; the header Idempotency-Key is for single events"),
 		},
 		{
-			"too large a body", `{"events":[` + one + `]}` + strings.Repeat(" ", hook.MaxBatchBytes), "", 413,
-			plain(413, "too_large", "the body must be at most 4194304 bytes"),
+			name: "too large a body", body: `{"events":[` + one + `]}` + strings.Repeat(" ", hook.MaxBatchBytes), header: "", status: 413,
+			want: plain(413, "too_large", "the body must be at most 4194304 bytes"),
 		},
 	}
 	for _, tt := range tests {

@@ -66,22 +66,22 @@ func TestHealth_endpoint(t *testing.T) {
 		hour  string
 		day   string
 	}{
-		{"of which nothing is known", 0, review.Flags{}, closed, quiet(hour), quiet(day)},
-		{"that was busy the hour before", time.Hour, review.Flags{}, closed, `{"since":"` + hour + `",` + busy, `{"since":"` + day + `",` + busy},
-		{"that was busy yesterday", 23 * time.Hour, review.Flags{}, closed, quiet(hour), `{"since":"` + day + `",` + busy},
-		{"that was busy long ago", 24 * time.Hour, review.Flags{}, closed, quiet(hour), quiet(day)},
+		{name: "of which nothing is known", ago: 0, flags: review.Flags{}, want: closed, hour: quiet(hour), day: quiet(day)},
+		{name: "that was busy the hour before", ago: time.Hour, flags: review.Flags{}, want: closed, hour: `{"since":"` + hour + `",` + busy, day: `{"since":"` + day + `",` + busy},
+		{name: "that was busy yesterday", ago: 23 * time.Hour, flags: review.Flags{}, want: closed, hour: quiet(hour), day: `{"since":"` + day + `",` + busy},
+		{name: "that was busy long ago", ago: 24 * time.Hour, flags: review.Flags{}, want: closed, hour: quiet(hour), day: quiet(day)},
 		{
-			"that is slow", 0,
-			review.Flags{Slow: true, Fragile: true, Timeout: 7800 * time.Millisecond, Warned: review.WarnedTwice},
-			`"slow":true,"fragile":true,"warned":40,"timeout":"7.8s",` +
+			name: "that is slow", ago: 0,
+			flags: review.Flags{Slow: true, Fragile: true, Timeout: 7800 * time.Millisecond, Warned: review.WarnedTwice},
+			want: `"slow":true,"fragile":true,"warned":40,"timeout":"7.8s",` +
 				`"circuit_state":{"state":"open","failures":0,"opened_at":"2026-11-21T09:30:00.000Z","cooldown":"5m","next_probe_at":"2026-11-21T09:35:00.000Z","waiting":true}`,
-			quiet(hour), quiet(day),
+			hour: quiet(hour), day: quiet(day),
 		},
 		{
-			"whose timeout was lowered since", 0,
-			review.Flags{Timeout: time.Minute},
-			strings.Replace(closed, `"failures":0`, `"failures":2`, 1),
-			quiet(hour), quiet(day),
+			name: "whose timeout was lowered since", ago: 0,
+			flags: review.Flags{Timeout: time.Minute},
+			want:  strings.Replace(closed, `"failures":0`, `"failures":2`, 1),
+			hour:  quiet(hour), day: quiet(day),
 		},
 	}
 	for _, tt := range tests {

@@ -76,24 +76,24 @@ func TestHistory(t *testing.T) {
 	event := eventsURL + "/" + string(p.event.ID)
 	endpoint := endpoints + "/" + string(p.retrying.ID.Endpoint)
 	tests := []struct{ name, target, want string }{
-		{"the event", event, fmt.Sprintf(
+		{name: "the event", target: event, want: fmt.Sprintf(
 			`{"id":%q,"type":"order.paid","idempotency_key":"k","endpoints":[%q,%q],"accepted_at":%s,"expires_at":"2027-02-19T09:30:00.000Z","payload":{"n":1}}`,
 			p.event.ID, p.event.Targets[0], p.event.Targets[1], at,
 		)},
-		{"its deliveries", event + "/deliveries", `{"data":[` + p.queuedJSON() + "," + p.retryingJSON() + `],"next_cursor":null}`},
-		{"its attempts", event + "/attempts", `{"data":[` + p.attemptJSON() + `],"next_cursor":null}`},
+		{name: "its deliveries", target: event + "/deliveries", want: `{"data":[` + p.queuedJSON() + "," + p.retryingJSON() + `],"next_cursor":null}`},
+		{name: "its attempts", target: event + "/attempts", want: `{"data":[` + p.attemptJSON() + `],"next_cursor":null}`},
 		{
-			"a queued delivery", "/v1/tenants/acme/deliveries/" + p.queued.ID.String(),
-			strings.TrimSuffix(p.queuedJSON(), "}") + `,"history":[],"planned_at":[]}`,
+			name: "a queued delivery", target: "/v1/tenants/acme/deliveries/" + p.queued.ID.String(),
+			want: strings.TrimSuffix(p.queuedJSON(), "}") + `,"history":[],"planned_at":[]}`,
 		},
 		{
 			// 1 m after the failure, but the endpoint asked for 2 m; then 1 h; 48 h more is within the 72 h of max_age.
-			"a retrying delivery", "/v1/tenants/acme/deliveries/" + p.retrying.ID.String(),
-			strings.TrimSuffix(p.retryingJSON(), "}") + `,"history":[` + p.attemptJSON() +
+			name: "a retrying delivery", target: "/v1/tenants/acme/deliveries/" + p.retrying.ID.String(),
+			want: strings.TrimSuffix(p.retryingJSON(), "}") + `,"history":[` + p.attemptJSON() +
 				`],"planned_at":["2026-11-21T09:32:00.000Z","2026-11-21T10:32:00.000Z","2026-11-23T10:32:00.000Z"]}`,
 		},
-		{"an endpoint's deliveries", endpoint + "/deliveries?state=retrying", `{"data":[` + p.retryingJSON() + `],"next_cursor":null}`},
-		{"an empty list", endpoint + "/deliveries?state=dead", `{"data":[],"next_cursor":null}`},
+		{name: "an endpoint's deliveries", target: endpoint + "/deliveries?state=retrying", want: `{"data":[` + p.retryingJSON() + `],"next_cursor":null}`},
+		{name: "an empty list", target: endpoint + "/deliveries?state=dead", want: `{"data":[],"next_cursor":null}`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

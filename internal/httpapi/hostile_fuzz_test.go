@@ -136,7 +136,7 @@ func FuzzSmallBody(f *testing.F) {
 			p      hook.Principal
 			target string
 			status int
-		}{{admin, "/v1/keys", 201}, {owner, endpoints + "/crm/rotate-secret", 200}, {owner, endpoints + "/crm/test", 202}} {
+		}{{p: admin, target: "/v1/keys", status: 201}, {p: owner, target: endpoints + "/crm/rotate-secret", status: 200}, {p: owner, target: endpoints + "/crm/test", status: 202}} {
 			w := b.try(t, r.p, "POST", r.target, body)
 			if w.Code != r.status && w.Code != 400 && w.Code != 413 || !json.Valid(w.Body.Bytes()) {
 				t.Errorf("POST %s %q = %d %s", r.target, body, w.Code, w.Body)

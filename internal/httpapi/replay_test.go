@@ -149,15 +149,15 @@ func TestReplay_end(t *testing.T) {
 		status int
 		want   string // in the answer
 	}{
-		{"a dead one is discarded", true, false, "discard", `{"reason":"they left"}`, 200, note},
-		{"one in progress cannot be discarded", false, false, "discard", `{"reason":"they left"}`, 409, `"code":"conflict"`},
-		{"a reason is needed", true, false, "discard", `{}`, 400, `{"field":"reason","message":"is missing"}`},
-		{"a body is needed", true, false, "discard", ``, 400, `{"field":"body","message":"is missing"}`},
-		{"a reason is one line", true, false, "discard", `{"reason":"a\nb"}`, 400, `"field":"reason"`},
-		{"a retrying one is cancelled", false, false, "cancel", `{"reason":"they left"}`, 200, note},
-		{"a queued one is cancelled", false, true, "cancel", `{"reason":"they left"}`, 200, note},
-		{"no reason is needed", false, false, "cancel", ``, 200, `,"by":"key_replayer"}`},
-		{"a dead one cannot be cancelled", true, false, "cancel", ``, 409, `"code":"conflict"`},
+		{name: "a dead one is discarded", dead: true, queued: false, verb: "discard", body: `{"reason":"they left"}`, status: 200, want: note},
+		{name: "one in progress cannot be discarded", dead: false, queued: false, verb: "discard", body: `{"reason":"they left"}`, status: 409, want: `"code":"conflict"`},
+		{name: "a reason is needed", dead: true, queued: false, verb: "discard", body: `{}`, status: 400, want: `{"field":"reason","message":"is missing"}`},
+		{name: "a body is needed", dead: true, queued: false, verb: "discard", body: ``, status: 400, want: `{"field":"body","message":"is missing"}`},
+		{name: "a reason is one line", dead: true, queued: false, verb: "discard", body: `{"reason":"a\nb"}`, status: 400, want: `"field":"reason"`},
+		{name: "a retrying one is cancelled", dead: false, queued: false, verb: "cancel", body: `{"reason":"they left"}`, status: 200, want: note},
+		{name: "a queued one is cancelled", dead: false, queued: true, verb: "cancel", body: `{"reason":"they left"}`, status: 200, want: note},
+		{name: "no reason is needed", dead: false, queued: false, verb: "cancel", body: ``, status: 200, want: `,"by":"key_replayer"}`},
+		{name: "a dead one cannot be cancelled", dead: true, queued: false, verb: "cancel", body: ``, status: 409, want: `"code":"conflict"`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -246,10 +246,10 @@ func TestReplay_progress(t *testing.T) {
 		state hook.State
 		want  string
 	}{
-		{hook.StateDelivered, `"delivered":1,"dead":0,"cancelled":0,"in_progress":2}`},
-		{hook.StateDead, `"delivered":1,"dead":1,"cancelled":0,"in_progress":1}`},
-		{hook.StateCancelled, `"delivered":1,"dead":1,"cancelled":1,"in_progress":0}`},
-		{hook.StateDead, `"delivered":1,"dead":2,"cancelled":1,"in_progress":0}`}, // its page is not counted yet
+		{state: hook.StateDelivered, want: `"delivered":1,"dead":0,"cancelled":0,"in_progress":2}`},
+		{state: hook.StateDead, want: `"delivered":1,"dead":1,"cancelled":0,"in_progress":1}`},
+		{state: hook.StateCancelled, want: `"delivered":1,"dead":1,"cancelled":1,"in_progress":0}`},
+		{state: hook.StateDead, want: `"delivered":1,"dead":2,"cancelled":1,"in_progress":0}`}, // its page is not counted yet
 	}
 	for i, step := range steps {
 		if err := b.store.RecordOutcome(t.Context(), hook.Delivery{State: step.state, Job: j.ID, JobIndex: i}); err != nil {

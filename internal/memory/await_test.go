@@ -38,10 +38,10 @@ func TestQueue_Await_ReturnsWhenAMessageComesOrBecomesVisible(t *testing.T) {
 		delay time.Duration
 		want  time.Duration // when it is received
 	}{
-		{"that was there before", 0, 0, 0},
-		{"that is delayed", 0, 7 * time.Second, 7 * time.Second},
-		{"that comes", 3 * time.Second, 0, 3 * time.Second},
-		{"that comes and is delayed", 3 * time.Second, 7 * time.Second, 10 * time.Second},
+		{name: "that was there before", sent: 0, delay: 0, want: 0},
+		{name: "that is delayed", sent: 0, delay: 7 * time.Second, want: 7 * time.Second},
+		{name: "that comes", sent: 3 * time.Second, delay: 0, want: 3 * time.Second},
+		{name: "that comes and is delayed", sent: 3 * time.Second, delay: 7 * time.Second, want: 10 * time.Second},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

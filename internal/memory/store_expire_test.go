@@ -40,12 +40,12 @@ func TestStore_Expire_RemovesWhatWasToBeKeptUntilNow(t *testing.T) {
 		at           time.Duration
 		events, jobs int
 	}{
-		{-time.Second, 10, 10},
-		{0, 9, 9},
-		{time.Hour - 1, 9, 9},
-		{5 * time.Hour, 4, 4},
-		{9 * time.Hour, 1, 0}, // its delivery holds the last event
-		{24 * time.Hour, 0, 0},
+		{at: -time.Second, events: 10, jobs: 10},
+		{at: 0, events: 9, jobs: 9},
+		{at: time.Hour - 1, events: 9, jobs: 9},
+		{at: 5 * time.Hour, events: 4, jobs: 4},
+		{at: 9 * time.Hour, events: 1, jobs: 0}, // its delivery holds the last event
+		{at: 24 * time.Hour, events: 0, jobs: 0},
 	}
 	for _, tt := range tests {
 		s.Expire(start.Add(tt.at))

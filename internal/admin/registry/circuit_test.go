@@ -135,13 +135,13 @@ func TestRegistry_ResetCircuit(t *testing.T) {
 		waiting bool
 		until   time.Time // of throttling
 	}{
-		{"of which nothing is known", nil, false, time.Time{}},
-		{"that counts failures", failing, false, time.Time{}},
-		{"that is open", open, false, time.Time{}},
-		{"that is open, with parked deliveries", all(open, waiting), true, time.Time{}},
-		{"that is half-open, with parked deliveries", all(halfOpen, waiting), true, time.Time{}},
-		{"that is closed, with parked deliveries", waiting, true, time.Time{}},
-		{"of an endpoint that asked for a wait", all(open, throttled), false, opened.Add(time.Hour)},
+		{name: "of which nothing is known", from: nil, waiting: false, until: time.Time{}},
+		{name: "that counts failures", from: failing, waiting: false, until: time.Time{}},
+		{name: "that is open", from: open, waiting: false, until: time.Time{}},
+		{name: "that is open, with parked deliveries", from: all(open, waiting), waiting: true, until: time.Time{}},
+		{name: "that is half-open, with parked deliveries", from: all(halfOpen, waiting), waiting: true, until: time.Time{}},
+		{name: "that is closed, with parked deliveries", from: waiting, waiting: true, until: time.Time{}},
+		{name: "of an endpoint that asked for a wait", from: all(open, throttled), waiting: false, until: opened.Add(time.Hour)},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -156,7 +156,7 @@ func TestRegistry_ResetCircuit(t *testing.T) {
 			var asks []ask
 			if tt.waiting {
 				want.Waiting, want.Wave, want.AttendAt = true, 1, b.now.Add(gate.AttendAfter)
-				asks = []ask{{1, 0}}
+				asks = []ask{{Wave: 1, Delay: 0}}
 			}
 			got, err := b.ResetCircuit(t.Context(), tenant, string(e.ID))
 			if err != nil {
@@ -182,10 +182,10 @@ func TestRegistry_OpenCircuit(t *testing.T) {
 		name string
 		from func(*gate.Record)
 	}{
-		{"of which nothing is known", nil},
-		{"that counts failures", failing},
-		{"that is open", all(open, waiting)},
-		{"that is half-open", all(halfOpen, waiting)},
+		{name: "of which nothing is known", from: nil},
+		{name: "that counts failures", from: failing},
+		{name: "that is open", from: all(open, waiting)},
+		{name: "that is half-open", from: all(halfOpen, waiting)},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -244,19 +244,19 @@ func TestRegistry_release(t *testing.T) {
 		wave   int
 		attend func(*bundle) time.Time // nil: nothing is asked or written
 	}{
-		{"resume with none parked", paused, nil, resume, 0, nil},
-		{"resume with none parked and an open circuit", paused, open, resume, 0, nil},
-		{"resume with parked ones", paused, waiting, resume, 1, soon},
-		{"resume with parked ones and an open circuit", paused, all(open, waiting), resume, 0, probe},
-		{"resume again", active, waiting, resume, 1, soon},
-		{"resume while a release goes on", active, all(waiting, func(r *gate.Record) { r.Wave = 5 }), resume, 1, soon},
-		{"enable with none parked", disabled, nil, enable, 0, nil},
-		{"enable with parked ones", disabled, all(failing, waiting), enable, 1, soon},
-		{"enable with parked ones and an open circuit", disabled, all(open, waiting), enable, 0, probe},
-		{"enable again", active, waiting, enable, 1, soon},
-		{"delete with none parked", active, nil, remove, 0, nil},
-		{"delete with parked ones", paused, waiting, remove, 1, soon},
-		{"delete with parked ones and an open circuit", active, all(open, waiting), remove, 0, probe},
+		{name: "resume with none parked", status: paused, from: nil, do: resume, wave: 0, attend: nil},
+		{name: "resume with none parked and an open circuit", status: paused, from: open, do: resume, wave: 0, attend: nil},
+		{name: "resume with parked ones", status: paused, from: waiting, do: resume, wave: 1, attend: soon},
+		{name: "resume with parked ones and an open circuit", status: paused, from: all(open, waiting), do: resume, wave: 0, attend: probe},
+		{name: "resume again", status: active, from: waiting, do: resume, wave: 1, attend: soon},
+		{name: "resume while a release goes on", status: active, from: all(waiting, func(r *gate.Record) { r.Wave = 5 }), do: resume, wave: 1, attend: soon},
+		{name: "enable with none parked", status: disabled, from: nil, do: enable, wave: 0, attend: nil},
+		{name: "enable with parked ones", status: disabled, from: all(failing, waiting), do: enable, wave: 1, attend: soon},
+		{name: "enable with parked ones and an open circuit", status: disabled, from: all(open, waiting), do: enable, wave: 0, attend: probe},
+		{name: "enable again", status: active, from: waiting, do: enable, wave: 1, attend: soon},
+		{name: "delete with none parked", status: active, from: nil, do: remove, wave: 0, attend: nil},
+		{name: "delete with parked ones", status: paused, from: waiting, do: remove, wave: 1, attend: soon},
+		{name: "delete with parked ones and an open circuit", status: active, from: all(open, waiting), do: remove, wave: 0, attend: probe},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -328,14 +328,14 @@ func TestRegistry_Standing(t *testing.T) {
 		throttled   bool
 		inFlight    int
 	}{
-		{"of a new endpoint", 0, nil, 0, time.Time{}, false, 0},
-		{"that is open", 0, open, 0, opened.Add(40 * time.Minute), false, 0},
-		{"that is half-open", 0, halfOpen, 0, opened.Add(31 * time.Minute), false, 0},
-		{"that is throttled", 0, throttled, 30*time.Minute - time.Millisecond, time.Time{}, true, 0},
-		{"that was throttled", 0, throttled, 30 * time.Minute, time.Time{}, false, 0},
-		{"with two in flight", 2, nil, gate.LeaseFor - time.Millisecond, time.Time{}, false, 2},
-		{"with two that never came back", 2, nil, gate.LeaseFor, time.Time{}, false, 0},
-		{"that limits none in flight any more", 0, nil, 0, time.Time{}, false, 0},
+		{name: "of a new endpoint", maxInFlight: 0, from: nil, later: 0, probe: time.Time{}, throttled: false, inFlight: 0},
+		{name: "that is open", maxInFlight: 0, from: open, later: 0, probe: opened.Add(40 * time.Minute), throttled: false, inFlight: 0},
+		{name: "that is half-open", maxInFlight: 0, from: halfOpen, later: 0, probe: opened.Add(31 * time.Minute), throttled: false, inFlight: 0},
+		{name: "that is throttled", maxInFlight: 0, from: throttled, later: 30*time.Minute - time.Millisecond, probe: time.Time{}, throttled: true, inFlight: 0},
+		{name: "that was throttled", maxInFlight: 0, from: throttled, later: 30 * time.Minute, probe: time.Time{}, throttled: false, inFlight: 0},
+		{name: "with two in flight", maxInFlight: 2, from: nil, later: gate.LeaseFor - time.Millisecond, probe: time.Time{}, throttled: false, inFlight: 2},
+		{name: "with two that never came back", maxInFlight: 2, from: nil, later: gate.LeaseFor, probe: time.Time{}, throttled: false, inFlight: 0},
+		{name: "that limits none in flight any more", maxInFlight: 0, from: nil, later: 0, probe: time.Time{}, throttled: false, inFlight: 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -369,8 +369,8 @@ func TestRegistry_circuitRaces(t *testing.T) {
 		writes int
 		want   hook.Code
 	}{
-		{"lost races are made up for", 19, 0},
-		{"at some point the caller is asked to come again", 20, hook.CodeUnavailable},
+		{name: "lost races are made up for", writes: 19, want: 0},
+		{name: "at some point the caller is asked to come again", writes: 20, want: hook.CodeUnavailable},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -423,10 +423,10 @@ func TestRegistry_circuitFaults(t *testing.T) {
 		asked error
 		verbs []string
 	}{
-		{"the circuit cannot be read", circuits{reads: errDown}, nil, []string{"reset", "open", "resume", "delete", "standing"}},
-		{"the circuit cannot be written", circuits{saves: errDown}, nil, []string{"reset", "open", "resume", "delete"}},
-		{"the limits cannot be read", circuits{grant: errDown}, nil, []string{"reset", "open", "standing"}},
-		{"nobody can be asked", circuits{}, errDown, []string{"reset", "open", "resume", "delete"}},
+		{name: "the circuit cannot be read", fault: circuits{reads: errDown}, asked: nil, verbs: []string{"reset", "open", "resume", "delete", "standing"}},
+		{name: "the circuit cannot be written", fault: circuits{saves: errDown}, asked: nil, verbs: []string{"reset", "open", "resume", "delete"}},
+		{name: "the limits cannot be read", fault: circuits{grant: errDown}, asked: nil, verbs: []string{"reset", "open", "standing"}},
+		{name: "nobody can be asked", fault: circuits{}, asked: errDown, verbs: []string{"reset", "open", "resume", "delete"}},
 	}
 	for _, tt := range tests {
 		for _, verb := range tt.verbs {

@@ -57,37 +57,37 @@ func TestRegistry_Create_refusals(t *testing.T) {
 		secret string
 		want   []string
 	}{
-		{"no URL", func(f *registry.Fields) { f.URL = nil }, "", []string{"url"}},
-		{"a URL that may not be dialed", func(f *registry.Fields) { f.URL = new("https://10.0.0.1/") }, "", []string{"url"}},
-		{"a bad retry policy", func(f *registry.Fields) { f.Retry = &hook.RetryPolicy{Preset: "never"} }, "", []string{"retry.preset"}},
-		{"a scheme named twice", func(f *registry.Fields) { f.Schemes = &[]hook.Scheme{hook.SchemeV1, hook.SchemeV1} }, "", []string{"signature_schemes[1]"}},
+		{name: "no URL", edit: func(f *registry.Fields) { f.URL = nil }, secret: "", want: []string{"url"}},
+		{name: "a URL that may not be dialed", edit: func(f *registry.Fields) { f.URL = new("https://10.0.0.1/") }, secret: "", want: []string{"url"}},
+		{name: "a bad retry policy", edit: func(f *registry.Fields) { f.Retry = &hook.RetryPolicy{Preset: "never"} }, secret: "", want: []string{"retry.preset"}},
+		{name: "a scheme named twice", edit: func(f *registry.Fields) { f.Schemes = &[]hook.Scheme{hook.SchemeV1, hook.SchemeV1} }, secret: "", want: []string{"signature_schemes[1]"}},
 		{
-			"a header named twice",
-			func(f *registry.Fields) { f.Headers = &map[string]string{"X-Team": "a", "x-team": "b"} },
-			"",
-			[]string{"headers"},
+			name:   "a header named twice",
+			edit:   func(f *registry.Fields) { f.Headers = &map[string]string{"X-Team": "a", "x-team": "b"} },
+			secret: "",
+			want:   []string{"headers"},
 		},
-		{"a secret that is too short", nil, "whsec_AAAA", []string{"secret"}},
-		{"a private key as the secret", nil, "whsk_" + strings.Repeat("A", 43) + "=", []string{"secret"}},
+		{name: "a secret that is too short", edit: nil, secret: "whsec_AAAA", want: []string{"secret"}},
+		{name: "a private key as the secret", edit: nil, secret: "whsk_" + strings.Repeat("A", 43) + "=", want: []string{"secret"}},
 		{
-			"a circuit out of bounds",
-			func(f *registry.Fields) {
+			name: "a circuit out of bounds",
+			edit: func(f *registry.Fields) {
 				f.Circuit = registry.CircuitFields{Failures: new(-1), Cooldown: new(2 * time.Hour), MaxCooldown: new(time.Hour)}
 			},
-			"",
-			[]string{"circuit.failures", "circuit.max_cooldown"},
+			secret: "",
+			want:   []string{"circuit.failures", "circuit.max_cooldown"},
 		},
 		{
-			"limits out of bounds",
-			func(f *registry.Fields) { f.RatePerSecond, f.MaxInFlight = new(0.001), new(-1) },
-			"",
-			[]string{"rate_per_second", "max_in_flight"},
+			name:   "limits out of bounds",
+			edit:   func(f *registry.Fields) { f.RatePerSecond, f.MaxInFlight = new(0.001), new(-1) },
+			secret: "",
+			want:   []string{"rate_per_second", "max_in_flight"},
 		},
 		{
-			"several at once",
-			func(f *registry.Fields) { f.URL, f.Timeout = new("http://example.com"), new(time.Hour) },
-			"whsec_",
-			[]string{"timeout", "url", "secret"},
+			name:   "several at once",
+			edit:   func(f *registry.Fields) { f.URL, f.Timeout = new("http://example.com"), new(time.Hour) },
+			secret: "whsec_",
+			want:   []string{"timeout", "url", "secret"},
 		},
 	}
 	for _, tt := range tests {
@@ -122,14 +122,14 @@ func TestRegistry_Endpoint(t *testing.T) {
 		ref    string
 		want   hook.Code
 	}{
-		{"by id", tenant, string(e.ID), 0},
-		{"by uid", tenant, "crm", 0},
-		{"by an unknown id", tenant, string(hook.NewEndpointID()), hook.CodeNotFound},
-		{"by an unknown uid", tenant, "erp", hook.CodeNotFound},
-		{"by what can be neither", tenant, "a b\xff", hook.CodeNotFound},
-		{"by a malformed id", tenant, "ep_1", hook.CodeNotFound},
-		{"another tenant's by id", "globex", string(e.ID), hook.CodeNotFound},
-		{"another tenant's by uid", "globex", "crm", hook.CodeNotFound},
+		{name: "by id", tenant: tenant, ref: string(e.ID), want: 0},
+		{name: "by uid", tenant: tenant, ref: "crm", want: 0},
+		{name: "by an unknown id", tenant: tenant, ref: string(hook.NewEndpointID()), want: hook.CodeNotFound},
+		{name: "by an unknown uid", tenant: tenant, ref: "erp", want: hook.CodeNotFound},
+		{name: "by what can be neither", tenant: tenant, ref: "a b\xff", want: hook.CodeNotFound},
+		{name: "by a malformed id", tenant: tenant, ref: "ep_1", want: hook.CodeNotFound},
+		{name: "another tenant's by id", tenant: "globex", ref: string(e.ID), want: hook.CodeNotFound},
+		{name: "another tenant's by uid", tenant: "globex", ref: "crm", want: hook.CodeNotFound},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -199,9 +199,9 @@ func TestRegistry_Change_races(t *testing.T) {
 		version int64
 		want    hook.Code
 	}{
-		{"two lost races are made up for", 2, 0, 0},
-		{"the third is a conflict", 3, 0, hook.CodeConflict},
-		{"one is a conflict for who named a version", 1, 1, hook.CodeConflict},
+		{name: "two lost races are made up for", writes: 2, version: 0, want: 0},
+		{name: "the third is a conflict", writes: 3, version: 0, want: hook.CodeConflict},
+		{name: "one is a conflict for who named a version", writes: 1, version: 1, want: hook.CodeConflict},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -301,18 +301,18 @@ func TestRegistry_statuses(t *testing.T) {
 		want    hook.Status // 0: a conflict
 		changes bool
 	}{
-		{"pause an active one", active, "pause", paused, true},
-		{"pause a paused one", paused, "pause", paused, false},
-		{"pause a disabled one", disabled, "pause", 0, false},
-		{"resume an active one", active, "resume", active, false},
-		{"resume a paused one", paused, "resume", active, true},
-		{"resume a disabled one", disabled, "resume", 0, false},
-		{"disable an active one", active, "disable", disabled, true},
-		{"disable a paused one", paused, "disable", disabled, true},
-		{"disable a disabled one", disabled, "disable", disabled, false},
-		{"enable an active one", active, "enable", active, false},
-		{"enable a paused one", paused, "enable", 0, false},
-		{"enable a disabled one", disabled, "enable", active, true},
+		{name: "pause an active one", from: active, verb: "pause", want: paused, changes: true},
+		{name: "pause a paused one", from: paused, verb: "pause", want: paused, changes: false},
+		{name: "pause a disabled one", from: disabled, verb: "pause", want: 0, changes: false},
+		{name: "resume an active one", from: active, verb: "resume", want: active, changes: false},
+		{name: "resume a paused one", from: paused, verb: "resume", want: active, changes: true},
+		{name: "resume a disabled one", from: disabled, verb: "resume", want: 0, changes: false},
+		{name: "disable an active one", from: active, verb: "disable", want: disabled, changes: true},
+		{name: "disable a paused one", from: paused, verb: "disable", want: disabled, changes: true},
+		{name: "disable a disabled one", from: disabled, verb: "disable", want: disabled, changes: false},
+		{name: "enable an active one", from: active, verb: "enable", want: active, changes: false},
+		{name: "enable a paused one", from: paused, verb: "enable", want: 0, changes: false},
+		{name: "enable a disabled one", from: disabled, verb: "enable", want: active, changes: true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

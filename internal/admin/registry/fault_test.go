@@ -36,47 +36,47 @@ func TestRegistry_faults(t *testing.T) {
 		name string
 		do   func(ctx context.Context, b *bundle) error
 	}{
-		{"create", func(ctx context.Context, b *bundle) error {
+		{name: "create", do: func(ctx context.Context, b *bundle) error {
 			_, _, err := b.Create(ctx, tenant, registry.Fields{URL: new("https://example.com/")}, "")
 			return err
 		}},
-		{"read", func(ctx context.Context, b *bundle) error { _, err := b.Endpoint(ctx, tenant, string(id)); return err }},
-		{"read by uid", func(ctx context.Context, b *bundle) error { _, err := b.Endpoint(ctx, tenant, "crm"); return err }},
-		{"list", func(ctx context.Context, b *bundle) error { _, err := b.List(ctx, tenant, page); return err }},
-		{"pause", func(ctx context.Context, b *bundle) error { _, err := b.Pause(ctx, tenant, string(id)); return err }},
-		{"standing", func(ctx context.Context, b *bundle) error {
+		{name: "read", do: func(ctx context.Context, b *bundle) error { _, err := b.Endpoint(ctx, tenant, string(id)); return err }},
+		{name: "read by uid", do: func(ctx context.Context, b *bundle) error { _, err := b.Endpoint(ctx, tenant, "crm"); return err }},
+		{name: "list", do: func(ctx context.Context, b *bundle) error { _, err := b.List(ctx, tenant, page); return err }},
+		{name: "pause", do: func(ctx context.Context, b *bundle) error { _, err := b.Pause(ctx, tenant, string(id)); return err }},
+		{name: "standing", do: func(ctx context.Context, b *bundle) error {
 			_, err := b.EndpointStatus(ctx, tenant, string(id))
 			return err
 		}},
-		{"reset circuit", func(ctx context.Context, b *bundle) error {
+		{name: "reset circuit", do: func(ctx context.Context, b *bundle) error {
 			_, err := b.ResetCircuit(ctx, tenant, string(id))
 			return err
 		}},
-		{"open circuit", func(ctx context.Context, b *bundle) error {
+		{name: "open circuit", do: func(ctx context.Context, b *bundle) error {
 			_, err := b.OpenCircuit(ctx, tenant, string(id))
 			return err
 		}},
-		{"event", func(ctx context.Context, b *bundle) error { _, err := b.Event(ctx, tenant, event); return err }},
-		{"deliveries", func(ctx context.Context, b *bundle) error {
+		{name: "event", do: func(ctx context.Context, b *bundle) error { _, err := b.Event(ctx, tenant, event); return err }},
+		{name: "deliveries", do: func(ctx context.Context, b *bundle) error {
 			_, err := b.EventDeliveries(ctx, tenant, event, page)
 			return err
 		}},
-		{"delivery", func(ctx context.Context, b *bundle) error {
+		{name: "delivery", do: func(ctx context.Context, b *bundle) error {
 			_, err := b.Delivery(ctx, tenant, hook.DeliveryID{Event: event, Endpoint: id, Generation: 1})
 			return err
 		}},
-		{"list slow", func(ctx context.Context, b *bundle) error {
+		{name: "list slow", do: func(ctx context.Context, b *bundle) error {
 			_, err := b.ListSlow(ctx, tenant, true, page)
 			return err
 		}},
-		{"health", func(ctx context.Context, b *bundle) error { _, err := b.Health(ctx, tenant, string(id)); return err }},
-		{"notices", func(ctx context.Context, b *bundle) error {
+		{name: "health", do: func(ctx context.Context, b *bundle) error { _, err := b.Health(ctx, tenant, string(id)); return err }},
+		{name: "notices", do: func(ctx context.Context, b *bundle) error {
 			_, err := b.Notifications(ctx, tenant, string(id), page)
 			return err
 		}},
-		{"pipeline", func(ctx context.Context, b *bundle) error { _, err := b.Pipeline(ctx); return err }},
-		{"keys", func(ctx context.Context, b *bundle) error { _, err := b.ListKeys(ctx, page); return err }},
-		{"revoke", func(ctx context.Context, b *bundle) error { return b.RevokeKey(ctx, hook.NewKeyID()) }},
+		{name: "pipeline", do: func(ctx context.Context, b *bundle) error { _, err := b.Pipeline(ctx); return err }},
+		{name: "keys", do: func(ctx context.Context, b *bundle) error { _, err := b.ListKeys(ctx, page); return err }},
+		{name: "revoke", do: func(ctx context.Context, b *bundle) error { return b.RevokeKey(ctx, hook.NewKeyID()) }},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -93,8 +93,8 @@ func TestRegistry_Health_percentiles(t *testing.T) {
 		want  []time.Duration
 		since time.Time
 	}{
-		{"1h", h.Hour, hour, time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)},
-		{"24h", h.Day, day, time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)},
+		{name: "1h", got: h.Hour, want: hour, since: time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)},
+		{name: "24h", got: h.Day, want: day, since: time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)},
 	} {
 		if !w.got.Since.Equal(w.since) || w.got.Attempts() != len(w.want) {
 			t.Errorf("%s: %d attempts since %v; want %d since %v", w.name, w.got.Attempts(), w.got.Since, len(w.want), w.since)

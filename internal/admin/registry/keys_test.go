@@ -46,11 +46,11 @@ func TestRegistry_CreateKey_refusals(t *testing.T) {
 		scopes        []hook.Scope
 		want          []string
 	}{
-		{"nothing", "", "", nil, []string{"name", "tenant", "scopes"}},
-		{"too long a name", strings.Repeat("a", 129), tenant, []hook.Scope{hook.ScopeRead}, []string{"name"}},
-		{"a tenant that cannot be", "a", "a b", []hook.Scope{hook.ScopeRead}, []string{"tenant"}},
-		{"an unknown scope", "a", tenant, []hook.Scope{hook.ScopeRead, "write"}, []string{"scopes[1]"}},
-		{"a scope twice", "a", tenant, []hook.Scope{hook.ScopeRead, hook.ScopeRead}, []string{"scopes[1]"}},
+		{name: "nothing", keyName: "", tenant: "", scopes: nil, want: []string{"name", "tenant", "scopes"}},
+		{name: "too long a name", keyName: strings.Repeat("a", 129), tenant: tenant, scopes: []hook.Scope{hook.ScopeRead}, want: []string{"name"}},
+		{name: "a tenant that cannot be", keyName: "a", tenant: "a b", scopes: []hook.Scope{hook.ScopeRead}, want: []string{"tenant"}},
+		{name: "an unknown scope", keyName: "a", tenant: tenant, scopes: []hook.Scope{hook.ScopeRead, "write"}, want: []string{"scopes[1]"}},
+		{name: "a scope twice", keyName: "a", tenant: tenant, scopes: []hook.Scope{hook.ScopeRead, hook.ScopeRead}, want: []string{"scopes[1]"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -37,12 +37,12 @@ func TestHandle_HandsOnTheRequest(t *testing.T) {
 		query  string
 		body   string
 	}{
-		{"a plain body", func(e *events.APIGatewayV2HTTPRequest) { e.Body = body }, "/v1/x", "", body},
-		{"an encoded body", func(e *events.APIGatewayV2HTTPRequest) {
+		{name: "a plain body", change: func(e *events.APIGatewayV2HTTPRequest) { e.Body = body }, path: "/v1/x", query: "", body: body},
+		{name: "an encoded body", change: func(e *events.APIGatewayV2HTTPRequest) {
 			e.Body, e.IsBase64Encoded = base64.StdEncoding.EncodeToString([]byte(body)), true
-		}, "/v1/x", "", body},
-		{"a stray percent sign in the path", func(e *events.APIGatewayV2HTTPRequest) { e.RawPath = "/v1/100%zz" }, "/v1/100%zz", "", ""},
-		{"a query", func(e *events.APIGatewayV2HTTPRequest) { e.RawQueryString = "state=dead&limit=2" }, "/v1/x", "dead", ""},
+		}, path: "/v1/x", query: "", body: body},
+		{name: "a stray percent sign in the path", change: func(e *events.APIGatewayV2HTTPRequest) { e.RawPath = "/v1/100%zz" }, path: "/v1/100%zz", query: "", body: ""},
+		{name: "a query", change: func(e *events.APIGatewayV2HTTPRequest) { e.RawQueryString = "state=dead&limit=2" }, path: "/v1/x", query: "dead", body: ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -89,10 +89,10 @@ func TestHandle_KnowsThePrincipalThatTheAuthorizerNamed(t *testing.T) {
 		want    hook.Principal
 		ok      bool
 	}{
-		{"a known key", apigateway.Authorizer(want), want, true},
-		{"an unknown key", nil, hook.Principal{}, false},
-		{"a context without a tenant", map[string]any{"key_id": "key_1", "scopes": "admin"}, hook.Principal{}, false},
-		{"a context of other types", map[string]any{"key_id": 1, "tenant": true}, hook.Principal{}, false},
+		{name: "a known key", context: apigateway.Authorizer(want), want: want, ok: true},
+		{name: "an unknown key", context: nil, want: hook.Principal{}, ok: false},
+		{name: "a context without a tenant", context: map[string]any{"key_id": "key_1", "scopes": "admin"}, want: hook.Principal{}, ok: false},
+		{name: "a context of other types", context: map[string]any{"key_id": 1, "tenant": true}, want: hook.Principal{}, ok: false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -35,18 +35,18 @@ func TestOf(t *testing.T) {
 		want    hook.Code
 		message string
 	}{
-		{"throttling", answered(http.StatusBadRequest, "ThrottlingException"), hook.CodeUnavailable, "the thing is not available"},
-		{"too many requests", answered(http.StatusBadRequest, "TooManyRequestsException"), hook.CodeUnavailable, "the thing is not available"},
-		{"a server fault", answered(http.StatusInternalServerError, "Unheard"), hook.CodeUnavailable, "the thing is not available"},
-		{"a service that is away", answered(http.StatusServiceUnavailable, ""), hook.CodeUnavailable, "the thing is not available"},
-		{"a request that could not be sent", &smithyhttp.RequestSendError{Err: io.EOF}, hook.CodeUnavailable, "the thing is not available"},
-		{"a connection that was reset", &net.OpError{Op: "read", Err: syscall.ECONNRESET}, hook.CodeUnavailable, "the thing is not available"},
-		{"an answer that broke off", &smithy.DeserializationError{Err: io.ErrUnexpectedEOF}, hook.CodeUnavailable, "the thing is not available"},
-		{"a context inside that was cancelled", &aws.RequestCanceledError{Err: context.Canceled}, hook.CodeUnavailable, "the thing is not available"},
-		{"a deadline inside that passed", fmt.Errorf("wait: %w", context.DeadlineExceeded), hook.CodeUnavailable, "the thing is not available"},
-		{"a role that may not", answered(http.StatusBadRequest, "AccessDeniedException"), hook.CodeInternal, "the thing refused the request"},
-		{"a request that is not valid", answered(http.StatusBadRequest, "ValidationException"), hook.CodeInternal, "the thing refused the request"},
-		{"anything else", errors.New("a bug"), hook.CodeInternal, "the thing refused the request"},
+		{name: "throttling", err: answered(http.StatusBadRequest, "ThrottlingException"), want: hook.CodeUnavailable, message: "the thing is not available"},
+		{name: "too many requests", err: answered(http.StatusBadRequest, "TooManyRequestsException"), want: hook.CodeUnavailable, message: "the thing is not available"},
+		{name: "a server fault", err: answered(http.StatusInternalServerError, "Unheard"), want: hook.CodeUnavailable, message: "the thing is not available"},
+		{name: "a service that is away", err: answered(http.StatusServiceUnavailable, ""), want: hook.CodeUnavailable, message: "the thing is not available"},
+		{name: "a request that could not be sent", err: &smithyhttp.RequestSendError{Err: io.EOF}, want: hook.CodeUnavailable, message: "the thing is not available"},
+		{name: "a connection that was reset", err: &net.OpError{Op: "read", Err: syscall.ECONNRESET}, want: hook.CodeUnavailable, message: "the thing is not available"},
+		{name: "an answer that broke off", err: &smithy.DeserializationError{Err: io.ErrUnexpectedEOF}, want: hook.CodeUnavailable, message: "the thing is not available"},
+		{name: "a context inside that was cancelled", err: &aws.RequestCanceledError{Err: context.Canceled}, want: hook.CodeUnavailable, message: "the thing is not available"},
+		{name: "a deadline inside that passed", err: fmt.Errorf("wait: %w", context.DeadlineExceeded), want: hook.CodeUnavailable, message: "the thing is not available"},
+		{name: "a role that may not", err: answered(http.StatusBadRequest, "AccessDeniedException"), want: hook.CodeInternal, message: "the thing refused the request"},
+		{name: "a request that is not valid", err: answered(http.StatusBadRequest, "ValidationException"), want: hook.CodeInternal, message: "the thing refused the request"},
+		{name: "anything else", err: errors.New("a bug"), want: hook.CodeInternal, message: "the thing refused the request"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -20,21 +20,21 @@ func TestStore_DeliveriesByEndpoint_ForgedCursors(t *testing.T) {
 		name, row string
 		goesOn    bool
 	}{
-		{"a row of the endpoint", "dead#" + at + "#" + own.String(), true},
-		{"another endpoint's", "dead#" + at + "#" + other.String(), false},
-		{"another state's", "parked#" + at + "#" + own.String(), false},
-		{"another state's, after the state", "dead#parked#" + at + "#" + own.String(), false},
-		{"no state", at + "#" + own.String(), false},
-		{"the state alone", "dead#", false},
-		{"no time", "dead##" + own.String(), false},
-		{"no time and no mark for it", "dead#" + own.String(), false},
-		{"a time of another form", "dead#2026-01-02T03:04:05Z#" + own.String(), false},
-		{"a time there is not", "dead#2026-02-30T03:04:05.678Z#" + own.String(), false},
-		{"bytes that are no UTF-8", "dead#\xff\xfe#" + own.String(), false},
-		{"a zero byte", "dead#" + at + "\x00#" + own.String(), false},
-		{"more than a key can be", "dead#" + strings.Repeat("2", 2000) + "#" + own.String(), false},
-		{"no delivery", "dead#" + at + "#x", false},
-		{"something after the delivery", "dead#" + at + "#" + own.String() + "#x", false},
+		{name: "a row of the endpoint", row: "dead#" + at + "#" + own.String(), goesOn: true},
+		{name: "another endpoint's", row: "dead#" + at + "#" + other.String(), goesOn: false},
+		{name: "another state's", row: "parked#" + at + "#" + own.String(), goesOn: false},
+		{name: "another state's, after the state", row: "dead#parked#" + at + "#" + own.String(), goesOn: false},
+		{name: "no state", row: at + "#" + own.String(), goesOn: false},
+		{name: "the state alone", row: "dead#", goesOn: false},
+		{name: "no time", row: "dead##" + own.String(), goesOn: false},
+		{name: "no time and no mark for it", row: "dead#" + own.String(), goesOn: false},
+		{name: "a time of another form", row: "dead#2026-01-02T03:04:05Z#" + own.String(), goesOn: false},
+		{name: "a time there is not", row: "dead#2026-02-30T03:04:05.678Z#" + own.String(), goesOn: false},
+		{name: "bytes that are no UTF-8", row: "dead#\xff\xfe#" + own.String(), goesOn: false},
+		{name: "a zero byte", row: "dead#" + at + "\x00#" + own.String(), goesOn: false},
+		{name: "more than a key can be", row: "dead#" + strings.Repeat("2", 2000) + "#" + own.String(), goesOn: false},
+		{name: "no delivery", row: "dead#" + at + "#x", goesOn: false},
+		{name: "something after the delivery", row: "dead#" + at + "#" + own.String() + "#x", goesOn: false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

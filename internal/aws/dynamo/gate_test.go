@@ -24,9 +24,9 @@ func TestStore_SaveCircuit_IsInTheIndexWhileItIsToBeAttendedTo(t *testing.T) {
 		at         time.Time
 		hash, sort any
 	}{
-		{"a time", epoch, s("circuit"), s("2026-01-02T03:04:05.678Z#ep_0123456789abcdef")},
-		{"a whole second, in another zone", epoch.Truncate(time.Second).In(time.FixedZone("", 3600)), s("circuit"), s("2026-01-02T03:04:05.000Z#ep_0123456789abcdef")},
-		{"never", time.Time{}, nil, nil},
+		{name: "a time", at: epoch, hash: s("circuit"), sort: s("2026-01-02T03:04:05.678Z#ep_0123456789abcdef")},
+		{name: "a whole second, in another zone", at: epoch.Truncate(time.Second).In(time.FixedZone("", 3600)), hash: s("circuit"), sort: s("2026-01-02T03:04:05.000Z#ep_0123456789abcdef")},
+		{name: "never", at: time.Time{}, hash: nil, sort: nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -62,27 +62,27 @@ func TestStore_SaveLimits_IsOneConditionalUpdate(t *testing.T) {
 		values            map[string]any
 	}{
 		{
-			"the first are written where there are none, and kept a day after the slot",
-			gate.Limits{RateSlot: epoch.Add(1)},
-			"attribute_not_exists(pk)",
-			set + ", expires_at = :expires",
-			map[string]any{":slot": n("1767323045678000001"), ":leases": empty, ":next": n("1"), ":expires": n("1767409445")},
+			name:      "the first are written where there are none, and kept a day after the slot",
+			limits:    gate.Limits{RateSlot: epoch.Add(1)},
+			condition: "attribute_not_exists(pk)",
+			update:    set + ", expires_at = :expires",
+			values:    map[string]any{":slot": n("1767323045678000001"), ":leases": empty, ":next": n("1"), ":expires": n("1767409445")},
 		},
 		{
-			"later ones replace the version they were made from, and are kept a day after the last lease",
-			gate.Limits{RateSlot: epoch, Leases: map[string]time.Time{"dlv_1": epoch.Add(2 * time.Minute)}, Version: 4},
-			"version = :version",
-			set + ", expires_at = :expires",
-			map[string]any{
+			name:      "later ones replace the version they were made from, and are kept a day after the last lease",
+			limits:    gate.Limits{RateSlot: epoch, Leases: map[string]time.Time{"dlv_1": epoch.Add(2 * time.Minute)}, Version: 4},
+			condition: "version = :version",
+			update:    set + ", expires_at = :expires",
+			values: map[string]any{
 				":slot": n("1767323045678000000"), ":leases": lease, ":next": n("5"), ":version": n("4"), ":expires": n("1767409565"),
 			},
 		},
 		{
-			"empty ones leave the time of removal as it is",
-			gate.Limits{Version: 4},
-			"version = :version",
-			set,
-			map[string]any{":slot": n("0"), ":leases": empty, ":next": n("5"), ":version": n("4")},
+			name:      "empty ones leave the time of removal as it is",
+			limits:    gate.Limits{Version: 4},
+			condition: "version = :version",
+			update:    set,
+			values:    map[string]any{":slot": n("0"), ":leases": empty, ":next": n("5"), ":version": n("4")},
 		},
 	}
 	for _, tt := range tests {
@@ -130,19 +130,19 @@ func TestStore_Count_IsOneUpdateOfTheHour(t *testing.T) {
 		update string
 		values map[string]any
 	}{
-		{"failures", circuit.Counts{Failed: 3}, at, set + " ADD f09 :f09", values("f09", "3")},
-		{"successes", circuit.Counts{OK: 2}, at, set + " ADD o09 :o09", values("o09", "2")},
+		{name: "failures", add: circuit.Counts{Failed: 3}, at: at, update: set + " ADD f09 :f09", values: values("f09", "3")},
+		{name: "successes", add: circuit.Counts{OK: 2}, at: at, update: set + " ADD o09 :o09", values: values("o09", "2")},
 		{
-			"both",
-			circuit.Counts{OK: 2, Failed: 3},
-			at, set + " ADD o09 :o09, f09 :f09",
-			values("o09", "2", "f09", "3"),
+			name: "both",
+			add:  circuit.Counts{OK: 2, Failed: 3},
+			at:   at, update: set + " ADD o09 :o09, f09 :f09",
+			values: values("o09", "2", "f09", "3"),
 		},
 		{
-			"in another zone",
-			circuit.Counts{OK: 2},
-			at.In(time.FixedZone("", 5400)), set + " ADD o09 :o09",
-			values("o09", "2"),
+			name: "in another zone",
+			add:  circuit.Counts{OK: 2},
+			at:   at.In(time.FixedZone("", 5400)), update: set + " ADD o09 :o09",
+			values: values("o09", "2"),
 		},
 	}
 	for _, tt := range tests {
@@ -182,10 +182,10 @@ func TestStore_Count_ReadsTheHourBeforeOnlyWhenItMatters(t *testing.T) {
 		want circuit.Counts
 		read bool
 	}{
-		{"a failure at once", circuit.Counts{Failed: 1}, hour, circuit.Counts{OK: 32, Failed: 1}, true},
-		{"a failure in the ninth minute", circuit.Counts{Failed: 1}, hour.Add(9*time.Minute - 1), circuit.Counts{OK: 32, Failed: 1}, true},
-		{"a failure later", circuit.Counts{Failed: 1}, hour.Add(9 * time.Minute), circuit.Counts{Failed: 1}, false},
-		{"a success", circuit.Counts{OK: 1}, hour, circuit.Counts{Failed: 1}, false},
+		{name: "a failure at once", add: circuit.Counts{Failed: 1}, at: hour, want: circuit.Counts{OK: 32, Failed: 1}, read: true},
+		{name: "a failure in the ninth minute", add: circuit.Counts{Failed: 1}, at: hour.Add(9*time.Minute - 1), want: circuit.Counts{OK: 32, Failed: 1}, read: true},
+		{name: "a failure later", add: circuit.Counts{Failed: 1}, at: hour.Add(9 * time.Minute), want: circuit.Counts{Failed: 1}, read: false},
+		{name: "a success", add: circuit.Counts{OK: 1}, at: hour, want: circuit.Counts{Failed: 1}, read: false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -263,10 +263,10 @@ func TestStore_Parked_ReadsOnPastWhatIsParkedNoMore(t *testing.T) {
 		want     int
 		requests int
 	}{
-		{"the first page is as it says", []answer{more, there}, 1, 2},
-		{"nothing is parked any more, and there is no more", []answer{last, gone}, 0, 2},
-		{"the second page is as it says", []answer{more, gone, more, there}, 1, 4},
-		{"every page is stale", []answer{more, gone, more, gone, more, gone, more, gone, more, gone, more, there}, 0, 10},
+		{name: "the first page is as it says", script: []answer{more, there}, want: 1, requests: 2},
+		{name: "nothing is parked any more, and there is no more", script: []answer{last, gone}, want: 0, requests: 2},
+		{name: "the second page is as it says", script: []answer{more, gone, more, there}, want: 1, requests: 4},
+		{name: "every page is stale", script: []answer{more, gone, more, gone, more, gone, more, gone, more, gone, more, there}, want: 0, requests: 10},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -35,10 +35,10 @@ func TestStore_Jobs_ContinueBelowTheID(t *testing.T) {
 		start  any
 		want   float64
 	}{
-		{"", 10, nil, 10},
-		{jobID, 10, map[string]any{"pk": map[string]any{"S": "tenant#acme"}, "sk": map[string]any{"S": "replay#" + string(jobID)}}, 10},
-		{"", 0, nil, 1},
-		{"", 101, nil, 100},
+		{before: "", limit: 10, start: nil, want: 10},
+		{before: jobID, limit: 10, start: map[string]any{"pk": map[string]any{"S": "tenant#acme"}, "sk": map[string]any{"S": "replay#" + string(jobID)}}, want: 10},
+		{before: "", limit: 0, start: nil, want: 1},
+		{before: "", limit: 101, start: nil, want: 100},
 	}
 	for _, tt := range tests {
 		w, store := newWire(t, answer{body: `{"Items":[]}`})
@@ -73,11 +73,11 @@ func TestStore_Tally_AddsTheSlotToItsSet(t *testing.T) {
 		sk, set string
 		n       string
 	}{
-		{hook.StateDelivered, 0, "tally#000000", "delivered", "0"},
-		{hook.StateDead, 99, "tally#000000", "dead", "99"},
-		{hook.StateCancelled, 100, "tally#000001", "cancelled", "0"},
-		{hook.StateDiscarded, 12_345, "tally#000123", "cancelled", "45"},
-		{hook.StateDelivered, 99_999_999, "tally#999999", "delivered", "99"},
+		{state: hook.StateDelivered, slot: 0, sk: "tally#000000", set: "delivered", n: "0"},
+		{state: hook.StateDead, slot: 99, sk: "tally#000000", set: "dead", n: "99"},
+		{state: hook.StateCancelled, slot: 100, sk: "tally#000001", set: "cancelled", n: "0"},
+		{state: hook.StateDiscarded, slot: 12_345, sk: "tally#000123", set: "cancelled", n: "45"},
+		{state: hook.StateDelivered, slot: 99_999_999, sk: "tally#999999", set: "delivered", n: "99"},
 	}
 	for _, tt := range tests {
 		t.Run(fmt.Sprintf("slot %d, %s", tt.slot, tt.state), func(t *testing.T) {

@@ -37,85 +37,85 @@ func TestStore_WritesAreConditional(t *testing.T) {
 		want []guard
 	}{
 		{
-			"an event is put where there is none",
-			func(ctx context.Context, s *dynamo.Store) error { return s.PutEvent(ctx, event()) },
-			[]guard{{"PutItem", ev, "event", absent, nil}},
+			name: "an event is put where there is none",
+			call: func(ctx context.Context, s *dynamo.Store) error { return s.PutEvent(ctx, event()) },
+			want: []guard{{Write: "PutItem", PK: ev, SK: "event", Condition: absent, Values: nil}},
 		},
 		{
-			"a first save is put where there is none",
-			func(ctx context.Context, s *dynamo.Store) error { return s.SaveDelivery(ctx, delivery(0), nil) },
-			[]guard{{"PutItem", ev, "delivery#ep_0123456789abcdef#0001", absent, nil}},
+			name: "a first save is put where there is none",
+			call: func(ctx context.Context, s *dynamo.Store) error { return s.SaveDelivery(ctx, delivery(0), nil) },
+			want: []guard{{Write: "PutItem", PK: ev, SK: "delivery#ep_0123456789abcdef#0001", Condition: absent, Values: nil}},
 		},
 		{
-			"a later save replaces the version it was made from",
-			func(ctx context.Context, s *dynamo.Store) error { return s.SaveDelivery(ctx, delivery(4), nil) },
-			[]guard{{"PutItem", ev, "delivery#ep_0123456789abcdef#0001", "version = :version", version("4")}},
+			name: "a later save replaces the version it was made from",
+			call: func(ctx context.Context, s *dynamo.Store) error { return s.SaveDelivery(ctx, delivery(4), nil) },
+			want: []guard{{Write: "PutItem", PK: ev, SK: "delivery#ep_0123456789abcdef#0001", Condition: "version = :version", Values: version("4")}},
 		},
 		{
-			"a first save with an attempt is one transaction",
-			func(ctx context.Context, s *dynamo.Store) error { return s.SaveDelivery(ctx, delivery(0), attempt()) },
-			[]guard{
-				{"Put", ev, "delivery#ep_0123456789abcdef#0001", absent, nil},
-				{"Put", ev, "attempt#ep_0123456789abcdef#0001#001", "", nil},
+			name: "a first save with an attempt is one transaction",
+			call: func(ctx context.Context, s *dynamo.Store) error { return s.SaveDelivery(ctx, delivery(0), attempt()) },
+			want: []guard{
+				{Write: "Put", PK: ev, SK: "delivery#ep_0123456789abcdef#0001", Condition: absent, Values: nil},
+				{Write: "Put", PK: ev, SK: "attempt#ep_0123456789abcdef#0001#001", Condition: "", Values: nil},
 			},
 		},
 		{
-			"a later save with an attempt is one transaction",
-			func(ctx context.Context, s *dynamo.Store) error { return s.SaveDelivery(ctx, delivery(4), attempt()) },
-			[]guard{
-				{"Put", ev, "delivery#ep_0123456789abcdef#0001", "version = :version", version("4")},
-				{"Put", ev, "attempt#ep_0123456789abcdef#0001#001", "", nil},
+			name: "a later save with an attempt is one transaction",
+			call: func(ctx context.Context, s *dynamo.Store) error { return s.SaveDelivery(ctx, delivery(4), attempt()) },
+			want: []guard{
+				{Write: "Put", PK: ev, SK: "delivery#ep_0123456789abcdef#0001", Condition: "version = :version", Values: version("4")},
+				{Write: "Put", PK: ev, SK: "attempt#ep_0123456789abcdef#0001#001", Condition: "", Values: nil},
 			},
 		},
 		{
-			"a first circuit is put where there is none",
-			func(ctx context.Context, s *dynamo.Store) error { return s.SaveCircuit(ctx, record(0)) },
-			[]guard{{"PutItem", ep, "circuit", absent, nil}},
+			name: "a first circuit is put where there is none",
+			call: func(ctx context.Context, s *dynamo.Store) error { return s.SaveCircuit(ctx, record(0)) },
+			want: []guard{{Write: "PutItem", PK: ep, SK: "circuit", Condition: absent, Values: nil}},
 		},
 		{
-			"a later circuit replaces the version it was made from",
-			func(ctx context.Context, s *dynamo.Store) error { return s.SaveCircuit(ctx, record(4)) },
-			[]guard{{"PutItem", ep, "circuit", "version = :version", version("4")}},
+			name: "a later circuit replaces the version it was made from",
+			call: func(ctx context.Context, s *dynamo.Store) error { return s.SaveCircuit(ctx, record(4)) },
+			want: []guard{{Write: "PutItem", PK: ep, SK: "circuit", Condition: "version = :version", Values: version("4")}},
 		},
 		{
-			"a first job is put where there is none",
-			func(ctx context.Context, s *dynamo.Store) error { return s.SaveJob(ctx, job(0)) },
-			[]guard{{"PutItem", tenant, "replay#" + string(jobID), absent, nil}},
+			name: "a first job is put where there is none",
+			call: func(ctx context.Context, s *dynamo.Store) error { return s.SaveJob(ctx, job(0)) },
+			want: []guard{{Write: "PutItem", PK: tenant, SK: "replay#" + string(jobID), Condition: absent, Values: nil}},
 		},
 		{
-			"a later job replaces the version it was made from",
-			func(ctx context.Context, s *dynamo.Store) error { return s.SaveJob(ctx, job(4)) },
-			[]guard{{"PutItem", tenant, "replay#" + string(jobID), "version = :version", version("4")}},
+			name: "a later job replaces the version it was made from",
+			call: func(ctx context.Context, s *dynamo.Store) error { return s.SaveJob(ctx, job(4)) },
+			want: []guard{{Write: "PutItem", PK: tenant, SK: "replay#" + string(jobID), Condition: "version = :version", Values: version("4")}},
 		},
 		{
-			"an endpoint is created where there is none, within the limit, under a free uid",
-			func(ctx context.Context, s *dynamo.Store) error { return s.CreateEndpoint(ctx, endpoint("billing")) },
-			[]guard{
-				{"Put", tenant, "endpoint#ep_0123456789abcdef", absent, nil},
-				{"Update", tenant, "tenant", room, created},
-				{"Put", tenant, "uid#billing", absent, nil},
+			name: "an endpoint is created where there is none, within the limit, under a free uid",
+			call: func(ctx context.Context, s *dynamo.Store) error { return s.CreateEndpoint(ctx, endpoint("billing")) },
+			want: []guard{
+				{Write: "Put", PK: tenant, SK: "endpoint#ep_0123456789abcdef", Condition: absent, Values: nil},
+				{Write: "Update", PK: tenant, SK: "tenant", Condition: room, Values: created},
+				{Write: "Put", PK: tenant, SK: "uid#billing", Condition: absent, Values: nil},
 			},
 		},
 		{
-			"an update replaces the version it was made from",
-			func(ctx context.Context, s *dynamo.Store) error { return s.UpdateEndpoint(ctx, endpoint("billing")) },
-			[]guard{
+			name: "an update replaces the version it was made from",
+			call: func(ctx context.Context, s *dynamo.Store) error { return s.UpdateEndpoint(ctx, endpoint("billing")) },
+			want: []guard{
 				{
-					"Put", tenant, "endpoint#ep_0123456789abcdef", "version = :version AND uid = :uid",
-					map[string]any{":version": n("3"), ":uid": s("billing")},
+					Write: "Put", PK: tenant, SK: "endpoint#ep_0123456789abcdef", Condition: "version = :version AND uid = :uid",
+					Values: map[string]any{":version": n("3"), ":uid": s("billing")},
 				},
-				{"Update", tenant, "tenant", "", count("0")},
+				{Write: "Update", PK: tenant, SK: "tenant", Condition: "", Values: count("0")},
 			},
 		},
 		{
-			"a delete removes the version it was made from",
-			func(ctx context.Context, s *dynamo.Store) error { return s.DeleteEndpoint(ctx, endpoint("")) },
-			[]guard{
+			name: "a delete removes the version it was made from",
+			call: func(ctx context.Context, s *dynamo.Store) error { return s.DeleteEndpoint(ctx, endpoint("")) },
+			want: []guard{
 				{
-					"Delete", tenant, "endpoint#ep_0123456789abcdef",
-					"version = :version AND attribute_not_exists(uid)", version("3"),
+					Write: "Delete", PK: tenant, SK: "endpoint#ep_0123456789abcdef",
+					Condition: "version = :version AND attribute_not_exists(uid)", Values: version("3"),
 				},
-				{"Update", tenant, "tenant", "", count("-1")},
+				{Write: "Update", PK: tenant, SK: "tenant", Condition: "", Values: count("-1")},
 			},
 		},
 	}
@@ -164,54 +164,54 @@ func TestStore_ReadsAreConsistent(t *testing.T) {
 		call     func(ctx context.Context, s *dynamo.Store) error
 		flag     []any // where the request says so
 	}{
-		{"Load", "BatchGetItem", func(ctx context.Context, s *dynamo.Store) error {
+		{name: "Load", op: "BatchGetItem", call: func(ctx context.Context, s *dynamo.Store) error {
 			_, err := s.Load(ctx, []hook.Token{hook.NewToken("acme", delivery(0).ID, 1)})
 			return err
-		}, []any{"RequestItems", "table", "ConsistentRead"}},
-		{"Event", "GetItem", func(ctx context.Context, s *dynamo.Store) error {
+		}, flag: []any{"RequestItems", "table", "ConsistentRead"}},
+		{name: "Event", op: "GetItem", call: func(ctx context.Context, s *dynamo.Store) error {
 			_, err := s.Event(ctx, eventID)
 			return err
-		}, []any{"ConsistentRead"}},
-		{"Delivery", "GetItem", func(ctx context.Context, s *dynamo.Store) error {
+		}, flag: []any{"ConsistentRead"}},
+		{name: "Delivery", op: "GetItem", call: func(ctx context.Context, s *dynamo.Store) error {
 			_, err := s.Delivery(ctx, delivery(0).ID)
 			return err
-		}, []any{"ConsistentRead"}},
-		{"Endpoint", "GetItem", func(ctx context.Context, s *dynamo.Store) error {
+		}, flag: []any{"ConsistentRead"}},
+		{name: "Endpoint", op: "GetItem", call: func(ctx context.Context, s *dynamo.Store) error {
 			_, err := s.Endpoint(ctx, "acme", endpointID)
 			return err
-		}, []any{"ConsistentRead"}},
-		{"Circuit", "GetItem", func(ctx context.Context, s *dynamo.Store) error {
+		}, flag: []any{"ConsistentRead"}},
+		{name: "Circuit", op: "GetItem", call: func(ctx context.Context, s *dynamo.Store) error {
 			_, err := s.Circuit(ctx, "acme", endpointID)
 			return err
-		}, []any{"ConsistentRead"}},
-		{"Limits", "GetItem", func(ctx context.Context, s *dynamo.Store) error {
+		}, flag: []any{"ConsistentRead"}},
+		{name: "Limits", op: "GetItem", call: func(ctx context.Context, s *dynamo.Store) error {
 			_, err := s.Limits(ctx, endpointID)
 			return err
-		}, []any{"ConsistentRead"}},
-		{"DeliveriesByID", "BatchGetItem", func(ctx context.Context, s *dynamo.Store) error {
+		}, flag: []any{"ConsistentRead"}},
+		{name: "DeliveriesByID", op: "BatchGetItem", call: func(ctx context.Context, s *dynamo.Store) error {
 			_, err := s.DeliveriesByID(ctx, []hook.DeliveryID{delivery(0).ID})
 			return err
-		}, []any{"RequestItems", "table", "ConsistentRead"}},
-		{"Job", "GetItem", func(ctx context.Context, s *dynamo.Store) error {
+		}, flag: []any{"RequestItems", "table", "ConsistentRead"}},
+		{name: "Job", op: "GetItem", call: func(ctx context.Context, s *dynamo.Store) error {
 			_, err := s.Job(ctx, "acme", jobID)
 			return err
-		}, []any{"ConsistentRead"}},
-		{"Jobs", "Query", func(ctx context.Context, s *dynamo.Store) error {
+		}, flag: []any{"ConsistentRead"}},
+		{name: "Jobs", op: "Query", call: func(ctx context.Context, s *dynamo.Store) error {
 			_, err := s.Jobs(ctx, "acme", "", 1)
 			return err
-		}, []any{"ConsistentRead"}},
-		{"Tallied", "Query", func(ctx context.Context, s *dynamo.Store) error {
+		}, flag: []any{"ConsistentRead"}},
+		{name: "Tallied", op: "Query", call: func(ctx context.Context, s *dynamo.Store) error {
 			_, err := s.JobOutcomes(ctx, jobID)
 			return err
-		}, []any{"ConsistentRead"}},
-		{"TenantVersion", "GetItem", func(ctx context.Context, s *dynamo.Store) error {
+		}, flag: []any{"ConsistentRead"}},
+		{name: "TenantVersion", op: "GetItem", call: func(ctx context.Context, s *dynamo.Store) error {
 			_, err := s.TenantVersion(ctx, "acme")
 			return err
-		}, []any{"ConsistentRead"}},
-		{"Endpoints", "Query", func(ctx context.Context, s *dynamo.Store) error {
+		}, flag: []any{"ConsistentRead"}},
+		{name: "Endpoints", op: "Query", call: func(ctx context.Context, s *dynamo.Store) error {
 			_, err := s.Endpoints(ctx, "acme")
 			return err
-		}, []any{"ConsistentRead"}},
+		}, flag: []any{"ConsistentRead"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -236,8 +236,8 @@ func TestStore_Load_ReadsABatchInOneRequest(t *testing.T) {
 		tokens, generation int
 		want               int
 	}{
-		{"the event, endpoint, circuit and delivery of each", 25, 1, 100},
-		{"of replays the delivery before, too", 20, 2, 100},
+		{name: "the event, endpoint, circuit and delivery of each", tokens: 25, generation: 1, want: 100},
+		{name: "of replays the delivery before, too", tokens: 20, generation: 2, want: 100},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -311,8 +311,8 @@ func TestStore_PutEvent_CompressesWhenThatIsSmaller(t *testing.T) {
 		encoding      any
 		most          int // bytes of the stored payload, in base64
 	}{
-		{"a payload that compresses", `[` + strings.Repeat(`{"k":1},`, 10_000) + `0]`, "zstd", 200},
-		{"a payload that does not", `{"k":1}`, nil, 12},
+		{name: "a payload that compresses", payload: `[` + strings.Repeat(`{"k":1},`, 10_000) + `0]`, encoding: "zstd", most: 200},
+		{name: "a payload that does not", payload: `{"k":1}`, encoding: nil, most: 12},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

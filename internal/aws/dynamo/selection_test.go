@@ -24,12 +24,12 @@ func TestStore_Select_AsksForThePartOfTheIndex(t *testing.T) {
 		from, to         time.Time
 		wantFrom, wantTo string
 	}{
-		{"without bounds", time.Time{}, time.Time{}, "dead#", "dead$"},
-		{"from a time on", epoch, time.Time{}, "dead#2026-01-02T03:04:05.678Z", "dead$"},
-		{"to a time", time.Time{}, epoch, "dead#", "dead#2026-01-02T03:04:05.678Z"},
+		{name: "without bounds", from: time.Time{}, to: time.Time{}, wantFrom: "dead#", wantTo: "dead$"},
+		{name: "from a time on", from: epoch, to: time.Time{}, wantFrom: "dead#2026-01-02T03:04:05.678Z", wantTo: "dead$"},
+		{name: "to a time", from: time.Time{}, to: epoch, wantFrom: "dead#", wantTo: "dead#2026-01-02T03:04:05.678Z"},
 		{
-			"between times within milliseconds", epoch.Add(1), epoch.Add(time.Hour + 1),
-			"dead#2026-01-02T03:04:05.679Z", "dead#2026-01-02T04:04:05.679Z",
+			name: "between times within milliseconds", from: epoch.Add(1), to: epoch.Add(time.Hour + 1),
+			wantFrom: "dead#2026-01-02T03:04:05.679Z", wantTo: "dead#2026-01-02T04:04:05.679Z",
 		},
 	}
 	for _, tt := range tests {
@@ -51,12 +51,12 @@ func TestStore_Select_AsksForThePartOfTheIndex(t *testing.T) {
 				":to":       map[string]any{"S": tt.wantTo},
 			}
 			want := []request{
-				{"Query", body{
+				{op: "Query", body: body{
 					"TableName": "table", "IndexName": "by_endpoint", "ScanIndexForward": true, "Limit": 3.0,
 					"KeyConditionExpression":    "endpoint_id = :endpoint AND endpoint_sk BETWEEN :from AND :to",
 					"ExpressionAttributeValues": values,
 				}},
-				{"Query", body{
+				{op: "Query", body: body{
 					"TableName": "table", "IndexName": "by_endpoint", "Select": "COUNT",
 					"KeyConditionExpression":    "endpoint_id = :endpoint AND endpoint_sk BETWEEN :from AND :to",
 					"ExpressionAttributeValues": values,
@@ -115,12 +115,12 @@ func TestStore_Select_ForgedPositions(t *testing.T) {
 		name, row string
 		goesOn    bool
 	}{
-		{"the first that can be", row("dead", epoch), true},
-		{"the last that can be", row("dead", epoch.Add(999*time.Millisecond)), true},
-		{"one before the first", row("dead", epoch.Add(-time.Millisecond)), false},
-		{"one after the last", row("dead", epoch.Add(time.Second)), false},
-		{"another state's", row("delivered", epoch), false},
-		{"no row", "dead#", false},
+		{name: "the first that can be", row: row("dead", epoch), goesOn: true},
+		{name: "the last that can be", row: row("dead", epoch.Add(999*time.Millisecond)), goesOn: true},
+		{name: "one before the first", row: row("dead", epoch.Add(-time.Millisecond)), goesOn: false},
+		{name: "one after the last", row: row("dead", epoch.Add(time.Second)), goesOn: false},
+		{name: "another state's", row: row("delivered", epoch), goesOn: false},
+		{name: "no row", row: "dead#", goesOn: false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -112,10 +112,10 @@ func TestStore_Active_AsksTheIndexForWhatComesAfter(t *testing.T) {
 		from  string
 		want  float64
 	}{
-		{"from the first", hook.CircuitCheck{}, 10, "#", 10},
-		{"after one", hook.CircuitCheck{Tenant: "a-b", Endpoint: endpointID}, 1, "a-b#ep_0123456789abcdef#", 1},
-		{"no fewer than one", hook.CircuitCheck{}, 0, "#", 1},
-		{"no more than 1000", hook.CircuitCheck{}, 1001, "#", 1000},
+		{name: "from the first", after: hook.CircuitCheck{}, limit: 10, from: "#", want: 10},
+		{name: "after one", after: hook.CircuitCheck{Tenant: "a-b", Endpoint: endpointID}, limit: 1, from: "a-b#ep_0123456789abcdef#", want: 1},
+		{name: "no fewer than one", after: hook.CircuitCheck{}, limit: 0, from: "#", want: 1},
+		{name: "no more than 1000", after: hook.CircuitCheck{}, limit: 1001, from: "#", want: 1000},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -90,13 +90,13 @@ func TestTopic_Publish_TranslatesErrors(t *testing.T) {
 		status int
 		want   hook.Code
 	}{
-		{"Throttling", http.StatusBadRequest, hook.CodeUnavailable},
-		{"ThrottledException", http.StatusTooManyRequests, hook.CodeUnavailable},
-		{"InternalError", http.StatusInternalServerError, hook.CodeUnavailable},
-		{"ServiceUnavailable", http.StatusServiceUnavailable, hook.CodeUnavailable},
-		{"AuthorizationError", http.StatusForbidden, hook.CodeInternal},
-		{"NotFound", http.StatusNotFound, hook.CodeInternal},
-		{"InvalidParameter", http.StatusBadRequest, hook.CodeInternal},
+		{code: "Throttling", status: http.StatusBadRequest, want: hook.CodeUnavailable},
+		{code: "ThrottledException", status: http.StatusTooManyRequests, want: hook.CodeUnavailable},
+		{code: "InternalError", status: http.StatusInternalServerError, want: hook.CodeUnavailable},
+		{code: "ServiceUnavailable", status: http.StatusServiceUnavailable, want: hook.CodeUnavailable},
+		{code: "AuthorizationError", status: http.StatusForbidden, want: hook.CodeInternal},
+		{code: "NotFound", status: http.StatusNotFound, want: hook.CodeInternal},
+		{code: "InvalidParameter", status: http.StatusBadRequest, want: hook.CodeInternal},
 	}
 	for _, tt := range tests {
 		t.Run(tt.code, func(t *testing.T) {

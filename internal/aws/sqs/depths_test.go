@@ -67,10 +67,10 @@ func TestDepths_NamesTheQueueThatDidNotAnswer(t *testing.T) {
 		fake *fakeSQS
 		want hook.Code
 	}{
-		{"it is throttled", &fakeSQS{status: http.StatusBadRequest, code: "ThrottlingException"}, hook.CodeUnavailable},
-		{"it is not there", &fakeSQS{status: http.StatusBadRequest, code: "QueueDoesNotExist"}, hook.CodeInternal},
-		{"it says no numbers", &fakeSQS{answer: func(request) any { return attributes("many", "0", "0") }}, hook.CodeInternal},
-		{"it says nothing", &fakeSQS{answer: func(request) any { return map[string]any{} }}, hook.CodeInternal},
+		{name: "it is throttled", fake: &fakeSQS{status: http.StatusBadRequest, code: "ThrottlingException"}, want: hook.CodeUnavailable},
+		{name: "it is not there", fake: &fakeSQS{status: http.StatusBadRequest, code: "QueueDoesNotExist"}, want: hook.CodeInternal},
+		{name: "it says no numbers", fake: &fakeSQS{answer: func(request) any { return attributes("many", "0", "0") }}, want: hook.CodeInternal},
+		{name: "it says nothing", fake: &fakeSQS{answer: func(request) any { return map[string]any{} }}, want: hook.CodeInternal},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -31,14 +31,14 @@ func TestJobs_Continue_SendsTheMessageAfterTheDelay(t *testing.T) {
 		delay time.Duration
 		want  int
 	}{
-		{"at once", 0, 0},
-		{"a time that is over is at once", -time.Minute, 0},
-		{"a moment is a second", 1, 1},
-		{"whole seconds stay", 2 * time.Second, 2},
-		{"a moment more is a second more", 2*time.Second + 1, 3},
-		{"15 minutes", 15 * time.Minute, 900},
-		{"what is longer is cut", 15*time.Minute + 1, 900},
-		{"a day too", 24 * time.Hour, 900},
+		{name: "at once", delay: 0, want: 0},
+		{name: "a time that is over is at once", delay: -time.Minute, want: 0},
+		{name: "a moment is a second", delay: 1, want: 1},
+		{name: "whole seconds stay", delay: 2 * time.Second, want: 2},
+		{name: "a moment more is a second more", delay: 2*time.Second + 1, want: 3},
+		{name: "15 minutes", delay: 15 * time.Minute, want: 900},
+		{name: "what is longer is cut", delay: 15*time.Minute + 1, want: 900},
+		{name: "a day too", delay: 24 * time.Hour, want: 900},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -69,9 +69,9 @@ func TestJobs_Continue_TranslatesErrors(t *testing.T) {
 		status int
 		want   hook.Code
 	}{
-		{"ThrottlingException", http.StatusBadRequest, hook.CodeUnavailable},
-		{"InternalFailure", http.StatusInternalServerError, hook.CodeUnavailable},
-		{"QueueDoesNotExist", http.StatusBadRequest, hook.CodeInternal},
+		{code: "ThrottlingException", status: http.StatusBadRequest, want: hook.CodeUnavailable},
+		{code: "InternalFailure", status: http.StatusInternalServerError, want: hook.CodeUnavailable},
+		{code: "QueueDoesNotExist", status: http.StatusBadRequest, want: hook.CodeInternal},
 	}
 	for _, tt := range tests {
 		t.Run(tt.code, func(t *testing.T) {

@@ -58,8 +58,8 @@ func TestQueue_Remove_ReportsWhatStayed(t *testing.T) {
 		senderFault bool
 		want        hook.Code
 	}{
-		{"SQS failed", false, hook.CodeUnavailable},
-		{"the receipt is none", true, hook.CodeInternal},
+		{name: "SQS failed", senderFault: false, want: hook.CodeUnavailable},
+		{name: "the receipt is none", senderFault: true, want: hook.CodeInternal},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

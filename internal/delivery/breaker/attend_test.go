@@ -77,19 +77,19 @@ func TestAttend_DoesWhatTheStateAsksFor(t *testing.T) {
 	}{
 		{
 			name: "open, its cooldown not over: the rest of it is waited for", record: open(7*minute, 7*minute), parked: ages(2),
-			decision: "await", asks: []asked{{0, 7 * minute}}, states: "2 parked circuit_open", attendIn: 7 * minute, waiting: true,
+			decision: "await", asks: []asked{{Wave: 0, Delay: 7 * minute}}, states: "2 parked circuit_open", attendIn: 7 * minute, waiting: true,
 		},
 		{
 			name: "a release stops at a circuit that opened", record: open(5*minute, 5*minute), parked: ages(2), look: 3,
-			decision: "await", asks: []asked{{0, 5 * minute}}, states: "2 parked circuit_open", attendIn: 5 * minute, waiting: true,
+			decision: "await", asks: []asked{{Wave: 0, Delay: 5 * minute}}, states: "2 parked circuit_open", attendIn: 5 * minute, waiting: true,
 		},
 		{
 			name: "resumed with an open circuit: the probe is not forgotten", record: open(3*minute, -second), parked: ages(1),
-			decision: "await", asks: []asked{{0, 3 * minute}}, states: "1 parked circuit_open", attendIn: 3 * minute, waiting: true,
+			decision: "await", asks: []asked{{Wave: 0, Delay: 3 * minute}}, states: "1 parked circuit_open", attendIn: 3 * minute, waiting: true,
 		},
 		{
 			name: "open, nobody waits yet", record: func(r gate.Record) gate.Record { r = open(minute, minute)(r); r.Waiting = false; return r },
-			decision: "await", asks: []asked{{0, minute}}, attendIn: minute,
+			decision: "await", asks: []asked{{Wave: 0, Delay: minute}}, attendIn: minute,
 		},
 		{
 			name: "open and due: the oldest goes out alone", record: open(0, 0), parked: ages(3),
@@ -113,19 +113,19 @@ func TestAttend_DoesWhatTheStateAsksFor(t *testing.T) {
 		},
 		{
 			name: "closed: the first wave", record: closed(0, minute), parked: ages(3),
-			decision: "release", tokens: 1, asks: []asked{{2, 2 * second}}, states: "2 parked circuit_open, 1 retrying", wave: 2, attendIn: minute, waiting: true,
+			decision: "release", tokens: 1, asks: []asked{{Wave: 2, Delay: 2 * second}}, states: "2 parked circuit_open, 1 retrying", wave: 2, attendIn: minute, waiting: true,
 		},
 		{
 			name: "closed: the wave that the look names", record: closed(3, minute), parked: ages(6), look: 3,
-			decision: "release", tokens: 4, asks: []asked{{4, 2 * second}}, states: "2 parked circuit_open, 4 retrying", wave: 4, attendIn: minute, waiting: true,
+			decision: "release", tokens: 4, asks: []asked{{Wave: 4, Delay: 2 * second}}, states: "2 parked circuit_open, 4 retrying", wave: 4, attendIn: minute, waiting: true,
 		},
 		{
 			name: "closed: less than a wave is left", record: closed(9, minute), parked: ages(2), look: 9,
-			decision: "release", tokens: 2, asks: []asked{{10, 2 * second}}, states: "2 retrying", wave: 10, attendIn: minute, waiting: true,
+			decision: "release", tokens: 2, asks: []asked{{Wave: 10, Delay: 2 * second}}, states: "2 retrying", wave: 10, attendIn: minute, waiting: true,
 		},
 		{
 			name: "closed: a wave has 500 at most", record: closed(40, minute), parked: ages(501), look: 40,
-			decision: "release", tokens: 500, asks: []asked{{41, 2 * second}}, states: "1 parked circuit_open, 500 retrying", wave: 41, attendIn: minute, waiting: true,
+			decision: "release", tokens: 500, asks: []asked{{Wave: 41, Delay: 2 * second}}, states: "1 parked circuit_open, 500 retrying", wave: 41, attendIn: minute, waiting: true,
 		},
 		{
 			name: "closed: a look at a wave that went out", record: closed(3, minute), parked: ages(6), look: 2,
@@ -137,11 +137,11 @@ func TestAttend_DoesWhatTheStateAsksFor(t *testing.T) {
 		},
 		{
 			name: "closed: a release that stopped goes on", record: closed(3, 0), parked: ages(6),
-			decision: "release", tokens: 4, asks: []asked{{4, 2 * second}}, states: "2 parked circuit_open, 4 retrying", wave: 4, attendIn: minute, waiting: true,
+			decision: "release", tokens: 4, asks: []asked{{Wave: 4, Delay: 2 * second}}, states: "2 parked circuit_open, 4 retrying", wave: 4, attendIn: minute, waiting: true,
 		},
 		{
 			name: "one that was parked unseen is released", record: func(r gate.Record) gate.Record { return r }, parked: ages(1),
-			decision: "release", tokens: 1, asks: []asked{{2, 2 * second}}, states: "1 retrying", wave: 2, attendIn: minute, waiting: true,
+			decision: "release", tokens: 1, asks: []asked{{Wave: 2, Delay: 2 * second}}, states: "1 retrying", wave: 2, attendIn: minute, waiting: true,
 		},
 		{
 			name: "a stale look sees to it that one parked unseen is looked after", record: func(r gate.Record) gate.Record { return r }, parked: ages(1), look: 7,
@@ -165,7 +165,7 @@ func TestAttend_DoesWhatTheStateAsksFor(t *testing.T) {
 		},
 		{
 			name: "closed: what is too old dies, and the next goes out", record: closed(0, -second), parked: []time.Duration{80 * hour, hour},
-			decision: "release", tokens: 1, asks: []asked{{2, 2 * second}}, states: "1 dead expired, 1 retrying", wave: 2, attendIn: minute, waiting: true,
+			decision: "release", tokens: 1, asks: []asked{{Wave: 2, Delay: 2 * second}}, states: "1 dead expired, 1 retrying", wave: 2, attendIn: minute, waiting: true,
 		},
 		{
 			name: "open: what is too old is no probe", record: open(-second, -second), parked: []time.Duration{80 * hour, 79 * hour, hour},
@@ -193,7 +193,7 @@ func TestAttend_DoesWhatTheStateAsksFor(t *testing.T) {
 		},
 		{
 			name: "nothing was parked, but now something is", record: empty(2*minute, closed(0, 0)), parked: ages(1),
-			decision: "release", tokens: 1, asks: []asked{{2, 2 * second}}, states: "1 retrying", wave: 2, attendIn: minute, waiting: true,
+			decision: "release", tokens: 1, asks: []asked{{Wave: 2, Delay: 2 * second}}, states: "1 retrying", wave: 2, attendIn: minute, waiting: true,
 		},
 	}
 	for _, tt := range tests {

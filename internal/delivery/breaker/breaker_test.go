@@ -40,9 +40,9 @@ func TestAttend_BeginsAnewWhenTheGateWroteFirst(t *testing.T) {
 		states string
 		ok     bool
 	}{
-		{"once", 1, "2 parked circuit_open, 2 retrying", true},
-		{"four times", 4, "2 parked circuit_open, 2 retrying", true},
-		{"always: the look comes again", 1000, "4 parked circuit_open", false},
+		{name: "once", writes: 1, states: "2 parked circuit_open, 2 retrying", ok: true},
+		{name: "four times", writes: 4, states: "2 parked circuit_open, 2 retrying", ok: true},
+		{name: "always: the look comes again", writes: 1000, states: "4 parked circuit_open", ok: false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -108,8 +108,8 @@ func TestTick_LeavesOutWhatItCannotMeasure(t *testing.T) {
 		fails string
 		want  map[string]float64
 	}{
-		{"list attended", map[string]float64{"dead_letters_open": 0}},
-		{"depth", map[string]float64{"circuits_open": 1}},
+		{fails: "list attended", want: map[string]float64{"dead_letters_open": 0}},
+		{fails: "depth", want: map[string]float64{"circuits_open": 1}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.fails, func(t *testing.T) {
@@ -172,7 +172,7 @@ func TestAttend_CountsNoneThatItDidNotEnd(t *testing.T) {
 		dead  int
 	}{
 		{
-			"somebody moved one meanwhile", func(w *world, ids []hook.DeliveryID) func(string, hook.EndpointID) error {
+			name: "somebody moved one meanwhile", fails: func(w *world, ids []hook.DeliveryID) func(string, hook.EndpointID) error {
 				moved := false
 				return func(verb string, _ hook.EndpointID) error {
 					if verb == "save delivery" && !moved {
@@ -186,24 +186,24 @@ func TestAttend_CountsNoneThatItDidNotEnd(t *testing.T) {
 					}
 					return nil
 				}
-			}, nil, 1,
+			}, end: nil, dead: 1,
 		},
 		{
-			"the endpoint was deleted", nil, func(w *world, e hook.Endpoint) {
+			name: "the endpoint was deleted", fails: nil, end: func(w *world, e hook.Endpoint) {
 				if err := w.store.DeleteEndpoint(w.t.Context(), e); err != nil {
 					w.t.Fatal(err)
 				}
-			}, 0,
+			}, dead: 0,
 		},
 		{
-			"the count is lost", func(*world, []hook.DeliveryID) func(string, hook.EndpointID) error {
+			name: "the count is lost", fails: func(*world, []hook.DeliveryID) func(string, hook.EndpointID) error {
 				return func(verb string, _ hook.EndpointID) error {
 					if verb == "count" {
 						return errDead
 					}
 					return nil
 				}
-			}, nil, 0,
+			}, end: nil, dead: 0,
 		},
 	}
 	for _, tt := range tests {

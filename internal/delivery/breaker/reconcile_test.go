@@ -118,26 +118,26 @@ func TestReconcile_RemovesWhatTheRecordProvesNeedless(t *testing.T) {
 		left        []int         // generations whose letters stay
 		want        string        // generations at the end, as far as they are recorded
 	}{
-		{"a dead one's stays", "dead", []int{1}, 0, []int{1}, "1 dead"},
-		{"however old it is", "dead", []int{1}, 13 * 24 * time.Hour, []int{1}, "1 dead"},
-		{"but a second one", "dead", []int{2}, 0, []int{1}, "1 dead"},
-		{"and more than are received at once", "dead", []int{35}, 0, []int{1}, "1 dead"},
-		{"discarded", "discarded", []int{1}, 0, nil, "1 discarded"},
-		{"delivered", "delivered", []int{2}, 0, nil, "1 delivered"},
-		{"cancelled", "cancelled", []int{1}, 0, nil, "1 cancelled"},
-		{"the record is there no more", "-", []int{2}, 0, nil, ""},
-		{"it may be about to die", "parked", []int{1}, 15 * time.Minute, []int{1}, "1 parked"},
-		{"both may be about to be needed", "parked", []int{2}, 0, []int{1, 1}, "1 parked"},
-		{"it did not die", "parked", []int{1}, 15*time.Minute + time.Millisecond, nil, "1 parked"},
-		{"it did not die, and retries", "retrying", []int{1}, time.Hour, nil, "1 retrying"},
-		{"its replay is on its way", "dead > -", []int{1}, 0, []int{1}, "1 dead"},
-		{"its replay is in progress", "dead > retrying", []int{2}, 0, []int{1}, "1 dead, 1 retrying"},
-		{"its replay was delivered, and the process died", "dead > delivered", []int{1}, 0, nil, "1 delivered, 1 discarded replayed"},
-		{"its replay died, and the process died", "dead > dead", []int{1, 1}, 0, []int{2}, "1 dead, 1 discarded replayed"},
-		{"the replay died, was replayed and retired", "dead > discarded > delivered", []int{1, 1}, 0, nil, "1 delivered, 1 discarded, 1 discarded replayed"},
-		{"the replay that took a place is on its way", "dead > superseded > -", []int{1}, 0, []int{1}, "1 cancelled replayed, 1 dead"},
-		{"the replay that took a place is in progress", "dead > superseded > parked", []int{1}, 0, []int{1}, "1 cancelled replayed, 1 dead, 1 parked"},
-		{"the replay that took a place was delivered", "dead > superseded > superseded > delivered", []int{1}, 0, nil, "2 cancelled replayed, 1 delivered, 1 discarded replayed"},
+		{name: "a dead one's stays", generations: "dead", letters: []int{1}, ago: 0, left: []int{1}, want: "1 dead"},
+		{name: "however old it is", generations: "dead", letters: []int{1}, ago: 13 * 24 * time.Hour, left: []int{1}, want: "1 dead"},
+		{name: "but a second one", generations: "dead", letters: []int{2}, ago: 0, left: []int{1}, want: "1 dead"},
+		{name: "and more than are received at once", generations: "dead", letters: []int{35}, ago: 0, left: []int{1}, want: "1 dead"},
+		{name: "discarded", generations: "discarded", letters: []int{1}, ago: 0, left: nil, want: "1 discarded"},
+		{name: "delivered", generations: "delivered", letters: []int{2}, ago: 0, left: nil, want: "1 delivered"},
+		{name: "cancelled", generations: "cancelled", letters: []int{1}, ago: 0, left: nil, want: "1 cancelled"},
+		{name: "the record is there no more", generations: "-", letters: []int{2}, ago: 0, left: nil, want: ""},
+		{name: "it may be about to die", generations: "parked", letters: []int{1}, ago: 15 * time.Minute, left: []int{1}, want: "1 parked"},
+		{name: "both may be about to be needed", generations: "parked", letters: []int{2}, ago: 0, left: []int{1, 1}, want: "1 parked"},
+		{name: "it did not die", generations: "parked", letters: []int{1}, ago: 15*time.Minute + time.Millisecond, left: nil, want: "1 parked"},
+		{name: "it did not die, and retries", generations: "retrying", letters: []int{1}, ago: time.Hour, left: nil, want: "1 retrying"},
+		{name: "its replay is on its way", generations: "dead > -", letters: []int{1}, ago: 0, left: []int{1}, want: "1 dead"},
+		{name: "its replay is in progress", generations: "dead > retrying", letters: []int{2}, ago: 0, left: []int{1}, want: "1 dead, 1 retrying"},
+		{name: "its replay was delivered, and the process died", generations: "dead > delivered", letters: []int{1}, ago: 0, left: nil, want: "1 delivered, 1 discarded replayed"},
+		{name: "its replay died, and the process died", generations: "dead > dead", letters: []int{1, 1}, ago: 0, left: []int{2}, want: "1 dead, 1 discarded replayed"},
+		{name: "the replay died, was replayed and retired", generations: "dead > discarded > delivered", letters: []int{1, 1}, ago: 0, left: nil, want: "1 delivered, 1 discarded, 1 discarded replayed"},
+		{name: "the replay that took a place is on its way", generations: "dead > superseded > -", letters: []int{1}, ago: 0, left: []int{1}, want: "1 cancelled replayed, 1 dead"},
+		{name: "the replay that took a place is in progress", generations: "dead > superseded > parked", letters: []int{1}, ago: 0, left: []int{1}, want: "1 cancelled replayed, 1 dead, 1 parked"},
+		{name: "the replay that took a place was delivered", generations: "dead > superseded > superseded > delivered", letters: []int{1}, ago: 0, left: nil, want: "2 cancelled replayed, 1 delivered, 1 discarded replayed"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -314,9 +314,9 @@ func TestReconcile_TellsWhatFailedForAll(t *testing.T) {
 		verb string
 		want [4]int
 	}{
-		{"exhume", [4]int{}},
-		{"read deliveries", [4]int{2, 0, 0, 2}},
-		{"remove", [4]int{2, 0, 1, 1}},
+		{verb: "exhume", want: [4]int{}},
+		{verb: "read deliveries", want: [4]int{2, 0, 0, 2}},
+		{verb: "remove", want: [4]int{2, 0, 1, 1}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.verb, func(t *testing.T) {
@@ -348,8 +348,8 @@ func TestReconcile_EndsInTime(t *testing.T) {
 		left time.Duration
 		want [4]int
 	}{
-		{"enough time", 15 * time.Second, [4]int{3, 3, 0, 0}},
-		{"too little", 15*time.Second - 1, [4]int{}},
+		{name: "enough time", left: 15 * time.Second, want: [4]int{3, 3, 0, 0}},
+		{name: "too little", left: 15*time.Second - 1, want: [4]int{}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -177,11 +177,11 @@ func TestReview_IsOfWhoWasActive(t *testing.T) {
 		ago  []time.Duration // start is 05:06:07
 		read int
 	}{
-		{"in this hour", []time.Duration{6*time.Minute + 7*time.Second}, 1},
-		{"in the one before", []time.Duration{66*time.Minute + 7*time.Second}, 1},
-		{"in both", []time.Duration{0, time.Hour}, 1},
-		{"in the one before that", []time.Duration{66*time.Minute + 8*time.Second}, 0},
-		{"never", nil, 0},
+		{name: "in this hour", ago: []time.Duration{6*time.Minute + 7*time.Second}, read: 1},
+		{name: "in the one before", ago: []time.Duration{66*time.Minute + 7*time.Second}, read: 1},
+		{name: "in both", ago: []time.Duration{0, time.Hour}, read: 1},
+		{name: "in the one before that", ago: []time.Duration{66*time.Minute + 8*time.Second}, read: 0},
+		{name: "never", ago: nil, read: 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -289,9 +289,9 @@ func TestReview_BeginsAnewWhenSomebodyWroteFirst(t *testing.T) {
 			writes int
 			ok     bool
 		}{
-			{"once", 1, true},
-			{"four times", 4, true},
-			{"always", 1000, false},
+			{name: "once", writes: 1, ok: true},
+			{name: "four times", writes: 4, ok: true},
+			{name: "always", writes: 1000, ok: false},
 		}
 		for _, tt := range tests {
 			t.Run(verb+" "+tt.name, func(t *testing.T) {

@@ -58,14 +58,14 @@ func TestReconcile_TellsASecondLetterFromTheSameOne(t *testing.T) {
 		forever bool
 		removed []string
 	}{
-		{"the same again and again", "1", true, nil},
-		{"all of them again and again", "1,2", true, []string{"2"}},
-		{"twice in a batch", "11", false, nil},
-		{"two", "1,2", false, []string{"2"}},
-		{"two in the other order", "2,1", false, []string{"2"}},
-		{"two in a batch", "21", false, []string{"2"}},
-		{"two, and one of them again", "2,1,2,1", false, []string{"2"}},
-		{"three", "231", false, []string{"2", "3"}},
+		{name: "the same again and again", order: "1", forever: true, removed: nil},
+		{name: "all of them again and again", order: "1,2", forever: true, removed: []string{"2"}},
+		{name: "twice in a batch", order: "11", forever: false, removed: nil},
+		{name: "two", order: "1,2", forever: false, removed: []string{"2"}},
+		{name: "two in the other order", order: "2,1", forever: false, removed: []string{"2"}},
+		{name: "two in a batch", order: "21", forever: false, removed: []string{"2"}},
+		{name: "two, and one of them again", order: "2,1,2,1", forever: false, removed: []string{"2"}},
+		{name: "three", order: "231", forever: false, removed: []string{"2", "3"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

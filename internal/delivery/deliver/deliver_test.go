@@ -39,13 +39,13 @@ func TestBatch_DropsStaleTokens(t *testing.T) {
 		name  string
 		token func(id hook.DeliveryID) hook.Token
 	}{
-		{"an attempt that another token made", func(id hook.DeliveryID) hook.Token { return hook.NewToken("acme", id, 1) }},
-		{"an attempt whose predecessor was never made", func(id hook.DeliveryID) hook.Token { return hook.NewToken("acme", id, 3) }},
-		{"a generation that does not exist", func(id hook.DeliveryID) hook.Token {
+		{name: "an attempt that another token made", token: func(id hook.DeliveryID) hook.Token { return hook.NewToken("acme", id, 1) }},
+		{name: "an attempt whose predecessor was never made", token: func(id hook.DeliveryID) hook.Token { return hook.NewToken("acme", id, 3) }},
+		{name: "a generation that does not exist", token: func(id hook.DeliveryID) hook.Token {
 			id.Generation = 2
 			return hook.NewToken("acme", id, 1)
 		}},
-		{"an event that is gone", func(id hook.DeliveryID) hook.Token {
+		{name: "an event that is gone", token: func(id hook.DeliveryID) hook.Token {
 			id.Event = hook.KeyedEventID("acme", "never posted")
 			return hook.NewToken("acme", id, 1)
 		}},
@@ -159,8 +159,8 @@ func TestBatch_TokenOlderThanMaxAgeExpires(t *testing.T) {
 		late  time.Duration
 		state hook.State
 	}{
-		{"exactly max_age old", time.Hour, hook.StateDelivered},
-		{"a millisecond older", time.Hour + time.Millisecond, hook.StateDead},
+		{name: "exactly max_age old", late: time.Hour, state: hook.StateDelivered},
+		{name: "a millisecond older", late: time.Hour + time.Millisecond, state: hook.StateDead},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -594,13 +594,13 @@ func TestBatch_SettlesOnWhatOthersWroteMeanwhile(t *testing.T) {
 		attempts int
 		tokens   int // left on the queue
 	}{
-		{"a duplicate delivered it", func(d *hook.Delivery) {
+		{name: "a duplicate delivered it", race: func(d *hook.Delivery) {
 			d.State, d.Attempts, d.Token = hook.StateDelivered, 1, "other"
-		}, hook.StateDelivered, 1, 0},
-		{"someone cancelled it", func(d *hook.Delivery) { d.State = hook.StateCancelled }, hook.StateCancelled, 0, 0},
-		{"a duplicate parked it", func(d *hook.Delivery) {
+		}, state: hook.StateDelivered, attempts: 1, tokens: 0},
+		{name: "someone cancelled it", race: func(d *hook.Delivery) { d.State = hook.StateCancelled }, state: hook.StateCancelled, attempts: 0, tokens: 0},
+		{name: "a duplicate parked it", race: func(d *hook.Delivery) {
 			d.State, d.Reason, d.Token = hook.StateParked, hook.ReasonPaused, "other"
-		}, hook.StateRetrying, 1, 1},
+		}, state: hook.StateRetrying, attempts: 1, tokens: 1},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

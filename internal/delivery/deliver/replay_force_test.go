@@ -20,10 +20,10 @@ func TestReplay_ForcedTakesThePlace(t *testing.T) {
 		marked bool // before the token comes
 		posts  int
 	}{
-		{"of one that retries, the token first", false, false, 2},
-		{"of one that retries, the mark first", false, true, 2},
-		{"of one that is parked, the token first", true, false, 1},
-		{"of one that is parked, the mark first", true, true, 1},
+		{name: "of one that retries, the token first", parked: false, marked: false, posts: 2},
+		{name: "of one that retries, the mark first", parked: false, marked: true, posts: 2},
+		{name: "of one that is parked, the token first", parked: true, marked: false, posts: 1},
+		{name: "of one that is parked, the mark first", parked: true, marked: true, posts: 1},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

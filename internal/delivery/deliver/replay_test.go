@@ -78,22 +78,22 @@ func TestReplay_TokenAndMarkInAnyOrder(t *testing.T) {
 		name string
 		play func(w *world, id hook.DeliveryID)
 	}{
-		{"the token alone", func(w *world, id hook.DeliveryID) {
+		{name: "the token alone", play: func(w *world, id hook.DeliveryID) {
 			w.batch(w.deliverer(), w.body(replayOf(id, order)))
 		}},
-		{"the mark, then the token", func(w *world, id hook.DeliveryID) {
+		{name: "the mark, then the token", play: func(w *world, id hook.DeliveryID) {
 			if err := w.mark(id, order); err != nil {
 				w.t.Errorf("mark = %v; want nil", err)
 			}
 			w.batch(w.deliverer(), w.body(replayOf(id, order)))
 		}},
-		{"the token, then the mark", func(w *world, id hook.DeliveryID) {
+		{name: "the token, then the mark", play: func(w *world, id hook.DeliveryID) {
 			w.batch(w.deliverer(), w.body(replayOf(id, order)))
 			if err := w.mark(id, order); hook.CodeOf(err) != hook.CodeReplayed {
 				w.t.Errorf("mark after the token = %v; want already_replayed", err)
 			}
 		}},
-		{"both at once, and the mark wins", func(w *world, id hook.DeliveryID) {
+		{name: "both at once, and the mark wins", play: func(w *world, id hook.DeliveryID) {
 			d := w.deliverer()
 			d.Store = &racingStore{Store: w.store, race: func() {
 				if err := w.mark(id, order); err != nil {
@@ -102,25 +102,25 @@ func TestReplay_TokenAndMarkInAnyOrder(t *testing.T) {
 			}}
 			w.batch(d, w.body(replayOf(id, order)))
 		}},
-		{"both at once, and the answer to the token's mark is lost", func(w *world, id hook.DeliveryID) {
+		{name: "both at once, and the answer to the token's mark is lost", play: func(w *world, id hook.DeliveryID) {
 			d := w.deliverer()
 			d.Store = &forgetfulStore{Store: w.store}
 			w.batch(d, w.body(replayOf(id, order)))
 		}},
-		{"a token twice, one after the other", func(w *world, id hook.DeliveryID) {
+		{name: "a token twice, one after the other", play: func(w *world, id hook.DeliveryID) {
 			body := w.body(replayOf(id, order))
 			w.batch(w.deliverer(), body)
 			w.batch(w.deliverer(), body)
 		}},
-		{"a token twice in a batch", func(w *world, id hook.DeliveryID) {
+		{name: "a token twice in a batch", play: func(w *world, id hook.DeliveryID) {
 			body := w.body(replayOf(id, order))
 			w.batch(w.deliverer(), body, body)
 		}},
-		{"two tokens of one order", func(w *world, id hook.DeliveryID) {
+		{name: "two tokens of one order", play: func(w *world, id hook.DeliveryID) {
 			w.batch(w.deliverer(), w.body(replayOf(id, order)), w.body(replayOf(id, order)))
 			w.batch(w.deliverer(), w.body(replayOf(id, order)))
 		}},
-		{"the token of a later order does not change who replayed it", func(w *world, id hook.DeliveryID) {
+		{name: "the token of a later order does not change who replayed it", play: func(w *world, id hook.DeliveryID) {
 			w.batch(w.deliverer(), w.body(replayOf(id, order)))
 			w.batch(w.deliverer(), w.body(replayOf(id, hook.ReplayRequest{By: "key_b", Force: true})))
 			w.batch(w.deliverer(), w.letter())
@@ -214,15 +214,15 @@ func TestReplay_DropsWhatMayNotBe(t *testing.T) {
 		before func(w *world, d hook.Delivery) // d is dead
 		body   func(w *world, d hook.Delivery) string
 	}{
-		{"the redrive of what was discarded", change(func(d *hook.Delivery) { d.State, d.Reason = hook.StateDiscarded, hook.ReasonManual }), letter},
-		{"the redrive of what was delivered", change(func(d *hook.Delivery) { d.State = hook.StateDelivered }), letter},
-		{"the redrive of what is in progress", change(func(d *hook.Delivery) { d.State = hook.StateRetrying }), letter},
-		{"a replay without force of what is retrying", change(func(d *hook.Delivery) { d.State = hook.StateRetrying }), token(hook.ReplayRequest{By: "key_a"})},
-		{"a replay without force of what is parked", change(func(d *hook.Delivery) { d.State = hook.StateParked }), token(hook.ReplayRequest{Job: someJob})},
-		{"a generation that nobody ordered", func(*world, hook.Delivery) {}, func(w *world, d hook.Delivery) string {
+		{name: "the redrive of what was discarded", before: change(func(d *hook.Delivery) { d.State, d.Reason = hook.StateDiscarded, hook.ReasonManual }), body: letter},
+		{name: "the redrive of what was delivered", before: change(func(d *hook.Delivery) { d.State = hook.StateDelivered }), body: letter},
+		{name: "the redrive of what is in progress", before: change(func(d *hook.Delivery) { d.State = hook.StateRetrying }), body: letter},
+		{name: "a replay without force of what is retrying", before: change(func(d *hook.Delivery) { d.State = hook.StateRetrying }), body: token(hook.ReplayRequest{By: "key_a"})},
+		{name: "a replay without force of what is parked", before: change(func(d *hook.Delivery) { d.State = hook.StateParked }), body: token(hook.ReplayRequest{Job: someJob})},
+		{name: "a generation that nobody ordered", before: func(*world, hook.Delivery) {}, body: func(w *world, d hook.Delivery) string {
 			return token(hook.ReplayRequest{Force: true})(w, hook.Delivery{ID: d.Successor()})
 		}},
-		{"a second attempt of what was not begun", func(*world, hook.Delivery) {}, func(w *world, d hook.Delivery) string {
+		{name: "a second attempt of what was not begun", before: func(*world, hook.Delivery) {}, body: func(w *world, d hook.Delivery) string {
 			second := replayOf(d.ID, hook.ReplayRequest{Force: true})
 			second.Attempt = 2
 			return w.body(second)

@@ -199,10 +199,10 @@ func TestBatch_ChoosesQueueOrScheduleByTheWait(t *testing.T) {
 		delay    time.Duration
 		schedule bool
 	}{
-		{"a second", time.Second, false},
-		{"15 minutes", 15 * time.Minute, false},
-		{"a millisecond more", 15*time.Minute + time.Millisecond, true},
-		{"7 days", 7 * 24 * time.Hour, true},
+		{name: "a second", delay: time.Second, schedule: false},
+		{name: "15 minutes", delay: 15 * time.Minute, schedule: false},
+		{name: "a millisecond more", delay: 15*time.Minute + time.Millisecond, schedule: true},
+		{name: "7 days", delay: 7 * 24 * time.Hour, schedule: true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

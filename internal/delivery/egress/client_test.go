@@ -26,11 +26,11 @@ func TestNewClient_judgesEveryResolvedAddress(t *testing.T) {
 		addr   string
 		want   egress.Verdict
 	}{
-		{"a name of a private address", egress.Policy{}, "10.0.0.1", egress.VerdictReserved},
-		{"a name of loopback", egress.Policy{}, "127.0.0.1", egress.VerdictReserved},
-		{"a name of instance metadata", egress.Policy{Loopback: true}, "169.254.169.254", egress.VerdictReserved},
-		{"a name of the unspecified address", egress.Policy{Loopback: true}, "0.0.0.0", egress.VerdictReserved},
-		{"a name of the runtime API", egress.Policy{Loopback: true, RuntimeAPI: netip.MustParseAddrPort("127.0.0.1:443")}, "127.0.0.1", egress.VerdictRuntimeAPI},
+		{name: "a name of a private address", policy: egress.Policy{}, addr: "10.0.0.1", want: egress.VerdictReserved},
+		{name: "a name of loopback", policy: egress.Policy{}, addr: "127.0.0.1", want: egress.VerdictReserved},
+		{name: "a name of instance metadata", policy: egress.Policy{Loopback: true}, addr: "169.254.169.254", want: egress.VerdictReserved},
+		{name: "a name of the unspecified address", policy: egress.Policy{Loopback: true}, addr: "0.0.0.0", want: egress.VerdictReserved},
+		{name: "a name of the runtime API", policy: egress.Policy{Loopback: true, RuntimeAPI: netip.MustParseAddrPort("127.0.0.1:443")}, addr: "127.0.0.1", want: egress.VerdictRuntimeAPI},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -139,20 +139,20 @@ func TestNewClient_namesOfSeveralAddresses(t *testing.T) {
 		records []string
 		bad     []string // as they are dialed
 	}{
-		{"a private address before an allowed one", []string{"192.168.0.1", good}, []string{"192.168.0.1"}},
-		{"an allowed address before a private one", []string{good, "192.168.0.1"}, []string{"192.168.0.1"}},
-		{"the unspecified address", []string{"0.0.0.0", good}, []string{"0.0.0.0"}},
-		{"a private IPv6 address beside an allowed IPv4 one", []string{"fd00:ec2::254", good}, []string{"fd00:ec2::254"}},
-		{"many", []string{"10.0.0.1", good, "169.254.169.254", "fe80::1"}, []string{"10.0.0.1", "169.254.169.254", "fe80::1"}},
-		{"only bad ones", []string{"10.0.0.1", "169.254.169.254"}, []string{"10.0.0.1", "169.254.169.254"}},
-		{"bad ones of both kinds", []string{"10.0.0.1", "fe80::1"}, []string{"10.0.0.1", "fe80::1"}},
-		{"the runtime API's link-local address", []string{"169.254.100.1"}, []string{"169.254.100.1"}},
-		{"a mapped address", []string{"::ffff:10.0.0.1"}, []string{"10.0.0.1"}}, // the resolver hands it out as what it is
-		{"a compatible address", []string{"::a9fe:a9fe"}, []string{"::a9fe:a9fe"}},
-		{"a NAT64 address", []string{"64:ff9b::a9fe:a9fe"}, []string{"64:ff9b::a9fe:a9fe"}},
-		{"a 6to4 address", []string{"2002:a9fe:a9fe::1"}, []string{"2002:a9fe:a9fe::1"}},
-		{"a Teredo address", []string{"2001:0:a9fe:a9fe::1"}, []string{"2001:0:a9fe:a9fe::1"}},
-		{"the unspecified IPv6 address", []string{"::"}, []string{"0.0.0.0", "::"}}, // the dialer takes it for both
+		{name: "a private address before an allowed one", records: []string{"192.168.0.1", good}, bad: []string{"192.168.0.1"}},
+		{name: "an allowed address before a private one", records: []string{good, "192.168.0.1"}, bad: []string{"192.168.0.1"}},
+		{name: "the unspecified address", records: []string{"0.0.0.0", good}, bad: []string{"0.0.0.0"}},
+		{name: "a private IPv6 address beside an allowed IPv4 one", records: []string{"fd00:ec2::254", good}, bad: []string{"fd00:ec2::254"}},
+		{name: "many", records: []string{"10.0.0.1", good, "169.254.169.254", "fe80::1"}, bad: []string{"10.0.0.1", "169.254.169.254", "fe80::1"}},
+		{name: "only bad ones", records: []string{"10.0.0.1", "169.254.169.254"}, bad: []string{"10.0.0.1", "169.254.169.254"}},
+		{name: "bad ones of both kinds", records: []string{"10.0.0.1", "fe80::1"}, bad: []string{"10.0.0.1", "fe80::1"}},
+		{name: "the runtime API's link-local address", records: []string{"169.254.100.1"}, bad: []string{"169.254.100.1"}},
+		{name: "a mapped address", records: []string{"::ffff:10.0.0.1"}, bad: []string{"10.0.0.1"}}, // the resolver hands it out as what it is
+		{name: "a compatible address", records: []string{"::a9fe:a9fe"}, bad: []string{"::a9fe:a9fe"}},
+		{name: "a NAT64 address", records: []string{"64:ff9b::a9fe:a9fe"}, bad: []string{"64:ff9b::a9fe:a9fe"}},
+		{name: "a 6to4 address", records: []string{"2002:a9fe:a9fe::1"}, bad: []string{"2002:a9fe:a9fe::1"}},
+		{name: "a Teredo address", records: []string{"2001:0:a9fe:a9fe::1"}, bad: []string{"2001:0:a9fe:a9fe::1"}},
+		{name: "the unspecified IPv6 address", records: []string{"::"}, bad: []string{"0.0.0.0", "::"}}, // the dialer takes it for both
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

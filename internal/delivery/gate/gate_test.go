@@ -180,12 +180,12 @@ func TestGate_OrderOfQuestions(t *testing.T) {
 		record   func(r *gate.Record)
 		want     []gate.Verdict
 	}{
-		{"deleted before all else", nil, both, []gate.Verdict{{Decision: gate.Cancel, Reason: hook.ReasonDeleted}}},
-		{"paused before the circuit", status(hook.StatusPaused), both, []gate.Verdict{{Decision: gate.Park, Reason: hook.ReasonPaused}}},
-		{"disabled before the circuit", status(hook.StatusDisabled), both, []gate.Verdict{{Decision: gate.Park, Reason: hook.ReasonDisabled}}},
-		{"open before throttled", active(), both, []gate.Verdict{{Decision: gate.Park, Reason: hook.ReasonCircuit}}},
-		{"throttled before the limits", limited, throttled, []gate.Verdict{{Decision: gate.Delay, Until: start.Add(time.Minute)}}},
-		{"nothing in the way", active(), func(*gate.Record) {}, []gate.Verdict{{Decision: gate.Admit}}},
+		{name: "deleted before all else", endpoint: nil, record: both, want: []gate.Verdict{{Decision: gate.Cancel, Reason: hook.ReasonDeleted}}},
+		{name: "paused before the circuit", endpoint: status(hook.StatusPaused), record: both, want: []gate.Verdict{{Decision: gate.Park, Reason: hook.ReasonPaused}}},
+		{name: "disabled before the circuit", endpoint: status(hook.StatusDisabled), record: both, want: []gate.Verdict{{Decision: gate.Park, Reason: hook.ReasonDisabled}}},
+		{name: "open before throttled", endpoint: active(), record: both, want: []gate.Verdict{{Decision: gate.Park, Reason: hook.ReasonCircuit}}},
+		{name: "throttled before the limits", endpoint: limited, record: throttled, want: []gate.Verdict{{Decision: gate.Delay, Until: start.Add(time.Minute)}}},
+		{name: "nothing in the way", endpoint: active(), record: func(*gate.Record) {}, want: []gate.Verdict{{Decision: gate.Admit}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -285,8 +285,8 @@ func TestGate_ThrottledEndpointIsLeftAlone(t *testing.T) {
 		retryAfter time.Duration
 		want       time.Duration
 	}{
-		{"for as long as it asks", 90 * time.Second, 90 * time.Second},
-		{"for a while when it does not say", 0, 10 * time.Second},
+		{name: "for as long as it asks", retryAfter: 90 * time.Second, want: 90 * time.Second},
+		{name: "for a while when it does not say", retryAfter: 0, want: 10 * time.Second},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

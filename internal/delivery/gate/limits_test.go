@@ -22,11 +22,11 @@ func TestLimits_Reserve(t *testing.T) {
 		want []time.Duration
 		next time.Duration
 	}{
-		{"an idle endpoint has room now", -time.Hour, 1, []time.Duration{0}, tenth},
-		{"the second waits for its slot", -time.Hour, 3, []time.Duration{0, tenth, 2 * tenth}, 3 * tenth},
-		{"a busy one has room later", time.Second, 2, []time.Duration{time.Second, time.Second + tenth}, time.Second + 2*tenth},
-		{"exactly now is now", 0, 1, []time.Duration{0}, tenth},
-		{"none takes none", time.Second, 0, nil, time.Second},
+		{name: "an idle endpoint has room now", slot: -time.Hour, n: 1, want: []time.Duration{0}, next: tenth},
+		{name: "the second waits for its slot", slot: -time.Hour, n: 3, want: []time.Duration{0, tenth, 2 * tenth}, next: 3 * tenth},
+		{name: "a busy one has room later", slot: time.Second, n: 2, want: []time.Duration{time.Second, time.Second + tenth}, next: time.Second + 2*tenth},
+		{name: "exactly now is now", slot: 0, n: 1, want: []time.Duration{0}, next: tenth},
+		{name: "none takes none", slot: time.Second, n: 0, want: nil, next: time.Second},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -75,11 +75,11 @@ func TestLimits_Lease(t *testing.T) {
 		granted int
 		flight  int
 	}{
-		{"room for one more", []string{"b"}, 2, 1, 2},
-		{"the first ones get it", []string{"b", "c", "d"}, 3, 2, 3},
-		{"none is free", []string{"b"}, 1, 0, 1},
-		{"who has a place keeps it", []string{"a"}, 1, 1, 1},
-		{"a lowered limit takes nothing away", []string{"b"}, 0, 0, 1},
+		{name: "room for one more", holders: []string{"b"}, limit: 2, granted: 1, flight: 2},
+		{name: "the first ones get it", holders: []string{"b", "c", "d"}, limit: 3, granted: 2, flight: 3},
+		{name: "none is free", holders: []string{"b"}, limit: 1, granted: 0, flight: 1},
+		{name: "who has a place keeps it", holders: []string{"a"}, limit: 1, granted: 1, flight: 1},
+		{name: "a lowered limit takes nothing away", holders: []string{"b"}, limit: 0, granted: 0, flight: 1},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -176,12 +176,12 @@ func TestAccept_IdempotencyKey(t *testing.T) {
 		duplicate bool
 		code      hook.Code
 	}{
-		{"the same content is a duplicate", "acme", paid("k"), true, 0},
-		{"another payload is a conflict", "acme", ingest.Request{Type: "order.paid", Payload: []byte(`{"order":1}`), IdempotencyKey: "k"}, false, hook.CodeConflict},
-		{"another type is a conflict", "acme", ingest.Request{Type: "order.sent", Payload: []byte(`{"order": 1}`), IdempotencyKey: "k"}, false, hook.CodeConflict},
-		{"another key is another event", "acme", paid("k2"), false, 0},
-		{"no key is another event", "acme", paid(""), false, 0},
-		{"another tenant's key is another event", "other", paid("k"), false, 0},
+		{name: "the same content is a duplicate", tenant: "acme", second: paid("k"), duplicate: true, code: 0},
+		{name: "another payload is a conflict", tenant: "acme", second: ingest.Request{Type: "order.paid", Payload: []byte(`{"order":1}`), IdempotencyKey: "k"}, duplicate: false, code: hook.CodeConflict},
+		{name: "another type is a conflict", tenant: "acme", second: ingest.Request{Type: "order.sent", Payload: []byte(`{"order": 1}`), IdempotencyKey: "k"}, duplicate: false, code: hook.CodeConflict},
+		{name: "another key is another event", tenant: "acme", second: paid("k2"), duplicate: false, code: 0},
+		{name: "no key is another event", tenant: "acme", second: paid(""), duplicate: false, code: 0},
+		{name: "another tenant's key is another event", tenant: "other", second: paid("k"), duplicate: false, code: 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -19,13 +19,13 @@ func TestAcceptOurs_GoesToThoseThatSubscribeToOurs(t *testing.T) {
 		types []string
 		want  int
 	}{
-		{"all of ours", []string{"surehook.*"}, 1},
-		{"some of ours", []string{"surehook.endpoint.*"}, 1},
-		{"the type itself", []string{failing}, 1},
-		{"ours and any other", []string{"*", "surehook.*"}, 1},
-		{"any type is none of ours", []string{"*"}, 0},
-		{"others of ours", []string{"surehook.circuit.*"}, 0},
-		{"something else", []string{"order.*"}, 0},
+		{name: "all of ours", types: []string{"surehook.*"}, want: 1},
+		{name: "some of ours", types: []string{"surehook.endpoint.*"}, want: 1},
+		{name: "the type itself", types: []string{failing}, want: 1},
+		{name: "ours and any other", types: []string{"*", "surehook.*"}, want: 1},
+		{name: "any type is none of ours", types: []string{"*"}, want: 0},
+		{name: "others of ours", types: []string{"surehook.circuit.*"}, want: 0},
+		{name: "something else", types: []string{"order.*"}, want: 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -91,11 +91,11 @@ func TestAcceptOurs_OncePerKey(t *testing.T) {
 		tokensAtOnce   int       // of the second
 		tokensInMinute int
 	}{
-		{"the same is a duplicate, and makes up for its token", "acme", failing, `{}`, "k", true, 0, 0, 1},
-		{"another payload is a conflict", "acme", failing, `{"a":1}`, "k", false, hook.CodeConflict, 0, 0},
-		{"another type is a conflict", "acme", hook.NotificationSlow, `{}`, "k", false, hook.CodeConflict, 0, 0},
-		{"another key is another event", "acme", failing, `{}`, "k2", false, 0, 1, 0},
-		{"another tenant's is another event", "other", failing, `{}`, "k", false, 0, 1, 0},
+		{name: "the same is a duplicate, and makes up for its token", tenant: "acme", eventType: failing, payload: `{}`, key: "k", duplicate: true, want: 0, tokensAtOnce: 0, tokensInMinute: 1},
+		{name: "another payload is a conflict", tenant: "acme", eventType: failing, payload: `{"a":1}`, key: "k", duplicate: false, want: hook.CodeConflict, tokensAtOnce: 0, tokensInMinute: 0},
+		{name: "another type is a conflict", tenant: "acme", eventType: hook.NotificationSlow, payload: `{}`, key: "k", duplicate: false, want: hook.CodeConflict, tokensAtOnce: 0, tokensInMinute: 0},
+		{name: "another key is another event", tenant: "acme", eventType: failing, payload: `{}`, key: "k2", duplicate: false, want: 0, tokensAtOnce: 1, tokensInMinute: 0},
+		{name: "another tenant's is another event", tenant: "other", eventType: failing, payload: `{}`, key: "k", duplicate: false, want: 0, tokensAtOnce: 1, tokensInMinute: 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -95,13 +95,13 @@ func TestTell_TellsAllInOrder(t *testing.T) {
 		want   []string
 		ok     bool
 	}{
-		{"all hear it", opened(), "", nil, []string{"history k", told, "topic surehook.circuit.opened"}, true},
-		{"a death is no history of the endpoint", dead(t), "", nil, []string{"tenant acme surehook.delivery.dead k", "topic surehook.delivery.dead"}, true},
-		{"it was told before, with other figures", opened(), "tenant", conflict, []string{"history k", told, "topic surehook.circuit.opened"}, true},
-		{"the history fails", opened(), "history", errNo, []string{"history k"}, false},
-		{"the history conflicts", opened(), "history", conflict, []string{"history k"}, false},
-		{"it is not posted", opened(), "tenant", errNo, []string{"history k", told}, false},
-		{"it is not published", opened(), "topic", errNo, []string{"history k", told, "topic surehook.circuit.opened"}, false},
+		{name: "all hear it", notice: opened(), which: "", fails: nil, want: []string{"history k", told, "topic surehook.circuit.opened"}, ok: true},
+		{name: "a death is no history of the endpoint", notice: dead(t), which: "", fails: nil, want: []string{"tenant acme surehook.delivery.dead k", "topic surehook.delivery.dead"}, ok: true},
+		{name: "it was told before, with other figures", notice: opened(), which: "tenant", fails: conflict, want: []string{"history k", told, "topic surehook.circuit.opened"}, ok: true},
+		{name: "the history fails", notice: opened(), which: "history", fails: errNo, want: []string{"history k"}, ok: false},
+		{name: "the history conflicts", notice: opened(), which: "history", fails: conflict, want: []string{"history k"}, ok: false},
+		{name: "it is not posted", notice: opened(), which: "tenant", fails: errNo, want: []string{"history k", told}, ok: false},
+		{name: "it is not published", notice: opened(), which: "topic", fails: errNo, want: []string{"history k", told, "topic surehook.circuit.opened"}, ok: false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -132,8 +132,8 @@ func TestTell_SaysTheSameToTenantAndOperators(t *testing.T) {
 		notice hook.Notification
 		want   string
 	}{
-		{opened(), fmt.Sprintf(head, "surehook.circuit.opened") + `"reason":"It keeps failing.","figures":{"failures":5}}`},
-		{about, fmt.Sprintf(head, "surehook.delivery.dead") +
+		{notice: opened(), want: fmt.Sprintf(head, "surehook.circuit.opened") + `"reason":"It keeps failing.","figures":{"failures":5}}`},
+		{notice: about, want: fmt.Sprintf(head, "surehook.delivery.dead") +
 			fmt.Sprintf(`"delivery_id":%q,"event_id":%q,"reason":"It keeps failing.","figures":{"failures":5}}`, about.Delivery, about.Delivery.Event)},
 	}
 	for _, tt := range tests {
@@ -162,8 +162,8 @@ func TestTell_WritesOneLine(t *testing.T) {
 		want    map[string]any
 		metrics bool
 	}{
-		{"an opening counts", opened(), map[string]any{"type": "surehook.circuit.opened", "circuits_opened": 1.0, "environment": "test"}, true},
-		{"a death does not: whoever settled it counted", about, map[string]any{"type": "surehook.delivery.dead", "delivery_id": about.Delivery.String()}, false},
+		{name: "an opening counts", notice: opened(), want: map[string]any{"type": "surehook.circuit.opened", "circuits_opened": 1.0, "environment": "test"}, metrics: true},
+		{name: "a death does not: whoever settled it counted", notice: about, want: map[string]any{"type": "surehook.delivery.dead", "delivery_id": about.Delivery.String()}, metrics: false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -205,10 +205,10 @@ func TestTell_PostsOnceToThoseWhoSubscribe(t *testing.T) {
 		posted  int
 		history int
 	}{
-		{"who subscribes to what is ours", []string{"surehook.*"}, 1, 1},
-		{"who subscribes to it", []string{"order.*", "surehook.circuit.opened"}, 1, 1},
-		{"who subscribes to something else", []string{"surehook.delivery.dead", "order.*"}, 0, 1},
-		{"nobody", nil, 0, 1},
+		{name: "who subscribes to what is ours", types: []string{"surehook.*"}, posted: 1, history: 1},
+		{name: "who subscribes to it", types: []string{"order.*", "surehook.circuit.opened"}, posted: 1, history: 1},
+		{name: "who subscribes to something else", types: []string{"surehook.delivery.dead", "order.*"}, posted: 0, history: 1},
+		{name: "nobody", types: nil, posted: 0, history: 1},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -28,9 +28,9 @@ func TestAnalyse(t *testing.T) {
 		tenant      hook.TenantID
 		hours, want int
 	}{
-		{"a day", "acme", 24, 10},
-		{"26 hours", "acme", 26, 11},
-		{"another tenant", "other", 24, 0},
+		{name: "a day", tenant: "acme", hours: 24, want: 10},
+		{name: "26 hours", tenant: "acme", hours: 26, want: 11},
+		{name: "another tenant", tenant: "other", hours: 24, want: 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -64,8 +64,8 @@ func TestAnalyse_ReadsSoMuchAndNoMore(t *testing.T) {
 		n        int
 		complete bool
 	}{
-		{"as many as are read", replay.MaxAnalysed, true},
-		{"one more", replay.MaxAnalysed + 1, false},
+		{name: "as many as are read", n: replay.MaxAnalysed, complete: true},
+		{name: "one more", n: replay.MaxAnalysed + 1, complete: false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

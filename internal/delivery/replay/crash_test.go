@@ -102,10 +102,10 @@ func TestStart_KilledAtAnyEffect(t *testing.T) {
 		after,
 		wantJob bool
 	}{
-		{"before the message", 1, false, false},
-		{"after the message", 1, true, false},
-		{"before the job", 2, false, false},
-		{"after the job", 2, true, true},
+		{name: "before the message", at: 1, after: false, wantJob: false},
+		{name: "after the message", at: 1, after: true, wantJob: false},
+		{name: "before the job", at: 2, after: false, wantJob: false},
+		{name: "after the job", at: 2, after: true, wantJob: true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -145,12 +145,12 @@ func TestDelivery_KilledAtAnyEffect(t *testing.T) {
 		old   string // the state of the old generation in the end
 		late  bool   // who asks again comes after the token
 	}{
-		{"dead, asked again at once", hook.StateDead, false, "1 discarded replayed", false},
-		{"dead, asked again later", hook.StateDead, false, "1 discarded replayed", true},
-		{"parked, asked again at once", hook.StateParked, true, "1 cancelled replayed", false},
-		{"parked, asked again later", hook.StateParked, true, "1 cancelled replayed", true},
-		{"retrying, asked again at once", hook.StateRetrying, true, "1 cancelled replayed", false},
-		{"delivered, asked again later", hook.StateDelivered, false, "1 delivered", true},
+		{name: "dead, asked again at once", state: hook.StateDead, force: false, old: "1 discarded replayed", late: false},
+		{name: "dead, asked again later", state: hook.StateDead, force: false, old: "1 discarded replayed", late: true},
+		{name: "parked, asked again at once", state: hook.StateParked, force: true, old: "1 cancelled replayed", late: false},
+		{name: "parked, asked again later", state: hook.StateParked, force: true, old: "1 cancelled replayed", late: true},
+		{name: "retrying, asked again at once", state: hook.StateRetrying, force: true, old: "1 cancelled replayed", late: false},
+		{name: "delivered, asked again later", state: hook.StateDelivered, force: false, old: "1 delivered", late: true},
 	}
 	for _, tt := range tests {
 		for _, after := range []bool{false, true} {

@@ -31,16 +31,16 @@ func TestDelivery(t *testing.T) {
 		next   int       // the generation that is returned
 		record string    // of the one that was asked for
 	}{
-		{"a dead delivery is replayed", hook.StateDead, false, 0, 2, "1 dead exhausted"},
-		{"a delivered one, too: it was named", hook.StateDelivered, false, 0, 2, "1 delivered"},
-		{"a discarded one", hook.StateDiscarded, false, 0, 2, "1 discarded manual"},
-		{"a cancelled one", hook.StateCancelled, false, 0, 2, "1 cancelled manual"},
-		{"a parked one is in progress", hook.StateParked, false, hook.CodeInProgress, 0, "1 parked paused"},
-		{"a retrying one is in progress", hook.StateRetrying, false, hook.CodeInProgress, 0, "1 retrying"},
-		{"a queued one is in progress", hook.StateQueued, false, hook.CodeInProgress, 0, "1 none"},
-		{"force takes the place of a parked one", hook.StateParked, true, 0, 2, "1 cancelled replayed"},
-		{"force takes the place of a retrying one", hook.StateRetrying, true, 0, 2, "1 cancelled replayed"},
-		{"force sends the token of a queued one again", hook.StateQueued, true, 0, 1, "1 none"},
+		{name: "a dead delivery is replayed", state: hook.StateDead, force: false, want: 0, next: 2, record: "1 dead exhausted"},
+		{name: "a delivered one, too: it was named", state: hook.StateDelivered, force: false, want: 0, next: 2, record: "1 delivered"},
+		{name: "a discarded one", state: hook.StateDiscarded, force: false, want: 0, next: 2, record: "1 discarded manual"},
+		{name: "a cancelled one", state: hook.StateCancelled, force: false, want: 0, next: 2, record: "1 cancelled manual"},
+		{name: "a parked one is in progress", state: hook.StateParked, force: false, want: hook.CodeInProgress, next: 0, record: "1 parked paused"},
+		{name: "a retrying one is in progress", state: hook.StateRetrying, force: false, want: hook.CodeInProgress, next: 0, record: "1 retrying"},
+		{name: "a queued one is in progress", state: hook.StateQueued, force: false, want: hook.CodeInProgress, next: 0, record: "1 none"},
+		{name: "force takes the place of a parked one", state: hook.StateParked, force: true, want: 0, next: 2, record: "1 cancelled replayed"},
+		{name: "force takes the place of a retrying one", state: hook.StateRetrying, force: true, want: 0, next: 2, record: "1 cancelled replayed"},
+		{name: "force sends the token of a queued one again", state: hook.StateQueued, force: true, want: 0, next: 1, record: "1 none"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -102,12 +102,12 @@ func TestDelivery_Unknown(t *testing.T) {
 		id     hook.DeliveryID
 		want   hook.Code
 	}{
-		{"another tenant's", "other", id, hook.CodeNotFound},
-		{"of no event", "acme", otherEvent, hook.CodeNotFound},
-		{"of an endpoint that the event is not for", "acme", otherEndpoint, hook.CodeNotFound},
-		{"a generation that there is not yet", "acme", second, hook.CodeNotFound},
-		{"a generation after that", "acme", third, hook.CodeNotFound},
-		{"of a deleted endpoint", "acme", orphan, hook.CodeConflict},
+		{name: "another tenant's", tenant: "other", id: id, want: hook.CodeNotFound},
+		{name: "of no event", tenant: "acme", id: otherEvent, want: hook.CodeNotFound},
+		{name: "of an endpoint that the event is not for", tenant: "acme", id: otherEndpoint, want: hook.CodeNotFound},
+		{name: "a generation that there is not yet", tenant: "acme", id: second, want: hook.CodeNotFound},
+		{name: "a generation after that", tenant: "acme", id: third, want: hook.CodeNotFound},
+		{name: "of a deleted endpoint", tenant: "acme", id: orphan, want: hook.CodeConflict},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -195,7 +195,7 @@ func TestEvent(t *testing.T) {
 		}
 		got = append(got, l)
 	}
-	want := []line{{2, 0}, {1, hook.CodeInProgress}, {1, hook.CodeInProgress}, {3, 0}, {1, hook.CodeConflict}}
+	want := []line{{generation: 2, code: 0}, {generation: 1, code: hook.CodeInProgress}, {generation: 1, code: hook.CodeInProgress}, {generation: 3, code: 0}, {generation: 1, code: hook.CodeConflict}}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(line{})); diff != "" {
 		t.Errorf("Event() (-want +got):\n%s", diff)
 	}
@@ -211,13 +211,13 @@ func TestDiscardAndCancel(t *testing.T) {
 		state           hook.State
 		discard, cancel bool // whether it can be
 	}{
-		{hook.StateQueued, false, true},
-		{hook.StateRetrying, false, true},
-		{hook.StateParked, false, true},
-		{hook.StateDelivered, false, false},
-		{hook.StateDead, true, false},
-		{hook.StateDiscarded, true, false}, // by hand: it is so already
-		{hook.StateCancelled, false, true},
+		{state: hook.StateQueued, discard: false, cancel: true},
+		{state: hook.StateRetrying, discard: false, cancel: true},
+		{state: hook.StateParked, discard: false, cancel: true},
+		{state: hook.StateDelivered, discard: false, cancel: false},
+		{state: hook.StateDead, discard: true, cancel: false},
+		{state: hook.StateDiscarded, discard: true, cancel: false}, // by hand: it is so already
+		{state: hook.StateCancelled, discard: false, cancel: true},
 	}
 	for _, tt := range tests {
 		t.Run("a delivery that is "+tt.state.String(), func(t *testing.T) {
@@ -278,8 +278,8 @@ func TestCancel_JudgesAgainAfterALostRace(t *testing.T) {
 		to   hook.State
 		want hook.Code
 	}{
-		{"one that is delivered meanwhile cannot be cancelled", hook.StateDelivered, hook.CodeConflict},
-		{"one that is parked meanwhile can", hook.StateParked, 0},
+		{name: "one that is delivered meanwhile cannot be cancelled", to: hook.StateDelivered, want: hook.CodeConflict},
+		{name: "one that is parked meanwhile can", to: hook.StateParked, want: 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

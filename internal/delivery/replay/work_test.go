@@ -25,10 +25,10 @@ func TestWork_KeepsTheRate(t *testing.T) {
 		most    int           // POSTs within a second
 		atLeast time.Duration // from the first to the last
 	}{
-		{0.1, 4, 1, 30 * time.Second},
-		{3, 90, 4, 28 * time.Second},
-		{50, 1000, 51, 18 * time.Second},
-		{500, 5000, 550, 8 * time.Second},
+		{rate: 0.1, n: 4, most: 1, atLeast: 30 * time.Second},
+		{rate: 3, n: 90, most: 4, atLeast: 28 * time.Second},
+		{rate: 50, n: 1000, most: 51, atLeast: 18 * time.Second},
+		{rate: 500, n: 5000, most: 550, atLeast: 8 * time.Second},
 	} {
 		t.Run(fmt.Sprintf("%g a second", tt.rate), func(t *testing.T) {
 			t.Parallel()

@@ -17,8 +17,8 @@ func BenchmarkClassify(b *testing.B) {
 		err  error
 		want hook.Class
 	}{
-		{"refused", &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}, hook.ClassConnect},
-		{"unknown", errors.New("malformed HTTP response"), hook.ClassReset},
+		{name: "refused", err: &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}, want: hook.ClassConnect},
+		{name: "unknown", err: errors.New("malformed HTTP response"), want: hook.ClassReset},
 	}
 	for _, tt := range tests {
 		b.Run(tt.name, func(b *testing.B) {

@@ -65,18 +65,18 @@ func TestSender_Send_redirectsThatEndTheAttempt(t *testing.T) {
 		class    hook.Class
 		text     string
 	}{
-		{"303 asks for a GET", 303, "/new", hook.ClassRedirect, "The endpoint answered 303 See Other."},
-		{"300 offers a choice", 300, "/new", hook.ClassRedirect, "The endpoint answered 300 Multiple Choices."},
-		{"304 makes no sense", 304, "", hook.ClassRedirect, "The endpoint answered 304 Not Modified."},
-		{"a missing Location", 307, "", hook.ClassRedirect, "The endpoint redirected without a valid Location."},
-		{"an invalid Location", 302, "https://%zz/", hook.ClassRedirect, "The endpoint redirected without a valid Location."},
-		{"a loop", 308, "/", hook.ClassRedirect, "The endpoint redirected more than 3 times."},
-		{"from https to http", 307, "http://127.0.0.1/", hook.ClassBlocked, "The endpoint redirected from https to http."},
-		{"to another scheme", 307, "ftp://127.0.0.1/", hook.ClassBlocked, prefix + "must begin with https://."},
-		{"to a user", 307, "https://user:pass@127.0.0.1/", hook.ClassBlocked, prefix + "must not hold a user name or password."},
-		{"to instance metadata", 301, "https://169.254.169.254/latest/", hook.ClassBlocked, prefix + "must not lead to a private, loopback or otherwise reserved address."},
-		{"to the runtime API", 308, "https://127.0.0.1:9001/", hook.ClassBlocked, prefix + "must not lead to a private, loopback or otherwise reserved address."},
-		{"to a long URL", 302, "/" + strings.Repeat("a", hook.MaxURL), hook.ClassBlocked, prefix + "must be at most 2048 bytes."},
+		{name: "303 asks for a GET", status: 303, location: "/new", class: hook.ClassRedirect, text: "The endpoint answered 303 See Other."},
+		{name: "300 offers a choice", status: 300, location: "/new", class: hook.ClassRedirect, text: "The endpoint answered 300 Multiple Choices."},
+		{name: "304 makes no sense", status: 304, location: "", class: hook.ClassRedirect, text: "The endpoint answered 304 Not Modified."},
+		{name: "a missing Location", status: 307, location: "", class: hook.ClassRedirect, text: "The endpoint redirected without a valid Location."},
+		{name: "an invalid Location", status: 302, location: "https://%zz/", class: hook.ClassRedirect, text: "The endpoint redirected without a valid Location."},
+		{name: "a loop", status: 308, location: "/", class: hook.ClassRedirect, text: "The endpoint redirected more than 3 times."},
+		{name: "from https to http", status: 307, location: "http://127.0.0.1/", class: hook.ClassBlocked, text: "The endpoint redirected from https to http."},
+		{name: "to another scheme", status: 307, location: "ftp://127.0.0.1/", class: hook.ClassBlocked, text: prefix + "must begin with https://."},
+		{name: "to a user", status: 307, location: "https://user:pass@127.0.0.1/", class: hook.ClassBlocked, text: prefix + "must not hold a user name or password."},
+		{name: "to instance metadata", status: 301, location: "https://169.254.169.254/latest/", class: hook.ClassBlocked, text: prefix + "must not lead to a private, loopback or otherwise reserved address."},
+		{name: "to the runtime API", status: 308, location: "https://127.0.0.1:9001/", class: hook.ClassBlocked, text: prefix + "must not lead to a private, loopback or otherwise reserved address."},
+		{name: "to a long URL", status: 302, location: "/" + strings.Repeat("a", hook.MaxURL), class: hook.ClassBlocked, text: prefix + "must be at most 2048 bytes."},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

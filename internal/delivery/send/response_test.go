@@ -38,22 +38,22 @@ func TestSender_Send_readsTheAnswer(t *testing.T) {
 		body       string
 		want       hook.Outcome
 	}{
-		{"200", 200, "", "ok", hook.Outcome{Class: hook.ClassDelivered, Body: []byte("ok")}},
-		{"204", 204, "", "", hook.Outcome{Class: hook.ClassDelivered, Body: []byte{}}},
-		{"a Retry-After that means nothing", 200, "60", "", hook.Outcome{Class: hook.ClassDelivered, Body: []byte{}}},
-		{"a long body that is no text", 200, "", long, hook.Outcome{Class: hook.ClassDelivered, Body: []byte(long[:1000])}},
-		{"429 with seconds", 429, "60", "slow down", hook.Outcome{
+		{name: "200", status: 200, retryAfter: "", body: "ok", want: hook.Outcome{Class: hook.ClassDelivered, Body: []byte("ok")}},
+		{name: "204", status: 204, retryAfter: "", body: "", want: hook.Outcome{Class: hook.ClassDelivered, Body: []byte{}}},
+		{name: "a Retry-After that means nothing", status: 200, retryAfter: "60", body: "", want: hook.Outcome{Class: hook.ClassDelivered, Body: []byte{}}},
+		{name: "a long body that is no text", status: 200, retryAfter: "", body: long, want: hook.Outcome{Class: hook.ClassDelivered, Body: []byte(long[:1000])}},
+		{name: "429 with seconds", status: 429, retryAfter: "60", body: "slow down", want: hook.Outcome{
 			Class: hook.ClassThrottled, Body: []byte("slow down"), RetryAfter: time.Minute, Error: "The endpoint answered 429 Too Many Requests.",
 		}},
-		{"503 with a date", 503, time.Unix(at.Unix()+90, 0).UTC().Format(http.TimeFormat), "", hook.Outcome{
+		{name: "503 with a date", status: 503, retryAfter: time.Unix(at.Unix()+90, 0).UTC().Format(http.TimeFormat), body: "", want: hook.Outcome{
 			Class: hook.ClassUnavailable, Body: []byte{}, RetryAfter: 89500 * time.Millisecond, Error: "The endpoint answered 503 Service Unavailable.",
 		}},
-		{"503 with nonsense", 503, "soon", "", hook.Outcome{Class: hook.ClassUnavailable, Body: []byte{}, Error: "The endpoint answered 503 Service Unavailable."}},
-		{"500", 500, "", "oops", hook.Outcome{Class: hook.ClassUnavailable, Body: []byte("oops"), Error: "The endpoint answered 500 Internal Server Error."}},
-		{"an unknown status", 599, "", "", hook.Outcome{Class: hook.ClassUnavailable, Body: []byte{}, Error: "The endpoint answered 599."}},
-		{"408", 408, "", "", hook.Outcome{Class: hook.ClassUnavailable, Body: []byte{}, Error: "The endpoint answered 408 Request Timeout."}},
-		{"410", 410, "", "", hook.Outcome{Class: hook.ClassGone, Body: []byte{}, Error: "The endpoint answered 410 Gone."}},
-		{"401", 401, "60", "who?", hook.Outcome{Class: hook.ClassRefused, Body: []byte("who?"), Error: "The endpoint answered 401 Unauthorized."}},
+		{name: "503 with nonsense", status: 503, retryAfter: "soon", body: "", want: hook.Outcome{Class: hook.ClassUnavailable, Body: []byte{}, Error: "The endpoint answered 503 Service Unavailable."}},
+		{name: "500", status: 500, retryAfter: "", body: "oops", want: hook.Outcome{Class: hook.ClassUnavailable, Body: []byte("oops"), Error: "The endpoint answered 500 Internal Server Error."}},
+		{name: "an unknown status", status: 599, retryAfter: "", body: "", want: hook.Outcome{Class: hook.ClassUnavailable, Body: []byte{}, Error: "The endpoint answered 599."}},
+		{name: "408", status: 408, retryAfter: "", body: "", want: hook.Outcome{Class: hook.ClassUnavailable, Body: []byte{}, Error: "The endpoint answered 408 Request Timeout."}},
+		{name: "410", status: 410, retryAfter: "", body: "", want: hook.Outcome{Class: hook.ClassGone, Body: []byte{}, Error: "The endpoint answered 410 Gone."}},
+		{name: "401", status: 401, retryAfter: "60", body: "who?", want: hook.Outcome{Class: hook.ClassRefused, Body: []byte("who?"), Error: "The endpoint answered 401 Unauthorized."}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -176,32 +176,32 @@ func TestSender_Send_deadlines(t *testing.T) {
 		parent  time.Duration // when the caller's own context ends
 		want    hook.Outcome
 	}{
-		{"no answer", hang, time.Hour, hook.Outcome{
+		{name: "no answer", handler: hang, parent: time.Hour, want: hook.Outcome{
 			Class: hook.ClassTimeout, Error: "The endpoint did not answer in time.", Duration: timeout,
 		}},
-		{"no answer before our own end", hang, 4 * time.Second, hook.Outcome{
+		{name: "no answer before our own end", handler: hang, parent: 4 * time.Second, want: hook.Outcome{
 			Class: hook.ClassTimeout, Error: "The attempt was cut short before the endpoint answered.", Duration: 4 * time.Second,
 		}},
-		{"an answer in the last moment", func(_ http.ResponseWriter, r *http.Request) { delay(r, timeout-1) }, time.Hour, hook.Outcome{
+		{name: "an answer in the last moment", handler: func(_ http.ResponseWriter, r *http.Request) { delay(r, timeout-1) }, parent: time.Hour, want: hook.Outcome{
 			Class: hook.ClassDelivered, Status: 200, Body: []byte{}, Duration: timeout - 1,
 		}},
-		{"a body that stalls", func(w http.ResponseWriter, r *http.Request) {
+		{name: "a body that stalls", handler: func(w http.ResponseWriter, r *http.Request) {
 			_, _ = io.WriteString(w, "begun")
 			_ = http.NewResponseController(w).Flush()
 			hang(w, r)
-		}, time.Hour, hook.Outcome{Class: hook.ClassDelivered, Status: 200, Body: []byte("begun"), Duration: timeout}},
-		{"a failure whose body stalls", func(w http.ResponseWriter, r *http.Request) {
+		}, parent: time.Hour, want: hook.Outcome{Class: hook.ClassDelivered, Status: 200, Body: []byte("begun"), Duration: timeout}},
+		{name: "a failure whose body stalls", handler: func(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(http.StatusServiceUnavailable)
 			_ = http.NewResponseController(w).Flush()
 			hang(w, r)
-		}, time.Hour, hook.Outcome{
+		}, parent: time.Hour, want: hook.Outcome{
 			Class: hook.ClassUnavailable, Status: 503, Body: []byte{}, Error: "The endpoint answered 503 Service Unavailable.", Duration: timeout,
 		}},
-		{"redirects have one deadline together", func(w http.ResponseWriter, r *http.Request) {
+		{name: "redirects have one deadline together", handler: func(w http.ResponseWriter, r *http.Request) {
 			delay(r, 4*time.Second)
 			w.Header().Set("Location", "/")
 			w.WriteHeader(http.StatusTemporaryRedirect)
-		}, time.Hour, hook.Outcome{Class: hook.ClassTimeout, Error: "The endpoint did not answer in time.", Duration: timeout}},
+		}, parent: time.Hour, want: hook.Outcome{Class: hook.ClassTimeout, Error: "The endpoint did not answer in time.", Duration: timeout}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -145,44 +145,44 @@ func TestSender_Send_headers(t *testing.T) {
 		change func(*send.Request)
 		want   []http.Header
 	}{
-		{"standard style", func(*send.Request) {}, []http.Header{standard}},
-		{"classic style", func(r *send.Request) { r.Endpoint.Style = hook.StyleClassic }, []http.Header{classic}},
+		{name: "standard style", change: func(*send.Request) {}, want: []http.Header{standard}},
+		{name: "classic style", change: func(r *send.Request) { r.Endpoint.Style = hook.StyleClassic }, want: []http.Header{classic}},
 		{
-			"classic style with an idempotency key",
-			func(r *send.Request) { r.Endpoint.Style, r.Event.IdempotencyKey = hook.StyleClassic, "pay-1" },
-			[]http.Header{classic, {"X-Idempotency-Key": {"pay-1"}}},
+			name:   "classic style with an idempotency key",
+			change: func(r *send.Request) { r.Endpoint.Style, r.Event.IdempotencyKey = hook.StyleClassic, "pay-1" },
+			want:   []http.Header{classic, {"X-Idempotency-Key": {"pay-1"}}},
 		},
 		{
-			"classic style signs with the newest v1 key",
-			func(r *send.Request) {
+			name: "classic style signs with the newest v1 key",
+			change: func(r *send.Request) {
 				private, _ := sign.NewKeyPair()
 				r.Endpoint.Style = hook.StyleClassic
 				r.Keys = []sign.Key{key(t, private), key(t, secret), key(t, sign.NewSecret())}
 			},
-			[]http.Header{classic},
+			want: []http.Header{classic},
 		},
 		{
-			"a trace parent is passed on",
-			func(r *send.Request) { r.Event.TraceParent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01" },
-			[]http.Header{standard, {"Traceparent": {"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}}},
+			name:   "a trace parent is passed on",
+			change: func(r *send.Request) { r.Event.TraceParent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01" },
+			want:   []http.Header{standard, {"Traceparent": {"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}}},
 		},
 		{
-			"the endpoint's own headers",
-			func(r *send.Request) {
+			name: "the endpoint's own headers",
+			change: func(r *send.Request) {
 				r.Endpoint.Headers = map[string]string{"authorization": "Bearer abc", "X-Shop": "7"}
 			},
-			[]http.Header{standard, {"Authorization": {"Bearer abc"}, "X-Shop": {"7"}}},
+			want: []http.Header{standard, {"Authorization": {"Bearer abc"}, "X-Shop": {"7"}}},
 		},
 		{
-			"the endpoint's own headers cannot override ours",
-			func(r *send.Request) {
+			name: "the endpoint's own headers cannot override ours",
+			change: func(r *send.Request) {
 				r.Endpoint.Headers = map[string]string{
 					"webhook-id": "evt_forged", "Webhook-Signature": "v1,forged", "x-webhook-event": "forged", "X-Webhook-Signature": "forged",
 					"user-agent": "forged", "content-type": "text/plain", "Host": "forged.example", "Content-Length": "1", "x-idempotency-key": "forged",
 					"Transfer-Encoding": "chunked", "Connection": "close", "traceparent": "forged", "accept-encoding": "gzip",
 				}
 			},
-			[]http.Header{standard},
+			want: []http.Header{standard},
 		},
 	}
 	for _, tt := range tests {

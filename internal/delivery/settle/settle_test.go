@@ -141,25 +141,25 @@ func TestSettled(t *testing.T) {
 		counted     replay.Outcomes // for the newest's job
 		before      replay.Outcomes // for the job of those between
 	}{
-		{"it replays nothing", "dead", "dead", dead, replay.Outcomes{}},
-		{"the replay of a dead one was delivered", "dead > delivered", "discarded replayed > delivered", delivered, replay.Outcomes{}},
-		{"the replay is dead in its place", "dead > dead", "discarded replayed > dead", dead, replay.Outcomes{}},
-		{"the replay was cancelled", "dead > cancelled", "discarded replayed > cancelled", cancelled, replay.Outcomes{}},
-		{"what was delivered stays so", "delivered > delivered", "delivered > delivered", delivered, replay.Outcomes{}},
-		{"what was discarded by hand stays so", "discarded > delivered", "discarded > delivered", delivered, replay.Outcomes{}},
-		{"what it replays is there no more", "- > delivered", "- > delivered", delivered, replay.Outcomes{}},
-		{"only what it replays is retired", "dead > dead > delivered", "dead > discarded replayed > delivered", delivered, replay.Outcomes{}},
-		{"one whose place was taken retires nothing yet", "dead > superseded", "dead > superseded", cancelled, replay.Outcomes{}},
+		{name: "it replays nothing", generations: "dead", want: "dead", counted: dead, before: replay.Outcomes{}},
+		{name: "the replay of a dead one was delivered", generations: "dead > delivered", want: "discarded replayed > delivered", counted: delivered, before: replay.Outcomes{}},
+		{name: "the replay is dead in its place", generations: "dead > dead", want: "discarded replayed > dead", counted: dead, before: replay.Outcomes{}},
+		{name: "the replay was cancelled", generations: "dead > cancelled", want: "discarded replayed > cancelled", counted: cancelled, before: replay.Outcomes{}},
+		{name: "what was delivered stays so", generations: "delivered > delivered", want: "delivered > delivered", counted: delivered, before: replay.Outcomes{}},
+		{name: "what was discarded by hand stays so", generations: "discarded > delivered", want: "discarded > delivered", counted: delivered, before: replay.Outcomes{}},
+		{name: "what it replays is there no more", generations: "- > delivered", want: "- > delivered", counted: delivered, before: replay.Outcomes{}},
+		{name: "only what it replays is retired", generations: "dead > dead > delivered", want: "dead > discarded replayed > delivered", counted: delivered, before: replay.Outcomes{}},
+		{name: "one whose place was taken retires nothing yet", generations: "dead > superseded", want: "dead > superseded", counted: cancelled, before: replay.Outcomes{}},
 		{
-			"one that took a place stands for what that replayed", "dead > superseded > delivered",
-			"discarded replayed > superseded > delivered", delivered, cancelled,
+			name: "one that took a place stands for what that replayed", generations: "dead > superseded > delivered",
+			want: "discarded replayed > superseded > delivered", counted: delivered, before: cancelled,
 		},
 		{
-			"and so on", "dead > superseded > superseded > dead",
-			"discarded replayed > superseded > superseded > dead", dead,
-			replay.Outcomes{Cancelled: 2},
+			name: "and so on", generations: "dead > superseded > superseded > dead",
+			want: "discarded replayed > superseded > superseded > dead", counted: dead,
+			before: replay.Outcomes{Cancelled: 2},
 		},
-		{"it took the place of the first", "superseded > delivered", "superseded > delivered", delivered, replay.Outcomes{}},
+		{name: "it took the place of the first", generations: "superseded > delivered", want: "superseded > delivered", counted: delivered, before: replay.Outcomes{}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -242,10 +242,10 @@ func TestSettled_WritesOnWhatOthersWroteMeanwhile(t *testing.T) {
 		want  string
 		ok    bool
 	}{
-		{"once", 1, hook.StateDead, "discarded replayed", true},
-		{"twice", 2, hook.StateDead, "discarded replayed", true},
-		{"always", 1000, hook.StateDead, "dead", false},
-		{"someone retired it", 1, hook.StateDiscarded, "discarded", true},
+		{name: "once", races: 1, state: hook.StateDead, want: "discarded replayed", ok: true},
+		{name: "twice", races: 2, state: hook.StateDead, want: "discarded replayed", ok: true},
+		{name: "always", races: 1000, state: hook.StateDead, want: "dead", ok: false},
+		{name: "someone retired it", races: 1, state: hook.StateDiscarded, want: "discarded", ok: true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

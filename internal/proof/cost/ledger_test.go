@@ -60,57 +60,57 @@ func TestLedger_CountsRequestsToTheTable(t *testing.T) {
 		writes float64
 	}{
 		{
-			"a consistent read of nothing", 200, `{}`,
-			func(ctx context.Context, c *dynamodb.Client) {
+			name: "a consistent read of nothing", status: 200, answer: `{}`,
+			call: func(ctx context.Context, c *dynamodb.Client) {
 				_, _ = c.GetItem(ctx, &dynamodb.GetItemInput{TableName: name, Key: key, ConsistentRead: aws.Bool(true)})
-			}, 1, 0,
+			}, reads: 1, writes: 0,
 		},
 		{
-			"three keys of which one exists", 200, `{"Responses":{"t":[{"pk":{"S":"p"},"sk":{"S":"` + strings.Repeat("x", 5000) + `"}}]}}`,
-			func(ctx context.Context, c *dynamodb.Client) {
+			name: "three keys of which one exists", status: 200, answer: `{"Responses":{"t":[{"pk":{"S":"p"},"sk":{"S":"` + strings.Repeat("x", 5000) + `"}}]}}`,
+			call: func(ctx context.Context, c *dynamodb.Client) {
 				_, _ = c.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{
 					"t": {ConsistentRead: aws.Bool(true), Keys: []map[string]types.AttributeValue{key, key, key}},
 				}})
-			}, 4, 0,
+			}, reads: 4, writes: 0,
 		},
 		{
-			"a query counts its items together", 200, `{"Items":[{"pk":{"S":"p"}},{"pk":{"S":"q"}}],"Count":2}`,
-			func(ctx context.Context, c *dynamodb.Client) {
+			name: "a query counts its items together", status: 200, answer: `{"Items":[{"pk":{"S":"p"}},{"pk":{"S":"q"}}],"Count":2}`,
+			call: func(ctx context.Context, c *dynamodb.Client) {
 				_, _ = c.Query(ctx, &dynamodb.QueryInput{TableName: name})
-			}, 0.5, 0,
+			}, reads: 0.5, writes: 0,
 		},
 		{
-			"a put", 200, `{}`,
-			func(ctx context.Context, c *dynamodb.Client) {
+			name: "a put", status: 200, answer: `{}`,
+			call: func(ctx context.Context, c *dynamodb.Client) {
 				_, _ = c.PutItem(ctx, &dynamodb.PutItemInput{TableName: name, Item: sized(1500, cost.Item{"h": text("a"), "r": text("b")})})
-			}, 0, 3,
+			}, reads: 0, writes: 3,
 		},
 		{
-			"a put whose condition did not hold", 400, refusal,
-			func(ctx context.Context, c *dynamodb.Client) {
+			name: "a put whose condition did not hold", status: 400, answer: refusal,
+			call: func(ctx context.Context, c *dynamodb.Client) {
 				_, _ = c.PutItem(ctx, &dynamodb.PutItemInput{TableName: name, Item: sized(1500, cost.Item{"h": text("a"), "r": text("b")})})
-			}, 0, 1,
+			}, reads: 0, writes: 1,
 		},
 		{
-			"a put that was throttled costs nothing", 400, `{"__type":"com.amazonaws.dynamodb.v20120810#ThrottlingException","message":"no"}`,
-			func(ctx context.Context, c *dynamodb.Client) {
+			name: "a put that was throttled costs nothing", status: 400, answer: `{"__type":"com.amazonaws.dynamodb.v20120810#ThrottlingException","message":"no"}`,
+			call: func(ctx context.Context, c *dynamodb.Client) {
 				_, _ = c.PutItem(ctx, &dynamodb.PutItemInput{TableName: name, Item: sized(1500, nil)})
-			}, 0, 0,
+			}, reads: 0, writes: 0,
 		},
 		{
-			"an update is as large as the item after it", 200, `{}`,
-			func(ctx context.Context, c *dynamodb.Client) {
+			name: "an update is as large as the item after it", status: 200, answer: `{}`,
+			call: func(ctx context.Context, c *dynamodb.Client) {
 				_, _ = c.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: name, Key: key})
-			}, 0, 2,
+			}, reads: 0, writes: 2,
 		},
 		{
-			"a transaction costs twice", 200, `{}`,
-			func(ctx context.Context, c *dynamodb.Client) {
+			name: "a transaction costs twice", status: 200, answer: `{}`,
+			call: func(ctx context.Context, c *dynamodb.Client) {
 				_, _ = c.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
 					{Put: &types.Put{TableName: name, Item: sized(100, nil)}},
 					{Put: &types.Put{TableName: name, Item: sized(2000, cost.Item{"sk": text("other")})}},
 				}})
-			}, 0, 6,
+			}, reads: 0, writes: 6,
 		},
 	}
 	for _, tt := range tests {

@@ -20,33 +20,33 @@ func TestItemSize_FollowsThePublishedRules(t *testing.T) {
 		value types.AttributeValue
 		want  int // without the name, which is "a"
 	}{
-		{"text is its UTF-8 bytes", text("héllo"), 6},
-		{"empty text is nothing", text(""), 0},
-		{"binary is its raw bytes", &types.AttributeValueMemberB{Value: make([]byte, 7)}, 7},
-		{"zero has no significant digit", number("0"), 1},
-		{"one digit", number("7"), 2},
-		{"two digits share a byte", number("42"), 2},
-		{"three digits take two", number("427"), 3},
-		{"trailing zeros are trimmed", number("4200000"), 2},
-		{"leading zeros are trimmed", number("0.0042"), 2},
-		{"zeros within are digits", number("100.001"), 4},
-		{"a millisecond of this century", number("1795273016123"), 8},
-		{"a negative number", number("-42"), 3},
-		{"an exponent is no digit", number("4.2E+10"), 2},
-		{"38 digits, the most there are", number(strings.Repeat("9", 38)), 20},
-		{"a Boolean", &types.AttributeValueMemberBOOL{Value: true}, 1},
-		{"null", &types.AttributeValueMemberNULL{Value: true}, 1},
-		{"an empty list", &types.AttributeValueMemberL{}, 3},
-		{"a list of two", &types.AttributeValueMemberL{Value: []types.AttributeValue{text("ab"), number("1")}}, 3 + 1 + 2 + 1 + 2},
-		{"an empty map", &types.AttributeValueMemberM{}, 3},
-		{"a map has names", &types.AttributeValueMemberM{Value: cost.Item{"key": text("ab")}}, 3 + 1 + 3 + 2},
+		{name: "text is its UTF-8 bytes", value: text("héllo"), want: 6},
+		{name: "empty text is nothing", value: text(""), want: 0},
+		{name: "binary is its raw bytes", value: &types.AttributeValueMemberB{Value: make([]byte, 7)}, want: 7},
+		{name: "zero has no significant digit", value: number("0"), want: 1},
+		{name: "one digit", value: number("7"), want: 2},
+		{name: "two digits share a byte", value: number("42"), want: 2},
+		{name: "three digits take two", value: number("427"), want: 3},
+		{name: "trailing zeros are trimmed", value: number("4200000"), want: 2},
+		{name: "leading zeros are trimmed", value: number("0.0042"), want: 2},
+		{name: "zeros within are digits", value: number("100.001"), want: 4},
+		{name: "a millisecond of this century", value: number("1795273016123"), want: 8},
+		{name: "a negative number", value: number("-42"), want: 3},
+		{name: "an exponent is no digit", value: number("4.2E+10"), want: 2},
+		{name: "38 digits, the most there are", value: number(strings.Repeat("9", 38)), want: 20},
+		{name: "a Boolean", value: &types.AttributeValueMemberBOOL{Value: true}, want: 1},
+		{name: "null", value: &types.AttributeValueMemberNULL{Value: true}, want: 1},
+		{name: "an empty list", value: &types.AttributeValueMemberL{}, want: 3},
+		{name: "a list of two", value: &types.AttributeValueMemberL{Value: []types.AttributeValue{text("ab"), number("1")}}, want: 3 + 1 + 2 + 1 + 2},
+		{name: "an empty map", value: &types.AttributeValueMemberM{}, want: 3},
+		{name: "a map has names", value: &types.AttributeValueMemberM{Value: cost.Item{"key": text("ab")}}, want: 3 + 1 + 3 + 2},
 		{
-			"a map in a map", &types.AttributeValueMemberM{Value: cost.Item{"m": &types.AttributeValueMemberM{Value: cost.Item{"k": text("v")}}}},
-			3 + 1 + 1 + (3 + 1 + 1 + 1),
+			name: "a map in a map", value: &types.AttributeValueMemberM{Value: cost.Item{"m": &types.AttributeValueMemberM{Value: cost.Item{"k": text("v")}}}},
+			want: 3 + 1 + 1 + (3 + 1 + 1 + 1),
 		},
-		{"a set of numbers", &types.AttributeValueMemberNS{Value: []string{"1", "23"}}, 3 + 2*1 + 2 + 2},
-		{"a set of texts", &types.AttributeValueMemberSS{Value: []string{"ab"}}, 3 + 1 + 2},
-		{"a set of binaries", &types.AttributeValueMemberBS{Value: [][]byte{{1, 2, 3}}}, 3 + 1 + 3},
+		{name: "a set of numbers", value: &types.AttributeValueMemberNS{Value: []string{"1", "23"}}, want: 3 + 2*1 + 2 + 2},
+		{name: "a set of texts", value: &types.AttributeValueMemberSS{Value: []string{"ab"}}, want: 3 + 1 + 2},
+		{name: "a set of binaries", value: &types.AttributeValueMemberBS{Value: [][]byte{{1, 2, 3}}}, want: 3 + 1 + 3},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -79,22 +79,22 @@ func TestTable_WriteUnits(t *testing.T) {
 		before, after cost.Item
 		want          float64
 	}{
-		{"a kilobyte is one unit", nil, sized(1024, nil), 1},
-		{"a byte more is two", nil, sized(1025, nil), 2},
-		{"the smallest item is one", nil, sized(20, nil), 1},
-		{"the larger counts when an item shrinks", sized(3000, nil), sized(100, nil), 3},
-		{"and when it grows", sized(100, nil), sized(3000, nil), 3},
-		{"deleting is as large as what is deleted", sized(2048, nil), nil, 2},
-		{"deleting nothing is one", nil, nil, 1},
-		{"a new item with an index row", nil, sized(800, row("1")), 2},
-		{"a row that stays as it is costs nothing", sized(800, row("1")), sized(900, row("1")), 1},
-		{"a row whose key changes is deleted and put", sized(800, row("1")), sized(900, row("2")), 3},
-		{"a row that comes", sized(800, nil), sized(900, row("1")), 2},
-		{"a row that goes", sized(800, row("1")), sized(900, nil), 2},
-		{"an item deleted with its row", sized(800, row("1")), nil, 2},
-		{"half a key makes no row", nil, sized(800, cost.Item{"h": text("e")}), 1},
-		{"a large item has small rows", nil, sized(5000, row("1")), 6},
-		{"a row over a kilobyte", nil, sized(3000, row(strings.Repeat("k", 1024))), 5},
+		{name: "a kilobyte is one unit", before: nil, after: sized(1024, nil), want: 1},
+		{name: "a byte more is two", before: nil, after: sized(1025, nil), want: 2},
+		{name: "the smallest item is one", before: nil, after: sized(20, nil), want: 1},
+		{name: "the larger counts when an item shrinks", before: sized(3000, nil), after: sized(100, nil), want: 3},
+		{name: "and when it grows", before: sized(100, nil), after: sized(3000, nil), want: 3},
+		{name: "deleting is as large as what is deleted", before: sized(2048, nil), after: nil, want: 2},
+		{name: "deleting nothing is one", before: nil, after: nil, want: 1},
+		{name: "a new item with an index row", before: nil, after: sized(800, row("1")), want: 2},
+		{name: "a row that stays as it is costs nothing", before: sized(800, row("1")), after: sized(900, row("1")), want: 1},
+		{name: "a row whose key changes is deleted and put", before: sized(800, row("1")), after: sized(900, row("2")), want: 3},
+		{name: "a row that comes", before: sized(800, nil), after: sized(900, row("1")), want: 2},
+		{name: "a row that goes", before: sized(800, row("1")), after: sized(900, nil), want: 2},
+		{name: "an item deleted with its row", before: sized(800, row("1")), after: nil, want: 2},
+		{name: "half a key makes no row", before: nil, after: sized(800, cost.Item{"h": text("e")}), want: 1},
+		{name: "a large item has small rows", before: nil, after: sized(5000, row("1")), want: 6},
+		{name: "a row over a kilobyte", before: nil, after: sized(3000, row(strings.Repeat("k", 1024))), want: 5},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -119,11 +119,11 @@ func TestReadUnits(t *testing.T) {
 		consistent bool
 		want       float64
 	}{
-		{"what does not exist costs one", 0, true, 1},
-		{"four kilobytes", 4096, true, 1},
-		{"a byte more", 4097, true, 2},
-		{"a stale read of nothing", 0, false, 0.5},
-		{"a stale read costs half", 4097, false, 1},
+		{name: "what does not exist costs one", bytes: 0, consistent: true, want: 1},
+		{name: "four kilobytes", bytes: 4096, consistent: true, want: 1},
+		{name: "a byte more", bytes: 4097, consistent: true, want: 2},
+		{name: "a stale read of nothing", bytes: 0, consistent: false, want: 0.5},
+		{name: "a stale read costs half", bytes: 4097, consistent: false, want: 1},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -144,13 +144,13 @@ func TestUsage_Bill(t *testing.T) {
 		usage cost.Usage
 		want  float64
 	}{
-		{"a million writes", cost.Usage{cost.WriteUnit: 1e6}, 0.625},
-		{"a million reads", cost.Usage{cost.ReadUnit: 1e6}, 0.125},
-		{"a million fair sends", cost.QueueUsage(64<<10, true).Times(1e6), 0.50},
-		{"a message of 64 KB and a byte is two", cost.QueueUsage(64<<10+1, false).Times(1e6), 0.80},
-		{"a GB of log", cost.Usage{cost.LogByte: 1 << 30}, 0.50},
-		{"everything adds up", cost.Usage{cost.APIRequest: 1e6}.Plus(cost.Usage{cost.Invocation: 1e6, cost.Schedule: 1e6}), 2.20},
-		{"a line counts 26 bytes more, and no newline", cost.LogUsage("{}\n").Times((1 << 30) / 28.), 0.50},
+		{name: "a million writes", usage: cost.Usage{cost.WriteUnit: 1e6}, want: 0.625},
+		{name: "a million reads", usage: cost.Usage{cost.ReadUnit: 1e6}, want: 0.125},
+		{name: "a million fair sends", usage: cost.QueueUsage(64<<10, true).Times(1e6), want: 0.50},
+		{name: "a message of 64 KB and a byte is two", usage: cost.QueueUsage(64<<10+1, false).Times(1e6), want: 0.80},
+		{name: "a GB of log", usage: cost.Usage{cost.LogByte: 1 << 30}, want: 0.50},
+		{name: "everything adds up", usage: cost.Usage{cost.APIRequest: 1e6}.Plus(cost.Usage{cost.Invocation: 1e6, cost.Schedule: 1e6}), want: 2.20},
+		{name: "a line counts 26 bytes more, and no newline", usage: cost.LogUsage("{}\n").Times((1 << 30) / 28.), want: 0.50},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -16,15 +16,15 @@ import (
 
 func circuitCases() []storeCase {
 	return []storeCase{
-		{"a circuit comes back as its next version", circuitComesBack},
-		{"a circuit with least comes back with zero times", smallCircuitComesBack},
-		{"a circuit that was not saved is new", circuitIsNew},
-		{"a circuit of another version conflicts and nothing is written", circuitConflict},
-		{"of 50 racing saves of a circuit exactly one wins", circuitRace},
-		{"50 racers that each add a failure are all counted", failuresRace},
-		{"due circuits are listed the longest due first", circuitsDue},
-		{"a circuit is due from its time on", circuitDueFrom},
-		{"a circuit that was planned anew is due at its new time only", circuitPlannedAnew},
+		{name: "a circuit comes back as its next version", run: circuitComesBack},
+		{name: "a circuit with least comes back with zero times", run: smallCircuitComesBack},
+		{name: "a circuit that was not saved is new", run: circuitIsNew},
+		{name: "a circuit of another version conflicts and nothing is written", run: circuitConflict},
+		{name: "of 50 racing saves of a circuit exactly one wins", run: circuitRace},
+		{name: "50 racers that each add a failure are all counted", run: failuresRace},
+		{name: "due circuits are listed the longest due first", run: circuitsDue},
+		{name: "a circuit is due from its time on", run: circuitDueFrom},
+		{name: "a circuit that was planned anew is due at its new time only", run: circuitPlannedAnew},
 	}
 }
 
@@ -210,7 +210,7 @@ func circuitPlannedAnew(t *testing.T, s StoreUnderTest) {
 	for _, tt := range []struct {
 		at       time.Time
 		now, end bool // whether it is due at storeEpoch, and in an hour
-	}{{later, false, true}, {storeEpoch().Add(-time.Hour), true, true}, {time.Time{}, false, false}, {storeEpoch(), true, true}} {
+	}{{at: later, now: false, end: true}, {at: storeEpoch().Add(-time.Hour), now: true, end: true}, {at: time.Time{}, now: false, end: false}, {at: storeEpoch(), now: true, end: true}} {
 		r.AttendAt = tt.at
 		r.Wave++
 		r = saveRecord(t, s, r)

@@ -10,8 +10,8 @@ import (
 
 func circuitsCases() []storeCase {
 	return []storeCase{
-		{"circuits are read many at a time, without those that are not there", circuitsOf},
-		{"a notice about a delivery comes back with it", noticeOfDelivery},
+		{name: "circuits are read many at a time, without those that are not there", run: circuitsOf},
+		{name: "a notice about a delivery comes back with it", run: noticeOfDelivery},
 	}
 }
 

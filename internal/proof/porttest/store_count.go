@@ -12,11 +12,11 @@ import (
 
 func countCases() []storeCase {
 	return []storeCase{
-		{"counts add up in a minute and over the window", countsAddUp},
-		{"the window is ten whole minutes that end with this one", countWindow},
-		{"the window reaches across the hour when something failed", countAcrossTheHour},
-		{"counting nothing changes nothing", countNothing},
-		{"50 racing counts all count", countRace},
+		{name: "counts add up in a minute and over the window", run: countsAddUp},
+		{name: "the window is ten whole minutes that end with this one", run: countWindow},
+		{name: "the window reaches across the hour when something failed", run: countAcrossTheHour},
+		{name: "counting nothing changes nothing", run: countNothing},
+		{name: "50 racing counts all count", run: countRace},
 	}
 }
 

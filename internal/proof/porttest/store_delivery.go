@@ -11,15 +11,15 @@ import (
 
 func deliveryCases() []storeCase {
 	return []storeCase{
-		{"a delivery comes back as its next version", deliveryComesBack},
-		{"a delivery with least comes back", smallDeliveryComesBack},
-		{"a delivery that was not saved is not found", deliveryNotFound},
-		{"a delivery of another version conflicts and nothing is written", deliveryConflict},
-		{"of 50 racing first saves of a delivery exactly one wins", firstSaveRace},
-		{"of 50 racing saves of a version with attempts exactly one wins", saveRace},
-		{"an event's deliveries are listed with all generations", deliveriesOfEvent},
-		{"attempts are listed in the order of endpoint, generation and number", attemptsInOrder},
-		{"an attempt comes back as it was saved", attemptComesBack},
+		{name: "a delivery comes back as its next version", run: deliveryComesBack},
+		{name: "a delivery with least comes back", run: smallDeliveryComesBack},
+		{name: "a delivery that was not saved is not found", run: deliveryNotFound},
+		{name: "a delivery of another version conflicts and nothing is written", run: deliveryConflict},
+		{name: "of 50 racing first saves of a delivery exactly one wins", run: firstSaveRace},
+		{name: "of 50 racing saves of a version with attempts exactly one wins", run: saveRace},
+		{name: "an event's deliveries are listed with all generations", run: deliveriesOfEvent},
+		{name: "attempts are listed in the order of endpoint, generation and number", run: attemptsInOrder},
+		{name: "an attempt comes back as it was saved", run: attemptComesBack},
 	}
 }
 

@@ -14,17 +14,17 @@ import (
 
 func endpointCases() []storeCase {
 	return []storeCase{
-		{"an endpoint comes back as version 1", endpointComesBack},
-		{"an endpoint with least comes back", smallEndpointComesBack},
-		{"an endpoint that exists is not created again", endpointOnce},
-		{"an update is the next version", endpointUpdates},
-		{"a change of another version conflicts and changes nothing", endpointConflict},
-		{"of 20 racing updates of a version exactly one wins", endpointRace},
-		{"a deleted endpoint is gone", endpointDeletes},
-		{"every change changes the tenant's version", tenantVersionChanges},
-		{"a tenant sees its own endpoints only", tenantsAreApart},
-		{"endpoints are listed in the order of their ids", endpointsInOrder},
-		{"a tenant has at most 500 endpoints", endpointLimit},
+		{name: "an endpoint comes back as version 1", run: endpointComesBack},
+		{name: "an endpoint with least comes back", run: smallEndpointComesBack},
+		{name: "an endpoint that exists is not created again", run: endpointOnce},
+		{name: "an update is the next version", run: endpointUpdates},
+		{name: "a change of another version conflicts and changes nothing", run: endpointConflict},
+		{name: "of 20 racing updates of a version exactly one wins", run: endpointRace},
+		{name: "a deleted endpoint is gone", run: endpointDeletes},
+		{name: "every change changes the tenant's version", run: tenantVersionChanges},
+		{name: "a tenant sees its own endpoints only", run: tenantsAreApart},
+		{name: "endpoints are listed in the order of their ids", run: endpointsInOrder},
+		{name: "a tenant has at most 500 endpoints", run: endpointLimit},
 	}
 }
 

@@ -15,14 +15,14 @@ import (
 
 func eventCases() []storeCase {
 	return []storeCase{
-		{"an event comes back as it was put", eventComesBack},
-		{"an event with least comes back as it was put", smallEventComesBack},
-		{"payloads come back byte for byte", payloadsComeBack},
-		{"what is stored does not change with what the caller holds", storeKeepsCopies},
-		{"an event that was not put is not found", eventNotFound},
-		{"an event is put once", eventOnce},
-		{"of 50 racing puts of an event exactly one wins", eventRace},
-		{"a call whose context is done is unavailable and changes nothing", contextDone},
+		{name: "an event comes back as it was put", run: eventComesBack},
+		{name: "an event with least comes back as it was put", run: smallEventComesBack},
+		{name: "payloads come back byte for byte", run: payloadsComeBack},
+		{name: "what is stored does not change with what the caller holds", run: storeKeepsCopies},
+		{name: "an event that was not put is not found", run: eventNotFound},
+		{name: "an event is put once", run: eventOnce},
+		{name: "of 50 racing puts of an event exactly one wins", run: eventRace},
+		{name: "a call whose context is done is unavailable and changes nothing", run: contextDone},
 	}
 }
 
@@ -70,11 +70,11 @@ func payloadsComeBack(t *testing.T, s StoreUnderTest) {
 		name  string
 		bytes []byte
 	}{
-		{"whitespace and order of keys", []byte("{ \"b\" : 1.0,\r\n\t\"a\": 1e2 }\n ")},
-		{"unicode", []byte(`{"name":"Zoë \u00e9 😀 \ud83d\ude00 ` + "\u2028" + `"}`)},
-		{"bytes that are no UTF-8", []byte{'"', 0xff, 0xfe, 0, 0x80, '"'}},
-		{"256 KiB that compress", bytes.Repeat([]byte(`{"k":1},`), hook.MaxPayload/8)},
-		{"256 KiB that do not compress", incompressible},
+		{name: "whitespace and order of keys", bytes: []byte("{ \"b\" : 1.0,\r\n\t\"a\": 1e2 }\n ")},
+		{name: "unicode", bytes: []byte(`{"name":"Zoë \u00e9 😀 \ud83d\ude00 ` + "\u2028" + `"}`)},
+		{name: "bytes that are no UTF-8", bytes: []byte{'"', 0xff, 0xfe, 0, 0x80, '"'}},
+		{name: "256 KiB that compress", bytes: bytes.Repeat([]byte(`{"k":1},`), hook.MaxPayload/8)},
+		{name: "256 KiB that do not compress", bytes: incompressible},
 	}
 	for _, p := range payloads {
 		e := sampleEvent(t)

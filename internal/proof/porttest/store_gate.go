@@ -16,11 +16,11 @@ import (
 // gateCases try the real gate on the store, from many functions at once.
 func gateCases() []storeCase {
 	return []storeCase{
-		{"of 50 deliveries racing for a probe's lease exactly one is admitted", probeRace},
-		{"of a probe's success and failure that race exactly one counts", probedRace},
-		{"50 failures that race open a circuit once", openRace},
-		{"of 20 racing deliveries two are in flight at once", inFlightRace},
-		{"20 racing deliveries get slots of their own", slotRace},
+		{name: "of 50 deliveries racing for a probe's lease exactly one is admitted", run: probeRace},
+		{name: "of a probe's success and failure that race exactly one counts", run: probedRace},
+		{name: "50 failures that race open a circuit once", run: openRace},
+		{name: "of 20 racing deliveries two are in flight at once", run: inFlightRace},
+		{name: "20 racing deliveries get slots of their own", run: slotRace},
 	}
 }
 

@@ -13,13 +13,13 @@ import (
 
 func jobCases() []storeCase {
 	return []storeCase{
-		{"a job comes back as its next version", jobComesBack},
-		{"a job with least comes back", smallJobComesBack},
-		{"a job of another tenant is not found", jobNotFound},
-		{"a job of another version conflicts and nothing is written", jobConflict},
-		{"of 20 racing saves of a job exactly one wins", jobRace},
-		{"jobs are listed newest first, below an id", jobsNewestFirst},
-		{"a tenant sees its own jobs only", jobsAreApart},
+		{name: "a job comes back as its next version", run: jobComesBack},
+		{name: "a job with least comes back", run: smallJobComesBack},
+		{name: "a job of another tenant is not found", run: jobNotFound},
+		{name: "a job of another version conflicts and nothing is written", run: jobConflict},
+		{name: "of 20 racing saves of a job exactly one wins", run: jobRace},
+		{name: "jobs are listed newest first, below an id", run: jobsNewestFirst},
+		{name: "a tenant sees its own jobs only", run: jobsAreApart},
 	}
 }
 
@@ -171,12 +171,12 @@ func jobsNewestFirst(t *testing.T, s StoreUnderTest) {
 		limit  int
 		want   []replay.Job
 	}{
-		{"", 100, jobs},
-		{"", 2, jobs[:2]},
-		{jobs[1].ID, 2, jobs[2:4]},
-		{jobs[3].ID, 2, jobs[4:]},
-		{jobs[4].ID, 1, nil},
-		{newerJobID(t, jobs[0].ID), 1, jobs[:1]}, // one that is not there
+		{before: "", limit: 100, want: jobs},
+		{before: "", limit: 2, want: jobs[:2]},
+		{before: jobs[1].ID, limit: 2, want: jobs[2:4]},
+		{before: jobs[3].ID, limit: 2, want: jobs[4:]},
+		{before: jobs[4].ID, limit: 1, want: nil},
+		{before: newerJobID(t, jobs[0].ID), limit: 1, want: jobs[:1]}, // one that is not there
 	}
 	for _, tt := range tests {
 		got, err := s.Jobs(t.Context(), "acme", tt.before, tt.limit)

@@ -13,15 +13,15 @@ import (
 
 func keyCases() []storeCase {
 	return []storeCase{
-		{"a key is found by its hash and listed", keyComesBack},
-		{"keys are listed in the order of their ids", keysInOrder},
-		{"a key's id and hash are taken once", keyOnce},
-		{"a deleted key is gone", keyDeletes},
-		{"the day of a key's last use only moves on", keyDayMovesOn},
-		{"a use of a key that is gone leaves nothing", goneKeyStaysGone},
-		{"of 20 racers that note a key's use on one day, one wins", keyDayRace},
-		{"of 20 racers that note 20 days, the last day is kept", keyDaysRace},
-		{"20 racers do not bring back a key that one of them deletes", keyDeleteRace},
+		{name: "a key is found by its hash and listed", run: keyComesBack},
+		{name: "keys are listed in the order of their ids", run: keysInOrder},
+		{name: "a key's id and hash are taken once", run: keyOnce},
+		{name: "a deleted key is gone", run: keyDeletes},
+		{name: "the day of a key's last use only moves on", run: keyDayMovesOn},
+		{name: "a use of a key that is gone leaves nothing", run: goneKeyStaysGone},
+		{name: "of 20 racers that note a key's use on one day, one wins", run: keyDayRace},
+		{name: "of 20 racers that note 20 days, the last day is kept", run: keyDaysRace},
+		{name: "20 racers do not bring back a key that one of them deletes", run: keyDeleteRace},
 	}
 }
 
@@ -113,7 +113,7 @@ func keyDayMovesOn(t *testing.T, s StoreUnderTest) {
 		day   string
 		notes bool
 	}{
-		{"2026-11-21", true}, {"2026-11-21", false}, {"2026-11-20", false}, {"2025-12-31", false}, {"2026-11-22", true}, {"2027-01-01", true},
+		{day: "2026-11-21", notes: true}, {day: "2026-11-21", notes: false}, {day: "2026-11-20", notes: false}, {day: "2025-12-31", notes: false}, {day: "2026-11-22", notes: true}, {day: "2027-01-01", notes: true},
 	} {
 		err := s.TouchKey(t.Context(), k, tt.day)
 		if tt.notes {

@@ -12,12 +12,12 @@ import (
 
 func limitsCases() []storeCase {
 	return []storeCase{
-		{"limits come back as their next version", limitsComeBack},
-		{"limits keep a slot to the nanosecond", slotIsExact},
-		{"limits that were not saved are zero", limitsAreZero},
-		{"stored limits do not change with what the caller holds", limitsAreCopies},
-		{"limits of another version conflict and nothing is written", limitsConflict},
-		{"of 50 racing saves of limits exactly one wins", limitsRace},
+		{name: "limits come back as their next version", run: limitsComeBack},
+		{name: "limits keep a slot to the nanosecond", run: slotIsExact},
+		{name: "limits that were not saved are zero", run: limitsAreZero},
+		{name: "stored limits do not change with what the caller holds", run: limitsAreCopies},
+		{name: "limits of another version conflict and nothing is written", run: limitsConflict},
+		{name: "of 50 racing saves of limits exactly one wins", run: limitsRace},
 	}
 }
 

@@ -10,9 +10,9 @@ import (
 
 func loadCases() []storeCase {
 	return []storeCase{
-		{"tokens load what they name and nothing else", loadNamed},
-		{"200 tokens, half of them repeated, load at once", loadMany},
-		{"no tokens load nothing", loadNothing},
+		{name: "tokens load what they name and nothing else", run: loadNamed},
+		{name: "200 tokens, half of them repeated, load at once", run: loadMany},
+		{name: "no tokens load nothing", run: loadNothing},
 	}
 }
 

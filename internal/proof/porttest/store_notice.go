@@ -12,11 +12,11 @@ import (
 
 func noticeCases() []storeCase {
 	return []storeCase{
-		{"a notice comes back with its figures", noticeComesBack},
-		{"a notice that is kept twice is one", noticeTwice},
-		{"notices are listed newest first, page by page", noticePages},
-		{"notices that come in meanwhile do not shift the pages", noticePagesStandStill},
-		{"a limit of notices is at least 1 and at most 100", noticeLimits},
+		{name: "a notice comes back with its figures", run: noticeComesBack},
+		{name: "a notice that is kept twice is one", run: noticeTwice},
+		{name: "notices are listed newest first, page by page", run: noticePages},
+		{name: "notices that come in meanwhile do not shift the pages", run: noticePagesStandStill},
+		{name: "a limit of notices is at least 1 and at most 100", run: noticeLimits},
 	}
 }
 
@@ -129,7 +129,7 @@ func noticePagesStandStill(t *testing.T, s StoreUnderTest) {
 func noticeLimits(t *testing.T, s StoreUnderTest) {
 	endpoint := hook.NewEndpointID()
 	want := keepNotices(t, s, endpoint, storeEpoch(), 101)
-	for _, tt := range []struct{ limit, want int }{{-1, 1}, {0, 1}, {1, 1}, {100, 100}, {101, 100}, {1 << 40, 100}} {
+	for _, tt := range []struct{ limit, want int }{{limit: -1, want: 1}, {limit: 0, want: 1}, {limit: 1, want: 1}, {limit: 100, want: 100}, {limit: 101, want: 100}, {limit: 1 << 40, want: 100}} {
 		got, next, err := s.Notifications(t.Context(), endpoint, "", tt.limit)
 		if err != nil || len(got) != tt.want || next == "" || got[0].Key != want[0].Key {
 			t.Errorf("Notices(limit %d) = %d notices, cursor %q, %v; want the newest %d and a cursor", tt.limit, len(got), next, err, tt.want)

@@ -11,12 +11,12 @@ import (
 
 func pageCases() []storeCase {
 	return []storeCase{
-		{"an endpoint's deliveries are listed newest first, page by page", pagesNewestFirst},
-		{"a list ends with an empty cursor, on a full page too", pagesEnd},
-		{"a delivery is listed under its state only", pageFollowsState},
-		{"deliveries added meanwhile do not shift the pages", pagesStandStill},
-		{"a limit is at least 1 and at most 100", pageLimits},
-		{"a cursor of another list, or of none, is invalid", cursorInvalid},
+		{name: "an endpoint's deliveries are listed newest first, page by page", run: pagesNewestFirst},
+		{name: "a list ends with an empty cursor, on a full page too", run: pagesEnd},
+		{name: "a delivery is listed under its state only", run: pageFollowsState},
+		{name: "deliveries added meanwhile do not shift the pages", run: pagesStandStill},
+		{name: "a limit is at least 1 and at most 100", run: pageLimits},
+		{name: "a cursor of another list, or of none, is invalid", run: cursorInvalid},
 	}
 }
 
@@ -116,7 +116,7 @@ func pagesStandStill(t *testing.T, s StoreUnderTest) {
 func pageLimits(t *testing.T, s StoreUnderTest) {
 	endpoint := hook.NewEndpointID()
 	want := saveDead(t, s, endpoint, storeEpoch(), 101)
-	for _, tt := range []struct{ limit, want int }{{-1, 1}, {0, 1}, {1, 1}, {100, 100}, {101, 100}, {1 << 40, 100}} {
+	for _, tt := range []struct{ limit, want int }{{limit: -1, want: 1}, {limit: 0, want: 1}, {limit: 1, want: 1}, {limit: 100, want: 100}, {limit: 101, want: 100}, {limit: 1 << 40, want: 100}} {
 		got, next, err := s.DeliveriesByEndpoint(t.Context(), endpoint, hook.StateDead, "", tt.limit)
 		if err != nil || len(got) != tt.want || next == "" || got[0].ID != want[0].ID {
 			t.Errorf("DeliveriesByEndpoint(limit %d) = %d deliveries, cursor %q, %v; want the newest %d and a cursor",
@@ -138,10 +138,10 @@ func cursorInvalid(t *testing.T, s StoreUnderTest) {
 		endpoint     hook.EndpointID
 		state        hook.State
 	}{
-		{"another endpoint's", next, other, hook.StateDead},
-		{"another state's", next, endpoint, hook.StateParked},
-		{"no base64", "?", endpoint, hook.StateDead},
-		{"no cursor", base64.RawURLEncoding.EncodeToString([]byte("{}")), endpoint, hook.StateDead},
+		{name: "another endpoint's", cursor: next, endpoint: other, state: hook.StateDead},
+		{name: "another state's", cursor: next, endpoint: endpoint, state: hook.StateParked},
+		{name: "no base64", cursor: "?", endpoint: endpoint, state: hook.StateDead},
+		{name: "no cursor", cursor: base64.RawURLEncoding.EncodeToString([]byte("{}")), endpoint: endpoint, state: hook.StateDead},
 	}
 	for _, tt := range tests {
 		_, _, err := s.DeliveriesByEndpoint(t.Context(), tt.endpoint, tt.state, tt.cursor, 1)

@@ -10,9 +10,9 @@ import (
 
 func parkedCases() []storeCase {
 	return []storeCase{
-		{"parked deliveries are listed the oldest first", parkedOldestFirst},
-		{"more parked deliveries than one request reads are listed", parkedMany},
-		{"a delivery that is parked no more is not listed", parkedNoMore},
+		{name: "parked deliveries are listed the oldest first", run: parkedOldestFirst},
+		{name: "more parked deliveries than one request reads are listed", run: parkedMany},
+		{name: "a delivery that is parked no more is not listed", run: parkedNoMore},
 	}
 }
 

@@ -9,11 +9,11 @@ import (
 
 func replayCases() []storeCase {
 	return []storeCase{
-		{"a replayed delivery comes back with its order", replayedComesBack},
-		{"a delivery comes back with its job, its slot and what people said", jobOfDeliveryComesBack},
-		{"tokens of replays load the generation before too", loadPredecessor},
-		{"deliveries are read by their ids, those that there are", deliveriesByID},
-		{"300 deliveries are read by their ids at once", manyDeliveriesByID},
+		{name: "a replayed delivery comes back with its order", run: replayedComesBack},
+		{name: "a delivery comes back with its job, its slot and what people said", run: jobOfDeliveryComesBack},
+		{name: "tokens of replays load the generation before too", run: loadPredecessor},
+		{name: "deliveries are read by their ids, those that there are", run: deliveriesByID},
+		{name: "300 deliveries are read by their ids at once", run: manyDeliveriesByID},
 	}
 }
 

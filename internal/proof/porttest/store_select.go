@@ -12,13 +12,13 @@ import (
 
 func selectCases() []storeCase {
 	return []storeCase{
-		{"a selection is read oldest first, page by page, to its end", selectOldestFirst},
-		{"a selection begins with From and ends before To", selectBounds},
-		{"a selection without bounds has all of its state and nothing else", selectUnbounded},
-		{"what left the state is not selected and does not end the selection", selectLeftState},
-		{"deliveries added meanwhile do not shift the selection", selectStandsStill},
-		{"a position of another selection, or of none, is invalid", selectInvalid},
-		{"250 deliveries are selected and counted", selectMany},
+		{name: "a selection is read oldest first, page by page, to its end", run: selectOldestFirst},
+		{name: "a selection begins with From and ends before To", run: selectBounds},
+		{name: "a selection without bounds has all of its state and nothing else", run: selectUnbounded},
+		{name: "what left the state is not selected and does not end the selection", run: selectLeftState},
+		{name: "deliveries added meanwhile do not shift the selection", run: selectStandsStill},
+		{name: "a position of another selection, or of none, is invalid", run: selectInvalid},
+		{name: "250 deliveries are selected and counted", run: selectMany},
 	}
 }
 
@@ -85,23 +85,23 @@ func selectBounds(t *testing.T, s StoreUnderTest) {
 		from, to time.Time
 		want     []hook.Delivery
 	}{
-		{"from the second on", at(1, 0), time.Time{}, all[1:]},
-		{"from just before the second", at(1, -moment), time.Time{}, all[1:]},
-		{"from just after the second", at(1, moment), time.Time{}, all[2:]},
-		{"from less than a millisecond after the second", at(1, 1), time.Time{}, all[2:]},
-		{"to the fourth", time.Time{}, at(3, 0), all[:3]},
-		{"to just before the fourth", time.Time{}, at(3, -moment), all[:3]},
-		{"to just after the fourth", time.Time{}, at(3, moment), all[:4]},
-		{"to less than a millisecond after the fourth", time.Time{}, at(3, 1), all[:4]},
-		{"from the second to the fourth", at(1, 0), at(3, 0), all[1:3]},
-		{"another zone", at(1, 0).In(time.FixedZone("", 7200)), at(3, 0).In(time.FixedZone("", -7200)), all[1:3]},
-		{"one millisecond", at(2, 0), at(2, moment), all[2:3]},
-		{"between two", at(2, moment), at(3, 0), nil},
-		{"no time at all", at(2, 0), at(2, 0), nil},
-		{"backwards", at(3, 0), at(1, 0), nil},
-		{"before all", time.Time{}, at(0, 0), nil},
-		{"after all", at(4, moment), time.Time{}, nil},
-		{"years around all", at(0, 0).AddDate(-20, 0, 0), at(0, 0).AddDate(20, 0, 0), all},
+		{name: "from the second on", from: at(1, 0), to: time.Time{}, want: all[1:]},
+		{name: "from just before the second", from: at(1, -moment), to: time.Time{}, want: all[1:]},
+		{name: "from just after the second", from: at(1, moment), to: time.Time{}, want: all[2:]},
+		{name: "from less than a millisecond after the second", from: at(1, 1), to: time.Time{}, want: all[2:]},
+		{name: "to the fourth", from: time.Time{}, to: at(3, 0), want: all[:3]},
+		{name: "to just before the fourth", from: time.Time{}, to: at(3, -moment), want: all[:3]},
+		{name: "to just after the fourth", from: time.Time{}, to: at(3, moment), want: all[:4]},
+		{name: "to less than a millisecond after the fourth", from: time.Time{}, to: at(3, 1), want: all[:4]},
+		{name: "from the second to the fourth", from: at(1, 0), to: at(3, 0), want: all[1:3]},
+		{name: "another zone", from: at(1, 0).In(time.FixedZone("", 7200)), to: at(3, 0).In(time.FixedZone("", -7200)), want: all[1:3]},
+		{name: "one millisecond", from: at(2, 0), to: at(2, moment), want: all[2:3]},
+		{name: "between two", from: at(2, moment), to: at(3, 0), want: nil},
+		{name: "no time at all", from: at(2, 0), to: at(2, 0), want: nil},
+		{name: "backwards", from: at(3, 0), to: at(1, 0), want: nil},
+		{name: "before all", from: time.Time{}, to: at(0, 0), want: nil},
+		{name: "after all", from: at(4, moment), to: time.Time{}, want: nil},
+		{name: "years around all", from: at(0, 0).AddDate(-20, 0, 0), to: at(0, 0).AddDate(20, 0, 0), want: all},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -179,12 +179,12 @@ func selectInvalid(t *testing.T, s StoreUnderTest) {
 		name   string
 		change func(*replay.Selection)
 	}{
-		{"of another endpoint", func(s *replay.Selection) { s.Endpoint = hook.NewEndpointID() }},
-		{"of another state", func(s *replay.Selection) { s.State = hook.StateDead }},
-		{"before the selection", func(s *replay.Selection) { s.From = all[1].CreatedAt }},
-		{"after the selection", func(s *replay.Selection) { s.To = all[0].CreatedAt }},
-		{"that is no base64", func(s *replay.Selection) { s.After = "?" }},
-		{"that is none", func(s *replay.Selection) { s.After = base64.RawURLEncoding.EncodeToString([]byte("{}")) }},
+		{name: "of another endpoint", change: func(s *replay.Selection) { s.Endpoint = hook.NewEndpointID() }},
+		{name: "of another state", change: func(s *replay.Selection) { s.State = hook.StateDead }},
+		{name: "before the selection", change: func(s *replay.Selection) { s.From = all[1].CreatedAt }},
+		{name: "after the selection", change: func(s *replay.Selection) { s.To = all[0].CreatedAt }},
+		{name: "that is no base64", change: func(s *replay.Selection) { s.After = "?" }},
+		{name: "that is none", change: func(s *replay.Selection) { s.After = base64.RawURLEncoding.EncodeToString([]byte("{}")) }},
 	}
 	for _, tt := range tests {
 		changed := selection

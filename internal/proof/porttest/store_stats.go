@@ -19,11 +19,11 @@ import (
 
 func statsCases() []storeCase {
 	return []storeCase{
-		{"everything that was counted comes back with its hour", hoursComeBack},
-		{"hours that began at or after a time are read in their order", hoursSince},
-		{"20 racing counts of everything add up", hoursRace},
-		{"endpoints that were active in an hour are listed by tenant and id", activeListed},
-		{"active endpoints are paged through after the last one", activePages},
+		{name: "everything that was counted comes back with its hour", run: hoursComeBack},
+		{name: "hours that began at or after a time are read in their order", run: hoursSince},
+		{name: "20 racing counts of everything add up", run: hoursRace},
+		{name: "endpoints that were active in an hour are listed by tenant and id", run: activeListed},
+		{name: "active endpoints are paged through after the last one", run: activePages},
 	}
 }
 

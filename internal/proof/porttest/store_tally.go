@@ -10,12 +10,12 @@ import (
 
 func tallyCases() []storeCase {
 	return []storeCase{
-		{"settled deliveries are counted for their job", tallyCounts},
-		{"a delivery that is counted again counts once", tallyOnce},
-		{"a slot counts as delivered before dead, and as dead before cancelled", tallyPrecedence},
-		{"a job's deliveries are counted over many slots", tallyManySlots},
-		{"50 racing tallies of a job all count", tallyRace},
-		{"a delivery of no job, or one that is not settled, is not counted", tallyRefuses},
+		{name: "settled deliveries are counted for their job", run: tallyCounts},
+		{name: "a delivery that is counted again counts once", run: tallyOnce},
+		{name: "a slot counts as delivered before dead, and as dead before cancelled", run: tallyPrecedence},
+		{name: "a job's deliveries are counted over many slots", run: tallyManySlots},
+		{name: "50 racing tallies of a job all count", run: tallyRace},
+		{name: "a delivery of no job, or one that is not settled, is not counted", run: tallyRefuses},
 	}
 }
 
@@ -75,13 +75,13 @@ func tallyPrecedence(t *testing.T, s StoreUnderTest) {
 		states []hook.State
 		want   replay.Outcomes
 	}{
-		{[]hook.State{dead, delivered}, replay.Outcomes{Delivered: 1}},
-		{[]hook.State{delivered, dead}, replay.Outcomes{Delivered: 1}},
-		{[]hook.State{cancelled, delivered}, replay.Outcomes{Delivered: 1}},
-		{[]hook.State{delivered, cancelled, dead}, replay.Outcomes{Delivered: 1}},
-		{[]hook.State{dead, discarded}, replay.Outcomes{Dead: 1}},
-		{[]hook.State{cancelled, dead}, replay.Outcomes{Dead: 1}},
-		{[]hook.State{cancelled, discarded}, replay.Outcomes{Cancelled: 1}},
+		{states: []hook.State{dead, delivered}, want: replay.Outcomes{Delivered: 1}},
+		{states: []hook.State{delivered, dead}, want: replay.Outcomes{Delivered: 1}},
+		{states: []hook.State{cancelled, delivered}, want: replay.Outcomes{Delivered: 1}},
+		{states: []hook.State{delivered, cancelled, dead}, want: replay.Outcomes{Delivered: 1}},
+		{states: []hook.State{dead, discarded}, want: replay.Outcomes{Dead: 1}},
+		{states: []hook.State{cancelled, dead}, want: replay.Outcomes{Dead: 1}},
+		{states: []hook.State{cancelled, discarded}, want: replay.Outcomes{Cancelled: 1}},
 	}
 	for _, tt := range tests {
 		job := newJobID(t)

@@ -9,10 +9,10 @@ import (
 
 func uidCases() []storeCase {
 	return []storeCase{
-		{"an endpoint is found by its uid", uidFinds},
-		{"a uid is taken once in a tenant", uidOnce},
-		{"of 20 racing creates with a uid exactly one wins", uidRace},
-		{"a deleted endpoint frees its uid", uidIsFreed},
+		{name: "an endpoint is found by its uid", run: uidFinds},
+		{name: "a uid is taken once in a tenant", run: uidOnce},
+		{name: "of 20 racing creates with a uid exactly one wins", run: uidRace},
+		{name: "a deleted endpoint frees its uid", run: uidIsFreed},
 	}
 }
 

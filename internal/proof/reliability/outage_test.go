@@ -17,9 +17,9 @@ type class struct {
 // classes are the three qualities: what is known of them is what the outages are made to fit.
 func classes() []class {
 	return []class{
-		{"stable", 350, 0.972, 0.998},
-		{"intermittent", 100, 0.724, 0.913},
-		{"unreliable", 50, 0.418, 0.652},
+		{name: "stable", endpoints: 350, first: 0.972, final: 0.998},
+		{name: "intermittent", endpoints: 100, first: 0.724, final: 0.913},
+		{name: "unreliable", endpoints: 50, first: 0.418, final: 0.652},
 	}
 }
 

@@ -57,23 +57,23 @@ func TestCircuit_Settled(t *testing.T) {
 		settings circuit.Settings
 		want     circuit.Circuit
 	}{
-		{"one failure is counted", closed(0), circuit.Results{Failed: 1}, circuit.Counts{Failed: 1}, 3, settings, closed(1)},
-		{"the fourth does not open", closed(3), circuit.Results{Failed: 1}, circuit.Counts{Failed: 4}, 3, settings, closed(4)},
-		{"the fifth opens", closed(4), circuit.Results{Failed: 1}, circuit.Counts{Failed: 5}, 3, settings, opened()},
-		{"five at once open", closed(0), circuit.Results{Failed: 5}, circuit.Counts{Failed: 5}, 3, settings, opened()},
-		{"an answer forgets what was before", closed(4), circuit.Results{Alive: true}, circuit.Counts{}, 3, settings, closed(0)},
-		{"failures after the last answer count", closed(4), circuit.Results{Failed: 4, Alive: true, Trailing: 2}, circuit.Counts{Failed: 4}, 3, settings, closed(2)},
-		{"a slow endpoint opens at the third", closed(2), circuit.Results{Failed: 1}, circuit.Counts{Failed: 3}, 3, slow, opened()},
-		{"a slow endpoint does not at the second", closed(1), circuit.Results{Failed: 1}, circuit.Counts{Failed: 2}, 3, slow, closed(2)},
-		{"half of ten open", closed(0), circuit.Results{Failed: 1, Alive: true, Trailing: 1}, circuit.Counts{OK: 5, Failed: 5}, 3, settings, opened()},
-		{"less than half of ten do not", closed(0), circuit.Results{Failed: 1, Alive: true, Trailing: 1}, circuit.Counts{OK: 6, Failed: 4}, 3, settings, closed(1)},
-		{"half of nine do not", closed(0), circuit.Results{Failed: 1, Alive: true, Trailing: 1}, circuit.Counts{OK: 4, Failed: 5}, 3, settings, closed(1)},
-		{"a rate alone, without a failure now, does not", closed(0), circuit.Results{Alive: true}, circuit.Counts{OK: 1, Failed: 99}, 3, settings, closed(0)},
-		{"a rate that an outage left in the window does not", since(circuit.Window - 1), circuit.Results{Failed: 1, Alive: true, Trailing: 1}, circuit.Counts{OK: 5, Failed: 5}, 3, settings, failed(since(circuit.Window - 1))},
-		{"it does when the outage is out of the window", since(circuit.Window), circuit.Results{Failed: 1, Alive: true, Trailing: 1}, circuit.Counts{OK: 5, Failed: 5}, 3, settings, opened()},
-		{"results of an earlier generation change nothing", closed(4), circuit.Results{Failed: 9}, circuit.Counts{Failed: 99}, 2, settings, closed(4)},
-		{"an open circuit stays as it is", open(), circuit.Results{Alive: true}, circuit.Counts{}, 4, settings, open()},
-		{"a half-open circuit too", halfOpen(), circuit.Results{Failed: 9}, circuit.Counts{Failed: 9}, 4, settings, halfOpen()},
+		{name: "one failure is counted", from: closed(0), results: circuit.Results{Failed: 1}, window: circuit.Counts{Failed: 1}, gen: 3, settings: settings, want: closed(1)},
+		{name: "the fourth does not open", from: closed(3), results: circuit.Results{Failed: 1}, window: circuit.Counts{Failed: 4}, gen: 3, settings: settings, want: closed(4)},
+		{name: "the fifth opens", from: closed(4), results: circuit.Results{Failed: 1}, window: circuit.Counts{Failed: 5}, gen: 3, settings: settings, want: opened()},
+		{name: "five at once open", from: closed(0), results: circuit.Results{Failed: 5}, window: circuit.Counts{Failed: 5}, gen: 3, settings: settings, want: opened()},
+		{name: "an answer forgets what was before", from: closed(4), results: circuit.Results{Alive: true}, window: circuit.Counts{}, gen: 3, settings: settings, want: closed(0)},
+		{name: "failures after the last answer count", from: closed(4), results: circuit.Results{Failed: 4, Alive: true, Trailing: 2}, window: circuit.Counts{Failed: 4}, gen: 3, settings: settings, want: closed(2)},
+		{name: "a slow endpoint opens at the third", from: closed(2), results: circuit.Results{Failed: 1}, window: circuit.Counts{Failed: 3}, gen: 3, settings: slow, want: opened()},
+		{name: "a slow endpoint does not at the second", from: closed(1), results: circuit.Results{Failed: 1}, window: circuit.Counts{Failed: 2}, gen: 3, settings: slow, want: closed(2)},
+		{name: "half of ten open", from: closed(0), results: circuit.Results{Failed: 1, Alive: true, Trailing: 1}, window: circuit.Counts{OK: 5, Failed: 5}, gen: 3, settings: settings, want: opened()},
+		{name: "less than half of ten do not", from: closed(0), results: circuit.Results{Failed: 1, Alive: true, Trailing: 1}, window: circuit.Counts{OK: 6, Failed: 4}, gen: 3, settings: settings, want: closed(1)},
+		{name: "half of nine do not", from: closed(0), results: circuit.Results{Failed: 1, Alive: true, Trailing: 1}, window: circuit.Counts{OK: 4, Failed: 5}, gen: 3, settings: settings, want: closed(1)},
+		{name: "a rate alone, without a failure now, does not", from: closed(0), results: circuit.Results{Alive: true}, window: circuit.Counts{OK: 1, Failed: 99}, gen: 3, settings: settings, want: closed(0)},
+		{name: "a rate that an outage left in the window does not", from: since(circuit.Window - 1), results: circuit.Results{Failed: 1, Alive: true, Trailing: 1}, window: circuit.Counts{OK: 5, Failed: 5}, gen: 3, settings: settings, want: failed(since(circuit.Window - 1))},
+		{name: "it does when the outage is out of the window", from: since(circuit.Window), results: circuit.Results{Failed: 1, Alive: true, Trailing: 1}, window: circuit.Counts{OK: 5, Failed: 5}, gen: 3, settings: settings, want: opened()},
+		{name: "results of an earlier generation change nothing", from: closed(4), results: circuit.Results{Failed: 9}, window: circuit.Counts{Failed: 99}, gen: 2, settings: settings, want: closed(4)},
+		{name: "an open circuit stays as it is", from: open(), results: circuit.Results{Alive: true}, window: circuit.Counts{}, gen: 4, settings: settings, want: open()},
+		{name: "a half-open circuit too", from: halfOpen(), results: circuit.Results{Failed: 9}, window: circuit.Counts{Failed: 9}, gen: 4, settings: settings, want: halfOpen()},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -104,12 +104,12 @@ func TestCircuit_Probe(t *testing.T) {
 		want   circuit.Circuit
 		ok     bool
 	}{
-		{"a closed circuit needs none", closed(0), "dlv_b", due, closed(0), false},
-		{"not before the cooldown is over", open(), "dlv_b", due.Add(-1), open(), false},
-		{"from then on", open(), "dlv_b", due, leased("dlv_b", due), true},
-		{"not while another holds the lease", halfOpen(), "dlv_b", over.Add(-1), halfOpen(), false},
-		{"the holder itself may come again, for as long", halfOpen(), "dlv_a", over.Add(-1), leased("dlv_a", over.Add(-1)), true},
-		{"when the lease ran out", halfOpen(), "dlv_b", over, leased("dlv_b", over), true},
+		{name: "a closed circuit needs none", from: closed(0), holder: "dlv_b", now: due, want: closed(0), ok: false},
+		{name: "not before the cooldown is over", from: open(), holder: "dlv_b", now: due.Add(-1), want: open(), ok: false},
+		{name: "from then on", from: open(), holder: "dlv_b", now: due, want: leased("dlv_b", due), ok: true},
+		{name: "not while another holds the lease", from: halfOpen(), holder: "dlv_b", now: over.Add(-1), want: halfOpen(), ok: false},
+		{name: "the holder itself may come again, for as long", from: halfOpen(), holder: "dlv_a", now: over.Add(-1), want: leased("dlv_a", over.Add(-1)), ok: true},
+		{name: "when the lease ran out", from: halfOpen(), holder: "dlv_b", now: over, want: leased("dlv_b", over), ok: true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -145,14 +145,14 @@ func TestCircuit_Probed(t *testing.T) {
 		alive  bool
 		want   circuit.Circuit
 	}{
-		{"success closes and forgets the cooldown", halfOpen(), "dlv_a", true, reset},
-		{"failure doubles the cooldown", at(5 * time.Minute), "dlv_a", false, again(10 * time.Minute)},
-		{"up to the cap", at(40 * time.Minute), "dlv_a", false, again(time.Hour)},
-		{"and no further", at(time.Hour), "dlv_a", false, again(time.Hour)},
-		{"somebody else's success is nothing", halfOpen(), "dlv_b", true, halfOpen()},
-		{"somebody else's failure is nothing", halfOpen(), "dlv_b", false, halfOpen()},
-		{"a late success of a lost lease is nothing", open(), "dlv_a", true, open()},
-		{"a late failure on a closed circuit is nothing", closed(1), "dlv_a", false, closed(1)},
+		{name: "success closes and forgets the cooldown", from: halfOpen(), holder: "dlv_a", alive: true, want: reset},
+		{name: "failure doubles the cooldown", from: at(5 * time.Minute), holder: "dlv_a", alive: false, want: again(10 * time.Minute)},
+		{name: "up to the cap", from: at(40 * time.Minute), holder: "dlv_a", alive: false, want: again(time.Hour)},
+		{name: "and no further", from: at(time.Hour), holder: "dlv_a", alive: false, want: again(time.Hour)},
+		{name: "somebody else's success is nothing", from: halfOpen(), holder: "dlv_b", alive: true, want: halfOpen()},
+		{name: "somebody else's failure is nothing", from: halfOpen(), holder: "dlv_b", alive: false, want: halfOpen()},
+		{name: "a late success of a lost lease is nothing", from: open(), holder: "dlv_a", alive: true, want: open()},
+		{name: "a late failure on a closed circuit is nothing", from: closed(1), holder: "dlv_a", alive: false, want: closed(1)},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -151,9 +151,9 @@ func TestAnalyzer_reasonsShareAGroupOnceAttempted(t *testing.T) {
 		exhausted, expired int
 		want               hook.Reason
 	}{
-		{"the more common one is the group's", 2, 3, hook.ReasonExpired},
-		{"the other one, too", 3, 2, hook.ReasonExhausted},
-		{"of equals the first by name", 2, 2, hook.ReasonExhausted},
+		{name: "the more common one is the group's", exhausted: 2, expired: 3, want: hook.ReasonExpired},
+		{name: "the other one, too", exhausted: 3, expired: 2, want: hook.ReasonExhausted},
+		{name: "of equals the first by name", exhausted: 2, expired: 2, want: hook.ReasonExhausted},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -192,9 +192,9 @@ func TestAnalyzer_keepsWhatIsFrequent(t *testing.T) {
 		name    string
 		arrange func()
 	}{
-		{"rare ones first", func() {}},
-		{"rare ones last", func() { slices.Reverse(all) }},
-		{"mixed", func() { r.Shuffle(n, func(i, j int) { all[i], all[j] = all[j], all[i] }) }},
+		{name: "rare ones first", arrange: func() {}},
+		{name: "rare ones last", arrange: func() { slices.Reverse(all) }},
+		{name: "mixed", arrange: func() { r.Shuffle(n, func(i, j int) { all[i], all[j] = all[j], all[i] }) }},
 	}
 	for _, tt := range tests {
 		tt.arrange()
@@ -215,20 +215,20 @@ func TestLetterOf(t *testing.T) {
 		want deadletter.Letter
 	}{
 		{
-			"a delivery that used up its attempts",
-			hook.Delivery{
+			name: "a delivery that used up its attempts",
+			in: hook.Delivery{
 				ID: id, State: hook.StateDead, Reason: hook.ReasonExhausted, Attempts: 7, CreatedAt: noon(), UpdatedAt: noon().Add(time.Hour),
 				Last: hook.Outcome{Class: hook.ClassUnavailable, Status: 503, Error: "The endpoint answered 503 Service Unavailable.", URL: "https://example.com/"},
 			},
-			deadletter.Letter{
+			want: deadletter.Letter{
 				Endpoint: shop, Reason: hook.ReasonExhausted, Class: hook.ClassUnavailable, Status: 503,
 				Error: "The endpoint answered 503 Service Unavailable.", Attempts: 7, DiedAt: noon().Add(time.Hour),
 			},
 		},
 		{
-			"a delivery that expired while it was parked",
-			hook.Delivery{ID: id, State: hook.StateDead, Reason: hook.ReasonExpired, CreatedAt: noon(), UpdatedAt: noon().Add(72 * time.Hour)},
-			deadletter.Letter{Endpoint: shop, Reason: hook.ReasonExpired, DiedAt: noon().Add(72 * time.Hour)},
+			name: "a delivery that expired while it was parked",
+			in:   hook.Delivery{ID: id, State: hook.StateDead, Reason: hook.ReasonExpired, CreatedAt: noon(), UpdatedAt: noon().Add(72 * time.Hour)},
+			want: deadletter.Letter{Endpoint: shop, Reason: hook.ReasonExpired, DiedAt: noon().Add(72 * time.Hour)},
 		},
 	}
 	for _, tt := range tests {

@@ -25,17 +25,17 @@ func TestBucket(t *testing.T) {
 		in   time.Duration
 		want int
 	}{
-		{"less than nothing is in the first", math.MinInt64, 0},
-		{"nothing is in the first", 0, 0},
-		{"what is shorter than the range is in the first", time.Millisecond - 1, 0},
-		{"the shortest of the range is in the first", time.Millisecond, 0},
-		{"the end of the first", 1_105_192 * time.Nanosecond, 0},
-		{"the begin of the second", 1_105_193 * time.Nanosecond, 1},
-		{"the middle of the range, by logarithm, is between two halves", 244_948_974 * time.Nanosecond, 54},
-		{"and the next nanosecond behind it", 244_948_975 * time.Nanosecond, 55},
-		{"the longest of the range is in the last", time.Minute, 109},
-		{"what is longer than the range is in the last", time.Minute + 1, 109},
-		{"the longest duration is in the last", math.MaxInt64, 109},
+		{name: "less than nothing is in the first", in: math.MinInt64, want: 0},
+		{name: "nothing is in the first", in: 0, want: 0},
+		{name: "what is shorter than the range is in the first", in: time.Millisecond - 1, want: 0},
+		{name: "the shortest of the range is in the first", in: time.Millisecond, want: 0},
+		{name: "the end of the first", in: 1_105_192 * time.Nanosecond, want: 0},
+		{name: "the begin of the second", in: 1_105_193 * time.Nanosecond, want: 1},
+		{name: "the middle of the range, by logarithm, is between two halves", in: 244_948_974 * time.Nanosecond, want: 54},
+		{name: "and the next nanosecond behind it", in: 244_948_975 * time.Nanosecond, want: 55},
+		{name: "the longest of the range is in the last", in: time.Minute, want: 109},
+		{name: "what is longer than the range is in the last", in: time.Minute + 1, want: 109},
+		{name: "the longest duration is in the last", in: math.MaxInt64, want: 109},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -35,21 +35,21 @@ func TestHistogram_Percentile(t *testing.T) {
 		p    float64
 		want time.Duration
 	}{
-		{"nothing has none", of(), 50, 0},
-		{"one is all of them, the lowest", of(time.Second), 0, ms(1000)},
-		{"one is all of them, the highest", of(time.Second), 100, ms(1000)},
-		{"the median of two is the first", of(time.Second, time.Minute), 50, ms(1000)},
-		{"just past it is the second", of(time.Second, time.Minute), 50.001, ms(60_000)},
-		{"of twenty, the 95th is the nineteenth", merged(of(time.Minute), times(19, time.Second)), 95, ms(1000)},
-		{"and what is past it the twentieth", merged(of(time.Minute), times(19, time.Second)), 95.1, ms(60_000)},
-		{"of a hundred, the seventh is the seventh", hundred, 7, ms(6*6 + 1)},
-		{"of a hundred, the 99th is the 99th", hundred, 99, ms(98*98 + 1)},
-		{"below 0 is the lowest", hundred, -1, ms(1)},
-		{"above 100 is the highest", hundred, 101, ms(99*99 + 1)},
-		{"an infinite p is the highest", hundred, math.Inf(1), ms(99*99 + 1)},
-		{"no number is the lowest", hundred, math.NaN(), ms(1)},
-		{"shorter than the range is told as its first bucket", of(0), 50, ms(1)},
-		{"longer than the range is told as its last bucket", of(time.Hour), 50, ms(60_000)},
+		{name: "nothing has none", in: of(), p: 50, want: 0},
+		{name: "one is all of them, the lowest", in: of(time.Second), p: 0, want: ms(1000)},
+		{name: "one is all of them, the highest", in: of(time.Second), p: 100, want: ms(1000)},
+		{name: "the median of two is the first", in: of(time.Second, time.Minute), p: 50, want: ms(1000)},
+		{name: "just past it is the second", in: of(time.Second, time.Minute), p: 50.001, want: ms(60_000)},
+		{name: "of twenty, the 95th is the nineteenth", in: merged(of(time.Minute), times(19, time.Second)), p: 95, want: ms(1000)},
+		{name: "and what is past it the twentieth", in: merged(of(time.Minute), times(19, time.Second)), p: 95.1, want: ms(60_000)},
+		{name: "of a hundred, the seventh is the seventh", in: hundred, p: 7, want: ms(6*6 + 1)},
+		{name: "of a hundred, the 99th is the 99th", in: hundred, p: 99, want: ms(98*98 + 1)},
+		{name: "below 0 is the lowest", in: hundred, p: -1, want: ms(1)},
+		{name: "above 100 is the highest", in: hundred, p: 101, want: ms(99*99 + 1)},
+		{name: "an infinite p is the highest", in: hundred, p: math.Inf(1), want: ms(99*99 + 1)},
+		{name: "no number is the lowest", in: hundred, p: math.NaN(), want: ms(1)},
+		{name: "shorter than the range is told as its first bucket", in: of(0), p: 50, want: ms(1)},
+		{name: "longer than the range is told as its last bucket", in: of(time.Hour), p: 50, want: ms(60_000)},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -21,17 +21,17 @@ func TestHistogram_Percentile_withinFivePercent(t *testing.T) {
 		name string
 		draw func(r *rand.Rand) float64 // in seconds
 	}{
-		{"uniform from 1 ms to 60 s", func(r *rand.Rand) float64 { return 0.001 + 59.999*r.Float64() }},
-		{"exponential with a mean of 300 ms", func(r *rand.Rand) float64 { return 0.3 * r.ExpFloat64() }},
-		{"lognormal around 120 ms", func(r *rand.Rand) float64 { return 0.12 * math.Exp(r.NormFloat64()) }},
-		{"bimodal, 50 ms and one in ten at 9 s", func(r *rand.Rand) float64 {
+		{name: "uniform from 1 ms to 60 s", draw: func(r *rand.Rand) float64 { return 0.001 + 59.999*r.Float64() }},
+		{name: "exponential with a mean of 300 ms", draw: func(r *rand.Rand) float64 { return 0.3 * r.ExpFloat64() }},
+		{name: "lognormal around 120 ms", draw: func(r *rand.Rand) float64 { return 0.12 * math.Exp(r.NormFloat64()) }},
+		{name: "bimodal, 50 ms and one in ten at 9 s", draw: func(r *rand.Rand) float64 {
 			if r.IntN(10) == 0 {
 				return 9 + 0.5*r.NormFloat64()
 			}
 			return 0.05 + 0.005*r.NormFloat64()
 		}},
-		{"Pareto from 2 ms with a heavy tail", func(r *rand.Rand) float64 { return 0.002 * math.Pow(1-r.Float64(), -1/1.1) }},
-		{"always 1.234 s", func(*rand.Rand) float64 { return 1.234 }},
+		{name: "Pareto from 2 ms with a heavy tail", draw: func(r *rand.Rand) float64 { return 0.002 * math.Pow(1-r.Float64(), -1/1.1) }},
+		{name: "always 1.234 s", draw: func(*rand.Rand) float64 { return 1.234 }},
 	}
 	for i, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -28,10 +28,10 @@ func TestNext_jitter(t *testing.T) {
 		jitter    hook.Jitter
 		low, high time.Duration
 	}{
-		{"full is uniform from nothing to the delay", hook.JitterFull, 0, d},
-		{"no jitter named means full", 0, 0, d},
-		{"equal is uniform over the upper half", hook.JitterEqual, d / 2, d},
-		{"proportional is uniform a tenth around the delay", hook.JitterProportional, 54 * time.Minute, 66 * time.Minute},
+		{name: "full is uniform from nothing to the delay", jitter: hook.JitterFull, low: 0, high: d},
+		{name: "no jitter named means full", jitter: 0, low: 0, high: d},
+		{name: "equal is uniform over the upper half", jitter: hook.JitterEqual, low: d / 2, high: d},
+		{name: "proportional is uniform a tenth around the delay", jitter: hook.JitterProportional, low: 54 * time.Minute, high: 66 * time.Minute},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -116,10 +116,10 @@ func TestNext_jitterIsPinned(t *testing.T) {
 		n      int
 		want   time.Duration
 	}{
-		{"full, first failure", hook.JitterFull, 1, 3_244_186_181_016},
-		{"full, second failure", hook.JitterFull, 2, 1_270_320_406_395},
-		{"equal", hook.JitterEqual, 1, 3_422_093_090_508},
-		{"proportional", hook.JitterProportional, 1, 3_888_837_236_203},
+		{name: "full, first failure", jitter: hook.JitterFull, n: 1, want: 3_244_186_181_016},
+		{name: "full, second failure", jitter: hook.JitterFull, n: 2, want: 1_270_320_406_395},
+		{name: "equal", jitter: hook.JitterEqual, n: 1, want: 3_422_093_090_508},
+		{name: "proportional", jitter: hook.JitterProportional, n: 1, want: 3_888_837_236_203},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

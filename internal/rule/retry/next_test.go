@@ -33,12 +33,12 @@ func TestNext_presets(t *testing.T) {
 		delays    []time.Duration
 		low, high float64 // ends of the jitter, as shares of the delay
 	}{
-		{"standard", hook.RetryPolicy{Preset: "standard"}, []time.Duration{30 * s, 5 * m, 30 * m, 2 * h, 8 * h, 24 * h}, 0, 1},
-		{"the zero policy is standard", hook.RetryPolicy{}, []time.Duration{30 * s, 5 * m, 30 * m, 2 * h, 8 * h, 24 * h}, 0, 1},
-		{"an unknown preset is standard", hook.RetryPolicy{Preset: "weekly"}, []time.Duration{30 * s, 5 * m, 30 * m, 2 * h, 8 * h, 24 * h}, 0, 1},
-		{"minute", hook.RetryPolicy{Preset: "minute"}, []time.Duration{m, 5 * m, 30 * m, 2 * h, 8 * h, 24 * h}, 0.9, 1.1},
-		{"exponential", hook.RetryPolicy{Preset: "exponential"}, []time.Duration{30 * s, m, 2 * m, 4 * m, 8 * m, 16 * m, 32 * m}, 0, 1},
-		{"day", hook.RetryPolicy{Preset: "day"}, []time.Duration{30 * s, 2 * m, 10 * m, 30 * m, h, 4 * h, 8 * h}, 0.9, 1.1},
+		{name: "standard", policy: hook.RetryPolicy{Preset: "standard"}, delays: []time.Duration{30 * s, 5 * m, 30 * m, 2 * h, 8 * h, 24 * h}, low: 0, high: 1},
+		{name: "the zero policy is standard", policy: hook.RetryPolicy{}, delays: []time.Duration{30 * s, 5 * m, 30 * m, 2 * h, 8 * h, 24 * h}, low: 0, high: 1},
+		{name: "an unknown preset is standard", policy: hook.RetryPolicy{Preset: "weekly"}, delays: []time.Duration{30 * s, 5 * m, 30 * m, 2 * h, 8 * h, 24 * h}, low: 0, high: 1},
+		{name: "minute", policy: hook.RetryPolicy{Preset: "minute"}, delays: []time.Duration{m, 5 * m, 30 * m, 2 * h, 8 * h, 24 * h}, low: 0.9, high: 1.1},
+		{name: "exponential", policy: hook.RetryPolicy{Preset: "exponential"}, delays: []time.Duration{30 * s, m, 2 * m, 4 * m, 8 * m, 16 * m, 32 * m}, low: 0, high: 1},
+		{name: "day", policy: hook.RetryPolicy{Preset: "day"}, delays: []time.Duration{30 * s, 2 * m, 10 * m, 30 * m, h, 4 * h, 8 * h}, low: 0.9, high: 1.1},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -144,12 +144,12 @@ func TestAttempts(t *testing.T) {
 		policy hook.RetryPolicy
 		want   int
 	}{
-		{"one more than delays", hook.RetryPolicy{Schedule: make([]time.Duration, 20)}, 21},
-		{"as many as an exponential policy says", hook.RetryPolicy{Exponential: hook.Exponential{Base: h, Attempts: 5}}, 5},
-		{"an empty schedule is as good as none", hook.RetryPolicy{Schedule: []time.Duration{}}, 7},
-		{"a preset is not changed by what must not stand beside it", hook.RetryPolicy{Preset: "day", Schedule: []time.Duration{h}}, 8},
-		{"never more than the bound", hook.RetryPolicy{Schedule: make([]time.Duration, 100)}, hook.MaxAttempts},
-		{"never less than one", hook.RetryPolicy{Exponential: hook.Exponential{Base: h, Attempts: -1}}, 1},
+		{name: "one more than delays", policy: hook.RetryPolicy{Schedule: make([]time.Duration, 20)}, want: 21},
+		{name: "as many as an exponential policy says", policy: hook.RetryPolicy{Exponential: hook.Exponential{Base: h, Attempts: 5}}, want: 5},
+		{name: "an empty schedule is as good as none", policy: hook.RetryPolicy{Schedule: []time.Duration{}}, want: 7},
+		{name: "a preset is not changed by what must not stand beside it", policy: hook.RetryPolicy{Preset: "day", Schedule: []time.Duration{h}}, want: 8},
+		{name: "never more than the bound", policy: hook.RetryPolicy{Schedule: make([]time.Duration, 100)}, want: hook.MaxAttempts},
+		{name: "never less than one", policy: hook.RetryPolicy{Exponential: hook.Exponential{Base: h, Attempts: -1}}, want: 1},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -172,11 +172,11 @@ func TestPlanned(t *testing.T) {
 		n    int
 		want []time.Time
 	}{
-		{"a queued delivery has all attempts ahead, the first at once", 0, []time.Time{start, start.Add(time.Minute), start.Add(h + time.Minute), start.Add(3*h + time.Minute)}},
-		{"a number below zero is a queued delivery", -1 << 40, []time.Time{start, start.Add(time.Minute), start.Add(h + time.Minute), start.Add(3*h + time.Minute)}},
-		{"each attempt counts from the one before", 1, []time.Time{start.Add(time.Minute), start.Add(h + time.Minute), start.Add(3*h + time.Minute)}},
-		{"one attempt is left", 3, []time.Time{start.Add(2 * h)}},
-		{"no attempt is left", 4, nil},
+		{name: "a queued delivery has all attempts ahead, the first at once", n: 0, want: []time.Time{start, start.Add(time.Minute), start.Add(h + time.Minute), start.Add(3*h + time.Minute)}},
+		{name: "a number below zero is a queued delivery", n: -1 << 40, want: []time.Time{start, start.Add(time.Minute), start.Add(h + time.Minute), start.Add(3*h + time.Minute)}},
+		{name: "each attempt counts from the one before", n: 1, want: []time.Time{start.Add(time.Minute), start.Add(h + time.Minute), start.Add(3*h + time.Minute)}},
+		{name: "one attempt is left", n: 3, want: []time.Time{start.Add(2 * h)}},
+		{name: "no attempt is left", n: 4, want: nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -210,11 +210,11 @@ func TestExpired(t *testing.T) {
 		now  time.Time
 		want bool
 	}{
-		{"exactly as old as allowed is not expired", created.Add(72 * h), false},
-		{"a moment older is", created.Add(72*h + 1), true},
-		{"a moment younger is not", created.Add(72*h - 1), false},
-		{"a clock that runs behind expires nothing", created.Add(-h), false},
-		{"centuries later is expired", created.AddDate(1000, 0, 0), true},
+		{name: "exactly as old as allowed is not expired", now: created.Add(72 * h), want: false},
+		{name: "a moment older is", now: created.Add(72*h + 1), want: true},
+		{name: "a moment younger is not", now: created.Add(72*h - 1), want: false},
+		{name: "a clock that runs behind expires nothing", now: created.Add(-h), want: false},
+		{name: "centuries later is expired", now: created.AddDate(1000, 0, 0), want: true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -26,41 +26,41 @@ func TestValidate(t *testing.T) {
 		policy hook.RetryPolicy
 		want   []string // the wrong fields
 	}{
-		{"nothing said is the default", hook.RetryPolicy{}, nil},
-		{"an unknown preset", hook.RetryPolicy{Preset: "weekly"}, []string{"retry.preset"}},
-		{"a preset's name is exact", hook.RetryPolicy{Preset: "Standard"}, []string{"retry.preset"}},
-		{"a preset with a jitter of its own", hook.RetryPolicy{Preset: "day", Jitter: hook.JitterFull}, []string{"retry.jitter"}},
-		{"a jitter alone", hook.RetryPolicy{Jitter: hook.JitterNone}, []string{"retry.jitter"}},
-		{"a preset and a schedule", hook.RetryPolicy{Preset: "day", Schedule: []time.Duration{h}}, []string{"retry"}},
-		{"a preset and an exponential", hook.RetryPolicy{Preset: "day", Exponential: hook.Exponential{Base: h}}, []string{"retry"}},
-		{"a schedule and an exponential", hook.RetryPolicy{Schedule: []time.Duration{h}, Exponential: hook.Exponential{Attempts: 3}}, []string{"retry"}},
+		{name: "nothing said is the default", policy: hook.RetryPolicy{}, want: nil},
+		{name: "an unknown preset", policy: hook.RetryPolicy{Preset: "weekly"}, want: []string{"retry.preset"}},
+		{name: "a preset's name is exact", policy: hook.RetryPolicy{Preset: "Standard"}, want: []string{"retry.preset"}},
+		{name: "a preset with a jitter of its own", policy: hook.RetryPolicy{Preset: "day", Jitter: hook.JitterFull}, want: []string{"retry.jitter"}},
+		{name: "a jitter alone", policy: hook.RetryPolicy{Jitter: hook.JitterNone}, want: []string{"retry.jitter"}},
+		{name: "a preset and a schedule", policy: hook.RetryPolicy{Preset: "day", Schedule: []time.Duration{h}}, want: []string{"retry"}},
+		{name: "a preset and an exponential", policy: hook.RetryPolicy{Preset: "day", Exponential: hook.Exponential{Base: h}}, want: []string{"retry"}},
+		{name: "a schedule and an exponential", policy: hook.RetryPolicy{Schedule: []time.Duration{h}, Exponential: hook.Exponential{Attempts: 3}}, want: []string{"retry"}},
 
-		{"the shortest schedule", schedule(time.Second), nil},
-		{"the longest schedule", schedule(slices.Repeat([]time.Duration{hook.MaxDelay}, 20)...), nil},
-		{"the last jitter", hook.RetryPolicy{Schedule: []time.Duration{h}, Jitter: hook.JitterNone}, nil},
-		{"an unknown jitter", hook.RetryPolicy{Schedule: []time.Duration{h}, Jitter: hook.JitterNone + 1}, []string{"retry.jitter"}},
-		{"a schedule of no delays", hook.RetryPolicy{Schedule: []time.Duration{}}, []string{"retry.schedule"}},
-		{"one delay too many", schedule(slices.Repeat([]time.Duration{h}, 21)...), []string{"retry.schedule"}},
-		{"delays out of bounds", schedule(time.Second-1, h, hook.MaxDelay+1, 0, -h), []string{"retry.schedule[0]", "retry.schedule[2]", "retry.schedule[3]", "retry.schedule[4]"}},
+		{name: "the shortest schedule", policy: schedule(time.Second), want: nil},
+		{name: "the longest schedule", policy: schedule(slices.Repeat([]time.Duration{hook.MaxDelay}, 20)...), want: nil},
+		{name: "the last jitter", policy: hook.RetryPolicy{Schedule: []time.Duration{h}, Jitter: hook.JitterNone}, want: nil},
+		{name: "an unknown jitter", policy: hook.RetryPolicy{Schedule: []time.Duration{h}, Jitter: hook.JitterNone + 1}, want: []string{"retry.jitter"}},
+		{name: "a schedule of no delays", policy: hook.RetryPolicy{Schedule: []time.Duration{}}, want: []string{"retry.schedule"}},
+		{name: "one delay too many", policy: schedule(slices.Repeat([]time.Duration{h}, 21)...), want: []string{"retry.schedule"}},
+		{name: "delays out of bounds", policy: schedule(time.Second-1, h, hook.MaxDelay+1, 0, -h), want: []string{"retry.schedule[0]", "retry.schedule[2]", "retry.schedule[3]", "retry.schedule[4]"}},
 
-		{"an exponential", exponential(func(*hook.Exponential) {}), nil},
-		{"the smallest exponential", exponential(func(e *hook.Exponential) {
+		{name: "an exponential", policy: exponential(func(*hook.Exponential) {}), want: nil},
+		{name: "the smallest exponential", policy: exponential(func(e *hook.Exponential) {
 			*e = hook.Exponential{Base: time.Second, Factor: 1, Cap: time.Second, Attempts: 2}
-		}), nil},
-		{"the largest exponential", exponential(func(e *hook.Exponential) {
+		}), want: nil},
+		{name: "the largest exponential", policy: exponential(func(e *hook.Exponential) {
 			*e = hook.Exponential{Base: hook.MaxDelay, Factor: 10, Cap: hook.MaxDelay, Attempts: 21}
-		}), nil},
-		{"a base too short", exponential(func(e *hook.Exponential) { e.Base = time.Second - 1 }), []string{"retry.exponential.base"}},
-		{"a base too long is not blamed on the cap", exponential(func(e *hook.Exponential) { e.Base = hook.MaxDelay + 1 }), []string{"retry.exponential.base"}},
-		{"a factor below 1", exponential(func(e *hook.Exponential) { e.Factor = 0.999 }), []string{"retry.exponential.factor"}},
-		{"a factor above 10", exponential(func(e *hook.Exponential) { e.Factor = 10.001 }), []string{"retry.exponential.factor"}},
-		{"a factor that is no number", exponential(func(e *hook.Exponential) { e.Factor = math.NaN() }), []string{"retry.exponential.factor"}},
-		{"a cap below the base", exponential(func(e *hook.Exponential) { e.Cap = e.Base - 1 }), []string{"retry.exponential.cap"}},
-		{"a cap too long", exponential(func(e *hook.Exponential) { e.Cap = hook.MaxDelay + 1 }), []string{"retry.exponential.cap"}},
-		{"a cap left out", exponential(func(e *hook.Exponential) { e.Cap = 0 }), []string{"retry.exponential.cap"}},
-		{"one attempt", exponential(func(e *hook.Exponential) { e.Attempts = 1 }), []string{"retry.exponential.attempts"}},
-		{"one attempt too many", exponential(func(e *hook.Exponential) { e.Attempts = 22 }), []string{"retry.exponential.attempts"}},
-		{"everything wrong", hook.RetryPolicy{Exponential: hook.Exponential{Base: -1}, Jitter: 99}, []string{
+		}), want: nil},
+		{name: "a base too short", policy: exponential(func(e *hook.Exponential) { e.Base = time.Second - 1 }), want: []string{"retry.exponential.base"}},
+		{name: "a base too long is not blamed on the cap", policy: exponential(func(e *hook.Exponential) { e.Base = hook.MaxDelay + 1 }), want: []string{"retry.exponential.base"}},
+		{name: "a factor below 1", policy: exponential(func(e *hook.Exponential) { e.Factor = 0.999 }), want: []string{"retry.exponential.factor"}},
+		{name: "a factor above 10", policy: exponential(func(e *hook.Exponential) { e.Factor = 10.001 }), want: []string{"retry.exponential.factor"}},
+		{name: "a factor that is no number", policy: exponential(func(e *hook.Exponential) { e.Factor = math.NaN() }), want: []string{"retry.exponential.factor"}},
+		{name: "a cap below the base", policy: exponential(func(e *hook.Exponential) { e.Cap = e.Base - 1 }), want: []string{"retry.exponential.cap"}},
+		{name: "a cap too long", policy: exponential(func(e *hook.Exponential) { e.Cap = hook.MaxDelay + 1 }), want: []string{"retry.exponential.cap"}},
+		{name: "a cap left out", policy: exponential(func(e *hook.Exponential) { e.Cap = 0 }), want: []string{"retry.exponential.cap"}},
+		{name: "one attempt", policy: exponential(func(e *hook.Exponential) { e.Attempts = 1 }), want: []string{"retry.exponential.attempts"}},
+		{name: "one attempt too many", policy: exponential(func(e *hook.Exponential) { e.Attempts = 22 }), want: []string{"retry.exponential.attempts"}},
+		{name: "everything wrong", policy: hook.RetryPolicy{Exponential: hook.Exponential{Base: -1}, Jitter: 99}, want: []string{
 			"retry.exponential.base", "retry.exponential.factor", "retry.exponential.cap", "retry.exponential.attempts", "retry.jitter",
 		}},
 	}

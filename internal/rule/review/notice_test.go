@@ -49,34 +49,34 @@ func TestJudge_saysWhy(t *testing.T) {
 		why, key string
 	}{
 		{
-			"slow only", facts(review.Flags{}, answered(100, 3*time.Second)),
-			"Slow: 95 % of the last 100 attempts took at most 3.13s, more than 2s; an attempt now ends after 9.4s.",
-			"surehook.endpoint.slow/ep_a/2026-03-04T12:30Z",
+			name: "slow only", facts: facts(review.Flags{}, answered(100, 3*time.Second)),
+			why: "Slow: 95 % of the last 100 attempts took at most 3.13s, more than 2s; an attempt now ends after 9.4s.",
+			key: "surehook.endpoint.slow/ep_a/2026-03-04T12:30Z",
 		},
 		{
-			"slow with a timeout of its own that is short", facts(review.Flags{}, answered(100, 10*time.Second)),
-			"Slow: 95 % of the last 100 attempts took at most 10.41s, more than 5s: fewer failures in a row open its circuit.",
-			"surehook.endpoint.slow/ep_a/2026-03-04T12:30Z",
+			name: "slow with a timeout of its own that is short", facts: facts(review.Flags{}, answered(100, 10*time.Second)),
+			why: "Slow: 95 % of the last 100 attempts took at most 10.41s, more than 5s: fewer failures in a row open its circuit.",
+			key: "surehook.endpoint.slow/ep_a/2026-03-04T12:30Z",
 		},
 		{
-			"failing", facts(review.Flags{Warned: 25}, settled(4091, 10000)),
-			"Failing: 4091 of the last 10000 deliveries died, which is 40.9 %, more than 40 %; it is disabled when they are more than 50 %.",
-			"surehook.endpoint.failing/ep_a/40/2026-03-04T12:30Z",
+			name: "failing", facts: facts(review.Flags{Warned: 25}, settled(4091, 10000)),
+			why: "Failing: 4091 of the last 10000 deliveries died, which is 40.9 %, more than 40 %; it is disabled when they are more than 50 %.",
+			key: "surehook.endpoint.failing/ep_a/40/2026-03-04T12:30Z",
 		},
 		{
-			"disabled", facts(review.Flags{Warned: 40}, settled(2, 3), settled(18, 27)),
-			"Disabled: 20 of the last 30 deliveries died, which is 66.7 %, more than the 50 % at which an endpoint is disabled.",
-			"surehook.endpoint.disabled/ep_a/7",
+			name: "disabled", facts: facts(review.Flags{Warned: 40}, settled(2, 3), settled(18, 27)),
+			why: "Disabled: 20 of the last 30 deliveries died, which is 66.7 %, more than the 50 % at which an endpoint is disabled.",
+			key: "surehook.endpoint.disabled/ep_a/7",
 		},
 		{
-			"not slow", facts(review.Flags{Slow: true}, answered(20, 0)),
-			"Recovered: 95 % of the last 20 attempts took at most 1ms, not more than 2s.",
-			"surehook.endpoint.recovered/ep_a/2026-03-04T12:30Z",
+			name: "not slow", facts: facts(review.Flags{Slow: true}, answered(20, 0)),
+			why: "Recovered: 95 % of the last 20 attempts took at most 1ms, not more than 2s.",
+			key: "surehook.endpoint.recovered/ep_a/2026-03-04T12:30Z",
 		},
 		{
-			"not slow and not failing", facts(review.Flags{Slow: true, Warned: 40}, answered(20, time.Second), settled(0, 20)),
-			"Recovered: 95 % of the last 20 attempts took at most 1.04s, not more than 2s; and 0 of the last 20 deliveries died, which is 0 %, less than 25 %.",
-			"surehook.endpoint.recovered/ep_a/2026-03-04T12:30Z",
+			name: "not slow and not failing", facts: facts(review.Flags{Slow: true, Warned: 40}, answered(20, time.Second), settled(0, 20)),
+			why: "Recovered: 95 % of the last 20 attempts took at most 1.04s, not more than 2s; and 0 of the last 20 deliveries died, which is 0 %, less than 25 %.",
+			key: "surehook.endpoint.recovered/ep_a/2026-03-04T12:30Z",
 		},
 	}
 	for _, tt := range tests {
@@ -111,11 +111,11 @@ func TestJudge_keysAreOfTheOccurrence(t *testing.T) {
 		at, to time.Time
 		same   bool
 	}{
-		{"the same within a quarter of an hour", slow, slow, quarter, quarter.Add(review.Every - 1), true},
-		{"another in the next", slow, slow, quarter, quarter.Add(review.Every), false},
-		{"the same in another zone", slow, slow, now, now.In(time.FixedZone("", 3600)), true},
-		{"a disabling is the same until it is done", dead, dead, quarter, quarter.Add(review.Every), true},
-		{"and another when it was undone", dead, enabledAgain, quarter, quarter, false},
+		{name: "the same within a quarter of an hour", a: slow, b: slow, at: quarter, to: quarter.Add(review.Every - 1), same: true},
+		{name: "another in the next", a: slow, b: slow, at: quarter, to: quarter.Add(review.Every), same: false},
+		{name: "the same in another zone", a: slow, b: slow, at: now, to: now.In(time.FixedZone("", 3600)), same: true},
+		{name: "a disabling is the same until it is done", a: dead, b: dead, at: quarter, to: quarter.Add(review.Every), same: true},
+		{name: "and another when it was undone", a: dead, b: enabledAgain, at: quarter, to: quarter, same: false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

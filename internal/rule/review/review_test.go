@@ -82,47 +82,47 @@ func TestJudge(t *testing.T) {
 		want     review.Flags
 		notices  []string
 	}{
-		{"an endpoint without attempts is left as it is", active(), review.Flags{}, nil, review.Flags{}, nil},
-		{"a p95 of at most 2 s is not slow", active(), review.Flags{}, []stats.Counts{answered(20, upTo(2*time.Second))}, review.Flags{}, nil},
-		{"a p95 over 2 s is", active(), review.Flags{}, []stats.Counts{answered(20, over(2*time.Second))}, slow, []string{hook.NotificationSlow}},
-		{"19 samples are too few to be slow", active(), review.Flags{}, []stats.Counts{answered(19, over(2*time.Second))}, review.Flags{}, nil},
-		{"two of twenty are the 95th percentile", active(), review.Flags{}, []stats.Counts{answered(18, time.Second), answered(2, over(2*time.Second))}, slow, []string{hook.NotificationSlow}},
-		{"one of twenty is not", active(), review.Flags{}, []stats.Counts{answered(19, time.Second), answered(1, 30*time.Second)}, review.Flags{}, nil},
-		{"who is slow still is not told again", active(), slow, []stats.Counts{answered(20, over(2*time.Second))}, slow, nil},
-		{"a p95 of at most 5 s is not fragile", active(), slow, []stats.Counts{answered(20, upTo(5*time.Second))}, review.Flags{Slow: true, Timeout: 3 * upTo(5*time.Second)}, nil},
-		{"a p95 over 5 s is", active(), slow, []stats.Counts{answered(20, over(5*time.Second))}, fragile, nil},
-		{"and is slow at once", active(), review.Flags{}, []stats.Counts{answered(20, over(5*time.Second))}, fragile, []string{hook.NotificationSlow}},
-		{"fragile becomes slow", active(), fragile, []stats.Counts{answered(20, over(2*time.Second))}, slow, nil},
-		{"the timeout follows the 99th percentile", active(), review.Flags{}, []stats.Counts{answered(90, over(2*time.Second)), answered(10, 6*time.Second)}, review.Flags{Slow: true, Fragile: true, Timeout: 3 * value(6*time.Second)}, []string{hook.NotificationSlow}},
-		{"there is none that the endpoint's own would end before", with(hook.StatusActive, 3*over(2*time.Second)), review.Flags{}, []stats.Counts{answered(20, over(2*time.Second))}, review.Flags{Slow: true}, []string{hook.NotificationSlow}},
-		{"there is one just below its own", with(hook.StatusActive, 3*over(2*time.Second)+1), review.Flags{}, []stats.Counts{answered(20, over(2*time.Second))}, slow, []string{hook.NotificationSlow}},
-		{"one that its own ends before goes without samples", with(hook.StatusActive, slow.Timeout), slow, nil, review.Flags{Slow: true}, nil},
-		{"with fewer than twenty samples slow stays", active(), fragile, []stats.Counts{answered(19, time.Second)}, fragile, nil},
-		{"with twenty it recovers", active(), fragile, []stats.Counts{answered(20, upTo(2*time.Second))}, review.Flags{}, []string{hook.NotificationRecovered}},
+		{name: "an endpoint without attempts is left as it is", endpoint: active(), before: review.Flags{}, counts: nil, want: review.Flags{}, notices: nil},
+		{name: "a p95 of at most 2 s is not slow", endpoint: active(), before: review.Flags{}, counts: []stats.Counts{answered(20, upTo(2*time.Second))}, want: review.Flags{}, notices: nil},
+		{name: "a p95 over 2 s is", endpoint: active(), before: review.Flags{}, counts: []stats.Counts{answered(20, over(2*time.Second))}, want: slow, notices: []string{hook.NotificationSlow}},
+		{name: "19 samples are too few to be slow", endpoint: active(), before: review.Flags{}, counts: []stats.Counts{answered(19, over(2*time.Second))}, want: review.Flags{}, notices: nil},
+		{name: "two of twenty are the 95th percentile", endpoint: active(), before: review.Flags{}, counts: []stats.Counts{answered(18, time.Second), answered(2, over(2*time.Second))}, want: slow, notices: []string{hook.NotificationSlow}},
+		{name: "one of twenty is not", endpoint: active(), before: review.Flags{}, counts: []stats.Counts{answered(19, time.Second), answered(1, 30*time.Second)}, want: review.Flags{}, notices: nil},
+		{name: "who is slow still is not told again", endpoint: active(), before: slow, counts: []stats.Counts{answered(20, over(2*time.Second))}, want: slow, notices: nil},
+		{name: "a p95 of at most 5 s is not fragile", endpoint: active(), before: slow, counts: []stats.Counts{answered(20, upTo(5*time.Second))}, want: review.Flags{Slow: true, Timeout: 3 * upTo(5*time.Second)}, notices: nil},
+		{name: "a p95 over 5 s is", endpoint: active(), before: slow, counts: []stats.Counts{answered(20, over(5*time.Second))}, want: fragile, notices: nil},
+		{name: "and is slow at once", endpoint: active(), before: review.Flags{}, counts: []stats.Counts{answered(20, over(5*time.Second))}, want: fragile, notices: []string{hook.NotificationSlow}},
+		{name: "fragile becomes slow", endpoint: active(), before: fragile, counts: []stats.Counts{answered(20, over(2*time.Second))}, want: slow, notices: nil},
+		{name: "the timeout follows the 99th percentile", endpoint: active(), before: review.Flags{}, counts: []stats.Counts{answered(90, over(2*time.Second)), answered(10, 6*time.Second)}, want: review.Flags{Slow: true, Fragile: true, Timeout: 3 * value(6*time.Second)}, notices: []string{hook.NotificationSlow}},
+		{name: "there is none that the endpoint's own would end before", endpoint: with(hook.StatusActive, 3*over(2*time.Second)), before: review.Flags{}, counts: []stats.Counts{answered(20, over(2*time.Second))}, want: review.Flags{Slow: true}, notices: []string{hook.NotificationSlow}},
+		{name: "there is one just below its own", endpoint: with(hook.StatusActive, 3*over(2*time.Second)+1), before: review.Flags{}, counts: []stats.Counts{answered(20, over(2*time.Second))}, want: slow, notices: []string{hook.NotificationSlow}},
+		{name: "one that its own ends before goes without samples", endpoint: with(hook.StatusActive, slow.Timeout), before: slow, counts: nil, want: review.Flags{Slow: true}, notices: nil},
+		{name: "with fewer than twenty samples slow stays", endpoint: active(), before: fragile, counts: []stats.Counts{answered(19, time.Second)}, want: fragile, notices: nil},
+		{name: "with twenty it recovers", endpoint: active(), before: fragile, counts: []stats.Counts{answered(20, upTo(2*time.Second))}, want: review.Flags{}, notices: []string{hook.NotificationRecovered}},
 
-		{"a quarter of deaths is no warning", active(), review.Flags{}, []stats.Counts{settled(5, 20)}, review.Flags{}, nil},
-		{"more is the first", active(), review.Flags{}, []stats.Counts{settled(6, 20)}, warned(25), []string{hook.NotificationFailing}},
-		{"it takes twenty settled deliveries", active(), review.Flags{}, []stats.Counts{settled(19, 19)}, review.Flags{}, nil},
-		{"two fifths are not the second", active(), warned(25), []stats.Counts{settled(8, 20)}, warned(25), nil},
-		{"more is the second", active(), warned(25), []stats.Counts{settled(9, 20)}, warned(40), []string{hook.NotificationFailing}},
-		{"it may be the only one", active(), review.Flags{}, []stats.Counts{settled(9, 20)}, warned(40), []string{hook.NotificationFailing}},
-		{"it is given once", active(), warned(40), []stats.Counts{settled(9, 20)}, warned(40), nil},
-		{"less after it is no news", active(), warned(40), []stats.Counts{settled(6, 20)}, warned(40), nil},
-		{"half is not disabled", active(), warned(40), []stats.Counts{settled(10, 20)}, warned(40), nil},
-		{"more is", active(), warned(40), []stats.Counts{settled(11, 20)}, review.Flags{}, []string{hook.NotificationDisabled}},
-		{"without any warning, too", active(), review.Flags{}, []stats.Counts{settled(20, 20)}, review.Flags{}, []string{hook.NotificationDisabled}},
-		{"19 deaths of 19 are too few", active(), warned(40), []stats.Counts{settled(19, 19)}, warned(40), nil},
-		{"a warning stays at a quarter", active(), warned(25), []stats.Counts{settled(5, 20)}, warned(25), nil},
-		{"it goes below a quarter", active(), warned(25), []stats.Counts{settled(4, 20)}, review.Flags{}, []string{hook.NotificationRecovered}},
-		{"from the second, too", active(), warned(40), []stats.Counts{settled(0, 20)}, review.Flags{}, []string{hook.NotificationRecovered}},
-		{"it stays with too few", active(), warned(25), []stats.Counts{settled(0, 19)}, warned(25), nil},
-		{"a paused endpoint is not disabled", with(hook.StatusPaused, 20*time.Second), review.Flags{}, []stats.Counts{settled(20, 20)}, review.Flags{}, nil},
-		{"a disabled one neither", with(hook.StatusDisabled, 20*time.Second), review.Flags{}, []stats.Counts{settled(20, 20)}, review.Flags{}, nil},
-		{"its warning goes without a word", with(hook.StatusDisabled, 20*time.Second), warned(40), []stats.Counts{settled(0, 20)}, review.Flags{}, nil},
-		{"slow and failing are two notices", active(), review.Flags{}, []stats.Counts{answered(20, over(2*time.Second)), settled(6, 20)}, review.Flags{Slow: true, Timeout: slow.Timeout, Warned: 25}, []string{hook.NotificationSlow, hook.NotificationFailing}},
-		{"recovered of both is one", active(), review.Flags{Slow: true, Warned: 25}, []stats.Counts{answered(20, time.Second), settled(0, 20)}, review.Flags{}, []string{hook.NotificationRecovered}},
-		{"recovered of one and failing are two", active(), slow, []stats.Counts{answered(20, time.Second), settled(6, 20)}, warned(25), []string{hook.NotificationFailing, hook.NotificationRecovered}},
-		{"who is disabled has not recovered", active(), slow, []stats.Counts{answered(20, time.Second), settled(11, 20)}, review.Flags{}, []string{hook.NotificationDisabled}},
+		{name: "a quarter of deaths is no warning", endpoint: active(), before: review.Flags{}, counts: []stats.Counts{settled(5, 20)}, want: review.Flags{}, notices: nil},
+		{name: "more is the first", endpoint: active(), before: review.Flags{}, counts: []stats.Counts{settled(6, 20)}, want: warned(25), notices: []string{hook.NotificationFailing}},
+		{name: "it takes twenty settled deliveries", endpoint: active(), before: review.Flags{}, counts: []stats.Counts{settled(19, 19)}, want: review.Flags{}, notices: nil},
+		{name: "two fifths are not the second", endpoint: active(), before: warned(25), counts: []stats.Counts{settled(8, 20)}, want: warned(25), notices: nil},
+		{name: "more is the second", endpoint: active(), before: warned(25), counts: []stats.Counts{settled(9, 20)}, want: warned(40), notices: []string{hook.NotificationFailing}},
+		{name: "it may be the only one", endpoint: active(), before: review.Flags{}, counts: []stats.Counts{settled(9, 20)}, want: warned(40), notices: []string{hook.NotificationFailing}},
+		{name: "it is given once", endpoint: active(), before: warned(40), counts: []stats.Counts{settled(9, 20)}, want: warned(40), notices: nil},
+		{name: "less after it is no news", endpoint: active(), before: warned(40), counts: []stats.Counts{settled(6, 20)}, want: warned(40), notices: nil},
+		{name: "half is not disabled", endpoint: active(), before: warned(40), counts: []stats.Counts{settled(10, 20)}, want: warned(40), notices: nil},
+		{name: "more is", endpoint: active(), before: warned(40), counts: []stats.Counts{settled(11, 20)}, want: review.Flags{}, notices: []string{hook.NotificationDisabled}},
+		{name: "without any warning, too", endpoint: active(), before: review.Flags{}, counts: []stats.Counts{settled(20, 20)}, want: review.Flags{}, notices: []string{hook.NotificationDisabled}},
+		{name: "19 deaths of 19 are too few", endpoint: active(), before: warned(40), counts: []stats.Counts{settled(19, 19)}, want: warned(40), notices: nil},
+		{name: "a warning stays at a quarter", endpoint: active(), before: warned(25), counts: []stats.Counts{settled(5, 20)}, want: warned(25), notices: nil},
+		{name: "it goes below a quarter", endpoint: active(), before: warned(25), counts: []stats.Counts{settled(4, 20)}, want: review.Flags{}, notices: []string{hook.NotificationRecovered}},
+		{name: "from the second, too", endpoint: active(), before: warned(40), counts: []stats.Counts{settled(0, 20)}, want: review.Flags{}, notices: []string{hook.NotificationRecovered}},
+		{name: "it stays with too few", endpoint: active(), before: warned(25), counts: []stats.Counts{settled(0, 19)}, want: warned(25), notices: nil},
+		{name: "a paused endpoint is not disabled", endpoint: with(hook.StatusPaused, 20*time.Second), before: review.Flags{}, counts: []stats.Counts{settled(20, 20)}, want: review.Flags{}, notices: nil},
+		{name: "a disabled one neither", endpoint: with(hook.StatusDisabled, 20*time.Second), before: review.Flags{}, counts: []stats.Counts{settled(20, 20)}, want: review.Flags{}, notices: nil},
+		{name: "its warning goes without a word", endpoint: with(hook.StatusDisabled, 20*time.Second), before: warned(40), counts: []stats.Counts{settled(0, 20)}, want: review.Flags{}, notices: nil},
+		{name: "slow and failing are two notices", endpoint: active(), before: review.Flags{}, counts: []stats.Counts{answered(20, over(2*time.Second)), settled(6, 20)}, want: review.Flags{Slow: true, Timeout: slow.Timeout, Warned: 25}, notices: []string{hook.NotificationSlow, hook.NotificationFailing}},
+		{name: "recovered of both is one", endpoint: active(), before: review.Flags{Slow: true, Warned: 25}, counts: []stats.Counts{answered(20, time.Second), settled(0, 20)}, want: review.Flags{}, notices: []string{hook.NotificationRecovered}},
+		{name: "recovered of one and failing are two", endpoint: active(), before: slow, counts: []stats.Counts{answered(20, time.Second), settled(6, 20)}, want: warned(25), notices: []string{hook.NotificationFailing, hook.NotificationRecovered}},
+		{name: "who is disabled has not recovered", endpoint: active(), before: slow, counts: []stats.Counts{answered(20, time.Second), settled(11, 20)}, want: review.Flags{}, notices: []string{hook.NotificationDisabled}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -157,12 +157,12 @@ func TestRecent(t *testing.T) {
 		now  time.Time
 		want int
 	}{
-		{"the hour under way and the one before", now, 11},
-		{"at the end of the hour", hour.Add(time.Hour - 1), 11},
-		{"at its begin", hour, 11},
-		{"just before its begin", hour.Add(-1), 111},
-		{"in the next", hour.Add(time.Hour), 1},
-		{"where clocks are half an hour off", now.In(time.FixedZone("", 5*3600+1800)), 11},
+		{name: "the hour under way and the one before", now: now, want: 11},
+		{name: "at the end of the hour", now: hour.Add(time.Hour - 1), want: 11},
+		{name: "at its begin", now: hour, want: 11},
+		{name: "just before its begin", now: hour.Add(-1), want: 111},
+		{name: "in the next", now: hour.Add(time.Hour), want: 1},
+		{name: "where clocks are half an hour off", now: now.In(time.FixedZone("", 5*3600+1800)), want: 11},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -184,12 +184,12 @@ func TestDay(t *testing.T) {
 		since, now time.Time
 		want       int
 	}{
-		{"an hour that began more than a day ago is out", time.Time{}, now, 111},
-		{"one that began a day ago is in", time.Time{}, hour, 1111},
-		{"and a nanosecond later out", time.Time{}, hour.Add(1), 111},
-		{"the hour of the enabling is out", hour.Add(-time.Hour + 1), now, 1},
-		{"the hour that began with it is in", hour.Add(-time.Hour), now, 11},
-		{"all are out when it was in this hour", now, now, 0},
+		{name: "an hour that began more than a day ago is out", since: time.Time{}, now: now, want: 111},
+		{name: "one that began a day ago is in", since: time.Time{}, now: hour, want: 1111},
+		{name: "and a nanosecond later out", since: time.Time{}, now: hour.Add(1), want: 111},
+		{name: "the hour of the enabling is out", since: hour.Add(-time.Hour + 1), now: now, want: 1},
+		{name: "the hour that began with it is in", since: hour.Add(-time.Hour), now: now, want: 11},
+		{name: "all are out when it was in this hour", since: now, now: now, want: 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -211,10 +211,10 @@ func TestJudge_countsDeathsFromTheStatus(t *testing.T) {
 		created, since time.Time
 		want           bool
 	}{
-		{"one made this hour is judged by it", now.Add(-time.Minute), now.Add(-time.Minute), true},
-		{"one enabled this hour is not", now.AddDate(0, 0, -9), now.Add(-time.Minute), false},
-		{"one made and enabled again this hour is not", now.Add(-time.Minute), now.Add(-time.Second), false},
-		{"one enabled before this hour is", now.AddDate(0, 0, -9), hour, true},
+		{name: "one made this hour is judged by it", created: now.Add(-time.Minute), since: now.Add(-time.Minute), want: true},
+		{name: "one enabled this hour is not", created: now.AddDate(0, 0, -9), since: now.Add(-time.Minute), want: false},
+		{name: "one made and enabled again this hour is not", created: now.Add(-time.Minute), since: now.Add(-time.Second), want: false},
+		{name: "one enabled before this hour is", created: now.AddDate(0, 0, -9), since: hour, want: true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -236,13 +236,13 @@ func TestTimeout(t *testing.T) {
 		name           string
 		p99, own, want time.Duration
 	}{
-		{"three times the 99th percentile", 3 * time.Second, 10 * time.Second, 9 * time.Second},
-		{"at least two seconds", 600 * time.Millisecond, 10 * time.Second, 2 * time.Second},
-		{"which is three times this", 2 * time.Second / 3, 10 * time.Second, 2 * time.Second},
-		{"and a bit more from here", 667 * time.Millisecond, 10 * time.Second, 2001 * time.Millisecond},
-		{"none as long as the endpoint's own", 3 * time.Second, 9 * time.Second, 0},
-		{"one a bit shorter", 3 * time.Second, 9*time.Second + 1, 9 * time.Second},
-		{"none when its own is the shortest", 0, 2 * time.Second, 0},
+		{name: "three times the 99th percentile", p99: 3 * time.Second, own: 10 * time.Second, want: 9 * time.Second},
+		{name: "at least two seconds", p99: 600 * time.Millisecond, own: 10 * time.Second, want: 2 * time.Second},
+		{name: "which is three times this", p99: 2 * time.Second / 3, own: 10 * time.Second, want: 2 * time.Second},
+		{name: "and a bit more from here", p99: 667 * time.Millisecond, own: 10 * time.Second, want: 2001 * time.Millisecond},
+		{name: "none as long as the endpoint's own", p99: 3 * time.Second, own: 9 * time.Second, want: 0},
+		{name: "one a bit shorter", p99: 3 * time.Second, own: 9*time.Second + 1, want: 9 * time.Second},
+		{name: "none when its own is the shortest", p99: 0, own: 2 * time.Second, want: 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

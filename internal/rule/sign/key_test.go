@@ -50,12 +50,12 @@ func TestParse(t *testing.T) {
 		scheme hook.Scheme
 		public string
 	}{
-		{"the secret of the specification's libraries", knownSecret, hook.SchemeV1, ""},
-		{"the shortest secret", bytesOf("whsec_", 24), hook.SchemeV1, ""},
-		{"the longest secret", bytesOf("whsec_", 64), hook.SchemeV1, ""},
-		{"a secret with padding", bytesOf("whsec_", 32), hook.SchemeV1, ""},
-		{"a private key of seed and public key", knownPrivate, hook.SchemeV1a, knownPublic},
-		{"a private key of the seed alone", knownSeed, hook.SchemeV1a, knownPublic},
+		{name: "the secret of the specification's libraries", text: knownSecret, scheme: hook.SchemeV1, public: ""},
+		{name: "the shortest secret", text: bytesOf("whsec_", 24), scheme: hook.SchemeV1, public: ""},
+		{name: "the longest secret", text: bytesOf("whsec_", 64), scheme: hook.SchemeV1, public: ""},
+		{name: "a secret with padding", text: bytesOf("whsec_", 32), scheme: hook.SchemeV1, public: ""},
+		{name: "a private key of seed and public key", text: knownPrivate, scheme: hook.SchemeV1a, public: knownPublic},
+		{name: "a private key of the seed alone", text: knownSeed, scheme: hook.SchemeV1a, public: knownPublic},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -76,25 +76,25 @@ func TestParse_invalid(t *testing.T) {
 		name string
 		text string
 	}{
-		{"empty", ""},
-		{"no prefix", strings.TrimPrefix(knownSecret, "whsec_")},
-		{"a prefix in capitals", strings.ToUpper(knownSecret[:6]) + knownSecret[6:]},
-		{"a space in front", " " + knownSecret},
-		{"a prefix alone", "whsec_"},
-		{"a private prefix alone", "whsk_"},
-		{"a public key does not sign", knownPublic},
-		{"a secret a byte too short", bytesOf("whsec_", 23)},
-		{"a secret a byte too long", bytesOf("whsec_", 65)},
-		{"not base64", "whsec_" + strings.Repeat("*", 32)},
-		{"base64 of the URL alphabet", "whsec_" + strings.Repeat("-_", 16)},
-		{"base64 without its padding", strings.TrimRight(bytesOf("whsec_", 32), "=")},
-		{"base64 with stray bits at the end", "whsec_" + strings.Repeat("A", 42) + "B="},
-		{"a line break at the end", knownSecret + "\n"},
-		{"a line break inside", knownSecret[:10] + "\r\n" + knownSecret[10:]},
-		{"a private key of neither length", bytesOf("whsk_", 33)},
-		{"a seed a byte too short", bytesOf("whsk_", 31)},
-		{"a private key a byte too long", bytesOf("whsk_", 65)},
-		{"a private key with another's public key", bytesOf("whsk_", 64)},
+		{name: "empty", text: ""},
+		{name: "no prefix", text: strings.TrimPrefix(knownSecret, "whsec_")},
+		{name: "a prefix in capitals", text: strings.ToUpper(knownSecret[:6]) + knownSecret[6:]},
+		{name: "a space in front", text: " " + knownSecret},
+		{name: "a prefix alone", text: "whsec_"},
+		{name: "a private prefix alone", text: "whsk_"},
+		{name: "a public key does not sign", text: knownPublic},
+		{name: "a secret a byte too short", text: bytesOf("whsec_", 23)},
+		{name: "a secret a byte too long", text: bytesOf("whsec_", 65)},
+		{name: "not base64", text: "whsec_" + strings.Repeat("*", 32)},
+		{name: "base64 of the URL alphabet", text: "whsec_" + strings.Repeat("-_", 16)},
+		{name: "base64 without its padding", text: strings.TrimRight(bytesOf("whsec_", 32), "=")},
+		{name: "base64 with stray bits at the end", text: "whsec_" + strings.Repeat("A", 42) + "B="},
+		{name: "a line break at the end", text: knownSecret + "\n"},
+		{name: "a line break inside", text: knownSecret[:10] + "\r\n" + knownSecret[10:]},
+		{name: "a private key of neither length", text: bytesOf("whsk_", 33)},
+		{name: "a seed a byte too short", text: bytesOf("whsk_", 31)},
+		{name: "a private key a byte too long", text: bytesOf("whsk_", 65)},
+		{name: "a private key with another's public key", text: bytesOf("whsk_", 64)},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

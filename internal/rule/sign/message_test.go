@@ -41,13 +41,13 @@ func TestStandard(t *testing.T) {
 		keys []sign.Key
 		want string
 	}{
-		{"v1", []sign.Key{parse(t, knownSecret)}, knownV1},
-		{"v1a", []sign.Key{parse(t, knownPrivate)}, knownV1a},
-		{"v1a from the seed alone", []sign.Key{parse(t, knownSeed)}, knownV1a},
-		{"two schemes, in the order of the keys", []sign.Key{parse(t, knownPrivate), parse(t, knownSecret)}, knownV1a + " " + knownV1},
-		{"two secrets, in the order of the keys", []sign.Key{parse(t, otherSecret), parse(t, knownSecret)}, other + " " + knownV1},
-		{"no key, no signature", nil, ""},
-		{"the zero key signs nothing", []sign.Key{{}, parse(t, knownSecret), {}}, knownV1},
+		{name: "v1", keys: []sign.Key{parse(t, knownSecret)}, want: knownV1},
+		{name: "v1a", keys: []sign.Key{parse(t, knownPrivate)}, want: knownV1a},
+		{name: "v1a from the seed alone", keys: []sign.Key{parse(t, knownSeed)}, want: knownV1a},
+		{name: "two schemes, in the order of the keys", keys: []sign.Key{parse(t, knownPrivate), parse(t, knownSecret)}, want: knownV1a + " " + knownV1},
+		{name: "two secrets, in the order of the keys", keys: []sign.Key{parse(t, otherSecret), parse(t, knownSecret)}, want: other + " " + knownV1},
+		{name: "no key, no signature", keys: nil, want: ""},
+		{name: "the zero key signs nothing", keys: []sign.Key{{}, parse(t, knownSecret), {}}, want: knownV1},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -90,11 +90,11 @@ func TestStandard_rotation(t *testing.T) {
 		message sign.Message
 		want    bool
 	}{
-		{"a receiver with the new secret accepts", fresh, m, true},
-		{"a receiver with the old secret accepts", old, m, true},
-		{"a receiver with another secret refuses", sign.NewSecret(), m, false},
-		{"a changed body is refused", fresh, tampered, false},
-		{"a changed id is refused", fresh, renamed, false},
+		{name: "a receiver with the new secret accepts", secret: fresh, message: m, want: true},
+		{name: "a receiver with the old secret accepts", secret: old, message: m, want: true},
+		{name: "a receiver with another secret refuses", secret: sign.NewSecret(), message: m, want: false},
+		{name: "a changed body is refused", secret: fresh, message: tampered, want: false},
+		{name: "a changed id is refused", secret: fresh, message: renamed, want: false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -154,10 +154,10 @@ func TestClassic(t *testing.T) {
 		body string
 		want string
 	}{
-		{"v1", parse(t, knownSecret), `{"test": 2432232314}`, "sha256=e2cb4f5251572539d458bfb8a7adb533b08801e6a794467e06f771debbb0818b"},
-		{"v1, empty body", parse(t, knownSecret), "", "sha256=fd9de8dedd17b98b1f3d0def84ae1d8bf94dbfc3c77dbaf0c510fe56e7be79e6"},
-		{"v1a has no classic form", parse(t, knownPrivate), "{}", ""},
-		{"the zero key signs nothing", sign.Key{}, "{}", ""},
+		{name: "v1", key: parse(t, knownSecret), body: `{"test": 2432232314}`, want: "sha256=e2cb4f5251572539d458bfb8a7adb533b08801e6a794467e06f771debbb0818b"},
+		{name: "v1, empty body", key: parse(t, knownSecret), body: "", want: "sha256=fd9de8dedd17b98b1f3d0def84ae1d8bf94dbfc3c77dbaf0c510fe56e7be79e6"},
+		{name: "v1a has no classic form", key: parse(t, knownPrivate), body: "{}", want: ""},
+		{name: "the zero key signs nothing", key: sign.Key{}, body: "{}", want: ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -53,32 +53,32 @@ func TestCounts_Count_ByStateAndNumber(t *testing.T) {
 		want    stats.Counts
 	}{
 		{
-			"delivered at the first attempt",
-			stats.Attempt{Class: hook.ClassDelivered, Number: 1, State: hook.StateDelivered},
-			with(delivered, func(c *stats.Counts) { c.Numbers[1], c.First = 1, 1 }),
+			name:    "delivered at the first attempt",
+			attempt: stats.Attempt{Class: hook.ClassDelivered, Number: 1, State: hook.StateDelivered},
+			want:    with(delivered, func(c *stats.Counts) { c.Numbers[1], c.First = 1, 1 }),
 		},
 		{
-			"delivered at the second attempt",
-			stats.Attempt{Class: hook.ClassDelivered, Number: 2, State: hook.StateDelivered},
-			with(delivered, func(c *stats.Counts) { c.Numbers[2] = 1 }),
+			name:    "delivered at the second attempt",
+			attempt: stats.Attempt{Class: hook.ClassDelivered, Number: 2, State: hook.StateDelivered},
+			want:    with(delivered, func(c *stats.Counts) { c.Numbers[2] = 1 }),
 		},
 		{
-			"delivered at the last attempt that may be",
-			stats.Attempt{Class: hook.ClassDelivered, Number: hook.MaxAttempts, State: hook.StateDelivered},
-			with(delivered, func(c *stats.Counts) { c.Numbers[hook.MaxAttempts] = 1 }),
+			name:    "delivered at the last attempt that may be",
+			attempt: stats.Attempt{Class: hook.ClassDelivered, Number: hook.MaxAttempts, State: hook.StateDelivered},
+			want:    with(delivered, func(c *stats.Counts) { c.Numbers[hook.MaxAttempts] = 1 }),
 		},
-		{"gave up", stats.Attempt{Class: hook.ClassUnavailable, Number: 2, State: hook.StateDead}, dead},
-		{"is tried again", stats.Attempt{Class: hook.ClassUnavailable, Number: 1, State: hook.StateRetrying}, unavailable(1)},
-		{"is queued again", stats.Attempt{Class: hook.ClassUnavailable, Number: 1, State: hook.StateQueued}, unavailable(1)},
-		{"is parked", stats.Attempt{Class: hook.ClassUnavailable, Number: 1, State: hook.StateParked}, unavailable(1)},
-		{"was cancelled", stats.Attempt{Class: hook.ClassUnavailable, Number: 1, State: hook.StateCancelled}, unavailable(1)},
-		{"was discarded", stats.Attempt{Class: hook.ClassUnavailable, Number: 1, State: hook.StateDiscarded}, unavailable(1)},
-		{"has a number past all", stats.Attempt{Class: hook.ClassUnavailable, Number: hook.MaxAttempts + 1, State: hook.StateRetrying}, unavailable(-1)},
-		{"has a number below all", stats.Attempt{Class: hook.ClassUnavailable, Number: -1, State: hook.StateRetrying}, unavailable(-1)},
+		{name: "gave up", attempt: stats.Attempt{Class: hook.ClassUnavailable, Number: 2, State: hook.StateDead}, want: dead},
+		{name: "is tried again", attempt: stats.Attempt{Class: hook.ClassUnavailable, Number: 1, State: hook.StateRetrying}, want: unavailable(1)},
+		{name: "is queued again", attempt: stats.Attempt{Class: hook.ClassUnavailable, Number: 1, State: hook.StateQueued}, want: unavailable(1)},
+		{name: "is parked", attempt: stats.Attempt{Class: hook.ClassUnavailable, Number: 1, State: hook.StateParked}, want: unavailable(1)},
+		{name: "was cancelled", attempt: stats.Attempt{Class: hook.ClassUnavailable, Number: 1, State: hook.StateCancelled}, want: unavailable(1)},
+		{name: "was discarded", attempt: stats.Attempt{Class: hook.ClassUnavailable, Number: 1, State: hook.StateDiscarded}, want: unavailable(1)},
+		{name: "has a number past all", attempt: stats.Attempt{Class: hook.ClassUnavailable, Number: hook.MaxAttempts + 1, State: hook.StateRetrying}, want: unavailable(-1)},
+		{name: "has a number below all", attempt: stats.Attempt{Class: hook.ClassUnavailable, Number: -1, State: hook.StateRetrying}, want: unavailable(-1)},
 		{
-			"is of a class that there is not",
-			stats.Attempt{Class: hook.ClassRedirect + 1, Number: 1, State: hook.StateRetrying},
-			with(stats.Counts{}, func(c *stats.Counts) { c.Numbers[1] = 1 }),
+			name:    "is of a class that there is not",
+			attempt: stats.Attempt{Class: hook.ClassRedirect + 1, Number: 1, State: hook.StateRetrying},
+			want:    with(stats.Counts{}, func(c *stats.Counts) { c.Numbers[1] = 1 }),
 		},
 	}
 	for _, tt := range tests {
@@ -137,26 +137,26 @@ func TestCounts_Rates(t *testing.T) {
 		in   stats.Counts
 		want rates
 	}{
-		{"nothing", stats.Counts{}, rates{}},
+		{name: "nothing", in: stats.Counts{}, want: rates{}},
 		{
-			"only failures under way",
-			numbered(stats.Counts{Failed: 4}, 3, 1, 0),
-			rates{Attempts: 4},
+			name: "only failures under way",
+			in:   numbered(stats.Counts{Failed: 4}, 3, 1, 0),
+			want: rates{Attempts: 4},
 		},
 		{
-			"only later attempts",
-			numbered(stats.Counts{Delivered: 2, Waited: 10 * time.Second}, 0, 2, 2),
-			rates{Attempts: 2, Settled: 2, Final: 1, Success: 1, Age: 5 * time.Second},
+			name: "only later attempts",
+			in:   numbered(stats.Counts{Delivered: 2, Waited: 10 * time.Second}, 0, 2, 2),
+			want: rates{Attempts: 2, Settled: 2, Final: 1, Success: 1, Age: 5 * time.Second},
 		},
 		{
-			"only deaths, at no attempt",
-			stats.Counts{Dead: 3},
-			rates{Settled: 3, Dead: 1},
+			name: "only deaths, at no attempt",
+			in:   stats.Counts{Dead: 3},
+			want: rates{Settled: 3, Dead: 1},
 		},
 		{
-			"some of everything",
-			numbered(stats.Counts{Delivered: 6, First: 3, Dead: 2, Waited: 9 * time.Second}, 12, 12, 6),
-			rates{Attempts: 24, Settled: 8, Dead: 0.25, Final: 0.75, First: 0.25, Success: 0.25, Age: 1500 * time.Millisecond},
+			name: "some of everything",
+			in:   numbered(stats.Counts{Delivered: 6, First: 3, Dead: 2, Waited: 9 * time.Second}, 12, 12, 6),
+			want: rates{Attempts: 24, Settled: 8, Dead: 0.25, Final: 0.75, First: 0.25, Success: 0.25, Age: 1500 * time.Millisecond},
 		},
 	}
 	for _, tt := range tests {
@@ -214,15 +214,15 @@ func TestSum_FromAnHourOn(t *testing.T) {
 		since time.Time
 		want  int
 	}{
-		{"of no hours", nil, time.Time{}, 0},
-		{"from the beginning", hours, time.Time{}, 7},
-		{"from before the first", hours, start.Add(-1), 7},
-		{"from the first", hours, start, 7},
-		{"from after the first began", hours, start.Add(1), 6},
-		{"from the second", hours, start.Add(time.Hour), 6},
-		{"from one that is missing", hours, start.Add(2 * time.Hour), 4},
-		{"from the last, in another zone", hours, start.Add(3 * time.Hour).In(time.FixedZone("", 3600)), 4},
-		{"from after the last began", hours, start.Add(3*time.Hour + 1), 0},
+		{name: "of no hours", hours: nil, since: time.Time{}, want: 0},
+		{name: "from the beginning", hours: hours, since: time.Time{}, want: 7},
+		{name: "from before the first", hours: hours, since: start.Add(-1), want: 7},
+		{name: "from the first", hours: hours, since: start, want: 7},
+		{name: "from after the first began", hours: hours, since: start.Add(1), want: 6},
+		{name: "from the second", hours: hours, since: start.Add(time.Hour), want: 6},
+		{name: "from one that is missing", hours: hours, since: start.Add(2 * time.Hour), want: 4},
+		{name: "from the last, in another zone", hours: hours, since: start.Add(3 * time.Hour).In(time.FixedZone("", 3600)), want: 4},
+		{name: "from after the last began", hours: hours, since: start.Add(3*time.Hour + 1), want: 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

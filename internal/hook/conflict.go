@@ -1,0 +1,22 @@
+package hook
+
+import "context"
+
+// OnConflict calls write until write returns no CodeConflict, at most tries
+// times (1 or more), and returns the last error. Each call of write must read
+// the record anew, decide, and write the decision on the condition of the
+// version read. Each conflict means that another writer succeeded, so n tries
+// tolerate about n concurrent writers. OnConflict stops between two tries when
+// ctx is done.
+//
+// An error with CodeConflict means that all tries met other writers.
+func OnConflict(ctx context.Context, tries int, write func() error) error {
+	var err error
+	for range tries {
+		err = write()
+		if CodeOf(err) != CodeConflict || ctx.Err() != nil {
+			return err
+		}
+	}
+	return err
+}
