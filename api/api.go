@@ -5,7 +5,7 @@ package api
 import "embed"
 
 // Files holds the contract as openapi.yaml and the page in docs. What renders
-// the page is in docs/dist only if `make docs` was run before the build.
+// the page is in docs/dist only if `make build` was run before the build.
 //
 //go:embed openapi.yaml docs/page.html docs/plain.html docs/start.js docs/dist
 var Files embed.FS

@@ -54,7 +54,8 @@ func grantDeliver(role awsiam.Role, p FunctionsProps) {
 	// What the gate counts and gives out is updated too.
 	allow(role, "dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem").
 		on(p.Table.TableArn())
-	// The live lane: a token that comes before its time goes back there, delayed.
+	// Retries and delayed tokens go to the retry lane. The live lane is for the
+	// first tokens of operational events.
 	allow(role, "sqs:SendMessage").
 		on(p.Queues.Live.QueueArn(), p.Queues.Retry.QueueArn(), p.Queues.DeadLetters.QueueArn(), p.Queues.Circuits.QueueArn())
 	allow(role, "kms:Decrypt").on(p.Secrets.Key.KeyArn())

@@ -13,7 +13,7 @@ type TableProps struct {
 	Environment Environment
 }
 
-// NewTable makes the one table: on demand, so that it costs nothing while idle,
+// NewTable makes the one table: on demand, so that an idle table costs its storage only,
 // and without a name of its own, so that a retained table is never in the way
 // of a new stack.
 //

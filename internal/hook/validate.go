@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of what may be asked for. The README lists them.
+// Bounds of what may be asked for. docs/limits.md lists them.
 const (
 	MaxPayload             = 256 << 10 // bytes of one event's payload
 	MaxBatchEvents         = 100

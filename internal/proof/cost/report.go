@@ -92,8 +92,8 @@ type Report struct {
 func (r Report) String() string {
 	var b strings.Builder
 	b.WriteString("# What a delivery costs\n\n" +
-		"Written by `make cost`: the real use cases and adapters run on an emulator, every request of theirs is counted, and priced below.\n" +
-		"The same run fails when a bound is exceeded (`internal/proof/cost`).\n\n" +
+		"`make cost` writes this document. The command runs the real use cases and adapters on an emulator, counts every request, and prices the requests below.\n" +
+		"The command fails when a figure exceeds its bound (`internal/proof/cost`).\n\n" +
 		"## USD per million deliveries\n\n")
 	r.bills(&b)
 	b.WriteString("\n## Units and requests per delivery\n\n")
@@ -107,7 +107,7 @@ func (r Report) String() string {
 		}
 		fmt.Fprintf(&b, "| %s | %.2f | %g | %s |\n", bound.What, bound.Got, bound.Promised, kept)
 	}
-	b.WriteString("\n## A day without an event, and a month\n\n")
+	b.WriteString("\n## An idle month\n\n")
 	r.idle(&b)
 	b.WriteString("\n## Assumptions\n\n")
 	assumptions(&b)
@@ -163,8 +163,30 @@ func (r Report) items(b *strings.Builder) {
 	fmt.Fprintf(b, "\nThe largest items that were written, in bytes (a write unit is 1,024): %s.\n", strings.Join(items, ", "))
 }
 
+// monthly is a cost per month, independent of use.
+type monthly struct {
+	name  string
+	count int
+	usd   float64 // each
+}
+
+// month is the number of days of a month in the report.
+const month = 30
+
+// fixed returns the monthly costs of the prod stack at list price. A test of the
+// documents compares the counts with the template of the stack. An alarm costs
+// its price for each of its metrics.
+func fixed() []monthly {
+	return []monthly{
+		{"metrics of alarms", 33, 0.10},
+		{"gauges of the breaker, custom metrics", 2, 0.30},
+		{"dashboard", 1, 3.00},
+		{"KMS key", 1, 1.00},
+		{"secret of the admin key", 1, 0.40},
+	}
+}
+
 func (r Report) idle(b *strings.Builder) {
-	const month = 30
 	rows := []struct {
 		name  string
 		usage Usage
@@ -173,30 +195,35 @@ func (r Report) idle(b *strings.Builder) {
 		{"reviews, every 15 minutes", r.Idle.Review.Times(reviewsADay)},
 		{"reconciliations, every 15 minutes", r.Idle.Reconcile.Times(reconcilesADay)},
 		{"polls of five empty queues", Polls()},
-		{"all", r.Idle.Day()},
 	}
-	b.WriteString("| what | USD a day | USD in 30 days |\n|---|--:|--:|\n")
+	b.WriteString("| item | USD in 30 days |\n|---|--:|\n")
 	for _, row := range rows {
-		usd := row.usage.Bill().Total()
-		fmt.Fprintf(b, "| %s | %.4f | %.2f |\n", row.name, usd, usd*month)
+		fmt.Fprintf(b, "| %s | %.2f |\n", row.name, row.usage.Bill().Total()*month)
 	}
-	b.WriteString("\nFixed by the month and not in any figure above, at list price: custom metrics 0.30 each (some 25 while there is traffic: 7.50;\n" +
-		"a metric without values costs nothing), alarms 0.10 each, the dashboard 3.00, the KMS key 1.00, the secret 0.40. Storage is not counted, nor is traffic out (0.09 per GB).\n")
+	all := r.Idle.Day().Bill().Total() * month
+	for _, f := range fixed() {
+		usd := float64(f.count) * f.usd
+		all += usd
+		fmt.Fprintf(b, "| %s: %d at %.2f | %.2f |\n", f.name, f.count, f.usd, usd)
+	}
+	fmt.Fprintf(b, "| **an idle month of prod** | **%.2f** |\n", all)
+	b.WriteString("\nThe free tier covers a part. Each of the first two yearly rotations of the KMS key adds 1.00 a month. Traffic adds custom metrics, at 0.30 each:\n" +
+		"some 25 metrics, 7.50 a month; a metric without values costs nothing. Storage is not counted, nor is traffic out (0.09 per GB).\n")
 }
 
 func assumptions(b *strings.Builder) {
-	fmt.Fprintf(b, `- Events have payloads of 500 bytes of which random text is most, so that they compress by a third; endpoints answer after %s with a few bytes.
-- Functions have %d MB on arm64. An invocation takes %s per request to AWS (those of one kind at once count once), %s of work per event or
-  message, and %s if it makes attempts. Caches are warm: cold starts, the opening of a secret by KMS (once per sandbox and secret) and the
-  authorizer, whose answer the API keeps for five minutes, are not counted.
-- An event source receives each batch by one request and deletes it by one. Batches are full (10) or, as the worst case, of one.
-- Every request about messages with a group id bears the surcharge of fair queues, receiving and deleting included, which is the most
-  expensive reading. The surcharge was read at second hand: check it on the page of prices.
-- DynamoDB's units are computed from the items (internal/proof/cost/units.go). Index rows in a transaction count twice, which is the most expensive reading.
-- Log bytes are those of the real lines with 26 bytes added to each and the API's access log.
+	fmt.Fprintf(b, `- Events have payloads of 500 bytes, mostly random text, compressed by a third. Endpoints respond after %s with a few bytes.
+- Functions have %d MB on arm64. An invocation takes %s per request to AWS (concurrent requests of a kind count once), %s of work per event or
+  message, and %s for attempts. Caches are warm: the figures leave out cold starts, the decryption of a secret by KMS (once per sandbox and secret) and the
+  authorizer, because the API caches its result for five minutes.
+- An event source receives each batch with one request and deletes the batch with one. Batches are full (10) or, as the worst case, of one message.
+- Every request about messages with a group id has the surcharge of fair queues, including receives and deletes. A cheaper reading of the price list is possible.
+  The surcharge comes from a secondary source: check the price list.
+- DynamoDB's units are computed from the items (`+"`internal/proof/cost/units.go`"+`). Index rows in a transaction count twice. A cheaper reading is possible.
+- Log bytes are the bytes of the real lines, plus 26 bytes for each line, plus the API's access log.
 - A scheduled retry is one invocation by the Scheduler and one request to SQS.
-- An outage's cost per delivery is the same for 1,000 and for 2,000 events but for what it costs once, so 10,000 are not run.
-- The counts of the hour are those of a busy hour nearly over, when their item is largest.
-- An empty queue is polled by %d long polls of 20 s at a time, which is how Lambda begins; it may poll less with a low maximum concurrency.
+- Beyond its fixed cost, an outage costs the same per delivery for 1,000 and for 2,000 events, so the run leaves out 10,000.
+- The counts of the hour are counts of a busy hour near its end, with the largest item.
+- %d long polls of 20 s at a time poll an empty queue: Lambda's start value. Lambda may poll less with a low maximum concurrency.
 `, ReceiverTime, MemoryMB, RequestTime, WorkTime, ReceiverTime, pollers)
 }

@@ -122,18 +122,18 @@ func report(all []class, ours, theirs []figures, days int) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `# Reliability
 
-What becomes of deliveries to endpoints of three qualities, under Surehook's defaults and under a plain retry schedule, on the same outages
-and the same events. Written by `+"`make reliability`"+` (%d simulated days, seed %d); every run of the tests does the same for %d days and a fifth of the endpoints.
+Results of deliveries to three classes of endpoints, under Surehook's defaults and under a plain retry schedule, with the same outages
+and the same events. `+"`make reliability`"+` writes this document (%d simulated days, seed %d). Every run of the tests simulates %d days and a fifth of the endpoints.
 
-The real use cases (ingest, deliver, gate, breaker) run over the memory ports with a virtual clock. %d endpoints are each posted an event every
-%d minutes on average, a Poisson process: fewer than most backends post, which favours the plain schedule, because a probe costs the same however many
-deliveries are parked. An endpoint goes down and up: both last as long as exponential distributions say. How long outages last is calculated so
-that first attempts succeed as often, and the reference policy ends as well, as is known of each class.
+The real use cases (ingest, deliver, gate, breaker) run over the memory ports with a virtual clock. Each of %d endpoints gets an event every
+%d minutes on average, in a Poisson process. Most backends post more. The low rate favours the plain schedule, because the cost of a probe is independent of the
+number of parked deliveries. The times up and down are exponentially distributed. The mean outage of each class is calculated from the known success rates
+of the class: of first attempts, and of the reference policy in the end.
 
-The reference policy makes 8 attempts: after 0, 30 s, 2 m, 10 m, 30 m, 1 h, 4 h and 8 h. It has no breaker and no parking. Surehook's default is the
-preset `+"`standard`"+`: 7 attempts over 35 h, max_age 72 h, and a circuit that opens after 5 failures and probes after 5 minutes, doubling to an hour.
-Endpoints of whose deliveries more than half die within a day are disabled, and nobody here ever enables one again, though its owner hears of it:
-what comes for it after that is counted as dead, although enabling it within three days would deliver it.
+The reference policy makes 8 attempts: after 0, 30 s, 2 m, 10 m, 30 m, 1 h, 4 h and 8 h, without a breaker and without parking. Surehook's default is the
+preset `+"`standard`"+`: 7 attempts over 35 h, max_age 72 h, and a circuit. The circuit opens after 5 failures, and probes after 5 minutes, doubling to an hour.
+Surehook disables an endpoint when more than half of its deliveries die within a day, and notifies its owner. No owner in the simulation enables an endpoint again.
+Later deliveries of a disabled endpoint count as dead, although enabling the endpoint within three days would deliver them.
 
 `, days, seed, shortDays, endpointsOf(all), int(every.Minutes()))
 	fmt.Fprintln(&b, "| class | endpoints | mean outage | first attempts | final, reference | final, Surehook | requests while down, reference | requests while down, Surehook | fewer |")
@@ -144,8 +144,8 @@ what comes for it after that is counted as dead, although enabling it within thr
 			100*theirs[i].final(), 100*ours[i].final(), theirs[i].wasted, ours[i].wasted, float64(theirs[i].wasted)/float64(ours[i].wasted))
 	}
 	fmt.Fprint(&b, `
-What Surehook does not deliver was not deliverable for three days, or ran out of attempts while its endpoint went down again and again; it is a dead
-letter, and a replay sends it when the endpoint is back.
+An undelivered event was undeliverable for three days, or used all attempts during repeated outages of its endpoint. Each such delivery is a dead letter, and
+a replay sends the event after the outage.
 `)
 	return b.Bytes()
 }

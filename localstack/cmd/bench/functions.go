@@ -54,9 +54,9 @@ func functions(ctx context.Context, _ options) (string, error) {
 		}
 		rows = append(rows, row)
 	}
-	return fmt.Sprintf("## Functions\n\nBuilt as `make build` does, for %s/%s. Cold start is from exec to the first request to the runtime API, the median\n"+
-		"of %d starts on this machine; Lambda adds what it takes to fetch the code and to start a sandbox. The memory is what is\n"+
-		"resident then.\n\n", runtime.GOOS, runtime.GOARCH, starts) +
+	return fmt.Sprintf("## Functions\n\nBinaries of `make build` for %s/%s. A cold start lasts from exec to the first request to the runtime API. The figure is the median\n"+
+		"of %d starts on this machine. Lambda adds the time to fetch the code and to start a sandbox. Memory is the resident memory at\n"+
+		"the first request.\n\n", runtime.GOOS, runtime.GOARCH, starts) +
 		table([]string{"Function", "cold start", "memory", "zip", "binary"}, rows), nil
 }
 

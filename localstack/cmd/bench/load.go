@@ -64,9 +64,9 @@ func load(ctx context.Context, o options) (string, error) {
 
 func describeLoad(fast, calm measured) string {
 	text := fmt.Sprintf("## Load\n\n"+
-		"What `make dev` runs (all use cases in one process, over memory), with publisher and receiver on the same machine:\n"+
-		"%d endpoints, payloads of %d bytes, one event per post, %d connections, %d events under way at most.\n"+
-		"Saturated is as fast as it goes; then at half that rate, evenly.\n\n", endpoints, payloadSize, connections, atOnce)
+		"The process of `make dev` (all use cases in one process, over memory), with publisher and receiver on the same machine:\n"+
+		"%d endpoints, payloads of %d bytes, one event per post, %d connections, at most %d events in flight.\n"+
+		"\"Saturated\" is the maximum rate; \"half rate\" is half the maximum, evenly spaced.\n\n", endpoints, payloadSize, connections, atOnce)
 	return text + table([]string{"", "saturated", "half rate", "goal on 2 cores"}, [][]string{
 		{"accepted and delivered", fmt.Sprintf("%.0f/s", fast.rate()), fmt.Sprintf("%.0f/s", calm.rate()), fmt.Sprintf(">= %d/s", goalRate)},
 		{"CPU per 1,000 deliveries", fmt.Sprintf("%.2f s", fast.cpuPerThousand()), fmt.Sprintf("%.2f s", calm.cpuPerThousand()), fmt.Sprintf("<= %.1f s", goalCPU)},

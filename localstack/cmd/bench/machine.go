@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -13,9 +14,12 @@ import (
 
 // machine says where the figures come from.
 func machine(ctx context.Context, o options) (string, error) {
-	commit := "unknown"
-	if out, err := exec.CommandContext(ctx, "git", "describe", "--always", "--dirty").Output(); err == nil {
-		commit = strings.TrimSpace(string(out))
+	commit, err := cleanCommit(ctx, ".")
+	if err != nil { // the figures are only printed: see run
+		commit = "unknown"
+		if out, err := exec.CommandContext(ctx, "git", "describe", "--always", "--dirty").Output(); err == nil {
+			commit = strings.TrimSpace(string(out))
+		}
 	}
 	return table([]string{"Measured", ""}, [][]string{
 		{"on", time.Now().UTC().Format(time.DateOnly)},
@@ -25,6 +29,31 @@ func machine(ctx context.Context, o options) (string, error) {
 		{"system", runtime.GOOS + "/" + runtime.GOARCH},
 		{"Go", runtime.Version()},
 	}), nil
+}
+
+// errChanged reports a working tree whose figures would name the wrong commit.
+var errChanged = errors.New("the working tree has changes that are not committed: commit or stash them, or name the parts to print")
+
+// cleanCommit returns the commit of the working tree. It returns errChanged if
+// the tree differs from the commit in any file but the document itself.
+func cleanCommit(ctx context.Context, folder string) (string, error) {
+	git := func(args ...string) (string, error) {
+		cmd := exec.CommandContext(ctx, "git", args...)
+		cmd.Dir = folder
+		out, err := cmd.Output()
+		if err != nil {
+			return "", fmt.Errorf("git %s: %w", args[0], err)
+		}
+		return strings.TrimSpace(string(out)), nil
+	}
+	changes, err := git("status", "--porcelain", "--", ".", ":(exclude)"+document)
+	if err != nil {
+		return "", err
+	}
+	if changes != "" {
+		return "", fmt.Errorf("%w:\n%s", errChanged, changes)
+	}
+	return git("describe", "--always")
 }
 
 // processor returns the processor's name.

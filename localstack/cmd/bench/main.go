@@ -5,7 +5,8 @@
 // DURATION is how long each part of the load lasts, 10s if it is not set.
 // CPUPROFILE is a file for a profile of Surehook's process under the load. Names
 // of parts as arguments (machine, load, functions, packages) do those alone, and
-// print what they find instead of writing it.
+// print what they find instead of writing it. The document names its commit, so
+// bench refuses to write the document while the working tree has changes.
 package main
 
 import (
@@ -68,6 +69,12 @@ func run(ctx context.Context, only []string) error {
 		}
 		o.duration = d
 	}
+	if len(only) == 0 {
+		// Checked before the measurements, because they take minutes.
+		if _, err := cleanCommit(ctx, "."); err != nil {
+			return err
+		}
+	}
 	var text strings.Builder
 	text.WriteString(head)
 	for _, p := range parts() {
@@ -94,5 +101,5 @@ func run(ctx context.Context, only []string) error {
 
 const head = `# Performance
 
-What Surehook's own code costs, without AWS: how fast it is there depends on memory size and on the services' latencies.
-` + "`make bench` measures it anew and rewrites this file; figures of a busy machine are lower.\n"
+The speed of Surehook's own code, without AWS. On AWS, memory sizes and the latencies of the services determine the speed.
+` + "`make bench` measures again and rewrites this file. A busy machine gives lower figures.\n"

@@ -73,8 +73,8 @@ func describePackages(output string) string {
 		rows = append(rows, []string{r.pkg + "." + r.name, duration(r.figures["ns/op"]), count(r.figures["B/op"]), count(r.figures["allocs/op"])})
 	}
 	return "## A batch next to the bare loop\n\n" +
-		"The throughput of a batch of ten deliveries over memory, to a receiver on loopback, as a share of that of ten bare signed\n" +
-		"POSTs of an `http.Client`, at once too; in one process, by turns. The goal is 0.75.\n\n" +
+		"The throughput of a batch of ten deliveries over memory, to a receiver on loopback, as a share of the throughput of ten bare, concurrent,\n" +
+		"signed POSTs of an `http.Client`. Both run in one process, by turns. The goal is 0.75.\n\n" +
 		table([]string{"Batch", "share"}, ratios) +
 		"\n## Packages\n\n" + table([]string{"Benchmark", "time", "bytes", "allocations"}, rows)
 }

@@ -70,7 +70,7 @@ func (n *narrator) staysUp(s *stack.Stack, r *receiver.Receiver, event string) {
 	n.line("   # what came of the demonstration's last one")
 	n.line(`   curl "$API/v1/tenants/demo/events/%s/deliveries" -H "Authorization: Bearer $KEY"`, event)
 	n.line("")
-	n.line("   The README has more; its lines take the same API and KEY. curl finds *.localhost by itself; what does not is")
+	n.line("   docs/api.md has more; its lines take the same API and KEY. curl finds *.localhost by itself; what does not is")
 	n.line("   to call %s with the Host header %s.", s.Address, s.Host)
 	n.line("")
 }

@@ -1,0 +1,68 @@
+package docs_test
+
+import (
+	"context"
+	"net/http"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"surehook/localstack/dev"
+	"surehook/localstack/receiver"
+)
+
+// TestAPI runs the blocks of docs/api.md in one shell, one after the other,
+// against what `make dev` runs. The first block sets the variables, which the
+// test sets itself. The receiver refuses every request, so that deliveries are
+// dead at once and the blocks about dead letters have some.
+func TestAPI(t *testing.T) {
+	t.Parallel()
+
+	for _, tool := range []string{"bash", "curl", "jq"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("docs/api.md is for readers with %s: %v", tool, err)
+		}
+	}
+	server, err := dev.Start(t.Context(), dev.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hooks, err := receiver.Start(t.Context(), "127.0.0.1", "127.0.0.1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 10*time.Second)
+		defer cancel()
+		if err := server.Stop(ctx); err != nil {
+			t.Error(err)
+		}
+		if err := hooks.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	hooks.Script("/hooks", receiver.Status(http.StatusForbidden))
+
+	blocks := regexp.MustCompile("(?s)\n```sh\n(.*?)```\n").FindAllStringSubmatch(read(t, "docs/api.md"), -1)
+	if len(blocks) < 7 {
+		t.Fatalf("docs/api.md has %d blocks; want 7 or more", len(blocks))
+	}
+	const settled = `
+until [ "$(curl -sS --fail-with-body "$API/v1/tenants/acme/deliveries/$DELIVERY" -H "Authorization: Bearer $KEY" | jq -r .state)" = dead ]; do :; done
+`
+	var script strings.Builder
+	for i, block := range blocks[1:] {
+		script.WriteString(block[1])
+		if i == 0 {
+			script.WriteString(settled)
+		}
+	}
+	cmd := exec.CommandContext(t.Context(), "bash", "-euxo", "pipefail", "-c", script.String())
+	cmd.Env = append(os.Environ(), "API="+server.URL, "KEY="+server.Key, "URL="+hooks.URL+"/hooks", "NO_PROXY=127.0.0.1", "no_proxy=127.0.0.1")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("the commands of docs/api.md end with %v:\n%s", err, strings.ReplaceAll(string(out), server.Key, "$KEY"))
+	}
+}

@@ -1,0 +1,143 @@
+package docs_test
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestIdleMonth holds the fixed costs of docs/cost.md to the resources of the
+// prod stack, their sum to its parts, and every other document to the sum.
+func TestIdleMonth(t *testing.T) {
+	t.Parallel()
+
+	want := map[string]int{
+		"metrics of alarms":                     alarmMetrics(t),
+		"gauges of the breaker, custom metrics": count(t, "internal/delivery", `\.Gauge\(names\.`),
+		"dashboard":                             ofType(t, "AWS::CloudWatch::Dashboard"),
+		"KMS key":                               ofType(t, "AWS::KMS::Key"),
+		"secret of the admin key":               ofType(t, "AWS::SecretsManager::Secret"),
+	}
+	got := make(map[string]int)
+	var sum, total float64
+	for _, row := range document(t, "docs/cost.md").table(t, "item", "USD in 30 days") {
+		usd := dollars(t, row[1])
+		if strings.HasPrefix(row[0], "**") {
+			total = usd
+			continue
+		}
+		sum += usd
+		if fixed := regexp.MustCompile(`^(.+): (\d+) at ([\d.]+)$`).FindStringSubmatch(row[0]); fixed != nil {
+			n, err := strconv.Atoi(fixed[2])
+			if err != nil {
+				t.Fatal(err)
+			}
+			got[fixed[1]] = n
+			if cost := float64(n) * dollars(t, fixed[3]); math.Abs(cost-usd) > 0.005 {
+				t.Errorf("%s costs %.2f; want %.2f", row[0], usd, cost)
+			}
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("fixed costs (-stack +document):\n%s", diff)
+	}
+	if math.Abs(sum-total) > 0.03 { // each part is rounded
+		t.Errorf("the idle month costs %.2f; want the sum of its parts, %.2f", total, sum)
+	}
+	month := fmt.Sprintf("about $%.0f a month", total)
+	for _, file := range []string{"README.md", "docs/runbook.md"} {
+		if !strings.Contains(read(t, file), month) {
+			t.Errorf("%s does not say %q", file, month)
+		}
+	}
+	for _, p := range pages(t) {
+		for _, said := range regexp.MustCompile(`about \$[\d.]+ a month`).FindAllString(p.prose, -1) {
+			if said != month {
+				t.Errorf("%s says %q; want %q", p.path, said, month)
+			}
+		}
+		if regexp.MustCompile(`nothing (?:when|while) idle`).MatchString(p.prose) {
+			t.Errorf("%s says that an idle stack costs nothing; want %q", p.path, month)
+		}
+	}
+}
+
+// TestCostPerMillion holds the range of costs that other documents quote to
+// docs/cost.md.
+func TestCostPerMillion(t *testing.T) {
+	t.Parallel()
+
+	costs := make(map[string]float64)
+	for _, line := range regexp.MustCompile(`(?m)^\| ([^|]+) \|.* \*\*([\d.]+)\*\* \|$`).FindAllStringSubmatch(read(t, "docs/cost.md"), -1) {
+		costs[line[1]] = dollars(t, line[2])
+	}
+	tenths := func(usd float64) string { return strings.TrimSuffix(fmt.Sprintf("$%.1f0", usd), ".00") }
+	want := fmt.Sprintf("%s to %s per million deliveries at the first attempt", tenths(costs["a batch of 100 events"]), tenths(costs["an event posted alone"]))
+	for _, file := range []string{"README.md", "docs/runbook.md"} {
+		if !strings.Contains(strings.ReplaceAll(read(t, file), "\n", " "), want) {
+			t.Errorf("%s does not say %q", file, want)
+		}
+	}
+}
+
+func dollars(t *testing.T, text string) float64 {
+	t.Helper()
+
+	usd, err := strconv.ParseFloat(strings.Trim(text, "*"), 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return usd
+}
+
+// alarmMetrics returns the number of metrics of all alarms: AWS charges for each.
+func alarmMetrics(t *testing.T) int {
+	t.Helper()
+
+	n := 0
+	for _, r := range resources(t) {
+		if r.Type != "AWS::CloudWatch::Alarm" {
+			continue
+		}
+		queries, ok := r.Properties["Metrics"].([]any)
+		if !ok {
+			n++
+		}
+		for _, q := range queries {
+			if query, ok := q.(map[string]any); ok && query["MetricStat"] != nil {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+func ofType(t *testing.T, name string) int {
+	t.Helper()
+
+	n := 0
+	for _, r := range resources(t) {
+		if r.Type == name {
+			n++
+		}
+	}
+	return n
+}
+
+// count returns how often the pattern is in the folder's Go files, tests aside.
+func count(t *testing.T, folder, pattern string) int {
+	t.Helper()
+
+	n := 0
+	for _, file := range files(t) {
+		if strings.HasPrefix(file, folder+"/") && strings.HasSuffix(file, ".go") && !strings.HasSuffix(file, "_test.go") {
+			n += len(regexp.MustCompile(pattern).FindAllString(read(t, file), -1))
+		}
+	}
+	return n
+}

@@ -1,0 +1,253 @@
+package docs_test
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"surehook/internal/delivery/replay"
+	"surehook/internal/hook"
+	"surehook/internal/rule/circuit"
+	"surehook/internal/rule/latency"
+	"surehook/internal/rule/retry"
+	"surehook/internal/rule/review"
+)
+
+// TestLimits holds every row of the tables of limits to the constants of the
+// code: the numbers of a row are those of its constants, in this order.
+func TestLimits(t *testing.T) {
+	t.Parallel()
+
+	const kib, mib = 1 << 10, 1 << 20
+	days := func(d time.Duration) int { return int(d / (24 * time.Hour)) }
+	seconds, minutes, hours := time.Duration.Seconds, time.Duration.Minutes, time.Duration.Hours
+	want := map[string][]any{
+		"payload":                       {hook.MaxPayload / kib},
+		"request body":                  {hook.MaxPayload/kib + 16, hook.MaxBatchBytes / mib, written(t, "internal/httpapi", `maxBody += (\d+) << 10`)},
+		"batch":                         {hook.MaxBatchEvents},
+		"event type":                    {128},
+		"idempotency key":               {hook.MaxIdempotencyKey},
+		"endpoints of a tenant":         {hook.MaxEndpointsPerTenant},
+		"URL":                           {hook.MaxURL, 443, 8443, 80, 8080},
+		"event types of an endpoint":    {hook.MaxEventTypes},
+		"uid":                           {hook.MaxUID},
+		"description":                   {hook.MaxDescription},
+		"metadata":                      {hook.MaxMetadata, hook.MaxMetadataKey, hook.MaxMetadataValue},
+		"headers":                       {hook.MaxHeaders, hook.MaxHeaderName, hook.MaxHeaderValue},
+		"overlap of a rotation":         {0, days(hook.MaxRotationOverlap), hours(hook.DefaultRotationOverlap)},
+		"history of an endpoint":        {written(t, "internal/aws/dynamo", `historyKept = (\d+) \* 24 \* time\.Hour`)},
+		"timeout of an attempt":         {seconds(hook.MinTimeout), seconds(hook.MaxTimeout), seconds(hook.DefaultTimeout)},
+		"max_age":                       {seconds(hook.MinMaxAge), days(hook.MaxMaxAge), hours(hook.DefaultMaxAge)},
+		"attempts":                      {2, hook.MaxAttempts},
+		"delay between attempts":        {1, days(hook.MaxDelay)},
+		"factor of exponential delays":  {1, hook.MaxExponentialFactor},
+		"Retry-After":                   {hours(retry.MaxRetryAfter)},
+		"response body kept":            {hook.MaxResponseBody, hook.MaxLastBody},
+		"rate_per_second":               {hook.MinRatePerSecond, hook.MaxRatePerSecond},
+		"max_in_flight":                 {1, hook.MaxMaxInFlight},
+		"circuit.failures":              {1, hook.MaxCircuitFailures, hook.DefaultCircuitFailures},
+		"circuit.rate":                  {hook.MinCircuitRate, 1, minutes(circuit.Window), hook.DefaultCircuitRate},
+		"circuit.minimum":               {1, hook.MaxCircuitMinimum, minutes(circuit.Window), hook.DefaultCircuitMinimum},
+		"circuit.cooldown":              {seconds(hook.MinCooldown), hours(hook.MaxCooldown), minutes(hook.DefaultCooldown)},
+		"circuit.max_cooldown":          {hours(hook.MaxCooldown), hours(hook.DefaultMaxCooldown)},
+		"rate of a replay job":          {replay.MinRate, replay.MaxRate, replay.DefaultRate},
+		"filter of a replay job":        {replay.MaxTypes},
+		"replay job":                    {days(replay.KeepJobs)},
+		"generations of a delivery":     {hook.MaxGeneration},
+		"reason of a discard or cancel": {hook.MaxNote},
+		"analysis":                      {1, replay.MaxHours, written(t, "internal/httpapi", `defaultHours = (\d+)`), replay.MaxAnalysed},
+		"pages of lists":                {written(t, "internal/admin", `MaxPage += (\d+)`)},
+		"percentiles":                   {5, latency.Shortest.Milliseconds(), seconds(latency.Longest), written(t, "internal/aws/dynamo", `statsKept = (\d+) \* time\.Hour`)},
+		"events, deliveries and attempts": {
+			written(t, "infra/surehook", `Name: +"prod",\s+Retention: +(\d+) \* day`), written(t, "infra/surehook", `Name: +"dev",\s+Retention: +(\d+) \* day`),
+		},
+	}
+	got := make(map[string]bool)
+	for _, row := range limits(t) {
+		got[row[0]] = true
+		numbers, ok := want[row[0]]
+		if !ok {
+			t.Errorf("docs/limits.md has the row %q; want a row that this test knows", row[0])
+		}
+		var texts []string
+		for _, n := range numbers {
+			texts = append(texts, fmt.Sprint(n))
+		}
+		if diff := cmp.Diff(texts, numbersOf(row[1])); diff != "" {
+			t.Errorf("numbers of the limit %q (-code +document):\n%s", row[0], diff)
+		}
+	}
+	for name := range want {
+		if !got[name] {
+			t.Errorf("docs/limits.md has no row %q", name)
+		}
+	}
+}
+
+// written returns the number that the pattern finds in the Go files of the
+// folder: for constants that are not exported.
+func written(t *testing.T, folder, pattern string) string {
+	t.Helper()
+
+	var found []string
+	for _, file := range files(t) {
+		if strings.HasPrefix(file, folder+"/") && strings.HasSuffix(file, ".go") && !strings.HasSuffix(file, "_test.go") {
+			for _, match := range regexp.MustCompile(pattern).FindAllStringSubmatch(read(t, file), -1) {
+				found = append(found, match[1])
+			}
+		}
+	}
+	if len(found) != 1 {
+		t.Fatalf("%s has %d constants that match %s; want 1", folder, len(found), pattern)
+	}
+	return found[0]
+}
+
+// limits returns the rows of all tables of docs/limits.md.
+func limits(t *testing.T) [][]string {
+	t.Helper()
+
+	p := document(t, "docs/limits.md")
+	var rows [][]string
+	for {
+		_, rest, ok := strings.Cut(p.prose, "\n## ")
+		if !ok {
+			return rows
+		}
+		p.prose = rest
+		rows = append(rows, p.table(t, "subject", "limit")...)
+	}
+}
+
+// numbersOf returns the numbers of a text without its code spans.
+func numbersOf(text string) []string {
+	text = regexp.MustCompile("`[^`]+`").ReplaceAllString(text, "")
+	return regexp.MustCompile(`\d+(?:\.\d+)?`).FindAllString(text, -1)
+}
+
+// TestCircuitSettings holds the table of settings in docs/circuit.md to the
+// constants of the code.
+func TestCircuitSettings(t *testing.T) {
+	t.Parallel()
+
+	want := map[string]string{
+		"`circuit.failures`":     fmt.Sprintf("%d | 1 to %d", hook.DefaultCircuitFailures, hook.MaxCircuitFailures),
+		"`circuit.rate`":         fmt.Sprintf("%g | %g to 1", hook.DefaultCircuitRate, hook.MinCircuitRate),
+		"`circuit.minimum`":      fmt.Sprintf("%d | 1 to %d", hook.DefaultCircuitMinimum, hook.MaxCircuitMinimum),
+		"`circuit.cooldown`":     fmt.Sprintf("`%s` | `%s` to `%s`", hook.FormatDuration(hook.DefaultCooldown), hook.FormatDuration(hook.MinCooldown), hook.FormatDuration(hook.MaxCooldown)),
+		"`circuit.max_cooldown`": fmt.Sprintf("`%s`, or a longer cooldown | the cooldown to `%s`", hook.FormatDuration(hook.DefaultMaxCooldown), hook.FormatDuration(hook.MaxCooldown)),
+		"`rate_per_second`":      fmt.Sprintf("0: no limit | %g to %g", hook.MinRatePerSecond, hook.MaxRatePerSecond),
+		"`max_in_flight`":        fmt.Sprintf("0: no limit | 1 to %d", hook.MaxMaxInFlight),
+	}
+	got := make(map[string]string)
+	for _, row := range document(t, "docs/circuit.md").table(t, "field", "default", "bounds", "meaning") {
+		got[row[0]] = row[1] + " | " + row[2]
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("settings of a circuit (-code +document):\n%s", diff)
+	}
+}
+
+// TestPresets holds the table of retry presets to package retry: a policy made
+// of each row plans the same times as its preset.
+func TestPresets(t *testing.T) {
+	t.Parallel()
+
+	rows := document(t, "docs/api.md").table(t, "preset", "delays after each failure", "attempts", "jitter")
+	if len(rows) != len(retry.Presets()) {
+		t.Fatalf("%d presets; want %d", len(rows), len(retry.Presets()))
+	}
+	for i, name := range retry.Presets() {
+		preset, row := hook.RetryPolicy{Preset: name}, rows[i]
+		if !strings.HasPrefix(row[0], "`"+name+"`") || strings.Contains(row[0], "default") != (i == 0) {
+			t.Errorf("row %d is of %s; want %s, and the first as the default", i+1, row[0], name)
+		}
+		if attempts := fmt.Sprint(retry.Attempts(preset)); row[2] != attempts {
+			t.Errorf("%s has %s attempts; want %s", name, row[2], attempts)
+		}
+		documented := hook.RetryPolicy{Jitter: jitter(t, row[3])}
+		for delay := range strings.SplitSeq(row[1], ", ") {
+			d, err := time.ParseDuration(strings.ReplaceAll(delay, " ", ""))
+			if err != nil {
+				t.Fatal(err)
+			}
+			documented.Schedule = append(documented.Schedule, d)
+		}
+		for n := 1; n <= retry.Attempts(preset); n++ {
+			want, more := retry.Next(preset, hook.DeliveryID{}, n, 0)
+			got, planned := retry.Next(documented, hook.DeliveryID{}, n, 0)
+			if got != want || planned != more {
+				t.Errorf("%s waits %s after failure %d as documented (%v); want %s (%v)", name, got, n, planned, want, more)
+			}
+		}
+	}
+}
+
+// jitter returns the jitter whose name begins the cell.
+func jitter(t *testing.T, cell string) hook.Jitter {
+	t.Helper()
+
+	for j := hook.JitterFull; j <= hook.JitterNone; j++ {
+		if strings.HasPrefix(cell, "`"+j.String()+"`") {
+			return j
+		}
+	}
+	t.Fatalf("%q names no jitter", cell)
+	return 0
+}
+
+// TestReview holds the table of reviews in docs/api.md to the constants of package review.
+func TestReview(t *testing.T) {
+	t.Parallel()
+
+	want := [][]string{
+		{"95", fmt.Sprint(review.SlowOver.Seconds()), fmt.Sprint(review.Enough)},
+		{"95", fmt.Sprint(review.FragileOver.Seconds()), fmt.Sprint(review.Enough)},
+		{fmt.Sprint(100 * review.WarnOver), fmt.Sprint(review.Enough), "24"},
+		{fmt.Sprint(100 * review.WarnAgainOver)},
+		{fmt.Sprint(100 * review.DisableOver)},
+	}
+	p := document(t, "docs/api.md")
+	var got [][]string
+	for _, row := range p.table(t, "condition", "effect") {
+		got = append(got, numbersOf(row[0]))
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("numbers of the conditions (-code +document):\n%s", diff)
+	}
+	if every := fmt.Sprintf("Every %g minutes the breaker reviews", review.Every.Minutes()); !strings.Contains(p.prose, every) {
+		t.Errorf("docs/api.md does not say %q", every)
+	}
+}
+
+// TestOutcomes checks that the tables of outcomes name every class of attempts.
+func TestOutcomes(t *testing.T) {
+	t.Parallel()
+
+	tables := map[string][][]string{
+		"docs/api.md":     document(t, "docs/api.md").table(t, "response", "class", "effect"),
+		"docs/circuit.md": document(t, "docs/circuit.md").table(t, "outcome", "class", "delivery", "closed circuit", "half-open circuit (result of the probe)", "gate"),
+	}
+	var want []string
+	for c := hook.Class(1); c.String() != "unknown"; c++ {
+		want = append(want, c.String())
+	}
+	slices.Sort(want)
+	for file, rows := range tables {
+		var got []string
+		for _, row := range rows {
+			if row[1] != "" {
+				got = append(got, listed(row[1])...)
+			}
+		}
+		slices.Sort(got)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("classes in %s (-code +document):\n%s", file, diff)
+		}
+	}
+}
