@@ -84,7 +84,7 @@ func deliveryAlarms(p MonitorProps) []alarm {
 	all := []alarm{
 		{
 			id: "DeadLetters", name: "dead-letters", section: "dead-letters-growing",
-			means:  "Deliveries give up faster than they should. First see which endpoints and why: the query failures-by-endpoint, or GET /v1/tenants/{tenant}/dead-letters. One endpoint is its owner's trouble; many at once are ours or the network's.",
+			means:  "Deliveries give up faster than they should. First see which endpoints and why: the query failures-by-endpoint, or GET /v1/tenants/{tenant}/dead-letters/analysis. One endpoint is its owner's trouble; many at once are ours or the network's.",
 			metric: p.own(names.MetricDead, "Sum", time.Hour), limit: float64(limits.DeadLettersPerHour),
 		},
 		{
@@ -196,7 +196,7 @@ func scheduleAlarms(p MonitorProps) []alarm {
 		},
 		{
 			id: "ScheduleLost", name: "schedule-lost", section: "schedule-failures",
-			means:  "The Scheduler gave up a schedule and could not keep it in undeliverable either: a delivery has no next attempt until the reconciliation finds it." + first,
+			means:  "The Scheduler gave up a schedule and could not keep it in undeliverable either: a delivery has no next attempt until somebody replays the delivery with force." + first,
 			metric: p.Schedules.MetricFailedToBeSentToDLQ(nil, every), limit: limit,
 		},
 	}
