@@ -92,7 +92,7 @@ type Report struct {
 func (r Report) String() string {
 	var b strings.Builder
 	b.WriteString("# What a delivery costs\n\n" +
-		"`make cost` writes this document. The command runs the real use cases and adapters on an emulator, counts every request, and prices the requests below.\n" +
+		"`make cost` writes this document. The command runs the real use cases and adapters on an emulator, counts every request, and prices each request.\n" +
 		"The command fails when a figure exceeds its bound (`internal/proof/cost`).\n\n" +
 		"## USD per million deliveries\n\n")
 	r.bills(&b)
@@ -214,12 +214,13 @@ func (r Report) idle(b *strings.Builder) {
 func assumptions(b *strings.Builder) {
 	fmt.Fprintf(b, `- Events have payloads of 500 bytes, mostly random text, compressed by a third. Endpoints respond after %s with a few bytes.
 - Functions have %d MB on arm64. An invocation takes %s per request to AWS (concurrent requests of a kind count once), %s of work per event or
-  message, and %s for attempts. Caches are warm: the figures leave out cold starts, the decryption of a secret by KMS (once per sandbox and secret) and the
-  authorizer, because the API caches its result for five minutes.
+  message, and %s for attempts. Caches are warm: the figures leave out cold starts, the decryption of a secret by KMS (once per sandbox and secret)
+  and the authorizer, because the API caches its result for five minutes.
 - An event source receives each batch with one request and deletes the batch with one. Batches are full (10) or, as the worst case, of one message.
-- Every request about messages with a group id has the surcharge of fair queues, including receives and deletes. A cheaper reading of the price list is possible.
-  The surcharge comes from a secondary source: check the price list.
-- DynamoDB's units are computed from the items (`+"`internal/proof/cost/units.go`"+`). Index rows in a transaction count twice. A cheaper reading is possible.
+- Every request about messages with a group id has the surcharge of fair queues, including receives and deletes. A cheaper reading of the price list
+  is possible. The surcharge comes from a secondary source: check the price list.
+- DynamoDB's units are computed from the items (`+"`internal/proof/cost/units.go`"+`). Index rows in a transaction count twice. A cheaper
+  reading is possible.
 - Log bytes are the bytes of the real lines, plus 26 bytes for each line, plus the API's access log.
 - A scheduled retry is one invocation by the Scheduler and one request to SQS.
 - Beyond its fixed cost, an outage costs the same per delivery for 1,000 and for 2,000 events, so the run leaves out 10,000.

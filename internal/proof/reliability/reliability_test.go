@@ -7,8 +7,11 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"regexp"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 var update = flag.Bool("update", false, "write docs/reliability.md, of the whole 30 days")
@@ -88,6 +91,27 @@ func TestReliability(t *testing.T) {
 	}
 }
 
+// TestReport_document checks that the text of docs/reliability.md, without its
+// figures, is as the code writes it.
+func TestReport_document(t *testing.T) {
+	t.Parallel()
+
+	committed, err := os.ReadFile("../../../docs/reliability.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := classes()
+	want := report(all, make([]figures, len(all)), make([]figures, len(all)), wholeDays)
+	if diff := cmp.Diff(text(want), text(committed)); diff != "" {
+		t.Errorf("docs/reliability.md is not as `make reliability` writes it (-code +document):\n%s", diff)
+	}
+}
+
+// text returns the document without the rows of its table.
+func text(document []byte) string {
+	return regexp.MustCompile(`(?m)^\| \w+ \| \d.*\n`).ReplaceAllString(string(document), "")
+}
+
 // TestCalibration holds the outages to what is known of each class.
 func TestCalibration(t *testing.T) {
 	t.Parallel()
@@ -122,18 +146,19 @@ func report(all []class, ours, theirs []figures, days int) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `# Reliability
 
-Results of deliveries to three classes of endpoints, under Surehook's defaults and under a plain retry schedule, with the same outages
-and the same events. `+"`make reliability`"+` writes this document (%d simulated days, seed %d). Every run of the tests simulates %d days and a fifth of the endpoints.
+Results of deliveries to three classes of endpoints, under Surehook's defaults and under a plain retry schedule, with the same outages and the same
+events. `+"`make reliability`"+` writes this document (%d simulated days, seed %d). Every run of the tests simulates %d days and a fifth of the
+endpoints.
 
-The real use cases (ingest, deliver, gate, breaker) run over the memory ports with a virtual clock. Each of %d endpoints gets an event every
-%d minutes on average, in a Poisson process. Most backends post more. The low rate favours the plain schedule, because the cost of a probe is independent of the
-number of parked deliveries. The times up and down are exponentially distributed. The mean outage of each class is calculated from the known success rates
-of the class: of first attempts, and of the reference policy in the end.
+The real use cases (ingest, deliver, gate, breaker) run over the memory ports with a virtual clock. Each of %d endpoints gets an event every %d
+minutes on average, in a Poisson process. Most backends post more. The low rate favours the plain schedule, because the cost of a probe is independent
+of the number of parked deliveries. The times up and down are exponentially distributed. The mean outage of each class is calculated from the known
+success rates of the class: of first attempts, and of the reference policy in the end.
 
-The reference policy makes 8 attempts: after 0, 30 s, 2 m, 10 m, 30 m, 1 h, 4 h and 8 h, without a breaker and without parking. Surehook's default is the
-preset `+"`standard`"+`: 7 attempts over 35 h, max_age 72 h, and a circuit. The circuit opens after 5 failures, and probes after 5 minutes, doubling to an hour.
-Surehook disables an endpoint when more than half of its deliveries die within a day, and notifies its owner. No owner in the simulation enables an endpoint again.
-Later deliveries of a disabled endpoint count as dead, although enabling the endpoint within three days would deliver them.
+The reference policy makes 8 attempts: after 0, 30 s, 2 m, 10 m, 30 m, 1 h, 4 h and 8 h, without a breaker and without parking. Surehook's default is
+the preset `+"`standard`"+`: 7 attempts over 35 h, max_age 72 h, and a circuit. The circuit opens after 5 failures, and probes after 5 minutes, doubling to
+an hour. Surehook disables an endpoint when more than half of its deliveries die within a day, and notifies its owner. No owner in the simulation
+enables an endpoint again. Later deliveries of a disabled endpoint count as dead, although enabling the endpoint within three days would deliver them.
 
 `, days, seed, shortDays, endpointsOf(all), int(every.Minutes()))
 	fmt.Fprintln(&b, "| class | endpoints | mean outage | first attempts | final, reference | final, Surehook | requests while down, reference | requests while down, Surehook | fewer |")
@@ -144,8 +169,8 @@ Later deliveries of a disabled endpoint count as dead, although enabling the end
 			100*theirs[i].final(), 100*ours[i].final(), theirs[i].wasted, ours[i].wasted, float64(theirs[i].wasted)/float64(ours[i].wasted))
 	}
 	fmt.Fprint(&b, `
-An undelivered event was undeliverable for three days, or used all attempts during repeated outages of its endpoint. Each such delivery is a dead letter, and
-a replay sends the event after the outage.
+An undelivered event was undeliverable for three days, or used all attempts during repeated outages of its endpoint. Each such delivery is a dead
+letter, and a replay sends the event after the outage.
 `)
 	return b.Bytes()
 }

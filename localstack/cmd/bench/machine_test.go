@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -42,5 +43,18 @@ func TestCleanCommit(t *testing.T) {
 	write("other.go")
 	if commit, err := cleanCommit(t.Context(), folder); !errors.Is(err, errChanged) {
 		t.Errorf("cleanCommit of a tree with a new file = %q, %v; want errChanged", commit, err)
+	}
+}
+
+// TestHead checks that docs/performance.md begins as the code writes it.
+func TestHead(t *testing.T) {
+	t.Parallel()
+
+	committed, err := os.ReadFile(filepath.Join("..", "..", "..", filepath.FromSlash(document)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(string(committed), head) {
+		t.Errorf("%s does not begin with %q", document, head)
 	}
 }
