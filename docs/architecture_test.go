@@ -2,6 +2,7 @@ package docs_test
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -46,6 +47,20 @@ func TestRunbook(t *testing.T) {
 	for id, r := range resources(t) {
 		if r.Type == "AWS::Scheduler::Schedule" && !strings.Contains(section, "`"+id+"`") {
 			t.Errorf("the section breaker-silent of docs/runbook.md does not name the schedule `%s`", id)
+		}
+	}
+}
+
+// TestAlarms checks that the paths of the API in the alarms' descriptions exist.
+func TestAlarms(t *testing.T) {
+	t.Parallel()
+
+	for id, r := range resources(t) {
+		text, _ := r.Properties["AlarmDescription"].(string)
+		for _, path := range regexp.MustCompile(`/v1/[a-z0-9{}/_-]+`).FindAllString(text, -1) {
+			if !served("", path) {
+				t.Errorf("the alarm %s names %s; want a path of the API", id, path)
+			}
 		}
 	}
 }

@@ -51,17 +51,17 @@ func TestIdleMonth(t *testing.T) {
 	}
 	month := fmt.Sprintf("about $%.0f a month", total)
 	for _, file := range []string{"README.md", "docs/runbook.md"} {
-		if !strings.Contains(read(t, file), month) {
+		if !strings.Contains(flat(read(t, file)), month) {
 			t.Errorf("%s does not say %q", file, month)
 		}
 	}
 	for _, p := range pages(t) {
-		for _, said := range regexp.MustCompile(`about \$[\d.]+ a month`).FindAllString(p.prose, -1) {
+		for _, said := range regexp.MustCompile(`about \$[\d.]+ a month`).FindAllString(flat(p.prose), -1) {
 			if said != month {
 				t.Errorf("%s says %q; want %q", p.path, said, month)
 			}
 		}
-		if regexp.MustCompile(`nothing (?:when|while) idle`).MatchString(p.prose) {
+		if regexp.MustCompile(`nothing (?:when|while) idle`).MatchString(flat(p.prose)) {
 			t.Errorf("%s says that an idle stack costs nothing; want %q", p.path, month)
 		}
 	}
@@ -79,11 +79,14 @@ func TestCostPerMillion(t *testing.T) {
 	tenths := func(usd float64) string { return strings.TrimSuffix(fmt.Sprintf("$%.1f0", usd), ".00") }
 	want := fmt.Sprintf("%s to %s per million deliveries at the first attempt", tenths(costs["a batch of 100 events"]), tenths(costs["an event posted alone"]))
 	for _, file := range []string{"README.md", "docs/runbook.md"} {
-		if !strings.Contains(strings.ReplaceAll(read(t, file), "\n", " "), want) {
+		if !strings.Contains(flat(read(t, file)), want) {
 			t.Errorf("%s does not say %q", file, want)
 		}
 	}
 }
+
+// flat returns the text on one line.
+func flat(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 func dollars(t *testing.T, text string) float64 {
 	t.Helper()

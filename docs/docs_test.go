@@ -77,7 +77,7 @@ func files(t *testing.T) []string {
 		}
 		name, err := filepath.Rel(root, file)
 		if err != nil {
-			return err //nolint:wrapcheck // the test prints the path
+			return err
 		}
 		name = filepath.ToSlash(name)
 		if slices.Contains(built, name) || d.Name() == "node_modules" || d.Name() == ".venv" {

@@ -99,15 +99,17 @@ func queues(t *testing.T) []string {
 
 // resource is a resource of the prod template.
 type resource struct {
-	Type       string
-	Properties map[string]any
+	Type       string         `json:"Type"`
+	Properties map[string]any `json:"Properties"`
 }
 
 // resources returns the resources of the prod template.
 func resources(t *testing.T) map[string]resource {
 	t.Helper()
 
-	var template struct{ Resources map[string]resource }
+	var template struct {
+		Resources map[string]resource `json:"Resources"`
+	}
 	if err := json.Unmarshal([]byte(read(t, "infra/surehook/testdata/prod.template.json")), &template); err != nil {
 		t.Fatal(err)
 	}
