@@ -41,12 +41,11 @@ func newHandler(cfg config.Breaker, sdk aws.Config, log *slog.Logger) (any, erro
 	if err != nil {
 		return nil, fmt.Errorf("wire notices: %w", err)
 	}
-	queue := sqs.New(sdk, sqs.URLs{Retry: cfg.RetryQueue, DeadLetters: cfg.DeadLettersQueue})
 	h := &handler{
 		breaker: &breaker.Breaker{
 			Store:        store,
-			Queue:        queue,
-			DeadLetters:  queue,
+			Queue:        sqs.New(sdk, sqs.URLs{Retry: cfg.RetryQueue}),
+			DeadLetters:  sqs.NewDeadLetters(sdk, cfg.DeadLettersQueue),
 			CircuitQueue: sqs.NewCircuitQueue(sdk, cfg.CircuitsQueue),
 			Settlement:   settle.Settlement{Store: store, Notifier: teller},
 			Notifier:     teller,

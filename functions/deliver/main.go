@@ -50,17 +50,16 @@ func newHandler(cfg config.Deliver, sdk aws.Config, log *slog.Logger) (any, erro
 	if err != nil {
 		return nil, fmt.Errorf("wire notices: %w", err)
 	}
-	queue := sqs.New(sdk, sqs.URLs{Retry: cfg.RetryQueue, DeadLetters: cfg.DeadLettersQueue})
 	h := &handler{deliverer: &deliver.Deliverer{
 		Store: store,
-		Queue: queue,
+		Queue: sqs.New(sdk, sqs.URLs{Retry: cfg.RetryQueue}),
 		Schedules: scheduler.New(sdk, scheduler.Config{
 			Group:         cfg.ScheduleGroup,
 			RoleARN:       cfg.ScheduleRoleARN,
 			TargetARN:     cfg.RetryQueueARN,
 			DeadLetterARN: cfg.UndeliverableARN,
 		}),
-		DeadLetters: queue,
+		DeadLetters: sqs.NewDeadLetters(sdk, cfg.DeadLettersQueue),
 		Vault:       vault,
 		Sender:      &send.Sender{Client: egress.NewClient(policy), Policy: policy, UserAgent: names.UserAgent, Now: time.Now},
 		Gate: &gate.Gate{

@@ -11,9 +11,10 @@ var _ registry.Queues = Queues{}
 
 // Queues are all queues together. All fields must be set.
 type Queues struct {
-	Lanes     *Queue
-	Attention *CircuitQueue
-	Jobs      *JobQueue
+	Lanes       *Queue
+	DeadLetters *DeadLetters
+	Attention   *CircuitQueue
+	Jobs        *JobQueue
 }
 
 // Depths returns the depth of each queue, by the names that people read. What
@@ -25,7 +26,7 @@ func (q Queues) Depths(context.Context) (map[string]registry.Depth, error) {
 		"replay":        q.Lanes.lane(hook.LaneReplay).depth(),
 		"replay_jobs":   q.Jobs.jobs.depth(),
 		"circuits":      q.Attention.looks.depth(),
-		"dead_letters":  q.Lanes.letters.depth(),
+		"dead_letters":  q.DeadLetters.letters.depth(),
 		"undeliverable": {},
 	}, nil
 }

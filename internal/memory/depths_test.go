@@ -17,7 +17,8 @@ func TestQueues_Depths_TellsWhatBecameOfTheMessages(t *testing.T) {
 
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	clock := func() time.Time { return now }
-	q := memory.Queues{Lanes: memory.NewQueue(clock), Attention: memory.NewCircuitQueue(clock), Jobs: memory.NewJobQueue(clock)}
+	lanes := memory.NewQueue(clock)
+	q := memory.Queues{Lanes: lanes, DeadLetters: memory.NewDeadLetters(lanes), Attention: memory.NewCircuitQueue(clock), Jobs: memory.NewJobQueue(clock)}
 	send(t, q.Lanes, tokensOf("ep_1", 5), 0)
 	send(t, q.Lanes, tokensOf("ep_2", 1), time.Second)
 	send(t, q.Lanes, tokensOf("ep_3", 1), time.Minute)
@@ -31,7 +32,7 @@ func TestQueues_Depths_TellsWhatBecameOfTheMessages(t *testing.T) {
 	if err := q.Jobs.Continue(t.Context(), replay.Message{}, 0); err != nil {
 		t.Fatal(err)
 	}
-	if err := q.Lanes.Bury(t.Context(), hook.DeadLetter{}); err != nil {
+	if err := q.DeadLetters.Send(t.Context(), hook.DeadLetter{}); err != nil {
 		t.Fatal(err)
 	}
 

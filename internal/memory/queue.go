@@ -12,7 +12,7 @@ import (
 
 var _ deliver.Queue = (*Queue)(nil)
 
-// Queue is the lanes and the dead letters. Like SQS it hides a message that was
+// Queue is the lanes. Like SQS it hides a message that was
 // received and shows it again unless it is deleted. It is safe for concurrent use.
 type Queue struct {
 	// Visibility is how long a received message is hidden; a minute at first.
@@ -24,8 +24,8 @@ type Queue struct {
 	Fair bool
 
 	now     func() time.Time
+	numbers *atomic.Int64     // of messages of all lanes and of the dead letters
 	lanes   [3]*line[content] // by lane, from the first
-	letters *line[letter]
 }
 
 // content is what is on a lane: a token and how it is written.
@@ -46,7 +46,7 @@ type Message struct {
 // NewQueue returns an empty queue that lives by now.
 func NewQueue(now func() time.Time) *Queue {
 	numbers := new(atomic.Int64)
-	q := &Queue{Visibility: defaultVisibility, now: now, letters: newLine[letter](now, numbers)}
+	q := &Queue{Visibility: defaultVisibility, now: now, numbers: numbers}
 	for i := range q.lanes {
 		q.lanes[i] = newLine[content](now, numbers)
 	}

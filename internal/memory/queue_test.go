@@ -26,17 +26,6 @@ func TestQueue(t *testing.T) {
 			Receive: func(_ context.Context, lane hook.Lane) ([]porttest.Message, error) {
 				return takeAll(q, lane)
 			},
-			Letters: func(context.Context) ([]porttest.Message, error) {
-				var letters []porttest.Message
-				for _, letter := range q.Letters() {
-					body, err := letter.Encode()
-					if err != nil {
-						return nil, err
-					}
-					letters = append(letters, porttest.Message{Body: body, Group: string(letter.Endpoint)})
-				}
-				return letters, nil
-			},
 		}
 	})
 }

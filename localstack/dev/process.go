@@ -31,10 +31,11 @@ const retention = 24 * time.Hour
 
 // process is the six functions in one, wired as their main.go do it.
 type process struct {
-	store     *memory.Store
-	queue     *memory.Queue
-	attention *memory.CircuitQueue
-	jobs      *memory.JobQueue
+	store       *memory.Store
+	queue       *memory.Queue
+	deadLetters *memory.DeadLetters
+	attention   *memory.CircuitQueue
+	jobs        *memory.JobQueue
 
 	authenticator *apikey.Authenticator
 	acceptor      *ingest.Acceptor
@@ -53,6 +54,7 @@ func newProcess(o Options) (*process, error) {
 		jobs:      memory.NewJobQueue(time.Now),
 		log:       o.Log,
 	}
+	p.deadLetters = memory.NewDeadLetters(p.queue)
 	p.queue.Fair = true
 	p.queue.Visibility = visibility
 	p.attention.Visibility = visibility
@@ -79,7 +81,7 @@ func (p *process) wireDelivery(policy egress.Policy) {
 		Store:       p.store,
 		Queue:       p.queue,
 		Schedules:   memory.NewSchedules(p.queue, time.Now),
-		DeadLetters: p.queue,
+		DeadLetters: p.deadLetters,
 		Vault:       memory.Vault{},
 		Sender:      &send.Sender{Client: newClient(policy), Policy: policy, UserAgent: names.UserAgent, Now: time.Now},
 		Gate:        &gate.Gate{Store: p.store, CircuitQueue: p.attention, Notifier: notices, Now: time.Now, Rand: rand.Float64},
@@ -91,7 +93,7 @@ func (p *process) wireDelivery(policy egress.Policy) {
 	p.breaker = &breaker.Breaker{
 		Store:        p.store,
 		Queue:        p.queue,
-		DeadLetters:  p.queue,
+		DeadLetters:  p.deadLetters,
 		CircuitQueue: p.attention,
 		Settlement:   after,
 		Notifier:     notices,
@@ -131,7 +133,7 @@ func (p *process) wireManagement(policy egress.Policy) {
 		History:      p.store,
 		Stats:        p.store,
 		Index:        p.store,
-		Queues:       memory.Queues{Lanes: p.queue, Attention: p.attention, Jobs: p.jobs},
+		Queues:       memory.Queues{Lanes: p.queue, DeadLetters: p.deadLetters, Attention: p.attention, Jobs: p.jobs},
 		Keys:         p.store,
 		Vault:        memory.Vault{},
 		Policy:       policy,

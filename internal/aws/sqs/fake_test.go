@@ -114,9 +114,10 @@ func sum(s string) string {
 }
 
 type bundle struct {
-	queue *sqs.Queue
-	fake  *fakeSQS
-	waits *[]time.Duration
+	queue       *sqs.Queue
+	deadLetters *sqs.DeadLetters
+	fake        *fakeSQS
+	waits       *[]time.Duration
 }
 
 // setup returns a queue on a fake that takes everything. Waits are noted and take no time.
@@ -127,7 +128,7 @@ func setup(t *testing.T) bundle {
 	server := httptest.NewServer(fake)
 	t.Cleanup(server.Close)
 
-	q := sqs.New(configOf(server), sqs.URLs{Live: liveURL, Retry: retryURL, Replay: replayURL, DeadLetters: deadURL})
+	q := sqs.New(configOf(server), sqs.URLs{Live: liveURL, Retry: retryURL, Replay: replayURL})
 
 	var mu sync.Mutex
 	var waits []time.Duration
@@ -138,7 +139,7 @@ func setup(t *testing.T) bundle {
 		waits = append(waits, d)
 		return ctx.Err()
 	}
-	return bundle{queue: q, fake: fake, waits: &waits}
+	return bundle{queue: q, deadLetters: sqs.NewDeadLetters(configOf(server), deadURL), fake: fake, waits: &waits}
 }
 
 // configOf returns the configuration that reaches the server, and tries once.

@@ -35,6 +35,33 @@ func TestQueue_OnEmulators(t *testing.T) {
 	})
 }
 
+func TestDeadLetters_OnEmulators(t *testing.T) {
+	t.Parallel()
+
+	onEmulators(t, func(t *testing.T, cfg aws.Config) {
+		t.Helper()
+
+		porttest.DeadLetters(t, func(t *testing.T) porttest.DeadLettersBench {
+			t.Helper()
+
+			client := awssqs.NewFromConfig(cfg)
+			url := create(t, client, "dead-letters")
+			return porttest.DeadLettersBench{
+				DeadLetters: sqs.NewDeadLetters(cfg, url),
+				Take:        func(ctx context.Context) ([]porttest.Message, error) { return receive(ctx, client, url) },
+				Reveal: func(ctx context.Context, letters []breaker.Letter) {
+					for _, letter := range letters { // emulators differ in the answer for a removed letter
+						_, _ = client.ChangeMessageVisibility(ctx, &awssqs.ChangeMessageVisibilityInput{
+							QueueUrl: &url, ReceiptHandle: &letter.Receipt, VisibilityTimeout: 0,
+						})
+					}
+				},
+				Clock: porttest.RealClock(time.Now),
+			}
+		})
+	})
+}
+
 func TestCircuits_OnEmulators(t *testing.T) {
 	t.Parallel()
 
@@ -138,26 +165,15 @@ func newBench(t *testing.T, cfg aws.Config) porttest.QueueBench {
 
 	client := awssqs.NewFromConfig(cfg)
 	urls := sqs.URLs{
-		Live:        create(t, client, "live"),
-		Retry:       create(t, client, "retry"),
-		Replay:      create(t, client, "replay"),
-		DeadLetters: create(t, client, "dead-letters"),
+		Live:   create(t, client, "live"),
+		Retry:  create(t, client, "retry"),
+		Replay: create(t, client, "replay"),
 	}
 	byLane := map[hook.Lane]string{hook.LaneLive: urls.Live, hook.LaneRetry: urls.Retry, hook.LaneReplay: urls.Replay}
 	return porttest.QueueBench{
 		Queue: sqs.New(cfg, urls),
 		Receive: func(ctx context.Context, lane hook.Lane) ([]porttest.Message, error) {
 			return receive(ctx, client, byLane[lane])
-		},
-		Letters: func(ctx context.Context) ([]porttest.Message, error) {
-			return receive(ctx, client, urls.DeadLetters)
-		},
-		Reveal: func(ctx context.Context, letters []breaker.Letter) {
-			for _, letter := range letters { // one that was removed is an error or is not, and stays away
-				_, _ = client.ChangeMessageVisibility(ctx, &awssqs.ChangeMessageVisibilityInput{
-					QueueUrl: &urls.DeadLetters, ReceiptHandle: &letter.Receipt, VisibilityTimeout: 0,
-				})
-			}
 		},
 		Clock: porttest.RealClock(time.Now),
 	}

@@ -32,13 +32,12 @@ var errNoAnswer = errors.New("SQS did not answer in time")
 
 // URLs names the queues. One that its function never sends to may be empty.
 type URLs struct {
-	Live        string
-	Retry       string
-	Replay      string
-	DeadLetters string
+	Live   string
+	Retry  string
+	Replay string
 }
 
-// Queue sends to the lanes and to the dead letters. It is safe for concurrent use.
+// Queue sends tokens to the lanes. It is safe for concurrent use.
 //
 // Every message carries its endpoint's id as MessageGroupId, which makes a
 // standard queue a fair one: an endpoint with many messages, or slow ones,
@@ -98,19 +97,6 @@ func (q *Queue) Send(ctx context.Context, lane hook.Lane, tokens []hook.Token, d
 		if err != nil {
 			return errs
 		}
-	}
-	return nil
-}
-
-// Bury sends one message about the delivery to the dead letters.
-func (q *Queue) Bury(ctx context.Context, letter hook.DeadLetter) error {
-	body, err := letter.Encode()
-	if err != nil {
-		return fmt.Errorf("bury %s: %w", letter.Delivery, err)
-	}
-	letters := mailbox{q.client, q.urls.DeadLetters}
-	if err := letters.send(ctx, body, string(letter.Endpoint), 0); err != nil {
-		return fmt.Errorf("bury %s: %w", letter.Delivery, err)
 	}
 	return nil
 }

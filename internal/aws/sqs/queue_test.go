@@ -255,29 +255,10 @@ func TestQueue_TranslatesErrors(t *testing.T) {
 			if len(errs) != 2 || len(b.fake.requests) != 1 {
 				t.Errorf("Send = %d errors after %d requests; want 2 after 1", len(errs), len(b.fake.requests))
 			}
-			if err := b.queue.Bury(t.Context(), hook.DeadLetter{}); err == nil || hook.CodeOf(err) != tt.want {
-				t.Errorf("Bury = %v; want %s", err, tt.want)
+			if err := b.deadLetters.Send(t.Context(), hook.DeadLetter{}); err == nil || hook.CodeOf(err) != tt.want {
+				t.Errorf("Send a dead letter = %v; want %s", err, tt.want)
 			}
 		})
-	}
-}
-
-func TestQueue_Bury_SendsTheLetter(t *testing.T) {
-	t.Parallel()
-
-	b := setup(t)
-	id := tokens(t, 1)[0].Delivery
-	letter := hook.DeadLetter{Delivery: id, Endpoint: id.Endpoint, Reason: hook.ReasonExhausted, Attempts: 7}
-	if err := b.queue.Bury(t.Context(), letter); err != nil {
-		t.Fatalf("Bury(%s) = %v; want nil", id, err)
-	}
-	body, err := letter.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := []request{{QueueURL: deadURL, MessageBody: body, MessageGroupID: string(id.Endpoint)}}
-	if diff := cmp.Diff(want, b.fake.requests); diff != "" {
-		t.Errorf("requests (-want +got):\n%s", diff)
 	}
 }
 

@@ -280,8 +280,8 @@ func TestAttend_CancelsWhatWaitsForADeletedEndpoint(t *testing.T) {
 	if got, want := w.states(others), "1 parked circuit_open"; got != want {
 		t.Errorf("those of another endpoint are %s; want %s", got, want)
 	}
-	if len(w.queue.Letters()) > 0 || len(w.posts) > 0 {
-		t.Errorf("%d dead letters and %d POSTs; want none", len(w.queue.Letters()), len(w.posts))
+	if len(w.deadLetters.Letters()) > 0 || len(w.posts) > 0 {
+		t.Errorf("%d dead letters and %d POSTs; want none", len(w.deadLetters.Letters()), len(w.posts))
 	}
 	if r := w.circuit(e); r.Waiting || !r.AttendAt.IsZero() {
 		t.Errorf("record = %+v; want it forgotten", r)
@@ -320,10 +320,10 @@ func TestAttend_BoundsWhatItEndsAtOnce(t *testing.T) {
 		t.Errorf("after one look deliveries are %s; want %s", got, want)
 	}
 	w.runFor(time.Minute)
-	if got, want := w.states(ids), "1200 dead expired"; got != want || len(w.queue.Letters()) != 1200 {
-		t.Errorf("at last deliveries are %s with %d letters; want %s and as many", got, len(w.queue.Letters()), want)
+	if got, want := w.states(ids), "1200 dead expired"; got != want || len(w.deadLetters.Letters()) != 1200 {
+		t.Errorf("at last deliveries are %s with %d letters; want %s and as many", got, len(w.deadLetters.Letters()), want)
 	}
-	for _, letter := range w.queue.Letters() {
+	for _, letter := range w.deadLetters.Letters() {
 		if letter.Reason != hook.ReasonExpired || letter.DiedAt.IsZero() || letter.Tenant != e.Tenant {
 			t.Fatalf("letter = %+v; want reason expired, tenant and time of death", letter)
 		}

@@ -162,8 +162,8 @@ func TestDisabled_ExpiresInTimeAndIsRarelyLookedAt(t *testing.T) {
 		t.Fatalf("before their time deliveries are %s; want %s", got, want)
 	}
 	w.runFor(2 * time.Minute)
-	if got, want := w.states(ids), "2 dead expired"; got != want || len(w.queue.Letters()) != 2 {
-		t.Errorf("after it they are %s with %d dead letters; want %s with 2", got, len(w.queue.Letters()), want)
+	if got, want := w.states(ids), "2 dead expired"; got != want || len(w.deadLetters.Letters()) != 2 {
+		t.Errorf("after it they are %s with %d dead letters; want %s with 2", got, len(w.deadLetters.Letters()), want)
 	}
 	w.runFor(24 * time.Hour)
 	if got := w.attended("decision"); len(got) > 10 || got[len(got)-1] != "forget" {
@@ -239,8 +239,8 @@ func TestAttend_SurvivesItsDeath(t *testing.T) {
 			if extra := len(w.posts) - tt.posts; extra < 0 || extra > min(at, 1) {
 				t.Errorf("%d POSTs; want %d and at most one more after a death", len(w.posts), tt.posts)
 			}
-			if extra := len(w.queue.Letters()) - tt.letters; extra < 0 || extra > min(at, 1) {
-				t.Errorf("%d dead letters; want %d and at most one more after a death", len(w.queue.Letters()), tt.letters)
+			if extra := len(w.deadLetters.Letters()) - tt.letters; extra < 0 || extra > min(at, 1) {
+				t.Errorf("%d dead letters; want %d and at most one more after a death", len(w.deadLetters.Letters()), tt.letters)
 			}
 			if r := w.circuit(e); r.Waiting || !r.AttendAt.IsZero() {
 				t.Errorf("record = %+v; want the endpoint forgotten", r)

@@ -90,8 +90,8 @@ func TestTick_WritesTheGauges(t *testing.T) {
 	})
 	d := hook.QueuedDelivery(w.event(w.endpoint(nil), start), hook.NewEndpointID())
 	w.bury(d, 12, time.Hour)
-	if letters, err := w.queue.Exhume(t.Context()); err != nil || len(letters) != 10 { // and hides them
-		t.Fatalf("Exhume() = %d letters, %v", len(letters), err)
+	if letters, err := w.deadLetters.Receive(t.Context()); err != nil || len(letters) != 10 { // and hides them
+		t.Fatalf("Receive() = %d letters, %v", len(letters), err)
 	}
 	if err := w.breaker().Tick(t.Context()); err != nil {
 		t.Fatalf("Tick() = %v", err)

@@ -77,12 +77,12 @@ type Queue interface {
 
 // DeadLetters is where deliveries that gave up are shown.
 type DeadLetters interface {
-	// Bury sends one message about the delivery.
-	Bury(ctx context.Context, letter hook.DeadLetter) error
-	// Exhume returns at most 10 letters and hides them from other receivers for a
+	// Send sends one message about the delivery.
+	Send(ctx context.Context, letter hook.DeadLetter) error
+	// Receive returns at most 10 letters and hides them from other receivers for a
 	// minute; none when it sees none, which need not be all.
-	Exhume(ctx context.Context) ([]Letter, error)
-	// Remove removes letters that Exhume returned, at most 10.
+	Receive(ctx context.Context) ([]Letter, error)
+	// Remove removes letters that Receive returned, at most 10.
 	Remove(ctx context.Context, letters []Letter) error
 	// Depth returns about how many letters there are, those that are hidden included.
 	Depth(ctx context.Context) (int, error)

@@ -53,7 +53,7 @@ func (r *letterRound) receiveLetters(ctx context.Context) error {
 		if deadline, ok := ctx.Deadline(); ok && deadline.Sub(r.Now()) < reconcileReserve {
 			return nil
 		}
-		letters, err := r.DeadLetters.Exhume(ctx)
+		letters, err := r.DeadLetters.Receive(ctx)
 		if err != nil {
 			return fmt.Errorf("exhume letters: %w", err)
 		}

@@ -57,7 +57,7 @@ func (w *world) bury(d hook.Delivery, n int, ago time.Duration) {
 	letter := hook.DeadLetterOf(d)
 	letter.DiedAt = w.clock().Add(-ago)
 	for range n {
-		if err := w.queue.Bury(w.t.Context(), letter); err != nil {
+		if err := w.deadLetters.Send(w.t.Context(), letter); err != nil {
 			w.t.Fatal(err)
 		}
 	}
@@ -100,7 +100,7 @@ func (w *world) reconciled() [4]int {
 // letters returns the generations whose letters are there, in order.
 func (w *world) letters() []int {
 	var list []int
-	for _, letter := range w.queue.Letters() {
+	for _, letter := range w.deadLetters.Letters() {
 		list = append(list, letter.Delivery.Generation)
 	}
 	slices.Sort(list)
@@ -204,7 +204,7 @@ func TestReconcile_MakesTheDepthRight(t *testing.T) {
 	if got, want := w.reconciled(), [4]int{len(dead), 0, len(dead), 0}; got != want {
 		t.Errorf("seen, removed, kept, failed at last = %v; want %v", got, want)
 	}
-	for _, letter := range w.queue.Letters() {
+	for _, letter := range w.deadLetters.Letters() {
 		if !dead[letter.Delivery] {
 			t.Errorf("a letter of %s is left, or a second one; want one of each dead one", letter.Delivery)
 		}
@@ -240,7 +240,7 @@ func TestReconcile_SurvivesItsDeath(t *testing.T) {
 		if got, want := w.states([]hook.DeliveryID{all[0].ID, other.ID}), "1 dead, 1 discarded replayed"; got != want {
 			t.Errorf("deliveries are %s; want %s", got, want)
 		}
-		if letters := w.queue.Letters(); len(letters) != 1 || letters[0].Delivery != other.ID {
+		if letters := w.deadLetters.Letters(); len(letters) != 1 || letters[0].Delivery != other.ID {
 			t.Errorf("letters = %+v; want one of %s", letters, other.ID)
 		}
 		if tally, err := w.store.JobOutcomes(t.Context(), someJob); err != nil || tally.Delivered != 1 || tally.Cancelled != 1 {
@@ -267,13 +267,13 @@ func TestReconcile_LeavesWhatItCannotRead(t *testing.T) {
 	t.Parallel()
 
 	w := newWorld(t)
-	if err := w.queue.Bury(t.Context(), hook.DeadLetter{Delivery: w.generations("dead")[0].ID}); err != nil { // without its time
+	if err := w.deadLetters.Send(t.Context(), hook.DeadLetter{Delivery: w.generations("dead")[0].ID}); err != nil { // without its time
 		t.Fatal(err)
 	}
 	w.bury(w.generations("delivered")[0], 1, 0)
 	w.reconcile()
-	if got, want := w.reconciled(), [4]int{2, 1, 0, 1}; got != want || len(w.queue.Letters()) != 1 {
-		t.Errorf("seen, removed, kept, failed = %v, %d letters are left; want %v, 1", got, len(w.queue.Letters()), want)
+	if got, want := w.reconciled(), [4]int{2, 1, 0, 1}; got != want || len(w.deadLetters.Letters()) != 1 {
+		t.Errorf("seen, removed, kept, failed = %v, %d letters are left; want %v, 1", got, len(w.deadLetters.Letters()), want)
 	}
 	if !strings.Contains(w.log.String(), "dead_letter.decode_failed") {
 		t.Errorf("log = %s; want it to tell of the letter", w.log.String())
@@ -300,7 +300,7 @@ func TestReconcile_KeepsABadLetterFromTheOthers(t *testing.T) {
 				return nil
 			}
 			w.reconcile()
-			if got, want := w.reconciled(), [4]int{3, 2, 0, 1}; got != want || w.queue.Letters()[0].Delivery != bad.ID {
+			if got, want := w.reconciled(), [4]int{3, 2, 0, 1}; got != want || w.deadLetters.Letters()[0].Delivery != bad.ID {
 				t.Errorf("seen, removed, kept, failed = %v; want %v, the letter of %s left", got, want, bad.ID)
 			}
 		})
@@ -314,7 +314,7 @@ func TestReconcile_TellsWhatFailedForAll(t *testing.T) {
 		verb string
 		want [4]int
 	}{
-		{verb: "exhume", want: [4]int{}},
+		{verb: "receive", want: [4]int{}},
 		{verb: "read deliveries", want: [4]int{2, 0, 0, 2}},
 		{verb: "remove", want: [4]int{2, 0, 1, 1}},
 	}
@@ -333,8 +333,8 @@ func TestReconcile_TellsWhatFailedForAll(t *testing.T) {
 			if err := w.breaker().ReconcileDeadLetters(t.Context()); !errors.Is(err, errDead) {
 				t.Errorf("Reconcile() without an answer to %q = %v; want its error", tt.verb, err)
 			}
-			if got := w.reconciled(); got != tt.want || len(w.queue.Letters()) != 2 {
-				t.Errorf("seen, removed, kept, failed = %v and %d letters are left; want %v and both", got, len(w.queue.Letters()), tt.want)
+			if got := w.reconciled(); got != tt.want || len(w.deadLetters.Letters()) != 2 {
+				t.Errorf("seen, removed, kept, failed = %v and %d letters are left; want %v and both", got, len(w.deadLetters.Letters()), tt.want)
 			}
 		})
 	}

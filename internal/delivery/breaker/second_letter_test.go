@@ -25,7 +25,7 @@ type script struct {
 	removed []string
 }
 
-func (s *script) Exhume(context.Context) ([]breaker.Letter, error) {
+func (s *script) Receive(context.Context) ([]breaker.Letter, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 

@@ -159,23 +159,6 @@ func (p spied) Send(ctx context.Context, lane hook.Lane, tokens []hook.Token, de
 	return errs
 }
 
-func (p spied) Bury(ctx context.Context, letter hook.DeadLetter) error {
-	return p.spy.do("bury", letter.Endpoint, func() error { return p.queue.Bury(ctx, letter) })
-}
-
-func (p spied) Exhume(ctx context.Context) ([]breaker.Letter, error) {
-	var letters []breaker.Letter
-	err := p.spy.do("exhume", "", func() (err error) {
-		letters, err = p.queue.Exhume(ctx)
-		return err
-	})
-	return letters, err
-}
-
-func (p spied) Remove(ctx context.Context, letters []breaker.Letter) error {
-	return p.spy.do("remove", "", func() error { return p.queue.Remove(ctx, letters) })
-}
-
 func (p spied) DeliveriesByID(ctx context.Context, ids []hook.DeliveryID) ([]hook.Delivery, error) {
 	p.spy.count("read deliveries")
 	if p.spy.fails != nil {
@@ -246,18 +229,41 @@ func (p spied) Attended(ctx context.Context, limit int) ([]gate.Record, error) {
 	return p.Store.Attended(ctx, limit)
 }
 
-func (p spied) Depth(ctx context.Context) (int, error) {
+func (p spied) Enqueue(ctx context.Context, look hook.CircuitCheck, delay time.Duration) error {
+	return p.spy.do("ask", look.Endpoint, func() error { return p.attention.Enqueue(ctx, look, delay) })
+}
+
+// spiedLetters is the breaker's dead letters.
+type spiedLetters struct {
+	letters *memory.DeadLetters
+	spy     *spy
+}
+
+func (p spiedLetters) Send(ctx context.Context, letter hook.DeadLetter) error {
+	return p.spy.do("send letter", letter.Endpoint, func() error { return p.letters.Send(ctx, letter) })
+}
+
+func (p spiedLetters) Receive(ctx context.Context) ([]breaker.Letter, error) {
+	var letters []breaker.Letter
+	err := p.spy.do("receive", "", func() (err error) {
+		letters, err = p.letters.Receive(ctx)
+		return err
+	})
+	return letters, err
+}
+
+func (p spiedLetters) Remove(ctx context.Context, letters []breaker.Letter) error {
+	return p.spy.do("remove", "", func() error { return p.letters.Remove(ctx, letters) })
+}
+
+func (p spiedLetters) Depth(ctx context.Context) (int, error) {
 	p.spy.count("depth")
 	if p.spy.fails != nil {
 		if err := p.spy.fails("depth", ""); err != nil {
 			return 0, err
 		}
 	}
-	return p.queue.Depth(ctx)
-}
-
-func (p spied) Enqueue(ctx context.Context, look hook.CircuitCheck, delay time.Duration) error {
-	return p.spy.do("ask", look.Endpoint, func() error { return p.attention.Enqueue(ctx, look, delay) })
+	return p.letters.Depth(ctx)
 }
 
 // counted is the ports of deliver and of the gate.

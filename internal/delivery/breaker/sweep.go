@@ -103,7 +103,7 @@ func (v *reconciliation) countDead(ctx context.Context, n int) {
 // retired a little early, since this one stands for it either way.
 func (v *reconciliation) endDelivery(ctx context.Context, d hook.Delivery) (ours bool, err error) {
 	if d.State == hook.StateDead {
-		if err := v.DeadLetters.Bury(ctx, hook.DeadLetterOf(d)); err != nil {
+		if err := v.DeadLetters.Send(ctx, hook.DeadLetterOf(d)); err != nil {
 			return false, fmt.Errorf("bury delivery %s: %w", d.ID, err)
 		}
 	}

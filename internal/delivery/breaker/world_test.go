@@ -32,15 +32,16 @@ var start = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 // clock that a test moves, an endpoint that answers as it is told, and a breaker
 // that can be made to die at any effect.
 type world struct {
-	t         *testing.T
-	store     *memory.Store
-	queue     *memory.Queue
-	schedules *memory.Schedules
-	attention *memory.CircuitQueue
-	notices   memory.Notifications // of the breaker
-	spy       *spy
-	noTicks   bool
-	looksEach int // how many processes get each look at the same time; 0 is one
+	t           *testing.T
+	store       *memory.Store
+	queue       *memory.Queue
+	deadLetters *memory.DeadLetters
+	schedules   *memory.Schedules
+	attention   *memory.CircuitQueue
+	notices     memory.Notifications // of the breaker
+	spy         *spy
+	noTicks     bool
+	looksEach   int // how many processes get each look at the same time; 0 is one
 
 	mu     sync.Mutex
 	now    time.Time
@@ -60,6 +61,7 @@ func newWorld(t *testing.T) *world {
 
 	w := &world{t: t, store: memory.NewStore(), now: start, ticked: start, spy: &spy{requests: map[string]int{}}}
 	w.queue = memory.NewQueue(w.clock)
+	w.deadLetters = memory.NewDeadLetters(w.queue)
 	w.schedules = memory.NewSchedules(w.queue, w.clock)
 	w.attention = memory.NewCircuitQueue(w.clock)
 	w.answer = func(int) int { return 200 }
@@ -130,7 +132,7 @@ func (w *world) attended(key string) []any {
 func (w *world) breaker() *breaker.Breaker {
 	ports := spied{w.store, w.queue, w.attention, &w.notices, w.spy}
 	return &breaker.Breaker{
-		Store: ports, Queue: ports, DeadLetters: ports, CircuitQueue: ports,
+		Store: ports, Queue: ports, DeadLetters: spiedLetters{w.deadLetters, w.spy}, CircuitQueue: ports,
 		Settlement: settle.Settlement{Store: ports}, Notifier: ports,
 		Metrics: emf.Set{Environment: "test"}, Log: slog.New(slog.NewJSONHandler(w, nil)), Now: w.clock,
 	}
@@ -139,7 +141,7 @@ func (w *world) breaker() *breaker.Breaker {
 func (w *world) deliverer() *deliver.Deliverer {
 	ports := counted{w.store, w.queue, w.attention, w.spy}
 	return &deliver.Deliverer{
-		Store: ports, Queue: ports, Schedules: w.schedules, DeadLetters: w.queue, Vault: memory.Vault{}, Sender: w,
+		Store: ports, Queue: ports, Schedules: w.schedules, DeadLetters: w.deadLetters, Vault: memory.Vault{}, Sender: w,
 		Gate:       &gate.Gate{Store: ports, CircuitQueue: ports, Notifier: &memory.Notifications{}, Now: w.clock, Rand: func() float64 { return 0.5 }},
 		Settlement: settle.Settlement{Store: w.store},
 		Notifier:   &memory.Notifications{},

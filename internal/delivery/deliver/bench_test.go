@@ -100,7 +100,7 @@ func newBench(b *testing.B, endpoints int) *bench {
 		Store:       w.store,
 		Queue:       queue,
 		Schedules:   memory.NewSchedules(queue, time.Now),
-		DeadLetters: queue,
+		DeadLetters: memory.NewDeadLetters(queue),
 		Vault:       memory.Vault{},
 		Sender:      &send.Sender{Client: egress.NewClient(policy), Policy: policy, UserAgent: "Surehook/bench", Now: time.Now},
 		Gate: &gate.Gate{

@@ -174,8 +174,8 @@ func TestBatch_TokenOlderThanMaxAgeExpires(t *testing.T) {
 			if d.State != tt.state {
 				t.Errorf("delivery is %s; want %s", d.State, tt.state)
 			}
-			if tt.state == hook.StateDead && (d.Reason != hook.ReasonExpired || d.Attempts != 0 || len(w.queue.Letters()) != 1) {
-				t.Errorf("reason %s, %d attempts, %d letters; want expired, 0, 1", d.Reason, d.Attempts, len(w.queue.Letters()))
+			if tt.state == hook.StateDead && (d.Reason != hook.ReasonExpired || d.Attempts != 0 || len(w.deadLetters.Letters()) != 1) {
+				t.Errorf("reason %s, %d attempts, %d letters; want expired, 0, 1", d.Reason, d.Attempts, len(w.deadLetters.Letters()))
 			}
 		})
 	}
@@ -190,8 +190,8 @@ func TestBatch_ExpiredDeliveryIsBuriedWhateverDies(t *testing.T) {
 	id := w.post(w.endpoint(func(e *hook.Endpoint) { e.MaxAge = time.Hour }))[0]
 	w.sleepUntil(start.Add(2 * time.Hour))
 	w.run()
-	if d := w.delivery(id); d.State != hook.StateDead || len(w.queue.Letters()) != 1 {
-		t.Errorf("%s with %d letters; want dead with 1", d.State, len(w.queue.Letters()))
+	if d := w.delivery(id); d.State != hook.StateDead || len(w.deadLetters.Letters()) != 1 {
+		t.Errorf("%s with %d letters; want dead with 1", d.State, len(w.deadLetters.Letters()))
 	}
 }
 
@@ -213,8 +213,8 @@ func TestBatch_GoneDoesNotOverruleTheOwner(t *testing.T) {
 	}
 	w.run()
 	got, err := w.store.Endpoint(t.Context(), "acme", endpoint.ID)
-	if err != nil || got.Status != hook.StatusActive || len(w.queue.Letters()) != 1 {
-		t.Errorf("endpoint is %s, %v, with %d letters; want active with 1", got.Status, err, len(w.queue.Letters()))
+	if err != nil || got.Status != hook.StatusActive || len(w.deadLetters.Letters()) != 1 {
+		t.Errorf("endpoint is %s, %v, with %d letters; want active with 1", got.Status, err, len(w.deadLetters.Letters()))
 	}
 }
 

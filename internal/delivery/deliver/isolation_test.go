@@ -145,7 +145,7 @@ func (l *lab) function(ctx context.Context, t *testing.T, lane hook.Lane) {
 	t.Helper()
 
 	d := &deliver.Deliverer{
-		Store: noting{l.store, l}, Queue: l.queue, Schedules: memory.NewSchedules(l.queue, time.Now), DeadLetters: l.queue,
+		Store: noting{l.store, l}, Queue: l.queue, Schedules: memory.NewSchedules(l.queue, time.Now), DeadLetters: memory.NewDeadLetters(l.queue),
 		Vault: memory.Vault{}, Sender: l, Log: slog.New(slog.DiscardHandler), Now: time.Now,
 		Gate:       &gate.Gate{Store: l.store, CircuitQueue: l, Notifier: &memory.Notifications{}, Now: time.Now, Rand: func() float64 { return 0.5 }},
 		Settlement: settle.Settlement{Store: l.store},

@@ -49,8 +49,8 @@ type Schedules interface {
 
 // DeadLetters is where deliveries that gave up are shown.
 type DeadLetters interface {
-	// Bury sends one message about the delivery.
-	Bury(ctx context.Context, letter hook.DeadLetter) error
+	// Send sends one message about the delivery.
+	Send(ctx context.Context, letter hook.DeadLetter) error
 }
 
 // Settlement is what follows when a delivery is settled.

@@ -92,9 +92,9 @@ func TestReplay_ForcedDuringAnAttempt(t *testing.T) {
 				return always(status)(r)
 			}
 			w.run()
-			if old := w.delivery(id); !old.Superseded() || old.Attempts != 1 || len(w.queue.Letters()) > 0 {
+			if old := w.delivery(id); !old.Superseded() || old.Attempts != 1 || len(w.deadLetters.Letters()) > 0 {
 				t.Errorf("the old one is %s %q after %d attempts, with %d letters; want cancelled replayed after 1, with none",
-					old.State, old.Reason, old.Attempts, len(w.queue.Letters()))
+					old.State, old.Reason, old.Attempts, len(w.deadLetters.Letters()))
 			}
 			id.Generation++
 			if d := w.delivery(id); d.State != hook.StateDelivered || len(w.posts) != 3 {
@@ -116,7 +116,7 @@ func TestReplay_ThatDiesAgain(t *testing.T) {
 		w.run()
 	}
 	w.answer = always(200)
-	w.queue.Redrive(hook.LaneRetry) // of all generations
+	w.deadLetters.Redrive(hook.LaneRetry) // of all generations
 	w.run()
 	all, err := w.store.Deliveries(t.Context(), id.Event)
 	if err != nil {

@@ -49,7 +49,7 @@ func (w *world) body(token hook.Token) string {
 func (w *world) letter() string {
 	w.t.Helper()
 
-	letters := w.queue.Letters()
+	letters := w.deadLetters.Letters()
 	body, err := letters[len(letters)-1].Encode()
 	if err != nil {
 		w.t.Fatal(err)
@@ -273,7 +273,7 @@ func TestReplay_ByRedrive(t *testing.T) {
 	id := w.dead()
 	w.answer = inTurn(503, 200)
 	body := w.letter()
-	if moved := w.queue.Redrive(hook.LaneRetry); moved != 1 {
+	if moved := w.deadLetters.Redrive(hook.LaneRetry); moved != 1 {
 		t.Fatalf("Redrive() = %d; want 1", moved)
 	}
 	w.invoke(hook.LaneRetry)

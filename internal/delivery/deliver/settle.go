@@ -120,7 +120,7 @@ func (d *Deliverer) followUp(ctx context.Context, recorded hook.Delivery) error 
 				return err
 			}
 		}
-		if err := d.DeadLetters.Bury(ctx, hook.DeadLetterOf(recorded)); err != nil {
+		if err := d.DeadLetters.Send(ctx, hook.DeadLetterOf(recorded)); err != nil {
 			return fmt.Errorf("bury delivery %s: %w", recorded.ID, err)
 		}
 		return d.completeSettlement(ctx, recorded)

@@ -118,7 +118,7 @@ func TestBatch_SettlesWhateverDies(t *testing.T) {
 					w.invoke(hook.LaneLive)
 					w.enqueue(hook.LaneReplay, replayOf(id, *tt.replay))
 					id.Generation++
-					letters, w.posts, w.crash.effect = len(w.queue.Letters()), nil, 0
+					letters, w.posts, w.crash.effect = len(w.deadLetters.Letters()), nil, 0
 				}
 				w.crash.at, w.crash.after = (at+1)/2, at%2 == 0
 				if len(tt.answers) > 0 {
@@ -139,8 +139,8 @@ func TestBatch_SettlesWhateverDies(t *testing.T) {
 				if extra := len(w.posts) - tt.posts; extra < 0 || extra > min(at, 1) {
 					t.Errorf("%d POSTs; want %d and at most one more after a crash", len(w.posts), tt.posts)
 				}
-				if extra := len(w.queue.Letters()) - letters - tt.letters; extra < 0 || extra > min(at, 1) {
-					t.Errorf("%d dead letters; want %d and at most one more after a crash", len(w.queue.Letters()), tt.letters)
+				if extra := len(w.deadLetters.Letters()) - letters - tt.letters; extra < 0 || extra > min(at, 1) {
+					t.Errorf("%d dead letters; want %d and at most one more after a crash", len(w.deadLetters.Letters()), tt.letters)
 				}
 				e, err := w.store.Endpoint(t.Context(), "acme", endpoint.ID)
 				if err != nil || (e.Status == hook.StatusDisabled) != tt.disabled {

@@ -24,13 +24,14 @@ var start = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 // moves, an endpoint that answers as it is told, and a process that can be
 // made to die at any effect.
 type world struct {
-	t         *testing.T
-	store     *memory.Store
-	queue     *memory.Queue
-	schedules *memory.Schedules
-	crash     *crash
-	gate      deliver.Gate
-	asks      []hook.CircuitCheck // what the gate asked the breaker for
+	t           *testing.T
+	store       *memory.Store
+	queue       *memory.Queue
+	deadLetters *memory.DeadLetters
+	schedules   *memory.Schedules
+	crash       *crash
+	gate        deliver.Gate
+	asks        []hook.CircuitCheck // what the gate asked the breaker for
 
 	mu     sync.Mutex
 	now    time.Time
@@ -44,6 +45,7 @@ func newWorld(t *testing.T) *world {
 	w := &world{t: t, store: memory.NewStore(), now: start, crash: &crash{}}
 	w.gate = &gate.Gate{Store: w.store, CircuitQueue: w, Notifier: &memory.Notifications{}, Now: w.clock, Rand: func() float64 { return 0.5 }}
 	w.queue = memory.NewQueue(w.clock)
+	w.deadLetters = memory.NewDeadLetters(w.queue)
 	w.schedules = memory.NewSchedules(w.queue, w.clock)
 	w.answer = always(200)
 	return w
@@ -101,7 +103,7 @@ func (w *world) deliverer() *deliver.Deliverer {
 		Store:       store,
 		Queue:       crashQueue{w.queue, w.crash},
 		Schedules:   crashSchedules{w.schedules, w.crash},
-		DeadLetters: crashQueue{w.queue, w.crash},
+		DeadLetters: crashLetters{w.deadLetters, w.crash},
 		Vault:       memory.Vault{},
 		Sender:      w,
 		Gate:        w.gate,
@@ -319,8 +321,13 @@ func (q crashQueue) Send(ctx context.Context, lane hook.Lane, tokens []hook.Toke
 	return nil
 }
 
-func (q crashQueue) Bury(ctx context.Context, letter hook.DeadLetter) error {
-	return q.c.do(func() error { return q.Queue.Bury(ctx, letter) })
+type crashLetters struct {
+	*memory.DeadLetters
+	c *crash
+}
+
+func (l crashLetters) Send(ctx context.Context, letter hook.DeadLetter) error {
+	return l.c.do(func() error { return l.DeadLetters.Send(ctx, letter) })
 }
 
 type crashSchedules struct {

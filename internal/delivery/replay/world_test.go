@@ -54,7 +54,7 @@ func newWorld(t *testing.T) *world {
 	w.schedules = memory.NewSchedules(w.queue, w.clock)
 	w.jobs = memory.NewJobQueue(w.clock)
 	w.deliverer = &deliver.Deliverer{
-		Store: w.store, Queue: w.queue, Schedules: w.schedules, DeadLetters: w.queue,
+		Store: w.store, Queue: w.queue, Schedules: w.schedules, DeadLetters: memory.NewDeadLetters(w.queue),
 		Vault: memory.Vault{}, Sender: w,
 		Gate:       &gate.Gate{Store: w.store, CircuitQueue: w, Notifier: &memory.Notifications{}, Now: w.clock, Rand: func() float64 { return 0.5 }},
 		Settlement: settle.Settlement{Store: w.store},

@@ -97,8 +97,8 @@ func newWorld(t *testing.T, batch int) *world {
 		With(slog.String("requestId", "6d68ca91-49c9-448d-89b8-7ca3e6dc66aa")) //nolint:sloglint // so Lambda's logger calls it
 
 	w.store = dynamo.New(cfg, table)
-	urls := sqs.URLs{Live: w.queue(plain, live), Retry: w.queue(plain, retrying), DeadLetters: w.queue(plain, letters)}
-	tokens := sqs.New(cfg, urls)
+	urls := sqs.URLs{Live: w.queue(plain, live), Retry: w.queue(plain, retrying)}
+	tokens, dead := sqs.New(cfg, urls), sqs.NewDeadLetters(cfg, w.queue(plain, letters))
 	attention := sqs.NewCircuitQueue(cfg, w.queue(plain, circuits))
 	directory, err := ingest.NewDirectory(w.store)
 	if err != nil {
@@ -112,12 +112,12 @@ func newWorld(t *testing.T, batch int) *world {
 	notices := notify.Notifier{History: w.store, Poster: acceptor, Topic: w.topic(plain, cfg), Metrics: metrics, Log: log}
 	after := settle.Settlement{Store: w.store, Notifier: notices}
 	w.deliverer = &deliver.Deliverer{
-		Store: w.store, Queue: tokens, Schedules: w.schedules(plain, cfg), DeadLetters: tokens, Vault: memory.Vault{}, Sender: w,
+		Store: w.store, Queue: tokens, Schedules: w.schedules(plain, cfg), DeadLetters: dead, Vault: memory.Vault{}, Sender: w,
 		Gate:       &gate.Gate{Store: w.store, CircuitQueue: attention, Notifier: notices, Now: w.clock, Rand: func() float64 { return 0.5 }},
 		Settlement: after, Notifier: notices, Metrics: metrics, Log: log, Now: w.clock,
 	}
 	w.breaker = &breaker.Breaker{
-		Store: w.store, Queue: tokens, DeadLetters: tokens, CircuitQueue: attention, Settlement: after,
+		Store: w.store, Queue: tokens, DeadLetters: dead, CircuitQueue: attention, Settlement: after,
 		Notifier: notices, Metrics: metrics, Log: log, Now: w.clock,
 	}
 	return w

@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/delivery/breaker"
 	"surehook/internal/delivery/deliver"
 	"surehook/internal/hook"
 )
@@ -22,22 +21,14 @@ type Message struct {
 
 // QueueBench is a queue under test and what is needed to look into it.
 type QueueBench struct {
-	Queue interface {
-		deliver.Queue
-		breaker.DeadLetters
-	}
+	Queue deliver.Queue
 	// Receive takes messages that are visible on the lane now and deletes them.
 	// It may leave some for the next call.
 	Receive func(ctx context.Context, lane hook.Lane) ([]Message, error)
-	// Letters is Receive for the dead letters.
-	Letters func(ctx context.Context) ([]Message, error)
-	// Reveal shows letters that are hidden and were not removed, as the end of
-	// their minute does; nil for a Clock whose minutes take no time.
-	Reveal func(ctx context.Context, letters []breaker.Letter)
-	Clock  Clock
+	Clock   Clock
 }
 
-// Queue tests an implementation of the ports Queue and DeadLetters. Each call
+// Queue tests an implementation of the port deliver.Queue. Each call
 // of newBench returns one with queues that are empty and its own.
 func Queue(t *testing.T, newBench func(t *testing.T) QueueBench) {
 	t.Helper()
@@ -127,31 +118,6 @@ func Queue(t *testing.T, newBench func(t *testing.T) QueueBench) {
 			t.Errorf("Send(no tokens) = %v; want nil", errs)
 		}
 	})
-
-	t.Run("a dead letter arrives with its endpoint as group", func(t *testing.T) {
-		t.Parallel()
-
-		b := newBench(t)
-		id := newTokens(t, 1)[0].Delivery
-		letter := hook.DeadLetter{
-			Delivery: id, Tenant: "acme", Event: id.Event, Endpoint: id.Endpoint, EventType: "order.paid",
-			Reason: hook.ReasonExhausted, Attempts: 7, LastStatus: 503, LastClass: "unavailable", LastError: `503 "busy" <é>`,
-			DiedAt: time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.UTC),
-		}
-		if err := b.Queue.Bury(t.Context(), letter); err != nil {
-			t.Fatalf("Bury(%s) = %v; want nil", id, err)
-		}
-		text, err := letter.Encode()
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := await(t, b.Clock, 1, b.Letters)
-		if diff := cmp.Diff([]Message{{Body: text, Group: string(id.Endpoint)}}, got); diff != "" {
-			t.Errorf("Letters() (-want +got):\n%s", diff)
-		}
-	})
-
-	letters(t, newBench)
 }
 
 func (b QueueBench) take(t *testing.T, lane hook.Lane, n int) []Message {

@@ -60,15 +60,16 @@ func newWorld(t *testing.T) *world {
 	w.acceptor = &ingest.Acceptor{
 		Store: w.store, Queue: w.queue, Directory: directory, Retention: 5 * 24 * time.Hour, Now: clock, NewID: hook.NewEventID,
 	}
+	letters := memory.NewDeadLetters(w.queue)
 	quiet := slog.New(slog.DiscardHandler)
 	after := ending{settle.Settlement{Store: w.store}, w}
 	w.deliverer = &deliver.Deliverer{
-		Store: w.store, Queue: w.queue, Schedules: memory.NewSchedules(w.queue, clock), DeadLetters: w.queue,
+		Store: w.store, Queue: w.queue, Schedules: memory.NewSchedules(w.queue, clock), DeadLetters: letters,
 		Vault: memory.Vault{}, Sender: w, Settlement: after, Notifier: silent{}, Log: quiet, Now: clock,
 		Gate: &gate.Gate{Store: w.store, CircuitQueue: w.attention, Notifier: silent{}, Now: clock, Rand: func() float64 { return 0.5 }},
 	}
 	w.breaker = &breaker.Breaker{
-		Store: w.store, Queue: w.queue, DeadLetters: w.queue, CircuitQueue: w.attention, Settlement: after,
+		Store: w.store, Queue: w.queue, DeadLetters: letters, CircuitQueue: w.attention, Settlement: after,
 		Notifier: silent{}, Log: quiet, Now: clock,
 	}
 	return w

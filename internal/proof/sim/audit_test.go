@@ -92,7 +92,7 @@ func (w *world) auditLeaks() string {
 // auditLetters: the dead letters are the dead deliveries.
 func (w *world) auditLetters() string {
 	letters := make(map[hook.DeliveryID]int)
-	for _, l := range w.queue.Letters() {
+	for _, l := range w.deadLetters.Letters() {
 		letters[l.Delivery]++
 		if d := w.records[l.Delivery]; d.State != hook.StateDead {
 			return fmt.Sprintf("%s has a letter and is %s", l.Delivery, d.State)

@@ -125,8 +125,8 @@ func TestMutations(t *testing.T) { //nolint:paralleltest // each uses all proces
 		},
 		{
 			name: "an expired delivery is dead before its letter is there", file: "breaker/sweep.go",
-			old: "if d.State == hook.StateDead {\n\t\tif err := v.DeadLetters.Bury(",
-			bug: "if ours, err := v.settle(ctx, d); err != nil || !ours {\n\t\treturn ours, err\n\t}\n\tif d.State == hook.StateDead {\n\t\tif err := v.DeadLetters.Bury(",
+			old: "if d.State == hook.StateDead {\n\t\tif err := v.DeadLetters.Send(",
+			bug: "if ours, err := v.settle(ctx, d); err != nil || !ours {\n\t\treturn ours, err\n\t}\n\tif d.State == hook.StateDead {\n\t\tif err := v.DeadLetters.Send(",
 		},
 		{
 			name: "ingest trusts what it remembers of a tenant", file: "ingest/directory.go",

@@ -73,13 +73,13 @@ func (w *world) operate() {
 			id := w.jobIDs[w.rng.IntN(n)]
 			w.hand("cancel job", func(ctx context.Context, p *process) error { return second(p.replayer().CancelJob(ctx, tenant, id)) })
 		}
-		for _, l := range w.queue.Letters() {
+		for _, l := range w.deadLetters.Letters() {
 			w.makers[attempt{hook.Delivery{ID: l.Delivery}.Successor(), 1}]++
 			if w.records[l.Delivery].State != hook.StateDead {
 				w.early[l.Delivery] = true
 			}
 		}
-		w.note("redrive of %d letters", w.queue.Redrive(hook.LaneRetry))
+		w.note("redrive of %d letters", w.deadLetters.Redrive(hook.LaneRetry))
 	case 13:
 		of("discard", func(ctx context.Context, p *process) error {
 			return second(p.replayer().Discard(ctx, tenant, d, operator, ""))

@@ -99,21 +99,21 @@ func (s ports) At(ctx context.Context, t hook.Token, at time.Time) error {
 
 // letters are the dead letters, as one process has them.
 type letters struct {
-	*memory.Queue
+	*memory.DeadLetters
 
 	p *process
 }
 
-func (p *process) letters() letters { return letters{p.queue, p} }
+func (p *process) letters() letters { return letters{p.deadLetters, p} }
 
-func (s letters) Bury(ctx context.Context, l hook.DeadLetter) error {
-	return done(s.p, "bury", l.Delivery.String(), write, func() error {
+func (s letters) Send(ctx context.Context, l hook.DeadLetter) error {
+	return done(s.p, "send letter", l.Delivery.String(), write, func() error {
 		times := 1
 		if s.p.chance(s.p.rates.duplicate) {
 			times = 2
 		}
 		for range times {
-			if err := s.Queue.Bury(ctx, l); err != nil {
+			if err := s.DeadLetters.Send(ctx, l); err != nil {
 				return err
 			}
 		}
@@ -121,13 +121,13 @@ func (s letters) Bury(ctx context.Context, l hook.DeadLetter) error {
 	})
 }
 
-func (s letters) Exhume(ctx context.Context) ([]breaker.Letter, error) {
-	return effect(s.p, "exhume", "", read, func() ([]breaker.Letter, error) { return s.Queue.Exhume(ctx) })
+func (s letters) Receive(ctx context.Context) ([]breaker.Letter, error) {
+	return effect(s.p, "receive letters", "", read, func() ([]breaker.Letter, error) { return s.DeadLetters.Receive(ctx) })
 }
 
 func (s letters) Remove(ctx context.Context, all []breaker.Letter) error {
 	return done(s.p, "remove letters", strconv.Itoa(len(all))+" "+all[0].ID, write, func() error {
-		return s.Queue.Remove(ctx, all)
+		return s.DeadLetters.Remove(ctx, all)
 	})
 }
 

@@ -34,11 +34,12 @@ type world struct {
 	verbose bool
 	log     *slog.Logger
 
-	store     *memory.Store
-	queue     *memory.Queue
-	schedules *memory.Schedules
-	attention *memory.CircuitQueue
-	jobs      *memory.JobQueue
+	store       *memory.Store
+	queue       *memory.Queue
+	deadLetters *memory.DeadLetters
+	schedules   *memory.Schedules
+	attention   *memory.CircuitQueue
+	jobs        *memory.JobQueue
 
 	rates    rates
 	calm     bool // no faults at all
@@ -77,6 +78,7 @@ func run(ctx context.Context, seed uint64, verbose bool) *world {
 	}
 	clock := func() time.Time { return w.now }
 	w.queue = memory.NewQueue(clock)
+	w.deadLetters = memory.NewDeadLetters(w.queue)
 	w.schedules = memory.NewSchedules(w.queue, clock)
 	w.attention = memory.NewCircuitQueue(clock)
 	w.jobs = memory.NewJobQueue(clock)

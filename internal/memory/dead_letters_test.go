@@ -1,6 +1,7 @@
 package memory_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -11,8 +12,34 @@ import (
 	"surehook/internal/proof/porttest"
 )
 
-// bury buries n letters of one endpoint and returns them.
-func bury(t *testing.T, q *memory.Queue, n int) []hook.DeadLetter {
+func TestDeadLetters(t *testing.T) {
+	t.Parallel()
+
+	porttest.DeadLetters(t, func(t *testing.T) porttest.DeadLettersBench {
+		t.Helper()
+
+		clock := porttest.FakeClock()
+		dead := memory.NewDeadLetters(memory.NewQueue(clock.Now))
+		return porttest.DeadLettersBench{
+			DeadLetters: dead,
+			Clock:       clock,
+			Take: func(context.Context) ([]porttest.Message, error) {
+				var letters []porttest.Message
+				for _, letter := range dead.Letters() {
+					body, err := letter.Encode()
+					if err != nil {
+						return nil, err
+					}
+					letters = append(letters, porttest.Message{Body: body, Group: string(letter.Endpoint)})
+				}
+				return letters, nil
+			},
+		}
+	})
+}
+
+// sendLetters sends n dead letters of one endpoint and returns them.
+func sendLetters(t *testing.T, dead *memory.DeadLetters, n int) []hook.DeadLetter {
 	t.Helper()
 
 	var letters []hook.DeadLetter
@@ -26,7 +53,7 @@ func bury(t *testing.T, q *memory.Queue, n int) []hook.DeadLetter {
 			Delivery: id, Tenant: "acme", Event: event, Endpoint: id.Endpoint, EventType: "order.paid",
 			Reason: hook.ReasonExhausted, Attempts: 7, DiedAt: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 		}
-		if err := q.Bury(t.Context(), l); err != nil {
+		if err := dead.Send(t.Context(), l); err != nil {
 			t.Fatal(err)
 		}
 		letters = append(letters, l)
@@ -34,22 +61,23 @@ func bury(t *testing.T, q *memory.Queue, n int) []hook.DeadLetter {
 	return letters
 }
 
-func TestQueue_Letters_AreWhatLiesThere(t *testing.T) {
+func TestDeadLetters_Letters_ReturnsHiddenLettersToo(t *testing.T) {
 	t.Parallel()
 
 	q := memory.NewQueue(porttest.FakeClock().Now)
-	letters := bury(t, q, 12)
-	some, err := q.Exhume(t.Context())
+	dead := memory.NewDeadLetters(q)
+	letters := sendLetters(t, dead, 12)
+	some, err := dead.Receive(t.Context())
 	if err != nil || len(some) != 10 {
-		t.Fatalf("Exhume() = %d letters, %v; want 10", len(some), err)
+		t.Fatalf("Receive() = %d letters, %v; want 10", len(some), err)
 	}
-	if diff := cmp.Diff(letters, q.Letters()); diff != "" {
+	if diff := cmp.Diff(letters, dead.Letters()); diff != "" {
 		t.Errorf("Letters() while some are hidden (-want +got):\n%s", diff)
 	}
-	if err := q.Remove(t.Context(), some[1:3]); err != nil {
+	if err := dead.Remove(t.Context(), some[1:3]); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(append(letters[:1], letters[3:]...), q.Letters()); diff != "" {
+	if diff := cmp.Diff(append(letters[:1], letters[3:]...), dead.Letters()); diff != "" {
 		t.Errorf("Letters() after two were removed (-want +got):\n%s", diff)
 	}
 	if at, ok := q.Next(); ok {
@@ -57,17 +85,18 @@ func TestQueue_Letters_AreWhatLiesThere(t *testing.T) {
 	}
 }
 
-func TestQueue_Redrive_MovesLettersToTheLane(t *testing.T) {
+func TestDeadLetters_Redrive_MovesLettersToTheLane(t *testing.T) {
 	t.Parallel()
 
 	clock := porttest.FakeClock()
 	q := memory.NewQueue(clock.Now)
-	letters := bury(t, q, 12)
-	if _, err := q.Exhume(t.Context()); err != nil { // ten are hidden for a minute
+	dead := memory.NewDeadLetters(q)
+	letters := sendLetters(t, dead, 12)
+	if _, err := dead.Receive(t.Context()); err != nil { // ten are hidden for a minute
 		t.Fatal(err)
 	}
 	for _, want := range [][]hook.DeadLetter{letters[10:], letters[:10], nil} {
-		if n := q.Redrive(hook.LaneRetry); n != len(want) {
+		if n := dead.Redrive(hook.LaneRetry); n != len(want) {
 			t.Errorf("Redrive(retry) = %d; want %d", n, len(want))
 		}
 		got := q.Receive(hook.LaneRetry, 100)
@@ -85,7 +114,7 @@ func TestQueue_Redrive_MovesLettersToTheLane(t *testing.T) {
 		}
 		clock.Pass(t.Context(), time.Minute)
 	}
-	if left := q.Letters(); len(left) > 0 {
+	if left := dead.Letters(); len(left) > 0 {
 		t.Errorf("Letters() = %v; want none", left)
 	}
 }

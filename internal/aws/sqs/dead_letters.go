@@ -1,0 +1,108 @@
+package sqs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awssqs "github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"surehook/internal/aws/awserr"
+	"surehook/internal/delivery/breaker"
+	"surehook/internal/hook"
+)
+
+var _ breaker.DeadLetters = (*DeadLetters)(nil)
+
+const (
+	// letterVisibility hides a received dead letter from other receivers.
+	letterVisibility = time.Minute
+	// letterWait makes SQS query all servers. A request without a wait queries a
+	// subset of the servers and may return nothing although messages exist.
+	letterWait = time.Second
+)
+
+// DeadLetters is the queue of dead letters. DeadLetters is safe for concurrent
+// use. The message group of a dead letter is its endpoint.
+type DeadLetters struct{ mailbox mailbox }
+
+// NewDeadLetters returns the dead letters on the queue with the URL.
+func NewDeadLetters(cfg aws.Config, url string) *DeadLetters {
+	return &DeadLetters{mailbox{awssqs.NewFromConfig(cfg), url}}
+}
+
+// Send implements [breaker.DeadLetters]. CodeUnavailable means that the caller
+// may retry.
+func (d *DeadLetters) Send(ctx context.Context, letter hook.DeadLetter) error {
+	body, err := letter.Encode()
+	if err != nil {
+		return fmt.Errorf("send dead letter of %s: %w", letter.Delivery, err)
+	}
+	if err := d.mailbox.send(ctx, body, string(letter.Endpoint), 0); err != nil {
+		return fmt.Errorf("send dead letter of %s: %w", letter.Delivery, err)
+	}
+	return nil
+}
+
+// Receive implements [breaker.DeadLetters]. On an empty queue, Receive waits one
+// second for a message.
+func (d *DeadLetters) Receive(ctx context.Context) ([]breaker.Letter, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, callTimeout, errNoAnswer)
+	defer cancel()
+
+	out, err := d.mailbox.client.ReceiveMessage(ctx, &awssqs.ReceiveMessageInput{
+		QueueUrl:            aws.String(d.mailbox.url),
+		MaxNumberOfMessages: batchSize,
+		VisibilityTimeout:   seconds(letterVisibility),
+		WaitTimeSeconds:     seconds(letterWait),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("receive dead letters: %w", awserr.Of(ctx, err, service))
+	}
+	letters := make([]breaker.Letter, len(out.Messages))
+	for i, m := range out.Messages {
+		letters[i] = breaker.Letter{ID: aws.ToString(m.MessageId), Receipt: aws.ToString(m.ReceiptHandle), Body: aws.ToString(m.Body)}
+	}
+	return letters, nil
+}
+
+// Depth implements [breaker.DeadLetters]. The counts of SQS lag by up to a
+// minute.
+func (d *DeadLetters) Depth(ctx context.Context) (int, error) {
+	depth, err := readDepth(ctx, d.mailbox.client, d.mailbox.url)
+	if err != nil {
+		return 0, fmt.Errorf("read depth of the dead letters: %w", err)
+	}
+	return depth.Visible + depth.InFlight, nil
+}
+
+// Remove implements [breaker.DeadLetters]. The error joins one error for each
+// letter that may still exist; CodeUnavailable means that the caller may retry.
+func (d *DeadLetters) Remove(ctx context.Context, letters []breaker.Letter) error {
+	if len(letters) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, callTimeout, errNoAnswer)
+	defer cancel()
+
+	entries := make([]types.DeleteMessageBatchRequestEntry, len(letters))
+	for i, letter := range letters {
+		entries[i] = types.DeleteMessageBatchRequestEntry{Id: aws.String(strconv.Itoa(i)), ReceiptHandle: aws.String(letter.Receipt)}
+	}
+	out, err := d.mailbox.client.DeleteMessageBatch(ctx, &awssqs.DeleteMessageBatchInput{
+		QueueUrl: aws.String(d.mailbox.url),
+		Entries:  entries,
+	})
+	if err != nil {
+		return fmt.Errorf("remove %d dead letters: %w", len(letters), awserr.Of(ctx, err, service))
+	}
+	var errs []error
+	for _, f := range out.Failed {
+		errs = append(errs, fmt.Errorf("remove dead letter %s of %d: %w", aws.ToString(f.Id), len(letters), translateEntry(f)))
+	}
+	return errors.Join(errs...)
+}
