@@ -6,81 +6,72 @@ import (
 
 	"surehook/internal/delivery/gate"
 	"surehook/internal/delivery/send"
+	"surehook/internal/delivery/settle"
 	"surehook/internal/hook"
-	"surehook/internal/rule/circuit"
-	"surehook/internal/rule/stats"
 )
 
-// Store keeps what deliver reads and decides. Every read sees every write that
-// was acknowledged before it began.
+// Store keeps events, endpoints, circuits and deliveries. Every read sees every
+// write acknowledged before the read began.
 type Store interface {
-	// Load returns the events, endpoints, circuits and deliveries that the tokens
-	// name, and with a delivery of a later generation the one before.
+	Loader
+	settle.DeliveryStore
+	settle.EndpointStore
+	gate.Counter
+}
+
+// Loader reads the records of a batch.
+type Loader interface {
+	// Load returns the events, endpoints, circuits and deliveries named by the
+	// tokens. For a delivery of generation 2 or later, Load also returns the
+	// delivery of the generation before.
 	Load(ctx context.Context, tokens []hook.Token) (Snapshot, error)
-	// Delivery returns the record; CodeNotFound if there is none.
-	Delivery(ctx context.Context, id hook.DeliveryID) (hook.Delivery, error)
-	// SaveDelivery writes the delivery as version d.Version+1 and, in the same
-	// transaction, the attempt if there is one. CodeConflict if the stored
-	// version is not d.Version (0: no record), and nothing is written.
-	SaveDelivery(ctx context.Context, d hook.Delivery, attempt *hook.Attempt) error
-	// Endpoint returns the endpoint; CodeNotFound if the tenant has none such.
-	Endpoint(ctx context.Context, tenant hook.TenantID, id hook.EndpointID) (hook.Endpoint, error)
-	// Count adds to what is counted of the endpoint; see gate.Store.
-	Count(ctx context.Context, tenant hook.TenantID, endpoint hook.EndpointID, add stats.Counts, now time.Time) (circuit.Counts, error)
-	// UpdateEndpoint writes the endpoint as version e.Version+1 and changes the
-	// tenant's version; CodeConflict if the stored version is not e.Version.
-	UpdateEndpoint(ctx context.Context, e hook.Endpoint) error
 }
 
-// Queue carries tokens that are due within 15 minutes.
+// Queue carries tokens due within 15 minutes.
 type Queue interface {
-	// Send puts the tokens on the lane, to be received after the delay (0 to
-	// 15 minutes, whole seconds; rounded up). It returns nil when the queue has
-	// them all, else one entry per token: nil for those it has.
-	Send(ctx context.Context, lane hook.Lane, tokens []hook.Token, delay time.Duration) []error
+	settle.TokenQueue
 }
 
-// Schedules hold tokens that are due later than a queue can delay.
+// Schedules hold tokens due later than the longest delay of a queue.
 type Schedules interface {
-	// At puts the token on the retry lane at the time given. There is one
-	// schedule per delivery and attempt: if it exists, that is success.
+	// At puts the token on the retry lane at the given time. Each pair of delivery
+	// and attempt number has at most one schedule: At succeeds when the schedule
+	// exists.
 	At(ctx context.Context, token hook.Token, at time.Time) error
 }
 
-// DeadLetters is where deliveries that gave up are shown.
+// DeadLetters takes a message about each dead delivery.
 type DeadLetters interface {
-	// Send sends one message about the delivery.
-	Send(ctx context.Context, letter hook.DeadLetter) error
+	settle.DeadLetters
 }
 
-// Settlement is what follows when a delivery is settled.
+// Settlement completes settled deliveries.
 type Settlement interface {
-	// Complete does what follows from the delivery, as it is recorded. It may be done twice.
-	Complete(ctx context.Context, d hook.Delivery) error
+	settle.Completer
 }
 
-// Notifier is how owners hear of what was done to their endpoints.
+// Notifier sends notifications about disabled endpoints.
 type Notifier interface {
-	// Notify tells the notice to all who should hear of it.
-	Notify(ctx context.Context, n hook.Notification) error
+	settle.Notifier
 }
 
-// Vault opens sealed signing secrets.
+// Vault decrypts signing secrets.
 type Vault interface {
-	// Open returns the text form of a secret that was sealed for the endpoint.
+	// Open returns the text form of a secret sealed for the endpoint.
 	Open(ctx context.Context, sealed []byte, endpoint hook.EndpointID) (string, error)
 }
 
 // Sender makes attempts.
 type Sender interface {
-	// Send makes one attempt within the endpoint's timeout and says what came of it.
+	// Send makes one attempt within the endpoint's timeout and returns the
+	// outcome.
 	Send(ctx context.Context, r send.Request) hook.Outcome
 }
 
 // Gate decides whether attempts may start now.
 type Gate interface {
-	// Admit answers for each delivery that is due at an endpoint.
+	// Admit returns one verdict for each due delivery of an endpoint.
 	Admit(ctx context.Context, q gate.Query) (gate.Admission, error)
-	// Settle tells what came of those that were admitted, in the order in which they ended.
+	// Settle reports the results of the admitted attempts, ordered by end.
 	Settle(ctx context.Context, a gate.Admission, results []gate.Result) error
 }

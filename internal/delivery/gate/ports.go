@@ -4,39 +4,64 @@ import (
 	"context"
 	"time"
 
+	"surehook/internal/delivery/settle"
 	"surehook/internal/hook"
 	"surehook/internal/rule/circuit"
 	"surehook/internal/rule/stats"
 )
 
-// Store keeps what the gate decides by. Every read sees every write that was
-// acknowledged before it began.
+// Store keeps circuits, limits and counts.
 type Store interface {
-	// Circuit returns the endpoint's record; NewRecord if there is none.
+	CircuitStore
+	LimitStore
+	Counter
+}
+
+// CircuitStore keeps the circuit records of endpoints. Every read sees every
+// write acknowledged before the read began.
+type CircuitStore interface {
+	// Circuit returns the endpoint's record, or NewRecord without a stored record.
 	Circuit(ctx context.Context, tenant hook.TenantID, endpoint hook.EndpointID) (Record, error)
-	// SaveCircuit writes the record as version r.Version+1; CodeConflict if the
-	// stored version is not r.Version (0: no record), and nothing is written.
+	// SaveCircuit writes r as version r.Version+1. When the stored version is not
+	// r.Version, SaveCircuit writes nothing and returns CodeConflict; version 0
+	// means "no record".
 	SaveCircuit(ctx context.Context, r Record) error
-	// Limits returns what the endpoint has given out; the zero Limits if nothing was.
-	Limits(ctx context.Context, endpoint hook.EndpointID) (Limits, error)
-	// SaveLimits writes the limits as version l.Version+1; CodeConflict if the
-	// stored version is not l.Version (0: no record), and nothing is written.
+}
+
+// LimitStore keeps the reserved slots and the leases of endpoints with a rate
+// limit or an in-flight limit. Every read sees every write acknowledged before
+// the read began.
+type LimitStore interface {
+	LimitReader
+	// SaveLimits writes l as version l.Version+1. When the stored version is not
+	// l.Version, SaveLimits writes nothing and returns CodeConflict; version 0
+	// means "no record".
 	SaveLimits(ctx context.Context, endpoint hook.EndpointID, l Limits) error
-	// Count adds to the counts of the hour, and of OK and Failed to those of the
-	// minute, that now is in. It returns OK and Failed of the circuit.Window that
-	// ends with it. Concurrent counts all count.
+}
+
+// LimitReader reads the limits of endpoints.
+type LimitReader interface {
+	// Limits returns the endpoint's limits, or the zero Limits without a stored record.
+	Limits(ctx context.Context, endpoint hook.EndpointID) (Limits, error)
+}
+
+// Counter counts attempts and deliveries of endpoints.
+type Counter interface {
+	// Count adds to the counts of the hour of now, and adds OK and Failed to the
+	// counts of the minute of now. Count returns the sums of OK and Failed in the
+	// circuit.Window ending with that minute. Concurrent calls all count.
 	Count(ctx context.Context, tenant hook.TenantID, endpoint hook.EndpointID, add stats.Counts, now time.Time) (circuit.Counts, error)
 }
 
-// CircuitQueue is how the breaker is asked to look at an endpoint.
+// CircuitQueue carries circuit checks to the breaker.
 type CircuitQueue interface {
-	// Enqueue makes the breaker look at the endpoint after the delay, which is cut
-	// to 15 minutes: the breaker asks again when it was asked too early.
-	Enqueue(ctx context.Context, look hook.CircuitCheck, delay time.Duration) error
+	// Enqueue makes the breaker check the endpoint's circuit after the delay, at
+	// most 15 minutes. A longer delay is cut to 15 minutes: a breaker called too
+	// early enqueues the check again.
+	Enqueue(ctx context.Context, check hook.CircuitCheck, delay time.Duration) error
 }
 
-// Notifier is how owners hear of what the gate decided.
+// Notifier sends notifications about circuits.
 type Notifier interface {
-	// Notify tells the notice to all who should hear of it.
-	Notify(ctx context.Context, n hook.Notification) error
+	settle.Notifier
 }

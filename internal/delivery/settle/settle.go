@@ -16,22 +16,10 @@ import (
 // retireTries bounds how often a record is written again after someone else wrote it.
 const retireTries = 3
 
-// Store keeps what follows. Every read sees every write that was acknowledged before it began.
+// Store keeps deliveries and the counts of replay jobs.
 type Store interface {
-	// Delivery returns the record; CodeNotFound if there is none.
-	Delivery(ctx context.Context, id hook.DeliveryID) (hook.Delivery, error)
-	// SaveDelivery writes the delivery as version d.Version+1; CodeConflict if the
-	// stored version is not d.Version, and nothing is written.
-	SaveDelivery(ctx context.Context, d hook.Delivery, attempt *hook.Attempt) error
-	// RecordOutcome counts the settled delivery, once however often it is told, for the
-	// job that it belongs to.
-	RecordOutcome(ctx context.Context, d hook.Delivery) error
-}
-
-// Notifier is how owners hear of dead deliveries.
-type Notifier interface {
-	// Notify tells the notice to all who should hear of it.
-	Notify(ctx context.Context, n hook.Notification) error
+	DeliveryStore
+	OutcomeRecorder
 }
 
 // Settlement does what follows.

@@ -1,0 +1,68 @@
+package settle
+
+import (
+	"context"
+	"time"
+
+	"surehook/internal/hook"
+)
+
+// DeliveryStore keeps the records of deliveries. Every read sees every write
+// acknowledged before the read began.
+type DeliveryStore interface {
+	// Delivery returns the record, or CodeNotFound.
+	Delivery(ctx context.Context, id hook.DeliveryID) (hook.Delivery, error)
+	// SaveDelivery writes d as version d.Version+1. A non-nil attempt is written
+	// in the same transaction. When the stored version is not d.Version,
+	// SaveDelivery writes nothing and returns CodeConflict; version 0 means "no
+	// record".
+	SaveDelivery(ctx context.Context, d hook.Delivery, attempt *hook.Attempt) error
+}
+
+// EndpointStore reads and changes endpoints. Every read sees every write
+// acknowledged before the read began.
+type EndpointStore interface {
+	// Endpoint returns the endpoint, or CodeNotFound when the tenant has no such
+	// endpoint.
+	Endpoint(ctx context.Context, tenant hook.TenantID, id hook.EndpointID) (hook.Endpoint, error)
+	// UpdateEndpoint writes e as version e.Version+1 and changes the tenant's
+	// version. The uid stays. When the stored version is not e.Version,
+	// UpdateEndpoint writes nothing and returns CodeConflict.
+	UpdateEndpoint(ctx context.Context, e hook.Endpoint) error
+}
+
+// OutcomeRecorder counts the settled deliveries of replay jobs.
+type OutcomeRecorder interface {
+	// RecordOutcome counts the settled delivery for the delivery's job. Repeated
+	// calls count the delivery once.
+	RecordOutcome(ctx context.Context, d hook.Delivery) error
+}
+
+// TokenQueue carries tokens due within 15 minutes.
+type TokenQueue interface {
+	// Send puts the tokens on the lane. Receivers see the tokens after the delay:
+	// 0 to 15 minutes, rounded up to whole seconds. Send returns nil when the
+	// queue holds all tokens. Otherwise Send returns one entry per token, nil for
+	// each token in the queue.
+	Send(ctx context.Context, lane hook.Lane, tokens []hook.Token, delay time.Duration) []error
+}
+
+// DeadLetters takes a message about each dead delivery.
+type DeadLetters interface {
+	// Send sends one message about the delivery.
+	Send(ctx context.Context, letter hook.DeadLetter) error
+}
+
+// Notifier sends notifications to owners and operators.
+type Notifier interface {
+	// Notify sends the notification to all subscribers. Repeat the call after an
+	// error: subscribers get one event per notification key.
+	Notify(ctx context.Context, n hook.Notification) error
+}
+
+// Completer completes settlements. Settlement is the implementation.
+type Completer interface {
+	// Complete does the work that follows from the settled delivery d, as
+	// recorded. Repeated calls are harmless.
+	Complete(ctx context.Context, d hook.Delivery) error
+}
