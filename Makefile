@@ -8,19 +8,25 @@ FUNCTIONS := ingest deliver breaker replay manage authorize
 HOST_ARCH := $(shell go env GOARCH 2>/dev/null)
 ENV       ?=
 ARCH      ?= arm64
+# The version that the functions report (User-Agent) and that their resources are tagged with.
+VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 DIST      := dist/$(ARCH)
 VENV      := .venv
+EXAMPLES_VENV := examples/receiver-python/.venv
 TOOLS     := .tools/bin
 CDK       := infra/node_modules/.bin/cdk
+SBOM      := .ci/sbom/node_modules/.bin/cdxgen
 
 # What the CDK app is told (infra/main.go). Name those that a deployment has at every synth, diff and deploy of it.
-CONTEXT = -c env=$(ENV) -c dist=../$(DIST)
+CONTEXT = -c env=$(ENV) -c dist=../$(DIST) -c version=$(VERSION)
 CONTEXT += $(if $(ALARM_EMAIL),-c email=$(ALARM_EMAIL))
 CONTEXT += $(if $(API_DOMAIN),-c domain=$(API_DOMAIN) -c certificate=$(API_CERTIFICATE))
 
 DOCS      := api/docs/dist/swagger-ui-bundle.js
 
-GOLANGCI_VERSION := v2.15.0
+GOLANGCI_VERSION    := v2.15.0
+GOVULNCHECK_VERSION := v1.9.0
+ACTIONLINT_VERSION  := v1.7.7
 
 # CDK's JavaScript runtime works on Node 20, and warns about its age at every start.
 export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := 20
@@ -45,17 +51,25 @@ dev: need/go ## The same API and deliveries in one process on memory, until Ctrl
 .PHONY: local
 local: $(VENV)/installed $(CDK) $(DOCS)
 
+.PHONY: tools
+tools: need/go need/node need/python local bin/infra localstack/verify/node_modules examples/receiver-node/node_modules $(EXAMPLES_VENV)/installed $(SBOM)
+
 .PHONY: build
 build: need/go need/node $(DOCS) ## Build the functions as static Linux binaries (ARCH=arm64, or amd64)
 	@for f in $(FUNCTIONS); do \
 		echo "building $$f for linux/$(ARCH)"; \
-		CGO_ENABLED=0 GOOS=linux GOARCH=$(ARCH) go build -trimpath -tags lambda.norpc -ldflags='-s -w' \
+		CGO_ENABLED=0 GOOS=linux GOARCH=$(ARCH) go build -trimpath -tags lambda.norpc -ldflags='-s -w -X surehook/internal/names.Version=$(VERSION:v%=%)' \
 			-o $(DIST)/$$f/bootstrap ./functions/$$f; \
 	done
 
 bin/infra: $(shell find infra internal/names -name '*.go' -not -name '*_test.go' 2>/dev/null) go.mod go.sum
 	@echo "building the CDK app (the first time takes about a minute)"
 	@go build -o $@ ./infra
+
+$(EXAMPLES_VENV)/installed: examples/receiver-python/requirements.txt
+	@python3 -m venv $(EXAMPLES_VENV)
+	@$(EXAMPLES_VENV)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r examples/receiver-python/requirements.txt
+	@touch $@
 
 $(VENV)/installed: localstack/requirements.txt
 	@echo "installing the emulators into $(VENV)"
@@ -74,11 +88,27 @@ $(DOCS): api/docs/package.json api/docs/package-lock.json
 	@cp api/docs/node_modules/swagger-ui-dist/swagger-ui-bundle.js api/docs/node_modules/swagger-ui-dist/swagger-ui.css $(dir $(DOCS))
 	@touch $@
 
-localstack/verify/node_modules: localstack/verify/package.json localstack/verify/package-lock.json
-	@npm --prefix localstack/verify ci --no-audit --no-fund --loglevel=error
+localstack/verify/node_modules examples/receiver-node/node_modules: %/node_modules: %/package.json %/package-lock.json
+	@npm --prefix $* ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
+$(SBOM): .ci/sbom/package.json .ci/sbom/package-lock.json
+	@npm --prefix .ci/sbom ci --ignore-scripts --omit=optional --no-audit --no-fund --loglevel=error
 	@touch $@
 
 ## --- prove -------------------------------------------------------------
+
+.PHONY: check
+check: lint tidy test ## The five-minute lane before each commit: style, go.mod, unit tests, one synth
+	@$(MAKE) synth ENV=prod
+
+.PHONY: ci
+ci: ## Everything that must hold before a change lands
+	@.ci/run
+
+.PHONY: weekly
+weekly: ## The long proofs: chaos, mutations, reliability, long fuzz
+	@.ci/weekly
 
 .PHONY: test
 test: need/go need/node ## Prove everything that needs no emulator
@@ -108,23 +138,15 @@ sim/mutations: need/go ## Prove that the simulator finds bugs that are put in on
 chaos: need/go need/node need/python local ## Kill the functions of the local stack while 500 events are on their way (CHAOS_SEED=n)
 	@E2E_FOLDER=chaos go test -tags e2e,chaos -count=1 -timeout 20m -run '^TestChaos$$' -v ./localstack
 
-# Go 1.26 sometimes ends a timed run with a bare "context deadline exceeded" (golang/go#75804): that is no finding, and is run again.
 .PHONY: fuzz
-fuzz: ## Fuzz every parser and rule for FUZZTIME (10s) each
-	@for pkg in $$(go list ./internal/... ./functions/...); do \
-		for target in $$(go test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
-			echo "fuzzing $$pkg $$target"; \
-			run="go test -run ^$$ -fuzz ^$$target\$$ -fuzztime $${FUZZTIME:-10s} $$pkg"; \
-			out=$$($$run 2>&1) && { echo "$$out" | tail -n 1; continue; }; \
-			echo "$$out"; \
-			grep -q 'context deadline exceeded' <<< "$$out" && ! grep -q 'Failing input' <<< "$$out" || exit 1; \
-			$$run; \
-		done; \
-	done
+fuzz: need/go ## Fuzz every parser and rule, for FUZZBUDGET seconds (300) altogether
+	@.ci/fuzz $${FUZZBUDGET:-300}
+
+COST_DOCUMENT ?= docs/cost.md
 
 .PHONY: cost
 cost: need/go need/python $(VENV)/installed ## Count and price every request; writes docs/cost.md
-	@go run ./localstack/cmd/emulators -- go test -tags integration -count=1 -timeout 10m -run '^TestCost$$' ./internal/proof/cost -args -write "$(CURDIR)/docs/cost.md"
+	@EMULATORS_FOLDER=cost go run ./localstack/cmd/emulators -- go test -tags integration -count=1 -timeout 10m -run '^TestCost$$' ./internal/proof/cost -args -write "$(abspath $(COST_DOCUMENT))"
 
 .PHONY: reliability
 reliability: need/go ## Compare with a plain retry schedule over 30 days of outages; writes docs/reliability.md
@@ -156,13 +178,77 @@ fmt: $(TOOLS)/golangci-lint ## Format the code
 	@$(TOOLS)/golangci-lint fmt
 
 .PHONY: verify
-verify: ## Check that go.mod and golden files are current
+verify: tidy verify/golden ## Check that go.mod and the golden files are current
+
+.PHONY: tidy
+tidy: need/go
 	@go mod tidy -diff
+	@go -C examples/cdk mod tidy -diff
 	@go mod verify > /dev/null
+
+.PHONY: verify/golden
+verify/golden: need/go need/node
+	@.ci/golden
+
+# These two compare a committed document with what the code writes. No target compares
+# docs/performance.md and docs/dashboard.svg: measurements differ from run to run.
+.PHONY: verify/cost
+verify/cost: ## Check that docs/cost.md is what `make cost` writes
+	@mkdir -p bin
+	@$(MAKE) cost COST_DOCUMENT=bin/cost.md
+	@diff -u docs/cost.md bin/cost.md || { echo "docs/cost.md is not what the code writes: run make cost"; exit 1; }
+
+.PHONY: verify/reliability
+verify/reliability: reliability ## Check that docs/reliability.md is what `make reliability` writes
+	@git diff --exit-code docs/reliability.md || { echo "docs/reliability.md was not what the code writes"; exit 1; }
+
+.PHONY: vulnerabilities
+vulnerabilities: need/go ## Look up known vulnerabilities in what is used (on the internet)
+	@go run golang.org/x/vuln/cmd/govulncheck@$(GOVULNCHECK_VERSION) ./...
+
+.PHONY: lint/workflows
+lint/workflows: need/go ## Check the GitHub workflows
+	@go run github.com/rhysd/actionlint/cmd/actionlint@$(ACTIONLINT_VERSION)
 
 $(TOOLS)/golangci-lint:
 	@echo "building golangci-lint $(GOLANGCI_VERSION) (the first time takes some minutes)"
 	@GOBIN=$(CURDIR)/$(TOOLS) go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
+
+## --- examples ----------------------------------------------------------
+
+# The port is free by choice of the system, and the application's folder is not infra's.
+.PHONY: examples
+examples: examples/cdk examples/receivers ## Build and try everything in examples/
+
+.PHONY: examples/cdk
+examples/cdk: need/go need/node build $(CDK) ## Synthesise the CDK app that embeds Surehook
+	@cd examples/cdk && ../../$(CDK) synth --quiet
+	@echo "examples/cdk/cdk.out/Shop.template.json"
+
+.PHONY: examples/receivers
+examples/receivers: need/go need/node need/python examples/receiver-node/node_modules $(EXAMPLES_VENV)/installed
+	@go test -tags examples -count=1 -timeout 5m -v ./examples
+
+## --- release -----------------------------------------------------------
+
+RELEASE := dist/release
+
+# Archives of the same files are equal byte for byte: the times in them are the commit's.
+.PHONY: release
+release: need/go need/node need/python $(SBOM) ## Write what a release consists of to dist/release (VERSION=v1.2.3)
+	@[[ "$(VERSION)" =~ ^v[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?$$ ]] || { echo "VERSION is $(VERSION), and not like v1.2.3 or v1.2.3-rc.1"; exit 1; }
+	@rm -rf $(RELEASE) && mkdir -p $(RELEASE)
+	@$(MAKE) build ARCH=arm64 VERSION=$(VERSION)
+	@grep --quiet --text --fixed-strings "$(VERSION:v%=%)" dist/arm64/deliver/bootstrap || { echo "the functions do not know their version"; exit 1; }
+	@$(MAKE) synth ENV=prod ARCH=arm64 VERSION=$(VERSION)
+	@cp infra/cdk.out/surehook-prod.template.json infra/cdk.out/surehook-prod.assets.json $(RELEASE)
+	@at=$$(git log -1 --format=%ct); for f in $(FUNCTIONS); do \
+		touch --date="@$$at" dist/arm64/$$f/bootstrap; \
+		TZ=UTC python3 -m zipfile -c $(RELEASE)/$$f.zip dist/arm64/$$f/bootstrap; \
+	done
+	@$(SBOM) --type go --no-recurse --no-install-deps --project-version $(VERSION) --output $(RELEASE)/sbom.cdx.json . > /dev/null
+	@cd $(RELEASE) && sha256sum * > checksums.txt && sha256sum --check --quiet checksums.txt
+	@ls -l $(RELEASE)
 
 ## --- AWS ---------------------------------------------------------------
 

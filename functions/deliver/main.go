@@ -61,7 +61,7 @@ func newHandler(cfg config.Deliver, sdk aws.Config, log *slog.Logger) (any, erro
 		}),
 		DeadLetters: sqs.NewDeadLetters(sdk, cfg.DeadLettersQueue),
 		Vault:       vault,
-		Sender:      &send.Sender{Client: egress.NewClient(policy), Policy: policy, UserAgent: names.UserAgent, Now: time.Now},
+		Sender:      &send.Sender{Client: egress.NewClient(policy), Policy: policy, UserAgent: names.UserAgent(), Now: time.Now},
 		Gate: &gate.Gate{
 			Store:        store,
 			CircuitQueue: sqs.NewCircuitQueue(sdk, cfg.CircuitsQueue),

@@ -123,8 +123,10 @@ const (
 	LogNotifications = "notifications"
 )
 
-// Version is the release this is.
-const Version = "0.1.0"
+// Version is the version of this build without a leading "v", such as "1.2.3" or
+// "1.2.3-4-g0a1b2c3". The Makefile sets Version from the tag; `go run` and
+// `go test` leave the default.
+var Version = "dev" //nolint:gochecknoglobals // the linker sets only variables
 
-// UserAgent is the User-Agent of every delivery.
-const UserAgent = "Surehook/" + Version
+// UserAgent returns the User-Agent of every delivery.
+func UserAgent() string { return "Surehook/" + Version }

@@ -83,7 +83,7 @@ func (p *process) wireDelivery(policy egress.Policy) {
 		Schedules:   memory.NewSchedules(p.queue, time.Now),
 		DeadLetters: p.deadLetters,
 		Vault:       memory.Vault{},
-		Sender:      &send.Sender{Client: newClient(policy), Policy: policy, UserAgent: names.UserAgent, Now: time.Now},
+		Sender:      &send.Sender{Client: newClient(policy), Policy: policy, UserAgent: names.UserAgent(), Now: time.Now},
 		Gate:        &gate.Gate{Store: p.store, CircuitQueue: p.attention, Notifier: notices, Now: time.Now, Rand: rand.Float64},
 		Settlement:  after,
 		Notifier:    notices,

@@ -5,9 +5,12 @@
 //	go run ./localstack/cmd/emulators -- go test -tags integration -count=1 ./...
 //
 // EMULATOR=localstack uses LocalStack instead of MiniStack and Moto.
+// EMULATORS_FOLDER names the folder in bin/local that gets the logs: two runs at
+// the same time need two folders. The default is "integration".
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,9 +52,10 @@ func run(ctx context.Context, args []string) (err error) {
 	if os.Getenv("EMULATOR") == string(emulator.LocalStack) {
 		kinds = []emulator.Kind{emulator.LocalStack}
 	}
+	folder := cmp.Or(os.Getenv("EMULATORS_FOLDER"), "integration")
 	var addresses []string
 	for _, kind := range kinds {
-		e, startErr := emulator.Start(ctx, kind, emulator.Options{Root: root, Name: "integration", Env: os.Environ()})
+		e, startErr := emulator.Start(ctx, kind, emulator.Options{Root: root, Name: folder, Env: os.Environ()})
 		if startErr != nil {
 			return startErr //nolint:wrapcheck // it names itself
 		}
