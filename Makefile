@@ -92,8 +92,10 @@ localstack/verify/node_modules examples/receiver-node/node_modules: %/node_modul
 	@npm --prefix $* ci --no-audit --no-fund --loglevel=error
 	@touch $@
 
+# Not npm ci: npm ci refuses a lock file without the optional packages of every platform.
+# --no-save keeps the lock file as it is.
 $(SBOM): .ci/sbom/package.json .ci/sbom/package-lock.json
-	@npm --prefix .ci/sbom ci --ignore-scripts --omit=optional --no-audit --no-fund --loglevel=error
+	@npm --prefix .ci/sbom install --no-save --ignore-scripts --omit=optional --no-audit --no-fund --loglevel=error
 	@touch $@
 
 ## --- prove -------------------------------------------------------------

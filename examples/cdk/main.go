@@ -1,0 +1,57 @@
+// Command cdk is the CDK app of a shop. The shop's stack embeds Surehook as the
+// construct surehook.New, beside a role for the shop's own backend.
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/jsii-runtime-go"
+
+	"surehook/infra/surehook"
+)
+
+// dist holds the functions, built by `make build` in the root of the repository.
+const dist = "../../dist/arm64"
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "cdk:", err)
+		os.Exit(1)
+	}
+}
+
+// run writes the template of the stack "Shop".
+func run() error {
+	defer jsii.Close()
+
+	app := awscdk.NewApp(nil)
+	stack := awscdk.NewStack(app, jsii.String("Shop"), nil)
+
+	// Start from an environment of Surehook and change what the shop needs.
+	env, err := surehook.EnvironmentNamed("prod", "")
+	if err != nil {
+		return fmt.Errorf("choose the environment: %w", err)
+	}
+	env.Name = "shop"
+	env.Concurrency.Live = 20
+	env.AlarmEmail = "oncall@shop.example"
+
+	webhooks, err := surehook.New(stack, "Webhooks", surehook.Props{Environment: env, Dist: dist, Prefix: "shop-webhooks"})
+	if err != nil {
+		return fmt.Errorf("add Surehook: %w", err)
+	}
+
+	// The backend reads the first API key. The output tells the backend the API's URL.
+	backend := awsiam.NewRole(stack, jsii.String("Backend"), &awsiam.RoleProps{
+		AssumedBy: awsiam.NewServicePrincipal(jsii.String("ecs-tasks.amazonaws.com"), nil),
+	})
+	webhooks.Secrets.AdminKey.GrantRead(backend, nil)
+	awscdk.NewCfnOutput(stack, jsii.String("WebhooksUrl"), &awscdk.CfnOutputProps{Value: webhooks.API.URL})
+
+	app.Synth(nil)
+
+	return nil
+}
