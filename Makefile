@@ -12,7 +12,7 @@ ARCH      ?= arm64
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 DIST      := dist/$(ARCH)
 VENV      := .venv
-EXAMPLES_VENV := examples/receiver-python/.venv
+RECEIVER  := examples/receiver-python/.venv
 TOOLS     := .tools/bin
 CDK       := infra/node_modules/.bin/cdk
 SBOM      := .ci/sbom/node_modules/.bin/cdxgen
@@ -52,7 +52,7 @@ dev: need/go ## The same API and deliveries in one process on memory, until Ctrl
 local: $(VENV)/installed $(CDK) $(DOCS)
 
 .PHONY: tools
-tools: need/go need/node need/python local bin/infra localstack/verify/node_modules examples/receiver-node/node_modules $(EXAMPLES_VENV)/installed $(SBOM)
+tools: need/go need/node need/python local bin/infra localstack/verify/node_modules examples/receiver-node/node_modules $(RECEIVER)/installed $(SBOM)
 
 .PHONY: build
 build: need/go need/node $(DOCS) ## Build the functions as static Linux binaries (ARCH=arm64, or amd64)
@@ -66,9 +66,9 @@ bin/infra: $(shell find infra internal/names -name '*.go' -not -name '*_test.go'
 	@echo "building the CDK app (the first time takes about a minute)"
 	@go build -o $@ ./infra
 
-$(EXAMPLES_VENV)/installed: examples/receiver-python/requirements.txt
-	@python3 -m venv $(EXAMPLES_VENV)
-	@$(EXAMPLES_VENV)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r examples/receiver-python/requirements.txt
+$(RECEIVER)/installed: examples/receiver-python/requirements.txt
+	@python3 -m venv $(RECEIVER)
+	@$(RECEIVER)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r examples/receiver-python/requirements.txt
 	@touch $@
 
 $(VENV)/installed: localstack/requirements.txt
@@ -102,7 +102,8 @@ $(SBOM): .ci/sbom/package.json .ci/sbom/package-lock.json
 
 .PHONY: check
 check: lint tidy test ## The five-minute lane before each commit: style, go.mod, unit tests, one synth
-	@$(MAKE) synth ENV=prod
+	@$(MAKE) synth ENV=prod > /dev/null
+	@echo "all is well: make ci proves the rest"
 
 .PHONY: ci
 ci: ## Everything that must hold before a change lands
@@ -218,17 +219,17 @@ $(TOOLS)/golangci-lint:
 
 ## --- examples ----------------------------------------------------------
 
-# The port is free by choice of the system, and the application's folder is not infra's.
 .PHONY: examples
 examples: examples/cdk examples/receivers ## Build and try everything in examples/
 
 .PHONY: examples/cdk
 examples/cdk: need/go need/node build $(CDK) ## Synthesise the CDK app that embeds Surehook
+	@go -C examples/cdk vet ./...
 	@cd examples/cdk && ../../$(CDK) synth --quiet
 	@echo "examples/cdk/cdk.out/Shop.template.json"
 
 .PHONY: examples/receivers
-examples/receivers: need/go need/node need/python examples/receiver-node/node_modules $(EXAMPLES_VENV)/installed
+examples/receivers: need/go need/node need/python examples/receiver-node/node_modules $(RECEIVER)/installed
 	@go test -tags examples -count=1 -timeout 5m -v ./examples
 
 ## --- release -----------------------------------------------------------
@@ -242,7 +243,7 @@ release: need/go need/node need/python $(SBOM) ## Write what a release consists 
 	@rm -rf $(RELEASE) && mkdir -p $(RELEASE)
 	@$(MAKE) build ARCH=arm64 VERSION=$(VERSION)
 	@grep --quiet --text --fixed-strings "$(VERSION:v%=%)" dist/arm64/deliver/bootstrap || { echo "the functions do not know their version"; exit 1; }
-	@$(MAKE) synth ENV=prod ARCH=arm64 VERSION=$(VERSION)
+	@$(MAKE) synth ENV=prod ARCH=arm64 VERSION=$(VERSION) > /dev/null
 	@cp infra/cdk.out/surehook-prod.template.json infra/cdk.out/surehook-prod.assets.json $(RELEASE)
 	@at=$$(git log -1 --format=%ct); for f in $(FUNCTIONS); do \
 		touch --date="@$$at" dist/arm64/$$f/bootstrap; \
