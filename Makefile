@@ -110,7 +110,7 @@ ci: ## Everything that must hold before a change lands
 	@.ci/run
 
 .PHONY: weekly
-weekly: ## The long proofs: chaos, mutations, reliability, long fuzz
+weekly: ## The long proofs: chaos, mutations, long fuzzing
 	@.ci/weekly
 
 .PHONY: test
@@ -202,8 +202,10 @@ verify/cost: ## Check that docs/cost.md is what `make cost` writes
 	@diff -u docs/cost.md bin/cost.md || { echo "docs/cost.md is not what the code writes: run make cost"; exit 1; }
 
 .PHONY: verify/reliability
-verify/reliability: reliability ## Check that docs/reliability.md is what `make reliability` writes
-	@git diff --exit-code docs/reliability.md || { echo "docs/reliability.md was not what the code writes"; exit 1; }
+verify/reliability: ## Check that docs/reliability.md is what `make reliability` writes
+	@mkdir -p bin && cp docs/reliability.md bin/reliability.md
+	@$(MAKE) reliability
+	@diff -u bin/reliability.md docs/reliability.md || { echo "docs/reliability.md was not what the code writes, and is now"; exit 1; }
 
 .PHONY: vulnerabilities
 vulnerabilities: need/go ## Look up known vulnerabilities in what is used (on the internet)

@@ -97,16 +97,16 @@ end_steps() {
 		step_states[i]=ended
 		step_seconds[i]=$((SECONDS - step_began[i]))
 		mapfile -t -O "${#all[@]}" all < <(descendants "$pid")
-		kill -TERM -- "-$pid" 2> /dev/null || true
+		kill -TERM -- "-$pid" || true
 	done
 	local deadline=$((SECONDS + grace))
-	while [ "$SECONDS" -lt "$deadline" ] && kill -0 "${all[@]}" 2> /dev/null; do
+	while [ "$SECONDS" -lt "$deadline" ] && kill -0 "${all[@]}"; do
 		sleep 0.2
 	done
-	kill -KILL "${all[@]}" 2> /dev/null || true
-	wait "${!step_of[@]}" 2> /dev/null || true
+	kill -KILL "${all[@]}" || true
+	wait "${!step_of[@]}" || true
 	step_of=()
-}
+} 2> /dev/null # of the shell, which tells of every ended process
 
 # descendants PID prints the process and its descendants, one id a line.
 descendants() {
