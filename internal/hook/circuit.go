@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// CircuitSettings are the thresholds of an endpoint's circuit. A zero field stands for its default.
+// CircuitSettings are the thresholds of an endpoint's circuit. A zero field means the default.
 type CircuitSettings struct {
-	Failures    int           // consecutive transient failures that open it; default 5
-	Rate        float64       // share of failures over ten minutes that opens it; default 0.5
-	Minimum     int           // attempts in ten minutes below which the rate says nothing; default 10
+	Failures    int           // consecutive transient failures to open; default 5
+	Rate        float64       // share of failures in ten minutes to open; default 0.5
+	Minimum     int           // attempts in ten minutes before Rate applies; default 10
 	Cooldown    time.Duration // from opening to the first probe; default 5 m
-	MaxCooldown time.Duration // that the cooldown doubles up to; default 1 h
+	MaxCooldown time.Duration // upper bound of the doubled cooldown; default 1 h, or Cooldown if longer
 }
 
-// WithDefaults returns the settings with zero fields filled in.
+// WithDefaults returns the settings with defaults in place of zero fields.
 func (s CircuitSettings) WithDefaults() CircuitSettings {
 	if s.Failures == 0 {
 		s.Failures = DefaultCircuitFailures
@@ -58,7 +58,7 @@ func validateLimits(e Endpoint) []FieldError {
 	add := func(field, format string, args ...any) {
 		errs = append(errs, FieldError{field, fmt.Sprintf(format, args...)})
 	}
-	// Written so that not-a-number is refused too.
+	// Both comparisons are false for NaN, so the negation rejects NaN.
 	if e.RatePerSecond != 0 && !(e.RatePerSecond >= MinRatePerSecond && e.RatePerSecond <= MaxRatePerSecond) {
 		add("rate_per_second", "must be %v to %v", MinRatePerSecond, MaxRatePerSecond)
 	}
@@ -84,37 +84,37 @@ func validateLimits(e Endpoint) []FieldError {
 	return errs
 }
 
-// CircuitCheck asks the breaker to look at an endpoint. Wave is the wave of a release
-// that is due, 0 when the look is for anything else.
+// CircuitCheck is the message to the breaker to reconcile an endpoint. Wave is
+// the number of the due wave of a release, from 1; 0 for all other checks.
 type CircuitCheck struct {
 	Tenant   TenantID   `json:"tenant"`
 	Endpoint EndpointID `json:"endpoint"`
 	Wave     int        `json:"wave,omitempty"`
 }
 
-// Encode returns the look as the body of a message.
-func (l CircuitCheck) Encode() (string, error) {
-	b, err := json.Marshal(l)
+// Encode returns the check as a message body.
+func (c CircuitCheck) Encode() (string, error) {
+	b, err := json.Marshal(c)
 	if err != nil {
-		return "", fmt.Errorf("encode look at %s: %w", l.Endpoint, err)
+		return "", fmt.Errorf("encode circuit check of %s: %w", c.Endpoint, err)
 	}
 	return string(b), nil
 }
 
-// DecodeCircuitCheck is the inverse of Encode.
+// DecodeCircuitCheck is the inverse of Encode. CodeInvalid for all other text.
 func DecodeCircuitCheck(body string) (CircuitCheck, error) {
-	var l CircuitCheck
-	if err := json.Unmarshal([]byte(body), &l); err != nil {
-		return CircuitCheck{}, &Error{Code: CodeInvalid, Message: "the message is no look", Err: err}
+	var c CircuitCheck
+	if err := json.Unmarshal([]byte(body), &c); err != nil {
+		return CircuitCheck{}, &Error{Code: CodeInvalid, Message: "invalid circuit check", Err: err}
 	}
-	if _, err := ParseTenantID(string(l.Tenant)); err != nil {
-		return CircuitCheck{}, &Error{Code: CodeInvalid, Message: "the message is no look", Err: err}
+	if _, err := ParseTenantID(string(c.Tenant)); err != nil {
+		return CircuitCheck{}, &Error{Code: CodeInvalid, Message: "invalid circuit check: tenant is required", Err: err}
 	}
-	if _, err := ParseEndpointID(string(l.Endpoint)); err != nil {
-		return CircuitCheck{}, &Error{Code: CodeInvalid, Message: "the message is no look", Err: err}
+	if _, err := ParseEndpointID(string(c.Endpoint)); err != nil {
+		return CircuitCheck{}, &Error{Code: CodeInvalid, Message: "invalid circuit check: endpoint is required", Err: err}
 	}
-	if l.Wave < 0 {
-		return CircuitCheck{}, &Error{Code: CodeInvalid, Message: "the message is no look: its wave is negative"}
+	if c.Wave < 0 {
+		return CircuitCheck{}, &Error{Code: CodeInvalid, Message: "invalid circuit check: wave is negative"}
 	}
-	return l, nil
+	return c, nil
 }

@@ -22,16 +22,16 @@ func TestValidateEndpoint_Limits(t *testing.T) {
 		{name: "the highest rate", change: func(e *hook.Endpoint) { e.RatePerSecond = 1000 }, field: ""},
 		{name: "a rate too high", change: func(e *hook.Endpoint) { e.RatePerSecond = 1000.1 }, field: "rate_per_second"},
 		{name: "a negative rate", change: func(e *hook.Endpoint) { e.RatePerSecond = -1 }, field: "rate_per_second"},
-		{name: "a rate that is no number", change: func(e *hook.Endpoint) { e.RatePerSecond = math.NaN() }, field: "rate_per_second"},
+		{name: "a rate of NaN", change: func(e *hook.Endpoint) { e.RatePerSecond = math.NaN() }, field: "rate_per_second"},
 		{name: "one in flight", change: func(e *hook.Endpoint) { e.MaxInFlight = 1 }, field: ""},
 		{name: "a hundred in flight", change: func(e *hook.Endpoint) { e.MaxInFlight = 100 }, field: ""},
-		{name: "more in flight", change: func(e *hook.Endpoint) { e.MaxInFlight = 101 }, field: "max_in_flight"},
-		{name: "less than none in flight", change: func(e *hook.Endpoint) { e.MaxInFlight = -1 }, field: "max_in_flight"},
+		{name: "more than a hundred in flight", change: func(e *hook.Endpoint) { e.MaxInFlight = 101 }, field: "max_in_flight"},
+		{name: "a negative number in flight", change: func(e *hook.Endpoint) { e.MaxInFlight = -1 }, field: "max_in_flight"},
 		{name: "opens at the first failure", change: func(e *hook.Endpoint) { e.Circuit.Failures = 1 }, field: ""},
 		{name: "opens late", change: func(e *hook.Endpoint) { e.Circuit.Failures = 100 }, field: ""},
 		{name: "opens too late", change: func(e *hook.Endpoint) { e.Circuit.Failures = 101 }, field: "circuit.failures"},
-		{name: "a rate of all", change: func(e *hook.Endpoint) { e.Circuit.Rate = 1 }, field: ""},
-		{name: "a rate of more than all", change: func(e *hook.Endpoint) { e.Circuit.Rate = 1.01 }, field: "circuit.rate"},
+		{name: "a rate of 1", change: func(e *hook.Endpoint) { e.Circuit.Rate = 1 }, field: ""},
+		{name: "a rate above 1", change: func(e *hook.Endpoint) { e.Circuit.Rate = 1.01 }, field: "circuit.rate"},
 		{name: "a minimum too high", change: func(e *hook.Endpoint) { e.Circuit.Minimum = 1001 }, field: "circuit.minimum"},
 		{name: "the shortest cooldown", change: func(e *hook.Endpoint) { e.Circuit.Cooldown = time.Second }, field: ""},
 		{name: "a cooldown too short", change: func(e *hook.Endpoint) { e.Circuit.Cooldown = time.Second - 1 }, field: "circuit.cooldown"},
@@ -55,7 +55,7 @@ func TestValidateEndpoint_Limits(t *testing.T) {
 	}
 }
 
-func FuzzDecodeLook(f *testing.F) {
+func FuzzDecodeCircuitCheck(f *testing.F) {
 	body, err := hook.CircuitCheck{Tenant: "acme", Endpoint: someEndpoint, Wave: 3}.Encode()
 	if err != nil {
 		f.Fatal(err)
@@ -64,16 +64,16 @@ func FuzzDecodeLook(f *testing.F) {
 	f.Add(`{"tenant":"acme","endpoint":"ep_"}`)
 	f.Add(`{"tick":true}`)
 	f.Fuzz(func(t *testing.T, body string) {
-		look, err := hook.DecodeCircuitCheck(body)
+		check, err := hook.DecodeCircuitCheck(body)
 		if err != nil {
 			return
 		}
-		again, err := look.Encode()
+		again, err := check.Encode()
 		if err != nil {
-			t.Fatalf("Encode(%v) = %v", look, err)
+			t.Fatalf("Encode(%v) = %v", check, err)
 		}
-		if back, err := hook.DecodeCircuitCheck(again); err != nil || back != look {
-			t.Errorf("DecodeLook(%s) = %v, %v; want %v", again, back, err, look)
+		if back, err := hook.DecodeCircuitCheck(again); err != nil || back != check {
+			t.Errorf("DecodeCircuitCheck(%s) = %v, %v; want %v", again, back, err, check)
 		}
 	})
 }

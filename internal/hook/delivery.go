@@ -3,31 +3,31 @@ package hook
 import "time"
 
 // Delivery is one event for one endpoint, in one generation. A delivery
-// without a record is queued: its event names the endpoint as a target.
+// without a record is queued: the event names the endpoint as a target.
 type Delivery struct {
 	ID            DeliveryID
 	Tenant        TenantID
 	EventType     string
 	State         State
-	Reason        Reason // why it is parked, dead or cancelled
-	Attempts      int    // HTTP requests made and recorded
-	Version       int64  // of the stored record; 0 when there is none
-	Token         string // nonce of the token whose attempt or decision was recorded last
+	Reason        Reason // of state parked, dead, discarded or cancelled
+	Attempts      int    // recorded HTTP requests
+	Version       int64  // of the stored record; 0 for no record
+	Token         string // nonce of the token of the last recorded attempt or decision
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
-	NextAttemptAt time.Time // planned, when retrying
-	ExpiresAt     time.Time // when the record is removed
-	Last          Outcome   // of the newest recorded attempt; zero when there is none
+	NextAttemptAt time.Time // planned; only in state retrying
+	ExpiresAt     time.Time // when the record is deleted
+	Last          Outcome   // of the newest recorded attempt; zero for none
 
-	Replayed Replayed // that it was replayed, and as what
-	Job      JobID    // the replay job that this generation belongs to; empty for none
-	JobIndex int      // its number in that job
-	By       KeyID    // who replayed, discarded or cancelled it through the API
-	Note     string   // what they said about it
+	Replayed Replayed // the replay of this delivery; zero for none
+	Job      JobID    // the replay job of this generation; empty for none
+	JobIndex int      // the number in the job, from 0
+	By       KeyID    // the API key of the replay, discard or cancellation
+	Note     string   // the caller's comment
 }
 
-// QueuedDelivery returns the delivery that exists from the moment the event is
-// accepted, before anything was written about it.
+// QueuedDelivery returns the first delivery of an accepted event to the
+// endpoint, before the delivery has a record.
 func QueuedDelivery(e Event, endpoint EndpointID) Delivery {
 	return Delivery{
 		ID:        DeliveryID{Event: e.ID, Endpoint: endpoint, Generation: 1},
@@ -40,46 +40,47 @@ func QueuedDelivery(e Event, endpoint EndpointID) Delivery {
 	}
 }
 
-// Outcome is what came of one attempt.
+// Outcome is the result of one attempt.
 type Outcome struct {
 	Class      Class
-	Status     int           // final HTTP status; 0 when there was no answer
-	Error      string        // what went wrong, for people; empty when delivered
-	URL        string        // the URL that answered, after redirects
-	Body       []byte        // at most MaxResponseBody bytes of the answer
-	Duration   time.Duration // from the first dial to the end of the answer
-	RetryAfter time.Duration // what the endpoint asked for, 0 when nothing
+	Status     int           // final HTTP status; 0 for no response
+	Error      string        // the cause of the failure, for people; empty when delivered
+	URL        string        // the URL of the response, after redirects
+	Body       []byte        // the first bytes of the response, at most MaxResponseBody
+	Duration   time.Duration // from the first dial to the end of the response
+	RetryAfter time.Duration // the requested wait; 0 for none
 }
 
-// Bounds of what is kept of a response.
+// Bounds of a stored response body.
 const (
-	MaxResponseBody = 1000 // bytes kept with a failed attempt
-	MaxLastBody     = 200  // bytes kept in the delivery itself, so that its record stays within one write unit
+	MaxResponseBody = 1000 // bytes in the record of a failed attempt
+	MaxLastBody     = 200  // bytes in the record of the delivery: the record stays within one write unit (1 KB)
 )
 
-// Attempt is one HTTP request of a delivery. A delivery that succeeds at once
-// has no attempt record: its own tells all.
+// Attempt is the record of one HTTP request of a delivery. A delivery with
+// success at the first attempt has no attempt record, because the record of the
+// delivery holds the same data.
 type Attempt struct {
 	Delivery      DeliveryID
 	Number        int // from 1
 	Trigger       Trigger
 	StartedAt     time.Time
-	NextAttemptAt time.Time // zero when there is none
-	ExpiresAt     time.Time // when the record is removed
+	NextAttemptAt time.Time // zero for none
+	ExpiresAt     time.Time // when the record is deleted
 	Outcome       Outcome
 }
 
-// Trigger says what made an attempt happen.
+// Trigger is the cause of an attempt.
 type Trigger string
 
 // The triggers.
 const (
-	TriggerEvent  Trigger = "event"  // the event was posted
-	TriggerRetry  Trigger = "retry"  // the attempt before it failed
-	TriggerReplay Trigger = "replay" // someone asked for it
+	TriggerEvent  Trigger = "event"  // a backend posted the event
+	TriggerRetry  Trigger = "retry"  // the previous attempt failed
+	TriggerReplay Trigger = "replay" // a replay request
 )
 
-// TriggerOf returns what makes attempt number of the delivery happen.
+// TriggerOf returns the cause of attempt number of the delivery.
 func TriggerOf(d DeliveryID, number int) Trigger {
 	switch {
 	case number > 1:

@@ -5,43 +5,45 @@ import (
 	"time"
 )
 
-// Endpoint is where a tenant's events go: a URL, what it subscribes to, and how it wants to be treated.
+// Endpoint is a receiver of a tenant's events: URL, subscription, limits, retry
+// policy and signing keys.
 type Endpoint struct {
 	ID            EndpointID
 	Tenant        TenantID
-	UID           string // the user's own alias, unique in the tenant; empty for none
+	UID           string // an alias chosen by the user, unique within the tenant; empty for none
 	URL           string
 	Description   string
 	EventTypes    []string // exact types, "prefix.*", or "*"
 	Metadata      map[string]string
-	Headers       map[string]string // sent with every request
+	Headers       map[string]string // additional headers of every request
 	Retry         RetryPolicy
 	Timeout       time.Duration // of one attempt, redirects included
-	MaxAge        time.Duration // an unsettled delivery older than this is dead
-	RatePerSecond float64       // attempts per second at most; 0: no limit
-	MaxInFlight   int           // attempts under way at the same time at most; 0: no limit
+	MaxAge        time.Duration // an older unsettled delivery becomes dead
+	RatePerSecond float64       // maximum of attempts per second; 0: no limit
+	MaxInFlight   int           // maximum of concurrent attempts; 0: no limit
 	Circuit       CircuitSettings
 	Style         HeaderStyle
-	Schemes       []Scheme // signatures to send, without repeats; classic headers carry v1 only
+	Schemes       []Scheme // signatures of every request, without duplicates; classic headers support v1 only
 	Secrets       []Secret // newest first
 	Status        Status
-	Reason        Reason // why it is paused or disabled
+	Reason        Reason // of status paused or disabled
 	StatusSince   time.Time
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
-	Version       int64 // of the stored record; 0 when there is none
+	Version       int64 // of the stored record; 0 for no record
 }
 
-// Secret is one signing key, sealed. During a rotation an endpoint has several per scheme.
+// Secret is an encrypted signing key. During a rotation an endpoint has several
+// secrets per scheme.
 type Secret struct {
 	Scheme    Scheme
-	Sealed    []byte // the key's text form, encrypted and bound to the endpoint's id
-	Public    string // whpk_... of a v1a key
+	Sealed    []byte // the text form of the key, encrypted, with the endpoint id as context
+	Public    string // public key of a v1a key, whpk_...
 	CreatedAt time.Time
-	ExpiresAt time.Time // zero: does not expire
+	ExpiresAt time.Time // zero: never
 }
 
-// Active returns the secrets that sign at now, newest first.
+// Active returns the unexpired secrets at now, newest first.
 func (e Endpoint) Active(now time.Time) []Secret {
 	var active []Secret
 	for _, s := range e.Secrets {
@@ -52,17 +54,16 @@ func (e Endpoint) Active(now time.Time) []Secret {
 	return active
 }
 
-// Disabled returns the endpoint taken out of service by a rule, for the reason.
+// Disabled returns the endpoint with status disabled and the reason.
 func (e Endpoint) Disabled(reason Reason, at time.Time) Endpoint {
 	e.Status, e.Reason = StatusDisabled, reason
 	e.StatusSince, e.UpdatedAt = at, at
 	return e
 }
 
-// Subscribes reports whether the endpoint wants events of the type: a pattern
-// is the type itself, a prefix "order.*" that matches what follows the dot, or
-// "*". Types under SystemPrefix are matched by a pattern that names the prefix,
-// never by "*".
+// Subscribes reports whether a pattern of the endpoint matches the event type. A
+// pattern is an exact type, a prefix such as "order.*" for all types below
+// "order.", or "*". The pattern "*" excludes types under SystemPrefix.
 func (e Endpoint) Subscribes(eventType string) bool {
 	for _, pattern := range e.EventTypes {
 		if matches(pattern, eventType) {
@@ -72,7 +73,7 @@ func (e Endpoint) Subscribes(eventType string) bool {
 	return false
 }
 
-// SystemPrefix begins the types of events that Surehook itself makes.
+// SystemPrefix is the prefix of the types of Surehook's own events.
 const SystemPrefix = "surehook."
 
 func matches(pattern, eventType string) bool {
@@ -85,14 +86,14 @@ func matches(pattern, eventType string) bool {
 	return pattern == eventType
 }
 
-// Status says whether an endpoint is sent anything.
+// Status tells whether Surehook sends requests to an endpoint.
 type Status uint8
 
 // The statuses. The zero Status is not valid.
 const (
 	StatusActive   Status = iota + 1
-	StatusPaused          // by hand, for a while; deliveries are parked
-	StatusDisabled        // by hand or by rule; deliveries are parked
+	StatusPaused          // paused by a caller; deliveries are parked
+	StatusDisabled        // disabled by a caller or by a rule; deliveries are parked
 )
 
 // String returns the status as it appears in the API and in logs.
@@ -108,7 +109,7 @@ func (s Status) String() string {
 	return "unknown"
 }
 
-// HeaderStyle is the family of headers that carry signature and ids.
+// HeaderStyle selects the header names for signature and ids.
 type HeaderStyle uint8
 
 // The header styles. The zero HeaderStyle is not valid.
@@ -134,7 +135,7 @@ type Scheme uint8
 // The schemes. The zero Scheme is not valid.
 const (
 	SchemeV1  Scheme = iota + 1 // HMAC-SHA256 under a shared secret
-	SchemeV1a                   // ed25519; the receiver holds the public key only
+	SchemeV1a                   // ed25519; the receiver holds only the public key
 )
 
 // String returns the scheme as it appears in the API and in the signature header.
@@ -148,24 +149,25 @@ func (s Scheme) String() string {
 	return "unknown"
 }
 
-// RetryPolicy is when failed attempts are made again: a preset by name, a
-// schedule of delays, or an exponential one. Package retry does the arithmetic.
+// RetryPolicy determines the delays between attempts: a preset by name, a
+// schedule of delays, or exponential growth. Package retry does the arithmetic.
 type RetryPolicy struct {
-	Preset      string          // "standard", "minute", "exponential" or "day"; empty when one of the others is set
-	Schedule    []time.Duration // delay after each failure; one more attempt than delays
-	Exponential Exponential     // zero when not used
-	Jitter      Jitter          // how delays are spread; zero with a preset, which brings its own
+	Preset      string          // "standard", "minute", "exponential" or "day"; empty with Schedule or Exponential
+	Schedule    []time.Duration // delay after each failure; attempts = delays + 1
+	Exponential Exponential     // zero for none
+	Jitter      Jitter          // spread of the delays; zero with a preset, because presets define the jitter
 }
 
-// Exponential is a delay of Base x Factor^n after the failure n+1, at most Cap.
+// Exponential is a delay of Base x Factor^n after failure n+1, at most Cap.
 type Exponential struct {
 	Base     time.Duration
 	Factor   float64
 	Cap      time.Duration
-	Attempts int // in all, the first included
+	Attempts int // total, including the first
 }
 
-// Jitter is how a delay d is spread, so that deliveries that failed together do not return together.
+// Jitter is the spread of a delay d. The spread separates the retries of
+// deliveries with simultaneous failures.
 type Jitter uint8
 
 // The jitters. The zero Jitter is not valid.

@@ -5,22 +5,22 @@ import (
 	"strings"
 )
 
-// Code says what kind of failure an error is, for whoever must decide what to do about it.
+// Code is the kind of an error. Callers decide by the code.
 type Code uint8
 
 // The codes. The zero Code is not valid.
 const (
-	CodeInvalid      Code = iota + 1 // the caller's input is wrong; sending it again cannot help
-	CodeTooLarge                     // the caller's input is past a size limit
-	CodeUnauthorized                 // the caller is unknown
-	CodeForbidden                    // the caller is known and may not do this
-	CodeNotFound                     // there is no such thing, or it is another tenant's
-	CodeConflict                     // the thing's state or version does not allow this
-	CodeInProgress                   // a conflict: the delivery to be replayed is not settled
-	CodeReplayed                     // a conflict: the delivery to be replayed was replayed
+	CodeInvalid      Code = iota + 1 // wrong input; a repetition cannot help
+	CodeTooLarge                     // input past a size limit
+	CodeUnauthorized                 // unknown caller
+	CodeForbidden                    // known caller without permission
+	CodeNotFound                     // no such resource, or the resource of another tenant
+	CodeConflict                     // the state or version of the resource forbids the operation
+	CodeInProgress                   // a conflict: replay of an unsettled delivery
+	CodeReplayed                     // a conflict: second replay of a delivery
 	CodeThrottled                    // too many requests; try again later
-	CodeUnavailable                  // something of ours did not answer; try again later
-	CodeInternal                     // a fault of ours
+	CodeUnavailable                  // a dependency did not respond; try again later
+	CodeInternal                     // a fault in Surehook
 )
 
 // String returns the code as it appears in the API and in logs.
@@ -52,15 +52,15 @@ func (c Code) String() string {
 	return "unknown"
 }
 
-// FieldError is one wrong field of an input. Field is the path in the JSON
+// FieldError is a wrong field of an input. Field is the path in the JSON
 // document, such as "retry.schedule[2]".
 type FieldError struct {
 	Field   string `json:"field"`
 	Message string `json:"message"`
 }
 
-// Error is a failure with a code. Message is safe to show to the caller; Err,
-// the cause, is for the log only.
+// Error is a failure with a code. Message and Fields are safe for API responses.
+// Err is the cause, for logs only.
 type Error struct {
 	Code    Code
 	Message string
@@ -84,8 +84,8 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// CodeOf returns the code of the first Error in err's tree; an error that is
-// not ours is CodeInternal.
+// CodeOf returns the code of the first Error in the tree of err, and
+// CodeInternal for all other errors.
 func CodeOf(err error) Code {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Code
@@ -93,17 +93,18 @@ func CodeOf(err error) Code {
 	return CodeInternal
 }
 
-// NotFound returns the error for a thing that does not exist or belongs to another tenant.
-func NotFound(what string) *Error {
-	return &Error{Code: CodeNotFound, Message: "no such " + what}
+// NotFound returns the error for a missing resource. A resource of another tenant
+// gives the same error.
+func NotFound(resource string) *Error {
+	return &Error{Code: CodeNotFound, Message: "no such " + resource}
 }
 
-// Conflict returns the error for a state that does not allow what was asked.
+// Conflict returns the error for an operation against the state or version of a resource.
 func Conflict(message string) *Error {
 	return &Error{Code: CodeConflict, Message: message}
 }
 
-// Invalid returns the error for wrong input, naming each wrong field.
+// Invalid returns the error for wrong input, with the wrong fields.
 func Invalid(fields ...FieldError) *Error {
 	return &Error{Code: CodeInvalid, Message: "the request is not valid", Fields: fields}
 }

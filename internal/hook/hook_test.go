@@ -57,7 +57,7 @@ func TestClassOfStatus(t *testing.T) {
 	}
 }
 
-func TestClass_Result_OfWhatIsNoStatus(t *testing.T) {
+func TestClass_Result_WithoutAStatus(t *testing.T) {
 	t.Parallel()
 
 	for _, class := range []hook.Class{
@@ -88,8 +88,8 @@ func TestEndpoint_Subscribes(t *testing.T) {
 		{name: "a prefix wants something after the dot", patterns: []string{"order.*"}, event: "order.", want: false},
 		{name: "a prefix does not match itself", patterns: []string{"order.*"}, event: "order", want: false},
 		{name: "any", patterns: []string{"*"}, event: "order.paid", want: true},
-		{name: "any, not Surehook's own", patterns: []string{"*"}, event: "surehook.endpoint.disabled", want: false},
-		{name: "Surehook's own by name", patterns: []string{"surehook.*"}, event: "surehook.endpoint.disabled", want: true},
+		{name: "any type excludes system types", patterns: []string{"*"}, event: "surehook.endpoint.disabled", want: false},
+		{name: "system types by prefix", patterns: []string{"surehook.*"}, event: "surehook.endpoint.disabled", want: true},
 		{name: "the second of two", patterns: []string{"user.*", "order.paid"}, event: "order.paid", want: true},
 		{name: "nothing", patterns: nil, event: "order.paid", want: false},
 	}
@@ -135,7 +135,7 @@ func TestParseState(t *testing.T) {
 func TestCodeOf(t *testing.T) {
 	t.Parallel()
 
-	if got := hook.CodeOf(fmt.Errorf("read it: %w", hook.NotFound("event"))); got != hook.CodeNotFound {
+	if got := hook.CodeOf(fmt.Errorf("read event: %w", hook.NotFound("event"))); got != hook.CodeNotFound {
 		t.Errorf("CodeOf(wrapped) = %s; want not_found", got)
 	}
 	if got := hook.CodeOf(errors.New("boom")); got != hook.CodeInternal {
@@ -179,7 +179,7 @@ func TestValidateEvent(t *testing.T) {
 		{name: "no type", event: hook.Event{Payload: []byte("1")}, field: "type"},
 		{name: "a type with a space", event: hook.Event{Type: "order paid", Payload: []byte("1")}, field: "type"},
 		{name: "a type with a newline", event: hook.Event{Type: "order\n", Payload: []byte("1")}, field: "type"},
-		{name: "a type of Surehook's own", event: hook.Event{Type: "surehook.test", Payload: []byte("1")}, field: "type"},
+		{name: "a system type", event: hook.Event{Type: "surehook.test", Payload: []byte("1")}, field: "type"},
 		{name: "no payload", event: hook.Event{Type: "a"}, field: "payload"},
 		{name: "the longest key", event: hook.Event{Type: "a", Payload: []byte("1"), IdempotencyKey: strings.Repeat("k", 255)}, field: ""},
 		{name: "a key too long", event: hook.Event{Type: "a", Payload: []byte("1"), IdempotencyKey: strings.Repeat("k", 256)}, field: "idempotency_key"},
@@ -258,7 +258,7 @@ func TestValidateEndpoint(t *testing.T) {
 	}
 }
 
-// assertFields checks that the one wrong field is named, or that none is.
+// assertFields checks for exactly one wrong field, want, or for none if want is empty.
 func assertFields(t *testing.T, got []hook.FieldError, want string) {
 	t.Helper()
 

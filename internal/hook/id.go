@@ -13,17 +13,17 @@ import (
 	"go.jetify.com/typeid"
 )
 
-// TenantID names a customer of the user, in 1 to 64 letters, digits, underscores, dots and hyphens.
+// TenantID names a customer of the user: 1 to 64 letters, digits, underscores, dots and hyphens.
 type TenantID string
 
-// EventID is "evt_" and a TypeID suffix of 26 characters; ids of events without
-// an idempotency key sort by the millisecond in which they were accepted.
+// EventID is "evt_" and a TypeID suffix of 26 characters. Ids of events without
+// an idempotency key sort by the millisecond of acceptance.
 type EventID string
 
 // EndpointID is "ep_" and 16 random characters.
 type EndpointID string
 
-// KeyID is "key_" and 16 random characters. It names an API key without being one.
+// KeyID is "key_" and 16 random characters. The id names an API key and is not secret.
 type KeyID string
 
 const (
@@ -32,7 +32,7 @@ const (
 	deliveryPrefix = "dlv_"
 	keyPrefix      = "key_"
 
-	// MaxGeneration bounds how often one event can be replayed to one endpoint.
+	// MaxGeneration bounds the generations of one event for one endpoint: the first delivery and 9,998 replays.
 	MaxGeneration = 9999
 )
 
@@ -42,7 +42,7 @@ var (
 	crockford             = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
 )
 
-// NewEventID returns a fresh id made of a UUIDv7.
+// NewEventID returns a fresh id from a UUIDv7.
 func NewEventID() (EventID, error) {
 	id, err := typeid.WithPrefix(eventPrefix)
 	if err != nil {
@@ -51,17 +51,16 @@ func NewEventID() (EventID, error) {
 	return EventID(id.String()), nil
 }
 
-// KeyedEventID returns the id of the event that tenant posts under the
-// idempotency key: the same for the same two, so that writing the event once
-// is the idempotency check. It is a UUIDv8 (RFC 9562, section 5.8) of
-// SHA-256(tenant, 0, key).
+// KeyedEventID returns the event id for an idempotency key of the tenant: a
+// UUIDv8 (RFC 9562, section 5.8) of SHA-256(tenant, 0, key). Equal arguments
+// give equal ids, so a conditional write of the event is the idempotency check.
 func KeyedEventID(tenant TenantID, key string) EventID {
 	sum := sha256.Sum256([]byte(string(tenant) + "\x00" + key))
 	id := uuid.UUID(sum[:uuid.Size])
 	id.SetVersion(8)
 	id.SetVariant(uuid.VariantRFC9562)
 	tid, err := typeid.FromUUIDBytesWithPrefix(eventPrefix, id.Bytes())
-	if err != nil { // the prefix is a constant and the length is right
+	if err != nil { // unreachable: the prefix is a valid constant, the length is uuid.Size
 		return ""
 	}
 	return EventID(tid.String())
@@ -73,7 +72,7 @@ func NewEndpointID() EndpointID { return EndpointID(endpointPrefix + randomSuffi
 // NewKeyID returns a fresh random id.
 func NewKeyID() KeyID { return KeyID(keyPrefix + randomSuffix()) }
 
-// NewNonce returns 16 random characters that tell one token, or one accepted event, from its duplicates.
+// NewNonce returns 16 random characters. The nonce distinguishes a token, or an accepted event, from duplicates.
 func NewNonce() string { return randomSuffix() }
 
 // randomSuffix returns 80 random bits as 16 characters of Crockford's base32.
@@ -108,12 +107,12 @@ func ParseEndpointID(s string) (EndpointID, error) {
 	return EndpointID(s), nil
 }
 
-// DeliveryID names one event for one endpoint in one generation. Its parts are
-// the keys of everything a delivery is made of, so it needs no lookup table.
+// DeliveryID names one event for one endpoint in one generation. The parts are
+// the storage keys of the delivery, so no lookup table is necessary.
 type DeliveryID struct {
 	Event      EventID
 	Endpoint   EndpointID
-	Generation int // 1 for the first, one more with each replay
+	Generation int // from 1; each replay adds 1
 }
 
 // String returns dlv_<event suffix>_<endpoint suffix>_<generation>.

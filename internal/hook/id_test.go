@@ -15,7 +15,7 @@ const (
 func TestNewEventID_SortsByTime(t *testing.T) {
 	t.Parallel()
 
-	// A UUIDv7 begins with 48 bits of milliseconds: ten characters with the two bits of padding.
+	// A UUIDv7 begins with 48 bits of milliseconds: 10 characters of 5 bits, with 2 bits of padding.
 	const milliseconds = len("evt_") + 10
 	seen := make(map[hook.EventID]bool)
 	var last string
@@ -25,7 +25,7 @@ func TestNewEventID_SortsByTime(t *testing.T) {
 			t.Fatalf("NewEventID() = %v", err)
 		}
 		if seen[id] || string(id[:milliseconds]) < last {
-			t.Fatalf("NewEventID() = %s after %s; want another one, no earlier", id, last)
+			t.Fatalf("NewEventID() = %s after %s; want a new id, not earlier", id, last)
 		}
 		if _, err := hook.ParseEventID(string(id)); err != nil {
 			t.Fatalf("ParseEventID(%s) = %v", id, err)
@@ -47,7 +47,7 @@ func TestKeyedEventID(t *testing.T) {
 		{name: "the same tenant and key give the same id", tenant: "acme", key: "order-1", same: true},
 		{name: "another key gives another id", tenant: "acme", key: "order-2"},
 		{name: "another tenant gives another id", tenant: "acme2", key: "order-1"},
-		{name: "tenant and key do not run into each other", tenant: "acmeorder-", key: "1"},
+		{name: "tenant and key are separated", tenant: "acmeorder-", key: "1"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -82,7 +82,7 @@ func TestParseDeliveryID(t *testing.T) {
 		{name: "no generation", in: "dlv_" + event + "_" + endpoint, ok: false},
 		{name: "another prefix", in: "evt_" + event + "_" + endpoint + "_1", ok: false},
 		{name: "a short endpoint", in: "dlv_" + event + "_" + endpoint[1:] + "_1", ok: false},
-		{name: "a letter that base32 lacks", in: "dlv_" + event + "_" + strings.Replace(endpoint, "a", "u", 1) + "_1", ok: false},
+		{name: "a letter outside of base32", in: "dlv_" + event + "_" + strings.Replace(endpoint, "a", "u", 1) + "_1", ok: false},
 		{name: "upper case", in: "dlv_" + strings.ToUpper(event) + "_" + endpoint + "_1", ok: false},
 		{name: "an event past 128 bits", in: "dlv_8" + event[1:] + "_" + endpoint + "_1", ok: false},
 		{name: "nothing", in: "", ok: false},
@@ -122,18 +122,18 @@ func FuzzDecodeToken(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(body)
-	ordered := hook.Token{
+	requested := hook.Token{
 		Delivery: hook.DeliveryID{Event: someEvent, Endpoint: someEndpoint, Generation: 2}, Tenant: "acme", Attempt: 1, Nonce: "n",
 		ReplayRequest: hook.ReplayRequest{By: "key_0123456789abcdef", Job: "rpl_01jd3m5k8zf4v9q2w7x6y5t4r3", JobIndex: 99_999, Force: true, Redrive: true},
 	}
-	if body, err = ordered.Encode(); err != nil {
+	if body, err = requested.Encode(); err != nil {
 		f.Fatal(err)
 	}
 	f.Add(body)
 	for _, generation := range []int{1, hook.MaxGeneration} {
-		letter := someLetter
-		letter.Delivery.Generation = generation
-		if body, err = letter.Encode(); err != nil {
+		deadLetter := someDeadLetter
+		deadLetter.Delivery.Generation = generation
+		if body, err = deadLetter.Encode(); err != nil {
 			f.Fatal(err)
 		}
 		f.Add(body)
@@ -155,7 +155,7 @@ func FuzzDecodeToken(f *testing.F) {
 	})
 }
 
-func TestDecodeToken_RefusesWhatIsNoToken(t *testing.T) {
+func TestDecodeToken_Invalid(t *testing.T) {
 	t.Parallel()
 
 	const delivery = `"delivery":"dlv_01jd3m5k8zf4v9q2w7x6y5t4r3_0123456789abcdef_1"`
@@ -164,7 +164,7 @@ func TestDecodeToken_RefusesWhatIsNoToken(t *testing.T) {
 		{name: "null", body: `null`},
 		{name: "no delivery", body: `{"tenant":"acme","attempt":1,"nonce":"n"}`},
 		{name: "no attempt", body: `{` + delivery + `,"tenant":"acme","nonce":"n"}`},
-		{name: "an attempt past every policy", body: `{` + delivery + `,"tenant":"acme","attempt":22,"nonce":"n"}`},
+		{name: "an attempt past MaxAttempts", body: `{` + delivery + `,"tenant":"acme","attempt":22,"nonce":"n"}`},
 		{name: "no nonce", body: `{` + delivery + `,"tenant":"acme","attempt":1}`},
 		{name: "no tenant", body: `{` + delivery + `,"attempt":1,"nonce":"n"}`},
 		{name: "a dead letter", body: `{` + delivery + `,"tenant":"acme","reason":"rejected","attempts":1}`},

@@ -8,9 +8,10 @@ import (
 	"surehook/internal/hook"
 )
 
-// FuzzParseIDs gives every parser of an id the same text. What a parser takes
-// goes into keys, paths and logs as it stands, so it must be the text itself,
-// in a few harmless characters, of one kind of id only.
+// FuzzParseIDs gives the same text to every parser of ids. Accepted ids become
+// part of keys, paths and logs without escaping. So a parser must return the text
+// unchanged, accept only harmless characters, and no two parsers may accept the
+// same text (except tenants).
 func FuzzParseIDs(f *testing.F) {
 	for _, seed := range []string{
 		string(someEvent), string(someEndpoint), "key_0123456789abcdef", "acme", "billing.v2", "*", "..", "acme\n", "ep_", "EVT_" + string(someEvent[4:]),
@@ -50,22 +51,22 @@ func FuzzParseIDs(f *testing.F) {
 				kinds++
 			}
 			if parsed.got != s || !harmless.MatchString(s) || !strings.HasPrefix(s, parsed.prefix) || parsed.length != 0 && len(s) != parsed.length {
-				t.Errorf("%s id %q is taken as %q", parsed.kind, s, parsed.got)
+				t.Errorf("%s id %q is accepted as %q", parsed.kind, s, parsed.got)
 			}
 		}
 		if hook.ValidUID(s) {
 			if !harmless.MatchString(s) || endpointErr == nil {
-				t.Errorf("uid %q is taken, and could be mistaken for something else", s)
+				t.Errorf("uid %q is accepted, and is an endpoint id or contains unsafe characters", s)
 			}
 		}
 		if kinds > 1 || tenantErr == nil && len(s) > 64 {
-			t.Errorf("%q is an id of %d kinds, or too long a tenant", s, kinds)
+			t.Errorf("%q is an id of %d kinds, or a tenant longer than 64 characters", s, kinds)
 		}
 	})
 }
 
-// FuzzSubscription checks types and patterns: what is valid holds harmless
-// characters only, and a pattern matches nothing but what it says.
+// FuzzSubscription checks that valid types and patterns contain only harmless
+// characters, and that patterns match exactly the documented types.
 func FuzzSubscription(f *testing.F) {
 	for _, seed := range [][2]string{
 		{"order.paid", "order.*"},
@@ -85,7 +86,7 @@ func FuzzSubscription(f *testing.F) {
 	f.Fuzz(func(t *testing.T, eventType, pattern string) {
 		validType := len(hook.ValidateEvent(hook.Event{Type: eventType, Payload: []byte("1")})) == 0
 		if validType && (!harmless.MatchString(eventType) || strings.HasPrefix(eventType, hook.SystemPrefix)) {
-			t.Errorf("event type %q is taken", eventType)
+			t.Errorf("event type %q is accepted", eventType)
 		}
 		e := hook.Endpoint{
 			URL: "https://example.com/", EventTypes: []string{pattern}, Timeout: hook.DefaultTimeout,

@@ -2,32 +2,32 @@ package hook
 
 import "time"
 
-// Notification is something that happened to an endpoint or a delivery and that its
-// owner should hear of: an operational event.
+// Notification is an operational event about an endpoint or a delivery, for the
+// owner of the endpoint.
 type Notification struct {
-	Type     string // one of the Notice types
+	Type     string // one of the Notification constants
 	Tenant   TenantID
 	Endpoint EndpointID
-	Delivery DeliveryID // zero unless it is about one
+	Delivery DeliveryID // zero for a notification about an endpoint
 	At       time.Time
-	Reason   string             // for people: one sentence
-	Figures  map[string]float64 // what was decided by, such as dead_rate 0.62
-	// Key is the same for the same occurrence, however often it is told, and
-	// differs between occurrences of one endpoint.
+	Reason   string             // the explanation, one sentence
+	Figures  map[string]float64 // the numbers behind the decision, such as dead_rate 0.62
+	// Key identifies the occurrence. Repeated notifications of one occurrence have
+	// equal keys; two occurrences have different keys.
 	Key string
 }
 
-// The types of notices. All begin with SystemPrefix.
+// The types of notifications. All begin with SystemPrefix.
 const (
-	NotificationFailing   = SystemPrefix + "endpoint.failing"   // its dead rate passed a warning
-	NotificationSlow      = SystemPrefix + "endpoint.slow"      // it was flagged as slow
-	NotificationDisabled  = SystemPrefix + "endpoint.disabled"  // by its answer 410 or by its dead rate
-	NotificationRecovered = SystemPrefix + "endpoint.recovered" // it is failing, or slow, no more
-	NotificationDead      = SystemPrefix + "delivery.dead"      // a delivery gave up
+	NotificationFailing   = SystemPrefix + "endpoint.failing"   // the dead rate passed a warning level
+	NotificationSlow      = SystemPrefix + "endpoint.slow"      // flagged as slow
+	NotificationDisabled  = SystemPrefix + "endpoint.disabled"  // by a response 410 or by the dead rate
+	NotificationRecovered = SystemPrefix + "endpoint.recovered" // no longer failing, or no longer slow
+	NotificationDead      = SystemPrefix + "delivery.dead"      // a delivery became dead
 	NotificationOpened    = SystemPrefix + "circuit.opened"
 	NotificationClosed    = SystemPrefix + "circuit.closed"
 )
 
-// Lasts reports whether the notice belongs in the history of its endpoint: what
-// was decided about the endpoint does, the end of a single delivery does not.
-func (n Notification) Lasts() bool { return n.Type != NotificationDead }
+// InHistory reports whether the notification belongs in the history of the
+// endpoint. Decisions about the endpoint do; the death of a single delivery does not.
+func (n Notification) InHistory() bool { return n.Type != NotificationDead }

@@ -1,5 +1,5 @@
 package hook
 
-// ValidPattern reports whether s can be a pattern of event types, such as
-// endpoints subscribe with.
+// ValidPattern reports whether s is a valid subscription pattern: an exact event
+// type, a prefix such as "order.*", or "*".
 func ValidPattern(s string) bool { return subscription.MatchString(s) }

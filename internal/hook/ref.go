@@ -2,7 +2,8 @@ package hook
 
 import "strings"
 
-// ValidUID reports whether s can be an endpoint's uid.
+// ValidUID reports whether s can be an endpoint's uid: 1 to MaxUID letters,
+// digits, underscores, dots and hyphens, without the prefix of endpoint ids.
 func ValidUID(s string) bool {
 	return uidPattern.MatchString(s) && !strings.HasPrefix(s, endpointPrefix)
 }

@@ -8,13 +8,13 @@ import (
 	"go.jetify.com/typeid"
 )
 
-// JobID is "rpl_" and a TypeID suffix of 26 characters; ids sort by the time at
-// which the jobs were made.
+// JobID is "rpl_" and a TypeID suffix of 26 characters. Job ids sort by
+// creation time.
 type JobID string
 
 const jobPrefix = "rpl"
 
-// NewJobID returns a fresh id made of a UUIDv7.
+// NewJobID returns a fresh id from a UUIDv7.
 func NewJobID() (JobID, error) {
 	id, err := typeid.WithPrefix(jobPrefix)
 	if err != nil {
@@ -31,42 +31,43 @@ func ParseJobID(s string) (JobID, error) {
 	return JobID(s), nil
 }
 
-// ReplayRequest asks for a replay: it travels with the token of the new generation, so
-// that the token alone is enough to make it.
+// ReplayRequest is the order for a replay. The first token of the new generation
+// carries the request, so the token alone is sufficient to create the generation.
 type ReplayRequest struct {
-	By       KeyID `json:"by,omitempty"`    // who asked; empty for a redrive of the dead-letters queue
-	Job      JobID `json:"job,omitempty"`   // the job that it is part of
-	JobIndex int   `json:"slot,omitempty"`  // its number in the job, from 0
-	Force    bool  `json:"force,omitempty"` // take the place of a delivery that is still in progress
+	By       KeyID `json:"by,omitempty"`    // the API key of the caller; empty for a redrive of the dead-letters queue
+	Job      JobID `json:"job,omitempty"`   // the replay job; empty for none
+	JobIndex int   `json:"slot,omitempty"`  // the number in the job, from 0
+	Force    bool  `json:"force,omitempty"` // cancel and supersede an unsettled delivery
 
-	Redrive bool `json:"redrive,omitempty"` // SQS moved the dead letter: replay only what is still dead
+	Redrive bool `json:"redrive,omitempty"` // SQS moved the dead letter: replay only a dead delivery
 }
 
-// Replayed says that a delivery was replayed. Its zero value says that it was not.
+// Replayed is the replay of a delivery. The zero value means no replay.
 type Replayed struct {
 	ReplayRequest
 
-	Generation int // the one that replays it
+	Generation int // the new generation
 	At         time.Time
 }
 
-// Replay returns the record as it is once its replay was ordered. The delivery
-// keeps its state, but one in progress, whose place the new one takes: that is
-// cancelled, so that there are never two in progress.
+// Replay returns the record of the delivery with the replay noted. A settled
+// delivery keeps its state. An unsettled delivery becomes cancelled, so at most
+// one generation is in progress.
 //
-// CodeReplayed if it was replayed before: the newer generation is the one to be
-// replayed. CodeInProgress if it is not settled and the order has no force.
-// CodeConflict for the redrive of what is dead no more, or past MaxGeneration.
+// Errors: CodeReplayed for a delivery with a newer generation (replay the newer
+// generation instead), CodeInProgress for an unsettled delivery without Force,
+// CodeConflict for the redrive of a delivery in another state than dead, and
+// CodeConflict past MaxGeneration.
 func (d Delivery) Replay(o ReplayRequest, now time.Time) (Delivery, error) {
 	switch {
 	case d.Replayed.Generation != 0:
-		return d, &Error{Code: CodeReplayed, Message: fmt.Sprintf("it was replayed already, as %s", d.Successor())}
+		return d, &Error{Code: CodeReplayed, Message: fmt.Sprintf("the delivery was already replayed as %s", d.Successor())}
 	case !d.State.Settled() && !o.Force:
-		return d, &Error{Code: CodeInProgress, Message: fmt.Sprintf("it is still in progress: %s", d.State)}
+		return d, &Error{Code: CodeInProgress, Message: fmt.Sprintf("the delivery is still in progress: %s", d.State)}
 	case o.Redrive && d.State != StateDead:
-		return d, Conflict("it is dead no more: " + d.State.String())
+		return d, Conflict("the delivery is no longer dead: " + d.State.String())
 	case d.ID.Generation >= MaxGeneration:
-		return d, Conflict(fmt.Sprintf("it was replayed %d times already", MaxGeneration))
+		return d, Conflict(fmt.Sprintf("the delivery is in the last generation, %d", MaxGeneration))
 	}
 	if !d.State.Settled() {
 		d.State, d.Reason = StateCancelled, ReasonReplayed
@@ -76,22 +77,23 @@ func (d Delivery) Replay(o ReplayRequest, now time.Time) (Delivery, error) {
 	return d, nil
 }
 
-// Successor is the id of the delivery's next generation, whether there is one or not.
+// Successor returns the id of the next generation, whether or not the
+// generation exists.
 func (d Delivery) Successor() DeliveryID {
 	id := d.ID
 	id.Generation++
 	return id
 }
 
-// Predecessor is the id of the generation before, which is the one that this
-// one replays; ok is false for the first.
+// Predecessor returns the id of the previous generation; ok is false for the
+// first generation.
 func (d DeliveryID) Predecessor() (before DeliveryID, ok bool) {
 	d.Generation--
 	return d, d.Generation > 0
 }
 
-// QueuedReplay returns the delivery that exists from the moment old was
-// replayed, before anything was written about it.
+// QueuedReplay returns the next generation of old, a replayed delivery, before
+// the new generation has a record.
 func QueuedReplay(e Event, old Delivery) Delivery {
 	d := QueuedDelivery(e, old.ID.Endpoint)
 	d.ID = old.Successor()
@@ -100,8 +102,9 @@ func QueuedReplay(e Event, old Delivery) Delivery {
 	return d
 }
 
-// Retire returns the record of a dead delivery whose replay settled: it is no
-// open dead letter any more. ok is false if there is nothing to retire.
+// Retire discards a dead delivery with a settled replay: the delivery is no
+// longer an open dead letter. ok is false for a delivery in another state or
+// without a replay. Retire keeps the times of the record.
 func (d Delivery) Retire() (retired Delivery, ok bool) {
 	if d.State != StateDead || d.Replayed.Generation == 0 {
 		return d, false
@@ -110,15 +113,15 @@ func (d Delivery) Retire() (retired Delivery, ok bool) {
 	return d, true
 }
 
-// Superseded reports whether a newer generation took the delivery's place before it settled.
+// Superseded reports whether a forced replay cancelled the delivery.
 func (d Delivery) Superseded() bool { return d.State == StateCancelled && d.Reason == ReasonReplayed }
 
-// redriveNonce is the nonce of tokens that are made of dead letters: a letter
-// that is handed over twice makes the same token.
+// redriveNonce is the nonce of all tokens from dead letters. Two receipts of one
+// dead letter give equal tokens.
 const redriveNonce = "redrive"
 
-// Token returns the token that a dead letter stands for when it is put on a
-// lane, as the redrive of a dead-letter queue does: a replay.
+// Token returns the token of a dead letter on a lane: the first attempt of the
+// next generation. SQS puts dead letters on a lane in a redrive.
 func (l DeadLetter) Token() Token {
 	return Token{
 		Delivery:      Delivery{ID: l.Delivery}.Successor(),
@@ -129,10 +132,10 @@ func (l DeadLetter) Token() Token {
 	}
 }
 
-// MaxNote bounds what people may write about a discarded or cancelled delivery, in bytes.
+// MaxNote bounds the comment on a discarded or cancelled delivery, in bytes.
 const MaxNote = 200
 
-// ValidateNote checks such a note.
+// ValidateNote checks the comment: at most MaxNote bytes of UTF-8 without control characters.
 func ValidateNote(note string) []FieldError {
 	if len(note) > MaxNote || strings.ContainsFunc(note, func(r rune) bool { return r < ' ' || r == '\uFFFD' }) {
 		return []FieldError{{"reason", fmt.Sprintf("must be at most %d bytes of text on one line", MaxNote)}}

@@ -11,15 +11,15 @@ import (
 )
 
 var (
-	replayedAt = time.Date(2026, 3, 4, 5, 6, 7, 8_000_000, time.UTC)
-	someLetter = hook.DeadLetter{
+	replayedAt     = time.Date(2026, 3, 4, 5, 6, 7, 8_000_000, time.UTC)
+	someDeadLetter = hook.DeadLetter{
 		Delivery: hook.DeliveryID{Event: someEvent, Endpoint: someEndpoint, Generation: 1}, Tenant: "acme",
 		Event: someEvent, Endpoint: someEndpoint, EventType: "order.paid", Reason: hook.ReasonExhausted,
 		Attempts: 7, LastStatus: 503, LastClass: "unavailable", LastError: "503 Service Unavailable", DiedAt: replayedAt,
 	}
 )
 
-// someDelivery is what is recorded of a delivery in the state, after three attempts.
+// someDelivery returns the record of a delivery in the state, after three attempts.
 func someDelivery(generation int, state hook.State) hook.Delivery {
 	return hook.Delivery{
 		ID: hook.DeliveryID{Event: someEvent, Endpoint: someEndpoint, Generation: generation}, Tenant: "acme", EventType: "order.paid",
@@ -38,7 +38,7 @@ func TestDelivery_Replay(t *testing.T) {
 	redrive, both := hook.ReplayRequest{Redrive: true}, hook.ReplayRequest{Redrive: true, Force: true}
 	tests := []struct {
 		state hook.State
-		codes [5]hook.Code // by hand, by force, redrive, a forced redrive, and by force what was replayed before; 0: it may be
+		codes [5]hook.Code // manual, forced, redrive, forced redrive, and forced after an earlier replay; 0: no error
 	}{
 		{state: hook.StateQueued, codes: [5]hook.Code{inProgress, 0, inProgress, refused, replayed}},
 		{state: hook.StateRetrying, codes: [5]hook.Code{inProgress, 0, inProgress, refused, replayed}},
@@ -49,8 +49,8 @@ func TestDelivery_Replay(t *testing.T) {
 		{state: hook.StateCancelled, codes: [5]hook.Code{0, 0, refused, refused, replayed}},
 	}
 	for _, tt := range tests {
-		for i, order := range []hook.ReplayRequest{manual, force, redrive, both, force} {
-			name := tt.state.String() + " " + []string{"by hand", "by force", "by redrive", "by a forced redrive", "replayed before"}[i]
+		for i, request := range []hook.ReplayRequest{manual, force, redrive, both, force} {
+			name := tt.state.String() + " " + []string{"manual", "forced", "redrive", "forced redrive", "replayed before"}[i]
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 
@@ -60,18 +60,18 @@ func TestDelivery_Replay(t *testing.T) {
 				}
 				want := old
 				if tt.codes[i] == 0 {
-					want.Replayed = hook.Replayed{ReplayRequest: order, Generation: 3, At: replayedAt}
-					if !tt.state.Settled() { // its place is taken: there are never two in progress
+					want.Replayed = hook.Replayed{ReplayRequest: request, Generation: 3, At: replayedAt}
+					if !tt.state.Settled() { // superseded: at most one generation is in progress
 						want.State, want.Reason, want.Token = hook.StateCancelled, hook.ReasonReplayed, ""
 						want.UpdatedAt, want.NextAttemptAt = replayedAt, time.Time{}
 					}
 				}
-				got, err := old.Replay(order, replayedAt)
+				got, err := old.Replay(request, replayedAt)
 				if tt.codes[i] == 0 && err != nil || tt.codes[i] != 0 && (err == nil || hook.CodeOf(err) != tt.codes[i]) {
-					t.Errorf("Replay(%+v) = %v; want code %s", order, err, tt.codes[i])
+					t.Errorf("Replay(%+v) = %v; want code %s", request, err, tt.codes[i])
 				}
 				if diff := cmp.Diff(want, got); diff != "" {
-					t.Errorf("Replay(%+v) differs (-want +got):\n%s", order, diff)
+					t.Errorf("Replay(%+v) differs (-want +got):\n%s", request, diff)
 				}
 				if wantSuperseded := tt.codes[i] == 0 && !tt.state.Settled(); got.Superseded() != wantSuperseded {
 					t.Errorf("Superseded() = %t; want %t", got.Superseded(), wantSuperseded)
@@ -85,10 +85,10 @@ func TestDelivery_Replay_EndsWithTheLastGeneration(t *testing.T) {
 	t.Parallel()
 
 	if d, err := someDelivery(hook.MaxGeneration-1, hook.StateDead).Replay(hook.ReplayRequest{}, replayedAt); err != nil || d.Replayed.Generation != hook.MaxGeneration {
-		t.Errorf("Replay() of the last but one = %d, %v; want %d", d.Replayed.Generation, err, hook.MaxGeneration)
+		t.Errorf("Replay() of the last generation but one = %d, %v; want %d", d.Replayed.Generation, err, hook.MaxGeneration)
 	}
 	if _, err := someDelivery(hook.MaxGeneration, hook.StateDead).Replay(hook.ReplayRequest{Force: true}, replayedAt); err == nil || hook.CodeOf(err) != hook.CodeConflict {
-		t.Errorf("Replay() of the last = %v; want a conflict", err)
+		t.Errorf("Replay() of the last generation = %v; want a conflict", err)
 	}
 }
 
@@ -135,21 +135,21 @@ func TestDelivery_Retire(t *testing.T) {
 				old.Replayed = hook.Replayed{Generation: 2, At: replayedAt}
 			}
 			want, wantOK := old, state == hook.StateDead && replayed
-			if wantOK { // its times stay: it is what it was, and nobody waits for it
+			if wantOK { // the times stay
 				want.State, want.Reason = hook.StateDiscarded, hook.ReasonReplayed
 			}
 			got, ok := old.Retire()
 			if diff := cmp.Diff(want, got); ok != wantOK || diff != "" {
-				t.Errorf("Retire() of %s, replayed: %t = %t; want %t; it differs (-want +got):\n%s", state, replayed, ok, wantOK, diff)
+				t.Errorf("Retire() of %s, replayed: %t = %t; want %t; differs (-want +got):\n%s", state, replayed, ok, wantOK, diff)
 			}
 		}
 	}
 }
 
-func TestDecodeToken_ReadsADeadLetterAsItsReplay(t *testing.T) {
+func TestDecodeToken_ReadsADeadLetterAsAReplay(t *testing.T) {
 	t.Parallel()
 
-	body, err := someLetter.Encode()
+	body, err := someDeadLetter.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,38 +164,38 @@ func TestDecodeToken_ReadsADeadLetterAsItsReplay(t *testing.T) {
 	}
 	forged := strings.TrimSuffix(body, "}") + `,"replay":{"force":true,"job":"rpl_a"}}`
 	if got, err := hook.DecodeToken(forged); err != nil || got != want {
-		t.Errorf("DecodeToken(%s) = %+v, %v; want %+v: a letter orders nothing but a redrive", forged, got, err, want)
+		t.Errorf("DecodeToken(%s) = %+v, %v; want %+v: a dead letter requests only a redrive", forged, got, err, want)
 	}
-	last := someLetter
+	last := someDeadLetter
 	last.Delivery.Generation = hook.MaxGeneration
 	if body, err = last.Encode(); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := hook.DecodeToken(body); err == nil || hook.CodeOf(err) != hook.CodeInvalid {
-		t.Errorf("DecodeToken(%s) = %+v, %v; want an invalid error: there is no generation after it", body, got, err)
+		t.Errorf("DecodeToken(%s) = %+v, %v; want an invalid error: no generation follows", body, got, err)
 	}
 }
 
-func TestToken_CarriesItsOrder(t *testing.T) {
+func TestToken_CarriesReplayRequest(t *testing.T) {
 	t.Parallel()
 
 	plain := hook.Token{Delivery: hook.DeliveryID{Event: someEvent, Endpoint: someEndpoint, Generation: 2}, Tenant: "acme", Attempt: 1, Nonce: "n"}
-	ordered := plain
-	ordered.ReplayRequest = hook.ReplayRequest{By: "key_a", Job: "rpl_a", JobIndex: 99_999, Force: true}
-	for _, token := range []hook.Token{plain, ordered} {
+	requested := plain
+	requested.ReplayRequest = hook.ReplayRequest{By: "key_a", Job: "rpl_a", JobIndex: 99_999, Force: true}
+	for _, token := range []hook.Token{plain, requested} {
 		body, err := token.Encode()
 		if err != nil {
 			t.Fatal(err)
 		}
 		if strings.Contains(body, `"replay"`) != (token.ReplayRequest != hook.ReplayRequest{}) {
-			t.Errorf("Encode() = %s; want an order only where there is one", body)
+			t.Errorf("Encode() = %s; want a replay request only if set", body)
 		}
 		if got, err := hook.DecodeToken(body); err != nil || got != token {
 			t.Errorf("DecodeToken(%s) = %+v, %v; want %+v", body, got, err, token)
 		}
 	}
-	ordered.ReplayRequest.JobIndex = -1
-	body, err := ordered.Encode()
+	requested.ReplayRequest.JobIndex = -1
+	body, err := requested.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,28 +208,28 @@ func TestDecodeDeadLetter(t *testing.T) {
 	t.Parallel()
 
 	const delivery = `"delivery":"dlv_01jd3m5k8zf4v9q2w7x6y5t4r3_0123456789abcdef_1","tenant":"acme"`
-	whole, err := someLetter.Encode()
+	whole, err := someDeadLetter.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := hook.DecodeDeadLetter(whole); err != nil || got != someLetter {
-		t.Errorf("DecodeDeadLetter(%s) = %+v, %v; want %+v", whole, got, err, someLetter)
+	if got, err := hook.DecodeDeadLetter(whole); err != nil || got != someDeadLetter {
+		t.Errorf("DecodeDeadLetter(%s) = %+v, %v; want %+v", whole, got, err, someDeadLetter)
 	}
 	tests := []struct{ name, body string }{
 		{name: "no JSON", body: `hello`},
 		{name: "null", body: `null`},
 		{name: "no delivery", body: `{"tenant":"acme","died_at":"2026-03-04T05:06:07.008Z"}`},
-		{name: "a delivery that is none", body: `{"delivery":"dlv_1","died_at":"2026-03-04T05:06:07.008Z"}`},
+		{name: "an invalid delivery", body: `{"delivery":"dlv_1","died_at":"2026-03-04T05:06:07.008Z"}`},
 		{name: "no time", body: `{` + delivery + `,"attempts":1}`},
-		{name: "a time that is none", body: `{` + delivery + `,"died_at":"yesterday"}`},
+		{name: "an invalid time", body: `{` + delivery + `,"died_at":"yesterday"}`},
 		{name: "a token", body: `{` + delivery + `,"attempt":1,"nonce":"n"}`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			if letter, err := hook.DecodeDeadLetter(tt.body); err == nil || hook.CodeOf(err) != hook.CodeInvalid {
-				t.Errorf("DecodeDeadLetter(%s) = %+v, %v; want an invalid error", tt.body, letter, err)
+			if deadLetter, err := hook.DecodeDeadLetter(tt.body); err == nil || hook.CodeOf(err) != hook.CodeInvalid {
+				t.Errorf("DecodeDeadLetter(%s) = %+v, %v; want an invalid error", tt.body, deadLetter, err)
 			}
 		})
 	}
@@ -241,7 +241,7 @@ func TestDeadLetterOf(t *testing.T) {
 	d := someDelivery(1, hook.StateDead)
 	d.Attempts, d.UpdatedAt = 7, replayedAt
 	d.Last.Error = "503 Service Unavailable"
-	if diff := cmp.Diff(someLetter, hook.DeadLetterOf(d)); diff != "" {
+	if diff := cmp.Diff(someDeadLetter, hook.DeadLetterOf(d)); diff != "" {
 		t.Errorf("DeadLetterOf() differs (-want +got):\n%s", diff)
 	}
 	d.Attempts, d.Last = 0, hook.Outcome{}
@@ -296,7 +296,7 @@ func TestParseJobID(t *testing.T) {
 }
 
 func FuzzDecodeDeadLetter(f *testing.F) {
-	body, err := someLetter.Encode()
+	body, err := someDeadLetter.Encode()
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -304,19 +304,19 @@ func FuzzDecodeDeadLetter(f *testing.F) {
 	f.Add(`{"delivery":"dlv_01jd3m5k8zf4v9q2w7x6y5t4r3_0123456789abcdef_9999","died_at":"0001-01-01T00:00:00Z"}`)
 	f.Add(`{"delivery":"dlv_01jd3m5k8zf4v9q2w7x6y5t4r3_0123456789abcdef_1","died_at":"2026-03-04T05:06:07+23:59"}`)
 	f.Fuzz(func(t *testing.T, body string) {
-		letter, err := hook.DecodeDeadLetter(body)
+		deadLetter, err := hook.DecodeDeadLetter(body)
 		if err != nil {
 			return
 		}
-		again, err := letter.Encode()
+		again, err := deadLetter.Encode()
 		if err != nil {
-			t.Fatalf("Encode(%+v) = %v", letter, err)
+			t.Fatalf("Encode(%+v) = %v", deadLetter, err)
 		}
-		if back, err := hook.DecodeDeadLetter(again); err != nil || !cmp.Equal(letter, back) {
-			t.Errorf("DecodeDeadLetter(%s) = %+v, %v; want %+v", again, back, err, letter)
+		if back, err := hook.DecodeDeadLetter(again); err != nil || !cmp.Equal(deadLetter, back) {
+			t.Errorf("DecodeDeadLetter(%s) = %+v, %v; want %+v", again, back, err, deadLetter)
 		}
-		if token := letter.Token(); token.Attempt != 1 || token.Delivery.Generation != letter.Delivery.Generation+1 {
-			t.Errorf("Token() of %+v = %+v; want the first attempt of the next generation", letter, token)
+		if token := deadLetter.Token(); token.Attempt != 1 || token.Delivery.Generation != deadLetter.Delivery.Generation+1 {
+			t.Errorf("Token() of %+v = %+v; want the first attempt of the next generation", deadLetter, token)
 		}
 	})
 }

@@ -2,18 +2,18 @@ package hook
 
 import "fmt"
 
-// State is where a delivery stands. Doc.go draws the transitions.
+// State is the state of a delivery. The package comment draws the transitions.
 type State uint8
 
 // The states. The zero State is not valid.
 const (
-	StateQueued    State = iota + 1 // its first token is on the way; there is no record yet
-	StateRetrying                   // at least one attempt was made, the next one is planned
-	StateParked                     // its endpoint takes nothing now; no token exists
+	StateQueued    State = iota + 1 // the first token is in a lane; no record exists
+	StateRetrying                   // at least one attempt failed; the next attempt is planned
+	StateParked                     // the endpoint is paused, disabled or has an open circuit; no token exists
 	StateDelivered                  // the endpoint answered 2xx
-	StateDead                       // it gave up: rejected, exhausted or expired
-	StateDiscarded                  // dead, and someone decided to leave it so
-	StateCancelled                  // ended before it could be delivered: endpoint deleted, or by hand
+	StateDead                       // final failure: rejected, exhausted or expired
+	StateDiscarded                  // was dead; discarded by a caller, or settled by a replay
+	StateCancelled                  // ended without delivery: endpoint deleted, superseded by a replay, or by hand
 )
 
 // String returns the state as it appears in the API, in keys and in logs.
@@ -37,7 +37,8 @@ func (s State) String() string {
 	return "unknown"
 }
 
-// Settled reports whether nothing more will happen to a delivery in this state by itself.
+// Settled reports whether the state is final for Surehook: only a caller or a
+// replay changes a settled delivery.
 func (s State) Settled() bool {
 	switch s {
 	case StateDelivered, StateDead, StateDiscarded, StateCancelled:
@@ -58,26 +59,27 @@ func ParseState(s string) (State, error) {
 	return 0, Invalid(FieldError{"state", fmt.Sprintf("%q is not one of queued, retrying, parked, delivered, dead, discarded, cancelled", s)})
 }
 
-// Reason says why a delivery is parked, dead or cancelled, or why an endpoint is paused or disabled.
+// Reason explains the state of a parked, dead, discarded or cancelled delivery,
+// or the status of a paused or disabled endpoint.
 type Reason string
 
 // The reasons.
 const (
 	ReasonNone      Reason = ""
-	ReasonRejected  Reason = "rejected"         // dead: the endpoint's answer says that no retry can help
-	ReasonGone      Reason = "gone"             // dead, and the endpoint disabled: it answered 410
-	ReasonExhausted Reason = "exhausted"        // dead: the last attempt of the policy failed
+	ReasonRejected  Reason = "rejected"         // dead: the response is final, and no retry can help
+	ReasonGone      Reason = "gone"             // dead, and the endpoint is disabled: response 410
+	ReasonExhausted Reason = "exhausted"        // dead: the last attempt of the retry policy failed
 	ReasonExpired   Reason = "expired"          // dead: older than the endpoint's max_age
 	ReasonPaused    Reason = "paused"           // parked: the endpoint is paused
 	ReasonDisabled  Reason = "disabled"         // parked: the endpoint is disabled
 	ReasonCircuit   Reason = "circuit_open"     // parked: the endpoint's circuit is open
 	ReasonDeleted   Reason = "endpoint_deleted" // cancelled
-	ReasonReplayed  Reason = "replayed"         // discarded or cancelled: a newer generation took its place
-	ReasonFailing   Reason = "failing"          // the endpoint disabled: too many of its deliveries died
+	ReasonReplayed  Reason = "replayed"         // discarded or cancelled: superseded by a newer generation
+	ReasonFailing   Reason = "failing"          // endpoint disabled: the dead rate is too high
 	ReasonManual    Reason = "manual"           // paused, disabled, discarded or cancelled through the API
 )
 
-// Class says what came of an attempt.
+// Class is the kind of outcome of an attempt.
 type Class uint8
 
 // The classes. The zero Class is not valid.
@@ -85,15 +87,15 @@ const (
 	ClassDelivered   Class = iota + 1 // 2xx
 	ClassUnavailable                  // 408, 425 or 5xx
 	ClassThrottled                    // 429
-	ClassTimeout                      // no complete answer within the deadline
+	ClassTimeout                      // no complete response within the deadline
 	ClassDNS                          // the host name did not resolve
 	ClassConnect                      // no connection: refused, unreachable
-	ClassReset                        // the connection broke before an answer, in the TLS handshake or after it
-	ClassTLS                          // the certificate cannot be verified, or no common TLS version
-	ClassBlocked                      // the address is not one that may be dialed
+	ClassReset                        // the connection broke before the response, during or after the TLS handshake
+	ClassTLS                          // certificate not verifiable, or no common TLS version
+	ClassBlocked                      // the egress policy forbids the address
 	ClassGone                         // 410
 	ClassRefused                      // any other 4xx
-	ClassRedirect                     // a redirect that is not followed
+	ClassRedirect                     // a redirect outside of the redirect policy
 )
 
 // String returns the class as it appears in the API and in logs.
@@ -127,18 +129,18 @@ func (c Class) String() string {
 	return "unknown"
 }
 
-// Result is what a class means for the delivery.
+// Result is the meaning of a class for the delivery.
 type Result uint8
 
 // The results. The zero Result is not valid.
 const (
-	ResultDelivered Result = iota + 1 // done
+	ResultDelivered Result = iota + 1 // final success
 	ResultTransient                   // another attempt may help
-	ResultRejected                    // no other attempt can help
+	ResultRejected                    // no further attempt can help
 )
 
-// Result returns what the class means for the delivery. A blocked address and
-// a bad certificate are transient, because their owner can mend them.
+// Result returns the meaning of the class for the delivery. ClassBlocked and
+// ClassTLS are transient, because the owner can repair DNS records and certificates.
 func (c Class) Result() Result {
 	switch c {
 	case ClassDelivered:
@@ -151,8 +153,8 @@ func (c Class) Result() Result {
 	return ResultTransient
 }
 
-// ClassOfStatus returns the class of a final HTTP status, one that is not a
-// redirect to be followed.
+// ClassOfStatus returns the class of a final HTTP status. The statuses 300 to
+// 399 are redirects outside of the redirect policy.
 func ClassOfStatus(status int) Class {
 	switch {
 	case status >= 200 && status <= 299:

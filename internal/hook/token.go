@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// MaxQueueDelay is the longest that a queue can hold a message back: the limit
-// of SQS's DelaySeconds.
+// MaxQueueDelay is the longest delay of a queued message: the limit of
+// DelaySeconds in SQS, 900 s.
 const MaxQueueDelay = 15 * time.Minute
 
-// Lane is one of the queues that carry tokens.
+// Lane is a queue of tokens.
 type Lane uint8
 
 // The lanes. The zero Lane is not valid.
@@ -33,17 +33,17 @@ func (l Lane) String() string {
 	return "unknown"
 }
 
-// Token is the message, or the schedule, that makes the next attempt of a
-// delivery happen. Two tokens for the same attempt differ in their nonce, so
-// the one whose attempt was recorded is known when it is seen again.
+// Token is the message or schedule for the next attempt of a delivery. Two
+// tokens for the same attempt have different nonces. The record of the attempt
+// holds one nonce, so a repeated token is recognized as settled or superseded.
 type Token struct {
 	Delivery      DeliveryID    `json:"delivery"`
 	Tenant        TenantID      `json:"tenant"`
 	Attempt       int           `json:"attempt"`
 	Nonce         string        `json:"nonce"`
-	Reserved      bool          `json:"reserved,omitempty"` // it waited for the slot that the rate limit gave it
-	Delays        int           `json:"delays,omitempty"`   // how often the gate sent it back to wait, for this attempt
-	ReplayRequest ReplayRequest `json:"replay,omitzero"`    // of the first token of a replay
+	Reserved      bool          `json:"reserved,omitempty"` // the token waited for a reserved rate slot
+	Delays        int           `json:"delays,omitempty"`   // number of delays by the gate, for this attempt
+	ReplayRequest ReplayRequest `json:"replay,omitzero"`    // only in the first token of a replay
 }
 
 // NewToken returns a fresh token for attempt number of the delivery.
@@ -51,7 +51,7 @@ func NewToken(tenant TenantID, d DeliveryID, number int) Token {
 	return Token{Delivery: d, Tenant: tenant, Attempt: number, Nonce: NewNonce()}
 }
 
-// Encode returns the token as the body of a message.
+// Encode returns the token as a message body.
 func (t Token) Encode() (string, error) {
 	b, err := json.Marshal(t)
 	if err != nil {
@@ -60,27 +60,28 @@ func (t Token) Encode() (string, error) {
 	return string(b), nil
 }
 
-// DecodeToken is the inverse of Encode. A dead letter is read as the token that it stands for.
+// DecodeToken is the inverse of Encode. DecodeToken also accepts a dead letter
+// and returns the token of DeadLetter.Token. CodeInvalid for all other text.
 func DecodeToken(body string) (Token, error) {
 	var t Token
 	if err := json.Unmarshal([]byte(body), &t); err != nil {
-		return Token{}, &Error{Code: CodeInvalid, Message: "the message is no token", Err: err}
+		return Token{}, &Error{Code: CodeInvalid, Message: "invalid token", Err: err}
 	}
 	if t.Nonce == "" {
-		if letter, err := DecodeDeadLetter(body); err == nil {
-			t = letter.Token()
+		if deadLetter, err := DecodeDeadLetter(body); err == nil {
+			t = deadLetter.Token()
 		}
 	}
 	if t.Delivery.Generation == 0 || t.Delivery.Generation > MaxGeneration || t.Attempt < 1 || t.Attempt > MaxAttempts || t.Nonce == "" || t.Delays < 0 || t.ReplayRequest.JobIndex < 0 {
-		return Token{}, &Error{Code: CodeInvalid, Message: "the message is no token: delivery, attempt or nonce is missing"}
+		return Token{}, &Error{Code: CodeInvalid, Message: "invalid token: delivery, attempt, nonce, delays or job index is missing or out of range"}
 	}
 	if _, err := ParseTenantID(string(t.Tenant)); err != nil {
-		return Token{}, &Error{Code: CodeInvalid, Message: "the message is no token", Err: err}
+		return Token{}, &Error{Code: CodeInvalid, Message: "invalid token", Err: err}
 	}
 	return t, nil
 }
 
-// DeadLetter is what the dead-letters queue holds of a delivery that gave up.
+// DeadLetter is the message in the dead-letters queue for a dead delivery.
 type DeadLetter struct {
 	Delivery   DeliveryID `json:"delivery"`
 	Tenant     TenantID   `json:"tenant"`
@@ -95,9 +96,9 @@ type DeadLetter struct {
 	DiedAt     time.Time  `json:"died_at"`
 }
 
-// DeadLetterOf returns the message for a dead delivery.
+// DeadLetterOf returns the dead letter of a dead delivery.
 func DeadLetterOf(d Delivery) DeadLetter {
-	letter := DeadLetter{
+	deadLetter := DeadLetter{
 		Delivery:   d.ID,
 		Tenant:     d.Tenant,
 		Event:      d.ID.Event,
@@ -110,12 +111,12 @@ func DeadLetterOf(d Delivery) DeadLetter {
 		DiedAt:     d.UpdatedAt,
 	}
 	if d.Attempts > 0 {
-		letter.LastClass = d.Last.Class.String()
+		deadLetter.LastClass = d.Last.Class.String()
 	}
-	return letter
+	return deadLetter
 }
 
-// Encode returns the dead letter as the body of a message.
+// Encode returns the dead letter as a message body.
 func (l DeadLetter) Encode() (string, error) {
 	b, err := json.Marshal(l)
 	if err != nil {
@@ -124,14 +125,14 @@ func (l DeadLetter) Encode() (string, error) {
 	return string(b), nil
 }
 
-// DecodeDeadLetter is the inverse of Encode.
+// DecodeDeadLetter is the inverse of Encode. CodeInvalid for all other text.
 func DecodeDeadLetter(body string) (DeadLetter, error) {
 	var l DeadLetter
 	if err := json.Unmarshal([]byte(body), &l); err != nil {
-		return DeadLetter{}, &Error{Code: CodeInvalid, Message: "the message is no dead letter", Err: err}
+		return DeadLetter{}, &Error{Code: CodeInvalid, Message: "invalid dead letter", Err: err}
 	}
 	if l.Delivery.Generation == 0 || l.DiedAt.IsZero() {
-		return DeadLetter{}, &Error{Code: CodeInvalid, Message: "the message is no dead letter: delivery or time is missing"}
+		return DeadLetter{}, &Error{Code: CodeInvalid, Message: "invalid dead letter: delivery and died_at are required"}
 	}
 	return l, nil
 }

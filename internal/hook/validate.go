@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of what may be asked for. docs/limits.md lists them.
+// Bounds of requests: bytes, entries or durations. docs/limits.md lists the bounds.
 const (
-	MaxPayload             = 256 << 10 // bytes of one event's payload
+	MaxPayload             = 256 << 10 // bytes of one payload
 	MaxBatchEvents         = 100
 	MaxBatchBytes          = 4 << 20 // bytes of one batch request
 	MaxEndpointsPerTenant  = 500
@@ -48,8 +48,8 @@ var (
 	idempotencyKey = regexp.MustCompile(`^[\x21-\x7e]{1,255}$`)
 )
 
-// ValidateEvent checks an event's type and idempotency key. Its payload is
-// checked where it is parsed.
+// ValidateEvent checks type and idempotency key, and the presence of a payload.
+// The parser of the request checks the content of the payload.
 func ValidateEvent(e Event) []FieldError {
 	var errs []FieldError
 	if !typePattern.MatchString(e.Type) {
@@ -66,8 +66,8 @@ func ValidateEvent(e Event) []FieldError {
 	return errs
 }
 
-// ValidateEndpoint checks everything of an endpoint that can be checked
-// without knowing which addresses may be dialed.
+// ValidateEndpoint checks all fields of an endpoint, except the retry policy
+// (package retry) and the permission to dial the URL (package egress).
 func ValidateEndpoint(e Endpoint) []FieldError {
 	var errs []FieldError
 	add := func(field, format string, args ...any) {
@@ -136,8 +136,8 @@ func validateHeaders(headers map[string]string) []FieldError {
 	return errs
 }
 
-// ReservedHeader reports whether a header is Surehook's or HTTP's own and so
-// cannot be set by a user: framing, hop-by-hop, signature and identity headers.
+// ReservedHeader reports whether users cannot set the header: framing,
+// hop-by-hop, signature and identity headers.
 func ReservedHeader(name string) bool {
 	name = strings.ToLower(name)
 	for _, prefix := range []string{"webhook-", "x-webhook-", "proxy-", "sec-", ":"} {
@@ -154,8 +154,8 @@ func ReservedHeader(name string) bool {
 	return false
 }
 
-// FormatDuration writes a duration with units and without needless zeros: 90s
-// is "1m30s", 24h is "24h".
+// FormatDuration returns a duration with units and without trailing zero units:
+// 90 s is "1m30s", 24 h is "24h".
 func FormatDuration(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {

@@ -67,7 +67,7 @@ func TestReplay_delivery(t *testing.T) {
 	if !strings.Contains(w.Body.String(), queued) {
 		t.Errorf("GET of the event's deliveries = %s; want %s in it", w.Body, queued)
 	}
-	want := plain(409, "already_replayed", "it was replayed already, as "+next.String())
+	want := plain(409, "already_replayed", "the delivery was already replayed as "+next.String())
 	for _, body := range []string{"", `{}`, `{"force":true}`} {
 		if w := p.do(t, replayer, "POST", deliveriesURL+id.String()+"/replay", body); w.Code != 409 || w.Body.String() != want {
 			t.Errorf("POST %q again = %d %s; want 409 %s", body, w.Code, w.Body, want)
@@ -81,7 +81,7 @@ func TestReplay_inProgress(t *testing.T) {
 	p := story(t)
 	target := deliveriesURL + p.retrying.ID.String() + "/replay"
 	w := p.do(t, replayer, "POST", target, `{"force":false}`)
-	if want := plain(409, "in_progress", "it is still in progress: retrying"); w.Code != 409 || w.Body.String() != want {
+	if want := plain(409, "in_progress", "the delivery is still in progress: retrying"); w.Code != 409 || w.Body.String() != want {
 		t.Errorf("POST = %d %s; want 409 %s", w.Code, w.Body, want)
 	}
 	if w = p.do(t, replayer, "POST", target, `{"force":true}`); w.Code != 202 || !strings.HasPrefix(w.Body.String(), head(p.retrying.Successor(), "queued")) {

@@ -51,7 +51,7 @@ type Notifier struct {
 // Notify tells the notice to all who should hear of it, and writes one line about
 // it. After an error it should be told again.
 func (t Notifier) Notify(ctx context.Context, n hook.Notification) error {
-	if n.Lasts() {
+	if n.InHistory() {
 		if err := t.History.PutNotification(ctx, n); err != nil {
 			return fmt.Errorf("keep %s of endpoint %s: %w", n.Type, n.Endpoint, err)
 		}

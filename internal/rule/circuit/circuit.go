@@ -6,13 +6,13 @@ import (
 	"surehook/internal/hook"
 )
 
-// State is whether an endpoint is sent anything.
+// State is the state of a circuit.
 type State uint8
 
-// The states. The zero State is not valid; a Circuit that was never stored is New.
+// The states. The zero State is not valid; New returns the circuit without a record.
 const (
-	Closed   State = iota + 1 // everything passes
-	Open                      // nothing passes
+	Closed   State = iota + 1 // all deliveries pass
+	Open                      // no delivery passes
 	HalfOpen                  // one probe passes
 )
 
@@ -33,50 +33,51 @@ func (s State) String() string {
 type Settings struct {
 	hook.CircuitSettings
 
-	Slow bool // the endpoint is slow: SlowFailures open
+	Slow bool // a slow endpoint: the threshold is at most SlowFailures
 }
 
-// SlowFailures is the threshold of consecutive failures for a slow endpoint,
-// whose every failure holds resources for longer.
+// SlowFailures is the maximum threshold of consecutive failures for a slow
+// endpoint. Each failure of a slow endpoint occupies a function for longer.
 const SlowFailures = 3
 
-// Window is the rolling time over which the rate of failures is taken.
+// Window is the rolling window of the failure rate.
 const Window = 10 * time.Minute
 
-// LeaseFor is how long a probe holds its lease: longer than any attempt can
-// last and be settled in, and a crash of its holder costs no more than this.
+// LeaseFor is the duration of a probe's lease. An attempt and the settlement take
+// less time, so two probes cannot overlap. After a crash of the holder, the next
+// probe waits at most LeaseFor.
 const LeaseFor = 2 * time.Minute
 
-// Circuit is the breaker of one endpoint.
+// Circuit is the circuit breaker of one endpoint.
 type Circuit struct {
 	State      State
-	Generation int64 // one more with each opening, closing and reset
+	Generation int64 // each opening, closing and reset adds 1
 	Failures   int   // consecutive transient failures, when closed
 	Cooldown   time.Duration
 	OpenedAt   time.Time
-	ProbeAt    time.Time // when open: from when on a probe may pass
-	Holder     string    // when half-open: the delivery that probes
-	LeaseUntil time.Time // when half-open: until when nobody else may
-	ClosedAt   time.Time // when closed: since when; zero if it was never open
-	Version    int64     // of the stored record; 0 when there is none
+	ProbeAt    time.Time // when open: the earliest time of a probe
+	Holder     string    // when half-open: the probing delivery
+	LeaseUntil time.Time // when half-open: the end of the lease
+	ClosedAt   time.Time // when closed: the time of the closing; zero if never open
+	Version    int64     // of the stored record; 0 for no record
 }
 
-// New returns the circuit of an endpoint about which nothing is stored.
+// New returns the circuit of an endpoint without a record: closed.
 func New() Circuit { return Circuit{State: Closed} }
 
-// Results are what came of the attempts of one batch, admitted together.
+// Results are the results of one batch of attempts, admitted together.
 type Results struct {
-	Failed   int  // transient failures, throttling not among them
-	Alive    bool // something else came back, too: the endpoint answers
-	Trailing int  // failures after the last answer that was none; Failed when not Alive
+	Failed   int  // transient failures, except throttling
+	Alive    bool // at least one other result: the endpoint responds
+	Trailing int  // failures after the last other result; equals Failed if not Alive
 }
 
-// Counts are what came of all attempts in the Window, these included.
+// Counts are the results of all attempts in the Window, including the current batch.
 type Counts struct{ OK, Failed int }
 
-// Settled returns the circuit after the results of a batch that was admitted in the
-// generation given. Results of an earlier generation, or of a circuit that is
-// not closed, change nothing: probes have Probed.
+// Settled returns the circuit after the results of a batch, admitted in the given
+// generation. Results of another generation, or for a circuit in another state
+// than closed, change nothing. Probed handles the results of probes.
 func (c Circuit) Settled(r Results, window Counts, generation int64, s Settings, now time.Time) Circuit {
 	if c.State != Closed || c.Generation != generation {
 		return c
@@ -86,18 +87,18 @@ func (c Circuit) Settled(r Results, window Counts, generation int64, s Settings,
 	} else {
 		c.Failures += r.Failed
 	}
-	if r.Failed > 0 && (c.Failures >= s.threshold() || c.judgedByRate(now) && s.tooMany(window)) {
+	if r.Failed > 0 && (c.Failures >= s.threshold() || c.rateApplies(now) && s.rateExceeded(window)) {
 		return c.open(s.Cooldown, now)
 	}
 	return c
 }
 
-// Probe gives the lease to holder if a probe may pass now. Who holds it already
-// and comes again gets it anew: with what is left of it there might be a second
-// probe before the first has ended.
+// Probe gives the lease to holder if a probe is due. A second call by the current
+// holder renews the lease in full: the rest of the old lease may be shorter than
+// the attempt, and a second probe could start before the end of the first.
 func (c Circuit) Probe(holder string, now time.Time) (next Circuit, ok bool) {
-	again := c.State == HalfOpen && c.Holder == holder
-	if !again && !c.ProbeDue(now) {
+	renewal := c.State == HalfOpen && c.Holder == holder
+	if !renewal && !c.ProbeDue(now) {
 		return c, false
 	}
 	c.State = HalfOpen
@@ -105,7 +106,7 @@ func (c Circuit) Probe(holder string, now time.Time) (next Circuit, ok bool) {
 	return c, true
 }
 
-// ProbeDue reports whether somebody may take the lease now.
+// ProbeDue reports whether the lease is free now.
 func (c Circuit) ProbeDue(now time.Time) bool {
 	switch c.State {
 	case Open:
@@ -118,7 +119,7 @@ func (c Circuit) ProbeDue(now time.Time) bool {
 	return false
 }
 
-// Probed returns the circuit after the holder's probe. Anybody else's result changes nothing.
+// Probed returns the circuit after the probe of holder. Results without the lease change nothing.
 func (c Circuit) Probed(holder string, alive bool, s Settings, now time.Time) Circuit {
 	if c.State != HalfOpen || c.Holder != holder {
 		return c
@@ -129,12 +130,12 @@ func (c Circuit) Probed(holder string, alive bool, s Settings, now time.Time) Ci
 	return c.reopen(s, now)
 }
 
-// Reset returns the circuit closed, whatever it was.
+// Reset returns the circuit closed, from any state.
 func (c Circuit) Reset(now time.Time) Circuit {
 	return Circuit{State: Closed, Generation: c.Generation + 1, ClosedAt: now, Version: c.Version}
 }
 
-// Trip returns the circuit open, whatever it was.
+// Trip returns the circuit open, from any state.
 func (c Circuit) Trip(s Settings, now time.Time) Circuit { return c.open(s.Cooldown, now) }
 
 func (c Circuit) open(cooldown time.Duration, now time.Time) Circuit {
@@ -148,7 +149,7 @@ func (c Circuit) open(cooldown time.Duration, now time.Time) Circuit {
 	}
 }
 
-// reopen keeps the generation: it is the same outage, only longer.
+// reopen keeps the generation, because the outage continues.
 func (c Circuit) reopen(s Settings, now time.Time) Circuit {
 	c.State = Open
 	c.Cooldown = min(max(2*c.Cooldown, s.Cooldown), max(s.MaxCooldown, s.Cooldown))
@@ -157,8 +158,9 @@ func (c Circuit) reopen(s Settings, now time.Time) Circuit {
 	return c
 }
 
-// judgedByRate reports whether the window holds nothing of the outage before.
-func (c Circuit) judgedByRate(now time.Time) bool { return now.Sub(c.ClosedAt) >= Window }
+// rateApplies reports whether the window began after the last closing, so no
+// failure of the last outage is in the window.
+func (c Circuit) rateApplies(now time.Time) bool { return now.Sub(c.ClosedAt) >= Window }
 
 func (s Settings) threshold() int {
 	if s.Slow {
@@ -167,7 +169,7 @@ func (s Settings) threshold() int {
 	return s.Failures
 }
 
-func (s Settings) tooMany(w Counts) bool {
+func (s Settings) rateExceeded(w Counts) bool {
 	total := w.OK + w.Failed
 	return total >= s.Minimum && float64(w.Failed) >= s.Rate*float64(total)
 }

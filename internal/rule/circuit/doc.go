@@ -1,6 +1,8 @@
-// Package circuit is the breaker of one endpoint: a machine that takes what
-// happened and the time, and gives the next state. It knows no clock, no store
-// and no requests; package gate asks it, package breaker drives it.
+// Package circuit is the circuit breaker of one endpoint: a state machine over
+// results and time. The package knows no clock, no store and no requests. Package
+// gate applies results, and package breaker sends probes.
+//
+// # States
 //
 //	              5 consecutive failures, or half of
 //	              the last 10 minutes, or by hand
@@ -11,30 +13,37 @@
 //	|                                 cooldown is over |        | the probe failed:
 //	|                                 and a delivery   |        | cooldown doubles
 //	|                                 takes the lease  v        |
-//	|   the probe came through                   +-----------+  |
+//	|   the probe succeeded                      +-----------+  |
 //	+------------------------------------------- | half-open | -+
 //	                                             +-----------+
 //	                                               |      ^
-//	                                               +------+ the lease ran out:
-//	                                                        another delivery takes it
+//	                                               +------+ the lease expired:
+//	                                                        another delivery takes the lease
 //
-// Every transition, and what does nothing:
+// # Transitions
 //
-//	state      what happens              condition                       next
+//	state      input                     condition                       next
 //	closed     failures                  threshold or rate reached       open, generation + 1, cooldown = base
 //	closed     failures                  below both                      closed, counted
 //	closed     a success                                                 closed, count = trailing failures
 //	open       probe                     before ProbeAt                  open
 //	open       probe                     from ProbeAt on                 half-open, lease
 //	half-open  probe                     lease held                      half-open
-//	half-open  probe                     lease ran out                   half-open, lease is the new holder's
+//	half-open  probe                     lease expired                   half-open, lease of the new holder
 //	half-open  the holder's failure                                      open, cooldown x 2 (at most the cap)
-//	half-open  the holder's success                                      closed, generation + 1, cooldown forgotten
+//	half-open  the holder's success                                      closed, generation + 1, cooldown = 0
 //	any        reset                                                     closed, generation + 1
 //	any        open by hand                                              open, generation + 1, cooldown = base
-//	any        results of another generation, or without the lease       nothing
+//	any        results of another generation, or without the lease       unchanged
 //
-// The rate is not asked in the first ten minutes after a closing, when the window
-// still holds the outage; consecutive failures are. A result counts only in the generation it was admitted in, so what was under
-// way when the circuit opened, closed or was reset changes nothing later.
+// # Failure rate
+//
+// The rate does not apply in the first ten minutes after a closing, because the
+// window of ten minutes still holds the failures of the outage. Consecutive
+// failures always apply.
+//
+// # Late results
+//
+// A result counts only in the generation of its admission. So attempts in progress
+// during an opening, a closing or a reset change nothing later.
 package circuit

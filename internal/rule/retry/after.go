@@ -5,23 +5,23 @@ import (
 	"time"
 )
 
-// MaxRetryAfter is the longest wait that an endpoint can ask for.
+// MaxRetryAfter is the longest wait requested by an endpoint. Longer requests count as MaxRetryAfter.
 const MaxRetryAfter = 24 * time.Hour
 
-// imfFixdate is the date format that HTTP senders must use, RFC 9110, section 5.6.7.
+// imfFixdate is the preferred date format of HTTP (RFC 9110, section 5.6.7).
 const imfFixdate = "Mon, 02 Jan 2006 15:04:05 GMT"
 
-// ParseRetryAfter returns the wait that a Retry-After header (RFC 9110,
-// section 10.2.3) asks for, at most MaxRetryAfter. The value is a number of
-// seconds or an HTTP date in any of the three formats that a recipient must
-// accept. A value that is absent, malformed or past asks for nothing: 0.
+// ParseRetryAfter returns the wait of a Retry-After header (RFC 9110, section
+// 10.2.3), 0 to MaxRetryAfter. The value is a number of seconds, or an HTTP date in
+// one of the three formats of section 5.6.7. An absent, malformed or past value
+// gives 0.
 func ParseRetryAfter(value string, now time.Time) time.Duration {
 	value = strings.Trim(value, " \t")
 	if seconds, ok := deltaSeconds(value); ok {
 		return seconds
 	}
 	for _, layout := range []string{imfFixdate, time.RFC850, time.ANSIC} {
-		// In UTC, so that no zone name is read as the machine's own.
+		// The location UTC prevents an interpretation of zone names as local zones.
 		if t, err := time.ParseInLocation(layout, value, time.UTC); err == nil {
 			return min(max(t.Sub(now), 0), MaxRetryAfter)
 		}
@@ -29,8 +29,8 @@ func ParseRetryAfter(value string, now time.Time) time.Duration {
 	return 0
 }
 
-// deltaSeconds reads one or more digits, however many: a wait too long for an
-// integer is still a long wait.
+// deltaSeconds parses one or more digits. The result saturates at MaxRetryAfter, so
+// numbers past the range of an integer are valid.
 func deltaSeconds(value string) (wait time.Duration, ok bool) {
 	if value == "" {
 		return 0, false

@@ -1,13 +1,12 @@
-// Package retry decides when a failed attempt is made again, and when a
-// delivery has had its chances.
+// Package retry computes the delays between attempts and the end of a delivery.
+// The package is arithmetic only and knows no clock, no queue and no store. The
+// input is the endpoint's policy, the delivery, the number of the failed attempt
+// and the requested wait. The result is a delay, or the end of the retries.
 //
-// It is arithmetic only: it knows no clock, no queue and no store. It takes an
-// endpoint's policy, the delivery, the number of the attempt that failed and
-// the wait the endpoint asked for, and gives back a delay or the news that
-// there is no next attempt.
+// # Presets
 //
-// The presets, as delays after each failure before jitter, and the time from
-// the first attempt to the last that they add up to:
+// The delays after each failure, before jitter. "last after" is the sum of the
+// delays: the time from the first attempt to the last.
 //
 //	             1    2    3    4    5    6    7  attempts  last after  jitter
 //	standard     30s  5m   30m  2h   8h   24h      7        34h35m30s   full
@@ -17,9 +16,13 @@
 //
 // exponential is 30 s x 2^n, at most 1 h. standard is the default.
 //
-// Jitter spreads a delay d so that deliveries that failed together do not
-// return together: full draws from [0, d], equal from [d/2, d], proportional
-// from [0.9 d, 1.1 d]. The draw is a hash of the delivery and the attempt, so it
-// is uniform over deliveries and always the same for one: a crash between two
-// steps cannot move an attempt, and the planned times can be shown beforehand.
+// # Jitter
+//
+// Jitter spreads a delay d, so simultaneous failures do not cause simultaneous
+// retries: full draws from [0, d], equal from [d/2, d], proportional from
+// [0.9 d, 1.1 d].
+//
+// The draw is a hash of the delivery and the attempt: uniform over deliveries, and
+// constant for each attempt. So a crash and a repetition cannot move an attempt,
+// and the API can show the planned times.
 package retry

@@ -9,18 +9,17 @@ import (
 	"surehook/internal/hook"
 )
 
-// Attempts returns how many attempts the policy makes in all, the first
-// included: 1 to hook.MaxAttempts, and at least 2 for a policy that is valid.
+// Attempts returns the total number of attempts of the policy, including the
+// first: 1 to hook.MaxAttempts, and at least 2 for a valid policy.
 func Attempts(p hook.RetryPolicy) int { return attempts(resolve(p)) }
 
-// Next returns the delay before attempt n+1 of the delivery, after attempt n,
-// counted from 1, has failed. ok is false when n was the last attempt.
+// Next returns the delay between the failure of attempt n (from 1) and attempt
+// n+1 of the delivery. ok is false after the last attempt.
 //
-// The delay is never shorter than retryAfter, the wait that the endpoint asked
-// for (0 or less for none), of which at most MaxRetryAfter counts. It is at
-// most 1.1 x hook.MaxDelay, even for a policy that was never validated, and
-// the same whenever it is asked for. Before the first attempt (n = 0) there is
-// nothing to wait for but retryAfter.
+// The delay is at least min(retryAfter, MaxRetryAfter): retryAfter is the wait
+// requested by the endpoint, 0 or less for none. The delay is at most
+// 1.1 x hook.MaxDelay, also for an invalid policy. Equal arguments give equal
+// delays. Before the first attempt (n = 0) the delay is the requested wait.
 func Next(p hook.RetryPolicy, d hook.DeliveryID, n int, retryAfter time.Duration) (delay time.Duration, ok bool) {
 	p = resolve(p)
 	if n >= attempts(p) {
@@ -35,10 +34,10 @@ func Next(p hook.RetryPolicy, d hook.DeliveryID, n int, retryAfter time.Duration
 	return max(delay, floor), true
 }
 
-// Planned returns when the attempts after attempt n will be made if attempt n
-// failed at last and each later one fails at once, without asking for a wait.
-// It is empty when n was the last attempt. For a delivery whose attempt n+1 has
-// a planned time already, ask for those after it: Planned(p, d, n+1, planned).
+// Planned returns the times of the attempts after attempt n, given the failure of
+// attempt n at time last. Planned assumes immediate failures without requested
+// waits. The result is empty after the last attempt. If attempt n+1 already has a
+// planned time, Planned(p, d, n+1, planned) returns the times of the later attempts.
 func Planned(p hook.RetryPolicy, d hook.DeliveryID, n int, last time.Time) []time.Time {
 	var times []time.Time
 	for n = max(n, 0); ; n++ {
@@ -51,14 +50,14 @@ func Planned(p hook.RetryPolicy, d hook.DeliveryID, n int, last time.Time) []tim
 	}
 }
 
-// Expired reports whether a delivery created at createdAt has run out of time:
-// it is older than maxAge. One that is exactly maxAge old has not.
+// Expired reports whether a delivery, created at createdAt, is older than maxAge.
+// maxAge is exclusive: an age of exactly maxAge is not expired.
 func Expired(createdAt, now time.Time, maxAge time.Duration) bool {
 	return now.Sub(createdAt) > maxAge
 }
 
-// spread returns the ends of the interval that a delay is drawn from. A policy
-// that names no jitter has full jitter.
+// spread returns the bounds of the draw of a delay. The zero Jitter means full
+// jitter.
 func spread(j hook.Jitter, d time.Duration) (low, high time.Duration) {
 	switch j {
 	case hook.JitterEqual:
@@ -73,8 +72,8 @@ func spread(j hook.Jitter, d time.Duration) (low, high time.Duration) {
 	return 0, d
 }
 
-// unit returns a number in [0, 1) that depends on the delivery and the attempt
-// only: the first 53 bits, as many as a float64 holds, of a SHA-256.
+// unit returns a number in [0, 1) from the delivery and the attempt: the first 53
+// bits of a SHA-256, the precision of a float64.
 func unit(d hook.DeliveryID, n int) float64 {
 	sum := sha256.Sum256([]byte(d.String() + "#" + strconv.Itoa(n)))
 	return float64(binary.BigEndian.Uint64(sum[:8])>>11) / (1 << 53)

@@ -18,8 +18,8 @@ const (
 // Presets returns the names of the presets; the first is the default.
 func Presets() []string { return []string{standard, minute, exponential, day} }
 
-// preset returns the policy behind a preset's name. The doc of this package
-// shows what comes of each.
+// preset returns the policy of a preset. The package comment lists the resulting
+// delays.
 func preset(name string) (p hook.RetryPolicy, ok bool) {
 	switch name {
 	case standard:
@@ -49,8 +49,8 @@ func preset(name string) (p hook.RetryPolicy, ok bool) {
 	return hook.RetryPolicy{}, false
 }
 
-// resolve returns the policy with its preset, if it has one, spelled out. A
-// policy that says nothing, or names a preset that does not exist, is standard.
+// resolve replaces a preset by the schedule or exponential of the preset. An empty
+// policy and an unknown preset resolve to standard.
 func resolve(p hook.RetryPolicy) hook.RetryPolicy {
 	if p.Preset == "" && (len(p.Schedule) > 0 || p.Exponential != (hook.Exponential{})) {
 		return p
@@ -62,7 +62,7 @@ func resolve(p hook.RetryPolicy) hook.RetryPolicy {
 	return named
 }
 
-// attempts returns how many attempts a resolved policy makes, 1 to hook.MaxAttempts.
+// attempts returns the number of attempts of a resolved policy, 1 to hook.MaxAttempts.
 func attempts(p hook.RetryPolicy) int {
 	n := p.Exponential.Attempts
 	if len(p.Schedule) > 0 {
@@ -72,7 +72,7 @@ func attempts(p hook.RetryPolicy) int {
 }
 
 // base returns the delay of a resolved policy after failure n, before jitter:
-// 0 to hook.MaxDelay, whatever the policy holds.
+// 0 to hook.MaxDelay, also for an invalid policy.
 func base(p hook.RetryPolicy, n int) time.Duration {
 	if len(p.Schedule) > 0 {
 		return clamp(p.Schedule[n-1])
@@ -80,7 +80,7 @@ func base(p hook.RetryPolicy, n int) time.Duration {
 	e := p.Exponential
 	ceiling := clamp(e.Cap)
 	grown := float64(clamp(e.Base)) * math.Pow(e.Factor, float64(n-1))
-	if grown >= 0 && grown < float64(ceiling) { // false also for what is no number
+	if grown >= 0 && grown < float64(ceiling) { // false for NaN
 		return time.Duration(grown)
 	}
 	return ceiling

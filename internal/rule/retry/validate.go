@@ -8,12 +8,12 @@ import (
 	"surehook/internal/hook"
 )
 
-// MinDelay is the shortest delay that a policy may ask for, before jitter.
+// MinDelay is the shortest valid delay of a policy, before jitter.
 const MinDelay = time.Second
 
-// Validate checks a policy and returns what is wrong with it, one entry per
-// wrong field. The zero policy is valid: it is the standard preset. A policy
-// without a preset may leave its jitter out, which means full.
+// Validate checks a policy and returns one error per wrong field. The zero policy
+// is valid and means the standard preset. Without a preset, the zero jitter means
+// full jitter.
 func Validate(p hook.RetryPolicy) []hook.FieldError {
 	var v validation
 	hasExponential := p.Exponential != (hook.Exponential{})
@@ -32,7 +32,7 @@ func Validate(p hook.RetryPolicy) []hook.FieldError {
 			v.add("retry.preset", "must be one of %s", strings.Join(Presets(), ", "))
 		}
 		if p.Jitter != 0 {
-			v.add("retry.jitter", "goes with schedule or exponential only: a preset brings its own")
+			v.add("retry.jitter", "is only valid with schedule or exponential: a preset defines the jitter")
 		}
 		return v.errs
 	}
@@ -57,7 +57,7 @@ func (v *validation) delay(field string, d, atLeast time.Duration) {
 func (v *validation) schedule(delays []time.Duration) {
 	if len(delays) == 0 || len(delays) > hook.MaxScheduleDelays {
 		v.add("retry.schedule", "must have 1 to %d delays", hook.MaxScheduleDelays)
-		return // no use in naming each of thousands
+		return // one error instead of thousands
 	}
 	for i, d := range delays {
 		v.delay(fmt.Sprintf("retry.schedule[%d]", i), d, MinDelay)
@@ -66,11 +66,11 @@ func (v *validation) schedule(delays []time.Duration) {
 
 func (v *validation) exponential(e hook.Exponential) {
 	v.delay("retry.exponential.base", e.Base, MinDelay)
-	if !(e.Factor >= 1 && e.Factor <= hook.MaxExponentialFactor) { // also true for what is no number
+	if !(e.Factor >= 1 && e.Factor <= hook.MaxExponentialFactor) { // NaN fails both comparisons
 		v.add("retry.exponential.factor", "must be 1 to %g", hook.MaxExponentialFactor)
 	}
 	shortestCap := MinDelay
-	if e.Base <= hook.MaxDelay { // else the base is the field that is wrong
+	if e.Base <= hook.MaxDelay { // otherwise base is the wrong field
 		shortestCap = max(e.Base, MinDelay)
 	}
 	v.delay("retry.exponential.cap", e.Cap, shortestCap)

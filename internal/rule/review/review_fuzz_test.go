@@ -67,7 +67,7 @@ func holds(t *testing.T, f review.Facts, v review.Verdict) {
 	}
 	told := map[string]bool{}
 	for _, n := range v.Notifications {
-		if told[n.Type] || n.Reason == "" || n.Key == "" || !n.Lasts() {
+		if told[n.Type] || n.Reason == "" || n.Key == "" || !n.InHistory() {
 			t.Errorf("Judge(%+v) tells %+v; want one of a type, with why and key", f, n)
 		}
 		told[n.Type] = true

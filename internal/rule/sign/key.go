@@ -22,21 +22,21 @@ const (
 	// Bytes of a v1 secret, decoded.
 	minSecretLen = 24
 	maxSecretLen = 64
-	newSecretLen = 32 // as long as the hash it keys
+	newSecretLen = 32 // the output length of SHA-256
 )
 
-// Key is a signing key, ready for use by any number of goroutines. The zero
-// Key signs nothing. However it is printed or logged, a Key does not show its
-// secret: that lives in a function's closure, where no formatter looks.
+// Key is a signing key, safe for concurrent use. The zero Key signs nothing. A
+// printed or logged Key never shows the secret: the secret is in the closure of a
+// function, out of reach for formatters.
 type Key struct {
 	scheme hook.Scheme
 	public string
 	sign   func(content []byte) []byte
 }
 
-// Parse reads the text form of a signing key, whsec_... or whsk_...; the doc of
-// this package says what follows the prefix. The error is a *hook.Error of
-// CodeInvalid for the field "secret" and does not repeat the text.
+// Parse parses the text form of a signing key, whsec_... or whsk_... (see the
+// package comment). The error is a *hook.Error with CodeInvalid for the field
+// "secret" and does not repeat the text.
 func Parse(text string) (Key, error) {
 	if encoded, ok := strings.CutPrefix(text, secretPrefix); ok {
 		secret, ok := decode(encoded)
@@ -62,21 +62,21 @@ func Parse(text string) (Key, error) {
 // NewSecret returns the text form of a fresh v1 key.
 func NewSecret() string { return secretPrefix + encode(random(newSecretLen)) }
 
-// NewKeyPair returns the text forms of a fresh v1a key, whsk_... with seed and
-// public key, and of the public key its receivers verify with, whpk_...
+// NewKeyPair returns the text forms of a fresh v1a key pair: whsk_... with seed and
+// public key, and whpk_... for receivers.
 func NewKeyPair() (private, public string) {
 	key := ed25519.NewKeyFromSeed(random(ed25519.SeedSize))
 	return privatePrefix + encode(key), publicPrefix + encode(key[ed25519.SeedSize:])
 }
 
-// Scheme returns the scheme the key signs with; 0 for the zero Key.
+// Scheme returns the signature scheme of the key; 0 for the zero Key.
 func (k Key) Scheme() hook.Scheme { return k.scheme }
 
-// Public returns the text form of a v1a key's public half, whpk_..., and
-// nothing for a v1 key, which has none.
+// Public returns the text form of the public key, whpk_..., for a v1a key, and the
+// empty string for a v1 key.
 func (k Key) Public() string { return k.public }
 
-// String returns the key's scheme and not its secret.
+// String returns the scheme of the key without the secret.
 func (k Key) String() string { return "[redacted " + k.scheme.String() + " key]" }
 
 // GoString returns String.
@@ -94,8 +94,9 @@ func mac(secret, content []byte) []byte {
 	return h.Sum(nil)
 }
 
-// privateKey decodes a seed, or a seed and its public key. A public key that is
-// another seed's is refused: signing under it would give the private key away.
+// privateKey decodes a seed, or a seed and the public key. privateKey rejects a
+// public key of another seed, because signatures under a foreign public key reveal
+// the private key.
 func privateKey(encoded string) (key ed25519.PrivateKey, ok bool) {
 	raw, ok := decode(encoded)
 	if !ok || len(raw) != ed25519.SeedSize && len(raw) != ed25519.PrivateKeySize {
@@ -107,8 +108,8 @@ func privateKey(encoded string) (key ed25519.PrivateKey, ok bool) {
 
 func encode(b []byte) string { return base64.StdEncoding.EncodeToString(b) }
 
-// decode accepts only the text that encode writes. The decoder alone would let
-// line breaks and stray bits pass, which receivers' libraries may not.
+// decode accepts only the output of encode. The decoder alone also accepts line
+// breaks and stray bits, and some receivers' libraries do not.
 func decode(text string) (b []byte, ok bool) {
 	b, err := base64.StdEncoding.DecodeString(text)
 	return b, err == nil && encode(b) == text

@@ -10,16 +10,16 @@ import (
 	"surehook/internal/hook"
 )
 
-// Message is what a Standard Webhooks signature covers.
+// Message is the signed content of Standard Webhooks.
 type Message struct {
-	ID        string    // value of webhook-id; holds no full stop
-	Timestamp time.Time // of the attempt; webhook-timestamp has its whole unix seconds
+	ID        string    // value of webhook-id; contains no full stop
+	Timestamp time.Time // of the attempt; webhook-timestamp is in whole Unix seconds
 	Body      []byte    // exactly as sent
 }
 
-// Standard returns the value of the webhook-signature header: for each key, in
-// their order, "v1," or "v1a," and the base64 signature of id.timestamp.body,
-// separated by spaces. A receiver accepts the message if any of them verifies.
+// Standard returns the value of the webhook-signature header: one entry per key, in
+// order, separated by spaces. An entry is "v1," or "v1a," and the base64 signature
+// of id.timestamp.body. A receiver accepts the message if any entry verifies.
 func Standard(keys []Key, m Message) string {
 	seconds := strconv.FormatInt(m.Timestamp.Unix(), 10)
 	content := slices.Concat([]byte(m.ID+"."+seconds+"."), m.Body)
@@ -33,9 +33,9 @@ func Standard(keys []Key, m Message) string {
 	return strings.Join(signatures, " ")
 }
 
-// Classic returns the value of the X-Webhook-Signature header: "sha256=" and
-// the hex HMAC-SHA256 of the body, keyed by the secret's decoded bytes. Only a
-// v1 key makes one; for any other it is empty.
+// Classic returns the value of the X-Webhook-Signature header: "sha256=" and the
+// hex HMAC-SHA256 of the body under the decoded secret. The value is empty for
+// other keys than v1.
 func Classic(k Key, body []byte) string {
 	if k.scheme != hook.SchemeV1 {
 		return ""

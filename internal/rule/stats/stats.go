@@ -1,6 +1,21 @@
-// Package stats is what one endpoint's attempts and deliveries come to, hour by
-// hour: what the circuit, the review and the health of an endpoint are decided
-// by. It knows neither where counts are kept nor what is decided.
+// Package stats counts the attempts and deliveries of one endpoint per hour. The
+// circuit, the review and the health of an endpoint are computed from the counts.
+// The package knows neither the storage of counts nor the decisions.
+//
+// # Rates
+//
+//	dead rate     dead / (delivered + dead)
+//	final rate    delivered / (delivered + dead)
+//	first rate    delivered at the first attempt / first attempts
+//	success rate  attempts of class delivered / attempts
+//
+// A rate without a denominator is 0.
+//
+// # Latency
+//
+// The histogram holds the durations of attempts with a response or a timeout.
+// Attempts without contact to the endpoint (dns, connect, reset, tls, blocked) are
+// not timed.
 package stats
 
 import (
@@ -10,32 +25,32 @@ import (
 	"surehook/internal/rule/latency"
 )
 
-// Counts is what was counted. Its zero value is nothing; values compare with ==.
+// Counts are the counters of one endpoint. The zero value is empty; values compare with ==.
 type Counts struct {
-	OK     int // attempts that show that the endpoint is alive, whatever it answered
-	Failed int // attempts that failed for a time, being throttled left out
+	OK     int // attempts with any proof of life: all results except transient failures
+	Failed int // transient failures, except throttling
 
 	Classes [hook.ClassRedirect + 1]int // attempts by class
 	Numbers [hook.MaxAttempts + 1]int   // attempts by number, from 1
 
-	Delivered int           // deliveries that were delivered
-	First     int           // of them, at their first attempt
-	Waited    time.Duration // of them, from the event to the success, summed up
-	Dead      int           // deliveries that gave up
+	Delivered int           // delivered deliveries
+	First     int           // deliveries delivered at the first attempt
+	Waited    time.Duration // sum of the times from event to success, over delivered deliveries
+	Dead      int           // dead deliveries
 
-	Latency latency.Histogram // how long the attempts took that the endpoint answered, or should have
+	Latency latency.Histogram // durations of attempts with a response or a timeout
 }
 
-// Attempt is what came of one attempt.
+// Attempt is the result of one attempt.
 type Attempt struct {
 	Class    hook.Class
 	Number   int
 	Duration time.Duration
-	State    hook.State    // of the delivery, after it
-	Age      time.Duration // of the delivery, after it
+	State    hook.State    // of the delivery after the attempt
+	Age      time.Duration // of the delivery after the attempt
 }
 
-// Count adds an attempt. It counts OK and Failed not: what they mean is the gate's to say.
+// Count adds an attempt. Count does not change OK and Failed: package gate counts both.
 func (c *Counts) Count(a Attempt) {
 	if int(a.Class) < len(c.Classes) {
 		c.Classes[a.Class]++
@@ -59,8 +74,8 @@ func (c *Counts) Count(a Attempt) {
 	}
 }
 
-// timed reports whether an attempt of the class says how fast the endpoint is:
-// not those that never reached it.
+// timed reports whether the duration of an attempt of the class measures the
+// endpoint. Attempts without contact to the endpoint do not.
 func timed(c hook.Class) bool {
 	switch c {
 	case hook.ClassDelivered, hook.ClassUnavailable, hook.ClassThrottled, hook.ClassTimeout, hook.ClassGone, hook.ClassRefused, hook.ClassRedirect:
@@ -88,7 +103,7 @@ func (c *Counts) Add(other Counts) {
 	c.Latency.Merge(other.Latency)
 }
 
-// Attempts returns how many attempts were made.
+// Attempts returns the number of attempts.
 func (c *Counts) Attempts() int {
 	n := 0
 	for _, m := range c.Numbers {
@@ -97,22 +112,22 @@ func (c *Counts) Attempts() int {
 	return n
 }
 
-// Settled returns how many deliveries were delivered or gave up.
+// Settled returns the number of delivered and dead deliveries.
 func (c *Counts) Settled() int { return c.Delivered + c.Dead }
 
-// DeadRate returns the share of the settled deliveries that gave up, 0 to 1; 0 when none settled.
+// DeadRate returns the share of dead deliveries among settled deliveries, 0 to 1; 0 for none settled.
 func (c *Counts) DeadRate() float64 { return share(c.Dead, c.Settled()) }
 
-// FinalRate returns the share of the settled deliveries that were delivered; 0 when none settled.
+// FinalRate returns the share of delivered deliveries among settled deliveries, 0 to 1; 0 for none settled.
 func (c *Counts) FinalRate() float64 { return share(c.Delivered, c.Settled()) }
 
-// FirstRate returns the share of the first attempts that delivered; 0 when there was none.
+// FirstRate returns the share of successes among first attempts, 0 to 1; 0 for no first attempts.
 func (c *Counts) FirstRate() float64 { return share(c.First, c.Numbers[1]) }
 
-// SuccessRate returns the share of the attempts that delivered; 0 when there was none.
+// SuccessRate returns the share of successes among attempts, 0 to 1; 0 for no attempts.
 func (c *Counts) SuccessRate() float64 { return share(c.Classes[hook.ClassDelivered], c.Attempts()) }
 
-// MeanAge returns the mean time from the event to its delivery; 0 when none was delivered.
+// MeanAge returns the mean time from the event to the successful attempt; 0 for none delivered.
 func (c *Counts) MeanAge() time.Duration {
 	if c.Delivered == 0 {
 		return 0
@@ -127,13 +142,13 @@ func share(part, whole int) float64 {
 	return float64(part) / float64(whole)
 }
 
-// Hour is what was counted in one hour of the clock, in UTC.
+// Hour holds the counts of one clock hour in UTC.
 type Hour struct {
 	Start time.Time
 	Counts
 }
 
-// Sum returns what was counted in the hours that begin at or after since.
+// Sum returns the sum of the counts over the hours with a start at or after since.
 func Sum(hours []Hour, since time.Time) Counts {
 	var sum Counts
 	for _, h := range hours {
