@@ -74,8 +74,9 @@ func (d *Deliverer) recordReplay(ctx context.Context, old hook.Delivery, request
 			old.Version++
 			return nil
 		}
+		saveErr = fmt.Errorf("record replay of delivery %s: %w", old.ID, saveErr)
 		if hook.CodeOf(saveErr) != hook.CodeConflict {
-			return fmt.Errorf("record replay of delivery %s: %w", old.ID, saveErr)
+			return saveErr
 		}
 		var err error
 		if old, err = d.Store.Delivery(ctx, replayed.ID); err != nil {

@@ -46,8 +46,9 @@ func (d *Deliverer) recordDecision(ctx context.Context, s *subject, decide decis
 			own = true
 			return nil
 		}
+		saveErr = fmt.Errorf("save delivery %s: %w", next.ID, saveErr)
 		if hook.CodeOf(saveErr) != hook.CodeConflict {
-			return fmt.Errorf("save delivery %s: %w", next.ID, saveErr)
+			return saveErr
 		}
 		var err error
 		if current, err = d.Store.Delivery(ctx, next.ID); err != nil {
