@@ -42,8 +42,8 @@ func CountOpen(records []Record) int {
 	return open
 }
 
-// Wait returns the record with Waiting set and EmptySince zero. A record in this
-// state is returned unchanged.
+// Wait returns the record with Waiting set, EmptySince zero and a planned check.
+// With Waiting set and EmptySince zero already, the record is returned unchanged.
 func (r Record) Wait(now time.Time) Record {
 	if r.Waiting && r.EmptySince.IsZero() {
 		return r
