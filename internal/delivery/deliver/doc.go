@@ -1,27 +1,43 @@
-// Package deliver makes attempts: it takes a batch of tokens, reads what they
-// are about, asks the gate, sends the requests and settles what came of them.
+// Package deliver makes attempts. A Deliverer decodes a batch of tokens, loads
+// the records, asks the gate, sends the requests and settles the deliveries.
 //
-// Settling is the crash-safety argument, in this order:
+// Queues, tables and HTTP are ports: the package knows none of them.
 //
-//	(a) write the outcome, on condition that nobody wrote since it was read
-//	(b) send the token of the next attempt, or the dead letter
-//	(c) return, and the queue deletes the token that was worked on
-//
-// A crash before (a) repeats the attempt. A crash between (a) and (c) brings the
-// same token back, which finds its own nonce in the record and goes on from (b).
-// A token that finds its attempt recorded under another nonce is a duplicate
-// that came too late: the other one's own message looks after (b), so it is
-// dropped. A token that is sent back to wait keeps its nonce, so that it is the
-// same one whoever else was handed its message. Nothing between two of these
-// points can lose a delivery.
+// # The path of a token
 //
 //	token --> judge --+-- stale ----------------------------> drop
-//	                  +-- own attempt recorded -----------------------------> (b)
+//	                  +-- own decision recorded ----------------------------> (b)
 //	                  +-- too early ------------------------> same token, later
 //	                  +-- older than max_age ---> dead (a) -----------------> (b)
-//	                  +-- due --> gate --+-- cancel --> cancelled (a)
+//	                  +-- due --> gate --+-- cancel --> cancelled (a) ------> (b)
 //	                                     +-- park ----> parked (a)
+//	                                     +-- delay ---> same token, later
 //	                                     +-- admit ---> POST --> outcome (a) --> (b)
 //
-// It knows nothing of queues, tables or HTTP: they are ports.
+// # Crash safety
+//
+// A delivery is settled in three steps, in this order:
+//
+//	(a) write the decision, on the condition that the record has not changed since the read
+//	(b) send the token of the next attempt, or the dead letter
+//	(c) return: the queue deletes the received token
+//
+// A crash before (a) repeats the attempt. A crash between (a) and (c) brings the
+// same token back. The token finds its own nonce in the record and resumes at (b).
+// No crash between two steps can lose a delivery.
+//
+// # Duplicate tokens
+//
+// A token whose attempt is recorded under another nonce is a late duplicate. The
+// message of the recorded token takes care of (b), so the duplicate is dropped.
+//
+// A token sent back to wait keeps its nonce. Two functions may receive the same
+// message: the first records the attempt and dies before (b), while the second
+// sends the token back to wait. The returning token then finds its own nonce and
+// resumes at (b).
+//
+// # Replays
+//
+// The token of a replay carries the replay request. Before the first attempt,
+// the Deliverer records the replay in the predecessor if the record is missing.
 package deliver

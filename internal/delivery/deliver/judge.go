@@ -1,42 +1,41 @@
 package deliver
 
 import (
+	"context"
 	"errors"
 	"time"
 
+	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
 	"surehook/internal/rule/retry"
 )
 
-// step is what a token asks for, seen against what is stored.
+// step is the next action for a token, according to the records.
 type step uint8
 
 const (
-	stepDrop    step = iota + 1 // stale: nothing is left to do
-	stepResume                  // its own decision is recorded: go on from (b)
-	stepDefer                   // it came before its time
+	stepDrop    step = iota + 1 // nothing is left to do
+	stepResume                  // the token's own decision is recorded: resume at (b)
+	stepDefer                   // the token came too early
 	stepExpire                  // the delivery is older than max_age
-	stepAttempt                 // due
+	stepAttempt                 // the delivery is due
 )
 
-// earlyTolerance is how far before its time a token may be worked on: the
-// clocks of two machines differ.
+// earlyTolerance is the accepted difference between the clocks of two machines: a
+// token is due from this long before the planned time.
 const earlyTolerance = time.Second
 
-var (
-	errForeignToken = errors.New("the token names a delivery that its event does not have")
-	errNoTime       = errors.New("too little time is left in this invocation")
-)
+var errForeignToken = errors.New("the token names a delivery unknown to the event")
 
-// subject is all that one token is about. endpoint is nil when it was deleted.
+// subject is a token with the records of the delivery.
 type subject struct {
 	token    hook.Token
 	event    hook.Event
-	endpoint *hook.Endpoint
+	endpoint *hook.Endpoint // nil: deleted
 	delivery hook.Delivery
 }
 
-// judgeToken says what to do with a token. Reason is for the log.
+// judgeToken returns the next step for the token, and the reason for the log.
 func judgeToken(s *subject, now time.Time) (st step, reason string) {
 	t, d := s.token, s.delivery
 	own := d.Token == t.Nonce
@@ -49,17 +48,18 @@ func judgeToken(s *subject, now time.Time) (st step, reason string) {
 	case d.State.Settled():
 		return stepDrop, "delivery is " + d.State.String()
 	case t.Attempt > d.Attempts+1:
-		return stepDrop, "attempt before it is not recorded"
+		return stepDrop, "the attempt before is not recorded"
 	case d.State == hook.StateRetrying && now.Before(d.NextAttemptAt.Add(-earlyTolerance)):
-		return stepDefer, "before its time"
+		return stepDefer, "too early"
 	case s.endpoint != nil && retry.Expired(d.CreatedAt, now, s.endpoint.MaxAge):
 		return stepExpire, "older than max_age"
 	}
 	return stepAttempt, ""
 }
 
-// findSubject puts together what the token is about. ok is false when its event is
-// there no more, or the record that says that it was replayed.
+// findSubject returns the records for the token. ok is false when the event is
+// gone, and when no record confirms the replay named by the token. A token of
+// another tenant or endpoint than the event's is an error.
 func findSubject(t hook.Token, from Snapshot) (s subject, ok bool, err error) {
 	event, ok := from.Events[t.Delivery.Event]
 	if !ok {
@@ -84,4 +84,18 @@ func findSubject(t hook.Token, from Snapshot) (s subject, ok bool, err error) {
 	replayed, ok := from.Deliveries[before]
 	s.delivery = hook.QueuedReplay(event, replayed)
 	return s, ok && replayed.Replayed.Generation == t.Delivery.Generation, nil
+}
+
+// applyStep acts on a judgement without a question to the gate.
+func (d *Deliverer) applyStep(ctx context.Context, s *subject, st step, now time.Time) (gate.Result, error) {
+	switch st {
+	case stepResume:
+		return gate.Result{}, d.followUp(ctx, s.delivery)
+	case stepDefer:
+		return gate.Result{}, d.requeue(ctx, s)
+	case stepExpire:
+		return d.settleUnattempted(ctx, s, settleAs(s, hook.StateDead, hook.ReasonExpired, now))
+	case stepDrop, stepAttempt:
+	}
+	return gate.Result{}, nil
 }

@@ -5,11 +5,18 @@ import (
 	"surehook/internal/hook"
 )
 
-// Snapshot is what a batch of tokens is about, read at one moment. What does
-// not exist is absent from its map.
+// Snapshot holds the records for a batch of tokens, read at one moment. Missing
+// records are absent from the maps.
 type Snapshot struct {
 	Events     map[hook.EventID]hook.Event
 	Endpoints  map[hook.EndpointID]hook.Endpoint
 	Circuits   map[hook.EndpointID]gate.Record
 	Deliveries map[hook.DeliveryID]hook.Delivery
+}
+
+func (s Snapshot) circuit(tenant hook.TenantID, endpoint hook.EndpointID) gate.Record {
+	if record, ok := s.Circuits[endpoint]; ok {
+		return record
+	}
+	return gate.NewRecord(tenant, endpoint)
 }

@@ -1,20 +1,26 @@
-// Package gate decides whether an attempt may start now, and learns from what
-// came of it.
+// Package gate decides whether attempts may start now, and learns from the
+// results of attempts.
 //
-// It is asked once per endpoint and batch, and answers for each delivery, in
-// this order:
+// Stores and queues are ports: the package knows no queues, tables or requests.
+//
+// # Admission
+//
+// Function deliver asks once per endpoint and batch. Admit returns a verdict for
+// each due delivery. The first matching row decides:
 //
 //	endpoint deleted               cancel
 //	paused, disabled               park
-//	circuit open or half-open      park, but for one probe when it is due
-//	answered 429 lately            delay until then
-//	no slot of its rate            delay until the slot, which is reserved
-//	no place in flight             delay shortly
+//	circuit open or half-open      park, but admit one probe when due
+//	answered 429 lately            delay until the end of the throttle
+//	no rate slot now               delay until the next slot, and reserve the slot
+//	no in-flight slot              delay by 2 to 4 seconds
 //	otherwise                      admit
 //
-// None of these consumes an attempt. What it lends, it lends with an end: the
-// probe's lease and places in flight run out by themselves when their holder
-// dies. Healthy endpoints without limits cost it one update per batch.
+// No verdict consumes an attempt. A healthy endpoint without limits costs one
+// update per batch: Settle counts the results.
 //
-// It knows nothing of queues, tables or requests: the store is a port.
+// # Leases
+//
+// A probe and an attempt with an in-flight limit hold a lease. Settle returns the
+// leases. The lease of a dead process expires.
 package gate

@@ -5,22 +5,26 @@ import (
 	"time"
 )
 
-// LeaseFor is how long an attempt holds its place among those in flight unless
-// it gives it back: longer than any attempt can last and be settled in, so that
-// what a killed process held is free again after this.
+// LeaseFor is the duration of a lease on an in-flight slot. An attempt and the
+// settlement end within one invocation of function deliver, at most 60 seconds, so
+// 2 minutes leave a reserve of 60 seconds. The slots of a killed process are free
+// again after LeaseFor.
 const LeaseFor = 2 * time.Minute
 
-// Limits is what an endpoint with a rate or an in-flight limit has given out.
+// Limits holds the reserved slots and the leases of an endpoint with a rate limit
+// or an in-flight limit.
 type Limits struct {
-	RateSlot time.Time            // the first time at which the rate has room
-	Leases   map[string]time.Time // who is in flight, and until when at most
-	Version  int64                // of the stored record; 0 when there is none
+	RateSlot time.Time            // the first free rate slot
+	Leases   map[string]time.Time // end of the lease by holder
+	Version  int64                // of the stored record; 0: no record
 }
 
-// Reserve takes n slots at perSecond and returns when each of them is: in turn,
-// none before now. It is the generic cell rate algorithm (ITU-T I.371) without
-// a burst, and reserves where that would refuse: who comes back at the time it
-// was given passes, so each waits once and the endpoint is paced, not polled.
+// Reserve reserves n slots at perSecond and returns the times of the slots: in
+// order, no time before now.
+//
+// Reserve is the generic cell rate algorithm (ITU-T I.371) without a burst. Where
+// GCRA refuses, Reserve reserves a later slot: a delivery returning at the reserved
+// time passes. Each delivery waits once, and the endpoint is paced, not polled.
 func (l Limits) Reserve(n int, perSecond float64, now time.Time) (next Limits, slots []time.Time) {
 	interval := time.Duration(float64(time.Second) / perSecond)
 	at := l.RateSlot
@@ -35,8 +39,9 @@ func (l Limits) Reserve(n int, perSecond float64, now time.Time) (next Limits, s
 	return l, slots
 }
 
-// Lease gives those of the holders a place who fit under limit, in their order, and
-// returns how many that are. A holder who has a place keeps it.
+// Lease leases in-flight slots to the holders in order, as long as fewer than limit
+// slots are taken, and returns the number of successful holders. A holder with a
+// slot keeps the slot with a renewed lease.
 func (l Limits) Lease(holders []string, limit int, now time.Time) (next Limits, granted int) {
 	leases := make(map[string]time.Time, len(l.Leases)+len(holders))
 	for holder, until := range l.Leases {
@@ -55,7 +60,7 @@ func (l Limits) Lease(holders []string, limit int, now time.Time) (next Limits, 
 	return l, granted
 }
 
-// Release gives the holders' places back.
+// Release ends the leases of the holders.
 func (l Limits) Release(holders []string) Limits {
 	l.Leases = maps.Clone(l.Leases)
 	for _, holder := range holders {
@@ -64,7 +69,7 @@ func (l Limits) Release(holders []string) Limits {
 	return l
 }
 
-// InFlight returns how many places are taken now.
+// InFlight returns the number of slots leased at now.
 func (l Limits) InFlight(now time.Time) int {
 	n := 0
 	for _, until := range l.Leases {

@@ -8,30 +8,30 @@ import (
 	"surehook/internal/rule/review"
 )
 
-// AttendAfter is how long the breaker is given to come by itself, because it
-// was asked to, before its tick looks after the endpoint.
+// AttendAfter is the time for the breaker to process a queued circuit check. After
+// AttendAfter, the breaker's tick finds the endpoint without the check.
 const AttendAfter = time.Minute
 
-// Record is what is stored of an endpoint's circuit. Values compare with ==.
+// Record is the stored circuit of an endpoint. Values compare with ==.
 type Record struct {
 	circuit.Circuit
 
 	Endpoint       hook.EndpointID
 	Tenant         hook.TenantID
-	ThrottledUntil time.Time    // the endpoint answered 429: nothing is sent before this
-	Waiting        bool         // deliveries are parked for the endpoint, or were about to be
-	EmptySince     time.Time    // the breaker found none parked; zero when some were, or when one was about to be since
-	Wave           int          // the wave of the release that comes next, from 1; 0 when none is going on
-	Review         review.Flags // what the last review found
-	AttendAt       time.Time    // when the tick looks after the endpoint at the latest; zero: never
+	ThrottledUntil time.Time    // the endpoint answered 429: no attempt starts before this time
+	Waiting        bool         // deliveries are parked for the endpoint, or about to be parked
+	EmptySince     time.Time    // the breaker found no parked delivery; zero: parked deliveries were found, or a delivery was about to be parked since
+	Wave           int          // the next wave of the release, from 1; 0: no release in progress
+	Review         review.Flags // findings of the last review
+	AttendAt       time.Time    // the latest time of the next check by the breaker's tick; zero: never
 }
 
-// NewRecord returns the record of an endpoint about which nothing is stored.
+// NewRecord returns the record of an endpoint without a stored record.
 func NewRecord(tenant hook.TenantID, endpoint hook.EndpointID) Record {
 	return Record{Circuit: circuit.New(), Tenant: tenant, Endpoint: endpoint}
 }
 
-// CountOpen returns how many of the circuits are open or half-open.
+// CountOpen returns the number of open and half-open circuits.
 func CountOpen(records []Record) int {
 	open := 0
 	for _, r := range records {
@@ -42,40 +42,41 @@ func CountOpen(records []Record) int {
 	return open
 }
 
-// Wait returns the record with somebody waiting. It is the same if that was
-// known, and if the breaker has not begun to think otherwise.
+// Wait returns the record with Waiting set, EmptySince zero and a planned check.
+// With Waiting set and EmptySince zero already, the record is returned unchanged.
 func (r Record) Wait(now time.Time) Record {
 	if r.Waiting && r.EmptySince.IsZero() {
 		return r
 	}
 	r.Waiting, r.EmptySince = true, time.Time{}
-	return r.planAttention(now)
+	return r.planCheck(now)
 }
 
-// Release returns the record with a release beginning, if somebody waits for
-// an endpoint whose circuit is closed.
+// Release returns the record with the first wave of a release, if deliveries wait
+// and the circuit is closed.
 func (r Record) Release(now time.Time) Record {
 	if r.Waiting && r.State == circuit.Closed {
 		r.Wave = 1
 	}
-	return r.planAttention(now)
+	return r.planCheck(now)
 }
 
-// Reset returns the record with its circuit closed, whatever it was, and a
-// release beginning if somebody waits.
+// Reset returns the record with a closed circuit, and with the first wave of a
+// release if deliveries wait.
 func (r Record) Reset(now time.Time) Record {
 	r.Circuit = r.Circuit.Reset(now)
 	return r.Release(now)
 }
 
-// Trip returns the record with its circuit open, whatever it was.
+// Trip returns the record with an open circuit.
 func (r Record) Trip(s circuit.Settings, now time.Time) Record {
 	r.Circuit = r.Circuit.Trip(s, now)
-	return r.planAttention(now)
+	return r.planCheck(now)
 }
 
-// planAttention sets when the tick looks after the endpoint.
-func (r Record) planAttention(now time.Time) Record {
+// planCheck sets AttendAt: the end of the cooldown or of the probe's lease, or
+// AttendAfter from now for a closed circuit with waiting deliveries.
+func (r Record) planCheck(now time.Time) Record {
 	switch r.State {
 	case circuit.Open:
 		r.AttendAt = r.ProbeAt

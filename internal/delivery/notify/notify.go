@@ -1,45 +1,46 @@
-// Package notify tells what happened to endpoints and deliveries: to the
-// endpoint's history, to the tenant's endpoints that subscribe to it, as an
-// event of ours, and to the operators' topic.
+// Package notify sends notifications about endpoints and deliveries to three
+// recipients: the history of the endpoint, the tenant's subscribed endpoints (as a
+// system event), and the operators' topic.
 //
-// It may be told the same twice: a notice has a key, under which it is kept and
-// posted once. What the topic publishes may repeat.
+// Repeated notifications are harmless. The history and the system event exist once
+// per notification key. The topic may publish repeats.
 package notify
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"log/slog"
-	"time"
 
 	"surehook/internal/delivery/ingest"
+	"surehook/internal/delivery/settle"
 	"surehook/internal/emf"
 	"surehook/internal/hook"
 	"surehook/internal/names"
 )
 
-// History keeps what was decided about endpoints.
+// History keeps the decisions about endpoints.
 type History interface {
-	// PutNotification keeps the notice under its time and key; it is the same however often it is kept.
+	// PutNotification stores the notification under the time and the key. Repeated
+	// calls store one record.
 	PutNotification(ctx context.Context, n hook.Notification) error
 }
 
-// Poster posts events of ours.
+// Poster posts system events.
 type Poster interface {
-	// AcceptOurs accepts an event of ours for the endpoints that subscribe to it,
-	// once per key; without any it does nothing.
+	// AcceptOurs accepts a system event for the subscribed endpoints, once per key.
+	// Without a subscribed endpoint, AcceptOurs does nothing. CodeConflict when an
+	// event with the key and another payload exists.
 	AcceptOurs(ctx context.Context, tenant hook.TenantID, eventType string, payload []byte, key string) (ingest.Result, error)
 }
 
-// Topic is where operators listen.
+// Topic publishes messages to operators.
 type Topic interface {
-	// Publish sends the message, a JSON document, with its type beside it.
+	// Publish sends the message, a JSON document, with the type as an attribute.
 	Publish(ctx context.Context, eventType string, message []byte) error
 }
 
-// Notifier tells notices. All fields must be set; without an environment in
-// Metrics there are none.
+// Notifier sends notifications. All fields must be set. With an empty environment
+// in Metrics, no metrics are written.
 type Notifier struct {
 	History History
 	Poster  Poster
@@ -48,12 +49,14 @@ type Notifier struct {
 	Log     *slog.Logger
 }
 
-// Notify tells the notice to all who should hear of it, and writes one line about
-// it. After an error it should be told again.
+var _ settle.Notifier = Notifier{}
+
+// Notify sends the notification to all recipients and writes one log line. Repeat
+// the call after an error.
 func (t Notifier) Notify(ctx context.Context, n hook.Notification) error {
 	if n.InHistory() {
 		if err := t.History.PutNotification(ctx, n); err != nil {
-			return fmt.Errorf("keep %s of endpoint %s: %w", n.Type, n.Endpoint, err)
+			return fmt.Errorf("store %s of endpoint %s: %w", n.Type, n.Endpoint, err)
 		}
 	}
 	payload, err := encode(n)
@@ -61,7 +64,7 @@ func (t Notifier) Notify(ctx context.Context, n hook.Notification) error {
 		return err
 	}
 	_, err = t.Poster.AcceptOurs(ctx, n.Tenant, n.Type, payload, n.Key)
-	if err != nil && hook.CodeOf(err) != hook.CodeConflict { // conflict: it was told before, with other figures
+	if err != nil && hook.CodeOf(err) != hook.CodeConflict { // conflict: posted before, with other figures
 		return fmt.Errorf("post %s of endpoint %s: %w", n.Type, n.Endpoint, err)
 	}
 	if err := t.Topic.Publish(ctx, n.Type, payload); err != nil {
@@ -71,8 +74,8 @@ func (t Notifier) Notify(ctx context.Context, n hook.Notification) error {
 	return nil
 }
 
-// log writes the line, which is also where the openings of circuits are counted:
-// the gate, which opens them, tells it and writes nothing.
+// log writes the log line. The line of an opened circuit also carries the metric,
+// because the gate opens circuits without a log line.
 func (t Notifier) log(ctx context.Context, n hook.Notification) {
 	line := []slog.Attr{
 		slog.String(names.LogType, n.Type),
@@ -87,36 +90,4 @@ func (t Notifier) log(ctx context.Context, n hook.Notification) {
 		line = t.Metrics.Append(line, n.At, emf.Count(names.MetricCircuits, 1))
 	}
 	t.Log.LogAttrs(ctx, slog.LevelInfo, "notification.sent", line...)
-}
-
-// document is a notice as its readers get it.
-type document struct {
-	Type     string             `json:"type"`
-	At       string             `json:"at"` // RFC 3339, UTC, milliseconds
-	Tenant   hook.TenantID      `json:"tenant"`
-	Endpoint hook.EndpointID    `json:"endpoint_id"`
-	Delivery string             `json:"delivery_id,omitempty"`
-	Event    hook.EventID       `json:"event_id,omitempty"`
-	Reason   string             `json:"reason"`
-	Figures  map[string]float64 `json:"figures,omitempty"`
-}
-
-func encode(n hook.Notification) ([]byte, error) {
-	d := document{
-		Type:     n.Type,
-		At:       n.At.UTC().Truncate(time.Millisecond).Format("2006-01-02T15:04:05.000Z"),
-		Tenant:   n.Tenant,
-		Endpoint: n.Endpoint,
-		Event:    n.Delivery.Event,
-		Reason:   n.Reason,
-		Figures:  n.Figures,
-	}
-	if n.Delivery.Generation > 0 {
-		d.Delivery = n.Delivery.String()
-	}
-	payload, err := json.Marshal(d)
-	if err != nil {
-		return nil, fmt.Errorf("encode %s of endpoint %s: %w", n.Type, n.Endpoint, err)
-	}
-	return payload, nil
 }

@@ -34,7 +34,9 @@ type EndpointStore interface {
 // OutcomeRecorder counts the settled deliveries of replay jobs.
 type OutcomeRecorder interface {
 	// RecordOutcome counts the settled delivery for the delivery's job. Repeated
-	// calls count the delivery once.
+	// calls count the delivery once: as delivered before dead, and as dead before
+	// cancelled. A discarded delivery counts as cancelled. CodeInternal when the
+	// delivery has no job or is not settled.
 	RecordOutcome(ctx context.Context, d hook.Delivery) error
 }
 
@@ -53,10 +55,11 @@ type DeadLetters interface {
 	Send(ctx context.Context, letter hook.DeadLetter) error
 }
 
-// Notifier sends notifications to owners and operators.
+// Notifier sends notifications to the owners of endpoints and to operators.
 type Notifier interface {
-	// Notify sends the notification to all subscribers. Repeat the call after an
-	// error: subscribers get one event per notification key.
+	// Notify sends the notification to all recipients. Repeat the call after an
+	// error: the history and the tenant's endpoints get one event per notification
+	// key, and operators may get repeats.
 	Notify(ctx context.Context, n hook.Notification) error
 }
 

@@ -1,20 +1,15 @@
-// Package settle is what follows when a delivery settles, whoever settled
-// it: the dead delivery that it replayed is an open dead letter no more, the job
-// that it belongs to counts it, and its owner hears of its death.
-//
-// All of it may be done twice. It knows nothing of attempts, of queues or of tables.
 package settle
 
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"surehook/internal/hook"
 )
 
-// retireTries bounds how often a record is written again after someone else wrote it.
-const retireTries = 3
+// maxSaveAttempts limits the writes of a retirement. Each conflict means that
+// another writer succeeded, so 3 attempts tolerate 2 concurrent writers.
+const maxSaveAttempts = 3
 
 // Store keeps deliveries and the counts of replay jobs.
 type Store interface {
@@ -22,30 +17,32 @@ type Store interface {
 	OutcomeRecorder
 }
 
-// Settlement does what follows.
+// Settlement completes settled deliveries.
 type Settlement struct {
 	Store    Store
-	Notifier Notifier // nil where no delivery dies
+	Notifier Notifier // nil: no delivery dies in this process
 }
 
-// Complete does what follows from the settled delivery, as it is recorded. One
-// whose place was taken in the midst of things settles nothing but itself: when
-// its successor settles, that stands for all before it.
-func (a Settlement) Complete(ctx context.Context, d hook.Delivery) error {
-	if err := a.tally(ctx, d); err != nil || d.Superseded() {
+var _ Completer = Settlement{}
+
+// Complete does the work that follows from the settled delivery, as recorded. A
+// superseded delivery updates only its own job count: the successor's settlement
+// completes all generations before the successor.
+func (s Settlement) Complete(ctx context.Context, d hook.Delivery) error {
+	if err := s.recordOutcome(ctx, d); err != nil || d.Superseded() {
 		return err
 	}
-	if err := a.tell(ctx, d); err != nil {
+	if err := s.notifyDead(ctx, d); err != nil {
 		return err
 	}
 	before, ok := d.ID.Predecessor()
 	for ok {
-		replayed, err := a.retire(ctx, before)
+		replayed, err := s.retire(ctx, before)
 		if err != nil || !replayed.Superseded() {
 			return err
 		}
-		// Whoever took its place may have died before it was counted.
-		if err := a.tally(ctx, replayed); err != nil {
+		// The process that superseded the delivery may have died before the count.
+		if err := s.recordOutcome(ctx, replayed); err != nil {
 			return err
 		}
 		before, ok = before.Predecessor()
@@ -53,55 +50,39 @@ func (a Settlement) Complete(ctx context.Context, d hook.Delivery) error {
 	return nil
 }
 
-// tell says that the delivery is dead. Nothing is said about the delivery of
-// what is said.
-func (a Settlement) tell(ctx context.Context, d hook.Delivery) error {
-	if d.State != hook.StateDead || a.Notifier == nil || strings.HasPrefix(d.EventType, hook.SystemPrefix) {
-		return nil
-	}
-	n := hook.Notification{
-		Type: hook.NotificationDead, Tenant: d.Tenant, Endpoint: d.ID.Endpoint, Delivery: d.ID, At: d.UpdatedAt,
-		Reason:  fmt.Sprintf("the delivery of an event %s is dead: %s", d.EventType, d.Reason),
-		Figures: map[string]float64{"attempts": float64(d.Attempts), "last_status": float64(d.Last.Status)},
-		Key:     hook.NotificationDead + "/" + d.ID.String(),
-	}
-	if err := a.Notifier.Notify(ctx, n); err != nil {
-		return fmt.Errorf("tell that delivery %s is dead: %w", d.ID, err)
-	}
-	return nil
-}
-
-func (a Settlement) tally(ctx context.Context, d hook.Delivery) error {
+// recordOutcome counts the delivery for the delivery's job.
+func (s Settlement) recordOutcome(ctx context.Context, d hook.Delivery) error {
 	if d.Job == "" {
 		return nil
 	}
-	if err := a.Store.RecordOutcome(ctx, d); err != nil {
+	if err := s.Store.RecordOutcome(ctx, d); err != nil {
 		return fmt.Errorf("count delivery %s for job %s: %w", d.ID, d.Job, err)
 	}
 	return nil
 }
 
-// retire returns the record as it is then, the zero Delivery if there is none.
-func (a Settlement) retire(ctx context.Context, id hook.DeliveryID) (hook.Delivery, error) {
-	for range retireTries {
-		d, err := a.Store.Delivery(ctx, id)
+// retire discards a dead delivery after the settlement of its replay, and returns
+// the record; without a record, the zero Delivery.
+func (s Settlement) retire(ctx context.Context, id hook.DeliveryID) (record hook.Delivery, err error) {
+	err = hook.OnConflict(ctx, maxSaveAttempts, func() error {
+		d, err := s.Store.Delivery(ctx, id)
 		if hook.CodeOf(err) == hook.CodeNotFound {
-			return hook.Delivery{}, nil
+			return nil
 		}
 		if err != nil {
-			return hook.Delivery{}, fmt.Errorf("read delivery %s: %w", id, err)
+			return fmt.Errorf("read delivery %s: %w", id, err)
 		}
 		retired, ok := d.Retire()
-		if !ok {
-			return d, nil
+		if ok {
+			if err := s.Store.SaveDelivery(ctx, retired, nil); err != nil {
+				return fmt.Errorf("retire delivery %s: %w", id, err)
+			}
 		}
-		err = a.Store.SaveDelivery(ctx, retired, nil)
-		if err == nil {
-			return retired, nil
-		}
-		if hook.CodeOf(err) != hook.CodeConflict {
-			return hook.Delivery{}, fmt.Errorf("retire delivery %s: %w", id, err)
-		}
+		record = retired
+		return nil
+	})
+	if err != nil && hook.CodeOf(err) == hook.CodeConflict {
+		return hook.Delivery{}, hook.Conflict(fmt.Sprintf("delivery %s changed %d times before the retirement", id, maxSaveAttempts))
 	}
-	return hook.Delivery{}, hook.Conflict(fmt.Sprintf("delivery %s changed %d times while it was retired", id, retireTries))
+	return record, err
 }

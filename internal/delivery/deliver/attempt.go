@@ -1,0 +1,59 @@
+package deliver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"surehook/internal/delivery/gate"
+	"surehook/internal/delivery/send"
+	"surehook/internal/hook"
+	"surehook/internal/rule/sign"
+)
+
+// settleReserve is the part of the invocation's time kept for settling after the
+// attempt.
+const settleReserve = 5 * time.Second
+
+var errNoTime = errors.New("too little time is left in this invocation")
+
+// makeAttempt sends the request and settles the outcome.
+func (d *Deliverer) makeAttempt(ctx context.Context, s *subject) (gate.Result, error) {
+	if deadline, ok := ctx.Deadline(); ok && deadline.Sub(d.Now()) < s.endpoint.Timeout+settleReserve {
+		return gate.Result{}, errNoTime
+	}
+	started := d.Now()
+	keys, err := d.signingKeys(ctx, s.endpoint, started)
+	if err != nil {
+		return gate.Result{}, fmt.Errorf("open secrets of endpoint %s: %w", s.endpoint.ID, err)
+	}
+	outcome := d.Sender.Send(ctx, send.Request{
+		Endpoint: *s.endpoint,
+		Keys:     keys,
+		Event:    s.event,
+		Delivery: s.token.Delivery,
+		Attempt:  s.token.Attempt,
+	})
+	now := d.Now()
+	recorded, err := d.settleDelivery(ctx, s, attemptOutcome(s, outcome, started, now))
+	d.logAttempted(ctx, s, outcome, recorded, now)
+	return resultOf(s, outcome, recorded, now), err
+}
+
+// signingKeys opens the endpoint's secrets valid at now.
+func (d *Deliverer) signingKeys(ctx context.Context, e *hook.Endpoint, now time.Time) ([]sign.Key, error) {
+	var keys []sign.Key
+	for _, secret := range e.Active(now) {
+		text, err := d.Vault.Open(ctx, secret.Sealed, e.ID)
+		if err != nil {
+			return nil, fmt.Errorf("open: %w", err)
+		}
+		key, err := sign.Parse(text)
+		if err != nil {
+			return nil, fmt.Errorf("parse: %w", err)
+		}
+		keys = append(keys, key)
+	}
+	return keys, nil
+}

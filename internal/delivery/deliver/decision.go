@@ -1,0 +1,74 @@
+package deliver
+
+import (
+	"time"
+
+	"surehook/internal/hook"
+	"surehook/internal/rule/retry"
+)
+
+// decision turns the newest record into the record to be written, with an attempt
+// to be written in the same transaction, or nil. After a version conflict,
+// settleDelivery calls the decision again.
+type decision func(current hook.Delivery) (hook.Delivery, *hook.Attempt)
+
+// attemptOutcome is the decision after an attempt with the outcome o.
+func attemptOutcome(s *subject, o hook.Outcome, started, now time.Time) decision {
+	return func(d hook.Delivery) (hook.Delivery, *hook.Attempt) {
+		d.Attempts = s.token.Attempt
+		d.Token = s.token.Nonce
+		d.UpdatedAt = now
+		d.NextAttemptAt = time.Time{}
+		d.Last = o
+		d.Last.Body = o.Body[:min(len(o.Body), hook.MaxLastBody)]
+		d.State, d.Reason = hook.StateDead, hook.ReasonNone
+		switch o.Class.Result() {
+		case hook.ResultDelivered:
+			d.State = hook.StateDelivered
+		case hook.ResultRejected:
+			d.Reason = hook.ReasonRejected
+			if o.Class == hook.ClassGone {
+				d.Reason = hook.ReasonGone
+			}
+		case hook.ResultTransient:
+			d.State, d.Reason, d.NextAttemptAt = afterFailure(d, *s.endpoint, o.RetryAfter, now)
+		}
+		if d.State == hook.StateDelivered && d.Attempts == 1 {
+			return d, nil
+		}
+		return d, &hook.Attempt{
+			Delivery:      d.ID,
+			Number:        d.Attempts,
+			Trigger:       hook.TriggerOf(d.ID, d.Attempts),
+			StartedAt:     started,
+			NextAttemptAt: d.NextAttemptAt,
+			ExpiresAt:     d.ExpiresAt,
+			Outcome:       o,
+		}
+	}
+}
+
+// afterFailure plans the next attempt. A delivery older than max_age at the next
+// attempt is dead now, so that the owner hears of the death without a wait.
+func afterFailure(d hook.Delivery, e hook.Endpoint, retryAfter time.Duration, now time.Time) (hook.State, hook.Reason, time.Time) {
+	delay, ok := retry.Next(e.Retry, d.ID, d.Attempts, retryAfter)
+	if !ok {
+		return hook.StateDead, hook.ReasonExhausted, time.Time{}
+	}
+	next := now.Add(delay)
+	if retry.Expired(d.CreatedAt, next, e.MaxAge) {
+		return hook.StateDead, hook.ReasonExpired, time.Time{}
+	}
+	return hook.StateRetrying, hook.ReasonNone, next
+}
+
+// settleAs is a decision without an attempt: expired, parked or cancelled.
+func settleAs(s *subject, state hook.State, reason hook.Reason, now time.Time) decision {
+	return func(d hook.Delivery) (hook.Delivery, *hook.Attempt) {
+		d.State, d.Reason = state, reason
+		d.Token = s.token.Nonce
+		d.UpdatedAt = now
+		d.NextAttemptAt = time.Time{}
+		return d, nil
+	}
+}

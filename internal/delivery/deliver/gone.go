@@ -1,0 +1,50 @@
+package deliver
+
+import (
+	"context"
+	"fmt"
+
+	"surehook/internal/hook"
+)
+
+// disableEndpoint disables an endpoint after an answer 410 Gone. An endpoint
+// changed by the owner after the answer stays as the owner set it.
+func (d *Deliverer) disableEndpoint(ctx context.Context, recorded hook.Delivery) error {
+	disabled := false
+	err := hook.OnConflict(ctx, maxSaveAttempts, func() error {
+		e, err := d.Store.Endpoint(ctx, recorded.Tenant, recorded.ID.Endpoint)
+		deleted := err != nil && hook.CodeOf(err) == hook.CodeNotFound
+		if err != nil && !deleted {
+			return fmt.Errorf("read endpoint %s: %w", recorded.ID.Endpoint, err)
+		}
+		if deleted || e.Status == hook.StatusDisabled || e.UpdatedAt.After(recorded.UpdatedAt) {
+			return nil
+		}
+		if err := d.Store.UpdateEndpoint(ctx, e.Disabled(hook.ReasonGone, recorded.UpdatedAt)); err != nil {
+			return fmt.Errorf("disable endpoint %s: %w", e.ID, err)
+		}
+		disabled = true
+		return nil
+	})
+	if err != nil && hook.CodeOf(err) == hook.CodeConflict {
+		return hook.Conflict(fmt.Sprintf("endpoint %s changed %d times before the disabling", recorded.ID.Endpoint, maxSaveAttempts))
+	}
+	if err != nil || !disabled {
+		return err
+	}
+	return d.notifyGone(ctx, recorded)
+}
+
+// notifyGone reports the disabled endpoint. A crash before notifyGone loses the
+// notification; the endpoint's reason still shows the cause.
+func (d *Deliverer) notifyGone(ctx context.Context, recorded hook.Delivery) error {
+	n := hook.Notification{
+		Type: hook.NotificationDisabled, Tenant: recorded.Tenant, Endpoint: recorded.ID.Endpoint, Delivery: recorded.ID,
+		At: recorded.UpdatedAt, Reason: "The endpoint answered 410 Gone and wants no more deliveries.",
+		Key: hook.NotificationDisabled + "/" + recorded.ID.String(),
+	}
+	if err := d.Notifier.Notify(ctx, n); err != nil {
+		return fmt.Errorf("notify that endpoint %s is disabled: %w", n.Endpoint, err)
+	}
+	return nil
+}

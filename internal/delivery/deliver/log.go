@@ -1,0 +1,112 @@
+package deliver
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"surehook/internal/delivery/gate"
+	"surehook/internal/emf"
+	"surehook/internal/hook"
+	"surehook/internal/names"
+)
+
+func (d *Deliverer) logAttempted(ctx context.Context, s *subject, o hook.Outcome, recorded hook.Delivery, now time.Time) {
+	attrs := append(s.attrs(),
+		slog.String(names.LogOutcome, o.Class.String()),
+		slog.Int(names.LogStatus, o.Status),
+		slog.Int64(names.LogDuration, o.Duration.Milliseconds()),
+		slog.Int64(names.LogLatency, now.Sub(s.delivery.CreatedAt).Milliseconds()),
+	)
+	d.Log.LogAttrs(ctx, slog.LevelInfo, "delivery.attempted", append(attrs, decisionAttrs(recorded)...)...)
+}
+
+func (d *Deliverer) logDecided(ctx context.Context, s *subject, recorded hook.Delivery) {
+	d.Log.LogAttrs(ctx, slog.LevelInfo, "delivery.decided", append(s.attrs(), decisionAttrs(recorded)...)...)
+}
+
+func (d *Deliverer) logDelayed(ctx context.Context, s *subject, until time.Time) {
+	d.Log.LogAttrs(ctx, slog.LevelInfo, "delivery.delayed", append(s.attrs(), slog.Time(names.LogNext, until))...)
+}
+
+func (d *Deliverer) logDropped(ctx context.Context, t hook.Token, reason string) {
+	d.Log.LogAttrs(ctx, slog.LevelInfo, "token.dropped",
+		slog.String(names.LogDelivery, t.Delivery.String()),
+		slog.Int(names.LogAttempt, t.Attempt),
+		slog.String(names.LogReason, reason))
+}
+
+func (s *subject) attrs() []slog.Attr {
+	return []slog.Attr{
+		slog.String(names.LogTenant, string(s.token.Tenant)),
+		slog.String(names.LogEvent, string(s.token.Delivery.Event)),
+		slog.String(names.LogEventType, s.event.Type),
+		slog.String(names.LogEndpoint, string(s.token.Delivery.Endpoint)),
+		slog.String(names.LogDelivery, s.token.Delivery.String()),
+		slog.Int(names.LogAttempt, s.token.Attempt),
+	}
+}
+
+func decisionAttrs(recorded hook.Delivery) []slog.Attr {
+	attrs := []slog.Attr{slog.String(names.LogDecision, recorded.State.String())}
+	if recorded.Reason != hook.ReasonNone {
+		attrs = append(attrs, slog.String(names.LogReason, string(recorded.Reason)))
+	}
+	if !recorded.NextAttemptAt.IsZero() {
+		attrs = append(attrs, slog.Time(names.LogNext, recorded.NextAttemptAt))
+	}
+	return attrs
+}
+
+// logMetrics writes the metrics of a batch: one line with the totals, and one
+// line for each further pair of class and attempt number. Most batches have one
+// pair.
+func (d *Deliverer) logMetrics(ctx context.Context, all []gate.Result) {
+	if d.Metrics.Environment == "" || len(all) == 0 {
+		return
+	}
+	type kind struct {
+		class  hook.Class
+		number int
+	}
+	var (
+		kinds           = make(map[kind]int)
+		states          = make(map[hook.State]int)
+		took, latencies []time.Duration
+		retried         int
+	)
+	for _, r := range all {
+		states[r.State]++
+		if r.Class == 0 {
+			continue
+		}
+		kinds[kind{r.Class, r.Number}]++
+		took = append(took, r.Duration)
+		if r.Number > 1 {
+			retried++
+		}
+		if r.State == hook.StateDelivered {
+			latencies = append(latencies, r.Age)
+		}
+	}
+	ms := []emf.Metric{
+		emf.Count(names.MetricDelivered, states[hook.StateDelivered]),
+		emf.Count(names.MetricDead, states[hook.StateDead]),
+		emf.Count(names.MetricParked, states[hook.StateParked]),
+		emf.Count(names.MetricRetried, retried),
+		emf.Milliseconds(names.MetricAttemptTime, took...),
+		emf.Milliseconds(names.MetricLatency, latencies...),
+	}
+	for k, n := range kinds {
+		ms = append(ms, emf.Count(names.MetricAttempts, n).By(emf.Outcome(k.class), emf.Number(k.number)))
+		d.writeMetrics(ctx, ms)
+		ms = nil
+	}
+	d.writeMetrics(ctx, ms)
+}
+
+func (d *Deliverer) writeMetrics(ctx context.Context, ms []emf.Metric) {
+	if line := d.Metrics.Append(nil, d.Now(), ms...); len(line) > 0 {
+		d.Log.LogAttrs(ctx, slog.LevelInfo, "batch.measured", line...)
+	}
+}

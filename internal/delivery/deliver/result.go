@@ -1,0 +1,81 @@
+package deliver
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+
+	"surehook/internal/delivery/gate"
+	"surehook/internal/hook"
+	"surehook/internal/names"
+	"surehook/internal/rule/stats"
+)
+
+// resultOf returns the result of an attempt, or of a decision without an attempt
+// (class 0). When another writer settled the delivery first, the state is 0 and the
+// result holds only the endpoint's answer.
+func resultOf(s *subject, o hook.Outcome, recorded hook.Delivery, now time.Time) gate.Result {
+	r := gate.Result{Attempt: stats.Attempt{Class: o.Class, Number: s.token.Attempt, Duration: o.Duration}, RetryAfter: o.RetryAfter}
+	if recorded.Token == s.token.Nonce {
+		r.State, r.Age = recorded.State, now.Sub(recorded.CreatedAt)
+	}
+	return r
+}
+
+// results collects the results of a batch, ordered by end.
+type results struct {
+	mu  sync.Mutex
+	all []gate.Result
+}
+
+// run calls f for the job, keeps the result and sets the job's error.
+func (r *results) run(j *job, f func() (gate.Result, error)) {
+	j.err = recoverPanic(func() error {
+		one, err := f()
+		r.add(one)
+		return err
+	})
+}
+
+// add keeps the results with a class or a state.
+func (r *results) add(more ...gate.Result) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	for _, one := range more {
+		if one.Class != 0 || one.State != 0 {
+			r.all = append(r.all, one)
+		}
+	}
+}
+
+// attempts returns the results of attempts.
+func (r *results) attempts() []gate.Result {
+	return slices.DeleteFunc(slices.Clone(r.all), func(one gate.Result) bool { return one.Class == 0 })
+}
+
+// recoverPanic turns a panic of f into an error, so that a panic about one message
+// does not affect the other messages.
+func recoverPanic(f func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("panic: %v\n%s", r, debug.Stack())
+		}
+	}()
+	return f()
+}
+
+// countDead counts a delivery that died without an attempt; the gate counts the
+// other dead deliveries. No decision depends on the count, so countDead only logs
+// an error.
+func (d *Deliverer) countDead(ctx context.Context, s *subject) {
+	_, err := d.Store.Count(ctx, s.token.Tenant, s.token.Delivery.Endpoint, stats.Counts{Dead: 1}, d.Now())
+	if err != nil {
+		d.Log.ErrorContext(ctx, "dead_count.failed",
+			slog.String(names.LogDelivery, s.token.Delivery.String()), slog.Any(names.LogError, err))
+	}
+}

@@ -1,0 +1,50 @@
+package gate
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"surehook/internal/hook"
+	"surehook/internal/rule/circuit"
+)
+
+// announceTransition enqueues a circuit check for the next probe, or for an
+// immediate release, and notifies the owner. Without a transition,
+// announceTransition does nothing. When a check is lost, the breaker's tick finds
+// the record by AttendAt.
+func (g *Gate) announceTransition(ctx context.Context, before, after Record, now time.Time) error {
+	check := hook.CircuitCheck{Tenant: after.Tenant, Endpoint: after.Endpoint, Wave: after.Wave}
+	switch {
+	case after.State == circuit.Open && !after.ProbeAt.Equal(before.ProbeAt):
+		if err := g.CircuitQueue.Enqueue(ctx, check, after.ProbeAt.Sub(now)); err != nil {
+			return fmt.Errorf("enqueue probe of %s: %w", after.Endpoint, err)
+		}
+		if before.State == circuit.Closed {
+			return g.notifyTransition(ctx, hook.NotificationOpened, "Deliveries to the endpoint keep failing. Further deliveries are parked until a probe succeeds.", after, now)
+		}
+	case after.State == circuit.Closed && before.State != circuit.Closed:
+		if after.Waiting {
+			if err := g.CircuitQueue.Enqueue(ctx, check, 0); err != nil {
+				return fmt.Errorf("enqueue release of %s: %w", after.Endpoint, err)
+			}
+		}
+		return g.notifyTransition(ctx, hook.NotificationClosed, "A probe succeeded. Parked deliveries are released.", after, now)
+	}
+	return nil
+}
+
+// notifyTransition reports that the circuit opened or closed. A crash before
+// notifyTransition loses the notification; the circuit's state still shows the
+// transition.
+func (g *Gate) notifyTransition(ctx context.Context, kind, reason string, r Record, now time.Time) error {
+	n := hook.Notification{
+		Type: kind, Tenant: r.Tenant, Endpoint: r.Endpoint, At: now, Reason: reason,
+		Figures: map[string]float64{"failures": float64(r.Failures), "cooldown_s": r.Cooldown.Seconds()},
+		Key:     fmt.Sprintf("%s/%s/%d", kind, r.Endpoint, r.Generation),
+	}
+	if err := g.Notifier.Notify(ctx, n); err != nil {
+		return fmt.Errorf("notify %s of endpoint %s: %w", kind, r.Endpoint, err)
+	}
+	return nil
+}

@@ -1,0 +1,83 @@
+package gate
+
+import (
+	"time"
+
+	"surehook/internal/hook"
+	"surehook/internal/rule/circuit"
+	"surehook/internal/rule/stats"
+)
+
+// defaultThrottle is the pause of an endpoint after an answer 429 without
+// Retry-After.
+const defaultThrottle = 10 * time.Second
+
+// Result is the result of one admitted attempt.
+type Result struct {
+	stats.Attempt
+
+	RetryAfter time.Duration // requested by a throttling endpoint; 0: not requested
+}
+
+// outcomes aggregates the results of a batch, ordered by end.
+type outcomes struct {
+	circuit.Results
+
+	counts     stats.Counts
+	throttled  bool
+	retryAfter time.Duration // the longest of the batch
+}
+
+func aggregate(results []Result) outcomes {
+	var o outcomes
+	for _, r := range results {
+		o.count(r)
+	}
+	return o
+}
+
+// count adds a result. Transient failures count against the endpoint. Every other
+// answer proves that the endpoint is alive, including 429.
+func (o *outcomes) count(r Result) {
+	o.counts.Count(r.Attempt)
+	if r.Class.Result() == hook.ResultTransient && r.Class != hook.ClassThrottled {
+		o.Failed++
+		o.Trailing++
+		o.counts.Failed++
+		return
+	}
+	o.Alive = true
+	o.Trailing = 0
+	o.counts.OK++
+	if r.Class == hook.ClassThrottled {
+		o.throttled = true
+		o.retryAfter = max(o.retryAfter, r.RetryAfter)
+	}
+}
+
+// afterOutcomes returns the record after the outcomes of the admitted attempts.
+func (r Record) afterOutcomes(a Admission, o outcomes, window circuit.Counts, now time.Time) Record {
+	settings := circuit.Settings{CircuitSettings: a.query.Endpoint.Circuit.WithDefaults(), Slow: r.Review.Fragile}
+	before := r.Circuit
+	if a.probe != "" {
+		r.Circuit = r.Probed(a.probe, o.Alive, settings, now)
+	} else {
+		r.Circuit = r.Settled(o.Results, window, a.query.Record.Generation, settings, now)
+	}
+	if o.throttled {
+		wait := o.retryAfter
+		if wait == 0 {
+			wait = defaultThrottle
+		}
+		if until := now.Add(wait).Truncate(time.Millisecond); until.After(r.ThrottledUntil) {
+			r.ThrottledUntil = until
+		}
+	}
+	switch {
+	case r.State == before.State && r.Generation == before.Generation:
+		return r
+	case r.State == circuit.Closed:
+		return r.Release(now)
+	}
+	return r.planCheck(now)
+}

@@ -1,0 +1,87 @@
+package gate
+
+import (
+	"time"
+
+	"surehook/internal/hook"
+)
+
+// Decision is the gate's answer for a due delivery.
+type Decision uint8
+
+// The decisions. The zero Decision is not valid.
+const (
+	Admit  Decision = iota + 1 // the attempt may start
+	Park                       // not now: the delivery waits in the store, without a token
+	Delay                      // not now: the token returns at a known time
+	Cancel                     // never: the endpoint was deleted
+)
+
+// String returns the decision as logged.
+func (d Decision) String() string {
+	switch d {
+	case Admit:
+		return "admit"
+	case Park:
+		return "park"
+	case Delay:
+		return "delay"
+	case Cancel:
+		return "cancel"
+	}
+	return "unknown"
+}
+
+// Verdict is the gate's decision about one delivery.
+type Verdict struct {
+	Decision Decision
+	Reason   hook.Reason // of Park and Cancel
+	Until    time.Time   // of Delay: the time of the token's return
+	Reserved bool        // of Delay: a rate slot at Until is reserved for the delivery
+}
+
+// Due is a delivery waiting for admission.
+type Due struct {
+	Delivery hook.DeliveryID
+	Reserved bool // the delivery waited for a reserved rate slot
+}
+
+// Query asks about the due deliveries of one endpoint.
+type Query struct {
+	Tenant   hook.TenantID
+	ID       hook.EndpointID
+	Endpoint *hook.Endpoint // nil: deleted
+	Record   Record         // read together with the endpoint
+	Due      []Due
+}
+
+// slowInFlight is the in-flight limit of a slow endpoint without a limit set by
+// the owner. A slow endpoint must not occupy the functions shared with other
+// endpoints.
+const slowInFlight = 5
+
+// maxInFlight returns the maximum of concurrent attempts; 0: no limit.
+func (q Query) maxInFlight() int {
+	if q.Endpoint.MaxInFlight == 0 && q.Record.Review.Slow {
+		return slowInFlight
+	}
+	return q.Endpoint.MaxInFlight
+}
+
+// Admission holds one verdict per due delivery, in the order of the query. Settle
+// takes the same Admission after the attempts.
+type Admission struct {
+	Verdicts []Verdict
+
+	query   Query
+	probe   string   // the delivery holding the probe's lease; empty: no probe
+	holders []string // the deliveries holding in-flight slots
+}
+
+func sameVerdict(q Query, v Verdict) Admission {
+	a := Admission{query: q, Verdicts: make([]Verdict, len(q.Due))}
+	for i := range a.Verdicts {
+		a.Verdicts[i] = v
+	}
+	return a
+}

@@ -1,0 +1,42 @@
+package notify
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"surehook/internal/hook"
+)
+
+// document is the JSON form of a notification: the payload of the system event and
+// the message of the topic.
+type document struct {
+	Type     string             `json:"type"`
+	At       string             `json:"at"` // RFC 3339, UTC, milliseconds
+	Tenant   hook.TenantID      `json:"tenant"`
+	Endpoint hook.EndpointID    `json:"endpoint_id"`
+	Delivery string             `json:"delivery_id,omitempty"`
+	Event    hook.EventID       `json:"event_id,omitempty"`
+	Reason   string             `json:"reason"`
+	Figures  map[string]float64 `json:"figures,omitempty"`
+}
+
+func encode(n hook.Notification) ([]byte, error) {
+	d := document{
+		Type:     n.Type,
+		At:       n.At.UTC().Truncate(time.Millisecond).Format("2006-01-02T15:04:05.000Z"),
+		Tenant:   n.Tenant,
+		Endpoint: n.Endpoint,
+		Event:    n.Delivery.Event,
+		Reason:   n.Reason,
+		Figures:  n.Figures,
+	}
+	if n.Delivery.Generation > 0 {
+		d.Delivery = n.Delivery.String()
+	}
+	payload, err := json.Marshal(d)
+	if err != nil {
+		return nil, fmt.Errorf("encode %s of endpoint %s: %w", n.Type, n.Endpoint, err)
+	}
+	return payload, nil
+}

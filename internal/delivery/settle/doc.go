@@ -1,0 +1,16 @@
+// Package settle completes the settlement of deliveries, for every function that
+// settles a delivery. Complete does three things:
+//
+//   - counts the delivery for the delivery's replay job,
+//   - notifies the owner of a dead delivery,
+//   - retires the dead predecessor: a replayed dead letter is no longer open.
+//
+// Repeated calls of Complete are harmless. The package knows no attempts, queues or
+// tables.
+//
+// # Ports
+//
+// The package declares the ports shared by the packages of delivery: DeliveryStore,
+// EndpointStore, OutcomeRecorder, TokenQueue, DeadLetters, Notifier and Completer.
+// Other packages embed the ports instead of repeating the contracts.
+package settle
