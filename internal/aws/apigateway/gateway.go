@@ -1,10 +1,9 @@
-// Package apigateway lets an http.Handler answer API Gateway: it turns HTTP API
-// events (payload format 2.0) into requests and answers into responses, and
-// hands on who the authorizer says is calling.
+// Package apigateway adapts an http.Handler to API Gateway. The package converts
+// HTTP API events (payload format 2.0) to requests and answers to responses, and
+// passes the authorizer's principal to the handler.
 //
-// The adapters on offer unescape the path a second time, which turns a stray
-// percent sign into a server error, or answer through net/http/httptest; this
-// much is all that is needed.
+// Public adapters have drawbacks: some unescape the path twice, so a stray percent
+// sign becomes a server error; others depend on net/http/httptest.
 package apigateway
 
 import (
@@ -26,7 +25,7 @@ import (
 // Function is a Lambda handler of HTTP API events.
 type Function func(context.Context, events.APIGatewayV2HTTPRequest) (events.APIGatewayV2HTTPResponse, error)
 
-// Handle returns the Lambda function that answers with h.
+// Handle returns a Lambda function backed by h.
 func Handle(h http.Handler) Function {
 	return func(ctx context.Context, e events.APIGatewayV2HTTPRequest) (events.APIGatewayV2HTTPResponse, error) {
 		r, err := request(ctx, e)
@@ -64,7 +63,8 @@ func request(ctx context.Context, e events.APIGatewayV2HTTPRequest) (*http.Reque
 	return r, nil
 }
 
-// principal reads what functions/authorize said. Without it nobody is calling.
+// principal returns the principal in the context of functions/authorize; ok is
+// false without a principal.
 func principal(e events.APIGatewayV2HTTPRequest) (hook.Principal, bool) {
 	if e.RequestContext.Authorizer == nil {
 		return hook.Principal{}, false
@@ -83,7 +83,7 @@ func principal(e events.APIGatewayV2HTTPRequest) (hook.Principal, bool) {
 	return p, true
 }
 
-// Authorizer returns the context that functions/authorize hands on about p.
+// Authorizer returns the authorizer context of functions/authorize for p.
 func Authorizer(p hook.Principal) map[string]any {
 	scopes := make([]string, len(p.Scopes))
 	for i, s := range p.Scopes {
@@ -96,7 +96,7 @@ func Authorizer(p hook.Principal) map[string]any {
 	}
 }
 
-// answer collects what a handler writes.
+// answer buffers the answer of a handler.
 type answer struct {
 	header http.Header
 	status int
@@ -113,7 +113,7 @@ func (a *answer) WriteHeader(status int) {
 
 func (a *answer) Write(b []byte) (int, error) {
 	a.WriteHeader(http.StatusOK)
-	return a.body.Write(b) //nolint:wrapcheck // an io.Writer passes errors on; this one has none
+	return a.body.Write(b) //nolint:wrapcheck // bytes.Buffer returns no errors
 }
 
 func (a *answer) response() events.APIGatewayV2HTTPResponse {

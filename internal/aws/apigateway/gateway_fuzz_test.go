@@ -13,9 +13,9 @@ import (
 	"surehook/internal/httpapi"
 )
 
-// FuzzHandle gives the adapter the JSON of events, well-formed or not. The
-// handler must see the body, path and query that the event holds, and a caller
-// only if the authorizer named one whole; the answer must come back as it was given.
+// FuzzHandle passes JSON of events, valid or not, to the adapter. The handler must
+// see body, path and query of the event, and a principal only from a complete
+// authorizer context. The answer must pass unchanged.
 func FuzzHandle(f *testing.F) {
 	for _, seed := range []string{
 		`{"rawPath":"/v1/x","rawQueryString":"a=b","headers":{"content-type":"application/json"},"body":"{}","requestContext":{"http":{"method":"POST","sourceIp":"192.0.2.1"}}}`,
@@ -50,7 +50,7 @@ func FuzzHandle(f *testing.F) {
 			if p, ok := httpapi.PrincipalFrom(r.Context()); ok {
 				authorizer := e.RequestContext.Authorizer
 				if authorizer == nil || p.Key == "" || p.Tenant == "" || authorizer.Lambda["key_id"] != string(p.Key) || authorizer.Lambda["tenant"] != string(p.Tenant) {
-					t.Errorf("handler is told of the caller %+v; the authorizer said %+v", p, authorizer)
+					t.Errorf("principal %+v; authorizer context %+v", p, authorizer)
 				}
 			}
 			w.WriteHeader(http.StatusTeapot)
@@ -60,7 +60,7 @@ func FuzzHandle(f *testing.F) {
 			t.Fatalf("handle(%s) = %v; handler called: %t", raw, err, called)
 		}
 		if err == nil && response.StatusCode != http.StatusTeapot {
-			t.Errorf("handle(%s) = %+v; want what the handler answered", raw, response)
+			t.Errorf("handle(%s) = %+v; want the answer of the handler", raw, response)
 		}
 	})
 }

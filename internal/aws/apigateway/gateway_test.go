@@ -26,7 +26,7 @@ func event(t *testing.T, change func(e *events.APIGatewayV2HTTPRequest)) events.
 	return e
 }
 
-func TestHandle_HandsOnTheRequest(t *testing.T) {
+func TestHandle_PassesTheRequest(t *testing.T) {
 	t.Parallel()
 
 	body := "{\"a\": \"\u00e9 \x00\"}"
@@ -70,7 +70,7 @@ func TestHandle_HandsOnTheRequest(t *testing.T) {
 	}
 }
 
-func TestHandle_RefusesABodyThatIsNoBase64(t *testing.T) {
+func TestHandle_RejectsInvalidBase64(t *testing.T) {
 	t.Parallel()
 
 	handle := apigateway.Handle(http.NotFoundHandler())
@@ -79,7 +79,7 @@ func TestHandle_RefusesABodyThatIsNoBase64(t *testing.T) {
 	}
 }
 
-func TestHandle_KnowsThePrincipalThatTheAuthorizerNamed(t *testing.T) {
+func TestHandle_PassesTheAuthorizersPrincipal(t *testing.T) {
 	t.Parallel()
 
 	want := hook.Principal{Key: "key_1", Tenant: "acme", Scopes: []hook.Scope{hook.ScopeRead, hook.ScopeReplay}}
@@ -118,7 +118,7 @@ func TestHandle_KnowsThePrincipalThatTheAuthorizerNamed(t *testing.T) {
 	}
 }
 
-// roundTrip sends the context through JSON, as API Gateway does.
+// roundTrip encodes and decodes the context as JSON, like API Gateway.
 func roundTrip(t *testing.T, in map[string]any) map[string]any {
 	t.Helper()
 

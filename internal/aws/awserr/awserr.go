@@ -1,5 +1,5 @@
-// Package awserr says what an error of the AWS SDK means to those who called: it
-// may be tried again, or it is a fault of ours. It knows no service.
+// Package awserr maps errors of the AWS SDK to hook.Errors, independent of the
+// service.
 package awserr
 
 import (
@@ -13,10 +13,13 @@ import (
 	"surehook/internal/hook"
 )
 
-// Of returns err, which is not nil, as a hook.Error: CodeUnavailable when ctx,
-// that of the call, has ended, whose cause then is part of the error, and when
-// err is Retryable; CodeInternal for the rest. what names the service in the
-// messages: "the queue".
+// Of returns err, not nil, as a hook.Error:
+//   - CodeUnavailable when ctx, the context of the call, has ended; the error then
+//     includes the context's cause;
+//   - CodeUnavailable when err is Retryable;
+//   - CodeInternal in all other cases.
+//
+// what names the service in messages, for example "the queue".
 func Of(ctx context.Context, err error, what string) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return &hook.Error{Code: hook.CodeUnavailable, Message: what + " did not answer", Err: errors.Join(cause, err)}
@@ -27,9 +30,9 @@ func Of(ctx context.Context, err error, what string) error {
 	return &hook.Error{Code: hook.CodeInternal, Message: what + " refused the request", Err: err}
 }
 
-// Retryable reports whether the same request may succeed later: what the SDK
-// itself holds worth retrying (throttling, server faults, a broken connection),
-// an answer that broke off, and a context that ended.
+// Retryable reports whether the same request may succeed later. Retryable errors
+// are the errors retried by the SDK (throttling, server faults, a broken
+// connection), a truncated answer, and the end of a context.
 func Retryable(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, io.ErrUnexpectedEOF) ||
 		retry.IsErrorRetryables(retry.DefaultRetryables).IsErrorRetryable(err) == aws.TrueTernary

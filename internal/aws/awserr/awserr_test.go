@@ -18,7 +18,7 @@ import (
 	"surehook/internal/hook"
 )
 
-// answered is the SDK's error for an answer with the status and the code.
+// answered is the SDK's error for an answer with status and code.
 func answered(status int, code string) error {
 	return &smithy.OperationError{ServiceID: "S", OperationName: "O", Err: &smithyhttp.ResponseError{
 		Response: &smithyhttp.Response{Response: &http.Response{StatusCode: status}},
@@ -38,14 +38,14 @@ func TestOf(t *testing.T) {
 		{name: "throttling", err: answered(http.StatusBadRequest, "ThrottlingException"), want: hook.CodeUnavailable, message: "the thing is not available"},
 		{name: "too many requests", err: answered(http.StatusBadRequest, "TooManyRequestsException"), want: hook.CodeUnavailable, message: "the thing is not available"},
 		{name: "a server fault", err: answered(http.StatusInternalServerError, "Unheard"), want: hook.CodeUnavailable, message: "the thing is not available"},
-		{name: "a service that is away", err: answered(http.StatusServiceUnavailable, ""), want: hook.CodeUnavailable, message: "the thing is not available"},
-		{name: "a request that could not be sent", err: &smithyhttp.RequestSendError{Err: io.EOF}, want: hook.CodeUnavailable, message: "the thing is not available"},
-		{name: "a connection that was reset", err: &net.OpError{Op: "read", Err: syscall.ECONNRESET}, want: hook.CodeUnavailable, message: "the thing is not available"},
-		{name: "an answer that broke off", err: &smithy.DeserializationError{Err: io.ErrUnexpectedEOF}, want: hook.CodeUnavailable, message: "the thing is not available"},
-		{name: "a context inside that was cancelled", err: &aws.RequestCanceledError{Err: context.Canceled}, want: hook.CodeUnavailable, message: "the thing is not available"},
-		{name: "a deadline inside that passed", err: fmt.Errorf("wait: %w", context.DeadlineExceeded), want: hook.CodeUnavailable, message: "the thing is not available"},
-		{name: "a role that may not", err: answered(http.StatusBadRequest, "AccessDeniedException"), want: hook.CodeInternal, message: "the thing refused the request"},
-		{name: "a request that is not valid", err: answered(http.StatusBadRequest, "ValidationException"), want: hook.CodeInternal, message: "the thing refused the request"},
+		{name: "an unavailable service", err: answered(http.StatusServiceUnavailable, ""), want: hook.CodeUnavailable, message: "the thing is not available"},
+		{name: "an unsent request", err: &smithyhttp.RequestSendError{Err: io.EOF}, want: hook.CodeUnavailable, message: "the thing is not available"},
+		{name: "a reset connection", err: &net.OpError{Op: "read", Err: syscall.ECONNRESET}, want: hook.CodeUnavailable, message: "the thing is not available"},
+		{name: "a truncated answer", err: &smithy.DeserializationError{Err: io.ErrUnexpectedEOF}, want: hook.CodeUnavailable, message: "the thing is not available"},
+		{name: "a cancelled context in the error", err: &aws.RequestCanceledError{Err: context.Canceled}, want: hook.CodeUnavailable, message: "the thing is not available"},
+		{name: "a passed deadline in the error", err: fmt.Errorf("wait: %w", context.DeadlineExceeded), want: hook.CodeUnavailable, message: "the thing is not available"},
+		{name: "a role without permission", err: answered(http.StatusBadRequest, "AccessDeniedException"), want: hook.CodeInternal, message: "the thing refused the request"},
+		{name: "an invalid request", err: answered(http.StatusBadRequest, "ValidationException"), want: hook.CodeInternal, message: "the thing refused the request"},
 		{name: "anything else", err: errors.New("a bug"), want: hook.CodeInternal, message: "the thing refused the request"},
 	}
 	for _, tt := range tests {
@@ -55,7 +55,7 @@ func TestOf(t *testing.T) {
 			got := awserr.Of(t.Context(), tt.err, "the thing")
 			e, ok := errors.AsType[*hook.Error](got)
 			if !ok || e.Code != tt.want || e.Message != tt.message || !errors.Is(got, tt.err) {
-				t.Errorf("Of(%v) = %v (%s); want %s, %q, about it", tt.err, got, hook.CodeOf(got), tt.want, tt.message)
+				t.Errorf("Of(%v) = %v (%s); want %s, %q, wrapping the error", tt.err, got, hook.CodeOf(got), tt.want, tt.message)
 			}
 			if got, want := awserr.Retryable(tt.err), tt.want == hook.CodeUnavailable; got != want {
 				t.Errorf("Retryable(%v) = %t; want %t", tt.err, got, want)
@@ -64,7 +64,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-func TestOf_AnEndedContextOutweighsWhatCameOfIt(t *testing.T) {
+func TestOf_EndedContextTakesPrecedence(t *testing.T) {
 	t.Parallel()
 
 	cause, refused := errors.New("no answer in time"), answered(http.StatusBadRequest, "AccessDeniedException")

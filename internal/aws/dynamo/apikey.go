@@ -10,8 +10,8 @@ import (
 	"surehook/internal/hook"
 )
 
-// apiKeyItem is stored twice: under the hash, to check a request, and under the
-// id, to list and delete.
+// apiKeyItem is stored twice: under the hash for authentication, and under the id
+// for lists and deletion.
 type apiKeyItem struct {
 	key
 	ID         hook.KeyID    `dynamodbav:"id"`
@@ -37,7 +37,8 @@ func fromAPIKeyItem(it apiKeyItem) hook.APIKey {
 	}
 }
 
-// PutKey stores a new key; CodeConflict if its id or its hash exists.
+// PutKey writes both items of the key in one transaction. An existing id or hash
+// is CodeConflict.
 func (s *Store) PutKey(ctx context.Context, k hook.APIKey) error {
 	op := "put key " + string(k.ID)
 	var writes []types.TransactWriteItem
@@ -51,8 +52,8 @@ func (s *Store) PutKey(ctx context.Context, k hook.APIKey) error {
 	return translate(s.transact(ctx, writes...), op)
 }
 
-// Keys returns all keys, in the order of their ids. There are as many as people
-// have made by hand.
+// Keys reads all keys in one query per 1 MB. People create keys by hand, so the
+// number is small.
 func (s *Store) Keys(ctx context.Context) ([]hook.APIKey, error) {
 	var items []apiKeyItem
 	if err := s.list(ctx, apiKeysPartition, apiKeyPrefix, &items, "list keys"); err != nil {
@@ -65,7 +66,7 @@ func (s *Store) Keys(ctx context.Context) ([]hook.APIKey, error) {
 	return keys, nil
 }
 
-// KeyByHash returns the key; CodeNotFound if there is none.
+// KeyByHash reads one item.
 func (s *Store) KeyByHash(ctx context.Context, hash string) (hook.APIKey, error) {
 	var it apiKeyItem
 	if err := s.get(ctx, apiKeyKey(hash), &it, "key", "by hash"); err != nil {
@@ -74,12 +75,9 @@ func (s *Store) KeyByHash(ctx context.Context, hash string) (hook.APIKey, error)
 	return fromAPIKeyItem(it), nil
 }
 
-// TouchKey records that the key was used on the day, as hook.APIKey.LastUsedOn
-// has it; CodeConflict if the key is gone, or that day or a later one is
-// recorded, and nothing is written.
-//
-// It is a transaction of two updates, because the day is read under the hash,
-// where it spares the next note, and under the id, where it is listed.
+// TouchKey updates both items of the key in one transaction. Authentication reads
+// the day under the hash to skip a repeated update; lists read the day under the
+// id.
 func (s *Store) TouchKey(ctx context.Context, k hook.APIKey, day string) error {
 	var writes []types.TransactWriteItem
 	for _, at := range []key{apiKeyKey(k.Hash), apiKeyRow(k.ID)} {
@@ -94,7 +92,7 @@ func (s *Store) TouchKey(ctx context.Context, k hook.APIKey, day string) error {
 	return translate(s.transact(ctx, writes...), "touch key "+string(k.ID))
 }
 
-// DeleteKey removes the key; CodeNotFound if there is none.
+// DeleteKey reads the key and removes both items in one transaction.
 func (s *Store) DeleteKey(ctx context.Context, id hook.KeyID) error {
 	op := "delete key " + string(id)
 	var it apiKeyItem
@@ -107,7 +105,7 @@ func (s *Store) DeleteKey(ctx context.Context, id hook.KeyID) error {
 		}},
 		types.TransactWriteItem{Delete: &types.Delete{TableName: s.table, Key: apiKeyKey(it.Hash).attributes()}},
 	)
-	if conditionFailed(err, 0) { // someone else deleted it since
+	if conditionFailed(err, 0) { // a concurrent call deleted the key
 		return fmt.Errorf("%s: %w", op, hook.NotFound("key"))
 	}
 	return translate(err, op)

@@ -39,9 +39,9 @@ func TestStore_TouchKey_Refusals(t *testing.T) {
 		answer answer
 		want   hook.Code
 	}{
-		{name: "the key is gone, or the day is noted", answer: canceled("ConditionalCheckFailed", "ConditionalCheckFailed"), want: hook.CodeConflict},
-		{name: "another request notes it now", answer: canceled("TransactionConflict", "None"), want: hook.CodeUnavailable},
-		{name: "the function may not", answer: failure(400, "AccessDeniedException", ""), want: hook.CodeInternal},
+		{name: "the key is gone, or the day is recorded", answer: canceled("ConditionalCheckFailed", "ConditionalCheckFailed"), want: hook.CodeConflict},
+		{name: "a concurrent request records a day", answer: canceled("TransactionConflict", "None"), want: hook.CodeUnavailable},
+		{name: "the function has no permission", answer: failure(400, "AccessDeniedException", ""), want: hook.CodeInternal},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

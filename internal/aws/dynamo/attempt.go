@@ -50,9 +50,8 @@ func fromAttemptItem(it attemptItem) (hook.Attempt, error) {
 	}, nil
 }
 
-// Attempts returns the recorded attempts of the event, in the order of
-// endpoint, generation and number. Their number is bounded by the event's
-// deliveries and hook.MaxAttempts.
+// Attempts reads all attempts of the event in one query per 1 MB. The event's
+// deliveries times hook.MaxAttempts bound the number of attempts.
 func (s *Store) Attempts(ctx context.Context, id hook.EventID) ([]hook.Attempt, error) {
 	op := "list attempts of event " + string(id)
 	var items []attemptItem

@@ -16,14 +16,12 @@ import (
 	"surehook/internal/names"
 )
 
-// maxPage bounds a page of deliveries: as many as one BatchGetItem reads.
+// maxPage bounds a page of deliveries: one BatchGetItem reads 100 keys.
 const maxPage = maxBatchKeys
 
-// DeliveriesByEndpoint returns recorded deliveries of the endpoint in the
-// state, newest first, at most limit (1 to 100), after the cursor that an
-// earlier call returned (empty: from the newest; CodeInvalid if it is another
-// list's or none). next is empty at the end. A page may be shorter than limit,
-// because deliveries that have left the state since the index saw them are left out.
+// DeliveriesByEndpoint makes one index query and one batch read. limit is cut to
+// 1 to 100. A page may be shorter than limit because stale index rows are
+// dropped. A cursor of another list, or an invalid cursor, is CodeInvalid.
 func (s *Store) DeliveriesByEndpoint(
 	ctx context.Context, endpoint hook.EndpointID, state hook.State, cursor string, limit int,
 ) (page []hook.Delivery, next string, err error) {
@@ -37,17 +35,17 @@ func (s *Store) DeliveriesByEndpoint(
 	return page, next, translate(err, op)
 }
 
-// Parked returns parked deliveries of the endpoint, the oldest first, at most
-// limit (1 to 1000). The index behind it may lag a moment: one parked just now
-// may be missing; one that is parked no more is not returned.
+// Parked makes at most 5 index queries, each with a batch read. limit is cut to 1
+// to 1000. The index may lag a moment: a delivery parked just now may be absent,
+// but every returned delivery is parked.
 func (s *Store) Parked(ctx context.Context, endpoint hook.EndpointID, limit int) ([]hook.Delivery, error) {
 	query := spanOf(endpoint, hook.StateParked).query()
 	parked, err := pageThrough(ctx, s, query, limit, fromDeliveryItem, deliveryRange)
 	return parked, translate(err, "list parked deliveries of endpoint "+string(endpoint))
 }
 
-// span is the part of the index by_endpoint between two range keys, of which
-// neither is a row's: those of the endpoint's deliveries in a state, or some of them.
+// span is a range of the index by_endpoint: deliveries of one endpoint in one
+// state. No row has from or to as range key.
 type span struct {
 	endpoint hook.EndpointID
 	state    hook.State
@@ -59,8 +57,8 @@ func spanOf(endpoint hook.EndpointID, state hook.State) span {
 	return span{endpoint, state, indexPrefix(state), indexEnd(state)}
 }
 
-// empty reports whether nothing can be in the span. DynamoDB refuses to look
-// for what is between a bound and a lower one.
+// empty reports whether the span contains no range key. DynamoDB rejects a query
+// with a lower bound above the upper bound.
 func (p span) empty() bool { return p.from >= p.to }
 
 func (p span) query() *dynamodb.QueryInput {
@@ -73,8 +71,8 @@ func (p span) query() *dynamodb.QueryInput {
 	}
 }
 
-// pageOf reads a page of the span, after the start unless that is nil. It asks
-// the index for one row more than the limit, which tells that there are more.
+// pageOf reads a page of the span, after start unless start is nil. pageOf reads
+// one index row more than limit to learn whether another page exists.
 func (s *Store) pageOf(
 	ctx context.Context, p span, forward bool, start map[string]types.AttributeValue, limit int,
 ) (page []hook.Delivery, next string, err error) {
@@ -103,15 +101,15 @@ func (s *Store) pageOf(
 	return page, next, err
 }
 
-// deliveryRange is the range key that the delivery has in the index by_endpoint.
+// deliveryRange returns the range key of the delivery in the index by_endpoint.
 func deliveryRange(d hook.Delivery) string { return indexRange(d.State, d.CreatedAt, d.ID) }
 
-// newCursor returns a cursor that continues after the row with the range key.
-// The key names all that the index needs to know: state, time and delivery.
+// newCursor returns a cursor for the rows after the range key. A range key holds
+// state, time and delivery, so openCursor can rebuild the whole index key.
 func newCursor(rangeKey string) string { return base64.RawURLEncoding.EncodeToString([]byte(rangeKey)) }
 
-// openCursor returns the index key that the cursor continues after, nil for the
-// empty cursor; CodeInvalid if that is not in the span.
+// openCursor returns the index key encoded in the cursor, or nil for the empty
+// cursor. A key outside the span is CodeInvalid.
 func openCursor(cursor string, p span) (map[string]types.AttributeValue, error) {
 	if cursor == "" {
 		return nil, nil
@@ -126,8 +124,8 @@ func openCursor(cursor string, p span) (map[string]types.AttributeValue, error) 
 	if err != nil || id.Endpoint != p.endpoint {
 		return nil, invalid
 	}
-	// DynamoDB takes a start between its rows, but not one that cannot be a key,
-	// nor one outside of what is queried.
+	// DynamoDB accepts a start key without a row, but rejects a malformed key and a
+	// key outside the queried range.
 	created, err := time.Parse(indexTime, strings.TrimSuffix(strings.TrimPrefix(rangeKey, indexPrefix(p.state)), "#"+id.String()))
 	if err != nil || rangeKey != indexRange(p.state, created, id) || rangeKey < p.from || rangeKey > p.to {
 		return nil, invalid

@@ -15,7 +15,8 @@ import (
 	"surehook/internal/rule/review"
 )
 
-// circuitItem has the keys of the index by_state only while the endpoint is to be attended to.
+// circuitItem has the keys of the index by_state only while the circuit has an
+// AttendAt.
 type circuitItem struct {
 	key
 	StatePK        string          `dynamodbav:"state_pk,omitempty"` // names.ByStateHash
@@ -104,7 +105,7 @@ func fromCircuitItem(it circuitItem) (gate.Record, error) {
 	}, nil
 }
 
-// Circuit returns the endpoint's record; gate.NewRecord if there is none.
+// Circuit reads one item.
 func (s *Store) Circuit(ctx context.Context, tenant hook.TenantID, endpoint hook.EndpointID) (gate.Record, error) {
 	var it circuitItem
 	err := s.get(ctx, circuitKey(endpoint), &it, "circuit", string(endpoint))
@@ -118,10 +119,7 @@ func (s *Store) Circuit(ctx context.Context, tenant hook.TenantID, endpoint hook
 	return r, translate(err, "read circuit "+string(endpoint))
 }
 
-// SaveCircuit writes the record as version r.Version+1; CodeConflict if the
-// stored version is not r.Version (0: no record), and nothing is written. The
-// SDK's own retry of a write whose answer was lost may meet what it wrote,
-// which looks like another's: the caller reads and decides anew.
+// SaveCircuit makes one conditional write.
 func (s *Store) SaveCircuit(ctx context.Context, r gate.Record) error {
 	op := "save circuit " + string(r.Endpoint)
 	put, err := s.put(toCircuitItem(r), asRead(r.Version))
@@ -131,9 +129,8 @@ func (s *Store) SaveCircuit(ctx context.Context, r gate.Record) error {
 	return translate(s.write(ctx, put), op)
 }
 
-// DueCircuits returns the endpoints whose AttendAt is not after now, the
-// longest due first, at most limit (1 to 1000). The index behind it may lag a
-// moment: one that was planned just now may be missing.
+// DueCircuits makes at most 5 index queries, each with a batch read. limit is cut
+// to 1 to 1000. A circuit saved just now may be absent.
 func (s *Store) DueCircuits(ctx context.Context, now time.Time, limit int) ([]hook.CircuitCheck, error) {
 	due, err := pageThrough(ctx, s, &dynamodb.QueryInput{
 		IndexName:              aws.String(names.IndexByState),
@@ -145,16 +142,15 @@ func (s *Store) DueCircuits(ctx context.Context, now time.Time, limit int) ([]ho
 	if err != nil {
 		return nil, translate(err, "list due circuits")
 	}
-	looks := make([]hook.CircuitCheck, len(due))
+	checks := make([]hook.CircuitCheck, len(due))
 	for i, r := range due {
-		looks[i] = hook.CircuitCheck{Tenant: r.Tenant, Endpoint: r.Endpoint, Wave: r.Wave}
+		checks[i] = hook.CircuitCheck{Tenant: r.Tenant, Endpoint: r.Endpoint, Wave: r.Wave}
 	}
-	return looks, nil
+	return checks, nil
 }
 
-// Attended returns the records that have an AttendAt, due or not, the next
-// first, at most limit (1 to 1000). The index behind it may lag a moment: one
-// that was planned just now may be missing.
+// Attended makes at most 5 index queries, each with a batch read. limit is cut to
+// 1 to 1000. A circuit saved just now may be absent.
 func (s *Store) Attended(ctx context.Context, limit int) ([]gate.Record, error) {
 	records, err := pageThrough(ctx, s, &dynamodb.QueryInput{
 		IndexName:                 aws.String(names.IndexByState),

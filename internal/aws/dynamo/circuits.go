@@ -8,12 +8,11 @@ import (
 	"surehook/internal/hook"
 )
 
-// CircuitsOf returns the records that there are of the endpoints, in one request
-// for up to 100 of them.
+// CircuitsOf makes one batch read per 100 endpoints.
 func (s *Store) CircuitsOf(ctx context.Context, endpoints []hook.EndpointID) (map[hook.EndpointID]gate.Record, error) {
 	const op = "read circuits"
 	var keys []key
-	for _, id := range slices.Compact(slices.Sorted(slices.Values(endpoints))) { // a key may not repeat
+	for _, id := range slices.Compact(slices.Sorted(slices.Values(endpoints))) { // BatchGetItem rejects a repeated key
 		keys = append(keys, circuitKey(id))
 	}
 	items, err := s.batchGet(ctx, keys)

@@ -16,7 +16,7 @@ import (
 	"surehook/internal/hook"
 )
 
-// noTable is a client of a table that nobody may ask anything.
+// noTable is a client of a table. Every request fails the test.
 type noTable struct{ asked bool }
 
 func (c *noTable) Do(r *http.Request) (*http.Response, error) {
@@ -24,8 +24,9 @@ func (c *noTable) Do(r *http.Request) (*http.Response, error) {
 	return nil, r.Context().Err()
 }
 
-// FuzzDeliveriesCursor checks that a cursor that does not name a delivery of
-// this endpoint in this state is refused before the table is asked: it becomes a key.
+// FuzzDeliveriesCursor checks that DeliveriesByEndpoint rejects a cursor of another
+// endpoint or state, and a malformed cursor, without a request: the cursor would
+// become a key.
 func FuzzDeliveriesCursor(f *testing.F) {
 	const milliseconds = "2006-01-02T15:04:05.000Z"
 	own := "dead#2026-01-02T03:04:05.678Z#" + hook.DeliveryID{Event: eventID, Endpoint: endpointID, Generation: 1}.String()
@@ -56,13 +57,13 @@ func FuzzDeliveriesCursor(f *testing.F) {
 		if refused := hook.CodeOf(err) == hook.CodeInvalid; refused == valid {
 			t.Errorf("DeliveriesByEndpoint(cursor of %q) = %v; valid: %t", position, err, valid)
 		} else if refused && client.asked {
-			t.Errorf("DeliveriesByEndpoint(cursor of %q) is refused after the table was asked", position)
+			t.Errorf("DeliveriesByEndpoint(cursor of %q) was rejected after a request; want no request", position)
 		}
 	})
 }
 
-// FuzzSelectionPosition checks the same for a selection that is bounded by
-// times: a position outside of it is refused before the table is asked.
+// FuzzSelectionPosition checks that Select rejects a position outside a selection
+// with time bounds, without a request.
 func FuzzSelectionPosition(f *testing.F) {
 	const milliseconds = "2006-01-02T15:04:05.000Z"
 	id := hook.DeliveryID{Event: eventID, Endpoint: endpointID, Generation: 1}.String()
@@ -96,7 +97,7 @@ func FuzzSelectionPosition(f *testing.F) {
 		if refused := hook.CodeOf(err) == hook.CodeInvalid; refused == valid {
 			t.Errorf("Select(after %q) = %v; valid: %t", position, err, valid)
 		} else if refused && client.asked {
-			t.Errorf("Select(after %q) is refused after the table was asked", position)
+			t.Errorf("Select(after %q) was rejected after a request; want no request", position)
 		}
 	})
 }

@@ -12,8 +12,8 @@ import (
 	"surehook/internal/hook"
 )
 
-// deliveryItem is kept small, for a delivery that succeeds at once should cost
-// one write unit: its id is read from the index key.
+// deliveryItem omits the delivery id, which is part of EndpointSK: the item of a
+// delivery that succeeds at once must fit into one write unit of 1 KB.
 type deliveryItem struct {
 	key
 	EndpointID    hook.EndpointID `dynamodbav:"endpoint_id"` // names.ByEndpointHash
@@ -108,7 +108,7 @@ type outcomeItem struct {
 	RetryAfter time.Duration `dynamodbav:"retry_after_ns,omitempty"`
 }
 
-// toOutcomeItem returns nil when there was no attempt.
+// toOutcomeItem returns nil without an attempt.
 func toOutcomeItem(o hook.Outcome) *outcomeItem {
 	if o.Class == 0 {
 		return nil
@@ -153,7 +153,7 @@ type replayedItem struct {
 	Redrive    bool       `dynamodbav:"redrive,omitempty"`
 }
 
-// toReplayedItem returns nil when there was no replay.
+// toReplayedItem returns nil without a replay.
 func toReplayedItem(r hook.Replayed) *replayedItem {
 	if r.Generation == 0 {
 		return nil
@@ -174,7 +174,7 @@ func fromReplayedItem(it *replayedItem) hook.Replayed {
 	}
 }
 
-// Delivery returns the record; CodeNotFound if there is none.
+// Delivery reads one item.
 func (s *Store) Delivery(ctx context.Context, id hook.DeliveryID) (hook.Delivery, error) {
 	var it deliveryItem
 	if err := s.get(ctx, deliveryKey(id), &it, "delivery", id.String()); err != nil {
@@ -184,9 +184,9 @@ func (s *Store) Delivery(ctx context.Context, id hook.DeliveryID) (hook.Delivery
 	return d, translate(err, "read delivery "+id.String())
 }
 
-// Deliveries returns the recorded deliveries of the event, all generations, in
-// the order of endpoint and generation. Their number is bounded by the event's
-// targets and its replays.
+// Deliveries reads all deliveries of the event in one query per 1 MB, in the
+// order of endpoint and generation. Targets and replays of the event bound the
+// number of deliveries.
 func (s *Store) Deliveries(ctx context.Context, id hook.EventID) ([]hook.Delivery, error) {
 	op := "list deliveries of event " + string(id)
 	var items []deliveryItem
@@ -196,8 +196,7 @@ func (s *Store) Deliveries(ctx context.Context, id hook.EventID) ([]hook.Deliver
 	return fromItems(items, fromDeliveryItem, op)
 }
 
-// DeliveriesByID returns the records that there are, each once however often
-// its id is given, in no particular order.
+// DeliveriesByID makes one batch read per 100 distinct ids.
 func (s *Store) DeliveriesByID(ctx context.Context, ids []hook.DeliveryID) ([]hook.Delivery, error) {
 	op := fmt.Sprintf("read %d deliveries", len(ids))
 	wanted := make(map[key]struct{}, len(ids))
@@ -219,11 +218,9 @@ func (s *Store) DeliveriesByID(ctx context.Context, ids []hook.DeliveryID) ([]ho
 	return found, nil
 }
 
-// SaveDelivery writes the delivery as version d.Version+1 and, in the same
-// transaction, the attempt if there is one. CodeConflict if the stored version
-// is not d.Version (0: no record), and nothing is written. The SDK's own retry
-// of a write whose answer was lost may meet what it wrote: the caller tells
-// that from another's write by the delivery's token.
+// SaveDelivery makes one conditional write, or one transaction with the attempt.
+// After CodeConflict, the stored token tells whether an earlier try of the same
+// call made the write.
 func (s *Store) SaveDelivery(ctx context.Context, d hook.Delivery, attempt *hook.Attempt) error {
 	op := "save delivery " + d.ID.String()
 	delivery, err := s.put(toDeliveryItem(d), asRead(d.Version))

@@ -1,34 +1,51 @@
-// Package dynamo is the store on DynamoDB: endpoints, their circuits, limits
-// and counts, events, deliveries, attempts, replay jobs and API keys in one table.
+// Package dynamo stores endpoints, circuits, limits, counts, events, deliveries,
+// attempts, replay jobs, notifications and API keys in one DynamoDB table.
 //
-// It knows how records are laid out and which condition guards each write; what
-// the records mean is decided by its callers. Every write that decides something
-// is conditional or adds to a counter, every read is consistent except those of
-// the indexes, whose rows are checked against their records.
+// The package knows the layout of records and the condition of each write.
+// Callers decide the meaning of records. The contract of each method of [Store]
+// is documented at the ports in internal/delivery and internal/admin; comments
+// here add requests, limits and consistency of DynamoDB.
+//
+// # Table
+//
+// All keys and indexes of the table are listed here and built in keys.go.
 //
 //	item               pk         sk                    written
 //	tenant             tenant#T   tenant                with every change of an endpoint: version, number of endpoints
 //	endpoint           tenant#T   endpoint#E            in a transaction with the tenant
-//	uid                tenant#T   uid#U                 in that transaction: reserves the alias
-//	circuit            endpoint#E circuit               per decision about it, version by version; none: closed, never failed
-//	limits             endpoint#E limits                per decision about them, version by version; only of endpoints that have some
+//	uid                tenant#T   uid#U                 in the same transaction: reserves the alias
+//	circuit            endpoint#E circuit               per decision, version by version; absent: closed, never failed
+//	limits             endpoint#E limits                per decision, version by version; only for endpoints with limits
 //	stats              endpoint#E stats#HHHH            one addition per batch; HHHH is the UTC hour, attributes count per minute
+//	notification       endpoint#E history#W#N           once per time W and key N
 //	event              event#V    event                 once
-//	delivery           event#V    delivery#E#GGGG       per decision about it, version by version
+//	delivery           event#V    delivery#E#GGGG       per decision, version by version
 //	attempt            event#V    attempt#E#GGGG#NNN    in a transaction with its delivery
-//	replay job         tenant#T   replay#R              per page of it, version by version
-//	tally              job#R      tally#NNNNNN          one addition per settled delivery of the job, 100 of them to an item
+//	replay job         tenant#T   replay#R              per page of the job, version by version
+//	outcomes           job#R      tally#NNNNNN          one addition per settled delivery; 100 deliveries per item
 //	API key            key#H      key                   once, H is the SHA-256 of the key
 //	API key, listed    keys       key#K                 in a transaction with the key
 //
-// Deliveries are also in the index by_endpoint, whose range key
-// <state>#<created>#<delivery id> lists an endpoint's deliveries by state and time.
+// # Indexes
 //
-// Circuits that are to be attended to are also in the index by_state, whose
-// range key <when>#<endpoint> lists them by time; the others have no key of it.
+//	index        hash key             range key                        lists
+//	by_endpoint  endpoint id          <state>#<created>#<delivery id>  deliveries of an endpoint by state and time
+//	by_state     "circuit"            <when>#<endpoint>                circuits with an AttendAt, by time
+//	by_state     active#<UTC hour>    <tenant>#<endpoint>              endpoints with counts in the hour
 //
-// Events, deliveries, attempts, limits, stats, jobs and tallies carry the TTL
-// attribute expires_at. DynamoDB removes them up to some days later; until then they are
-// read as they are. Circuits stay: there is at most one per endpoint, and its
-// generation must not go back.
+// Other items have no keys of an index.
+//
+// # Consistency
+//
+// Every write that decides something has a condition or adds to a counter. Every
+// read is consistent, except for index queries: an index may lag a moment. The
+// store reads the record of each index row and drops rows with a stale range key.
+//
+// # Expiry
+//
+// Events, deliveries, attempts, limits, stats, notifications, jobs and outcomes
+// carry the TTL attribute expires_at. DynamoDB removes expired items up to some
+// days later; until then, reads return expired items. Circuits do not expire:
+// an endpoint has at most one circuit, and the circuit's generation must not go
+// back.
 package dynamo

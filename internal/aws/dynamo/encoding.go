@@ -14,7 +14,8 @@ func number(n int64) types.AttributeValue {
 	return &types.AttributeValueMemberN{Value: strconv.FormatInt(n, 10)}
 }
 
-// millis returns the time as stored: milliseconds since 1970, 0 for the zero time.
+// millis returns the stored form of a time: milliseconds since 1970, 0 for the
+// zero time.
 func millis(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -30,7 +31,8 @@ func fromMillis(ms int64) time.Time {
 	return time.UnixMilli(ms).UTC()
 }
 
-// ttl returns the time as DynamoDB's TTL wants it: whole seconds since 1970, 0 for the zero time.
+// ttl returns the form of DynamoDB's TTL: whole seconds since 1970, 0 for the zero
+// time.
 func ttl(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -46,15 +48,15 @@ func fromTTL(seconds int64) time.Time {
 	return time.Unix(seconds, 0).UTC()
 }
 
-// enum is one of hook's enumerations: values from 1 without gaps, each with a
-// word, and "unknown" for what is no value.
+// enum is an enumeration: values from 1 without gaps, each with a name. Every
+// other value has the name "unknown".
 type enum interface {
 	~uint8
 	fmt.Stringer
 }
 
-// word returns the value as stored: its word, so that records do not depend on
-// the order of constants; empty for the zero value.
+// word returns the stored form of a value: the name, or "" for the zero value.
+// Names keep records independent of the order of constants.
 func word[T enum](v T) string {
 	if v == 0 {
 		return ""

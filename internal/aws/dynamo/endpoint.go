@@ -10,18 +10,18 @@ import (
 	"surehook/internal/hook"
 )
 
-// Places of the writes in the transaction that changes an endpoint.
+// Positions of the writes in the transaction of an endpoint.
 const (
 	endpointWrite = iota
 	tenantWrite
 	uidWrite
 )
 
-// tenantItem counts what happens to a tenant's endpoints.
+// tenantItem counts a tenant's endpoints and changes.
 type tenantItem struct {
 	key
-	Version   int64 `dynamodbav:"version"`   // changes of its endpoints, ever
-	Endpoints int64 `dynamodbav:"endpoints"` // there are now
+	Version   int64 `dynamodbav:"version"`   // number of changes of endpoints, ever
+	Endpoints int64 `dynamodbav:"endpoints"` // number of endpoints now
 }
 
 // uidItem reserves an alias.
@@ -30,8 +30,7 @@ type uidItem struct {
 	EndpointID hook.EndpointID `dynamodbav:"id"`
 }
 
-// CreateEndpoint stores a new endpoint as version 1. CodeConflict if the tenant
-// has its uid already or has hook.MaxEndpointsPerTenant endpoints.
+// CreateEndpoint writes the endpoint, the tenant and the uid in one transaction.
 func (s *Store) CreateEndpoint(ctx context.Context, e hook.Endpoint) error {
 	op := "create endpoint " + string(e.ID)
 	e.Version = 0
@@ -63,9 +62,8 @@ func (s *Store) CreateEndpoint(ctx context.Context, e hook.Endpoint) error {
 	return translate(err, op)
 }
 
-// UpdateEndpoint writes the endpoint as version e.Version+1 and changes the
-// tenant's version; CodeConflict if the stored version is not e.Version or its
-// uid not e.UID.
+// UpdateEndpoint writes the endpoint and the tenant in one transaction. A stored
+// uid other than e.UID is CodeConflict, too.
 func (s *Store) UpdateEndpoint(ctx context.Context, e hook.Endpoint) error {
 	op := "update endpoint " + string(e.ID)
 	endpoint, err := s.put(toEndpointItem(e), unchanged(e))
@@ -79,8 +77,8 @@ func (s *Store) UpdateEndpoint(ctx context.Context, e hook.Endpoint) error {
 	return endpointChanged(err, op)
 }
 
-// DeleteEndpoint removes the endpoint, frees its uid and changes the tenant's
-// version; CodeConflict if the stored version is not e.Version or its uid not e.UID.
+// DeleteEndpoint removes the endpoint and the uid, and writes the tenant, in one
+// transaction. A stored uid other than e.UID is CodeConflict, too.
 func (s *Store) DeleteEndpoint(ctx context.Context, e hook.Endpoint) error {
 	op := "delete endpoint " + string(e.ID)
 	guard := unchanged(e)
@@ -101,8 +99,8 @@ func (s *Store) DeleteEndpoint(ctx context.Context, e hook.Endpoint) error {
 	return endpointChanged(s.transact(ctx, writes...), op)
 }
 
-// unchanged holds while the stored endpoint is the one that e was made from.
-// The uid is part of it, so that a reservation always has its endpoint.
+// unchanged requires that version and uid of the stored endpoint are those of e.
+// The check of the uid keeps a uid item from outliving the endpoint.
 func unchanged(e hook.Endpoint) condition {
 	c := atVersion(e.Version)
 	if e.UID == "" {
@@ -114,8 +112,8 @@ func unchanged(e hook.Endpoint) condition {
 	return c
 }
 
-// countChange returns the write that every change of an endpoint needs. more is
-// how many endpoints the tenant has more than before.
+// countChange returns the tenant's write for a change of an endpoint. more is the
+// change of the number of endpoints: 1, 0 or -1.
 func (s *Store) countChange(tenant hook.TenantID, more int64) *types.Update {
 	return &types.Update{
 		TableName:                 s.table,
@@ -132,8 +130,7 @@ func endpointChanged(err error, op string) error {
 	return translate(err, op)
 }
 
-// TenantVersion returns a number that changes with every change of the tenant's
-// endpoints; 0 for a tenant that never had one.
+// TenantVersion reads one item.
 func (s *Store) TenantVersion(ctx context.Context, tenant hook.TenantID) (int64, error) {
 	var it tenantItem
 	err := s.get(ctx, tenantKey(tenant), &it, "tenant", string(tenant))
@@ -143,7 +140,7 @@ func (s *Store) TenantVersion(ctx context.Context, tenant hook.TenantID) (int64,
 	return it.Version, nil
 }
 
-// Endpoint returns the endpoint; CodeNotFound if the tenant has none such.
+// Endpoint reads one item.
 func (s *Store) Endpoint(ctx context.Context, tenant hook.TenantID, id hook.EndpointID) (hook.Endpoint, error) {
 	var it endpointItem
 	if err := s.get(ctx, endpointKey(tenant, id), &it, "endpoint", string(id)); err != nil {
@@ -153,7 +150,7 @@ func (s *Store) Endpoint(ctx context.Context, tenant hook.TenantID, id hook.Endp
 	return e, translate(err, "read endpoint "+string(id))
 }
 
-// EndpointByUID returns the endpoint with the alias; CodeNotFound if the tenant has none such.
+// EndpointByUID reads two items: the uid and the endpoint.
 func (s *Store) EndpointByUID(ctx context.Context, tenant hook.TenantID, uid string) (hook.Endpoint, error) {
 	var it uidItem
 	if err := s.get(ctx, uidKey(tenant, uid), &it, "endpoint", uid); err != nil {
@@ -162,7 +159,7 @@ func (s *Store) EndpointByUID(ctx context.Context, tenant hook.TenantID, uid str
 	return s.Endpoint(ctx, tenant, it.EndpointID)
 }
 
-// Endpoints returns all endpoints of the tenant, in the order of their ids.
+// Endpoints reads all endpoints of the tenant in one query per 1 MB.
 func (s *Store) Endpoints(ctx context.Context, tenant hook.TenantID) ([]hook.Endpoint, error) {
 	op := "list endpoints of tenant " + string(tenant)
 	var items []endpointItem

@@ -44,7 +44,7 @@ type retryItem struct {
 	Jitter   string          `dynamodbav:"jitter,omitempty"`
 }
 
-// settingsItem leaves out what is the default.
+// settingsItem omits default settings.
 type settingsItem struct {
 	Failures    int           `dynamodbav:"failures,omitempty"`
 	Rate        float64       `dynamodbav:"rate,omitempty"`
@@ -58,7 +58,7 @@ type secretItem struct {
 	Sealed    []byte `dynamodbav:"sealed"`
 	Public    string `dynamodbav:"public,omitempty"`
 	CreatedAt int64  `dynamodbav:"created_at,omitempty"`
-	ExpiresAt int64  `dynamodbav:"expires_at,omitempty"` // milliseconds: TTL looks at the item's own attributes only
+	ExpiresAt int64  `dynamodbav:"expires_at,omitempty"` // milliseconds: TTL reads top-level attributes only
 }
 
 // toEndpointItem returns the next version of e.
@@ -110,7 +110,7 @@ func toRetryItem(p hook.RetryPolicy) retryItem {
 	}
 }
 
-// toSettingsItem returns nil when all are the defaults.
+// toSettingsItem returns nil when all settings have the defaults.
 func toSettingsItem(s hook.CircuitSettings) *settingsItem {
 	if s == (hook.CircuitSettings{}) {
 		return nil

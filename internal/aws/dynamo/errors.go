@@ -11,8 +11,9 @@ import (
 	"surehook/internal/hook"
 )
 
-// Codes of the reasons for which a transaction is cancelled. They stand in the
-// order of its writes; see the API reference of TransactWriteItems.
+// Codes of the reasons for a cancelled transaction. The answer lists one reason
+// per write, in the order of the writes; see the API reference of
+// TransactWriteItems.
 const (
 	reasonCondition = "ConditionalCheckFailed"
 	reasonConflict  = "TransactionConflict"
@@ -20,7 +21,8 @@ const (
 	reasonCapacity  = "ProvisionedThroughputExceeded"
 )
 
-// translate returns err as a hook.Error, wrapped in what was being done; nil for nil.
+// translate returns err as a hook.Error, wrapped with op, the operation. A nil err
+// stays nil.
 func translate(err error, op string) error {
 	if err == nil {
 		return nil
@@ -35,9 +37,9 @@ func translate(err error, op string) error {
 	return fmt.Errorf("%s: %w", op, e)
 }
 
-// codeOf says what an error of the SDK means: CodeConflict when a condition did
-// not hold, CodeUnavailable when the same request may succeed later, and
-// CodeInternal for everything else.
+// codeOf maps an error of the SDK to a code: CodeConflict for a failed condition,
+// CodeUnavailable when the same request may succeed later, CodeInternal in all
+// other cases.
 func codeOf(err error) hook.Code {
 	if _, ok := errors.AsType[*types.ConditionalCheckFailedException](err); ok {
 		return hook.CodeConflict
@@ -54,8 +56,8 @@ func codeOf(err error) hook.Code {
 	return hook.CodeInternal
 }
 
-// codeOfReasons does the same for a cancelled transaction. A condition that did
-// not hold outweighs the rest, because trying again cannot mend it.
+// codeOfReasons maps the reasons of a cancelled transaction to a code. A failed
+// condition takes precedence, because a retry cannot succeed.
 func codeOfReasons(reasons []types.CancellationReason) hook.Code {
 	code := hook.CodeInternal
 	for _, reason := range reasons {
@@ -69,8 +71,8 @@ func codeOfReasons(reasons []types.CancellationReason) hook.Code {
 	return code
 }
 
-// conditionFailed reports whether the transaction was cancelled because the
-// condition of its write number i, counted from 0, did not hold.
+// conditionFailed reports whether err cancels a transaction because the condition
+// of write i, counted from 0, failed.
 func conditionFailed(err error, i int) bool {
 	canceled, ok := errors.AsType[*types.TransactionCanceledException](err)
 	return ok && i < len(canceled.CancellationReasons) &&

@@ -46,28 +46,28 @@ func TestStore_TranslatesErrors(t *testing.T) {
 		call    func(ctx context.Context, s *dynamo.Store) error
 		answer  answer
 		want    hook.Code
-		message string // part of what the caller is told; empty for anything
+		message string // part of the message; empty: any message
 	}{
-		{name: "a condition that does not hold", call: putEvent, answer: failure(400, "ConditionalCheckFailedException", ""), want: hook.CodeConflict, message: "exists already"},
+		{name: "a failed condition", call: putEvent, answer: failure(400, "ConditionalCheckFailedException", ""), want: hook.CodeConflict, message: "exists already"},
 		{name: "a delivery of another version", call: save, answer: canceled(failed, none), want: hook.CodeConflict, message: "changed meanwhile"},
 		{name: "a condition among throttled writes", call: save, answer: canceled(failed, "ThrottlingError"), want: hook.CodeConflict, message: ""},
-		{name: "an endpoint that exists", call: createEndpoint, answer: canceled(failed, none, none), want: hook.CodeConflict, message: "the endpoint exists already"},
+		{name: "an existing endpoint", call: createEndpoint, answer: canceled(failed, none, none), want: hook.CodeConflict, message: "the endpoint exists already"},
 		{name: "a tenant at its limit", call: createEndpoint, answer: canceled(none, failed, none), want: hook.CodeConflict, message: "a tenant has at most 500 endpoints"},
-		{name: "a uid that is taken", call: createEndpoint, answer: canceled(none, none, failed), want: hook.CodeConflict, message: "uid billing is taken"},
+		{name: "a taken uid", call: createEndpoint, answer: canceled(none, none, failed), want: hook.CodeConflict, message: "uid billing is taken"},
 		{name: "an update of another version", call: update, answer: canceled(failed, none), want: hook.CodeConflict, message: "the endpoint was changed meanwhile"},
 		{name: "a delete of another version", call: remove, answer: canceled(failed, none, none), want: hook.CodeConflict, message: "the endpoint was changed meanwhile"},
-		{name: "a key that exists", call: putKey, answer: canceled(failed, failed), want: hook.CodeConflict, message: ""},
+		{name: "an existing key", call: putKey, answer: canceled(failed, failed), want: hook.CodeConflict, message: ""},
 		{name: "a job of another version", call: saveJob, answer: failure(400, "ConditionalCheckFailedException", ""), want: hook.CodeConflict, message: "changed meanwhile"},
-		{name: "a tally that is throttled", call: count, answer: failure(400, "ThrottlingException", ""), want: hook.CodeUnavailable, message: ""},
+		{name: "a throttled count of an outcome", call: count, answer: failure(400, "ThrottlingException", ""), want: hook.CodeUnavailable, message: ""},
 		{name: "a selection past the capacity", call: selection, answer: failure(400, "ProvisionedThroughputExceededException", ""), want: hook.CodeUnavailable, message: ""},
-		{name: "a selection that is not valid", call: selection, answer: failure(400, "ValidationException", ""), want: hook.CodeInternal, message: ""},
+		{name: "an invalid selection", call: selection, answer: failure(400, "ValidationException", ""), want: hook.CodeInternal, message: ""},
 		{
-			name: "a stored job whose state is none", call: jobs,
+			name: "a stored job with an unknown state", call: jobs,
 			answer: answer{body: `{"Items":[{"state":{"S":"asleep"}}]}`},
 			want:   hook.CodeInternal, message: "",
 		},
 		{
-			name: "a stored job whose page is none", call: jobs,
+			name: "a stored job with an invalid delivery id", call: jobs,
 			answer: answer{body: `{"Items":[{"state":{"S":"running"},"pending":{"L":[{"S":"x"}]}}]}`},
 			want:   hook.CodeInternal, message: "",
 		},
@@ -76,17 +76,17 @@ func TestStore_TranslatesErrors(t *testing.T) {
 		{name: "a transaction in progress", call: save, answer: failure(400, "TransactionInProgressException", ""), want: hook.CodeUnavailable, message: ""},
 		{name: "a throttled transaction", call: save, answer: canceled(none, "ThrottlingError"), want: hook.CodeUnavailable, message: ""},
 		{name: "a transaction past the capacity", call: save, answer: canceled("ProvisionedThroughputExceeded", none), want: hook.CodeUnavailable, message: ""},
-		{name: "a transaction that is not valid", call: save, answer: canceled("ValidationError", none), want: hook.CodeInternal, message: ""},
+		{name: "an invalid transaction", call: save, answer: canceled("ValidationError", none), want: hook.CodeInternal, message: ""},
 		{name: "reads past the capacity", call: load, answer: failure(400, "ProvisionedThroughputExceededException", ""), want: hook.CodeUnavailable, message: ""},
 		{name: "throttling", call: load, answer: failure(400, "ThrottlingException", ""), want: hook.CodeUnavailable, message: ""},
 		{name: "requests past the account's limit", call: list, answer: failure(400, "RequestLimitExceeded", ""), want: hook.CodeUnavailable, message: ""},
 		{name: "a fault of DynamoDB", call: putEvent, answer: failure(500, "InternalServerError", ""), want: hook.CodeUnavailable, message: ""},
-		{name: "an answer that is no answer", call: list, answer: answer{503, "<html>"}, want: hook.CodeUnavailable, message: ""},
-		{name: "a table that is not there", call: list, answer: failure(400, "ResourceNotFoundException", ""), want: hook.CodeInternal, message: ""},
-		{name: "a request that is not valid", call: putEvent, answer: failure(400, "ValidationException", ""), want: hook.CodeInternal, message: ""},
-		{name: "a role that may not", call: load, answer: failure(400, "AccessDeniedException", ""), want: hook.CodeInternal, message: ""},
+		{name: "an answer without JSON", call: list, answer: answer{503, "<html>"}, want: hook.CodeUnavailable, message: ""},
+		{name: "a missing table", call: list, answer: failure(400, "ResourceNotFoundException", ""), want: hook.CodeInternal, message: ""},
+		{name: "an invalid request", call: putEvent, answer: failure(400, "ValidationException", ""), want: hook.CodeInternal, message: ""},
+		{name: "a role without permission", call: load, answer: failure(400, "AccessDeniedException", ""), want: hook.CodeInternal, message: ""},
 		{
-			name: "a stored word that is none", call: list,
+			name: "an unknown stored name", call: list,
 			answer: answer{body: `{"Items":[{"id":{"S":"ep_0123456789abcdef"},"status":{"S":"asleep"}}]}`},
 			want:   hook.CodeInternal, message: "",
 		},
@@ -120,7 +120,7 @@ func TestStore_ErrorsNameOperationAndID(t *testing.T) {
 	}
 }
 
-func TestStore_TriesAgainWhenThrottled(t *testing.T) {
+func TestStore_RetriesWhenThrottled(t *testing.T) {
 	t.Parallel()
 
 	w, store := newWire(t, failure(400, "ProvisionedThroughputExceededException", ""), answer{body: "{}"})
@@ -180,6 +180,6 @@ func TestStore_Unreachable(t *testing.T) {
 		t.Errorf("PutEvent(connection breaks) = %v; want unavailable", err)
 	}
 	if len(w.sent()) < 2 {
-		t.Errorf("PutEvent(connection breaks) sent %d requests; want the SDK to try again", len(w.sent()))
+		t.Errorf("PutEvent(connection breaks) sent %d requests; want a retry of the SDK", len(w.sent()))
 	}
 }

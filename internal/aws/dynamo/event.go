@@ -12,7 +12,7 @@ type eventItem struct {
 	Tenant         hook.TenantID     `dynamodbav:"tenant"`
 	Type           string            `dynamodbav:"type"`
 	Payload        []byte            `dynamodbav:"payload"`
-	Encoding       string            `dynamodbav:"encoding,omitempty"` // of Payload; empty: the posted bytes themselves
+	Encoding       string            `dynamodbav:"encoding,omitempty"` // of Payload; empty: not encoded
 	TraceParent    string            `dynamodbav:"trace_parent,omitempty"`
 	IdempotencyKey string            `dynamodbav:"idempotency_key,omitempty"`
 	Targets        []hook.EndpointID `dynamodbav:"targets,omitempty"`
@@ -58,9 +58,8 @@ func (c codec) fromEventItem(it eventItem) (hook.Event, error) {
 	}, nil
 }
 
-// PutEvent stores a new event; CodeConflict if its id exists. The SDK's own
-// retry of a write whose answer was lost meets what it wrote: the caller tells
-// that from a duplicate by the event's nonce.
+// PutEvent makes one conditional write. After CodeConflict, the stored nonce
+// tells whether an earlier try of the same call made the write.
 func (s *Store) PutEvent(ctx context.Context, e hook.Event) error {
 	op := "put event " + string(e.ID)
 	put, err := s.put(s.payload.toEventItem(e), absent())
@@ -70,7 +69,7 @@ func (s *Store) PutEvent(ctx context.Context, e hook.Event) error {
 	return translate(s.write(ctx, put), op)
 }
 
-// Event returns the event with its payload; CodeNotFound if there is none.
+// Event reads one item.
 func (s *Store) Event(ctx context.Context, id hook.EventID) (hook.Event, error) {
 	var it eventItem
 	if err := s.get(ctx, eventKey(id), &it, "event", string(id)); err != nil {

@@ -16,7 +16,7 @@ func s(v string) any { return map[string]any{"S": v} }
 
 func n(v string) any { return map[string]any{"N": v} }
 
-func TestStore_SaveCircuit_IsInTheIndexWhileItIsToBeAttendedTo(t *testing.T) {
+func TestStore_SaveCircuit_WritesTheIndexKeysOnlyWithAnAttendAt(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
@@ -171,7 +171,7 @@ func TestStore_Count_IsOneUpdateOfTheHour(t *testing.T) {
 	}
 }
 
-func TestStore_Count_ReadsTheHourBeforeOnlyWhenItMatters(t *testing.T) {
+func TestStore_Count_ReadsTheHourBeforeOnlyForAFailure(t *testing.T) {
 	t.Parallel()
 
 	hour := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
@@ -210,7 +210,7 @@ func TestStore_Count_ReadsTheHourBeforeOnlyWhenItMatters(t *testing.T) {
 	}
 }
 
-func TestStore_DueCircuits_LeavesOutWhatMovedSince(t *testing.T) {
+func TestStore_DueCircuits_DropsStaleRows(t *testing.T) {
 	t.Parallel()
 
 	keys := func(id, at string) string {
@@ -224,7 +224,7 @@ func TestStore_DueCircuits_LeavesOutWhatMovedSince(t *testing.T) {
 	w, store := newWire(t,
 		answer{body: `{"Items":[{` + keys(a, "2026-01-02T03:04:05.677Z") + `},{` + keys(b, "2026-01-02T03:04:05.677Z") + `},{` +
 			keys(a, "2026-01-02T03:04:05.678Z") + `},{` + keys(c, "2026-01-02T03:04:05.678Z") + `}]}`},
-		// a moved and is seen at both places, b is due later by now, c was removed.
+		// The index lists a twice after a move. Now b is due later, and c is gone.
 		answer{body: `{"Responses":{"table":[` + item(b, "1767323099999") + `,` + item(a, "1767323045678") + `]}}`},
 	)
 	got, err := store.DueCircuits(t.Context(), epoch.Add(999*time.Microsecond), 10)
@@ -241,11 +241,11 @@ func TestStore_DueCircuits_LeavesOutWhatMovedSince(t *testing.T) {
 	}
 	asked, _ := sent[1].body.at("RequestItems", "table", "Keys").([]any)
 	if len(asked) != 3 || sent[1].body.at("RequestItems", "table", "ConsistentRead") != true {
-		t.Errorf("BatchGetItem asks for %v; want the three records, consistently", asked)
+		t.Errorf("BatchGetItem asks for %v; want a consistent read of the three records", asked)
 	}
 }
 
-func TestStore_Parked_ReadsOnPastWhatIsParkedNoMore(t *testing.T) {
+func TestStore_Parked_ReadsOnAfterStaleRows(t *testing.T) {
 	t.Parallel()
 
 	d := delivery(0)
@@ -263,9 +263,9 @@ func TestStore_Parked_ReadsOnPastWhatIsParkedNoMore(t *testing.T) {
 		want     int
 		requests int
 	}{
-		{name: "the first page is as it says", script: []answer{more, there}, want: 1, requests: 2},
-		{name: "nothing is parked any more, and there is no more", script: []answer{last, gone}, want: 0, requests: 2},
-		{name: "the second page is as it says", script: []answer{more, gone, more, there}, want: 1, requests: 4},
+		{name: "the first page is current", script: []answer{more, there}, want: 1, requests: 2},
+		{name: "the only page is stale", script: []answer{last, gone}, want: 0, requests: 2},
+		{name: "the second page is current", script: []answer{more, gone, more, there}, want: 1, requests: 4},
 		{name: "every page is stale", script: []answer{more, gone, more, gone, more, gone, more, gone, more, gone, more, there}, want: 0, requests: 10},
 	}
 	for _, tt := range tests {
@@ -280,7 +280,7 @@ func TestStore_Parked_ReadsOnPastWhatIsParkedNoMore(t *testing.T) {
 			}
 			first := sent[0].body
 			if first.at("Limit") != 1.0 || first.at("ScanIndexForward") != true || first.at("ExclusiveStartKey") != nil {
-				t.Errorf("first query = %v; want the one oldest", first)
+				t.Errorf("first query = %v; want the oldest row", first)
 			}
 			if tt.requests > 2 && (sent[2].body.at("Limit") != 100.0 || sent[2].body.at("ExclusiveStartKey", "pk") == nil) {
 				t.Errorf("second query = %v; want a larger page after the first", sent[2].body)

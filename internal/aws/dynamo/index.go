@@ -9,13 +9,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 )
 
-// Bounds of reading an index from its beginning.
+// Bounds of pageThrough.
 const (
-	maxRows  = 1000 // asked for at once
-	maxPages = 5    // read to find records that are still what the index says
+	maxRows  = 1000 // per request
+	maxPages = 5    // requests, so that stale rows do not hide current rows
 )
 
-// indexRow is what an index holds of a record; it has the range key of that index.
+// indexRow is a row of an index. Each row has the range key of one index.
 type indexRow struct {
 	key
 	EndpointSK string `dynamodbav:"endpoint_sk"` // names.ByEndpointRange
@@ -24,15 +24,15 @@ type indexRow struct {
 
 func (r indexRow) rangeKey() string { return cmp.Or(r.EndpointSK, r.StateSK) }
 
-// current reads the records that the rows stand for, in their order, without
-// those whose range key is another by now.
+// current reads the records of the rows, in the order of the rows. current drops
+// stale rows: the record is gone or has another range key.
 func current[I, T any](
 	ctx context.Context, s *Store, rows []indexRow, from func(I) (T, error), rangeKey func(T) string,
 ) ([]T, error) {
 	keys := make([]key, 0, len(rows))
 	asked := make(map[key]bool, len(rows))
 	for _, row := range rows {
-		if !asked[row.key] { // a row that moved may be seen at both places
+		if !asked[row.key] { // the index may list a moved row at both positions
 			asked[row.key] = true
 			keys = append(keys, row.key)
 		}
@@ -43,25 +43,24 @@ func current[I, T any](
 	}
 	found := make(map[string]T, len(items))
 	for _, item := range items {
-		thing, err := decode(item, from)
+		record, err := decode(item, from)
 		if err != nil {
 			return nil, err
 		}
-		found[rangeKey(thing)] = thing
+		found[rangeKey(record)] = record
 	}
-	things := make([]T, 0, len(rows))
+	records := make([]T, 0, len(rows))
 	for _, row := range rows {
-		if thing, ok := found[row.rangeKey()]; ok {
-			things = append(things, thing)
+		if record, ok := found[row.rangeKey()]; ok {
+			records = append(records, record)
 		}
 	}
-	return things, nil
+	return records, nil
 }
 
-// pageThrough returns the first records, at most limit, of what the query finds
-// in an index, in the index's order. Rows that the index has not forgotten yet
-// are passed over, so that a crowd of them does not hide what comes after; how
-// many is bounded.
+// pageThrough returns the first records of an index query, in the order of the
+// index, at most limit. pageThrough skips stale rows: the first request reads
+// limit rows, up to 4 more requests read max(limit, 100) rows each.
 func pageThrough[I, T any](
 	ctx context.Context, s *Store, query *dynamodb.QueryInput, limit int, from func(I) (T, error), rangeKey func(T) string,
 ) ([]T, error) {
@@ -79,11 +78,11 @@ func pageThrough[I, T any](
 		if err := attributevalue.UnmarshalListOfMaps(out.Items, &rows); err != nil {
 			return nil, err //nolint:wrapcheck // the caller translates
 		}
-		things, err := current(ctx, s, rows, from, rangeKey)
+		records, err := current(ctx, s, rows, from, rangeKey)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, things...)
+		all = append(all, records...)
 		if len(all) >= limit || len(out.LastEvaluatedKey) == 0 {
 			break
 		}

@@ -20,12 +20,12 @@ import (
 	"surehook/internal/proof/porttest"
 )
 
-// storeEndpointVariable names another server that speaks DynamoDB's API, such as
-// DynamoDB Local, whose license asks for an AWS account: whoever has it may have
-// the suite run on it too.
+// storeEndpointVariable names a further server with the API of DynamoDB, such as
+// DynamoDB Local. The license of DynamoDB Local requires an AWS account, so the
+// suite runs there only on request.
 const storeEndpointVariable = "STORE_ENDPOINT"
 
-// TestStore_OnEmulators runs the suite on every emulator there is.
+// TestStore_OnEmulators runs the suite on every emulator.
 func TestStore_OnEmulators(t *testing.T) {
 	t.Parallel()
 
@@ -52,11 +52,10 @@ func TestStore_OnEmulators(t *testing.T) {
 	}
 }
 
-// plainBodies is a client that hides from net/http that the SDK's request
-// bodies have a method WriteTo. That method returns io.EOF once the body is
-// closed, and net/http drops an answer that came before it asked the body for
-// more than its length; the SDK then repeats a write that has happened, which
-// conflicts with itself. Emulators next door are fast enough for that.
+// plainBodies is a client that hides the method WriteTo of the SDK's request
+// bodies from net/http. WriteTo returns io.EOF on a closed body. net/http then
+// drops an answer received before the end of the body, and the SDK repeats a
+// completed write, with a conflict. Only a local emulator answers fast enough.
 type plainBodies struct{ client aws.HTTPClient }
 
 // Do sends the request.
@@ -67,7 +66,7 @@ func (c plainBodies) Do(r *http.Request) (*http.Response, error) {
 	return c.client.Do(r)
 }
 
-// newTable makes a table as the stack does and returns its name.
+// newTable creates a table like the table of the stack and returns the name.
 func newTable(t *testing.T, cfg aws.Config) string {
 	t.Helper()
 

@@ -126,7 +126,7 @@ func fromJobItem(it jobItem) (replay.Job, error) {
 	}, nil
 }
 
-// Job returns the job; CodeNotFound if the tenant has none such.
+// Job reads one item.
 func (s *Store) Job(ctx context.Context, tenant hook.TenantID, id hook.JobID) (replay.Job, error) {
 	var it jobItem
 	if err := s.get(ctx, jobKey(tenant, id), &it, "replay", string(id)); err != nil {
@@ -136,10 +136,7 @@ func (s *Store) Job(ctx context.Context, tenant hook.TenantID, id hook.JobID) (r
 	return j, translate(err, "read replay "+string(id))
 }
 
-// SaveJob writes the job as version j.Version+1; CodeConflict if the stored
-// version is not j.Version (0: no record), and nothing is written. The SDK's
-// own retry of a write whose answer was lost may meet what it wrote, which
-// looks like another's: the caller reads the job anew.
+// SaveJob makes one conditional write.
 func (s *Store) SaveJob(ctx context.Context, j replay.Job) error {
 	op := "save replay " + string(j.ID)
 	put, err := s.put(toJobItem(j), asRead(j.Version))
@@ -149,8 +146,7 @@ func (s *Store) SaveJob(ctx context.Context, j replay.Job) error {
 	return translate(s.write(ctx, put), op)
 }
 
-// Jobs returns jobs of the tenant, the newest first, at most limit (1 to 100),
-// that are older than before; empty: from the newest.
+// Jobs makes one query. limit is cut to 1 to 100.
 func (s *Store) Jobs(ctx context.Context, tenant hook.TenantID, before hook.JobID, limit int) ([]replay.Job, error) {
 	op := "list replays of tenant " + string(tenant)
 	query := &dynamodb.QueryInput{
@@ -164,7 +160,7 @@ func (s *Store) Jobs(ctx context.Context, tenant hook.TenantID, before hook.JobI
 		Limit:            aws.Int32(int32(min(max(limit, 1), maxJobs))),
 	}
 	if before != "" {
-		query.ExclusiveStartKey = jobKey(tenant, before).attributes() // it need not be there
+		query.ExclusiveStartKey = jobKey(tenant, before).attributes() // a start key without an item is valid
 	}
 	out, err := s.db.Query(ctx, query)
 	if err != nil {

@@ -19,14 +19,14 @@ func job(version int64) replay.Job {
 	}
 }
 
-// settled returns a delivery of the job that settled in the state.
+// settled returns a delivery of the job, settled in the state.
 func settled(state hook.State) hook.Delivery {
 	d := delivery(3)
 	d.ID.Generation, d.State, d.Job, d.JobIndex = 2, state, jobID, 12_345
 	return d
 }
 
-func TestStore_Jobs_ContinueBelowTheID(t *testing.T) {
+func TestStore_Jobs_ContinuesBelowTheID(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
@@ -52,7 +52,7 @@ func TestStore_Jobs_ContinueBelowTheID(t *testing.T) {
 	}
 }
 
-func TestStore_SaveJob_IsRemovedInTime(t *testing.T) {
+func TestStore_SaveJob_SetsTheExpiryTime(t *testing.T) {
 	t.Parallel()
 
 	w, store := newWire(t)
@@ -64,28 +64,28 @@ func TestStore_SaveJob_IsRemovedInTime(t *testing.T) {
 	}
 }
 
-func TestStore_Tally_AddsTheSlotToItsSet(t *testing.T) {
+func TestStore_RecordOutcome_AddsTheIndexToOneSet(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
 		state   hook.State
-		slot    int
+		index   int
 		sk, set string
 		n       string
 	}{
-		{state: hook.StateDelivered, slot: 0, sk: "tally#000000", set: "delivered", n: "0"},
-		{state: hook.StateDead, slot: 99, sk: "tally#000000", set: "dead", n: "99"},
-		{state: hook.StateCancelled, slot: 100, sk: "tally#000001", set: "cancelled", n: "0"},
-		{state: hook.StateDiscarded, slot: 12_345, sk: "tally#000123", set: "cancelled", n: "45"},
-		{state: hook.StateDelivered, slot: 99_999_999, sk: "tally#999999", set: "delivered", n: "99"},
+		{state: hook.StateDelivered, index: 0, sk: "tally#000000", set: "delivered", n: "0"},
+		{state: hook.StateDead, index: 99, sk: "tally#000000", set: "dead", n: "99"},
+		{state: hook.StateCancelled, index: 100, sk: "tally#000001", set: "cancelled", n: "0"},
+		{state: hook.StateDiscarded, index: 12_345, sk: "tally#000123", set: "cancelled", n: "45"},
+		{state: hook.StateDelivered, index: 99_999_999, sk: "tally#999999", set: "delivered", n: "99"},
 	}
 	for _, tt := range tests {
-		t.Run(fmt.Sprintf("slot %d, %s", tt.slot, tt.state), func(t *testing.T) {
+		t.Run(fmt.Sprintf("index %d, %s", tt.index, tt.state), func(t *testing.T) {
 			t.Parallel()
 
 			w, store := newWire(t)
 			d := settled(tt.state)
-			d.JobIndex = tt.slot
+			d.JobIndex = tt.index
 			if err := store.RecordOutcome(t.Context(), d); err != nil {
 				t.Fatal(err)
 			}
@@ -105,7 +105,7 @@ func TestStore_Tally_AddsTheSlotToItsSet(t *testing.T) {
 	}
 }
 
-func TestStore_Tally_AsksNothingForWhatDoesNotCount(t *testing.T) {
+func TestStore_RecordOutcome_RejectsWithoutARequest(t *testing.T) {
 	t.Parallel()
 
 	none, negative := settled(hook.StateDead), settled(hook.StateDead)
@@ -113,12 +113,12 @@ func TestStore_Tally_AsksNothingForWhatDoesNotCount(t *testing.T) {
 	for _, d := range []hook.Delivery{settled(hook.StateParked), settled(0), none, negative} {
 		w, store := newWire(t)
 		if err := store.RecordOutcome(t.Context(), d); err == nil || hook.CodeOf(err) != hook.CodeInternal || len(w.sent()) != 0 {
-			t.Errorf("Tally(%s, job %q, slot %d) = %v after %d requests; want an internal error after none", d.State, d.Job, d.JobIndex, err, len(w.sent()))
+			t.Errorf("RecordOutcome(%s, job %q, index %d) = %v after %d requests; want an internal error after none", d.State, d.Job, d.JobIndex, err, len(w.sent()))
 		}
 	}
 }
 
-func TestStore_Tallied_ReadsAllPages(t *testing.T) {
+func TestStore_JobOutcomes_ReadsAllPages(t *testing.T) {
 	t.Parallel()
 
 	w, store := newWire(t,
@@ -128,11 +128,11 @@ func TestStore_Tallied_ReadsAllPages(t *testing.T) {
 	)
 	got, err := store.JobOutcomes(t.Context(), jobID)
 	if want := (replay.Outcomes{Delivered: 2, Dead: 3, Cancelled: 1}); err != nil || got != want || len(w.sent()) != 2 {
-		t.Errorf("Tallied() = %+v, %v after %d requests; want %+v after 2", got, err, len(w.sent()), want)
+		t.Errorf("JobOutcomes() = %+v, %v after %d requests; want %+v after 2", got, err, len(w.sent()), want)
 	}
 }
 
-func TestStore_DeliveriesByID_AsksForEachOnce(t *testing.T) {
+func TestStore_DeliveriesByID_ReadsEachIDOnce(t *testing.T) {
 	t.Parallel()
 
 	ids := make([]hook.DeliveryID, 0, 202)

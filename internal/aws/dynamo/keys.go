@@ -11,18 +11,18 @@ import (
 	"surehook/internal/names"
 )
 
-// key is the primary key of an item. Its tags are names.PartitionKey and names.SortKey.
+// key is the primary key of an item. The tags are names.PartitionKey and names.SortKey.
 type key struct {
 	PK string `dynamodbav:"pk"`
 	SK string `dynamodbav:"sk"`
 }
 
-// attributes returns the key as the API takes it.
+// attributes returns the key in the form of the API.
 func (k key) attributes() map[string]types.AttributeValue {
 	return map[string]types.AttributeValue{names.PartitionKey: text(k.PK), names.SortKey: text(k.SK)}
 }
 
-// Sort keys, and beginnings of sort keys, that tell the kind of an item.
+// Sort keys and prefixes of sort keys, one for each kind of item.
 const (
 	tenantSort     = "tenant"
 	eventSort      = "event"
@@ -37,7 +37,7 @@ const (
 	statsPrefix    = "stats#"
 	historyPrefix  = "history#"
 	jobPrefix      = "replay#"
-	tallyPrefix    = "tally#"
+	outcomesPrefix = "tally#"
 
 	apiKeysPartition = "keys"
 )
@@ -58,12 +58,13 @@ func uidKey(tenant hook.TenantID, uid string) key {
 
 func eventKey(id hook.EventID) key { return key{eventPartition(id), eventSort} }
 
-// deliveryKey pads the generation to the digits of hook.MaxGeneration, so that keys sort by it.
+// deliveryKey pads the generation to the digits of hook.MaxGeneration, so that
+// keys sort by generation.
 func deliveryKey(id hook.DeliveryID) key {
 	return key{eventPartition(id.Event), fmt.Sprintf("%s%s#%04d", deliveryPrefix, id.Endpoint, id.Generation)}
 }
 
-// attemptKey pads the number, so that keys sort by it.
+// attemptKey pads the number, so that keys sort by number.
 func attemptKey(id hook.DeliveryID, number int) key {
 	return key{eventPartition(id.Event), fmt.Sprintf("%s%s#%04d#%03d", attemptPrefix, id.Endpoint, id.Generation, number)}
 }
@@ -74,23 +75,24 @@ func circuitKey(id hook.EndpointID) key { return key{endpointPartition(id), circ
 
 func limitsKey(id hook.EndpointID) key { return key{endpointPartition(id), limitsSort} }
 
-// statsHour is how hours are written: they sort as the time does.
+// statsHour is the format of hours. The text sorts by time.
 const statsHour = "2006-01-02T15"
 
-// statsKey is that of the hour, in UTC, that t is in.
+// statsKey returns the key of the UTC hour of t.
 func statsKey(id hook.EndpointID, t time.Time) key {
 	return key{endpointPartition(id), statsPrefix + t.UTC().Format(statsHour)}
 }
 
-// activeState is the hash key, in the index by_state, of the counts of an hour.
+// activeState returns the hash key of the counts of an hour in the index by_state.
 func activeState(t time.Time) string { return "active#" + t.UTC().Format(statsHour) }
 
-// activeRange is their range key. Neither part has a #.
+// activeRange returns the range key of the counts in the index by_state.
+// Tenants and endpoint ids contain no "#".
 func activeRange(tenant hook.TenantID, id hook.EndpointID) string {
 	return string(tenant) + "#" + string(id)
 }
 
-// historyKey sorts notices by their time.
+// historyKey returns the key of a notification. Keys sort by time.
 func historyKey(n hook.Notification) key {
 	return key{endpointPartition(n.Endpoint), historyPrefix + n.At.UTC().Format(indexTime) + "#" + n.Key}
 }
@@ -101,49 +103,53 @@ func jobKey(tenant hook.TenantID, id hook.JobID) key {
 
 func jobPartition(id hook.JobID) string { return "job#" + string(id) }
 
-// tallyKey is that of the tallySlots slots that slot is one of.
-func tallyKey(id hook.JobID, slot int) key {
-	return key{jobPartition(id), fmt.Sprintf("%s%06d", tallyPrefix, slot/tallySlots)}
+// outcomesKey returns the key of the item for the delivery with the index. Each
+// item covers deliveriesPerItem deliveries.
+func outcomesKey(id hook.JobID, index int) key {
+	return key{jobPartition(id), fmt.Sprintf("%s%06d", outcomesPrefix, index/deliveriesPerItem)}
 }
 
 func apiKeyKey(hash string) key { return key{apiKeyPrefix + hash, apiKeySort} }
 
 func apiKeyRow(id hook.KeyID) key { return key{apiKeysPartition, apiKeyPrefix + string(id)} }
 
-// indexTime is RFC 3339 in UTC with milliseconds, of fixed width: it sorts as the time does.
+// indexTime is RFC 3339 in UTC with milliseconds. The text has a fixed width and
+// sorts by time.
 const indexTime = "2006-01-02T15:04:05.000Z"
 
-// circuitState is the hash key, in the index by_state, of endpoints that are to be attended to.
+// circuitState is the hash key of circuits with an AttendAt in the index by_state.
 const circuitState = "circuit"
 
-// attendRange is their range key.
+// attendRange returns the range key of a circuit in the index by_state.
 func attendRange(at time.Time, id hook.EndpointID) string {
 	return at.UTC().Format(indexTime) + "#" + string(id)
 }
 
-// indexRange is the range key of a delivery in the index by_endpoint.
+// indexRange returns the range key of a delivery in the index by_endpoint.
 func indexRange(state hook.State, createdAt time.Time, id hook.DeliveryID) string {
 	return indexPrefix(state) + createdAt.UTC().Format(indexTime) + "#" + id.String()
 }
 
-// indexPrefix begins the range keys of all deliveries in the state.
+// indexPrefix returns the common prefix of the range keys of all deliveries in
+// the state.
 func indexPrefix(state hook.State) string { return state.String() + "#" }
 
-// indexEnd is after the range keys of all deliveries in the state, and before
-// those of any other: '$' is the character after '#'.
+// indexEnd returns a bound after the range keys of all deliveries in the state
+// and before the range keys of every other state: '$' is the character after '#'.
 func indexEnd(state hook.State) string { return state.String() + "$" }
 
-// indexBound is before the range keys of the deliveries in the state that were
-// created at t or later, and after those that were created before.
+// indexBound returns a bound before the range keys of deliveries created at t or
+// later, and after the range keys of deliveries created earlier.
 func indexBound(state hook.State, t time.Time) string {
-	at := t.Truncate(time.Millisecond) // as stored
+	at := t.Truncate(time.Millisecond) // the stored precision
 	if at.Before(t) {
 		at = at.Add(time.Millisecond)
 	}
 	return indexPrefix(state) + at.UTC().Format(indexTime)
 }
 
-// indexedDelivery returns the delivery that a range key of the index ends with.
+// indexedDelivery returns the delivery id at the end of a range key of the index
+// by_endpoint.
 func indexedDelivery(rangeKey string) (hook.DeliveryID, error) {
 	id, err := hook.ParseDeliveryID(rangeKey[strings.LastIndexByte(rangeKey, '#')+1:])
 	if err != nil {

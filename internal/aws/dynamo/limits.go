@@ -15,17 +15,17 @@ import (
 	"surehook/internal/hook"
 )
 
-// limitsKept is how long limits are kept after the last moment that they speak
-// of; from that moment on they say no more than no record does.
+// limitsKept is the time to keep limits after the last reserved slot and the last
+// lease. After the last moment, a stored record means the same as no record.
 const limitsKept = 24 * time.Hour
 
 type limitsItem struct {
-	Slot    int64            `dynamodbav:"slot_ns"` // nanoseconds since 1970: a slot may be a millisecond long; 0 for none
+	Slot    int64            `dynamodbav:"slot_ns"` // nanoseconds since 1970, because a slot may be shorter than a millisecond; 0: none
 	Leases  map[string]int64 `dynamodbav:"leases"`  // milliseconds since 1970
 	Version int64            `dynamodbav:"version"`
 }
 
-// Limits returns what the endpoint has given out; the zero Limits if nothing was.
+// Limits reads one item.
 func (s *Store) Limits(ctx context.Context, endpoint hook.EndpointID) (gate.Limits, error) {
 	var it limitsItem
 	err := s.get(ctx, limitsKey(endpoint), &it, "limits", string(endpoint))
@@ -45,11 +45,9 @@ func (s *Store) Limits(ctx context.Context, endpoint hook.EndpointID) (gate.Limi
 	return l, nil
 }
 
-// SaveLimits writes the limits as version l.Version+1; CodeConflict if the
-// stored version is not l.Version (0: no record), and nothing is written.
-//
-// It is an update because limits from which everything was given back name no
-// moment to keep them until: the one written before stays.
+// SaveLimits makes one conditional update. The write is an update, not a put:
+// limits without slot and leases have no expiry time, so the stored expiry time
+// stays.
 func (s *Store) SaveLimits(ctx context.Context, endpoint hook.EndpointID, l gate.Limits) error {
 	op := "save limits " + string(endpoint)
 	it := limitsItem{Leases: make(map[string]int64, len(l.Leases)), Version: l.Version + 1}

@@ -18,9 +18,8 @@ import (
 	"surehook/internal/hook"
 )
 
-// Load returns the events, endpoints, circuits and deliveries that the tokens
-// name, and with a delivery of a later generation the one before: in one
-// request for up to 25 tokens, or 20 of replays.
+// Load makes one batch read per 100 items: a token needs 4 items, or 5 for a
+// replay, so one request serves 25 tokens, or 20 tokens of replays.
 func (s *Store) Load(ctx context.Context, tokens []hook.Token) (deliver.Snapshot, error) {
 	const op = "load tokens"
 	wanted := make(map[key]struct{})
@@ -51,7 +50,7 @@ func (s *Store) Load(ctx context.Context, tokens []hook.Token) (deliver.Snapshot
 	return snapshot, nil
 }
 
-// add puts an item where its kind belongs.
+// add decodes an item by kind into the snapshot.
 func (s *Store) add(snapshot *deliver.Snapshot, item map[string]types.AttributeValue) error {
 	var k key
 	if err := attributevalue.UnmarshalMap(item, &k); err != nil {
@@ -86,7 +85,7 @@ func (s *Store) add(snapshot *deliver.Snapshot, item map[string]types.AttributeV
 	return nil
 }
 
-// decode reads an item through its struct.
+// decode decodes an item by way of its struct.
 func decode[I, T any](item map[string]types.AttributeValue, from func(I) (T, error)) (T, error) {
 	var it I
 	if err := attributevalue.UnmarshalMap(item, &it); err != nil {
@@ -96,29 +95,30 @@ func decode[I, T any](item map[string]types.AttributeValue, from func(I) (T, err
 	return from(it)
 }
 
-// fromItems decodes what list read.
+// fromItems decodes the items of list.
 func fromItems[I, T any](items []I, from func(I) (T, error), op string) ([]T, error) {
-	things := make([]T, 0, len(items))
+	records := make([]T, 0, len(items))
 	for _, it := range items {
-		thing, err := from(it)
+		record, err := from(it)
 		if err != nil {
 			return nil, translate(err, op)
 		}
-		things = append(things, thing)
+		records = append(records, record)
 	}
-	return things, nil
+	return records, nil
 }
 
-// Limits of reading many items at once.
+// Bounds of batchGet.
 const (
-	maxBatchKeys  = 100 // of one BatchGetItem
+	maxBatchKeys  = 100 // keys per BatchGetItem
 	firstRetry    = 25 * time.Millisecond
 	slowestRetry  = time.Second
-	retryDoubling = 5 // 25 ms doubled five times is about as long as slowestRetry
+	retryDoubling = 5 // 25 ms x 2^5 = 800 ms, about slowestRetry
 )
 
-// batchGet reads the items that exist, consistently and in no order. Keys must
-// not repeat. It asks again for what DynamoDB left out until ctx is done.
+// batchGet reads the existing items, with consistent reads, in no particular
+// order. Keys must not repeat. batchGet requests unprocessed keys again until ctx
+// ends.
 func (s *Store) batchGet(ctx context.Context, keys []key) ([]map[string]types.AttributeValue, error) {
 	var items []map[string]types.AttributeValue
 	for chunk := range slices.Chunk(keys, maxBatchKeys) {

@@ -12,10 +12,10 @@ import (
 	"surehook/internal/hook"
 )
 
-// historyKept is how long an endpoint's history is kept.
+// historyKept is the time to keep a notification.
 const historyKept = 90 * 24 * time.Hour
 
-type noticeItem struct {
+type notificationItem struct {
 	key
 	Type      string             `dynamodbav:"type"`
 	Tenant    hook.TenantID      `dynamodbav:"tenant"`
@@ -28,10 +28,11 @@ type noticeItem struct {
 	ExpiresAt int64              `dynamodbav:"expires_at"`
 }
 
-// PutNotification keeps the notice under its time and key, for 90 days.
+// PutNotification writes one item, keyed by time and notification key. The item
+// expires after 90 days.
 func (s *Store) PutNotification(ctx context.Context, n hook.Notification) error {
-	op := "keep notice of endpoint " + string(n.Endpoint)
-	it := noticeItem{
+	op := "put notification of endpoint " + string(n.Endpoint)
+	it := notificationItem{
 		key: historyKey(n), Type: n.Type, Tenant: n.Tenant, Endpoint: n.Endpoint, At: millis(n.At), Why: n.Reason,
 		Figures: n.Figures, Key: n.Key, ExpiresAt: ttl(n.At.Add(historyKept)),
 	}
@@ -45,11 +46,9 @@ func (s *Store) PutNotification(ctx context.Context, n hook.Notification) error 
 	return translate(s.write(ctx, put), op)
 }
 
-// Notifications returns notices of the endpoint, the newest first, at most limit (1
-// to 100), after the cursor that an earlier call returned; empty: from the
-// newest. next is empty at the end.
+// Notifications makes one query. limit is cut to 1 to 100.
 func (s *Store) Notifications(ctx context.Context, endpoint hook.EndpointID, cursor string, limit int) (page []hook.Notification, next string, err error) {
-	op := "list notices of endpoint " + string(endpoint)
+	op := "list notifications of endpoint " + string(endpoint)
 	before := historyPrefix + "~"
 	if cursor != "" {
 		before = historyPrefix + cursor
@@ -63,12 +62,12 @@ func (s *Store) Notifications(ctx context.Context, endpoint hook.EndpointID, cur
 			":pk": text(endpointPartition(endpoint)), ":first": text(historyPrefix), ":before": text(before),
 		},
 		ScanIndexForward: aws.Bool(false),
-		Limit:            aws.Int32(int32(limit + 2)), // the cursor's own, and one that tells that there are more
+		Limit:            aws.Int32(int32(limit + 2)), // one more for the row of the cursor, one more to learn whether another page exists
 	})
 	if err != nil {
 		return nil, "", translate(err, op)
 	}
-	var items []noticeItem
+	var items []notificationItem
 	if err := attributevalue.UnmarshalListOfMaps(out.Items, &items); err != nil {
 		return nil, "", translate(err, op)
 	}

@@ -14,26 +14,26 @@ import (
 )
 
 const (
-	// tallySlots is how many slots of a job one item counts: few enough to stay
-	// within one write unit with all three sets, enough to read the tally of
-	// 100,000 deliveries in one request or two.
-	tallySlots = 100
-	// tallyKept is how long a tally is kept after the last delivery it counted:
-	// longer than any job runs, and then is kept.
-	tallyKept = 6 * replay.KeepJobs
+	// deliveriesPerItem is the number of deliveries of a job counted by one item. An
+	// index has two digits and takes at most 3 bytes, so even three full sets, 900
+	// bytes, fit into one write unit of 1 KB. The outcomes of 100,000 deliveries are
+	// 1000 items: one or two requests of 1 MB.
+	deliveriesPerItem = 100
+	// outcomesKept is the time to keep outcomes after the last counted delivery:
+	// longer than any job runs and is kept.
+	outcomesKept = 6 * replay.KeepJobs
 )
 
-// tallyItem holds, per outcome, the slots that were counted as such, less the
-// first one of the item. They are sets of numbers, so that adding is counting
-// once.
-type tallyItem struct {
+// outcomesItem holds one set of delivery indexes per outcome, each relative to
+// the item's first index. Adding an index to a set twice counts once.
+type outcomesItem struct {
 	Delivered []int `dynamodbav:"delivered,numberset"`
 	Dead      []int `dynamodbav:"dead,numberset"`
 	Cancelled []int `dynamodbav:"cancelled,numberset"`
 }
 
-// tallied returns the set that settled deliveries of the state are counted in.
-func tallied(d hook.Delivery) (set string, err error) {
+// outcomeSet returns the name of the set for the state of the delivery.
+func outcomeSet(d hook.Delivery) (set string, err error) {
 	if d.Job == "" || d.JobIndex < 0 {
 		return "", &hook.Error{Code: hook.CodeInternal, Message: "the delivery belongs to no job"}
 	}
@@ -49,45 +49,44 @@ func tallied(d hook.Delivery) (set string, err error) {
 	return "", &hook.Error{Code: hook.CodeInternal, Message: "the delivery is not settled: " + d.State.String()}
 }
 
-// RecordOutcome counts the settled delivery for the job that it belongs to. Telling it
-// again changes nothing; telling that it settled as something else later adds
-// that, and Tallied chooses.
+// RecordOutcome adds the delivery to the set for its state, in one request. A
+// repeated call changes nothing. A delivery recorded with two states is in two
+// sets; JobOutcomes resolves the precedence.
 func (s *Store) RecordOutcome(ctx context.Context, d hook.Delivery) error {
-	op := "tally delivery " + d.ID.String()
-	set, err := tallied(d)
+	op := "record outcome of delivery " + d.ID.String()
+	set, err := outcomeSet(d)
 	if err != nil {
 		return fmt.Errorf("%s: %w", op, err)
 	}
 	_, err = s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 		TableName:        s.table,
-		Key:              tallyKey(d.Job, d.JobIndex).attributes(),
+		Key:              outcomesKey(d.Job, d.JobIndex).attributes(),
 		UpdateExpression: aws.String("SET expires_at = :expires ADD " + set + " :slot"),
 		ExpressionAttributeValues: map[string]types.AttributeValue{
-			":slot":    &types.AttributeValueMemberNS{Value: []string{strconv.Itoa(d.JobIndex % tallySlots)}},
-			":expires": number(ttl(d.UpdatedAt.Add(tallyKept))),
+			":slot":    &types.AttributeValueMemberNS{Value: []string{strconv.Itoa(d.JobIndex % deliveriesPerItem)}},
+			":expires": number(ttl(d.UpdatedAt.Add(outcomesKept))),
 		},
 	})
 	return translate(err, op)
 }
 
-// JobOutcomes returns how many deliveries of the job were counted as settled. One
-// that was counted as delivered counts as nothing else, and one that was
-// counted as dead is not cancelled.
+// JobOutcomes reads all outcome items of the job. A delivery in several sets
+// counts once: delivered takes precedence over dead, and dead over cancelled.
 func (s *Store) JobOutcomes(ctx context.Context, id hook.JobID) (replay.Outcomes, error) {
-	var items []tallyItem
-	if err := s.list(ctx, jobPartition(id), tallyPrefix, &items, "read tally of replay "+string(id)); err != nil {
+	var items []outcomesItem
+	if err := s.list(ctx, jobPartition(id), outcomesPrefix, &items, "read outcomes of replay "+string(id)); err != nil {
 		return replay.Outcomes{}, err
 	}
 	var sum replay.Outcomes
 	for _, it := range items {
-		counted := make(map[int]bool, tallySlots)
+		counted := make(map[int]bool, deliveriesPerItem)
 		for _, set := range []struct {
-			slots []int
-			n     *int
+			indexes []int
+			n       *int
 		}{{it.Delivered, &sum.Delivered}, {it.Dead, &sum.Dead}, {it.Cancelled, &sum.Cancelled}} {
-			for _, slot := range set.slots {
-				if !counted[slot] {
-					counted[slot] = true
+			for _, index := range set.indexes {
+				if !counted[index] {
+					counted[index] = true
 					*set.n++
 				}
 			}

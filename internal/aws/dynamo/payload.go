@@ -8,25 +8,25 @@ import (
 	"surehook/internal/hook"
 )
 
-// encodingZstd marks a payload that is stored compressed (RFC 8878).
+// encodingZstd marks a compressed payload (RFC 8878).
 const encodingZstd = "zstd"
 
-// codec makes payloads smaller where that is possible. It is safe for concurrent use.
+// codec compresses payloads. codec is safe for concurrent use.
 type codec struct {
 	encoder *zstd.Encoder
 	decoder *zstd.Decoder
 }
 
-// newCodec returns a codec whose buffers fit the largest payload.
+// newCodec returns a codec with buffers for the largest payload.
 func newCodec() codec {
-	// The constructors refuse unknown options only, and these are constants.
+	// The constructors only reject invalid options, and these options are constants.
 	encoder, _ := zstd.NewWriter(nil, zstd.WithWindowSize(hook.MaxPayload))
 	decoder, _ := zstd.NewReader(nil)
 	return codec{encoder, decoder}
 }
 
-// encode returns the payload as stored and its encoding: compressed if that is
-// smaller, else as it is with no encoding.
+// encode returns the stored form of the payload and its encoding. encode
+// compresses only when the compressed form, with its attribute, is smaller.
 func (c codec) encode(payload []byte) (stored []byte, encoding string) {
 	compressed := c.encoder.EncodeAll(payload, nil)
 	if len(compressed)+len("encoding"+encodingZstd) < len(payload) {

@@ -37,17 +37,17 @@ func TestStore_WritesAreConditional(t *testing.T) {
 		want []guard
 	}{
 		{
-			name: "an event is put where there is none",
+			name: "a new event requires an absent item",
 			call: func(ctx context.Context, s *dynamo.Store) error { return s.PutEvent(ctx, event()) },
 			want: []guard{{Write: "PutItem", PK: ev, SK: "event", Condition: absent, Values: nil}},
 		},
 		{
-			name: "a first save is put where there is none",
+			name: "a first save requires an absent item",
 			call: func(ctx context.Context, s *dynamo.Store) error { return s.SaveDelivery(ctx, delivery(0), nil) },
 			want: []guard{{Write: "PutItem", PK: ev, SK: "delivery#ep_0123456789abcdef#0001", Condition: absent, Values: nil}},
 		},
 		{
-			name: "a later save replaces the version it was made from",
+			name: "a later save requires the version of the last read",
 			call: func(ctx context.Context, s *dynamo.Store) error { return s.SaveDelivery(ctx, delivery(4), nil) },
 			want: []guard{{Write: "PutItem", PK: ev, SK: "delivery#ep_0123456789abcdef#0001", Condition: "version = :version", Values: version("4")}},
 		},
@@ -68,27 +68,27 @@ func TestStore_WritesAreConditional(t *testing.T) {
 			},
 		},
 		{
-			name: "a first circuit is put where there is none",
+			name: "a first circuit requires an absent item",
 			call: func(ctx context.Context, s *dynamo.Store) error { return s.SaveCircuit(ctx, record(0)) },
 			want: []guard{{Write: "PutItem", PK: ep, SK: "circuit", Condition: absent, Values: nil}},
 		},
 		{
-			name: "a later circuit replaces the version it was made from",
+			name: "a later circuit requires the version of the last read",
 			call: func(ctx context.Context, s *dynamo.Store) error { return s.SaveCircuit(ctx, record(4)) },
 			want: []guard{{Write: "PutItem", PK: ep, SK: "circuit", Condition: "version = :version", Values: version("4")}},
 		},
 		{
-			name: "a first job is put where there is none",
+			name: "a first job requires an absent item",
 			call: func(ctx context.Context, s *dynamo.Store) error { return s.SaveJob(ctx, job(0)) },
 			want: []guard{{Write: "PutItem", PK: tenant, SK: "replay#" + string(jobID), Condition: absent, Values: nil}},
 		},
 		{
-			name: "a later job replaces the version it was made from",
+			name: "a later job requires the version of the last read",
 			call: func(ctx context.Context, s *dynamo.Store) error { return s.SaveJob(ctx, job(4)) },
 			want: []guard{{Write: "PutItem", PK: tenant, SK: "replay#" + string(jobID), Condition: "version = :version", Values: version("4")}},
 		},
 		{
-			name: "an endpoint is created where there is none, within the limit, under a free uid",
+			name: "a new endpoint requires an absent item, a count below the limit and a free uid",
 			call: func(ctx context.Context, s *dynamo.Store) error { return s.CreateEndpoint(ctx, endpoint("billing")) },
 			want: []guard{
 				{Write: "Put", PK: tenant, SK: "endpoint#ep_0123456789abcdef", Condition: absent, Values: nil},
@@ -97,7 +97,7 @@ func TestStore_WritesAreConditional(t *testing.T) {
 			},
 		},
 		{
-			name: "an update replaces the version it was made from",
+			name: "an update requires the version of the last read",
 			call: func(ctx context.Context, s *dynamo.Store) error { return s.UpdateEndpoint(ctx, endpoint("billing")) },
 			want: []guard{
 				{
@@ -108,7 +108,7 @@ func TestStore_WritesAreConditional(t *testing.T) {
 			},
 		},
 		{
-			name: "a delete removes the version it was made from",
+			name: "a delete requires the version of the last read",
 			call: func(ctx context.Context, s *dynamo.Store) error { return s.DeleteEndpoint(ctx, endpoint("")) },
 			want: []guard{
 				{
@@ -162,7 +162,7 @@ func TestStore_ReadsAreConsistent(t *testing.T) {
 	tests := []struct {
 		name, op string
 		call     func(ctx context.Context, s *dynamo.Store) error
-		flag     []any // where the request says so
+		flag     []any // path to ConsistentRead in the request
 	}{
 		{name: "Load", op: "BatchGetItem", call: func(ctx context.Context, s *dynamo.Store) error {
 			_, err := s.Load(ctx, []hook.Token{hook.NewToken("acme", delivery(0).ID, 1)})
@@ -200,7 +200,7 @@ func TestStore_ReadsAreConsistent(t *testing.T) {
 			_, err := s.Jobs(ctx, "acme", "", 1)
 			return err
 		}, flag: []any{"ConsistentRead"}},
-		{name: "Tallied", op: "Query", call: func(ctx context.Context, s *dynamo.Store) error {
+		{name: "JobOutcomes", op: "Query", call: func(ctx context.Context, s *dynamo.Store) error {
 			_, err := s.JobOutcomes(ctx, jobID)
 			return err
 		}, flag: []any{"ConsistentRead"}},
@@ -237,13 +237,13 @@ func TestStore_Load_ReadsABatchInOneRequest(t *testing.T) {
 		want               int
 	}{
 		{name: "the event, endpoint, circuit and delivery of each", tokens: 25, generation: 1, want: 100},
-		{name: "of replays the delivery before, too", tokens: 20, generation: 2, want: 100},
+		{name: "for replays, the previous delivery, too", tokens: 20, generation: 2, want: 100},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			tokens := make([]hook.Token, tt.tokens) // each of another event and endpoint
+			tokens := make([]hook.Token, tt.tokens) // distinct events and endpoints
 			for i := range tokens {
 				id := hook.DeliveryID{Event: hook.EventID(fmt.Sprintf("evt_%d", i)), Endpoint: hook.NewEndpointID(), Generation: tt.generation}
 				tokens[i] = hook.NewToken("acme", id, 1)
@@ -259,7 +259,7 @@ func TestStore_Load_ReadsABatchInOneRequest(t *testing.T) {
 	}
 }
 
-func TestStore_Load_AsksAgainForWhatWasLeftOut(t *testing.T) {
+func TestStore_Load_RequestsUnprocessedKeysAgain(t *testing.T) {
 	t.Parallel()
 
 	left := `{"pk":{"S":"tenant#acme"},"sk":{"S":"endpoint#ep_0123456789abcdef"}}`
@@ -270,18 +270,18 @@ func TestStore_Load_AsksAgainForWhatWasLeftOut(t *testing.T) {
 	)
 	got, err := store.Load(t.Context(), []hook.Token{hook.NewToken("acme", delivery(0).ID, 1)})
 	if err != nil || got.Endpoints[endpointID].Version != 2 {
-		t.Errorf("Load() = %v, %v; want the endpoint that was left out at first", got, err)
+		t.Errorf("Load() = %v, %v; want the endpoint of the second answer", got, err)
 	}
 	if len(w.sent()) != 2 {
 		t.Fatalf("Load() sent %d requests; want 2", len(w.sent()))
 	}
 	keys, _ := w.sent()[1].body.at("RequestItems", "table", "Keys").([]any)
 	if len(keys) != 1 || w.sent()[1].body.at("RequestItems", "table", "ConsistentRead") != true {
-		t.Errorf("second request = %v; want a consistent read of the one key", w.sent()[1].body)
+		t.Errorf("second request = %v; want a consistent read of one key", w.sent()[1].body)
 	}
 }
 
-func TestStore_TimesOfRemovalAreSeconds(t *testing.T) {
+func TestStore_ExpiryTimesAreSeconds(t *testing.T) {
 	t.Parallel()
 
 	const want = "1775099045" // 90 days after epoch
@@ -303,7 +303,7 @@ func TestStore_TimesOfRemovalAreSeconds(t *testing.T) {
 	}
 }
 
-func TestStore_PutEvent_CompressesWhenThatIsSmaller(t *testing.T) {
+func TestStore_PutEvent_CompressesWhenTheResultIsSmaller(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
@@ -311,8 +311,8 @@ func TestStore_PutEvent_CompressesWhenThatIsSmaller(t *testing.T) {
 		encoding      any
 		most          int // bytes of the stored payload, in base64
 	}{
-		{name: "a payload that compresses", payload: `[` + strings.Repeat(`{"k":1},`, 10_000) + `0]`, encoding: "zstd", most: 200},
-		{name: "a payload that does not", payload: `{"k":1}`, encoding: nil, most: 12},
+		{name: "a compressible payload", payload: `[` + strings.Repeat(`{"k":1},`, 10_000) + `0]`, encoding: "zstd", most: 200},
+		{name: "an incompressible payload", payload: `{"k":1}`, encoding: nil, most: 12},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -332,14 +332,14 @@ func TestStore_PutEvent_CompressesWhenThatIsSmaller(t *testing.T) {
 	}
 }
 
-// TestStore_FirstTrySuccessIsOneWriteUnit holds the promise that a delivery
-// that succeeds at once is written as one write unit: at most 1 KB by the rules
-// of "DynamoDB item sizes and formats" in the developer guide.
+// TestStore_FirstTrySuccessIsOneWriteUnit checks that a delivery with a successful
+// first attempt takes one write unit: at most 1 KB by the rules of "DynamoDB item
+// sizes and formats" in the developer guide.
 func TestStore_FirstTrySuccessIsOneWriteUnit(t *testing.T) {
 	t.Parallel()
 
 	d := delivery(0)
-	d.Tenant = hook.TenantID(strings.Repeat("t", 36)) // a UUID, as tenants often are
+	d.Tenant = hook.TenantID(strings.Repeat("t", 36)) // the length of a UUID
 	d.EventType = "subscription.payment_method.updated"
 	d.State = hook.StateDelivered
 	d.Last = hook.Outcome{
@@ -362,12 +362,12 @@ func TestStore_FirstTrySuccessIsOneWriteUnit(t *testing.T) {
 	}
 	for _, name := range []string{"replayed", "job", "slot", "by", "note"} {
 		if item[name] != nil {
-			t.Errorf("delivery item has %s %v; want none, for it was not replayed", name, item[name])
+			t.Errorf("delivery item has %s %v; want none without a replay", name, item[name])
 		}
 	}
 }
 
-// attributesSize counts the names and the values of attributes.
+// attributesSize returns the size of names and values in bytes.
 func attributesSize(attributes map[string]any) int {
 	size := 0
 	for name, value := range attributes {
@@ -385,18 +385,18 @@ func valueSize(kind string, v any) int {
 		switch kind {
 		case "S":
 			return len(v)
-		case "N": // a byte for two significant digits, and one
+		case "N": // one byte per two significant digits, and one byte
 			return (len(strings.Trim(v, "0"))+1)/2 + 1
-		case "B": // in JSON it is base64
+		case "B": // base64 in JSON
 			return len(v) / 4 * 3
 		}
-	case map[string]any: // 3 bytes, and one per entry
+	case map[string]any: // 3 bytes, and one byte per entry
 		return 3 + len(v) + attributesSize(v)
 	}
 	panic(fmt.Sprintf("no rule for %s of %T", kind, v))
 }
 
-func TestStore_DeliveriesByEndpoint_AsksForOneMoreThanThePage(t *testing.T) {
+func TestStore_DeliveriesByEndpoint_ReadsOneRowMoreThanThePage(t *testing.T) {
 	t.Parallel()
 
 	row := func(n int) string {
@@ -407,7 +407,7 @@ func TestStore_DeliveriesByEndpoint_AsksForOneMoreThanThePage(t *testing.T) {
 	}
 	w, store := newWire(t,
 		answer{body: `{"Items":[` + row(3) + "," + row(2) + `],"Count":2}`},
-		answer{body: `{"Responses":{}}`}, // the delivery was removed since
+		answer{body: `{"Responses":{}}`}, // the delivery is gone
 		answer{body: `{"Items":[],"Count":0}`},
 	)
 	page, next, err := store.DeliveriesByEndpoint(t.Context(), endpointID, hook.StateDead, "", 1)

@@ -11,10 +11,9 @@ import (
 	"surehook/internal/hook"
 )
 
-// Select returns a page of the selection, the oldest first. It may be short, or
-// empty, because deliveries that have left the state since the index saw them
-// are left out. next is where the one after begins, empty at the end.
-// CodeInvalid if selection.After is outside of the selection, or no such place.
+// Select makes one index query and one batch read. A page may be short or empty
+// because stale index rows are dropped. An After outside the selection is
+// CodeInvalid.
 func (s *Store) Select(ctx context.Context, selection replay.Selection) (page []hook.Delivery, next string, err error) {
 	op := fmt.Sprintf("select %s deliveries of endpoint %s", selection.State, selection.Endpoint)
 	p := selectedSpan(selection)
@@ -26,9 +25,8 @@ func (s *Store) Select(ctx context.Context, selection replay.Selection) (page []
 	return page, next, translate(err, op)
 }
 
-// CountSelected returns how many deliveries the index has in the selection;
-// After and Limit do not count. It reads all rows of the selection, at about 200
-// bytes each. With an error it returns how many it had counted.
+// CountSelected reads all index rows of the selection, about 200 bytes each.
+// With an error, CountSelected also returns the count so far.
 func (s *Store) CountSelected(ctx context.Context, selection replay.Selection) (int, error) {
 	op := fmt.Sprintf("count %s deliveries of endpoint %s", selection.State, selection.Endpoint)
 	p := selectedSpan(selection)
@@ -49,7 +47,7 @@ func (s *Store) CountSelected(ctx context.Context, selection replay.Selection) (
 	return count, nil
 }
 
-// selectedSpan returns the span of the deliveries in the selection.
+// selectedSpan returns the span of the selection.
 func selectedSpan(selection replay.Selection) span {
 	p := spanOf(selection.Endpoint, selection.State)
 	if !selection.From.IsZero() {

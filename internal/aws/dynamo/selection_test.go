@@ -16,7 +16,7 @@ func dead() replay.Selection {
 	return replay.Selection{Endpoint: endpointID, State: hook.StateDead, Limit: 2}
 }
 
-func TestStore_Select_AsksForThePartOfTheIndex(t *testing.T) {
+func TestStore_Select_QueriesTheRangeOfTheIndex(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
@@ -69,9 +69,9 @@ func TestStore_Select_AsksForThePartOfTheIndex(t *testing.T) {
 	}
 }
 
-// TestStore_Select_NothingIsAskedForNoTime holds off DynamoDB's refusal to look
-// between a bound and a lower one.
-func TestStore_Select_NothingIsAskedForNoTime(t *testing.T) {
+// TestStore_Select_EmptyIntervalMakesNoRequest: DynamoDB rejects a query with a
+// lower bound above the upper bound.
+func TestStore_Select_EmptyIntervalMakesNoRequest(t *testing.T) {
 	t.Parallel()
 
 	for _, to := range []time.Time{epoch, epoch.Add(-time.Hour)} {
@@ -81,7 +81,7 @@ func TestStore_Select_NothingIsAskedForNoTime(t *testing.T) {
 		page, next, err := store.Select(t.Context(), selection)
 		n, countErr := store.CountSelected(t.Context(), selection)
 		if len(page) != 0 || next != "" || err != nil || n != 0 || countErr != nil || len(w.sent()) != 0 {
-			t.Errorf("Select(%s to %s) = %v, %q, %v and %d, %v, asking %v; want nothing", epoch, to, page, next, err, n, countErr, w.sent())
+			t.Errorf("Select(%s to %s) = %v, %q, %v and %d, %v, requests %v; want none", epoch, to, page, next, err, n, countErr, w.sent())
 		}
 	}
 }
@@ -101,8 +101,8 @@ func TestStore_CountSelected_AddsAllPages(t *testing.T) {
 	}
 }
 
-// TestStore_Select_ForgedPositions checks that nothing is asked of the table
-// but to go on within the selection: DynamoDB refuses what is outside of it.
+// TestStore_Select_ForgedPositions checks that the start key of a query is always
+// inside the selection: DynamoDB rejects a start key outside the query.
 func TestStore_Select_ForgedPositions(t *testing.T) {
 	t.Parallel()
 
@@ -113,14 +113,14 @@ func TestStore_Select_ForgedPositions(t *testing.T) {
 	selection.From, selection.To = epoch, epoch.Add(time.Second)
 	tests := []struct {
 		name, row string
-		goesOn    bool
+		valid     bool
 	}{
-		{name: "the first that can be", row: row("dead", epoch), goesOn: true},
-		{name: "the last that can be", row: row("dead", epoch.Add(999*time.Millisecond)), goesOn: true},
-		{name: "one before the first", row: row("dead", epoch.Add(-time.Millisecond)), goesOn: false},
-		{name: "one after the last", row: row("dead", epoch.Add(time.Second)), goesOn: false},
-		{name: "another state's", row: row("delivered", epoch), goesOn: false},
-		{name: "no row", row: "dead#", goesOn: false},
+		{name: "the first possible row", row: row("dead", epoch), valid: true},
+		{name: "the last possible row", row: row("dead", epoch.Add(999*time.Millisecond)), valid: true},
+		{name: "a row before the selection", row: row("dead", epoch.Add(-time.Millisecond)), valid: false},
+		{name: "a row after the selection", row: row("dead", epoch.Add(time.Second)), valid: false},
+		{name: "another state's", row: row("delivered", epoch), valid: false},
+		{name: "no row", row: "dead#", valid: false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -130,14 +130,14 @@ func TestStore_Select_ForgedPositions(t *testing.T) {
 			forged.After = base64.RawURLEncoding.EncodeToString([]byte(tt.row))
 			w, store := newWire(t, answer{body: `{"Items":[],"Count":0}`})
 			_, _, err := store.Select(t.Context(), forged)
-			if tt.goesOn {
+			if tt.valid {
 				if err != nil || w.only(t).body.at("ExclusiveStartKey", "endpoint_sk", "S") != tt.row {
-					t.Errorf("Select(after %q) = %v, asking %v; want to go on there", tt.row, err, w.sent())
+					t.Errorf("Select(after %q) = %v, requests %v; want a query after the row", tt.row, err, w.sent())
 				}
 				return
 			}
 			if err == nil || hook.CodeOf(err) != hook.CodeInvalid || len(w.sent()) != 0 {
-				t.Errorf("Select(after %q) = %v, asking %v; want CodeInvalid and nothing asked", tt.row, err, w.sent())
+				t.Errorf("Select(after %q) = %v, requests %v; want CodeInvalid and no request", tt.row, err, w.sent())
 			}
 		})
 	}

@@ -17,43 +17,40 @@ import (
 	"surehook/internal/rule/stats"
 )
 
-// statsKept is how long the counts of an hour are kept after its end.
+// statsKept is the time to keep the counts of an hour after the hour's end.
 const statsKept = 48 * time.Hour
 
-// Attributes of an hour's item, or their beginnings. They are short, because
-// the item is written with every batch.
+// Attributes of an hour's item, or prefixes of attributes. The names are short
+// because every batch writes the item.
 const (
-	okPrefix     = "o" // and two digits of the minute
-	failedPrefix = "f" // and two digits of the minute
-	classPrefix  = "c" // and the class's word
-	numberPrefix = "n" // and the attempt's number
-	bucketPrefix = "h" // and the bucket of the histogram
+	okPrefix     = "o" // two digits of the minute follow
+	failedPrefix = "f" // two digits of the minute follow
+	classPrefix  = "c" // the name of the class follows
+	numberPrefix = "n" // the number of the attempt follows
+	bucketPrefix = "h" // the bucket of the histogram follows
 	deliveredKey = "d"
 	firstKey     = "d1"
 	waitedKey    = "w" // milliseconds
 	deadKey      = "x"
 )
 
-// tallies are the attributes of an hour's item.
-type tallies map[string]any
+// hourItem holds the attributes of an hour's item.
+type hourItem map[string]any
 
-// of returns a count.
-func (t tallies) of(attribute string) int {
-	n, _ := t[attribute].(float64)
+// of returns the count in the attribute.
+func (it hourItem) of(attribute string) int {
+	n, _ := it[attribute].(float64)
 	return int(n)
 }
 
-// minute is the attribute that counts the minute that t is in.
+// minute returns the attribute for the minute of t.
 func minute(prefix string, t time.Time) string { return prefix + t.Format("04") }
 
-// Count adds to the counts of the hour, and of OK and Failed to those of the
-// minute, that now is in. It returns OK and Failed of the circuit.Window of
-// whole minutes that ends with it. Concurrent counts all count; one may count
-// twice when its answer was lost and the SDK asked again.
+// Count makes one update. In the first minutes of an hour, Count also reads the
+// hour before, but only when add contains failures. Without failures the result
+// leaves out that part of the window, because a success decides nothing.
 //
-// It is one request, but for the first minutes of an hour: then it reads the
-// hour before, too, if something failed. If nothing did, that part of the
-// window is left out, for nothing is decided by it.
+// Counts can be too high: the SDK's retry after a lost answer adds again.
 func (s *Store) Count(
 	ctx context.Context, tenant hook.TenantID, endpoint hook.EndpointID, add stats.Counts, now time.Time,
 ) (circuit.Counts, error) {
@@ -64,7 +61,7 @@ func (s *Store) Count(
 	if err != nil {
 		return circuit.Counts{}, translate(err, "count attempts of endpoint "+string(endpoint))
 	}
-	var before tallies
+	var before hourItem
 	if first.Before(hour) && add.Failed > 0 {
 		err = s.get(ctx, statsKey(endpoint, first), &before, "counts of endpoint", string(endpoint))
 		if err != nil && hook.CodeOf(err) != hook.CodeNotFound {
@@ -83,11 +80,11 @@ func (s *Store) Count(
 	return window, nil
 }
 
-// addCounts adds to the hour's item and returns it. Its keys in the index
-// by_state are the same each time, so that the index is written once an hour.
+// addCounts adds to the hour's item and returns the item. The keys in the index
+// by_state do not change within the hour, so the index is written once an hour.
 func (s *Store) addCounts(
 	ctx context.Context, tenant hook.TenantID, endpoint hook.EndpointID, add stats.Counts, now time.Time,
-) (tallies, error) {
+) (hourItem, error) {
 	values := map[string]types.AttributeValue{
 		":expires": number(ttl(now.Truncate(time.Hour).Add(time.Hour + statsKept))),
 		":hour":    text(activeState(now)),
@@ -114,18 +111,18 @@ func (s *Store) addCounts(
 	if err != nil {
 		return nil, err //nolint:wrapcheck // the caller translates
 	}
-	var item tallies
+	var item hourItem
 	err = attributevalue.UnmarshalMap(out.Attributes, &item)
 	return item, err //nolint:wrapcheck // the caller translates
 }
 
-// addition is how much is added to an attribute.
+// addition is an amount to add to an attribute.
 type addition struct {
 	attribute string
 	n         int
 }
 
-// additions returns what counts add to the hour's item, zeros included.
+// additions returns the amounts to add to the hour's item, zeros included.
 func additions(c stats.Counts, now time.Time) []addition {
 	all := []addition{
 		{minute(okPrefix, now), c.OK},
@@ -147,22 +144,22 @@ func additions(c stats.Counts, now time.Time) []addition {
 	return all
 }
 
-// counts reads an hour's item.
-func (t tallies) counts() stats.Counts {
+// counts decodes an hour's item.
+func (it hourItem) counts() stats.Counts {
 	c := stats.Counts{
-		Delivered: t.of(deliveredKey),
-		First:     t.of(firstKey),
-		Waited:    time.Duration(t.of(waitedKey)) * time.Millisecond,
-		Dead:      t.of(deadKey),
+		Delivered: it.of(deliveredKey),
+		First:     it.of(firstKey),
+		Waited:    time.Duration(it.of(waitedKey)) * time.Millisecond,
+		Dead:      it.of(deadKey),
 	}
 	for class := range c.Classes {
-		c.Classes[class] = t.of(classPrefix + hook.Class(class).String())
+		c.Classes[class] = it.of(classPrefix + hook.Class(class).String())
 	}
 	for i := range c.Numbers {
-		c.Numbers[i] = t.of(numberPrefix + strconv.Itoa(i))
+		c.Numbers[i] = it.of(numberPrefix + strconv.Itoa(i))
 	}
-	for attribute := range t {
-		n := t.of(attribute)
+	for attribute := range it {
+		n := it.of(attribute)
 		i, err := strconv.Atoi(attribute[1:])
 		switch {
 		case err != nil:
@@ -177,11 +174,11 @@ func (t tallies) counts() stats.Counts {
 	return c
 }
 
-// Hours returns what was counted for the endpoint in the hours that began at or
-// after since, in order; hours without anything are left out.
+// Hours reads the endpoint's hours in one query per 1 MB. Hours without counts
+// are absent.
 func (s *Store) Hours(ctx context.Context, endpoint hook.EndpointID, since time.Time) ([]stats.Hour, error) {
 	op := "read hours of endpoint " + string(endpoint)
-	first := statsKey(endpoint, since.Add(time.Hour-1)) // the first that begins at or after since
+	first := statsKey(endpoint, since.Add(time.Hour-1)) // the first hour at or after since
 	var hours []stats.Hour
 	pages := dynamodb.NewQueryPaginator(s.db, &dynamodb.QueryInput{
 		TableName:              s.table,
@@ -196,7 +193,7 @@ func (s *Store) Hours(ctx context.Context, endpoint hook.EndpointID, since time.
 		if err != nil {
 			return nil, translate(err, op)
 		}
-		var items []tallies
+		var items []hourItem
 		if err := attributevalue.UnmarshalListOfMaps(page.Items, &items); err != nil {
 			return nil, translate(err, op)
 		}
@@ -212,9 +209,7 @@ func (s *Store) Hours(ctx context.Context, endpoint hook.EndpointID, since time.
 	return hours, nil
 }
 
-// Active returns the endpoints for which something was counted in the hour that
-// at is in, in the order of tenant and id, at most limit (1 to 1000), after the
-// one given; the zero Look: from the first. The index behind it may lag a moment.
+// Active makes one query of the index by_state. limit is cut to 1 to 1000.
 func (s *Store) Active(ctx context.Context, at time.Time, after hook.CircuitCheck, limit int) ([]hook.CircuitCheck, error) {
 	const op = "list active endpoints"
 	begin := ""
@@ -226,7 +221,7 @@ func (s *Store) Active(ctx context.Context, at time.Time, after hook.CircuitChec
 		IndexName:              aws.String(names.IndexByState),
 		KeyConditionExpression: aws.String("state_pk = :hour AND state_sk > :after"),
 		ExpressionAttributeValues: map[string]types.AttributeValue{
-			":hour": text(activeState(at)), ":after": text(begin + "#"), // no id goes on after a whole one
+			":hour": text(activeState(at)), ":after": text(begin + "#"), // after all keys of the endpoint: an id contains no "#"
 		},
 		Limit: aws.Int32(int32(min(max(limit, 1), maxRows))),
 	})
@@ -237,10 +232,10 @@ func (s *Store) Active(ctx context.Context, at time.Time, after hook.CircuitChec
 	if err := attributevalue.UnmarshalListOfMaps(out.Items, &rows); err != nil {
 		return nil, translate(err, op)
 	}
-	looks := make([]hook.CircuitCheck, 0, len(rows))
+	active := make([]hook.CircuitCheck, 0, len(rows))
 	for _, row := range rows {
 		tenant, endpoint, _ := strings.Cut(row.StateSK, "#")
-		looks = append(looks, hook.CircuitCheck{Tenant: hook.TenantID(tenant), Endpoint: hook.EndpointID(endpoint)})
+		active = append(active, hook.CircuitCheck{Tenant: hook.TenantID(tenant), Endpoint: hook.EndpointID(endpoint)})
 	}
-	return looks, nil
+	return active, nil
 }

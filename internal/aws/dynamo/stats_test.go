@@ -23,7 +23,7 @@ func TestStore_Count_AddsAllAttemptsOfABatchInOneUpdate(t *testing.T) {
 		{Class: hook.ClassDelivered, Number: 2, Duration: 101 * time.Millisecond, State: hook.StateDelivered, Age: time.Minute + time.Nanosecond},
 		{Class: hook.ClassTimeout, Number: 2, Duration: 10 * time.Second, State: hook.StateRetrying},
 		{Class: hook.ClassRedirect, Number: 21, Duration: time.Millisecond, State: hook.StateDead},
-		{Class: hook.ClassDNS, Number: 1, Duration: time.Second, State: hook.StateParked}, // is not timed
+		{Class: hook.ClassDNS, Number: 1, Duration: time.Second, State: hook.StateParked}, // no duration is counted
 	} {
 		add.Count(a)
 	}
@@ -53,9 +53,9 @@ func TestStore_Count_AddsAllAttemptsOfABatchInOneUpdate(t *testing.T) {
 	}
 }
 
-// Each batch writes the whole item, which costs a unit for each kilobyte of it.
+// Each batch writes the whole item, at one write unit per kilobyte.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html
-func TestStore_Count_TheItemOfAnHourStaysSmall(t *testing.T) {
+func TestStore_Count_AnHoursItemStaysSmall(t *testing.T) {
 	t.Parallel()
 
 	const expressionLimit, most = 4096, 3 * 1024 // bytes
@@ -89,7 +89,7 @@ func TestStore_Count_TheItemOfAnHourStaysSmall(t *testing.T) {
 		values, _ := r.body.at("ExpressionAttributeValues").(map[string]any)
 		for name, value := range values {
 			if number, ok := value.(map[string]any)["N"].(string); ok && name != ":expires" {
-				item[strings.TrimPrefix(name, ":")] = 2 + len(number)/2 // a byte for two digits, and up to two
+				item[strings.TrimPrefix(name, ":")] = 2 + len(number)/2 // one byte per two digits, and up to two bytes
 			}
 		}
 	}
@@ -102,7 +102,7 @@ func TestStore_Count_TheItemOfAnHourStaysSmall(t *testing.T) {
 	}
 }
 
-func TestStore_Active_AsksTheIndexForWhatComesAfter(t *testing.T) {
+func TestStore_Active_QueriesTheIndexAfterTheGivenEndpoint(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
@@ -114,8 +114,8 @@ func TestStore_Active_AsksTheIndexForWhatComesAfter(t *testing.T) {
 	}{
 		{name: "from the first", after: hook.CircuitCheck{}, limit: 10, from: "#", want: 10},
 		{name: "after one", after: hook.CircuitCheck{Tenant: "a-b", Endpoint: endpointID}, limit: 1, from: "a-b#ep_0123456789abcdef#", want: 1},
-		{name: "no fewer than one", after: hook.CircuitCheck{}, limit: 0, from: "#", want: 1},
-		{name: "no more than 1000", after: hook.CircuitCheck{}, limit: 1001, from: "#", want: 1000},
+		{name: "at least one", after: hook.CircuitCheck{}, limit: 0, from: "#", want: 1},
+		{name: "at most 1000", after: hook.CircuitCheck{}, limit: 1001, from: "#", want: 1000},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -138,7 +138,7 @@ func TestStore_Active_AsksTheIndexForWhatComesAfter(t *testing.T) {
 	}
 }
 
-func TestStore_PutNotice_IsKeptUnderItsTimeAndKeyFor90Days(t *testing.T) {
+func TestStore_PutNotification_WritesAnItemByTimeAndKeyFor90Days(t *testing.T) {
 	t.Parallel()
 
 	w, store := newWire(t)
@@ -156,6 +156,6 @@ func TestStore_PutNotice_IsKeptUnderItsTimeAndKeyFor90Days(t *testing.T) {
 		},
 	}}
 	if diff := cmp.Diff(want, w.only(t), cmp.AllowUnexported(request{})); diff != "" || err != nil {
-		t.Errorf("PutNotice() = %v, sent (-want +got):\n%s", err, diff)
+		t.Errorf("PutNotification() = %v, sent (-want +got):\n%s", err, diff)
 	}
 }

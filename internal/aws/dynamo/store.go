@@ -12,13 +12,27 @@ import (
 	"surehook/internal/hook"
 )
 
-// Store keeps everything in one table. It is safe for concurrent use. Its
-// errors are hook.Errors: the codes that the ports name, CodeUnavailable when
-// DynamoDB throttles, conflicts with a concurrent transaction or does not
-// answer, and CodeInternal for the rest.
+// Store implements all storage ports on one table. Store is safe for concurrent
+// use.
 //
-// Times are kept in UTC milliseconds, slots of a rate limit in nanoseconds; the
-// time at which a record is removed is kept in whole seconds.
+// # Errors
+//
+// All errors wrap a hook.Error with one of the codes of the ports, or with
+//   - CodeUnavailable when DynamoDB throttles, does not answer, or reports a
+//     conflict with a concurrent transaction;
+//   - CodeInternal in all other cases.
+//
+// # Precision
+//
+// Times are stored in UTC milliseconds, rate slots in nanoseconds, and expiry
+// times in whole seconds.
+//
+// # Lost answers
+//
+// The SDK retries a request after a lost answer. The retry of a conditional
+// write can then meet its own first write and return CodeConflict. Callers read
+// the record again and decide anew. PutEvent and SaveDelivery let callers
+// recognize their own write by the event's nonce and the delivery's token.
 type Store struct {
 	db      *dynamodb.Client
 	table   *string
@@ -30,8 +44,8 @@ func New(cfg aws.Config, table string) *Store {
 	return &Store{db: dynamodb.NewFromConfig(cfg), table: &table, payload: newCodec()}
 }
 
-// get reads an item into out, a pointer to its struct. what and id name it in
-// errors; CodeNotFound if there is none.
+// get reads an item into out, a pointer to a struct. what and id name the item in
+// errors. A missing item is CodeNotFound.
 func (s *Store) get(ctx context.Context, k key, out any, what, id string) error {
 	op := "read " + what + " " + id
 	got, err := s.db.GetItem(ctx, &dynamodb.GetItemInput{
@@ -46,8 +60,8 @@ func (s *Store) get(ctx context.Context, k key, out any, what, id string) error 
 	return translate(attributevalue.UnmarshalMap(got.Item, out), op)
 }
 
-// list reads all items of a partition whose sort key begins with the prefix,
-// in the order of the sort key, into out, a pointer to a slice of their structs.
+// list reads all items of a partition with the sort key prefix, in the order of
+// the sort key, into out, a pointer to a slice of structs.
 func (s *Store) list(ctx context.Context, partition, prefix string, out any, op string) error {
 	var items []map[string]types.AttributeValue
 	pages := dynamodb.NewQueryPaginator(s.db, &dynamodb.QueryInput{
@@ -72,15 +86,16 @@ type condition struct {
 	values     map[string]types.AttributeValue
 }
 
-// absent holds when there is no such item.
+// absent requires that the item does not exist.
 func absent() condition { return condition{expression: "attribute_not_exists(pk)"} }
 
-// atVersion holds when the item is there in this version.
+// atVersion requires that the item exists in the given version.
 func atVersion(version int64) condition {
 	return condition{"version = :version", map[string]types.AttributeValue{":version": number(version)}}
 }
 
-// asRead holds when the item is there in this version; absent when that is 0.
+// asRead requires the version of the last read. Version 0 means that the item
+// does not exist.
 func asRead(version int64) condition {
 	if version == 0 {
 		return absent()
@@ -88,8 +103,8 @@ func asRead(version int64) condition {
 	return atVersion(version)
 }
 
-// put returns the write of an item, given as its struct. A condition without
-// an expression always holds.
+// put returns the write of an item, given as a struct. The zero condition makes
+// the write unconditional.
 func (s *Store) put(item any, c condition) (*types.Put, error) {
 	attributes, err := attributevalue.MarshalMap(item)
 	if err != nil {
@@ -102,7 +117,7 @@ func (s *Store) put(item any, c condition) (*types.Put, error) {
 	return put, nil
 }
 
-// write makes one write by itself.
+// write makes a single write.
 func (s *Store) write(ctx context.Context, put *types.Put) error {
 	_, err := s.db.PutItem(ctx, &dynamodb.PutItemInput{
 		TableName:                 put.TableName,
@@ -113,8 +128,8 @@ func (s *Store) write(ctx context.Context, put *types.Put) error {
 	return err //nolint:wrapcheck // the caller translates
 }
 
-// transact makes all writes or none. The SDK gives each call a token, so that
-// its own retry of a call whose answer was lost changes nothing and succeeds.
+// transact makes all writes or none. The SDK adds an idempotency token to each
+// call, so a retry after a lost answer changes nothing and succeeds.
 func (s *Store) transact(ctx context.Context, writes ...types.TransactWriteItem) error {
 	_, err := s.db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: writes})
 	return err //nolint:wrapcheck // the caller translates

@@ -22,7 +22,7 @@ import (
 	"surehook/internal/rule/circuit"
 )
 
-// request is one that the SDK sent.
+// request is a request of the SDK.
 type request struct {
 	op   string // "PutItem"
 	body body
@@ -30,7 +30,8 @@ type request struct {
 
 type body map[string]any
 
-// at follows the path through objects and lists; nil if it leads nowhere.
+// at follows the path through objects and lists. at returns nil for a missing
+// value.
 func (b body) at(path ...any) any {
 	var v any = map[string]any(b)
 	for _, step := range path {
@@ -49,23 +50,23 @@ func (b body) at(path ...any) any {
 	return v
 }
 
-// answer is what the table says to a request.
+// answer is the table's answer to a request.
 type answer struct {
 	status int // 0: 200
 	body   string
 }
 
-// wire is a table that answers from a script, its last line over and over, and
-// keeps what it was asked.
+// wire is a table with scripted answers and a record of requests. The last answer
+// repeats.
 type wire struct {
 	mu       sync.Mutex
 	script   []answer
 	requests []request
-	after    func(n int) // called with the number of requests so far; nil for nothing
+	after    func(n int) // called with the number of requests so far; may be nil
 	hangUp   bool        // breaks the connection instead of answering
 }
 
-// newWire returns the wire and the store at its other end.
+// newWire returns a wire and a store on the wire.
 func newWire(t *testing.T, script ...answer) (*wire, *dynamo.Store) {
 	t.Helper()
 
@@ -120,7 +121,7 @@ func (w *wire) sent() []request {
 	return slices.Clone(w.requests)
 }
 
-// only returns the only request that was sent.
+// only returns the only request.
 func (w *wire) only(t *testing.T) request {
 	t.Helper()
 
@@ -135,7 +136,7 @@ func failure(status int, kind, rest string) answer {
 	return answer{status, `{"__type":"com.amazonaws.dynamodb.v20120810#` + kind + `","message":"for the test"` + rest + `}`}
 }
 
-// canceled is the answer to a transaction that did not happen, with a reason for each write.
+// canceled is the answer to a cancelled transaction, with a reason for each write.
 func canceled(reasons ...string) answer {
 	var list []string
 	for _, reason := range reasons {
@@ -159,7 +160,7 @@ func delivery(version int64) hook.Delivery {
 	}
 }
 
-// record returns that of an open circuit.
+// record returns the record of an open circuit.
 func record(version int64) gate.Record {
 	r := gate.NewRecord("acme", endpointID)
 	r.State, r.ProbeAt, r.AttendAt, r.Version = circuit.Open, epoch, epoch, version

@@ -1,8 +1,14 @@
-// Package kms encrypts signing secrets under a KMS key.
+// Package kms encrypts signing secrets under an AWS KMS key.
 //
-// It knows envelope encryption (Tink over AWS KMS) and which endpoint a secret
-// is bound to. It knows nothing of what a secret is for, and never logs or
-// wraps one.
+// The package uses envelope encryption (Tink over AWS KMS) and binds each secret
+// to an endpoint. No error and no log message contains a secret. The contract of
+// [Vault] is documented at the ports of the packages deliver and admin/endpoint.
+//
+// # Encryption
+//
+// Each secret is encrypted with AES-256-GCM under a data key of its own. KMS
+// encrypts the data key. The endpoint id is the associated data, so a sealed
+// secret copied to another endpoint does not open.
 package kms
 
 import (
@@ -24,20 +30,16 @@ import (
 )
 
 const (
-	callTimeout = 5 * time.Second // of one request, the SDK's own retries included
-	maxOpened   = 4096            // secrets kept in clear in memory, the least used leave first
+	callTimeout = 5 * time.Second // per request, retries of the SDK included
+	maxOpened   = 4096            // cached plaintext secrets; the least recently used leave first
 
 	service = "the key" // in errors
 )
 
 var errNoAnswer = errors.New("KMS did not answer in time")
 
-// Vault seals and opens secrets. It is safe for concurrent use. Neither KMS nor
-// Tink puts plaintext into its errors.
-//
-// Each secret is encrypted with AES-256-GCM under a data key of its own, which
-// KMS encrypts. The endpoint's id is the associated data, so a sealed secret
-// that was moved to another endpoint does not open.
+// Vault seals and opens secrets. Vault is safe for concurrent use. Errors of KMS
+// and Tink contain no plaintext.
 type Vault struct {
 	client *awskms.Client
 	keyARN string
@@ -56,7 +58,8 @@ func New(cfg aws.Config, keyARN string) (*Vault, error) {
 	return &Vault{client: awskms.NewFromConfig(cfg), keyARN: keyARN, opened: opened}, nil
 }
 
-// Seal encrypts the text form of a secret and binds it to the endpoint.
+// Seal encrypts the secret with one KMS request. After CodeUnavailable, the caller
+// may retry.
 func (v *Vault) Seal(ctx context.Context, secret string, endpoint hook.EndpointID) ([]byte, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, callTimeout, errNoAnswer)
 	defer cancel()
@@ -72,10 +75,9 @@ func (v *Vault) Seal(ctx context.Context, secret string, endpoint hook.EndpointI
 	return sealed, nil
 }
 
-// Open returns the text form of a secret that was sealed for the endpoint. It
-// asks KMS once per secret, as long as the secret stays among those that were
-// opened last. CodeInternal if the secret was not sealed for the endpoint or
-// was changed, CodeUnavailable if KMS does not answer now.
+// Open decrypts the secret with one KMS request, or without a request for a cached
+// secret. A secret of another endpoint and a changed secret are CodeInternal. After
+// CodeUnavailable, the caller may retry.
 func (v *Vault) Open(ctx context.Context, sealed []byte, endpoint hook.EndpointID) (string, error) {
 	key := cacheKey(sealed, endpoint)
 	if secret, ok := v.opened.Get(key); ok {
@@ -96,7 +98,7 @@ func (v *Vault) Open(ctx context.Context, sealed []byte, endpoint hook.EndpointI
 	return string(secret), nil
 }
 
-// envelope is cheap: it makes no request.
+// envelope makes no request.
 func (v *Vault) envelope(ctx context.Context) (*aead.KMSEnvelopeAEADWithContext, error) {
 	kek, err := tinkkms.NewAEADWithContext(ctx, v.keyARN, tinkkms.WithKMS(v.client))
 	if err != nil {
@@ -109,7 +111,7 @@ func (v *Vault) envelope(ctx context.Context) (*aead.KMSEnvelopeAEADWithContext,
 	return envelope, nil
 }
 
-// cacheKey is SHA-256 of endpoint, 0, sealed.
+// cacheKey returns the SHA-256 of endpoint, a zero byte and sealed.
 func cacheKey(sealed []byte, endpoint hook.EndpointID) [sha256.Size]byte {
 	h := sha256.New()
 	h.Write([]byte(endpoint))

@@ -25,12 +25,12 @@ const (
 	endpoint = hook.EndpointID("ep_0123456789abcdef")
 )
 
-// fakeKMS turns data keys round, which is all the encryption that a test needs.
+// fakeKMS encrypts a data key by reversing the bytes.
 type fakeKMS struct {
 	mu     sync.Mutex
 	calls  map[string]int // by operation
 	fault  string         // error code of every answer, if not empty
-	status int            // with fault
+	status int            // of the fault
 }
 
 func (f *fakeKMS) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -105,7 +105,7 @@ func TestVault(t *testing.T) {
 	})
 }
 
-func TestVault_Open_AsksKMSOncePerSecret(t *testing.T) {
+func TestVault_Open_CallsKMSOncePerSecret(t *testing.T) {
 	t.Parallel()
 
 	v, kms := setup(t)
@@ -129,7 +129,7 @@ func TestVault_Open_AsksKMSOncePerSecret(t *testing.T) {
 	}
 }
 
-func TestVault_Open_RemembersNoFailure(t *testing.T) {
+func TestVault_Open_CachesNoFailure(t *testing.T) {
 	t.Parallel()
 
 	v, kms := setup(t)
@@ -184,7 +184,7 @@ func TestVault_TranslatesErrors(t *testing.T) {
 	}
 }
 
-func TestVault_AnEndedContextIsUnavailable(t *testing.T) {
+func TestVault_EndedContextIsUnavailable(t *testing.T) {
 	t.Parallel()
 
 	v, kms := setup(t)
@@ -205,7 +205,7 @@ func TestVault_AnEndedContextIsUnavailable(t *testing.T) {
 	}
 }
 
-func TestNew_RefusesWhatIsNoARN(t *testing.T) {
+func TestNew_RejectsAnInvalidARN(t *testing.T) {
 	t.Parallel()
 
 	if _, err := kms.New(aws.Config{}, "alias/surehook"); err == nil {

@@ -38,7 +38,7 @@ func TestSchedules_OnEmulators(t *testing.T) {
 				t.Helper()
 
 				b := newBench(t, cfg)
-				if emulator.Name == "moto" { // keeps schedules, never fires them
+				if emulator.Name == "moto" { // stores schedules, but fires none
 					b.Receive = nil
 				}
 				return b
@@ -101,7 +101,7 @@ func newQueue(t *testing.T, queues *awssqs.Client, name string) (url, arn string
 	return *queue.QueueUrl, out.Attributes[string(types.QueueAttributeNameQueueArn)]
 }
 
-// plans reads all schedules of the group and checks what every one must have.
+// plans reads all schedules of the group and checks their common settings.
 func plans(ctx context.Context, client *awsscheduler.Client, c scheduler.Config) ([]porttest.Plan, error) {
 	list, err := client.ListSchedules(ctx, &awsscheduler.ListSchedulesInput{GroupName: aws.String(c.Group)})
 	if err != nil {

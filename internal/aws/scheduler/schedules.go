@@ -1,8 +1,9 @@
-// Package scheduler keeps tokens that are due later than a queue can delay, as
-// one-time schedules of Amazon EventBridge Scheduler.
+// Package scheduler holds tokens in one-time schedules of Amazon EventBridge
+// Scheduler, beyond the longest delay of a queue.
 //
-// It knows how a token becomes a schedule. It knows nothing of why the token
-// waits, and nothing of what happens to it on the retry lane.
+// The package maps tokens to schedules. Callers choose the time, and function
+// deliver receives the tokens from the retry lane. The contract of [Schedules] is
+// documented at the port deliver.Schedules.
 package scheduler
 
 import (
@@ -20,41 +21,41 @@ import (
 )
 
 const (
-	callTimeout = 10 * time.Second // of one request, the SDK's own retries included
+	callTimeout = 10 * time.Second // per request, retries of the SDK included
 
-	// The most that the service allows: a token that cannot be put on the lane
-	// is tried for a day before it goes to the dead-letter queue of the stack.
+	// Both values are the maximum of the service. The service retries a failed
+	// target for a day, then sends the token to the stack's dead-letter queue.
 	targetRetries = 185
 	targetMaxAge  = 24 * 60 * 60 // seconds
 )
 
-// Config names what a schedule needs.
+// Config names the resources of a schedule.
 type Config struct {
 	Group         string // schedule group
-	RoleARN       string // role that may send to target and dead-letter queue
+	RoleARN       string // role with permission to send to target and dead-letter queue
 	TargetARN     string // queue of the retry lane
-	DeadLetterARN string // queue for tokens that cannot be put on the lane
+	DeadLetterARN string // queue for tokens after all retries of the target
 }
 
-// Schedules plans tokens. It is safe for concurrent use.
+// Schedules creates schedules. Schedules is safe for concurrent use.
 type Schedules struct {
 	client *awsscheduler.Client
 	cfg    Config
 }
 
-// New returns the schedules of the group.
+// New returns the schedules of the group in c.
 func New(cfg aws.Config, c Config) *Schedules {
 	return &Schedules{client: awsscheduler.NewFromConfig(cfg), cfg: c}
 }
 
-// At puts the token on the retry lane at the time given, rounded up to a whole
-// second; the service adds up to a minute. There is one schedule per delivery
-// and attempt: if it exists, that is success. It goes away when it has fired.
+// At rounds the time up to a whole second; the service adds up to a minute. The
+// time must be in the future. Delays of up to 15 minutes belong on a queue. A
+// fired schedule is deleted.
 //
-// The time must be in the future; what a queue can delay should be given to the queue.
+// After CodeUnavailable, the caller may retry.
 //
-// The message has no MessageGroupId, which the target's parameters offer for
-// FIFO queues only. A fair queue treats such a message as a group of its own.
+// The message has no MessageGroupId: EventBridge Scheduler supports the parameter
+// for FIFO queues only. A fair queue treats the message as a group of its own.
 func (s *Schedules) At(ctx context.Context, token hook.Token, at time.Time) error {
 	body, err := token.Encode()
 	if err != nil {
@@ -90,10 +91,10 @@ func (s *Schedules) At(ctx context.Context, token hook.Token, at time.Time) erro
 	return nil
 }
 
-// name returns <delivery id>_<attempt>, and _<delays> for a token that the gate
-// sent back: the schedule that brought it may still be there. An attempt is
-// delayed so seldom by more than a queue can hold that the name stays within
-// the 64 characters that it may have.
+// name returns <delivery id>_<attempt>, followed by _<delays> for a delayed token,
+// because the schedule of the previous delay may still exist. The limit of the
+// service is 64 characters. Delays beyond 15 minutes are rare, so the number of
+// delays stays small.
 func name(token hook.Token) string {
 	n := token.Delivery.String() + "_" + strconv.Itoa(token.Attempt)
 	if token.Delays > 0 {
@@ -102,7 +103,7 @@ func name(token hook.Token) string {
 	return n
 }
 
-// expression returns the one-time expression of the first whole second that is not before at.
+// expression returns the one-time expression of at, rounded up to a whole second.
 func expression(at time.Time) string {
 	return at.UTC().Add(time.Second - 1).Format("at(2006-01-02T15:04:05)")
 }

@@ -29,13 +29,13 @@ var longest = hook.Token{
 	Nonce:   "n",
 }
 
-// seen is the request that the fake got.
+// seen is the request received by the fake.
 type seen struct {
 	Method, Path string
 	Body         map[string]any
 }
 
-// setup returns schedules on a server that gives one answer.
+// setup returns schedules on a server with one answer.
 func setup(t *testing.T, status int, errorType string) (*scheduler.Schedules, *seen) {
 	t.Helper()
 
@@ -121,7 +121,7 @@ func TestSchedules_At_NamesFitTheService(t *testing.T) {
 	}
 }
 
-func TestSchedules_At_ASecondIsNeverCutShort(t *testing.T) {
+func TestSchedules_At_RoundsUpToAWholeSecond(t *testing.T) {
 	t.Parallel()
 
 	whole := time.Date(2026, time.December, 31, 23, 59, 59, 0, time.UTC)
@@ -133,7 +133,7 @@ func TestSchedules_At_ASecondIsNeverCutShort(t *testing.T) {
 		{name: "a whole second stays", at: whole, want: "at(2026-12-31T23:59:59)"},
 		{name: "the smallest part of a second is rounded up", at: whole.Add(1), want: "at(2027-01-01T00:00:00)"},
 		{name: "the largest part of a second is rounded up", at: whole.Add(time.Second - 1), want: "at(2027-01-01T00:00:00)"},
-		{name: "midnight is written as zeros", at: whole.Add(time.Second), want: "at(2027-01-01T00:00:00)"},
+		{name: "midnight is 00:00:00", at: whole.Add(time.Second), want: "at(2027-01-01T00:00:00)"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -150,7 +150,7 @@ func TestSchedules_At_ASecondIsNeverCutShort(t *testing.T) {
 	}
 }
 
-func TestSchedules_At_AScheduleThatExistsIsSuccess(t *testing.T) {
+func TestSchedules_At_ExistingScheduleIsSuccess(t *testing.T) {
 	t.Parallel()
 
 	schedules, _ := setup(t, http.StatusConflict, "ConflictException")
@@ -186,7 +186,7 @@ func TestSchedules_At_TranslatesErrors(t *testing.T) {
 	}
 }
 
-func TestSchedules_At_AnEndedContextIsUnavailable(t *testing.T) {
+func TestSchedules_At_EndedContextIsUnavailable(t *testing.T) {
 	t.Parallel()
 
 	schedules, _ := setup(t, http.StatusOK, "")

@@ -1,5 +1,7 @@
-// Package secretsmanager reads the first admin key, which the stack generated into AWS
-// Secrets Manager. It knows nothing of what the key allows, and never logs it.
+// Package secretsmanager reads the first admin key from AWS Secrets Manager. The
+// stack generates the key. No error and no log message contains the key.
+//
+// The contract of [AdminKey] is documented at the port apikey.AdminKey.
 package secretsmanager
 
 import (
@@ -19,13 +21,13 @@ import (
 )
 
 const (
-	callTimeout = 5 * time.Second // of one request, the SDK's own retries included
-	maxAge      = 5 * time.Minute // of the key in memory: a rotated one holds after that
+	callTimeout = 5 * time.Second // per request, retries of the SDK included
+	maxAge      = 5 * time.Minute // of the cached key: a rotation takes effect after at most 5 minutes
 )
 
-var errNoAnswer = errors.New("no answer from Secrets Manager in time")
+var errNoAnswer = errors.New("Secrets Manager did not answer in time")
 
-// AdminKey is the admin key of the stack. It is safe for concurrent use.
+// AdminKey is the admin key of the stack. AdminKey is safe for concurrent use.
 type AdminKey struct {
 	client *awssecretsmanager.Client
 	arn    string
@@ -36,14 +38,14 @@ type AdminKey struct {
 	readAt time.Time
 }
 
-// New returns the key that the secret holds: a JSON object whose field
-// names.SecretAdminKeyJSON is the key without its prefix.
+// New returns the key in the secret with the ARN. The secret is a JSON object, and
+// the field names.SecretAdminKeyJSON is the key without prefix.
 func New(cfg aws.Config, arn string, now func() time.Time) *AdminKey {
 	return &AdminKey{client: awssecretsmanager.NewFromConfig(cfg), arn: arn, now: now}
 }
 
-// AdminKey returns the key in clear, read at most five minutes ago.
-// CodeUnavailable if it cannot be read now.
+// AdminKey returns the plaintext key, read at most five minutes ago. After
+// CodeUnavailable, the caller may retry.
 func (a *AdminKey) AdminKey(ctx context.Context) (string, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -69,9 +71,9 @@ func (a *AdminKey) read(ctx context.Context) (string, error) {
 		return "", awserr.Of(ctx, err, "the secret store")
 	}
 	var fields map[string]string
-	// The cause of a wrong form is left out, because it may quote the secret.
+	// The error of json.Unmarshal may quote the secret, so leave out the cause.
 	if json.Unmarshal([]byte(aws.ToString(out.SecretString)), &fields) != nil || fields[names.SecretAdminKeyJSON] == "" {
-		return "", &hook.Error{Code: hook.CodeInternal, Message: "the secret is no JSON object with the field " + names.SecretAdminKeyJSON}
+		return "", &hook.Error{Code: hook.CodeInternal, Message: "the secret is not a JSON object with the field " + names.SecretAdminKeyJSON}
 	}
 	return hook.APIKeyPrefix + fields[names.SecretAdminKeyJSON], nil
 }

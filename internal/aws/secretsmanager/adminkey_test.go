@@ -65,7 +65,7 @@ func setup(t *testing.T, value string) bundle {
 	return bundle{key: key, fake: fake, now: &now}
 }
 
-func TestAdminKey_IsReadOnceInFiveMinutes(t *testing.T) {
+func TestAdminKey_ReadsTheSecretOnceInFiveMinutes(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t, `{"user":"admin","key":"abc"}`)
@@ -75,10 +75,10 @@ func TestAdminKey_IsReadOnceInFiveMinutes(t *testing.T) {
 		want  string
 		calls int
 	}{
-		{name: "read at first", want: "shk_abc", calls: 1},
-		{name: "kept for less than five minutes", pass: 5*time.Minute - 1, want: "shk_abc", calls: 1},
-		{name: "read again after five", pass: 1, want: "shk_new", calls: 2},
-		{name: "and kept again", pass: time.Minute, want: "shk_new", calls: 2},
+		{name: "read on the first call", want: "shk_abc", calls: 1},
+		{name: "cached for less than five minutes", pass: 5*time.Minute - 1, want: "shk_abc", calls: 1},
+		{name: "read again after five minutes", pass: 1, want: "shk_new", calls: 2},
+		{name: "cached again", pass: time.Minute, want: "shk_new", calls: 2},
 	}
 	for _, s := range steps {
 		*b.now = b.now.Add(s.pass)
@@ -93,7 +93,7 @@ func TestAdminKey_IsReadOnceInFiveMinutes(t *testing.T) {
 	}
 }
 
-func TestAdminKey_ASecretOfAnotherFormIsOurFault(t *testing.T) {
+func TestAdminKey_MalformedSecretIsInternal(t *testing.T) {
 	t.Parallel()
 
 	for _, value := range []string{"", "verysecret", `{"password":"verysecret"}`, `{"key":""}`, `{"key":["verysecret"]}`} {
@@ -139,7 +139,7 @@ func TestAdminKey_TranslatesErrors(t *testing.T) {
 	}
 }
 
-func TestAdminKey_AnEndedContextIsUnavailable(t *testing.T) {
+func TestAdminKey_EndedContextIsUnavailable(t *testing.T) {
 	t.Parallel()
 
 	ctx, cancel := context.WithCancel(t.Context())

@@ -1,4 +1,6 @@
-// Package sns publishes operational events to a topic of Amazon SNS.
+// Package sns publishes operational events to an Amazon SNS topic.
+//
+// The contract of [Topic] is documented at the port notify.Topic.
 package sns
 
 import (
@@ -17,16 +19,16 @@ import (
 
 var _ notify.Topic = (*Topic)(nil)
 
-// callTimeout bounds one call, the SDK's own retries included.
+// callTimeout bounds one call, retries of the SDK included.
 const callTimeout = 5 * time.Second
 
-// typeAttribute is the message attribute that subscriptions are filtered by.
-// Alarms of CloudWatch, which come to the same topic, do not have it.
+// typeAttribute is the message attribute for filters of subscriptions. CloudWatch
+// alarms on the same topic have no such attribute.
 const typeAttribute = "type"
 
 var errNoAnswer = errors.New("SNS did not answer in time")
 
-// Topic publishes to one topic. It is safe for concurrent use.
+// Topic publishes to one SNS topic. Topic is safe for concurrent use.
 type Topic struct {
 	client *awssns.Client
 	arn    string
@@ -37,8 +39,8 @@ func New(cfg aws.Config, arn string) *Topic {
 	return &Topic{client: awssns.NewFromConfig(cfg), arn: arn}
 }
 
-// Publish sends the message with its type as a message attribute.
-// CodeUnavailable if it may be sent another time.
+// Publish sends the message with eventType as subject and as message attribute.
+// After CodeUnavailable, the caller may retry.
 func (t *Topic) Publish(ctx context.Context, eventType string, message []byte) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, callTimeout, errNoAnswer)
 	defer cancel()

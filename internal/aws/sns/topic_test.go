@@ -23,7 +23,7 @@ const arn = "arn:aws:sns:us-east-1:123456789012:operators"
 
 // fakeSNS answers Publish.
 type fakeSNS struct {
-	status int    // of every answer; 0: it is published
+	status int    // of every answer; 0: success
 	code   string // of the error
 	asked  []url.Values
 }
@@ -112,7 +112,7 @@ func TestTopic_Publish_TranslatesErrors(t *testing.T) {
 	}
 }
 
-// silent is a client of a service that does not answer.
+// silent is a client of a service without answers.
 type silent struct{}
 
 func (silent) Do(r *http.Request) (*http.Response, error) {
@@ -131,12 +131,12 @@ func TestTopic_Publish_GivesUpAfterFiveSeconds(t *testing.T) {
 			t.Errorf("Publish(no answer) = %v (%s) after %s; want unavailable after 5s", err, hook.CodeOf(err), waited)
 		}
 		if err == nil || !strings.Contains(err.Error(), "SNS did not answer in time") {
-			t.Errorf("Publish(no answer) = %v; want it to say so", err)
+			t.Errorf("Publish(no answer) = %v; want an error about the missing answer", err)
 		}
 	})
 }
 
-func TestTopic_Publish_AnEndedContextIsUnavailable(t *testing.T) {
+func TestTopic_Publish_EndedContextIsUnavailable(t *testing.T) {
 	t.Parallel()
 
 	topic, _ := setup(t)

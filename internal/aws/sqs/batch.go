@@ -15,21 +15,20 @@ import (
 )
 
 const (
-	maxTries  = 4                      // of a message that SQS does not take
-	firstWait = 100 * time.Millisecond // after the first try, doubled after each
+	maxTries  = 4                      // per message: waits of at most 100 + 200 + 400 ms
+	firstWait = 100 * time.Millisecond // after the first try; doubled after each further try
 )
 
-// batch is at most batchSize tokens on their way to one queue.
+// batch is at most batchSize tokens for one queue.
 type batch struct {
 	queue  *Queue
 	to     destination
 	tokens []hook.Token
-	errs   []error // one per token; nil for those that SQS has
+	errs   []error // one per token; nil: sent
 }
 
-// send sends the tokens, and sends those again that SQS did not take although
-// nothing is wrong with them. A request that fails as a whole was repeated by
-// the SDK already and is not repeated here.
+// send sends the tokens and retries rejected messages without a fault of the
+// sender. send does not retry a failed request, because the SDK already does.
 func (b batch) send(ctx context.Context) {
 	pending := make([]types.SendMessageBatchRequestEntry, 0, len(b.tokens))
 	for i, token := range b.tokens {
@@ -53,8 +52,8 @@ func (b batch) send(ctx context.Context) {
 	}
 }
 
-// try makes one request, records what came of each entry, and returns the
-// entries that are worth another try.
+// try makes one request, records the result of each entry, and returns the entries
+// to retry.
 func (b batch) try(ctx context.Context, entries []types.SendMessageBatchRequestEntry) []types.SendMessageBatchRequestEntry {
 	ctx, cancel := context.WithTimeoutCause(ctx, callTimeout, errNoAnswer)
 	defer cancel()
@@ -71,31 +70,31 @@ func (b batch) try(ctx context.Context, entries []types.SendMessageBatchRequestE
 		return nil
 	}
 
-	refused := make(map[string]types.BatchResultErrorEntry, len(out.Failed))
+	rejected := make(map[string]types.BatchResultErrorEntry, len(out.Failed))
 	for _, f := range out.Failed {
-		refused[aws.ToString(f.Id)] = f
+		rejected[aws.ToString(f.Id)] = f
 	}
 	sent := make(map[string]bool, len(out.Successful))
 	for _, s := range out.Successful {
 		sent[aws.ToString(s.Id)] = true
 	}
 
-	var again []types.SendMessageBatchRequestEntry
+	var retry []types.SendMessageBatchRequestEntry
 	for _, e := range entries {
 		if sent[*e.Id] {
 			b.record(e.Id, nil)
 			continue
 		}
-		f := refused[*e.Id] // zero if the answer leaves the entry out
+		f := rejected[*e.Id] // zero if the answer omits the entry
 		b.record(e.Id, translateEntry(f))
 		if !f.SenderFault {
-			again = append(again, e)
+			retry = append(retry, e)
 		}
 	}
-	return again
+	return retry
 }
 
-// translateEntry says what it means that SQS did not take one message of a batch.
+// translateEntry returns the error for a rejected message of a batch.
 func translateEntry(f types.BatchResultErrorEntry) error {
 	e := &hook.Error{
 		Code:    hook.CodeUnavailable,
@@ -109,14 +108,14 @@ func translateEntry(f types.BatchResultErrorEntry) error {
 }
 
 func (b batch) record(id *string, err error) {
-	i, _ := strconv.Atoi(*id) // made by send
+	i, _ := strconv.Atoi(*id) // send created the id
 	if err != nil {
 		err = fmt.Errorf("send token of %s to the %s lane: %w", b.tokens[i].Delivery, b.to.lane, err)
 	}
 	b.errs[i] = err
 }
 
-// backoff returns the wait after a try, counted from 1: uniform in [d/2, d],
+// backoff returns the wait after a try, counted from 1: uniform in [d/2, d] with
 // d = firstWait x 2^(try-1).
 func (b batch) backoff(try int) time.Duration {
 	d := firstWait << (try - 1)

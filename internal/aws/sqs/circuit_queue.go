@@ -14,25 +14,23 @@ import (
 
 var _ gate.CircuitQueue = (*CircuitQueue)(nil)
 
-// CircuitQueue asks the breaker, by messages, to look at endpoints. It is safe for
-// concurrent use. Its messages are grouped by endpoint, as those of the lanes are.
+// CircuitQueue sends circuit checks to the breaker. CircuitQueue is safe for
+// concurrent use.
 type CircuitQueue struct{ mailbox mailbox }
 
-// NewCircuitQueue returns what sends to the queue with the url.
+// NewCircuitQueue returns the circuit queue at the URL.
 func NewCircuitQueue(cfg aws.Config, url string) *CircuitQueue {
 	return &CircuitQueue{mailbox{awssqs.NewFromConfig(cfg), url}}
 }
 
-// Enqueue makes the breaker look at the endpoint after the delay, rounded up to
-// whole seconds and cut to hook.MaxQueueDelay; one below 0 is none. CodeUnavailable if it
-// may be asked another time.
-func (c *CircuitQueue) Enqueue(ctx context.Context, look hook.CircuitCheck, delay time.Duration) error {
-	body, err := look.Encode()
+// Enqueue rounds the delay up to whole seconds. A delay below 0 is 0.
+func (c *CircuitQueue) Enqueue(ctx context.Context, check hook.CircuitCheck, delay time.Duration) error {
+	body, err := check.Encode()
 	if err != nil {
-		return fmt.Errorf("ask for a look at %s: %w", look.Endpoint, err)
+		return fmt.Errorf("enqueue circuit check of %s: %w", check.Endpoint, err)
 	}
-	if err := c.mailbox.send(ctx, body, string(look.Endpoint), delay); err != nil {
-		return fmt.Errorf("ask for a look at %s: %w", look.Endpoint, err)
+	if err := c.mailbox.send(ctx, body, string(check.Endpoint), delay); err != nil {
+		return fmt.Errorf("enqueue circuit check of %s: %w", check.Endpoint, err)
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 
 const circuitsURL = "https://sqs.us-east-1.amazonaws.com/123456789012/circuits"
 
-func newCircuits(t *testing.T, fake http.Handler) *sqs.CircuitQueue {
+func newCircuitQueue(t *testing.T, fake http.Handler) *sqs.CircuitQueue {
 	t.Helper()
 
 	server := httptest.NewServer(fake)
@@ -22,7 +22,7 @@ func newCircuits(t *testing.T, fake http.Handler) *sqs.CircuitQueue {
 	return sqs.NewCircuitQueue(configOf(server), circuitsURL)
 }
 
-func TestCircuits_Ask_SendsTheLookAfterTheDelay(t *testing.T) {
+func TestCircuitQueue_Enqueue_SendsTheCheckWithTheDelay(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
@@ -30,29 +30,29 @@ func TestCircuits_Ask_SendsTheLookAfterTheDelay(t *testing.T) {
 		delay time.Duration
 		want  int
 	}{
-		{name: "at once", delay: 0, want: 0},
-		{name: "a time that is over is at once", delay: -time.Minute, want: 0},
-		{name: "a moment is a second", delay: 1, want: 1},
-		{name: "whole seconds stay", delay: 2 * time.Second, want: 2},
-		{name: "a moment more is a second more", delay: 2*time.Second + 1, want: 3},
+		{name: "no delay", delay: 0, want: 0},
+		{name: "a delay below 0 is 0", delay: -time.Minute, want: 0},
+		{name: "a nanosecond is rounded up to a second", delay: 1, want: 1},
+		{name: "whole seconds are kept", delay: 2 * time.Second, want: 2},
+		{name: "a nanosecond more is rounded up", delay: 2*time.Second + 1, want: 3},
 		{name: "15 minutes", delay: 15 * time.Minute, want: 900},
-		{name: "what is longer is cut", delay: 15*time.Minute + 1, want: 900},
-		{name: "a day too", delay: 24 * time.Hour, want: 900},
+		{name: "a longer delay is cut", delay: 15*time.Minute + 1, want: 900},
+		{name: "a day is cut", delay: 24 * time.Hour, want: 900},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
 			fake := &fakeSQS{}
-			look := hook.CircuitCheck{Tenant: "acme", Endpoint: hook.NewEndpointID(), Wave: 3}
-			if err := newCircuits(t, fake).Enqueue(t.Context(), look, tt.delay); err != nil {
-				t.Fatalf("Ask(%+v, %s) = %v; want nil", look, tt.delay, err)
+			check := hook.CircuitCheck{Tenant: "acme", Endpoint: hook.NewEndpointID(), Wave: 3}
+			if err := newCircuitQueue(t, fake).Enqueue(t.Context(), check, tt.delay); err != nil {
+				t.Fatalf("Enqueue(%+v, %s) = %v; want nil", check, tt.delay, err)
 			}
-			body, err := look.Encode()
+			body, err := check.Encode()
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := []request{{QueueURL: circuitsURL, MessageBody: body, MessageGroupID: string(look.Endpoint), DelaySeconds: tt.want}}
+			want := []request{{QueueURL: circuitsURL, MessageBody: body, MessageGroupID: string(check.Endpoint), DelaySeconds: tt.want}}
 			if diff := cmp.Diff(want, fake.requests); diff != "" {
 				t.Errorf("requests (-want +got):\n%s", diff)
 			}
@@ -60,7 +60,7 @@ func TestCircuits_Ask_SendsTheLookAfterTheDelay(t *testing.T) {
 	}
 }
 
-func TestCircuits_Ask_TranslatesErrors(t *testing.T) {
+func TestCircuitQueue_Enqueue_TranslatesErrors(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
@@ -77,9 +77,9 @@ func TestCircuits_Ask_TranslatesErrors(t *testing.T) {
 			t.Parallel()
 
 			fake := &fakeSQS{status: tt.status, code: tt.code}
-			err := newCircuits(t, fake).Enqueue(t.Context(), hook.CircuitCheck{Tenant: "acme", Endpoint: hook.NewEndpointID()}, 0)
+			err := newCircuitQueue(t, fake).Enqueue(t.Context(), hook.CircuitCheck{Tenant: "acme", Endpoint: hook.NewEndpointID()}, 0)
 			if err == nil || hook.CodeOf(err) != tt.want || len(fake.requests) != 1 {
-				t.Errorf("Ask() = %v after %d requests; want %s after 1", err, len(fake.requests), tt.want)
+				t.Errorf("Enqueue() = %v after %d requests; want %s after 1", err, len(fake.requests), tt.want)
 			}
 		})
 	}

@@ -26,17 +26,15 @@ const (
 	letterWait = time.Second
 )
 
-// DeadLetters is the queue of dead letters. DeadLetters is safe for concurrent
-// use. The message group of a dead letter is its endpoint.
+// DeadLetters is the dead-letter queue. DeadLetters is safe for concurrent use.
 type DeadLetters struct{ mailbox mailbox }
 
-// NewDeadLetters returns the dead letters on the queue with the URL.
+// NewDeadLetters returns the dead-letter queue at the URL.
 func NewDeadLetters(cfg aws.Config, url string) *DeadLetters {
 	return &DeadLetters{mailbox{awssqs.NewFromConfig(cfg), url}}
 }
 
-// Send implements [breaker.DeadLetters]. CodeUnavailable means that the caller
-// may retry.
+// Send sends one message.
 func (d *DeadLetters) Send(ctx context.Context, letter hook.DeadLetter) error {
 	body, err := letter.Encode()
 	if err != nil {
@@ -48,8 +46,8 @@ func (d *DeadLetters) Send(ctx context.Context, letter hook.DeadLetter) error {
 	return nil
 }
 
-// Receive implements [breaker.DeadLetters]. On an empty queue, Receive waits one
-// second for a message.
+// Receive makes one request. On an empty queue, Receive waits one second for a
+// message.
 func (d *DeadLetters) Receive(ctx context.Context) ([]breaker.Letter, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, callTimeout, errNoAnswer)
 	defer cancel()
@@ -70,8 +68,7 @@ func (d *DeadLetters) Receive(ctx context.Context) ([]breaker.Letter, error) {
 	return letters, nil
 }
 
-// Depth implements [breaker.DeadLetters]. The counts of SQS lag by up to a
-// minute.
+// Depth makes one request. The numbers of SQS lag by up to a minute.
 func (d *DeadLetters) Depth(ctx context.Context) (int, error) {
 	depth, err := readDepth(ctx, d.mailbox.client, d.mailbox.url)
 	if err != nil {
@@ -80,8 +77,8 @@ func (d *DeadLetters) Depth(ctx context.Context) (int, error) {
 	return depth.Visible + depth.InFlight, nil
 }
 
-// Remove implements [breaker.DeadLetters]. The error joins one error for each
-// letter that may still exist; CodeUnavailable means that the caller may retry.
+// Remove makes one request. The error joins one error for each letter still on the
+// queue.
 func (d *DeadLetters) Remove(ctx context.Context, letters []breaker.Letter) error {
 	if len(letters) == 0 {
 		return nil

@@ -30,7 +30,7 @@ func TestDeadLetters_Send_SendsTheLetter(t *testing.T) {
 	}
 }
 
-func TestDeadLetters_Receive_HidesForAMinuteAndAsksAllServers(t *testing.T) {
+func TestDeadLetters_Receive_HidesForAMinuteAndQueriesAllServers(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
@@ -50,7 +50,7 @@ func TestDeadLetters_Receive_HidesForAMinuteAndAsksAllServers(t *testing.T) {
 	}
 }
 
-func TestDeadLetters_Remove_NamesReceipts(t *testing.T) {
+func TestDeadLetters_Remove_SendsReceipts(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
@@ -69,7 +69,7 @@ func TestDeadLetters_Remove_NamesReceipts(t *testing.T) {
 	}
 }
 
-func TestDeadLetters_Remove_ReportsWhatStayed(t *testing.T) {
+func TestDeadLetters_Remove_ReportsFailedEntries(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
@@ -78,7 +78,7 @@ func TestDeadLetters_Remove_ReportsWhatStayed(t *testing.T) {
 		want        hook.Code
 	}{
 		{name: "SQS failed", senderFault: false, want: hook.CodeUnavailable},
-		{name: "the receipt is none", senderFault: true, want: hook.CodeInternal},
+		{name: "the receipt is invalid", senderFault: true, want: hook.CodeInternal},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -93,13 +93,13 @@ func TestDeadLetters_Remove_ReportsWhatStayed(t *testing.T) {
 			}
 			err := b.deadLetters.Remove(t.Context(), []breaker.Letter{{Receipt: "r1"}, {Receipt: "r2"}})
 			if err == nil || hook.CodeOf(err) != tt.want || !strings.Contains(err.Error(), "dead letter 1 of 2") {
-				t.Errorf("Remove(1 of 2 fails) = %v; want %s that names it", err, tt.want)
+				t.Errorf("Remove(1 of 2 fails) = %v; want %s, naming the letter", err, tt.want)
 			}
 		})
 	}
 }
 
-func TestDeadLetters_Depth_CountsTheHiddenToo(t *testing.T) {
+func TestDeadLetters_Depth_CountsHiddenLetters(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
@@ -108,7 +108,7 @@ func TestDeadLetters_Depth_CountsTheHiddenToo(t *testing.T) {
 		t.Errorf("Depth() = %d, %v; want 17", got, err)
 	}
 	if got := b.fake.requests; len(got) != 1 || got[0].QueueURL != deadURL {
-		t.Errorf("requests = %+v; want one, about the dead letters", got)
+		t.Errorf("requests = %+v; want one for the dead-letter queue", got)
 	}
 }
 

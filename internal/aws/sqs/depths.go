@@ -15,27 +15,26 @@ import (
 	"surehook/internal/hook"
 )
 
-// Depth is how many messages a queue has. SQS's numbers are approximate: they
-// may lag up to a minute behind.
+// Depth is the number of messages of a queue. The numbers of SQS are approximate
+// and lag by up to a minute.
 type Depth struct {
-	Visible  int // to be received now
-	InFlight int // received, and neither deleted nor shown again
-	Delayed  int // held back until their time comes
+	Visible  int // ready to be received
+	InFlight int // received and hidden
+	Delayed  int // not yet visible for the first time
 }
 
-// Depths reads how deep queues are. It is safe for concurrent use.
+// Depths reads the depths of queues. Depths is safe for concurrent use.
 type Depths struct {
 	client *awssqs.Client
 }
 
-// NewDepths returns what reads the depths of queues.
+// NewDepths returns a reader of the account's queues.
 func NewDepths(cfg aws.Config) *Depths {
 	return &Depths{client: awssqs.NewFromConfig(cfg)}
 }
 
-// Depths returns the depth of each queue, given as its URL under a name that is
-// the caller's. One that does not answer is an error: CodeUnavailable if it may
-// be asked again.
+// Depths returns the depth of each queue. urls maps a name, chosen by the caller,
+// to the URL of the queue. A failed request for one queue fails the call.
 func (d *Depths) Depths(ctx context.Context, urls map[string]string) (map[string]Depth, error) {
 	var (
 		mu     sync.Mutex
@@ -56,7 +55,7 @@ func (d *Depths) Depths(ctx context.Context, urls map[string]string) (map[string
 		})
 	}
 	if err := group.Wait(); err != nil {
-		return nil, err //nolint:wrapcheck // it names the queue
+		return nil, err //nolint:wrapcheck // the error names the queue
 	}
 	return depths, nil
 }
@@ -81,7 +80,7 @@ func readDepth(ctx context.Context, client *awssqs.Client, url string) (Depth, e
 	}
 	for name, count := range counts {
 		if *count, err = strconv.Atoi(out.Attributes[string(name)]); err != nil {
-			return Depth{}, &hook.Error{Code: hook.CodeInternal, Message: "the queue does not say its " + string(name), Err: err}
+			return Depth{}, &hook.Error{Code: hook.CodeInternal, Message: "the queue reports no " + string(name), Err: err}
 		}
 	}
 	return depth, nil

@@ -29,7 +29,7 @@ func attributes(visible, inFlight, delayed string) any {
 	}}
 }
 
-func TestDepths_AsksEachQueue(t *testing.T) {
+func TestDepths_ReadsEachQueue(t *testing.T) {
 	t.Parallel()
 
 	fake := &fakeSQS{answer: func(in request) any {
@@ -52,14 +52,14 @@ func TestDepths_AsksEachQueue(t *testing.T) {
 	}
 	slices.Sort(urls)
 	if diff := cmp.Diff([]string{liveURL, retryURL}, urls); diff != "" {
-		t.Errorf("queues asked (-want +got):\n%s", diff)
+		t.Errorf("queues read (-want +got):\n%s", diff)
 	}
 	if none, err := newDepths(t, fake).Depths(t.Context(), nil); err != nil || len(none) != 0 {
 		t.Errorf("Depths(no queues) = %v, %v; want none", none, err)
 	}
 }
 
-func TestDepths_NamesTheQueueThatDidNotAnswer(t *testing.T) {
+func TestDepths_NamesTheFailedQueue(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
@@ -67,10 +67,10 @@ func TestDepths_NamesTheQueueThatDidNotAnswer(t *testing.T) {
 		fake *fakeSQS
 		want hook.Code
 	}{
-		{name: "it is throttled", fake: &fakeSQS{status: http.StatusBadRequest, code: "ThrottlingException"}, want: hook.CodeUnavailable},
-		{name: "it is not there", fake: &fakeSQS{status: http.StatusBadRequest, code: "QueueDoesNotExist"}, want: hook.CodeInternal},
-		{name: "it says no numbers", fake: &fakeSQS{answer: func(request) any { return attributes("many", "0", "0") }}, want: hook.CodeInternal},
-		{name: "it says nothing", fake: &fakeSQS{answer: func(request) any { return map[string]any{} }}, want: hook.CodeInternal},
+		{name: "throttled", fake: &fakeSQS{status: http.StatusBadRequest, code: "ThrottlingException"}, want: hook.CodeUnavailable},
+		{name: "missing queue", fake: &fakeSQS{status: http.StatusBadRequest, code: "QueueDoesNotExist"}, want: hook.CodeInternal},
+		{name: "no numbers", fake: &fakeSQS{answer: func(request) any { return attributes("many", "0", "0") }}, want: hook.CodeInternal},
+		{name: "no attributes", fake: &fakeSQS{answer: func(request) any { return map[string]any{} }}, want: hook.CodeInternal},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -78,7 +78,7 @@ func TestDepths_NamesTheQueueThatDidNotAnswer(t *testing.T) {
 
 			got, err := newDepths(t, tt.fake).Depths(t.Context(), map[string]string{"live": liveURL})
 			if err == nil || got != nil || hook.CodeOf(err) != tt.want || !strings.Contains(err.Error(), "queue live") {
-				t.Errorf("Depths() = %v, %v; want %s that names the queue", got, err, tt.want)
+				t.Errorf("Depths() = %v, %v; want %s, naming the queue", got, err, tt.want)
 			}
 		})
 	}

@@ -25,7 +25,7 @@ const (
 	deadURL   = "https://sqs.us-east-1.amazonaws.com/123456789012/dead-letters"
 )
 
-// request is what the SDK sent, of any operation.
+// request is a request of the SDK, of any operation.
 type request struct {
 	QueueURL       string  `json:"QueueUrl"`
 	MessageBody    string  `json:"MessageBody"`
@@ -54,13 +54,13 @@ type failure struct {
 	SenderFault bool   `json:"SenderFault"`
 }
 
-// fakeSQS answers the SDK. refuse says what becomes of an entry, seen for the
-// n-th time: an error code, or nothing.
+// fakeSQS answers the SDK. refuse returns an error code for the n-th try of an
+// entry, or "" for success.
 type fakeSQS struct {
 	refuse func(body string, n int) (code string, senderFault bool)
-	status int                  // of every answer, if not 0
-	code   string               // with status
-	answer func(in request) any // instead of what a send is answered with, if not nil
+	status int                  // of every answer; 0: success
+	code   string               // error code of status
+	answer func(in request) any // replaces the answer to a send; may be nil
 
 	mu       sync.Mutex
 	requests []request
@@ -100,7 +100,7 @@ func (f *fakeSQS) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		switch code {
 		case "":
 			out.Successful = append(out.Successful, map[string]string{"Id": e.ID, "MessageId": "m", "MD5OfMessageBody": sum(e.MessageBody)})
-		case "forgotten": // neither taken nor refused
+		case "forgotten": // in neither list of the answer
 		default:
 			out.Failed = append(out.Failed, failure{ID: e.ID, Code: code, Message: "no", SenderFault: senderFault})
 		}
@@ -120,7 +120,8 @@ type bundle struct {
 	waits       *[]time.Duration
 }
 
-// setup returns a queue on a fake that takes everything. Waits are noted and take no time.
+// setup returns queues on a fake without failures. Waits are recorded and take no
+// time.
 func setup(t *testing.T) bundle {
 	t.Helper()
 
@@ -142,7 +143,7 @@ func setup(t *testing.T) bundle {
 	return bundle{queue: q, deadLetters: sqs.NewDeadLetters(configOf(server), deadURL), fake: fake, waits: &waits}
 }
 
-// configOf returns the configuration that reaches the server, and tries once.
+// configOf returns a configuration for the server, without retries.
 func configOf(server *httptest.Server) aws.Config {
 	return aws.Config{
 		Region:       "us-east-1",

@@ -62,7 +62,7 @@ func TestDeadLetters_OnEmulators(t *testing.T) {
 	})
 }
 
-func TestCircuits_OnEmulators(t *testing.T) {
+func TestCircuitQueue_OnEmulators(t *testing.T) {
 	t.Parallel()
 
 	onEmulators(t, func(t *testing.T, cfg aws.Config) {
@@ -82,7 +82,7 @@ func TestCircuits_OnEmulators(t *testing.T) {
 	})
 }
 
-func TestJobs_OnEmulators(t *testing.T) {
+func TestJobQueue_OnEmulators(t *testing.T) {
 	t.Parallel()
 
 	onEmulators(t, func(t *testing.T, cfg aws.Config) {
@@ -179,7 +179,7 @@ func newBench(t *testing.T, cfg aws.Config) porttest.QueueBench {
 	}
 }
 
-// receive takes what is visible now and deletes it.
+// receive receives the visible messages and deletes them.
 func receive(ctx context.Context, client *awssqs.Client, url string) ([]porttest.Message, error) {
 	out, err := client.ReceiveMessage(ctx, &awssqs.ReceiveMessageInput{
 		QueueUrl:                    aws.String(url),

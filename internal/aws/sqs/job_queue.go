@@ -13,19 +13,15 @@ import (
 
 var _ replay.JobQueue = (*JobQueue)(nil)
 
-// JobQueue drives replay jobs by messages. It is safe for concurrent use. Its
-// messages are grouped by tenant: one with many jobs does not make those of the
-// others wait.
+// JobQueue sends the messages of replay jobs. JobQueue is safe for concurrent use.
 type JobQueue struct{ mailbox mailbox }
 
-// NewJobQueue returns what sends to the queue with the url.
+// NewJobQueue returns the job queue at the URL.
 func NewJobQueue(cfg aws.Config, url string) *JobQueue {
 	return &JobQueue{mailbox{awssqs.NewFromConfig(cfg), url}}
 }
 
-// Continue makes the job go on after the delay, rounded up to whole seconds and
-// cut to hook.MaxQueueDelay; one below 0 is none. CodeUnavailable if it may be
-// asked another time.
+// Continue rounds the delay up to whole seconds. A delay below 0 is 0.
 func (j *JobQueue) Continue(ctx context.Context, m replay.Message, delay time.Duration) error {
 	body, err := m.Encode()
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 
 const jobsURL = "https://sqs.us-east-1.amazonaws.com/123456789012/replay-jobs"
 
-func newJobs(t *testing.T, fake http.Handler) *sqs.JobQueue {
+func newJobQueue(t *testing.T, fake http.Handler) *sqs.JobQueue {
 	t.Helper()
 
 	server := httptest.NewServer(fake)
@@ -23,7 +23,7 @@ func newJobs(t *testing.T, fake http.Handler) *sqs.JobQueue {
 	return sqs.NewJobQueue(configOf(server), jobsURL)
 }
 
-func TestJobs_Continue_SendsTheMessageAfterTheDelay(t *testing.T) {
+func TestJobQueue_Continue_SendsTheMessageWithTheDelay(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
@@ -31,14 +31,14 @@ func TestJobs_Continue_SendsTheMessageAfterTheDelay(t *testing.T) {
 		delay time.Duration
 		want  int
 	}{
-		{name: "at once", delay: 0, want: 0},
-		{name: "a time that is over is at once", delay: -time.Minute, want: 0},
-		{name: "a moment is a second", delay: 1, want: 1},
-		{name: "whole seconds stay", delay: 2 * time.Second, want: 2},
-		{name: "a moment more is a second more", delay: 2*time.Second + 1, want: 3},
+		{name: "no delay", delay: 0, want: 0},
+		{name: "a delay below 0 is 0", delay: -time.Minute, want: 0},
+		{name: "a nanosecond is rounded up to a second", delay: 1, want: 1},
+		{name: "whole seconds are kept", delay: 2 * time.Second, want: 2},
+		{name: "a nanosecond more is rounded up", delay: 2*time.Second + 1, want: 3},
 		{name: "15 minutes", delay: 15 * time.Minute, want: 900},
-		{name: "what is longer is cut", delay: 15*time.Minute + 1, want: 900},
-		{name: "a day too", delay: 24 * time.Hour, want: 900},
+		{name: "a longer delay is cut", delay: 15*time.Minute + 1, want: 900},
+		{name: "a day is cut", delay: 24 * time.Hour, want: 900},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -46,7 +46,7 @@ func TestJobs_Continue_SendsTheMessageAfterTheDelay(t *testing.T) {
 
 			fake := &fakeSQS{}
 			m := replay.Message{Tenant: "acme", Job: "rpl_01jgjb5c8weyrv1tzv2x3fjq7h"}
-			if err := newJobs(t, fake).Continue(t.Context(), m, tt.delay); err != nil {
+			if err := newJobQueue(t, fake).Continue(t.Context(), m, tt.delay); err != nil {
 				t.Fatalf("Continue(%+v, %s) = %v; want nil", m, tt.delay, err)
 			}
 			body, err := m.Encode()
@@ -61,7 +61,7 @@ func TestJobs_Continue_SendsTheMessageAfterTheDelay(t *testing.T) {
 	}
 }
 
-func TestJobs_Continue_TranslatesErrors(t *testing.T) {
+func TestJobQueue_Continue_TranslatesErrors(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
@@ -78,7 +78,7 @@ func TestJobs_Continue_TranslatesErrors(t *testing.T) {
 			t.Parallel()
 
 			fake := &fakeSQS{status: tt.status, code: tt.code}
-			err := newJobs(t, fake).Continue(t.Context(), replay.Message{Tenant: "acme"}, 0)
+			err := newJobQueue(t, fake).Continue(t.Context(), replay.Message{Tenant: "acme"}, 0)
 			if err == nil || hook.CodeOf(err) != tt.want || len(fake.requests) != 1 {
 				t.Errorf("Continue() = %v after %d requests; want %s after 1", err, len(fake.requests), tt.want)
 			}

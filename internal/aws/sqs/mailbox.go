@@ -11,17 +11,16 @@ import (
 	"surehook/internal/hook"
 )
 
-// mailbox is a queue that takes one message at a time.
+// mailbox sends single messages to one queue.
 type mailbox struct {
 	client *awssqs.Client
 	url    string
 }
 
-// send sends the message, to be received after the delay, rounded up to whole
-// seconds and cut to hook.MaxQueueDelay; one below 0 is none. CodeUnavailable if
-// it may be sent another time.
+// send sends the message with the delay, rounded up to whole seconds and cut to 0
+// to hook.MaxQueueDelay.
 //
-// A delay of 0 leaves the choice to the queue, whose own default must be 0.
+// A delay of 0 is the default delay of the queue, so the queue's default must be 0.
 func (m mailbox) send(ctx context.Context, body, group string, delay time.Duration) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, callTimeout, errNoAnswer)
 	defer cancel()

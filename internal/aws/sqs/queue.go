@@ -1,9 +1,18 @@
-// Package sqs carries tokens, dead letters, looks and replay jobs on Amazon SQS.
+// Package sqs sends tokens, dead letters, circuit checks and replay jobs on Amazon
+// SQS, receives dead letters, and reads the depths of queues.
 //
-// It knows how to put messages on queues and what to do when a part of a batch
-// does not go, how to look through the dead letters, and how deep queues are.
-// It knows nothing of receiving from the others, which Lambda does, and nothing
-// of what a token means.
+// Lambda receives from the other queues. The contracts of the types are
+// documented at the ports in internal/delivery.
+//
+// # Message groups
+//
+// Every message carries a MessageGroupId: the endpoint id, or the tenant for
+// replay jobs. Group ids turn a standard queue into a fair queue: a group with
+// many or slow messages does not delay the messages of other groups.
+//
+// # Errors
+//
+// All errors wrap a hook.Error. After CodeUnavailable, the caller may retry.
 package sqs
 
 import (
@@ -21,38 +30,34 @@ import (
 )
 
 const (
-	batchSize   = 10               // messages, the most that SQS takes in one request
-	concurrency = 8                // requests of one Send under way at once
-	callTimeout = 10 * time.Second // of one request, the SDK's own retries included
+	batchSize   = 10               // messages per request, the limit of SQS
+	concurrency = 8                // concurrent requests of one Send
+	callTimeout = 10 * time.Second // per request, retries of the SDK included
 
 	service = "the queue" // in errors
 )
 
 var errNoAnswer = errors.New("SQS did not answer in time")
 
-// URLs names the queues. One that its function never sends to may be empty.
+// URLs names the queues of the lanes. The URL of an unused lane may be empty.
 type URLs struct {
 	Live   string
 	Retry  string
 	Replay string
 }
 
-// Queue sends tokens to the lanes. It is safe for concurrent use.
-//
-// Every message carries its endpoint's id as MessageGroupId, which makes a
-// standard queue a fair one: an endpoint with many messages, or slow ones,
-// does not make those of the others wait.
+// Queue sends tokens to the lanes. Queue is safe for concurrent use.
 type Queue struct {
-	// Wait blocks for d, or returns an error if ctx ends first.
+	// Wait blocks for d. Wait returns an error when ctx ends first.
 	Wait func(ctx context.Context, d time.Duration) error
-	// Rand returns a value in [0, 1), for the jitter of retries.
+	// Rand returns a value in [0, 1) for the jitter of retries.
 	Rand func() float64
 
 	client *awssqs.Client
 	urls   URLs
 }
 
-// New returns the queue that sends to urls.
+// New returns a queue with the lanes at urls.
 func New(cfg aws.Config, urls URLs) *Queue {
 	return &Queue{
 		Wait:   wait,
@@ -62,12 +67,10 @@ func New(cfg aws.Config, urls URLs) *Queue {
 	}
 }
 
-// Send puts the tokens on the lane, to be received after the delay: 0 to
-// hook.MaxQueueDelay, rounded up to whole seconds. It returns nil when the queue has
-// them all, else one entry per token: nil for those it has, CodeUnavailable
-// for those that may go another time.
+// Send sends batches of 10 tokens, at most 8 batches at once. Send retries
+// rejected messages up to 3 times, unless SQS reports a fault of the sender.
 //
-// A delay of 0 leaves the choice to the queue, whose own default must be 0.
+// A delay of 0 is the default delay of the queue, so the queue's default must be 0.
 func (q *Queue) Send(ctx context.Context, lane hook.Lane, tokens []hook.Token, delay time.Duration) []error {
 	if len(tokens) == 0 {
 		return nil
@@ -101,7 +104,7 @@ func (q *Queue) Send(ctx context.Context, lane hook.Lane, tokens []hook.Token, d
 	return nil
 }
 
-// destination is where and when the messages of one Send go.
+// destination is the queue and the delay of one Send.
 type destination struct {
 	lane  hook.Lane
 	url   string
@@ -122,13 +125,14 @@ func (q *Queue) destination(lane hook.Lane, delay time.Duration) (destination, e
 		return to, &hook.Error{Code: hook.CodeInternal, Message: fmt.Sprintf("the %s lane has no queue", lane)}
 	}
 	if delay < 0 || delay > hook.MaxQueueDelay {
-		return to, &hook.Error{Code: hook.CodeInternal, Message: fmt.Sprintf("a delay of %s is not within 0 to %s", delay, hook.MaxQueueDelay)}
+		return to, &hook.Error{Code: hook.CodeInternal, Message: fmt.Sprintf("delay %s is out of range 0 to %s", delay, hook.MaxQueueDelay)}
 	}
 	to.delay = seconds(delay)
 	return to, nil
 }
 
-// seconds returns the delay, at most hook.MaxQueueDelay, as SQS takes it: rounded up.
+// seconds returns the delay in whole seconds, rounded up. The delay is at most
+// hook.MaxQueueDelay.
 func seconds(delay time.Duration) int32 {
 	return int32((delay + time.Second - 1) / time.Second) //nolint:gosec // at most 900
 }

@@ -96,7 +96,7 @@ func TestQueue_Send_RoundsDelaysUp(t *testing.T) {
 	}
 }
 
-func TestQueue_Send_WhatItCannotSendIsOurFault(t *testing.T) {
+func TestQueue_Send_InvalidArgumentsAreInternal(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
@@ -105,7 +105,7 @@ func TestQueue_Send_WhatItCannotSendIsOurFault(t *testing.T) {
 		urls  sqs.URLs
 		delay time.Duration
 	}{
-		{name: "a delay that is too long", lane: hook.LaneLive, urls: sqs.URLs{Live: liveURL}, delay: hook.MaxQueueDelay + 1},
+		{name: "a delay above the maximum", lane: hook.LaneLive, urls: sqs.URLs{Live: liveURL}, delay: hook.MaxQueueDelay + 1},
 		{name: "a delay below zero", lane: hook.LaneLive, urls: sqs.URLs{Live: liveURL}, delay: -1},
 		{name: "a lane without a queue", lane: hook.LaneRetry, urls: sqs.URLs{Live: liveURL}},
 		{name: "another lane without a queue", lane: hook.LaneReplay, urls: sqs.URLs{Live: liveURL, Retry: retryURL}},
@@ -123,7 +123,7 @@ func TestQueue_Send_WhatItCannotSendIsOurFault(t *testing.T) {
 	}
 }
 
-func TestQueue_Send_RepeatsWhatWasNotTaken(t *testing.T) {
+func TestQueue_Send_RetriesRejectedEntries(t *testing.T) {
 	t.Parallel()
 
 	for _, code := range []string{"InternalError", "forgotten"} {
@@ -157,7 +157,7 @@ func TestQueue_Send_RepeatsWhatWasNotTaken(t *testing.T) {
 	}
 }
 
-func TestQueue_Send_ReportsEachTokenThatDidNotGo(t *testing.T) {
+func TestQueue_Send_ReportsEachFailedToken(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
@@ -186,7 +186,7 @@ func TestQueue_Send_ReportsEachTokenThatDidNotGo(t *testing.T) {
 			}
 		case 4:
 			if err == nil || hook.CodeOf(err) != hook.CodeUnavailable {
-				t.Errorf("error of the token that the answer leaves out = %v; want unavailable", err)
+				t.Errorf("error of the token missing in the answer = %v; want unavailable", err)
 			}
 		case 11:
 			if err == nil || hook.CodeOf(err) != hook.CodeInternal {
@@ -279,7 +279,7 @@ func TestQueue_Send_NoAnswerIsUnavailable(t *testing.T) {
 	}
 }
 
-func TestQueue_Wait_TakesItsTimeUnlessTheContextEnds(t *testing.T) {
+func TestQueue_Wait_EndsAfterTheTimeOrWithTheContext(t *testing.T) {
 	t.Parallel()
 
 	synctest.Test(t, func(t *testing.T) {
