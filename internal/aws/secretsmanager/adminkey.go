@@ -25,7 +25,7 @@ const (
 	maxAge      = 5 * time.Minute // of the cached key: a rotation takes effect after at most 5 minutes
 )
 
-var errNoAnswer = errors.New("Secrets Manager did not answer in time")
+var errNoAnswer = errors.New("no answer from Secrets Manager in time")
 
 // AdminKey is the admin key of the stack. AdminKey is safe for concurrent use.
 type AdminKey struct {
