@@ -134,7 +134,7 @@ func TestProblems_endpoints(t *testing.T) {
 		{name: "an empty schedule", body: `{` + url + `,"retry":{"schedule":[]}}`, want: invalid("retry.schedule", "must have 1 to 20 delays")},
 		{name: "an unknown preset", body: `{` + url + `,"retry":{"preset":"never"}}`, want: invalid("retry.preset", "must be one of standard, minute, exponential, day")},
 		{name: "an empty preset", body: `{` + url + `,"retry":{"preset":""}}`, want: invalid("retry.preset", "must be one of standard, minute, exponential, day")},
-		{name: "a preset with jitter", body: `{` + url + `,"retry":{"preset":"day","jitter":"none"}}`, want: invalid("retry.jitter", "goes with schedule or exponential only: a preset brings its own")},
+		{name: "a preset with jitter", body: `{` + url + `,"retry":{"preset":"day","jitter":"none"}}`, want: invalid("retry.jitter", "is only valid with schedule or exponential: a preset defines the jitter")},
 		{name: "an unknown jitter", body: `{` + url + `,"retry":{"schedule":["1s"],"jitter":"some"}}`, want: invalid("retry.jitter", "must be one of full, equal, proportional, none")},
 		{name: "an empty retry policy", body: `{` + url + `,"retry":{}}`, want: invalid("retry", "must have exactly one of preset, schedule and exponential")},
 		{name: "two retry policies", body: `{` + url + `,"retry":{"preset":"day","schedule":["1s"]}}`, want: invalid("retry", "must have exactly one of preset, schedule and exponential")},

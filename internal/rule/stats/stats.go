@@ -27,7 +27,7 @@ import (
 
 // Counts are the counters of one endpoint. The zero value is empty; values compare with ==.
 type Counts struct {
-	OK     int // attempts with any proof of life: all results except transient failures
+	OK     int // attempts with a sign of life: all results not in Failed
 	Failed int // transient failures, except throttling
 
 	Classes [hook.ClassRedirect + 1]int // attempts by class
