@@ -16,9 +16,10 @@
 //
 // # Notifications
 //
-// Each change of a decision gives one notification. The key of a notification
-// contains the quarter of an hour, or the version of a disabled endpoint. So a
-// repeated review of the same facts gives equal keys and no second notification.
+// The owner gets a notification at the start of slowness, at each higher warning, at
+// a disabling, and at a recovery. The key of a notification contains the quarter of
+// an hour, or for a disabling the version of the endpoint. So a repeated review in
+// the same quarter gives equal keys.
 package review
 
 import "time"
