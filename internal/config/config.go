@@ -1,5 +1,5 @@
-// Package config turns the environment into one struct per function. It is
-// the only reader of the environment and reports everything wrong at once.
+// Package config reads the environment into one struct per function. No other
+// package reads the environment. An error lists all faults at once.
 package config
 
 import (
@@ -11,7 +11,7 @@ import (
 	"surehook/internal/names"
 )
 
-// Lookup is os.LookupEnv or a test's replacement.
+// Lookup is os.LookupEnv or a replacement in a test.
 type Lookup func(name string) (value string, ok bool)
 
 // Ingest configures functions/ingest.
@@ -26,7 +26,7 @@ type Ingest struct {
 type Deliver struct {
 	Environment      string
 	Table            string
-	KeyARN           string // KMS key that seals signing secrets
+	KeyARN           string // KMS key for the encryption of signing keys
 	LiveQueue        string // URL
 	RetryQueue       string // URL
 	RetryQueueARN    string
@@ -43,10 +43,10 @@ type Deliver struct {
 // Manage configures functions/manage.
 type Manage struct {
 	Table         string
-	KeyARN        string            // KMS key that seals signing secrets
+	KeyARN        string            // KMS key for the encryption of signing keys
 	LiveQueue     string            // URL
 	CircuitsQueue string            // URL
-	Queues        map[string]string // URLs of all queues, by the names that people read
+	Queues        map[string]string // URLs of all queues, by name in the API
 	Retention     time.Duration
 	Egress        Egress
 }
@@ -76,10 +76,10 @@ type Authorize struct {
 	AdminKeySecretARN string
 }
 
-// Egress says which addresses may be dialed.
+// Egress determines the permitted addresses for requests to endpoints.
 type Egress struct {
-	Loopback   bool           // the local stack: http and loopback addresses too
-	RuntimeAPI netip.AddrPort // the Lambda runtime API, never to be dialed; zero when unknown
+	Loopback   bool           // also permit http and loopback addresses, for the local stack
+	RuntimeAPI netip.AddrPort // address of the Lambda runtime API, always forbidden; zero for unknown
 }
 
 // ForIngest reads the configuration of functions/ingest.
@@ -176,7 +176,7 @@ func ForAuthorize(lookup Lookup) (Authorize, error) {
 	return c, r.err()
 }
 
-// reader collects faults, so that one start shows them all.
+// reader collects faults, so one start reports all faults.
 type reader struct {
 	lookup Lookup
 	faults []error
@@ -192,7 +192,7 @@ func (r *reader) text(name string) string {
 	return value
 }
 
-// retention is how long events and deliveries are kept.
+// retention returns the time to keep events and deliveries.
 func (r *reader) retention() time.Duration {
 	value := r.text(names.EnvRetention)
 	if value == "" {
@@ -214,7 +214,7 @@ func (r *reader) egress() Egress {
 	default:
 		r.faults = append(r.faults, fmt.Errorf("%s is %q, not %s or %s", names.EnvEgress, value, names.EgressPublic, names.EgressLoopback))
 	}
-	// Lambda sets the runtime API's address; it is an IP address and port there.
+	// Lambda sets the address of the runtime API as IP address and port.
 	if value, ok := r.lookup(names.EnvRuntimeAPI); ok {
 		e.RuntimeAPI, _ = netip.ParseAddrPort(value)
 	}

@@ -60,7 +60,7 @@ func TestForDeliver(t *testing.T) {
 func TestForBreaker(t *testing.T) {
 	t.Parallel()
 
-	got, err := config.ForBreaker(lookup(deliverEnv)) // it needs less
+	got, err := config.ForBreaker(lookup(deliverEnv)) // Breaker needs fewer variables
 	want := config.Breaker{
 		Environment: "prod", Table: "table", LiveQueue: "https://sqs/live", RetryQueue: "https://sqs/retry",
 		DeadLettersQueue: "https://sqs/dead-letters", CircuitsQueue: "https://sqs/circuits",
@@ -113,7 +113,7 @@ func TestForDeliver_Loopback(t *testing.T) {
 	}
 }
 
-func TestForAll_NameEveryMissingVariable(t *testing.T) {
+func TestFor_NamesEveryMissingVariable(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {

@@ -1,10 +1,12 @@
-// Package emf makes metrics out of the wide log lines that are written
-// anyway: it adds what the Embedded Metric Format of CloudWatch wants to a line,
-// and CloudWatch takes the metrics from there. No call is made, and no metric
-// is lost that was logged. It knows neither what is measured nor who logs.
+// Package emf adds metrics to log lines. CloudWatch extracts the metrics from the
+// lines under the Embedded Metric Format (EMF). A metric costs no API call, and a
+// logged metric is never lost. The package knows neither the measured values nor
+// the logger.
 //
-// A line with metrics has a member _aws, which says which other members of the line
-// are metrics and by which of its members, the dimensions, they are told apart:
+// # The line
+//
+// A line with metrics has a member _aws. _aws names the members with metrics and
+// the members with dimensions:
 //
 //	{"level":"INFO","message":"delivery.attempted","outcome":"timeout","duration_ms":912,...,
 //	 "_aws":{"Timestamp":1772627820000,"CloudWatchMetrics":[
@@ -12,14 +14,19 @@
 //	   {"Namespace":"Surehook","Dimensions":[["environment"],["environment","outcome"]],"Metrics":[{"Name":"attempts","Unit":"Count"}]}]},
 //	 "environment":"prod","attempts":1}
 //
-// Every set of dimensions holds for every metric of its directive, and each of
-// their values is a metric that is paid for. So a metric with dimensions of its
-// own has a directive of its own, and dimensions are values of this package, few by
-// their kind: none is a tenant or an endpoint.
+// # Dimensions
 //
-// The members must be at the root of the line, and the line must be JSON: loggers
-// with a group open, or with a text handler, give CloudWatch nothing. A line that the
-// logger's level leaves out takes its metrics with it.
+// Each set of dimensions applies to every metric of the directive, and AWS charges
+// for each metric and each value of a dimension. So a metric with additional
+// dimensions has a separate directive. Only this package creates dimensions, and
+// every dimension has few values: no dimension is a tenant or an endpoint.
 //
+// # Conditions
+//
+// CloudWatch ignores metrics below the root of a line and lines in another format
+// than JSON. So the logger must have a JSON handler and no open group. A line below
+// the logger's level loses its metrics, too.
+//
+// Specification:
 // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
 package emf

@@ -28,7 +28,7 @@ func written(attrs []slog.Attr) []byte {
 	return b.Bytes()
 }
 
-// format is what CloudWatch demands of a line.
+// format is the EMF schema for a line.
 type format struct{ schema *jsonschema.Schema }
 
 func newFormat(tb testing.TB) format {
@@ -63,15 +63,15 @@ type aws struct {
 	}
 }
 
-// metrics are the values that CloudWatch takes from a line, by name and dimensions.
+// metrics are the extracted values of a line, by name and dimensions.
 type metrics map[string]float64
 
-// read checks a line against the schema, and against what the specification
-// says beyond it, and returns the metrics that are in it.
+// read checks a line against the schema and the further rules of the specification,
+// and returns the metrics of the line.
 func (f format) read(line []byte) (metrics, error) {
 	var root map[string]jsontext.Value
-	if err := json.Unmarshal(line, &root); err != nil { // names that are there twice are an error
-		return nil, fmt.Errorf("line is no JSON object: %w", err)
+	if err := json.Unmarshal(line, &root); err != nil { // duplicate names are an error
+		return nil, fmt.Errorf("parse line as JSON object: %w", err)
 	}
 	if _, ok := root["_aws"]; !ok {
 		return metrics{}, nil
@@ -104,7 +104,7 @@ func (f format) read(line []byte) (metrics, error) {
 				}
 				id := m.Name + by + " " + m.Unit
 				if _, twice := got[id]; twice {
-					return nil, fmt.Errorf("metric %s is there twice", id)
+					return nil, fmt.Errorf("metric %s is a duplicate", id)
 				}
 				got[id] = value
 			}
@@ -123,11 +123,11 @@ func identity(root map[string]jsontext.Value, set []string) (string, error) {
 		switch name {
 		case names.MetricEnvironment, names.MetricOutcome, names.MetricNumber:
 		default:
-			return "", fmt.Errorf("dimension %s has no bound", name)
+			return "", fmt.Errorf("dimension %s is unbounded", name)
 		}
 		var value string
 		if err := json.Unmarshal(root[name], &value); err != nil {
-			return "", fmt.Errorf("dimension %s is no text of the line: %w", name, err)
+			return "", fmt.Errorf("read dimension %s as text: %w", name, err)
 		}
 		if n := utf8.RuneCountInString(value); n < 1 || n > 1024 {
 			return "", fmt.Errorf("dimension %s has %d characters; want 1 to 1024", name, n)
@@ -140,12 +140,12 @@ func identity(root map[string]jsontext.Value, set []string) (string, error) {
 func number(root map[string]jsontext.Value, name string) (float64, error) {
 	var value float64
 	if err := json.Unmarshal(root[name], &value); err != nil || math.Abs(value) > math.MaxInt64 {
-		return 0, fmt.Errorf("metric %s = %s is no finite number of the line: %w", name, root[name], err)
+		return 0, fmt.Errorf("read metric %s = %s as a finite number: %w", name, root[name], err)
 	}
 	return value, nil
 }
 
-// TestFormat checks that the check can fail.
+// TestFormat checks the check: invalid lines fail.
 func TestFormat(t *testing.T) {
 	t.Parallel()
 
@@ -155,10 +155,10 @@ func TestFormat(t *testing.T) {
 		valid      bool
 	}{
 		{name: "a line", line: head + `"Dimensions":[["environment"]],"Metrics":[{"Name":"accepted","Unit":"Count"}]}]}}`, valid: true},
-		{name: "no such unit", line: head + `"Dimensions":[["environment"]],"Metrics":[{"Name":"accepted","Unit":"ms"}]}]}}`, valid: false},
-		{name: "no such metric", line: head + `"Dimensions":[["environment"]],"Metrics":[{"Name":"dead","Unit":"Count"}]}]}}`, valid: false},
+		{name: "an unknown unit", line: head + `"Dimensions":[["environment"]],"Metrics":[{"Name":"accepted","Unit":"ms"}]}]}}`, valid: false},
+		{name: "an unknown metric", line: head + `"Dimensions":[["environment"]],"Metrics":[{"Name":"dead","Unit":"Count"}]}]}}`, valid: false},
 		{name: "a metric of text", line: head + `"Dimensions":[["environment"]],"Metrics":[{"Name":"tenant","Unit":"Count"}]}]}}`, valid: false},
-		{name: "no such dimension", line: head + `"Dimensions":[["outcome"]],"Metrics":[{"Name":"accepted","Unit":"Count"}]}]}}`, valid: false},
+		{name: "an unknown dimension", line: head + `"Dimensions":[["outcome"]],"Metrics":[{"Name":"accepted","Unit":"Count"}]}]}}`, valid: false},
 		{name: "a dimension without bound", line: head + `"Dimensions":[["tenant"]],"Metrics":[{"Name":"accepted","Unit":"Count"}]}]}}`, valid: false},
 		{name: "no dimensions", line: head + `"Dimensions":[],"Metrics":[{"Name":"accepted","Unit":"Count"}]}]}}`, valid: false},
 		{name: "no metrics", line: head + `"Dimensions":[["environment"]],"Metrics":[]}]}}`, valid: false},
@@ -177,5 +177,5 @@ func TestFormat(t *testing.T) {
 	}
 }
 
-// at is when the metrics of the tests were measured.
+// at is the time of measurement in the tests.
 var at = time.Date(2026, 3, 4, 12, 37, 0, 0, time.UTC)

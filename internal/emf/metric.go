@@ -9,7 +9,7 @@ import (
 	"surehook/internal/names"
 )
 
-// Metric is a value of a metric, or several. The zero Metric is none.
+// Metric is a name with one or more values. The zero Metric is empty.
 type Metric struct {
 	name   string
 	unit   unit
@@ -17,7 +17,7 @@ type Metric struct {
 	by     []Dimension
 }
 
-// unit is a unit of CloudWatch.
+// unit is a CloudWatch unit.
 type unit string
 
 const (
@@ -25,8 +25,8 @@ const (
 	milliseconds unit = "Milliseconds"
 )
 
-// Count is so many of something that happened. None is not worth a metric: the
-// zero Metric, as with an n below 0.
+// Count returns a metric of n occurrences. For n below 1, Count returns the zero
+// Metric, because an absent count costs nothing.
 func Count(name string, n int) Metric {
 	if n <= 0 {
 		return Metric{}
@@ -34,17 +34,17 @@ func Count(name string, n int) Metric {
 	return Metric{name: name, unit: count, values: []int64{int64(n)}}
 }
 
-// Gauge is how many there are of something now, none included.
+// Gauge returns a metric of the current number n, including 0.
 func Gauge(name string, n int) Metric {
 	return Metric{name: name, unit: count, values: []int64{int64(n)}}
 }
 
-// maxValues is how many values a metric of one line may have.
+// maxValues is the EMF limit of values per metric and line.
 const maxValues = 100
 
-// Milliseconds is how long things took, each in whole milliseconds: the first
-// 100 of them; of none it is the zero Metric. Clocks of two machines can make
-// one less than nothing; it is nothing then.
+// Milliseconds returns a metric of the durations in whole milliseconds, at most the
+// first 100. Without durations, Milliseconds returns the zero Metric. A negative
+// duration, from clocks of two machines, counts as 0.
 func Milliseconds(name string, ds ...time.Duration) Metric {
 	if len(ds) == 0 {
 		return Metric{}
@@ -56,27 +56,28 @@ func Milliseconds(name string, ds ...time.Duration) Metric {
 	return m
 }
 
-// By returns the metric told apart by each of the dimensions as well: once by
-// all there is, the environment, and once by the environment and each of them.
-// They are not combined with each other, and a line has one of a kind for all its metrics.
+// By returns the metric with additional dimensions. CloudWatch then records the
+// metric once for the environment alone, and once for the environment with each
+// dimension. Dimensions are not combined with each other. All metrics of a line
+// share one value per dimension.
 func (m Metric) By(ds ...Dimension) Metric {
 	m.by = ds
 	return m
 }
 
-// Dimension is what values of a metric are told apart by. Outcome and Number
-// are all there are. The zero Dimension is none.
+// Dimension is a dimension of a metric with a value, from Outcome or Number. The
+// zero Dimension is empty.
 type Dimension struct{ name, value string }
 
-// Outcome is the class of an attempt.
+// Outcome returns the dimension for the class of an attempt.
 func Outcome(c hook.Class) Dimension { return Dimension{names.MetricOutcome, c.String()} }
 
-// Number is the number of an attempt, 1 to hook.MaxAttempts; any other is the nearest.
+// Number returns the dimension for the number of an attempt, clamped to 1 to hook.MaxAttempts.
 func Number(n int) Dimension {
 	return Dimension{names.MetricNumber, strconv.Itoa(min(max(n, 1), hook.MaxAttempts))}
 }
 
-// attr returns the member of the line that holds the values.
+// attr returns the member of the line with the values.
 func (m Metric) attr() slog.Attr {
 	if len(m.values) == 1 {
 		return slog.Int64(m.name, m.values[0])

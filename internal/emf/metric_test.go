@@ -19,7 +19,7 @@ import (
 
 var set = emf.Set{Environment: "prod"}
 
-// attempted is the line of a delivery's attempt as package deliver writes it.
+// attempted is the log line of an attempt in package deliver.
 func attempted() []slog.Attr {
 	return []slog.Attr{
 		slog.String(names.LogTenant, "acme"),
@@ -55,19 +55,19 @@ func TestSet_Append(t *testing.T) {
 		want metrics
 	}{
 		{name: "no metric", line: nil, ms: nil, want: metrics{}},
-		{name: "a count of none is no metric", line: nil, ms: []emf.Metric{emf.Count("dead", 0), emf.Count("dead", -1), {}}, want: metrics{}},
+		{name: "a count of 0 is no metric", line: nil, ms: []emf.Metric{emf.Count("dead", 0), emf.Count("dead", -1), {}}, want: metrics{}},
 		{name: "a count", line: nil, ms: []emf.Metric{emf.Count("accepted", 3)}, want: metrics{"accepted environment=prod Count": 3}},
-		{name: "a gauge of none is one", line: nil, ms: []emf.Metric{emf.Gauge("circuits_open", 0)}, want: metrics{"circuits_open environment=prod Count": 0}},
+		{name: "a gauge of 0 is a metric", line: nil, ms: []emf.Metric{emf.Gauge("circuits_open", 0)}, want: metrics{"circuits_open environment=prod Count": 0}},
 		{name: "a duration", line: nil, ms: []emf.Metric{emf.Milliseconds("duration_ms", 1999*time.Microsecond)}, want: metrics{"duration_ms environment=prod Milliseconds": 1}},
-		{name: "one that clocks made negative", line: nil, ms: []emf.Metric{emf.Milliseconds("duration_ms", -time.Hour)}, want: metrics{"duration_ms environment=prod Milliseconds": 0}},
+		{name: "a negative duration counts as 0", line: nil, ms: []emf.Metric{emf.Milliseconds("duration_ms", -time.Hour)}, want: metrics{"duration_ms environment=prod Milliseconds": 0}},
 		{name: "the longest of all", line: nil, ms: []emf.Metric{emf.Milliseconds("duration_ms", math.MaxInt64), emf.Count("n", math.MaxInt32)}, want: metrics{"duration_ms environment=prod Milliseconds": 9223372036854, "n environment=prod Count": math.MaxInt32}},
 		{name: "the first of two of a name", line: nil, ms: []emf.Metric{emf.Count("n", 1), emf.Count("n", 2)}, want: metrics{"n environment=prod Count": 1}},
-		{name: "by outcome, and not the other", line: nil, ms: []emf.Metric{emf.Count("attempts", 1).By(emf.Outcome(hook.ClassTimeout)), emf.Count("dead", 1)}, want: metrics{
+		{name: "by outcome, one metric of two", line: nil, ms: []emf.Metric{emf.Count("attempts", 1).By(emf.Outcome(hook.ClassTimeout)), emf.Count("dead", 1)}, want: metrics{
 			"attempts environment=prod Count":                 1,
 			"attempts environment=prod outcome=timeout Count": 1,
 			"dead environment=prod Count":                     1,
 		}},
-		{name: "by no class", line: nil, ms: []emf.Metric{emf.Count("attempts", 1).By(emf.Outcome(0))}, want: metrics{
+		{name: "by the zero class", line: nil, ms: []emf.Metric{emf.Count("attempts", 1).By(emf.Outcome(0))}, want: metrics{
 			"attempts environment=prod Count": 1, "attempts environment=prod outcome=unknown Count": 1,
 		}},
 		{name: "by a number of less than one", line: nil, ms: []emf.Metric{emf.Count("attempts", 1).By(emf.Number(0))}, want: metrics{
@@ -76,9 +76,9 @@ func TestSet_Append(t *testing.T) {
 		{name: "by a number past the last", line: nil, ms: []emf.Metric{emf.Count("attempts", 1).By(emf.Number(hook.MaxAttempts + 1))}, want: metrics{
 			"attempts environment=prod Count": 1, "attempts environment=prod number=21 Count": 1,
 		}},
-		{name: "by nothing", line: nil, ms: []emf.Metric{emf.Count("attempts", 1).By(emf.Dimension{}).By()}, want: metrics{"attempts environment=prod Count": 1}},
-		{name: "by no dimension", line: nil, ms: []emf.Metric{emf.Count("attempts", 1).By(emf.Dimension{})}, want: metrics{"attempts environment=prod Count": 1}},
-		{name: "what the line tells is as the line tells it", line: []slog.Attr{slog.Int64("duration_ms", 7), slog.String("outcome", "reset")}, ms: []emf.Metric{
+		{name: "by no dimensions", line: nil, ms: []emf.Metric{emf.Count("attempts", 1).By(emf.Dimension{}).By()}, want: metrics{"attempts environment=prod Count": 1}},
+		{name: "by the zero dimension", line: nil, ms: []emf.Metric{emf.Count("attempts", 1).By(emf.Dimension{})}, want: metrics{"attempts environment=prod Count": 1}},
+		{name: "fields of the line win", line: []slog.Attr{slog.Int64("duration_ms", 7), slog.String("outcome", "reset")}, ms: []emf.Metric{
 			emf.Milliseconds("duration_ms", time.Second), emf.Count("attempts", 1).By(emf.Outcome(hook.ClassTimeout)),
 		}, want: metrics{
 			"duration_ms environment=prod Milliseconds":     7,
@@ -111,8 +111,8 @@ func TestSet_Append(t *testing.T) {
 	}
 }
 
-// TestSet_Append_asItIsWritten pins the bytes: order and names are what CloudWatch and the stack's queries see.
-func TestSet_Append_asItIsWritten(t *testing.T) {
+// TestSet_Append_bytes pins the bytes, because CloudWatch and the stack's queries read names and order.
+func TestSet_Append_bytes(t *testing.T) {
 	t.Parallel()
 
 	const want = `"tenant":"acme","endpoint_id":"ep_a","attempt":3,"outcome":"delivered","status":200,"duration_ms":912,"latency_ms":330912,"decision":"delivered",` +
@@ -150,7 +150,7 @@ func TestSet_Append_leavesTheArrayOfTheLine(t *testing.T) {
 	}
 }
 
-func TestSet_Append_ofMoreThanADirectiveHolds(t *testing.T) {
+func TestSet_Append_moreThanOneDirective(t *testing.T) {
 	t.Parallel()
 
 	var ms []emf.Metric
@@ -163,8 +163,8 @@ func TestSet_Append_ofMoreThanADirectiveHolds(t *testing.T) {
 	}
 }
 
-// TestNames holds the names of metrics to what the format can do with them: a
-// metric cannot be a dimension, and no name is another's.
+// TestNames checks that the names of metrics, dimensions and reserved members are
+// distinct, because a metric cannot also be a dimension.
 func TestNames(t *testing.T) {
 	t.Parallel()
 
@@ -208,7 +208,7 @@ func FuzzSet_Append(f *testing.F) {
 	})
 }
 
-// picked returns one of many metrics.
+// picked returns a metric chosen by b and i.
 func picked(b byte, i int, n int64) emf.Metric {
 	name := "m" + strconv.Itoa(int(b)%32)
 	m := []emf.Metric{

@@ -8,25 +8,24 @@ import (
 	"surehook/internal/names"
 )
 
-// Set is where the metrics of one function go.
+// Set appends metrics to the log lines of one function.
 type Set struct {
-	Environment string // the dimension that all metrics have; empty: no metrics, all lines stay as they are
+	Environment string // dimension of every metric; empty: no metrics, lines stay unchanged
 }
 
-// maxMetrics is how many metrics a directive may have.
+// maxMetrics is the EMF limit of metrics per directive.
 const maxMetrics = 100
 
-// Append returns a line of the log with the metrics added that were measured at
-// now. What the line tells already it tells once: a metric or a dimension whose name is
-// that of a field, such as duration_ms or outcome, is that field, which must be a
-// number, or text, at the root of the line. All other fields are written here.
-// Of several metrics of one name the first counts.
+// Append returns the log line with metrics, measured at now. An existing field with
+// the name of a metric or a dimension, such as duration_ms or outcome, serves as the
+// value: a number for a metric, text for a dimension, at the root of the line. Append
+// adds the other fields. Of several metrics with one name, the first counts.
 func (s Set) Append(line []slog.Attr, now time.Time, ms ...Metric) []slog.Attr {
 	if s.Environment == "" {
 		return line
 	}
 	own := len(line)
-	line = append(slices.Clip(line), slog.Attr{}) // never in the caller's array; the place of _aws
+	line = append(slices.Clip(line), slog.Attr{}) // Clip protects the caller's array; the empty Attr reserves the position of _aws
 	var plain []definition
 	var directives []directive
 	for i, m := range ms {
@@ -52,7 +51,7 @@ func (s Set) Append(line []slog.Attr, now time.Time, ms ...Metric) []slog.Attr {
 	return line
 }
 
-// add adds a field to the line unless it has it.
+// add adds a field to the line, unless the line has a field with the same key.
 func add(line []slog.Attr, a slog.Attr) []slog.Attr {
 	if slices.ContainsFunc(line, func(other slog.Attr) bool { return other.Key == a.Key }) {
 		return line
@@ -80,7 +79,7 @@ func dimensions(ds []Dimension) [][]string {
 	return sets
 }
 
-// The member _aws of a line, named as the Embedded Metric Format does.
+// The member _aws of a line, with the names of the Embedded Metric Format.
 type (
 	metadata struct {
 		Timestamp         int64 // milliseconds since 1970

@@ -1,34 +1,34 @@
-// Package names holds the words that infrastructure and code must agree on:
-// environment variables, table keys and indexes, log keys. It knows nothing else.
+// Package names holds the names shared by infrastructure and code: environment
+// variables, table keys and indexes, metrics and log keys.
 package names
 
-// Environment variables. infra sets them on the functions, internal/config reads them.
+// Environment variables. Package infra sets the variables, and package config reads them.
 const (
 	EnvTable            = "SUREHOOK_TABLE"                // DynamoDB table name
-	EnvKey              = "SUREHOOK_KMS_KEY_ARN"          // KMS key that seals endpoint secrets
+	EnvKey              = "SUREHOOK_KMS_KEY_ARN"          // KMS key for the encryption of endpoint secrets
 	EnvLiveQueue        = "SUREHOOK_LIVE_QUEUE_URL"       // lane of first attempts
 	EnvRetryQueue       = "SUREHOOK_RETRY_QUEUE_URL"      // lane of later attempts
-	EnvRetryQueueARN    = "SUREHOOK_RETRY_QUEUE_ARN"      // the same lane, as a schedule's target
-	EnvDeadLettersQueue = "SUREHOOK_DEAD_LETTERS_URL"     // deliveries that gave up
-	EnvCircuitsQueue    = "SUREHOOK_CIRCUITS_QUEUE_URL"   // endpoints that the breaker is to look at
-	EnvUndeliverable    = "SUREHOOK_UNDELIVERABLE_URL"    // the queue of the next line
-	EnvUndeliverableARN = "SUREHOOK_UNDELIVERABLE_ARN"    // dead-letter queue of our own queues and schedules
+	EnvRetryQueueARN    = "SUREHOOK_RETRY_QUEUE_ARN"      // lane of later attempts, as a schedule's target
+	EnvDeadLettersQueue = "SUREHOOK_DEAD_LETTERS_URL"     // queue of dead letters
+	EnvCircuitsQueue    = "SUREHOOK_CIRCUITS_QUEUE_URL"   // queue of circuit checks
+	EnvUndeliverable    = "SUREHOOK_UNDELIVERABLE_URL"    // dead-letter queue of Surehook's own queues and schedules
+	EnvUndeliverableARN = "SUREHOOK_UNDELIVERABLE_ARN"    // ARN of the same queue
 	EnvScheduleGroup    = "SUREHOOK_SCHEDULE_GROUP"       // EventBridge Scheduler group of retry schedules
-	EnvScheduleRole     = "SUREHOOK_SCHEDULE_ROLE_ARN"    // role the Scheduler assumes to send a token
+	EnvScheduleRole     = "SUREHOOK_SCHEDULE_ROLE_ARN"    // role of the Scheduler for sending tokens
 	EnvAdminKeySecret   = "SUREHOOK_ADMIN_KEY_SECRET_ARN" // Secrets Manager secret of the first admin key
-	EnvRetention        = "SUREHOOK_RETENTION"            // how long events and deliveries are kept, a Go duration
+	EnvRetention        = "SUREHOOK_RETENTION"            // time to keep events and deliveries, a Go duration
 	EnvEgress           = "SUREHOOK_EGRESS"               // EgressPublic or EgressLoopback
 	EnvReplayQueue      = "SUREHOOK_REPLAY_QUEUE_URL"     // lane of replayed deliveries
-	EnvReplayJobsQueue  = "SUREHOOK_REPLAY_JOBS_URL"      // replay jobs that have a page to do
+	EnvReplayJobsQueue  = "SUREHOOK_REPLAY_JOBS_URL"      // queue of replay jobs with a due page
 	EnvTopic            = "SUREHOOK_TOPIC_ARN"            // SNS topic of operational events and alarms
-	EnvEnvironment      = "SUREHOOK_ENVIRONMENT"          // name of the deployment, the one dimension that all metrics have
+	EnvEnvironment      = "SUREHOOK_ENVIRONMENT"          // name of the deployment, a dimension of every metric
 	EnvRuntimeAPI       = "AWS_LAMBDA_RUNTIME_API"        // host:port of the Lambda runtime API, set by Lambda
 )
 
 // Values of EnvEgress.
 const (
 	EgressPublic   = "public"   // https to public addresses only
-	EgressLoopback = "loopback" // also http and loopback addresses: the local stack, never AWS
+	EgressLoopback = "loopback" // also http and loopback addresses, for the local stack only
 )
 
 // The table's keys and indexes.
@@ -43,29 +43,29 @@ const (
 	IndexByState       = "by_state"
 	ByStateHash        = "state_pk"
 	ByStateRange       = "state_sk"
-	SecretAdminKeyJSON = "key" // JSON field of the admin key's secret that holds the key without its prefix
+	SecretAdminKeyJSON = "key" // JSON field of the admin key's secret: the key without the prefix
 )
 
-// Authorizer context keys: what the authorize function tells the functions behind it.
+// Authorizer context keys: results of the authorize function for the functions behind the API.
 const (
 	AuthKeyID  = "key_id"
 	AuthTenant = "tenant"
 	AuthScopes = "scopes" // comma-separated
 )
 
-// Metrics. Each is a field of a log line, of the same name, which CloudWatch
-// takes it from by the Embedded Metric Format. All are counts but for the names
-// that end in a unit; gauges are written by the breaker's tick.
+// Metrics. Each metric is a log field of the same name, extracted by CloudWatch
+// under the Embedded Metric Format. Names with a suffix such as _ms have that unit;
+// all other metrics are counts. The breaker's tick writes the gauges.
 const (
 	MetricNamespace    = "Surehook"
 	MetricEnvironment  = "environment" // dimension of every metric
 	MetricOutcome      = LogOutcome    // second dimension of MetricAttempts: a class of attempts
 	MetricNumber       = "number"      // second dimension of MetricAttempts: "1" to "21", as text
 	MetricAccepted     = "accepted"    // events
-	MetricAttempts     = "attempts"    // requests made
+	MetricAttempts     = "attempts"    // requests
 	MetricAttemptTime  = LogDuration   // of one attempt
 	MetricDelivered    = "delivered"   // deliveries
-	MetricLatency      = LogLatency    // from the event to the delivery's success
+	MetricLatency      = LogLatency    // from the event to the successful delivery
 	MetricDead         = "dead"        // deliveries
 	MetricParked       = "parked"      // deliveries
 	MetricRetried      = "retried"     // attempts after the first
@@ -128,5 +128,5 @@ const (
 // `go test` leave the default.
 var Version = "dev" //nolint:gochecknoglobals // the linker sets only variables
 
-// UserAgent returns the User-Agent of every delivery.
+// UserAgent returns the User-Agent header of every request to an endpoint.
 func UserAgent() string { return "Surehook/" + Version }

@@ -68,7 +68,7 @@ func New() Circuit { return Circuit{State: Closed} }
 // Results are the results of one batch of attempts, admitted together.
 type Results struct {
 	Failed   int  // transient failures, except throttling
-	Alive    bool // at least one other result: the endpoint responds
+	Alive    bool // at least one other result, including throttling: the endpoint responds
 	Trailing int  // failures after the last other result; equals Failed if not Alive
 }
 

@@ -61,18 +61,18 @@ func TestCircuit_Settled(t *testing.T) {
 		{name: "the fourth does not open", from: closed(3), results: circuit.Results{Failed: 1}, window: circuit.Counts{Failed: 4}, gen: 3, settings: settings, want: closed(4)},
 		{name: "the fifth opens", from: closed(4), results: circuit.Results{Failed: 1}, window: circuit.Counts{Failed: 5}, gen: 3, settings: settings, want: opened()},
 		{name: "five at once open", from: closed(0), results: circuit.Results{Failed: 5}, window: circuit.Counts{Failed: 5}, gen: 3, settings: settings, want: opened()},
-		{name: "an answer forgets what was before", from: closed(4), results: circuit.Results{Alive: true}, window: circuit.Counts{}, gen: 3, settings: settings, want: closed(0)},
-		{name: "failures after the last answer count", from: closed(4), results: circuit.Results{Failed: 4, Alive: true, Trailing: 2}, window: circuit.Counts{Failed: 4}, gen: 3, settings: settings, want: closed(2)},
+		{name: "another result resets the count", from: closed(4), results: circuit.Results{Alive: true}, window: circuit.Counts{}, gen: 3, settings: settings, want: closed(0)},
+		{name: "failures after the last other result count", from: closed(4), results: circuit.Results{Failed: 4, Alive: true, Trailing: 2}, window: circuit.Counts{Failed: 4}, gen: 3, settings: settings, want: closed(2)},
 		{name: "a slow endpoint opens at the third", from: closed(2), results: circuit.Results{Failed: 1}, window: circuit.Counts{Failed: 3}, gen: 3, settings: slow, want: opened()},
 		{name: "a slow endpoint does not at the second", from: closed(1), results: circuit.Results{Failed: 1}, window: circuit.Counts{Failed: 2}, gen: 3, settings: slow, want: closed(2)},
 		{name: "half of ten open", from: closed(0), results: circuit.Results{Failed: 1, Alive: true, Trailing: 1}, window: circuit.Counts{OK: 5, Failed: 5}, gen: 3, settings: settings, want: opened()},
 		{name: "less than half of ten do not", from: closed(0), results: circuit.Results{Failed: 1, Alive: true, Trailing: 1}, window: circuit.Counts{OK: 6, Failed: 4}, gen: 3, settings: settings, want: closed(1)},
 		{name: "half of nine do not", from: closed(0), results: circuit.Results{Failed: 1, Alive: true, Trailing: 1}, window: circuit.Counts{OK: 4, Failed: 5}, gen: 3, settings: settings, want: closed(1)},
 		{name: "a rate alone, without a failure now, does not", from: closed(0), results: circuit.Results{Alive: true}, window: circuit.Counts{OK: 1, Failed: 99}, gen: 3, settings: settings, want: closed(0)},
-		{name: "a rate that an outage left in the window does not", from: since(circuit.Window - 1), results: circuit.Results{Failed: 1, Alive: true, Trailing: 1}, window: circuit.Counts{OK: 5, Failed: 5}, gen: 3, settings: settings, want: failed(since(circuit.Window - 1))},
-		{name: "it does when the outage is out of the window", from: since(circuit.Window), results: circuit.Results{Failed: 1, Alive: true, Trailing: 1}, window: circuit.Counts{OK: 5, Failed: 5}, gen: 3, settings: settings, want: opened()},
+		{name: "a rate with the last outage in the window does not", from: since(circuit.Window - 1), results: circuit.Results{Failed: 1, Alive: true, Trailing: 1}, window: circuit.Counts{OK: 5, Failed: 5}, gen: 3, settings: settings, want: failed(since(circuit.Window - 1))},
+		{name: "a rate without the last outage in the window does", from: since(circuit.Window), results: circuit.Results{Failed: 1, Alive: true, Trailing: 1}, window: circuit.Counts{OK: 5, Failed: 5}, gen: 3, settings: settings, want: opened()},
 		{name: "results of an earlier generation change nothing", from: closed(4), results: circuit.Results{Failed: 9}, window: circuit.Counts{Failed: 99}, gen: 2, settings: settings, want: closed(4)},
-		{name: "an open circuit stays as it is", from: open(), results: circuit.Results{Alive: true}, window: circuit.Counts{}, gen: 4, settings: settings, want: open()},
+		{name: "an open circuit is unchanged", from: open(), results: circuit.Results{Alive: true}, window: circuit.Counts{}, gen: 4, settings: settings, want: open()},
 		{name: "a half-open circuit too", from: halfOpen(), results: circuit.Results{Failed: 9}, window: circuit.Counts{Failed: 9}, gen: 4, settings: settings, want: halfOpen()},
 	}
 	for _, tt := range tests {
@@ -104,12 +104,12 @@ func TestCircuit_Probe(t *testing.T) {
 		want   circuit.Circuit
 		ok     bool
 	}{
-		{name: "a closed circuit needs none", from: closed(0), holder: "dlv_b", now: due, want: closed(0), ok: false},
+		{name: "a closed circuit has no probe", from: closed(0), holder: "dlv_b", now: due, want: closed(0), ok: false},
 		{name: "not before the cooldown is over", from: open(), holder: "dlv_b", now: due.Add(-1), want: open(), ok: false},
-		{name: "from then on", from: open(), holder: "dlv_b", now: due, want: leased("dlv_b", due), ok: true},
+		{name: "from the end of the cooldown on", from: open(), holder: "dlv_b", now: due, want: leased("dlv_b", due), ok: true},
 		{name: "not while another holds the lease", from: halfOpen(), holder: "dlv_b", now: over.Add(-1), want: halfOpen(), ok: false},
-		{name: "the holder itself may come again, for as long", from: halfOpen(), holder: "dlv_a", now: over.Add(-1), want: leased("dlv_a", over.Add(-1)), ok: true},
-		{name: "when the lease ran out", from: halfOpen(), holder: "dlv_b", now: over, want: leased("dlv_b", over), ok: true},
+		{name: "the holder renews the lease in full", from: halfOpen(), holder: "dlv_a", now: over.Add(-1), want: leased("dlv_a", over.Add(-1)), ok: true},
+		{name: "after the end of the lease", from: halfOpen(), holder: "dlv_b", now: over, want: leased("dlv_b", over), ok: true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -145,14 +145,14 @@ func TestCircuit_Probed(t *testing.T) {
 		alive  bool
 		want   circuit.Circuit
 	}{
-		{name: "success closes and forgets the cooldown", from: halfOpen(), holder: "dlv_a", alive: true, want: reset},
+		{name: "success closes and resets the cooldown", from: halfOpen(), holder: "dlv_a", alive: true, want: reset},
 		{name: "failure doubles the cooldown", from: at(5 * time.Minute), holder: "dlv_a", alive: false, want: again(10 * time.Minute)},
 		{name: "up to the cap", from: at(40 * time.Minute), holder: "dlv_a", alive: false, want: again(time.Hour)},
 		{name: "and no further", from: at(time.Hour), holder: "dlv_a", alive: false, want: again(time.Hour)},
-		{name: "somebody else's success is nothing", from: halfOpen(), holder: "dlv_b", alive: true, want: halfOpen()},
-		{name: "somebody else's failure is nothing", from: halfOpen(), holder: "dlv_b", alive: false, want: halfOpen()},
-		{name: "a late success of a lost lease is nothing", from: open(), holder: "dlv_a", alive: true, want: open()},
-		{name: "a late failure on a closed circuit is nothing", from: closed(1), holder: "dlv_a", alive: false, want: closed(1)},
+		{name: "another delivery's success changes nothing", from: halfOpen(), holder: "dlv_b", alive: true, want: halfOpen()},
+		{name: "another delivery's failure changes nothing", from: halfOpen(), holder: "dlv_b", alive: false, want: halfOpen()},
+		{name: "a late success after a lost lease changes nothing", from: open(), holder: "dlv_a", alive: true, want: open()},
+		{name: "a late failure on a closed circuit changes nothing", from: closed(1), holder: "dlv_a", alive: false, want: closed(1)},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -180,9 +180,9 @@ func TestCircuit_ByHand(t *testing.T) {
 	}
 }
 
-// FuzzCircuit drives a circuit at random and holds it to what must always be:
-// never two probes at once, a cooldown that only grows until a success, no lease
-// while closed, and nothing changed by a late result.
+// FuzzCircuit drives a circuit at random and checks the invariants: at most one
+// probe, a cooldown without decrease until a success, no lease while closed, and no
+// change by a late result.
 func FuzzCircuit(f *testing.F) {
 	f.Add([]byte{0, 0, 0, 0, 0, 9, 2, 3, 9, 2, 4, 1})
 	f.Add([]byte{5, 9, 9, 2, 9, 2, 4, 3, 6})
@@ -217,12 +217,12 @@ func FuzzCircuit(f *testing.F) {
 			default:
 				now = now.Add(time.Duration(op) * time.Second)
 			}
-			hold(t, i, before, c)
+			checkInvariants(t, i, before, c)
 		}
 	})
 }
 
-func hold(t *testing.T, i int, before, c circuit.Circuit) {
+func checkInvariants(t *testing.T, i int, before, c circuit.Circuit) {
 	t.Helper()
 
 	switch {

@@ -8,29 +8,29 @@ import (
 	"surehook/internal/hook"
 )
 
-// Bounds of what is kept of one group.
+// Bounds of the memory of one group.
 const (
-	maxErrors  = 32   // different texts
-	maxReasons = 8    // different reasons
-	maxSlots   = 1024 // different slots: three and a half days in which every slot has its deaths
+	maxErrors  = 32   // distinct error texts
+	maxReasons = 8    // distinct reasons
+	maxSlots   = 1024 // distinct slots: 1024 x 5 min = 3.5 days with deaths in every slot
 )
 
-// slot is the grain in which times of death are kept.
+// slot is the resolution of stored times of death.
 const slot = 5 * time.Minute
 
-// Group is what the dead letters of one endpoint, class and status have in common.
+// Group is a summary of the dead letters of one endpoint, class and status.
 type Group struct {
 	Endpoint     hook.EndpointID
-	Class        hook.Class  // 0 when no attempt was made: then letters are grouped by reason
-	Status       int         // 0 when there was no answer
-	Reason       hook.Reason // that most of them died of
+	Class        hook.Class  // 0 for no attempt: such dead letters are grouped by reason
+	Status       int         // 0 for no response
+	Reason       hook.Reason // the most frequent reason
 	Count        int
-	FirstAt      time.Time // when the first of them died
-	LastAt       time.Time // when the last of them died
+	FirstAt      time.Time // the first death
+	LastAt       time.Time // the last death
 	MeanAttempts float64
-	Error        string // the most common one; empty when there is none
+	Error        string // the most frequent error; empty for none
 	Pattern      Pattern
-	Suggestion   string // what would help, in a sentence or two
+	Suggestion   string // advice for the owner, one or two sentences
 }
 
 // Analyzer groups dead letters. The zero Analyzer is ready to use.
@@ -38,15 +38,15 @@ type Analyzer struct {
 	groups map[key]*evidence
 }
 
-// key tells groups apart.
+// key identifies a group.
 type key struct {
 	endpoint hook.EndpointID
 	class    hook.Class
 	status   int
-	reason   hook.Reason // of letters without an attempt; empty for all others
+	reason   hook.Reason // of dead letters without an attempt; otherwise empty
 }
 
-// evidence is what is kept of a group's letters.
+// evidence is the bounded memory of a group.
 type evidence struct {
 	count, attempts int
 	first, last     time.Time
@@ -55,8 +55,8 @@ type evidence struct {
 	slots           tally[int64]
 }
 
-// Add takes one letter. The order of letters makes no difference as long as no
-// group has more different errors or times than are kept.
+// Add adds one dead letter. The order of dead letters is irrelevant, unless a group
+// exceeds maxErrors, maxReasons or maxSlots.
 func (a *Analyzer) Add(l Letter) {
 	k := key{endpoint: l.Endpoint, class: l.Class, status: l.Status}
 	if l.Class == 0 {
@@ -92,8 +92,8 @@ func (e *evidence) add(l Letter) {
 	e.slots.add(l.DiedAt.Unix()/int64(slot.Seconds()), maxSlots)
 }
 
-// Groups returns the groups, the largest first; equally large ones by endpoint,
-// class and status.
+// Groups returns the groups, largest first, and groups of equal size by endpoint,
+// class, status and reason.
 func (a *Analyzer) Groups() []Group {
 	groups := make([]Group, 0, len(a.groups))
 	for k, e := range a.groups {
@@ -123,7 +123,7 @@ func (e *evidence) group(k key) Group {
 		MeanAttempts: float64(e.attempts) / float64(e.count),
 		Error:        e.errors.most(),
 	}
-	g.Pattern = recognise(g, densest(e.slots, int64(clusterWindow/slot)))
+	g.Pattern = recognize(g, densest(e.slots, int64(clusterWindow/slot)))
 	g.Suggestion = suggest(g)
 	return g
 }

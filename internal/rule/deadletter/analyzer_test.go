@@ -20,10 +20,10 @@ const (
 	crm     hook.EndpointID = "ep_cccccccccccccccc"
 )
 
-// noon is when the first letters die: the begin of a slot.
+// noon is the time of the first deaths and the start of a slot.
 func noon() time.Time { return time.Date(2026, time.March, 2, 12, 0, 0, 0, time.UTC) }
 
-// letters returns n copies of the letter, the first dead at noon and each other a step later.
+// letters returns n copies of the dead letter, with deaths from noon on, one per step.
 func letters(n int, step time.Duration, l deadletter.Letter) []deadletter.Letter {
 	all := make([]deadletter.Letter, n)
 	for i := range all {
@@ -41,7 +41,7 @@ func groups(letters ...deadletter.Letter) []deadletter.Group {
 	return a.Groups()
 }
 
-// seeded returns 37 letters of three endpoints.
+// seeded returns 37 dead letters of three endpoints.
 func seeded() []deadletter.Letter {
 	var all []deadletter.Letter
 	all = append(all, letters(12, 4*time.Minute, deadletter.Letter{
@@ -120,7 +120,7 @@ func TestAnalyzer_order(t *testing.T) {
 	letter := func(endpoint hook.EndpointID, class hook.Class, status int, reason hook.Reason) deadletter.Letter {
 		return deadletter.Letter{Endpoint: endpoint, Class: class, Status: status, Reason: reason, DiedAt: noon()}
 	}
-	want := []deadletter.Letter{ // equally many: by endpoint, class, status, reason
+	want := []deadletter.Letter{ // groups of equal size: by endpoint, class, status, reason
 		letter(shop, 0, 0, hook.ReasonExpired),
 		letter(shop, 0, 0, hook.ReasonRejected),
 		letter(shop, hook.ClassUnavailable, 500, hook.ReasonExhausted),
@@ -151,9 +151,9 @@ func TestAnalyzer_reasonsShareAGroupOnceAttempted(t *testing.T) {
 		exhausted, expired int
 		want               hook.Reason
 	}{
-		{name: "the more common one is the group's", exhausted: 2, expired: 3, want: hook.ReasonExpired},
-		{name: "the other one, too", exhausted: 3, expired: 2, want: hook.ReasonExhausted},
-		{name: "of equals the first by name", exhausted: 2, expired: 2, want: hook.ReasonExhausted},
+		{name: "the more frequent reason wins", exhausted: 2, expired: 3, want: hook.ReasonExpired},
+		{name: "the other reason, too", exhausted: 3, expired: 2, want: hook.ReasonExhausted},
+		{name: "in a tie the first by name wins", exhausted: 2, expired: 2, want: hook.ReasonExhausted},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -171,9 +171,9 @@ func TestAnalyzer_reasonsShareAGroupOnceAttempted(t *testing.T) {
 	}
 }
 
-// TestAnalyzer_keepsWhatIsFrequent gives a group more different errors and times
-// than are kept, the rare ones first, last and mixed.
-func TestAnalyzer_keepsWhatIsFrequent(t *testing.T) {
+// TestAnalyzer_keepsFrequentValues gives a group more distinct errors and times than
+// the bounds, with the rare values first, last and mixed.
+func TestAnalyzer_keepsFrequentValues(t *testing.T) {
 	t.Parallel()
 
 	const n = 20_000
@@ -181,10 +181,10 @@ func TestAnalyzer_keepsWhatIsFrequent(t *testing.T) {
 	all := make([]deadletter.Letter, n)
 	for i := range all {
 		all[i] = deadletter.Letter{Endpoint: shop, Class: hook.ClassReset, Reason: hook.ReasonExhausted, Error: fmt.Sprint("error ", i), DiedAt: noon().Add(time.Duration(i-n) * time.Hour)}
-		if i >= n*95/100 { // 5 % is more than one in 33
+		if i >= n*95/100 { // 5 % is more than 1/33, the possible loss of a count
 			all[i].Error = "The connection broke."
 		}
-		if i >= n*18/100 { // 82 %: the 80 of an outage, and what forgotten times may cost
+		if i >= n*18/100 { // 82 %: 80 % for an outage, and a margin for lost counts
 			all[i].DiedAt = noon().Add(time.Duration(r.IntN(3600)) * time.Second)
 		}
 	}

@@ -1,10 +1,12 @@
-// Package deadletter says why deliveries died and what would help: it puts dead
-// letters into groups of one endpoint, class and status, recognises each group's
-// pattern, and makes one suggestion for it. It knows no clock and no store.
+// Package deadletter analyzes dead letters. The package groups dead letters by
+// endpoint, class and status, recognizes the pattern of each group, and makes one
+// suggestion per group. The package knows no clock and no store.
 //
-// The first row that applies decides:
+// # Patterns
 //
-//	class                          condition                            pattern      what would help
+// The first matching row decides:
+//
+//	class                          condition                            pattern      suggestion
 //	none                           expired before the first attempt     expired      max_age, or resume the endpoint
 //	gone                                                                gone         url, or delete the endpoint
 //	tls                                                                 tls          the certificate
@@ -20,10 +22,13 @@
 //	reset, timeout, unavailable    neither                              trickle      retry; timeout
 //	anything else                                                       unknown
 //
-// An hour is twelve consecutive slots of five minutes of the clock: deaths that
-// are at most 55 minutes apart always share one, deaths that are an hour apart
-// never do.
+// # One hour
 //
-// Memory is bounded for every group, whatever its letters say: see tally for
-// what that costs in exactness.
+// An hour is twelve consecutive slots of five minutes of the clock. Deaths at most
+// 55 minutes apart always share an hour. Deaths an hour or more apart never do.
+//
+// # Memory
+//
+// The memory of a group is bounded for any input. See tally for the loss of
+// exactness.
 package deadletter

@@ -9,8 +9,8 @@ import (
 	"surehook/internal/rule/deadletter"
 )
 
-// FuzzAnalyzer makes letters of eight bytes each, and checks what holds of any:
-// every letter is in one group, and in its bounds.
+// FuzzAnalyzer reads one dead letter per eight bytes and checks the invariants: every
+// dead letter is in exactly one group, and every group is within the bounds.
 func FuzzAnalyzer(f *testing.F) {
 	f.Add([]byte{}, int64(0))
 	f.Add([]byte("AAAAAAAAAAAAAAABAAAAAAACAAAAAAADAAAAAAAE"), int64(1_772_000_000))
@@ -48,7 +48,7 @@ func FuzzAnalyzer(f *testing.F) {
 				t.Errorf("group %d is an outage of %d", i, g.Count)
 			}
 			if g.LastAt.Sub(g.FirstAt) <= 55*time.Minute && g.Count >= 5 && g.Class == hook.ClassTimeout && g.Pattern != deadletter.PatternOutage {
-				t.Errorf("group %d is %s, and all of it from %v to %v", i, g.Pattern, g.FirstAt, g.LastAt)
+				t.Errorf("group %d is %s, with all deaths from %v to %v", i, g.Pattern, g.FirstAt, g.LastAt)
 			}
 		}
 		for endpoint := range counts {

@@ -6,18 +6,18 @@ import (
 	"surehook/internal/hook"
 )
 
-// Letter is what the analysis reads of one dead delivery.
+// Letter is a dead letter: the input of the analysis for one dead delivery.
 type Letter struct {
 	Endpoint hook.EndpointID
-	Reason   hook.Reason // why it is dead
-	Class    hook.Class  // of the last attempt; 0 when there was none
-	Status   int         // of the last attempt; 0 when there was no answer
+	Reason   hook.Reason // of the death
+	Class    hook.Class  // of the last attempt; 0 for no attempt
+	Status   int         // of the last attempt; 0 for no response
 	Error    string      // of the last attempt, for people
 	Attempts int
 	DiedAt   time.Time
 }
 
-// LetterOf returns the letter of a dead delivery.
+// LetterOf returns the dead letter of a dead delivery.
 func LetterOf(d hook.Delivery) Letter {
 	return Letter{
 		Endpoint: d.ID.Endpoint,

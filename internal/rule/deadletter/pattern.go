@@ -7,29 +7,29 @@ import (
 	"surehook/internal/hook"
 )
 
-// What makes dead letters an outage: enough of them, and most of them close together.
+// An outage is at least minCluster dead letters, with clusterPercent of the group within clusterWindow.
 const (
-	minCluster     = 5         // letters
-	clusterPercent = 80        // of the letters
-	clusterWindow  = time.Hour // from the first to the last of them
+	minCluster     = 5
+	clusterPercent = 80
+	clusterWindow  = time.Hour
 )
 
-// Pattern is the kind of trouble that a group of dead letters shows.
+// Pattern is the probable cause of a group of dead letters.
 type Pattern uint8
 
-// The patterns. Doc.go says when each applies; the zero Pattern is none of them.
+// The patterns. The package comment lists the conditions; the zero Pattern is unknown.
 const (
-	PatternOutage      Pattern = iota + 1 // it was down once, for longer than its retries lasted
-	PatternDown                           // it cannot be reached, again and again
-	PatternTrickle                        // it fails now and then
-	PatternExpired                        // max_age ended them before anything else did
-	PatternCredentials                    // it does not know who sends
-	PatternThrottled                      // it is sent more than it takes
-	PatternRefused                        // it does not take what it is sent
-	PatternGone                           // it says that it is no more
-	PatternTLS                            // its certificate or its TLS is no good
-	PatternBlocked                        // it is where nothing may be sent
-	PatternRedirect                       // it is elsewhere
+	PatternOutage      Pattern = iota + 1 // one outage, longer than the retries
+	PatternDown                           // the endpoint is unreachable, repeatedly
+	PatternTrickle                        // the endpoint fails occasionally
+	PatternExpired                        // max_age ended the deliveries before the last attempt
+	PatternCredentials                    // the endpoint rejects the credentials
+	PatternThrottled                      // the rate is above the endpoint's limit
+	PatternRefused                        // the endpoint rejects the content
+	PatternGone                           // the endpoint answers 410
+	PatternTLS                            // the certificate or the TLS version is invalid
+	PatternBlocked                        // the egress policy forbids the address
+	PatternRedirect                       // the URL has moved
 )
 
 // String returns the pattern as it appears in the API.
@@ -61,8 +61,8 @@ func (p Pattern) String() string {
 	return "unknown"
 }
 
-// recognise returns the pattern of a group of which inHour letters died within one hour.
-func recognise(g Group, inHour int) Pattern {
+// recognize returns the pattern of a group. inHour is the largest number of dead letters within one hour.
+func recognize(g Group, inHour int) Pattern {
 	clustered := g.Count >= minCluster && inHour*100 >= g.Count*clusterPercent
 	switch g.Class {
 	case hook.ClassGone:
@@ -93,14 +93,14 @@ func recognise(g Group, inHour int) Pattern {
 	return 0
 }
 
-// failing returns the pattern of an endpoint that does not answer as it should;
-// otherwise is the one of letters that neither cluster nor expired.
-func failing(g Group, clustered bool, otherwise Pattern) Pattern {
+// failing returns the pattern of transient failures. fallback applies to a group
+// without a cluster and without a majority of expired deliveries.
+func failing(g Group, clustered bool, fallback Pattern) Pattern {
 	switch {
 	case clustered:
 		return PatternOutage
 	case g.Reason == hook.ReasonExpired:
 		return PatternExpired
 	}
-	return otherwise
+	return fallback
 }

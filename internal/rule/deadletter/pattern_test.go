@@ -10,7 +10,7 @@ import (
 	"surehook/internal/rule/deadletter"
 )
 
-// at returns letters that died at these times after noon.
+// at returns dead letters with deaths at the given times after noon.
 func at(l deadletter.Letter, after ...time.Duration) []deadletter.Letter {
 	var all []deadletter.Letter
 	for _, d := range after {
@@ -35,7 +35,7 @@ func TestPattern(t *testing.T) {
 		name    string
 		letters []deadletter.Letter
 		want    deadletter.Pattern
-		fields  string // what the suggestion names
+		fields  string // fields named by the suggestion
 	}{
 		{name: "five at once are an outage", letters: at(down, 0, 0, 0, 0, 0), want: deadletter.PatternOutage, fields: "retry"},
 		{name: "four are too few", letters: at(down, 0, 0, 0, 0), want: deadletter.PatternTrickle, fields: "retry"},
@@ -43,10 +43,10 @@ func TestPattern(t *testing.T) {
 		{name: "three of five are not", letters: at(down, -9*h, -3*h, 0, 0, 0), want: deadletter.PatternTrickle, fields: "retry"},
 		{name: "eight of ten are an outage", letters: at(down, -9*h, -3*h, 0, 0, 0, 0, 0, 0, 0, 0), want: deadletter.PatternOutage, fields: "retry"},
 		{name: "seven of nine are not", letters: at(down, -9*h, -3*h, 0, 0, 0, 0, 0, 0, 0), want: deadletter.PatternTrickle, fields: "retry"},
-		{name: "one just short of an hour after the others, from the begin of a slot", letters: at(down, 0, 0, 0, 0, h-1), want: deadletter.PatternOutage, fields: "retry"},
+		{name: "a death just short of an hour after the others, from the start of a slot", letters: at(down, 0, 0, 0, 0, h-1), want: deadletter.PatternOutage, fields: "retry"},
 		{name: "55 minutes, from the end of a slot", letters: at(down, 5*m-1, 5*m-1, 5*m-1, 60*m-1, 60*m-1), want: deadletter.PatternOutage, fields: "retry"},
 		{name: "half of them an hour after the others", letters: at(down, 0, 0, 0, h, h, h), want: deadletter.PatternTrickle, fields: "retry"},
-		{name: "an hour that is in none of the clock", letters: at(down, 30*m, 40*m, 50*m, 70*m, 80*m), want: deadletter.PatternOutage, fields: "retry"},
+		{name: "an hour across two clock hours", letters: at(down, 30*m, 40*m, 50*m, 70*m, 80*m), want: deadletter.PatternOutage, fields: "retry"},
 		{name: "the second of two clusters, the larger one", letters: at(down, 0, 9*h, 9*h, 9*h, 9*h, 9*h+20*m), want: deadletter.PatternOutage, fields: "retry"},
 		{name: "one every quarter of an hour", letters: letters(40, 15*m, down), want: deadletter.PatternTrickle, fields: "retry"},
 		{name: "expired at once", letters: at(late, 0, 0, 0, 0, 0), want: deadletter.PatternOutage, fields: "max_age"},

@@ -2,8 +2,8 @@ package deadletter
 
 import "surehook/internal/hook"
 
-// suggest returns what would help the group, for the endpoint's owner: what
-// happened, and the field of the API to change.
+// suggest returns advice for the owner of the endpoint: the cause, and the API field
+// to change.
 func suggest(g Group) string {
 	switch g.Pattern {
 	case PatternOutage:
@@ -24,7 +24,7 @@ func suggest(g Group) string {
 		return "The endpoint fails now and then, and not in one outage. Give retry more attempts or longer delays, then replay these."
 	case PatternExpired:
 		if g.Class == 0 {
-			return "These were never attempted: they waited, parked or behind rate_per_second, for longer than max_age. " +
+			return "These had no attempt: they waited, parked or behind rate_per_second, for longer than max_age. " +
 				"Resume or enable the endpoint, or raise max_age; then replay them."
 		}
 		return "These were older than max_age before their retries were over. " +
@@ -33,19 +33,19 @@ func suggest(g Group) string {
 		return "The endpoint does not accept the sender: its credentials were probably rotated. " +
 			"Correct the credentials in headers, or rotate the secret and hand it over; then replay these."
 	case PatternThrottled:
-		return "The endpoint is sent more than it takes. Lower rate_per_second to what it allows, or raise max_age and the attempts of retry; then replay these."
+		return "The endpoint receives more requests than it accepts. Lower rate_per_second to its limit, or raise max_age and the attempts of retry; then replay these."
 	case PatternRefused:
-		return "The endpoint refuses what it is sent: its contract has probably changed. " +
-			"Compare an event with what the receiver expects and correct url or event_types; then replay these."
+		return "The endpoint refuses the requests: its contract has probably changed. " +
+			"Compare an event with the contract of the receiver and correct url or event_types; then replay these."
 	case PatternGone:
 		return "The endpoint answered 410 Gone and was disabled. If it moved, set url, enable it and replay these; if not, delete it."
 	case PatternTLS:
 		return "The endpoint's certificate cannot be verified, or there is no common TLS version. " +
 			"Renew or complete the certificate for the host in url, offer TLS 1.2 or newer, and replay these."
 	case PatternBlocked:
-		return "The URL leads to an address or port that may not be dialed, such as a private one. Set url to a public host, then replay these."
+		return "The URL leads to a forbidden address or port, such as a private address. Set url to a public host, then replay these."
 	case PatternRedirect:
-		return "The endpoint answers with a redirect that is not followed. Set url to where it leads, then replay these."
+		return "The endpoint answers with a redirect, and Surehook does not follow this redirect. Set url to the target of the redirect, then replay these."
 	}
-	return "No rule knows this pattern: look at the attempts of these deliveries."
+	return "No rule matches this pattern: inspect the attempts of these deliveries."
 }

@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// tally counts keys in bounded memory. It is exact up to its limit of different
-// keys; beyond, every count may be short by 1/(limit+1) of all that was added,
-// and keys rarer than that may be missing (Misra and Gries: Finding repeated
-// elements, Science of Computer Programming 2, 1982).
+// tally counts keys in bounded memory. Counts are exact up to limit distinct keys.
+// Beyond limit, each count may be too low by up to 1/(limit+1) of all additions,
+// and rarer keys may be missing (Misra and Gries: Finding repeated elements,
+// Science of Computer Programming 2, 1982).
 type tally[K cmp.Ordered] map[K]int
 
-// add counts the key. When there is no place for it, it takes one from every
-// other key with it, so that what is frequent stays.
+// add counts the key. A new key in a full tally is dropped and decrements every
+// other count, so frequent keys remain.
 func (t tally[K]) add(key K, limit int) {
 	if _, known := t[key]; known || len(t) < limit {
 		t[key]++
@@ -26,8 +26,8 @@ func (t tally[K]) add(key K, limit int) {
 	}
 }
 
-// most returns the key that was counted most often, the smallest one of equals,
-// or the zero value when there is none.
+// most returns the key with the highest count, the smallest key in a tie, and the
+// zero value for an empty tally.
 func (t tally[K]) most() K {
 	var most K
 	for _, key := range slices.Sorted(maps.Keys(t)) {
@@ -38,8 +38,8 @@ func (t tally[K]) most() K {
 	return most
 }
 
-// densest returns the largest sum over keys of which the first and the last are
-// less than width apart.
+// densest returns the largest sum of counts over keys within a range shorter than
+// width.
 func densest(t tally[int64], width int64) int {
 	keys := slices.Sorted(maps.Keys(t))
 	densest, sum, first := 0, 0, 0

@@ -9,10 +9,10 @@ import (
 	"surehook/internal/rule/latency"
 )
 
-// promised is the relative error that no value exceeds, rounding to nanoseconds included.
+// promised is the largest relative error, including the rounding to nanoseconds.
 const promised = 0.05
 
-// off returns how far got is from want, as a share of want.
+// off returns the relative error of got.
 func off(got, want time.Duration) float64 {
 	return math.Abs(float64(got-want)) / float64(want)
 }
@@ -25,16 +25,16 @@ func TestBucket(t *testing.T) {
 		in   time.Duration
 		want int
 	}{
-		{name: "less than nothing is in the first", in: math.MinInt64, want: 0},
-		{name: "nothing is in the first", in: 0, want: 0},
-		{name: "what is shorter than the range is in the first", in: time.Millisecond - 1, want: 0},
+		{name: "a negative duration is in the first", in: math.MinInt64, want: 0},
+		{name: "zero is in the first", in: 0, want: 0},
+		{name: "a duration shorter than the range is in the first", in: time.Millisecond - 1, want: 0},
 		{name: "the shortest of the range is in the first", in: time.Millisecond, want: 0},
 		{name: "the end of the first", in: 1_105_192 * time.Nanosecond, want: 0},
 		{name: "the begin of the second", in: 1_105_193 * time.Nanosecond, want: 1},
 		{name: "the middle of the range, by logarithm, is between two halves", in: 244_948_974 * time.Nanosecond, want: 54},
 		{name: "and the next nanosecond behind it", in: 244_948_975 * time.Nanosecond, want: 55},
 		{name: "the longest of the range is in the last", in: time.Minute, want: 109},
-		{name: "what is longer than the range is in the last", in: time.Minute + 1, want: 109},
+		{name: "a duration longer than the range is in the last", in: time.Minute + 1, want: 109},
 		{name: "the longest duration is in the last", in: math.MaxInt64, want: 109},
 	}
 	for _, tt := range tests {
@@ -48,8 +48,8 @@ func TestBucket(t *testing.T) {
 	}
 }
 
-// TestValue_atBothEndsOfEveryBucket proves the bound for every duration of the
-// range: within a bucket the error is largest at one of its ends.
+// TestValue_atBothEndsOfEveryBucket proves the error bound for every duration of the
+// range: within a bucket the error is largest at one of the two ends.
 func TestValue_atBothEndsOfEveryBucket(t *testing.T) {
 	t.Parallel()
 

@@ -27,7 +27,7 @@ func TestHistogram_Percentile(t *testing.T) {
 	ms := func(n int) time.Duration { return latency.Value(latency.Bucket(time.Duration(n) * time.Millisecond)) }
 	hundred := latency.Histogram{}
 	for n := range 100 {
-		hundred.Add(time.Duration(n*n+1) * time.Millisecond) // squares, so that tens of them are buckets apart
+		hundred.Add(time.Duration(n*n+1) * time.Millisecond) // squares: ten squares are at least one bucket apart
 	}
 	tests := []struct {
 		name string
@@ -35,7 +35,7 @@ func TestHistogram_Percentile(t *testing.T) {
 		p    float64
 		want time.Duration
 	}{
-		{name: "nothing has none", in: of(), p: 50, want: 0},
+		{name: "an empty histogram has no percentile", in: of(), p: 50, want: 0},
 		{name: "one is all of them, the lowest", in: of(time.Second), p: 0, want: ms(1000)},
 		{name: "one is all of them, the highest", in: of(time.Second), p: 100, want: ms(1000)},
 		{name: "the median of two is the first", in: of(time.Second, time.Minute), p: 50, want: ms(1000)},
@@ -47,9 +47,9 @@ func TestHistogram_Percentile(t *testing.T) {
 		{name: "below 0 is the lowest", in: hundred, p: -1, want: ms(1)},
 		{name: "above 100 is the highest", in: hundred, p: 101, want: ms(99*99 + 1)},
 		{name: "an infinite p is the highest", in: hundred, p: math.Inf(1), want: ms(99*99 + 1)},
-		{name: "no number is the lowest", in: hundred, p: math.NaN(), want: ms(1)},
-		{name: "shorter than the range is told as its first bucket", in: of(0), p: 50, want: ms(1)},
-		{name: "longer than the range is told as its last bucket", in: of(time.Hour), p: 50, want: ms(60_000)},
+		{name: "NaN is the lowest", in: hundred, p: math.NaN(), want: ms(1)},
+		{name: "shorter than the range gives the first bucket", in: of(0), p: 50, want: ms(1)},
+		{name: "longer than the range gives the last bucket", in: of(time.Hour), p: 50, want: ms(60_000)},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -110,7 +110,7 @@ func TestHistogram_Buckets(t *testing.T) {
 	}
 	for bucket := range h.Buckets() {
 		if bucket != 6 {
-			t.Errorf("Buckets() goes on to %d after it was told to stop", bucket)
+			t.Errorf("Buckets() goes on to %d after the end of the loop", bucket)
 		}
 		break
 	}
@@ -119,7 +119,7 @@ func TestHistogram_Buckets(t *testing.T) {
 		read.AddN(stored[i], stored[i+1])
 	}
 	if read != h {
-		t.Errorf("AddN of what Buckets told = %v; want %v", read, h)
+		t.Errorf("AddN of Buckets = %v; want %v", read, h)
 	}
 }
 
@@ -134,8 +134,8 @@ func TestHistogram_copiesAreApart(t *testing.T) {
 	}
 }
 
-// FuzzHistogram_Merge splits durations, two bytes each, over three histograms in
-// every way that the input asks for.
+// FuzzHistogram_Merge distributes durations over three histograms: two bytes for the
+// duration, a third for the histogram.
 func FuzzHistogram_Merge(f *testing.F) {
 	f.Add([]byte{}, 50.0)
 	f.Add([]byte{0, 0, 0, 255, 255, 1, 3, 232, 2}, 95.0)

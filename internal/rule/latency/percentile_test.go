@@ -11,8 +11,8 @@ import (
 )
 
 // TestHistogram_Percentile_withinFivePercent compares percentiles with the exact
-// ones of a million samples. A sample outside the range is moved to its end:
-// the promise is about the range.
+// percentiles of a million samples. A sample out of range moves to the nearest bound,
+// because the error bound applies to the range only.
 func TestHistogram_Percentile_withinFivePercent(t *testing.T) {
 	t.Parallel()
 
@@ -39,7 +39,7 @@ func TestHistogram_Percentile_withinFivePercent(t *testing.T) {
 
 			r := rand.New(rand.NewPCG(1, uint64(i)))
 			exact := make([]time.Duration, samples)
-			var parts [24]latency.Histogram // by hour, as they are stored
+			var parts [24]latency.Histogram // one per hour, like the stored counts
 			for n := range exact {
 				d := min(max(time.Duration(tt.draw(r)*float64(time.Second)), latency.Shortest), latency.Longest)
 				exact[n] = d

@@ -10,7 +10,7 @@ import (
 	"surehook/internal/rule/retry"
 )
 
-// now is a Sunday noon that is exact to the second, as HTTP dates are.
+// now is a Sunday noon in whole seconds, the resolution of HTTP dates.
 func now() time.Time { return time.Date(2026, time.March, 1, 12, 0, 0, 0, time.UTC) }
 
 func TestParseRetryAfter(t *testing.T) {
@@ -76,8 +76,8 @@ func TestParseRetryAfter_countsFromNow(t *testing.T) {
 	}
 }
 
-// FuzzParseRetryAfter holds the result to its bounds and, for dates, to what
-// net/http makes of them; this package does without it to stay off the network.
+// FuzzParseRetryAfter checks the bounds of the result and, for dates, agreement with
+// net/http. Package retry does not import net/http, because rules stay off the network.
 func FuzzParseRetryAfter(f *testing.F) {
 	for _, value := range []string{
 		"", "0", "120", "86400", "86401", "-1", "99999999999999999999", "1e9",
@@ -95,7 +95,7 @@ func FuzzParseRetryAfter(f *testing.F) {
 			t.Errorf("ParseRetryAfter(%q, %v) = %v; want 0s to %v", value, at, got, retry.MaxRetryAfter)
 		}
 		date, err := http.ParseTime(value)
-		// A zone other than GMT is read by net/http as the machine's own, if it has that name.
+		// net/http interprets another zone name than GMT as the local zone of that name.
 		if err == nil && (date.Location() == time.UTC || strings.HasSuffix(value, " GMT")) {
 			if want := min(max(date.Sub(at), 0), retry.MaxRetryAfter); got != want {
 				t.Errorf("ParseRetryAfter(%q, %v) = %v; want %v", value, at, got, want)

@@ -15,21 +15,21 @@ func hourly(j hook.Jitter) hook.RetryPolicy {
 	return hook.RetryPolicy{Schedule: []time.Duration{time.Hour, time.Hour}, Jitter: j}
 }
 
-// TestNext_jitter draws the delays of many deliveries and asks with Pearson's
-// chi-square test whether they are uniform over the whole interval and nothing else.
+// TestNext_jitter draws the delays of many deliveries and checks, by Pearson's
+// chi-square test, the uniform distribution over the exact interval.
 func TestNext_jitter(t *testing.T) {
 	t.Parallel()
 
 	const d = time.Hour
 	const buckets = 20
-	const critical = 43.8 // chi-square, 19 degrees of freedom, exceeded once in a thousand
+	const critical = 43.8 // chi-square, 19 degrees of freedom, probability 0.001
 	tests := []struct {
 		name      string
 		jitter    hook.Jitter
 		low, high time.Duration
 	}{
 		{name: "full is uniform from nothing to the delay", jitter: hook.JitterFull, low: 0, high: d},
-		{name: "no jitter named means full", jitter: 0, low: 0, high: d},
+		{name: "the zero jitter means full", jitter: 0, low: 0, high: d},
 		{name: "equal is uniform over the upper half", jitter: hook.JitterEqual, low: d / 2, high: d},
 		{name: "proportional is uniform a tenth around the delay", jitter: hook.JitterProportional, low: 54 * time.Minute, high: 66 * time.Minute},
 	}
@@ -69,7 +69,7 @@ func TestNext_jitterNone(t *testing.T) {
 	}
 }
 
-// Deliveries that failed together once should not meet again at the next failure.
+// Deliveries with simultaneous failures must not meet again at the next failure.
 func TestNext_jitterOfAttemptsIsIndependent(t *testing.T) {
 	t.Parallel()
 
@@ -102,9 +102,9 @@ func TestNext_jitterDiffersByGenerationAndEndpoint(t *testing.T) {
 	}
 }
 
-// The draws must not change from one version of Surehook to the next: retries
-// that were planned by the old one are recorded again by the new one.
-// The values were computed apart from this code, as
+// The draws must not change between versions of Surehook: a new version may record
+// again the retries planned by an old version.
+// The expected values come from an independent computation:
 // int(sha256("dlv_..._1#n").hexdigest()[:16], 16) >> 11 over 2^53.
 func TestNext_jitterIsPinned(t *testing.T) {
 	t.Parallel()

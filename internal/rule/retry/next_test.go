@@ -14,7 +14,7 @@ import (
 
 const h = time.Hour
 
-// delivery returns the i-th of many different deliveries, always the same.
+// delivery returns the i-th of many distinct deliveries. Equal i give equal deliveries.
 func delivery(i int) hook.DeliveryID {
 	return hook.DeliveryID{
 		Event:      hook.KeyedEventID("acme", fmt.Sprint("order-", i)),
@@ -31,7 +31,7 @@ func TestNext_presets(t *testing.T) {
 		name      string
 		policy    hook.RetryPolicy
 		delays    []time.Duration
-		low, high float64 // ends of the jitter, as shares of the delay
+		low, high float64 // bounds of the jitter, as shares of the delay
 	}{
 		{name: "standard", policy: hook.RetryPolicy{Preset: "standard"}, delays: []time.Duration{30 * s, 5 * m, 30 * m, 2 * h, 8 * h, 24 * h}, low: 0, high: 1},
 		{name: "the zero policy is standard", policy: hook.RetryPolicy{}, delays: []time.Duration{30 * s, 5 * m, 30 * m, 2 * h, 8 * h, 24 * h}, low: 0, high: 1},
@@ -50,7 +50,7 @@ func TestNext_presets(t *testing.T) {
 			for i, d := range tt.delays {
 				shortest, longest := extremes(t, tt.policy, i+1)
 				low, high := tt.low*d.Seconds(), tt.high*d.Seconds()
-				slack := 0.01 * (high - low) // 2,000 draws come this close to both ends
+				slack := 0.01 * (high - low) // 2,000 draws come this close to both bounds
 				if shortest < low || shortest > low+slack {
 					t.Errorf("shortest delay after attempt %d = %.3fs; want %.3fs to %.3fs", i+1, shortest, low, low+slack)
 				}
@@ -106,19 +106,19 @@ func TestNext(t *testing.T) {
 		{name: "the first failure waits the first delay", policy: schedule, n: 1, want: time.Second, wantOK: true},
 		{name: "the last delay leads to the last attempt", policy: schedule, n: 2, want: time.Minute, wantOK: true},
 		{name: "the last attempt has no next", policy: schedule, n: 3, retryAfter: time.Second},
-		{name: "nor has one beyond it", policy: schedule, n: math.MaxInt},
+		{name: "an attempt beyond the last has no next", policy: schedule, n: math.MaxInt},
 		{name: "a longer Retry-After wins", policy: schedule, n: 1, retryAfter: 2 * time.Second, want: 2 * time.Second, wantOK: true},
 		{name: "a shorter Retry-After does not", policy: schedule, n: 2, retryAfter: 59 * time.Second, want: time.Minute, wantOK: true},
 		{name: "a Retry-After below zero asks for nothing", policy: schedule, n: 1, retryAfter: math.MinInt64, want: time.Second, wantOK: true},
 		{name: "a Retry-After of 24 h counts in full", policy: schedule, n: 1, retryAfter: 24 * h, want: 24 * h, wantOK: true},
-		{name: "a longer one counts as 24 h", policy: schedule, n: 1, retryAfter: 24*h + 1, want: 24 * h, wantOK: true},
+		{name: "a longer Retry-After counts as 24 h", policy: schedule, n: 1, retryAfter: 24*h + 1, want: 24 * h, wantOK: true},
 		{name: "the first exponential delay is the base", policy: growing, n: 1, want: 10 * time.Second, wantOK: true},
 		{name: "each failure multiplies it", policy: growing, n: 3, want: 22500 * time.Millisecond, wantOK: true},
 		{name: "below the cap it still grows", policy: growing, n: 5, want: 50625 * time.Millisecond, wantOK: true},
 		{name: "the cap holds", policy: growing, n: 6, want: time.Minute, wantOK: true},
 		{name: "the cap holds where the power overflows", policy: exponential(h, 1e300, 2*h), n: 20, want: 2 * h, wantOK: true},
 		{name: "a factor of 1 repeats the base", policy: exponential(h, 1, 2*h), n: 20, want: h, wantOK: true},
-		{name: "a factor that is no number gives the cap", policy: exponential(h, math.NaN(), 2*h), n: 2, want: 2 * h, wantOK: true},
+		{name: "a factor of NaN gives the cap", policy: exponential(h, math.NaN(), 2*h), n: 2, want: 2 * h, wantOK: true},
 		{name: "a negative factor gives the cap", policy: exponential(h, -2, 2*h), n: 2, want: 2 * h, wantOK: true},
 		{name: "a delay past 7 d counts as 7 d", policy: hook.RetryPolicy{Schedule: []time.Duration{math.MaxInt64}, Jitter: hook.JitterNone}, n: 1, want: hook.MaxDelay, wantOK: true},
 		{name: "a cap past 7 d counts as 7 d", policy: exponential(h, 10, math.MaxInt64), n: 20, want: hook.MaxDelay, wantOK: true},
@@ -146,8 +146,8 @@ func TestAttempts(t *testing.T) {
 	}{
 		{name: "one more than delays", policy: hook.RetryPolicy{Schedule: make([]time.Duration, 20)}, want: 21},
 		{name: "as many as an exponential policy says", policy: hook.RetryPolicy{Exponential: hook.Exponential{Base: h, Attempts: 5}}, want: 5},
-		{name: "an empty schedule is as good as none", policy: hook.RetryPolicy{Schedule: []time.Duration{}}, want: 7},
-		{name: "a preset is not changed by what must not stand beside it", policy: hook.RetryPolicy{Preset: "day", Schedule: []time.Duration{h}}, want: 8},
+		{name: "an empty schedule counts as no schedule", policy: hook.RetryPolicy{Schedule: []time.Duration{}}, want: 7},
+		{name: "a preset ignores an invalid schedule beside the preset", policy: hook.RetryPolicy{Preset: "day", Schedule: []time.Duration{h}}, want: 8},
 		{name: "never more than the bound", policy: hook.RetryPolicy{Schedule: make([]time.Duration, 100)}, want: hook.MaxAttempts},
 		{name: "never less than one", policy: hook.RetryPolicy{Exponential: hook.Exponential{Base: h, Attempts: -1}}, want: 1},
 	}

@@ -26,10 +26,10 @@ func TestValidate(t *testing.T) {
 		policy hook.RetryPolicy
 		want   []string // the wrong fields
 	}{
-		{name: "nothing said is the default", policy: hook.RetryPolicy{}, want: nil},
+		{name: "an empty policy is the default", policy: hook.RetryPolicy{}, want: nil},
 		{name: "an unknown preset", policy: hook.RetryPolicy{Preset: "weekly"}, want: []string{"retry.preset"}},
 		{name: "a preset's name is exact", policy: hook.RetryPolicy{Preset: "Standard"}, want: []string{"retry.preset"}},
-		{name: "a preset with a jitter of its own", policy: hook.RetryPolicy{Preset: "day", Jitter: hook.JitterFull}, want: []string{"retry.jitter"}},
+		{name: "a preset with a jitter", policy: hook.RetryPolicy{Preset: "day", Jitter: hook.JitterFull}, want: []string{"retry.jitter"}},
 		{name: "a jitter alone", policy: hook.RetryPolicy{Jitter: hook.JitterNone}, want: []string{"retry.jitter"}},
 		{name: "a preset and a schedule", policy: hook.RetryPolicy{Preset: "day", Schedule: []time.Duration{h}}, want: []string{"retry"}},
 		{name: "a preset and an exponential", policy: hook.RetryPolicy{Preset: "day", Exponential: hook.Exponential{Base: h}}, want: []string{"retry"}},
@@ -51,10 +51,10 @@ func TestValidate(t *testing.T) {
 			*e = hook.Exponential{Base: hook.MaxDelay, Factor: 10, Cap: hook.MaxDelay, Attempts: 21}
 		}), want: nil},
 		{name: "a base too short", policy: exponential(func(e *hook.Exponential) { e.Base = time.Second - 1 }), want: []string{"retry.exponential.base"}},
-		{name: "a base too long is not blamed on the cap", policy: exponential(func(e *hook.Exponential) { e.Base = hook.MaxDelay + 1 }), want: []string{"retry.exponential.base"}},
+		{name: "a base too long is no error of the cap", policy: exponential(func(e *hook.Exponential) { e.Base = hook.MaxDelay + 1 }), want: []string{"retry.exponential.base"}},
 		{name: "a factor below 1", policy: exponential(func(e *hook.Exponential) { e.Factor = 0.999 }), want: []string{"retry.exponential.factor"}},
 		{name: "a factor above 10", policy: exponential(func(e *hook.Exponential) { e.Factor = 10.001 }), want: []string{"retry.exponential.factor"}},
-		{name: "a factor that is no number", policy: exponential(func(e *hook.Exponential) { e.Factor = math.NaN() }), want: []string{"retry.exponential.factor"}},
+		{name: "a factor of NaN", policy: exponential(func(e *hook.Exponential) { e.Factor = math.NaN() }), want: []string{"retry.exponential.factor"}},
 		{name: "a cap below the base", policy: exponential(func(e *hook.Exponential) { e.Cap = e.Base - 1 }), want: []string{"retry.exponential.cap"}},
 		{name: "a cap too long", policy: exponential(func(e *hook.Exponential) { e.Cap = hook.MaxDelay + 1 }), want: []string{"retry.exponential.cap"}},
 		{name: "a cap left out", policy: exponential(func(e *hook.Exponential) { e.Cap = 0 }), want: []string{"retry.exponential.cap"}},
@@ -72,7 +72,7 @@ func TestValidate(t *testing.T) {
 			for _, e := range retry.Validate(tt.policy) {
 				got = append(got, e.Field)
 				if e.Message == "" {
-					t.Errorf("Validate(%+v) says nothing about %s", tt.policy, e.Field)
+					t.Errorf("Validate(%+v) has no message for %s", tt.policy, e.Field)
 				}
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {

@@ -1,36 +1,45 @@
-// Package review is the rules by which an endpoint is judged every quarter of an
-// hour: whether it is slow, whether its owner is to be warned, and whether it is
-// disabled. It decides over counts and values; it has no clock, reads nothing and
-// tells nobody.
+// Package review holds the rules of the periodic review of an endpoint, every
+// quarter of an hour: flag slow endpoints, warn owners, disable failing endpoints.
+// The rules are functions of counts and values. The package has no clock, no store
+// and no messages.
 //
-//	p95 of two hours   > 2 s, 20 samples    slow: its attempts under way are capped, and end earlier
-//	                   > 5 s, 20 samples    fragile: three failures in a row open its circuit, not five
-//	dead rate of a day > 25 %, 20 settled   its owner is warned
-//	                   > 40 %, 20 settled   its owner is warned again
-//	                   > 50 %, 20 settled   it is disabled
+// # Thresholds
 //
-// With fewer than 20 what was decided before stays. Percentiles are those of
-// package latency, so a duration is told to 5 %.
+//	p95 of two hours   > 2 s, 20 samples    slow: fewer concurrent attempts and a shorter timeout
+//	                   > 5 s, 20 samples    fragile: the circuit opens at three failures in a row, not at five
+//	dead rate of a day > 25 %, 20 settled   first warning to the owner
+//	                   > 40 %, 20 settled   second warning to the owner
+//	                   > 50 %, 20 settled   the endpoint is disabled
+//
+// All thresholds are exclusive. With fewer than 20 samples the last decision
+// remains. Percentiles come from package latency, with an error of at most 5 %.
+//
+// # Notifications
+//
+// The owner gets a notification at the start of slowness, at each higher warning, at
+// a disabling, and at a recovery. The key of a notification contains the quarter of
+// an hour, or for a disabling the version of the endpoint. So a repeated review in
+// the same quarter gives equal keys.
 package review
 
 import "time"
 
-// The limits. All are exceeded by what is more than they are, not by what is as much.
+// The limits. Limits are exclusive.
 const (
 	SlowOver    = 2 * time.Second // 95th percentile of a slow endpoint
 	FragileOver = 5 * time.Second // 95th percentile of a fragile endpoint
 
 	WarnOver      = 0.25 // dead rate of the first warning, Flags.Warned 25
 	WarnAgainOver = 0.40 // dead rate of the second warning, Flags.Warned 40
-	DisableOver   = 0.50 // dead rate of an endpoint that is disabled
+	DisableOver   = 0.50 // dead rate for disabling the endpoint
 
-	Enough = 20 // samples, or settled deliveries, without which nothing is decided
+	Enough = 20 // minimum of samples, or of settled deliveries, for a decision
 
-	MinTimeout = 2 * time.Second  // of an attempt at a slow endpoint
-	Every      = 15 * time.Minute // from one review to the next
+	MinTimeout = 2 * time.Second  // shortest timeout of an attempt at a slow endpoint
+	Every      = 15 * time.Minute // interval between reviews
 )
 
-// The warnings, as Flags.Warned tells them.
+// The values of Flags.Warned, in percent.
 const (
 	WarnedNever = 0
 	WarnedOnce  = 25 // the dead rate was over WarnOver

@@ -9,43 +9,45 @@ import (
 	"surehook/internal/hook"
 )
 
-// notifications returns what the owner is told: how the flags changed.
+// notifications returns one notification per changed decision.
 func (j *judgement) notifications() []hook.Notification {
-	var notices []hook.Notification
+	var all []hook.Notification
 	if j.after.Slow && !j.before.Slow {
-		notices = append(notices, j.notification(hook.NotificationSlow, j.quarter(), j.whySlow()))
+		all = append(all, j.notification(hook.NotificationSlow, j.quarter(), j.slowReason()))
 	}
 	if j.disable {
-		why := fmt.Sprintf("Disabled: %s, more than the %s at which an endpoint is disabled.", j.deaths(), percent(DisableOver))
-		// Its version does not change until it is disabled, and does with that. That it is fast again is no news then.
-		return append(notices, j.notification(hook.NotificationDisabled, strconv.FormatInt(j.endpoint.Version, 10), why))
+		reason := fmt.Sprintf("Disabled: %s, more than %s.", j.deaths(), percent(DisableOver))
+		// The key holds the version: constant until the disabling, and new afterwards.
+		// A disabled endpoint gets no notification about a recovered latency.
+		return append(all, j.notification(hook.NotificationDisabled, strconv.FormatInt(j.endpoint.Version, 10), reason))
 	}
 	if j.after.Warned > j.before.Warned {
 		level := strconv.Itoa(j.after.Warned)
-		why := fmt.Sprintf("Failing: %s, more than %s %%; it is disabled when they are more than %s.", j.deaths(), level, percent(DisableOver))
-		notices = append(notices, j.notification(hook.NotificationFailing, level+"/"+j.quarter(), why))
+		reason := fmt.Sprintf("Failing: %s, more than %s %%; above %s the endpoint is disabled.", j.deaths(), level, percent(DisableOver))
+		all = append(all, j.notification(hook.NotificationFailing, level+"/"+j.quarter(), reason))
 	}
-	if why := j.whyRecovered(); why != "" {
-		notices = append(notices, j.notification(hook.NotificationRecovered, j.quarter(), why))
+	if reason := j.recoveredReason(); reason != "" {
+		all = append(all, j.notification(hook.NotificationRecovered, j.quarter(), reason))
 	}
-	return notices
+	return all
 }
 
-// notification returns a notice of the endpoint. Occurrence tells it from others of its type.
-func (j *judgement) notification(kind, occurrence, why string) hook.Notification {
+// notification returns a notification about the endpoint. occurrence
+// distinguishes two notifications of one type.
+func (j *judgement) notification(kind, occurrence, reason string) hook.Notification {
 	return hook.Notification{
 		Type:     kind,
 		Tenant:   j.endpoint.Tenant,
 		Endpoint: j.endpoint.ID,
 		At:       j.now,
-		Reason:   why,
+		Reason:   reason,
 		Figures:  j.figures(),
 		Key:      kind + "/" + string(j.endpoint.ID) + "/" + occurrence,
 	}
 }
 
-// figures are all that was decided by, and what was decided: a reader need not
-// know which rule spoke. Timeout_ms is that of the next attempt.
+// figures returns the inputs and results of all rules, so every notification of an
+// endpoint has the same figures. timeout_ms is the timeout of the next attempt.
 func (j *judgement) figures() map[string]float64 {
 	timeout := j.endpoint.Timeout
 	if j.after.Timeout > 0 {
@@ -63,10 +65,10 @@ func (j *judgement) figures() map[string]float64 {
 	}
 }
 
-// quarter names the quarter of an hour in which no other review is.
+// quarter returns the start of the current quarter of an hour. Each quarter has one review.
 func (j *judgement) quarter() string { return j.now.UTC().Truncate(Every).Format("2006-01-02T15:04Z") }
 
-func (j *judgement) whySlow() string {
+func (j *judgement) slowReason() string {
 	var b strings.Builder
 	if j.after.Fragile {
 		fmt.Fprintf(&b, "Slow: %s, more than %s: fewer failures in a row open its circuit", j.speed(), hook.FormatDuration(FragileOver))
@@ -79,9 +81,9 @@ func (j *judgement) whySlow() string {
 	return b.String() + "."
 }
 
-// whyRecovered says what is over, in one sentence; it is empty when nothing is. A
-// warning that went because the endpoint is not active is not over, only moot.
-func (j *judgement) whyRecovered() string {
+// recoveredReason returns the ended problems in one sentence, or the empty string.
+// The end of a warning by a pause or a disabling is not a recovery.
+func (j *judgement) recoveredReason() string {
 	var over []string
 	if j.before.Slow && !j.after.Slow {
 		over = append(over, j.speed()+", not more than "+hook.FormatDuration(SlowOver))
@@ -100,14 +102,15 @@ func (j *judgement) speed() string {
 }
 
 func (j *judgement) deaths() string {
-	return fmt.Sprintf("%d of the last %d deliveries died, which is %s", j.day.Dead, j.day.Settled(), percent(j.day.DeadRate()))
+	return fmt.Sprintf("%d of the last %d deliveries died (%s)", j.day.Dead, j.day.Settled(), percent(j.day.DeadRate()))
 }
 
 func percent(share float64) string {
 	return strconv.FormatFloat(float64(int(share*1000+0.5))/10, 'f', -1, 64) + " %"
 }
 
-// rounded tells a percentile without the digits that it does not have.
+// rounded rounds a percentile to three or four significant digits, because the
+// error is up to 5 %.
 func rounded(d time.Duration) string {
 	digit := time.Millisecond
 	if d >= time.Second {

@@ -7,42 +7,43 @@ import (
 	"surehook/internal/rule/stats"
 )
 
-// Flags are what the reviews so far decided about an endpoint. Values compare
-// with ==; the zero Flags are those of an endpoint never reviewed.
+// Flags are the decisions of the reviews so far about an endpoint. Values compare
+// with ==. The zero Flags belong to an endpoint without a review.
 type Flags struct {
 	Slow    bool          // p95 over SlowOver
-	Fragile bool          // p95 over FragileOver: a lower threshold opens its circuit
-	Timeout time.Duration // an attempt ends after this, if that is before the endpoint's own timeout; 0: none
-	Warned  int           // the warning given last: WarnedNever, WarnedOnce or WarnedTwice
+	Fragile bool          // p95 over FragileOver: the circuit opens after fewer failures
+	Timeout time.Duration // timeout of an attempt, shorter than the endpoint's own timeout; 0: none
+	Warned  int           // the last warning: WarnedNever, WarnedOnce or WarnedTwice
 }
 
-// Facts are what an endpoint is judged by.
+// Facts are the input of a review.
 type Facts struct {
 	Endpoint hook.Endpoint
-	Flags    Flags        // of the review before
-	Hours    []stats.Hour // the last 25 hours of the clock at most, in order; those without attempts may be missing
+	Flags    Flags        // of the previous review
+	Hours    []stats.Hour // at most the last 25 clock hours, in order; hours without attempts may be missing
 }
 
-// Verdict is what is to be done about an endpoint.
+// Verdict is the result of a review.
 type Verdict struct {
-	Flags         Flags               // to be kept for the next review
-	Disable       bool                // the endpoint, with NoticeDisabled among the Notices to say why
-	Notifications []hook.Notification // for its owner; one of a type at most
+	Flags         Flags               // to be stored for the next review
+	Disable       bool                // disable the endpoint; Notifications then contains a NotificationDisabled with the reason
+	Notifications []hook.Notification // for the owner; at most one of each type
 }
 
-// Recent returns what was counted in the hour of the clock under way and the
-// one before: what the speed of an endpoint is judged by.
+// Recent returns the counts of the current and the previous clock hour: the basis
+// of the latency percentiles.
 func Recent(hours []stats.Hour, now time.Time) stats.Counts {
 	return stats.Sum(hours, RecentSince(now))
 }
 
-// RecentSince returns when the hours began that Recent counts.
+// RecentSince returns the start of the first hour of Recent.
 func RecentSince(now time.Time) time.Time { return now.Truncate(time.Hour).Add(-time.Hour) }
 
-// Day returns what was counted in the hours that began in the last 24, and at or
-// after since: what the dead rate of an endpoint is judged by. The hour in which an
-// endpoint was enabled began before it was, so it does not count: it may hold the very
-// deaths for which the endpoint was disabled, and would disable it again at once.
+// Day returns the counts of the hours with a start in the last 24 hours and at or
+// after since: the basis of the dead rate. since is the time of the last change of
+// status. The hour of an enabling starts before since and does not count, because
+// that hour may hold the deaths before the disabling, and the same deaths would
+// disable the endpoint again.
 func Day(hours []stats.Hour, since, now time.Time) stats.Counts {
 	if day := now.Add(-24 * time.Hour); since.Before(day) {
 		since = day
@@ -50,16 +51,16 @@ func Day(hours []stats.Hour, since, now time.Time) stats.Counts {
 	return stats.Sum(hours, since)
 }
 
-// Judge reviews an endpoint. It is repeatable: the same facts within the same
-// quarter of an hour give the same verdict with the same notices' keys, and the
-// facts with the verdict carried out give no notices.
+// Judge reviews an endpoint. Judge is repeatable: equal facts within a quarter of an
+// hour give equal verdicts with equal notification keys. Facts with the verdict
+// already applied give no notifications.
 func Judge(f Facts, now time.Time) Verdict {
 	j := judgement{
 		endpoint: f.Endpoint,
 		before:   f.Flags,
 		after:    f.Flags,
 		recent:   Recent(f.Hours, now),
-		day:      Day(f.Hours, since(f.Endpoint), now),
+		day:      Day(f.Hours, countedSince(f.Endpoint), now),
 		now:      now,
 	}
 	j.judgeSpeed()
@@ -67,19 +68,19 @@ func Judge(f Facts, now time.Time) Verdict {
 	return Verdict{Flags: j.after, Disable: j.disable, Notifications: j.notifications()}
 }
 
-// since returns from when on deaths count: from when the endpoint got its
-// status. One that has had no other began with its first hour, whole:
-// nothing of that is from before.
-func since(e hook.Endpoint) time.Time {
+// countedSince returns the start of the counted hours: the time of the last change
+// of status. For an endpoint in its first status, the hour of the creation counts,
+// because that hour holds no older deaths.
+func countedSince(e hook.Endpoint) time.Time {
 	if e.StatusSince.Equal(e.CreatedAt) {
 		return e.StatusSince.Truncate(time.Hour)
 	}
 	return e.StatusSince
 }
 
-// Timeout returns after how long an attempt at a slow endpoint ends: three times
-// the 99th percentile of its answers, at least MinTimeout; 0, for no such limit,
-// when the endpoint's own timeout ends it as early.
+// Timeout returns the timeout of attempts at a slow endpoint: three times the 99th
+// percentile, at least MinTimeout. The result is 0, for no extra timeout, if the
+// endpoint's own timeout is as short.
 func Timeout(p99, own time.Duration) time.Duration {
 	if timeout := max(MinTimeout, 3*p99); timeout < own {
 		return timeout
@@ -87,7 +88,7 @@ func Timeout(p99, own time.Duration) time.Duration {
 	return 0
 }
 
-// judgement is a review under way.
+// judgement is a review in progress.
 type judgement struct {
 	endpoint      hook.Endpoint
 	before, after Flags
@@ -105,14 +106,14 @@ func (j *judgement) judgeSpeed() {
 			j.after.Timeout = Timeout(j.recent.Latency.Percentile(99), j.endpoint.Timeout)
 		}
 	}
-	if j.after.Timeout >= j.endpoint.Timeout { // its owner lowered it since
+	if j.after.Timeout >= j.endpoint.Timeout { // the owner lowered the endpoint's timeout
 		j.after.Timeout = 0
 	}
 }
 
-// judgeDeaths judges active endpoints. Any other takes nothing and has no
-// warning: when it is active again its deaths are counted afresh, and so are
-// its warnings.
+// judgeDeaths applies the dead rate to active endpoints. Other endpoints receive
+// nothing and have no warning: after the next activation, deaths and warnings
+// start from zero.
 func (j *judgement) judgeDeaths() {
 	if j.endpoint.Status != hook.StatusActive {
 		j.after.Warned = WarnedNever

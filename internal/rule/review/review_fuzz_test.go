@@ -12,7 +12,7 @@ import (
 	"surehook/internal/rule/stats"
 )
 
-// fuzzed returns hours of five bytes each: which hour, a bucket and how many of it, dead and delivered.
+// fuzzed returns one hour per five bytes: the hour, a bucket and the count in the bucket, dead and delivered.
 func fuzzed(data []byte) []stats.Hour {
 	var hours []stats.Hour
 	for c := range slices.Chunk(data, 5) {
@@ -47,12 +47,12 @@ func FuzzJudge(f *testing.F) {
 		}
 		again := review.Judge(facts, at)
 		if len(again.Notifications) > 0 || again.Disable || again.Flags != v.Flags {
-			t.Errorf("Judge(%+v) of its own result = %+v; want %+v and no notices", facts, again, v.Flags)
+			t.Errorf("Judge(%+v) of its own result = %+v; want %+v and no notifications", facts, again, v.Flags)
 		}
 	})
 }
 
-// holds checks what is promised of every verdict.
+// holds checks the documented invariants of every verdict.
 func holds(t *testing.T, f review.Facts, v review.Verdict) {
 	t.Helper()
 
@@ -65,15 +65,15 @@ func holds(t *testing.T, f review.Facts, v review.Verdict) {
 	if f.Endpoint.Status != hook.StatusActive && (v.Disable || v.Flags.Warned > 0) {
 		t.Errorf("Judge(%+v) = %+v of an endpoint that is not active", f, v)
 	}
-	told := map[string]bool{}
+	notified := map[string]bool{}
 	for _, n := range v.Notifications {
-		if told[n.Type] || n.Reason == "" || n.Key == "" || !n.InHistory() {
-			t.Errorf("Judge(%+v) tells %+v; want one of a type, with why and key", f, n)
+		if notified[n.Type] || n.Reason == "" || n.Key == "" || !n.InHistory() {
+			t.Errorf("Judge(%+v) notifies %+v; want one per type, with reason and key", f, n)
 		}
-		told[n.Type] = true
+		notified[n.Type] = true
 	}
-	if v.Disable != told[hook.NotificationDisabled] {
-		t.Errorf("Judge(%+v).Disable = %t; want it told", f, v.Disable)
+	if v.Disable != notified[hook.NotificationDisabled] {
+		t.Errorf("Judge(%+v).Disable = %t; want a notification", f, v.Disable)
 	}
 }
 

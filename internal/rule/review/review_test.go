@@ -12,7 +12,7 @@ import (
 	"surehook/internal/rule/stats"
 )
 
-// now is seven minutes into the third quarter of an hour, long after the endpoint was made.
+// now is seven minutes into the third quarter of an hour, nine days after the creation of the endpoint.
 var (
 	now  = time.Date(2026, 3, 4, 12, 37, 0, 0, time.UTC)
 	hour = now.Truncate(time.Hour)
@@ -32,7 +32,7 @@ func with(status hook.Status, timeout time.Duration) hook.Endpoint {
 	return e
 }
 
-// answered returns counts of attempts that took as long as each other.
+// answered returns counts of n attempts of equal duration.
 func answered(n int, d time.Duration) stats.Counts {
 	var c stats.Counts
 	c.Latency.AddN(latency.Bucket(d), n)
@@ -42,7 +42,7 @@ func answered(n int, d time.Duration) stats.Counts {
 // settled returns counts of deliveries.
 func settled(dead, of int) stats.Counts { return stats.Counts{Dead: dead, Delivered: of - dead} }
 
-// at returns an hour that began so long before the one under way, with the sum of the counts.
+// at returns the hour with a start ago before the current hour, with the sum of the counts.
 func at(ago time.Duration, counts ...stats.Counts) stats.Hour {
 	h := stats.Hour{Start: hour.Add(-ago)}
 	for _, c := range counts {
@@ -51,10 +51,10 @@ func at(ago time.Duration, counts ...stats.Counts) stats.Hour {
 	return h
 }
 
-// value returns the percentile that is told of attempts that took d.
+// value returns the reported percentile for attempts of duration d.
 func value(d time.Duration) time.Duration { return latency.Value(latency.Bucket(d)) }
 
-// upTo returns the longest percentile that is told and not more than the limit.
+// upTo returns the longest reportable percentile up to the limit.
 func upTo(limit time.Duration) time.Duration {
 	bucket := latency.Bucket(limit)
 	if latency.Value(bucket) > limit {
@@ -63,7 +63,7 @@ func upTo(limit time.Duration) time.Duration {
 	return latency.Value(bucket)
 }
 
-// over returns the shortest percentile that is told and more than the limit.
+// over returns the shortest reportable percentile over the limit.
 func over(limit time.Duration) time.Duration {
 	return latency.Value(latency.Bucket(upTo(limit)) + 1)
 }
@@ -78,51 +78,51 @@ func TestJudge(t *testing.T) {
 		name     string
 		endpoint hook.Endpoint
 		before   review.Flags
-		counts   []stats.Counts // of the hour under way
+		counts   []stats.Counts // of the current hour
 		want     review.Flags
-		notices  []string
+		notified []string
 	}{
-		{name: "an endpoint without attempts is left as it is", endpoint: active(), before: review.Flags{}, counts: nil, want: review.Flags{}, notices: nil},
-		{name: "a p95 of at most 2 s is not slow", endpoint: active(), before: review.Flags{}, counts: []stats.Counts{answered(20, upTo(2*time.Second))}, want: review.Flags{}, notices: nil},
-		{name: "a p95 over 2 s is", endpoint: active(), before: review.Flags{}, counts: []stats.Counts{answered(20, over(2*time.Second))}, want: slow, notices: []string{hook.NotificationSlow}},
-		{name: "19 samples are too few to be slow", endpoint: active(), before: review.Flags{}, counts: []stats.Counts{answered(19, over(2*time.Second))}, want: review.Flags{}, notices: nil},
-		{name: "two of twenty are the 95th percentile", endpoint: active(), before: review.Flags{}, counts: []stats.Counts{answered(18, time.Second), answered(2, over(2*time.Second))}, want: slow, notices: []string{hook.NotificationSlow}},
-		{name: "one of twenty is not", endpoint: active(), before: review.Flags{}, counts: []stats.Counts{answered(19, time.Second), answered(1, 30*time.Second)}, want: review.Flags{}, notices: nil},
-		{name: "who is slow still is not told again", endpoint: active(), before: slow, counts: []stats.Counts{answered(20, over(2*time.Second))}, want: slow, notices: nil},
-		{name: "a p95 of at most 5 s is not fragile", endpoint: active(), before: slow, counts: []stats.Counts{answered(20, upTo(5*time.Second))}, want: review.Flags{Slow: true, Timeout: 3 * upTo(5*time.Second)}, notices: nil},
-		{name: "a p95 over 5 s is", endpoint: active(), before: slow, counts: []stats.Counts{answered(20, over(5*time.Second))}, want: fragile, notices: nil},
-		{name: "and is slow at once", endpoint: active(), before: review.Flags{}, counts: []stats.Counts{answered(20, over(5*time.Second))}, want: fragile, notices: []string{hook.NotificationSlow}},
-		{name: "fragile becomes slow", endpoint: active(), before: fragile, counts: []stats.Counts{answered(20, over(2*time.Second))}, want: slow, notices: nil},
-		{name: "the timeout follows the 99th percentile", endpoint: active(), before: review.Flags{}, counts: []stats.Counts{answered(90, over(2*time.Second)), answered(10, 6*time.Second)}, want: review.Flags{Slow: true, Fragile: true, Timeout: 3 * value(6*time.Second)}, notices: []string{hook.NotificationSlow}},
-		{name: "there is none that the endpoint's own would end before", endpoint: with(hook.StatusActive, 3*over(2*time.Second)), before: review.Flags{}, counts: []stats.Counts{answered(20, over(2*time.Second))}, want: review.Flags{Slow: true}, notices: []string{hook.NotificationSlow}},
-		{name: "there is one just below its own", endpoint: with(hook.StatusActive, 3*over(2*time.Second)+1), before: review.Flags{}, counts: []stats.Counts{answered(20, over(2*time.Second))}, want: slow, notices: []string{hook.NotificationSlow}},
-		{name: "one that its own ends before goes without samples", endpoint: with(hook.StatusActive, slow.Timeout), before: slow, counts: nil, want: review.Flags{Slow: true}, notices: nil},
-		{name: "with fewer than twenty samples slow stays", endpoint: active(), before: fragile, counts: []stats.Counts{answered(19, time.Second)}, want: fragile, notices: nil},
-		{name: "with twenty it recovers", endpoint: active(), before: fragile, counts: []stats.Counts{answered(20, upTo(2*time.Second))}, want: review.Flags{}, notices: []string{hook.NotificationRecovered}},
+		{name: "an endpoint without attempts is unchanged", endpoint: active(), before: review.Flags{}, counts: nil, want: review.Flags{}, notified: nil},
+		{name: "a p95 of at most 2 s is not slow", endpoint: active(), before: review.Flags{}, counts: []stats.Counts{answered(20, upTo(2*time.Second))}, want: review.Flags{}, notified: nil},
+		{name: "a p95 over 2 s is", endpoint: active(), before: review.Flags{}, counts: []stats.Counts{answered(20, over(2*time.Second))}, want: slow, notified: []string{hook.NotificationSlow}},
+		{name: "19 samples are too few to be slow", endpoint: active(), before: review.Flags{}, counts: []stats.Counts{answered(19, over(2*time.Second))}, want: review.Flags{}, notified: nil},
+		{name: "two of twenty are the 95th percentile", endpoint: active(), before: review.Flags{}, counts: []stats.Counts{answered(18, time.Second), answered(2, over(2*time.Second))}, want: slow, notified: []string{hook.NotificationSlow}},
+		{name: "one of twenty is not", endpoint: active(), before: review.Flags{}, counts: []stats.Counts{answered(19, time.Second), answered(1, 30*time.Second)}, want: review.Flags{}, notified: nil},
+		{name: "a slow endpoint is notified once", endpoint: active(), before: slow, counts: []stats.Counts{answered(20, over(2*time.Second))}, want: slow, notified: nil},
+		{name: "a p95 of at most 5 s is not fragile", endpoint: active(), before: slow, counts: []stats.Counts{answered(20, upTo(5*time.Second))}, want: review.Flags{Slow: true, Timeout: 3 * upTo(5*time.Second)}, notified: nil},
+		{name: "a p95 over 5 s is", endpoint: active(), before: slow, counts: []stats.Counts{answered(20, over(5*time.Second))}, want: fragile, notified: nil},
+		{name: "and is slow at once", endpoint: active(), before: review.Flags{}, counts: []stats.Counts{answered(20, over(5*time.Second))}, want: fragile, notified: []string{hook.NotificationSlow}},
+		{name: "fragile becomes slow", endpoint: active(), before: fragile, counts: []stats.Counts{answered(20, over(2*time.Second))}, want: slow, notified: nil},
+		{name: "the timeout follows the 99th percentile", endpoint: active(), before: review.Flags{}, counts: []stats.Counts{answered(90, over(2*time.Second)), answered(10, 6*time.Second)}, want: review.Flags{Slow: true, Fragile: true, Timeout: 3 * value(6*time.Second)}, notified: []string{hook.NotificationSlow}},
+		{name: "no timeout as long as the endpoint's own", endpoint: with(hook.StatusActive, 3*over(2*time.Second)), before: review.Flags{}, counts: []stats.Counts{answered(20, over(2*time.Second))}, want: review.Flags{Slow: true}, notified: []string{hook.NotificationSlow}},
+		{name: "a timeout just below the endpoint's own", endpoint: with(hook.StatusActive, 3*over(2*time.Second)+1), before: review.Flags{}, counts: []stats.Counts{answered(20, over(2*time.Second))}, want: slow, notified: []string{hook.NotificationSlow}},
+		{name: "a timeout as long as the endpoint's own is removed, without samples", endpoint: with(hook.StatusActive, slow.Timeout), before: slow, counts: nil, want: review.Flags{Slow: true}, notified: nil},
+		{name: "with fewer than twenty samples slow stays", endpoint: active(), before: fragile, counts: []stats.Counts{answered(19, time.Second)}, want: fragile, notified: nil},
+		{name: "with twenty it recovers", endpoint: active(), before: fragile, counts: []stats.Counts{answered(20, upTo(2*time.Second))}, want: review.Flags{}, notified: []string{hook.NotificationRecovered}},
 
-		{name: "a quarter of deaths is no warning", endpoint: active(), before: review.Flags{}, counts: []stats.Counts{settled(5, 20)}, want: review.Flags{}, notices: nil},
-		{name: "more is the first", endpoint: active(), before: review.Flags{}, counts: []stats.Counts{settled(6, 20)}, want: warned(25), notices: []string{hook.NotificationFailing}},
-		{name: "it takes twenty settled deliveries", endpoint: active(), before: review.Flags{}, counts: []stats.Counts{settled(19, 19)}, want: review.Flags{}, notices: nil},
-		{name: "two fifths are not the second", endpoint: active(), before: warned(25), counts: []stats.Counts{settled(8, 20)}, want: warned(25), notices: nil},
-		{name: "more is the second", endpoint: active(), before: warned(25), counts: []stats.Counts{settled(9, 20)}, want: warned(40), notices: []string{hook.NotificationFailing}},
-		{name: "it may be the only one", endpoint: active(), before: review.Flags{}, counts: []stats.Counts{settled(9, 20)}, want: warned(40), notices: []string{hook.NotificationFailing}},
-		{name: "it is given once", endpoint: active(), before: warned(40), counts: []stats.Counts{settled(9, 20)}, want: warned(40), notices: nil},
-		{name: "less after it is no news", endpoint: active(), before: warned(40), counts: []stats.Counts{settled(6, 20)}, want: warned(40), notices: nil},
-		{name: "half is not disabled", endpoint: active(), before: warned(40), counts: []stats.Counts{settled(10, 20)}, want: warned(40), notices: nil},
-		{name: "more is", endpoint: active(), before: warned(40), counts: []stats.Counts{settled(11, 20)}, want: review.Flags{}, notices: []string{hook.NotificationDisabled}},
-		{name: "without any warning, too", endpoint: active(), before: review.Flags{}, counts: []stats.Counts{settled(20, 20)}, want: review.Flags{}, notices: []string{hook.NotificationDisabled}},
-		{name: "19 deaths of 19 are too few", endpoint: active(), before: warned(40), counts: []stats.Counts{settled(19, 19)}, want: warned(40), notices: nil},
-		{name: "a warning stays at a quarter", endpoint: active(), before: warned(25), counts: []stats.Counts{settled(5, 20)}, want: warned(25), notices: nil},
-		{name: "it goes below a quarter", endpoint: active(), before: warned(25), counts: []stats.Counts{settled(4, 20)}, want: review.Flags{}, notices: []string{hook.NotificationRecovered}},
-		{name: "from the second, too", endpoint: active(), before: warned(40), counts: []stats.Counts{settled(0, 20)}, want: review.Flags{}, notices: []string{hook.NotificationRecovered}},
-		{name: "it stays with too few", endpoint: active(), before: warned(25), counts: []stats.Counts{settled(0, 19)}, want: warned(25), notices: nil},
-		{name: "a paused endpoint is not disabled", endpoint: with(hook.StatusPaused, 20*time.Second), before: review.Flags{}, counts: []stats.Counts{settled(20, 20)}, want: review.Flags{}, notices: nil},
-		{name: "a disabled one neither", endpoint: with(hook.StatusDisabled, 20*time.Second), before: review.Flags{}, counts: []stats.Counts{settled(20, 20)}, want: review.Flags{}, notices: nil},
-		{name: "its warning goes without a word", endpoint: with(hook.StatusDisabled, 20*time.Second), before: warned(40), counts: []stats.Counts{settled(0, 20)}, want: review.Flags{}, notices: nil},
-		{name: "slow and failing are two notices", endpoint: active(), before: review.Flags{}, counts: []stats.Counts{answered(20, over(2*time.Second)), settled(6, 20)}, want: review.Flags{Slow: true, Timeout: slow.Timeout, Warned: 25}, notices: []string{hook.NotificationSlow, hook.NotificationFailing}},
-		{name: "recovered of both is one", endpoint: active(), before: review.Flags{Slow: true, Warned: 25}, counts: []stats.Counts{answered(20, time.Second), settled(0, 20)}, want: review.Flags{}, notices: []string{hook.NotificationRecovered}},
-		{name: "recovered of one and failing are two", endpoint: active(), before: slow, counts: []stats.Counts{answered(20, time.Second), settled(6, 20)}, want: warned(25), notices: []string{hook.NotificationFailing, hook.NotificationRecovered}},
-		{name: "who is disabled has not recovered", endpoint: active(), before: slow, counts: []stats.Counts{answered(20, time.Second), settled(11, 20)}, want: review.Flags{}, notices: []string{hook.NotificationDisabled}},
+		{name: "a quarter of deaths is no warning", endpoint: active(), before: review.Flags{}, counts: []stats.Counts{settled(5, 20)}, want: review.Flags{}, notified: nil},
+		{name: "more is the first", endpoint: active(), before: review.Flags{}, counts: []stats.Counts{settled(6, 20)}, want: warned(25), notified: []string{hook.NotificationFailing}},
+		{name: "it takes twenty settled deliveries", endpoint: active(), before: review.Flags{}, counts: []stats.Counts{settled(19, 19)}, want: review.Flags{}, notified: nil},
+		{name: "two fifths are not the second", endpoint: active(), before: warned(25), counts: []stats.Counts{settled(8, 20)}, want: warned(25), notified: nil},
+		{name: "more is the second", endpoint: active(), before: warned(25), counts: []stats.Counts{settled(9, 20)}, want: warned(40), notified: []string{hook.NotificationFailing}},
+		{name: "it may be the only one", endpoint: active(), before: review.Flags{}, counts: []stats.Counts{settled(9, 20)}, want: warned(40), notified: []string{hook.NotificationFailing}},
+		{name: "a warning is given once", endpoint: active(), before: warned(40), counts: []stats.Counts{settled(9, 20)}, want: warned(40), notified: nil},
+		{name: "a lower rate after the second warning gives no notification", endpoint: active(), before: warned(40), counts: []stats.Counts{settled(6, 20)}, want: warned(40), notified: nil},
+		{name: "half is not disabled", endpoint: active(), before: warned(40), counts: []stats.Counts{settled(10, 20)}, want: warned(40), notified: nil},
+		{name: "more is", endpoint: active(), before: warned(40), counts: []stats.Counts{settled(11, 20)}, want: review.Flags{}, notified: []string{hook.NotificationDisabled}},
+		{name: "without any warning, too", endpoint: active(), before: review.Flags{}, counts: []stats.Counts{settled(20, 20)}, want: review.Flags{}, notified: []string{hook.NotificationDisabled}},
+		{name: "19 deaths of 19 are too few", endpoint: active(), before: warned(40), counts: []stats.Counts{settled(19, 19)}, want: warned(40), notified: nil},
+		{name: "a warning stays at a quarter", endpoint: active(), before: warned(25), counts: []stats.Counts{settled(5, 20)}, want: warned(25), notified: nil},
+		{name: "it goes below a quarter", endpoint: active(), before: warned(25), counts: []stats.Counts{settled(4, 20)}, want: review.Flags{}, notified: []string{hook.NotificationRecovered}},
+		{name: "from the second, too", endpoint: active(), before: warned(40), counts: []stats.Counts{settled(0, 20)}, want: review.Flags{}, notified: []string{hook.NotificationRecovered}},
+		{name: "it stays with too few", endpoint: active(), before: warned(25), counts: []stats.Counts{settled(0, 19)}, want: warned(25), notified: nil},
+		{name: "a paused endpoint is not disabled", endpoint: with(hook.StatusPaused, 20*time.Second), before: review.Flags{}, counts: []stats.Counts{settled(20, 20)}, want: review.Flags{}, notified: nil},
+		{name: "a disabled one neither", endpoint: with(hook.StatusDisabled, 20*time.Second), before: review.Flags{}, counts: []stats.Counts{settled(20, 20)}, want: review.Flags{}, notified: nil},
+		{name: "a disabled endpoint loses the warning without a notification", endpoint: with(hook.StatusDisabled, 20*time.Second), before: warned(40), counts: []stats.Counts{settled(0, 20)}, want: review.Flags{}, notified: nil},
+		{name: "slow and failing are two notifications", endpoint: active(), before: review.Flags{}, counts: []stats.Counts{answered(20, over(2*time.Second)), settled(6, 20)}, want: review.Flags{Slow: true, Timeout: slow.Timeout, Warned: 25}, notified: []string{hook.NotificationSlow, hook.NotificationFailing}},
+		{name: "recovered of both is one", endpoint: active(), before: review.Flags{Slow: true, Warned: 25}, counts: []stats.Counts{answered(20, time.Second), settled(0, 20)}, want: review.Flags{}, notified: []string{hook.NotificationRecovered}},
+		{name: "recovered of one and failing are two", endpoint: active(), before: slow, counts: []stats.Counts{answered(20, time.Second), settled(6, 20)}, want: warned(25), notified: []string{hook.NotificationFailing, hook.NotificationRecovered}},
+		{name: "a disabled endpoint has not recovered", endpoint: active(), before: slow, counts: []stats.Counts{answered(20, time.Second), settled(11, 20)}, want: review.Flags{}, notified: []string{hook.NotificationDisabled}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -138,11 +138,11 @@ func TestJudge(t *testing.T) {
 				types = append(types, n.Type)
 				disabled = disabled || n.Type == hook.NotificationDisabled
 			}
-			if diff := cmp.Diff(tt.notices, types); diff != "" {
-				t.Errorf("Judge().Notices differ (-want +got):\n%s", diff)
+			if diff := cmp.Diff(tt.notified, types); diff != "" {
+				t.Errorf("Judge().Notifications differ (-want +got):\n%s", diff)
 			}
 			if got.Disable != disabled {
-				t.Errorf("Judge().Disable = %t; want %t, as it is told", got.Disable, disabled)
+				t.Errorf("Judge().Disable = %t; want %t, as notified", got.Disable, disabled)
 			}
 		})
 	}
@@ -157,12 +157,12 @@ func TestRecent(t *testing.T) {
 		now  time.Time
 		want int
 	}{
-		{name: "the hour under way and the one before", now: now, want: 11},
+		{name: "the current and the previous hour", now: now, want: 11},
 		{name: "at the end of the hour", now: hour.Add(time.Hour - 1), want: 11},
 		{name: "at its begin", now: hour, want: 11},
 		{name: "just before its begin", now: hour.Add(-1), want: 111},
 		{name: "in the next", now: hour.Add(time.Hour), want: 1},
-		{name: "where clocks are half an hour off", now: now.In(time.FixedZone("", 5*3600+1800)), want: 11},
+		{name: "in a zone with an offset of half an hour", now: now.In(time.FixedZone("", 5*3600+1800)), want: 11},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -187,7 +187,7 @@ func TestDay(t *testing.T) {
 		{name: "an hour that began more than a day ago is out", since: time.Time{}, now: now, want: 111},
 		{name: "one that began a day ago is in", since: time.Time{}, now: hour, want: 1111},
 		{name: "and a nanosecond later out", since: time.Time{}, now: hour.Add(1), want: 111},
-		{name: "the hour of the enabling is out", since: hour.Add(-time.Hour + 1), now: now, want: 1},
+		{name: "the hour of the activation is out", since: hour.Add(-time.Hour + 1), now: now, want: 1},
 		{name: "the hour that began with it is in", since: hour.Add(-time.Hour), now: now, want: 11},
 		{name: "all are out when it was in this hour", since: now, now: now, want: 0},
 	}
@@ -202,7 +202,7 @@ func TestDay(t *testing.T) {
 	}
 }
 
-// TestJudge_countsDeathsFromTheStatus has all deaths in the hour under way.
+// TestJudge_countsDeathsFromTheStatus has all deaths in the current hour.
 func TestJudge_countsDeathsFromTheStatus(t *testing.T) {
 	t.Parallel()
 
@@ -211,10 +211,10 @@ func TestJudge_countsDeathsFromTheStatus(t *testing.T) {
 		created, since time.Time
 		want           bool
 	}{
-		{name: "one made this hour is judged by it", created: now.Add(-time.Minute), since: now.Add(-time.Minute), want: true},
-		{name: "one enabled this hour is not", created: now.AddDate(0, 0, -9), since: now.Add(-time.Minute), want: false},
-		{name: "one made and enabled again this hour is not", created: now.Add(-time.Minute), since: now.Add(-time.Second), want: false},
-		{name: "one enabled before this hour is", created: now.AddDate(0, 0, -9), since: hour, want: true},
+		{name: "an endpoint created this hour is judged by this hour", created: now.Add(-time.Minute), since: now.Add(-time.Minute), want: true},
+		{name: "an endpoint enabled this hour is not", created: now.AddDate(0, 0, -9), since: now.Add(-time.Minute), want: false},
+		{name: "an endpoint created and enabled again this hour is not", created: now.Add(-time.Minute), since: now.Add(-time.Second), want: false},
+		{name: "an endpoint enabled before this hour is", created: now.AddDate(0, 0, -9), since: hour, want: true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -17,8 +17,8 @@ import (
 	"surehook/internal/rule/sign"
 )
 
-// A v1 secret and a v1a key pair that other implementations publish in their
-// tests and docs: the libraries of Standard Webhooks and the Svix server.
+// A v1 secret and a v1a key pair from the tests and docs of other implementations:
+// the libraries of Standard Webhooks and the Svix server.
 const (
 	knownSecret  = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 	knownPrivate = "whsk_6Xb/dCcHpPea21PS1N9VY/NZW723CEc77N4rJCubMbfVKIDij2HKpMKkioLlX0dRqSKJp4AJ6p9lMicMFs6Kvg=="
@@ -94,7 +94,7 @@ func TestParse_invalid(t *testing.T) {
 		{name: "a private key of neither length", text: bytesOf("whsk_", 33)},
 		{name: "a seed a byte too short", text: bytesOf("whsk_", 31)},
 		{name: "a private key a byte too long", text: bytesOf("whsk_", 65)},
-		{name: "a private key with another's public key", text: bytesOf("whsk_", 64)},
+		{name: "a private key with a foreign public key", text: bytesOf("whsk_", 64)},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -143,8 +143,8 @@ func TestNewKeyPair(t *testing.T) {
 	}
 }
 
-// TestKey_redacted prints keys in every way that a log or a debugger might,
-// also inside a struct whose field fmt may not call methods on.
+// TestKey_redacted prints keys like a log or a debugger, also inside an unexported
+// field: fmt cannot call methods on unexported fields.
 func TestKey_redacted(t *testing.T) {
 	t.Parallel()
 
@@ -225,7 +225,7 @@ func FuzzParse(f *testing.F) {
 		prefix, encoded, _ := strings.Cut(text, "_")
 		raw, err := base64.StdEncoding.Strict().DecodeString(encoded)
 		if err != nil {
-			t.Fatalf("Parse(%q) accepts what is not base64: %v", text, err)
+			t.Fatalf("Parse(%q) accepts invalid base64: %v", text, err)
 		}
 		m := sign.Message{ID: "msg_1", Body: raw}
 		signature := sign.Standard([]sign.Key{k}, m)

@@ -17,7 +17,7 @@ import (
 	"surehook/internal/rule/sign"
 )
 
-// known is the message of the known-answer tests of the specification's libraries.
+// known is the message in the known-answer tests of the specification's libraries.
 func known() sign.Message {
 	return sign.Message{
 		ID:        "msg_p5jXN8AQM9LWM0D4loKWxJek",
@@ -70,8 +70,8 @@ func TestStandard_timestampIsWholeSecondsInAnyZone(t *testing.T) {
 	}
 }
 
-// TestStandard_rotation holds signatures to the public library, as a receiver
-// that has the old secret, the new one, or neither.
+// TestStandard_rotation verifies signatures with the public library, for receivers
+// with the old secret, the new secret, or neither.
 func TestStandard_rotation(t *testing.T) {
 	t.Parallel()
 
@@ -125,7 +125,7 @@ func TestStandard_v1aVerifiesUnderThePublicKey(t *testing.T) {
 	}
 }
 
-// verifyV1a is what the receiver of an asymmetric signature does.
+// verifyV1a verifies an asymmetric signature like a receiver.
 func verifyV1a(t *testing.T, public, signature string, m sign.Message) {
 	t.Helper()
 
@@ -144,7 +144,7 @@ func verifyV1a(t *testing.T, public, signature string, m sign.Message) {
 	}
 }
 
-// The answers come from OpenSSL: openssl dgst -sha256 -mac HMAC -macopt hexkey:<decoded secret>.
+// The expected values come from OpenSSL: openssl dgst -sha256 -mac HMAC -macopt hexkey:<decoded secret>.
 func TestClassic(t *testing.T) {
 	t.Parallel()
 

@@ -13,9 +13,9 @@
 //
 // # Latency
 //
-// The histogram holds the durations of attempts with a response or a timeout.
-// Attempts without contact to the endpoint (dns, connect, reset, tls, blocked) are
-// not timed.
+// The histogram holds the durations of attempts with a response or a timeout. The
+// classes dns, connect, reset, tls and blocked do not count, because their durations
+// do not measure the speed of the endpoint.
 package stats
 
 import (
@@ -27,7 +27,7 @@ import (
 
 // Counts are the counters of one endpoint. The zero value is empty; values compare with ==.
 type Counts struct {
-	OK     int // attempts with any proof of life: all results except transient failures
+	OK     int // attempts with a sign of life: all results not in Failed
 	Failed int // transient failures, except throttling
 
 	Classes [hook.ClassRedirect + 1]int // attempts by class
@@ -74,8 +74,8 @@ func (c *Counts) Count(a Attempt) {
 	}
 }
 
-// timed reports whether the duration of an attempt of the class measures the
-// endpoint. Attempts without contact to the endpoint do not.
+// timed reports whether the duration of an attempt of the class measures the speed
+// of the endpoint: the endpoint responded, or the response was too late.
 func timed(c hook.Class) bool {
 	switch c {
 	case hook.ClassDelivered, hook.ClassUnavailable, hook.ClassThrottled, hook.ClassTimeout, hook.ClassGone, hook.ClassRefused, hook.ClassRedirect:

@@ -63,7 +63,7 @@ func TestCounts_Count_ByStateAndNumber(t *testing.T) {
 			want:    with(delivered, func(c *stats.Counts) { c.Numbers[2] = 1 }),
 		},
 		{
-			name:    "delivered at the last attempt that may be",
+			name:    "delivered at the last possible attempt",
 			attempt: stats.Attempt{Class: hook.ClassDelivered, Number: hook.MaxAttempts, State: hook.StateDelivered},
 			want:    with(delivered, func(c *stats.Counts) { c.Numbers[hook.MaxAttempts] = 1 }),
 		},
@@ -73,10 +73,10 @@ func TestCounts_Count_ByStateAndNumber(t *testing.T) {
 		{name: "is parked", attempt: stats.Attempt{Class: hook.ClassUnavailable, Number: 1, State: hook.StateParked}, want: unavailable(1)},
 		{name: "was cancelled", attempt: stats.Attempt{Class: hook.ClassUnavailable, Number: 1, State: hook.StateCancelled}, want: unavailable(1)},
 		{name: "was discarded", attempt: stats.Attempt{Class: hook.ClassUnavailable, Number: 1, State: hook.StateDiscarded}, want: unavailable(1)},
-		{name: "has a number past all", attempt: stats.Attempt{Class: hook.ClassUnavailable, Number: hook.MaxAttempts + 1, State: hook.StateRetrying}, want: unavailable(-1)},
-		{name: "has a number below all", attempt: stats.Attempt{Class: hook.ClassUnavailable, Number: -1, State: hook.StateRetrying}, want: unavailable(-1)},
+		{name: "has a number past MaxAttempts", attempt: stats.Attempt{Class: hook.ClassUnavailable, Number: hook.MaxAttempts + 1, State: hook.StateRetrying}, want: unavailable(-1)},
+		{name: "has a negative number", attempt: stats.Attempt{Class: hook.ClassUnavailable, Number: -1, State: hook.StateRetrying}, want: unavailable(-1)},
 		{
-			name:    "is of a class that there is not",
+			name:    "has an unknown class",
 			attempt: stats.Attempt{Class: hook.ClassRedirect + 1, Number: 1, State: hook.StateRetrying},
 			want:    with(stats.Counts{}, func(c *stats.Counts) { c.Numbers[1] = 1 }),
 		},
@@ -93,8 +93,8 @@ func TestCounts_Count_ByStateAndNumber(t *testing.T) {
 	}
 }
 
-// Only attempts that the endpoint answered, or should have, tell how fast it is.
-func TestCounts_Count_TimesWhatReachedTheEndpoint(t *testing.T) {
+// Only attempts with a response or a timeout measure the latency of the endpoint.
+func TestCounts_Count_TimesResponsesAndTimeouts(t *testing.T) {
 	t.Parallel()
 
 	timed := map[hook.Class]int{
@@ -175,7 +175,7 @@ func TestCounts_Rates(t *testing.T) {
 	}
 }
 
-// filled returns counts in which everything is n.
+// filled returns counts with n in every counter.
 func filled(n int) stats.Counts {
 	c := stats.Counts{OK: n, Failed: n, Delivered: n, First: n, Waited: time.Duration(n), Dead: n}
 	for i := range c.Classes {

@@ -15,7 +15,7 @@ func facts(before review.Flags, counts ...stats.Counts) review.Facts {
 	return review.Facts{Endpoint: active(), Flags: before, Hours: []stats.Hour{at(0, counts...)}}
 }
 
-func TestJudge_tellsAllThatItDecidedBy(t *testing.T) {
+func TestJudge_notificationsHaveAllFigures(t *testing.T) {
 	t.Parallel()
 
 	got := review.Judge(facts(review.Flags{}, answered(20, 6*time.Second), settled(6, 20)), now)
@@ -31,52 +31,52 @@ func TestJudge_tellsAllThatItDecidedBy(t *testing.T) {
 		},
 		{
 			Type: hook.NotificationFailing, Tenant: "acme", Endpoint: "ep_a", At: now, Figures: figures,
-			Reason: "Failing: 6 of the last 20 deliveries died, which is 30 %, more than 25 %; it is disabled when they are more than 50 %.",
+			Reason: "Failing: 6 of the last 20 deliveries died (30 %), more than 25 %; above 50 % the endpoint is disabled.",
 			Key:    "surehook.endpoint.failing/ep_a/25/2026-03-04T12:30Z",
 		},
 	}
 	if diff := cmp.Diff(want, got.Notifications); diff != "" {
-		t.Errorf("Judge().Notices differ (-want +got):\n%s", diff)
+		t.Errorf("Judge().Notifications differ (-want +got):\n%s", diff)
 	}
 }
 
-func TestJudge_saysWhy(t *testing.T) {
+func TestJudge_reasons(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
-		name     string
-		facts    review.Facts
-		why, key string
+		name        string
+		facts       review.Facts
+		reason, key string
 	}{
 		{
 			name: "slow only", facts: facts(review.Flags{}, answered(100, 3*time.Second)),
-			why: "Slow: 95 % of the last 100 attempts took at most 3.13s, more than 2s; an attempt now ends after 9.4s.",
-			key: "surehook.endpoint.slow/ep_a/2026-03-04T12:30Z",
+			reason: "Slow: 95 % of the last 100 attempts took at most 3.13s, more than 2s; an attempt now ends after 9.4s.",
+			key:    "surehook.endpoint.slow/ep_a/2026-03-04T12:30Z",
 		},
 		{
-			name: "slow with a timeout of its own that is short", facts: facts(review.Flags{}, answered(100, 10*time.Second)),
-			why: "Slow: 95 % of the last 100 attempts took at most 10.41s, more than 5s: fewer failures in a row open its circuit.",
-			key: "surehook.endpoint.slow/ep_a/2026-03-04T12:30Z",
+			name: "slow with a short timeout of the endpoint", facts: facts(review.Flags{}, answered(100, 10*time.Second)),
+			reason: "Slow: 95 % of the last 100 attempts took at most 10.41s, more than 5s: fewer failures in a row open its circuit.",
+			key:    "surehook.endpoint.slow/ep_a/2026-03-04T12:30Z",
 		},
 		{
 			name: "failing", facts: facts(review.Flags{Warned: 25}, settled(4091, 10000)),
-			why: "Failing: 4091 of the last 10000 deliveries died, which is 40.9 %, more than 40 %; it is disabled when they are more than 50 %.",
-			key: "surehook.endpoint.failing/ep_a/40/2026-03-04T12:30Z",
+			reason: "Failing: 4091 of the last 10000 deliveries died (40.9 %), more than 40 %; above 50 % the endpoint is disabled.",
+			key:    "surehook.endpoint.failing/ep_a/40/2026-03-04T12:30Z",
 		},
 		{
 			name: "disabled", facts: facts(review.Flags{Warned: 40}, settled(2, 3), settled(18, 27)),
-			why: "Disabled: 20 of the last 30 deliveries died, which is 66.7 %, more than the 50 % at which an endpoint is disabled.",
-			key: "surehook.endpoint.disabled/ep_a/7",
+			reason: "Disabled: 20 of the last 30 deliveries died (66.7 %), more than 50 %.",
+			key:    "surehook.endpoint.disabled/ep_a/7",
 		},
 		{
 			name: "not slow", facts: facts(review.Flags{Slow: true}, answered(20, 0)),
-			why: "Recovered: 95 % of the last 20 attempts took at most 1ms, not more than 2s.",
-			key: "surehook.endpoint.recovered/ep_a/2026-03-04T12:30Z",
+			reason: "Recovered: 95 % of the last 20 attempts took at most 1ms, not more than 2s.",
+			key:    "surehook.endpoint.recovered/ep_a/2026-03-04T12:30Z",
 		},
 		{
 			name: "not slow and not failing", facts: facts(review.Flags{Slow: true, Warned: 40}, answered(20, time.Second), settled(0, 20)),
-			why: "Recovered: 95 % of the last 20 attempts took at most 1.04s, not more than 2s; and 0 of the last 20 deliveries died, which is 0 %, less than 25 %.",
-			key: "surehook.endpoint.recovered/ep_a/2026-03-04T12:30Z",
+			reason: "Recovered: 95 % of the last 20 attempts took at most 1.04s, not more than 2s; and 0 of the last 20 deliveries died (0 %), less than 25 %.",
+			key:    "surehook.endpoint.recovered/ep_a/2026-03-04T12:30Z",
 		},
 	}
 	for _, tt := range tests {
@@ -85,10 +85,10 @@ func TestJudge_saysWhy(t *testing.T) {
 
 			got := review.Judge(tt.facts, now).Notifications
 			if len(got) != 1 {
-				t.Fatalf("Judge() gives %d notices; want 1", len(got))
+				t.Fatalf("Judge() gives %d notifications; want 1", len(got))
 			}
-			if got[0].Reason != tt.why {
-				t.Errorf("Why = %q; want %q", got[0].Reason, tt.why)
+			if got[0].Reason != tt.reason {
+				t.Errorf("Reason = %q; want %q", got[0].Reason, tt.reason)
 			}
 			if got[0].Key != tt.key {
 				t.Errorf("Key = %q; want %q", got[0].Key, tt.key)
@@ -97,7 +97,7 @@ func TestJudge_saysWhy(t *testing.T) {
 	}
 }
 
-func TestJudge_keysAreOfTheOccurrence(t *testing.T) {
+func TestJudge_keysIdentifyTheOccurrence(t *testing.T) {
 	t.Parallel()
 
 	slow := facts(review.Flags{}, answered(20, 3*time.Second))
@@ -112,10 +112,10 @@ func TestJudge_keysAreOfTheOccurrence(t *testing.T) {
 		same   bool
 	}{
 		{name: "the same within a quarter of an hour", a: slow, b: slow, at: quarter, to: quarter.Add(review.Every - 1), same: true},
-		{name: "another in the next", a: slow, b: slow, at: quarter, to: quarter.Add(review.Every), same: false},
+		{name: "different in the next", a: slow, b: slow, at: quarter, to: quarter.Add(review.Every), same: false},
 		{name: "the same in another zone", a: slow, b: slow, at: now, to: now.In(time.FixedZone("", 3600)), same: true},
-		{name: "a disabling is the same until it is done", a: dead, b: dead, at: quarter, to: quarter.Add(review.Every), same: true},
-		{name: "and another when it was undone", a: dead, b: enabledAgain, at: quarter, to: quarter, same: false},
+		{name: "a disabling has one key until applied", a: dead, b: dead, at: quarter, to: quarter.Add(review.Every), same: true},
+		{name: "and a new key after the next activation", a: dead, b: enabledAgain, at: quarter, to: quarter, same: false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
