@@ -12,7 +12,7 @@
 //	endpoint deleted                     cancel the parked deliveries
 //	open, cooldown not over              check again after the cooldown
 //	nothing parked                       check again in 2 minutes, then forget the endpoint
-//	paused or disabled                   check again when the oldest expires, or in an hour
+//	paused or disabled                   check again when the oldest expires, in an hour at most
 //	half-open, lease held                check again when the lease ends
 //	open or half-open, probe due         send the token of the oldest parked delivery: the
 //	                                     gate gives the lease to the token on arrival
