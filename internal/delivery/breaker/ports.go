@@ -63,9 +63,9 @@ type Queue interface {
 // DeadLetters is the dead-letter queue.
 type DeadLetters interface {
 	settle.DeadLetters
-	// Exhume returns at most 10 letters and hides the letters from other receivers
+	// Receive returns at most 10 letters and hides the letters from other receivers
 	// for a minute. An empty result does not prove an empty queue.
-	Exhume(ctx context.Context) ([]Letter, error)
+	Receive(ctx context.Context) ([]Letter, error)
 	// Remove removes received letters, at most 10.
 	Remove(ctx context.Context, letters []Letter) error
 	// Depth returns the approximate number of letters, hidden letters included.
