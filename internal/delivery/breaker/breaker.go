@@ -16,19 +16,20 @@ import (
 )
 
 const (
-	// attendTries bounds how often a look begins anew because the gate wrote the
-	// record first. Every lost race is the gate's progress.
-	attendTries = 5
-	// attendReserve is what an invocation must have left for a look to begin.
-	attendReserve = 10 * time.Second
-	// atOnce is how many endpoints, or deliveries of one, are worked on at the same time.
-	atOnce = 8
+	// maxSaveAttempts limits retries after a version conflict on a circuit or an
+	// endpoint. Each conflict means that another writer succeeded, so 5 attempts
+	// tolerate about 5 concurrent writers.
+	maxSaveAttempts = 5
+	// reconcileReserve is the time that an invocation needs to begin with another endpoint.
+	reconcileReserve = 10 * time.Second
+	// maxParallel limits the endpoints, or the deliveries of one endpoint, processed at the same time.
+	maxParallel = 8
 )
 
-var errNoTime = errors.New("too little time is left in this invocation")
+var errNoTime = errors.New("too little time left in this invocation")
 
-// Breaker looks after endpoints. All fields are needed; without an environment
-// in Metrics there are none.
+// Breaker reconciles and reviews endpoints. All fields are required. Without an
+// environment in Metrics, Breaker writes no metrics.
 type Breaker struct {
 	Store        Store
 	Queue        Queue
@@ -41,40 +42,37 @@ type Breaker struct {
 	Now          func() time.Time
 }
 
-// Reconcile looks at the endpoint and does what its state asks for. After an error
-// it may be called again; if it is not, the tick does it.
-func (b *Breaker) Reconcile(ctx context.Context, look hook.CircuitCheck) (err error) {
-	v := reconciliation{Breaker: b, look: look}
+// Reconcile reads the endpoint of the check and does the first applicable row of
+// the table in the package documentation. After an error the caller may repeat
+// Reconcile; otherwise Tick repeats the check.
+func (b *Breaker) Reconcile(ctx context.Context, check hook.CircuitCheck) (err error) {
+	r := reconciliation{Breaker: b, check: check}
 	defer func() {
-		// A panic over one endpoint must not take the others with it.
-		if r := recover(); r != nil {
-			err = fmt.Errorf("panic: %v\n%s", r, debug.Stack())
+		// A panic for one endpoint must not stop the other endpoints.
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 		if err != nil {
-			err = fmt.Errorf("attend to endpoint %s: %w", look.Endpoint, err)
+			err = fmt.Errorf("reconcile endpoint %s: %w", check.Endpoint, err)
 		}
-		v.logCheck(ctx, err)
+		r.logReconciliation(ctx, err)
 	}()
-	if deadline, ok := ctx.Deadline(); ok && deadline.Sub(b.Now()) < attendReserve {
+	if deadline, ok := ctx.Deadline(); ok && deadline.Sub(b.Now()) < reconcileReserve {
 		return errNoTime
 	}
-	for range attendTries {
-		if err = v.reconcileEndpoint(ctx); err == nil || hook.CodeOf(err) != hook.CodeConflict {
-			break
-		}
-	}
-	return err
+	//nolint:wrapcheck // the deferred function wraps the error
+	return hook.OnConflict(ctx, maxSaveAttempts, func() error { return r.reconcileEndpoint(ctx) })
 }
 
-// each calls f for 0 to n-1, atOnce at a time, and returns the errors.
-func each(n int, f func(i int) error) []error {
+// forEach calls f for 0 to n-1, maxParallel calls at a time, and returns the errors.
+func forEach(n int, f func(i int) error) []error {
 	errs := make([]error, n)
 	var group errgroup.Group
-	group.SetLimit(atOnce)
+	group.SetLimit(maxParallel)
 	for i := range n {
 		group.Go(func() error {
 			errs[i] = f(i)
-			return nil // each has its own error
+			return nil // errs holds the error of each call
 		})
 	}
 	_ = group.Wait()

@@ -1,43 +1,69 @@
-// Package breaker looks after endpoints for which deliveries are parked or
-// whose circuit is not closed: it sends the probe, releases what is parked in
-// widening waves, and lets die what grew too old.
+// Package breaker recovers endpoints. For an endpoint with parked deliveries or
+// an open circuit, the package sends probes, releases parked deliveries in
+// growing waves, and ends parked deliveries without a future. The package also
+// reviews active endpoints and reconciles the dead-letter queue.
 //
-// It has one verb for endpoints, Attend: look at the endpoint and do what its state asks for.
-// A look that comes twice, late or for nothing does no harm, so the messages
-// that ask for one may be lost or repeated; the tick finds by an index whatever
-// was due and was not looked at. The first line that fits is what is done:
+// # Reconciling an endpoint
 //
-//	a delivery older than max_age        dead (expired), whatever the endpoint's state
-//	endpoint deleted                     what is parked is cancelled
-//	open, cooldown not over              look again when it is
-//	nothing parked                       look again in 2 minutes; if then too, forget the endpoint
-//	paused or disabled                   look again when the oldest expires, in an hour at most
-//	half-open, the lease is held         look again when it runs out
-//	open or half-open, due               a token for the oldest parked delivery: the gate
-//	                                     gives it the lease when it arrives
-//	closed                               release the wave: 1, 2, 4 ... 500, the oldest first,
-//	                                     and look again for the next
+// Reconcile reads the endpoint and its circuit record, and does the first row
+// of this table that applies:
 //
-// What is decided is written into the endpoint's record before it is done, on
-// condition that nobody wrote since the record was read: AttendAt goes on, and
-// with a release the wave's number. So of two looks one acts, and the other
-// finds that it came too late: two messages cannot release the same wave, nor
-// send two probes. What a process that died left undone is done a minute after
-// AttendAt went on, by the tick.
+//	parked delivery older than max_age   delivery becomes dead (expired) in every state
+//	endpoint deleted                     cancel the parked deliveries
+//	open, cooldown not over              check again after the cooldown
+//	nothing parked                       check again in 2 minutes, then forget the endpoint
+//	paused or disabled                   check again when the oldest expires, in an hour at most
+//	half-open, lease held                check again when the lease ends
+//	open or half-open, probe due         send the token of the oldest parked delivery: the
+//	                                     gate gives the lease to the token on arrival
+//	closed                               release a wave of 1, 2, 4 ... 500 deliveries, the
+//	                                     oldest first, and schedule the next wave
 //
-// A token is sent before its delivery leaves the parked ones, and a dead letter
-// before its delivery is dead. A crash between the two repeats a token or a
-// letter, which is harmless: a second token finds its attempt recorded, and
-// letters are reconciled with the records. The other way round it would lose one.
+// An endpoint moves through these stages:
 //
-// The tick is also what writes the gauges of the metrics.
+//	           delivery parked               none parked
+//	forgotten -----------------> waiting -----------------> empty
+//	    ^                         ^   |                      | |
+//	    |                         |   +--> probe or wave --+ | |
+//	    |                         +------------------------+ | |
+//	    |                         +---- delivery parked -----+ |
+//	    +---------------- none parked for 2 minutes -----------+
 //
-// Reconcile does that: it removes the letters whose records prove them needless,
-// so that there are as many letters as open dead letters.
+// A circuit check may arrive twice, late or without cause. Reconcile is
+// idempotent, so lost and repeated messages do no harm. Tick reads an index
+// once a minute and reconciles every endpoint with a missed check.
 //
-// Review judges the endpoints that were active, by the rules of package review,
-// and carries the verdicts out: their owners are told, the record keeps what the
-// gate goes by, and an endpoint that lets too much die is disabled.
+// # Concurrency
 //
-// It knows nothing of queues, tables or functions: they are ports.
+// Reconcile saves the decision before acting: SaveCircuit advances AttendAt, and
+// the wave number for a release, on the condition of the version read. Of two
+// concurrent checks, one saves and acts; the other meets a conflict. So two
+// messages cannot release the same wave or send two probes. If the process dies
+// before acting, Tick repeats the check one minute later, when AttendAt is due.
+//
+// # Crash safety
+//
+// The token goes out before the delivery leaves the parked state, and the dead
+// letter goes out before the delivery becomes dead. A crash between the two
+// steps repeats the token or the dead letter. A repeated token finds the
+// recorded attempt and changes nothing. ReconcileDeadLetters removes the
+// repeated dead letter. In the reverse order, a crash would lose the token or
+// the dead letter.
+//
+// # Dead letters
+//
+// ReconcileDeadLetters compares the dead letters with the delivery records and
+// removes every needless letter. Afterwards the queue holds one letter for each
+// open dead letter, so the depth of the queue is the number of open dead letters.
+//
+// # Review
+//
+// Review judges the active endpoints by the rules of package review and applies
+// the verdicts: Review notifies the owners, saves the flags for the gate, and
+// disables endpoints with too many dead deliveries.
+//
+// # Boundaries
+//
+// Package breaker knows no queues, tables or functions. Ports stand for all of
+// them. Tick also writes the gauges of the metrics.
 package breaker

@@ -2,233 +2,208 @@ package breaker
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
-	"slices"
-	"sync"
 	"time"
 
+	"surehook/internal/delivery/gate"
+	"surehook/internal/emf"
 	"surehook/internal/hook"
 	"surehook/internal/names"
+	"surehook/internal/rule/circuit"
 )
 
 const (
-	// reconcileReserve is what an invocation must have left for more letters to be looked at.
-	reconcileReserve = 15 * time.Second
-	// buriedAhead is how long before its delivery is dead a letter may be there at
-	// most: conclude buries first, and no invocation lasts longer.
-	buriedAhead = 15 * time.Minute
+	// emptyPeriod is how long the index must list no parked delivery before the
+	// breaker forgets the endpoint. A gate that already knows of waiting
+	// deliveries does not write the record again. So the period exceeds the time
+	// from the gate's decision to the entry in the index.
+	emptyPeriod = 2 * time.Minute
+	// maxRest is the longest time between two checks of a paused or disabled endpoint.
+	maxRest = time.Hour
 )
 
-// ReconcileDeadLetters goes through the dead letters until it sees none that it did not
-// see before, and removes those that nobody needs: the delivery is there no
-// more, or dead no more, or it has another letter. The delivery's record says
-// so, never a letter alone. A dead delivery whose replay settled is retired first,
-// which is left to do only if the process that settled the replay died.
-//
-// It may be stopped at any point, and run beside itself. A letter that could not
-// be looked at stays for the next time; the error is of what concerns them all.
-func (b *Breaker) ReconcileDeadLetters(ctx context.Context) error {
-	r := letterRound{Breaker: b, looked: make(map[string]bool), stays: make(map[hook.DeliveryID]Letter)}
-	err := errors.Join(each(atOnce, func(int) error { return r.receiveLetters(ctx) })...)
-	r.logRound(ctx, err)
-	return err
-}
+// The decisions, as logged.
+const (
+	decideEnd     = "end_more"  // more deliveries must end than the limit of one check
+	decideAwait   = "await"     // open, cooldown not over: check again after the cooldown
+	decideIdle    = "idle"      // nothing parked, and the record expects nothing
+	decideEmpty   = "empty"     // nothing parked: check again
+	decideForget  = "forget"    // nothing parked for emptyPeriod
+	decideRest    = "rest"      // the endpoint is paused or disabled
+	decideHeld    = "held"      // a probe is under way
+	decideProbe   = "probe"     // send the oldest delivery
+	decideStale   = "stale"     // an earlier check released the wave
+	decideUnder   = "under_way" // the message of the next wave is on the queue
+	decideRelease = "release"   // send the wave
+)
 
-// letterRound is one run through the letters.
-type letterRound struct {
+// reconciliation is one check of an endpoint.
+type reconciliation struct {
 	*Breaker
 
-	mu                    sync.Mutex
-	looked                map[string]bool            // ids of letters
-	stays                 map[hook.DeliveryID]Letter // of each dead delivery the letter with the lowest id
-	seen, removed, failed int
+	check    hook.CircuitCheck
+	now      time.Time
+	record   gate.Record    // as read
+	endpoint *hook.Endpoint // nil for a deleted endpoint
+
+	decision                     string
+	released, expired, cancelled int
 }
 
-// receiveLetters takes letters until there are none, or time is short.
-func (r *letterRound) receiveLetters(ctx context.Context) error {
-	for {
-		if deadline, ok := ctx.Deadline(); ok && deadline.Sub(r.Now()) < reconcileReserve {
-			return nil
-		}
-		letters, err := r.DeadLetters.Receive(ctx)
-		if err != nil {
-			return fmt.Errorf("exhume letters: %w", err)
-		}
-		fresh := r.unseenLetters(letters)
-		if len(fresh) == 0 { // the end, or those that stay have come round
-			return nil
-		}
-		if err := r.reconcileLetters(ctx, fresh); err != nil {
-			return err
-		}
+// reconcileEndpoint reads the endpoint and the record, and decides. CodeConflict
+// means a concurrent change of the record; every effect so far is repeatable.
+func (r *reconciliation) reconcileEndpoint(ctx context.Context) error {
+	if err := r.readEndpoint(ctx); err != nil {
+		return err
 	}
-}
-
-// unseenLetters returns the letters that this run did not see yet.
-func (r *letterRound) unseenLetters(letters []Letter) []Letter {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-
-	var fresh []Letter
-	for _, letter := range letters {
-		if !r.looked[letter.ID] {
-			r.looked[letter.ID] = true
-			fresh = append(fresh, letter)
-		}
-	}
-	r.seen += len(fresh)
-	return fresh
-}
-
-func (r *letterRound) reconcileLetters(ctx context.Context, letters []Letter) error {
-	read := make(map[Letter]hook.DeadLetter, len(letters))
-	ids := make(map[hook.DeliveryID]bool, len(letters))
-	for _, letter := range letters {
-		about, err := hook.DecodeDeadLetter(letter.Body)
-		if err != nil {
-			r.Log.ErrorContext(ctx, "dead_letter.decode_failed", slog.String(names.LogMessage, letter.ID), slog.Any(names.LogError, err))
-			r.countLetters(&r.failed, 1)
-			continue
-		}
-		read[letter] = about
-		ids[about.Delivery] = true
-	}
-	if len(ids) == 0 {
-		return nil
-	}
-	deliveries, err := r.Store.DeliveriesByID(ctx, slices.Collect(maps.Keys(ids)))
+	oldest, more, err := r.endParked(ctx)
 	if err != nil {
-		r.countLetters(&r.failed, len(read))
-		return fmt.Errorf("read deliveries of %d letters: %w", len(read), err)
+		return err
 	}
-	records := make(map[hook.DeliveryID]hook.Delivery, len(deliveries))
-	for _, d := range deliveries {
-		records[d.ID] = d
+	next := r.record
+	if oldest != nil {
+		next = next.Wait(r.now) // the gate skips this write for a delivery parked at the last moment
 	}
-	return r.removeLetters(ctx, r.chooseLetters(ctx, letters, read, records))
-}
-
-// chooseLetters returns the letters to be removed, at most as many as were read. It goes
-// through them in their order, so that a simulation repeats itself.
-func (r *letterRound) chooseLetters(
-	ctx context.Context, letters []Letter, read map[Letter]hook.DeadLetter, records map[hook.DeliveryID]hook.Delivery,
-) []Letter {
-	var needless []Letter
-	for _, letter := range letters {
-		about, ok := read[letter]
-		if !ok {
-			continue
-		}
-		record, ok := records[about.Delivery]
-		if !ok {
-			needless = append(needless, letter)
-			continue
-		}
-		over, err := r.settledElsewhere(ctx, record, about)
-		switch {
-		case err != nil:
-			r.Log.ErrorContext(ctx, "dead_letter.reconcile_failed",
-				slog.String(names.LogDelivery, about.Delivery.String()), slog.Any(names.LogError, err))
-			r.countLetters(&r.failed, 1)
-		case over:
-			needless = append(needless, letter)
-		case record.State == hook.StateDead:
-			if second, ok := r.secondLetter(letter, about.Delivery); ok {
-				needless = append(needless, second)
-			}
-		}
-	}
-	return needless
-}
-
-// settledElsewhere reports whether the record says that its letter is needed no more.
-func (r *letterRound) settledElsewhere(ctx context.Context, d hook.Delivery, letter hook.DeadLetter) (bool, error) {
+	active := r.endpoint != nil && r.endpoint.Status == hook.StatusActive
 	switch {
-	case !d.State.Settled(): // it may be about to die
-		return r.Now().Sub(letter.DiedAt) > buriedAhead, nil
-	case d.State != hook.StateDead:
-		return true, nil
-	case d.Replayed.Generation == 0:
-		return false, nil
-	}
-	return r.retireDelivery(ctx, d)
-}
-
-// retireDelivery does what follows from the replay of the dead delivery, if that is
-// settled, and reports whether the delivery is dead no more.
-func (r *letterRound) retireDelivery(ctx context.Context, d hook.Delivery) (bool, error) {
-	replay := d
-	for ok := true; ok; ok = replay.Superseded() {
-		var err error
-		replay, err = r.Store.Delivery(ctx, replay.Successor())
-		if hook.CodeOf(err) == hook.CodeNotFound {
-			return false, nil // on its way
+	case more:
+		r.decision = decideEnd
+		return r.enqueueCheck(ctx, r.check.Wave, 0)
+	case active && r.record.State == circuit.Open && r.now.Before(r.record.ProbeAt):
+		return r.awaitProbe(ctx, next)
+	case oldest == nil:
+		return r.forgetEndpoint(ctx, next)
+	case !active:
+		r.decision = decideRest
+		next.Wave = 0
+		next.AttendAt = r.now.Add(maxRest)
+		if expires := r.expiresAt(*oldest); expires.Before(next.AttendAt) {
+			next.AttendAt = expires
 		}
-		if err != nil {
-			return false, fmt.Errorf("read replay of delivery %s: %w", d.ID, err)
-		}
+		return r.saveCircuit(ctx, next)
+	case r.record.State == circuit.Closed:
+		return r.releaseWave(ctx, next)
+	case !r.record.ProbeDue(r.now):
+		r.decision = decideHeld
+		next.AttendAt = r.record.LeaseUntil
+		return r.saveCircuit(ctx, next)
 	}
-	if !replay.State.Settled() {
-		return false, nil
-	}
-	if err := r.Settlement.Complete(ctx, replay); err != nil {
-		return false, fmt.Errorf("see to what follows from delivery %s: %w", replay.ID, err)
-	}
-	d, err := r.Store.Delivery(ctx, d.ID)
-	if err != nil && hook.CodeOf(err) != hook.CodeNotFound {
-		return false, fmt.Errorf("read delivery %s again: %w", d.ID, err)
-	}
-	return d.State != hook.StateDead, nil
+	return r.sendProbe(ctx, next, *oldest)
 }
 
-// secondLetter returns the letter that a dead delivery has beside the one that stays.
-// The lowest id stays, whoever saw it first: of two runs that see two letters
-// each in another order neither removes the one that the other leaves.
-func (r *letterRound) secondLetter(letter Letter, of hook.DeliveryID) (second Letter, ok bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-
-	other, ok := r.stays[of]
-	if ok && other.ID < letter.ID {
-		return letter, true
+func (r *reconciliation) readEndpoint(ctx context.Context) error {
+	r.now = r.Now()
+	record, err := r.Store.Circuit(ctx, r.check.Tenant, r.check.Endpoint)
+	if err != nil {
+		return fmt.Errorf("read circuit: %w", err)
 	}
-	r.stays[of] = letter
-	return other, ok
-}
-
-func (r *letterRound) removeLetters(ctx context.Context, letters []Letter) error {
-	if len(letters) == 0 {
-		return nil
+	if record.Tenant != r.check.Tenant {
+		// Under the wrong tenant the endpoint would look deleted, and Reconcile would
+		// cancel the deliveries of another tenant.
+		return fmt.Errorf("check of tenant %s for a circuit of tenant %s: %w", r.check.Tenant, record.Tenant, hook.NotFound("endpoint"))
 	}
-	if err := r.DeadLetters.Remove(ctx, letters); err != nil {
-		r.countLetters(&r.failed, len(letters))
-		return fmt.Errorf("remove %d letters: %w", len(letters), err)
+	r.record, r.endpoint = record, nil
+	endpoint, err := r.Store.Endpoint(ctx, r.check.Tenant, r.check.Endpoint)
+	switch {
+	case err == nil:
+		r.endpoint = &endpoint
+	case hook.CodeOf(err) != hook.CodeNotFound:
+		return fmt.Errorf("read endpoint: %w", err)
 	}
-	r.countLetters(&r.removed, len(letters))
 	return nil
 }
 
-func (r *letterRound) countLetters(what *int, n int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-
-	*what += n
+// awaitProbe schedules a check for the end of the cooldown. SQS delays a message
+// by at most 15 minutes, so a longer cooldown takes several messages.
+func (r *reconciliation) awaitProbe(ctx context.Context, next gate.Record) error {
+	r.decision = decideAwait
+	next.AttendAt = r.record.ProbeAt
+	if err := r.saveCircuit(ctx, next); err != nil {
+		return err
+	}
+	return r.enqueueCheck(ctx, 0, r.record.ProbeAt.Sub(r.now))
 }
 
-func (r *letterRound) logRound(ctx context.Context, err error) {
+// forgetEndpoint forgets the endpoint in two checks, emptyPeriod apart. An open
+// circuit stays open: the next new delivery is the probe.
+func (r *reconciliation) forgetEndpoint(ctx context.Context, next gate.Record) error {
+	next.Wave = 0
+	switch {
+	case !next.Waiting:
+		r.decision = decideIdle
+		next.AttendAt = time.Time{}
+	case next.EmptySince.IsZero():
+		r.decision = decideEmpty
+		next.EmptySince = r.now
+		next.AttendAt = r.now.Add(emptyPeriod)
+	case r.now.Before(next.EmptySince.Add(emptyPeriod)):
+		r.decision = decideEmpty
+		next.AttendAt = next.EmptySince.Add(emptyPeriod)
+	default:
+		r.decision = decideForget
+		next.Waiting, next.EmptySince, next.AttendAt = false, time.Time{}, time.Time{}
+	}
+	return r.saveCircuit(ctx, next)
+}
+
+// sendProbe sends the token of the oldest delivery. The delivery stays parked:
+// the gate gives the lease to the token on arrival. If the token is lost, Tick
+// sends another token.
+func (r *reconciliation) sendProbe(ctx context.Context, next gate.Record, oldest hook.Delivery) error {
+	// Only a check with a probe sets AttendAt within the next minute. The gate sets
+	// AttendAt to the time of the next probe, and the check of a paused or
+	// disabled endpoint sets AttendAt farther in the future.
+	if left := r.record.AttendAt.Sub(r.now); left > 0 && left <= gate.AttendAfter {
+		r.decision = decideHeld
+		return nil
+	}
+	r.decision = decideProbe
+	next.AttendAt = r.now.Add(gate.AttendAfter)
+	if err := r.saveCircuit(ctx, next); err != nil {
+		return err
+	}
+	token := hook.NewToken(oldest.Tenant, oldest.ID, oldest.Attempts+1)
+	if errs := r.Queue.Send(ctx, hook.LaneRetry, []hook.Token{token}, 0); errs != nil {
+		return fmt.Errorf("send probe %s: %w", oldest.ID, errs[0])
+	}
+	return nil
+}
+
+func (r *reconciliation) saveCircuit(ctx context.Context, next gate.Record) error {
+	if next == r.record {
+		return nil
+	}
+	if err := r.Store.SaveCircuit(ctx, next); err != nil {
+		return fmt.Errorf("save circuit: %w", err)
+	}
+	return nil
+}
+
+func (r *reconciliation) enqueueCheck(ctx context.Context, wave int, delay time.Duration) error {
+	next := hook.CircuitCheck{Tenant: r.check.Tenant, Endpoint: r.check.Endpoint, Wave: wave}
+	if err := r.CircuitQueue.Enqueue(ctx, next, delay); err != nil {
+		return fmt.Errorf("enqueue next circuit check: %w", err)
+	}
+	return nil
+}
+
+func (r *reconciliation) logReconciliation(ctx context.Context, err error) {
 	level := slog.LevelInfo
 	attrs := []slog.Attr{
-		slog.Int(names.LogSeen, r.seen),
-		slog.Int(names.LogRemoved, r.removed),
-		slog.Int(names.LogKept, r.seen-r.removed-r.failed),
-		slog.Int(names.LogFailed, r.failed),
+		slog.String(names.LogTenant, string(r.check.Tenant)),
+		slog.String(names.LogEndpoint, string(r.check.Endpoint)),
+		slog.String(names.LogCircuit, r.record.State.String()),
+		slog.String(names.LogDecision, r.decision),
+		slog.Int(names.LogWave, r.check.Wave),
+		slog.Int(names.LogReleased, r.released),
+		slog.Int(names.LogExpired, r.expired),
+		slog.Int(names.LogCancelled, r.cancelled),
 	}
 	if err != nil {
 		level = slog.LevelError
 		attrs = append(attrs, slog.Any(names.LogError, err))
 	}
-	r.Log.LogAttrs(ctx, level, "dead_letters.reconciled", attrs...)
+	r.Log.LogAttrs(ctx, level, "circuit.reconciled",
+		r.Metrics.Append(attrs, r.Now(), emf.Count(names.MetricDead, r.expired))...)
 }

@@ -11,69 +11,70 @@ import (
 )
 
 const (
-	waveMost  = 500             // deliveries of a wave at most
-	waveEvery = 2 * time.Second // from one wave to the next: time for the circuit to open again
+	maxWave      = 500             // deliveries per wave
+	waveInterval = 2 * time.Second // between two waves: time for the circuit to open again
 )
 
-// waveSize returns how many deliveries wave n has, counted from 1: 2^(n-1),
-// waveMost at most, which it reaches with the tenth.
-func waveSize(n int) int { return min(1<<min(n-1, 10), waveMost) }
+// waveSize returns the number of deliveries in wave n, from 1: 2^(n-1), at most
+// maxWave. 2^9 = 512, so wave 10 is the first wave of maxWave deliveries.
+func waveSize(n int) int { return min(1<<min(n-1, 10), maxWave) }
 
-// releaseWave sends the wave that is next, if that is what the look is for.
-func (v *reconciliation) releaseWave(ctx context.Context, next gate.Record) error {
-	wave := max(v.record.Wave, 1)
+// releaseWave sends the next wave. A check for another wave, or a check without
+// a wave during a release, sends nothing.
+func (r *reconciliation) releaseWave(ctx context.Context, next gate.Record) error {
+	wave := max(r.record.Wave, 1)
 	switch {
-	case v.look.Wave != 0 && v.look.Wave != wave:
-		v.decision = decideStale
-		return v.saveCircuit(ctx, next)
-	case v.look.Wave == 0 && wave > 1 && v.now.Before(v.record.AttendAt):
-		v.decision = decideUnder
-		return v.saveCircuit(ctx, next)
+	case r.check.Wave != 0 && r.check.Wave != wave:
+		r.decision = decideStale
+		return r.saveCircuit(ctx, next)
+	case r.check.Wave == 0 && wave > 1 && r.now.Before(r.record.AttendAt):
+		r.decision = decideUnder
+		return r.saveCircuit(ctx, next)
 	}
-	v.decision = decideRelease
+	r.decision = decideRelease
 	next.Wave = wave + 1
-	next.AttendAt = v.now.Add(gate.AttendAfter)
-	// From here on the wave is ours alone. If this process dies before it asked for
-	// the next wave, nobody does, and the tick goes on with it after AttendAt.
-	if err := v.saveCircuit(ctx, next); err != nil {
+	next.AttendAt = r.now.Add(gate.AttendAfter)
+	// After the save no other process releases this wave. If this process dies
+	// before the message for the next wave, Tick continues when AttendAt is due.
+	if err := r.saveCircuit(ctx, next); err != nil {
 		return err
 	}
-	parked, err := v.Store.Parked(ctx, v.look.Endpoint, waveSize(wave))
+	parked, err := r.Store.Parked(ctx, r.check.Endpoint, waveSize(wave))
 	if err != nil {
 		return fmt.Errorf("list parked deliveries: %w", err)
 	}
 	if len(parked) == 0 {
-		return nil // the tick finds out whether that stays so
+		return nil // Tick checks the endpoint again at AttendAt
 	}
-	// What did not go stays parked and is among the oldest of the next wave, which
-	// is asked for in any case: this one would not be taken up again.
-	return errors.Join(v.sendTokens(ctx, parked), v.enqueueCheck(ctx, wave+1, waveEvery))
+	// A delivery with a refused token stays parked, among the oldest of the next
+	// wave. So enqueue the next wave after an error, too: nobody repeats this wave.
+	return errors.Join(r.sendTokens(ctx, parked), r.enqueueCheck(ctx, wave+1, waveInterval))
 }
 
-// sendTokens sends the deliveries' tokens, and then writes that those that went wait
-// no longer. If the process dies between the two the delivery is still parked:
-// its token may settle it, or the next wave repeats the token. One whose token
-// was faster than the write is not touched.
-func (v *reconciliation) sendTokens(ctx context.Context, deliveries []hook.Delivery) error {
+// sendTokens sends the tokens, and then saves the sent deliveries as retrying.
+// After a crash between the two steps a delivery is still parked: the token may
+// settle the delivery, or the next wave repeats the token. A delivery already
+// changed by its token stays as the token left it.
+func (r *reconciliation) sendTokens(ctx context.Context, deliveries []hook.Delivery) error {
 	tokens := make([]hook.Token, len(deliveries))
 	for i, d := range deliveries {
 		tokens[i] = hook.NewToken(d.Tenant, d.ID, d.Attempts+1)
 	}
-	refused := v.Queue.Send(ctx, hook.LaneRetry, tokens, 0)
+	refused := r.Queue.Send(ctx, hook.LaneRetry, tokens, 0)
 	var sent []hook.Delivery
 	for i, d := range deliveries {
 		if refused == nil || refused[i] == nil {
 			sent = append(sent, d)
 		}
 	}
-	v.released = len(sent)
-	faults := each(len(sent), func(i int) error {
+	r.released = len(sent)
+	faults := forEach(len(sent), func(i int) error {
 		d := sent[i]
-		// The token that parked it stays in the record: if this one were written, it
-		// would take the record for its own decision.
+		// Keep the token of the park decision in the record. With the new token in
+		// the record, deliver would take this write for the new token's decision.
 		d.State, d.Reason = hook.StateRetrying, hook.ReasonNone
-		d.NextAttemptAt, d.UpdatedAt = v.now, v.now
-		_, err := v.saveDelivery(ctx, d)
+		d.NextAttemptAt, d.UpdatedAt = r.now, r.now
+		_, err := r.saveDelivery(ctx, d)
 		return err
 	})
 	return errors.Join(append(faults, refused...)...)

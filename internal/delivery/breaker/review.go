@@ -17,28 +17,28 @@ import (
 )
 
 const (
-	// activePage is how many endpoints are listed at once.
+	// activePage is the number of endpoints per page of the list.
 	activePage = 1000
-	// reviewSpan is how far back the counts are read: the day that is judged, and
-	// the hour of the clock that it began in.
+	// reviewSpan is the age of the oldest counts read: 24 hours to judge, and up to
+	// 1 hour more because the counts begin on the hour.
 	reviewSpan = 25 * time.Hour
 )
 
-// Review judges the endpoints that were active in the hour of the clock under
-// way or in the one before, and does what follows. One that cannot be judged
-// does not keep it from the others; the errors of all are returned. It may be
-// repeated, and run beside itself: who is judged already is left as it is.
+// Review judges the endpoints active in the current or the previous hour of the
+// clock, and applies the verdicts. An error for one endpoint does not stop the
+// others; Review returns all errors. Review may repeat and run concurrently: a
+// second review of an endpoint changes nothing.
 func (b *Breaker) Review(ctx context.Context) error {
 	r := reviewRun{Breaker: b, now: b.Now()}
-	looks, err := r.activeEndpoints(ctx)
-	faults := each(len(looks), func(i int) error { return r.reviewEndpoint(ctx, looks[i]) })
+	checks, err := r.activeEndpoints(ctx)
+	faults := forEach(len(checks), func(i int) error { return r.reviewEndpoint(ctx, checks[i]) })
 	if n := r.skipped.Load(); n > 0 {
 		faults = append(faults, fmt.Errorf("%d endpoints were not reviewed: %w", n, errNoTime))
 	}
 	err = errors.Join(append(faults, err)...)
 	level := slog.LevelInfo
 	attrs := []slog.Attr{
-		slog.Int(names.LogActive, len(looks)),
+		slog.Int(names.LogActive, len(checks)),
 		slog.Int64(names.LogChanged, r.changed.Load()),
 		slog.Int64(names.LogSkipped, r.skipped.Load()),
 	}
@@ -50,8 +50,8 @@ func (b *Breaker) Review(ctx context.Context) error {
 	return err
 }
 
-// reviewRun is one review of all endpoints. It has one time, so that what it
-// tells again, because it had to begin anew with an endpoint, is the same.
+// reviewRun is one review of all endpoints. A run has one time, so the
+// notifications stay the same when a conflict repeats the review of an endpoint.
 type reviewRun struct {
 	*Breaker
 
@@ -59,22 +59,22 @@ type reviewRun struct {
 	changed, skipped atomic.Int64
 }
 
-// activeEndpoints returns the endpoints to be judged, each once. With an error they may
-// not be all.
+// activeEndpoints returns each endpoint to judge once. With an error the list may
+// be incomplete.
 func (r *reviewRun) activeEndpoints(ctx context.Context) ([]hook.CircuitCheck, error) {
-	var looks []hook.CircuitCheck
+	var checks []hook.CircuitCheck
 	listed := make(map[hook.CircuitCheck]bool)
 	for _, at := range []time.Time{r.now, r.now.Add(-time.Hour)} {
 		var last hook.CircuitCheck
 		for {
 			page, err := r.Store.Active(ctx, at, last, activePage)
 			if err != nil {
-				return looks, fmt.Errorf("list active endpoints: %w", err)
+				return checks, fmt.Errorf("list active endpoints: %w", err)
 			}
-			for _, look := range page {
-				if !listed[look] {
-					listed[look] = true
-					looks = append(looks, look)
+			for _, check := range page {
+				if !listed[check] {
+					listed[check] = true
+					checks = append(checks, check)
 				}
 			}
 			if len(page) == 0 {
@@ -83,56 +83,55 @@ func (r *reviewRun) activeEndpoints(ctx context.Context) ([]hook.CircuitCheck, e
 			last = page[len(page)-1]
 		}
 	}
-	if len(looks) == 0 {
+	if len(checks) == 0 {
 		return nil, nil
 	}
-	// If time runs out it is not always for the same ones: each review begins elsewhere.
-	begin := int(r.now.UnixMilli() % int64(len(looks)))
-	return slices.Concat(looks[begin:], looks[:begin]), nil
+	// Each review begins at another endpoint, so a shortage of time does not always
+	// skip the same endpoints.
+	begin := int(r.now.UnixMilli() % int64(len(checks)))
+	return slices.Concat(checks[begin:], checks[:begin]), nil
 }
 
-// reviewEndpoint judges one endpoint, anew if it was changed meanwhile.
-func (r *reviewRun) reviewEndpoint(ctx context.Context, look hook.CircuitCheck) (err error) {
+// reviewEndpoint judges one endpoint, and repeats the review after a conflict.
+func (r *reviewRun) reviewEndpoint(ctx context.Context, check hook.CircuitCheck) (err error) {
 	defer func() {
-		// A panic over one endpoint must not take the others with it.
+		// A panic for one endpoint must not stop the other endpoints.
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 		if err != nil {
-			err = fmt.Errorf("review endpoint %s: %w", look.Endpoint, err)
+			err = fmt.Errorf("review endpoint %s: %w", check.Endpoint, err)
 		}
 	}()
-	if deadline, ok := ctx.Deadline(); ok && deadline.Sub(r.Now()) < attendReserve {
+	if deadline, ok := ctx.Deadline(); ok && deadline.Sub(r.Now()) < reconcileReserve {
 		r.skipped.Add(1)
 		return nil
 	}
-	for range attendTries {
-		if err = r.judgeEndpoint(ctx, look); err == nil || hook.CodeOf(err) != hook.CodeConflict {
-			break
-		}
-	}
-	return err
+	//nolint:wrapcheck // the deferred function wraps the error
+	return hook.OnConflict(ctx, maxSaveAttempts, func() error { return r.judgeEndpoint(ctx, check) })
 }
 
-// judgeEndpoint reads what the endpoint is judged by and carries out the verdict. What
-// is decided is told first, then kept, then done: if the process dies between,
-// the next review decides the same, for its facts are the same, and tells it
-// under the same keys if it comes in time. The other way round nobody would be told.
+// judgeEndpoint reads the facts about the endpoint and applies the verdict:
+// notify first, then save the flags, then disable. After a crash between two
+// steps, the next review reads the same facts, reaches the same verdict, and
+// repeats the notifications. Within the same quarter of an hour, repeated
+// notifications carry the same keys. In the reverse order, a crash would lose the
+// notifications.
 //
-// CodeConflict when somebody changed the endpoint or its record meanwhile.
-func (r *reviewRun) judgeEndpoint(ctx context.Context, look hook.CircuitCheck) error {
-	endpoint, err := r.Store.Endpoint(ctx, look.Tenant, look.Endpoint)
+// CodeConflict means a concurrent change of the endpoint or of the record.
+func (r *reviewRun) judgeEndpoint(ctx context.Context, check hook.CircuitCheck) error {
+	endpoint, err := r.Store.Endpoint(ctx, check.Tenant, check.Endpoint)
 	if hook.CodeOf(err) == hook.CodeNotFound {
 		return nil // deleted
 	}
 	if err != nil {
 		return fmt.Errorf("read endpoint: %w", err)
 	}
-	record, err := r.Store.Circuit(ctx, look.Tenant, look.Endpoint)
+	record, err := r.Store.Circuit(ctx, check.Tenant, check.Endpoint)
 	if err != nil {
 		return fmt.Errorf("read circuit: %w", err)
 	}
-	hours, err := r.Store.Hours(ctx, look.Endpoint, r.now.Add(-reviewSpan))
+	hours, err := r.Store.Hours(ctx, check.Endpoint, r.now.Add(-reviewSpan))
 	if err != nil {
 		return fmt.Errorf("read hours: %w", err)
 	}
@@ -145,8 +144,8 @@ func (r *reviewRun) judgeEndpoint(ctx context.Context, look hook.CircuitCheck) e
 	}
 	r.changed.Add(1)
 	r.Log.LogAttrs(ctx, slog.LevelInfo, "endpoint.reviewed",
-		slog.String(names.LogTenant, string(look.Tenant)),
-		slog.String(names.LogEndpoint, string(look.Endpoint)),
+		slog.String(names.LogTenant, string(check.Tenant)),
+		slog.String(names.LogEndpoint, string(check.Endpoint)),
 		slog.Bool(names.LogSlow, v.Flags.Slow),
 		slog.Bool(names.LogFragile, v.Flags.Fragile),
 		slog.Int64(names.LogTimeout, v.Flags.Timeout.Milliseconds()),
@@ -159,20 +158,20 @@ func (r *reviewRun) judgeEndpoint(ctx context.Context, look hook.CircuitCheck) e
 func (r *reviewRun) applyVerdict(ctx context.Context, v review.Verdict, e hook.Endpoint, record gate.Record) error {
 	for _, n := range v.Notifications {
 		if err := r.Notifier.Notify(ctx, n); err != nil {
-			return fmt.Errorf("tell %s: %w", n.Type, err)
+			return fmt.Errorf("notify %s: %w", n.Type, err)
 		}
 	}
 	if v.Flags != record.Review {
 		record.Review = v.Flags
 		if err := r.Store.SaveCircuit(ctx, record); err != nil {
-			return fmt.Errorf("save flags: %w", err)
+			return fmt.Errorf("save review flags: %w", err)
 		}
 	}
 	if !v.Disable {
 		return nil
 	}
 	if err := r.Store.UpdateEndpoint(ctx, e.Disabled(hook.ReasonFailing, r.now)); err != nil {
-		return fmt.Errorf("disable: %w", err)
+		return fmt.Errorf("disable endpoint: %w", err)
 	}
 	return nil
 }

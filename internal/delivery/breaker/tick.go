@@ -12,37 +12,37 @@ import (
 )
 
 const (
-	// tickMost is how many endpoints one tick looks after; it comes every minute.
-	tickMost = 200
-	// gaugeMost is how many records are read to count open circuits. Who has more of
-	// them needs no exact number.
-	gaugeMost = 1000
+	// maxTickEndpoints limits the endpoints of one tick. A schedule runs Tick every minute.
+	maxTickEndpoints = 200
+	// maxGaugeRecords limits the records read to count open circuits. Above 1,000
+	// open circuits the gauge is a lower bound.
+	maxGaugeRecords = 1000
 )
 
-// Tick looks after the endpoints that are due: those whose message was lost, or
-// for which there was none. One that cannot be looked after does not keep it
-// from the others; the errors of all are returned. It also writes the gauges: how
-// many circuits are not closed, and how many dead letters there are.
+// Tick reconciles the endpoints with a due AttendAt: endpoints with a lost
+// message, or without a message. An error for one endpoint does not stop the
+// others; Tick returns all errors. Tick also writes the gauges: the number of
+// circuits not closed and the number of dead letters.
 func (b *Breaker) Tick(ctx context.Context) error {
-	looks, err := b.Store.DueCircuits(ctx, b.Now(), tickMost)
+	checks, err := b.Store.DueCircuits(ctx, b.Now(), maxTickEndpoints)
 	if err != nil {
-		return fmt.Errorf("list circuits that are due: %w", err)
+		return fmt.Errorf("list due circuits: %w", err)
 	}
-	faults := each(len(looks), func(i int) error {
-		look := looks[i]
-		look.Wave = 0 // the index may be behind the record; whatever wave is next there is due
-		return b.Reconcile(ctx, look)
+	faults := forEach(len(checks), func(i int) error {
+		check := checks[i]
+		check.Wave = 0 // the index may lag behind the record; any next wave in the record is due
+		return b.Reconcile(ctx, check)
 	})
 	gauges, err := b.readGauges(ctx)
-	line := []slog.Attr{slog.Int(names.LogDue, len(looks)), slog.Int(names.LogFailed, len(faults))}
+	line := []slog.Attr{slog.Int(names.LogDue, len(checks)), slog.Int(names.LogFailed, len(faults))}
 	b.Log.LogAttrs(ctx, slog.LevelInfo, "breaker.ticked", b.Metrics.Append(line, b.Now(), gauges...)...)
 	return errors.Join(append(faults, err)...)
 }
 
-// readGauges measures what there is now; what cannot be measured is left out. An open
-// circuit that the breaker forgot, because nobody waits for it, does not count.
+// readGauges returns the gauges without a read error. An open circuit of a
+// forgotten endpoint does not count: no delivery waits for the endpoint.
 func (b *Breaker) readGauges(ctx context.Context) (gauges []emf.Metric, err error) {
-	records, err := b.Store.Attended(ctx, gaugeMost)
+	records, err := b.Store.Attended(ctx, maxGaugeRecords)
 	if err != nil {
 		err = fmt.Errorf("list circuits: %w", err)
 	} else {
@@ -50,7 +50,7 @@ func (b *Breaker) readGauges(ctx context.Context) (gauges []emf.Metric, err erro
 	}
 	letters, depthErr := b.DeadLetters.Depth(ctx)
 	if depthErr != nil {
-		return gauges, errors.Join(err, fmt.Errorf("measure dead letters: %w", depthErr))
+		return gauges, errors.Join(err, fmt.Errorf("count dead letters: %w", depthErr))
 	}
 	return append(gauges, emf.Gauge(names.MetricOpenLetters, letters)), err
 }

@@ -11,42 +11,44 @@ import (
 	"time"
 )
 
-// Bounds of the client's connections. Lambda freezes a function between
-// invocations, so an idle connection is kept only about as long as the servers
-// keep theirs; Go measures that by the wall clock, which goes on in the freeze.
+// Limits of the client's connections. Lambda freezes the process between
+// invocations, and the servers close idle connections meanwhile. So idleTimeout is
+// below the usual idle timeout of servers. Go measures idleTimeout by the wall
+// clock, and the wall clock runs during the freeze.
 const (
-	dialTimeout        = 10 * time.Second // the attempt's own deadline is usually shorter
+	dialTimeout        = 10 * time.Second // the deadline of an attempt is usually shorter
 	keepAlive          = 15 * time.Second
-	idleTimeout        = 55 * time.Second // load balancers commonly close at 60 s
+	idleTimeout        = 55 * time.Second // load balancers commonly close after 60 s
 	maxIdle            = 200
-	maxIdlePerHost     = 10 // what a batch sends to one endpoint at once
+	maxIdlePerHost     = 10 // concurrent requests of one batch to one endpoint
 	maxResponseHeaders = 64 << 10
-	pingAfter          = 5 * time.Second // silence on an HTTP/2 connection before it is pinged
-	pingTimeout        = 2 * time.Second // silence after the ping before it is given up
+	pingAfter          = 5 * time.Second // silence on an HTTP/2 connection before a ping
+	pingTimeout        = 2 * time.Second // silence after the ping before the connection is closed
 )
 
-// BlockedError says that an address was not dialed. It is found with
-// errors.As in the errors of NewClient's clients.
+// BlockedError is the error for a refused address. Callers find a BlockedError with
+// errors.As in the errors of the client.
 type BlockedError struct {
 	Addr    netip.AddrPort
 	Verdict Verdict
 }
 
-// Error returns the address and the verdict. It is for the log: the address
-// may be one that the endpoint's owner is not to know.
+// Error returns the address and the verdict, for the log only. The endpoint's
+// owner must not see the address.
 func (e *BlockedError) Error() string {
 	return fmt.Sprintf("address %s may not be dialed: %s", e.Addr, e.Verdict)
 }
 
-// Options are what tests replace of a client. The zero Options are the system's own.
+// Options replaces parts of a client in tests. The zero Options uses the root
+// certificates and the resolver of the system.
 type Options struct {
 	RootCAs  *x509.CertPool
 	Resolver *net.Resolver
 }
 
-// NewClient returns a client that dials only what the policy allows. It uses
-// no proxy, keeps no cookies and returns redirects instead of following them.
-// It has no timeout: the request's context is to have one.
+// NewClient returns a client with the policy as a guard of every dial. The client
+// uses no proxy, keeps no cookies, and returns redirects without following. The
+// client has no timeout; callers set a deadline in the context of the request.
 func NewClient(p Policy) *http.Client { return NewClientWith(p, Options{}) }
 
 // NewClientWith is NewClient with options.
@@ -59,7 +61,7 @@ func NewClientWith(p Policy, o Options) *http.Client {
 	}
 	return &http.Client{
 		Transport: &http.Transport{
-			Proxy:                  nil, // a proxy would resolve and dial unguarded
+			Proxy:                  nil, // a proxy would resolve and dial without the guard
 			DialContext:            dialer.DialContext,
 			TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: o.RootCAs},
 			TLSHandshakeTimeout:    dialTimeout,
@@ -67,7 +69,7 @@ func NewClientWith(p Policy, o Options) *http.Client {
 			MaxIdleConnsPerHost:    maxIdlePerHost,
 			IdleConnTimeout:        idleTimeout,
 			MaxResponseHeaderBytes: maxResponseHeaders,
-			DisableCompression:     true, // the answer is kept as it came, and cannot be a decompression bomb
+			DisableCompression:     true, // keeps the response as received, and rules out decompression bombs
 			ForceAttemptHTTP2:      true,
 			HTTP2:                  &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingTimeout},
 		},
@@ -75,8 +77,8 @@ func NewClientWith(p Policy, o Options) *http.Client {
 	}
 }
 
-// control judges an address that is about to be connected to. The dialer calls
-// it with what the name was resolved to, for each address it tries.
+// control judges an address before the connect. The dialer calls control for each
+// resolved address.
 func (p Policy) control(address string) error {
 	addr, err := netip.ParseAddrPort(address)
 	if err != nil {

@@ -59,7 +59,7 @@ func TestNewClient_aNameMayNotChangeItsMind(t *testing.T) {
 	if err != nil {
 		t.Fatalf("SplitHostPort: %v", err)
 	}
-	// Loopback stands for the public address that the name has at first.
+	// Loopback stands for the public address of the first lookup.
 	client := egress.NewClientWith(egress.Policy{Loopback: true}, egress.Options{Resolver: answers("127.0.0.1", "192.168.0.1")})
 	target := "http://receiver.test:" + port
 
@@ -71,7 +71,7 @@ func TestNewClient_aNameMayNotChangeItsMind(t *testing.T) {
 		t.Errorf("Get(the same name, now of a private address) is not blocked")
 	}
 	if got := requests.Load(); got != 1 {
-		t.Errorf("the server got %d requests; want 1", got)
+		t.Errorf("the server received %d requests; want 1", got)
 	}
 }
 
@@ -143,7 +143,7 @@ func TestNewClient_boundsResponseHeaders(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	if err := get(t, egress.NewClient(egress.Policy{Loopback: true}), server.URL); err == nil {
-		t.Errorf("Get(answer with 65 KiB of headers) = nil; want an error")
+		t.Errorf("Get(response with 65 KiB of headers) = nil; want an error")
 	}
 }
 
@@ -153,7 +153,7 @@ func TestNewClient_usesNoProxyAndNoCookies(t *testing.T) {
 	client := egress.NewClient(egress.Policy{})
 	transport, ok := client.Transport.(*http.Transport)
 	if !ok || transport.Proxy != nil {
-		t.Errorf("NewClient has the transport %+v; want one without a proxy", client.Transport)
+		t.Errorf("transport of NewClient = %+v; want one without a proxy", client.Transport)
 	}
 	if client.Jar != nil {
 		t.Errorf("NewClient has a cookie jar; want none")
@@ -185,7 +185,7 @@ func get(t *testing.T, client *http.Client, target string) error {
 	return err
 }
 
-// do makes a request and reads its answer to the end.
+// do makes a request and reads the whole response.
 func do(t *testing.T, client *http.Client, target string) (status int, proto string, err error) {
 	t.Helper()
 
@@ -199,7 +199,7 @@ func do(t *testing.T, client *http.Client, target string) (status int, proto str
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if _, err := io.Copy(io.Discard, resp.Body); err != nil {
-		t.Errorf("read answer of %s: %v", target, err)
+		t.Errorf("read response of %s: %v", target, err)
 	}
 	return resp.StatusCode, resp.Proto, nil
 }

@@ -1,13 +1,17 @@
-// Package egress knows which addresses Surehook may dial and holds its HTTP
-// client to them, so that an endpoint's URL can never make it talk to a
-// machine of its own network (server-side request forgery).
+// Package egress guards against server-side request forgery: no URL of an endpoint
+// can lead Surehook to a machine of its own network. The package decides about
+// addresses and makes the HTTP client.
 //
-// It checks twice. CheckURL reads a URL when it is registered or redirected to
-// and tells its owner what is wrong with it. The client of NewClient judges
-// every address at the moment it is dialed, after the name was resolved: that
-// check alone is the guard, because a name may resolve to something else by then.
+// # Two checks
 //
-// It knows nothing of endpoints, signatures and answers.
+// CheckURL reads a URL at registration and at a redirect, and returns the problem
+// for the owner. The client from NewClient judges every address at the dial, after
+// the name is resolved. Only the second check is the guard: a name may resolve to
+// another address after the first check.
+//
+// # Boundaries
+//
+// Package egress knows no endpoints, signatures or responses.
 package egress
 
 import (
@@ -17,32 +21,32 @@ import (
 	"code.dny.dev/ssrf"
 )
 
-// Policy says which addresses may be dialed. The zero Policy is the strict one:
-// https to public addresses on the ports 443, 8443, 80 and 8080.
+// Policy decides about addresses. The zero Policy is strict: https to public
+// addresses on the ports 443, 8443, 80 and 8080.
 type Policy struct {
-	// Loopback also allows http, and 127.0.0.0/8 and ::1 on any port. It is
+	// Loopback also allows http, and 127.0.0.0/8 and ::1 on every port. Loopback is
 	// for the local stack only.
 	Loopback bool
-	// RuntimeAPI is where this process reaches the Lambda runtime API, never
-	// to be dialed on behalf of an endpoint. 127.0.0.1:9001 is refused anyway.
+	// RuntimeAPI is the address of the Lambda runtime API, refused for every
+	// endpoint. The policy refuses 127.0.0.1:9001 in any case.
 	RuntimeAPI netip.AddrPort
 }
 
-// lambdaPort is where Lambda's own sandboxes listen for the runtime API.
+// lambdaPort is the port of the runtime API in the sandboxes of Lambda.
 const lambdaPort = 9001
 
-// Verdict says whether an address may be dialed, and if not, why.
+// Verdict is a decision about an address.
 type Verdict uint8
 
 // The verdicts. The zero Verdict is not valid.
 const (
 	VerdictAllowed    Verdict = iota + 1
-	VerdictReserved           // not an address of the public internet
-	VerdictPort               // public, but not a port that webhooks are sent to
-	VerdictRuntimeAPI         // the Lambda runtime API, which hands out events and credentials
+	VerdictReserved           // no address of the public internet
+	VerdictPort               // a public address, but no port for webhooks
+	VerdictRuntimeAPI         // the Lambda runtime API: source of events and credentials
 )
 
-// String returns the verdict as it appears in logs.
+// String returns the verdict for logs.
 func (v Verdict) String() string {
 	switch v {
 	case VerdictAllowed:
@@ -57,26 +61,26 @@ func (v Verdict) String() string {
 	return "unknown"
 }
 
-// Judge says whether the address may be dialed. Reserved is whatever the IANA
-// special-purpose address registries list, multicast, all IPv6 outside of
-// 2000::/3, and every way of writing an IPv4 address as an IPv6 one: mapped,
-// compatible, NAT64, 6to4 and Teredo.
+// Judge decides about the address. Reserved addresses are all addresses in the IANA
+// special-purpose registries, multicast, IPv6 outside of 2000::/3, and every IPv6
+// form of an IPv4 address: mapped, compatible, NAT64, 6to4 and Teredo.
 func (p Policy) Judge(addr netip.AddrPort) Verdict {
 	ip := addr.Addr()
 	switch {
-	case p.runtimeAPI(addr):
+	case p.isRuntimeAPI(addr):
 		return VerdictRuntimeAPI
 	case p.Loopback && ip.IsLoopback() && !ip.Is4In6() && ip.Zone() == "":
 		return VerdictAllowed
-	case !public(ip):
+	case !isPublic(ip):
 		return VerdictReserved
 	}
 	return judgePort(addr.Port())
 }
 
-// runtimeAPI compares ports only on loopback, where all addresses may lead to
-// the same listener.
-func (p Policy) runtimeAPI(addr netip.AddrPort) bool {
+// isRuntimeAPI reports whether the address leads to the Lambda runtime API. On
+// loopback isRuntimeAPI compares only ports: all loopback addresses may lead to the
+// same listener.
+func (p Policy) isRuntimeAPI(addr netip.AddrPort) bool {
 	ip, own := addr.Addr().Unmap(), p.RuntimeAPI.Addr().Unmap()
 	if ip.IsLoopback() {
 		return addr.Port() == lambdaPort || own.IsLoopback() && addr.Port() == p.RuntimeAPI.Port()
@@ -84,9 +88,10 @@ func (p Policy) runtimeAPI(addr netip.AddrPort) bool {
 	return ip.IsValid() && ip == own && addr.Port() == p.RuntimeAPI.Port()
 }
 
-// public asks the table of special-purpose addresses. The table takes an
-// invalid address for an IPv4 one that it does not list.
-func public(ip netip.Addr) bool {
+// isPublic reports whether ssrf, the table of special-purpose addresses, does not
+// list the address. The table treats an invalid address as an unlisted IPv4
+// address, so isPublic checks for validity first.
+func isPublic(ip netip.Addr) bool {
 	return ip.IsValid() && ssrf.New().SafeAddr(ip) == nil
 }
 

@@ -24,8 +24,9 @@ const (
 	kindAAAA = 28
 )
 
-// answers is a resolver whose n-th lookup of an A record is answered with the
-// n-th address, the last one for ever, and any other lookup with nothing.
+// answers returns a resolver. The n-th lookup of an A record returns the n-th
+// address, later lookups return the last address, and lookups of other kinds return
+// no address.
 func answers(addrs ...string) *net.Resolver {
 	var asked atomic.Int64
 	return resolver(func(kind uint16) []netip.Addr {
@@ -36,7 +37,7 @@ func answers(addrs ...string) *net.Resolver {
 	})
 }
 
-// records is a resolver that knows every name, by all of these addresses.
+// records returns a resolver: every name has all the addresses.
 func records(addrs ...string) *net.Resolver {
 	return resolver(func(kind uint16) []netip.Addr {
 		var found []netip.Addr
@@ -49,12 +50,12 @@ func records(addrs ...string) *net.Resolver {
 	})
 }
 
-// resolver is one that answers every lookup of a kind of record with what find returns.
+// resolver returns a resolver: find returns the addresses for a kind of record.
 func resolver(find func(kind uint16) []netip.Addr) *net.Resolver {
 	return &net.Resolver{
 		PreferGo: true,
 		Dial: func(context.Context, string, string) (net.Conn, error) {
-			client, server := net.Pipe() // not a PacketConn, so the resolver speaks DNS over TCP
+			client, server := net.Pipe() // no PacketConn, so the resolver uses DNS over TCP
 			go func() {
 				defer func() { _ = server.Close() }()
 				var size [2]byte
@@ -74,7 +75,7 @@ func resolver(find func(kind uint16) []netip.Addr) *net.Resolver {
 	}
 }
 
-// answer makes the reply to a query with one question (RFC 1035, section 4).
+// answer returns the reply to a query with one question (RFC 1035, section 4).
 func answer(query []byte, find func(kind uint16) []netip.Addr) []byte {
 	end := 12
 	for query[end] != 0 {
@@ -94,14 +95,14 @@ func answer(query []byte, find func(kind uint16) []netip.Addr) []byte {
 	return append(binary.BigEndian.AppendUint16(nil, uint16(len(reply))), reply...)
 }
 
-// dials are the addresses that a client tried, by whether they were refused
-// before anything was sent to them.
+// dials holds the dialed addresses of a client. Refused addresses received no
+// bytes.
 type dials struct {
 	mu              sync.Mutex
 	dialed, refused []string
 }
 
-// get makes a request with the client and notes what it dials.
+// get makes a request with the client and records the dials.
 func (d *dials) get(t *testing.T, client *http.Client, target string) error {
 	t.Helper()
 
@@ -127,9 +128,9 @@ func (d *dials) get(t *testing.T, client *http.Client, target string) error {
 	return err
 }
 
-// TestNewClient_namesOfSeveralAddresses checks that one good address does not
-// open the way to the bad ones beside it, whichever the resolver prefers, and
-// not when the good one stops answering either. Loopback stands for a public address.
+// TestNewClient_namesOfSeveralAddresses: a good address of a name does not permit
+// the bad addresses, in every order, and after the end of the good server, too.
+// Loopback stands for a public address.
 func TestNewClient_namesOfSeveralAddresses(t *testing.T) {
 	t.Parallel()
 
@@ -137,7 +138,7 @@ func TestNewClient_namesOfSeveralAddresses(t *testing.T) {
 	tests := []struct {
 		name    string
 		records []string
-		bad     []string // as they are dialed
+		bad     []string // as dialed
 	}{
 		{name: "a private address before an allowed one", records: []string{"192.168.0.1", good}, bad: []string{"192.168.0.1"}},
 		{name: "an allowed address before a private one", records: []string{good, "192.168.0.1"}, bad: []string{"192.168.0.1"}},
@@ -147,12 +148,12 @@ func TestNewClient_namesOfSeveralAddresses(t *testing.T) {
 		{name: "only bad ones", records: []string{"10.0.0.1", "169.254.169.254"}, bad: []string{"10.0.0.1", "169.254.169.254"}},
 		{name: "bad ones of both kinds", records: []string{"10.0.0.1", "fe80::1"}, bad: []string{"10.0.0.1", "fe80::1"}},
 		{name: "the runtime API's link-local address", records: []string{"169.254.100.1"}, bad: []string{"169.254.100.1"}},
-		{name: "a mapped address", records: []string{"::ffff:10.0.0.1"}, bad: []string{"10.0.0.1"}}, // the resolver hands it out as what it is
+		{name: "a mapped address", records: []string{"::ffff:10.0.0.1"}, bad: []string{"10.0.0.1"}}, // the resolver unmaps the address
 		{name: "a compatible address", records: []string{"::a9fe:a9fe"}, bad: []string{"::a9fe:a9fe"}},
 		{name: "a NAT64 address", records: []string{"64:ff9b::a9fe:a9fe"}, bad: []string{"64:ff9b::a9fe:a9fe"}},
 		{name: "a 6to4 address", records: []string{"2002:a9fe:a9fe::1"}, bad: []string{"2002:a9fe:a9fe::1"}},
 		{name: "a Teredo address", records: []string{"2001:0:a9fe:a9fe::1"}, bad: []string{"2001:0:a9fe:a9fe::1"}},
-		{name: "the unspecified IPv6 address", records: []string{"::"}, bad: []string{"0.0.0.0", "::"}}, // the dialer takes it for both
+		{name: "the unspecified IPv6 address", records: []string{"::"}, bad: []string{"0.0.0.0", "::"}}, // the dialer tries both families
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -172,7 +173,7 @@ func TestNewClient_namesOfSeveralAddresses(t *testing.T) {
 				allow  = slices.Contains(tt.records, good)
 			)
 			if err := d.get(t, client, target); (err == nil) != allow || requests.Load() == 1 != allow {
-				t.Errorf("Get(name of %v) = %v, with %d requests; want it to succeed: %t", tt.records, err, requests.Load(), allow)
+				t.Errorf("Get(name of %v) = %v, with %d requests; want success: %t", tt.records, err, requests.Load(), allow)
 			}
 			server.Close()
 			client.CloseIdleConnections()

@@ -8,11 +8,11 @@ import (
 	"surehook/internal/delivery/egress"
 )
 
-// What is next to a block.
+// The neighbor of a block.
 const (
 	open   = egress.VerdictAllowed  // an ordinary public address
 	closed = egress.VerdictReserved // an address of another block
-	none   = egress.Verdict(0)      // nothing: the block begins or ends the address space
+	none   = egress.Verdict(0)      // no address: the block begins or ends the address space
 )
 
 type specialBlock struct {
@@ -22,10 +22,10 @@ type specialBlock struct {
 
 // special are the blocks of the IANA special-purpose address registries
 // (https://www.iana.org/assignments/iana-ipv4-special-registry and
-// iana-ipv6-special-registry), multicast, and what of IPv6 is not global
-// unicast, each with what is before and after it. It is written out here so
-// that the table in use is held to it; blocks that the registries call globally
-// reachable are closed too, because no webhook is received there.
+// iana-ipv6-special-registry), multicast, and IPv6 outside of global unicast, each
+// with the neighbors before and after. The list is a second source to check the
+// table in use. Globally reachable blocks of the registries are closed, too: no
+// webhook receiver has such an address.
 var special = []specialBlock{
 	{name: "this network", block: "0.0.0.0/8", before: none, after: open},
 	{name: "this host on this network", block: "0.0.0.0/32", before: none, after: closed},
@@ -107,7 +107,7 @@ func TestPolicy_Judge_bothBoundariesOfEverySpecialBlock(t *testing.T) {
 			}{{ip: first.Prev(), want: tt.before}, {ip: first, want: closed}, {ip: last, want: closed}, {ip: last.Next(), want: tt.after}} {
 				if edge.want == none {
 					if edge.ip.IsValid() {
-						t.Errorf("%s is next to %s; want nothing there", edge.ip, tt.block)
+						t.Errorf("%s is a neighbor of %s; want no neighbor", edge.ip, tt.block)
 					}
 					continue
 				}
@@ -135,9 +135,9 @@ func lastOf(p netip.Prefix) netip.Addr {
 	return ip
 }
 
-// TestPolicy_Judge_IPv4InsideIPv6 writes IPv4 addresses as IPv6 ones in every
-// way that has a prefix of its own. All are refused, those of public addresses
-// too: whoever means one can write it as it is.
+// TestPolicy_Judge_IPv4InsideIPv6 writes IPv4 addresses in every IPv6 form with a
+// prefix. The policy refuses all forms, also of public addresses: owners can write
+// a public address in the plain form.
 func TestPolicy_Judge_IPv4InsideIPv6(t *testing.T) {
 	t.Parallel()
 
@@ -145,7 +145,7 @@ func TestPolicy_Judge_IPv4InsideIPv6(t *testing.T) {
 		return func(ip [4]byte) netip.Addr {
 			b := netip.MustParseAddr(prefix).As16()
 			for i, octet := range ip {
-				if offset+i >= 8 && offset < 8 { // the octet of bits 64 to 71 is left out (RFC 6052, section 2.2)
+				if offset+i >= 8 && offset < 8 { // RFC 6052, section 2.2 leaves out the octet of bits 64 to 71
 					i++
 				}
 				b[offset+i] = octet ^ mask
@@ -174,13 +174,13 @@ func TestPolicy_Judge_IPv4InsideIPv6(t *testing.T) {
 			t.Parallel()
 
 			if got := tt.write([4]byte{169, 254, 169, 254}); got.String() != tt.want {
-				t.Fatalf("169.254.169.254 is written as %s; want %s", got, tt.want)
+				t.Fatalf("form of 169.254.169.254 = %s; want %s", got, tt.want)
 			}
 			for _, ip := range [][4]byte{{169, 254, 169, 254}, {127, 0, 0, 1}, {10, 0, 0, 1}, {0, 0, 0, 0}, {1, 1, 1, 1}} {
 				for _, p := range []egress.Policy{{}, {Loopback: true}} {
 					addr := tt.write(ip)
 					if addr.IsLoopback() && !addr.Is4In6() {
-						continue // ::1 is itself
+						continue // ::1 is no IPv4 address
 					}
 					if got := p.Judge(netip.AddrPortFrom(addr, 443)); got != closed {
 						t.Errorf("%+v.Judge(%s) = %s; want %s", p, addr, got, closed)
@@ -191,7 +191,7 @@ func TestPolicy_Judge_IPv4InsideIPv6(t *testing.T) {
 	}
 }
 
-// FuzzPolicy_Judge holds every address of 4 or 16 bytes to the table above.
+// FuzzPolicy_Judge checks addresses of 4 or 16 bytes against the table above.
 func FuzzPolicy_Judge(f *testing.F) {
 	for _, s := range special {
 		f.Add(netip.MustParsePrefix(s.block).Addr().AsSlice(), uint16(443))

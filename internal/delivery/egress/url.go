@@ -13,24 +13,24 @@ import (
 
 var (
 	visible = regexp.MustCompile(`^[\x21-\x7e]+$`)
-	// hostName is two or more labels of letters, digits, - and _ (which DNS
-	// allows and some hosts have).
+	// hostName matches two or more labels of letters, digits, - and _. DNS allows _,
+	// and some hosts have names with _.
 	hostName = regexp.MustCompile(`^([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)+[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$`)
-	// number is a last label that makes the WHATWG URL standard, and the C
-	// library, read the whole host as an IPv4 address.
+	// number matches a numeric last label. With a numeric last label, the WHATWG URL
+	// standard and the C library read the whole host as an IPv4 address.
 	number = regexp.MustCompile(`(^|\.)([0-9]+|0x[0-9a-f]*)$`)
 )
 
-// maxHost is how long a host name may be, in bytes (RFC 1035, section 2.3.4).
+// maxHost limits a host name in bytes (RFC 1035, section 2.3.4).
 const maxHost = 253
 
-// CheckURL returns what is wrong with an endpoint's URL, as the end of a
-// sentence that begins with "url"; empty when it may be sent to. What a name
-// resolves to is judged when it is dialed.
+// CheckURL returns the problem with an endpoint's URL as the end of a sentence
+// after "url"; empty for an acceptable URL. The client judges the resolved
+// addresses at the dial.
 //
-// It accepts one way of writing a host only. Parsers differ on the others
-// (2130706433, 0177.1, 127.1, [::1%lo], a trailing dot, backslashes), and what
-// one takes for a name another dials as an address.
+// CheckURL accepts only one form of a host. Parsers differ about the other forms
+// (2130706433, 0177.1, 127.1, [::1%lo], a trailing dot, backslashes): some parsers
+// read a name, others an address.
 func (p Policy) CheckURL(raw string) string {
 	switch {
 	case raw == "":
@@ -64,8 +64,8 @@ func (p Policy) CheckURL(raw string) string {
 	return p.checkHost(u, port)
 }
 
-// portOf returns the URL's port or its scheme's; false when the port is not
-// written as a plain number from 1 to 65535.
+// portOf returns the port of the URL or the default port of the scheme; false
+// unless the port is a plain number from 1 to 65535.
 func portOf(u *url.URL) (uint16, bool) {
 	if text := u.Port(); text != "" {
 		port, err := strconv.ParseUint(text, 10, 16)
@@ -82,30 +82,30 @@ func (p Policy) checkHost(u *url.URL, port uint16) string {
 	bracketed := strings.HasPrefix(u.Host, "[")
 
 	if ip, err := netip.ParseAddr(host); err == nil && ip.Is6() == bracketed {
-		return explain(p.Judge(netip.AddrPortFrom(ip, port)))
+		return explainVerdict(p.Judge(netip.AddrPortFrom(ip, port)))
 	}
 	switch {
 	case bracketed, number.MatchString(host):
 		return "must write an IP address in its plain form, such as 192.0.2.1 or [2001:db8::1]"
-	case within(host, "localhost"):
-		return explain(p.Judge(netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), port)))
+	case isWithin(host, "localhost"):
+		return explainVerdict(p.Judge(netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), port)))
 	case strings.HasSuffix(host, "."):
 		return "must not end its host with a dot"
-	case !strings.Contains(host, "."), within(host, "internal"), within(host, "local"):
+	case !strings.Contains(host, "."), isWithin(host, "internal"), isWithin(host, "local"):
 		return "must name a host of the public internet"
 	case len(host) > maxHost, !hostName.MatchString(host):
 		return "must have a valid host name"
 	}
-	return explain(judgePort(port))
+	return explainVerdict(judgePort(port))
 }
 
-// within reports whether the host is the domain or a name under it.
-func within(host, domain string) bool {
+// isWithin reports whether the host is the domain or a subdomain.
+func isWithin(host, domain string) bool {
 	return host == domain || strings.HasSuffix(host, "."+domain)
 }
 
-// explain puts a verdict on an address of the URL in words for its owner.
-func explain(v Verdict) string {
+// explainVerdict returns the problem text of a verdict for the URL's owner.
+func explainVerdict(v Verdict) string {
 	switch v {
 	case VerdictAllowed:
 		return ""

@@ -11,7 +11,7 @@ import (
 	"surehook/internal/hook"
 )
 
-// What CheckURL says, by what it says it of.
+// The results of CheckURL by problem.
 const (
 	fine     = ""
 	scheme   = "must begin with https://"
@@ -268,7 +268,7 @@ func FuzzPolicy_CheckURL(f *testing.F) {
 
 	f.Fuzz(func(t *testing.T, raw string) {
 		if (egress.Policy{Loopback: true}).CheckURL(raw) != "" && (egress.Policy{}).CheckURL(raw) == "" {
-			t.Errorf("CheckURL(%q) accepts under the strict policy what it refuses under the loose one", raw)
+			t.Errorf("CheckURL(%q) is accepted by the strict policy and refused by the loose policy", raw)
 		}
 		if (egress.Policy{}).CheckURL(raw) != "" {
 			return
@@ -280,7 +280,7 @@ func FuzzPolicy_CheckURL(f *testing.F) {
 		host := u.Hostname()
 		if ip, err := netip.ParseAddr(host); err == nil {
 			if v := (egress.Policy{}).Judge(netip.AddrPortFrom(ip, 443)); v != egress.VerdictAllowed {
-				t.Errorf("CheckURL(%q) accepts %s, which is judged %s", raw, ip, v)
+				t.Errorf("CheckURL(%q) accepts %s with verdict %s", raw, ip, v)
 			}
 			return
 		}

@@ -11,8 +11,8 @@ import (
 	"surehook/internal/memory"
 )
 
-// BenchmarkAcceptor accepts events of 500 bytes, over memory, for one endpoint
-// of a tenant that has ten; a batch counts as its hundred events.
+// BenchmarkAcceptor accepts events of 500 bytes in memory, for one of a tenant's ten
+// endpoints. A batch of 100 events counts as 100 iterations.
 func BenchmarkAcceptor(b *testing.B) {
 	payload := append(append([]byte(`"`), bytes.Repeat([]byte("x"), 498)...), '"')
 	for _, size := range []int{1, 100} {

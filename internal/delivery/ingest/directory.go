@@ -9,12 +9,12 @@ import (
 	"surehook/internal/hook"
 )
 
-// cachedTenants bounds the tenants whose endpoints a Directory remembers.
+// cachedTenants limits the tenants in the cache of a Directory.
 const cachedTenants = 1000
 
-// Directory finds a tenant's endpoints. It remembers them under the tenant's
-// version, which it reads anew every time: an endpoint that exists when an
-// event is posted gets it.
+// Directory lists the endpoints of tenants. The cache holds a list under the
+// tenant's version, and every call reads the version. So an event reaches every
+// endpoint created before the post.
 type Directory struct {
 	store Store
 	cache *lru.Cache[hook.TenantID, listing]
@@ -25,7 +25,7 @@ type listing struct {
 	endpoints []hook.Endpoint
 }
 
-// NewDirectory returns an empty Directory over the store.
+// NewDirectory returns a Directory of the store with an empty cache.
 func NewDirectory(store Store) (*Directory, error) {
 	cache, err := lru.New[hook.TenantID, listing](cachedTenants)
 	if err != nil {
@@ -34,7 +34,7 @@ func NewDirectory(store Store) (*Directory, error) {
 	return &Directory{store: store, cache: cache}, nil
 }
 
-func (d *Directory) endpoints(ctx context.Context, tenant hook.TenantID) ([]hook.Endpoint, error) {
+func (d *Directory) listEndpoints(ctx context.Context, tenant hook.TenantID) ([]hook.Endpoint, error) {
 	version, err := d.store.TenantVersion(ctx, tenant)
 	if err != nil {
 		return nil, fmt.Errorf("read version: %w", err)
@@ -45,8 +45,8 @@ func (d *Directory) endpoints(ctx context.Context, tenant hook.TenantID) ([]hook
 	if known, ok := d.cache.Get(tenant); ok && known.version == version {
 		return known.endpoints, nil
 	}
-	// The version is read before the endpoints, so what is remembered under it
-	// is never older than it.
+	// The version is read before the endpoints, so the cached list is at least as
+	// new as the version.
 	endpoints, err := d.store.Endpoints(ctx, tenant)
 	if err != nil {
 		return nil, fmt.Errorf("read endpoints: %w", err)

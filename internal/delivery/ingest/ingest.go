@@ -1,9 +1,16 @@
-// Package ingest accepts events: it stores each one once and sends one token
-// per subscribed endpoint. An event is accepted when every token is on the
-// queue, not before; a client that saw no answer asks again with the same
-// idempotency key and whatever is missing is made up for.
+// Package ingest accepts events. For each event, the package stores the event once
+// and sends one token per subscribed endpoint.
 //
-// It knows nothing of HTTP, of attempts or of how tokens travel.
+// # Acceptance
+//
+// An event is accepted when the queue holds every token. Without a response, the
+// client posts the event again with the same idempotency key, and the repeated
+// post sends the missing tokens. So a crash between the write of the event and
+// the last token loses no delivery.
+//
+// # Boundaries
+//
+// Package ingest knows no HTTP, attempts or transport of tokens.
 package ingest
 
 import (
@@ -17,26 +24,26 @@ import (
 )
 
 const (
-	// healDelay holds back the tokens that are sent again for a repeated post,
-	// so that those already on their way win.
+	// healDelay delays the tokens of a repeated post, so that the tokens of the first
+	// post arrive first.
 	healDelay = time.Minute
-	// concurrentWrites bounds the events of a batch written at the same time.
+	// concurrentWrites limits the events of a batch written at the same time.
 	concurrentWrites = 16
 )
 
 // Request is one event to accept.
 type Request struct {
 	Type           string
-	Payload        []byte // a JSON value; its exact bytes are delivered
+	Payload        []byte // a JSON value, delivered byte for byte
 	IdempotencyKey string // empty for none
 	TraceParent    string // W3C traceparent, empty for none
 }
 
-// Result is what became of a request.
+// Result is the result of a request.
 type Result struct {
 	ID         hook.EventID
-	Deliveries int  // endpoints the event goes to
-	Duplicate  bool // the idempotency key was used before, with the same content
+	Deliveries int  // number of target endpoints
+	Duplicate  bool // an earlier request had the same idempotency key and content
 	Err        error
 }
 
@@ -45,24 +52,24 @@ type Acceptor struct {
 	Store     Store
 	Queue     Queue
 	Directory *Directory
-	Retention time.Duration // how long events are kept
+	Retention time.Duration // of stored events
 	Now       func() time.Time
 	NewID     func() (hook.EventID, error)
 }
 
 // Accept accepts one event of the tenant. Errors: CodeInvalid names the wrong
-// fields; CodeConflict when the idempotency key was used with other content;
-// CodeUnavailable when it is not certain that every delivery will happen, and
-// the client must ask again.
+// fields; CodeConflict means an earlier event with the same idempotency key and
+// other content; CodeUnavailable means that some deliveries are uncertain and the
+// client must repeat the post.
 func (a *Acceptor) Accept(ctx context.Context, tenant hook.TenantID, r Request) (Result, error) {
 	result := a.AcceptBatch(ctx, tenant, []Request{r})[0]
 	return result, result.Err
 }
 
-// AcceptBatch accepts each request for itself; one that fails has its Err set
-// and does not touch the others.
+// AcceptBatch accepts each request independently. A failed request has Err set and
+// does not affect the others.
 func (a *Acceptor) AcceptBatch(ctx context.Context, tenant hook.TenantID, requests []Request) []Result {
-	endpoints, err := a.Directory.endpoints(ctx, tenant)
+	endpoints, err := a.Directory.listEndpoints(ctx, tenant)
 	if err != nil {
 		results := make([]Result, len(requests))
 		for i := range results {
@@ -73,49 +80,52 @@ func (a *Acceptor) AcceptBatch(ctx context.Context, tenant hook.TenantID, reques
 	now := a.Now()
 	posts := make([]post, len(requests))
 	for i, r := range requests {
-		posts[i] = a.prepare(tenant, r, now)
-		posts[i].event.Targets = targets(endpoints, r.Type)
+		posts[i] = a.preparePost(tenant, r, now)
+		posts[i].event.Targets = matchTargets(endpoints, r.Type)
 	}
-	return a.finish(ctx, posts)
+	return a.storeAndSend(ctx, posts)
 }
 
-// AcceptFor accepts an event of ours for one endpoint, whatever it subscribes to.
+// AcceptFor accepts an event of Surehook for one endpoint, without regard to the
+// endpoint's subscriptions.
 func (a *Acceptor) AcceptFor(ctx context.Context, e hook.Endpoint, eventType string, payload []byte) (Result, error) {
 	p := a.newPost(e.Tenant, Request{Type: eventType, Payload: payload}, a.Now())
 	p.event.Targets = []hook.EndpointID{e.ID}
-	result := a.finish(ctx, []post{p})[0]
+	result := a.storeAndSend(ctx, []post{p})[0]
 	return result, result.Err
 }
 
-// ourKeys begins the idempotency keys of events of ours. No caller's key has a space.
+// ourKeys is the prefix of the idempotency keys of Surehook's own events. The
+// prefix ends in a space. No key from a client holds a space.
 const ourKeys = "surehook "
 
-// AcceptOurs accepts an event of ours for the tenant's endpoints that subscribe
-// to its type, once per key. Without any there is no event, and the result is zero.
+// AcceptOurs accepts an event of Surehook for the tenant's endpoints with a
+// subscription to the type, once per key. Without such an endpoint AcceptOurs
+// stores no event and returns the zero Result.
 func (a *Acceptor) AcceptOurs(
 	ctx context.Context, tenant hook.TenantID, eventType string, payload []byte, key string,
 ) (Result, error) {
-	endpoints, err := a.Directory.endpoints(ctx, tenant)
+	endpoints, err := a.Directory.listEndpoints(ctx, tenant)
 	if err != nil {
 		return Result{}, fmt.Errorf("find endpoints of tenant %s: %w", tenant, err)
 	}
 	p := a.newPost(tenant, Request{Type: eventType, Payload: payload, IdempotencyKey: ourKeys + key}, a.Now())
-	if p.event.Targets = targets(endpoints, eventType); len(p.event.Targets) == 0 {
+	if p.event.Targets = matchTargets(endpoints, eventType); len(p.event.Targets) == 0 {
 		return Result{}, nil
 	}
-	result := a.finish(ctx, []post{p})[0]
+	result := a.storeAndSend(ctx, []post{p})[0]
 	return result, result.Err
 }
 
-// post is one request on its way through: the event to be stored, then the
-// event as it is stored.
+// post is one request with the event to store. store replaces a duplicate by the
+// stored event.
 type post struct {
 	event     hook.Event
 	duplicate bool
 	err       error
 }
 
-func (a *Acceptor) prepare(tenant hook.TenantID, r Request, now time.Time) post {
+func (a *Acceptor) preparePost(tenant hook.TenantID, r Request, now time.Time) post {
 	p := a.newPost(tenant, r, now)
 	if fields := hook.ValidateEvent(p.event); len(fields) > 0 {
 		p.err = hook.Invalid(fields...)
@@ -142,8 +152,8 @@ func (a *Acceptor) newPost(tenant hook.TenantID, r Request, now time.Time) post 
 	return p
 }
 
-// finish stores the events, sends their tokens and says what became of each.
-func (a *Acceptor) finish(ctx context.Context, posts []post) []Result {
+// storeAndSend stores the events, sends the tokens and returns the results.
+func (a *Acceptor) storeAndSend(ctx context.Context, posts []post) []Result {
 	var group errgroup.Group
 	group.SetLimit(concurrentWrites)
 	for i := range posts {
@@ -151,8 +161,8 @@ func (a *Acceptor) finish(ctx context.Context, posts []post) []Result {
 			continue
 		}
 		group.Go(func() error {
-			posts[i].err = a.store(ctx, &posts[i])
-			return nil // each post carries its own error
+			posts[i].err = a.storeEvent(ctx, &posts[i])
+			return nil // each post holds its own error
 		})
 	}
 	_ = group.Wait()
@@ -169,9 +179,10 @@ func (a *Acceptor) finish(ctx context.Context, posts []post) []Result {
 	return results
 }
 
-// store writes the event. If its id is taken, the stored event takes its
-// place: as a duplicate, or as our own write whose answer was lost.
-func (a *Acceptor) store(ctx context.Context, p *post) error {
+// storeEvent writes the event. When the id exists, the stored event replaces the event
+// of the post. The stored event is a duplicate, or the write of this call after a
+// lost response. The nonce tells the difference.
+func (a *Acceptor) storeEvent(ctx context.Context, p *post) error {
 	err := a.Store.PutEvent(ctx, p.event)
 	if err == nil {
 		return nil
@@ -191,8 +202,8 @@ func (a *Acceptor) store(ctx context.Context, p *post) error {
 	return nil
 }
 
-// sendTokens sends the tokens of the fresh posts at once, or those that the
-// duplicates may lack after a while.
+// sendTokens sends the tokens of new events immediately, or the possibly missing
+// tokens of duplicates after healDelay.
 func (a *Acceptor) sendTokens(ctx context.Context, posts []post, duplicates bool) {
 	var (
 		tokens []hook.Token
@@ -203,7 +214,7 @@ func (a *Acceptor) sendTokens(ctx context.Context, posts []post, duplicates bool
 		if p.err != nil || p.duplicate != duplicates {
 			continue
 		}
-		missing, err := a.unrecorded(ctx, p)
+		missing, err := a.unrecordedTargets(ctx, p)
 		if err != nil {
 			p.err = err
 			continue
@@ -228,9 +239,9 @@ func (a *Acceptor) sendTokens(ctx context.Context, posts []post, duplicates bool
 	}
 }
 
-// unrecorded returns the targets that may still need a first token: all of a
-// fresh event, those without a delivery record of a duplicate.
-func (a *Acceptor) unrecorded(ctx context.Context, p *post) ([]hook.EndpointID, error) {
+// unrecordedTargets returns the targets in possible need of a first token: all targets
+// of a new event, and the targets without a delivery record of a duplicate.
+func (a *Acceptor) unrecordedTargets(ctx context.Context, p *post) ([]hook.EndpointID, error) {
 	if !p.duplicate {
 		return p.event.Targets, nil
 	}
@@ -251,7 +262,8 @@ func (a *Acceptor) unrecorded(ctx context.Context, p *post) ([]hook.EndpointID, 
 	return missing, nil
 }
 
-func targets(endpoints []hook.Endpoint, eventType string) []hook.EndpointID {
+// matchTargets returns the ids of the endpoints with a subscription to the type.
+func matchTargets(endpoints []hook.Endpoint, eventType string) []hook.EndpointID {
 	var ids []hook.EndpointID
 	for _, e := range endpoints {
 		if e.Subscribes(eventType) {

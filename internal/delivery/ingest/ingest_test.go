@@ -54,7 +54,7 @@ func (w *world) endpoint(tenant hook.TenantID, types ...string) hook.Endpoint {
 	return e
 }
 
-// tokens takes everything that is visible on the live lane now.
+// tokens receives and deletes all visible tokens of the live lane.
 func (w *world) tokens() []hook.Token {
 	w.t.Helper()
 
@@ -107,18 +107,18 @@ func TestAccept_WithoutSubscribersIsAccepted(t *testing.T) {
 		t.Errorf("Accept() = %+v, %v; want 0 deliveries", result, err)
 	}
 	if _, err := w.store.Event(t.Context(), result.ID); err != nil {
-		t.Errorf("the event was not stored: %v", err)
+		t.Errorf("read stored event: %v", err)
 	}
 }
 
-func TestAccept_EveryEndpointThatExistsGetsIt(t *testing.T) {
+func TestAccept_ReachesEveryExistingEndpoint(t *testing.T) {
 	t.Parallel()
 
 	w := newWorld(t)
 	first := w.endpoint("acme", "*")
 	for i, change := range []func(){
 		func() {},
-		func() { w.endpoint("acme", "*") }, // remembered endpoints must be forgotten
+		func() { w.endpoint("acme", "*") }, // the cached list is out of date
 		func() {
 			first.EventTypes = []string{"user.*"}
 			if err := w.store.UpdateEndpoint(t.Context(), first); err != nil {
@@ -145,7 +145,7 @@ func (s *countingStore) Endpoints(ctx context.Context, tenant hook.TenantID) ([]
 	return s.Store.Endpoints(ctx, tenant)
 }
 
-func TestAccept_RemembersEndpointsWhileTheyDoNotChange(t *testing.T) {
+func TestAccept_CachesUnchangedEndpoints(t *testing.T) {
 	t.Parallel()
 
 	w := newWorld(t)
@@ -207,9 +207,9 @@ func TestAccept_IdempotencyKey(t *testing.T) {
 	}
 }
 
-// A repeated post makes up for tokens that may be missing, a minute later, and
-// only for endpoints without a record.
-func TestAccept_RepeatHealsWhatACrashLeft(t *testing.T) {
+// TestAccept_RepeatedPostSendsMissingTokens: a repeated post sends tokens a minute
+// later, only for endpoints without a delivery record.
+func TestAccept_RepeatedPostSendsMissingTokens(t *testing.T) {
 	t.Parallel()
 
 	w := newWorld(t)
@@ -218,7 +218,7 @@ func TestAccept_RepeatHealsWhatACrashLeft(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.tokens() // both tokens are lost in a crash, but one delivery happened
+	w.tokens() // a crash loses both tokens; one delivery has a record
 	event, err := w.store.Event(t.Context(), first.ID)
 	if err != nil {
 		t.Fatal(err)
@@ -228,7 +228,7 @@ func TestAccept_RepeatHealsWhatACrashLeft(t *testing.T) {
 	if err := w.store.SaveDelivery(t.Context(), recorded, nil); err != nil {
 		t.Fatal(err)
 	}
-	w.endpoint("acme", "*") // created since: not a target of the event that was posted
+	w.endpoint("acme", "*") // created after the post: not a target of the event
 
 	second, err := w.acceptor.Accept(t.Context(), "acme", paid("k"))
 	if err != nil || !second.Duplicate || second.Deliveries != 2 {
@@ -267,11 +267,11 @@ func TestAccept_RacingPostsMakeOneEvent(t *testing.T) {
 		}
 	}
 	if fresh != 1 || len(w.tokens()) != 1 {
-		t.Errorf("%d fresh events; want 1 with one token at once", fresh)
+		t.Errorf("%d new events; want 1 with one immediate token", fresh)
 	}
 }
 
-// forgetfulStore loses the answer of every write, and the SDK writes again.
+// forgetfulStore loses the response of every write, and the SDK writes again.
 type forgetfulStore struct{ ingest.Store }
 
 func (s forgetfulStore) PutEvent(ctx context.Context, e hook.Event) error {
@@ -293,7 +293,7 @@ func TestAccept_RecognisesItsOwnWrite(t *testing.T) {
 			w.acceptor.Store = forgetfulStore{w.store}
 			result, err := w.acceptor.Accept(t.Context(), "acme", paid(key))
 			if err != nil || result.Duplicate || len(w.tokens()) != 1 {
-				t.Errorf("Accept() = %+v, %v; want a fresh event and its token at once", result, err)
+				t.Errorf("Accept() = %+v, %v; want a new event and one immediate token", result, err)
 			}
 		})
 	}
@@ -332,10 +332,10 @@ func TestAccept_IsNotAcceptedBeforeEveryTokenIsSent(t *testing.T) {
 		t.Errorf("result 0 = %+v; want unavailable", results[0])
 	}
 	if results[1].Err != nil || results[1].Deliveries != 1 {
-		t.Errorf("result 1 = %+v; want it accepted for %s", results[1], good.ID)
+		t.Errorf("result 1 = %+v; want an event accepted for %s", results[1], good.ID)
 	}
 
-	w.acceptor.Queue = w.queue // the client asks again
+	w.acceptor.Queue = w.queue // the client repeats the post
 	w.tokens()
 	result, err := w.acceptor.Accept(t.Context(), "acme", paid("a"))
 	w.now = start.Add(time.Minute)
@@ -344,7 +344,7 @@ func TestAccept_IsNotAcceptedBeforeEveryTokenIsSent(t *testing.T) {
 	}
 }
 
-func TestAcceptBatch_ABadItemTouchesNoOther(t *testing.T) {
+func TestAcceptBatch_AnInvalidRequestDoesNotAffectTheOthers(t *testing.T) {
 	t.Parallel()
 
 	w := newWorld(t)
@@ -353,11 +353,11 @@ func TestAcceptBatch_ABadItemTouchesNoOther(t *testing.T) {
 		paid(""),
 		{Type: "no spaces please", Payload: []byte("1")},
 		paid("k"),
-		{Type: "order.paid", Payload: []byte("2"), IdempotencyKey: "k"}, // races with the one before it
+		{Type: "order.paid", Payload: []byte("2"), IdempotencyKey: "k"}, // races with the previous request
 		{Type: "order.paid", IdempotencyKey: strings.Repeat("x", 256)},
 	})
 	if results[0].Err != nil {
-		t.Errorf("result 0 = %+v; want it accepted", results[0])
+		t.Errorf("result 0 = %+v; want an accepted event", results[0])
 	}
 	for i, fields := range map[int][]string{1: {"type"}, 4: {"payload", "idempotency_key"}} {
 		failure, ok := errors.AsType[*hook.Error](results[i].Err)
@@ -372,7 +372,7 @@ func TestAcceptBatch_ABadItemTouchesNoOther(t *testing.T) {
 		}
 	}
 	if (results[2].Err == nil) == (results[3].Err == nil) {
-		t.Errorf("results 2 and 3 = %v, %v; want one of them to conflict", results[2].Err, results[3].Err)
+		t.Errorf("results 2 and 3 = %v, %v; want one conflict", results[2].Err, results[3].Err)
 	}
 	if got := len(w.tokens()); got != 2 {
 		t.Errorf("%d tokens; want 2", got)

@@ -74,7 +74,7 @@ func TestAcceptOurs_WithoutSubscribersThereIsNoEvent(t *testing.T) {
 		}
 	}
 	if events, _, _ := w.store.Size(); events != 0 || len(w.tokens()) != 0 {
-		t.Errorf("%d events were stored; want none, and no token", events)
+		t.Errorf("%d stored events; want no event and no token", events)
 	}
 }
 
@@ -87,15 +87,15 @@ func TestAcceptOurs_OncePerKey(t *testing.T) {
 		eventType      string
 		payload, key   string
 		duplicate      bool
-		want           hook.Code // 0: none
-		tokensAtOnce   int       // of the second
+		want           hook.Code // 0: no error
+		tokensAtOnce   int       // of the second call
 		tokensInMinute int
 	}{
-		{name: "the same is a duplicate, and makes up for its token", tenant: "acme", eventType: failing, payload: `{}`, key: "k", duplicate: true, want: 0, tokensAtOnce: 0, tokensInMinute: 1},
+		{name: "the same content is a duplicate, and sends the missing token", tenant: "acme", eventType: failing, payload: `{}`, key: "k", duplicate: true, want: 0, tokensAtOnce: 0, tokensInMinute: 1},
 		{name: "another payload is a conflict", tenant: "acme", eventType: failing, payload: `{"a":1}`, key: "k", duplicate: false, want: hook.CodeConflict, tokensAtOnce: 0, tokensInMinute: 0},
 		{name: "another type is a conflict", tenant: "acme", eventType: hook.NotificationSlow, payload: `{}`, key: "k", duplicate: false, want: hook.CodeConflict, tokensAtOnce: 0, tokensInMinute: 0},
 		{name: "another key is another event", tenant: "acme", eventType: failing, payload: `{}`, key: "k2", duplicate: false, want: 0, tokensAtOnce: 1, tokensInMinute: 0},
-		{name: "another tenant's is another event", tenant: "other", eventType: failing, payload: `{}`, key: "k", duplicate: false, want: 0, tokensAtOnce: 1, tokensInMinute: 0},
+		{name: "another tenant's key is another event", tenant: "other", eventType: failing, payload: `{}`, key: "k", duplicate: false, want: 0, tokensAtOnce: 1, tokensInMinute: 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -125,7 +125,8 @@ func TestAcceptOurs_OncePerKey(t *testing.T) {
 	}
 }
 
-// A caller who knows our keys neither takes an event of ours away nor gets at it.
+// TestAcceptOurs_NoKeyOfACallerIsOurs: with a known key of Surehook, a client
+// neither replaces nor reads an event of Surehook.
 func TestAcceptOurs_NoKeyOfACallerIsOurs(t *testing.T) {
 	t.Parallel()
 
@@ -142,7 +143,7 @@ func TestAcceptOurs_NoKeyOfACallerIsOurs(t *testing.T) {
 			}
 			refused, ok := errors.AsType[*hook.Error](theirErr)
 			if key == "surehook k" && (!ok || refused.Code != hook.CodeInvalid || refused.Fields[0].Field != "idempotency_key") {
-				t.Errorf("Accept(%q) = %v; want the key to be invalid", key, theirErr)
+				t.Errorf("Accept(%q) = %v; want an invalid key", key, theirErr)
 			}
 			if key != "surehook k" && theirErr != nil {
 				t.Errorf("Accept(%q) = %v; want nil", key, theirErr)

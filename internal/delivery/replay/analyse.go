@@ -10,42 +10,41 @@ import (
 )
 
 const (
-	// MaxHours bounds how far back an analysis looks.
+	// MaxHours limits the hours of an analysis: 14 days of 24 hours.
 	MaxHours = 336
-	// MaxAnalysed bounds how many dead deliveries it reads.
+	// MaxAnalysed limits the dead deliveries of an analysis.
 	MaxAnalysed = 20_000
 
-	// lateDeath is how much older than max_age a parked delivery may be when
-	// somebody looks at it and it dies.
-	lateDeath = 24 * time.Hour
+	// maxDeathDelay is the longest time from the expiry of a parked delivery to the
+	// check that ends the delivery.
+	maxDeathDelay = 24 * time.Hour
 )
 
-// Analysis is what the deliveries that died within some hours have in common.
+// Analysis groups the deliveries that died within the last hours by common causes.
 type Analysis struct {
 	Hours    int
 	Total    int  // deliveries in all groups
-	Complete bool // false: there were more than could be read
+	Complete bool // false: more dead deliveries exist than Analyse read
 	Groups   []deadletter.Group
 }
 
-// Analyse groups the dead deliveries of the tenant that died within the hours
-// before now, 1 to MaxHours. Those that are replayed and not settled again are
-// dead as well.
+// Analyse groups the tenant's dead deliveries of the last hours, 1 to MaxHours.
+// A replayed delivery stays dead until the replay settles.
 func (r *Replayer) Analyse(ctx context.Context, tenant hook.TenantID, hours int) (Analysis, error) {
 	if hours < 1 || hours > MaxHours {
 		return Analysis{}, hook.Invalid(hook.FieldError{Field: "hours", Message: fmt.Sprintf("must be 1 to %d", MaxHours)})
 	}
-	ids, err := r.endpoints(ctx, tenant, "")
+	ids, err := r.endpointIDs(ctx, tenant, "")
 	if err != nil {
 		return Analysis{}, err
 	}
-	since, end := r.now().Add(-time.Duration(hours)*time.Hour), r.lookUntil(ctx)
-	// The index knows when a delivery was made, not when it died.
-	f := Filter{State: hook.StateDead, From: since.Add(-hook.MaxMaxAge - lateDeath)}
+	since, end := r.now().Add(-time.Duration(hours)*time.Hour), r.answerDeadline(ctx)
+	// The index holds the time of creation, not the time of death.
+	f := Filter{State: hook.StateDead, From: since.Add(-hook.MaxMaxAge - maxDeathDelay)}
 	var analyzer deadletter.Analyzer
 	a, read := Analysis{Hours: hours, Complete: true}, 0
 	for _, id := range ids {
-		complete, err := r.walk(ctx, f.selection(id), end, func(d hook.Delivery) bool {
+		complete, err := r.scan(ctx, f.selection(id), end, func(d hook.Delivery) bool {
 			if read++; read > MaxAnalysed {
 				return false
 			}

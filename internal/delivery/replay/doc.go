@@ -1,27 +1,43 @@
-// Package replay sends past deliveries again: one, all of an event, or as a job
-// whatever a filter selects. It discards and cancels deliveries, and says what
-// the dead ones have in common.
+// Package replay replays past deliveries: one delivery, all deliveries of an
+// event, or a job for the deliveries of a filter. The package also discards and
+// cancels deliveries, and groups dead deliveries by common causes.
 //
-// A replay is the next generation of a delivery. Its token is sent first, with
-// the order in it, and then the old delivery's record says that it was replayed.
-// If the process dies between the two, function deliver finds the order in the
-// token and writes the record itself, so whoever has sent the token is done; two
-// tokens make one generation, because the record takes one replay only.
+// # Replaying a delivery
 //
-// A job is driven by messages, a page at a time:
+// A replay is the next generation of a delivery. The token goes out first, with
+// the replay request inside. Then the record of the old generation names the new
+// generation. If the process dies between the two steps, function deliver reads
+// the replay request from the token and writes the record. So a sent token is
+// enough. Two tokens make one generation, because a record accepts one replay
+// only.
 //
-//	(1) select a page, write it into the job with the cursor behind it
-//	(2) send the page's tokens, record the replays
-//	(3) write what came of it into the job, without the page
-//	(4) ask for the next page, when the job's rate has room for it
+// # Jobs
 //
-// Each write is made on condition that nobody wrote since the job was read, so
-// of two workers on the same job one goes on, and the other leaves a message for
-// later, in case that both were given the same one. A message
-// that finds a page in the job goes on from (2): a record that this job marked
-// counts, one that somebody else marked is skipped. So a crash at any point
-// neither loses a delivery nor sends one twice, and the totals are exact.
+// Messages drive a job, one page at a time:
 //
-// A job selects what was there when it was made: what its own replays become is
-// newer. It knows nothing of HTTP, of queues or of tables.
+//	message --> (1) select --> (2) send --> (3) count --> (4) enqueue message
+//	                 ^                        |  |
+//	                 |  room for another page |  |
+//	                 +------------------------+  +--> finished, when nothing is left
+//
+//	(1) select a page, and save the page and the next cursor in the job
+//	(2) send the tokens of the page, and record the replays
+//	(3) add the results to the job, and remove the page
+//	(4) enqueue the next message, for the time at which the job's rate has room
+//
+// Every save of the job is conditional on the version read. So of two workers
+// with the same job, one continues. The other worker enqueues a later message:
+// both workers may hold the same message, and the first may still fail.
+//
+// A message for a job with a saved page continues at (2). A record marked by the
+// same job counts as enqueued; a record marked by another request counts as
+// skipped. So a crash at any point neither loses a delivery nor replays a
+// delivery twice, and the totals are exact.
+//
+// A job selects deliveries older than the job. The replays of the job are newer,
+// so a job never selects its own replays.
+//
+// # Boundaries
+//
+// Package replay knows no HTTP, queues or tables.
 package replay

@@ -9,50 +9,51 @@ import (
 	"surehook/internal/hook"
 )
 
-// SampleSize is how many deliveries a dry run shows at most.
+// SampleSize limits the sample of a dry run.
 const SampleSize = 10
 
-// Preview is what a job would select now. Deliveries among them that were
-// replayed before would be skipped.
+// Preview is the selection of a job at the time of the dry run. The job would skip
+// deliveries already replayed.
 type Preview struct {
 	Total      int
-	ByEndpoint []EndpointCount // in the order of their ids, without those that have none
-	Sample     []hook.Delivery // the oldest
-	Complete   bool            // false: there was no time to see all; the counts are too small
+	ByEndpoint []EndpointCount // in the order of ids, without zero counts
+	Sample     []hook.Delivery // the oldest deliveries, at most SampleSize
+	Complete   bool            // false: too little time for all deliveries; the counts are lower bounds
 }
 
-// EndpointCount is how many deliveries of one endpoint a job would select.
+// EndpointCount is the number of deliveries of one endpoint in a selection.
 type EndpointCount struct {
 	Endpoint hook.EndpointID
 	Count    int
 }
 
-// DryRun returns what Start would make a job of, and makes none. The index
-// counts; only if there are types must every delivery be looked at.
+// DryRun returns the selection of the job that Start would make, and makes no job.
+// The index counts the deliveries. With event types in the filter, DryRun reads
+// every delivery instead.
 func (r *Replayer) DryRun(ctx context.Context, tenant hook.TenantID, q JobRequest) (Preview, error) {
-	f, err := r.filter(ctx, tenant, q, r.now())
+	f, err := r.newFilter(ctx, tenant, q, r.now())
 	if err != nil {
 		return Preview{}, err
 	}
-	ids, err := r.endpoints(ctx, tenant, f.Endpoint)
+	ids, err := r.endpointIDs(ctx, tenant, f.Endpoint)
 	if err != nil {
 		return Preview{}, err
 	}
-	end := r.lookUntil(ctx)
-	looks := make([]look, len(ids))
-	if err := each(len(ids), func(i int) (err error) {
-		looks[i], err = r.look(ctx, f, ids[i], end)
+	end := r.answerDeadline(ctx)
+	previews := make([]endpointPreview, len(ids))
+	if err := forEach(len(ids), func(i int) (err error) {
+		previews[i], err = r.previewEndpoint(ctx, f, ids[i], end)
 		return err
 	}); err != nil {
 		return Preview{}, err
 	}
 	p := Preview{Complete: true}
-	for i, l := range looks {
-		p.Complete = p.Complete && l.complete
-		p.Total += l.count
-		p.Sample = append(p.Sample, l.oldest...)
-		if l.count > 0 {
-			p.ByEndpoint = append(p.ByEndpoint, EndpointCount{Endpoint: ids[i], Count: l.count})
+	for i, e := range previews {
+		p.Complete = p.Complete && e.complete
+		p.Total += e.count
+		p.Sample = append(p.Sample, e.oldest...)
+		if e.count > 0 {
+			p.ByEndpoint = append(p.ByEndpoint, EndpointCount{Endpoint: ids[i], Count: e.count})
 		}
 	}
 	slices.SortStableFunc(p.Sample, func(a, b hook.Delivery) int { return a.CreatedAt.Compare(b.CreatedAt) })
@@ -60,39 +61,39 @@ func (r *Replayer) DryRun(ctx context.Context, tenant hook.TenantID, q JobReques
 	return p, nil
 }
 
-// look is what a filter selects of one endpoint.
-type look struct {
+// endpointPreview is the part of a Preview for one endpoint.
+type endpointPreview struct {
 	count    int
-	oldest   []hook.Delivery // SampleSize at most
+	oldest   []hook.Delivery // at most SampleSize
 	complete bool
 }
 
-func (r *Replayer) look(ctx context.Context, f Filter, id hook.EndpointID, end time.Time) (l look, err error) {
+func (r *Replayer) previewEndpoint(ctx context.Context, f Filter, id hook.EndpointID, end time.Time) (e endpointPreview, err error) {
 	s := f.selection(id)
 	counted := len(f.Types) == 0
 	if counted {
 		if !r.Now().Before(end) {
-			return look{}, nil
+			return endpointPreview{}, nil
 		}
-		if l.count, err = r.Index.CountSelected(ctx, s); err != nil {
-			return look{}, fmt.Errorf("count %s deliveries of endpoint %s: %w", f.State, id, err)
+		if e.count, err = r.Index.CountSelected(ctx, s); err != nil {
+			return endpointPreview{}, fmt.Errorf("count %s deliveries of endpoint %s: %w", f.State, id, err)
 		}
-		if l.count == 0 {
-			return look{complete: true}, nil
+		if e.count == 0 {
+			return endpointPreview{complete: true}, nil
 		}
 		s.Limit = SampleSize
 	}
-	l.complete, err = r.walk(ctx, s, end, func(d hook.Delivery) bool {
-		if f.wants(d.EventType) {
-			if len(l.oldest) < SampleSize {
-				l.oldest = append(l.oldest, d)
+	e.complete, err = r.scan(ctx, s, end, func(d hook.Delivery) bool {
+		if f.matches(d.EventType) {
+			if len(e.oldest) < SampleSize {
+				e.oldest = append(e.oldest, d)
 			}
 			if !counted {
-				l.count++
+				e.count++
 			}
 		}
-		return !counted || len(l.oldest) < SampleSize
+		return !counted || len(e.oldest) < SampleSize
 	})
-	l.complete = l.complete || counted // that the sample is short does not matter
-	return l, err
+	e.complete = e.complete || counted // a short sample keeps the counts complete
+	return e, err
 }

@@ -10,9 +10,10 @@ import (
 	"surehook/internal/names"
 )
 
-// Discard ends a dead delivery: somebody decided to leave it so, and it is an
-// open dead letter no more. The note says why. CodeConflict if it is not dead;
-// one that was discarded by hand already is returned as it is.
+// Discard discards a dead delivery. The delivery is then no open dead letter. The
+// note is the reason given by the caller. For a delivery already discarded by
+// hand Discard returns the delivery unchanged; in every other state except dead
+// Discard returns CodeConflict.
 func (r *Replayer) Discard(ctx context.Context, tenant hook.TenantID, id hook.DeliveryID, by hook.KeyID, note string) (hook.Delivery, error) {
 	return r.end(ctx, tenant, id, ending{
 		to: hook.StateDiscarded, by: by, note: note,
@@ -21,9 +22,10 @@ func (r *Replayer) Discard(ctx context.Context, tenant hook.TenantID, id hook.De
 	})
 }
 
-// Cancel ends a delivery that is queued, retrying or parked. An attempt that is
-// under way may still reach the endpoint. CodeConflict if it is settled; one
-// that was cancelled by hand already is returned as it is.
+// Cancel cancels a queued, retrying or parked delivery. An attempt under way may
+// still reach the endpoint. For a delivery already cancelled by hand Cancel
+// returns the delivery unchanged; for every other settled delivery Cancel returns
+// CodeConflict.
 func (r *Replayer) Cancel(ctx context.Context, tenant hook.TenantID, id hook.DeliveryID, by hook.KeyID, note string) (hook.Delivery, error) {
 	return r.end(ctx, tenant, id, ending{
 		to: hook.StateCancelled, by: by, note: note,
@@ -32,51 +34,58 @@ func (r *Replayer) Cancel(ctx context.Context, tenant hook.TenantID, id hook.Del
 	})
 }
 
-// ending is how a delivery is to be ended by hand.
+// ending is a manual end of a delivery.
 type ending struct {
 	to   hook.State
 	by   hook.KeyID
 	note string
 	can  func(hook.State) bool
-	rule string // that can holds to, for people
+	rule string // can, in words for the caller
 }
 
-// end writes the ending and then does what follows from it. If the process dies
-// between the two, whoever asks again finds it written and does the rest.
+// end saves the ending, and then completes the settlement. If the process dies
+// between the two steps, a repeated request finds the ending in the record and
+// completes the settlement.
 func (r *Replayer) end(ctx context.Context, tenant hook.TenantID, id hook.DeliveryID, to ending) (hook.Delivery, error) {
 	if errs := hook.ValidateNote(to.note); len(errs) > 0 {
 		return hook.Delivery{}, hook.Invalid(errs...)
 	}
-	for range saveTries {
-		_, d, err := r.delivery(ctx, tenant, id)
-		if err != nil {
-			return hook.Delivery{}, err
+	var d hook.Delivery
+	var refused error // outside of OnConflict: a refusal has CodeConflict, too
+	err := hook.OnConflict(ctx, maxSaveAttempts, func() (err error) {
+		if _, d, err = r.findDelivery(ctx, tenant, id); err != nil {
+			return err
 		}
 		if d.State == to.to && d.Reason == hook.ReasonManual {
-			return d, r.settled(ctx, d)
+			return nil
 		}
 		if !to.can(d.State) {
-			return hook.Delivery{}, hook.Conflict(fmt.Sprintf("it is %s: %s", d.State, to.rule))
+			refused = hook.Conflict(fmt.Sprintf("it is %s: %s", d.State, to.rule))
+			return nil
 		}
-		// No token made this decision, so none may take it for its own.
+		// No token made this decision, so the record names no token.
 		d.Token, d.NextAttemptAt, d.UpdatedAt = "", time.Time{}, r.now()
 		d.State, d.Reason = to.to, hook.ReasonManual
 		d.By, d.Note = to.by, to.note
-		err = r.Store.SaveDelivery(ctx, d, nil)
-		if hook.CodeOf(err) == hook.CodeConflict {
-			continue // it moved on: judge it again
-		}
-		if err != nil {
-			return hook.Delivery{}, fmt.Errorf("save delivery %s: %w", id, err)
+		if err = r.Store.SaveDelivery(ctx, d, nil); err != nil {
+			return fmt.Errorf("save delivery %s: %w", id, err)
 		}
 		d.Version++
-		r.Log.LogAttrs(ctx, slog.LevelInfo, "delivery.ended", endAttrs(d, to.by)...)
-		return d, r.settled(ctx, d)
+		r.Log.LogAttrs(ctx, slog.LevelInfo, "delivery.ended", deliveryAttrs(d, to.by)...)
+		return nil
+	})
+	switch {
+	case hook.CodeOf(err) == hook.CodeConflict:
+		return hook.Delivery{}, errBusy("delivery " + id.String())
+	case err != nil:
+		return hook.Delivery{}, err //nolint:wrapcheck // the function wraps the error
+	case refused != nil:
+		return hook.Delivery{}, refused
 	}
-	return hook.Delivery{}, busy("delivery " + id.String())
+	return d, r.completeSettlement(ctx, d)
 }
 
-func endAttrs(d hook.Delivery, by hook.KeyID) []slog.Attr {
+func deliveryAttrs(d hook.Delivery, by hook.KeyID) []slog.Attr {
 	return []slog.Attr{
 		slog.String(names.LogTenant, string(d.Tenant)),
 		slog.String(names.LogEvent, string(d.ID.Event)),

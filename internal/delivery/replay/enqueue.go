@@ -11,167 +11,175 @@ import (
 )
 
 const (
-	// saveTries bounds how often a record is written again after someone else wrote it.
-	saveTries = 5
-	// atOnce is how many records are read or written at the same time.
-	atOnce = 16
+	// maxSaveAttempts limits retries after a version conflict on a delivery. Each
+	// conflict means that another writer succeeded, so 5 attempts tolerate about 5
+	// concurrent writers.
+	maxSaveAttempts = 5
+	// maxParallel limits the records read or written at the same time.
+	maxParallel = 16
 )
 
-// replaying is a delivery whose replay is asked for.
-type replaying struct {
-	delivery hook.Delivery // the one to be replayed; in the end, as the replay leaves it
-	order    hook.ReplayRequest
-	delay    time.Duration // of its token, in whole seconds
+// candidate is a delivery with a replay request.
+type candidate struct {
+	delivery hook.Delivery // the delivery to replay; afterwards, the record of the replayed delivery
+	request  hook.ReplayRequest
+	delay    time.Duration // of the token, in whole seconds
 
-	sent    bool  // the token is on the way: the replay will be
-	refused error // it cannot be replayed, or somebody else did; nothing is left to do
-	failed  error // something of ours did not answer; it is to be tried again
+	sent    bool  // the queue holds the token
+	refused error // no replay: forbidden, or replayed by another request; final
+	failed  error // a port failed; the request may be repeated
 }
 
-// queued reports whether the delivery has no record. A replay of it is not
-// another generation, but its first token once more.
-func (p *replaying) queued() bool { return p.delivery.Version == 0 }
+// queued reports whether the delivery has no record. A replay of a queued delivery
+// sends the first token again and makes no new generation.
+func (c *candidate) queued() bool { return c.delivery.Version == 0 }
 
-// ordered reports whether the record says that the replay was made by this
-// order: written by us, or by function deliver, which found it in our token.
-func (p *replaying) ordered(d hook.Delivery) bool {
+// recordedIn reports whether the record d names this request as its replay. The
+// writer is a Replayer, or function deliver with the request from the token.
+func (c *candidate) recordedIn(d hook.Delivery) bool {
 	by := d.Replayed
-	return by.Generation != 0 && by.Job == p.order.Job && by.JobIndex == p.order.JobIndex && by.By == p.order.By
+	return by.Generation != 0 && by.Job == c.request.Job && by.JobIndex == c.request.JobIndex && by.By == c.request.By
 }
 
-func (p *replaying) token() hook.Token {
-	if p.queued() {
-		return hook.NewToken(p.delivery.Tenant, p.delivery.ID, 1)
+func (c *candidate) token() hook.Token {
+	if c.queued() {
+		return hook.NewToken(c.delivery.Tenant, c.delivery.ID, 1)
 	}
-	t := hook.NewToken(p.delivery.Tenant, p.delivery.Successor(), 1)
-	t.ReplayRequest = p.order
+	t := hook.NewToken(c.delivery.Tenant, c.delivery.Successor(), 1)
+	t.ReplayRequest = c.request
 	return t
 }
 
-// enqueue sends the replays' tokens, and then records those that went. What
-// came of each is in itself; those that are refused already are left out. Of a
-// job, those that it recorded before count without another token.
-func (r *Replayer) enqueue(ctx context.Context, all []*replaying) {
+// enqueue sends the tokens of the replays, and then records the sent replays. Each
+// candidate holds its own result; enqueue skips refused candidates. A replay
+// already recorded for the same job counts as sent, without another token.
+func (r *Replayer) enqueue(ctx context.Context, candidates []*candidate) {
 	now := r.now()
-	var toSend, toRecord []*replaying
-	for _, p := range all {
-		if p.refused != nil {
+	var toSend, toRecord []*candidate
+	for _, c := range candidates {
+		if c.refused != nil {
 			continue
 		}
-		if p.order.Job != "" && p.ordered(p.delivery) {
-			p.sent = true
-			toRecord = append(toRecord, p)
+		if c.request.Job != "" && c.recordedIn(c.delivery) {
+			c.sent = true
+			toRecord = append(toRecord, c)
 			continue
 		}
-		if _, p.refused = p.delivery.Replay(p.order, now); p.refused == nil {
-			toSend = append(toSend, p)
+		if _, c.refused = c.delivery.Replay(c.request, now); c.refused == nil {
+			toSend = append(toSend, c)
 		}
 	}
-	r.send(ctx, toSend)
-	for _, p := range toSend {
-		if p.sent && !p.queued() {
-			toRecord = append(toRecord, p)
+	r.sendTokens(ctx, toSend)
+	for _, c := range toSend {
+		if c.sent && !c.queued() {
+			toRecord = append(toRecord, c)
 		}
 	}
-	_ = each(len(toRecord), func(i int) error {
-		r.record(ctx, toRecord[i], now)
-		return nil // it is in the replay itself
+	_ = forEach(len(toRecord), func(i int) error {
+		r.recordReplay(ctx, toRecord[i], now)
+		return nil // the candidate holds the error
 	})
 }
 
-// send sends the tokens, those with the same delay together.
-func (r *Replayer) send(ctx context.Context, all []*replaying) {
-	for len(all) > 0 {
+// sendTokens sends the tokens, with one request for neighbors of the same delay.
+func (r *Replayer) sendTokens(ctx context.Context, candidates []*candidate) {
+	for len(candidates) > 0 {
 		n := 1
-		for n < len(all) && all[n].delay == all[0].delay {
+		for n < len(candidates) && candidates[n].delay == candidates[0].delay {
 			n++
 		}
 		tokens := make([]hook.Token, n)
-		for i, p := range all[:n] {
-			tokens[i] = p.token()
+		for i, c := range candidates[:n] {
+			tokens[i] = c.token()
 		}
-		errs := r.Queue.Send(ctx, hook.LaneReplay, tokens, all[0].delay)
-		for i, p := range all[:n] {
+		errs := r.Queue.Send(ctx, hook.LaneReplay, tokens, candidates[0].delay)
+		for i, c := range candidates[:n] {
 			if errs != nil && errs[i] != nil {
-				p.failed = fmt.Errorf("send token of %s: %w", tokens[i].Delivery, errs[i])
+				c.failed = fmt.Errorf("send token of %s: %w", tokens[i].Delivery, errs[i])
 				continue
 			}
-			p.sent = true
+			c.sent = true
 		}
-		all = all[n:]
+		candidates = candidates[n:]
 	}
 }
 
-// record writes into the old record that it is replayed. Whatever anybody wrote
-// since it was read, the token is out and will be taken: only that somebody
-// else replayed it, or that it is gone, ends this.
-func (r *Replayer) record(ctx context.Context, p *replaying, now time.Time) {
-	d := p.delivery
-	for range saveTries {
-		if p.ordered(d) {
-			p.delivery = d
-			p.failed = r.supersede(ctx, d)
-			return
+// recordReplay writes the replay into the old record. The token is on the queue,
+// so recordReplay repeats the write after every conflict. Only a missing record or
+// a replay by another request refuses the candidate.
+func (r *Replayer) recordReplay(ctx context.Context, c *candidate, now time.Time) {
+	d := c.delivery
+	err := hook.OnConflict(ctx, maxSaveAttempts, func() error {
+		if c.recordedIn(d) {
+			c.delivery = d
+			c.failed = r.settleSuperseded(ctx, d)
+			return nil
 		}
-		next, refused := d.Replay(p.order, now)
+		next, refused := d.Replay(c.request, now)
 		if refused != nil {
-			p.refused = refused
-			return
+			c.refused = refused
+			return nil
 		}
-		p.delivery = next // as the token makes it, if we cannot
-		err := r.Store.SaveDelivery(ctx, next, nil)
-		if err == nil {
-			p.delivery.Version++
-			p.failed = r.supersede(ctx, p.delivery)
-			return
+		c.delivery = next // function deliver writes the same record for the token
+		saveErr := r.Store.SaveDelivery(ctx, next, nil)
+		if saveErr == nil {
+			c.delivery.Version++
+			c.failed = r.settleSuperseded(ctx, c.delivery)
+			return nil
 		}
-		if hook.CodeOf(err) != hook.CodeConflict {
-			p.failed = fmt.Errorf("record replay of delivery %s: %w", d.ID, err)
-			return
+		if hook.CodeOf(saveErr) != hook.CodeConflict {
+			return fmt.Errorf("record replay of delivery %s: %w", d.ID, saveErr)
 		}
-		if d, err = r.Store.Delivery(ctx, next.ID); err != nil {
+		stored, err := r.Store.Delivery(ctx, next.ID)
+		if err != nil {
 			err = fmt.Errorf("read delivery %s: %w", next.ID, err)
 			if hook.CodeOf(err) == hook.CodeNotFound {
-				p.refused = err
-				return
+				c.refused = err
+				return nil
 			}
-			p.failed = err
-			return
+			return err
 		}
+		d = stored
+		return saveErr
+	})
+	switch {
+	case hook.CodeOf(err) == hook.CodeConflict:
+		c.failed = errBusy("delivery " + d.ID.String())
+	case err != nil:
+		c.failed = err
 	}
-	p.failed = busy("delivery " + d.ID.String())
 }
 
-// supersede sees to what follows when a replay took the place of a delivery in
-// progress: that one is settled.
-func (r *Replayer) supersede(ctx context.Context, d hook.Delivery) error {
+// settleSuperseded completes the settlement of a superseded delivery: a replay of
+// a delivery in progress cancels the delivery.
+func (r *Replayer) settleSuperseded(ctx context.Context, d hook.Delivery) error {
 	if !d.Superseded() {
 		return nil
 	}
-	return r.settled(ctx, d)
+	return r.completeSettlement(ctx, d)
 }
 
-func (r *Replayer) settled(ctx context.Context, d hook.Delivery) error {
+func (r *Replayer) completeSettlement(ctx context.Context, d hook.Delivery) error {
 	if err := r.Settlement.Complete(ctx, d); err != nil {
-		return fmt.Errorf("see to what follows from delivery %s: %w", d.ID, err)
+		return fmt.Errorf("complete settlement of delivery %s: %w", d.ID, err)
 	}
 	return nil
 }
 
-// now is the time in the milliseconds that times are stored in.
+// now returns the time in milliseconds, the unit of stored times.
 func (r *Replayer) now() time.Time { return r.Now().UTC().Truncate(time.Millisecond) }
 
-func busy(what string) error {
-	return &hook.Error{Code: hook.CodeUnavailable, Message: fmt.Sprintf("%s changed %d times meanwhile; try again", what, saveTries)}
+func errBusy(subject string) error {
+	return &hook.Error{Code: hook.CodeUnavailable, Message: fmt.Sprintf("%s changed %d times meanwhile; try again", subject, maxSaveAttempts)}
 }
 
-// each calls f for 0 to n-1, atOnce at a time, and returns the first error.
-// All are called, whatever became of the others.
-func each(n int, f func(i int) error) error {
+// forEach calls f for 0 to n-1, maxParallel calls at a time, and returns the first
+// error. An error does not stop the other calls.
+func forEach(n int, f func(i int) error) error {
 	var group errgroup.Group
-	group.SetLimit(atOnce)
+	group.SetLimit(maxParallel)
 	for i := range n {
 		group.Go(func() error { return f(i) })
 	}
-	return group.Wait() //nolint:wrapcheck // it is f's own
+	return group.Wait() //nolint:wrapcheck // the error of f
 }

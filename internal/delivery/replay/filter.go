@@ -9,19 +9,19 @@ import (
 	"surehook/internal/hook"
 )
 
-// JobRequest asks for a job.
+// JobRequest is a request for a job.
 type JobRequest struct {
 	Endpoint string     // id or uid; empty: all endpoints
 	State    hook.State // dead, parked, delivered or discarded; zero: dead
-	Types    []string   // patterns of event types, as endpoints subscribe with; at most MaxTypes; empty: all
-	From, To time.Time  // of the deliveries' creation: From is in it, To is not; zero: without bound
+	Types    []string   // patterns of event types, as in subscriptions; at most MaxTypes; empty: all
+	From, To time.Time  // bounds of CreatedAt: From is inclusive, To is exclusive; zero: no bound
 	Rate     float64    // deliveries a second, MinRate to MaxRate
 	By       hook.KeyID
 }
 
-// filter checks the request and returns what it selects now; CodeInvalid names
-// every field that is wrong.
-func (r *Replayer) filter(ctx context.Context, tenant hook.TenantID, q JobRequest, now time.Time) (Filter, error) {
+// newFilter checks the request and returns the filter; CodeInvalid names every
+// wrong field.
+func (r *Replayer) newFilter(ctx context.Context, tenant hook.TenantID, q JobRequest, now time.Time) (Filter, error) {
 	f := Filter{State: q.State, Types: q.Types, From: q.From, To: q.To}
 	if f.State == 0 {
 		f.State = hook.StateDead
@@ -29,9 +29,9 @@ func (r *Replayer) filter(ctx context.Context, tenant hook.TenantID, q JobReques
 	if f.To.IsZero() || f.To.After(now) {
 		f.To = now
 	}
-	errs := check(f, q.Rate, now)
+	errs := validateFilter(f, q.Rate, now)
 	if q.Endpoint != "" {
-		e, err := r.endpoint(ctx, tenant, q.Endpoint)
+		e, err := r.findEndpoint(ctx, tenant, q.Endpoint)
 		switch {
 		case err == nil:
 			f.Endpoint = e.ID
@@ -47,7 +47,7 @@ func (r *Replayer) filter(ctx context.Context, tenant hook.TenantID, q JobReques
 	return f, nil
 }
 
-func check(f Filter, rate float64, now time.Time) []hook.FieldError {
+func validateFilter(f Filter, rate float64, now time.Time) []hook.FieldError {
 	var errs []hook.FieldError
 	add := func(field, format string, args ...any) {
 		errs = append(errs, hook.FieldError{Field: field, Message: fmt.Sprintf(format, args...)})
@@ -69,14 +69,14 @@ func check(f Filter, rate float64, now time.Time) []hook.FieldError {
 	case !f.From.Before(f.To):
 		add("filter.to", "must be after filter.from")
 	}
-	if !(rate >= MinRate && rate <= MaxRate) { // it may be no number
+	if !(rate >= MinRate && rate <= MaxRate) { // refuses NaN, too
 		add("rate_per_second", "must be %g to %g", MinRate, MaxRate)
 	}
 	return errs
 }
 
-// endpoint returns the tenant's endpoint of the id or uid.
-func (r *Replayer) endpoint(ctx context.Context, tenant hook.TenantID, ref string) (hook.Endpoint, error) {
+// findEndpoint returns the tenant's endpoint with the id or uid.
+func (r *Replayer) findEndpoint(ctx context.Context, tenant hook.TenantID, ref string) (hook.Endpoint, error) {
 	if id, err := hook.ParseEndpointID(ref); err == nil {
 		return r.Endpoints.Endpoint(ctx, tenant, id) //nolint:wrapcheck // the caller names the endpoint
 	}
@@ -86,19 +86,20 @@ func (r *Replayer) endpoint(ctx context.Context, tenant hook.TenantID, ref strin
 	return r.Endpoints.EndpointByUID(ctx, tenant, ref) //nolint:wrapcheck // the caller names the endpoint
 }
 
-// selection is what the index can tell of the filter, for one endpoint.
+// selection returns the Selection of the filter for one endpoint. The index knows
+// no event types.
 func (f Filter) selection(id hook.EndpointID) Selection {
 	return Selection{Endpoint: id, State: f.State, From: f.From, To: f.To, Limit: PageSize}
 }
 
-// wants reports whether the filter takes deliveries of the type.
-func (f Filter) wants(eventType string) bool {
+// matches reports whether the filter selects deliveries of the event type.
+func (f Filter) matches(eventType string) bool {
 	return len(f.Types) == 0 || hook.Endpoint{EventTypes: f.Types}.Subscribes(eventType)
 }
 
-// endpoints returns the ids of the endpoints that the filter walks, in order.
-// One that was deleted is not among them.
-func (r *Replayer) endpoints(ctx context.Context, tenant hook.TenantID, only hook.EndpointID) ([]hook.EndpointID, error) {
+// endpointIDs returns the ids of the tenant's endpoints in order, or only the given
+// id. Ids of deleted endpoints are absent.
+func (r *Replayer) endpointIDs(ctx context.Context, tenant hook.TenantID, only hook.EndpointID) ([]hook.EndpointID, error) {
 	if only != "" {
 		e, err := r.Endpoints.Endpoint(ctx, tenant, only)
 		if err == nil {

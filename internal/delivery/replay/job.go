@@ -8,27 +8,27 @@ import (
 	"surehook/internal/hook"
 )
 
-// Bounds of a job.
+// Defaults and bounds of a job.
 const (
 	DefaultRate = 50.0 // deliveries a second
 	MinRate     = 0.1
 	MaxRate     = 500.0
 	MaxTypes    = 20
-	PageSize    = 100                 // deliveries of a page at most
-	KeepJobs    = 30 * 24 * time.Hour // how long a job is kept after it ended
+	PageSize    = 100                 // deliveries per page
+	KeepJobs    = 30 * 24 * time.Hour // retention of a job after its end
 
-	pageTime = 10 * time.Second // that a page lasts at most at the job's rate
+	maxPageTime = 10 * time.Second // time span of one page at the job's rate
 )
 
-// Filter says which deliveries of a tenant a job replays.
+// Filter selects deliveries of a tenant for a job.
 type Filter struct {
-	Endpoint hook.EndpointID // empty: of all endpoints
+	Endpoint hook.EndpointID // empty: all endpoints
 	State    hook.State      // dead, parked, delivered or discarded
-	Types    []string        // event types as endpoints subscribe to them; empty: all
-	From, To time.Time       // of the deliveries' creation; To is never after the job's own
+	Types    []string        // patterns of event types, as in subscriptions; empty: all
+	From, To time.Time       // bounds of CreatedAt; To is at most the CreatedAt of the job
 }
 
-// Job is a replay of whatever a filter selects.
+// Job is a replay of all deliveries of a filter.
 type Job struct {
 	ID        hook.JobID
 	Tenant    hook.TenantID
@@ -38,29 +38,29 @@ type Job struct {
 	By        hook.KeyID
 	CreatedAt time.Time
 	UpdatedAt time.Time
-	EndedAt   time.Time // zero while it runs
-	ExpiresAt time.Time // when the record is removed; while it runs as if it ended with UpdatedAt
-	Version   int64     // of the stored record; 0 when there is none
+	EndedAt   time.Time // zero while the job runs
+	ExpiresAt time.Time // removal of the record: KeepJobs after UpdatedAt
+	Version   int64     // of the stored record; 0: no record
 
-	Selected int // deliveries that the filter selected so far
-	Enqueued int // of them, those whose replay was sent
-	Skipped  int // of them, those that could not be replayed: somebody else did so meanwhile
+	Selected int // deliveries selected so far
+	Enqueued int // selected deliveries with a sent replay
+	Skipped  int // selected deliveries without a replay by this job: already replayed, changed or gone
 
-	Endpoint hook.EndpointID   // that is being selected from; empty at the beginning
-	Cursor   string            // of the next selection from it
-	Selects  bool              // whether there is more to select
-	Pending  []hook.DeliveryID // the page that is being sent; its slots end with Selected-1
-	NextAt   time.Time         // when the rate has room for the next page
+	Endpoint hook.EndpointID   // position of the selection; empty at the beginning
+	Cursor   string            // of the next selection from Endpoint
+	Selects  bool              // more deliveries remain to be selected
+	Pending  []hook.DeliveryID // the page to send; the last JobIndex is Selected-1
+	NextAt   time.Time         // time at which the rate has room for the next page
 }
 
-// JobState says whether a job goes on.
+// JobState is the state of a job.
 type JobState uint8
 
 // The states of a job. The zero JobState is not valid.
 const (
 	JobRunning   JobState = iota + 1
-	JobFinished           // everything that was selected was enqueued or skipped
-	JobCancelled          // by hand; what was enqueued goes on
+	JobFinished           // every selected delivery is enqueued or skipped
+	JobCancelled          // by hand; enqueued deliveries continue
 )
 
 // String returns the state as it appears in the API.
@@ -76,28 +76,28 @@ func (s JobState) String() string {
 	return "unknown"
 }
 
-// Outcomes is how many deliveries of a job settled, and as what.
+// Outcomes counts the settled deliveries of a job.
 type Outcomes struct {
 	Delivered int
 	Dead      int
-	Cancelled int // or discarded
+	Cancelled int // cancelled or discarded
 }
 
-// Progress is a job and what became of what it enqueued.
+// Progress is a job with the outcomes of the enqueued deliveries.
 type Progress struct {
 	Job
 	Outcomes
 }
 
-// Message makes a job go on.
+// Message makes a worker continue a job.
 type Message struct {
 	Tenant hook.TenantID `json:"tenant"`
 	Job    hook.JobID    `json:"job"`
-	// Until is how long the job may be missing because it is being written; zero: it was there.
+	// Until is the deadline for the first save of the job; zero: the job exists.
 	Until time.Time `json:"until,omitzero"`
 }
 
-// Encode returns the message's body.
+// Encode returns the body of the message.
 func (m Message) Encode() (string, error) {
 	b, err := json.Marshal(m)
 	if err != nil {
@@ -110,13 +110,17 @@ func (m Message) Encode() (string, error) {
 func DecodeMessage(body string) (Message, error) {
 	var m Message
 	if err := json.Unmarshal([]byte(body), &m); err != nil {
-		return Message{}, &hook.Error{Code: hook.CodeInvalid, Message: "the message is of no job", Err: err}
+		return Message{}, invalidMessage(err)
 	}
 	if _, err := hook.ParseTenantID(string(m.Tenant)); err != nil {
-		return Message{}, &hook.Error{Code: hook.CodeInvalid, Message: "the message is of no job", Err: err}
+		return Message{}, invalidMessage(err)
 	}
 	if _, err := hook.ParseJobID(string(m.Job)); err != nil {
-		return Message{}, &hook.Error{Code: hook.CodeInvalid, Message: "the message is of no job", Err: err}
+		return Message{}, invalidMessage(err)
 	}
 	return m, nil
+}
+
+func invalidMessage(err error) error {
+	return &hook.Error{Code: hook.CodeInvalid, Message: "invalid job message", Err: err}
 }

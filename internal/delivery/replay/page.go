@@ -9,28 +9,29 @@ import (
 	"surehook/internal/hook"
 )
 
-// pageSize returns how many deliveries a page has at most: what the rate allows
-// within pageTime, one at least.
+// pageSize returns the limit of a page: the deliveries of maxPageTime at the
+// rate, 1 to PageSize.
 func pageSize(rate float64) int {
-	return min(PageSize, max(1, int(rate*pageTime.Seconds())))
+	return min(PageSize, max(1, int(rate*maxPageTime.Seconds())))
 }
 
-// at returns when the rate has room for the n-th delivery after from.
-func at(from time.Time, n int, rate float64) time.Time {
+// dueTime returns the time at which the rate has room for the n-th delivery after from.
+func dueTime(from time.Time, n int, rate float64) time.Time {
 	return from.Add(time.Duration(float64(n) / rate * float64(time.Second)))
 }
 
-// begin selects a page and writes it into the job (1). From here on it is this
-// worker's, or whoever's finds it there.
-func (w *work) begin(ctx context.Context) error {
+// selectPage selects a page and saves the page in the job (1). The save makes this
+// worker the owner of the page. After a crash, any worker continues with the
+// saved page.
+func (w *jobRun) selectPage(ctx context.Context) error {
 	j := w.job
-	page, err := w.choose(ctx, &j, pageSize(j.Rate))
+	page, err := w.selectDeliveries(ctx, &j, pageSize(j.Rate))
 	if err != nil {
 		return err
 	}
 	now := w.now()
 	from := j.NextAt
-	if earliest := now.Add(-ahead); earliest.After(from) {
+	if earliest := now.Add(-pageLead); earliest.After(from) {
 		from = earliest
 	}
 	j.Selected += len(page)
@@ -41,68 +42,68 @@ func (w *work) begin(ctx context.Context) error {
 	if len(page) == 0 && !j.Selects {
 		j.end(JobFinished, now)
 	}
-	if err := w.save(ctx, &j); err != nil {
+	if err := w.saveJob(ctx, &j); err != nil {
 		if hook.CodeOf(err) == hook.CodeConflict {
 			return errTaken
 		}
 		return err
 	}
-	w.job, w.chosen, w.from = j, page, from
+	w.job, w.records, w.from = j, page, from
 	w.pages++
 	w.selected += len(page)
 	return nil
 }
 
-// choose selects the next deliveries, endpoint by endpoint in the order of their
-// ids, and moves the job's position behind them. An endpoint that was deleted
-// meanwhile is passed over. It stops early when the invocation is running out.
-func (w *work) choose(ctx context.Context, j *Job, most int) ([]hook.Delivery, error) {
-	if w.walked == nil {
-		ids, err := w.endpoints(ctx, j.Tenant, j.Filter.Endpoint)
+// selectDeliveries selects the next deliveries, at most limit, endpoint by endpoint
+// in the order of the ids, and moves the position of the job behind the
+// deliveries. selectDeliveries skips deleted endpoints, and stops early when the
+// invocation has too little time left.
+func (w *jobRun) selectDeliveries(ctx context.Context, j *Job, limit int) ([]hook.Delivery, error) {
+	if w.endpoints == nil {
+		ids, err := w.endpointIDs(ctx, j.Tenant, j.Filter.Endpoint)
 		if err != nil {
 			return nil, err
 		}
-		w.walked = ids
+		w.endpoints = ids
 	}
 	var page []hook.Delivery
-	for first := true; j.Selects && len(page) < most && (first || !w.late(ctx)); first = false {
-		i, found := slices.BinarySearch(w.walked, j.Endpoint)
-		if i == len(w.walked) {
+	for first := true; j.Selects && len(page) < limit && (first || !w.outOfTime(ctx)); first = false {
+		i, found := slices.BinarySearch(w.endpoints, j.Endpoint)
+		if i == len(w.endpoints) {
 			j.Selects = false
 			break
 		}
 		if !found {
-			j.Endpoint, j.Cursor = w.walked[i], ""
+			j.Endpoint, j.Cursor = w.endpoints[i], ""
 		}
 		s := j.Filter.selection(j.Endpoint)
-		s.After, s.Limit = j.Cursor, most-len(page)
+		s.After, s.Limit = j.Cursor, limit-len(page)
 		selected, next, err := w.Index.Select(ctx, s)
 		if err != nil {
 			return nil, fmt.Errorf("select %s deliveries of endpoint %s: %w", s.State, s.Endpoint, err)
 		}
 		for _, d := range selected {
-			// Its own would be selected only if two clocks differ.
-			if j.Filter.wants(d.EventType) && d.Job != j.ID {
+			// The selection contains replays of this job only when two clocks differ.
+			if j.Filter.matches(d.EventType) && d.Job != j.ID {
 				page = append(page, d)
 			}
 		}
 		if j.Cursor = next; next != "" {
 			continue
 		}
-		if i+1 == len(w.walked) {
+		if i+1 == len(w.endpoints) {
 			j.Selects = false
 			break
 		}
-		j.Endpoint = w.walked[i+1]
+		j.Endpoint = w.endpoints[i+1]
 	}
 	return page, nil
 }
 
-// finish sends the pending page (2) and writes what came of it (3). If anything
-// of it could not be told, the page stays pending as it is, so that each of its
-// deliveries keeps its slot.
-func (w *work) finish(ctx context.Context) error {
-	page, err := w.pending(ctx)
+// sendPage sends the pending page (2) and counts the results (3). After a failure
+// the whole page stays pending, so each delivery keeps its JobIndex.
+func (w *jobRun) sendPage(ctx context.Context) error {
+	page, err := w.pendingReplays(ctx)
 	if err != nil {
 		return err
 	}
@@ -111,13 +112,13 @@ func (w *work) finish(ctx context.Context) error {
 		enqueued, skipped, failed int
 		fault                     error
 	)
-	for _, p := range page {
+	for _, c := range page {
 		switch {
-		case p.refused != nil:
+		case c.refused != nil:
 			skipped++
-		case p.failed != nil:
+		case c.failed != nil:
 			failed++
-			fault = p.failed
+			fault = c.failed
 		default:
 			enqueued++
 		}
@@ -125,13 +126,13 @@ func (w *work) finish(ctx context.Context) error {
 	if failed > 0 {
 		return fmt.Errorf("enqueue %d of %d deliveries: %w", failed, len(page), fault)
 	}
-	return w.count(ctx, enqueued, skipped)
+	return w.countPage(ctx, enqueued, skipped)
 }
 
-// pending returns the replays of the pending page. Those that were selected just
-// now are as they were then; else they are read again.
-func (w *work) pending(ctx context.Context) ([]*replaying, error) {
-	j, now, records := w.job, w.now(), w.chosen
+// pendingReplays returns the replays of the pending page. The records are those
+// of selectPage, or read again in a new process.
+func (w *jobRun) pendingReplays(ctx context.Context) ([]*candidate, error) {
+	j, now, records := w.job, w.now(), w.records
 	if records == nil {
 		var err error
 		if records, err = w.Store.DeliveriesByID(ctx, j.Pending); err != nil {
@@ -143,50 +144,50 @@ func (w *work) pending(ctx context.Context) ([]*replaying, error) {
 	for _, d := range records {
 		byID[d.ID] = d
 	}
-	page := make([]*replaying, len(j.Pending))
+	page := make([]*candidate, len(j.Pending))
 	for i, id := range j.Pending {
 		d, ok := byID[id]
-		p := &replaying{
+		c := &candidate{
 			delivery: d,
-			order: hook.ReplayRequest{
+			request: hook.ReplayRequest{
 				By: j.By, Job: j.ID, JobIndex: j.Selected - len(j.Pending) + i,
-				Force: j.Filter.State == hook.StateParked, // the filter names them
+				Force: j.Filter.State == hook.StateParked, // the filter names parked deliveries
 			},
-			delay: max(0, at(w.from, i, j.Rate).Sub(now)).Truncate(time.Second),
+			delay: max(0, dueTime(w.from, i, j.Rate).Sub(now)).Truncate(time.Second),
 		}
 		switch {
 		case !ok:
-			p.refused = hook.NotFound("delivery")
-		case !p.ordered(d) && d.State != j.Filter.State:
-			p.refused = hook.Conflict("it is " + d.State.String() + " now")
+			c.refused = hook.NotFound("delivery")
+		case !c.recordedIn(d) && d.State != j.Filter.State:
+			c.refused = hook.Conflict("it is " + d.State.String() + " now")
 		}
-		page[i] = p
+		page[i] = c
 	}
 	return page, nil
 }
 
-// count writes what came of the page, and takes it out of the job (3). A job
-// that was cancelled meanwhile is told all the same.
-func (w *work) count(ctx context.Context, enqueued, skipped int) error {
+// countPage adds the results of the page to the job, and removes the page (3). A
+// cancelled job counts the page, too.
+func (w *jobRun) countPage(ctx context.Context, enqueued, skipped int) error {
 	page := w.job.Pending
-	for range cancelTries {
+	err := hook.OnConflict(ctx, maxJobSaveAttempts, func() error {
 		j := w.job
 		j.Enqueued += enqueued
 		j.Skipped += skipped
 		j.Pending = nil
-		j.NextAt = at(w.from, len(page), j.Rate)
+		j.NextAt = dueTime(w.from, len(page), j.Rate)
 		if j.State == JobRunning && !j.Selects {
 			j.end(JobFinished, w.now())
 		}
-		err := w.save(ctx, &j)
-		if err == nil {
-			w.job, w.chosen = j, nil
+		saveErr := w.saveJob(ctx, &j)
+		if saveErr == nil {
+			w.job, w.records = j, nil
 			w.enqueued += enqueued
-			w.skips += skipped
+			w.skipped += skipped
 			return nil
 		}
-		if hook.CodeOf(err) != hook.CodeConflict {
-			return err
+		if hook.CodeOf(saveErr) != hook.CodeConflict {
+			return saveErr
 		}
 		stored, err := w.Jobs.Job(ctx, j.Tenant, j.ID)
 		if err != nil {
@@ -195,7 +196,11 @@ func (w *work) count(ctx context.Context, enqueued, skipped int) error {
 		if stored.Selected != w.job.Selected || !slices.Equal(stored.Pending, page) {
 			return errTaken
 		}
-		w.job = stored
+		w.job = stored // cancelled meanwhile: save again
+		return saveErr
+	})
+	if hook.CodeOf(err) == hook.CodeConflict {
+		return errBusy("the replay")
 	}
-	return busy("the replay")
+	return err //nolint:wrapcheck // the function wraps the error
 }

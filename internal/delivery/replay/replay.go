@@ -7,7 +7,8 @@ import (
 	"surehook/internal/hook"
 )
 
-// Replayer holds the use cases. All fields must be set.
+// Replayer replays, discards and cancels deliveries, and runs replay jobs. All
+// fields are required.
 type Replayer struct {
 	Store      Store
 	Index      Index

@@ -13,25 +13,32 @@ import (
 )
 
 const (
-	// firstAfter is how long the first message is held back, for the job to be written meanwhile.
-	firstAfter = time.Second
-	// writeWithin is how long the job may be missing after its first message was
-	// sent: longer than it may take to write it.
-	writeWithin = time.Minute
+	// firstDelay delays the first message, so that the job is usually saved before a
+	// worker receives the message.
+	firstDelay = time.Second
+	// maxSaveDelay is the deadline for the first save of a job after the first
+	// message. Start gives the save half of maxSaveDelay, 30 s.
+	maxSaveDelay = time.Minute
+	// maxJobSaveAttempts limits retries after a version conflict on a job. Each
+	// conflict means that a worker saved the job. A worker saves several times a
+	// second, so the limit is twice maxSaveAttempts.
+	maxJobSaveAttempts = 10
 )
 
-var errSlowWrite = errors.New("the job took too long to write")
+var errSlowSave = errors.New("saving the job took too long")
 
 // Start makes a job.
 //
-// Its first message goes before it: then a job that is there has a message,
-// whenever this process dies, and none ever stays "running" with nobody to run
-// it. A message whose job does not come within a minute is dropped. CodeInvalid
-// names what is wrong with the request; after another error there is no job,
-// unless only the answer was lost: then it runs, and is listed.
+// The first message goes out before the save of the job. So every saved job has a
+// message, and a crash leaves no running job without a worker. A worker drops a
+// message without a job after one minute.
+//
+// CodeInvalid names the wrong fields of the request. After another error there is
+// usually no job. If only the response of the save was lost, the job runs and
+// List returns the job.
 func (r *Replayer) Start(ctx context.Context, tenant hook.TenantID, q JobRequest) (Job, error) {
 	now := r.now()
-	f, err := r.filter(ctx, tenant, q, now)
+	f, err := r.newFilter(ctx, tenant, q, now)
 	if err != nil {
 		return Job{}, err
 	}
@@ -41,24 +48,24 @@ func (r *Replayer) Start(ctx context.Context, tenant hook.TenantID, q JobRequest
 	}
 	j := Job{
 		ID: id, Tenant: tenant, Filter: f, Rate: q.Rate, State: JobRunning, By: q.By,
-		CreatedAt: now, NextAt: now.Add(firstAfter), Selects: true,
+		CreatedAt: now, NextAt: now.Add(firstDelay), Selects: true,
 	}
-	first := Message{Tenant: tenant, Job: id, Until: now.Add(writeWithin)}
-	if err := r.JobQueue.Continue(ctx, first, firstAfter); err != nil {
+	first := Message{Tenant: tenant, Job: id, Until: now.Add(maxSaveDelay)}
+	if err := r.JobQueue.Continue(ctx, first, firstDelay); err != nil {
 		return Job{}, fmt.Errorf("send first message of job %s: %w", id,
 			&hook.Error{Code: hook.CodeUnavailable, Message: "the replay could not be queued; try again", Err: err})
 	}
-	saving, cancel := context.WithTimeoutCause(ctx, writeWithin/2, errSlowWrite)
+	saving, cancel := context.WithTimeoutCause(ctx, maxSaveDelay/2, errSlowSave)
 	defer cancel()
-	if err := r.save(saving, &j); err != nil {
+	if err := r.saveJob(saving, &j); err != nil {
 		return Job{}, err
 	}
 	r.Log.LogAttrs(ctx, slog.LevelInfo, "replay.started", append(j.attrs(), slog.String(names.LogKey, string(j.By)))...)
 	return j, nil
 }
 
-// Job returns the job and what became of what it enqueued; CodeNotFound if the
-// tenant has none such.
+// Job returns the job with the outcomes of the enqueued deliveries, or
+// CodeNotFound when the tenant has no such job.
 func (r *Replayer) Job(ctx context.Context, tenant hook.TenantID, id hook.JobID) (Progress, error) {
 	j, err := r.Jobs.Job(ctx, tenant, id)
 	if err != nil {
@@ -67,68 +74,70 @@ func (r *Replayer) Job(ctx context.Context, tenant hook.TenantID, id hook.JobID)
 	return r.progress(ctx, j)
 }
 
-// List returns jobs of the tenant, the newest first, at most limit, that are
-// older than before; empty: from the newest.
+// List returns jobs of the tenant older than before, the newest first, at most
+// limit. An empty before begins with the newest.
 func (r *Replayer) List(ctx context.Context, tenant hook.TenantID, before hook.JobID, limit int) ([]Job, error) {
 	var all []Job
 	for len(all) < limit {
-		most := min(limit-len(all), PageSize)
-		page, err := r.Jobs.Jobs(ctx, tenant, before, most)
+		size := min(limit-len(all), PageSize)
+		page, err := r.Jobs.Jobs(ctx, tenant, before, size)
 		if err != nil {
 			return nil, fmt.Errorf("list jobs: %w", err)
 		}
 		all = append(all, page...)
-		if len(page) < most {
+		if len(page) < size {
 			break
 		}
-		before = page[most-1].ID
+		before = page[size-1].ID
 	}
 	return all, nil
 }
 
-// CancelJob ends the job; what it enqueued goes on, and a page that is under way
-// is enqueued to its end. A job that was cancelled before is returned as it is;
-// CodeConflict if it is finished.
+// CancelJob ends the job. Enqueued deliveries continue, and a worker still
+// enqueues the pending page. For an already cancelled job CancelJob returns the
+// job unchanged; for a finished job CancelJob returns CodeConflict.
 func (r *Replayer) CancelJob(ctx context.Context, tenant hook.TenantID, id hook.JobID) (Progress, error) {
-	for range cancelTries {
-		j, err := r.Jobs.Job(ctx, tenant, id)
-		if err != nil {
-			return Progress{}, fmt.Errorf("read job %s: %w", id, err)
+	var (
+		j        Job
+		finished bool
+	)
+	err := hook.OnConflict(ctx, maxJobSaveAttempts, func() (err error) {
+		if j, err = r.Jobs.Job(ctx, tenant, id); err != nil {
+			return fmt.Errorf("read job %s: %w", id, err)
 		}
-		switch j.State {
-		case JobFinished:
-			return Progress{}, hook.Conflict("it is finished")
-		case JobCancelled:
-			return r.progress(ctx, j)
-		case JobRunning:
+		if j.State != JobRunning {
+			finished = j.State == JobFinished
+			return nil
 		}
 		j.end(JobCancelled, r.now())
-		err = r.save(ctx, &j)
-		if err == nil {
+		if err = r.saveJob(ctx, &j); err == nil {
 			r.Log.LogAttrs(ctx, slog.LevelInfo, "replay.cancelled", j.attrs()...)
-			return r.progress(ctx, j)
 		}
-		if hook.CodeOf(err) != hook.CodeConflict {
-			return Progress{}, err
-		}
+		return err
+	})
+	switch {
+	case hook.CodeOf(err) == hook.CodeConflict:
+		return Progress{}, errBusy("the replay")
+	case err != nil:
+		return Progress{}, err //nolint:wrapcheck // the function wraps the error
+	case finished:
+		return Progress{}, hook.Conflict("it is finished")
 	}
-	return Progress{}, busy("the replay")
+	return r.progress(ctx, j)
 }
-
-// cancelTries is more than saveTries: a worker writes its job several times a second.
-const cancelTries = 10
 
 func (r *Replayer) progress(ctx context.Context, j Job) (Progress, error) {
-	tally, err := r.Jobs.JobOutcomes(ctx, j.ID)
+	outcomes, err := r.Jobs.JobOutcomes(ctx, j.ID)
 	if err != nil {
-		return Progress{}, fmt.Errorf("read counts of job %s: %w", j.ID, err)
+		return Progress{}, fmt.Errorf("read outcomes of job %s: %w", j.ID, err)
 	}
-	return Progress{Job: j, Outcomes: tally}, nil
+	return Progress{Job: j, Outcomes: outcomes}, nil
 }
 
-// save writes the job; CodeConflict if somebody else wrote it since it was read.
-// That it was written already, but the answer was lost, is success.
-func (r *Replayer) save(ctx context.Context, j *Job) error {
+// saveJob saves the job; CodeConflict means that another writer saved the job
+// since the read. When the store already holds this very write, because only the
+// response was lost, saveJob succeeds.
+func (r *Replayer) saveJob(ctx context.Context, j *Job) error {
 	j.UpdatedAt = r.now()
 	j.ExpiresAt = j.UpdatedAt.Add(KeepJobs)
 	err := r.Jobs.SaveJob(ctx, *j)
@@ -136,8 +145,10 @@ func (r *Replayer) save(ctx context.Context, j *Job) error {
 		stored, readErr := r.Jobs.Job(ctx, j.Tenant, j.ID)
 		switch {
 		case readErr != nil:
-			err = readErr // who wrote it is not known: to take it for somebody else would leave the job to nobody
-		case stored.is(*j):
+			// The writer is unknown. With CodeConflict the caller would assume another
+			// worker, and the job could remain without a worker.
+			err = readErr
+		case stored.isWriteOf(*j):
 			err = nil
 		}
 	}
@@ -148,8 +159,8 @@ func (r *Replayer) save(ctx context.Context, j *Job) error {
 	return nil
 }
 
-// is reports whether the stored job is what the write of j made of it.
-func (j Job) is(written Job) bool {
+// isWriteOf reports whether the stored job j results from the write of written.
+func (j Job) isWriteOf(written Job) bool {
 	return j.Version == written.Version+1 && j.UpdatedAt.Equal(written.UpdatedAt) && j.State == written.State &&
 		j.Selected == written.Selected && j.Enqueued == written.Enqueued && j.Skipped == written.Skipped &&
 		j.Endpoint == written.Endpoint && j.Cursor == written.Cursor && slices.Equal(j.Pending, written.Pending)

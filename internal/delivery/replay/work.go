@@ -13,87 +13,87 @@ import (
 )
 
 const (
-	// ahead is how far before its time a page may be sent, for its tokens wait, and
-	// how late it may be without the next being later for it: what messages take on
-	// their way must not slow the job down.
-	ahead = time.Second
-	// takenAfter is when a worker that lost its job to another looks after it again.
-	// Both may have been given the same message: when this one is done with it, the
-	// other's is gone, too, and if that one fails, nobody goes on.
-	takenAfter = time.Minute
-	// workReserve is what an invocation must have left to begin another page.
-	workReserve = 10 * time.Second
+	// pageLead is the time by which a page may go out early; the tokens carry the
+	// delay. A page late by at most pageLead does not delay the next page, so the
+	// travel time of messages does not lower the rate.
+	pageLead = time.Second
+	// takenDelay is the delay of the message from a worker without the job. Both
+	// workers may hold the same message. After the second worker acknowledges the
+	// message, no message is left for a crash of the first worker.
+	takenDelay = time.Minute
+	// pageReserve is the time that an invocation needs to begin another page.
+	pageReserve = 10 * time.Second
 )
 
-// The decisions, as they appear in logs.
+// The decisions, as logged.
 const (
-	decideWait  = "wait"  // the rate, or the invocation's time, has no room: go on later
-	decideAwait = "await" // the job is not written yet
-	decideGone  = "gone"  // there is no such job
-	decideTaken = "taken" // somebody else goes on with the job
-	decideEnded = "ended" // there is nothing left to do
+	decideWait  = "wait"  // no room in the rate or in the invocation's time: continue later
+	decideAwait = "await" // the first save of the job may follow
+	decideGone  = "gone"  // no such job
+	decideTaken = "taken" // another worker continues the job
+	decideEnded = "ended" // nothing left to do
 )
 
-// errTaken ends work on a job that somebody else goes on with.
-var errTaken = errors.New("the job was taken up by somebody else")
+// errTaken ends the run of a job taken by another worker.
+var errTaken = errors.New("another worker took the job")
 
-// work is one message's worth of a job.
-type work struct {
+// jobRun is the processing of one message of a job.
+type jobRun struct {
 	*Replayer
 
-	message Message
-	job     Job
-	chosen  []hook.Delivery   // the pending page as it was selected; nil when somebody else did
-	from    time.Time         // when the pending page begins, at the job's rate
-	walked  []hook.EndpointID // endpoints; nil: not read yet
+	message   Message
+	job       Job
+	records   []hook.Delivery   // records of the pending page; nil when another process selected the page
+	from      time.Time         // begin of the pending page at the job's rate
+	endpoints []hook.EndpointID // endpoints of the filter; nil: not read yet
 
-	decision                         string
-	pages, selected, enqueued, skips int
+	decision                           string
+	pages, selected, enqueued, skipped int
 }
 
-// Work makes the job of the message go on: by a page, or by several as long as
-// its rate and the invocation's time have room. An error says that the message
-// must come again; what was done before is not done twice.
+// Work continues the job of the message: one page, or several pages within the
+// rate and the time of the invocation. After an error the message must come again;
+// completed steps do not repeat.
 func (r *Replayer) Work(ctx context.Context, m Message) (err error) {
-	w := &work{Replayer: r, message: m, job: Job{ID: m.Job, Tenant: m.Tenant}}
+	w := &jobRun{Replayer: r, message: m, job: Job{ID: m.Job, Tenant: m.Tenant}}
 	defer func() {
-		// A panic over one job must not take the others of a batch with it.
+		// A panic for one job must not stop the other jobs of a batch.
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 		if errors.Is(err, errTaken) {
-			w.decision, err = decideTaken, w.next(ctx, Message{Tenant: m.Tenant, Job: m.Job}, takenAfter)
+			w.decision, err = decideTaken, w.enqueueMessage(ctx, Message{Tenant: m.Tenant, Job: m.Job}, takenDelay)
 		}
 		if err != nil {
-			err = fmt.Errorf("work on job %s: %w", m.Job, err)
+			err = fmt.Errorf("process job %s: %w", m.Job, err)
 		}
-		w.log(ctx, err)
+		w.logRun(ctx, err)
 	}()
 	w.job, err = r.Jobs.Job(ctx, m.Tenant, m.Job)
 	if hook.CodeOf(err) == hook.CodeNotFound {
-		return w.absent(ctx)
+		return w.awaitJob(ctx)
 	}
 	if err != nil {
 		return fmt.Errorf("read job: %w", err)
 	}
-	return w.run(ctx)
+	return w.processPages(ctx)
 }
 
-// absent waits for a job that may still be written.
-func (w *work) absent(ctx context.Context) error {
+// awaitJob enqueues the message again until the deadline for the first save.
+func (w *jobRun) awaitJob(ctx context.Context) error {
 	if w.now().Before(w.message.Until) {
 		w.decision = decideAwait
-		return w.next(ctx, w.message, firstAfter)
+		return w.enqueueMessage(ctx, w.message, firstDelay)
 	}
 	w.decision = decideGone
 	return nil
 }
 
-func (w *work) run(ctx context.Context) error {
+func (w *jobRun) processPages(ctx context.Context) error {
 	for {
 		if len(w.job.Pending) > 0 {
-			// Also if the job was cancelled: some of the page's tokens may be out.
-			if err := w.finish(ctx); err != nil {
+			// For a cancelled job, too: some tokens of the page may be on the queue.
+			if err := w.sendPage(ctx); err != nil {
 				return err
 			}
 			continue
@@ -103,30 +103,30 @@ func (w *work) run(ctx context.Context) error {
 			return nil
 		}
 		wait := w.job.NextAt.Sub(w.now())
-		if wait >= ahead || w.pages > 0 && w.late(ctx) {
+		if wait >= pageLead || w.pages > 0 && w.outOfTime(ctx) {
 			w.decision = decideWait
-			return w.next(ctx, Message{Tenant: w.job.Tenant, Job: w.job.ID}, max(0, wait).Truncate(time.Second))
+			return w.enqueueMessage(ctx, Message{Tenant: w.job.Tenant, Job: w.job.ID}, max(0, wait).Truncate(time.Second))
 		}
-		if err := w.begin(ctx); err != nil {
+		if err := w.selectPage(ctx); err != nil {
 			return err
 		}
 	}
 }
 
-// late reports whether the invocation has too little time left for another page.
-func (w *work) late(ctx context.Context) bool {
+// outOfTime reports whether the invocation has too little time left for another page.
+func (w *jobRun) outOfTime(ctx context.Context) bool {
 	deadline, ok := ctx.Deadline()
-	return ok && deadline.Sub(w.Now()) < workReserve
+	return ok && deadline.Sub(w.Now()) < pageReserve
 }
 
-func (w *work) next(ctx context.Context, m Message, delay time.Duration) error {
+func (w *jobRun) enqueueMessage(ctx context.Context, m Message, delay time.Duration) error {
 	if err := w.JobQueue.Continue(ctx, m, delay); err != nil {
-		return fmt.Errorf("ask for the next page: %w", err)
+		return fmt.Errorf("enqueue next job message: %w", err)
 	}
 	return nil
 }
 
-func (w *work) log(ctx context.Context, err error) {
+func (w *jobRun) logRun(ctx context.Context, err error) {
 	level := slog.LevelInfo
 	attrs := []slog.Attr{
 		slog.String(names.LogTenant, string(w.job.Tenant)),
@@ -136,7 +136,7 @@ func (w *work) log(ctx context.Context, err error) {
 		slog.Int(names.LogPages, w.pages),
 		slog.Int(names.LogSelected, w.selected),
 		slog.Int(names.LogEnqueued, w.enqueued),
-		slog.Int(names.LogSkipped, w.skips),
+		slog.Int(names.LogSkipped, w.skipped),
 	}
 	if err != nil {
 		level = slog.LevelError

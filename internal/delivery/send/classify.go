@@ -12,16 +12,16 @@ import (
 	"surehook/internal/hook"
 )
 
-// failure is an attempt without an answer.
+// failure is an attempt without a response.
 type failure struct {
 	err       error // of the request
-	ended     error // the cause of the context's end; nil when it goes on
+	ended     error // cause of the context's end; nil while the context lasts
 	handshake bool  // the TLS handshake returned an error
 }
 
-// classify returns what a failure means and says it to the endpoint's owner,
-// without the URL and without the address that its host resolved to. The first
-// row that applies decides.
+// classify returns the class of a failure and a text for the endpoint's owner. The
+// text names neither the URL nor the resolved address of the host. The first row
+// with applies true decides.
 func classify(f failure) (hook.Class, string) {
 	rows := []struct {
 		applies bool
@@ -30,26 +30,26 @@ func classify(f failure) (hook.Class, string) {
 	}{
 		{is[*egress.BlockedError](f.err), hook.ClassBlocked, "The URL's host leads to an address that may not be dialed."},
 
-		{f.ended == errDeadline, hook.ClassTimeout, "The endpoint did not answer in time."}, //nolint:errorlint // a cause is compared as it was given
+		{f.ended == errDeadline, hook.ClassTimeout, "The endpoint did not answer in time."}, //nolint:errorlint // context.Cause returns the very value
 		{f.ended != nil, hook.ClassTimeout, "The attempt was cut short before the endpoint answered."},
 
-		{notFound(f.err), hook.ClassDNS, "The host name does not exist."},
+		{hostNotFound(f.err), hook.ClassDNS, "The host name does not exist."},
 		{is[*net.DNSError](f.err), hook.ClassDNS, "The host name could not be resolved."},
 
 		{is[x509.HostnameError](f.err), hook.ClassTLS, "The certificate is for another host name."},
-		{expired(f.err), hook.ClassTLS, "The certificate has expired or is not valid yet."},
+		{certificateExpired(f.err), hook.ClassTLS, "The certificate has expired or is not valid yet."},
 		{is[x509.UnknownAuthorityError](f.err), hook.ClassTLS, "The certificate is not signed by a known authority; an intermediate certificate may be missing."},
 		{is[*tls.CertificateVerificationError](f.err), hook.ClassTLS, "The certificate cannot be verified."},
 		{is[x509.CertificateInvalidError](f.err), hook.ClassTLS, "The certificate cannot be verified."},
 		{is[tls.RecordHeaderError](f.err), hook.ClassTLS, "The port does not speak TLS."},
-		{operation(f.err, "remote error"), hook.ClassTLS, "The endpoint broke off the TLS handshake."}, // how crypto/tls returns an alert
+		{failedIn(f.err, "remote error"), hook.ClassTLS, "The endpoint broke off the TLS handshake."}, // crypto/tls returns an alert as a net.OpError
 
-		{timeout(f.err), hook.ClassTimeout, "The endpoint did not answer in time."},
+		{timedOut(f.err), hook.ClassTimeout, "The endpoint did not answer in time."},
 
-		{operation(f.err, "dial") && errors.Is(f.err, syscall.ECONNREFUSED), hook.ClassConnect, "The endpoint refused the connection."},
-		{operation(f.err, "dial"), hook.ClassConnect, "The endpoint could not be reached."},
+		{failedIn(f.err, "dial") && errors.Is(f.err, syscall.ECONNREFUSED), hook.ClassConnect, "The endpoint refused the connection."},
+		{failedIn(f.err, "dial"), hook.ClassConnect, "The endpoint could not be reached."},
 
-		{closed(f.err), hook.ClassReset, "The endpoint closed the connection before it answered."},
+		{connectionClosed(f.err), hook.ClassReset, "The endpoint closed the connection before it answered."},
 		{f.handshake, hook.ClassTLS, "The TLS handshake did not succeed: there may be no common version."},
 	}
 	for _, row := range rows {
@@ -60,33 +60,34 @@ func classify(f failure) (hook.Class, string) {
 	return hook.ClassReset, "The connection broke, or the endpoint did not answer in HTTP."
 }
 
+// is reports whether err wraps an E.
 func is[E error](err error) bool {
 	_, ok := errors.AsType[E](err)
 	return ok
 }
 
-func notFound(err error) bool {
+func hostNotFound(err error) bool {
 	dns, ok := errors.AsType[*net.DNSError](err)
 	return ok && dns.IsNotFound
 }
 
-func expired(err error) bool {
+func certificateExpired(err error) bool {
 	invalid, ok := errors.AsType[x509.CertificateInvalidError](err)
 	return ok && invalid.Reason == x509.Expired
 }
 
-func timeout(err error) bool {
+func timedOut(err error) bool {
 	network, ok := errors.AsType[net.Error](err)
 	return ok && network.Timeout()
 }
 
-// operation reports whether the error is of the network operation.
-func operation(err error, op string) bool {
+// failedIn reports whether the network operation op returned the error.
+func failedIn(err error, op string) bool {
 	network, ok := errors.AsType[*net.OpError](err)
 	return ok && network.Op == op
 }
 
-func closed(err error) bool {
+func connectionClosed(err error) bool {
 	for _, target := range []error{io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE, net.ErrClosed} {
 		if errors.Is(err, target) {
 			return true

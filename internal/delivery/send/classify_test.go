@@ -53,8 +53,8 @@ func TestClassify(t *testing.T) {
 		{name: "the deadline in the handshake", err: context.DeadlineExceeded, ended: send.ErrDeadline, handshake: true, class: hook.ClassTimeout, text: late},
 		{name: "the caller's end", err: context.Canceled, ended: context.Canceled, handshake: false, class: hook.ClassTimeout, text: "The attempt was cut short before the endpoint answered."},
 		{name: "the caller's deadline", err: context.DeadlineExceeded, ended: context.DeadlineExceeded, handshake: false, class: hook.ClassTimeout, text: "The attempt was cut short before the endpoint answered."},
-		{name: "a dial that takes too long", err: dial(os.ErrDeadlineExceeded), ended: nil, handshake: false, class: hook.ClassTimeout, text: late},
-		{name: "a connection that times out", err: dial(system("connect", syscall.ETIMEDOUT)), ended: nil, handshake: false, class: hook.ClassTimeout, text: late},
+		{name: "a dial past its timeout", err: dial(os.ErrDeadlineExceeded), ended: nil, handshake: false, class: hook.ClassTimeout, text: late},
+		{name: "a connection timeout", err: dial(system("connect", syscall.ETIMEDOUT)), ended: nil, handshake: false, class: hook.ClassTimeout, text: late},
 
 		{name: "a name that does not exist", err: dial(&net.DNSError{Err: "no such host", IsNotFound: true}), ended: nil, handshake: false, class: hook.ClassDNS, text: "The host name does not exist."},
 		{name: "a name server that fails", err: dial(&net.DNSError{Err: "server misbehaving"}), ended: nil, handshake: false, class: hook.ClassDNS, text: "The host name could not be resolved."},
@@ -75,7 +75,7 @@ func TestClassify(t *testing.T) {
 		{name: "an unreachable network", err: dial(system("connect", syscall.ENETUNREACH)), ended: nil, handshake: false, class: hook.ClassConnect, text: "The endpoint could not be reached."},
 
 		{name: "the end of the connection", err: io.EOF, ended: nil, handshake: false, class: hook.ClassReset, text: closed},
-		{name: "the end within an answer's head", err: fmt.Errorf("net/http: broken: %w", io.ErrUnexpectedEOF), ended: nil, handshake: false, class: hook.ClassReset, text: closed},
+		{name: "the end within a response header", err: fmt.Errorf("net/http: broken: %w", io.ErrUnexpectedEOF), ended: nil, handshake: false, class: hook.ClassReset, text: closed},
 		{name: "a reset", err: read(system("read", syscall.ECONNRESET)), ended: nil, handshake: false, class: hook.ClassReset, text: closed},
 		{name: "a reset while sending", err: fmt.Errorf("net/http: broken: %w", &net.OpError{Op: "write", Err: system("write", syscall.EPIPE)}), ended: nil, handshake: false, class: hook.ClassReset, text: closed},
 		{name: "a reset in the handshake", err: read(system("read", syscall.ECONNRESET)), ended: nil, handshake: true, class: hook.ClassReset, text: closed},
@@ -96,8 +96,8 @@ func TestClassify(t *testing.T) {
 	}
 }
 
-// TestSender_Send_failures holds the table of TestClassify to what real
-// connections return.
+// TestSender_Send_failures checks the table of TestClassify against the errors of
+// real connections.
 func TestSender_Send_failures(t *testing.T) {
 	t.Parallel()
 
@@ -115,7 +115,7 @@ func TestSender_Send_failures(t *testing.T) {
 	tests := []struct {
 		name   string
 		url    string
-		client *http.Client // nil for the usual one
+		client *http.Client // nil: the loopback client
 		class  hook.Class
 		text   string
 	}{
@@ -159,7 +159,7 @@ func TestSender_Send_refusesAURLThatIsNoLongerAllowed(t *testing.T) {
 	}
 }
 
-// nobody returns the URL of a port that was just closed.
+// nobody returns a URL with a closed port.
 func nobody(t *testing.T) string {
 	t.Helper()
 
@@ -168,8 +168,8 @@ func nobody(t *testing.T) string {
 	return server.URL
 }
 
-// raw starts a server that reads something from each connection, answers with
-// the text, whatever was asked, and closes. It returns its address.
+// raw starts a server and returns the address. For each connection the server reads
+// some bytes, writes the text and closes.
 func raw(t *testing.T, text string) string {
 	t.Helper()
 

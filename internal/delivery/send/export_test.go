@@ -2,7 +2,7 @@ package send
 
 import "surehook/internal/hook"
 
-// ErrDeadline is the cause of an attempt's end by the endpoint's timeout.
+// ErrDeadline is errDeadline.
 var ErrDeadline = errDeadline
 
 // Classify is classify.

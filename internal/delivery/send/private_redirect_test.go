@@ -14,11 +14,9 @@ import (
 	"surehook/internal/hook"
 )
 
-// TestSender_Send_redirectsIntoPrivateSpace lets an endpoint that may be dialed
-// send us on to where nothing may be, in every way of writing it. Each ends the
-// attempt at the hop that asked, and nothing is sent further. The endpoint is
-// on loopback, which the policy allows here, and so is what must be refused
-// all the more.
+// TestSender_Send_redirectsIntoPrivateSpace redirects from an allowed endpoint to
+// reserved addresses in every form. Each redirect ends the attempt, and no request
+// goes to the location. The policy of the test allows loopback for the endpoint.
 func TestSender_Send_redirectsIntoPrivateSpace(t *testing.T) {
 	t.Parallel()
 
@@ -71,7 +69,7 @@ func TestSender_Send_redirectsIntoPrivateSpace(t *testing.T) {
 
 			mux := http.NewServeMux()
 			mux.HandleFunc("/", redirect(http.StatusTemporaryRedirect, "/next"))
-			mux.HandleFunc("/next", redirect(http.StatusPermanentRedirect, tt.location)) // no better for being the second hop
+			mux.HandleFunc("/next", redirect(http.StatusPermanentRedirect, tt.location)) // refused as a second redirect, too
 			server, received := serve(t, mux.ServeHTTP, nil)
 			outcome := sender(t).Send(t.Context(), request(t, server.URL+"/"))
 			class := hook.ClassBlocked
@@ -88,8 +86,8 @@ func TestSender_Send_redirectsIntoPrivateSpace(t *testing.T) {
 	}
 }
 
-// TestSender_Send_redirectsToNamesAreJudgedWhenDialed checks that a name that
-// looks public and is not is caught at the dial, also behind a redirect.
+// TestSender_Send_redirectsToNamesAreJudgedWhenDialed: the client refuses a public
+// name with a private address at the dial, after a redirect, too.
 func TestSender_Send_redirectsToNamesAreJudgedWhenDialed(t *testing.T) {
 	t.Parallel()
 
@@ -102,11 +100,11 @@ func TestSender_Send_redirectsToNamesAreJudgedWhenDialed(t *testing.T) {
 		Error: "The URL's host leads to an address that may not be dialed.",
 	})
 	if got := <-received; got.body != payload || len(received) != 0 {
-		t.Errorf("the endpoint got %q and %d requests more; want the event once", got.body, len(received))
+		t.Errorf("the endpoint received %q and %d more requests; want the event once", got.body, len(received))
 	}
 }
 
-// named returns a client for whose resolver every name is the IPv4 address.
+// named returns a client with a resolver: every name has the IPv4 address.
 func named(tb testing.TB, addr string) *http.Client {
 	tb.Helper()
 
@@ -114,7 +112,7 @@ func named(tb testing.TB, addr string) *http.Client {
 	client := egress.NewClientWith(loopback, egress.Options{Resolver: &net.Resolver{
 		PreferGo: true,
 		Dial: func(context.Context, string, string) (net.Conn, error) {
-			ours, theirs := net.Pipe() // not a PacketConn, so the resolver speaks DNS over TCP
+			ours, theirs := net.Pipe() // no PacketConn, so the resolver uses DNS over TCP
 			go answerDNS(theirs, ip)
 			return ours, nil
 		},
@@ -123,8 +121,8 @@ func named(tb testing.TB, addr string) *http.Client {
 	return client
 }
 
-// answerDNS answers queries of one question each (RFC 1035, section 4) until
-// the connection ends, those for an A record with the address.
+// answerDNS answers queries of one question each (RFC 1035, section 4) until the
+// connection ends. The answer for an A record is the address.
 func answerDNS(conn net.Conn, ip [4]byte) {
 	defer func() { _ = conn.Close() }()
 

@@ -10,25 +10,26 @@ import (
 	"surehook/internal/hook"
 )
 
-// maxHops is how many redirects of one attempt are followed.
-const maxHops = 3
+// maxRedirects limits the redirects of one attempt.
+const maxRedirects = 3
 
-// follow posts to the endpoint and to where it redirects. The endpoint's own
-// headers may hold credentials, so they end at the first hop that leaves its
-// scheme, host and port, even if a later hop comes back.
-func (s *Sender) follow(ctx context.Context, r Request, now time.Time) hook.Outcome {
+// postAndFollow posts to the endpoint and to the targets of redirects. The
+// endpoint's own headers may hold credentials. So postAndFollow drops the own
+// headers at the first redirect to another scheme, host or port, even if a later
+// redirect returns.
+func (s *Sender) postAndFollow(ctx context.Context, r Request, now time.Time) hook.Outcome {
 	if problem := s.Policy.CheckURL(r.Endpoint.URL); problem != "" {
 		return hook.Outcome{Class: hook.ClassBlocked, URL: r.Endpoint.URL, Error: "The endpoint's URL " + problem + "."}
 	}
 	ours := s.header(r, now)
 	h, at := withCustom(ours, r.Endpoint), r.Endpoint.URL
 
-	for hop := 0; ; hop++ {
+	for redirects := 0; ; redirects++ {
 		a := s.post(ctx, at, h, r.Event.Payload)
 		if !isRedirect(a.outcome.Status) {
 			return a.outcome
 		}
-		if class, problem := s.checkHop(a, hop); problem != "" {
+		if class, problem := s.checkRedirect(a, redirects); problem != "" {
 			a.outcome.Class, a.outcome.Error = class, problem
 			return a.outcome
 		}
@@ -39,8 +40,8 @@ func (s *Sender) follow(ctx context.Context, r Request, now time.Time) hook.Outc
 	}
 }
 
-// isRedirect reports whether the status is one that repeats the request
-// elsewhere. 303 asks for a GET, which would deliver nothing.
+// isRedirect reports whether the status repeats the same request at another URL.
+// 303 changes the request to a GET without the event, so 303 is no redirect here.
 func isRedirect(status int) bool {
 	switch status {
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
@@ -49,11 +50,11 @@ func isRedirect(status int) bool {
 	return false
 }
 
-// checkHop returns what is wrong with following the redirect. Its fragment
-// is not for the server, and is removed.
-func (s *Sender) checkHop(a answer, hop int) (class hook.Class, problem string) {
-	if hop == maxHops {
-		return hook.ClassRedirect, fmt.Sprintf("The endpoint redirected more than %d times.", maxHops)
+// checkRedirect returns the reason against following the redirect, empty for none.
+// checkRedirect removes the fragment of the location: fragments are not for servers.
+func (s *Sender) checkRedirect(a answer, redirects int) (class hook.Class, problem string) {
+	if redirects == maxRedirects {
+		return hook.ClassRedirect, fmt.Sprintf("The endpoint redirected more than %d times.", maxRedirects)
 	}
 	if a.location == nil {
 		return hook.ClassRedirect, "The endpoint redirected without a valid Location."

@@ -11,7 +11,7 @@ import (
 	"surehook/internal/hook"
 )
 
-// redirect answers with the status and Location, none if it is empty.
+// redirect responds with the status and the Location, or without an empty Location.
 func redirect(status int, location string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		if location != "" {
@@ -86,7 +86,7 @@ func TestSender_Send_redirectsThatEndTheAttempt(t *testing.T) {
 			outcome := sender(t, server).Send(t.Context(), request(t, server.URL+"/"))
 			want := hook.Outcome{Class: tt.class, Status: tt.status, Error: tt.text, URL: server.URL + "/", Body: []byte("moved")}
 			if tt.status == http.StatusNotModified {
-				want.Body = []byte{} // it has none
+				want.Body = []byte{} // no body
 			}
 			same(t, outcome, want)
 			requests := 1
@@ -94,7 +94,7 @@ func TestSender_Send_redirectsThatEndTheAttempt(t *testing.T) {
 				requests = 4
 			}
 			if len(received) != requests {
-				t.Errorf("the server got %d requests; want %d", len(received), requests)
+				t.Errorf("the server received %d requests; want %d", len(received), requests)
 			}
 		})
 	}
@@ -166,7 +166,7 @@ func TestSender_Send_namesTheHopThatDoesNotAnswer(t *testing.T) {
 	mux.HandleFunc("/old", redirect(307, "/new"))
 	mux.HandleFunc("/new", func(w http.ResponseWriter, _ *http.Request) { abort(w) })
 	server, _ := serve(t, mux.ServeHTTP, func(server *httptest.Server) {
-		server.Config.SetKeepAlivesEnabled(false) // so that the second request is not repeated
+		server.Config.SetKeepAlivesEnabled(false) // so the transport does not repeat the second request
 		server.Start()
 	})
 	same(t, sender(t).Send(t.Context(), request(t, server.URL+"/old")), hook.Outcome{

@@ -15,14 +15,15 @@ import (
 	"surehook/internal/rule/sign"
 )
 
-// mostHeaders is how many headers Surehook sets at most.
-const mostHeaders = 11
+// maxHeaders is the largest number of headers set by Surehook: 5 always, the trace
+// parent, and 5 of the classic style.
+const maxHeaders = 11
 
-// header returns the headers that Surehook sets: always the same for an
-// attempt, so that a redirected request carries a signature too.
+// header returns the headers set by Surehook. All requests of an attempt carry the
+// same headers, so a redirected request carries the signature, too.
 func (s *Sender) header(r Request, now time.Time) http.Header {
 	event := string(r.Event.ID)
-	h := make(http.Header, mostHeaders)
+	h := make(http.Header, maxHeaders)
 	h.Set("Content-Type", "application/json")
 	h.Set("User-Agent", s.UserAgent)
 	h.Set("X-Webhook-Event", r.Event.Type)
@@ -38,13 +39,13 @@ func (s *Sender) header(r Request, now time.Time) http.Header {
 		h.Set("Webhook-Id", event)
 		h.Set("Webhook-Timestamp", seconds)
 		h.Set("Webhook-Signature", sign.Standard(r.Keys, sign.Message{ID: event, Timestamp: now, Body: r.Event.Payload}))
-		// Sends no header, and tells the transport that the request may be
-		// sent again when a kept connection fails.
+		// A nil value sends no header, and tells the transport that a failed reused
+		// connection permits a second send.
 		h["X-Idempotency-Key"] = nil
 	case hook.StyleClassic:
 		h.Set("X-Webhook-Id", event)
 		h.Set("X-Webhook-Timestamp", seconds)
-		h.Set("X-Webhook-Signature", classic(r))
+		h.Set("X-Webhook-Signature", signClassic(r))
 		h.Set("X-Event-Id", event)
 		h.Set("X-Idempotency-Key", event)
 		if r.Event.IdempotencyKey != "" {
@@ -54,8 +55,8 @@ func (s *Sender) header(r Request, now time.Time) http.Header {
 	return h
 }
 
-// classic signs with the newest v1 key, the only one the header has room for.
-func classic(r Request) string {
+// signClassic signs with the newest v1 key: the header has room for one signature.
+func signClassic(r Request) string {
 	for _, k := range r.Keys {
 		if k.Scheme() == hook.SchemeV1 {
 			return sign.Classic(k, r.Event.Payload)
@@ -64,8 +65,8 @@ func classic(r Request) string {
 	return ""
 }
 
-// withCustom returns the headers with the endpoint's own added, those that
-// Surehook or HTTP sets left out.
+// withCustom returns the headers with the endpoint's own headers. Names reserved
+// for Surehook and HTTP are left out.
 func withCustom(ours http.Header, e hook.Endpoint) http.Header {
 	if len(e.Headers) == 0 {
 		return ours
@@ -82,16 +83,16 @@ func withCustom(ours http.Header, e hook.Endpoint) http.Header {
 	return h
 }
 
-// answer is what came of one request.
+// answer is the result of one request.
 type answer struct {
 	outcome  hook.Outcome
-	from     *url.URL // what was asked
-	location *url.URL // where it redirects to; nil without a valid Location
+	from     *url.URL // URL of the request
+	location *url.URL // redirect target; nil without a valid Location
 }
 
-// post makes one request and reads its answer.
+// post makes one request and reads the response.
 func (s *Sender) post(ctx context.Context, to string, h http.Header, body []byte) answer {
-	var handshake atomic.Bool // failed; written from the transport's own goroutine
+	var handshake atomic.Bool // failed; set by a goroutine of the transport
 	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		TLSHandshakeDone: func(_ tls.ConnectionState, err error) { handshake.Store(err != nil) },
 	})
@@ -107,7 +108,7 @@ func (s *Sender) post(ctx context.Context, to string, h http.Header, body []byte
 		return answer{outcome: hook.Outcome{Class: class, URL: to, Error: text}}
 	}
 	defer func() { _ = resp.Body.Close() }()
-	a := answer{outcome: s.read(resp), from: req.URL}
+	a := answer{outcome: s.readOutcome(resp), from: req.URL}
 	a.outcome.URL = to
 	if location, err := resp.Location(); err == nil {
 		a.location = location

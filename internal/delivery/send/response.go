@@ -9,16 +9,16 @@ import (
 	"surehook/internal/rule/retry"
 )
 
-// maxDrain is how much of an answer is read, in bytes, so that its connection
-// can be used again. A longer answer costs the connection.
+// maxDrain limits the bytes read from a response, so that a later request can
+// reuse the connection. A longer response closes the connection.
 const maxDrain = 64 << 10
 
-// read turns an answer into an outcome.
-func (s *Sender) read(resp *http.Response) hook.Outcome {
+// readOutcome returns the outcome of a response.
+func (s *Sender) readOutcome(resp *http.Response) hook.Outcome {
 	outcome := hook.Outcome{
 		Class:  hook.ClassOfStatus(resp.StatusCode),
 		Status: resp.StatusCode,
-		Body:   body(resp),
+		Body:   readBody(resp),
 	}
 	switch outcome.Class.Result() {
 	case hook.ResultDelivered:
@@ -27,22 +27,22 @@ func (s *Sender) read(resp *http.Response) hook.Outcome {
 		outcome.RetryAfter = retry.ParseRetryAfter(resp.Header.Get("Retry-After"), s.Now())
 	case hook.ResultRejected:
 	}
-	outcome.Error = describe(resp.StatusCode)
+	outcome.Error = describeStatus(resp.StatusCode)
 	return outcome
 }
 
-// body returns the beginning of the answer's body. That it breaks off or
-// stalls is no matter: the status was read.
-func body(resp *http.Response) []byte {
+// readBody returns the first bytes of the body. readBody ignores read errors: the
+// status already decides the outcome.
+func readBody(resp *http.Response) []byte {
 	if _, ok := resp.Body.(io.Writer); ok {
-		return nil // 101: the bare connection, which no deadline ends
+		return nil // status 101: the body is the bare connection, without a deadline
 	}
 	kept, _ := io.ReadAll(io.LimitReader(resp.Body, hook.MaxResponseBody))
 	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, maxDrain-hook.MaxResponseBody))
 	return kept
 }
 
-func describe(status int) string {
+func describeStatus(status int) string {
 	if text := http.StatusText(status); text != "" {
 		return fmt.Sprintf("The endpoint answered %d %s.", status, text)
 	}

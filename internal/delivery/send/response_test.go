@@ -149,7 +149,7 @@ func TestSender_Send_doesNotReadFromASwitchedConnection(t *testing.T) {
 			return
 		}
 		_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
-		_, _ = io.Copy(io.Discard, conn) // says nothing until the other side closes
+		_, _ = io.Copy(io.Discard, conn) // writes nothing until the other side closes
 		_ = conn.Close()
 	}, nil)
 	same(t, sender(t).Send(t.Context(), request(t, server.URL)), hook.Outcome{
@@ -157,8 +157,8 @@ func TestSender_Send_doesNotReadFromASwitchedConnection(t *testing.T) {
 	})
 }
 
-// The endpoint of these tests is a server on in-memory connections, in a
-// bubble whose clock moves only when all are waiting.
+// The endpoint is a server on in-memory connections in a synctest bubble: the clock
+// advances only while all goroutines wait.
 func TestSender_Send_deadlines(t *testing.T) {
 	t.Parallel()
 
@@ -173,7 +173,7 @@ func TestSender_Send_deadlines(t *testing.T) {
 	tests := []struct {
 		name    string
 		handler http.HandlerFunc
-		parent  time.Duration // when the caller's own context ends
+		parent  time.Duration // until the end of the caller's context
 		want    hook.Outcome
 	}{
 		{name: "no answer", handler: hang, parent: time.Hour, want: hook.Outcome{
@@ -222,13 +222,13 @@ func TestSender_Send_deadlines(t *testing.T) {
 	}
 }
 
-// inMemory serves on pipes and returns a transport that dials them.
+// inMemory serves on pipes and returns a transport for the pipes.
 func inMemory(t *testing.T, handler http.HandlerFunc) *http.Transport {
 	t.Helper()
 
 	l := &pipes{conns: make(chan net.Conn), done: make(chan struct{})}
 	server := &http.Server{ReadHeaderTimeout: time.Hour, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body) // or the server does not notice that the client left
+		_, _ = io.Copy(io.Discard, r.Body) // otherwise the server does not notice a closed client
 		handler(w, r)
 	})}
 	go func() { _ = server.Serve(l) }()

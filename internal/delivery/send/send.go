@@ -1,8 +1,8 @@
-// Package send makes one attempt: a signed POST of an event to its endpoint,
-// whose answer, or lack of one, it reads as a hook.Outcome.
+// Package send makes one attempt: a signed POST of an event to the endpoint. The
+// result is a hook.Outcome, with or without a response from the endpoint.
 //
-// It knows HTTP and nothing of what comes before and after: whether the attempt
-// may be made, where its outcome is kept, when the next one is due.
+// Package send knows HTTP only. The caller decides about the attempt, keeps the
+// outcome and schedules the next attempt.
 package send
 
 import (
@@ -16,43 +16,44 @@ import (
 	"surehook/internal/rule/sign"
 )
 
-// Request is what one attempt needs.
+// Request is the input of one attempt.
 type Request struct {
-	Endpoint hook.Endpoint // its URL, headers, timeout and header style
+	Endpoint hook.Endpoint // Send reads URL, Headers, Timeout and Style
 	Keys     []sign.Key    // active keys, newest first
 	Event    hook.Event
 	Delivery hook.DeliveryID
 	Attempt  int // from 1
 }
 
-// Sender makes attempts. It may be used by many goroutines at once.
+// Sender makes attempts. A Sender is safe for concurrent use.
 type Sender struct {
-	Client    *http.Client  // of egress.NewClient; only its transport is used, Send follows redirects itself
-	Policy    egress.Policy // the one the client was made with
+	Client    *http.Client  // from egress.NewClient; Send uses the transport only, and follows redirects itself
+	Policy    egress.Policy // the policy of Client
 	UserAgent string        // "Surehook/<version>"
 	Now       func() time.Time
 }
 
-// errDeadline is the cause of a context that ends with the endpoint's timeout.
+// errDeadline is the cause of a context after the endpoint's timeout.
 var errDeadline = errors.New("the endpoint's timeout is over")
 
-// Send makes one attempt and says what came of it. It ends with the endpoint's
-// timeout, redirects included, or with ctx, whichever is earlier. Both are
-// ClassTimeout, with different texts; so whoever calls must leave more time
-// than the endpoint's timeout, or its own haste counts against the endpoint.
+// Send makes one attempt and returns the outcome. The attempt ends at the
+// endpoint's timeout, redirects included, or at the end of ctx. Both ends have
+// ClassTimeout, with different texts. So the caller must leave more time than the
+// endpoint's timeout; otherwise the caller's deadline counts as a failure of the
+// endpoint.
 //
-// The status decides as soon as it was read: an answer whose body stalls or
-// breaks off is still an answer.
+// The status alone decides the outcome. A stalled or broken body does not change
+// the outcome.
 //
-// The request is marked as replayable to the transport: when a connection that
-// was kept from an earlier request proves to be closed, it is sent again on a
-// new one. Delivery is at least once, and the event's id tells duplicates.
+// Send marks the request as replayable. When a reused connection is already
+// closed, the transport sends the request again on a new connection. Delivery is
+// at least once; receivers recognize duplicates by the event id.
 func (s *Sender) Send(ctx context.Context, r Request) hook.Outcome {
 	start := s.Now()
 	ctx, cancel := context.WithTimeoutCause(ctx, r.Endpoint.Timeout, errDeadline)
 	defer cancel()
 
-	outcome := s.follow(ctx, r, start)
+	outcome := s.postAndFollow(ctx, r, start)
 	outcome.Duration = s.Now().Sub(start)
 	return outcome
 }

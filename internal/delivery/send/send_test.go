@@ -34,8 +34,8 @@ var (
 	at       = time.Unix(1614265330, 5e8)
 )
 
-// sender returns a Sender on the loopback policy whose clock stands still, and
-// that trusts the servers, which are of httptest.
+// sender returns a Sender with the loopback policy, a stopped clock and trust in the
+// httptest servers.
 func sender(tb testing.TB, servers ...*httptest.Server) *send.Sender {
 	tb.Helper()
 
@@ -76,14 +76,14 @@ func key(tb testing.TB, text string) sign.Key {
 	return k
 }
 
-// got is what a server received.
+// got is a received request.
 type got struct {
 	method, path, proto, body string
 	header                    http.Header
 }
 
-// serve starts a server that answers with the handler, after it put what it
-// received on the channel. configure may be nil.
+// serve starts a server. The server puts each request on the channel and responds
+// with the handler. configure may be nil.
 func serve(tb testing.TB, handler http.HandlerFunc, configure func(*httptest.Server)) (*httptest.Server, <-chan got) {
 	tb.Helper()
 
@@ -297,7 +297,7 @@ func TestSender_Send_repeatsOnAConnectionThatWasClosedMeanwhile(t *testing.T) {
 		t.Run(style.String(), func(t *testing.T) {
 			t.Parallel()
 
-			// The second request meets a server that just gave its connection up.
+			// The server closes the kept connection just before the second request.
 			var requests atomic.Int64
 			server, received := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 				if requests.Add(1) == 2 {
@@ -313,18 +313,18 @@ func TestSender_Send_repeatsOnAConnectionThatWasClosedMeanwhile(t *testing.T) {
 				}
 			}
 			if len(received) != 3 {
-				t.Fatalf("the server got %d requests; want 3", len(received))
+				t.Fatalf("the server received %d requests; want 3", len(received))
 			}
 			for range 3 {
 				if g := <-received; g.body != payload {
-					t.Errorf("the server got the body %q; want %q", g.body, payload)
+					t.Errorf("the server received the body %q; want %q", g.body, payload)
 				}
 			}
 		})
 	}
 }
 
-// abort closes a request's connection without an answer.
+// abort closes the connection of a request without a response.
 func abort(http.ResponseWriter) { panic(http.ErrAbortHandler) }
 
 func BenchmarkSender_Send(b *testing.B) {

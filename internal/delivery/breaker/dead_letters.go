@@ -1,0 +1,239 @@
+package breaker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"surehook/internal/hook"
+	"surehook/internal/names"
+)
+
+const (
+	// receiveReserve is the time that an invocation needs to receive more dead letters.
+	receiveReserve = 15 * time.Second
+	// maxLetterLead is the longest time between a dead letter and the write of the
+	// dead delivery. The letter goes out first, and an invocation lasts at most 15 minutes.
+	maxLetterLead = 15 * time.Minute
+)
+
+// ReconcileDeadLetters reads the dead-letter queue until no unseen letter is
+// visible, and removes every needless letter. A letter is needless when the
+// record is gone, the delivery is not dead, or the delivery has another letter.
+// The record of the delivery decides, never the letter alone. For a dead
+// delivery with a settled replay, ReconcileDeadLetters first completes the
+// settlement: the process that settled the replay died before this step.
+//
+// ReconcileDeadLetters may stop at any point and run concurrently. A letter
+// without a decision stays for the next run. The error covers faults of a whole
+// batch: receive, read, remove. The log names the faults of single letters.
+func (b *Breaker) ReconcileDeadLetters(ctx context.Context) error {
+	r := letterRun{Breaker: b, seen: make(map[string]bool), kept: make(map[hook.DeliveryID]Letter)}
+	err := errors.Join(forEach(maxParallel, func(int) error { return r.receiveLetters(ctx) })...)
+	r.logRun(ctx, err)
+	return err
+}
+
+// letterRun is one run through the dead-letter queue.
+type letterRun struct {
+	*Breaker
+
+	mu      sync.Mutex
+	seen    map[string]bool            // letter ids
+	kept    map[hook.DeliveryID]Letter // the letter with the lowest id of each dead delivery
+	removed int
+	failed  int
+}
+
+// receiveLetters reconciles letters until the queue returns no unseen letter or
+// less than receiveReserve is left.
+func (r *letterRun) receiveLetters(ctx context.Context) error {
+	for {
+		if deadline, ok := ctx.Deadline(); ok && deadline.Sub(r.Now()) < receiveReserve {
+			return nil
+		}
+		letters, err := r.DeadLetters.Receive(ctx)
+		if err != nil {
+			return fmt.Errorf("receive dead letters: %w", err)
+		}
+		unseen := r.unseenLetters(letters)
+		if len(unseen) == 0 { // the queue is empty, or only kept letters return
+			return nil
+		}
+		if err := r.reconcileLetters(ctx, unseen); err != nil {
+			return err
+		}
+	}
+}
+
+// unseenLetters returns the letters without an entry in seen, and adds them to seen.
+func (r *letterRun) unseenLetters(letters []Letter) []Letter {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	var unseen []Letter
+	for _, letter := range letters {
+		if !r.seen[letter.ID] {
+			r.seen[letter.ID] = true
+			unseen = append(unseen, letter)
+		}
+	}
+	return unseen
+}
+
+func (r *letterRun) reconcileLetters(ctx context.Context, letters []Letter) error {
+	decoded := make(map[Letter]hook.DeadLetter, len(letters))
+	ids := make(map[hook.DeliveryID]bool, len(letters))
+	for _, letter := range letters {
+		body, err := hook.DecodeDeadLetter(letter.Body)
+		if err != nil {
+			r.Log.ErrorContext(ctx, "dead_letter.decode_failed", slog.String(names.LogMessage, letter.ID), slog.Any(names.LogError, err))
+			r.addTo(&r.failed, 1)
+			continue
+		}
+		decoded[letter] = body
+		ids[body.Delivery] = true
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	deliveries, err := r.Store.DeliveriesByID(ctx, slices.Collect(maps.Keys(ids)))
+	if err != nil {
+		r.addTo(&r.failed, len(decoded))
+		return fmt.Errorf("read deliveries of %d dead letters: %w", len(decoded), err)
+	}
+	records := make(map[hook.DeliveryID]hook.Delivery, len(deliveries))
+	for _, d := range deliveries {
+		records[d.ID] = d
+	}
+	return r.removeLetters(ctx, r.needlessLetters(ctx, letters, decoded, records))
+}
+
+// needlessLetters returns the letters to remove, at most len(letters). The order of
+// letters is the order of decisions, so a simulation is deterministic.
+func (r *letterRun) needlessLetters(
+	ctx context.Context, letters []Letter, decoded map[Letter]hook.DeadLetter, records map[hook.DeliveryID]hook.Delivery,
+) []Letter {
+	var needless []Letter
+	for _, letter := range letters {
+		body, ok := decoded[letter]
+		if !ok {
+			continue
+		}
+		record, ok := records[body.Delivery]
+		if !ok {
+			needless = append(needless, letter)
+			continue
+		}
+		over, err := r.letterOver(ctx, record, body)
+		switch {
+		case err != nil:
+			r.Log.ErrorContext(ctx, "dead_letter.reconcile_failed",
+				slog.String(names.LogDelivery, body.Delivery.String()), slog.Any(names.LogError, err))
+			r.addTo(&r.failed, 1)
+		case over:
+			needless = append(needless, letter)
+		case record.State == hook.StateDead:
+			if second, ok := r.secondLetter(letter, body.Delivery); ok {
+				needless = append(needless, second)
+			}
+		}
+	}
+	return needless
+}
+
+// letterOver reports whether the record proves that nobody needs the letter. The
+// letter of a delivery in progress stays for maxLetterLead, because the write of
+// the dead delivery may follow.
+func (r *letterRun) letterOver(ctx context.Context, d hook.Delivery, letter hook.DeadLetter) (bool, error) {
+	switch {
+	case !d.State.Settled():
+		return r.Now().Sub(letter.DiedAt) > maxLetterLead, nil
+	case d.State != hook.StateDead:
+		return true, nil
+	case d.Replayed.Generation == 0:
+		return false, nil
+	}
+	return r.retireDelivery(ctx, d)
+}
+
+// retireDelivery completes the settlement of the dead delivery's replay, if the
+// replay is settled, and reports whether the delivery is dead no more.
+func (r *letterRun) retireDelivery(ctx context.Context, d hook.Delivery) (bool, error) {
+	replay := d
+	for ok := true; ok; ok = replay.Superseded() {
+		var err error
+		replay, err = r.Store.Delivery(ctx, replay.Successor())
+		if hook.CodeOf(err) == hook.CodeNotFound {
+			return false, nil // the token of the replay is still on the queue
+		}
+		if err != nil {
+			return false, fmt.Errorf("read replay of delivery %s: %w", d.ID, err)
+		}
+	}
+	if !replay.State.Settled() {
+		return false, nil
+	}
+	if err := r.Settlement.Complete(ctx, replay); err != nil {
+		return false, fmt.Errorf("complete settlement of delivery %s: %w", replay.ID, err)
+	}
+	d, err := r.Store.Delivery(ctx, d.ID)
+	if err != nil && hook.CodeOf(err) != hook.CodeNotFound {
+		return false, fmt.Errorf("read delivery %s again: %w", d.ID, err)
+	}
+	return d.State != hook.StateDead, nil
+}
+
+// secondLetter returns the needless letter of a dead delivery with two letters.
+// The letter with the lowest id stays, in every order of receipt. So two
+// concurrent runs never remove both letters.
+func (r *letterRun) secondLetter(letter Letter, delivery hook.DeliveryID) (second Letter, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	other, ok := r.kept[delivery]
+	if ok && other.ID < letter.ID {
+		return letter, true
+	}
+	r.kept[delivery] = letter
+	return other, ok
+}
+
+func (r *letterRun) removeLetters(ctx context.Context, letters []Letter) error {
+	if len(letters) == 0 {
+		return nil
+	}
+	if err := r.DeadLetters.Remove(ctx, letters); err != nil {
+		r.addTo(&r.failed, len(letters))
+		return fmt.Errorf("remove %d dead letters: %w", len(letters), err)
+	}
+	r.addTo(&r.removed, len(letters))
+	return nil
+}
+
+func (r *letterRun) addTo(counter *int, n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	*counter += n
+}
+
+func (r *letterRun) logRun(ctx context.Context, err error) {
+	level := slog.LevelInfo
+	attrs := []slog.Attr{
+		slog.Int(names.LogSeen, len(r.seen)),
+		slog.Int(names.LogRemoved, r.removed),
+		slog.Int(names.LogKept, len(r.seen)-r.removed-r.failed),
+		slog.Int(names.LogFailed, r.failed),
+	}
+	if err != nil {
+		level = slog.LevelError
+		attrs = append(attrs, slog.Any(names.LogError, err))
+	}
+	r.Log.LogAttrs(ctx, level, "dead_letters.reconciled", attrs...)
+}

@@ -1,0 +1,170 @@
+package replay
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+
+	"surehook/internal/hook"
+	"surehook/internal/names"
+)
+
+// Request is a request for a replay.
+type Request struct {
+	By    hook.KeyID
+	Force bool // replay a delivery in progress, too; the replay cancels the delivery
+}
+
+// Result is the result for one delivery of an event.
+type Result struct {
+	Delivery hook.Delivery // the new generation; with Err, the delivery without a replay
+	Err      error
+}
+
+// Delivery replays one delivery and returns the new generation, in state queued.
+// Force replays a delivery in progress, too: the new generation cancels the
+// delivery. For a queued delivery, force sends the first token again, and
+// Delivery returns the same generation.
+//
+// Errors: CodeNotFound when the tenant has no such delivery; CodeReplayed after an
+// earlier replay; CodeInProgress for a delivery in progress without force;
+// CodeConflict when the endpoint is deleted. After another error nothing is
+// replayed.
+func (r *Replayer) Delivery(ctx context.Context, tenant hook.TenantID, id hook.DeliveryID, o Request) (hook.Delivery, error) {
+	e, d, err := r.findDelivery(ctx, tenant, id)
+	if err != nil {
+		return hook.Delivery{}, err
+	}
+	c := &candidate{delivery: d, request: o.replayRequest()}
+	switch _, err = r.Endpoints.Endpoint(ctx, tenant, id.Endpoint); {
+	case hook.CodeOf(err) == hook.CodeNotFound:
+		c.refused = errDeleted()
+	case err != nil:
+		return hook.Delivery{}, fmt.Errorf("read endpoint %s: %w", id.Endpoint, err)
+	}
+	r.enqueue(ctx, []*candidate{c})
+	result := r.result(ctx, e, c)
+	return result.Delivery, result.Err
+}
+
+// Event replays the newest generation of each delivery of the event, in the order
+// of the event's targets. Each delivery has its own result, as from Delivery.
+func (r *Replayer) Event(ctx context.Context, tenant hook.TenantID, id hook.EventID, o Request) ([]Result, error) {
+	e, err := r.findEvent(ctx, tenant, id)
+	if err != nil {
+		return nil, err
+	}
+	recorded, err := r.Store.Deliveries(ctx, id)
+	if err != nil {
+		return nil, fmt.Errorf("read deliveries of event %s: %w", id, err)
+	}
+	endpoints, err := r.Endpoints.Endpoints(ctx, tenant)
+	if err != nil {
+		return nil, fmt.Errorf("list endpoints: %w", err)
+	}
+	candidates := make([]*candidate, len(e.Targets))
+	for i, target := range e.Targets {
+		candidates[i] = &candidate{delivery: newestGeneration(e, target, recorded), request: o.replayRequest()}
+		if !slices.ContainsFunc(endpoints, func(e hook.Endpoint) bool { return e.ID == target }) {
+			candidates[i].refused = errDeleted()
+		}
+	}
+	r.enqueue(ctx, candidates)
+	results := make([]Result, len(candidates))
+	for i, c := range candidates {
+		results[i] = r.result(ctx, e, c)
+	}
+	return results, nil
+}
+
+func (o Request) replayRequest() hook.ReplayRequest {
+	return hook.ReplayRequest{By: o.By, Force: o.Force}
+}
+
+func errDeleted() error { return hook.Conflict("its endpoint was deleted") }
+
+// result returns the result of one candidate. A sent token always leads to a
+// replay, so a failed write of the record is only logged.
+func (r *Replayer) result(ctx context.Context, e hook.Event, c *candidate) Result {
+	if err := c.refused; err != nil {
+		return Result{Delivery: c.delivery, Err: fmt.Errorf("replay delivery %s: %w", c.delivery.ID, err)}
+	}
+	if !c.sent {
+		return Result{Delivery: c.delivery, Err: fmt.Errorf("replay delivery %s: %w", c.delivery.ID, c.failed)}
+	}
+	d := c.delivery
+	if !c.queued() {
+		d = hook.QueuedReplay(e, c.delivery)
+	}
+	level, attrs := slog.LevelInfo, deliveryAttrs(d, c.request.By)
+	if c.failed != nil {
+		level, attrs = slog.LevelError, append(attrs, slog.Any(names.LogError, c.failed))
+	}
+	r.Log.LogAttrs(ctx, level, "delivery.replayed", attrs...)
+	return Result{Delivery: d}
+}
+
+// findEvent returns the tenant's event, or CodeNotFound when the tenant has no such
+// event.
+func (r *Replayer) findEvent(ctx context.Context, tenant hook.TenantID, id hook.EventID) (hook.Event, error) {
+	e, err := r.Store.Event(ctx, id)
+	if err != nil {
+		return hook.Event{}, fmt.Errorf("read event %s: %w", id, err)
+	}
+	if e.Tenant != tenant {
+		return hook.Event{}, hook.NotFound("event")
+	}
+	return e, nil
+}
+
+// findDelivery returns the tenant's delivery and event. Without a record, a
+// delivery is queued if the event names the endpoint, or if the record of the
+// previous generation names the replay; otherwise the result is CodeNotFound.
+func (r *Replayer) findDelivery(ctx context.Context, tenant hook.TenantID, id hook.DeliveryID) (hook.Event, hook.Delivery, error) {
+	e, err := r.findEvent(ctx, tenant, id.Event)
+	if err != nil && hook.CodeOf(err) != hook.CodeNotFound {
+		return e, hook.Delivery{}, err
+	}
+	if err != nil || !e.Has(id.Endpoint) {
+		return e, hook.Delivery{}, hook.NotFound("delivery")
+	}
+	d, err := r.Store.Delivery(ctx, id)
+	if err == nil || hook.CodeOf(err) != hook.CodeNotFound {
+		return e, d, wrapDelivery(err, "read delivery", id)
+	}
+	before, replay := id.Predecessor()
+	if !replay {
+		return e, hook.QueuedDelivery(e, id.Endpoint), nil
+	}
+	old, err := r.Store.Delivery(ctx, before)
+	if err != nil && hook.CodeOf(err) != hook.CodeNotFound {
+		return e, d, wrapDelivery(err, "read delivery", before)
+	}
+	if err != nil || old.Replayed.Generation != id.Generation {
+		return e, hook.Delivery{}, hook.NotFound("delivery")
+	}
+	return e, hook.QueuedReplay(e, old), nil
+}
+
+func wrapDelivery(err error, verb string, id hook.DeliveryID) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s %s: %w", verb, id, err)
+}
+
+// newestGeneration returns the newest generation of the event's delivery to the
+// endpoint.
+func newestGeneration(e hook.Event, endpoint hook.EndpointID, recorded []hook.Delivery) hook.Delivery {
+	last := hook.QueuedDelivery(e, endpoint)
+	for _, d := range recorded {
+		if d.ID.Endpoint == endpoint && (last.Version == 0 || d.ID.Generation > last.ID.Generation) {
+			last = d
+		}
+	}
+	if last.Replayed.Generation != 0 {
+		return hook.QueuedReplay(e, last)
+	}
+	return last
+}
