@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"surehook/internal/admin/page"
 	"surehook/internal/admin/registry"
 	"surehook/internal/delivery/ingest"
 	"surehook/internal/hook"
@@ -347,7 +348,7 @@ func TestAccess_keysAreNeverShownAgain(t *testing.T) {
 		}
 		secrets = append(secrets, text, strings.TrimPrefix(text, hook.APIKeyPrefix), k.Hash)
 	}
-	all, err := b.registry.ListKeys(t.Context(), registry.Page{Limit: 3})
+	all, err := b.registry.ListKeys(t.Context(), page.Request{Limit: 3})
 	if err != nil || len(all.Data) != 3 {
 		t.Fatalf("ListKeys = %v, %v; want three", all, err)
 	}

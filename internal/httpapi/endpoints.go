@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"surehook/internal/admin/page"
 	"surehook/internal/admin/registry"
 	"surehook/internal/hook"
 )
@@ -55,16 +56,16 @@ func (h *manage) createEndpoint(ctx context.Context, c *call) (reply, error) {
 }
 
 func (h *manage) listEndpoints(ctx context.Context, c *call) (reply, error) {
-	page, values, err := pageOf(c, "slow")
+	req, values, err := pageRequest(c, "slow")
 	if err != nil {
 		return reply{}, err
 	}
-	var list registry.List[hook.Endpoint]
+	var list page.List[hook.Endpoint]
 	switch slow := values.Get("slow"); {
 	case !values.Has("slow"):
-		list, err = h.registry.List(ctx, c.tenant, page)
+		list, err = h.registry.List(ctx, c.tenant, req)
 	case slow == "true" || slow == "false":
-		list, err = h.registry.ListSlow(ctx, c.tenant, slow == "true", page)
+		list, err = h.registry.ListSlow(ctx, c.tenant, slow == "true", req)
 	default:
 		err = hook.Invalid(hook.FieldError{Field: "slow", Message: "must be true or false"})
 	}

@@ -27,11 +27,11 @@ func (h *manage) getEndpointHealth(ctx context.Context, c *call) (reply, error) 
 
 // listEndpointHistory answers what was decided about an endpoint.
 func (h *manage) listEndpointHistory(ctx context.Context, c *call) (reply, error) {
-	page, _, err := pageOf(c)
+	req, _, err := pageRequest(c)
 	if err != nil {
 		return reply{}, err
 	}
-	list, err := h.registry.Notifications(ctx, c.tenant, c.r.PathValue("endpoint"), page)
+	list, err := h.registry.Notifications(ctx, c.tenant, c.r.PathValue("endpoint"), req)
 	if err != nil {
 		return reply{}, fmt.Errorf("list history: %w", err)
 	}

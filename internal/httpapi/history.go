@@ -43,11 +43,11 @@ func (h *manage) listEventDeliveries(ctx context.Context, c *call) (reply, error
 	if err != nil {
 		return reply{}, fmt.Errorf("read path: %w", err)
 	}
-	page, _, err := pageOf(c)
+	req, _, err := pageRequest(c)
 	if err != nil {
 		return reply{}, err
 	}
-	list, err := h.registry.EventDeliveries(ctx, c.tenant, id, page)
+	list, err := h.registry.EventDeliveries(ctx, c.tenant, id, req)
 	if err != nil {
 		return reply{}, fmt.Errorf("list deliveries: %w", err)
 	}
@@ -59,11 +59,11 @@ func (h *manage) listEventAttempts(ctx context.Context, c *call) (reply, error) 
 	if err != nil {
 		return reply{}, fmt.Errorf("read path: %w", err)
 	}
-	page, _, err := pageOf(c)
+	req, _, err := pageRequest(c)
 	if err != nil {
 		return reply{}, err
 	}
-	list, err := h.registry.EventAttempts(ctx, c.tenant, id, page)
+	list, err := h.registry.EventAttempts(ctx, c.tenant, id, req)
 	if err != nil {
 		return reply{}, fmt.Errorf("list attempts: %w", err)
 	}
@@ -83,7 +83,7 @@ func (h *manage) getDelivery(ctx context.Context, c *call) (reply, error) {
 }
 
 func (h *manage) listEndpointDeliveries(ctx context.Context, c *call) (reply, error) {
-	page, values, err := pageOf(c, "state")
+	req, values, err := pageRequest(c, "state")
 	if err != nil {
 		return reply{}, err
 	}
@@ -93,7 +93,7 @@ func (h *manage) listEndpointDeliveries(ctx context.Context, c *call) (reply, er
 			Field: "state", Message: "must be one of retrying, parked, delivered, dead, discarded, cancelled",
 		})
 	}
-	list, err := h.registry.EndpointDeliveries(ctx, c.tenant, c.r.PathValue("endpoint"), state, page)
+	list, err := h.registry.EndpointDeliveries(ctx, c.tenant, c.r.PathValue("endpoint"), state, req)
 	if err != nil {
 		return reply{}, fmt.Errorf("list deliveries: %w", err)
 	}

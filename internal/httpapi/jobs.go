@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"time"
 
-	"surehook/internal/admin/registry"
+	"surehook/internal/admin/page"
 	"surehook/internal/delivery/replay"
 	"surehook/internal/hook"
 )
@@ -88,23 +88,23 @@ func (h *replays) startJob(ctx context.Context, c *call) (reply, error) {
 }
 
 func (h *replays) listJobs(ctx context.Context, c *call) (reply, error) {
-	page, _, err := pageOf(c)
+	req, _, err := pageRequest(c)
 	if err != nil {
 		return reply{}, err
 	}
-	list := "replays\x00" + string(c.tenant)
-	before, err := registry.OpenCursor(list, page.Cursor)
+	list := page.Scope("replays", string(c.tenant))
+	before, err := page.OpenCursor(list, req.Cursor)
 	if err != nil {
 		return reply{}, fmt.Errorf("list replays: %w", err)
 	}
-	jobs, err := h.replayer.List(ctx, c.tenant, hook.JobID(before), page.Limit+1)
+	jobs, err := h.replayer.List(ctx, c.tenant, hook.JobID(before), req.Limit+1)
 	if err != nil {
 		return reply{}, fmt.Errorf("list replays: %w", err)
 	}
-	found := registry.List[replay.Job]{Data: jobs}
-	if len(jobs) > page.Limit {
-		found.Data = jobs[:page.Limit]
-		found.Next = registry.NewCursor(list, string(jobs[page.Limit-1].ID))
+	found := page.List[replay.Job]{Data: jobs}
+	if len(jobs) > req.Limit {
+		found.Data = jobs[:req.Limit]
+		found.Next = page.NewCursor(list, string(jobs[req.Limit-1].ID))
 	}
 	return viewList(found, viewJob), nil
 }

@@ -47,11 +47,11 @@ func (h *manage) createKey(ctx context.Context, c *call) (reply, error) {
 }
 
 func (h *manage) listKeys(ctx context.Context, c *call) (reply, error) {
-	page, _, err := pageOf(c)
+	req, _, err := pageRequest(c)
 	if err != nil {
 		return reply{}, err
 	}
-	list, err := h.registry.ListKeys(ctx, page)
+	list, err := h.registry.ListKeys(ctx, req)
 	if err != nil {
 		return reply{}, fmt.Errorf("list keys: %w", err)
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"surehook/internal/admin/apikey"
+	"surehook/internal/admin/page"
 	"surehook/internal/admin/registry"
 	"surehook/internal/hook"
 	"surehook/internal/memory"
@@ -153,7 +154,7 @@ func TestAuthenticator_Identify_life(t *testing.T) {
 			t.Fatalf("Identify = %+v, %v; want the key", p, err)
 		}
 	}
-	list, err := r.ListKeys(t.Context(), registry.Page{Limit: 1})
+	list, err := r.ListKeys(t.Context(), page.Request{Limit: 1})
 	if err != nil || len(list.Data) != 1 || list.Data[0].LastUsedOn != "2026-11-21" {
 		t.Errorf("ListKeys = %+v, %v; want the key, used on 2026-11-21", list.Data, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"surehook/internal/admin/page"
 	"surehook/internal/hook"
 )
 
@@ -32,20 +33,20 @@ func (r *Registry) Endpoint(ctx context.Context, tenant hook.TenantID, ref strin
 }
 
 // List returns a page of the tenant's endpoints, in the order of their ids.
-func (r *Registry) List(ctx context.Context, tenant hook.TenantID, p Page) (List[hook.Endpoint], error) {
+func (r *Registry) List(ctx context.Context, tenant hook.TenantID, p page.Request) (page.List[hook.Endpoint], error) {
 	all, err := r.Endpoints.Endpoints(ctx, tenant)
 	if err != nil {
-		return List[hook.Endpoint]{}, fmt.Errorf("list endpoints of tenant %s: %w", tenant, err)
+		return page.List[hook.Endpoint]{}, fmt.Errorf("list endpoints of tenant %s: %w", tenant, err)
 	}
-	return page(all, scope("endpoints", string(tenant)), p, func(e hook.Endpoint) string { return string(e.ID) })
+	return page.Of(all, page.Scope("endpoints", string(tenant)), p, func(e hook.Endpoint) string { return string(e.ID) })
 }
 
 // ListSlow is List of those that the last review found to be slow, or of those
 // that it did not.
-func (r *Registry) ListSlow(ctx context.Context, tenant hook.TenantID, slow bool, p Page) (List[hook.Endpoint], error) {
+func (r *Registry) ListSlow(ctx context.Context, tenant hook.TenantID, slow bool, p page.Request) (page.List[hook.Endpoint], error) {
 	all, err := r.Endpoints.Endpoints(ctx, tenant)
 	if err != nil {
-		return List[hook.Endpoint]{}, fmt.Errorf("list endpoints of tenant %s: %w", tenant, err)
+		return page.List[hook.Endpoint]{}, fmt.Errorf("list endpoints of tenant %s: %w", tenant, err)
 	}
 	ids := make([]hook.EndpointID, len(all))
 	for i, e := range all {
@@ -53,11 +54,11 @@ func (r *Registry) ListSlow(ctx context.Context, tenant hook.TenantID, slow bool
 	}
 	records, err := r.Circuits.CircuitsOf(ctx, ids)
 	if err != nil {
-		return List[hook.Endpoint]{}, fmt.Errorf("read circuits of tenant %s: %w", tenant, err)
+		return page.List[hook.Endpoint]{}, fmt.Errorf("read circuits of tenant %s: %w", tenant, err)
 	}
 	all = slices.DeleteFunc(all, func(e hook.Endpoint) bool { return records[e.ID].Review.Slow != slow })
-	list := scope("endpoints", string(tenant), "slow", strconv.FormatBool(slow))
-	return page(all, list, p, func(e hook.Endpoint) string { return string(e.ID) })
+	list := page.Scope("endpoints", string(tenant), "slow", strconv.FormatBool(slow))
+	return page.Of(all, list, p, func(e hook.Endpoint) string { return string(e.ID) })
 }
 
 // Change sets the given fields of the endpoint. version is the one it must

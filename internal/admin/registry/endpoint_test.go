@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"surehook/internal/admin/page"
 	"surehook/internal/admin/registry"
 	"surehook/internal/hook"
 )
@@ -257,7 +258,7 @@ func TestRegistry_List(t *testing.T) {
 	slices.Sort(want)
 
 	var got []hook.EndpointID
-	p := registry.Page{Limit: 2}
+	p := page.Request{Limit: 2}
 	for range 3 {
 		list, err := b.List(t.Context(), tenant, p)
 		if err != nil {
@@ -272,16 +273,16 @@ func TestRegistry_List(t *testing.T) {
 		t.Errorf("three pages of 2 = %v, then %q; want %v and the end", got, p.Cursor, want)
 	}
 
-	first, err := b.List(t.Context(), tenant, registry.Page{Limit: 2})
+	first, err := b.List(t.Context(), tenant, page.Request{Limit: 2})
 	if err != nil {
 		t.Fatalf("List = %v", err)
 	}
 	for _, cursor := range []string{"x", "AAAA", "AAAAAAAAAAAAAAAA", first.Next + "A", string(want[1])} {
-		if _, err := b.List(t.Context(), tenant, registry.Page{Limit: 2, Cursor: cursor}); !slices.Equal(fieldsOf(t, err), []string{"cursor"}) {
+		if _, err := b.List(t.Context(), tenant, page.Request{Limit: 2, Cursor: cursor}); !slices.Equal(fieldsOf(t, err), []string{"cursor"}) {
 			t.Errorf("List(cursor %q) = %v; want the field cursor", cursor, err)
 		}
 	}
-	if _, err := b.List(t.Context(), "globex", registry.Page{Limit: 2, Cursor: first.Next}); !slices.Equal(fieldsOf(t, err), []string{"cursor"}) {
+	if _, err := b.List(t.Context(), "globex", page.Request{Limit: 2, Cursor: first.Next}); !slices.Equal(fieldsOf(t, err), []string{"cursor"}) {
 		t.Errorf("List with another tenant's cursor = %v; want the field cursor", err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"surehook/internal/admin/page"
 	"surehook/internal/admin/registry"
 	"surehook/internal/hook"
 )
@@ -31,7 +32,7 @@ func TestRegistry_faults(t *testing.T) {
 	}
 	id := hook.NewEndpointID()
 	event := hook.KeyedEventID(tenant, "k")
-	page := registry.Page{Limit: 1}
+	page := page.Request{Limit: 1}
 	tests := []struct {
 		name string
 		do   func(ctx context.Context, b *bundle) error

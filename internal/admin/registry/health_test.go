@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"surehook/internal/admin/page"
 	"surehook/internal/admin/registry"
 	"surehook/internal/delivery/gate"
 	"surehook/internal/delivery/replay"
@@ -162,7 +163,7 @@ func TestRegistry_Health_ofAnotherTenant(t *testing.T) {
 	if _, err := b.Health(t.Context(), "globex", string(e.ID)); hook.CodeOf(err) != hook.CodeNotFound {
 		t.Errorf("Health for another tenant = %v; want CodeNotFound", err)
 	}
-	if _, err := b.Notifications(t.Context(), "globex", string(e.ID), registry.Page{Limit: 1}); hook.CodeOf(err) != hook.CodeNotFound {
+	if _, err := b.Notifications(t.Context(), "globex", string(e.ID), page.Request{Limit: 1}); hook.CodeOf(err) != hook.CodeNotFound {
 		t.Errorf("Notices for another tenant = %v; want CodeNotFound", err)
 	}
 }

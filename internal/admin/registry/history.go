@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"surehook/internal/admin/page"
 	"surehook/internal/hook"
 	"surehook/internal/rule/retry"
 )
@@ -25,26 +26,26 @@ func (r *Registry) Event(ctx context.Context, tenant hook.TenantID, id hook.Even
 // EventDeliveries returns a page of the event's deliveries in the order of
 // endpoint and generation, those included that are queued and have no record:
 // first generations and replays.
-func (r *Registry) EventDeliveries(ctx context.Context, tenant hook.TenantID, id hook.EventID, p Page) (List[hook.Delivery], error) {
+func (r *Registry) EventDeliveries(ctx context.Context, tenant hook.TenantID, id hook.EventID, p page.Request) (page.List[hook.Delivery], error) {
 	all, err := r.eventDeliveries(ctx, tenant, id)
 	if err != nil {
-		return List[hook.Delivery]{}, err
+		return page.List[hook.Delivery]{}, err
 	}
-	return page(all, scope("deliveries", string(tenant), string(id)), p, func(d hook.Delivery) string { return deliveryOrder(d.ID) })
+	return page.Of(all, page.Scope("deliveries", string(tenant), string(id)), p, func(d hook.Delivery) string { return deliveryOrder(d.ID) })
 }
 
 // EventAttempts returns a page of the event's attempts in the order of
 // endpoint, generation and number.
-func (r *Registry) EventAttempts(ctx context.Context, tenant hook.TenantID, id hook.EventID, p Page) (List[hook.Attempt], error) {
+func (r *Registry) EventAttempts(ctx context.Context, tenant hook.TenantID, id hook.EventID, p page.Request) (page.List[hook.Attempt], error) {
 	deliveries, err := r.eventDeliveries(ctx, tenant, id)
 	if err != nil {
-		return List[hook.Attempt]{}, err
+		return page.List[hook.Attempt]{}, err
 	}
 	all, err := r.attempts(ctx, id, deliveries)
 	if err != nil {
-		return List[hook.Attempt]{}, err
+		return page.List[hook.Attempt]{}, err
 	}
-	return page(all, scope("attempts", string(tenant), string(id)), p, func(a hook.Attempt) string {
+	return page.Of(all, page.Scope("attempts", string(tenant), string(id)), p, func(a hook.Attempt) string {
 		return fmt.Sprintf("%s#%03d", deliveryOrder(a.Delivery), a.Number)
 	})
 }
@@ -82,27 +83,27 @@ func (r *Registry) Delivery(ctx context.Context, tenant hook.TenantID, id hook.D
 // EndpointDeliveries returns a page of the endpoint's deliveries in the state,
 // newest first. Queued ones have no record and cannot be listed so.
 func (r *Registry) EndpointDeliveries(
-	ctx context.Context, tenant hook.TenantID, ref string, state hook.State, p Page,
-) (List[hook.Delivery], error) {
+	ctx context.Context, tenant hook.TenantID, ref string, state hook.State, p page.Request,
+) (page.List[hook.Delivery], error) {
 	if state == hook.StateQueued {
-		return List[hook.Delivery]{}, hook.Invalid(hook.FieldError{
+		return page.List[hook.Delivery]{}, hook.Invalid(hook.FieldError{
 			Field: "state", Message: "queued deliveries have no record yet; look at their event's deliveries",
 		})
 	}
 	e, err := r.Endpoint(ctx, tenant, ref)
 	if err != nil {
-		return List[hook.Delivery]{}, err
+		return page.List[hook.Delivery]{}, err
 	}
-	list := scope("endpoint", string(tenant), string(e.ID), state.String())
-	after, err := OpenCursor(list, p.Cursor)
+	list := page.Scope("endpoint", string(tenant), string(e.ID), state.String())
+	after, err := page.OpenCursor(list, p.Cursor)
 	if err != nil {
-		return List[hook.Delivery]{}, err
+		return page.List[hook.Delivery]{}, err
 	}
 	data, next, err := r.History.DeliveriesByEndpoint(ctx, e.ID, state, after, p.Limit)
 	if err != nil {
-		return List[hook.Delivery]{}, fmt.Errorf("list %s deliveries of endpoint %s: %w", state, e.ID, err)
+		return page.List[hook.Delivery]{}, fmt.Errorf("list %s deliveries of endpoint %s: %w", state, e.ID, err)
 	}
-	return List[hook.Delivery]{Data: data, Next: NewCursor(list, next)}, nil
+	return page.List[hook.Delivery]{Data: data, Next: page.NewCursor(list, next)}, nil
 }
 
 // eventDeliveries returns the deliveries of the tenant's event, of all

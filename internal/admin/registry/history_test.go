@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/admin/registry"
+	"surehook/internal/admin/page"
 	"surehook/internal/hook"
 	"surehook/internal/rule/retry"
 )
@@ -70,7 +70,7 @@ func TestRegistry_EventDeliveries(t *testing.T) {
 	t.Parallel()
 
 	p := story(t)
-	list, err := p.EventDeliveries(t.Context(), tenant, p.event.ID, registry.Page{Limit: 100})
+	list, err := p.EventDeliveries(t.Context(), tenant, p.event.ID, page.Request{Limit: 100})
 	if err != nil {
 		t.Fatalf("EventDeliveries = %v", err)
 	}
@@ -85,11 +85,11 @@ func TestRegistry_EventDeliveries(t *testing.T) {
 		t.Errorf("EventDeliveries = %v; want the order of endpoints", list.Data)
 	}
 
-	first, err := p.EventDeliveries(t.Context(), tenant, p.event.ID, registry.Page{Limit: 2})
+	first, err := p.EventDeliveries(t.Context(), tenant, p.event.ID, page.Request{Limit: 2})
 	if err != nil || len(first.Data) != 2 || first.Next == "" {
 		t.Fatalf("EventDeliveries(2) = %d, %q, %v; want two and a cursor", len(first.Data), first.Next, err)
 	}
-	rest, err := p.EventDeliveries(t.Context(), tenant, p.event.ID, registry.Page{Limit: 2, Cursor: first.Next})
+	rest, err := p.EventDeliveries(t.Context(), tenant, p.event.ID, page.Request{Limit: 2, Cursor: first.Next})
 	if err != nil || len(rest.Data) != 1 || rest.Next != "" || rest.Data[0].ID != list.Data[2].ID {
 		t.Errorf("EventDeliveries(2, cursor) = %v, %q, %v; want the third", rest.Data, rest.Next, err)
 	}
@@ -119,7 +119,7 @@ func TestRegistry_queuedReplay(t *testing.T) {
 	}
 	count := func() int {
 		t.Helper()
-		list, err := p.EventDeliveries(t.Context(), tenant, p.event.ID, registry.Page{Limit: 100})
+		list, err := p.EventDeliveries(t.Context(), tenant, p.event.ID, page.Request{Limit: 100})
 		if err != nil {
 			t.Fatalf("EventDeliveries = %v", err)
 		}
@@ -143,7 +143,7 @@ func TestRegistry_EventAttempts(t *testing.T) {
 	t.Parallel()
 
 	p := story(t)
-	list, err := p.EventAttempts(t.Context(), tenant, p.event.ID, registry.Page{Limit: 100})
+	list, err := p.EventAttempts(t.Context(), tenant, p.event.ID, page.Request{Limit: 100})
 	if err != nil || len(list.Data) != 3 {
 		t.Fatalf("EventAttempts = %v, %v; want three", list.Data, err)
 	}
@@ -217,7 +217,7 @@ func TestRegistry_EndpointDeliveries(t *testing.T) {
 
 	p := story(t)
 	ref := string(p.delivered.Endpoint)
-	list, err := p.EndpointDeliveries(t.Context(), tenant, ref, hook.StateDelivered, registry.Page{Limit: 1})
+	list, err := p.EndpointDeliveries(t.Context(), tenant, ref, hook.StateDelivered, page.Request{Limit: 1})
 	if err != nil || len(list.Data) != 1 || list.Data[0].ID != p.delivered || list.Next != "" {
 		t.Errorf("EndpointDeliveries = %v, %q, %v; want %s", list.Data, list.Next, err, p.delivered)
 	}
@@ -228,23 +228,23 @@ func TestRegistry_EndpointDeliveries(t *testing.T) {
 	d := hook.QueuedDelivery(second, p.delivered.Endpoint)
 	d.State, d.Attempts, d.CreatedAt = hook.StateDelivered, 1, p.now.Add(time.Hour)
 	p.save(t, d, nil)
-	list, err = p.EndpointDeliveries(t.Context(), tenant, ref, hook.StateDelivered, registry.Page{Limit: 1})
+	list, err = p.EndpointDeliveries(t.Context(), tenant, ref, hook.StateDelivered, page.Request{Limit: 1})
 	if err != nil || len(list.Data) != 1 || list.Data[0].ID != d.ID || list.Next == "" {
 		t.Fatalf("EndpointDeliveries = %v, %q, %v; want the newest, %s", list.Data, list.Next, err, d.ID)
 	}
-	rest, err := p.EndpointDeliveries(t.Context(), tenant, ref, hook.StateDelivered, registry.Page{Limit: 1, Cursor: list.Next})
+	rest, err := p.EndpointDeliveries(t.Context(), tenant, ref, hook.StateDelivered, page.Request{Limit: 1, Cursor: list.Next})
 	if err != nil || len(rest.Data) != 1 || rest.Data[0].ID != p.delivered || rest.Next != "" {
 		t.Errorf("second page = %v, %q, %v; want %s", rest.Data, rest.Next, err, p.delivered)
 	}
-	_, err = p.EndpointDeliveries(t.Context(), tenant, ref, hook.StateDead, registry.Page{Limit: 1, Cursor: list.Next})
+	_, err = p.EndpointDeliveries(t.Context(), tenant, ref, hook.StateDead, page.Request{Limit: 1, Cursor: list.Next})
 	if got := fieldsOf(t, err); !slices.Equal(got, []string{"cursor"}) {
 		t.Errorf("another state's cursor = %v; want the field cursor", err)
 	}
-	_, err = p.EndpointDeliveries(t.Context(), tenant, ref, hook.StateQueued, registry.Page{Limit: 1})
+	_, err = p.EndpointDeliveries(t.Context(), tenant, ref, hook.StateQueued, page.Request{Limit: 1})
 	if got := fieldsOf(t, err); !slices.Equal(got, []string{"state"}) {
 		t.Errorf("state queued = %v; want the field state", err)
 	}
-	if _, err = p.EndpointDeliveries(t.Context(), "globex", ref, hook.StateDelivered, registry.Page{Limit: 1}); hook.CodeOf(err) != hook.CodeNotFound {
+	if _, err = p.EndpointDeliveries(t.Context(), "globex", ref, hook.StateDelivered, page.Request{Limit: 1}); hook.CodeOf(err) != hook.CodeNotFound {
 		t.Errorf("another tenant's endpoint = %v; want CodeNotFound", err)
 	}
 }

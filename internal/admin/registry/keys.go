@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"surehook/internal/admin/page"
 	"surehook/internal/hook"
 )
 
@@ -40,12 +41,12 @@ func (r *Registry) CreateKey(ctx context.Context, name string, tenant hook.Tenan
 }
 
 // ListKeys returns a page of all API keys, in the order of their ids.
-func (r *Registry) ListKeys(ctx context.Context, p Page) (List[hook.APIKey], error) {
+func (r *Registry) ListKeys(ctx context.Context, p page.Request) (page.List[hook.APIKey], error) {
 	all, err := r.Keys.Keys(ctx)
 	if err != nil {
-		return List[hook.APIKey]{}, fmt.Errorf("list keys: %w", err)
+		return page.List[hook.APIKey]{}, fmt.Errorf("list keys: %w", err)
 	}
-	return page(all, scope("keys"), p, func(k hook.APIKey) string { return string(k.ID) })
+	return page.Of(all, page.Scope("keys"), p, func(k hook.APIKey) string { return string(k.ID) })
 }
 
 // RevokeKey removes the key; CodeNotFound if there is none such. It may be

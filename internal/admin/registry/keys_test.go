@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"surehook/internal/admin/registry"
+	"surehook/internal/admin/page"
 	"surehook/internal/hook"
 )
 
@@ -26,7 +26,7 @@ func TestRegistry_keys(t *testing.T) {
 	if err != nil || other == text {
 		t.Errorf("second CreateKey = %v; want another key", err)
 	}
-	if list, err := b.ListKeys(t.Context(), registry.Page{Limit: 1}); err != nil || len(list.Data) != 1 || list.Next == "" {
+	if list, err := b.ListKeys(t.Context(), page.Request{Limit: 1}); err != nil || len(list.Data) != 1 || list.Next == "" {
 		t.Errorf("ListKeys = %v, %q, %v; want one of two", list.Data, list.Next, err)
 	}
 	if err := b.RevokeKey(t.Context(), k.ID); err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"surehook/internal/admin/page"
 	"surehook/internal/admin/registry"
 	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
@@ -131,7 +132,7 @@ func TestRegistry_ListSlow(t *testing.T) {
 	}
 	for want, all := range map[bool][]string{true: slow, false: others} {
 		found := make(map[string]bool)
-		p := registry.Page{Limit: 1}
+		p := page.Request{Limit: 1}
 		for range 2 {
 			l, err := b.ListSlow(t.Context(), tenant, want, p)
 			if err != nil || len(l.Data) != 1 {
@@ -165,7 +166,7 @@ func TestRegistry_Notices(t *testing.T) {
 		want = append(want, n)
 	}
 	var got []hook.Notification
-	p := registry.Page{Limit: 2}
+	p := page.Request{Limit: 2}
 	for {
 		l, err := b.Notifications(t.Context(), tenant, "crm", p)
 		if err != nil {
@@ -185,7 +186,7 @@ func TestRegistry_Notices(t *testing.T) {
 	}
 	// No store takes these for keys.
 	for _, position := range []string{"\xff", strings.Repeat("x", 513)} {
-		p.Cursor = registry.NewCursor("history\x00acme\x00"+string(e.ID), position)
+		p.Cursor = page.NewCursor("history\x00acme\x00"+string(e.ID), position)
 		if _, err := b.Notifications(t.Context(), tenant, "crm", p); hook.CodeOf(err) != hook.CodeInvalid {
 			t.Errorf("Notices after a forged %d bytes = %v; want CodeInvalid", len(position), err)
 		}

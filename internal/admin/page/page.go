@@ -1,4 +1,5 @@
-package registry
+// Package page cuts lists into pages and makes the cursors between them.
+package page
 
 import (
 	"crypto/sha256"
@@ -11,13 +12,13 @@ import (
 
 // Bounds of a page.
 const (
-	DefaultPage = 50
-	MaxPage     = 100
+	DefaultLimit = 50
+	MaxLimit     = 100
 )
 
-// Page asks for a part of a list.
-type Page struct {
-	Limit  int    // 1 to MaxPage
+// Request asks for a part of a list.
+type Request struct {
+	Limit  int    // 1 to MaxLimit
 	Cursor string // the Next of the page before, or empty for the first
 }
 
@@ -27,24 +28,24 @@ type List[T any] struct {
 	Next string // cursor of the page after; empty at the end
 }
 
-// page returns the part of all that p asks for, in the order of their keys,
+// Of returns the part of all that r asks for, in the order of their keys,
 // which must be unique.
-func page[T any](all []T, scope string, p Page, key func(T) string) (List[T], error) {
-	after, err := OpenCursor(scope, p.Cursor)
+func Of[T any](all []T, scope string, r Request, key func(T) string) (List[T], error) {
+	after, err := OpenCursor(scope, r.Cursor)
 	if err != nil {
 		return List[T]{}, err
 	}
 	all = slices.DeleteFunc(slices.Clone(all), func(t T) bool { return after != "" && key(t) <= after })
 	slices.SortFunc(all, func(a, b T) int { return strings.Compare(key(a), key(b)) })
-	if len(all) <= p.Limit {
+	if len(all) <= r.Limit {
 		return List[T]{Data: all}, nil
 	}
-	all = all[:p.Limit]
+	all = all[:r.Limit]
 	return List[T]{Data: all, Next: NewCursor(scope, key(all[len(all)-1]))}, nil
 }
 
-// scope names the list that a cursor belongs to.
-func scope(parts ...string) string { return strings.Join(parts, "\x00") }
+// Scope names the list that a cursor belongs to.
+func Scope(parts ...string) string { return strings.Join(parts, "\x00") }
 
 // cursorTag is how many bytes of a hash bind a cursor to its list: to the
 // tenant, to what is listed and to its state. One that was cut or changed, or is
@@ -75,12 +76,12 @@ func OpenCursor(scope, cursor string) (position string, err error) {
 	}
 	raw, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err != nil || len(raw) <= cursorTag || cursor != NewCursor(scope, string(raw[cursorTag:])) {
-		return "", errForeignCursor()
+		return "", InvalidCursor()
 	}
 	return string(raw[cursorTag:]), nil
 }
 
-func errForeignCursor() error {
+func InvalidCursor() error {
 	return hook.Invalid(hook.FieldError{Field: "cursor", Message: "is not one that this list returned"})
 }
 
