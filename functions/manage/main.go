@@ -13,6 +13,7 @@ import (
 
 	"surehook/functions/internal/lambdafn"
 	"surehook/functions/internal/wire"
+	"surehook/internal/admin/apikey"
 	"surehook/internal/admin/registry"
 	"surehook/internal/aws/apigateway"
 	"surehook/internal/aws/dynamo"
@@ -48,10 +49,9 @@ func newHandler(cfg config.Manage, sdk aws.Config, log *slog.Logger) (any, error
 		Stats:        store,
 		Index:        store,
 		Queues:       depths{sqs.NewDepths(sdk), cfg.Queues},
-		Keys:         store,
 		Vault:        vault,
 		Policy:       egress.Policy{Loopback: cfg.Egress.Loopback, RuntimeAPI: cfg.Egress.RuntimeAPI},
 		Now:          time.Now,
 	}
-	return apigateway.Handle(httpapi.Manage(reg, acceptor, log)), nil
+	return apigateway.Handle(httpapi.Manage(httpapi.Admin{Registry: reg, Keys: &apikey.Issuer{Store: store, Now: time.Now}, Tester: acceptor}, log)), nil
 }

@@ -113,9 +113,9 @@ func furnish(t *testing.T) estate {
 	e.delivery = e.failed(t, hook.StateRetrying)
 	e.dead = e.failed(t, hook.StateDead)
 	e.job = e.bundle.job(t, "acme").ID
-	k, _, err := e.registry.CreateKey(t.Context(), "backend", "acme", []hook.Scope{hook.ScopeRead})
+	k, _, err := e.keys.Create(t.Context(), "backend", "acme", []hook.Scope{hook.ScopeRead})
 	if err != nil {
-		t.Fatalf("CreateKey = %v", err)
+		t.Fatalf("Create = %v", err)
 	}
 	e.key = k.ID
 	return e
@@ -342,15 +342,15 @@ func TestAccess_keysAreNeverShownAgain(t *testing.T) {
 	b := setup(t)
 	var secrets []string
 	for range 3 {
-		k, text, err := b.registry.CreateKey(t.Context(), "backend", "acme", []hook.Scope{hook.ScopeRead})
+		k, text, err := b.keys.Create(t.Context(), "backend", "acme", []hook.Scope{hook.ScopeRead})
 		if err != nil {
-			t.Fatalf("CreateKey = %v", err)
+			t.Fatalf("Create = %v", err)
 		}
 		secrets = append(secrets, text, strings.TrimPrefix(text, hook.APIKeyPrefix), k.Hash)
 	}
-	all, err := b.registry.ListKeys(t.Context(), page.Request{Limit: 3})
+	all, err := b.keys.List(t.Context(), page.Request{Limit: 3})
 	if err != nil || len(all.Data) != 3 {
-		t.Fatalf("ListKeys = %v, %v; want three", all, err)
+		t.Fatalf("List = %v, %v; want three", all, err)
 	}
 	if err := b.store.TouchKey(t.Context(), all.Data[1], "2026-11-21"); err != nil {
 		t.Fatalf("TouchKey = %v", err)

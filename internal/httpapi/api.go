@@ -14,6 +14,7 @@ import (
 	"slices"
 
 	"surehook/api"
+	"surehook/internal/admin/apikey"
 	"surehook/internal/admin/registry"
 	"surehook/internal/delivery/ingest"
 	"surehook/internal/delivery/replay"
@@ -47,10 +48,17 @@ func Replay(r *replay.Replayer, log *slog.Logger) http.Handler {
 	return serve(log, replayRoutes(&replays{replayer: r, log: log}))
 }
 
+// Admin holds the use cases of Manage. All fields are required.
+type Admin struct {
+	Registry *registry.Registry
+	Keys     *apikey.Issuer
+	Tester   Tester
+}
+
 // Manage returns the handler of all other routes: endpoints, reads and keys,
 // and the document of the API.
-func Manage(r *registry.Registry, t Tester, log *slog.Logger) http.Handler {
-	return serve(log, append(manageRoutes(&manage{registry: r, tester: t, log: log}), docsRoutes(docs{api.Files})...))
+func Manage(a Admin, log *slog.Logger) http.Handler {
+	return serve(log, append(manageRoutes(&manage{Admin: a, log: log}), docsRoutes(docs{api.Files})...))
 }
 
 // Route is one operation of the API.

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"surehook/internal/admin/apikey"
 	"surehook/internal/admin/registry"
 	"surehook/internal/delivery/egress"
 	"surehook/internal/delivery/ingest"
@@ -43,6 +44,7 @@ type bundle struct {
 	asked    *memory.CircuitQueue
 	jobs     *memory.JobQueue
 	registry *registry.Registry
+	keys     *apikey.Issuer
 	acceptor httpapi.Acceptor
 	events   http.Handler
 	replays  http.Handler
@@ -67,10 +69,11 @@ func setup(tb testing.TB) *bundle {
 		Store: b.store, Queue: b.queue, Directory: directory, Retention: 90 * 24 * time.Hour, Now: now, NewID: hook.NewEventID,
 	}
 	b.registry = &registry.Registry{
-		Endpoints: b.store, Circuits: b.store, CircuitQueue: b.asked, History: b.store, Keys: b.store,
+		Endpoints: b.store, Circuits: b.store, CircuitQueue: b.asked, History: b.store,
 		Stats: b.store, Index: b.store, Queues: queues{"live": {Visible: 3, InFlight: 2, Delayed: 1}},
 		Vault: memory.Vault{}, Policy: egress.Policy{}, Now: now,
 	}
+	b.keys = &apikey.Issuer{Store: b.store, Now: now}
 	b.acceptor = acceptor
 	log := slog.New(slog.NewJSONHandler(b.log, nil))
 	b.events = httpapi.Events(acceptor, log, emf.Set{Environment: "test"})
@@ -78,7 +81,7 @@ func setup(tb testing.TB) *bundle {
 		Store: b.store, Index: b.store, Endpoints: b.store, Jobs: b.store, Queue: b.queue, JobQueue: b.jobs,
 		Settlement: settle.Settlement{Store: b.store}, Log: log, Now: now, NewID: hook.NewJobID,
 	}, log)
-	b.manage = httpapi.Manage(b.registry, acceptor, log)
+	b.manage = httpapi.Manage(httpapi.Admin{Registry: b.registry, Keys: b.keys, Tester: acceptor}, log)
 	return b
 }
 

@@ -19,9 +19,8 @@ var versionTag = regexp.MustCompile(`^"([1-9][0-9]{0,18})"$`)
 
 // manage serves endpoints, reads and keys.
 type manage struct {
-	registry *registry.Registry
-	tester   Tester
-	log      *slog.Logger
+	Admin
+	log *slog.Logger
 }
 
 type rotateBody struct {
@@ -46,7 +45,7 @@ func (h *manage) createEndpoint(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	e, secret, err := h.registry.Create(ctx, c.tenant, fields, secret)
+	e, secret, err := h.Registry.Create(ctx, c.tenant, fields, secret)
 	if err != nil {
 		return reply{}, fmt.Errorf("create endpoint: %w", err)
 	}
@@ -63,9 +62,9 @@ func (h *manage) listEndpoints(ctx context.Context, c *call) (reply, error) {
 	var list page.List[hook.Endpoint]
 	switch slow := values.Get("slow"); {
 	case !values.Has("slow"):
-		list, err = h.registry.List(ctx, c.tenant, req)
+		list, err = h.Registry.List(ctx, c.tenant, req)
 	case slow == "true" || slow == "false":
-		list, err = h.registry.ListSlow(ctx, c.tenant, slow == "true", req)
+		list, err = h.Registry.ListSlow(ctx, c.tenant, slow == "true", req)
 	default:
 		err = hook.Invalid(hook.FieldError{Field: "slow", Message: "must be true or false"})
 	}
@@ -88,7 +87,7 @@ func (h *manage) changeEndpoint(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	e, err := h.registry.Change(ctx, c.tenant, c.r.PathValue("endpoint"), version, fields)
+	e, err := h.Registry.Change(ctx, c.tenant, c.r.PathValue("endpoint"), version, fields)
 	return h.endpoint(c, e, err)
 }
 
@@ -97,7 +96,7 @@ func (h *manage) deleteEndpoint(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	if err := h.registry.Delete(ctx, c.tenant, c.r.PathValue("endpoint"), version); err != nil {
+	if err := h.Registry.Delete(ctx, c.tenant, c.r.PathValue("endpoint"), version); err != nil {
 		return reply{}, fmt.Errorf("delete endpoint: %w", err)
 	}
 	return reply{status: http.StatusNoContent}, nil
@@ -108,7 +107,7 @@ func (h *manage) status(
 	set func(r *registry.Registry, ctx context.Context, tenant hook.TenantID, ref string) (hook.Endpoint, error),
 ) action {
 	return func(ctx context.Context, c *call) (reply, error) {
-		e, err := set(h.registry, ctx, c.tenant, c.r.PathValue("endpoint"))
+		e, err := set(h.Registry, ctx, c.tenant, c.r.PathValue("endpoint"))
 		return h.endpoint(c, e, err)
 	}
 }
@@ -118,7 +117,7 @@ func (h *manage) standing(
 	do func(r *registry.Registry, ctx context.Context, tenant hook.TenantID, ref string) (registry.EndpointStatus, error),
 ) action {
 	return func(ctx context.Context, c *call) (reply, error) {
-		s, err := do(h.registry, ctx, c.tenant, c.r.PathValue("endpoint"))
+		s, err := do(h.Registry, ctx, c.tenant, c.r.PathValue("endpoint"))
 		if err != nil {
 			return reply{}, err
 		}
@@ -142,7 +141,7 @@ func (h *manage) rotateSecret(ctx context.Context, c *call) (reply, error) {
 	if body.Overlap != nil {
 		overlap = time.Duration(*body.Overlap)
 	}
-	e, secret, err := h.registry.Rotate(ctx, c.tenant, c.r.PathValue("endpoint"), secret, overlap)
+	e, secret, err := h.Registry.Rotate(ctx, c.tenant, c.r.PathValue("endpoint"), secret, overlap)
 	if err != nil {
 		return reply{}, fmt.Errorf("rotate secret: %w", err)
 	}
@@ -158,11 +157,11 @@ func (h *manage) testEndpoint(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	sample, err := h.registry.Sample(ctx, c.tenant, c.r.PathValue("endpoint"), eventType)
+	sample, err := h.Registry.Sample(ctx, c.tenant, c.r.PathValue("endpoint"), eventType)
 	if err != nil {
 		return reply{}, fmt.Errorf("make test event: %w", err)
 	}
-	result, err := h.tester.AcceptFor(ctx, sample.Endpoint, sample.Type, sample.Payload)
+	result, err := h.Tester.AcceptFor(ctx, sample.Endpoint, sample.Type, sample.Payload)
 	if err != nil {
 		return reply{}, fmt.Errorf("accept test event: %w", err)
 	}

@@ -39,7 +39,7 @@ func (h *manage) createKey(ctx context.Context, c *call) (reply, error) {
 	if err := decode(c, maxBody, &body); err != nil {
 		return reply{}, err
 	}
-	k, text, err := h.registry.CreateKey(ctx, body.Name, body.Tenant, body.Scopes)
+	k, text, err := h.Keys.Create(ctx, body.Name, body.Tenant, body.Scopes)
 	if err != nil {
 		return reply{}, fmt.Errorf("create key: %w", err)
 	}
@@ -51,7 +51,7 @@ func (h *manage) listKeys(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	list, err := h.registry.ListKeys(ctx, req)
+	list, err := h.Keys.List(ctx, req)
 	if err != nil {
 		return reply{}, fmt.Errorf("list keys: %w", err)
 	}
@@ -63,7 +63,7 @@ func (h *manage) revokeKey(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, fmt.Errorf("read path: %w", err)
 	}
-	if err := h.registry.RevokeKey(ctx, id); err != nil {
+	if err := h.Keys.Revoke(ctx, id); err != nil {
 		return reply{}, fmt.Errorf("revoke key: %w", err)
 	}
 	return reply{status: http.StatusNoContent}, nil

@@ -132,7 +132,6 @@ func (p *process) wireManagement(policy egress.Policy) {
 		Stats:        p.store,
 		Index:        p.store,
 		Queues:       memory.Queues{Lanes: p.queue, Attention: p.attention, Jobs: p.jobs},
-		Keys:         p.store,
 		Vault:        memory.Vault{},
 		Policy:       policy,
 		Now:          time.Now,
@@ -142,7 +141,9 @@ func (p *process) wireManagement(policy egress.Policy) {
 // handler answers the whole API. As behind API Gateway, who calls is found out
 // first, and the route decides whether that is enough (docs/adr/0005).
 func (p *process) handler() http.Handler {
-	api := httpapi.All(p.acceptor, p.replayer, p.registry, p.log)
+	api := httpapi.All(p.acceptor, p.replayer, httpapi.Admin{
+		Registry: p.registry, Keys: &apikey.Issuer{Store: p.store, Now: time.Now}, Tester: p.acceptor,
+	}, p.log)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		header := strings.Join(r.Header.Values("Authorization"), ",") // as functions/authorize reads it
 		if caller, err := p.authenticator.Identify(r.Context(), header); err == nil {

@@ -14,7 +14,6 @@ import (
 
 	"surehook/internal/admin/apikey"
 	"surehook/internal/admin/page"
-	"surehook/internal/admin/registry"
 	"surehook/internal/hook"
 	"surehook/internal/memory"
 )
@@ -143,23 +142,23 @@ func TestAuthenticator_Identify_life(t *testing.T) {
 	t.Parallel()
 
 	store := memory.NewStore()
-	r := &registry.Registry{Keys: store, Now: noon}
+	i := &apikey.Issuer{Store: store, Now: noon}
 	a := &apikey.Authenticator{Keys: store, Admin: admin{key: adminKey}, Log: slog.New(slog.DiscardHandler), Now: noon}
-	k, text, err := r.CreateKey(t.Context(), "backend", "acme", []hook.Scope{hook.ScopeRead})
+	k, text, err := i.Create(t.Context(), "backend", "acme", []hook.Scope{hook.ScopeRead})
 	if err != nil || k.LastUsedOn != "" {
-		t.Fatalf("CreateKey = %+v, %v; want a key that was never used", k, err)
+		t.Fatalf("Create = %+v, %v; want a key that was never used", k, err)
 	}
 	for range 2 {
 		if p, err := a.Identify(t.Context(), "Bearer "+text); err != nil || p.Key != k.ID || p.Tenant != "acme" {
 			t.Fatalf("Identify = %+v, %v; want the key", p, err)
 		}
 	}
-	list, err := r.ListKeys(t.Context(), page.Request{Limit: 1})
+	list, err := i.List(t.Context(), page.Request{Limit: 1})
 	if err != nil || len(list.Data) != 1 || list.Data[0].LastUsedOn != "2026-11-21" {
-		t.Errorf("ListKeys = %+v, %v; want the key, used on 2026-11-21", list.Data, err)
+		t.Errorf("List = %+v, %v; want the key, used on 2026-11-21", list.Data, err)
 	}
-	if err := r.RevokeKey(t.Context(), k.ID); err != nil {
-		t.Fatalf("RevokeKey = %v", err)
+	if err := i.Revoke(t.Context(), k.ID); err != nil {
+		t.Fatalf("Revoke = %v", err)
 	}
 	if p, err := a.Identify(t.Context(), "Bearer "+text); p.Key != "" || hook.CodeOf(err) != hook.CodeUnauthorized {
 		t.Errorf("Identify(revoked) = %+v, %v; want CodeUnauthorized", p, err)

@@ -76,8 +76,6 @@ func TestRegistry_faults(t *testing.T) {
 			return err
 		}},
 		{name: "pipeline", do: func(ctx context.Context, b *bundle) error { _, err := b.Pipeline(ctx); return err }},
-		{name: "keys", do: func(ctx context.Context, b *bundle) error { _, err := b.ListKeys(ctx, page); return err }},
-		{name: "revoke", do: func(ctx context.Context, b *bundle) error { return b.RevokeKey(ctx, hook.NewKeyID()) }},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -104,18 +104,6 @@ type Circuits interface {
 	Limits(ctx context.Context, endpoint hook.EndpointID) (gate.Limits, error)
 }
 
-// Keys keeps API keys.
-type Keys interface {
-	// PutKey stores a new key.
-	PutKey(ctx context.Context, k hook.APIKey) error
-	// Keys returns all keys, in the order of their ids.
-	Keys(ctx context.Context) ([]hook.APIKey, error)
-	// KeyByHash returns the key; CodeNotFound if there is none.
-	KeyByHash(ctx context.Context, hash string) (hook.APIKey, error)
-	// DeleteKey removes the key; CodeNotFound if there is none.
-	DeleteKey(ctx context.Context, id hook.KeyID) error
-}
-
 // Vault seals signing secrets.
 type Vault interface {
 	// Seal encrypts the text form of a secret and binds it to the endpoint.

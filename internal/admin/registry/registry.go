@@ -23,7 +23,6 @@ type Registry struct {
 	Stats        Stats
 	Index        Index
 	Queues       Queues
-	Keys         Keys
 	Vault        Vault
 	Policy       egress.Policy // which URLs an endpoint may have
 	Now          func() time.Time

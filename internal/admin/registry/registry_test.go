@@ -34,7 +34,6 @@ func setup(t *testing.T) *bundle {
 		Stats:        b.store,
 		Index:        b.store,
 		Queues:       queues{},
-		Keys:         b.store,
 		Vault:        memory.Vault{},
 		Policy:       egress.Policy{},
 		Now:          func() time.Time { return b.now },

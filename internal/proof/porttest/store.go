@@ -28,7 +28,7 @@ type StoreUnderTest interface { //nolint:interfacebloat // it is the sum of what
 	deliver.Store
 	registry.Endpoints
 	registry.History
-	registry.Keys
+	apikey.Store
 	apikey.Keys
 	registry.Circuits
 	registry.Stats

@@ -15,7 +15,7 @@ const operator = hook.KeyID("key_0000000000000001")
 
 func (p *process) registry() *registry.Registry {
 	return &registry.Registry{
-		Endpoints: p.ports(), Circuits: p.ports(), CircuitQueue: p.ports(), History: p.ports(), Keys: p.ports(),
+		Endpoints: p.ports(), Circuits: p.ports(), CircuitQueue: p.ports(), History: p.ports(),
 		Vault: memory.Vault{}, Policy: egress.Policy{}, Now: p.clock,
 	}
 }

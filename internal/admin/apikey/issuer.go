@@ -1,4 +1,4 @@
-package registry
+package apikey
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"surehook/internal/admin/page"
 	"surehook/internal/hook"
@@ -14,17 +15,34 @@ import (
 
 const (
 	maxKeyName = 128 // bytes
-	keyBytes   = 32  // of randomness in an API key
+	keyBytes   = 32  // random bytes in an API key
 )
 
-// CreateKey stores a new API key and returns it in clear, this once. tenant is
-// the one it acts for, or hook.AllTenants. CodeInvalid names the wrong fields.
-func (r *Registry) CreateKey(ctx context.Context, name string, tenant hook.TenantID, scopes []hook.Scope) (hook.APIKey, string, error) {
+// Store keeps API keys.
+type Store interface {
+	// PutKey stores a new key.
+	PutKey(ctx context.Context, k hook.APIKey) error
+	// Keys returns all keys, in the order of their ids.
+	Keys(ctx context.Context) ([]hook.APIKey, error)
+	// DeleteKey removes the key; CodeNotFound if the key does not exist.
+	DeleteKey(ctx context.Context, id hook.KeyID) error
+}
+
+// Issuer creates, lists and revokes API keys. All fields are required.
+type Issuer struct {
+	Store Store
+	Now   func() time.Time
+}
+
+// Create stores a new API key and returns the key and its clear text. The clear
+// text is not stored, so no later call returns the text. The key acts for tenant,
+// or for all tenants with hook.AllTenants. CodeInvalid names the wrong fields.
+func (i *Issuer) Create(ctx context.Context, name string, tenant hook.TenantID, scopes []hook.Scope) (hook.APIKey, string, error) {
 	if errs := validateKey(name, tenant, scopes); len(errs) > 0 {
 		return hook.APIKey{}, "", hook.Invalid(errs...)
 	}
 	var random [keyBytes]byte
-	_, _ = rand.Read(random[:]) // never fails: crypto/rand crashes the program instead
+	_, _ = rand.Read(random[:]) // returns no error: crypto/rand ends the program instead
 	text := hook.APIKeyPrefix + base64.RawURLEncoding.EncodeToString(random[:])
 	k := hook.APIKey{
 		ID:        hook.NewKeyID(),
@@ -32,28 +50,31 @@ func (r *Registry) CreateKey(ctx context.Context, name string, tenant hook.Tenan
 		Tenant:    tenant,
 		Scopes:    scopes,
 		Hash:      hook.HashKey(text),
-		CreatedAt: r.now(),
+		CreatedAt: i.Now().UTC().Truncate(time.Millisecond),
 	}
-	if err := r.Keys.PutKey(ctx, k); err != nil {
+	if err := i.Store.PutKey(ctx, k); err != nil {
 		return hook.APIKey{}, "", fmt.Errorf("create key %s: %w", k.ID, err)
 	}
 	return k, text, nil
 }
 
-// ListKeys returns a page of all API keys, in the order of their ids.
-func (r *Registry) ListKeys(ctx context.Context, p page.Request) (page.List[hook.APIKey], error) {
-	all, err := r.Keys.Keys(ctx)
+// List returns a page of all API keys, in the order of their ids.
+func (i *Issuer) List(ctx context.Context, p page.Request) (page.List[hook.APIKey], error) {
+	all, err := i.Store.Keys(ctx)
 	if err != nil {
 		return page.List[hook.APIKey]{}, fmt.Errorf("list keys: %w", err)
 	}
 	return page.Of(all, page.Scope("keys"), p, func(k hook.APIKey) string { return string(k.ID) })
 }
 
-// RevokeKey removes the key; CodeNotFound if there is none such. It may be
-// accepted a few minutes longer where its check is cached.
-func (r *Registry) RevokeKey(ctx context.Context, id hook.KeyID) error {
-	if err := r.Keys.DeleteKey(ctx, id); err != nil {
-		return missing("key", fmt.Errorf("revoke key %s: %w", id, err))
+// Revoke removes the key; CodeNotFound if the key does not exist. API Gateway
+// caches authentication, so requests may pass for a few minutes longer.
+func (i *Issuer) Revoke(ctx context.Context, id hook.KeyID) error {
+	if err := i.Store.DeleteKey(ctx, id); err != nil {
+		if hook.CodeOf(err) == hook.CodeNotFound {
+			return hook.NotFound("key")
+		}
+		return fmt.Errorf("revoke key %s: %w", id, err)
 	}
 	return nil
 }
