@@ -14,7 +14,8 @@ import (
 	"surehook/functions/internal/lambdafn"
 	"surehook/functions/internal/wire"
 	"surehook/internal/admin/apikey"
-	"surehook/internal/admin/registry"
+	"surehook/internal/admin/endpoint"
+	"surehook/internal/admin/status"
 	"surehook/internal/aws/apigateway"
 	"surehook/internal/aws/dynamo"
 	"surehook/internal/aws/kms"
@@ -41,17 +42,28 @@ func newHandler(cfg config.Manage, sdk aws.Config, log *slog.Logger) (any, error
 	if err != nil {
 		return nil, fmt.Errorf("wire acceptor: %w", err)
 	}
-	reg := &registry.Registry{
-		Endpoints:    store,
+	endpoints := &endpoint.Admin{
+		Store:        store,
 		Circuits:     store,
 		CircuitQueue: sqs.NewCircuitQueue(sdk, cfg.CircuitsQueue),
 		History:      store,
-		Stats:        store,
-		Index:        store,
-		Queues:       depths{sqs.NewDepths(sdk), cfg.Queues},
 		Vault:        vault,
 		Policy:       egress.Policy{Loopback: cfg.Egress.Loopback, RuntimeAPI: cfg.Egress.RuntimeAPI},
 		Now:          time.Now,
 	}
-	return apigateway.Handle(httpapi.Manage(httpapi.Admin{Registry: reg, Keys: &apikey.Issuer{Store: store, Now: time.Now}, Tester: acceptor}, log)), nil
+	reader := &status.Reader{
+		Endpoints: endpoints,
+		Circuits:  store,
+		History:   store,
+		Stats:     store,
+		Index:     store,
+		Queues:    depths{sqs.NewDepths(sdk), cfg.Queues},
+		Now:       time.Now,
+	}
+	return apigateway.Handle(httpapi.Manage(httpapi.Admin{
+		Endpoints: endpoints,
+		Status:    reader,
+		Keys:      &apikey.Issuer{Store: store, Now: time.Now},
+		Tester:    acceptor,
+	}, log)), nil
 }

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"surehook/internal/admin/endpoint"
 	"surehook/internal/admin/page"
-	"surehook/internal/admin/registry"
 	"surehook/internal/delivery/ingest"
 	"surehook/internal/hook"
 	"surehook/internal/httpapi"
@@ -107,7 +107,7 @@ func furnish(t *testing.T) estate {
 	t.Helper()
 
 	e := estate{bundle: setup(t)}
-	if _, _, err := e.registry.Create(t.Context(), "acme", registry.Fields{UID: new("crm"), URL: new("https://example.com/")}, ""); err != nil {
+	if _, _, err := e.admin.Create(t.Context(), "acme", endpoint.Fields{UID: new("crm"), URL: new("https://example.com/")}, ""); err != nil {
 		t.Fatalf("Create = %v", err)
 	}
 	e.delivery = e.failed(t, hook.StateRetrying)

@@ -15,7 +15,8 @@ import (
 
 	"surehook/api"
 	"surehook/internal/admin/apikey"
-	"surehook/internal/admin/registry"
+	"surehook/internal/admin/endpoint"
+	"surehook/internal/admin/status"
 	"surehook/internal/delivery/ingest"
 	"surehook/internal/delivery/replay"
 	"surehook/internal/emf"
@@ -50,9 +51,10 @@ func Replay(r *replay.Replayer, log *slog.Logger) http.Handler {
 
 // Admin holds the use cases of Manage. All fields are required.
 type Admin struct {
-	Registry *registry.Registry
-	Keys     *apikey.Issuer
-	Tester   Tester
+	Endpoints *endpoint.Admin
+	Status    *status.Reader
+	Keys      *apikey.Issuer
+	Tester    Tester
 }
 
 // Manage returns the handler of all other routes: endpoints, reads and keys,
@@ -133,17 +135,17 @@ func manageRoutes(h *manage) []route {
 	return []route{
 		write(http.MethodPost, endpointsPath, h.createEndpoint),
 		read(endpointsPath, h.listEndpoints),
-		read(endpointPath, h.standing((*registry.Registry).EndpointStatus)),
+		read(endpointPath, h.endpointStatus((*endpoint.Admin).Status)),
 		write(http.MethodPatch, endpointPath, h.changeEndpoint),
 		write(http.MethodDelete, endpointPath, h.deleteEndpoint),
 		write(http.MethodPost, endpointPath+"/rotate-secret", h.rotateSecret),
 		write(http.MethodPost, endpointPath+"/test", h.testEndpoint),
-		write(http.MethodPost, endpointPath+"/pause", h.status((*registry.Registry).Pause)),
-		write(http.MethodPost, endpointPath+"/resume", h.status((*registry.Registry).Resume)),
-		write(http.MethodPost, endpointPath+"/enable", h.status((*registry.Registry).Enable)),
-		write(http.MethodPost, endpointPath+"/disable", h.status((*registry.Registry).Disable)),
-		write(http.MethodPost, endpointPath+"/circuit/reset", h.standing((*registry.Registry).ResetCircuit)),
-		write(http.MethodPost, endpointPath+"/circuit/open", h.standing((*registry.Registry).OpenCircuit)),
+		write(http.MethodPost, endpointPath+"/pause", h.setStatus((*endpoint.Admin).Pause)),
+		write(http.MethodPost, endpointPath+"/resume", h.setStatus((*endpoint.Admin).Resume)),
+		write(http.MethodPost, endpointPath+"/enable", h.setStatus((*endpoint.Admin).Enable)),
+		write(http.MethodPost, endpointPath+"/disable", h.setStatus((*endpoint.Admin).Disable)),
+		write(http.MethodPost, endpointPath+"/circuit/reset", h.endpointStatus((*endpoint.Admin).ResetCircuit)),
+		write(http.MethodPost, endpointPath+"/circuit/open", h.endpointStatus((*endpoint.Admin).OpenCircuit)),
 		read(endpointPath+"/deliveries", h.listEndpointDeliveries),
 		read(endpointPath+"/health", h.getEndpointHealth),
 		read(endpointPath+"/history", h.listEndpointHistory),

@@ -12,7 +12,8 @@ import (
 	"time"
 
 	"surehook/internal/admin/apikey"
-	"surehook/internal/admin/registry"
+	"surehook/internal/admin/endpoint"
+	"surehook/internal/admin/status"
 	"surehook/internal/delivery/egress"
 	"surehook/internal/delivery/ingest"
 	"surehook/internal/delivery/replay"
@@ -43,7 +44,8 @@ type bundle struct {
 	queue    *memory.Queue
 	asked    *memory.CircuitQueue
 	jobs     *memory.JobQueue
-	registry *registry.Registry
+	admin    *endpoint.Admin
+	status   *status.Reader
 	keys     *apikey.Issuer
 	acceptor httpapi.Acceptor
 	events   http.Handler
@@ -68,10 +70,13 @@ func setup(tb testing.TB) *bundle {
 	acceptor := &ingest.Acceptor{
 		Store: b.store, Queue: b.queue, Directory: directory, Retention: 90 * 24 * time.Hour, Now: now, NewID: hook.NewEventID,
 	}
-	b.registry = &registry.Registry{
-		Endpoints: b.store, Circuits: b.store, CircuitQueue: b.asked, History: b.store,
-		Stats: b.store, Index: b.store, Queues: queues{"live": {Visible: 3, InFlight: 2, Delayed: 1}},
+	b.admin = &endpoint.Admin{
+		Store: b.store, Circuits: b.store, CircuitQueue: b.asked, History: b.store,
 		Vault: memory.Vault{}, Policy: egress.Policy{}, Now: now,
+	}
+	b.status = &status.Reader{
+		Endpoints: b.admin, Circuits: b.store, History: b.store,
+		Stats: b.store, Index: b.store, Queues: queues{"live": {Visible: 3, InFlight: 2, Delayed: 1}}, Now: now,
 	}
 	b.keys = &apikey.Issuer{Store: b.store, Now: now}
 	b.acceptor = acceptor
@@ -81,7 +86,7 @@ func setup(tb testing.TB) *bundle {
 		Store: b.store, Index: b.store, Endpoints: b.store, Jobs: b.store, Queue: b.queue, JobQueue: b.jobs,
 		Settlement: settle.Settlement{Store: b.store}, Log: log, Now: now, NewID: hook.NewJobID,
 	}, log)
-	b.manage = httpapi.Manage(httpapi.Admin{Registry: b.registry, Keys: b.keys, Tester: acceptor}, log)
+	b.manage = httpapi.Manage(httpapi.Admin{Endpoints: b.admin, Status: b.status, Keys: b.keys, Tester: acceptor}, log)
 	return b
 }
 

@@ -1,7 +1,7 @@
 package httpapi
 
 import (
-	"surehook/internal/admin/registry"
+	"surehook/internal/admin/endpoint"
 	"surehook/internal/hook"
 )
 
@@ -41,7 +41,7 @@ func viewCircuit(s hook.CircuitSettings) circuitView {
 	}
 }
 
-func viewCircuitState(s registry.EndpointStatus) circuitStateView {
+func viewCircuitState(s endpoint.Status) circuitStateView {
 	v := circuitStateView{
 		State:          s.Gate.State.String(),
 		Failures:       s.Gate.Failures,

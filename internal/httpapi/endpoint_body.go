@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"surehook/internal/admin/registry"
+	"surehook/internal/admin/endpoint"
 	"surehook/internal/hook"
 	"surehook/internal/rule/retry"
 )
@@ -59,9 +59,9 @@ type exponentialBody struct {
 
 // fields returns the body in the domain's words. Bounds are checked there;
 // here, only whether the words are known.
-func (b endpointBody) fields() (registry.Fields, error) {
+func (b endpointBody) fields() (endpoint.Fields, error) {
 	var errs []hook.FieldError
-	f := registry.Fields{
+	f := endpoint.Fields{
 		UID:           b.UID,
 		URL:           b.URL,
 		Description:   b.Description,
@@ -72,7 +72,7 @@ func (b endpointBody) fields() (registry.Fields, error) {
 		MaxAge:        (*time.Duration)(b.MaxAge),
 		RatePerSecond: b.RatePerSecond,
 		MaxInFlight:   b.MaxInFlight,
-		Circuit: registry.CircuitFields{
+		Circuit: endpoint.CircuitFields{
 			Failures:    b.Circuit.Failures,
 			Rate:        b.Circuit.Rate,
 			Minimum:     b.Circuit.Minimum,
@@ -97,7 +97,7 @@ func (b endpointBody) fields() (registry.Fields, error) {
 		f.Schemes = &schemes
 	}
 	if len(errs) > 0 {
-		return registry.Fields{}, hook.Invalid(errs...)
+		return endpoint.Fields{}, hook.Invalid(errs...)
 	}
 	return f, nil
 }

@@ -3,7 +3,7 @@ package httpapi
 import (
 	"time"
 
-	"surehook/internal/admin/registry"
+	"surehook/internal/admin/endpoint"
 	"surehook/internal/hook"
 )
 
@@ -79,7 +79,7 @@ func viewEndpoint(e hook.Endpoint, p hook.Principal) endpointView {
 		Circuit:          viewCircuit(e.Circuit.WithDefaults()),
 		SignatureHeaders: e.Style.String(),
 		SignatureSchemes: schemes,
-		PublicKey:        registry.PublicKey(e),
+		PublicKey:        endpoint.PublicKey(e),
 		Status:           e.Status.String(),
 		Reason:           e.Reason,
 		StatusSince:      stamp(e.StatusSince),

@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"time"
 
+	"surehook/internal/admin/endpoint"
 	"surehook/internal/admin/page"
-	"surehook/internal/admin/registry"
 	"surehook/internal/hook"
 )
 
@@ -45,7 +45,7 @@ func (h *manage) createEndpoint(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	e, secret, err := h.Registry.Create(ctx, c.tenant, fields, secret)
+	e, secret, err := h.Endpoints.Create(ctx, c.tenant, fields, secret)
 	if err != nil {
 		return reply{}, fmt.Errorf("create endpoint: %w", err)
 	}
@@ -62,9 +62,9 @@ func (h *manage) listEndpoints(ctx context.Context, c *call) (reply, error) {
 	var list page.List[hook.Endpoint]
 	switch slow := values.Get("slow"); {
 	case !values.Has("slow"):
-		list, err = h.Registry.List(ctx, c.tenant, req)
+		list, err = h.Endpoints.List(ctx, c.tenant, req)
 	case slow == "true" || slow == "false":
-		list, err = h.Registry.ListSlow(ctx, c.tenant, slow == "true", req)
+		list, err = h.Endpoints.ListSlow(ctx, c.tenant, slow == "true", req)
 	default:
 		err = hook.Invalid(hook.FieldError{Field: "slow", Message: "must be true or false"})
 	}
@@ -87,7 +87,7 @@ func (h *manage) changeEndpoint(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	e, err := h.Registry.Change(ctx, c.tenant, c.r.PathValue("endpoint"), version, fields)
+	e, err := h.Endpoints.Change(ctx, c.tenant, c.r.PathValue("endpoint"), version, fields)
 	return h.endpoint(c, e, err)
 }
 
@@ -96,28 +96,28 @@ func (h *manage) deleteEndpoint(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	if err := h.Registry.Delete(ctx, c.tenant, c.r.PathValue("endpoint"), version); err != nil {
+	if err := h.Endpoints.Delete(ctx, c.tenant, c.r.PathValue("endpoint"), version); err != nil {
 		return reply{}, fmt.Errorf("delete endpoint: %w", err)
 	}
 	return reply{status: http.StatusNoContent}, nil
 }
 
-// status returns the action that sets an endpoint's status.
-func (h *manage) status(
-	set func(r *registry.Registry, ctx context.Context, tenant hook.TenantID, ref string) (hook.Endpoint, error),
+// setStatus returns the action that sets an endpoint's status.
+func (h *manage) setStatus(
+	set func(a *endpoint.Admin, ctx context.Context, tenant hook.TenantID, ref string) (hook.Endpoint, error),
 ) action {
 	return func(ctx context.Context, c *call) (reply, error) {
-		e, err := set(h.Registry, ctx, c.tenant, c.r.PathValue("endpoint"))
+		e, err := set(h.Endpoints, ctx, c.tenant, c.r.PathValue("endpoint"))
 		return h.endpoint(c, e, err)
 	}
 }
 
-// standing returns the action that answers with the endpoint and its circuit.
-func (h *manage) standing(
-	do func(r *registry.Registry, ctx context.Context, tenant hook.TenantID, ref string) (registry.EndpointStatus, error),
+// endpointStatus returns the action that answers with the endpoint and its circuit.
+func (h *manage) endpointStatus(
+	do func(a *endpoint.Admin, ctx context.Context, tenant hook.TenantID, ref string) (endpoint.Status, error),
 ) action {
 	return func(ctx context.Context, c *call) (reply, error) {
-		s, err := do(h.Registry, ctx, c.tenant, c.r.PathValue("endpoint"))
+		s, err := do(h.Endpoints, ctx, c.tenant, c.r.PathValue("endpoint"))
 		if err != nil {
 			return reply{}, err
 		}
@@ -141,7 +141,7 @@ func (h *manage) rotateSecret(ctx context.Context, c *call) (reply, error) {
 	if body.Overlap != nil {
 		overlap = time.Duration(*body.Overlap)
 	}
-	e, secret, err := h.Registry.Rotate(ctx, c.tenant, c.r.PathValue("endpoint"), secret, overlap)
+	e, secret, err := h.Endpoints.Rotate(ctx, c.tenant, c.r.PathValue("endpoint"), secret, overlap)
 	if err != nil {
 		return reply{}, fmt.Errorf("rotate secret: %w", err)
 	}
@@ -157,7 +157,7 @@ func (h *manage) testEndpoint(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	sample, err := h.Registry.Sample(ctx, c.tenant, c.r.PathValue("endpoint"), eventType)
+	sample, err := h.Endpoints.Sample(ctx, c.tenant, c.r.PathValue("endpoint"), eventType)
 	if err != nil {
 		return reply{}, fmt.Errorf("make test event: %w", err)
 	}

@@ -9,7 +9,7 @@ import (
 
 // getHealth answers how all deliveries do.
 func (h *manage) getHealth(ctx context.Context, _ *call) (reply, error) {
-	p, err := h.Registry.Pipeline(ctx)
+	p, err := h.Status.Pipeline(ctx)
 	if err != nil {
 		return reply{}, fmt.Errorf("look at the pipeline: %w", err)
 	}
@@ -18,7 +18,7 @@ func (h *manage) getHealth(ctx context.Context, _ *call) (reply, error) {
 
 // getEndpointHealth answers how one endpoint does.
 func (h *manage) getEndpointHealth(ctx context.Context, c *call) (reply, error) {
-	health, err := h.Registry.Health(ctx, c.tenant, c.r.PathValue("endpoint"))
+	health, err := h.Status.Health(ctx, c.tenant, c.r.PathValue("endpoint"))
 	if err != nil {
 		return reply{}, fmt.Errorf("look at endpoint: %w", err)
 	}
@@ -31,7 +31,7 @@ func (h *manage) listEndpointHistory(ctx context.Context, c *call) (reply, error
 	if err != nil {
 		return reply{}, err
 	}
-	list, err := h.Registry.Notifications(ctx, c.tenant, c.r.PathValue("endpoint"), req)
+	list, err := h.Endpoints.Notifications(ctx, c.tenant, c.r.PathValue("endpoint"), req)
 	if err != nil {
 		return reply{}, fmt.Errorf("list history: %w", err)
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/admin/registry"
+	"surehook/internal/admin/status"
 	"surehook/internal/delivery/gate"
 	"surehook/internal/delivery/replay"
 	"surehook/internal/hook"
@@ -17,9 +17,9 @@ import (
 )
 
 // queues are the depths of queues as they are; the others are empty.
-type queues map[string]registry.Depth
+type queues map[string]status.Depth
 
-func (q queues) Depths(context.Context) (map[string]registry.Depth, error) { return q, nil }
+func (q queues) Depths(context.Context) (map[string]status.Depth, error) { return q, nil }
 
 // count counts attempts of acme's endpoint at the time.
 func (b *bundle) count(t *testing.T, id string, at time.Time, attempts ...stats.Attempt) {
@@ -142,7 +142,7 @@ func TestHealth_pipeline(t *testing.T) {
 	}
 
 	e := furnish(t)
-	e.registry.Queues = queues{"retry": {InFlight: 3, Delayed: 1}, "dead_letters": {Visible: 1}, "undeliverable": {Visible: 9}}
+	e.status.Queues = queues{"retry": {InFlight: 3, Delayed: 1}, "dead_letters": {Visible: 1}, "undeliverable": {Visible: 9}}
 	e.count(t, string(e.delivery.Endpoint), e.now, mixed()...)
 	r := gate.NewRecord("acme", e.delivery.Endpoint)
 	r.State, r.AttendAt = circuit.HalfOpen, e.now

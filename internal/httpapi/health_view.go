@@ -3,7 +3,7 @@ package httpapi
 import (
 	"time"
 
-	"surehook/internal/admin/registry"
+	"surehook/internal/admin/status"
 	"surehook/internal/hook"
 )
 
@@ -106,21 +106,21 @@ type depthView struct {
 	Delayed  int `json:"delayed"`
 }
 
-func viewEndpointHealth(h registry.Health) endpointHealthView {
-	flags := h.Standing.Gate.Review
-	timeout := h.Standing.Endpoint.Timeout
+func viewEndpointHealth(h status.Health) endpointHealthView {
+	flags := h.Status.Gate.Review
+	timeout := h.Status.Endpoint.Timeout
 	if flags.Timeout > 0 {
 		timeout = min(timeout, flags.Timeout)
 	}
 	return endpointHealthView{
-		Endpoint:     h.Standing.Endpoint.ID,
+		Endpoint:     h.Status.Endpoint.ID,
 		At:           stamp(h.At),
-		Status:       h.Standing.Endpoint.Status.String(),
+		Status:       h.Status.Endpoint.Status.String(),
 		Slow:         flags.Slow,
 		Fragile:      flags.Fragile,
 		Warned:       flags.Warned,
 		Timeout:      duration(timeout),
-		CircuitState: viewCircuitState(h.Standing),
+		CircuitState: viewCircuitState(h.Status),
 		Deliveries: countsView{
 			Retrying: h.Waiting.Retrying, Parked: h.Waiting.Parked, Dead: h.Dead, Delivered: h.Day.Delivered,
 		},
@@ -129,7 +129,7 @@ func viewEndpointHealth(h registry.Health) endpointHealthView {
 	}
 }
 
-func viewWindow(w registry.Window) windowView {
+func viewWindow(w status.Window) windowView {
 	v := windowView{
 		Since:        stamp(w.Since),
 		Attempts:     w.Attempts(),
@@ -170,14 +170,14 @@ func known(rate float64, n int) *float64 {
 }
 
 // viewMean returns the mean time to a delivery; nil when there was none.
-func viewMean(w registry.Window) *duration {
+func viewMean(w status.Window) *duration {
 	if w.Delivered == 0 {
 		return nil
 	}
 	return new(duration(w.MeanAge().Truncate(time.Millisecond)))
 }
 
-func viewPipeline(p registry.Pipeline) pipelineView {
+func viewPipeline(p status.Pipeline) pipelineView {
 	v := pipelineView{
 		At:           stamp(p.At),
 		Complete:     p.Complete,

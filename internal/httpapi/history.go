@@ -15,7 +15,7 @@ func (h *manage) getEvent(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, fmt.Errorf("read path: %w", err)
 	}
-	e, err := h.Registry.Event(ctx, c.tenant, id)
+	e, err := h.Status.Event(ctx, c.tenant, id)
 	if err != nil {
 		return reply{}, fmt.Errorf("get event: %w", err)
 	}
@@ -47,7 +47,7 @@ func (h *manage) listEventDeliveries(ctx context.Context, c *call) (reply, error
 	if err != nil {
 		return reply{}, err
 	}
-	list, err := h.Registry.EventDeliveries(ctx, c.tenant, id, req)
+	list, err := h.Status.EventDeliveries(ctx, c.tenant, id, req)
 	if err != nil {
 		return reply{}, fmt.Errorf("list deliveries: %w", err)
 	}
@@ -63,7 +63,7 @@ func (h *manage) listEventAttempts(ctx context.Context, c *call) (reply, error) 
 	if err != nil {
 		return reply{}, err
 	}
-	list, err := h.Registry.EventAttempts(ctx, c.tenant, id, req)
+	list, err := h.Status.EventAttempts(ctx, c.tenant, id, req)
 	if err != nil {
 		return reply{}, fmt.Errorf("list attempts: %w", err)
 	}
@@ -75,7 +75,7 @@ func (h *manage) getDelivery(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, fmt.Errorf("read path: %w", err)
 	}
-	story, err := h.Registry.Delivery(ctx, c.tenant, id)
+	story, err := h.Status.Delivery(ctx, c.tenant, id)
 	if err != nil {
 		return reply{}, fmt.Errorf("get delivery: %w", err)
 	}
@@ -93,7 +93,7 @@ func (h *manage) listEndpointDeliveries(ctx context.Context, c *call) (reply, er
 			Field: "state", Message: "must be one of retrying, parked, delivered, dead, discarded, cancelled",
 		})
 	}
-	list, err := h.Registry.EndpointDeliveries(ctx, c.tenant, c.r.PathValue("endpoint"), state, req)
+	list, err := h.Status.EndpointDeliveries(ctx, c.tenant, c.r.PathValue("endpoint"), state, req)
 	if err != nil {
 		return reply{}, fmt.Errorf("list deliveries: %w", err)
 	}

@@ -1,7 +1,7 @@
 package httpapi
 
 import (
-	"surehook/internal/admin/registry"
+	"surehook/internal/admin/status"
 	"surehook/internal/hook"
 )
 
@@ -127,7 +127,7 @@ func viewAttempt(a hook.Attempt) attemptView {
 	}
 }
 
-func viewStory(s registry.Story) storyView {
+func viewStory(s status.DeliveryDetail) storyView {
 	v := storyView{
 		deliveryView: viewDelivery(s.Delivery),
 		History:      make([]attemptView, len(s.Attempts)),

@@ -1,4 +1,4 @@
-package registry_test
+package endpoint_test
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/admin/registry"
+	"surehook/internal/admin/endpoint"
 	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
 	"surehook/internal/memory"
@@ -126,7 +126,7 @@ func all(edits ...func(*gate.Record)) func(*gate.Record) {
 	}
 }
 
-func TestRegistry_ResetCircuit(t *testing.T) {
+func TestAdmin_ResetCircuit(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
@@ -165,7 +165,7 @@ func TestRegistry_ResetCircuit(t *testing.T) {
 			if diff := cmp.Diff(want, b.record(t, e)); diff != "" {
 				t.Errorf("stored (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(registry.EndpointStatus{Endpoint: e, Gate: want}, got); diff != "" {
+			if diff := cmp.Diff(endpoint.Status{Endpoint: e, Gate: want}, got); diff != "" {
 				t.Errorf("ResetCircuit (-want +got):\n%s", diff)
 			}
 			if diff := cmp.Diff(asks, b.asked.asks); diff != "" {
@@ -175,7 +175,7 @@ func TestRegistry_ResetCircuit(t *testing.T) {
 	}
 }
 
-func TestRegistry_OpenCircuit(t *testing.T) {
+func TestAdmin_OpenCircuit(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
@@ -192,7 +192,7 @@ func TestRegistry_OpenCircuit(t *testing.T) {
 			t.Parallel()
 
 			b := setup(t)
-			e, _ := b.create(t, func(f *registry.Fields) { f.Circuit.Cooldown = new(7 * time.Minute) })
+			e, _ := b.create(t, func(f *endpoint.Fields) { f.Circuit.Cooldown = new(7 * time.Minute) })
 			before := b.keep(t, e, tt.from)
 			want := gate.NewRecord(tenant, e.ID)
 			want.State, want.Generation, want.Version = circuit.Open, before.Generation+1, before.Version+1
@@ -216,8 +216,8 @@ func TestRegistry_OpenCircuit(t *testing.T) {
 	}
 }
 
-// TestRegistry_release checks what makes the breaker look after parked deliveries.
-func TestRegistry_release(t *testing.T) {
+// TestAdmin_release checks what makes the breaker look after parked deliveries.
+func TestAdmin_release(t *testing.T) {
 	t.Parallel()
 
 	resume := func(b *bundle, ctx context.Context, ref string) error {
@@ -292,9 +292,9 @@ func TestRegistry_release(t *testing.T) {
 	}
 }
 
-// TestRegistry_releaseLost checks that a release whose message was not sent is
+// TestAdmin_releaseLost checks that a release whose message was not sent is
 // told to the caller, is written down for the tick, and is done by asking again.
-func TestRegistry_releaseLost(t *testing.T) {
+func TestAdmin_releaseLost(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
@@ -316,7 +316,7 @@ func TestRegistry_releaseLost(t *testing.T) {
 	}
 }
 
-func TestRegistry_Standing(t *testing.T) {
+func TestAdmin_Standing(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
@@ -342,8 +342,8 @@ func TestRegistry_Standing(t *testing.T) {
 			t.Parallel()
 
 			b := setup(t)
-			e, _ := b.create(t, func(f *registry.Fields) { f.UID, f.MaxInFlight = new("crm"), new(tt.maxInFlight) })
-			want := registry.EndpointStatus{Endpoint: e, Gate: b.keep(t, e, tt.from), InFlight: tt.inFlight}
+			e, _ := b.create(t, func(f *endpoint.Fields) { f.UID, f.MaxInFlight = new("crm"), new(tt.maxInFlight) })
+			want := endpoint.Status{Endpoint: e, Gate: b.keep(t, e, tt.from), InFlight: tt.inFlight}
 			if !tt.throttled {
 				want.Gate.ThrottledUntil = time.Time{}
 			}
@@ -353,7 +353,7 @@ func TestRegistry_Standing(t *testing.T) {
 			}
 			b.now = b.now.Add(tt.later)
 
-			got, err := b.EndpointStatus(t.Context(), tenant, "crm")
+			got, err := b.Status(t.Context(), tenant, "crm")
 			if diff := cmp.Diff(want, got); diff != "" || err != nil || !got.NextProbe().Equal(tt.probe) {
 				t.Errorf("Standing = %v, next probe at %v, want %v (-want +got):\n%s", err, got.NextProbe(), tt.probe, diff)
 			}
@@ -361,7 +361,7 @@ func TestRegistry_Standing(t *testing.T) {
 	}
 }
 
-func TestRegistry_circuitRaces(t *testing.T) {
+func TestAdmin_circuitRaces(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
@@ -395,7 +395,7 @@ func TestRegistry_circuitRaces(t *testing.T) {
 	}
 }
 
-func TestRegistry_circuitFaults(t *testing.T) {
+func TestAdmin_circuitFaults(t *testing.T) {
 	t.Parallel()
 
 	verbs := map[string]func(*bundle, context.Context, string) error{
@@ -413,7 +413,7 @@ func TestRegistry_circuitFaults(t *testing.T) {
 		},
 		"delete": func(b *bundle, ctx context.Context, ref string) error { return b.Delete(ctx, tenant, ref, 0) },
 		"standing": func(b *bundle, ctx context.Context, ref string) error {
-			_, err := b.EndpointStatus(ctx, tenant, ref)
+			_, err := b.Status(ctx, tenant, ref)
 			return err
 		},
 	}
@@ -434,7 +434,7 @@ func TestRegistry_circuitFaults(t *testing.T) {
 				t.Parallel()
 
 				b := setup(t)
-				e, _ := b.create(t, func(f *registry.Fields) { f.MaxInFlight = new(1) })
+				e, _ := b.create(t, func(f *endpoint.Fields) { f.MaxInFlight = new(1) })
 				b.keep(t, e, waiting)
 				fault := tt.fault
 				fault.Store = b.store
@@ -447,14 +447,14 @@ func TestRegistry_circuitFaults(t *testing.T) {
 	}
 }
 
-func TestRegistry_circuitOfOthers(t *testing.T) {
+func TestAdmin_circuitOfOthers(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
 	e, _ := b.create(t, nil)
 	b.keep(t, e, open)
-	for name, do := range map[string]func(context.Context, hook.TenantID, string) (registry.EndpointStatus, error){
-		"Standing": b.EndpointStatus, "ResetCircuit": b.ResetCircuit, "OpenCircuit": b.OpenCircuit,
+	for name, do := range map[string]func(context.Context, hook.TenantID, string) (endpoint.Status, error){
+		"Standing": b.Status, "ResetCircuit": b.ResetCircuit, "OpenCircuit": b.OpenCircuit,
 	} {
 		if _, err := do(t.Context(), "globex", string(e.ID)); hook.CodeOf(err) != hook.CodeNotFound {
 			t.Errorf("%s by another tenant = %v; want CodeNotFound", name, err)

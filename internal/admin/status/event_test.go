@@ -1,4 +1,4 @@
-package registry_test
+package status_test
 
 import (
 	"slices"
@@ -28,7 +28,7 @@ func story(t *testing.T) past {
 	}}
 	var ids []hook.DeliveryID
 	for range 3 {
-		e, _ := b.create(t, nil)
+		e := b.create(t)
 		p.event.Targets = append(p.event.Targets, e.ID)
 		ids = append(ids, hook.DeliveryID{Event: p.event.ID, Endpoint: e.ID, Generation: 1})
 		p.endpoint = e
@@ -66,7 +66,7 @@ func (p past) save(t *testing.T, d hook.Delivery, a *hook.Attempt) {
 	}
 }
 
-func TestRegistry_EventDeliveries(t *testing.T) {
+func TestReader_EventDeliveries(t *testing.T) {
 	t.Parallel()
 
 	p := story(t)
@@ -95,9 +95,9 @@ func TestRegistry_EventDeliveries(t *testing.T) {
 	}
 }
 
-// TestRegistry_queuedReplay checks that a replay is there from the moment it was
+// TestReader_queuedReplay checks that a replay is there from the moment it was
 // ordered, and once only when it has a record of its own.
-func TestRegistry_queuedReplay(t *testing.T) {
+func TestReader_queuedReplay(t *testing.T) {
 	t.Parallel()
 
 	p := story(t)
@@ -139,7 +139,7 @@ func TestRegistry_queuedReplay(t *testing.T) {
 	}
 }
 
-func TestRegistry_EventAttempts(t *testing.T) {
+func TestReader_EventAttempts(t *testing.T) {
 	t.Parallel()
 
 	p := story(t)
@@ -159,7 +159,7 @@ func TestRegistry_EventAttempts(t *testing.T) {
 	}
 }
 
-func TestRegistry_Delivery(t *testing.T) {
+func TestReader_Delivery(t *testing.T) {
 	t.Parallel()
 
 	p := story(t)
@@ -189,7 +189,7 @@ func TestRegistry_Delivery(t *testing.T) {
 	if got := planned(); !slices.EqualFunc(got, want[:2], time.Time.Equal) {
 		t.Errorf("planned = %v; want %v, up to max_age", got, want[:2])
 	}
-	if err := p.Delete(t.Context(), tenant, string(e.ID), 0); err != nil {
+	if err := p.admin.Delete(t.Context(), tenant, string(e.ID), 0); err != nil {
 		t.Fatalf("Delete = %v", err)
 	}
 	if got := planned(); got != nil {
@@ -212,7 +212,7 @@ func TestRegistry_Delivery(t *testing.T) {
 	}
 }
 
-func TestRegistry_EndpointDeliveries(t *testing.T) {
+func TestReader_EndpointDeliveries(t *testing.T) {
 	t.Parallel()
 
 	p := story(t)

@@ -1,4 +1,4 @@
-package registry_test
+package endpoint_test
 
 import (
 	"context"
@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/admin/registry"
+	"surehook/internal/admin/endpoint"
 	"surehook/internal/delivery/egress"
 	"surehook/internal/hook"
 	"surehook/internal/memory"
@@ -16,7 +16,7 @@ const tenant hook.TenantID = "acme"
 
 // bundle is a registry over memory with a clock that tests move.
 type bundle struct {
-	*registry.Registry
+	*endpoint.Admin
 	store *memory.Store
 	asked *attention
 	now   time.Time
@@ -26,14 +26,11 @@ func setup(t *testing.T) *bundle {
 	t.Helper()
 
 	b := &bundle{store: memory.NewStore(), asked: new(attention), now: time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)}
-	b.Registry = &registry.Registry{
-		Endpoints:    b.store,
+	b.Admin = &endpoint.Admin{
+		Store:        b.store,
 		Circuits:     b.store,
 		CircuitQueue: b.asked,
 		History:      b.store,
-		Stats:        b.store,
-		Index:        b.store,
-		Queues:       queues{},
 		Vault:        memory.Vault{},
 		Policy:       egress.Policy{},
 		Now:          func() time.Time { return b.now },
@@ -42,10 +39,10 @@ func setup(t *testing.T) *bundle {
 }
 
 // create stores an endpoint with nothing but a URL, after edit.
-func (b *bundle) create(t *testing.T, edit func(*registry.Fields)) (e hook.Endpoint, secret string) {
+func (b *bundle) create(t *testing.T, edit func(*endpoint.Fields)) (e hook.Endpoint, secret string) {
 	t.Helper()
 
-	f := registry.Fields{URL: new("https://example.com/hooks")}
+	f := endpoint.Fields{URL: new("https://example.com/hooks")}
 	if edit != nil {
 		edit(&f)
 	}

@@ -1,4 +1,4 @@
-package registry
+package status
 
 import (
 	"context"
@@ -11,11 +11,14 @@ import (
 	"surehook/internal/rule/retry"
 )
 
-// Event returns the tenant's event with its payload; else CodeNotFound.
-func (r *Registry) Event(ctx context.Context, tenant hook.TenantID, id hook.EventID) (hook.Event, error) {
+// Event returns the tenant's event with the payload; CodeNotFound if none exists.
+func (r *Reader) Event(ctx context.Context, tenant hook.TenantID, id hook.EventID) (hook.Event, error) {
 	e, err := r.History.Event(ctx, id)
 	if err != nil {
-		return hook.Event{}, missing("event", fmt.Errorf("read event %s: %w", id, err))
+		if hook.CodeOf(err) == hook.CodeNotFound {
+			return hook.Event{}, hook.NotFound("event")
+		}
+		return hook.Event{}, fmt.Errorf("read event %s: %w", id, err)
 	}
 	if e.Tenant != tenant {
 		return hook.Event{}, hook.NotFound("event")
@@ -24,9 +27,9 @@ func (r *Registry) Event(ctx context.Context, tenant hook.TenantID, id hook.Even
 }
 
 // EventDeliveries returns a page of the event's deliveries in the order of
-// endpoint and generation, those included that are queued and have no record:
+// endpoint and generation. The page includes queued deliveries without a record:
 // first generations and replays.
-func (r *Registry) EventDeliveries(ctx context.Context, tenant hook.TenantID, id hook.EventID, p page.Request) (page.List[hook.Delivery], error) {
+func (r *Reader) EventDeliveries(ctx context.Context, tenant hook.TenantID, id hook.EventID, p page.Request) (page.List[hook.Delivery], error) {
 	all, err := r.eventDeliveries(ctx, tenant, id)
 	if err != nil {
 		return page.List[hook.Delivery]{}, err
@@ -36,7 +39,7 @@ func (r *Registry) EventDeliveries(ctx context.Context, tenant hook.TenantID, id
 
 // EventAttempts returns a page of the event's attempts in the order of
 // endpoint, generation and number.
-func (r *Registry) EventAttempts(ctx context.Context, tenant hook.TenantID, id hook.EventID, p page.Request) (page.List[hook.Attempt], error) {
+func (r *Reader) EventAttempts(ctx context.Context, tenant hook.TenantID, id hook.EventID, p page.Request) (page.List[hook.Attempt], error) {
 	deliveries, err := r.eventDeliveries(ctx, tenant, id)
 	if err != nil {
 		return page.List[hook.Attempt]{}, err
@@ -50,39 +53,42 @@ func (r *Registry) EventAttempts(ctx context.Context, tenant hook.TenantID, id h
 	})
 }
 
-// Story is a delivery with its attempts so far and the times of those to come.
-type Story struct {
+// DeliveryDetail is a delivery with the past attempts and the planned attempts.
+type DeliveryDetail struct {
 	Delivery hook.Delivery
 	Attempts []hook.Attempt
-	// Planned is when the next attempts will be made if each of them fails at
-	// once and asks for no wait. Only a retrying delivery has such times.
+	// Planned holds the times of the next attempts, if each attempt fails at once
+	// and without Retry-After. Only a retrying delivery has planned attempts.
 	Planned []time.Time
 }
 
-// Delivery returns the tenant's delivery; else CodeNotFound.
-func (r *Registry) Delivery(ctx context.Context, tenant hook.TenantID, id hook.DeliveryID) (Story, error) {
+// Delivery returns the tenant's delivery; CodeNotFound if none exists.
+func (r *Reader) Delivery(ctx context.Context, tenant hook.TenantID, id hook.DeliveryID) (DeliveryDetail, error) {
 	all, err := r.eventDeliveries(ctx, tenant, id.Event)
 	if err != nil {
-		return Story{}, missing("delivery", err)
+		if hook.CodeOf(err) == hook.CodeNotFound {
+			return DeliveryDetail{}, hook.NotFound("delivery")
+		}
+		return DeliveryDetail{}, err
 	}
 	i := slices.IndexFunc(all, func(d hook.Delivery) bool { return d.ID == id })
 	if i < 0 {
-		return Story{}, hook.NotFound("delivery")
+		return DeliveryDetail{}, hook.NotFound("delivery")
 	}
 	attempts, err := r.attempts(ctx, id.Event, all[i:i+1])
 	if err != nil {
-		return Story{}, err
+		return DeliveryDetail{}, err
 	}
 	planned, err := r.planned(ctx, all[i])
 	if err != nil {
-		return Story{}, err
+		return DeliveryDetail{}, err
 	}
-	return Story{Delivery: all[i], Attempts: attempts, Planned: planned}, nil
+	return DeliveryDetail{Delivery: all[i], Attempts: attempts, Planned: planned}, nil
 }
 
 // EndpointDeliveries returns a page of the endpoint's deliveries in the state,
-// newest first. Queued ones have no record and cannot be listed so.
-func (r *Registry) EndpointDeliveries(
+// newest first. CodeInvalid for StateQueued, because queued deliveries have no record.
+func (r *Reader) EndpointDeliveries(
 	ctx context.Context, tenant hook.TenantID, ref string, state hook.State, p page.Request,
 ) (page.List[hook.Delivery], error) {
 	if state == hook.StateQueued {
@@ -90,7 +96,7 @@ func (r *Registry) EndpointDeliveries(
 			Field: "state", Message: "queued deliveries have no record yet; look at their event's deliveries",
 		})
 	}
-	e, err := r.Endpoint(ctx, tenant, ref)
+	e, err := r.Endpoints.Get(ctx, tenant, ref)
 	if err != nil {
 		return page.List[hook.Delivery]{}, err
 	}
@@ -106,9 +112,9 @@ func (r *Registry) EndpointDeliveries(
 	return page.List[hook.Delivery]{Data: data, Next: page.NewCursor(list, next)}, nil
 }
 
-// eventDeliveries returns the deliveries of the tenant's event, of all
-// generations and in no particular order.
-func (r *Registry) eventDeliveries(ctx context.Context, tenant hook.TenantID, id hook.EventID) ([]hook.Delivery, error) {
+// eventDeliveries returns all generations of the event's deliveries, in no
+// particular order; CodeNotFound if the tenant has no such event.
+func (r *Reader) eventDeliveries(ctx context.Context, tenant hook.TenantID, id hook.EventID) ([]hook.Delivery, error) {
 	e, err := r.Event(ctx, tenant, id)
 	if err != nil {
 		return nil, err
@@ -133,9 +139,10 @@ func (r *Registry) eventDeliveries(ctx context.Context, tenant hook.TenantID, id
 	return append(all, slices.DeleteFunc(queued, func(d hook.Delivery) bool { return recorded[d.ID] })...), nil
 }
 
-// attempts returns the attempts of the deliveries, all of one event. The
-// success of a delivery that was delivered at once is told by the delivery alone.
-func (r *Registry) attempts(ctx context.Context, id hook.EventID, deliveries []hook.Delivery) ([]hook.Attempt, error) {
+// attempts returns the attempts of the deliveries, all of one event. A delivery
+// with a successful first attempt has no attempt record, so attempts builds the
+// attempt from the delivery.
+func (r *Reader) attempts(ctx context.Context, id hook.EventID, deliveries []hook.Delivery) ([]hook.Attempt, error) {
 	recorded, err := r.History.Attempts(ctx, id)
 	if err != nil {
 		return nil, fmt.Errorf("read attempts of event %s: %w", id, err)
@@ -148,14 +155,14 @@ func (r *Registry) attempts(ctx context.Context, id hook.EventID, deliveries []h
 	for _, d := range deliveries {
 		own := byDelivery[d.ID]
 		if len(own) == 0 && d.State == hook.StateDelivered && d.Attempts == 1 {
-			own = []hook.Attempt{firstTry(d)}
+			own = []hook.Attempt{firstAttempt(d)}
 		}
 		all = append(all, own...)
 	}
 	return all, nil
 }
 
-func firstTry(d hook.Delivery) hook.Attempt {
+func firstAttempt(d hook.Delivery) hook.Attempt {
 	return hook.Attempt{
 		Delivery:  d.ID,
 		Number:    1,
@@ -167,17 +174,17 @@ func firstTry(d hook.Delivery) hook.Attempt {
 }
 
 // planned returns the times of a retrying delivery's next attempts, up to the
-// endpoint's max_age. There are none when the endpoint is gone.
-func (r *Registry) planned(ctx context.Context, d hook.Delivery) ([]time.Time, error) {
+// endpoint's max_age; none for a deleted endpoint.
+func (r *Reader) planned(ctx context.Context, d hook.Delivery) ([]time.Time, error) {
 	if d.State != hook.StateRetrying {
 		return nil, nil
 	}
-	e, err := r.Endpoints.Endpoint(ctx, d.Tenant, d.ID.Endpoint)
+	e, err := r.Endpoints.Get(ctx, d.Tenant, string(d.ID.Endpoint))
 	if hook.CodeOf(err) == hook.CodeNotFound {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read endpoint %s: %w", d.ID.Endpoint, err)
+		return nil, fmt.Errorf("plan attempts of delivery %s: %w", d.ID, err)
 	}
 	times := append([]time.Time{d.NextAttemptAt}, retry.Planned(e.Retry, d.ID, d.Attempts+1, d.NextAttemptAt)...)
 	for i, t := range times {

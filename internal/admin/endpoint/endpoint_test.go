@@ -1,4 +1,4 @@
-package registry_test
+package endpoint_test
 
 import (
 	"slices"
@@ -9,12 +9,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"surehook/internal/admin/endpoint"
 	"surehook/internal/admin/page"
-	"surehook/internal/admin/registry"
+	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
 )
 
-func TestRegistry_Create(t *testing.T) {
+func TestAdmin_Create(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
@@ -49,22 +50,22 @@ func TestRegistry_Create(t *testing.T) {
 	}
 }
 
-func TestRegistry_Create_refusals(t *testing.T) {
+func TestAdmin_Create_refusals(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
 		name   string
-		edit   func(*registry.Fields)
+		edit   func(*endpoint.Fields)
 		secret string
 		want   []string
 	}{
-		{name: "no URL", edit: func(f *registry.Fields) { f.URL = nil }, secret: "", want: []string{"url"}},
-		{name: "a URL that may not be dialed", edit: func(f *registry.Fields) { f.URL = new("https://10.0.0.1/") }, secret: "", want: []string{"url"}},
-		{name: "a bad retry policy", edit: func(f *registry.Fields) { f.Retry = &hook.RetryPolicy{Preset: "never"} }, secret: "", want: []string{"retry.preset"}},
-		{name: "a scheme named twice", edit: func(f *registry.Fields) { f.Schemes = &[]hook.Scheme{hook.SchemeV1, hook.SchemeV1} }, secret: "", want: []string{"signature_schemes[1]"}},
+		{name: "no URL", edit: func(f *endpoint.Fields) { f.URL = nil }, secret: "", want: []string{"url"}},
+		{name: "a URL that may not be dialed", edit: func(f *endpoint.Fields) { f.URL = new("https://10.0.0.1/") }, secret: "", want: []string{"url"}},
+		{name: "a bad retry policy", edit: func(f *endpoint.Fields) { f.Retry = &hook.RetryPolicy{Preset: "never"} }, secret: "", want: []string{"retry.preset"}},
+		{name: "a scheme named twice", edit: func(f *endpoint.Fields) { f.Schemes = &[]hook.Scheme{hook.SchemeV1, hook.SchemeV1} }, secret: "", want: []string{"signature_schemes[1]"}},
 		{
 			name:   "a header named twice",
-			edit:   func(f *registry.Fields) { f.Headers = &map[string]string{"X-Team": "a", "x-team": "b"} },
+			edit:   func(f *endpoint.Fields) { f.Headers = &map[string]string{"X-Team": "a", "x-team": "b"} },
 			secret: "",
 			want:   []string{"headers"},
 		},
@@ -72,21 +73,21 @@ func TestRegistry_Create_refusals(t *testing.T) {
 		{name: "a private key as the secret", edit: nil, secret: "whsk_" + strings.Repeat("A", 43) + "=", want: []string{"secret"}},
 		{
 			name: "a circuit out of bounds",
-			edit: func(f *registry.Fields) {
-				f.Circuit = registry.CircuitFields{Failures: new(-1), Cooldown: new(2 * time.Hour), MaxCooldown: new(time.Hour)}
+			edit: func(f *endpoint.Fields) {
+				f.Circuit = endpoint.CircuitFields{Failures: new(-1), Cooldown: new(2 * time.Hour), MaxCooldown: new(time.Hour)}
 			},
 			secret: "",
 			want:   []string{"circuit.failures", "circuit.max_cooldown"},
 		},
 		{
 			name:   "limits out of bounds",
-			edit:   func(f *registry.Fields) { f.RatePerSecond, f.MaxInFlight = new(0.001), new(-1) },
+			edit:   func(f *endpoint.Fields) { f.RatePerSecond, f.MaxInFlight = new(0.001), new(-1) },
 			secret: "",
 			want:   []string{"rate_per_second", "max_in_flight"},
 		},
 		{
 			name:   "several at once",
-			edit:   func(f *registry.Fields) { f.URL, f.Timeout = new("http://example.com"), new(time.Hour) },
+			edit:   func(f *endpoint.Fields) { f.URL, f.Timeout = new("http://example.com"), new(time.Hour) },
 			secret: "whsec_",
 			want:   []string{"timeout", "url", "secret"},
 		},
@@ -96,7 +97,7 @@ func TestRegistry_Create_refusals(t *testing.T) {
 			t.Parallel()
 
 			b := setup(t)
-			f := registry.Fields{URL: new("https://example.com/")}
+			f := endpoint.Fields{URL: new("https://example.com/")}
 			if tt.edit != nil {
 				tt.edit(&f)
 			}
@@ -111,11 +112,11 @@ func TestRegistry_Create_refusals(t *testing.T) {
 	}
 }
 
-func TestRegistry_Endpoint(t *testing.T) {
+func TestAdmin_Endpoint(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
-	e, _ := b.create(t, func(f *registry.Fields) { f.UID = new("crm") })
+	e, _ := b.create(t, func(f *endpoint.Fields) { f.UID = new("crm") })
 
 	tests := []struct {
 		name   string
@@ -136,7 +137,7 @@ func TestRegistry_Endpoint(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			got, err := b.Endpoint(t.Context(), tt.tenant, tt.ref)
+			got, err := b.Get(t.Context(), tt.tenant, tt.ref)
 			switch {
 			case tt.want == 0 && (err != nil || got.ID != e.ID):
 				t.Errorf("Endpoint(%q) = %s, %v; want %s", tt.ref, got.ID, err, e.ID)
@@ -147,16 +148,16 @@ func TestRegistry_Endpoint(t *testing.T) {
 	}
 }
 
-func TestRegistry_Change(t *testing.T) {
+func TestAdmin_Change(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
-	e, _ := b.create(t, func(f *registry.Fields) {
+	e, _ := b.create(t, func(f *endpoint.Fields) {
 		f.UID, f.Description = new("crm"), new("old")
 		f.Metadata = &map[string]string{"team": "a", "tier": "b"}
 	})
 	b.now = b.now.Add(time.Minute)
-	got, err := b.Change(t.Context(), tenant, "crm", e.Version, registry.Fields{
+	got, err := b.Change(t.Context(), tenant, "crm", e.Version, endpoint.Fields{
 		UID:      new("crm"),
 		Timeout:  new(20 * time.Second),
 		Metadata: &map[string]string{"team": "c"},
@@ -176,7 +177,7 @@ func TestRegistry_Change(t *testing.T) {
 	t.Run("the uid stays", func(t *testing.T) {
 		t.Parallel()
 
-		_, err := b.Change(t.Context(), tenant, "crm", 0, registry.Fields{UID: new("erp")})
+		_, err := b.Change(t.Context(), tenant, "crm", 0, endpoint.Fields{UID: new("erp")})
 		if got := fieldsOf(t, err); !slices.Equal(got, []string{"uid"}) {
 			t.Errorf("Change(uid) = %v; want the field uid", err)
 		}
@@ -184,14 +185,14 @@ func TestRegistry_Change(t *testing.T) {
 	t.Run("an old version is a conflict", func(t *testing.T) {
 		t.Parallel()
 
-		_, err := b.Change(t.Context(), tenant, "crm", 1, registry.Fields{Description: new("new")})
+		_, err := b.Change(t.Context(), tenant, "crm", 1, endpoint.Fields{Description: new("new")})
 		if hook.CodeOf(err) != hook.CodeConflict {
 			t.Errorf("Change(version 1) = %v; want CodeConflict", err)
 		}
 	})
 }
 
-func TestRegistry_Change_races(t *testing.T) {
+func TestAdmin_Change_races(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
@@ -210,8 +211,8 @@ func TestRegistry_Change_races(t *testing.T) {
 
 			b := setup(t)
 			e, _ := b.create(t, nil)
-			b.Endpoints = &rival{Store: b.store, writes: tt.writes}
-			_, err := b.Change(t.Context(), tenant, string(e.ID), tt.version, registry.Fields{Timeout: new(20 * time.Second)})
+			b.Admin.Store = &rival{Store: b.store, writes: tt.writes}
+			_, err := b.Change(t.Context(), tenant, string(e.ID), tt.version, endpoint.Fields{Timeout: new(20 * time.Second)})
 			stored := b.stored(t, e.ID)
 			if tt.want != 0 {
 				if hook.CodeOf(err) != tt.want || stored.Timeout != e.Timeout {
@@ -226,11 +227,11 @@ func TestRegistry_Change_races(t *testing.T) {
 	}
 }
 
-func TestRegistry_Delete(t *testing.T) {
+func TestAdmin_Delete(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
-	e, _ := b.create(t, func(f *registry.Fields) { f.UID = new("crm") })
+	e, _ := b.create(t, func(f *endpoint.Fields) { f.UID = new("crm") })
 	if err := b.Delete(t.Context(), tenant, "crm", 7); hook.CodeOf(err) != hook.CodeConflict {
 		t.Errorf("Delete(version 7) = %v; want CodeConflict", err)
 	}
@@ -243,10 +244,10 @@ func TestRegistry_Delete(t *testing.T) {
 	if err := b.Delete(t.Context(), tenant, string(e.ID), 0); hook.CodeOf(err) != hook.CodeNotFound {
 		t.Errorf("second Delete = %v; want CodeNotFound", err)
 	}
-	b.create(t, func(f *registry.Fields) { f.UID = new("crm") })
+	b.create(t, func(f *endpoint.Fields) { f.UID = new("crm") })
 }
 
-func TestRegistry_List(t *testing.T) {
+func TestAdmin_List(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
@@ -287,7 +288,44 @@ func TestRegistry_List(t *testing.T) {
 	}
 }
 
-func TestRegistry_statuses(t *testing.T) {
+func TestAdmin_ListSlow(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	var slow, others []string
+	for i := range 4 {
+		e, _ := b.create(t, nil)
+		switch i {
+		case 0: // of which there is no record
+			others = append(others, string(e.ID))
+		case 1:
+			b.keep(t, e, waiting)
+			others = append(others, string(e.ID))
+		default:
+			b.keep(t, e, func(r *gate.Record) { r.Review.Slow = true })
+			slow = append(slow, string(e.ID))
+		}
+	}
+	for want, all := range map[bool][]string{true: slow, false: others} {
+		found := make(map[string]bool)
+		p := page.Request{Limit: 1}
+		for range 2 {
+			l, err := b.ListSlow(t.Context(), tenant, want, p)
+			if err != nil || len(l.Data) != 1 {
+				t.Fatalf("ListSlow(%t) = %v, %v; want one", want, l, err)
+			}
+			found[string(l.Data[0].ID)] = true
+			if p.Cursor = l.Next; len(found) == 2 && l.Next != "" {
+				t.Errorf("ListSlow(%t) goes on after 2; want its end", want)
+			}
+		}
+		if !found[all[0]] || !found[all[1]] {
+			t.Errorf("ListSlow(%t) = %v; want %v", want, found, all)
+		}
+	}
+}
+
+func TestAdmin_statuses(t *testing.T) {
 	t.Parallel()
 
 	const (
@@ -357,7 +395,7 @@ func TestRegistry_statuses(t *testing.T) {
 	}
 }
 
-func TestRegistry_Sample(t *testing.T) {
+func TestAdmin_Sample(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
