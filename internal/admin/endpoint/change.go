@@ -66,12 +66,12 @@ func (a *Admin) write(
 ) (hook.Endpoint, error) {
 	var (
 		e       hook.Endpoint
-		refusal error // final, unlike a conflict of put
+		refusal error // final: only a conflict of put starts again
 	)
 	err := hook.OnConflict(ctx, maxChangeAttempts, func() error {
 		var changed bool
-		if e, changed, refusal = a.edited(ctx, tenant, ref, version, edit); refusal != nil || !changed {
-			return nil
+		if e, changed, refusal = a.edited(ctx, tenant, ref, version, edit); !changed {
+			return nil // done, or refused
 		}
 		if err := put(ctx, e); err != nil {
 			return fmt.Errorf("write endpoint %s: %w", e.ID, err)
@@ -91,7 +91,7 @@ func (a *Admin) write(
 }
 
 // edited reads the endpoint, checks the version and returns the endpoint after
-// edit. changed is false if there is nothing to write.
+// edit. changed is false after an error, or if there is nothing to write.
 func (a *Admin) edited(
 	ctx context.Context, tenant hook.TenantID, ref string, version int64, edit func(*hook.Endpoint) (bool, error),
 ) (e hook.Endpoint, changed bool, err error) {

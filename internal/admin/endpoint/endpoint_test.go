@@ -211,7 +211,7 @@ func TestAdmin_Change_races(t *testing.T) {
 
 			b := setup(t)
 			e, _ := b.create(t, nil)
-			b.Admin.Store = &rival{Store: b.store, writes: tt.writes}
+			b.Store = &rival{Store: b.store, writes: tt.writes}
 			_, err := b.Change(t.Context(), tenant, string(e.ID), tt.version, endpoint.Fields{Timeout: new(20 * time.Second)})
 			stored := b.stored(t, e.ID)
 			if tt.want != 0 {

@@ -1,4 +1,17 @@
-// Package page cuts lists into pages and makes the cursors between them.
+// Package page divides lists into pages and makes the cursors between pages.
+//
+// # Cursors
+//
+// A cursor holds a position in one list, and 8 bytes of a hash over the list's
+// scope and the position. A scope names the tenant, the kind of list and the
+// filter. OpenCursor refuses truncated cursors, changed cursors and cursors of
+// other lists.
+//
+// The hash has no key, because a forged cursor gives access to nothing. The
+// path of the request alone selects the list, after authorization of the
+// caller. A cursor only selects the start within the list: package page compares
+// the position, or the store checks that the position belongs to the endpoint of
+// the path. A forged position skips a part of the caller's own list.
 package page
 
 import (
@@ -10,26 +23,26 @@ import (
 	"surehook/internal/hook"
 )
 
-// Bounds of a page.
+// Number of items in a page.
 const (
 	DefaultLimit = 50
 	MaxLimit     = 100
 )
 
-// Request asks for a part of a list.
+// Request selects a page of a list.
 type Request struct {
 	Limit  int    // 1 to MaxLimit
-	Cursor string // the Next of the page before, or empty for the first
+	Cursor string // Next of the previous page; empty for the first page
 }
 
-// List is a part of a list.
+// List is a page of a list.
 type List[T any] struct {
 	Data []T
-	Next string // cursor of the page after; empty at the end
+	Next string // cursor of the following page; empty at the end
 }
 
-// Of returns the part of all that r asks for, in the order of their keys,
-// which must be unique.
+// Of returns the page of all selected by r, in the order of the keys. Keys must
+// be unique. CodeInvalid if the cursor belongs to another list.
 func Of[T any](all []T, scope string, r Request, key func(T) string) (List[T], error) {
 	after, err := OpenCursor(scope, r.Cursor)
 	if err != nil {
@@ -44,23 +57,14 @@ func Of[T any](all []T, scope string, r Request, key func(T) string) (List[T], e
 	return List[T]{Data: all, Next: NewCursor(scope, key(all[len(all)-1]))}, nil
 }
 
-// Scope names the list that a cursor belongs to.
+// Scope joins the parts of a list's name, for NewCursor and OpenCursor.
 func Scope(parts ...string) string { return strings.Join(parts, "\x00") }
 
-// cursorTag is how many bytes of a hash bind a cursor to its list: to the
-// tenant, to what is listed and to its state. One that was cut or changed, or is
-// another list's, is refused.
-//
-// The hash has no key, because there is nothing to forge a cursor for. What is
-// read is decided by the request's path alone, after the caller was found to be
-// of its tenant; a cursor only says where in that to begin, and its position is
-// compared, or checked by the store to be one of the endpoint in the path. Who
-// computes the hash for a position of their own choice skips a part of their
-// own list; another tenant's position begins nothing but that list.
+// cursorTag is the number of hash bytes in a cursor.
 const cursorTag = 8
 
-// NewCursor returns the cursor of the list that scope names, for what comes after
-// the position; empty for the end.
+// NewCursor returns the cursor of the list for the items after the position;
+// empty for an empty position, the end of the list.
 func NewCursor(scope, position string) string {
 	if position == "" {
 		return ""
@@ -68,8 +72,9 @@ func NewCursor(scope, position string) string {
 	return base64.RawURLEncoding.EncodeToString(append(tag(scope, position), position...))
 }
 
-// OpenCursor is the inverse of NewCursor. It takes the very text that NewCursor
-// returned: base64 has several for the same bytes.
+// OpenCursor returns the position in a cursor made by NewCursor for the same
+// scope; CodeInvalid for any other text, also for another base64 form of the
+// same bytes.
 func OpenCursor(scope, cursor string) (position string, err error) {
 	if cursor == "" {
 		return "", nil
@@ -81,6 +86,7 @@ func OpenCursor(scope, cursor string) (position string, err error) {
 	return string(raw[cursorTag:]), nil
 }
 
+// InvalidCursor returns the CodeInvalid error for a cursor of another list.
 func InvalidCursor() error {
 	return hook.Invalid(hook.FieldError{Field: "cursor", Message: "is not one that this list returned"})
 }

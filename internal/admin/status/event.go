@@ -98,7 +98,7 @@ func (r *Reader) EndpointDeliveries(
 	}
 	e, err := r.Endpoints.Get(ctx, tenant, ref)
 	if err != nil {
-		return page.List[hook.Delivery]{}, err
+		return page.List[hook.Delivery]{}, fmt.Errorf("find endpoint: %w", err)
 	}
 	list := page.Scope("endpoint", string(tenant), string(e.ID), state.String())
 	after, err := page.OpenCursor(list, p.Cursor)

@@ -52,7 +52,7 @@ type Waiting struct {
 func (r *Reader) Health(ctx context.Context, tenant hook.TenantID, ref string) (Health, error) {
 	s, err := r.Endpoints.Status(ctx, tenant, ref)
 	if err != nil {
-		return Health{}, err
+		return Health{}, fmt.Errorf("find endpoint: %w", err)
 	}
 	now := r.now()
 	hours, err := r.Stats.Hours(ctx, s.Endpoint.ID, now.Add(-24*time.Hour))
