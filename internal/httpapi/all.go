@@ -9,8 +9,7 @@ import (
 	"surehook/internal/delivery/replay"
 )
 
-// All returns the handler of everything that Events, Replay and Manage serve,
-// for where one process does all of it.
+// All returns the handler of all routes, for a process with all functions.
 func All(a Acceptor, r *replay.Replayer, admin Admin, log *slog.Logger) http.Handler {
 	return serve(log, slices.Concat(
 		eventRoutes(&events{acceptor: a, log: log}),

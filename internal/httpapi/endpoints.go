@@ -14,10 +14,10 @@ import (
 	"surehook/internal/hook"
 )
 
-// versionTag is an ETag as reads return it.
+// versionTag matches the ETag of an endpoint.
 var versionTag = regexp.MustCompile(`^"([1-9][0-9]{0,18})"$`)
 
-// manage serves endpoints, reads and keys.
+// manage serves the routes of Manage.
 type manage struct {
 	Admin
 	log *slog.Logger
@@ -102,7 +102,7 @@ func (h *manage) deleteEndpoint(ctx context.Context, c *call) (reply, error) {
 	return reply{status: http.StatusNoContent}, nil
 }
 
-// setStatus returns the action that sets an endpoint's status.
+// setStatus returns the action for a change of an endpoint's status.
 func (h *manage) setStatus(
 	set func(a *endpoint.Admin, ctx context.Context, tenant hook.TenantID, ref string) (hook.Endpoint, error),
 ) action {
@@ -112,7 +112,7 @@ func (h *manage) setStatus(
 	}
 }
 
-// endpointStatus returns the action that answers with the endpoint and its circuit.
+// endpointStatus returns an action with a statusView as the response.
 func (h *manage) endpointStatus(
 	do func(a *endpoint.Admin, ctx context.Context, tenant hook.TenantID, ref string) (endpoint.Status, error),
 ) action {
@@ -121,7 +121,7 @@ func (h *manage) endpointStatus(
 		if err != nil {
 			return reply{}, err
 		}
-		view := standingView{
+		view := statusView{
 			endpointView: viewEndpoint(s.Endpoint, c.principal), Slow: s.Gate.Review.Slow, CircuitState: viewCircuitState(s),
 		}
 		return ok(view).versioned(s.Endpoint.Version), nil
@@ -165,12 +165,12 @@ func (h *manage) testEndpoint(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, fmt.Errorf("accept test event: %w", err)
 	}
-	// It is not counted: nothing that a customer's backend posted.
+	// The metric of accepted events counts events of the customer's backend, not test events.
 	h.log.LogAttrs(ctx, slog.LevelInfo, "event.ingested", ingested(c, sample.Type, result)...)
 	return reply{status: http.StatusAccepted, body: viewAccepted(result)}, nil
 }
 
-// endpoint answers with the endpoint, unless there is an error.
+// endpoint returns the response with the endpoint, or err.
 func (h *manage) endpoint(c *call, e hook.Endpoint, err error) (reply, error) {
 	if err != nil {
 		return reply{}, err
@@ -178,7 +178,7 @@ func (h *manage) endpoint(c *call, e hook.Endpoint, err error) (reply, error) {
 	return ok(viewEndpoint(e, c.principal)).versioned(e.Version), nil
 }
 
-// given returns a text that may be left out but not be empty; empty if it was left out.
+// given returns the optional text; CodeInvalid if the text is present and empty.
 func given(field string, text *string) (string, error) {
 	switch {
 	case text == nil:
@@ -189,8 +189,8 @@ func given(field string, text *string) (string, error) {
 	return *text, nil
 }
 
-// ifMatch returns the version that the endpoint must have (RFC 9110, section
-// 13.1.1): that of the ETag a read returned, or 0 for any.
+// ifMatch returns the required version of the endpoint from the header If-Match
+// (RFC 9110, section 13.1.1); 0 for any version.
 func ifMatch(c *call) (int64, error) {
 	tag := c.r.Header.Get("If-Match")
 	if tag == "" || tag == "*" {

@@ -7,7 +7,7 @@ import (
 	"surehook/internal/hook"
 )
 
-// endpointHealthView is how one endpoint does.
+// endpointHealthView is the health of one endpoint.
 type endpointHealthView struct {
 	Endpoint     hook.EndpointID  `json:"endpoint_id"`
 	At           stamp            `json:"at"`
@@ -34,7 +34,7 @@ type windowsView struct {
 	Day  windowView `json:"24h"`
 }
 
-// windowView is what was counted since a time. What nothing is known of is left out.
+// windowView holds the counts since a time. Rates and times without samples are left out.
 type windowView struct {
 	Since        stamp          `json:"since"`
 	Attempts     int            `json:"attempts"`
@@ -47,10 +47,10 @@ type windowView struct {
 	Latency      *latencyView   `json:"latency,omitzero"`
 	MeanDelivery *duration      `json:"mean_delivery_time,omitzero"`
 	ByOutcome    map[string]int `json:"attempts_by_outcome"`
-	ByNumber     []int          `json:"attempts_by_number"` // those that were a delivery's first, second, ...
+	ByNumber     []int          `json:"attempts_by_number"` // first attempts, second attempts, ...
 }
 
-// latencyView has parts of milliseconds, or short times would not be told to 5 %.
+// latencyView has fractions of milliseconds, because whole milliseconds would exceed the 5 % error of short times.
 type latencyView struct {
 	Samples int     `json:"samples"`
 	P50     float64 `json:"p50_ms"`
@@ -58,7 +58,7 @@ type latencyView struct {
 	P99     float64 `json:"p99_ms"`
 }
 
-// pipelineView is how all deliveries do.
+// pipelineView is the health of the pipeline.
 type pipelineView struct {
 	At           stamp        `json:"at"`
 	Complete     bool         `json:"complete"`
@@ -89,7 +89,7 @@ type lastHourView struct {
 	MeanDelivery *duration `json:"mean_delivery_time,omitzero"`
 }
 
-// queuesView are the queues by the names that package config gives them.
+// queuesView holds the queues by the names of package config.
 type queuesView struct {
 	Live          depthView `json:"live"`
 	Retry         depthView `json:"retry"`
@@ -153,7 +153,7 @@ func viewWindow(w status.Window) windowView {
 		}
 	}
 	for i, n := range w.Numbers[1:] {
-		if n > 0 { // those between that no attempt had are 0
+		if n > 0 { // numbers without attempts stay 0
 			v.ByNumber = append(v.ByNumber, make([]int, i+1-len(v.ByNumber))...)
 			v.ByNumber[i] = n
 		}
@@ -161,7 +161,7 @@ func viewWindow(w status.Window) windowView {
 	return v
 }
 
-// known returns a share of n things; nil when there are none.
+// known returns the rate of n samples; nil without samples.
 func known(rate float64, n int) *float64 {
 	if n == 0 {
 		return nil
@@ -169,7 +169,7 @@ func known(rate float64, n int) *float64 {
 	return &rate
 }
 
-// viewMean returns the mean time to a delivery; nil when there was none.
+// viewMean returns the mean time from creation to delivery; nil without deliveries.
 func viewMean(w status.Window) *duration {
 	if w.Delivered == 0 {
 		return nil

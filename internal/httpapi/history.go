@@ -28,8 +28,8 @@ func (h *manage) getEvent(ctx context.Context, c *call) (reply, error) {
 	return answer, nil
 }
 
-// encodeEvent writes the payload byte for byte as it was posted and signed;
-// the encoder would drop its white space.
+// encodeEvent appends the payload byte for byte as posted and signed. The JSON
+// encoder would drop white space.
 func encodeEvent(e hook.Event) ([]byte, error) {
 	raw, err := json.Marshal(viewEvent(e))
 	if err != nil {
@@ -75,11 +75,11 @@ func (h *manage) getDelivery(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, fmt.Errorf("read path: %w", err)
 	}
-	story, err := h.Status.Delivery(ctx, c.tenant, id)
+	detail, err := h.Status.Delivery(ctx, c.tenant, id)
 	if err != nil {
 		return reply{}, fmt.Errorf("get delivery: %w", err)
 	}
-	return ok(viewStory(story)), nil
+	return ok(viewDeliveryDetail(detail)), nil
 }
 
 func (h *manage) listEndpointDeliveries(ctx context.Context, c *call) (reply, error) {

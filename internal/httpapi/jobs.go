@@ -11,8 +11,8 @@ import (
 	"surehook/internal/hook"
 )
 
-// jobBody must have a filter, if an empty one: nobody replays everything by
-// leaving something out.
+// jobBody is a request for a replay job. The filter is required, even an empty
+// filter, so a forgotten filter does not replay everything.
 type jobBody struct {
 	Filter *filterBody `json:"filter"`
 	Rate   *float64    `json:"rate_per_second"`
@@ -27,8 +27,8 @@ type filterBody struct {
 	To       stamp    `json:"to"`
 }
 
-// request checks what only the edge knows; the rest is checked where jobs are
-// made. What is given empty is refused: it would select all.
+// request translates the body and refuses empty values in the filter, because an
+// empty value would select everything. Package replay checks the rest.
 func (b jobBody) request(by hook.KeyID) (replay.JobRequest, error) {
 	if b.Filter == nil {
 		return replay.JobRequest{}, hook.Invalid(hook.FieldError{Field: "filter", Message: "is missing"})
@@ -62,7 +62,7 @@ func (b jobBody) request(by hook.KeyID) (replay.JobRequest, error) {
 	return r, nil
 }
 
-// startJob makes a job, or says what it would replay.
+// startJob starts a replay job, or with dry_run returns a preview.
 func (h *replays) startJob(ctx context.Context, c *call) (reply, error) {
 	var body jobBody
 	if err := decode(c, maxBody, &body); err != nil {
@@ -113,8 +113,8 @@ func (h *replays) getJob(ctx context.Context, c *call) (reply, error) {
 	return h.progress(ctx, c, h.replayer.Job)
 }
 
-// cancelJob ends a job. One that was cancelled before is answered as it is, one
-// that is finished is a conflict.
+// cancelJob cancels a job. A cancelled job stays unchanged; a finished job is a
+// conflict.
 func (h *replays) cancelJob(ctx context.Context, c *call) (reply, error) {
 	return h.progress(ctx, c, h.replayer.CancelJob)
 }

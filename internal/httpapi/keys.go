@@ -14,7 +14,7 @@ type keyBody struct {
 	Scopes []hook.Scope  `json:"scopes"`
 }
 
-// keyRecord is what never changes about a key.
+// keyRecord holds the constant fields of a key.
 type keyRecord struct {
 	ID        hook.KeyID    `json:"id"`
 	Name      string        `json:"name"`
@@ -28,7 +28,7 @@ type keyView struct {
 	LastUsedOn string `json:"last_used_on,omitzero"`
 }
 
-// newKeyView is a key's record with the key itself, shown this once.
+// newKeyView is a new key with the clear text. No other response holds the clear text.
 type newKeyView struct {
 	keyRecord
 	Key string `json:"key"`

@@ -10,8 +10,8 @@ import (
 	"surehook/internal/hook"
 )
 
-// query returns the parameters of the request's query, of which only those
-// named may be there, each once.
+// query returns the parameters of the request's query; CodeInvalid for repeated
+// parameters and for parameters not in names.
 func query(c *call, names ...string) (url.Values, error) {
 	values, err := url.ParseQuery(c.r.URL.RawQuery)
 	if err != nil {
@@ -28,8 +28,8 @@ func query(c *call, names ...string) (url.Values, error) {
 	return values, nil
 }
 
-// pageRequest reads which part of a list the query asks for. names are the other
-// parameters that it may hold.
+// pageRequest returns the requested page and all parameters of the query. names
+// are the allowed parameters besides limit and cursor.
 func pageRequest(c *call, names ...string) (page.Request, url.Values, error) {
 	values, err := query(c, append([]string{"limit", "cursor"}, names...)...)
 	if err != nil {

@@ -30,7 +30,8 @@ import (
 // AdminKeyID is the id of the admin key.
 const AdminKeyID hook.KeyID = "key_stack_admin"
 
-// apiKey is the form of every key: the prefix and at least 256 random bits, 43 characters of base64url.
+// apiKey is the form of every key: the prefix and 43 to 64 characters of base64url.
+// 43 characters hold 256 bits.
 var apiKey = regexp.MustCompile(`^` + hook.APIKeyPrefix + `[A-Za-z0-9_-]{43,64}$`)
 
 // touchTimeout limits the delay of a request by TouchKey.
