@@ -9,7 +9,7 @@ import (
 
 var _ status.Queues = depths{}
 
-// depths reads how deep the queues are.
+// depths implements status.Queues over SQS.
 type depths struct {
 	reader *sqs.Depths
 	urls   map[string]string
@@ -19,7 +19,7 @@ type depths struct {
 func (d depths) Depths(ctx context.Context) (map[string]status.Depth, error) {
 	read, err := d.reader.Depths(ctx, d.urls)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // it names the queue
+		return nil, err //nolint:wrapcheck // the error names the queue
 	}
 	found := make(map[string]status.Depth, len(read))
 	for name, depth := range read {

@@ -1,5 +1,5 @@
-// Function manage answers everything of the API but the posting of events:
-// endpoints and their circuits, keys, and reads of what was posted and what came of it.
+// Function manage serves the routes of the API for endpoints, circuits and keys,
+// and the reads of events, deliveries, attempts and health.
 package main
 
 import (
@@ -31,7 +31,7 @@ func main() {
 	}
 }
 
-// newHandler makes the handler, once per execution environment.
+// newHandler wires the handler, once per execution environment.
 func newHandler(cfg config.Manage, sdk aws.Config, log *slog.Logger) (any, error) {
 	vault, err := kms.New(sdk, cfg.KeyARN)
 	if err != nil {

@@ -85,7 +85,8 @@ func (h *replays) refused(ctx context.Context, tenant hook.TenantID, r replay.Re
 	return notReplayedView{Delivery: r.Delivery.ID, Endpoint: r.Delivery.ID.Endpoint, Error: p}
 }
 
-// discardDelivery requires a reason, because the delivery is lost for good.
+// discardDelivery requires a reason, because discarding ends a delivery without
+// success.
 func (h *replays) discardDelivery(ctx context.Context, c *call) (reply, error) {
 	var body noteBody
 	if err := decode(c, maxBody, &body); err != nil {
