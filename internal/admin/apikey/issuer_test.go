@@ -53,7 +53,7 @@ func TestIssuer_Create_refusals(t *testing.T) {
 	}{
 		{name: "nothing", keyName: "", tenant: "", scopes: nil, want: []string{"name", "tenant", "scopes"}},
 		{name: "too long a name", keyName: strings.Repeat("a", 129), tenant: "acme", scopes: []hook.Scope{hook.ScopeRead}, want: []string{"name"}},
-		{name: "a tenant that cannot be", keyName: "a", tenant: "a b", scopes: []hook.Scope{hook.ScopeRead}, want: []string{"tenant"}},
+		{name: "an invalid tenant", keyName: "a", tenant: "a b", scopes: []hook.Scope{hook.ScopeRead}, want: []string{"tenant"}},
 		{name: "an unknown scope", keyName: "a", tenant: "acme", scopes: []hook.Scope{hook.ScopeRead, "write"}, want: []string{"scopes[1]"}},
 		{name: "a scope twice", keyName: "a", tenant: "acme", scopes: []hook.Scope{hook.ScopeRead, hook.ScopeRead}, want: []string{"scopes[1]"}},
 	}
@@ -77,8 +77,8 @@ func TestIssuer_Create_refusals(t *testing.T) {
 	}
 }
 
-// TestIssuer_faults checks that a fault of the store is passed on as a fault, and
-// is never taken for a key that does not exist.
+// TestIssuer_faults checks that Issuer returns a fault of the store as a fault, and
+// not as CodeNotFound.
 func TestIssuer_faults(t *testing.T) {
 	t.Parallel()
 

@@ -60,7 +60,7 @@ func TestAdmin_Create_refusals(t *testing.T) {
 		want   []string
 	}{
 		{name: "no URL", edit: func(f *endpoint.Fields) { f.URL = nil }, secret: "", want: []string{"url"}},
-		{name: "a URL that may not be dialed", edit: func(f *endpoint.Fields) { f.URL = new("https://10.0.0.1/") }, secret: "", want: []string{"url"}},
+		{name: "a URL with a private address", edit: func(f *endpoint.Fields) { f.URL = new("https://10.0.0.1/") }, secret: "", want: []string{"url"}},
 		{name: "a bad retry policy", edit: func(f *endpoint.Fields) { f.Retry = &hook.RetryPolicy{Preset: "never"} }, secret: "", want: []string{"retry.preset"}},
 		{name: "a scheme named twice", edit: func(f *endpoint.Fields) { f.Schemes = &[]hook.Scheme{hook.SchemeV1, hook.SchemeV1} }, secret: "", want: []string{"signature_schemes[1]"}},
 		{
@@ -69,7 +69,7 @@ func TestAdmin_Create_refusals(t *testing.T) {
 			secret: "",
 			want:   []string{"headers"},
 		},
-		{name: "a secret that is too short", edit: nil, secret: "whsec_AAAA", want: []string{"secret"}},
+		{name: "a secret with too few bytes", edit: nil, secret: "whsec_AAAA", want: []string{"secret"}},
 		{name: "a private key as the secret", edit: nil, secret: "whsk_" + strings.Repeat("A", 43) + "=", want: []string{"secret"}},
 		{
 			name: "a circuit out of bounds",
@@ -128,7 +128,7 @@ func TestAdmin_Endpoint(t *testing.T) {
 		{name: "by uid", tenant: tenant, ref: "crm", want: 0},
 		{name: "by an unknown id", tenant: tenant, ref: string(hook.NewEndpointID()), want: hook.CodeNotFound},
 		{name: "by an unknown uid", tenant: tenant, ref: "erp", want: hook.CodeNotFound},
-		{name: "by what can be neither", tenant: tenant, ref: "a b\xff", want: hook.CodeNotFound},
+		{name: "by an invalid id and uid", tenant: tenant, ref: "a b\xff", want: hook.CodeNotFound},
 		{name: "by a malformed id", tenant: tenant, ref: "ep_1", want: hook.CodeNotFound},
 		{name: "another tenant's by id", tenant: "globex", ref: string(e.ID), want: hook.CodeNotFound},
 		{name: "another tenant's by uid", tenant: "globex", ref: "crm", want: hook.CodeNotFound},
@@ -201,9 +201,9 @@ func TestAdmin_Change_races(t *testing.T) {
 		version int64
 		want    hook.Code
 	}{
-		{name: "two lost races are made up for", writes: 2, version: 0, want: 0},
-		{name: "the third is a conflict", writes: 3, version: 0, want: hook.CodeConflict},
-		{name: "one is a conflict for who named a version", writes: 1, version: 1, want: hook.CodeConflict},
+		{name: "two conflicts are retried", writes: 2, version: 0, want: 0},
+		{name: "three conflicts are CodeConflict", writes: 3, version: 0, want: hook.CodeConflict},
+		{name: "one conflict is final with a version", writes: 1, version: 1, want: hook.CodeConflict},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -296,7 +296,7 @@ func TestAdmin_ListSlow(t *testing.T) {
 	for i := range 4 {
 		e, _ := b.create(t, nil)
 		switch i {
-		case 0: // of which there is no record
+		case 0: // no record
 			others = append(others, string(e.ID))
 		case 1:
 			b.keep(t, e, waiting)
@@ -340,18 +340,18 @@ func TestAdmin_statuses(t *testing.T) {
 		want    hook.Status // 0: a conflict
 		changes bool
 	}{
-		{name: "pause an active one", from: active, verb: "pause", want: paused, changes: true},
-		{name: "pause a paused one", from: paused, verb: "pause", want: paused, changes: false},
-		{name: "pause a disabled one", from: disabled, verb: "pause", want: 0, changes: false},
-		{name: "resume an active one", from: active, verb: "resume", want: active, changes: false},
-		{name: "resume a paused one", from: paused, verb: "resume", want: active, changes: true},
-		{name: "resume a disabled one", from: disabled, verb: "resume", want: 0, changes: false},
-		{name: "disable an active one", from: active, verb: "disable", want: disabled, changes: true},
-		{name: "disable a paused one", from: paused, verb: "disable", want: disabled, changes: true},
-		{name: "disable a disabled one", from: disabled, verb: "disable", want: disabled, changes: false},
-		{name: "enable an active one", from: active, verb: "enable", want: active, changes: false},
-		{name: "enable a paused one", from: paused, verb: "enable", want: 0, changes: false},
-		{name: "enable a disabled one", from: disabled, verb: "enable", want: active, changes: true},
+		{name: "pause, active", from: active, verb: "pause", want: paused, changes: true},
+		{name: "pause, paused", from: paused, verb: "pause", want: paused, changes: false},
+		{name: "pause, disabled", from: disabled, verb: "pause", want: 0, changes: false},
+		{name: "resume, active", from: active, verb: "resume", want: active, changes: false},
+		{name: "resume, paused", from: paused, verb: "resume", want: active, changes: true},
+		{name: "resume, disabled", from: disabled, verb: "resume", want: 0, changes: false},
+		{name: "disable, active", from: active, verb: "disable", want: disabled, changes: true},
+		{name: "disable, paused", from: paused, verb: "disable", want: disabled, changes: true},
+		{name: "disable, disabled", from: disabled, verb: "disable", want: disabled, changes: false},
+		{name: "enable, active", from: active, verb: "enable", want: active, changes: false},
+		{name: "enable, paused", from: paused, verb: "enable", want: 0, changes: false},
+		{name: "enable, disabled", from: disabled, verb: "enable", want: active, changes: true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -19,15 +19,15 @@ func (brokenVault) Seal(context.Context, string, hook.EndpointID) ([]byte, error
 	return nil, errDown
 }
 
-// TestAdmin_faults checks that a port's fault is passed on as what it is,
-// and is never taken for something that does not exist.
+// TestAdmin_faults checks that Admin returns a fault of a port as a fault, and not
+// as CodeNotFound.
 func TestAdmin_faults(t *testing.T) {
 	t.Parallel()
 
 	gone := func(t *testing.T) context.Context {
 		t.Helper()
 		ctx, cancel := context.WithCancelCause(t.Context())
-		cancel(errDown) // the memory store answers as one that cannot be reached
+		cancel(errDown) // the memory store fails like an unreachable store
 		return ctx
 	}
 	id := hook.NewEndpointID()

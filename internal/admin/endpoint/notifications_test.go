@@ -48,7 +48,7 @@ func TestAdmin_Notifications(t *testing.T) {
 	if _, err := b.Notifications(t.Context(), tenant, string(other.ID), p); hook.CodeOf(err) != hook.CodeInvalid {
 		t.Errorf("Notifications of another endpoint with the cursor = %v; want CodeInvalid", err)
 	}
-	// No store takes these for keys.
+	// Forged positions, invalid as keys of any store.
 	for _, position := range []string{"\xff", strings.Repeat("x", 513)} {
 		p.Cursor = page.NewCursor("history\x00acme\x00"+string(e.ID), position)
 		if _, err := b.Notifications(t.Context(), tenant, "crm", p); hook.CodeOf(err) != hook.CodeInvalid {

@@ -110,7 +110,7 @@ func TestAdmin_keyPairs(t *testing.T) {
 		t.Errorf("Rotate = %d secrets, %q, %v; want new and old of both schemes", len(rotated.Active(b.now)), endpoint.PublicKey(rotated), err)
 	}
 
-	// A pair that is only sitting out its overlap does not serve a scheme that is asked for anew.
+	// An expiring pair does not count when scheme v1a is added again.
 	v1 := endpoint.Fields{Schemes: &[]hook.Scheme{hook.SchemeV1}}
 	if _, err = b.Change(t.Context(), tenant, string(e.ID), 0, v1); err != nil {
 		t.Fatalf("Change = %v", err)

@@ -18,7 +18,7 @@ type past struct {
 	endpoint                    hook.Endpoint // of the retrying delivery
 }
 
-func story(t *testing.T) past {
+func newPast(t *testing.T) past {
 	t.Helper()
 
 	b := setup(t)
@@ -69,7 +69,7 @@ func (p past) save(t *testing.T, d hook.Delivery, a *hook.Attempt) {
 func TestReader_EventDeliveries(t *testing.T) {
 	t.Parallel()
 
-	p := story(t)
+	p := newPast(t)
 	list, err := p.EventDeliveries(t.Context(), tenant, p.event.ID, page.Request{Limit: 100})
 	if err != nil {
 		t.Fatalf("EventDeliveries = %v", err)
@@ -95,12 +95,12 @@ func TestReader_EventDeliveries(t *testing.T) {
 	}
 }
 
-// TestReader_queuedReplay checks that a replay is there from the moment it was
-// ordered, and once only when it has a record of its own.
+// TestReader_queuedReplay checks that a replay is listed from the moment of the
+// request, and not twice after the first record.
 func TestReader_queuedReplay(t *testing.T) {
 	t.Parallel()
 
-	p := story(t)
+	p := newPast(t)
 	old, err := p.store.Delivery(t.Context(), p.delivered)
 	if err != nil {
 		t.Fatalf("Delivery = %v", err)
@@ -142,7 +142,7 @@ func TestReader_queuedReplay(t *testing.T) {
 func TestReader_EventAttempts(t *testing.T) {
 	t.Parallel()
 
-	p := story(t)
+	p := newPast(t)
 	list, err := p.EventAttempts(t.Context(), tenant, p.event.ID, page.Request{Limit: 100})
 	if err != nil || len(list.Data) != 3 {
 		t.Fatalf("EventAttempts = %v, %v; want three", list.Data, err)
@@ -162,7 +162,7 @@ func TestReader_EventAttempts(t *testing.T) {
 func TestReader_Delivery(t *testing.T) {
 	t.Parallel()
 
-	p := story(t)
+	p := newPast(t)
 	next := p.now.Add(3 * time.Minute)
 	want := append([]time.Time{next}, retry.Planned(p.endpoint.Retry, p.retrying, 3, next)...)
 	if len(want) != 5 {
@@ -180,7 +180,7 @@ func TestReader_Delivery(t *testing.T) {
 		t.Errorf("planned = %v; want %v", got, want)
 	}
 
-	// The last time that is still within max_age is kept, the one after it is not.
+	// The last time within max_age is kept, the following time is not.
 	e := p.stored(t, p.endpoint.ID)
 	e.MaxAge = want[1].Sub(p.now)
 	if err := p.store.UpdateEndpoint(t.Context(), e); err != nil {
@@ -215,14 +215,14 @@ func TestReader_Delivery(t *testing.T) {
 func TestReader_EndpointDeliveries(t *testing.T) {
 	t.Parallel()
 
-	p := story(t)
+	p := newPast(t)
 	ref := string(p.delivered.Endpoint)
 	list, err := p.EndpointDeliveries(t.Context(), tenant, ref, hook.StateDelivered, page.Request{Limit: 1})
 	if err != nil || len(list.Data) != 1 || list.Data[0].ID != p.delivered || list.Next != "" {
 		t.Errorf("EndpointDeliveries = %v, %q, %v; want %s", list.Data, list.Next, err, p.delivered)
 	}
 
-	// A second one makes a second page, and the cursor goes with this list only.
+	// A second delivery makes a second page. The cursor is valid for this list only.
 	second := p.event
 	second.ID = hook.KeyedEventID(tenant, "k2")
 	d := hook.QueuedDelivery(second, p.delivered.Endpoint)

@@ -73,7 +73,7 @@ func TestReader_Health_percentiles(t *testing.T) {
 	for ago := range 48 {
 		at := b.now.Add(-time.Duration(ago) * time.Hour)
 		for range 100 {
-			// Each hour is slower than the one after it, so that a window of other hours is found out.
+			// Each hour is slower than the following hour, so a wrong window has wrong percentiles.
 			took := time.Duration(float64(50*time.Millisecond) * math.Exp(random.NormFloat64()+float64(ago)/20))
 			took = min(max(took, time.Millisecond), time.Minute)
 			b.count(t, e, at, stats.Attempt{Class: hook.ClassDelivered, Number: 1, Duration: took, State: hook.StateDelivered, Age: took})
@@ -169,7 +169,7 @@ func TestReader_Health_ofAnotherTenant(t *testing.T) {
 	}
 }
 
-// index is one that has counted 7 when it is stopped, or that is down.
+// index has counted 7 deliveries at the timeout, or fails with err.
 type index struct {
 	*memory.Store
 	err error
@@ -183,7 +183,7 @@ func (i index) CountSelected(ctx context.Context, _ replay.Selection) (int, erro
 	return 7, ctx.Err()
 }
 
-func TestReader_Health_doesNotCountForEver(t *testing.T) {
+func TestReader_Health_limitsTheTimeOfCounting(t *testing.T) {
 	t.Parallel()
 
 	synctest.Test(t, func(t *testing.T) {

@@ -15,17 +15,17 @@ import (
 	"surehook/internal/rule/stats"
 )
 
-// queues are the depths of queues as they are.
+// queues holds the depths of the queues.
 type queues map[string]status.Depth
 
 func (q queues) Depths(context.Context) (map[string]status.Depth, error) { return q, nil }
 
-// stranger returns an endpoint of another tenant, as far as the pipeline knows it.
+// stranger returns an endpoint of another tenant.
 func stranger() hook.Endpoint { return hook.Endpoint{ID: hook.NewEndpointID(), Tenant: "globex"} }
 
-// TestReader_Pipeline has endpoints of two tenants: one active now, one active
-// in the hour before, one 24 hours ago, one long ago, and one to which nothing
-// was ever sent, because it is paused, with parked deliveries.
+// TestReader_Pipeline has endpoints of two tenants. The last attempts were now, in
+// the hour before, 24 hours ago and long ago. A paused endpoint has parked
+// deliveries and no attempts.
 func TestReader_Pipeline(t *testing.T) {
 	t.Parallel()
 
@@ -50,7 +50,7 @@ func TestReader_Pipeline(t *testing.T) {
 	b.deliver(t, before, hook.StateParked, b.now.Add(-2*time.Hour))
 	b.deliver(t, before, hook.StateRetrying, b.now.Add(-3*time.Hour))
 	b.deliver(t, yesterday, hook.StateRetrying, b.now.Add(-23*time.Hour))
-	b.deliver(t, longAgo, hook.StateRetrying, b.now.Add(-240*time.Hour)) // nobody looks there
+	b.deliver(t, longAgo, hook.StateRetrying, b.now.Add(-240*time.Hour)) // outside the last 25 hours
 	b.deliver(t, now, hook.StateDead, b.now.Add(-480*time.Hour))
 	oldest := b.deliver(t, paused, hook.StateParked, b.now.Add(-48*time.Hour))
 	b.deliver(t, paused, hook.StateParked, b.now.Add(-47*time.Hour))
@@ -90,7 +90,7 @@ func TestReader_Pipeline_ofNothing(t *testing.T) {
 	}
 }
 
-// TestReader_Pipeline_bounds has as many endpoints as are looked at, and one more.
+// TestReader_Pipeline_bounds has the maximum number of endpoints, and one endpoint more.
 func TestReader_Pipeline_bounds(t *testing.T) {
 	t.Parallel()
 

@@ -20,7 +20,7 @@ const tenant hook.TenantID = "acme"
 
 var errDown = &hook.Error{Code: hook.CodeUnavailable, Message: "the store did not answer"}
 
-// bundle is a reader over memory with a clock that tests move.
+// bundle is a Reader over memory with a clock set by tests.
 type bundle struct {
 	*status.Reader
 	admin *endpoint.Admin
@@ -98,8 +98,8 @@ func fieldsOf(t *testing.T, err error) []string {
 	return names
 }
 
-// TestReader_faults checks that a fault of a port is passed on as a fault, and
-// is never taken for a record that does not exist.
+// TestReader_faults checks that Reader returns a fault of a port as a fault, and not
+// as CodeNotFound.
 func TestReader_faults(t *testing.T) {
 	t.Parallel()
 
