@@ -13,7 +13,7 @@ import (
 	"surehook/internal/names"
 )
 
-// identifier tells who an Authorization header speaks for.
+// identifier returns the caller named by an Authorization header.
 type identifier interface {
 	Identify(ctx context.Context, header string) (hook.Principal, error)
 }
@@ -23,11 +23,12 @@ type handler struct {
 	log           *slog.Logger
 }
 
-// Handle answers API Gateway. It lets a request with an unknown key through
-// without saying who calls, and the function behind refuses it: only so can
-// the caller be told why, in the API's own error format (docs/adr/0005).
+// Handle authenticates one request for API Gateway. A request with an unknown key
+// passes without a caller, and the next function refuses the request with a
+// problem document. A refusal by API Gateway would have another error format
+// (docs/adr/0005).
 func (h *handler) Handle(ctx context.Context, e events.APIGatewayV2CustomAuthorizerV2Request) (events.APIGatewayV2CustomAuthorizerSimpleResponse, error) {
-	header := strings.Join(e.IdentitySource, ",") // there is one; were there two, they must not pass for the first
+	header := strings.Join(e.IdentitySource, ",") // normally one value; two values joined are no valid key
 	response := events.APIGatewayV2CustomAuthorizerSimpleResponse{IsAuthorized: true}
 	principal, err := h.authenticator.Identify(ctx, header)
 	switch {

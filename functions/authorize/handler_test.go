@@ -19,10 +19,10 @@ type answers struct {
 
 func (a answers) Identify(context.Context, string) (hook.Principal, error) { return a.principal, a.err }
 
-// heard keeps the header it was asked about.
-type heard struct{ header string }
+// recorder records the header of the request.
+type recorder struct{ header string }
 
-func (h *heard) Identify(_ context.Context, header string) (hook.Principal, error) {
+func (h *recorder) Identify(_ context.Context, header string) (hook.Principal, error) {
 	h.header = header
 	return hook.Principal{}, &hook.Error{Code: hook.CodeUnauthorized, Message: "the API key is not known"}
 }
@@ -37,13 +37,13 @@ func TestHandle_ReadsTheIdentitySource(t *testing.T) {
 	}{
 		{name: "none", sources: nil, want: ""},
 		{name: "one", sources: []string{"Bearer x"}, want: "Bearer x"},
-		{name: "two, of which none is the one", sources: []string{"Bearer x", "Bearer y"}, want: "Bearer x,Bearer y"},
+		{name: "two values are joined", sources: []string{"Bearer x", "Bearer y"}, want: "Bearer x,Bearer y"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			asked := new(heard)
+			asked := new(recorder)
 			h := &handler{authenticator: asked, log: slog.New(slog.DiscardHandler)}
 			got, err := h.Handle(t.Context(), events.APIGatewayV2CustomAuthorizerV2Request{IdentitySource: tt.sources})
 			if err != nil || !got.IsAuthorized || got.Context != nil || asked.header != tt.want {

@@ -1,4 +1,4 @@
-// Function authorize tells API Gateway who makes a request.
+// Function authorize authenticates callers for API Gateway.
 package main
 
 import (
@@ -22,7 +22,7 @@ func main() {
 	}
 }
 
-// newHandler makes the handler, once per execution environment.
+// newHandler wires the handler, once per execution environment.
 func newHandler(cfg config.Authorize, sdk aws.Config, log *slog.Logger) (any, error) {
 	h := &handler{
 		authenticator: &apikey.Authenticator{

@@ -11,9 +11,9 @@ import (
 	"surehook/internal/hook"
 )
 
-// reconciler looks at endpoints.
+// reconciler reconciles and reviews endpoints.
 type reconciler interface {
-	Reconcile(ctx context.Context, look hook.CircuitCheck) error
+	Reconcile(ctx context.Context, check hook.CircuitCheck) error
 	Tick(ctx context.Context) error
 	Review(ctx context.Context) error
 	ReconcileDeadLetters(ctx context.Context) error
@@ -24,8 +24,8 @@ type handler struct {
 	log     *slog.Logger
 }
 
-// input is one of the events that the function takes: a batch of the circuits
-// queue, or {"tick": true}, {"review": true} or {"reconcile": true} from a schedule.
+// input is an event of the function: a batch of the circuits queue, or
+// {"tick": true}, {"review": true} or {"reconcile": true} from a schedule.
 type input struct {
 	events.SQSEvent
 	Tick      bool `json:"tick"`
@@ -33,8 +33,8 @@ type input struct {
 	Reconcile bool `json:"reconcile"`
 }
 
-// Handle works on one event. Looks of a batch that it reports as failed come
-// again after the queue's visibility timeout; the others are deleted.
+// Handle processes one event. SQS delivers failed messages of a batch again after
+// the queue's visibility timeout, and deletes the other messages.
 func (h *handler) Handle(ctx context.Context, in input) (any, error) {
 	switch {
 	case in.Records != nil:
@@ -51,7 +51,7 @@ func (h *handler) Handle(ctx context.Context, in input) (any, error) {
 		return nil, nil
 	case in.Reconcile:
 		if err := h.breaker.ReconcileDeadLetters(ctx); err != nil {
-			return nil, fmt.Errorf("reconcile: %w", err)
+			return nil, fmt.Errorf("reconcile dead letters: %w", err)
 		}
 		return nil, nil
 	}

@@ -22,30 +22,30 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 var errNo = errors.New("no")
 
-// attends notes what it is asked for, and fails for one endpoint, or with what a schedule asks.
-type attends struct {
+// recorder records the calls, and fails for one endpoint or for all scheduled calls.
+type recorder struct {
 	fails      hook.EndpointID
 	failsTimed bool
 
 	mu         sync.Mutex
-	looks      []hook.CircuitCheck
+	checks     []hook.CircuitCheck
 	ticks      int
 	reviews    int
 	reconciles int
 }
 
-func (a *attends) Reconcile(_ context.Context, look hook.CircuitCheck) error {
+func (a *recorder) Reconcile(_ context.Context, check hook.CircuitCheck) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 
-	a.looks = append(a.looks, look)
-	if look.Endpoint == a.fails {
+	a.checks = append(a.checks, check)
+	if check.Endpoint == a.fails {
 		return errNo
 	}
 	return nil
 }
 
-func (a *attends) Tick(context.Context) error {
+func (a *recorder) Tick(context.Context) error {
 	a.ticks++
 	if a.failsTimed {
 		return errNo
@@ -53,7 +53,7 @@ func (a *attends) Tick(context.Context) error {
 	return nil
 }
 
-func (a *attends) Review(context.Context) error {
+func (a *recorder) Review(context.Context) error {
 	a.reviews++
 	if a.failsTimed {
 		return errNo
@@ -61,7 +61,7 @@ func (a *attends) Review(context.Context) error {
 	return nil
 }
 
-func (a *attends) ReconcileDeadLetters(context.Context) error {
+func (a *recorder) ReconcileDeadLetters(context.Context) error {
 	a.reconciles++
 	if a.failsTimed {
 		return errNo
@@ -69,8 +69,8 @@ func (a *attends) ReconcileDeadLetters(context.Context) error {
 	return nil
 }
 
-// TestHandle_Answers reads events as SQS and the schedule send them and
-// compares the answer as Lambda reads it.
+// TestHandle_Answers decodes events of SQS and the schedules, and compares the
+// JSON of the response with the golden file.
 func TestHandle_Answers(t *testing.T) {
 	t.Parallel()
 
@@ -79,21 +79,21 @@ func TestHandle_Answers(t *testing.T) {
 	tests := []struct {
 		name    string
 		event   string
-		breaker *attends
+		breaker *recorder
 		golden  string // empty: an error
-		looks   []hook.CircuitCheck
+		checks  []hook.CircuitCheck
 		timed   [3]int // ticks, reviews and reconciliations
 	}{
-		{name: "a batch that went well", event: "batch", breaker: &attends{}, golden: "all-well", looks: []hook.CircuitCheck{first, second}, timed: [3]int{}},
-		{name: "one look must come again", event: "batch", breaker: &attends{fails: second.Endpoint}, golden: "one-failed", looks: []hook.CircuitCheck{first, second}, timed: [3]int{}},
-		{name: "a message that is no look touches no other", event: "poisoned", breaker: &attends{}, golden: "poisoned", looks: []hook.CircuitCheck{second}, timed: [3]int{}},
-		{name: "a tick", event: "tick", breaker: &attends{}, golden: "tick", looks: nil, timed: [3]int{1, 0, 0}},
-		{name: "a tick that failed is an error", event: "tick", breaker: &attends{failsTimed: true}, golden: "", looks: nil, timed: [3]int{1, 0, 0}},
-		{name: "a review", event: "review", breaker: &attends{}, golden: "review", looks: nil, timed: [3]int{0, 1, 0}},
-		{name: "a review that failed is an error", event: "review", breaker: &attends{failsTimed: true}, golden: "", looks: nil, timed: [3]int{0, 1, 0}},
-		{name: "reconciliation", event: "reconcile", breaker: &attends{}, golden: "reconcile", looks: nil, timed: [3]int{0, 0, 1}},
-		{name: "reconciliation that failed is an error", event: "reconcile", breaker: &attends{failsTimed: true}, golden: "", looks: nil, timed: [3]int{0, 0, 1}},
-		{name: "anything else is an error", event: "unknown", breaker: &attends{}, golden: "", looks: nil, timed: [3]int{}},
+		{name: "a batch without failures", event: "batch", breaker: &recorder{}, golden: "all-well", checks: []hook.CircuitCheck{first, second}, timed: [3]int{}},
+		{name: "one failed check is reported", event: "batch", breaker: &recorder{fails: second.Endpoint}, golden: "one-failed", checks: []hook.CircuitCheck{first, second}, timed: [3]int{}},
+		{name: "an invalid message does not affect others", event: "poisoned", breaker: &recorder{}, golden: "poisoned", checks: []hook.CircuitCheck{second}, timed: [3]int{}},
+		{name: "a tick", event: "tick", breaker: &recorder{}, golden: "tick", checks: nil, timed: [3]int{1, 0, 0}},
+		{name: "a failed tick is an error", event: "tick", breaker: &recorder{failsTimed: true}, golden: "", checks: nil, timed: [3]int{1, 0, 0}},
+		{name: "a review", event: "review", breaker: &recorder{}, golden: "review", checks: nil, timed: [3]int{0, 1, 0}},
+		{name: "a failed review is an error", event: "review", breaker: &recorder{failsTimed: true}, golden: "", checks: nil, timed: [3]int{0, 1, 0}},
+		{name: "reconciliation", event: "reconcile", breaker: &recorder{}, golden: "reconcile", checks: nil, timed: [3]int{0, 0, 1}},
+		{name: "a failed reconciliation is an error", event: "reconcile", breaker: &recorder{failsTimed: true}, golden: "", checks: nil, timed: [3]int{0, 0, 1}},
+		{name: "anything else is an error", event: "unknown", breaker: &recorder{}, golden: "", checks: nil, timed: [3]int{}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -111,10 +111,10 @@ func TestHandle_Answers(t *testing.T) {
 			if (err != nil) != (tt.golden == "") {
 				t.Errorf("Handle(%s) = %v; want an error: %t", tt.event, err, tt.golden == "")
 			}
-			slices.SortFunc(tt.breaker.looks, func(a, b hook.CircuitCheck) int { return a.Wave - b.Wave })
+			slices.SortFunc(tt.breaker.checks, func(a, b hook.CircuitCheck) int { return a.Wave - b.Wave })
 			timed := [3]int{tt.breaker.ticks, tt.breaker.reviews, tt.breaker.reconciles}
-			if diff := cmp.Diff(tt.looks, tt.breaker.looks); diff != "" || timed != tt.timed {
-				t.Errorf("Handle(%s) made %d ticks, reviews and reconciliations; want %d; looks differ (-want +got):\n%s", tt.event, timed, tt.timed, diff)
+			if diff := cmp.Diff(tt.checks, tt.breaker.checks); diff != "" || timed != tt.timed {
+				t.Errorf("Handle(%s) made %d ticks, reviews and reconciliations; want %d; checks differ (-want +got):\n%s", tt.event, timed, tt.timed, diff)
 			}
 			if tt.golden != "" {
 				compare(t, filepath.Join("testdata", tt.golden+".golden.json"), response)

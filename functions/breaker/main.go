@@ -1,7 +1,7 @@
-// Function breaker looks after endpoints whose circuit is not closed or for
-// which deliveries are parked: when it is asked to, and every minute. It also
-// reviews the endpoints that are active, and reconciles the dead letters with
-// the deliveries.
+// Function breaker reconciles endpoints with parked deliveries or with a circuit
+// that is not closed: for every message of the circuits queue, and every minute.
+// The function also reviews active endpoints and reconciles dead letters with
+// deliveries.
 package main
 
 import (
@@ -29,17 +29,17 @@ func main() {
 	}
 }
 
-// newHandler makes the handler, once per execution environment.
+// newHandler wires the handler, once per execution environment.
 func newHandler(cfg config.Breaker, sdk aws.Config, log *slog.Logger) (any, error) {
 	store := dynamo.New(sdk, cfg.Table)
 	metrics := emf.Set{Environment: cfg.Environment}
-	teller, err := wire.Notifier(sdk, store, wire.NotifierConfig{
+	notifier, err := wire.Notifier(sdk, store, wire.NotifierConfig{
 		Events:   wire.AcceptorConfig{LiveQueue: cfg.LiveQueue, Retention: cfg.Retention, Now: time.Now},
 		TopicARN: cfg.TopicARN,
 		Metrics:  metrics,
 	}, log)
 	if err != nil {
-		return nil, fmt.Errorf("wire notices: %w", err)
+		return nil, fmt.Errorf("wire notifier: %w", err)
 	}
 	h := &handler{
 		breaker: &breaker.Breaker{
@@ -47,8 +47,8 @@ func newHandler(cfg config.Breaker, sdk aws.Config, log *slog.Logger) (any, erro
 			Queue:        sqs.New(sdk, sqs.URLs{Retry: cfg.RetryQueue}),
 			DeadLetters:  sqs.NewDeadLetters(sdk, cfg.DeadLettersQueue),
 			CircuitQueue: sqs.NewCircuitQueue(sdk, cfg.CircuitsQueue),
-			Settlement:   settle.Settlement{Store: store, Notifier: teller},
-			Notifier:     teller,
+			Settlement:   settle.Settlement{Store: store, Notifier: notifier},
+			Notifier:     notifier,
 			Metrics:      metrics,
 			Log:          log,
 			Now:          time.Now,

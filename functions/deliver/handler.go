@@ -9,7 +9,7 @@ import (
 	"surehook/internal/delivery/deliver"
 )
 
-// batcher works on messages and returns the ids of those that must come again.
+// batcher processes messages and returns the ids of the messages for another delivery.
 type batcher interface {
 	ProcessBatch(ctx context.Context, messages []deliver.Message) (failed []string)
 }
@@ -18,8 +18,8 @@ type handler struct {
 	deliverer batcher
 }
 
-// Handle works on one batch of a lane. Messages that it reports as failed come
-// again after the queue's visibility timeout; the others are deleted.
+// Handle processes one batch of a lane. SQS delivers failed messages again after
+// the queue's visibility timeout, and deletes the other messages.
 func (h *handler) Handle(ctx context.Context, e events.SQSEvent) (events.SQSEventResponse, error) {
 	messages := make([]deliver.Message, len(e.Records))
 	for i, r := range e.Records {

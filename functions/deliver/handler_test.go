@@ -31,7 +31,7 @@ func (f fails) ProcessBatch(_ context.Context, messages []deliver.Message) (fail
 	return failed
 }
 
-// TestHandle_AnswersSQS reads an event as SQS sends it and compares the answer as Lambda reads it.
+// TestHandle_AnswersSQS decodes an event of SQS and compares the JSON of the response with the golden file.
 func TestHandle_AnswersSQS(t *testing.T) {
 	t.Parallel()
 
@@ -40,8 +40,8 @@ func TestHandle_AnswersSQS(t *testing.T) {
 		golden string
 		fails  fails
 	}{
-		{name: "all went well", golden: "all-well.golden.json", fails: nil},
-		{name: "one message must come again", golden: "one-failed.golden.json", fails: fails{`"attempt":2`}},
+		{name: "no message failed", golden: "all-well.golden.json", fails: nil},
+		{name: "one failed message is reported", golden: "one-failed.golden.json", fails: fails{`"attempt":2`}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

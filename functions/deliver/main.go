@@ -1,4 +1,4 @@
-// Function deliver takes batches of tokens from the lanes and makes the attempts they stand for.
+// Function deliver receives batches of tokens from the lanes and makes the attempts.
 package main
 
 import (
@@ -33,7 +33,7 @@ func main() {
 	}
 }
 
-// newHandler makes the handler, once per execution environment.
+// newHandler wires the handler, once per execution environment.
 func newHandler(cfg config.Deliver, sdk aws.Config, log *slog.Logger) (any, error) {
 	vault, err := kms.New(sdk, cfg.KeyARN)
 	if err != nil {
@@ -42,13 +42,13 @@ func newHandler(cfg config.Deliver, sdk aws.Config, log *slog.Logger) (any, erro
 	policy := egress.Policy{Loopback: cfg.Egress.Loopback, RuntimeAPI: cfg.Egress.RuntimeAPI}
 	store := dynamo.New(sdk, cfg.Table)
 	metrics := emf.Set{Environment: cfg.Environment}
-	teller, err := wire.Notifier(sdk, store, wire.NotifierConfig{
+	notifier, err := wire.Notifier(sdk, store, wire.NotifierConfig{
 		Events:   wire.AcceptorConfig{LiveQueue: cfg.LiveQueue, Retention: cfg.Retention, Now: time.Now},
 		TopicARN: cfg.TopicARN,
 		Metrics:  metrics,
 	}, log)
 	if err != nil {
-		return nil, fmt.Errorf("wire notices: %w", err)
+		return nil, fmt.Errorf("wire notifier: %w", err)
 	}
 	h := &handler{deliverer: &deliver.Deliverer{
 		Store: store,
@@ -65,12 +65,12 @@ func newHandler(cfg config.Deliver, sdk aws.Config, log *slog.Logger) (any, erro
 		Gate: &gate.Gate{
 			Store:        store,
 			CircuitQueue: sqs.NewCircuitQueue(sdk, cfg.CircuitsQueue),
-			Notifier:     teller,
+			Notifier:     notifier,
 			Now:          time.Now,
 			Rand:         rand.Float64,
 		},
-		Settlement: settle.Settlement{Store: store, Notifier: teller},
-		Notifier:   teller,
+		Settlement: settle.Settlement{Store: store, Notifier: notifier},
+		Notifier:   notifier,
 		Metrics:    metrics,
 		Log:        log,
 		Now:        time.Now,

@@ -1,5 +1,5 @@
-// Function manage answers everything of the API but the posting of events:
-// endpoints and their circuits, keys, and reads of what was posted and what came of it.
+// Function manage serves the routes of the API for endpoints, circuits and keys,
+// and the reads of events, deliveries, attempts and health.
 package main
 
 import (
@@ -13,7 +13,9 @@ import (
 
 	"surehook/functions/internal/lambdafn"
 	"surehook/functions/internal/wire"
-	"surehook/internal/admin/registry"
+	"surehook/internal/admin/apikey"
+	"surehook/internal/admin/endpoint"
+	"surehook/internal/admin/status"
 	"surehook/internal/aws/apigateway"
 	"surehook/internal/aws/dynamo"
 	"surehook/internal/aws/kms"
@@ -29,7 +31,7 @@ func main() {
 	}
 }
 
-// newHandler makes the handler, once per execution environment.
+// newHandler wires the handler, once per execution environment.
 func newHandler(cfg config.Manage, sdk aws.Config, log *slog.Logger) (any, error) {
 	vault, err := kms.New(sdk, cfg.KeyARN)
 	if err != nil {
@@ -40,18 +42,28 @@ func newHandler(cfg config.Manage, sdk aws.Config, log *slog.Logger) (any, error
 	if err != nil {
 		return nil, fmt.Errorf("wire acceptor: %w", err)
 	}
-	reg := &registry.Registry{
-		Endpoints:    store,
+	endpoints := &endpoint.Admin{
+		Store:        store,
 		Circuits:     store,
 		CircuitQueue: sqs.NewCircuitQueue(sdk, cfg.CircuitsQueue),
 		History:      store,
-		Stats:        store,
-		Index:        store,
-		Queues:       depths{sqs.NewDepths(sdk), cfg.Queues},
-		Keys:         store,
 		Vault:        vault,
 		Policy:       egress.Policy{Loopback: cfg.Egress.Loopback, RuntimeAPI: cfg.Egress.RuntimeAPI},
 		Now:          time.Now,
 	}
-	return apigateway.Handle(httpapi.Manage(reg, acceptor, log)), nil
+	reader := &status.Reader{
+		Endpoints: endpoints,
+		Circuits:  store,
+		History:   store,
+		Stats:     store,
+		Index:     store,
+		Queues:    depths{sqs.NewDepths(sdk), cfg.Queues},
+		Now:       time.Now,
+	}
+	return apigateway.Handle(httpapi.Manage(httpapi.Admin{
+		Endpoints: endpoints,
+		Status:    reader,
+		Keys:      &apikey.Issuer{Store: store, Now: time.Now},
+		Tester:    acceptor,
+	}, log)), nil
 }

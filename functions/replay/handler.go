@@ -13,7 +13,7 @@ import (
 	"surehook/internal/hook"
 )
 
-// worker makes jobs go on.
+// worker processes the next page of a job.
 type worker interface {
 	Work(ctx context.Context, m replay.Message) error
 }
@@ -24,15 +24,15 @@ type handler struct {
 	log    *slog.Logger
 }
 
-// input is one of the two events that the function takes: a batch of the
-// replay-jobs queue, or a request of the API. They have no field in common.
+// input is an event of the function: a batch of the replay-jobs queue, or a
+// request of the API. The two events have no field in common.
 type input struct {
 	events.SQSEvent
 	events.APIGatewayV2HTTPRequest
 }
 
-// Handle works on one event. Messages of a batch that it reports as failed come
-// again after the queue's visibility timeout; the others are deleted.
+// Handle processes one event. SQS delivers failed messages of a batch again after
+// the queue's visibility timeout, and deletes the other messages.
 func (h *handler) Handle(ctx context.Context, in input) (any, error) {
 	switch {
 	case in.Records != nil:

@@ -28,15 +28,15 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 var errNo = errors.New("no")
 
-// works notes what it is asked for, and fails for one job.
-type works struct {
+// recorder records the messages, and fails for one job.
+type recorder struct {
 	fails hook.JobID
 
 	mu       sync.Mutex
 	messages []replay.Message
 }
 
-func (w *works) Work(_ context.Context, m replay.Message) error {
+func (w *recorder) Work(_ context.Context, m replay.Message) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
@@ -47,7 +47,7 @@ func (w *works) Work(_ context.Context, m replay.Message) error {
 	return nil
 }
 
-// echo answers with what it was asked and by whom.
+// echo responds with method, path, caller and body of the request.
 func echo(w http.ResponseWriter, r *http.Request) {
 	p, _ := httpapi.PrincipalFrom(r.Context())
 	body, _ := io.ReadAll(r.Body)
@@ -55,8 +55,8 @@ func echo(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, r.Method+" "+r.URL.Path+" by "+string(p.Key)+": "+string(body))
 }
 
-// TestHandle_Answers reads events as SQS and API Gateway send them and compares
-// the answer as Lambda reads it.
+// TestHandle_Answers decodes events of SQS and API Gateway, and compares the JSON
+// of the response with the golden file.
 func TestHandle_Answers(t *testing.T) {
 	t.Parallel()
 
@@ -65,15 +65,15 @@ func TestHandle_Answers(t *testing.T) {
 	tests := []struct {
 		name     string
 		event    string
-		worker   *works
+		worker   *recorder
 		golden   string // empty: an error
 		messages []replay.Message
 	}{
-		{name: "a batch that went well", event: "batch", worker: &works{}, golden: "all-well", messages: []replay.Message{first, second}},
-		{name: "one job must come again", event: "batch", worker: &works{fails: second.Job}, golden: "one-failed", messages: []replay.Message{first, second}},
-		{name: "a message of no job touches no other", event: "poisoned", worker: &works{}, golden: "poisoned", messages: []replay.Message{second}},
-		{name: "a request of the API", event: "request", worker: &works{}, golden: "request", messages: nil},
-		{name: "anything else is an error", event: "unknown", worker: &works{}, golden: "", messages: nil},
+		{name: "a batch without failures", event: "batch", worker: &recorder{}, golden: "all-well", messages: []replay.Message{first, second}},
+		{name: "one failed job is reported", event: "batch", worker: &recorder{fails: second.Job}, golden: "one-failed", messages: []replay.Message{first, second}},
+		{name: "an invalid message does not affect others", event: "poisoned", worker: &recorder{}, golden: "poisoned", messages: []replay.Message{second}},
+		{name: "a request of the API", event: "request", worker: &recorder{}, golden: "request", messages: nil},
+		{name: "anything else is an error", event: "unknown", worker: &recorder{}, golden: "", messages: nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -1,5 +1,5 @@
-// Function replay answers the part of the API that chooses past deliveries
-// anew, and does the jobs that it was asked for, a page a message.
+// Function replay serves the routes of the API for replays, and processes replay
+// jobs, one page per message.
 package main
 
 import (
@@ -27,7 +27,7 @@ func main() {
 	}
 }
 
-// newHandler makes the handler, once per execution environment.
+// newHandler wires the handler, once per execution environment.
 func newHandler(cfg config.Replay, sdk aws.Config, log *slog.Logger) (any, error) {
 	store := dynamo.New(sdk, cfg.Table)
 	r := &replay.Replayer{

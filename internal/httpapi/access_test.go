@@ -7,21 +7,22 @@ import (
 	"strings"
 	"testing"
 
-	"surehook/internal/admin/registry"
+	"surehook/internal/admin/endpoint"
+	"surehook/internal/admin/page"
 	"surehook/internal/delivery/ingest"
 	"surehook/internal/hook"
 	"surehook/internal/httpapi"
 )
 
-// forAll marks, in the table of access, an operation that a key for one tenant may not take.
+// forAll marks an operation of the table with a required key for all tenants.
 const forAll = " for all tenants"
 
-// operation is a line of the table of access, written by hand and not taken
-// from the code that it is held against.
+// operation is a line of the table of access. The table is written by hand, not
+// generated from the tested code.
 type operation struct {
 	name   string // "GET /v1/keys"
-	scope  string // the one that is needed besides admin; empty when no key is needed
-	status int    // to those who may
+	scope  string // required scope (or admin); empty for a public route
+	status int    // for authorized callers
 	body   string
 }
 
@@ -70,11 +71,11 @@ func operations() []operation {
 		{name: "DELETE /v1/keys/{key}", scope: "admin" + forAll, status: 204, body: ""},
 		{name: "GET /v1/openapi.yaml", scope: "", status: 200, body: ""},
 		{name: "GET /docs", scope: "", status: 200, body: ""},
-		{name: "GET /docs/{file}", scope: "", status: 404, body: ""}, // of a file there is not
+		{name: "GET /docs/{file}", scope: "", status: 404, body: ""}, // an unknown file
 	}
 }
 
-// answer is what the caller gets: the status and, of a refusal, the body.
+// answer returns the expected status and, for a refusal, the expected body.
 func (o operation) answer(p hook.Principal) (status int, body string) {
 	scope, all := strings.CutSuffix(o.scope, forAll)
 	switch {
@@ -92,8 +93,8 @@ func (o operation) answer(p hook.Principal) (status int, body string) {
 	return o.status, ""
 }
 
-// estate is what acme owns, one of each: an endpoint with the uid crm, an event
-// whose delivery to it failed once, another whose is dead, a replay job, and a key.
+// estate holds the resources of acme: an endpoint with the uid crm, an event with
+// a delivery failed once, an event with a dead delivery, a replay job and a key.
 type estate struct {
 	*bundle
 	delivery hook.DeliveryID
@@ -106,21 +107,21 @@ func furnish(t *testing.T) estate {
 	t.Helper()
 
 	e := estate{bundle: setup(t)}
-	if _, _, err := e.registry.Create(t.Context(), "acme", registry.Fields{UID: new("crm"), URL: new("https://example.com/")}, ""); err != nil {
+	if _, _, err := e.admin.Create(t.Context(), "acme", endpoint.Fields{UID: new("crm"), URL: new("https://example.com/")}, ""); err != nil {
 		t.Fatalf("Create = %v", err)
 	}
 	e.delivery = e.failed(t, hook.StateRetrying)
 	e.dead = e.failed(t, hook.StateDead)
 	e.job = e.bundle.job(t, "acme").ID
-	k, _, err := e.registry.CreateKey(t.Context(), "backend", "acme", []hook.Scope{hook.ScopeRead})
+	k, _, err := e.keys.Create(t.Context(), "backend", "acme", []hook.Scope{hook.ScopeRead})
 	if err != nil {
-		t.Fatalf("CreateKey = %v", err)
+		t.Fatalf("Create = %v", err)
 	}
 	e.key = k.ID
 	return e
 }
 
-// failed posts an event and returns its delivery, whose first attempt failed.
+// failed posts an event, fails the first attempt, and returns the delivery.
 func (e estate) failed(t *testing.T, state hook.State) hook.DeliveryID {
 	t.Helper()
 
@@ -137,7 +138,7 @@ func (e estate) failed(t *testing.T, state hook.State) hook.DeliveryID {
 	return d.ID
 }
 
-// path puts the ids of the estate where a route has its names.
+// path replaces the parameters of the route with the ids of the estate.
 func (e estate) path(route string) string {
 	delivery := e.delivery
 	if strings.HasSuffix(route, "/discard") {
@@ -153,8 +154,9 @@ func (e estate) path(route string) string {
 	return path
 }
 
-// callers returns who may call: no one, and a key of acme, of another tenant
-// and of all tenants, each with no scope, with every single one, and with all but admin.
+// callers returns all kinds of callers: no caller, and keys of acme, of another
+// tenant and of all tenants, each without a scope, with every single scope, and
+// with all scopes except admin.
 func callers() map[string]hook.Principal {
 	sets := map[string][]hook.Scope{"no scope": nil, "all scopes but admin": {"events:write", "endpoints:write", "read", "replay"}}
 	for _, scope := range hook.Scopes() {
@@ -169,7 +171,7 @@ func callers() map[string]hook.Principal {
 	return found
 }
 
-// TestAccess takes every route with every caller, each on an estate of its own.
+// TestAccess calls every route as every caller, each with a new estate.
 func TestAccess(t *testing.T) {
 	t.Parallel()
 
@@ -209,13 +211,13 @@ func TestAccess(t *testing.T) {
 	}
 }
 
-// wire returns the whole answer as the caller sees it.
+// wire returns status, headers and body of the response.
 func wire(w *httptest.ResponseRecorder) string {
 	return fmt.Sprintf("%d %v %s", w.Code, w.Header(), w.Body)
 }
 
-// strangers returns ways to name something of acme's, each beside one that
-// names nothing. Of globex's own there is an event and an endpoint.
+// strangers returns pairs of names: a resource of acme, and an unknown resource.
+// globex owns the event and the endpoint.
 func (e estate) strangers(event hook.EventID, endpoint hook.EndpointID) map[string][][2]string {
 	unknown := hook.DeliveryID{Event: hook.KeyedEventID("acme", "none"), Endpoint: "ep_0000000000000000", Generation: 1}
 	mixed := func(ev hook.EventID, ep hook.EndpointID) string {
@@ -234,10 +236,9 @@ func (e estate) strangers(event hook.EventID, endpoint hook.EndpointID) map[stri
 	}
 }
 
-// TestAccess_strangers takes every route that names something with what is
-// another tenant's and with what does not exist: the answers are the same byte
-// for byte, whatever else is right or wrong with the request, and the other
-// tenant's things stay as they were.
+// TestAccess_strangers calls every route with a resource of another tenant and
+// with an unknown resource, each with valid and invalid bodies. The responses are
+// equal byte for byte, and the resources of the other tenant do not change.
 func TestAccess_strangers(t *testing.T) {
 	t.Parallel()
 
@@ -255,7 +256,7 @@ func TestAccess_strangers(t *testing.T) {
 				continue
 			}
 			for _, pair := range pairs {
-				for _, tenant := range []string{"globex", "acme", "initech"} { // their own path, the owner's, and nobody's
+				for _, tenant := range []string{"globex", "acme", "initech"} { // the caller's path, the owner's path, and the path of no tenant
 					for _, body := range []string{o.body, "{}", "{", `{"url":1,"nope":2}`} {
 						path := strings.ReplaceAll(route, "{tenant}", tenant)
 						if strings.HasSuffix(path, "/deliveries") && name == "{endpoint}" {
@@ -277,7 +278,7 @@ func TestAccess_strangers(t *testing.T) {
 			none := e.do(t, rival, method, strings.Replace(e.path(route), "/acme/", "/initech/", 1), o.body)
 			bad := e.do(t, rival, method, strings.Replace(e.path(route), "/acme/", "/a%20b/", 1), o.body)
 			if theirs.Code != 404 || wire(theirs) != wire(none) || wire(theirs) != wire(bad) {
-				t.Errorf("%s: %s for another tenant, %s for none, %s for what can be none; want the same 404", o.name, wire(theirs), wire(none), wire(bad))
+				t.Errorf("%s: %s for another tenant, %s for none, %s for an invalid tenant; want the same 404", o.name, wire(theirs), wire(none), wire(bad))
 			}
 		}
 	}
@@ -291,7 +292,7 @@ func TestAccess_strangers(t *testing.T) {
 	}
 }
 
-// inventory is all that acme's owner can read.
+// inventory returns all resources readable by the owner of acme.
 func (e estate) inventory(t *testing.T) string {
 	t.Helper()
 
@@ -310,8 +311,8 @@ func (e estate) inventory(t *testing.T) string {
 	return all.String()
 }
 
-// TestAccess_uidsAreATenantsOwn checks that two tenants may use the same uid
-// and each reaches their own endpoint by it.
+// TestAccess_uidsAreATenantsOwn checks that two tenants may use the same uid, and
+// that each tenant reaches the own endpoint.
 func TestAccess_uidsAreATenantsOwn(t *testing.T) {
 	t.Parallel()
 
@@ -341,15 +342,15 @@ func TestAccess_keysAreNeverShownAgain(t *testing.T) {
 	b := setup(t)
 	var secrets []string
 	for range 3 {
-		k, text, err := b.registry.CreateKey(t.Context(), "backend", "acme", []hook.Scope{hook.ScopeRead})
+		k, text, err := b.keys.Create(t.Context(), "backend", "acme", []hook.Scope{hook.ScopeRead})
 		if err != nil {
-			t.Fatalf("CreateKey = %v", err)
+			t.Fatalf("Create = %v", err)
 		}
 		secrets = append(secrets, text, strings.TrimPrefix(text, hook.APIKeyPrefix), k.Hash)
 	}
-	all, err := b.registry.ListKeys(t.Context(), registry.Page{Limit: 3})
+	all, err := b.keys.List(t.Context(), page.Request{Limit: 3})
 	if err != nil || len(all.Data) != 3 {
-		t.Fatalf("ListKeys = %v, %v; want three", all, err)
+		t.Fatalf("List = %v, %v; want three", all, err)
 	}
 	if err := b.store.TouchKey(t.Context(), all.Data[1], "2026-11-21"); err != nil {
 		t.Fatalf("TouchKey = %v", err)

@@ -10,7 +10,7 @@ import (
 	"surehook/internal/rule/deadletter"
 )
 
-// defaultHours is how far an analysis looks back unless it is told.
+// defaultHours is the default length of the analyzed period.
 const defaultHours = 24
 
 type analysisView struct {
@@ -42,7 +42,7 @@ func (h *replays) analyse(ctx context.Context, c *call) (reply, error) {
 	hours := defaultHours
 	if values.Has("hours") {
 		if hours, err = strconv.Atoi(values.Get("hours")); err != nil {
-			hours = 0 // which is refused, as any other number out of bounds
+			hours = 0 // out of bounds, so Analyse returns CodeInvalid
 		}
 	}
 	a, err := h.replayer.Analyse(ctx, c.tenant, hours)

@@ -1,10 +1,28 @@
-// Package httpapi is the HTTP face of the use cases: routes, who may take
-// them, strict reading of requests, and answers as JSON or as problem
-// documents (RFC 9457). Api/openapi.yaml describes it to callers; the tests hold
-// both to each other.
+// Package httpapi translates between HTTP and the use cases. The contract for
+// callers is api/openapi.yaml; tests compare the contract with the package.
 //
-// It decides nothing about events and endpoints. Who is calling was found out
-// before and is in the context; see WithPrincipal.
+// # Routes
+//
+// Routes returns the table of all routes with the required scope. Events, Replay
+// and Manage serve one part each, and All serves the whole table.
+//
+// # Authorization
+//
+// Authentication happens before: WithPrincipal puts the caller into the context.
+// A route answers 401 without a caller, 403 without the scope or without a key
+// for all tenants where required, and 404 for the path of another tenant.
+//
+// # Requests
+//
+// Request bodies are decoded strictly: unknown fields, repeated names, null,
+// trailing text and invalid UTF-8 are errors and name the field.
+//
+// # Responses
+//
+// Responses are JSON, and errors are problem documents (RFC 9457). Only the
+// message of an error with a code reaches the caller, never an internal error.
+//
+// The package makes no decision about events and endpoints.
 package httpapi
 
 import (
@@ -14,7 +32,9 @@ import (
 	"slices"
 
 	"surehook/api"
-	"surehook/internal/admin/registry"
+	"surehook/internal/admin/apikey"
+	"surehook/internal/admin/endpoint"
+	"surehook/internal/admin/status"
 	"surehook/internal/delivery/ingest"
 	"surehook/internal/delivery/replay"
 	"surehook/internal/emf"
@@ -25,44 +45,52 @@ import (
 type Acceptor interface {
 	// Accept accepts one event of the tenant.
 	Accept(ctx context.Context, tenant hook.TenantID, r ingest.Request) (ingest.Result, error)
-	// AcceptBatch accepts each for itself and returns one result per request.
+	// AcceptBatch accepts each event independently and returns one result per request, in order.
 	AcceptBatch(ctx context.Context, tenant hook.TenantID, rs []ingest.Request) []ingest.Result
 }
 
 // Tester sends test events.
 type Tester interface {
-	// AcceptFor accepts an event for one endpoint, whatever it subscribes to.
+	// AcceptFor accepts an event for one endpoint, regardless of the endpoint's event types.
 	AcceptFor(ctx context.Context, e hook.Endpoint, eventType string, payload []byte) (ingest.Result, error)
 }
 
-// Events returns the handler of the routes that post events. It counts those
-// that it accepts.
+// Events returns the handler of the routes for posting events. The handler counts
+// accepted events.
 func Events(a Acceptor, log *slog.Logger, metrics emf.Set) http.Handler {
 	return serve(log, eventRoutes(&events{acceptor: a, log: log, metrics: metrics}))
 }
 
-// Replay returns the handler of the routes that choose past deliveries anew:
-// replays and their jobs, discarding, cancelling and the analysis of dead letters.
+// Replay returns the handler of the routes for replays and replay jobs, for
+// discarding and cancelling deliveries, and for the analysis of dead letters.
 func Replay(r *replay.Replayer, log *slog.Logger) http.Handler {
 	return serve(log, replayRoutes(&replays{replayer: r, log: log}))
 }
 
-// Manage returns the handler of all other routes: endpoints, reads and keys,
-// and the document of the API.
-func Manage(r *registry.Registry, t Tester, log *slog.Logger) http.Handler {
-	return serve(log, append(manageRoutes(&manage{registry: r, tester: t, log: log}), docsRoutes(docs{api.Files})...))
+// Admin holds the use cases of Manage. All fields are required.
+type Admin struct {
+	Endpoints *endpoint.Admin
+	Status    *status.Reader
+	Keys      *apikey.Issuer
+	Tester    Tester
+}
+
+// Manage returns the handler of all other routes: endpoints, reads, keys and the
+// documentation of the API.
+func Manage(a Admin, log *slog.Logger) http.Handler {
+	return serve(log, append(manageRoutes(&manage{Admin: a, log: log}), docsRoutes(docs{api.Files})...))
 }
 
 // Route is one operation of the API.
 type Route struct {
 	Method     string
-	Path       string     // as in net/http patterns, such as /v1/tenants/{tenant}/events
-	Scope      hook.Scope // empty exactly when Public
-	AllTenants bool       // the key must act for all tenants
-	Public     bool       // no key is needed
+	Path       string     // a pattern of net/http, such as /v1/tenants/{tenant}/events
+	Scope      hook.Scope // required scope; empty for a public route
+	AllTenants bool       // requires a key for all tenants
+	Public     bool       // requires no key
 }
 
-// Routes returns what Events, Replay and Manage serve together.
+// Routes returns the routes of Events, Replay and Manage.
 func Routes() []Route {
 	var all []Route
 	for _, r := range slices.Concat(eventRoutes(&events{}), replayRoutes(&replays{}), manageRoutes(&manage{}), docsRoutes(docs{})) {
@@ -125,17 +153,17 @@ func manageRoutes(h *manage) []route {
 	return []route{
 		write(http.MethodPost, endpointsPath, h.createEndpoint),
 		read(endpointsPath, h.listEndpoints),
-		read(endpointPath, h.standing((*registry.Registry).EndpointStatus)),
+		read(endpointPath, h.endpointStatus((*endpoint.Admin).Status)),
 		write(http.MethodPatch, endpointPath, h.changeEndpoint),
 		write(http.MethodDelete, endpointPath, h.deleteEndpoint),
 		write(http.MethodPost, endpointPath+"/rotate-secret", h.rotateSecret),
 		write(http.MethodPost, endpointPath+"/test", h.testEndpoint),
-		write(http.MethodPost, endpointPath+"/pause", h.status((*registry.Registry).Pause)),
-		write(http.MethodPost, endpointPath+"/resume", h.status((*registry.Registry).Resume)),
-		write(http.MethodPost, endpointPath+"/enable", h.status((*registry.Registry).Enable)),
-		write(http.MethodPost, endpointPath+"/disable", h.status((*registry.Registry).Disable)),
-		write(http.MethodPost, endpointPath+"/circuit/reset", h.standing((*registry.Registry).ResetCircuit)),
-		write(http.MethodPost, endpointPath+"/circuit/open", h.standing((*registry.Registry).OpenCircuit)),
+		write(http.MethodPost, endpointPath+"/pause", h.setStatus((*endpoint.Admin).Pause)),
+		write(http.MethodPost, endpointPath+"/resume", h.setStatus((*endpoint.Admin).Resume)),
+		write(http.MethodPost, endpointPath+"/enable", h.setStatus((*endpoint.Admin).Enable)),
+		write(http.MethodPost, endpointPath+"/disable", h.setStatus((*endpoint.Admin).Disable)),
+		write(http.MethodPost, endpointPath+"/circuit/reset", h.endpointStatus((*endpoint.Admin).ResetCircuit)),
+		write(http.MethodPost, endpointPath+"/circuit/open", h.endpointStatus((*endpoint.Admin).OpenCircuit)),
 		read(endpointPath+"/deliveries", h.listEndpointDeliveries),
 		read(endpointPath+"/health", h.getEndpointHealth),
 		read(endpointPath+"/history", h.listEndpointHistory),

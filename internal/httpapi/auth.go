@@ -8,19 +8,19 @@ import (
 
 type principalKey struct{}
 
-// WithPrincipal returns a context that says who makes the request.
+// WithPrincipal returns a context with the authenticated caller.
 func WithPrincipal(ctx context.Context, p hook.Principal) context.Context {
 	return context.WithValue(ctx, principalKey{}, p)
 }
 
-// PrincipalFrom returns who makes the request; false if nobody said.
+// PrincipalFrom returns the authenticated caller; false without WithPrincipal.
 func PrincipalFrom(ctx context.Context) (hook.Principal, bool) {
 	p, ok := ctx.Value(principalKey{}).(hook.Principal)
 	return p, ok
 }
 
-// admit finds out who calls and for which tenant, and whether they may take
-// the route. A tenant that is not the caller's does not exist for them.
+// admit authorizes the caller for the route and sets c.principal and c.tenant.
+// Tenants of other callers answer as unknown tenants.
 func admit(ctx context.Context, r Route, c *call) error {
 	if r.Public {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"surehook/internal/httpapi"
 )
 
-// refuser is an acceptor that refuses everything.
+// refuser is an acceptor without accepted events.
 type refuser struct{ err error }
 
 func (r refuser) Accept(context.Context, hook.TenantID, ingest.Request) (ingest.Result, error) {

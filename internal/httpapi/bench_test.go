@@ -14,7 +14,7 @@ import (
 	"surehook/internal/httpapi"
 )
 
-// accepts is an acceptor that takes everything.
+// accepts accepts every event.
 type accepts struct{ httpapi.Acceptor }
 
 func (accepts) Accept(context.Context, hook.TenantID, ingest.Request) (ingest.Result, error) {

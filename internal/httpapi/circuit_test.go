@@ -11,8 +11,8 @@ import (
 	"surehook/internal/rule/circuit"
 )
 
-// TestCircuit_patch checks that of the circuit's settings those that are not
-// given stay, and that 0 gives one its default.
+// TestCircuit_patch checks that absent settings of the circuit keep the stored
+// value, and that 0 means the default.
 func TestCircuit_patch(t *testing.T) {
 	t.Parallel()
 

@@ -1,12 +1,12 @@
 package httpapi
 
 import (
-	"surehook/internal/admin/registry"
+	"surehook/internal/admin/endpoint"
 	"surehook/internal/hook"
 )
 
-// standingView is an endpoint with what the gate knows of it.
-type standingView struct {
+// statusView is an endpoint with the state of the circuit.
+type statusView struct {
 	endpointView
 	Slow         bool             `json:"slow"`
 	CircuitState circuitStateView `json:"circuit_state"`
@@ -27,7 +27,7 @@ type circuitStateView struct {
 	Cooldown       duration `json:"cooldown,omitzero"`
 	NextProbeAt    stamp    `json:"next_probe_at,omitzero"`
 	ThrottledUntil stamp    `json:"throttled_until,omitzero"`
-	InFlight       *int     `json:"in_flight,omitzero"` // of an endpoint with max_in_flight
+	InFlight       *int     `json:"in_flight,omitzero"` // only with max_in_flight
 	Waiting        bool     `json:"waiting"`
 }
 
@@ -41,7 +41,7 @@ func viewCircuit(s hook.CircuitSettings) circuitView {
 	}
 }
 
-func viewCircuitState(s registry.EndpointStatus) circuitStateView {
+func viewCircuitState(s endpoint.Status) circuitStateView {
 	v := circuitStateView{
 		State:          s.Gate.State.String(),
 		Failures:       s.Gate.Failures,

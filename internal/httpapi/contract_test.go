@@ -25,18 +25,18 @@ import (
 	"surehook/internal/hook"
 )
 
-// contract is the document of the API, ready to hold requests and answers to.
+// contract is the document of the API, loaded for checks of requests and responses.
 //
-// The bodies are not kin-openapi's business: it compiles a schema for every
-// body, and takes one with references by the rules of OpenAPI 3.0.
+// kin-openapi does not check the bodies, because kin-openapi compiles a schema per
+// body and reads references by the rules of OpenAPI 3.0.
 type contract struct {
 	doc     *openapi3.T
 	router  routers.Router
 	schemas map[string]*jsonschema.Schema // by reference
 }
 
-// theContract is the document as it stands, but with every schema of an object
-// closed: a client must bear new fields, a test must not.
+// theContract is the document with closed object schemas: clients must accept new
+// fields, tests must not.
 var theContract = sync.OnceValues(func() (contract, error) {
 	doc, err := load()
 	if err != nil {
@@ -92,9 +92,8 @@ func load() (*openapi3.T, error) {
 	return doc, nil
 }
 
-// hold checks a request and its answer against the contract: every answer must
-// be one that the document describes, and a request that was accepted must be
-// one that the document allows.
+// hold checks a request and the response against the contract: the document must
+// describe every response, and must allow every accepted request.
 func hold(tb testing.TB, r *http.Request, body string, w *httptest.ResponseRecorder) {
 	tb.Helper()
 
@@ -141,7 +140,7 @@ func (c contract) check(ctx context.Context, r *http.Request, body string, w *ht
 
 func (c contract) checkRequestBody(documented *openapi3.RequestBodyRef, header http.Header, body string) error {
 	switch {
-	case documented == nil: // bodies that nothing is asked of are not read
+	case documented == nil: // the body is not read
 		return nil
 	case body == "" && documented.Value.Required:
 		return errors.New("the body is missing")
@@ -196,7 +195,7 @@ func (c contract) checkAnswer(ctx context.Context, in *openapi3filter.RequestVal
 	if w.Code < 400 {
 		return nil
 	}
-	// application/json is for what API Gateway answers by itself.
+	// application/json is the type of errors of API Gateway.
 	if got := w.Header().Get("Content-Type"); got != "application/problem+json" {
 		return fmt.Errorf("the content type of an error is %q", got)
 	}
@@ -209,8 +208,8 @@ func (c contract) checkAnswer(ctx context.Context, in *openapi3filter.RequestVal
 	return nil
 }
 
-// checkHeaders checks that the answer has the headers that are documented, and
-// no others but those of every answer.
+// checkHeaders checks that the response has the documented headers, and no other
+// headers except the headers of every response.
 func checkHeaders(documented *openapi3.Response, got http.Header) error {
 	everywhere := []string{"Content-Type", "Cache-Control", "X-Content-Type-Options"}
 	if got.Get("Cache-Control") == "" || got.Get("X-Content-Type-Options") != "nosniff" {
@@ -230,7 +229,7 @@ func checkHeaders(documented *openapi3.Response, got http.Header) error {
 	return nil
 }
 
-// elsewhere is what is answered to requests that no operation stands for.
+// elsewhere returns the response to requests without an operation in the document.
 func (c contract) elsewhere(status int, response string) *routers.Route {
 	return &routers.Route{Spec: c.doc, PathItem: &openapi3.PathItem{}, Operation: &openapi3.Operation{
 		Responses: openapi3.NewResponses(openapi3.WithStatus(status, c.doc.Components.Responses[response])),

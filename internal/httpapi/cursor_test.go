@@ -18,15 +18,15 @@ import (
 
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
-// list is one that has pages.
+// list is a list with pages.
 type list struct {
 	caller hook.Principal
-	path   string // with its query and no limit
-	scope  string // what binds its cursors, as package registry has it
+	path   string // with query, without limit
+	scope  string // scope of the cursors, as in package page
 	cursor string // of the page after the first
 }
 
-// page asks for a part of the list. The cursor is sent as it is given.
+// page requests a page of the list with the unchanged cursor.
 func (l list) page(t *testing.T, b *bundle, cursor string) (status int, body string) {
 	t.Helper()
 
@@ -121,7 +121,7 @@ func (b *bundle) review(t *testing.T, tenant hook.TenantID) {
 	}
 }
 
-// fail makes a first attempt of the delivery that failed.
+// fail records a failed first attempt of the delivery.
 func (b *bundle) fail(t *testing.T, d hook.Delivery, state hook.State) {
 	t.Helper()
 
@@ -136,7 +136,7 @@ func (b *bundle) fail(t *testing.T, d hook.Delivery, state hook.State) {
 	}
 }
 
-// job makes a replay job that is running.
+// job makes a running replay job.
 func (b *bundle) job(t *testing.T, tenant hook.TenantID) replay.Job {
 	t.Helper()
 
@@ -154,7 +154,7 @@ func (b *bundle) job(t *testing.T, tenant hook.TenantID) replay.Job {
 	return j
 }
 
-// TestCursors checks of every list that it takes the cursor it returned and no other.
+// TestCursors checks that every list accepts its own cursors and no other cursor.
 func TestCursors(t *testing.T) {
 	t.Parallel()
 
@@ -183,8 +183,9 @@ func TestCursors(t *testing.T) {
 	}
 }
 
-// damaged returns what is almost the cursor: cut, longer, and with another
-// character in every place; with every other one in the last, whose unused bits say nothing.
+// damaged returns damaged forms of the cursor: truncated, extended, and with one
+// changed character in every place. The last character gets every other
+// character, because the unused bits do not change the bytes.
 func damaged(cursor string) []string {
 	bad := []string{
 		cursor + "A", cursor + "=", cursor + "==", cursor + "\n", cursor + "\r\n", cursor + " ", " " + cursor, cursor + cursor,
@@ -212,9 +213,9 @@ func forge(scope, position string) string {
 	return base64.RawURLEncoding.EncodeToString(append(sum[:8], position...))
 }
 
-// TestCursors_forged checks what a caller gains who computes cursors: globex
-// asks its own lists to go on after every position of acme's, and after
-// nonsense, and is shown a part of its own list or told that this is no cursor.
+// TestCursors_forged checks forged cursors: globex reads its own lists after every
+// position of acme and after invalid positions. The response is a part of the
+// list of globex or a 400.
 func TestCursors_forged(t *testing.T) {
 	t.Parallel()
 

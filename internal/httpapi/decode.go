@@ -13,16 +13,15 @@ import (
 	"surehook/internal/hook"
 )
 
-// Bounds of request bodies, in bytes.
+// Maximum size of request bodies, in bytes.
 const (
 	maxBody      = 64 << 10
-	maxEventBody = hook.MaxPayload + 16<<10 // a payload and what goes with it
+	maxEventBody = hook.MaxPayload + 16<<10 // the payload and 16 KiB for the other fields
 )
 
-// decode reads the request's body, a JSON object, into v. It takes nothing
-// that could be meant otherwise: unknown and repeated names, null where a value
-// belongs, text after the object and text that is no UTF-8 are errors that name
-// the field.
+// decode decodes the request's body, a JSON object, into v. Unknown and repeated
+// names, null instead of a value, text after the object and invalid UTF-8 are
+// errors with the name of the field.
 func decode(c *call, limit int64, v any) error {
 	body, err := read(c, limit)
 	if err != nil {
@@ -31,7 +30,7 @@ func decode(c *call, limit int64, v any) error {
 	return unmarshal(body, v)
 }
 
-// decodeOptional is decode for a body of at most maxBody that may be left out.
+// decodeOptional is decode for an optional body of at most maxBody bytes.
 func decodeOptional(c *call, v any) error {
 	body, err := read(c, maxBody)
 	if err != nil || len(body) == 0 {
@@ -67,11 +66,11 @@ func unmarshal(body []byte, v any) error {
 	return nil
 }
 
-// refuseNull is asked before every value. The decoder takes null for any zero
-// value; only a payload may be null.
+// refuseNull refuses null for every value except a payload. The decoder calls
+// refuseNull before every value and would otherwise decode null as the zero value.
 func refuseNull(dec *jsontext.Decoder, v any) error {
 	if _, isPayload := v.(*jsontext.Value); !isPayload && dec.PeekKind() == 'n' {
 		return wrong("must not be null")
 	}
-	return errors.ErrUnsupported // tells the decoder to go on by itself
+	return errors.ErrUnsupported // makes the decoder continue as usual
 }

@@ -9,25 +9,25 @@ import (
 	"surehook/internal/hook"
 )
 
-// The page runs only what comes from this host, and nothing that is written in
-// the page itself. The pictures of its style sheet are in the sheet.
+// docsPolicy lets the page load scripts and styles from this host, and forbids
+// inline scripts. The style sheet embeds images as data URLs.
 const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// docsCaching lets a page of three files load once. It is short, so that the
-// files of two versions do not meet for long.
+// docsCaching caches the three files of the page for 5 minutes. After a
+// deployment, files of two versions mix for at most 5 minutes.
 const docsCaching = "public, max-age=300"
 
-// docs serves the document of the API and the page that renders it. They hold
-// nothing secret and need no key.
+// docs serves the OpenAPI document and the page with the rendered document, both
+// public.
 type docs struct{ files fs.FS }
 
 func (h docs) document(context.Context, *call) (reply, error) {
 	return h.file("openapi.yaml", "application/yaml")
 }
 
-// page answers with the page that renders the document or, when it was built
-// without the renderer, with one that links it.
+// page responds with the page for the rendered document. A build without the
+// renderer responds with a plain page and a link to the document.
 func (h docs) page(context.Context, *call) (reply, error) {
 	name := "docs/page.html"
 	if _, err := fs.Stat(h.files, "docs/dist/swagger-ui-bundle.js"); err != nil {
@@ -36,7 +36,7 @@ func (h docs) page(context.Context, *call) (reply, error) {
 	return h.file(name, "text/html; charset=utf-8")
 }
 
-// part answers with what the page loads.
+// part responds with a script or style sheet of the page.
 func (h docs) part(_ context.Context, c *call) (reply, error) {
 	switch c.r.PathValue("file") {
 	case "start.js":

@@ -16,7 +16,7 @@ import (
 	"surehook/internal/httpapi"
 )
 
-// builtDocs is the page as it is built with its renderer.
+// builtDocs is the page with the renderer.
 func builtDocs(t *testing.T, files ...string) http.Handler {
 	t.Helper()
 
@@ -27,7 +27,7 @@ func builtDocs(t *testing.T, files ...string) http.Handler {
 	return httpapi.Docs(built, slog.New(slog.DiscardHandler))
 }
 
-// readDocs returns a file of the page as it is in the repository.
+// readDocs returns a file of the page from the repository.
 func readDocs(t *testing.T, name string) string {
 	t.Helper()
 
@@ -87,9 +87,9 @@ func TestDocs_files(t *testing.T) {
 	}
 }
 
-// TestDocs_policy checks that the pages keep the policy they are served with:
-// nothing to run or to style in the page itself, nothing from elsewhere, and
-// all that they load is served.
+// TestDocs_policy checks that the pages obey their content security policy: no
+// inline scripts and styles, no files of other hosts, and every loaded file is
+// served.
 func TestDocs_policy(t *testing.T) {
 	t.Parallel()
 
@@ -115,7 +115,7 @@ func TestDocs_policy(t *testing.T) {
 	}
 }
 
-// TestDocs_public checks that nothing but the document is without a key.
+// TestDocs_public checks that only the document and the page are public.
 func TestDocs_public(t *testing.T) {
 	t.Parallel()
 

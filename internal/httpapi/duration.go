@@ -6,17 +6,17 @@ import (
 	"surehook/internal/hook"
 )
 
-// What is said of texts that are neither.
+// Error messages for invalid durations and times.
 const (
 	durationForm = `must be a duration with units, such as "90s" or "24h"`
 	stampForm    = `must be a time such as "2026-11-21T09:30:00Z"`
 )
 
-// duration is a time.Duration in JSON: a string with units such as "1m30s", in
+// duration is a time.Duration in JSON: a string with units, such as "1m30s", in
 // the grammar of time.ParseDuration.
 type duration time.Duration
 
-// MarshalText writes the duration without needless zeros.
+// MarshalText returns the shortest form of the duration.
 func (d duration) MarshalText() ([]byte, error) {
 	return []byte(hook.FormatDuration(time.Duration(d))), nil
 }
@@ -34,22 +34,22 @@ func (d *duration) UnmarshalText(text []byte) error {
 // stamp is a time in JSON: RFC 3339, written in UTC with milliseconds.
 type stamp time.Time
 
-// UnmarshalText reads any time of RFC 3339. What is finer than a millisecond is cut off.
+// UnmarshalText parses a time of RFC 3339 and truncates the time to milliseconds.
 func (s *stamp) UnmarshalText(text []byte) error {
 	var t time.Time
 	err := t.UnmarshalText(text)
 	t = t.UTC().Truncate(time.Millisecond)
-	if err != nil || t.Year() < 1970 || t.Year() > 9999 { // in UTC a year may have left the form
+	if err != nil || t.Year() < 1970 || t.Year() > 9999 { // a conversion to UTC may leave the years 1970 to 9999
 		return wrong(stampForm)
 	}
 	*s = stamp(t)
 	return nil
 }
 
-// MarshalText writes the time.
+// MarshalText returns the time in UTC with milliseconds.
 func (s stamp) MarshalText() ([]byte, error) {
 	return []byte(time.Time(s).UTC().Format("2006-01-02T15:04:05.000Z")), nil
 }
 
-// IsZero reports whether there is no such time.
+// IsZero reports whether the time is the zero time.
 func (s stamp) IsZero() bool { return time.Time(s).IsZero() }

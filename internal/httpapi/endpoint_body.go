@@ -5,12 +5,12 @@ import (
 	"strings"
 	"time"
 
-	"surehook/internal/admin/registry"
+	"surehook/internal/admin/endpoint"
 	"surehook/internal/hook"
 	"surehook/internal/rule/retry"
 )
 
-// endpointBody is what callers set of an endpoint. What is not given is nil.
+// endpointBody holds the settings of an endpoint. Absent fields are nil.
 type endpointBody struct {
 	UID              *string            `json:"uid"`
 	URL              *string            `json:"url"`
@@ -28,7 +28,7 @@ type endpointBody struct {
 	SignatureSchemes *[]string          `json:"signature_schemes"`
 }
 
-// createBody is endpointBody with what can be set at the start only.
+// createBody adds the fields allowed only at creation.
 type createBody struct {
 	endpointBody
 	Secret *string `json:"secret"`
@@ -41,7 +41,7 @@ type retryBody struct {
 	Jitter      *string          `json:"jitter"`
 }
 
-// circuitBody is what callers set of a circuit. What is not given is nil.
+// circuitBody holds the settings of a circuit. Absent fields are nil.
 type circuitBody struct {
 	Failures    *int      `json:"failures"`
 	Rate        *float64  `json:"rate"`
@@ -57,11 +57,11 @@ type exponentialBody struct {
 	Attempts int      `json:"attempts"`
 }
 
-// fields returns the body in the domain's words. Bounds are checked there;
-// here, only whether the words are known.
-func (b endpointBody) fields() (registry.Fields, error) {
+// fields translates the body and checks the names of enumerated values. Package
+// endpoint checks the bounds.
+func (b endpointBody) fields() (endpoint.Fields, error) {
 	var errs []hook.FieldError
-	f := registry.Fields{
+	f := endpoint.Fields{
 		UID:           b.UID,
 		URL:           b.URL,
 		Description:   b.Description,
@@ -72,7 +72,7 @@ func (b endpointBody) fields() (registry.Fields, error) {
 		MaxAge:        (*time.Duration)(b.MaxAge),
 		RatePerSecond: b.RatePerSecond,
 		MaxInFlight:   b.MaxInFlight,
-		Circuit: registry.CircuitFields{
+		Circuit: endpoint.CircuitFields{
 			Failures:    b.Circuit.Failures,
 			Rate:        b.Circuit.Rate,
 			Minimum:     b.Circuit.Minimum,
@@ -97,7 +97,7 @@ func (b endpointBody) fields() (registry.Fields, error) {
 		f.Schemes = &schemes
 	}
 	if len(errs) > 0 {
-		return registry.Fields{}, hook.Invalid(errs...)
+		return endpoint.Fields{}, hook.Invalid(errs...)
 	}
 	return f, nil
 }
@@ -137,7 +137,7 @@ func (b retryBody) policy() (hook.RetryPolicy, []hook.FieldError) {
 	return p, errs
 }
 
-// choose returns the one of all whose name it is.
+// choose returns the value of all with the name.
 func choose[T fmt.Stringer](field, name string, all ...T) (T, []hook.FieldError) {
 	words := make([]string, len(all))
 	for i, t := range all {

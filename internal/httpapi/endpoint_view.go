@@ -3,12 +3,12 @@ package httpapi
 import (
 	"time"
 
-	"surehook/internal/admin/registry"
+	"surehook/internal/admin/endpoint"
 	"surehook/internal/hook"
 )
 
-// masked stands for the value of a header that the caller may not see: it may
-// be a credential of the receiver.
+// masked replaces header values for callers without the scope endpoints:write,
+// because a header may hold a credential of the receiver.
 const masked = "***"
 
 type endpointView struct {
@@ -36,7 +36,7 @@ type endpointView struct {
 	Version          int64             `json:"version"`
 }
 
-// secretView is an endpoint with its new secret, shown this once.
+// secretView is an endpoint with a new secret. No other response holds the secret.
 type secretView struct {
 	endpointView
 	Secret string `json:"secret"`
@@ -49,8 +49,8 @@ type retryView struct {
 	Jitter      string           `json:"jitter,omitzero"`
 }
 
-// viewEndpoint shows the endpoint to the caller. Header values are for those
-// who may set them.
+// viewEndpoint returns the endpoint as shown to the caller. Header values are
+// masked without the scope endpoints:write.
 func viewEndpoint(e hook.Endpoint, p hook.Principal) endpointView {
 	headers := e.Headers
 	if !p.May(hook.ScopeEndpointsWrite) {
@@ -79,7 +79,7 @@ func viewEndpoint(e hook.Endpoint, p hook.Principal) endpointView {
 		Circuit:          viewCircuit(e.Circuit.WithDefaults()),
 		SignatureHeaders: e.Style.String(),
 		SignatureSchemes: schemes,
-		PublicKey:        registry.PublicKey(e),
+		PublicKey:        endpoint.PublicKey(e),
 		Status:           e.Status.String(),
 		Reason:           e.Reason,
 		StatusSince:      stamp(e.StatusSince),

@@ -9,18 +9,18 @@ import (
 	"strconv"
 	"time"
 
-	"surehook/internal/admin/registry"
+	"surehook/internal/admin/endpoint"
+	"surehook/internal/admin/page"
 	"surehook/internal/hook"
 )
 
-// versionTag is an ETag as reads return it.
+// versionTag matches the ETag of an endpoint.
 var versionTag = regexp.MustCompile(`^"([1-9][0-9]{0,18})"$`)
 
-// manage serves endpoints, reads and keys.
+// manage serves the routes of Manage.
 type manage struct {
-	registry *registry.Registry
-	tester   Tester
-	log      *slog.Logger
+	Admin
+	log *slog.Logger
 }
 
 type rotateBody struct {
@@ -45,7 +45,7 @@ func (h *manage) createEndpoint(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	e, secret, err := h.registry.Create(ctx, c.tenant, fields, secret)
+	e, secret, err := h.Endpoints.Create(ctx, c.tenant, fields, secret)
 	if err != nil {
 		return reply{}, fmt.Errorf("create endpoint: %w", err)
 	}
@@ -55,16 +55,16 @@ func (h *manage) createEndpoint(ctx context.Context, c *call) (reply, error) {
 }
 
 func (h *manage) listEndpoints(ctx context.Context, c *call) (reply, error) {
-	page, values, err := pageOf(c, "slow")
+	req, values, err := pageRequest(c, "slow")
 	if err != nil {
 		return reply{}, err
 	}
-	var list registry.List[hook.Endpoint]
+	var list page.List[hook.Endpoint]
 	switch slow := values.Get("slow"); {
 	case !values.Has("slow"):
-		list, err = h.registry.List(ctx, c.tenant, page)
+		list, err = h.Endpoints.List(ctx, c.tenant, req)
 	case slow == "true" || slow == "false":
-		list, err = h.registry.ListSlow(ctx, c.tenant, slow == "true", page)
+		list, err = h.Endpoints.ListSlow(ctx, c.tenant, slow == "true", req)
 	default:
 		err = hook.Invalid(hook.FieldError{Field: "slow", Message: "must be true or false"})
 	}
@@ -87,7 +87,7 @@ func (h *manage) changeEndpoint(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	e, err := h.registry.Change(ctx, c.tenant, c.r.PathValue("endpoint"), version, fields)
+	e, err := h.Endpoints.Change(ctx, c.tenant, c.r.PathValue("endpoint"), version, fields)
 	return h.endpoint(c, e, err)
 }
 
@@ -96,32 +96,32 @@ func (h *manage) deleteEndpoint(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	if err := h.registry.Delete(ctx, c.tenant, c.r.PathValue("endpoint"), version); err != nil {
+	if err := h.Endpoints.Delete(ctx, c.tenant, c.r.PathValue("endpoint"), version); err != nil {
 		return reply{}, fmt.Errorf("delete endpoint: %w", err)
 	}
 	return reply{status: http.StatusNoContent}, nil
 }
 
-// status returns the action that sets an endpoint's status.
-func (h *manage) status(
-	set func(r *registry.Registry, ctx context.Context, tenant hook.TenantID, ref string) (hook.Endpoint, error),
+// setStatus returns the action for a change of an endpoint's status.
+func (h *manage) setStatus(
+	set func(a *endpoint.Admin, ctx context.Context, tenant hook.TenantID, ref string) (hook.Endpoint, error),
 ) action {
 	return func(ctx context.Context, c *call) (reply, error) {
-		e, err := set(h.registry, ctx, c.tenant, c.r.PathValue("endpoint"))
+		e, err := set(h.Endpoints, ctx, c.tenant, c.r.PathValue("endpoint"))
 		return h.endpoint(c, e, err)
 	}
 }
 
-// standing returns the action that answers with the endpoint and its circuit.
-func (h *manage) standing(
-	do func(r *registry.Registry, ctx context.Context, tenant hook.TenantID, ref string) (registry.EndpointStatus, error),
+// endpointStatus returns an action with a statusView as the response.
+func (h *manage) endpointStatus(
+	do func(a *endpoint.Admin, ctx context.Context, tenant hook.TenantID, ref string) (endpoint.Status, error),
 ) action {
 	return func(ctx context.Context, c *call) (reply, error) {
-		s, err := do(h.registry, ctx, c.tenant, c.r.PathValue("endpoint"))
+		s, err := do(h.Endpoints, ctx, c.tenant, c.r.PathValue("endpoint"))
 		if err != nil {
 			return reply{}, err
 		}
-		view := standingView{
+		view := statusView{
 			endpointView: viewEndpoint(s.Endpoint, c.principal), Slow: s.Gate.Review.Slow, CircuitState: viewCircuitState(s),
 		}
 		return ok(view).versioned(s.Endpoint.Version), nil
@@ -141,7 +141,7 @@ func (h *manage) rotateSecret(ctx context.Context, c *call) (reply, error) {
 	if body.Overlap != nil {
 		overlap = time.Duration(*body.Overlap)
 	}
-	e, secret, err := h.registry.Rotate(ctx, c.tenant, c.r.PathValue("endpoint"), secret, overlap)
+	e, secret, err := h.Endpoints.Rotate(ctx, c.tenant, c.r.PathValue("endpoint"), secret, overlap)
 	if err != nil {
 		return reply{}, fmt.Errorf("rotate secret: %w", err)
 	}
@@ -157,20 +157,20 @@ func (h *manage) testEndpoint(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	sample, err := h.registry.Sample(ctx, c.tenant, c.r.PathValue("endpoint"), eventType)
+	sample, err := h.Endpoints.Sample(ctx, c.tenant, c.r.PathValue("endpoint"), eventType)
 	if err != nil {
 		return reply{}, fmt.Errorf("make test event: %w", err)
 	}
-	result, err := h.tester.AcceptFor(ctx, sample.Endpoint, sample.Type, sample.Payload)
+	result, err := h.Tester.AcceptFor(ctx, sample.Endpoint, sample.Type, sample.Payload)
 	if err != nil {
 		return reply{}, fmt.Errorf("accept test event: %w", err)
 	}
-	// It is not counted: nothing that a customer's backend posted.
+	// The metric of accepted events counts events of the customer's backend, not test events.
 	h.log.LogAttrs(ctx, slog.LevelInfo, "event.ingested", ingested(c, sample.Type, result)...)
 	return reply{status: http.StatusAccepted, body: viewAccepted(result)}, nil
 }
 
-// endpoint answers with the endpoint, unless there is an error.
+// endpoint returns the response with the endpoint, or err.
 func (h *manage) endpoint(c *call, e hook.Endpoint, err error) (reply, error) {
 	if err != nil {
 		return reply{}, err
@@ -178,7 +178,7 @@ func (h *manage) endpoint(c *call, e hook.Endpoint, err error) (reply, error) {
 	return ok(viewEndpoint(e, c.principal)).versioned(e.Version), nil
 }
 
-// given returns a text that may be left out but not be empty; empty if it was left out.
+// given returns the optional text; CodeInvalid if the text is present and empty.
 func given(field string, text *string) (string, error) {
 	switch {
 	case text == nil:
@@ -189,8 +189,8 @@ func given(field string, text *string) (string, error) {
 	return *text, nil
 }
 
-// ifMatch returns the version that the endpoint must have (RFC 9110, section
-// 13.1.1): that of the ETag a read returned, or 0 for any.
+// ifMatch returns the required version of the endpoint from the header If-Match
+// (RFC 9110, section 13.1.1); 0 for any version.
 func ifMatch(c *call) (int64, error) {
 	tag := c.r.Header.Get("If-Match")
 	if tag == "" || tag == "*" {

@@ -50,7 +50,7 @@ func TestEndpoints_create(t *testing.T) {
 	}
 }
 
-// TestEndpoints_roundTrip checks that what can be set comes back as it was set.
+// TestEndpoints_roundTrip checks that responses return all settings unchanged.
 func TestEndpoints_roundTrip(t *testing.T) {
 	t.Parallel()
 
@@ -188,7 +188,7 @@ func TestEndpoints_delete(t *testing.T) {
 	}
 }
 
-// TestEndpoints_headerValues checks that only those who may set header values see them.
+// TestEndpoints_headerValues checks that header values are masked without the scope endpoints:write.
 func TestEndpoints_headerValues(t *testing.T) {
 	t.Parallel()
 

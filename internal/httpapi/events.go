@@ -25,7 +25,7 @@ const (
 // trace id, parent id, flags.
 var traceParent = regexp.MustCompile(`^00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$`)
 
-// events serves the routes that post events.
+// events serves the routes of Events.
 type events struct {
 	acceptor Acceptor
 	log      *slog.Logger
@@ -82,9 +82,9 @@ func (h *events) post(ctx context.Context, c *call) (reply, error) {
 	return reply{status: http.StatusAccepted, body: viewAccepted(result)}, nil
 }
 
-// postBatch accepts each event for itself and answers with a result per event:
-// 202 when all were accepted, 207 when one was not, so that a 202 never hides a
-// refusal. It is an error only if the request as a whole cannot be read.
+// postBatch accepts each event independently and responds with one result per
+// event: 202 when all events were accepted, otherwise 207, so a 202 never hides
+// a refusal. Only an unreadable request is an error.
 func (h *events) postBatch(ctx context.Context, c *call) (reply, error) {
 	var body batchBody
 	if err := decode(c, hook.MaxBatchBytes, &body); err != nil {
@@ -102,7 +102,7 @@ func (h *events) postBatch(ctx context.Context, c *call) (reply, error) {
 	results := make([]ingest.Result, len(body.Events))
 	var (
 		requests []ingest.Request
-		position []int // in the batch, of each request
+		position []int // of each request in the batch
 	)
 	for i, e := range body.Events {
 		r, err := e.request(c)
@@ -127,14 +127,14 @@ func (h *events) postBatch(ctx context.Context, c *call) (reply, error) {
 			continue
 		}
 		h.logIngested(ctx, c, body.Events[i].Type, result, counted)
-		counted = 0 // by the first line
+		counted = 0 // the first log line counts all events of the batch
 		view.Data[i] = viewAccepted(result)
 	}
 	return reply{status: status, body: view}, nil
 }
 
-// refused returns what is told of an event that was not accepted. The request
-// is a success, so a fault of ours must be logged here.
+// refused returns the view of a refused event. The request succeeds, so refused
+// logs internal faults.
 func (h *events) refused(ctx context.Context, tenant hook.TenantID, err error) refusedView {
 	p := problemOf(err)
 	if p.Status >= http.StatusInternalServerError {
@@ -144,8 +144,8 @@ func (h *events) refused(ctx context.Context, tenant hook.TenantID, err error) r
 	return refusedView{Error: p}
 }
 
-// request checks what only the edge knows: whether something was given at all,
-// and how large it is. The rest is checked where events are accepted.
+// request translates the body and checks the size of the payload and the presence
+// of the key. The acceptor checks the rest.
 func (b eventBody) request(c *call) (ingest.Request, error) {
 	if len(b.Payload) > hook.MaxPayload {
 		return ingest.Request{}, &hook.Error{
@@ -171,8 +171,8 @@ func viewAccepted(r ingest.Result) acceptedView {
 	return acceptedView{ID: r.ID, Deliveries: r.Deliveries, Duplicate: r.Duplicate}
 }
 
-// fresh returns how many of the events were accepted now. One that was posted
-// before was counted then.
+// fresh returns the number of newly accepted events. Duplicates were counted when
+// first posted.
 func fresh(results ...ingest.Result) int {
 	n := 0
 	for _, r := range results {
@@ -183,8 +183,8 @@ func fresh(results ...ingest.Result) int {
 	return n
 }
 
-// logIngested writes the line about an event that was accepted, and with it how
-// many events are to be counted.
+// logIngested logs an accepted event and adds counted to the metric of accepted
+// events.
 func (h *events) logIngested(ctx context.Context, c *call, eventType string, r ingest.Result, counted int) {
 	h.log.LogAttrs(ctx, slog.LevelInfo, "event.ingested",
 		h.metrics.Append(ingested(c, eventType, r), c.began, emf.Count(names.MetricAccepted, counted))...)

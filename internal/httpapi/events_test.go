@@ -10,8 +10,8 @@ import (
 	"surehook/internal/hook"
 )
 
-// TestPayloadBytes checks that what is stored, and so signed and delivered, and
-// what is read back are the bytes that were posted.
+// TestPayloadBytes checks that the stored bytes (signed and delivered) and the
+// bytes in the response are the posted bytes.
 func TestPayloadBytes(t *testing.T) {
 	t.Parallel()
 
@@ -185,7 +185,7 @@ func TestEvents_batch_refusals(t *testing.T) {
 	})
 }
 
-// TestLog checks that the line about a request holds neither its query nor its body.
+// TestLog checks that the log line of a request holds neither query nor body.
 func TestLog(t *testing.T) {
 	t.Parallel()
 

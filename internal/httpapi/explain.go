@@ -12,16 +12,16 @@ import (
 	"surehook/internal/hook"
 )
 
-// maxFieldPath bounds the path of a field in a problem, in bytes: names are the caller's.
+// maxFieldPath limits the path of a field in a problem, in bytes, because callers choose the names.
 const maxFieldPath = 200
 
-// wrong is what an own type says of a value that it cannot be, as the end of a sentence.
+// wrong is the error of the types of this package for an invalid value: the message after the name of the field.
 type wrong string
 
 // Error returns the text.
 func (w wrong) Error() string { return string(w) }
 
-// explain puts an error of the JSON decoder in words for the caller.
+// explain translates an error of the JSON decoder for the caller.
 func explain(err error) hook.FieldError {
 	if e, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		field := fieldPath(e.JSONPointer)
@@ -55,7 +55,7 @@ func complaint(e *json.SemanticError) string {
 }
 
 func article(k reflect.Kind) string {
-	switch k { //nolint:exhaustive // the kinds that request bodies are made of
+	switch k { //nolint:exhaustive // the kinds used in request bodies
 	case reflect.String:
 		return "a string"
 	case reflect.Slice:
@@ -71,8 +71,8 @@ func article(k reflect.Kind) string {
 	}
 }
 
-// fieldPath writes a JSON pointer (RFC 6901) as hook.FieldError does:
-// /retry/schedule/0 is retry.schedule[0]. The whole document is "body".
+// fieldPath returns a JSON pointer (RFC 6901) in the form of hook.FieldError:
+// /retry/schedule/0 becomes retry.schedule[0]. The whole document is "body".
 func fieldPath(p jsontext.Pointer) string {
 	var b strings.Builder
 	for token := range p.Tokens() {

@@ -7,10 +7,10 @@ import (
 	"reflect"
 )
 
-// Docs returns the handler of the document over the files.
+// Docs returns the handler of the documentation over the files.
 func Docs(files fs.FS, log *slog.Logger) http.Handler { return serve(log, docsRoutes(docs{files})) }
 
-// Bodies returns what requests are read into, by the name of its schema.
+// Bodies returns the types of request bodies by schema name.
 func Bodies() map[string]reflect.Type {
 	return map[string]reflect.Type{
 		"EventRequest":   reflect.TypeFor[eventBody](),
@@ -27,9 +27,9 @@ func Bodies() map[string]reflect.Type {
 	}
 }
 
-// Views returns what answers are made of, by the name of its schema.
+// Views returns the types of responses by schema name.
 func Views() map[string]reflect.Type {
-	// An event's payload is written behind its view, byte for byte.
+	// The payload of an event follows the view, byte for byte.
 	type event struct {
 		eventView
 		Payload any `json:"payload"`
@@ -40,11 +40,11 @@ func Views() map[string]reflect.Type {
 		"BatchResult":        reflect.TypeFor[batchView](),
 		"Event":              reflect.TypeFor[event](),
 		"Endpoint":           reflect.TypeFor[endpointView](),
-		"EndpointStanding":   reflect.TypeFor[standingView](),
+		"EndpointStanding":   reflect.TypeFor[statusView](),
 		"EndpointWithSecret": reflect.TypeFor[secretView](),
 		"EndpointList":       reflect.TypeFor[listView[endpointView]](),
 		"DeliveryList":       reflect.TypeFor[listView[deliveryView]](),
-		"DeliveryStory":      reflect.TypeFor[storyView](),
+		"DeliveryStory":      reflect.TypeFor[deliveryDetailView](),
 		"AttemptList":        reflect.TypeFor[listView[attemptView]](),
 		"KeyWithText":        reflect.TypeFor[newKeyView](),
 		"KeyList":            reflect.TypeFor[listView[keyView]](),
@@ -56,7 +56,7 @@ func Views() map[string]reflect.Type {
 		"ReplayPreview":      reflect.TypeFor[previewView](),
 		"DeadLetterAnalysis": reflect.TypeFor[analysisView](),
 		"EndpointHealth":     reflect.TypeFor[endpointHealthView](),
-		"NoticeList":         reflect.TypeFor[listView[noticeView]](),
+		"NoticeList":         reflect.TypeFor[listView[notificationView]](),
 		"Health":             reflect.TypeFor[pipelineView](),
 		"Problem":            reflect.TypeFor[problem](),
 	}

@@ -7,38 +7,38 @@ import (
 	"surehook/internal/hook"
 )
 
-// getHealth answers how all deliveries do.
+// getHealth responds with the health of the pipeline.
 func (h *manage) getHealth(ctx context.Context, _ *call) (reply, error) {
-	p, err := h.registry.Pipeline(ctx)
+	p, err := h.Status.Pipeline(ctx)
 	if err != nil {
-		return reply{}, fmt.Errorf("look at the pipeline: %w", err)
+		return reply{}, fmt.Errorf("read pipeline health: %w", err)
 	}
 	return ok(viewPipeline(p)), nil
 }
 
-// getEndpointHealth answers how one endpoint does.
+// getEndpointHealth responds with the health of one endpoint.
 func (h *manage) getEndpointHealth(ctx context.Context, c *call) (reply, error) {
-	health, err := h.registry.Health(ctx, c.tenant, c.r.PathValue("endpoint"))
+	health, err := h.Status.Health(ctx, c.tenant, c.r.PathValue("endpoint"))
 	if err != nil {
-		return reply{}, fmt.Errorf("look at endpoint: %w", err)
+		return reply{}, fmt.Errorf("read endpoint health: %w", err)
 	}
 	return ok(viewEndpointHealth(health)), nil
 }
 
-// listEndpointHistory answers what was decided about an endpoint.
+// listEndpointHistory responds with the notifications about an endpoint.
 func (h *manage) listEndpointHistory(ctx context.Context, c *call) (reply, error) {
-	page, _, err := pageOf(c)
+	req, _, err := pageRequest(c)
 	if err != nil {
 		return reply{}, err
 	}
-	list, err := h.registry.Notifications(ctx, c.tenant, c.r.PathValue("endpoint"), page)
+	list, err := h.Endpoints.Notifications(ctx, c.tenant, c.r.PathValue("endpoint"), req)
 	if err != nil {
 		return reply{}, fmt.Errorf("list history: %w", err)
 	}
-	return viewList(list, viewNotice), nil
+	return viewList(list, viewNotification), nil
 }
 
-type noticeView struct {
+type notificationView struct {
 	Type     string             `json:"type"`
 	At       stamp              `json:"at"`
 	Reason   string             `json:"reason"`
@@ -46,6 +46,6 @@ type noticeView struct {
 	Delivery hook.DeliveryID    `json:"delivery_id,omitzero"`
 }
 
-func viewNotice(n hook.Notification) noticeView {
-	return noticeView{Type: n.Type, At: stamp(n.At), Reason: n.Reason, Figures: n.Figures, Delivery: n.Delivery}
+func viewNotification(n hook.Notification) notificationView {
+	return notificationView{Type: n.Type, At: stamp(n.At), Reason: n.Reason, Figures: n.Figures, Delivery: n.Delivery}
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/admin/registry"
+	"surehook/internal/admin/status"
 	"surehook/internal/delivery/gate"
 	"surehook/internal/delivery/replay"
 	"surehook/internal/hook"
@@ -16,10 +16,10 @@ import (
 	"surehook/internal/rule/stats"
 )
 
-// queues are the depths of queues as they are; the others are empty.
-type queues map[string]registry.Depth
+// queues holds the depths of the queues; absent queues are empty.
+type queues map[string]status.Depth
 
-func (q queues) Depths(context.Context) (map[string]registry.Depth, error) { return q, nil }
+func (q queues) Depths(context.Context) (map[string]status.Depth, error) { return q, nil }
 
 // count counts attempts of acme's endpoint at the time.
 func (b *bundle) count(t *testing.T, id string, at time.Time, attempts ...stats.Attempt) {
@@ -34,7 +34,7 @@ func (b *bundle) count(t *testing.T, id string, at time.Time, attempts ...stats.
 	}
 }
 
-// mixed is four attempts, of which one delivered at once and one at the third try.
+// mixed is four attempts: one success at the first attempt, one at the third.
 func mixed() []stats.Attempt {
 	return []stats.Attempt{
 		{Class: hook.ClassDelivered, Number: 1, Duration: 100 * time.Millisecond, State: hook.StateDelivered, Age: time.Second},
@@ -44,7 +44,7 @@ func mixed() []stats.Attempt {
 	}
 }
 
-// quiet is a window in which nothing happened.
+// quiet is a window without attempts.
 func quiet(since string) string {
 	return `{"since":"` + since + `","attempts":0,"delivered":0,"dead":0,"attempts_by_outcome":{},"attempts_by_number":[]}`
 }
@@ -60,25 +60,25 @@ func TestHealth_endpoint(t *testing.T) {
 	closed := `"slow":false,"fragile":false,"warned":0,"timeout":"10s","circuit_state":{"state":"closed","failures":0,"waiting":false}`
 	tests := []struct {
 		name  string
-		ago   time.Duration // of what was counted; 0: nothing was
+		ago   time.Duration // age of the attempts; 0: no attempts
 		flags review.Flags
-		want  string // of what is between the status and complete
+		want  string // JSON between status and complete
 		hour  string
 		day   string
 	}{
-		{name: "of which nothing is known", ago: 0, flags: review.Flags{}, want: closed, hour: quiet(hour), day: quiet(day)},
-		{name: "that was busy the hour before", ago: time.Hour, flags: review.Flags{}, want: closed, hour: `{"since":"` + hour + `",` + busy, day: `{"since":"` + day + `",` + busy},
-		{name: "that was busy yesterday", ago: 23 * time.Hour, flags: review.Flags{}, want: closed, hour: quiet(hour), day: `{"since":"` + day + `",` + busy},
-		{name: "that was busy long ago", ago: 24 * time.Hour, flags: review.Flags{}, want: closed, hour: quiet(hour), day: quiet(day)},
+		{name: "without attempts", ago: 0, flags: review.Flags{}, want: closed, hour: quiet(hour), day: quiet(day)},
+		{name: "with attempts in the hour before", ago: time.Hour, flags: review.Flags{}, want: closed, hour: `{"since":"` + hour + `",` + busy, day: `{"since":"` + day + `",` + busy},
+		{name: "with attempts 23 hours ago", ago: 23 * time.Hour, flags: review.Flags{}, want: closed, hour: quiet(hour), day: `{"since":"` + day + `",` + busy},
+		{name: "with attempts 24 hours ago", ago: 24 * time.Hour, flags: review.Flags{}, want: closed, hour: quiet(hour), day: quiet(day)},
 		{
-			name: "that is slow", ago: 0,
+			name: "slow", ago: 0,
 			flags: review.Flags{Slow: true, Fragile: true, Timeout: 7800 * time.Millisecond, Warned: review.WarnedTwice},
 			want: `"slow":true,"fragile":true,"warned":40,"timeout":"7.8s",` +
 				`"circuit_state":{"state":"open","failures":0,"opened_at":"2026-11-21T09:30:00.000Z","cooldown":"5m","next_probe_at":"2026-11-21T09:35:00.000Z","waiting":true}`,
 			hour: quiet(hour), day: quiet(day),
 		},
 		{
-			name: "whose timeout was lowered since", ago: 0,
+			name: "slow, with a timeout lowered later", ago: 0,
 			flags: review.Flags{Timeout: time.Minute},
 			want:  strings.Replace(closed, `"failures":0`, `"failures":2`, 1),
 			hour:  quiet(hour), day: quiet(day),
@@ -142,7 +142,7 @@ func TestHealth_pipeline(t *testing.T) {
 	}
 
 	e := furnish(t)
-	e.registry.Queues = queues{"retry": {InFlight: 3, Delayed: 1}, "dead_letters": {Visible: 1}, "undeliverable": {Visible: 9}}
+	e.status.Queues = queues{"retry": {InFlight: 3, Delayed: 1}, "dead_letters": {Visible: 1}, "undeliverable": {Visible: 9}}
 	e.count(t, string(e.delivery.Endpoint), e.now, mixed()...)
 	r := gate.NewRecord("acme", e.delivery.Endpoint)
 	r.State, r.AttendAt = circuit.HalfOpen, e.now
@@ -181,7 +181,7 @@ func TestHealth_history(t *testing.T) {
 	}
 }
 
-// TestHealth_slow checks that slow endpoints can be told from others, in lists and one by one.
+// TestHealth_slow checks the flag slow in lists and in single endpoints.
 func TestHealth_slow(t *testing.T) {
 	t.Parallel()
 
@@ -212,7 +212,7 @@ func TestHealth_slow(t *testing.T) {
 	}
 }
 
-// TestReplay_cancelFinished checks that a job that came to its end is not cancelled.
+// TestReplay_cancelFinished checks that a finished job cannot be cancelled.
 func TestReplay_cancelFinished(t *testing.T) {
 	t.Parallel()
 

@@ -3,11 +3,11 @@ package httpapi
 import (
 	"time"
 
-	"surehook/internal/admin/registry"
+	"surehook/internal/admin/status"
 	"surehook/internal/hook"
 )
 
-// endpointHealthView is how one endpoint does.
+// endpointHealthView is the health of one endpoint.
 type endpointHealthView struct {
 	Endpoint     hook.EndpointID  `json:"endpoint_id"`
 	At           stamp            `json:"at"`
@@ -34,7 +34,7 @@ type windowsView struct {
 	Day  windowView `json:"24h"`
 }
 
-// windowView is what was counted since a time. What nothing is known of is left out.
+// windowView holds the counts since a time. Rates and times without samples are left out.
 type windowView struct {
 	Since        stamp          `json:"since"`
 	Attempts     int            `json:"attempts"`
@@ -47,10 +47,10 @@ type windowView struct {
 	Latency      *latencyView   `json:"latency,omitzero"`
 	MeanDelivery *duration      `json:"mean_delivery_time,omitzero"`
 	ByOutcome    map[string]int `json:"attempts_by_outcome"`
-	ByNumber     []int          `json:"attempts_by_number"` // those that were a delivery's first, second, ...
+	ByNumber     []int          `json:"attempts_by_number"` // first attempts, second attempts, ...
 }
 
-// latencyView has parts of milliseconds, or short times would not be told to 5 %.
+// latencyView has fractions of milliseconds, because whole milliseconds would exceed the 5 % error of short times.
 type latencyView struct {
 	Samples int     `json:"samples"`
 	P50     float64 `json:"p50_ms"`
@@ -58,7 +58,7 @@ type latencyView struct {
 	P99     float64 `json:"p99_ms"`
 }
 
-// pipelineView is how all deliveries do.
+// pipelineView is the health of the pipeline.
 type pipelineView struct {
 	At           stamp        `json:"at"`
 	Complete     bool         `json:"complete"`
@@ -89,7 +89,7 @@ type lastHourView struct {
 	MeanDelivery *duration `json:"mean_delivery_time,omitzero"`
 }
 
-// queuesView are the queues by the names that package config gives them.
+// queuesView holds the queues by the names of package config.
 type queuesView struct {
 	Live          depthView `json:"live"`
 	Retry         depthView `json:"retry"`
@@ -106,21 +106,21 @@ type depthView struct {
 	Delayed  int `json:"delayed"`
 }
 
-func viewEndpointHealth(h registry.Health) endpointHealthView {
-	flags := h.Standing.Gate.Review
-	timeout := h.Standing.Endpoint.Timeout
+func viewEndpointHealth(h status.Health) endpointHealthView {
+	flags := h.Status.Gate.Review
+	timeout := h.Status.Endpoint.Timeout
 	if flags.Timeout > 0 {
 		timeout = min(timeout, flags.Timeout)
 	}
 	return endpointHealthView{
-		Endpoint:     h.Standing.Endpoint.ID,
+		Endpoint:     h.Status.Endpoint.ID,
 		At:           stamp(h.At),
-		Status:       h.Standing.Endpoint.Status.String(),
+		Status:       h.Status.Endpoint.Status.String(),
 		Slow:         flags.Slow,
 		Fragile:      flags.Fragile,
 		Warned:       flags.Warned,
 		Timeout:      duration(timeout),
-		CircuitState: viewCircuitState(h.Standing),
+		CircuitState: viewCircuitState(h.Status),
 		Deliveries: countsView{
 			Retrying: h.Waiting.Retrying, Parked: h.Waiting.Parked, Dead: h.Dead, Delivered: h.Day.Delivered,
 		},
@@ -129,7 +129,7 @@ func viewEndpointHealth(h registry.Health) endpointHealthView {
 	}
 }
 
-func viewWindow(w registry.Window) windowView {
+func viewWindow(w status.Window) windowView {
 	v := windowView{
 		Since:        stamp(w.Since),
 		Attempts:     w.Attempts(),
@@ -153,7 +153,7 @@ func viewWindow(w registry.Window) windowView {
 		}
 	}
 	for i, n := range w.Numbers[1:] {
-		if n > 0 { // those between that no attempt had are 0
+		if n > 0 { // numbers without attempts stay 0
 			v.ByNumber = append(v.ByNumber, make([]int, i+1-len(v.ByNumber))...)
 			v.ByNumber[i] = n
 		}
@@ -161,7 +161,7 @@ func viewWindow(w registry.Window) windowView {
 	return v
 }
 
-// known returns a share of n things; nil when there are none.
+// known returns the rate of n samples; nil without samples.
 func known(rate float64, n int) *float64 {
 	if n == 0 {
 		return nil
@@ -169,15 +169,15 @@ func known(rate float64, n int) *float64 {
 	return &rate
 }
 
-// viewMean returns the mean time to a delivery; nil when there was none.
-func viewMean(w registry.Window) *duration {
+// viewMean returns the mean time from creation to delivery; nil without deliveries.
+func viewMean(w status.Window) *duration {
 	if w.Delivered == 0 {
 		return nil
 	}
 	return new(duration(w.MeanAge().Truncate(time.Millisecond)))
 }
 
-func viewPipeline(p registry.Pipeline) pipelineView {
+func viewPipeline(p status.Pipeline) pipelineView {
 	v := pipelineView{
 		At:           stamp(p.At),
 		Complete:     p.Complete,

@@ -15,7 +15,7 @@ func (h *manage) getEvent(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, fmt.Errorf("read path: %w", err)
 	}
-	e, err := h.registry.Event(ctx, c.tenant, id)
+	e, err := h.Status.Event(ctx, c.tenant, id)
 	if err != nil {
 		return reply{}, fmt.Errorf("get event: %w", err)
 	}
@@ -28,8 +28,8 @@ func (h *manage) getEvent(ctx context.Context, c *call) (reply, error) {
 	return answer, nil
 }
 
-// encodeEvent writes the payload byte for byte as it was posted and signed;
-// the encoder would drop its white space.
+// encodeEvent appends the payload byte for byte as posted and signed. The JSON
+// encoder would drop white space.
 func encodeEvent(e hook.Event) ([]byte, error) {
 	raw, err := json.Marshal(viewEvent(e))
 	if err != nil {
@@ -43,11 +43,11 @@ func (h *manage) listEventDeliveries(ctx context.Context, c *call) (reply, error
 	if err != nil {
 		return reply{}, fmt.Errorf("read path: %w", err)
 	}
-	page, _, err := pageOf(c)
+	req, _, err := pageRequest(c)
 	if err != nil {
 		return reply{}, err
 	}
-	list, err := h.registry.EventDeliveries(ctx, c.tenant, id, page)
+	list, err := h.Status.EventDeliveries(ctx, c.tenant, id, req)
 	if err != nil {
 		return reply{}, fmt.Errorf("list deliveries: %w", err)
 	}
@@ -59,11 +59,11 @@ func (h *manage) listEventAttempts(ctx context.Context, c *call) (reply, error) 
 	if err != nil {
 		return reply{}, fmt.Errorf("read path: %w", err)
 	}
-	page, _, err := pageOf(c)
+	req, _, err := pageRequest(c)
 	if err != nil {
 		return reply{}, err
 	}
-	list, err := h.registry.EventAttempts(ctx, c.tenant, id, page)
+	list, err := h.Status.EventAttempts(ctx, c.tenant, id, req)
 	if err != nil {
 		return reply{}, fmt.Errorf("list attempts: %w", err)
 	}
@@ -75,15 +75,15 @@ func (h *manage) getDelivery(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, fmt.Errorf("read path: %w", err)
 	}
-	story, err := h.registry.Delivery(ctx, c.tenant, id)
+	detail, err := h.Status.Delivery(ctx, c.tenant, id)
 	if err != nil {
 		return reply{}, fmt.Errorf("get delivery: %w", err)
 	}
-	return ok(viewStory(story)), nil
+	return ok(viewDeliveryDetail(detail)), nil
 }
 
 func (h *manage) listEndpointDeliveries(ctx context.Context, c *call) (reply, error) {
-	page, values, err := pageOf(c, "state")
+	req, values, err := pageRequest(c, "state")
 	if err != nil {
 		return reply{}, err
 	}
@@ -93,7 +93,7 @@ func (h *manage) listEndpointDeliveries(ctx context.Context, c *call) (reply, er
 			Field: "state", Message: "must be one of retrying, parked, delivered, dead, discarded, cancelled",
 		})
 	}
-	list, err := h.registry.EndpointDeliveries(ctx, c.tenant, c.r.PathValue("endpoint"), state, page)
+	list, err := h.Status.EndpointDeliveries(ctx, c.tenant, c.r.PathValue("endpoint"), state, req)
 	if err != nil {
 		return reply{}, fmt.Errorf("list deliveries: %w", err)
 	}

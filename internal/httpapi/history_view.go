@@ -1,7 +1,7 @@
 package httpapi
 
 import (
-	"surehook/internal/admin/registry"
+	"surehook/internal/admin/status"
 	"surehook/internal/hook"
 )
 
@@ -56,8 +56,8 @@ type attemptView struct {
 	NextAttemptAt stamp `json:"next_attempt_at,omitzero"`
 }
 
-// storyView is a delivery with its attempts and the planned times of the next.
-type storyView struct {
+// deliveryDetailView is a delivery with past and planned attempts.
+type deliveryDetailView struct {
 	deliveryView
 	History   []attemptView `json:"history"`
 	PlannedAt []stamp       `json:"planned_at"`
@@ -127,8 +127,8 @@ func viewAttempt(a hook.Attempt) attemptView {
 	}
 }
 
-func viewStory(s registry.Story) storyView {
-	v := storyView{
+func viewDeliveryDetail(s status.DeliveryDetail) deliveryDetailView {
+	v := deliveryDetailView{
 		deliveryView: viewDelivery(s.Delivery),
 		History:      make([]attemptView, len(s.Attempts)),
 		PlannedAt:    make([]stamp, len(s.Planned)),

@@ -13,7 +13,7 @@ import (
 	"surehook/internal/httpapi"
 )
 
-// try makes a request, and does not hold it to the contract.
+// try makes a request without the check against the contract.
 func (b *bundle) try(tb testing.TB, p hook.Principal, method, target, body string) *httptest.ResponseRecorder {
 	tb.Helper()
 
@@ -21,8 +21,8 @@ func (b *bundle) try(tb testing.TB, p hook.Principal, method, target, body strin
 	return w
 }
 
-// FuzzBatchBody checks that no body breaks the handler, and that a batch that
-// was read has a result per event: 202 if and only if all were accepted.
+// FuzzBatchBody checks that no body breaks the handler, and that the response has
+// one result per event: 202 if and only if all events were accepted.
 func FuzzBatchBody(f *testing.F) {
 	const one = `{"type":"a","payload":1}`
 	for _, seed := range []string{
@@ -69,8 +69,8 @@ func FuzzBatchBody(f *testing.F) {
 	})
 }
 
-// FuzzPatchBody checks that a change is made as a whole or not at all, never of
-// what cannot be changed, and that what it made could have been created as well.
+// FuzzPatchBody checks that a change is applied as a whole or not at all, never
+// changes constant fields, and results in an endpoint valid for creation.
 func FuzzPatchBody(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, `{"url":"https://other.example.com/"}`, `{"url":"https://169.254.169.254/"}`, `{"uid":"erp"}`, `{"uid":"crm"}`, `{"status":"disabled"}`,
@@ -115,8 +115,8 @@ func FuzzPatchBody(f *testing.F) {
 	})
 }
 
-// FuzzSmallBody gives a body to the routes whose bodies are small. None breaks,
-// and a key is only ever made for a tenant and scopes that there are.
+// FuzzSmallBody sends a body to the routes with small bodies. No body breaks a
+// handler, and keys are created only for valid tenants and scopes.
 func FuzzSmallBody(f *testing.F) {
 	f.Add(`{"name":"ci","tenant":"acme","scopes":["read"]}`)
 	f.Add(`{"name":"ci","tenant":"*","scopes":["admin","replay"]}`)
@@ -155,8 +155,8 @@ func FuzzSmallBody(f *testing.F) {
 	})
 }
 
-// FuzzReplayBody gives a body to the routes that choose deliveries anew. None
-// breaks, and a job is only ever made with a filter and a rate that it may have.
+// FuzzReplayBody sends a body to the routes of Replay. No body breaks a handler,
+// and jobs are created only with a valid filter and rate.
 func FuzzReplayBody(f *testing.F) {
 	for _, seed := range []string{
 		``, `{}`, `null`, `{"force":true}`, `{"force":"yes"}`, `{"force":null}`, `{"reason":"a\nb"}`, `{"reason":"gone"}`, `{"filter":null}`,
@@ -199,8 +199,8 @@ func FuzzReplayBody(f *testing.F) {
 	})
 }
 
-// FuzzQuery gives every list the same query. A list shows at most as much as it
-// may, and takes no cursor that it did not return.
+// FuzzQuery sends the same query to every list. A list returns at most the maximum
+// page, and accepts no cursor of another list.
 func FuzzQuery(f *testing.F) {
 	for _, seed := range []string{
 		"", "limit=1", "limit=101", "limit=-0", "limit=%31", "limit=1&limit=2", "cursor=", "cursor=AAAA", "cursor=%00", "state=dead", "state=DEAD",

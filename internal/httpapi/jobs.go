@@ -6,13 +6,13 @@ import (
 	"net/http"
 	"time"
 
-	"surehook/internal/admin/registry"
+	"surehook/internal/admin/page"
 	"surehook/internal/delivery/replay"
 	"surehook/internal/hook"
 )
 
-// jobBody must have a filter, if an empty one: nobody replays everything by
-// leaving something out.
+// jobBody is a request for a replay job. The filter is required, even an empty
+// filter, so a forgotten filter does not replay everything.
 type jobBody struct {
 	Filter *filterBody `json:"filter"`
 	Rate   *float64    `json:"rate_per_second"`
@@ -27,8 +27,8 @@ type filterBody struct {
 	To       stamp    `json:"to"`
 }
 
-// request checks what only the edge knows; the rest is checked where jobs are
-// made. What is given empty is refused: it would select all.
+// request translates the body and refuses empty values in the filter, because an
+// empty value would select everything. Package replay checks the rest.
 func (b jobBody) request(by hook.KeyID) (replay.JobRequest, error) {
 	if b.Filter == nil {
 		return replay.JobRequest{}, hook.Invalid(hook.FieldError{Field: "filter", Message: "is missing"})
@@ -62,7 +62,7 @@ func (b jobBody) request(by hook.KeyID) (replay.JobRequest, error) {
 	return r, nil
 }
 
-// startJob makes a job, or says what it would replay.
+// startJob starts a replay job, or with dry_run returns a preview.
 func (h *replays) startJob(ctx context.Context, c *call) (reply, error) {
 	var body jobBody
 	if err := decode(c, maxBody, &body); err != nil {
@@ -88,23 +88,23 @@ func (h *replays) startJob(ctx context.Context, c *call) (reply, error) {
 }
 
 func (h *replays) listJobs(ctx context.Context, c *call) (reply, error) {
-	page, _, err := pageOf(c)
+	req, _, err := pageRequest(c)
 	if err != nil {
 		return reply{}, err
 	}
-	list := "replays\x00" + string(c.tenant)
-	before, err := registry.OpenCursor(list, page.Cursor)
+	list := page.Scope("replays", string(c.tenant))
+	before, err := page.OpenCursor(list, req.Cursor)
 	if err != nil {
 		return reply{}, fmt.Errorf("list replays: %w", err)
 	}
-	jobs, err := h.replayer.List(ctx, c.tenant, hook.JobID(before), page.Limit+1)
+	jobs, err := h.replayer.List(ctx, c.tenant, hook.JobID(before), req.Limit+1)
 	if err != nil {
 		return reply{}, fmt.Errorf("list replays: %w", err)
 	}
-	found := registry.List[replay.Job]{Data: jobs}
-	if len(jobs) > page.Limit {
-		found.Data = jobs[:page.Limit]
-		found.Next = registry.NewCursor(list, string(jobs[page.Limit-1].ID))
+	found := page.List[replay.Job]{Data: jobs}
+	if len(jobs) > req.Limit {
+		found.Data = jobs[:req.Limit]
+		found.Next = page.NewCursor(list, string(jobs[req.Limit-1].ID))
 	}
 	return viewList(found, viewJob), nil
 }
@@ -113,8 +113,8 @@ func (h *replays) getJob(ctx context.Context, c *call) (reply, error) {
 	return h.progress(ctx, c, h.replayer.Job)
 }
 
-// cancelJob ends a job. One that was cancelled before is answered as it is, one
-// that is finished is a conflict.
+// cancelJob cancels a job. A cancelled job stays unchanged; a finished job is a
+// conflict.
 func (h *replays) cancelJob(ctx context.Context, c *call) (reply, error) {
 	return h.progress(ctx, c, h.replayer.CancelJob)
 }

@@ -14,7 +14,7 @@ type keyBody struct {
 	Scopes []hook.Scope  `json:"scopes"`
 }
 
-// keyRecord is what never changes about a key.
+// keyRecord holds the constant fields of a key.
 type keyRecord struct {
 	ID        hook.KeyID    `json:"id"`
 	Name      string        `json:"name"`
@@ -28,7 +28,7 @@ type keyView struct {
 	LastUsedOn string `json:"last_used_on,omitzero"`
 }
 
-// newKeyView is a key's record with the key itself, shown this once.
+// newKeyView is a new key with the clear text. No other response holds the clear text.
 type newKeyView struct {
 	keyRecord
 	Key string `json:"key"`
@@ -39,7 +39,7 @@ func (h *manage) createKey(ctx context.Context, c *call) (reply, error) {
 	if err := decode(c, maxBody, &body); err != nil {
 		return reply{}, err
 	}
-	k, text, err := h.registry.CreateKey(ctx, body.Name, body.Tenant, body.Scopes)
+	k, text, err := h.Keys.Create(ctx, body.Name, body.Tenant, body.Scopes)
 	if err != nil {
 		return reply{}, fmt.Errorf("create key: %w", err)
 	}
@@ -47,11 +47,11 @@ func (h *manage) createKey(ctx context.Context, c *call) (reply, error) {
 }
 
 func (h *manage) listKeys(ctx context.Context, c *call) (reply, error) {
-	page, _, err := pageOf(c)
+	req, _, err := pageRequest(c)
 	if err != nil {
 		return reply{}, err
 	}
-	list, err := h.registry.ListKeys(ctx, page)
+	list, err := h.Keys.List(ctx, req)
 	if err != nil {
 		return reply{}, fmt.Errorf("list keys: %w", err)
 	}
@@ -63,7 +63,7 @@ func (h *manage) revokeKey(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, fmt.Errorf("read path: %w", err)
 	}
-	if err := h.registry.RevokeKey(ctx, id); err != nil {
+	if err := h.Keys.Revoke(ctx, id); err != nil {
 		return reply{}, fmt.Errorf("revoke key: %w", err)
 	}
 	return reply{status: http.StatusNoContent}, nil

@@ -10,8 +10,8 @@ import (
 	"surehook/internal/hook"
 )
 
-// TestLimits_endpoints holds every documented bound of an endpoint: the value
-// at the bound is taken, the one past it is refused under the name of its field.
+// TestLimits_endpoints checks every documented bound of an endpoint: the value at
+// the bound is accepted, and the next value is refused with the name of the field.
 func TestLimits_endpoints(t *testing.T) {
 	t.Parallel()
 
@@ -98,7 +98,7 @@ func TestLimits_endpoints(t *testing.T) {
 	}
 }
 
-// TestLimits_events is the same for what posts events.
+// TestLimits_events checks the limits of posted events in the same way.
 func TestLimits_events(t *testing.T) {
 	t.Parallel()
 
@@ -157,7 +157,7 @@ func TestLimits_events(t *testing.T) {
 	}
 }
 
-// TestLimits_replays is the same for what chooses deliveries anew.
+// TestLimits_replays checks the limits of replays in the same way.
 func TestLimits_replays(t *testing.T) {
 	t.Parallel()
 
@@ -201,7 +201,7 @@ func TestLimits_replays(t *testing.T) {
 		{name: "the most hours", method: "GET", target: analysisURL + "?hours=", at: "336", past: "337", want: invalid("hours", hours)},
 		{name: "the fewest hours", method: "GET", target: analysisURL + "?hours=", at: "1", past: "0", want: invalid("hours", hours)},
 		{name: "a number of hours", method: "GET", target: analysisURL + "?hours=", at: "24", past: "a", want: invalid("hours", hours)},
-		{name: "a parameter that there is", method: "GET", target: analysisURL + "?", at: "hours=1", past: "days=1", want: invalid("days", "is not a known parameter")},
+		{name: "a known parameter", method: "GET", target: analysisURL + "?", at: "hours=1", past: "days=1", want: invalid("days", "is not a known parameter")},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -226,8 +226,8 @@ func TestLimits_replays(t *testing.T) {
 	}
 }
 
-// TestLimits_payloadInBatch checks that a batch bounds each payload for itself:
-// the one that is too large is refused and its neighbor is not.
+// TestLimits_payloadInBatch checks that the limit of the payload holds for each
+// event of a batch: a large payload is refused, the other event is accepted.
 func TestLimits_payloadInBatch(t *testing.T) {
 	t.Parallel()
 

@@ -25,8 +25,8 @@ func document(t *testing.T) *openapi3.T {
 	return doc
 }
 
-// TestDocument_valid checks that the document is OpenAPI 3.1 and that its
-// examples are what they are examples of.
+// TestDocument_valid checks that the document is OpenAPI 3.1, and that the examples
+// match their schemas.
 func TestDocument_valid(t *testing.T) {
 	t.Parallel()
 
@@ -64,9 +64,8 @@ func TestDocument_routes(t *testing.T) {
 	}
 }
 
-// TestDocument_statuses checks that every operation names the ways in which
-// its like can end: what stands in for a scope, for another tenant and so on is
-// the same everywhere.
+// TestDocument_statuses checks that every operation lists the possible error
+// responses, such as 403 for a missing scope, in the same way.
 func TestDocument_statuses(t *testing.T) {
 	t.Parallel()
 
@@ -86,7 +85,7 @@ func TestDocument_statuses(t *testing.T) {
 		if takesMore(op) {
 			want["400"] = "Invalid"
 		}
-		if op.Responses.Value("409") != nil { // which states conflict, only the use case knows
+		if op.Responses.Value("409") != nil { // only the use case knows the conflicting states
 			want["409"] = "Conflict"
 		}
 		if strings.HasSuffix(r.Path, "{delivery}/replay") {
@@ -104,15 +103,15 @@ func TestDocument_statuses(t *testing.T) {
 	}
 }
 
-// takesMore reports whether the operation has a parameter beside its path that
-// can be wrong, of those that are not ignored or read with the body.
+// takesMore reports whether the operation has a parameter outside the path with
+// possible errors. Ignored parameters and parameters read with the body do not count.
 func takesMore(op *openapi3.Operation) bool {
 	return slices.ContainsFunc(op.Parameters, func(p *openapi3.ParameterRef) bool {
 		return p.Value.In == "query" || p.Value.Name == "If-Match"
 	})
 }
 
-// TestDocument_examples checks that every body has an example, in its schema or beside it.
+// TestDocument_examples checks that every body has an example, in the schema or beside the schema.
 func TestDocument_examples(t *testing.T) {
 	t.Parallel()
 
@@ -136,7 +135,7 @@ func TestDocument_examples(t *testing.T) {
 	}
 }
 
-// example returns the schema's example; that of a list is that of what it lists.
+// example returns the schema's example; for a list, the example of the items.
 func example(s *openapi3.Schema) any {
 	if data := s.Properties["data"]; s.Example == nil && data != nil && data.Value.Items != nil {
 		return data.Value.Items.Value.Example
@@ -144,8 +143,8 @@ func example(s *openapi3.Schema) any {
 	return s.Example
 }
 
-// TestDocument_bodies checks that what requests are read into has the fields
-// of its schema, no more and no fewer, and that the schema allows no others.
+// TestDocument_bodies checks that the types of request bodies have exactly the
+// fields of the schema, and that the schema allows no other fields.
 func TestDocument_bodies(t *testing.T) {
 	t.Parallel()
 
@@ -155,8 +154,8 @@ func TestDocument_bodies(t *testing.T) {
 	}
 }
 
-// TestDocument_views is TestDocument_bodies of answers: what may be left out
-// is what the schema does not require.
+// TestDocument_views is TestDocument_bodies for responses: exactly the optional
+// fields are not required by the schema.
 func TestDocument_views(t *testing.T) {
 	t.Parallel()
 
@@ -166,8 +165,8 @@ func TestDocument_views(t *testing.T) {
 	}
 }
 
-// TestDocument_schemas checks that every schema of an object is compared with
-// the code, by its own name or as a part of another.
+// TestDocument_schemas checks that every schema of an object is compared with the
+// code, by name or as a part of another schema.
 func TestDocument_schemas(t *testing.T) {
 	t.Parallel()
 
@@ -201,7 +200,7 @@ func TestDocument_schemas(t *testing.T) {
 type fields struct {
 	schemas  openapi3.Schemas
 	closed   bool // the schemas must allow nothing else
-	required bool // what is always written must be required, and nothing else
+	required bool // exactly the fields written always are required
 }
 
 func (f fields) compare(t *testing.T, path string, s *openapi3.Schema, typ reflect.Type) {
@@ -212,7 +211,7 @@ func (f fields) compare(t *testing.T, path string, s *openapi3.Schema, typ refle
 	for _, field := range reflect.VisibleFields(typ) {
 		tag, ok := field.Tag.Lookup("json")
 		if !ok {
-			continue // embedded; its own fields are visible too
+			continue // embedded: the fields of the embedded struct are visible, too
 		}
 		name, options, _ := strings.Cut(tag, ",")
 		if coded[name] = field.Type; options == "" {
@@ -249,7 +248,7 @@ func (f fields) compare(t *testing.T, path string, s *openapi3.Schema, typ refle
 	}
 }
 
-// TestDocument_served checks that the document is served as it stands.
+// TestDocument_served checks that the document is served unchanged.
 func TestDocument_served(t *testing.T) {
 	t.Parallel()
 

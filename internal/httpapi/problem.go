@@ -9,11 +9,11 @@ import (
 	"surehook/internal/hook"
 )
 
-// retryAfter is how many seconds a caller is asked to wait before it tries again.
+// retryAfter is the Retry-After of 429 and 503 responses, in seconds.
 const retryAfter = "5"
 
-// problem is an error as callers see it: a problem document of RFC 9457. Its
-// type is about:blank, so its title is that of the status; Code tells problems apart.
+// problem is the error response: a problem document of RFC 9457. The type is
+// about:blank, so the title is the text of the status. Code identifies the problem.
 type problem struct {
 	Type   string            `json:"type"`
 	Title  string            `json:"title"`
@@ -23,8 +23,8 @@ type problem struct {
 	Errors []hook.FieldError `json:"errors,omitempty"`
 }
 
-// problemOf returns what may be told about the error: the message and the
-// fields of an error with a code, and nothing of one that is a fault of ours.
+// problemOf returns the problem for the caller: message and fields of an error
+// with a code, and a constant text for internal errors.
 func problemOf(err error) problem {
 	if e, ok := isMethodError(err); ok {
 		return newProblem(http.StatusMethodNotAllowed, "method_not_allowed", e.Error())
@@ -35,7 +35,7 @@ func problemOf(err error) problem {
 	}
 	p := newProblem(statusOf(known.Code), known.Code.String(), known.Message)
 	p.Errors = slices.Clone(known.Fields)
-	// Some fields are found in maps; callers get the same order every time.
+	// Checks over maps find fields in random order. Sorting makes the response deterministic.
 	slices.SortStableFunc(p.Errors, func(a, b hook.FieldError) int { return cmp.Compare(a.Field, b.Field) })
 	return p
 }
@@ -68,7 +68,7 @@ func statusOf(c hook.Code) int {
 	return http.StatusInternalServerError
 }
 
-// reply returns the answer that says p of err.
+// reply returns the response with the problem p of err.
 func (p problem) reply(err error) reply {
 	a := reply{status: p.Status, body: p}.with("Content-Type", "application/problem+json")
 	switch p.Status {
@@ -81,6 +81,6 @@ func (p problem) reply(err error) reply {
 			a = a.with("Allow", e.allow)
 		}
 	}
-	_ = a.encode() // plain strings and numbers always encode
+	_ = a.encode() // strings and numbers encode without an error
 	return a
 }

@@ -20,7 +20,7 @@ func invalid(fieldsAndMessages ...string) string {
 		strings.Join(errs, ",") + `]}`
 }
 
-// plain returns the problem document that names no fields.
+// plain returns a problem document without fields.
 func plain(status int, code, detail string) string {
 	return fmt.Sprintf(`{"type":"about:blank","title":%q,"status":%d,"code":%q,"detail":%q}`, http.StatusText(status), status, code, detail)
 }
@@ -53,7 +53,7 @@ func TestProblems_events(t *testing.T) {
 		{name: "a field in another case", body: `{"Type":"a","payload":1}`, headers: nil, status: 400, want: invalid("Type", "is not a known field")},
 		{name: "a field twice", body: `{"type":"a","payload":1,"type":"b"}`, headers: nil, status: 400, want: invalid("type", "is given twice")},
 		{name: "a field twice in the payload", body: `{"type":"a","payload":{"n":[0,{"a":1,"a":2}]}}`, headers: nil, status: 400, want: invalid("payload.n[1].a", "is given twice")},
-		{name: "bytes that are no UTF-8", body: "{\"type\":\"a\",\"payload\":\"\xff\"}", headers: nil, status: 400, want: invalid("payload", "is not valid JSON in UTF-8, at byte 23")},
+		{name: "invalid UTF-8", body: "{\"type\":\"a\",\"payload\":\"\xff\"}", headers: nil, status: 400, want: invalid("payload", "is not valid JSON in UTF-8, at byte 23")},
 		{name: "half a surrogate pair", body: `{"type":"a","payload":"\ud800"}`, headers: nil, status: 400, want: invalid("payload", "is not valid JSON in UTF-8, at byte 23")},
 		{name: "a number as the type", body: `{"type":1,"payload":1}`, headers: nil, status: 400, want: invalid("type", "must be a string")},
 		{name: "null as the type", body: `{"type":null,"payload":1}`, headers: nil, status: 400, want: invalid("type", "must not be null")},
@@ -70,19 +70,19 @@ func TestProblems_events(t *testing.T) {
 			want: invalid("idempotency_key", "must be 1 to 255 visible ASCII characters"),
 		},
 		{
-			name: "two keys that differ", body: `{"type":"a","payload":1,"idempotency_key":"k"}`,
+			name: "two different keys", body: `{"type":"a","payload":1,"idempotency_key":"k"}`,
 			headers: []string{"Idempotency-Key: K"},
 			status:  400,
 			want:    invalid("idempotency_key", "differs from the header Idempotency-Key"),
 		},
 		{name: "another content type", body: `{"type":"a","payload":1}`, headers: []string{"Content-Type: text/plain"}, status: 400, want: invalid("content-type", "must be application/json")},
 		{
-			name: "a payload that is too large", body: `{"type":"a","payload":"` + strings.Repeat("x", hook.MaxPayload-1) + `"}`, headers: nil, status: 413,
+			name: "a payload over the limit", body: `{"type":"a","payload":"` + strings.Repeat("x", hook.MaxPayload-1) + `"}`, headers: nil, status: 413,
 			want: strings.TrimSuffix(plain(413, "too_large", "the event is too large"), "}") +
 				`,"errors":[{"field":"payload","message":"must be at most 262144 bytes"}]}`,
 		},
 		{
-			name: "a body that is too large", body: `{"type":"a","payload":"` + strings.Repeat("x", hook.MaxPayload+16<<10) + `"}`, headers: nil, status: 413,
+			name: "a body over the limit", body: `{"type":"a","payload":"` + strings.Repeat("x", hook.MaxPayload+16<<10) + `"}`, headers: nil, status: 413,
 			want: plain(413, "too_large", "the body must be at most 278528 bytes"),
 		},
 	}
@@ -129,7 +129,7 @@ func TestProblems_endpoints(t *testing.T) {
 		{name: "a duration without unit", body: `{` + url + `,"timeout":"10"}`, want: invalid("timeout", duration)},
 		{name: "a number as a duration", body: `{` + url + `,"timeout":10}`, want: invalid("timeout", duration)},
 		{name: "a timeout out of bounds", body: `{` + url + `,"timeout":"31s"}`, want: invalid("timeout", "must be 1s to 30s")},
-		{name: "a delay that is none", body: `{` + url + `,"retry":{"schedule":["1s","soon"]}}`, want: invalid("retry.schedule[1]", duration)},
+		{name: "an invalid delay", body: `{` + url + `,"retry":{"schedule":["1s","soon"]}}`, want: invalid("retry.schedule[1]", duration)},
 		{name: "a delay out of bounds", body: `{` + url + `,"retry":{"schedule":["1s","8h","169h"]}}`, want: invalid("retry.schedule[2]", "must be 1s to 168h")},
 		{name: "an empty schedule", body: `{` + url + `,"retry":{"schedule":[]}}`, want: invalid("retry.schedule", "must have 1 to 20 delays")},
 		{name: "an unknown preset", body: `{` + url + `,"retry":{"preset":"never"}}`, want: invalid("retry.preset", "must be one of standard, minute, exponential, day")},
@@ -153,7 +153,7 @@ func TestProblems_endpoints(t *testing.T) {
 		)},
 		{name: "a rate in words", body: `{` + url + `,"rate_per_second":"10"}`, want: invalid("rate_per_second", "must be a number")},
 		{name: "null as a rate", body: `{` + url + `,"rate_per_second":null}`, want: invalid("rate_per_second", "must not be null")},
-		{name: "a rate that is too low", body: `{` + url + `,"rate_per_second":0.009}`, want: invalid("rate_per_second", "must be 0.01 to 1000")},
+		{name: "a rate under the minimum", body: `{` + url + `,"rate_per_second":0.009}`, want: invalid("rate_per_second", "must be 0.01 to 1000")},
 		{name: "half an attempt in flight", body: `{` + url + `,"max_in_flight":0.5}`, want: invalid("max_in_flight", "must be a whole number")},
 		{name: "too many in flight", body: `{` + url + `,"max_in_flight":101}`, want: invalid("max_in_flight", "must be 1 to 100")},
 		{name: "a circuit in words", body: `{` + url + `,"circuit":"open"}`, want: invalid("circuit", noObject)},
@@ -206,11 +206,11 @@ func TestProblems_requests(t *testing.T) {
 		{name: "no scope", p: reader, method: "DELETE", target: unknownEndpoint, headers: nil, status: 403, want: plain(403, "forbidden", "the API key lacks the scope endpoints:write"), header: ""},
 		{name: "keys by one tenant's admin", p: owner, method: "GET", target: "/v1/keys", headers: nil, status: 403, want: plain(403, "forbidden", "the API key must act for all tenants"), header: ""},
 		{name: "another tenant", p: rival, method: "GET", target: endpoints, headers: nil, status: 404, want: plain(404, "not_found", "no such tenant"), header: ""},
-		{name: "a tenant that cannot be", p: admin, method: "GET", target: "/v1/tenants/a%20b/endpoints", headers: nil, status: 404, want: plain(404, "not_found", "no such tenant"), header: ""},
+		{name: "an invalid tenant", p: admin, method: "GET", target: "/v1/tenants/a%20b/endpoints", headers: nil, status: 404, want: plain(404, "not_found", "no such tenant"), header: ""},
 		{name: "an unknown path", p: owner, method: "GET", target: "/v2/events", headers: nil, status: 404, want: plain(404, "not_found", "no such route"), header: ""},
 		{name: "an unknown path without key", p: nobody, method: "GET", target: "/", headers: nil, status: 404, want: plain(404, "not_found", "no such route"), header: ""},
 		{name: "a path with an empty part", p: owner, method: "GET", target: "/v1//keys", headers: nil, status: 404, want: plain(404, "not_found", "no such route"), header: ""},
-		{name: "a path with a slash at its end", p: owner, method: "GET", target: endpoints + "/", headers: nil, status: 404, want: plain(404, "not_found", "no such route"), header: ""},
+		{name: "a path with a trailing slash", p: owner, method: "GET", target: endpoints + "/", headers: nil, status: 404, want: plain(404, "not_found", "no such route"), header: ""},
 		{name: "another method", p: owner, method: "PUT", target: endpoints, headers: nil, status: 405, want: plain(405, "method_not_allowed", "allowed here: POST, GET"), header: "Allow: POST, GET"},
 		{name: "an unknown endpoint", p: owner, method: "GET", target: unknownEndpoint, headers: nil, status: 404, want: plain(404, "not_found", "no such endpoint"), header: ""},
 		{name: "an unknown event", p: owner, method: "GET", target: eventsURL + "/evt_1", headers: nil, status: 404, want: plain(404, "not_found", "no such event"), header: ""},

@@ -6,12 +6,12 @@ import (
 	"slices"
 	"strconv"
 
-	"surehook/internal/admin/registry"
+	"surehook/internal/admin/page"
 	"surehook/internal/hook"
 )
 
-// query returns the parameters of the request's query, of which only those
-// named may be there, each once.
+// query returns the parameters of the request's query; CodeInvalid for repeated
+// parameters and for parameters not in names.
 func query(c *call, names ...string) (url.Values, error) {
 	values, err := url.ParseQuery(c.r.URL.RawQuery)
 	if err != nil {
@@ -28,19 +28,19 @@ func query(c *call, names ...string) (url.Values, error) {
 	return values, nil
 }
 
-// pageOf reads which part of a list the query asks for. names are the other
-// parameters that it may hold.
-func pageOf(c *call, names ...string) (registry.Page, url.Values, error) {
+// pageRequest returns the requested page and all parameters of the query. names
+// are the allowed parameters besides limit and cursor.
+func pageRequest(c *call, names ...string) (page.Request, url.Values, error) {
 	values, err := query(c, append([]string{"limit", "cursor"}, names...)...)
 	if err != nil {
-		return registry.Page{}, nil, err
+		return page.Request{}, nil, err
 	}
-	p := registry.Page{Limit: registry.DefaultPage, Cursor: values.Get("cursor")}
+	p := page.Request{Limit: page.DefaultLimit, Cursor: values.Get("cursor")}
 	if values.Has("limit") {
 		p.Limit, err = strconv.Atoi(values.Get("limit"))
-		if err != nil || p.Limit < 1 || p.Limit > registry.MaxPage {
-			return registry.Page{}, nil, hook.Invalid(hook.FieldError{
-				Field: "limit", Message: fmt.Sprintf("must be 1 to %d", registry.MaxPage),
+		if err != nil || p.Limit < 1 || p.Limit > page.MaxLimit {
+			return page.Request{}, nil, hook.Invalid(hook.FieldError{
+				Field: "limit", Message: fmt.Sprintf("must be 1 to %d", page.MaxLimit),
 			})
 		}
 	}
@@ -53,7 +53,7 @@ type listView[T any] struct {
 	NextCursor *string `json:"next_cursor"` // null at the end
 }
 
-func viewList[T, V any](l registry.List[T], view func(T) V) reply {
+func viewList[T, V any](l page.List[T], view func(T) V) reply {
 	v := listView[V]{Data: make([]V, len(l.Data))}
 	for i, t := range l.Data {
 		v.Data[i] = view(t)

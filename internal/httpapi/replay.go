@@ -11,7 +11,7 @@ import (
 	"surehook/internal/names"
 )
 
-// replays serves the routes that choose past deliveries anew.
+// replays serves the routes of Replay.
 type replays struct {
 	replayer *replay.Replayer
 	log      *slog.Logger
@@ -25,8 +25,8 @@ type noteBody struct {
 	Reason string `json:"reason"`
 }
 
-// replayDelivery replays one delivery, whatever state it settled in: who names
-// it means it.
+// replayDelivery replays one settled delivery of any state, because the caller
+// names the delivery.
 func (h *replays) replayDelivery(ctx context.Context, c *call) (reply, error) {
 	var body replayBody
 	if err := decodeOptional(c, &body); err != nil {
@@ -43,9 +43,9 @@ func (h *replays) replayDelivery(ctx context.Context, c *call) (reply, error) {
 	return reply{status: http.StatusAccepted, body: viewDelivery(d)}, nil
 }
 
-// replayEvent replays each delivery of the event for itself and answers with a
-// result per delivery: 202 when all are replayed, 207 when one was refused, so
-// that a 202 never hides a refusal. Batches of events are answered alike.
+// replayEvent replays each delivery of the event independently and responds with
+// one result per delivery: 202 when all were replayed, otherwise 207, so a 202
+// never hides a refusal. postBatch responds in the same way.
 func (h *replays) replayEvent(ctx context.Context, c *call) (reply, error) {
 	var body replayBody
 	if err := decodeOptional(c, &body); err != nil {
@@ -71,8 +71,8 @@ func (h *replays) replayEvent(ctx context.Context, c *call) (reply, error) {
 	return reply{status: status, body: view}, nil
 }
 
-// refused returns what is told of a delivery that was not replayed. The request
-// is a success, so a fault of ours must be logged here.
+// refused returns the view of a refused replay. The request succeeds, so refused
+// logs internal faults.
 func (h *replays) refused(ctx context.Context, tenant hook.TenantID, r replay.Result) notReplayedView {
 	p := problemOf(r.Err)
 	if p.Status >= http.StatusInternalServerError {
@@ -85,7 +85,8 @@ func (h *replays) refused(ctx context.Context, tenant hook.TenantID, r replay.Re
 	return notReplayedView{Delivery: r.Delivery.ID, Endpoint: r.Delivery.ID.Endpoint, Error: p}
 }
 
-// discardDelivery wants a reason: it gives up what was promised to be delivered.
+// discardDelivery requires a reason, because discarding ends a delivery without
+// success.
 func (h *replays) discardDelivery(ctx context.Context, c *call) (reply, error) {
 	var body noteBody
 	if err := decode(c, maxBody, &body); err != nil {

@@ -30,7 +30,7 @@ func (p *past) die(t *testing.T) {
 	}
 }
 
-// head is the beginning of a delivery's view, up to its state.
+// head is the JSON of a delivery up to the state.
 func head(id hook.DeliveryID, state string) string {
 	return fmt.Sprintf(`{"id":%q,"event_id":%q,"endpoint_id":%q,"event_type":"order.paid","generation":%d,"state":%q`,
 		id, id.Event, id.Endpoint, id.Generation, state)
@@ -93,7 +93,7 @@ func TestReplay_inProgress(t *testing.T) {
 	}
 }
 
-// TestReplay_event checks that each delivery of an event has a result of its own.
+// TestReplay_event checks that each delivery of an event has a separate result.
 func TestReplay_event(t *testing.T) {
 	t.Parallel()
 
@@ -232,7 +232,7 @@ func TestReplay_job(t *testing.T) {
 	}
 }
 
-// TestReplay_progress checks what is made of a job's counts.
+// TestReplay_progress checks the JSON of a job's counts.
 func TestReplay_progress(t *testing.T) {
 	t.Parallel()
 
@@ -249,7 +249,7 @@ func TestReplay_progress(t *testing.T) {
 		{state: hook.StateDelivered, want: `"delivered":1,"dead":0,"cancelled":0,"in_progress":2}`},
 		{state: hook.StateDead, want: `"delivered":1,"dead":1,"cancelled":0,"in_progress":1}`},
 		{state: hook.StateCancelled, want: `"delivered":1,"dead":1,"cancelled":1,"in_progress":0}`},
-		{state: hook.StateDead, want: `"delivered":1,"dead":2,"cancelled":1,"in_progress":0}`}, // its page is not counted yet
+		{state: hook.StateDead, want: `"delivered":1,"dead":2,"cancelled":1,"in_progress":0}`}, // before the count of the page
 	}
 	for i, step := range steps {
 		if err := b.store.RecordOutcome(t.Context(), hook.Delivery{State: step.state, Job: j.ID, JobIndex: i}); err != nil {

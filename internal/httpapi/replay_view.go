@@ -5,7 +5,7 @@ import (
 	"surehook/internal/hook"
 )
 
-// replayedView has a result per delivery of an event.
+// replayedView holds one result per delivery of an event.
 type replayedView struct {
 	Data []any `json:"data"` // deliveryView or notReplayedView
 }
@@ -28,7 +28,7 @@ type jobView struct {
 	CreatedAt stamp      `json:"created_at"`
 	UpdatedAt stamp      `json:"updated_at"`
 	EndedAt   stamp      `json:"ended_at,omitzero"`
-	ExpiresAt stamp      `json:"expires_at,omitzero"` // of one that ended
+	ExpiresAt stamp      `json:"expires_at,omitzero"` // of an ended job
 }
 
 type filterView struct {
@@ -39,7 +39,7 @@ type filterView struct {
 	To       stamp           `json:"to,omitzero"`
 }
 
-// progressView is a job with what became of what it enqueued.
+// progressView is a job with the states of the enqueued deliveries.
 type progressView struct {
 	jobView
 	Delivered  int `json:"delivered"`

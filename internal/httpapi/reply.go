@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// reply is what is answered: a body that becomes JSON, or none.
+// reply is a response: a JSON body, or no body.
 type reply struct {
 	status int
 	body   any
@@ -19,7 +19,7 @@ type reply struct {
 
 func ok(body any) reply { return reply{status: http.StatusOK, body: body} }
 
-// with sets a header of the answer.
+// with sets a header of the response.
 func (a reply) with(name, value string) reply {
 	if a.header == nil {
 		a.header = make(http.Header)
@@ -28,20 +28,20 @@ func (a reply) with(name, value string) reply {
 	return a
 }
 
-// versioned tells the version of what is answered, for a later If-Match.
+// versioned sets the ETag to the version, for a later If-Match.
 func (a reply) versioned(version int64) reply {
 	return a.with("ETag", strconv.Quote(strconv.FormatInt(version, 10)))
 }
 
-// encode makes raw of body, unless it is there already. What endpoints answered
-// may be no UTF-8; what is not becomes U+FFFD.
+// encode sets raw to the JSON of body, unless raw is set. Responses of endpoints
+// may hold invalid UTF-8; U+FFFD replaces invalid bytes.
 func (a *reply) encode() error {
 	if a.body == nil || a.raw != nil {
 		return nil
 	}
 	raw, err := json.Marshal(a.body, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
 	if err != nil {
-		return fmt.Errorf("encode answer: %w", err)
+		return fmt.Errorf("encode response: %w", err)
 	}
 	a.raw = raw
 	return nil
@@ -53,12 +53,12 @@ func (a *reply) write(w http.ResponseWriter) {
 		header[name] = values
 	}
 	if header.Get("Cache-Control") == "" {
-		header.Set("Cache-Control", "no-store") // some answers hold secrets
+		header.Set("Cache-Control", "no-store") // some responses hold secrets
 	}
-	header.Set("X-Content-Type-Options", "nosniff") // some hold what strangers wrote
+	header.Set("X-Content-Type-Options", "nosniff") // some responses hold text of third parties
 	if a.raw != nil && header.Get("Content-Type") == "" {
 		header.Set("Content-Type", "application/json")
 	}
 	w.WriteHeader(a.status)
-	_, _ = w.Write(a.raw) // the client is gone; nothing is left to tell it
+	_, _ = w.Write(a.raw) // the client is gone
 }

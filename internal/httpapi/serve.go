@@ -17,25 +17,25 @@ import (
 // logCode is the log key of a problem's code.
 const logCode = "code"
 
-// route is an operation and what does it.
+// route is an operation with its action.
 type route struct {
 	Route
 	do action
 }
 
-// action answers one request whose caller was found to be allowed to make it.
+// action handles one authorized request.
 type action func(ctx context.Context, c *call) (reply, error)
 
-// call is one request on its way through.
+// call is one request.
 type call struct {
 	w         http.ResponseWriter
 	r         *http.Request
 	principal hook.Principal
-	tenant    hook.TenantID // of the path; empty where the path has none
+	tenant    hook.TenantID // of the path; empty for a path without a tenant
 	began     time.Time
 }
 
-// serve returns the handler of the routes. Whatever else is asked for is a problem document too.
+// serve returns the handler of the routes. Requests for other paths get a problem document, too.
 func serve(log *slog.Logger, routes []route) http.Handler {
 	resources := make(map[string]*resource)
 	for _, r := range routes {
@@ -52,7 +52,7 @@ func serve(log *slog.Logger, routes []route) http.Handler {
 	mux.Handle("/", unknown)
 
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if path.Clean(r.URL.Path) != r.URL.Path { // the mux would answer with a redirect
+		if path.Clean(r.URL.Path) != r.URL.Path { // the mux would redirect
 			unknown.ServeHTTP(w, r)
 			return
 		}
@@ -60,16 +60,16 @@ func serve(log *slog.Logger, routes []route) http.Handler {
 	})
 }
 
-// resource is a path with its methods; without any it stands for paths that do not exist.
+// resource is a path with the routes of the path. The resource without routes handles unknown paths.
 type resource struct {
 	path   string
 	routes []route
 	log    *slog.Logger
 }
 
-// ServeHTTP answers the request and writes one line about it.
+// ServeHTTP handles the request and logs one line.
 func (s *resource) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	began := time.Now() //nolint:forbidigo // it is for the log only and decides nothing
+	began := time.Now() //nolint:forbidigo // only the log uses the time
 	c := &call{w: w, r: r, began: began}
 	answer, err := s.answer(r.Context(), c)
 	if err == nil {
@@ -117,10 +117,10 @@ func (s *resource) answer(ctx context.Context, c *call) (reply, error) {
 	return s.routes[i].do(ctx, c)
 }
 
-// methodError says that the path exists and the method does not.
+// methodError reports a known path with an unknown method.
 type methodError struct{ allow string }
 
-// Error returns the methods there are.
+// Error returns the allowed methods.
 func (e methodError) Error() string { return "allowed here: " + e.allow }
 
 func isMethodError(err error) (methodError, bool) { return errors.AsType[methodError](err) }

@@ -3,11 +3,11 @@ package memory
 import (
 	"context"
 
-	"surehook/internal/admin/registry"
+	"surehook/internal/admin/status"
 	"surehook/internal/hook"
 )
 
-var _ registry.Queues = Queues{}
+var _ status.Queues = Queues{}
 
 // Queues are all queues together. All fields must be set.
 type Queues struct {
@@ -19,8 +19,8 @@ type Queues struct {
 
 // Depths returns the depth of each queue, by the names that people read. What
 // is undeliverable does not happen in memory.
-func (q Queues) Depths(context.Context) (map[string]registry.Depth, error) {
-	return map[string]registry.Depth{
+func (q Queues) Depths(context.Context) (map[string]status.Depth, error) {
+	return map[string]status.Depth{
 		"live":          q.Lanes.lane(hook.LaneLive).depth(),
 		"retry":         q.Lanes.lane(hook.LaneRetry).depth(),
 		"replay":        q.Lanes.lane(hook.LaneReplay).depth(),
@@ -32,11 +32,11 @@ func (q Queues) Depths(context.Context) (map[string]registry.Depth, error) {
 }
 
 // depth returns how many messages there are, by what became of them so far.
-func (l *line[T]) depth() registry.Depth {
+func (l *line[T]) depth() status.Depth {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 
 	l.show(l.now())
 	hidden := l.hidden.len()
-	return registry.Depth{Visible: len(l.all) - hidden, InFlight: l.flights, Delayed: hidden - l.flights}
+	return status.Depth{Visible: len(l.all) - hidden, InFlight: l.flights, Delayed: hidden - l.flights}
 }

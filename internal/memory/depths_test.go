@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/admin/registry"
+	"surehook/internal/admin/status"
 	"surehook/internal/delivery/replay"
 	"surehook/internal/hook"
 	"surehook/internal/memory"
@@ -37,7 +37,7 @@ func TestQueues_Depths_TellsWhatBecameOfTheMessages(t *testing.T) {
 	}
 
 	got, err := q.Depths(t.Context())
-	want := map[string]registry.Depth{
+	want := map[string]status.Depth{
 		"live": {Visible: 4, InFlight: 2, Delayed: 1}, "retry": {}, "replay": {},
 		"replay_jobs": {Visible: 1}, "circuits": {Delayed: 1}, "dead_letters": {Visible: 1}, "undeliverable": {},
 	}

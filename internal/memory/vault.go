@@ -6,13 +6,13 @@ import (
 	"crypto/cipher"
 	"fmt"
 
-	"surehook/internal/admin/registry"
+	"surehook/internal/admin/endpoint"
 	"surehook/internal/delivery/deliver"
 	"surehook/internal/hook"
 )
 
 var (
-	_ registry.Vault = Vault{}
+	_ endpoint.Vault = Vault{}
 	_ deliver.Vault  = Vault{}
 )
 

@@ -10,7 +10,8 @@ import (
 	"time"
 
 	"surehook/internal/admin/apikey"
-	"surehook/internal/admin/registry"
+	"surehook/internal/admin/endpoint"
+	"surehook/internal/admin/status"
 	"surehook/internal/delivery/breaker"
 	"surehook/internal/delivery/deliver"
 	"surehook/internal/delivery/egress"
@@ -42,7 +43,7 @@ type process struct {
 	deliverer     *deliver.Deliverer
 	breaker       *breaker.Breaker
 	replayer      *replay.Replayer
-	registry      *registry.Registry
+	admin         httpapi.Admin
 	log           *slog.Logger
 }
 
@@ -126,25 +127,35 @@ func (p *process) wireManagement(policy egress.Policy) {
 		Now:        time.Now,
 		NewID:      hook.NewJobID,
 	}
-	p.registry = &registry.Registry{
-		Endpoints:    p.store,
+	endpoints := &endpoint.Admin{
+		Store:        p.store,
 		Circuits:     p.store,
 		CircuitQueue: p.attention,
 		History:      p.store,
-		Stats:        p.store,
-		Index:        p.store,
-		Queues:       memory.Queues{Lanes: p.queue, DeadLetters: p.deadLetters, Attention: p.attention, Jobs: p.jobs},
-		Keys:         p.store,
 		Vault:        memory.Vault{},
 		Policy:       policy,
 		Now:          time.Now,
+	}
+	p.admin = httpapi.Admin{
+		Endpoints: endpoints,
+		Status: &status.Reader{
+			Endpoints: endpoints,
+			Circuits:  p.store,
+			History:   p.store,
+			Stats:     p.store,
+			Index:     p.store,
+			Queues:    memory.Queues{Lanes: p.queue, DeadLetters: p.deadLetters, Attention: p.attention, Jobs: p.jobs},
+			Now:       time.Now,
+		},
+		Keys:   &apikey.Issuer{Store: p.store, Now: time.Now},
+		Tester: p.acceptor,
 	}
 }
 
 // handler answers the whole API. As behind API Gateway, who calls is found out
 // first, and the route decides whether that is enough (docs/adr/0005).
 func (p *process) handler() http.Handler {
-	api := httpapi.All(p.acceptor, p.replayer, p.registry, p.log)
+	api := httpapi.All(p.acceptor, p.replayer, p.admin, p.log)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		header := strings.Join(r.Header.Values("Authorization"), ",") // as functions/authorize reads it
 		if caller, err := p.authenticator.Identify(r.Context(), header); err == nil {

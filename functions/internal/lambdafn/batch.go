@@ -10,8 +10,9 @@ import (
 	"surehook/internal/names"
 )
 
-// BatchResponse says which messages come again after the queue's visibility timeout;
-// the others are deleted. It holds a list, not null, when all went well.
+// BatchResponse returns the response to a batch with the failed messages. SQS
+// delivers failed messages again after the queue's visibility timeout, and
+// deletes the other messages. The list is empty, not null, without failures.
 func BatchResponse(failed []string) events.SQSEventResponse {
 	response := events.SQSEventResponse{BatchItemFailures: []events.SQSBatchItemFailure{}}
 	for _, id := range failed {
@@ -20,19 +21,19 @@ func BatchResponse(failed []string) events.SQSEventResponse {
 	return response
 }
 
-// EachMessage reads the messages and works on them concurrently; one that fails does
-// not touch the others. That a message cannot be read is logged as unread; what
-// came of the work, work logs itself.
+// EachMessage decodes the messages and calls work for each message concurrently.
+// A failed message does not affect other messages. EachMessage logs a failure
+// to decode with the log message undecoded; work logs its own errors.
 func EachMessage[T any](
 	ctx context.Context, log *slog.Logger, records []events.SQSMessage,
-	unread string, read func(body string) (T, error), work func(ctx context.Context, message T) error,
+	undecoded string, decode func(body string) (T, error), work func(ctx context.Context, message T) error,
 ) events.SQSEventResponse {
 	errs := make([]error, len(records))
 	var wg sync.WaitGroup
 	for i, r := range records {
-		message, err := read(r.Body)
+		message, err := decode(r.Body)
 		if err != nil {
-			log.LogAttrs(ctx, slog.LevelError, unread, //nolint:sloglint // the message is the function's own constant
+			log.LogAttrs(ctx, slog.LevelError, undecoded, //nolint:sloglint // a constant of the function
 				slog.String(names.LogMessage, r.MessageId), slog.Any(names.LogError, err))
 			errs[i] = err
 			continue

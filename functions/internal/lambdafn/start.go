@@ -1,5 +1,5 @@
-// Package lambdafn starts functions and answers Lambda about batches of queue
-// messages. The package knows no particular function.
+// Package lambdafn starts Lambda functions and builds the responses to batches of
+// queue messages. The package knows no particular function.
 package lambdafn
 
 import (
@@ -16,11 +16,11 @@ import (
 	"surehook/internal/names"
 )
 
-// NewHandler makes a function's handler, once per execution environment.
+// NewHandler wires a function's handler, once per execution environment.
 type NewHandler[C any] func(cfg C, sdk aws.Config, log *slog.Logger) (handler any, err error)
 
-// Start runs the function until Lambda ends the process. It returns only
-// when the function could not start, and has logged why.
+// Start runs the function until Lambda ends the process. Start returns only after
+// a failed start, and has logged the error.
 func Start[C any](ctx context.Context, lookup config.Lookup, read func(config.Lookup) (C, error), newHandler NewHandler[C]) error {
 	log := lambdacontext.NewLogger()
 	handler, err := handlerOf(ctx, lookup, read, newHandler, log)

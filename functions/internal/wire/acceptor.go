@@ -1,5 +1,5 @@
-// Package wire builds the objects that several functions need, from their
-// configuration and the SDK.
+// Package wire builds the objects used by several functions, from configuration
+// and the SDK.
 package wire
 
 import (
@@ -14,14 +14,14 @@ import (
 	"surehook/internal/hook"
 )
 
-// AcceptorConfig is what an acceptor needs beside the store.
+// AcceptorConfig configures an acceptor.
 type AcceptorConfig struct {
 	LiveQueue string        // URL
-	Retention time.Duration // how long events are kept
+	Retention time.Duration // lifetime of events
 	Now       func() time.Time
 }
 
-// Acceptor returns what accepts events.
+// Acceptor returns an acceptor of events over store.
 func Acceptor(sdk aws.Config, store *dynamo.Store, c AcceptorConfig) (*ingest.Acceptor, error) {
 	directory, err := ingest.NewDirectory(store)
 	if err != nil {

@@ -11,14 +11,14 @@ import (
 	"surehook/internal/emf"
 )
 
-// NotifierConfig is what a notifier needs beside the store.
+// NotifierConfig configures a notifier.
 type NotifierConfig struct {
-	Events   AcceptorConfig // of the events that carry notifications
+	Events   AcceptorConfig // for the events with notifications
 	TopicARN string
 	Metrics  emf.Set
 }
 
-// Notifier returns the notifier of owners and operators.
+// Notifier returns the notifier of owners (by event) and operators (by topic).
 func Notifier(sdk aws.Config, store *dynamo.Store, c NotifierConfig, log *slog.Logger) (notify.Notifier, error) {
 	poster, err := Acceptor(sdk, store, c.Events)
 	if err != nil {

@@ -1,5 +1,16 @@
-// Package apikey tells who makes a request from the API key it carries. It
-// says who, not whether they may: that is each route's own decision.
+// Package apikey issues API keys and authenticates callers by their key.
+// Handlers authorize callers: package httpapi checks scope and tenant.
+//
+// # Keys
+//
+// A key is hook.APIKeyPrefix and 43 characters of base64url for 256 random bits.
+// The store holds the SHA-256 of the key and not the key. Issuer.Create returns
+// the clear text once.
+//
+// # The admin key
+//
+// The stack generates one key with scope admin for all tenants at deployment. The
+// key has no record in the store; AdminKey returns the clear text.
 package apikey
 
 import (
@@ -16,34 +27,35 @@ import (
 	"surehook/internal/names"
 )
 
-// AdminKeyID is the id of the key that the stack itself generated.
+// AdminKeyID is the id of the admin key.
 const AdminKeyID hook.KeyID = "key_stack_admin"
 
-// apiKey is the form of every key: a prefix and at least 256 random bits.
+// apiKey is the form of every key: the prefix and 43 to 64 characters of base64url.
+// 43 characters hold 256 bits.
 var apiKey = regexp.MustCompile(`^` + hook.APIKeyPrefix + `[A-Za-z0-9_-]{43,64}$`)
 
-// noteTimeout bounds how long a request waits for its key's use to be noted.
-const noteTimeout = time.Second
+// touchTimeout limits the delay of a request by TouchKey.
+const touchTimeout = time.Second
 
-var errNoteLate = errors.New("the store did not note the key's use in time")
+var errTouchTimeout = errors.New("recording the last use of the key took too long")
 
-// Keys finds API keys.
+// Keys finds stored API keys.
 type Keys interface {
-	// KeyByHash returns the key; CodeNotFound if there is none.
+	// KeyByHash returns the key; CodeNotFound if the hash is unknown.
 	KeyByHash(ctx context.Context, hash string) (hook.APIKey, error)
-	// TouchKey records that the key was used on the day, as
-	// hook.APIKey.LastUsedOn has it; CodeConflict if the key is gone, or that day
-	// or a later one is recorded.
+	// TouchKey records day as the day of the last use, in the form of
+	// hook.APIKey.LastUsedOn. CodeConflict if the key was revoked, or if the same or
+	// a later day is recorded.
 	TouchKey(ctx context.Context, k hook.APIKey, day string) error
 }
 
-// AdminKey knows the key that the stack generated.
+// AdminKey reads the admin key.
 type AdminKey interface {
-	// AdminKey returns the key in clear.
+	// AdminKey returns the clear text of the key.
 	AdminKey(ctx context.Context) (string, error)
 }
 
-// Authenticator identifies callers. All fields are needed.
+// Authenticator identifies callers. All fields are required.
 type Authenticator struct {
 	Keys  Keys
 	Admin AdminKey
@@ -51,10 +63,12 @@ type Authenticator struct {
 	Now   func() time.Time
 }
 
-// Identify returns who the Authorization header speaks for, and notes the day
-// on a stored key. CodeUnauthorized if it holds no known key; anything else is
-// a fault of ours. The header must be "Bearer", one space and the key: what is
-// repeated, padded or quoted is no key.
+// Identify returns the caller named by the Authorization header, and records the
+// day of use on a stored key. The header must be "Bearer", one space and the
+// key; repeated, padded or quoted keys are refused.
+//
+// CodeUnauthorized means that the header holds no known key. Any other error is
+// an internal fault.
 func (a *Authenticator) Identify(ctx context.Context, header string) (hook.Principal, error) {
 	scheme, key, _ := strings.Cut(header, " ")
 	if !strings.EqualFold(scheme, "bearer") || !apiKey.MatchString(key) {
@@ -63,7 +77,7 @@ func (a *Authenticator) Identify(ctx context.Context, header string) (hook.Princ
 	hash := hook.HashKey(key)
 	known, err := a.Keys.KeyByHash(ctx, hash)
 	if err == nil {
-		a.note(ctx, known)
+		a.touch(ctx, known)
 		return hook.Principal{Key: known.ID, Tenant: known.Tenant, Scopes: known.Scopes}, nil
 	}
 	if hook.CodeOf(err) != hook.CodeNotFound {
@@ -79,17 +93,18 @@ func (a *Authenticator) Identify(ctx context.Context, header string) (hook.Princ
 	return hook.Principal{Key: AdminKeyID, Tenant: hook.AllTenants, Scopes: []hook.Scope{hook.ScopeAdmin}}, nil
 }
 
-// note records the day on a stored key, once a day. A request does not fail for it.
-func (a *Authenticator) note(ctx context.Context, k hook.APIKey) {
+// touch records the day of use on a stored key, once a day. A failure is logged,
+// and the request goes on.
+func (a *Authenticator) touch(ctx context.Context, k hook.APIKey) {
 	today := a.Now().UTC().Format(time.DateOnly)
 	if k.LastUsedOn >= today {
 		return
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, noteTimeout, errNoteLate)
+	ctx, cancel := context.WithTimeoutCause(ctx, touchTimeout, errTouchTimeout)
 	defer cancel()
 
 	err := a.Keys.TouchKey(ctx, k, today)
-	if err == nil || hook.CodeOf(err) == hook.CodeConflict { // another request noted it, or the key was revoked just now
+	if err == nil || hook.CodeOf(err) == hook.CodeConflict { // another request recorded the day, or the key was just revoked
 		return
 	}
 	a.Log.LogAttrs(ctx, slog.LevelWarn, "api_key.record_use_failed",

@@ -10,7 +10,7 @@ import (
 	"surehook/internal/hook"
 )
 
-// picky knows one tenant's keys and does not answer when asked for any other.
+// picky knows the keys of one tenant, and fails for any other key.
 type picky struct{ keys }
 
 func (p picky) KeyByHash(ctx context.Context, hash string) (hook.APIKey, error) {
@@ -20,9 +20,8 @@ func (p picky) KeyByHash(ctx context.Context, hash string) (hook.APIKey, error) 
 	return p.keys.KeyByHash(ctx, hash)
 }
 
-// TestAuthenticator_Identify_headers checks that a header is a key in the one
-// form there is or the caller is unknown; that it never is a fault of ours, and
-// that what cannot be a key is not looked up.
+// TestAuthenticator_Identify_headers checks the form of the header. An invalid
+// header gives CodeUnauthorized, is no internal fault and causes no lookup.
 func TestAuthenticator_Identify_headers(t *testing.T) {
 	t.Parallel()
 
@@ -39,8 +38,8 @@ func TestAuthenticator_Identify_headers(t *testing.T) {
 		{name: "the scheme in lower case", header: "bearer " + acmeKey, known: true},
 		{name: "the scheme in upper case", header: "BEARER " + acmeKey, known: true},
 		{name: "the longest key", header: "Bearer " + long, known: true},
-		{name: "a key one too long", header: "Bearer " + long + "e", known: false},
-		{name: "a key one too short", header: "Bearer " + acmeKey[:len(acmeKey)-1], known: false},
+		{name: "a key with one character too many", header: "Bearer " + long + "e", known: false},
+		{name: "a key with one character too few", header: "Bearer " + acmeKey[:len(acmeKey)-1], known: false},
 		{name: "nothing", header: "", known: false},
 		{name: "a space", header: " ", known: false},
 		{name: "the scheme alone", header: "Bearer", known: false},
@@ -66,9 +65,9 @@ func TestAuthenticator_Identify_headers(t *testing.T) {
 		{name: "the scheme twice", header: strings.Repeat("Bearer ", 2) + acmeKey, known: false},
 		{name: "the prefix in upper case", header: "Bearer SHK_" + acmeKey[4:], known: false},
 		{name: "a full-width letter in the scheme", header: "\uff22earer " + acmeKey, known: false},
-		{name: "a Kelvin sign, which folds to k, in the prefix", header: "Bearer sh\u212a_" + acmeKey[4:], known: false},
+		{name: "a Kelvin sign (folds to k) in the prefix", header: "Bearer sh\u212a_" + acmeKey[4:], known: false},
 		{name: "letters past ASCII", header: "Bearer shk_" + strings.Repeat("é", 43), known: false},
-		{name: "bytes that are no UTF-8", header: "Bearer shk_" + strings.Repeat("\xff", 43), known: false},
+		{name: "invalid UTF-8", header: "Bearer shk_" + strings.Repeat("\xff", 43), known: false},
 		{name: "zero bytes", header: strings.Repeat("\x00", 64), known: false},
 		{name: "a wildcard", header: "Bearer shk_*", known: false},
 		{name: "a megabyte of key", header: "Bearer shk_" + strings.Repeat("a", 1<<20), known: false},

@@ -11,7 +11,7 @@ import (
 	"surehook/internal/hook"
 )
 
-// oneKey is a table that holds one key, and remembers which hashes it was asked for.
+// oneKey holds one key and records the requested hashes.
 type oneKey struct {
 	key   string
 	asked []string
@@ -27,8 +27,8 @@ func (o *oneKey) KeyByHash(_ context.Context, hash string) (hook.APIKey, error) 
 
 func (o *oneKey) TouchKey(context.Context, hook.APIKey, string) error { return nil }
 
-// FuzzIdentify checks that a header is one of the two keys there are, written
-// exactly so, or nobody's; and that what cannot be a key costs no read.
+// FuzzIdentify checks that only the exact headers of the two existing keys
+// identify a caller, and that malformed keys cause no read.
 func FuzzIdentify(f *testing.F) {
 	for _, seed := range []string{
 		"", "Bearer", "Bearer ", "Bearer " + acmeKey, "bearer " + adminKey, "BEARER " + otherKey, "Bearer  " + acmeKey, "Bearer " + acmeKey + " ",

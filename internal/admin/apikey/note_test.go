@@ -13,12 +13,12 @@ import (
 	"time"
 
 	"surehook/internal/admin/apikey"
-	"surehook/internal/admin/registry"
+	"surehook/internal/admin/page"
 	"surehook/internal/hook"
 	"surehook/internal/memory"
 )
 
-// touched holds one key, keeps the days that were noted on it, and answers as it is told.
+// touched holds one key, records the days of TouchKey, and returns the result of touch.
 type touched struct {
 	key   hook.APIKey
 	days  []string
@@ -40,7 +40,7 @@ func (k *touched) TouchKey(ctx context.Context, _ hook.APIKey, day string) error
 	return nil
 }
 
-func TestAuthenticator_Identify_notesTheDay(t *testing.T) {
+func TestAuthenticator_Identify_recordsTheDay(t *testing.T) {
 	t.Parallel()
 
 	fails := func(err error) func(context.Context) error { return func(context.Context) error { return err } }
@@ -54,13 +54,13 @@ func TestAuthenticator_Identify_notesTheDay(t *testing.T) {
 		want     string // the day noted; empty for none
 		logged   bool
 	}{
-		{name: "a first use is noted", now: noon(), want: "2026-11-21"},
+		{name: "a first use is recorded", now: noon(), want: "2026-11-21"},
 		{name: "a second use of the day is not", now: noon(), recorded: "2026-11-21"},
-		{name: "a use on another day is noted", now: noon(), recorded: "2026-11-20", want: "2026-11-21"},
-		{name: "a use is not noted by a clock that lags", now: noon(), recorded: "2026-11-22"},
+		{name: "a use on another day is recorded", now: noon(), recorded: "2026-11-20", want: "2026-11-21"},
+		{name: "a clock behind the recorded day does not record", now: noon(), recorded: "2026-11-22"},
 		{name: "the last millisecond of a day", now: time.Date(2026, 11, 21, 23, 59, 59, 999e6, time.UTC), recorded: "2026-11-21"},
 		{name: "the first moment of a day", now: time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC), recorded: "2026-11-21", want: "2026-11-22"},
-		{name: "days are those of UTC", now: time.Date(2026, 11, 22, 0, 30, 0, 0, east), recorded: "2026-11-20", want: "2026-11-21"},
+		{name: "days are UTC days", now: time.Date(2026, 11, 22, 0, 30, 0, 0, east), recorded: "2026-11-20", want: "2026-11-21"},
 		{name: "another request was first", now: noon(), touch: fails(hook.Conflict("noted")), want: "2026-11-21"},
 		{name: "the store is busy", now: noon(), touch: fails(&hook.Error{Code: hook.CodeUnavailable, Message: "busy"}), want: "2026-11-21", logged: true},
 		{name: "the store is broken", now: noon(), touch: fails(errors.New("boom")), want: "2026-11-21", logged: true},
@@ -88,7 +88,7 @@ func TestAuthenticator_Identify_notesTheDay(t *testing.T) {
 				want = []string{tt.want}
 			}
 			if !slices.Equal(stored.days, want) {
-				t.Errorf("days noted = %q; want %q", stored.days, want)
+				t.Errorf("days recorded = %q; want %q", stored.days, want)
 			}
 			if tt.logged {
 				wantLine(t, log.Bytes())
@@ -99,7 +99,7 @@ func TestAuthenticator_Identify_notesTheDay(t *testing.T) {
 	}
 }
 
-// wantLine wants one line that says which key's use was not noted, and not the key.
+// wantLine wants one log line with the id of the key and without the key.
 func wantLine(t *testing.T, log []byte) {
 	t.Helper()
 
@@ -115,7 +115,7 @@ func wantLine(t *testing.T, log []byte) {
 	}
 }
 
-func TestAuthenticator_Identify_doesNotWaitForTheNote(t *testing.T) {
+func TestAuthenticator_Identify_limitsTheWaitForTouchKey(t *testing.T) {
 	t.Parallel()
 
 	synctest.Test(t, func(t *testing.T) {
@@ -131,7 +131,7 @@ func TestAuthenticator_Identify_doesNotWaitForTheNote(t *testing.T) {
 			t.Errorf("Identify = %v; want no error", err)
 		}
 		if took := time.Since(began); took != time.Second {
-			t.Errorf("Identify took %s; want the second that a note may take", took)
+			t.Errorf("Identify took %s; want the timeout of 1s", took)
 		}
 		wantLine(t, log.Bytes())
 	})
@@ -142,23 +142,23 @@ func TestAuthenticator_Identify_life(t *testing.T) {
 	t.Parallel()
 
 	store := memory.NewStore()
-	r := &registry.Registry{Keys: store, Now: noon}
+	i := &apikey.Issuer{Store: store, Now: noon}
 	a := &apikey.Authenticator{Keys: store, Admin: admin{key: adminKey}, Log: slog.New(slog.DiscardHandler), Now: noon}
-	k, text, err := r.CreateKey(t.Context(), "backend", "acme", []hook.Scope{hook.ScopeRead})
+	k, text, err := i.Create(t.Context(), "backend", "acme", []hook.Scope{hook.ScopeRead})
 	if err != nil || k.LastUsedOn != "" {
-		t.Fatalf("CreateKey = %+v, %v; want a key that was never used", k, err)
+		t.Fatalf("Create = %+v, %v; want a key that was never used", k, err)
 	}
 	for range 2 {
 		if p, err := a.Identify(t.Context(), "Bearer "+text); err != nil || p.Key != k.ID || p.Tenant != "acme" {
 			t.Fatalf("Identify = %+v, %v; want the key", p, err)
 		}
 	}
-	list, err := r.ListKeys(t.Context(), registry.Page{Limit: 1})
+	list, err := i.List(t.Context(), page.Request{Limit: 1})
 	if err != nil || len(list.Data) != 1 || list.Data[0].LastUsedOn != "2026-11-21" {
-		t.Errorf("ListKeys = %+v, %v; want the key, used on 2026-11-21", list.Data, err)
+		t.Errorf("List = %+v, %v; want the key, used on 2026-11-21", list.Data, err)
 	}
-	if err := r.RevokeKey(t.Context(), k.ID); err != nil {
-		t.Fatalf("RevokeKey = %v", err)
+	if err := i.Revoke(t.Context(), k.ID); err != nil {
+		t.Fatalf("Revoke = %v", err)
 	}
 	if p, err := a.Identify(t.Context(), "Bearer "+text); p.Key != "" || hook.CodeOf(err) != hook.CodeUnauthorized {
 		t.Errorf("Identify(revoked) = %+v, %v; want CodeUnauthorized", p, err)

@@ -11,7 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"surehook/internal/admin/apikey"
-	"surehook/internal/admin/registry"
+	"surehook/internal/admin/endpoint"
+	"surehook/internal/admin/status"
 	"surehook/internal/delivery/breaker"
 	"surehook/internal/delivery/deliver"
 	"surehook/internal/delivery/gate"
@@ -26,12 +27,14 @@ import (
 type StoreUnderTest interface { //nolint:interfacebloat // it is the sum of what the use cases ask for
 	ingest.Store
 	deliver.Store
-	registry.Endpoints
-	registry.History
-	registry.Keys
+	endpoint.Store
+	endpoint.History
+	status.History
+	apikey.Store
 	apikey.Keys
-	registry.Circuits
-	registry.Stats
+	endpoint.Circuits
+	status.Circuits
+	status.Stats
 	gate.Store
 	breaker.Store
 	settle.Store

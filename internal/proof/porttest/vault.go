@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"surehook/internal/admin/registry"
+	"surehook/internal/admin/endpoint"
 	"surehook/internal/delivery/deliver"
 	"surehook/internal/hook"
 )
@@ -14,7 +14,7 @@ const clearSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
 // SecretVault is both halves of a vault.
 type SecretVault interface {
-	registry.Vault
+	endpoint.Vault
 	deliver.Vault
 }
 

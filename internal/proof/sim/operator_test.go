@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"surehook/internal/admin/registry"
+	adminendpoint "surehook/internal/admin/endpoint"
 	"surehook/internal/delivery/egress"
 	"surehook/internal/delivery/replay"
 	"surehook/internal/hook"
@@ -13,9 +13,9 @@ import (
 
 const operator = hook.KeyID("key_0000000000000001")
 
-func (p *process) registry() *registry.Registry {
-	return &registry.Registry{
-		Endpoints: p.ports(), Circuits: p.ports(), CircuitQueue: p.ports(), History: p.ports(), Keys: p.ports(),
+func (p *process) admin() *adminendpoint.Admin {
+	return &adminendpoint.Admin{
+		Store: p.ports(), Circuits: p.ports(), CircuitQueue: p.ports(), History: p.ports(),
 		Vault: memory.Vault{}, Policy: egress.Policy{}, Now: p.clock,
 	}
 }
@@ -32,26 +32,26 @@ func (w *world) operate() {
 	}
 	switch w.rng.IntN(15) {
 	case 0, 1:
-		w.hand("pause "+ref, func(ctx context.Context, p *process) error { return second(p.registry().Pause(ctx, tenant, ref)) })
+		w.hand("pause "+ref, func(ctx context.Context, p *process) error { return second(p.admin().Pause(ctx, tenant, ref)) })
 		if w.chance(0.7) {
 			w.plan.add(w.now.Add(w.within(10*time.Minute)), func() {
-				w.hand("resume "+ref, func(ctx context.Context, p *process) error { return second(p.registry().Resume(ctx, tenant, ref)) })
+				w.hand("resume "+ref, func(ctx context.Context, p *process) error { return second(p.admin().Resume(ctx, tenant, ref)) })
 			})
 		}
 	case 2:
-		w.hand("disable "+ref, func(ctx context.Context, p *process) error { return second(p.registry().Disable(ctx, tenant, ref)) })
+		w.hand("disable "+ref, func(ctx context.Context, p *process) error { return second(p.admin().Disable(ctx, tenant, ref)) })
 	case 3:
-		w.hand("enable "+ref, func(ctx context.Context, p *process) error { return second(p.registry().Enable(ctx, tenant, ref)) })
+		w.hand("enable "+ref, func(ctx context.Context, p *process) error { return second(p.admin().Enable(ctx, tenant, ref)) })
 	case 4:
 		if w.chance(0.5) {
-			w.hand("delete "+ref, func(ctx context.Context, p *process) error { return p.registry().Delete(ctx, tenant, ref, 0) })
+			w.hand("delete "+ref, func(ctx context.Context, p *process) error { return p.admin().Delete(ctx, tenant, ref, 0) })
 		}
 	case 5:
 		w.hand("reset circuit "+ref, func(ctx context.Context, p *process) error {
-			return second(p.registry().ResetCircuit(ctx, tenant, ref))
+			return second(p.admin().ResetCircuit(ctx, tenant, ref))
 		})
 	case 6:
-		w.hand("open circuit "+ref, func(ctx context.Context, p *process) error { return second(p.registry().OpenCircuit(ctx, tenant, ref)) })
+		w.hand("open circuit "+ref, func(ctx context.Context, p *process) error { return second(p.admin().OpenCircuit(ctx, tenant, ref)) })
 	case 7, 8:
 		force := w.chance(0.5)
 		of("replay", func(ctx context.Context, p *process) error {
@@ -149,8 +149,8 @@ func (w *world) wakeUp() {
 	for _, e := range w.endpoints {
 		ref := string(e.id)
 		if w.chance(0.5) {
-			w.hand("resume "+ref, func(ctx context.Context, p *process) error { return second(p.registry().Resume(ctx, tenant, ref)) })
-			w.hand("enable "+ref, func(ctx context.Context, p *process) error { return second(p.registry().Enable(ctx, tenant, ref)) })
+			w.hand("resume "+ref, func(ctx context.Context, p *process) error { return second(p.admin().Resume(ctx, tenant, ref)) })
+			w.hand("enable "+ref, func(ctx context.Context, p *process) error { return second(p.admin().Enable(ctx, tenant, ref)) })
 		}
 	}
 }

@@ -1,11 +1,11 @@
-package registry_test
+package status_test
 
 import (
 	"slices"
 	"testing"
 	"time"
 
-	"surehook/internal/admin/registry"
+	"surehook/internal/admin/page"
 	"surehook/internal/hook"
 	"surehook/internal/rule/retry"
 )
@@ -18,7 +18,7 @@ type past struct {
 	endpoint                    hook.Endpoint // of the retrying delivery
 }
 
-func story(t *testing.T) past {
+func newPast(t *testing.T) past {
 	t.Helper()
 
 	b := setup(t)
@@ -28,7 +28,7 @@ func story(t *testing.T) past {
 	}}
 	var ids []hook.DeliveryID
 	for range 3 {
-		e, _ := b.create(t, nil)
+		e := b.create(t)
 		p.event.Targets = append(p.event.Targets, e.ID)
 		ids = append(ids, hook.DeliveryID{Event: p.event.ID, Endpoint: e.ID, Generation: 1})
 		p.endpoint = e
@@ -66,11 +66,11 @@ func (p past) save(t *testing.T, d hook.Delivery, a *hook.Attempt) {
 	}
 }
 
-func TestRegistry_EventDeliveries(t *testing.T) {
+func TestReader_EventDeliveries(t *testing.T) {
 	t.Parallel()
 
-	p := story(t)
-	list, err := p.EventDeliveries(t.Context(), tenant, p.event.ID, registry.Page{Limit: 100})
+	p := newPast(t)
+	list, err := p.EventDeliveries(t.Context(), tenant, p.event.ID, page.Request{Limit: 100})
 	if err != nil {
 		t.Fatalf("EventDeliveries = %v", err)
 	}
@@ -85,22 +85,22 @@ func TestRegistry_EventDeliveries(t *testing.T) {
 		t.Errorf("EventDeliveries = %v; want the order of endpoints", list.Data)
 	}
 
-	first, err := p.EventDeliveries(t.Context(), tenant, p.event.ID, registry.Page{Limit: 2})
+	first, err := p.EventDeliveries(t.Context(), tenant, p.event.ID, page.Request{Limit: 2})
 	if err != nil || len(first.Data) != 2 || first.Next == "" {
 		t.Fatalf("EventDeliveries(2) = %d, %q, %v; want two and a cursor", len(first.Data), first.Next, err)
 	}
-	rest, err := p.EventDeliveries(t.Context(), tenant, p.event.ID, registry.Page{Limit: 2, Cursor: first.Next})
+	rest, err := p.EventDeliveries(t.Context(), tenant, p.event.ID, page.Request{Limit: 2, Cursor: first.Next})
 	if err != nil || len(rest.Data) != 1 || rest.Next != "" || rest.Data[0].ID != list.Data[2].ID {
 		t.Errorf("EventDeliveries(2, cursor) = %v, %q, %v; want the third", rest.Data, rest.Next, err)
 	}
 }
 
-// TestRegistry_queuedReplay checks that a replay is there from the moment it was
-// ordered, and once only when it has a record of its own.
-func TestRegistry_queuedReplay(t *testing.T) {
+// TestReader_queuedReplay checks that a replay is listed from the moment of the
+// request, and not twice after the first record.
+func TestReader_queuedReplay(t *testing.T) {
 	t.Parallel()
 
-	p := story(t)
+	p := newPast(t)
 	old, err := p.store.Delivery(t.Context(), p.delivered)
 	if err != nil {
 		t.Fatalf("Delivery = %v", err)
@@ -119,7 +119,7 @@ func TestRegistry_queuedReplay(t *testing.T) {
 	}
 	count := func() int {
 		t.Helper()
-		list, err := p.EventDeliveries(t.Context(), tenant, p.event.ID, registry.Page{Limit: 100})
+		list, err := p.EventDeliveries(t.Context(), tenant, p.event.ID, page.Request{Limit: 100})
 		if err != nil {
 			t.Fatalf("EventDeliveries = %v", err)
 		}
@@ -139,11 +139,11 @@ func TestRegistry_queuedReplay(t *testing.T) {
 	}
 }
 
-func TestRegistry_EventAttempts(t *testing.T) {
+func TestReader_EventAttempts(t *testing.T) {
 	t.Parallel()
 
-	p := story(t)
-	list, err := p.EventAttempts(t.Context(), tenant, p.event.ID, registry.Page{Limit: 100})
+	p := newPast(t)
+	list, err := p.EventAttempts(t.Context(), tenant, p.event.ID, page.Request{Limit: 100})
 	if err != nil || len(list.Data) != 3 {
 		t.Fatalf("EventAttempts = %v, %v; want three", list.Data, err)
 	}
@@ -159,10 +159,10 @@ func TestRegistry_EventAttempts(t *testing.T) {
 	}
 }
 
-func TestRegistry_Delivery(t *testing.T) {
+func TestReader_Delivery(t *testing.T) {
 	t.Parallel()
 
-	p := story(t)
+	p := newPast(t)
 	next := p.now.Add(3 * time.Minute)
 	want := append([]time.Time{next}, retry.Planned(p.endpoint.Retry, p.retrying, 3, next)...)
 	if len(want) != 5 {
@@ -180,7 +180,7 @@ func TestRegistry_Delivery(t *testing.T) {
 		t.Errorf("planned = %v; want %v", got, want)
 	}
 
-	// The last time that is still within max_age is kept, the one after it is not.
+	// The last time within max_age is kept, the following time is not.
 	e := p.stored(t, p.endpoint.ID)
 	e.MaxAge = want[1].Sub(p.now)
 	if err := p.store.UpdateEndpoint(t.Context(), e); err != nil {
@@ -189,7 +189,7 @@ func TestRegistry_Delivery(t *testing.T) {
 	if got := planned(); !slices.EqualFunc(got, want[:2], time.Time.Equal) {
 		t.Errorf("planned = %v; want %v, up to max_age", got, want[:2])
 	}
-	if err := p.Delete(t.Context(), tenant, string(e.ID), 0); err != nil {
+	if err := p.admin.Delete(t.Context(), tenant, string(e.ID), 0); err != nil {
 		t.Fatalf("Delete = %v", err)
 	}
 	if got := planned(); got != nil {
@@ -212,39 +212,39 @@ func TestRegistry_Delivery(t *testing.T) {
 	}
 }
 
-func TestRegistry_EndpointDeliveries(t *testing.T) {
+func TestReader_EndpointDeliveries(t *testing.T) {
 	t.Parallel()
 
-	p := story(t)
+	p := newPast(t)
 	ref := string(p.delivered.Endpoint)
-	list, err := p.EndpointDeliveries(t.Context(), tenant, ref, hook.StateDelivered, registry.Page{Limit: 1})
+	list, err := p.EndpointDeliveries(t.Context(), tenant, ref, hook.StateDelivered, page.Request{Limit: 1})
 	if err != nil || len(list.Data) != 1 || list.Data[0].ID != p.delivered || list.Next != "" {
 		t.Errorf("EndpointDeliveries = %v, %q, %v; want %s", list.Data, list.Next, err, p.delivered)
 	}
 
-	// A second one makes a second page, and the cursor goes with this list only.
+	// A second delivery makes a second page. The cursor is valid for this list only.
 	second := p.event
 	second.ID = hook.KeyedEventID(tenant, "k2")
 	d := hook.QueuedDelivery(second, p.delivered.Endpoint)
 	d.State, d.Attempts, d.CreatedAt = hook.StateDelivered, 1, p.now.Add(time.Hour)
 	p.save(t, d, nil)
-	list, err = p.EndpointDeliveries(t.Context(), tenant, ref, hook.StateDelivered, registry.Page{Limit: 1})
+	list, err = p.EndpointDeliveries(t.Context(), tenant, ref, hook.StateDelivered, page.Request{Limit: 1})
 	if err != nil || len(list.Data) != 1 || list.Data[0].ID != d.ID || list.Next == "" {
 		t.Fatalf("EndpointDeliveries = %v, %q, %v; want the newest, %s", list.Data, list.Next, err, d.ID)
 	}
-	rest, err := p.EndpointDeliveries(t.Context(), tenant, ref, hook.StateDelivered, registry.Page{Limit: 1, Cursor: list.Next})
+	rest, err := p.EndpointDeliveries(t.Context(), tenant, ref, hook.StateDelivered, page.Request{Limit: 1, Cursor: list.Next})
 	if err != nil || len(rest.Data) != 1 || rest.Data[0].ID != p.delivered || rest.Next != "" {
 		t.Errorf("second page = %v, %q, %v; want %s", rest.Data, rest.Next, err, p.delivered)
 	}
-	_, err = p.EndpointDeliveries(t.Context(), tenant, ref, hook.StateDead, registry.Page{Limit: 1, Cursor: list.Next})
+	_, err = p.EndpointDeliveries(t.Context(), tenant, ref, hook.StateDead, page.Request{Limit: 1, Cursor: list.Next})
 	if got := fieldsOf(t, err); !slices.Equal(got, []string{"cursor"}) {
 		t.Errorf("another state's cursor = %v; want the field cursor", err)
 	}
-	_, err = p.EndpointDeliveries(t.Context(), tenant, ref, hook.StateQueued, registry.Page{Limit: 1})
+	_, err = p.EndpointDeliveries(t.Context(), tenant, ref, hook.StateQueued, page.Request{Limit: 1})
 	if got := fieldsOf(t, err); !slices.Equal(got, []string{"state"}) {
 		t.Errorf("state queued = %v; want the field state", err)
 	}
-	if _, err = p.EndpointDeliveries(t.Context(), "globex", ref, hook.StateDelivered, registry.Page{Limit: 1}); hook.CodeOf(err) != hook.CodeNotFound {
+	if _, err = p.EndpointDeliveries(t.Context(), "globex", ref, hook.StateDelivered, page.Request{Limit: 1}); hook.CodeOf(err) != hook.CodeNotFound {
 		t.Errorf("another tenant's endpoint = %v; want CodeNotFound", err)
 	}
 }

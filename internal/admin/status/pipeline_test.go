@@ -1,15 +1,13 @@
-package registry_test
+package status_test
 
 import (
 	"context"
-	"fmt"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/admin/registry"
+	"surehook/internal/admin/status"
 	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
 	"surehook/internal/rule/circuit"
@@ -17,18 +15,18 @@ import (
 	"surehook/internal/rule/stats"
 )
 
-// queues are the depths of queues as they are.
-type queues map[string]registry.Depth
+// queues holds the depths of the queues.
+type queues map[string]status.Depth
 
-func (q queues) Depths(context.Context) (map[string]registry.Depth, error) { return q, nil }
+func (q queues) Depths(context.Context) (map[string]status.Depth, error) { return q, nil }
 
-// stranger returns an endpoint of another tenant, as far as the pipeline knows it.
+// stranger returns an endpoint of another tenant.
 func stranger() hook.Endpoint { return hook.Endpoint{ID: hook.NewEndpointID(), Tenant: "globex"} }
 
-// TestRegistry_Pipeline has endpoints of two tenants: one active now, one active
-// in the hour before, one 24 hours ago, one long ago, and one to which nothing
-// was ever sent, because it is paused, with parked deliveries.
-func TestRegistry_Pipeline(t *testing.T) {
+// TestReader_Pipeline has endpoints of two tenants. The last attempts were now, in
+// the hour before, 24 hours ago and long ago. A paused endpoint has parked
+// deliveries and no attempts.
+func TestReader_Pipeline(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
@@ -52,7 +50,7 @@ func TestRegistry_Pipeline(t *testing.T) {
 	b.deliver(t, before, hook.StateParked, b.now.Add(-2*time.Hour))
 	b.deliver(t, before, hook.StateRetrying, b.now.Add(-3*time.Hour))
 	b.deliver(t, yesterday, hook.StateRetrying, b.now.Add(-23*time.Hour))
-	b.deliver(t, longAgo, hook.StateRetrying, b.now.Add(-240*time.Hour)) // nobody looks there
+	b.deliver(t, longAgo, hook.StateRetrying, b.now.Add(-240*time.Hour)) // outside the last 25 hours
 	b.deliver(t, now, hook.StateDead, b.now.Add(-480*time.Hour))
 	oldest := b.deliver(t, paused, hook.StateParked, b.now.Add(-48*time.Hour))
 	b.deliver(t, paused, hook.StateParked, b.now.Add(-47*time.Hour))
@@ -68,9 +66,9 @@ func TestRegistry_Pipeline(t *testing.T) {
 	if err != nil {
 		t.Fatalf("Pipeline = %v", err)
 	}
-	want := registry.Pipeline{
-		At: b.now, Complete: true, Waiting: registry.Waiting{Retrying: 3, Parked: 3}, Oldest: oldest, OpenCircuits: 2,
-		Queues: p.Queues, Hour: registry.Window{Since: time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)},
+	want := status.Pipeline{
+		At: b.now, Complete: true, Waiting: status.Waiting{Retrying: 3, Parked: 3}, Oldest: oldest, OpenCircuits: 2,
+		Queues: p.Queues, Hour: status.Window{Since: time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)},
 	}
 	for _, a := range append(sent, stats.Attempt{Class: hook.ClassDelivered, Number: 3, State: hook.StateDelivered, Age: 4 * time.Second}) {
 		want.Hour.Count(a)
@@ -83,7 +81,7 @@ func TestRegistry_Pipeline(t *testing.T) {
 	}
 }
 
-func TestRegistry_Pipeline_ofNothing(t *testing.T) {
+func TestReader_Pipeline_ofNothing(t *testing.T) {
 	t.Parallel()
 
 	p, err := setup(t).Pipeline(t.Context())
@@ -92,8 +90,8 @@ func TestRegistry_Pipeline_ofNothing(t *testing.T) {
 	}
 }
 
-// TestRegistry_Pipeline_bounds has as many endpoints as are looked at, and one more.
-func TestRegistry_Pipeline_bounds(t *testing.T) {
+// TestReader_Pipeline_bounds has the maximum number of endpoints, and one endpoint more.
+func TestReader_Pipeline_bounds(t *testing.T) {
 	t.Parallel()
 
 	const most = 500
@@ -108,86 +106,5 @@ func TestRegistry_Pipeline_bounds(t *testing.T) {
 	b.count(t, stranger(), b.now.Add(-2*time.Hour), one)
 	if p, err := b.Pipeline(t.Context()); err != nil || p.Complete || p.Hour.Delivered != most {
 		t.Errorf("Pipeline of one more = %d delivered, complete %t, %v; want those active last, incomplete", p.Hour.Delivered, p.Complete, err)
-	}
-}
-
-func TestRegistry_ListSlow(t *testing.T) {
-	t.Parallel()
-
-	b := setup(t)
-	var slow, others []string
-	for i := range 4 {
-		e, _ := b.create(t, nil)
-		switch i {
-		case 0: // of which there is no record
-			others = append(others, string(e.ID))
-		case 1:
-			b.keep(t, e, waiting)
-			others = append(others, string(e.ID))
-		default:
-			b.keep(t, e, func(r *gate.Record) { r.Review.Slow = true })
-			slow = append(slow, string(e.ID))
-		}
-	}
-	for want, all := range map[bool][]string{true: slow, false: others} {
-		found := make(map[string]bool)
-		p := registry.Page{Limit: 1}
-		for range 2 {
-			l, err := b.ListSlow(t.Context(), tenant, want, p)
-			if err != nil || len(l.Data) != 1 {
-				t.Fatalf("ListSlow(%t) = %v, %v; want one", want, l, err)
-			}
-			found[string(l.Data[0].ID)] = true
-			if p.Cursor = l.Next; len(found) == 2 && l.Next != "" {
-				t.Errorf("ListSlow(%t) goes on after 2; want its end", want)
-			}
-		}
-		if !found[all[0]] || !found[all[1]] {
-			t.Errorf("ListSlow(%t) = %v; want %v", want, found, all)
-		}
-	}
-}
-
-func TestRegistry_Notices(t *testing.T) {
-	t.Parallel()
-
-	b := setup(t)
-	e, _ := b.create(t, func(f *registry.Fields) { f.UID = new("crm") })
-	var want []hook.Notification
-	for i := range 5 {
-		n := hook.Notification{
-			Type: hook.NotificationFailing, Tenant: tenant, Endpoint: e.ID, At: b.now.Add(time.Duration(-i) * time.Minute), Reason: "Failing.",
-			Figures: map[string]float64{"dead_rate": 0.3}, Key: fmt.Sprint("k", i),
-		}
-		if err := b.store.PutNotification(t.Context(), n); err != nil {
-			t.Fatalf("PutNotice = %v", err)
-		}
-		want = append(want, n)
-	}
-	var got []hook.Notification
-	p := registry.Page{Limit: 2}
-	for {
-		l, err := b.Notifications(t.Context(), tenant, "crm", p)
-		if err != nil {
-			t.Fatalf("Notices = %v", err)
-		}
-		if got = append(got, l.Data...); l.Next == "" {
-			break
-		}
-		p.Cursor = l.Next
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("Notices (-want +got):\n%s", diff)
-	}
-	other, _ := b.create(t, nil)
-	if _, err := b.Notifications(t.Context(), tenant, string(other.ID), p); hook.CodeOf(err) != hook.CodeInvalid {
-		t.Errorf("Notices of another endpoint with the cursor = %v; want CodeInvalid", err)
-	}
-	// No store takes these for keys.
-	for _, position := range []string{"\xff", strings.Repeat("x", 513)} {
-		p.Cursor = registry.NewCursor("history\x00acme\x00"+string(e.ID), position)
-		if _, err := b.Notifications(t.Context(), tenant, "crm", p); hook.CodeOf(err) != hook.CodeInvalid {
-			t.Errorf("Notices after a forged %d bytes = %v; want CodeInvalid", len(position), err)
-		}
 	}
 }

@@ -1,4 +1,4 @@
-package registry
+package status
 
 import (
 	"context"
@@ -15,45 +15,46 @@ import (
 	"surehook/internal/rule/stats"
 )
 
-// Bounds of what one page of the pipeline looks at.
+// Limits of one Pipeline call.
 const (
 	maxCounted  = 500  // endpoints
 	maxAttended = 1000 // circuits
-	activeHours = 25   // of the clock: longer than the longest delay of a preset
+	activeHours = 25   // clock hours: more than 24 h, the longest retry delay of a preset
 )
 
-// Pipeline is how the deliveries of all tenants do, on one page.
+// Pipeline is the health of the deliveries of all tenants.
 type Pipeline struct {
 	At           time.Time
-	Complete     bool // false: more endpoints or deliveries than could be counted; counts are lower bounds
+	Complete     bool // false: counts are lower bounds, after a timeout or with too many endpoints
 	Waiting      Waiting
-	Oldest       hook.Delivery // the oldest of Waiting; zero when none was found
-	Hour         Window        // the hour of the clock under way and the one before
-	OpenCircuits int           // circuits that are open or half-open
+	Oldest       hook.Delivery // the oldest delivery of Waiting; zero when none was found
+	Hour         Window        // the current clock hour and the hour before
+	OpenCircuits int           // open and half-open circuits
 	Queues       map[string]Depth
 }
 
-// Queued returns how many messages wait in the lanes of first attempts.
+// Queued returns the number of messages ready or delayed in the live and replay lanes.
 func (p *Pipeline) Queued() int {
-	live, again := p.Queues["live"], p.Queues["replay"]
-	return live.Visible + live.Delayed + again.Visible + again.Delayed
+	live, replays := p.Queues["live"], p.Queues["replay"]
+	return live.Visible + live.Delayed + replays.Visible + replays.Delayed
 }
 
-// InFlight returns how many messages of all lanes are in a function's hands.
+// InFlight returns the number of messages received by functions, in all lanes.
 func (p *Pipeline) InFlight() int {
 	return p.Queues["live"].InFlight + p.Queues["retry"].InFlight + p.Queues["replay"].InFlight
 }
 
-// Dead returns how many dead letters are open.
+// Dead returns the number of dead letters in the queue.
 func (p *Pipeline) Dead() int {
 	d := p.Queues["dead_letters"]
 	return d.Visible + d.InFlight + d.Delayed
 }
 
-// Pipeline looks at the queues, and at the endpoints that are attended to or were
-// active in the last activeHours, maxCounted of them at most. What it counts of
-// them is that of an index that may lag a moment.
-func (r *Registry) Pipeline(ctx context.Context) (Pipeline, error) {
+// Pipeline measures the queues and counts the deliveries of at most maxCounted
+// endpoints: first the endpoints with a circuit that is not closed or with
+// parked deliveries, then the endpoints with attempts in the last activeHours.
+// The indexes may lag by a moment.
+func (r *Reader) Pipeline(ctx context.Context) (Pipeline, error) {
 	now := r.now()
 	p := Pipeline{At: now, Hour: Window{Since: review.RecentSince(now)}}
 	var err error
@@ -85,12 +86,13 @@ func (r *Registry) Pipeline(ctx context.Context) (Pipeline, error) {
 	return p, err
 }
 
-// busy returns the endpoints that are attended to or were active of late, the
-// former and those active last first: at least one more than maxCounted if there are so many.
-func (r *Registry) busy(ctx context.Context, attended []gate.Record, now time.Time) ([]hook.EndpointID, error) {
+// busy returns the endpoints of the attended records, then the endpoints with
+// attempts in the last activeHours, latest hour first. The list is longer than
+// maxCounted if more endpoints exist.
+func (r *Reader) busy(ctx context.Context, attended []gate.Record, now time.Time) ([]hook.EndpointID, error) {
 	var hours [activeHours][]hook.CircuitCheck
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(countAtOnce)
+	group.SetLimit(countConcurrency)
 	for i := range hours {
 		group.Go(func() (err error) {
 			hours[i], err = r.Stats.Active(ctx, now.Add(-time.Duration(i)*time.Hour), hook.CircuitCheck{}, maxCounted+1)
@@ -101,7 +103,7 @@ func (r *Registry) busy(ctx context.Context, attended []gate.Record, now time.Ti
 		})
 	}
 	if err := group.Wait(); err != nil {
-		return nil, err //nolint:wrapcheck // it says what it was
+		return nil, err //nolint:wrapcheck // the functions name the operation
 	}
 	var found []hook.EndpointID
 	seen := make(map[hook.EndpointID]bool)
@@ -114,23 +116,23 @@ func (r *Registry) busy(ctx context.Context, attended []gate.Record, now time.Ti
 	for _, record := range attended {
 		add(record.Endpoint)
 	}
-	for _, looks := range hours {
-		for _, look := range looks {
-			add(look.Endpoint)
+	for _, active := range hours {
+		for _, e := range active {
+			add(e.Endpoint)
 		}
 	}
 	return found, nil
 }
 
-// part is what one endpoint adds to a Pipeline.
+// part is the share of one endpoint in a Pipeline.
 type part struct {
 	waiting Waiting
 	oldest  hook.Delivery
 	counts  stats.Counts
 }
 
-// part returns what the endpoint adds; with an error, what was found out before.
-func (r *Registry) part(ctx context.Context, endpoint hook.EndpointID, since time.Time) (part, error) {
+// part returns the share of the endpoint; with an error, the share counted so far.
+func (r *Reader) part(ctx context.Context, endpoint hook.EndpointID, since time.Time) (part, error) {
 	var found part
 	hours, err := r.Stats.Hours(ctx, endpoint, since)
 	if err != nil {
@@ -162,7 +164,7 @@ func (p *Pipeline) add(found part) {
 	p.Hour.Add(found.counts)
 }
 
-// older returns the one of the two that was made first; one that is zero is none.
+// older returns the delivery with the earlier CreatedAt. A zero delivery counts as none.
 func older(a, b hook.Delivery) hook.Delivery {
 	if a.CreatedAt.IsZero() || !b.CreatedAt.IsZero() && b.CreatedAt.Before(a.CreatedAt) {
 		return b

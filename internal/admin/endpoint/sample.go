@@ -1,4 +1,4 @@
-package registry
+package endpoint
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 	"surehook/internal/hook"
 )
 
-// SampleType is the type of test events, unless another is asked for.
+// SampleType is the default type of test events.
 const SampleType = hook.SystemPrefix + "test"
 
 // Sample is a test event for an endpoint.
@@ -18,10 +18,11 @@ type Sample struct {
 	Payload  []byte
 }
 
-// Sample makes a test event for the endpoint, of SampleType if eventType is
-// empty. CodeConflict unless the endpoint is active: it would be parked.
-func (r *Registry) Sample(ctx context.Context, tenant hook.TenantID, ref, eventType string) (Sample, error) {
-	e, err := r.Endpoint(ctx, tenant, ref)
+// Sample makes a test event for the endpoint. An empty eventType means
+// SampleType. CodeConflict unless the endpoint is active, because the delivery
+// would be parked; CodeInvalid if the type is invalid.
+func (a *Admin) Sample(ctx context.Context, tenant hook.TenantID, ref, eventType string) (Sample, error) {
+	e, err := a.Get(ctx, tenant, ref)
 	if err != nil {
 		return Sample{}, err
 	}
@@ -31,7 +32,7 @@ func (r *Registry) Sample(ctx context.Context, tenant hook.TenantID, ref, eventT
 	payload, err := json.Marshal(map[string]any{
 		"message":     "This is a test event. Nothing happened.",
 		"endpoint_id": e.ID,
-		"sent_at":     r.now(),
+		"sent_at":     a.now(),
 	})
 	if err != nil {
 		return Sample{}, fmt.Errorf("make test event for endpoint %s: %w", e.ID, err)

@@ -1,4 +1,4 @@
-package registry_test
+package endpoint_test
 
 import (
 	"slices"
@@ -6,12 +6,12 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/admin/registry"
+	"surehook/internal/admin/endpoint"
 	"surehook/internal/hook"
 	"surehook/internal/rule/sign"
 )
 
-func TestRegistry_Rotate(t *testing.T) {
+func TestAdmin_Rotate(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
@@ -55,7 +55,7 @@ func TestRegistry_Rotate(t *testing.T) {
 	check("after a rotation without overlap", fifth)
 }
 
-func TestRegistry_Rotate_refusals(t *testing.T) {
+func TestAdmin_Rotate_refusals(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
@@ -68,57 +68,57 @@ func TestRegistry_Rotate_refusals(t *testing.T) {
 	if _, _, err := b.Rotate(t.Context(), tenant, string(e.ID), "whsec_AAAA", 0); !slices.Equal(fieldsOf(t, err), []string{"secret"}) {
 		t.Errorf("Rotate(short secret) = %v; want the field secret", err)
 	}
-	for range registry.MaxSecrets - 1 {
+	for range endpoint.MaxSecrets - 1 {
 		if _, _, err := b.Rotate(t.Context(), tenant, string(e.ID), "", time.Hour); err != nil {
 			t.Fatalf("Rotate = %v", err)
 		}
 	}
 	if _, _, err := b.Rotate(t.Context(), tenant, string(e.ID), "", time.Hour); hook.CodeOf(err) != hook.CodeConflict {
-		t.Errorf("Rotate past %d valid secrets = %v; want CodeConflict", registry.MaxSecrets, err)
+		t.Errorf("Rotate past %d valid secrets = %v; want CodeConflict", endpoint.MaxSecrets, err)
 	}
 	if _, _, err := b.Rotate(t.Context(), tenant, string(e.ID), "", 0); err != nil {
 		t.Errorf("Rotate without overlap = %v; want success", err)
 	}
 }
 
-func TestRegistry_keyPairs(t *testing.T) {
+func TestAdmin_keyPairs(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
 	both := &[]hook.Scheme{hook.SchemeV1, hook.SchemeV1a}
 	e, _ := b.create(t, nil)
-	if registry.PublicKey(e) != "" {
-		t.Errorf("PublicKey = %q; want none before v1a is asked for", registry.PublicKey(e))
+	if endpoint.PublicKey(e) != "" {
+		t.Errorf("PublicKey = %q; want none before v1a is asked for", endpoint.PublicKey(e))
 	}
-	e, err := b.Change(t.Context(), tenant, string(e.ID), 0, registry.Fields{Schemes: both})
+	e, err := b.Change(t.Context(), tenant, string(e.ID), 0, endpoint.Fields{Schemes: both})
 	if err != nil {
 		t.Fatalf("Change = %v", err)
 	}
-	first := registry.PublicKey(e)
+	first := endpoint.PublicKey(e)
 	if texts := b.opened(t, e); len(texts) != 2 || !strings.HasPrefix(texts[0], "whsk_") || !strings.HasPrefix(first, "whpk_") {
 		t.Errorf("%d secrets, public key %q; want a key pair and the v1 secret", len(texts), first)
 	} else if key, err := sign.Parse(texts[0]); err != nil || key.Public() != first {
 		t.Errorf("Parse = %v, %v; want the pair of %s", key.Public(), err, first)
 	}
 
-	again, err := b.Change(t.Context(), tenant, string(e.ID), 0, registry.Fields{Schemes: both})
-	if err != nil || registry.PublicKey(again) != first {
-		t.Errorf("Change to the same schemes = %q, %v; want the key pair kept", registry.PublicKey(again), err)
+	again, err := b.Change(t.Context(), tenant, string(e.ID), 0, endpoint.Fields{Schemes: both})
+	if err != nil || endpoint.PublicKey(again) != first {
+		t.Errorf("Change to the same schemes = %q, %v; want the key pair kept", endpoint.PublicKey(again), err)
 	}
 	rotated, _, err := b.Rotate(t.Context(), tenant, string(e.ID), "", time.Hour)
-	if err != nil || len(rotated.Active(b.now)) != 4 || registry.PublicKey(rotated) == first {
-		t.Errorf("Rotate = %d secrets, %q, %v; want new and old of both schemes", len(rotated.Active(b.now)), registry.PublicKey(rotated), err)
+	if err != nil || len(rotated.Active(b.now)) != 4 || endpoint.PublicKey(rotated) == first {
+		t.Errorf("Rotate = %d secrets, %q, %v; want new and old of both schemes", len(rotated.Active(b.now)), endpoint.PublicKey(rotated), err)
 	}
 
-	// A pair that is only sitting out its overlap does not serve a scheme that is asked for anew.
-	v1 := registry.Fields{Schemes: &[]hook.Scheme{hook.SchemeV1}}
+	// An expiring pair does not count when scheme v1a is added again.
+	v1 := endpoint.Fields{Schemes: &[]hook.Scheme{hook.SchemeV1}}
 	if _, err = b.Change(t.Context(), tenant, string(e.ID), 0, v1); err != nil {
 		t.Fatalf("Change = %v", err)
 	}
 	if _, _, err = b.Rotate(t.Context(), tenant, string(e.ID), "", time.Hour); err != nil {
 		t.Fatalf("Rotate = %v", err)
 	}
-	if e, err = b.Change(t.Context(), tenant, string(e.ID), 0, registry.Fields{Schemes: both}); err != nil {
+	if e, err = b.Change(t.Context(), tenant, string(e.ID), 0, endpoint.Fields{Schemes: both}); err != nil {
 		t.Fatalf("Change = %v", err)
 	}
 	b.now = b.now.Add(time.Hour)

@@ -1,4 +1,4 @@
-package registry
+package endpoint
 
 import (
 	"context"
@@ -8,16 +8,17 @@ import (
 	"surehook/internal/rule/retry"
 )
 
-// Create stores a new active endpoint of the tenant. secret is its v1 signing
-// secret, whsec_..., or empty to have one made; it is returned in clear this
-// once. Every endpoint has a v1 secret, whatever it signs with, so that the
-// scheme can be turned on later; a v1a key pair is made when the scheme is
-// asked for.
+// Create stores a new active endpoint of the tenant and returns the endpoint
+// and the clear text of the v1 signing secret. secret is the v1 secret
+// (whsec_...), or empty to generate a secret. No later call returns the clear text.
+//
+// Every endpoint has a v1 secret, even with scheme v1a alone, so a later change
+// can add scheme v1. Scheme v1a makes Create generate a key pair.
 //
 // Errors: CodeInvalid names the wrong fields; CodeConflict when the uid is
 // taken or the tenant has hook.MaxEndpointsPerTenant endpoints.
-func (r *Registry) Create(ctx context.Context, tenant hook.TenantID, f Fields, secret string) (hook.Endpoint, string, error) {
-	now := r.now()
+func (a *Admin) Create(ctx context.Context, tenant hook.TenantID, f Fields, secret string) (hook.Endpoint, string, error) {
+	now := a.now()
 	e := hook.Endpoint{
 		ID:          hook.NewEndpointID(),
 		Tenant:      tenant,
@@ -33,21 +34,21 @@ func (r *Registry) Create(ctx context.Context, tenant hook.TenantID, f Fields, s
 		UpdatedAt:   now,
 	}
 	f.apply(&e)
-	errs := r.check(e)
+	errs := a.check(e)
 	secret, wrong := chosenSecret(secret)
 	if errs = append(errs, wrong...); len(errs) > 0 {
 		return hook.Endpoint{}, "", hook.Invalid(errs...)
 	}
 
-	sealed, err := r.sealSecret(ctx, e.ID, secret)
+	sealed, err := a.sealSecret(ctx, e.ID, secret)
 	if err != nil {
 		return hook.Endpoint{}, "", fmt.Errorf("create endpoint %s: %w", e.ID, err)
 	}
 	e.Secrets = []hook.Secret{sealed}
-	if err := r.completeSecrets(ctx, &e); err != nil {
+	if err := a.completeSecrets(ctx, &e); err != nil {
 		return hook.Endpoint{}, "", fmt.Errorf("create endpoint %s: %w", e.ID, err)
 	}
-	if err := r.Endpoints.CreateEndpoint(ctx, e); err != nil {
+	if err := a.Store.CreateEndpoint(ctx, e); err != nil {
 		return hook.Endpoint{}, "", fmt.Errorf("create endpoint %s: %w", e.ID, err)
 	}
 	e.Version = 1

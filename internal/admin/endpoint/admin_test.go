@@ -1,4 +1,4 @@
-package registry_test
+package endpoint_test
 
 import (
 	"context"
@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"surehook/internal/admin/registry"
+	"surehook/internal/admin/endpoint"
 	"surehook/internal/delivery/egress"
 	"surehook/internal/hook"
 	"surehook/internal/memory"
@@ -14,27 +14,23 @@ import (
 
 const tenant hook.TenantID = "acme"
 
-// bundle is a registry over memory with a clock that tests move.
+// bundle is an Admin over memory with a clock set by tests.
 type bundle struct {
-	*registry.Registry
+	*endpoint.Admin
 	store *memory.Store
-	asked *attention
+	queue *circuitQueue
 	now   time.Time
 }
 
 func setup(t *testing.T) *bundle {
 	t.Helper()
 
-	b := &bundle{store: memory.NewStore(), asked: new(attention), now: time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)}
-	b.Registry = &registry.Registry{
-		Endpoints:    b.store,
+	b := &bundle{store: memory.NewStore(), queue: new(circuitQueue), now: time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)}
+	b.Admin = &endpoint.Admin{
+		Store:        b.store,
 		Circuits:     b.store,
-		CircuitQueue: b.asked,
+		CircuitQueue: b.queue,
 		History:      b.store,
-		Stats:        b.store,
-		Index:        b.store,
-		Queues:       queues{},
-		Keys:         b.store,
 		Vault:        memory.Vault{},
 		Policy:       egress.Policy{},
 		Now:          func() time.Time { return b.now },
@@ -43,10 +39,10 @@ func setup(t *testing.T) *bundle {
 }
 
 // create stores an endpoint with nothing but a URL, after edit.
-func (b *bundle) create(t *testing.T, edit func(*registry.Fields)) (e hook.Endpoint, secret string) {
+func (b *bundle) create(t *testing.T, edit func(*endpoint.Fields)) (e hook.Endpoint, secret string) {
 	t.Helper()
 
-	f := registry.Fields{URL: new("https://example.com/hooks")}
+	f := endpoint.Fields{URL: new("https://example.com/hooks")}
 	if edit != nil {
 		edit(&f)
 	}
@@ -57,7 +53,7 @@ func (b *bundle) create(t *testing.T, edit func(*registry.Fields)) (e hook.Endpo
 	return e, secret
 }
 
-// stored returns the endpoint as the store has it.
+// stored returns the endpoint from the store.
 func (b *bundle) stored(t *testing.T, id hook.EndpointID) hook.Endpoint {
 	t.Helper()
 
@@ -83,7 +79,7 @@ func (b *bundle) opened(t *testing.T, e hook.Endpoint) []string {
 	return texts
 }
 
-// fieldsOf returns the wrong fields that an error of CodeInvalid names.
+// fieldsOf returns the wrong fields of an error with CodeInvalid.
 func fieldsOf(t *testing.T, err error) []string {
 	t.Helper()
 
@@ -98,8 +94,7 @@ func fieldsOf(t *testing.T, err error) []string {
 	return names
 }
 
-// rival is an endpoint store where someone else changes the endpoint before
-// each of the first writes.
+// rival is an endpoint store with another writer before each of the first writes.
 type rival struct {
 	*memory.Store
 	writes int

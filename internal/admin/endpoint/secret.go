@@ -1,4 +1,4 @@
-package registry
+package endpoint
 
 import (
 	"context"
@@ -10,18 +10,19 @@ import (
 	"surehook/internal/rule/sign"
 )
 
-// MaxSecrets bounds the secrets of one scheme that are valid at the same time:
-// each makes a signature in every request.
+// MaxSecrets limits the active secrets of one scheme: every active secret adds a
+// signature to every request.
 const MaxSecrets = 5
 
-// Rotate gives the endpoint a new secret for each scheme it signs with. secret
-// is the new v1 secret, whsec_..., or empty to have one made; it is returned
-// in clear this once. The secrets before it sign along for the overlap, 0 to
-// hook.MaxRotationOverlap, unless an earlier rotation ends them sooner.
+// Rotate gives the endpoint a new secret for each of the signature schemes and
+// returns the endpoint and the clear text of the v1 secret. secret is the new
+// v1 secret (whsec_...), or empty to generate a secret. No later call returns the
+// clear text. Old secrets stay active for the overlap, 0 to
+// hook.MaxRotationOverlap, or until the earlier end set by another rotation.
 //
 // Errors: CodeInvalid names the wrong fields; CodeConflict when more than
-// MaxSecrets would be valid at once.
-func (r *Registry) Rotate(ctx context.Context, tenant hook.TenantID, ref, secret string, overlap time.Duration) (hook.Endpoint, string, error) {
+// MaxSecrets secrets of a scheme would be active.
+func (a *Admin) Rotate(ctx context.Context, tenant hook.TenantID, ref, secret string, overlap time.Duration) (hook.Endpoint, string, error) {
 	secret, errs := chosenSecret(secret)
 	if overlap < 0 || overlap > hook.MaxRotationOverlap {
 		errs = append(errs, hook.FieldError{Field: "overlap", Message: "must be 0s to " + hook.FormatDuration(hook.MaxRotationOverlap)})
@@ -30,26 +31,26 @@ func (r *Registry) Rotate(ctx context.Context, tenant hook.TenantID, ref, secret
 		return hook.Endpoint{}, "", hook.Invalid(errs...)
 	}
 
-	e, err := r.change(ctx, tenant, ref, 0, func(e *hook.Endpoint) (bool, error) {
-		now := r.now()
-		old := outlive(e.Active(now), now, overlap)
-		v1, err := r.sealSecret(ctx, e.ID, secret)
+	e, err := a.change(ctx, tenant, ref, 0, func(e *hook.Endpoint) (bool, error) {
+		now := a.now()
+		old := expiring(e.Active(now), now, overlap)
+		v1, err := a.sealSecret(ctx, e.ID, secret)
 		if err != nil {
 			return false, err
 		}
 		e.Secrets = []hook.Secret{v1}
-		if err := r.completeSecrets(ctx, e); err != nil {
+		if err := a.completeSecrets(ctx, e); err != nil {
 			return false, err
 		}
 		e.Secrets = append(e.Secrets, old...)
-		return true, crowded(e.Secrets)
+		return true, checkCount(e.Secrets)
 	})
 	return e, secret, err
 }
 
-// outlive returns those of the secrets that are still valid after now, ended
-// at now+overlap at the latest.
-func outlive(secrets []hook.Secret, now time.Time, overlap time.Duration) []hook.Secret {
+// expiring returns copies of the secrets with an expiry of at most now+overlap;
+// none for an overlap of 0.
+func expiring(secrets []hook.Secret, now time.Time, overlap time.Duration) []hook.Secret {
 	if overlap == 0 {
 		return nil
 	}
@@ -63,7 +64,8 @@ func outlive(secrets []hook.Secret, now time.Time, overlap time.Duration) []hook
 	return kept
 }
 
-func crowded(secrets []hook.Secret) error {
+// checkCount returns CodeConflict if a scheme has more than MaxSecrets secrets.
+func checkCount(secrets []hook.Secret) error {
 	count := make(map[hook.Scheme]int)
 	for _, s := range secrets {
 		if count[s.Scheme]++; count[s.Scheme] > MaxSecrets {
@@ -74,7 +76,7 @@ func crowded(secrets []hook.Secret) error {
 	return nil
 }
 
-// chosenSecret returns the v1 secret that was given, or a fresh one.
+// chosenSecret returns the given v1 secret, or a new secret if given is empty.
 func chosenSecret(given string) (string, []hook.FieldError) {
 	if given == "" {
 		return sign.NewSecret(), nil
@@ -86,33 +88,33 @@ func chosenSecret(given string) (string, []hook.FieldError) {
 	return given, nil
 }
 
-func (r *Registry) sealSecret(ctx context.Context, id hook.EndpointID, secret string) (hook.Secret, error) {
-	sealed, err := r.Vault.Seal(ctx, secret, id)
+func (a *Admin) sealSecret(ctx context.Context, id hook.EndpointID, secret string) (hook.Secret, error) {
+	sealed, err := a.Vault.Seal(ctx, secret, id)
 	if err != nil {
 		return hook.Secret{}, fmt.Errorf("seal secret of endpoint %s: %w", id, err)
 	}
-	return hook.Secret{Scheme: hook.SchemeV1, Sealed: sealed, CreatedAt: r.now()}, nil
+	return hook.Secret{Scheme: hook.SchemeV1, Sealed: sealed, CreatedAt: a.now()}, nil
 }
 
-// completeSecrets makes a v1a key pair for an endpoint that signs with v1a and has none.
-func (r *Registry) completeSecrets(ctx context.Context, e *hook.Endpoint) error {
-	// A pair that is about to expire does not count: it would leave none behind.
+// completeSecrets adds a v1a key pair to an endpoint with scheme v1a and without a pair.
+func (a *Admin) completeSecrets(ctx context.Context, e *hook.Endpoint) error {
+	// An expiring pair does not count: the endpoint needs a pair after the expiry.
 	hasPair := slices.ContainsFunc(e.Secrets, func(s hook.Secret) bool { return s.Scheme == hook.SchemeV1a && s.ExpiresAt.IsZero() })
 	if hasPair || !slices.Contains(e.Schemes, hook.SchemeV1a) {
 		return nil
 	}
 	private, public := sign.NewKeyPair()
-	sealed, err := r.Vault.Seal(ctx, private, e.ID)
+	sealed, err := a.Vault.Seal(ctx, private, e.ID)
 	if err != nil {
 		return fmt.Errorf("seal key pair of endpoint %s: %w", e.ID, err)
 	}
-	pair := hook.Secret{Scheme: hook.SchemeV1a, Sealed: sealed, Public: public, CreatedAt: r.now()}
+	pair := hook.Secret{Scheme: hook.SchemeV1a, Sealed: sealed, Public: public, CreatedAt: a.now()}
 	e.Secrets = append([]hook.Secret{pair}, e.Secrets...)
 	return nil
 }
 
-// PublicKey returns the public key of the newest v1a key pair of an endpoint
-// that signs with v1a, else nothing.
+// PublicKey returns the public key of the endpoint's newest v1a key pair; empty
+// without scheme v1a.
 func PublicKey(e hook.Endpoint) string {
 	if !slices.Contains(e.Schemes, hook.SchemeV1a) {
 		return ""

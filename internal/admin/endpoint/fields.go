@@ -1,4 +1,4 @@
-package registry
+package endpoint
 
 import (
 	"fmt"
@@ -10,8 +10,8 @@ import (
 	"surehook/internal/rule/retry"
 )
 
-// Fields are what a caller sets of an endpoint. A nil field is not given: a
-// create gives it its default, a change leaves it as it is. Metadata, headers
+// Fields holds the settings of an endpoint given by a caller. Create replaces a
+// nil field with the default; Change keeps the stored value. Metadata, headers
 // and lists are replaced as a whole.
 type Fields struct {
 	UID           *string
@@ -30,7 +30,7 @@ type Fields struct {
 	Schemes       *[]hook.Scheme
 }
 
-// CircuitFields are the settings of an endpoint's circuit. Zero gives a setting its default.
+// CircuitFields holds the settings of an endpoint's circuit. Zero means the default.
 type CircuitFields struct {
 	Failures    *int
 	Rate        *float64
@@ -39,7 +39,7 @@ type CircuitFields struct {
 	MaxCooldown *time.Duration
 }
 
-// apply sets what is given.
+// apply sets the given fields of e.
 func (f Fields) apply(e *hook.Endpoint) {
 	set(&e.UID, f.UID)
 	set(&e.URL, f.URL)
@@ -67,12 +67,12 @@ func set[T any](to, from *T) {
 	}
 }
 
-// check returns what is wrong with an endpoint that is about to be stored.
-func (r *Registry) check(e hook.Endpoint) []hook.FieldError {
+// check returns the invalid fields of an endpoint before a write.
+func (a *Admin) check(e hook.Endpoint) []hook.FieldError {
 	errs := hook.ValidateEndpoint(e)
 	errs = append(errs, retry.Validate(e.Retry)...)
-	if e.URL != "" { // else ValidateEndpoint said it
-		if message := r.Policy.CheckURL(e.URL); message != "" && !names(errs, "url") {
+	if e.URL != "" { // ValidateEndpoint reports an empty URL
+		if message := a.Policy.CheckURL(e.URL); message != "" && !hasField(errs, "url") {
 			errs = append(errs, hook.FieldError{Field: "url", Message: message})
 		}
 	}
@@ -83,7 +83,7 @@ func (r *Registry) check(e hook.Endpoint) []hook.FieldError {
 	}
 	seen := make(map[string]bool, len(e.Headers))
 	for name := range e.Headers {
-		if seen[strings.ToLower(name)] { // header names do not differ in case only
+		if seen[strings.ToLower(name)] { // header names are case-insensitive
 			errs = append(errs, hook.FieldError{Field: "headers", Message: "names a header twice"})
 			break
 		}
@@ -92,6 +92,6 @@ func (r *Registry) check(e hook.Endpoint) []hook.FieldError {
 	return errs
 }
 
-func names(errs []hook.FieldError, field string) bool {
+func hasField(errs []hook.FieldError, field string) bool {
 	return slices.ContainsFunc(errs, func(e hook.FieldError) bool { return e.Field == field })
 }

@@ -1,11 +1,12 @@
-package registry_test
+package endpoint_test
 
 import (
 	"context"
 	"errors"
 	"testing"
 
-	"surehook/internal/admin/registry"
+	"surehook/internal/admin/endpoint"
+	"surehook/internal/admin/page"
 	"surehook/internal/hook"
 )
 
@@ -18,34 +19,33 @@ func (brokenVault) Seal(context.Context, string, hook.EndpointID) ([]byte, error
 	return nil, errDown
 }
 
-// TestRegistry_faults checks that a port's fault is passed on as what it is,
-// and is never taken for something that does not exist.
-func TestRegistry_faults(t *testing.T) {
+// TestAdmin_faults checks that Admin returns a fault of a port as a fault, and not
+// as CodeNotFound.
+func TestAdmin_faults(t *testing.T) {
 	t.Parallel()
 
 	gone := func(t *testing.T) context.Context {
 		t.Helper()
 		ctx, cancel := context.WithCancelCause(t.Context())
-		cancel(errDown) // the memory store answers as one that cannot be reached
+		cancel(errDown) // the memory store fails like an unreachable store
 		return ctx
 	}
 	id := hook.NewEndpointID()
-	event := hook.KeyedEventID(tenant, "k")
-	page := registry.Page{Limit: 1}
+	page := page.Request{Limit: 1}
 	tests := []struct {
 		name string
 		do   func(ctx context.Context, b *bundle) error
 	}{
 		{name: "create", do: func(ctx context.Context, b *bundle) error {
-			_, _, err := b.Create(ctx, tenant, registry.Fields{URL: new("https://example.com/")}, "")
+			_, _, err := b.Create(ctx, tenant, endpoint.Fields{URL: new("https://example.com/")}, "")
 			return err
 		}},
-		{name: "read", do: func(ctx context.Context, b *bundle) error { _, err := b.Endpoint(ctx, tenant, string(id)); return err }},
-		{name: "read by uid", do: func(ctx context.Context, b *bundle) error { _, err := b.Endpoint(ctx, tenant, "crm"); return err }},
+		{name: "read", do: func(ctx context.Context, b *bundle) error { _, err := b.Get(ctx, tenant, string(id)); return err }},
+		{name: "read by uid", do: func(ctx context.Context, b *bundle) error { _, err := b.Get(ctx, tenant, "crm"); return err }},
 		{name: "list", do: func(ctx context.Context, b *bundle) error { _, err := b.List(ctx, tenant, page); return err }},
 		{name: "pause", do: func(ctx context.Context, b *bundle) error { _, err := b.Pause(ctx, tenant, string(id)); return err }},
 		{name: "standing", do: func(ctx context.Context, b *bundle) error {
-			_, err := b.EndpointStatus(ctx, tenant, string(id))
+			_, err := b.Status(ctx, tenant, string(id))
 			return err
 		}},
 		{name: "reset circuit", do: func(ctx context.Context, b *bundle) error {
@@ -56,27 +56,14 @@ func TestRegistry_faults(t *testing.T) {
 			_, err := b.OpenCircuit(ctx, tenant, string(id))
 			return err
 		}},
-		{name: "event", do: func(ctx context.Context, b *bundle) error { _, err := b.Event(ctx, tenant, event); return err }},
-		{name: "deliveries", do: func(ctx context.Context, b *bundle) error {
-			_, err := b.EventDeliveries(ctx, tenant, event, page)
-			return err
-		}},
-		{name: "delivery", do: func(ctx context.Context, b *bundle) error {
-			_, err := b.Delivery(ctx, tenant, hook.DeliveryID{Event: event, Endpoint: id, Generation: 1})
-			return err
-		}},
 		{name: "list slow", do: func(ctx context.Context, b *bundle) error {
 			_, err := b.ListSlow(ctx, tenant, true, page)
 			return err
 		}},
-		{name: "health", do: func(ctx context.Context, b *bundle) error { _, err := b.Health(ctx, tenant, string(id)); return err }},
 		{name: "notices", do: func(ctx context.Context, b *bundle) error {
 			_, err := b.Notifications(ctx, tenant, string(id), page)
 			return err
 		}},
-		{name: "pipeline", do: func(ctx context.Context, b *bundle) error { _, err := b.Pipeline(ctx); return err }},
-		{name: "keys", do: func(ctx context.Context, b *bundle) error { _, err := b.ListKeys(ctx, page); return err }},
-		{name: "revoke", do: func(ctx context.Context, b *bundle) error { return b.RevokeKey(ctx, hook.NewKeyID()) }},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -95,7 +82,7 @@ func TestRegistry_faults(t *testing.T) {
 		b := setup(t)
 		e, _ := b.create(t, nil)
 		b.Vault = brokenVault{}
-		_, _, err := b.Create(t.Context(), tenant, registry.Fields{URL: new("https://example.com/")}, "")
+		_, _, err := b.Create(t.Context(), tenant, endpoint.Fields{URL: new("https://example.com/")}, "")
 		_, _, rotateErr := b.Rotate(t.Context(), tenant, string(e.ID), "", 0)
 		if !errors.Is(err, errDown) || !errors.Is(rotateErr, errDown) {
 			t.Errorf("Create = %v, Rotate = %v; want the vault's error", err, rotateErr)

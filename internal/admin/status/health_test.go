@@ -1,4 +1,4 @@
-package registry_test
+package status_test
 
 import (
 	"context"
@@ -11,7 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/admin/registry"
+	"surehook/internal/admin/endpoint"
+	"surehook/internal/admin/page"
+	"surehook/internal/admin/status"
 	"surehook/internal/delivery/gate"
 	"surehook/internal/delivery/replay"
 	"surehook/internal/hook"
@@ -59,19 +61,19 @@ func exact(all []time.Duration, p float64) time.Duration {
 	return sorted[int(math.Ceil(p/100*float64(len(sorted))))-1]
 }
 
-// TestRegistry_Health_percentiles seeds attempts of known durations into every
+// TestReader_Health_percentiles seeds attempts of known durations into every
 // hour of two days and holds both windows to the true percentiles of theirs.
-func TestRegistry_Health_percentiles(t *testing.T) {
+func TestReader_Health_percentiles(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
-	e, _ := b.create(t, nil)
+	e := b.create(t)
 	random := rand.New(rand.NewPCG(6, 95))
 	var hour, day []time.Duration
 	for ago := range 48 {
 		at := b.now.Add(-time.Duration(ago) * time.Hour)
 		for range 100 {
-			// Each hour is slower than the one after it, so that a window of other hours is found out.
+			// Each hour is slower than the following hour, so a wrong window has wrong percentiles.
 			took := time.Duration(float64(50*time.Millisecond) * math.Exp(random.NormFloat64()+float64(ago)/20))
 			took = min(max(took, time.Millisecond), time.Minute)
 			b.count(t, e, at, stats.Attempt{Class: hook.ClassDelivered, Number: 1, Duration: took, State: hook.StateDelivered, Age: took})
@@ -89,7 +91,7 @@ func TestRegistry_Health_percentiles(t *testing.T) {
 	}
 	for _, w := range []struct {
 		name  string
-		got   registry.Window
+		got   status.Window
 		want  []time.Duration
 		since time.Time
 	}{
@@ -108,12 +110,12 @@ func TestRegistry_Health_percentiles(t *testing.T) {
 	}
 }
 
-func TestRegistry_Health_atAWholeHour(t *testing.T) {
+func TestReader_Health_atAWholeHour(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
 	b.now = time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
-	e, _ := b.create(t, nil)
+	e := b.create(t)
 	for ago := range 48 {
 		b.count(t, e, b.now.Add(-time.Duration(ago)*time.Hour), stats.Attempt{Class: hook.ClassConnect, Number: 1, State: hook.StateRetrying})
 	}
@@ -123,12 +125,12 @@ func TestRegistry_Health_atAWholeHour(t *testing.T) {
 	}
 }
 
-func TestRegistry_Health_counts(t *testing.T) {
+func TestReader_Health_counts(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
-	e, _ := b.create(t, nil)
-	other, _ := b.create(t, nil)
+	e := b.create(t)
+	other := b.create(t)
 	for state, n := range map[hook.State]int{
 		hook.StateRetrying: 3, hook.StateParked: 2, hook.StateDead: 4, hook.StateDelivered: 5, hook.StateDiscarded: 6, hook.StateCancelled: 7,
 	} {
@@ -137,37 +139,37 @@ func TestRegistry_Health_counts(t *testing.T) {
 		}
 		b.deliver(t, other, state, b.now)
 	}
-	record := b.keep(t, e, all(open, func(r *gate.Record) {
+	record := b.keepOpen(t, e, func(r *gate.Record) {
 		r.Review = review.Flags{Slow: true, Fragile: true, Timeout: 3 * time.Second, Warned: review.WarnedOnce}
-	}))
+	})
 	h, err := b.Health(t.Context(), tenant, string(e.ID))
 	if err != nil {
 		t.Fatalf("Health = %v", err)
 	}
-	hours, day := registry.Window{Since: h.Hour.Since}, registry.Window{Since: h.Day.Since}
-	want := registry.Health{
-		Standing: registry.EndpointStatus{Endpoint: e, Gate: record}, At: b.now, Hour: hours, Day: day,
-		Waiting: registry.Waiting{Retrying: 3, Parked: 2}, Dead: 4, Complete: true,
+	hours, day := status.Window{Since: h.Hour.Since}, status.Window{Since: h.Day.Since}
+	want := status.Health{
+		Status: endpoint.Status{Endpoint: e, Gate: record}, At: b.now, Hour: hours, Day: day,
+		Waiting: status.Waiting{Retrying: 3, Parked: 2}, Dead: 4, Complete: true,
 	}
 	if diff := cmp.Diff(want, h, cmp.AllowUnexported(latency.Histogram{})); diff != "" {
 		t.Errorf("Health (-want +got):\n%s", diff)
 	}
 }
 
-func TestRegistry_Health_ofAnotherTenant(t *testing.T) {
+func TestReader_Health_ofAnotherTenant(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
-	e, _ := b.create(t, nil)
+	e := b.create(t)
 	if _, err := b.Health(t.Context(), "globex", string(e.ID)); hook.CodeOf(err) != hook.CodeNotFound {
 		t.Errorf("Health for another tenant = %v; want CodeNotFound", err)
 	}
-	if _, err := b.Notifications(t.Context(), "globex", string(e.ID), registry.Page{Limit: 1}); hook.CodeOf(err) != hook.CodeNotFound {
+	if _, err := b.admin.Notifications(t.Context(), "globex", string(e.ID), page.Request{Limit: 1}); hook.CodeOf(err) != hook.CodeNotFound {
 		t.Errorf("Notices for another tenant = %v; want CodeNotFound", err)
 	}
 }
 
-// index is one that has counted 7 when it is stopped, or that is down.
+// index has counted 7 deliveries at the timeout, or fails with err.
 type index struct {
 	*memory.Store
 	err error
@@ -181,17 +183,17 @@ func (i index) CountSelected(ctx context.Context, _ replay.Selection) (int, erro
 	return 7, ctx.Err()
 }
 
-func TestRegistry_Health_doesNotCountForEver(t *testing.T) {
+func TestReader_Health_limitsTheTimeOfCounting(t *testing.T) {
 	t.Parallel()
 
 	synctest.Test(t, func(t *testing.T) {
 		b := setup(t)
-		e, _ := b.create(t, nil)
+		e := b.create(t)
 		b.count(t, e, b.now, stats.Attempt{Class: hook.ClassDelivered, Number: 1, State: hook.StateDelivered})
 		b.Index = index{Store: b.store}
 		began := time.Now()
 		h, err := b.Health(t.Context(), tenant, string(e.ID))
-		if err != nil || h.Complete || h.Waiting != (registry.Waiting{Retrying: 7, Parked: 7}) || h.Dead != 7 || h.Day.Delivered != 1 {
+		if err != nil || h.Complete || h.Waiting != (status.Waiting{Retrying: 7, Parked: 7}) || h.Dead != 7 || h.Day.Delivered != 1 {
 			t.Errorf("Health = %+v, %d dead, complete %t, %v; want what was counted, incomplete", h.Waiting, h.Dead, h.Complete, err)
 		}
 		p, err := b.Pipeline(t.Context())

@@ -1,4 +1,4 @@
-package registry_test
+package endpoint_test
 
 import (
 	"context"
@@ -8,36 +8,36 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"surehook/internal/admin/registry"
+	"surehook/internal/admin/endpoint"
 	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
 	"surehook/internal/memory"
 	"surehook/internal/rule/circuit"
 )
 
-// ask is what the breaker was asked.
-type ask struct {
+// message is a message of the circuits queue.
+type message struct {
 	Wave  int
 	Delay time.Duration
 }
 
-// attention remembers what it was asked; err, if set, is its answer.
-type attention struct {
-	err   error
-	looks []hook.CircuitCheck
-	asks  []ask
+// circuitQueue records the messages, or returns err.
+type circuitQueue struct {
+	err      error
+	checks   []hook.CircuitCheck
+	messages []message
 }
 
-func (a *attention) Enqueue(_ context.Context, look hook.CircuitCheck, delay time.Duration) error {
-	if a.err != nil {
-		return a.err
+func (q *circuitQueue) Enqueue(_ context.Context, check hook.CircuitCheck, delay time.Duration) error {
+	if q.err != nil {
+		return q.err
 	}
-	a.looks = append(a.looks, look)
-	a.asks = append(a.asks, ask{look.Wave, delay})
+	q.checks = append(q.checks, check)
+	q.messages = append(q.messages, message{check.Wave, delay})
 	return nil
 }
 
-// circuits is a store where someone else writes first for a while, or that is down.
+// circuits is a store with another writer before each of the first writes, or a failing store.
 type circuits struct {
 	*memory.Store
 	writes              int
@@ -76,7 +76,7 @@ func (c *circuits) Limits(ctx context.Context, id hook.EndpointID) (gate.Limits,
 	return c.Store.Limits(ctx, id)
 }
 
-// keep stores a record for the endpoint and returns it as it is stored.
+// keep stores a record for the endpoint and returns the stored record.
 func (b *bundle) keep(t *testing.T, e hook.Endpoint, edit func(*gate.Record)) gate.Record {
 	t.Helper()
 
@@ -100,7 +100,7 @@ func (b *bundle) record(t *testing.T, e hook.Endpoint) gate.Record {
 	return r
 }
 
-// Records as edits of a new one; opened is long before the bundle's clock.
+// Records as edits of a new record; opened is 30 minutes before the bundle's clock.
 var opened = time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 
 func failing(r *gate.Record) { r.Generation, r.Failures = 3, 4 }
@@ -126,7 +126,7 @@ func all(edits ...func(*gate.Record)) func(*gate.Record) {
 	}
 }
 
-func TestRegistry_ResetCircuit(t *testing.T) {
+func TestAdmin_ResetCircuit(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
@@ -135,13 +135,13 @@ func TestRegistry_ResetCircuit(t *testing.T) {
 		waiting bool
 		until   time.Time // of throttling
 	}{
-		{name: "of which nothing is known", from: nil, waiting: false, until: time.Time{}},
-		{name: "that counts failures", from: failing, waiting: false, until: time.Time{}},
-		{name: "that is open", from: open, waiting: false, until: time.Time{}},
-		{name: "that is open, with parked deliveries", from: all(open, waiting), waiting: true, until: time.Time{}},
-		{name: "that is half-open, with parked deliveries", from: all(halfOpen, waiting), waiting: true, until: time.Time{}},
-		{name: "that is closed, with parked deliveries", from: waiting, waiting: true, until: time.Time{}},
-		{name: "of an endpoint that asked for a wait", from: all(open, throttled), waiting: false, until: opened.Add(time.Hour)},
+		{name: "without a record", from: nil, waiting: false, until: time.Time{}},
+		{name: "closed, with failures", from: failing, waiting: false, until: time.Time{}},
+		{name: "open", from: open, waiting: false, until: time.Time{}},
+		{name: "open, with parked deliveries", from: all(open, waiting), waiting: true, until: time.Time{}},
+		{name: "half-open, with parked deliveries", from: all(halfOpen, waiting), waiting: true, until: time.Time{}},
+		{name: "closed, with parked deliveries", from: waiting, waiting: true, until: time.Time{}},
+		{name: "open, throttled by the endpoint", from: all(open, throttled), waiting: false, until: opened.Add(time.Hour)},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -153,10 +153,10 @@ func TestRegistry_ResetCircuit(t *testing.T) {
 			want := gate.NewRecord(tenant, e.ID)
 			want.Generation, want.Version, want.ThrottledUntil = before.Generation+1, before.Version+1, tt.until
 			want.ClosedAt = b.now
-			var asks []ask
+			var messages []message
 			if tt.waiting {
 				want.Waiting, want.Wave, want.AttendAt = true, 1, b.now.Add(gate.AttendAfter)
-				asks = []ask{{Wave: 1, Delay: 0}}
+				messages = []message{{Wave: 1, Delay: 0}}
 			}
 			got, err := b.ResetCircuit(t.Context(), tenant, string(e.ID))
 			if err != nil {
@@ -165,34 +165,34 @@ func TestRegistry_ResetCircuit(t *testing.T) {
 			if diff := cmp.Diff(want, b.record(t, e)); diff != "" {
 				t.Errorf("stored (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(registry.EndpointStatus{Endpoint: e, Gate: want}, got); diff != "" {
+			if diff := cmp.Diff(endpoint.Status{Endpoint: e, Gate: want}, got); diff != "" {
 				t.Errorf("ResetCircuit (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(asks, b.asked.asks); diff != "" {
-				t.Errorf("asked (-want +got):\n%s", diff)
+			if diff := cmp.Diff(messages, b.queue.messages); diff != "" {
+				t.Errorf("enqueued (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-func TestRegistry_OpenCircuit(t *testing.T) {
+func TestAdmin_OpenCircuit(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
 		name string
 		from func(*gate.Record)
 	}{
-		{name: "of which nothing is known", from: nil},
-		{name: "that counts failures", from: failing},
-		{name: "that is open", from: all(open, waiting)},
-		{name: "that is half-open", from: all(halfOpen, waiting)},
+		{name: "without a record", from: nil},
+		{name: "closed, with failures", from: failing},
+		{name: "open", from: all(open, waiting)},
+		{name: "half-open", from: all(halfOpen, waiting)},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
 			b := setup(t)
-			e, _ := b.create(t, func(f *registry.Fields) { f.Circuit.Cooldown = new(7 * time.Minute) })
+			e, _ := b.create(t, func(f *endpoint.Fields) { f.Circuit.Cooldown = new(7 * time.Minute) })
 			before := b.keep(t, e, tt.from)
 			want := gate.NewRecord(tenant, e.ID)
 			want.State, want.Generation, want.Version = circuit.Open, before.Generation+1, before.Version+1
@@ -209,15 +209,15 @@ func TestRegistry_OpenCircuit(t *testing.T) {
 			if diff := cmp.Diff(want, got.Gate); diff != "" || !got.NextProbe().Equal(want.ProbeAt) {
 				t.Errorf("OpenCircuit, next probe at %v (-want +got):\n%s", got.NextProbe(), diff)
 			}
-			if diff := cmp.Diff([]hook.CircuitCheck{{Tenant: tenant, Endpoint: e.ID}}, b.asked.looks); diff != "" || b.asked.asks[0].Delay != 7*time.Minute {
-				t.Errorf("asked %v; want one look in 7m (-want +got):\n%s", b.asked.asks, diff)
+			if diff := cmp.Diff([]hook.CircuitCheck{{Tenant: tenant, Endpoint: e.ID}}, b.queue.checks); diff != "" || b.queue.messages[0].Delay != 7*time.Minute {
+				t.Errorf("enqueued %v; want one check in 7m (-want +got):\n%s", b.queue.messages, diff)
 			}
 		})
 	}
 }
 
-// TestRegistry_release checks what makes the breaker look after parked deliveries.
-func TestRegistry_release(t *testing.T) {
+// TestAdmin_release checks the circuit checks enqueued for parked deliveries.
+func TestAdmin_release(t *testing.T) {
 	t.Parallel()
 
 	resume := func(b *bundle, ctx context.Context, ref string) error {
@@ -244,19 +244,19 @@ func TestRegistry_release(t *testing.T) {
 		wave   int
 		attend func(*bundle) time.Time // nil: nothing is asked or written
 	}{
-		{name: "resume with none parked", status: paused, from: nil, do: resume, wave: 0, attend: nil},
-		{name: "resume with none parked and an open circuit", status: paused, from: open, do: resume, wave: 0, attend: nil},
-		{name: "resume with parked ones", status: paused, from: waiting, do: resume, wave: 1, attend: soon},
-		{name: "resume with parked ones and an open circuit", status: paused, from: all(open, waiting), do: resume, wave: 0, attend: probe},
+		{name: "resume without parked deliveries", status: paused, from: nil, do: resume, wave: 0, attend: nil},
+		{name: "resume without parked deliveries and an open circuit", status: paused, from: open, do: resume, wave: 0, attend: nil},
+		{name: "resume with parked deliveries", status: paused, from: waiting, do: resume, wave: 1, attend: soon},
+		{name: "resume with parked deliveries and an open circuit", status: paused, from: all(open, waiting), do: resume, wave: 0, attend: probe},
 		{name: "resume again", status: active, from: waiting, do: resume, wave: 1, attend: soon},
 		{name: "resume while a release goes on", status: active, from: all(waiting, func(r *gate.Record) { r.Wave = 5 }), do: resume, wave: 1, attend: soon},
-		{name: "enable with none parked", status: disabled, from: nil, do: enable, wave: 0, attend: nil},
-		{name: "enable with parked ones", status: disabled, from: all(failing, waiting), do: enable, wave: 1, attend: soon},
-		{name: "enable with parked ones and an open circuit", status: disabled, from: all(open, waiting), do: enable, wave: 0, attend: probe},
+		{name: "enable without parked deliveries", status: disabled, from: nil, do: enable, wave: 0, attend: nil},
+		{name: "enable with parked deliveries", status: disabled, from: all(failing, waiting), do: enable, wave: 1, attend: soon},
+		{name: "enable with parked deliveries and an open circuit", status: disabled, from: all(open, waiting), do: enable, wave: 0, attend: probe},
 		{name: "enable again", status: active, from: waiting, do: enable, wave: 1, attend: soon},
-		{name: "delete with none parked", status: active, from: nil, do: remove, wave: 0, attend: nil},
-		{name: "delete with parked ones", status: paused, from: waiting, do: remove, wave: 1, attend: soon},
-		{name: "delete with parked ones and an open circuit", status: active, from: all(open, waiting), do: remove, wave: 0, attend: probe},
+		{name: "delete without parked deliveries", status: active, from: nil, do: remove, wave: 0, attend: nil},
+		{name: "delete with parked deliveries", status: paused, from: waiting, do: remove, wave: 1, attend: soon},
+		{name: "delete with parked deliveries and an open circuit", status: active, from: all(open, waiting), do: remove, wave: 0, attend: probe},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -269,10 +269,10 @@ func TestRegistry_release(t *testing.T) {
 				t.Fatalf("UpdateEndpoint = %v", err)
 			}
 			want := b.keep(t, e, tt.from)
-			var looks []hook.CircuitCheck
+			var checks []hook.CircuitCheck
 			if tt.attend != nil {
 				want.Wave, want.AttendAt, want.Version = tt.wave, tt.attend(b), want.Version+1
-				looks = []hook.CircuitCheck{{Tenant: tenant, Endpoint: e.ID, Wave: tt.wave}}
+				checks = []hook.CircuitCheck{{Tenant: tenant, Endpoint: e.ID, Wave: tt.wave}}
 			}
 			if err := tt.do(b, t.Context(), string(e.ID)); err != nil {
 				t.Fatalf("%s = %v", tt.name, err)
@@ -280,21 +280,22 @@ func TestRegistry_release(t *testing.T) {
 			if diff := cmp.Diff(want, b.record(t, e)); diff != "" {
 				t.Errorf("stored (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(looks, b.asked.looks); diff != "" {
-				t.Errorf("asked (-want +got):\n%s", diff)
+			if diff := cmp.Diff(checks, b.queue.checks); diff != "" {
+				t.Errorf("enqueued (-want +got):\n%s", diff)
 			}
-			for _, asked := range b.asked.asks {
+			for _, asked := range b.queue.messages {
 				if asked.Delay != 0 {
-					t.Errorf("asked for a look in %v; want it at once", asked.Delay)
+					t.Errorf("enqueued a check with delay %v; want 0s", asked.Delay)
 				}
 			}
 		})
 	}
 }
 
-// TestRegistry_releaseLost checks that a release whose message was not sent is
-// told to the caller, is written down for the tick, and is done by asking again.
-func TestRegistry_releaseLost(t *testing.T) {
+// TestAdmin_releaseLost checks a release with a lost message: the caller gets the
+// error, the record makes the tick start the release, and another Resume enqueues
+// the message.
+func TestAdmin_releaseLost(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
@@ -303,20 +304,20 @@ func TestRegistry_releaseLost(t *testing.T) {
 		t.Fatalf("Pause = %v", err)
 	}
 	b.keep(t, e, waiting)
-	b.asked.err = errDown
+	b.queue.err = errDown
 	if _, err := b.Resume(t.Context(), tenant, string(e.ID)); hook.CodeOf(err) != hook.CodeUnavailable {
 		t.Errorf("Resume = %v; want the fault of the queue", err)
 	}
 	if r := b.record(t, e); r.Wave != 1 || !r.AttendAt.Equal(b.now.Add(gate.AttendAfter)) {
 		t.Errorf("stored wave %d to be attended at %v; want 1 in %v", r.Wave, r.AttendAt, gate.AttendAfter)
 	}
-	b.asked.err = nil
-	if got, err := b.Resume(t.Context(), tenant, string(e.ID)); err != nil || got.Status != hook.StatusActive || len(b.asked.asks) != 1 {
-		t.Errorf("Resume again = %v, %v, asked %v; want active and one look", got.Status, err, b.asked.asks)
+	b.queue.err = nil
+	if got, err := b.Resume(t.Context(), tenant, string(e.ID)); err != nil || got.Status != hook.StatusActive || len(b.queue.messages) != 1 {
+		t.Errorf("Resume again = %v, %v, enqueued %v; want active and one check", got.Status, err, b.queue.messages)
 	}
 }
 
-func TestRegistry_Standing(t *testing.T) {
+func TestAdmin_Status(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
@@ -329,21 +330,21 @@ func TestRegistry_Standing(t *testing.T) {
 		inFlight    int
 	}{
 		{name: "of a new endpoint", maxInFlight: 0, from: nil, later: 0, probe: time.Time{}, throttled: false, inFlight: 0},
-		{name: "that is open", maxInFlight: 0, from: open, later: 0, probe: opened.Add(40 * time.Minute), throttled: false, inFlight: 0},
-		{name: "that is half-open", maxInFlight: 0, from: halfOpen, later: 0, probe: opened.Add(31 * time.Minute), throttled: false, inFlight: 0},
-		{name: "that is throttled", maxInFlight: 0, from: throttled, later: 30*time.Minute - time.Millisecond, probe: time.Time{}, throttled: true, inFlight: 0},
-		{name: "that was throttled", maxInFlight: 0, from: throttled, later: 30 * time.Minute, probe: time.Time{}, throttled: false, inFlight: 0},
+		{name: "open", maxInFlight: 0, from: open, later: 0, probe: opened.Add(40 * time.Minute), throttled: false, inFlight: 0},
+		{name: "half-open", maxInFlight: 0, from: halfOpen, later: 0, probe: opened.Add(31 * time.Minute), throttled: false, inFlight: 0},
+		{name: "throttled", maxInFlight: 0, from: throttled, later: 30*time.Minute - time.Millisecond, probe: time.Time{}, throttled: true, inFlight: 0},
+		{name: "after the end of throttling", maxInFlight: 0, from: throttled, later: 30 * time.Minute, probe: time.Time{}, throttled: false, inFlight: 0},
 		{name: "with two in flight", maxInFlight: 2, from: nil, later: gate.LeaseFor - time.Millisecond, probe: time.Time{}, throttled: false, inFlight: 2},
-		{name: "with two that never came back", maxInFlight: 2, from: nil, later: gate.LeaseFor, probe: time.Time{}, throttled: false, inFlight: 0},
-		{name: "that limits none in flight any more", maxInFlight: 0, from: nil, later: 0, probe: time.Time{}, throttled: false, inFlight: 0},
+		{name: "with two expired leases", maxInFlight: 2, from: nil, later: gate.LeaseFor, probe: time.Time{}, throttled: false, inFlight: 0},
+		{name: "without max_in_flight any more", maxInFlight: 0, from: nil, later: 0, probe: time.Time{}, throttled: false, inFlight: 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
 			b := setup(t)
-			e, _ := b.create(t, func(f *registry.Fields) { f.UID, f.MaxInFlight = new("crm"), new(tt.maxInFlight) })
-			want := registry.EndpointStatus{Endpoint: e, Gate: b.keep(t, e, tt.from), InFlight: tt.inFlight}
+			e, _ := b.create(t, func(f *endpoint.Fields) { f.UID, f.MaxInFlight = new("crm"), new(tt.maxInFlight) })
+			want := endpoint.Status{Endpoint: e, Gate: b.keep(t, e, tt.from), InFlight: tt.inFlight}
 			if !tt.throttled {
 				want.Gate.ThrottledUntil = time.Time{}
 			}
@@ -353,15 +354,15 @@ func TestRegistry_Standing(t *testing.T) {
 			}
 			b.now = b.now.Add(tt.later)
 
-			got, err := b.EndpointStatus(t.Context(), tenant, "crm")
+			got, err := b.Status(t.Context(), tenant, "crm")
 			if diff := cmp.Diff(want, got); diff != "" || err != nil || !got.NextProbe().Equal(tt.probe) {
-				t.Errorf("Standing = %v, next probe at %v, want %v (-want +got):\n%s", err, got.NextProbe(), tt.probe, diff)
+				t.Errorf("Status = %v, next probe at %v, want %v (-want +got):\n%s", err, got.NextProbe(), tt.probe, diff)
 			}
 		})
 	}
 }
 
-func TestRegistry_circuitRaces(t *testing.T) {
+func TestAdmin_circuitRaces(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
@@ -369,8 +370,8 @@ func TestRegistry_circuitRaces(t *testing.T) {
 		writes int
 		want   hook.Code
 	}{
-		{name: "lost races are made up for", writes: 19, want: 0},
-		{name: "at some point the caller is asked to come again", writes: 20, want: hook.CodeUnavailable},
+		{name: "19 conflicts are retried", writes: 19, want: 0},
+		{name: "20 conflicts are CodeUnavailable", writes: 20, want: hook.CodeUnavailable},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -383,19 +384,19 @@ func TestRegistry_circuitRaces(t *testing.T) {
 			_, err := b.ResetCircuit(t.Context(), tenant, string(e.ID))
 			stored := b.record(t, e)
 			if tt.want != 0 {
-				if hook.CodeOf(err) != tt.want || stored.State != circuit.Open || len(b.asked.asks) != 0 {
-					t.Errorf("ResetCircuit = %v, stored %v, asked %v; want %v and nothing done", err, stored.State, b.asked.asks, tt.want)
+				if hook.CodeOf(err) != tt.want || stored.State != circuit.Open || len(b.queue.messages) != 0 {
+					t.Errorf("ResetCircuit = %v, stored %v, enqueued %v; want %v and nothing done", err, stored.State, b.queue.messages, tt.want)
 				}
 				return
 			}
-			if err != nil || stored.State != circuit.Closed || !stored.Waiting || stored.Generation != int64(3+tt.writes+1) || len(b.asked.asks) != 1 {
-				t.Errorf("ResetCircuit = %v, stored %+v, asked %v; want closed, of what the others wrote", err, stored, b.asked.asks)
+			if err != nil || stored.State != circuit.Closed || !stored.Waiting || stored.Generation != int64(3+tt.writes+1) || len(b.queue.messages) != 1 {
+				t.Errorf("ResetCircuit = %v, stored %+v, enqueued %v; want closed, of what the others wrote", err, stored, b.queue.messages)
 			}
 		})
 	}
 }
 
-func TestRegistry_circuitFaults(t *testing.T) {
+func TestAdmin_circuitFaults(t *testing.T) {
 	t.Parallel()
 
 	verbs := map[string]func(*bundle, context.Context, string) error{
@@ -412,8 +413,8 @@ func TestRegistry_circuitFaults(t *testing.T) {
 			return err
 		},
 		"delete": func(b *bundle, ctx context.Context, ref string) error { return b.Delete(ctx, tenant, ref, 0) },
-		"standing": func(b *bundle, ctx context.Context, ref string) error {
-			_, err := b.EndpointStatus(ctx, tenant, ref)
+		"status": func(b *bundle, ctx context.Context, ref string) error {
+			_, err := b.Status(ctx, tenant, ref)
 			return err
 		},
 	}
@@ -423,10 +424,10 @@ func TestRegistry_circuitFaults(t *testing.T) {
 		asked error
 		verbs []string
 	}{
-		{name: "the circuit cannot be read", fault: circuits{reads: errDown}, asked: nil, verbs: []string{"reset", "open", "resume", "delete", "standing"}},
+		{name: "the circuit cannot be read", fault: circuits{reads: errDown}, asked: nil, verbs: []string{"reset", "open", "resume", "delete", "status"}},
 		{name: "the circuit cannot be written", fault: circuits{saves: errDown}, asked: nil, verbs: []string{"reset", "open", "resume", "delete"}},
-		{name: "the limits cannot be read", fault: circuits{grant: errDown}, asked: nil, verbs: []string{"reset", "open", "standing"}},
-		{name: "nobody can be asked", fault: circuits{}, asked: errDown, verbs: []string{"reset", "open", "resume", "delete"}},
+		{name: "the limits cannot be read", fault: circuits{grant: errDown}, asked: nil, verbs: []string{"reset", "open", "status"}},
+		{name: "the queue fails", fault: circuits{}, asked: errDown, verbs: []string{"reset", "open", "resume", "delete"}},
 	}
 	for _, tt := range tests {
 		for _, verb := range tt.verbs {
@@ -434,11 +435,11 @@ func TestRegistry_circuitFaults(t *testing.T) {
 				t.Parallel()
 
 				b := setup(t)
-				e, _ := b.create(t, func(f *registry.Fields) { f.MaxInFlight = new(1) })
+				e, _ := b.create(t, func(f *endpoint.Fields) { f.MaxInFlight = new(1) })
 				b.keep(t, e, waiting)
 				fault := tt.fault
 				fault.Store = b.store
-				b.Circuits, b.asked.err = &fault, tt.asked
+				b.Circuits, b.queue.err = &fault, tt.asked
 				if err := verbs[verb](b, t.Context(), string(e.ID)); !errors.Is(err, errDown) {
 					t.Errorf("%s = %v; want the fault", verb, err)
 				}
@@ -447,20 +448,20 @@ func TestRegistry_circuitFaults(t *testing.T) {
 	}
 }
 
-func TestRegistry_circuitOfOthers(t *testing.T) {
+func TestAdmin_circuitOfOthers(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
 	e, _ := b.create(t, nil)
 	b.keep(t, e, open)
-	for name, do := range map[string]func(context.Context, hook.TenantID, string) (registry.EndpointStatus, error){
-		"Standing": b.EndpointStatus, "ResetCircuit": b.ResetCircuit, "OpenCircuit": b.OpenCircuit,
+	for name, do := range map[string]func(context.Context, hook.TenantID, string) (endpoint.Status, error){
+		"Status": b.Status, "ResetCircuit": b.ResetCircuit, "OpenCircuit": b.OpenCircuit,
 	} {
 		if _, err := do(t.Context(), "globex", string(e.ID)); hook.CodeOf(err) != hook.CodeNotFound {
 			t.Errorf("%s by another tenant = %v; want CodeNotFound", name, err)
 		}
 	}
-	if r := b.record(t, e); r.Version != 1 || len(b.asked.asks) != 0 {
-		t.Errorf("stored version %d, asked %v; want nothing done", r.Version, b.asked.asks)
+	if r := b.record(t, e); r.Version != 1 || len(b.queue.messages) != 0 {
+		t.Errorf("stored version %d, enqueued %v; want nothing done", r.Version, b.queue.messages)
 	}
 }

@@ -1,4 +1,4 @@
-package registry_test
+package endpoint_test
 
 import (
 	"slices"
@@ -9,11 +9,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"surehook/internal/admin/registry"
+	"surehook/internal/admin/endpoint"
+	"surehook/internal/admin/page"
+	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
 )
 
-func TestRegistry_Create(t *testing.T) {
+func TestAdmin_Create(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
@@ -48,44 +50,44 @@ func TestRegistry_Create(t *testing.T) {
 	}
 }
 
-func TestRegistry_Create_refusals(t *testing.T) {
+func TestAdmin_Create_refusals(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
 		name   string
-		edit   func(*registry.Fields)
+		edit   func(*endpoint.Fields)
 		secret string
 		want   []string
 	}{
-		{name: "no URL", edit: func(f *registry.Fields) { f.URL = nil }, secret: "", want: []string{"url"}},
-		{name: "a URL that may not be dialed", edit: func(f *registry.Fields) { f.URL = new("https://10.0.0.1/") }, secret: "", want: []string{"url"}},
-		{name: "a bad retry policy", edit: func(f *registry.Fields) { f.Retry = &hook.RetryPolicy{Preset: "never"} }, secret: "", want: []string{"retry.preset"}},
-		{name: "a scheme named twice", edit: func(f *registry.Fields) { f.Schemes = &[]hook.Scheme{hook.SchemeV1, hook.SchemeV1} }, secret: "", want: []string{"signature_schemes[1]"}},
+		{name: "no URL", edit: func(f *endpoint.Fields) { f.URL = nil }, secret: "", want: []string{"url"}},
+		{name: "a URL with a private address", edit: func(f *endpoint.Fields) { f.URL = new("https://10.0.0.1/") }, secret: "", want: []string{"url"}},
+		{name: "a bad retry policy", edit: func(f *endpoint.Fields) { f.Retry = &hook.RetryPolicy{Preset: "never"} }, secret: "", want: []string{"retry.preset"}},
+		{name: "a scheme named twice", edit: func(f *endpoint.Fields) { f.Schemes = &[]hook.Scheme{hook.SchemeV1, hook.SchemeV1} }, secret: "", want: []string{"signature_schemes[1]"}},
 		{
 			name:   "a header named twice",
-			edit:   func(f *registry.Fields) { f.Headers = &map[string]string{"X-Team": "a", "x-team": "b"} },
+			edit:   func(f *endpoint.Fields) { f.Headers = &map[string]string{"X-Team": "a", "x-team": "b"} },
 			secret: "",
 			want:   []string{"headers"},
 		},
-		{name: "a secret that is too short", edit: nil, secret: "whsec_AAAA", want: []string{"secret"}},
+		{name: "a secret with too few bytes", edit: nil, secret: "whsec_AAAA", want: []string{"secret"}},
 		{name: "a private key as the secret", edit: nil, secret: "whsk_" + strings.Repeat("A", 43) + "=", want: []string{"secret"}},
 		{
 			name: "a circuit out of bounds",
-			edit: func(f *registry.Fields) {
-				f.Circuit = registry.CircuitFields{Failures: new(-1), Cooldown: new(2 * time.Hour), MaxCooldown: new(time.Hour)}
+			edit: func(f *endpoint.Fields) {
+				f.Circuit = endpoint.CircuitFields{Failures: new(-1), Cooldown: new(2 * time.Hour), MaxCooldown: new(time.Hour)}
 			},
 			secret: "",
 			want:   []string{"circuit.failures", "circuit.max_cooldown"},
 		},
 		{
 			name:   "limits out of bounds",
-			edit:   func(f *registry.Fields) { f.RatePerSecond, f.MaxInFlight = new(0.001), new(-1) },
+			edit:   func(f *endpoint.Fields) { f.RatePerSecond, f.MaxInFlight = new(0.001), new(-1) },
 			secret: "",
 			want:   []string{"rate_per_second", "max_in_flight"},
 		},
 		{
 			name:   "several at once",
-			edit:   func(f *registry.Fields) { f.URL, f.Timeout = new("http://example.com"), new(time.Hour) },
+			edit:   func(f *endpoint.Fields) { f.URL, f.Timeout = new("http://example.com"), new(time.Hour) },
 			secret: "whsec_",
 			want:   []string{"timeout", "url", "secret"},
 		},
@@ -95,7 +97,7 @@ func TestRegistry_Create_refusals(t *testing.T) {
 			t.Parallel()
 
 			b := setup(t)
-			f := registry.Fields{URL: new("https://example.com/")}
+			f := endpoint.Fields{URL: new("https://example.com/")}
 			if tt.edit != nil {
 				tt.edit(&f)
 			}
@@ -110,11 +112,11 @@ func TestRegistry_Create_refusals(t *testing.T) {
 	}
 }
 
-func TestRegistry_Endpoint(t *testing.T) {
+func TestAdmin_Endpoint(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
-	e, _ := b.create(t, func(f *registry.Fields) { f.UID = new("crm") })
+	e, _ := b.create(t, func(f *endpoint.Fields) { f.UID = new("crm") })
 
 	tests := []struct {
 		name   string
@@ -126,7 +128,7 @@ func TestRegistry_Endpoint(t *testing.T) {
 		{name: "by uid", tenant: tenant, ref: "crm", want: 0},
 		{name: "by an unknown id", tenant: tenant, ref: string(hook.NewEndpointID()), want: hook.CodeNotFound},
 		{name: "by an unknown uid", tenant: tenant, ref: "erp", want: hook.CodeNotFound},
-		{name: "by what can be neither", tenant: tenant, ref: "a b\xff", want: hook.CodeNotFound},
+		{name: "by an invalid id and uid", tenant: tenant, ref: "a b\xff", want: hook.CodeNotFound},
 		{name: "by a malformed id", tenant: tenant, ref: "ep_1", want: hook.CodeNotFound},
 		{name: "another tenant's by id", tenant: "globex", ref: string(e.ID), want: hook.CodeNotFound},
 		{name: "another tenant's by uid", tenant: "globex", ref: "crm", want: hook.CodeNotFound},
@@ -135,7 +137,7 @@ func TestRegistry_Endpoint(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			got, err := b.Endpoint(t.Context(), tt.tenant, tt.ref)
+			got, err := b.Get(t.Context(), tt.tenant, tt.ref)
 			switch {
 			case tt.want == 0 && (err != nil || got.ID != e.ID):
 				t.Errorf("Endpoint(%q) = %s, %v; want %s", tt.ref, got.ID, err, e.ID)
@@ -146,16 +148,16 @@ func TestRegistry_Endpoint(t *testing.T) {
 	}
 }
 
-func TestRegistry_Change(t *testing.T) {
+func TestAdmin_Change(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
-	e, _ := b.create(t, func(f *registry.Fields) {
+	e, _ := b.create(t, func(f *endpoint.Fields) {
 		f.UID, f.Description = new("crm"), new("old")
 		f.Metadata = &map[string]string{"team": "a", "tier": "b"}
 	})
 	b.now = b.now.Add(time.Minute)
-	got, err := b.Change(t.Context(), tenant, "crm", e.Version, registry.Fields{
+	got, err := b.Change(t.Context(), tenant, "crm", e.Version, endpoint.Fields{
 		UID:      new("crm"),
 		Timeout:  new(20 * time.Second),
 		Metadata: &map[string]string{"team": "c"},
@@ -175,7 +177,7 @@ func TestRegistry_Change(t *testing.T) {
 	t.Run("the uid stays", func(t *testing.T) {
 		t.Parallel()
 
-		_, err := b.Change(t.Context(), tenant, "crm", 0, registry.Fields{UID: new("erp")})
+		_, err := b.Change(t.Context(), tenant, "crm", 0, endpoint.Fields{UID: new("erp")})
 		if got := fieldsOf(t, err); !slices.Equal(got, []string{"uid"}) {
 			t.Errorf("Change(uid) = %v; want the field uid", err)
 		}
@@ -183,14 +185,14 @@ func TestRegistry_Change(t *testing.T) {
 	t.Run("an old version is a conflict", func(t *testing.T) {
 		t.Parallel()
 
-		_, err := b.Change(t.Context(), tenant, "crm", 1, registry.Fields{Description: new("new")})
+		_, err := b.Change(t.Context(), tenant, "crm", 1, endpoint.Fields{Description: new("new")})
 		if hook.CodeOf(err) != hook.CodeConflict {
 			t.Errorf("Change(version 1) = %v; want CodeConflict", err)
 		}
 	})
 }
 
-func TestRegistry_Change_races(t *testing.T) {
+func TestAdmin_Change_races(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
@@ -199,9 +201,9 @@ func TestRegistry_Change_races(t *testing.T) {
 		version int64
 		want    hook.Code
 	}{
-		{name: "two lost races are made up for", writes: 2, version: 0, want: 0},
-		{name: "the third is a conflict", writes: 3, version: 0, want: hook.CodeConflict},
-		{name: "one is a conflict for who named a version", writes: 1, version: 1, want: hook.CodeConflict},
+		{name: "two conflicts are retried", writes: 2, version: 0, want: 0},
+		{name: "three conflicts are CodeConflict", writes: 3, version: 0, want: hook.CodeConflict},
+		{name: "one conflict is final with a version", writes: 1, version: 1, want: hook.CodeConflict},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -209,8 +211,8 @@ func TestRegistry_Change_races(t *testing.T) {
 
 			b := setup(t)
 			e, _ := b.create(t, nil)
-			b.Endpoints = &rival{Store: b.store, writes: tt.writes}
-			_, err := b.Change(t.Context(), tenant, string(e.ID), tt.version, registry.Fields{Timeout: new(20 * time.Second)})
+			b.Store = &rival{Store: b.store, writes: tt.writes}
+			_, err := b.Change(t.Context(), tenant, string(e.ID), tt.version, endpoint.Fields{Timeout: new(20 * time.Second)})
 			stored := b.stored(t, e.ID)
 			if tt.want != 0 {
 				if hook.CodeOf(err) != tt.want || stored.Timeout != e.Timeout {
@@ -225,11 +227,11 @@ func TestRegistry_Change_races(t *testing.T) {
 	}
 }
 
-func TestRegistry_Delete(t *testing.T) {
+func TestAdmin_Delete(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
-	e, _ := b.create(t, func(f *registry.Fields) { f.UID = new("crm") })
+	e, _ := b.create(t, func(f *endpoint.Fields) { f.UID = new("crm") })
 	if err := b.Delete(t.Context(), tenant, "crm", 7); hook.CodeOf(err) != hook.CodeConflict {
 		t.Errorf("Delete(version 7) = %v; want CodeConflict", err)
 	}
@@ -242,10 +244,10 @@ func TestRegistry_Delete(t *testing.T) {
 	if err := b.Delete(t.Context(), tenant, string(e.ID), 0); hook.CodeOf(err) != hook.CodeNotFound {
 		t.Errorf("second Delete = %v; want CodeNotFound", err)
 	}
-	b.create(t, func(f *registry.Fields) { f.UID = new("crm") })
+	b.create(t, func(f *endpoint.Fields) { f.UID = new("crm") })
 }
 
-func TestRegistry_List(t *testing.T) {
+func TestAdmin_List(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
@@ -257,7 +259,7 @@ func TestRegistry_List(t *testing.T) {
 	slices.Sort(want)
 
 	var got []hook.EndpointID
-	p := registry.Page{Limit: 2}
+	p := page.Request{Limit: 2}
 	for range 3 {
 		list, err := b.List(t.Context(), tenant, p)
 		if err != nil {
@@ -272,21 +274,58 @@ func TestRegistry_List(t *testing.T) {
 		t.Errorf("three pages of 2 = %v, then %q; want %v and the end", got, p.Cursor, want)
 	}
 
-	first, err := b.List(t.Context(), tenant, registry.Page{Limit: 2})
+	first, err := b.List(t.Context(), tenant, page.Request{Limit: 2})
 	if err != nil {
 		t.Fatalf("List = %v", err)
 	}
 	for _, cursor := range []string{"x", "AAAA", "AAAAAAAAAAAAAAAA", first.Next + "A", string(want[1])} {
-		if _, err := b.List(t.Context(), tenant, registry.Page{Limit: 2, Cursor: cursor}); !slices.Equal(fieldsOf(t, err), []string{"cursor"}) {
+		if _, err := b.List(t.Context(), tenant, page.Request{Limit: 2, Cursor: cursor}); !slices.Equal(fieldsOf(t, err), []string{"cursor"}) {
 			t.Errorf("List(cursor %q) = %v; want the field cursor", cursor, err)
 		}
 	}
-	if _, err := b.List(t.Context(), "globex", registry.Page{Limit: 2, Cursor: first.Next}); !slices.Equal(fieldsOf(t, err), []string{"cursor"}) {
+	if _, err := b.List(t.Context(), "globex", page.Request{Limit: 2, Cursor: first.Next}); !slices.Equal(fieldsOf(t, err), []string{"cursor"}) {
 		t.Errorf("List with another tenant's cursor = %v; want the field cursor", err)
 	}
 }
 
-func TestRegistry_statuses(t *testing.T) {
+func TestAdmin_ListSlow(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	var slow, others []string
+	for i := range 4 {
+		e, _ := b.create(t, nil)
+		switch i {
+		case 0: // no record
+			others = append(others, string(e.ID))
+		case 1:
+			b.keep(t, e, waiting)
+			others = append(others, string(e.ID))
+		default:
+			b.keep(t, e, func(r *gate.Record) { r.Review.Slow = true })
+			slow = append(slow, string(e.ID))
+		}
+	}
+	for want, all := range map[bool][]string{true: slow, false: others} {
+		found := make(map[string]bool)
+		p := page.Request{Limit: 1}
+		for range 2 {
+			l, err := b.ListSlow(t.Context(), tenant, want, p)
+			if err != nil || len(l.Data) != 1 {
+				t.Fatalf("ListSlow(%t) = %v, %v; want one", want, l, err)
+			}
+			found[string(l.Data[0].ID)] = true
+			if p.Cursor = l.Next; len(found) == 2 && l.Next != "" {
+				t.Errorf("ListSlow(%t) goes on after 2; want its end", want)
+			}
+		}
+		if !found[all[0]] || !found[all[1]] {
+			t.Errorf("ListSlow(%t) = %v; want %v", want, found, all)
+		}
+	}
+}
+
+func TestAdmin_statuses(t *testing.T) {
 	t.Parallel()
 
 	const (
@@ -301,18 +340,18 @@ func TestRegistry_statuses(t *testing.T) {
 		want    hook.Status // 0: a conflict
 		changes bool
 	}{
-		{name: "pause an active one", from: active, verb: "pause", want: paused, changes: true},
-		{name: "pause a paused one", from: paused, verb: "pause", want: paused, changes: false},
-		{name: "pause a disabled one", from: disabled, verb: "pause", want: 0, changes: false},
-		{name: "resume an active one", from: active, verb: "resume", want: active, changes: false},
-		{name: "resume a paused one", from: paused, verb: "resume", want: active, changes: true},
-		{name: "resume a disabled one", from: disabled, verb: "resume", want: 0, changes: false},
-		{name: "disable an active one", from: active, verb: "disable", want: disabled, changes: true},
-		{name: "disable a paused one", from: paused, verb: "disable", want: disabled, changes: true},
-		{name: "disable a disabled one", from: disabled, verb: "disable", want: disabled, changes: false},
-		{name: "enable an active one", from: active, verb: "enable", want: active, changes: false},
-		{name: "enable a paused one", from: paused, verb: "enable", want: 0, changes: false},
-		{name: "enable a disabled one", from: disabled, verb: "enable", want: active, changes: true},
+		{name: "pause, active", from: active, verb: "pause", want: paused, changes: true},
+		{name: "pause, paused", from: paused, verb: "pause", want: paused, changes: false},
+		{name: "pause, disabled", from: disabled, verb: "pause", want: 0, changes: false},
+		{name: "resume, active", from: active, verb: "resume", want: active, changes: false},
+		{name: "resume, paused", from: paused, verb: "resume", want: active, changes: true},
+		{name: "resume, disabled", from: disabled, verb: "resume", want: 0, changes: false},
+		{name: "disable, active", from: active, verb: "disable", want: disabled, changes: true},
+		{name: "disable, paused", from: paused, verb: "disable", want: disabled, changes: true},
+		{name: "disable, disabled", from: disabled, verb: "disable", want: disabled, changes: false},
+		{name: "enable, active", from: active, verb: "enable", want: active, changes: false},
+		{name: "enable, paused", from: paused, verb: "enable", want: 0, changes: false},
+		{name: "enable, disabled", from: disabled, verb: "enable", want: active, changes: true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -356,7 +395,7 @@ func TestRegistry_statuses(t *testing.T) {
 	}
 }
 
-func TestRegistry_Sample(t *testing.T) {
+func TestAdmin_Sample(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)

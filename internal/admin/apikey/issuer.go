@@ -1,0 +1,114 @@
+package apikey
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"surehook/internal/admin/page"
+	"surehook/internal/hook"
+)
+
+const (
+	maxKeyName = 128 // bytes
+	keyBytes   = 32  // random bytes in an API key
+)
+
+// Store keeps API keys.
+type Store interface {
+	// PutKey stores a new key.
+	PutKey(ctx context.Context, k hook.APIKey) error
+	// Keys returns all keys, in the order of their ids.
+	Keys(ctx context.Context) ([]hook.APIKey, error)
+	// DeleteKey removes the key; CodeNotFound if the key does not exist.
+	DeleteKey(ctx context.Context, id hook.KeyID) error
+}
+
+// Issuer creates, lists and revokes API keys. All fields are required.
+type Issuer struct {
+	Store Store
+	Now   func() time.Time
+}
+
+// Create stores a new API key and returns the key and its clear text. The clear
+// text is not stored, so no later call returns the text. The key acts for tenant,
+// or for all tenants with hook.AllTenants. CodeInvalid names the wrong fields.
+func (i *Issuer) Create(ctx context.Context, name string, tenant hook.TenantID, scopes []hook.Scope) (hook.APIKey, string, error) {
+	if errs := validateKey(name, tenant, scopes); len(errs) > 0 {
+		return hook.APIKey{}, "", hook.Invalid(errs...)
+	}
+	var random [keyBytes]byte
+	_, _ = rand.Read(random[:]) // returns no error: crypto/rand ends the program instead
+	text := hook.APIKeyPrefix + base64.RawURLEncoding.EncodeToString(random[:])
+	k := hook.APIKey{
+		ID:        hook.NewKeyID(),
+		Name:      name,
+		Tenant:    tenant,
+		Scopes:    scopes,
+		Hash:      hook.HashKey(text),
+		CreatedAt: i.Now().UTC().Truncate(time.Millisecond),
+	}
+	if err := i.Store.PutKey(ctx, k); err != nil {
+		return hook.APIKey{}, "", fmt.Errorf("create key %s: %w", k.ID, err)
+	}
+	return k, text, nil
+}
+
+// List returns a page of all API keys, in the order of their ids.
+func (i *Issuer) List(ctx context.Context, p page.Request) (page.List[hook.APIKey], error) {
+	all, err := i.Store.Keys(ctx)
+	if err != nil {
+		return page.List[hook.APIKey]{}, fmt.Errorf("list keys: %w", err)
+	}
+	return page.Of(all, page.Scope("keys"), p, func(k hook.APIKey) string { return string(k.ID) })
+}
+
+// Revoke removes the key; CodeNotFound if the key does not exist. API Gateway
+// caches authentication, so requests may pass for a few minutes longer.
+func (i *Issuer) Revoke(ctx context.Context, id hook.KeyID) error {
+	if err := i.Store.DeleteKey(ctx, id); err != nil {
+		if hook.CodeOf(err) == hook.CodeNotFound {
+			return hook.NotFound("key")
+		}
+		return fmt.Errorf("revoke key %s: %w", id, err)
+	}
+	return nil
+}
+
+func validateKey(name string, tenant hook.TenantID, scopes []hook.Scope) []hook.FieldError {
+	var errs []hook.FieldError
+	if name == "" || len(name) > maxKeyName {
+		errs = append(errs, hook.FieldError{Field: "name", Message: fmt.Sprintf("must be 1 to %d bytes", maxKeyName)})
+	}
+	if tenant != hook.AllTenants {
+		if _, err := hook.ParseTenantID(string(tenant)); err != nil {
+			errs = append(errs, hook.FieldError{Field: "tenant", Message: `must be 1 to 64 of A-Z a-z 0-9 _ . - or "*" for all`})
+		}
+	}
+	if len(scopes) == 0 {
+		errs = append(errs, hook.FieldError{Field: "scopes", Message: "must name at least one of " + allScopes()})
+	}
+	for i, s := range scopes {
+		field := fmt.Sprintf("scopes[%d]", i)
+		switch {
+		case !slices.Contains(hook.Scopes(), s):
+			errs = append(errs, hook.FieldError{Field: field, Message: "must be one of " + allScopes()})
+		case slices.Contains(scopes[:i], s):
+			errs = append(errs, hook.FieldError{Field: field, Message: "is named twice"})
+		}
+	}
+	return errs
+}
+
+func allScopes() string {
+	all := hook.Scopes()
+	names := make([]string, len(all))
+	for i, s := range all {
+		names[i] = string(s)
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,37 @@
+// Package endpoint manages the endpoints of a tenant: settings, signing
+// secrets, status and circuit.
+//
+// # Tenants
+//
+// Every call acts for one tenant. Endpoints of other tenants do not exist for
+// the call: the answer is CodeNotFound, the same as for an unknown endpoint.
+// Package httpapi authorizes the caller before the call.
+//
+// # Concurrent changes
+//
+// Endpoints and circuits carry a version. A change reads, edits and writes on
+// the condition of the version read, and starts again after a conflict.
+//
+// The package knows neither HTTP nor storage nor encryption.
+package endpoint
+
+import (
+	"time"
+
+	"surehook/internal/delivery/egress"
+	"surehook/internal/delivery/gate"
+)
+
+// Admin manages endpoints. All fields are required.
+type Admin struct {
+	Store        Store
+	Circuits     Circuits
+	CircuitQueue gate.CircuitQueue // starts the release of parked deliveries
+	History      History
+	Vault        Vault
+	Policy       egress.Policy // URLs allowed for endpoints
+	Now          func() time.Time
+}
+
+// now returns the current time in the stored form: UTC with milliseconds.
+func (a *Admin) now() time.Time { return a.Now().UTC().Truncate(time.Millisecond) }

@@ -1,0 +1,166 @@
+package endpoint
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"surehook/internal/delivery/gate"
+	"surehook/internal/hook"
+	"surehook/internal/rule/circuit"
+)
+
+// maxCircuitAttempts limits retries after a version conflict. Each conflict
+// means that another function succeeded, so 20 attempts tolerate 19 writes to
+// one circuit during the call. Every attempt at delivery may be such a write.
+const maxCircuitAttempts = 20
+
+// Status is an endpoint with the state of the circuit and the attempts in flight.
+type Status struct {
+	Endpoint hook.Endpoint
+	Gate     gate.Record // ThrottledUntil is zero once the time has passed
+	InFlight int         // attempts in flight; 0 for an endpoint without MaxInFlight
+}
+
+// NextProbe returns the earliest time of the next probe: the end of the
+// cooldown of an open circuit, or the end of the lease of the probe in flight.
+// Zero for a closed circuit.
+func (s Status) NextProbe() time.Time {
+	switch s.Gate.State {
+	case circuit.Open:
+		return s.Gate.ProbeAt
+	case circuit.HalfOpen:
+		return s.Gate.LeaseUntil
+	case circuit.Closed:
+		return time.Time{}
+	}
+	return time.Time{}
+}
+
+// Status returns the tenant's endpoint with ref as the id or the uid, with the
+// state of the circuit; CodeNotFound if none exists.
+func (a *Admin) Status(ctx context.Context, tenant hook.TenantID, ref string) (Status, error) {
+	e, err := a.Get(ctx, tenant, ref)
+	if err != nil {
+		return Status{}, err
+	}
+	record, err := a.circuit(ctx, e)
+	if err != nil {
+		return Status{}, err
+	}
+	return a.statusOf(ctx, e, record)
+}
+
+// ResetCircuit closes the endpoint's circuit from any state and releases the
+// parked deliveries. Results of attempts in flight no longer count for the
+// circuit. A wait requested by the endpoint (ThrottledUntil) stays in force.
+func (a *Admin) ResetCircuit(ctx context.Context, tenant hook.TenantID, ref string) (Status, error) {
+	e, err := a.Get(ctx, tenant, ref)
+	if err != nil {
+		return Status{}, err
+	}
+	record, err := a.save(ctx, e, gate.Record.Reset)
+	if err != nil {
+		return Status{}, err
+	}
+	if record.Waiting {
+		if err := a.enqueue(ctx, record, 0); err != nil {
+			return Status{}, err
+		}
+	}
+	return a.statusOf(ctx, e, record)
+}
+
+// OpenCircuit opens the endpoint's circuit from any state for the configured
+// first cooldown; an open circuit starts a new cooldown. Deliveries are parked
+// until a probe succeeds.
+func (a *Admin) OpenCircuit(ctx context.Context, tenant hook.TenantID, ref string) (Status, error) {
+	e, err := a.Get(ctx, tenant, ref)
+	if err != nil {
+		return Status{}, err
+	}
+	settings := circuit.Settings{CircuitSettings: e.Circuit.WithDefaults()}
+	record, err := a.save(ctx, e, func(record gate.Record, now time.Time) gate.Record { return record.Trip(settings, now) })
+	if err != nil {
+		return Status{}, err
+	}
+	if err := a.enqueue(ctx, record, record.Cooldown); err != nil {
+		return Status{}, err
+	}
+	return a.statusOf(ctx, e, record)
+}
+
+// release starts the release of parked deliveries after the endpoint became
+// active or was deleted. The record is saved before the message is sent: if the
+// message is lost, the breaker's tick starts the release.
+func (a *Admin) release(ctx context.Context, e hook.Endpoint) error {
+	record, err := a.save(ctx, e, func(record gate.Record, now time.Time) gate.Record {
+		if !record.Waiting {
+			return record
+		}
+		return record.Release(now)
+	})
+	if err != nil || !record.Waiting {
+		return err
+	}
+	return a.enqueue(ctx, record, 0)
+}
+
+// save reads the endpoint's record, calls step and writes the result, if the
+// record changed. save starts again after a version conflict.
+func (a *Admin) save(ctx context.Context, e hook.Endpoint, step func(gate.Record, time.Time) gate.Record) (gate.Record, error) {
+	var after gate.Record
+	err := hook.OnConflict(ctx, maxCircuitAttempts, func() error {
+		before, err := a.circuit(ctx, e)
+		if err != nil {
+			return err
+		}
+		if after = step(before, a.now()); after == before {
+			return nil
+		}
+		if err := a.Circuits.SaveCircuit(ctx, after); err != nil {
+			return fmt.Errorf("write circuit of endpoint %s: %w", e.ID, err)
+		}
+		after.Version++
+		return nil
+	})
+	if hook.CodeOf(err) == hook.CodeConflict {
+		return gate.Record{}, &hook.Error{Code: hook.CodeUnavailable, Message: "the endpoint's circuit is being changed by others; try again"}
+	}
+	if err != nil {
+		return gate.Record{}, err //nolint:wrapcheck // the function above names the operation
+	}
+	return after, nil
+}
+
+func (a *Admin) circuit(ctx context.Context, e hook.Endpoint) (gate.Record, error) {
+	record, err := a.Circuits.Circuit(ctx, e.Tenant, e.ID)
+	if err != nil {
+		return gate.Record{}, fmt.Errorf("read circuit of endpoint %s: %w", e.ID, err)
+	}
+	return record, nil
+}
+
+func (a *Admin) enqueue(ctx context.Context, record gate.Record, delay time.Duration) error {
+	check := hook.CircuitCheck{Tenant: record.Tenant, Endpoint: record.Endpoint, Wave: record.Wave}
+	if err := a.CircuitQueue.Enqueue(ctx, check, delay); err != nil {
+		return fmt.Errorf("enqueue circuit check of endpoint %s: %w", record.Endpoint, err)
+	}
+	return nil
+}
+
+func (a *Admin) statusOf(ctx context.Context, e hook.Endpoint, record gate.Record) (Status, error) {
+	now := a.now()
+	if !now.Before(record.ThrottledUntil) {
+		record.ThrottledUntil = time.Time{}
+	}
+	s := Status{Endpoint: e, Gate: record}
+	if e.MaxInFlight > 0 {
+		limits, err := a.Circuits.Limits(ctx, e.ID)
+		if err != nil {
+			return Status{}, fmt.Errorf("read limits of endpoint %s: %w", e.ID, err)
+		}
+		s.InFlight = limits.InFlight(now)
+	}
+	return s, nil
+}

@@ -1,0 +1,69 @@
+package endpoint
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"surehook/internal/admin/page"
+	"surehook/internal/hook"
+)
+
+// Get returns the tenant's endpoint with ref as the id or the uid; CodeNotFound if none exists.
+func (a *Admin) Get(ctx context.Context, tenant hook.TenantID, ref string) (hook.Endpoint, error) {
+	var (
+		e   hook.Endpoint
+		err error
+	)
+	if id, notID := hook.ParseEndpointID(ref); notID == nil {
+		e, err = a.Store.Endpoint(ctx, tenant, id)
+	} else if hook.ValidUID(ref) {
+		e, err = a.Store.EndpointByUID(ctx, tenant, ref)
+	} else {
+		return hook.Endpoint{}, hook.NotFound("endpoint")
+	}
+	if err != nil {
+		return hook.Endpoint{}, missing(fmt.Errorf("read endpoint %s: %w", ref, err))
+	}
+	return e, nil
+}
+
+// List returns a page of the tenant's endpoints, in the order of their ids.
+func (a *Admin) List(ctx context.Context, tenant hook.TenantID, p page.Request) (page.List[hook.Endpoint], error) {
+	all, err := a.Store.Endpoints(ctx, tenant)
+	if err != nil {
+		return page.List[hook.Endpoint]{}, fmt.Errorf("list endpoints of tenant %s: %w", tenant, err)
+	}
+	return page.Of(all, page.Scope("endpoints", string(tenant)), p, func(e hook.Endpoint) string { return string(e.ID) })
+}
+
+// ListSlow returns a page of the tenant's endpoints, in the order of their ids:
+// with slow, the endpoints found slow by the last review; without, all others.
+func (a *Admin) ListSlow(ctx context.Context, tenant hook.TenantID, slow bool, p page.Request) (page.List[hook.Endpoint], error) {
+	all, err := a.Store.Endpoints(ctx, tenant)
+	if err != nil {
+		return page.List[hook.Endpoint]{}, fmt.Errorf("list endpoints of tenant %s: %w", tenant, err)
+	}
+	ids := make([]hook.EndpointID, len(all))
+	for i, e := range all {
+		ids[i] = e.ID
+	}
+	records, err := a.Circuits.CircuitsOf(ctx, ids)
+	if err != nil {
+		return page.List[hook.Endpoint]{}, fmt.Errorf("read circuits of tenant %s: %w", tenant, err)
+	}
+	all = slices.DeleteFunc(all, func(e hook.Endpoint) bool { return records[e.ID].Review.Slow != slow })
+	list := page.Scope("endpoints", string(tenant), "slow", strconv.FormatBool(slow))
+	return page.Of(all, list, p, func(e hook.Endpoint) string { return string(e.ID) })
+}
+
+// missing replaces a CodeNotFound of the store with the message for callers.
+// Unknown endpoints and endpoints of other tenants get the same message. Other
+// errors stay unchanged.
+func missing(err error) error {
+	if hook.CodeOf(err) == hook.CodeNotFound {
+		return hook.NotFound("endpoint")
+	}
+	return err
+}

@@ -1,0 +1,97 @@
+// Package page divides lists into pages and makes the cursors between pages.
+//
+// # Cursors
+//
+// A cursor holds a position in one list, and 8 bytes of a hash over the list's
+// scope and the position. A scope names the tenant, the kind of list and the
+// filter. OpenCursor refuses truncated cursors, changed cursors and cursors of
+// other lists.
+//
+// The hash has no key, because a forged cursor gives access to nothing. The
+// path of the request alone selects the list, after authorization of the
+// caller. A cursor only selects the start within the list: package page compares
+// the position, or the store checks that the position belongs to the endpoint of
+// the path. A forged position skips a part of the caller's own list.
+package page
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"slices"
+	"strings"
+
+	"surehook/internal/hook"
+)
+
+// Number of items in a page.
+const (
+	DefaultLimit = 50
+	MaxLimit     = 100
+)
+
+// Request selects a page of a list.
+type Request struct {
+	Limit  int    // 1 to MaxLimit
+	Cursor string // Next of the previous page; empty for the first page
+}
+
+// List is a page of a list.
+type List[T any] struct {
+	Data []T
+	Next string // cursor of the following page; empty at the end
+}
+
+// Of returns the page of all selected by r, in the order of the keys. Keys must
+// be unique. CodeInvalid if the cursor belongs to another list.
+func Of[T any](all []T, scope string, r Request, key func(T) string) (List[T], error) {
+	after, err := OpenCursor(scope, r.Cursor)
+	if err != nil {
+		return List[T]{}, err
+	}
+	all = slices.DeleteFunc(slices.Clone(all), func(t T) bool { return after != "" && key(t) <= after })
+	slices.SortFunc(all, func(a, b T) int { return strings.Compare(key(a), key(b)) })
+	if len(all) <= r.Limit {
+		return List[T]{Data: all}, nil
+	}
+	all = all[:r.Limit]
+	return List[T]{Data: all, Next: NewCursor(scope, key(all[len(all)-1]))}, nil
+}
+
+// Scope joins the parts of a list's name, for NewCursor and OpenCursor.
+func Scope(parts ...string) string { return strings.Join(parts, "\x00") }
+
+// cursorTag is the number of hash bytes in a cursor.
+const cursorTag = 8
+
+// NewCursor returns the cursor of the list for the items after the position;
+// empty for an empty position, the end of the list.
+func NewCursor(scope, position string) string {
+	if position == "" {
+		return ""
+	}
+	return base64.RawURLEncoding.EncodeToString(append(tag(scope, position), position...))
+}
+
+// OpenCursor returns the position in a cursor made by NewCursor for the same
+// scope; CodeInvalid for any other text, also for another base64 form of the
+// same bytes.
+func OpenCursor(scope, cursor string) (position string, err error) {
+	if cursor == "" {
+		return "", nil
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(cursor)
+	if err != nil || len(raw) <= cursorTag || cursor != NewCursor(scope, string(raw[cursorTag:])) {
+		return "", InvalidCursor()
+	}
+	return string(raw[cursorTag:]), nil
+}
+
+// InvalidCursor returns the CodeInvalid error for a cursor of another list.
+func InvalidCursor() error {
+	return hook.Invalid(hook.FieldError{Field: "cursor", Message: "is not one that this list returned"})
+}
+
+func tag(scope, position string) []byte {
+	sum := sha256.Sum256([]byte(scope + "\x00" + position))
+	return sum[:cursorTag]
+}

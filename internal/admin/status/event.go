@@ -1,0 +1,200 @@
+package status
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"surehook/internal/admin/page"
+	"surehook/internal/hook"
+	"surehook/internal/rule/retry"
+)
+
+// Event returns the tenant's event with the payload; CodeNotFound if none exists.
+func (r *Reader) Event(ctx context.Context, tenant hook.TenantID, id hook.EventID) (hook.Event, error) {
+	e, err := r.History.Event(ctx, id)
+	if err != nil {
+		if hook.CodeOf(err) == hook.CodeNotFound {
+			return hook.Event{}, hook.NotFound("event")
+		}
+		return hook.Event{}, fmt.Errorf("read event %s: %w", id, err)
+	}
+	if e.Tenant != tenant {
+		return hook.Event{}, hook.NotFound("event")
+	}
+	return e, nil
+}
+
+// EventDeliveries returns a page of the event's deliveries in the order of
+// endpoint and generation. The page includes queued deliveries without a record:
+// first generations and replays.
+func (r *Reader) EventDeliveries(ctx context.Context, tenant hook.TenantID, id hook.EventID, p page.Request) (page.List[hook.Delivery], error) {
+	all, err := r.eventDeliveries(ctx, tenant, id)
+	if err != nil {
+		return page.List[hook.Delivery]{}, err
+	}
+	return page.Of(all, page.Scope("deliveries", string(tenant), string(id)), p, func(d hook.Delivery) string { return deliveryOrder(d.ID) })
+}
+
+// EventAttempts returns a page of the event's attempts in the order of
+// endpoint, generation and number.
+func (r *Reader) EventAttempts(ctx context.Context, tenant hook.TenantID, id hook.EventID, p page.Request) (page.List[hook.Attempt], error) {
+	deliveries, err := r.eventDeliveries(ctx, tenant, id)
+	if err != nil {
+		return page.List[hook.Attempt]{}, err
+	}
+	all, err := r.attempts(ctx, id, deliveries)
+	if err != nil {
+		return page.List[hook.Attempt]{}, err
+	}
+	return page.Of(all, page.Scope("attempts", string(tenant), string(id)), p, func(a hook.Attempt) string {
+		return fmt.Sprintf("%s#%03d", deliveryOrder(a.Delivery), a.Number)
+	})
+}
+
+// DeliveryDetail is a delivery with the past attempts and the planned attempts.
+type DeliveryDetail struct {
+	Delivery hook.Delivery
+	Attempts []hook.Attempt
+	// Planned holds the times of the next attempts, if each attempt fails at once
+	// and without Retry-After. Only a retrying delivery has planned attempts.
+	Planned []time.Time
+}
+
+// Delivery returns the tenant's delivery; CodeNotFound if none exists.
+func (r *Reader) Delivery(ctx context.Context, tenant hook.TenantID, id hook.DeliveryID) (DeliveryDetail, error) {
+	all, err := r.eventDeliveries(ctx, tenant, id.Event)
+	if err != nil {
+		if hook.CodeOf(err) == hook.CodeNotFound {
+			return DeliveryDetail{}, hook.NotFound("delivery")
+		}
+		return DeliveryDetail{}, err
+	}
+	i := slices.IndexFunc(all, func(d hook.Delivery) bool { return d.ID == id })
+	if i < 0 {
+		return DeliveryDetail{}, hook.NotFound("delivery")
+	}
+	attempts, err := r.attempts(ctx, id.Event, all[i:i+1])
+	if err != nil {
+		return DeliveryDetail{}, err
+	}
+	planned, err := r.planned(ctx, all[i])
+	if err != nil {
+		return DeliveryDetail{}, err
+	}
+	return DeliveryDetail{Delivery: all[i], Attempts: attempts, Planned: planned}, nil
+}
+
+// EndpointDeliveries returns a page of the endpoint's deliveries in the state,
+// newest first. CodeInvalid for StateQueued, because queued deliveries have no record.
+func (r *Reader) EndpointDeliveries(
+	ctx context.Context, tenant hook.TenantID, ref string, state hook.State, p page.Request,
+) (page.List[hook.Delivery], error) {
+	if state == hook.StateQueued {
+		return page.List[hook.Delivery]{}, hook.Invalid(hook.FieldError{
+			Field: "state", Message: "queued deliveries have no record yet; look at their event's deliveries",
+		})
+	}
+	e, err := r.Endpoints.Get(ctx, tenant, ref)
+	if err != nil {
+		return page.List[hook.Delivery]{}, fmt.Errorf("find endpoint: %w", err)
+	}
+	list := page.Scope("endpoint", string(tenant), string(e.ID), state.String())
+	after, err := page.OpenCursor(list, p.Cursor)
+	if err != nil {
+		return page.List[hook.Delivery]{}, err
+	}
+	data, next, err := r.History.DeliveriesByEndpoint(ctx, e.ID, state, after, p.Limit)
+	if err != nil {
+		return page.List[hook.Delivery]{}, fmt.Errorf("list %s deliveries of endpoint %s: %w", state, e.ID, err)
+	}
+	return page.List[hook.Delivery]{Data: data, Next: page.NewCursor(list, next)}, nil
+}
+
+// eventDeliveries returns all generations of the event's deliveries, in no
+// particular order; CodeNotFound if the tenant has no such event.
+func (r *Reader) eventDeliveries(ctx context.Context, tenant hook.TenantID, id hook.EventID) ([]hook.Delivery, error) {
+	e, err := r.Event(ctx, tenant, id)
+	if err != nil {
+		return nil, err
+	}
+	all, err := r.History.Deliveries(ctx, id)
+	if err != nil {
+		return nil, fmt.Errorf("read deliveries of event %s: %w", id, err)
+	}
+	recorded := make(map[hook.DeliveryID]bool, len(all))
+	for _, d := range all {
+		recorded[d.ID] = true
+	}
+	var queued []hook.Delivery
+	for _, target := range e.Targets {
+		queued = append(queued, hook.QueuedDelivery(e, target))
+	}
+	for _, d := range all {
+		if d.Replayed.Generation != 0 {
+			queued = append(queued, hook.QueuedReplay(e, d))
+		}
+	}
+	return append(all, slices.DeleteFunc(queued, func(d hook.Delivery) bool { return recorded[d.ID] })...), nil
+}
+
+// attempts returns the attempts of the deliveries, all of one event. A delivery
+// with a successful first attempt has no attempt record, so attempts builds the
+// attempt from the delivery.
+func (r *Reader) attempts(ctx context.Context, id hook.EventID, deliveries []hook.Delivery) ([]hook.Attempt, error) {
+	recorded, err := r.History.Attempts(ctx, id)
+	if err != nil {
+		return nil, fmt.Errorf("read attempts of event %s: %w", id, err)
+	}
+	byDelivery := make(map[hook.DeliveryID][]hook.Attempt, len(deliveries))
+	for _, a := range recorded {
+		byDelivery[a.Delivery] = append(byDelivery[a.Delivery], a)
+	}
+	var all []hook.Attempt
+	for _, d := range deliveries {
+		own := byDelivery[d.ID]
+		if len(own) == 0 && d.State == hook.StateDelivered && d.Attempts == 1 {
+			own = []hook.Attempt{firstAttempt(d)}
+		}
+		all = append(all, own...)
+	}
+	return all, nil
+}
+
+func firstAttempt(d hook.Delivery) hook.Attempt {
+	return hook.Attempt{
+		Delivery:  d.ID,
+		Number:    1,
+		Trigger:   hook.TriggerOf(d.ID, 1),
+		StartedAt: d.UpdatedAt.Add(-d.Last.Duration),
+		ExpiresAt: d.ExpiresAt,
+		Outcome:   d.Last,
+	}
+}
+
+// planned returns the times of a retrying delivery's next attempts, up to the
+// endpoint's max_age; none for a deleted endpoint.
+func (r *Reader) planned(ctx context.Context, d hook.Delivery) ([]time.Time, error) {
+	if d.State != hook.StateRetrying {
+		return nil, nil
+	}
+	e, err := r.Endpoints.Get(ctx, d.Tenant, string(d.ID.Endpoint))
+	if hook.CodeOf(err) == hook.CodeNotFound {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("plan attempts of delivery %s: %w", d.ID, err)
+	}
+	times := append([]time.Time{d.NextAttemptAt}, retry.Planned(e.Retry, d.ID, d.Attempts+1, d.NextAttemptAt)...)
+	for i, t := range times {
+		if retry.Expired(d.CreatedAt, t, e.MaxAge) {
+			return times[:i], nil
+		}
+	}
+	return times, nil
+}
+
+func deliveryOrder(d hook.DeliveryID) string {
+	return fmt.Sprintf("%s#%04d", d.Endpoint, d.Generation)
+}

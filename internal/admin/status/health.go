@@ -1,0 +1,114 @@
+package status
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"surehook/internal/admin/endpoint"
+	"surehook/internal/delivery/replay"
+	"surehook/internal/hook"
+	"surehook/internal/rule/review"
+	"surehook/internal/rule/stats"
+)
+
+// Limits of one count.
+const (
+	countTimeout     = 10 * time.Second // well below the 30 s limit of an HTTP API
+	countConcurrency = 16
+)
+
+// errCountTimeout is the cause of a count that ends early.
+var errCountTimeout = errors.New("counting deliveries took too long")
+
+// Window holds the counts of whole clock hours, the current hour included.
+type Window struct {
+	Since time.Time // start of the first hour
+	stats.Counts
+}
+
+// Health is the health of an endpoint.
+type Health struct {
+	Status   endpoint.Status
+	At       time.Time
+	Hour     Window // the current clock hour and the hour before
+	Day      Window // the clock hours started in the last 24 hours
+	Waiting  Waiting
+	Dead     int  // dead deliveries of any age
+	Complete bool // false after a timeout: Waiting and Dead are lower bounds
+}
+
+// Waiting counts the recorded, unsettled deliveries.
+type Waiting struct {
+	Retrying int
+	Parked   int
+}
+
+// Health returns the health of the tenant's endpoint with ref as the id or the
+// uid; CodeNotFound if none exists. The index of deliveries may lag by a moment.
+func (r *Reader) Health(ctx context.Context, tenant hook.TenantID, ref string) (Health, error) {
+	s, err := r.Endpoints.Status(ctx, tenant, ref)
+	if err != nil {
+		return Health{}, fmt.Errorf("find endpoint: %w", err)
+	}
+	now := r.now()
+	hours, err := r.Stats.Hours(ctx, s.Endpoint.ID, now.Add(-24*time.Hour))
+	if err != nil {
+		return Health{}, fmt.Errorf("read hours of endpoint %s: %w", s.Endpoint.ID, err)
+	}
+	h := healthOf(s, hours, now)
+	h.Complete, err = r.counting(ctx, func(ctx context.Context, group *errgroup.Group) {
+		for state, n := range map[hook.State]*int{
+			hook.StateRetrying: &h.Waiting.Retrying, hook.StateParked: &h.Waiting.Parked, hook.StateDead: &h.Dead,
+		} {
+			group.Go(func() (err error) {
+				*n, err = r.count(ctx, s.Endpoint.ID, state)
+				return err
+			})
+		}
+	})
+	return h, err
+}
+
+// healthOf aggregates the hourly counts into the windows of the last hour and day.
+func healthOf(s endpoint.Status, hours []stats.Hour, now time.Time) Health {
+	return Health{
+		Status: s,
+		At:     now,
+		Hour:   Window{Since: review.RecentSince(now), Counts: review.Recent(hours, now)},
+		Day:    Window{Since: now.Add(-24*time.Hour + time.Hour - 1).Truncate(time.Hour), Counts: review.Day(hours, time.Time{}, now)},
+	}
+}
+
+// counting runs the functions added by work, countConcurrency at a time, for at
+// most countTimeout. complete is false after the timeout: some functions then
+// ended early or did not run.
+func (r *Reader) counting(
+	ctx context.Context, work func(ctx context.Context, group *errgroup.Group),
+) (complete bool, err error) {
+	bounded, cancel := context.WithTimeoutCause(ctx, countTimeout, errCountTimeout)
+	defer cancel()
+
+	group, grouped := errgroup.WithContext(bounded)
+	group.SetLimit(countConcurrency)
+	work(grouped, group)
+	if err := group.Wait(); err != nil && context.Cause(bounded) != errCountTimeout { //nolint:errorlint // context.Cause returns the cause itself
+		return false, err //nolint:wrapcheck // the functions name the operation
+	} else if err != nil {
+		return false, nil
+	}
+	return true, nil
+}
+
+// count returns the number of the endpoint's deliveries in the state. With an
+// error the number is the count so far.
+func (r *Reader) count(ctx context.Context, endpoint hook.EndpointID, state hook.State) (int, error) {
+	n, err := r.Index.CountSelected(ctx, replay.Selection{Endpoint: endpoint, State: state})
+	if err != nil {
+		return n, fmt.Errorf("count %s deliveries of endpoint %s: %w", state, endpoint, err)
+	}
+	return n, nil
+}

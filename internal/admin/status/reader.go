@@ -1,0 +1,33 @@
+// Package status answers questions about the state of deliveries: events with
+// their deliveries and attempts, the health of an endpoint, and the health of
+// the whole pipeline.
+//
+// # Tenants
+//
+// Every call except Pipeline acts for one tenant. Records of other tenants do
+// not exist for the call: the answer is CodeNotFound, the same as for an
+// unknown record. Package httpapi authorizes the caller before the call.
+//
+// # Consistency
+//
+// Events, deliveries of an event and attempts are strongly consistent. Lists by
+// endpoint and counts come from indexes, and may lag by a moment.
+//
+// The package changes nothing, and knows neither HTTP nor storage.
+package status
+
+import "time"
+
+// Reader reads the state of deliveries. All fields are required.
+type Reader struct {
+	Endpoints Endpoints
+	Circuits  Circuits
+	History   History
+	Stats     Stats
+	Index     Index
+	Queues    Queues
+	Now       func() time.Time
+}
+
+// now returns the current time in the stored form: UTC with milliseconds.
+func (r *Reader) now() time.Time { return r.Now().UTC().Truncate(time.Millisecond) }
