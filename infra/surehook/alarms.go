@@ -12,11 +12,11 @@ import (
 	"surehook/internal/names"
 )
 
-// runbook is where the sections are that the alarms link to.
+// runbook begins the alarms' links to sections of the runbook.
 const runbook = "docs/runbook.md#"
 
-// RunbookSections returns the anchors that the descriptions of the alarms link
-// to: each is a heading of docs/runbook.md.
+// RunbookSections returns the anchors in the alarms' descriptions. Each anchor
+// is a heading of docs/runbook.md.
 func RunbookSections() []string {
 	return []string{
 		"dead-letters-growing", "undeliverable", "oldest-pending", "breaker-silent", "success-rate", "ingest-errors",
@@ -24,20 +24,21 @@ func RunbookSections() []string {
 	}
 }
 
-// alarm is an alarm before it is CDK's. It goes off above its threshold.
+// alarm holds the properties of a CloudWatch alarm. The alarm goes off above
+// its limit.
 type alarm struct {
-	id      string // below "Alarm"
-	name    string // below the prefix
+	id      string // follows "Alarm" in the construct id
+	name    string // follows the prefix
 	section string // of the runbook
-	means   string // what is wrong, and what to do first
+	means   string // the problem and the first action
 	metric  awscloudwatch.IMetric
 	limit   float64
-	below   bool // it goes off below the limit instead
-	// periods of the metric must all be beyond the limit: 0 is 1.
+	below   bool // the alarm goes off below the limit instead
+	// periods is the number of consecutive periods beyond the limit: 0 means 1.
 	periods int
-	// alive says that the metric is always written while all is well, so that
-	// silence is an alarm too. Of all others silence is good: what they count does
-	// not happen, or, of a rate, there is nothing to judge.
+	// alive marks a metric with data in every healthy period, so missing data
+	// is an alarm too. For all other metrics, missing data means no failures,
+	// or too few deliveries for a rate.
 	alive bool
 }
 
@@ -78,7 +79,7 @@ func newAlarm(scope constructs.Construct, p MonitorProps, a alarm) awscloudwatch
 	return made
 }
 
-// deliveryAlarms are about what customers notice.
+// deliveryAlarms returns the alarms with an effect for customers.
 func deliveryAlarms(p MonitorProps) []alarm {
 	limits := p.Environment.Thresholds
 	all := []alarm{
@@ -96,7 +97,8 @@ func deliveryAlarms(p MonitorProps) []alarm {
 		{
 			id: "BreakerSilent", name: "breaker-silent", section: "breaker-silent",
 			means: "The breaker has not written its gauges for a quarter of an hour, as it does with every tick: open circuits may stay open, and what is parked may stay parked. First see on the dashboard whether the breaker has errors or throttles and whether schedules fail; then read the last lines of its log.",
-			// Whatever the gauge says: how often it was written.
+			// SampleCount counts the writes of the gauge and ignores the
+			// values.
 			metric: p.own(names.MetricOpenCircuits, "SampleCount", metricPeriod), limit: 1, below: true, periods: 3, alive: true,
 		},
 		{
@@ -116,18 +118,18 @@ func deliveryAlarms(p MonitorProps) []alarm {
 	return all
 }
 
-// maxDelay is the longest that SQS holds a message back.
+// maxDelay is the longest delay of an SQS message.
 const maxDelay = 15 * time.Minute
 
-// pendingAlarms are one of each lane, so that the alarm's name says which.
+// pendingAlarms returns one alarm per lane. The alarm's name contains the lane.
 func pendingAlarms(p MonitorProps) []alarm {
 	var all []alarm
 	for _, lane := range p.lanes() {
 		limit := p.Environment.Thresholds.OldestPending
 		if lane.resource == p.Queues.Retry {
-			// The age is from when a message was sent, and a retry that is due within a
-			// quarter of an hour is sent at once and held back until then. On the other
-			// lanes a message is held back for a minute at most.
+			// The age counts from sending. A retry due within 15 minutes is
+			// sent at once with a delay. The other lanes delay a message by a
+			// minute at most.
 			limit += maxDelay
 		}
 		all = append(all, alarm{
@@ -139,7 +141,8 @@ func pendingAlarms(p MonitorProps) []alarm {
 	return all
 }
 
-// functionAlarms are two of each function, so that the alarm's name says which.
+// functionAlarms returns two alarms per function. The alarm's name contains the
+// function.
 func functionAlarms(p MonitorProps) []alarm {
 	var all []alarm
 	for _, f := range p.functions() {
@@ -156,8 +159,8 @@ func functionAlarms(p MonitorProps) []alarm {
 	return all
 }
 
-// tableAlarms are two of the table and two of each index: one of an index that
-// refuses writes stops the table's.
+// tableAlarms returns two alarms for the table and two for each index. An index
+// with throttled writes also throttles the table's writes.
 func tableAlarms(p MonitorProps) []alarm {
 	var all []alarm
 	for _, t := range p.tables() {
@@ -177,8 +180,9 @@ func tableAlarms(p MonitorProps) []alarm {
 	return all
 }
 
-// scheduleAlarms are about what should have begun by itself. The target of a
-// retry is the retry lane: one that cannot be sent ends in undeliverable.
+// scheduleAlarms returns the alarms on schedules. The target of a retry's
+// schedule is the retry lane. A token without delivery to the lane ends in the
+// undeliverable queue.
 func scheduleAlarms(p MonitorProps) []alarm {
 	limit := float64(p.Environment.Thresholds.ScheduleFailures)
 	every := options("Sum", metricPeriod)

@@ -9,16 +9,16 @@ import (
 	"github.com/cdklabs/cdk-nag-go/cdknag/v2"
 )
 
-// suppression is a finding of cdk-nag that is meant to be.
+// suppression is an accepted finding of cdk-nag.
 type suppression struct {
 	path    string // of the resource, below the construct
 	rule    string
-	finding string // which of the rule's findings, a regular expression, for the rules that tell them apart
+	finding string // a regular expression for single findings, in rules with several findings
 	reason  string
 }
 
-// suppressions returns all that the resources of the prefix do against the
-// AwsSolutions rules, and why. The reasons are in the template too.
+// suppressions returns all accepted AwsSolutions findings of the prefix's
+// resources. The template contains the reasons, too.
 func suppressions(prefix string, env Environment) []suppression {
 	const public = "What describes the API holds nothing secret, and is read before there is a key. The route has a low throttle of its own."
 	all := []suppression{
@@ -45,8 +45,8 @@ func suppressions(prefix string, env Environment) []suppression {
 	return all
 }
 
-// suppress says of the resources below the construct what is meant to be. It
-// goes with them into the stacks of other apps.
+// suppress records the accepted findings on the resources below the construct.
+// Stacks of other apps get the records, too.
 func suppress(scope constructs.Construct, all []suppression) {
 	for _, s := range all {
 		pack := &cdknag.NagPackSuppression{Id: &s.rule, Reason: &s.reason}
@@ -61,13 +61,13 @@ func suppress(scope constructs.Construct, all []suppression) {
 	}
 }
 
-// checkRules holds the stack to the AwsSolutions rules of cdk-nag whenever it is
-// synthesised: a finding without a suppression is an error, and is not deployed.
-// One with a suppression is shown with its reason.
+// checkRules checks the stack against the AwsSolutions rules of cdk-nag at each
+// synthesis. A finding without a suppression is an error and blocks the
+// deployment. A suppressed finding appears with its reason.
 // https://github.com/cdklabs/cdk-nag/blob/main/RULES.md
 func checkRules(stack awscdk.Stack) {
 	awscdk.Aspects_Of(stack).Add(cdknag.NewAwsSolutionsChecks(&cdknag.NagPackProps{
-		Reports:    jsii.Bool(false), // the template and the tests say it all
+		Reports:    jsii.Bool(false), // the template and the tests contain the same findings
 		LogIgnores: jsii.Bool(true),
 		Verbose:    jsii.Bool(true),
 	}), nil)

@@ -26,10 +26,11 @@ import (
 	"surehook/internal/names"
 )
 
-// retention is how long events are kept, if the process lives that long.
+// retention is the lifetime of events, bounded by the lifetime of the process.
 const retention = 24 * time.Hour
 
-// process is the six functions in one, wired as their main.go do it.
+// process is the six functions in one process, wired as in the functions'
+// main.go.
 type process struct {
 	store       *memory.Store
 	queue       *memory.Queue
@@ -102,8 +103,9 @@ func (p *process) wireDelivery(policy egress.Policy) {
 	}
 }
 
-// newClient returns the client of all batches together. The one that is deployed
-// keeps as many connections to one host as its one batch can use.
+// newClient returns the HTTP client of all batches. A deployed client keeps as
+// many connections per host as one batch can use; this client serves all
+// batches.
 func newClient(policy egress.Policy) *http.Client {
 	client := egress.NewClient(policy)
 	if transport, ok := client.Transport.(*http.Transport); ok {
@@ -141,12 +143,12 @@ func (p *process) wireManagement(policy egress.Policy) {
 	}
 }
 
-// handler answers the whole API. As behind API Gateway, who calls is found out
-// first, and the route decides whether that is enough (docs/adr/0005).
+// handler serves the whole API. As behind API Gateway, authentication is first,
+// and then the route decides about access (docs/adr/0005).
 func (p *process) handler() http.Handler {
 	api := httpapi.All(p.acceptor, p.replayer, p.registry, p.log)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		header := strings.Join(r.Header.Values("Authorization"), ",") // as functions/authorize reads it
+		header := strings.Join(r.Header.Values("Authorization"), ",") // as in functions/authorize
 		if caller, err := p.authenticator.Identify(r.Context(), header); err == nil {
 			r = r.WithContext(httpapi.WithPrincipal(r.Context(), caller))
 		}
@@ -154,13 +156,13 @@ func (p *process) handler() http.Handler {
 	})
 }
 
-// adminKey is the key that the stack would have generated.
+// adminKey is the API key. The stack would generate this key.
 type adminKey string
 
-// AdminKey returns it.
+// AdminKey returns the key.
 func (k adminKey) AdminKey(context.Context) (string, error) { return string(k), nil }
 
-// topic is where operators read.
+// topic is the operators' topic.
 type topic struct{ log *slog.Logger }
 
 // Publish logs the message.

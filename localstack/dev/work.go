@@ -14,19 +14,19 @@ import (
 )
 
 const (
-	batch      = 10               // messages that are worked on at once, as deployed
-	invocation = time.Minute      // what one batch may take
-	visibility = 6 * invocation   // how long a message that was received is hidden, as deployed
+	batch      = 10               // concurrent messages of a batch, as deployed
+	invocation = time.Minute      // time limit of one batch
+	visibility = 6 * invocation   // visibility timeout, as deployed
 	tickEvery  = time.Minute      // as deployed
-	judgeEvery = 15 * time.Minute // how often endpoints are reviewed and dead letters reconciled, as deployed
-	liveWork   = 64               // batches of first attempts at the same time
-	retryWork  = 32               // batches of later attempts
-	replayWork = 16               // batches of replays
-	lookWork   = 2                // batches of looks at endpoints
-	jobWork    = 4                // pages of replay jobs
+	judgeEvery = 15 * time.Minute // interval of reviews and of dead letter reconciliation, as deployed
+	liveWork   = 64               // concurrent batches of first attempts
+	retryWork  = 32               // concurrent batches of later attempts
+	replayWork = 16               // concurrent batches of replays
+	lookWork   = 2                // concurrent batches of circuit checks
+	jobWork    = 4                // concurrent pages of replay jobs
 )
 
-// work starts the workers, which end with ctx. What one of them is at, it ends first.
+// work starts the workers. The workers end with ctx, after their current batch.
 func (p *process) work(ctx context.Context, workers *sync.WaitGroup) {
 	start := func(n int, f func(context.Context)) {
 		for range n {
@@ -46,7 +46,7 @@ func (p *process) work(ctx context.Context, workers *sync.WaitGroup) {
 	workers.Go(func() { every(ctx, judgeEvery, p.judge) })
 }
 
-// deliver works on the next batch of the lane.
+// deliver processes the next batch of the lane.
 func (p *process) deliver(ctx context.Context, lane hook.Lane) {
 	received := p.queue.Await(ctx, lane, batch)
 	if len(received) == 0 {
@@ -66,7 +66,7 @@ func (p *process) deliver(ctx context.Context, lane hook.Lane) {
 	}
 }
 
-// look attends to the next endpoints that somebody asked to look at.
+// look reconciles the endpoints of the next circuit checks.
 func (p *process) look(ctx context.Context) {
 	received := p.attention.Await(ctx, batch)
 	ctx, cancel := invoked(ctx)
@@ -79,24 +79,24 @@ func (p *process) look(ctx context.Context) {
 }
 
 func (p *process) attend(ctx context.Context, m memory.CircuitMessage) {
-	if p.breaker.Reconcile(ctx, m.Look) == nil { // it logs what came of it
+	if p.breaker.Reconcile(ctx, m.Look) == nil { // Reconcile logs its result
 		p.attention.Delete(m.ID)
 	}
 }
 
-// replay does the next page of a replay job.
+// replay processes the next page of a replay job.
 func (p *process) replay(ctx context.Context) {
 	received := p.jobs.Await(ctx, 1)
 	ctx, cancel := invoked(ctx)
 	defer cancel()
 	for _, m := range received {
-		if p.replayer.Work(ctx, m.Job) == nil { // it logs what came of it
+		if p.replayer.Work(ctx, m.Job) == nil { // Work logs its result
 			p.jobs.Delete(m.ID)
 		}
 	}
 }
 
-// tick looks after the endpoints that are due, and forgets what is too old.
+// tick reconciles the due endpoints and removes expired items.
 func (p *process) tick(ctx context.Context) {
 	p.store.Expire(time.Now())
 	if err := p.breaker.Tick(ctx); err != nil {
@@ -114,8 +114,8 @@ func (p *process) judge(ctx context.Context) {
 	}
 }
 
-// invoked returns the context of one invocation, which has its own time and
-// does not end in the midst of it.
+// invoked returns the context of one invocation. The context has the
+// invocation's time limit and does not end with ctx.
 func invoked(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), invocation)
 }

@@ -13,15 +13,16 @@ import (
 	"time"
 )
 
-// TokenlessTag is the last LocalStack image that starts without a token. It
-// has no HTTP API, no dashboards in CloudFormation and a Scheduler that never
-// fires, so it serves the port suites and not the whole stack.
+// TokenlessTag is the last LocalStack image without a required token. The image
+// has no HTTP API, no dashboards in CloudFormation and a Scheduler without
+// firing. The image is sufficient for the port suites, not for the whole stack.
 const TokenlessTag = "4.14.0"
 
-// pullTimeout bounds the first start of LocalStack, which downloads its image.
+// pullTimeout bounds the first start of LocalStack, with the image's download.
 const pullTimeout = 10 * time.Minute
 
-// CanRunStack returns why the emulator cannot run the whole stack, or nil.
+// CanRunStack returns the reason against the whole stack on the emulator, or
+// nil.
 func CanRunStack(kind Kind, env []string) error {
 	if kind == LocalStack && lookup(env, "LOCALSTACK_TAG") == TokenlessTag {
 		return fmt.Errorf("LocalStack %s has no HTTP API, no dashboards in CloudFormation, and its Scheduler never fires: "+
@@ -33,8 +34,8 @@ func CanRunStack(kind Kind, env []string) error {
 	return nil
 }
 
-// NeedsToken reports whether the LocalStack image that the environment chooses
-// (LOCALSTACK_TAG) asks for a token that the environment does not have.
+// NeedsToken reports whether the environment's LocalStack image
+// (LOCALSTACK_TAG) needs a token and the environment has none.
 func NeedsToken(env []string) bool {
 	return lookup(env, "LOCALSTACK_TAG") != TokenlessTag && lookup(env, "LOCALSTACK_AUTH_TOKEN") == ""
 }
@@ -48,8 +49,8 @@ func lookup(env []string, name string) string {
 	return ""
 }
 
-// startLocalStack runs LocalStack by its compose file. The project is named
-// for the port, so that stopping it touches no other.
+// startLocalStack runs LocalStack by its compose file. The project's name
+// contains the port, so a stop affects no other project.
 func (e *Emulator) startLocalStack(ctx context.Context) error {
 	if NeedsToken(e.opts.Env) {
 		return fmt.Errorf("LOCALSTACK_AUTH_TOKEN is not set: LocalStack images after %s do not start without one "+
@@ -72,12 +73,12 @@ func (e *Emulator) startLocalStack(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	e.stop = func() error { return errors.Join(logs.stop(), e.down()) } //nolint:contextcheck // down has its own time, because it runs when the start's may be over
+	e.stop = func() error { return errors.Join(logs.stop(), e.down()) } //nolint:contextcheck // down has its own time limit, because the start's may have ended
 	return logs.await(ctx, e.URL+"/_localstack/health", startTimeout)
 }
 
-// down removes the container and its volumes. It has its own time: it runs
-// when the context of the start may have ended.
+// down removes the container and its volumes. down has its own time limit,
+// because the start's context may have ended.
 func (e *Emulator) down() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -87,7 +88,7 @@ func (e *Emulator) down() error {
 	return nil
 }
 
-// compose runs one docker compose command and returns what it printed.
+// compose runs one docker compose command and returns the output.
 func (e *Emulator) compose(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "docker", e.composeArgs(args...)...)
 	cmd.Env = e.composeEnv()

@@ -14,13 +14,13 @@ import (
 	"surehook/localstack/stack"
 )
 
-// depths asks SQS what CloudWatch shows of the queues.
+// depths reads the queue depths from SQS, as CloudWatch shows them.
 type depths struct {
 	stack  *stack.Stack
 	values *picture.Values
 }
 
-// take notes how many messages wait in each queue now.
+// take records each queue's number of waiting messages.
 func (d depths) take(ctx context.Context) error {
 	client := sqs.NewFromConfig(d.stack.AWS)
 	queues, err := client.ListQueues(ctx, &sqs.ListQueuesInput{})

@@ -10,7 +10,7 @@ import (
 	"surehook/localstack/stack"
 )
 
-// narrator tells what happens, in numbered steps.
+// narrator prints the progress in numbered steps.
 type narrator struct {
 	out   io.Writer
 	now   func() time.Time
@@ -19,7 +19,7 @@ type narrator struct {
 }
 
 func (n *narrator) line(format string, args ...any) {
-	fmt.Fprintf(n.out, format+"\n", args...) //nolint:errcheck // there is nobody else to tell
+	fmt.Fprintf(n.out, format+"\n", args...) //nolint:errcheck // a failed write to the terminal has no remedy
 }
 
 // step begins a numbered step.
@@ -29,17 +29,17 @@ func (n *narrator) step(format string, args ...any) {
 	n.line("%d. %s", n.steps, fmt.Sprintf(format, args...))
 }
 
-// item tells one thing within a step.
+// item prints one item of a step.
 func (n *narrator) item(label, format string, args ...any) {
 	n.line("   %-11s %s", label, fmt.Sprintf(format, args...))
 }
 
-// after is an item with the time since began.
+// after prints an item with the time since began.
 func (n *narrator) after(began, at time.Time, label, format string, args ...any) {
 	n.item(label, "%-52s %6.2f s", fmt.Sprintf(format, args...), at.Sub(began).Seconds())
 }
 
-// indented returns a writer whose lines are items without a label.
+// indented returns a writer for items without a label.
 func (n *narrator) indented() io.Writer { return indent{n} }
 
 type indent struct{ n *narrator }
@@ -51,7 +51,8 @@ func (i indent) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// staysUp says how to use what is running; event is one that was delivered.
+// staysUp prints instructions for the running stack; event is a delivered
+// event.
 func (n *narrator) staysUp(s *stack.Stack, r *receiver.Receiver, event string) {
 	n.line("")
 	n.line("It all works (%.0f s) and stays up until Ctrl-C. Try it from another terminal:", n.now().Sub(n.began).Seconds())
