@@ -61,8 +61,8 @@ func newDashboard(scope constructs.Construct, p MonitorProps, alarms []awscloudw
 func status(p MonitorProps, alarms []awscloudwatch.Alarm) []awscloudwatch.IWidget {
 	text := strings.Join([]string{
 		"# Surehook " + p.Environment.Name,
-		"Read from the top: what waits and what died, how long deliveries take, what endpoints answer, then our own parts.",
-		"Each alarm says what to do first; more is in `" + strings.TrimSuffix(runbook, "#") + "`. The saved queries `" + p.Prefix + "/…` of Logs Insights tell why a delivery was not delivered.",
+		"From the top: waiting and dead deliveries, delivery latency, endpoints' answers, then Surehook's own parts.",
+		"Each alarm's description names the first action; `" + strings.TrimSuffix(runbook, "#") + "` has the rest. The saved Logs Insights queries `" + p.Prefix + "/…` show the reasons for failed deliveries.",
 	}, "\n\n")
 	refs := make([]interfacesawscloudwatch.IAlarmRef, len(alarms))
 	for i, a := range alarms {

@@ -123,7 +123,7 @@ func newFunction(scope constructs.Construct, id string, p FunctionsProps, f func
 	})
 	// Lambda's managed policy would allow writes to every log group.
 	role := awsiam.NewRole(scope, jsii.String(id+"Role"), &awsiam.RoleProps{
-		Description: jsii.String("What the function " + name + " may do"),
+		Description: jsii.String("Permissions of the function " + name),
 		AssumedBy:   awsiam.NewServicePrincipal(jsii.String("lambda.amazonaws.com"), nil),
 	})
 	allow(role, "logs:CreateLogStream", "logs:PutLogEvents").on(logs.LogGroupArn())
@@ -158,7 +158,7 @@ func checkDist(dist string) error {
 	for _, name := range functionNames() {
 		folder := filepath.Join(dist, name)
 		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
-			return fmt.Errorf("function %s is not built: there is no folder %s (-c dist=DIR says where)", name, folder)
+			return fmt.Errorf("function %s is not built: folder %s is missing (set it with -c dist=DIR)", name, folder)
 		}
 	}
 	return nil

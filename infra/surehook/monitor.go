@@ -185,25 +185,25 @@ func monitorSuppressions(env Environment) []suppression {
 	return []suppression{
 		{
 			path: "ArchiveBucket", rule: "AwsSolutions-S1",
-			reason: "DynamoDB alone writes to it, once a day, and the exports are listed by DynamoDB itself; whoever reads it is in CloudTrail. A second bucket for the access logs of this one would be watched by nobody.",
+			reason: "Only DynamoDB writes to the bucket, once a day, and DynamoDB lists the exports. CloudTrail can record the readers. Nobody would watch a second bucket for access logs.",
 		},
 		{
 			path: "Archive", rule: "AwsSolutions-SF1",
-			reason: "It runs once a day, and a standard state machine keeps each run's whole history for 90 days: the log would be a copy of it, and needs permissions on all log groups of the account.",
+			reason: "The state machine runs once a day, and a standard state machine keeps each run's whole history for 90 days. A log would be a copy of the history, with permissions on all log groups of the account.",
 		},
 		{
 			path: "Archive", rule: "AwsSolutions-SF2",
-			reason: "It makes a handful of calls a day to one service, whose times nobody waits for.",
+			reason: "The state machine makes a handful of calls a day to one service, and nobody waits for the result.",
 		},
 		{
 			path: "ArchiveRole/DefaultPolicy", rule: "AwsSolutions-IAM5",
 			finding: `/^Resource::.+\/` + archiveFolder + `\/\*$/`,
-			reason:  "DynamoDB chooses the names of an export's files. They are below one folder of a bucket that holds nothing else.",
+			reason:  "DynamoDB chooses the names of an export's files. All files are below one folder of a bucket without other content.",
 		},
 		{
 			path: "ArchiveRole/DefaultPolicy", rule: "AwsSolutions-IAM5",
 			finding: `/^Resource::.+\/export\/\*$/`,
-			reason:  "DynamoDB chooses the names of the exports. They are those of this one table.",
+			reason:  "DynamoDB chooses the names of the exports. The resource is limited to exports of this table.",
 		},
 	}
 }

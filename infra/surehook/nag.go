@@ -20,26 +20,26 @@ type suppression struct {
 // suppressions returns all accepted AwsSolutions findings of the prefix's
 // resources. The template contains the reasons, too.
 func suppressions(prefix string, env Environment) []suppression {
-	const public = "What describes the API holds nothing secret, and is read before there is a key. The route has a low throttle of its own."
+	const public = "The API's documents contain no secrets, and readers need them before they have a key. The route has its own low throttle."
 	all := []suppression{
 		{path: "Api/GET--v1--openapi.yaml", rule: "AwsSolutions-APIG4", reason: public},
 		{path: "Api/GET--docs", rule: "AwsSolutions-APIG4", reason: public},
 		{path: "Api/GET--docs--{proxy+}", rule: "AwsSolutions-APIG4", reason: public},
 		{
 			path: "AdminKey", rule: "AwsSolutions-SMG4",
-			reason: "It is the key that the first keys are made with, once or twice and by a person. A rotation would lock out whoever noted it down, and renew none of the keys in use.",
+			reason: "A person uses this key once or twice to create the first API keys. A rotation would lock that person out and would not renew any key in use.",
 		},
 		{
 			path: "DeliverRole/DefaultPolicy", rule: "AwsSolutions-IAM5",
 			finding: `/^Resource::arn:.+:scheduler:.+:schedule\/` + prefix + `\/\*$/`,
-			reason:  "The schedules of retries are named after their deliveries, so that the names cannot be listed. All are in the group of this prefix, which holds nothing else but what calls the breaker.",
+			reason:  "The names of retries' schedules contain delivery ids, so a policy cannot list the names. All are in this prefix's group. The group holds only these schedules and the breaker's.",
 		},
 	}
 	all = append(all, monitorSuppressions(env)...)
 	if !env.PointInTimeRecovery {
 		all = append(all, suppression{
 			path: "Table", rule: "AwsSolutions-DDB3",
-			reason: "The environment is for trying things out: its data can be made again, and backups of it would cost more than it does.",
+			reason: "The environment is for experiments. Its data is reproducible, and backups would cost more than the data.",
 		})
 	}
 	return all

@@ -21,9 +21,9 @@ type query struct {
 
 // The messages of the log lines in the queries.
 const (
-	lineAttempted = "message = 'delivery.attempted'"
-	lineAttended  = "message = 'circuit.reconciled'"
-	lineHandled   = "message = 'request.handled'"
+	lineAttempted  = "message = 'delivery.attempted'"
+	lineReconciled = "message = 'circuit.reconciled'"
+	lineHandled    = "message = 'request.handled'"
 )
 
 // queries returns queries by tenant and endpoint. Metrics have no such
@@ -74,7 +74,7 @@ func queries(p MonitorProps) []query {
 		{"BreakerDecisions", "breaker-decisions", []awslambda.Function{f.Breaker}, []string{
 			"fields @timestamp, " + columns(names.LogTenant, names.LogEndpoint, names.LogCircuit, names.LogDecision, names.LogWave,
 				names.LogReleased, names.LogExpired, names.LogCancelled, names.LogError),
-			"filter " + lineAttended,
+			"filter " + lineReconciled,
 			"sort @timestamp desc",
 			"limit 500",
 		}},

@@ -37,7 +37,7 @@ func (p Props) withDefaults() (Props, error) {
 	}
 	faults := []error{p.Environment.Validate()}
 	if !prefixes.MatchString(p.Prefix) {
-		faults = append(faults, fmt.Errorf("prefix %q: it is 2 to 40 small letters, digits and hyphens, a letter first and no hyphen last", p.Prefix))
+		faults = append(faults, fmt.Errorf("prefix %q is not 2 to 40 lowercase letters, digits and hyphens with a letter first and no hyphen last", p.Prefix))
 	}
 	faults = append(faults, checkDist(p.Dist))
 	return p, errors.Join(faults...)

@@ -38,9 +38,9 @@ func NewTicks(scope constructs.Construct, props TicksProps) {
 	allow(role, "lambda:InvokeFunction").on(props.Breaker.FunctionArn())
 
 	env := props.Environment
-	newTick(scope, "Tick", "Makes the breaker look for endpoints whose message was lost", tickInput, env.BreakerTick, role, props)
-	newTick(scope, "Review", "Makes the breaker judge the endpoints that were active", reviewInput, env.Review, role, props)
-	newTick(scope, "Reconcile", "Makes the breaker take from the dead letters what is dead no longer", reconcileInput, env.Reconcile, role, props)
+	newTick(scope, "Tick", "Makes the breaker find endpoints with a lost circuit check", tickInput, env.BreakerTick, role, props)
+	newTick(scope, "Review", "Makes the breaker review the active endpoints", reviewInput, env.Review, role, props)
+	newTick(scope, "Reconcile", "Makes the breaker remove settled deliveries from the dead letters", reconcileInput, env.Reconcile, role, props)
 
 	// The Scheduler's responsibility ends when Lambda accepts the call.
 	props.Breaker.ConfigureAsyncInvoke(&awslambda.EventInvokeConfigOptions{

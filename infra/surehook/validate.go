@@ -14,12 +14,12 @@ import (
 func (e Environment) Validate() error {
 	f := faults{of: "environment " + e.Name}
 	local := e.Name == "local"
-	f.add(e.Name == "", "it has no name")
+	f.add(e.Name == "", "no name is set")
 	f.add(e.Egress != names.EgressPublic && e.Egress != names.EgressLoopback, "egress %q is unknown", e.Egress)
-	f.add(e.Egress == names.EgressLoopback && !local, "egress %q would let customers reach our own network: it is for the local stack only", e.Egress)
+	f.add(e.Egress == names.EgressLoopback && !local, "egress %q would let customers reach our own network: the value is for the local stack only", e.Egress)
 	f.add(e.Architecture != "arm64" && e.Architecture != "amd64", "architecture %q is not arm64 or amd64", e.Architecture)
 	f.add(e.Retention < day, "retention of %v is less than a day", e.Retention)
-	f.add(e.Archive && !e.PointInTimeRecovery, "an archive is made from the backups of point-in-time recovery, which is off")
+	f.add(e.Archive && !e.PointInTimeRecovery, "an archive needs the backups of point-in-time recovery, and point-in-time recovery is off")
 	e.Throttles.check(&f)
 	e.Thresholds.check(&f)
 	e.Domain.check(&f)
@@ -50,10 +50,10 @@ func (t Throttles) check(f *faults) {
 // alarm.
 func (t Thresholds) check(f *faults) {
 	for _, n := range []int{t.DeadLettersPerHour, t.IngestErrors, t.FunctionErrors, t.TableThrottles, t.ScheduleFailures} {
-		f.add(n < 0, "a threshold of %d is always passed", n)
+		f.add(n < 0, "a threshold of %d is always exceeded", n)
 	}
-	f.add(t.OldestPending < time.Minute, "a threshold of %v for the oldest delivery: the least is a minute", t.OldestPending)
-	f.add(t.SuccessRate <= 0 || t.SuccessRate > 100, "a success rate of %v percent: it is above 0, 100 at most", t.SuccessRate)
+	f.add(t.OldestPending < time.Minute, "a threshold of %v for the oldest delivery is below the minimum of a minute", t.OldestPending)
+	f.add(t.SuccessRate <= 0 || t.SuccessRate > 100, "a success rate of %v percent is not above 0 and at most 100", t.SuccessRate)
 }
 
 // check reports a name without a certificate and the reverse. In an embedding

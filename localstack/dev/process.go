@@ -35,7 +35,7 @@ type process struct {
 	store       *memory.Store
 	queue       *memory.Queue
 	deadLetters *memory.DeadLetters
-	attention   *memory.CircuitQueue
+	circuits    *memory.CircuitQueue
 	jobs        *memory.JobQueue
 
 	authenticator *apikey.Authenticator
@@ -49,16 +49,16 @@ type process struct {
 
 func newProcess(o Options) (*process, error) {
 	p := &process{
-		store:     memory.NewStore(),
-		queue:     memory.NewQueue(time.Now),
-		attention: memory.NewCircuitQueue(time.Now),
-		jobs:      memory.NewJobQueue(time.Now),
-		log:       o.Log,
+		store:    memory.NewStore(),
+		queue:    memory.NewQueue(time.Now),
+		circuits: memory.NewCircuitQueue(time.Now),
+		jobs:     memory.NewJobQueue(time.Now),
+		log:      o.Log,
 	}
 	p.deadLetters = memory.NewDeadLetters(p.queue)
 	p.queue.Fair = true
 	p.queue.Visibility = visibility
-	p.attention.Visibility = visibility
+	p.circuits.Visibility = visibility
 	p.jobs.Visibility = visibility
 
 	directory, err := ingest.NewDirectory(p.store)
@@ -76,8 +76,8 @@ func newProcess(o Options) (*process, error) {
 }
 
 func (p *process) wireDelivery(policy egress.Policy) {
-	notices := notify.Notifier{History: p.store, Poster: p.acceptor, Topic: topic{p.log}, Log: p.log}
-	after := settle.Settlement{Store: p.store, Notifier: notices}
+	notifier := notify.Notifier{History: p.store, Poster: p.acceptor, Topic: topic{p.log}, Log: p.log}
+	after := settle.Settlement{Store: p.store, Notifier: notifier}
 	p.deliverer = &deliver.Deliverer{
 		Store:       p.store,
 		Queue:       p.queue,
@@ -85,9 +85,9 @@ func (p *process) wireDelivery(policy egress.Policy) {
 		DeadLetters: p.deadLetters,
 		Vault:       memory.Vault{},
 		Sender:      &send.Sender{Client: newClient(policy), Policy: policy, UserAgent: names.UserAgent(), Now: time.Now},
-		Gate:        &gate.Gate{Store: p.store, CircuitQueue: p.attention, Notifier: notices, Now: time.Now, Rand: rand.Float64},
+		Gate:        &gate.Gate{Store: p.store, CircuitQueue: p.circuits, Notifier: notifier, Now: time.Now, Rand: rand.Float64},
 		Settlement:  after,
-		Notifier:    notices,
+		Notifier:    notifier,
 		Log:         p.log,
 		Now:         time.Now,
 	}
@@ -95,9 +95,9 @@ func (p *process) wireDelivery(policy egress.Policy) {
 		Store:        p.store,
 		Queue:        p.queue,
 		DeadLetters:  p.deadLetters,
-		CircuitQueue: p.attention,
+		CircuitQueue: p.circuits,
 		Settlement:   after,
-		Notifier:     notices,
+		Notifier:     notifier,
 		Log:          p.log,
 		Now:          time.Now,
 	}
@@ -131,11 +131,11 @@ func (p *process) wireManagement(policy egress.Policy) {
 	p.registry = &registry.Registry{
 		Endpoints:    p.store,
 		Circuits:     p.store,
-		CircuitQueue: p.attention,
+		CircuitQueue: p.circuits,
 		History:      p.store,
 		Stats:        p.store,
 		Index:        p.store,
-		Queues:       memory.Queues{Lanes: p.queue, DeadLetters: p.deadLetters, Attention: p.attention, Jobs: p.jobs},
+		Queues:       memory.Queues{Lanes: p.queue, DeadLetters: p.deadLetters, Attention: p.circuits, Jobs: p.jobs},
 		Keys:         p.store,
 		Vault:        memory.Vault{},
 		Policy:       policy,

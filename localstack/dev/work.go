@@ -14,16 +14,16 @@ import (
 )
 
 const (
-	batch      = 10               // concurrent messages of a batch, as deployed
-	invocation = time.Minute      // time limit of one batch
-	visibility = 6 * invocation   // visibility timeout, as deployed
-	tickEvery  = time.Minute      // as deployed
-	judgeEvery = 15 * time.Minute // interval of reviews and of dead letter reconciliation, as deployed
-	liveWork   = 64               // concurrent batches of first attempts
-	retryWork  = 32               // concurrent batches of later attempts
-	replayWork = 16               // concurrent batches of replays
-	lookWork   = 2                // concurrent batches of circuit checks
-	jobWork    = 4                // concurrent pages of replay jobs
+	batch       = 10               // concurrent messages of a batch, as deployed
+	invocation  = time.Minute      // time limit of one batch
+	visibility  = 6 * invocation   // visibility timeout, as deployed
+	tickEvery   = time.Minute      // as deployed
+	reviewEvery = 15 * time.Minute // interval of reviews and of dead letter reconciliation, as deployed
+	liveWork    = 64               // concurrent batches of first attempts
+	retryWork   = 32               // concurrent batches of later attempts
+	replayWork  = 16               // concurrent batches of replays
+	checkWork   = 2                // concurrent batches of circuit checks
+	jobWork     = 4                // concurrent pages of replay jobs
 )
 
 // work starts the workers. The workers end with ctx, after their current batch.
@@ -40,10 +40,10 @@ func (p *process) work(ctx context.Context, workers *sync.WaitGroup) {
 	for lane, n := range map[hook.Lane]int{hook.LaneLive: liveWork, hook.LaneRetry: retryWork, hook.LaneReplay: replayWork} {
 		start(n, func(ctx context.Context) { p.deliver(ctx, lane) })
 	}
-	start(lookWork, p.look)
+	start(checkWork, p.checkCircuits)
 	start(jobWork, p.replay)
 	workers.Go(func() { every(ctx, tickEvery, p.tick) })
-	workers.Go(func() { every(ctx, judgeEvery, p.judge) })
+	workers.Go(func() { every(ctx, reviewEvery, p.review) })
 }
 
 // deliver processes the next batch of the lane.
@@ -66,21 +66,21 @@ func (p *process) deliver(ctx context.Context, lane hook.Lane) {
 	}
 }
 
-// look reconciles the endpoints of the next circuit checks.
-func (p *process) look(ctx context.Context) {
-	received := p.attention.Await(ctx, batch)
+// checkCircuits reconciles the endpoints of the next circuit checks.
+func (p *process) checkCircuits(ctx context.Context) {
+	received := p.circuits.Await(ctx, batch)
 	ctx, cancel := invoked(ctx)
 	defer cancel()
-	var looks sync.WaitGroup
+	var checks sync.WaitGroup
 	for _, m := range received {
-		looks.Go(func() { p.attend(ctx, m) })
+		checks.Go(func() { p.reconcile(ctx, m) })
 	}
-	looks.Wait()
+	checks.Wait()
 }
 
-func (p *process) attend(ctx context.Context, m memory.CircuitMessage) {
+func (p *process) reconcile(ctx context.Context, m memory.CircuitMessage) {
 	if p.breaker.Reconcile(ctx, m.Look) == nil { // Reconcile logs its result
-		p.attention.Delete(m.ID)
+		p.circuits.Delete(m.ID)
 	}
 }
 
@@ -104,8 +104,8 @@ func (p *process) tick(ctx context.Context) {
 	}
 }
 
-// judge reviews the endpoints and reconciles the dead letters.
-func (p *process) judge(ctx context.Context) {
+// review reviews the endpoints and reconciles the dead letters.
+func (p *process) review(ctx context.Context) {
 	if err := p.breaker.Review(ctx); err != nil {
 		p.log.ErrorContext(ctx, "breaker.review_failed", slog.Any(names.LogError, err))
 	}

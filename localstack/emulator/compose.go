@@ -26,10 +26,10 @@ const pullTimeout = 10 * time.Minute
 func CanRunStack(kind Kind, env []string) error {
 	if kind == LocalStack && lookup(env, "LOCALSTACK_TAG") == TokenlessTag {
 		return fmt.Errorf("LocalStack %s has no HTTP API, no dashboards in CloudFormation, and its Scheduler never fires: "+
-			"it is enough for `make integration` only. Newer images need LOCALSTACK_AUTH_TOKEN of a plan that has HTTP APIs (Base)", TokenlessTag)
+			"the image is sufficient for `make integration` only. Newer images need LOCALSTACK_AUTH_TOKEN of a plan with HTTP APIs (Base)", TokenlessTag)
 	}
 	if kind == Moto {
-		return errors.New("moto runs no functions: it is for `make integration` only")
+		return errors.New("moto runs no functions and is for `make integration` only")
 	}
 	return nil
 }
@@ -53,12 +53,12 @@ func lookup(env []string, name string) string {
 // contains the port, so a stop affects no other project.
 func (e *Emulator) startLocalStack(ctx context.Context) error {
 	if NeedsToken(e.opts.Env) {
-		return fmt.Errorf("LOCALSTACK_AUTH_TOKEN is not set: LocalStack images after %s do not start without one "+
-			"(the whole stack needs a plan that has HTTP APIs: Base). LOCALSTACK_TAG=%s needs no token, and is enough for "+
-			"`make integration` only: it has no HTTP API, no dashboards in CloudFormation, and its Scheduler never fires", TokenlessTag, TokenlessTag)
+		return fmt.Errorf("LOCALSTACK_AUTH_TOKEN is not set: LocalStack images after %s do not start without a token "+
+			"(the whole stack needs a plan with HTTP APIs: Base). LOCALSTACK_TAG=%s needs no token and is sufficient for "+
+			"`make integration` only: the image has no HTTP API, no dashboards in CloudFormation, and its Scheduler never fires", TokenlessTag, TokenlessTag)
 	}
 	if _, err := exec.LookPath("docker"); err != nil {
-		return fmt.Errorf("docker is %w: LocalStack is a container. `make run` without EMULATOR needs none", ErrNotInstalled)
+		return fmt.Errorf("docker is %w: LocalStack is a container. `make run` without EMULATOR needs no container", ErrNotInstalled)
 	}
 	if out, err := e.compose(ctx, "version"); err != nil {
 		return fmt.Errorf("docker compose is %w: %s", ErrNotInstalled, out)
@@ -67,7 +67,7 @@ func (e *Emulator) startLocalStack(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, pullTimeout)
 	defer cancel()
 	if out, err := e.compose(ctx, "up", "--detach", "--wait"); err != nil {
-		return fmt.Errorf("bring up its container: %w\n%s", err, out)
+		return fmt.Errorf("start the container: %w\n%s", err, out)
 	}
 	logs, err := startProcess(e.LogPath, e.composeEnv(), "docker", e.composeArgs("logs", "--no-color", "--follow")...)
 	if err != nil {
@@ -83,7 +83,7 @@ func (e *Emulator) down() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	if out, err := e.compose(ctx, "down", "--volumes"); err != nil {
-		return fmt.Errorf("remove its container: %w\n%s", err, out)
+		return fmt.Errorf("remove the container: %w\n%s", err, out)
 	}
 	return nil
 }

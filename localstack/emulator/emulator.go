@@ -36,7 +36,7 @@ func ParseKind(name string) (Kind, error) {
 	case MiniStack, Moto, LocalStack:
 		return kind, nil
 	}
-	return "", fmt.Errorf("EMULATOR is %q; it can be ministack or localstack", name)
+	return "", fmt.Errorf("EMULATOR is %q, not ministack or localstack", name)
 }
 
 // Region and Account are the region and the account of all resources in an
@@ -85,7 +85,7 @@ func Start(ctx context.Context, kind Kind, opts Options) (*Emulator, error) {
 	}
 	dir := filepath.Join(opts.Root, "bin", "local", opts.Name)
 	if err := os.MkdirAll(dir, 0o750); err != nil {
-		return nil, fmt.Errorf("start %s: make its folder: %w", kind, err)
+		return nil, fmt.Errorf("start %s: make the folder: %w", kind, err)
 	}
 	e := &Emulator{
 		Kind:    kind,

@@ -84,7 +84,7 @@ func (p *process) await(ctx context.Context, address string, timeout time.Durati
 	for !answers(ctx, address) {
 		select {
 		case <-p.done:
-			return fmt.Errorf("it ended before it was ready; the end of %s:\n%s", p.log, Tail(p.log, 15))
+			return fmt.Errorf("the process ended before it was ready; the end of %s:\n%s", p.log, Tail(p.log, 15))
 		case <-ctx.Done():
 			return fmt.Errorf("%s does not answer: %w; the end of %s:\n%s", address, ctx.Err(), p.log, Tail(p.log, 15))
 		case <-tick.C:

@@ -21,7 +21,7 @@ func (e *Emulator) startMiniStack(ctx context.Context) error {
 	// end.
 	tmp := filepath.Join(e.Dir, string(e.Kind)+".tmp")
 	if err := errors.Join(os.RemoveAll(tmp), os.Mkdir(tmp, 0o750)); err != nil {
-		return fmt.Errorf("make its temporary folder: %w", err)
+		return fmt.Errorf("make the temporary folder: %w", err)
 	}
 	env := e.serverEnv(
 		"BIND_HOST=127.0.0.1", // the default is every interface

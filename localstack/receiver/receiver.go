@@ -131,7 +131,7 @@ func (r *Receiver) Await(ctx context.Context, path string, n int) ([]Request, er
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return got, fmt.Errorf("await request %d to %s, of which %d came: %w", n, path, len(got), context.Cause(ctx))
+			return got, fmt.Errorf("await request %d to %s: %d arrived: %w", n, path, len(got), context.Cause(ctx))
 		}
 	}
 }

@@ -80,10 +80,10 @@ func adminKey(ctx context.Context, cfg aws.Config, arn string) (string, error) {
 	}
 	var fields map[string]string
 	if err := json.Unmarshal([]byte(aws.ToString(got.SecretString)), &fields); err != nil {
-		return "", fmt.Errorf("read the admin key: its secret is not a JSON object: %w", err)
+		return "", fmt.Errorf("read the admin key: the secret is not a JSON object: %w", err)
 	}
 	if fields[names.SecretAdminKeyJSON] == "" {
-		return "", fmt.Errorf("read the admin key: its secret has no field %q", names.SecretAdminKeyJSON)
+		return "", fmt.Errorf("read the admin key: the secret has no field %q", names.SecretAdminKeyJSON)
 	}
 	if generated.MatchString(fields[names.SecretAdminKeyJSON]) {
 		return keyPrefix + fields[names.SecretAdminKeyJSON], nil

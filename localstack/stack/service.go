@@ -64,7 +64,7 @@ func (s *Stack) request(ctx context.Context, service, path string, header http.H
 		return nil, fmt.Errorf("read the answer: %w", err)
 	}
 	if failed := resp.Header.Get("X-Amz-Function-Error"); resp.StatusCode != http.StatusOK || failed != "" {
-		return nil, fmt.Errorf("it answered %s %s: %.300s", resp.Status, failed, answer)
+		return nil, fmt.Errorf("the answer is %s %s: %.300s", resp.Status, failed, answer)
 	}
 	return answer, nil
 }

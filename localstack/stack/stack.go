@@ -117,7 +117,7 @@ func (d *deployment) target(ctx context.Context) error {
 	}
 	fields := strings.Fields(out)
 	if len(fields) != 2 {
-		return fmt.Errorf("ask Go for this machine's kind: it answered %q", out)
+		return fmt.Errorf("ask Go for this machine's kind: the answer is %q", out)
 	}
 	d.os, d.arch = d.emulator.FunctionOS(fields[0]), fields[1]
 	return nil

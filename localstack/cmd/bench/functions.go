@@ -32,7 +32,7 @@ var errNotReady = errors.New("the function did not ask for work")
 func functions(ctx context.Context, _ options) (string, error) {
 	mains, err := filepath.Glob(filepath.Join("functions", "*", "main.go"))
 	if err != nil || len(mains) == 0 {
-		return "", errors.New("there are no functions here: run this from the repository's folder")
+		return "", errors.New("no functions found: run bench from the repository's folder")
 	}
 	folder, err := os.MkdirTemp("", "surehook-bench-")
 	if err != nil {
@@ -156,7 +156,7 @@ func (a *runtimeAPI) start(ctx context.Context, file string) (took time.Duration
 		took = at.Sub(began)
 		memory, err = resident(command.Process.Pid)
 	case <-ended:
-		err = fmt.Errorf("%w, it ended:\n%s", errNotReady, &output)
+		err = fmt.Errorf("%w and ended:\n%s", errNotReady, &output)
 	case <-ctx.Done():
 		err = errNotReady
 	}

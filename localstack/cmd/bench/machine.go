@@ -33,7 +33,7 @@ func machine(ctx context.Context, o options) (string, error) {
 
 // errChanged reports uncommitted changes. With changes, the document would name
 // the wrong commit.
-var errChanged = errors.New("the working tree has changes that are not committed: commit or stash them, or name the parts to print")
+var errChanged = errors.New("the working tree has uncommitted changes: commit or stash them, or name the parts to print")
 
 // cleanCommit returns the commit of the working tree. It returns errChanged if
 // any file except the document differs from the commit.

@@ -53,7 +53,7 @@ func serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	}
 	answers := json.NewEncoder(out)
 	if err := answers.Encode(started{s.URL, s.Key}); err != nil {
-		return fmt.Errorf("say where it is: %w", err)
+		return fmt.Errorf("print the address: %w", err)
 	}
 	for questions := bufio.NewScanner(in); questions.Scan(); {
 		used, err := used()
@@ -61,7 +61,7 @@ func serve(ctx context.Context, in io.Reader, out io.Writer) error {
 			return err
 		}
 		if err := answers.Encode(used); err != nil {
-			return fmt.Errorf("say what it used: %w", err)
+			return fmt.Errorf("print the usage: %w", err)
 		}
 	}
 	return nil
@@ -133,7 +133,7 @@ func (s *server) used() (u usage, err error) {
 		err = s.answers.Decode(&u)
 	}
 	if err != nil {
-		return usage{}, fmt.Errorf("ask Surehook what it used: %w", err)
+		return usage{}, fmt.Errorf("ask Surehook for its usage: %w", err)
 	}
 	return u, nil
 }

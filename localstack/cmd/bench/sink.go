@@ -66,7 +66,7 @@ func (s *sink) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, err := io.ReadFull(r.Body, body[:])
 	n, bad := strconv.Atoi(string(body[numberFrom:numberTo]))
 	if err != nil || bad != nil || n >= len(s.arrived) {
-		http.Error(w, "this is no event of the load", http.StatusBadRequest)
+		http.Error(w, "not an event of the load", http.StatusBadRequest)
 		return
 	}
 	s.mu.Lock()
@@ -96,7 +96,7 @@ func (s *sink) await(ctx context.Context) error {
 	for len(s.room) > 0 {
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("await the last events, of which %d did not come: %w", len(s.room), context.Cause(ctx))
+			return fmt.Errorf("await the last events: %d did not arrive: %w", len(s.room), context.Cause(ctx))
 		case <-time.After(time.Millisecond):
 		}
 	}

@@ -56,7 +56,7 @@ func run(ctx context.Context, lookup func(string) (string, bool), out io.Writer)
 		return err //nolint:wrapcheck // the error is complete
 	}
 	if _, err := fmt.Fprintf(out, introduction, s.URL, s.Key); err != nil {
-		return fmt.Errorf("say where it is: %w", err)
+		return fmt.Errorf("print the address: %w", err)
 	}
 	<-ctx.Done()
 

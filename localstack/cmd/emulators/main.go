@@ -42,7 +42,7 @@ func run(ctx context.Context, args []string) (err error) {
 		args = args[1:]
 	}
 	if len(args) == 0 {
-		return errors.New("what shall I run? Give a command after --")
+		return errors.New("no command: give a command after --")
 	}
 	root, err := os.Getwd()
 	if err != nil {

@@ -52,7 +52,7 @@ func read(get func(string) string) (settings, error) {
 	}
 	if length := get("RUN"); length != "" {
 		if s.length, err = time.ParseDuration(length); err != nil {
-			return s, fmt.Errorf("RUN is %q; it can be such as 6m: %w", length, err)
+			return s, fmt.Errorf("RUN is %q, not a duration such as 6m: %w", length, err)
 		}
 	}
 	return s, nil

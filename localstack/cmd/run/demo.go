@@ -17,7 +17,7 @@ const tenant = "demo"
 const waitLimit = 60 * time.Second
 
 // errTooLong ends a wait.
-var errTooLong = errors.New("it took longer than a minute")
+var errTooLong = errors.New("the wait took longer than a minute")
 
 // demo shows the system at work.
 type demo struct {
@@ -37,7 +37,7 @@ func (d *demo) show(ctx context.Context) error {
 		return err
 	}
 	return d.act(ctx, act{
-		title: "An endpoint in trouble: it answers 503 twice, then 200", path: "/b", eventType: "invoice.paid", payload: `{"invoice": 7}`,
+		title: "A failing endpoint answers 503 twice, then 200", path: "/b", eventType: "invoice.paid", payload: `{"invoice": 7}`,
 		replies: []receiver.Reply{receiver.Status(503), receiver.Status(503), receiver.Status(200)},
 	})
 }
@@ -97,10 +97,10 @@ func (d *demo) attempt(ctx context.Context, a act, n int, reply receiver.Reply, 
 	got := requests[n-1]
 	d.say.after(began, got.At, fmt.Sprintf("attempt %d", n), "POST %s, answered %s", a.path, reply)
 	if !got.Genuine() {
-		return fmt.Errorf("the signature of attempt %d is not one of the Standard Webhooks library: %v", n, got.Verified)
+		return fmt.Errorf("the Standard Webhooks library refuses the signature of attempt %d: %v", n, got.Verified)
 	}
 	if string(got.Body) != a.payload {
-		return fmt.Errorf("attempt %d brought %q instead of the posted %q", n, got.Body, a.payload)
+		return fmt.Errorf("attempt %d has the body %q instead of the posted %q", n, got.Body, a.payload)
 	}
 	d.say.item("", "signature verified by the public Standard Webhooks library")
 	return nil

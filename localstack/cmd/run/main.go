@@ -31,7 +31,7 @@ func main() {
 	switch {
 	case err == nil:
 	case stopped:
-		fmt.Fprintln(os.Stderr, "Stopped before it was through.")
+		fmt.Fprintln(os.Stderr, "Stopped before the end.")
 		os.Exit(interrupted)
 	default:
 		fmt.Fprintln(os.Stderr, "\nrun:", err)

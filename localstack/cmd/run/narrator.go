@@ -55,7 +55,7 @@ func (i indent) Write(p []byte) (int, error) {
 // event.
 func (n *narrator) staysUp(s *stack.Stack, r *receiver.Receiver, event string) {
 	n.line("")
-	n.line("It all works (%.0f s) and stays up until Ctrl-C. Try it from another terminal:", n.now().Sub(n.began).Seconds())
+	n.line("The demonstration succeeded (%.0f s). The stack runs until Ctrl-C. Try it from another terminal:", n.now().Sub(n.began).Seconds())
 	n.line("")
 	n.line("   API=http://%s", s.Host)
 	n.line("   KEY=%s", s.Key)
@@ -68,10 +68,10 @@ func (n *narrator) staysUp(s *stack.Stack, r *receiver.Receiver, event string) {
 	n.line(`   curl -X POST "$API/v1/tenants/acme/events" -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \`)
 	n.line(`     -d '{"type": "order.paid", "payload": {"order": 4711}}'`)
 	n.line("")
-	n.line("   # what came of the demonstration's last one")
+	n.line("   # the deliveries of the demonstration's last event")
 	n.line(`   curl "$API/v1/tenants/demo/events/%s/deliveries" -H "Authorization: Bearer $KEY"`, event)
 	n.line("")
-	n.line("   docs/api.md has more; its lines take the same API and KEY. curl finds *.localhost by itself; what does not is")
+	n.line("   docs/api.md has more examples for the same API and KEY. curl resolves *.localhost itself. Other clients may have")
 	n.line("   to call %s with the Host header %s.", s.Address, s.Host)
 	n.line("")
 }
