@@ -146,7 +146,7 @@ func (p *process) wireManagement(policy egress.Policy) {
 			History:   p.store,
 			Stats:     p.store,
 			Index:     p.store,
-			Queues:    memory.Queues{Lanes: p.queue, DeadLetters: p.deadLetters, Attention: p.circuits, Jobs: p.jobs},
+			Queues:    memory.Queues{Lanes: p.queue, DeadLetters: p.deadLetters, Circuits: p.circuits, Jobs: p.jobs},
 			Now:       time.Now,
 		},
 		Keys:   &apikey.Issuer{Store: p.store, Now: time.Now},

@@ -79,7 +79,7 @@ func (p *process) checkCircuits(ctx context.Context) {
 }
 
 func (p *process) reconcile(ctx context.Context, m memory.CircuitMessage) {
-	if p.breaker.Reconcile(ctx, m.Look) == nil { // Reconcile logs its result
+	if p.breaker.Reconcile(ctx, m.Check) == nil { // Reconcile logs its result
 		p.circuits.Delete(m.ID)
 	}
 }
