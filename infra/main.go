@@ -1,16 +1,16 @@
-// Command infra is the CDK app: the stack of one environment. What is in it is
-// the package infra/surehook, which other apps can embed.
+// Command infra is the CDK app. The app makes the stack of one environment from
+// the construct in package infra/surehook. Other apps can embed the construct.
 //
-// The CDK command line runs it (see cdk.json) and tells it what to make by
-// context:
+// The CDK command line runs the app (see cdk.json). Context values choose the
+// stack:
 //
-//	-c env=dev|staging|prod|local   which environment; required
-//	-c dist=DIR                     where the functions are built: DIR/<function>/bootstrap
-//	-c arch=arm64|amd64             local only: the architecture they are built for
+//	-c env=dev|staging|prod|local   the environment; required
+//	-c dist=DIR                     the folder of the built functions: DIR/<function>/bootstrap
+//	-c arch=arm64|amd64             local only: the architecture of the functions
 //	-c version=VERSION              the tag surehook:version of the resources
-//	-c email=ADDRESS                who gets the alarms and operational events; nobody without
-//	-c domain=NAME                  a name of one's own for the API, together with
-//	-c certificate=ARN              the certificate for it, of ACM in the stack's region
+//	-c email=ADDRESS                the recipient of alarms and operational events; default: nobody
+//	-c domain=NAME                  a custom domain for the API, together with
+//	-c certificate=ARN              the domain's ACM certificate in the stack's region
 package main
 
 import (
@@ -30,7 +30,7 @@ func main() {
 	}
 }
 
-// run writes the templates to where the CDK command line wants them.
+// run writes the templates into the CDK command line's output folder.
 func run() error {
 	defer jsii.Close()
 
@@ -54,7 +54,7 @@ func run() error {
 	return nil
 }
 
-// contextOf returns the text that -c key=... gave, or fallback without one.
+// contextOf returns the value of -c key=..., or fallback without a value.
 func contextOf(app awscdk.App, key, fallback string) string {
 	if value, ok := app.Node().TryGetContext(jsii.String(key)).(string); ok && value != "" {
 		return value

@@ -13,16 +13,16 @@ import (
 	"surehook/localstack/stack"
 )
 
-// TestAnOutageParksAndReleases takes an endpoint through a whole outage: five
-// failures open its circuit, forty events meanwhile cost it no request, one
-// probe fails, one succeeds, and everything arrives, the oldest first.
+// TestAnOutageParksAndReleases takes an endpoint through a whole outage. Five
+// failures open the circuit, the next forty events cause no requests, one probe
+// fails, and one probe succeeds. Then everything arrives, oldest first.
 func TestAnOutageParksAndReleases(t *testing.T) {
 	t.Parallel()
 
 	const failures, backlog = 5, 40
 	b := setup(t)
 	replies := []receiver.Reply{}
-	for range failures + 1 { // those that open the circuit, and the first probe
+	for range failures + 1 { // failures to open the circuit, and the first probe
 		replies = append(replies, receiver.Status(http.StatusServiceUnavailable))
 	}
 	replies = append(replies, receiver.Status(http.StatusOK))
@@ -31,7 +31,7 @@ func TestAnOutageParksAndReleases(t *testing.T) {
 		"circuit": map[string]any{"failures": failures, "cooldown": "8s", "max_cooldown": "60s"},
 	}, replies...)
 
-	var events []string // in the order of age
+	var events []string // by age
 	for range failures {
 		events = append(events, b.post("order.created", `{}`).ID)
 		b.arrivals("a", len(events))
@@ -39,7 +39,8 @@ func TestAnOutageParksAndReleases(t *testing.T) {
 	b.awaitCircuit(e.ID, "open")
 	events = append(events, b.postMany(backlog)...)
 
-	// The five come back after 5 s and are parked too; until the probe there is no request.
+	// The five are due again after 5 s and are parked, too. Until the probe
+	// there is no request.
 	parked := b.awaitParked(e.ID, failures+backlog)
 	if got := len(world.receiver.Requests(b.path("a"))); got != failures {
 		t.Errorf("%d requests while %d deliveries were parked; want the %d that opened the circuit", got, len(parked), failures)
@@ -56,7 +57,7 @@ func TestAnOutageParksAndReleases(t *testing.T) {
 	for i, event := range events {
 		want := 1 // of the backlog
 		switch {
-		case i == 0: // opened, failed as the probe, succeeded as the probe
+		case i == 0: // opened, failed probe, successful probe
 			want = 3
 		case i < failures:
 			want = 2
@@ -70,8 +71,8 @@ func TestAnOutageParksAndReleases(t *testing.T) {
 }
 
 // inWaves checks that the events arrived once each and by age: the probe, then
-// waves of 1, 2, 4 ... An event may overtake those of its own wave and of the
-// one before it, whose requests may still be under way.
+// waves of 1, 2, 4 ... An event may overtake events of its own wave and of the
+// previous wave, because their requests may still be in progress.
 func (b *bench) inWaves(events []string, arrived []receiver.Request) {
 	b.Helper()
 	position := make(map[string]int)
@@ -149,7 +150,7 @@ func TestTheRateLimitPaces(t *testing.T) {
 	}
 }
 
-// postMany posts n events in one batch and returns their ids in the order of age.
+// postMany posts n events in one batch and returns their ids by age.
 func (b *bench) postMany(n int) []string {
 	b.Helper()
 	var events []map[string]any
@@ -165,7 +166,7 @@ func (b *bench) postMany(n int) []string {
 	return ids
 }
 
-// awaitCircuit waits for the endpoint's circuit to be in the state.
+// awaitCircuit waits until the endpoint's circuit is in the state.
 func (b *bench) awaitCircuit(endpoint, state string) {
 	b.Helper()
 	b.until(fmt.Sprintf("the circuit of %s is %s", endpoint, state), func() bool {

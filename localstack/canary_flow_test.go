@@ -22,7 +22,7 @@ import (
 	"surehook/localstack/stack"
 )
 
-// makeKey makes an API key, which is a canary, and returns it.
+// makeKey makes an API key, registers the key as a canary, and returns the key.
 func (a *aviary) makeKey() string {
 	a.Helper()
 	var made struct{ ID, Key string }
@@ -35,8 +35,8 @@ func (a *aviary) makeKey() string {
 }
 
 // deliverAndDie takes one delivery through a redirect, a rotation and a retry
-// to its end, and another through a retry to its death. Whatever can be given
-// and whatever the receiver can answer is a canary.
+// to success, and another delivery through a retry to its death. Every input
+// and every answer of the receiver contains a canary.
 func (a *aviary) deliverAndDie() (delivered, dead string) {
 	a.Helper()
 	e := a.canaryEndpoint("good", receiver.Answer(http.StatusServiceUnavailable, a.plant("the body of a 503")),
@@ -55,7 +55,7 @@ func (a *aviary) deliverAndDie() (delivered, dead string) {
 	return delivered, dead
 }
 
-// canaryEndpoint creates an endpoint of canaries at the receiver.
+// canaryEndpoint creates an endpoint with canaries at the receiver.
 func (a *aviary) canaryEndpoint(name string, replies ...receiver.Reply) stack.Endpoint {
 	a.Helper()
 	return a.endpoint(name, map[string]any{
@@ -69,7 +69,7 @@ func (a *aviary) canaryEndpoint(name string, replies ...receiver.Reply) stack.En
 	}, replies...)
 }
 
-// postCanaries posts an event of canaries.
+// postCanaries posts an event with canaries.
 func (a *aviary) postCanaries() stack.Accepted {
 	a.Helper()
 	var accepted stack.Accepted
@@ -81,7 +81,7 @@ func (a *aviary) postCanaries() stack.Accepted {
 	return accepted
 }
 
-// rotate gives the endpoint another secret, which is a canary.
+// rotate gives the endpoint a new secret, a canary.
 func (a *aviary) rotate(e stack.Endpoint, in map[string]any) {
 	a.Helper()
 	var rotated struct{ Secret string }
@@ -89,13 +89,13 @@ func (a *aviary) rotate(e stack.Endpoint, in map[string]any) {
 	a.watchSecret("a secret of a rotation", rotated.Secret)
 }
 
-// bad is a request that is refused.
+// bad is an invalid request.
 type bad struct {
 	method, path, body string
 	header             http.Header
 }
 
-// sendBadRequests sends everything that is refused with canaries in it.
+// sendBadRequests sends all invalid requests, with canaries in them.
 func (a *aviary) sendBadRequests(key string) {
 	a.Helper()
 	a.call(http.MethodPost, "/events", map[string]any{"type": "t", "payload": 1, "idempotency_key": "taken"}, http.StatusAccepted, nil)
@@ -185,7 +185,7 @@ func (a *aviary) badReads() []bad {
 	}
 }
 
-// callWithUnknownKeys calls with what is no key.
+// callWithUnknownKeys calls with invalid keys.
 func (a *aviary) callWithUnknownKeys() {
 	a.Helper()
 	word := a.plant("a key that nobody has")
@@ -199,7 +199,7 @@ func (a *aviary) callWithUnknownKeys() {
 	}
 }
 
-// refused makes the request, wants a 4xx and keeps what was answered.
+// refused sends the request, expects a 4xx and keeps the answer.
 func (a *aviary) refused(r bad, key string) {
 	a.Helper()
 	req, err := http.NewRequestWithContext(a.ctx, r.method, world.api.Address+"/v1/tenants/"+a.tenant+r.path, strings.NewReader(r.body))
@@ -215,7 +215,7 @@ func (a *aviary) refused(r bad, key string) {
 	if err != nil {
 		a.Fatal(err)
 	}
-	defer resp.Body.Close() //nolint:errcheck // it is read to its end
+	defer resp.Body.Close() //nolint:errcheck // the body was read to its end
 	answer, err := httputil.DumpResponse(resp, true)
 	if err != nil {
 		a.Fatal(err)
@@ -226,16 +226,16 @@ func (a *aviary) refused(r bad, key string) {
 	a.refusals = append(a.refusals, string(answer))
 }
 
-// emulatorLine begins what the emulator itself writes into its log.
+// emulatorLine begins the emulator's own log lines.
 var emulatorLine = regexp.MustCompile(`^(\[)?\d{4}-\d\d-\d\d[ T][^ ]+ `)
 
-// logs returns every line the functions have logged since they were deployed,
-// and makes sure that the two deliveries are told of in them.
+// logs returns all log lines of the functions since the deployment. It first
+// waits until the logs mention the two deliveries.
 func (a *aviary) logs(deliveries ...string) []string {
 	a.Helper()
 	path := filepath.Join(a.TempDir(), "functions.log")
 	var lines []string
-	a.until("the functions' logs tell of the deliveries", func() bool {
+	a.until("the functions' logs mention the deliveries", func() bool {
 		if err := world.stack.SaveFunctionLogs(a.ctx, path); err != nil {
 			a.Fatal(err)
 		}
@@ -247,7 +247,7 @@ func (a *aviary) logs(deliveries ...string) []string {
 		return !slices.ContainsFunc(deliveries, func(id string) bool { return !strings.Contains(string(text), id) })
 	})
 	own, err := os.ReadFile(world.emulatorLog)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) { // a container's is not on this machine
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // the log of a container is not on this machine
 		a.Fatal(err)
 	}
 	for line := range strings.Lines(string(own)) {
@@ -258,7 +258,7 @@ func (a *aviary) logs(deliveries ...string) []string {
 	return lines
 }
 
-// table returns every item of the table as text, its binary values as they are.
+// table returns every item of the table as text, with binary values unchanged.
 func (a *aviary) table() []string {
 	a.Helper()
 	var items []string
@@ -294,5 +294,5 @@ func attribute(v types.AttributeValue) string {
 	case *types.AttributeValueMemberB:
 		return string(v.Value)
 	}
-	return fmt.Sprintf("%+v", v) // numbers, truths and sets
+	return fmt.Sprintf("%+v", v) // numbers, booleans and sets
 }

@@ -11,12 +11,11 @@ import (
 	"testing"
 )
 
-// TestNothingSecretIsLogged plants a canary, a word that occurs nowhere else,
-// wherever something secret or personal can be put, and takes the canaries
-// through everything that can happen to them: deliveries that arrive, are
-// redirected and die, both kinds of rotation, bad requests and unknown keys.
-// Then no canary may be in what the functions logged or in an error that the
-// API answered, nor a secret in the table.
+// TestNothingSecretIsLogged plants a canary, a unique word, in every secret or
+// personal input. The test takes the canaries through successful, redirected
+// and dead deliveries, both kinds of rotation, invalid requests and unknown
+// keys. Afterwards no canary may be in the functions' logs or in the API's
+// errors, and no secret in the table.
 func TestNothingSecretIsLogged(t *testing.T) {
 	t.Parallel()
 
@@ -32,17 +31,17 @@ func TestNothingSecretIsLogged(t *testing.T) {
 	a.search("an item of the table", a.table(), a.secrets())
 }
 
-// aviary is a bench that remembers its canaries and the errors it was answered.
+// aviary is a bench with the canaries and the API's errors so far.
 type aviary struct {
 	*bench
 	canaries []canary
 	refusals []string // whole answers, headers included
 }
 
-// canary is a text that must not turn up, and where it was put.
+// canary is a forbidden text and the place of its input.
 type canary struct {
 	place, text string
-	secret      bool // may not even be in the table
+	secret      bool // forbidden in the table, too
 }
 
 // plant makes a canary for the place. Its letters and digits are the same in
@@ -53,7 +52,7 @@ func (a *aviary) plant(place string) string {
 	return text
 }
 
-// watch adds a canary that was made elsewhere.
+// watch adds a canary made elsewhere.
 func (a *aviary) watch(c canary) { a.canaries = append(a.canaries, c) }
 
 // watchKey adds an API key, with and without its prefix.
@@ -66,7 +65,7 @@ func (a *aviary) watchKey(place, key string) {
 	a.watch(canary{place: place, text: random, secret: true})
 }
 
-// watchSecret adds a signing secret, as it is written and as it is used.
+// watchSecret adds a signing secret, in its encoded and its decoded form.
 func (a *aviary) watchSecret(place, secret string) {
 	a.Helper()
 	encoded, _ := strings.CutPrefix(secret, "whsec_")
@@ -78,7 +77,7 @@ func (a *aviary) watchSecret(place, secret string) {
 	a.watch(canary{place: place + ", opened", text: string(opened), secret: true})
 }
 
-// ownSecret returns a signing secret whose bytes are a canary.
+// ownSecret returns a signing secret with a canary as its bytes.
 func (a *aviary) ownSecret(place string) string {
 	secret := "whsec_" + base64.StdEncoding.EncodeToString([]byte(a.plant(place)))
 	a.watchSecret(place, secret)
@@ -99,7 +98,7 @@ func (a *aviary) secrets() []canary {
 	return all
 }
 
-// search fails for each canary that is in one of the texts, in any form.
+// search fails for each canary found in one of the texts, in any form.
 func (a *aviary) search(what string, texts []string, canaries []canary) {
 	a.Helper()
 	if len(texts) == 0 {
@@ -117,8 +116,8 @@ func (a *aviary) search(what string, texts []string, canaries []canary) {
 	}
 }
 
-// forms returns the ways in which a text can turn up: as it is, escaped
-// character by character, and within something larger that was encoded.
+// forms returns the possible forms of a text: unchanged, escaped character by
+// character, and within a larger encoded text.
 func forms(text string) map[string]string {
 	all := map[string]string{
 		"as it is":     text,
@@ -128,9 +127,9 @@ func forms(text string) map[string]string {
 		"in hex":       hex.EncodeToString([]byte(text)),
 		"a byte slice": strings.Trim(fmt.Sprintf("%d", []byte(text)), "[]"),
 	}
-	for shift := range 3 { // where the text begins within a group of three bytes
+	for shift := range 3 { // the text's offset within a group of three bytes
 		encoded := base64.StdEncoding.EncodeToString([]byte(strings.Repeat(" ", shift) + text))
-		whole := len(text) + shift - (len(text)+shift)%3 // what later bytes do not change
+		whole := len(text) + shift - (len(text)+shift)%3 // the part independent of later bytes
 		inner := encoded[(shift*8+5)/6 : whole/3*4]
 		all[fmt.Sprintf("in base64 %d", shift)] = inner
 		all[fmt.Sprintf("in base64 for URLs %d", shift)] = strings.NewReplacer("+", "-", "/", "_").Replace(inner)

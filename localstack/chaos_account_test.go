@@ -13,20 +13,21 @@ import (
 	"surehook/localstack/stack"
 )
 
-// chaosBatch is the most that a batch takes here, from its first request to
-// the end of its invocation.
+// chaosBatch is the longest time of a batch here, from its first request to the
+// end of its invocation.
 const chaosBatch = 15 * time.Second
 
-// ledger adds up what the API and the receiver say.
+// ledger sums up the API's and the receiver's records.
 type ledger struct {
 	deliveries, attempts, requests int
-	byKill, byPost, byReset        int // requests made twice, by the reason: see explain
-	unrecorded                     int // requests of killed invocations whose deliveries were parked then
+	byKill, byPost, byReset        int // repeated requests by reason: see explain
+	unrecorded                     int // requests of killed invocations with a delivery parked afterwards
 	states                         map[string]map[string]int
 	dead                           []string // ids of deliveries
 }
 
-// account holds what the API says of every delivery against what the receiver saw.
+// account compares the API's record of every delivery with the receiver's
+// requests.
 func (c *chaos) account() {
 	c.Helper()
 	c.eachEventOnce()
@@ -59,8 +60,8 @@ func (c *chaos) account() {
 	c.deadLettersAre(sum.dead)
 }
 
-// eachEventOnce checks that no two events share an id, and tells how often a
-// post had to be repeated.
+// eachEventOnce checks that all events have different ids, and logs the number
+// of repeated posts.
 func (c *chaos) eachEventOnce() {
 	c.Helper()
 	ids, again, duplicates := map[string]bool{}, 0, 0
@@ -80,7 +81,7 @@ func (c *chaos) eachEventOnce() {
 	c.Logf("%d posts were repeated; %d events had been stored by the post before", again, duplicates)
 }
 
-// requestsByDelivery returns what the receiver saw, by the delivery's id.
+// requestsByDelivery returns the receiver's requests by delivery id.
 func (c *chaos) requestsByDelivery() map[string][]receiver.Request {
 	seen := map[string][]receiver.Request{}
 	for _, e := range c.endpoints {
@@ -92,8 +93,8 @@ func (c *chaos) requestsByDelivery() map[string][]receiver.Request {
 	return seen
 }
 
-// eachEndpointOnce checks that the event has one delivery for each endpoint that
-// gets its kind, all of the first generation.
+// eachEndpointOnce checks that the event has one delivery per endpoint of its
+// kind, all of the first generation.
 func (c *chaos) eachEndpointOnce(p chaosPost, got []stack.Delivery) {
 	c.Helper()
 	var want, are []string
@@ -112,10 +113,10 @@ func (c *chaos) eachEndpointOnce(p chaosPost, got []stack.Delivery) {
 	}
 }
 
-// settledAsSeen checks one delivery: it ended as its endpoint's behaviour asks,
-// the receiver was asked for every attempt that is recorded and for no other,
-// it said 2xx of the delivered and of nothing else, and a request that came
-// twice has its reason.
+// settledAsSeen checks one delivery. The final state follows from the
+// endpoint's behavior. The receiver has a request for every recorded attempt
+// and no other. A 2xx answer belongs to a delivered delivery and to no other.
+// Every repeated request has a reason.
 func (c *chaos) settledAsSeen(sum *ledger, p chaosPost, d stack.Delivery, requests []receiver.Request) {
 	c.Helper()
 	e := c.endpointOf(d)
@@ -149,7 +150,7 @@ func (c *chaos) settledAsSeen(sum *ledger, p chaosPost, d stack.Delivery, reques
 		}
 	}
 	if next, made := last[d.Attempts+1]; made && d.State == "parked" && c.killedAt(next) {
-		delete(last, d.Attempts+1) // when its token came again, the circuit was open
+		delete(last, d.Attempts+1) // the circuit was open when the token came again
 		sum.unrecorded++
 	}
 	for n := range d.Attempts {
@@ -165,9 +166,9 @@ func (c *chaos) settledAsSeen(sum *ledger, p chaosPost, d stack.Delivery, reques
 	}
 }
 
-// explain finds the reason why a request was made a second time: deliver was
-// killed at work on the first, or the event had been posted twice, or the
-// connection was reset, and the transport made the same attempt over another one.
+// explain finds the reason for a repeated request: a kill of deliver during the
+// first request, a repeated post of the event, or a connection reset with a
+// repetition by the transport.
 func (c *chaos) explain(sum *ledger, p chaosPost, d stack.Delivery, first, second receiver.Request) {
 	c.Helper()
 	switch {
@@ -183,16 +184,15 @@ func (c *chaos) explain(sum *ledger, p chaosPost, d stack.Delivery, first, secon
 	}
 }
 
-// killedAt reports whether deliver was killed while it may have been at work on
-// the request.
+// killedAt reports whether deliver was killed possibly during the request.
 func (c *chaos) killedAt(r receiver.Request) bool {
 	return slices.ContainsFunc(c.kills, func(k kill) bool {
 		return k.function == "deliver" && !k.at.Before(r.At) && k.at.Sub(r.At) < chaosBatch
 	})
 }
 
-// interrupted counts the invocations that a kill ended, by function, as the
-// emulator tells of them. The other kills met processes that waited for work.
+// interrupted counts the invocations ended by a kill, by function, from the
+// emulator's log. The other kills hit idle processes.
 func (c *chaos) interrupted() map[string]int {
 	c.Helper()
 	raw, err := os.ReadFile(world.emulatorLog)
@@ -208,25 +208,25 @@ func (c *chaos) interrupted() map[string]int {
 	return counts
 }
 
-// deadLettersAre checks that every dead delivery has its letter, and after a
-// reconciliation exactly one.
+// deadLettersAre checks that every dead delivery has a dead letter, and exactly
+// one after a reconciliation.
 func (c *chaos) deadLettersAre(dead []string) {
 	c.Helper()
 	missing := map[string]bool{}
 	for _, id := range dead {
 		missing[id] = true
 	}
-	c.until("every dead delivery has a letter", func() bool {
-		if _, err := world.letters.peek(c.ctx); err != nil {
+	c.until("every dead delivery has a dead letter", func() bool {
+		if _, err := world.deadLetters.peek(c.ctx); err != nil {
 			c.Fatal(err)
 		}
-		for _, l := range world.letters.seen {
+		for _, l := range world.deadLetters.seen {
 			delete(missing, l.Delivery)
 		}
 		return len(missing) == 0
 	})
 	c.reconciled()
 	if inTable := c.deadInTable(); inTable != len(dead) {
-		c.Errorf("%d deliveries are dead in the table; want the %d that the API tells of", inTable, len(dead))
+		c.Errorf("%d deliveries are dead in the table; want %d as in the API", inTable, len(dead))
 	}
 }

@@ -17,14 +17,14 @@ import (
 	"surehook/localstack/stack"
 )
 
-// kill is a process that was killed.
+// kill is a kill of one process.
 type kill struct {
 	at       time.Time
 	function string // without the stack's name
 }
 
-// kill kills a process now and then until ctx ends. All that run a function have
-// the same chance, whether they are at work or wait for some.
+// kill kills random processes until ctx ends. All function processes have the
+// same chance, busy or idle.
 func (c *chaos) kill(ctx context.Context) error {
 	dice := c.dice(1)
 	for pause(ctx, between(dice, 100*time.Millisecond, 700*time.Millisecond)) {
@@ -52,8 +52,8 @@ func between(dice *rand.Rand, low, high time.Duration) time.Duration {
 	return low + time.Duration(dice.Int64N(int64(high-low)))
 }
 
-// switchOffAndOn disables an endpoint and enables it again until ctx ends, and
-// leaves it enabled.
+// switchOffAndOn disables and enables an endpoint in turn until ctx ends, and
+// leaves the endpoint enabled.
 func (c *chaos) switchOffAndOn(ctx context.Context) error {
 	dice := c.dice(2)
 	i := slices.IndexFunc(c.endpoints, func(e *chaosEndpoint) bool { return e.name == "switched" })
@@ -70,7 +70,8 @@ func (c *chaos) switchOffAndOn(ctx context.Context) error {
 	return nil
 }
 
-// postAll posts the events, four at a time, each until it is accepted.
+// postAll posts the events, four at a time. Each post repeats until the API
+// accepts the event.
 func (c *chaos) postAll(ctx context.Context) error {
 	const posters = 4
 	var group errgroup.Group
@@ -89,8 +90,8 @@ func (c *chaos) postAll(ctx context.Context) error {
 	return group.Wait()
 }
 
-// postUntilAccepted posts event n with the same idempotency key, as a careful
-// client does.
+// postUntilAccepted posts event n repeatedly with the same idempotency key,
+// like a careful client.
 func (c *chaos) postUntilAccepted(n, kind int) error {
 	body := fmt.Appendf(nil, `{"type": %q, "payload": {"n": %d}, "idempotency_key": "event-%d"}`, kindName(kind), n, n)
 	answer, tries, err := c.insist("/events", body, http.StatusAccepted)
@@ -104,8 +105,8 @@ func (c *chaos) postUntilAccepted(n, kind int) error {
 	return nil
 }
 
-// insist posts until the answer has the status. Only an answer that a kill
-// explains may be another: none at all, or one of 500 and above.
+// insist posts until the answer has the status. Other answers need a kill as
+// their cause: no answer, or a status of 500 and above.
 func (c *chaos) insist(path string, body []byte, want int) (answer []byte, tries int, err error) {
 	for tries = 1; ; tries++ {
 		resp, err := world.api.Do(c.ctx, http.MethodPost, "/v1/tenants/"+c.tenant+path, body)

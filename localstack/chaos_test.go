@@ -20,29 +20,29 @@ import (
 )
 
 const (
-	// chaosEvents are posted while processes are killed.
+	// chaosEvents is the number of events posted during the kills.
 	chaosEvents = 500
 	// chaosLimit bounds the whole test.
 	chaosLimit = 10 * time.Minute
-	// chaosVisible is how long a killed invocation hides its messages. The stack's
-	// own six minutes are for functions that take as long as they may; this is well
-	// above what a batch takes here, so that only a kill makes a message come twice.
+	// chaosVisible is the visibility timeout in this test. The stack's own six
+	// minutes are for the longest invocations. 30 s is well above a batch's
+	// time here, so only a kill causes a second receive.
 	chaosVisible = 30 * time.Second
-	// chaosAfter is for how long kills go on after the last event is accepted:
-	// retries and releases are to meet them too.
+	// chaosAfter is the time of further kills after the last accepted event, so
+	// kills also hit retries and releases.
 	chaosAfter = 20 * time.Second
 )
 
-var errChaosTooLong = errors.New("the chaos test took longer than it may")
+var errChaosTooLong = errors.New("the chaos test exceeded its time limit")
 
-// TestChaos kills function processes at random, as kill -9 does, while events
-// are posted to endpoints of every behaviour. Then the kills stop, and what the
-// API says of each delivery must be what the receiver saw.
+// TestChaos kills function processes at random with SIGKILL while the test
+// posts events to endpoints of every behavior. After the last kill, the API's
+// record of each delivery must match the receiver's requests.
 //
-// CHAOS_SEED repeats the choices of a run: who is killed and when, and what is
-// posted. What they meet depends on the machine, so a seed repeats the weather,
-// not the accident.
-func TestChaos(t *testing.T) { //nolint:paralleltest // it wants the stack for itself
+// CHAOS_SEED repeats a run's random choices: victims, times and events. The
+// effect of a kill depends on the machine, so two runs with one seed can
+// differ.
+func TestChaos(t *testing.T) { //nolint:paralleltest // the test needs the stack alone
 	c := newChaos(t)
 	c.hideBriefly()
 	c.open()
@@ -61,7 +61,7 @@ type chaos struct {
 	kills     []kill
 }
 
-// chaosPost is what became of the posts of one event.
+// chaosPost is the result of one event's posts.
 type chaosPost struct {
 	stack.Accepted
 
@@ -86,11 +86,12 @@ func newChaos(t *testing.T) *chaos {
 	return c
 }
 
-// dice returns a source of randomness of its own for each purpose, for they are
-// used at the same time.
+// dice returns a separate source of randomness per purpose, because the
+// purposes run concurrently.
 func (c *chaos) dice(purpose uint64) *rand.Rand { return rand.New(rand.NewPCG(c.seed, purpose)) }
 
-// hideBriefly makes the queues show messages again soon after an invocation died.
+// hideBriefly shortens the queues' visibility timeout, so messages reappear
+// soon after a killed invocation.
 func (c *chaos) hideBriefly() {
 	c.Helper()
 	client := sqs.NewFromConfig(world.stack.AWS)
@@ -98,7 +99,7 @@ func (c *chaos) hideBriefly() {
 	if err != nil {
 		c.Fatal(err)
 	}
-	for _, url := range list.QueueUrls { // of the dead letters, nothing is worked on
+	for _, url := range list.QueueUrls { // the dead letters have no consumer
 		if url == world.stack.DeadLettersURL || url == world.stack.UndeliverableURL {
 			continue
 		}
@@ -111,7 +112,7 @@ func (c *chaos) hideBriefly() {
 	}
 }
 
-// storm posts the events, switches an endpoint off and on, and kills.
+// storm posts the events, switches an endpoint off and on, and kills processes.
 func (c *chaos) storm() {
 	c.Helper()
 	began := time.Now()
@@ -130,10 +131,10 @@ func (c *chaos) storm() {
 	c.Logf("%d kills within %v: %v", len(c.kills), time.Since(began).Round(time.Second), countBy(c.kills, func(k kill) string { return k.function }))
 }
 
-// calm waits until all deliveries are settled and the lanes are empty: what is
-// still to come, a second token perhaps, has come then. The endpoint that was
-// well and ill in turn is well from here on, or its end would be a matter of luck.
-// A probe that was killed holds the circuit until its lease ends, two minutes.
+// calm waits until all deliveries are settled and the lanes are empty, so late
+// second tokens have arrived. The flapping endpoint stays healthy from here on,
+// because its final states would otherwise depend on chance. A killed probe
+// holds the circuit until its lease ends, two minutes.
 func (c *chaos) calm() {
 	c.Helper()
 	began := time.Now()
@@ -153,7 +154,7 @@ func (c *chaos) calm() {
 	})
 	c.Logf("all deliveries were settled %v after the last kill", time.Since(began).Round(time.Second))
 	for name, url := range map[string]string{"live": world.stack.LiveQueueURL, "retry": world.stack.RetryQueueURL} {
-		lane := letterbox{client: world.letters.client, url: url}
+		lane := deadLetters{client: world.deadLetters.client, url: url}
 		c.until("the "+name+" lane is empty", func() bool {
 			depth, err := lane.depth(c.ctx)
 			if err != nil {
@@ -165,7 +166,7 @@ func (c *chaos) calm() {
 	c.Logf("the lanes were empty %v after the last kill", time.Since(began).Round(time.Second))
 }
 
-// settled reports whether all deliveries of the event are where they may stay.
+// settled reports whether all deliveries of the event are in a final state.
 func (c *chaos) settled(n int) bool {
 	c.Helper()
 	for _, d := range c.deliveries(c.posts[n].Accepted) {
@@ -178,7 +179,7 @@ func (c *chaos) settled(n int) bool {
 	return true
 }
 
-// pause waits, and reports false if ctx ends first.
+// pause waits, and returns false if ctx ends first.
 func pause(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -190,7 +191,7 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// countBy counts the values by what name says of each.
+// countBy counts the values by name.
 func countBy[T any](values []T, name func(T) string) map[string]int {
 	counts := map[string]int{}
 	for _, v := range values {
@@ -199,7 +200,7 @@ func countBy[T any](values []T, name func(T) string) map[string]int {
 	return counts
 }
 
-// headers of a request that the accounting goes by.
+// The request headers for the comparison.
 const (
 	deliveryHeader = "X-Webhook-Delivery"
 	attemptHeader  = "X-Webhook-Attempt"

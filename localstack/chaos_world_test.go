@@ -14,21 +14,21 @@ import (
 	"surehook/localstack/stack"
 )
 
-// chaosEndpoint is an endpoint, how it behaves and what that must lead to.
+// chaosEndpoint is an endpoint, its behavior and the expected result.
 type chaosEndpoint struct {
 	stack.Endpoint
 
 	name     string
 	settings map[string]any
 	rule     func(receiver.Request) receiver.Reply
-	state    string // of all its deliveries in the end
+	state    string // final state of all its deliveries
 	reason   string
-	attempts int  // recorded of each that is in the state; 0: as many as it takes
-	parks    bool // it may end with an open circuit, and then the rest is parked
+	attempts int  // recorded attempts per delivery in the state; 0: any number
+	parks    bool // the circuit may end open, with the remaining deliveries parked
 }
 
-// chaosEndpoints are the ten behaviours. Only two are to open circuits: with the
-// others, failures belong to the behaviour.
+// chaosEndpoints are the ten behaviors. Only two may open circuits,
+// because the other behaviors include failures.
 func chaosEndpoints() []*chaosEndpoint {
 	const delivered, dead = "delivered", "dead"
 	unavailable := receiver.Status(http.StatusServiceUnavailable)
@@ -36,8 +36,8 @@ func chaosEndpoints() []*chaosEndpoint {
 		{name: "well", rule: always(receiver.Status(http.StatusOK)), state: delivered, attempts: 1},
 		{name: "third_time", rule: failing(2, unavailable), state: delivered, attempts: 3},
 		{
-			// A hundred failures in a row open any circuit; the rest is parked until
-			// long after the test.
+			// A hundred consecutive failures open any circuit. The remaining
+			// deliveries stay parked until long after the test.
 			name: "broken", rule: always(receiver.Status(http.StatusInternalServerError)), state: dead, reason: "exhausted", attempts: 3, parks: true,
 			settings: map[string]any{"circuit": map[string]any{"failures": 100, "minimum": 1000, "cooldown": "1h"}},
 		},
@@ -71,14 +71,15 @@ func failing(first int, r receiver.Reply) func(receiver.Request) receiver.Reply 
 	}
 }
 
-// slowly takes one to two seconds, the same for all attempts of a delivery.
+// slowly takes one to two seconds, the same time for all attempts of a
+// delivery.
 func slowly(req receiver.Request) receiver.Reply {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(req.Header.Get(deliveryHeader))) // never fails
 	return receiver.Hang(time.Second + time.Duration(h.Sum32()%1000)*time.Millisecond)
 }
 
-// flapping is well for four seconds, ill for four, and so on.
+// flapping succeeds for four seconds, fails for four, and so on.
 func flapping(req receiver.Request) receiver.Reply {
 	if req.At.Unix()/4%2 == 0 {
 		return receiver.Status(http.StatusOK)
@@ -86,8 +87,8 @@ func flapping(req receiver.Request) receiver.Reply {
 	return receiver.Status(http.StatusServiceUnavailable)
 }
 
-// open creates the endpoints. Each gets the events of its own kind and of the
-// next, so that each event has two deliveries.
+// open creates the endpoints. Each endpoint gets the events of two kinds, its
+// own and the next, so each event has two deliveries.
 func (c *chaos) open() {
 	c.Helper()
 	c.endpoints = chaosEndpoints()
@@ -106,7 +107,7 @@ func (c *chaos) open() {
 
 func kindName(kind int) string { return fmt.Sprintf("chaos.%d", kind) }
 
-// gets reports whether the endpoint, by its index, gets events of the kind.
+// gets reports whether the endpoint with the index gets events of the kind.
 func (c *chaos) gets(endpoint, kind int) bool {
 	return kind == endpoint || kind == (endpoint+1)%len(c.endpoints)
 }

@@ -14,20 +14,20 @@ import (
 	"time"
 )
 
-// contractLimit bounds the whole run of Schemathesis, which takes about two minutes.
+// contractLimit bounds the whole run of Schemathesis. A run takes about two
+// minutes.
 const contractLimit = 8 * time.Minute
 
-// exampleURL is the endpoint's URL in the examples of the document.
+// exampleURL is the endpoint's URL in the document's examples.
 const exampleURL = "https://example.com/hooks/surehook"
 
-// TestTheContractHolds has Schemathesis make requests from api/openapi.yaml,
-// valid and invalid ones, and check every answer of the deployed API against
-// it: no 5xx, no undocumented status or media type, no header or body that is
-// not as described, no invalid request accepted, no request without a key
-// answered. Settings are in schemathesis.toml.
+// TestTheContractHolds runs Schemathesis with api/openapi.yaml. Schemathesis
+// sends valid and invalid requests and checks every answer of the deployed API:
+// no 5xx, no undocumented status or media type, no header or body outside the
+// description, no accepted invalid request, no answered request without a key.
+// The settings are in schemathesis.toml.
 //
-// It runs before the tests that run at the same time, because it keeps the
-// machine busy.
+// The test runs before the concurrent tests, because it keeps the machine busy.
 func TestTheContractHolds(t *testing.T) { //nolint:paralleltest // see above
 	program, err := filepath.Abs(filepath.Join("..", ".venv", "bin", "schemathesis"))
 	if err != nil {
@@ -46,7 +46,7 @@ func TestTheContractHolds(t *testing.T) { //nolint:paralleltest // see above
 	dir := filepath.Dir(world.emulatorLog)
 	cmd := exec.CommandContext(ctx, program, "--config-file", config, "run", contract(t, dir),
 		"--url", world.api.Address, "--phases", "examples,coverage,fuzzing,stateful", "--seed", "1", "--no-color")
-	cmd.Dir = dir // it keeps a cache where it runs
+	cmd.Dir = dir // Schemathesis keeps a cache in its working directory
 	cmd.Env = append(os.Environ(), "CONTRACT_HOST="+world.api.Host, "CONTRACT_KEY="+world.api.Key)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 10 * time.Second
@@ -63,8 +63,8 @@ func TestTheContractHolds(t *testing.T) { //nolint:paralleltest // see above
 	t.Logf("the report is %s; its summary:\n%s", report, summary)
 }
 
-// contract writes the document as it is to be tested into the folder: with an
-// endpoint at the receiver in its examples, so that nothing leaves this machine.
+// contract writes the document for the test into the folder. The examples use
+// an endpoint at the receiver, so nothing leaves this machine.
 func contract(t *testing.T, dir string) string {
 	t.Helper()
 	document, err := os.ReadFile(filepath.Join("..", "api", "openapi.yaml"))

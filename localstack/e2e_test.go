@@ -1,8 +1,8 @@
 //go:build e2e
 
-// Package localstack_test sends events through the whole deployed stack:
-// API, queues, functions, table and schedules on an emulator, and a receiver
-// that checks what arrives.
+// Package localstack_test sends events through the whole deployed stack: API,
+// queues, functions, table and schedules on an emulator, and a receiver with
+// checks of every request.
 package localstack_test
 
 import (
@@ -26,22 +26,22 @@ import (
 	"surehook/localstack/stack"
 )
 
-// world is what all tests share: one deployed stack, one receiver.
+// world is shared by all tests: one deployed stack, one receiver.
 var world struct {
-	emulator *emulator.Emulator
-	stack    *stack.Stack
-	api      *stack.Client
-	receiver *receiver.Receiver
-	letters  letterbox
+	emulator    *emulator.Emulator
+	stack       *stack.Stack
+	api         *stack.Client
+	receiver    *receiver.Receiver
+	deadLetters deadLetters
 
-	emulatorLog string // of MiniStack, with what the functions wrote
+	emulatorLog string // of MiniStack, with the functions' output
 }
 
-// waitLimit bounds each wait for something to happen. Many tests share the
-// emulator, which may run on a small machine.
+// waitLimit bounds each wait. Many tests share the emulator, possibly on a
+// small machine.
 const waitLimit = 90 * time.Second
 
-var errTooLong = fmt.Errorf("it took longer than %v", waitLimit)
+var errTooLong = fmt.Errorf("the wait took longer than %v", waitLimit)
 
 func TestMain(m *testing.M) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -54,7 +54,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// run brings the world up, runs the tests and takes it down.
+// run starts the stack, runs the tests and stops the stack.
 func run(ctx context.Context, m *testing.M) (code int, err error) {
 	root, err := filepath.Abs("..")
 	if err != nil {
@@ -83,7 +83,7 @@ func run(ctx context.Context, m *testing.M) (code int, err error) {
 	}
 	defer func() { err = errors.Join(err, world.receiver.Stop()) }()
 	world.emulator, world.api, world.emulatorLog = e, world.stack.Client(), e.LogPath
-	world.letters = letterbox{client: sqs.NewFromConfig(world.stack.AWS), url: world.stack.DeadLettersURL}
+	world.deadLetters = deadLetters{client: sqs.NewFromConfig(world.stack.AWS), url: world.stack.DeadLettersURL}
 
 	if code = m.Run(); code != 0 {
 		functions := filepath.Join(e.Dir, "functions.log")
@@ -93,15 +93,15 @@ func run(ctx context.Context, m *testing.M) (code int, err error) {
 	return 0, nothingUndeliverable(ctx)
 }
 
-// nothingUndeliverable looks into the queue of our own failures: whatever the
-// tests did, it must be empty.
+// nothingUndeliverable checks the undeliverable queue. The queue must be empty
+// after any test.
 func nothingUndeliverable(ctx context.Context) error {
 	const visible = types.QueueAttributeNameApproximateNumberOfMessages
 	out, err := sqs.NewFromConfig(world.stack.AWS).GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{
 		QueueUrl: &world.stack.UndeliverableURL, AttributeNames: []types.QueueAttributeName{visible},
 	})
 	if err != nil {
-		return fmt.Errorf("look into the undeliverable queue: %w", err)
+		return fmt.Errorf("read the undeliverable queue: %w", err)
 	}
 	if n := out.Attributes[string(visible)]; n != "0" {
 		return fmt.Errorf("the undeliverable queue has %s messages; want none", n)
@@ -109,14 +109,14 @@ func nothingUndeliverable(ctx context.Context) error {
 	return nil
 }
 
-// bench is a tenant of its own for one test, and the context of its waits.
+// bench is a tenant for one test, and the context of the test's waits.
 type bench struct {
 	*testing.T
 	ctx    context.Context
 	tenant string
 }
 
-// setup returns a bench; its tenant is named for the test.
+// setup returns a bench with a tenant named after the test.
 func setup(t *testing.T) *bench {
 	t.Helper()
 	b := &bench{T: t, tenant: strings.NewReplacer("/", ".", " ", "_").Replace(t.Name())}
@@ -124,18 +124,18 @@ func setup(t *testing.T) *bench {
 	return b
 }
 
-// renew lets the waits from here on take as long as the first ones: a test of
-// several flows calls it between them.
+// renew restarts the time limit of waits. A test of several flows calls renew
+// between the flows.
 func (b *bench) renew() {
 	ctx, cancel := context.WithTimeoutCause(b.Context(), waitLimit, errTooLong)
 	b.Cleanup(cancel)
 	b.ctx = ctx
 }
 
-// path is where the receiver answers for the test's endpoint of the name.
+// path is the receiver's path of the test's endpoint with the name.
 func (b *bench) path(name string) string { return "/" + b.tenant + "/" + name }
 
-// api calls the tenant's part of the API: path is what follows /v1/tenants/<t>.
+// call calls the tenant's part of the API: path follows /v1/tenants/<t>.
 func (b *bench) call(method, path string, in any, want int, out any) {
 	b.Helper()
 	if err := world.api.Call(b.ctx, method, "/v1/tenants/"+b.tenant+path, in, want, out); err != nil {
@@ -143,9 +143,9 @@ func (b *bench) call(method, path string, in any, want int, out any) {
 	}
 }
 
-// endpoint creates an endpoint at the receiver, which answers by the replies
-// and trusts its secret. Settings are added to the request's body; without
-// them it subscribes to everything and retries after a second, twice.
+// endpoint creates an endpoint at the receiver with the replies and the
+// endpoint's secret. Settings extend the request's body. The default is a
+// subscription to all types and two retries, each after a second.
 func (b *bench) endpoint(name string, settings map[string]any, replies ...receiver.Reply) stack.Endpoint {
 	b.Helper()
 	in := map[string]any{
@@ -165,12 +165,12 @@ func (b *bench) endpoint(name string, settings map[string]any, replies ...receiv
 	return e
 }
 
-// schedule is a retry policy of these delays, exactly.
+// schedule is a retry policy of exactly these delays.
 func schedule(delays ...string) map[string]any {
 	return map[string]any{"schedule": delays, "jitter": "none"}
 }
 
-// post posts an event and returns what was accepted.
+// post posts an event and returns the API's answer.
 func (b *bench) post(eventType, payload string) stack.Accepted {
 	b.Helper()
 	accepted, err := world.api.PostEvent(b.ctx, b.tenant, eventType, payload)
@@ -180,13 +180,14 @@ func (b *bench) post(eventType, payload string) stack.Accepted {
 	return accepted
 }
 
-// postOne posts an event that has one delivery and returns its id.
+// postOne posts an event with one delivery and returns the delivery's id.
 func (b *bench) postOne() string {
 	b.Helper()
 	return b.one(b.post("order.created", `{"n":1}`))
 }
 
-// deliveries returns the deliveries of an accepted event, as many as were announced.
+// deliveries returns the deliveries of an accepted event and checks their
+// announced number.
 func (b *bench) deliveries(accepted stack.Accepted) []stack.Delivery {
 	b.Helper()
 	got, err := world.api.Deliveries(b.ctx, b.tenant, accepted.ID)
@@ -199,7 +200,7 @@ func (b *bench) deliveries(accepted stack.Accepted) []stack.Delivery {
 	return got
 }
 
-// one returns the id of the only delivery of an accepted event.
+// one returns the id of an accepted event's only delivery.
 func (b *bench) one(accepted stack.Accepted) string {
 	b.Helper()
 	got := b.deliveries(accepted)
@@ -209,7 +210,7 @@ func (b *bench) one(accepted stack.Accepted) string {
 	return got[0].ID
 }
 
-// await waits for the delivery to be in the state.
+// await waits until the delivery is in the state.
 func (b *bench) await(delivery, state string) stack.Delivery {
 	b.Helper()
 	d, err := world.api.AwaitDelivery(b.ctx, b.tenant, delivery, state)
@@ -229,8 +230,8 @@ func (b *bench) arrivals(name string, n int) []receiver.Request {
 	return got
 }
 
-// onlyA fails if more than n requests came to endpoint "a" by the time that
-// another event has gone all the way to it.
+// onlyA fails if endpoint "a" gets more than n requests before a later event
+// arrives.
 func (b *bench) onlyA(n int) {
 	b.Helper()
 	b.arrivals("a", n)

@@ -21,10 +21,10 @@ import (
 	"surehook/localstack/stack"
 )
 
-// The tests here run before those that run at the same time: a review judges
-// all endpoints there are, and durations are of a machine that does nothing else.
+// The tests here run before the concurrent tests. A review judges all
+// endpoints, and durations need an otherwise idle machine.
 
-// health is what the tests read of an endpoint's health.
+// health is the tests' part of an endpoint's health.
 type health struct {
 	Status     string `json:"status"`
 	Slow       bool   `json:"slow"`
@@ -54,7 +54,7 @@ type window struct {
 	ByNumber     []int          `json:"attempts_by_number"`
 }
 
-// milliseconds are compared within what a histogram tells.
+// milliseconds compares durations within the histogram's precision.
 type milliseconds float64
 
 type percentiles struct {
@@ -64,7 +64,7 @@ type percentiles struct {
 	P99     milliseconds `json:"p99_ms"`
 }
 
-func TestHealthTellsWhatWasMeasured(t *testing.T) { //nolint:paralleltest // see above
+func TestHealthIsAsMeasured(t *testing.T) { //nolint:paralleltest // see above
 	const events, unavailable, unknown = 40, 5, 4
 	b := setup(t)
 	var replies []receiver.Reply
@@ -89,7 +89,7 @@ func TestHealthTellsWhatWasMeasured(t *testing.T) { //nolint:paralleltest // see
 	got := b.awaitHealth(e.ID, attempts)
 	durations := b.durations(posted)
 	if len(durations) != attempts {
-		t.Fatalf("the API tells of %d attempts; want %d", len(durations), attempts)
+		t.Fatalf("the API has %d attempts; want %d", len(durations), attempts)
 	}
 	want := window{
 		Attempts:     attempts,
@@ -103,7 +103,7 @@ func TestHealthTellsWhatWasMeasured(t *testing.T) { //nolint:paralleltest // see
 		ByOutcome:    map[string]int{"delivered": events - unknown, "unavailable": unavailable, "refused": unknown},
 		ByNumber:     []int{events, unavailable},
 	}
-	within := cmp.Comparer(func(x, y milliseconds) bool { // 5 %, and what whole milliseconds leave out
+	within := cmp.Comparer(func(x, y milliseconds) bool { // 5 %, and the rounding to whole milliseconds
 		return math.Abs(float64(x-y)) <= 0.05*float64(max(x, y))+1
 	})
 	for name, w := range got.Windows {
@@ -121,8 +121,8 @@ func TestHealthTellsWhatWasMeasured(t *testing.T) { //nolint:paralleltest // see
 	b.wantPipeline(events-unknown, unavailable+unknown, unknown)
 }
 
-// wantPipeline checks that the page about everything tells of at least so many
-// deliveries and attempts in the last hour: other tests have made some.
+// wantPipeline checks that the overview has at least n deliveries and attempts
+// in the last hour. Other tests add to the numbers.
 func (b *bench) wantPipeline(delivered, failed, dead int) {
 	b.Helper()
 	var got struct {
@@ -166,7 +166,7 @@ func TestAnEndpointWhoseDeliveriesDieIsWarnedAndDisabled(t *testing.T) { //nolin
 		{events: 20, warned: 25, status: "active"}, // 6 of 20 are dead
 		{events: 5, warned: 40, status: "active"},  // 11 of 25
 		{events: 8, warned: 0, status: "disabled"}, // 19 of 33
-		{events: 0, warned: 0, status: "disabled"}, // a review of the same tells nothing new
+		{events: 0, warned: 0, status: "disabled"}, // a review of unchanged figures sends no notification
 	} {
 		if phase.events > 0 {
 			b.postMany(phase.events)
@@ -184,7 +184,7 @@ func TestAnEndpointWhoseDeliveriesDieIsWarnedAndDisabled(t *testing.T) { //nolin
 		entry{Type: "surehook.endpoint.failing", Figures: map[string]float64{"dead_rate": 11.0 / 25, "dead": 11, "settled": 25}},
 		entry{Type: "surehook.endpoint.failing", Figures: map[string]float64{"dead_rate": 6.0 / 20, "dead": 6, "settled": 20}},
 	)
-	b.wantNotices(e.ID, map[string]int{"surehook.delivery.dead": 19, "surehook.endpoint.failing": 2, "surehook.endpoint.disabled": 1})
+	b.wantNotifications(e.ID, map[string]int{"surehook.delivery.dead": 19, "surehook.endpoint.failing": 2, "surehook.endpoint.disabled": 1})
 	var got stack.Endpoint
 	b.call(http.MethodGet, "/endpoints/"+e.ID, nil, http.StatusOK, &got)
 	if got.Status != "disabled" || got.Reason != "failing" {
@@ -210,7 +210,8 @@ func TestASlowEndpointIsFlaggedUntilItIsFastAgain(t *testing.T) { //nolint:paral
 		t.Errorf("slow endpoints = %v; want %s alone", listed, e.ID)
 	}
 
-	// A thousand answers take it below again: they are put where deliver counts.
+	// A thousand successes, written into deliver's counters, bring the rate
+	// below the limit again.
 	var fast stats.Counts
 	for range 1000 {
 		fast.Count(stats.Attempt{Class: hook.ClassDelivered, Number: 1, Duration: 100 * time.Millisecond, State: hook.StateDelivered, Age: time.Second})
@@ -229,10 +230,10 @@ func TestASlowEndpointIsFlaggedUntilItIsFastAgain(t *testing.T) { //nolint:paral
 		entry{Type: "surehook.endpoint.recovered", Figures: map[string]float64{"samples": samples + 1000}},
 		entry{Type: "surehook.endpoint.slow", Figures: map[string]float64{"samples": samples}},
 	)
-	b.wantNotices(e.ID, map[string]int{"surehook.endpoint.slow": 1, "surehook.endpoint.recovered": 1})
+	b.wantNotifications(e.ID, map[string]int{"surehook.endpoint.slow": 1, "surehook.endpoint.recovered": 1})
 }
 
-// review has the breaker judge all endpoints.
+// review runs the breaker's review of all endpoints.
 func (b *bench) review() {
 	b.Helper()
 	if err := world.stack.Invoke(b.ctx, "breaker", map[string]bool{"review": true}); err != nil {
@@ -240,7 +241,7 @@ func (b *bench) review() {
 	}
 }
 
-// awaitHealth returns the endpoint's health as soon as n attempts were counted.
+// awaitHealth returns the endpoint's health as soon as it counts n attempts.
 func (b *bench) awaitHealth(endpoint string, n int) health {
 	b.Helper()
 	var got health
@@ -264,8 +265,8 @@ func (b *bench) slow() []string {
 	return ids
 }
 
-// durations returns how long each attempt of the events took, in milliseconds,
-// as the API tells it, the shortest first.
+// durations returns the durations of the events' attempts in milliseconds, from
+// the API, shortest first.
 func (b *bench) durations(events []string) []milliseconds {
 	b.Helper()
 	var all []milliseconds
@@ -289,8 +290,8 @@ func nearestRank(sorted []milliseconds, p float64) milliseconds {
 	return sorted[int(math.Ceil(p/100*float64(len(sorted))))-1]
 }
 
-// entry is what the tests read of an endpoint's history. Of the figures those
-// are compared that are wanted.
+// entry is the tests' part of an endpoint's history. Only the wanted figures
+// are compared.
 type entry struct {
 	Type    string             `json:"type"`
 	Reason  string             `json:"reason"`
@@ -316,9 +317,9 @@ func (b *bench) wantHistory(endpoint string, want ...entry) {
 	}
 }
 
-// wantNotices waits for the operational events about the endpoint at "ops" and
-// checks that there are so many of each type, each genuine.
-func (b *bench) wantNotices(endpoint string, want map[string]int) {
+// wantNotifications waits for the operational events about the endpoint at
+// "ops" and checks the number of each type and all signatures.
+func (b *bench) wantNotifications(endpoint string, want map[string]int) {
 	b.Helper()
 	total := 0
 	for _, n := range want {

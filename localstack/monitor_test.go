@@ -22,8 +22,8 @@ import (
 // cloudWatch begins the names of CloudWatch's actions.
 const cloudWatch = "GraniteServiceVersion20100801."
 
-// TestTheAlarmsAndTheDashboardAreDeployed compares what CloudWatch has with the
-// template, which the tests of infra compare with what is wanted.
+// TestTheAlarmsAndTheDashboardAreDeployed compares CloudWatch's alarms and
+// dashboard with the template. The tests of infra check the template.
 func TestTheAlarmsAndTheDashboardAreDeployed(t *testing.T) {
 	t.Parallel()
 
@@ -90,8 +90,8 @@ func TestTheAlarmsAndTheDashboardAreDeployed(t *testing.T) {
 	t.Logf("%d alarms; a dashboard of %d widgets, %d with metrics", len(got), len(body.Widgets), metrics)
 }
 
-// TestTheLogsAreMetrics checks every line that the functions have logged against
-// the schema of the Embedded Metric Format, if it is one with metrics.
+// TestTheLogsAreMetrics validates every log line with metrics against the
+// schema of the Embedded Metric Format.
 func TestTheLogsAreMetrics(t *testing.T) {
 	t.Parallel()
 
@@ -107,8 +107,8 @@ func TestTheLogsAreMetrics(t *testing.T) {
 		"ingest " + names.MetricAccepted, "deliver " + names.MetricAttempts, "deliver " + names.MetricAttemptTime, "deliver " + names.MetricRetried,
 		"deliver " + names.MetricDelivered, "deliver " + names.MetricLatency, "deliver " + names.MetricDead,
 	}
-	path, told := filepath.Join(t.TempDir(), "functions.log"), map[string]int{}
-	b.until("the logs tell of both deliveries and have their metrics", func() bool {
+	path, counts := filepath.Join(t.TempDir(), "functions.log"), map[string]int{}
+	b.until("the logs mention both deliveries and have their metrics", func() bool {
 		if err := world.stack.SaveFunctionLogs(b.ctx, path); err != nil {
 			t.Fatal(err)
 		}
@@ -116,21 +116,21 @@ func TestTheLogsAreMetrics(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		clear(told)
+		clear(counts)
 		for line := range strings.Lines(string(text)) {
 			function, message, _ := strings.Cut(line, " ")
 			for _, metric := range metricsOf(t, schema, message) {
-				told[function+" "+metric]++
+				counts[function+" "+metric]++
 			}
 		}
 		return bytes.Contains(text, []byte(delivered)) && bytes.Contains(text, []byte(dead)) &&
-			!slices.ContainsFunc(want, func(metric string) bool { return told[metric] == 0 })
+			!slices.ContainsFunc(want, func(metric string) bool { return counts[metric] == 0 })
 	})
-	t.Logf("lines by function and metric: %v", told)
+	t.Logf("lines by function and metric: %v", counts)
 }
 
-// metricsOf returns the names of the metrics of a line. A line with metrics must
-// be valid, its metrics numbers and its dimensions texts in it.
+// metricsOf returns the names of a line's metrics. A line with metrics must be
+// valid: the metrics are numbers and the dimensions are strings in the line.
 func metricsOf(t *testing.T, schema *jsonschema.Schema, line string) []string {
 	t.Helper()
 	if !strings.Contains(line, `"_aws"`) {
@@ -177,7 +177,7 @@ func metricsOf(t *testing.T, schema *jsonschema.Schema, line string) []string {
 	return metrics
 }
 
-// measured reports whether the format takes the value for one of a metric.
+// measured reports whether the value is valid for a metric in the format.
 func measured(value any) bool {
 	many, ok := value.([]any)
 	if !ok {

@@ -37,7 +37,7 @@ func TestTheLastFailureIsADeadLetter(t *testing.T) {
 	if d := b.await(id, "dead"); d.Reason != "exhausted" || d.Attempts != 2 {
 		t.Errorf("delivery = %+v; want it exhausted after 2 attempts", d)
 	}
-	b.letter(id, "exhausted", 2, http.StatusServiceUnavailable)
+	b.wantDeadLetter(id, "exhausted", 2, http.StatusServiceUnavailable)
 }
 
 func TestARejectionIsDeadAtOnce(t *testing.T) {
@@ -49,7 +49,7 @@ func TestARejectionIsDeadAtOnce(t *testing.T) {
 	if d := b.await(id, "dead"); d.Reason != "rejected" || d.Attempts != 1 || d.Last.Status != http.StatusNotFound {
 		t.Errorf("delivery = %+v; want it rejected by the first attempt's 404", d)
 	}
-	b.letter(id, "rejected", 1, http.StatusNotFound)
+	b.wantDeadLetter(id, "rejected", 1, http.StatusNotFound)
 	b.onlyA(1)
 }
 
@@ -62,7 +62,7 @@ func TestAnEndpointThatIsGoneIsDisabled(t *testing.T) {
 	if d := b.await(id, "dead"); d.Reason != "gone" {
 		t.Errorf("reason = %q; want gone", d.Reason)
 	}
-	b.letter(id, "gone", 1, http.StatusGone)
+	b.wantDeadLetter(id, "gone", 1, http.StatusGone)
 	var got stack.Endpoint
 	b.call(http.MethodGet, "/endpoints/"+e.ID, nil, http.StatusOK, &got)
 	if got.Status != "disabled" || got.Reason != "gone" {
@@ -71,10 +71,10 @@ func TestAnEndpointThatIsGoneIsDisabled(t *testing.T) {
 	b.await(b.postOne(), "parked")
 }
 
-// letter waits for the one dead letter of the delivery.
-func (b *bench) letter(delivery, reason string, attempts, status int) {
+// wantDeadLetter waits for the delivery's one dead letter.
+func (b *bench) wantDeadLetter(delivery, reason string, attempts, status int) {
 	b.Helper()
-	got, err := world.letters.await(b.ctx, delivery)
+	got, err := world.deadLetters.await(b.ctx, delivery)
 	if err != nil {
 		b.Fatal(err)
 	}

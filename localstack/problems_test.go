@@ -73,7 +73,7 @@ func TestWithoutAKeyNothingIsAnswered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// API Gateway itself answers for a missing Authorization header.
+	// API Gateway itself answers a request without an Authorization header.
 	if resp.Status != http.StatusUnauthorized {
 		t.Errorf("without a key: status %d %s; want 401", resp.Status, resp.Body)
 	}

@@ -30,7 +30,7 @@ func TestReplayOfOneDelivery(t *testing.T) {
 	}
 	third := b.replay(second.ID, nil)
 	b.await(third.ID, "delivered")
-	fourth := b.replay(third.ID, nil) // what was delivered too, since it is named
+	fourth := b.replay(third.ID, nil) // delivered deliveries, too, because the request names them
 	if d := b.await(fourth.ID, "delivered"); d.Generation != 4 || d.Attempts != 1 {
 		t.Errorf("fourth generation = %+v; want one attempt", d)
 	}
@@ -43,7 +43,7 @@ func TestReplayOfOneDelivery(t *testing.T) {
 	b.onlyA(4)
 }
 
-func TestAForcedReplayTakesThePlaceOfOneInProgress(t *testing.T) {
+func TestAForcedReplayReplacesADeliveryInProgress(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
@@ -89,7 +89,7 @@ func TestReplayOfAnEvent(t *testing.T) {
 	for _, r := range out.Data {
 		if r.Endpoint == slow.ID {
 			if r.Error.Code != "in_progress" {
-				t.Errorf("result of what is retrying = %+v; want in_progress", r)
+				t.Errorf("result of a retrying delivery = %+v; want in_progress", r)
 			}
 			continue
 		}
@@ -134,9 +134,8 @@ func TestACancelledRetryIsNotMade(t *testing.T) {
 	b.onlyA(1)
 }
 
-// TestANativeRedriveIsAReplay moves dead letters to the retry lane. It looks at
-// the depth of a queue that all tests share, so it runs before those that run
-// at the same time.
+// TestANativeRedriveIsAReplay moves dead letters to the retry lane. The test
+// reads the depth of a shared queue, so it runs before the concurrent tests.
 func TestANativeRedriveIsAReplay(t *testing.T) { //nolint:paralleltest // see above
 	const n = 3
 	b := setup(t)
@@ -144,11 +143,11 @@ func TestANativeRedriveIsAReplay(t *testing.T) { //nolint:paralleltest // see ab
 	b.postMany(n)
 	dead := b.awaitListed(e.ID, "dead", n)
 	for _, d := range dead {
-		b.letter(d.ID, "rejected", 1, http.StatusUnauthorized)
+		b.wantDeadLetter(d.ID, "rejected", 1, http.StatusUnauthorized)
 	}
 	before := b.depth()
 	world.receiver.Script(b.path("a"), receiver.Status(http.StatusOK))
-	if err := world.letters.redrive(b.ctx, e.ID, world.stack.RetryQueueURL, n); err != nil {
+	if err := world.deadLetters.redrive(b.ctx, e.ID, world.stack.RetryQueueURL, n); err != nil {
 		t.Fatal(err)
 	}
 	first := map[string]string{}
@@ -198,21 +197,21 @@ func (b *bench) deliveryNow(id string) stack.Delivery {
 
 func (b *bench) depth() int {
 	b.Helper()
-	n, err := world.letters.depth(b.ctx)
+	n, err := world.deadLetters.depth(b.ctx)
 	if err != nil {
 		b.Fatal(err)
 	}
 	return n
 }
 
-// awaitOneOf waits for the delivery to be in one of the states.
+// awaitOneOf waits until the delivery is in one of the states.
 func (b *bench) awaitOneOf(id string, states ...string) {
 	b.Helper()
 	b.until(fmt.Sprintf("%s is one of %v", id, states), func() bool { return slices.Contains(states, b.deliveryNow(id).State) })
 }
 
-// afterARetry waits until a retry after two seconds was made whose delivery
-// failed later than any before: one of those would have come by then.
+// afterARetry waits for a two-second retry of a delivery with a later failure
+// than all others. The other deliveries' retries would have come by then.
 func (b *bench) afterARetry() {
 	b.Helper()
 	b.endpoint("fence", map[string]any{"retry": schedule("2s"), "event_types": []string{"fence.retry"}}, receiver.Status(503), receiver.Status(200))

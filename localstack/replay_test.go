@@ -21,14 +21,14 @@ import (
 	"surehook/localstack/stack"
 )
 
-// stubborn is a circuit that so few failures do not open.
+// stubborn is a circuit with a high threshold, closed throughout the test.
 func stubborn() map[string]any { return map[string]any{"failures": 100, "minimum": 1000} }
 
 // TestReplayAfterAnOutage takes thirty dead deliveries of three endpoints from
-// their analysis to the replay of those whose endpoint was mended.
+// their analysis to the replay of the repaired endpoint's deliveries.
 //
-// It looks at the depth of a queue that all tests share, so it runs before
-// those that run at the same time.
+// The test reads the depth of a shared queue, so it runs before the concurrent
+// tests.
 func TestReplayAfterAnOutage(t *testing.T) { //nolint:paralleltest // see above
 	const each = 10
 	b := setup(t)
@@ -77,7 +77,7 @@ func TestReplayAfterAnOutage(t *testing.T) { //nolint:paralleltest // see above
 	}
 }
 
-// replayBesideLiveTraffic replays what the filter selects at ten a second and
+// replayBesideLiveTraffic replays the filter's deliveries at ten per second and
 // waits until all n are delivered. Meanwhile another tenant's events arrive.
 func (b *bench) replayBesideLiveTraffic(filter map[string]any, n int) {
 	b.Helper()
@@ -104,7 +104,7 @@ func (b *bench) replayBesideLiveTraffic(filter map[string]any, n int) {
 	b.Logf("the job took %v; a neighbour's events took %v before it, %v beside it", time.Since(began), before, during)
 }
 
-// job is what the test reads of a replay.
+// job is the test's part of a replay.
 type job struct {
 	ID         string `json:"id"`
 	State      string `json:"state"`
@@ -117,7 +117,7 @@ type job struct {
 	InProgress int    `json:"in_progress"`
 }
 
-// latency posts an event and returns how long it took from there to the receiver.
+// latency posts an event and returns the time from the post to the receiver.
 func (b *bench) latency() time.Duration {
 	b.Helper()
 	had := len(world.receiver.Requests(b.path("live")))
@@ -130,11 +130,11 @@ func (b *bench) latency() time.Duration {
 	return got.At.Sub(posted).Round(time.Millisecond)
 }
 
-// wantTheSameAgain checks that each event came to the endpoint three times, twice
-// at first and then as a replay, with the same id and the same bytes.
+// wantTheSameAgain checks that each event came to the endpoint three times,
+// twice at first and then as a replay, with the same id and the same bytes.
 func (b *bench) wantTheSameAgain(name string, payloads map[string]string) {
 	b.Helper()
-	came := map[string][]string{} // as which attempt of which delivery
+	came := map[string][]string{} // as attempt n of delivery d
 	for _, r := range world.receiver.Requests(b.path(name)) {
 		event := r.Header.Get("Webhook-Id")
 		came[event] = append(came[event], r.Header.Get("X-Webhook-Delivery")+" "+r.Header.Get("X-Webhook-Attempt"))
@@ -159,7 +159,7 @@ func (b *bench) wantTheSameAgain(name string, payloads map[string]string) {
 	}
 }
 
-// analysis is what the test reads of an analysis of dead letters.
+// analysis is the test's part of an analysis of dead letters.
 type analysis struct {
 	Hours    int     `json:"hours"`
 	Total    int     `json:"total"`
@@ -177,8 +177,8 @@ type group struct {
 	Pattern      string  `json:"pattern"`
 }
 
-// wantAnalysis checks the analysis of the last day; groups of the same size are
-// in the order of their endpoints' ids.
+// wantAnalysis checks the analysis of the last day. Groups of equal size are
+// sorted by endpoint id.
 func (b *bench) wantAnalysis(want analysis) {
 	b.Helper()
 	slices.SortFunc(want.Groups, func(x, y group) int { return strings.Compare(x.Endpoint, y.Endpoint) })
@@ -189,8 +189,7 @@ func (b *bench) wantAnalysis(want analysis) {
 	}
 }
 
-// wantPreview checks what a dry run of a replay counts, by endpoint, and that
-// its sample is of what it counts.
+// wantPreview checks a dry run's counts by endpoint and the sample.
 func (b *bench) wantPreview(filter map[string]any, want map[string]int) {
 	b.Helper()
 	var got struct {
@@ -220,7 +219,7 @@ func (b *bench) wantPreview(filter map[string]any, want map[string]int) {
 	}
 }
 
-// refusedAs posts and wants a problem of the status and code.
+// refusedAs posts and expects a problem with the status and code.
 func (b *bench) refusedAs(status int, code, path string, body []byte) {
 	b.Helper()
 	resp, err := world.api.Do(b.ctx, http.MethodPost, "/v1/tenants/"+b.tenant+path, body)
@@ -230,12 +229,13 @@ func (b *bench) refusedAs(status int, code, path string, body []byte) {
 	wantProblem(b.T, resp, status, code, "")
 }
 
-// reconciled has the breaker reconcile the dead letters until the queue is as
-// deep as there are dead deliveries in the table. It hides those that it keeps
-// for a minute, and one that another run keeps hidden is not seen.
+// reconciled runs the breaker's reconciliation until the queue's depth equals
+// the number of dead deliveries in the table. A reconciliation hides the
+// remaining messages for a minute, and a concurrent run does not see hidden
+// messages.
 func (b *bench) reconciled() {
 	b.Helper()
-	before, err := world.letters.depth(b.ctx)
+	before, err := world.deadLetters.depth(b.ctx)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -244,13 +244,13 @@ func (b *bench) reconciled() {
 		if err = world.stack.Invoke(b.ctx, "breaker", map[string]bool{"reconcile": true}); err != nil {
 			b.Fatal(err)
 		}
-		if depth, err = world.letters.depth(b.ctx); err != nil {
+		if depth, err = world.deadLetters.depth(b.ctx); err != nil {
 			b.Fatal(err)
 		}
 		dead = b.deadInTable()
 		return depth == dead
 	})
-	b.Logf("reconciliation: from %d letters to %d, for %d dead deliveries", before, depth, dead)
+	b.Logf("reconciliation: from %d dead letters to %d, for %d dead deliveries", before, depth, dead)
 }
 
 // deadInTable counts the dead deliveries of all tenants.

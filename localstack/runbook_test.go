@@ -13,14 +13,14 @@ import (
 	"surehook/localstack/receiver"
 )
 
-// TestRunbook runs the blocks of docs/runbook.md that are marked local, one
-// after the other in one shell, as an operator would.
+// TestRunbook runs the runbook's blocks marked local, in order and in one
+// shell, like an operator.
 func TestRunbook(t *testing.T) {
 	t.Parallel()
 
 	for _, tool := range []string{"bash", "curl", "jq"} {
 		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("the runbook is written for operators who have %s: %v", tool, err)
+			t.Skipf("the runbook needs %s: %v", tool, err)
 		}
 	}
 	b := setup(t)

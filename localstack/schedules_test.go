@@ -50,8 +50,8 @@ func TestARetryBeyondTheQueuesDelayIsASchedule(t *testing.T) {
 		t.Errorf("schedule's target = %s; want the retry lane %s", aws.ToString(made.Target.Arn), queue)
 	}
 
-	// Sixteen minutes pass: the plan in the record and the schedule are both
-	// moved to now. The schedule then fires by itself.
+	// The test skips sixteen minutes: it moves the plan in the record and the
+	// schedule to now. Then the schedule fires by itself.
 	now := time.Now().UTC()
 	b.planFor(id, now)
 	if _, err := client.UpdateSchedule(b.ctx, &scheduler.UpdateScheduleInput{
@@ -71,8 +71,8 @@ func TestARetryBeyondTheQueuesDelayIsASchedule(t *testing.T) {
 	})
 }
 
-// schedule returns the one schedule of the delivery. The record is written
-// before the schedule is made, so it may take a moment.
+// schedule returns the one schedule of the delivery. Deliver writes the record
+// before the schedule, so schedule polls.
 func (b *bench) schedule(client *scheduler.Client, delivery string) *scheduler.GetScheduleOutput {
 	b.Helper()
 	var names []string
@@ -106,13 +106,13 @@ func (b *bench) until(what string, holds func() bool) {
 		select {
 		case <-tick.C:
 		case <-b.ctx.Done():
-			b.Fatalf("await that %s: %v", what, b.ctx.Err())
+			b.Fatalf("await: %s: %v", what, b.ctx.Err())
 		}
 	}
 }
 
-// planFor sets the planned time in the delivery's record, where deliver finds
-// it: a token that comes before that time is put back.
+// planFor sets the planned time in the delivery's record. Deliver requeues a
+// token before the planned time.
 func (b *bench) planFor(id string, at time.Time) {
 	b.Helper()
 	delivery, err := hook.ParseDeliveryID(id)

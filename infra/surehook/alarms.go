@@ -12,11 +12,11 @@ import (
 	"surehook/internal/names"
 )
 
-// runbook is where the sections are that the alarms link to.
+// runbook begins the alarms' links to sections of the runbook.
 const runbook = "docs/runbook.md#"
 
-// RunbookSections returns the anchors that the descriptions of the alarms link
-// to: each is a heading of docs/runbook.md.
+// RunbookSections returns the anchors in the alarms' descriptions. Each anchor
+// is a heading of docs/runbook.md.
 func RunbookSections() []string {
 	return []string{
 		"dead-letters-growing", "undeliverable", "oldest-pending", "breaker-silent", "success-rate", "ingest-errors",
@@ -24,20 +24,21 @@ func RunbookSections() []string {
 	}
 }
 
-// alarm is an alarm before it is CDK's. It goes off above its threshold.
+// alarm holds the properties of a CloudWatch alarm. The alarm goes off above
+// its limit.
 type alarm struct {
-	id      string // below "Alarm"
-	name    string // below the prefix
+	id      string // follows "Alarm" in the construct id
+	name    string // follows the prefix
 	section string // of the runbook
-	means   string // what is wrong, and what to do first
+	means   string // the problem and the first action
 	metric  awscloudwatch.IMetric
 	limit   float64
-	below   bool // it goes off below the limit instead
-	// periods of the metric must all be beyond the limit: 0 is 1.
+	below   bool // the alarm goes off below the limit instead
+	// periods is the number of consecutive periods beyond the limit: 0 means 1.
 	periods int
-	// alive says that the metric is always written while all is well, so that
-	// silence is an alarm too. Of all others silence is good: what they count does
-	// not happen, or, of a rate, there is nothing to judge.
+	// alive marks a metric with data in every healthy period, so missing data
+	// is an alarm too. For all other metrics, missing data means no failures,
+	// or too few deliveries for a rate.
 	alive bool
 }
 
@@ -78,30 +79,31 @@ func newAlarm(scope constructs.Construct, p MonitorProps, a alarm) awscloudwatch
 	return made
 }
 
-// deliveryAlarms are about what customers notice.
+// deliveryAlarms returns the alarms with an effect for customers.
 func deliveryAlarms(p MonitorProps) []alarm {
 	limits := p.Environment.Thresholds
 	all := []alarm{
 		{
 			id: "DeadLetters", name: "dead-letters", section: "dead-letters-growing",
-			means:  "Deliveries give up faster than they should. First see which endpoints and why: the query failures-by-endpoint, or GET /v1/tenants/{tenant}/dead-letters/analysis. One endpoint is its owner's trouble; many at once are ours or the network's.",
+			means:  "Too many deliveries died in the last hour. First find the endpoints and the reasons: run the query failures-by-endpoint, or GET /v1/tenants/{tenant}/dead-letters/analysis. A fault at one endpoint is its owner's; faults at many endpoints at once point to our network or code.",
 			metric: p.own(names.MetricDead, "Sum", time.Hour), limit: float64(limits.DeadLettersPerHour),
 		},
 		{
 			id: "Undeliverable", name: "undeliverable", section: "undeliverable",
-			means: "There are messages that we could not work on. Nothing else tries them again, so deliveries may be standing still. First read one of them without deleting it, and look for its delivery in the function's log; mend the cause, then send the queue back to its source.",
+			means: "Surehook could not process some messages. Nothing retries these messages, so deliveries may be stuck. First read one message without deleting it, and find its delivery in the function's log. Fix the cause, then redrive the queue to its source.",
 			metric: p.Queues.Undeliverable.MetricApproximateNumberOfMessagesVisible(
 				options("Maximum", metricPeriod)),
 		},
 		{
 			id: "BreakerSilent", name: "breaker-silent", section: "breaker-silent",
-			means: "The breaker has not written its gauges for a quarter of an hour, as it does with every tick: open circuits may stay open, and what is parked may stay parked. First see on the dashboard whether the breaker has errors or throttles and whether schedules fail; then read the last lines of its log.",
-			// Whatever the gauge says: how often it was written.
+			means: "The breaker has not written its gauges for 15 minutes, and every tick writes them. Open circuits may stay open, and parked deliveries may stay parked. First check the dashboard for errors and throttles of the breaker and for failed schedules. Then read the last lines of the breaker's log.",
+			// SampleCount counts the writes of the gauge and ignores the
+			// values.
 			metric: p.own(names.MetricOpenCircuits, "SampleCount", metricPeriod), limit: 1, below: true, periods: 3, alive: true,
 		},
 		{
 			id: "ApiErrors", name: "api-errors", section: "ingest-errors",
-			means:  "The API answers with 5xx: events may not be accepted, and their senders must post them again. First look at the errors and throttles of ingest and authorize, then at the access log for the routes that fail.",
+			means:  "The API answers with 5xx. Events may not be accepted, and their senders must post them again. First check the errors and throttles of ingest and authorize, then find the failing routes in the access log.",
 			metric: p.API.MetricServerError(options("Sum", metricPeriod)), limit: float64(limits.IngestErrors),
 		},
 	}
@@ -109,66 +111,67 @@ func deliveryAlarms(p MonitorProps) []alarm {
 	if !p.emulated() {
 		all = append(all, alarm{
 			id: "SuccessRate", name: "success-rate", section: "success-rate",
-			means:  "Too many of the deliveries that ended in the last hour ended dead. First see on the dashboard which outcomes grew: timeout, dns and connect of many endpoints at once point to our own network, refused and gone to single endpoints.",
+			means:  "Too many of the deliveries settled in the last hour died. First find the growing outcomes on the dashboard: timeout, dns and connect at many endpoints at once point to our network, refused and gone to single endpoints.",
 			metric: p.successRate(minSettled), limit: limits.SuccessRate, below: true,
 		})
 	}
 	return all
 }
 
-// maxDelay is the longest that SQS holds a message back.
+// maxDelay is the longest delay of an SQS message.
 const maxDelay = 15 * time.Minute
 
-// pendingAlarms are one of each lane, so that the alarm's name says which.
+// pendingAlarms returns one alarm per lane. The alarm's name contains the lane.
 func pendingAlarms(p MonitorProps) []alarm {
 	var all []alarm
 	for _, lane := range p.lanes() {
 		limit := p.Environment.Thresholds.OldestPending
 		if lane.resource == p.Queues.Retry {
-			// The age is from when a message was sent, and a retry that is due within a
-			// quarter of an hour is sent at once and held back until then. On the other
-			// lanes a message is held back for a minute at most.
+			// The age counts from sending. A retry due within 15 minutes is
+			// sent at once with a delay. The other lanes delay a message by a
+			// minute at most.
 			limit += maxDelay
 		}
 		all = append(all, alarm{
 			id: "OldestPending" + lane.id, name: "oldest-pending-" + lane.name, section: "oldest-pending",
-			means:  "A delivery on the " + lane.name + " lane has waited too long. First see on the dashboard whether the lane's depth grows: then deliver is too slow, throttled or at its maximum concurrency. If it does not, deliver fails with single messages: run the query errors.",
+			means:  "A delivery on the " + lane.name + " lane has waited too long. First check on the dashboard whether the lane's depth grows. If the depth grows, deliver is too slow, throttled or at its maximum concurrency. If not, deliver fails with single messages: run the query errors.",
 			metric: lane.resource.MetricApproximateAgeOfOldestMessage(options("Maximum", metricPeriod)), limit: limit.Seconds(),
 		})
 	}
 	return all
 }
 
-// functionAlarms are two of each function, so that the alarm's name says which.
+// functionAlarms returns two alarms per function. The alarm's name contains the
+// function.
 func functionAlarms(p MonitorProps) []alarm {
 	var all []alarm
 	for _, f := range p.functions() {
 		all = append(all, alarm{
 			id: "Function" + f.id + "Errors", name: f.name + "-errors", section: "function-errors",
-			means:  "Invocations of the function " + f.name + " fail. Messages are tried again and requests answered with 5xx, so nothing is lost yet. First run the query errors; if it began with a deployment, go back to the version before.",
+			means:  "Invocations of the function " + f.name + " fail. SQS redelivers messages and callers get 5xx, so nothing is lost yet. First run the query errors. If the errors began with a deployment, roll back.",
 			metric: f.resource.MetricErrors(options("Sum", metricPeriod)), limit: float64(p.Environment.Thresholds.FunctionErrors),
 		}, alarm{
 			id: "Function" + f.id + "Throttles", name: f.name + "-throttles", section: "function-throttles",
-			means:  "Lambda has no room for the function " + f.name + ". First compare the concurrency of all functions with the account's limit: lower the queue's concurrency of whoever takes too much, or have the limit raised.",
+			means:  "Lambda throttles the function " + f.name + ". First compare the concurrency of all functions with the account's limit. Lower the queue concurrency of the largest consumer, or have the limit raised.",
 			metric: f.resource.MetricThrottles(options("Sum", metricPeriod)), limit: float64(p.Environment.Thresholds.FunctionErrors),
 		})
 	}
 	return all
 }
 
-// tableAlarms are two of the table and two of each index: one of an index that
-// refuses writes stops the table's.
+// tableAlarms returns two alarms for the table and two for each index. An index
+// with throttled writes also throttles the table's writes.
 func tableAlarms(p MonitorProps) []alarm {
 	var all []alarm
 	for _, t := range p.tables() {
 		for _, kind := range []string{"Read", "Write"} {
-			what := "the table"
+			target := "the table"
 			if t.id != "Table" {
-				what = "the index " + t.name
+				target = "the index " + t.name
 			}
 			all = append(all, alarm{
 				id: t.id + kind + "Throttles", name: t.name + "-" + strings.ToLower(kind) + "-throttles", section: "table-throttles",
-				means:  "DynamoDB refuses " + strings.ToLower(kind) + " requests of " + what + ": deliveries are late. First see whether the consumed capacity jumped. If it did, on-demand capacity follows within minutes; if not, one key is hot: find the endpoint with the query failures-by-endpoint.",
+				means:  "DynamoDB throttles " + strings.ToLower(kind) + "s of " + target + ", so deliveries are late. First check whether the consumed capacity jumped. After a jump, on-demand capacity follows within minutes. Without a jump, one key is hot: find the endpoint with the query failures-by-endpoint.",
 				metric: metric("AWS/DynamoDB", kind+"ThrottleEvents", "Sum", metricPeriod, t.resource),
 				limit:  float64(p.Environment.Thresholds.TableThrottles),
 			})
@@ -177,33 +180,34 @@ func tableAlarms(p MonitorProps) []alarm {
 	return all
 }
 
-// scheduleAlarms are about what should have begun by itself. The target of a
-// retry is the retry lane: one that cannot be sent ends in undeliverable.
+// scheduleAlarms returns the alarms on schedules. The target of a retry's
+// schedule is the retry lane. A token without delivery to the lane ends in the
+// undeliverable queue.
 func scheduleAlarms(p MonitorProps) []alarm {
 	limit := float64(p.Environment.Thresholds.ScheduleFailures)
 	every := options("Sum", metricPeriod)
-	const first = " First see which: the schedules of the group in the console, or the messages in undeliverable. Then check that the role of the schedule may still reach its target."
+	const first = " First find the schedule: in the group's schedules in the console, or in the messages of undeliverable. Then check that the schedule's role may still call the target."
 	all := []alarm{
 		{
 			id: "ScheduleErrors", name: "schedule-errors", section: "schedule-failures",
-			means:  "The Scheduler could not reach the target of a schedule, and tries again where it may: retries are late, or a tick was left out." + first,
+			means:  "The Scheduler could not call the target of a schedule. The Scheduler retries the schedules of retries, so retries are late; it does not retry ticks." + first,
 			metric: p.Schedules.MetricTargetErrors(every), limit: limit,
 		},
 		{
 			id: "ScheduleDropped", name: "schedule-dropped", section: "schedule-failures",
-			means:  "The Scheduler gave up a schedule: a retry went to undeliverable, or a tick was left out." + first,
+			means:  "The Scheduler dropped a schedule's call: a retry's token went to undeliverable, or a tick is missing." + first,
 			metric: p.Schedules.MetricDropped(every), limit: limit,
 		},
 		{
 			id: "ScheduleLost", name: "schedule-lost", section: "schedule-failures",
-			means:  "The Scheduler gave up a schedule and could not keep it in undeliverable either: a delivery has no next attempt until somebody replays the delivery with force." + first,
+			means:  "The Scheduler dropped a schedule's call and could not send the token to undeliverable either. A delivery has no next attempt until somebody replays the delivery with force." + first,
 			metric: p.Schedules.MetricFailedToBeSentToDLQ(nil, every), limit: limit,
 		},
 	}
 	if p.Archive != nil {
 		all = append(all, alarm{
 			id: "ArchiveFailed", name: "archive-failed", section: "archive-failed",
-			means:  "The day's changes of the table were not exported. The backups hold them for 35 days, so nothing is lost yet. First read the failed execution of the state machine " + p.Prefix + "-archive, then start it again with the same input.",
+			means:  "The export of a day's table changes failed. The backups hold the changes for 35 days, so nothing is lost yet. First read the failed execution of the state machine " + p.Prefix + "-archive, then start a new execution with the same input.",
 			metric: p.Archive.failures(),
 		})
 	}

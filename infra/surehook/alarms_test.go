@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// alarmsOf returns the alarms of the environment by their names without prefix.
+// alarmsOf returns the environment's alarms by name, without the prefix.
 func alarmsOf(t *testing.T, env string) map[string]resource {
 	t.Helper()
 
@@ -53,7 +53,7 @@ func TestAlarms_thresholds(t *testing.T) {
 				want["schedule-"+what] = float64(limits.ScheduleFailures)
 			}
 			if env.Name == "local" {
-				delete(want, "success-rate") // no emulator calculates
+				delete(want, "success-rate") // no emulator calculates expressions
 			}
 			if !env.Archive {
 				delete(want, "archive-failed")
@@ -70,7 +70,7 @@ func TestAlarms_thresholds(t *testing.T) {
 	}
 }
 
-// TestAlarms_what checks what is measured, where that is not in the alarm's name.
+// TestAlarms_what checks metric properties not visible in the alarm's name.
 func TestAlarms_what(t *testing.T) {
 	t.Parallel()
 
@@ -144,8 +144,8 @@ func TestAlarms_what(t *testing.T) {
 	})
 }
 
-// TestAlarms_descriptions holds every alarm to saying what to do first, and to
-// a section of the runbook that is known to be one.
+// TestAlarms_descriptions checks that every alarm names a first action and
+// links to a known section of the runbook.
 func TestAlarms_descriptions(t *testing.T) {
 	t.Parallel()
 
@@ -156,7 +156,7 @@ func TestAlarms_descriptions(t *testing.T) {
 			t.Errorf("%s links to the section %q; want one of %v", name, section, RunbookSections())
 		}
 		if !strings.Contains(text, "First ") || len(text) > 900 {
-			t.Errorf("%s says %q; want what to do first, within the 1,024 characters of CloudWatch", name, text)
+			t.Errorf("%s says %q; want a first action, within the 1,024 characters of CloudWatch", name, text)
 		}
 		linked[section] = true
 	}
@@ -167,7 +167,8 @@ func TestAlarms_descriptions(t *testing.T) {
 	}
 }
 
-// TestAlarms_actions checks who is called: nobody where breaking things is the work.
+// TestAlarms_actions checks the alarms' actions. Alarms of dev and local have
+// no actions, because failures are normal there.
 func TestAlarms_actions(t *testing.T) {
 	t.Parallel()
 
@@ -194,7 +195,7 @@ func TestAlarms_actions(t *testing.T) {
 	}
 }
 
-// TestAlarms_local holds the local stack to alarms that an emulator deploys.
+// TestAlarms_local checks that emulators can deploy the local stack's alarms.
 func TestAlarms_local(t *testing.T) {
 	t.Parallel()
 

@@ -16,11 +16,11 @@ import (
 	"surehook/internal/names"
 )
 
-// authorizerTTL is how long the API remembers what a key may do: a key that
-// was deleted works that much longer.
+// authorizerTTL is the cache lifetime of an authorizer's answer. A deleted key
+// works up to 5 minutes longer.
 const authorizerTTL = 5 * time.Minute
 
-// APIProps says what NewAPI makes.
+// APIProps configures NewAPI.
 type APIProps struct {
 	Prefix      string // name of the API
 	Environment Environment
@@ -30,15 +30,15 @@ type APIProps struct {
 // API is the HTTP API.
 type API struct {
 	HTTP awsapigatewayv2.HttpApi
-	// URL is where the API is: at the environment's domain, or at the name that AWS
-	// gave it.
+	// URL is the address of the API: the environment's domain, or the name from
+	// AWS.
 	URL *string
-	// Domain is that of the environment, nil without one. The record in the DNS is
-	// an alias of its RegionalDomainName.
+	// Domain is the environment's custom domain, nil without a domain. The DNS
+	// record is an alias of the domain's RegionalDomainName.
 	Domain awsapigatewayv2.DomainName
 }
 
-// NewAPI makes the HTTP API. What describes the API may be read without a key.
+// NewAPI makes the HTTP API. The API's documents are public.
 func NewAPI(scope constructs.Construct, props APIProps) API {
 	authorizer := awsapigatewayv2authorizers.NewHttpLambdaAuthorizer(jsii.String("Authorizer"), props.Functions.Authorize,
 		&awsapigatewayv2authorizers.HttpLambdaAuthorizerProps{
@@ -56,7 +56,7 @@ func NewAPI(scope constructs.Construct, props APIProps) API {
 	stage := newStage(scope, api, props)
 	settings := map[string]any{}
 	for _, r := range routes(props) {
-		// API Gateway refuses settings of a route that is not there yet.
+		// API Gateway refuses settings of a route before the route exists.
 		stage.Node().AddDependency(addRoute(api, r))
 		settings[string(r.method)+" "+r.path] = routeSettings(r.throttle)
 	}
@@ -76,16 +76,16 @@ type route struct {
 	path     string
 	to       awsapigatewayv2.HttpRouteIntegration
 	throttle Throttle
-	public   bool // anybody may call it: it has no authorizer
+	public   bool // without an authorizer
 }
 
-// routes returns the routes. Events have some of their own, to the function
-// that does nothing else, and so has what chooses deliveries anew; all the rest
-// is one route, so the contract of the API is in one place, the code.
+// routes returns the routes. Function ingest serves the event routes and
+// function replay the replay routes. All other requests share one route to
+// function manage, so the code alone defines the API's contract.
 //
-// API Gateway prefers a route that matches in full to one that ends in proxy+,
-// and of those the longer. What replay is asked and does not know it answers
-// itself.
+// API Gateway prefers a full match over a route with proxy+, and a longer
+// proxy+ route over a shorter route. Function replay answers unknown paths
+// below its routes with 404.
 // https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-develop-routes.html
 func routes(props APIProps) []route {
 	const (
@@ -132,19 +132,20 @@ func addRoute(api awsapigatewayv2.HttpApi, r route) awsapigatewayv2.HttpRoute {
 	return (*api.AddRoutes(options))[0]
 }
 
-// routeSettings is what CloudFormation takes for one route. CDK has no type for
-// it, and hands it on as it is.
+// routeSettings returns CloudFormation's form of one route's settings. CDK has
+// no type for these settings and copies the map unchanged.
 func routeSettings(t Throttle) map[string]any {
 	return map[string]any{"ThrottlingRateLimit": t.PerSecond, "ThrottlingBurstLimit": t.Burst}
 }
 
-// newStage makes the default stage, whose URLs have no stage in them. It is
-// the plain CloudFormation resource because that takes the access log's format
-// as it is, and settings of single routes, which CDK's own does not have.
+// newStage makes the default stage. URLs of the default stage have no stage
+// name. The stage is a plain CloudFormation resource: CDK's own stage has no
+// settings per route and no free access log format.
 func newStage(scope constructs.Construct, api awsapigatewayv2.HttpApi, props APIProps) awsapigatewayv2.CfnStage {
 	logs := awslogs.NewLogGroup(scope, jsii.String("AccessLogs"), &awslogs.LogGroupProps{
-		// API Gateway adds each group outside /aws/vendedlogs to one resource policy
-		// of the account, which is full after some dozens.
+		// API Gateway adds each group outside /aws/vendedlogs to one resource
+		// policy of the account. That policy is full after some dozens of
+		// groups.
 		LogGroupName:  jsii.String("/aws/vendedlogs/apigateway/" + props.Prefix),
 		Retention:     props.Environment.LogRetention,
 		RemovalPolicy: awscdk.RemovalPolicy_DESTROY,
@@ -154,8 +155,8 @@ func newStage(scope constructs.Construct, api awsapigatewayv2.HttpApi, props API
 		StageName:  jsii.String("$default"),
 		AutoDeploy: jsii.Bool(true),
 		AccessLogSettings: &awsapigatewayv2.CfnStage_AccessLogSettingsProperty{
-			// Without the ":*" that a log group's own ARN ends in: API Gateway drops it,
-			// and the stack would be found to have drifted.
+			// A log group's ARN ends in ":*". API Gateway drops the ":*", so
+			// drift detection would report a difference.
 			DestinationArn: awscdk.Stack_Of(scope).FormatArn(&awscdk.ArnComponents{
 				Service:      jsii.String("logs"),
 				Resource:     jsii.String("log-group"),
@@ -171,8 +172,8 @@ func newStage(scope constructs.Construct, api awsapigatewayv2.HttpApi, props API
 	})
 }
 
-// accessLogFormat is a line of JSON per request. It never holds the query or a
-// header, which may be secret; the path is without the query.
+// accessLogFormat is one JSON line per request. The line has no query and no
+// header, because both can hold secrets. The path has no query either.
 // https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-logging-variables.html
 func accessLogFormat() string {
 	b, _ := json.Marshal(map[string]string{ //nolint:errchkjson // a map of strings always encodes

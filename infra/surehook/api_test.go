@@ -48,7 +48,7 @@ func TestAPI_routes(t *testing.T) {
 	}
 }
 
-// TestAPI_public checks that what describes the API, and nothing else, has no
+// TestAPI_public checks that the API's documents, and no other routes, have no
 // authorizer.
 func TestAPI_public(t *testing.T) {
 	t.Parallel()
@@ -142,8 +142,8 @@ func TestAPI_stage(t *testing.T) {
 	}
 }
 
-// TestAPI_throttles has the numbers written out, so that a change in
-// environments.go alone does not pass.
+// TestAPI_throttles repeats the numbers, so a change in environments.go alone
+// fails the test.
 func TestAPI_throttles(t *testing.T) {
 	t.Parallel()
 
@@ -175,7 +175,7 @@ func TestAPI_throttles(t *testing.T) {
 				"GET /docs":                              want.public,
 				"GET /docs/{proxy+}":                     want.public,
 			})
-			// API Gateway refuses settings of a route that is not there yet.
+			// API Gateway refuses settings of a route before the route exists.
 			for logical, r := range tpl.Resources {
 				if r.Type == "AWS::ApiGatewayV2::Route" && !slices.Contains(stage.DependsOn, logical) {
 					t.Errorf("the stage does not wait for the route %s", show(r.at("RouteKey")))

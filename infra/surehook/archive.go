@@ -15,60 +15,59 @@ import (
 )
 
 const (
-	// archiveHot is how long exports can be read at once. Reading them later takes
-	// up to two days.
+	// archiveHot is the time with immediate access to exports. Later, a read
+	// takes up to two days.
 	archiveHot = 30 * day
-	// archiveRetention is how long exports are kept, past the table's own
-	// retention: long enough for two yearly audits, and no longer than payloads of
-	// customers have a reason to be kept.
+	// archiveRetention is the lifetime of exports, longer than the table's own
+	// retention. Two years cover two yearly audits. A longer lifetime has no
+	// purpose for customers' payloads.
 	archiveRetention = 2 * 365 * day
-	// archiveFolder is where the exports are in the bucket, by day:
+	// archiveFolder holds the exports in the bucket, one folder per day:
 	// changes/2026-01-31/AWSDynamoDB/...
 	archiveFolder = "changes"
-	// archiveTime is after midnight UTC by what the table's backups are behind
-	// (five minutes) and then some.
+	// archiveTime is the start of the export after midnight UTC. Backups lag by
+	// up to five minutes, and the start adds a margin.
 	archiveTime = "cron(0 3 * * ? *)"
-	// archiveTimeout is how long an export may take.
+	// archiveTimeout bounds one export.
 	archiveTimeout = 12 * time.Hour
-	// archivePoll is how often is asked whether it is done.
+	// archivePoll is the interval of status polls.
 	archivePoll = 5 * time.Minute
 )
 
-// Archive is where the table's history is kept when the table itself has
-// forgotten it: an export of each day's changes, with the items as they were
-// before and after.
+// Archive keeps the table's history beyond the table's retention. The archive
+// exports each day's changes, with the old and the new image of each item.
 type Archive struct {
 	Bucket  awss3.Bucket
 	Machine awsstepfunctions.CfnStateMachine
 }
 
-// ArchiveProps says what NewArchive makes.
+// ArchiveProps configures NewArchive.
 type ArchiveProps struct {
-	Prefix      string // of the state machine's name
+	Prefix      string // begins the state machine's name
 	Environment Environment
 	Table       awsdynamodb.Table // with point-in-time recovery
 	Group       awsscheduler.IScheduleGroup
 }
 
-// NewArchive exports the changes of each day (UTC) to S3, with no function of
-// ours. Every night a schedule starts a state machine, which asks for the export
-// and waits for its end, so that one that fails is noticed.
+// NewArchive exports the changes of each day (UTC) to S3 without a function.
+// Every night a schedule starts a state machine. The state machine requests the
+// export and waits for the end of the export, so a failed export raises an
+// alarm.
 //
-// The state machine is there because a schedule cannot ask for an incremental
-// export by itself: that needs a time to begin from, and the only time which a
-// schedule puts into its input is the one it fires at.
+// A schedule alone cannot request an incremental export. The request needs a
+// start time, and the only time in a schedule's input is the fire time.
 // https://docs.aws.amazon.com/scheduler/latest/UserGuide/managing-schedule-context-attributes.html
 // https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_IncrementalExportSpecification.html
 //
-// A day that was missed is exported by starting the state machine with the
-// morning after, {"time":"2026-02-01T03:00:00Z"} for January 31, for as long as
-// the backups go back. What was in the table before there were backups is in no
-// day's changes: a table that is not new needs one full export, by hand.
+// To export a missed day, start the state machine with the next morning:
+// {"time":"2026-02-01T03:00:00Z"} exports January 31. The backups must still
+// cover the day. Incremental exports omit items from before point-in-time
+// recovery, so an older table needs one full export by hand.
 func NewArchive(scope constructs.Construct, p ArchiveProps) Archive {
 	bucket := newArchiveBucket(scope, p.Environment)
 	machine := awsstepfunctions.NewCfnStateMachine(scope, jsii.String("Archive"), &awsstepfunctions.CfnStateMachineProps{
 		StateMachineName: jsii.String(p.Prefix + "-archive"),
-		StateMachineType: jsii.String("STANDARD"), // an export takes longer than the five minutes of an express one
+		StateMachineType: jsii.String("STANDARD"), // an export takes longer than the five minutes of an express workflow
 		RoleArn:          newArchiveRole(scope, p, bucket).RoleArn(),
 		Definition:       archiveStates(p, bucket),
 	})
@@ -76,9 +75,9 @@ func NewArchive(scope constructs.Construct, p ArchiveProps) Archive {
 	return Archive{Bucket: bucket, Machine: machine}
 }
 
-// newArchiveBucket makes the bucket. It has no versions: an export is written
-// once, under a name of its own, and nobody may write to it but the archive's
-// role; versions would only keep what the lifecycle ends.
+// newArchiveBucket makes the bucket. The bucket has no versions: each export is
+// written once under a new name, and only the archive's role may write.
+// Versions would only keep objects past the end of their lifecycle.
 func newArchiveBucket(scope constructs.Construct, env Environment) awss3.Bucket {
 	days := func(d time.Duration) awscdk.Duration { return awscdk.Duration_Days(number(d.Hours() / 24)) }
 	return awss3.NewBucket(scope, jsii.String("ArchiveBucket"), &awss3.BucketProps{
@@ -92,7 +91,8 @@ func newArchiveBucket(scope constructs.Construct, env Environment) awss3.Bucket 
 		LifecycleRules: &[]*awss3.LifecycleRule{{
 			Id:         jsii.String("cold-then-gone"),
 			Expiration: days(archiveRetention),
-			// Files of less than 128 KB stay where they are: S3 does not move them, for it would cost more.
+			// S3 does not move files below 128 KB, because the move would cost
+			// more than the storage.
 			Transitions: &[]*awss3.Transition{{
 				StorageClass:    awss3.StorageClass_DEEP_ARCHIVE(),
 				TransitionAfter: days(archiveHot),
@@ -103,7 +103,7 @@ func newArchiveBucket(scope constructs.Construct, env Environment) awss3.Bucket 
 }
 
 // newArchiveRole makes the role of the state machine. DynamoDB writes the files
-// in the name of who asked for the export.
+// with the permissions of the export's caller.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/S3DataExport_Requesting.html
 func newArchiveRole(scope constructs.Construct, p ArchiveProps, bucket awss3.Bucket) awsiam.Role {
 	role := awsiam.NewRole(scope, jsii.String("ArchiveRole"), &awsiam.RoleProps{
@@ -126,8 +126,9 @@ func newArchiveRole(scope constructs.Construct, p ArchiveProps, bucket awss3.Buc
 	return role
 }
 
-// newArchiveSchedule starts the state machine every night. A start that fails
-// is repeated for hours; the alarms of the group tell when it is given up.
+// newArchiveSchedule starts the state machine every night. The Scheduler
+// retries a failed start for hours. The schedule group's alarms report a
+// dropped start.
 func newArchiveSchedule(scope constructs.Construct, p ArchiveProps, machine awsstepfunctions.CfnStateMachine) {
 	role := newScheduleRole(scope, "ArchiveScheduleRole", "Starts the archive's export every night", p.Group)
 	allow(role, "states:StartExecution").on(machine.AttrArn())
@@ -148,7 +149,7 @@ func newArchiveSchedule(scope constructs.Construct, p ArchiveProps, machine awss
 	})
 }
 
-// failures are the days that were not exported.
+// failures counts the days without an export.
 func (a Archive) failures() awscloudwatch.IMetric {
 	count := func(name string) awscloudwatch.IMetric {
 		return metric("AWS/States", name, "Sum", metricPeriod, map[string]*string{"StateMachineArn": a.Machine.AttrArn()})

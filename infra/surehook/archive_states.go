@@ -4,27 +4,27 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awss3"
 )
 
-// states is a piece of the Amazon States Language.
+// states is a part of a document in the Amazon States Language.
 // https://states-language.net/spec.html
 type states = map[string]any
 
-// The expressions of the state machine are JSONata. Times are ISO 8601 in and
-// out, milliseconds since 1970 in between.
+// The expressions of the state machine are JSONata. Input and output times are
+// ISO 8601. Times inside the expressions are milliseconds since 1970.
 const (
-	// dayEnd is the midnight before the time that the run is for, and dayStart the
-	// one before that: the first is not in the export any more, the second is.
+	// dayEnd is the midnight before the run's time and dayStart the midnight
+	// before dayEnd. The export includes dayStart and excludes dayEnd.
 	dayEnd   = `$toMillis($substring($states.input.time, 0, 10) & 'T00:00:00Z')`
 	dayStart = dayEnd + ` - 86400000`
-	// firstBackup is the first second that the backups hold. The day that the
-	// table was made begins there: DynamoDB refuses what is before.
+	// firstBackup is the first full second of the backups. DynamoDB refuses an
+	// earlier start, so the export of the table's first day starts there.
 	firstBackup = `$ceil($toMillis($states.result.ContinuousBackupsDescription.PointInTimeRecoveryDescription.EarliestRestorableDateTime) / 1000) * 1000`
 )
 
-// jsonata is a field that is calculated.
+// jsonata returns a calculated field.
 func jsonata(expression string) string { return "{% " + expression + " %}" }
 
-// archiveStates is the state machine: look how far the backups go back, ask for
-// the export, and look every few minutes whether it is done.
+// archiveStates returns the state machine: read the start of the backups,
+// request the export, and poll the export's status.
 func archiveStates(p ArchiveProps, bucket awss3.Bucket) states {
 	const status = "$states.input.ExportDescription.ExportStatus = "
 	return states{
@@ -74,13 +74,14 @@ func exportArguments(p ArchiveProps, bucket awss3.Bucket) states {
 			"ExportToTime":   jsonata("$fromMillis($to)"),
 			"ExportViewType": "NEW_AND_OLD_IMAGES",
 		},
-		// A call that is repeated within the run asks for the same export; a new run for another.
+		// A repeated call within one run requests the same export. A new run
+		// requests another export.
 		"ClientToken": jsonata("$states.context.Execution.Name"),
 	}
 }
 
-// call is a state that calls an operation of DynamoDB, again if it fails, keeps
-// variables of the result, and goes on to next.
+// call returns a state for one DynamoDB operation. The state retries failures,
+// assigns variables from the result, and continues with next.
 func call(operation, next string, arguments, variables states) states {
 	state := states{
 		"Type":      "Task",

@@ -45,7 +45,7 @@ func TestArchive_schedule(t *testing.T) {
 	}
 }
 
-// TestArchive_states checks the export that is asked for.
+// TestArchive_states checks the parameters of the export.
 func TestArchive_states(t *testing.T) {
 	t.Parallel()
 
@@ -58,7 +58,7 @@ func TestArchive_states(t *testing.T) {
 	})
 	machine.check(t, "Definition.States.Day.Assign.to", "{% $toMillis($substring($states.input.time, 0, 10) & 'T00:00:00Z') %}")
 
-	// Every state that is named is there.
+	// Every named state exists.
 	states, _ := machine.at("Definition", "States").(map[string]any)
 	next := []any{machine.at("Definition", "StartAt")}
 	for _, s := range states {
@@ -76,8 +76,8 @@ func TestArchive_states(t *testing.T) {
 	}
 }
 
-// TestArchive_role holds the state machine to the table and to the folder of
-// the exports.
+// TestArchive_role checks that the state machine may use only the table and the
+// exports' folder.
 func TestArchive_role(t *testing.T) {
 	t.Parallel()
 

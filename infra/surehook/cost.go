@@ -9,20 +9,20 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 )
 
-// price is a list price: USD for so many units.
+// price is a list price in USD for a number of units.
 type price struct {
 	usd float64
 	per int
 }
 
-// prices are AWS's list prices in USD, in US East (N. Virginia), of the first
-// tier of volume and beyond the free tier, as of November 2026. Other regions
-// differ by up to half. What lies still is not in the estimate: storage, backups,
-// keys, alarms and the dashboard; nor are the calls of KMS and the traffic out.
+// prices are AWS's list prices in USD in US East (N. Virginia) as of November
+// 2026: the first tier of volume, without the free tier. Prices of other
+// regions differ by up to half. The estimate excludes fixed costs (storage,
+// backups, keys, alarms, dashboard), KMS requests and outgoing traffic.
 type prices struct {
 	apiRequest   price // HTTP API: https://aws.amazon.com/api-gateway/pricing/
 	invocation   price // https://aws.amazon.com/lambda/pricing/
-	gbSecond     price // the same, of the stack's architecture
+	gbSecond     price // the same for the stack's architecture
 	queueRequest price // standard queue: https://aws.amazon.com/sqs/pricing/
 	readUnit     price // on demand: https://aws.amazon.com/dynamodb/pricing/on-demand/
 	writeUnit    price
@@ -48,15 +48,15 @@ func listPrices(architecture string) prices {
 	return p
 }
 
-// share is usage that has one price: the sum of the metrics, each in units of
-// the price once it is multiplied by of.
+// share is usage at one price: the sum of the metrics times of, in units of the
+// price.
 type share struct {
 	of    float64
 	price price
 	usage []awscloudwatch.Metric
 }
 
-// costs returns the cost per hour of each service, and of all.
+// costs returns the cost per hour of each service, and the total.
 func costs(p MonitorProps) []awscloudwatch.IMetric {
 	list := listPrices(p.Environment.Architecture)
 	services := []struct {
@@ -80,8 +80,8 @@ func costs(p MonitorProps) []awscloudwatch.IMetric {
 	return append([]awscloudwatch.IMetric{math("all", "SUM([api, lambda, sqs, dynamodb, scheduler, logs])", time.Hour, each)}, all...)
 }
 
-// costOf adds up shares by SUM, which passes over what has no data: a function
-// that did not run in the hour must not take the others' cost off the graph.
+// costOf adds the shares with SUM. SUM ignores missing data, so a function
+// without invocations in the hour does not hide the others' cost.
 func costOf(id, label string, shares []share) awscloudwatch.IMetric {
 	parts := map[string]awscloudwatch.IMetric{}
 	var sum string
@@ -100,8 +100,8 @@ func costOf(id, label string, shares []share) awscloudwatch.IMetric {
 	return math(label, "SUM(["+sum[2:]+"])", time.Hour, parts)
 }
 
-// functionShares are the invocations of all functions, and of each its time in
-// milliseconds times its memory.
+// functionShares returns the invocations of all functions, and for each
+// function its duration in milliseconds times its memory.
 func functionShares(p MonitorProps, list prices) []share {
 	invocations := share{of: 1, price: list.invocation}
 	shares := make([]share, 0, len(p.functions())+1)
@@ -115,7 +115,7 @@ func functionShares(p MonitorProps, list prices) []share {
 	return append(shares, invocations)
 }
 
-// memoryGB is the memory that the function was made with. Lambda's own default is 128 MB.
+// memoryGB returns the function's memory. Lambda's default is 128 MB.
 func memoryGB(f awslambda.Function) float64 {
 	if cfn, ok := f.Node().DefaultChild().(awslambda.CfnFunction); ok && cfn.MemorySize() != nil {
 		return *cfn.MemorySize() / 1024
@@ -123,9 +123,9 @@ func memoryGB(f awslambda.Function) float64 {
 	return 0.125
 }
 
-// queueRequests are the messages that were sent, received and deleted, and the
-// times that a poll found none. Each is counted as a request, so it is the most
-// that they cost: up to ten go in one request.
+// queueRequests returns sent, received and deleted messages and empty receives.
+// The estimate is an upper bound: each counts as one request, but one request
+// carries up to ten messages.
 func queueRequests(p MonitorProps) []awscloudwatch.Metric {
 	every := options("Sum", time.Hour)
 	var all []awscloudwatch.Metric

@@ -9,38 +9,38 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// Widget is one picture of the dashboard.
+// Widget is one widget of the dashboard.
 type Widget struct {
 	Title string
 	Width int // of 24 columns
-	// Left and Right are the metrics at either axis.
+	// Left and Right are the metrics of the two axes.
 	Left, Right []awscloudwatch.IMetric
-	// Unit is written at the left axis.
+	// Unit is the label of the left axis.
 	Unit string
 	View View
-	// Limit is drawn as a line where an alarm goes off; 0 for none.
+	// Limit draws a line at an alarm's threshold; 0 draws none.
 	Limit float64
 }
 
-// View is how a widget shows its metrics.
+// View is the display form of a widget's metrics.
 type View int
 
-// The views. A graph of lines is the most of them.
+// The views. ViewLines is the default.
 const (
 	ViewLines   View = iota
-	ViewStacked      // lines that add up
-	ViewBars         // a bar for each metric, over the whole time shown
+	ViewStacked      // stacked lines
+	ViewBars         // one bar per metric over the whole time range
 	ViewNumbers      // the latest values
 )
 
-// Rows of the dashboard, in grid units.
+// Heights of the rows in grid units.
 const (
 	graphHeight  = 6
 	numberHeight = 3
 	statusHeight = 4
 )
 
-// newDashboard makes the dashboard: below the alarms, the widgets as they are.
+// newDashboard makes the dashboard: first the alarms, then the widgets.
 func newDashboard(scope constructs.Construct, p MonitorProps, alarms []awscloudwatch.Alarm) awscloudwatch.Dashboard {
 	dashboard := awscloudwatch.NewDashboard(scope, jsii.String("Dashboard"), &awscloudwatch.DashboardProps{
 		DashboardName: &p.Prefix,
@@ -57,12 +57,12 @@ func newDashboard(scope constructs.Construct, p MonitorProps, alarms []awscloudw
 	return dashboard
 }
 
-// status is the first row: what is wrong now, and where to read on.
+// status is the first row: the current alarms and links to the documents.
 func status(p MonitorProps, alarms []awscloudwatch.Alarm) []awscloudwatch.IWidget {
 	text := strings.Join([]string{
 		"# Surehook " + p.Environment.Name,
-		"Read from the top: what waits and what died, how long deliveries take, what endpoints answer, then our own parts.",
-		"Each alarm says what to do first; more is in `" + strings.TrimSuffix(runbook, "#") + "`. The saved queries `" + p.Prefix + "/…` of Logs Insights tell why a delivery was not delivered.",
+		"From the top: waiting and dead deliveries, delivery latency, endpoints' answers, then Surehook's own parts.",
+		"Each alarm's description names the first action; `" + strings.TrimSuffix(runbook, "#") + "` has the rest. The saved Logs Insights queries `" + p.Prefix + "/…` show the reasons for failed deliveries.",
 	}, "\n\n")
 	refs := make([]interfacesawscloudwatch.IAlarmRef, len(alarms))
 	for i, a := range alarms {
@@ -77,7 +77,7 @@ func status(p MonitorProps, alarms []awscloudwatch.Alarm) []awscloudwatch.IWidge
 	}
 }
 
-// render makes the widget CDK's.
+// render converts the widget to CDK's form.
 func (w Widget) render() awscloudwatch.IWidget {
 	if w.View == ViewNumbers {
 		return awscloudwatch.NewSingleValueWidget(&awscloudwatch.SingleValueWidgetProps{
@@ -86,7 +86,7 @@ func (w Widget) render() awscloudwatch.IWidget {
 	}
 	props := awscloudwatch.GraphWidgetProps{
 		Title: &w.Title, Left: &w.Left, Width: number(w.Width), Height: number(graphHeight),
-		// Nothing here is below zero, and a graph that begins elsewhere makes noise look like trouble.
+		// No metric is negative. A graph with another origin exaggerates noise.
 		LeftYAxis: &awscloudwatch.YAxisProps{Min: number(0), Label: &w.Unit, ShowUnits: jsii.Bool(false)},
 		Stacked:   jsii.Bool(w.View == ViewStacked),
 	}

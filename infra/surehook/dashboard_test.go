@@ -25,8 +25,8 @@ type board struct {
 	} `json:"widgets"`
 }
 
-// boardOf reads the dashboard of the environment, with its tokens as show has
-// them: that it can be read is what a picture of it needs.
+// boardOf reads the environment's dashboard, with tokens in show's form.
+// Command picture needs a readable body.
 func boardOf(t *testing.T, env string) board {
 	t.Helper()
 
@@ -74,7 +74,7 @@ func TestDashboard_order(t *testing.T) {
 	}
 }
 
-// TestDashboard_metrics checks what is behind the titles.
+// TestDashboard_metrics checks the metrics behind the titles.
 func TestDashboard_metrics(t *testing.T) {
 	t.Parallel()
 
@@ -128,8 +128,8 @@ func TestDashboard_alarms(t *testing.T) {
 	}
 }
 
-// TestDashboard_cost works the estimate out by hand, and checks that each price
-// is used for what it is of.
+// TestDashboard_cost calculates the estimate by hand and checks each price's
+// metric.
 func TestDashboard_cost(t *testing.T) {
 	t.Parallel()
 
@@ -154,7 +154,8 @@ func TestDashboard_cost(t *testing.T) {
 	}
 }
 
-// TestOutcomes holds the list to the classes of attempts, which infra does not import.
+// TestOutcomes compares the list with the outcome classes of attempts. Package
+// surehook does not import these classes.
 func TestOutcomes(t *testing.T) {
 	t.Parallel()
 

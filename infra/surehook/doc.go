@@ -1,9 +1,18 @@
-// Package surehook is Surehook as a construct for the CDK: it says which AWS
-// resources a deployment has and what each function may do with them. It shares
-// with the functions only the words of internal/names, and knows nothing of how
-// they work.
+// Package surehook is a CDK construct for a whole Surehook deployment. The
+// package defines the AWS resources and the permissions of each function. The
+// construct and the functions share only package internal/names. The package
+// does not know the functions' behavior.
 //
-// New puts a whole Surehook into a stack of another app. NewStack makes the
-// stack that the command infra deploys, which is one such construct and the
-// rules that it is held to.
+// # Entry points
+//
+// New adds a Surehook to a stack of another app. NewStack makes the stack of
+// the command infra: one such construct, checked against the AwsSolutions rules
+// of cdk-nag.
+//
+// # Environments
+//
+// An Environment holds every difference between two deployments: retention,
+// throttles, concurrency, alarm thresholds. EnvironmentNamed returns dev,
+// staging, prod and local. Environment.Validate reports unsafe values before
+// synthesis.
 package surehook

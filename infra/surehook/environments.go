@@ -11,104 +11,107 @@ import (
 	"surehook/internal/names"
 )
 
-// Environment is everything in which one deployment differs from another.
-// EnvironmentNamed returns ours; an app that embeds Surehook may change one of
-// them, or write its own.
+// Environment holds every difference between two deployments. EnvironmentNamed
+// returns the standard environments. An embedding app can change a standard
+// environment or define a new environment.
 type Environment struct {
-	// Name is dev, staging, prod or local, or another that an embedding app chose.
-	// All metrics have it as their dimension, so that no two deployments in an
-	// account and region share one.
+	// Name is dev, staging, prod or local, or a name from an embedding app. The
+	// name is a dimension of all metrics, so two deployments in one account and
+	// region need different names.
 	Name string
 
-	// Retention is how long events, deliveries and attempts are kept in the table.
+	// Retention is the lifetime of events, deliveries and attempts in the
+	// table.
 	Retention time.Duration
-	// LogRetention is how long log lines are kept.
+	// LogRetention is the lifetime of log lines.
 	LogRetention awslogs.RetentionDays
-	// Protected data outlives the stack: the table refuses to be deleted, and it
-	// and the key that its secrets are sealed under stay when the stack goes.
+	// Protected data outlives the stack: the table refuses deletion, and
+	// CloudFormation retains the table and the sealing key.
 	Protected bool
 	// PointInTimeRecovery keeps 35 days of backups of the table.
 	PointInTimeRecovery bool
 
-	// Throttles bound what the API lets in, route by route.
+	// Throttles bound the requests to the API, route by route.
 	Throttles Throttles
-	// Concurrency bounds the work on the queues, queue by queue.
+	// Concurrency bounds the batches in progress, queue by queue.
 	Concurrency Concurrency
-	// BreakerTick is how often the breaker looks for endpoints whose message on
-	// the circuits queue was lost: whole minutes, for the Scheduler is no finer.
+	// BreakerTick is the interval of the breaker's search for endpoints with a
+	// lost message on the circuits queue. The Scheduler takes whole minutes.
 	BreakerTick time.Duration
-	// Review is how often the breaker judges the endpoints that were active, and
-	// Reconcile how often it takes from the dead letters what is dead no longer:
-	// whole minutes too.
+	// Review is the interval of the reviews of active endpoints. Reconcile is
+	// the interval of the removal of settled deliveries from the dead letters.
+	// Both are whole minutes.
 	Review, Reconcile time.Duration
 
-	// Thresholds are what the alarms are raised at.
+	// Thresholds are the limits of the alarms.
 	Thresholds Thresholds
-	// AlarmEmail gets the alarms and the operational events; empty for nobody. AWS
-	// sends it a link first, to confirm.
+	// AlarmEmail receives the alarms and the operational events; empty for
+	// nobody. AWS first sends a confirmation link to the address.
 	AlarmEmail string
-	// Domain is where the API is, if not at the name that AWS gives it.
+	// Domain is the custom domain of the API. Without a domain, the API has
+	// only the name from AWS.
 	Domain Domain
-	// Archive exports a day's changes of the table to S3, every day. The table
-	// needs PointInTimeRecovery for it.
+	// Archive exports the table's changes to S3 every day. The archive needs
+	// PointInTimeRecovery.
 	Archive bool
 
-	// Architecture the functions are built for: arm64 or amd64, as Go has it.
+	// Architecture is the functions' architecture in Go's terms: arm64 or
+	// amd64.
 	Architecture string
-	// Egress is names.EgressPublic or, for the local stack only, names.EgressLoopback.
+	// Egress is names.EgressPublic or, for the local stack only,
+	// names.EgressLoopback.
 	Egress string
 }
 
-// Throttle bounds the requests to one route, from all callers together; the
-// rest is answered with 429 before a function runs.
+// Throttle bounds the requests of all callers to one route. API Gateway answers
+// excess requests with 429 and does not call the function.
 // https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-throttling.html
 type Throttle struct {
-	PerSecond int // requests a second in the long run
-	Burst     int // requests that may come at once
+	PerSecond int // sustained requests per second
+	Burst     int // simultaneous requests
 }
 
-// Throttles are the throttles of the routes. None is above the default, which
-// is the most that any route of the stack lets in.
+// Throttles are the throttles of the routes. No throttle exceeds Default, the
+// upper bound of every route.
 type Throttles struct {
-	Default Throttle // endpoints, reads and keys, and whatever has none of its own
-	Events  Throttle // events, one by one
-	Batch   Throttle // up to 100 events by request: deliver is what these must not drown
-	Public  Throttle // what is read without a key, each route: people do so, and backends do not
+	Default Throttle // all routes without a throttle below
+	Events  Throttle // single events
+	Batch   Throttle // batches of up to 100 events; the limit protects deliver
+	Public  Throttle // each route without a key; readers are people, not backends
 }
 
-// Concurrency is how many batches of each queue are worked on at once, 2 to
-// 1,000. Their sum is what deliver and breaker take of the account's concurrency
-// (1,000 unless raised): leave room for the functions behind the API.
+// Concurrency is the number of batches in progress per queue, 2 to 1,000.
+// Deliver, breaker and replay together take the sum from the account's
+// concurrency (1,000 by default). Leave room for the functions behind the API.
 type Concurrency struct {
 	Live, Retry, Replay int // lanes of deliver
 	Circuits            int // of breaker
-	ReplayJobs          int // of replay: as many jobs have a page made at once
+	ReplayJobs          int // of replay: the number of job pages in progress
 }
 
-// Thresholds are what an alarm is raised above, or below for SuccessRate. The
-// counts are of what comes in the alarm's period, which is five minutes where
-// the name does not say it.
+// Thresholds are the alarms' upper limits; SuccessRate is a lower limit. Counts
+// are per alarm period: five minutes, unless the name says otherwise.
 type Thresholds struct {
-	DeadLettersPerHour int           // deliveries that gave up in an hour
-	OldestPending      time.Duration // age of a lane's oldest message, not counting how long it was held back
-	SuccessRate        float64       // percent of the deliveries that ended in the last hour, 0 to 100
-	IngestErrors       int           // requests that the API answered with 5xx
-	FunctionErrors     int           // invocations of one function that failed; or that found no room
-	TableThrottles     int           // reads, or writes, that the table or an index refused
-	ScheduleFailures   int           // schedules that could not reach their target
+	DeadLettersPerHour int           // deliveries that died in an hour
+	OldestPending      time.Duration // age of a lane's oldest message, without the message's delay
+	SuccessRate        float64       // percent of the deliveries settled in the last hour, 0 to 100
+	IngestErrors       int           // API answers with 5xx
+	FunctionErrors     int           // failed, or throttled, invocations of one function
+	TableThrottles     int           // throttled reads, or writes, of the table or an index
+	ScheduleFailures   int           // failed calls of schedule targets
 }
 
-// Domain is a name of the deployer's own for the API. The record in the DNS is
-// left to them: an alias of the outputs DomainTarget and DomainZoneId.
+// Domain is a custom domain for the API. The deployer creates the DNS record:
+// an alias of the outputs DomainTarget and DomainZoneId.
 type Domain struct {
 	Name           string // such as hooks.example.com; empty for none
-	CertificateARN string // certificate of ACM for the name, in the stack's region
+	CertificateARN string // the domain's ACM certificate in the stack's region
 }
 
-// day is here because time has no unit beyond hours.
+// day is one day. Package time has no unit above hours.
 const day = 24 * time.Hour
 
-// environments returns all environments, the local one for the architecture.
+// environments returns all environments. The local environment gets localArch.
 func environments(localArch string) []Environment {
 	return []Environment{
 		{
@@ -203,8 +206,8 @@ func environments(localArch string) []Environment {
 }
 
 // EnvironmentNamed returns the environment with the name. arch is for "local"
-// alone, whose functions run on the machine at hand: arm64 or amd64, empty for
-// the architecture this program was built for.
+// alone, because local functions run on this machine: arm64 or amd64, empty for
+// the architecture of this program.
 func EnvironmentNamed(name, arch string) (Environment, error) {
 	const choices = "-c env=dev|staging|prod|local"
 	if name == "" {

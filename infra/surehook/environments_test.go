@@ -14,14 +14,14 @@ func TestEnvironmentNamed(t *testing.T) {
 
 	tests := []struct {
 		name, env, arch  string
-		wantArch, wantIn string // wantIn: in the error
+		wantArch, wantIn string // wantIn is part of the error
 	}{
 		{name: "prod runs on arm64", env: "prod", wantArch: "arm64"},
-		{name: "prod may be told what it is", env: "prod", arch: "arm64", wantArch: "arm64"},
+		{name: "prod accepts its own architecture", env: "prod", arch: "arm64", wantArch: "arm64"},
 		{name: "prod is not built for anything else", env: "prod", arch: "amd64", wantIn: "arch=amd64 is for env=local"},
 		{name: "staging runs on arm64", env: "staging", wantArch: "arm64"},
 		{name: "dev runs on arm64", env: "dev", wantArch: "arm64"},
-		{name: "local runs on what it is told", env: "local", arch: "amd64", wantArch: "amd64"},
+		{name: "local runs on the given architecture", env: "local", arch: "amd64", wantArch: "amd64"},
 		{name: "local runs on this machine by default", env: "local", wantArch: runtime.GOARCH},
 		{name: "local does not run on anything", env: "local", arch: "riscv64", wantIn: `architecture "riscv64"`},
 		{name: "no environment is an error that names the choices", wantIn: "env=dev|staging|prod|local"},
@@ -52,7 +52,7 @@ func TestEnvironment_Validate(t *testing.T) {
 		name   string
 		env    string
 		change func(*Environment)
-		want   string // in the error; empty: valid
+		want   string // part of the error; empty: valid
 	}{
 		{name: "prod never reaches loopback", env: "prod", change: func(e *Environment) { e.Egress = names.EgressLoopback }, want: "local stack only"},
 		{name: "staging never reaches loopback", env: "staging", change: func(e *Environment) { e.Egress = names.EgressLoopback }, want: "local stack only"},

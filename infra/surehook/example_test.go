@@ -13,19 +13,19 @@ import (
 	"surehook/infra/surehook"
 )
 
-// A shop has a stack of its own, and puts Surehook into it.
+// A shop adds Surehook to the shop's own stack.
 func Example() {
 	dist, err := buildFunctions()
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	defer os.RemoveAll(dist) //nolint:errcheck // it is below the system's temporary folder
+	defer os.RemoveAll(dist) //nolint:errcheck // the system clears its temporary folder
 
 	app := awscdk.NewApp(nil)
 	stack := awscdk.NewStack(app, jsii.String("Shop"), nil)
 
-	// Its environment is like prod, but smaller, and somebody is told of alarms.
+	// The environment is a smaller prod with an alarm recipient.
 	env, err := surehook.EnvironmentNamed("prod", "")
 	if err != nil {
 		fmt.Println(err)
@@ -41,7 +41,7 @@ func Example() {
 		return
 	}
 
-	// The shop's backend may read the first API key, and learns where the API is.
+	// The shop's backend may read the first API key and gets the API's address.
 	backend := awsiam.NewRole(stack, jsii.String("Backend"), &awsiam.RoleProps{
 		AssumedBy: awsiam.NewServicePrincipal(jsii.String("ecs-tasks.amazonaws.com"), nil),
 	})
@@ -56,7 +56,7 @@ func Example() {
 	// Output: Shop/Webhooks
 }
 
-// buildFunctions stands for `make build`, which fills dist/arm64.
+// buildFunctions replaces `make build`. `make build` fills dist/arm64.
 func buildFunctions() (string, error) {
 	dist, err := os.MkdirTemp("", "dist-")
 	if err != nil {

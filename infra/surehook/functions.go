@@ -22,27 +22,30 @@ import (
 
 // Timeouts of the functions.
 const (
-	apiTimeout       = 29 * time.Second // just below the 30 s after which an HTTP API answers 503 itself
-	deliverTimeout   = 60 * time.Second // an endpoint may take 30 s; the rest is for loading and settling
-	breakerTimeout   = 60 * time.Second // a wave of 500 deliveries, or a tick that finds 200 endpoints
-	replayTimeout    = 60 * time.Second // a page of a job; its callers behind the API wait half as long at most
+	apiTimeout       = 29 * time.Second // just below the 30 s limit of an HTTP API; a longer request gets 503
+	deliverTimeout   = 60 * time.Second // 30 s for an endpoint, the rest for loading and settling
+	breakerTimeout   = 60 * time.Second // a wave of 500 deliveries, or a tick with 200 endpoints
+	replayTimeout    = 60 * time.Second // one page of a job; API callers wait at most half as long
 	authorizeTimeout = 5 * time.Second  // one read, two at a cold start, and one write per key and day
 )
 
-// Memory in MB, which is also the share of a CPU (1,769 MB is a whole one).
+// Memory in MB. The memory also sets the share of a CPU: 1,769 MB is one CPU.
 const (
-	// workMemory is for functions that wait for AWS and for endpoints, but meet
-	// bursts of TLS handshakes, signing and compression, and a cold start.
+	// workMemory is for functions with waits for AWS and endpoints, bursts of
+	// TLS handshakes, signing and compression, and a fast cold start.
 	workMemory = 512
-	// authorizeMemory is for one read and one hash, whose answer is cached.
+	// authorizeMemory is for one read and one hash. API Gateway caches the
+	// answer.
 	authorizeMemory = 256
 )
 
-// Messages that an invocation gets at most.
+// Batch sizes: messages per invocation at most.
 const (
-	// messageBatch are worked on at once, so the slowest of ten costs the others little.
+	// messageBatch messages run concurrently, so the slowest of ten adds little
+	// delay for the others.
 	messageBatch = 10
-	// jobBatch is one job's page, which has the whole time of its invocation.
+	// jobBatch is one page of one job. The page has the invocation's whole
+	// time.
 	jobBatch = 1
 )
 
@@ -56,9 +59,9 @@ type Functions struct {
 	Ingest, Deliver, Breaker, Replay, Manage, Authorize awslambda.Function
 }
 
-// FunctionsProps says what NewFunctions makes.
+// FunctionsProps configures NewFunctions.
 type FunctionsProps struct {
-	Prefix      string // of the functions' names
+	Prefix      string // begins the functions' names
 	Environment Environment
 	Dist        string // folder of the built functions
 	Table       awsdynamodb.Table
@@ -68,14 +71,16 @@ type FunctionsProps struct {
 	Topic       awssns.Topic
 }
 
-// NewFunctions makes the functions, each with a role of its own that holds its
-// own permissions only, and puts deliver, breaker and replay behind their queues.
+// NewFunctions makes the functions and connects deliver, breaker and replay to
+// their queues. Each function has a role with only the function's own
+// permissions.
 func NewFunctions(scope constructs.Construct, p FunctionsProps) Functions {
 	f := Functions{
 		Ingest:  newFunction(scope, "Ingest", p, functionProps{"ingest", apiTimeout, workMemory, ingestEnv(p), grantIngest}),
 		Deliver: newFunction(scope, "Deliver", p, functionProps{"deliver", deliverTimeout, workMemory, deliverEnv(p), grantDeliver}),
 		Breaker: newFunction(scope, "Breaker", p, functionProps{"breaker", breakerTimeout, workMemory, breakerEnv(p), grantBreaker}),
-		// The lane of this name is a resource of the same scope.
+		// "Replay" is already the construct id of the replay lane in this
+		// scope.
 		Replay:    newFunction(scope, "Replayer", p, functionProps{"replay", replayTimeout, workMemory, replayEnv(p), grantReplay}),
 		Manage:    newFunction(scope, "Manage", p, functionProps{"manage", apiTimeout, workMemory, manageEnv(p), grantManage}),
 		Authorize: newFunction(scope, "Authorize", p, functionProps{"authorize", authorizeTimeout, authorizeMemory, authorizeEnv(p), grantAuthorize}),
@@ -89,8 +94,8 @@ func NewFunctions(scope constructs.Construct, p FunctionsProps) Functions {
 	return f
 }
 
-// addQueue makes the function work on a queue. Each lane has its own limit, so
-// that a flood of retries or a large replay leaves first attempts their share.
+// addQueue connects the function to a queue. Each lane has a separate limit, so
+// a flood of retries or a large replay leaves capacity for first attempts.
 func addQueue(f awslambda.Function, queue awssqs.Queue, batch, concurrency int) {
 	f.AddEventSource(awslambdaeventsources.NewSqsEventSource(queue, &awslambdaeventsources.SqsEventSourceProps{
 		BatchSize:               jsii.Number(batch),
@@ -99,7 +104,7 @@ func addQueue(f awslambda.Function, queue awssqs.Queue, batch, concurrency int) 
 	}))
 }
 
-// functionProps is what distinguishes one function from another.
+// functionProps holds the differences between the functions.
 type functionProps struct {
 	name    string // folder below dist
 	timeout time.Duration
@@ -113,12 +118,12 @@ func newFunction(scope constructs.Construct, id string, p FunctionsProps, f func
 	logs := awslogs.NewLogGroup(scope, jsii.String(id+"Logs"), &awslogs.LogGroupProps{
 		LogGroupName: jsii.String("/aws/lambda/" + name),
 		Retention:    p.Environment.LogRetention,
-		// A retained group would be in the way of the next stack of this name.
+		// A retained group would block a new stack with the same name.
 		RemovalPolicy: awscdk.RemovalPolicy_DESTROY,
 	})
-	// Lambda's managed policy would allow writing to every log group.
+	// Lambda's managed policy would allow writes to every log group.
 	role := awsiam.NewRole(scope, jsii.String(id+"Role"), &awsiam.RoleProps{
-		Description: jsii.String("What the function " + name + " may do"),
+		Description: jsii.String("Permissions of the function " + name),
 		AssumedBy:   awsiam.NewServicePrincipal(jsii.String("lambda.amazonaws.com"), nil),
 	})
 	allow(role, "logs:CreateLogStream", "logs:PutLogEvents").on(logs.LogGroupArn())
@@ -141,19 +146,19 @@ func newFunction(scope constructs.Construct, id string, p FunctionsProps, f func
 		Environment:   &f.env,
 		LogGroup:      logs,
 		LoggingFormat: awslambda.LoggingFormat_JSON,
-		// Lambda's own lines of each invocation say what its metrics say, and are paid by the byte.
+		// Lambda's own log lines repeat the metrics and cost money per byte.
 		SystemLogLevelV2: awslambda.SystemLogLevel_WARN,
 		Tracing:          awslambda.Tracing_DISABLED,
 	})
 }
 
-// checkDist reports a function that has no folder below dist, before CDK does
-// so in the words of another language.
+// checkDist reports a function without a folder below dist. CDK's own error for
+// a missing folder comes from JavaScript.
 func checkDist(dist string) error {
 	for _, name := range functionNames() {
 		folder := filepath.Join(dist, name)
 		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
-			return fmt.Errorf("function %s is not built: there is no folder %s (-c dist=DIR says where)", name, folder)
+			return fmt.Errorf("function %s is not built: folder %s is missing (set it with -c dist=DIR)", name, folder)
 		}
 	}
 	return nil

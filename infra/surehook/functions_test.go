@@ -58,7 +58,7 @@ func TestFunctions(t *testing.T) {
 	}
 }
 
-// TestLogs checks that no log is kept for ever: prod keeps its logs for 90 days.
+// TestLogs checks that all logs expire. Prod keeps its logs for 90 days.
 func TestLogs(t *testing.T) {
 	t.Parallel()
 
@@ -134,7 +134,8 @@ func variables(f resource) map[string]string {
 	return got
 }
 
-// TestFunctions_everyVariable holds infra to what names says that it sets.
+// TestFunctions_everyVariable checks that infra sets every variable in package
+// names.
 func TestFunctions_everyVariable(t *testing.T) {
 	t.Parallel()
 
@@ -151,8 +152,8 @@ func TestFunctions_everyVariable(t *testing.T) {
 	}
 }
 
-// surehookVariables returns the values of the constants in names that are
-// variables of ours, sorted.
+// surehookVariables returns the values of Surehook's environment variable
+// constants in package names, sorted.
 func surehookVariables(t *testing.T) []string {
 	t.Helper()
 

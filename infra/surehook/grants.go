@@ -8,12 +8,12 @@ import (
 	"surehook/internal/names"
 )
 
-// Every grant is a list of actions on named resources: CDK's own grants of a
-// table, a key or a queue hold more than the functions use (every index,
-// kms:ReEncrypt*, sqs:GetQueueUrl), and testdata/grants.json is what a reviewer
-// reads.
+// Every grant is a list of actions on named resources. CDK's own grants of a
+// table, a key or a queue allow more than the functions need (every index,
+// kms:ReEncrypt*, sqs:GetQueueUrl). testdata/grants.json lists all grants for
+// reviewers.
 
-// grant is the half of a permission that says who and what.
+// grant is the first half of a permission: the role and the actions.
 type grant struct {
 	role       awsiam.Role
 	actions    []string
@@ -25,13 +25,13 @@ func allow(role awsiam.Role, actions ...string) grant {
 	return grant{role: role, actions: actions}
 }
 
-// when narrows the permission to requests that match the condition.
+// when restricts the permission to requests with the condition.
 func (g grant) when(operator, key, value string) grant {
 	g.conditions = &map[string]any{operator: map[string]any{key: value}}
 	return g
 }
 
-// on completes the permission with the resources it holds for.
+// on completes the permission with the resources.
 func (g grant) on(arns ...*string) {
 	g.role.AddToPolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
 		Actions:    jsii.Strings(g.actions...),
@@ -40,21 +40,22 @@ func (g grant) on(arns ...*string) {
 	}))
 }
 
-// grantIngest: put the event or see that it is there, and send its tokens.
+// grantIngest: store the event or find the stored event, and send the event's
+// tokens.
 func grantIngest(role awsiam.Role, p FunctionsProps) {
 	allow(role, "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query").on(p.Table.TableArn())
 	allow(role, "sqs:SendMessage").on(p.Queues.Live.QueueArn())
 }
 
-// grantDeliver: record attempts, make the next ones happen, keep the circuits,
-// and tell of what happened: to the tenant's endpoints that subscribe to it and
-// to the operators. What it may take from the lanes comes with its event sources.
+// grantDeliver: record attempts, send tokens of later attempts, update the
+// circuits, and notify the tenant's subscribed endpoints and the operators.
+// Permissions to receive from the lanes come with the event sources.
 func grantDeliver(role awsiam.Role, p FunctionsProps) {
-	// A transaction needs the permissions of its parts: here, puts and updates.
-	// What the gate counts and gives out is updated too.
+	// A transaction needs the permissions of its parts: here puts and updates.
+	// The gate's counters and leases need updates, too.
 	allow(role, "dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem").
 		on(p.Table.TableArn())
-	// Retries and delayed tokens go to the retry lane. The live lane is for the
+	// Retries and delayed tokens go to the retry lane. The live lane gets the
 	// first tokens of operational events.
 	allow(role, "sqs:SendMessage").
 		on(p.Queues.Live.QueueArn(), p.Queues.Retry.QueueArn(), p.Queues.DeadLetters.QueueArn(), p.Queues.Circuits.QueueArn())
@@ -70,11 +71,11 @@ func grantDeliver(role awsiam.Role, p FunctionsProps) {
 	allow(role, "sns:Publish").on(p.Topic.TopicArn())
 }
 
-// grantBreaker: find the circuits that are due and the deliveries that are
-// parked, release them or let them die, and ask itself to look again; judge the
-// endpoints that were active, and tell of it as deliver does; count the dead
-// letters, and take from them what is dead no longer. What it may take from the circuits queue comes
-// with its event source.
+// grantBreaker: find due circuits and parked deliveries; release the deliveries
+// or let them die; enqueue further circuit checks; review active endpoints and
+// notify as deliver does; count the dead letters and remove the dead letters of
+// settled deliveries. Permissions to receive from the circuits queue come with
+// the event source.
 func grantBreaker(role awsiam.Role, p FunctionsProps) {
 	allow(role, "dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem").
 		on(p.Table.TableArn())
@@ -85,9 +86,9 @@ func grantBreaker(role awsiam.Role, p FunctionsProps) {
 	allow(role, "sns:Publish").on(p.Topic.TopicArn())
 }
 
-// grantReplay: choose past deliveries, make their next generation, and send its
-// tokens; keep the jobs, and send itself what they have left to do. What it may
-// take from the jobs queue comes with its event source.
+// grantReplay: select past deliveries, create their next generation, and send
+// the tokens; store the jobs and enqueue the jobs' remaining pages. Permissions
+// to receive from the jobs queue come with the event source.
 func grantReplay(role awsiam.Role, p FunctionsProps) {
 	allow(role, "dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem").
 		on(p.Table.TableArn())
@@ -95,9 +96,8 @@ func grantReplay(role awsiam.Role, p FunctionsProps) {
 	allow(role, "sqs:SendMessage").on(p.Queues.Replay.QueueArn(), p.Queues.ReplayJobs.QueueArn())
 }
 
-// grantManage: keep endpoints and keys, read what became of events and how full
-// the queues are, send the tokens of test events, and ask the breaker to look at
-// endpoints.
+// grantManage: store endpoints and keys, read deliveries and queue depths, send
+// the tokens of test events, and enqueue circuit checks.
 func grantManage(role awsiam.Role, p FunctionsProps) {
 	allow(role, "dynamodb:BatchGetItem", "dynamodb:DeleteItem", "dynamodb:GetItem",
 		"dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem").on(p.Table.TableArn())
@@ -109,8 +109,8 @@ func grantManage(role awsiam.Role, p FunctionsProps) {
 	allow(role, "kms:Encrypt").on(p.Secrets.Key.KeyArn())
 }
 
-// grantAuthorize: look keys up by their hash, note the day of their last use,
-// and read the first admin key.
+// grantAuthorize: find keys by hash, record the day of a key's last use, and
+// read the first admin key.
 func grantAuthorize(role awsiam.Role, p FunctionsProps) {
 	allow(role, "dynamodb:GetItem", "dynamodb:UpdateItem").on(p.Table.TableArn())
 	allow(role, "secretsmanager:GetSecretValue").on(p.Secrets.AdminKey.SecretArn())

@@ -9,9 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestGrants_table holds every role to the reviewed list of what it may do to
-// which resource. All environments grant the same, but for the archive's roles,
-// which only prod has.
+// TestGrants_table compares every role's permissions with the reviewed list.
+// All environments have the same grants; only prod has the archive's roles.
 func TestGrants_table(t *testing.T) {
 	t.Parallel()
 
@@ -39,8 +38,8 @@ func TestGrants_table(t *testing.T) {
 	}
 }
 
-// TestGrants_complete checks that the table is about every role there is, that
-// nothing adds to it from elsewhere, and that no two functions share a role.
+// TestGrants_complete checks that the table covers every role, that permissions
+// come only from the roles' policies, and that no two functions share a role.
 func TestGrants_complete(t *testing.T) {
 	t.Parallel()
 
@@ -109,18 +108,18 @@ func grantsOf(t *testing.T, tpl template) map[string]map[string][]string {
 	return all
 }
 
-// schedulesOfGroup are schedules whose names are made as they are needed, all in
-// the group of the stack.
+// schedulesOfGroup are schedules with names chosen at runtime, all in the
+// stack's group.
 const schedulesOfGroup = "arn:${AWS::Partition}:scheduler:${AWS::Region}:${AWS::AccountId}:schedule/surehook-prod/*"
 
-// unnamed are the resources with a wildcard: others choose their names, within
-// resources of the stack.
+// unnamed are the resources with a wildcard. Other services choose their names,
+// within resources of the stack.
 func unnamed() []string {
 	return []string{schedulesOfGroup, "${Table.Arn}/export/*", "${ArchiveBucket.Arn}/changes/*"}
 }
 
-// TestGrants_wildcards checks every statement of the template that allows
-// anything: actions by name, on resources of this stack by name.
+// TestGrants_wildcards checks every allowing statement of the template: named
+// actions on named resources of this stack.
 func TestGrants_wildcards(t *testing.T) {
 	t.Parallel()
 
@@ -168,16 +167,16 @@ func TestGrants_wildcards(t *testing.T) {
 	}
 }
 
-// delegatesKey tells the one statement that needs wildcards: the key's policy
-// leaves the key to the account's IAM policies, without which nobody could
-// manage it. "*" means this key there.
+// delegatesKey reports whether the statement is the one with necessary
+// wildcards. The key's policy delegates to the account's IAM policies. Without
+// the delegation, nobody could manage the key. "*" means this key there.
 // https://docs.aws.amazon.com/kms/latest/developerguide/key-policy-default.html
 func delegatesKey(r resource, s map[string]any) bool {
 	principal, _ := s["Principal"].(map[string]any)
 	return r.Type == "AWS::KMS::Key" && show(principal["AWS"]) == "arn:${AWS::Partition}:iam::${AWS::AccountId}:root"
 }
 
-// TestGrants_assume checks who may take on the roles.
+// TestGrants_assume checks the principals of the roles.
 func TestGrants_assume(t *testing.T) {
 	t.Parallel()
 
@@ -218,7 +217,7 @@ func TestGrants_assume(t *testing.T) {
 	}
 }
 
-// statements returns the policy statements anywhere in the value.
+// statements returns all policy statements in the value.
 func statements(v any) []map[string]any {
 	var found []map[string]any
 	switch v := v.(type) {
@@ -237,7 +236,8 @@ func statements(v any) []map[string]any {
 	return found
 }
 
-// list returns the value's elements, or the value where IAM allows one alone.
+// list returns the value's elements, or a single value as a list. IAM allows
+// both forms.
 func list(v any) []any {
 	if many, ok := v.([]any); ok {
 		return many

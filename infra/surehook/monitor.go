@@ -17,34 +17,33 @@ import (
 	"surehook/internal/names"
 )
 
-// Monitor is what an on-call person has: a dashboard to look at, alarms that
-// say what to do first, and queries of the logs.
+// Monitor is the tool set of an on-call person: a dashboard, alarms with a
+// first action, and saved log queries.
 type Monitor struct {
 	Dashboard awscloudwatch.Dashboard
 	Alarms    []awscloudwatch.Alarm
 }
 
-// MonitorProps says what NewMonitor makes, and what it watches.
+// MonitorProps configures NewMonitor.
 type MonitorProps struct {
-	Prefix      string // of the names of dashboard, alarms and queries
+	Prefix      string // begins the names of dashboard, alarms and queries
 	Environment Environment
 	Queues      Queues
 	Functions   Functions
 	Table       awsdynamodb.Table
 	API         awsapigatewayv2.HttpApi
 	Schedules   awsscheduler.IScheduleGroup
-	// Archive is watched too, unless it is nil.
+	// Archive adds the archive's alarm; nil for none.
 	Archive *Archive
-	// Topic is told when an alarm goes off and when it is over, but not of those of
-	// dev and local: they can be seen, and nobody is called where breaking things
-	// is the work.
+	// Topic receives a message when an alarm goes off and when the alarm ends.
+	// Alarms of dev and local send no messages: failures are normal there.
 	Topic awssns.ITopic
 }
 
 // NewMonitor makes the dashboard, the alarms and the queries.
 //
-// No emulator deploys everything: the local stack is without the queries, and
-// without the one alarm that is calculated from several metrics.
+// No emulator supports all resources. The local stack has no queries and no
+// success rate alarm, because the alarm's metric is an expression.
 func NewMonitor(scope constructs.Construct, p MonitorProps) Monitor {
 	alarms := newAlarms(scope, p)
 	if !p.emulated() {
@@ -57,10 +56,10 @@ func (p MonitorProps) emulated() bool { return p.Environment.Name == "local" }
 
 func (p MonitorProps) calling() bool { return p.Environment.Name != "dev" && !p.emulated() }
 
-// watched is a resource and its name on the dashboard.
+// watched is a resource and the resource's name on the dashboard.
 type watched[T any] struct {
-	name     string // as in the names of its AWS resources
-	id       string // as in the ids of what watches it
+	name     string // as in the AWS resource's name
+	id       string // as in the construct ids of alarms and metrics
 	resource T
 }
 
@@ -76,7 +75,7 @@ func (p MonitorProps) functions() []watched[awslambda.Function] {
 	}
 }
 
-// lanes returns the queues that deliver works on.
+// lanes returns the queues of deliver.
 func (p MonitorProps) lanes() []watched[awssqs.Queue] {
 	q := p.Queues
 	return []watched[awssqs.Queue]{
@@ -86,7 +85,7 @@ func (p MonitorProps) lanes() []watched[awssqs.Queue] {
 	}
 }
 
-// work returns the queues that a function works on. They drain, or should.
+// work returns the queues with a consumer. Healthy queues drain.
 func (p MonitorProps) work() []watched[awssqs.Queue] {
 	return append(p.lanes(),
 		watched[awssqs.Queue]{"circuits", "Circuits", p.Queues.Circuits},
@@ -94,8 +93,8 @@ func (p MonitorProps) work() []watched[awssqs.Queue] {
 	)
 }
 
-// tables returns the table and its indexes: DynamoDB counts what each of them
-// consumes and refuses by itself. The resource is the metrics' dimensions.
+// tables returns the table and the indexes. DynamoDB meters and throttles each
+// of them separately. The resource is the metrics' dimensions.
 func (p MonitorProps) tables() []watched[map[string]*string] {
 	of := func(index string) map[string]*string {
 		return map[string]*string{"TableName": p.Table.TableName(), "GlobalSecondaryIndexName": &index}
@@ -107,16 +106,16 @@ func (p MonitorProps) tables() []watched[map[string]*string] {
 	}
 }
 
-// The periods that metrics are summed up in.
+// The periods of metrics.
 const (
-	// gaugePeriod is how often the breaker writes its gauges.
+	// gaugePeriod is the interval of the breaker's gauges.
 	gaugePeriod = time.Minute
-	// metricPeriod is the one of most graphs and alarms: shorter ones say more of
-	// chance than of trouble.
+	// metricPeriod is the period of most graphs and alarms. Shorter periods
+	// show mostly noise.
 	metricPeriod = 5 * time.Minute
 )
 
-// own is a metric of Surehook itself. Pairs are further dimensions: name, value.
+// own returns a metric of Surehook. Pairs are further dimensions: name, value.
 func (p MonitorProps) own(name, statistic string, every time.Duration, pairs ...string) awscloudwatch.Metric {
 	dimensions := map[string]*string{names.MetricEnvironment: &p.Environment.Name}
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -125,8 +124,8 @@ func (p MonitorProps) own(name, statistic string, every time.Duration, pairs ...
 	return metric(names.MetricNamespace, name, statistic, every, dimensions)
 }
 
-// metric is any metric. It has no label of its own: CDK writes an alarm on a
-// metric with one in another form, which no emulator takes.
+// metric returns any metric. The metric has no label: for an alarm on a
+// labelled metric, CDK writes a form without support in any emulator.
 func metric(namespace, name, statistic string, every time.Duration, dimensions map[string]*string) awscloudwatch.Metric {
 	return awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
 		Namespace:     &namespace,
@@ -137,18 +136,18 @@ func metric(namespace, name, statistic string, every time.Duration, dimensions m
 	})
 }
 
-// labelled is the metric with another label.
+// labelled returns the metric with another label.
 func labelled(label string, m awscloudwatch.Metric) awscloudwatch.IMetric {
 	return m.With(&awscloudwatch.MetricOptions{Label: &label})
 }
 
-// options are the statistic and the period of a metric that CDK knows.
+// options returns the statistic and the period of a metric from CDK.
 func options(statistic string, every time.Duration) *awscloudwatch.MetricOptions {
 	return &awscloudwatch.MetricOptions{Statistic: &statistic, Period: seconds(every)}
 }
 
-// math is a metric that is calculated from others, which its expression calls
-// by their names in using.
+// math returns a metric calculated from other metrics. The expression uses the
+// names in using.
 func math(label, expression string, every time.Duration, using map[string]awscloudwatch.IMetric) awscloudwatch.MathExpression {
 	return awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
 		Label:        &label,
@@ -158,15 +157,16 @@ func math(label, expression string, every time.Duration, using map[string]awsclo
 	})
 }
 
-// minSettled is how many deliveries an hour must have settled for their success
-// rate to be judged: below, a single endpoint decides.
+// minSettled is the fewest settled deliveries per hour for a success rate.
+// Below 20 deliveries, a single endpoint decides the rate.
 const minSettled = 20
 
-// successRate is the percentage of the deliveries settled in an hour that were
-// delivered; the others died. Of fewer than atLeast it is 100.
+// successRate returns the percentage of delivered deliveries among the
+// deliveries settled in an hour; the rest died. With fewer than atLeast
+// deliveries the rate is 100.
 //
-// SUM passes over a metric that has no data, which a sum by "+" does not: an
-// hour in which nothing was delivered is the one that matters.
+// SUM ignores a metric without data and "+" does not. In an hour with no
+// delivered delivery, "+" would give no result.
 func (p MonitorProps) successRate(atLeast int) awscloudwatch.MathExpression {
 	return math("success rate %",
 		fmt.Sprintf("IF(SUM([delivered, dead]) >= %d, 100 - 100 * FILL(dead, 0) / SUM([delivered, dead]), 100)", atLeast),
@@ -176,8 +176,8 @@ func (p MonitorProps) successRate(atLeast int) awscloudwatch.MathExpression {
 		})
 }
 
-// monitorSuppressions returns what monitor and archive do against the
-// AwsSolutions rules, and why.
+// monitorSuppressions returns the suppressed AwsSolutions findings of monitor
+// and archive, with reasons.
 func monitorSuppressions(env Environment) []suppression {
 	if !env.Archive {
 		return nil
@@ -185,28 +185,28 @@ func monitorSuppressions(env Environment) []suppression {
 	return []suppression{
 		{
 			path: "ArchiveBucket", rule: "AwsSolutions-S1",
-			reason: "DynamoDB alone writes to it, once a day, and the exports are listed by DynamoDB itself; whoever reads it is in CloudTrail. A second bucket for the access logs of this one would be watched by nobody.",
+			reason: "Only DynamoDB writes to the bucket, once a day, and DynamoDB lists the exports. CloudTrail can record the readers. Nobody would watch a second bucket for access logs.",
 		},
 		{
 			path: "Archive", rule: "AwsSolutions-SF1",
-			reason: "It runs once a day, and a standard state machine keeps each run's whole history for 90 days: the log would be a copy of it, and needs permissions on all log groups of the account.",
+			reason: "The state machine runs once a day, and a standard state machine keeps each run's whole history for 90 days. A log would be a copy of the history, with permissions on all log groups of the account.",
 		},
 		{
 			path: "Archive", rule: "AwsSolutions-SF2",
-			reason: "It makes a handful of calls a day to one service, whose times nobody waits for.",
+			reason: "The state machine makes a handful of calls a day to one service, and nobody waits for the result.",
 		},
 		{
 			path: "ArchiveRole/DefaultPolicy", rule: "AwsSolutions-IAM5",
 			finding: `/^Resource::.+\/` + archiveFolder + `\/\*$/`,
-			reason:  "DynamoDB chooses the names of an export's files. They are below one folder of a bucket that holds nothing else.",
+			reason:  "DynamoDB chooses the names of an export's files. All files are below one folder of a bucket without other content.",
 		},
 		{
 			path: "ArchiveRole/DefaultPolicy", rule: "AwsSolutions-IAM5",
 			finding: `/^Resource::.+\/export\/\*$/`,
-			reason:  "DynamoDB chooses the names of the exports. They are those of this one table.",
+			reason:  "DynamoDB chooses the names of the exports. The resource is limited to exports of this table.",
 		},
 	}
 }
 
-// number is a count as CDK has it.
+// number converts a count to CDK's form.
 func number[N int | float64](n N) *float64 { return jsii.Number(n) }

@@ -9,44 +9,44 @@ import (
 	"github.com/cdklabs/cdk-nag-go/cdknag/v2"
 )
 
-// suppression is a finding of cdk-nag that is meant to be.
+// suppression is an accepted finding of cdk-nag.
 type suppression struct {
 	path    string // of the resource, below the construct
 	rule    string
-	finding string // which of the rule's findings, a regular expression, for the rules that tell them apart
+	finding string // a regular expression for single findings, in rules with several findings
 	reason  string
 }
 
-// suppressions returns all that the resources of the prefix do against the
-// AwsSolutions rules, and why. The reasons are in the template too.
+// suppressions returns all accepted AwsSolutions findings of the prefix's
+// resources. The template contains the reasons, too.
 func suppressions(prefix string, env Environment) []suppression {
-	const public = "What describes the API holds nothing secret, and is read before there is a key. The route has a low throttle of its own."
+	const public = "The API's documents contain no secrets, and readers need them before they have a key. The route has its own low throttle."
 	all := []suppression{
 		{path: "Api/GET--v1--openapi.yaml", rule: "AwsSolutions-APIG4", reason: public},
 		{path: "Api/GET--docs", rule: "AwsSolutions-APIG4", reason: public},
 		{path: "Api/GET--docs--{proxy+}", rule: "AwsSolutions-APIG4", reason: public},
 		{
 			path: "AdminKey", rule: "AwsSolutions-SMG4",
-			reason: "It is the key that the first keys are made with, once or twice and by a person. A rotation would lock out whoever noted it down, and renew none of the keys in use.",
+			reason: "A person uses this key once or twice to create the first API keys. A rotation would lock that person out and would not renew any key in use.",
 		},
 		{
 			path: "DeliverRole/DefaultPolicy", rule: "AwsSolutions-IAM5",
 			finding: `/^Resource::arn:.+:scheduler:.+:schedule\/` + prefix + `\/\*$/`,
-			reason:  "The schedules of retries are named after their deliveries, so that the names cannot be listed. All are in the group of this prefix, which holds nothing else but what calls the breaker.",
+			reason:  "The names of retries' schedules contain delivery ids, so a policy cannot list the names. All are in this prefix's group. The group holds only these schedules and the breaker's.",
 		},
 	}
 	all = append(all, monitorSuppressions(env)...)
 	if !env.PointInTimeRecovery {
 		all = append(all, suppression{
 			path: "Table", rule: "AwsSolutions-DDB3",
-			reason: "The environment is for trying things out: its data can be made again, and backups of it would cost more than it does.",
+			reason: "The environment is for experiments. Its data is reproducible, and backups would cost more than the data.",
 		})
 	}
 	return all
 }
 
-// suppress says of the resources below the construct what is meant to be. It
-// goes with them into the stacks of other apps.
+// suppress records the accepted findings on the resources below the construct.
+// Stacks of other apps get the records, too.
 func suppress(scope constructs.Construct, all []suppression) {
 	for _, s := range all {
 		pack := &cdknag.NagPackSuppression{Id: &s.rule, Reason: &s.reason}
@@ -61,13 +61,13 @@ func suppress(scope constructs.Construct, all []suppression) {
 	}
 }
 
-// checkRules holds the stack to the AwsSolutions rules of cdk-nag whenever it is
-// synthesised: a finding without a suppression is an error, and is not deployed.
-// One with a suppression is shown with its reason.
+// checkRules checks the stack against the AwsSolutions rules of cdk-nag at each
+// synthesis. A finding without a suppression is an error and blocks the
+// deployment. A suppressed finding appears with its reason.
 // https://github.com/cdklabs/cdk-nag/blob/main/RULES.md
 func checkRules(stack awscdk.Stack) {
 	awscdk.Aspects_Of(stack).Add(cdknag.NewAwsSolutionsChecks(&cdknag.NagPackProps{
-		Reports:    jsii.Bool(false), // the template and the tests say it all
+		Reports:    jsii.Bool(false), // the template and the tests contain the same findings
 		LogIgnores: jsii.Bool(true),
 		Verbose:    jsii.Bool(true),
 	}), nil)

@@ -9,9 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestRules holds every environment to the AwsSolutions rules of cdk-nag. An
-// error fails earlier still, with the finding printed: CDK ends the synthesis,
-// and with it every test here.
+// TestRules checks every environment against the AwsSolutions rules of cdk-nag.
+// An error ends the synthesis and all tests of this package, and CDK prints the
+// finding.
 func TestRules(t *testing.T) {
 	t.Parallel()
 
@@ -28,8 +28,8 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestRules_suppressions checks that the rules were asked, and that every
-// suppression is needed still.
+// TestRules_suppressions checks that cdk-nag ran, and that every suppression is
+// still necessary.
 func TestRules_suppressions(t *testing.T) {
 	t.Parallel()
 
@@ -49,12 +49,12 @@ func TestRules_suppressions(t *testing.T) {
 			slices.Sort(want)
 			slices.Sort(got)
 			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("suppressions in nag.go (-) and those that applied (+):\n%s", diff)
+				t.Errorf("suppressions in nag.go (-) and applied suppressions (+):\n%s", diff)
 			}
 		})
 	}
 }
 
-// suppressed is how cdk-nag begins to tell of a finding that is suppressed. The
-// brackets hold the finding, of a rule that has several.
+// suppressed matches cdk-nag's note of a suppressed finding. The brackets hold
+// the finding for rules with several findings.
 var suppressed = regexp.MustCompile(`^CdkNagSuppression(?:\[.*\])?: (\S+) was triggered but suppressed`)

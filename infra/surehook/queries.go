@@ -11,22 +11,23 @@ import (
 	"surehook/internal/names"
 )
 
-// query is a saved query of CloudWatch Logs Insights. Who asks for one delivery
-// or endpoint puts its id in the place of PASTE.
+// query is a saved query of CloudWatch Logs Insights. For one delivery or
+// endpoint, the user replaces PASTE with the id.
 type query struct {
 	id, name string
 	from     []awslambda.Function
 	lines    []string // the stages of the pipe
 }
 
-// The messages of the log lines that the queries read.
+// The messages of the log lines in the queries.
 const (
-	lineAttempted = "message = 'delivery.attempted'"
-	lineAttended  = "message = 'circuit.reconciled'"
-	lineHandled   = "message = 'request.handled'"
+	lineAttempted  = "message = 'delivery.attempted'"
+	lineReconciled = "message = 'circuit.reconciled'"
+	lineHandled    = "message = 'request.handled'"
 )
 
-// queries answer what metrics cannot, for those know no tenants and endpoints.
+// queries returns queries by tenant and endpoint. Metrics have no such
+// dimensions.
 // https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/CWL_QuerySyntax.html
 func queries(p MonitorProps) []query {
 	f := p.Functions
@@ -73,7 +74,7 @@ func queries(p MonitorProps) []query {
 		{"BreakerDecisions", "breaker-decisions", []awslambda.Function{f.Breaker}, []string{
 			"fields @timestamp, " + columns(names.LogTenant, names.LogEndpoint, names.LogCircuit, names.LogDecision, names.LogWave,
 				names.LogReleased, names.LogExpired, names.LogCancelled, names.LogError),
-			"filter " + lineAttended,
+			"filter " + lineReconciled,
 			"sort @timestamp desc",
 			"limit 500",
 		}},
@@ -94,7 +95,7 @@ func queries(p MonitorProps) []query {
 
 func columns(fields ...string) string { return strings.Join(fields, ", ") }
 
-// newQueries saves the queries below a folder of the prefix's name.
+// newQueries saves the queries in a folder with the prefix's name.
 func newQueries(scope constructs.Construct, p MonitorProps) {
 	for _, q := range queries(p) {
 		groups := make([]any, len(q.from))

@@ -10,46 +10,48 @@ import (
 )
 
 const (
-	// queueRetention is the longest that SQS keeps a message: a token that is not
-	// worked on for a fortnight is the sign of an outage, not of a choice.
+	// queueRetention is SQS's maximum, 14 days. A token older than 14 days
+	// means an outage.
 	queueRetention = 14 * day
-	// visibilityTimeouts is for how many timeouts of its function a message is
-	// hidden while it is worked on: six, as Lambda asks for, so that a batch that is
-	// retried after a throttle is not handed out twice meanwhile.
+	// visibilityTimeouts is the visibility timeout in timeouts of the queue's
+	// function. AWS recommends six, so a batch retried after a throttle is not
+	// received twice.
 	visibilityTimeouts = 6
-	// maxReceives sends a message to undeliverable. It is far above what throttles
-	// and redeploys cost a good one, which must never end there.
+	// maxReceives is the number of receives before a message moves to the
+	// undeliverable queue. 50 is far above the receives of a valid message
+	// under throttles and deployments.
 	maxReceives = 50
-	// idleReceives is the most that SQS takes. Nothing is ever received from the
-	// queue that needs it.
+	// idleReceives is SQS's maximum. The only queue with this setting has no
+	// consumer.
 	idleReceives = 1000
 )
 
-// Queues are the lanes that deliver works from, what the breaker and replay
-// work from, and the two dead ends.
+// Queues are the lanes of deliver, the queues of breaker and replay, and the
+// two dead ends.
 type Queues struct {
 	Live, Retry, Replay awssqs.Queue
 
-	// Circuits holds endpoints that the breaker is asked to look at.
+	// Circuits holds circuit checks for the breaker.
 	Circuits awssqs.Queue
-	// ReplayJobs holds the jobs that have a page to do.
+	// ReplayJobs holds jobs with a page to process.
 	ReplayJobs awssqs.Queue
 
-	// DeadLetters holds deliveries that gave up: customers' troubles.
+	// DeadLetters holds dead deliveries: failures of customers' endpoints.
 	DeadLetters awssqs.Queue
-	// Undeliverable holds messages that we could not work on: our own troubles. It must stay empty.
+	// Undeliverable holds messages after processing failures: our own faults.
+	// The queue must stay empty.
 	Undeliverable awssqs.Queue
 	// Redrive is idle: see NewQueues.
 	Redrive awssqs.Queue
 }
 
-// QueuesProps says what NewQueues makes.
+// QueuesProps configures NewQueues.
 type QueuesProps struct {
-	Prefix string // of the queues' names
+	Prefix string // begins the queues' names
 }
 
-// NewQueues makes the queues. All are standard queues: fairness between
-// endpoints comes from the messages' group ids, order is not promised.
+// NewQueues makes the queues. All are standard queues: message group ids give
+// fairness between endpoints, and the order of messages is not guaranteed.
 func NewQueues(scope constructs.Construct, props QueuesProps) Queues {
 	undeliverable := newQueue(scope, "Undeliverable", awssqs.QueueProps{QueueName: jsii.String(props.Prefix + "-undeliverable")})
 	work := func(id, name string, timeout time.Duration) awssqs.Queue {
@@ -68,10 +70,11 @@ func NewQueues(scope constructs.Construct, props QueuesProps) Queues {
 		ReplayJobs:    work("ReplayJobs", "replay-jobs", replayTimeout),
 		DeadLetters:   deadLetters,
 		Undeliverable: undeliverable,
-		// Nobody sends to it. SQS moves messages (the console's "Start DLQ redrive",
-		// StartMessageMoveTask) only out of a queue that another one names as its
-		// dead-letter queue, and our code sends the dead letters itself: so this one
-		// names it. They are moved to the retry lane, as the custom destination.
+		// Redrive receives no messages. SQS moves messages (the console's
+		// "Start DLQ redrive", StartMessageMoveTask) only out of a queue
+		// configured as a dead-letter queue. The functions send the dead
+		// letters themselves, so Redrive names DeadLetters as its dead-letter
+		// queue. The custom destination of a redrive is the retry lane.
 		// https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_StartMessageMoveTask.html
 		Redrive: newQueue(scope, "Redrive", awssqs.QueueProps{
 			QueueName:       jsii.String(props.Prefix + "-redrive"),
@@ -80,8 +83,8 @@ func NewQueues(scope constructs.Construct, props QueuesProps) Queues {
 	}
 }
 
-// newQueue adds what all queues have in common. The encryption is SQS's own,
-// free of charge: tokens and dead letters hold ids, never payloads or secrets.
+// newQueue adds the settings of all queues. The encryption is SQS's own, free
+// of charge: tokens and dead letters hold ids, never payloads or secrets.
 func newQueue(scope constructs.Construct, id string, props awssqs.QueueProps) awssqs.Queue {
 	props.Encryption = awssqs.QueueEncryption_SQS_MANAGED
 	props.EnforceSSL = jsii.Bool(true)
@@ -89,7 +92,8 @@ func newQueue(scope constructs.Construct, id string, props awssqs.QueueProps) aw
 	return awssqs.NewQueue(scope, &id, &props)
 }
 
-// seconds is a duration as CDK has it; no property here is finer than a second.
+// seconds converts a duration to CDK's form. No property here is finer than a
+// second.
 func seconds(d time.Duration) awscdk.Duration {
 	return awscdk.Duration_Seconds(jsii.Number(d.Seconds()))
 }

@@ -38,8 +38,8 @@ func TestQueues_work(t *testing.T) {
 	}
 }
 
-// TestQueues_redrive checks that SQS may move messages out of the dead letters:
-// it does so only with a queue that another one redrives to.
+// TestQueues_redrive checks that SQS may move messages out of the dead letters.
+// A move needs another queue with the dead letters as its dead-letter queue.
 func TestQueues_redrive(t *testing.T) {
 	t.Parallel()
 
@@ -57,7 +57,7 @@ func TestQueues_redrive(t *testing.T) {
 	}
 }
 
-// workers says which function works on which queue.
+// workers maps each queue to its function.
 func workers() map[string]string {
 	return map[string]string{"Live": "Deliver", "Retry": "Deliver", "Replay": "Deliver", "Circuits": "Breaker", "ReplayJobs": "Replayer"}
 }
@@ -83,7 +83,7 @@ func TestQueues_all(t *testing.T) {
 				queue.check(t, "SqsManagedSseEnabled", true)
 				queue.check(t, "MessageRetentionPeriod", 14*24*60*60)
 				queue.check(t, "FifoQueue", nil)
-				// Nobody may do anything without TLS, and the policy allows nobody anything.
+				// The policy denies requests without TLS and allows nothing.
 				all := policies["${"+id+"}"]
 				if len(all) != 1 || show(all[0]["Resource"]) != "${"+id+".Arn}" {
 					t.Fatalf("policy of %s = %v; want one statement about it", id, all)

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestRunbook holds the runbook to one section for each that alarms link to,
-// and to links within it that lead somewhere.
+// TestRunbook checks that the runbook has one section per alarm link and no
+// broken internal links.
 func TestRunbook(t *testing.T) {
 	t.Parallel()
 
@@ -46,7 +46,7 @@ func TestRunbook(t *testing.T) {
 	}
 }
 
-// anchor is what GitHub makes of a heading.
+// anchor returns GitHub's anchor of a heading.
 func anchor(heading string) string {
 	kept := regexp.MustCompile(`[^a-z0-9 _-]`).ReplaceAllString(strings.ToLower(heading), "")
 	return strings.ReplaceAll(kept, " ", "-")

@@ -9,30 +9,30 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// schedulerPrincipal is the service that fires schedules.
+// schedulerPrincipal is the service principal of EventBridge Scheduler.
 const schedulerPrincipal = "scheduler.amazonaws.com"
 
-// Schedules hold the tokens that are due later than a queue can delay. Those
-// that call the breaker are in their group too.
+// Schedules hold the tokens due later than a queue's longest delay. The
+// breaker's schedules are in the same group.
 type Schedules struct {
 	Group awsscheduler.ScheduleGroup
-	// Role is what the Scheduler may do when a schedule of the group fires.
+	// Role holds the Scheduler's permissions for schedules of the group.
 	Role awsiam.Role
 }
 
-// SchedulesProps says what NewSchedules makes.
+// SchedulesProps configures NewSchedules.
 type SchedulesProps struct {
 	Prefix        string       // name of the group
-	Retry         awssqs.Queue // where schedules send their tokens
-	Undeliverable awssqs.Queue // where tokens go that could not be sent
+	Retry         awssqs.Queue // destination of the tokens
+	Undeliverable awssqs.Queue // destination of tokens after a failed send
 }
 
-// NewSchedules makes the group of the schedules and the role that those of
-// retries run as.
+// NewSchedules makes the group of the schedules and the role of the retries'
+// schedules.
 func NewSchedules(scope constructs.Construct, props SchedulesProps) Schedules {
 	group := awsscheduler.NewScheduleGroup(scope, jsii.String("Schedules"), &awsscheduler.ScheduleGroupProps{
 		ScheduleGroupName: &props.Prefix,
-		// What is left in it are tokens for queues that go with the stack.
+		// Remaining schedules hold only tokens for deleted queues.
 		RemovalPolicy: awscdk.RemovalPolicy_DESTROY,
 	})
 	role := newScheduleRole(scope, "ScheduleRole", "Sends the tokens of due schedules to the retry lane", group)
@@ -44,8 +44,8 @@ func NewSchedules(scope constructs.Construct, props SchedulesProps) Schedules {
 func newScheduleRole(scope constructs.Construct, id, description string, group awsscheduler.IScheduleGroup) awsiam.Role {
 	return awsiam.NewRole(scope, &id, &awsiam.RoleProps{
 		Description: &description,
-		// The conditions keep schedules of others from using the role: the Scheduler
-		// gives the group's ARN as the source.
+		// The conditions reject schedules of other owners. The Scheduler sends
+		// the group's ARN as the source.
 		// https://docs.aws.amazon.com/scheduler/latest/UserGuide/cross-service-confused-deputy-prevention.html
 		AssumedBy: awsiam.NewServicePrincipal(jsii.String(schedulerPrincipal), &awsiam.ServicePrincipalOpts{
 			Conditions: &map[string]any{

@@ -14,25 +14,25 @@ import (
 // adminKeyLength is 43 of 62 letters and digits: 43 x log2(62) = 256 bits.
 const adminKeyLength = 43
 
-// Secrets is what keeps secrets secret.
+// Secrets holds the sealing key and the first API key.
 type Secrets struct {
-	// Key seals the endpoints' signing secrets. manage may only encrypt with it,
-	// deliver only decrypt.
+	// Key seals the endpoints' signing secrets. Function manage may only
+	// encrypt and function deliver may only decrypt.
 	Key awskms.Key
 	// AdminKey holds the first API key, without the prefix "shk_", in the field
 	// names.SecretAdminKeyJSON.
 	AdminKey awssecretsmanager.Secret
 }
 
-// SecretsProps says what NewSecrets makes.
+// SecretsProps configures NewSecrets.
 type SecretsProps struct {
 	Prefix      string // of the key's alias
 	Environment Environment
 }
 
-// NewSecrets makes the sealing key, whose loss would be the loss of every
-// endpoint's secret, and the admin key, which CloudFormation generates: it is
-// in no template, no log and no context.
+// NewSecrets makes the sealing key and the admin key. The loss of the sealing
+// key loses every endpoint's secret. CloudFormation generates the admin key, so
+// no template, log or context contains the admin key.
 func NewSecrets(scope constructs.Construct, props SecretsProps) Secrets {
 	key := awskms.NewKey(scope, jsii.String("Key"), &awskms.KeyProps{
 		Alias:             &props.Prefix,
@@ -47,10 +47,12 @@ func NewSecrets(scope constructs.Construct, props SecretsProps) Secrets {
 			GenerateStringKey:    jsii.String(names.SecretAdminKeyJSON),
 			PasswordLength:       jsii.Number(adminKeyLength),
 			ExcludePunctuation:   jsii.Bool(true),
-			// The same once more: not every emulator knows ExcludePunctuation.
+			// A repetition of ExcludePunctuation, for emulators without support
+			// for ExcludePunctuation.
 			ExcludeCharacters: jsii.String("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"),
 			IncludeSpace:      jsii.Bool(false),
-			// Demanding a digit and both cases would make fewer keys possible.
+			// Required digits and cases would reduce the number of possible
+			// keys.
 			RequireEachIncludedType: jsii.Bool(false),
 		},
 		RemovalPolicy: removal(props.Environment),
@@ -58,7 +60,7 @@ func NewSecrets(scope constructs.Construct, props SecretsProps) Secrets {
 	return Secrets{Key: key, AdminKey: adminKey}
 }
 
-// adminKeyTemplate is the JSON object that the generated field is added to.
+// adminKeyTemplate is the JSON object around the generated field.
 func adminKeyTemplate() string {
 	b, _ := json.Marshal(map[string]string{"note": `API key: "shk_" followed by the field "` + names.SecretAdminKeyJSON + `"`}) //nolint:errchkjson // a map of strings always encodes
 	return string(b)

@@ -9,7 +9,8 @@ import (
 	"surehook/internal/names"
 )
 
-// punctuation is every printable ASCII character but letters, digits and the space.
+// punctuation is every printable ASCII character except letters, digits and the
+// space.
 func punctuation() string {
 	var b strings.Builder
 	for c := rune('!'); c <= '~'; c++ {
@@ -55,14 +56,14 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-// checkKeyPolicy checks that the key leaves all to the IAM policies of its own
-// account, which are in the table of grants, and lets nobody else in.
+// checkKeyPolicy checks that the key's policy delegates to the account's IAM
+// policies and allows nobody else. The table of grants holds the IAM policies.
 func checkKeyPolicy(t *testing.T, key resource) {
 	t.Helper()
 
 	key.check(t, "BypassPolicyLockoutSafetyCheck", nil)
 	key.check(t, "KeyUsage", nil)    // to encrypt and decrypt
-	key.check(t, "MultiRegion", nil) // it stays where the table is
+	key.check(t, "MultiRegion", nil) // the key is retained with the table
 	allowed := statements(key.at("KeyPolicy"))
 	if len(allowed) != 1 {
 		t.Fatalf("the key's policy has %d statements; want 1", len(allowed))

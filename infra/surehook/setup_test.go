@@ -22,7 +22,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// TestMain ends the JavaScript process that CDK runs in.
+// TestMain ends CDK's JavaScript process.
 func TestMain(m *testing.M) {
 	code := m.Run()
 	jsii.Close()
@@ -37,7 +37,7 @@ type template struct {
 	notes     []note
 }
 
-// note is what was said about a resource when the template was synthesised.
+// note is an annotation of a resource from the synthesis.
 type note struct {
 	level, path, text string
 }
@@ -50,14 +50,14 @@ type resource struct {
 	UpdateReplacePolicy string         `json:"UpdateReplacePolicy"`
 }
 
-// templates synthesises all environments once per run of the tests: starting
-// CDK takes seconds, and it is not made for concurrent use.
+// templates synthesises all environments once per test run. A start of CDK
+// takes seconds, and CDK is not safe for concurrent use.
 var templates = sync.OnceValues(func() (map[string]template, error) {
 	dir, err := os.MkdirTemp("", "infra-test-")
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir) //nolint:errcheck // it is below the system's temporary folder
+	defer os.RemoveAll(dir) //nolint:errcheck // the system clears its temporary folder
 	for _, name := range functionNames() {
 		if err := os.MkdirAll(filepath.Join(dir, name), 0o750); err != nil {
 			return nil, err
@@ -94,8 +94,8 @@ var templates = sync.OnceValues(func() (map[string]template, error) {
 	return all, err
 })
 
-// customised is an environment with everything that may be left out. It is not
-// among those of every.
+// customised is an environment with all optional settings. every does not
+// return this environment.
 func customised() Environment {
 	env := environments("arm64")[0]
 	env.Name = "custom"
@@ -104,7 +104,8 @@ func customised() Environment {
 	return env
 }
 
-// featureFlags reads what the CDK command line would hand on from cdk.json.
+// featureFlags reads the feature flags from cdk.json. The CDK command line
+// passes these flags to the app.
 func featureFlags() (map[string]any, error) {
 	b, err := os.ReadFile("../cdk.json")
 	if err != nil {
@@ -129,12 +130,12 @@ func newTemplate(stack awscdk.Stack) (template, error) {
 	return out, json.Unmarshal(b, &out)
 }
 
-// notesOf returns the errors, warnings and news of the stack's synthesis.
+// notesOf returns the errors, warnings and infos of the stack's synthesis.
 func notesOf(stack awscdk.Stack) []note {
 	said := assertions.Annotations_FromStack(stack)
 	anything := assertions.Match_AnyValue()
 	var notes []note
-	for level, messages := range map[string]*[]*cxapi.SynthesisMessage{ //nolint:staticcheck // it is what the assertions return
+	for level, messages := range map[string]*[]*cxapi.SynthesisMessage{ //nolint:staticcheck // the assertions return this type
 		"error":   said.FindError(jsii.String("*"), anything),
 		"warning": said.FindWarning(jsii.String("*"), anything),
 		"info":    said.FindInfo(jsii.String("*"), anything),
@@ -171,7 +172,7 @@ func every(t *testing.T) iter.Seq2[Environment, template] {
 	}
 }
 
-// get returns the resource that was made with the id.
+// get returns the resource with the construct id.
 func (tpl template) get(t *testing.T, kind, id string) resource {
 	t.Helper()
 
@@ -184,7 +185,7 @@ func (tpl template) get(t *testing.T, kind, id string) resource {
 	return resource{}
 }
 
-// all returns the resources of the type by their ids.
+// all returns the resources of the type by id.
 func (tpl template) all(kind string) map[string]resource {
 	found := map[string]resource{}
 	for logical, r := range tpl.Resources {
@@ -195,7 +196,7 @@ func (tpl template) all(kind string) map[string]resource {
 	return found
 }
 
-// at returns what is at the path of property names, nil if there is nothing.
+// at returns the value at the path of property names, or nil.
 func (r resource) at(path ...string) any {
 	var v any = r.Properties
 	for _, name := range path {
@@ -208,7 +209,7 @@ func (r resource) at(path ...string) any {
 	return v
 }
 
-// check compares the property at the dotted path.
+// check compares the property at the dotted path with want.
 func (r resource) check(t *testing.T, path string, want any) {
 	t.Helper()
 
@@ -226,7 +227,8 @@ var logicalHash = regexp.MustCompile(`[0-9A-F]{8}$`)
 // short is a logical id without the hash at its end.
 func short(logical string) string { return logicalHash.ReplaceAllString(logical, "") }
 
-// show renders a value of a template on one line: {"Fn::GetAtt": ["Live848578DF", "Arn"]} as Live.Arn.
+// show formats a value of a template on one line: {"Fn::GetAtt":
+// ["Live848578DF", "Arn"]} as Live.Arn.
 func show(v any) string {
 	switch v := v.(type) {
 	case string:
@@ -283,5 +285,6 @@ func checkGolden(t *testing.T, name string, value any) {
 	}
 }
 
-// assetHash names a built function, which is another one with every change of the code.
+// assetHash matches the hash of a built function. The hash changes with every
+// change of the code.
 var assetHash = regexp.MustCompile(`[0-9a-f]{64}`)

@@ -9,14 +9,14 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// within is the id of the construct in its own stack. CDK leaves "Default" out
-// of the logical ids, so that those of the stack are as short as can be.
+// within is the construct's id in its own stack. CDK omits "Default" from
+// logical ids, so the ids are as short as possible.
 const within = "Default"
 
-// NewStack makes the one stack of an environment: a Surehook, held to the rules
-// of cdk-nag, and the outputs that lead to it. Its name is the prefix. It names
-// no account and no region: those are the deployer's, and the template is the
-// same everywhere.
+// NewStack makes the stack of one environment: a Surehook, checked against the
+// rules of cdk-nag, and the outputs. The stack's name is the prefix. The stack
+// has no account and no region: the deployer chooses both, and the template is
+// the same everywhere.
 func NewStack(scope constructs.Construct, props Props) (awscdk.Stack, error) {
 	props, err := props.withDefaults()
 	if err != nil {
@@ -24,8 +24,9 @@ func NewStack(scope constructs.Construct, props Props) (awscdk.Stack, error) {
 	}
 
 	env := props.Environment
-	// The tags of a stack are given to all its resources at deployment. They are
-	// not in the template, so that a new version alone changes nothing in it.
+	// A deployment gives the stack's tags to all resources. The template does
+	// not contain the tags, so a new version alone does not change the
+	// template.
 	tags := map[string]*string{"surehook:environment": &env.Name}
 	if version := props.Version; version != "" {
 		tags["surehook:version"] = &version
@@ -46,8 +47,7 @@ func NewStack(scope constructs.Construct, props Props) (awscdk.Stack, error) {
 	return stack, nil
 }
 
-// newOutputs makes the outputs: what operators, the tests and the demonstration
-// need to find the deployed stack.
+// newOutputs makes the outputs for operators, tests and the demonstration.
 func newOutputs(stack awscdk.Stack, s Surehook) {
 	values := map[string]*string{
 		"ApiUrl":             s.API.URL,

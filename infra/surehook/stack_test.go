@@ -34,7 +34,7 @@ func TestStack_outputs(t *testing.T) {
 	}
 }
 
-// TestStack_support holds the templates to the matrix of what runs where.
+// TestStack_support compares the templates with the support matrix.
 func TestStack_support(t *testing.T) {
 	t.Parallel()
 
@@ -49,7 +49,7 @@ func TestStack_support(t *testing.T) {
 	if err := json.Unmarshal(b, &matrix); err != nil {
 		t.Fatalf("read the matrix: %v", err)
 	}
-	used := map[string][]string{} // by type: what must have it
+	used := map[string][]string{} // by type: the targets in need of the type
 	for _, env := range environments("arm64") {
 		for _, r := range templateOf(t, env.Name).Resources {
 			used[r.Type] = append(used[r.Type], "aws")

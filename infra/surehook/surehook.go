@@ -12,69 +12,69 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// Props says what New and NewStack make.
+// Props configures New and NewStack.
 type Props struct {
-	// Environment is what the deployment is like: one of EnvironmentNamed, changed
-	// as need be.
+	// Environment is a result of EnvironmentNamed, with changes as needed.
 	Environment Environment
-	// Dist is the folder of the built functions, Dist/<function>/bootstrap, built
-	// for the architecture of the environment. `make build` fills dist/<architecture>.
+	// Dist is the folder of the built functions, Dist/<function>/bootstrap,
+	// built for the environment's architecture. `make build` fills
+	// dist/<architecture>.
 	Dist string
-	// Prefix begins the names of the resources, so that it is one of its own in the
-	// account and region: 2 to 40 small letters, digits and hyphens, a letter first
-	// and no hyphen last. Empty means "surehook-" and the environment's name.
+	// Prefix begins the names of the resources and must be unique in the
+	// account and region: 2 to 40 lowercase letters, digits and hyphens, a
+	// letter first and no hyphen last. Empty means "surehook-" and the
+	// environment's name.
 	Prefix string
 	// Version is the value of the tag surehook:version of the resources. Empty
-	// means no such tag.
+	// means no tag.
 	Version string
 }
 
-// withDefaults returns the props with what may be left out, or all that is
-// wrong with them.
+// withDefaults returns the props with defaults, or all faults of the props.
 func (p Props) withDefaults() (Props, error) {
 	if p.Prefix == "" {
 		p.Prefix = "surehook-" + p.Environment.Name
 	}
 	faults := []error{p.Environment.Validate()}
 	if !prefixes.MatchString(p.Prefix) {
-		faults = append(faults, fmt.Errorf("prefix %q: it is 2 to 40 small letters, digits and hyphens, a letter first and no hyphen last", p.Prefix))
+		faults = append(faults, fmt.Errorf("prefix %q is not 2 to 40 lowercase letters, digits and hyphens with a letter first and no hyphen last", p.Prefix))
 	}
 	faults = append(faults, checkDist(p.Dist))
 	return p, errors.Join(faults...)
 }
 
-// prefixes are those with which every name stays within its service's limit:
-// 64 characters for functions and groups of schedules.
+// prefixes matches valid prefixes. 40 characters keep every name within its
+// service's limit: 64 characters for functions and schedule groups.
 var prefixes = regexp.MustCompile(`^[a-z][a-z0-9-]{0,38}[a-z0-9]$`)
 
-// Surehook is a whole deployment. Its parts are exposed for what an app adds
-// around them: grants, alarms of its own, records in the DNS, subscriptions.
+// Surehook is a whole deployment. The parts are exported for an app's
+// additions: grants, further alarms, DNS records, subscriptions.
 type Surehook struct {
 	constructs.Construct
 
-	// Table holds all that is kept.
+	// Table holds all data.
 	Table awsdynamodb.Table
-	// Queues are what the functions work from.
+	// Queues are the sources of the functions' work.
 	Queues Queues
 	// Secrets hold the sealing key and the first API key.
 	Secrets Secrets
-	// Schedules hold the retries that are due later than a queue can delay.
+	// Schedules hold the retries due later than a queue's longest delay.
 	Schedules Schedules
-	// Topic gets the alarms and the operational events.
+	// Topic receives the alarms and the operational events.
 	Topic awssns.Topic
-	// Functions do the work.
+	// Functions are the six Lambda functions.
 	Functions Functions
-	// API is what backends post events to.
+	// API accepts events from backends.
 	API API
-	// Monitor watches all of them.
+	// Monitor watches all of the parts above.
 	Monitor Monitor
-	// Archive keeps what the table forgets, nil without one.
+	// Archive keeps the table's history; nil without an archive.
 	Archive *Archive
 }
 
-// New puts a Surehook into the scope, a stack or a construct in one. Several
-// may be in one account and region, each under a prefix of its own. It reports
-// props that must not be deployed, and functions that are not built.
+// New adds a Surehook to the scope: a stack, or a construct in a stack. Several
+// deployments fit in one account and region, each with its own prefix. New
+// returns an error for unsafe props and for functions without a build.
 func New(scope constructs.Construct, id string, props Props) (Surehook, error) {
 	props, err := props.withDefaults()
 	if err != nil {
@@ -122,7 +122,7 @@ func New(scope constructs.Construct, id string, props Props) (Surehook, error) {
 	return s, nil
 }
 
-// removal is what becomes of data when its stack is deleted.
+// removal returns the policy for data after deletion of the stack.
 func removal(env Environment) awscdk.RemovalPolicy {
 	if env.Protected {
 		return awscdk.RemovalPolicy_RETAIN

@@ -11,9 +11,9 @@ import (
 	"surehook/internal/names"
 )
 
-// newEmbedding makes a stack of somebody else's app with two Surehooks in it.
-// It has an account and a region, as stacks of other apps do, and is held to the
-// rules of cdk-nag by its app.
+// newEmbedding makes a stack of another app with two Surehooks. The stack has
+// an account and a region, like stacks of other apps, and the app applies the
+// rules of cdk-nag.
 func newEmbedding(app awscdk.App, dist string) (awscdk.Stack, error) {
 	stack := awscdk.NewStack(app, jsii.String("Shop"), &awscdk.StackProps{
 		Env: &awscdk.Environment{Account: jsii.String("123456789012"), Region: jsii.String("eu-central-1")},
@@ -51,8 +51,8 @@ func TestNew_embedded(t *testing.T) {
 	}
 }
 
-// TestNewStack_tags checks that a version alone changes nothing in a template:
-// the stack's tags are not in it.
+// TestNewStack_tags checks that a new version alone does not change a template:
+// the template has no stack tags.
 func TestNewStack_tags(t *testing.T) {
 	t.Parallel()
 
@@ -76,7 +76,7 @@ func TestNewStack_refuses(t *testing.T) {
 	tests := []struct {
 		name   string
 		change func(*Props)
-		want   string // in the error
+		want   string // part of the error
 	}{
 		{name: "an environment that must not be deployed", change: func(p *Props) { p.Environment.Egress = names.EgressLoopback }, want: "local stack only"},
 		{name: "functions that are not built", change: func(p *Props) { p.Dist = missing }, want: "function ingest is not built"},

@@ -8,18 +8,18 @@ import (
 	"surehook/internal/names"
 )
 
-// TableProps says what NewTable makes.
+// TableProps configures NewTable.
 type TableProps struct {
 	Environment Environment
 }
 
-// NewTable makes the one table: on demand, so that an idle table costs its storage only,
-// and without a name of its own, so that a retained table is never in the way
-// of a new stack.
+// NewTable makes the table. The table is on demand, so an idle table costs only
+// its storage. CloudFormation generates the table's name, so a retained table
+// never blocks a new stack.
 //
-// It is encrypted under the AWS-managed KMS key of DynamoDB and not under the
-// stack's own: DynamoDB uses a key of ours in the caller's name, so every
-// function would need kms:Decrypt on the key that unseals the endpoints' secrets.
+// The encryption key is DynamoDB's AWS-managed KMS key, not the stack's own
+// key. DynamoDB would use the stack's key in the caller's name, so every
+// function would need kms:Decrypt on the key of the endpoints' secrets.
 func NewTable(scope constructs.Construct, id string, props TableProps) awsdynamodb.Table {
 	table := awsdynamodb.NewTable(scope, &id, &awsdynamodb.TableProps{
 		PartitionKey:        attribute(names.PartitionKey),
@@ -38,8 +38,8 @@ func NewTable(scope constructs.Construct, id string, props TableProps) awsdynamo
 	return table
 }
 
-// addIndex makes an index of keys alone: what it finds is read from the table,
-// consistently, and an index row stays within one write unit.
+// addIndex makes an index with keys only. Callers read found items from the
+// table, consistently, and an index row fits in one write unit.
 func addIndex(table awsdynamodb.Table, name, hash, sort string) {
 	table.AddGlobalSecondaryIndex(&awsdynamodb.GlobalSecondaryIndexProps{
 		IndexName:      &name,

@@ -9,7 +9,8 @@ import (
 func TestTable(t *testing.T) {
 	t.Parallel()
 
-	// Written out, so that a change in environments.go alone does not pass.
+	// The values are repeated here, so a change in environments.go alone fails
+	// the test.
 	protected := map[string]bool{"dev": false, "staging": false, "prod": true, "local": false}
 	recovery := map[string]bool{"dev": false, "staging": true, "prod": true, "local": false}
 	policy := map[bool]string{true: "Retain", false: "Delete"}

@@ -10,46 +10,47 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// tickMaxAge is how long Lambda keeps a call of the breaker that it has no room
-// for: the shortest it takes. The next one is due soon.
+// tickMaxAge is Lambda's minimum lifetime of a waiting asynchronous call. The
+// next tick is due within a minute.
 const tickMaxAge = time.Minute
 
-// What the breaker is called with, which it tells from messages of a queue.
+// The breaker's inputs from schedules. The breaker distinguishes these inputs
+// from queue messages.
 const (
 	tickInput      = `{"tick":true}`
 	reviewInput    = `{"review":true}`
 	reconcileInput = `{"reconcile":true}`
 )
 
-// TicksProps says what NewTicks makes.
+// TicksProps configures NewTicks.
 type TicksProps struct {
-	Group       awsscheduler.IScheduleGroup // that the schedules are in
-	Breaker     awslambda.Function          // what is called
+	Group       awsscheduler.IScheduleGroup // of the schedules
+	Breaker     awslambda.Function          // the breaker
 	Environment Environment
 }
 
-// NewTicks calls the breaker again and again: to look for endpoints, to review
-// them, and to reconcile the dead letters. A call that fails is not repeated,
-// neither by the Scheduler nor by Lambda, and nobody is told: the next one does
-// what it left undone.
+// NewTicks makes the breaker's schedules: search for due endpoints, review, and
+// reconciliation of dead letters. Neither the Scheduler nor Lambda retries a
+// failed call, and no alarm reports a single failed call. The next call does
+// the remaining work.
 func NewTicks(scope constructs.Construct, props TicksProps) {
 	role := newScheduleRole(scope, "TickRole", "Calls the breaker when it is time", props.Group)
 	allow(role, "lambda:InvokeFunction").on(props.Breaker.FunctionArn())
 
 	env := props.Environment
-	newTick(scope, "Tick", "Makes the breaker look for endpoints whose message was lost", tickInput, env.BreakerTick, role, props)
-	newTick(scope, "Review", "Makes the breaker judge the endpoints that were active", reviewInput, env.Review, role, props)
-	newTick(scope, "Reconcile", "Makes the breaker take from the dead letters what is dead no longer", reconcileInput, env.Reconcile, role, props)
+	newTick(scope, "Tick", "Makes the breaker find endpoints with a lost circuit check", tickInput, env.BreakerTick, role, props)
+	newTick(scope, "Review", "Makes the breaker review the active endpoints", reviewInput, env.Review, role, props)
+	newTick(scope, "Reconcile", "Makes the breaker remove settled deliveries from the dead letters", reconcileInput, env.Reconcile, role, props)
 
-	// The Scheduler's part ends when Lambda has taken the call.
+	// The Scheduler's responsibility ends when Lambda accepts the call.
 	props.Breaker.ConfigureAsyncInvoke(&awslambda.EventInvokeConfigOptions{
 		RetryAttempts: jsii.Number(0),
 		MaxEventAge:   seconds(tickMaxAge),
 	})
 }
 
-// newTick is the plain CloudFormation resource, because CDK's own would let its
-// role call every version of the function.
+// newTick makes a plain CloudFormation resource. CDK's own schedule would allow
+// calls of every version of the function.
 func newTick(scope constructs.Construct, id, description, input string, every time.Duration, role awsiam.Role, props TicksProps) {
 	awsscheduler.NewCfnSchedule(scope, &id, &awsscheduler.CfnScheduleProps{
 		Description:        &description,

@@ -30,8 +30,8 @@ func TestTicks(t *testing.T) {
 	}
 }
 
-// TestTicks_lost checks that Lambda drops a tick it cannot run: it would keep it
-// for six hours and run what fails three times.
+// TestTicks_lost checks that Lambda drops a delayed or failed tick. By default,
+// Lambda keeps a call for six hours and runs a failed call three times.
 func TestTicks_lost(t *testing.T) {
 	t.Parallel()
 

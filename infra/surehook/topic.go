@@ -9,29 +9,29 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// alarmPrincipal is the service that tells of alarms.
+// alarmPrincipal is the service principal of CloudWatch alarms.
 const alarmPrincipal = "cloudwatch.amazonaws.com"
 
-// TopicProps says what NewTopic makes.
+// TopicProps configures NewTopic.
 type TopicProps struct {
-	Prefix      string // of the topic's name
+	Prefix      string // begins the topic's name
 	Environment Environment
 }
 
-// NewTopic makes the topic of what operators should know: alarms of this
-// account and region, and operational events of the functions. Its messages
-// hold ids, figures and states, never payloads or secrets.
+// NewTopic makes the operators' topic: alarms of this account and region, and
+// operational events of the functions. The messages hold ids, figures and
+// states, never payloads or secrets.
 //
-// It is not encrypted under the AWS-managed key of SNS: CloudWatch may not use
-// that, and its alarms would be lost. A key of our own would cost more than the
-// rest of an idle stack, for messages that leave by e-mail.
+// The topic is not encrypted under the AWS-managed key of SNS. CloudWatch may
+// not use that key, so alarms would be lost. A customer-managed key would cost
+// more than the rest of an idle stack, for messages sent by e-mail.
 func NewTopic(scope constructs.Construct, props TopicProps) awssns.Topic {
 	topic := awssns.NewTopic(scope, jsii.String("Topic"), &awssns.TopicProps{
 		TopicName:  jsii.String(props.Prefix + "-alerts"),
 		EnforceSSL: jsii.Bool(true),
 	})
-	// A policy of one's own takes the place of SNS's, which lets in the whole
-	// account. The functions are let in by their roles.
+	// An explicit policy replaces SNS's default policy, and the default allows
+	// the whole account. The functions' roles grant the functions' access.
 	topic.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
 		Sid:        jsii.String("AllowAlarms"),
 		Principals: &[]awsiam.IPrincipal{awsiam.NewServicePrincipal(jsii.String(alarmPrincipal), nil)},
@@ -48,8 +48,9 @@ func NewTopic(scope constructs.Construct, props TopicProps) awssns.Topic {
 		},
 	}))
 	if email := props.Environment.AlarmEmail; email != "" {
-		// Operational events have an attribute type, alarms none: who reads e-mail gets
-		// the alarms, and does not get one for each dead delivery.
+		// Operational events have an attribute type; alarms have none. The
+		// e-mail subscription receives alarms only, without a message per dead
+		// delivery.
 		topic.AddSubscription(awssnssubscriptions.NewEmailSubscription(&email, &awssnssubscriptions.EmailSubscriptionProps{
 			FilterPolicy: &map[string]awssns.SubscriptionFilter{"type": awssns.NewSubscriptionFilter(&[]any{map[string]any{"exists": false}})},
 		}))

@@ -10,16 +10,16 @@ import (
 	"surehook/internal/names"
 )
 
-// Validate reports everything that must not be deployed.
+// Validate returns an error with every unsafe setting.
 func (e Environment) Validate() error {
 	f := faults{of: "environment " + e.Name}
 	local := e.Name == "local"
-	f.add(e.Name == "", "it has no name")
+	f.add(e.Name == "", "no name is set")
 	f.add(e.Egress != names.EgressPublic && e.Egress != names.EgressLoopback, "egress %q is unknown", e.Egress)
-	f.add(e.Egress == names.EgressLoopback && !local, "egress %q would let customers reach our own network: it is for the local stack only", e.Egress)
+	f.add(e.Egress == names.EgressLoopback && !local, "egress %q would let customers reach our own network: the value is for the local stack only", e.Egress)
 	f.add(e.Architecture != "arm64" && e.Architecture != "amd64", "architecture %q is not arm64 or amd64", e.Architecture)
 	f.add(e.Retention < day, "retention of %v is less than a day", e.Retention)
-	f.add(e.Archive && !e.PointInTimeRecovery, "an archive is made from the backups of point-in-time recovery, which is off")
+	f.add(e.Archive && !e.PointInTimeRecovery, "an archive needs the backups of point-in-time recovery, and point-in-time recovery is off")
 	e.Throttles.check(&f)
 	e.Thresholds.check(&f)
 	e.Domain.check(&f)
@@ -36,7 +36,8 @@ func (e Environment) Validate() error {
 	return errors.Join(f.found...)
 }
 
-// check reports throttles that let nothing in, or more than the default.
+// check reports throttles without any requests, and throttles above the
+// default.
 func (t Throttles) check(f *faults) {
 	most := t.Default
 	for _, t := range []Throttle{most, t.Events, t.Batch, t.Public} {
@@ -45,18 +46,19 @@ func (t Throttles) check(f *faults) {
 	}
 }
 
-// check reports thresholds that would raise an alarm for ever, or never.
+// check reports thresholds with a constant alarm and thresholds without any
+// alarm.
 func (t Thresholds) check(f *faults) {
 	for _, n := range []int{t.DeadLettersPerHour, t.IngestErrors, t.FunctionErrors, t.TableThrottles, t.ScheduleFailures} {
-		f.add(n < 0, "a threshold of %d is always passed", n)
+		f.add(n < 0, "a threshold of %d is always exceeded", n)
 	}
-	f.add(t.OldestPending < time.Minute, "a threshold of %v for the oldest delivery: the least is a minute", t.OldestPending)
-	f.add(t.SuccessRate <= 0 || t.SuccessRate > 100, "a success rate of %v percent: it is above 0, 100 at most", t.SuccessRate)
+	f.add(t.OldestPending < time.Minute, "a threshold of %v for the oldest delivery is below the minimum of a minute", t.OldestPending)
+	f.add(t.SuccessRate <= 0 || t.SuccessRate > 100, "a success rate of %v percent is not above 0 and at most 100", t.SuccessRate)
 }
 
-// check reports a name without a certificate and the reverse. What an embedding
-// app takes from a resource of its own is a token until it is deployed, and
-// could be anything.
+// check reports a name without a certificate and the reverse. In an embedding
+// app, a value from another resource is a token until deployment. A token
+// passes the check.
 // https://docs.aws.amazon.com/cdk/v2/guide/tokens.html
 func (d Domain) check(f *faults) {
 	f.add((d.Name == "") != (d.CertificateARN == ""), "a domain needs both its name and the ARN of its certificate")
@@ -66,7 +68,7 @@ func (d Domain) check(f *faults) {
 	}
 }
 
-// faults gathers what is wrong with a value, so that all of it is told at once.
+// faults collects all faults of a value for one error.
 type faults struct {
 	of    string // the value, in the messages
 	found []error
@@ -78,7 +80,7 @@ func (f *faults) add(bad bool, format string, args ...any) {
 	}
 }
 
-// addEvery reports what the Scheduler cannot do so often.
+// addEvery reports intervals without support in the Scheduler.
 func (f *faults) addEvery(what string, every time.Duration) {
 	f.add(every < time.Minute || every%time.Minute != 0, "a %s every %v: the Scheduler takes whole minutes", what, every)
 }

@@ -6,8 +6,8 @@ import (
 	"surehook/internal/names"
 )
 
-// The environment variables of the functions, but for names.EnvEnvironment,
-// which all have.
+// The environment variables of the functions. All functions also have
+// names.EnvEnvironment.
 
 func ingestEnv(p FunctionsProps) map[string]*string {
 	return map[string]*string{

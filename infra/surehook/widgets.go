@@ -10,11 +10,11 @@ import (
 	"surehook/internal/names"
 )
 
-// maxAttempts is the most attempts that a delivery can have.
+// maxAttempts is the most attempts of a delivery.
 const maxAttempts = 21
 
-// outcomes returns what can come of an attempt, as the values of the dimension
-// names.MetricOutcome: the classes of attempts.
+// outcomes returns the outcome classes of attempts: the values of the dimension
+// names.MetricOutcome.
 func outcomes() []string {
 	return []string{
 		"delivered", "unavailable", "throttled", "timeout", "dns", "connect",
@@ -22,9 +22,9 @@ func outcomes() []string {
 	}
 }
 
-// Widgets returns the rows of the dashboard, in the order in which an on-call
-// person asks: what waits and what died, how long deliveries take, what
-// endpoints answer, then which of our own parts is in trouble, and what it costs.
+// Widgets returns the rows of the dashboard in the order of an incident:
+// waiting and dead deliveries, delivery latency, endpoints' answers, Surehook's
+// own parts, and cost.
 func Widgets(p MonitorProps) [][]Widget {
 	return [][]Widget{
 		nowRow(p), queueRow(p), latencyRow(p), attemptRow(p), circuitRow(p),
@@ -34,7 +34,7 @@ func Widgets(p MonitorProps) [][]Widget {
 
 type metrics = []awscloudwatch.IMetric
 
-// nowRow is the state of things in six numbers.
+// nowRow shows the current state in six numbers.
 func nowRow(p MonitorProps) []Widget {
 	now := func(title string, m awscloudwatch.IMetric) Widget {
 		return Widget{Title: title, Width: 4, View: ViewNumbers, Left: metrics{m}}
@@ -60,7 +60,7 @@ func queueRow(p MonitorProps) []Widget {
 		{Title: "Queue depth", Width: 8, Unit: "messages", Left: depth},
 		{
 			Title: "Oldest message", Width: 8, Unit: "s", Left: age,
-			Limit: limits.OldestPending.Seconds(), // the retry lane's is a quarter of an hour more
+			Limit: limits.OldestPending.Seconds(), // the retry lane's limit is 15 minutes more
 		},
 		{
 			Title: "Dead letters: by hour (left), open (right)", Width: 8, Unit: "deliveries", Limit: float64(limits.DeadLettersPerHour),
@@ -148,7 +148,7 @@ func functionTimeRow(p MonitorProps) []Widget {
 	}
 }
 
-// edgeRow is what comes in from outside: requests, and due schedules.
+// edgeRow shows inputs: API requests and fired schedules.
 func edgeRow(p MonitorProps) []Widget {
 	sum := options("Sum", metricPeriod)
 	return []Widget{

@@ -117,7 +117,7 @@ func TestCircuit_byHand(t *testing.T) {
 		}
 	}
 	b.now = b.now.Add(30 * time.Second)
-	if asked := b.asked.Receive(10); len(asked) != 1 || asked[0].Look != (hook.CircuitCheck{Tenant: "acme", Endpoint: hook.EndpointID(id)}) {
+	if asked := b.asked.Receive(10); len(asked) != 1 || asked[0].Check != (hook.CircuitCheck{Tenant: "acme", Endpoint: hook.EndpointID(id)}) {
 		t.Errorf("asked %v; want one look, for the probe", asked)
 	}
 	b.create(t, `{"url":"https://example.com/","uid":"erp","max_in_flight":2}`)

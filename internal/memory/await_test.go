@@ -29,19 +29,19 @@ func send(t *testing.T, q *memory.Queue, tokens []hook.Token, delay time.Duratio
 	}
 }
 
-func TestQueue_Await_ReturnsWhenAMessageComesOrBecomesVisible(t *testing.T) {
+func TestQueue_Await_ReturnsWhenAMessageIsVisible(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
 		name  string
-		sent  time.Duration // when, from the beginning
+		sent  time.Duration // time of Send, from the start
 		delay time.Duration
-		want  time.Duration // when it is received
+		want  time.Duration // time of receipt, from the start
 	}{
-		{name: "that was there before", sent: 0, delay: 0, want: 0},
-		{name: "that is delayed", sent: 0, delay: 7 * time.Second, want: 7 * time.Second},
-		{name: "that comes", sent: 3 * time.Second, delay: 0, want: 3 * time.Second},
-		{name: "that comes and is delayed", sent: 3 * time.Second, delay: 7 * time.Second, want: 10 * time.Second},
+		{name: "a message sent before", sent: 0, delay: 0, want: 0},
+		{name: "a delayed message sent before", sent: 0, delay: 7 * time.Second, want: 7 * time.Second},
+		{name: "a message sent later", sent: 3 * time.Second, delay: 0, want: 3 * time.Second},
+		{name: "a delayed message sent later", sent: 3 * time.Second, delay: 7 * time.Second, want: 10 * time.Second},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -50,7 +50,7 @@ func TestQueue_Await_ReturnsWhenAMessageComesOrBecomesVisible(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				start := time.Now()
 				q := memory.NewQueue(time.Now)
-				send(t, q, tokensOf("ep_0", 1), time.Minute) // one that comes late
+				send(t, q, tokensOf("ep_0", 1), time.Minute) // visible after the end of the test
 				go func() {
 					time.Sleep(tt.sent)
 					send(t, q, tokensOf("ep_1", 1), tt.delay)
@@ -81,9 +81,9 @@ func TestQueue_Await_ReturnsNothingWhenTheContextEnds(t *testing.T) {
 	})
 }
 
-// Of two that wait the first looks after a message that comes late; when it
-// goes away the other one takes its place.
-func TestQueue_Await_LeavesNobodyWaitingForWhatIsThere(t *testing.T) {
+// Of two waiting calls, the first waits for a delayed message. When the context of
+// the first call ends, the second call waits for the message.
+func TestQueue_Await_AnEndedCallWakesAnother(t *testing.T) {
 	t.Parallel()
 
 	synctest.Test(t, func(t *testing.T) {
@@ -108,7 +108,7 @@ func TestQueue_Await_LeavesNobodyWaitingForWhatIsThere(t *testing.T) {
 	})
 }
 
-func TestQueue_Await_GivesEachMessageToOne(t *testing.T) {
+func TestQueue_Await_ReturnsEachMessageOnce(t *testing.T) {
 	t.Parallel()
 
 	const senders, each, workers = 4, 500, 8
@@ -152,6 +152,6 @@ func TestQueue_Await_GivesEachMessageToOne(t *testing.T) {
 		}
 	}
 	if at, ok := q.Next(); ok || len(seen) != senders*each {
-		t.Errorf("%d deliveries were received and Next() = %s, %t; want %d and no more", len(seen), at, ok, senders*each)
+		t.Errorf("%d deliveries were received and Next() = %s, %t; want %d and an empty queue", len(seen), at, ok, senders*each)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"surehook/internal/hook"
 )
 
-// CircuitsOf returns the records that there are of the endpoints.
+// CircuitsOf omits endpoints without a record.
 func (s *Store) CircuitsOf(ctx context.Context, endpoints []hook.EndpointID) (map[hook.EndpointID]gate.Record, error) {
 	if err := available(ctx, "read circuits"); err != nil {
 		return nil, err

@@ -1,9 +1,7 @@
 package memory
 
 import (
-	"cmp"
 	"context"
-	"slices"
 	"time"
 
 	"surehook/internal/delivery/breaker"
@@ -17,11 +15,10 @@ const (
 	letterVisibility = time.Minute
 )
 
-// DeadLetters is the queue of dead letters. DeadLetters is safe for concurrent
-// use.
+// DeadLetters is the dead-letter queue. DeadLetters is safe for concurrent use.
 type DeadLetters struct {
 	queue   *Queue
-	letters *line[letter]
+	letters *standardQueue[letter]
 }
 
 // letter is a dead letter and its encoded form.
@@ -31,18 +28,18 @@ type letter struct {
 	body string
 }
 
-// NewDeadLetters returns an empty queue of dead letters. Redrive moves dead
-// letters to the lanes of q. Dead letters and q share a clock and one sequence
+// NewDeadLetters returns an empty dead-letter queue. Redrive moves dead letters to
+// the lanes of q. Dead letters and q share a clock and one sequence
 // of message ids.
 func NewDeadLetters(q *Queue) *DeadLetters {
-	return &DeadLetters{queue: q, letters: newLine[letter](q.now, q.numbers)}
+	return &DeadLetters{queue: q, letters: newStandardQueue[letter](q.now, q.numbers)}
 }
 
-// Send implements [breaker.DeadLetters].
+// Send stores the dead letter.
 func (d *DeadLetters) Send(_ context.Context, l hook.DeadLetter) error {
 	body, err := l.Encode()
 	if err != nil {
-		return err //nolint:wrapcheck // it names the letter
+		return err //nolint:wrapcheck // the error names the letter
 	}
 	d.letters.put(l.Endpoint, letter{DeadLetter: l, body: body}, d.queue.now())
 	return nil
@@ -57,7 +54,7 @@ func (d *DeadLetters) Letters() []hook.DeadLetter {
 	return all
 }
 
-// Receive implements [breaker.DeadLetters].
+// Receive returns the letters visible longest.
 func (d *DeadLetters) Receive(context.Context) ([]breaker.Letter, error) {
 	var received []breaker.Letter
 	for _, e := range d.letters.receive(letterBatch, letterVisibility, false) {
@@ -66,7 +63,7 @@ func (d *DeadLetters) Receive(context.Context) ([]breaker.Letter, error) {
 	return received, nil
 }
 
-// Remove implements [breaker.DeadLetters].
+// Remove ignores letters already removed.
 func (d *DeadLetters) Remove(_ context.Context, letters []breaker.Letter) error {
 	for _, l := range letters {
 		d.letters.delete(l.Receipt)
@@ -74,7 +71,7 @@ func (d *DeadLetters) Remove(_ context.Context, letters []breaker.Letter) error 
 	return nil
 }
 
-// Depth implements [breaker.DeadLetters]. The count is exact.
+// Depth returns the exact number of letters.
 func (d *DeadLetters) Depth(context.Context) (int, error) { return d.letters.len(), nil }
 
 // Redrive moves all visible dead letters to the lane and returns their number.
@@ -86,25 +83,4 @@ func (d *DeadLetters) Redrive(lane hook.Lane) int {
 		d.queue.lane(lane).put(e.group.id, content{token: e.value.Token(), body: e.value.body}, d.queue.now())
 	}
 	return len(moved)
-}
-
-// list returns copies of all messages, in the order of put.
-func (l *line[T]) list() []entry[T] {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-
-	all := make([]entry[T], 0, len(l.all))
-	for _, e := range l.all {
-		all = append(all, *e)
-	}
-	slices.SortFunc(all, func(a, b entry[T]) int { return cmp.Compare(a.number, b.number) })
-	return all
-}
-
-// len returns the number of messages.
-func (l *line[T]) len() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-
-	return len(l.all)
 }

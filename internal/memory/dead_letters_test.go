@@ -38,7 +38,7 @@ func TestDeadLetters(t *testing.T) {
 	})
 }
 
-// sendLetters sends n dead letters of one endpoint and returns them.
+// sendLetters sends n dead letters of one endpoint and returns the letters.
 func sendLetters(t *testing.T, dead *memory.DeadLetters, n int) []hook.DeadLetter {
 	t.Helper()
 
@@ -81,7 +81,7 @@ func TestDeadLetters_Letters_ReturnsHiddenLettersToo(t *testing.T) {
 		t.Errorf("Letters() after two were removed (-want +got):\n%s", diff)
 	}
 	if at, ok := q.Next(); ok {
-		t.Errorf("Next() = %s, true; want none: letters are on no lane", at)
+		t.Errorf("Next() = %s, true; want none: no lane has a message", at)
 	}
 }
 

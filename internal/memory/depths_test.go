@@ -12,21 +12,21 @@ import (
 	"surehook/internal/memory"
 )
 
-func TestQueues_Depths_TellsWhatBecameOfTheMessages(t *testing.T) {
+func TestQueues_Depths_CountsMessagesByVisibility(t *testing.T) {
 	t.Parallel()
 
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	clock := func() time.Time { return now }
 	lanes := memory.NewQueue(clock)
-	q := memory.Queues{Lanes: lanes, DeadLetters: memory.NewDeadLetters(lanes), Attention: memory.NewCircuitQueue(clock), Jobs: memory.NewJobQueue(clock)}
+	q := memory.Queues{Lanes: lanes, DeadLetters: memory.NewDeadLetters(lanes), Circuits: memory.NewCircuitQueue(clock), Jobs: memory.NewJobQueue(clock)}
 	send(t, q.Lanes, tokensOf("ep_1", 5), 0)
 	send(t, q.Lanes, tokensOf("ep_2", 1), time.Second)
 	send(t, q.Lanes, tokensOf("ep_3", 1), time.Minute)
-	now = now.Add(time.Second) // that of ep_2 becomes visible
+	now = now.Add(time.Second) // the message of ep_2 becomes visible
 	if received := q.Lanes.Receive(hook.LaneLive, 2); len(received) != 2 {
 		t.Fatalf("Receive(live, 2) = %v; want 2 messages", received)
 	}
-	if err := q.Attention.Enqueue(t.Context(), hook.CircuitCheck{Endpoint: "ep_1"}, time.Minute); err != nil {
+	if err := q.Circuits.Enqueue(t.Context(), hook.CircuitCheck{Endpoint: "ep_1"}, time.Minute); err != nil {
 		t.Fatal(err)
 	}
 	if err := q.Jobs.Continue(t.Context(), replay.Message{}, 0); err != nil {

@@ -1,10 +1,14 @@
-// Package memory has the ports in memory: what tests and simulations run on
-// instead of AWS.
+// Package memory implements the ports in memory, for tests and simulations without
+// AWS. Deployed code must not import the package.
 //
-// Its types keep the promises that the ports make, and package porttest holds
-// them to it together with the adapters in internal/aws. They know no limits of
-// throughput, lose nothing but at the end of the process, and make nobody wait
-// who does not ask for it (Await). Whatever happens at the same time happens in
-// one order, that of the calls, so who calls in one order gets one result: a
-// simulation repeats itself. Nothing that is deployed may import it.
+// The contracts are documented at the ports. Package porttest runs the same suites
+// on this package and on the adapters in internal/aws; comments here say only the
+// differences to AWS:
+//   - throughput is unlimited;
+//   - nothing is lost, duplicated or out of order;
+//   - indexes do not lag;
+//   - only Await blocks.
+//
+// Concurrent calls take effect one after the other, so the same sequence of calls
+// gives the same results, and a simulation is repeatable.
 package memory

@@ -10,53 +10,53 @@ import (
 
 var _ replay.JobQueue = (*JobQueue)(nil)
 
-// JobQueue is the queue of messages that drive replay jobs. Like SQS it hides a
-// message that was received and shows it again unless it is deleted. It is safe
-// for concurrent use.
+// JobQueue is the queue of the messages of replay jobs. As with SQS, a received
+// message is hidden, and visible again unless deleted. JobQueue is safe for
+// concurrent use.
 type JobQueue struct {
-	// Visibility is how long a received message is hidden; a minute at first.
+	// Visibility is the visibility timeout of received messages; by default a
+	// minute.
 	Visibility time.Duration
 
 	now  func() time.Time
-	jobs *line[replay.Message]
+	jobs *standardQueue[replay.Message]
 }
 
-// JobMessage is a message of a job that was received.
+// JobMessage is a received message of a job.
 type JobMessage struct {
 	ID           string
 	Job          replay.Message
-	ReceiveCount int // this time included
+	ReceiveCount int // this receipt included
 }
 
-// NewJobQueue returns an empty queue that lives by now.
+// NewJobQueue returns an empty queue with the clock now.
 func NewJobQueue(now func() time.Time) *JobQueue {
-	return &JobQueue{Visibility: defaultVisibility, now: now, jobs: newLine[replay.Message](now, new(atomic.Int64))}
+	return &JobQueue{Visibility: defaultVisibility, now: now, jobs: newStandardQueue[replay.Message](now, new(atomic.Int64))}
 }
 
-// Continue keeps the message, to be received after the delay, which is rounded
-// up to whole seconds and cut to 15 minutes.
+// Continue rounds the delay up to whole seconds. A delay below 0 is 0.
 func (j *JobQueue) Continue(_ context.Context, m replay.Message, delay time.Duration) error {
 	j.jobs.put("", m, j.now().Add(queueDelay(delay)))
 	return nil
 }
 
-// Receive returns at most limit messages that are visible now, in the order in
-// which they became so, and hides them for Visibility.
+// Receive returns at most limit visible messages, ordered by time of visibility,
+// and hides the messages for Visibility.
 func (j *JobQueue) Receive(limit int) []JobMessage {
 	return jobMessages(j.jobs.receive(limit, j.Visibility, false))
 }
 
-// Await is Receive, but waits until there is a message; none when ctx ends
-// before. It is for those who live by the real time.
+// Await is Receive, but waits for a message. Await returns no messages when ctx
+// ends first. Await requires a real clock.
 func (j *JobQueue) Await(ctx context.Context, limit int) []JobMessage {
 	return jobMessages(j.jobs.await(ctx, limit, j.Visibility, false))
 }
 
-// Delete removes the message, if it is there.
+// Delete removes the message. Delete ignores an unknown id.
 func (j *JobQueue) Delete(id string) { j.jobs.delete(id) }
 
-// Next returns the time at which the first message is or becomes visible; ok is
-// false if there is none.
+// Next returns the earliest time of visibility of all messages; ok is false without
+// messages.
 func (j *JobQueue) Next() (at time.Time, ok bool) { return j.jobs.next() }
 
 func jobMessages(entries []entry[replay.Message]) []JobMessage {

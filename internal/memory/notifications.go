@@ -11,26 +11,26 @@ import (
 
 var _ gate.Notifier = (*Notifications)(nil)
 
-// Notifications hears what is told. The zero value has heard nothing; it is safe for
-// concurrent use.
+// Notifications records notifications. The zero value is ready to use.
+// Notifications is safe for concurrent use.
 type Notifications struct {
 	mu   sync.Mutex
-	told []hook.Notification
+	sent []hook.Notification
 }
 
-// Notify keeps the notice.
-func (n *Notifications) Notify(_ context.Context, notice hook.Notification) error {
+// Notify records the notification.
+func (n *Notifications) Notify(_ context.Context, notification hook.Notification) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 
-	n.told = append(n.told, notice)
+	n.sent = append(n.sent, notification)
 	return nil
 }
 
-// Sent returns the notices in the order they were told.
+// Sent returns the notifications in the order of Notify.
 func (n *Notifications) Sent() []hook.Notification {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 
-	return slices.Clone(n.told)
+	return slices.Clone(n.sent)
 }

@@ -6,13 +6,13 @@ import (
 	"sort"
 )
 
-// blockSize is how many elements a block holds before it is cut in two: few
-// enough that moving them costs next to nothing.
+// blockSize is the number of elements at which a block is split: small, so that an
+// insertion moves few elements.
 const blockSize = 512
 
-// ordered is a set in the order of compare, which tells all elements apart. It
-// is a list of short sorted blocks: adding and removing costs two binary
-// searches and moves at most blockSize elements.
+// ordered is a set in the order of compare. compare returns 0 for the same element
+// only. The set is a list of short sorted blocks: add and remove make two binary
+// searches and move at most blockSize elements.
 type ordered[T any] struct {
 	compare func(a, b T) int
 	blocks  [][]T // none is empty
@@ -22,14 +22,14 @@ func newOrdered[T any](compare func(a, b T) int) *ordered[T] {
 	return &ordered[T]{compare: compare}
 }
 
-// add puts x in. An element that is the same to compare must not be in it.
+// add adds x. The set must not contain x.
 func (o *ordered[T]) add(x T) {
 	if len(o.blocks) == 0 {
 		o.blocks = [][]T{{x}}
 		return
 	}
 	b, i := o.seek(x)
-	if b == len(o.blocks) { // after all: into the last block
+	if b == len(o.blocks) { // after all elements: append to the last block
 		b, i = b-1, len(o.blocks[b-1])
 	}
 	block := slices.Insert(o.blocks[b], i, x)
@@ -37,7 +37,7 @@ func (o *ordered[T]) add(x T) {
 	if len(block) < blockSize {
 		return
 	}
-	// Elements come at the end more often than not: then the full block stays full.
+	// Most additions are at the end: then the full block stays full.
 	at := blockSize / 2
 	if b == len(o.blocks)-1 && i == len(block)-1 {
 		at = i
@@ -48,7 +48,7 @@ func (o *ordered[T]) add(x T) {
 	o.blocks = slices.Insert(o.blocks, b+1, rest)
 }
 
-// remove takes x out, if it is in.
+// remove removes x. remove does nothing when the set does not contain x.
 func (o *ordered[T]) remove(x T) {
 	b, i := o.seek(x)
 	if b == len(o.blocks) || o.compare(o.blocks[b][i], x) != 0 {
@@ -64,7 +64,7 @@ func (o *ordered[T]) remove(x T) {
 	}
 }
 
-// first returns the first element; ok is false if there is none.
+// first returns the first element; ok is false for an empty set.
 func (o *ordered[T]) first() (x T, ok bool) {
 	if len(o.blocks) == 0 {
 		return x, false
@@ -72,7 +72,7 @@ func (o *ordered[T]) first() (x T, ok bool) {
 	return o.blocks[0][0], true
 }
 
-// rank returns how many elements come before x.
+// rank returns the number of elements before x.
 func (o *ordered[T]) rank(x T) int {
 	b, rank := o.seek(x)
 	for _, block := range o.blocks[:b] {
@@ -81,7 +81,7 @@ func (o *ordered[T]) rank(x T) int {
 	return rank
 }
 
-// len returns how many elements there are.
+// len returns the number of elements.
 func (o *ordered[T]) len() int {
 	n := 0
 	for _, block := range o.blocks {
@@ -90,12 +90,13 @@ func (o *ordered[T]) len() int {
 	return n
 }
 
-// all yields the elements, the first first. Nothing may be changed meanwhile.
+// all yields all elements in order. The set must not change during the iteration.
 func (o *ordered[T]) all() iter.Seq[T] {
 	return func(yield func(T) bool) { o.forward(0, 0, yield) }
 }
 
-// from yields x, if it is in, and those after it. Nothing may be changed meanwhile.
+// from yields the elements not before x, in order. The set must not change during
+// the iteration.
 func (o *ordered[T]) from(x T) iter.Seq[T] {
 	return func(yield func(T) bool) {
 		b, i := o.seek(x)
@@ -113,12 +114,14 @@ func (o *ordered[T]) forward(b, i int, yield func(T) bool) {
 	}
 }
 
-// backward yields the elements, the last first. Nothing may be changed meanwhile.
+// backward yields all elements in reverse order. The set must not change during
+// the iteration.
 func (o *ordered[T]) backward() iter.Seq[T] {
 	return func(yield func(T) bool) { o.downward(len(o.blocks), 0, yield) }
 }
 
-// before yields those before x, the last first. Nothing may be changed meanwhile.
+// before yields the elements before x in reverse order. The set must not change
+// during the iteration.
 func (o *ordered[T]) before(x T) iter.Seq[T] {
 	return func(yield func(T) bool) {
 		b, i := o.seek(x)
@@ -126,7 +129,7 @@ func (o *ordered[T]) before(x T) iter.Seq[T] {
 	}
 }
 
-// downward yields what is before index i of block b.
+// downward yields the elements before index i of block b, in reverse order.
 func (o *ordered[T]) downward(b, i int, yield func(T) bool) {
 	for {
 		for i > 0 {
@@ -143,8 +146,8 @@ func (o *ordered[T]) downward(b, i int, yield func(T) bool) {
 	}
 }
 
-// seek returns where the first element is that does not come before x: the
-// block, len(blocks) if there is none, and the index in it.
+// seek returns block and index of the first element not before x. The block is
+// len(blocks) when all elements are before x.
 func (o *ordered[T]) seek(x T) (b, i int) {
 	b = sort.Search(len(o.blocks), func(b int) bool {
 		block := o.blocks[b]

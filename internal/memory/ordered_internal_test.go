@@ -26,10 +26,10 @@ func reversed(all []int) []int {
 	return all
 }
 
-// It is compared with a sorted slice while it grows and shrinks over many
-// blocks: at random, at its end as an index by age does, at its beginning as a
-// queue does.
-func TestOrdered_IsWhatASortedSliceIs(t *testing.T) {
+// The test compares a set with a sorted slice. The set grows and shrinks over many
+// blocks: at random positions, at the end like an index by age, and at the beginning
+// like a queue.
+func TestOrdered_EqualsASortedSlice(t *testing.T) {
 	t.Parallel()
 
 	for seed := range uint64(4) {
@@ -46,7 +46,7 @@ func TestOrdered_IsWhatASortedSliceIs(t *testing.T) {
 				}
 			}
 			i, in := slices.BinarySearch(want, x)
-			if in || step > 15_000 && r.IntN(8) > 0 { // first more are put in, then more are taken out
+			if in || step > 15_000 && r.IntN(8) > 0 { // first mostly additions, then mostly removals
 				if !in && len(want) > 0 {
 					i = r.IntN(len(want))
 					in, x = true, want[i]
@@ -71,10 +71,10 @@ func compare(t *testing.T, o *ordered[int], want []int, x int) {
 	t.Helper()
 
 	if got := slices.Collect(o.all()); !slices.Equal(got, want) || o.len() != len(want) {
-		t.Fatalf("all() = %d elements, len() = %d; want the %d that were put in", len(got), o.len(), len(want))
+		t.Fatalf("all() = %d elements, len() = %d; want %d elements", len(got), o.len(), len(want))
 	}
 	if got := slices.Collect(o.backward()); !slices.Equal(got, reversed(want)) {
-		t.Fatalf("backward() = %d elements; want all %d, the last first", len(got), len(want))
+		t.Fatalf("backward() = %d elements; want all %d in reverse order", len(got), len(want))
 	}
 	i, _ := slices.BinarySearch(want, x)
 	if got := slices.Collect(o.from(x)); !slices.Equal(got, want[i:]) {
@@ -90,9 +90,9 @@ func compare(t *testing.T, o *ordered[int], want []int, x int) {
 		t.Fatalf("rank(%d) = %d; want %d", x, got, i)
 	}
 	if first, ok := o.first(); ok != (len(want) > 0) || ok && first != want[0] {
-		t.Fatalf("first() = %d, %t; want that of %d elements", first, ok, len(want))
+		t.Fatalf("first() = %d, %t; want the first of %d elements", first, ok, len(want))
 	}
 	if half := blockSize / 8; len(o.blocks) > 2+len(want)/half*2 {
-		t.Fatalf("%d elements are in %d blocks; want no more than twice as many as are needed", len(want), len(o.blocks))
+		t.Fatalf("%d elements are in %d blocks; want at most twice the minimum", len(want), len(o.blocks))
 	}
 }

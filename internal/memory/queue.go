@@ -12,54 +12,55 @@ import (
 
 var _ deliver.Queue = (*Queue)(nil)
 
-// Queue is the lanes. Like SQS it hides a message that was
-// received and shows it again unless it is deleted. It is safe for concurrent use.
+// Queue is the lanes. As with SQS, a received message is hidden, and visible again
+// unless deleted. Queue is safe for concurrent use.
 type Queue struct {
-	// Visibility is how long a received message is hidden; a minute at first.
+	// Visibility is the visibility timeout of received messages; by default a
+	// minute.
 	Visibility time.Duration
-	// Fair lets the messages of quiet groups go first, as a fair queue of SQS
-	// does: a group is noisy while it has 30 messages or more in flight and more
-	// than a tenth of all. Without it messages come in the order in which they
-	// became visible, and those that did at once in the order they were sent.
+	// Fair makes the lanes fair queues of SQS: messages of quiet groups come first.
+	// A group is noisy with at least 30 messages, and more than a tenth of all
+	// messages, in flight. Without Fair, the order of messages is the time of
+	// visibility, then the order of Send.
 	Fair bool
 
 	now     func() time.Time
-	numbers *atomic.Int64     // of messages of all lanes and of the dead letters
-	lanes   [3]*line[content] // by lane, from the first
+	numbers *atomic.Int64              // message numbers of all lanes and of the dead letters
+	lanes   [3]*standardQueue[content] // by lane, from the first
 }
 
-// content is what is on a lane: a token and how it is written.
+// content is a token and its encoded form.
 type content struct {
 	token hook.Token
 	body  string
 }
 
-// Message is one that was received.
+// Message is a received message.
 type Message struct {
 	ID           string
-	Group        hook.EndpointID // empty if a schedule sent it
-	Body         string          // a token, encoded, or what was redriven
-	Token        hook.Token      // the token that the body is read as
-	ReceiveCount int             // this time included
+	Group        hook.EndpointID // empty for a message of a schedule
+	Body         string          // encoded token, or encoded dead letter after Redrive
+	Token        hook.Token      // decoded Body
+	ReceiveCount int             // this receipt included
 }
 
-// NewQueue returns an empty queue that lives by now.
+// NewQueue returns an empty queue with the clock now.
 func NewQueue(now func() time.Time) *Queue {
 	numbers := new(atomic.Int64)
 	q := &Queue{Visibility: defaultVisibility, now: now, numbers: numbers}
 	for i := range q.lanes {
-		q.lanes[i] = newLine[content](now, numbers)
+		q.lanes[i] = newStandardQueue[content](now, numbers)
 	}
 	return q
 }
 
-// Send puts the tokens on the lane, to be received after the delay: 0 to 15
-// minutes, rounded up to whole seconds.
+// Send rejects an unknown lane and a delay outside 0 to 15 minutes with
+// CodeInternal.
 func (q *Queue) Send(_ context.Context, lane hook.Lane, tokens []hook.Token, delay time.Duration) []error {
 	errs := make([]error, len(tokens))
-	if fault := q.refuse(lane, delay); fault != nil {
+	if err := q.validate(lane, delay); err != nil {
 		for i := range errs {
-			errs[i] = fault
+			errs[i] = err
 		}
 		return errs
 	}
@@ -75,19 +76,19 @@ func (q *Queue) Send(_ context.Context, lane hook.Lane, tokens []hook.Token, del
 	return errs
 }
 
-// Receive returns at most limit messages that are visible on the lane now, and
-// hides them for Visibility.
+// Receive returns at most limit visible messages of the lane and hides the
+// messages for Visibility.
 func (q *Queue) Receive(lane hook.Lane, limit int) []Message {
 	return messages(q.lane(lane).receive(limit, q.Visibility, q.Fair))
 }
 
-// Await is Receive, but waits until there is a message on the lane; none when
-// ctx ends before. It is for those who live by the real time.
+// Await is Receive, but waits for a message on the lane. Await returns no messages
+// when ctx ends first. Await requires a real clock.
 func (q *Queue) Await(ctx context.Context, lane hook.Lane, limit int) []Message {
 	return messages(q.lane(lane).await(ctx, limit, q.Visibility, q.Fair))
 }
 
-// Delete removes the message, if it is there.
+// Delete removes the message. Delete ignores an unknown id.
 func (q *Queue) Delete(id string) {
 	for _, l := range q.lanes {
 		if _, ok := l.delete(id); ok {
@@ -96,8 +97,8 @@ func (q *Queue) Delete(id string) {
 	}
 }
 
-// Next returns the time at which the first message of all lanes is or becomes
-// visible; ok is false if there is none. A simulation moves its clock there.
+// Next returns the earliest time of visibility of all messages, for simulations to
+// advance the clock; ok is false without messages.
 func (q *Queue) Next() (at time.Time, ok bool) {
 	for _, l := range q.lanes {
 		if first, some := l.next(); some && (!ok || first.Before(at)) {
@@ -107,16 +108,16 @@ func (q *Queue) Next() (at time.Time, ok bool) {
 	return at, ok
 }
 
-// lane returns the line of the lane. There must be such a lane.
-func (q *Queue) lane(lane hook.Lane) *line[content] { return q.lanes[lane-hook.LaneLive] }
+// lane returns the queue of a valid lane.
+func (q *Queue) lane(lane hook.Lane) *standardQueue[content] { return q.lanes[lane-hook.LaneLive] }
 
-// refuse returns what is wrong with sending so, or nil.
-func (q *Queue) refuse(lane hook.Lane, delay time.Duration) error {
+// validate checks the arguments of Send.
+func (q *Queue) validate(lane hook.Lane, delay time.Duration) error {
 	switch {
 	case lane < hook.LaneLive || lane > hook.LaneReplay:
-		return &hook.Error{Code: hook.CodeInternal, Message: "there is no lane " + lane.String()}
+		return &hook.Error{Code: hook.CodeInternal, Message: "unknown lane " + lane.String()}
 	case delay < 0 || delay > hook.MaxQueueDelay:
-		return &hook.Error{Code: hook.CodeInternal, Message: fmt.Sprintf("a delay of %s is not within 0 to %s", delay, hook.MaxQueueDelay)}
+		return &hook.Error{Code: hook.CodeInternal, Message: fmt.Sprintf("delay %s is out of range 0 to %s", delay, hook.MaxQueueDelay)}
 	}
 	return nil
 }
@@ -140,7 +141,7 @@ func messages(entries []entry[content]) []Message {
 	return all
 }
 
-// wholeSeconds rounds a delay up, as SQS counts them.
+// wholeSeconds rounds a delay up to whole seconds, the unit of SQS.
 func wholeSeconds(delay time.Duration) time.Duration {
 	return (delay + time.Second - 1).Truncate(time.Second)
 }

@@ -39,7 +39,7 @@ func takeAll(q *memory.Queue, lane hook.Lane) ([]porttest.Message, error) {
 	return taken, nil
 }
 
-func TestQueue_Receive_HidesWhatIsNotDeletedAndShowsItAgain(t *testing.T) {
+func TestQueue_Receive_HidesAndRedeliversUndeletedMessages(t *testing.T) {
 	t.Parallel()
 
 	clock := porttest.FakeClock()
@@ -71,7 +71,7 @@ func TestQueue_Receive_HidesWhatIsNotDeletedAndShowsItAgain(t *testing.T) {
 	}
 }
 
-func TestQueue_Receive_KeepsToItsLimitAndOrder(t *testing.T) {
+func TestQueue_Receive_RespectsLimitAndOrder(t *testing.T) {
 	t.Parallel()
 
 	q := memory.NewQueue(porttest.FakeClock().Now)
@@ -87,7 +87,7 @@ func TestQueue_Receive_KeepsToItsLimitAndOrder(t *testing.T) {
 	}
 }
 
-func TestQueue_Receive_OfAFairQueueLetsQuietGroupsGoFirst(t *testing.T) {
+func TestQueue_Receive_FairQueuePrefersQuietGroups(t *testing.T) {
 	t.Parallel()
 
 	for _, fair := range []bool{true, false} {
@@ -101,7 +101,7 @@ func TestQueue_Receive_OfAFairQueueLetsQuietGroupsGoFirst(t *testing.T) {
 		send(t, q, tokensOf("ep_quiet", 3), 0)
 		got := q.Receive(hook.LaneLive, 10)
 		want := map[hook.EndpointID]int{"ep_noisy": 10}
-		if fair { // with the first the noisy one has 30 in flight
+		if fair { // after the first message, ep_noisy has 30 messages in flight
 			want = map[hook.EndpointID]int{"ep_noisy": 7, "ep_quiet": 3}
 		}
 		groups := make(map[hook.EndpointID]int)
@@ -112,7 +112,7 @@ func TestQueue_Receive_OfAFairQueueLetsQuietGroupsGoFirst(t *testing.T) {
 			t.Errorf("Receive(live) of a queue with Fair %t, by group (-want +got):\n%s", fair, diff)
 		}
 
-		// What is in flight no more makes no noise.
+		// Without messages in flight, no group is noisy.
 		clock.Pass(t.Context(), q.Visibility)
 		send(t, q, tokensOf("ep_other", 1), 0)
 		if got := q.Receive(hook.LaneLive, 20); got[0].Group != "ep_noisy" || got[19].Group != "ep_noisy" {
@@ -121,7 +121,7 @@ func TestQueue_Receive_OfAFairQueueLetsQuietGroupsGoFirst(t *testing.T) {
 	}
 }
 
-func TestQueue_Send_ToNoLaneIsOurFault(t *testing.T) {
+func TestQueue_Send_UnknownLaneIsInternal(t *testing.T) {
 	t.Parallel()
 
 	q := memory.NewQueue(porttest.FakeClock().Now)

@@ -26,33 +26,34 @@ var (
 	_ replay.Jobs   = (*Store)(nil)
 )
 
-// Store keeps endpoints, their circuits, limits and counts, events, deliveries,
-// attempts, replay jobs and API keys. It is safe for concurrent use, and no call
-// looks at more than it returns. What it is given and what it gives are copies;
-// times are kept in UTC milliseconds, slots of a rate limit as they are, times
-// of removal in whole seconds. Nothing is removed before Expire is called.
+// Store implements all storage ports. Store is safe for concurrent use. The cost
+// of a call depends on the size of the result, not on the size of the store.
+//
+// Arguments and results are copies. Times are stored in UTC milliseconds, rate
+// slots with full precision, and expiry times in whole seconds. Only Expire
+// removes expired records.
 type Store struct {
-	mu        sync.Mutex
-	history   // events, deliveries, attempts
-	tenants   map[hook.TenantID]*tenant
-	keys      map[hook.KeyID]hook.APIKey
-	keyHashes map[string]hook.KeyID
-	circuits  map[hook.EndpointID]gate.Record
-	due       *ordered[gate.Record] // circuits by AttendAt, without those that have none
-	limits    map[hook.EndpointID]gate.Limits
-	counts    map[hook.EndpointID]minutes
-	hours     map[hook.EndpointID]map[time.Time]*stats.Counts  // by the hour's start in UTC
-	active    map[time.Time]map[hook.CircuitCheck]bool         // endpoints that something was counted for, by hour
-	notices   map[hook.EndpointID]map[string]hook.Notification // by time and key
-	tallies   map[hook.JobID]*tally
+	mu            sync.Mutex
+	history       // events, deliveries, attempts
+	tenants       map[hook.TenantID]*tenant
+	keys          map[hook.KeyID]hook.APIKey
+	keyHashes     map[string]hook.KeyID
+	circuits      map[hook.EndpointID]gate.Record
+	due           *ordered[gate.Record] // circuits with an AttendAt, ordered by AttendAt
+	limits        map[hook.EndpointID]gate.Limits
+	counts        map[hook.EndpointID]minutes
+	hours         map[hook.EndpointID]map[time.Time]*stats.Counts  // by start of the hour in UTC
+	active        map[time.Time]map[hook.CircuitCheck]bool         // endpoints with counts, by hour
+	notifications map[hook.EndpointID]map[string]hook.Notification // by time and key
+	outcomes      map[hook.JobID]*outcomes
 }
 
-// tenant is what a tenant has.
+// tenant holds the endpoints and jobs of a tenant.
 type tenant struct {
-	version   int64 // changes of its endpoints, ever
+	version   int64 // number of changes of endpoints, ever
 	endpoints map[hook.EndpointID]hook.Endpoint
 	uids      map[string]hook.EndpointID
-	jobs      *ordered[*replay.Job] // by id, which is by time
+	jobs      *ordered[*replay.Job] // by id; ids sort by time
 }
 
 // NewStore returns an empty store.
@@ -66,16 +67,16 @@ func NewStore() *Store {
 		due: newOrdered(func(a, b gate.Record) int {
 			return cmp.Or(a.AttendAt.Compare(b.AttendAt), strings.Compare(string(a.Endpoint), string(b.Endpoint)))
 		}),
-		limits:  make(map[hook.EndpointID]gate.Limits),
-		counts:  make(map[hook.EndpointID]minutes),
-		hours:   make(map[hook.EndpointID]map[time.Time]*stats.Counts),
-		active:  make(map[time.Time]map[hook.CircuitCheck]bool),
-		notices: make(map[hook.EndpointID]map[string]hook.Notification),
-		tallies: make(map[hook.JobID]*tally),
+		limits:        make(map[hook.EndpointID]gate.Limits),
+		counts:        make(map[hook.EndpointID]minutes),
+		hours:         make(map[hook.EndpointID]map[time.Time]*stats.Counts),
+		active:        make(map[time.Time]map[hook.CircuitCheck]bool),
+		notifications: make(map[hook.EndpointID]map[string]hook.Notification),
+		outcomes:      make(map[hook.JobID]*outcomes),
 	}
 }
 
-// PutEvent stores a new event; CodeConflict if its id exists.
+// PutEvent stores a copy of the event.
 func (s *Store) PutEvent(ctx context.Context, e hook.Event) error {
 	op := "put event " + string(e.ID)
 	if err := available(ctx, op); err != nil {
@@ -91,7 +92,7 @@ func (s *Store) PutEvent(ctx context.Context, e hook.Event) error {
 	return nil
 }
 
-// Event returns the event with its payload; CodeNotFound if there is none.
+// Event returns a copy of the event.
 func (s *Store) Event(ctx context.Context, id hook.EventID) (hook.Event, error) {
 	op := "read event " + string(id)
 	if err := available(ctx, op); err != nil {
@@ -107,8 +108,7 @@ func (s *Store) Event(ctx context.Context, id hook.EventID) (hook.Event, error) 
 	return copyEvent(e), nil
 }
 
-// Load returns the events, endpoints, circuits and deliveries that the tokens
-// name, and with a delivery of a later generation the one before.
+// Load returns copies of the records.
 func (s *Store) Load(ctx context.Context, tokens []hook.Token) (deliver.Snapshot, error) {
 	if err := available(ctx, "load tokens"); err != nil {
 		return deliver.Snapshot{}, err
@@ -144,7 +144,7 @@ func (s *Store) Load(ctx context.Context, tokens []hook.Token) (deliver.Snapshot
 	return snapshot, nil
 }
 
-// available refuses a call whose context is done, as a store across a network would.
+// available rejects a call with an ended context, like a remote store.
 func available(ctx context.Context, op string) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("%s: %w", op, &hook.Error{Code: hook.CodeUnavailable, Message: "the store did not answer; try again", Err: err})
@@ -152,13 +152,13 @@ func available(ctx context.Context, op string) error {
 	return nil
 }
 
-// storedTime returns the time as it is kept: UTC milliseconds.
+// storedTime returns the stored form of a time: UTC milliseconds.
 func storedTime(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
 
-// storedExpiry returns the time of removal as it is kept: whole seconds.
+// storedExpiry returns the stored form of an expiry time: whole seconds in UTC.
 func storedExpiry(t time.Time) time.Time { return t.UTC().Truncate(time.Second) }
 
-// storedEvent returns the event as it is kept, a copy.
+// storedEvent returns a copy in the stored form.
 func storedEvent(e hook.Event) hook.Event {
 	e.AcceptedAt = storedTime(e.AcceptedAt)
 	e.ExpiresAt = storedExpiry(e.ExpiresAt)

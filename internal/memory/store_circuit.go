@@ -12,7 +12,7 @@ import (
 	"surehook/internal/rule/stats"
 )
 
-// Circuit returns the endpoint's record; gate.NewRecord if there is none.
+// Circuit returns gate.NewRecord for an endpoint without a record.
 func (s *Store) Circuit(ctx context.Context, tenant hook.TenantID, endpoint hook.EndpointID) (gate.Record, error) {
 	if err := available(ctx, "read circuit "+string(endpoint)); err != nil {
 		return gate.Record{}, err
@@ -26,8 +26,7 @@ func (s *Store) Circuit(ctx context.Context, tenant hook.TenantID, endpoint hook
 	return gate.NewRecord(tenant, endpoint), nil
 }
 
-// SaveCircuit writes the record as version r.Version+1; CodeConflict if the
-// stored version is not r.Version (0: no record), and nothing is written.
+// SaveCircuit also updates the order of due circuits.
 func (s *Store) SaveCircuit(ctx context.Context, r gate.Record) error {
 	op := "save circuit " + string(r.Endpoint)
 	if err := available(ctx, op); err != nil {
@@ -54,8 +53,7 @@ func (s *Store) SaveCircuit(ctx context.Context, r gate.Record) error {
 	return nil
 }
 
-// DueCircuits returns the endpoints whose AttendAt is not after now, the
-// longest due first, at most limit (1 to 1000).
+// DueCircuits cuts limit to 1 to 1000. The result never lags.
 func (s *Store) DueCircuits(ctx context.Context, now time.Time, limit int) ([]hook.CircuitCheck, error) {
 	if err := available(ctx, "list due circuits"); err != nil {
 		return nil, err
@@ -63,18 +61,17 @@ func (s *Store) DueCircuits(ctx context.Context, now time.Time, limit int) ([]ho
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	var looks []hook.CircuitCheck
+	var checks []hook.CircuitCheck
 	for r := range s.due.all() {
-		if r.AttendAt.After(now) || len(looks) == listLimit(limit) {
+		if r.AttendAt.After(now) || len(checks) == listLimit(limit) {
 			break
 		}
-		looks = append(looks, hook.CircuitCheck{Tenant: r.Tenant, Endpoint: r.Endpoint, Wave: r.Wave})
+		checks = append(checks, hook.CircuitCheck{Tenant: r.Tenant, Endpoint: r.Endpoint, Wave: r.Wave})
 	}
-	return looks, nil
+	return checks, nil
 }
 
-// Attended returns the records that have an AttendAt, due or not, the next
-// first, at most limit (1 to 1000).
+// Attended cuts limit to 1 to 1000. The result never lags.
 func (s *Store) Attended(ctx context.Context, limit int) ([]gate.Record, error) {
 	if err := available(ctx, "list attended circuits"); err != nil {
 		return nil, err
@@ -92,7 +89,7 @@ func (s *Store) Attended(ctx context.Context, limit int) ([]gate.Record, error) 
 	return records, nil
 }
 
-// Limits returns what the endpoint has given out; the zero Limits if nothing was.
+// Limits returns a copy of the limits.
 func (s *Store) Limits(ctx context.Context, endpoint hook.EndpointID) (gate.Limits, error) {
 	if err := available(ctx, "read limits "+string(endpoint)); err != nil {
 		return gate.Limits{}, err
@@ -105,8 +102,7 @@ func (s *Store) Limits(ctx context.Context, endpoint hook.EndpointID) (gate.Limi
 	return l, nil
 }
 
-// SaveLimits writes the limits as version l.Version+1; CodeConflict if the
-// stored version is not l.Version (0: no record), and nothing is written.
+// SaveLimits stores a copy of the limits.
 func (s *Store) SaveLimits(ctx context.Context, endpoint hook.EndpointID, l gate.Limits) error {
 	op := "save limits " + string(endpoint)
 	if err := available(ctx, op); err != nil {
@@ -129,12 +125,10 @@ func (s *Store) SaveLimits(ctx context.Context, endpoint hook.EndpointID, l gate
 	return nil
 }
 
-// minutes are an endpoint's counts, by the minute's start in UTC.
+// minutes holds an endpoint's counts by start of the minute in UTC.
 type minutes map[time.Time]circuit.Counts
 
-// Count adds to the counts of the hour, and of OK and Failed to those of the
-// minute, that now is in, and returns OK and Failed of the circuit.Window of
-// whole minutes that ends with it.
+// Count adds exactly, and always returns the sums of the whole window.
 func (s *Store) Count(
 	ctx context.Context, tenant hook.TenantID, endpoint hook.EndpointID, add stats.Counts, now time.Time,
 ) (circuit.Counts, error) {

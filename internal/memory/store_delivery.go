@@ -8,7 +8,7 @@ import (
 	"surehook/internal/hook"
 )
 
-// Delivery returns the record; CodeNotFound if there is none.
+// Delivery returns a copy of the record.
 func (s *Store) Delivery(ctx context.Context, id hook.DeliveryID) (hook.Delivery, error) {
 	op := "read delivery " + id.String()
 	if err := available(ctx, op); err != nil {
@@ -24,7 +24,7 @@ func (s *Store) Delivery(ctx context.Context, id hook.DeliveryID) (hook.Delivery
 	return copyDelivery(*d), nil
 }
 
-// DeliveriesByID returns the records that there are, each once, in the order of the ids.
+// DeliveriesByID returns each record once, in the order of the ids.
 func (s *Store) DeliveriesByID(ctx context.Context, ids []hook.DeliveryID) ([]hook.Delivery, error) {
 	if err := available(ctx, "read deliveries by id"); err != nil {
 		return nil, err
@@ -43,8 +43,7 @@ func (s *Store) DeliveriesByID(ctx context.Context, ids []hook.DeliveryID) ([]ho
 	return found, nil
 }
 
-// Deliveries returns the recorded deliveries of the event, all generations, in
-// the order of endpoint and generation.
+// Deliveries returns copies, in the order of endpoint and generation.
 func (s *Store) Deliveries(ctx context.Context, id hook.EventID) ([]hook.Delivery, error) {
 	if err := available(ctx, "list deliveries of event "+string(id)); err != nil {
 		return nil, err
@@ -53,16 +52,15 @@ func (s *Store) Deliveries(ctx context.Context, id hook.EventID) ([]hook.Deliver
 	defer s.mu.Unlock()
 
 	var found []hook.Delivery
-	if story := s.stories[id]; story != nil {
-		for _, d := range story.deliveries {
+	if records := s.events[id]; records != nil {
+		for _, d := range records.deliveries {
 			found = append(found, copyDelivery(*d))
 		}
 	}
 	return found, nil
 }
 
-// Attempts returns the recorded attempts of the event, in the order of
-// endpoint, generation and number.
+// Attempts returns copies of the attempts.
 func (s *Store) Attempts(ctx context.Context, id hook.EventID) ([]hook.Attempt, error) {
 	if err := available(ctx, "list attempts of event "+string(id)); err != nil {
 		return nil, err
@@ -71,17 +69,15 @@ func (s *Store) Attempts(ctx context.Context, id hook.EventID) ([]hook.Attempt, 
 	defer s.mu.Unlock()
 
 	var found []hook.Attempt
-	if story := s.stories[id]; story != nil {
-		for _, a := range story.attempts {
+	if records := s.events[id]; records != nil {
+		for _, a := range records.attempts {
 			found = append(found, copyAttempt(a))
 		}
 	}
 	return found, nil
 }
 
-// SaveDelivery writes the delivery as version d.Version+1 and, with it, the
-// attempt if there is one. CodeConflict if the stored version is not d.Version
-// (0: no record), and nothing is written.
+// SaveDelivery stores copies of the delivery and the attempt.
 func (s *Store) SaveDelivery(ctx context.Context, d hook.Delivery, attempt *hook.Attempt) error {
 	op := "save delivery " + d.ID.String()
 	if err := available(ctx, op); err != nil {
@@ -106,7 +102,7 @@ func (s *Store) SaveDelivery(ctx context.Context, d hook.Delivery, attempt *hook
 	return nil
 }
 
-// storedDelivery returns the record as it is kept, a copy.
+// storedDelivery returns a copy in the stored form.
 func storedDelivery(d hook.Delivery) hook.Delivery {
 	d.CreatedAt = storedTime(d.CreatedAt)
 	d.UpdatedAt = storedTime(d.UpdatedAt)
@@ -121,7 +117,7 @@ func copyDelivery(d hook.Delivery) hook.Delivery {
 	return d
 }
 
-// storedAttempt returns the attempt as it is kept, a copy.
+// storedAttempt returns a copy in the stored form.
 func storedAttempt(a hook.Attempt) hook.Attempt {
 	a.StartedAt = storedTime(a.StartedAt)
 	a.NextAttemptAt = storedTime(a.NextAttemptAt)

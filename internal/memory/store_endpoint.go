@@ -10,8 +10,7 @@ import (
 	"surehook/internal/hook"
 )
 
-// CreateEndpoint stores a new endpoint as version 1. CodeConflict if the tenant
-// has its uid already or has hook.MaxEndpointsPerTenant endpoints.
+// CreateEndpoint stores a copy of the endpoint.
 func (s *Store) CreateEndpoint(ctx context.Context, e hook.Endpoint) error {
 	op := "create endpoint " + string(e.ID)
 	if err := available(ctx, op); err != nil {
@@ -39,9 +38,8 @@ func (s *Store) CreateEndpoint(ctx context.Context, e hook.Endpoint) error {
 	return nil
 }
 
-// UpdateEndpoint writes the endpoint as version e.Version+1 and changes the
-// tenant's version; CodeConflict if the stored version is not e.Version or its
-// uid not e.UID.
+// UpdateEndpoint stores a copy of the endpoint. A stored uid other than e.UID is
+// CodeConflict, too.
 func (s *Store) UpdateEndpoint(ctx context.Context, e hook.Endpoint) error {
 	return s.change(ctx, "update", e, func(t *tenant) {
 		e.Version++
@@ -49,8 +47,8 @@ func (s *Store) UpdateEndpoint(ctx context.Context, e hook.Endpoint) error {
 	})
 }
 
-// DeleteEndpoint removes the endpoint, frees its uid and changes the tenant's
-// version; CodeConflict if the stored version is not e.Version or its uid not e.UID.
+// DeleteEndpoint removes the endpoint and the uid. A stored uid other than e.UID is
+// CodeConflict, too.
 func (s *Store) DeleteEndpoint(ctx context.Context, e hook.Endpoint) error {
 	return s.change(ctx, "delete", e, func(t *tenant) {
 		delete(t.endpoints, e.ID)
@@ -58,7 +56,7 @@ func (s *Store) DeleteEndpoint(ctx context.Context, e hook.Endpoint) error {
 	})
 }
 
-// change does what is to be done to a stored endpoint if it is the one that e was made from.
+// change calls do when version and uid of the stored endpoint are those of e.
 func (s *Store) change(ctx context.Context, verb string, e hook.Endpoint, do func(*tenant)) error {
 	op := verb + " endpoint " + string(e.ID)
 	if err := available(ctx, op); err != nil {
@@ -77,8 +75,7 @@ func (s *Store) change(ctx context.Context, verb string, e hook.Endpoint, do fun
 	return nil
 }
 
-// TenantVersion returns a number that changes with every change of the tenant's
-// endpoints; 0 for a tenant that never had one.
+// TenantVersion returns the number of changes of the tenant's endpoints.
 func (s *Store) TenantVersion(ctx context.Context, id hook.TenantID) (int64, error) {
 	if err := available(ctx, "read tenant "+string(id)); err != nil {
 		return 0, err
@@ -89,7 +86,7 @@ func (s *Store) TenantVersion(ctx context.Context, id hook.TenantID) (int64, err
 	return s.tenantOf(id).version, nil
 }
 
-// Endpoint returns the endpoint; CodeNotFound if the tenant has none such.
+// Endpoint returns a copy of the endpoint.
 func (s *Store) Endpoint(ctx context.Context, id hook.TenantID, endpoint hook.EndpointID) (hook.Endpoint, error) {
 	return s.endpoint(ctx, id, string(endpoint), func(t *tenant) (hook.Endpoint, bool) {
 		e, ok := t.endpoints[endpoint]
@@ -97,7 +94,7 @@ func (s *Store) Endpoint(ctx context.Context, id hook.TenantID, endpoint hook.En
 	})
 }
 
-// EndpointByUID returns the endpoint with the alias; CodeNotFound if the tenant has none such.
+// EndpointByUID returns a copy of the endpoint.
 func (s *Store) EndpointByUID(ctx context.Context, id hook.TenantID, uid string) (hook.Endpoint, error) {
 	return s.endpoint(ctx, id, uid, func(t *tenant) (hook.Endpoint, bool) {
 		e, ok := t.endpoints[t.uids[uid]]
@@ -122,7 +119,7 @@ func (s *Store) endpoint(
 	return copyEndpoint(e), nil
 }
 
-// Endpoints returns all endpoints of the tenant, in the order of their ids.
+// Endpoints returns copies of all endpoints of the tenant.
 func (s *Store) Endpoints(ctx context.Context, id hook.TenantID) ([]hook.Endpoint, error) {
 	if err := available(ctx, "list endpoints of tenant "+string(id)); err != nil {
 		return nil, err
@@ -138,7 +135,7 @@ func (s *Store) Endpoints(ctx context.Context, id hook.TenantID) ([]hook.Endpoin
 	return all, nil
 }
 
-// tenantOf returns what the tenant has, making room for it at first.
+// tenantOf returns the tenant and creates a missing tenant.
 func (s *Store) tenantOf(id hook.TenantID) *tenant {
 	t, ok := s.tenants[id]
 	if !ok {

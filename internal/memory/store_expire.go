@@ -7,11 +7,14 @@ import (
 	"surehook/internal/rule/circuit"
 )
 
-// Expire removes what was to be kept until now, as a table with a time to live
-// does some day: an event with its deliveries and attempts when the last of
-// them is, jobs with what they counted, and counts that no window has any more.
-// What has no time of removal stays. It costs time for what it removes, and for
-// the jobs and the minutes that there are: a simulation calls it now and then.
+// Expire removes expired records, like the TTL of a table:
+//   - an event with its deliveries and attempts, after the latest expiry time of
+//     the event, the deliveries and the attempts;
+//   - jobs with their outcome counts;
+//   - counts outside every window.
+//
+// Records without expiry time stay. The cost depends on the number of removed
+// records, jobs and minutes, so simulations call Expire rarely.
 func (s *Store) Expire(now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -41,32 +44,32 @@ func (s *Store) Expire(now time.Time) {
 	}
 }
 
-// hoursKept is how long the counts of an hour are kept at least.
+// hoursKept is the minimum time to keep the counts of an hour.
 const hoursKept = 48 * time.Hour
 
 func (s *Store) expireJobs(t *tenant, now time.Time) {
-	var over []*replay.Job
+	var expired []*replay.Job
 	for j := range t.jobs.all() {
 		if !j.ExpiresAt.IsZero() && !j.ExpiresAt.After(now) {
-			over = append(over, j)
+			expired = append(expired, j)
 		}
 	}
-	for _, j := range over {
+	for _, j := range expired {
 		t.jobs.remove(j)
-		delete(s.tallies, j.ID)
+		delete(s.outcomes, j.ID)
 	}
 }
 
-// Size returns how many events, deliveries and attempts there are.
+// Size returns the numbers of events, deliveries and attempts.
 func (s *Store) Size() (events, deliveries, attempts int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	for _, story := range s.stories {
-		if story.event != nil {
+	for _, records := range s.events {
+		if records.event != nil {
 			events++
 		}
-		attempts += len(story.attempts)
+		attempts += len(records.attempts)
 	}
 	return events, len(s.deliveries), attempts
 }

@@ -12,7 +12,7 @@ import (
 	"surehook/internal/rule/stats"
 )
 
-func TestStore_Expire_RemovesWhatWasToBeKeptUntilNow(t *testing.T) {
+func TestStore_Expire_RemovesExpiredRecords(t *testing.T) {
 	t.Parallel()
 
 	const endpoint = "ep_1"
@@ -23,7 +23,7 @@ func TestStore_Expire_RemovesWhatWasToBeKeptUntilNow(t *testing.T) {
 		d := hook.QueuedDelivery(e, endpoint)
 		d.State = hook.StateDead
 		if hour == 9 {
-			d.ExpiresAt = start.Add(24 * time.Hour) // it is kept longer than its event
+			d.ExpiresAt = start.Add(24 * time.Hour) // expires after its event
 		}
 		attempt := &hook.Attempt{Delivery: d.ID, Number: 1, ExpiresAt: e.ExpiresAt}
 		job := replay.Job{ID: hook.JobID(fmt.Sprintf("rpl_%d", hour)), Tenant: "acme", ExpiresAt: e.ExpiresAt}
@@ -44,7 +44,7 @@ func TestStore_Expire_RemovesWhatWasToBeKeptUntilNow(t *testing.T) {
 		{at: 0, events: 9, jobs: 9},
 		{at: time.Hour - 1, events: 9, jobs: 9},
 		{at: 5 * time.Hour, events: 4, jobs: 4},
-		{at: 9 * time.Hour, events: 1, jobs: 0}, // its delivery holds the last event
+		{at: 9 * time.Hour, events: 1, jobs: 0}, // the delivery keeps the last event
 		{at: 24 * time.Hour, events: 0, jobs: 0},
 	}
 	for _, tt := range tests {
@@ -60,12 +60,12 @@ func TestStore_Expire_RemovesWhatWasToBeKeptUntilNow(t *testing.T) {
 			t.Errorf("after Expire(start + %s) Jobs() = %d, %v; want %d", tt.at, len(jobs), err, tt.jobs)
 		}
 	}
-	if tally, err := s.JobOutcomes(t.Context(), "rpl_1"); err != nil || tally != (replay.Outcomes{}) {
-		t.Errorf("Tallied(an expired job) = %+v, %v; want nothing", tally, err)
+	if outcomes, err := s.JobOutcomes(t.Context(), "rpl_1"); err != nil || outcomes != (replay.Outcomes{}) {
+		t.Errorf("JobOutcomes(expired job) = %+v, %v; want nothing", outcomes, err)
 	}
 }
 
-func TestStore_Expire_LeavesTheCountsOfTheWindow(t *testing.T) {
+func TestStore_Expire_KeepsTheCountsOfTheWindow(t *testing.T) {
 	t.Parallel()
 
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)

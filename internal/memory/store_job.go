@@ -10,13 +10,13 @@ import (
 	"surehook/internal/hook"
 )
 
-// tally is what the deliveries of a job were counted as.
-type tally struct {
-	slots map[int]hook.State // delivered, dead or cancelled
-	total replay.Outcomes
+// outcomes counts the settled deliveries of a job.
+type outcomes struct {
+	states map[int]hook.State // delivered, dead or cancelled, by job index
+	total  replay.Outcomes
 }
 
-// Job returns the job; CodeNotFound if the tenant has none such.
+// Job returns a copy of the job.
 func (s *Store) Job(ctx context.Context, id hook.TenantID, job hook.JobID) (replay.Job, error) {
 	op := "read job " + string(job)
 	if err := available(ctx, op); err != nil {
@@ -31,8 +31,7 @@ func (s *Store) Job(ctx context.Context, id hook.TenantID, job hook.JobID) (repl
 	return replay.Job{}, fmt.Errorf("%s: %w", op, hook.NotFound("replay"))
 }
 
-// SaveJob writes the job as version j.Version+1; CodeConflict if the stored
-// version is not j.Version (0: no record), and nothing is written.
+// SaveJob stores a copy of the job.
 func (s *Store) SaveJob(ctx context.Context, j replay.Job) error {
 	op := "save job " + string(j.ID)
 	if err := available(ctx, op); err != nil {
@@ -59,8 +58,7 @@ func (s *Store) SaveJob(ctx context.Context, j replay.Job) error {
 	return nil
 }
 
-// Jobs returns jobs of the tenant, the newest first, at most limit (1 to 100),
-// that are older than before; empty: from the newest.
+// Jobs cuts limit to 1 to 100.
 func (s *Store) Jobs(ctx context.Context, id hook.TenantID, before hook.JobID, limit int) ([]replay.Job, error) {
 	if err := available(ctx, "list jobs of tenant "+string(id)); err != nil {
 		return nil, err
@@ -83,16 +81,15 @@ func (s *Store) Jobs(ctx context.Context, id hook.TenantID, before hook.JobID, l
 	return jobs, nil
 }
 
-// RecordOutcome counts the settled delivery, once however often it is told, for the job
-// that it belongs to. One that is told to be several things counts as delivered
-// rather than dead, and as dead rather than cancelled.
+// RecordOutcome counts a delivery once. For a delivery recorded with several
+// states, delivered takes precedence over dead, and dead over cancelled.
 func (s *Store) RecordOutcome(ctx context.Context, d hook.Delivery) error {
-	op := "count delivery " + d.ID.String() + " for its job"
+	op := "record outcome of delivery " + d.ID.String()
 	if err := available(ctx, op); err != nil {
 		return err
 	}
 	if d.Job == "" || !d.State.Settled() {
-		return fmt.Errorf("%s: %w", op, &hook.Error{Code: hook.CodeInternal, Message: "it is of no job, or not settled: " + d.State.String()})
+		return fmt.Errorf("%s: %w", op, &hook.Error{Code: hook.CodeInternal, Message: "the delivery belongs to no job, or is not settled: " + d.State.String()})
 	}
 	state := d.State
 	if state == hook.StateDiscarded {
@@ -101,48 +98,48 @@ func (s *Store) RecordOutcome(ctx context.Context, d hook.Delivery) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	t := s.tallies[d.Job]
-	if t == nil {
-		t = &tally{slots: make(map[int]hook.State)}
-		s.tallies[d.Job] = t
+	o := s.outcomes[d.Job]
+	if o == nil {
+		o = &outcomes{states: make(map[int]hook.State)}
+		s.outcomes[d.Job] = o
 	}
-	before := t.slots[d.JobIndex]
-	if before != 0 && before <= state { // the states are numbered in the order of their rank
+	before := o.states[d.JobIndex]
+	if before != 0 && before <= state { // the numbers of the states have the order of precedence
 		return nil
 	}
-	t.slots[d.JobIndex] = state
-	t.add(before, -1)
-	t.add(state, 1)
+	o.states[d.JobIndex] = state
+	o.add(before, -1)
+	o.add(state, 1)
 	return nil
 }
 
-// add counts n more of what counts as the state; the zero state counts as nothing.
-func (t *tally) add(state hook.State, n int) {
-	switch state { //nolint:exhaustive // nothing else is tallied
+// add adds n to the count of the state. The zero state has no count.
+func (o *outcomes) add(state hook.State, n int) {
+	switch state { //nolint:exhaustive // only three states are counted
 	case hook.StateDelivered:
-		t.total.Delivered += n
+		o.total.Delivered += n
 	case hook.StateDead:
-		t.total.Dead += n
+		o.total.Dead += n
 	case hook.StateCancelled:
-		t.total.Cancelled += n
+		o.total.Cancelled += n
 	}
 }
 
-// JobOutcomes returns how many deliveries of the job were counted as settled.
+// JobOutcomes returns the zero Outcomes for an unknown job.
 func (s *Store) JobOutcomes(ctx context.Context, id hook.JobID) (replay.Outcomes, error) {
-	if err := available(ctx, "read counts of job "+string(id)); err != nil {
+	if err := available(ctx, "read outcomes of job "+string(id)); err != nil {
 		return replay.Outcomes{}, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	if t := s.tallies[id]; t != nil {
-		return t.total, nil
+	if o := s.outcomes[id]; o != nil {
+		return o.total, nil
 	}
 	return replay.Outcomes{}, nil
 }
 
-// job returns the job, or nil.
+// job returns the stored job, or nil.
 func (t *tenant) job(id hook.JobID) *replay.Job {
 	for j := range t.jobs.from(&replay.Job{ID: id}) {
 		if j.ID == id {
@@ -155,7 +152,7 @@ func (t *tenant) job(id hook.JobID) *replay.Job {
 
 func compareJobs(a, b *replay.Job) int { return strings.Compare(string(a.ID), string(b.ID)) }
 
-// storedJob returns the job as it is kept, a copy.
+// storedJob returns a copy in the stored form.
 func storedJob(j replay.Job) replay.Job {
 	j.Filter.From, j.Filter.To = storedTime(j.Filter.From), storedTime(j.Filter.To)
 	j.CreatedAt, j.UpdatedAt = storedTime(j.CreatedAt), storedTime(j.UpdatedAt)

@@ -9,7 +9,7 @@ import (
 	"surehook/internal/hook"
 )
 
-// PutKey stores a new key; CodeConflict if its id or its hash exists.
+// PutKey stores a copy of the key. An existing id or hash is CodeConflict.
 func (s *Store) PutKey(ctx context.Context, k hook.APIKey) error {
 	op := "put key " + string(k.ID)
 	if err := available(ctx, op); err != nil {
@@ -28,7 +28,7 @@ func (s *Store) PutKey(ctx context.Context, k hook.APIKey) error {
 	return nil
 }
 
-// Keys returns all keys, in the order of their ids.
+// Keys returns copies of all keys.
 func (s *Store) Keys(ctx context.Context) ([]hook.APIKey, error) {
 	if err := available(ctx, "list keys"); err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func (s *Store) Keys(ctx context.Context) ([]hook.APIKey, error) {
 	return all, nil
 }
 
-// KeyByHash returns the key; CodeNotFound if there is none.
+// KeyByHash returns a copy of the key.
 func (s *Store) KeyByHash(ctx context.Context, hash string) (hook.APIKey, error) {
 	const op = "read key by hash"
 	if err := available(ctx, op); err != nil {
@@ -59,8 +59,8 @@ func (s *Store) KeyByHash(ctx context.Context, hash string) (hook.APIKey, error)
 	return hook.APIKey{}, fmt.Errorf("%s: %w", op, hook.NotFound("key"))
 }
 
-// TouchKey records that the key was used on the day, as hook.APIKey.LastUsedOn
-// has it; CodeConflict if the key is gone, or that day or a later one is recorded.
+// TouchKey sets LastUsedOn of the key. A missing key, and a recorded day not before
+// day, are CodeConflict.
 func (s *Store) TouchKey(ctx context.Context, k hook.APIKey, day string) error {
 	op := "touch key " + string(k.ID)
 	if err := available(ctx, op); err != nil {
@@ -71,14 +71,14 @@ func (s *Store) TouchKey(ctx context.Context, k hook.APIKey, day string) error {
 
 	kept, ok := s.keys[k.ID]
 	if !ok || kept.Hash != k.Hash || kept.LastUsedOn >= day {
-		return fmt.Errorf("%s: %w", op, hook.Conflict("the key is gone, or was used that day already"))
+		return fmt.Errorf("%s: %w", op, hook.Conflict("the key is gone, or the day is recorded already"))
 	}
 	kept.LastUsedOn = day
 	s.keys[k.ID] = kept
 	return nil
 }
 
-// DeleteKey removes the key; CodeNotFound if there is none.
+// DeleteKey removes the key by id and by hash.
 func (s *Store) DeleteKey(ctx context.Context, id hook.KeyID) error {
 	op := "delete key " + string(id)
 	if err := available(ctx, op); err != nil {

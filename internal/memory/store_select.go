@@ -16,10 +16,8 @@ import (
 // maxPage bounds a page of deliveries.
 const maxPage = 100
 
-// DeliveriesByEndpoint returns recorded deliveries of the endpoint in the
-// state, newest first, at most limit (1 to 100), after the cursor that an
-// earlier call returned (empty: from the newest; CodeInvalid if it is another
-// list's or none). next is empty at the end.
+// DeliveriesByEndpoint cuts limit to 1 to 100. A cursor of another list, or an
+// invalid cursor, is CodeInvalid. Every page but the last is full.
 func (s *Store) DeliveriesByEndpoint(
 	ctx context.Context, endpoint hook.EndpointID, state hook.State, cursor string, limit int,
 ) (page []hook.Delivery, next string, err error) {
@@ -35,16 +33,16 @@ func (s *Store) DeliveriesByEndpoint(
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	rows := s.shelf(endpoint, state).backward()
+	rows := s.inState(endpoint, state).backward()
 	if cursor != "" {
-		rows = s.shelf(endpoint, state).before(&last)
+		rows = s.inState(endpoint, state).before(&last)
 	}
 	page, next = pageOf(rows, list, limit)
 	return page, next, nil
 }
 
-// Select returns a page of the selection, the oldest first; CodeInvalid if
-// After is none of it. next is empty at the end.
+// Select rejects an After outside the selection with CodeInvalid. Every page but
+// the last is full.
 func (s *Store) Select(ctx context.Context, sel replay.Selection) (page []hook.Delivery, next string, err error) {
 	op := fmt.Sprintf("select %s deliveries of endpoint %s", sel.State, sel.Endpoint)
 	if err := available(ctx, op); err != nil {
@@ -61,17 +59,16 @@ func (s *Store) Select(ctx context.Context, sel replay.Selection) (page []hook.D
 			return nil, "", fmt.Errorf("%s: %w", op, errForeignCursor())
 		}
 		begin = &last
-		begin.ID.Generation++ // the first that may come after it
+		begin.ID.Generation++ // the first possible position after the cursor
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	page, next = pageOf(until(s.shelf(sel.Endpoint, sel.State).from(begin), end), list, sel.Limit)
+	page, next = pageOf(until(s.inState(sel.Endpoint, sel.State).from(begin), end), list, sel.Limit)
 	return page, next, nil
 }
 
-// CountSelected returns how many deliveries are in the selection; After and
-// Limit do not count.
+// CountSelected returns the exact number of deliveries.
 func (s *Store) CountSelected(ctx context.Context, sel replay.Selection) (int, error) {
 	if err := available(ctx, fmt.Sprintf("count %s deliveries of endpoint %s", sel.State, sel.Endpoint)); err != nil {
 		return 0, err
@@ -80,7 +77,7 @@ func (s *Store) CountSelected(ctx context.Context, sel replay.Selection) (int, e
 	defer s.mu.Unlock()
 
 	begin, end := bounds(sel)
-	all := s.shelf(sel.Endpoint, sel.State)
+	all := s.inState(sel.Endpoint, sel.State)
 	n := all.len()
 	if end != nil {
 		n = all.rank(end)
@@ -88,8 +85,7 @@ func (s *Store) CountSelected(ctx context.Context, sel replay.Selection) (int, e
 	return max(0, n-all.rank(begin)), nil
 }
 
-// Parked returns parked deliveries of the endpoint, the oldest first, at most
-// limit (1 to 1000).
+// Parked cuts limit to 1 to 1000. The result never lags.
 func (s *Store) Parked(ctx context.Context, endpoint hook.EndpointID, limit int) ([]hook.Delivery, error) {
 	if err := available(ctx, "list parked deliveries of endpoint "+string(endpoint)); err != nil {
 		return nil, err
@@ -97,7 +93,7 @@ func (s *Store) Parked(ctx context.Context, endpoint hook.EndpointID, limit int)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	all := s.shelf(endpoint, hook.StateParked)
+	all := s.inState(endpoint, hook.StateParked)
 	parked := make([]hook.Delivery, 0, min(listLimit(limit), all.len()))
 	for d := range all.all() {
 		if len(parked) == listLimit(limit) {
@@ -108,11 +104,11 @@ func (s *Store) Parked(ctx context.Context, endpoint hook.EndpointID, limit int)
 	return parked, nil
 }
 
-// listLimit bounds how many are listed at once.
+// listLimit cuts the limit of a list to 1 to 1000.
 func listLimit(limit int) int { return min(max(limit, 1), 1000) }
 
-// bounds returns places in the order of age: all of the selection comes at or
-// after begin, and before end unless that is nil.
+// bounds returns the range of the selection in the order of age: from begin on, and
+// before end unless end is nil.
 func bounds(sel replay.Selection) (begin, end *hook.Delivery) {
 	begin = &hook.Delivery{CreatedAt: wholeMilliseconds(sel.From)}
 	if !sel.To.IsZero() {
@@ -121,10 +117,10 @@ func bounds(sel replay.Selection) (begin, end *hook.Delivery) {
 	return begin, end
 }
 
-// wholeMilliseconds rounds up: creation times are whole, so this bound holds the same ones.
+// wholeMilliseconds rounds a bound up to the precision of creation times.
 func wholeMilliseconds(t time.Time) time.Time { return storedTime(t.Add(time.Millisecond - 1)) }
 
-// until yields rows up to the end, if there is one.
+// until yields the rows before end, or all rows when end is nil.
 func until(rows iter.Seq[*hook.Delivery], end *hook.Delivery) iter.Seq[*hook.Delivery] {
 	return func(yield func(*hook.Delivery) bool) {
 		for d := range rows {
@@ -135,7 +131,7 @@ func until(rows iter.Seq[*hook.Delivery], end *hook.Delivery) iter.Seq[*hook.Del
 	}
 }
 
-// pageOf copies the first rows, and makes the cursor if there are more.
+// pageOf copies the first rows and returns a cursor when more rows follow.
 func pageOf(rows iter.Seq[*hook.Delivery], list string, limit int) (page []hook.Delivery, next string) {
 	limit = min(max(limit, 1), maxPage)
 	for d := range rows {
@@ -147,20 +143,20 @@ func pageOf(rows iter.Seq[*hook.Delivery], list string, limit int) (page []hook.
 	return page, ""
 }
 
-// newCursor names the delivery that a page of the list ended with.
+// newCursor returns the cursor of a page of the list with the given last delivery.
 func newCursor(list string, last hook.Delivery) string {
 	return base64.RawURLEncoding.EncodeToString(
 		fmt.Appendf(nil, "%s%d#%d#%s", list, last.CreatedAt.UnixMilli(), last.ID.Generation, last.ID.Event))
 }
 
-// openCursor returns a delivery that has the place of the one that the cursor names.
+// openCursor returns a delivery with the position of the cursor's delivery.
 func openCursor(cursor, list string) (last hook.Delivery, err error) {
 	if cursor == "" {
 		return hook.Delivery{}, nil
 	}
 	text, err := base64.RawURLEncoding.DecodeString(cursor)
-	place, ok := strings.CutPrefix(string(text), list)
-	parts := strings.SplitN(place, "#", 3)
+	position, ok := strings.CutPrefix(string(text), list)
+	parts := strings.SplitN(position, "#", 3)
 	if err != nil || !ok || len(parts) != 3 {
 		return hook.Delivery{}, errForeignCursor()
 	}

@@ -28,8 +28,7 @@ func (s *Store) countHour(tenant hook.TenantID, endpoint hook.EndpointID, add st
 	s.active[hour][hook.CircuitCheck{Tenant: tenant, Endpoint: endpoint}] = true
 }
 
-// Hours returns what was counted for the endpoint in the hours that began at or
-// after since, in order; hours without anything are left out.
+// Hours omits hours without counts.
 func (s *Store) Hours(ctx context.Context, endpoint hook.EndpointID, since time.Time) ([]stats.Hour, error) {
 	if err := available(ctx, "read hours of endpoint "+string(endpoint)); err != nil {
 		return nil, err
@@ -47,9 +46,7 @@ func (s *Store) Hours(ctx context.Context, endpoint hook.EndpointID, since time.
 	return hours, nil
 }
 
-// Active returns the endpoints for which something was counted in the hour that
-// at is in, in the order of tenant and id, at most limit (1 to 1000), after the
-// one given; the zero Look: from the first.
+// Active cuts limit to 1 to 1000. The result never lags.
 func (s *Store) Active(ctx context.Context, at time.Time, after hook.CircuitCheck, limit int) ([]hook.CircuitCheck, error) {
 	if err := available(ctx, "list active endpoints"); err != nil {
 		return nil, err
@@ -57,56 +54,54 @@ func (s *Store) Active(ctx context.Context, at time.Time, after hook.CircuitChec
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	looks := slices.SortedFunc(maps.Keys(s.active[at.UTC().Truncate(time.Hour)]), compareLooks)
-	looks = slices.DeleteFunc(looks, func(l hook.CircuitCheck) bool { return after.Endpoint != "" && compareLooks(l, after) <= 0 })
-	return looks[:min(len(looks), listLimit(limit))], nil
+	checks := slices.SortedFunc(maps.Keys(s.active[at.UTC().Truncate(time.Hour)]), compareChecks)
+	checks = slices.DeleteFunc(checks, func(c hook.CircuitCheck) bool { return after.Endpoint != "" && compareChecks(c, after) <= 0 })
+	return checks[:min(len(checks), listLimit(limit))], nil
 }
 
-func compareLooks(a, b hook.CircuitCheck) int {
+func compareChecks(a, b hook.CircuitCheck) int {
 	return cmp.Or(strings.Compare(string(a.Tenant), string(b.Tenant)), strings.Compare(string(a.Endpoint), string(b.Endpoint)))
 }
 
-// PutNotification keeps the notice under its time and key.
+// PutNotification stores a copy of the notification by time and key.
 func (s *Store) PutNotification(ctx context.Context, n hook.Notification) error {
-	if err := available(ctx, "keep notice of endpoint "+string(n.Endpoint)); err != nil {
+	if err := available(ctx, "put notification of endpoint "+string(n.Endpoint)); err != nil {
 		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
 	n.At, n.Figures = storedTime(n.At), maps.Clone(n.Figures)
-	if s.notices[n.Endpoint] == nil {
-		s.notices[n.Endpoint] = make(map[string]hook.Notification)
+	if s.notifications[n.Endpoint] == nil {
+		s.notifications[n.Endpoint] = make(map[string]hook.Notification)
 	}
-	s.notices[n.Endpoint][noticeOrder(n)] = n
+	s.notifications[n.Endpoint][notificationOrder(n)] = n
 	return nil
 }
 
-// Notifications returns notices of the endpoint, the newest first, at most limit (1
-// to 100), after the cursor that an earlier call returned; empty: from the
-// newest. next is empty at the end.
+// Notifications cuts limit to 1 to 100.
 func (s *Store) Notifications(ctx context.Context, endpoint hook.EndpointID, cursor string, limit int) (page []hook.Notification, next string, err error) {
-	if err := available(ctx, "list notices of endpoint "+string(endpoint)); err != nil {
+	if err := available(ctx, "list notifications of endpoint "+string(endpoint)); err != nil {
 		return nil, "", err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	for _, order := range slices.Backward(slices.Sorted(maps.Keys(s.notices[endpoint]))) {
+	for _, order := range slices.Backward(slices.Sorted(maps.Keys(s.notifications[endpoint]))) {
 		if cursor != "" && order >= cursor {
 			continue
 		}
 		if len(page) == min(max(limit, 1), 100) {
-			return page, noticeOrder(page[len(page)-1]), nil
+			return page, notificationOrder(page[len(page)-1]), nil
 		}
-		n := s.notices[endpoint][order]
+		n := s.notifications[endpoint][order]
 		n.Figures = maps.Clone(n.Figures)
 		page = append(page, n)
 	}
 	return page, "", nil
 }
 
-// noticeOrder sorts notices by their time.
-func noticeOrder(n hook.Notification) string {
+// notificationOrder returns the sort key of a notification. Keys sort by time.
+func notificationOrder(n hook.Notification) string {
 	return n.At.UTC().Format("2006-01-02T15:04:05.000Z") + "#" + n.Key
 }

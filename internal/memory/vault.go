@@ -16,20 +16,21 @@ var (
 	_ deliver.Vault  = Vault{}
 )
 
-// Vault seals with a key that everybody can read here, so it hides nothing;
-// but what it sealed opens for its endpoint only, and not if it was changed.
+// Vault encrypts with a public key constant, so sealed secrets are not secret. As
+// with KMS, a sealed secret opens only unchanged and only for its endpoint.
 type Vault struct{}
 
-// Seal encrypts the secret and binds it to the endpoint.
+// Seal makes no request.
 func (Vault) Seal(_ context.Context, secret string, endpoint hook.EndpointID) ([]byte, error) {
 	aead, err := vaultCipher()
 	if err != nil {
 		return nil, fmt.Errorf("seal secret of %s: %w", endpoint, err)
 	}
-	return aead.Seal(nil, nil, []byte(secret), []byte(endpoint)), nil //nolint:gosec // this AEAD makes the nonce itself
+	return aead.Seal(nil, nil, []byte(secret), []byte(endpoint)), nil //nolint:gosec // the AEAD generates the nonce
 }
 
-// Open returns the secret; CodeInternal if it was not sealed for the endpoint or was changed.
+// Open returns CodeInternal for a secret of another endpoint and for a changed
+// secret.
 func (Vault) Open(_ context.Context, sealed []byte, endpoint hook.EndpointID) (string, error) {
 	aead, err := vaultCipher()
 	if err != nil {

@@ -1,8 +1,8 @@
-// Package dev runs Surehook in one process on this machine: the handlers and
-// use cases that are deployed, over the ports in memory. It starts at once, has
-// the same API, and forgets everything when it ends.
+// Package dev runs Surehook in one process on this machine: the deployed
+// handlers and use cases, with the ports in memory. The process starts at once,
+// has the same API, and loses all data at its end.
 //
-// It is for writing receivers against, and for load generators. What only AWS
-// decides is not in it: limits of throughput and of concurrency, latencies of
-// services, permissions. Package stack runs the real thing on this machine.
+// The package is for receiver development and for load generators. Package dev
+// does not model AWS: no throughput and concurrency limits, no service
+// latencies, no permissions. Package stack runs the real stack on this machine.
 package dev

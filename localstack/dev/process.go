@@ -27,15 +27,16 @@ import (
 	"surehook/internal/names"
 )
 
-// retention is how long events are kept, if the process lives that long.
+// retention is the lifetime of events, bounded by the lifetime of the process.
 const retention = 24 * time.Hour
 
-// process is the six functions in one, wired as their main.go do it.
+// process is the six functions in one process, wired as in the functions'
+// main.go.
 type process struct {
 	store       *memory.Store
 	queue       *memory.Queue
 	deadLetters *memory.DeadLetters
-	attention   *memory.CircuitQueue
+	circuits    *memory.CircuitQueue
 	jobs        *memory.JobQueue
 
 	authenticator *apikey.Authenticator
@@ -49,16 +50,16 @@ type process struct {
 
 func newProcess(o Options) (*process, error) {
 	p := &process{
-		store:     memory.NewStore(),
-		queue:     memory.NewQueue(time.Now),
-		attention: memory.NewCircuitQueue(time.Now),
-		jobs:      memory.NewJobQueue(time.Now),
-		log:       o.Log,
+		store:    memory.NewStore(),
+		queue:    memory.NewQueue(time.Now),
+		circuits: memory.NewCircuitQueue(time.Now),
+		jobs:     memory.NewJobQueue(time.Now),
+		log:      o.Log,
 	}
 	p.deadLetters = memory.NewDeadLetters(p.queue)
 	p.queue.Fair = true
 	p.queue.Visibility = visibility
-	p.attention.Visibility = visibility
+	p.circuits.Visibility = visibility
 	p.jobs.Visibility = visibility
 
 	directory, err := ingest.NewDirectory(p.store)
@@ -76,8 +77,8 @@ func newProcess(o Options) (*process, error) {
 }
 
 func (p *process) wireDelivery(policy egress.Policy) {
-	notices := notify.Notifier{History: p.store, Poster: p.acceptor, Topic: topic{p.log}, Log: p.log}
-	after := settle.Settlement{Store: p.store, Notifier: notices}
+	notifier := notify.Notifier{History: p.store, Poster: p.acceptor, Topic: topic{p.log}, Log: p.log}
+	after := settle.Settlement{Store: p.store, Notifier: notifier}
 	p.deliverer = &deliver.Deliverer{
 		Store:       p.store,
 		Queue:       p.queue,
@@ -85,9 +86,9 @@ func (p *process) wireDelivery(policy egress.Policy) {
 		DeadLetters: p.deadLetters,
 		Vault:       memory.Vault{},
 		Sender:      &send.Sender{Client: newClient(policy), Policy: policy, UserAgent: names.UserAgent(), Now: time.Now},
-		Gate:        &gate.Gate{Store: p.store, CircuitQueue: p.attention, Notifier: notices, Now: time.Now, Rand: rand.Float64},
+		Gate:        &gate.Gate{Store: p.store, CircuitQueue: p.circuits, Notifier: notifier, Now: time.Now, Rand: rand.Float64},
 		Settlement:  after,
-		Notifier:    notices,
+		Notifier:    notifier,
 		Log:         p.log,
 		Now:         time.Now,
 	}
@@ -95,16 +96,17 @@ func (p *process) wireDelivery(policy egress.Policy) {
 		Store:        p.store,
 		Queue:        p.queue,
 		DeadLetters:  p.deadLetters,
-		CircuitQueue: p.attention,
+		CircuitQueue: p.circuits,
 		Settlement:   after,
-		Notifier:     notices,
+		Notifier:     notifier,
 		Log:          p.log,
 		Now:          time.Now,
 	}
 }
 
-// newClient returns the client of all batches together. The one that is deployed
-// keeps as many connections to one host as its one batch can use.
+// newClient returns the HTTP client of all batches. A deployed client keeps as
+// many connections per host as one batch can use; this client serves all
+// batches.
 func newClient(policy egress.Policy) *http.Client {
 	client := egress.NewClient(policy)
 	if transport, ok := client.Transport.(*http.Transport); ok {
@@ -130,7 +132,7 @@ func (p *process) wireManagement(policy egress.Policy) {
 	endpoints := &endpoint.Admin{
 		Store:        p.store,
 		Circuits:     p.store,
-		CircuitQueue: p.attention,
+		CircuitQueue: p.circuits,
 		History:      p.store,
 		Vault:        memory.Vault{},
 		Policy:       policy,
@@ -144,7 +146,7 @@ func (p *process) wireManagement(policy egress.Policy) {
 			History:   p.store,
 			Stats:     p.store,
 			Index:     p.store,
-			Queues:    memory.Queues{Lanes: p.queue, DeadLetters: p.deadLetters, Attention: p.attention, Jobs: p.jobs},
+			Queues:    memory.Queues{Lanes: p.queue, DeadLetters: p.deadLetters, Circuits: p.circuits, Jobs: p.jobs},
 			Now:       time.Now,
 		},
 		Keys:   &apikey.Issuer{Store: p.store, Now: time.Now},
@@ -152,12 +154,12 @@ func (p *process) wireManagement(policy egress.Policy) {
 	}
 }
 
-// handler answers the whole API. As behind API Gateway, who calls is found out
-// first, and the route decides whether that is enough (docs/adr/0005).
+// handler serves the whole API. As behind API Gateway, authentication is first,
+// and then the route decides about access (docs/adr/0005).
 func (p *process) handler() http.Handler {
 	api := httpapi.All(p.acceptor, p.replayer, p.admin, p.log)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		header := strings.Join(r.Header.Values("Authorization"), ",") // as functions/authorize reads it
+		header := strings.Join(r.Header.Values("Authorization"), ",") // as in functions/authorize
 		if caller, err := p.authenticator.Identify(r.Context(), header); err == nil {
 			r = r.WithContext(httpapi.WithPrincipal(r.Context(), caller))
 		}
@@ -165,13 +167,13 @@ func (p *process) handler() http.Handler {
 	})
 }
 
-// adminKey is the key that the stack would have generated.
+// adminKey is the API key. The stack would generate this key.
 type adminKey string
 
-// AdminKey returns it.
+// AdminKey returns the key.
 func (k adminKey) AdminKey(context.Context) (string, error) { return string(k), nil }
 
-// topic is where operators read.
+// topic is the operators' topic.
 type topic struct{ log *slog.Logger }
 
 // Publish logs the message.

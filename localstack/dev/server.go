@@ -16,22 +16,22 @@ import (
 	"surehook/internal/hook"
 )
 
-// readHeaderTimeout bounds how long a client may take to say what it wants.
+// readHeaderTimeout bounds the time for a client's request header.
 const readHeaderTimeout = 10 * time.Second
 
 var errNoKey = errors.New(`the key is not "shk_" and 43 to 64 letters, digits, - and _`)
 
-// Options says how to run.
+// Options configures Start.
 type Options struct {
-	Port int          // on loopback; 0: a free one
-	Key  string       // the API key, "shk_" and 43 to 64 characters; empty: a fresh one
-	Log  *slog.Logger // as CloudWatch would have it; nil: none
+	Port int          // on loopback; 0 chooses a free port
+	Key  string       // the API key, "shk_" and 43 to 64 characters; empty for a new key
+	Log  *slog.Logger // the functions' log; nil for none
 }
 
-// Server is Surehook, running.
+// Server is a running Surehook.
 type Server struct {
 	URL string // of the API, without a slash at the end
-	Key string // may do everything for all tenants
+	Key string // has all permissions for all tenants
 
 	http    *http.Server
 	served  chan error
@@ -72,8 +72,8 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	return s, nil
 }
 
-// Stop takes no more requests, lets the attempts under way end, and returns
-// when they did, or when ctx ends.
+// Stop refuses new requests and waits for the attempts under way, or until ctx
+// ends.
 func (s *Server) Stop(ctx context.Context) error {
 	s.stop()
 	err := s.http.Shutdown(ctx)

@@ -15,7 +15,7 @@ import (
 	"surehook/localstack/stack"
 )
 
-// world is Surehook with a receiver beside it.
+// world is a Surehook and a receiver.
 type world struct {
 	*stack.Client
 
@@ -47,7 +47,7 @@ func newWorld(t *testing.T) *world {
 	return &world{t: t, receiver: r, Client: &stack.Client{Address: s.URL, Key: s.Key, HTTP: &http.Client{Transport: &http.Transport{}}}}
 }
 
-// call asks the API, wants the status and decodes the answer.
+// call calls the API, expects the status and decodes the answer.
 func (w *world) call(method, path, body string, status int, answer any) {
 	w.t.Helper()
 
@@ -88,7 +88,8 @@ func (w *world) post(eventType string) (event string) {
 	return accepted.ID
 }
 
-// await returns the one delivery of the event when it is in the state.
+// await returns the event's one delivery as soon as the delivery is in the
+// state.
 func (w *world) await(event, state string) string {
 	w.t.Helper()
 
@@ -157,7 +158,7 @@ func TestServer_ReleasesWhatWaitedForAPausedEndpoint(t *testing.T) {
 	w.await(event, "delivered")
 }
 
-// Whatever the functions serve together is served here.
+// The process serves the routes of all functions.
 func TestServer_HasTheWholeAPI(t *testing.T) {
 	t.Parallel()
 

@@ -14,19 +14,19 @@ import (
 )
 
 const (
-	batch      = 10               // messages that are worked on at once, as deployed
-	invocation = time.Minute      // what one batch may take
-	visibility = 6 * invocation   // how long a message that was received is hidden, as deployed
-	tickEvery  = time.Minute      // as deployed
-	judgeEvery = 15 * time.Minute // how often endpoints are reviewed and dead letters reconciled, as deployed
-	liveWork   = 64               // batches of first attempts at the same time
-	retryWork  = 32               // batches of later attempts
-	replayWork = 16               // batches of replays
-	lookWork   = 2                // batches of looks at endpoints
-	jobWork    = 4                // pages of replay jobs
+	batch       = 10               // concurrent messages of a batch, as deployed
+	invocation  = time.Minute      // time limit of one batch
+	visibility  = 6 * invocation   // visibility timeout, as deployed
+	tickEvery   = time.Minute      // as deployed
+	reviewEvery = 15 * time.Minute // interval of reviews and of dead letter reconciliation, as deployed
+	liveWork    = 64               // concurrent batches of first attempts
+	retryWork   = 32               // concurrent batches of later attempts
+	replayWork  = 16               // concurrent batches of replays
+	checkWork   = 2                // concurrent batches of circuit checks
+	jobWork     = 4                // concurrent pages of replay jobs
 )
 
-// work starts the workers, which end with ctx. What one of them is at, it ends first.
+// work starts the workers. The workers end with ctx, after their current batch.
 func (p *process) work(ctx context.Context, workers *sync.WaitGroup) {
 	start := func(n int, f func(context.Context)) {
 		for range n {
@@ -40,13 +40,13 @@ func (p *process) work(ctx context.Context, workers *sync.WaitGroup) {
 	for lane, n := range map[hook.Lane]int{hook.LaneLive: liveWork, hook.LaneRetry: retryWork, hook.LaneReplay: replayWork} {
 		start(n, func(ctx context.Context) { p.deliver(ctx, lane) })
 	}
-	start(lookWork, p.look)
+	start(checkWork, p.checkCircuits)
 	start(jobWork, p.replay)
 	workers.Go(func() { every(ctx, tickEvery, p.tick) })
-	workers.Go(func() { every(ctx, judgeEvery, p.judge) })
+	workers.Go(func() { every(ctx, reviewEvery, p.review) })
 }
 
-// deliver works on the next batch of the lane.
+// deliver processes the next batch of the lane.
 func (p *process) deliver(ctx context.Context, lane hook.Lane) {
 	received := p.queue.Await(ctx, lane, batch)
 	if len(received) == 0 {
@@ -66,37 +66,37 @@ func (p *process) deliver(ctx context.Context, lane hook.Lane) {
 	}
 }
 
-// look attends to the next endpoints that somebody asked to look at.
-func (p *process) look(ctx context.Context) {
-	received := p.attention.Await(ctx, batch)
+// checkCircuits reconciles the endpoints of the next circuit checks.
+func (p *process) checkCircuits(ctx context.Context) {
+	received := p.circuits.Await(ctx, batch)
 	ctx, cancel := invoked(ctx)
 	defer cancel()
-	var looks sync.WaitGroup
+	var checks sync.WaitGroup
 	for _, m := range received {
-		looks.Go(func() { p.attend(ctx, m) })
+		checks.Go(func() { p.reconcile(ctx, m) })
 	}
-	looks.Wait()
+	checks.Wait()
 }
 
-func (p *process) attend(ctx context.Context, m memory.CircuitMessage) {
-	if p.breaker.Reconcile(ctx, m.Look) == nil { // it logs what came of it
-		p.attention.Delete(m.ID)
+func (p *process) reconcile(ctx context.Context, m memory.CircuitMessage) {
+	if p.breaker.Reconcile(ctx, m.Check) == nil { // Reconcile logs its result
+		p.circuits.Delete(m.ID)
 	}
 }
 
-// replay does the next page of a replay job.
+// replay processes the next page of a replay job.
 func (p *process) replay(ctx context.Context) {
 	received := p.jobs.Await(ctx, 1)
 	ctx, cancel := invoked(ctx)
 	defer cancel()
 	for _, m := range received {
-		if p.replayer.Work(ctx, m.Job) == nil { // it logs what came of it
+		if p.replayer.Work(ctx, m.Job) == nil { // Work logs its result
 			p.jobs.Delete(m.ID)
 		}
 	}
 }
 
-// tick looks after the endpoints that are due, and forgets what is too old.
+// tick reconciles the due endpoints and removes expired items.
 func (p *process) tick(ctx context.Context) {
 	p.store.Expire(time.Now())
 	if err := p.breaker.Tick(ctx); err != nil {
@@ -104,8 +104,8 @@ func (p *process) tick(ctx context.Context) {
 	}
 }
 
-// judge reviews the endpoints and reconciles the dead letters.
-func (p *process) judge(ctx context.Context) {
+// review reviews the endpoints and reconciles the dead letters.
+func (p *process) review(ctx context.Context) {
 	if err := p.breaker.Review(ctx); err != nil {
 		p.log.ErrorContext(ctx, "breaker.review_failed", slog.Any(names.LogError, err))
 	}
@@ -114,8 +114,8 @@ func (p *process) judge(ctx context.Context) {
 	}
 }
 
-// invoked returns the context of one invocation, which has its own time and
-// does not end in the midst of it.
+// invoked returns the context of one invocation. The context has the
+// invocation's time limit and does not end with ctx.
 func invoked(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), invocation)
 }

@@ -13,28 +13,29 @@ import (
 	"time"
 )
 
-// TokenlessTag is the last LocalStack image that starts without a token. It
-// has no HTTP API, no dashboards in CloudFormation and a Scheduler that never
-// fires, so it serves the port suites and not the whole stack.
+// TokenlessTag is the last LocalStack image without a required token. The image
+// has no HTTP API, no dashboards in CloudFormation and a Scheduler without
+// firing. The image is sufficient for the port suites, not for the whole stack.
 const TokenlessTag = "4.14.0"
 
-// pullTimeout bounds the first start of LocalStack, which downloads its image.
+// pullTimeout bounds the first start of LocalStack, with the image's download.
 const pullTimeout = 10 * time.Minute
 
-// CanRunStack returns why the emulator cannot run the whole stack, or nil.
+// CanRunStack returns the reason against the whole stack on the emulator, or
+// nil.
 func CanRunStack(kind Kind, env []string) error {
 	if kind == LocalStack && lookup(env, "LOCALSTACK_TAG") == TokenlessTag {
 		return fmt.Errorf("LocalStack %s has no HTTP API, no dashboards in CloudFormation, and its Scheduler never fires: "+
-			"it is enough for `make integration` only. Newer images need LOCALSTACK_AUTH_TOKEN of a plan that has HTTP APIs (Base)", TokenlessTag)
+			"the image is sufficient for `make integration` only. Newer images need LOCALSTACK_AUTH_TOKEN of a plan with HTTP APIs (Base)", TokenlessTag)
 	}
 	if kind == Moto {
-		return errors.New("moto runs no functions: it is for `make integration` only")
+		return errors.New("moto runs no functions and is for `make integration` only")
 	}
 	return nil
 }
 
-// NeedsToken reports whether the LocalStack image that the environment chooses
-// (LOCALSTACK_TAG) asks for a token that the environment does not have.
+// NeedsToken reports whether the environment's LocalStack image
+// (LOCALSTACK_TAG) needs a token and the environment has none.
 func NeedsToken(env []string) bool {
 	return lookup(env, "LOCALSTACK_TAG") != TokenlessTag && lookup(env, "LOCALSTACK_AUTH_TOKEN") == ""
 }
@@ -48,16 +49,16 @@ func lookup(env []string, name string) string {
 	return ""
 }
 
-// startLocalStack runs LocalStack by its compose file. The project is named
-// for the port, so that stopping it touches no other.
+// startLocalStack runs LocalStack by its compose file. The project's name
+// contains the port, so a stop affects no other project.
 func (e *Emulator) startLocalStack(ctx context.Context) error {
 	if NeedsToken(e.opts.Env) {
-		return fmt.Errorf("LOCALSTACK_AUTH_TOKEN is not set: LocalStack images after %s do not start without one "+
-			"(the whole stack needs a plan that has HTTP APIs: Base). LOCALSTACK_TAG=%s needs no token, and is enough for "+
-			"`make integration` only: it has no HTTP API, no dashboards in CloudFormation, and its Scheduler never fires", TokenlessTag, TokenlessTag)
+		return fmt.Errorf("LOCALSTACK_AUTH_TOKEN is not set: LocalStack images after %s do not start without a token "+
+			"(the whole stack needs a plan with HTTP APIs: Base). LOCALSTACK_TAG=%s needs no token and is sufficient for "+
+			"`make integration` only: the image has no HTTP API, no dashboards in CloudFormation, and its Scheduler never fires", TokenlessTag, TokenlessTag)
 	}
 	if _, err := exec.LookPath("docker"); err != nil {
-		return fmt.Errorf("docker is %w: LocalStack is a container. `make run` without EMULATOR needs none", ErrNotInstalled)
+		return fmt.Errorf("docker is %w: LocalStack is a container. `make run` without EMULATOR needs no container", ErrNotInstalled)
 	}
 	if out, err := e.compose(ctx, "version"); err != nil {
 		return fmt.Errorf("docker compose is %w: %s", ErrNotInstalled, out)
@@ -66,28 +67,28 @@ func (e *Emulator) startLocalStack(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, pullTimeout)
 	defer cancel()
 	if out, err := e.compose(ctx, "up", "--detach", "--wait"); err != nil {
-		return fmt.Errorf("bring up its container: %w\n%s", err, out)
+		return fmt.Errorf("start the container: %w\n%s", err, out)
 	}
 	logs, err := startProcess(e.LogPath, e.composeEnv(), "docker", e.composeArgs("logs", "--no-color", "--follow")...)
 	if err != nil {
 		return err
 	}
-	e.stop = func() error { return errors.Join(logs.stop(), e.down()) } //nolint:contextcheck // down has its own time, because it runs when the start's may be over
+	e.stop = func() error { return errors.Join(logs.stop(), e.down()) } //nolint:contextcheck // down has its own time limit, because the start's may have ended
 	return logs.await(ctx, e.URL+"/_localstack/health", startTimeout)
 }
 
-// down removes the container and its volumes. It has its own time: it runs
-// when the context of the start may have ended.
+// down removes the container and its volumes. down has its own time limit,
+// because the start's context may have ended.
 func (e *Emulator) down() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	if out, err := e.compose(ctx, "down", "--volumes"); err != nil {
-		return fmt.Errorf("remove its container: %w\n%s", err, out)
+		return fmt.Errorf("remove the container: %w\n%s", err, out)
 	}
 	return nil
 }
 
-// compose runs one docker compose command and returns what it printed.
+// compose runs one docker compose command and returns the output.
 func (e *Emulator) compose(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "docker", e.composeArgs(args...)...)
 	cmd.Env = e.composeEnv()

@@ -9,8 +9,8 @@ import (
 	"surehook/localstack/emulator"
 )
 
-// dockerScript plays docker: it notes its arguments, and following the logs
-// is what answers in the container's stead.
+// dockerScript replaces docker: it records its arguments, and "logs" answers in
+// place of the container.
 const dockerScript = `#!/bin/sh
 echo "$@" >> "$0.calls"
 case "$*" in
@@ -24,7 +24,7 @@ http.server.HTTPServer(("127.0.0.1", int(os.environ["LOCALSTACK_PORT"])), H).ser
 esac
 `
 
-// It sets PATH, so it cannot run beside other tests.
+// The test sets PATH, so it cannot run concurrently.
 func TestStart_bringsLocalStackUpAndRemovesIt(t *testing.T) {
 	dir := t.TempDir()
 	docker := filepath.Join(dir, "docker")

@@ -1,8 +1,8 @@
 // Package emulator starts and stops AWS emulators on this machine.
 //
-// It knows how each one is run, when it is ready and how its addresses look;
-// everything that is peculiar to an emulator is in here, so that neither the
-// product nor its tests need to know. It ends only what it started itself.
+// The package knows each emulator's command, readiness check and addresses. All
+// peculiarities of emulators are in this package, so the product and its tests
+// do not depend on an emulator. The package ends only its own processes.
 package emulator
 
 import (
@@ -28,7 +28,7 @@ const (
 	LocalStack Kind = "localstack" // a container; runs functions in containers
 )
 
-// ParseKind returns the kind of the name; empty is MiniStack.
+// ParseKind returns the kind with the name; empty means MiniStack.
 func ParseKind(name string) (Kind, error) {
 	switch kind := Kind(name); kind {
 	case "":
@@ -36,23 +36,24 @@ func ParseKind(name string) (Kind, error) {
 	case MiniStack, Moto, LocalStack:
 		return kind, nil
 	}
-	return "", fmt.Errorf("EMULATOR is %q; it can be ministack or localstack", name)
+	return "", fmt.Errorf("EMULATOR is %q, not ministack or localstack", name)
 }
 
-// Region and Account are where everything lives in an emulator.
+// Region and Account are the region and the account of all resources in an
+// emulator.
 const (
 	Region  = "us-east-1"
 	Account = "000000000000"
 )
 
-// DefaultPort is where emulators are customarily found.
+// DefaultPort is the usual port of emulators.
 const DefaultPort = 4566
 
-// Options says where an emulator runs.
+// Options configures Start.
 type Options struct {
-	Root string   // the repository's folder, which has .venv and localstack
-	Name string   // of the folder in bin/local that gets its log; two that run at once need two names
-	Port int      // taken if it is free, otherwise any free one; 0: any
+	Root string   // the repository's folder, with .venv and localstack
+	Name string   // the log's folder in bin/local; two concurrent emulators need two names
+	Port int      // used if free, otherwise any free port; 0 for any
 	Env  []string // the caller's environment, "name=value"
 }
 
@@ -60,23 +61,23 @@ type Options struct {
 type Emulator struct {
 	Kind    Kind
 	Port    int
-	URL     string // where every AWS service answers
-	Dir     string // folder of files about this run; what earlier ones left is overwritten
-	LogPath string // what it writes, and for MiniStack what the functions write
+	URL     string // address of every AWS service
+	Dir     string // files of this run; a new run overwrites the files of earlier runs
+	LogPath string // the emulator's output, on MiniStack with the functions' output
 	opts    Options
-	pid     int // of the process, if it runs as one
+	pid     int // of the process, if the emulator is a process
 	stop    func() error
 }
 
-// ErrNotInstalled is in the tree of errors that installing something resolves.
+// ErrNotInstalled marks errors with an installation as the remedy.
 var ErrNotInstalled = errors.New("not installed")
 
-// startTimeout bounds the wait for an emulator to answer. An image that must
-// first be pulled has its own, longer bound.
+// startTimeout bounds the wait for an emulator's first answer. An image
+// download has a longer bound.
 const startTimeout = 60 * time.Second
 
-// Start starts an emulator and returns when it answers. The caller must Stop
-// it. When ctx ends, the wait ends; a running emulator runs on.
+// Start starts an emulator and returns at the emulator's first answer. The
+// caller must call Stop. The end of ctx ends the wait, not a running emulator.
 func Start(ctx context.Context, kind Kind, opts Options) (*Emulator, error) {
 	port, err := choosePort(ctx, opts.Port)
 	if err != nil {
@@ -84,7 +85,7 @@ func Start(ctx context.Context, kind Kind, opts Options) (*Emulator, error) {
 	}
 	dir := filepath.Join(opts.Root, "bin", "local", opts.Name)
 	if err := os.MkdirAll(dir, 0o750); err != nil {
-		return nil, fmt.Errorf("start %s: make its folder: %w", kind, err)
+		return nil, fmt.Errorf("start %s: make the folder: %w", kind, err)
 	}
 	e := &Emulator{
 		Kind:    kind,
@@ -108,7 +109,7 @@ func Start(ctx context.Context, kind Kind, opts Options) (*Emulator, error) {
 	return e, nil
 }
 
-// Stop ends the emulator and everything it started. It can be called twice.
+// Stop ends the emulator and all its processes. A second call is safe.
 func (e *Emulator) Stop() error {
 	if e.stop == nil {
 		return nil
@@ -121,13 +122,12 @@ func (e *Emulator) Stop() error {
 	return nil
 }
 
-// APIHost returns the Host header that reaches the HTTP API whose URL, as the
-// stack's output has it, is given. The name need not resolve: the request goes
-// to URL.
+// APIHost returns the Host header for the HTTP API with the given URL from the
+// stack's output. The host name need not resolve: requests go to URL.
 //
 // On AWS the host is <api id>.execute-api.<region>.amazonaws.com. MiniStack
-// tells APIs by <api id>.execute-api.localhost, LocalStack by
-// <api id>.execute-api.localhost.localstack.cloud.
+// recognizes <api id>.execute-api.localhost, and LocalStack <api
+// id>.execute-api.localhost.localstack.cloud.
 func (e *Emulator) APIHost(apiURL string) (string, error) {
 	u, err := url.Parse(apiURL)
 	if err != nil {
@@ -144,8 +144,8 @@ func (e *Emulator) APIHost(apiURL string) (string, error) {
 	return fmt.Sprintf("%s.execute-api.%s:%d", id, domain, e.Port), nil
 }
 
-// HostName is the name under which the functions reach a server of this
-// machine, and bind is the address that server must listen on to be reached.
+// HostName returns the functions' host name for a server on this machine, and
+// bind, the server's listen address.
 func (e *Emulator) HostName() (name, bind string) {
 	if e.Kind == LocalStack {
 		return "host.docker.internal", "0.0.0.0"
@@ -153,8 +153,8 @@ func (e *Emulator) HostName() (name, bind string) {
 	return "127.0.0.1", "127.0.0.1"
 }
 
-// FunctionOS is the operating system, as in GOOS, that functions are built for.
-// MiniStack runs them as processes of this machine, whatever it is.
+// FunctionOS is the functions' operating system, as in GOOS. MiniStack runs the
+// functions as processes of this machine, on any operating system.
 func (e *Emulator) FunctionOS(machine string) string {
 	if e.Kind == MiniStack {
 		return machine
@@ -162,7 +162,7 @@ func (e *Emulator) FunctionOS(machine string) string {
 	return "linux"
 }
 
-// answers reports whether a GET of the URL is a success.
+// answers reports whether a GET of the URL succeeds.
 func answers(ctx context.Context, address string) bool {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
@@ -170,12 +170,12 @@ func answers(ctx context.Context, address string) bool {
 	if err != nil {
 		return false
 	}
-	// Emulators are on this machine: no proxy of the environment is between.
+	// Emulators are on this machine. Ignore the environment's proxies.
 	direct := &http.Transport{DisableKeepAlives: true}
 	resp, err := direct.RoundTrip(req)
 	if err != nil {
 		return false
 	}
-	defer resp.Body.Close() //nolint:errcheck // nothing is read from it
+	defer resp.Body.Close() //nolint:errcheck // the body is not read
 	return resp.StatusCode == http.StatusOK
 }

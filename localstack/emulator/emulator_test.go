@@ -16,8 +16,8 @@ import (
 	"surehook/localstack/emulator"
 )
 
-// serverScript plays an emulator: it starts a child of its own, notes the
-// child's process id, and answers every request with 200.
+// serverScript replaces an emulator: it starts a child, records the child's
+// process id, and answers every request with 200.
 const serverScript = `#!/bin/sh
 env > "$0.env"
 sleep 600 &
@@ -104,7 +104,7 @@ func TestStart_saysWhatIsWrong(t *testing.T) {
 		{name: "no virtual environment for Moto", kind: emulator.Moto, want: "make local", is: emulator.ErrNotInstalled},
 		{name: "an emulator that ends at once shows its log", kind: emulator.MiniStack, script: "#!/bin/sh\necho no such module\n", want: "no such module"},
 		{name: "LocalStack without a token", kind: emulator.LocalStack, want: "LOCALSTACK_AUTH_TOKEN"},
-		{name: "LocalStack without a token names what runs without one", kind: emulator.LocalStack, want: emulator.TokenlessTag},
+		{name: "LocalStack without a token names the tokenless image", kind: emulator.LocalStack, want: emulator.TokenlessTag},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -176,7 +176,8 @@ func TestEmulator_APIHost(t *testing.T) {
 	}
 }
 
-// fakePython makes a repository whose virtual environment has the script as its Python.
+// fakePython makes a repository with the script as the virtual environment's
+// Python.
 func fakePython(t *testing.T, script string) (root, python string) {
 	t.Helper()
 	root = t.TempDir()
@@ -184,8 +185,9 @@ func fakePython(t *testing.T, script string) (root, python string) {
 	if err := os.MkdirAll(filepath.Dir(python), 0o750); err != nil {
 		t.Fatal(err)
 	}
-	// No other test may fork while the script is open for writing: its child
-	// would hold it open, and a file that is being written cannot be run.
+	// No other test may fork while the script is open for writing. A child
+	// would keep the file open, and the system does not run a file open for
+	// writing.
 	syscall.ForkLock.RLock()
 	err := os.WriteFile(python, []byte(script), 0o700)
 	syscall.ForkLock.RUnlock()
@@ -228,7 +230,7 @@ func listen(t *testing.T, port int) (int, error) {
 	return strconv.Atoi(taken)
 }
 
-// gone waits for an orphan to be reaped by whoever adopted it.
+// gone waits until the orphan's new parent reaps the orphan.
 func gone(t *testing.T, pid int) bool {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -244,8 +246,8 @@ func gone(t *testing.T, pid int) bool {
 	return false
 }
 
-// zombie reports whether the process has ended and nobody has asked how; only
-// Linux tells.
+// zombie reports whether the process has ended without a wait by its parent.
+// Only Linux has this information.
 func zombie(pid int) bool {
 	raw, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
 	return err == nil && strings.Contains(string(raw), ") Z ")

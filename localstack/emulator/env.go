@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// ClientEnv returns the caller's environment as clients of the emulator need
-// it: all AWS settings of the shell are gone (a profile, a certificate bundle
-// or an endpoint there must neither disturb the emulator nor let anything
-// reach a real account), and the emulator's are there.
+// ClientEnv returns the caller's environment for clients of the emulator.
+// Without the shell's AWS settings, a profile, certificate bundle or endpoint
+// cannot disturb the emulator, and no request can reach a real account. The
+// emulator's settings replace the shell's.
 func (e *Emulator) ClientEnv() []string {
 	env := slices.DeleteFunc(slices.Clone(e.opts.Env), func(kv string) bool {
 		return strings.HasPrefix(kv, "AWS_") || strings.HasPrefix(kv, "CDK_") || foreign(kv)
@@ -17,10 +17,11 @@ func (e *Emulator) ClientEnv() []string {
 	return append(append(env, awsEnv()...), "AWS_ENDPOINT_URL="+e.URL)
 }
 
-// serverEnv is the environment of an emulator that runs as a process. It is an
-// allow-list: emulators read dozens of generic names (SERVICES, AUTH, USE_SSL,
-// EDGE_PORT, ...), and MiniStack hands its whole environment on to functions:
-// among it the format of their logs, which on AWS is a setting of each function.
+// serverEnv is the environment of an emulator process. The environment is an
+// allow-list. Emulators read dozens of generic names (SERVICES, AUTH, USE_SSL,
+// EDGE_PORT, ...), and MiniStack passes its whole environment to functions,
+// including the log format. On AWS, the log format is a setting of each
+// function.
 func (e *Emulator) serverEnv(extra ...string) []string {
 	env := slices.DeleteFunc(slices.Clone(e.opts.Env), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
@@ -29,9 +30,9 @@ func (e *Emulator) serverEnv(extra ...string) []string {
 	return append(append(env, awsEnv()...), extra...)
 }
 
-// awsEnv is what every AWS client here is told: test credentials, one region,
-// no shared configuration files and no instance metadata. Proxies are for the
-// world outside.
+// awsEnv is the AWS environment of every client: test credentials, one region,
+// no shared configuration files and no instance metadata. Proxies apply only to
+// other hosts.
 func awsEnv() []string {
 	return []string{
 		"AWS_ACCESS_KEY_ID=test",
@@ -46,7 +47,7 @@ func awsEnv() []string {
 	}
 }
 
-// foreign reports whether an entry would be contradicted by awsEnv.
+// foreign reports whether an entry could conflict with awsEnv.
 func foreign(kv string) bool {
 	name, _, _ := strings.Cut(kv, "=")
 	return strings.EqualFold(name, "no_proxy")

@@ -10,18 +10,18 @@ import (
 	"syscall"
 )
 
-// Function is a process in which MiniStack runs a function of the stack.
+// Function is a MiniStack process with a function of the stack.
 type Function struct {
 	PID  int
 	Name string // of the function, such as surehook-local-deliver
 }
 
-// bootstrapDir is in the path of every program that MiniStack runs as a function.
+// bootstrapDir is in the path of every function process of MiniStack.
 const bootstrapDir = "/ministack-provided-code-"
 
-// Functions returns the processes of functions that this emulator runs, and no
-// others of the machine. It reads /proc, which only Linux has; LocalStack's
-// functions are in containers and not among its descendants.
+// Functions returns the function processes of this emulator, and of no other
+// emulator. Functions reads /proc, so it works only on Linux. LocalStack's
+// functions run in containers and are not among the results.
 func (e *Emulator) Functions() ([]Function, error) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -40,16 +40,17 @@ func (e *Emulator) Functions() ([]Function, error) {
 	return running, nil
 }
 
-// Kill ends the process at once, as kill -9 does. It reports false, and does
-// nothing, if the process is no function of this emulator any more.
+// Kill ends the process at once, as kill -9 does. If the process is no longer a
+// function of this emulator, Kill does nothing and returns false.
 func (e *Emulator) Kill(f Function) (killed bool, err error) {
-	// On Linux this holds on to the process itself: were its number given to
-	// another one after the check, the signal would not reach that one.
+	// On Linux, FindProcess holds a handle of the process itself. If the number
+	// passes to another process after the check, the signal does not reach the
+	// other process.
 	process, err := os.FindProcess(f.PID)
 	if err != nil {
 		return false, fmt.Errorf("kill %s: %w", f.Name, err)
 	}
-	defer process.Release() //nolint:errcheck // nothing can be done about it
+	defer process.Release() //nolint:errcheck // a failed release has no remedy
 	if name, ok := e.function(f.PID); !ok || name != f.Name {
 		return false, nil
 	}
@@ -59,8 +60,8 @@ func (e *Emulator) Kill(f Function) (killed bool, err error) {
 	return true, nil
 }
 
-// function returns the name of the function that the process runs, if it runs
-// one and descends from the emulator. A process that is gone runs none.
+// function returns the name of the process's function, if the process runs a
+// function and descends from the emulator. A missing process runs no function.
 func (e *Emulator) function(pid int) (name string, ok bool) {
 	command, err := os.ReadFile(procFile(pid, "cmdline"))
 	if err != nil || !strings.Contains(string(command), bootstrapDir) || !e.descendant(pid) {
@@ -78,14 +79,16 @@ func (e *Emulator) function(pid int) (name string, ok bool) {
 	return "", false
 }
 
-// descendant reports whether the emulator started the process, or started one that did.
+// descendant reports whether the emulator or a descendant of the emulator
+// started the process.
 func (e *Emulator) descendant(pid int) bool {
 	for pid > 1 && e.pid > 0 {
 		raw, err := os.ReadFile(procFile(pid, "stat"))
 		if err != nil {
 			return false
 		}
-		// pid (name) state parent ...; the name may hold anything, parentheses too.
+		// The format is: pid (name) state parent ... The name may hold any
+		// character, including parentheses.
 		// https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html
 		fields := strings.Fields(string(raw[strings.LastIndexByte(string(raw), ')')+1:]))
 		if len(fields) < 2 {

@@ -12,7 +12,8 @@ import (
 	"surehook/localstack/emulator"
 )
 
-// functionScript plays an emulator that runs a function, beside another child.
+// functionScript replaces an emulator with one function process and one other
+// child.
 const functionScript = `#!/bin/sh
 dir="$TMPDIR/ministack-provided-code-1/abc"
 mkdir -p "$dir"
@@ -71,8 +72,7 @@ func TestEmulator_killsItsFunctionsAndNothingElse(t *testing.T) {
 	}
 }
 
-// bystander starts a process that looks like a function of an emulator, but of
-// another one.
+// bystander starts a process with the look of another emulator's function.
 func bystander(t *testing.T) (pid int) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "ministack-provided-code-2")
@@ -87,7 +87,7 @@ func bystander(t *testing.T) (pid int) {
 	if err := os.Symlink(sleep, path); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(path, "600") //nolint:noctx // its cleanup ends it
+	cmd := exec.Command(path, "600") //nolint:noctx // the cleanup ends the process
 	cmd.Env = []string{"AWS_LAMBDA_FUNCTION_NAME=surehook-local-deliver"}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

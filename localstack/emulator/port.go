@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// choosePort returns the preferred port if nothing listens there, otherwise
-// one that the system finds free.
+// choosePort returns the preferred port if free, otherwise a free port from the
+// system.
 func choosePort(ctx context.Context, preferred int) (int, error) {
 	if preferred != 0 {
 		if port, err := tryPort(ctx, preferred); err == nil {
@@ -24,7 +24,7 @@ func tryPort(ctx context.Context, port int) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("find a free port: %w", err)
 	}
-	defer l.Close() //nolint:errcheck // it was only opened to learn the port
+	defer l.Close() //nolint:errcheck // the listener only found the port
 	addr, ok := l.Addr().(*net.TCPAddr)
 	if !ok {
 		return 0, fmt.Errorf("find a free port: %s is not a TCP address", l.Addr())

@@ -11,15 +11,15 @@ import (
 	"time"
 )
 
-// process is a child in a process group of its own, so that it and whatever it
-// started can be ended together, and so that Ctrl-C in a terminal reaches us first.
+// process is a child in its own process group. A signal to the group reaches
+// all descendants, and Ctrl-C in a terminal reaches only this program.
 type process struct {
 	cmd  *exec.Cmd
-	done chan struct{} // closed when the child has ended
+	done chan struct{} // closed at the child's end
 	log  string
 }
 
-// stopTimeout is how long a group has to end by itself before it is killed.
+// stopTimeout is the group's time for a voluntary end before the kill.
 const stopTimeout = 8 * time.Second
 
 // startProcess starts the program with its output in the log file.
@@ -30,7 +30,7 @@ func startProcess(log string, env []string, name string, args ...string) (*proce
 	}
 	defer out.Close() //nolint:errcheck // the child has its own handle
 
-	cmd := exec.Command(name, args...) //nolint:noctx // stop ends it, with its whole group
+	cmd := exec.Command(name, args...) //nolint:noctx // stop ends the child with its whole group
 	cmd.Env = env
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -39,13 +39,13 @@ func startProcess(log string, env []string, name string, args ...string) (*proce
 	}
 	p := &process{cmd: cmd, done: make(chan struct{}), log: log}
 	go func() {
-		_ = cmd.Wait() // how it ended is in its log
+		_ = cmd.Wait() // the log holds the child's last output
 		close(p.done)
 	}()
 	return p, nil
 }
 
-// stop asks the group to end, waits, and kills what is left of it.
+// stop asks the group to end, waits, and kills the remaining processes.
 func (p *process) stop() error {
 	group := -p.cmd.Process.Pid
 	if err := signal(group, syscall.SIGTERM); err != nil {
@@ -57,7 +57,7 @@ func (p *process) stop() error {
 	case <-p.done:
 	case <-timer.C:
 	}
-	// The child may have left its own children behind.
+	// The child may have left children of its own.
 	if err := signal(group, syscall.SIGKILL); err != nil {
 		return err
 	}
@@ -65,17 +65,17 @@ func (p *process) stop() error {
 	return nil
 }
 
-// signal sends to a group; a group that is gone is fine.
+// signal signals a group. A group without processes is no error.
 func signal(group int, s syscall.Signal) error {
 	err := syscall.Kill(group, s)
-	// EPERM is what macOS answers for a group of which only the zombie is left.
+	// On macOS, a group with only a zombie returns EPERM.
 	if err == nil || errors.Is(err, syscall.ESRCH) || errors.Is(err, syscall.EPERM) {
 		return nil
 	}
 	return fmt.Errorf("signal process group %d: %w", -group, err)
 }
 
-// await polls until the address answers; it fails early when the child ends.
+// await polls until the address answers, and fails early when the child ends.
 func (p *process) await(ctx context.Context, address string, timeout time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -84,7 +84,7 @@ func (p *process) await(ctx context.Context, address string, timeout time.Durati
 	for !answers(ctx, address) {
 		select {
 		case <-p.done:
-			return fmt.Errorf("it ended before it was ready; the end of %s:\n%s", p.log, Tail(p.log, 15))
+			return fmt.Errorf("the process ended before it was ready; the end of %s:\n%s", p.log, Tail(p.log, 15))
 		case <-ctx.Done():
 			return fmt.Errorf("%s does not answer: %w; the end of %s:\n%s", address, ctx.Err(), p.log, Tail(p.log, 15))
 		case <-tick.C:
@@ -93,7 +93,8 @@ func (p *process) await(ctx context.Context, address string, timeout time.Durati
 	return nil
 }
 
-// Tail returns the last n lines of a file, for people; what cannot be read is empty.
+// Tail returns the last n lines of a file for people. The result of an
+// unreadable file is empty.
 func Tail(path string, n int) string {
 	b, err := os.ReadFile(path)
 	if err != nil {

@@ -9,32 +9,35 @@ import (
 	"strconv"
 )
 
-// startMiniStack runs MiniStack, which also runs the functions: each as a warm
-// process that speaks the Lambda Runtime API, as a child of its own.
+// startMiniStack runs MiniStack. MiniStack runs each function as a warm child
+// process with the Lambda Runtime API.
 func (e *Emulator) startMiniStack(ctx context.Context) error {
 	python, err := e.tool("python")
 	if err != nil {
 		return err
 	}
-	// MiniStack keeps unpacked functions and a pid file in TMPDIR, named for
-	// its port only; a folder of its own is clean at the start and can go at the end.
+	// MiniStack keeps unpacked functions and a pid file in TMPDIR, named by
+	// port only. A folder per run is clean at the start and disposable at the
+	// end.
 	tmp := filepath.Join(e.Dir, string(e.Kind)+".tmp")
 	if err := errors.Join(os.RemoveAll(tmp), os.Mkdir(tmp, 0o750)); err != nil {
-		return fmt.Errorf("make its temporary folder: %w", err)
+		return fmt.Errorf("make the temporary folder: %w", err)
 	}
 	env := e.serverEnv(
-		"BIND_HOST=127.0.0.1", // its default is every interface
+		"BIND_HOST=127.0.0.1", // the default is every interface
 		"GATEWAY_PORT="+strconv.Itoa(e.Port),
 		"TMPDIR="+tmp,
-		// Functions inherit this one: MiniStack sets no endpoint of its own accord.
+		// Functions inherit this variable. MiniStack sets no endpoint itself.
 		"AWS_ENDPOINT_URL="+e.URL,
-		// And this one, which Lambda sets for functions whose logs are JSON, as all
-		// of ours are: MiniStack ignores a function's LoggingConfig.
+		// Functions inherit this variable, too. Lambda sets the variable for
+		// functions with JSON logs, as all of Surehook's are. MiniStack ignores
+		// a function's LoggingConfig.
 		"AWS_LAMBDA_LOG_FORMAT=JSON",
-		// Listeners on fixed ports that nothing here uses.
+		// Unused listeners on fixed ports.
 		"SFTP_ENABLED=0", "IOT_MTLS_ENABLED=0",
-		// At its start and end MiniStack removes the containers of every MiniStack
-		// of the machine; a socket that does not exist keeps it away from Docker.
+		// At its start and end, MiniStack removes the containers of every
+		// MiniStack on the machine. A missing socket keeps MiniStack away from
+		// Docker.
 		"DOCKER_HOST=unix://"+filepath.Join(tmp, "none.sock"),
 		"PYTHONUNBUFFERED=1",
 	)

@@ -10,7 +10,7 @@ type Board struct {
 	Widgets []Widget
 }
 
-// Widget is one of its pictures, placed on a grid of 24 columns.
+// Widget is one widget on a grid of 24 columns.
 type Widget struct {
 	X, Y, Width, Height int
 
@@ -34,12 +34,12 @@ type Metric struct {
 	Statistic       string  // Sum, Maximum, SampleCount, p50, ...
 	Seconds         float64 // the period
 
-	// Expression is calculated from the metrics of the widget, by their ids.
+	// Expression is calculated from the widget's metrics by their ids.
 	Expression string
 	Inputs     map[string]Metric
 }
 
-// ReadBoard reads the dashboard out of a synthesised CloudFormation template.
+// ReadBoard reads the dashboard from a synthesised CloudFormation template.
 func ReadBoard(raw []byte) (Board, error) {
 	t, err := parseTemplate(raw)
 	if err != nil {
@@ -66,7 +66,7 @@ func ReadBoard(raw []byte) (Board, error) {
 	return b, nil
 }
 
-// rawWidget is a widget as CloudWatch has it.
+// rawWidget is CloudWatch's form of a widget.
 // https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/CloudWatch-Dashboard-Body-Structure.html
 type rawWidget struct {
 	Type       string `json:"type"`
@@ -109,7 +109,7 @@ func (r rawWidget) widget() (Widget, error) {
 		if err != nil {
 			return Widget{}, err
 		}
-		m.Inputs = inputs // all of them, once they are read
+		m.Inputs = inputs // all metrics, after the loop
 		if options.ID != "" {
 			inputs[options.ID] = m
 		}
@@ -135,11 +135,11 @@ type options struct {
 	Visible    *bool   `json:"visible"`
 }
 
-// defaultPeriod is the one of a metric that names none, in seconds.
+// defaultPeriod is a metric's period without an explicit period, in seconds.
 const defaultPeriod = 300
 
-// readMetric reads namespace, name, then names and values of dimensions in
-// turn, then options; an expression has options only.
+// readMetric reads a metric's array: namespace, name, pairs of dimension names
+// and values, then options. An expression has options only.
 func readMetric(raw []json.RawMessage) (m Metric, o options, err error) {
 	var words []string
 	for _, part := range raw {

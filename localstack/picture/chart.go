@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// drawLines draws lines over time, those of the right axis by a scale of their own.
+// drawLines draws lines over time. The right axis has its own scale.
 func drawLines(c *canvas, v *Values, w Widget, p place) {
 	left, right := v.allSeries(w.Left), v.allSeries(w.Right)
 	scale := left
@@ -42,8 +42,8 @@ func drawLines(c *canvas, v *Values, w Widget, p place) {
 	legend(c, append(left, right...), p, 0)
 }
 
-// limitWithin is the limit if it is near the values, so that it is in the
-// picture; a limit far above them would press them flat.
+// limitWithin returns a limit near the values for the picture. A limit far
+// above the values would flatten the lines.
 func limitWithin(limit float64, all []series) float64 {
 	if limit <= 4*highest(all) {
 		return limit
@@ -51,7 +51,7 @@ func limitWithin(limit float64, all []series) float64 {
 	return 0
 }
 
-// axes draws three horizontal rules with figures, and the time below.
+// axes draws three horizontal rules with figures, and the time axis.
 func axes(c *canvas, v *Values, p place, top float64, unit string) {
 	for n := range 3 {
 		share := float64(n) / 2
@@ -67,7 +67,7 @@ func axes(c *canvas, v *Values, p place, top float64, unit string) {
 	}
 }
 
-// clock is a time since the beginning, in minutes and seconds.
+// clock formats a time since the beginning in minutes and seconds.
 func clock(d time.Duration) string {
 	return fmt.Sprintf("%d:%02d", int(d.Minutes()), int(d.Seconds())%60)
 }
@@ -85,7 +85,7 @@ func polyline(c *canvas, s series, p place, top float64, colour, more string) {
 	c.add(`<polyline fill="none" stroke="%s" stroke-width="1.6" stroke-linecap="round"%s points="%s"/>`, colour, more, strings.Join(points, " "))
 }
 
-// drawStack draws areas on top of each other.
+// drawStack draws stacked areas.
 func drawStack(c *canvas, all []series, p place, top float64) {
 	below := make([]float64, len(total(all).values))
 	for i, s := range all {
@@ -100,7 +100,7 @@ func drawStack(c *canvas, all []series, p place, top float64) {
 	}
 }
 
-// drawBars draws one bar for each metric, of all its values together.
+// drawBars draws one bar per metric, with the sum of the metric's values.
 func drawBars(c *canvas, v *Values, w Widget, p place) {
 	all := v.allSeries(w.Left)
 	sums := make([]series, len(all))
@@ -124,10 +124,10 @@ func drawBars(c *canvas, v *Values, w Widget, p place) {
 	c.line(p.x, p.y+p.h, p.x+p.w, p.y+p.h, faint, "")
 }
 
-// share is how far along the axis the step is.
+// share is the position of the step on the axis.
 func share(i, steps int) float64 { return (float64(i) + 0.5) / float64(steps) }
 
-// total adds the series up, step by step.
+// total adds the series step by step.
 func total(all []series) series {
 	var sum series
 	for _, s := range all {
@@ -151,8 +151,8 @@ func highest(all []series) float64 {
 	return high
 }
 
-// ceiling is the next small multiple of a power of ten that is not below the
-// highest value, and 1 if there is none above 0.
+// ceiling rounds the highest value up to a small multiple of a power of ten.
+// Without a value above 0, ceiling returns 1.
 func ceiling(all []series) float64 {
 	high := highest(all)
 	if high <= 0 {
@@ -167,7 +167,7 @@ func ceiling(all []series) float64 {
 	return round(10 * power)
 }
 
-// round takes off what powers of ten add in floating point.
+// round removes floating-point errors of powers of ten.
 func round(x float64) float64 {
 	rounded, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 6, 64), 64)
 	if err != nil {

@@ -1,7 +1,7 @@
-// Package picture draws a dashboard of CloudWatch without CloudWatch: it reads
-// the dashboard out of a synthesised CloudFormation template, the metrics out of
-// log lines in the Embedded Metric Format, and writes one SVG.
+// Package picture draws a CloudWatch dashboard without CloudWatch. The package
+// reads the dashboard from a synthesised CloudFormation template and the
+// metrics from log lines in the Embedded Metric Format, and writes one SVG.
 //
-// It draws what there are values of, and says of everything else that only AWS
-// has it; it makes nothing up. It knows nothing of how the values came to be.
+// A widget without values says "from AWS, not on this machine". The package
+// never invents values and does not know the source of the values.
 package picture

@@ -13,7 +13,7 @@ import (
 	"surehook/localstack/picture"
 )
 
-// prod is the template of prod as the stack's own tests keep it.
+// prod is prod's template, the golden file of infra's tests.
 func prod(t *testing.T) picture.Board {
 	t.Helper()
 	raw, err := os.ReadFile("../../infra/surehook/testdata/prod.template.json")
@@ -62,7 +62,7 @@ func TestReadBoard_refuses(t *testing.T) {
 	t.Parallel()
 
 	for name, raw := range map[string]string{
-		"what is not JSON":             `{`,
+		"invalid JSON":                 `{`,
 		"a template without dashboard": `{"Resources": {}}`,
 		"a body that is not JSON":      `{"Resources": {"D": {"Type": "AWS::CloudWatch::Dashboard", "Properties": {"DashboardBody": "no"}}}}`,
 	} {
@@ -76,7 +76,7 @@ func TestReadBoard_refuses(t *testing.T) {
 	}
 }
 
-// lines are as the functions write them: two deliveries, one dead.
+// lines have the functions' log format: two deliveries, one dead.
 const lines = `deliver {"message":"delivery.attempted","outcome":"delivered","latency_ms":250,"delivered":3,"environment":"prod","_aws":{"Timestamp":1795276800000,"CloudWatchMetrics":[{"Namespace":"Surehook","Dimensions":[["environment"],["environment","outcome"]],"Metrics":[{"Name":"delivered","Unit":"Count"},{"Name":"latency_ms","Unit":"Milliseconds"}]}]}}
 deliver {"message":"delivery.attempted","dead":1,"environment":"prod","_aws":{"Timestamp":1795276815000,"CloudWatchMetrics":[{"Namespace":"Surehook","Dimensions":[["environment"]],"Metrics":[{"Name":"dead","Unit":"Count"}]}]}}
 deliver {"message":"batch.handled"}
@@ -104,12 +104,12 @@ func TestDraw(t *testing.T) {
 		}
 	}
 	for what, want := range map[string]string{
-		"the title, escaped":                            `>A &lt;title&gt; &amp; &quot;more&quot;</text>`,
-		"the rate of 3 delivered and 1 dead":            `font-size="34" fill="#16191f" text-anchor="start">75</text>`,
-		"the latest depth of the live lane":             `font-size="34" fill="#16191f" text-anchor="start">42</text>`,
-		"what only AWS has":                             `>from AWS, not on this machine</text>`,
-		"every widget, those without values included":   `>Estimated cost per hour, list prices without free tiers</text>`,
-		"the alarms by what tells them from each other": `>dead-letters</text>`,
+		"the title, escaped":                          `>A &lt;title&gt; &amp; &quot;more&quot;</text>`,
+		"the rate of 3 delivered and 1 dead":          `font-size="34" fill="#16191f" text-anchor="start">75</text>`,
+		"the latest depth of the live lane":           `font-size="34" fill="#16191f" text-anchor="start">42</text>`,
+		"a widget without values":                     `>from AWS, not on this machine</text>`,
+		"every widget, those without values included": `>Estimated cost per hour, list prices without free tiers</text>`,
+		"the alarms without their common prefix":      `>dead-letters</text>`,
 	} {
 		if !strings.Contains(svg, want) {
 			t.Errorf("the picture does not show %s: want %s", what, want)

@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// step is what the time axis is divided into, where the dashboard has one or
-// five minutes: a run takes minutes, not hours.
+// step divides the time axis. The dashboard's periods are one or five minutes,
+// and a run takes minutes, not hours.
 const step = 10 * time.Second
 
-// longPeriod is from where on periods are left as they are: a value is then of
-// all that came before it within the period.
+// longPeriod is the limit for shorter steps. From longPeriod on, each value
+// covers its whole period.
 const longPeriod = 15 * time.Minute
 
-// series is one line of a chart; NaN is where there is no value.
+// series is one line of a chart. NaN marks a step without a value.
 type series struct {
 	label  string
 	values []float64
@@ -36,10 +36,10 @@ func (s series) last() float64 {
 
 func known(x float64) bool { return !math.IsNaN(x) }
 
-// steps is how many there are between the first and the last value.
+// steps returns the number of steps between the first and the last value.
 func (v *Values) steps() int { return int(v.To.Sub(v.From)/step) + 1 }
 
-// allSeries returns those of the metrics that there are values of.
+// allSeries returns the series of the metrics with values.
 func (v *Values) allSeries(ms []Metric) []series {
 	var all []series
 	for _, m := range ms {
@@ -67,7 +67,7 @@ func (v *Values) series(m Metric) series {
 	return s
 }
 
-// window is how much of the time before a step's end a value of the metric is of.
+// window is the time span of one value of the metric, up to the step's end.
 func window(period float64) time.Duration {
 	if p := time.Duration(period * float64(time.Second)); p > longPeriod {
 		return p
@@ -85,8 +85,8 @@ func within(points []point, end time.Time, window time.Duration) []float64 {
 	return values
 }
 
-// statistic is of the values of one step. A sum of none is 0: what is counted
-// did not happen.
+// statistic aggregates the values of one step. The sum of no values is 0: no
+// events.
 func statistic(name string, values []float64) float64 {
 	sum := 0.0
 	for _, value := range values {
@@ -109,7 +109,7 @@ func statistic(name string, values []float64) float64 {
 	return sum / float64(len(values))
 }
 
-// percentile is by nearest rank; name is such as p99.
+// percentile returns the percentile by nearest rank; name is such as p99.
 func percentile(values []float64, name string) float64 {
 	p, err := strconv.ParseFloat(name[1:], 64)
 	if err != nil {
@@ -120,8 +120,8 @@ func percentile(values []float64, name string) float64 {
 	return sorted[min(max(rank, 1), len(sorted))-1]
 }
 
-// rates is the one expression that is calculated here: the share, in percent,
-// of all that is not one part of it. The captures are the parts' ids.
+// rates matches the one supported expression: the percentage of the total
+// without one part. The captures are the parts' ids.
 var rates = regexp.MustCompile(`^IF\(SUM\(.*\) >= \d+, 100 - 100 \* FILL\((\w+), 0\) / SUM\(\[(\w+), (\w+)\]\), 100\)$`)
 
 func (v *Values) rate(m Metric) []float64 {
@@ -140,7 +140,7 @@ func (v *Values) rate(m Metric) []float64 {
 	return values
 }
 
-// at is the value of a step, and 0 where there is none.
+// at returns the value of a step, or 0 without a value.
 func at(s series, i int) float64 {
 	if i < len(s.values) && known(s.values[i]) {
 		return s.values[i]

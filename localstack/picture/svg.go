@@ -13,11 +13,11 @@ const (
 	column  = 52  // of the grid
 	unit    = 34  // of the grid's height
 	header  = 76  // above the widgets
-	gap     = 8   // between them
-	restRow = 1.6 // height, in units, of a row that only AWS has values of
+	gap     = 8   // between the widgets
+	restRow = 1.6 // height, in units, of a row with values only on AWS
 )
 
-// Colours: of the page, and of the lines in their order.
+// Colors: of the page, and of the lines in order.
 const (
 	ink, faint, ground, paper, rule, alarmed = "#16191f", "#687078", "#f2f3f3", "#ffffff", "#e3e6e8", "#d13212"
 )
@@ -51,7 +51,7 @@ func escape(s string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;").Replace(s)
 }
 
-// figure writes a number in three digits or so.
+// figure formats a number with about three digits.
 func figure(x float64) string {
 	switch {
 	case !known(x):
@@ -66,8 +66,8 @@ func figure(x float64) string {
 	return strconv.FormatFloat(x, 'f', 1, 64)
 }
 
-// Draw writes the dashboard with the values as an SVG. Below the title stands
-// what the caption says of where the values come from.
+// Draw writes the dashboard with the values as an SVG. The caption names the
+// source of the values, below the title.
 func Draw(w io.Writer, b Board, v *Values, title, caption string) error {
 	c := &canvas{}
 	places, height := layout(b, v)
@@ -86,11 +86,10 @@ func Draw(w io.Writer, b Board, v *Values, title, caption string) error {
 	return nil
 }
 
-// place is where a widget is, in pixels.
+// place is a widget's position and size in pixels.
 type place struct{ x, y, w, h float64 }
 
-// layout puts the widgets where the grid has them, but for rows that there are no
-// values of, which are low.
+// layout places the widgets as in the grid. A row without values is low.
 func layout(b Board, v *Values) (places []place, height float64) {
 	empty := map[int]bool{}
 	for _, w := range b.Widgets {

@@ -16,9 +16,8 @@ type resource struct {
 	Properties map[string]any `json:"Properties"`
 }
 
-// text resolves what CloudFormation would: joined parts, and the names of
-// resources that the template itself gives. Of what only a deployment knows the
-// reference stays, as ${Id.Attribute}.
+// text resolves joins and the template's own resource names, as CloudFormation
+// does. A value known only after a deployment stays as ${Id.Attribute}.
 func (t template) text(v any) string {
 	switch v := v.(type) {
 	case string:
@@ -38,7 +37,7 @@ func (t template) text(v any) string {
 }
 
 func (t template) join(join []any) string {
-	parts, _ := join[1].([]any) // a join of anything else is empty
+	parts, _ := join[1].([]any) // a join of other values is empty
 	all := make([]string, len(parts))
 	for i, part := range parts {
 		all[i] = t.text(part)
@@ -46,8 +45,8 @@ func (t template) join(join []any) string {
 	return strings.Join(all, fmt.Sprint(join[0]))
 }
 
-// attribute is the property of the same name, such as QueueName. An alarm is
-// known by its name, for its ARN has that at its end.
+// attribute returns the property with the attribute's name, such as QueueName.
+// For an alarm, the result is the alarm's name, the end of the alarm's ARN.
 func (t template) attribute(id, name string) string {
 	r := t.Resources[id]
 	if r.Type == "AWS::CloudWatch::Alarm" {

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Values are what was measured, by metric. The zero value is not ready: make
-// one with NewValues.
+// Values are measured values by metric. The zero value is not ready: use
+// NewValues.
 type Values struct {
 	points   map[string][]point
 	From, To time.Time // of the first and the last value
@@ -23,10 +23,10 @@ type point struct {
 	value float64
 }
 
-// NewValues returns values of which there are none yet.
+// NewValues returns an empty Values.
 func NewValues() *Values { return &Values{points: map[string][]point{}} }
 
-// Add adds a value of the metric. They may come in any order.
+// Add adds a value of the metric. Values may come in any order.
 func (v *Values) Add(namespace, name string, dimensions map[string]string, at time.Time, value float64) {
 	k := key(namespace, name, dimensions)
 	v.points[k] = append(v.points[k], point{at, value})
@@ -46,9 +46,9 @@ func key(namespace, name string, dimensions map[string]string) string {
 	return strings.Join(parts, "\x00")
 }
 
-// AddLog adds the values of a log's lines in the Embedded Metric Format and
-// returns how many lines had any. What precedes a line's JSON, such as the
-// function's name, and lines without JSON are passed over.
+// AddLog adds the metrics in a log's Embedded Metric Format lines and returns
+// the number of lines with metrics. AddLog skips text before a line's JSON,
+// such as the function's name, and lines without JSON.
 // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
 func (v *Values) AddLog(log []byte) (int, error) {
 	lines := bufio.NewScanner(bytes.NewReader(log))
@@ -89,7 +89,7 @@ type directive struct {
 	} `json:"Metrics"`
 }
 
-// addLine adds each metric once for each set of dimensions, as CloudWatch does.
+// addLine adds each metric once per set of dimensions, as CloudWatch does.
 func (v *Values) addLine(meta metadata, fields map[string]any) {
 	at := time.UnixMilli(meta.Timestamp).UTC()
 	for _, directive := range meta.CloudWatchMetrics {

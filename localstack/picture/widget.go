@@ -26,10 +26,11 @@ func (v *Values) draw(c *canvas, w Widget, p place) {
 	}
 }
 
-// inner is the part of a widget that the axes are around.
+// inner is the part of a widget inside the axes.
 func inner(p place) place { return place{p.x + 42, p.y + 44, p.w - 84, p.h - 104} }
 
-// drawText writes paragraphs, broken into lines; the first is a heading.
+// drawText writes paragraphs with line breaks; the first paragraph is a
+// heading.
 func drawText(c *canvas, markdown string, p place) {
 	y := p.y + 26
 	for paragraph := range strings.SplitSeq(markdown, "\n\n") {
@@ -50,7 +51,8 @@ func drawText(c *canvas, markdown string, p place) {
 	}
 }
 
-// drawAlarms names the alarms. Their states are not drawn: no emulator judges them.
+// drawAlarms lists the alarms' names without states, because no emulator
+// evaluates alarms.
 func drawAlarms(c *canvas, w Widget, p place) {
 	c.text(p.x+10, p.y+20, 13, ink, "start", w.Title+" (AWS shows the state of each; no emulator judges them)")
 	const perRow, height = 5, 16.0
@@ -62,7 +64,7 @@ func drawAlarms(c *canvas, w Widget, p place) {
 	}
 }
 
-// commonPrefix is what all names begin with, which says nothing about any.
+// commonPrefix is the common beginning of all names.
 func commonPrefix(names []string) string {
 	if len(names) == 0 {
 		return ""
@@ -76,7 +78,7 @@ func commonPrefix(names []string) string {
 	return prefix
 }
 
-// legend names the lines below a chart, as many as there is room for.
+// legend lists the lines below a chart, as far as the space allows.
 func legend(c *canvas, all []series, p place, from int) {
 	x, y := p.x-30, p.y+p.h+34
 	for i, s := range all {

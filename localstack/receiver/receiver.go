@@ -1,7 +1,7 @@
-// Package receiver is a webhook endpoint for demonstrations and tests: it
-// records every request exactly, answers as a script says, and verifies
-// signatures with the public Standard Webhooks library, which shares no code
-// with the product.
+// Package receiver is a webhook endpoint for demonstrations and tests. It
+// records every request exactly, answers by a script, and verifies signatures
+// with the public Standard Webhooks library. The library shares no code with
+// the product.
 package receiver
 
 import (
@@ -19,15 +19,15 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
-// Request is one request as it arrived.
+// Request is one received request.
 type Request struct {
 	At       time.Time
 	Method   string
 	Path     string
 	Header   http.Header
 	Body     []byte  // the exact bytes
-	Verified []error // by the library, one per secret of the path, in their order; nil is a good signature
-	Answered int     // the status; 0 before the answer, and if there is none: reset, or the sender went away
+	Verified []error // the library's results, one per secret of the path in order; nil is a valid signature
+	Answered int     // the status; 0 before the answer, after a reset, and after the sender's disconnection
 }
 
 // Genuine reports whether at least one secret of the path verifies the request.
@@ -37,7 +37,7 @@ func (r Request) Genuine() bool {
 
 // Receiver is a running server. Its methods are safe for concurrent use.
 type Receiver struct {
-	URL string // where functions reach it, without a slash at the end
+	URL string // the functions' address of the receiver, without a slash at the end
 
 	server *http.Server
 	done   chan error
@@ -50,8 +50,8 @@ type Receiver struct {
 	secrets  map[string][]string
 }
 
-// Start listens on a free port of the address bind and calls itself name in
-// URLs. The caller must Stop it.
+// Start listens on a free port of the address bind. URLs contain name as the
+// host. The caller must call Stop.
 func Start(ctx context.Context, name, bind string) (*Receiver, error) {
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", net.JoinHostPort(bind, "0"))
@@ -76,7 +76,7 @@ func Start(ctx context.Context, name, bind string) (*Receiver, error) {
 	return r, nil
 }
 
-// Stop ends the server and the requests it is still answering.
+// Stop ends the server and the requests under way.
 func (r *Receiver) Stop() error {
 	err := r.server.Close()
 	if served := <-r.done; !errors.Is(served, http.ErrServerClosed) {
@@ -88,37 +88,38 @@ func (r *Receiver) Stop() error {
 	return nil
 }
 
-// Script makes the path answer its requests by the replies in their order; the
-// last one is repeated. A path without a script answers 200.
+// Script sets the path's replies in order; the last reply repeats. A path
+// without a script answers 200.
 func (r *Receiver) Script(path string, replies ...Reply) {
 	s := &script{replies: replies}
 	r.Decide(path, func(Request) Reply { return s.next() })
 }
 
-// Decide makes the path answer each request as the function says. It is asked
-// about one request at a time, and must not use the receiver.
+// Decide sets a function for the path's replies. The receiver calls the
+// function for one request at a time. The function must not use the receiver.
 func (r *Receiver) Decide(path string, rule func(Request) Reply) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.rules[path] = rule
 }
 
-// Trust sets the secrets (whsec_...) that requests to the path are verified with.
+// Trust sets the secrets (whsec_...) for the verification of the path's
+// requests.
 func (r *Receiver) Trust(path string, secrets ...string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.secrets[path] = slices.Clone(secrets)
 }
 
-// Requests returns what arrived at the path, oldest first.
+// Requests returns the path's requests, oldest first.
 func (r *Receiver) Requests(path string) []Request {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.requests[path])
 }
 
-// Await returns what arrived at the path as soon as there are n requests, or
-// what there is with an error when ctx ends first.
+// Await returns the path's requests as soon as there are n requests. If ctx
+// ends first, Await returns the requests so far with an error.
 func (r *Receiver) Await(ctx context.Context, path string, n int) ([]Request, error) {
 	for {
 		r.mu.Lock()
@@ -130,24 +131,24 @@ func (r *Receiver) Await(ctx context.Context, path string, n int) ([]Request, er
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return got, fmt.Errorf("await request %d to %s, of which %d came: %w", n, path, len(got), context.Cause(ctx))
+			return got, fmt.Errorf("await request %d to %s: %d arrived: %w", n, path, len(got), context.Cause(ctx))
 		}
 	}
 }
 
-// ServeHTTP records the request, then answers it.
+// ServeHTTP records the request, then answers.
 func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	at := r.now()
 	body, err := io.ReadAll(io.LimitReader(req.Body, 1<<20))
 	if err != nil {
-		return // the sender went away in the middle
+		return // the sender disconnected
 	}
 	reply, answered := r.record(Request{At: at, Method: req.Method, Path: req.URL.Path, Header: req.Header.Clone(), Body: body})
 	answered(reply.write(req.Context(), w))
 }
 
-// record keeps the request and takes the reply that is its turn. The status
-// that it is answered with is to be told to answered.
+// record keeps the request and takes the next reply. The caller passes the
+// answer's status to answered.
 func (r *Receiver) record(req Request) (reply Reply, answered func(status int)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -167,7 +168,7 @@ func (r *Receiver) record(req Request) (reply Reply, answered func(status int)) 
 	}
 }
 
-// verify asks the library about each secret.
+// verify checks each secret with the library.
 func verify(req Request, secrets []string) []error {
 	var results []error
 	for _, secret := range secrets {

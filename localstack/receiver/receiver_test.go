@@ -148,7 +148,7 @@ func start(t *testing.T) *receiver.Receiver {
 	return r
 }
 
-// answer is what the receiver said.
+// answer is the receiver's answer.
 type answer struct {
 	status int
 	header http.Header

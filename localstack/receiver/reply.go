@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Reply is how one request is answered. Make one with Status, Answer,
+// Reply is the answer to one request. Make a Reply with Status, Answer,
 // RetryAfter, Redirect, Hang or Reset.
 type Reply struct {
 	status int
@@ -24,29 +24,29 @@ func Status(code int) Reply {
 	return Reply{status: code, body: http.StatusText(code) + "\n"}
 }
 
-// Answer answers with the status and a body of its own.
+// Answer answers with the status and a custom body.
 func Answer(code int, body string) Reply {
 	return Reply{status: code, body: body}
 }
 
-// RetryAfter answers with the status and asks the sender to wait.
+// RetryAfter answers with the status and a Retry-After header.
 func RetryAfter(code int, wait time.Duration) Reply {
 	return Status(code).with("Retry-After", strconv.Itoa(int(wait/time.Second)))
 }
 
-// Redirect answers with the status and sends the sender to another URL or path.
+// Redirect answers with the status and a Location header, a URL or path.
 func Redirect(code int, location string) Reply {
 	return Status(code).with("Location", location)
 }
 
-// Hang waits before it answers 200, or until the sender goes away.
+// Hang waits before a 200, or until the sender disconnects.
 func Hang(wait time.Duration) Reply {
 	r := Status(http.StatusOK)
 	r.wait = wait
 	return r
 }
 
-// Reset answers nothing and resets the connection.
+// Reset resets the connection without an answer.
 func Reset() Reply {
 	return Reply{reset: true}
 }
@@ -69,7 +69,7 @@ func (r Reply) with(name, value string) Reply {
 	return r
 }
 
-// write answers and returns the status, 0 if there was no answer.
+// write answers and returns the status, or 0 without an answer.
 func (r Reply) write(ctx context.Context, w http.ResponseWriter) (status int) {
 	if r.reset {
 		reset(w)
@@ -89,24 +89,24 @@ func (r Reply) write(ctx context.Context, w http.ResponseWriter) (status int) {
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.WriteHeader(r.status)
-	_, _ = w.Write([]byte(r.body)) // the sender may be gone
+	_, _ = w.Write([]byte(r.body)) // the sender may have disconnected
 	return r.status
 }
 
-// reset closes the connection with what was sent over it unread: without
-// lingering, TCP says so with a reset.
+// reset closes the connection with unread data. Without lingering, TCP then
+// sends a reset.
 func reset(w http.ResponseWriter) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
-		panic(http.ErrAbortHandler) // closes it at least
+		panic(http.ErrAbortHandler) // closes the connection at least
 	}
 	if tcp, ok := conn.(*net.TCPConn); ok {
-		_ = tcp.SetLinger(0) // on failure it is closed all the same
+		_ = tcp.SetLinger(0) // the connection closes even after an error
 	}
 	_ = conn.Close()
 }
 
-// script hands out replies in order and repeats the last.
+// script hands out replies in order and repeats the last reply.
 type script struct {
 	replies []Reply
 	used    int

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Endpoint is what the demonstration and the tests read of an endpoint.
+// Endpoint is the part of an endpoint for the demonstration and the tests.
 type Endpoint struct {
 	ID     string `json:"id"`
 	URL    string `json:"url"`
@@ -24,7 +24,7 @@ type Accepted struct {
 	Duplicate  bool   `json:"duplicate"`
 }
 
-// Delivery is what the demonstration and the tests read of a delivery.
+// Delivery is the part of a delivery for the demonstration and the tests.
 type Delivery struct {
 	ID            string    `json:"id"`
 	Event         string    `json:"event_id"`
@@ -36,11 +36,11 @@ type Delivery struct {
 	NextAttemptAt time.Time `json:"next_attempt_at"`
 	Last          *Outcome  `json:"last"`
 	ReplayedAs    string    `json:"replayed_as"`
-	Replay        string    `json:"replay_id"` // the job that it is part of
+	Replay        string    `json:"replay_id"` // the delivery's replay job
 	Note          string    `json:"note"`
 }
 
-// Outcome is what came of an attempt.
+// Outcome is the result of an attempt.
 type Outcome struct {
 	Class  string `json:"class"`
 	Status int    `json:"status"`
@@ -55,7 +55,8 @@ func (c *Client) CreateEndpoint(ctx context.Context, tenant string, in map[strin
 	return out, err
 }
 
-// PostEvent posts an event. The payload, a JSON value, is sent byte for byte.
+// PostEvent posts an event. The API gets the payload, a JSON value, byte for
+// byte.
 func (c *Client) PostEvent(ctx context.Context, tenant, eventType, payload string) (Accepted, error) {
 	var out Accepted
 	body := fmt.Appendf(nil, `{"type": %q, "payload": %s}`, eventType, payload) // json.Marshal would drop the payload's white space
@@ -79,8 +80,8 @@ func (c *Client) Delivery(ctx context.Context, tenant, id string) (Delivery, err
 	return out, err
 }
 
-// AwaitDelivery reads the delivery until it is in the state, or returns how it
-// stood last with an error when ctx ends first.
+// AwaitDelivery reads the delivery until its state is state. If ctx ends first,
+// AwaitDelivery returns the last result with an error.
 func (c *Client) AwaitDelivery(ctx context.Context, tenant, id, state string) (Delivery, error) {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
@@ -104,8 +105,8 @@ func (c *Client) AwaitDelivery(ctx context.Context, tenant, id, state string) (D
 	}
 }
 
-// Call sends in as JSON (nil: no body), wants the status and reads the answer
-// into out (nil: not at all).
+// Call sends in as JSON (nil: no body), expects the status and decodes the
+// answer into out (nil: no decoding).
 func (c *Client) Call(ctx context.Context, method, path string, in any, want int, out any) error {
 	var body []byte
 	if in != nil {

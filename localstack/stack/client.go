@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Client calls the deployed API. The zero value of Key sends no Authorization.
+// Client calls the deployed API. An empty Key sends no Authorization header.
 type Client struct {
 	Address string // http://127.0.0.1:4566
 	Host    string // <api id>.execute-api.localhost:4566
@@ -17,7 +17,8 @@ type Client struct {
 	HTTP    *http.Client
 }
 
-// callTimeout bounds one call; an emulator starts the function cold within it.
+// callTimeout bounds one call, including a function's cold start on an
+// emulator.
 const callTimeout = 30 * time.Second
 
 // Client returns a client with the admin key.
@@ -51,7 +52,7 @@ func (c *Client) Do(ctx context.Context, method, path string, body []byte) (Resp
 	if err != nil {
 		return Response{}, fmt.Errorf("call %s %s: %w", method, path, err)
 	}
-	defer resp.Body.Close() //nolint:errcheck // it was read to its end
+	defer resp.Body.Close() //nolint:errcheck // the body was read to its end
 	answer, err := io.ReadAll(resp.Body)
 	if err != nil {
 		return Response{}, fmt.Errorf("read the answer to %s %s: %w", method, path, err)

@@ -65,7 +65,7 @@ func TestClient_anotherStatusIsAnError(t *testing.T) {
 	}
 }
 
-// serve returns a client of a server that stands for the emulator.
+// serve returns a client of a server in place of the emulator.
 func serve(t *testing.T, h http.HandlerFunc) *stack.Client {
 	t.Helper()
 	server := httptest.NewServer(h)

@@ -17,8 +17,8 @@ type logLine struct {
 	Message   string `json:"message"`
 }
 
-// SaveFunctionLogs writes what the functions logged to a file, in the order of
-// time and without the lines that Lambda itself writes.
+// SaveFunctionLogs writes the functions' log lines to a file in time order,
+// without Lambda's own lines.
 func (s *Stack) SaveFunctionLogs(ctx context.Context, path string) error {
 	var groups struct {
 		LogGroups []struct{ LogGroupName string }
@@ -45,11 +45,11 @@ func (s *Stack) SaveFunctionLogs(ctx context.Context, path string) error {
 	return nil
 }
 
-// logPage is how many lines CloudWatch Logs returns at most.
+// logPage is CloudWatch Logs' maximum of lines per page.
 const logPage = 10_000
 
-// groupLines returns what one function logged. A page that is full may end
-// within a millisecond: the next one begins with that whole millisecond.
+// groupLines returns one function's log lines. A full page may end within a
+// millisecond, so the next page begins with the whole millisecond.
 func (s *Stack) groupLines(ctx context.Context, group string) ([]logLine, error) {
 	var lines []logLine
 	for from := int64(0); ; {

@@ -13,9 +13,9 @@ import (
 	"surehook/localstack/emulator"
 )
 
-// Action calls an action of a service of the emulator that speaks JSON. The
-// target names it, such as "Logs_20140328.DescribeLogGroups"; the answer is
-// read into out.
+// Action calls a JSON action of an emulator's service. The target names the
+// action, such as "Logs_20140328.DescribeLogGroups". Action decodes the answer
+// into out.
 func (s *Stack) Action(ctx context.Context, service, target string, in, out any) error {
 	header := http.Header{"Content-Type": {"application/x-amz-json-1.1"}, "X-Amz-Target": {target}}
 	answer, err := s.request(ctx, service, "/", header, in)
@@ -29,7 +29,7 @@ func (s *Stack) Action(ctx context.Context, service, target string, in, out any)
 }
 
 // Invoke calls a function of the stack, such as "breaker", with the event and
-// waits for its end.
+// waits for the function's end.
 func (s *Stack) Invoke(ctx context.Context, function string, event any) error {
 	if _, err := s.request(ctx, "lambda", "/2015-03-31/functions/"+Name+"-"+function+"/invocations", nil, event); err != nil {
 		return fmt.Errorf("invoke %s: %w", function, err)
@@ -37,8 +37,8 @@ func (s *Stack) Invoke(ctx context.Context, function string, event any) error {
 	return nil
 }
 
-// request posts to a service of the emulator. Emulators look at no signature,
-// only at the region and the service that it is for.
+// request posts to a service of the emulator. Emulators ignore the signature
+// and read only the region and the service.
 func (s *Stack) request(ctx context.Context, service, path string, header http.Header, in any) (answer []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -64,7 +64,7 @@ func (s *Stack) request(ctx context.Context, service, path string, header http.H
 		return nil, fmt.Errorf("read the answer: %w", err)
 	}
 	if failed := resp.Header.Get("X-Amz-Function-Error"); resp.StatusCode != http.StatusOK || failed != "" {
-		return nil, fmt.Errorf("it answered %s %s: %.300s", resp.Status, failed, answer)
+		return nil, fmt.Errorf("the answer is %s %s: %.300s", resp.Status, failed, answer)
 	}
 	return answer, nil
 }

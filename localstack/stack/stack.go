@@ -1,7 +1,7 @@
-// Package stack deploys the real stack to an emulator, the way it is deployed
-// to AWS: the functions are built, the CDK app is synthesized and the CDK
-// command line deploys it. It knows the outputs of the stack and how to call
-// its API; it knows nothing of what the stack does.
+// Package stack deploys the real stack to an emulator in the same way as to
+// AWS: Go builds the functions, and the CDK command line synthesizes and
+// deploys the CDK app. The package knows the stack's outputs and calls the API.
+// The package does not know the stack's behavior.
 package stack
 
 import (
@@ -18,14 +18,14 @@ import (
 	"surehook/localstack/emulator"
 )
 
-// Name is the name of the stack in the environment "local".
+// Name is the stack's name in the environment "local".
 const Name = "surehook-local"
 
 // Stack is the deployed stack.
 type Stack struct {
-	APIURL             string // as the stack's output has it
-	Address            string // where requests to the API are sent: the emulator
-	Host               string // the Host header that leads them to the API
+	APIURL             string // from the stack's output
+	Address            string // the address for requests to the API: the emulator
+	Host               string // the API's Host header
 	Key                string // the admin key, "shk_..."
 	TableName          string
 	LiveQueueURL       string
@@ -38,11 +38,11 @@ type Stack struct {
 	AWS                aws.Config // for clients of the emulator's services
 }
 
-// Options says where Deploy finds things and whom it tells.
+// Options configures Deploy.
 type Options struct {
 	Root     string    // the repository's folder
 	Env      []string  // the caller's environment, for the Go tool
-	Progress io.Writer // one line per step, with the seconds it took
+	Progress io.Writer // gets one line per step, with the duration in seconds
 }
 
 // Deploy builds and deploys the stack and returns its outputs.
@@ -76,11 +76,11 @@ func awsConfig(e *emulator.Emulator) aws.Config {
 type deployment struct {
 	opts      Options
 	emulator  *emulator.Emulator
-	os, arch  string // what the functions are built for
+	os, arch  string // target of the functions' build
 	functions []string
-	dist      string // where the built functions are
+	dist      string // folder of the built functions
 	work      string // cdk.out and outputs.json
-	log       string // what the tools print
+	log       string // output of the tools
 }
 
 func newDeployment(ctx context.Context, e *emulator.Emulator, opts Options) (*deployment, error) {
@@ -108,8 +108,8 @@ func newDeployment(ctx context.Context, e *emulator.Emulator, opts Options) (*de
 	return d, d.target(ctx)
 }
 
-// target finds out what to build for: the machine's architecture, and the
-// operating system that the emulator runs functions on.
+// target sets the build target: the machine's architecture, and the operating
+// system of the emulator's functions.
 func (d *deployment) target(ctx context.Context) error {
 	out, err := d.output(ctx, d.opts.Root, "go", "env", "GOHOSTOS", "GOHOSTARCH")
 	if err != nil {
@@ -117,7 +117,7 @@ func (d *deployment) target(ctx context.Context) error {
 	}
 	fields := strings.Fields(out)
 	if len(fields) != 2 {
-		return fmt.Errorf("ask Go for this machine's kind: it answered %q", out)
+		return fmt.Errorf("ask Go for this machine's kind: the answer is %q", out)
 	}
 	d.os, d.arch = d.emulator.FunctionOS(fields[0]), fields[1]
 	return nil

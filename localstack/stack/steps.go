@@ -15,7 +15,7 @@ import (
 	"surehook/localstack/emulator"
 )
 
-// step is one or more commands of a deployment, told of as one.
+// step is one or more commands with one progress line.
 type step struct {
 	title    string
 	dir      string // below the repository's folder
@@ -23,7 +23,7 @@ type step struct {
 	commands [][]string
 }
 
-// steps returns the commands in their order.
+// steps returns the commands in order.
 func (d *deployment) steps() []step {
 	functions := step{title: "build the functions", env: []string{"GOOS=" + d.os, "GOARCH=" + d.arch, "CGO_ENABLED=0"}}
 	for _, name := range d.functions {
@@ -56,8 +56,8 @@ func (d *deployment) steps() []step {
 	}
 }
 
-// run runs one step and tells about it: a line at its end, and one every
-// fifteen seconds while it lasts.
+// run runs one step and reports progress: a line at the end, and a line every
+// fifteen seconds.
 func (d *deployment) run(ctx context.Context, s step) error {
 	begin := time.Now()
 	tick := time.NewTicker(15 * time.Second)
@@ -80,11 +80,11 @@ func (d *deployment) run(ctx context.Context, s step) error {
 
 func (d *deployment) progress(format string, args ...any) {
 	if d.opts.Progress != nil {
-		fmt.Fprintf(d.opts.Progress, format+"\n", args...) //nolint:errcheck // progress is for eyes only
+		fmt.Fprintf(d.opts.Progress, format+"\n", args...) //nolint:errcheck // a failed progress line is harmless
 	}
 }
 
-// execute runs the step's commands with their output at the end of the log.
+// execute runs the step's commands and appends their output to the log.
 func (d *deployment) execute(ctx context.Context, s step) (err error) {
 	log, err := os.OpenFile(d.log, os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -102,7 +102,7 @@ func (d *deployment) execute(ctx context.Context, s step) (err error) {
 	return nil
 }
 
-// output runs a program and returns what it printed.
+// output runs a program and returns the output.
 func (d *deployment) output(ctx context.Context, dir string, argv ...string) (string, error) {
 	out, err := d.prepare(ctx, dir, argv...).Output()
 	if err != nil {
@@ -111,8 +111,8 @@ func (d *deployment) output(ctx context.Context, dir string, argv ...string) (st
 	return string(bytes.TrimSpace(out)), nil
 }
 
-// prepare makes a command that ends with ctx, with all that it started: cdk
-// and go have children of their own.
+// prepare makes a command. The command ends with ctx, together with its
+// children: cdk and go start children.
 func (d *deployment) prepare(ctx context.Context, dir string, argv ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir = dir

@@ -38,8 +38,9 @@
 // # Consistency
 //
 // Every write that decides something has a condition or adds to a counter. Every
-// read is consistent, except for index queries: an index may lag a moment. The
-// store reads the record of each index row and drops rows with a stale range key.
+// read is consistent, except for index queries: an index may lag a moment. Lists
+// read the record of each index row and drop rows with a stale range key. Active
+// and CountSelected return the rows of the index without reading records.
 //
 // # Expiry
 //

@@ -59,7 +59,7 @@ func (c codec) fromEventItem(it eventItem) (hook.Event, error) {
 }
 
 // PutEvent makes one conditional write. After CodeConflict, the stored nonce
-// tells whether an earlier try of the same call made the write.
+// shows whether an earlier try of the same call made the write.
 func (s *Store) PutEvent(ctx context.Context, e hook.Event) error {
 	op := "put event " + string(e.ID)
 	put, err := s.put(s.payload.toEventItem(e), absent())

@@ -239,9 +239,9 @@ func TestStore_DueCircuits_DropsStaleRows(t *testing.T) {
 	if diff := cmp.Diff(values, sent[0].body.at("ExpressionAttributeValues")); diff != "" || sent[0].body.at("IndexName") != "by_state" {
 		t.Errorf("query is %v; its values (-want +got):\n%s", sent[0].body, diff)
 	}
-	asked, _ := sent[1].body.at("RequestItems", "table", "Keys").([]any)
-	if len(asked) != 3 || sent[1].body.at("RequestItems", "table", "ConsistentRead") != true {
-		t.Errorf("BatchGetItem asks for %v; want a consistent read of the three records", asked)
+	read, _ := sent[1].body.at("RequestItems", "table", "Keys").([]any)
+	if len(read) != 3 || sent[1].body.at("RequestItems", "table", "ConsistentRead") != true {
+		t.Errorf("BatchGetItem reads %v; want a consistent read of the three records", read)
 	}
 }
 

@@ -30,10 +30,10 @@ func current[I, T any](
 	ctx context.Context, s *Store, rows []indexRow, from func(I) (T, error), rangeKey func(T) string,
 ) ([]T, error) {
 	keys := make([]key, 0, len(rows))
-	asked := make(map[key]bool, len(rows))
+	seen := make(map[key]bool, len(rows))
 	for _, row := range rows {
-		if !asked[row.key] { // the index may list a moved row at both positions
-			asked[row.key] = true
+		if !seen[row.key] { // the index may list a moved row at both positions
+			seen[row.key] = true
 			keys = append(keys, row.key)
 		}
 	}

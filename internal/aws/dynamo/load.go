@@ -122,24 +122,24 @@ const (
 func (s *Store) batchGet(ctx context.Context, keys []key) ([]map[string]types.AttributeValue, error) {
 	var items []map[string]types.AttributeValue
 	for chunk := range slices.Chunk(keys, maxBatchKeys) {
-		ask := types.KeysAndAttributes{ConsistentRead: aws.Bool(true)}
+		request := types.KeysAndAttributes{ConsistentRead: aws.Bool(true)}
 		for _, k := range chunk {
-			ask.Keys = append(ask.Keys, k.attributes())
+			request.Keys = append(request.Keys, k.attributes())
 		}
-		for round := 0; len(ask.Keys) > 0; round++ {
+		for round := 0; len(request.Keys) > 0; round++ {
 			if round > 0 {
 				if err := smithytime.SleepWithContext(ctx, min(firstRetry<<min(round-1, retryDoubling), slowestRetry)); err != nil {
 					return nil, err //nolint:wrapcheck // the caller translates
 				}
 			}
 			got, err := s.db.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
-				RequestItems: map[string]types.KeysAndAttributes{*s.table: ask},
+				RequestItems: map[string]types.KeysAndAttributes{*s.table: request},
 			})
 			if err != nil {
 				return nil, err //nolint:wrapcheck // the caller translates
 			}
 			items = append(items, got.Responses[*s.table]...)
-			ask.Keys = got.UnprocessedKeys[*s.table].Keys
+			request.Keys = got.UnprocessedKeys[*s.table].Keys
 		}
 	}
 	return items, nil

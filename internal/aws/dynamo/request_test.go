@@ -253,7 +253,7 @@ func TestStore_Load_ReadsABatchInOneRequest(t *testing.T) {
 				t.Fatal(err)
 			}
 			if keys, _ := w.only(t).body.at("RequestItems", "table", "Keys").([]any); len(keys) != tt.want {
-				t.Errorf("Load(%d tokens) asks for %d items; want %d", tt.tokens, len(keys), tt.want)
+				t.Errorf("Load(%d tokens) reads %d items; want %d", tt.tokens, len(keys), tt.want)
 			}
 		})
 	}

@@ -68,15 +68,15 @@ func TestCircuitQueue_OnEmulators(t *testing.T) {
 	onEmulators(t, func(t *testing.T, cfg aws.Config) {
 		t.Helper()
 
-		porttest.Attention(t, func(t *testing.T) porttest.AttentionBench {
+		porttest.CircuitQueue(t, func(t *testing.T) porttest.CircuitQueueBench {
 			t.Helper()
 
 			client := awssqs.NewFromConfig(cfg)
 			url := create(t, client, "circuits")
-			return porttest.AttentionBench{
-				Attention: sqs.NewCircuitQueue(cfg, url),
-				Receive:   func(ctx context.Context) ([]porttest.Message, error) { return receive(ctx, client, url) },
-				Clock:     porttest.RealClock(time.Now),
+			return porttest.CircuitQueueBench{
+				Queue:   sqs.NewCircuitQueue(cfg, url),
+				Receive: func(ctx context.Context) ([]porttest.Message, error) { return receive(ctx, client, url) },
+				Clock:   porttest.RealClock(time.Now),
 			}
 		})
 	})

@@ -252,10 +252,10 @@ func (w *world) asks(e hook.Endpoint) []asked {
 		delay := at.Sub(w.clock())
 		w.pass(delay)
 		for _, m := range w.attention.Receive(10) {
-			if m.Look.Endpoint != e.ID || m.Look.Tenant != e.Tenant {
-				w.t.Errorf("asked for %+v; want a look at %s", m.Look, e.ID)
+			if m.Check.Endpoint != e.ID || m.Check.Tenant != e.Tenant {
+				w.t.Errorf("asked for %+v; want a look at %s", m.Check, e.ID)
 			}
-			list = append(list, asked{m.Look.Wave, delay})
+			list = append(list, asked{m.Check.Wave, delay})
 			w.attention.Delete(m.ID)
 		}
 	}

@@ -312,13 +312,13 @@ func (w *world) step() {
 		var wg sync.WaitGroup
 		errs := make([]error, max(w.looksEach, 1))
 		for i := range errs {
-			wg.Go(func() { errs[i] = w.breaker().Reconcile(w.t.Context(), m.Look) })
+			wg.Go(func() { errs[i] = w.breaker().Reconcile(w.t.Context(), m.Check) })
 		}
 		wg.Wait()
 		switch err := errors.Join(errs...); {
 		case w.spy.recover(): // the look comes again
 		case err != nil:
-			w.t.Errorf("Attend(%+v) = %v", m.Look, err)
+			w.t.Errorf("Attend(%+v) = %v", m.Check, err)
 		default:
 			w.attention.Delete(m.ID)
 		}

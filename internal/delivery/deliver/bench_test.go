@@ -23,13 +23,13 @@ import (
 	"surehook/internal/rule/sign"
 )
 
-// benchBatch is what one batch of the queue holds.
+// benchBatch is the number of messages in a batch of the queue.
 const benchBatch = 10
 
-// BenchmarkDeliverer_Batch delivers a batch to one endpoint on loopback, or to
-// ten, and sends the same ten payloads with as little as can be: a signature and
-// an http.Client. Ratio compares both, by turns, so that what else the machine
-// does strikes both alike: of-bare is the share of the bare loop's throughput.
+// BenchmarkDeliverer_Batch delivers a batch to one endpoint on loopback, or to ten.
+// Bare sends the same ten payloads with a signature and an http.Client only. Ratio
+// runs both by turns, so that other load on the machine affects both alike; of-bare
+// is the share of the bare loop's throughput.
 func BenchmarkDeliverer_Batch(b *testing.B) {
 	for _, endpoints := range []int{1, benchBatch} {
 		name := "endpoints=" + strconv.Itoa(endpoints)

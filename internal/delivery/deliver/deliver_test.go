@@ -15,7 +15,7 @@ import (
 	"surehook/internal/hook"
 )
 
-func TestBatch_RequestCarriesWhatIsStored(t *testing.T) {
+func TestProcessBatch_RequestCarriesStoredRecords(t *testing.T) {
 	t.Parallel()
 
 	w := newWorld(t)
@@ -32,7 +32,7 @@ func TestBatch_RequestCarriesWhatIsStored(t *testing.T) {
 	}
 }
 
-func TestBatch_DropsStaleTokens(t *testing.T) {
+func TestProcessBatch_DropsStaleTokens(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
@@ -79,8 +79,8 @@ func TestBatch_DropsStaleTokens(t *testing.T) {
 	}
 }
 
-// Duplicates of every token cost at most one POST each and never a chain of their own.
-func TestBatch_DuplicatesDoNotMultiply(t *testing.T) {
+// Each duplicate token costs at most one POST and starts no chain of further tokens.
+func TestProcessBatch_DuplicatesDoNotMultiply(t *testing.T) {
 	t.Parallel()
 
 	w := newWorld(t)
@@ -117,7 +117,7 @@ func TestBatch_DuplicatesDoNotMultiply(t *testing.T) {
 	}
 }
 
-func TestBatch_EarlyTokenWaits(t *testing.T) {
+func TestProcessBatch_EarlyTokenWaits(t *testing.T) {
 	t.Parallel()
 
 	w := newWorld(t)
@@ -135,7 +135,7 @@ func TestBatch_EarlyTokenWaits(t *testing.T) {
 	}
 }
 
-func TestBatch_RetryAfterIsAFloor(t *testing.T) {
+func TestProcessBatch_RetryAfterIsAFloor(t *testing.T) {
 	t.Parallel()
 
 	w := newWorld(t)
@@ -151,7 +151,7 @@ func TestBatch_RetryAfterIsAFloor(t *testing.T) {
 	}
 }
 
-func TestBatch_TokenOlderThanMaxAgeExpires(t *testing.T) {
+func TestProcessBatch_TokenOlderThanMaxAgeExpires(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
@@ -181,8 +181,9 @@ func TestBatch_TokenOlderThanMaxAgeExpires(t *testing.T) {
 	}
 }
 
-// A process that dies between writing that a delivery expired and burying it buries it when it comes back.
-func TestBatch_ExpiredDeliveryIsBuriedWhateverDies(t *testing.T) {
+// A process dies after the write of an expired delivery, before the dead letter. The
+// returning token sends the dead letter.
+func TestProcessBatch_ExpiredDeliverySendsDeadLetterAfterCrash(t *testing.T) {
 	t.Parallel()
 
 	w := newWorld(t)
@@ -195,9 +196,9 @@ func TestBatch_ExpiredDeliveryIsBuriedWhateverDies(t *testing.T) {
 	}
 }
 
-// An endpoint that its owner changed after it answered 410 is left alone by a
-// process that comes back to disable it.
-func TestBatch_GoneDoesNotOverruleTheOwner(t *testing.T) {
+// An endpoint answers 410, and the owner changes the endpoint before the returning
+// token disables the endpoint. The owner's change stands.
+func TestProcessBatch_GoneDoesNotOverruleTheOwner(t *testing.T) {
 	t.Parallel()
 
 	w := newWorld(t)
@@ -218,7 +219,7 @@ func TestBatch_GoneDoesNotOverruleTheOwner(t *testing.T) {
 	}
 }
 
-func TestBatch_DeletedEndpointCancels(t *testing.T) {
+func TestProcessBatch_DeletedEndpointCancels(t *testing.T) {
 	t.Parallel()
 
 	w := newWorld(t)
@@ -233,8 +234,8 @@ func TestBatch_DeletedEndpointCancels(t *testing.T) {
 	}
 }
 
-// A parked delivery goes on where it stood when a token comes for it and the gate lets it through.
-func TestBatch_ParkedDeliveryGoesOn(t *testing.T) {
+// A token of a parked delivery resumes the delivery when the gate admits the attempt.
+func TestProcessBatch_ParkedDeliveryResumes(t *testing.T) {
 	t.Parallel()
 
 	w := newWorld(t)
@@ -258,10 +259,11 @@ func TestBatch_ParkedDeliveryGoesOn(t *testing.T) {
 	}
 }
 
-// A wave sends a token and then writes that the delivery waits no longer. If the
-// token is faster and is parked again, that write must not succeed: there would
-// be no token, and nobody would look for it. Found by package sim, seed 2655.
-func TestBatch_ParkedAgainWhileItIsReleased(t *testing.T) {
+// A wave sends a token, and then writes the released delivery. If the token is parked
+// again before the write, the write must conflict: otherwise the delivery would be
+// retrying without a token, and no release would find the delivery. Found by package
+// sim, seed 2655.
+func TestProcessBatch_ParkedAgainDuringRelease(t *testing.T) {
 	t.Parallel()
 
 	w := newWorld(t)
@@ -277,11 +279,10 @@ func TestBatch_ParkedAgainWhileItIsReleased(t *testing.T) {
 	}
 }
 
-// A token that is sent on for the same attempt keeps its nonce: if the queue hands
-// its message over twice, and one function records the attempt and dies before
-// it plans the next, the other's token goes on from there. Found by package sim,
-// seed 1818.
-func TestBatch_TokenThatIsSentOnKeepsItsNonce(t *testing.T) {
+// A token sent back to wait keeps its nonce. The queue hands the message to two
+// functions; one function records the attempt and dies before (b), and the token
+// sent back by the other function resumes at (b). Found by package sim, seed 1818.
+func TestProcessBatch_DelayedTokenKeepsItsNonce(t *testing.T) {
 	t.Parallel()
 
 	w := newWorld(t)
@@ -315,10 +316,10 @@ func TestBatch_TokenThatIsSentOnKeepsItsNonce(t *testing.T) {
 	}
 }
 
-// Of a rate-limited endpoint that asked to be left alone, the tokens that were
-// held back take new slots: else they would all come at once when that is over.
-// Found by package sim, seed 192.
-func TestBatch_ThrottledTokensArePacedAgain(t *testing.T) {
+// Tokens delayed by a throttled, rate-limited endpoint reserve new slots. Otherwise
+// all tokens would arrive together at the end of the throttle. Found by package sim,
+// seed 192.
+func TestProcessBatch_ThrottledTokensArePacedAgain(t *testing.T) {
 	t.Parallel()
 
 	w := newWorld(t)
@@ -340,10 +341,10 @@ func TestBatch_ThrottledTokensArePacedAgain(t *testing.T) {
 	}
 }
 
-// A decision without an attempt is gone on with too, whatever it was: here the
-// function died before it told that the replay was cancelled. Found by package
-// sim, seed 46.
-func TestBatch_CancelledGoesOnFromItsOwnDecision(t *testing.T) {
+// A recorded decision without an attempt is resumed too. Here the function died
+// before the settlement of the cancelled replay was complete. Found by package sim,
+// seed 46.
+func TestProcessBatch_CancelledResumesFromOwnDecision(t *testing.T) {
 	t.Parallel()
 
 	w := newWorld(t)
@@ -374,7 +375,7 @@ func TestBatch_CancelledGoesOnFromItsOwnDecision(t *testing.T) {
 	}
 }
 
-func TestBatch_BadRecordDoesNotFailItsNeighbours(t *testing.T) {
+func TestProcessBatch_BadRecordDoesNotFailItsNeighbours(t *testing.T) {
 	t.Parallel()
 
 	w := newWorld(t)
@@ -422,7 +423,7 @@ func TestBatch_BadRecordDoesNotFailItsNeighbours(t *testing.T) {
 	}
 }
 
-func TestBatch_RunsItsRecordsConcurrently(t *testing.T) {
+func TestProcessBatch_RunsRecordsConcurrently(t *testing.T) {
 	t.Parallel()
 
 	w := newWorld(t)
@@ -442,7 +443,7 @@ func TestBatch_RunsItsRecordsConcurrently(t *testing.T) {
 	}
 }
 
-func TestBatch_LeavesTimeToSettle(t *testing.T) {
+func TestProcessBatch_LeavesTimeToSettle(t *testing.T) {
 	t.Parallel()
 
 	w := newWorld(t)
@@ -477,7 +478,7 @@ func (brokenGate) Admit(context.Context, gate.Query) (gate.Admission, error) {
 	return gate.Admission{}, errors.New("no answer")
 }
 
-func TestBatch_GateThatFailsPostponesAll(t *testing.T) {
+func TestProcessBatch_FailingGatePostponesAll(t *testing.T) {
 	t.Parallel()
 
 	w := newWorld(t)
@@ -490,8 +491,8 @@ func TestBatch_GateThatFailsPostponesAll(t *testing.T) {
 	}
 }
 
-// A gate that does not take what came of the attempts changes nothing for the deliveries.
-func TestBatch_GateThatDoesNotSettlePostponesNone(t *testing.T) {
+// An error of the gate's Settle does not affect the deliveries.
+func TestProcessBatch_FailingGateSettlePostponesNone(t *testing.T) {
 	t.Parallel()
 
 	w := newWorld(t)
@@ -508,7 +509,7 @@ func (deafGate) Settle(context.Context, gate.Admission, []gate.Result) error {
 	return errors.New("no answer")
 }
 
-func TestBatch_ClosesAndOpensCircuits(t *testing.T) {
+func TestProcessBatch_ClosesAndOpensCircuits(t *testing.T) {
 	t.Parallel()
 
 	w := newWorld(t)
@@ -550,7 +551,7 @@ func TestBatch_ClosesAndOpensCircuits(t *testing.T) {
 	}
 }
 
-func TestBatch_DelayedTokensKeepTheirSlot(t *testing.T) {
+func TestProcessBatch_DelayedTokensKeepTheirSlot(t *testing.T) {
 	t.Parallel()
 
 	w := newWorld(t)
@@ -572,7 +573,7 @@ func TestBatch_DelayedTokensKeepTheirSlot(t *testing.T) {
 	}
 }
 
-// racingStore lets someone else write the record between the read and the first write.
+// racingStore runs race, a concurrent write, between the read and the first write.
 type racingStore struct {
 	deliver.Store
 	once sync.Once
@@ -584,7 +585,7 @@ func (s *racingStore) SaveDelivery(ctx context.Context, d hook.Delivery, a *hook
 	return s.Store.SaveDelivery(ctx, d, a)
 }
 
-func TestBatch_SettlesOnWhatOthersWroteMeanwhile(t *testing.T) {
+func TestProcessBatch_SettlesOnConcurrentWrites(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
@@ -641,7 +642,7 @@ func TestBatch_SettlesOnWhatOthersWroteMeanwhile(t *testing.T) {
 	}
 }
 
-// forgetfulStore loses the answer of its first write.
+// forgetfulStore loses the answer to the first write.
 type forgetfulStore struct {
 	deliver.Store
 	once sync.Once
@@ -653,7 +654,7 @@ func (s *forgetfulStore) SaveDelivery(ctx context.Context, d hook.Delivery, a *h
 	return err
 }
 
-func TestBatch_RecognisesItsOwnWrite(t *testing.T) {
+func TestProcessBatch_RecognisesItsOwnWrite(t *testing.T) {
 	t.Parallel()
 
 	w := newWorld(t)

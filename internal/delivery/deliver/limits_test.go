@@ -9,8 +9,8 @@ import (
 	"surehook/internal/hook"
 )
 
-// A thousand events that come at once reach an endpoint at the rate it asks
-// for, and each token is sent back to wait once.
+// A thousand simultaneous events reach an endpoint at the configured rate, and each
+// token but the first is delayed once.
 func TestRateLimit_PacesAFlood(t *testing.T) {
 	t.Parallel()
 
@@ -32,7 +32,7 @@ func TestRateLimit_PacesAFlood(t *testing.T) {
 		}
 		l.run(t, events/perSecond*time.Second+10*time.Second)
 
-		for second := 1; second <= seconds; second++ { // the first slot is now; the others of its second round up to the next
+		for second := 1; second <= seconds; second++ { // the first slot is now; the other slots of the same second round up to the next second
 			if n := arrivals[second]; n < perSecond-1 || n > perSecond+1 {
 				t.Errorf("%d arrived in second %d; want %d +- 1", n, second, perSecond)
 			}
@@ -43,8 +43,8 @@ func TestRateLimit_PacesAFlood(t *testing.T) {
 	})
 }
 
-// However many functions deliver at once, an endpoint never has more requests
-// under way than it allows, and in the end it has got them all.
+// With many concurrent functions, an endpoint never has more requests in flight than
+// the limit, and receives all events in the end.
 func TestMaxInFlight_Holds(t *testing.T) {
 	t.Parallel()
 

@@ -10,8 +10,8 @@ import (
 	"surehook/internal/hook"
 )
 
-// One that is forced takes the place of the delivery, whose own tokens end.
-func TestReplay_ForcedTakesThePlace(t *testing.T) {
+// A forced replay supersedes the delivery, and drops the tokens of the delivery.
+func TestReplay_ForcedSupersedes(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
@@ -66,8 +66,8 @@ func TestReplay_ForcedTakesThePlace(t *testing.T) {
 	}
 }
 
-// An attempt that was in flight while its delivery's place was taken changes
-// nothing any more, whatever came of it.
+// An attempt in flight while a forced replay supersedes the delivery changes
+// nothing, with any outcome.
 func TestReplay_ForcedDuringAnAttempt(t *testing.T) {
 	t.Parallel()
 
@@ -104,7 +104,7 @@ func TestReplay_ForcedDuringAnAttempt(t *testing.T) {
 	}
 }
 
-// Of many generations that die one after the other only the last is an open dead letter.
+// After several dead generations, only the last generation is an open dead letter.
 func TestReplay_ThatDiesAgain(t *testing.T) {
 	t.Parallel()
 

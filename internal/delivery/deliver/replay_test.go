@@ -68,8 +68,8 @@ func (w *world) dead() hook.DeliveryID {
 	return id
 }
 
-// Whoever is first, the token or the mark, and however often they come: one
-// generation is made, one request sent.
+// The token and the mark may come in any order and repeatedly: exactly one
+// generation is made and one request is sent.
 func TestReplay_TokenAndMarkInAnyOrder(t *testing.T) {
 	t.Parallel()
 
@@ -148,8 +148,8 @@ func TestReplay_TokenAndMarkInAnyOrder(t *testing.T) {
 	}
 }
 
-// A replay sends the same event and bytes, by what the endpoint is now.
-func TestReplay_SendsTheSameToWhatTheEndpointIsNow(t *testing.T) {
+// A replay sends the same event and bytes, with the current settings of the endpoint.
+func TestReplay_SendsSameEventWithCurrentSettings(t *testing.T) {
 	t.Parallel()
 
 	w := newWorld(t)
@@ -193,8 +193,8 @@ func TestReplay_SendsTheSameToWhatTheEndpointIsNow(t *testing.T) {
 	}
 }
 
-// What may not be replayed stays as it is, and the token is dropped.
-func TestReplay_DropsWhatMayNotBe(t *testing.T) {
+// A refused replay changes no record, and the token is dropped.
+func TestReplay_DropsRefusedTokens(t *testing.T) {
 	t.Parallel()
 
 	change := func(change func(d *hook.Delivery)) func(w *world, d hook.Delivery) {
@@ -249,7 +249,7 @@ func TestReplay_DropsWhatMayNotBe(t *testing.T) {
 	}
 }
 
-// A token of another tenant replays nothing, and is not thrown away either.
+// A token of another tenant replays nothing, and the message fails.
 func TestReplay_OfAnotherTenantsDelivery(t *testing.T) {
 	t.Parallel()
 
@@ -264,8 +264,8 @@ func TestReplay_OfAnotherTenantsDelivery(t *testing.T) {
 	}
 }
 
-// A dead letter on the retry lane, as the redrive of the queue puts it there, is
-// a replay, once however often it comes.
+// A dead letter moved to the retry lane by a redrive is a replay. Repeated messages
+// make one replay.
 func TestReplay_ByRedrive(t *testing.T) {
 	t.Parallel()
 

@@ -11,7 +11,7 @@ import (
 	"surehook/internal/hook"
 )
 
-// flows are deliveries whose whole life is known: what the endpoint answers, and what must have come of it at the end.
+// flows are complete lives of deliveries: the endpoint's answers and the expected records at the end.
 var flows = []struct {
 	name     string
 	endpoint func(e *hook.Endpoint)
@@ -93,11 +93,11 @@ var flows = []struct {
 
 const someJob hook.JobID = "rpl_01jd3m5k8zf4v9q2w7x6y5t4r3"
 
-// TestBatch_SettlesWhateverDies kills the process before and after each of its
-// effects, in every flow, and lets the queue bring its tokens back. The end
-// must be the same, with at most one POST more and one dead letter more (the
-// breaker reconciles those).
-func TestBatch_SettlesWhateverDies(t *testing.T) {
+// TestProcessBatch_SettlesAfterAnyCrash kills the process before and after each
+// effect of every flow, and lets the queue bring the tokens back. The final records
+// must be the same, with at most one more POST and one more dead letter. The breaker
+// reconciles the dead letters.
+func TestProcessBatch_SettlesAfterAnyCrash(t *testing.T) {
 	t.Parallel()
 
 	for _, tt := range flows {
@@ -154,8 +154,8 @@ func TestBatch_SettlesWhateverDies(t *testing.T) {
 	}
 }
 
-// TestBatch_SurvivesTwoDeaths lets the process that was brought back die as well.
-func TestBatch_SurvivesTwoDeaths(t *testing.T) {
+// TestProcessBatch_SurvivesTwoCrashes kills the restarted process as well.
+func TestProcessBatch_SurvivesTwoCrashes(t *testing.T) {
 	t.Parallel()
 
 	for first := 1; first <= 6; first++ {
@@ -191,7 +191,7 @@ func TestBatch_SurvivesTwoDeaths(t *testing.T) {
 	}
 }
 
-func TestBatch_ChoosesQueueOrScheduleByTheWait(t *testing.T) {
+func TestProcessBatch_ChoosesQueueOrScheduleByDelay(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
@@ -235,7 +235,7 @@ func TestBatch_ChoosesQueueOrScheduleByTheWait(t *testing.T) {
 	}
 }
 
-// replayOf returns the token that orders the replay of the delivery.
+// replayOf returns the first token of a replay of the delivery.
 func replayOf(id hook.DeliveryID, o hook.ReplayRequest) hook.Token {
 	id.Generation++
 	token := hook.NewToken("acme", id, 1)

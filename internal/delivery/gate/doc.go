@@ -21,6 +21,6 @@
 //
 // # Leases
 //
-// A probe and an attempt with an in-flight limit hold a lease. Settle returns the
-// leases. The lease of a dead process expires.
+// A probe and an attempt with an in-flight limit hold a lease. Settle ends the
+// leases of finished attempts. The leases of a dead process expire.
 package gate

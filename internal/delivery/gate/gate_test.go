@@ -21,7 +21,7 @@ const (
 	endpoint hook.EndpointID = "ep_0123456789abcdef"
 )
 
-// counting counts the requests that reach the store.
+// counting counts the requests to the store.
 type counting struct {
 	gate.Store
 	mu       sync.Mutex
@@ -60,12 +60,12 @@ func (c *counting) Count(ctx context.Context, tenant hook.TenantID, e hook.Endpo
 }
 
 type world struct {
-	t     *testing.T
-	gate  *gate.Gate
-	store *counting
-	now   time.Time
-	mu    sync.Mutex
-	asks  []string
+	t      *testing.T
+	gate   *gate.Gate
+	store  *counting
+	now    time.Time
+	mu     sync.Mutex
+	checks []string // enqueued
 }
 
 func newWorld(t *testing.T) *world {
@@ -76,11 +76,11 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-func (w *world) Enqueue(_ context.Context, look hook.CircuitCheck, delay time.Duration) error {
+func (w *world) Enqueue(_ context.Context, check hook.CircuitCheck, delay time.Duration) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
-	w.asks = append(w.asks, fmt.Sprintf("%s wave %d in %s", look.Endpoint, look.Wave, delay))
+	w.checks = append(w.checks, fmt.Sprintf("%s wave %d in %s", check.Endpoint, check.Wave, delay))
 	return nil
 }
 
@@ -88,7 +88,7 @@ func delivery(i int) hook.DeliveryID {
 	return hook.DeliveryID{Event: hook.KeyedEventID(tenant, fmt.Sprint(i)), Endpoint: endpoint, Generation: 1}
 }
 
-// query asks about deliveries first to first+n-1, of an endpoint as it is read now.
+// query returns a query about deliveries first to first+n-1, with the endpoint's current record.
 func (w *world) query(e *hook.Endpoint, first, n int) gate.Query {
 	w.t.Helper()
 
@@ -151,7 +151,7 @@ func TestGate_HealthyEndpointCostsOneCount(t *testing.T) {
 	w := newWorld(t)
 	a := w.admit(w.query(active(), 0, 3))
 	if got := decisions(a); got != "admit admit admit" || len(w.store.requests) != 0 {
-		t.Errorf("Admit() = %s after %v; want all admitted for nothing", got, w.store.requests)
+		t.Errorf("Admit() = %s after %v; want all admitted without a request", got, w.store.requests)
 	}
 	w.settle(a, hook.ClassDelivered, hook.ClassDelivered, hook.ClassRefused)
 	if diff := cmp.Diff(map[string]int{"count": 1}, w.store.requests); diff != "" {
@@ -159,7 +159,7 @@ func TestGate_HealthyEndpointCostsOneCount(t *testing.T) {
 	}
 }
 
-func TestGate_OrderOfQuestions(t *testing.T) {
+func TestGate_OrderOfConditions(t *testing.T) {
 	t.Parallel()
 
 	status := func(s hook.Status) *hook.Endpoint {
@@ -180,12 +180,12 @@ func TestGate_OrderOfQuestions(t *testing.T) {
 		record   func(r *gate.Record)
 		want     []gate.Verdict
 	}{
-		{name: "deleted before all else", endpoint: nil, record: both, want: []gate.Verdict{{Decision: gate.Cancel, Reason: hook.ReasonDeleted}}},
+		{name: "deleted before all other conditions", endpoint: nil, record: both, want: []gate.Verdict{{Decision: gate.Cancel, Reason: hook.ReasonDeleted}}},
 		{name: "paused before the circuit", endpoint: status(hook.StatusPaused), record: both, want: []gate.Verdict{{Decision: gate.Park, Reason: hook.ReasonPaused}}},
 		{name: "disabled before the circuit", endpoint: status(hook.StatusDisabled), record: both, want: []gate.Verdict{{Decision: gate.Park, Reason: hook.ReasonDisabled}}},
 		{name: "open before throttled", endpoint: active(), record: both, want: []gate.Verdict{{Decision: gate.Park, Reason: hook.ReasonCircuit}}},
 		{name: "throttled before the limits", endpoint: limited, record: throttled, want: []gate.Verdict{{Decision: gate.Delay, Until: start.Add(time.Minute)}}},
-		{name: "nothing in the way", endpoint: active(), record: func(*gate.Record) {}, want: []gate.Verdict{{Decision: gate.Admit}}},
+		{name: "no condition holds", endpoint: active(), record: func(*gate.Record) {}, want: []gate.Verdict{{Decision: gate.Admit}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -203,7 +203,7 @@ func TestGate_OrderOfQuestions(t *testing.T) {
 			}
 			parked := tt.want[0].Decision == gate.Park
 			if got := w.record(); got.Waiting != parked || parked && got.AttendAt.IsZero() {
-				t.Errorf("waiting is %t, attended at %v; want waiting: %t", got.Waiting, got.AttendAt, parked)
+				t.Errorf("waiting is %t, AttendAt %v; want waiting: %t", got.Waiting, got.AttendAt, parked)
 			}
 		})
 	}
@@ -217,14 +217,14 @@ func TestGate_OpensAfterFiveFailuresAndClosesAfterAProbe(t *testing.T) {
 	if got := w.record(); got.State != circuit.Closed || got.Failures != 4 {
 		t.Fatalf("record = %+v; want closed with 4 failures", got)
 	}
-	late := w.admit(w.query(active(), 4, 1)) // admitted while closed, comes back when open
+	late := w.admit(w.query(active(), 4, 1)) // admitted while closed, settled while open
 	w.settle(w.admit(w.query(active(), 5, 1)), hook.ClassConnect)
 	if got := w.record(); got.State != circuit.Open || !got.AttendAt.Equal(start.Add(hook.DefaultCooldown)) {
-		t.Fatalf("record = %+v; want open and attended at the cooldown's end", got)
+		t.Fatalf("record = %+v; want open, AttendAt at the end of the cooldown", got)
 	}
 	w.settle(late, hook.ClassDelivered)
 	if got := w.record(); got.State != circuit.Open {
-		t.Errorf("a late success made it %s; want open", got.State)
+		t.Errorf("after a late success: %s; want open", got.State)
 	}
 	if got := decisions(w.admit(w.query(active(), 6, 2))); got != "park park" {
 		t.Errorf("while open: %s; want all parked", got)
@@ -239,7 +239,7 @@ func TestGate_OpensAfterFiveFailuresAndClosesAfterAProbe(t *testing.T) {
 		t.Errorf("while the probe is out: %s; want all parked", got)
 	}
 	if got := decisions(w.admit(w.query(active(), 6, 1))); got != "admit" {
-		t.Errorf("the probe itself, brought back by the queue: %s; want it admitted", got)
+		t.Errorf("the probe itself, received again: %s; want admit", got)
 	}
 	w.settle(probe, hook.ClassUnavailable)
 	w.now = w.now.Add(2*hook.DefaultCooldown - 1)
@@ -249,15 +249,15 @@ func TestGate_OpensAfterFiveFailuresAndClosesAfterAProbe(t *testing.T) {
 	w.now = w.now.Add(1)
 	w.settle(w.admit(w.query(active(), 6, 1)), hook.ClassRefused) // a 4xx proves the endpoint alive
 	if got := w.record(); got.State != circuit.Closed || got.Wave != 1 || !got.Waiting {
-		t.Errorf("record = %+v; want closed, with wave 1 to be released", got)
+		t.Errorf("record = %+v; want closed, with wave 1 due", got)
 	}
-	want := []string{endpointAsk(0, hook.DefaultCooldown), endpointAsk(0, 2*hook.DefaultCooldown), endpointAsk(1, 0)}
-	if diff := cmp.Diff(want, w.asks); diff != "" {
-		t.Errorf("asks differ (-want +got):\n%s", diff)
+	want := []string{queuedCheck(0, hook.DefaultCooldown), queuedCheck(0, 2*hook.DefaultCooldown), queuedCheck(1, 0)}
+	if diff := cmp.Diff(want, w.checks); diff != "" {
+		t.Errorf("circuit checks differ (-want +got):\n%s", diff)
 	}
 }
 
-func endpointAsk(wave int, delay time.Duration) string {
+func queuedCheck(wave int, delay time.Duration) string {
 	return fmt.Sprintf("%s wave %d in %s", endpoint, wave, delay)
 }
 
@@ -269,7 +269,7 @@ func TestGate_OpensByRate(t *testing.T) {
 		w.settle(w.admit(w.query(active(), 2*i, 2)), hook.ClassUnavailable, hook.ClassDelivered)
 	}
 	if got := w.record().State; got != circuit.Closed {
-		t.Fatalf("4 of 8 failed: %s; want closed, too few to tell", got)
+		t.Fatalf("4 of 8 failed: %s; want closed, below the minimum", got)
 	}
 	w.settle(w.admit(w.query(active(), 8, 2)), hook.ClassDelivered, hook.ClassUnavailable)
 	if got := w.record().State; got != circuit.Open {
@@ -277,7 +277,7 @@ func TestGate_OpensByRate(t *testing.T) {
 	}
 }
 
-func TestGate_ThrottledEndpointIsLeftAlone(t *testing.T) {
+func TestGate_ThrottledEndpointDelays(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
@@ -285,8 +285,8 @@ func TestGate_ThrottledEndpointIsLeftAlone(t *testing.T) {
 		retryAfter time.Duration
 		want       time.Duration
 	}{
-		{name: "for as long as it asks", retryAfter: 90 * time.Second, want: 90 * time.Second},
-		{name: "for a while when it does not say", retryAfter: 0, want: 10 * time.Second},
+		{name: "for the Retry-After of the answer", retryAfter: 90 * time.Second, want: 90 * time.Second},
+		{name: "for the default without a Retry-After", retryAfter: 0, want: 10 * time.Second},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -294,7 +294,7 @@ func TestGate_ThrottledEndpointIsLeftAlone(t *testing.T) {
 
 			w := newWorld(t)
 			results := []gate.Result{{Attempt: stats.Attempt{Class: hook.ClassThrottled}, RetryAfter: tt.retryAfter}}
-			for range 9 { // no number of them opens the circuit
+			for range 9 { // throttled attempts never open the circuit
 				if err := w.gate.Settle(t.Context(), w.admit(w.query(active(), 0, 1)), results); err != nil {
 					t.Fatal(err)
 				}
@@ -305,7 +305,7 @@ func TestGate_ThrottledEndpointIsLeftAlone(t *testing.T) {
 			}
 			w.now = start.Add(tt.want)
 			if got := decisions(w.admit(w.query(active(), 1, 1))); got != "admit" {
-				t.Errorf("when that is over: %s; want admit", got)
+				t.Errorf("after the throttle: %s; want admit", got)
 			}
 		})
 	}
@@ -329,13 +329,13 @@ func TestGate_RateLimitReserves(t *testing.T) {
 	back := w.query(e, 1, 2)
 	back.Due[0].Reserved, back.Due[1].Reserved = true, true
 	if got := decisions(w.admit(back)); got != "admit admit" {
-		t.Errorf("those that come back: %s; want them admitted", got)
+		t.Errorf("returning deliveries: %s; want both admitted", got)
 	}
 }
 
-// However many functions deliver at once, the endpoint never sees more than it
-// allows, and what a killed function held is free again after a while.
-func TestGate_InFlightCap(t *testing.T) {
+// With many concurrent functions, the endpoint never has more attempts in flight than
+// the limit. The slots of a killed function are free again after LeaseFor.
+func TestGate_InFlightLimit(t *testing.T) {
 	t.Parallel()
 
 	w := newWorld(t)
@@ -372,38 +372,38 @@ func TestGate_InFlightCap(t *testing.T) {
 
 	killed := w.admit(w.query(e, 100, 2))
 	if got := decisions(killed); got != "admit admit" {
-		t.Fatalf("Admit() = %s; want both: all places were given back", got)
+		t.Fatalf("Admit() = %s; want both: all slots were returned", got)
 	}
-	crowded := w.admit(w.query(e, 102, 1)).Verdicts[0]
-	if crowded.Decision != gate.Delay || !crowded.Until.Equal(start.Add(3*time.Second)) {
-		t.Errorf("verdict = %+v; want a short delay", crowded)
+	delayed := w.admit(w.query(e, 102, 1)).Verdicts[0]
+	if delayed.Decision != gate.Delay || !delayed.Until.Equal(start.Add(3*time.Second)) {
+		t.Errorf("verdict = %+v; want a short delay", delayed)
 	}
 	w.now = start.Add(gate.LeaseFor)
 	if got := decisions(w.admit(w.query(e, 102, 2))); got != "admit admit" {
-		t.Errorf("after the leases of the killed ran out: %s; want both admitted", got)
+		t.Errorf("after the leases of the killed function expired: %s; want both admitted", got)
 	}
 }
 
-// The record that decides was changed by others between the read and the write.
-func TestGate_RacersAgree(t *testing.T) {
+// Concurrent writers change the record between the read and the write.
+func TestGate_ConcurrentWritersAgree(t *testing.T) {
 	t.Parallel()
 
-	const racers = 50
+	const writers = 50
 	w := newWorld(t)
 	stale := w.query(active(), 0, 1)
 	var wg sync.WaitGroup
-	for range racers { // all fail at once, from the same reading
+	for range writers { // all report a failure at once, from the same read
 		wg.Go(func() { w.settle(w.admit(stale), hook.ClassUnavailable) })
 	}
 	wg.Wait()
 	opened := w.record()
-	if opened.State != circuit.Open || opened.Generation != 1 || len(w.asks) != 1 {
-		t.Errorf("record = %+v with %d asks; want opened once", opened, len(w.asks))
+	if opened.State != circuit.Open || opened.Generation != 1 || len(w.checks) != 1 {
+		t.Errorf("record = %+v with %d circuit checks; want opened once", opened, len(w.checks))
 	}
 
 	w.now = opened.ProbeAt
-	admitted := make([]int, racers)
-	for i := range racers {
+	admitted := make([]int, writers)
+	for i := range writers {
 		q := w.query(active(), i, 1)
 		wg.Go(func() {
 			if decisions(w.admit(q)) == "admit" {
@@ -426,12 +426,12 @@ func TestRecord_Wait(t *testing.T) {
 
 	waiting := gate.NewRecord(tenant, endpoint)
 	waiting.Waiting, waiting.AttendAt = true, start.Add(time.Hour)
-	doubted := waiting
-	doubted.EmptySince = start
+	emptied := waiting
+	emptied.EmptySince = start
 	if got := waiting.Wait(start); got != waiting {
-		t.Errorf("Wait() = %+v; want it unchanged when it is known", got)
+		t.Errorf("Wait() = %+v; want no change: deliveries wait already", got)
 	}
-	if got := doubted.Wait(start); !got.Waiting || !got.EmptySince.IsZero() {
-		t.Errorf("Wait() = %+v; want the doubt gone", got)
+	if got := emptied.Wait(start); !got.Waiting || !got.EmptySince.IsZero() {
+		t.Errorf("Wait() = %+v; want EmptySince zero", got)
 	}
 }

@@ -24,9 +24,9 @@ func TestLimits_Reserve(t *testing.T) {
 	}{
 		{name: "an idle endpoint has room now", slot: -time.Hour, n: 1, want: []time.Duration{0}, next: tenth},
 		{name: "the second waits for its slot", slot: -time.Hour, n: 3, want: []time.Duration{0, tenth, 2 * tenth}, next: 3 * tenth},
-		{name: "a busy one has room later", slot: time.Second, n: 2, want: []time.Duration{time.Second, time.Second + tenth}, next: time.Second + 2*tenth},
+		{name: "a busy endpoint has room later", slot: time.Second, n: 2, want: []time.Duration{time.Second, time.Second + tenth}, next: time.Second + 2*tenth},
 		{name: "exactly now is now", slot: 0, n: 1, want: []time.Duration{0}, next: tenth},
-		{name: "none takes none", slot: time.Second, n: 0, want: nil, next: time.Second},
+		{name: "zero slots", slot: time.Second, n: 0, want: nil, next: time.Second},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -44,7 +44,7 @@ func TestLimits_Reserve(t *testing.T) {
 	}
 }
 
-// A thousand who wait come at the rate, each delayed once.
+// A thousand waiting deliveries arrive at the rate, each delayed once.
 func TestLimits_ReservePaces(t *testing.T) {
 	t.Parallel()
 
@@ -76,10 +76,10 @@ func TestLimits_Lease(t *testing.T) {
 		flight  int
 	}{
 		{name: "room for one more", holders: []string{"b"}, limit: 2, granted: 1, flight: 2},
-		{name: "the first ones get it", holders: []string{"b", "c", "d"}, limit: 3, granted: 2, flight: 3},
-		{name: "none is free", holders: []string{"b"}, limit: 1, granted: 0, flight: 1},
-		{name: "who has a place keeps it", holders: []string{"a"}, limit: 1, granted: 1, flight: 1},
-		{name: "a lowered limit takes nothing away", holders: []string{"b"}, limit: 0, granted: 0, flight: 1},
+		{name: "the first holders get the slots", holders: []string{"b", "c", "d"}, limit: 3, granted: 2, flight: 3},
+		{name: "no slot is free", holders: []string{"b"}, limit: 1, granted: 0, flight: 1},
+		{name: "a holder keeps its slot", holders: []string{"a"}, limit: 1, granted: 1, flight: 1},
+		{name: "a lowered limit ends no lease", holders: []string{"b"}, limit: 0, granted: 0, flight: 1},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -96,7 +96,7 @@ func TestLimits_Lease(t *testing.T) {
 	}
 }
 
-func TestLimits_LeasesEndByThemselves(t *testing.T) {
+func TestLimits_LeasesExpire(t *testing.T) {
 	t.Parallel()
 
 	l, _ := gate.Limits{}.Lease([]string{"a", "b"}, 2, start)

@@ -37,7 +37,7 @@ type Verdict struct {
 	Decision Decision
 	Reason   hook.Reason // of Park and Cancel
 	Until    time.Time   // of Delay: the time of the token's return
-	Reserved bool        // of Delay: a rate slot at Until is reserved for the delivery
+	Reserved bool        // of Delay: the delivery has a rate slot and needs no other at Until
 }
 
 // Due is a delivery waiting for admission.

@@ -1,6 +1,9 @@
 // Package notify sends notifications about endpoints and deliveries to three
-// recipients: the history of the endpoint, the tenant's subscribed endpoints (as a
-// system event), and the operators' topic.
+// recipients:
+//
+//   - the history of the endpoint, except notifications of dead deliveries,
+//   - the tenant's subscribed endpoints, as a system event,
+//   - the operators' topic.
 //
 // Repeated notifications are harmless. The history and the system event exist once
 // per notification key. The topic may publish repeats.
@@ -53,9 +56,9 @@ var _ settle.Notifier = Notifier{}
 
 // Notify sends the notification to all recipients and writes one log line. Repeat
 // the call after an error.
-func (t Notifier) Notify(ctx context.Context, n hook.Notification) error {
+func (nt Notifier) Notify(ctx context.Context, n hook.Notification) error {
 	if n.InHistory() {
-		if err := t.History.PutNotification(ctx, n); err != nil {
+		if err := nt.History.PutNotification(ctx, n); err != nil {
 			return fmt.Errorf("store %s of endpoint %s: %w", n.Type, n.Endpoint, err)
 		}
 	}
@@ -63,20 +66,20 @@ func (t Notifier) Notify(ctx context.Context, n hook.Notification) error {
 	if err != nil {
 		return err
 	}
-	_, err = t.Poster.AcceptOurs(ctx, n.Tenant, n.Type, payload, n.Key)
+	_, err = nt.Poster.AcceptOurs(ctx, n.Tenant, n.Type, payload, n.Key)
 	if err != nil && hook.CodeOf(err) != hook.CodeConflict { // conflict: posted before, with other figures
 		return fmt.Errorf("post %s of endpoint %s: %w", n.Type, n.Endpoint, err)
 	}
-	if err := t.Topic.Publish(ctx, n.Type, payload); err != nil {
+	if err := nt.Topic.Publish(ctx, n.Type, payload); err != nil {
 		return fmt.Errorf("publish %s of endpoint %s: %w", n.Type, n.Endpoint, err)
 	}
-	t.log(ctx, n)
+	nt.log(ctx, n)
 	return nil
 }
 
 // log writes the log line. The line of an opened circuit also carries the metric,
 // because the gate opens circuits without a log line.
-func (t Notifier) log(ctx context.Context, n hook.Notification) {
+func (nt Notifier) log(ctx context.Context, n hook.Notification) {
 	line := []slog.Attr{
 		slog.String(names.LogType, n.Type),
 		slog.String(names.LogTenant, string(n.Tenant)),
@@ -87,7 +90,7 @@ func (t Notifier) log(ctx context.Context, n hook.Notification) {
 		line = append(line, slog.String(names.LogDelivery, n.Delivery.String()))
 	}
 	if n.Type == hook.NotificationOpened {
-		line = t.Metrics.Append(line, n.At, emf.Count(names.MetricCircuits, 1))
+		line = nt.Metrics.Append(line, n.At, emf.Count(names.MetricCircuits, 1))
 	}
-	t.Log.LogAttrs(ctx, slog.LevelInfo, "notification.sent", line...)
+	nt.Log.LogAttrs(ctx, slog.LevelInfo, "notification.sent", line...)
 }

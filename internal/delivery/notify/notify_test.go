@@ -24,38 +24,38 @@ var start = time.Date(2026, 3, 4, 5, 6, 7, 891e6, time.UTC)
 
 var errNo = errors.New("no")
 
-// listeners note who is told what, in order, and fail for one of them.
-type listeners struct {
-	fails error // of which
-	which string
-	told  []string
-	texts []string // the documents
+// recipients keep the received notifications in order. One recipient may fail.
+type recipients struct {
+	fails    error  // returned by the recipient which
+	which    string // "history", "tenant" or "topic"
+	received []string
+	texts    []string // the documents
 }
 
-func (l *listeners) hear(who, what string) error {
-	l.told = append(l.told, who+" "+what)
+func (l *recipients) receive(who, what string) error {
+	l.received = append(l.received, who+" "+what)
 	if who == l.which {
 		return l.fails
 	}
 	return nil
 }
 
-func (l *listeners) PutNotification(_ context.Context, n hook.Notification) error {
-	return l.hear("history", n.Key)
+func (l *recipients) PutNotification(_ context.Context, n hook.Notification) error {
+	return l.receive("history", n.Key)
 }
 
-func (l *listeners) AcceptOurs(_ context.Context, tenant hook.TenantID, eventType string, payload []byte, key string) (ingest.Result, error) {
+func (l *recipients) AcceptOurs(_ context.Context, tenant hook.TenantID, eventType string, payload []byte, key string) (ingest.Result, error) {
 	l.texts = append(l.texts, string(payload))
-	return ingest.Result{}, l.hear("tenant", fmt.Sprintf("%s %s %s", tenant, eventType, key))
+	return ingest.Result{}, l.receive("tenant", fmt.Sprintf("%s %s %s", tenant, eventType, key))
 }
 
-func (l *listeners) Publish(_ context.Context, eventType string, message []byte) error {
+func (l *recipients) Publish(_ context.Context, eventType string, message []byte) error {
 	l.texts = append(l.texts, string(message))
-	return l.hear("topic", eventType)
+	return l.receive("topic", eventType)
 }
 
-// teller returns the teller to the listeners, and its log.
-func teller(l *listeners) (notify.Notifier, *bytes.Buffer) {
+// newNotifier returns a notifier to the recipients, and its log.
+func newNotifier(l *recipients) (notify.Notifier, *bytes.Buffer) {
 	log := new(bytes.Buffer)
 	return notify.Notifier{
 		History: l, Poster: l, Topic: l,
@@ -82,68 +82,68 @@ func dead(t *testing.T) hook.Notification {
 	return n
 }
 
-func TestTell_TellsAllInOrder(t *testing.T) {
+func TestNotify_NotifiesAllInOrder(t *testing.T) {
 	t.Parallel()
 
-	const told = "tenant acme surehook.circuit.opened k"
+	const posted = "tenant acme surehook.circuit.opened k"
 	conflict := hook.Conflict("another body")
 	tests := []struct {
-		name   string
-		notice hook.Notification
-		which  string
-		fails  error
-		want   []string
-		ok     bool
+		name         string
+		notification hook.Notification
+		which        string
+		fails        error
+		want         []string
+		ok           bool
 	}{
-		{name: "all hear it", notice: opened(), which: "", fails: nil, want: []string{"history k", told, "topic surehook.circuit.opened"}, ok: true},
-		{name: "a death is no history of the endpoint", notice: dead(t), which: "", fails: nil, want: []string{"tenant acme surehook.delivery.dead k", "topic surehook.delivery.dead"}, ok: true},
-		{name: "it was told before, with other figures", notice: opened(), which: "tenant", fails: conflict, want: []string{"history k", told, "topic surehook.circuit.opened"}, ok: true},
-		{name: "the history fails", notice: opened(), which: "history", fails: errNo, want: []string{"history k"}, ok: false},
-		{name: "the history conflicts", notice: opened(), which: "history", fails: conflict, want: []string{"history k"}, ok: false},
-		{name: "it is not posted", notice: opened(), which: "tenant", fails: errNo, want: []string{"history k", told}, ok: false},
-		{name: "it is not published", notice: opened(), which: "topic", fails: errNo, want: []string{"history k", told, "topic surehook.circuit.opened"}, ok: false},
+		{name: "all recipients", notification: opened(), which: "", fails: nil, want: []string{"history k", posted, "topic surehook.circuit.opened"}, ok: true},
+		{name: "a dead delivery is not in the history of the endpoint", notification: dead(t), which: "", fails: nil, want: []string{"tenant acme surehook.delivery.dead k", "topic surehook.delivery.dead"}, ok: true},
+		{name: "the notification was posted before, with other figures", notification: opened(), which: "tenant", fails: conflict, want: []string{"history k", posted, "topic surehook.circuit.opened"}, ok: true},
+		{name: "the history fails", notification: opened(), which: "history", fails: errNo, want: []string{"history k"}, ok: false},
+		{name: "the history conflicts", notification: opened(), which: "history", fails: conflict, want: []string{"history k"}, ok: false},
+		{name: "the post fails", notification: opened(), which: "tenant", fails: errNo, want: []string{"history k", posted}, ok: false},
+		{name: "the topic fails", notification: opened(), which: "topic", fails: errNo, want: []string{"history k", posted, "topic surehook.circuit.opened"}, ok: false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			l := &listeners{which: tt.which, fails: tt.fails}
-			teller, log := teller(l)
-			err := teller.Notify(t.Context(), tt.notice)
+			l := &recipients{which: tt.which, fails: tt.fails}
+			notifier, log := newNotifier(l)
+			err := notifier.Notify(t.Context(), tt.notification)
 			if (err == nil) != tt.ok || !tt.ok && (!errors.Is(err, tt.fails) || !strings.Contains(err.Error(), "ep_0123456789abcdef")) {
-				t.Errorf("Tell() = %v; want ok: %t, or the error with the endpoint", err, tt.ok)
+				t.Errorf("Notify() = %v; want ok: %t, or the error with the endpoint", err, tt.ok)
 			}
-			if diff := cmp.Diff(tt.want, l.told); diff != "" {
-				t.Errorf("told (-want +got):\n%s", diff)
+			if diff := cmp.Diff(tt.want, l.received); diff != "" {
+				t.Errorf("received (-want +got):\n%s", diff)
 			}
 			if (log.Len() > 0) != tt.ok {
-				t.Errorf("log = %s; want a line when all were told", log)
+				t.Errorf("log = %s; want a line when all recipients succeed", log)
 			}
 		})
 	}
 }
 
-func TestTell_SaysTheSameToTenantAndOperators(t *testing.T) {
+func TestNotify_SendsSameDocumentToTenantAndOperators(t *testing.T) {
 	t.Parallel()
 
 	about := dead(t)
 	const head = `{"type":%q,"at":"2026-03-04T05:06:07.891Z","tenant":"acme","endpoint_id":"ep_0123456789abcdef",`
 	tests := []struct {
-		notice hook.Notification
-		want   string
+		notification hook.Notification
+		want         string
 	}{
-		{notice: opened(), want: fmt.Sprintf(head, "surehook.circuit.opened") + `"reason":"It keeps failing.","figures":{"failures":5}}`},
-		{notice: about, want: fmt.Sprintf(head, "surehook.delivery.dead") +
+		{notification: opened(), want: fmt.Sprintf(head, "surehook.circuit.opened") + `"reason":"It keeps failing.","figures":{"failures":5}}`},
+		{notification: about, want: fmt.Sprintf(head, "surehook.delivery.dead") +
 			fmt.Sprintf(`"delivery_id":%q,"event_id":%q,"reason":"It keeps failing.","figures":{"failures":5}}`, about.Delivery, about.Delivery.Event)},
 	}
 	for _, tt := range tests {
-		t.Run(tt.notice.Type, func(t *testing.T) {
+		t.Run(tt.notification.Type, func(t *testing.T) {
 			t.Parallel()
 
-			l := &listeners{}
-			teller, _ := teller(l)
-			if err := teller.Notify(t.Context(), tt.notice); err != nil {
-				t.Fatalf("Tell() = %v", err)
+			l := &recipients{}
+			notifier, _ := newNotifier(l)
+			if err := notifier.Notify(t.Context(), tt.notification); err != nil {
+				t.Fatalf("Notify() = %v", err)
 			}
 			if diff := cmp.Diff([]string{tt.want, tt.want}, l.texts); diff != "" {
 				t.Errorf("documents (-want +got):\n%s", diff)
@@ -152,33 +152,33 @@ func TestTell_SaysTheSameToTenantAndOperators(t *testing.T) {
 	}
 }
 
-func TestTell_WritesOneLine(t *testing.T) {
+func TestNotify_WritesOneLine(t *testing.T) {
 	t.Parallel()
 
 	about := dead(t)
 	tests := []struct {
-		name    string
-		notice  hook.Notification
-		want    map[string]any
-		metrics bool
+		name         string
+		notification hook.Notification
+		want         map[string]any
+		metrics      bool
 	}{
-		{name: "an opening counts", notice: opened(), want: map[string]any{"type": "surehook.circuit.opened", "circuits_opened": 1.0, "environment": "test"}, metrics: true},
-		{name: "a death does not: whoever settled it counted", notice: about, want: map[string]any{"type": "surehook.delivery.dead", "delivery_id": about.Delivery.String()}, metrics: false},
+		{name: "an opened circuit counts", notification: opened(), want: map[string]any{"type": "surehook.circuit.opened", "circuits_opened": 1.0, "environment": "test"}, metrics: true},
+		{name: "a dead delivery does not: function deliver counts", notification: about, want: map[string]any{"type": "surehook.delivery.dead", "delivery_id": about.Delivery.String()}, metrics: false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			teller, log := teller(&listeners{})
-			if err := teller.Notify(t.Context(), tt.notice); err != nil {
-				t.Fatalf("Tell() = %v", err)
+			notifier, log := newNotifier(&recipients{})
+			if err := notifier.Notify(t.Context(), tt.notification); err != nil {
+				t.Fatalf("Notify() = %v", err)
 			}
 			var got map[string]any
 			if err := json.Unmarshal(log.Bytes(), &got); err != nil {
 				t.Fatalf("log is not one line: %v: %s", err, log)
 			}
 			if aws, ok := got["_aws"].(map[string]any); ok != tt.metrics || ok && aws["Timestamp"] != float64(start.UnixMilli()) {
-				t.Errorf("_aws = %v; want metrics: %t, of when it happened", got["_aws"], tt.metrics)
+				t.Errorf("_aws = %v; want metrics: %t, with the time of the notification", got["_aws"], tt.metrics)
 			}
 			delete(got, "_aws")
 			delete(got, "time")
@@ -195,8 +195,8 @@ func TestTell_WritesOneLine(t *testing.T) {
 	}
 }
 
-// TestTell_PostsOnceToThoseWhoSubscribe goes through the real acceptor.
-func TestTell_PostsOnceToThoseWhoSubscribe(t *testing.T) {
+// TestNotify_PostsOnceToSubscribers runs with the real acceptor.
+func TestNotify_PostsOnceToSubscribers(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
@@ -205,10 +205,10 @@ func TestTell_PostsOnceToThoseWhoSubscribe(t *testing.T) {
 		posted  int
 		history int
 	}{
-		{name: "who subscribes to what is ours", types: []string{"surehook.*"}, posted: 1, history: 1},
-		{name: "who subscribes to it", types: []string{"order.*", "surehook.circuit.opened"}, posted: 1, history: 1},
-		{name: "who subscribes to something else", types: []string{"surehook.delivery.dead", "order.*"}, posted: 0, history: 1},
-		{name: "nobody", types: nil, posted: 0, history: 1},
+		{name: "an endpoint subscribed to all system events", types: []string{"surehook.*"}, posted: 1, history: 1},
+		{name: "an endpoint subscribed to the type", types: []string{"order.*", "surehook.circuit.opened"}, posted: 1, history: 1},
+		{name: "an endpoint subscribed to other types", types: []string{"surehook.delivery.dead", "order.*"}, posted: 0, history: 1},
+		{name: "no endpoint", types: nil, posted: 0, history: 1},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -227,20 +227,20 @@ func TestTell_PostsOnceToThoseWhoSubscribe(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			teller, _ := teller(&listeners{})
-			teller.History = store
-			teller.Poster = &ingest.Acceptor{
+			notifier, _ := newNotifier(&recipients{})
+			notifier.History = store
+			notifier.Poster = &ingest.Acceptor{
 				Store: store, Queue: queue, Directory: directory, Retention: time.Hour, Now: now, NewID: hook.NewEventID,
 			}
 			for range 3 {
-				if err := teller.Notify(t.Context(), opened()); err != nil {
-					t.Fatalf("Tell() = %v", err)
+				if err := notifier.Notify(t.Context(), opened()); err != nil {
+					t.Fatalf("Notify() = %v", err)
 				}
 			}
 			other := opened()
 			other.Figures = map[string]float64{"failures": 6} // of the same occurrence
-			if err := teller.Notify(t.Context(), other); err != nil {
-				t.Fatalf("Tell(with other figures) = %v", err)
+			if err := notifier.Notify(t.Context(), other); err != nil {
+				t.Fatalf("Notify(with other figures) = %v", err)
 			}
 
 			deliveries := map[hook.DeliveryID]bool{} // a token may repeat

@@ -25,7 +25,7 @@ const (
 	newJob hook.JobID = "rpl_01jd3m5k8zf4v9q2w7x6y5t4r4" // made the newest
 )
 
-// store is a Store whose requests a test can disturb.
+// store is a Store with faults set by a test.
 type store struct {
 	*memory.Store
 	before func(verb string, id hook.DeliveryID) error // nil: nothing happens
@@ -53,14 +53,15 @@ func (s store) SaveDelivery(ctx context.Context, d hook.Delivery, a *hook.Attemp
 }
 
 func (s store) RecordOutcome(ctx context.Context, d hook.Delivery) error {
-	if err := s.disturb("tally", d.ID); err != nil {
+	if err := s.disturb("count", d.ID); err != nil {
 		return err
 	}
 	return s.Store.RecordOutcome(ctx, d)
 }
 
-// record stores generations of a delivery, each of which replays the one before,
-// "dead", "superseded" or another state. "-" has no record. The newest is returned.
+// record stores generations of a delivery by state: "dead", "superseded" or another
+// state; "-" has no record. Each generation replays the generation before. record
+// returns the newest generation.
 func (s store) record(t *testing.T, generations ...string) hook.Delivery {
 	t.Helper()
 
@@ -97,7 +98,7 @@ func (s store) record(t *testing.T, generations ...string) hook.Delivery {
 	return d
 }
 
-// states returns what record takes.
+// states returns the stored generations in the form taken by record.
 func (s store) states(t *testing.T, n int) []string {
 	t.Helper()
 
@@ -120,46 +121,46 @@ func (s store) states(t *testing.T, n int) []string {
 	return list
 }
 
-func (s store) tallied(t *testing.T, id hook.JobID) replay.Outcomes {
+func (s store) outcomes(t *testing.T, id hook.JobID) replay.Outcomes {
 	t.Helper()
 
-	tally, err := s.JobOutcomes(t.Context(), id)
+	outcomes, err := s.JobOutcomes(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return tally
+	return outcomes
 }
 
-func TestSettled(t *testing.T) {
+func TestSettlement_Complete(t *testing.T) {
 	t.Parallel()
 
 	delivered, dead, cancelled := replay.Outcomes{Delivered: 1}, replay.Outcomes{Dead: 1}, replay.Outcomes{Cancelled: 1}
 	tests := []struct {
 		name        string
-		generations string // the newest settled
+		generations string // the newest is settled
 		want        string
-		counted     replay.Outcomes // for the newest's job
-		before      replay.Outcomes // for the job of those between
+		counted     replay.Outcomes // for the job of the newest generation
+		before      replay.Outcomes // for the job of the generations between
 	}{
-		{name: "it replays nothing", generations: "dead", want: "dead", counted: dead, before: replay.Outcomes{}},
-		{name: "the replay of a dead one was delivered", generations: "dead > delivered", want: "discarded replayed > delivered", counted: delivered, before: replay.Outcomes{}},
+		{name: "no replay", generations: "dead", want: "dead", counted: dead, before: replay.Outcomes{}},
+		{name: "the replay of a dead delivery was delivered", generations: "dead > delivered", want: "discarded replayed > delivered", counted: delivered, before: replay.Outcomes{}},
 		{name: "the replay is dead in its place", generations: "dead > dead", want: "discarded replayed > dead", counted: dead, before: replay.Outcomes{}},
 		{name: "the replay was cancelled", generations: "dead > cancelled", want: "discarded replayed > cancelled", counted: cancelled, before: replay.Outcomes{}},
-		{name: "what was delivered stays so", generations: "delivered > delivered", want: "delivered > delivered", counted: delivered, before: replay.Outcomes{}},
-		{name: "what was discarded by hand stays so", generations: "discarded > delivered", want: "discarded > delivered", counted: delivered, before: replay.Outcomes{}},
-		{name: "what it replays is there no more", generations: "- > delivered", want: "- > delivered", counted: delivered, before: replay.Outcomes{}},
-		{name: "only what it replays is retired", generations: "dead > dead > delivered", want: "dead > discarded replayed > delivered", counted: delivered, before: replay.Outcomes{}},
-		{name: "one whose place was taken retires nothing yet", generations: "dead > superseded", want: "dead > superseded", counted: cancelled, before: replay.Outcomes{}},
+		{name: "a delivered predecessor stays delivered", generations: "delivered > delivered", want: "delivered > delivered", counted: delivered, before: replay.Outcomes{}},
+		{name: "a predecessor discarded by hand stays discarded", generations: "discarded > delivered", want: "discarded > delivered", counted: delivered, before: replay.Outcomes{}},
+		{name: "the predecessor has no record", generations: "- > delivered", want: "- > delivered", counted: delivered, before: replay.Outcomes{}},
+		{name: "only the direct predecessor is retired", generations: "dead > dead > delivered", want: "dead > discarded replayed > delivered", counted: delivered, before: replay.Outcomes{}},
+		{name: "a superseded delivery retires nothing yet", generations: "dead > superseded", want: "dead > superseded", counted: cancelled, before: replay.Outcomes{}},
 		{
-			name: "one that took a place stands for what that replayed", generations: "dead > superseded > delivered",
+			name: "the successor of a superseded delivery retires the dead predecessor", generations: "dead > superseded > delivered",
 			want: "discarded replayed > superseded > delivered", counted: delivered, before: cancelled,
 		},
 		{
-			name: "and so on", generations: "dead > superseded > superseded > dead",
+			name: "the successor of two superseded deliveries", generations: "dead > superseded > superseded > dead",
 			want: "discarded replayed > superseded > superseded > dead", counted: dead,
 			before: replay.Outcomes{Cancelled: 2},
 		},
-		{name: "it took the place of the first", generations: "superseded > delivered", want: "superseded > delivered", counted: delivered, before: replay.Outcomes{}},
+		{name: "the successor of a superseded first generation", generations: "superseded > delivered", want: "superseded > delivered", counted: delivered, before: replay.Outcomes{}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -168,14 +169,14 @@ func TestSettled(t *testing.T) {
 			s := store{Store: memory.NewStore()}
 			generations := strings.Split(tt.generations, " > ")
 			d := s.record(t, generations...)
-			for range 2 { // doing it again changes nothing
+			for range 2 { // the second call changes nothing
 				if err := (settle.Settlement{Store: s}).Complete(t.Context(), d); err != nil {
-					t.Fatalf("Settled(%s) = %v; want nil", d.ID, err)
+					t.Fatalf("Complete(%s) = %v; want nil", d.ID, err)
 				}
 				if diff := cmp.Diff(strings.Split(tt.want, " > "), s.states(t, len(generations))); diff != "" {
 					t.Errorf("generations differ (-want +got):\n%s", diff)
 				}
-				if got, before := s.tallied(t, newJob), s.tallied(t, oldJob); got != tt.counted || before != tt.before {
+				if got, before := s.outcomes(t, newJob), s.outcomes(t, oldJob); got != tt.counted || before != tt.before {
 					t.Errorf("counted %+v and %+v; want %+v and %+v", got, before, tt.counted, tt.before)
 				}
 			}
@@ -183,7 +184,7 @@ func TestSettled(t *testing.T) {
 	}
 }
 
-func TestSettled_LeavesADeadDeliveryThatNobodyReplayed(t *testing.T) {
+func TestSettlement_CompleteLeavesUnreplayedDeadDelivery(t *testing.T) {
 	t.Parallel()
 
 	s := store{Store: memory.NewStore()}
@@ -191,18 +192,18 @@ func TestSettled_LeavesADeadDeliveryThatNobodyReplayed(t *testing.T) {
 	d := hook.Delivery{ID: first, State: hook.StateDelivered}
 	d.ID.Generation = 2
 	if err := (settle.Settlement{Store: s}).Complete(t.Context(), d); err != nil {
-		t.Errorf("Settled(%s) = %v; want nil", d.ID, err)
+		t.Errorf("Complete(%s) = %v; want nil", d.ID, err)
 	}
 	if got := s.states(t, 1); got[0] != "dead" {
 		t.Errorf("the generation before is %s; want dead", got[0])
 	}
 }
 
-// Whatever does not answer, the error says so, and the next call goes to the end.
-func TestSettled_CanBeDoneAgainAfterAnyFault(t *testing.T) {
+// With a fault of any request, Complete returns the error, and the next call completes.
+func TestSettlement_CompleteRepeatsAfterAnyFault(t *testing.T) {
 	t.Parallel()
 
-	for at := 1; at <= 5; at++ { // count it, read the one before, count that, read the dead one, save it
+	for at := 1; at <= 5; at++ { // count, read the predecessor, count the predecessor, read the dead generation, save the dead generation
 		t.Run(fmt.Sprintf("request %d", at), func(t *testing.T) {
 			t.Parallel()
 
@@ -217,35 +218,35 @@ func TestSettled_CanBeDoneAgainAfterAnyFault(t *testing.T) {
 			}
 			a := settle.Settlement{Store: s}
 			if err := a.Complete(t.Context(), d); err == nil || hook.CodeOf(err) != hook.CodeUnavailable {
-				t.Errorf("Settled() without an answer to request %d = %v; want unavailable", at, err)
+				t.Errorf("Complete() without an answer to request %d = %v; want unavailable", at, err)
 			}
 			if err := a.Complete(t.Context(), d); err != nil {
-				t.Errorf("Settled() again = %v; want nil", err)
+				t.Errorf("Complete() again = %v; want nil", err)
 			}
 			if diff := cmp.Diff([]string{"discarded replayed", "superseded", "delivered"}, s.states(t, 3)); diff != "" {
 				t.Errorf("generations differ (-want +got):\n%s", diff)
 			}
-			if got, before := s.tallied(t, newJob), s.tallied(t, oldJob); got.Delivered != 1 || before.Cancelled != 1 {
+			if got, before := s.outcomes(t, newJob), s.outcomes(t, oldJob); got.Delivered != 1 || before.Cancelled != 1 {
 				t.Errorf("counted %+v and %+v; want one delivered and one cancelled", got, before)
 			}
 		})
 	}
 }
 
-func TestSettled_WritesOnWhatOthersWroteMeanwhile(t *testing.T) {
+func TestSettlement_CompleteAfterConcurrentWrites(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
 		name  string
 		races int
-		state hook.State // that the others write
+		state hook.State // written by the other writers
 		want  string
 		ok    bool
 	}{
 		{name: "once", races: 1, state: hook.StateDead, want: "discarded replayed", ok: true},
 		{name: "twice", races: 2, state: hook.StateDead, want: "discarded replayed", ok: true},
 		{name: "always", races: 1000, state: hook.StateDead, want: "dead", ok: false},
-		{name: "someone retired it", races: 1, state: hook.StateDiscarded, want: "discarded", ok: true},
+		{name: "another writer retired the delivery", races: 1, state: hook.StateDiscarded, want: "discarded", ok: true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -268,7 +269,7 @@ func TestSettled_WritesOnWhatOthersWroteMeanwhile(t *testing.T) {
 			}
 			err := (settle.Settlement{Store: s}).Complete(t.Context(), d)
 			if (err == nil) != tt.ok || err != nil && hook.CodeOf(err) != hook.CodeConflict {
-				t.Errorf("Settled() = %v; want ok: %t, else a conflict", err, tt.ok)
+				t.Errorf("Complete() = %v; want ok: %t, else a conflict", err, tt.ok)
 			}
 			if got := s.states(t, 1); got[0] != tt.want || raced > 3 {
 				t.Errorf("the generation before is %s after %d tries; want %s after at most 3", got[0], raced, tt.want)

@@ -18,11 +18,11 @@ const letterVisibility = time.Minute
 // DeadLettersBench is a queue of dead letters under test, with its clock.
 type DeadLettersBench struct {
 	DeadLetters breaker.DeadLetters
-	// Take returns messages that are visible now and deletes them. Take may leave
-	// some for the next call.
+	// Take receives and deletes visible messages. Take may leave some messages for
+	// the next call.
 	Take func(ctx context.Context) ([]Message, error)
-	// Reveal shows hidden letters before their minute is over. nil: the Clock is
-	// fake, and the suite passes the minute.
+	// Reveal makes hidden letters visible before the end of the minute. With nil,
+	// Clock is fake and the suite passes the minute.
 	Reveal func(ctx context.Context, letters []breaker.Letter)
 	Clock  Clock
 }
@@ -55,7 +55,7 @@ func DeadLetters(t *testing.T, newBench func(t *testing.T) DeadLettersBench) {
 		}
 	})
 
-	t.Run("letters are received, each once, and hidden meanwhile", func(t *testing.T) {
+	t.Run("letters are received once and then hidden", func(t *testing.T) {
 		t.Parallel()
 
 		b := newBench(t)
@@ -81,7 +81,7 @@ func DeadLetters(t *testing.T, newBench func(t *testing.T) DeadLettersBench) {
 		}
 	})
 
-	t.Run("letters that are removed stay away, the others come back", func(t *testing.T) {
+	t.Run("removed letters are gone, and the other letters become visible again", func(t *testing.T) {
 		t.Parallel()
 
 		b := newBench(t)
@@ -93,17 +93,17 @@ func DeadLetters(t *testing.T, newBench func(t *testing.T) DeadLettersBench) {
 		b.reveal(t, got)
 		back := await(t, b.Clock, 2, b.DeadLetters.Receive)
 		if diff := cmp.Diff(ids(got[5:]), ids(back)); diff != "" {
-			t.Errorf("ids of letters that came back (-want +got):\n%s", diff)
+			t.Errorf("ids of letters received again (-want +got):\n%s", diff)
 		}
 		if diff := cmp.Diff(bodies(got[5:]), bodies(back)); diff != "" {
-			t.Errorf("Receive() after 5 of 7 were removed and a minute is over (-want +got):\n%s", diff)
+			t.Errorf("Receive() a minute after 5 of 7 were removed (-want +got):\n%s", diff)
 		}
 		if err := b.DeadLetters.Remove(t.Context(), back); err != nil {
-			t.Errorf("Remove(2 letters that were seen twice) = %v; want nil", err)
+			t.Errorf("Remove(2 letters received twice) = %v; want nil", err)
 		}
 	})
 
-	t.Run("no letters are removed without an error", func(t *testing.T) {
+	t.Run("removing no letters succeeds", func(t *testing.T) {
 		t.Parallel()
 
 		if err := newBench(t).DeadLetters.Remove(t.Context(), nil); err != nil {
@@ -112,7 +112,7 @@ func DeadLetters(t *testing.T, newBench func(t *testing.T) DeadLettersBench) {
 	})
 }
 
-// reveal lets the time go by for which the letters are hidden.
+// reveal makes the letters visible again.
 func (b DeadLettersBench) reveal(t *testing.T, letters []breaker.Letter) {
 	t.Helper()
 

@@ -6,15 +6,15 @@ import (
 	"testing"
 )
 
-// deviation is a case in which an emulator does otherwise than AWS. The case is
-// skipped there and holds everywhere else.
+// deviation lists cases with a difference between an emulator and AWS. The cases
+// are skipped on the emulator only.
 type deviation struct {
-	emulator string // a part of the test's name, such as "moto" in TestStore/moto/...
+	emulator string // a component of the test's name, such as "moto" in TestStore/moto/...
 	cases    []string
-	why      string
+	reason   string
 }
 
-// deviations are all that are known.
+// deviations returns all known deviations.
 func deviations() []deviation {
 	return []deviation{
 		{
@@ -35,28 +35,27 @@ func deviations() []deviation {
 				"of 20 racing deliveries two are in flight at once",
 				"20 racing deliveries get slots of their own",
 				"of 20 racing saves of a job exactly one wins",
-				"50 racing tallies of a job all count",
+				"50 racing outcomes of a job all count",
 				"20 racing counts of everything add up",
 			},
-			why: "moto_server answers in threads and reads an item, or checks a condition, before it writes without a lock around both",
+			reason: "moto_server handles requests in threads, without a lock around the check of a condition and the write",
 		},
 		{
 			emulator: "moto",
-			cases:    []string{"of 20 racers that note 20 days, the last day is kept"},
-			why: "moto_server undoes a transaction that fails by putting back all tables as they were when it began, " +
-				"with what others wrote meanwhile",
+			cases:    []string{"of 20 racers that record 20 days, the last day is kept"},
+			reason:   "moto_server rolls a failed transaction back by restoring all tables, and so reverts concurrent writes",
 		},
 	}
 }
 
-// skipDeviation skips the case of the suite if the emulator under test is known to deviate in it.
+// skipDeviation skips a case with a known deviation of the emulator under test.
 func skipDeviation(t *testing.T, name string) {
 	t.Helper()
 
 	path := strings.Split(t.Name(), "/")
 	for _, d := range deviations() {
 		if slices.Contains(path, d.emulator) && slices.Contains(d.cases, name) {
-			t.Skipf("%s deviates: %s", d.emulator, d.why)
+			t.Skipf("%s deviates: %s", d.emulator, d.reason)
 		}
 	}
 }

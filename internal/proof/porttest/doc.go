@@ -1,8 +1,8 @@
-// Package porttest has the suites that every implementation of a port passes:
-// package memory in every test run, the adapters in internal/aws whenever there
-// is an emulator.
+// Package porttest contains the conformance suites of the ports. Package memory
+// passes the suites in every test run, the adapters in internal/aws pass the suites
+// on every emulator.
 //
-// Each suite is a function that takes the test and a way to make a fresh
-// implementation, and turns the promises in the port's comments into subtests,
-// races included. What a suite does not ask for is not promised.
+// Each suite is a function with a test and a constructor of fresh implementations
+// as arguments. A suite turns the contract in the port's comments into subtests,
+// concurrent calls included. Behavior without a subtest is not guaranteed.
 package porttest

@@ -5,18 +5,19 @@ import (
 	"testing"
 )
 
-// Emulator is a running program that speaks the API of AWS.
+// Emulator is a running emulator of AWS.
 type Emulator struct {
 	Name string // "ministack" or "moto"
 	URL  string
 }
 
-// EmulatorsVariable is the environment variable that tests with the tag
-// integration read: "ministack=http://127.0.0.1:4566,moto=http://127.0.0.1:5000".
+// EmulatorsVariable is the environment variable with the emulators for tests with
+// the tag integration, for example
+// "ministack=http://127.0.0.1:4566,moto=http://127.0.0.1:5000".
 const EmulatorsVariable = "SUREHOOK_EMULATORS"
 
-// Emulators reads the value of EmulatorsVariable. It ends the test if there is
-// none, because a suite that was skipped proves nothing.
+// Emulators parses the value of EmulatorsVariable. An empty value fails the test,
+// because a skipped suite proves nothing.
 func Emulators(t *testing.T, value string) []Emulator {
 	t.Helper()
 

@@ -11,17 +11,17 @@ import (
 	"surehook/internal/hook"
 )
 
-// JobQueueBench is a queue of replay jobs under test and what is needed to look into it.
+// JobQueueBench is a queue of replay jobs under test.
 type JobQueueBench struct {
 	Jobs replay.JobQueue
-	// Receive takes messages that are visible now and deletes them. It may leave
-	// some for the next call.
+	// Receive receives and deletes visible messages. Receive may leave some messages
+	// for the next call.
 	Receive func(ctx context.Context) ([]Message, error)
 	Clock   Clock
 }
 
 // JobQueue tests an implementation of the port replay.JobQueue. Each call of
-// newBench returns one with a queue that is empty and its own.
+// newBench returns an empty queue of its own.
 func JobQueue(t *testing.T, newBench func(t *testing.T) JobQueueBench) {
 	t.Helper()
 
@@ -31,23 +31,23 @@ func JobQueue(t *testing.T, newBench func(t *testing.T) JobQueueBench) {
 		b := newBench(t)
 		var want []Message
 		for _, tenant := range []hook.TenantID{"acme", "acme", "globex"} {
-			want = append(want, b.proceed(t, tenant, 0))
+			want = append(want, b.send(t, tenant, 0))
 		}
 		got := await(t, b.Clock, len(want), b.Receive)
 		if diff := cmp.Diff(sorted(want), sorted(got)); diff != "" {
 			t.Errorf("Receive() (-want +got):\n%s", diff)
 		}
 		if more, err := b.Receive(t.Context()); err != nil || len(more) > 0 {
-			t.Errorf("Receive() after all were taken = %v, %v; want nothing", more, err)
+			t.Errorf("Receive() of an empty queue = %v, %v; want nothing", more, err)
 		}
 	})
 
-	t.Run("a delayed message is not seen before its time", func(t *testing.T) {
+	t.Run("a delayed message is not visible before its time", func(t *testing.T) {
 		t.Parallel()
 
 		b := newBench(t)
 		start := b.Clock.Now()
-		want := b.proceed(t, "acme", 1100*time.Millisecond)
+		want := b.send(t, "acme", 1100*time.Millisecond)
 		if got := await(t, b.Clock, 1, b.Receive); got[0] != want {
 			t.Errorf("Receive() = %v; want %v", got[0], want)
 		}
@@ -56,12 +56,12 @@ func JobQueue(t *testing.T, newBench func(t *testing.T) JobQueueBench) {
 		}
 	})
 
-	t.Run("a time that is over is now, and one that is too far is taken", func(t *testing.T) {
+	t.Run("a delay below 0 is 0, and a delay above 15 minutes is accepted", func(t *testing.T) {
 		t.Parallel()
 
 		b := newBench(t)
-		want := b.proceed(t, "acme", -time.Hour)
-		b.proceed(t, "acme", 24*time.Hour)
+		want := b.send(t, "acme", -time.Hour)
+		b.send(t, "acme", 24*time.Hour)
 		got := await(t, b.Clock, 1, b.Receive)
 		if diff := cmp.Diff([]Message{want}, got); diff != "" {
 			t.Errorf("Receive() (-want +got):\n%s", diff)
@@ -69,8 +69,8 @@ func JobQueue(t *testing.T, newBench func(t *testing.T) JobQueueBench) {
 	})
 }
 
-// proceed makes a job go on and returns the message that it should become.
-func (b JobQueueBench) proceed(t *testing.T, tenant hook.TenantID, delay time.Duration) Message {
+// send continues a job and returns the expected message.
+func (b JobQueueBench) send(t *testing.T, tenant hook.TenantID, delay time.Duration) Message {
 	t.Helper()
 
 	m := replay.Message{Tenant: tenant, Job: newJobID(t)}

@@ -13,23 +13,23 @@ import (
 	"surehook/internal/hook"
 )
 
-// Message is one that was received.
+// Message is a received message.
 type Message struct {
 	Body  string
-	Group string // MessageGroupId; empty if it has none
+	Group string // MessageGroupId; may be empty
 }
 
-// QueueBench is a queue under test and what is needed to look into it.
+// QueueBench is a queue under test.
 type QueueBench struct {
 	Queue deliver.Queue
-	// Receive takes messages that are visible on the lane now and deletes them.
-	// It may leave some for the next call.
+	// Receive receives and deletes visible messages of the lane. Receive may leave
+	// some messages for the next call.
 	Receive func(ctx context.Context, lane hook.Lane) ([]Message, error)
 	Clock   Clock
 }
 
-// Queue tests an implementation of the port deliver.Queue. Each call
-// of newBench returns one with queues that are empty and its own.
+// Queue tests an implementation of the port deliver.Queue. Each call of newBench
+// returns a queue with empty lanes of its own.
 func Queue(t *testing.T, newBench func(t *testing.T) QueueBench) {
 	t.Helper()
 
@@ -46,18 +46,18 @@ func Queue(t *testing.T, newBench func(t *testing.T) QueueBench) {
 			want = append(want, Message{Body: body(t, token), Group: string(token.Delivery.Endpoint)})
 		}
 		if stray, err := b.Receive(t.Context(), hook.LaneRetry); err != nil || len(stray) > 0 {
-			t.Errorf("Receive(retry) of what was sent to live = %v, %v; want nothing", stray, err)
+			t.Errorf("Receive(retry) after a send to live = %v, %v; want nothing", stray, err)
 		}
 		got := b.take(t, hook.LaneLive, len(want))
 		if diff := cmp.Diff(sorted(want), sorted(got)); diff != "" {
 			t.Errorf("Receive(live) (-want +got):\n%s", diff)
 		}
 		if more, err := b.Receive(t.Context(), hook.LaneLive); err != nil || len(more) > 0 {
-			t.Errorf("Receive(live) after all were taken = %v, %v; want nothing", more, err)
+			t.Errorf("Receive(live) of an empty lane = %v, %v; want nothing", more, err)
 		}
 	})
 
-	t.Run("a delayed token is not seen before its time", func(t *testing.T) {
+	t.Run("a delayed token is not visible before its time", func(t *testing.T) {
 		t.Parallel()
 
 		b := newBench(t)
@@ -75,7 +75,7 @@ func Queue(t *testing.T, newBench func(t *testing.T) QueueBench) {
 		}
 	})
 
-	t.Run("a delay past 15 minutes or below 0 is our fault and sends nothing", func(t *testing.T) {
+	t.Run("a delay above 15 minutes or below 0 is internal and sends nothing", func(t *testing.T) {
 		t.Parallel()
 
 		b := newBench(t)
@@ -111,7 +111,7 @@ func Queue(t *testing.T, newBench func(t *testing.T) QueueBench) {
 		}
 	})
 
-	t.Run("no tokens are sent without an error", func(t *testing.T) {
+	t.Run("sending no tokens succeeds", func(t *testing.T) {
 		t.Parallel()
 
 		if errs := newBench(t).Queue.Send(t.Context(), hook.LaneLive, nil, 0); errs != nil {

@@ -12,29 +12,30 @@ import (
 	"surehook/internal/hook"
 )
 
-// Plan is a schedule that has not fired yet.
+// Plan is a schedule that has not fired.
 type Plan struct {
 	At   time.Time
 	Body string
 }
 
-// SchedulesBench is schedules under test and what is needed to look into them.
+// SchedulesBench is an implementation of schedules under test.
 type SchedulesBench struct {
 	Schedules deliver.Schedules
 	// Plans returns all schedules, in any order.
 	Plans func(ctx context.Context) ([]Plan, error)
-	// Receive takes messages that are on the retry lane now; nil if the
-	// implementation keeps schedules and never fires them.
+	// Receive receives and deletes visible messages of the retry lane. nil: the
+	// implementation never fires schedules.
 	Receive func(ctx context.Context) ([]Message, error)
 	Clock   Clock
 }
 
-// Schedules tests an implementation of the port. Each call of newBench returns
-// one with a retry lane and schedules of its own, and none of either yet.
+// Schedules tests an implementation of the port deliver.Schedules. Each call of
+// newBench returns an implementation without schedules, with an empty retry lane of
+// its own.
 func Schedules(t *testing.T, newBench func(t *testing.T) SchedulesBench) {
 	t.Helper()
 
-	t.Run("a time within a second is rounded up", func(t *testing.T) {
+	t.Run("a fraction of a second is rounded up", func(t *testing.T) {
 		t.Parallel()
 
 		b := newBench(t)
@@ -67,7 +68,7 @@ func Schedules(t *testing.T, newBench func(t *testing.T) SchedulesBench) {
 		b.planned(t, Plan{At: at, Body: body(t, first)})
 	})
 
-	t.Run("the next attempt and the next generation have their own", func(t *testing.T) {
+	t.Run("the next attempt and the next generation have schedules of their own", func(t *testing.T) {
 		t.Parallel()
 
 		b := newBench(t)
@@ -85,7 +86,7 @@ func Schedules(t *testing.T, newBench func(t *testing.T) SchedulesBench) {
 		b.planned(t, want...)
 	})
 
-	t.Run("a schedule puts its token on the retry lane, once, and goes away", func(t *testing.T) {
+	t.Run("a schedule puts its token on the retry lane once and is deleted", func(t *testing.T) {
 		t.Parallel()
 
 		b := newBench(t)

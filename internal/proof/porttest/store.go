@@ -23,8 +23,8 @@ import (
 	"surehook/internal/hook"
 )
 
-// StoreUnderTest is everything that a store promises to anyone.
-type StoreUnderTest interface { //nolint:interfacebloat // it is the sum of what the use cases ask for
+// StoreUnderTest is the union of all storage ports.
+type StoreUnderTest interface { //nolint:interfacebloat // a union of ports
 	ingest.Store
 	deliver.Store
 	endpoint.Store
@@ -44,21 +44,21 @@ type StoreUnderTest interface { //nolint:interfacebloat // it is the sum of what
 	notify.History
 }
 
-// storeCase is one promise, tried on a store of its own.
+// storeCase tests one statement of a contract on a fresh store.
 type storeCase struct {
 	name string
 	run  func(t *testing.T, s StoreUnderTest)
 }
 
-// Store tests an implementation of the store's ports. Each call of newStore
-// returns an empty store.
+// Store tests an implementation of all storage ports. Each call of newStore returns
+// an empty store.
 func Store(t *testing.T, newStore func(t *testing.T) StoreUnderTest) {
 	t.Helper()
 
 	cases := slices.Concat(
 		eventCases(), deliveryCases(), loadCases(), pageCases(), endpointCases(), uidCases(), keyCases(),
-		circuitCases(), circuitsCases(), limitsCases(), countCases(), parkedCases(), gateCases(),
-		replayCases(), selectCases(), jobCases(), tallyCases(), statsCases(), noticeCases(),
+		circuitCases(), limitsCases(), countCases(), parkedCases(), gateCases(),
+		replayCases(), selectCases(), jobCases(), outcomeCases(), statsCases(), notificationCases(),
 	)
 	for _, tt := range cases {
 		t.Run(tt.name, func(t *testing.T) {
@@ -70,10 +70,10 @@ func Store(t *testing.T, newStore func(t *testing.T) StoreUnderTest) {
 	}
 }
 
-// storeEpoch is the time at which everything in the suite begins.
+// storeEpoch is the first time of the suite.
 func storeEpoch() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 678e6, time.UTC) }
 
-// storeExpiry is when records of the suite are removed: far off, lest it happens meanwhile.
+// storeExpiry is the expiry time of the suite's records, after the end of the suite.
 func storeExpiry() time.Time { return time.Date(2036, 1, 2, 3, 4, 5, 0, time.UTC) }
 
 func newEventID(t *testing.T) hook.EventID {
@@ -86,7 +86,7 @@ func newEventID(t *testing.T) hook.EventID {
 	return id
 }
 
-// check ends the test unless a call that only prepares it succeeded.
+// check fails the test when a call in the setup fails.
 func check(t *testing.T, err error) {
 	t.Helper()
 
@@ -103,7 +103,7 @@ func wantCode(t *testing.T, call string, err error, want hook.Code) {
 	}
 }
 
-// wantSame compares what a call returned; nil and empty are the same.
+// wantSame compares the result of a call. nil equals empty.
 func wantSame(t *testing.T, call string, want, got any, err error) {
 	t.Helper()
 
@@ -115,9 +115,9 @@ func wantSame(t *testing.T, call string, want, got any, err error) {
 	}
 }
 
-// race makes n calls at once and returns the numbers, from 0, of those that
-// succeeded. The others must fail with CodeConflict. A call that was refused
-// with CodeUnavailable, as a store may do under contention, is made again.
+// race makes n concurrent calls and returns the numbers, from 0, of the successful
+// calls. All other calls must fail with CodeConflict. race repeats a call after
+// CodeUnavailable, because a store may be unavailable under contention.
 func race(t *testing.T, n int, call func(ctx context.Context, i int) error) []int {
 	t.Helper()
 
@@ -149,12 +149,12 @@ func race(t *testing.T, n int, call func(ctx context.Context, i int) error) []in
 	return winners
 }
 
-// wantOne returns the only winner of a race.
+// wantOne returns the single winner of a race.
 func wantOne(t *testing.T, winners []int) int {
 	t.Helper()
 
 	if len(winners) != 1 {
-		t.Fatalf("racing calls that succeeded: %v; want exactly one", winners)
+		t.Fatalf("successful racing calls: %v; want exactly one", winners)
 	}
 	return winners[0]
 }

@@ -17,18 +17,19 @@ import (
 func circuitCases() []storeCase {
 	return []storeCase{
 		{name: "a circuit comes back as its next version", run: circuitComesBack},
-		{name: "a circuit with least comes back with zero times", run: smallCircuitComesBack},
-		{name: "a circuit that was not saved is new", run: circuitIsNew},
+		{name: "a minimal circuit comes back with zero times", run: smallCircuitComesBack},
+		{name: "a circuit without a record is new", run: circuitIsNew},
 		{name: "a circuit of another version conflicts and nothing is written", run: circuitConflict},
 		{name: "of 50 racing saves of a circuit exactly one wins", run: circuitRace},
 		{name: "50 racers that each add a failure are all counted", run: failuresRace},
-		{name: "due circuits are listed the longest due first", run: circuitsDue},
+		{name: "due circuits are listed earliest first", run: circuitsDue},
 		{name: "a circuit is due from its time on", run: circuitDueFrom},
-		{name: "a circuit that was planned anew is due at its new time only", run: circuitPlannedAnew},
+		{name: "a rescheduled circuit is due at its new time only", run: circuitRescheduled},
+		{name: "circuits are read by their ids, missing circuits are omitted", run: circuitsOf},
 	}
 }
 
-// sampleRecord returns the record of a circuit with everything set, before it is saved.
+// sampleRecord returns an unsaved circuit record with all fields set.
 func sampleRecord(endpoint hook.EndpointID) gate.Record {
 	return gate.Record{
 		Circuit: circuit.Circuit{
@@ -53,7 +54,7 @@ func sampleRecord(endpoint hook.EndpointID) gate.Record {
 	}
 }
 
-// wantRecord wants a record that is the same by ==, as the gate compares them.
+// wantRecord compares records by ==, like the gate.
 func wantRecord(t *testing.T, s StoreUnderTest, want gate.Record) {
 	t.Helper()
 
@@ -64,7 +65,7 @@ func wantRecord(t *testing.T, s StoreUnderTest, want gate.Record) {
 	}
 }
 
-// saveRecord saves the record and returns it as stored.
+// saveRecord saves the record and returns the stored record.
 func saveRecord(t *testing.T, s StoreUnderTest, r gate.Record) gate.Record {
 	t.Helper()
 
@@ -93,7 +94,7 @@ func smallCircuitComesBack(t *testing.T, s StoreUnderTest) {
 	full := saveRecord(t, s, sampleRecord(hook.NewEndpointID()))
 	least := gate.NewRecord("acme", full.Endpoint)
 	least.Version = full.Version
-	wantRecord(t, s, saveRecord(t, s, least)) // nothing is left of what was before
+	wantRecord(t, s, saveRecord(t, s, least)) // no old field is left
 	wantRecord(t, s, saveRecord(t, s, gate.NewRecord("acme", hook.NewEndpointID())))
 }
 
@@ -120,7 +121,7 @@ func circuitConflict(t *testing.T, s StoreUnderTest) {
 
 func circuitRace(t *testing.T, s StoreUnderTest) {
 	r := gate.NewRecord("acme", hook.NewEndpointID())
-	for range 3 { // the first time there is no record
+	for range 3 { // at first without a record
 		writer := func(i int) gate.Record {
 			w := r
 			w.Failures = i
@@ -151,11 +152,11 @@ func failuresRace(t *testing.T, s StoreUnderTest) {
 	wantRecord(t, s, want)
 }
 
-func look(r gate.Record) hook.CircuitCheck {
+func checkOf(r gate.Record) hook.CircuitCheck {
 	return hook.CircuitCheck{Tenant: r.Tenant, Endpoint: r.Endpoint, Wave: r.Wave}
 }
 
-// plan saves a record that is to be attended to at the time given.
+// plan saves a record with the given AttendAt.
 func plan(t *testing.T, s StoreUnderTest, at time.Time, wave int) gate.Record {
 	t.Helper()
 
@@ -170,13 +171,13 @@ func circuitsDue(t *testing.T, s StoreUnderTest) {
 	wantSame(t, "DueCircuits(none)", []hook.CircuitCheck(nil), none, err)
 
 	var want []hook.CircuitCheck
-	for i := range 7 { // the youngest first
-		want = append(want, look(plan(t, s, storeEpoch().Add(-time.Duration(i)*time.Hour), i%3)))
+	for i := range 7 { // the latest first
+		want = append(want, checkOf(plan(t, s, storeEpoch().Add(-time.Duration(i)*time.Hour), i%3)))
 	}
 	slices.Reverse(want)
 	same := []hook.CircuitCheck{
-		look(plan(t, s, storeEpoch().Add(-24*time.Hour), 0)),
-		look(plan(t, s, storeEpoch().Add(-24*time.Hour), 0)),
+		checkOf(plan(t, s, storeEpoch().Add(-24*time.Hour), 0)),
+		checkOf(plan(t, s, storeEpoch().Add(-24*time.Hour), 0)),
 	}
 	slices.SortFunc(same, func(a, b hook.CircuitCheck) int { return strings.Compare(string(a.Endpoint), string(b.Endpoint)) })
 	want = append(same, want...)
@@ -197,19 +198,19 @@ func circuitDueFrom(t *testing.T, s StoreUnderTest) {
 	} {
 		var want []hook.CircuitCheck
 		if due {
-			want = []hook.CircuitCheck{look(r)}
+			want = []hook.CircuitCheck{checkOf(r)}
 		}
 		got, err := s.DueCircuits(t.Context(), storeEpoch().Add(offset).In(time.FixedZone("", -7200)), 10)
-		wantSame(t, "DueCircuits("+offset.String()+" after it is)", want, got, err)
+		wantSame(t, "DueCircuits("+offset.String()+" after the AttendAt)", want, got, err)
 	}
 }
 
-func circuitPlannedAnew(t *testing.T, s StoreUnderTest) {
+func circuitRescheduled(t *testing.T, s StoreUnderTest) {
 	r := plan(t, s, storeEpoch(), 1)
 	later := storeEpoch().Add(time.Hour)
 	for _, tt := range []struct {
 		at       time.Time
-		now, end bool // whether it is due at storeEpoch, and in an hour
+		now, end bool // due at storeEpoch, and an hour later
 	}{{at: later, now: false, end: true}, {at: storeEpoch().Add(-time.Hour), now: true, end: true}, {at: time.Time{}, now: false, end: false}, {at: storeEpoch(), now: true, end: true}} {
 		r.AttendAt = tt.at
 		r.Wave++
@@ -217,10 +218,26 @@ func circuitPlannedAnew(t *testing.T, s StoreUnderTest) {
 		for at, due := range map[time.Time]bool{storeEpoch(): tt.now, later: tt.end} {
 			var want []hook.CircuitCheck
 			if due {
-				want = []hook.CircuitCheck{look(r)}
+				want = []hook.CircuitCheck{checkOf(r)}
 			}
 			got, err := s.DueCircuits(t.Context(), at, 10)
-			wantSame(t, fmt.Sprintf("DueCircuits(%s, planned for %s)", at, tt.at), want, got, err)
+			wantSame(t, fmt.Sprintf("DueCircuits(%s, scheduled for %s)", at, tt.at), want, got, err)
 		}
 	}
+}
+
+func circuitsOf(t *testing.T, s StoreUnderTest) {
+	want := make(map[hook.EndpointID]gate.Record)
+	var ids []hook.EndpointID
+	for range 101 { // more than one request
+		r := sampleRecord(hook.NewEndpointID())
+		r.Review.Slow, r.Review.Timeout = true, 3*time.Second
+		want[r.Endpoint] = saveRecord(t, s, r)
+		ids = append(ids, r.Endpoint)
+	}
+	saveRecord(t, s, sampleRecord(hook.NewEndpointID())) // not requested
+	got, err := s.CircuitsOf(t.Context(), append(ids, ids[0], hook.NewEndpointID()))
+	wantSame(t, "CircuitsOf(103)", want, got, err)
+	got, err = s.CircuitsOf(t.Context(), nil)
+	wantSame(t, "CircuitsOf(none)", map[hook.EndpointID]gate.Record{}, got, err)
 }

@@ -13,8 +13,8 @@ import (
 func countCases() []storeCase {
 	return []storeCase{
 		{name: "counts add up in a minute and over the window", run: countsAddUp},
-		{name: "the window is ten whole minutes that end with this one", run: countWindow},
-		{name: "the window reaches across the hour when something failed", run: countAcrossTheHour},
+		{name: "the window is ten whole minutes and ends with the current minute", run: countWindow},
+		{name: "the window extends into the hour before after a failure", run: countAcrossTheHour},
 		{name: "counting nothing changes nothing", run: countNothing},
 		{name: "50 racing counts all count", run: countRace},
 	}
@@ -53,7 +53,7 @@ func countWindow(t *testing.T, s StoreUnderTest) {
 		wantCounts(t, s, endpoint, one, now, want)
 	}
 
-	// At the beginning of a minute the oldest one that counts is nine minutes ago.
+	// At the beginning of a minute, the window begins nine minutes ago.
 	begins := now.Truncate(time.Minute)
 	for ago, want := range map[time.Duration]int{9 * time.Minute: 2, 9*time.Minute + 1: 1} {
 		endpoint := hook.NewEndpointID()
@@ -61,7 +61,7 @@ func countWindow(t *testing.T, s StoreUnderTest) {
 		wantCounts(t, s, endpoint, circuit.Counts{Failed: 1}, begins, circuit.Counts{Failed: want})
 	}
 
-	// Nor does the same minute of another hour or day.
+	// The same minute of another hour or day is outside the window.
 	for _, ago := range []time.Duration{time.Hour, 24 * time.Hour} {
 		endpoint := hook.NewEndpointID()
 		wantCounts(t, s, endpoint, one, now.Add(-ago), one)
@@ -85,7 +85,7 @@ func countAcrossTheHour(t *testing.T, s StoreUnderTest) {
 		check(t, err)
 		wantCounts(t, s, endpoint, circuit.Counts{Failed: 10}, midnight.Add(4*time.Minute), want) // from 23:55 on
 	}
-	endpoint := hook.NewEndpointID() // with nothing in the hour before
+	endpoint := hook.NewEndpointID() // without counts in the hour before
 	wantCounts(t, s, endpoint, since, midnight, since)
 }
 
@@ -106,10 +106,10 @@ func countRace(t *testing.T, s StoreUnderTest) {
 	wantCounts(t, s, endpoint, circuit.Counts{}, at.Add(5*time.Minute), circuit.Counts{OK: 50, Failed: 100})
 	for _, c := range counts {
 		if c.OK < 1 || c.OK > 50 || c.Failed != 2*c.OK {
-			t.Errorf("a racing Count() = %+v; want what some of the racers counted, itself among them", c)
+			t.Errorf("a racing Count() = %+v; want the sum of some racers, this call included", c)
 		}
 	}
 }
 
-// counted is what only the circuit counts.
+// counted returns stats with the counts of the circuit only.
 func counted(c circuit.Counts) stats.Counts { return stats.Counts{OK: c.OK, Failed: c.Failed} }

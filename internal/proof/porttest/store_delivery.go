@@ -12,19 +12,18 @@ import (
 func deliveryCases() []storeCase {
 	return []storeCase{
 		{name: "a delivery comes back as its next version", run: deliveryComesBack},
-		{name: "a delivery with least comes back", run: smallDeliveryComesBack},
-		{name: "a delivery that was not saved is not found", run: deliveryNotFound},
+		{name: "a minimal delivery comes back", run: smallDeliveryComesBack},
+		{name: "an unknown delivery is not found", run: deliveryNotFound},
 		{name: "a delivery of another version conflicts and nothing is written", run: deliveryConflict},
 		{name: "of 50 racing first saves of a delivery exactly one wins", run: firstSaveRace},
 		{name: "of 50 racing saves of a version with attempts exactly one wins", run: saveRace},
 		{name: "an event's deliveries are listed with all generations", run: deliveriesOfEvent},
 		{name: "attempts are listed in the order of endpoint, generation and number", run: attemptsInOrder},
-		{name: "an attempt comes back as it was saved", run: attemptComesBack},
+		{name: "an attempt comes back unchanged", run: attemptComesBack},
 	}
 }
 
-// sampleDelivery returns a delivery as its first failed attempt leaves it,
-// before it is saved.
+// sampleDelivery returns an unsaved delivery after a failed first attempt.
 func sampleDelivery(event hook.EventID, endpoint hook.EndpointID, generation int) hook.Delivery {
 	return hook.Delivery{
 		ID:            hook.DeliveryID{Event: event, Endpoint: endpoint, Generation: generation},
@@ -65,7 +64,7 @@ func sampleAttempt(d hook.DeliveryID, number int) hook.Attempt {
 	}
 }
 
-// saved returns the delivery as it is stored after a save.
+// saved returns the stored form of a saved delivery.
 func saved(d hook.Delivery) hook.Delivery {
 	d.Version++
 	return d

@@ -15,20 +15,20 @@ import (
 func endpointCases() []storeCase {
 	return []storeCase{
 		{name: "an endpoint comes back as version 1", run: endpointComesBack},
-		{name: "an endpoint with least comes back", run: smallEndpointComesBack},
-		{name: "an endpoint that exists is not created again", run: endpointOnce},
+		{name: "a minimal endpoint comes back", run: smallEndpointComesBack},
+		{name: "an existing endpoint is not created again", run: endpointOnce},
 		{name: "an update is the next version", run: endpointUpdates},
 		{name: "a change of another version conflicts and changes nothing", run: endpointConflict},
 		{name: "of 20 racing updates of a version exactly one wins", run: endpointRace},
 		{name: "a deleted endpoint is gone", run: endpointDeletes},
 		{name: "every change changes the tenant's version", run: tenantVersionChanges},
-		{name: "a tenant sees its own endpoints only", run: tenantsAreApart},
+		{name: "a tenant reads its own endpoints only", run: tenantsAreApart},
 		{name: "endpoints are listed in the order of their ids", run: endpointsInOrder},
 		{name: "a tenant has at most 500 endpoints", run: endpointLimit},
 	}
 }
 
-// sampleEndpoint returns an endpoint of the tenant with everything set.
+// sampleEndpoint returns an endpoint of the tenant with all fields set.
 func sampleEndpoint(tenant hook.TenantID) hook.Endpoint {
 	id := hook.NewEndpointID()
 	return hook.Endpoint{
@@ -66,7 +66,7 @@ func sampleEndpoint(tenant hook.TenantID) hook.Endpoint {
 	}
 }
 
-// smallEndpoint returns an active endpoint of the tenant without what it need not have.
+// smallEndpoint returns an active endpoint of the tenant without optional fields.
 func smallEndpoint(tenant hook.TenantID) hook.Endpoint {
 	return hook.Endpoint{
 		ID: hook.NewEndpointID(), Tenant: tenant, URL: "https://example.com", EventTypes: []string{"*"},
@@ -76,7 +76,7 @@ func smallEndpoint(tenant hook.TenantID) hook.Endpoint {
 	}
 }
 
-// create creates the endpoint and returns it as stored.
+// create creates the endpoint and returns the stored endpoint.
 func create(t *testing.T, s StoreUnderTest, e hook.Endpoint) hook.Endpoint {
 	t.Helper()
 
@@ -105,7 +105,7 @@ func wantMessage(t *testing.T, err error, want string) {
 func endpointComesBack(t *testing.T, s StoreUnderTest) {
 	e := sampleEndpoint("acme")
 	given := e
-	given.Version = 7 // of no meaning for a new one
+	given.Version = 7 // ignored for a new endpoint
 	given.UpdatedAt = e.UpdatedAt.Add(999 * time.Microsecond).In(time.FixedZone("", 3600))
 	check(t, s.CreateEndpoint(t.Context(), given))
 	e.Version = 1
@@ -204,7 +204,7 @@ func tenantVersionChanges(t *testing.T, s StoreUnderTest) {
 		v, err := s.TenantVersion(t.Context(), "acme")
 		check(t, err)
 		if before, ok := seen[v]; ok {
-			t.Errorf("TenantVersion(after %s) = %d, as after %s; want another", by, v, before)
+			t.Errorf("TenantVersion(after %s) = %d, as after %s; want a different version", by, v, before)
 		}
 		seen[v] = by
 	}
@@ -252,7 +252,7 @@ func endpointLimit(t *testing.T, s StoreUnderTest) {
 	var last hook.Endpoint
 	for range hook.MaxEndpointsPerTenant {
 		e := smallEndpoint("acme")
-		e.Description = strings.Repeat("x", hook.MaxDescription) // the whole list is then past one page of DynamoDB's answer
+		e.Description = strings.Repeat("x", hook.MaxDescription) // the list then exceeds one page of DynamoDB, 1 MB
 		e.Metadata = map[string]string{"a": strings.Repeat("x", hook.MaxMetadataValue), "b": strings.Repeat("x", hook.MaxMetadataValue)}
 		last = create(t, s, e)
 	}

@@ -15,18 +15,18 @@ import (
 
 func eventCases() []storeCase {
 	return []storeCase{
-		{name: "an event comes back as it was put", run: eventComesBack},
-		{name: "an event with least comes back as it was put", run: smallEventComesBack},
+		{name: "an event comes back unchanged", run: eventComesBack},
+		{name: "a minimal event comes back unchanged", run: smallEventComesBack},
 		{name: "payloads come back byte for byte", run: payloadsComeBack},
-		{name: "what is stored does not change with what the caller holds", run: storeKeepsCopies},
-		{name: "an event that was not put is not found", run: eventNotFound},
+		{name: "stored records are copies", run: storeKeepsCopies},
+		{name: "an unknown event is not found", run: eventNotFound},
 		{name: "an event is put once", run: eventOnce},
 		{name: "of 50 racing puts of an event exactly one wins", run: eventRace},
-		{name: "a call whose context is done is unavailable and changes nothing", run: contextDone},
+		{name: "a call with an ended context is unavailable and changes nothing", run: contextDone},
 	}
 }
 
-// sampleEvent returns an event with everything set.
+// sampleEvent returns an event with all fields set.
 func sampleEvent(t *testing.T) hook.Event {
 	t.Helper()
 
@@ -72,9 +72,9 @@ func payloadsComeBack(t *testing.T, s StoreUnderTest) {
 	}{
 		{name: "whitespace and order of keys", bytes: []byte("{ \"b\" : 1.0,\r\n\t\"a\": 1e2 }\n ")},
 		{name: "unicode", bytes: []byte(`{"name":"Zoë \u00e9 😀 \ud83d\ude00 ` + "\u2028" + `"}`)},
-		{name: "bytes that are no UTF-8", bytes: []byte{'"', 0xff, 0xfe, 0, 0x80, '"'}},
-		{name: "256 KiB that compress", bytes: bytes.Repeat([]byte(`{"k":1},`), hook.MaxPayload/8)},
-		{name: "256 KiB that do not compress", bytes: incompressible},
+		{name: "invalid UTF-8", bytes: []byte{'"', 0xff, 0xfe, 0, 0x80, '"'}},
+		{name: "256 KiB, compressible", bytes: bytes.Repeat([]byte(`{"k":1},`), hook.MaxPayload/8)},
+		{name: "256 KiB, incompressible", bytes: incompressible},
 	}
 	for _, p := range payloads {
 		e := sampleEvent(t)
@@ -85,7 +85,7 @@ func payloadsComeBack(t *testing.T, s StoreUnderTest) {
 		check(t, s.PutEvent(t.Context(), e))
 		got, err := s.Event(t.Context(), e.ID)
 		if err != nil || !bytes.Equal(got.Payload, e.Payload) || len(got.Targets) != len(e.Targets) {
-			t.Errorf("Event(%s) = %d bytes for %d targets, %v; want the %d bytes that were put for %d",
+			t.Errorf("Event(%s) = %d bytes for %d targets, %v; want %d bytes for %d",
 				p.name, len(got.Payload), len(got.Targets), err, len(e.Payload), len(e.Targets))
 		}
 	}

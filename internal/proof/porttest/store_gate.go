@@ -13,7 +13,7 @@ import (
 	"surehook/internal/rule/stats"
 )
 
-// gateCases try the real gate on the store, from many functions at once.
+// gateCases run the real gate on the store, with many concurrent calls.
 func gateCases() []storeCase {
 	return []storeCase{
 		{name: "of 50 deliveries racing for a probe's lease exactly one is admitted", run: probeRace},
@@ -24,48 +24,48 @@ func gateCases() []storeCase {
 	}
 }
 
-// asks counts how often the breaker was asked to look.
-type asks struct{ n atomic.Int64 }
+// enqueued counts circuit checks.
+type enqueued struct{ n atomic.Int64 }
 
-// Enqueue counts.
-func (a *asks) Enqueue(context.Context, hook.CircuitCheck, time.Duration) error {
-	a.n.Add(1)
+// Enqueue counts the check.
+func (e *enqueued) Enqueue(context.Context, hook.CircuitCheck, time.Duration) error {
+	e.n.Add(1)
 	return nil
 }
 
-// newGate returns a gate over the store at the time given.
-func newGate(s StoreUnderTest, now time.Time) (*gate.Gate, *asks) {
-	a := new(asks)
-	return &gate.Gate{Store: s, CircuitQueue: a, Notifier: &memory.Notifications{}, Now: func() time.Time { return now }, Rand: func() float64 { return 0 }}, a
+// newGate returns a gate on the store, with the fixed time now.
+func newGate(s StoreUnderTest, now time.Time) (*gate.Gate, *enqueued) {
+	checks := new(enqueued)
+	return &gate.Gate{Store: s, CircuitQueue: checks, Notifier: &memory.Notifications{}, Now: func() time.Time { return now }, Rand: func() float64 { return 0 }}, checks
 }
 
-// question asks for a fresh delivery at the endpoint of the record.
-func question(t *testing.T, e hook.Endpoint, r gate.Record) gate.Query {
+// newQuery returns a query for a new delivery of the endpoint.
+func newQuery(t *testing.T, e hook.Endpoint, r gate.Record) gate.Query {
 	t.Helper()
 
 	d := hook.DeliveryID{Event: newEventID(t), Endpoint: e.ID, Generation: 1}
 	return gate.Query{Tenant: e.Tenant, ID: e.ID, Endpoint: &e, Record: r, Due: []gate.Due{{Delivery: d}}}
 }
 
-// admit makes n deliveries ask at once and returns the answers.
+// admit makes n concurrent calls of Admit, each for a new delivery.
 func admit(t *testing.T, g *gate.Gate, e hook.Endpoint, r gate.Record, n int) ([]gate.Query, []gate.Admission) {
 	t.Helper()
 
 	queries, answers := make([]gate.Query, n), make([]gate.Admission, n)
 	for i := range queries {
-		queries[i] = question(t, e, r)
+		queries[i] = newQuery(t, e, r)
 	}
 	winners := race(t, n, func(ctx context.Context, i int) (err error) {
 		answers[i], err = g.Admit(ctx, queries[i])
 		return err
 	})
 	if len(winners) != n {
-		t.Fatalf("racing calls of Admit that answered: %d of %d", len(winners), n)
+		t.Fatalf("successful racing calls of Admit: %d of %d", len(winners), n)
 	}
 	return queries, answers
 }
 
-// openRecord is of a circuit that has been open for the base of its cooldown.
+// openRecord returns an open circuit at the end of its first cooldown.
 func openRecord(e hook.Endpoint) gate.Record {
 	r := gate.NewRecord(e.Tenant, e.ID)
 	s := circuit.Settings{CircuitSettings: e.Circuit.WithDefaults()}
@@ -89,7 +89,7 @@ func probeRace(t *testing.T, s StoreUnderTest) {
 	}
 	got, err := s.Circuit(t.Context(), e.Tenant, e.ID)
 	if err != nil || len(probes) != 1 || got.State != circuit.HalfOpen || got.Holder != probes[0] || !got.Waiting {
-		t.Errorf("admitted: %v, circuit %+v, %v; want one, half-open with it as its holder, and the others waiting", probes, got, err)
+		t.Errorf("admitted: %v, circuit %+v, %v; want one delivery, a half-open circuit held by the delivery, and Waiting", probes, got, err)
 	}
 }
 
@@ -98,7 +98,7 @@ func probedRace(t *testing.T, s StoreUnderTest) {
 	for range 10 {
 		e := smallEndpoint("acme")
 		g, _ := newGate(s, storeEpoch())
-		q := question(t, e, saveRecord(t, s, openRecord(e)))
+		q := newQuery(t, e, saveRecord(t, s, openRecord(e)))
 		a, err := g.Admit(t.Context(), q)
 		check(t, err)
 		r, err := s.Circuit(t.Context(), e.Tenant, e.ID)
@@ -117,7 +117,7 @@ func probedRace(t *testing.T, s StoreUnderTest) {
 
 func openRace(t *testing.T, s StoreUnderTest) {
 	e := smallEndpoint("acme")
-	g, asked := newGate(s, storeEpoch())
+	g, checks := newGate(s, storeEpoch())
 	_, answers := admit(t, g, e, gate.NewRecord(e.Tenant, e.ID), 50)
 	winners := race(t, len(answers), func(ctx context.Context, i int) error {
 		return g.Settle(ctx, answers[i], []gate.Result{{Attempt: stats.Attempt{Class: hook.ClassTimeout}}})
@@ -126,8 +126,8 @@ func openRace(t *testing.T, s StoreUnderTest) {
 	if err != nil || len(winners) != 50 || got.State != circuit.Open || got.Generation != 1 || got.Version > 5 {
 		t.Errorf("circuit after 50 failures = %+v, %v; want it open, in its first generation", got, err)
 	}
-	if n := asked.n.Load(); n != 1 {
-		t.Errorf("the breaker was asked %d times; want once", n)
+	if n := checks.n.Load(); n != 1 {
+		t.Errorf("%d circuit checks were enqueued; want one", n)
 	}
 }
 
@@ -135,7 +135,7 @@ func inFlightRace(t *testing.T, s StoreUnderTest) {
 	e := smallEndpoint("acme")
 	e.MaxInFlight = 2
 	g, _ := newGate(s, storeEpoch())
-	for range 3 { // what was given back is given again
+	for range 3 { // slots given back are given again
 		_, answers := admit(t, g, e, gate.NewRecord(e.Tenant, e.ID), 20)
 		admitted := 0
 		for _, a := range answers {
@@ -169,7 +169,7 @@ func slotRace(t *testing.T, s StoreUnderTest) {
 	}
 	for i := range answers {
 		if at := storeEpoch().Add(time.Duration(i) * time.Millisecond); !slots[at] {
-			t.Errorf("nobody has the slot %d ms after the first; slots given: %v", i, slots)
+			t.Errorf("no delivery has the slot %d ms after the first; slots: %v", i, slots)
 		}
 	}
 	want := storeEpoch().Add(20 * time.Millisecond)

@@ -14,16 +14,16 @@ import (
 func jobCases() []storeCase {
 	return []storeCase{
 		{name: "a job comes back as its next version", run: jobComesBack},
-		{name: "a job with least comes back", run: smallJobComesBack},
+		{name: "a minimal job comes back", run: smallJobComesBack},
 		{name: "a job of another tenant is not found", run: jobNotFound},
 		{name: "a job of another version conflicts and nothing is written", run: jobConflict},
 		{name: "of 20 racing saves of a job exactly one wins", run: jobRace},
 		{name: "jobs are listed newest first, below an id", run: jobsNewestFirst},
-		{name: "a tenant sees its own jobs only", run: jobsAreApart},
+		{name: "a tenant reads its own jobs only", run: jobsAreApart},
 	}
 }
 
-// sampleJob returns a job of the tenant with everything set, before it is saved.
+// sampleJob returns an unsaved job of the tenant with all fields set.
 func sampleJob(t *testing.T, tenant hook.TenantID) replay.Job {
 	t.Helper()
 
@@ -68,12 +68,12 @@ func jobComesBack(t *testing.T, s StoreUnderTest) {
 		given.UpdatedAt = j.UpdatedAt.Add(999 * time.Microsecond).In(time.FixedZone("", 3600))
 		given.Filter.Types, given.Pending = slices.Clone(j.Filter.Types), slices.Clone(j.Pending)
 		check(t, s.SaveJob(t.Context(), given))
-		given.Filter.Types[0], given.Pending[0] = "changed", hook.DeliveryID{} // what is stored is a copy
+		given.Filter.Types[0], given.Pending[0] = "changed", hook.DeliveryID{} // the stored job is a copy
 		j = savedJob(j)
 		got, err := s.Job(t.Context(), "acme", j.ID)
 		wantSame(t, "Job(saved)", j, got, err)
 	}
-	j.Pending, j.Cursor, j.Selects, j.State = nil, "", false, replay.JobCancelled // what was there before is gone
+	j.Pending, j.Cursor, j.Selects, j.State = nil, "", false, replay.JobCancelled // no old field is left
 	check(t, s.SaveJob(t.Context(), j))
 	got, err := s.Job(t.Context(), "acme", j.ID)
 	wantSame(t, "Job(ended)", savedJob(j), got, err)
@@ -133,7 +133,7 @@ func jobRace(t *testing.T, s StoreUnderTest) {
 	}
 }
 
-// saveJobs saves n jobs of the tenant and returns them as stored, newest first.
+// saveJobs saves n jobs of the tenant and returns the stored jobs newest first.
 func saveJobs(t *testing.T, s StoreUnderTest, tenant hook.TenantID, n int) []replay.Job {
 	t.Helper()
 
@@ -147,8 +147,8 @@ func saveJobs(t *testing.T, s StoreUnderTest, tenant hook.TenantID, n int) []rep
 	return jobs
 }
 
-// newerJobID returns a fresh id that sorts after the other: ids of one
-// millisecond are in no order.
+// newerJobID returns a new id greater than than. Ids of the same millisecond are
+// in no particular order.
 func newerJobID(t *testing.T, than hook.JobID) hook.JobID {
 	t.Helper()
 
@@ -160,7 +160,7 @@ func newerJobID(t *testing.T, than hook.JobID) hook.JobID {
 }
 
 func jobsNewestFirst(t *testing.T, s StoreUnderTest) {
-	check(t, s.CreateEndpoint(t.Context(), sampleEndpoint("acme"))) // what else there is of the tenant is no job
+	check(t, s.CreateEndpoint(t.Context(), sampleEndpoint("acme"))) // other records of the tenant are not jobs
 	check(t, s.SaveDelivery(t.Context(), sampleDelivery(newEventID(t), hook.NewEndpointID(), 1), nil))
 	got, err := s.Jobs(t.Context(), "acme", "", 10)
 	wantSame(t, "Jobs(none)", []replay.Job(nil), got, err)
@@ -176,7 +176,7 @@ func jobsNewestFirst(t *testing.T, s StoreUnderTest) {
 		{before: jobs[1].ID, limit: 2, want: jobs[2:4]},
 		{before: jobs[3].ID, limit: 2, want: jobs[4:]},
 		{before: jobs[4].ID, limit: 1, want: nil},
-		{before: newerJobID(t, jobs[0].ID), limit: 1, want: jobs[:1]}, // one that is not there
+		{before: newerJobID(t, jobs[0].ID), limit: 1, want: jobs[:1]}, // an id without a job
 	}
 	for _, tt := range tests {
 		got, err := s.Jobs(t.Context(), "acme", tt.before, tt.limit)

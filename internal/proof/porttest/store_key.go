@@ -15,13 +15,13 @@ func keyCases() []storeCase {
 	return []storeCase{
 		{name: "a key is found by its hash and listed", run: keyComesBack},
 		{name: "keys are listed in the order of their ids", run: keysInOrder},
-		{name: "a key's id and hash are taken once", run: keyOnce},
+		{name: "a key's id and hash are unique", run: keyOnce},
 		{name: "a deleted key is gone", run: keyDeletes},
-		{name: "the day of a key's last use only moves on", run: keyDayMovesOn},
-		{name: "a use of a key that is gone leaves nothing", run: goneKeyStaysGone},
-		{name: "of 20 racers that note a key's use on one day, one wins", run: keyDayRace},
-		{name: "of 20 racers that note 20 days, the last day is kept", run: keyDaysRace},
-		{name: "20 racers do not bring back a key that one of them deletes", run: keyDeleteRace},
+		{name: "the day of a key's last use never moves back", run: keyDayMovesOn},
+		{name: "recording a use of a deleted key creates nothing", run: goneKeyStaysGone},
+		{name: "of 20 racers that record a key's use on one day, one wins", run: keyDayRace},
+		{name: "of 20 racers that record 20 days, the last day is kept", run: keyDaysRace},
+		{name: "20 racers do not restore a key deleted by one of them", run: keyDeleteRace},
 	}
 }
 
@@ -90,7 +90,7 @@ func keyDeletes(t *testing.T, s StoreUnderTest) {
 	wantCode(t, "DeleteKey(unknown)", s.DeleteKey(t.Context(), hook.NewKeyID()), hook.CodeNotFound)
 }
 
-// wantKey wants the key as given, by its hash and in the list; the zero key: none.
+// wantKey compares the key by hash and in the list. The zero key means no key.
 func wantKey(t *testing.T, s StoreUnderTest, hash string, want hook.APIKey) {
 	t.Helper()
 
@@ -110,13 +110,13 @@ func keyDayMovesOn(t *testing.T, s StoreUnderTest) {
 	k := sampleKey("shk_1")
 	check(t, s.PutKey(t.Context(), k))
 	for _, tt := range []struct {
-		day   string
-		notes bool
+		day  string
+		want bool
 	}{
-		{day: "2026-11-21", notes: true}, {day: "2026-11-21", notes: false}, {day: "2026-11-20", notes: false}, {day: "2025-12-31", notes: false}, {day: "2026-11-22", notes: true}, {day: "2027-01-01", notes: true},
+		{day: "2026-11-21", want: true}, {day: "2026-11-21", want: false}, {day: "2026-11-20", want: false}, {day: "2025-12-31", want: false}, {day: "2026-11-22", want: true}, {day: "2027-01-01", want: true},
 	} {
 		err := s.TouchKey(t.Context(), k, tt.day)
-		if tt.notes {
+		if tt.want {
 			check(t, err)
 			k.LastUsedOn = tt.day
 		} else {
@@ -139,7 +139,7 @@ func goneKeyStaysGone(t *testing.T, s StoreUnderTest) {
 func keyDayRace(t *testing.T, s StoreUnderTest) {
 	k := sampleKey("shk_1")
 	check(t, s.PutKey(t.Context(), k))
-	for _, day := range []string{"2026-11-21", "2026-11-22"} { // the first time none is recorded
+	for _, day := range []string{"2026-11-21", "2026-11-22"} { // at first without a recorded day
 		wantOne(t, race(t, 20, func(ctx context.Context, _ int) error { return s.TouchKey(ctx, k, day) }))
 		k.LastUsedOn = day
 		wantKey(t, s, k.Hash, k)
@@ -166,7 +166,7 @@ func keyDeleteRace(t *testing.T, s StoreUnderTest) {
 		return s.TouchKey(ctx, k, november(i+1))
 	})
 	if !slices.Contains(winners, 10) {
-		t.Errorf("racing calls that succeeded: %v; want the deletion, 10, among them", winners)
+		t.Errorf("successful racing calls: %v; want call 10, the deletion, among them", winners)
 	}
 	wantKey(t, s, k.Hash, hook.APIKey{})
 }

@@ -13,9 +13,9 @@ import (
 func limitsCases() []storeCase {
 	return []storeCase{
 		{name: "limits come back as their next version", run: limitsComeBack},
-		{name: "limits keep a slot to the nanosecond", run: slotIsExact},
-		{name: "limits that were not saved are zero", run: limitsAreZero},
-		{name: "stored limits do not change with what the caller holds", run: limitsAreCopies},
+		{name: "limits store a slot with nanoseconds", run: slotIsExact},
+		{name: "limits without a record are zero", run: limitsAreZero},
+		{name: "stored limits are copies", run: limitsAreCopies},
 		{name: "limits of another version conflict and nothing is written", run: limitsConflict},
 		{name: "of 50 racing saves of limits exactly one wins", run: limitsRace},
 	}
@@ -41,7 +41,7 @@ func limitsComeBack(t *testing.T, s StoreUnderTest) {
 	got, err := s.Limits(t.Context(), endpoint)
 	wantSame(t, "Limits(saved)", l, got, err)
 
-	// Nothing is left of what was before.
+	// No old field is left.
 	for version := int64(2); version < 4; version++ {
 		check(t, s.SaveLimits(t.Context(), endpoint, gate.Limits{Version: version - 1}))
 		got, err = s.Limits(t.Context(), endpoint)
@@ -107,7 +107,7 @@ func limitsConflict(t *testing.T, s StoreUnderTest) {
 func limitsRace(t *testing.T, s StoreUnderTest) {
 	endpoint := hook.NewEndpointID()
 	var want gate.Limits
-	for range 3 { // the first time there is no record
+	for range 3 { // at first without a record
 		writer := func(i int) gate.Limits {
 			w := want
 			w.RateSlot = storeEpoch().Add(time.Duration(i))

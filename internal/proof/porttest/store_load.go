@@ -10,7 +10,7 @@ import (
 
 func loadCases() []storeCase {
 	return []storeCase{
-		{name: "tokens load what they name and nothing else", run: loadNamed},
+		{name: "tokens load the records of the tokens and nothing else", run: loadNamed},
 		{name: "200 tokens, half of them repeated, load at once", run: loadMany},
 		{name: "no tokens load nothing", run: loadNothing},
 	}
@@ -29,7 +29,7 @@ func loadNamed(t *testing.T, s StoreUnderTest) {
 	want := emptySnapshot()
 	var tokens []hook.Token
 
-	// All four are there; so is what no token names.
+	// All four records exist, and records without a token.
 	e, endpoint := sampleEvent(t), sampleEndpoint("acme")
 	d := sampleDelivery(e.ID, endpoint.ID, 1)
 	check(t, s.PutEvent(t.Context(), e))
@@ -49,7 +49,7 @@ func loadNamed(t *testing.T, s StoreUnderTest) {
 	queued := hook.DeliveryID{Event: sampleEvent(t).ID, Endpoint: endpoint.ID, Generation: 1}
 	tokens = append(tokens, hook.NewToken("acme", queued, 1))
 
-	// Another tenant's endpoint.
+	// An endpoint of another tenant.
 	foreign := sampleEndpoint("globex")
 	check(t, s.CreateEndpoint(t.Context(), foreign))
 	tokens = append(tokens, hook.NewToken("acme", hook.DeliveryID{Event: e.ID, Endpoint: foreign.ID, Generation: 1}, 1))

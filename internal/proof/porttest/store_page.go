@@ -14,14 +14,14 @@ func pageCases() []storeCase {
 		{name: "an endpoint's deliveries are listed newest first, page by page", run: pagesNewestFirst},
 		{name: "a list ends with an empty cursor, on a full page too", run: pagesEnd},
 		{name: "a delivery is listed under its state only", run: pageFollowsState},
-		{name: "deliveries added meanwhile do not shift the pages", run: pagesStandStill},
+		{name: "new deliveries do not shift the pages", run: pagesAreStable},
 		{name: "a limit is at least 1 and at most 100", run: pageLimits},
-		{name: "a cursor of another list, or of none, is invalid", run: cursorInvalid},
+		{name: "a cursor of another list and a malformed cursor are invalid", run: cursorInvalid},
 	}
 }
 
 // saveDead saves n dead deliveries of the endpoint, a millisecond apart, and
-// returns them as stored, newest first.
+// returns the stored deliveries newest first.
 func saveDead(t *testing.T, s StoreUnderTest, endpoint hook.EndpointID, from time.Time, n int) []hook.Delivery {
 	t.Helper()
 
@@ -38,7 +38,7 @@ func saveDead(t *testing.T, s StoreUnderTest, endpoint hook.EndpointID, from tim
 	return all
 }
 
-// pages reads a list to its end in pages of limit.
+// pages reads a whole list in pages of limit.
 func pages(t *testing.T, s StoreUnderTest, endpoint hook.EndpointID, cursor string, limit int) [][]hook.Delivery {
 	t.Helper()
 
@@ -62,7 +62,7 @@ func pagesNewestFirst(t *testing.T, s StoreUnderTest) {
 	want := saveDead(t, s, endpoint, storeEpoch(), 7)
 	saveDead(t, s, hook.NewEndpointID(), storeEpoch(), 2)
 
-	// Times of other lengths sort as times do.
+	// Times with fewer digits sort in order, too.
 	old := saveDead(t, s, endpoint, time.Date(2025, 12, 31, 23, 59, 59, 0, time.UTC), 1)
 	want = append(want, old...)
 
@@ -73,7 +73,7 @@ func pagesNewestFirst(t *testing.T, s StoreUnderTest) {
 func pagesEnd(t *testing.T, s StoreUnderTest) {
 	endpoint := hook.NewEndpointID()
 	if got := pages(t, s, endpoint, "", 2); len(got) != 1 || len(got[0]) != 0 {
-		t.Errorf("pages of an empty list = %v; want one that is empty", got)
+		t.Errorf("pages of an empty list = %v; want one empty page", got)
 	}
 	want := saveDead(t, s, endpoint, storeEpoch(), 4)
 	wantSame(t, "pages of 2", [][]hook.Delivery{want[:2], want[2:]}, pages(t, s, endpoint, "", 2), nil)
@@ -98,13 +98,13 @@ func pageFollowsState(t *testing.T, s StoreUnderTest) {
 	}
 }
 
-func pagesStandStill(t *testing.T, s StoreUnderTest) {
+func pagesAreStable(t *testing.T, s StoreUnderTest) {
 	endpoint := hook.NewEndpointID()
 	want := saveDead(t, s, endpoint, storeEpoch(), 4)
 	first, next, err := s.DeliveriesByEndpoint(t.Context(), endpoint, hook.StateDead, "", 2)
 	wantSame(t, "first page", want[:2], first, err)
 
-	// New ones come in, and the one that the cursor names leaves.
+	// New deliveries arrive, and the delivery in the cursor leaves the state.
 	saveDead(t, s, endpoint, storeEpoch().Add(time.Minute), 3)
 	gone := want[1]
 	gone.State = hook.StateDiscarded
@@ -140,8 +140,8 @@ func cursorInvalid(t *testing.T, s StoreUnderTest) {
 	}{
 		{name: "another endpoint's", cursor: next, endpoint: other, state: hook.StateDead},
 		{name: "another state's", cursor: next, endpoint: endpoint, state: hook.StateParked},
-		{name: "no base64", cursor: "?", endpoint: endpoint, state: hook.StateDead},
-		{name: "no cursor", cursor: base64.RawURLEncoding.EncodeToString([]byte("{}")), endpoint: endpoint, state: hook.StateDead},
+		{name: "invalid base64", cursor: "?", endpoint: endpoint, state: hook.StateDead},
+		{name: "malformed", cursor: base64.RawURLEncoding.EncodeToString([]byte("{}")), endpoint: endpoint, state: hook.StateDead},
 	}
 	for _, tt := range tests {
 		_, _, err := s.DeliveriesByEndpoint(t.Context(), tt.endpoint, tt.state, tt.cursor, 1)

@@ -11,13 +11,13 @@ import (
 func parkedCases() []storeCase {
 	return []storeCase{
 		{name: "parked deliveries are listed the oldest first", run: parkedOldestFirst},
-		{name: "more parked deliveries than one request reads are listed", run: parkedMany},
-		{name: "a delivery that is parked no more is not listed", run: parkedNoMore},
+		{name: "more parked deliveries than fit into one request are listed", run: parkedMany},
+		{name: "a delivery in another state is not listed", run: parkedNoMore},
 	}
 }
 
-// park saves n parked deliveries of the endpoint, a second apart, and returns
-// them as stored, oldest first.
+// park saves n parked deliveries of the endpoint, a second apart, and returns the
+// stored deliveries oldest first.
 func park(t *testing.T, s StoreUnderTest, endpoint hook.EndpointID, n int) []hook.Delivery {
 	t.Helper()
 

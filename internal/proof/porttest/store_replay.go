@@ -9,10 +9,10 @@ import (
 
 func replayCases() []storeCase {
 	return []storeCase{
-		{name: "a replayed delivery comes back with its order", run: replayedComesBack},
-		{name: "a delivery comes back with its job, its slot and what people said", run: jobOfDeliveryComesBack},
-		{name: "tokens of replays load the generation before too", run: loadPredecessor},
-		{name: "deliveries are read by their ids, those that there are", run: deliveriesByID},
+		{name: "a replayed delivery comes back with its replay request", run: replayedComesBack},
+		{name: "a delivery comes back with its job, its job index and its note", run: jobOfDeliveryComesBack},
+		{name: "tokens of replays load the previous generation, too", run: loadPredecessor},
+		{name: "deliveries are read by their ids, missing deliveries are omitted", run: deliveriesByID},
 		{name: "300 deliveries are read by their ids at once", run: manyDeliveriesByID},
 	}
 }
@@ -28,18 +28,18 @@ func newJobID(t *testing.T) hook.JobID {
 }
 
 func replayedComesBack(t *testing.T, s StoreUnderTest) {
-	orders := []hook.ReplayRequest{
+	requests := []hook.ReplayRequest{
 		{By: hook.NewKeyID(), Job: newJobID(t), JobIndex: 123_456, Force: true},
 		{By: hook.NewKeyID()},
 		{Redrive: true},
 		{},
 	}
-	for i, order := range orders {
+	for i, request := range requests {
 		d := sampleDelivery(newEventID(t), hook.NewEndpointID(), i+1)
 		check(t, s.SaveDelivery(t.Context(), d, nil))
 		d = saved(d)
 		given := d
-		d.Replayed = hook.Replayed{ReplayRequest: order, Generation: i + 2, At: storeEpoch().Add(time.Hour)}
+		d.Replayed = hook.Replayed{ReplayRequest: request, Generation: i + 2, At: storeEpoch().Add(time.Hour)}
 		given.Replayed = d.Replayed
 		given.Replayed.At = d.Replayed.At.Add(999 * time.Microsecond).In(time.FixedZone("", 3600))
 		check(t, s.SaveDelivery(t.Context(), given, nil))
@@ -78,7 +78,7 @@ func loadPredecessor(t *testing.T, s StoreUnderTest) {
 	got, err := s.Load(t.Context(), tokens)
 	wantSame(t, "Load(generation 4 of 4)", want, got, err)
 
-	tokens = append(tokens, hook.NewToken("acme", queued, 1)) // of which 4 is the generation before
+	tokens = append(tokens, hook.NewToken("acme", queued, 1)) // 4 is the previous generation
 	got, err = s.Load(t.Context(), tokens)
 	wantSame(t, "Load(generations 4 and 5 of 4)", want, got, err)
 }
@@ -113,7 +113,7 @@ func manyDeliveriesByID(t *testing.T, s StoreUnderTest) {
 	wantByID(t, s, ids, want)
 }
 
-// wantByID compares what is read by the ids, each once and in any order.
+// wantByID reads the ids and compares the deliveries: each once, in any order.
 func wantByID(t *testing.T, s StoreUnderTest, ids []hook.DeliveryID, want map[hook.DeliveryID]hook.Delivery) {
 	t.Helper()
 

@@ -14,15 +14,15 @@ func selectCases() []storeCase {
 	return []storeCase{
 		{name: "a selection is read oldest first, page by page, to its end", run: selectOldestFirst},
 		{name: "a selection begins with From and ends before To", run: selectBounds},
-		{name: "a selection without bounds has all of its state and nothing else", run: selectUnbounded},
-		{name: "what left the state is not selected and does not end the selection", run: selectLeftState},
-		{name: "deliveries added meanwhile do not shift the selection", run: selectStandsStill},
-		{name: "a position of another selection, or of none, is invalid", run: selectInvalid},
+		{name: "a selection without bounds contains exactly the deliveries of the state", run: selectUnbounded},
+		{name: "deliveries outside the state are skipped and do not end the selection", run: selectLeftState},
+		{name: "new deliveries do not shift the selection", run: selectIsStable},
+		{name: "a position of another selection and a malformed position are invalid", run: selectInvalid},
 		{name: "250 deliveries are selected and counted", run: selectMany},
 	}
 }
 
-// selected reads the selection to its end.
+// selected reads the whole selection.
 func selected(t *testing.T, s StoreUnderTest, selection replay.Selection) []hook.Delivery {
 	t.Helper()
 
@@ -43,7 +43,8 @@ func selected(t *testing.T, s StoreUnderTest, selection replay.Selection) []hook
 	return nil
 }
 
-// wantSelected reads the selection in pages of several sizes, and counts it.
+// wantSelected reads the selection in pages of several sizes, and counts the
+// selection.
 func wantSelected(t *testing.T, s StoreUnderTest, selection replay.Selection, want []hook.Delivery) {
 	t.Helper()
 
@@ -64,7 +65,7 @@ func selectOldestFirst(t *testing.T, s StoreUnderTest) {
 	selection := replay.Selection{Endpoint: endpoint, State: hook.StateParked}
 	wantSelected(t, s, selection, all)
 
-	// Neither where a page begins nor how long it is changes the count.
+	// After and Limit do not change the count.
 	selection.Limit = 2
 	_, next, err := s.Select(t.Context(), selection)
 	check(t, err)
@@ -137,7 +138,7 @@ func selectLeftState(t *testing.T, s StoreUnderTest) {
 		d.State = hook.StateDead
 		check(t, s.SaveDelivery(t.Context(), d, nil))
 	}
-	// A record that changed and is still there comes back as it is now.
+	// A changed record of the state comes back in the new version.
 	changed := all[2]
 	changed.Note = "still parked"
 	check(t, s.SaveDelivery(t.Context(), changed, nil))
@@ -145,14 +146,14 @@ func selectLeftState(t *testing.T, s StoreUnderTest) {
 	wantSelected(t, s, replay.Selection{Endpoint: endpoint, State: hook.StateParked}, want)
 }
 
-func selectStandsStill(t *testing.T, s StoreUnderTest) {
+func selectIsStable(t *testing.T, s StoreUnderTest) {
 	endpoint := hook.NewEndpointID()
 	all := park(t, s, endpoint, 4)
 	selection := replay.Selection{Endpoint: endpoint, State: hook.StateParked, Limit: 2}
 	first, next, err := s.Select(t.Context(), selection)
 	wantSame(t, "first page", all[:2], first, err)
 
-	// The page leaves, as that of a job does, and an older one comes in.
+	// The page leaves the state, and an older delivery enters the state.
 	for _, d := range first {
 		d.State = hook.StateCancelled
 		check(t, s.SaveDelivery(t.Context(), d, nil))
@@ -172,7 +173,7 @@ func selectInvalid(t *testing.T, s StoreUnderTest) {
 	_, next, err := s.Select(t.Context(), selection)
 	check(t, err)
 	if next == "" {
-		t.Fatal("Select(limit 1 of 3) has no next; want one")
+		t.Fatal("Select(limit 1 of 3) has no next position; want one")
 	}
 	selection.After = next
 	tests := []struct {
@@ -183,8 +184,8 @@ func selectInvalid(t *testing.T, s StoreUnderTest) {
 		{name: "of another state", change: func(s *replay.Selection) { s.State = hook.StateDead }},
 		{name: "before the selection", change: func(s *replay.Selection) { s.From = all[1].CreatedAt }},
 		{name: "after the selection", change: func(s *replay.Selection) { s.To = all[0].CreatedAt }},
-		{name: "that is no base64", change: func(s *replay.Selection) { s.After = "?" }},
-		{name: "that is none", change: func(s *replay.Selection) { s.After = base64.RawURLEncoding.EncodeToString([]byte("{}")) }},
+		{name: "invalid base64", change: func(s *replay.Selection) { s.After = "?" }},
+		{name: "malformed", change: func(s *replay.Selection) { s.After = base64.RawURLEncoding.EncodeToString([]byte("{}")) }},
 	}
 	for _, tt := range tests {
 		changed := selection

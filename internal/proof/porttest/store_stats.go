@@ -19,18 +19,18 @@ import (
 
 func statsCases() []storeCase {
 	return []storeCase{
-		{name: "everything that was counted comes back with its hour", run: hoursComeBack},
-		{name: "hours that began at or after a time are read in their order", run: hoursSince},
+		{name: "all counts come back with their hour", run: hoursComeBack},
+		{name: "hours at or after a time are read in order", run: hoursSince},
 		{name: "20 racing counts of everything add up", run: hoursRace},
-		{name: "endpoints that were active in an hour are listed by tenant and id", run: activeListed},
-		{name: "active endpoints are paged through after the last one", run: activePages},
+		{name: "active endpoints of an hour are listed by tenant and id", run: activeListed},
+		{name: "active endpoints are listed page by page", run: activePages},
 	}
 }
 
-// hourStart is when the hours of the suite begin, on the last day of a year.
+// hourStart is the first hour of the suite, on the last day of a year.
 func hourStart() time.Time { return time.Date(2025, 12, 31, 22, 0, 0, 0, time.UTC) }
 
-// everything returns counts that have all there is, n times.
+// everything returns counts with all fields set, times n.
 func everything(n int) stats.Counts {
 	c := stats.Counts{OK: n, Failed: 2 * n, Delivered: 3 * n, First: 4 * n, Waited: time.Duration(n) * 5001 * time.Millisecond, Dead: 6 * n}
 	for i := range c.Classes {
@@ -61,7 +61,7 @@ func wantHours(t *testing.T, s StoreUnderTest, endpoint hook.EndpointID, since t
 	}
 	for _, h := range got {
 		if h.Start.Location() != time.UTC {
-			t.Errorf("Hours(since %s) has an hour that begins at %s; want it in UTC", since, h.Start)
+			t.Errorf("Hours(since %s) has an hour beginning at %s; want UTC", since, h.Start)
 		}
 	}
 }
@@ -74,14 +74,14 @@ func hoursComeBack(t *testing.T, s StoreUnderTest) {
 	wantHours(t, s, endpoint, start, stats.Hour{Start: start, Counts: everything(1)})
 
 	more := everything(2)
-	more.Waited += time.Millisecond - 1 // is cut
+	more.Waited += time.Millisecond - 1 // truncated
 	countAt(t, s, "acme", endpoint, more, start.Add(9*time.Minute))
-	more.Waited = everything(2).Waited + time.Millisecond - 1 // twice is not a millisecond more
+	more.Waited = everything(2).Waited + time.Millisecond - 1 // each addition is truncated
 	countAt(t, s, "acme", endpoint, more, start.Add(time.Hour-1).In(time.FixedZone("", 5400)))
 	countAt(t, s, "acme", other, everything(7), start)
 	wantHours(t, s, endpoint, start, stats.Hour{Start: start, Counts: everything(5)})
 
-	// A little adds to what there is, and leaves the rest.
+	// A small count adds to its fields only.
 	want := everything(5)
 	little := stats.Counts{OK: 1}
 	little.Count(stats.Attempt{Class: hook.ClassDelivered, Number: 1, Duration: time.Second, State: hook.StateDelivered, Age: 2 * time.Second})
@@ -92,7 +92,7 @@ func hoursComeBack(t *testing.T, s StoreUnderTest) {
 
 func hoursSince(t *testing.T, s StoreUnderTest) {
 	endpoint, start := hook.NewEndpointID(), hourStart()
-	var want []stats.Hour // four hours into the new year, without one of them
+	var want []stats.Hour // to four hours into the new year, without hour 2
 	for _, i := range []int{5, 0, 1, 3, 4} {
 		countAt(t, s, "acme", endpoint, everything(i+1), start.Add(time.Duration(i)*time.Hour+17*time.Minute))
 		want = append(want, stats.Hour{Start: start.Add(time.Duration(i) * time.Hour), Counts: everything(i + 1)})
@@ -120,8 +120,8 @@ func hoursRace(t *testing.T, s StoreUnderTest) {
 	wantHours(t, s, endpoint, start, stats.Hour{Start: start, Counts: everything(20)})
 }
 
-// makeActive counts for two endpoints of each of some tenants, of which one's id
-// begins another's, and returns them in order.
+// makeActive counts for two endpoints of several tenants, and returns the endpoints
+// in order. Some tenants are prefixes of others.
 func makeActive(t *testing.T, s StoreUnderTest, at time.Time) []hook.CircuitCheck {
 	t.Helper()
 
@@ -144,7 +144,7 @@ func makeActive(t *testing.T, s StoreUnderTest, at time.Time) []hook.CircuitChec
 func activeListed(t *testing.T, s StoreUnderTest) {
 	start := hourStart()
 	want := makeActive(t, s, start.Add(20*time.Minute))
-	both := want[3] // in the hour after, too
+	both := want[3] // active in the next hour, too
 	countAt(t, s, both.Tenant, both.Endpoint, stats.Counts{OK: 1}, start.Add(time.Hour))
 
 	for offset, want := range map[time.Duration][]hook.CircuitCheck{
@@ -179,8 +179,8 @@ func activePages(t *testing.T, s StoreUnderTest) {
 		wantSame(t, fmt.Sprintf("Active(limit %d)", limit), want[:1], got, err)
 	}
 
-	// What the last page ended with need not be there.
+	// The page may begin after an endpoint without counts.
 	between := hook.CircuitCheck{Tenant: "a-", Endpoint: hook.NewEndpointID(), Wave: 3}
 	got, err := s.Active(t.Context(), start, between, 1)
-	wantSame(t, "Active(after one that is not active)", want[4:5], got, err)
+	wantSame(t, "Active(after an inactive endpoint)", want[4:5], got, err)
 }

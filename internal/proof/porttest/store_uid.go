@@ -10,7 +10,7 @@ import (
 func uidCases() []storeCase {
 	return []storeCase{
 		{name: "an endpoint is found by its uid", run: uidFinds},
-		{name: "a uid is taken once in a tenant", run: uidOnce},
+		{name: "a uid is unique in a tenant", run: uidOnce},
 		{name: "of 20 racing creates with a uid exactly one wins", run: uidRace},
 		{name: "a deleted endpoint frees its uid", run: uidIsFreed},
 	}
@@ -54,7 +54,7 @@ func uidOnce(t *testing.T, s StoreUnderTest) {
 	version, err := s.TenantVersion(t.Context(), "acme")
 	wantSame(t, "TenantVersion(after a refused create)", int64(1), version, err)
 
-	create(t, s, named("acme", "")) // no uid is no uid
+	create(t, s, named("acme", "")) // empty uids are not unique
 	create(t, s, named("acme", ""))
 }
 

@@ -12,19 +12,19 @@ import (
 
 const clearSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
-// SecretVault is both halves of a vault.
+// SecretVault seals and opens secrets.
 type SecretVault interface {
 	endpoint.Vault
 	deliver.Vault
 }
 
-// Vault tests an implementation of the ports that seal and open.
+// Vault tests an implementation of both ports.
 func Vault(t *testing.T, newVault func(t *testing.T) SecretVault) {
 	t.Helper()
 
 	endpoint, other := hook.NewEndpointID(), hook.NewEndpointID()
 
-	t.Run("what is sealed opens again", func(t *testing.T) {
+	t.Run("a sealed secret opens", func(t *testing.T) {
 		t.Parallel()
 
 		v := newVault(t)
@@ -35,12 +35,12 @@ func Vault(t *testing.T, newVault func(t *testing.T) SecretVault) {
 		for range 2 {
 			got, err := v.Open(t.Context(), sealed, endpoint)
 			if err != nil || got != clearSecret {
-				t.Errorf("Open(Seal(%q)) = %q, %v; want it back", clearSecret, got, err)
+				t.Errorf("Open(Seal(%q)) = %q, %v; want the secret", clearSecret, got, err)
 			}
 		}
 	})
 
-	t.Run("it does not open for another endpoint, not even once it was opened", func(t *testing.T) {
+	t.Run("a secret does not open for another endpoint, even after it was opened", func(t *testing.T) {
 		t.Parallel()
 
 		v := newVault(t)
@@ -52,7 +52,7 @@ func Vault(t *testing.T, newVault func(t *testing.T) SecretVault) {
 		shut(t, v, sealed, other)
 	})
 
-	t.Run("it does not open once a bit has changed or a byte is gone", func(t *testing.T) {
+	t.Run("a changed or shortened secret does not open", func(t *testing.T) {
 		t.Parallel()
 
 		v := newVault(t)
@@ -71,7 +71,7 @@ func Vault(t *testing.T, newVault func(t *testing.T) SecretVault) {
 
 		v := newVault(t)
 		if bytes.Equal(seal(t, v, endpoint), seal(t, v, endpoint)) {
-			t.Error("Seal twice = the same bytes; want others")
+			t.Error("Seal twice = the same bytes; want different bytes")
 		}
 	})
 }

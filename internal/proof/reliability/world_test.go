@@ -176,7 +176,7 @@ func (w *world) run(t *testing.T, rng *rand.Rand, every, span time.Duration, pos
 		}
 		w.deliver(t)
 		for _, m := range w.attention.Receive(10) {
-			if err := w.breaker.Reconcile(t.Context(), m.Look); err != nil {
+			if err := w.breaker.Reconcile(t.Context(), m.Check); err != nil {
 				t.Fatal(err)
 			}
 			w.attention.Delete(m.ID)

@@ -140,7 +140,7 @@ func (w *world) look() {
 	for _, m := range w.attention.Receive(1) {
 		r := w.received("look", m.ID, m.ReceiveCount)
 		w.spawn("look", workTimeout, nil, func(p *process) {
-			if p.breaker().Reconcile(p.context(), m.Look) == nil {
+			if p.breaker().Reconcile(p.context(), m.Check) == nil {
 				p.acknowledge(func() {
 					if w.valid(r) {
 						w.attention.Delete(m.ID)

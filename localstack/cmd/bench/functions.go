@@ -19,7 +19,7 @@ import (
 	"surehook/internal/names"
 )
 
-// starts is how often each function is started; the median counts.
+// starts is the number of starts per function. The result is the median.
 const starts = 20
 
 // startLimit bounds one start.
@@ -27,23 +27,23 @@ const startLimit = 30 * time.Second
 
 var errNotReady = errors.New("the function did not ask for work")
 
-// functions measures the binaries of the functions: how large they are, and how
-// long each takes from exec to its first request for work.
+// functions measures the functions' binaries: the size, and the time from exec
+// to the first request for work.
 func functions(ctx context.Context, _ options) (string, error) {
 	mains, err := filepath.Glob(filepath.Join("functions", "*", "main.go"))
 	if err != nil || len(mains) == 0 {
-		return "", errors.New("there are no functions here: run this from the repository's folder")
+		return "", errors.New("no functions found: run bench from the repository's folder")
 	}
 	folder, err := os.MkdirTemp("", "surehook-bench-")
 	if err != nil {
 		return "", fmt.Errorf("make a folder: %w", err)
 	}
-	defer os.RemoveAll(folder) //nolint:errcheck // the system clears it some day
+	defer os.RemoveAll(folder) //nolint:errcheck // the system clears its temporary folder
 	api, err := startRuntime(ctx)
 	if err != nil {
 		return "", err
 	}
-	defer api.server.Close() //nolint:errcheck // nobody waits for it
+	defer api.server.Close() //nolint:errcheck // the server has no more clients
 
 	var rows [][]string
 	for _, path := range mains {
@@ -60,7 +60,7 @@ func functions(ctx context.Context, _ options) (string, error) {
 		table([]string{"Function", "cold start", "memory", "zip", "binary"}, rows), nil
 }
 
-// function measures one function, which is built to the file.
+// function measures one function, built to the file.
 func function(ctx context.Context, api *runtimeAPI, name, file string) ([]string, error) {
 	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-tags", "lambda.norpc", "-ldflags", "-s -w", "-o", file, "./functions/"+name)
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
@@ -92,7 +92,7 @@ func function(ctx context.Context, api *runtimeAPI, name, file string) ([]string
 	}, nil
 }
 
-// zipSize returns the size of the archive that is uploaded.
+// zipSize returns the size of the upload archive.
 func zipSize(binary []byte) (int, error) {
 	var b bytes.Buffer
 	archive := zip.NewWriter(&b)
@@ -106,7 +106,7 @@ func zipSize(binary []byte) (int, error) {
 	return b.Len(), nil
 }
 
-// runtimeAPI is where functions ask for work. There is none.
+// runtimeAPI is the functions' source of work. There is no work.
 type runtimeAPI struct {
 	address string
 	server  *http.Server
@@ -121,11 +121,11 @@ func startRuntime(ctx context.Context) (*runtimeAPI, error) {
 	}
 	api := &runtimeAPI{address: l.Addr().String(), asked: make(chan time.Time, 1)}
 	api.server = &http.Server{Handler: api, ReadHeaderTimeout: time.Minute}
-	go func() { _ = api.server.Serve(l) }() // it ends with the program
+	go func() { _ = api.server.Serve(l) }() // Serve ends with the program
 	return api, nil
 }
 
-// ServeHTTP lets who asks wait.
+// ServeHTTP reports the request for work and never answers.
 func (a *runtimeAPI) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	if strings.HasSuffix(r.URL.Path, "/runtime/invocation/next") {
 		a.asked <- time.Now()
@@ -133,7 +133,8 @@ func (a *runtimeAPI) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	<-r.Context().Done()
 }
 
-// start starts the function, and ends it when it asked for work.
+// start starts the function, and kills the function after the first request for
+// work.
 func (a *runtimeAPI) start(ctx context.Context, file string) (took time.Duration, memory int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
@@ -147,7 +148,7 @@ func (a *runtimeAPI) start(ctx context.Context, file string) (took time.Duration
 	}
 	ended := make(chan struct{})
 	go func() {
-		_ = command.Wait() // it is killed
+		_ = command.Wait() // the kill is the usual end
 		close(ended)
 	}()
 	select {
@@ -155,7 +156,7 @@ func (a *runtimeAPI) start(ctx context.Context, file string) (took time.Duration
 		took = at.Sub(began)
 		memory, err = resident(command.Process.Pid)
 	case <-ended:
-		err = fmt.Errorf("%w, it ended:\n%s", errNotReady, &output)
+		err = fmt.Errorf("%w and ended:\n%s", errNotReady, &output)
 	case <-ctx.Done():
 		err = errNotReady
 	}
@@ -164,7 +165,8 @@ func (a *runtimeAPI) start(ctx context.Context, file string) (took time.Duration
 	return took, memory, err
 }
 
-// functionEnvironment has everything that any function asks for. None of it leads anywhere.
+// functionEnvironment has the environment variables of all functions. The
+// values refer to nothing.
 func functionEnvironment(runtimeAPI string) []string {
 	const account = "us-east-1:123456789012:"
 	env := []string{

@@ -11,25 +11,25 @@ import (
 	"surehook/localstack/stack"
 )
 
-// The load: of how many endpoints, each of a tenant of its own, over how many
-// connections, and how many events are under way at most when it is saturated.
+// The load: the number of endpoints (each of a tenant of its own), of
+// connections, and of events under way at saturation.
 const (
 	endpoints   = 100
 	connections = 32
 	atOnce      = 512
 )
 
-// What it should reach on two cores.
+// The targets on two cores.
 const (
 	goalRate = 5000                  // deliveries per second
 	goalCPU  = 0.3                   // seconds per 1000 deliveries
 	goalP99  = 15 * time.Millisecond // from post to arrival, at half the rate
 )
 
-// lastDelivery bounds the wait for what is under way at the end.
+// lastDelivery bounds the wait for the last events.
 const lastDelivery = time.Minute
 
-// measured is what came of one load.
+// measured holds the results of one load.
 type measured struct {
 	events    int
 	took      time.Duration
@@ -41,10 +41,10 @@ type measured struct {
 
 func (m measured) rate() float64 { return float64(m.events) / m.took.Seconds() }
 
-// cpuPerThousand returns seconds of processor per 1000 deliveries.
+// cpuPerThousand returns CPU seconds per 1000 deliveries.
 func (m measured) cpuPerThousand() float64 { return m.cpu.Seconds() / float64(m.events) * 1000 }
 
-// load puts load on a process like that of `make dev`.
+// load measures a load on a process like the process of `make dev`.
 func load(ctx context.Context, o options) (string, error) {
 	fast, err := loaded(ctx, o.duration, 200_000, atOnce, func(p *publisher) error {
 		return p.flood(ctx, connections, o.duration)
@@ -79,7 +79,7 @@ func describeLoad(fast, calm measured) string {
 	})
 }
 
-// latency returns the percentile, by nearest rank.
+// latency returns the percentile by nearest rank.
 func (m measured) latency(percent int) string {
 	if len(m.latencies) == 0 {
 		return "none"
@@ -90,8 +90,8 @@ func (m measured) latency(percent int) string {
 
 func megabytes(n int64) string { return fmt.Sprintf("%.0f MB", float64(n)/1e6) }
 
-// loaded starts everything, publishes and measures, after a second's flood to
-// open connections and caches.
+// loaded starts everything, publishes and measures. A flood of one second first
+// opens connections and fills caches.
 func loaded(ctx context.Context, duration time.Duration, perTenSeconds, under int, publish func(*publisher) error) (m measured, err error) {
 	server, err := startServer(ctx)
 	if err != nil {
@@ -156,7 +156,7 @@ func register(ctx context.Context, s *server, r *sink) error {
 			"url": fmt.Sprintf("%s/%d", r.url, n), "event_types": []string{"load.*"},
 		})
 		if err != nil {
-			return err //nolint:wrapcheck // it names itself
+			return err //nolint:wrapcheck // the error is complete
 		}
 	}
 	return nil

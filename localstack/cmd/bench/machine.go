@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// machine says where the figures come from.
+// machine describes the machine of the figures.
 func machine(ctx context.Context, o options) (string, error) {
 	commit, err := cleanCommit(ctx, ".")
-	if err != nil { // the figures are only printed: see run
+	if err != nil { // run checks for a clean commit before writing the document
 		commit = "unknown"
 		if out, err := exec.CommandContext(ctx, "git", "describe", "--always", "--dirty").Output(); err == nil {
 			commit = strings.TrimSpace(string(out))
@@ -31,11 +31,12 @@ func machine(ctx context.Context, o options) (string, error) {
 	}), nil
 }
 
-// errChanged reports a working tree whose figures would name the wrong commit.
-var errChanged = errors.New("the working tree has changes that are not committed: commit or stash them, or name the parts to print")
+// errChanged reports uncommitted changes. With changes, the document would name
+// the wrong commit.
+var errChanged = errors.New("the working tree has uncommitted changes: commit or stash them, or name the parts to print")
 
 // cleanCommit returns the commit of the working tree. It returns errChanged if
-// the tree differs from the commit in any file but the document itself.
+// any file except the document differs from the commit.
 func cleanCommit(ctx context.Context, folder string) (string, error) {
 	git := func(args ...string) (string, error) {
 		cmd := exec.CommandContext(ctx, "git", args...)
@@ -62,7 +63,7 @@ func processor(ctx context.Context) string {
 		return strings.TrimSpace(string(out))
 	}
 	if f, err := os.Open("/proc/cpuinfo"); err == nil {
-		defer f.Close() //nolint:errcheck // it is only read
+		defer f.Close() //nolint:errcheck // read only
 		for lines := bufio.NewScanner(f); lines.Scan(); {
 			if name, value, ok := strings.Cut(lines.Text(), ":"); ok && strings.TrimSpace(name) == "model name" {
 				return strings.TrimSpace(value)

@@ -46,7 +46,7 @@ func TestCleanCommit(t *testing.T) {
 	}
 }
 
-// TestHead checks that docs/performance.md begins as the code writes it.
+// TestHead checks the beginning of docs/performance.md.
 func TestHead(t *testing.T) {
 	t.Parallel()
 

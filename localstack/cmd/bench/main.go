@@ -1,12 +1,14 @@
-// Command bench measures Surehook on this machine and writes docs/performance.md:
-// the benchmarks of the packages, the functions' cold starts and sizes, and a load
-// over HTTP on what `make dev` runs, with publisher and receiver beside it.
+// Command bench measures Surehook on this machine and writes
+// docs/performance.md: the packages' benchmarks, the functions' cold starts and
+// sizes, and an HTTP load on the process of `make dev`, with publisher and
+// receiver on the same machine.
 //
-// DURATION is how long each part of the load lasts, 10s if it is not set.
-// CPUPROFILE is a file for a profile of Surehook's process under the load. Names
-// of parts as arguments (machine, load, functions, packages) do those alone, and
-// print what they find instead of writing it. The document names its commit, so
-// bench refuses to write the document while the working tree has changes.
+// DURATION is the length of each part of the load, 10s by default. CPUPROFILE
+// is a file for a CPU profile of Surehook's process under the load. Arguments
+// name single parts (machine, load, functions, packages): bench runs only these
+// parts and prints the figures instead of writing the document. The document
+// names its commit, so bench refuses to write the document while the working
+// tree has changes.
 package main
 
 import (
@@ -22,7 +24,7 @@ import (
 	"time"
 )
 
-// document is what is written.
+// document is the output file.
 const document = "docs/performance.md"
 
 const defaultDuration = 10 * time.Second
@@ -48,14 +50,14 @@ type part struct {
 	measure func(ctx context.Context, o options) (string, error)
 }
 
-// options is what the parts are told.
+// options are the inputs of the parts.
 type options struct {
 	duration time.Duration
 	progress io.Writer
 }
 
-// parts come in the order of the document. The load comes early, before the
-// benchmarks of the packages have warmed the machine up.
+// parts are in the order of the document. The load is early, because the
+// packages' benchmarks heat the machine up.
 func parts() []part {
 	return []part{{"machine", machine}, {"load", load}, {"functions", functions}, {"packages", packages}}
 }
@@ -70,7 +72,8 @@ func run(ctx context.Context, only []string) error {
 		o.duration = d
 	}
 	if len(only) == 0 {
-		// Checked before the measurements, because they take minutes.
+		// The check is before the measurements, because measurements take
+		// minutes.
 		if _, err := cleanCommit(ctx, "."); err != nil {
 			return err
 		}
@@ -81,7 +84,7 @@ func run(ctx context.Context, only []string) error {
 		if len(only) > 0 && !slices.Contains(only, p.name) {
 			continue
 		}
-		fmt.Fprintf(o.progress, "measuring: %s\n", p.name) //nolint:errcheck // there is nobody else to tell
+		fmt.Fprintf(o.progress, "measuring: %s\n", p.name) //nolint:errcheck // a failed write to the terminal has no remedy
 		chapter, err := p.measure(ctx, o)
 		if err != nil {
 			return fmt.Errorf("measure %s: %w", p.name, err)
@@ -90,7 +93,7 @@ func run(ctx context.Context, only []string) error {
 	}
 	if len(only) > 0 {
 		_, err := io.WriteString(os.Stdout, text.String())
-		return err //nolint:wrapcheck // there is nobody else to tell
+		return err //nolint:wrapcheck // a failed write to the terminal has no remedy
 	}
 	if err := os.WriteFile(filepath.FromSlash(document), []byte(text.String()), 0o644); err != nil {
 		return fmt.Errorf("write the figures: %w", err)

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// packages runs the benchmarks of the packages.
+// packages runs the packages' benchmarks.
 func packages(ctx context.Context, _ options) (string, error) {
 	command := exec.CommandContext(ctx, "go", "test", "-run", "^$", "-bench", ".", "-benchmem", "./internal/...")
 	var faults bytes.Buffer
@@ -29,10 +29,11 @@ type result struct {
 	figures   map[string]float64 // by unit, such as ns/op
 }
 
-// benchmarkLine is a name, the processors it ran on, how often it ran, and figures.
+// benchmarkLine matches a name, the processor count, the number of runs, and
+// the figures.
 var benchmarkLine = regexp.MustCompile(`^Benchmark(\S+?)(?:-\d+)?\s+\d+\s+(.*)$`)
 
-// parse reads what go test printed.
+// parse reads the output of go test.
 func parse(output string) []result {
 	var results []result
 	pkg := ""
@@ -58,10 +59,10 @@ func parse(output string) []result {
 	return results
 }
 
-// unitOfRatio is the unit of the figure that compares a batch with the bare loop.
+// unitOfRatio is the unit of the ratio between a batch and the bare loop.
 const unitOfRatio = "of-bare"
 
-// describePackages turns the output of go test into two chapters.
+// describePackages converts the output of go test into two chapters.
 func describePackages(output string) string {
 	var rows, ratios [][]string
 	for _, r := range parse(output) {
@@ -81,7 +82,7 @@ func describePackages(output string) string {
 
 func count(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
-// duration writes nanoseconds with three digits or so.
+// duration formats nanoseconds with about three digits.
 func duration(ns float64) string {
 	switch {
 	case ns < 1e3:

@@ -13,8 +13,9 @@ import (
 	"time"
 )
 
-// publisher posts events, one by one, on connections that it keeps. It writes
-// requests itself: it shares the machine with what is measured.
+// publisher posts single events on persistent connections. The publisher shares
+// the machine with the measured process, so it writes HTTP requests itself to
+// save CPU time.
 type publisher struct {
 	server    *server
 	sink      *sink
@@ -26,7 +27,8 @@ type publisher struct {
 	faults []error
 }
 
-// flood posts as fast as it can for the duration; the sink's room holds it back.
+// flood posts as fast as possible for the duration. The sink's limit of events
+// under way slows the flood down.
 func (p *publisher) flood(ctx context.Context, connections int, duration time.Duration) error {
 	end := time.Now().Add(duration)
 	return p.each(ctx, connections, func() (at time.Time, ok bool) {
@@ -35,8 +37,8 @@ func (p *publisher) flood(ctx context.Context, connections int, duration time.Du
 	})
 }
 
-// pace posts so many events a second for the duration, evenly. An event counts
-// as posted at its time, also when no connection was free then.
+// pace posts a constant number of events per second for the duration. An event
+// counts as posted at its planned time, even if all connections were busy then.
 func (p *publisher) pace(ctx context.Context, connections, rate int, duration time.Duration) error {
 	start := time.Now()
 	var slots atomic.Int64
@@ -47,13 +49,13 @@ func (p *publisher) pace(ctx context.Context, connections, rate int, duration ti
 		}
 		if wait := time.Until(due); wait > 0 {
 			time.Sleep(wait)
-			return time.Now(), true // that it woke up late is not what is measured
+			return time.Now(), true // a late wake-up is not part of the latency
 		}
 		return due, true
 	})
 }
 
-// each posts an event on each connection, again and again, when turn says so.
+// each posts events on each connection in a loop, whenever turn allows.
 func (p *publisher) each(ctx context.Context, connections int, turn func() (at time.Time, ok bool)) error {
 	var lines sync.WaitGroup
 	for range connections {
@@ -62,7 +64,7 @@ func (p *publisher) each(ctx context.Context, connections int, turn func() (at t
 			return err
 		}
 		lines.Go(func() {
-			defer l.conn.Close() //nolint:errcheck // nothing is under way
+			defer l.conn.Close() //nolint:errcheck // no request is under way
 			for ctx.Err() == nil {
 				select {
 				case p.sink.room <- struct{}{}:
@@ -124,7 +126,7 @@ func (l *line) post(tenant, n int) error {
 	if err != nil {
 		return fmt.Errorf("post event %d: %w", n, err)
 	}
-	defer resp.Body.Close() //nolint:errcheck // it is read to its end
+	defer resp.Body.Close() //nolint:errcheck // the body was read to its end
 	answer, err := io.ReadAll(resp.Body)
 	if err != nil || resp.StatusCode != http.StatusAccepted {
 		return fmt.Errorf("post event %d: %s %s %w", n, resp.Status, answer, err)

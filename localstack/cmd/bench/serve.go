@@ -18,34 +18,34 @@ import (
 	"surehook/localstack/dev"
 )
 
-// serveArgument makes this program the process that is measured.
+// serveArgument starts this program as the measured process.
 const serveArgument = "serve"
 
-// usage is what the process has used since it began.
+// usage is the process's consumption since its start.
 type usage struct {
-	CPU      time.Duration `json:"cpu"`      // of all its threads, user and system
-	Resident int64         `json:"resident"` // bytes of memory now
+	CPU      time.Duration `json:"cpu"`      // CPU time of all threads, user and system
+	Resident int64         `json:"resident"` // current memory in bytes
 }
 
-// started is where the process that is measured is reached.
+// started holds the addresses of the measured process.
 type started struct {
 	URL string `json:"url"`
 	Key string `json:"key"`
 }
 
-// serve runs Surehook. It says where it is reached, and for each line that it
-// reads what it has used, until there are no more lines.
+// serve runs Surehook. The process prints its addresses, and its usage for each
+// input line until the end of the input.
 func serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	s, err := dev.Start(ctx, dev.Options{})
 	if err != nil {
-		return err //nolint:wrapcheck // it names itself
+		return err //nolint:wrapcheck // the error is complete
 	}
 	if path := os.Getenv("CPUPROFILE"); path != "" {
 		f, err := os.Create(path)
 		if err != nil {
 			return fmt.Errorf("profile: %w", err)
 		}
-		defer f.Close() //nolint:errcheck // a profile that is cut off does not parse
+		defer f.Close() //nolint:errcheck // a truncated profile does not parse
 		if err := pprof.StartCPUProfile(f); err != nil {
 			return fmt.Errorf("profile: %w", err)
 		}
@@ -53,7 +53,7 @@ func serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	}
 	answers := json.NewEncoder(out)
 	if err := answers.Encode(started{s.URL, s.Key}); err != nil {
-		return fmt.Errorf("say where it is: %w", err)
+		return fmt.Errorf("print the address: %w", err)
 	}
 	for questions := bufio.NewScanner(in); questions.Scan(); {
 		used, err := used()
@@ -61,13 +61,13 @@ func serve(ctx context.Context, in io.Reader, out io.Writer) error {
 			return err
 		}
 		if err := answers.Encode(used); err != nil {
-			return fmt.Errorf("say what it used: %w", err)
+			return fmt.Errorf("print the usage: %w", err)
 		}
 	}
 	return nil
 }
 
-// used returns what this process has used.
+// used returns this process's usage.
 func used() (usage, error) {
 	var r syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
@@ -80,9 +80,9 @@ func used() (usage, error) {
 	return usage{CPU: time.Duration(r.Utime.Nano() + r.Stime.Nano()), Resident: resident}, nil
 }
 
-// resident returns how many bytes of memory the process has.
+// resident returns the process's resident memory in bytes.
 func resident(pid int) (int64, error) {
-	out, err := exec.Command("ps", "-o", "rss=", "-p", strconv.Itoa(pid)).Output() //nolint:noctx // it ends at once
+	out, err := exec.Command("ps", "-o", "rss=", "-p", strconv.Itoa(pid)).Output() //nolint:noctx // ps ends at once
 	if err != nil {
 		return 0, fmt.Errorf("ask for the memory of process %d: %w", pid, err)
 	}
@@ -93,7 +93,7 @@ func resident(pid int) (int64, error) {
 	return kilobytes << 10, nil
 }
 
-// server is a process that serves.
+// server is the measured process.
 type server struct {
 	started
 
@@ -102,7 +102,7 @@ type server struct {
 	answers *json.Decoder
 }
 
-// startServer starts this program once more, to serve.
+// startServer starts this program again as the measured process.
 func startServer(ctx context.Context) (*server, error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -127,13 +127,13 @@ func startServer(ctx context.Context) (*server, error) {
 	return s, nil
 }
 
-// used asks the process what it has used.
+// used asks the process for its usage.
 func (s *server) used() (u usage, err error) {
 	if _, err = io.WriteString(s.ask, "used\n"); err == nil {
 		err = s.answers.Decode(&u)
 	}
 	if err != nil {
-		return usage{}, fmt.Errorf("ask Surehook what it used: %w", err)
+		return usage{}, fmt.Errorf("ask Surehook for its usage: %w", err)
 	}
 	return u, nil
 }

@@ -12,14 +12,14 @@ import (
 	"time"
 )
 
-// Payloads are of this size, and say where in it the number of the event is.
+// Payloads have a fixed size. The event's number has a fixed position.
 const (
 	payloadSize = 500
 	numberFrom  = len(`{"number":"`)
 	numberTo    = numberFrom + 10
 )
 
-// payloadOf returns the payload of event number n, a JSON object.
+// payloadOf returns the payload of event n, a JSON object.
 func payloadOf(n int) []byte {
 	p := fmt.Appendf(make([]byte, 0, payloadSize), `{"number":"%010d","text":"`, n)
 	for len(p) < payloadSize-2 {
@@ -28,21 +28,22 @@ func payloadOf(n int) []byte {
 	return append(p, `"}`...)
 }
 
-// sink is the receiver: it answers 200 at once and notes when each event came
-// for the first time.
+// sink is the receiver: it answers 200 at once and records each event's first
+// arrival.
 type sink struct {
 	url    string
 	server *http.Server
 	served chan error
-	room   chan struct{} // one for each event that is posted and did not come yet
+	room   chan struct{} // one entry per posted event without an arrival
 
 	mu      sync.Mutex
 	arrived []time.Time // by number
 	came    int         // events
-	again   int         // requests with an event that came before
+	again   int         // requests with an event seen before
 }
 
-// startSink starts a receiver of events 0 to most-1, of which atOnce are under way at most.
+// startSink starts a receiver for events 0 to most-1, with at most atOnce
+// events under way.
 func startSink(ctx context.Context, most, atOnce int) (*sink, error) {
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", "127.0.0.1:0")
@@ -65,7 +66,7 @@ func (s *sink) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, err := io.ReadFull(r.Body, body[:])
 	n, bad := strconv.Atoi(string(body[numberFrom:numberTo]))
 	if err != nil || bad != nil || n >= len(s.arrived) {
-		http.Error(w, "this is no event of the load", http.StatusBadRequest)
+		http.Error(w, "not an event of the load", http.StatusBadRequest)
 		return
 	}
 	s.mu.Lock()
@@ -82,7 +83,7 @@ func (s *sink) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// count returns how many events came.
+// count returns the number of arrived events.
 func (s *sink) count() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -90,12 +91,12 @@ func (s *sink) count() int {
 	return s.came
 }
 
-// await returns when no event is under way, or ctx ends.
+// await returns when no event is under way, or when ctx ends.
 func (s *sink) await(ctx context.Context) error {
 	for len(s.room) > 0 {
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("await the last events, of which %d did not come: %w", len(s.room), context.Cause(ctx))
+			return fmt.Errorf("await the last events: %d did not arrive: %w", len(s.room), context.Cause(ctx))
 		case <-time.After(time.Millisecond):
 		}
 	}

@@ -1,10 +1,10 @@
-// Command dev runs Surehook in one process on this machine, over memory: the
-// same API and the same deliveries, at once, for writing receivers against. It
-// forgets everything when it ends, with Ctrl-C.
+// Command dev runs Surehook in one process on this machine, with all data in
+// memory: the same API and the same deliveries without a deployment, for
+// receiver development. All data is lost at the end, on Ctrl-C.
 //
-// PORT is where it listens, 8080 if it is not set; 0 chooses a free port. KEY is
-// the API key, a fresh one if it is not set. LOG=info prints a line for each
-// request and each attempt; otherwise only what went wrong is printed.
+// PORT is the API's port, 8080 by default; 0 chooses a free port. KEY is the
+// API key, by default a new key. LOG=info prints a line for each request and
+// each attempt; by default, only warnings and errors are printed.
 package main
 
 import (
@@ -23,15 +23,15 @@ import (
 	"surehook/localstack/dev"
 )
 
-// defaultPort is where it listens if nobody says.
+// defaultPort is the port without PORT.
 const defaultPort = 8080
 
-// grace is how long attempts that are under way may take to end.
+// grace bounds the wait for attempts under way at the end.
 const grace = 2 * time.Second
 
-// garbage is how much memory may be garbage before it is collected, in percent of
-// what is used. Everything is kept in memory here, so that a collection is long
-// and finds little; memory is what a developer's machine has.
+// garbage is the limit of garbage before a collection, in percent of live
+// memory. All data lives in memory, so a collection is long and frees little. A
+// developer's machine has enough memory.
 const garbage = 400
 
 func main() {
@@ -53,22 +53,22 @@ func run(ctx context.Context, lookup func(string) (string, bool), out io.Writer)
 	}
 	s, err := dev.Start(context.WithoutCancel(ctx), options)
 	if err != nil {
-		return err //nolint:wrapcheck // it names itself
+		return err //nolint:wrapcheck // the error is complete
 	}
 	if _, err := fmt.Fprintf(out, introduction, s.URL, s.Key); err != nil {
-		return fmt.Errorf("say where it is: %w", err)
+		return fmt.Errorf("print the address: %w", err)
 	}
 	<-ctx.Done()
 
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
 	defer cancel()
 	if err := s.Stop(ending); err != nil && !errors.Is(err, context.DeadlineExceeded) {
-		return err //nolint:wrapcheck // it names itself
+		return err //nolint:wrapcheck // the error is complete
 	}
 	return nil
 }
 
-// read reads what the environment says.
+// read reads the options from the environment.
 func read(lookup func(string) (string, bool), out io.Writer) (dev.Options, error) {
 	o := dev.Options{Port: defaultPort}
 	if text, ok := lookup("PORT"); ok && text != "" {

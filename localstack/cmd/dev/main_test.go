@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// variables returns a lookup of these environment variables alone.
+// variables returns a lookup with only these environment variables.
 func variables(all map[string]string) func(string) (string, bool) {
 	return func(name string) (string, bool) {
 		value, ok := all[name]
@@ -17,7 +17,7 @@ func variables(all map[string]string) func(string) (string, bool) {
 	}
 }
 
-func TestRun_SaysWhereItIsAndEndsWhenItIsTold(t *testing.T) {
+func TestRun_PrintsTheAddressAndEndsWithTheContext(t *testing.T) {
 	t.Parallel()
 
 	ctx, interrupt := context.WithCancel(t.Context())

@@ -1,12 +1,12 @@
-// Command emulators starts the emulators that the integration tests run on,
-// runs the command after "--" with their addresses in SUREHOOK_EMULATORS,
-// stops them and exits as the command did:
+// Command emulators starts the emulators of the integration tests and runs the
+// command after "--" with the emulators' addresses in SUREHOOK_EMULATORS. At
+// the end, it stops the emulators and exits with the command's exit code:
 //
 //	go run ./localstack/cmd/emulators -- go test -tags integration -count=1 ./...
 //
-// EMULATOR=localstack uses LocalStack instead of MiniStack and Moto.
-// EMULATORS_FOLDER names the folder in bin/local that gets the logs: two runs at
-// the same time need two folders. The default is "integration".
+// EMULATOR=localstack selects LocalStack instead of MiniStack and Moto.
+// EMULATORS_FOLDER names the logs' folder in bin/local, "integration" by
+// default. Two concurrent runs need two folders.
 package main
 
 import (
@@ -36,13 +36,13 @@ func main() {
 	}
 }
 
-// run starts, runs and stops.
+// run starts the emulators, runs the command, and stops the emulators.
 func run(ctx context.Context, args []string) (err error) {
 	if len(args) > 0 && args[0] == "--" {
 		args = args[1:]
 	}
 	if len(args) == 0 {
-		return errors.New("what shall I run? Give a command after --")
+		return errors.New("no command: give a command after --")
 	}
 	root, err := os.Getwd()
 	if err != nil {
@@ -57,13 +57,13 @@ func run(ctx context.Context, args []string) (err error) {
 	for _, kind := range kinds {
 		e, startErr := emulator.Start(ctx, kind, emulator.Options{Root: root, Name: folder, Env: os.Environ()})
 		if startErr != nil {
-			return startErr //nolint:wrapcheck // it names itself
+			return startErr //nolint:wrapcheck // the error is complete
 		}
 		defer func() { err = errors.Join(err, e.Stop()) }()
 		fmt.Fprintf(os.Stderr, "%s is ready at %s (log: %s)\n", kind, e.URL, e.LogPath)
 		addresses = append(addresses, string(kind)+"="+e.URL)
 	}
-	cmd := exec.Command(args[0], args[1:]...) //nolint:noctx // Ctrl-C reaches it by itself; it is given the time to end well
+	cmd := exec.Command(args[0], args[1:]...) //nolint:noctx // Ctrl-C reaches the command directly; the command gets time for a clean end
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.Env = append(os.Environ(), "SUREHOOK_EMULATORS="+strings.Join(addresses, ","))
 	if err := cmd.Run(); err != nil {

@@ -14,13 +14,13 @@ import (
 	"surehook/localstack/stack"
 )
 
-// depths asks SQS what CloudWatch shows of the queues.
+// depths reads the queue depths from SQS, as CloudWatch shows them.
 type depths struct {
 	stack  *stack.Stack
 	values *picture.Values
 }
 
-// take notes how many messages wait in each queue now.
+// take records each queue's number of waiting messages.
 func (d depths) take(ctx context.Context) error {
 	client := sqs.NewFromConfig(d.stack.AWS)
 	queues, err := client.ListQueues(ctx, &sqs.ListQueuesInput{})
@@ -31,11 +31,11 @@ func (d depths) take(ctx context.Context) error {
 	for _, url := range queues.QueueUrls {
 		got, err := client.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{QueueUrl: &url, AttributeNames: []types.QueueAttributeName{visible}})
 		if err != nil {
-			return fmt.Errorf("look into %s: %w", url, err)
+			return fmt.Errorf("read the depth of %s: %w", url, err)
 		}
 		waiting, err := strconv.ParseFloat(got.Attributes[string(visible)], 64)
 		if err != nil {
-			return fmt.Errorf("look into %s: %w", url, err)
+			return fmt.Errorf("read the depth of %s: %w", url, err)
 		}
 		name := url[strings.LastIndex(url, "/")+1:]
 		d.values.Add("AWS/SQS", "ApproximateNumberOfMessagesVisible", map[string]string{"QueueName": name}, time.Now().UTC(), waiting)

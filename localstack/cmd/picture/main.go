@@ -1,12 +1,12 @@
-// Command picture draws docs/dashboard.svg: it deploys the real stack to an
-// emulator on this machine, sends it some minutes of traffic with an outage in
-// it, and draws the stack's own dashboard with what was measured meanwhile.
+// Command picture draws docs/dashboard.svg. It deploys the real stack to an
+// emulator on this machine, sends some minutes of traffic with an outage, and
+// draws the stack's own dashboard with the measured values.
 //
-// What the functions measure is taken from their log lines, as CloudWatch takes
-// it; the depths of the queues are asked of SQS, which is where CloudWatch has
-// them from. What only AWS measures is not made up: the picture says so.
+// The functions' metrics come from their log lines, as in CloudWatch. Queue
+// depths come from SQS, CloudWatch's own source. Metrics measured only by AWS
+// have no values here, and the picture says so.
 //
-// RUN is how long the traffic lasts, 6m if it is not set. OUT is the file.
+// RUN is the duration of the traffic, 6m by default. OUT is the output file.
 package main
 
 import (
@@ -35,7 +35,7 @@ func main() {
 	}
 }
 
-// settings are what the environment says.
+// settings are the options from the environment.
 type settings struct {
 	root, out string
 	length    time.Duration
@@ -52,33 +52,35 @@ func read(get func(string) string) (settings, error) {
 	}
 	if length := get("RUN"); length != "" {
 		if s.length, err = time.ParseDuration(length); err != nil {
-			return s, fmt.Errorf("RUN is %q; it can be such as 6m: %w", length, err)
+			return s, fmt.Errorf("RUN is %q, not a duration such as 6m: %w", length, err)
 		}
 	}
 	return s, nil
 }
 
-// run brings the stack up, uses it, takes it down and draws.
+// run deploys the stack, sends the traffic, stops the stack, and draws the
+// picture.
 func run(ctx context.Context, get func(string) string) (err error) {
 	set, err := read(get)
 	if err != nil {
 		return err
 	}
-	// As on AWS, where the template asks for it; the emulator leaves it to us.
+	// On AWS the template sets this variable. The emulator does not set the
+	// variable.
 	env := append(os.Environ(), "AWS_LAMBDA_LOG_FORMAT=JSON")
 	e, err := emulator.Start(ctx, emulator.MiniStack, emulator.Options{Root: set.root, Name: "picture", Env: env})
 	if err != nil {
-		return err //nolint:wrapcheck // it names itself
+		return err //nolint:wrapcheck // the error is complete
 	}
 	defer func() { err = errors.Join(err, e.Stop()) }()
 	s, err := stack.Deploy(ctx, e, stack.Options{Root: set.root, Env: os.Environ(), Progress: os.Stderr})
 	if err != nil {
-		return err //nolint:wrapcheck // it names itself
+		return err //nolint:wrapcheck // the error is complete
 	}
 	name, bind := e.HostName()
 	r, err := receiver.Start(ctx, name, bind)
 	if err != nil {
-		return err //nolint:wrapcheck // it names itself
+		return err //nolint:wrapcheck // the error is complete
 	}
 	defer func() { err = errors.Join(err, r.Stop()) }()
 
@@ -91,11 +93,11 @@ func run(ctx context.Context, get func(string) string) (err error) {
 	return draw(ctx, set, e, s, values)
 }
 
-// draw adds what the functions measured and writes the picture.
+// draw adds the functions' metrics and writes the picture.
 func draw(ctx context.Context, set settings, e *emulator.Emulator, s *stack.Stack, values *picture.Values) error {
 	logs := filepath.Join(e.Dir, "functions.log")
 	if err := s.SaveFunctionLogs(ctx, logs); err != nil {
-		return err //nolint:wrapcheck // it names itself
+		return err //nolint:wrapcheck // the error is complete
 	}
 	written, err := os.ReadFile(logs)
 	if err != nil {
@@ -103,7 +105,7 @@ func draw(ctx context.Context, set settings, e *emulator.Emulator, s *stack.Stac
 	}
 	lines, err := values.AddLog(written)
 	if err != nil {
-		return err //nolint:wrapcheck // it names itself
+		return err //nolint:wrapcheck // the error is complete
 	}
 	template, err := os.ReadFile(filepath.Join(e.Dir, "cdk", "cdk.out", stack.Name+".template.json"))
 	if err != nil {
@@ -111,7 +113,7 @@ func draw(ctx context.Context, set settings, e *emulator.Emulator, s *stack.Stac
 	}
 	board, err := picture.ReadBoard(template)
 	if err != nil {
-		return err //nolint:wrapcheck // it names itself
+		return err //nolint:wrapcheck // the error is complete
 	}
 	f, err := os.Create(set.out)
 	if err != nil {

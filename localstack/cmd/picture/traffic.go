@@ -11,12 +11,13 @@ import (
 	"surehook/localstack/stack"
 )
 
-// tenant is the customer whose events are sent.
+// tenant is the customer of all events.
 const tenant = "acme"
 
-// traffic is some minutes of a small system's life: one endpoint answers at
-// once, one slowly, one fails now and then, one refuses what it is sent, and one is
-// down for a while, so that its circuit opens and its deliveries are parked.
+// traffic is some minutes of a small system: one fast endpoint, one slow
+// endpoint, one with occasional failures, one with permanent rejections, and
+// one with an outage. The outage opens the endpoint's circuit and parks its
+// deliveries.
 type traffic struct {
 	api      *stack.Client
 	receiver *receiver.Receiver
@@ -24,13 +25,13 @@ type traffic struct {
 	length   time.Duration
 }
 
-// The shares of the run at which the outage begins and ends.
+// The start and the end of the outage, as shares of the run.
 const (
 	outageBegins = 0.25
 	outageEnds   = 0.55
 )
 
-// breath is how long is waited between two batches of events.
+// breath is the pause between two batches of events.
 const breath = 2 * time.Second
 
 func (t traffic) run(ctx context.Context) error {
@@ -45,7 +46,7 @@ func (t traffic) run(ctx context.Context) error {
 		if gone > t.length {
 			return nil
 		}
-		if gone < t.length*9/10 { // then what was sent is delivered
+		if gone < t.length*9/10 { // time for the last deliveries
 			if err := t.send(ctx, gone.Seconds()/t.length.Seconds()); err != nil {
 				return err
 			}
@@ -71,15 +72,15 @@ func (t traffic) endpoints(ctx context.Context) error {
 		}
 		in := map[string]any{"url": t.receiver.URL + "/" + name, "uid": name, "event_types": types, "retry": retry, "circuit": circuit}
 		if _, err := t.api.CreateEndpoint(ctx, tenant, in); err != nil {
-			return err //nolint:wrapcheck // it names itself
+			return err //nolint:wrapcheck // the error is complete
 		}
 	}
 	t.receiver.Script("/refusing", receiver.Status(http.StatusUnprocessableEntity))
 	return nil
 }
 
-// send posts a few events and lets the receiver behave as it does at this
-// share of the run.
+// send posts a few events and sets the receiver's behavior for this share of
+// the run.
 func (t traffic) send(ctx context.Context, at float64) error {
 	t.receiver.Script("/slow", receiver.Hang(time.Duration(200+rand.IntN(900))*time.Millisecond))
 	flaky := []receiver.Reply{receiver.Status(http.StatusOK), receiver.Status(http.StatusOK), receiver.Status(http.StatusOK), receiver.Status(http.StatusServiceUnavailable)}
@@ -96,7 +97,7 @@ func (t traffic) send(ctx context.Context, at float64) error {
 			kind = "order.refunded"
 		}
 		if _, err := t.api.PostEvent(ctx, tenant, kind, fmt.Sprintf(`{"order": %d}`, rand.IntN(100_000))); err != nil {
-			return err //nolint:wrapcheck // it names itself
+			return err //nolint:wrapcheck // the error is complete
 		}
 	}
 	return nil

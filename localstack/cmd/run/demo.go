@@ -13,11 +13,11 @@ import (
 // tenant is the customer of the demonstration.
 const tenant = "demo"
 
-// waitLimit bounds each wait for something to happen.
+// waitLimit bounds each wait.
 const waitLimit = 60 * time.Second
 
 // errTooLong ends a wait.
-var errTooLong = errors.New("it took longer than a minute")
+var errTooLong = errors.New("the wait took longer than a minute")
 
 // demo shows the system at work.
 type demo struct {
@@ -25,7 +25,7 @@ type demo struct {
 	api      *stack.Client
 	receiver *receiver.Receiver
 
-	lastEvent string // id of the newest event that was accepted
+	lastEvent string // id of the newest accepted event
 }
 
 // show runs both acts.
@@ -37,18 +37,18 @@ func (d *demo) show(ctx context.Context) error {
 		return err
 	}
 	return d.act(ctx, act{
-		title: "An endpoint in trouble: it answers 503 twice, then 200", path: "/b", eventType: "invoice.paid", payload: `{"invoice": 7}`,
+		title: "A failing endpoint answers 503 twice, then 200", path: "/b", eventType: "invoice.paid", payload: `{"invoice": 7}`,
 		replies: []receiver.Reply{receiver.Status(503), receiver.Status(503), receiver.Status(200)},
 	})
 }
 
-// act is one endpoint, one event and the answers it meets.
+// act is one endpoint, one event and the endpoint's answers.
 type act struct {
 	title, path, eventType, payload string
 	replies                         []receiver.Reply
 }
 
-// act creates the endpoint, posts the event and follows its delivery.
+// act creates the endpoint, posts the event and follows the delivery.
 func (d *demo) act(ctx context.Context, a act) error {
 	d.say.step("%s", a.title)
 	d.receiver.Script(a.path, a.replies...)
@@ -58,7 +58,7 @@ func (d *demo) act(ctx context.Context, a act) error {
 		"retry":       map[string]any{"schedule": []string{"1s", "1s"}, "jitter": "none"},
 	})
 	if err != nil {
-		return err //nolint:wrapcheck // it names itself
+		return err //nolint:wrapcheck // the error is complete
 	}
 	d.receiver.Trust(a.path, endpoint.Secret)
 	d.say.item("endpoint", "%s -> %s", endpoint.ID, d.receiver.URL+a.path)
@@ -66,13 +66,13 @@ func (d *demo) act(ctx context.Context, a act) error {
 	began := d.say.now()
 	accepted, err := d.api.PostEvent(ctx, tenant, a.eventType, a.payload)
 	if err != nil {
-		return err //nolint:wrapcheck // it names itself
+		return err //nolint:wrapcheck // the error is complete
 	}
 	d.lastEvent = accepted.ID
 	d.say.after(began, d.say.now(), "accepted", "%s, %s", a.eventType, accepted.ID)
 	deliveries, err := d.api.Deliveries(ctx, tenant, accepted.ID)
 	if err != nil {
-		return err //nolint:wrapcheck // it names itself
+		return err //nolint:wrapcheck // the error is complete
 	}
 	if len(deliveries) != 1 {
 		return fmt.Errorf("event %s has %d deliveries instead of 1", accepted.ID, len(deliveries))
@@ -86,33 +86,33 @@ func (d *demo) act(ctx context.Context, a act) error {
 	return d.delivered(ctx, deliveries[0].ID, len(a.replies), began)
 }
 
-// attempt waits for attempt n and checks its signature and its bytes.
+// attempt waits for attempt n and checks the signature and the bytes.
 func (d *demo) attempt(ctx context.Context, a act, n int, reply receiver.Reply, began time.Time) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, waitLimit, errTooLong)
 	defer cancel()
 	requests, err := d.receiver.Await(ctx, a.path, n)
 	if err != nil {
-		return err //nolint:wrapcheck // it names itself
+		return err //nolint:wrapcheck // the error is complete
 	}
 	got := requests[n-1]
 	d.say.after(began, got.At, fmt.Sprintf("attempt %d", n), "POST %s, answered %s", a.path, reply)
 	if !got.Genuine() {
-		return fmt.Errorf("the signature of attempt %d is not one of the Standard Webhooks library: %v", n, got.Verified)
+		return fmt.Errorf("the Standard Webhooks library refuses the signature of attempt %d: %v", n, got.Verified)
 	}
 	if string(got.Body) != a.payload {
-		return fmt.Errorf("attempt %d brought %q instead of the posted %q", n, got.Body, a.payload)
+		return fmt.Errorf("attempt %d has the body %q instead of the posted %q", n, got.Body, a.payload)
 	}
 	d.say.item("", "signature verified by the public Standard Webhooks library")
 	return nil
 }
 
-// delivered waits for the record to say so.
+// delivered waits until the record says delivered.
 func (d *demo) delivered(ctx context.Context, id string, attempts int, began time.Time) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, waitLimit, errTooLong)
 	defer cancel()
 	record, err := d.api.AwaitDelivery(ctx, tenant, id, "delivered")
 	if err != nil {
-		return err //nolint:wrapcheck // it names itself
+		return err //nolint:wrapcheck // the error is complete
 	}
 	if record.Attempts != attempts {
 		return fmt.Errorf("delivery %s took %d attempts instead of %d", id, record.Attempts, attempts)

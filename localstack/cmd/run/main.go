@@ -1,10 +1,11 @@
-// Command run brings the whole stack up on this machine: it starts an AWS
-// emulator, deploys the real stack with the real functions to it, starts a
-// receiver, and shows one event delivered and another delivered on its third
-// attempt. Then it stays up, until Ctrl-C ends it and everything it started.
+// Command run starts the whole stack on this machine. It starts an AWS
+// emulator, deploys the real stack with the real functions, and starts a
+// receiver. Then it shows one delivery with success on the first attempt, and
+// one with success on the third attempt. The stack runs until Ctrl-C.
 //
-// EMULATOR=localstack uses LocalStack in Docker instead of MiniStack;
-// ONESHOT=1 ends after the demonstration, with an exit code that says how it went.
+// EMULATOR=localstack selects LocalStack in Docker instead of MiniStack.
+// ONESHOT=1 ends the program after the demonstration; the exit code reports the
+// result.
 package main
 
 import (
@@ -30,7 +31,7 @@ func main() {
 	switch {
 	case err == nil:
 	case stopped:
-		fmt.Fprintln(os.Stderr, "Stopped before it was through.")
+		fmt.Fprintln(os.Stderr, "Stopped before the end.")
 		os.Exit(interrupted)
 	default:
 		fmt.Fprintln(os.Stderr, "\nrun:", err)
@@ -38,10 +39,10 @@ func main() {
 	}
 }
 
-// interrupted is the exit code that shells use for a program ended by Ctrl-C.
+// interrupted is the shells' exit code of a program after Ctrl-C.
 const interrupted = 130
 
-// run starts everything, shows it, and stops it.
+// run starts everything, runs the demonstration, and stops everything.
 func run(ctx context.Context) (err error) {
 	root, err := os.Getwd()
 	if err != nil {
@@ -49,17 +50,17 @@ func run(ctx context.Context) (err error) {
 	}
 	kind, err := emulator.ParseKind(os.Getenv("EMULATOR"))
 	if err != nil {
-		return err //nolint:wrapcheck // it names itself
+		return err //nolint:wrapcheck // the error is complete
 	}
 	if err := emulator.CanRunStack(kind, os.Environ()); err != nil {
-		return err //nolint:wrapcheck // it names itself
+		return err //nolint:wrapcheck // the error is complete
 	}
 	say := &narrator{out: os.Stdout, now: time.Now, began: time.Now()}
 
 	say.step("Start an AWS emulator: %s", kind)
 	e, err := emulator.Start(ctx, kind, emulator.Options{Root: root, Name: "run", Port: emulator.DefaultPort, Env: os.Environ()})
 	if err != nil {
-		return err //nolint:wrapcheck // it names itself
+		return err //nolint:wrapcheck // the error is complete
 	}
 	defer func() {
 		say.line("")
@@ -72,14 +73,14 @@ func run(ctx context.Context) (err error) {
 	say.step("Deploy the stack")
 	s, err := stack.Deploy(ctx, e, stack.Options{Root: root, Env: os.Environ(), Progress: say.indented()})
 	if err != nil {
-		return err //nolint:wrapcheck // it names itself
+		return err //nolint:wrapcheck // the error is complete
 	}
 
 	say.step("Start a receiver")
 	name, bind := e.HostName()
 	r, err := receiver.Start(ctx, name, bind)
 	if err != nil {
-		return err //nolint:wrapcheck // it names itself
+		return err //nolint:wrapcheck // the error is complete
 	}
 	defer func() { err = errors.Join(err, r.Stop()) }()
 	say.item("ready", "%s", r.URL)
@@ -96,7 +97,7 @@ func run(ctx context.Context) (err error) {
 	return nil
 }
 
-// withLogs adds what the functions and the emulator wrote last.
+// withLogs adds the last lines of the functions' and the emulator's logs.
 func withLogs(ctx context.Context, e *emulator.Emulator, s *stack.Stack, err error) error {
 	if ctx.Err() != nil {
 		return err

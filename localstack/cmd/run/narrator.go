@@ -10,7 +10,7 @@ import (
 	"surehook/localstack/stack"
 )
 
-// narrator tells what happens, in numbered steps.
+// narrator prints the progress in numbered steps.
 type narrator struct {
 	out   io.Writer
 	now   func() time.Time
@@ -19,7 +19,7 @@ type narrator struct {
 }
 
 func (n *narrator) line(format string, args ...any) {
-	fmt.Fprintf(n.out, format+"\n", args...) //nolint:errcheck // there is nobody else to tell
+	fmt.Fprintf(n.out, format+"\n", args...) //nolint:errcheck // a failed write to the terminal has no remedy
 }
 
 // step begins a numbered step.
@@ -29,17 +29,17 @@ func (n *narrator) step(format string, args ...any) {
 	n.line("%d. %s", n.steps, fmt.Sprintf(format, args...))
 }
 
-// item tells one thing within a step.
+// item prints one item of a step.
 func (n *narrator) item(label, format string, args ...any) {
 	n.line("   %-11s %s", label, fmt.Sprintf(format, args...))
 }
 
-// after is an item with the time since began.
+// after prints an item with the time since began.
 func (n *narrator) after(began, at time.Time, label, format string, args ...any) {
 	n.item(label, "%-52s %6.2f s", fmt.Sprintf(format, args...), at.Sub(began).Seconds())
 }
 
-// indented returns a writer whose lines are items without a label.
+// indented returns a writer for items without a label.
 func (n *narrator) indented() io.Writer { return indent{n} }
 
 type indent struct{ n *narrator }
@@ -51,10 +51,11 @@ func (i indent) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// staysUp says how to use what is running; event is one that was delivered.
+// staysUp prints instructions for the running stack; event is a delivered
+// event.
 func (n *narrator) staysUp(s *stack.Stack, r *receiver.Receiver, event string) {
 	n.line("")
-	n.line("It all works (%.0f s) and stays up until Ctrl-C. Try it from another terminal:", n.now().Sub(n.began).Seconds())
+	n.line("The demonstration succeeded (%.0f s). The stack runs until Ctrl-C. Try it from another terminal:", n.now().Sub(n.began).Seconds())
 	n.line("")
 	n.line("   API=http://%s", s.Host)
 	n.line("   KEY=%s", s.Key)
@@ -67,10 +68,10 @@ func (n *narrator) staysUp(s *stack.Stack, r *receiver.Receiver, event string) {
 	n.line(`   curl -X POST "$API/v1/tenants/acme/events" -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \`)
 	n.line(`     -d '{"type": "order.paid", "payload": {"order": 4711}}'`)
 	n.line("")
-	n.line("   # what came of the demonstration's last one")
+	n.line("   # the deliveries of the demonstration's last event")
 	n.line(`   curl "$API/v1/tenants/demo/events/%s/deliveries" -H "Authorization: Bearer $KEY"`, event)
 	n.line("")
-	n.line("   docs/api.md has more; its lines take the same API and KEY. curl finds *.localhost by itself; what does not is")
+	n.line("   docs/api.md has more examples for the same API and KEY. curl resolves *.localhost itself. Other clients may have")
 	n.line("   to call %s with the Host header %s.", s.Address, s.Host)
 	n.line("")
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 )
 
-// letter is a message of the dead-letters queue.
-type letter struct {
+// deadLetter is a message of the dead-letters queue.
+type deadLetter struct {
 	Delivery   string `json:"delivery"`
 	Tenant     string `json:"tenant"`
 	Event      string `json:"event"`
@@ -27,27 +27,27 @@ type letter struct {
 	LastStatus int    `json:"last_status"`
 }
 
-// letterbox looks into the dead-letters queue for all tests, and leaves there
-// what it finds: the queue's depth is the number of open dead letters. The tests
-// run at the same time, and a queue shows a message to one.
-type letterbox struct {
+// deadLetters reads the dead-letters queue for all tests without deleting
+// messages, because the queue's depth is the number of open dead letters. The
+// tests run concurrently, and a queue shows a message to one reader at a time.
+type deadLetters struct {
 	client *sqs.Client
 	url    string
 
 	mu   sync.Mutex
-	seen map[string]letter // by the message's id
+	seen map[string]deadLetter // by the message's id
 }
 
-// peekHidden is how long a letter that was looked at is hidden from the next
-// look, which so gets others.
+// peekHidden is the visibility timeout of a peek. The next peek gets other
+// messages.
 const peekHidden = 2 * time.Second
 
-// await returns the letters about the delivery as soon as there is one.
-func (l *letterbox) await(ctx context.Context, delivery string) ([]letter, error) {
+// await returns the delivery's dead letters as soon as there is one.
+func (l *deadLetters) await(ctx context.Context, delivery string) ([]deadLetter, error) {
 	for {
 		l.mu.Lock()
 		_, err := l.peek(ctx)
-		var got []letter
+		var got []deadLetter
 		for _, each := range l.seen {
 			if each.Delivery == delivery {
 				got = append(got, each)
@@ -63,8 +63,9 @@ func (l *letterbox) await(ctx context.Context, delivery string) ([]letter, error
 	}
 }
 
-// peek receives once and returns the messages, which are visible again soon.
-func (l *letterbox) peek(ctx context.Context) ([]types.Message, error) {
+// peek receives once and returns the messages. The messages are visible again
+// soon.
+func (l *deadLetters) peek(ctx context.Context) ([]types.Message, error) {
 	out, err := l.client.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{
 		QueueUrl: &l.url, MaxNumberOfMessages: 10, WaitTimeSeconds: 1, VisibilityTimeout: int32(peekHidden / time.Second),
 	})
@@ -72,10 +73,10 @@ func (l *letterbox) peek(ctx context.Context) ([]types.Message, error) {
 		return nil, err
 	}
 	if l.seen == nil {
-		l.seen = map[string]letter{}
+		l.seen = map[string]deadLetter{}
 	}
 	for _, m := range out.Messages {
-		got, err := readLetter(m)
+		got, err := decodeDeadLetter(m)
 		if err != nil {
 			return nil, err
 		}
@@ -84,16 +85,16 @@ func (l *letterbox) peek(ctx context.Context) ([]types.Message, error) {
 	return out.Messages, nil
 }
 
-func readLetter(m types.Message) (letter, error) {
-	var got letter
+func decodeDeadLetter(m types.Message) (deadLetter, error) {
+	var got deadLetter
 	if err := json.Unmarshal([]byte(aws.ToString(m.Body)), &got); err != nil {
-		return letter{}, fmt.Errorf("read dead letter %s: %w", aws.ToString(m.Body), err)
+		return deadLetter{}, fmt.Errorf("read dead letter %s: %w", aws.ToString(m.Body), err)
 	}
 	return got, nil
 }
 
-// depth is how many letters the queue holds, those included that somebody looks at.
-func (l *letterbox) depth(ctx context.Context) (int, error) {
+// depth returns the number of messages in the queue, including hidden messages.
+func (l *deadLetters) depth(ctx context.Context) (int, error) {
 	counts := []types.QueueAttributeName{
 		types.QueueAttributeNameApproximateNumberOfMessages,
 		types.QueueAttributeNameApproximateNumberOfMessagesNotVisible,
@@ -114,16 +115,16 @@ func (l *letterbox) depth(ctx context.Context) (int, error) {
 	return depth, nil
 }
 
-// redrive moves n letters about the endpoint to a lane, as SQS's own redrive
-// does: it sends the body as it is and then deletes the letter. MiniStack has no
-// StartMessageMoveTask.
-func (l *letterbox) redrive(ctx context.Context, endpoint, lane string, n int) error {
+// redrive moves n dead letters of the endpoint to a lane, as SQS's own redrive
+// does: it sends the unchanged body and then deletes the message. MiniStack has
+// no StartMessageMoveTask.
+func (l *deadLetters) redrive(ctx context.Context, endpoint, lane string, n int) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for n > 0 {
 		messages, err := l.peek(ctx)
 		if err != nil {
-			return fmt.Errorf("redrive the dead letters of %s, of which %d are left: %w", endpoint, n, err)
+			return fmt.Errorf("redrive the dead letters of %s, %d are left: %w", endpoint, n, err)
 		}
 		messages = slices.DeleteFunc(messages, func(m types.Message) bool {
 			return l.seen[aws.ToString(m.MessageId)].Endpoint != endpoint
@@ -138,7 +139,7 @@ func (l *letterbox) redrive(ctx context.Context, endpoint, lane string, n int) e
 	return nil
 }
 
-func (l *letterbox) move(ctx context.Context, m types.Message, lane string) error {
+func (l *deadLetters) move(ctx context.Context, m types.Message, lane string) error {
 	if _, err := l.client.SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: &lane, MessageBody: m.Body}); err != nil {
 		return err
 	}

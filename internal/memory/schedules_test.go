@@ -40,7 +40,7 @@ func TestSchedules(t *testing.T) {
 	})
 }
 
-func TestSchedules_At_AfterTheScheduleFiredMakesItAnew(t *testing.T) {
+func TestSchedules_At_CreatesAnotherScheduleAfterTheFirstFired(t *testing.T) {
 	t.Parallel()
 
 	clock := porttest.FakeClock()

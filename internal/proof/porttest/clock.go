@@ -9,17 +9,17 @@ import (
 
 const (
 	pollEvery = 100 * time.Millisecond
-	pollLimit = time.Minute // an emulator's scheduler looks at its schedules every 10 s
+	pollLimit = time.Minute // an emulator's scheduler checks its schedules every 10 s
 )
 
-// Clock is the time that an implementation lives in.
+// Clock is the clock of an implementation.
 type Clock struct {
 	Now func() time.Time
-	// Pass lets d go by, or returns when ctx ends.
+	// Pass returns when d is over or ctx ends.
 	Pass func(ctx context.Context, d time.Duration)
 }
 
-// RealClock returns a clock that waits; now is time.Now.
+// RealClock returns a clock with real waits; now is time.Now.
 func RealClock(now func() time.Time) Clock {
 	return Clock{Now: now, Pass: func(ctx context.Context, d time.Duration) {
 		timer := time.NewTimer(d)
@@ -32,7 +32,7 @@ func RealClock(now func() time.Time) Clock {
 	}}
 }
 
-// FakeClock returns a clock that goes on only when it is told to.
+// FakeClock returns a clock advanced only by Pass.
 func FakeClock() Clock {
 	var mu sync.Mutex
 	at := time.Date(2026, time.January, 2, 3, 4, 5, 678e6, time.UTC)
@@ -50,8 +50,8 @@ func FakeClock() Clock {
 	}
 }
 
-// await collects what receive returns until there are n, and ends the test if
-// that takes longer than pollLimit.
+// await collects the results of receive until the number is n, and fails the test
+// after pollLimit.
 func await[T any](t *testing.T, c Clock, n int, receive func(ctx context.Context) ([]T, error)) []T {
 	t.Helper()
 

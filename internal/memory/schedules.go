@@ -15,8 +15,8 @@ import (
 
 var _ deliver.Schedules = (*Schedules)(nil)
 
-// Schedules are tokens that come to the retry lane of a queue at their time.
-// They are safe for concurrent use.
+// Schedules puts tokens on the retry lane of a queue at their times. Schedules is
+// safe for concurrent use.
 type Schedules struct {
 	queue *Queue
 	now   func() time.Time
@@ -26,20 +26,21 @@ type Schedules struct {
 	names map[string]plan // of plans
 }
 
-// Plan is a token and the time at which it comes to the retry lane.
+// Plan is a schedule that has not fired.
 type Plan struct {
 	Token hook.Token
 	At    time.Time
 }
 
-// plan is a Plan with the name that no other has.
+// plan is a Plan with its unique name.
 type plan struct {
 	Plan
 
 	name string
 }
 
-// NewSchedules returns schedules, none yet, that fire into q and live by now.
+// NewSchedules returns an empty set of schedules for the retry lane of q, with the
+// clock now.
 func NewSchedules(q *Queue, now func() time.Time) *Schedules {
 	return &Schedules{
 		queue: q,
@@ -49,8 +50,8 @@ func NewSchedules(q *Queue, now func() time.Time) *Schedules {
 	}
 }
 
-// At puts the token on the retry lane at the time given, rounded up to a whole
-// second, unless the attempt has a schedule that has not fired yet.
+// At rounds the time up to a whole second. At does nothing when the attempt has a
+// schedule that has not fired.
 func (s *Schedules) At(_ context.Context, token hook.Token, at time.Time) error {
 	at = at.UTC().Add(time.Second - 1).Truncate(time.Second)
 	name := token.Delivery.String() + "_" + strconv.Itoa(token.Attempt) + "_" + strconv.Itoa(token.Delays)
@@ -71,7 +72,7 @@ func (s *Schedules) At(_ context.Context, token hook.Token, at time.Time) error 
 	return nil
 }
 
-// Plans returns the schedules that have not fired yet, the earliest first.
+// Plans returns the schedules that have not fired, the earliest first.
 func (s *Schedules) Plans() []Plan {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -84,7 +85,7 @@ func (s *Schedules) Plans() []Plan {
 	return plans
 }
 
-// forget removes the schedules that have fired.
+// forget removes fired schedules.
 func (s *Schedules) forget() {
 	now := s.now()
 	for p, ok := s.plans.first(); ok && !p.At.After(now); p, ok = s.plans.first() {

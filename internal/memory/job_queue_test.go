@@ -10,7 +10,7 @@ import (
 	"surehook/internal/proof/porttest"
 )
 
-func TestJobs(t *testing.T) {
+func TestJobQueue(t *testing.T) {
 	t.Parallel()
 
 	porttest.JobQueue(t, func(t *testing.T) porttest.JobQueueBench {
@@ -33,7 +33,7 @@ func TestJobs(t *testing.T) {
 	})
 }
 
-func TestJobs_CutsTheDelayAndShowsAgainWhatIsNotDeleted(t *testing.T) {
+func TestJobQueue_CutsTheDelayAndRedeliversUndeletedMessages(t *testing.T) {
 	t.Parallel()
 
 	clock := porttest.FakeClock()

@@ -1,0 +1,267 @@
+package memory
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"surehook/internal/hook"
+)
+
+const defaultVisibility = time.Minute
+
+// standardQueue is a standard queue of SQS. A received message is hidden for a
+// time, and visible again unless deleted. The order of messages is the time of
+// visibility, then the order of put. standardQueue is safe for concurrent use.
+type standardQueue[T any] struct {
+	now     func() time.Time
+	numbers *atomic.Int64 // sequence of message numbers, shared by several queues
+	wake    chan struct{} // capacity 1: a waiting call should check again
+
+	mu       sync.Mutex
+	all      map[string]*entry[T]
+	hidden   *ordered[*entry[T]] // hidden at the last call of show; all other messages are in groups
+	groups   map[hook.EndpointID]*group[T]
+	heads    *ordered[*group[T]] // groups with visible messages, by first message
+	inFlight int                 // number of received and hidden messages
+}
+
+type entry[T any] struct {
+	id        string
+	number    int64
+	group     *group[T]
+	value     T
+	visibleAt time.Time
+	hidden    bool
+	received  int // number of receipts
+}
+
+// isInFlight reports whether the message is received and hidden.
+func (e *entry[T]) isInFlight() bool { return e.hidden && e.received > 0 }
+
+// group is the messages of one group id.
+type group[T any] struct {
+	id       hook.EndpointID // empty: messages without group
+	visible  *ordered[*entry[T]]
+	head     *entry[T] // first visible message, the group's position in heads; nil: none
+	inFlight int
+}
+
+func newStandardQueue[T any](now func() time.Time, numbers *atomic.Int64) *standardQueue[T] {
+	return &standardQueue[T]{
+		now:     now,
+		numbers: numbers,
+		wake:    make(chan struct{}, 1),
+		all:     make(map[string]*entry[T]),
+		hidden:  newOrdered(compareEntries[T]),
+		groups:  make(map[hook.EndpointID]*group[T]),
+		heads:   newOrdered(func(a, b *group[T]) int { return compareEntries(a.head, b.head) }),
+	}
+}
+
+func compareEntries[T any](a, b *entry[T]) int {
+	if c := a.visibleAt.Compare(b.visibleAt); c != 0 {
+		return c
+	}
+	return cmp.Compare(a.number, b.number)
+}
+
+// put adds a message, visible from visibleAt on.
+func (q *standardQueue[T]) put(id hook.EndpointID, value T, visibleAt time.Time) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+
+	g := q.groups[id]
+	if g == nil {
+		g = &group[T]{id: id, visible: newOrdered(compareEntries[T])}
+		q.groups[id] = g
+	}
+	number := q.numbers.Add(1)
+	e := &entry[T]{id: strconv.FormatInt(number, 10), number: number, group: g, value: value, visibleAt: visibleAt}
+	q.all[e.id] = e
+	q.hide(e)
+	q.signal()
+}
+
+// receive hides at most limit visible messages for the visibility timeout and
+// returns copies. With fair, messages of noisy groups come last.
+func (q *standardQueue[T]) receive(limit int, visibility time.Duration, fair bool) []entry[T] {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+
+	now := q.now()
+	q.show(now)
+	var received []entry[T]
+	for len(received) < limit {
+		e, ok := q.choose(fair)
+		if !ok {
+			break
+		}
+		q.unlink(e)
+		e.visibleAt = now.Add(visibility)
+		e.received++
+		q.hide(e)
+		received = append(received, *e)
+	}
+	return received
+}
+
+// await is receive, but waits for a message or the end of ctx.
+func (q *standardQueue[T]) await(ctx context.Context, limit int, visibility time.Duration, fair bool) []entry[T] {
+	defer q.signal() // another waiting call must wait for the next message
+	for {
+		if received := q.receive(limit, visibility, fair); len(received) > 0 || ctx.Err() != nil {
+			return received
+		}
+		q.sleep(ctx)
+	}
+}
+
+// sleep returns when a message becomes visible, at the next put, or when ctx ends.
+func (q *standardQueue[T]) sleep(ctx context.Context) {
+	var due <-chan time.Time
+	if at, ok := q.next(); ok {
+		timer := time.NewTimer(at.Sub(q.now()))
+		defer timer.Stop()
+		due = timer.C
+	}
+	select {
+	case <-ctx.Done():
+	case <-q.wake:
+	case <-due:
+	}
+}
+
+// delete removes the message and returns a copy; ok is false without such a
+// message.
+func (q *standardQueue[T]) delete(id string) (removed entry[T], ok bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+
+	e, ok := q.all[id]
+	if !ok {
+		return removed, false
+	}
+	q.unlink(e)
+	delete(q.all, id)
+	return *e, true
+}
+
+// next returns the earliest time of visibility of all messages; ok is false for an
+// empty queue.
+func (q *standardQueue[T]) next() (at time.Time, ok bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+
+	if e, ok := q.hidden.first(); ok {
+		at = e.visibleAt
+	}
+	if g, ok := q.heads.first(); ok && (at.IsZero() || g.head.visibleAt.Before(at)) {
+		at = g.head.visibleAt
+	}
+	return at, len(q.all) > 0
+}
+
+// signal wakes one waiting call.
+func (q *standardQueue[T]) signal() {
+	select {
+	case q.wake <- struct{}{}:
+	default: // a signal is pending
+	}
+}
+
+// show moves messages visible at now to their groups.
+func (q *standardQueue[T]) show(now time.Time) {
+	for e, ok := q.hidden.first(); ok && !e.visibleAt.After(now); e, ok = q.hidden.first() {
+		q.unlink(e)
+		e.group.visible.add(e)
+		q.rank(e.group)
+	}
+}
+
+func (q *standardQueue[T]) hide(e *entry[T]) {
+	e.hidden = true
+	q.hidden.add(e)
+	q.count(e, 1)
+}
+
+// unlink removes the message from hidden or from its group.
+func (q *standardQueue[T]) unlink(e *entry[T]) {
+	if !e.hidden {
+		e.group.visible.remove(e)
+		q.rank(e.group)
+		return
+	}
+	q.hidden.remove(e)
+	q.count(e, -1)
+	e.hidden = false
+}
+
+func (q *standardQueue[T]) count(e *entry[T], n int) {
+	if e.isInFlight() {
+		q.inFlight += n
+		e.group.inFlight += n
+	}
+}
+
+// rank moves the group in heads to the position of its first visible message.
+func (q *standardQueue[T]) rank(g *group[T]) {
+	head, _ := g.visible.first()
+	if head == g.head {
+		return
+	}
+	if g.head != nil {
+		q.heads.remove(g)
+	}
+	if g.head = head; head != nil {
+		q.heads.add(g)
+	}
+}
+
+// choose returns the next message to receive; ok is false without visible
+// messages.
+func (q *standardQueue[T]) choose(fair bool) (e *entry[T], ok bool) {
+	if fair {
+		for g := range q.heads.all() { // at most 9 groups have more than a tenth of all messages in flight
+			if !q.noisy(g) {
+				return g.head, true
+			}
+		}
+	}
+	g, ok := q.heads.first()
+	if !ok {
+		return nil, false
+	}
+	return g.head, true
+}
+
+// noisy reports whether a fair queue delays the group.
+func (q *standardQueue[T]) noisy(g *group[T]) bool {
+	const manyInFlight, shareOfAll = 30, 10
+	return g.id != "" && g.inFlight >= manyInFlight && g.inFlight*shareOfAll > q.inFlight
+}
+
+// list returns copies of all messages, in the order of put.
+func (q *standardQueue[T]) list() []entry[T] {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+
+	all := make([]entry[T], 0, len(q.all))
+	for _, e := range q.all {
+		all = append(all, *e)
+	}
+	slices.SortFunc(all, func(a, b entry[T]) int { return cmp.Compare(a.number, b.number) })
+	return all
+}
+
+// len returns the number of messages.
+func (q *standardQueue[T]) len() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+
+	return len(q.all)
+}
