@@ -45,7 +45,7 @@ type Archive struct {
 type ArchiveProps struct {
 	Prefix      string // begins the state machine's name
 	Environment Environment
-	Table       awsdynamodb.Table // with point-in-time recovery
+	Table       awsdynamodb.ITableV2 // with point-in-time recovery
 	Group       awsscheduler.IScheduleGroup
 }
 

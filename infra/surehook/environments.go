@@ -30,6 +30,9 @@ type Environment struct {
 	Protected bool
 	// PointInTimeRecovery keeps 35 days of backups of the table.
 	PointInTimeRecovery bool
+	// WarmThroughput is the throughput of a new table from the first second.
+	// The zero value means DynamoDB's default.
+	WarmThroughput WarmThroughput
 
 	// Throttles bound the requests to the API, route by route.
 	Throttles Throttles
@@ -61,6 +64,29 @@ type Environment struct {
 	// Egress is names.EgressPublic or, for the local stack only,
 	// names.EgressLoopback.
 	Egress string
+}
+
+// WarmThroughput is the throughput of the table, and of each index, without a
+// growth phase: units per second. On-demand capacity grows from there, at most
+// to double the previous peak within 30 minutes.
+//
+// A new on-demand table starts at 4,000 write and 12,000 read units per second.
+// At most Events.PerSecond + 100 x Batch.PerSecond events arrive per second, and
+// an event with one first-try delivery takes at most 4 write and 5 read units
+// (docs/cost.md, "delivered alone"):
+//
+//	dev      50 + 100 x  5 =   550 events/s    2,200 write    2,750 read units/s: the default
+//	staging 200 + 100 x 10 = 1,200 events/s    4,800 write    6,000 read units/s: 5,000 and 12,000
+//	prod  1,000 + 100 x 50 = 6,000 events/s   24,000 write   30,000 read units/s
+//
+// Events with several endpoints and retries take more units. One partition key
+// serves at most 1,000 write and 3,000 read units per second at any warm
+// throughput.
+//
+// AWS charges an increase once. A later decrease is not possible.
+// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/warm-throughput.html
+type WarmThroughput struct {
+	ReadUnits, WriteUnits int
 }
 
 // Throttle bounds the requests of all callers to one route. API Gateway answers
@@ -140,6 +166,7 @@ func environments(localArch string) []Environment {
 			Retention:           90 * day,
 			LogRetention:        awslogs.RetentionDays_ONE_MONTH,
 			PointInTimeRecovery: true,
+			WarmThroughput:      WarmThroughput{ReadUnits: 12_000, WriteUnits: 5_000},
 			Throttles: Throttles{
 				Default: Throttle{PerSecond: 200, Burst: 400},
 				Events:  Throttle{PerSecond: 200, Burst: 400},
@@ -163,6 +190,7 @@ func environments(localArch string) []Environment {
 			LogRetention:        awslogs.RetentionDays_THREE_MONTHS,
 			Protected:           true,
 			PointInTimeRecovery: true,
+			WarmThroughput:      WarmThroughput{ReadUnits: 30_000, WriteUnits: 24_000},
 			Throttles: Throttles{
 				Default: Throttle{PerSecond: 1000, Burst: 2000},
 				Events:  Throttle{PerSecond: 1000, Burst: 2000},

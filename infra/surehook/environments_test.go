@@ -82,6 +82,19 @@ func TestEnvironment_Validate(t *testing.T) {
 		{name: "a name of one's own opens no loopback", env: "local", change: func(e *Environment) { e.Name = "localhost" }, want: "local stack only"},
 		{name: "an archive needs point-in-time recovery", env: "dev", change: func(e *Environment) { e.Archive = true }, want: "point-in-time recovery"},
 		{name: "an archive with point-in-time recovery is fine", env: "staging", change: func(e *Environment) { e.Archive = true }},
+		{name: "warm throughput may be DynamoDB's default", env: "prod", change: func(e *Environment) { e.WarmThroughput = WarmThroughput{} }},
+		{name: "warm throughput may equal a new table's", env: "dev", change: func(e *Environment) {
+			e.WarmThroughput = WarmThroughput{ReadUnits: 12_000, WriteUnits: 4_000}
+		}},
+		{name: "fewer warm read units than a new table's are refused", env: "dev", change: func(e *Environment) {
+			e.WarmThroughput = WarmThroughput{ReadUnits: 11_999, WriteUnits: 4_000}
+		}, want: "warm throughput"},
+		{name: "fewer warm write units than a new table's are refused", env: "dev", change: func(e *Environment) {
+			e.WarmThroughput = WarmThroughput{ReadUnits: 12_000, WriteUnits: 3_999}
+		}, want: "warm throughput"},
+		{name: "warm throughput needs both numbers", env: "dev", change: func(e *Environment) {
+			e.WarmThroughput = WarmThroughput{WriteUnits: 5_000}
+		}, want: "warm throughput"},
 		{name: "alarms go to an address", env: "prod", change: func(e *Environment) { e.AlarmEmail = "oncall@example.com" }},
 		{name: "an address is not a name with an address", env: "prod", change: func(e *Environment) { e.AlarmEmail = "On Call <oncall@example.com>" }, want: "not an e-mail address"},
 		{name: "an address has an at sign", env: "prod", change: func(e *Environment) { e.AlarmEmail = "oncall" }, want: "not an e-mail address"},

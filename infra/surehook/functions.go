@@ -64,7 +64,7 @@ type FunctionsProps struct {
 	Prefix      string // begins the functions' names
 	Environment Environment
 	Dist        string // folder of the built functions
-	Table       awsdynamodb.Table
+	Table       awsdynamodb.ITableV2
 	Queues      Queues
 	Secrets     Secrets
 	Schedules   Schedules

@@ -30,7 +30,7 @@ type MonitorProps struct {
 	Environment Environment
 	Queues      Queues
 	Functions   Functions
-	Table       awsdynamodb.Table
+	Table       awsdynamodb.ITableV2
 	API         awsapigatewayv2.HttpApi
 	Schedules   awsscheduler.IScheduleGroup
 	// Archive adds the archive's alarm; nil for none.

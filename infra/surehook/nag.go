@@ -35,14 +35,7 @@ func suppressions(prefix string, env Environment) []suppression {
 			reason:  "The names of retries' schedules contain delivery ids, so a policy cannot list the names. All are in this prefix's group. The group holds only these schedules and the breaker's.",
 		},
 	}
-	all = append(all, monitorSuppressions(env)...)
-	if !env.PointInTimeRecovery {
-		all = append(all, suppression{
-			path: "Table", rule: "AwsSolutions-DDB3",
-			reason: "The environment is for experiments. Its data is reproducible, and backups would cost more than the data.",
-		})
-	}
-	return all
+	return append(all, monitorSuppressions(env)...)
 }
 
 // suppress records the accepted findings on the resources below the construct.

@@ -53,7 +53,7 @@ type Surehook struct {
 	constructs.Construct
 
 	// Table holds all data.
-	Table awsdynamodb.Table
+	Table awsdynamodb.TableV2
 	// Queues are the sources of the functions' work.
 	Queues Queues
 	// Secrets hold the sealing key and the first API key.

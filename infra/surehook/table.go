@@ -17,36 +17,54 @@ type TableProps struct {
 // its storage. CloudFormation generates the table's name, so a retained table
 // never blocks a new stack.
 //
-// The encryption key is DynamoDB's AWS-managed KMS key, not the stack's own
-// key. DynamoDB would use the stack's key in the caller's name, so every
-// function would need kms:Decrypt on the key of the endpoints' secrets.
-func NewTable(scope constructs.Construct, id string, props TableProps) awsdynamodb.Table {
-	table := awsdynamodb.NewTable(scope, &id, &awsdynamodb.TableProps{
+// The resource is a global table with one replica, in the stack's region, at the
+// price of a plain table. CloudFormation cannot change a plain table into a
+// global table, but can add replicas to this table later.
+//
+// The encryption key is DynamoDB's AWS-managed KMS key, not the stack's own key.
+// DynamoDB would use the stack's key in the caller's name, so every function
+// would need kms:Decrypt on the key of the endpoints' secrets.
+func NewTable(scope constructs.Construct, id string, props TableProps) awsdynamodb.TableV2 {
+	env := props.Environment
+	return awsdynamodb.NewTableV2(scope, &id, &awsdynamodb.TablePropsV2{
 		PartitionKey:        attribute(names.PartitionKey),
 		SortKey:             attribute(names.SortKey),
-		BillingMode:         awsdynamodb.BillingMode_PAY_PER_REQUEST,
+		Billing:             awsdynamodb.Billing_OnDemand(nil),
 		TimeToLiveAttribute: jsii.String(names.ExpiresAt),
-		Encryption:          awsdynamodb.TableEncryption_AWS_MANAGED,
+		Encryption:          awsdynamodb.TableEncryptionV2_AwsManagedKey(),
 		PointInTimeRecoverySpecification: &awsdynamodb.PointInTimeRecoverySpecification{
-			PointInTimeRecoveryEnabled: &props.Environment.PointInTimeRecovery,
+			PointInTimeRecoveryEnabled: &env.PointInTimeRecovery,
 		},
-		DeletionProtection: &props.Environment.Protected,
-		RemovalPolicy:      removal(props.Environment),
+		DeletionProtection: &env.Protected,
+		RemovalPolicy:      removal(env),
+		WarmThroughput:     env.WarmThroughput.render(),
+		GlobalSecondaryIndexes: &[]*awsdynamodb.GlobalSecondaryIndexPropsV2{
+			newIndex(env, names.IndexByEndpoint, names.ByEndpointHash, names.ByEndpointRange),
+			newIndex(env, names.IndexByState, names.ByStateHash, names.ByStateRange),
+		},
 	})
-	addIndex(table, names.IndexByEndpoint, names.ByEndpointHash, names.ByEndpointRange)
-	addIndex(table, names.IndexByState, names.ByStateHash, names.ByStateRange)
-	return table
 }
 
-// addIndex makes an index with keys only. Callers read found items from the
-// table, consistently, and an index row fits in one write unit.
-func addIndex(table awsdynamodb.Table, name, hash, sort string) {
-	table.AddGlobalSecondaryIndex(&awsdynamodb.GlobalSecondaryIndexProps{
+// newIndex returns an index with keys only. Callers read found items from the
+// table, consistently, and an index row fits in one write unit. A throttled
+// index throttles the table's writes, so the index has the table's warm
+// throughput.
+func newIndex(env Environment, name, hash, sort string) *awsdynamodb.GlobalSecondaryIndexPropsV2 {
+	return &awsdynamodb.GlobalSecondaryIndexPropsV2{
 		IndexName:      &name,
 		PartitionKey:   attribute(hash),
 		SortKey:        attribute(sort),
 		ProjectionType: awsdynamodb.ProjectionType_KEYS_ONLY,
-	})
+		WarmThroughput: env.WarmThroughput.render(),
+	}
+}
+
+// render converts the throughput to CDK's form, nil for DynamoDB's default.
+func (w WarmThroughput) render() *awsdynamodb.WarmThroughput {
+	if w == (WarmThroughput{}) {
+		return nil
+	}
+	return &awsdynamodb.WarmThroughput{ReadUnitsPerSecond: number(w.ReadUnits), WriteUnitsPerSecond: number(w.WriteUnits)}
 }
 
 func attribute(name string) *awsdynamodb.Attribute {

@@ -13,23 +13,35 @@ func TestTable(t *testing.T) {
 	// the test.
 	protected := map[string]bool{"dev": false, "staging": false, "prod": true, "local": false}
 	recovery := map[string]bool{"dev": false, "staging": true, "prod": true, "local": false}
+	units := func(read, write float64) map[string]any {
+		return map[string]any{"ReadUnitsPerSecond": read, "WriteUnitsPerSecond": write}
+	}
+	warm := map[string]any{"staging": units(12000, 5000), "prod": units(30000, 24000)} // dev and local: none
 	policy := map[bool]string{true: "Retain", false: "Delete"}
 
 	for env, tpl := range every(t) {
 		t.Run(env.Name, func(t *testing.T) {
 			t.Parallel()
 
-			table := tpl.get(t, "AWS::DynamoDB::Table", "Table")
+			table := tpl.get(t, "AWS::DynamoDB::GlobalTable", "Table")
 			table.check(t, "BillingMode", "PAY_PER_REQUEST")
 			table.check(t, "KeySchema", keys(names.PartitionKey, names.SortKey))
 			table.check(t, "TimeToLiveSpecification", map[string]any{"AttributeName": names.ExpiresAt, "Enabled": true})
-			table.check(t, "SSESpecification", map[string]any{"SSEEnabled": true})
-			table.check(t, "DeletionProtectionEnabled", protected[env.Name])
-			table.check(t, "PointInTimeRecoverySpecification.PointInTimeRecoveryEnabled", recovery[env.Name])
+			table.check(t, "SSESpecification", map[string]any{"SSEEnabled": true, "SSEType": "KMS"})
+			table.check(t, "StreamSpecification", nil)
+			table.check(t, "TableName", nil)
+			table.check(t, "WarmThroughput", warm[env.Name])
 			table.check(t, "GlobalSecondaryIndexes", []any{
-				index(names.IndexByEndpoint, names.ByEndpointHash, names.ByEndpointRange),
-				index(names.IndexByState, names.ByStateHash, names.ByStateRange),
+				index(names.IndexByEndpoint, names.ByEndpointHash, names.ByEndpointRange, warm[env.Name]),
+				index(names.IndexByState, names.ByStateHash, names.ByStateRange, warm[env.Name]),
 			})
+			// One replica, without contributor insights.
+			table.check(t, "Replicas", []any{map[string]any{
+				"GlobalSecondaryIndexes":           []any{map[string]any{"IndexName": names.IndexByEndpoint}, map[string]any{"IndexName": names.IndexByState}},
+				"Region":                           map[string]any{"Ref": "AWS::Region"},
+				"DeletionProtectionEnabled":        protected[env.Name],
+				"PointInTimeRecoverySpecification": map[string]any{"PointInTimeRecoveryEnabled": recovery[env.Name]},
+			}})
 			if want := policy[protected[env.Name]]; table.DeletionPolicy != want || table.UpdateReplacePolicy != want {
 				t.Errorf("policies of the table = %s, %s; want %s", table.DeletionPolicy, table.UpdateReplacePolicy, want)
 			}
@@ -44,6 +56,31 @@ func keys(hash, sort string) []any {
 	}
 }
 
-func index(name, hash, sort string) map[string]any {
-	return map[string]any{"IndexName": name, "KeySchema": keys(hash, sort), "Projection": map[string]any{"ProjectionType": "KEYS_ONLY"}}
+func index(name, hash, sort string, warm any) map[string]any {
+	made := map[string]any{"IndexName": name, "KeySchema": keys(hash, sort), "Projection": map[string]any{"ProjectionType": "KEYS_ONLY"}}
+	if warm != nil {
+		made["WarmThroughput"] = warm
+	}
+	return made
+}
+
+// TestWarmThroughput_coversThrottles repeats the arithmetic of WarmThroughput: an
+// event with one first-try delivery takes at most 4 write and 5 read units.
+func TestWarmThroughput_coversThrottles(t *testing.T) {
+	t.Parallel()
+
+	for _, env := range environments("arm64") {
+		if env.Name == "local" {
+			continue // an emulator has no throughput
+		}
+		t.Run(env.Name, func(t *testing.T) {
+			t.Parallel()
+
+			events := env.Throttles.Events.PerSecond + 100*env.Throttles.Batch.PerSecond
+			read, write := max(env.WarmThroughput.ReadUnits, 12_000), max(env.WarmThroughput.WriteUnits, 4_000)
+			if read < 5*events || write < 4*events {
+				t.Errorf("the table starts at %d read and %d write units a second; want %d and %d for %d events", read, write, 5*events, 4*events, events)
+			}
+		})
+	}
 }

@@ -20,6 +20,7 @@ func (e Environment) Validate() error {
 	f.add(e.Architecture != "arm64" && e.Architecture != "amd64", "architecture %q is not arm64 or amd64", e.Architecture)
 	f.add(e.Retention < day, "retention of %v is less than a day", e.Retention)
 	f.add(e.Archive && !e.PointInTimeRecovery, "an archive needs the backups of point-in-time recovery, and point-in-time recovery is off")
+	e.WarmThroughput.check(&f)
 	e.Throttles.check(&f)
 	e.Thresholds.check(&f)
 	e.Domain.check(&f)
@@ -34,6 +35,24 @@ func (e Environment) Validate() error {
 		f.add(err != nil || address.Address != e.AlarmEmail, "%q is not an e-mail address", e.AlarmEmail)
 	}
 	return errors.Join(f.found...)
+}
+
+// The throughput of a new on-demand table in units per second.
+const (
+	initialReadUnits  = 12_000
+	initialWriteUnits = 4_000
+)
+
+// check reports a warm throughput below the throughput of a new table. Such a
+// value would be a decrease, and DynamoDB refuses
+// decreases.
+func (w WarmThroughput) check(f *faults) {
+	if w == (WarmThroughput{}) {
+		return
+	}
+	f.add(w.ReadUnits < initialReadUnits || w.WriteUnits < initialWriteUnits,
+		"warm throughput of %d read and %d write units a second: a new table starts at %d and %d",
+		w.ReadUnits, w.WriteUnits, initialReadUnits, initialWriteUnits)
 }
 
 // check reports throttles without any requests, and throttles above the
