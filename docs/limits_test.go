@@ -61,7 +61,7 @@ func TestLimits(t *testing.T) {
 		"generations of a delivery":     {hook.MaxGeneration},
 		"reason of a discard or cancel": {hook.MaxNote},
 		"analysis":                      {1, replay.MaxHours, written(t, "internal/httpapi", `defaultHours = (\d+)`), replay.MaxAnalysed},
-		"pages of lists":                {written(t, "internal/admin", `MaxPage += (\d+)`)},
+		"pages of lists":                {written(t, "internal/admin", `MaxLimit += (\d+)`)},
 		"percentiles":                   {5, latency.Shortest.Milliseconds(), seconds(latency.Longest), written(t, "internal/aws/dynamo", `statsKept = (\d+) \* time\.Hour`)},
 		"events, deliveries and attempts": {
 			written(t, "infra/surehook", `Name: +"prod",\s+Retention: +(\d+) \* day`), written(t, "infra/surehook", `Name: +"dev",\s+Retention: +(\d+) \* day`),

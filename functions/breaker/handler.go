@@ -55,5 +55,5 @@ func (h *handler) Handle(ctx context.Context, in input) (any, error) {
 		}
 		return nil, nil
 	}
-	return nil, &hook.Error{Code: hook.CodeInvalid, Message: "the event is neither a batch of the circuits queue nor one of a schedule"}
+	return nil, &hook.Error{Code: hook.CodeInvalid, Message: "the event is neither a batch of the circuits queue nor an event of a schedule"}
 }

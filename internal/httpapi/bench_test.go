@@ -14,7 +14,7 @@ import (
 	"surehook/internal/httpapi"
 )
 
-// accepts accepts every event.
+// accepts is an acceptor of every event.
 type accepts struct{ httpapi.Acceptor }
 
 func (accepts) Accept(context.Context, hook.TenantID, ingest.Request) (ingest.Result, error) {

@@ -128,7 +128,7 @@ func (a *Admin) save(ctx context.Context, e hook.Endpoint, step func(gate.Record
 		return gate.Record{}, &hook.Error{Code: hook.CodeUnavailable, Message: "the endpoint's circuit is being changed by others; try again"}
 	}
 	if err != nil {
-		return gate.Record{}, err //nolint:wrapcheck // the function above names the operation
+		return gate.Record{}, err
 	}
 	return after, nil
 }
