@@ -60,7 +60,6 @@ func (b *Breaker) Reconcile(ctx context.Context, check hook.CircuitCheck) (err e
 	if deadline, ok := ctx.Deadline(); ok && deadline.Sub(b.Now()) < reconcileReserve {
 		return errNoTime
 	}
-	//nolint:wrapcheck // the deferred function wraps the error
 	return hook.OnConflict(ctx, maxSaveAttempts, func() error { return r.reconcileEndpoint(ctx) })
 }
 

@@ -107,7 +107,6 @@ func (r *reviewRun) reviewEndpoint(ctx context.Context, check hook.CircuitCheck)
 		r.skipped.Add(1)
 		return nil
 	}
-	//nolint:wrapcheck // the deferred function wraps the error
 	return hook.OnConflict(ctx, maxSaveAttempts, func() error { return r.judgeEndpoint(ctx, check) })
 }
 

@@ -78,7 +78,7 @@ func (r *Replayer) end(ctx context.Context, tenant hook.TenantID, id hook.Delive
 	case hook.CodeOf(err) == hook.CodeConflict:
 		return hook.Delivery{}, errBusy("delivery " + id.String())
 	case err != nil:
-		return hook.Delivery{}, err //nolint:wrapcheck // the function wraps the error
+		return hook.Delivery{}, err
 	case refused != nil:
 		return hook.Delivery{}, refused
 	}

@@ -118,7 +118,7 @@ func (r *Replayer) recordReplay(ctx context.Context, c *candidate, now time.Time
 		next, refused := d.Replay(c.request, now)
 		if refused != nil {
 			c.refused = refused
-			return nil
+			return nil //nolint:nilerr // final: the candidate holds the refusal
 		}
 		c.delivery = next // function deliver writes the same record for the token
 		saveErr := r.Store.SaveDelivery(ctx, next, nil)
@@ -127,8 +127,9 @@ func (r *Replayer) recordReplay(ctx context.Context, c *candidate, now time.Time
 			c.failed = r.settleSuperseded(ctx, c.delivery)
 			return nil
 		}
+		saveErr = fmt.Errorf("record replay of delivery %s: %w", d.ID, saveErr)
 		if hook.CodeOf(saveErr) != hook.CodeConflict {
-			return fmt.Errorf("record replay of delivery %s: %w", d.ID, saveErr)
+			return saveErr
 		}
 		stored, err := r.Store.Delivery(ctx, next.ID)
 		if err != nil {

@@ -202,5 +202,5 @@ func (w *jobRun) countPage(ctx context.Context, enqueued, skipped int) error {
 	if hook.CodeOf(err) == hook.CodeConflict {
 		return errBusy("the replay")
 	}
-	return err //nolint:wrapcheck // the function wraps the error
+	return err
 }

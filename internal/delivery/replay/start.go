@@ -119,7 +119,7 @@ func (r *Replayer) CancelJob(ctx context.Context, tenant hook.TenantID, id hook.
 	case hook.CodeOf(err) == hook.CodeConflict:
 		return Progress{}, errBusy("the replay")
 	case err != nil:
-		return Progress{}, err //nolint:wrapcheck // the function wraps the error
+		return Progress{}, err
 	case finished:
 		return Progress{}, hook.Conflict("it is finished")
 	}
