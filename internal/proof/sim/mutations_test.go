@@ -18,9 +18,9 @@ type mutation struct {
 func mutations() []mutation {
 	return []mutation{
 		{
-			name: "settle sends the next token before it writes the outcome", file: "delivery/deliver/settle.go",
-			old: "err := d.Store.SaveDelivery(ctx, next, attempt)\n\t\tif err == nil {\n\t\t\treturn next, d.follow(ctx, next)\n\t\t}",
-			bug: "err := d.follow(ctx, next)\n\t\tif err == nil {\n\t\t\terr = d.Store.SaveDelivery(ctx, next, attempt)\n\t\t}\n\t\tif err == nil {\n\t\t\treturn next, nil\n\t\t}",
+			name: "deliver follows up before the write of the decision", file: "delivery/deliver/settle.go",
+			old: "saveErr := d.Store.SaveDelivery(ctx, next, attempt)\n\t\tif saveErr == nil {\n\t\t\town = true\n\t\t\treturn nil\n\t\t}",
+			bug: "saveErr := d.followUp(ctx, next)\n\t\tif saveErr == nil {\n\t\t\tsaveErr = d.Store.SaveDelivery(ctx, next, attempt)\n\t\t}\n\t\tif saveErr == nil {\n\t\t\treturn nil\n\t\t}",
 		},
 		{
 			name: "deliveries are written without a condition", file: "memory/store_delivery.go",
@@ -35,15 +35,15 @@ func mutations() []mutation {
 			old: "if s.limits[endpoint].Version != l.Version {", bug: "if s.limits[endpoint].Version > l.Version+1000 {",
 		},
 		{
-			name: "places in flight are given without a look at those that are taken", file: "delivery/gate/limits.go",
+			name: "in-flight slots are granted without a check of the taken slots", file: "delivery/gate/limits.go",
 			old: "!has && len(leases) >= limit", bug: "!has && len(leases) >= limit+100",
 		},
 		{
-			name: "Retry-After is forgotten", file: "delivery/deliver/settle.go",
+			name: "Retry-After is forgotten", file: "delivery/deliver/decision.go",
 			old: "afterFailure(d, *s.endpoint, o.RetryAfter, now)", bug: "afterFailure(d, *s.endpoint, 0, now)",
 		},
 		{
-			name: "max_age is forgotten when the next attempt is planned", file: "delivery/deliver/settle.go",
+			name: "max_age is forgotten when the next attempt is planned", file: "delivery/deliver/decision.go",
 			old: "if retry.Expired(d.CreatedAt, next, e.MaxAge) {", bug: "if retry.Expired(d.CreatedAt, next, 100*e.MaxAge) {",
 		},
 		{
@@ -51,15 +51,15 @@ func mutations() []mutation {
 			old: "case s.endpoint != nil && retry.Expired(d.CreatedAt, now, s.endpoint.MaxAge):", bug: "case s.endpoint != nil && retry.Expired(d.CreatedAt, now, 100*s.endpoint.MaxAge):",
 		},
 		{
-			name: "a message is acknowledged whatever became of it", file: "delivery/deliver/deliver.go",
-			old: "failed = append(failed, messages[i].ID)", bug: "_ = append(failed, messages[i].ID)",
+			name: "a failed message is acknowledged", file: "delivery/deliver/batch.go",
+			old: "failed = append(failed, j.message.ID)", bug: "_ = append(failed, j.message.ID)",
 		},
 		{
-			name: "a repeated post heals nothing", file: "delivery/ingest/ingest.go",
+			name: "a repeated post sends no tokens", file: "delivery/ingest/ingest.go",
 			old: "a.sendTokens(ctx, posts, true)", bug: "_ = healDelay",
 		},
 		{
-			name: "a paused endpoint is not left alone", file: "delivery/gate/gate.go",
+			name: "a paused endpoint gets attempts", file: "delivery/gate/gate.go",
 			old: "case q.Endpoint.Status == hook.StatusPaused:", bug: "case q.Endpoint.Status == hook.StatusPaused && q.Endpoint.MaxAge < 0:",
 		},
 		{
@@ -68,7 +68,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "a replay of a delivery in progress needs no force", file: "hook/replay.go",
-			old: "case !d.State.Settled() && !o.Force:\n\t\treturn d, &Error{Code: CodeInProgress, Message: fmt.Sprintf(\"it is still in progress: %s\", d.State)}",
+			old: "case !d.State.Settled() && !o.Force:\n\t\treturn d, &Error{Code: CodeInProgress, Message: fmt.Sprintf(\"the delivery is still in progress: %s\", d.State)}",
 			bug: "case false:",
 		},
 		{
@@ -76,61 +76,61 @@ func mutations() []mutation {
 			old: "d.State, d.Reason = StateCancelled, ReasonReplayed", bug: "_ = StateCancelled",
 		},
 		{
-			name: "reconciliation removes the letters of dead deliveries, too", file: "delivery/breaker/reconcile.go",
+			name: "reconciliation removes the dead letters of dead deliveries", file: "delivery/breaker/dead_letters.go",
 			old: "case d.Replayed.Generation == 0:\n\t\treturn false, nil", bug: "case d.Replayed.Generation == 0:\n\t\treturn true, nil",
 		},
 		{
-			name: "reconciliation leaves second letters", file: "delivery/breaker/reconcile.go",
+			name: "reconciliation leaves second dead letters", file: "delivery/breaker/dead_letters.go",
 			old: "needless = append(needless, second)", bug: "_ = second",
 		},
 		{
-			name: "slots of the rate are not reserved", file: "delivery/gate/gate.go",
+			name: "rate slots are not reserved", file: "delivery/gate/grant.go",
 			old: "limits, slots = limits.Reserve(1, rate, now)", bug: "_, slots = limits.Reserve(1, rate, now)",
 		},
 		{
-			name: "a token that waited out a throttle passes without a new slot", file: "delivery/deliver/deliver.go",
+			name: "a token that waited out a throttle passes without a new slot", file: "delivery/deliver/endpoint.go",
 			old: "token.Reserved, token.Delays = v.Reserved, s.token.Delays+1", bug: "token.Reserved, token.Delays = v.Reserved || s.token.Reserved, s.token.Delays+1",
 		},
 		{
-			name: "everybody may probe", file: "rule/circuit/circuit.go",
-			old: "again := c.State == HalfOpen && c.Holder == holder", bug: "again := c.State == HalfOpen",
+			name: "every delivery may probe", file: "rule/circuit/circuit.go",
+			old: "renewal := c.State == HalfOpen && c.Holder == holder", bug: "renewal := c.State == HalfOpen",
 		},
 		{
-			name: "an own decision is not gone on with", file: "delivery/deliver/judge.go",
+			name: "no process resumes after its own decision", file: "delivery/deliver/judge.go",
 			old: "own := d.Token == t.Nonce", bug: "own := d.Token == t.Nonce && d.Attempts > 1000",
 		},
 		{
-			name: "a cancelled delivery's own token does not go on", file: "delivery/deliver/judge.go",
+			name: "the own token of a cancelled delivery does not resume", file: "delivery/deliver/judge.go",
 			old: "d.State.Settled() && own:", bug: "d.State == hook.StateDead && own:",
 		},
 		{
-			name: "nobody writes that deliveries wait for an endpoint", file: "delivery/gate/gate.go",
+			name: "no record says that deliveries wait for an endpoint", file: "delivery/gate/probe.go",
 			old: "next := r.Wait(now)\n\tif next == r {", bug: "next := r.Wait(now)\n\tif next.Endpoint == r.Endpoint {",
 		},
 		{
-			name: "the tick looks at nothing", file: "delivery/breaker/tick.go",
-			old: "faults := each(len(looks), ", bug: "faults := each(0, ",
+			name: "the tick checks no circuit", file: "delivery/breaker/tick.go",
+			old: "faults := forEach(len(checks), ", bug: "faults := forEach(0, ",
 		},
 		{
-			name: "a probe's token is sent after a wave leaves the parked ones", file: "delivery/breaker/release.go",
-			old: "refused := v.Queue.Send(ctx, hook.LaneRetry, tokens, 0)",
-			bug: "for _, d := range deliveries {\n\t\td.State, d.Reason = hook.StateRetrying, hook.ReasonNone\n\t\tif err := v.Store.SaveDelivery(ctx, d, nil); err != nil {\n\t\t\treturn err\n\t\t}\n\t}\n\trefused := v.Queue.Send(ctx, hook.LaneRetry, tokens, 0)",
+			name: "a wave writes its deliveries before it sends their tokens", file: "delivery/breaker/release.go",
+			old: "refused := r.Queue.Send(ctx, hook.LaneRetry, tokens, 0)",
+			bug: "for _, d := range deliveries {\n\t\td.State, d.Reason = hook.StateRetrying, hook.ReasonNone\n\t\tif err := r.Store.SaveDelivery(ctx, d, nil); err != nil {\n\t\t\treturn err\n\t\t}\n\t}\n\trefused := r.Queue.Send(ctx, hook.LaneRetry, tokens, 0)",
 		},
 		{
-			name: "function deliver does not record the replay that its token orders", file: "delivery/deliver/begin.go",
+			name: "deliver does not record the replay of its token", file: "delivery/deliver/replay.go",
 			old: "return old, ok && old.Tenant == t.Tenant && old.Replayed.Generation == 0", bug: "return old, ok && old.Tenant == t.Tenant && old.Replayed.Generation < 0",
 		},
 		{
-			name: "a replay that settled retires nothing", file: "hook/replay.go",
+			name: "a settled replay retires nothing", file: "hook/replay.go",
 			old: "if d.State != StateDead || d.Replayed.Generation == 0 {", bug: "if d.State != StateDead || d.Replayed.Generation >= 0 {",
 		},
 		{
-			name: "an expired delivery is dead before its letter is there", file: "delivery/breaker/sweep.go",
-			old: "if d.State == hook.StateDead {\n\t\tif err := v.DeadLetters.Bury(",
-			bug: "if ours, err := v.settle(ctx, d); err != nil || !ours {\n\t\treturn ours, err\n\t}\n\tif d.State == hook.StateDead {\n\t\tif err := v.DeadLetters.Bury(",
+			name: "an expired delivery is dead before its dead letter is sent", file: "delivery/breaker/expire.go",
+			old: "if d.State == hook.StateDead {\n\t\tif err := r.DeadLetters.Send(",
+			bug: "if saved, err := r.saveDelivery(ctx, d); err != nil || !saved {\n\t\treturn saved, err\n\t}\n\tif d.State == hook.StateDead {\n\t\tif err := r.DeadLetters.Send(",
 		},
 		{
-			name: "ingest trusts what it remembers of a tenant", file: "delivery/ingest/directory.go",
+			name: "ingest trusts its cached endpoints", file: "delivery/ingest/directory.go",
 			old: "ok && known.version == version", bug: "ok && known.version <= version",
 		},
 	}
