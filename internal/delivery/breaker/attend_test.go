@@ -200,19 +200,19 @@ func TestAttend_DoesWhatTheStateAsksFor(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			w := newWorld(t)
-			e := w.endpoint(tt.endpoint)
+			w := setup(t)
+			e := w.Endpoint(tt.endpoint)
 			ids := w.park(e, tt.parked...)
 			w.record(e, tt.record)
 			look := hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID, Wave: tt.look}
-			if err := w.breaker().Reconcile(t.Context(), look); err != nil {
+			if err := w.Breaker().Reconcile(t.Context(), look); err != nil {
 				t.Fatalf("Attend(%+v) = %v", look, err)
 			}
 
 			if got := w.attended("decision"); len(got) != 1 || got[0] != tt.decision {
 				t.Errorf("Attend(%+v) decided %v; want %s", look, got, tt.decision)
 			}
-			tokens := w.queue.Receive(hook.LaneRetry, 1000)
+			tokens := w.Queue.Receive(hook.LaneRetry, 1000)
 			if len(tokens) != tt.tokens {
 				t.Errorf("%d tokens; want %d", len(tokens), tt.tokens)
 			}
@@ -220,13 +220,13 @@ func TestAttend_DoesWhatTheStateAsksFor(t *testing.T) {
 			if len(tokens) > 0 && !ended && (tokens[0].Token.Delivery != ids[0] || tokens[0].Token.Attempt != 1) {
 				t.Errorf("first token is attempt %d of %s; want 1 of %s, the oldest", tokens[0].Token.Attempt, tokens[0].Token.Delivery, ids[0])
 			}
-			if got := w.states(ids); got != tt.states {
+			if got := w.States(ids); got != tt.states {
 				t.Errorf("deliveries are %s; want %s", got, tt.states)
 			}
 			if diff := cmp.Diff(tt.asks, w.asks(e)); diff != "" {
 				t.Errorf("looks that were asked for differ (-want +got):\n%s", diff)
 			}
-			r := w.circuit(e)
+			r := w.Circuit(e)
 			attendIn := time.Duration(never)
 			if !r.AttendAt.IsZero() {
 				attendIn = r.AttendAt.Sub(start)
@@ -240,23 +240,23 @@ func TestAttend_DoesWhatTheStateAsksFor(t *testing.T) {
 }
 
 // asks takes the looks at the endpoint that were asked for.
-func (w *world) asks(e hook.Endpoint) []asked {
-	w.t.Helper()
+func (w *bundle) asks(e hook.Endpoint) []asked {
+	w.T.Helper()
 
 	var list []asked
 	for {
-		at, ok := w.attention.Next()
+		at, ok := w.CircuitQueue.Next()
 		if !ok {
 			return list
 		}
-		delay := at.Sub(w.clock())
-		w.pass(delay)
-		for _, m := range w.attention.Receive(10) {
+		delay := at.Sub(w.Clock.Now())
+		w.Clock.Pass(delay)
+		for _, m := range w.CircuitQueue.Receive(10) {
 			if m.Check.Endpoint != e.ID || m.Check.Tenant != e.Tenant {
-				w.t.Errorf("asked for %+v; want a look at %s", m.Check, e.ID)
+				w.T.Errorf("asked for %+v; want a look at %s", m.Check, e.ID)
 			}
 			list = append(list, asked{m.Check.Wave, delay})
-			w.attention.Delete(m.ID)
+			w.CircuitQueue.Delete(m.ID)
 		}
 	}
 }
@@ -264,26 +264,26 @@ func (w *world) asks(e hook.Endpoint) []asked {
 func TestAttend_CancelsWhatWaitsForADeletedEndpoint(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
-	e, other := w.endpoint(nil), w.endpoint(nil)
+	w := setup(t)
+	e, other := w.Endpoint(nil), w.Endpoint(nil)
 	ids, others := w.park(e, ages(120)...), w.park(other, time.Minute)
 	w.open(e)
-	if err := w.store.DeleteEndpoint(t.Context(), e); err != nil {
+	if err := w.Store.DeleteEndpoint(t.Context(), e); err != nil {
 		t.Fatal(err)
 	}
-	w.ask(hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID}, 0)
-	w.runFor(time.Hour)
+	w.Check(hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID}, 0)
+	w.RunFor(time.Hour)
 
-	if got, want := w.states(ids), "120 cancelled endpoint_deleted"; got != want {
+	if got, want := w.States(ids), "120 cancelled endpoint_deleted"; got != want {
 		t.Errorf("deliveries are %s; want %s", got, want)
 	}
-	if got, want := w.states(others), "1 parked circuit_open"; got != want {
+	if got, want := w.States(others), "1 parked circuit_open"; got != want {
 		t.Errorf("those of another endpoint are %s; want %s", got, want)
 	}
-	if len(w.deadLetters.Letters()) > 0 || len(w.posts) > 0 {
-		t.Errorf("%d dead letters and %d POSTs; want none", len(w.deadLetters.Letters()), len(w.posts))
+	if len(w.DeadLetters.Letters()) > 0 || len(w.Posts) > 0 {
+		t.Errorf("%d dead letters and %d POSTs; want none", len(w.DeadLetters.Letters()), len(w.Posts))
 	}
-	if r := w.circuit(e); r.Waiting || !r.AttendAt.IsZero() {
+	if r := w.Circuit(e); r.Waiting || !r.AttendAt.IsZero() {
 		t.Errorf("record = %+v; want it forgotten", r)
 	}
 }
@@ -291,39 +291,39 @@ func TestAttend_CancelsWhatWaitsForADeletedEndpoint(t *testing.T) {
 func TestAttend_TellsAnotherTenantsEndpointFromADeletedOne(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
-	e := w.endpoint(nil)
+	w := setup(t)
+	e := w.Endpoint(nil)
 	ids := w.park(e, time.Minute)
 	w.open(e)
-	err := w.breaker().Reconcile(t.Context(), hook.CircuitCheck{Tenant: "other", Endpoint: e.ID})
-	if err == nil || hook.CodeOf(err) != hook.CodeNotFound || w.states(ids) != "1 parked circuit_open" {
-		t.Errorf("Attend(another tenant's) = %v and deliveries are %s; want not_found, and untouched", err, w.states(ids))
+	err := w.Breaker().Reconcile(t.Context(), hook.CircuitCheck{Tenant: "other", Endpoint: e.ID})
+	if err == nil || hook.CodeOf(err) != hook.CodeNotFound || w.States(ids) != "1 parked circuit_open" {
+		t.Errorf("Attend(another tenant's) = %v and deliveries are %s; want not_found, and untouched", err, w.States(ids))
 	}
 }
 
 func TestAttend_BoundsWhatItEndsAtOnce(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
-	w.noTicks = true
-	e := w.endpoint(status(hook.StatusDisabled, time.Hour))
+	w := setup(t)
+	w.NoTicks = true
+	e := w.Endpoint(status(hook.StatusDisabled, time.Hour))
 	old := ages(1200)
 	for i := range old {
 		old[i] += time.Hour
 	}
 	ids := w.park(e, old...)
 	w.record(e, closed(0, 0))
-	if err := w.breaker().Reconcile(t.Context(), hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID}); err != nil {
+	if err := w.Breaker().Reconcile(t.Context(), hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID}); err != nil {
 		t.Fatalf("Attend() = %v", err)
 	}
-	if got, want := w.states(ids), "501 dead expired, 699 parked circuit_open"; got != want {
+	if got, want := w.States(ids), "501 dead expired, 699 parked circuit_open"; got != want {
 		t.Errorf("after one look deliveries are %s; want %s", got, want)
 	}
-	w.runFor(time.Minute)
-	if got, want := w.states(ids), "1200 dead expired"; got != want || len(w.deadLetters.Letters()) != 1200 {
-		t.Errorf("at last deliveries are %s with %d letters; want %s and as many", got, len(w.deadLetters.Letters()), want)
+	w.RunFor(time.Minute)
+	if got, want := w.States(ids), "1200 dead expired"; got != want || len(w.DeadLetters.Letters()) != 1200 {
+		t.Errorf("at last deliveries are %s with %d letters; want %s and as many", got, len(w.DeadLetters.Letters()), want)
 	}
-	for _, letter := range w.deadLetters.Letters() {
+	for _, letter := range w.DeadLetters.Letters() {
 		if letter.Reason != hook.ReasonExpired || letter.DiedAt.IsZero() || letter.Tenant != e.Tenant {
 			t.Fatalf("letter = %+v; want reason expired, tenant and time of death", letter)
 		}
@@ -333,24 +333,29 @@ func TestAttend_BoundsWhatItEndsAtOnce(t *testing.T) {
 func TestAttend_LeavesWhatTheQueueDidNotTake(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
-	e := w.endpoint(nil)
+	w := setup(t)
+	e := w.Endpoint(nil)
 	ids := w.park(e, ages(10)...)
 	w.record(e, closed(3, 0))
-	w.spy.refuses = func(i int) bool { return i%2 == 1 }
-	if err := w.breaker().Reconcile(t.Context(), hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID, Wave: 3}); err == nil {
+	w.Calls.Refuse = func(i int, _ hook.Token) error {
+		if i%2 == 1 {
+			return &hook.Error{Code: hook.CodeUnavailable, Message: "not this token"}
+		}
+		return nil
+	}
+	if err := w.Breaker().Reconcile(t.Context(), hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID, Wave: 3}); err == nil {
 		t.Error("Attend() = nil when two of four tokens were refused; want their error")
 	}
-	if got, want := w.states(ids), "8 parked circuit_open, 2 retrying"; got != want {
+	if got, want := w.States(ids), "8 parked circuit_open, 2 retrying"; got != want {
 		t.Errorf("deliveries are %s; want %s", got, want)
 	}
 	if got := w.attended("released"); len(got) != 1 || got[0] != 2.0 {
 		t.Errorf("%v were released; want 2", got)
 	}
-	w.spy.refuses = nil
-	w.noTicks = true // the next wave was asked for
-	w.runFor(time.Minute)
-	if got, want := w.states(ids), "10 delivered"; got != want || len(w.posts) != 10 {
-		t.Errorf("at last deliveries are %s after %d POSTs; want %s after 10", got, len(w.posts), want)
+	w.Calls.Refuse = nil
+	w.NoTicks = true // the next wave was asked for
+	w.RunFor(time.Minute)
+	if got, want := w.States(ids), "10 delivered"; got != want || len(w.Posts) != 10 {
+		t.Errorf("at last deliveries are %s after %d POSTs; want %s after 10", got, len(w.Posts), want)
 	}
 }

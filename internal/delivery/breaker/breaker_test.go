@@ -13,21 +13,21 @@ import (
 func TestAttend_BeginsNothingWithoutTime(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
-	e := w.endpoint(nil)
+	w := setup(t)
+	e := w.Endpoint(nil)
 	ids := w.park(e, ages(1)...)
 	w.record(e, closed(0, 0))
 	ctx, cancel := context.WithDeadline(t.Context(), time.Now().Add(time.Hour))
 	defer cancel()
 	deadline, _ := ctx.Deadline()
-	b := w.breaker()
+	b := w.Breaker()
 	b.Now = func() time.Time { return deadline.Add(-10*time.Second + 1) }
-	if err := b.Reconcile(ctx, hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID}); err == nil || w.spy.total() > 0 {
-		t.Errorf("Attend() with too little time = %v after %d requests; want an error after none", err, w.spy.total())
+	if err := b.Reconcile(ctx, hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID}); err == nil || w.Calls.Total() > 0 {
+		t.Errorf("Attend() with too little time = %v after %d requests; want an error after none", err, w.Calls.Total())
 	}
 	b.Now = func() time.Time { return deadline.Add(-10 * time.Second) }
 	if err := b.Reconcile(ctx, hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID}); err != nil {
-		t.Errorf("Attend() with enough time = %v; deliveries are %s", err, w.states(ids))
+		t.Errorf("Attend() with enough time = %v; deliveries are %s", err, w.States(ids))
 	}
 }
 
@@ -48,21 +48,21 @@ func TestAttend_BeginsAnewWhenTheGateWroteFirst(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			w := newWorld(t)
-			e := w.endpoint(nil)
+			w := setup(t)
+			e := w.Endpoint(nil)
 			ids := w.park(e, ages(4)...)
 			w.record(e, closed(2, time.Minute))
 			writes := 0
-			w.spy.fails = func(verb string, _ hook.EndpointID) error {
+			w.Calls.Fail = func(verb string, _ hook.EndpointID) error {
 				if verb == "save circuit" && writes < tt.writes {
 					writes++
 					w.record(e, func(r gate.Record) gate.Record { r.Failures++; return r })
 				}
 				return nil
 			}
-			err := w.breaker().Reconcile(t.Context(), hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID, Wave: 2})
-			if (err == nil) != tt.ok || w.states(ids) != tt.states || writes > 5 {
-				t.Errorf("Attend() = %v with %d writes between and deliveries are %s; want ok: %t, at most 5, %s", err, writes, w.states(ids), tt.ok, tt.states)
+			err := w.Breaker().Reconcile(t.Context(), hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID, Wave: 2})
+			if (err == nil) != tt.ok || w.States(ids) != tt.states || writes > 5 {
+				t.Errorf("Attend() = %v with %d writes between and deliveries are %s; want ok: %t, at most 5, %s", err, writes, w.States(ids), tt.ok, tt.states)
 			}
 		})
 	}
@@ -71,29 +71,29 @@ func TestAttend_BeginsAnewWhenTheGateWroteFirst(t *testing.T) {
 func TestTick_TrustsTheRecordMoreThanTheIndex(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
-	e := w.endpoint(nil)
+	w := setup(t)
+	e := w.Endpoint(nil)
 	ids := w.park(e, ages(6)...)
 	w.record(e, closed(3, 0))
-	w.spy.behind = 1
-	if err := w.breaker().Tick(t.Context()); err != nil || w.states(ids) != "2 parked circuit_open, 4 retrying" {
-		t.Errorf("Tick() = %v and deliveries are %s; want wave 3 released", err, w.states(ids))
+	w.Calls.WaveLag = 1
+	if err := w.Breaker().Tick(t.Context()); err != nil || w.States(ids) != "2 parked circuit_open, 4 retrying" {
+		t.Errorf("Tick() = %v and deliveries are %s; want wave 3 released", err, w.States(ids))
 	}
 }
 
 func TestTick_KeepsABadEndpointFromTheOthers(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
+	w := setup(t)
 	var ids []hook.DeliveryID
 	var bad hook.EndpointID
 	for range 30 {
-		e := w.endpoint(nil)
+		e := w.Endpoint(nil)
 		bad = e.ID
 		ids = append(ids, w.park(e, time.Minute)...)
 		w.record(e, closed(0, 0))
 	}
-	w.spy.fails = func(verb string, id hook.EndpointID) error {
+	w.Calls.Fail = func(verb string, id hook.EndpointID) error {
 		if id != bad {
 			return nil
 		}
@@ -102,11 +102,11 @@ func TestTick_KeepsABadEndpointFromTheOthers(t *testing.T) {
 		}
 		return nil
 	}
-	err := w.breaker().Tick(t.Context())
+	err := w.Breaker().Tick(t.Context())
 	if err == nil || !strings.Contains(err.Error(), string(bad)) {
 		t.Errorf("Tick() = %v; want an error that names %s", err, bad)
 	}
-	if got, want := w.states(ids), "1 parked circuit_open, 29 retrying"; got != want {
+	if got, want := w.States(ids), "1 parked circuit_open, 29 retrying"; got != want {
 		t.Errorf("deliveries are %s; want %s", got, want)
 	}
 }

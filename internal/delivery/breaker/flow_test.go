@@ -3,6 +3,7 @@ package breaker_test
 import (
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -10,7 +11,9 @@ import (
 
 	"surehook/internal/delivery/gate"
 	"surehook/internal/delivery/replay"
+	"surehook/internal/delivery/send"
 	"surehook/internal/hook"
+	"surehook/internal/proof/world"
 	"surehook/internal/rule/circuit"
 )
 
@@ -24,29 +27,30 @@ func TestOutage_EndsInWideningWaves(t *testing.T) {
 		t.Run(fmt.Sprintf("each look is received %d times", each), func(t *testing.T) {
 			t.Parallel()
 
-			w := newWorld(t)
-			w.looksEach = each
-			w.noTicks = true // they matter only if a message is lost
-			e := w.endpoint(nil)
+			w := setup(t)
+			w.Receipts = each
+			w.NoTicks = true // they matter only if a message is lost
+			e := w.Endpoint(nil)
 			w.open(e)
-			w.answer = func(n int) int {
-				if n == 1 {
+			var posts atomic.Int32
+			w.Answer = world.Status(func(send.Request) int {
+				if posts.Add(1) == 1 {
 					return 503
 				}
 				return 200
+			})
+			ids := w.PostMany(e, 41)
+			w.RunFor(5*time.Minute - time.Second)
+			if got, want := w.States(ids), "41 parked circuit_open"; got != want || len(w.Posts) > 0 {
+				t.Fatalf("while the circuit is open deliveries are %s after %d POSTs; want %s after none", got, len(w.Posts), want)
 			}
-			ids := w.post(e, 41)
-			w.runFor(5*time.Minute - time.Second)
-			if got, want := w.states(ids), "41 parked circuit_open"; got != want || len(w.posts) > 0 {
-				t.Fatalf("while the circuit is open deliveries are %s after %d POSTs; want %s after none", got, len(w.posts), want)
+			w.RunFor(time.Minute)
+			if r := w.Circuit(e); r.State != circuit.Open || r.Cooldown != 10*time.Minute || len(w.Posts) != 1 {
+				t.Fatalf("after the first probe the circuit is %s for %s after %d POSTs; want open for 10 m after 1", r.State, r.Cooldown, len(w.Posts))
 			}
-			w.runFor(time.Minute)
-			if r := w.circuit(e); r.State != circuit.Open || r.Cooldown != 10*time.Minute || len(w.posts) != 1 {
-				t.Fatalf("after the first probe the circuit is %s for %s after %d POSTs; want open for 10 m after 1", r.State, r.Cooldown, len(w.posts))
-			}
-			w.runFor(20 * time.Minute)
+			w.RunFor(20 * time.Minute)
 
-			if got, want := w.states(ids), "41 delivered"; got != want {
+			if got, want := w.States(ids), "41 delivered"; got != want {
 				t.Errorf("deliveries are %s; want %s", got, want)
 			}
 			waves := w.waves(ids)
@@ -57,7 +61,7 @@ func TestOutage_EndsInWideningWaves(t *testing.T) {
 				t.Errorf("deliveries in the order of the waves differ from that of their age (-want +got):\n%s", diff)
 			}
 			for i, id := range ids {
-				d, err := w.store.Delivery(t.Context(), id)
+				d, err := w.Store.Delivery(t.Context(), id)
 				if want := 1 + max(0, 1-i); err != nil || d.Attempts != want {
 					t.Errorf("delivery %d made %d attempts, %v; want %d", i, d.Attempts, err, want)
 				}
@@ -69,25 +73,25 @@ func TestOutage_EndsInWideningWaves(t *testing.T) {
 func TestRelease_StopsWhenTheCircuitOpensAgain(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
-	e := w.endpoint(nil)
+	w := setup(t)
+	e := w.Endpoint(nil)
 	ids := w.park(e, ages(30)...)
-	w.record(e, func(r gate.Record) gate.Record { return r.Wait(w.clock()).Release(w.clock()) })
-	w.ask(hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID, Wave: 1}, 0)
-	w.answer = func(int) int { return 503 }
-	w.runFor(5 * time.Minute)
+	w.record(e, func(r gate.Record) gate.Record { return r.Wait(w.Clock.Now()).Release(w.Clock.Now()) })
+	w.Check(hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID, Wave: 1}, 0)
+	w.Answer = world.Always(503)
+	w.RunFor(5 * time.Minute)
 	if diff := cmp.Diff([]int{1, 2, 4}, sizes(w.waves(ids))); diff != "" {
 		t.Errorf("POSTs at a time until the fifth failure (-want +got):\n%s", diff)
 	}
-	if got, want := w.states(ids), "30 parked circuit_open"; got != want {
+	if got, want := w.States(ids), "30 parked circuit_open"; got != want {
 		t.Errorf("deliveries are %s; want %s", got, want)
 	}
-	w.answer = func(int) int { return 200 }
-	w.runFor(20 * time.Minute)
+	w.Answer = world.Always(200)
+	w.RunFor(20 * time.Minute)
 	if diff := cmp.Diff([]int{1, 2, 4, 1 + 1, 2, 4, 8, 14}, sizes(w.waves(ids))); diff != "" {
 		t.Errorf("POSTs at a time, in the end (-want +got):\n%s", diff)
 	}
-	if got, want := w.states(ids), "30 delivered"; got != want {
+	if got, want := w.States(ids), "30 delivered"; got != want {
 		t.Errorf("deliveries are %s; want %s", got, want)
 	}
 }
@@ -95,28 +99,28 @@ func TestRelease_StopsWhenTheCircuitOpensAgain(t *testing.T) {
 func TestProbe_ThatIsLostIsRepeatedByTheTick(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
-	e := w.endpoint(nil)
+	w := setup(t)
+	e := w.Endpoint(nil)
 	ids := w.park(e, ages(3)...)
 	w.record(e, open(0, 0))
 	for range 3 {
-		if err := w.breaker().Tick(t.Context()); err != nil {
+		if err := w.Breaker().Tick(t.Context()); err != nil {
 			t.Fatalf("Tick() = %v", err)
 		}
-		lost := w.queue.Receive(hook.LaneRetry, 10)
+		lost := w.Queue.Receive(hook.LaneRetry, 10)
 		if len(lost) != 1 || lost[0].Token.Delivery != ids[0] {
 			t.Fatalf("tokens = %v; want one of the oldest", lost)
 		}
-		w.queue.Delete(lost[0].ID)
-		w.pass(59 * time.Second)
-		if err := w.breaker().Tick(t.Context()); err != nil || len(w.queue.Receive(hook.LaneRetry, 10)) > 0 {
+		w.Queue.Delete(lost[0].ID)
+		w.Clock.Pass(59 * time.Second)
+		if err := w.Breaker().Tick(t.Context()); err != nil || len(w.Queue.Receive(hook.LaneRetry, 10)) > 0 {
 			t.Errorf("Tick() within the minute = %v, or sent another probe", err)
 		}
-		w.pass(time.Second)
+		w.Clock.Pass(time.Second)
 	}
-	w.runFor(time.Hour)
-	if got, want := w.states(ids), "3 delivered"; got != want || len(w.posts) != 3 {
-		t.Errorf("deliveries are %s after %d POSTs; want %s after 3", got, len(w.posts), want)
+	w.RunFor(time.Hour)
+	if got, want := w.States(ids), "3 delivered"; got != want || len(w.Posts) != 3 {
+		t.Errorf("deliveries are %s after %d POSTs; want %s after 3", got, len(w.Posts), want)
 	}
 }
 
@@ -127,19 +131,19 @@ func TestOutage_CostsTheSameWhateverWaits(t *testing.T) {
 
 	var want map[string]int
 	for _, n := range []int{1, 100, 10_000} {
-		w := newWorld(t)
-		e := w.endpoint(nil)
+		w := setup(t)
+		e := w.Endpoint(nil)
 		w.park(e, ages(n)...)
 		w.open(e)
-		w.answer = func(int) int { return 503 }
-		w.runFor(80 * time.Minute)
+		w.Answer = world.Always(503)
+		w.RunFor(80 * time.Minute)
 
-		got := w.spy.requests
+		got := w.Calls.All()
 		ticks := got["list due"]
 		delete(got, "list due") // one per tick, for all endpoints together
-		t.Logf("%5d wait: %d probes, %d requests, %.1f for each probe; %d ticks", n, len(w.posts), w.spy.total(), float64(w.spy.total())/float64(len(w.posts)), ticks)
-		if len(w.posts) != 4 { // after 5, 15, 35 and 75 minutes
-			t.Errorf("%d POSTs with %d waiting; want 4", len(w.posts), n)
+		t.Logf("%5d wait: %d probes, %d requests, %.1f for each probe; %d ticks", n, len(w.Posts), w.Calls.Total(), float64(w.Calls.Total())/float64(len(w.Posts)), ticks)
+		if len(w.Posts) != 4 { // after 5, 15, 35 and 75 minutes
+			t.Errorf("%d POSTs with %d waiting; want 4", len(w.Posts), n)
 		}
 		if want == nil {
 			want = got
@@ -153,23 +157,23 @@ func TestOutage_CostsTheSameWhateverWaits(t *testing.T) {
 func TestDisabled_ExpiresInTimeAndIsRarelyLookedAt(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
-	e := w.endpoint(status(hook.StatusDisabled, 5*time.Hour))
-	ids := w.post(e, 2)
-	w.step()
-	w.runFor(5*time.Hour - time.Second)
-	if got, want := w.states(ids), "2 parked disabled"; got != want {
+	w := setup(t)
+	e := w.Endpoint(status(hook.StatusDisabled, 5*time.Hour))
+	ids := w.PostMany(e, 2)
+	w.Now()
+	w.RunFor(5*time.Hour - time.Second)
+	if got, want := w.States(ids), "2 parked disabled"; got != want {
 		t.Fatalf("before their time deliveries are %s; want %s", got, want)
 	}
-	w.runFor(2 * time.Minute)
-	if got, want := w.states(ids), "2 dead expired"; got != want || len(w.deadLetters.Letters()) != 2 {
-		t.Errorf("after it they are %s with %d dead letters; want %s with 2", got, len(w.deadLetters.Letters()), want)
+	w.RunFor(2 * time.Minute)
+	if got, want := w.States(ids), "2 dead expired"; got != want || len(w.DeadLetters.Letters()) != 2 {
+		t.Errorf("after it they are %s with %d dead letters; want %s with 2", got, len(w.DeadLetters.Letters()), want)
 	}
-	w.runFor(24 * time.Hour)
+	w.RunFor(24 * time.Hour)
 	if got := w.attended("decision"); len(got) > 10 || got[len(got)-1] != "forget" {
 		t.Errorf("looks in 29 hours: %v; want about one an hour, and to forget at last", got)
 	}
-	if r := w.circuit(e); r.Waiting || !r.AttendAt.IsZero() {
+	if r := w.Circuit(e); r.Waiting || !r.AttendAt.IsZero() {
 		t.Errorf("record = %+v; want it forgotten", r)
 	}
 }
@@ -212,11 +216,11 @@ func TestAttend_SurvivesItsDeath(t *testing.T) {
 		},
 	}
 	for _, tt := range flows {
-		run := func(t *testing.T, at int, after bool) *world {
+		run := func(t *testing.T, at int, after bool) *bundle {
 			t.Helper()
 
-			w := newWorld(t)
-			e := w.endpoint(tt.endpoint)
+			w := setup(t)
+			e := w.Endpoint(tt.endpoint)
 			ids := w.park(e, tt.parked...)
 			var replayed []hook.DeliveryID
 			if tt.replays != nil {
@@ -224,32 +228,32 @@ func TestAttend_SurvivesItsDeath(t *testing.T) {
 			}
 			w.record(e, tt.record)
 			if tt.deleted {
-				if err := w.store.DeleteEndpoint(t.Context(), e); err != nil {
+				if err := w.Store.DeleteEndpoint(t.Context(), e); err != nil {
 					t.Fatal(err)
 				}
 			}
-			w.spy.at, w.spy.after = at, after
-			w.ask(hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID, Wave: w.circuit(e).Wave}, 0)
-			w.step()
-			w.runFor(30 * time.Minute)
+			w.Crash.Arm(at, after)
+			w.Check(hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID, Wave: w.Circuit(e).Wave}, 0)
+			w.Now()
+			w.RunFor(30 * time.Minute)
 
-			if got := w.states(ids); got != tt.states {
+			if got := w.States(ids); got != tt.states {
 				t.Errorf("deliveries are %s; want %s", got, tt.states)
 			}
-			if extra := len(w.posts) - tt.posts; extra < 0 || extra > min(at, 1) {
-				t.Errorf("%d POSTs; want %d and at most one more after a death", len(w.posts), tt.posts)
+			if extra := len(w.Posts) - tt.posts; extra < 0 || extra > min(at, 1) {
+				t.Errorf("%d POSTs; want %d and at most one more after a death", len(w.Posts), tt.posts)
 			}
-			if extra := len(w.deadLetters.Letters()) - tt.letters; extra < 0 || extra > min(at, 1) {
-				t.Errorf("%d dead letters; want %d and at most one more after a death", len(w.deadLetters.Letters()), tt.letters)
+			if extra := len(w.DeadLetters.Letters()) - tt.letters; extra < 0 || extra > min(at, 1) {
+				t.Errorf("%d dead letters; want %d and at most one more after a death", len(w.DeadLetters.Letters()), tt.letters)
 			}
-			if r := w.circuit(e); r.Waiting || !r.AttendAt.IsZero() {
+			if r := w.Circuit(e); r.Waiting || !r.AttendAt.IsZero() {
 				t.Errorf("record = %+v; want the endpoint forgotten", r)
 			}
 			if tt.replays == nil {
 				return w
 			}
-			tally, err := w.store.JobOutcomes(t.Context(), someJob)
-			if got, want := w.states(replayed), fmt.Sprintf("%d discarded replayed", len(ids)); got != want || err != nil || tally != *tt.replays {
+			tally, err := w.Store.JobOutcomes(t.Context(), someJob)
+			if got, want := w.States(replayed), fmt.Sprintf("%d discarded replayed", len(ids)); got != want || err != nil || tally != *tt.replays {
 				t.Errorf("those before are %s, and the job counted %+v, %v; want %s and %+v", got, tally, err, want, *tt.replays)
 			}
 			return w
@@ -257,7 +261,7 @@ func TestAttend_SurvivesItsDeath(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			effects := run(t, 0, false).spy.effects
+			effects := run(t, 0, false).Crash.Effects()
 			if effects < 4 {
 				t.Fatalf("the undisturbed flow has %d effects; want some", effects)
 			}
@@ -275,21 +279,21 @@ func TestAttend_SurvivesItsDeath(t *testing.T) {
 }
 
 // replays makes the parked deliveries replays of dead ones, which it returns, by someJob.
-func (w *world) replays(ids []hook.DeliveryID) []hook.DeliveryID {
-	w.t.Helper()
+func (w *bundle) replays(ids []hook.DeliveryID) []hook.DeliveryID {
+	w.T.Helper()
 
 	var dead []hook.DeliveryID
 	for slot, id := range ids {
-		d, err := w.store.Delivery(w.t.Context(), id)
+		d, err := w.Store.Delivery(w.T.Context(), id)
 		if err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
 		old, replay := d, d
 		old.State, old.Reason, old.Replayed = hook.StateDead, hook.ReasonExhausted, hook.Replayed{Generation: 2, At: d.CreatedAt}
 		replay.ID, replay.Version, replay.Job, replay.JobIndex = old.Successor(), 0, someJob, slot
 		for _, d := range []hook.Delivery{old, replay} {
-			if err := w.store.SaveDelivery(w.t.Context(), d, nil); err != nil {
-				w.t.Fatal(err)
+			if err := w.Store.SaveDelivery(w.T.Context(), d, nil); err != nil {
+				w.T.Fatal(err)
 			}
 		}
 		ids[slot], dead = replay.ID, append(dead, id)

@@ -12,16 +12,17 @@ import (
 
 	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
+	"surehook/internal/proof/world"
 )
 
 // metrics returns the metrics of the newest line with the message, and holds
 // the line to the schema of the Embedded Metric Format.
-func (w *world) metrics(message string) map[string]float64 {
-	w.t.Helper()
+func (w *bundle) metrics(message string) map[string]float64 {
+	w.T.Helper()
 
 	lines := w.lines(message)
 	if len(lines) == 0 {
-		w.t.Fatalf("there is no line %s", message)
+		w.T.Fatalf("there is no line %s", message)
 	}
 	line := lines[len(lines)-1]
 	if line["_aws"] == nil {
@@ -29,26 +30,26 @@ func (w *world) metrics(message string) map[string]float64 {
 	}
 	raw, err := os.ReadFile("../../emf/testdata/emf.schema.json")
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	resource, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	compiler := jsonschema.NewCompiler()
 	if err := compiler.AddResource("emf.schema.json", resource); err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	schema, err := compiler.Compile("emf.schema.json")
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	if err := schema.Validate(line); err != nil {
-		w.t.Errorf("%s is no line with metrics: %v", message, err)
+		w.T.Errorf("%s is no line with metrics: %v", message, err)
 	}
 	text, err := json.Marshal(line["_aws"])
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	var meta struct {
 		CloudWatchMetrics []struct {
@@ -58,7 +59,7 @@ func (w *world) metrics(message string) map[string]float64 {
 		} `json:"CloudWatchMetrics"`
 	}
 	if err := json.Unmarshal(text, &meta); err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	got := map[string]float64{}
 	for _, directive := range meta.CloudWatchMetrics {
@@ -72,28 +73,28 @@ func (w *world) metrics(message string) map[string]float64 {
 func TestTick_WritesTheGauges(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
-	if err := w.breaker().Tick(t.Context()); err != nil {
+	w := setup(t)
+	if err := w.Breaker().Tick(t.Context()); err != nil {
 		t.Fatalf("Tick() = %v", err)
 	}
 	if diff := cmp.Diff(map[string]float64{"circuits_open": 0, "dead_letters_open": 0}, w.metrics("breaker.ticked")); diff != "" {
 		t.Errorf("gauges of nothing (-want +got):\n%s", diff)
 	}
 
-	w.record(w.endpoint(nil), open(time.Hour, time.Hour))
-	w.record(w.endpoint(nil), halfOpen(time.Hour, time.Hour))
-	w.record(w.endpoint(nil), closed(3, time.Hour))
-	w.record(w.endpoint(nil), func(r gate.Record) gate.Record { // forgotten
+	w.record(w.Endpoint(nil), open(time.Hour, time.Hour))
+	w.record(w.Endpoint(nil), halfOpen(time.Hour, time.Hour))
+	w.record(w.Endpoint(nil), closed(3, time.Hour))
+	w.record(w.Endpoint(nil), func(r gate.Record) gate.Record { // forgotten
 		r = open(-time.Hour, 0)(r)
 		r.Waiting, r.AttendAt = false, time.Time{}
 		return r
 	})
-	d := hook.QueuedDelivery(w.event(w.endpoint(nil), start), hook.NewEndpointID())
+	d := hook.QueuedDelivery(w.Event("order.paid", start, w.Endpoint(nil)), hook.NewEndpointID())
 	w.bury(d, 12, time.Hour)
-	if letters, err := w.deadLetters.Receive(t.Context()); err != nil || len(letters) != 10 { // and hides them
+	if letters, err := w.DeadLetters.Receive(t.Context()); err != nil || len(letters) != 10 { // and hides them
 		t.Fatalf("Receive() = %d letters, %v", len(letters), err)
 	}
-	if err := w.breaker().Tick(t.Context()); err != nil {
+	if err := w.Breaker().Tick(t.Context()); err != nil {
 		t.Fatalf("Tick() = %v", err)
 	}
 	if diff := cmp.Diff(map[string]float64{"circuits_open": 2, "dead_letters_open": 12}, w.metrics("breaker.ticked")); diff != "" {
@@ -109,29 +110,29 @@ func TestTick_LeavesOutWhatItCannotMeasure(t *testing.T) {
 		want  map[string]float64
 	}{
 		{fails: "list attended", want: map[string]float64{"dead_letters_open": 0}},
-		{fails: "depth", want: map[string]float64{"circuits_open": 1}},
+		{fails: "read depth", want: map[string]float64{"circuits_open": 1}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.fails, func(t *testing.T) {
 			t.Parallel()
 
-			w := newWorld(t)
-			e := w.endpoint(nil)
+			w := setup(t)
+			e := w.Endpoint(nil)
 			ids := w.park(e, time.Minute)
 			w.record(e, open(-time.Hour, 0))
-			w.spy.fails = func(verb string, _ hook.EndpointID) error {
+			w.Calls.Fail = func(verb string, _ hook.EndpointID) error {
 				if verb == tt.fails {
-					return errDead
+					return world.ErrDead
 				}
 				return nil
 			}
-			if err := w.breaker().Tick(t.Context()); err == nil {
+			if err := w.Breaker().Tick(t.Context()); err == nil {
 				t.Error("Tick() = nil; want what could not be measured")
 			}
 			if diff := cmp.Diff(tt.want, w.metrics("breaker.ticked")); diff != "" {
 				t.Errorf("gauges (-want +got):\n%s", diff)
 			}
-			if got := w.queue.Receive(hook.LaneRetry, 10); len(got) != 1 || got[0].Token.Delivery != ids[0] {
+			if got := w.Queue.Receive(hook.LaneRetry, 10); len(got) != 1 || got[0].Token.Delivery != ids[0] {
 				t.Errorf("tokens = %v; want the probe, whatever cannot be measured", got)
 			}
 		})
@@ -141,19 +142,19 @@ func TestTick_LeavesOutWhatItCannotMeasure(t *testing.T) {
 func TestAttend_CountsTheDead(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
-	e := w.endpoint(status(hook.StatusDisabled, time.Hour))
+	w := setup(t)
+	e := w.Endpoint(status(hook.StatusDisabled, time.Hour))
 	w.park(e, 3*time.Hour, 2*time.Hour, time.Minute)
 	w.record(e, closed(0, 0))
 	look := hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID}
-	if err := w.breaker().Reconcile(t.Context(), look); err != nil {
+	if err := w.Breaker().Reconcile(t.Context(), look); err != nil {
 		t.Fatalf("Attend() = %v", err)
 	}
 	if diff := cmp.Diff(map[string]float64{"dead": 2}, w.metrics("circuit.reconciled")); diff != "" {
 		t.Errorf("metrics (-want +got):\n%s", diff)
 	}
 	w.wantDead(e, 2)
-	if err := w.breaker().Reconcile(t.Context(), look); err != nil {
+	if err := w.Breaker().Reconcile(t.Context(), look); err != nil {
 		t.Fatalf("Attend() = %v", err)
 	}
 	if got := w.metrics("circuit.reconciled"); got != nil {
@@ -167,39 +168,39 @@ func TestAttend_CountsNoneThatItDidNotEnd(t *testing.T) {
 
 	tests := []struct {
 		name  string
-		fails func(w *world, ids []hook.DeliveryID) func(verb string, id hook.EndpointID) error
-		end   func(w *world, e hook.Endpoint)
+		fails func(w *bundle, ids []hook.DeliveryID) func(verb string, id hook.EndpointID) error
+		end   func(w *bundle, e hook.Endpoint)
 		dead  int
 	}{
 		{
-			name: "somebody moved one meanwhile", fails: func(w *world, ids []hook.DeliveryID) func(string, hook.EndpointID) error {
+			name: "somebody moved one meanwhile", fails: func(w *bundle, ids []hook.DeliveryID) func(string, hook.EndpointID) error {
 				moved := false
 				return func(verb string, _ hook.EndpointID) error {
 					if verb == "save delivery" && !moved {
 						moved = true
-						d, err := w.store.Delivery(w.t.Context(), ids[0])
+						d, err := w.Store.Delivery(w.T.Context(), ids[0])
 						if err != nil {
 							return err
 						}
 						d.State = hook.StateRetrying
-						return w.store.SaveDelivery(w.t.Context(), d, nil)
+						return w.Store.SaveDelivery(w.T.Context(), d, nil)
 					}
 					return nil
 				}
 			}, end: nil, dead: 1,
 		},
 		{
-			name: "the endpoint was deleted", fails: nil, end: func(w *world, e hook.Endpoint) {
-				if err := w.store.DeleteEndpoint(w.t.Context(), e); err != nil {
-					w.t.Fatal(err)
+			name: "the endpoint was deleted", fails: nil, end: func(w *bundle, e hook.Endpoint) {
+				if err := w.Store.DeleteEndpoint(w.T.Context(), e); err != nil {
+					w.T.Fatal(err)
 				}
 			}, dead: 0,
 		},
 		{
-			name: "the count is lost", fails: func(*world, []hook.DeliveryID) func(string, hook.EndpointID) error {
+			name: "the count is lost", fails: func(*bundle, []hook.DeliveryID) func(string, hook.EndpointID) error {
 				return func(verb string, _ hook.EndpointID) error {
 					if verb == "count" {
-						return errDead
+						return world.ErrDead
 					}
 					return nil
 				}
@@ -210,17 +211,17 @@ func TestAttend_CountsNoneThatItDidNotEnd(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			w := newWorld(t)
-			e := w.endpoint(status(hook.StatusDisabled, time.Hour))
+			w := setup(t)
+			e := w.Endpoint(status(hook.StatusDisabled, time.Hour))
 			ids := w.park(e, 3*time.Hour, 2*time.Hour)
 			w.record(e, closed(0, 0))
 			if tt.fails != nil {
-				w.spy.fails = tt.fails(w, ids)
+				w.Calls.Fail = tt.fails(w, ids)
 			}
 			if tt.end != nil {
 				tt.end(w, e)
 			}
-			if err := w.breaker().Reconcile(t.Context(), hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID}); err != nil {
+			if err := w.Breaker().Reconcile(t.Context(), hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID}); err != nil {
 				t.Errorf("Attend() = %v; want nil", err)
 			}
 			w.wantDead(e, tt.dead)
@@ -229,18 +230,18 @@ func TestAttend_CountsNoneThatItDidNotEnd(t *testing.T) {
 }
 
 // wantDead wants that many deaths in the stats of the endpoint.
-func (w *world) wantDead(e hook.Endpoint, want int) {
-	w.t.Helper()
+func (w *bundle) wantDead(e hook.Endpoint, want int) {
+	w.T.Helper()
 
-	hours, err := w.store.Hours(w.t.Context(), e.ID, start.Add(-24*time.Hour))
+	hours, err := w.Store.Hours(w.T.Context(), e.ID, start.Add(-24*time.Hour))
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	got := 0
 	for _, h := range hours {
 		got += h.Dead
 	}
 	if got != want {
-		w.t.Errorf("the stats count %d dead; want %d", got, want)
+		w.T.Errorf("the stats count %d dead; want %d", got, want)
 	}
 }

@@ -16,32 +16,33 @@ import (
 
 	"surehook/internal/hook"
 	"surehook/internal/names"
+	"surehook/internal/proof/world"
 )
 
 // generations stores the generations of a new delivery, each of which replays the one
 // before: states, "superseded", or "-" for one without a record. It returns them as they are stored.
-func (w *world) generations(what ...string) []hook.Delivery {
-	w.t.Helper()
+func (w *bundle) generations(what ...string) []hook.Delivery {
+	w.T.Helper()
 
 	var all []hook.Delivery
-	first := hook.QueuedDelivery(w.event(hook.Endpoint{ID: hook.NewEndpointID()}, w.clock()), hook.NewEndpointID())
+	first := hook.QueuedDelivery(w.Event("order.paid", w.Clock.Now(), hook.Endpoint{ID: hook.NewEndpointID()}), hook.NewEndpointID())
 	for i, state := range what {
 		d := first
 		d.ID.Generation, d.Attempts, d.Job, d.JobIndex = i+1, 1, someJob, i
 		if i < len(what)-1 {
-			d.Replayed = hook.Replayed{Generation: i + 2, At: w.clock()}
+			d.Replayed = hook.Replayed{Generation: i + 2, At: w.Clock.Now()}
 		}
 		if state == "superseded" {
 			d.State, d.Reason = hook.StateCancelled, hook.ReasonReplayed
 		} else if state != "-" {
 			var err error
 			if d.State, err = hook.ParseState(state); err != nil {
-				w.t.Fatal(err)
+				w.T.Fatal(err)
 			}
 		}
 		if state != "-" {
-			if err := w.store.SaveDelivery(w.t.Context(), d, nil); err != nil {
-				w.t.Fatal(err)
+			if err := w.Store.SaveDelivery(w.T.Context(), d, nil); err != nil {
+				w.T.Fatal(err)
 			}
 			d.Version++
 		}
@@ -51,37 +52,35 @@ func (w *world) generations(what ...string) []hook.Delivery {
 }
 
 // bury buries n letters of the delivery, which died that long ago.
-func (w *world) bury(d hook.Delivery, n int, ago time.Duration) {
-	w.t.Helper()
+func (w *bundle) bury(d hook.Delivery, n int, ago time.Duration) {
+	w.T.Helper()
 
 	letter := hook.DeadLetterOf(d)
-	letter.DiedAt = w.clock().Add(-ago)
+	letter.DiedAt = w.Clock.Now().Add(-ago)
 	for range n {
-		if err := w.deadLetters.Send(w.t.Context(), letter); err != nil {
-			w.t.Fatal(err)
+		if err := w.DeadLetters.Send(w.T.Context(), letter); err != nil {
+			w.T.Fatal(err)
 		}
 	}
 }
 
-func (w *world) reconcile() {
-	w.t.Helper()
+func (w *bundle) reconcile() {
+	w.T.Helper()
 
-	if err := w.breaker().ReconcileDeadLetters(w.t.Context()); err != nil {
-		w.t.Errorf("Reconcile() = %v; want nil", err)
+	if err := w.Breaker().ReconcileDeadLetters(w.T.Context()); err != nil {
+		w.T.Errorf("Reconcile() = %v; want nil", err)
 	}
 }
 
 // reconciled returns what the newest wide line counts: seen, removed, kept, failed.
-func (w *world) reconciled() [4]int {
-	w.t.Helper()
-	w.mu.Lock()
-	defer w.mu.Unlock()
+func (w *bundle) reconciled() [4]int {
+	w.T.Helper()
 
 	var counts [4]int
-	for line := range bytes.Lines(w.log.Bytes()) {
+	for line := range bytes.Lines([]byte(w.Log.String())) {
 		var attrs map[string]any
 		if err := json.Unmarshal(line, &attrs); err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
 		if attrs["msg"] != "dead_letters.reconciled" {
 			continue
@@ -89,7 +88,7 @@ func (w *world) reconciled() [4]int {
 		for i, key := range []string{names.LogSeen, names.LogRemoved, names.LogKept, names.LogFailed} {
 			n, ok := attrs[key].(float64)
 			if !ok {
-				w.t.Fatalf("dead_letters.reconciled has %v for %s; want a number", attrs[key], key)
+				w.T.Fatalf("dead_letters.reconciled has %v for %s; want a number", attrs[key], key)
 			}
 			counts[i] = int(n)
 		}
@@ -98,9 +97,9 @@ func (w *world) reconciled() [4]int {
 }
 
 // letters returns the generations whose letters are there, in order.
-func (w *world) letters() []int {
+func (w *bundle) letters() []int {
 	var list []int
-	for _, letter := range w.deadLetters.Letters() {
+	for _, letter := range w.DeadLetters.Letters() {
 		list = append(list, letter.Delivery.Generation)
 	}
 	slices.Sort(list)
@@ -143,7 +142,7 @@ func TestReconcile_RemovesWhatTheRecordProvesNeedless(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			w := newWorld(t)
+			w := setup(t)
 			all := w.generations(strings.Split(tt.generations, " > ")...)
 			buried := 0
 			for i, n := range tt.letters {
@@ -165,7 +164,7 @@ func TestReconcile_RemovesWhatTheRecordProvesNeedless(t *testing.T) {
 				if diff := cmp.Diff(tt.left, w.letters()); diff != "" {
 					t.Errorf("generations with a letter differ (-want +got):\n%s", diff)
 				}
-				if got := w.states(recorded); got != tt.want {
+				if got := w.States(recorded); got != tt.want {
 					t.Errorf("generations are %s; want %s", got, tt.want)
 				}
 				w.reconcile() // sees nothing: what stays is hidden
@@ -182,7 +181,7 @@ func TestReconcile_RemovesWhatTheRecordProvesNeedless(t *testing.T) {
 func TestReconcile_MakesTheDepthRight(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
+	w := setup(t)
 	dead := map[hook.DeliveryID]bool{}
 	for i := range 600 {
 		what := []string{"dead", "discarded", "dead > delivered", "-", "dead > -", "delivered"}[i%6]
@@ -198,13 +197,13 @@ func TestReconcile_MakesTheDepthRight(t *testing.T) {
 			wg.Go(w.reconcile)
 		}
 		wg.Wait()
-		w.pass(time.Minute)
+		w.Clock.Pass(time.Minute)
 	}
 	w.reconcile()
 	if got, want := w.reconciled(), [4]int{len(dead), 0, len(dead), 0}; got != want {
 		t.Errorf("seen, removed, kept, failed at last = %v; want %v", got, want)
 	}
-	for _, letter := range w.deadLetters.Letters() {
+	for _, letter := range w.DeadLetters.Letters() {
 		if !dead[letter.Delivery] {
 			t.Errorf("a letter of %s is left, or a second one; want one of each dead one", letter.Delivery)
 		}
@@ -223,27 +222,27 @@ func TestReconcile_SurvivesItsDeath(t *testing.T) {
 	run := func(t *testing.T, at int, after bool) (effects int) {
 		t.Helper()
 
-		w := newWorld(t)
+		w := setup(t)
 		all := w.generations("dead", "superseded", "delivered")
 		other := w.generations("dead")[0]
 		w.bury(all[0], 2, time.Minute)
 		w.bury(other, 3, time.Minute)
-		w.spy.at, w.spy.after = at, after
-		if err := w.breaker().ReconcileDeadLetters(t.Context()); err != nil && !errors.Is(err, errDead) {
+		w.Crash.Arm(at, after)
+		if err := w.Breaker().ReconcileDeadLetters(t.Context()); err != nil && !errors.Is(err, world.ErrDead) {
 			t.Errorf("Reconcile() = %v; want nil, or its death", err)
 		}
-		effects = w.spy.effects
-		w.spy.recover()
-		w.spy.at = 0 // the next lives in any case
-		w.pass(time.Minute)
+		effects = w.Crash.Effects()
+		w.Crash.Restart()
+		w.Crash.Disarm() // the next lives in any case
+		w.Clock.Pass(time.Minute)
 		w.reconcile()
-		if got, want := w.states([]hook.DeliveryID{all[0].ID, other.ID}), "1 dead, 1 discarded replayed"; got != want {
+		if got, want := w.States([]hook.DeliveryID{all[0].ID, other.ID}), "1 dead, 1 discarded replayed"; got != want {
 			t.Errorf("deliveries are %s; want %s", got, want)
 		}
-		if letters := w.deadLetters.Letters(); len(letters) != 1 || letters[0].Delivery != other.ID {
+		if letters := w.DeadLetters.Letters(); len(letters) != 1 || letters[0].Delivery != other.ID {
 			t.Errorf("letters = %+v; want one of %s", letters, other.ID)
 		}
-		if tally, err := w.store.JobOutcomes(t.Context(), someJob); err != nil || tally.Delivered != 1 || tally.Cancelled != 1 {
+		if tally, err := w.Store.JobOutcomes(t.Context(), someJob); err != nil || tally.Delivered != 1 || tally.Cancelled != 1 {
 			t.Errorf("the job counted %+v, %v; want one delivered and one cancelled", tally, err)
 		}
 		return effects
@@ -266,17 +265,17 @@ func TestReconcile_SurvivesItsDeath(t *testing.T) {
 func TestReconcile_LeavesWhatItCannotRead(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
-	if err := w.deadLetters.Send(t.Context(), hook.DeadLetter{Delivery: w.generations("dead")[0].ID}); err != nil { // without its time
+	w := setup(t)
+	if err := w.DeadLetters.Send(t.Context(), hook.DeadLetter{Delivery: w.generations("dead")[0].ID}); err != nil { // without its time
 		t.Fatal(err)
 	}
 	w.bury(w.generations("delivered")[0], 1, 0)
 	w.reconcile()
-	if got, want := w.reconciled(), [4]int{2, 1, 0, 1}; got != want || len(w.deadLetters.Letters()) != 1 {
-		t.Errorf("seen, removed, kept, failed = %v, %d letters are left; want %v, 1", got, len(w.deadLetters.Letters()), want)
+	if got, want := w.reconciled(), [4]int{2, 1, 0, 1}; got != want || len(w.DeadLetters.Letters()) != 1 {
+		t.Errorf("seen, removed, kept, failed = %v, %d letters are left; want %v, 1", got, len(w.DeadLetters.Letters()), want)
 	}
-	if !strings.Contains(w.log.String(), "dead_letter.decode_failed") {
-		t.Errorf("log = %s; want it to tell of the letter", w.log.String())
+	if !strings.Contains(w.Log.String(), "dead_letter.decode_failed") {
+		t.Errorf("log = %s; want it to tell of the letter", w.Log.String())
 	}
 }
 
@@ -284,23 +283,23 @@ func TestReconcile_LeavesWhatItCannotRead(t *testing.T) {
 func TestReconcile_KeepsABadLetterFromTheOthers(t *testing.T) {
 	t.Parallel()
 
-	for _, verb := range []string{"save delivery", "tally", "read delivery"} {
+	for _, verb := range []string{"save delivery", "record outcome", "read delivery"} {
 		t.Run(verb, func(t *testing.T) {
 			t.Parallel()
 
-			w := newWorld(t)
+			w := setup(t)
 			bad := w.generations("dead", "delivered")[0]
 			w.bury(bad, 1, 0)
 			w.bury(w.generations("dead", "delivered")[0], 1, 0)
 			w.bury(w.generations("discarded")[0], 1, 0)
-			w.spy.fails = func(asked string, id hook.EndpointID) error {
+			w.Calls.Fail = func(asked string, id hook.EndpointID) error {
 				if asked == verb && id == bad.ID.Endpoint {
-					return errDead
+					return world.ErrDead
 				}
 				return nil
 			}
 			w.reconcile()
-			if got, want := w.reconciled(), [4]int{3, 2, 0, 1}; got != want || w.deadLetters.Letters()[0].Delivery != bad.ID {
+			if got, want := w.reconciled(), [4]int{3, 2, 0, 1}; got != want || w.DeadLetters.Letters()[0].Delivery != bad.ID {
 				t.Errorf("seen, removed, kept, failed = %v; want %v, the letter of %s left", got, want, bad.ID)
 			}
 		})
@@ -314,27 +313,27 @@ func TestReconcile_TellsWhatFailedForAll(t *testing.T) {
 		verb string
 		want [4]int
 	}{
-		{verb: "receive", want: [4]int{}},
+		{verb: "receive dead letters", want: [4]int{}},
 		{verb: "read deliveries", want: [4]int{2, 0, 0, 2}},
-		{verb: "remove", want: [4]int{2, 0, 1, 1}},
+		{verb: "remove dead letters", want: [4]int{2, 0, 1, 1}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.verb, func(t *testing.T) {
 			t.Parallel()
 
-			w := newWorld(t)
+			w := setup(t)
 			w.bury(w.generations("dead")[0], 2, 0)
-			w.spy.fails = func(asked string, _ hook.EndpointID) error {
+			w.Calls.Fail = func(asked string, _ hook.EndpointID) error {
 				if asked == tt.verb {
-					return errDead
+					return world.ErrDead
 				}
 				return nil
 			}
-			if err := w.breaker().ReconcileDeadLetters(t.Context()); !errors.Is(err, errDead) {
+			if err := w.Breaker().ReconcileDeadLetters(t.Context()); !errors.Is(err, world.ErrDead) {
 				t.Errorf("Reconcile() without an answer to %q = %v; want its error", tt.verb, err)
 			}
-			if got := w.reconciled(); got != tt.want || len(w.deadLetters.Letters()) != 2 {
-				t.Errorf("seen, removed, kept, failed = %v and %d letters are left; want %v and both", got, len(w.deadLetters.Letters()), tt.want)
+			if got := w.reconciled(); got != tt.want || len(w.DeadLetters.Letters()) != 2 {
+				t.Errorf("seen, removed, kept, failed = %v and %d letters are left; want %v and both", got, len(w.DeadLetters.Letters()), tt.want)
 			}
 		})
 	}
@@ -355,12 +354,12 @@ func TestReconcile_EndsInTime(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			w := newWorld(t)
+			w := setup(t)
 			w.bury(w.generations("delivered")[0], 3, 0)
 			ctx, cancel := context.WithDeadline(t.Context(), time.Now().Add(time.Hour))
 			defer cancel()
 			deadline, _ := ctx.Deadline()
-			b := w.breaker()
+			b := w.Breaker()
 			b.Now = func() time.Time { return deadline.Add(-tt.left) }
 			if err := b.ReconcileDeadLetters(ctx); err != nil || w.reconciled() != tt.want {
 				t.Errorf("Reconcile() = %v; seen, removed, kept, failed = %v; want nil, %v", err, w.reconciled(), tt.want)

@@ -12,6 +12,7 @@ import (
 
 	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
+	"surehook/internal/proof/world"
 	"surehook/internal/rule/latency"
 	"surehook/internal/rule/review"
 	"surehook/internal/rule/stats"
@@ -28,40 +29,40 @@ func slowly() stats.Counts {
 func dying(dead int) stats.Counts { return stats.Counts{Dead: dead, Delivered: 20 - dead} }
 
 // count counts for the endpoint, so long ago.
-func (w *world) count(e hook.Endpoint, ago time.Duration, all ...stats.Counts) {
-	w.t.Helper()
+func (w *bundle) count(e hook.Endpoint, ago time.Duration, all ...stats.Counts) {
+	w.T.Helper()
 
 	for _, c := range all {
-		if _, err := w.store.Count(w.t.Context(), e.Tenant, e.ID, c, w.clock().Add(-ago)); err != nil {
-			w.t.Fatal(err)
+		if _, err := w.Store.Count(w.T.Context(), e.Tenant, e.ID, c, w.Clock.Now().Add(-ago)); err != nil {
+			w.T.Fatal(err)
 		}
 	}
 }
 
-func (w *world) review() {
-	w.t.Helper()
+func (w *bundle) review() {
+	w.T.Helper()
 
-	if err := w.breaker().Review(w.t.Context()); err != nil {
-		w.t.Errorf("Review() = %v; want nil", err)
+	if err := w.Breaker().Review(w.T.Context()); err != nil {
+		w.T.Errorf("Review() = %v; want nil", err)
 	}
 }
 
 // stored returns the endpoint as it is stored.
-func (w *world) stored(e hook.Endpoint) hook.Endpoint {
-	w.t.Helper()
+func (w *bundle) stored(e hook.Endpoint) hook.Endpoint {
+	w.T.Helper()
 
-	e, err := w.store.Endpoint(w.t.Context(), e.Tenant, e.ID)
+	e, err := w.Store.Endpoint(w.T.Context(), e.Tenant, e.ID)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return e
 }
 
 // told returns the types of the notices about the endpoint, each once per key.
-func (w *world) told(e hook.Endpoint) []string {
+func (w *bundle) told(e hook.Endpoint) []string {
 	var types []string
 	keys := map[string]bool{}
-	for _, n := range w.notices.Sent() {
+	for _, n := range w.Notifications.Sent() {
 		if n.Endpoint == e.ID && !keys[n.Key] {
 			keys[n.Key] = true
 			types = append(types, strings.TrimPrefix(n.Type, hook.SystemPrefix))
@@ -71,10 +72,10 @@ func (w *world) told(e hook.Endpoint) []string {
 }
 
 // wrote returns how many effects there were.
-func (w *world) wrote() int {
+func (w *bundle) wrote() int {
 	n := 0
-	for _, verb := range []string{"tell", "save circuit", "update endpoint"} {
-		n += w.spy.requests[verb]
+	for _, verb := range []string{"notify", "save circuit", "update endpoint"} {
+		n += w.Calls.Of(verb)
 	}
 	return n
 }
@@ -125,16 +126,16 @@ func TestReview_CarriesTheVerdictOut(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			w := newWorld(t)
-			e := w.endpoint(func(e *hook.Endpoint) { e.Status = max(tt.status, hook.StatusActive) })
+			w := setup(t)
+			e := w.Endpoint(func(e *hook.Endpoint) { e.Status = max(tt.status, hook.StatusActive) })
 			w.count(e, 0, tt.counts...)
 			if tt.before != (review.Flags{}) {
 				w.record(e, func(r gate.Record) gate.Record { r.Review = tt.before; return r })
 			}
-			w.pass(time.Minute)
+			w.Clock.Pass(time.Minute)
 			w.review()
 
-			got := w.circuit(e).Review
+			got := w.Circuit(e).Review
 			got.Timeout = got.Timeout.Truncate(time.Second)
 			want := tt.flags
 			want.Timeout = want.Timeout.Truncate(time.Second)
@@ -145,12 +146,12 @@ func TestReview_CarriesTheVerdictOut(t *testing.T) {
 				t.Errorf("notices (-want +got):\n%s", diff)
 			}
 			if w.wrote() != tt.writes {
-				t.Errorf("%v; want %d effects", w.spy.requests, tt.writes)
+				t.Errorf("%v; want %d effects", w.Calls.All(), tt.writes)
 			}
 			stored, changed := w.stored(e), e
 			if tt.off {
 				changed.Status, changed.Reason, changed.Version = hook.StatusDisabled, "failing", 2
-				changed.StatusSince, changed.UpdatedAt = w.clock(), w.clock()
+				changed.StatusSince, changed.UpdatedAt = w.Clock.Now(), w.Clock.Now()
 			}
 			if diff := cmp.Diff(changed, stored); diff != "" {
 				t.Errorf("endpoint (-want +got):\n%s", diff)
@@ -163,7 +164,7 @@ func TestReview_CarriesTheVerdictOut(t *testing.T) {
 			effects := w.wrote()
 			w.review() // it is as it should be
 			if w.wrote() != effects {
-				t.Errorf("%v after a second review; want no other effects", w.spy.requests)
+				t.Errorf("%v after a second review; want no other effects", w.Calls.All())
 			}
 		})
 	}
@@ -187,14 +188,14 @@ func TestReview_IsOfWhoWasActive(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			w := newWorld(t)
-			e := w.endpoint(nil)
+			w := setup(t)
+			e := w.Endpoint(nil)
 			for _, ago := range tt.ago {
 				w.count(e, ago, slowly())
 			}
 			w.review()
-			if got := w.spy.requests["read hours"]; got != tt.read || w.circuit(e).Review.Slow != (tt.read > 0) {
-				t.Errorf("%d endpoints were read, flags = %+v; want %d", got, w.circuit(e).Review, tt.read)
+			if got := w.Calls.Of("read hours"); got != tt.read || w.Circuit(e).Review.Slow != (tt.read > 0) {
+				t.Errorf("%d endpoints were read, flags = %+v; want %d", got, w.Circuit(e).Review, tt.read)
 			}
 		})
 	}
@@ -203,9 +204,9 @@ func TestReview_IsOfWhoWasActive(t *testing.T) {
 func TestReview_JudgesAWholeDay(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
+	w := setup(t)
 	longAgo := func(e *hook.Endpoint) { e.StatusSince, e.CreatedAt = start.AddDate(0, 0, -9), start.AddDate(0, 0, -9) }
-	within, before := w.endpoint(longAgo), w.endpoint(longAgo)
+	within, before := w.Endpoint(longAgo), w.Endpoint(longAgo)
 	const intoIt = 6*time.Minute + 7*time.Second
 	w.count(within, 23*time.Hour+intoIt, dying(20)) // in the first hour that began within 24 hours
 	w.count(before, 23*time.Hour+intoIt+1, dying(20))
@@ -221,7 +222,7 @@ func TestReview_JudgesAWholeDay(t *testing.T) {
 func TestReview_PassesOverDeletedEndpoints(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
+	w := setup(t)
 	var all []hook.Endpoint
 	for i := range 1001 { // more than are listed at once
 		e := hook.Endpoint{Tenant: "acme", ID: hook.EndpointID(fmt.Sprintf("ep_%016d", i))}
@@ -229,11 +230,11 @@ func TestReview_PassesOverDeletedEndpoints(t *testing.T) {
 		w.count(e, time.Hour, slowly())
 		all = append(all, e)
 	}
-	last := w.endpoint(nil)
+	last := w.Endpoint(nil)
 	w.count(last, 0, slowly())
 	w.review()
-	if got := w.spy.requests["read endpoint"]; got != len(all)+1 || !w.circuit(last).Review.Slow || w.wrote() != 2 {
-		t.Errorf("%d endpoints were read, and %v; want all %d once, and the one that is there judged", got, w.spy.requests, len(all)+1)
+	if got := w.Calls.Of("read endpoint"); got != len(all)+1 || !w.Circuit(last).Review.Slow || w.wrote() != 2 {
+		t.Errorf("%d endpoints were read, and %v; want all %d once, and the one that is there judged", got, w.Calls.All(), len(all)+1)
 	}
 	summary := w.lines("endpoints.reviewed")
 	if len(summary) != 1 || summary[0]["active"] != 1002.0 || summary[0]["changed"] != 1.0 || summary[0]["skipped"] != 0.0 || summary[0]["level"] != "INFO" {
@@ -252,20 +253,20 @@ func TestReview_LosesNothingInACrash(t *testing.T) {
 			t.Run(fmt.Sprintf("at %d, after it: %t", at, after), func(t *testing.T) {
 				t.Parallel()
 
-				w := newWorld(t)
-				e := w.endpoint(nil)
+				w := setup(t)
+				e := w.Endpoint(nil)
 				w.count(e, 0, slowly(), dying(11))
-				w.spy.at, w.spy.after = at, after
-				if err := w.breaker().Review(t.Context()); err == nil || !w.spy.recover() {
+				w.Crash.Arm(at, after)
+				if err := w.Breaker().Review(t.Context()); err == nil || !w.Crash.Restart() {
 					t.Fatalf("Review() = %v; want it to die", err)
 				}
-				if at <= 3 && w.stored(e).Status != hook.StatusActive || at <= 2 && w.circuit(e).Review.Slow {
-					t.Errorf("the endpoint is %s with flags %+v; want it told first, flagged then, disabled last", w.stored(e).Status, w.circuit(e).Review)
+				if at <= 3 && w.stored(e).Status != hook.StatusActive || at <= 2 && w.Circuit(e).Review.Slow {
+					t.Errorf("the endpoint is %s with flags %+v; want it told first, flagged then, disabled last", w.stored(e).Status, w.Circuit(e).Review)
 				}
-				w.pass(time.Minute)
+				w.Clock.Pass(time.Minute)
 				w.review()
-				if w.stored(e).Status != hook.StatusDisabled || !w.circuit(e).Review.Slow {
-					t.Errorf("at last the endpoint is %s with flags %+v; want it disabled and slow", w.stored(e).Status, w.circuit(e).Review)
+				if w.stored(e).Status != hook.StatusDisabled || !w.Circuit(e).Review.Slow {
+					t.Errorf("at last the endpoint is %s with flags %+v; want it disabled and slow", w.stored(e).Status, w.Circuit(e).Review)
 				}
 				if diff := cmp.Diff([]string{"endpoint.slow", "endpoint.disabled"}, w.told(e)); diff != "" {
 					t.Errorf("notices by key (-want +got):\n%s", diff)
@@ -273,7 +274,7 @@ func TestReview_LosesNothingInACrash(t *testing.T) {
 				effects := w.wrote()
 				w.review()
 				if w.wrote() != effects {
-					t.Errorf("%v after a third review; want no other effects", w.spy.requests)
+					t.Errorf("%v after a third review; want no other effects", w.Calls.All())
 				}
 			})
 		}
@@ -297,11 +298,11 @@ func TestReview_BeginsAnewWhenSomebodyWroteFirst(t *testing.T) {
 			t.Run(verb+" "+tt.name, func(t *testing.T) {
 				t.Parallel()
 
-				w := newWorld(t)
-				e := w.endpoint(nil)
+				w := setup(t)
+				e := w.Endpoint(nil)
 				w.count(e, 0, slowly(), dying(11))
 				writes := 0
-				w.spy.fails = func(v string, _ hook.EndpointID) error {
+				w.Calls.Fail = func(v string, _ hook.EndpointID) error {
 					if v != verb || writes == tt.writes {
 						return nil
 					}
@@ -312,13 +313,13 @@ func TestReview_BeginsAnewWhenSomebodyWroteFirst(t *testing.T) {
 					}
 					changed := w.stored(e)
 					changed.Description = fmt.Sprint(writes)
-					return w.store.UpdateEndpoint(context.WithoutCancel(t.Context()), changed)
+					return w.Store.UpdateEndpoint(context.WithoutCancel(t.Context()), changed)
 				}
-				err := w.breaker().Review(t.Context())
+				err := w.Breaker().Review(t.Context())
 				if (err == nil) != tt.ok || writes != min(tt.writes, 5) {
 					t.Errorf("Review() = %v after %d writes between; want ok: %t, and five tries", err, writes, tt.ok)
 				}
-				stored, record := w.stored(e), w.circuit(e)
+				stored, record := w.stored(e), w.Circuit(e)
 				if (stored.Status == hook.StatusDisabled) != tt.ok {
 					t.Errorf("the endpoint is %s; want it disabled: %t", stored.Status, tt.ok)
 				}
@@ -333,13 +334,13 @@ func TestReview_BeginsAnewWhenSomebodyWroteFirst(t *testing.T) {
 func TestReview_JudgesAnewByWhatChanged(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
-	e := w.endpoint(nil)
+	w := setup(t)
+	e := w.Endpoint(nil)
 	w.count(e, 0, dying(11))
-	w.spy.fails = func(verb string, _ hook.EndpointID) error {
+	w.Calls.Fail = func(verb string, _ hook.EndpointID) error {
 		if paused := w.stored(e); verb == "update endpoint" && paused.Status == hook.StatusActive {
 			paused.Status = hook.StatusPaused
-			return w.store.UpdateEndpoint(t.Context(), paused)
+			return w.Store.UpdateEndpoint(t.Context(), paused)
 		}
 		return nil
 	}
@@ -353,7 +354,7 @@ func TestReview_KeepsABadEndpointFromTheOthers(t *testing.T) {
 	t.Parallel()
 
 	for name, fail := range map[string]func() error{
-		"it fails": func() error { return errDead },
+		"it fails": func() error { return world.ErrDead },
 		"it panics": func() error {
 			panic("bad")
 		},
@@ -361,26 +362,26 @@ func TestReview_KeepsABadEndpointFromTheOthers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			w := newWorld(t)
+			w := setup(t)
 			var all []hook.Endpoint
 			for range 30 {
-				e := w.endpoint(nil)
+				e := w.Endpoint(nil)
 				w.count(e, 0, slowly())
 				all = append(all, e)
 			}
 			bad := all[7].ID
-			w.spy.fails = func(verb string, id hook.EndpointID) error {
+			w.Calls.Fail = func(verb string, id hook.EndpointID) error {
 				if verb == "read hours" && id == bad {
 					return fail()
 				}
 				return nil
 			}
-			err := w.breaker().Review(t.Context())
+			err := w.Breaker().Review(t.Context())
 			if err == nil || !strings.Contains(err.Error(), string(bad)) {
 				t.Errorf("Review() = %v; want an error that names %s", err, bad)
 			}
 			for _, e := range all {
-				if got := w.circuit(e).Review.Slow; got != (e.ID != bad) {
+				if got := w.Circuit(e).Review.Slow; got != (e.ID != bad) {
 					t.Errorf("endpoint %s is slow: %t; want all judged but %s", e.ID, got, bad)
 				}
 			}
@@ -394,35 +395,35 @@ func TestReview_KeepsABadEndpointFromTheOthers(t *testing.T) {
 func TestReview_JudgesThoseThatItCanList(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
-	e := w.endpoint(nil)
+	w := setup(t)
+	e := w.Endpoint(nil)
 	w.count(e, 0, slowly())
 	lists := 0
-	w.spy.fails = func(verb string, _ hook.EndpointID) error {
+	w.Calls.Fail = func(verb string, _ hook.EndpointID) error {
 		if verb == "list active" {
 			if lists++; lists == 3 { // a page of this hour, its end, and the hour before
-				return errDead
+				return world.ErrDead
 			}
 		}
 		return nil
 	}
-	if err := w.breaker().Review(t.Context()); err == nil || !w.circuit(e).Review.Slow {
-		t.Errorf("Review() = %v, flags = %+v; want the error, and who was listed judged", err, w.circuit(e).Review)
+	if err := w.Breaker().Review(t.Context()); err == nil || !w.Circuit(e).Review.Slow {
+		t.Errorf("Review() = %v, flags = %+v; want the error, and who was listed judged", err, w.Circuit(e).Review)
 	}
 }
 
 func TestReview_StopsInTime(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
-	e, other := w.endpoint(nil), w.endpoint(nil)
+	w := setup(t)
+	e, other := w.Endpoint(nil), w.Endpoint(nil)
 	w.count(e, 0, slowly())
 	w.count(other, 0, slowly())
 	ctx, cancel := context.WithDeadline(t.Context(), time.Now().Add(time.Hour))
 	defer cancel()
 	deadline, _ := ctx.Deadline()
 
-	b := w.breaker()
+	b := w.Breaker()
 	var asked atomic.Bool
 	b.Now = func() time.Time {
 		if asked.Swap(true) {
@@ -431,11 +432,11 @@ func TestReview_StopsInTime(t *testing.T) {
 		return start
 	}
 	err := b.Review(ctx)
-	if err == nil || !strings.Contains(err.Error(), "2 endpoints were not reviewed") || w.wrote() > 0 || w.spy.requests["read endpoint"] > 0 {
-		t.Errorf("Review() with too little time = %v, %v; want both left out", err, w.spy.requests)
+	if err == nil || !strings.Contains(err.Error(), "2 endpoints were not reviewed") || w.wrote() > 0 || w.Calls.Of("read endpoint") > 0 {
+		t.Errorf("Review() with too little time = %v, %v; want both left out", err, w.Calls.All())
 	}
 	b.Now = func() time.Time { return start }
-	if err := b.Review(ctx); err != nil || !w.circuit(e).Review.Slow || !w.circuit(other).Review.Slow {
+	if err := b.Review(ctx); err != nil || !w.Circuit(e).Review.Slow || !w.Circuit(other).Review.Slow {
 		t.Errorf("Review() with enough time = %v; want both judged", err)
 	}
 }
@@ -443,10 +444,10 @@ func TestReview_StopsInTime(t *testing.T) {
 func TestReview_LetsNobodyWaitForEver(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
+	w := setup(t)
 	var all []hook.Endpoint
 	for range 40 {
-		e := w.endpoint(nil)
+		e := w.Endpoint(nil)
 		w.count(e, 0, slowly())
 		all = append(all, e)
 	}
@@ -455,7 +456,7 @@ func TestReview_LetsNobodyWaitForEver(t *testing.T) {
 	deadline, _ := ctx.Deadline()
 	for i := range 80 { // each has time for eight
 		var asked atomic.Int64
-		b := w.breaker()
+		b := w.Breaker()
 		b.Now = func() time.Time {
 			if asked.Add(1) > 1+8 {
 				return deadline
@@ -467,7 +468,7 @@ func TestReview_LetsNobodyWaitForEver(t *testing.T) {
 		}
 	}
 	for i, e := range all {
-		if !w.circuit(e).Review.Slow {
+		if !w.Circuit(e).Review.Slow {
 			t.Errorf("endpoint %d was not reviewed by any of 80 reviews that were cut short", i)
 		}
 	}

@@ -71,7 +71,7 @@ func TestReconcile_TellsASecondLetterFromTheSameOne(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			w := newWorld(t)
+			w := setup(t)
 			body, err := hook.DeadLetterOf(w.generations("dead")[0]).Encode()
 			if err != nil {
 				t.Fatal(err)
@@ -84,7 +84,7 @@ func TestReconcile_TellsASecondLetterFromTheSameOne(t *testing.T) {
 				}
 				s.batches = append(s.batches, batch)
 			}
-			b := w.breaker()
+			b := w.Breaker()
 			b.DeadLetters = s
 			if err := b.ReconcileDeadLetters(t.Context()); err != nil {
 				t.Errorf("Reconcile() = %v; want nil", err)
@@ -101,10 +101,10 @@ func TestReconcile_TellsASecondLetterFromTheSameOne(t *testing.T) {
 func TestReconcile_CountsWhatItRepairs(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
+	w := setup(t)
 	w.bury(w.generations("dead", "delivered")[0], 1, 0)
 	w.reconcile()
-	if tally, err := w.store.JobOutcomes(t.Context(), someJob); err != nil || tally.Delivered != 1 {
+	if tally, err := w.Store.JobOutcomes(t.Context(), someJob); err != nil || tally.Delivered != 1 {
 		t.Errorf("the job counted %+v, %v; want one delivered", tally, err)
 	}
 }

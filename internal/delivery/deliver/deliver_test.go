@@ -13,20 +13,21 @@ import (
 	"surehook/internal/delivery/gate"
 	"surehook/internal/delivery/send"
 	"surehook/internal/hook"
+	"surehook/internal/proof/world"
 )
 
 func TestProcessBatch_RequestCarriesStoredRecords(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
-	endpoint := w.endpoint(nil)
-	id := w.post(endpoint)[0]
-	w.run()
+	w := setup(t)
+	endpoint := w.Endpoint(nil)
+	id := w.Post(endpoint)[0]
+	w.Run()
 
-	if len(w.posts) != 1 {
-		t.Fatalf("%d POSTs; want 1", len(w.posts))
+	if len(w.Posts) != 1 {
+		t.Fatalf("%d POSTs; want 1", len(w.Posts))
 	}
-	r := w.posts[0]
+	r := w.Posts[0]
 	if r.Delivery != id || r.Attempt != 1 || string(r.Event.Payload) != `{"n": 1}` || r.Endpoint.URL != endpoint.URL || len(r.Keys) != 1 {
 		t.Errorf("request = %+v", r)
 	}
@@ -54,26 +55,26 @@ func TestProcessBatch_DropsStaleTokens(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			w := newWorld(t)
-			w.answer = inTurn(503, 200)
-			id := w.post(w.endpoint(nil))[0]
-			w.invoke(hook.LaneLive)
-			before := w.delivery(id)
+			w := setup(t)
+			w.Answer = world.InTurn(503, 200)
+			id := w.Post(w.Endpoint(nil))[0]
+			w.Invoke(hook.LaneLive)
+			before := w.Delivery(id)
 
-			w.enqueue(hook.LaneLive, tt.token(id))
-			if received, failed := w.invoke(hook.LaneLive); received != 1 || failed != 0 {
+			w.Enqueue(hook.LaneLive, tt.token(id))
+			if received, failed := w.Invoke(hook.LaneLive); received != 1 || failed != 0 {
 				t.Errorf("received %d, failed %d; want 1, 0", received, failed)
 			}
-			if diff := cmp.Diff(before, w.delivery(id)); diff != "" || len(w.posts) != 1 {
-				t.Errorf("%d POSTs and a changed record (-want +got):\n%s", len(w.posts), diff)
+			if diff := cmp.Diff(before, w.Delivery(id)); diff != "" || len(w.Posts) != 1 {
+				t.Errorf("%d POSTs and a changed record (-want +got):\n%s", len(w.Posts), diff)
 			}
-			w.sleepUntil(start.Add(time.Hour))
-			if left := w.queue.Receive(hook.LaneRetry, 10); len(left) != 1 {
+			w.Clock.Until(start.Add(time.Hour))
+			if left := w.Queue.Receive(hook.LaneRetry, 10); len(left) != 1 {
 				t.Errorf("%d tokens wait; want the one of attempt 2", len(left))
 			}
-			w.run()
-			if got := w.delivery(id); got.State != hook.StateDelivered || len(w.posts) != 2 {
-				t.Errorf("in the end %s after %d POSTs; want delivered after 2", got.State, len(w.posts))
+			w.Run()
+			if got := w.Delivery(id); got.State != hook.StateDelivered || len(w.Posts) != 2 {
+				t.Errorf("in the end %s after %d POSTs; want delivered after 2", got.State, len(w.Posts))
 			}
 		})
 	}
@@ -83,71 +84,71 @@ func TestProcessBatch_DropsStaleTokens(t *testing.T) {
 func TestProcessBatch_DuplicatesDoNotMultiply(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
-	w.answer = inTurn(503, 503, 200)
-	id := w.post(w.endpoint(nil))[0]
+	w := setup(t)
+	w.Answer = world.InTurn(503, 503, 200)
+	id := w.Post(w.Endpoint(nil))[0]
 	for range 3 {
-		w.enqueue(hook.LaneLive, hook.NewToken("acme", id, 1))
+		w.Enqueue(hook.LaneLive, hook.NewToken("acme", id, 1))
 	}
 	for range 50 {
-		at, ok := w.queue.Next()
+		at, ok := w.Queue.Next()
 		if !ok {
 			break
 		}
-		w.sleepUntil(at)
-		w.invoke(hook.LaneLive)
-		for _, m := range w.queue.Receive(hook.LaneRetry, 10) { // every retry token arrives twice
+		w.Clock.Until(at)
+		w.Invoke(hook.LaneLive)
+		for _, m := range w.Queue.Receive(hook.LaneRetry, 10) { // every retry token arrives twice
 			body, err := m.Token.Encode()
 			if err != nil {
 				t.Fatal(err)
 			}
 			for range 2 {
-				if failed := w.deliverer().ProcessBatch(t.Context(), []deliver.Message{{ID: m.ID, Body: body}}); failed != nil {
+				if failed := w.Deliverer().ProcessBatch(t.Context(), []deliver.Message{{ID: m.ID, Body: body}}); failed != nil {
 					t.Errorf("Batch() = %v; want none failed", failed)
 				}
 			}
-			w.queue.Delete(m.ID)
+			w.Queue.Delete(m.ID)
 		}
 	}
-	if _, ok := w.queue.Next(); ok {
+	if _, ok := w.Queue.Next(); ok {
 		t.Error("tokens are left; duplicates made a chain of their own")
 	}
-	if d := w.delivery(id); d.State != hook.StateDelivered || d.Attempts != 3 || len(w.posts) != 3 {
-		t.Errorf("%s after %d attempts and %d POSTs; want delivered, 3, 3", d.State, d.Attempts, len(w.posts))
+	if d := w.Delivery(id); d.State != hook.StateDelivered || d.Attempts != 3 || len(w.Posts) != 3 {
+		t.Errorf("%s after %d attempts and %d POSTs; want delivered, 3, 3", d.State, d.Attempts, len(w.Posts))
 	}
 }
 
 func TestProcessBatch_EarlyTokenWaits(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
-	w.answer = inTurn(503, 200)
-	id := w.post(w.endpoint(nil))[0]
-	w.invoke(hook.LaneLive)
-	w.enqueue(hook.LaneRetry, hook.NewToken("acme", id, 2)) // 10 s too early
-	w.invoke(hook.LaneRetry)
-	if len(w.posts) != 1 {
-		t.Fatalf("%d POSTs before the time; want 1", len(w.posts))
+	w := setup(t)
+	w.Answer = world.InTurn(503, 200)
+	id := w.Post(w.Endpoint(nil))[0]
+	w.Invoke(hook.LaneLive)
+	w.Enqueue(hook.LaneRetry, hook.NewToken("acme", id, 2)) // 10 s too early
+	w.Invoke(hook.LaneRetry)
+	if len(w.Posts) != 1 {
+		t.Fatalf("%d POSTs before the time; want 1", len(w.Posts))
 	}
-	w.run()
-	if d := w.delivery(id); d.State != hook.StateDelivered || len(w.posts) != 2 || w.clock().Before(start.Add(10*time.Second)) {
-		t.Errorf("%s after %d POSTs at %v; want delivered after 2, no earlier than 10 s", d.State, len(w.posts), w.clock().Sub(start))
+	w.Run()
+	if d := w.Delivery(id); d.State != hook.StateDelivered || len(w.Posts) != 2 || w.Clock.Now().Before(start.Add(10*time.Second)) {
+		t.Errorf("%s after %d POSTs at %v; want delivered after 2, no earlier than 10 s", d.State, len(w.Posts), w.Clock.Now().Sub(start))
 	}
 }
 
 func TestProcessBatch_RetryAfterIsAFloor(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
-	w.answer = func(r send.Request) hook.Outcome {
-		o := inTurn(429, 200)(r)
+	w := setup(t)
+	w.Answer = func(r send.Request) hook.Outcome {
+		o := world.InTurn(429, 200)(r)
 		o.RetryAfter = 3 * time.Minute
 		return o
 	}
-	id := w.post(w.endpoint(nil))[0]
-	w.invoke(hook.LaneLive)
-	if want := start.Add(3 * time.Minute); !w.delivery(id).NextAttemptAt.Equal(want) {
-		t.Errorf("next attempt at %v; want %v", w.delivery(id).NextAttemptAt, want)
+	id := w.Post(w.Endpoint(nil))[0]
+	w.Invoke(hook.LaneLive)
+	if want := start.Add(3 * time.Minute); !w.Delivery(id).NextAttemptAt.Equal(want) {
+		t.Errorf("next attempt at %v; want %v", w.Delivery(id).NextAttemptAt, want)
 	}
 }
 
@@ -166,16 +167,16 @@ func TestProcessBatch_TokenOlderThanMaxAgeExpires(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			w := newWorld(t)
-			id := w.post(w.endpoint(func(e *hook.Endpoint) { e.MaxAge = time.Hour }))[0]
-			w.sleepUntil(start.Add(tt.late))
-			w.run()
-			d := w.delivery(id)
+			w := setup(t)
+			id := w.Post(w.Endpoint(func(e *hook.Endpoint) { e.MaxAge = time.Hour }))[0]
+			w.Clock.Until(start.Add(tt.late))
+			w.Run()
+			d := w.Delivery(id)
 			if d.State != tt.state {
 				t.Errorf("delivery is %s; want %s", d.State, tt.state)
 			}
-			if tt.state == hook.StateDead && (d.Reason != hook.ReasonExpired || d.Attempts != 0 || len(w.deadLetters.Letters()) != 1) {
-				t.Errorf("reason %s, %d attempts, %d letters; want expired, 0, 1", d.Reason, d.Attempts, len(w.deadLetters.Letters()))
+			if tt.state == hook.StateDead && (d.Reason != hook.ReasonExpired || d.Attempts != 0 || len(w.DeadLetters.Letters()) != 1) {
+				t.Errorf("reason %s, %d attempts, %d letters; want expired, 0, 1", d.Reason, d.Attempts, len(w.DeadLetters.Letters()))
 			}
 		})
 	}
@@ -186,13 +187,13 @@ func TestProcessBatch_TokenOlderThanMaxAgeExpires(t *testing.T) {
 func TestProcessBatch_ExpiredDeliverySendsDeadLetterAfterCrash(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
-	w.crash.at, w.crash.after = 1, true
-	id := w.post(w.endpoint(func(e *hook.Endpoint) { e.MaxAge = time.Hour }))[0]
-	w.sleepUntil(start.Add(2 * time.Hour))
-	w.run()
-	if d := w.delivery(id); d.State != hook.StateDead || len(w.deadLetters.Letters()) != 1 {
-		t.Errorf("%s with %d letters; want dead with 1", d.State, len(w.deadLetters.Letters()))
+	w := setup(t)
+	w.Crash.Arm(1, true)
+	id := w.Post(w.Endpoint(func(e *hook.Endpoint) { e.MaxAge = time.Hour }))[0]
+	w.Clock.Until(start.Add(2 * time.Hour))
+	w.Run()
+	if d := w.Delivery(id); d.State != hook.StateDead || len(w.DeadLetters.Letters()) != 1 {
+		t.Errorf("%s with %d letters; want dead with 1", d.State, len(w.DeadLetters.Letters()))
 	}
 }
 
@@ -201,36 +202,36 @@ func TestProcessBatch_ExpiredDeliverySendsDeadLetterAfterCrash(t *testing.T) {
 func TestProcessBatch_GoneDoesNotOverruleTheOwner(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
-	w.answer = always(410)
-	endpoint := w.endpoint(nil)
-	w.post(endpoint)
-	w.crash.at, w.crash.after = 1, true
-	w.invoke(hook.LaneLive)
+	w := setup(t)
+	w.Answer = world.Always(410)
+	endpoint := w.Endpoint(nil)
+	w.Post(endpoint)
+	w.Crash.Arm(1, true)
+	w.Invoke(hook.LaneLive)
 
 	endpoint.URL, endpoint.UpdatedAt = "https://example.com/new", start.Add(time.Second)
-	if err := w.store.UpdateEndpoint(t.Context(), endpoint); err != nil {
+	if err := w.Store.UpdateEndpoint(t.Context(), endpoint); err != nil {
 		t.Fatal(err)
 	}
-	w.run()
-	got, err := w.store.Endpoint(t.Context(), "acme", endpoint.ID)
-	if err != nil || got.Status != hook.StatusActive || len(w.deadLetters.Letters()) != 1 {
-		t.Errorf("endpoint is %s, %v, with %d letters; want active with 1", got.Status, err, len(w.deadLetters.Letters()))
+	w.Run()
+	got, err := w.Store.Endpoint(t.Context(), "acme", endpoint.ID)
+	if err != nil || got.Status != hook.StatusActive || len(w.DeadLetters.Letters()) != 1 {
+		t.Errorf("endpoint is %s, %v, with %d letters; want active with 1", got.Status, err, len(w.DeadLetters.Letters()))
 	}
 }
 
 func TestProcessBatch_DeletedEndpointCancels(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
-	endpoint := w.endpoint(nil)
-	id := w.post(endpoint)[0]
-	if err := w.store.DeleteEndpoint(t.Context(), endpoint); err != nil {
+	w := setup(t)
+	endpoint := w.Endpoint(nil)
+	id := w.Post(endpoint)[0]
+	if err := w.Store.DeleteEndpoint(t.Context(), endpoint); err != nil {
 		t.Fatal(err)
 	}
-	w.run()
-	if d := w.delivery(id); d.State != hook.StateCancelled || d.Reason != hook.ReasonDeleted || len(w.posts) != 0 {
-		t.Errorf("%s %s after %d POSTs; want cancelled endpoint_deleted after 0", d.State, d.Reason, len(w.posts))
+	w.Run()
+	if d := w.Delivery(id); d.State != hook.StateCancelled || d.Reason != hook.ReasonDeleted || len(w.Posts) != 0 {
+		t.Errorf("%s %s after %d POSTs; want cancelled endpoint_deleted after 0", d.State, d.Reason, len(w.Posts))
 	}
 }
 
@@ -238,23 +239,23 @@ func TestProcessBatch_DeletedEndpointCancels(t *testing.T) {
 func TestProcessBatch_ParkedDeliveryResumes(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
-	endpoint := w.endpoint(func(e *hook.Endpoint) { e.Status = hook.StatusPaused })
-	id := w.post(endpoint)[0]
-	w.run()
-	w.enqueue(hook.LaneRetry, hook.NewToken("acme", id, 1))
-	w.run()
-	if d := w.delivery(id); d.State != hook.StateParked || d.Attempts != 0 {
+	w := setup(t)
+	endpoint := w.Endpoint(func(e *hook.Endpoint) { e.Status = hook.StatusPaused })
+	id := w.Post(endpoint)[0]
+	w.Run()
+	w.Enqueue(hook.LaneRetry, hook.NewToken("acme", id, 1))
+	w.Run()
+	if d := w.Delivery(id); d.State != hook.StateParked || d.Attempts != 0 {
 		t.Errorf("%s after %d attempts; want parked after 0", d.State, d.Attempts)
 	}
 
 	endpoint.Status = hook.StatusActive
-	if err := w.store.UpdateEndpoint(t.Context(), endpoint); err != nil {
+	if err := w.Store.UpdateEndpoint(t.Context(), endpoint); err != nil {
 		t.Fatal(err)
 	}
-	w.enqueue(hook.LaneRetry, hook.NewToken("acme", id, 1))
-	w.run()
-	if d := w.delivery(id); d.State != hook.StateDelivered || d.Attempts != 1 {
+	w.Enqueue(hook.LaneRetry, hook.NewToken("acme", id, 1))
+	w.Run()
+	if d := w.Delivery(id); d.State != hook.StateDelivered || d.Attempts != 1 {
 		t.Errorf("%s after %d attempts; want delivered after 1", d.State, d.Attempts)
 	}
 }
@@ -266,15 +267,15 @@ func TestProcessBatch_ParkedDeliveryResumes(t *testing.T) {
 func TestProcessBatch_ParkedAgainDuringRelease(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
-	id := w.post(w.endpoint(func(e *hook.Endpoint) { e.Status = hook.StatusPaused }))[0]
-	w.run()
-	released := w.delivery(id)
+	w := setup(t)
+	id := w.Post(w.Endpoint(func(e *hook.Endpoint) { e.Status = hook.StatusPaused }))[0]
+	w.Run()
+	released := w.Delivery(id)
 	released.State, released.Reason = hook.StateRetrying, hook.ReasonNone
 
-	w.enqueue(hook.LaneRetry, hook.NewToken("acme", id, 1))
-	w.run()
-	if err := w.store.SaveDelivery(t.Context(), released, nil); hook.CodeOf(err) != hook.CodeConflict {
+	w.Enqueue(hook.LaneRetry, hook.NewToken("acme", id, 1))
+	w.Run()
+	if err := w.Store.SaveDelivery(t.Context(), released, nil); hook.CodeOf(err) != hook.CodeConflict {
 		t.Errorf("the release of what was parked again is written: %v; want a conflict", err)
 	}
 }
@@ -285,33 +286,33 @@ func TestProcessBatch_ParkedAgainDuringRelease(t *testing.T) {
 func TestProcessBatch_DelayedTokenKeepsItsNonce(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
-	w.answer = inTurn(503, 200)
-	id := w.post(w.endpoint(func(e *hook.Endpoint) { e.MaxInFlight = 1 }))[0]
-	message := w.queue.Receive(hook.LaneLive, 1)[0]
+	w := setup(t)
+	w.Answer = world.InTurn(503, 200)
+	id := w.Post(w.Endpoint(func(e *hook.Endpoint) { e.MaxInFlight = 1 }))[0]
+	message := w.Queue.Receive(hook.LaneLive, 1)[0]
 	batch := []deliver.Message{{ID: message.ID, Body: message.Body}}
 
-	full, err := w.store.Limits(t.Context(), id.Endpoint)
+	full, err := w.Store.Limits(t.Context(), id.Endpoint)
 	if err != nil {
 		t.Fatal(err)
 	}
-	full.Leases = map[string]time.Time{"another": w.clock().Add(time.Minute)}
-	if err := w.store.SaveLimits(t.Context(), id.Endpoint, full); err != nil {
+	full.Leases = map[string]time.Time{"another": w.Clock.Now().Add(time.Minute)}
+	if err := w.Store.SaveLimits(t.Context(), id.Endpoint, full); err != nil {
 		t.Fatal(err)
 	}
-	if failed := w.deliverer().ProcessBatch(t.Context(), batch); len(failed) > 0 {
+	if failed := w.Deliverer().ProcessBatch(t.Context(), batch); len(failed) > 0 {
 		t.Fatal("the token was not sent on")
 	}
 	d := hook.Delivery{
 		ID: id, Tenant: "acme", State: hook.StateRetrying, Attempts: 1, Token: message.Token.Nonce,
-		CreatedAt: w.clock(), NextAttemptAt: w.clock().Add(time.Minute),
+		CreatedAt: w.Clock.Now(), NextAttemptAt: w.Clock.Now().Add(time.Minute),
 	}
-	if err := w.store.SaveDelivery(t.Context(), d, nil); err != nil { // and the function that made it died here
+	if err := w.Store.SaveDelivery(t.Context(), d, nil); err != nil { // and the function that made it died here
 		t.Fatal(err)
 	}
-	w.queue.Delete(message.ID)
-	w.run()
-	if d := w.delivery(id); d.State != hook.StateDelivered || d.Attempts != 2 {
+	w.Queue.Delete(message.ID)
+	w.Run()
+	if d := w.Delivery(id); d.State != hook.StateDelivered || d.Attempts != 2 {
 		t.Errorf("%s after %d attempts; want delivered after 2", d.State, d.Attempts)
 	}
 }
@@ -322,21 +323,21 @@ func TestProcessBatch_DelayedTokenKeepsItsNonce(t *testing.T) {
 func TestProcessBatch_ThrottledTokensArePacedAgain(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
-	endpoint := w.endpoint(func(e *hook.Endpoint) { e.RatePerSecond = 1 })
+	w := setup(t)
+	endpoint := w.Endpoint(func(e *hook.Endpoint) { e.RatePerSecond = 1 })
 	record := gate.NewRecord("acme", endpoint.ID)
-	record.ThrottledUntil = w.clock().Add(time.Minute)
-	if err := w.store.SaveCircuit(t.Context(), record); err != nil {
+	record.ThrottledUntil = w.Clock.Now().Add(time.Minute)
+	if err := w.Store.SaveCircuit(t.Context(), record); err != nil {
 		t.Fatal(err)
 	}
-	id := w.post(endpoint)[0]
-	w.queue.Delete(w.queue.Receive(hook.LaneLive, 1)[0].ID)
+	id := w.Post(endpoint)[0]
+	w.Queue.Delete(w.Queue.Receive(hook.LaneLive, 1)[0].ID)
 	token := hook.NewToken("acme", id, 1)
 	token.Reserved = true
-	w.enqueue(hook.LaneRetry, token)
-	w.invoke(hook.LaneRetry)
-	w.sleepUntil(record.ThrottledUntil.Add(time.Second))
-	if sent := w.queue.Receive(hook.LaneRetry, 1); len(sent) != 1 || sent[0].Token.Reserved {
+	w.Enqueue(hook.LaneRetry, token)
+	w.Invoke(hook.LaneRetry)
+	w.Clock.Until(record.ThrottledUntil.Add(time.Second))
+	if sent := w.Queue.Receive(hook.LaneRetry, 1); len(sent) != 1 || sent[0].Token.Reserved {
 		t.Errorf("the token is %+v; want one without a slot", sent)
 	}
 }
@@ -347,30 +348,30 @@ func TestProcessBatch_ThrottledTokensArePacedAgain(t *testing.T) {
 func TestProcessBatch_CancelledResumesFromOwnDecision(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
-	endpoint := w.endpoint(nil)
-	id := w.post(endpoint)[0]
-	message := w.queue.Receive(hook.LaneLive, 1)[0]
-	w.queue.Delete(message.ID)
-	if err := w.store.DeleteEndpoint(t.Context(), endpoint); err != nil {
+	w := setup(t)
+	endpoint := w.Endpoint(nil)
+	id := w.Post(endpoint)[0]
+	message := w.Queue.Receive(hook.LaneLive, 1)[0]
+	w.Queue.Delete(message.ID)
+	if err := w.Store.DeleteEndpoint(t.Context(), endpoint); err != nil {
 		t.Fatal(err)
 	}
 	old := hook.Delivery{
-		ID: id, Tenant: "acme", State: hook.StateDead, Reason: hook.ReasonExhausted, Attempts: 2, CreatedAt: w.clock(),
-		Replayed: hook.Replayed{Generation: 2, At: w.clock()},
+		ID: id, Tenant: "acme", State: hook.StateDead, Reason: hook.ReasonExhausted, Attempts: 2, CreatedAt: w.Clock.Now(),
+		Replayed: hook.Replayed{Generation: 2, At: w.Clock.Now()},
 	}
 	next := hook.NewToken("acme", old.Successor(), 1)
 	cancelled := hook.Delivery{
-		ID: old.Successor(), Tenant: "acme", State: hook.StateCancelled, Reason: hook.ReasonDeleted, Token: next.Nonce, CreatedAt: w.clock(),
+		ID: old.Successor(), Tenant: "acme", State: hook.StateCancelled, Reason: hook.ReasonDeleted, Token: next.Nonce, CreatedAt: w.Clock.Now(),
 	}
 	for _, d := range []hook.Delivery{old, cancelled} {
-		if err := w.store.SaveDelivery(t.Context(), d, nil); err != nil {
+		if err := w.Store.SaveDelivery(t.Context(), d, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
-	w.enqueue(hook.LaneRetry, next)
-	w.run()
-	if d := w.delivery(id); d.State != hook.StateDiscarded {
+	w.Enqueue(hook.LaneRetry, next)
+	w.Run()
+	if d := w.Delivery(id); d.State != hook.StateDiscarded {
 		t.Errorf("the delivery that was replayed is %s; want discarded", d.State)
 	}
 }
@@ -378,21 +379,21 @@ func TestProcessBatch_CancelledResumesFromOwnDecision(t *testing.T) {
 func TestProcessBatch_BadRecordDoesNotFailItsNeighbours(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
-	good := w.post(w.endpoint(nil))[0]
-	broken := w.endpoint(func(e *hook.Endpoint) { e.Secrets[0].Sealed = []byte("not sealed by anyone") })
-	w.post(broken)
-	panics := w.endpoint(nil)
-	w.answer = func(r send.Request) hook.Outcome {
+	w := setup(t)
+	good := w.Post(w.Endpoint(nil))[0]
+	broken := w.Endpoint(func(e *hook.Endpoint) { e.Secrets[0].Sealed = []byte("not sealed by anyone") })
+	w.Post(broken)
+	panics := w.Endpoint(nil)
+	w.Answer = func(r send.Request) hook.Outcome {
 		if r.Endpoint.ID == panics.ID {
 			panic("a bug")
 		}
-		return always(200)(r)
+		return world.Always(200)(r)
 	}
-	w.post(panics)
+	w.Post(panics)
 
 	var messages []deliver.Message
-	for _, m := range w.queue.Receive(hook.LaneLive, 10) {
+	for _, m := range w.Queue.Receive(hook.LaneLive, 10) {
 		body, err := m.Token.Encode()
 		if err != nil {
 			t.Fatal(err)
@@ -403,7 +404,7 @@ func TestProcessBatch_BadRecordDoesNotFailItsNeighbours(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stray, err := hook.NewToken("acme", hook.DeliveryID{Event: good.Event, Endpoint: w.endpoint(nil).ID, Generation: 1}, 1).Encode()
+	stray, err := hook.NewToken("acme", hook.DeliveryID{Event: good.Event, Endpoint: w.Endpoint(nil).ID, Generation: 1}, 1).Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -411,14 +412,14 @@ func TestProcessBatch_BadRecordDoesNotFailItsNeighbours(t *testing.T) {
 	// The foreign token names the same attempt as a good one, and comes first here.
 	messages[0], messages[4] = messages[4], messages[0]
 
-	failed := w.deliverer().ProcessBatch(t.Context(), messages[1:])
+	failed := w.Deliverer().ProcessBatch(t.Context(), messages[1:])
 	if diff := cmp.Diff([]string{"2", "3", "garbage", "stray"}, failed); diff != "" {
 		t.Errorf("failed differ (-want +got):\n%s", diff)
 	}
-	if d := w.delivery(good); d.State != hook.StateDelivered {
+	if d := w.Delivery(good); d.State != hook.StateDelivered {
 		t.Errorf("good neighbour is %s; want delivered", d.State)
 	}
-	if failed := w.deliverer().ProcessBatch(t.Context(), messages[:1]); len(failed) != 1 {
+	if failed := w.Deliverer().ProcessBatch(t.Context(), messages[:1]); len(failed) != 1 {
 		t.Errorf("a token of another tenant: failed = %v; want it to come again", failed)
 	}
 }
@@ -426,19 +427,19 @@ func TestProcessBatch_BadRecordDoesNotFailItsNeighbours(t *testing.T) {
 func TestProcessBatch_RunsRecordsConcurrently(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
+	w := setup(t)
 	const n = 10
 	var arrived sync.WaitGroup
 	arrived.Add(n)
-	w.answer = func(r send.Request) hook.Outcome {
+	w.Answer = func(r send.Request) hook.Outcome {
 		arrived.Done()
 		arrived.Wait() // answers none before all are under way
-		return always(200)(r)
+		return world.Always(200)(r)
 	}
 	for range n {
-		w.post(w.endpoint(nil))
+		w.Post(w.Endpoint(nil))
 	}
-	if received, failed := w.invoke(hook.LaneLive); received != n || failed != 0 {
+	if received, failed := w.Invoke(hook.LaneLive); received != n || failed != 0 {
 		t.Errorf("received %d, failed %d; want %d, 0", received, failed, n)
 	}
 }
@@ -446,21 +447,21 @@ func TestProcessBatch_RunsRecordsConcurrently(t *testing.T) {
 func TestProcessBatch_LeavesTimeToSettle(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
-	w.post(w.endpoint(nil))
-	m := w.queue.Receive(hook.LaneLive, 1)[0]
+	w := setup(t)
+	w.Post(w.Endpoint(nil))
+	m := w.Queue.Receive(hook.LaneLive, 1)[0]
 	body, err := m.Token.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
 	need := hook.DefaultTimeout + 5*time.Second
-	ctx := invocation{t.Context(), w.clock().Add(need - 1)}
-	if failed := w.deliverer().ProcessBatch(ctx, []deliver.Message{{ID: m.ID, Body: body}}); len(failed) != 1 || len(w.posts) != 0 {
-		t.Errorf("failed %v after %d POSTs; want the message to come again untried", failed, len(w.posts))
+	ctx := invocation{t.Context(), w.Clock.Now().Add(need - 1)}
+	if failed := w.Deliverer().ProcessBatch(ctx, []deliver.Message{{ID: m.ID, Body: body}}); len(failed) != 1 || len(w.Posts) != 0 {
+		t.Errorf("failed %v after %d POSTs; want the message to come again untried", failed, len(w.Posts))
 	}
-	ctx = invocation{t.Context(), w.clock().Add(need)}
-	if failed := w.deliverer().ProcessBatch(ctx, []deliver.Message{{ID: m.ID, Body: body}}); failed != nil || len(w.posts) != 1 {
-		t.Errorf("failed %v after %d POSTs; want it tried with just enough time", failed, len(w.posts))
+	ctx = invocation{t.Context(), w.Clock.Now().Add(need)}
+	if failed := w.Deliverer().ProcessBatch(ctx, []deliver.Message{{ID: m.ID, Body: body}}); failed != nil || len(w.Posts) != 1 {
+		t.Errorf("failed %v after %d POSTs; want it tried with just enough time", failed, len(w.Posts))
 	}
 }
 
@@ -481,13 +482,13 @@ func (brokenGate) Admit(context.Context, gate.Query) (gate.Admission, error) {
 func TestProcessBatch_FailingGatePostponesAll(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
-	w.gate = brokenGate{}
-	endpoint := w.endpoint(nil)
-	w.post(endpoint)
-	w.post(endpoint)
-	if received, failed := w.invoke(hook.LaneLive); received != 2 || failed != 2 || len(w.posts) != 0 {
-		t.Errorf("received %d, failed %d, %d POSTs; want 2, 2, 0", received, failed, len(w.posts))
+	w := setup(t)
+	w.Gate = brokenGate{}
+	endpoint := w.Endpoint(nil)
+	w.Post(endpoint)
+	w.Post(endpoint)
+	if received, failed := w.Invoke(hook.LaneLive); received != 2 || failed != 2 || len(w.Posts) != 0 {
+		t.Errorf("received %d, failed %d, %d POSTs; want 2, 2, 0", received, failed, len(w.Posts))
 	}
 }
 
@@ -495,11 +496,11 @@ func TestProcessBatch_FailingGatePostponesAll(t *testing.T) {
 func TestProcessBatch_FailingGateSettlePostponesNone(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
-	w.gate = deafGate{w.gate}
-	id := w.post(w.endpoint(nil))[0]
-	if received, failed := w.invoke(hook.LaneLive); received != 1 || failed != 0 || w.delivery(id).State != hook.StateDelivered {
-		t.Errorf("received %d, failed %d, delivery %s; want 1, 0, delivered", received, failed, w.delivery(id).State)
+	w := setup(t)
+	w.Gate = deafGate{w.Gate}
+	id := w.Post(w.Endpoint(nil))[0]
+	if received, failed := w.Invoke(hook.LaneLive); received != 1 || failed != 0 || w.Delivery(id).State != hook.StateDelivered {
+		t.Errorf("received %d, failed %d, delivery %s; want 1, 0, delivered", received, failed, w.Delivery(id).State)
 	}
 }
 
@@ -512,64 +513,64 @@ func (deafGate) Settle(context.Context, gate.Admission, []gate.Result) error {
 func TestProcessBatch_ClosesAndOpensCircuits(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
-	w.answer = always(503)
-	endpoint := w.endpoint(nil)
+	w := setup(t)
+	w.Answer = world.Always(503)
+	endpoint := w.Endpoint(nil)
 	for range 5 {
-		w.post(endpoint)
-		w.invoke(hook.LaneLive)
+		w.Post(endpoint)
+		w.Invoke(hook.LaneLive)
 	}
-	if len(w.asks) != 1 || w.asks[0].Endpoint != endpoint.ID {
-		t.Fatalf("asks = %v; want one for a probe of %s", w.asks, endpoint.ID)
+	if len(w.Checks) != 1 || w.Checks[0].Endpoint != endpoint.ID {
+		t.Fatalf("asks = %v; want one for a probe of %s", w.Checks, endpoint.ID)
 	}
 	var parked []hook.DeliveryID
 	for range 3 {
-		parked = append(parked, w.post(endpoint)...)
+		parked = append(parked, w.Post(endpoint)...)
 	}
-	w.invoke(hook.LaneLive)
-	if len(w.posts) != 5 {
-		t.Errorf("%d POSTs; want none after the fifth", len(w.posts))
+	w.Invoke(hook.LaneLive)
+	if len(w.Posts) != 5 {
+		t.Errorf("%d POSTs; want none after the fifth", len(w.Posts))
 	}
 	for _, id := range parked {
-		if d := w.delivery(id); d.State != hook.StateParked || d.Reason != hook.ReasonCircuit || d.Attempts != 0 {
+		if d := w.Delivery(id); d.State != hook.StateParked || d.Reason != hook.ReasonCircuit || d.Attempts != 0 {
 			t.Errorf("%s is %s %s after %d attempts; want parked circuit_open after 0", id, d.State, d.Reason, d.Attempts)
 		}
 	}
 
 	// After the cooldown the first token that comes is the probe, and only it.
-	w.answer = always(200)
-	w.sleepUntil(start.Add(hook.DefaultCooldown))
-	w.enqueue(hook.LaneRetry, hook.NewToken("acme", parked[0], 1), hook.NewToken("acme", parked[1], 1))
+	w.Answer = world.Always(200)
+	w.Clock.Until(start.Add(hook.DefaultCooldown))
+	w.Enqueue(hook.LaneRetry, hook.NewToken("acme", parked[0], 1), hook.NewToken("acme", parked[1], 1))
 	for range 4 { // the retries of the first five came due meanwhile
-		w.invoke(hook.LaneRetry)
+		w.Invoke(hook.LaneRetry)
 	}
-	if len(w.posts) != 6 {
-		t.Errorf("%d POSTs; want one more, the probe", len(w.posts))
+	if len(w.Posts) != 6 {
+		t.Errorf("%d POSTs; want one more, the probe", len(w.Posts))
 	}
-	if last := w.asks[len(w.asks)-1]; len(w.asks) != 2 || last.Wave != 1 {
-		t.Errorf("asks = %v; want a second one, for wave 1", w.asks)
+	if last := w.Checks[len(w.Checks)-1]; len(w.Checks) != 2 || last.Wave != 1 {
+		t.Errorf("asks = %v; want a second one, for wave 1", w.Checks)
 	}
 }
 
 func TestProcessBatch_DelayedTokensKeepTheirSlot(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
-	endpoint := w.endpoint(func(e *hook.Endpoint) { e.RatePerSecond = 0.5 })
+	w := setup(t)
+	endpoint := w.Endpoint(func(e *hook.Endpoint) { e.RatePerSecond = 0.5 })
 	for range 3 {
-		w.post(endpoint)
+		w.Post(endpoint)
 	}
-	w.invoke(hook.LaneLive)
-	if len(w.posts) != 1 {
-		t.Fatalf("%d POSTs at once; want 1", len(w.posts))
+	w.Invoke(hook.LaneLive)
+	if len(w.Posts) != 1 {
+		t.Fatalf("%d POSTs at once; want 1", len(w.Posts))
 	}
 	for range 2 {
-		at, _ := w.queue.Next()
-		w.sleepUntil(at)
-		w.invoke(hook.LaneRetry)
+		at, _ := w.Queue.Next()
+		w.Clock.Until(at)
+		w.Invoke(hook.LaneRetry)
 	}
-	if _, left := w.queue.Next(); left || len(w.posts) != 3 || w.clock().Sub(start) != 4*time.Second {
-		t.Errorf("%d POSTs after %v, tokens left: %t; want 3 after 4 s, each delayed once", len(w.posts), w.clock().Sub(start), left)
+	if _, left := w.Queue.Next(); left || len(w.Posts) != 3 || w.Clock.Now().Sub(start) != 4*time.Second {
+		t.Errorf("%d POSTs after %v, tokens left: %t; want 3 after 4 s, each delayed once", len(w.Posts), w.Clock.Now().Sub(start), left)
 	}
 }
 
@@ -607,35 +608,35 @@ func TestProcessBatch_SettlesOnConcurrentWrites(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			w := newWorld(t)
-			w.answer = always(503)
-			id := w.post(w.endpoint(nil))[0]
-			event, err := w.store.Event(t.Context(), id.Event)
+			w := setup(t)
+			w.Answer = world.Always(503)
+			id := w.Post(w.Endpoint(nil))[0]
+			event, err := w.Store.Event(t.Context(), id.Event)
 			if err != nil {
 				t.Fatal(err)
 			}
-			m := w.queue.Receive(hook.LaneLive, 1)[0]
+			m := w.Queue.Receive(hook.LaneLive, 1)[0]
 			body, err := m.Token.Encode()
 			if err != nil {
 				t.Fatal(err)
 			}
-			d := w.deliverer()
-			d.Store = &racingStore{Store: w.store, race: func() {
+			d := w.Deliverer()
+			d.Store = &racingStore{Store: w.Store, race: func() {
 				theirs := hook.QueuedDelivery(event, id.Endpoint)
 				tt.race(&theirs)
-				if err := w.store.SaveDelivery(t.Context(), theirs, nil); err != nil {
+				if err := w.Store.SaveDelivery(t.Context(), theirs, nil); err != nil {
 					t.Errorf("SaveDelivery() = %v", err)
 				}
 			}}
 			if failed := d.ProcessBatch(t.Context(), []deliver.Message{{ID: m.ID, Body: body}}); failed != nil {
 				t.Errorf("Batch() = %v; want none failed", failed)
 			}
-			w.queue.Delete(m.ID)
-			w.sleepUntil(start.Add(time.Hour))
-			if got := w.delivery(id); got.State != tt.state || got.Attempts != tt.attempts || len(w.posts) != 1 {
-				t.Errorf("%s after %d attempts, %d POSTs; want %s after %d, 1", got.State, got.Attempts, len(w.posts), tt.state, tt.attempts)
+			w.Queue.Delete(m.ID)
+			w.Clock.Until(start.Add(time.Hour))
+			if got := w.Delivery(id); got.State != tt.state || got.Attempts != tt.attempts || len(w.Posts) != 1 {
+				t.Errorf("%s after %d attempts, %d POSTs; want %s after %d, 1", got.State, got.Attempts, len(w.Posts), tt.state, tt.attempts)
 			}
-			if left := w.queue.Receive(hook.LaneRetry, 10); len(left) != tt.tokens {
+			if left := w.Queue.Receive(hook.LaneRetry, 10); len(left) != tt.tokens {
 				t.Errorf("%d tokens are left; want %d", len(left), tt.tokens)
 			}
 		})
@@ -657,22 +658,22 @@ func (s *forgetfulStore) SaveDelivery(ctx context.Context, d hook.Delivery, a *h
 func TestProcessBatch_RecognisesItsOwnWrite(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
-	w.answer = inTurn(503, 200)
-	id := w.post(w.endpoint(nil))[0]
-	m := w.queue.Receive(hook.LaneLive, 1)[0]
+	w := setup(t)
+	w.Answer = world.InTurn(503, 200)
+	id := w.Post(w.Endpoint(nil))[0]
+	m := w.Queue.Receive(hook.LaneLive, 1)[0]
 	body, err := m.Token.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := w.deliverer()
-	d.Store = &forgetfulStore{Store: w.store}
+	d := w.Deliverer()
+	d.Store = &forgetfulStore{Store: w.Store}
 	if failed := d.ProcessBatch(t.Context(), []deliver.Message{{ID: m.ID, Body: body}}); failed != nil {
 		t.Errorf("Batch() = %v; want none failed", failed)
 	}
-	w.queue.Delete(m.ID)
-	w.run()
-	if got := w.delivery(id); got.State != hook.StateDelivered || got.Attempts != 2 {
+	w.Queue.Delete(m.ID)
+	w.Run()
+	if got := w.Delivery(id); got.State != hook.StateDelivered || got.Attempts != 2 {
 		t.Errorf("%s after %d attempts; want delivered after 2: the next token was sent", got.State, got.Attempts)
 	}
 }

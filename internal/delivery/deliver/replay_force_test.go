@@ -8,6 +8,7 @@ import (
 
 	"surehook/internal/delivery/send"
 	"surehook/internal/hook"
+	"surehook/internal/proof/world"
 )
 
 // A forced replay supersedes the delivery, and drops the tokens of the delivery.
@@ -29,38 +30,38 @@ func TestReplay_ForcedSupersedes(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			w := newWorld(t)
-			w.answer = always(503)
-			endpoint := w.endpoint(func(e *hook.Endpoint) {
+			w := setup(t)
+			w.Answer = world.Always(503)
+			endpoint := w.Endpoint(func(e *hook.Endpoint) {
 				if tt.parked {
 					e.Status = hook.StatusPaused
 				}
 			})
-			id := w.post(endpoint)[0]
-			w.invoke(hook.LaneLive)
+			id := w.Post(endpoint)[0]
+			w.Invoke(hook.LaneLive)
 			endpoint.Status = hook.StatusActive
-			if err := w.store.UpdateEndpoint(t.Context(), endpoint); err != nil {
+			if err := w.Store.UpdateEndpoint(t.Context(), endpoint); err != nil {
 				t.Fatal(err)
 			}
-			w.answer = always(200)
+			w.Answer = world.Always(200)
 			order := hook.ReplayRequest{By: "key_a", Force: true}
 			if tt.marked {
 				if err := w.mark(id, order); err != nil {
 					t.Fatal(err)
 				}
 			}
-			w.enqueue(hook.LaneReplay, replayOf(id, order))
-			w.enqueue(hook.LaneRetry, hook.NewToken("acme", id, w.delivery(id).Attempts+1)) // such as the breaker sends
-			w.invoke(hook.LaneReplay)
-			w.run()
-			old := w.delivery(id)
+			w.Enqueue(hook.LaneReplay, replayOf(id, order))
+			w.Enqueue(hook.LaneRetry, hook.NewToken("acme", id, w.Delivery(id).Attempts+1)) // such as the breaker sends
+			w.Invoke(hook.LaneReplay)
+			w.Run()
+			old := w.Delivery(id)
 			if !old.Superseded() || !old.NextAttemptAt.IsZero() {
 				t.Errorf("the old one is %s %q with a next attempt at %v; want cancelled replayed, none", old.State, old.Reason, old.NextAttemptAt)
 			}
 			id.Generation++
 			w.checkReplay(id, order, hook.StateCancelled)
-			if d := w.delivery(id); d.State != hook.StateDelivered || len(w.posts) != tt.posts {
-				t.Errorf("the replay is %s after %d POSTs; want delivered after %d", d.State, len(w.posts), tt.posts)
+			if d := w.Delivery(id); d.State != hook.StateDelivered || len(w.Posts) != tt.posts {
+				t.Errorf("the replay is %s after %d POSTs; want delivered after %d", d.State, len(w.Posts), tt.posts)
 			}
 		})
 	}
@@ -75,30 +76,30 @@ func TestReplay_ForcedDuringAnAttempt(t *testing.T) {
 		t.Run(fmt.Sprint(status), func(t *testing.T) {
 			t.Parallel()
 
-			w := newWorld(t)
-			id := w.post(w.endpoint(nil))[0]
+			w := setup(t)
+			id := w.Post(w.Endpoint(nil))[0]
 			order := hook.ReplayRequest{By: "key_a", Force: true}
-			w.answer = func(r send.Request) hook.Outcome {
+			w.Answer = func(r send.Request) hook.Outcome {
 				switch {
 				case r.Delivery.Generation == 2:
-					return always(200)(r)
+					return world.Always(200)(r)
 				case r.Attempt == 1:
-					return always(503)(r)
+					return world.Always(503)(r)
 				}
 				if err := w.mark(id, order); err != nil {
 					t.Errorf("mark = %v; want nil", err)
 				}
-				w.enqueue(hook.LaneReplay, replayOf(id, order))
-				return always(status)(r)
+				w.Enqueue(hook.LaneReplay, replayOf(id, order))
+				return world.Always(status)(r)
 			}
-			w.run()
-			if old := w.delivery(id); !old.Superseded() || old.Attempts != 1 || len(w.deadLetters.Letters()) > 0 {
+			w.Run()
+			if old := w.Delivery(id); !old.Superseded() || old.Attempts != 1 || len(w.DeadLetters.Letters()) > 0 {
 				t.Errorf("the old one is %s %q after %d attempts, with %d letters; want cancelled replayed after 1, with none",
-					old.State, old.Reason, old.Attempts, len(w.deadLetters.Letters()))
+					old.State, old.Reason, old.Attempts, len(w.DeadLetters.Letters()))
 			}
 			id.Generation++
-			if d := w.delivery(id); d.State != hook.StateDelivered || len(w.posts) != 3 {
-				t.Errorf("the replay is %s after %d POSTs; want delivered after 3", d.State, len(w.posts))
+			if d := w.Delivery(id); d.State != hook.StateDelivered || len(w.Posts) != 3 {
+				t.Errorf("the replay is %s after %d POSTs; want delivered after 3", d.State, len(w.Posts))
 			}
 		})
 	}
@@ -108,17 +109,17 @@ func TestReplay_ForcedDuringAnAttempt(t *testing.T) {
 func TestReplay_ThatDiesAgain(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
+	w := setup(t)
 	id := w.dead()
-	w.answer = always(404)
+	w.Answer = world.Always(404)
 	for range 3 {
-		w.batch(w.deliverer(), w.letter())
-		w.run()
+		w.batch(w.Deliverer(), w.letter())
+		w.Run()
 	}
-	w.answer = always(200)
-	w.deadLetters.Redrive(hook.LaneRetry) // of all generations
-	w.run()
-	all, err := w.store.Deliveries(t.Context(), id.Event)
+	w.Answer = world.Always(200)
+	w.DeadLetters.Redrive(hook.LaneRetry) // of all generations
+	w.Run()
+	all, err := w.Store.Deliveries(t.Context(), id.Event)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +131,7 @@ func TestReplay_ThatDiesAgain(t *testing.T) {
 	if diff := cmp.Diff(want, states); diff != "" {
 		t.Errorf("generations differ (-want +got):\n%s", diff)
 	}
-	if len(w.posts) != 4 {
-		t.Errorf("%d POSTs; want one of each replay", len(w.posts))
+	if len(w.Posts) != 4 {
+		t.Errorf("%d POSTs; want one of each replay", len(w.Posts))
 	}
 }

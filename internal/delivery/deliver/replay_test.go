@@ -9,62 +9,63 @@ import (
 
 	"surehook/internal/delivery/deliver"
 	"surehook/internal/hook"
+	"surehook/internal/proof/world"
 )
 
 // mark records the order in the delivery, as whoever sent the replay's token does.
-func (w *world) mark(id hook.DeliveryID, o hook.ReplayRequest) error {
-	w.t.Helper()
+func (w *bundle) mark(id hook.DeliveryID, o hook.ReplayRequest) error {
+	w.T.Helper()
 
-	d, err := w.delivery(id).Replay(o, w.clock())
+	d, err := w.Delivery(id).Replay(o, w.Clock.Now())
 	if err != nil {
 		return fmt.Errorf("replay %s: %w", id, err)
 	}
-	return w.store.SaveDelivery(w.t.Context(), d, nil)
+	return w.Store.SaveDelivery(w.T.Context(), d, nil)
 }
 
 // batch gives the bodies to a process and fails if one must come again.
-func (w *world) batch(d *deliver.Deliverer, bodies ...string) {
-	w.t.Helper()
+func (w *bundle) batch(d *deliver.Deliverer, bodies ...string) {
+	w.T.Helper()
 
 	messages := make([]deliver.Message, len(bodies))
 	for i, body := range bodies {
 		messages[i] = deliver.Message{ID: fmt.Sprint("m", i), Body: body}
 	}
-	if failed := d.ProcessBatch(w.t.Context(), messages); failed != nil {
-		w.t.Errorf("Batch(%q) = %v; want none failed", bodies, failed)
+	if failed := d.ProcessBatch(w.T.Context(), messages); failed != nil {
+		w.T.Errorf("Batch(%q) = %v; want none failed", bodies, failed)
 	}
 }
 
-func (w *world) body(token hook.Token) string {
-	w.t.Helper()
+func (w *bundle) body(token hook.Token) string {
+	w.T.Helper()
 
 	body, err := token.Encode()
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return body
 }
 
 // letter returns the body of the newest dead letter.
-func (w *world) letter() string {
-	w.t.Helper()
+func (w *bundle) letter() string {
+	w.T.Helper()
 
-	letters := w.deadLetters.Letters()
+	letters := w.DeadLetters.Letters()
 	body, err := letters[len(letters)-1].Encode()
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return body
 }
 
 // dead posts an event to a new endpoint, which answers 404 once and then always 200.
-func (w *world) dead() hook.DeliveryID {
-	w.t.Helper()
+func (w *bundle) dead() hook.DeliveryID {
+	w.T.Helper()
 
-	w.answer = always(404)
-	id := w.post(w.endpoint(nil))[0]
-	w.run()
-	w.answer, w.posts = always(200), nil
+	w.Answer = world.Always(404)
+	id := w.Post(w.Endpoint(nil))[0]
+	w.Run()
+	w.Answer, w.Posts = world.Always(200), nil
 	return id
 }
 
@@ -76,70 +77,70 @@ func TestReplay_TokenAndMarkInAnyOrder(t *testing.T) {
 	order := hook.ReplayRequest{By: "key_a", Job: someJob, JobIndex: 2}
 	tests := []struct {
 		name string
-		play func(w *world, id hook.DeliveryID)
+		play func(w *bundle, id hook.DeliveryID)
 	}{
-		{name: "the token alone", play: func(w *world, id hook.DeliveryID) {
-			w.batch(w.deliverer(), w.body(replayOf(id, order)))
+		{name: "the token alone", play: func(w *bundle, id hook.DeliveryID) {
+			w.batch(w.Deliverer(), w.body(replayOf(id, order)))
 		}},
-		{name: "the mark, then the token", play: func(w *world, id hook.DeliveryID) {
+		{name: "the mark, then the token", play: func(w *bundle, id hook.DeliveryID) {
 			if err := w.mark(id, order); err != nil {
-				w.t.Errorf("mark = %v; want nil", err)
+				w.T.Errorf("mark = %v; want nil", err)
 			}
-			w.batch(w.deliverer(), w.body(replayOf(id, order)))
+			w.batch(w.Deliverer(), w.body(replayOf(id, order)))
 		}},
-		{name: "the token, then the mark", play: func(w *world, id hook.DeliveryID) {
-			w.batch(w.deliverer(), w.body(replayOf(id, order)))
+		{name: "the token, then the mark", play: func(w *bundle, id hook.DeliveryID) {
+			w.batch(w.Deliverer(), w.body(replayOf(id, order)))
 			if err := w.mark(id, order); hook.CodeOf(err) != hook.CodeReplayed {
-				w.t.Errorf("mark after the token = %v; want already_replayed", err)
+				w.T.Errorf("mark after the token = %v; want already_replayed", err)
 			}
 		}},
-		{name: "both at once, and the mark wins", play: func(w *world, id hook.DeliveryID) {
-			d := w.deliverer()
-			d.Store = &racingStore{Store: w.store, race: func() {
+		{name: "both at once, and the mark wins", play: func(w *bundle, id hook.DeliveryID) {
+			d := w.Deliverer()
+			d.Store = &racingStore{Store: w.Store, race: func() {
 				if err := w.mark(id, order); err != nil {
-					w.t.Errorf("mark = %v; want nil", err)
+					w.T.Errorf("mark = %v; want nil", err)
 				}
 			}}
 			w.batch(d, w.body(replayOf(id, order)))
 		}},
-		{name: "both at once, and the answer to the token's mark is lost", play: func(w *world, id hook.DeliveryID) {
-			d := w.deliverer()
-			d.Store = &forgetfulStore{Store: w.store}
+		{name: "both at once, and the answer to the token's mark is lost", play: func(w *bundle, id hook.DeliveryID) {
+			d := w.Deliverer()
+			d.Store = &forgetfulStore{Store: w.Store}
 			w.batch(d, w.body(replayOf(id, order)))
 		}},
-		{name: "a token twice, one after the other", play: func(w *world, id hook.DeliveryID) {
+		{name: "a token twice, one after the other", play: func(w *bundle, id hook.DeliveryID) {
 			body := w.body(replayOf(id, order))
-			w.batch(w.deliverer(), body)
-			w.batch(w.deliverer(), body)
+			w.batch(w.Deliverer(), body)
+			w.batch(w.Deliverer(), body)
 		}},
-		{name: "a token twice in a batch", play: func(w *world, id hook.DeliveryID) {
+		{name: "a token twice in a batch", play: func(w *bundle, id hook.DeliveryID) {
 			body := w.body(replayOf(id, order))
-			w.batch(w.deliverer(), body, body)
+			w.batch(w.Deliverer(), body, body)
 		}},
-		{name: "two tokens of one order", play: func(w *world, id hook.DeliveryID) {
-			w.batch(w.deliverer(), w.body(replayOf(id, order)), w.body(replayOf(id, order)))
-			w.batch(w.deliverer(), w.body(replayOf(id, order)))
+		{name: "two tokens of one order", play: func(w *bundle, id hook.DeliveryID) {
+			w.batch(w.Deliverer(), w.body(replayOf(id, order)), w.body(replayOf(id, order)))
+			w.batch(w.Deliverer(), w.body(replayOf(id, order)))
 		}},
-		{name: "the token of a later order does not change who replayed it", play: func(w *world, id hook.DeliveryID) {
-			w.batch(w.deliverer(), w.body(replayOf(id, order)))
-			w.batch(w.deliverer(), w.body(replayOf(id, hook.ReplayRequest{By: "key_b", Force: true})))
-			w.batch(w.deliverer(), w.letter())
+		{name: "the token of a later order does not change who replayed it", play: func(w *bundle, id hook.DeliveryID) {
+			w.batch(w.Deliverer(), w.body(replayOf(id, order)))
+			w.batch(w.Deliverer(), w.body(replayOf(id, hook.ReplayRequest{By: "key_b", Force: true})))
+			w.batch(w.Deliverer(), w.letter())
 		}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			w := newWorld(t)
+			w := setup(t)
 			id := w.dead()
 			tt.play(w, id)
-			w.run()
+			w.Run()
 
-			if len(w.posts) != 1 {
-				t.Errorf("%d POSTs; want 1", len(w.posts))
+			if len(w.Posts) != 1 {
+				t.Errorf("%d POSTs; want 1", len(w.Posts))
 			}
-			replay := w.delivery(id)
-			replay = w.delivery(replay.Successor())
+			replay := w.Delivery(id)
+			replay = w.Delivery(replay.Successor())
 			if replay.State != hook.StateDelivered || replay.Attempts != 1 {
 				t.Errorf("the replay is %s after %d attempts; want delivered after 1", replay.State, replay.Attempts)
 			}
@@ -152,35 +153,35 @@ func TestReplay_TokenAndMarkInAnyOrder(t *testing.T) {
 func TestReplay_SendsSameEventWithCurrentSettings(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
-	endpoint := w.endpoint(func(e *hook.Endpoint) { e.MaxAge = time.Hour })
-	w.answer = always(404)
-	id := w.post(endpoint)[0]
-	w.run()
-	first := w.posts[0]
-	w.sleepUntil(start.Add(48 * time.Hour)) // long past the max_age of the first generation
+	w := setup(t)
+	endpoint := w.Endpoint(func(e *hook.Endpoint) { e.MaxAge = time.Hour })
+	w.Answer = world.Always(404)
+	id := w.Post(endpoint)[0]
+	w.Run()
+	first := w.Posts[0]
+	w.Clock.Until(start.Add(48 * time.Hour)) // long past the max_age of the first generation
 	endpoint.URL, endpoint.Retry.Schedule = "https://example.com/mended", []time.Duration{time.Minute}
-	if err := w.store.UpdateEndpoint(t.Context(), endpoint); err != nil {
+	if err := w.Store.UpdateEndpoint(t.Context(), endpoint); err != nil {
 		t.Fatal(err)
 	}
-	w.answer = inTurn(503, 200)
-	w.batch(w.deliverer(), w.body(replayOf(id, hook.ReplayRequest{})))
-	w.run()
+	w.Answer = world.InTurn(503, 200)
+	w.batch(w.Deliverer(), w.body(replayOf(id, hook.ReplayRequest{})))
+	w.Run()
 
-	if len(w.posts) != 3 {
-		t.Fatalf("%d POSTs; want 1 and then 2", len(w.posts))
+	if len(w.Posts) != 3 {
+		t.Fatalf("%d POSTs; want 1 and then 2", len(w.Posts))
 	}
-	for i, r := range w.posts[1:] {
+	for i, r := range w.Posts[1:] {
 		if diff := cmp.Diff(first.Event, r.Event); diff != "" || r.Endpoint.URL != endpoint.URL || r.Attempt != i+1 || r.Delivery.Generation != 2 {
 			t.Errorf("attempt %d of %s goes to %s; want %d of generation 2 to %s, with the event (-want +got):\n%s",
 				r.Attempt, r.Delivery, r.Endpoint.URL, i+1, endpoint.URL, diff)
 		}
 	}
-	replay := w.posts[1].Delivery
-	if got := w.delivery(replay).UpdatedAt.Sub(start.Add(48 * time.Hour)); got != time.Minute {
+	replay := w.Posts[1].Delivery
+	if got := w.Delivery(replay).UpdatedAt.Sub(start.Add(48 * time.Hour)); got != time.Minute {
 		t.Errorf("delivered after %s; want a minute, as its policy is now", got)
 	}
-	attempts, err := w.store.Attempts(t.Context(), id.Event)
+	attempts, err := w.Store.Attempts(t.Context(), id.Event)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,32 +198,32 @@ func TestReplay_SendsSameEventWithCurrentSettings(t *testing.T) {
 func TestReplay_DropsRefusedTokens(t *testing.T) {
 	t.Parallel()
 
-	change := func(change func(d *hook.Delivery)) func(w *world, d hook.Delivery) {
-		return func(w *world, d hook.Delivery) {
+	change := func(change func(d *hook.Delivery)) func(w *bundle, d hook.Delivery) {
+		return func(w *bundle, d hook.Delivery) {
 			change(&d)
-			if err := w.store.SaveDelivery(w.t.Context(), d, nil); err != nil {
-				w.t.Fatal(err)
+			if err := w.Store.SaveDelivery(w.T.Context(), d, nil); err != nil {
+				w.T.Fatal(err)
 			}
 		}
 	}
-	token := func(o hook.ReplayRequest) func(w *world, d hook.Delivery) string {
-		return func(w *world, d hook.Delivery) string { return w.body(replayOf(d.ID, o)) }
+	token := func(o hook.ReplayRequest) func(w *bundle, d hook.Delivery) string {
+		return func(w *bundle, d hook.Delivery) string { return w.body(replayOf(d.ID, o)) }
 	}
-	letter := func(w *world, _ hook.Delivery) string { return w.letter() }
+	letter := func(w *bundle, _ hook.Delivery) string { return w.letter() }
 	tests := []struct {
 		name   string
-		before func(w *world, d hook.Delivery) // d is dead
-		body   func(w *world, d hook.Delivery) string
+		before func(w *bundle, d hook.Delivery) // d is dead
+		body   func(w *bundle, d hook.Delivery) string
 	}{
 		{name: "the redrive of what was discarded", before: change(func(d *hook.Delivery) { d.State, d.Reason = hook.StateDiscarded, hook.ReasonManual }), body: letter},
 		{name: "the redrive of what was delivered", before: change(func(d *hook.Delivery) { d.State = hook.StateDelivered }), body: letter},
 		{name: "the redrive of what is in progress", before: change(func(d *hook.Delivery) { d.State = hook.StateRetrying }), body: letter},
 		{name: "a replay without force of what is retrying", before: change(func(d *hook.Delivery) { d.State = hook.StateRetrying }), body: token(hook.ReplayRequest{By: "key_a"})},
 		{name: "a replay without force of what is parked", before: change(func(d *hook.Delivery) { d.State = hook.StateParked }), body: token(hook.ReplayRequest{Job: someJob})},
-		{name: "a generation that nobody ordered", before: func(*world, hook.Delivery) {}, body: func(w *world, d hook.Delivery) string {
+		{name: "a generation that nobody ordered", before: func(*bundle, hook.Delivery) {}, body: func(w *bundle, d hook.Delivery) string {
 			return token(hook.ReplayRequest{Force: true})(w, hook.Delivery{ID: d.Successor()})
 		}},
-		{name: "a second attempt of what was not begun", before: func(*world, hook.Delivery) {}, body: func(w *world, d hook.Delivery) string {
+		{name: "a second attempt of what was not begun", before: func(*bundle, hook.Delivery) {}, body: func(w *bundle, d hook.Delivery) string {
 			second := replayOf(d.ID, hook.ReplayRequest{Force: true})
 			second.Attempt = 2
 			return w.body(second)
@@ -232,17 +233,17 @@ func TestReplay_DropsRefusedTokens(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			w := newWorld(t)
+			w := setup(t)
 			id := w.dead()
-			body := tt.body(w, w.delivery(id))
-			tt.before(w, w.delivery(id))
-			before := w.delivery(id)
-			w.batch(w.deliverer(), body)
-			w.run()
-			if diff := cmp.Diff(before, w.delivery(id)); diff != "" || len(w.posts) > 0 {
-				t.Errorf("%d POSTs; want none; the record changed (-want +got):\n%s", len(w.posts), diff)
+			body := tt.body(w, w.Delivery(id))
+			tt.before(w, w.Delivery(id))
+			before := w.Delivery(id)
+			w.batch(w.Deliverer(), body)
+			w.Run()
+			if diff := cmp.Diff(before, w.Delivery(id)); diff != "" || len(w.Posts) > 0 {
+				t.Errorf("%d POSTs; want none; the record changed (-want +got):\n%s", len(w.Posts), diff)
 			}
-			if all, err := w.store.Deliveries(t.Context(), id.Event); err != nil || len(all) != 1 {
+			if all, err := w.Store.Deliveries(t.Context(), id.Event); err != nil || len(all) != 1 {
 				t.Errorf("%d generations, %v; want 1", len(all), err)
 			}
 		})
@@ -253,14 +254,14 @@ func TestReplay_DropsRefusedTokens(t *testing.T) {
 func TestReplay_OfAnotherTenantsDelivery(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
+	w := setup(t)
 	id := w.dead()
-	before := w.delivery(id)
+	before := w.Delivery(id)
 	foreign := replayOf(id, hook.ReplayRequest{Force: true})
 	foreign.Tenant = "other"
-	failed := w.deliverer().ProcessBatch(t.Context(), []deliver.Message{{ID: "foreign", Body: w.body(foreign)}})
-	if diff := cmp.Diff(before, w.delivery(id)); diff != "" || len(failed) != 1 || len(w.posts) > 0 {
-		t.Errorf("failed %v after %d POSTs; want it to come again; the record changed (-want +got):\n%s", failed, len(w.posts), diff)
+	failed := w.Deliverer().ProcessBatch(t.Context(), []deliver.Message{{ID: "foreign", Body: w.body(foreign)}})
+	if diff := cmp.Diff(before, w.Delivery(id)); diff != "" || len(failed) != 1 || len(w.Posts) > 0 {
+		t.Errorf("failed %v after %d POSTs; want it to come again; the record changed (-want +got):\n%s", failed, len(w.Posts), diff)
 	}
 }
 
@@ -269,25 +270,25 @@ func TestReplay_OfAnotherTenantsDelivery(t *testing.T) {
 func TestReplay_ByRedrive(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
+	w := setup(t)
 	id := w.dead()
-	w.answer = inTurn(503, 200)
+	w.Answer = world.InTurn(503, 200)
 	body := w.letter()
-	if moved := w.deadLetters.Redrive(hook.LaneRetry); moved != 1 {
+	if moved := w.DeadLetters.Redrive(hook.LaneRetry); moved != 1 {
 		t.Fatalf("Redrive() = %d; want 1", moved)
 	}
-	w.invoke(hook.LaneRetry)
-	w.batch(w.deliverer(), body, body)
-	w.batch(w.deliverer(), body)
-	w.run()
+	w.Invoke(hook.LaneRetry)
+	w.batch(w.Deliverer(), body, body)
+	w.batch(w.Deliverer(), body)
+	w.Run()
 	id.Generation++
 	w.checkReplay(id, hook.ReplayRequest{Redrive: true}, hook.StateDiscarded)
-	if d := w.delivery(id); d.State != hook.StateDelivered || len(w.posts) != 2 {
-		t.Errorf("the replay is %s after %d POSTs; want delivered after 2", d.State, len(w.posts))
+	if d := w.Delivery(id); d.State != hook.StateDelivered || len(w.Posts) != 2 {
+		t.Errorf("the replay is %s after %d POSTs; want delivered after 2", d.State, len(w.Posts))
 	}
-	w.batch(w.deliverer(), body)
-	w.run()
-	if len(w.posts) != 2 {
-		t.Errorf("%d POSTs after the letter came once more; want 2 still", len(w.posts))
+	w.batch(w.Deliverer(), body)
+	w.Run()
+	if len(w.Posts) != 2 {
+		t.Errorf("%d POSTs after the letter came once more; want 2 still", len(w.Posts))
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"surehook/internal/delivery/replay"
 	"surehook/internal/hook"
+	"surehook/internal/proof/world"
 )
 
 // flows are complete lives of deliveries: the endpoint's answers and the expected records at the end.
@@ -109,40 +110,41 @@ func TestProcessBatch_SettlesAfterAnyCrash(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 
-				w := newWorld(t)
-				endpoint := w.endpoint(tt.endpoint)
-				id := w.post(endpoint)[0]
+				w := setup(t)
+				endpoint := w.Endpoint(tt.endpoint)
+				id := w.Post(endpoint)[0]
 				letters := 0
 				if tt.replay != nil {
-					w.answer = always(tt.first)
-					w.invoke(hook.LaneLive)
-					w.enqueue(hook.LaneReplay, replayOf(id, *tt.replay))
+					w.Answer = world.Always(tt.first)
+					w.Invoke(hook.LaneLive)
+					w.Enqueue(hook.LaneReplay, replayOf(id, *tt.replay))
 					id.Generation++
-					letters, w.posts, w.crash.effect = len(w.deadLetters.Letters()), nil, 0
+					letters, w.Posts = len(w.DeadLetters.Letters()), nil
+					w.Crash.Reset()
 				}
-				w.crash.at, w.crash.after = (at+1)/2, at%2 == 0
+				w.Crash.Arm((at+1)/2, at%2 == 0)
 				if len(tt.answers) > 0 {
-					w.answer = inTurn(tt.answers...)
+					w.Answer = world.InTurn(tt.answers...)
 				}
-				w.run()
+				w.Run()
 
-				if at == 0 && w.crash.effect != tt.effects {
-					t.Errorf("the flow has %d effects; the table says %d", w.crash.effect, tt.effects)
+				if at == 0 && w.Crash.Effects() != tt.effects {
+					t.Errorf("the flow has %d effects; the table says %d", w.Crash.Effects(), tt.effects)
 				}
-				d := w.delivery(id)
+				d := w.Delivery(id)
 				if d.State != tt.state || d.Reason != tt.reason || d.Attempts != tt.posts {
 					t.Errorf("delivery is %s %q after %d attempts; want %s %q after %d", d.State, d.Reason, d.Attempts, tt.state, tt.reason, tt.posts)
 				}
-				if diff := cmp.Diff(tt.attempts, w.attempts(id)); diff != "" {
+				if diff := cmp.Diff(tt.attempts, w.Attempts(id)); diff != "" {
 					t.Errorf("attempts differ (-want +got):\n%s", diff)
 				}
-				if extra := len(w.posts) - tt.posts; extra < 0 || extra > min(at, 1) {
-					t.Errorf("%d POSTs; want %d and at most one more after a crash", len(w.posts), tt.posts)
+				if extra := len(w.Posts) - tt.posts; extra < 0 || extra > min(at, 1) {
+					t.Errorf("%d POSTs; want %d and at most one more after a crash", len(w.Posts), tt.posts)
 				}
-				if extra := len(w.deadLetters.Letters()) - letters - tt.letters; extra < 0 || extra > min(at, 1) {
-					t.Errorf("%d dead letters; want %d and at most one more after a crash", len(w.deadLetters.Letters()), tt.letters)
+				if extra := len(w.DeadLetters.Letters()) - letters - tt.letters; extra < 0 || extra > min(at, 1) {
+					t.Errorf("%d dead letters; want %d and at most one more after a crash", len(w.DeadLetters.Letters()), tt.letters)
 				}
-				e, err := w.store.Endpoint(t.Context(), "acme", endpoint.ID)
+				e, err := w.Store.Endpoint(t.Context(), "acme", endpoint.ID)
 				if err != nil || (e.Status == hook.StatusDisabled) != tt.disabled {
 					t.Errorf("endpoint is %s, %v; want disabled: %t", e.Status, err, tt.disabled)
 				}
@@ -163,28 +165,28 @@ func TestProcessBatch_SurvivesTwoCrashes(t *testing.T) {
 			t.Run(fmt.Sprintf("effects %d and then %d", first, second), func(t *testing.T) {
 				t.Parallel()
 
-				w := newWorld(t)
-				w.answer = inTurn(503, 503, 200)
-				id := w.post(w.endpoint(nil))[0]
+				w := setup(t)
+				w.Answer = world.InTurn(503, 503, 200)
+				id := w.Post(w.Endpoint(nil))[0]
 				deaths := []int{first, second}
 				for range 100 {
-					at, ok := w.queue.Next()
+					at, ok := w.Queue.Next()
 					if !ok {
 						break
 					}
-					w.sleepUntil(at)
-					if len(deaths) > 0 && w.crash.at == 0 {
-						w.crash.at, w.crash.after, w.crash.effect = deaths[0], true, 0
+					w.Clock.Until(at)
+					if len(deaths) > 0 && !w.Crash.Armed() {
+						w.Crash.Arm(deaths[0], true)
 						deaths = deaths[1:]
 					}
-					w.invoke(hook.LaneLive)
-					w.invoke(hook.LaneRetry)
+					w.Invoke(hook.LaneLive)
+					w.Invoke(hook.LaneRetry)
 				}
-				if d := w.delivery(id); d.State != hook.StateDelivered || d.Attempts != 3 {
+				if d := w.Delivery(id); d.State != hook.StateDelivered || d.Attempts != 3 {
 					t.Errorf("delivery is %s after %d attempts; want delivered after 3", d.State, d.Attempts)
 				}
-				if len(w.posts) > 5 {
-					t.Errorf("%d POSTs; want at most 3 and one more for each death", len(w.posts))
+				if len(w.Posts) > 5 {
+					t.Errorf("%d POSTs; want at most 3 and one more for each death", len(w.Posts))
 				}
 			})
 		}
@@ -208,26 +210,26 @@ func TestProcessBatch_ChoosesQueueOrScheduleByDelay(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			w := newWorld(t)
-			w.answer = always(500)
-			endpoint := w.endpoint(func(e *hook.Endpoint) {
+			w := setup(t)
+			w.Answer = world.Always(500)
+			endpoint := w.Endpoint(func(e *hook.Endpoint) {
 				e.MaxAge = 10 * 24 * time.Hour
 				e.Retry = hook.RetryPolicy{Schedule: []time.Duration{tt.delay}, Jitter: hook.JitterNone}
 			})
-			id := w.post(endpoint)[0]
-			w.invoke(hook.LaneLive)
+			id := w.Post(endpoint)[0]
+			w.Invoke(hook.LaneLive)
 
-			plans := w.schedules.Plans()
+			plans := w.Schedules.Plans()
 			if (len(plans) == 1) != tt.schedule {
 				t.Fatalf("%d schedules; want one: %t", len(plans), tt.schedule)
 			}
-			if want := start.Add(tt.delay); !w.delivery(id).NextAttemptAt.Equal(want) {
-				t.Errorf("next attempt at %v; want %v", w.delivery(id).NextAttemptAt, want)
+			if want := start.Add(tt.delay); !w.Delivery(id).NextAttemptAt.Equal(want) {
+				t.Errorf("next attempt at %v; want %v", w.Delivery(id).NextAttemptAt, want)
 			}
 			if tt.schedule && (plans[0].Token.Attempt != 2 || plans[0].At.Before(start.Add(tt.delay))) {
 				t.Errorf("schedule = %+v; want attempt 2 no earlier than %v", plans[0], start.Add(tt.delay))
 			}
-			at, _ := w.queue.Next()
+			at, _ := w.Queue.Next()
 			if at.Before(start.Add(tt.delay)) || at.After(start.Add(tt.delay+time.Second)) {
 				t.Errorf("token arrives at %v; want within a second after %v", at, start.Add(tt.delay))
 			}
@@ -245,16 +247,16 @@ func replayOf(id hook.DeliveryID, o hook.ReplayRequest) hook.Token {
 
 // checkReplay checks that the generation before is in the state old and says
 // that it was replayed by this one, and that the job has counted this one.
-func (w *world) checkReplay(id hook.DeliveryID, o hook.ReplayRequest, old hook.State) {
-	w.t.Helper()
+func (w *bundle) checkReplay(id hook.DeliveryID, o hook.ReplayRequest, old hook.State) {
+	w.T.Helper()
 
 	before, _ := id.Predecessor()
-	if d := w.delivery(before); d.State != old || d.Replayed.Generation != id.Generation || d.Replayed.ReplayRequest != o {
-		w.t.Errorf("the generation before is %s and replayed as %+v; want %s, as %d by %+v", d.State, d.Replayed, old, id.Generation, o)
+	if d := w.Delivery(before); d.State != old || d.Replayed.Generation != id.Generation || d.Replayed.ReplayRequest != o {
+		w.T.Errorf("the generation before is %s and replayed as %+v; want %s, as %d by %+v", d.State, d.Replayed, old, id.Generation, o)
 	}
-	d := w.delivery(id)
+	d := w.Delivery(id)
 	if d.Job != o.Job || d.JobIndex != o.JobIndex || d.By != o.By {
-		w.t.Errorf("the replay is slot %d of job %q by %q; want what was ordered: %+v", d.JobIndex, d.Job, d.By, o)
+		w.T.Errorf("the replay is slot %d of job %q by %q; want what was ordered: %+v", d.JobIndex, d.Job, d.By, o)
 	}
 	if o.Job == "" {
 		return
@@ -263,7 +265,7 @@ func (w *world) checkReplay(id hook.DeliveryID, o hook.ReplayRequest, old hook.S
 	if d.State == hook.StateDelivered {
 		want = replay.Outcomes{Delivered: 1}
 	}
-	if tally, err := w.store.JobOutcomes(w.t.Context(), o.Job); err != nil || tally != want {
-		w.t.Errorf("the job counted %+v, %v; want %+v", tally, err, want)
+	if tally, err := w.Store.JobOutcomes(w.T.Context(), o.Job); err != nil || tally != want {
+		w.T.Errorf("the job counted %+v, %v; want %+v", tally, err, want)
 	}
 }

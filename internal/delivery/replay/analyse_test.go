@@ -11,17 +11,17 @@ import (
 func TestAnalyse(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
-	a, b := w.endpoint(nil), w.endpoint(nil)
+	w := setup(t)
+	a, b := w.Endpoint(nil), w.Endpoint(nil)
 	w.past(a, hook.StateDead, 7)
 	w.past(a, hook.StateDelivered, 5)
 	w.past(b, hook.StateDead, 2)
-	d := w.delivery(w.one(b, hook.StateDead, "order.paid", start.Add(-13*24*time.Hour)))
+	d := w.Delivery(w.one(b, hook.StateDead, "order.paid", start.Add(-13*24*time.Hour)))
 	d.UpdatedAt = start.Add(-time.Hour) // it died young in the index, and just now
-	w.save(d)
-	d = w.delivery(w.one(b, hook.StateDead, "order.paid", start.Add(-26*time.Hour)))
+	w.Save(d)
+	d = w.Delivery(w.one(b, hook.StateDead, "order.paid", start.Add(-26*time.Hour)))
 	d.UpdatedAt = start.Add(-25 * time.Hour)
-	w.save(d)
+	w.Save(d)
 
 	tests := []struct {
 		name        string
@@ -36,7 +36,7 @@ func TestAnalyse(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			got, err := w.replayer().Analyse(t.Context(), tt.tenant, tt.hours)
+			got, err := w.Replayer().Analyse(t.Context(), tt.tenant, tt.hours)
 			if err != nil || got.Total != tt.want || !got.Complete || got.Hours != tt.hours {
 				t.Errorf("Analyse(%d) = %d, complete %t, %v; want all %d", tt.hours, got.Total, got.Complete, err, tt.want)
 			}
@@ -50,7 +50,7 @@ func TestAnalyse(t *testing.T) {
 		})
 	}
 	for _, hours := range []int{-1, 0, replay.MaxHours + 1} {
-		if _, err := w.replayer().Analyse(t.Context(), "acme", hours); hook.CodeOf(err) != hook.CodeInvalid {
+		if _, err := w.Replayer().Analyse(t.Context(), "acme", hours); hook.CodeOf(err) != hook.CodeInvalid {
 			t.Errorf("Analyse(%d) = %v; want invalid", hours, err)
 		}
 	}
@@ -70,9 +70,9 @@ func TestAnalyse_ReadsSoMuchAndNoMore(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			w := newWorld(t)
-			w.past(w.endpoint(nil), hook.StateDead, tt.n)
-			got, err := w.replayer().Analyse(t.Context(), "acme", 24)
+			w := setup(t)
+			w.past(w.Endpoint(nil), hook.StateDead, tt.n)
+			got, err := w.Replayer().Analyse(t.Context(), "acme", 24)
 			if err != nil || got.Total != replay.MaxAnalysed || got.Complete != tt.complete {
 				t.Errorf("Analyse() of %d = %d, complete %t, %v; want %d, %t", tt.n, got.Total, got.Complete, err, replay.MaxAnalysed, tt.complete)
 			}

@@ -10,6 +10,7 @@ import (
 	"surehook/internal/delivery/replay"
 	"surehook/internal/delivery/send"
 	"surehook/internal/hook"
+	"surehook/internal/proof/world"
 )
 
 // TestWork_KilledAtAnyEffect lets a job's worker die before and after each of
@@ -45,20 +46,24 @@ func TestWork_KilledAtAnyEffect(t *testing.T) {
 func killWorker(t *testing.T, state hook.State, n int, after, twice bool) (died bool) {
 	t.Helper()
 
-	w := newWorld(t)
-	good, bad := w.endpoint(nil), w.endpoint(nil)
-	w.answer = func(r send.Request) int {
+	w := setup(t)
+	good, bad := w.Endpoint(nil), w.Endpoint(nil)
+	w.Answer = world.Status(func(r send.Request) int {
 		if r.Endpoint.ID == bad.ID {
 			return 400
 		}
 		return 200
-	}
+	})
 	ids := append(w.past(good, state, 4), w.past(bad, state, 3)...)
 	j := w.start(replay.JobRequest{State: state, Rate: 0.3}) // pages of 3
-	w.crash.at, w.crash.after, w.crash.again = w.crash.effect+n, after, twice
-	w.run()
-	if w.crash.at > 1 { // it was not come to
-		return false // there is no such effect
+	if twice {
+		w.Crash.ArmTwice(n, after)
+	} else {
+		w.Crash.Arm(n, after)
+	}
+	w.Run()
+	if w.Crash.Deaths() == 0 {
+		return false // the job has fewer than n effects
 	}
 
 	got := w.job(j.ID)
@@ -80,13 +85,13 @@ func killWorker(t *testing.T, state hook.State, n int, after, twice bool) (died 
 	if got, want := w.states(ids, 1), old[state]; got != want {
 		t.Errorf("killed at effect %d: old generations are %s; want %s", n, got, want)
 	}
-	for id, posts := range w.posts {
+	for id, posts := range w.PostsOf() {
 		if posts != 1 || id.Generation != 2 {
 			t.Errorf("killed at effect %d: %s had %d POSTs; want one of each second generation", n, id, posts)
 		}
 	}
-	if len(w.posts) != 7 {
-		t.Errorf("killed at effect %d: %d deliveries had a POST; want 7", n, len(w.posts))
+	if len(w.PostsOf()) != 7 {
+		t.Errorf("killed at effect %d: %d deliveries had a POST; want 7", n, len(w.PostsOf()))
 	}
 	return true
 }
@@ -111,15 +116,15 @@ func TestStart_KilledAtAnyEffect(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			w := newWorld(t)
-			w.past(w.endpoint(nil), hook.StateDead, 3)
-			w.crash.at, w.crash.after = tt.at, tt.after
-			if _, err := w.replayer().Start(t.Context(), "acme", replay.JobRequest{Rate: 1}); err == nil {
+			w := setup(t)
+			w.past(w.Endpoint(nil), hook.StateDead, 3)
+			w.Crash.Arm(tt.at, tt.after)
+			if _, err := w.Replayer().Start(t.Context(), "acme", replay.JobRequest{Rate: 1}); err == nil {
 				t.Fatal("Start() of a process that dies = nil")
 			}
-			w.crash.recover()
-			w.run()
-			jobs, err := w.replayer().List(t.Context(), "acme", "", 100)
+			w.Crash.Restart()
+			w.Run()
+			jobs, err := w.Replayer().List(t.Context(), "acme", "", 100)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -158,12 +163,12 @@ func TestDelivery_KilledAtAnyEffect(t *testing.T) {
 				t.Parallel()
 
 				for n := 1; ; n++ {
-					w := newWorld(t)
-					ids := w.past(w.endpoint(nil), tt.state, 1)
-					w.crash.at, w.crash.after = n, after
+					w := setup(t)
+					ids := w.past(w.Endpoint(nil), tt.state, 1)
+					w.Crash.Arm(n, after)
 					ask := replay.Request{By: "key_0000000000000001", Force: tt.force}
-					d, err := w.replayer().Delivery(t.Context(), "acme", ids[0], ask)
-					if !w.crash.recover() {
+					d, err := w.Replayer().Delivery(t.Context(), "acme", ids[0], ask)
+					if !w.Crash.Restart() {
 						if n < 3 {
 							t.Fatalf("the replay has %d effects; want 2 at least", n-1)
 						}
@@ -173,21 +178,21 @@ func TestDelivery_KilledAtAnyEffect(t *testing.T) {
 						t.Errorf("Delivery() = generation %d; want 2", d.ID.Generation)
 					}
 					if tt.late {
-						w.run()
+						w.Run()
 					}
-					_, err = w.replayer().Delivery(t.Context(), "acme", ids[0], ask)
+					_, err = w.Replayer().Delivery(t.Context(), "acme", ids[0], ask)
 					if code := hook.CodeOf(err); err != nil && code != hook.CodeReplayed {
 						t.Errorf("killed at effect %d, asked again: %v", n, err)
 					}
-					w.run()
+					w.Run()
 					if got := w.states(ids, 2); got != "1 delivered" {
 						t.Errorf("killed at effect %d: the new generation is %s; want delivered", n, got)
 					}
 					if got := w.states(ids, 1); got != tt.old {
 						t.Errorf("killed at effect %d: the old generation is %s; want %s", n, got, tt.old)
 					}
-					if second := (hook.Delivery{ID: ids[0]}).Successor(); len(w.posts) != 1 || w.posts[second] != 1 {
-						t.Errorf("killed at effect %d: POSTs %v; want one of %s", n, w.posts, second)
+					if second := (hook.Delivery{ID: ids[0]}).Successor(); len(w.PostsOf()) != 1 || w.PostsOf()[second] != 1 {
+						t.Errorf("killed at effect %d: POSTs %v; want one of %s", n, w.PostsOf(), second)
 					}
 				}
 			})
@@ -202,34 +207,38 @@ func TestEnd_KilledAtAnyEffect(t *testing.T) {
 	t.Parallel()
 
 	for _, discard := range []bool{true, false} {
+		effects := 3 // the delivery, the outcome of the job, and the generation before
+		if discard {
+			effects = 2 // the dead generation before was retired by the replay's death
+		}
 		for _, after := range []bool{false, true} {
-			for n := 1; n <= 3; n++ {
+			for n := 1; n <= effects+1; n++ {
 				t.Run(fmt.Sprintf("discard %t, effect %d, after it %t", discard, n, after), func(t *testing.T) {
 					t.Parallel()
 
-					w := newWorld(t)
-					w.answer = func(send.Request) int { return 400 }
-					ids := w.past(w.endpoint(nil), hook.StateDead, 1)
+					w := setup(t)
+					w.Answer = world.Always(400)
+					ids := w.past(w.Endpoint(nil), hook.StateDead, 1)
 					j := w.start(replay.JobRequest{})
-					w.sleepUntil(start.Add(time.Second))
-					w.work()
+					w.Clock.Until(start.Add(time.Second))
+					w.Work()
 					second := hook.Delivery{ID: ids[0]}.Successor()
-					end := w.replayer().Cancel
+					end := w.Replayer().Cancel
 					if discard {
-						w.run()
-						end = w.replayer().Discard
+						w.Run()
+						end = w.Replayer().Discard
 					}
-					w.crash.at, w.crash.after = w.crash.effect+n, after
+					w.Crash.Arm(n, after)
 					_, err := end(t.Context(), "acme", second, "key_0000000000000001", "")
-					w.crash.at = 0
-					if died := w.crash.recover(); died != (n < 3) || died == (err == nil) {
-						t.Fatalf("died %t, %v; want two effects", died, err)
+					w.Crash.Disarm()
+					if died := w.Crash.Restart(); died != (n <= effects) || died == (err == nil) {
+						t.Fatalf("died %t, %v; want %d effects", died, err, effects)
 					}
 					d, err := end(t.Context(), "acme", second, "key_0000000000000001", "")
 					if err != nil || d.Reason != hook.ReasonManual {
 						t.Fatalf("asked again: %s %s, %v; want manual", d.State, d.Reason, err)
 					}
-					w.run()
+					w.Run()
 					if got := w.states(ids, 1); got != "1 discarded replayed" {
 						t.Errorf("the replayed delivery is %s; want discarded", got)
 					}

@@ -11,6 +11,7 @@ import (
 	"surehook/internal/delivery/replay"
 	"surehook/internal/delivery/send"
 	"surehook/internal/hook"
+	"surehook/internal/proof/world"
 )
 
 var asked = replay.Request{By: "key_0000000000000001"}
@@ -46,13 +47,13 @@ func TestDelivery(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			w := newWorld(t)
-			ids := w.past(w.endpoint(nil), tt.state, 1)
-			d, err := w.replayer().Delivery(t.Context(), "acme", ids[0], replay.Request{By: asked.By, Force: tt.force})
+			w := setup(t)
+			ids := w.past(w.Endpoint(nil), tt.state, 1)
+			d, err := w.Replayer().Delivery(t.Context(), "acme", ids[0], replay.Request{By: asked.By, Force: tt.force})
 			if got := w.states(ids, 1); got != tt.record {
 				t.Errorf("the record is %s; want %s", got, tt.record)
 			}
-			tokens := w.queue.Receive(hook.LaneReplay, 10)
+			tokens := w.Queue.Receive(hook.LaneReplay, 10)
 			if tt.want != 0 {
 				if hook.CodeOf(err) != tt.want || len(tokens) > 0 {
 					t.Errorf("Delivery() = %v and %d tokens; want %s and none", err, len(tokens), tt.want)
@@ -68,15 +69,15 @@ func TestDelivery(t *testing.T) {
 			if tt.next == 2 && (d.By != asked.By || tokens[0].Token.ReplayRequest.By != asked.By || !d.CreatedAt.Equal(start)) {
 				t.Errorf("%+v with token %+v; want them by %s, of now", d, tokens[0].Token, asked.By)
 			}
-			_, err = w.replayer().Delivery(t.Context(), "acme", ids[0], asked)
+			_, err = w.Replayer().Delivery(t.Context(), "acme", ids[0], asked)
 			if want := map[int]hook.Code{1: hook.CodeInProgress, 2: hook.CodeReplayed}[tt.next]; hook.CodeOf(err) != want {
 				t.Errorf("asked again: %v; want %s", err, want)
 			}
-			_, err = w.replayer().Delivery(t.Context(), "acme", d.ID, asked)
+			_, err = w.Replayer().Delivery(t.Context(), "acme", d.ID, asked)
 			if hook.CodeOf(err) != hook.CodeInProgress {
 				t.Errorf("asked for the new one: %v; want in progress", err)
 			}
-			if again, err := w.replayer().Delivery(t.Context(), "acme", d.ID, forced(asked)); err != nil || again.ID != d.ID {
+			if again, err := w.Replayer().Delivery(t.Context(), "acme", d.ID, forced(asked)); err != nil || again.ID != d.ID {
 				t.Errorf("asked for the new one with force: %s, %v; want itself", again.ID, err)
 			}
 		})
@@ -86,10 +87,10 @@ func TestDelivery(t *testing.T) {
 func TestDelivery_Unknown(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
-	e, gone := w.endpoint(nil), w.endpoint(nil)
+	w := setup(t)
+	e, gone := w.Endpoint(nil), w.Endpoint(nil)
 	id, orphan := w.past(e, hook.StateDead, 1)[0], w.past(gone, hook.StateDead, 1)[0]
-	if err := w.store.DeleteEndpoint(t.Context(), gone); err != nil {
+	if err := w.Store.DeleteEndpoint(t.Context(), gone); err != nil {
 		t.Fatal(err)
 	}
 	otherEvent, otherEndpoint := id, id
@@ -113,7 +114,7 @@ func TestDelivery_Unknown(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			if _, err := w.replayer().Delivery(t.Context(), tt.tenant, tt.id, forced(asked)); hook.CodeOf(err) != tt.want {
+			if _, err := w.Replayer().Delivery(t.Context(), tt.tenant, tt.id, forced(asked)); hook.CodeOf(err) != tt.want {
 				t.Errorf("Delivery(%s) = %v; want %s", tt.id, err, tt.want)
 			}
 		})
@@ -123,14 +124,14 @@ func TestDelivery_Unknown(t *testing.T) {
 func TestDelivery_MarksNothingWhoseTokenWasNotSent(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
-	id := w.past(w.endpoint(nil), hook.StateDead, 1)[0]
+	w := setup(t)
+	id := w.past(w.Endpoint(nil), hook.StateDead, 1)[0]
 	refusal := &hook.Error{Code: hook.CodeUnavailable, Message: "no queue"}
-	w.spy.refuse = func(hook.Token) error { return refusal }
-	if _, err := w.replayer().Delivery(t.Context(), "acme", id, asked); !errors.Is(err, refusal) {
+	w.Calls.Refuse = func(int, hook.Token) error { return refusal }
+	if _, err := w.Replayer().Delivery(t.Context(), "acme", id, asked); !errors.Is(err, refusal) {
 		t.Errorf("Delivery() = %v; want %v", err, refusal)
 	}
-	if d := w.delivery(id); d.Replayed.Generation != 0 || d.Version != 1 {
+	if d := w.Delivery(id); d.Replayed.Generation != 0 || d.Version != 1 {
 		t.Errorf("the record is %+v; want it untouched", d)
 	}
 }
@@ -140,43 +141,43 @@ func TestDelivery_MarksNothingWhoseTokenWasNotSent(t *testing.T) {
 func TestDelivery_OfTwoAtOnce(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
-	ids := w.past(w.endpoint(nil), hook.StateDead, 1)
-	w.spy.between = map[string]func(){"save delivery": func() {
-		if _, err := w.replayer().Delivery(t.Context(), "acme", ids[0], replay.Request{By: "key_0000000000000002"}); err != nil {
+	w := setup(t)
+	ids := w.past(w.Endpoint(nil), hook.StateDead, 1)
+	w.Calls.Before("save delivery", func() {
+		if _, err := w.Replayer().Delivery(t.Context(), "acme", ids[0], replay.Request{By: "key_0000000000000002"}); err != nil {
 			t.Errorf("the other's Delivery() = %v", err)
 		}
-	}}
-	if _, err := w.replayer().Delivery(t.Context(), "acme", ids[0], asked); hook.CodeOf(err) != hook.CodeReplayed {
+	})
+	if _, err := w.Replayer().Delivery(t.Context(), "acme", ids[0], asked); hook.CodeOf(err) != hook.CodeReplayed {
 		t.Errorf("Delivery() = %v; want replayed", err)
 	}
-	w.run()
-	if got := w.states(ids, 2); got != "1 delivered" || len(w.posts) != 1 || w.delivery(ids[0]).Replayed.By != "key_0000000000000002" {
-		t.Errorf("the new generation is %s after POSTs %v; want delivered after one", got, w.posts)
+	w.Run()
+	if got := w.states(ids, 2); got != "1 delivered" || len(w.PostsOf()) != 1 || w.Delivery(ids[0]).Replayed.By != "key_0000000000000002" {
+		t.Errorf("the new generation is %s after POSTs %v; want delivered after one", got, w.PostsOf())
 	}
 }
 
 func TestEvent(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
-	dead, parked, queued, again, gone := w.endpoint(nil), w.endpoint(nil), w.endpoint(nil), w.endpoint(nil), w.endpoint(nil)
-	e := w.event("order.paid", start, dead, parked, queued, again, gone)
+	w := setup(t)
+	dead, parked, queued, again, gone := w.Endpoint(nil), w.Endpoint(nil), w.Endpoint(nil), w.Endpoint(nil), w.Endpoint(nil)
+	e := w.Event("order.paid", start, dead, parked, queued, again, gone)
 	for target, state := range map[hook.EndpointID]hook.State{
 		dead.ID: hook.StateDead, parked.ID: hook.StateParked, again.ID: hook.StateDelivered, gone.ID: hook.StateDead,
 	} {
 		d := hook.QueuedDelivery(e, target)
 		d.State = state
-		w.save(d)
+		w.Save(d)
 	}
-	if _, err := w.replayer().Delivery(t.Context(), "acme", hook.DeliveryID{Event: e.ID, Endpoint: again.ID, Generation: 1}, asked); err != nil {
+	if _, err := w.Replayer().Delivery(t.Context(), "acme", hook.DeliveryID{Event: e.ID, Endpoint: again.ID, Generation: 1}, asked); err != nil {
 		t.Fatal(err)
 	}
-	w.run() // the second generation of again is delivered
-	if err := w.store.DeleteEndpoint(t.Context(), gone); err != nil {
+	w.Run() // the second generation of again is delivered
+	if err := w.Store.DeleteEndpoint(t.Context(), gone); err != nil {
 		t.Fatal(err)
 	}
-	results, err := w.replayer().Event(t.Context(), "acme", e.ID, asked)
+	results, err := w.Replayer().Event(t.Context(), "acme", e.ID, asked)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +200,7 @@ func TestEvent(t *testing.T) {
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(line{})); diff != "" {
 		t.Errorf("Event() (-want +got):\n%s", diff)
 	}
-	if _, err := w.replayer().Event(t.Context(), "other", e.ID, asked); hook.CodeOf(err) != hook.CodeNotFound {
+	if _, err := w.Replayer().Event(t.Context(), "other", e.ID, asked); hook.CodeOf(err) != hook.CodeNotFound {
 		t.Errorf("Event() of another tenant = %v; want not found", err)
 	}
 }
@@ -224,12 +225,12 @@ func TestDiscardAndCancel(t *testing.T) {
 			t.Parallel()
 
 			for _, discard := range []bool{true, false} {
-				w := newWorld(t)
-				id := w.past(w.endpoint(nil), tt.state, 1)[0]
-				w.sleepUntil(start.Add(time.Minute))
-				end, can, to := w.replayer().Cancel, tt.cancel, hook.StateCancelled
+				w := setup(t)
+				id := w.past(w.Endpoint(nil), tt.state, 1)[0]
+				w.Clock.Until(start.Add(time.Minute))
+				end, can, to := w.Replayer().Cancel, tt.cancel, hook.StateCancelled
 				if discard {
-					end, can, to = w.replayer().Discard, tt.discard, hook.StateDiscarded
+					end, can, to = w.Replayer().Discard, tt.discard, hook.StateDiscarded
 				}
 				d, err := end(t.Context(), "acme", id, asked.By, "known outage")
 				if !can {
@@ -241,7 +242,7 @@ func TestDiscardAndCancel(t *testing.T) {
 				if err != nil || d.State != to || d.Reason != hook.ReasonManual {
 					t.Errorf("discard %t = %s %s, %v; want %s by hand", discard, d.State, d.Reason, err, to)
 				}
-				if diff := cmp.Diff(w.delivery(id), d); diff != "" {
+				if diff := cmp.Diff(w.Delivery(id), d); diff != "" {
 					t.Errorf("what is returned is not what is stored (-stored +returned):\n%s", diff)
 				}
 				if tt.state != to && (d.By != asked.By || d.Note != "known outage" || d.Token != "" || !d.UpdatedAt.Equal(start.Add(time.Minute))) {
@@ -255,17 +256,17 @@ func TestDiscardAndCancel(t *testing.T) {
 func TestCancel_OfAQueuedDeliveryStopsItsToken(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
-	id := w.past(w.endpoint(nil), hook.StateQueued, 1)[0]
-	if errs := w.queue.Send(t.Context(), hook.LaneLive, []hook.Token{hook.NewToken("acme", id, 1)}, 0); errs != nil {
+	w := setup(t)
+	id := w.past(w.Endpoint(nil), hook.StateQueued, 1)[0]
+	if errs := w.Queue.Send(t.Context(), hook.LaneLive, []hook.Token{hook.NewToken("acme", id, 1)}, 0); errs != nil {
 		t.Fatal(errs)
 	}
-	if _, err := w.replayer().Cancel(t.Context(), "acme", id, asked.By, ""); err != nil {
+	if _, err := w.Replayer().Cancel(t.Context(), "acme", id, asked.By, ""); err != nil {
 		t.Fatal(err)
 	}
-	w.run()
-	if len(w.posts) != 0 || w.delivery(id).State != hook.StateCancelled {
-		t.Errorf("%d POSTs, the delivery is %s; want none and cancelled", len(w.posts), w.delivery(id).State)
+	w.Run()
+	if len(w.PostsOf()) != 0 || w.Delivery(id).State != hook.StateCancelled {
+		t.Errorf("%d POSTs, the delivery is %s; want none and cancelled", len(w.PostsOf()), w.Delivery(id).State)
 	}
 }
 
@@ -285,14 +286,14 @@ func TestCancel_JudgesAgainAfterALostRace(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			w := newWorld(t)
-			id := w.past(w.endpoint(nil), hook.StateRetrying, 1)[0]
-			w.spy.between = map[string]func(){"save delivery": func() {
-				d := w.delivery(id)
+			w := setup(t)
+			id := w.past(w.Endpoint(nil), hook.StateRetrying, 1)[0]
+			w.Calls.Before("save delivery", func() {
+				d := w.Delivery(id)
 				d.State, d.Reason = tt.to, hook.ReasonNone
-				w.save(d)
-			}}
-			d, err := w.replayer().Cancel(t.Context(), "acme", id, asked.By, "")
+				w.Save(d)
+			})
+			d, err := w.Replayer().Cancel(t.Context(), "acme", id, asked.By, "")
 			if tt.want != 0 && hook.CodeOf(err) != tt.want || tt.want == 0 && (err != nil || d.State != hook.StateCancelled) {
 				t.Errorf("Cancel() = %s, %v; want code %d", d.State, err, tt.want)
 			}
@@ -303,9 +304,9 @@ func TestCancel_JudgesAgainAfterALostRace(t *testing.T) {
 func TestDiscard_RefusesLongNotes(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
-	id := w.past(w.endpoint(nil), hook.StateDead, 1)[0]
-	_, err := w.replayer().Discard(t.Context(), "acme", id, asked.By, strings.Repeat("n", hook.MaxNote+1))
+	w := setup(t)
+	id := w.past(w.Endpoint(nil), hook.StateDead, 1)[0]
+	_, err := w.Replayer().Discard(t.Context(), "acme", id, asked.By, strings.Repeat("n", hook.MaxNote+1))
 	if fault, ok := errors.AsType[*hook.Error](err); !ok || fault.Code != hook.CodeInvalid || fault.Fields[0].Field != "reason" {
 		t.Errorf("Discard() = %v; want invalid reason", err)
 	}
@@ -315,26 +316,26 @@ func TestDiscard_RefusesLongNotes(t *testing.T) {
 func TestDelivery_ForcedCountsWhatItReplaced(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
-	w.answer = func(r send.Request) int {
+	w := setup(t)
+	w.Answer = world.Status(func(r send.Request) int {
 		if r.Delivery.Generation == 2 {
 			return 503
 		}
 		return 200
-	}
-	ids := w.past(w.endpoint(nil), hook.StateDead, 1)
+	})
+	ids := w.past(w.Endpoint(nil), hook.StateDead, 1)
 	j := w.start(replay.JobRequest{})
-	w.sleepUntil(start.Add(time.Second))
-	w.work()
-	w.deliver(hook.LaneReplay) // and now it is retrying
-	d, err := w.replayer().Delivery(t.Context(), "acme", hook.Delivery{ID: ids[0]}.Successor(), forced(asked))
+	w.Clock.Until(start.Add(time.Second))
+	w.Work()
+	w.Invoke(hook.LaneReplay) // and now it is retrying
+	d, err := w.Replayer().Delivery(t.Context(), "acme", hook.Delivery{ID: ids[0]}.Successor(), forced(asked))
 	if err != nil || d.ID.Generation != 3 {
 		t.Fatalf("Delivery() = generation %d, %v; want 3", d.ID.Generation, err)
 	}
 	if diff := cmp.Diff(replay.Outcomes{Cancelled: 1}, w.job(j.ID).Outcomes); diff != "" {
 		t.Errorf("counts of the job (-want +got):\n%s", diff)
 	}
-	w.run()
+	w.Run()
 	if first, third := w.states(ids, 1), w.states(ids, 3); first != "1 discarded replayed" || third != "1 delivered" {
 		t.Errorf("the first generation is %s, the third %s; want discarded and delivered", first, third)
 	}

@@ -20,12 +20,12 @@ func TestWork_OfAHundredThousand(t *testing.T) {
 	if testing.Short() {
 		n = 5_000
 	}
-	w := newWorld(t)
-	ids := w.past(w.endpoint(nil), hook.StateDead, n/2)
-	ids = append(ids, w.past(w.endpoint(nil), hook.StateDead, n/4)...)
-	ids = append(ids, w.past(w.endpoint(nil), hook.StateDead, n/4)...)
+	w := setup(t)
+	ids := w.past(w.Endpoint(nil), hook.StateDead, n/2)
+	ids = append(ids, w.past(w.Endpoint(nil), hook.StateDead, n/4)...)
+	ids = append(ids, w.past(w.Endpoint(nil), hook.StateDead, n/4)...)
 	j := w.start(replay.JobRequest{Rate: replay.MaxRate})
-	w.run()
+	w.Run()
 
 	got := w.job(j.ID)
 	if got.State != replay.JobFinished || got.Selected != n || got.Enqueued != n || got.Skipped != 0 {
@@ -37,29 +37,29 @@ func TestWork_OfAHundredThousand(t *testing.T) {
 	if took, least := got.EndedAt.Sub(got.CreatedAt), time.Duration(float64(n)/replay.MaxRate)*time.Second; took < least-3*time.Second || took > least+3*time.Second {
 		t.Errorf("it took %s; want %s at its rate", took, least)
 	}
-	if len(w.posts) != n || w.states(ids, 2) != fmt.Sprintf("%d delivered", n) || w.states(ids, 1) != fmt.Sprintf("%d discarded replayed", n) {
-		t.Errorf("%d POSTs, new generations %s, old ones %s", len(w.posts), w.states(ids, 2), w.states(ids, 1))
+	if len(w.PostsOf()) != n || w.states(ids, 2) != fmt.Sprintf("%d delivered", n) || w.states(ids, 1) != fmt.Sprintf("%d discarded replayed", n) {
+		t.Errorf("%d POSTs, new generations %s, old ones %s", len(w.PostsOf()), w.states(ids, 2), w.states(ids, 1))
 	}
 
-	if w.spy.pages > replay.PageSize || w.spy.pending > replay.PageSize || w.spy.tokens > replay.PageSize {
-		t.Errorf("in hand at a time: %d selected, %d pending, %d tokens; want %d at most", w.spy.pages, w.spy.pending, w.spy.tokens, replay.PageSize)
+	if w.Calls.Largest("select") > replay.PageSize || w.Calls.Largest("save job") > replay.PageSize || w.Calls.Largest("send") > replay.PageSize {
+		t.Errorf("in hand at a time: %d selected, %d pending, %d tokens; want %d at most", w.Calls.Largest("select"), w.Calls.Largest("save job"), w.Calls.Largest("send"), replay.PageSize)
 	}
 	pages := n / replay.PageSize
 	want := map[string]int{
 		"save delivery": n,
 		"save job":      2*pages + 1, // two a page, and the first
-		"select":        w.spy.calls["select"], "send": w.spy.calls["send"], "continue": w.spy.calls["continue"],
+		"select":        w.Calls.Of("select"), "send": w.Calls.Of("send"), "continue": w.Calls.Of("continue"),
 	}
-	if diff := cmp.Diff(want, w.spy.calls); diff != "" {
+	if diff := cmp.Diff(want, w.Calls.Own()); diff != "" {
 		t.Errorf("requests (-want +got):\n%s", diff)
 	}
-	if got := w.spy.calls["select"]; got > pages+2 {
+	if got := w.Calls.Of("select"); got > pages+2 {
 		t.Errorf("%d pages of the index for %d pages; want one each, and two where endpoints meet", got, pages)
 	}
-	if got := w.spy.calls["send"]; got > 2*pages {
+	if got := w.Calls.Of("send"); got > 2*pages {
 		t.Errorf("tokens were sent in %d requests for %d pages; want two a page at most", got, pages)
 	}
-	if got := w.spy.calls["continue"]; got > pages+1 {
+	if got := w.Calls.Of("continue"); got > pages+1 {
 		t.Errorf("%d messages for %d pages; want one a page at most", got, pages)
 	}
 }

@@ -19,8 +19,8 @@ import (
 func TestStart_ChecksTheRequest(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
-	e := w.endpoint(func(e *hook.Endpoint) { e.UID = "billing" })
+	w := setup(t)
+	e := w.Endpoint(func(e *hook.Endpoint) { e.UID = "billing" })
 	tests := []struct {
 		name string
 		q    replay.JobRequest
@@ -59,8 +59,8 @@ func TestStart_ChecksTheRequest(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			_, startErr := w.replayer().Start(t.Context(), "acme", tt.q)
-			_, dryErr := w.replayer().DryRun(t.Context(), "acme", tt.q)
+			_, startErr := w.Replayer().Start(t.Context(), "acme", tt.q)
+			_, dryErr := w.Replayer().DryRun(t.Context(), "acme", tt.q)
 			for _, err := range []error{startErr, dryErr} {
 				var got []string
 				if fault, ok := errors.AsType[*hook.Error](err); ok {
@@ -79,13 +79,13 @@ func TestStart_ChecksTheRequest(t *testing.T) {
 func TestStart_WithoutAQueueMakesNoJob(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
-	w.crash.at = 1
-	_, err := w.replayer().Start(t.Context(), "acme", replay.JobRequest{Rate: 1})
+	w := setup(t)
+	w.Crash.Arm(1, false)
+	_, err := w.Replayer().Start(t.Context(), "acme", replay.JobRequest{Rate: 1})
 	if hook.CodeOf(err) != hook.CodeUnavailable {
 		t.Errorf("Start() = %v; want unavailable", err)
 	}
-	if jobs, err := w.replayer().List(t.Context(), "acme", "", 10); err != nil || len(jobs) > 0 {
+	if jobs, err := w.Replayer().List(t.Context(), "acme", "", 10); err != nil || len(jobs) > 0 {
 		t.Errorf("List() = %d jobs, %v; want none", len(jobs), err)
 	}
 }
@@ -94,18 +94,18 @@ func TestStart_WithoutAQueueMakesNoJob(t *testing.T) {
 func TestStart_SlowlyWritten(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
-	ids := w.past(w.endpoint(nil), hook.StateDead, 3)
-	w.spy.between = map[string]func(){"save job": func() {
+	w := setup(t)
+	ids := w.past(w.Endpoint(nil), hook.StateDead, 3)
+	w.Calls.Before("save job", func() {
 		for range 50 {
-			w.step()
+			w.Step()
 		}
-	}}
+	})
 	j := w.start(replay.JobRequest{})
-	if took := w.clock().Sub(start); took < 30*time.Second {
+	if took := w.Clock.Now().Sub(start); took < 30*time.Second {
 		t.Fatalf("only %s went by before the job was written", took)
 	}
-	w.run()
+	w.Run()
 	if got := w.job(j.ID); got.State != replay.JobFinished || w.states(ids, 2) != "3 delivered" {
 		t.Errorf("the job is %s, deliveries are %s; want finished and delivered", got.State, w.states(ids, 2))
 	}
@@ -114,9 +114,9 @@ func TestStart_SlowlyWritten(t *testing.T) {
 func TestDryRun(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
-	a, b := w.endpoint(func(e *hook.Endpoint) { e.UID = "a" }), w.endpoint(nil)
-	w.endpoint(nil) // has nothing
+	w := setup(t)
+	a, b := w.Endpoint(func(e *hook.Endpoint) { e.UID = "a" }), w.Endpoint(nil)
+	w.Endpoint(nil) // has nothing
 	inA := w.past(a, hook.StateDead, 250)
 	inB := w.past(b, hook.StateDead, 3)
 	w.past(b, hook.StateDelivered, 2)
@@ -140,7 +140,7 @@ func TestDryRun(t *testing.T) {
 			t.Parallel()
 
 			tt.q.Rate = 1
-			p, err := w.replayer().DryRun(t.Context(), "acme", tt.q)
+			p, err := w.Replayer().DryRun(t.Context(), "acme", tt.q)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -168,7 +168,7 @@ func TestDryRun(t *testing.T) {
 			}
 		})
 	}
-	if jobs, err := w.replayer().List(t.Context(), "acme", "", 10); err != nil || len(jobs) > 0 {
+	if jobs, err := w.Replayer().List(t.Context(), "acme", "", 10); err != nil || len(jobs) > 0 {
 		t.Errorf("after dry runs there are %d jobs, %v; want none", len(jobs), err)
 	}
 }
@@ -176,9 +176,9 @@ func TestDryRun(t *testing.T) {
 func TestDryRun_SaysWhatItCouldNotSee(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
-	w.past(w.endpoint(nil), hook.StateDead, 400)
-	r := w.replayer()
+	w := setup(t)
+	w.past(w.Endpoint(nil), hook.StateDead, 400)
+	r := w.Replayer()
 	reads := 0
 	r.Now = func() time.Time { // every look at the clock takes six seconds
 		reads++
@@ -193,7 +193,7 @@ func TestDryRun_SaysWhatItCouldNotSee(t *testing.T) {
 func TestList_PagesOfJobs(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
+	w := setup(t)
 	var want []hook.JobID
 	for range 105 {
 		want = append([]hook.JobID{w.start(replay.JobRequest{}).ID}, want...)
@@ -202,7 +202,7 @@ func TestList_PagesOfJobs(t *testing.T) {
 	for _, limit := range []int{1, 100, 101, 200} {
 		var got []hook.JobID
 		for before := hook.JobID(""); ; {
-			page, err := w.replayer().List(t.Context(), "acme", before, limit)
+			page, err := w.Replayer().List(t.Context(), "acme", before, limit)
 			if err != nil || len(page) > limit {
 				t.Fatalf("List(%d) = %d jobs, %v", limit, len(page), err)
 			}
@@ -218,7 +218,7 @@ func TestList_PagesOfJobs(t *testing.T) {
 			t.Errorf("jobs in pages of %d (-want +got):\n%s", limit, diff)
 		}
 	}
-	if _, err := w.replayer().Job(t.Context(), "other", want[0]); hook.CodeOf(err) != hook.CodeNotFound {
+	if _, err := w.Replayer().Job(t.Context(), "other", want[0]); hook.CodeOf(err) != hook.CodeNotFound {
 		t.Errorf("Job() of another tenant = %v; want not found", err)
 	}
 }
@@ -226,25 +226,25 @@ func TestList_PagesOfJobs(t *testing.T) {
 func TestCancelJob(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
-	w.past(w.endpoint(nil), hook.StateDead, 300)
+	w := setup(t)
+	w.past(w.Endpoint(nil), hook.StateDead, 300)
 	j := w.start(replay.JobRequest{})
 	for range 2 {
-		p, err := w.replayer().CancelJob(t.Context(), "acme", j.ID)
+		p, err := w.Replayer().CancelJob(t.Context(), "acme", j.ID)
 		if err != nil || p.State != replay.JobCancelled || !p.EndedAt.Equal(start) || !p.ExpiresAt.Equal(start.Add(replay.KeepJobs)) {
 			t.Errorf("CancelJob() = %+v, %v; want cancelled now, kept for %s", p, err, replay.KeepJobs)
 		}
 	}
-	w.run()
-	if got := w.job(j.ID); got.Selected != 0 || len(w.posts) != 0 {
-		t.Errorf("the cancelled job selected %d, with %d POSTs; want none", got.Selected, len(w.posts))
+	w.Run()
+	if got := w.job(j.ID); got.Selected != 0 || len(w.PostsOf()) != 0 {
+		t.Errorf("the cancelled job selected %d, with %d POSTs; want none", got.Selected, len(w.PostsOf()))
 	}
 	done := w.start(replay.JobRequest{Types: []string{"none"}})
-	w.run()
-	if _, err := w.replayer().CancelJob(t.Context(), "acme", done.ID); hook.CodeOf(err) != hook.CodeConflict {
+	w.Run()
+	if _, err := w.Replayer().CancelJob(t.Context(), "acme", done.ID); hook.CodeOf(err) != hook.CodeConflict {
 		t.Errorf("CancelJob() of a finished job = %v; want a conflict", err)
 	}
-	if _, err := w.replayer().CancelJob(t.Context(), "other", j.ID); hook.CodeOf(err) != hook.CodeNotFound {
+	if _, err := w.Replayer().CancelJob(t.Context(), "other", j.ID); hook.CodeOf(err) != hook.CodeNotFound {
 		t.Errorf("CancelJob() of another tenant = %v; want not found", err)
 	}
 }
@@ -258,33 +258,29 @@ func TestCancelJob_EndsWithThePage(t *testing.T) {
 			t.Run(fmt.Sprintf("at %s, the worker dies %t", effect, dies), func(t *testing.T) {
 				t.Parallel()
 
-				w := newWorld(t)
-				ids := w.past(w.endpoint(nil), hook.StateDead, 1000)
+				w := setup(t)
+				ids := w.past(w.Endpoint(nil), hook.StateDead, 1000)
 				j := w.start(replay.JobRequest{})
 				for range 6 {
-					w.step()
+					w.Step()
 				}
 				before := w.job(j.ID)
-				w.spy.mu.Lock()
-				w.spy.between = map[string]func(){effect: func() {
-					if _, err := w.replayer().CancelJob(t.Context(), "acme", j.ID); err != nil {
+				w.Calls.Before(effect, func() {
+					if _, err := w.Replayer().CancelJob(t.Context(), "acme", j.ID); err != nil {
 						t.Errorf("CancelJob() = %v", err)
 					}
 					if dies {
-						w.crash.mu.Lock()
-						w.crash.at = w.crash.effect + 1
-						w.crash.mu.Unlock()
+						w.Crash.Arm(1, false)
 					}
-				}}
-				w.spy.mu.Unlock()
-				w.run()
+				})
+				w.Run()
 				got := w.job(j.ID)
 				if got.State != replay.JobCancelled || got.Selected > before.Selected+replay.PageSize || got.Selected >= 1000 {
 					t.Errorf("the job is %s: %d selected, of them %d before; want a page more at most", got.State, got.Selected, before.Selected)
 				}
-				if got.Enqueued != got.Selected || len(got.Pending) > 0 || got.Delivered != got.Selected || len(w.posts) != got.Selected {
+				if got.Enqueued != got.Selected || len(got.Pending) > 0 || got.Delivered != got.Selected || len(w.PostsOf()) != got.Selected {
 					t.Errorf("%d selected, %d enqueued, %d delivered with %d POSTs, %d pending; want them equal and none pending",
-						got.Selected, got.Enqueued, got.Delivered, len(w.posts), len(got.Pending))
+						got.Selected, got.Enqueued, got.Delivered, len(w.PostsOf()), len(got.Pending))
 				}
 				if want := fmt.Sprintf("%d delivered, %d none", got.Selected, 1000-got.Selected); w.states(ids, 2) != want {
 					t.Errorf("new generations are %s; want %s", w.states(ids, 2), want)

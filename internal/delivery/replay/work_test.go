@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"surehook/internal/delivery/replay"
-	"surehook/internal/delivery/send"
 	"surehook/internal/hook"
+	"surehook/internal/proof/world"
 )
 
 // TestWork_KeepsTheRate counts the POSTs of each second.
@@ -33,15 +33,14 @@ func TestWork_KeepsTheRate(t *testing.T) {
 		t.Run(fmt.Sprintf("%g a second", tt.rate), func(t *testing.T) {
 			t.Parallel()
 
-			w := newWorld(t)
-			var times []time.Time
-			w.answer = func(send.Request) int {
-				times = append(times, w.now)
-				return 200
-			}
-			w.past(w.endpoint(nil), hook.StateDead, tt.n)
+			w := setup(t)
+			w.past(w.Endpoint(nil), hook.StateDead, tt.n)
 			w.start(replay.JobRequest{Rate: tt.rate})
-			w.run()
+			w.Run()
+			var times []time.Time
+			for _, p := range w.Posts {
+				times = append(times, p.At)
+			}
 			if len(times) != tt.n {
 				t.Fatalf("%d POSTs; want %d", len(times), tt.n)
 			}
@@ -61,22 +60,22 @@ func TestWork_KeepsTheRate(t *testing.T) {
 func TestWork_SelectsByEndpointTypeAndTime(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
-	a, b := w.endpoint(nil), w.endpoint(nil)
+	w := setup(t)
+	a, b := w.Endpoint(nil), w.Endpoint(nil)
 	old := w.one(a, hook.StateDead, "order.paid", start.Add(-3*time.Hour))
 	paid := w.one(a, hook.StateDead, "order.paid", start.Add(-time.Hour))
 	left := w.one(a, hook.StateDead, "user.left", start.Add(-time.Hour))
 	other := w.one(b, hook.StateDead, "order.sent", start.Add(-time.Hour))
 	sent := w.one(b, hook.StateDelivered, "order.sent", start.Add(-time.Hour))
 	w.start(replay.JobRequest{Types: []string{"order.*"}, From: start.Add(-2 * time.Hour)})
-	w.run()
+	w.Run()
 	for id, want := range map[hook.DeliveryID]string{old: "1 none", paid: "1 delivered", left: "1 none", other: "1 delivered", sent: "1 none"} {
 		if got := w.states([]hook.DeliveryID{id}, 2); got != want {
-			t.Errorf("the new generation of %s is %s; want %s", w.delivery(id).EventType, got, want)
+			t.Errorf("the new generation of %s is %s; want %s", w.Delivery(id).EventType, got, want)
 		}
 	}
 	w.start(replay.JobRequest{Endpoint: string(b.ID), State: hook.StateDelivered})
-	w.run()
+	w.Run()
 	if got := w.states([]hook.DeliveryID{sent}, 2); got != "1 delivered" {
 		t.Errorf("the new generation of the one that was delivered is %s; want delivered", got)
 	}
@@ -86,11 +85,11 @@ func TestWork_SelectsByEndpointTypeAndTime(t *testing.T) {
 func TestWork_DoesNotSelectItsOwn(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
-	w.answer = func(send.Request) int { return 400 }
-	ids := w.past(w.endpoint(nil), hook.StateDead, 250)
+	w := setup(t)
+	w.Answer = world.Always(400)
+	ids := w.past(w.Endpoint(nil), hook.StateDead, 250)
 	j := w.start(replay.JobRequest{})
-	w.run()
+	w.Run()
 	got := w.job(j.ID)
 	if got.Selected != 250 || got.Dead != 250 || w.states(ids, 3) != "250 none" {
 		t.Errorf("%d selected, %d dead, third generations %s; want 250, 250 and none", got.Selected, got.Dead, w.states(ids, 3))
@@ -100,8 +99,8 @@ func TestWork_DoesNotSelectItsOwn(t *testing.T) {
 func TestWork_PassesOverEndpointsThatWereDeleted(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
-	endpoints := []hook.Endpoint{w.endpoint(nil), w.endpoint(nil), w.endpoint(nil)}
+	w := setup(t)
+	endpoints := []hook.Endpoint{w.Endpoint(nil), w.Endpoint(nil), w.Endpoint(nil)}
 	slices.SortFunc(endpoints, func(a, b hook.Endpoint) int {
 		if a.ID < b.ID {
 			return -1
@@ -113,12 +112,12 @@ func TestWork_PassesOverEndpointsThatWereDeleted(t *testing.T) {
 	}
 	j := w.start(replay.JobRequest{Rate: 0.5}) // pages of 5
 	for w.job(j.ID).Selected < 15 {
-		w.step()
+		w.Step()
 	}
-	if err := w.store.DeleteEndpoint(t.Context(), endpoints[1]); err != nil {
+	if err := w.Store.DeleteEndpoint(t.Context(), endpoints[1]); err != nil {
 		t.Fatal(err)
 	}
-	w.run()
+	w.Run()
 	if got := w.job(j.ID); got.State != replay.JobFinished || got.Selected != 25 {
 		t.Errorf("the job is %s with %d selected; want finished with 25", got.State, got.Selected)
 	}
@@ -132,21 +131,21 @@ func TestWork_PassesOverEndpointsThatWereDeleted(t *testing.T) {
 func TestWork_SkipsWhatChangedMeanwhile(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
-	ids := w.past(w.endpoint(nil), hook.StateDead, 4)
+	w := setup(t)
+	ids := w.past(w.Endpoint(nil), hook.StateDead, 4)
 	j := w.start(replay.JobRequest{})
-	w.crash.at, w.crash.after = w.crash.effect+1, true // it has its page, and no more
-	w.step()
+	w.Crash.Arm(1, true) // it has its page, and no more
+	w.Step()
 	if got := w.job(j.ID); got.Selected != 4 || len(got.Pending) != 4 {
 		t.Fatalf("%d selected, %d pending; want 4", got.Selected, len(got.Pending))
 	}
-	if _, err := w.replayer().Delivery(t.Context(), "acme", ids[1], asked); err != nil {
+	if _, err := w.Replayer().Delivery(t.Context(), "acme", ids[1], asked); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.replayer().Discard(t.Context(), "acme", ids[2], asked.By, "not wanted"); err != nil {
+	if _, err := w.Replayer().Discard(t.Context(), "acme", ids[2], asked.By, "not wanted"); err != nil {
 		t.Fatal(err)
 	}
-	w.run()
+	w.Run()
 	got := w.job(j.ID)
 	if got.State != replay.JobFinished || got.Enqueued != 2 || got.Skipped != 2 || got.Delivered != 2 {
 		t.Errorf("the job is %s: %d enqueued, %d skipped, %d delivered; want finished with 2 each", got.State, got.Enqueued, got.Skipped, got.Delivered)
@@ -154,7 +153,7 @@ func TestWork_SkipsWhatChangedMeanwhile(t *testing.T) {
 	if got := w.states(ids, 2); got != "3 delivered, 1 none" {
 		t.Errorf("new generations are %s; want 3 delivered, one by hand, and none of the discarded one", got)
 	}
-	if d := w.delivery(hook.Delivery{ID: ids[3]}.Successor()); d.Job != j.ID || d.JobIndex != 3 {
+	if d := w.Delivery(hook.Delivery{ID: ids[3]}.Successor()); d.Job != j.ID || d.JobIndex != 3 {
 		t.Errorf("the last is number %d of job %s; want 3 of %s", d.JobIndex, d.Job, j.ID)
 	}
 }
@@ -162,23 +161,23 @@ func TestWork_SkipsWhatChangedMeanwhile(t *testing.T) {
 func TestWork_KeepsWhatCouldNotBeSent(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
-	ids := w.past(w.endpoint(nil), hook.StateDead, 250)
+	w := setup(t)
+	ids := w.past(w.Endpoint(nil), hook.StateDead, 250)
 	refused := 0
-	w.spy.refuse = func(hook.Token) error {
+	w.Calls.Refuse = func(int, hook.Token) error {
 		if refused++; refused%7 == 0 {
 			return &hook.Error{Code: hook.CodeUnavailable, Message: "busy"}
 		}
 		return nil
 	}
 	j := w.start(replay.JobRequest{})
-	w.run()
+	w.Run()
 	got := w.job(j.ID)
 	if got.State != replay.JobFinished || got.Enqueued != 250 || got.Skipped != 0 || got.Delivered != 250 || refused <= 250 {
 		t.Errorf("the job is %s: %d enqueued, %d skipped, %d delivered; want finished with 250", got.State, got.Enqueued, got.Skipped, got.Delivered)
 	}
-	if got := w.states(ids, 2); got != "250 delivered" || len(w.posts) != 250 {
-		t.Errorf("new generations are %s after %d POSTs; want 250 delivered", got, len(w.posts))
+	if got := w.states(ids, 2); got != "250 delivered" || len(w.PostsOf()) != 250 {
+		t.Errorf("new generations are %s after %d POSTs; want 250 delivered", got, len(w.PostsOf()))
 	}
 }
 
@@ -190,16 +189,16 @@ func TestWork_OfTwoWorkers(t *testing.T) {
 		t.Run("the other comes before "+effect, func(t *testing.T) {
 			t.Parallel()
 
-			w := newWorld(t)
-			ids := w.past(w.endpoint(nil), hook.StateDead, 250)
+			w := setup(t)
+			ids := w.past(w.Endpoint(nil), hook.StateDead, 250)
 			j := w.start(replay.JobRequest{})
-			w.spy.between = map[string]func(){effect: func() {
-				if err := w.replayer().Work(t.Context(), replay.Message{Tenant: "acme", Job: j.ID}); err != nil {
+			w.Calls.Before(effect, func() {
+				if err := w.Replayer().Work(t.Context(), replay.Message{Tenant: "acme", Job: j.ID}); err != nil {
 					t.Errorf("the other's Work() = %v", err)
 				}
-				w.sleepUntil(w.clock().Add(time.Millisecond)) // else the two write the same
-			}}
-			w.run()
+				w.Clock.Until(w.Clock.Now().Add(time.Millisecond)) // else the two write the same
+			})
+			w.Run()
 			w.exactly(j, ids)
 		})
 	}
@@ -211,61 +210,59 @@ func TestWork_OfTwoWorkers(t *testing.T) {
 func TestWork_OfTwoWorkersWithTheSameMessage(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
-	ids := w.past(w.endpoint(nil), hook.StateDead, 250)
+	w := setup(t)
+	ids := w.past(w.Endpoint(nil), hook.StateDead, 250)
 	j := w.start(replay.JobRequest{})
-	w.spy.between = map[string]func(){"save job": func() {
-		w.sleepUntil(w.clock().Add(time.Millisecond)) // else the two write the same
-		w.spy.refuse = func(hook.Token) error { return &hook.Error{Code: hook.CodeUnavailable, Message: "busy"} }
-		if err := w.replayer().Work(t.Context(), replay.Message{Tenant: "acme", Job: j.ID}); err == nil {
+	w.Calls.Before("save job", func() {
+		w.Clock.Until(w.Clock.Now().Add(time.Millisecond)) // else the two write the same
+		w.Calls.Refuse = func(int, hook.Token) error { return &hook.Error{Code: hook.CodeUnavailable, Message: "busy"} }
+		if err := w.Replayer().Work(t.Context(), replay.Message{Tenant: "acme", Job: j.ID}); err == nil {
 			t.Error("the other's Work() = nil; want an error, for it could send nothing")
 		}
-		w.spy.refuse = nil
-	}}
-	w.run()
+		w.Calls.Refuse = nil
+	})
+	w.Run()
 	w.exactly(j, ids)
 }
 
 func TestWork_OfManyWorkersAtOnce(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
-	ids := w.past(w.endpoint(nil), hook.StateDead, 500)
+	w := setup(t)
+	ids := w.past(w.Endpoint(nil), hook.StateDead, 500)
 	j := w.start(replay.JobRequest{})
 	for w.job(j.ID).State == replay.JobRunning {
 		var wg sync.WaitGroup
 		for range 4 {
 			wg.Go(func() {
-				if err := w.replayer().Work(t.Context(), replay.Message{Tenant: "acme", Job: j.ID}); err != nil {
+				if err := w.Replayer().Work(t.Context(), replay.Message{Tenant: "acme", Job: j.ID}); err != nil {
 					t.Errorf("Work() = %v", err)
 				}
 			})
 		}
 		wg.Wait()
-		w.sleepUntil(w.clock().Add(time.Second))
-		for w.deliver(hook.LaneReplay) {
-			continue
-		}
+		w.Clock.Until(w.Clock.Now().Add(time.Second))
+		w.InvokeAll()
 	}
-	w.run()
+	w.Run()
 	w.exactly(j, ids)
 }
 
 // exactly fails unless the finished job delivered each of the deliveries once.
-func (w *world) exactly(j replay.Job, ids []hook.DeliveryID) {
-	w.t.Helper()
+func (w *bundle) exactly(j replay.Job, ids []hook.DeliveryID) {
+	w.T.Helper()
 
 	got, n := w.job(j.ID), len(ids)
 	if got.State != replay.JobFinished || got.Selected != n || got.Enqueued != n || got.Skipped != 0 || got.Delivered != n {
-		w.t.Errorf("the job is %s: %d selected, %d enqueued, %d skipped, %d delivered; want finished with %d",
+		w.T.Errorf("the job is %s: %d selected, %d enqueued, %d skipped, %d delivered; want finished with %d",
 			got.State, got.Selected, got.Enqueued, got.Skipped, got.Delivered, n)
 	}
 	if want := fmt.Sprintf("%d delivered", n); w.states(ids, 2) != want {
-		w.t.Errorf("new generations are %s; want %s", w.states(ids, 2), want)
+		w.T.Errorf("new generations are %s; want %s", w.states(ids, 2), want)
 	}
-	for id, posts := range w.posts {
+	for id, posts := range w.PostsOf() {
 		if posts != 1 {
-			w.t.Errorf("%s had %d POSTs; want 1", id, posts)
+			w.T.Errorf("%s had %d POSTs; want 1", id, posts)
 		}
 	}
 }
@@ -279,11 +276,11 @@ func TestWork_GoesOnWhenAnAnswerIsLost(t *testing.T) {
 		t.Run(effect, func(t *testing.T) {
 			t.Parallel()
 
-			w := newWorld(t)
-			ids := w.past(w.endpoint(nil), hook.StateDead, 5)
+			w := setup(t)
+			ids := w.past(w.Endpoint(nil), hook.StateDead, 5)
 			j := w.start(replay.JobRequest{})
-			w.spy.noAnswer = effect
-			w.run()
+			w.Calls.LoseAnswer = effect
+			w.Run()
 			w.exactly(j, ids)
 		})
 	}
@@ -292,25 +289,25 @@ func TestWork_GoesOnWhenAnAnswerIsLost(t *testing.T) {
 func TestWork_StopsInTime(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
-	w.past(w.endpoint(nil), hook.StateDead, 1000)
+	w := setup(t)
+	w.past(w.Endpoint(nil), hook.StateDead, 1000)
 	j := w.start(replay.JobRequest{Rate: replay.MaxRate})
-	w.sleepUntil(start.Add(time.Second))
+	w.Clock.Until(start.Add(time.Second))
 	// The context's deadline is compared with the world's clock, not waited for.
 	ctx := deadline{t.Context(), start.Add(10 * time.Second)}
-	if err := w.replayer().Work(ctx, replay.Message{Tenant: "acme", Job: j.ID}); err != nil {
+	if err := w.Replayer().Work(ctx, replay.Message{Tenant: "acme", Job: j.ID}); err != nil {
 		t.Fatal(err)
 	}
 	if got := w.job(j.ID); got.Enqueued != replay.PageSize {
 		t.Errorf("%d enqueued with 9 s left; want one page", got.Enqueued)
 	}
-	if err := w.replayer().Work(t.Context(), replay.Message{Tenant: "acme", Job: j.ID}); err != nil {
+	if err := w.Replayer().Work(t.Context(), replay.Message{Tenant: "acme", Job: j.ID}); err != nil {
 		t.Fatal(err)
 	}
 	if got := w.job(j.ID); got.Enqueued <= 2*replay.PageSize {
 		t.Errorf("%d enqueued in two invocations; want several pages in the one with time", got.Enqueued)
 	}
-	w.run()
+	w.Run()
 	if got := w.job(j.ID); got.State != replay.JobFinished || got.Delivered != 1000 {
 		t.Errorf("the job is %s with %d delivered; want finished with 1000", got.State, got.Delivered)
 	}
@@ -327,18 +324,18 @@ func (d deadline) Deadline() (time.Time, bool) { return d.at, true }
 func TestWork_DropsMessagesOfNoJob(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
+	w := setup(t)
 	id, err := hook.NewJobID()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, m := range []replay.Message{{Tenant: "acme", Job: id}, {Tenant: "acme", Job: id, Until: start.Add(time.Minute)}} {
-		if err := w.jobs.Continue(t.Context(), m, 0); err != nil {
+		if err := w.Jobs.Continue(t.Context(), m, 0); err != nil {
 			t.Fatal(err)
 		}
 	}
-	w.run()
-	if took := w.clock().Sub(start); took < 59*time.Second || took > 61*time.Second {
+	w.Run()
+	if took := w.Clock.Now().Sub(start); took < 59*time.Second || took > 61*time.Second {
 		t.Errorf("the last message was dropped after %s; want a minute", took)
 	}
 }

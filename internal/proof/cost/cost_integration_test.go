@@ -18,14 +18,14 @@ var write = flag.String("write", "", "write the report to this file")
 
 const tenant hook.TenantID = "acme"
 
-// full and one are how many messages an event source hands over at once: as many
-// as it may, and the worst case.
+// full and one are the batch sizes of the event source: its maximum, and the worst
+// case.
 const (
 	full = 10
 	one  = 1
 )
 
-// TestCost runs the scenarios one after the other, holds them to their bounds and writes the report.
+// TestCost runs the scenarios in turn, checks their bounds and writes the report.
 func TestCost(t *testing.T) { //nolint:paralleltest // one report
 	single := healthy(t, "an event posted alone", full, 1, 100)
 	singleWorst := healthy(t, "an event posted alone, delivered alone", one, 1, 20)
@@ -37,7 +37,7 @@ func TestCost(t *testing.T) { //nolint:paralleltest // one report
 	hour, twice, long := outage(t, 1000, time.Hour), outage(t, 2000, time.Hour), outage(t, 1000, 6*time.Hour)
 	flood := flooded(t)
 
-	// What doubles with the deliveries is what each costs, without what an outage costs once.
+	// The difference between two sizes is the cost per delivery, without the fixed cost of an outage.
 	parked := float64(twice.Deliveries - hour.Deliveries)
 	writes := (twice.Account.Writes("delivery") - hour.Account.Writes("delivery")) / parked
 	report := cost.Report{
@@ -70,15 +70,15 @@ func TestCost(t *testing.T) { //nolint:paralleltest // one report
 	}
 }
 
-// scenario makes a line of the report of what the world did since it was warm.
-func (w *world) scenario(name, how string, deliveries int) cost.Scenario {
+// scenario returns the counts since warm, a line of the report.
+func (w *bundle) scenario(name, how string, deliveries int) cost.Scenario {
 	return cost.Scenario{Name: name, How: how, Deliveries: deliveries, Account: w.account(), Messages: w.messages}
 }
 
 func healthy(t *testing.T, name string, batch, posted, deliveries int) cost.Scenario {
 	t.Helper()
 
-	w := newWorld(t, batch)
+	w := newBundle(t, batch)
 	w.endpoint(nil)
 	w.warm()
 	for range deliveries / posted {
@@ -92,7 +92,7 @@ func healthy(t *testing.T, name string, batch, posted, deliveries int) cost.Scen
 func fanOut(t *testing.T) cost.Scenario {
 	t.Helper()
 
-	w := newWorld(t, full)
+	w := newBundle(t, full)
 	for range 10 {
 		w.endpoint(nil)
 	}
@@ -108,7 +108,7 @@ func fanOut(t *testing.T) cost.Scenario {
 func failures(t *testing.T) cost.Scenario {
 	t.Helper()
 
-	w := newWorld(t, full)
+	w := newBundle(t, full)
 	w.endpoint(nil)
 	w.warm()
 	w.answer = func(r send.Request) hook.Outcome {
@@ -132,7 +132,7 @@ func failures(t *testing.T) cost.Scenario {
 func whole(t *testing.T) cost.Scenario {
 	t.Helper()
 
-	w := newWorld(t, full)
+	w := newBundle(t, full)
 	w.endpoint(nil)
 	w.warm()
 	w.answer = answers(503)
@@ -148,7 +148,7 @@ func whole(t *testing.T) cost.Scenario {
 func outage(t *testing.T, deliveries int, lasts time.Duration) cost.Scenario {
 	t.Helper()
 
-	w := newWorld(t, full)
+	w := newBundle(t, full)
 	w.endpoint(nil)
 	w.warm()
 	ends := w.clock().Add(lasts)
@@ -170,7 +170,7 @@ func outage(t *testing.T, deliveries int, lasts time.Duration) cost.Scenario {
 func flooded(t *testing.T) cost.Scenario {
 	t.Helper()
 
-	w := newWorld(t, full)
+	w := newBundle(t, full)
 	w.endpoint(func(e *hook.Endpoint) { e.RatePerSecond = 10 })
 	w.warm()
 	w.post(100)
@@ -180,7 +180,7 @@ func flooded(t *testing.T) cost.Scenario {
 	return w.scenario("a flood over a rate limit", "200 events in batches of 100, 10 a second let through", 200)
 }
 
-func (w *world) wantDelivered(want int) {
+func (w *bundle) wantDelivered(want int) {
 	w.t.Helper()
 
 	if w.delivered != want {
@@ -188,11 +188,11 @@ func (w *world) wantDelivered(want int) {
 	}
 }
 
-// idle is what the schedules do when there is nothing to do.
+// idle measures one run of each schedule without traffic.
 func idle(t *testing.T) cost.Idle {
 	t.Helper()
 
-	w := newWorld(t, full)
+	w := newBundle(t, full)
 	w.endpoint(nil)
 	w.warm()
 	measure := func(f func() error, extra time.Duration) cost.Usage {
@@ -208,6 +208,6 @@ func idle(t *testing.T) cost.Idle {
 	return cost.Idle{
 		Tick:      measure(func() error { return w.breaker.Tick(t.Context()) }, 0),
 		Review:    measure(func() error { return w.breaker.Review(t.Context()) }, 0),
-		Reconcile: measure(func() error { return w.breaker.ReconcileDeadLetters(t.Context()) }, time.Second), // that it waits for a letter
+		Reconcile: measure(func() error { return w.breaker.ReconcileDeadLetters(t.Context()) }, time.Second), // the wait for a dead letter
 	}
 }

@@ -1,11 +1,14 @@
-// Package cost is the ledger of what Surehook costs on AWS. It watches every
-// request that the SDK makes, computes what it is charged for, and prices that
-// from one table of list prices.
+// Package cost is the ledger of Surehook's costs on AWS. The ledger watches every
+// request of the SDK, computes its billed units, and prices the units from one
+// table of list prices.
 //
-// What DynamoDB charges is computed from the items themselves, by its published
-// rules, and not taken from the answer of a server: an emulator's word on
-// consumed capacity proves nothing. The ledger knows nothing of deliveries; its
-// tests make them, through the real use cases and adapters, and write docs/cost.md.
+// DynamoDB's units are computed from the items, by DynamoDB's published rules:
+// an emulator's consumed capacity proves nothing. The ledger is independent of
+// deliveries. The tests make deliveries through the real use cases and adapters,
+// and write docs/cost.md.
 //
-// Nothing that runs on AWS imports it.
+// The clock, the ids and the payloads of the tests have a seed, and all lines of
+// the log have one timestamp. So every run writes the same document.
+//
+// No function on AWS imports the package.
 package cost

@@ -12,12 +12,12 @@ import (
 	"github.com/aws/smithy-go/middleware"
 )
 
-// Ledger counts what the requests of the SDK are charged for. It is safe for
-// concurrent use. It must see every write to the table from the first on:
-// what a write costs depends on the item that was there.
+// Ledger counts the billed units of the SDK's requests. It is safe for
+// concurrent use. The ledger must see every write to the table, from the first on:
+// the cost of a write depends on the item before the write.
 //
-// A request counts once, with its answer: repetitions by the SDK after a fault
-// of the network are not what code costs.
+// A request counts once, with its answer. The SDK's own retries after a network
+// fault do not count.
 type Ledger struct {
 	table Table
 	peek  Peek
@@ -28,29 +28,29 @@ type Ledger struct {
 	usage    Usage
 	requests map[string]float64 // by operation and kind of item, such as "PutItem event"
 	units    map[string]float64 // write units by kind of item, and read units by operation
-	sizes    map[string]int     // of the largest item of each kind that was written
+	sizes    map[string]int     // of the largest written item of each kind
 	faults   []error
 }
 
-// Peek reads an item past the ledger, nil if there is none.
+// Peek reads an item past the ledger; nil for no item.
 type Peek func(ctx context.Context, key Item) (Item, error)
 
-// Message is one that was put on a queue, or that a schedule will put there.
+// Message is a message on a queue, or of a schedule for a queue.
 type Message struct {
 	Queue string // URL, or ARN of a schedule's target
 	Body  string
 	Delay int32  // seconds
-	At    string // a schedule's expression; empty for what is sent at once
+	At    string // a schedule's expression; empty for a message to a queue
 }
 
-// NewLedger returns the ledger of the table. sent is told of every message.
+// NewLedger returns the ledger of the table. The ledger calls sent with every message.
 func NewLedger(table Table, peek Peek, sent func(Message)) *Ledger {
 	l := &Ledger{table: table, peek: peek, sent: sent, items: make(map[string]Item)}
 	l.Reset()
 	return l
 }
 
-// Config returns the config, whose clients the ledger watches.
+// Config returns a copy of the config. The ledger watches the clients of the copy.
 func (l *Ledger) Config(cfg aws.Config) aws.Config {
 	cfg = cfg.Copy()
 	cfg.APIOptions = append(cfg.APIOptions, func(stack *middleware.Stack) error {
@@ -67,7 +67,7 @@ func (l *Ledger) handle(
 	return out, metadata, err //nolint:wrapcheck // the SDK's own
 }
 
-// Reset forgets what was counted, and keeps what it knows of the table.
+// Reset sets all counts to zero, and keeps the items of the table.
 func (l *Ledger) Reset() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -76,7 +76,7 @@ func (l *Ledger) Reset() {
 	l.sizes, l.faults = make(map[string]int), nil
 }
 
-// Add counts what no request of the SDK shows.
+// Add counts usage beside the requests of the SDK.
 func (l *Ledger) Add(u Usage) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -84,7 +84,7 @@ func (l *Ledger) Add(u Usage) {
 	l.usage = l.usage.Plus(u)
 }
 
-// Account is what was counted.
+// Account is the counts of a ledger.
 type Account struct {
 	Usage    Usage
 	Requests map[string]float64 // by operation and kind of item, such as "PutItem event" or "SendMessageBatch"
@@ -92,8 +92,8 @@ type Account struct {
 	Sizes    map[string]int     // bytes of the largest item of each kind that was written
 }
 
-// Account returns what was counted since Reset. The error joins requests that the ledger
-// does not know what they cost.
+// Account returns the counts since Reset. The error reports requests without a
+// known price.
 func (l *Ledger) Account() (Account, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -105,7 +105,7 @@ func (l *Ledger) Account() (Account, error) {
 	return a, nil
 }
 
-// Writes returns the requests that write items of the kind; of all kinds when it is empty.
+// Writes returns the number of writes to items of the kind; empty: of all kinds.
 func (a Account) Writes(kind string) float64 {
 	sum := 0.0
 	for name, n := range a.Requests {

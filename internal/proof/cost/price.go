@@ -2,7 +2,7 @@ package cost
 
 import "math"
 
-// Service is what a line of the bill is of.
+// Service is an AWS service, a line of the bill.
 type Service string
 
 // The services.
@@ -17,10 +17,10 @@ const (
 	KMS       Service = "KMS"
 )
 
-// Services returns all services, in the order of a delivery's way.
+// Services returns all services, in the order of a delivery's path.
 func Services() []Service { return []Service{API, Lambda, SQS, DynamoDB, Scheduler, Logs, SNS, KMS} }
 
-// Charge is something that is charged for by quantity.
+// Charge is a unit with a price.
 type Charge uint8
 
 // The charges. The zero Charge is not valid.
@@ -29,10 +29,10 @@ const (
 	Invocation                     // of a function
 	GBSecond                       // of a function on arm64
 	QueueRequest                   // of a standard queue, per 64 KB
-	FairRequest                    // what a request about messages with a group id costs more
+	FairRequest                    // the surcharge of a request about messages with a group id
 	WriteUnit                      // of DynamoDB, on demand
 	ReadUnit                       // of DynamoDB, on demand
-	Schedule                       // a schedule that calls its target
+	Schedule                       // a schedule, with the call of its target
 	LogByte                        // of CloudWatch Logs, standard class
 	Publication                    // of SNS, per 64 KB
 	KeyRequest                     // of KMS, symmetric
@@ -43,16 +43,16 @@ type Price struct {
 	Charge  Charge
 	Service Service
 	Name    string
-	USD     float64 // for so many:
+	USD     float64 // for Per units
 	Per     float64
 	Source  string
 }
 
-// PricesOf says where and when Prices holds.
+// PricesOf is the place and the time of Prices.
 const PricesOf = "US East (N. Virginia), November 2026, first tier of volume, beyond the free tier"
 
-// Prices returns AWS's list prices. The dashboard of the stack has a table of
-// its own (infra/surehook/cost.go), because the CDK app knows nothing of this package.
+// Prices returns AWS's list prices. The dashboard of the stack has its own table
+// (infra/surehook/cost.go), because the CDK app does not import this package.
 func Prices() []Price {
 	const million, gigabyte = 1e6, 1 << 30
 	return []Price{
@@ -70,7 +70,7 @@ func Prices() []Price {
 	}
 }
 
-// Usage is how much of each charge was used.
+// Usage is the used quantity of each charge.
 type Usage map[Charge]float64
 
 // Plus returns the sum of both.
@@ -84,7 +84,7 @@ func (u Usage) Plus(other Usage) Usage {
 	return sum
 }
 
-// Times returns the usage n times.
+// Times returns the usage multiplied by n.
 func (u Usage) Times(n float64) Usage {
 	product := make(Usage, len(u))
 	for charge, used := range u {
@@ -93,7 +93,7 @@ func (u Usage) Times(n float64) Usage {
 	return product
 }
 
-// Bill is what usage costs in USD, by service.
+// Bill is a cost in USD, by service.
 type Bill map[Service]float64
 
 // Bill prices the usage.
@@ -105,7 +105,7 @@ func (u Usage) Bill() Bill {
 	return bill
 }
 
-// Total returns the sum, rounded to a hundredth of a cent of a million.
+// Total returns the sum in USD, rounded to 10 decimal places: a hundredth of a cent per million.
 func (b Bill) Total() float64 {
 	sum := 0.0
 	for _, service := range Services() {

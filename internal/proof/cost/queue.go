@@ -8,11 +8,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 )
 
-// queueChunk is what one request to a queue may hold before it counts as two.
+// queueChunk is the bytes of one billed request. A larger request counts as several.
 const queueChunk = 64 << 10
 
-// QueueUsage is that of one request about messages of so many bytes in all,
-// with a group id or without.
+// QueueUsage returns the usage of one request about messages with the total
+// size. fair: the messages have a group id.
 func QueueUsage(bytes int, fair bool) Usage {
 	chunks := ceil(bytes, queueChunk)
 	u := Usage{QueueRequest: chunks}
@@ -51,8 +51,8 @@ func (l *Ledger) recordQueue(op string, in, out any) {
 	}
 }
 
-// recordSchedule counts a schedule with what it will do: call its target once,
-// which is a request to the queue.
+// recordSchedule counts a schedule together with the call of its target, one
+// request to the queue.
 func (l *Ledger) recordSchedule(op string, in any) {
 	create, ok := in.(*scheduler.CreateScheduleInput)
 	if !ok {

@@ -7,21 +7,21 @@ import (
 	"strings"
 )
 
-// million is what prices are per.
+// million is the quantity of a price.
 const million = 1e6
 
-// Scenario is what was counted of so many deliveries.
+// Scenario is the counts of a number of deliveries.
 type Scenario struct {
 	Name, How  string
 	Deliveries int
-	Messages   int // that were put on the lanes
+	Messages   int // on the lanes
 	Account    Account
 }
 
-// Bill returns what a million deliveries cost.
+// Bill returns the cost of a million deliveries.
 func (s Scenario) Bill() Bill { return s.Account.Usage.Times(million / float64(s.Deliveries)).Bill() }
 
-// USD returns what a million deliveries cost in all.
+// USD returns the total cost of a million deliveries.
 func (s Scenario) USD() float64 { return s.Bill().Total() }
 
 // WriteUnits returns the write units per delivery.
@@ -30,7 +30,7 @@ func (s Scenario) WriteUnits() float64 { return s.Account.Usage[WriteUnit] / flo
 // ReadUnits returns the read units per delivery.
 func (s Scenario) ReadUnits() float64 { return s.Account.Usage[ReadUnit] / float64(s.Deliveries) }
 
-// Units returns the units per delivery of what begins with the name, such as "write stats".
+// Units returns the units per delivery of all kinds with the prefix, such as "write stats".
 func (s Scenario) Units(name string) float64 {
 	sum := 0.0
 	for kind, n := range s.Account.Units {
@@ -41,11 +41,11 @@ func (s Scenario) Units(name string) float64 {
 	return sum / float64(s.Deliveries)
 }
 
-// Idle is what one run of each schedule uses when nothing happens.
+// Idle is the usage of one run of each schedule without traffic.
 type Idle struct{ Tick, Review, Reconcile Usage }
 
-// How often the schedules run, and what an event source mapping does while its
-// queue is empty: Lambda polls with five long polls at a time of 20 s each.
+// Runs of the schedules, and polls of an empty queue: Lambda makes five long
+// polls of 20 s at a time, three a minute for each poller.
 // https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-scaling.html
 const (
 	ticksADay      = 24 * 60
@@ -64,21 +64,21 @@ func (i Idle) Day() Usage {
 // Polls returns the usage of a day of polling empty queues.
 func Polls() Usage { return Usage{QueueRequest: queues * pollers * pollsADay} }
 
-// Bound is what a figure must not exceed.
+// Bound is a limit of a figure.
 type Bound struct {
 	What     string
 	Got      float64
 	Promised float64
-	Allowed  float64 // where the promise is not kept yet: what must not get worse; otherwise 0
+	Allowed  float64 // the limit while the promise is broken; 0: Promised
 }
 
-// slack is how far a figure may exceed its bound for what happens once and not per delivery.
+// slack is added to each bound, for costs that are fixed and not per delivery.
 const slack = 0.02
 
 // Kept reports whether the promise is kept.
 func (b Bound) Kept() bool { return b.Got <= b.Promised+slack }
 
-// Exceeded reports whether the figure is over what is allowed.
+// Exceeded reports whether the figure is above its limit.
 func (b Bound) Exceeded() bool { return b.Got > max(b.Promised, b.Allowed)+slack }
 
 // Report is the whole of docs/cost.md.
@@ -148,7 +148,7 @@ func (r Report) requests(b *strings.Builder) {
 	}
 }
 
-// items tells how far the items of each kind are from the next write unit.
+// items writes the size of the largest item of each kind.
 func (r Report) items(b *strings.Builder) {
 	largest := make(map[string]int)
 	for _, s := range r.Scenarios {

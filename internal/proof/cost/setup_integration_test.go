@@ -27,7 +27,7 @@ import (
 	"surehook/internal/proof/porttest"
 )
 
-func (w *world) queue(cfg aws.Config, name queue) (url string) {
+func (w *bundle) queue(cfg aws.Config, name queue) (url string) {
 	w.t.Helper()
 
 	client := awssqs.NewFromConfig(cfg)
@@ -39,7 +39,7 @@ func (w *world) queue(cfg aws.Config, name queue) (url string) {
 	return *out.QueueUrl
 }
 
-func (w *world) schedules(plain, watched aws.Config) *scheduler.Schedules {
+func (w *bundle) schedules(plain, watched aws.Config) *scheduler.Schedules {
 	w.t.Helper()
 
 	const account = "000000000000"
@@ -54,7 +54,7 @@ func (w *world) schedules(plain, watched aws.Config) *scheduler.Schedules {
 	})
 }
 
-func (w *world) topic(plain, watched aws.Config) *sns.Topic {
+func (w *bundle) topic(plain, watched aws.Config) *sns.Topic {
 	w.t.Helper()
 
 	out, err := awssns.NewFromConfig(plain).CreateTopic(w.t.Context(), &awssns.CreateTopicInput{Name: aws.String("cost-" + rand.Text())})
@@ -64,7 +64,7 @@ func (w *world) topic(plain, watched aws.Config) *sns.Topic {
 	return sns.New(watched, *out.TopicArn)
 }
 
-// emulator returns how the first emulator is reached.
+// emulator returns the config of the first emulator.
 func emulator(t *testing.T) aws.Config {
 	t.Helper()
 
@@ -77,9 +77,9 @@ func emulator(t *testing.T) aws.Config {
 	}
 }
 
-// plainBodies hides a method of the SDK's request bodies that makes net/http drop
-// answers which come very fast, as those of an emulator next door do; the SDK would
-// repeat a write that has happened.
+// plainBodies hides a method of the SDK's request bodies. With the method,
+// net/http drops very fast answers, such as a local emulator's, and the SDK would
+// repeat a finished write.
 type plainBodies struct{ client aws.HTTPClient }
 
 // Do sends the request.
@@ -108,7 +108,7 @@ func peek(cfg aws.Config, table string) cost.Peek {
 	}
 }
 
-// newTable makes a table as the stack does and returns its name.
+// newTable creates a table like the stack's and returns its name.
 func newTable(t *testing.T, cfg aws.Config) string {
 	t.Helper()
 

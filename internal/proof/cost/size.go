@@ -6,22 +6,22 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// Item is an item of DynamoDB as the SDK has it.
+// Item is an item of DynamoDB in the types of the SDK.
 type Item = map[string]types.AttributeValue
 
-// What an item's size consists of beside names and contents.
+// Bytes of an item's size, besides names and contents.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html
 const (
-	nestedBytes  = 3 // of a list or a map, empty or not
-	elementBytes = 1 // of each element of one
-	flagBytes    = 1 // of a Boolean or null
+	nestedBytes  = 3 // for a list or a map, empty or not
+	elementBytes = 1 // for each element of a list or map
+	flagBytes    = 1 // for a Boolean or null
 )
 
-// ItemSize returns the size of the item in bytes, as DynamoDB counts it: the
-// UTF-8 lengths of the names and the sizes of the values. The rules speak of
-// sets nowhere; a set is counted as a list, which is the most that it can be.
+// ItemSize returns the size of the item in bytes by DynamoDB's rules: the
+// UTF-8 lengths of the names and the sizes of the values. The rules do not
+// mention sets. A set counts as a list, the largest possible size.
 //
-// The 100 bytes that every item takes beside that are storage, and count for no unit.
+// Storage adds 100 bytes to every item. Units do not count them.
 func ItemSize(item Item) int {
 	size := 0
 	for name, value := range item {
@@ -64,9 +64,9 @@ func setSize[T any](elements []T, size func(T) int) int {
 	return sum
 }
 
-// numberSize is a byte per two significant digits and one more; the rules call
-// that approximate. A negative number takes a byte more, which they do not say
-// but which is the more expensive reading.
+// numberSize returns a byte per two significant digits and one more: the rules'
+// approximation. A negative number takes one more byte here. The rules do not say
+// so: this is the more expensive reading.
 func numberSize(text string) int {
 	digits, negative := strings.CutPrefix(text, "-")
 	digits, _, _ = strings.Cut(strings.ToLower(digits), "e")

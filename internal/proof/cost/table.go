@@ -17,8 +17,8 @@ type change struct {
 	after Item // nil for none
 }
 
-// recordTable counts one request to DynamoDB. A request that failed for
-// anything but its condition was not carried out, and costs nothing.
+// recordTable counts one request to DynamoDB. A request with an error other than
+// a failed condition costs nothing.
 func (l *Ledger) recordTable(ctx context.Context, op string, in, out any, err error) {
 	_, refused := errors.AsType[*types.ConditionalCheckFailedException](err)
 	_, cancelled := errors.AsType[*types.TransactionCanceledException](err)
@@ -62,7 +62,7 @@ func (l *Ledger) updated(ctx context.Context, in *dynamodb.UpdateItemInput, out 
 	return l.peek(ctx, in.Key)
 }
 
-// readBatch counts each item as a read of its own, and so each key without an item.
+// readBatch counts each item, and each key without an item, as a separate read.
 func (l *Ledger) readBatch(op string, in *dynamodb.BatchGetItemInput, out *dynamodb.BatchGetItemOutput) {
 	units := 0.0
 	for table, ask := range in.RequestItems {
@@ -93,7 +93,7 @@ func (l *Ledger) write(op string, refused bool, c change) {
 	l.apply(c, refused, 1)
 }
 
-// transact counts a transaction as one request, of the kind of its first item.
+// transact counts a transaction as one request, with the kind of its first item.
 func (l *Ledger) transact(ctx context.Context, op string, cancelled bool, in *dynamodb.TransactWriteItemsInput) {
 	changes := make([]change, 0, len(in.TransactItems))
 	for _, item := range in.TransactItems {
@@ -140,7 +140,7 @@ func (l *Ledger) identity(key Item) string {
 	return word(key[l.table.Hash]) + "\x00" + word(key[l.table.Range])
 }
 
-// kind is the beginning of the item's sort key, such as "event" or "delivery".
+// kind returns the start of the item's sort key, such as "event" or "delivery".
 func (l *Ledger) kind(key Item) string {
 	kind, _, _ := strings.Cut(word(key[l.table.Range]), "#")
 	return kind

@@ -2,7 +2,7 @@ package cost
 
 import "reflect"
 
-// Sizes that one unit pays for, and what a transaction multiplies by.
+// Sizes of one unit, and the factor of a transaction.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/read-write-operations.html
 const (
 	writeUnitBytes = 1 << 10
@@ -10,20 +10,19 @@ const (
 	transactional  = 2
 )
 
-// Index is an index that projects keys only.
+// Index is an index with the projection KEYS_ONLY.
 type Index struct{ Hash, Range string }
 
-// Table says which attributes are keys.
+// Table names the key attributes.
 type Table struct {
 	Hash, Range string
 	Indexes     []Index
 }
 
-// WriteUnits returns the write units of one write that turns the item before
-// into the item after; nil stands for no item. They are those of the larger of
-// the two, at least one, and those of the index rows: none for a row that stays as it is, one
-// write for a row that comes or goes, and two for one whose key changes, which
-// is deleted and put again.
+// WriteUnits returns the write units of one write, from the item before to the
+// item after; nil stands for no item. The larger item counts, with at least one
+// unit. Index rows add none for an unchanged row, one write for a new or deleted
+// row, and two for a changed key: a delete and a put.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/GSI.html#GSI.ThroughputConsiderations.Writes
 func (t Table) WriteUnits(before, after Item) float64 {
 	units := ceil(max(ItemSize(before), ItemSize(after)), writeUnitBytes)
@@ -33,13 +32,13 @@ func (t Table) WriteUnits(before, after Item) float64 {
 	return units
 }
 
-// RefusedUnits returns the write units of a write whose condition did not hold:
-// those of the item that is there, at least one.
+// RefusedUnits returns the write units of a write with a failed condition: the
+// units of the stored item, at least one.
 func (t Table) RefusedUnits(there Item) float64 { return ceil(ItemSize(there), writeUnitBytes) }
 
-// TransactUnits is WriteUnits in a transaction, which is prepared and
-// committed. The rules do not say whether the index rows count twice as well;
-// they do here, because that is the more expensive reading.
+// TransactUnits is WriteUnits in a transaction, with a prepare and a commit. The
+// rules are silent about index rows in a transaction. Here the rows count twice,
+// the more expensive reading.
 func (t Table) TransactUnits(before, after Item) float64 {
 	return transactional * t.WriteUnits(before, after)
 }
@@ -56,7 +55,7 @@ func indexUnits(before, after Item) float64 {
 	return ceil(ItemSize(before), writeUnitBytes) + ceil(ItemSize(after), writeUnitBytes)
 }
 
-// row returns what the index has of the item; nil if that lacks a key of the index.
+// row returns the index row of the item; nil if the item lacks a key of the index.
 func (t Table) row(index Index, item Item) Item {
 	if item[index.Hash] == nil || item[index.Range] == nil {
 		return nil
@@ -68,9 +67,9 @@ func (t Table) row(index Index, item Item) Item {
 	return row
 }
 
-// ReadUnits returns the read units of reading so many bytes together: one item
-// of GetItem or BatchGetItem, all items of one Query. What does not exist costs
-// as much as what is small. A read that may be stale costs half.
+// ReadUnits returns the read units of the bytes of one read: one item of GetItem
+// or BatchGetItem, or all items of one Query. A missing item costs as much as a
+// small item. An eventually consistent read costs half.
 func ReadUnits(bytes int, consistent bool) float64 {
 	units := ceil(bytes, readUnitBytes)
 	if consistent {
@@ -79,5 +78,5 @@ func ReadUnits(bytes int, consistent bool) float64 {
 	return units / 2
 }
 
-// ceil returns how many units pay for so many bytes, at least one.
+// ceil returns the number of units for the bytes, at least one.
 func ceil(bytes, unit int) float64 { return float64(max(1, (bytes+unit-1)/unit)) }

@@ -4,12 +4,13 @@ package cost_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"log/slog"
 	"math"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -23,8 +24,6 @@ import (
 	"surehook/internal/aws/sqs"
 	"surehook/internal/delivery/breaker"
 	"surehook/internal/delivery/deliver"
-	"surehook/internal/delivery/gate"
-	"surehook/internal/delivery/ingest"
 	"surehook/internal/delivery/notify"
 	"surehook/internal/delivery/send"
 	"surehook/internal/delivery/settle"
@@ -33,19 +32,19 @@ import (
 	"surehook/internal/httpapi"
 	"surehook/internal/memory"
 	"surehook/internal/proof/cost"
-	"surehook/internal/rule/sign"
+	"surehook/internal/proof/world"
 	"surehook/internal/rule/stats"
 )
 
-// How many things a function works on at once: what many requests of one kind
-// are divided by to know how long they take one after the other.
+// Concurrency of the functions. The number of requests of one kind, divided by the
+// concurrency, is the number of sequential requests in an invocation.
 const (
 	ingestAtOnce  = 16
 	deliverAtOnce = 10
 	breakerAtOnce = 8
 )
 
-// queue is one that has a function behind it.
+// queue is the name of a queue.
 type queue string
 
 const (
@@ -62,10 +61,15 @@ type message struct {
 	due   time.Time
 }
 
-// world is the real use cases over the real adapters on an emulator, all of
-// whose requests are in the ledger. Messages are handed over in its own time, by
-// what the ledger saw go to the queues, so that nobody waits for a retry.
-type world struct {
+// start is the first time of every world. The far future keeps emulators from
+// expiring records and from running schedules.
+var start = time.Date(2036, time.March, 4, 5, 50, 0, 0, time.UTC)
+
+// bundle is the shared wiring over the real adapters on an emulator, with all
+// requests in the ledger. Its clock is virtual: the bundle hands over the messages
+// that the ledger saw, so no run waits for a retry. The crash injector and the
+// ports in memory stay out, because the adapters' requests are the subject.
+type bundle struct {
 	t         *testing.T
 	ledger    *cost.Ledger
 	store     *dynamo.Store
@@ -73,57 +77,72 @@ type world struct {
 	deliverer *deliver.Deliverer
 	breaker   *breaker.Breaker
 	names     map[string]queue // by URL and by ARN
-	batch     int              // messages that an event source hands over at once
+	batch     int              // messages of a batch of the event source
 	answer    func(r send.Request) hook.Outcome
 
 	mu        sync.Mutex
 	now       time.Time
+	ids       *world.IDs
+	random    *rand.ChaCha8 // seeded: payloads and ids are the same at every run
 	inbox     []message
 	lines     bytes.Buffer
-	attempts  int // that were made
+	attempts  int
 	delivered int
-	messages  int // that were put on the lanes
+	messages  int // on the lanes
 }
 
-func newWorld(t *testing.T, batch int) *world {
+func newBundle(t *testing.T, batch int) *bundle {
 	t.Helper()
 
-	w := &world{t: t, batch: batch, names: make(map[string]queue), now: time.Now().UTC().Truncate(time.Hour).Add(50 * time.Minute), answer: answers(200)}
+	w := &bundle{t: t, batch: batch, names: make(map[string]queue), now: start, ids: world.NewIDs("cost"), random: rand.NewChaCha8([32]byte{}), answer: answers(200)}
 	plain := emulator(t)
 	table := newTable(t, plain)
 	w.ledger = cost.NewLedger(keys(), peek(plain, table), w.take)
 	cfg := w.ledger.Config(plain)
-	log := slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{ReplaceAttr: lambdacontext.ReplaceAttr})).
+	log := slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{ReplaceAttr: attribute})).
 		With(slog.String("requestId", "6d68ca91-49c9-448d-89b8-7ca3e6dc66aa")) //nolint:sloglint // so Lambda's logger calls it
 
 	w.store = dynamo.New(cfg, table)
 	urls := sqs.URLs{Live: w.queue(plain, live), Retry: w.queue(plain, retrying)}
 	tokens, dead := sqs.New(cfg, urls), sqs.NewDeadLetters(cfg, w.queue(plain, letters))
-	attention := sqs.NewCircuitQueue(cfg, w.queue(plain, circuits))
-	directory, err := ingest.NewDirectory(w.store)
+	metrics := emf.Set{Environment: "prod"}
+	notifier := &notify.Notifier{History: w.store, Topic: w.topic(plain, cfg), Metrics: metrics, Log: log}
+	wiring := world.Wiring{
+		Store: w.store, Queue: tokens, Schedules: w.schedules(plain, cfg), DeadLetters: dead,
+		CircuitQueue: sqs.NewCircuitQueue(cfg, w.queue(plain, circuits)), Notifier: notifier,
+		Settlement: settle.Settlement{Store: w.store, Notifier: notifier},
+		Vault:      memory.Vault{}, Sender: w, Metrics: metrics, Log: log, Now: w.clock, NewEventID: w.ids.Event,
+	}
+	acceptor, err := wiring.Acceptor()
 	if err != nil {
 		t.Fatal(err)
 	}
-	acceptor := &ingest.Acceptor{
-		Store: w.store, Queue: tokens, Directory: directory, Retention: 90 * 24 * time.Hour, Now: w.clock, NewID: hook.NewEventID,
-	}
-	metrics := emf.Set{Environment: "prod"}
+	notifier.Poster = acceptor
 	w.api = httpapi.Events(acceptor, log, metrics)
-	notices := notify.Notifier{History: w.store, Poster: acceptor, Topic: w.topic(plain, cfg), Metrics: metrics, Log: log}
-	after := settle.Settlement{Store: w.store, Notifier: notices}
-	w.deliverer = &deliver.Deliverer{
-		Store: w.store, Queue: tokens, Schedules: w.schedules(plain, cfg), DeadLetters: dead, Vault: memory.Vault{}, Sender: w,
-		Gate:       &gate.Gate{Store: w.store, CircuitQueue: attention, Notifier: notices, Now: w.clock, Rand: func() float64 { return 0.5 }},
-		Settlement: after, Notifier: notices, Metrics: metrics, Log: log, Now: w.clock,
-	}
-	w.breaker = &breaker.Breaker{
-		Store: w.store, Queue: tokens, DeadLetters: dead, CircuitQueue: attention, Settlement: after,
-		Notifier: notices, Metrics: metrics, Log: log, Now: w.clock,
-	}
+	w.deliverer, w.breaker = wiring.Deliverer(), wiring.Breaker()
 	return w
 }
 
-func (w *world) clock() time.Time {
+// attribute names an attribute as Lambda's logger does. Every line has the same
+// timestamp, with all nine digits: a shorter one would change the bytes of the log.
+func attribute(groups []string, a slog.Attr) slog.Attr {
+	if len(groups) == 0 && a.Key == slog.TimeKey {
+		a = slog.Time(slog.TimeKey, start.Add(123456789))
+	}
+	return lambdacontext.ReplaceAttr(groups, a)
+}
+
+// text returns 26 random characters of base32.
+func (w *bundle) text() string {
+	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
+	text := make([]byte, 26)
+	for i := range text {
+		text[i] = alphabet[w.random.Uint64()%uint64(len(alphabet))]
+	}
+	return string(text)
+}
+
+func (w *bundle) clock() time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
@@ -131,15 +150,15 @@ func (w *world) clock() time.Time {
 }
 
 // Write takes a line of the log.
-func (w *world) Write(line []byte) (int, error) {
+func (w *bundle) Write(line []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
 	return w.lines.Write(line)
 }
 
-// Send answers an attempt as the world says.
-func (w *world) Send(_ context.Context, r send.Request) hook.Outcome {
+// Send answers an attempt with the outcome of the scenario.
+func (w *bundle) Send(_ context.Context, r send.Request) hook.Outcome {
 	outcome := w.answer(r)
 	outcome.Duration = cost.ReceiverTime
 
@@ -164,14 +183,14 @@ func answers(status int) func(send.Request) hook.Outcome {
 	}
 }
 
-// take puts what was sent into the inbox.
-func (w *world) take(m cost.Message) {
+// take puts a sent message into the inbox.
+func (w *bundle) take(m cost.Message) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
 	name := w.names[m.Queue]
 	if name == letters {
-		return // nobody works on them
+		return // no function receives dead letters here
 	}
 	due := w.now.Add(time.Duration(m.Delay) * time.Second)
 	if m.At != "" {
@@ -187,10 +206,10 @@ func (w *world) take(m cost.Message) {
 }
 
 // post posts n events at once: singly, or as a batch when there are several.
-func (w *world) post(n int) {
+func (w *bundle) post(n int) {
 	w.t.Helper()
 
-	event := map[string]any{"type": "order.paid", "payload": json.RawMessage(payload())}
+	event := map[string]any{"type": "order.paid", "payload": json.RawMessage(w.payload())}
 	var body any = event
 	path := "/v1/tenants/" + string(tenant) + "/events"
 	if n > 1 {
@@ -219,21 +238,21 @@ func (w *world) post(n int) {
 	w.ledger.Add(cost.LogUsage(cost.AccessLine + "\n"))
 }
 
-// payload is 500 bytes, most of them random text, which compresses by a third.
-func payload() string {
-	head := `{"order":"` + rand.Text() + `","customer":"` + rand.Text() + `","currency":"EUR","total":12990,"lines":["`
+// payload returns 500 bytes, mostly random text, compressed by a third.
+func (w *bundle) payload() string {
+	head := `{"order":"` + w.text() + `","customer":"` + w.text() + `","currency":"EUR","total":12990,"lines":["`
 	for len(head) < 496 {
-		head += rand.Text()
+		head += w.text()
 	}
 	return head[:497] + `"]}`
 }
 
-// mostTicks bounds how long the world waits for what nobody was told of.
+// mostTicks bounds the wait for deliveries without a message.
 const mostTicks = 200
 
-// drain hands over everything, in its time, until nothing is left. While fewer
-// deliveries succeeded than should, the breaker's tick looks for what is left.
-func (w *world) drain(want int) {
+// drain hands over all messages when due. While fewer than want deliveries
+// succeeded, the breaker's tick looks for deliveries without a message.
+func (w *bundle) drain(want int) {
 	w.t.Helper()
 
 	for ticks := 0; ; {
@@ -260,7 +279,7 @@ func (w *world) drain(want int) {
 }
 
 // tick runs the breaker's tick a minute later.
-func (w *world) tick() {
+func (w *bundle) tick() {
 	w.t.Helper()
 
 	w.mu.Lock()
@@ -273,15 +292,16 @@ func (w *world) tick() {
 	})
 }
 
-// next takes the messages of one queue that an event source hands over next, and moves the clock to when they are due.
-func (w *world) next() (queue, []message) {
+// next takes the next batch of one queue, and moves the clock to its due time.
+func (w *bundle) next() (queue, []message) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
 	if len(w.inbox) == 0 {
 		return "", nil
 	}
-	slices.SortStableFunc(w.inbox, func(a, b message) int { return a.due.Compare(b.due) })
+	// By body, too: function ingest sends the chunks of a batch concurrently.
+	slices.SortStableFunc(w.inbox, func(a, b message) int { return cmp.Or(a.due.Compare(b.due), cmp.Compare(a.body, b.body)) })
 	if first := w.inbox[0].due; first.After(w.now) {
 		w.now = first
 	}
@@ -298,31 +318,31 @@ func (w *world) next() (queue, []message) {
 	return name, batch
 }
 
-func (w *world) deliver(batch []message) {
+func (w *bundle) deliver(batch []message) {
 	messages := make([]deliver.Message, len(batch))
 	for i, m := range batch {
-		messages[i] = deliver.Message{ID: rand.Text(), Body: m.body}
+		messages[i] = deliver.Message{ID: w.text(), Body: m.body}
 	}
 	if failed := w.deliverer.ProcessBatch(w.t.Context(), messages); len(failed) > 0 {
-		w.t.Fatalf("Batch() returned %d of %d messages:\n%s", len(failed), len(messages), w.lines.String())
+		w.t.Fatalf("ProcessBatch() returned %d of %d messages:\n%s", len(failed), len(messages), w.lines.String())
 	}
 }
 
-func (w *world) attend(batch []message) {
+func (w *bundle) attend(batch []message) {
 	for _, m := range batch {
 		look, err := hook.DecodeCircuitCheck(m.body)
 		if err != nil {
 			w.t.Fatal(err)
 		}
 		if err := w.breaker.Reconcile(w.t.Context(), look); err != nil {
-			w.t.Fatalf("Attend(%+v) = %v", look, err)
+			w.t.Fatalf("Reconcile(%+v) = %v", look, err)
 		}
 	}
 }
 
-// invoke counts an invocation of a function that works on n things, with its
-// time and its log. Requests of one kind are made at once, those of different kinds in turn.
-func (w *world) invoke(n, atOnce int, f func()) {
+// invoke counts an invocation for n messages or events, with its duration and its
+// log. Requests of one kind are concurrent, requests of different kinds sequential.
+func (w *bundle) invoke(n, atOnce int, f func()) {
 	w.t.Helper()
 
 	before, attempts := w.account(), w.attempts
@@ -339,7 +359,7 @@ func (w *world) invoke(n, atOnce int, f func()) {
 	w.ledger.Add(cost.InvocationUsage(d).Plus(cost.LogUsage(w.lines.String())))
 }
 
-func (w *world) account() cost.Account {
+func (w *bundle) account() cost.Account {
 	w.t.Helper()
 
 	account, err := w.ledger.Account()
@@ -349,23 +369,15 @@ func (w *world) account() cost.Account {
 	return account
 }
 
-// endpoint creates an endpoint, and forgets what that costs.
-func (w *world) endpoint(change func(e *hook.Endpoint)) {
+// endpoint creates an endpoint, and resets the ledger.
+func (w *bundle) endpoint(change func(e *hook.Endpoint)) {
 	w.t.Helper()
 
-	id := hook.NewEndpointID()
-	sealed, err := memory.Vault{}.Seal(w.t.Context(), sign.NewSecret(), id)
+	e, err := world.EndpointWith(w.t.Context(), w.ids.Endpoint(), world.Secret, w.clock())
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	now := w.clock()
-	e := hook.Endpoint{
-		ID: id, Tenant: tenant, URL: "https://hooks.example.com/surehook/orders", EventTypes: []string{"*"},
-		Retry: hook.RetryPolicy{Preset: "standard"}, Timeout: hook.DefaultTimeout, MaxAge: hook.DefaultMaxAge,
-		Style: hook.StyleStandard, Schemes: []hook.Scheme{hook.SchemeV1},
-		Secrets: []hook.Secret{{Scheme: hook.SchemeV1, Sealed: sealed, CreatedAt: now}},
-		Status:  hook.StatusActive, StatusSince: now, CreatedAt: now, UpdatedAt: now,
-	}
+	e.URL = "https://hooks.example.com/surehook/orders"
 	if change != nil {
 		change(&e)
 	}
@@ -376,9 +388,9 @@ func (w *world) endpoint(change func(e *hook.Endpoint)) {
 	w.ledger.Reset()
 }
 
-// fill makes the counts of the hour those of a busy one that is nearly over:
-// every minute has some, and answers took 20 ms to 2 s. The item only grows.
-func (w *world) fill(e hook.Endpoint) {
+// fill counts the hour as a busy hour near its end: every minute has deliveries,
+// with durations of 20 ms to 2 s. The item only grows.
+func (w *bundle) fill(e hook.Endpoint) {
 	w.t.Helper()
 
 	now := w.clock()
@@ -395,8 +407,8 @@ func (w *world) fill(e hook.Endpoint) {
 	}
 }
 
-// warm posts and delivers one event, so that caches are as they are at work, and forgets what that costs.
-func (w *world) warm() {
+// warm posts and delivers one event, to fill the caches, and resets the ledger.
+func (w *bundle) warm() {
 	w.t.Helper()
 
 	w.post(1)

@@ -41,7 +41,7 @@ func TestReliability(t *testing.T) {
 	span := time.Duration(days) * 24 * time.Hour
 	all := classes()
 	rng := rand.New(rand.NewPCG(seed, uint64(days)))
-	w := newWorld(t)
+	w := newTrial(t)
 	ours, theirs := make([]figures, len(all)), make([]figures, len(all))
 	for i, c := range all {
 		mean := meanOutage(c)

@@ -10,7 +10,7 @@ import (
 )
 
 // unfinished says what is not as it must be once all is over; empty: all is.
-func (w *world) unfinished() string {
+func (w *simulation) unfinished() string {
 	if w.posting > 0 || w.operations > 0 {
 		return fmt.Sprintf("%d clients and %d operators have no answer", w.posting, w.operations)
 	}
@@ -23,7 +23,7 @@ func (w *world) unfinished() string {
 }
 
 // auditDeliveries: each accepted event is accounted for once per endpoint.
-func (w *world) auditDeliveries() string {
+func (w *simulation) auditDeliveries() string {
 	for _, e := range w.posted {
 		for _, target := range e.Targets {
 			id := hook.DeliveryID{Event: e.ID, Endpoint: target, Generation: 1}
@@ -57,7 +57,7 @@ func (w *world) auditDeliveries() string {
 }
 
 // sorted returns all records in one order.
-func (w *world) sorted() []hook.Delivery {
+func (w *simulation) sorted() []hook.Delivery {
 	var all []hook.Delivery
 	for _, d := range w.records {
 		all = append(all, d)
@@ -67,7 +67,7 @@ func (w *world) sorted() []hook.Delivery {
 }
 
 // auditLeaks: nothing that would make something happen is left.
-func (w *world) auditLeaks() string {
+func (w *simulation) auditLeaks() string {
 	if at, ok := w.queue.Next(); ok {
 		return fmt.Sprintf("a token is left, for %s", at.Sub(start))
 	}
@@ -90,7 +90,7 @@ func (w *world) auditLeaks() string {
 }
 
 // auditLetters: the dead letters are the dead deliveries.
-func (w *world) auditLetters() string {
+func (w *simulation) auditLetters() string {
 	letters := make(map[hook.DeliveryID]int)
 	for _, l := range w.deadLetters.Letters() {
 		letters[l.Delivery]++
@@ -107,7 +107,7 @@ func (w *world) auditLetters() string {
 }
 
 // auditJobs: the totals of jobs are exact.
-func (w *world) auditJobs() string {
+func (w *simulation) auditJobs() string {
 	for _, id := range w.jobIDs {
 		j, err := w.store.Job(w.ctx, tenant, id)
 		if hook.CodeOf(err) == hook.CodeNotFound {

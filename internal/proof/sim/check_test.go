@@ -93,7 +93,7 @@ func newChecker() checker {
 }
 
 // checkTargets: an endpoint that exists while an event is posted gets it.
-func (w *world) checkTargets(p *process, e hook.Event) {
+func (w *simulation) checkTargets(p *process, e hook.Event) {
 	w.posted = append(w.posted, e)
 	for _, s := range w.statuses {
 		throughout := s.created.Before(p.started) && s.deleted.IsZero()
@@ -106,7 +106,7 @@ func (w *world) checkTargets(p *process, e hook.Event) {
 	}
 }
 
-func (w *world) sawAccepted(id hook.EventID, deliveries int) {
+func (w *simulation) sawAccepted(id hook.EventID, deliveries int) {
 	i := slices.IndexFunc(w.posted, func(e hook.Event) bool { return e.ID == id })
 	if i < 0 {
 		w.fail("event %s is accepted and not stored", id)
@@ -118,7 +118,7 @@ func (w *world) sawAccepted(id hook.EventID, deliveries int) {
 	w.accepted[id] = true
 }
 
-func (w *world) sawEndpoint(e hook.Endpoint, deleted bool) {
+func (w *simulation) sawEndpoint(e hook.Endpoint, deleted bool) {
 	s := w.statuses[e.ID]
 	if s.created.IsZero() {
 		s.created = w.now
@@ -136,7 +136,7 @@ func (w *world) sawEndpoint(e hook.Endpoint, deleted bool) {
 	w.statuses[e.ID] = s
 }
 
-func (w *world) sawCircuit(r gate.Record) {
+func (w *simulation) sawCircuit(r gate.Record) {
 	c := w.circuits[r.Endpoint]
 	if c.State == circuit.Open || c.State == circuit.HalfOpen {
 		c.opened = w.now
@@ -160,7 +160,7 @@ func (w *world) sawCircuit(r gate.Record) {
 }
 
 // sawToken: a token stands for an attempt whose predecessor is recorded.
-func (w *world) sawToken(p *process, t hook.Token, lane hook.Lane) {
+func (w *simulation) sawToken(p *process, t hook.Token, lane hook.Lane) {
 	a := attempt{t.Delivery, t.Attempt}
 	if !strings.HasPrefix(p.name, "deliver") {
 		w.makers[a]++
@@ -177,7 +177,7 @@ func (w *world) sawToken(p *process, t hook.Token, lane hook.Lane) {
 }
 
 // sawPost asks whether the attempt may be made, and has the endpoint answer.
-func (w *world) sawPost(p *process, r send.Request) *post {
+func (w *simulation) sawPost(p *process, r send.Request) *post {
 	id := r.Delivery.Endpoint
 	i := slices.IndexFunc(w.endpoints, func(e *endpoint) bool { return e.id == id })
 	e := w.endpoints[i]
@@ -196,7 +196,7 @@ func (w *world) sawPost(p *process, r send.Request) *post {
 }
 
 // checkDue: not settled, not made, not too early, not too late, not too often, and not at an endpoint that rests.
-func (w *world) checkDue(p *process, e *endpoint, r send.Request) {
+func (w *simulation) checkDue(p *process, e *endpoint, r send.Request) {
 	d, s := w.records[r.Delivery], w.statuses[e.id]
 	made, was := w.attempts[r.Delivery][r.Attempt]
 	apart := 2 * w.mostSkew()
@@ -224,10 +224,10 @@ func (w *world) checkDue(p *process, e *endpoint, r send.Request) {
 	}
 }
 
-func (w *world) mostSkew() time.Duration { return 450 * time.Millisecond }
+func (w *simulation) mostSkew() time.Duration { return 450 * time.Millisecond }
 
 // created is when the delivery began.
-func (w *world) created(d hook.DeliveryID) time.Time {
+func (w *simulation) created(d hook.DeliveryID) time.Time {
 	if before, replay := d.Predecessor(); replay {
 		return w.records[before].Replayed.At
 	}
@@ -236,7 +236,7 @@ func (w *world) created(d hook.DeliveryID) time.Time {
 }
 
 // checkOpen: while the circuit is open there is one attempt, the probe.
-func (w *world) checkOpen(p *process, sent *post) {
+func (w *simulation) checkOpen(p *process, sent *post) {
 	id := sent.of.Endpoint
 	c := w.circuits[id]
 	if c.open.IsZero() {
@@ -274,7 +274,7 @@ func (c circuits) ranOut(holder string, now time.Time) bool {
 
 // checkTwice: an attempt is made again only if a fault explains it, or if there
 // were two tokens for it.
-func (w *world) checkTwice(p *process, sent *post) {
+func (w *simulation) checkTwice(p *process, sent *post) {
 	for _, other := range w.posts[sent.of.DeliveryID] {
 		if other.ended.IsZero() && !other.p.dead || !other.ended.Before(p.started) || !other.p.deadline.Before(p.started) {
 			sent.apart, other.apart = true, true
@@ -290,7 +290,7 @@ func (w *world) checkTwice(p *process, sent *post) {
 }
 
 // twoTokens reports whether the attempt, or one before it, had more than one token.
-func (w *world) twoTokens(a attempt) bool {
+func (w *simulation) twoTokens(a attempt) bool {
 	for n := 1; n <= a.number; n++ {
 		tokens := w.makers[attempt{a.DeliveryID, n}]
 		if n > 1 {
@@ -304,7 +304,7 @@ func (w *world) twoTokens(a attempt) bool {
 }
 
 // checkLimits: no more in flight than may be, and without faults none above the rate.
-func (w *world) checkLimits(e *endpoint, sent *post) {
+func (w *simulation) checkLimits(e *endpoint, sent *post) {
 	if e.MaxInFlight > 0 && !sent.apart {
 		n := 1
 		for _, other := range w.wire[e.id] {
@@ -333,7 +333,7 @@ func (w *world) checkLimits(e *endpoint, sent *post) {
 }
 
 // sawDelivery asks whether the record may be written so. d.Version is of the one before.
-func (w *world) sawDelivery(p *process, d hook.Delivery, a *hook.Attempt) {
+func (w *simulation) sawDelivery(p *process, d hook.Delivery, a *hook.Attempt) {
 	old := w.records[d.ID]
 	if old.Version == 0 {
 		old.State = hook.StateQueued
@@ -359,7 +359,7 @@ func (w *world) sawDelivery(p *process, d hook.Delivery, a *hook.Attempt) {
 }
 
 // checkState holds the diagram of package hook.
-func (w *world) checkState(p *process, old, d hook.Delivery) {
+func (w *simulation) checkState(p *process, old, d hook.Delivery) {
 	may := map[hook.State][]hook.State{
 		hook.StateQueued:    {hook.StateRetrying, hook.StateParked, hook.StateDelivered, hook.StateDead, hook.StateCancelled},
 		hook.StateRetrying:  {hook.StateRetrying, hook.StateParked, hook.StateDelivered, hook.StateDead, hook.StateCancelled},
@@ -390,7 +390,7 @@ func (w *world) checkState(p *process, old, d hook.Delivery) {
 
 // checkAttempt: what is recorded of an attempt is what came of it, and what the
 // policy makes of that.
-func (w *world) checkAttempt(p *process, old, d hook.Delivery, a *hook.Attempt) {
+func (w *simulation) checkAttempt(p *process, old, d hook.Delivery, a *hook.Attempt) {
 	if d.Attempts != old.Attempts+1 {
 		w.fail("%s: %s goes from %d attempts to %d", p.name, d.ID, old.Attempts, d.Attempts)
 		return

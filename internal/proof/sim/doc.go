@@ -1,24 +1,36 @@
-// Package sim proves that nothing is lost under any fault: it runs the real use
-// cases over the ports in memory, with a clock of its own, and lets one seed
-// decide everything that may happen in one order or another.
+// Package sim proves that no delivery is lost under any fault. The simulator runs
+// the real use cases over the ports in memory, with a virtual clock, and draws
+// every order of events from one seed.
 //
-// Every call of a port is an effect. The process that makes it waits until the
-// scheduler grants it; exactly one goroutine runs at any time, and the seed
-// chooses which effect comes next, whether it is refused, whether its answer is
-// lost, and whether the process dies before or after it. So a run repeats
-// itself exactly:
+// # Effects
+//
+// Every call of a port is an effect. A process waits until the scheduler grants
+// its effect. Exactly one goroutine runs at any time. The seed chooses the next
+// effect, and its fault: refused, answer lost, or death of the process before or
+// after the effect. So a run repeats itself exactly:
 //
 //	go test ./internal/proof/sim -run TestSeed -seed 4711   prints the whole run
-//	go test ./internal/proof/sim -run TestSeeds -seeds 2000 what the CI runs
+//	go test ./internal/proof/sim -run TestSeeds -seeds 2000 the run of the CI
 //	make sim SEEDS=100000                              a night's worth
 //
-// The world of a seed has three to six endpoints and some dozens of events; it
-// suffers for half an hour of its own time, then the faults stop, and what must
-// be true in the end is asked once all is quiet. What must always be true is
-// asked at every effect. One seed in eight has no faults at all, and is held to
-// more: no duplicate, and no endpoint above its rate.
+// # Checks
 //
-// All of it is in test files: nothing that is deployed knows of it. The tag
-// "mutation" has the proof that it can fail: bugs that are put in on purpose
-// and must be found.
+// A seed has three to six endpoints and some dozens of events. Faults last for
+// 25 minutes of virtual time. Invariants are checked at every effect, and the final
+// state after all work has ended. One seed in eight has no faults, and stricter
+// checks: no duplicate, and no endpoint above its rate.
+//
+// # Mutations
+//
+// mutations_test.go lists bugs on purpose. With the tag "mutation", a test puts
+// each bug into the code, and the simulator must find the bug. An ordinary test
+// checks that every bug still fits the code.
+//
+// All code is in test files: no deployed code imports the package.
+//
+// # Shared parts
+//
+// The use cases are built by package world. The queues, the store's faults and
+// the clock are the simulator's own, because here the seed decides on each
+// effect, and world's Crash decides on one.
 package sim

@@ -6,7 +6,7 @@ import (
 
 	"surehook/internal/delivery/send"
 	"surehook/internal/hook"
-	"surehook/internal/memory"
+	"surehook/internal/proof/world"
 )
 
 // endpoint is a receiver with a temper of its own.
@@ -26,7 +26,7 @@ type temper struct {
 
 type span struct{ from, to time.Time }
 
-func (w *world) tempers() []temper {
+func (w *simulation) tempers() []temper {
 	return []temper{
 		{},
 		{unavailable: 0.3, reset: 0.1},
@@ -39,7 +39,7 @@ func (w *world) tempers() []temper {
 }
 
 // newEndpoint makes an endpoint of the seed's choice, from now on.
-func (w *world) newEndpoint() {
+func (w *simulation) newEndpoint() {
 	w.note("a new endpoint")
 	const letters = "0123456789abcdefghjkmnpqrstvwxyz"
 	id := []byte("ep_0000000000000000")
@@ -59,23 +59,20 @@ func (w *world) newEndpoint() {
 	if w.chance(0.3) {
 		e.outages = nil
 	}
-	sealed, err := memory.Vault{}.Seal(w.ctx, "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", e.id)
+	record, err := world.EndpointWith(w.ctx, e.id, "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", w.now)
 	if err != nil {
 		w.fail("seal: %v", err)
 	}
-	e.Endpoint = hook.Endpoint{
-		ID: e.id, Tenant: tenant, URL: "https://example.com/hook",
-		EventTypes: pick(w, []string{"*"}, []string{"*"}, []string{"order.*"}, []string{"order.paid", "user.gone"}),
-		Retry:      hook.RetryPolicy{Schedule: e.delays, Jitter: pick(w, hook.JitterFull, hook.JitterEqual, hook.JitterProportional, hook.JitterNone)},
-		Timeout:    pick(w, 2*time.Second, 10*time.Second, 20*time.Second),
-		MaxAge:     pick(w, 3*time.Minute, 10*time.Minute, 40*time.Minute),
-		Circuit: hook.CircuitSettings{
-			Failures: pick(w, 2, 3, 5, 8), Cooldown: pick(w, 10*time.Second, time.Minute, 5*time.Minute), MaxCooldown: 10 * time.Minute,
-		},
-		Style: hook.StyleStandard, Schemes: []hook.Scheme{hook.SchemeV1},
-		Secrets: []hook.Secret{{Scheme: hook.SchemeV1, Sealed: sealed, CreatedAt: w.now}},
-		Status:  hook.StatusActive, StatusSince: w.now, CreatedAt: w.now, UpdatedAt: w.now,
+	record.EventTypes = pick(w, []string{"*"}, []string{"*"}, []string{"order.*"}, []string{"order.paid", "user.gone"})
+	record.Retry = hook.RetryPolicy{
+		Schedule: e.delays, Jitter: pick(w, hook.JitterFull, hook.JitterEqual, hook.JitterProportional, hook.JitterNone),
 	}
+	record.Timeout = pick(w, 2*time.Second, 10*time.Second, 20*time.Second)
+	record.MaxAge = pick(w, 3*time.Minute, 10*time.Minute, 40*time.Minute)
+	record.Circuit = hook.CircuitSettings{
+		Failures: pick(w, 2, 3, 5, 8), Cooldown: pick(w, 10*time.Second, time.Minute, 5*time.Minute), MaxCooldown: 10 * time.Minute,
+	}
+	e.Endpoint = record
 	switch w.rng.IntN(4) {
 	case 0:
 		e.RatePerSecond = pick(w, 0.2, 1, 5)
@@ -90,7 +87,7 @@ func (w *world) newEndpoint() {
 }
 
 // answer is what the endpoint says now, and how long that takes.
-func (w *world) answer(e *endpoint) hook.Outcome {
+func (w *simulation) answer(e *endpoint) hook.Outcome {
 	status := func(n int) hook.Outcome {
 		return hook.Outcome{Class: hook.ClassOfStatus(n), Status: n, URL: e.URL, Duration: time.Millisecond + w.within(300*time.Millisecond)}
 	}

@@ -30,7 +30,7 @@ type rates struct {
 }
 
 // drawRates gives each seed faults of its own: some not at all, some often.
-func (w *world) drawRates() {
+func (w *simulation) drawRates() {
 	if w.calm = w.seed%8 == 0; w.calm {
 		return
 	}
@@ -49,7 +49,7 @@ func (w *world) drawRates() {
 }
 
 // judge decides what becomes of an effect.
-func (w *world) judge(c *call) verdict {
+func (w *simulation) judge(c *call) verdict {
 	if w.now.After(c.p.deadline) || w.chance(w.rates.die/2) {
 		return dead
 	}
@@ -73,19 +73,19 @@ func (w *world) judge(c *call) verdict {
 }
 
 // calmDown stops the faults.
-func (w *world) calmDown() {
+func (w *simulation) calmDown() {
 	w.quiet = true
 	w.rates = rates{}
 	w.note("the faults stop")
 }
 
 // lag reports whether an index does not show yet what changed at the time given.
-func (w *world) lag(changed time.Time) bool {
+func (w *simulation) lag(changed time.Time) bool {
 	return w.now.Sub(changed) < 5*time.Second && w.chance(w.rates.stale)
 }
 
 // blame says that a fault may make the deliveries come twice.
-func (w *world) blame(all ...hook.DeliveryID) {
+func (w *simulation) blame(all ...hook.DeliveryID) {
 	for _, d := range all {
 		w.blamed[d] = true
 	}

@@ -5,14 +5,12 @@ import (
 	"slices"
 	"time"
 
-	"surehook/internal/delivery/breaker"
 	"surehook/internal/delivery/deliver"
-	"surehook/internal/delivery/gate"
 	"surehook/internal/delivery/ingest"
-	"surehook/internal/delivery/replay"
 	"surehook/internal/delivery/settle"
 	"surehook/internal/hook"
 	"surehook/internal/memory"
+	"surehook/internal/proof/world"
 )
 
 // Timeouts of the functions, as they are deployed.
@@ -22,7 +20,7 @@ const (
 )
 
 // starts returns what the platform can start now.
-func (w *world) starts() []func() {
+func (w *simulation) starts() []func() {
 	var all []func()
 	due := func(at time.Time, ok bool) bool { return ok && !at.After(w.now) }
 	if due(w.plan.next()) {
@@ -41,7 +39,7 @@ func (w *world) starts() []func() {
 }
 
 // hidden returns for how long a batch that is received now is hidden.
-func (w *world) hidden() (d time.Duration, early bool) {
+func (w *simulation) hidden() (d time.Duration, early bool) {
 	if w.chance(w.rates.expire) {
 		w.count("batches visible early")
 		return time.Second + w.within(20*time.Second), true
@@ -55,12 +53,12 @@ type receipt struct {
 	times     int
 }
 
-func (w *world) received(queue, id string, times int) receipt {
+func (w *simulation) received(queue, id string, times int) receipt {
 	w.receipts[queue+id] = times
 	return receipt{queue, id, times}
 }
 
-func (w *world) valid(r receipt) bool { return w.receipts[r.queue+r.id] == r.times }
+func (w *simulation) valid(r receipt) bool { return w.receipts[r.queue+r.id] == r.times }
 
 // acknowledge removes what was worked on, unless that is lost.
 func (p *process) acknowledge(remove func()) {
@@ -75,16 +73,27 @@ func (p *process) acknowledge(remove func()) {
 	remove()
 }
 
-func (p *process) gate() *gate.Gate {
-	return &gate.Gate{Store: p.ports(), CircuitQueue: p.ports(), Notifier: p.ports(), Now: p.clock, Rand: p.rng.Float64}
-}
-
-func (p *process) aftermath() settle.Settlement {
-	return settle.Settlement{Store: p.ports(), Notifier: p.ports()}
+// wiring returns the process's ports: those of package memory with every fault.
+func (p *process) wiring() world.Wiring {
+	ports := p.ports()
+	return world.Wiring{
+		Store: ports, Queue: ports, Schedules: ports, DeadLetters: p.letters(), CircuitQueue: ports, JobQueue: ports, Notifier: ports,
+		Settlement: settle.Settlement{Store: ports, Notifier: ports}, Vault: memory.Vault{}, Sender: wire{p},
+		Log: p.log, Now: p.clock, Rand: p.rng.Float64,
+		NewEventID: func() (hook.EventID, error) {
+			p.events++
+			return hook.KeyedEventID(tenant, fmt.Sprintf("no key %d", p.events)), nil
+		},
+		NewJobID: func() (hook.JobID, error) {
+			id := hook.JobID(fmt.Sprintf("rpl_%026d", len(p.jobIDs)+1))
+			p.jobIDs = append(p.jobIDs, id)
+			return id, nil
+		},
+	}
 }
 
 // deliver gives a batch of a lane to function deliver.
-func (w *world) deliver() {
+func (w *simulation) deliver() {
 	var batch []memory.Message
 	var early bool
 	w.queue.Visibility, early = w.hidden()
@@ -112,11 +121,7 @@ func (w *world) deliver() {
 	}
 	w.busy++
 	w.spawn("deliver", workTimeout, about, func(p *process) {
-		d := &deliver.Deliverer{
-			Store: p.ports(), Queue: p.ports(), Schedules: p.ports(), DeadLetters: p.letters(), Vault: memory.Vault{}, Sender: wire{p},
-			Gate: p.gate(), Settlement: p.aftermath(), Notifier: p.ports(), Log: w.log, Now: p.clock,
-		}
-		failed := d.ProcessBatch(p.context(), messages)
+		failed := p.wiring().Deliverer().ProcessBatch(p.context(), messages)
 		p.acknowledge(func() {
 			for i, m := range batch {
 				if w.valid(receipts[i]) && !slices.Contains(failed, m.ID) {
@@ -127,20 +132,13 @@ func (w *world) deliver() {
 	}, func(bool) { w.busy-- })
 }
 
-func (p *process) breaker() *breaker.Breaker {
-	return &breaker.Breaker{
-		Store: p.ports(), Queue: p.ports(), DeadLetters: p.letters(), CircuitQueue: p.ports(), Settlement: p.aftermath(),
-		Notifier: p.ports(), Log: p.log, Now: p.clock,
-	}
-}
-
 // look gives a look to function breaker.
-func (w *world) look() {
+func (w *simulation) look() {
 	w.attention.Visibility, _ = w.hidden()
 	for _, m := range w.attention.Receive(1) {
 		r := w.received("look", m.ID, m.ReceiveCount)
 		w.spawn("look", workTimeout, nil, func(p *process) {
-			if p.breaker().Reconcile(p.context(), m.Check) == nil {
+			if p.wiring().Breaker().Reconcile(p.context(), m.Check) == nil {
 				p.acknowledge(func() {
 					if w.valid(r) {
 						w.attention.Delete(m.ID)
@@ -152,12 +150,12 @@ func (w *world) look() {
 }
 
 // work gives a message of a job to function replay.
-func (w *world) work() {
+func (w *simulation) work() {
 	w.jobs.Visibility, _ = w.hidden()
 	for _, m := range w.jobs.Receive(1) {
 		r := w.received("job", m.ID, m.ReceiveCount)
 		w.spawn("work", workTimeout, nil, func(p *process) {
-			if p.replayer().Work(p.context(), m.Job) == nil {
+			if p.wiring().Replayer().Work(p.context(), m.Job) == nil {
 				p.acknowledge(func() {
 					if w.valid(r) {
 						w.jobs.Delete(m.ID)
@@ -168,20 +166,8 @@ func (w *world) work() {
 	}
 }
 
-func (p *process) replayer() *replay.Replayer {
-	return &replay.Replayer{
-		Store: p.ports(), Index: p.ports(), Endpoints: p.ports(), Jobs: p.ports(), Queue: p.ports(), JobQueue: p.ports(),
-		Settlement: p.aftermath(), Log: p.log, Now: p.clock,
-		NewID: func() (hook.JobID, error) {
-			id := hook.JobID(fmt.Sprintf("rpl_%026d", len(p.jobIDs)+1))
-			p.jobIDs = append(p.jobIDs, id)
-			return id, nil
-		},
-	}
-}
-
 // every starts the schedules' functions: late, twice, or not at all, until all is over.
-func (w *world) every(d time.Duration, what string, do func(p *process)) {
+func (w *simulation) every(d time.Duration, what string, do func(p *process)) {
 	next := w.now.Add(d)
 	w.plan.add(next, func() {
 		times := 1
@@ -213,7 +199,7 @@ type container struct {
 	taken     bool
 }
 
-func (w *world) container() *container {
+func (w *simulation) container() *container {
 	if w.chance(w.rates.redeploy) {
 		w.count("caches dropped")
 		w.containers = nil
@@ -241,20 +227,16 @@ type client struct {
 	tries    int
 }
 
-func (w *world) post(c *client) {
+func (w *simulation) post(c *client) {
 	c.tries++
 	box := w.container()
 	box.taken = true
 	var results []ingest.Result
 	w.spawn("post", apiTimeout, nil, func(p *process) {
 		box.ports = p.ports()
-		a := &ingest.Acceptor{
-			Store: box, Queue: box, Directory: box.directory, Retention: 90 * 24 * time.Hour, Now: p.clock,
-			NewID: func() (hook.EventID, error) {
-				p.events++
-				return hook.KeyedEventID(tenant, fmt.Sprintf("no key %d", p.events)), nil
-			},
-		}
+		wiring := p.wiring()
+		wiring.Store, wiring.Queue = box, box // the directory reads through the box
+		a := wiring.AcceptorOf(box.directory)
 		all := a.AcceptBatch(p.context(), tenant, c.requests)
 		if v := p.enter("respond", "", local, 0); v != dead {
 			results = all
@@ -268,7 +250,7 @@ func (w *world) post(c *client) {
 	})
 }
 
-func (w *world) answered(c *client, results []ingest.Result) {
+func (w *simulation) answered(c *client, results []ingest.Result) {
 	var left []ingest.Request
 	for i, r := range c.requests {
 		switch {
@@ -291,7 +273,7 @@ func (w *world) answered(c *client, results []ingest.Result) {
 }
 
 // begin plans what happens to the world.
-func (w *world) begin() {
+func (w *simulation) begin() {
 	for range 3 + w.rng.IntN(3) {
 		w.newEndpoint()
 	}
@@ -325,6 +307,6 @@ func (w *world) begin() {
 	}
 	w.plan.add(start.Add(suffering), w.calmDown)
 	w.plan.add(start.Add(suffering+time.Minute), w.wakeUp)
-	w.every(time.Minute, "tick", func(p *process) { _ = p.breaker().Tick(p.context()) })
-	w.every(5*time.Minute, "reconcile", func(p *process) { _ = p.breaker().ReconcileDeadLetters(p.context()) })
+	w.every(time.Minute, "tick", func(p *process) { _ = p.wiring().Breaker().Tick(p.context()) })
+	w.every(5*time.Minute, "reconcile", func(p *process) { _ = p.wiring().Breaker().ReconcileDeadLetters(p.context()) })
 }

@@ -21,7 +21,7 @@ func (p *process) admin() *adminendpoint.Admin {
 }
 
 // operate does something to the world by hand.
-func (w *world) operate() {
+func (w *simulation) operate() {
 	e := pick(w, w.endpoints...)
 	ref := string(e.id)
 	d, known := w.someDelivery()
@@ -55,23 +55,25 @@ func (w *world) operate() {
 	case 7, 8:
 		force := w.chance(0.5)
 		of("replay", func(ctx context.Context, p *process) error {
-			return second(p.replayer().Delivery(ctx, tenant, d, replay.Request{By: operator, Force: force}))
+			return second(p.wiring().Replayer().Delivery(ctx, tenant, d, replay.Request{By: operator, Force: force}))
 		})
 	case 9:
 		force := w.chance(0.3)
 		of("replay event of", func(ctx context.Context, p *process) error {
-			return second(p.replayer().Event(ctx, tenant, d.Event, replay.Request{By: operator, Force: force}))
+			return second(p.wiring().Replayer().Event(ctx, tenant, d.Event, replay.Request{By: operator, Force: force}))
 		})
 	case 10, 11:
 		q := replay.JobRequest{State: pick(w, hook.StateDead, hook.StateDead, hook.StateParked, hook.StateDelivered), Rate: pick(w, 0.3, 2, 50), By: operator}
 		w.hand("job", func(ctx context.Context, p *process) error {
-			_, err := p.replayer().Start(ctx, tenant, q)
+			_, err := p.wiring().Replayer().Start(ctx, tenant, q)
 			return once(err)
 		})
 	case 12:
 		if n := len(w.jobIDs); n > 0 {
 			id := w.jobIDs[w.rng.IntN(n)]
-			w.hand("cancel job", func(ctx context.Context, p *process) error { return second(p.replayer().CancelJob(ctx, tenant, id)) })
+			w.hand("cancel job", func(ctx context.Context, p *process) error {
+				return second(p.wiring().Replayer().CancelJob(ctx, tenant, id))
+			})
 		}
 		for _, l := range w.deadLetters.Letters() {
 			w.makers[attempt{hook.Delivery{ID: l.Delivery}.Successor(), 1}]++
@@ -82,11 +84,11 @@ func (w *world) operate() {
 		w.note("redrive of %d letters", w.deadLetters.Redrive(hook.LaneRetry))
 	case 13:
 		of("discard", func(ctx context.Context, p *process) error {
-			return second(p.replayer().Discard(ctx, tenant, d, operator, ""))
+			return second(p.wiring().Replayer().Discard(ctx, tenant, d, operator, ""))
 		})
 	case 14:
 		of("cancel", func(ctx context.Context, p *process) error {
-			return second(p.replayer().Cancel(ctx, tenant, d, operator, ""))
+			return second(p.wiring().Replayer().Cancel(ctx, tenant, d, operator, ""))
 		})
 	}
 }
@@ -94,13 +96,13 @@ func (w *world) operate() {
 func second[T any](_ T, err error) error { return err }
 
 // hand does something until it has an answer that is one.
-func (w *world) hand(what string, do func(ctx context.Context, p *process) error) {
+func (w *simulation) hand(what string, do func(ctx context.Context, p *process) error) {
 	w.operations++
 	w.note("operator: %s", what)
 	w.plan.add(w.now, func() { w.try(do) })
 }
 
-func (w *world) try(do func(ctx context.Context, p *process) error) {
+func (w *simulation) try(do func(ctx context.Context, p *process) error) {
 	var answer error
 	w.spawn("operator", apiTimeout, nil, func(p *process) {
 		err := do(p.context(), p)
@@ -129,7 +131,7 @@ func once(err error) error {
 }
 
 // someDelivery returns the newest generation of some delivery.
-func (w *world) someDelivery() (d hook.DeliveryID, ok bool) {
+func (w *simulation) someDelivery() (d hook.DeliveryID, ok bool) {
 	if len(w.posted) == 0 {
 		return d, false
 	}
@@ -145,7 +147,7 @@ func (w *world) someDelivery() (d hook.DeliveryID, ok bool) {
 }
 
 // wakeUp resumes half of what rests, when the faults have stopped.
-func (w *world) wakeUp() {
+func (w *simulation) wakeUp() {
 	for _, e := range w.endpoints {
 		ref := string(e.id)
 		if w.chance(0.5) {

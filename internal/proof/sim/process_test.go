@@ -40,7 +40,7 @@ const (
 // process is one invocation of a function, or one request of a client. It lives
 // by a clock that is a little off.
 type process struct {
-	*world
+	*simulation
 
 	name     string
 	started  time.Time
@@ -150,10 +150,10 @@ func (p *process) die() {
 }
 
 // spawn starts a process that the platform ends after the timeout.
-func (w *world) spawn(what string, timeout time.Duration, about []hook.DeliveryID, body func(p *process), after func(died bool)) {
+func (w *simulation) spawn(what string, timeout time.Duration, about []hook.DeliveryID, body func(p *process), after func(died bool)) {
 	w.spawned++
 	p := &process{
-		world: w, name: fmt.Sprintf("%s-%d", what, w.spawned), started: w.now, deadline: w.now.Add(timeout), about: about,
+		simulation: w, name: fmt.Sprintf("%s-%d", what, w.spawned), started: w.now, deadline: w.now.Add(timeout), about: about,
 		rng: rand.New(rand.NewPCG(w.seed, uint64(w.spawned))),
 	}
 	if s := int64(w.rates.skew); s > 0 {

@@ -41,7 +41,7 @@ func (s ports) Send(ctx context.Context, lane hook.Lane, tokens []hook.Token, de
 func (s ports) sendOne(ctx context.Context, v verdict, lane hook.Lane, t hook.Token, delay time.Duration) error {
 	p := s.p
 	if v == partial {
-		v = pick(p.world, granted, refused, lost)
+		v = pick(p.simulation, granted, refused, lost)
 	}
 	switch v {
 	case dead:

@@ -83,7 +83,7 @@ func TestSeeds_RepeatThemselves(t *testing.T) {
 	}
 }
 
-func simulate(t *testing.T, seed uint64, verbose bool) (w *world) {
+func simulate(t *testing.T, seed uint64, verbose bool) (w *simulation) {
 	t.Helper()
 
 	synctest.Test(t, func(t *testing.T) { w = run(t.Context(), seed, verbose) })

@@ -14,9 +14,10 @@ import (
 
 	"surehook/internal/hook"
 	"surehook/internal/memory"
+	"surehook/internal/proof/world"
 )
 
-var start = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+var start = world.Start()
 
 const (
 	tenant      = hook.TenantID("acme")
@@ -25,8 +26,8 @@ const (
 	drainAtMost = 4 * time.Hour    // from then until all must be settled
 )
 
-// world is one seed's run.
-type world struct {
+// simulation is one seed's run.
+type simulation struct {
 	ctx     context.Context
 	seed    uint64
 	rng     *rand.Rand
@@ -71,8 +72,8 @@ type world struct {
 }
 
 // run runs the seed to its end, inside a bubble.
-func run(ctx context.Context, seed uint64, verbose bool) *world {
-	w := &world{
+func run(ctx context.Context, seed uint64, verbose bool) *simulation {
+	w := &simulation{
 		ctx: ctx, seed: seed, rng: rand.New(rand.NewPCG(seed, 0)), now: start, verbose: verbose, log: slog.New(slog.DiscardHandler),
 		store: memory.NewStore(), running: make(map[*process]func(bool)), counts: make(map[string]int), receipts: make(map[string]int), checker: newChecker(),
 	}
@@ -89,7 +90,7 @@ func run(ctx context.Context, seed uint64, verbose bool) *world {
 	if w.calm {
 		w.mostBusy = 64
 	}
-	w.begin() //nolint:contextcheck // processes have the world's own
+	w.begin() //nolint:contextcheck // processes have the simulation's own
 	for more := true; more; {
 		more = w.step()
 	}
@@ -98,7 +99,7 @@ func run(ctx context.Context, seed uint64, verbose bool) *world {
 }
 
 // step lets one thing happen; false when there is nothing more to happen.
-func (w *world) step() bool {
+func (w *simulation) step() bool {
 	w.settle()
 	if w.broken != "" {
 		return false
@@ -131,7 +132,7 @@ func (w *world) step() bool {
 
 // settle waits until every process waits for something, and puts new calls in an
 // order that does not depend on how the goroutines ran.
-func (w *world) settle() {
+func (w *simulation) settle() {
 	for {
 		synctest.Wait()
 		slices.SortFunc(w.ended, func(a, b *process) int { return strings.Compare(a.name, b.name) })
@@ -165,7 +166,7 @@ func (w *world) settle() {
 }
 
 // grant lets the call happen, or not, as the seed decides.
-func (w *world) grant(i int) {
+func (w *simulation) grant(i int) {
 	c := w.waiting[i]
 	w.waiting = slices.Delete(w.waiting, i, i+1)
 	v := w.judge(c)
@@ -183,7 +184,7 @@ func (w *world) grant(i int) {
 }
 
 // next returns when something can happen next.
-func (w *world) next() (at time.Time, ok bool) {
+func (w *simulation) next() (at time.Time, ok bool) {
 	consider := func(t time.Time, some bool) {
 		if some && (!ok || t.Before(at)) {
 			at, ok = t, true
@@ -202,7 +203,7 @@ func (w *world) next() (at time.Time, ok bool) {
 }
 
 // abort ends what still runs.
-func (w *world) abort() {
+func (w *simulation) abort() {
 	w.settle()
 	for len(w.running) > 0 {
 		for p := range w.running {
@@ -212,23 +213,23 @@ func (w *world) abort() {
 	}
 }
 
-func (w *world) chance(p float64) bool { return p > 0 && w.rng.Float64() < p }
+func (w *simulation) chance(p float64) bool { return p > 0 && w.rng.Float64() < p }
 
 // after returns a time from now on, at most d off.
-func (w *world) within(d time.Duration) time.Duration {
+func (w *simulation) within(d time.Duration) time.Duration {
 	return time.Duration(w.rng.Int64N(int64(d) + 1))
 }
 
-func (w *world) count(what string) { w.counts[what]++ }
+func (w *simulation) count(what string) { w.counts[what]++ }
 
-func (w *world) note(format string, args ...any) {
+func (w *simulation) note(format string, args ...any) {
 	if w.verbose {
 		w.trace = append(w.trace, fmt.Sprintf("%10.3f ", w.now.Sub(start).Seconds())+fmt.Sprintf(format, args...))
 	}
 }
 
 // fail says what is not as it must be; the first counts.
-func (w *world) fail(format string, args ...any) {
+func (w *simulation) fail(format string, args ...any) {
 	if w.broken == "" {
 		w.broken = fmt.Sprintf("at %.3f s, step %d: ", w.now.Sub(start).Seconds(), w.steps) + fmt.Sprintf(format, args...)
 		w.note("BROKEN: %s", fmt.Sprintf(format, args...))
@@ -242,7 +243,7 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-func pick[T any](w *world, all ...T) T { return all[w.rng.IntN(len(all))] }
+func pick[T any](w *simulation, all ...T) T { return all[w.rng.IntN(len(all))] }
 
 // timeline is what is planned for a time.
 type timeline struct{ all []planned }

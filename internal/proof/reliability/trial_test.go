@@ -11,13 +11,12 @@ import (
 
 	"surehook/internal/delivery/breaker"
 	"surehook/internal/delivery/deliver"
-	"surehook/internal/delivery/gate"
 	"surehook/internal/delivery/ingest"
 	"surehook/internal/delivery/send"
 	"surehook/internal/delivery/settle"
 	"surehook/internal/hook"
 	"surehook/internal/memory"
-	"surehook/internal/rule/sign"
+	"surehook/internal/proof/world"
 )
 
 var start = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
@@ -31,51 +30,47 @@ type site struct {
 	posted, requests, wasted, delivered, dead int
 }
 
-// world runs the real use cases for the sites, by a clock that goes from event to event.
-type world struct {
-	now       time.Time
+// trial runs the real use cases for the sites. Its clock goes from event to event.
+type trial struct {
+	clock     *world.Clock
+	ids       *world.IDs
 	sites     map[hook.EndpointID]*site
-	order     []*site // in which they were made
+	order     []*site // as they were added
 	store     *memory.Store
 	queue     *memory.Queue
-	attention *memory.CircuitQueue
+	circuits  *memory.CircuitQueue
 	acceptor  *ingest.Acceptor
 	deliverer *deliver.Deliverer
 	breaker   *breaker.Breaker
 	posts     posts
 
-	mu sync.Mutex // of the sites' counts: a batch is worked on at once
+	mu sync.Mutex // guards the counts of the sites: deliver works on a batch concurrently
 }
 
-func newWorld(t *testing.T) *world {
+// newTrial returns a trial of the shared wiring over its own clock. The crash
+// injector stays out: nothing fails here but the endpoints.
+func newTrial(t *testing.T) *trial {
 	t.Helper()
 
-	w := &world{now: start, sites: map[hook.EndpointID]*site{}, store: memory.NewStore()}
-	clock := func() time.Time { return w.now }
-	w.queue, w.attention = memory.NewQueue(clock), memory.NewCircuitQueue(clock)
-	directory, err := ingest.NewDirectory(w.store)
-	if err != nil {
+	w := &trial{
+		clock: world.NewClock(start), ids: world.NewIDs("reliability"), sites: map[hook.EndpointID]*site{}, store: memory.NewStore(),
+	}
+	w.queue, w.circuits = memory.NewQueue(w.clock.Now), memory.NewCircuitQueue(w.clock.Now)
+	wiring := world.Wiring{
+		Store: w.store, Queue: w.queue, Schedules: memory.NewSchedules(w.queue, w.clock.Now), DeadLetters: memory.NewDeadLetters(w.queue),
+		CircuitQueue: w.circuits, Notifier: silent{}, Settlement: ending{settle.Settlement{Store: w.store}, w},
+		Vault: memory.Vault{}, Sender: w, Log: slog.New(slog.DiscardHandler), Now: w.clock.Now, NewEventID: w.ids.Event,
+	}
+	var err error
+	if w.acceptor, err = wiring.Acceptor(); err != nil {
 		t.Fatal(err)
 	}
-	w.acceptor = &ingest.Acceptor{
-		Store: w.store, Queue: w.queue, Directory: directory, Retention: 5 * 24 * time.Hour, Now: clock, NewID: hook.NewEventID,
-	}
-	letters := memory.NewDeadLetters(w.queue)
-	quiet := slog.New(slog.DiscardHandler)
-	after := ending{settle.Settlement{Store: w.store}, w}
-	w.deliverer = &deliver.Deliverer{
-		Store: w.store, Queue: w.queue, Schedules: memory.NewSchedules(w.queue, clock), DeadLetters: letters,
-		Vault: memory.Vault{}, Sender: w, Settlement: after, Notifier: silent{}, Log: quiet, Now: clock,
-		Gate: &gate.Gate{Store: w.store, CircuitQueue: w.attention, Notifier: silent{}, Now: clock, Rand: func() float64 { return 0.5 }},
-	}
-	w.breaker = &breaker.Breaker{
-		Store: w.store, Queue: w.queue, DeadLetters: letters, CircuitQueue: w.attention, Settlement: after,
-		Notifier: silent{}, Log: quiet, Now: clock,
-	}
+	w.acceptor.Retention = 5 * 24 * time.Hour // the store of 30 days would not fit into memory
+	w.deliverer, w.breaker = wiring.Deliverer(), wiring.Breaker()
 	return w
 }
 
-// silent hears notices.
+// silent drops notifications.
 type silent struct{}
 
 func (silent) Notify(context.Context, hook.Notification) error { return nil }
@@ -83,7 +78,7 @@ func (silent) Notify(context.Context, hook.Notification) error { return nil }
 // ending counts deliveries that end.
 type ending struct {
 	settle.Settlement
-	w *world
+	w *trial
 }
 
 func (e ending) Complete(ctx context.Context, d hook.Delivery) error {
@@ -91,7 +86,7 @@ func (e ending) Complete(ctx context.Context, d hook.Delivery) error {
 	return e.Settlement.Complete(ctx, d)
 }
 
-func (w *world) count(d hook.Delivery) {
+func (w *trial) count(d hook.Delivery) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
@@ -106,13 +101,13 @@ func (w *world) count(d hook.Delivery) {
 }
 
 // Send is the endpoint: it answers 200 when it is up and 503 when it is down.
-func (w *world) Send(_ context.Context, r send.Request) hook.Outcome {
+func (w *trial) Send(_ context.Context, r send.Request) hook.Outcome {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
 	s := w.sites[r.Endpoint.ID]
 	s.requests++
-	if s.outages.down(w.now.Sub(start)) {
+	if s.outages.down(w.clock.Now().Sub(start)) {
 		s.wasted++
 		return hook.Outcome{Class: hook.ClassUnavailable, Status: 503, Duration: 50 * time.Millisecond}
 	}
@@ -120,33 +115,26 @@ func (w *world) Send(_ context.Context, r send.Request) hook.Outcome {
 }
 
 // add makes an endpoint with all defaults, alone in its tenant.
-func (w *world) add(t *testing.T, tenant string, class int, outages timeline) *site {
+func (w *trial) add(t *testing.T, tenant string, class int, outages timeline) *site {
 	t.Helper()
 
-	id := hook.NewEndpointID()
-	sealed, err := memory.Vault{}.Seal(t.Context(), sign.NewSecret(), id)
+	e, err := world.EndpointWith(t.Context(), w.ids.Endpoint(), world.Secret, start)
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := hook.Endpoint{
-		ID: id, Tenant: hook.TenantID(tenant), URL: "https://example.com/hook", EventTypes: []string{"*"},
-		Retry: hook.RetryPolicy{Preset: "standard"}, Timeout: hook.DefaultTimeout, MaxAge: hook.DefaultMaxAge,
-		Style: hook.StyleStandard, Schemes: []hook.Scheme{hook.SchemeV1},
-		Secrets: []hook.Secret{{Scheme: hook.SchemeV1, Sealed: sealed, CreatedAt: start}},
-		Status:  hook.StatusActive, StatusSince: start, CreatedAt: start, UpdatedAt: start,
-	}
+	e.Tenant = hook.TenantID(tenant)
 	if err := w.store.CreateEndpoint(t.Context(), e); err != nil {
 		t.Fatal(err)
 	}
 	s := &site{class: class, endpoint: e, outages: outages}
-	w.sites[id] = s
+	w.sites[e.ID] = s
 	w.order = append(w.order, s)
 	return s
 }
 
 // run posts events to each site at the rate given for the span, and goes on
 // until all their deliveries have ended.
-func (w *world) run(t *testing.T, rng *rand.Rand, every, span time.Duration, posted func(s *site, at time.Duration)) {
+func (w *trial) run(t *testing.T, rng *rand.Rand, every, span time.Duration, posted func(s *site, at time.Duration)) {
 	t.Helper()
 
 	for _, s := range w.order {
@@ -161,7 +149,7 @@ func (w *world) run(t *testing.T, rng *rand.Rand, every, span time.Duration, pos
 		if !ok || tick.Before(next) {
 			next = tick
 		}
-		w.now = next
+		w.clock.Until(next)
 		for len(w.posts) > 0 && !w.posts[0].at.After(next) {
 			p, _ := heap.Pop(&w.posts).(post)
 			if p.at.Sub(start) > span {
@@ -175,33 +163,33 @@ func (w *world) run(t *testing.T, rng *rand.Rand, every, span time.Duration, pos
 			heap.Push(&w.posts, post{p.at.Add(exponential(rng, every)), p.site})
 		}
 		w.deliver(t)
-		for _, m := range w.attention.Receive(10) {
+		for _, m := range w.circuits.Receive(10) {
 			if err := w.breaker.Reconcile(t.Context(), m.Check); err != nil {
 				t.Fatal(err)
 			}
-			w.attention.Delete(m.ID)
+			w.circuits.Delete(m.ID)
 		}
-		if !w.now.Before(tick) {
+		if !w.clock.Now().Before(tick) {
 			if err := w.breaker.Tick(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			tick = w.now.Add(time.Minute)
+			tick = w.clock.Now().Add(time.Minute)
 		}
-		if !w.now.Before(review) {
+		if !w.clock.Now().Before(review) {
 			if err := w.breaker.Review(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			review = w.now.Add(15 * time.Minute)
+			review = w.clock.Now().Add(15 * time.Minute)
 		}
-		if !w.now.Before(expire) {
-			w.store.Expire(w.now)
-			expire = w.now.Add(time.Hour)
+		if !w.clock.Now().Before(expire) {
+			w.store.Expire(w.clock.Now())
+			expire = w.clock.Now().Add(time.Hour)
 		}
 	}
 }
 
 // deliver gives all messages that are due to the deliverer.
-func (w *world) deliver(t *testing.T) {
+func (w *trial) deliver(t *testing.T) {
 	t.Helper()
 
 	for _, lane := range []hook.Lane{hook.LaneLive, hook.LaneRetry} {
@@ -215,7 +203,7 @@ func (w *world) deliver(t *testing.T) {
 				messages[i] = deliver.Message{ID: m.ID, Body: m.Body}
 			}
 			if failed := w.deliverer.ProcessBatch(t.Context(), messages); len(failed) > 0 {
-				t.Fatalf("%d messages of a batch failed at %s", len(failed), w.now)
+				t.Fatalf("%d messages of a batch failed at %s", len(failed), w.clock.Now())
 			}
 			for _, m := range batch {
 				w.queue.Delete(m.ID)
@@ -225,7 +213,7 @@ func (w *world) deliver(t *testing.T) {
 }
 
 // ended reports whether all deliveries have ended: what is parked waits for nothing but time.
-func (w *world) ended() bool {
+func (w *trial) ended() bool {
 	for _, s := range w.order {
 		if s.delivered+s.dead < s.posted {
 			return false
@@ -234,19 +222,15 @@ func (w *world) ended() bool {
 	return true
 }
 
-// next returns the time of whatever comes next; ok is false when nothing is left to do.
-func (w *world) next() (at time.Time, ok bool) {
-	consider := func(t time.Time, there bool) {
-		if there && (!ok || t.Before(at)) {
-			at, ok = t, true
-		}
-	}
-	consider(w.queue.Next())
-	consider(w.attention.Next())
+// next returns the time of the next message or post.
+func (w *trial) next() (at time.Time, ok bool) {
+	var next world.Earliest
+	next.Consider(w.queue.Next())
+	next.Consider(w.circuits.Next())
 	if len(w.posts) > 0 {
-		consider(w.posts[0].at, true)
+		next.Consider(w.posts[0].at, true)
 	}
-	return at, ok
+	return next.At, next.OK
 }
 
 // post is an event that a site is to get.

@@ -1,0 +1,169 @@
+package sim_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// mutation is a bug to put into the code.
+type mutation struct {
+	name     string
+	file     string // below internal/
+	old, bug string // the code, and the code with the bug
+}
+
+// mutations returns the bugs. The simulator must find each of them.
+func mutations() []mutation {
+	return []mutation{
+		{
+			name: "deliver follows up before the write of the decision", file: "delivery/deliver/settle.go",
+			old: "saveErr := d.Store.SaveDelivery(ctx, next, attempt)\n\t\tif saveErr == nil {\n\t\t\town = true\n\t\t\treturn nil\n\t\t}",
+			bug: "saveErr := d.followUp(ctx, next)\n\t\tif saveErr == nil {\n\t\t\tsaveErr = d.Store.SaveDelivery(ctx, next, attempt)\n\t\t}\n\t\tif saveErr == nil {\n\t\t\treturn nil\n\t\t}",
+		},
+		{
+			name: "deliveries are written without a condition", file: "memory/store_delivery.go",
+			old: "if version != d.Version {", bug: "if version > d.Version+1000 {",
+		},
+		{
+			name: "circuits are written without a condition: the same wave twice, two probes", file: "memory/store_circuit.go",
+			old: "if stored.Version != r.Version {", bug: "if stored.Version > r.Version+1000 {",
+		},
+		{
+			name: "limits are written without a condition", file: "memory/store_circuit.go",
+			old: "if s.limits[endpoint].Version != l.Version {", bug: "if s.limits[endpoint].Version > l.Version+1000 {",
+		},
+		{
+			name: "in-flight slots are granted without a check of the taken slots", file: "delivery/gate/limits.go",
+			old: "!has && len(leases) >= limit", bug: "!has && len(leases) >= limit+100",
+		},
+		{
+			name: "Retry-After is forgotten", file: "delivery/deliver/decision.go",
+			old: "afterFailure(d, *s.endpoint, o.RetryAfter, now)", bug: "afterFailure(d, *s.endpoint, 0, now)",
+		},
+		{
+			name: "max_age is forgotten when the next attempt is planned", file: "delivery/deliver/decision.go",
+			old: "if retry.Expired(d.CreatedAt, next, e.MaxAge) {", bug: "if retry.Expired(d.CreatedAt, next, 100*e.MaxAge) {",
+		},
+		{
+			name: "max_age is forgotten when a token arrives", file: "delivery/deliver/judge.go",
+			old: "case s.endpoint != nil && retry.Expired(d.CreatedAt, now, s.endpoint.MaxAge):", bug: "case s.endpoint != nil && retry.Expired(d.CreatedAt, now, 100*s.endpoint.MaxAge):",
+		},
+		{
+			name: "a failed message is acknowledged", file: "delivery/deliver/batch.go",
+			old: "failed = append(failed, j.message.ID)", bug: "_ = append(failed, j.message.ID)",
+		},
+		{
+			name: "a repeated post sends no tokens", file: "delivery/ingest/ingest.go",
+			old: "a.sendTokens(ctx, posts, true)", bug: "_ = healDelay",
+		},
+		{
+			name: "a paused endpoint gets attempts", file: "delivery/gate/gate.go",
+			old: "case q.Endpoint.Status == hook.StatusPaused:", bug: "case q.Endpoint.Status == hook.StatusPaused && q.Endpoint.MaxAge < 0:",
+		},
+		{
+			name: "a delivery can be replayed twice", file: "hook/replay.go",
+			old: "case d.Replayed.Generation != 0:", bug: "case d.Replayed.Generation < 0:",
+		},
+		{
+			name: "a replay of a delivery in progress needs no force", file: "hook/replay.go",
+			old: "case !d.State.Settled() && !o.Force:\n\t\treturn d, &Error{Code: CodeInProgress, Message: fmt.Sprintf(\"the delivery is still in progress: %s\", d.State)}",
+			bug: "case false:",
+		},
+		{
+			name: "a forced replay leaves the delivery in progress", file: "hook/replay.go",
+			old: "d.State, d.Reason = StateCancelled, ReasonReplayed", bug: "_ = StateCancelled",
+		},
+		{
+			name: "reconciliation removes the dead letters of dead deliveries", file: "delivery/breaker/dead_letters.go",
+			old: "case d.Replayed.Generation == 0:\n\t\treturn false, nil", bug: "case d.Replayed.Generation == 0:\n\t\treturn true, nil",
+		},
+		{
+			name: "reconciliation leaves second dead letters", file: "delivery/breaker/dead_letters.go",
+			old: "needless = append(needless, second)", bug: "_ = second",
+		},
+		{
+			name: "rate slots are not reserved", file: "delivery/gate/grant.go",
+			old: "limits, slots = limits.Reserve(1, rate, now)", bug: "_, slots = limits.Reserve(1, rate, now)",
+		},
+		{
+			name: "a token that waited out a throttle passes without a new slot", file: "delivery/deliver/endpoint.go",
+			old: "token.Reserved, token.Delays = v.Reserved, s.token.Delays+1", bug: "token.Reserved, token.Delays = v.Reserved || s.token.Reserved, s.token.Delays+1",
+		},
+		{
+			name: "every delivery may probe", file: "rule/circuit/circuit.go",
+			old: "renewal := c.State == HalfOpen && c.Holder == holder", bug: "renewal := c.State == HalfOpen",
+		},
+		{
+			name: "no process resumes after its own decision", file: "delivery/deliver/judge.go",
+			old: "own := d.Token == t.Nonce", bug: "own := d.Token == t.Nonce && d.Attempts > 1000",
+		},
+		{
+			name: "the own token of a cancelled delivery does not resume", file: "delivery/deliver/judge.go",
+			old: "d.State.Settled() && own:", bug: "d.State == hook.StateDead && own:",
+		},
+		{
+			name: "no record says that deliveries wait for an endpoint", file: "delivery/gate/probe.go",
+			old: "next := r.Wait(now)\n\tif next == r {", bug: "next := r.Wait(now)\n\tif next.Endpoint == r.Endpoint {",
+		},
+		{
+			name: "the tick checks no circuit", file: "delivery/breaker/tick.go",
+			old: "faults := forEach(len(checks), ", bug: "faults := forEach(0, ",
+		},
+		{
+			name: "a wave writes its deliveries before it sends their tokens", file: "delivery/breaker/release.go",
+			old: "refused := r.Queue.Send(ctx, hook.LaneRetry, tokens, 0)",
+			bug: "for _, d := range deliveries {\n\t\td.State, d.Reason = hook.StateRetrying, hook.ReasonNone\n\t\tif err := r.Store.SaveDelivery(ctx, d, nil); err != nil {\n\t\t\treturn err\n\t\t}\n\t}\n\trefused := r.Queue.Send(ctx, hook.LaneRetry, tokens, 0)",
+		},
+		{
+			name: "deliver does not record the replay of its token", file: "delivery/deliver/replay.go",
+			old: "return old, ok && old.Tenant == t.Tenant && old.Replayed.Generation == 0", bug: "return old, ok && old.Tenant == t.Tenant && old.Replayed.Generation < 0",
+		},
+		{
+			name: "a settled replay retires nothing", file: "hook/replay.go",
+			old: "if d.State != StateDead || d.Replayed.Generation == 0 {", bug: "if d.State != StateDead || d.Replayed.Generation >= 0 {",
+		},
+		{
+			name: "an expired delivery is dead before its dead letter is sent", file: "delivery/breaker/expire.go",
+			old: "if d.State == hook.StateDead {\n\t\tif err := r.DeadLetters.Send(",
+			bug: "if saved, err := r.saveDelivery(ctx, d); err != nil || !saved {\n\t\treturn saved, err\n\t}\n\tif d.State == hook.StateDead {\n\t\tif err := r.DeadLetters.Send(",
+		},
+		{
+			name: "ingest trusts its cached endpoints", file: "delivery/ingest/directory.go",
+			old: "ok && known.version == version", bug: "ok && known.version <= version",
+		},
+	}
+}
+
+// mutate returns the path and the code of the mutation's file, with the bug.
+func (m mutation) mutate(t *testing.T) (file, code string) {
+	t.Helper()
+
+	file, err := filepath.Abs(filepath.Join("..", "..", m.file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(text), m.old); n != 1 {
+		t.Fatalf("%s has %d of %q; want 1: the code changed, so change the mutation", m.file, n, m.old)
+	}
+	return file, strings.Replace(string(text), m.old, m.bug, 1)
+}
+
+// TestMutations_fit checks that every mutation still fits the code: its old text
+// stands in its file exactly once. TestMutations runs weekly only.
+func TestMutations_fit(t *testing.T) {
+	t.Parallel()
+
+	for _, tt := range mutations() {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			tt.mutate(t)
+		})
+	}
+}

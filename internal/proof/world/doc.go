@@ -1,0 +1,30 @@
+// Package world is the test world of the use cases: the in-memory stack, a clock
+// that tests move, receivers with scripted answers, and one crash injector.
+// Only tests import the package.
+//
+// # Parts
+//
+// Wiring builds the use cases from ports. The other proofs with ports of their
+// own (package sim, cost and reliability) reuse Wiring and NewEndpoint.
+//
+// World is a Wiring over package memory. Each invocation gets new use cases.
+//
+// # Crashes
+//
+// Crash counts the effects of the function under test, and ends the function
+// before or after the n-th effect. An effect is a write to the store or a
+// message. A dead function makes no more effects: each later call of its ports
+// returns ErrDead. Its messages become visible again after a minute, as on SQS.
+//
+// # What a restart forgets
+//
+// The use cases keep nothing between invocations, so a restart loses only the
+// local variables of the invocation:
+//   - the responses of requests that no record holds yet: the next process sends the request again;
+//   - the tokens, circuit checks and job messages that no queue holds yet;
+//   - the rate slots and in-flight leases that the dead process took: a lease expires by itself.
+//
+// A restart keeps the store, the queues, the schedules, the dead letters, the
+// notifications and the log. The one exception is the directory of ingest, a
+// cache: a new Acceptor starts with an empty directory.
+package world

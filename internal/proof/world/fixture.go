@@ -1,0 +1,130 @@
+package world
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"surehook/internal/hook"
+	"surehook/internal/memory"
+	"surehook/internal/rule/sign"
+)
+
+// Tenant is the tenant of every endpoint and event of a World.
+const Tenant hook.TenantID = "acme"
+
+// NewEndpoint returns an active endpoint with a secret, defaults and the preset
+// "standard", for all event types of Tenant. No store has the endpoint yet.
+func NewEndpoint(ctx context.Context, now time.Time) (hook.Endpoint, error) {
+	id := hook.NewEndpointID()
+	return EndpointWith(ctx, id, sign.NewSecret(), now)
+}
+
+// EndpointWith is NewEndpoint with an id and a secret in text form, for
+// simulations whose ids and secrets are the same at every run.
+func EndpointWith(ctx context.Context, id hook.EndpointID, secret string, now time.Time) (hook.Endpoint, error) {
+	sealed, err := memory.Vault{}.Seal(ctx, secret, id)
+	if err != nil {
+		return hook.Endpoint{}, fmt.Errorf("seal secret: %w", err)
+	}
+	return hook.Endpoint{
+		ID: id, Tenant: Tenant, URL: "https://example.com/hook", EventTypes: []string{"*"},
+		Retry: hook.RetryPolicy{Preset: "standard"}, Timeout: hook.DefaultTimeout, MaxAge: hook.DefaultMaxAge,
+		Style: hook.StyleStandard, Schemes: []hook.Scheme{hook.SchemeV1},
+		Secrets: []hook.Secret{{Scheme: hook.SchemeV1, Sealed: sealed, CreatedAt: now}},
+		Status:  hook.StatusActive, StatusSince: now, CreatedAt: now, UpdatedAt: now,
+	}, nil
+}
+
+// Endpoint creates an active endpoint with the world's delays and without
+// jitter, after change.
+func (w *World) Endpoint(change func(e *hook.Endpoint)) hook.Endpoint {
+	w.T.Helper()
+
+	e, err := NewEndpoint(w.T.Context(), Start())
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	e.Retry = hook.RetryPolicy{Schedule: w.options.Delays, Jitter: hook.JitterNone}
+	if change != nil {
+		change(&e)
+	}
+	if err := w.Store.CreateEndpoint(w.T.Context(), e); err != nil {
+		w.T.Fatal(err)
+	}
+	e.Version = 1
+	return e
+}
+
+// Event stores an event for the endpoints, and sends no token.
+func (w *World) Event(eventType string, at time.Time, targets ...hook.Endpoint) hook.Event {
+	w.T.Helper()
+
+	id, err := hook.NewEventID()
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	e := hook.Event{
+		ID: id, Tenant: Tenant, Type: eventType, Payload: []byte(`{"n": 1}`), Nonce: "n", AcceptedAt: at, ExpiresAt: at.Add(Retention),
+	}
+	for _, target := range targets {
+		e.Targets = append(e.Targets, target.ID)
+	}
+	if err := w.Store.PutEvent(w.T.Context(), e); err != nil {
+		w.T.Fatal(err)
+	}
+	return e
+}
+
+// Post stores an event for the endpoints, and puts its tokens on the live lane.
+func (w *World) Post(endpoints ...hook.Endpoint) []hook.DeliveryID {
+	w.T.Helper()
+
+	e := w.Event("order.paid", w.Clock.Now(), endpoints...)
+	var ids []hook.DeliveryID
+	for _, endpoint := range endpoints {
+		id := hook.QueuedDelivery(e, endpoint.ID).ID
+		ids = append(ids, id)
+		w.Enqueue(hook.LaneLive, hook.NewToken(Tenant, id, 1))
+	}
+	return ids
+}
+
+// PostMany is Post for n events, a millisecond apart.
+func (w *World) PostMany(e hook.Endpoint, n int) []hook.DeliveryID {
+	w.T.Helper()
+
+	var ids []hook.DeliveryID
+	for range n {
+		w.Clock.Pass(time.Millisecond)
+		ids = append(ids, w.Post(e)...)
+	}
+	return ids
+}
+
+// Enqueue puts the tokens on the lane.
+func (w *World) Enqueue(lane hook.Lane, tokens ...hook.Token) {
+	w.T.Helper()
+
+	if errs := w.Queue.Send(w.T.Context(), lane, tokens, 0); errs != nil {
+		w.T.Fatal(errs)
+	}
+}
+
+// Check asks for a circuit check after the delay.
+func (w *World) Check(c hook.CircuitCheck, delay time.Duration) {
+	w.T.Helper()
+
+	if err := w.CircuitQueue.Enqueue(w.T.Context(), c, delay); err != nil {
+		w.T.Fatal(err)
+	}
+}
+
+// Save writes the delivery.
+func (w *World) Save(d hook.Delivery) {
+	w.T.Helper()
+
+	if err := w.Store.SaveDelivery(w.T.Context(), d, nil); err != nil {
+		w.T.Fatal(err)
+	}
+}

@@ -1,0 +1,107 @@
+package world
+
+import (
+	"fmt"
+	"log/slog"
+	"time"
+
+	"surehook/internal/delivery/breaker"
+	"surehook/internal/delivery/deliver"
+	"surehook/internal/delivery/gate"
+	"surehook/internal/delivery/ingest"
+	"surehook/internal/delivery/replay"
+	"surehook/internal/delivery/settle"
+	"surehook/internal/emf"
+	"surehook/internal/hook"
+)
+
+// Retention is how long events are kept in a Wiring.
+const Retention = 90 * 24 * time.Hour
+
+// Store is the store of all use cases.
+type Store interface { //nolint:interfacebloat // the ports of all use cases together
+	ingest.Store
+	deliver.Store
+	gate.Store
+	breaker.Store
+	settle.Store
+	replay.Store
+	replay.Index
+	replay.Endpoints
+	replay.Jobs
+}
+
+// Wiring is the ports of the use cases. Its methods return new use cases, each
+// as in a new process.
+type Wiring struct {
+	Store        Store
+	Queue        deliver.Queue
+	Schedules    deliver.Schedules
+	DeadLetters  breaker.DeadLetters
+	CircuitQueue gate.CircuitQueue
+	JobQueue     replay.JobQueue
+	Notifier     deliver.Notifier
+	Settlement   deliver.Settlement
+	Gate         deliver.Gate // of Deliverer; nil: NewGate
+	Vault        deliver.Vault
+	Sender       deliver.Sender
+	Metrics      emf.Set
+	Log          *slog.Logger
+	Now          func() time.Time
+	Rand         func() float64 // of the gate; nil: always 0.5
+	NewEventID   func() (hook.EventID, error)
+	NewJobID     func() (hook.JobID, error)
+}
+
+// Acceptor returns a new function ingest, with an empty directory.
+func (w Wiring) Acceptor() (*ingest.Acceptor, error) {
+	directory, err := ingest.NewDirectory(w.Store)
+	if err != nil {
+		return nil, fmt.Errorf("make directory: %w", err)
+	}
+	return w.AcceptorOf(directory), nil
+}
+
+// AcceptorOf returns function ingest with a directory that is warm.
+func (w Wiring) AcceptorOf(directory *ingest.Directory) *ingest.Acceptor {
+	return &ingest.Acceptor{
+		Store: w.Store, Queue: w.Queue, Directory: directory, Retention: Retention, Now: w.Now, NewID: w.NewEventID,
+	}
+}
+
+// NewGate returns a new gate.
+func (w Wiring) NewGate() *gate.Gate {
+	random := w.Rand
+	if random == nil {
+		random = func() float64 { return 0.5 }
+	}
+	return &gate.Gate{Store: w.Store, CircuitQueue: w.CircuitQueue, Notifier: w.Notifier, Now: w.Now, Rand: random}
+}
+
+// Deliverer returns a new function deliver.
+func (w Wiring) Deliverer() *deliver.Deliverer {
+	admission := w.Gate
+	if admission == nil {
+		admission = w.NewGate()
+	}
+	return &deliver.Deliverer{
+		Store: w.Store, Queue: w.Queue, Schedules: w.Schedules, DeadLetters: w.DeadLetters, Vault: w.Vault, Sender: w.Sender,
+		Gate: admission, Settlement: w.Settlement, Notifier: w.Notifier, Metrics: w.Metrics, Log: w.Log, Now: w.Now,
+	}
+}
+
+// Breaker returns a new function breaker.
+func (w Wiring) Breaker() *breaker.Breaker {
+	return &breaker.Breaker{
+		Store: w.Store, Queue: w.Queue, DeadLetters: w.DeadLetters, CircuitQueue: w.CircuitQueue, Settlement: w.Settlement,
+		Notifier: w.Notifier, Metrics: w.Metrics, Log: w.Log, Now: w.Now,
+	}
+}
+
+// Replayer returns a new function replay.
+func (w Wiring) Replayer() *replay.Replayer {
+	return &replay.Replayer{
+		Store: w.Store, Index: w.Store, Endpoints: w.Store, Jobs: w.Store, Queue: w.Queue, JobQueue: w.JobQueue,
+		Settlement: w.Settlement, Log: w.Log, Now: w.Now, NewID: w.NewJobID,
+	}
+}

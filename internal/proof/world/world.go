@@ -1,0 +1,215 @@
+package world
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"surehook/internal/delivery/breaker"
+	"surehook/internal/delivery/deliver"
+	"surehook/internal/delivery/ingest"
+	"surehook/internal/delivery/replay"
+	"surehook/internal/delivery/send"
+	"surehook/internal/delivery/settle"
+	"surehook/internal/emf"
+	"surehook/internal/hook"
+	"surehook/internal/memory"
+)
+
+// Function is one of the functions in a World.
+type Function uint8
+
+// The functions. The gate, a part of function deliver, is never under test: it is the zero Function.
+const (
+	Ingest Function = iota + 1
+	Deliver
+	Breaker
+	Replay
+)
+
+func (f Function) String() string {
+	return [...]string{"gate", "ingest", "deliver", "breaker", "replay"}[f]
+}
+
+// Options are the differences between the worlds of tests.
+type Options struct {
+	// Function is the function under test: only this function dies, fails and logs.
+	Function Function
+	// Delays is the retry schedule of the endpoints.
+	Delays []time.Duration
+	// Circuits lets RunFor run the breaker: on each circuit check, and on a tick every minute.
+	Circuits bool
+	// Jobs lets Run run function replay on each job message.
+	Jobs bool
+}
+
+// World is the in-memory stack with its use cases. It is safe for concurrent use
+// by the records of a batch; the methods that run functions are for one goroutine.
+type World struct {
+	T             *testing.T
+	Clock         *Clock
+	Store         *memory.Store
+	Queue         *memory.Queue
+	DeadLetters   *memory.DeadLetters
+	Schedules     *memory.Schedules
+	CircuitQueue  *memory.CircuitQueue
+	Jobs          *memory.JobQueue
+	Notifications *memory.Notifications // of the breaker, as the function under test
+	Log           *Log                  // of the function under test
+	Crash         *Crash
+	Calls         *Calls
+	Gate          deliver.Gate // of function deliver; tests may replace it
+
+	// Answer is the receiver of every endpoint; Always(200) at first.
+	Answer func(r send.Request) hook.Outcome
+	// Posts are the requests that the receivers got, in their order.
+	Posts []Post
+	// Checks are the circuit checks that functions asked for, in their order.
+	Checks []hook.CircuitCheck
+
+	// NoTicks leaves out the ticks: they matter only after a lost message.
+	NoTicks bool
+	// Receipts is how many processes get each circuit check at the same time; 0 is one.
+	Receipts int
+
+	options Options
+	ticked  time.Time
+	mu      sync.Mutex // guards Answer, Posts and Checks
+}
+
+// New returns a world at time Start, without an endpoint.
+func New(t *testing.T, options Options) *World {
+	t.Helper()
+
+	w := &World{
+		T: t, Clock: NewClock(Start()), Store: memory.NewStore(), Notifications: &memory.Notifications{}, Log: &Log{},
+		Crash: &Crash{}, Calls: &Calls{}, Answer: Always(200), options: options, ticked: Start(),
+	}
+	w.Queue = memory.NewQueue(w.Clock.Now)
+	w.DeadLetters = memory.NewDeadLetters(w.Queue)
+	w.Schedules = memory.NewSchedules(w.Queue, w.Clock.Now)
+	w.CircuitQueue = memory.NewCircuitQueue(w.Clock.Now)
+	w.Jobs = memory.NewJobQueue(w.Clock.Now)
+	w.Gate = w.wiring(0).NewGate() // the gate is beside the function under test
+	return w
+}
+
+// wiring returns the ports of a function.
+func (w *World) wiring(f Function) Wiring {
+	p := ports{Store: w.Store, w: w, prefix: f.String() + ": "}
+	log := slog.New(slog.DiscardHandler)
+	if f == w.options.Function {
+		p.prefix, log = "", slog.New(slog.NewJSONHandler(w.Log, nil))
+	}
+	wiring := Wiring{
+		Store: p, Queue: p, Schedules: p, DeadLetters: deadLetters{p}, CircuitQueue: p, JobQueue: p, Notifier: p,
+		Settlement: settle.Settlement{Store: p}, Gate: w.Gate, Vault: memory.Vault{}, Sender: receiver{w},
+		Metrics: emf.Set{Environment: "test"}, Log: log, Now: w.Clock.Now, NewEventID: hook.NewEventID, NewJobID: hook.NewJobID,
+	}
+	if f != Breaker { // a notification is an effect of the breaker only
+		wiring.Notifier = &memory.Notifications{}
+	}
+	return wiring
+}
+
+// Acceptor returns a new process of function ingest.
+func (w *World) Acceptor() *ingest.Acceptor {
+	w.T.Helper()
+
+	a, err := w.wiring(Ingest).Acceptor()
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	return a
+}
+
+// Deliverer returns a new process of function deliver.
+func (w *World) Deliverer() *deliver.Deliverer { return w.wiring(Deliver).Deliverer() }
+
+// Breaker returns a new process of function breaker.
+func (w *World) Breaker() *breaker.Breaker { return w.wiring(Breaker).Breaker() }
+
+// Replayer returns a new process of function replay.
+func (w *World) Replayer() *replay.Replayer { return w.wiring(Replay).Replayer() }
+
+func (w *World) checked(c hook.CircuitCheck) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	w.Checks = append(w.Checks, c)
+}
+
+// Post is a request as its receiver got it.
+type Post struct {
+	send.Request
+
+	At time.Time
+}
+
+// receiver is the receivers of all endpoints.
+type receiver struct{ w *World }
+
+// Send records the request, and returns the receiver's response.
+func (r receiver) Send(_ context.Context, request send.Request) hook.Outcome {
+	r.w.mu.Lock()
+	r.w.Posts = append(r.w.Posts, Post{request, r.w.Clock.Now()})
+	answer := r.w.Answer
+	r.w.mu.Unlock()
+	return answer(request)
+}
+
+// PostsOf returns how many requests each delivery had.
+func (w *World) PostsOf() map[hook.DeliveryID]int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	n := make(map[hook.DeliveryID]int)
+	for _, p := range w.Posts {
+		n[p.Delivery]++
+	}
+	return n
+}
+
+// Always returns a receiver that answers with the status.
+func Always(status int) func(send.Request) hook.Outcome {
+	return Status(func(send.Request) int { return status })
+}
+
+// InTurn returns a receiver that answers attempt n with the n-th status, and
+// later attempts with the last status.
+func InTurn(statuses ...int) func(send.Request) hook.Outcome {
+	return Status(func(r send.Request) int { return statuses[min(r.Attempt, len(statuses))-1] })
+}
+
+// Status returns a receiver that answers with the status of f.
+func Status(f func(r send.Request) int) func(send.Request) hook.Outcome {
+	return func(r send.Request) hook.Outcome {
+		status := f(r)
+		return hook.Outcome{Class: hook.ClassOfStatus(status), Status: status, URL: r.Endpoint.URL}
+	}
+}
+
+// Log keeps the lines of the function under test. It is safe for concurrent use.
+type Log struct {
+	mu    sync.Mutex
+	lines bytes.Buffer
+}
+
+// Write adds a line.
+func (l *Log) Write(line []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	return l.lines.Write(line)
+}
+
+// String returns all lines.
+func (l *Log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	return l.lines.String()
+}
