@@ -10,7 +10,7 @@ import (
 	"surehook/internal/hook"
 )
 
-func TestAttend_BeginsNothingWithoutTime(t *testing.T) {
+func TestReconcile_DoesNothingWithoutTime(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
@@ -23,15 +23,15 @@ func TestAttend_BeginsNothingWithoutTime(t *testing.T) {
 	b := w.Breaker()
 	b.Now = func() time.Time { return deadline.Add(-10*time.Second + 1) }
 	if err := b.Reconcile(ctx, hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID}); err == nil || w.Calls.Total() > 0 {
-		t.Errorf("Attend() with too little time = %v after %d requests; want an error after none", err, w.Calls.Total())
+		t.Errorf("Reconcile() with too little time = %v after %d requests; want an error after none", err, w.Calls.Total())
 	}
 	b.Now = func() time.Time { return deadline.Add(-10 * time.Second) }
 	if err := b.Reconcile(ctx, hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID}); err != nil {
-		t.Errorf("Attend() with enough time = %v; deliveries are %s", err, w.States(ids))
+		t.Errorf("Reconcile() with enough time = %v; deliveries are %s", err, w.States(ids))
 	}
 }
 
-func TestAttend_BeginsAnewWhenTheGateWroteFirst(t *testing.T) {
+func TestReconcile_RepeatsAfterAConflict(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
@@ -42,7 +42,7 @@ func TestAttend_BeginsAnewWhenTheGateWroteFirst(t *testing.T) {
 	}{
 		{name: "once", writes: 1, states: "2 parked circuit_open, 2 retrying", ok: true},
 		{name: "four times", writes: 4, states: "2 parked circuit_open, 2 retrying", ok: true},
-		{name: "always: the look comes again", writes: 1000, states: "4 parked circuit_open", ok: false},
+		{name: "always: the check fails", writes: 1000, states: "4 parked circuit_open", ok: false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -62,13 +62,13 @@ func TestAttend_BeginsAnewWhenTheGateWroteFirst(t *testing.T) {
 			}
 			err := w.Breaker().Reconcile(t.Context(), hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID, Wave: 2})
 			if (err == nil) != tt.ok || w.States(ids) != tt.states || writes > 5 {
-				t.Errorf("Attend() = %v with %d writes between and deliveries are %s; want ok: %t, at most 5, %s", err, writes, w.States(ids), tt.ok, tt.states)
+				t.Errorf("Reconcile() = %v with %d concurrent writes, and deliveries are %s; want ok: %t, at most 5, %s", err, writes, w.States(ids), tt.ok, tt.states)
 			}
 		})
 	}
 }
 
-func TestTick_TrustsTheRecordMoreThanTheIndex(t *testing.T) {
+func TestTick_UsesTheWaveOfTheRecord(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
@@ -81,7 +81,7 @@ func TestTick_TrustsTheRecordMoreThanTheIndex(t *testing.T) {
 	}
 }
 
-func TestTick_KeepsABadEndpointFromTheOthers(t *testing.T) {
+func TestTick_ContinuesAfterABadEndpoint(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
@@ -104,7 +104,7 @@ func TestTick_KeepsABadEndpointFromTheOthers(t *testing.T) {
 	}
 	err := w.Breaker().Tick(t.Context())
 	if err == nil || !strings.Contains(err.Error(), string(bad)) {
-		t.Errorf("Tick() = %v; want an error that names %s", err, bad)
+		t.Errorf("Tick() = %v; want an error with %s", err, bad)
 	}
 	if got, want := w.States(ids), "1 parked circuit_open, 29 retrying"; got != want {
 		t.Errorf("deliveries are %s; want %s", got, want)

@@ -17,19 +17,19 @@ import (
 	"surehook/internal/rule/circuit"
 )
 
-// TestOutage_EndsInWideningWaves lets 41 events wait out an outage of two
-// probes. The first fails, the second closes the circuit, and the other 40 come
-// in waves, the oldest first.
+// TestOutage_EndsInWideningWaves parks 41 deliveries. The first probe fails, the second
+// probe closes the circuit, and the other 40 deliveries go out in waves, the oldest
+// first.
 func TestOutage_EndsInWideningWaves(t *testing.T) {
 	t.Parallel()
 
 	for _, each := range []int{1, 3} {
-		t.Run(fmt.Sprintf("each look is received %d times", each), func(t *testing.T) {
+		t.Run(fmt.Sprintf("each check is received %d times", each), func(t *testing.T) {
 			t.Parallel()
 
 			w := setup(t)
 			w.Receipts = each
-			w.NoTicks = true // they matter only if a message is lost
+			w.NoTicks = true // ticks matter only after a lost message
 			e := w.Endpoint(nil)
 			w.open(e)
 			var posts atomic.Int32
@@ -58,7 +58,7 @@ func TestOutage_EndsInWideningWaves(t *testing.T) {
 				t.Errorf("POSTs at a time, the probes first (-want +got):\n%s", diff)
 			}
 			if diff := cmp.Diff(ids, slices.Concat(waves[1:]...)); diff != "" {
-				t.Errorf("deliveries in the order of the waves differ from that of their age (-want +got):\n%s", diff)
+				t.Errorf("deliveries in the order of the waves; want the order of age (-want +got):\n%s", diff)
 			}
 			for i, id := range ids {
 				d, err := w.Store.Delivery(t.Context(), id)
@@ -96,7 +96,7 @@ func TestRelease_StopsWhenTheCircuitOpensAgain(t *testing.T) {
 	}
 }
 
-func TestProbe_ThatIsLostIsRepeatedByTheTick(t *testing.T) {
+func TestProbe_TickRepeatsALostProbe(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
@@ -109,7 +109,7 @@ func TestProbe_ThatIsLostIsRepeatedByTheTick(t *testing.T) {
 		}
 		lost := w.Queue.Receive(hook.LaneRetry, 10)
 		if len(lost) != 1 || lost[0].Token.Delivery != ids[0] {
-			t.Fatalf("tokens = %v; want one of the oldest", lost)
+			t.Fatalf("tokens = %v; want one token of the oldest delivery", lost)
 		}
 		w.Queue.Delete(lost[0].ID)
 		w.Clock.Pass(59 * time.Second)
@@ -124,9 +124,9 @@ func TestProbe_ThatIsLostIsRepeatedByTheTick(t *testing.T) {
 	}
 }
 
-// TestOutage_CostsTheSameWhateverWaits counts all requests of deliver, gate and
-// breaker to the store and the queues over an outage of eighty minutes.
-func TestOutage_CostsTheSameWhateverWaits(t *testing.T) {
+// TestOutage_CostsTheSameForAnyBacklog counts the requests of deliver, gate and
+// breaker to the store and the queues in an outage of 80 minutes.
+func TestOutage_CostsTheSameForAnyBacklog(t *testing.T) {
 	t.Parallel()
 
 	var want map[string]int
@@ -149,12 +149,12 @@ func TestOutage_CostsTheSameWhateverWaits(t *testing.T) {
 			want = got
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("requests with %d waiting differ from those with one (-one +%d):\n%s", n, n, diff)
+			t.Errorf("requests with %d waiting and with 1 waiting (-1 +%d):\n%s", n, n, diff)
 		}
 	}
 }
 
-func TestDisabled_ExpiresInTimeAndIsRarelyLookedAt(t *testing.T) {
+func TestDisabled_ExpiresInTimeWithFewChecks(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
@@ -163,25 +163,25 @@ func TestDisabled_ExpiresInTimeAndIsRarelyLookedAt(t *testing.T) {
 	w.Now()
 	w.RunFor(5*time.Hour - time.Second)
 	if got, want := w.States(ids), "2 parked disabled"; got != want {
-		t.Fatalf("before their time deliveries are %s; want %s", got, want)
+		t.Fatalf("before max_age deliveries are %s; want %s", got, want)
 	}
 	w.RunFor(2 * time.Minute)
 	if got, want := w.States(ids), "2 dead expired"; got != want || len(w.DeadLetters.Letters()) != 2 {
-		t.Errorf("after it they are %s with %d dead letters; want %s with 2", got, len(w.DeadLetters.Letters()), want)
+		t.Errorf("after max_age deliveries are %s with %d dead letters; want %s with 2", got, len(w.DeadLetters.Letters()), want)
 	}
 	w.RunFor(24 * time.Hour)
 	if got := w.attended("decision"); len(got) > 10 || got[len(got)-1] != "forget" {
-		t.Errorf("looks in 29 hours: %v; want about one an hour, and to forget at last", got)
+		t.Errorf("checks in 29 hours: %v; want at most 10, the last with decision forget", got)
 	}
 	if r := w.Circuit(e); r.Waiting || !r.AttendAt.IsZero() {
-		t.Errorf("record = %+v; want it forgotten", r)
+		t.Errorf("record = %+v; want a forgotten endpoint", r)
 	}
 }
 
-// TestAttend_SurvivesItsDeath kills the breaker before and after each of its
-// effects, in every flow; its look comes again after a minute and the tick every
-// minute. The end must be the same, with at most one POST and one letter more.
-func TestAttend_SurvivesItsDeath(t *testing.T) {
+// TestReconcile_SurvivesACrash kills the breaker before and after each of the
+// effects, in every flow. The check comes again after a minute, and Tick runs every
+// minute. The end is the same, with at most one more POST and one more letter.
+func TestReconcile_SurvivesACrash(t *testing.T) {
 	t.Parallel()
 
 	flows := []struct {
@@ -193,7 +193,7 @@ func TestAttend_SurvivesItsDeath(t *testing.T) {
 		states   string
 		posts    int
 		letters  int
-		replays  *replay.Outcomes // they replay dead ones for a job, which is to count this
+		replays  *replay.Outcomes // non-nil: replays of a job, with the outcomes of the job
 	}{
 		{name: "release", record: closed(1, time.Minute), parked: ages(9), states: "9 delivered", posts: 9},
 		{name: "probe and release", record: open(0, 0), parked: ages(4), states: "4 delivered", posts: 4},
@@ -241,10 +241,10 @@ func TestAttend_SurvivesItsDeath(t *testing.T) {
 				t.Errorf("deliveries are %s; want %s", got, tt.states)
 			}
 			if extra := len(w.Posts) - tt.posts; extra < 0 || extra > min(at, 1) {
-				t.Errorf("%d POSTs; want %d and at most one more after a death", len(w.Posts), tt.posts)
+				t.Errorf("%d POSTs; want %d and at most one more after a crash", len(w.Posts), tt.posts)
 			}
 			if extra := len(w.DeadLetters.Letters()) - tt.letters; extra < 0 || extra > min(at, 1) {
-				t.Errorf("%d dead letters; want %d and at most one more after a death", len(w.DeadLetters.Letters()), tt.letters)
+				t.Errorf("%d dead letters; want %d and at most one more after a crash", len(w.DeadLetters.Letters()), tt.letters)
 			}
 			if r := w.Circuit(e); r.Waiting || !r.AttendAt.IsZero() {
 				t.Errorf("record = %+v; want the endpoint forgotten", r)
@@ -252,9 +252,9 @@ func TestAttend_SurvivesItsDeath(t *testing.T) {
 			if tt.replays == nil {
 				return w
 			}
-			tally, err := w.Store.JobOutcomes(t.Context(), someJob)
-			if got, want := w.States(replayed), fmt.Sprintf("%d discarded replayed", len(ids)); got != want || err != nil || tally != *tt.replays {
-				t.Errorf("those before are %s, and the job counted %+v, %v; want %s and %+v", got, tally, err, want, *tt.replays)
+			outcomes, err := w.Store.JobOutcomes(t.Context(), someJob)
+			if got, want := w.States(replayed), fmt.Sprintf("%d discarded replayed", len(ids)); got != want || err != nil || outcomes != *tt.replays {
+				t.Errorf("previous generations are %s, and the job counted %+v, %v; want %s and %+v", got, outcomes, err, want, *tt.replays)
 			}
 			return w
 		}
@@ -278,25 +278,26 @@ func TestAttend_SurvivesItsDeath(t *testing.T) {
 	}
 }
 
-// replays makes the parked deliveries replays of dead ones, which it returns, by someJob.
+// replays turns the parked deliveries into replays by someJob, and returns the
+// replayed dead deliveries.
 func (w *bundle) replays(ids []hook.DeliveryID) []hook.DeliveryID {
 	w.T.Helper()
 
 	var dead []hook.DeliveryID
-	for slot, id := range ids {
+	for index, id := range ids {
 		d, err := w.Store.Delivery(w.T.Context(), id)
 		if err != nil {
 			w.T.Fatal(err)
 		}
 		old, replay := d, d
 		old.State, old.Reason, old.Replayed = hook.StateDead, hook.ReasonExhausted, hook.Replayed{Generation: 2, At: d.CreatedAt}
-		replay.ID, replay.Version, replay.Job, replay.JobIndex = old.Successor(), 0, someJob, slot
+		replay.ID, replay.Version, replay.Job, replay.JobIndex = old.Successor(), 0, someJob, index
 		for _, d := range []hook.Delivery{old, replay} {
 			if err := w.Store.SaveDelivery(w.T.Context(), d, nil); err != nil {
 				w.T.Fatal(err)
 			}
 		}
-		ids[slot], dead = replay.ID, append(dead, id)
+		ids[index], dead = replay.ID, append(dead, id)
 	}
 	return dead
 }

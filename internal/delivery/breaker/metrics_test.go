@@ -15,14 +15,14 @@ import (
 	"surehook/internal/proof/world"
 )
 
-// metrics returns the metrics of the newest line with the message, and holds
-// the line to the schema of the Embedded Metric Format.
+// metrics returns the metrics of the newest line with the message, and validates the
+// line against the schema of the Embedded Metric Format.
 func (w *bundle) metrics(message string) map[string]float64 {
 	w.T.Helper()
 
 	lines := w.lines(message)
 	if len(lines) == 0 {
-		w.T.Fatalf("there is no line %s", message)
+		w.T.Fatalf("no line %s", message)
 	}
 	line := lines[len(lines)-1]
 	if line["_aws"] == nil {
@@ -45,7 +45,7 @@ func (w *bundle) metrics(message string) map[string]float64 {
 		w.T.Fatal(err)
 	}
 	if err := schema.Validate(line); err != nil {
-		w.T.Errorf("%s is no line with metrics: %v", message, err)
+		w.T.Errorf("validate %s: %v", message, err)
 	}
 	text, err := json.Marshal(line["_aws"])
 	if err != nil {
@@ -78,7 +78,7 @@ func TestTick_WritesTheGauges(t *testing.T) {
 		t.Fatalf("Tick() = %v", err)
 	}
 	if diff := cmp.Diff(map[string]float64{"circuits_open": 0, "dead_letters_open": 0}, w.metrics("breaker.ticked")); diff != "" {
-		t.Errorf("gauges of nothing (-want +got):\n%s", diff)
+		t.Errorf("gauges of an empty store (-want +got):\n%s", diff)
 	}
 
 	w.record(w.Endpoint(nil), open(time.Hour, time.Hour))
@@ -90,8 +90,8 @@ func TestTick_WritesTheGauges(t *testing.T) {
 		return r
 	})
 	d := hook.QueuedDelivery(w.Event("order.paid", start, w.Endpoint(nil)), hook.NewEndpointID())
-	w.bury(d, 12, time.Hour)
-	if letters, err := w.DeadLetters.Receive(t.Context()); err != nil || len(letters) != 10 { // and hides them
+	w.sendLetters(d, 12, time.Hour)
+	if letters, err := w.DeadLetters.Receive(t.Context()); err != nil || len(letters) != 10 { // hides 10 letters
 		t.Fatalf("Receive() = %d letters, %v", len(letters), err)
 	}
 	if err := w.Breaker().Tick(t.Context()); err != nil {
@@ -102,7 +102,7 @@ func TestTick_WritesTheGauges(t *testing.T) {
 	}
 }
 
-func TestTick_LeavesOutWhatItCannotMeasure(t *testing.T) {
+func TestTick_LeavesOutFailedGauges(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
@@ -127,43 +127,43 @@ func TestTick_LeavesOutWhatItCannotMeasure(t *testing.T) {
 				return nil
 			}
 			if err := w.Breaker().Tick(t.Context()); err == nil {
-				t.Error("Tick() = nil; want what could not be measured")
+				t.Error("Tick() = nil; want the error of the gauge")
 			}
 			if diff := cmp.Diff(tt.want, w.metrics("breaker.ticked")); diff != "" {
 				t.Errorf("gauges (-want +got):\n%s", diff)
 			}
 			if got := w.Queue.Receive(hook.LaneRetry, 10); len(got) != 1 || got[0].Token.Delivery != ids[0] {
-				t.Errorf("tokens = %v; want the probe, whatever cannot be measured", got)
+				t.Errorf("tokens = %v; want the probe", got)
 			}
 		})
 	}
 }
 
-func TestAttend_CountsTheDead(t *testing.T) {
+func TestReconcile_CountsTheDead(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
 	e := w.Endpoint(status(hook.StatusDisabled, time.Hour))
 	w.park(e, 3*time.Hour, 2*time.Hour, time.Minute)
 	w.record(e, closed(0, 0))
-	look := hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID}
-	if err := w.Breaker().Reconcile(t.Context(), look); err != nil {
-		t.Fatalf("Attend() = %v", err)
+	check := hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID}
+	if err := w.Breaker().Reconcile(t.Context(), check); err != nil {
+		t.Fatalf("Reconcile() = %v", err)
 	}
 	if diff := cmp.Diff(map[string]float64{"dead": 2}, w.metrics("circuit.reconciled")); diff != "" {
 		t.Errorf("metrics (-want +got):\n%s", diff)
 	}
 	w.wantDead(e, 2)
-	if err := w.Breaker().Reconcile(t.Context(), look); err != nil {
-		t.Fatalf("Attend() = %v", err)
+	if err := w.Breaker().Reconcile(t.Context(), check); err != nil {
+		t.Fatalf("Reconcile() = %v", err)
 	}
 	if got := w.metrics("circuit.reconciled"); got != nil {
-		t.Errorf("metrics of a look at which nothing died = %v; want none", got)
+		t.Errorf("metrics of a check without a death = %v; want none", got)
 	}
 	w.wantDead(e, 2)
 }
 
-func TestAttend_CountsNoneThatItDidNotEnd(t *testing.T) {
+func TestReconcile_CountsOnlyEndedDeliveries(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
@@ -173,7 +173,7 @@ func TestAttend_CountsNoneThatItDidNotEnd(t *testing.T) {
 		dead  int
 	}{
 		{
-			name: "somebody moved one meanwhile", fails: func(w *bundle, ids []hook.DeliveryID) func(string, hook.EndpointID) error {
+			name: "a concurrent change of a delivery", fails: func(w *bundle, ids []hook.DeliveryID) func(string, hook.EndpointID) error {
 				moved := false
 				return func(verb string, _ hook.EndpointID) error {
 					if verb == "save delivery" && !moved {
@@ -222,14 +222,14 @@ func TestAttend_CountsNoneThatItDidNotEnd(t *testing.T) {
 				tt.end(w, e)
 			}
 			if err := w.Breaker().Reconcile(t.Context(), hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID}); err != nil {
-				t.Errorf("Attend() = %v; want nil", err)
+				t.Errorf("Reconcile() = %v; want nil", err)
 			}
 			w.wantDead(e, tt.dead)
 		})
 	}
 }
 
-// wantDead wants that many deaths in the stats of the endpoint.
+// wantDead checks the number of dead deliveries in the stats of the endpoint.
 func (w *bundle) wantDead(e hook.Endpoint, want int) {
 	w.T.Helper()
 

@@ -1,369 +1,361 @@
 package breaker_test
 
 import (
-	"bytes"
-	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
-	"surehook/internal/names"
-	"surehook/internal/proof/world"
+	"surehook/internal/rule/circuit"
 )
 
-// generations stores the generations of a new delivery, each of which replays the one
-// before: states, "superseded", or "-" for one without a record. It returns them as they are stored.
-func (w *bundle) generations(what ...string) []hook.Delivery {
-	w.T.Helper()
+const never = -1 << 60 // no AttendAt
 
-	var all []hook.Delivery
-	first := hook.QueuedDelivery(w.Event("order.paid", w.Clock.Now(), hook.Endpoint{ID: hook.NewEndpointID()}), hook.NewEndpointID())
-	for i, state := range what {
-		d := first
-		d.ID.Generation, d.Attempts, d.Job, d.JobIndex = i+1, 1, someJob, i
-		if i < len(what)-1 {
-			d.Replayed = hook.Replayed{Generation: i + 2, At: w.Clock.Now()}
-		}
-		if state == "superseded" {
-			d.State, d.Reason = hook.StateCancelled, hook.ReasonReplayed
-		} else if state != "-" {
-			var err error
-			if d.State, err = hook.ParseState(state); err != nil {
-				w.T.Fatal(err)
-			}
-		}
-		if state != "-" {
-			if err := w.Store.SaveDelivery(w.T.Context(), d, nil); err != nil {
-				w.T.Fatal(err)
-			}
-			d.Version++
-		}
-		all = append(all, d)
-	}
-	return all
+// enqueued is an enqueued circuit check.
+type enqueued struct {
+	Wave  int
+	Delay time.Duration
 }
 
-// bury buries n letters of the delivery, which died that long ago.
-func (w *bundle) bury(d hook.Delivery, n int, ago time.Duration) {
-	w.T.Helper()
-
-	letter := hook.DeadLetterOf(d)
-	letter.DiedAt = w.Clock.Now().Add(-ago)
-	for range n {
-		if err := w.DeadLetters.Send(w.T.Context(), letter); err != nil {
-			w.T.Fatal(err)
-		}
+func closed(wave int, attendIn time.Duration) func(r gate.Record) gate.Record {
+	return func(r gate.Record) gate.Record {
+		r.Waiting, r.Wave, r.AttendAt = true, wave, start.Add(attendIn)
+		return r
 	}
 }
 
-func (w *bundle) reconcile() {
-	w.T.Helper()
-
-	if err := w.Breaker().ReconcileDeadLetters(w.T.Context()); err != nil {
-		w.T.Errorf("Reconcile() = %v; want nil", err)
+func open(probeIn, attendIn time.Duration) func(r gate.Record) gate.Record {
+	return func(r gate.Record) gate.Record {
+		r.Circuit = circuit.Circuit{State: circuit.Open, Generation: 1, Cooldown: 5 * time.Minute, OpenedAt: start.Add(-time.Hour), ProbeAt: start.Add(probeIn)}
+		r.Waiting, r.AttendAt = true, start.Add(attendIn)
+		return r
 	}
 }
 
-// reconciled returns what the newest wide line counts: seen, removed, kept, failed.
-func (w *bundle) reconciled() [4]int {
-	w.T.Helper()
-
-	var counts [4]int
-	for line := range bytes.Lines([]byte(w.Log.String())) {
-		var attrs map[string]any
-		if err := json.Unmarshal(line, &attrs); err != nil {
-			w.T.Fatal(err)
-		}
-		if attrs["msg"] != "dead_letters.reconciled" {
-			continue
-		}
-		for i, key := range []string{names.LogSeen, names.LogRemoved, names.LogKept, names.LogFailed} {
-			n, ok := attrs[key].(float64)
-			if !ok {
-				w.T.Fatalf("dead_letters.reconciled has %v for %s; want a number", attrs[key], key)
-			}
-			counts[i] = int(n)
-		}
+func halfOpen(leaseLeft, attendIn time.Duration) func(r gate.Record) gate.Record {
+	return func(r gate.Record) gate.Record {
+		r = open(-time.Hour, attendIn)(r)
+		r.State, r.Holder, r.LeaseUntil = circuit.HalfOpen, "dlv_x", start.Add(leaseLeft)
+		return r
 	}
-	return counts
 }
 
-// letters returns the generations whose letters are there, in order.
-func (w *bundle) letters() []int {
-	var list []int
-	for _, letter := range w.DeadLetters.Letters() {
-		list = append(list, letter.Delivery.Generation)
+func empty(since time.Duration, then func(r gate.Record) gate.Record) func(r gate.Record) gate.Record {
+	return func(r gate.Record) gate.Record {
+		r = then(r)
+		r.EmptySince = start.Add(-since)
+		return r
 	}
-	slices.Sort(list)
-	return list
 }
 
-func TestReconcile_RemovesWhatTheRecordProvesNeedless(t *testing.T) {
+func status(s hook.Status, maxAge time.Duration) func(e *hook.Endpoint) {
+	return func(e *hook.Endpoint) { e.Status, e.MaxAge = s, maxAge }
+}
+
+func TestReconcile_DecidesByState(t *testing.T) {
 	t.Parallel()
 
+	const second, minute, hour = time.Second, time.Minute, time.Hour
+	paused, disabled := status(hook.StatusPaused, 72*hour), status(hook.StatusDisabled, 72*hour)
 	tests := []struct {
-		name        string
-		generations string
-		letters     []int         // of each generation
-		ago         time.Duration // they were buried
-		left        []int         // generations whose letters stay
-		want        string        // generations at the end, as far as they are recorded
+		name     string
+		record   func(r gate.Record) gate.Record
+		endpoint func(e *hook.Endpoint)
+		parked   []time.Duration // ages
+		check    int             // wave of the check
+		decision string
+		tokens   int
+		checks   []enqueued
+		states   string
+		wave     int
+		attendIn time.Duration
+		empty    bool // EmptySince is set
+		waiting  bool
 	}{
-		{name: "a dead one's stays", generations: "dead", letters: []int{1}, ago: 0, left: []int{1}, want: "1 dead"},
-		{name: "however old it is", generations: "dead", letters: []int{1}, ago: 13 * 24 * time.Hour, left: []int{1}, want: "1 dead"},
-		{name: "but a second one", generations: "dead", letters: []int{2}, ago: 0, left: []int{1}, want: "1 dead"},
-		{name: "and more than are received at once", generations: "dead", letters: []int{35}, ago: 0, left: []int{1}, want: "1 dead"},
-		{name: "discarded", generations: "discarded", letters: []int{1}, ago: 0, left: nil, want: "1 discarded"},
-		{name: "delivered", generations: "delivered", letters: []int{2}, ago: 0, left: nil, want: "1 delivered"},
-		{name: "cancelled", generations: "cancelled", letters: []int{1}, ago: 0, left: nil, want: "1 cancelled"},
-		{name: "the record is there no more", generations: "-", letters: []int{2}, ago: 0, left: nil, want: ""},
-		{name: "it may be about to die", generations: "parked", letters: []int{1}, ago: 15 * time.Minute, left: []int{1}, want: "1 parked"},
-		{name: "both may be about to be needed", generations: "parked", letters: []int{2}, ago: 0, left: []int{1, 1}, want: "1 parked"},
-		{name: "it did not die", generations: "parked", letters: []int{1}, ago: 15*time.Minute + time.Millisecond, left: nil, want: "1 parked"},
-		{name: "it did not die, and retries", generations: "retrying", letters: []int{1}, ago: time.Hour, left: nil, want: "1 retrying"},
-		{name: "its replay is on its way", generations: "dead > -", letters: []int{1}, ago: 0, left: []int{1}, want: "1 dead"},
-		{name: "its replay is in progress", generations: "dead > retrying", letters: []int{2}, ago: 0, left: []int{1}, want: "1 dead, 1 retrying"},
-		{name: "its replay was delivered, and the process died", generations: "dead > delivered", letters: []int{1}, ago: 0, left: nil, want: "1 delivered, 1 discarded replayed"},
-		{name: "its replay died, and the process died", generations: "dead > dead", letters: []int{1, 1}, ago: 0, left: []int{2}, want: "1 dead, 1 discarded replayed"},
-		{name: "the replay died, was replayed and retired", generations: "dead > discarded > delivered", letters: []int{1, 1}, ago: 0, left: nil, want: "1 delivered, 1 discarded, 1 discarded replayed"},
-		{name: "the replay that took a place is on its way", generations: "dead > superseded > -", letters: []int{1}, ago: 0, left: []int{1}, want: "1 cancelled replayed, 1 dead"},
-		{name: "the replay that took a place is in progress", generations: "dead > superseded > parked", letters: []int{1}, ago: 0, left: []int{1}, want: "1 cancelled replayed, 1 dead, 1 parked"},
-		{name: "the replay that took a place was delivered", generations: "dead > superseded > superseded > delivered", letters: []int{1}, ago: 0, left: nil, want: "2 cancelled replayed, 1 delivered, 1 discarded replayed"},
+		{
+			name: "open, cooldown not over: check again after the cooldown", record: open(7*minute, 7*minute), parked: ages(2),
+			decision: "await", checks: []enqueued{{Wave: 0, Delay: 7 * minute}}, states: "2 parked circuit_open", attendIn: 7 * minute, waiting: true,
+		},
+		{
+			name: "an open circuit stops a release", record: open(5*minute, 5*minute), parked: ages(2), check: 3,
+			decision: "await", checks: []enqueued{{Wave: 0, Delay: 5 * minute}}, states: "2 parked circuit_open", attendIn: 5 * minute, waiting: true,
+		},
+		{
+			name: "resumed with an open circuit: a probe is scheduled", record: open(3*minute, -second), parked: ages(1),
+			decision: "await", checks: []enqueued{{Wave: 0, Delay: 3 * minute}}, states: "1 parked circuit_open", attendIn: 3 * minute, waiting: true,
+		},
+		{
+			name: "open, no delivery waits yet", record: func(r gate.Record) gate.Record { r = open(minute, minute)(r); r.Waiting = false; return r },
+			decision: "await", checks: []enqueued{{Wave: 0, Delay: minute}}, attendIn: minute,
+		},
+		{
+			name: "open and due: only the oldest goes out", record: open(0, 0), parked: ages(3),
+			decision: "probe", tokens: 1, states: "3 parked circuit_open", attendIn: minute, waiting: true,
+		},
+		{
+			name: "open and due, a probe is already sent", record: open(-second, 59*second), parked: ages(3),
+			decision: "held", states: "3 parked circuit_open", attendIn: 59 * second, waiting: true,
+		},
+		{
+			name: "open and due, after a check while paused", record: open(-second, hour), parked: ages(3),
+			decision: "probe", tokens: 1, states: "3 parked circuit_open", attendIn: minute, waiting: true,
+		},
+		{
+			name: "half-open, lease held", record: halfOpen(minute, -second), parked: ages(2),
+			decision: "held", states: "2 parked circuit_open", attendIn: minute, waiting: true,
+		},
+		{
+			name: "half-open, lease expired", record: halfOpen(0, 0), parked: ages(2),
+			decision: "probe", tokens: 1, states: "2 parked circuit_open", attendIn: minute, waiting: true,
+		},
+		{
+			name: "closed: the first wave", record: closed(0, minute), parked: ages(3),
+			decision: "release", tokens: 1, checks: []enqueued{{Wave: 2, Delay: 2 * second}}, states: "2 parked circuit_open, 1 retrying", wave: 2, attendIn: minute, waiting: true,
+		},
+		{
+			name: "closed: the wave of the check", record: closed(3, minute), parked: ages(6), check: 3,
+			decision: "release", tokens: 4, checks: []enqueued{{Wave: 4, Delay: 2 * second}}, states: "2 parked circuit_open, 4 retrying", wave: 4, attendIn: minute, waiting: true,
+		},
+		{
+			name: "closed: less than a wave is left", record: closed(9, minute), parked: ages(2), check: 9,
+			decision: "release", tokens: 2, checks: []enqueued{{Wave: 10, Delay: 2 * second}}, states: "2 retrying", wave: 10, attendIn: minute, waiting: true,
+		},
+		{
+			name: "closed: a wave has 500 at most", record: closed(40, minute), parked: ages(501), check: 40,
+			decision: "release", tokens: 500, checks: []enqueued{{Wave: 41, Delay: 2 * second}}, states: "1 parked circuit_open, 500 retrying", wave: 41, attendIn: minute, waiting: true,
+		},
+		{
+			name: "closed: a check for a released wave", record: closed(3, minute), parked: ages(6), check: 2,
+			decision: "stale", states: "6 parked circuit_open", wave: 3, attendIn: minute, waiting: true,
+		},
+		{
+			name: "closed: a check without a wave during a release", record: closed(3, second), parked: ages(6),
+			decision: "under_way", states: "6 parked circuit_open", wave: 3, attendIn: second, waiting: true,
+		},
+		{
+			name: "closed: a stopped release continues", record: closed(3, 0), parked: ages(6),
+			decision: "release", tokens: 4, checks: []enqueued{{Wave: 4, Delay: 2 * second}}, states: "2 parked circuit_open, 4 retrying", wave: 4, attendIn: minute, waiting: true,
+		},
+		{
+			name: "a parked delivery without a record is released", record: func(r gate.Record) gate.Record { return r }, parked: ages(1),
+			decision: "release", tokens: 1, checks: []enqueued{{Wave: 2, Delay: 2 * second}}, states: "1 retrying", wave: 2, attendIn: minute, waiting: true,
+		},
+		{
+			name: "a stale check schedules a check for a parked delivery without a record", record: func(r gate.Record) gate.Record { return r }, parked: ages(1), check: 7,
+			decision: "stale", states: "1 parked circuit_open", attendIn: minute, waiting: true,
+		},
+		{
+			name: "paused: the release starts again from wave 1", record: closed(5, -second), endpoint: paused, parked: ages(2), check: 5,
+			decision: "rest", states: "2 parked circuit_open", attendIn: hour, waiting: true,
+		},
+		{
+			name: "disabled, circuit open and due: nothing is sent", record: open(-second, -second), endpoint: disabled, parked: ages(2),
+			decision: "rest", states: "2 parked circuit_open", attendIn: hour, waiting: true,
+		},
+		{
+			name: "disabled: check again when the oldest expires", record: closed(0, -second), endpoint: disabled, parked: []time.Duration{72*hour - 10*minute, hour},
+			decision: "rest", states: "2 parked circuit_open", attendIn: 10*minute + time.Millisecond, waiting: true,
+		},
+		{
+			name: "disabled: expired deliveries die", record: closed(0, -second), endpoint: disabled, parked: []time.Duration{80 * hour, 72*hour + 1*time.Millisecond, 72 * hour, hour},
+			decision: "rest", states: "2 dead expired, 2 parked circuit_open", attendIn: time.Millisecond, waiting: true,
+		},
+		{
+			name: "closed: an expired delivery dies, and the next goes out", record: closed(0, -second), parked: []time.Duration{80 * hour, hour},
+			decision: "release", tokens: 1, checks: []enqueued{{Wave: 2, Delay: 2 * second}}, states: "1 dead expired, 1 retrying", wave: 2, attendIn: minute, waiting: true,
+		},
+		{
+			name: "open: an expired delivery is no probe", record: open(-second, -second), parked: []time.Duration{80 * hour, 79 * hour, hour},
+			decision: "probe", tokens: 1, states: "2 dead expired, 1 parked circuit_open", attendIn: minute, waiting: true,
+		},
+		{
+			name: "nothing parked, and the record expects nothing", record: func(r gate.Record) gate.Record { r.AttendAt = start; return r },
+			decision: "idle", attendIn: never,
+		},
+		{
+			name: "nothing parked any more", record: closed(7, -second), check: 7,
+			decision: "empty", attendIn: 2 * minute, empty: true, waiting: true,
+		},
+		{
+			name: "nothing parked for a moment", record: empty(2*minute-second, closed(0, second)),
+			decision: "empty", attendIn: second, empty: true, waiting: true,
+		},
+		{
+			name: "nothing parked for two minutes", record: empty(2*minute, closed(0, 0)),
+			decision: "forget", attendIn: never,
+		},
+		{
+			name: "nothing parked for two minutes, an open circuit", record: empty(2*minute, open(-minute, 0)),
+			decision: "forget", attendIn: never,
+		},
+		{
+			name: "nothing was parked, and now a delivery is", record: empty(2*minute, closed(0, 0)), parked: ages(1),
+			decision: "release", tokens: 1, checks: []enqueued{{Wave: 2, Delay: 2 * second}}, states: "1 retrying", wave: 2, attendIn: minute, waiting: true,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
 			w := setup(t)
-			all := w.generations(strings.Split(tt.generations, " > ")...)
-			buried := 0
-			for i, n := range tt.letters {
-				w.bury(all[i], n, tt.ago)
-				buried += n
+			e := w.Endpoint(tt.endpoint)
+			ids := w.park(e, tt.parked...)
+			w.record(e, tt.record)
+			check := hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID, Wave: tt.check}
+			if err := w.Breaker().Reconcile(t.Context(), check); err != nil {
+				t.Fatalf("Reconcile(%+v) = %v", check, err)
 			}
-			var recorded []hook.DeliveryID
-			for _, d := range all {
-				if d.State != hook.StateQueued {
-					recorded = append(recorded, d.ID)
-				}
+
+			if got := w.attended("decision"); len(got) != 1 || got[0] != tt.decision {
+				t.Errorf("Reconcile(%+v) decided %v; want %s", check, got, tt.decision)
 			}
-			w.reconcile()
-			first := [4]int{buried, buried - len(tt.left), len(tt.left), 0}
-			if got := w.reconciled(); got != first {
-				t.Errorf("seen, removed, kept, failed = %v; want %v", got, first)
+			tokens := w.Queue.Receive(hook.LaneRetry, 1000)
+			if len(tokens) != tt.tokens {
+				t.Errorf("%d tokens; want %d", len(tokens), tt.tokens)
 			}
-			for range 2 { // and it stays so
-				if diff := cmp.Diff(tt.left, w.letters()); diff != "" {
-					t.Errorf("generations with a letter differ (-want +got):\n%s", diff)
-				}
-				if got := w.States(recorded); got != tt.want {
-					t.Errorf("generations are %s; want %s", got, tt.want)
-				}
-				w.reconcile() // sees nothing: what stays is hidden
-				if got := w.reconciled(); got != [4]int{} {
-					t.Errorf("seen, removed, kept, failed at once after = %v; want none", got)
-				}
+			ended := strings.Contains(tt.states, "dead") // the oldest delivery
+			if len(tokens) > 0 && !ended && (tokens[0].Token.Delivery != ids[0] || tokens[0].Token.Attempt != 1) {
+				t.Errorf("first token is attempt %d of %s; want 1 of %s, the oldest", tokens[0].Token.Attempt, tokens[0].Token.Delivery, ids[0])
+			}
+			if got := w.States(ids); got != tt.states {
+				t.Errorf("deliveries are %s; want %s", got, tt.states)
+			}
+			if diff := cmp.Diff(tt.checks, w.enqueuedChecks(e)); diff != "" {
+				t.Errorf("enqueued checks (-want +got):\n%s", diff)
+			}
+			r := w.Circuit(e)
+			attendIn := time.Duration(never)
+			if !r.AttendAt.IsZero() {
+				attendIn = r.AttendAt.Sub(start)
+			}
+			if r.Wave != tt.wave || attendIn != tt.attendIn || r.EmptySince.IsZero() == tt.empty || r.Waiting != tt.waiting {
+				t.Errorf("record has wave %d, AttendAt in %s, empty since %v, waiting %t; want wave %d, %s, empty: %t, waiting %t",
+					r.Wave, attendIn, r.EmptySince, r.Waiting, tt.wave, tt.attendIn, tt.empty, tt.waiting)
 			}
 		})
 	}
 }
 
-// In the end there are as many letters as open dead letters, one of each, when
-// there are many and several processes look through them.
-func TestReconcile_MakesTheDepthRight(t *testing.T) {
-	t.Parallel()
+// enqueuedChecks receives and deletes the enqueued checks of the endpoint.
+func (w *bundle) enqueuedChecks(e hook.Endpoint) []enqueued {
+	w.T.Helper()
 
-	w := setup(t)
-	dead := map[hook.DeliveryID]bool{}
-	for i := range 600 {
-		what := []string{"dead", "discarded", "dead > delivered", "-", "dead > -", "delivered"}[i%6]
-		d := w.generations(strings.Split(what, " > ")...)[0]
-		w.bury(d, 1+i%4, time.Minute)
-		if what == "dead" || what == "dead > -" {
-			dead[d.ID] = true
+	var list []enqueued
+	for {
+		at, ok := w.CircuitQueue.Next()
+		if !ok {
+			return list
 		}
-	}
-	for range 2 {
-		var wg sync.WaitGroup
-		for range 3 {
-			wg.Go(w.reconcile)
-		}
-		wg.Wait()
-		w.Clock.Pass(time.Minute)
-	}
-	w.reconcile()
-	if got, want := w.reconciled(), [4]int{len(dead), 0, len(dead), 0}; got != want {
-		t.Errorf("seen, removed, kept, failed at last = %v; want %v", got, want)
-	}
-	for _, letter := range w.DeadLetters.Letters() {
-		if !dead[letter.Delivery] {
-			t.Errorf("a letter of %s is left, or a second one; want one of each dead one", letter.Delivery)
-		}
-		delete(dead, letter.Delivery)
-	}
-	if len(dead) > 0 {
-		t.Errorf("%d dead ones have no letter", len(dead))
-	}
-}
-
-// TestReconcile_SurvivesItsDeath kills the process before and after each of its
-// effects; the next run ends what it left.
-func TestReconcile_SurvivesItsDeath(t *testing.T) {
-	t.Parallel()
-
-	run := func(t *testing.T, at int, after bool) (effects int) {
-		t.Helper()
-
-		w := setup(t)
-		all := w.generations("dead", "superseded", "delivered")
-		other := w.generations("dead")[0]
-		w.bury(all[0], 2, time.Minute)
-		w.bury(other, 3, time.Minute)
-		w.Crash.Arm(at, after)
-		if err := w.Breaker().ReconcileDeadLetters(t.Context()); err != nil && !errors.Is(err, world.ErrDead) {
-			t.Errorf("Reconcile() = %v; want nil, or its death", err)
-		}
-		effects = w.Crash.Effects()
-		w.Crash.Restart()
-		w.Crash.Disarm() // the next lives in any case
-		w.Clock.Pass(time.Minute)
-		w.reconcile()
-		if got, want := w.States([]hook.DeliveryID{all[0].ID, other.ID}), "1 dead, 1 discarded replayed"; got != want {
-			t.Errorf("deliveries are %s; want %s", got, want)
-		}
-		if letters := w.DeadLetters.Letters(); len(letters) != 1 || letters[0].Delivery != other.ID {
-			t.Errorf("letters = %+v; want one of %s", letters, other.ID)
-		}
-		if tally, err := w.Store.JobOutcomes(t.Context(), someJob); err != nil || tally.Delivered != 1 || tally.Cancelled != 1 {
-			t.Errorf("the job counted %+v, %v; want one delivered and one cancelled", tally, err)
-		}
-		return effects
-	}
-	effects := run(t, 0, false)
-	if effects < 10 {
-		t.Fatalf("the undisturbed runs have %d effects; want some", effects)
-	}
-	for at := 1; at <= effects; at++ {
-		for _, after := range []bool{false, true} {
-			t.Run(fmt.Sprintf("effect %d, after it: %t", at, after), func(t *testing.T) {
-				t.Parallel()
-
-				run(t, at, after)
-			})
+		delay := at.Sub(w.Clock.Now())
+		w.Clock.Pass(delay)
+		for _, m := range w.CircuitQueue.Receive(10) {
+			if m.Check.Endpoint != e.ID || m.Check.Tenant != e.Tenant {
+				w.T.Errorf("enqueued %+v; want a check of %s", m.Check, e.ID)
+			}
+			list = append(list, enqueued{m.Check.Wave, delay})
+			w.CircuitQueue.Delete(m.ID)
 		}
 	}
 }
 
-func TestReconcile_LeavesWhatItCannotRead(t *testing.T) {
+func TestReconcile_CancelsParkedDeliveriesOfADeletedEndpoint(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
-	if err := w.DeadLetters.Send(t.Context(), hook.DeadLetter{Delivery: w.generations("dead")[0].ID}); err != nil { // without its time
+	e, other := w.Endpoint(nil), w.Endpoint(nil)
+	ids, others := w.park(e, ages(120)...), w.park(other, time.Minute)
+	w.open(e)
+	if err := w.Store.DeleteEndpoint(t.Context(), e); err != nil {
 		t.Fatal(err)
 	}
-	w.bury(w.generations("delivered")[0], 1, 0)
-	w.reconcile()
-	if got, want := w.reconciled(), [4]int{2, 1, 0, 1}; got != want || len(w.DeadLetters.Letters()) != 1 {
-		t.Errorf("seen, removed, kept, failed = %v, %d letters are left; want %v, 1", got, len(w.DeadLetters.Letters()), want)
+	w.Check(hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID}, 0)
+	w.RunFor(time.Hour)
+
+	if got, want := w.States(ids), "120 cancelled endpoint_deleted"; got != want {
+		t.Errorf("deliveries are %s; want %s", got, want)
 	}
-	if !strings.Contains(w.Log.String(), "dead_letter.decode_failed") {
-		t.Errorf("log = %s; want it to tell of the letter", w.Log.String())
+	if got, want := w.States(others), "1 parked circuit_open"; got != want {
+		t.Errorf("deliveries of another endpoint are %s; want %s", got, want)
 	}
-}
-
-// One that cannot be repaired keeps its letter and does not keep the others from theirs.
-func TestReconcile_KeepsABadLetterFromTheOthers(t *testing.T) {
-	t.Parallel()
-
-	for _, verb := range []string{"save delivery", "record outcome", "read delivery"} {
-		t.Run(verb, func(t *testing.T) {
-			t.Parallel()
-
-			w := setup(t)
-			bad := w.generations("dead", "delivered")[0]
-			w.bury(bad, 1, 0)
-			w.bury(w.generations("dead", "delivered")[0], 1, 0)
-			w.bury(w.generations("discarded")[0], 1, 0)
-			w.Calls.Fail = func(asked string, id hook.EndpointID) error {
-				if asked == verb && id == bad.ID.Endpoint {
-					return world.ErrDead
-				}
-				return nil
-			}
-			w.reconcile()
-			if got, want := w.reconciled(), [4]int{3, 2, 0, 1}; got != want || w.DeadLetters.Letters()[0].Delivery != bad.ID {
-				t.Errorf("seen, removed, kept, failed = %v; want %v, the letter of %s left", got, want, bad.ID)
-			}
-		})
+	if len(w.DeadLetters.Letters()) > 0 || len(w.Posts) > 0 {
+		t.Errorf("%d dead letters and %d POSTs; want none", len(w.DeadLetters.Letters()), len(w.Posts))
+	}
+	if r := w.Circuit(e); r.Waiting || !r.AttendAt.IsZero() {
+		t.Errorf("record = %+v; want a forgotten endpoint", r)
 	}
 }
 
-func TestReconcile_TellsWhatFailedForAll(t *testing.T) {
+func TestReconcile_RefusesAnotherTenantsEndpoint(t *testing.T) {
 	t.Parallel()
 
-	tests := []struct {
-		verb string
-		want [4]int
-	}{
-		{verb: "receive dead letters", want: [4]int{}},
-		{verb: "read deliveries", want: [4]int{2, 0, 0, 2}},
-		{verb: "remove dead letters", want: [4]int{2, 0, 1, 1}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.verb, func(t *testing.T) {
-			t.Parallel()
-
-			w := setup(t)
-			w.bury(w.generations("dead")[0], 2, 0)
-			w.Calls.Fail = func(asked string, _ hook.EndpointID) error {
-				if asked == tt.verb {
-					return world.ErrDead
-				}
-				return nil
-			}
-			if err := w.Breaker().ReconcileDeadLetters(t.Context()); !errors.Is(err, world.ErrDead) {
-				t.Errorf("Reconcile() without an answer to %q = %v; want its error", tt.verb, err)
-			}
-			if got := w.reconciled(); got != tt.want || len(w.DeadLetters.Letters()) != 2 {
-				t.Errorf("seen, removed, kept, failed = %v and %d letters are left; want %v and both", got, len(w.DeadLetters.Letters()), tt.want)
-			}
-		})
+	w := setup(t)
+	e := w.Endpoint(nil)
+	ids := w.park(e, time.Minute)
+	w.open(e)
+	err := w.Breaker().Reconcile(t.Context(), hook.CircuitCheck{Tenant: "other", Endpoint: e.ID})
+	if err == nil || hook.CodeOf(err) != hook.CodeNotFound || w.States(ids) != "1 parked circuit_open" {
+		t.Errorf("Reconcile(another tenant's) = %v and deliveries are %s; want not_found and no change", err, w.States(ids))
 	}
 }
 
-func TestReconcile_EndsInTime(t *testing.T) {
+func TestReconcile_LimitsEndedDeliveries(t *testing.T) {
 	t.Parallel()
 
-	tests := []struct {
-		name string
-		left time.Duration
-		want [4]int
-	}{
-		{name: "enough time", left: 15 * time.Second, want: [4]int{3, 3, 0, 0}},
-		{name: "too little", left: 15*time.Second - 1, want: [4]int{}},
+	w := setup(t)
+	w.NoTicks = true
+	e := w.Endpoint(status(hook.StatusDisabled, time.Hour))
+	old := ages(1200)
+	for i := range old {
+		old[i] += time.Hour
 	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
+	ids := w.park(e, old...)
+	w.record(e, closed(0, 0))
+	if err := w.Breaker().Reconcile(t.Context(), hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID}); err != nil {
+		t.Fatalf("Reconcile() = %v", err)
+	}
+	if got, want := w.States(ids), "501 dead expired, 699 parked circuit_open"; got != want {
+		t.Errorf("after one check deliveries are %s; want %s", got, want)
+	}
+	w.RunFor(time.Minute)
+	if got, want := w.States(ids), "1200 dead expired"; got != want || len(w.DeadLetters.Letters()) != 1200 {
+		t.Errorf("at last deliveries are %s with %d letters; want %s and as many", got, len(w.DeadLetters.Letters()), want)
+	}
+	for _, letter := range w.DeadLetters.Letters() {
+		if letter.Reason != hook.ReasonExpired || letter.DiedAt.IsZero() || letter.Tenant != e.Tenant {
+			t.Fatalf("letter = %+v; want reason expired, tenant and time of death", letter)
+		}
+	}
+}
 
-			w := setup(t)
-			w.bury(w.generations("delivered")[0], 3, 0)
-			ctx, cancel := context.WithDeadline(t.Context(), time.Now().Add(time.Hour))
-			defer cancel()
-			deadline, _ := ctx.Deadline()
-			b := w.Breaker()
-			b.Now = func() time.Time { return deadline.Add(-tt.left) }
-			if err := b.ReconcileDeadLetters(ctx); err != nil || w.reconciled() != tt.want {
-				t.Errorf("Reconcile() = %v; seen, removed, kept, failed = %v; want nil, %v", err, w.reconciled(), tt.want)
-			}
-		})
+func TestReconcile_LeavesRefusedTokensParked(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	e := w.Endpoint(nil)
+	ids := w.park(e, ages(10)...)
+	w.record(e, closed(3, 0))
+	w.Calls.Refuse = func(i int, _ hook.Token) error {
+		if i%2 == 1 {
+			return &hook.Error{Code: hook.CodeUnavailable, Message: "not this token"}
+		}
+		return nil
+	}
+	if err := w.Breaker().Reconcile(t.Context(), hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID, Wave: 3}); err == nil {
+		t.Error("Reconcile() = nil when two of four tokens were refused; want their error")
+	}
+	if got, want := w.States(ids), "8 parked circuit_open, 2 retrying"; got != want {
+		t.Errorf("deliveries are %s; want %s", got, want)
+	}
+	if got := w.attended("released"); len(got) != 1 || got[0] != 2.0 {
+		t.Errorf("released %v; want 2", got)
+	}
+	w.Calls.Refuse = nil
+	w.NoTicks = true // the next wave is enqueued
+	w.RunFor(time.Minute)
+	if got, want := w.States(ids), "10 delivered"; got != want || len(w.Posts) != 10 {
+		t.Errorf("at last deliveries are %s after %d POSTs; want %s after 10", got, len(w.Posts), want)
 	}
 }

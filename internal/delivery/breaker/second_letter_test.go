@@ -14,13 +14,13 @@ import (
 	"surehook/internal/hook"
 )
 
-// script is dead letters that are seen in the order it says.
+// script is a dead-letter queue with a fixed order of receipt.
 type script struct {
 	breaker.DeadLetters
 
 	mu      sync.Mutex
 	batches [][]breaker.Letter
-	forever bool // begin again when all were seen
+	forever bool // repeat the batches
 	at      int
 	removed []string
 }
@@ -46,26 +46,25 @@ func (s *script) Remove(_ context.Context, letters []breaker.Letter) error {
 	return nil
 }
 
-// A letter that is seen twice, because it was hidden not long enough, is no
-// second letter; and whatever the order in which two runs see two letters, they
-// leave the same one.
-func TestReconcile_TellsASecondLetterFromTheSameOne(t *testing.T) {
+// TestReconcileDeadLetters_KeepsTheLetterWithTheLowestID: a letter received twice is no second
+// letter, and the letter with the lowest id stays in every order of receipt.
+func TestReconcileDeadLetters_KeepsTheLetterWithTheLowestID(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
 		name    string
-		order   string // of the ids; a comma between batches
+		order   string // letter ids; a comma separates batches
 		forever bool
 		removed []string
 	}{
-		{name: "the same again and again", order: "1", forever: true, removed: nil},
-		{name: "all of them again and again", order: "1,2", forever: true, removed: []string{"2"}},
-		{name: "twice in a batch", order: "11", forever: false, removed: nil},
-		{name: "two", order: "1,2", forever: false, removed: []string{"2"}},
-		{name: "two in the other order", order: "2,1", forever: false, removed: []string{"2"}},
-		{name: "two in a batch", order: "21", forever: false, removed: []string{"2"}},
-		{name: "two, and one of them again", order: "2,1,2,1", forever: false, removed: []string{"2"}},
-		{name: "three", order: "231", forever: false, removed: []string{"2", "3"}},
+		{name: "the same letter repeatedly", order: "1", forever: true, removed: nil},
+		{name: "both letters repeatedly", order: "1,2", forever: true, removed: []string{"2"}},
+		{name: "the same letter twice in a batch", order: "11", forever: false, removed: nil},
+		{name: "two letters", order: "1,2", forever: false, removed: []string{"2"}},
+		{name: "two letters in the other order", order: "2,1", forever: false, removed: []string{"2"}},
+		{name: "two letters in a batch", order: "21", forever: false, removed: []string{"2"}},
+		{name: "two letters, both repeated", order: "2,1,2,1", forever: false, removed: []string{"2"}},
+		{name: "three letters", order: "231", forever: false, removed: []string{"2", "3"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -87,7 +86,7 @@ func TestReconcile_TellsASecondLetterFromTheSameOne(t *testing.T) {
 			b := w.Breaker()
 			b.DeadLetters = s
 			if err := b.ReconcileDeadLetters(t.Context()); err != nil {
-				t.Errorf("Reconcile() = %v; want nil", err)
+				t.Errorf("ReconcileDeadLetters() = %v; want nil", err)
 			}
 			slices.Sort(s.removed)
 			if diff := cmp.Diff(tt.removed, s.removed); diff != "" {
@@ -97,14 +96,15 @@ func TestReconcile_TellsASecondLetterFromTheSameOne(t *testing.T) {
 	}
 }
 
-// What the process that settled the replay left undone is done: its job counts it.
-func TestReconcile_CountsWhatItRepairs(t *testing.T) {
+// TestReconcileDeadLetters_CompletesTheSettlement: after a crash between the settlement of a
+// replay and the count, the job counts the replay.
+func TestReconcileDeadLetters_CompletesTheSettlement(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
-	w.bury(w.generations("dead", "delivered")[0], 1, 0)
+	w.sendLetters(w.generations("dead", "delivered")[0], 1, 0)
 	w.reconcile()
-	if tally, err := w.Store.JobOutcomes(t.Context(), someJob); err != nil || tally.Delivered != 1 {
-		t.Errorf("the job counted %+v, %v; want one delivered", tally, err)
+	if outcomes, err := w.Store.JobOutcomes(t.Context(), someJob); err != nil || outcomes.Delivered != 1 {
+		t.Errorf("the job counted %+v, %v; want one delivered", outcomes, err)
 	}
 }

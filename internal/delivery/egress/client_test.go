@@ -49,7 +49,7 @@ func TestNewClient_judgesEveryResolvedAddress(t *testing.T) {
 	}
 }
 
-func TestNewClient_aNameMayNotChangeItsMind(t *testing.T) {
+func TestNewClient_judgesEveryLookup(t *testing.T) {
 	t.Parallel()
 
 	var requests atomic.Int64

@@ -17,7 +17,7 @@ func TestAnalyse(t *testing.T) {
 	w.past(a, hook.StateDelivered, 5)
 	w.past(b, hook.StateDead, 2)
 	d := w.Delivery(w.one(b, hook.StateDead, "order.paid", start.Add(-13*24*time.Hour)))
-	d.UpdatedAt = start.Add(-time.Hour) // it died young in the index, and just now
+	d.UpdatedAt = start.Add(-time.Hour) // old by creation, and dead since an hour
 	w.Save(d)
 	d = w.Delivery(w.one(b, hook.StateDead, "order.paid", start.Add(-26*time.Hour)))
 	d.UpdatedAt = start.Add(-25 * time.Hour)
@@ -56,7 +56,7 @@ func TestAnalyse(t *testing.T) {
 	}
 }
 
-func TestAnalyse_ReadsSoMuchAndNoMore(t *testing.T) {
+func TestAnalyse_ReadsAtMostMaxAnalysed(t *testing.T) {
 	t.Parallel()
 
 	for _, tt := range []struct {
@@ -64,8 +64,8 @@ func TestAnalyse_ReadsSoMuchAndNoMore(t *testing.T) {
 		n        int
 		complete bool
 	}{
-		{name: "as many as are read", n: replay.MaxAnalysed, complete: true},
-		{name: "one more", n: replay.MaxAnalysed + 1, complete: false},
+		{name: "MaxAnalysed deliveries", n: replay.MaxAnalysed, complete: true},
+		{name: "one delivery more", n: replay.MaxAnalysed + 1, complete: false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -13,10 +13,9 @@ import (
 	"surehook/internal/proof/world"
 )
 
-// TestWork_KilledAtAnyEffect lets a job's worker die before and after each of
-// its effects, once and twice in a row, and lets a new process have the same
-// message. Whatever happens, each delivery has one new generation and one POST,
-// and the totals are exact.
+// TestWork_KilledAtAnyEffect kills the worker of a job before and after each effect,
+// once and twice in a row. A new process receives the same message. In every case
+// each delivery has one new generation and one POST, and the totals are exact.
 func TestWork_KilledAtAnyEffect(t *testing.T) {
 	t.Parallel()
 
@@ -33,9 +32,9 @@ func TestWork_KilledAtAnyEffect(t *testing.T) {
 						}
 						effects = n
 					}
-					// Two writes a page, its tokens a second apart, a record each, a message a page.
+					// Two writes per page, a request per token, a write per record, a message per page.
 					if want := 20; effects < want {
-						t.Errorf("the job has %d effects; want %d at least: they are not all seen", effects, want)
+						t.Errorf("the job has %d effects; want at least %d", effects, want)
 					}
 				})
 			}
@@ -96,8 +95,8 @@ func killWorker(t *testing.T, state hook.State, n int, after, twice bool) (died 
 	return true
 }
 
-// TestStart_KilledAtAnyEffect makes sure that a job that is there is worked on,
-// and that a message without a job ends.
+// TestStart_KilledAtAnyEffect: after a crash a worker finishes a saved job, and drops a
+// message without a job.
 func TestStart_KilledAtAnyEffect(t *testing.T) {
 	t.Parallel()
 
@@ -120,7 +119,7 @@ func TestStart_KilledAtAnyEffect(t *testing.T) {
 			w.past(w.Endpoint(nil), hook.StateDead, 3)
 			w.Crash.Arm(tt.at, tt.after)
 			if _, err := w.Replayer().Start(t.Context(), "acme", replay.JobRequest{Rate: 1}); err == nil {
-				t.Fatal("Start() of a process that dies = nil")
+				t.Fatal("Start() with a crash = nil; want an error")
 			}
 			w.Crash.Restart()
 			w.Run()
@@ -129,7 +128,7 @@ func TestStart_KilledAtAnyEffect(t *testing.T) {
 				t.Fatal(err)
 			}
 			if tt.wantJob != (len(jobs) == 1) {
-				t.Fatalf("%d jobs are there; want one %t", len(jobs), tt.wantJob)
+				t.Fatalf("%d jobs; want one: %t", len(jobs), tt.wantJob)
 			}
 			if tt.wantJob && (jobs[0].State != replay.JobFinished || jobs[0].Enqueued != 3) {
 				t.Errorf("the job is %s with %d enqueued; want finished with 3", jobs[0].State, jobs[0].Enqueued)
@@ -138,8 +137,7 @@ func TestStart_KilledAtAnyEffect(t *testing.T) {
 	}
 }
 
-// TestDelivery_KilledAtAnyEffect lets whoever asked for a replay ask again after
-// the process died.
+// TestDelivery_KilledAtAnyEffect repeats the request for a replay after a crash.
 func TestDelivery_KilledAtAnyEffect(t *testing.T) {
 	t.Parallel()
 
@@ -148,14 +146,14 @@ func TestDelivery_KilledAtAnyEffect(t *testing.T) {
 		state hook.State
 		force bool
 		old   string // the state of the old generation in the end
-		late  bool   // who asks again comes after the token
+		late  bool   // the repeated request comes after the token
 	}{
-		{name: "dead, asked again at once", state: hook.StateDead, force: false, old: "1 discarded replayed", late: false},
-		{name: "dead, asked again later", state: hook.StateDead, force: false, old: "1 discarded replayed", late: true},
-		{name: "parked, asked again at once", state: hook.StateParked, force: true, old: "1 cancelled replayed", late: false},
-		{name: "parked, asked again later", state: hook.StateParked, force: true, old: "1 cancelled replayed", late: true},
-		{name: "retrying, asked again at once", state: hook.StateRetrying, force: true, old: "1 cancelled replayed", late: false},
-		{name: "delivered, asked again later", state: hook.StateDelivered, force: false, old: "1 delivered", late: true},
+		{name: "dead, repeated at once", state: hook.StateDead, force: false, old: "1 discarded replayed", late: false},
+		{name: "dead, repeated later", state: hook.StateDead, force: false, old: "1 discarded replayed", late: true},
+		{name: "parked, repeated at once", state: hook.StateParked, force: true, old: "1 cancelled replayed", late: false},
+		{name: "parked, repeated later", state: hook.StateParked, force: true, old: "1 cancelled replayed", late: true},
+		{name: "retrying, repeated at once", state: hook.StateRetrying, force: true, old: "1 cancelled replayed", late: false},
+		{name: "delivered, repeated later", state: hook.StateDelivered, force: false, old: "1 delivered", late: true},
 	}
 	for _, tt := range tests {
 		for _, after := range []bool{false, true} {
@@ -170,7 +168,7 @@ func TestDelivery_KilledAtAnyEffect(t *testing.T) {
 					d, err := w.Replayer().Delivery(t.Context(), "acme", ids[0], ask)
 					if !w.Crash.Restart() {
 						if n < 3 {
-							t.Fatalf("the replay has %d effects; want 2 at least", n-1)
+							t.Fatalf("the replay has %d effects; want at least 2", n-1)
 						}
 						break
 					}
@@ -182,7 +180,7 @@ func TestDelivery_KilledAtAnyEffect(t *testing.T) {
 					}
 					_, err = w.Replayer().Delivery(t.Context(), "acme", ids[0], ask)
 					if code := hook.CodeOf(err); err != nil && code != hook.CodeReplayed {
-						t.Errorf("killed at effect %d, asked again: %v", n, err)
+						t.Errorf("killed at effect %d, repeated: %v", n, err)
 					}
 					w.Run()
 					if got := w.states(ids, 2); got != "1 delivered" {
@@ -200,9 +198,8 @@ func TestDelivery_KilledAtAnyEffect(t *testing.T) {
 	}
 }
 
-// TestEnd_KilledAtAnyEffect discards and cancels replays of a job; the job's
-// counts and the dead letters of the generation before must be right once
-// whoever asked has asked again.
+// TestEnd_KilledAtAnyEffect discards and cancels replays of a job. After a repeated
+// request, the counts of the job and the state of the previous generation are right.
 func TestEnd_KilledAtAnyEffect(t *testing.T) {
 	t.Parallel()
 
@@ -236,7 +233,7 @@ func TestEnd_KilledAtAnyEffect(t *testing.T) {
 					}
 					d, err := end(t.Context(), "acme", second, "key_0000000000000001", "")
 					if err != nil || d.Reason != hook.ReasonManual {
-						t.Fatalf("asked again: %s %s, %v; want manual", d.State, d.Reason, err)
+						t.Fatalf("repeated: %s %s, %v; want manual", d.State, d.Reason, err)
 					}
 					w.Run()
 					if got := w.states(ids, 1); got != "1 discarded replayed" {

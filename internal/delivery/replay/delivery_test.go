@@ -28,20 +28,20 @@ func TestDelivery(t *testing.T) {
 		name   string
 		state  hook.State
 		force  bool
-		want   hook.Code // 0: none
-		next   int       // the generation that is returned
-		record string    // of the one that was asked for
+		want   hook.Code // 0: no error
+		next   int       // returned generation
+		record string    // state of the requested delivery
 	}{
 		{name: "a dead delivery is replayed", state: hook.StateDead, force: false, want: 0, next: 2, record: "1 dead exhausted"},
-		{name: "a delivered one, too: it was named", state: hook.StateDelivered, force: false, want: 0, next: 2, record: "1 delivered"},
-		{name: "a discarded one", state: hook.StateDiscarded, force: false, want: 0, next: 2, record: "1 discarded manual"},
-		{name: "a cancelled one", state: hook.StateCancelled, force: false, want: 0, next: 2, record: "1 cancelled manual"},
-		{name: "a parked one is in progress", state: hook.StateParked, force: false, want: hook.CodeInProgress, next: 0, record: "1 parked paused"},
-		{name: "a retrying one is in progress", state: hook.StateRetrying, force: false, want: hook.CodeInProgress, next: 0, record: "1 retrying"},
-		{name: "a queued one is in progress", state: hook.StateQueued, force: false, want: hook.CodeInProgress, next: 0, record: "1 none"},
-		{name: "force takes the place of a parked one", state: hook.StateParked, force: true, want: 0, next: 2, record: "1 cancelled replayed"},
-		{name: "force takes the place of a retrying one", state: hook.StateRetrying, force: true, want: 0, next: 2, record: "1 cancelled replayed"},
-		{name: "force sends the token of a queued one again", state: hook.StateQueued, force: true, want: 0, next: 1, record: "1 none"},
+		{name: "a delivered delivery is replayed", state: hook.StateDelivered, force: false, want: 0, next: 2, record: "1 delivered"},
+		{name: "a discarded delivery is replayed", state: hook.StateDiscarded, force: false, want: 0, next: 2, record: "1 discarded manual"},
+		{name: "a cancelled delivery is replayed", state: hook.StateCancelled, force: false, want: 0, next: 2, record: "1 cancelled manual"},
+		{name: "a parked delivery is in progress", state: hook.StateParked, force: false, want: hook.CodeInProgress, next: 0, record: "1 parked paused"},
+		{name: "a retrying delivery is in progress", state: hook.StateRetrying, force: false, want: hook.CodeInProgress, next: 0, record: "1 retrying"},
+		{name: "a queued delivery is in progress", state: hook.StateQueued, force: false, want: hook.CodeInProgress, next: 0, record: "1 none"},
+		{name: "force cancels a parked delivery", state: hook.StateParked, force: true, want: 0, next: 2, record: "1 cancelled replayed"},
+		{name: "force cancels a retrying delivery", state: hook.StateRetrying, force: true, want: 0, next: 2, record: "1 cancelled replayed"},
+		{name: "force sends the token of a queued delivery again", state: hook.StateQueued, force: true, want: 0, next: 1, record: "1 none"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -105,9 +105,9 @@ func TestDelivery_Unknown(t *testing.T) {
 	}{
 		{name: "another tenant's", tenant: "other", id: id, want: hook.CodeNotFound},
 		{name: "of no event", tenant: "acme", id: otherEvent, want: hook.CodeNotFound},
-		{name: "of an endpoint that the event is not for", tenant: "acme", id: otherEndpoint, want: hook.CodeNotFound},
-		{name: "a generation that there is not yet", tenant: "acme", id: second, want: hook.CodeNotFound},
-		{name: "a generation after that", tenant: "acme", id: third, want: hook.CodeNotFound},
+		{name: "of an endpoint without the event", tenant: "acme", id: otherEndpoint, want: hook.CodeNotFound},
+		{name: "the next generation, before a replay", tenant: "acme", id: second, want: hook.CodeNotFound},
+		{name: "the generation after the next", tenant: "acme", id: third, want: hook.CodeNotFound},
 		{name: "of a deleted endpoint", tenant: "acme", id: orphan, want: hook.CodeConflict},
 	}
 	for _, tt := range tests {
@@ -121,7 +121,7 @@ func TestDelivery_Unknown(t *testing.T) {
 	}
 }
 
-func TestDelivery_MarksNothingWhoseTokenWasNotSent(t *testing.T) {
+func TestDelivery_RecordsOnlySentTokens(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
@@ -132,20 +132,20 @@ func TestDelivery_MarksNothingWhoseTokenWasNotSent(t *testing.T) {
 		t.Errorf("Delivery() = %v; want %v", err, refusal)
 	}
 	if d := w.Delivery(id); d.Replayed.Generation != 0 || d.Version != 1 {
-		t.Errorf("the record is %+v; want it untouched", d)
+		t.Errorf("record = %+v; want an unchanged record", d)
 	}
 }
 
-// TestDelivery_OfTwoAtOnce lets somebody else replay the delivery between our
-// token and our record: one generation, one POST, and one of them is refused.
-func TestDelivery_OfTwoAtOnce(t *testing.T) {
+// TestDelivery_ConcurrentRequests makes a second request between the token and the
+// record of the first. Result: one generation, one POST, and one refused request.
+func TestDelivery_ConcurrentRequests(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
 	ids := w.past(w.Endpoint(nil), hook.StateDead, 1)
 	w.Calls.Before("save delivery", func() {
 		if _, err := w.Replayer().Delivery(t.Context(), "acme", ids[0], replay.Request{By: "key_0000000000000002"}); err != nil {
-			t.Errorf("the other's Delivery() = %v", err)
+			t.Errorf("second Delivery() = %v", err)
 		}
 	})
 	if _, err := w.Replayer().Delivery(t.Context(), "acme", ids[0], asked); hook.CodeOf(err) != hook.CodeReplayed {
@@ -210,14 +210,14 @@ func TestDiscardAndCancel(t *testing.T) {
 
 	tests := []struct {
 		state           hook.State
-		discard, cancel bool // whether it can be
+		discard, cancel bool // permitted
 	}{
 		{state: hook.StateQueued, discard: false, cancel: true},
 		{state: hook.StateRetrying, discard: false, cancel: true},
 		{state: hook.StateParked, discard: false, cancel: true},
 		{state: hook.StateDelivered, discard: false, cancel: false},
 		{state: hook.StateDead, discard: true, cancel: false},
-		{state: hook.StateDiscarded, discard: true, cancel: false}, // by hand: it is so already
+		{state: hook.StateDiscarded, discard: true, cancel: false}, // already discarded by hand
 		{state: hook.StateCancelled, discard: false, cancel: true},
 	}
 	for _, tt := range tests {
@@ -235,7 +235,7 @@ func TestDiscardAndCancel(t *testing.T) {
 				d, err := end(t.Context(), "acme", id, asked.By, "known outage")
 				if !can {
 					if hook.CodeOf(err) != hook.CodeConflict || !strings.Contains(err.Error(), tt.state.String()) {
-						t.Errorf("discard %t = %v; want a conflict that says that it is %s", discard, err, tt.state)
+						t.Errorf("discard %t = %v; want a conflict with %s", discard, err, tt.state)
 					}
 					continue
 				}
@@ -243,17 +243,17 @@ func TestDiscardAndCancel(t *testing.T) {
 					t.Errorf("discard %t = %s %s, %v; want %s by hand", discard, d.State, d.Reason, err, to)
 				}
 				if diff := cmp.Diff(w.Delivery(id), d); diff != "" {
-					t.Errorf("what is returned is not what is stored (-stored +returned):\n%s", diff)
+					t.Errorf("returned delivery (-stored +returned):\n%s", diff)
 				}
 				if tt.state != to && (d.By != asked.By || d.Note != "known outage" || d.Token != "" || !d.UpdatedAt.Equal(start.Add(time.Minute))) {
-					t.Errorf("discard %t = %+v; want who, why and when", discard, d)
+					t.Errorf("discard %t = %+v; want By, Note and UpdatedAt", discard, d)
 				}
 			}
 		})
 	}
 }
 
-func TestCancel_OfAQueuedDeliveryStopsItsToken(t *testing.T) {
+func TestCancel_StopsTheTokenOfAQueuedDelivery(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
@@ -270,8 +270,8 @@ func TestCancel_OfAQueuedDeliveryStopsItsToken(t *testing.T) {
 	}
 }
 
-// TestCancel_JudgesAgainAfterALostRace lets the delivery move on between reading and writing.
-func TestCancel_JudgesAgainAfterALostRace(t *testing.T) {
+// TestCancel_DecidesAgainAfterAConflict changes the delivery between read and write.
+func TestCancel_DecidesAgainAfterAConflict(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
@@ -279,8 +279,8 @@ func TestCancel_JudgesAgainAfterALostRace(t *testing.T) {
 		to   hook.State
 		want hook.Code
 	}{
-		{name: "one that is delivered meanwhile cannot be cancelled", to: hook.StateDelivered, want: hook.CodeConflict},
-		{name: "one that is parked meanwhile can", to: hook.StateParked, want: 0},
+		{name: "delivered meanwhile: a conflict", to: hook.StateDelivered, want: hook.CodeConflict},
+		{name: "parked meanwhile: cancelled", to: hook.StateParked, want: 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -312,8 +312,9 @@ func TestDiscard_RefusesLongNotes(t *testing.T) {
 	}
 }
 
-// TestDelivery_ForcedCountsWhatItReplaced forces a replay on one of a job's deliveries.
-func TestDelivery_ForcedCountsWhatItReplaced(t *testing.T) {
+// TestDelivery_ForcedCountsTheSuperseded forces a replay of a delivery of a job. The
+// job counts the superseded delivery as cancelled.
+func TestDelivery_ForcedCountsTheSuperseded(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
@@ -327,7 +328,7 @@ func TestDelivery_ForcedCountsWhatItReplaced(t *testing.T) {
 	j := w.start(replay.JobRequest{})
 	w.Clock.Until(start.Add(time.Second))
 	w.Work()
-	w.Invoke(hook.LaneReplay) // and now it is retrying
+	w.Invoke(hook.LaneReplay) // the delivery is retrying
 	d, err := w.Replayer().Delivery(t.Context(), "acme", hook.Delivery{ID: ids[0]}.Successor(), forced(asked))
 	if err != nil || d.ID.Generation != 3 {
 		t.Fatalf("Delivery() = generation %d, %v; want 3", d.ID.Generation, err)

@@ -11,8 +11,8 @@ import (
 	"surehook/internal/hook"
 )
 
-// TestWork_OfAHundredThousand runs a large job to its end, with every POST, and
-// holds the worker to what it may have in hand at a time.
+// TestWork_OfAHundredThousand runs a large job to the end, with every POST, and checks
+// the size of pages and requests.
 func TestWork_OfAHundredThousand(t *testing.T) {
 	t.Parallel()
 
@@ -35,31 +35,31 @@ func TestWork_OfAHundredThousand(t *testing.T) {
 		t.Errorf("counts (-want +got):\n%s", diff)
 	}
 	if took, least := got.EndedAt.Sub(got.CreatedAt), time.Duration(float64(n)/replay.MaxRate)*time.Second; took < least-3*time.Second || took > least+3*time.Second {
-		t.Errorf("it took %s; want %s at its rate", took, least)
+		t.Errorf("duration %s; want %s at the rate", took, least)
 	}
 	if len(w.PostsOf()) != n || w.states(ids, 2) != fmt.Sprintf("%d delivered", n) || w.states(ids, 1) != fmt.Sprintf("%d discarded replayed", n) {
 		t.Errorf("%d POSTs, new generations %s, old ones %s", len(w.PostsOf()), w.states(ids, 2), w.states(ids, 1))
 	}
 
 	if w.Calls.Largest("select") > replay.PageSize || w.Calls.Largest("save job") > replay.PageSize || w.Calls.Largest("send") > replay.PageSize {
-		t.Errorf("in hand at a time: %d selected, %d pending, %d tokens; want %d at most", w.Calls.Largest("select"), w.Calls.Largest("save job"), w.Calls.Largest("send"), replay.PageSize)
+		t.Errorf("largest page: %d selected, %d pending, %d tokens; want at most %d", w.Calls.Largest("select"), w.Calls.Largest("save job"), w.Calls.Largest("send"), replay.PageSize)
 	}
 	pages := n / replay.PageSize
 	want := map[string]int{
 		"save delivery": n,
-		"save job":      2*pages + 1, // two a page, and the first
+		"save job":      2*pages + 1, // two per page, and the first
 		"select":        w.Calls.Of("select"), "send": w.Calls.Of("send"), "continue": w.Calls.Of("continue"),
 	}
 	if diff := cmp.Diff(want, w.Calls.Own()); diff != "" {
 		t.Errorf("requests (-want +got):\n%s", diff)
 	}
 	if got := w.Calls.Of("select"); got > pages+2 {
-		t.Errorf("%d pages of the index for %d pages; want one each, and two where endpoints meet", got, pages)
+		t.Errorf("%d pages of the index for %d pages; want one each, and two at the end of an endpoint", got, pages)
 	}
 	if got := w.Calls.Of("send"); got > 2*pages {
-		t.Errorf("tokens were sent in %d requests for %d pages; want two a page at most", got, pages)
+		t.Errorf("tokens were sent in %d requests for %d pages; want at most two per page", got, pages)
 	}
 	if got := w.Calls.Of("continue"); got > pages+1 {
-		t.Errorf("%d messages for %d pages; want one a page at most", got, pages)
+		t.Errorf("%d messages for %d pages; want at most one per page", got, pages)
 	}
 }

@@ -26,33 +26,33 @@ func TestStart_ChecksTheRequest(t *testing.T) {
 		q    replay.JobRequest
 		want []string // fields
 	}{
-		{name: "nothing but a rate", q: replay.JobRequest{Rate: 50}, want: nil},
+		{name: "only a rate", q: replay.JobRequest{Rate: 50}, want: nil},
 		{name: "an endpoint by id", q: replay.JobRequest{Rate: 50, Endpoint: string(e.ID)}, want: nil},
 		{name: "an endpoint by uid", q: replay.JobRequest{Rate: 50, Endpoint: "billing"}, want: nil},
 		{name: "an unknown id", q: replay.JobRequest{Rate: 50, Endpoint: string(hook.NewEndpointID())}, want: []string{"filter.endpoint"}},
 		{name: "an unknown uid", q: replay.JobRequest{Rate: 50, Endpoint: "sales"}, want: []string{"filter.endpoint"}},
-		{name: "what is no uid", q: replay.JobRequest{Rate: 50, Endpoint: "a b"}, want: []string{"filter.endpoint"}},
+		{name: "an invalid uid", q: replay.JobRequest{Rate: 50, Endpoint: "a b"}, want: []string{"filter.endpoint"}},
 		{name: "parked", q: replay.JobRequest{Rate: 50, State: hook.StateParked}, want: nil},
 		{name: "delivered", q: replay.JobRequest{Rate: 50, State: hook.StateDelivered}, want: nil},
 		{name: "discarded", q: replay.JobRequest{Rate: 50, State: hook.StateDiscarded}, want: nil},
 		{name: "queued", q: replay.JobRequest{Rate: 50, State: hook.StateQueued}, want: []string{"filter.state"}},
 		{name: "retrying", q: replay.JobRequest{Rate: 50, State: hook.StateRetrying}, want: []string{"filter.state"}},
 		{name: "cancelled", q: replay.JobRequest{Rate: 50, State: hook.StateCancelled}, want: []string{"filter.state"}},
-		{name: "no state that there is", q: replay.JobRequest{Rate: 50, State: 99}, want: []string{"filter.state"}},
+		{name: "an unknown state", q: replay.JobRequest{Rate: 50, State: 99}, want: []string{"filter.state"}},
 		{name: "patterns", q: replay.JobRequest{Rate: 50, Types: []string{"order.paid", "order.*", "*"}}, want: nil},
-		{name: "no patterns", q: replay.JobRequest{Rate: 50, Types: []string{"order.paid", "or*er", ""}}, want: []string{"filter.event_types[1]", "filter.event_types[2]"}},
-		{name: "as many types as there may be", q: replay.JobRequest{Rate: 50, Types: slices.Repeat([]string{"a"}, replay.MaxTypes)}, want: nil},
+		{name: "invalid patterns", q: replay.JobRequest{Rate: 50, Types: []string{"order.paid", "or*er", ""}}, want: []string{"filter.event_types[1]", "filter.event_types[2]"}},
+		{name: "MaxTypes types", q: replay.JobRequest{Rate: 50, Types: slices.Repeat([]string{"a"}, replay.MaxTypes)}, want: nil},
 		{name: "one type too many", q: replay.JobRequest{Rate: 50, Types: slices.Repeat([]string{"a"}, replay.MaxTypes+1)}, want: []string{"filter.event_types"}},
 		{name: "a range", q: replay.JobRequest{Rate: 50, From: start.Add(-2 * time.Hour), To: start.Add(-time.Hour)}, want: nil},
 		{name: "an empty range", q: replay.JobRequest{Rate: 50, From: start.Add(-time.Hour), To: start.Add(-time.Hour)}, want: []string{"filter.to"}},
-		{name: "from now on", q: replay.JobRequest{Rate: 50, From: start}, want: []string{"filter.from"}},
+		{name: "from now", q: replay.JobRequest{Rate: 50, From: start}, want: []string{"filter.from"}},
 		{name: "a moment ago", q: replay.JobRequest{Rate: 50, From: start.Add(-time.Millisecond), To: start.Add(time.Hour)}, want: nil},
 		{name: "the lowest rate", q: replay.JobRequest{Rate: replay.MinRate}, want: nil},
 		{name: "the highest rate", q: replay.JobRequest{Rate: replay.MaxRate}, want: nil},
 		{name: "no rate", q: replay.JobRequest{}, want: []string{"rate_per_second"}},
-		{name: "too low a rate", q: replay.JobRequest{Rate: 0.09}, want: []string{"rate_per_second"}},
-		{name: "too high a rate", q: replay.JobRequest{Rate: 500.1}, want: []string{"rate_per_second"}},
-		{name: "no number", q: replay.JobRequest{Rate: math.NaN()}, want: []string{"rate_per_second"}},
+		{name: "a rate too low", q: replay.JobRequest{Rate: 0.09}, want: []string{"rate_per_second"}},
+		{name: "a rate too high", q: replay.JobRequest{Rate: 500.1}, want: []string{"rate_per_second"}},
+		{name: "not a number", q: replay.JobRequest{Rate: math.NaN()}, want: []string{"rate_per_second"}},
 		{name: "everything", q: replay.JobRequest{Endpoint: "sales", State: hook.StateQueued}, want: []string{"filter.state", "rate_per_second", "filter.endpoint"}},
 	}
 	for _, tt := range tests {
@@ -76,7 +76,7 @@ func TestStart_ChecksTheRequest(t *testing.T) {
 	}
 }
 
-func TestStart_WithoutAQueueMakesNoJob(t *testing.T) {
+func TestStart_MakesNoJobWithoutAQueue(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
@@ -90,8 +90,8 @@ func TestStart_WithoutAQueueMakesNoJob(t *testing.T) {
 	}
 }
 
-// TestStart_SlowlyWritten lets the first message come before its job is there.
-func TestStart_SlowlyWritten(t *testing.T) {
+// TestStart_SlowSave delivers the first message before the save of the job.
+func TestStart_SlowSave(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
@@ -103,7 +103,7 @@ func TestStart_SlowlyWritten(t *testing.T) {
 	})
 	j := w.start(replay.JobRequest{})
 	if took := w.Clock.Now().Sub(start); took < 30*time.Second {
-		t.Fatalf("only %s went by before the job was written", took)
+		t.Fatalf("the save of the job took %s; want at least 30 s", took)
 	}
 	w.Run()
 	if got := w.job(j.ID); got.State != replay.JobFinished || w.states(ids, 2) != "3 delivered" {
@@ -116,7 +116,7 @@ func TestDryRun(t *testing.T) {
 
 	w := setup(t)
 	a, b := w.Endpoint(func(e *hook.Endpoint) { e.UID = "a" }), w.Endpoint(nil)
-	w.Endpoint(nil) // has nothing
+	w.Endpoint(nil) // without deliveries
 	inA := w.past(a, hook.StateDead, 250)
 	inB := w.past(b, hook.StateDead, 3)
 	w.past(b, hook.StateDelivered, 2)
@@ -127,13 +127,13 @@ func TestDryRun(t *testing.T) {
 		a, b   int
 		sample []hook.DeliveryID
 	}{
-		{name: "all that is dead", q: replay.JobRequest{}, a: 250, b: 4, sample: append([]hook.DeliveryID{odd}, inA[:9]...)},
-		{name: "all that was delivered", q: replay.JobRequest{State: hook.StateDelivered}, a: 0, b: 2, sample: nil},
+		{name: "all dead deliveries", q: replay.JobRequest{}, a: 250, b: 4, sample: append([]hook.DeliveryID{odd}, inA[:9]...)},
+		{name: "all delivered deliveries", q: replay.JobRequest{State: hook.StateDelivered}, a: 0, b: 2, sample: nil},
 		{name: "of one endpoint", q: replay.JobRequest{Endpoint: "a"}, a: 250, b: 0, sample: inA[:10]},
 		{name: "of one type", q: replay.JobRequest{Types: []string{"user.*"}}, a: 0, b: 1, sample: []hook.DeliveryID{odd}},
 		{name: "of another type", q: replay.JobRequest{Types: []string{"order.paid", "none"}}, a: 250, b: 3, sample: inA[:10]},
-		{name: "of a time", q: replay.JobRequest{From: start.Add(-time.Hour - 2*time.Second), To: start.Add(-time.Hour - time.Second)}, a: 1, b: 1, sample: []hook.DeliveryID{inA[248], inB[1]}},
-		{name: "of a time and a type", q: replay.JobRequest{From: start.Add(-3 * time.Hour), To: start.Add(-2*time.Hour + 1), Types: []string{"*"}}, a: 0, b: 1, sample: []hook.DeliveryID{odd}},
+		{name: "of a time range", q: replay.JobRequest{From: start.Add(-time.Hour - 2*time.Second), To: start.Add(-time.Hour - time.Second)}, a: 1, b: 1, sample: []hook.DeliveryID{inA[248], inB[1]}},
+		{name: "of a time range and a type", q: replay.JobRequest{From: start.Add(-3 * time.Hour), To: start.Add(-2*time.Hour + 1), Types: []string{"*"}}, a: 0, b: 1, sample: []hook.DeliveryID{odd}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -169,18 +169,18 @@ func TestDryRun(t *testing.T) {
 		})
 	}
 	if jobs, err := w.Replayer().List(t.Context(), "acme", "", 10); err != nil || len(jobs) > 0 {
-		t.Errorf("after dry runs there are %d jobs, %v; want none", len(jobs), err)
+		t.Errorf("jobs after dry runs: %d, %v; want none", len(jobs), err)
 	}
 }
 
-func TestDryRun_SaysWhatItCouldNotSee(t *testing.T) {
+func TestDryRun_ReportsAnIncompleteResult(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
 	w.past(w.Endpoint(nil), hook.StateDead, 400)
 	r := w.Replayer()
 	reads := 0
-	r.Now = func() time.Time { // every look at the clock takes six seconds
+	r.Now = func() time.Time { // every reading of the clock takes 6 s
 		reads++
 		return start.Add(time.Duration(reads) * 6 * time.Second)
 	}
@@ -249,7 +249,8 @@ func TestCancelJob(t *testing.T) {
 	}
 }
 
-// TestCancelJob_EndsWithThePage cancels in the midst of a page, also of one whose worker dies.
+// TestCancelJob_EndsWithThePage cancels during a page, with and without a crash of the
+// worker.
 func TestCancelJob_EndsWithThePage(t *testing.T) {
 	t.Parallel()
 
@@ -276,7 +277,7 @@ func TestCancelJob_EndsWithThePage(t *testing.T) {
 				w.Run()
 				got := w.job(j.ID)
 				if got.State != replay.JobCancelled || got.Selected > before.Selected+replay.PageSize || got.Selected >= 1000 {
-					t.Errorf("the job is %s: %d selected, of them %d before; want a page more at most", got.State, got.Selected, before.Selected)
+					t.Errorf("the job is %s: %d selected, %d before; want at most one page more", got.State, got.Selected, before.Selected)
 				}
 				if got.Enqueued != got.Selected || len(got.Pending) > 0 || got.Delivered != got.Selected || len(w.PostsOf()) != got.Selected {
 					t.Errorf("%d selected, %d enqueued, %d delivered with %d POSTs, %d pending; want them equal and none pending",

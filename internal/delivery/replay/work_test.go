@@ -23,7 +23,7 @@ func TestWork_KeepsTheRate(t *testing.T) {
 		rate    float64
 		n       int
 		most    int           // POSTs within a second
-		atLeast time.Duration // from the first to the last
+		atLeast time.Duration // between the first and the last POST
 	}{
 		{rate: 0.1, n: 4, most: 1, atLeast: 30 * time.Second},
 		{rate: 3, n: 90, most: 4, atLeast: 28 * time.Second},
@@ -46,12 +46,12 @@ func TestWork_KeepsTheRate(t *testing.T) {
 			}
 			for i := range times {
 				if i+tt.most < len(times) && times[i+tt.most].Sub(times[i]) < time.Second {
-					t.Fatalf("%d POSTs within a second of %s; want %d at most", tt.most+1, times[i].Sub(start), tt.most)
+					t.Fatalf("%d POSTs within a second of %s; want at most %d", tt.most+1, times[i].Sub(start), tt.most)
 				}
 			}
 			took := times[len(times)-1].Sub(times[0])
 			if upper := time.Duration(float64(tt.n)/tt.rate)*time.Second + 2*time.Second; took < tt.atLeast || took > upper {
-				t.Errorf("they took %s; want %s to %s", took, tt.atLeast, upper)
+				t.Errorf("duration %s; want %s to %s", took, tt.atLeast, upper)
 			}
 		})
 	}
@@ -77,11 +77,12 @@ func TestWork_SelectsByEndpointTypeAndTime(t *testing.T) {
 	w.start(replay.JobRequest{Endpoint: string(b.ID), State: hook.StateDelivered})
 	w.Run()
 	if got := w.states([]hook.DeliveryID{sent}, 2); got != "1 delivered" {
-		t.Errorf("the new generation of the one that was delivered is %s; want delivered", got)
+		t.Errorf("the new generation of the delivered delivery is %s; want delivered", got)
 	}
 }
 
-// TestWork_DoesNotSelectItsOwn makes replays fail again at once, and the job look for more.
+// TestWork_DoesNotSelectItsOwn lets every replay die immediately while the job continues
+// to select.
 func TestWork_DoesNotSelectItsOwn(t *testing.T) {
 	t.Parallel()
 
@@ -96,7 +97,7 @@ func TestWork_DoesNotSelectItsOwn(t *testing.T) {
 	}
 }
 
-func TestWork_PassesOverEndpointsThatWereDeleted(t *testing.T) {
+func TestWork_SkipsDeletedEndpoints(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
@@ -122,19 +123,19 @@ func TestWork_PassesOverEndpointsThatWereDeleted(t *testing.T) {
 		t.Errorf("the job is %s with %d selected; want finished with 25", got.State, got.Selected)
 	}
 	if got := w.states(ids[2], 2); got != "10 delivered" {
-		t.Errorf("deliveries to the endpoint after it are %s; want delivered", got)
+		t.Errorf("deliveries of the next endpoint are %s; want delivered", got)
 	}
 }
 
-// TestWork_SkipsWhatChangedMeanwhile changes deliveries of a page before its
-// worker goes on with it.
-func TestWork_SkipsWhatChangedMeanwhile(t *testing.T) {
+// TestWork_SkipsChangedDeliveries changes deliveries of a page before the worker
+// continues with the page.
+func TestWork_SkipsChangedDeliveries(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
 	ids := w.past(w.Endpoint(nil), hook.StateDead, 4)
 	j := w.start(replay.JobRequest{})
-	w.Crash.Arm(1, true) // it has its page, and no more
+	w.Crash.Arm(1, true) // crash after the save of the page
 	w.Step()
 	if got := w.job(j.ID); got.Selected != 4 || len(got.Pending) != 4 {
 		t.Fatalf("%d selected, %d pending; want 4", got.Selected, len(got.Pending))
@@ -151,14 +152,14 @@ func TestWork_SkipsWhatChangedMeanwhile(t *testing.T) {
 		t.Errorf("the job is %s: %d enqueued, %d skipped, %d delivered; want finished with 2 each", got.State, got.Enqueued, got.Skipped, got.Delivered)
 	}
 	if got := w.states(ids, 2); got != "3 delivered, 1 none" {
-		t.Errorf("new generations are %s; want 3 delivered, one by hand, and none of the discarded one", got)
+		t.Errorf("new generations are %s; want 3 delivered, one of them by hand, and none of the discarded delivery", got)
 	}
 	if d := w.Delivery(hook.Delivery{ID: ids[3]}.Successor()); d.Job != j.ID || d.JobIndex != 3 {
-		t.Errorf("the last is number %d of job %s; want 3 of %s", d.JobIndex, d.Job, j.ID)
+		t.Errorf("the last delivery is number %d of job %s; want 3 of %s", d.JobIndex, d.Job, j.ID)
 	}
 }
 
-func TestWork_KeepsWhatCouldNotBeSent(t *testing.T) {
+func TestWork_RepeatsRefusedTokens(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
@@ -181,12 +182,12 @@ func TestWork_KeepsWhatCouldNotBeSent(t *testing.T) {
 	}
 }
 
-// TestWork_OfTwoWorkers lets another worker do the job at each effect of the first.
+// TestWork_OfTwoWorkers runs a second worker at each effect of the first.
 func TestWork_OfTwoWorkers(t *testing.T) {
 	t.Parallel()
 
 	for _, effect := range []string{"select", "save job", "send", "save delivery", "continue"} {
-		t.Run("the other comes before "+effect, func(t *testing.T) {
+		t.Run("second worker before "+effect, func(t *testing.T) {
 			t.Parallel()
 
 			w := setup(t)
@@ -194,9 +195,9 @@ func TestWork_OfTwoWorkers(t *testing.T) {
 			j := w.start(replay.JobRequest{})
 			w.Calls.Before(effect, func() {
 				if err := w.Replayer().Work(t.Context(), replay.Message{Tenant: "acme", Job: j.ID}); err != nil {
-					t.Errorf("the other's Work() = %v", err)
+					t.Errorf("second Work() = %v", err)
 				}
-				w.Clock.Until(w.Clock.Now().Add(time.Millisecond)) // else the two write the same
+				w.Clock.Until(w.Clock.Now().Add(time.Millisecond)) // otherwise both writes are equal
 			})
 			w.Run()
 			w.exactly(j, ids)
@@ -204,9 +205,9 @@ func TestWork_OfTwoWorkers(t *testing.T) {
 	}
 }
 
-// A queue may give one message to two workers. When the one that lost the job to
-// the other is done with the message, the other's is gone, too: if that one
-// failed, somebody must still go on. Found by package sim, seed 1083.
+// TestWork_OfTwoWorkersWithTheSameMessage: a queue may deliver one message to two
+// workers. The worker without the job acknowledges the message. After a failure of
+// the other worker, the job must still continue. Found by package sim, seed 1083.
 func TestWork_OfTwoWorkersWithTheSameMessage(t *testing.T) {
 	t.Parallel()
 
@@ -214,10 +215,10 @@ func TestWork_OfTwoWorkersWithTheSameMessage(t *testing.T) {
 	ids := w.past(w.Endpoint(nil), hook.StateDead, 250)
 	j := w.start(replay.JobRequest{})
 	w.Calls.Before("save job", func() {
-		w.Clock.Until(w.Clock.Now().Add(time.Millisecond)) // else the two write the same
+		w.Clock.Until(w.Clock.Now().Add(time.Millisecond)) // otherwise both writes are equal
 		w.Calls.Refuse = func(int, hook.Token) error { return &hook.Error{Code: hook.CodeUnavailable, Message: "busy"} }
 		if err := w.Replayer().Work(t.Context(), replay.Message{Tenant: "acme", Job: j.ID}); err == nil {
-			t.Error("the other's Work() = nil; want an error, for it could send nothing")
+			t.Error("second Work() = nil; want an error, because no token was sent")
 		}
 		w.Calls.Refuse = nil
 	})
@@ -248,7 +249,7 @@ func TestWork_OfManyWorkersAtOnce(t *testing.T) {
 	w.exactly(j, ids)
 }
 
-// exactly fails unless the finished job delivered each of the deliveries once.
+// exactly checks that the finished job delivered each delivery once.
 func (w *bundle) exactly(j replay.Job, ids []hook.DeliveryID) {
 	w.T.Helper()
 
@@ -267,9 +268,9 @@ func (w *bundle) exactly(j replay.Job, ids []hook.DeliveryID) {
 	}
 }
 
-// TestWork_GoesOnWhenAnAnswerIsLost lets a write succeed and its answer be a
-// conflict, as when a client sends it again by itself.
-func TestWork_GoesOnWhenAnAnswerIsLost(t *testing.T) {
+// TestWork_ContinuesAfterALostResponse: a write succeeds and returns a conflict, as
+// after a lost response and a repetition by the SDK.
+func TestWork_ContinuesAfterALostResponse(t *testing.T) {
 	t.Parallel()
 
 	for _, effect := range []string{"save job", "save delivery"} {
@@ -293,7 +294,7 @@ func TestWork_StopsInTime(t *testing.T) {
 	w.past(w.Endpoint(nil), hook.StateDead, 1000)
 	j := w.start(replay.JobRequest{Rate: replay.MaxRate})
 	w.Clock.Until(start.Add(time.Second))
-	// The context's deadline is compared with the world's clock, not waited for.
+	// The context's deadline is compared with the clock of the world, without waiting.
 	ctx := deadline{t.Context(), start.Add(10 * time.Second)}
 	if err := w.Replayer().Work(ctx, replay.Message{Tenant: "acme", Job: j.ID}); err != nil {
 		t.Fatal(err)
@@ -305,7 +306,7 @@ func TestWork_StopsInTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := w.job(j.ID); got.Enqueued <= 2*replay.PageSize {
-		t.Errorf("%d enqueued in two invocations; want several pages in the one with time", got.Enqueued)
+		t.Errorf("%d enqueued in two invocations; want several pages in the second", got.Enqueued)
 	}
 	w.Run()
 	if got := w.job(j.ID); got.State != replay.JobFinished || got.Delivered != 1000 {
@@ -314,14 +315,14 @@ func TestWork_StopsInTime(t *testing.T) {
 }
 
 type deadline struct {
-	context.Context //nolint:containedctx // it is one
+	context.Context //nolint:containedctx // deadline is a context
 
 	at time.Time
 }
 
 func (d deadline) Deadline() (time.Time, bool) { return d.at, true }
 
-func TestWork_DropsMessagesOfNoJob(t *testing.T) {
+func TestWork_DropsMessagesWithoutAJob(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
