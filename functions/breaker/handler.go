@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"log/slog"
 
 	"github.com/aws/aws-lambda-go/events"
 
@@ -21,7 +20,7 @@ type reconciler interface {
 
 type handler struct {
 	breaker reconciler
-	log     *slog.Logger
+	batches lambdafn.Batches
 }
 
 // input is an event of the function: a batch of the circuits queue, or
@@ -33,12 +32,12 @@ type input struct {
 	Reconcile bool `json:"reconcile"`
 }
 
-// Handle processes one event. SQS delivers failed messages of a batch again after
-// the queue's visibility timeout, and deletes the other messages.
+// Handle processes one event. SQS deletes the messages of a batch, and delivers
+// failed messages again within seconds at first.
 func (h *handler) Handle(ctx context.Context, in input) (any, error) {
 	switch {
 	case in.Records != nil:
-		return lambdafn.EachMessage(ctx, h.log, in.Records, "circuit_check.decode_failed", hook.DecodeCircuitCheck, h.breaker.Reconcile), nil
+		return lambdafn.EachMessage(ctx, h.batches, in.Records, "circuit_check.decode_failed", hook.DecodeCircuitCheck, h.breaker.Reconcile), nil
 	case in.Tick:
 		if err := h.breaker.Tick(ctx); err != nil {
 			return nil, fmt.Errorf("tick: %w", err)

@@ -7,14 +7,17 @@ import (
 	"errors"
 	"flag"
 	"log/slog"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"surehook/functions/internal/lambdafn"
 	"surehook/internal/hook"
 )
 
@@ -107,7 +110,7 @@ func TestHandle_Answers(t *testing.T) {
 			if err := json.Unmarshal(raw, &in); err != nil {
 				t.Fatal(err)
 			}
-			response, err := (&handler{breaker: tt.breaker, log: slog.New(slog.DiscardHandler)}).Handle(t.Context(), in)
+			response, err := (&handler{breaker: tt.breaker, batches: lambdafn.Batches{Visibility: unchanged{}, Rand: rand.Float64, Log: slog.New(slog.DiscardHandler)}}).Handle(t.Context(), in)
 			if (err != nil) != (tt.golden == "") {
 				t.Errorf("Handle(%s) = %v; want an error: %t", tt.event, err, tt.golden == "")
 			}
@@ -143,3 +146,8 @@ func compare(t *testing.T, golden string, response any) {
 		t.Errorf("Handle() differs (-want +got):\n%s", diff)
 	}
 }
+
+// unchanged leaves the visibility of messages to the queue.
+type unchanged struct{}
+
+func (unchanged) Change(context.Context, string, map[string]time.Duration) error { return nil }

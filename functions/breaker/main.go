@@ -53,7 +53,7 @@ func newHandler(cfg config.Breaker, sdk aws.Config, log *slog.Logger) (any, erro
 			Log:          log,
 			Now:          time.Now,
 		},
-		log: log,
+		batches: wire.Batches(sdk, log),
 	}
 	return h.Handle, nil
 }

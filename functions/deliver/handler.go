@@ -16,14 +16,15 @@ type batcher interface {
 
 type handler struct {
 	deliverer batcher
+	batches   lambdafn.Batches
 }
 
-// Handle processes one batch of a lane. SQS delivers failed messages again after
-// the queue's visibility timeout, and deletes the other messages.
+// Handle processes one batch of a lane. SQS deletes the messages, and delivers
+// failed messages again within seconds at first.
 func (h *handler) Handle(ctx context.Context, e events.SQSEvent) (events.SQSEventResponse, error) {
 	messages := make([]deliver.Message, len(e.Records))
 	for i, r := range e.Records {
 		messages[i] = deliver.Message{ID: r.MessageId, Body: r.Body}
 	}
-	return lambdafn.BatchResponse(h.deliverer.ProcessBatch(ctx, messages)), nil
+	return h.batches.Respond(ctx, e.Records, h.deliverer.ProcessBatch(ctx, messages)), nil
 }

@@ -5,14 +5,18 @@ import (
 	"context"
 	"encoding/json"
 	"flag"
+	"log/slog"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 
+	"surehook/functions/internal/lambdafn"
 	"surehook/internal/delivery/deliver"
 )
 
@@ -55,7 +59,7 @@ func TestHandle_AnswersSQS(t *testing.T) {
 			if err := json.Unmarshal(raw, &e); err != nil {
 				t.Fatal(err)
 			}
-			response, err := (&handler{deliverer: tt.fails}).Handle(t.Context(), e)
+			response, err := (&handler{deliverer: tt.fails, batches: lambdafn.Batches{Visibility: unchanged{}, Rand: rand.Float64, Log: slog.New(slog.DiscardHandler)}}).Handle(t.Context(), e)
 			if err != nil {
 				t.Fatalf("Handle() = %v", err)
 			}
@@ -79,3 +83,8 @@ func TestHandle_AnswersSQS(t *testing.T) {
 		})
 	}
 }
+
+// unchanged leaves the visibility of messages to the queue.
+type unchanged struct{}
+
+func (unchanged) Change(context.Context, string, map[string]time.Duration) error { return nil }

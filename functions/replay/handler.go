@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"log/slog"
 
 	"github.com/aws/aws-lambda-go/events"
 
@@ -19,9 +18,9 @@ type worker interface {
 }
 
 type handler struct {
-	api    apigateway.Function
-	worker worker
-	log    *slog.Logger
+	api     apigateway.Function
+	worker  worker
+	batches lambdafn.Batches
 }
 
 // input is an event of the function: a batch of the replay-jobs queue, or a
@@ -31,12 +30,12 @@ type input struct {
 	events.APIGatewayV2HTTPRequest
 }
 
-// Handle processes one event. SQS delivers failed messages of a batch again after
-// the queue's visibility timeout, and deletes the other messages.
+// Handle processes one event. SQS deletes the messages of a batch, and delivers
+// failed messages again within seconds at first.
 func (h *handler) Handle(ctx context.Context, in input) (any, error) {
 	switch {
 	case in.Records != nil:
-		return lambdafn.EachMessage(ctx, h.log, in.Records, "replay_job.decode_failed", replay.DecodeMessage, h.worker.Work), nil
+		return lambdafn.EachMessage(ctx, h.batches, in.Records, "replay_job.decode_failed", replay.DecodeMessage, h.worker.Work), nil
 	case in.RequestContext.HTTP.Method != "":
 		answer, err := h.api(ctx, in.APIGatewayV2HTTPRequest)
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"flag"
 	"io"
 	"log/slog"
+	"math/rand/v2"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -15,9 +16,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"surehook/functions/internal/lambdafn"
 	"surehook/internal/aws/apigateway"
 	"surehook/internal/delivery/replay"
 	"surehook/internal/hook"
@@ -87,7 +90,7 @@ func TestHandle_Answers(t *testing.T) {
 			if err := json.Unmarshal(raw, &in); err != nil {
 				t.Fatal(err)
 			}
-			h := &handler{api: apigateway.Handle(http.HandlerFunc(echo)), worker: tt.worker, log: slog.New(slog.DiscardHandler)}
+			h := &handler{api: apigateway.Handle(http.HandlerFunc(echo)), worker: tt.worker, batches: lambdafn.Batches{Visibility: unchanged{}, Rand: rand.Float64, Log: slog.New(slog.DiscardHandler)}}
 			response, err := h.Handle(t.Context(), in)
 			if (err != nil) != (tt.golden == "") {
 				t.Errorf("Handle(%s) = %v; want an error: %t", tt.event, err, tt.golden == "")
@@ -123,3 +126,8 @@ func compare(t *testing.T, golden string, response any) {
 		t.Errorf("Handle() differs (-want +got):\n%s", diff)
 	}
 }
+
+// unchanged leaves the visibility of messages to the queue.
+type unchanged struct{}
+
+func (unchanged) Change(context.Context, string, map[string]time.Duration) error { return nil }

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"surehook/functions/internal/lambdafn"
+	"surehook/functions/internal/wire"
 	"surehook/internal/aws/apigateway"
 	"surehook/internal/aws/dynamo"
 	"surehook/internal/aws/sqs"
@@ -42,6 +43,6 @@ func newHandler(cfg config.Replay, sdk aws.Config, log *slog.Logger) (any, error
 		Now:        time.Now,
 		NewID:      hook.NewJobID,
 	}
-	h := &handler{api: apigateway.Handle(httpapi.Replay(r, log)), worker: r, log: log}
+	h := &handler{api: apigateway.Handle(httpapi.Replay(r, log)), worker: r, batches: wire.Batches(sdk, log)}
 	return h.Handle, nil
 }

@@ -3,20 +3,54 @@ package lambdafn
 import (
 	"context"
 	"log/slog"
+	"slices"
+	"strconv"
 	"sync"
+	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 
 	"surehook/internal/names"
+	"surehook/internal/rule/retry"
 )
 
-// BatchResponse returns the response to a batch with the failed messages. SQS
-// delivers failed messages again after the queue's visibility timeout, and
-// deletes the other messages. The list is empty, not null, without failures.
-func BatchResponse(failed []string) events.SQSEventResponse {
+// Visibility changes the time until SQS delivers received messages again.
+type Visibility interface {
+	// Change makes SQS deliver the messages of the queue again after the time of
+	// each message. The keys are receipt handles.
+	Change(ctx context.Context, queueARN string, after map[string]time.Duration) error
+}
+
+// Batches answers SQS about batches of messages. All fields are required.
+type Batches struct {
+	Visibility Visibility
+	Rand       func() float64 // in [0, 1)
+	Log        *slog.Logger
+}
+
+// Respond returns the response to a batch with the failed messages, given by
+// message id. SQS deletes the other messages, and delivers the failed messages
+// again after retry.Redelivery of their receives. Without the change of visibility
+// SQS would wait for the rest of the queue's visibility timeout, six minutes and
+// more. A failure to change the visibility is logged; the message then waits.
+//
+// The list in the response is empty, not null, without failures.
+func (b Batches) Respond(ctx context.Context, records []events.SQSMessage, failed []string) events.SQSEventResponse {
 	response := events.SQSEventResponse{BatchItemFailures: []events.SQSBatchItemFailure{}}
-	for _, id := range failed {
-		response.BatchItemFailures = append(response.BatchItemFailures, events.SQSBatchItemFailure{ItemIdentifier: id})
+	after := make(map[string]time.Duration, len(failed))
+	for _, r := range records {
+		if !slices.Contains(failed, r.MessageId) {
+			continue
+		}
+		response.BatchItemFailures = append(response.BatchItemFailures, events.SQSBatchItemFailure{ItemIdentifier: r.MessageId})
+		receives, _ := strconv.Atoi(r.Attributes["ApproximateReceiveCount"]) // 0, as unknown, counts as 1
+		after[r.ReceiptHandle] = retry.Redelivery(receives, b.Rand())
+	}
+	if len(after) == 0 {
+		return response
+	}
+	if err := b.Visibility.Change(ctx, records[0].EventSourceARN, after); err != nil {
+		b.Log.ErrorContext(ctx, "message.visibility_failed", slog.Any(names.LogError, err))
 	}
 	return response
 }
@@ -25,7 +59,7 @@ func BatchResponse(failed []string) events.SQSEventResponse {
 // A failed message does not affect other messages. EachMessage logs a failure
 // to decode with the log message undecoded; work logs its own errors.
 func EachMessage[T any](
-	ctx context.Context, log *slog.Logger, records []events.SQSMessage,
+	ctx context.Context, b Batches, records []events.SQSMessage,
 	undecoded string, decode func(body string) (T, error), work func(ctx context.Context, message T) error,
 ) events.SQSEventResponse {
 	errs := make([]error, len(records))
@@ -33,7 +67,7 @@ func EachMessage[T any](
 	for i, r := range records {
 		message, err := decode(r.Body)
 		if err != nil {
-			log.LogAttrs(ctx, slog.LevelError, undecoded, //nolint:sloglint // a constant of the function
+			b.Log.LogAttrs(ctx, slog.LevelError, undecoded, //nolint:sloglint // a constant of the function
 				slog.String(names.LogMessage, r.MessageId), slog.Any(names.LogError, err))
 			errs[i] = err
 			continue
@@ -48,5 +82,5 @@ func EachMessage[T any](
 			failed = append(failed, r.MessageId)
 		}
 	}
-	return BatchResponse(failed)
+	return b.Respond(ctx, records, failed)
 }

@@ -45,6 +45,8 @@ type entry struct {
 	MessageGroupID string `json:"MessageGroupId"`
 	DelaySeconds   int    `json:"DelaySeconds"`
 	ReceiptHandle  string `json:"ReceiptHandle"`
+
+	VisibilityTimeout int `json:"VisibilityTimeout"`
 }
 
 type failure struct {

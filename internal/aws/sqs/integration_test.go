@@ -133,6 +133,38 @@ func TestDepths_OnEmulators(t *testing.T) {
 	})
 }
 
+func TestVisibility_OnEmulators(t *testing.T) {
+	t.Parallel()
+
+	onEmulators(t, func(t *testing.T, cfg aws.Config) {
+		t.Helper()
+
+		client := awssqs.NewFromConfig(cfg)
+		url := create(t, client, "live")
+		queue, err := client.GetQueueAttributes(t.Context(), &awssqs.GetQueueAttributesInput{
+			QueueUrl: &url, AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameQueueArn},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if errs := sqs.New(cfg, sqs.URLs{Live: url}).Send(t.Context(), hook.LaneLive, tokens(t, 1), 0); errs != nil {
+			t.Fatal(errs)
+		}
+		hidden, err := client.ReceiveMessage(t.Context(), &awssqs.ReceiveMessageInput{QueueUrl: &url, VisibilityTimeout: 600})
+		if err != nil || len(hidden.Messages) != 1 {
+			t.Fatalf("received %v, %v; want one message", hidden, err)
+		}
+		err = sqs.NewVisibility(cfg).Change(t.Context(), queue.Attributes["QueueArn"], map[string]time.Duration{*hidden.Messages[0].ReceiptHandle: time.Second})
+		if err != nil {
+			t.Fatalf("Change() = %v; want nil", err)
+		}
+		again, err := client.ReceiveMessage(t.Context(), &awssqs.ReceiveMessageInput{QueueUrl: &url, WaitTimeSeconds: 20})
+		if err != nil || len(again.Messages) != 1 {
+			t.Errorf("received %v, %v within 20 s; want the message again", again, err)
+		}
+	})
+}
+
 func onEmulators(t *testing.T, test func(t *testing.T, cfg aws.Config)) {
 	t.Helper()
 

@@ -1,0 +1,93 @@
+package lambdafn_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/google/go-cmp/cmp"
+
+	"surehook/functions/internal/lambdafn"
+)
+
+// changes records the changes of visibility, and returns err.
+type changes struct {
+	err   error
+	queue string
+	after map[string]time.Duration
+}
+
+func (c *changes) Change(_ context.Context, queueARN string, after map[string]time.Duration) error {
+	c.queue, c.after = queueARN, after
+	return c.err
+}
+
+// TestRespond checks that failed messages come again after their receives'
+// back-off, and that SQS hears of all failed messages in any case.
+func TestRespond(t *testing.T) {
+	t.Parallel()
+
+	const queue = "arn:aws:sqs:eu-west-1:123456789012:live"
+	record := func(id, receives string) events.SQSMessage {
+		return events.SQSMessage{
+			MessageId: id, ReceiptHandle: "receipt of " + id, EventSourceARN: queue,
+			Attributes: map[string]string{"ApproximateReceiveCount": receives},
+		}
+	}
+	records := []events.SQSMessage{record("a", "1"), record("b", "4"), record("c", "49"), record("d", "")}
+	tests := []struct {
+		name   string
+		failed []string
+		err    error
+		after  map[string]time.Duration
+		logged bool
+	}{
+		{name: "without failures nothing is changed", failed: nil, after: nil},
+		{name: "the first failure waits about a second", failed: []string{"a"}, after: map[string]time.Duration{"receipt of a": time.Second}},
+		{
+			name: "each message waits after its own receives", failed: []string{"a", "b", "c", "d"},
+			after: map[string]time.Duration{
+				"receipt of a": time.Second, "receipt of b": 8 * time.Second, "receipt of c": 5 * time.Minute, "receipt of d": time.Second,
+			},
+		},
+		{
+			name: "a refused change is logged, and the message fails all the same", failed: []string{"b"}, err: errors.New("no"),
+			after: map[string]time.Duration{"receipt of b": 8 * time.Second}, logged: true,
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			var lines strings.Builder
+			visibility := &changes{err: tt.err}
+			batches := lambdafn.Batches{
+				Visibility: visibility, Rand: func() float64 { return 0 }, Log: slog.New(slog.NewJSONHandler(&lines, nil)),
+			}
+			response := batches.Respond(t.Context(), records, tt.failed)
+			if response.BatchItemFailures == nil {
+				t.Error("Respond() has no list of failures; want an empty list, never null")
+			}
+			var reported []string
+			for _, f := range response.BatchItemFailures {
+				reported = append(reported, f.ItemIdentifier)
+			}
+			if diff := cmp.Diff(tt.failed, reported); diff != "" {
+				t.Errorf("Respond() reports other messages (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(tt.after, visibility.after); diff != "" {
+				t.Errorf("visibility changes differ (-want +got):\n%s", diff)
+			}
+			if len(tt.after) > 0 && visibility.queue != queue {
+				t.Errorf("changed queue %q; want %q", visibility.queue, queue)
+			}
+			if logged := strings.Contains(lines.String(), "message.visibility_failed"); logged != tt.logged {
+				t.Errorf("logged %t; want %t: %s", logged, tt.logged, lines.String())
+			}
+		})
+	}
+}

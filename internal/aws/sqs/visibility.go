@@ -1,0 +1,81 @@
+package sqs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/arn"
+	awssqs "github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"surehook/internal/aws/awserr"
+)
+
+// Visibility changes the time until SQS delivers received messages again.
+// Visibility is safe for concurrent use.
+type Visibility struct {
+	client *awssqs.Client
+	urls   sync.Map // queue ARN to URL
+}
+
+// NewVisibility returns the visibility of the account's queues.
+func NewVisibility(cfg aws.Config) *Visibility {
+	return &Visibility{client: awssqs.NewFromConfig(cfg)}
+}
+
+// Change makes SQS deliver the messages of the queue again after the time of each
+// message, rounded up to a whole second. The keys are receipt handles. The error
+// joins one error per message without the change; SQS delivers such a message
+// after the rest of the queue's visibility timeout.
+func (v *Visibility) Change(ctx context.Context, queueARN string, after map[string]time.Duration) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, callTimeout, errNoAnswer)
+	defer cancel()
+
+	url, err := v.urlOf(ctx, queueARN)
+	if err != nil {
+		return err
+	}
+	entries := make([]types.ChangeMessageVisibilityBatchRequestEntry, 0, len(after))
+	for receipt, d := range after {
+		entries = append(entries, types.ChangeMessageVisibilityBatchRequestEntry{
+			Id: aws.String(strconv.Itoa(len(entries))), ReceiptHandle: aws.String(receipt), VisibilityTimeout: seconds(d),
+		})
+	}
+	var errs []error
+	for batch := range slices.Chunk(entries, batchSize) {
+		out, err := v.client.ChangeMessageVisibilityBatch(ctx, &awssqs.ChangeMessageVisibilityBatchInput{QueueUrl: &url, Entries: batch})
+		if err != nil {
+			errs = append(errs, fmt.Errorf("change visibility of %d messages: %w", len(batch), awserr.Of(ctx, err, service)))
+			continue
+		}
+		for _, f := range out.Failed {
+			errs = append(errs, fmt.Errorf("change visibility of a message: %w", translateEntry(f)))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// urlOf returns the URL of the queue. Events name a queue by ARN, and requests
+// name a queue by URL.
+func (v *Visibility) urlOf(ctx context.Context, queueARN string) (string, error) {
+	if url, ok := v.urls.Load(queueARN); ok {
+		return url.(string), nil //nolint:forcetypeassert // Store below is the only writer
+	}
+	queue, err := arn.Parse(queueARN)
+	if err != nil {
+		return "", fmt.Errorf("read queue ARN %q: %w", queueARN, err)
+	}
+	out, err := v.client.GetQueueUrl(ctx, &awssqs.GetQueueUrlInput{QueueName: &queue.Resource, QueueOwnerAWSAccountId: &queue.AccountID})
+	if err != nil {
+		return "", fmt.Errorf("find queue %s: %w", queue.Resource, awserr.Of(ctx, err, service))
+	}
+	url := aws.ToString(out.QueueUrl)
+	v.urls.Store(queueARN, url)
+	return url, nil
+}
