@@ -64,8 +64,9 @@ func (v *Visibility) Change(ctx context.Context, queueARN string, after map[stri
 // urlOf returns the URL of the queue. Events name a queue by ARN, and requests
 // name a queue by URL.
 func (v *Visibility) urlOf(ctx context.Context, queueARN string) (string, error) {
-	if url, ok := v.urls.Load(queueARN); ok {
-		return url.(string), nil //nolint:forcetypeassert // Store below is the only writer
+	known, _ := v.urls.Load(queueARN)
+	if url, ok := known.(string); ok {
+		return url, nil
 	}
 	queue, err := arn.Parse(queueARN)
 	if err != nil {
