@@ -61,7 +61,7 @@ type message struct {
 	due   time.Time
 }
 
-// start is the first time of every world. The far future keeps emulators from
+// start is the start time of every scenario. The far future keeps emulators from
 // expiring records and from running schedules.
 var start = time.Date(2036, time.March, 4, 5, 50, 0, 0, time.UTC)
 
