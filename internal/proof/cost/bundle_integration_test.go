@@ -94,7 +94,7 @@ type bundle struct {
 func newBundle(t *testing.T, batch int) *bundle {
 	t.Helper()
 
-	w := &bundle{t: t, batch: batch, names: make(map[string]queue), now: start, ids: world.NewIDs("cost"), random: rand.NewChaCha8([32]byte{}), answer: answers(200)}
+	w := &bundle{t: t, batch: batch, names: make(map[string]queue), now: start, ids: world.NewIDs("ledger"), random: rand.NewChaCha8([32]byte{}), answer: answers(200)}
 	plain := emulator(t)
 	table := newTable(t, plain)
 	w.ledger = cost.NewLedger(keys(), peek(plain, table), w.take)
