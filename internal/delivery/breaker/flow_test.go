@@ -77,7 +77,7 @@ func TestRelease_StopsWhenTheCircuitOpensAgain(t *testing.T) {
 	e := w.Endpoint(nil)
 	ids := w.park(e, ages(30)...)
 	w.record(e, func(r gate.Record) gate.Record { return r.Wait(w.Clock.Now()).Release(w.Clock.Now()) })
-	w.Check(hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID, Wave: 1}, 0)
+	w.EnqueueCheck(hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID, Wave: 1}, 0)
 	w.Answer = world.Always(503)
 	w.RunFor(5 * time.Minute)
 	if diff := cmp.Diff([]int{1, 2, 4}, sizes(w.waves(ids))); diff != "" {
@@ -233,7 +233,7 @@ func TestReconcile_SurvivesACrash(t *testing.T) {
 				}
 			}
 			w.Crash.Arm(at, after)
-			w.Check(hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID, Wave: w.Circuit(e).Wave}, 0)
+			w.EnqueueCheck(hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID, Wave: w.Circuit(e).Wave}, 0)
 			w.Now()
 			w.RunFor(30 * time.Minute)
 

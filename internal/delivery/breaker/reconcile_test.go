@@ -271,7 +271,7 @@ func TestReconcile_CancelsParkedDeliveriesOfADeletedEndpoint(t *testing.T) {
 	if err := w.Store.DeleteEndpoint(t.Context(), e); err != nil {
 		t.Fatal(err)
 	}
-	w.Check(hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID}, 0)
+	w.EnqueueCheck(hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID}, 0)
 	w.RunFor(time.Hour)
 
 	if got, want := w.States(ids), "120 cancelled endpoint_deleted"; got != want {

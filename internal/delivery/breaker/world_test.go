@@ -93,7 +93,7 @@ func (w *bundle) open(e hook.Endpoint) {
 
 	settings := circuit.Settings{CircuitSettings: e.Circuit.WithDefaults()}
 	w.record(e, func(r gate.Record) gate.Record { return r.Wait(w.Clock.Now()).Trip(settings, w.Clock.Now()) })
-	w.Check(hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID}, settings.Cooldown)
+	w.EnqueueCheck(hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID}, settings.Cooldown)
 }
 
 // waves returns the deliveries of the POSTs, grouped by the time of the POST, and

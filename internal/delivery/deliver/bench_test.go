@@ -15,11 +15,11 @@ import (
 
 	"surehook/internal/delivery/deliver"
 	"surehook/internal/delivery/egress"
-	"surehook/internal/delivery/gate"
 	"surehook/internal/delivery/send"
 	"surehook/internal/delivery/settle"
 	"surehook/internal/hook"
 	"surehook/internal/memory"
+	"surehook/internal/proof/world"
 	"surehook/internal/rule/sign"
 )
 
@@ -96,21 +96,13 @@ func newBench(b *testing.B, endpoints int) *bench {
 		key:     key,
 	}
 	queue := memory.NewQueue(time.Now)
-	w.deliverer = &deliver.Deliverer{
-		Store:       w.store,
-		Queue:       queue,
-		Schedules:   memory.NewSchedules(queue, time.Now),
-		DeadLetters: memory.NewDeadLetters(queue),
-		Vault:       memory.Vault{},
-		Sender:      &send.Sender{Client: egress.NewClient(policy), Policy: policy, UserAgent: "Surehook/bench", Now: time.Now},
-		Gate: &gate.Gate{
-			Store: w.store, CircuitQueue: memory.NewCircuitQueue(time.Now), Notifier: &memory.Notifications{}, Now: time.Now, Rand: rand.Float64,
-		},
-		Settlement: settle.Settlement{Store: w.store},
-		Notifier:   &memory.Notifications{},
-		Log:        slog.New(slog.DiscardHandler),
-		Now:        time.Now,
-	}
+	w.deliverer = world.Wiring{
+		Store: w.store, Queue: queue, Schedules: memory.NewSchedules(queue, time.Now), DeadLetters: memory.NewDeadLetters(queue),
+		CircuitQueue: memory.NewCircuitQueue(time.Now), Notifier: &memory.Notifications{}, Settlement: settle.Settlement{Store: w.store},
+		Vault:  memory.Vault{},
+		Sender: &send.Sender{Client: egress.NewClient(policy), Policy: policy, UserAgent: "Surehook/bench", Now: time.Now},
+		Log:    slog.New(slog.DiscardHandler), Now: time.Now, Rand: rand.Float64,
+	}.Deliverer()
 	for range endpoints {
 		w.endpoints = append(w.endpoints, w.endpoint(b, secret))
 	}

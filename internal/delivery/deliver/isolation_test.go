@@ -12,11 +12,11 @@ import (
 	"time"
 
 	"surehook/internal/delivery/deliver"
-	"surehook/internal/delivery/gate"
 	"surehook/internal/delivery/send"
 	"surehook/internal/delivery/settle"
 	"surehook/internal/hook"
 	"surehook/internal/memory"
+	"surehook/internal/proof/world"
 	"surehook/internal/rule/sign"
 )
 
@@ -145,13 +145,12 @@ func latencies(t *testing.T, bad bool) []time.Duration {
 func (l *lab) function(ctx context.Context, t *testing.T, lane hook.Lane) {
 	t.Helper()
 
-	d := &deliver.Deliverer{
-		Store: noting{l.store, l}, Queue: l.queue, Schedules: memory.NewSchedules(l.queue, time.Now), DeadLetters: memory.NewDeadLetters(l.queue),
-		Vault: memory.Vault{}, Sender: l, Log: slog.New(slog.DiscardHandler), Now: time.Now,
-		Gate:       &gate.Gate{Store: l.store, CircuitQueue: l, Notifier: &memory.Notifications{}, Now: time.Now, Rand: func() float64 { return 0.5 }},
-		Settlement: settle.Settlement{Store: l.store},
-		Notifier:   &memory.Notifications{},
-	}
+	d := world.Wiring{
+		Store: noting{l.store, l}, Queue: l.queue, Schedules: memory.NewSchedules(l.queue, time.Now),
+		DeadLetters: memory.NewDeadLetters(l.queue), CircuitQueue: l, Notifier: &memory.Notifications{},
+		Settlement: settle.Settlement{Store: l.store}, Vault: memory.Vault{}, Sender: l,
+		Log: slog.New(slog.DiscardHandler), Now: time.Now,
+	}.Deliverer()
 	for ctx.Err() == nil {
 		batch := l.queue.Receive(lane, batchSize)
 		if len(batch) == 0 {

@@ -1,7 +1,6 @@
 package gate_test
 
 import (
-	"context"
 	"fmt"
 	"sync"
 	"testing"
@@ -11,7 +10,7 @@ import (
 
 	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
-	"surehook/internal/memory"
+	"surehook/internal/proof/world"
 	"surehook/internal/rule/circuit"
 	"surehook/internal/rule/stats"
 )
@@ -21,67 +20,22 @@ const (
 	endpoint hook.EndpointID = "ep_0123456789abcdef"
 )
 
-// counting counts the requests to the store.
-type counting struct {
-	gate.Store
-	mu       sync.Mutex
-	requests map[string]int
-}
+// bundle is the world of the gate alone.
+type bundle struct{ *world.World }
 
-func (c *counting) did(what string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.requests[what]++
-}
-
-func (c *counting) Circuit(ctx context.Context, t hook.TenantID, e hook.EndpointID) (gate.Record, error) {
-	c.did("read circuit")
-	return c.Store.Circuit(ctx, t, e)
-}
-
-func (c *counting) SaveCircuit(ctx context.Context, r gate.Record) error {
-	c.did("write circuit")
-	return c.Store.SaveCircuit(ctx, r)
-}
-
-func (c *counting) Limits(ctx context.Context, e hook.EndpointID) (gate.Limits, error) {
-	c.did("read limits")
-	return c.Store.Limits(ctx, e)
-}
-
-func (c *counting) SaveLimits(ctx context.Context, e hook.EndpointID, l gate.Limits) error {
-	c.did("write limits")
-	return c.Store.SaveLimits(ctx, e, l)
-}
-
-func (c *counting) Count(ctx context.Context, tenant hook.TenantID, e hook.EndpointID, add stats.Counts, now time.Time) (circuit.Counts, error) {
-	c.did("count")
-	return c.Store.Count(ctx, tenant, e, add, now)
-}
-
-type world struct {
-	t      *testing.T
-	gate   *gate.Gate
-	store  *counting
-	now    time.Time
-	mu     sync.Mutex
-	checks []string // enqueued
-}
-
-func newWorld(t *testing.T) *world {
+func setup(t *testing.T) *bundle {
 	t.Helper()
 
-	w := &world{t: t, now: start, store: &counting{Store: memory.NewStore(), requests: map[string]int{}}}
-	w.gate = &gate.Gate{Store: w.store, CircuitQueue: w, Notifier: &memory.Notifications{}, Now: func() time.Time { return w.now }, Rand: func() float64 { return 0.5 }}
-	return w
+	return &bundle{world.New(t, world.Options{Function: world.Gate})}
 }
 
-func (w *world) Enqueue(_ context.Context, check hook.CircuitCheck, delay time.Duration) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-
-	w.checks = append(w.checks, fmt.Sprintf("%s wave %d in %s", check.Endpoint, check.Wave, delay))
-	return nil
+// checks returns the circuit checks that the gate enqueued.
+func (w *bundle) checks() []string {
+	var list []string
+	for _, c := range w.Checks {
+		list = append(list, fmt.Sprintf("%s wave %d in %s", c.Endpoint, c.Wave, c.Delay))
+	}
+	return list
 }
 
 func delivery(i int) hook.DeliveryID {
@@ -89,12 +43,12 @@ func delivery(i int) hook.DeliveryID {
 }
 
 // query returns a query about deliveries first to first+n-1, with the endpoint's current record.
-func (w *world) query(e *hook.Endpoint, first, n int) gate.Query {
-	w.t.Helper()
+func (w *bundle) query(e *hook.Endpoint, first, n int) gate.Query {
+	w.T.Helper()
 
-	record, err := w.store.Store.Circuit(w.t.Context(), tenant, endpoint)
+	record, err := w.Store.Circuit(w.T.Context(), tenant, endpoint)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	q := gate.Query{Tenant: tenant, ID: endpoint, Endpoint: e, Record: record}
 	for i := range n {
@@ -103,30 +57,30 @@ func (w *world) query(e *hook.Endpoint, first, n int) gate.Query {
 	return q
 }
 
-func (w *world) admit(q gate.Query) gate.Admission {
-	w.t.Helper()
+func (w *bundle) admit(q gate.Query) gate.Admission {
+	w.T.Helper()
 
-	a, err := w.gate.Admit(w.t.Context(), q)
+	a, err := w.Gate.Admit(w.T.Context(), q)
 	if err != nil {
-		w.t.Fatalf("Admit() = %v", err)
+		w.T.Fatalf("Admit() = %v", err)
 	}
 	return a
 }
 
-func (w *world) settle(a gate.Admission, classes ...hook.Class) {
-	w.t.Helper()
+func (w *bundle) settle(a gate.Admission, classes ...hook.Class) {
+	w.T.Helper()
 
 	var results []gate.Result
 	for _, c := range classes {
 		results = append(results, gate.Result{Attempt: stats.Attempt{Class: c}})
 	}
-	if err := w.gate.Settle(w.t.Context(), a, results); err != nil {
-		w.t.Fatalf("Settle() = %v", err)
+	if err := w.Gate.Settle(w.T.Context(), a, results); err != nil {
+		w.T.Fatalf("Settle() = %v", err)
 	}
 }
 
-func (w *world) record() gate.Record {
-	w.t.Helper()
+func (w *bundle) record() gate.Record {
+	w.T.Helper()
 	return w.query(nil, 0, 0).Record
 }
 
@@ -148,13 +102,13 @@ func active() *hook.Endpoint {
 func TestGate_HealthyEndpointCostsOneCount(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
+	w := setup(t)
 	a := w.admit(w.query(active(), 0, 3))
-	if got := decisions(a); got != "admit admit admit" || len(w.store.requests) != 0 {
-		t.Errorf("Admit() = %s after %v; want all admitted without a request", got, w.store.requests)
+	if got := decisions(a); got != "admit admit admit" || len(w.Calls.Own()) != 0 {
+		t.Errorf("Admit() = %s after %v; want all admitted without a request", got, w.Calls.Own())
 	}
 	w.settle(a, hook.ClassDelivered, hook.ClassDelivered, hook.ClassRefused)
-	if diff := cmp.Diff(map[string]int{"count": 1}, w.store.requests); diff != "" {
+	if diff := cmp.Diff(map[string]int{"count": 1}, w.Calls.Own()); diff != "" {
 		t.Errorf("requests differ (-want +got):\n%s", diff)
 	}
 }
@@ -191,10 +145,10 @@ func TestGate_OrderOfConditions(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			w := newWorld(t)
+			w := setup(t)
 			q := w.query(tt.endpoint, 0, 1)
 			tt.record(&q.Record)
-			if err := w.store.Store.SaveCircuit(t.Context(), q.Record); err != nil {
+			if err := w.Store.SaveCircuit(t.Context(), q.Record); err != nil {
 				t.Fatal(err)
 			}
 			q.Record = w.record()
@@ -212,7 +166,7 @@ func TestGate_OrderOfConditions(t *testing.T) {
 func TestGate_OpensAfterFiveFailuresAndClosesAfterAProbe(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
+	w := setup(t)
 	w.settle(w.admit(w.query(active(), 0, 4)), hook.ClassTimeout, hook.ClassDNS, hook.ClassUnavailable, hook.ClassTLS)
 	if got := w.record(); got.State != circuit.Closed || got.Failures != 4 {
 		t.Fatalf("record = %+v; want closed with 4 failures", got)
@@ -230,7 +184,7 @@ func TestGate_OpensAfterFiveFailuresAndClosesAfterAProbe(t *testing.T) {
 		t.Errorf("while open: %s; want all parked", got)
 	}
 
-	w.now = start.Add(hook.DefaultCooldown)
+	w.Clock.Until(start.Add(hook.DefaultCooldown))
 	probe := w.admit(w.query(active(), 6, 3))
 	if got := decisions(probe); got != "admit park park" {
 		t.Fatalf("when the cooldown is over: %s; want one admitted", got)
@@ -242,17 +196,17 @@ func TestGate_OpensAfterFiveFailuresAndClosesAfterAProbe(t *testing.T) {
 		t.Errorf("the probe itself, received again: %s; want admit", got)
 	}
 	w.settle(probe, hook.ClassUnavailable)
-	w.now = w.now.Add(2*hook.DefaultCooldown - 1)
+	w.Clock.Pass(2*hook.DefaultCooldown - 1)
 	if got := decisions(w.admit(w.query(active(), 6, 1))); got != "park" {
 		t.Errorf("just before the doubled cooldown is over: %s; want parked", got)
 	}
-	w.now = w.now.Add(1)
+	w.Clock.Pass(1)
 	w.settle(w.admit(w.query(active(), 6, 1)), hook.ClassRefused) // a 4xx proves the endpoint alive
 	if got := w.record(); got.State != circuit.Closed || got.Wave != 1 || !got.Waiting {
 		t.Errorf("record = %+v; want closed, with wave 1 due", got)
 	}
 	want := []string{queuedCheck(0, hook.DefaultCooldown), queuedCheck(0, 2*hook.DefaultCooldown), queuedCheck(1, 0)}
-	if diff := cmp.Diff(want, w.checks); diff != "" {
+	if diff := cmp.Diff(want, w.checks()); diff != "" {
 		t.Errorf("circuit checks differ (-want +got):\n%s", diff)
 	}
 }
@@ -264,7 +218,7 @@ func queuedCheck(wave int, delay time.Duration) string {
 func TestGate_OpensByRate(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
+	w := setup(t)
 	for i := range 4 {
 		w.settle(w.admit(w.query(active(), 2*i, 2)), hook.ClassUnavailable, hook.ClassDelivered)
 	}
@@ -292,10 +246,10 @@ func TestGate_ThrottledEndpointDelays(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			w := newWorld(t)
+			w := setup(t)
 			results := []gate.Result{{Attempt: stats.Attempt{Class: hook.ClassThrottled}, RetryAfter: tt.retryAfter}}
 			for range 9 { // throttled attempts never open the circuit
-				if err := w.gate.Settle(t.Context(), w.admit(w.query(active(), 0, 1)), results); err != nil {
+				if err := w.Gate.Settle(t.Context(), w.admit(w.query(active(), 0, 1)), results); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -303,7 +257,7 @@ func TestGate_ThrottledEndpointDelays(t *testing.T) {
 			if v := a.Verdicts[0]; v.Decision != gate.Delay || !v.Until.Equal(start.Add(tt.want)) || v.Reserved {
 				t.Errorf("verdict = %+v; want a delay of %v without a slot", v, tt.want)
 			}
-			w.now = start.Add(tt.want)
+			w.Clock.Until(start.Add(tt.want))
 			if got := decisions(w.admit(w.query(active(), 1, 1))); got != "admit" {
 				t.Errorf("after the throttle: %s; want admit", got)
 			}
@@ -314,7 +268,7 @@ func TestGate_ThrottledEndpointDelays(t *testing.T) {
 func TestGate_RateLimitReserves(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
+	w := setup(t)
 	e := active()
 	e.RatePerSecond = 10
 	a := w.admit(w.query(e, 0, 3))
@@ -338,7 +292,7 @@ func TestGate_RateLimitReserves(t *testing.T) {
 func TestGate_InFlightLimit(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
+	w := setup(t)
 	e := active()
 	e.MaxInFlight = 2
 	var (
@@ -378,7 +332,7 @@ func TestGate_InFlightLimit(t *testing.T) {
 	if delayed.Decision != gate.Delay || !delayed.Until.Equal(start.Add(3*time.Second)) {
 		t.Errorf("verdict = %+v; want a short delay", delayed)
 	}
-	w.now = start.Add(gate.LeaseFor)
+	w.Clock.Until(start.Add(gate.LeaseFor))
 	if got := decisions(w.admit(w.query(e, 102, 2))); got != "admit admit" {
 		t.Errorf("after the leases of the killed function expired: %s; want both admitted", got)
 	}
@@ -389,7 +343,7 @@ func TestGate_ConcurrentWritersAgree(t *testing.T) {
 	t.Parallel()
 
 	const writers = 50
-	w := newWorld(t)
+	w := setup(t)
 	stale := w.query(active(), 0, 1)
 	var wg sync.WaitGroup
 	for range writers { // all report a failure at once, from the same read
@@ -397,11 +351,11 @@ func TestGate_ConcurrentWritersAgree(t *testing.T) {
 	}
 	wg.Wait()
 	opened := w.record()
-	if opened.State != circuit.Open || opened.Generation != 1 || len(w.checks) != 1 {
-		t.Errorf("record = %+v with %d circuit checks; want opened once", opened, len(w.checks))
+	if opened.State != circuit.Open || opened.Generation != 1 || len(w.checks()) != 1 {
+		t.Errorf("record = %+v with %d circuit checks; want opened once", opened, len(w.checks()))
 	}
 
-	w.now = opened.ProbeAt
+	w.Clock.Until(opened.ProbeAt)
 	admitted := make([]int, writers)
 	for i := range writers {
 		q := w.query(active(), i, 1)

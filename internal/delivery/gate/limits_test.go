@@ -7,9 +7,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"surehook/internal/delivery/gate"
+	"surehook/internal/proof/world"
 )
 
-var start = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+var start = world.Start()
 
 func TestLimits_Reserve(t *testing.T) {
 	t.Parallel()

@@ -14,53 +14,44 @@ import (
 	"surehook/internal/delivery/ingest"
 	"surehook/internal/hook"
 	"surehook/internal/memory"
+	"surehook/internal/proof/world"
 )
 
-var start = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+var start = world.Start()
 
-type world struct {
-	t        *testing.T
-	store    *memory.Store
-	queue    *memory.Queue
-	now      time.Time
+// bundle is the world of function ingest. The acceptor is one process, with a warm
+// directory; tests replace its ports.
+type bundle struct {
+	*world.World
+
 	acceptor *ingest.Acceptor
 }
 
-func newWorld(t *testing.T) *world {
+func setup(t *testing.T) *bundle {
 	t.Helper()
 
-	w := &world{t: t, store: memory.NewStore(), now: start}
-	clock := func() time.Time { return w.now }
-	w.queue = memory.NewQueue(clock)
-	directory, err := ingest.NewDirectory(w.store)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.acceptor = &ingest.Acceptor{
-		Store: w.store, Queue: w.queue, Directory: directory,
-		Retention: 90 * 24 * time.Hour, Now: clock, NewID: hook.NewEventID,
-	}
-	return w
+	w := world.New(t, world.Options{Function: world.Ingest})
+	return &bundle{w, w.Acceptor()}
 }
 
-func (w *world) endpoint(tenant hook.TenantID, types ...string) hook.Endpoint {
-	w.t.Helper()
+func (w *bundle) endpoint(tenant hook.TenantID, types ...string) hook.Endpoint {
+	w.T.Helper()
 
 	e := hook.Endpoint{ID: hook.NewEndpointID(), Tenant: tenant, URL: "https://example.com", EventTypes: types, Status: hook.StatusActive}
-	if err := w.store.CreateEndpoint(w.t.Context(), e); err != nil {
-		w.t.Fatal(err)
+	if err := w.Store.CreateEndpoint(w.T.Context(), e); err != nil {
+		w.T.Fatal(err)
 	}
 	e.Version = 1
 	return e
 }
 
 // tokens receives and deletes all visible tokens of the live lane.
-func (w *world) tokens() []hook.Token {
-	w.t.Helper()
+func (w *bundle) tokens() []hook.Token {
+	w.T.Helper()
 
 	var tokens []hook.Token
-	for _, m := range w.queue.Receive(hook.LaneLive, 10000) {
-		w.queue.Delete(m.ID)
+	for _, m := range w.Queue.Receive(hook.LaneLive, 10000) {
+		w.Queue.Delete(m.ID)
 		tokens = append(tokens, m.Token)
 	}
 	return tokens
@@ -73,7 +64,7 @@ func paid(key string) ingest.Request {
 func TestAccept_FansOutToSubscribers(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
+	w := setup(t)
 	exact, prefix, all := w.endpoint("acme", "order.paid"), w.endpoint("acme", "order.*"), w.endpoint("acme", "*")
 	w.endpoint("acme", "user.*")
 	w.endpoint("other", "*")
@@ -92,7 +83,7 @@ func TestAccept_FansOutToSubscribers(t *testing.T) {
 	if diff := cmp.Diff(map[hook.EndpointID]int{exact.ID: 1, prefix.ID: 1, all.ID: 1}, got); diff != "" {
 		t.Errorf("tokens differ (-want +got):\n%s", diff)
 	}
-	stored, err := w.store.Event(t.Context(), result.ID)
+	stored, err := w.Store.Event(t.Context(), result.ID)
 	if err != nil || string(stored.Payload) != `{"order": 1}` || len(stored.Targets) != 3 || !stored.ExpiresAt.Equal(start.Add(90*24*time.Hour)) {
 		t.Errorf("stored event = %+v, %v", stored, err)
 	}
@@ -101,12 +92,12 @@ func TestAccept_FansOutToSubscribers(t *testing.T) {
 func TestAccept_WithoutSubscribersIsAccepted(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
+	w := setup(t)
 	result, err := w.acceptor.Accept(t.Context(), "acme", paid(""))
 	if err != nil || result.Deliveries != 0 || len(w.tokens()) != 0 {
 		t.Errorf("Accept() = %+v, %v; want 0 deliveries", result, err)
 	}
-	if _, err := w.store.Event(t.Context(), result.ID); err != nil {
+	if _, err := w.Store.Event(t.Context(), result.ID); err != nil {
 		t.Errorf("read stored event: %v", err)
 	}
 }
@@ -114,14 +105,14 @@ func TestAccept_WithoutSubscribersIsAccepted(t *testing.T) {
 func TestAccept_ReachesEveryExistingEndpoint(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
+	w := setup(t)
 	first := w.endpoint("acme", "*")
 	for i, change := range []func(){
 		func() {},
 		func() { w.endpoint("acme", "*") }, // the cached list is out of date
 		func() {
 			first.EventTypes = []string{"user.*"}
-			if err := w.store.UpdateEndpoint(t.Context(), first); err != nil {
+			if err := w.Store.UpdateEndpoint(t.Context(), first); err != nil {
 				t.Fatal(err)
 			}
 		},
@@ -148,9 +139,9 @@ func (s *countingStore) Endpoints(ctx context.Context, tenant hook.TenantID) ([]
 func TestAccept_CachesUnchangedEndpoints(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
+	w := setup(t)
 	w.endpoint("acme", "*")
-	counting := &countingStore{Store: w.store}
+	counting := &countingStore{Store: w.Store}
 	directory, err := ingest.NewDirectory(counting)
 	if err != nil {
 		t.Fatal(err)
@@ -187,7 +178,7 @@ func TestAccept_IdempotencyKey(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			w := newWorld(t)
+			w := setup(t)
 			w.endpoint("acme", "*")
 			first, err := w.acceptor.Accept(t.Context(), "acme", paid("k"))
 			if err != nil {
@@ -212,20 +203,20 @@ func TestAccept_IdempotencyKey(t *testing.T) {
 func TestAccept_RepeatedPostSendsMissingTokens(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
+	w := setup(t)
 	done, lost := w.endpoint("acme", "*"), w.endpoint("acme", "*")
 	first, err := w.acceptor.Accept(t.Context(), "acme", paid("k"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	w.tokens() // a crash loses both tokens; one delivery has a record
-	event, err := w.store.Event(t.Context(), first.ID)
+	event, err := w.Store.Event(t.Context(), first.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
 	recorded := hook.QueuedDelivery(event, done.ID)
 	recorded.State = hook.StateDelivered
-	if err := w.store.SaveDelivery(t.Context(), recorded, nil); err != nil {
+	if err := w.Store.SaveDelivery(t.Context(), recorded, nil); err != nil {
 		t.Fatal(err)
 	}
 	w.endpoint("acme", "*") // created after the post: not a target of the event
@@ -234,11 +225,11 @@ func TestAccept_RepeatedPostSendsMissingTokens(t *testing.T) {
 	if err != nil || !second.Duplicate || second.Deliveries != 2 {
 		t.Fatalf("Accept() = %+v, %v; want a duplicate with 2 deliveries", second, err)
 	}
-	w.now = start.Add(time.Minute - time.Millisecond)
+	w.Clock.Until(start.Add(time.Minute - time.Millisecond))
 	if early := w.tokens(); len(early) != 0 {
 		t.Errorf("%d tokens within the minute; want none", len(early))
 	}
-	w.now = start.Add(time.Minute)
+	w.Clock.Until(start.Add(time.Minute))
 	tokens := w.tokens()
 	if len(tokens) != 1 || tokens[0].Delivery.Endpoint != lost.ID {
 		t.Errorf("tokens = %+v; want one for %s", tokens, lost.ID)
@@ -248,7 +239,7 @@ func TestAccept_RepeatedPostSendsMissingTokens(t *testing.T) {
 func TestAccept_RacingPostsMakeOneEvent(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
+	w := setup(t)
 	w.endpoint("acme", "*")
 	const racers = 50
 	results := make([]ingest.Result, racers)
@@ -288,9 +279,9 @@ func TestAccept_RecognisesItsOwnWrite(t *testing.T) {
 		t.Run("key "+key, func(t *testing.T) {
 			t.Parallel()
 
-			w := newWorld(t)
+			w := setup(t)
 			w.endpoint("acme", "*")
-			w.acceptor.Store = forgetfulStore{w.store}
+			w.acceptor.Store = forgetfulStore{w.Store}
 			result, err := w.acceptor.Accept(t.Context(), "acme", paid(key))
 			if err != nil || result.Duplicate || len(w.tokens()) != 1 {
 				t.Errorf("Accept() = %+v, %v; want a new event and one immediate token", result, err)
@@ -320,10 +311,10 @@ func (q refusingQueue) Send(ctx context.Context, lane hook.Lane, tokens []hook.T
 func TestAccept_IsNotAcceptedBeforeEveryTokenIsSent(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
+	w := setup(t)
 	good := w.endpoint("acme", "order.*")
 	bad := w.endpoint("acme", "order.paid")
-	w.acceptor.Queue = refusingQueue{w.queue, bad.ID}
+	w.acceptor.Queue = refusingQueue{w.Queue, bad.ID}
 
 	results := w.acceptor.AcceptBatch(t.Context(), "acme", []ingest.Request{
 		paid("a"), {Type: "order.sent", Payload: []byte("1"), IdempotencyKey: "b"},
@@ -335,10 +326,10 @@ func TestAccept_IsNotAcceptedBeforeEveryTokenIsSent(t *testing.T) {
 		t.Errorf("result 1 = %+v; want an event accepted for %s", results[1], good.ID)
 	}
 
-	w.acceptor.Queue = w.queue // the client repeats the post
+	w.acceptor.Queue = w.Queue // the client repeats the post
 	w.tokens()
 	result, err := w.acceptor.Accept(t.Context(), "acme", paid("a"))
-	w.now = start.Add(time.Minute)
+	w.Clock.Until(start.Add(time.Minute))
 	if err != nil || !result.Duplicate || len(w.tokens()) != 2 {
 		t.Errorf("Accept() again = %+v, %v; want a duplicate and the tokens of both endpoints", result, err)
 	}
@@ -347,7 +338,7 @@ func TestAccept_IsNotAcceptedBeforeEveryTokenIsSent(t *testing.T) {
 func TestAcceptBatch_AnInvalidRequestDoesNotAffectTheOthers(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
+	w := setup(t)
 	w.endpoint("acme", "*")
 	results := w.acceptor.AcceptBatch(t.Context(), "acme", []ingest.Request{
 		paid(""),
@@ -382,7 +373,7 @@ func TestAcceptBatch_AnInvalidRequestDoesNotAffectTheOthers(t *testing.T) {
 func TestAcceptFor_IgnoresSubscriptions(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
+	w := setup(t)
 	e := w.endpoint("acme", "user.*")
 	w.endpoint("acme", "*")
 	result, err := w.acceptor.AcceptFor(t.Context(), e, "surehook.test", []byte(`{}`))
@@ -397,7 +388,7 @@ func TestAcceptFor_IgnoresSubscriptions(t *testing.T) {
 func TestAccept_500Endpoints(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
+	w := setup(t)
 	for range hook.MaxEndpointsPerTenant {
 		w.endpoint("acme", "*")
 	}

@@ -31,7 +31,7 @@ func TestAcceptOurs_GoesToThoseThatSubscribeToOurs(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			w := newWorld(t)
+			w := setup(t)
 			e := w.endpoint("acme", tt.types...)
 			w.endpoint("other", "surehook.*")
 			result, err := w.acceptor.AcceptOurs(t.Context(), "acme", failing, []byte(`{}`), "k")
@@ -49,13 +49,13 @@ func TestAcceptOurs_GoesToThoseThatSubscribeToOurs(t *testing.T) {
 func TestAcceptOurs_StoresTheEventAsItIs(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
+	w := setup(t)
 	w.endpoint("acme", "surehook.*")
 	result, err := w.acceptor.AcceptOurs(t.Context(), "acme", failing, []byte(`{"a": 1}`), "k")
 	if err != nil {
 		t.Fatal(err)
 	}
-	stored, err := w.store.Event(t.Context(), result.ID)
+	stored, err := w.Store.Event(t.Context(), result.ID)
 	if err != nil || stored.Type != failing || stored.Tenant != "acme" || string(stored.Payload) != `{"a": 1}` || len(stored.Targets) != 1 ||
 		!stored.AcceptedAt.Equal(start) || !stored.ExpiresAt.Equal(start.Add(90*24*time.Hour)) {
 		t.Errorf("stored event = %+v, %v", stored, err)
@@ -65,7 +65,7 @@ func TestAcceptOurs_StoresTheEventAsItIs(t *testing.T) {
 func TestAcceptOurs_WithoutSubscribersThereIsNoEvent(t *testing.T) {
 	t.Parallel()
 
-	w := newWorld(t)
+	w := setup(t)
 	w.endpoint("acme", "*")
 	for _, tenant := range []hook.TenantID{"acme", "nobody"} {
 		result, err := w.acceptor.AcceptOurs(t.Context(), tenant, failing, []byte(`{}`), "k")
@@ -73,7 +73,7 @@ func TestAcceptOurs_WithoutSubscribersThereIsNoEvent(t *testing.T) {
 			t.Errorf("AcceptOurs(%s) = %+v, %v; want nothing", tenant, result, err)
 		}
 	}
-	if events, _, _ := w.store.Size(); events != 0 || len(w.tokens()) != 0 {
+	if events, _, _ := w.Store.Size(); events != 0 || len(w.tokens()) != 0 {
 		t.Errorf("%d stored events; want no event and no token", events)
 	}
 }
@@ -101,7 +101,7 @@ func TestAcceptOurs_OncePerKey(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			w := newWorld(t)
+			w := setup(t)
 			w.endpoint("acme", "surehook.*")
 			w.endpoint("other", "surehook.*")
 			first, err := w.acceptor.AcceptOurs(t.Context(), "acme", failing, []byte(`{}`), "k")
@@ -117,7 +117,7 @@ func TestAcceptOurs_OncePerKey(t *testing.T) {
 				t.Errorf("AcceptOurs() = %+v, %v after %s; want duplicate: %t", second, err, first.ID, tt.duplicate)
 			}
 			atOnce := len(w.tokens())
-			w.now = start.Add(time.Minute)
+			w.Clock.Until(start.Add(time.Minute))
 			if later := len(w.tokens()); atOnce != tt.tokensAtOnce || later != tt.tokensInMinute {
 				t.Errorf("%d tokens at once, %d in a minute; want %d, %d", atOnce, later, tt.tokensAtOnce, tt.tokensInMinute)
 			}
@@ -134,7 +134,7 @@ func TestAcceptOurs_NoKeyOfACallerIsOurs(t *testing.T) {
 		t.Run(key, func(t *testing.T) {
 			t.Parallel()
 
-			w := newWorld(t)
+			w := setup(t)
 			w.endpoint("acme", "surehook.*", "*")
 			theirs, theirErr := w.acceptor.Accept(t.Context(), "acme", paid(key))
 			ours, err := w.acceptor.AcceptOurs(t.Context(), "acme", failing, []byte(`{}`), "k")

@@ -1,4 +1,4 @@
-// Package layers_test holds the import rules of the repository.
+// Package layers_test checks the import rules of the repository.
 package layers_test
 
 import (
@@ -10,8 +10,7 @@ import (
 
 const module = "surehook"
 
-// A fence is a room of the repository, and the imports that its packages may
-// not have.
+// A fence is a room of the repository, with the forbidden imports of its packages.
 type fence struct {
 	name  string
 	glob  string // of packages, as `go list` takes it
@@ -20,8 +19,8 @@ type fence struct {
 	why   string
 }
 
-// fences returns every room. The globs are those of .golangci.yaml, which
-// holds direct imports; these tests hold the transitive ones.
+// fences returns every room, with the globs of .golangci.yaml. The linter checks
+// direct imports, and these tests check transitive imports.
 func fences() []fence {
 	aws := []string{"github.com/aws/", module + "/internal/aws/"}
 	upward := func(more ...string) []string {
@@ -47,7 +46,7 @@ func fences() []fence {
 	}
 }
 
-// TestFences checks, through all transitive imports, what each room may know.
+// TestFences checks all transitive imports of each room.
 func TestFences(t *testing.T) {
 	t.Parallel()
 
@@ -66,7 +65,7 @@ func TestFences(t *testing.T) {
 	}
 }
 
-// TestFences_all checks that every package is in a fence, and in one only.
+// TestFences_all checks that every package is in exactly one fence.
 func TestFences_all(t *testing.T) {
 	t.Parallel()
 
@@ -84,7 +83,7 @@ func TestFences_all(t *testing.T) {
 }
 
 // TestFences_apart checks that adapters do not import each other. The one
-// exception is awserr, the meaning of AWS errors.
+// exception is awserr, which translates AWS errors.
 func TestFences_apart(t *testing.T) {
 	t.Parallel()
 

@@ -1,10 +1,17 @@
 // Package reliability compares Surehook's default treatment of endpoints with a
-// plain retry schedule, on the same outages. It is a test: the real use cases
-// run over the memory ports for 30 days of a virtual clock.
+// plain retry schedule, on the same outages. The package is a test: the real use
+// cases run over the memory ports for 30 days of a virtual clock.
 //
-// 500 endpoints in three classes go down and up again: both last as long as
-// exponential distributions say, chosen so that first attempts succeed as often
-// as each class is known for, and so that the reference policy (8 attempts after
-// 0, 30 s, 2 m, 10 m, 30 m, 1 h, 4 h and 8 h, no breaker, no parking) ends with the
-// final success that is known of it. Docs/reliability.md has the figures.
+// # Outages
+//
+// 500 endpoints in three classes go down and up. Both durations are exponentially
+// distributed. Their means follow from two known rates of each class: the success
+// of first attempts, and the final success of the reference policy. The reference
+// policy makes 8 attempts (after 0, 30 s, 2 m, 10 m, 30 m, 1 h, 4 h and 8 h),
+// without a breaker and without parking. docs/reliability.md has the figures.
+//
+// # Seed
+//
+// Events, outages and ids follow from one seed, and the retry jitter from the
+// ids. So every run has the same figures.
 package reliability

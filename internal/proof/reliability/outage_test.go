@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// class is endpoints of one quality.
+// class is a class of endpoints.
 type class struct {
 	name         string
 	endpoints    int
-	first, final float64 // share of deliveries that succeed: at once, and in the end under the reference policy
+	first, final float64 // share of successful deliveries: at the first attempt, and in the end under the reference policy
 }
 
-// classes are the three qualities: what is known of them is what the outages are made to fit.
+// classes returns the three classes. The outages are fitted to their rates.
 func classes() []class {
 	return []class{
 		{name: "stable", endpoints: 350, first: 0.972, final: 0.998},
@@ -30,16 +30,16 @@ func referenceDelays() []time.Duration {
 	}
 }
 
-// timeline is when an endpoint is down: it goes down at the even times and up
-// again at the odd ones.
+// timeline is the outages of an endpoint: the endpoint goes down at the times with
+// an even index, and up at the times with an odd index.
 type timeline []time.Duration
 
 func (t timeline) down(at time.Duration) bool {
 	return sort.Search(len(t), func(i int) bool { return t[i] > at })%2 == 1
 }
 
-// newTimeline makes a stationary process: at any time the endpoint is down with
-// the probability 1-first, and an outage lasts down on average.
+// newTimeline returns a stationary process: at any time the endpoint is down with
+// the probability 1-first. down is the mean duration of an outage.
 func newTimeline(rng *rand.Rand, first float64, down, span time.Duration) timeline {
 	up := time.Duration(float64(down) * first / (1 - first))
 	var t timeline
@@ -62,8 +62,8 @@ func exponential(rng *rand.Rand, mean time.Duration) time.Duration {
 	return time.Duration(rng.ExpFloat64() * float64(mean))
 }
 
-// reference returns how many requests the reference policy makes for a delivery
-// that begins at the time given, and whether it is delivered.
+// reference returns the number of requests of the reference policy for a delivery
+// from the time at, and whether the delivery succeeds.
 func reference(t timeline, at time.Duration) (requests int, delivered bool) {
 	if !t.down(at) {
 		return 1, true
@@ -79,18 +79,18 @@ func reference(t timeline, at time.Duration) (requests int, delivered bool) {
 	return requests, false
 }
 
-// meanOutage finds how long the outages of a class last, on average, so that
-// the reference policy ends with the final success that is known of it. Failing
-// in all attempts takes an outage from the first to the last of them, or several:
-// the exact probability is that of a two-state Markov process.
+// meanOutage returns the mean duration of an outage of the class. With this mean,
+// the reference policy has the known final success. A delivery fails when one
+// outage covers all attempts, or several outages do: allFail has the probability,
+// by a two-state Markov process.
 func meanOutage(c class) time.Duration {
 	return time.Duration(math.Exp(bisect(func(logMean float64) float64 {
 		return allFail(c.first, math.Exp(logMean)) - (1 - c.final)
 	}, math.Log(float64(time.Minute)), math.Log(float64(1000*time.Hour)))))
 }
 
-// allFail returns the probability that every attempt of the reference policy
-// fails. An endpoint that is down is down again after d with the probability
+// allFail returns the probability of failure in every attempt of the reference
+// policy. An endpoint, once down, is down after d with the probability
 // (1-first) + first exp(-d (1/up + 1/down)).
 func allFail(first, down float64) float64 {
 	up := down * first / (1 - first)
@@ -101,7 +101,7 @@ func allFail(first, down float64) float64 {
 	return p
 }
 
-// bisect returns where the increasing function f is zero between low and high.
+// bisect returns the zero of the increasing function f between low and high.
 func bisect(f func(float64) float64, low, high float64) float64 {
 	for range 100 {
 		if middle := (low + high) / 2; f(middle) < 0 {

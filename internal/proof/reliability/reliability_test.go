@@ -16,15 +16,15 @@ import (
 
 var update = flag.Bool("update", false, "write docs/reliability.md, of the whole 30 days")
 
-// The run whose figures are documented, and the short one of every test run.
+// The documented run, and the short run of the tests.
 const (
 	wholeDays, shortDays = 30, 3
-	shortShare           = 5 // one in so many endpoints is in the short run
+	shortShare           = 5 // the short run has one of 5 endpoints
 	seed                 = 20261121
-	every                = 30 * time.Minute // between two events of an endpoint, on average
+	every                = 30 * time.Minute // mean time between two events of an endpoint
 )
 
-// figures is what came of one class under one policy.
+// figures is the result of one class under one policy.
 type figures struct{ posted, delivered, first, requests, wasted int }
 
 func (f figures) final() float64 { return float64(f.delivered) / float64(f.posted) }
@@ -34,7 +34,7 @@ func (f figures) final() float64 { return float64(f.delivered) / float64(f.poste
 func TestReliability(t *testing.T) {
 	t.Parallel()
 
-	days, share, fewer, tolerance := shortDays, shortShare, 3, 0.002 // so few endpoints tell the direction, not the figures
+	days, share, fewer, tolerance := shortDays, shortShare, 3, 0.002 // few endpoints: the direction is certain, the figures are not
 	if *update {
 		days, share, fewer, tolerance = wholeDays, 1, 5, 0
 	}
@@ -92,7 +92,7 @@ func TestReliability(t *testing.T) {
 }
 
 // TestReport_document checks that the text of docs/reliability.md, without its
-// figures, is as the code writes it.
+// figures, is the text of the code.
 func TestReport_document(t *testing.T) {
 	t.Parallel()
 
@@ -112,7 +112,7 @@ func text(document []byte) string {
 	return regexp.MustCompile(`(?m)^\| \w+ \| \d.*\n`).ReplaceAllString(string(document), "")
 }
 
-// TestCalibration holds the outages to what is known of each class.
+// TestCalibration checks the outages against the known rates of each class.
 func TestCalibration(t *testing.T) {
 	t.Parallel()
 
@@ -141,7 +141,7 @@ func TestCalibration(t *testing.T) {
 	}
 }
 
-// report writes the figures down.
+// report returns docs/reliability.md.
 func report(all []class, ours, theirs []figures, days int) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `# Reliability

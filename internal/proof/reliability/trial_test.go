@@ -21,7 +21,7 @@ import (
 
 var start = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 
-// site is an endpoint and what came of its deliveries.
+// site is an endpoint with the counts of its deliveries.
 type site struct {
 	class    int
 	endpoint hook.Endpoint
@@ -75,7 +75,7 @@ type silent struct{}
 
 func (silent) Notify(context.Context, hook.Notification) error { return nil }
 
-// ending counts deliveries that end.
+// ending counts settled deliveries.
 type ending struct {
 	settle.Settlement
 	w *trial
@@ -100,7 +100,7 @@ func (w *trial) count(d hook.Delivery) {
 	}
 }
 
-// Send is the endpoint: it answers 200 when it is up and 503 when it is down.
+// Send is the endpoint: the answer is 200 while up, and 503 while down.
 func (w *trial) Send(_ context.Context, r send.Request) hook.Outcome {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -114,7 +114,7 @@ func (w *trial) Send(_ context.Context, r send.Request) hook.Outcome {
 	return hook.Outcome{Class: hook.ClassDelivered, Status: 200, Duration: 50 * time.Millisecond}
 }
 
-// add makes an endpoint with all defaults, alone in its tenant.
+// add creates an endpoint with all defaults, alone in its tenant.
 func (w *trial) add(t *testing.T, tenant string, class int, outages timeline) *site {
 	t.Helper()
 
@@ -132,8 +132,8 @@ func (w *trial) add(t *testing.T, tenant string, class int, outages timeline) *s
 	return s
 }
 
-// run posts events to each site at the rate given for the span, and goes on
-// until all their deliveries have ended.
+// run posts events to each site at the rate for the span, and continues until all
+// deliveries are settled.
 func (w *trial) run(t *testing.T, rng *rand.Rand, every, span time.Duration, posted func(s *site, at time.Duration)) {
 	t.Helper()
 
@@ -188,7 +188,7 @@ func (w *trial) run(t *testing.T, rng *rand.Rand, every, span time.Duration, pos
 	}
 }
 
-// deliver gives all messages that are due to the deliverer.
+// deliver gives all due messages to the deliverer.
 func (w *trial) deliver(t *testing.T) {
 	t.Helper()
 
@@ -212,7 +212,7 @@ func (w *trial) deliver(t *testing.T) {
 	}
 }
 
-// ended reports whether all deliveries have ended: what is parked waits for nothing but time.
+// ended reports whether all deliveries are settled. Parked deliveries wait for time only.
 func (w *trial) ended() bool {
 	for _, s := range w.order {
 		if s.delivered+s.dead < s.posted {
@@ -233,7 +233,7 @@ func (w *trial) next() (at time.Time, ok bool) {
 	return next.At, next.OK
 }
 
-// post is an event that a site is to get.
+// post is a planned event for a site.
 type post struct {
 	at   time.Time
 	site *site

@@ -9,7 +9,7 @@ import (
 	"surehook/internal/hook"
 )
 
-// unfinished says what is not as it must be once all is over; empty: all is.
+// unfinished returns the first failed check of the final state; empty: none.
 func (w *simulation) unfinished() string {
 	if w.posting > 0 || w.operations > 0 {
 		return fmt.Sprintf("%d clients and %d operators have no answer", w.posting, w.operations)
@@ -22,7 +22,7 @@ func (w *simulation) unfinished() string {
 	return ""
 }
 
-// auditDeliveries: each accepted event is accounted for once per endpoint.
+// auditDeliveries: each accepted event has one settled delivery per endpoint.
 func (w *simulation) auditDeliveries() string {
 	for _, e := range w.posted {
 		for _, target := range e.Targets {
@@ -56,7 +56,7 @@ func (w *simulation) auditDeliveries() string {
 	return ""
 }
 
-// sorted returns all records in one order.
+// sorted returns all records in the order of their ids.
 func (w *simulation) sorted() []hook.Delivery {
 	var all []hook.Delivery
 	for _, d := range w.records {
@@ -66,7 +66,7 @@ func (w *simulation) sorted() []hook.Delivery {
 	return all
 }
 
-// auditLeaks: nothing that would make something happen is left.
+// auditLeaks: no message, schedule or lease is left.
 func (w *simulation) auditLeaks() string {
 	if at, ok := w.queue.Next(); ok {
 		return fmt.Sprintf("a token is left, for %s", at.Sub(start))
@@ -111,7 +111,7 @@ func (w *simulation) auditJobs() string {
 	for _, id := range w.jobIDs {
 		j, err := w.store.Job(w.ctx, tenant, id)
 		if hook.CodeOf(err) == hook.CodeNotFound {
-			continue // it was never made
+			continue // the job was never created
 		}
 		var want replay.Outcomes
 		enqueued := 0
@@ -136,12 +136,12 @@ func (w *simulation) auditJobs() string {
 		case j.Enqueued+j.Skipped != j.Selected:
 			return fmt.Sprintf("job %s selected %d, enqueued %d and skipped %d", id, j.Selected, j.Enqueued, j.Skipped)
 		case enqueued < j.Enqueued || enqueued > j.Selected || w.calm && enqueued != j.Enqueued:
-			// A worker that died may leave tokens behind for what its successor skips,
-			// because it left the filter's state before they came.
+			// A dead worker may leave tokens of deliveries. Its successor skips such a
+			// delivery: its state left the filter.
 			return fmt.Sprintf("job %s enqueued %d, and there are %d", id, j.Enqueued, enqueued)
 		case got.Delivered != want.Delivered || got.Dead+got.Cancelled != want.Dead+want.Cancelled:
-			// Between dead and cancelled a race decides: one that was discarded before it
-			// was counted counts as cancelled, one that was cancelled while it died as dead.
+			// A race decides between dead and cancelled: a delivery discarded before its
+			// count counts as cancelled, a delivery cancelled during its death as dead.
 			return fmt.Sprintf("job %s counts %+v; there are %+v", id, got, want)
 		}
 	}

@@ -12,23 +12,23 @@ import (
 	"surehook/internal/rule/retry"
 )
 
-// tolerance is how far before its time an attempt may be made, as documented.
+// tolerance is the documented lead of an attempt before its planned time.
 const tolerance = time.Second
 
-// checker is what was seen of the world, from outside the code that is tested.
+// checker is the observations of the run, from outside the tested code.
 type checker struct {
 	events   int // without a key, so far
-	posting  int // clients that are not done
+	posting  int // clients in progress
 	posted   []hook.Event
 	accepted map[hook.EventID]bool
 
 	records  map[hook.DeliveryID]hook.Delivery
-	moved    map[hook.DeliveryID]time.Time         // when the state was written
-	attempts map[hook.DeliveryID]map[int]time.Time // when the attempt was recorded
+	moved    map[hook.DeliveryID]time.Time         // time of the last change of state
+	attempts map[hook.DeliveryID]map[int]time.Time // time of the record of the attempt
 	posts    map[hook.DeliveryID][]*post
-	makers   map[attempt]int // tokens made for it, but by function deliver
+	makers   map[attempt]int // tokens of the attempt, made by others than function deliver
 	blamed   map[hook.DeliveryID]bool
-	early    map[hook.DeliveryID]bool // redriven by hand between their letter and their death
+	early    map[hook.DeliveryID]bool // redriven by hand between dead letter and death
 
 	statuses map[hook.EndpointID]status
 	circuits map[hook.EndpointID]circuits
@@ -41,33 +41,33 @@ type attempt struct {
 	number int
 }
 
-// post is one request as its receiver saw it.
+// post is one request at its receiver.
 type post struct {
 	p       *process
 	of      attempt
 	at      time.Time
-	ended   time.Time // zero: under way, or the process died
+	ended   time.Time // zero: in progress, or the process died
 	outcome hook.Outcome
-	apart   bool // not counted among those in flight: a probe, or beside another of its delivery
+	apart   bool // not counted as in flight: a probe, or concurrent with another attempt of its delivery
 }
 
-// status is an endpoint's, with when it was last otherwise.
+// status is an endpoint's status, with its history.
 type status struct {
 	hook.Endpoint
 
 	created  time.Time
 	deleted  time.Time
-	active   time.Time // the last moment at which it was active
-	inactive time.Time // and at which it was not
+	active   time.Time // the last time with status active
+	inactive time.Time // the last time with another status
 }
 
-// circuits is an endpoint's record now, and what it was.
+// circuits is an endpoint's circuit record, with its history.
 type circuits struct {
 	gate.Record
 
 	changed time.Time
-	open    time.Time // since when it is not closed
-	opened  time.Time // the last moment at which it was not
+	open    time.Time // start of the current time not closed
+	opened  time.Time // the last time not closed
 	leases  []lease
 }
 
@@ -92,7 +92,7 @@ func newChecker() checker {
 	}
 }
 
-// checkTargets: an endpoint that exists while an event is posted gets it.
+// checkTargets: an endpoint gets the events posted during its existence.
 func (w *simulation) checkTargets(p *process, e hook.Event) {
 	w.posted = append(w.posted, e)
 	for _, s := range w.statuses {
@@ -159,7 +159,7 @@ func (w *simulation) sawCircuit(r gate.Record) {
 	w.circuits[r.Endpoint] = c
 }
 
-// sawToken: a token stands for an attempt whose predecessor is recorded.
+// sawToken: before a token of an attempt, the attempt before is recorded.
 func (w *simulation) sawToken(p *process, t hook.Token, lane hook.Lane) {
 	a := attempt{t.Delivery, t.Attempt}
 	if !strings.HasPrefix(p.name, "deliver") {
@@ -176,7 +176,7 @@ func (w *simulation) sawToken(p *process, t hook.Token, lane hook.Lane) {
 	}
 }
 
-// sawPost asks whether the attempt may be made, and has the endpoint answer.
+// sawPost checks the attempt, and draws the answer of the endpoint.
 func (w *simulation) sawPost(p *process, r send.Request) *post {
 	id := r.Delivery.Endpoint
 	i := slices.IndexFunc(w.endpoints, func(e *endpoint) bool { return e.id == id })
@@ -195,7 +195,7 @@ func (w *simulation) sawPost(p *process, r send.Request) *post {
 	return sent
 }
 
-// checkDue: not settled, not made, not too early, not too late, not too often, and not at an endpoint that rests.
+// checkDue: the delivery is not settled, the attempt is new, in time and within the policy, and the endpoint is active.
 func (w *simulation) checkDue(p *process, e *endpoint, r send.Request) {
 	d, s := w.records[r.Delivery], w.statuses[e.id]
 	made, was := w.attempts[r.Delivery][r.Attempt]
@@ -226,7 +226,7 @@ func (w *simulation) checkDue(p *process, e *endpoint, r send.Request) {
 
 func (w *simulation) mostSkew() time.Duration { return 450 * time.Millisecond }
 
-// created is when the delivery began.
+// created returns the start of the delivery.
 func (w *simulation) created(d hook.DeliveryID) time.Time {
 	if before, replay := d.Predecessor(); replay {
 		return w.records[before].Replayed.At
@@ -235,7 +235,7 @@ func (w *simulation) created(d hook.DeliveryID) time.Time {
 	return w.posted[i].AcceptedAt
 }
 
-// checkOpen: while the circuit is open there is one attempt, the probe.
+// checkOpen: during an open circuit the only attempt is the probe.
 func (w *simulation) checkOpen(p *process, sent *post) {
 	id := sent.of.Endpoint
 	c := w.circuits[id]
@@ -247,7 +247,7 @@ func (w *simulation) checkOpen(p *process, sent *post) {
 	}
 	sent.apart = true
 	if !c.open.Before(p.started) {
-		return // it may have been admitted before it opened
+		return // the gate may have admitted the attempt before the circuit opened
 	}
 	if !slices.ContainsFunc(c.leases, func(l lease) bool {
 		return l.holder == sent.of.String() && (l.to.IsZero() || !l.to.Before(p.started))
@@ -262,7 +262,7 @@ func (w *simulation) checkOpen(p *process, sent *post) {
 	}
 }
 
-// ranOut reports whether the holder's last lease ran out, by some clock.
+// ranOut reports whether the holder's last lease expired, by some process's clock.
 func (c circuits) ranOut(holder string, now time.Time) bool {
 	for _, l := range slices.Backward(c.leases) {
 		if l.holder == holder {
@@ -272,8 +272,8 @@ func (c circuits) ranOut(holder string, now time.Time) bool {
 	return true
 }
 
-// checkTwice: an attempt is made again only if a fault explains it, or if there
-// were two tokens for it.
+// checkTwice: only a fault or a second token explains the repetition of an
+// attempt.
 func (w *simulation) checkTwice(p *process, sent *post) {
 	for _, other := range w.posts[sent.of.DeliveryID] {
 		if other.ended.IsZero() && !other.p.dead || !other.ended.Before(p.started) || !other.p.deadline.Before(p.started) {
@@ -289,12 +289,12 @@ func (w *simulation) checkTwice(p *process, sent *post) {
 	}
 }
 
-// twoTokens reports whether the attempt, or one before it, had more than one token.
+// twoTokens reports whether the attempt, or an earlier attempt, had more than one token.
 func (w *simulation) twoTokens(a attempt) bool {
 	for n := 1; n <= a.number; n++ {
 		tokens := w.makers[attempt{a.DeliveryID, n}]
 		if n > 1 {
-			tokens++ // the one that function deliver made
+			tokens++ // the token made by function deliver
 		}
 		if tokens > 1 {
 			return true
@@ -303,7 +303,7 @@ func (w *simulation) twoTokens(a attempt) bool {
 	return false
 }
 
-// checkLimits: no more in flight than may be, and without faults none above the rate.
+// checkLimits: attempts in flight stay within max_in_flight, and without faults within the rate.
 func (w *simulation) checkLimits(e *endpoint, sent *post) {
 	if e.MaxInFlight > 0 && !sent.apart {
 		n := 1
@@ -332,7 +332,7 @@ func (w *simulation) checkLimits(e *endpoint, sent *post) {
 	}
 }
 
-// sawDelivery asks whether the record may be written so. d.Version is of the one before.
+// sawDelivery checks a write of the record. d.Version is the version before the write.
 func (w *simulation) sawDelivery(p *process, d hook.Delivery, a *hook.Attempt) {
 	old := w.records[d.ID]
 	if old.Version == 0 {
@@ -358,7 +358,7 @@ func (w *simulation) sawDelivery(p *process, d hook.Delivery, a *hook.Attempt) {
 	w.records[d.ID] = d
 }
 
-// checkState holds the diagram of package hook.
+// checkState checks the transition against the diagram of package hook.
 func (w *simulation) checkState(p *process, old, d hook.Delivery) {
 	may := map[hook.State][]hook.State{
 		hook.StateQueued:    {hook.StateRetrying, hook.StateParked, hook.StateDelivered, hook.StateDead, hook.StateCancelled},
@@ -388,8 +388,8 @@ func (w *simulation) checkState(p *process, old, d hook.Delivery) {
 	}
 }
 
-// checkAttempt: what is recorded of an attempt is what came of it, and what the
-// policy makes of that.
+// checkAttempt: the record has the outcome of the attempt, and the decision of the
+// policy on the outcome.
 func (w *simulation) checkAttempt(p *process, old, d hook.Delivery, a *hook.Attempt) {
 	if d.Attempts != old.Attempts+1 {
 		w.fail("%s: %s goes from %d attempts to %d", p.name, d.ID, old.Attempts, d.Attempts)
@@ -434,7 +434,7 @@ func (w *simulation) checkAttempt(p *process, old, d hook.Delivery, a *hook.Atte
 	}
 }
 
-// spread is what the documentation of jitter says.
+// spread returns the documented bounds of the jitter.
 func spread(j hook.Jitter, d time.Duration) (low, high time.Duration) {
 	switch j {
 	case hook.JitterEqual:

@@ -9,7 +9,7 @@ import (
 	"surehook/internal/proof/world"
 )
 
-// endpoint is a receiver with a temper of its own.
+// endpoint is a receiver with its own temper.
 type endpoint struct {
 	hook.Endpoint
 
@@ -19,7 +19,7 @@ type endpoint struct {
 	outages []span
 }
 
-// temper is how often a receiver that is up answers otherwise than well.
+// temper is the probabilities of bad answers while the receiver is up.
 type temper struct {
 	unavailable, throttled, rejected, gone, reset, slow float64
 }
@@ -38,7 +38,7 @@ func (w *simulation) tempers() []temper {
 	}
 }
 
-// newEndpoint makes an endpoint of the seed's choice, from now on.
+// newEndpoint creates an endpoint by the seed's choice.
 func (w *simulation) newEndpoint() {
 	w.note("a new endpoint")
 	const letters = "0123456789abcdefghjkmnpqrstvwxyz"
@@ -86,7 +86,7 @@ func (w *simulation) newEndpoint() {
 	w.sawEndpoint(e.Endpoint, false)
 }
 
-// answer is what the endpoint says now, and how long that takes.
+// answer returns the endpoint's outcome now, with its duration.
 func (w *simulation) answer(e *endpoint) hook.Outcome {
 	status := func(n int) hook.Outcome {
 		return hook.Outcome{Class: hook.ClassOfStatus(n), Status: n, URL: e.URL, Duration: time.Millisecond + w.within(300*time.Millisecond)}
@@ -124,7 +124,7 @@ func (w *simulation) answer(e *endpoint) hook.Outcome {
 	return o
 }
 
-// wire is the internet, as one process reaches it.
+// wire is the network of one process.
 type wire struct{ p *process }
 
 func (s wire) Send(_ context.Context, r send.Request) hook.Outcome {

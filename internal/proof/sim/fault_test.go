@@ -7,29 +7,29 @@ import (
 	"surehook/internal/hook"
 )
 
-// rates are how often what goes wrong, of all times that it could.
+// rates are the probabilities of the faults, per opportunity.
 type rates struct {
 	die     float64 // a process, before or after an effect
 	refuse  float64 // an effect
 	lose    float64 // an answer
-	repeat  float64 // a conditional write, by the client, whose first answer was lost
+	repeat  float64 // a conditional write by the client, after a lost answer
 	partial float64 // of a batch of messages
 	stall   float64 // a process, before an effect, for up to 40 s
 
 	duplicate float64 // a message
 	reorder   float64 // a message comes up to 20 s late
-	expire    float64 // a batch becomes visible while it is worked on
-	undeleted float64 // a batch that was worked on comes again
+	expire    float64 // a batch becomes visible during its processing
+	undeleted float64 // a processed batch comes again
 
 	lateSchedule  float64 // by up to 3 minutes
 	twiceSchedule float64
-	stale         float64 // an index does not show what changed in the last 5 s
+	stale         float64 // an index lacks the changes of the last 5 s
 	redeploy      float64 // all caches are dropped, at a post
 
-	skew time.Duration // of a process's clock at most, either way
+	skew time.Duration // the maximum error of a process's clock, in both directions
 }
 
-// drawRates gives each seed faults of its own: some not at all, some often.
+// drawRates draws the rates of the seed: zero for some faults, high for others.
 func (w *simulation) drawRates() {
 	if w.calm = w.seed%8 == 0; w.calm {
 		return
@@ -38,7 +38,7 @@ func (w *simulation) drawRates() {
 		if w.chance(0.35) {
 			return 0
 		}
-		return most * math.Pow(10, -2*w.rng.Float64()) // most of them seldom
+		return most * math.Pow(10, -2*w.rng.Float64()) // mostly low
 	}
 	w.rates = rates{
 		die: draw(0.05), refuse: draw(0.1), lose: draw(0.1), repeat: draw(0.1), partial: draw(0.3), stall: draw(0.05),
@@ -48,7 +48,7 @@ func (w *simulation) drawRates() {
 	}
 }
 
-// judge decides what becomes of an effect.
+// judge returns the verdict on an effect.
 func (w *simulation) judge(c *call) verdict {
 	if w.now.After(c.p.deadline) || w.chance(w.rates.die/2) {
 		return dead
@@ -79,12 +79,12 @@ func (w *simulation) calmDown() {
 	w.note("the faults stop")
 }
 
-// lag reports whether an index does not show yet what changed at the time given.
+// lag reports whether an index still lacks a change made at the time.
 func (w *simulation) lag(changed time.Time) bool {
 	return w.now.Sub(changed) < 5*time.Second && w.chance(w.rates.stale)
 }
 
-// blame says that a fault may make the deliveries come twice.
+// blame notes that a fault may repeat attempts of the deliveries.
 func (w *simulation) blame(all ...hook.DeliveryID) {
 	for _, d := range all {
 		w.blamed[d] = true

@@ -13,13 +13,13 @@ import (
 	"surehook/internal/proof/world"
 )
 
-// Timeouts of the functions, as they are deployed.
+// Timeouts of the deployed functions.
 const (
 	apiTimeout  = 29 * time.Second
 	workTimeout = 60 * time.Second
 )
 
-// starts returns what the platform can start now.
+// starts returns the invocations that are possible now.
 func (w *simulation) starts() []func() {
 	var all []func()
 	due := func(at time.Time, ok bool) bool { return ok && !at.After(w.now) }
@@ -38,7 +38,7 @@ func (w *simulation) starts() []func() {
 	return all
 }
 
-// hidden returns for how long a batch that is received now is hidden.
+// hidden returns the visibility timeout of the next batch.
 func (w *simulation) hidden() (d time.Duration, early bool) {
 	if w.chance(w.rates.expire) {
 		w.count("batches visible early")
@@ -47,7 +47,7 @@ func (w *simulation) hidden() (d time.Duration, early bool) {
 	return visibility, false
 }
 
-// receipt is of one receiving of a message. As with SQS, only the last one deletes it.
+// receipt is the handle of one receive. As with SQS, only the last receipt deletes the message.
 type receipt struct {
 	queue, id string
 	times     int
@@ -60,7 +60,7 @@ func (w *simulation) received(queue, id string, times int) receipt {
 
 func (w *simulation) valid(r receipt) bool { return w.receipts[r.queue+r.id] == r.times }
 
-// acknowledge removes what was worked on, unless that is lost.
+// acknowledge deletes the processed messages, unless the request is lost.
 func (p *process) acknowledge(remove func()) {
 	if v := p.enter("acknowledge", "", local, 0); v == dead {
 		return
@@ -73,7 +73,7 @@ func (p *process) acknowledge(remove func()) {
 	remove()
 }
 
-// wiring returns the process's ports: those of package memory with every fault.
+// wiring returns the process's ports: the ports of package memory, with every fault.
 func (p *process) wiring() world.Wiring {
 	ports := p.ports()
 	return world.Wiring{
@@ -132,7 +132,7 @@ func (w *simulation) deliver() {
 	}, func(bool) { w.busy-- })
 }
 
-// look gives a look to function breaker.
+// look gives a circuit check to function breaker.
 func (w *simulation) look() {
 	w.attention.Visibility, _ = w.hidden()
 	for _, m := range w.attention.Receive(1) {
@@ -166,7 +166,7 @@ func (w *simulation) work() {
 	}
 }
 
-// every starts the schedules' functions: late, twice, or not at all, until all is over.
+// every runs a schedule: late, twice, or not at all, until the end of the run.
 func (w *simulation) every(d time.Duration, what string, do func(p *process)) {
 	next := w.now.Add(d)
 	w.plan.add(next, func() {
@@ -191,9 +191,9 @@ func (w *simulation) every(d time.Duration, what string, do func(p *process)) {
 	})
 }
 
-// container is an execution environment of function ingest, with what it remembers.
+// container is an execution environment of function ingest, with its cache.
 type container struct {
-	ports // of the process that has it
+	ports // of its current process
 
 	directory *ingest.Directory
 	taken     bool
@@ -219,8 +219,8 @@ func (w *simulation) container() *container {
 	return c
 }
 
-// client posts events, all at once, until they are accepted; without keys it
-// does so once.
+// client posts events in one request, and repeats the request until all events are
+// accepted. A client without idempotency keys does not repeat.
 type client struct {
 	requests []ingest.Request
 	keyed    bool
@@ -272,7 +272,7 @@ func (w *simulation) answered(c *client, results []ingest.Result) {
 	w.plan.add(w.now.Add(time.Second+w.within(30*time.Second)), func() { w.post(c) })
 }
 
-// begin plans what happens to the world.
+// begin plans the events, endpoints and operations of the run.
 func (w *simulation) begin() {
 	for range 3 + w.rng.IntN(3) {
 		w.newEndpoint()
@@ -296,7 +296,7 @@ func (w *simulation) begin() {
 		}
 		w.posting++
 		w.plan.add(at, func() { w.post(c) })
-		if c.keyed && w.chance(0.15) { // who does not know whether it posted posts again
+		if c.keyed && w.chance(0.15) { // a client without an answer posts again
 			again := &client{requests: c.requests, keyed: true}
 			w.posting++
 			w.plan.add(at.Add(w.within(2*time.Minute)), func() { w.post(again) })

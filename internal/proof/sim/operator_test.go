@@ -20,7 +20,7 @@ func (p *process) admin() *adminendpoint.Admin {
 	}
 }
 
-// operate does something to the world by hand.
+// operate runs a random operation of an operator.
 func (w *simulation) operate() {
 	e := pick(w, w.endpoints...)
 	ref := string(e.id)
@@ -95,7 +95,7 @@ func (w *simulation) operate() {
 
 func second[T any](_ T, err error) error { return err }
 
-// hand does something until it has an answer that is one.
+// hand runs an operation until its answer is final.
 func (w *simulation) hand(what string, do func(ctx context.Context, p *process) error) {
 	w.operations++
 	w.note("operator: %s", what)
@@ -116,13 +116,13 @@ func (w *simulation) try(do func(ctx context.Context, p *process) error) {
 			return
 		}
 		if answer != nil && hook.CodeOf(answer) == hook.CodeInternal {
-			w.fail("an operator is told: %v", answer)
+			w.fail("an operator gets the error: %v", answer)
 		}
 		w.operations--
 	})
 }
 
-// once is the error of what is not to be tried again: it may have been done.
+// once turns "unavailable" into a final answer: the operation may be done, so the operator does not repeat it.
 func once(err error) error {
 	if hook.CodeOf(err) == hook.CodeUnavailable {
 		return hook.Conflict("not again")
@@ -130,7 +130,7 @@ func once(err error) error {
 	return err
 }
 
-// someDelivery returns the newest generation of some delivery.
+// someDelivery returns the newest generation of a random delivery.
 func (w *simulation) someDelivery() (d hook.DeliveryID, ok bool) {
 	if len(w.posted) == 0 {
 		return d, false
@@ -146,7 +146,7 @@ func (w *simulation) someDelivery() (d hook.DeliveryID, ok bool) {
 	return d, true
 }
 
-// wakeUp resumes half of what rests, when the faults have stopped.
+// wakeUp resumes and enables half of the endpoints, after the end of the faults.
 func (w *simulation) wakeUp() {
 	for _, e := range w.endpoints {
 		ref := string(e.id)

@@ -9,15 +9,15 @@ import (
 	"surehook/internal/hook"
 )
 
-// verdict is what becomes of one effect.
+// verdict is the fate of one effect.
 type verdict uint8
 
 const (
 	granted  verdict = iota + 1
-	refused          // not done, and the caller is told so: a throttle
-	lost             // done, but the answer is lost: a timeout
-	repeated         // done, the answer lost, and the client's own retry met its condition
-	partial          // some of a batch are refused, of some the answer is lost
+	refused          // not done, with an error: a throttle
+	lost             // done, and the answer is lost: a timeout
+	repeated         // done, the answer lost, and the client's own retry fails on its condition
+	partial          // a batch: some refused, some with a lost answer
 	dying            // done, and then the process dies
 	dead             // the process died before it
 )
@@ -26,7 +26,7 @@ func (v verdict) String() string {
 	return [...]string{"?", "", "refused", "answer lost", "repeated by the client", "partial", "then dies", "dead"}[v]
 }
 
-// kind is what can go wrong with an effect.
+// kind is the possible faults of an effect.
 type kind uint8
 
 const (
@@ -34,11 +34,11 @@ const (
 	write                       // may be refused, or its answer lost
 	conditional                 // and repeated
 	batch                       // and partial
-	local                       // nothing but death
+	local                       // death only
 )
 
-// process is one invocation of a function, or one request of a client. It lives
-// by a clock that is a little off.
+// process is one invocation of a function, or one request of a client. Its clock
+// has an error.
 type process struct {
 	*simulation
 
@@ -47,16 +47,16 @@ type process struct {
 	deadline time.Time
 	skew     time.Duration
 	rng      *rand.Rand
-	about    []hook.DeliveryID // what a fault of it may repeat
+	about    []hook.DeliveryID // deliveries whose attempts a fault may repeat
 	dead     bool
 }
 
-// call is an effect that waits to be granted.
+// call is an effect before its verdict.
 type call struct {
 	p         *process
 	op, about string
 	kind      kind
-	at        time.Time // not to be granted before
+	at        time.Time // earliest time of the grant
 	grant     chan verdict
 }
 
@@ -68,10 +68,10 @@ func unavailable(why string) error {
 	return &hook.Error{Code: hook.CodeUnavailable, Message: why}
 }
 
-// clock is the process's own.
+// clock returns the time of the process's clock.
 func (p *process) clock() time.Time { return p.now.Add(p.skew) }
 
-// invocation is the context of a process: its deadline is by the process's clock.
+// invocation is the context of a process, with a deadline by the process's clock.
 type invocation struct {
 	context.Context
 
@@ -84,7 +84,7 @@ func (p *process) context() context.Context {
 	return invocation{p.ctx, p.deadline.Add(p.skew)}
 }
 
-// enter waits until the effect is granted, not before the time that wait is off.
+// enter waits for the verdict on the effect, and at least for the duration wait.
 func (p *process) enter(op, about string, k kind, wait time.Duration) verdict {
 	c := &call{p: p, op: op, about: about, kind: k, at: p.now.Add(wait), grant: make(chan verdict, 1)}
 	p.mu.Lock()
@@ -131,13 +131,13 @@ func told(err error) string {
 	return hook.CodeOf(err).String()
 }
 
-// done is an effect without a result.
+// done is effect without a result.
 func done(p *process, op, about string, k kind, apply func() error) error {
 	_, err := effect(p, op, about, k, func() (struct{}, error) { return struct{}{}, apply() })
 	return err
 }
 
-// die ends the process: none of its effects is granted any more.
+// die ends the process: all further effects get the verdict dead.
 func (p *process) die() {
 	p.mu.Lock()
 	p.dead = true
@@ -149,7 +149,7 @@ func (p *process) die() {
 	}
 }
 
-// spawn starts a process that the platform ends after the timeout.
+// spawn starts a process. The platform ends the process after the timeout.
 func (w *simulation) spawn(what string, timeout time.Duration, about []hook.DeliveryID, body func(p *process), after func(died bool)) {
 	w.spawned++
 	p := &process{

@@ -12,10 +12,10 @@ import (
 	"surehook/internal/memory"
 )
 
-// visibility is how long a message is hidden: six timeouts of the functions.
+// visibility is the visibility timeout: six timeouts of the functions, 6 x 60 s.
 const visibility = 6 * time.Minute
 
-// Send puts tokens on a lane: each for itself may be refused, come twice or late.
+// Send puts tokens on a lane. Each token may be refused, duplicated or late.
 func (s ports) Send(ctx context.Context, lane hook.Lane, tokens []hook.Token, delay time.Duration) []error {
 	p := s.p
 	about := fmt.Sprintf("%s %d %s %d in %s", lane, len(tokens), tokens[0].Delivery, tokens[0].Attempt, delay)
@@ -79,7 +79,7 @@ func (s ports) sendOne(ctx context.Context, v verdict, lane hook.Lane, t hook.To
 	return nil
 }
 
-// At plans a token: it may come late, and twice.
+// At plans a token. The token may come late, and twice.
 func (s ports) At(ctx context.Context, t hook.Token, at time.Time) error {
 	p := s.p
 	return done(p, "schedule", t.Delivery.String()+" "+strconv.Itoa(t.Attempt), write, func() error {
@@ -97,7 +97,7 @@ func (s ports) At(ctx context.Context, t hook.Token, at time.Time) error {
 	})
 }
 
-// letters are the dead letters, as one process has them.
+// letters is the dead-letter queue of one process.
 type letters struct {
 	*memory.DeadLetters
 

@@ -16,7 +16,7 @@ var (
 	seedsFlag = flag.Uint64("seeds", 50, "how many seeds TestSeeds runs")
 )
 
-// TestSeed runs one seed and prints all that happened.
+// TestSeed runs one seed and prints the whole run.
 func TestSeed(t *testing.T) {
 	t.Parallel()
 
@@ -66,7 +66,7 @@ func TestSeeds(t *testing.T) { //nolint:tparallel // it waits for its workers, w
 	}
 }
 
-// TestSeeds_RepeatThemselves holds runs to their seed: all of it, twice the same.
+// TestSeeds_RepeatThemselves runs seeds twice, with the same lines of their runs.
 func TestSeeds_RepeatThemselves(t *testing.T) {
 	t.Parallel()
 

@@ -21,12 +21,13 @@ var start = world.Start()
 
 const (
 	tenant      = hook.TenantID("acme")
-	maxSteps    = 400_000          // of one seed: more is a livelock
-	suffering   = 25 * time.Minute // from the start: faults, events, operators
-	drainAtMost = 4 * time.Hour    // from then until all must be settled
+	maxSteps    = 400_000          // per seed; more steps are a livelock
+	suffering   = 25 * time.Minute // duration of faults, events and operators, from the start
+	drainAtMost = 4 * time.Hour    // from the end of the faults until all deliveries are settled
 )
 
-// simulation is one seed's run.
+// simulation is the run of one seed. Its clock, its queues' faults and its deaths
+// are not package world's, because the seed decides on each of them.
 type simulation struct {
 	ctx     context.Context
 	seed    uint64
@@ -43,23 +44,23 @@ type simulation struct {
 	jobs        *memory.JobQueue
 
 	rates    rates
-	calm     bool // no faults at all
+	calm     bool // no faults
 	quiet    bool // the faults have stopped
 	plan     timeline
 	spawned  int
-	busy     int // batches of tokens that are worked on
+	busy     int // batches in progress at function deliver
 	mostBusy int
 	steps    int
 
 	endpoints  []*endpoint
 	containers []*container
-	receipts   map[string]int // of the last time that a message was received
-	operations int            // that an operator has not come to an end with
+	receipts   map[string]int // the last receive count of each message
+	operations int            // open operations of operators
 	jobIDs     []hook.JobID
 
 	checker
 
-	mu      sync.Mutex // guards what processes touch before they are granted anything
+	mu      sync.Mutex // guards arrived and ended, and the death of processes
 	arrived []*call
 	ended   []*process
 
@@ -68,10 +69,10 @@ type simulation struct {
 
 	trace  []string
 	counts map[string]int
-	broken string // the first thing that is not as it must be
+	broken string // the first failed check
 }
 
-// run runs the seed to its end, inside a bubble.
+// run runs the seed to its end, inside a synctest bubble.
 func run(ctx context.Context, seed uint64, verbose bool) *simulation {
 	w := &simulation{
 		ctx: ctx, seed: seed, rng: rand.New(rand.NewPCG(seed, 0)), now: start, verbose: verbose, log: slog.New(slog.DiscardHandler),
@@ -98,7 +99,7 @@ func run(ctx context.Context, seed uint64, verbose bool) *simulation {
 	return w
 }
 
-// step lets one thing happen; false when there is nothing more to happen.
+// step runs one option; false when no option is left.
 func (w *simulation) step() bool {
 	w.settle()
 	if w.broken != "" {
@@ -116,7 +117,7 @@ func (w *simulation) step() bool {
 	}
 	options = append(options, w.starts()...)
 	if len(options) > 0 {
-		// The clock first: what is chosen runs from here on, beside the scheduler.
+		// Move the clock first: the chosen option runs concurrently with the scheduler.
 		chosen := options[w.rng.IntN(len(options))]
 		w.now = w.now.Add(time.Duration(w.rng.IntN(8)) * time.Millisecond)
 		chosen()
@@ -130,8 +131,8 @@ func (w *simulation) step() bool {
 	return true
 }
 
-// settle waits until every process waits for something, and puts new calls in an
-// order that does not depend on how the goroutines ran.
+// settle waits until every process waits, and sorts the new calls, so that their
+// order is independent of the order of the goroutines.
 func (w *simulation) settle() {
 	for {
 		synctest.Wait()
@@ -165,7 +166,7 @@ func (w *simulation) settle() {
 	}
 }
 
-// grant lets the call happen, or not, as the seed decides.
+// grant gives the call its verdict.
 func (w *simulation) grant(i int) {
 	c := w.waiting[i]
 	w.waiting = slices.Delete(w.waiting, i, i+1)
@@ -183,7 +184,7 @@ func (w *simulation) grant(i int) {
 	c.grant <- v
 }
 
-// next returns when something can happen next.
+// next returns the time of the next option.
 func (w *simulation) next() (at time.Time, ok bool) {
 	consider := func(t time.Time, some bool) {
 		if some && (!ok || t.Before(at)) {
@@ -202,7 +203,7 @@ func (w *simulation) next() (at time.Time, ok bool) {
 	return later(at, w.now), ok
 }
 
-// abort ends what still runs.
+// abort ends all running processes.
 func (w *simulation) abort() {
 	w.settle()
 	for len(w.running) > 0 {
@@ -215,7 +216,7 @@ func (w *simulation) abort() {
 
 func (w *simulation) chance(p float64) bool { return p > 0 && w.rng.Float64() < p }
 
-// after returns a time from now on, at most d off.
+// within returns a random duration of at most d.
 func (w *simulation) within(d time.Duration) time.Duration {
 	return time.Duration(w.rng.Int64N(int64(d) + 1))
 }
@@ -228,7 +229,7 @@ func (w *simulation) note(format string, args ...any) {
 	}
 }
 
-// fail says what is not as it must be; the first counts.
+// fail records a failed check. Only the first one counts.
 func (w *simulation) fail(format string, args ...any) {
 	if w.broken == "" {
 		w.broken = fmt.Sprintf("at %.3f s, step %d: ", w.now.Sub(start).Seconds(), w.steps) + fmt.Sprintf(format, args...)
@@ -245,7 +246,7 @@ func later(a, b time.Time) time.Time {
 
 func pick[T any](w *simulation, all ...T) T { return all[w.rng.IntN(len(all))] }
 
-// timeline is what is planned for a time.
+// timeline is the planned actions by time.
 type timeline struct{ all []planned }
 
 type planned struct {
@@ -255,7 +256,7 @@ type planned struct {
 
 func (t *timeline) add(at time.Time, do func()) {
 	i, _ := slices.BinarySearchFunc(t.all, at, func(p planned, at time.Time) int {
-		return cmp.Or(p.at.Compare(at), -1) // behind those of the same time
+		return cmp.Or(p.at.Compare(at), -1) // after earlier plans for the same time
 	})
 	t.all = slices.Insert(t.all, i, planned{at, do})
 }

@@ -15,8 +15,8 @@ import (
 	"surehook/internal/rule/stats"
 )
 
-// ports are the ports in memory as one process has them: with every fault.
-// What is not overridden here is the store's own.
+// ports are the ports in memory of one process, with every fault. Methods without
+// an override here are the store's own.
 type ports struct {
 	*memory.Store
 
@@ -115,18 +115,18 @@ func (s ports) SaveCircuit(ctx context.Context, r gate.Record) error {
 	})
 }
 
-// DueCircuits leaves out, and repeats, what changed a moment ago.
+// DueCircuits leaves out recent changes, and repeats old entries: the index lags.
 func (s ports) DueCircuits(ctx context.Context, now time.Time, limit int) ([]hook.CircuitCheck, error) {
 	return effect(s.p, "list due circuits", "", read, func() ([]hook.CircuitCheck, error) {
-		looks, err := s.Store.DueCircuits(ctx, now, limit)
-		looks = slices.DeleteFunc(looks, func(l hook.CircuitCheck) bool { return s.p.lag(s.p.circuits[l.Endpoint].changed) })
+		checks, err := s.Store.DueCircuits(ctx, now, limit)
+		checks = slices.DeleteFunc(checks, func(c hook.CircuitCheck) bool { return s.p.lag(s.p.circuits[c.Endpoint].changed) })
 		for _, e := range s.p.endpoints {
-			named := slices.ContainsFunc(looks, func(l hook.CircuitCheck) bool { return l.Endpoint == e.id })
+			named := slices.ContainsFunc(checks, func(c hook.CircuitCheck) bool { return c.Endpoint == e.id })
 			if changed := s.p.circuits[e.id].changed; !named && !changed.IsZero() && s.p.lag(changed) {
-				looks = append(looks, hook.CircuitCheck{Tenant: tenant, Endpoint: e.id, Wave: 1})
+				checks = append(checks, hook.CircuitCheck{Tenant: tenant, Endpoint: e.id, Wave: 1})
 			}
 		}
-		return looks, err
+		return checks, err
 	})
 }
 
@@ -146,7 +146,7 @@ func (s ports) Count(
 	return effect(s.p, "count", string(id), write, func() (circuit.Counts, error) { return s.Store.Count(ctx, t, id, add, now) })
 }
 
-// Parked does not show what was parked a moment ago.
+// Parked leaves out deliveries parked a moment ago: the index lags.
 func (s ports) Parked(ctx context.Context, id hook.EndpointID, limit int) ([]hook.Delivery, error) {
 	return effect(s.p, "list parked", string(id), read, func() ([]hook.Delivery, error) {
 		parked, err := s.Store.Parked(ctx, id, limit)
@@ -154,7 +154,7 @@ func (s ports) Parked(ctx context.Context, id hook.EndpointID, limit int) ([]hoo
 	})
 }
 
-// Select does not show what came to its state a moment ago.
+// Select leaves out recent changes of state: the index lags.
 func (s ports) Select(ctx context.Context, sel replay.Selection) ([]hook.Delivery, string, error) {
 	var next string
 	page, err := effect(s.p, "select", string(sel.Endpoint)+" "+sel.State.String(), read, func() (page []hook.Delivery, err error) {

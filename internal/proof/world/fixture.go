@@ -111,8 +111,8 @@ func (w *World) Enqueue(lane hook.Lane, tokens ...hook.Token) {
 	}
 }
 
-// Check asks for a circuit check after the delay.
-func (w *World) Check(c hook.CircuitCheck, delay time.Duration) {
+// EnqueueCheck asks for a circuit check after the delay.
+func (w *World) EnqueueCheck(c hook.CircuitCheck, delay time.Duration) {
 	w.T.Helper()
 
 	if err := w.CircuitQueue.Enqueue(w.T.Context(), c, delay); err != nil {

@@ -49,7 +49,12 @@ func (p ports) effect(call string, id hook.EndpointID, do func() error) error {
 	return p.w.Crash.do(func() error { return p.w.Calls.answer(call, do()) })
 }
 
-// Load reads what the tokens need.
+// PutEvent is an effect.
+func (p ports) PutEvent(ctx context.Context, e hook.Event) error {
+	return p.effect("put event", "", func() error { return p.Store.PutEvent(ctx, e) })
+}
+
+// Load reads the records of the tokens.
 func (p ports) Load(ctx context.Context, tokens []hook.Token) (deliver.Snapshot, error) {
 	if len(tokens) > 0 {
 		if err := p.read("load", tokens[0].Delivery.Endpoint); err != nil {
@@ -65,6 +70,19 @@ func (p ports) Circuit(ctx context.Context, tenant hook.TenantID, id hook.Endpoi
 		return gate.Record{}, err
 	}
 	return p.Store.Circuit(ctx, tenant, id)
+}
+
+// Limits reads an endpoint's limits.
+func (p ports) Limits(ctx context.Context, id hook.EndpointID) (gate.Limits, error) {
+	if err := p.read("read limits", id); err != nil {
+		return gate.Limits{}, err
+	}
+	return p.Store.Limits(ctx, id)
+}
+
+// SaveLimits is an effect.
+func (p ports) SaveLimits(ctx context.Context, id hook.EndpointID, l gate.Limits) error {
+	return p.effect("save limits", id, func() error { return p.Store.SaveLimits(ctx, id, l) })
 }
 
 // SaveCircuit is an effect.
@@ -220,7 +238,7 @@ func (p ports) At(ctx context.Context, token hook.Token, at time.Time) error {
 // Enqueue is an effect.
 func (p ports) Enqueue(ctx context.Context, check hook.CircuitCheck, delay time.Duration) error {
 	return p.effect("enqueue check", check.Endpoint, func() error {
-		p.w.checked(check)
+		p.w.checked(Check{check, delay})
 		return p.w.CircuitQueue.Enqueue(ctx, check, delay)
 	})
 }

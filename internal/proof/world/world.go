@@ -22,16 +22,18 @@ import (
 // Function is one of the functions in a World.
 type Function uint8
 
-// The functions. The gate, a part of function deliver, is never under test: it is the zero Function.
+// The functions. The gate is a part of function deliver, with a life of its own
+// in tests. The zero Function is none.
 const (
 	Ingest Function = iota + 1
+	Gate
 	Deliver
 	Breaker
 	Replay
 )
 
 func (f Function) String() string {
-	return [...]string{"gate", "ingest", "deliver", "breaker", "replay"}[f]
+	return [...]string{"none", "ingest", "gate", "deliver", "breaker", "replay"}[f]
 }
 
 // Options are the differences between the worlds of tests.
@@ -61,14 +63,14 @@ type World struct {
 	Log           *Log                  // of the function under test
 	Crash         *Crash
 	Calls         *Calls
-	Gate          deliver.Gate // of function deliver; tests may replace it
+	Gate          deliver.Gate // of function deliver; tests may replace the gate
 
 	// Answer is the receiver of every endpoint; Always(200) at first.
 	Answer func(r send.Request) hook.Outcome
 	// Posts are the requests that the receivers got, in their order.
 	Posts []Post
 	// Checks are the circuit checks that functions asked for, in their order.
-	Checks []hook.CircuitCheck
+	Checks []Check
 
 	// NoTicks leaves out the ticks: they matter only after a lost message.
 	NoTicks bool
@@ -93,7 +95,7 @@ func New(t *testing.T, options Options) *World {
 	w.Schedules = memory.NewSchedules(w.Queue, w.Clock.Now)
 	w.CircuitQueue = memory.NewCircuitQueue(w.Clock.Now)
 	w.Jobs = memory.NewJobQueue(w.Clock.Now)
-	w.Gate = w.wiring(0).NewGate() // the gate is beside the function under test
+	w.Gate = w.wiring(Gate).NewGate()
 	return w
 }
 
@@ -135,7 +137,14 @@ func (w *World) Breaker() *breaker.Breaker { return w.wiring(Breaker).Breaker() 
 // Replayer returns a new process of function replay.
 func (w *World) Replayer() *replay.Replayer { return w.wiring(Replay).Replayer() }
 
-func (w *World) checked(c hook.CircuitCheck) {
+// Check is a circuit check with its delay.
+type Check struct {
+	hook.CircuitCheck
+
+	Delay time.Duration
+}
+
+func (w *World) checked(c Check) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 

@@ -61,7 +61,7 @@ type message struct {
 	due   time.Time
 }
 
-// start is the first time of every world. The far future keeps emulators from
+// start is the start time of every scenario. The far future keeps emulators from
 // expiring records and from running schedules.
 var start = time.Date(2036, time.March, 4, 5, 50, 0, 0, time.UTC)
 
@@ -94,7 +94,7 @@ type bundle struct {
 func newBundle(t *testing.T, batch int) *bundle {
 	t.Helper()
 
-	w := &bundle{t: t, batch: batch, names: make(map[string]queue), now: start, ids: world.NewIDs("cost"), random: rand.NewChaCha8([32]byte{}), answer: answers(200)}
+	w := &bundle{t: t, batch: batch, names: make(map[string]queue), now: start, ids: world.NewIDs("ledger"), random: rand.NewChaCha8([32]byte{}), answer: answers(200)}
 	plain := emulator(t)
 	table := newTable(t, plain)
 	w.ledger = cost.NewLedger(keys(), peek(plain, table), w.take)
