@@ -192,7 +192,7 @@ func measured(value any) bool {
 // emfSchema is the published schema.
 func emfSchema(t *testing.T) *jsonschema.Schema {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join("..", "internal", "metric", "testdata", "emf.schema.json"))
+	raw, err := os.ReadFile(filepath.Join("..", "internal", "emf", "testdata", "emf.schema.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
