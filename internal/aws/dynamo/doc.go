@@ -30,10 +30,12 @@
 //
 //	index        hash key             range key                        lists
 //	by_endpoint  endpoint id          <state>#<created>#<delivery id>  deliveries of an endpoint by state and time
-//	by_state     "circuit"            <when>#<endpoint>                circuits with an AttendAt, by time
-//	by_state     active#<UTC hour>    <tenant>#<endpoint>              endpoints with counts in the hour
+//	by_state     circuit#NN           <when>#<endpoint>                circuits with an AttendAt, by time
+//	by_state     active#<UTC hour>#NN <tenant>#<endpoint>              endpoints with counts in the hour
 //
-// Other items have no keys of an index.
+// Other items have no keys of an index. NN is the shard of the endpoint, 00 to 15:
+// a hash of the endpoint id. Readers query all shards and merge the rows in the
+// order of the range key. One failing shard fails the list.
 //
 // # Consistency
 //
