@@ -29,6 +29,7 @@ const (
 	apiKeySort     = "key"
 	circuitSort    = "circuit"
 	limitsSort     = "limits"
+	endpointSort   = "endpoint"
 	endpointPrefix = "endpoint#"
 	uidPrefix      = "uid#"
 	deliveryPrefix = "delivery#"
@@ -48,7 +49,10 @@ func eventPartition(id hook.EventID) string { return "event#" + string(id) }
 
 func tenantKey(tenant hook.TenantID) key { return key{tenantPartition(tenant), tenantSort} }
 
-func endpointKey(tenant hook.TenantID, id hook.EndpointID) key {
+func endpointKey(id hook.EndpointID) key { return key{endpointPartition(id), endpointSort} }
+
+// endpointRow returns the key of the endpoint in the tenant's list.
+func endpointRow(tenant hook.TenantID, id hook.EndpointID) key {
 	return key{tenantPartition(tenant), endpointPrefix + string(id)}
 }
 

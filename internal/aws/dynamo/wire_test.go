@@ -66,6 +66,7 @@ type wire struct {
 	reply    func(r request) answer // answers in place of the script; may be nil
 	after    func(n int)            // called with the number of requests so far; may be nil
 	hangUp   bool                   // breaks the connection instead of answering
+	arrived  func(n int32)          // called with the number of requests in flight; may be nil
 
 	inFlight, most atomic.Int32 // requests now, and the most at one time
 }
@@ -93,10 +94,13 @@ func newWire(t *testing.T, script ...answer) (*wire, *dynamo.Store) {
 func (w *wire) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	n := w.inFlight.Add(1)
 	defer w.inFlight.Add(-1)
+	if w.arrived != nil {
+		w.arrived(n)
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
-	w.most.Store(max(w.most.Load(), n))
+	w.most.Store(max(w.most.Load(), w.inFlight.Load()))
 	text, _ := io.ReadAll(r.Body)
 	var b body
 	_ = json.Unmarshal(text, &b)
