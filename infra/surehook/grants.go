@@ -43,7 +43,8 @@ func (g grant) on(arns ...*string) {
 // grantIngest: store the event or find the stored event, and send the event's
 // tokens.
 func grantIngest(role awsiam.Role, p FunctionsProps) {
-	allow(role, "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query").on(p.Table.TableArn())
+	// The endpoints of a tenant are a list and a batch read.
+	allow(role, "dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query").on(p.Table.TableArn())
 	allow(role, "sqs:SendMessage").on(p.Queues.Live.QueueArn())
 }
 

@@ -36,6 +36,7 @@ type Store struct {
 	mu            sync.Mutex
 	history       // events, deliveries, attempts
 	tenants       map[hook.TenantID]*tenant
+	owners        map[hook.EndpointID]hook.TenantID
 	keys          map[hook.KeyID]hook.APIKey
 	keyHashes     map[string]hook.KeyID
 	circuits      map[hook.EndpointID]gate.Record
@@ -61,6 +62,7 @@ func NewStore() *Store {
 	return &Store{
 		history:   newHistory(),
 		tenants:   make(map[hook.TenantID]*tenant),
+		owners:    make(map[hook.EndpointID]hook.TenantID),
 		keys:      make(map[hook.KeyID]hook.APIKey),
 		keyHashes: make(map[string]hook.KeyID),
 		circuits:  make(map[hook.EndpointID]gate.Record),

@@ -10,7 +10,8 @@ import (
 	"surehook/internal/hook"
 )
 
-// CreateEndpoint stores a copy of the endpoint.
+// CreateEndpoint stores a copy of the endpoint. An id of another tenant is
+// CodeConflict, too.
 func (s *Store) CreateEndpoint(ctx context.Context, e hook.Endpoint) error {
 	op := "create endpoint " + string(e.ID)
 	if err := available(ctx, op); err != nil {
@@ -20,7 +21,7 @@ func (s *Store) CreateEndpoint(ctx context.Context, e hook.Endpoint) error {
 	defer s.mu.Unlock()
 
 	t := s.tenantOf(e.Tenant)
-	if _, ok := t.endpoints[e.ID]; ok {
+	if _, ok := s.owners[e.ID]; ok {
 		return fmt.Errorf("%s: %w", op, hook.Conflict("the endpoint exists already"))
 	}
 	if _, ok := t.uids[e.UID]; ok && e.UID != "" {
@@ -31,6 +32,7 @@ func (s *Store) CreateEndpoint(ctx context.Context, e hook.Endpoint) error {
 	}
 	e.Version = 1
 	t.endpoints[e.ID] = copyEndpoint(e)
+	s.owners[e.ID] = e.Tenant
 	if e.UID != "" {
 		t.uids[e.UID] = e.ID
 	}
@@ -52,6 +54,7 @@ func (s *Store) UpdateEndpoint(ctx context.Context, e hook.Endpoint) error {
 func (s *Store) DeleteEndpoint(ctx context.Context, e hook.Endpoint) error {
 	return s.change(ctx, "delete", e, func(t *tenant) {
 		delete(t.endpoints, e.ID)
+		delete(s.owners, e.ID)
 		delete(t.uids, e.UID)
 	})
 }

@@ -39,8 +39,8 @@ func (s *Store) DeliveriesByEndpoint(
 // to 1000. The index may lag a moment: a delivery parked just now may be absent,
 // but every returned delivery is parked.
 func (s *Store) Parked(ctx context.Context, endpoint hook.EndpointID, limit int) ([]hook.Delivery, error) {
-	query := spanOf(endpoint, hook.StateParked).query()
-	parked, err := pageThrough(ctx, s, query, limit, fromDeliveryItem, deliveryRange)
+	queries := []*dynamodb.QueryInput{spanOf(endpoint, hook.StateParked).query()}
+	parked, err := pageThrough(ctx, s, queries, limit, fromDeliveryItem, deliveryRange)
 	return parked, translate(err, "list parked deliveries of endpoint "+string(endpoint))
 }
 

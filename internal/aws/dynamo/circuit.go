@@ -4,13 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
-	"surehook/internal/names"
 	"surehook/internal/rule/circuit"
 	"surehook/internal/rule/review"
 )
@@ -71,7 +66,7 @@ func toCircuitItem(r gate.Record) circuitItem {
 		Version:        r.Version + 1,
 	}
 	if !r.AttendAt.IsZero() {
-		it.StatePK, it.StateSK = circuitState, attendRange(r.AttendAt, r.Endpoint)
+		it.StatePK, it.StateSK = circuitShard(r.Endpoint), circuitRange(r)
 	}
 	return it
 }
@@ -129,16 +124,12 @@ func (s *Store) SaveCircuit(ctx context.Context, r gate.Record) error {
 	return translate(s.write(ctx, put), op)
 }
 
-// DueCircuits makes at most 5 index queries, each with a batch read. limit is cut
-// to 1 to 1000. A circuit saved just now may be absent.
+// DueCircuits queries the 16 shards, usually with one request for each and one
+// batch read per 100 circuits; at most 5 requests for each. limit is cut to 1 to
+// 1000. A circuit saved just now may be absent.
 func (s *Store) DueCircuits(ctx context.Context, now time.Time, limit int) ([]hook.CircuitCheck, error) {
-	due, err := pageThrough(ctx, s, &dynamodb.QueryInput{
-		IndexName:              aws.String(names.IndexByState),
-		KeyConditionExpression: aws.String("state_pk = :circuit AND state_sk < :later"),
-		ExpressionAttributeValues: map[string]types.AttributeValue{
-			":circuit": text(circuitState), ":later": text(now.Add(time.Millisecond).UTC().Format(indexTime)),
-		},
-	}, limit, fromCircuitItem, func(r gate.Record) string { return attendRange(r.AttendAt, r.Endpoint) })
+	later := now.Add(time.Millisecond).UTC().Format(indexTime)
+	due, err := pageThrough(ctx, s, shardQueries(circuitList, "state_sk < :value", later), limit, fromCircuitItem, circuitRange)
 	if err != nil {
 		return nil, translate(err, "list due circuits")
 	}
@@ -149,13 +140,12 @@ func (s *Store) DueCircuits(ctx context.Context, now time.Time, limit int) ([]ho
 	return checks, nil
 }
 
-// Attended makes at most 5 index queries, each with a batch read. limit is cut to
-// 1 to 1000. A circuit saved just now may be absent.
+// Attended makes the requests of DueCircuits. limit is cut to 1 to 1000. A circuit
+// saved just now may be absent.
 func (s *Store) Attended(ctx context.Context, limit int) ([]gate.Record, error) {
-	records, err := pageThrough(ctx, s, &dynamodb.QueryInput{
-		IndexName:                 aws.String(names.IndexByState),
-		KeyConditionExpression:    aws.String("state_pk = :circuit"),
-		ExpressionAttributeValues: map[string]types.AttributeValue{":circuit": text(circuitState)},
-	}, limit, fromCircuitItem, func(r gate.Record) string { return attendRange(r.AttendAt, r.Endpoint) })
+	records, err := pageThrough(ctx, s, shardQueries(circuitList, "", ""), limit, fromCircuitItem, circuitRange)
 	return records, translate(err, "list attended circuits")
 }
+
+// circuitRange returns the range key of the circuit in the index by_state.
+func circuitRange(r gate.Record) string { return attendRange(r.AttendAt, r.Endpoint) }

@@ -8,12 +8,15 @@
 //
 // # Table
 //
-// All keys and indexes of the table are listed here and built in keys.go.
+// All keys and indexes of the table are listed here and built in keys.go. Items
+// that grow with traffic are in the partition of an endpoint or an event. The
+// partition of a tenant has the version, the list of endpoints, uids and jobs.
 //
 //	item               pk         sk                    written
 //	tenant             tenant#T   tenant                with every change of an endpoint: version, number of endpoints
-//	endpoint           tenant#T   endpoint#E            in a transaction with the tenant
+//	endpoint, listed   tenant#T   endpoint#E            in the transactions that create and delete the endpoint; keys only
 //	uid                tenant#T   uid#U                 in the same transaction: reserves the alias
+//	endpoint           endpoint#E endpoint              in a transaction with the tenant
 //	circuit            endpoint#E circuit               per decision, version by version; absent: closed, never failed
 //	limits             endpoint#E limits                per decision, version by version; only for endpoints with limits
 //	stats              endpoint#E stats#HHHH            one addition per batch; HHHH is the UTC hour, attributes count per minute
@@ -30,10 +33,12 @@
 //
 //	index        hash key             range key                        lists
 //	by_endpoint  endpoint id          <state>#<created>#<delivery id>  deliveries of an endpoint by state and time
-//	by_state     "circuit"            <when>#<endpoint>                circuits with an AttendAt, by time
-//	by_state     active#<UTC hour>    <tenant>#<endpoint>              endpoints with counts in the hour
+//	by_state     circuit#NN           <when>#<endpoint>                circuits with an AttendAt, by time
+//	by_state     active#<UTC hour>#NN <tenant>#<endpoint>              endpoints with counts in the hour
 //
-// Other items have no keys of an index.
+// Other items have no keys of an index. NN is the shard of the endpoint, 00 to 15:
+// a hash of the endpoint id. Readers query all shards and merge the rows in the
+// order of the range key. One failing shard fails the list.
 //
 // # Consistency
 //
@@ -41,6 +46,11 @@
 // read is consistent, except for index queries: an index may lag a moment. Lists
 // read the record of each index row and drop rows with a stale range key. Active
 // and CountSelected return the rows of the index without reading records.
+//
+// The list of a tenant's endpoints is two reads: the rows, then the endpoints. The
+// reads are consistent, so the result has every endpoint created before the call
+// and not deleted. The key of an endpoint does not name the tenant: reads and
+// writes compare the tenant.
 //
 // # Expiry
 //

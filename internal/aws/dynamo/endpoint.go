@@ -3,6 +3,8 @@ package dynamo
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -14,6 +16,7 @@ import (
 const (
 	endpointWrite = iota
 	tenantWrite
+	rowWrite
 	uidWrite
 )
 
@@ -24,13 +27,18 @@ type tenantItem struct {
 	Endpoints int64 `dynamodbav:"endpoints"` // number of endpoints now
 }
 
+// endpointRowItem lists an endpoint of a tenant. The row has keys only: the list
+// sorts by id, and an update of the endpoint leaves the row.
+type endpointRowItem struct{ key }
+
 // uidItem reserves an alias.
 type uidItem struct {
 	key
 	EndpointID hook.EndpointID `dynamodbav:"id"`
 }
 
-// CreateEndpoint writes the endpoint, the tenant and the uid in one transaction.
+// CreateEndpoint writes the endpoint, the tenant, the row in the tenant's list and
+// the uid in one transaction. An id of another tenant is CodeConflict, too.
 func (s *Store) CreateEndpoint(ctx context.Context, e hook.Endpoint) error {
 	op := "create endpoint " + string(e.ID)
 	e.Version = 0
@@ -41,7 +49,11 @@ func (s *Store) CreateEndpoint(ctx context.Context, e hook.Endpoint) error {
 	tenant := s.countChange(e.Tenant, 1)
 	tenant.ConditionExpression = aws.String("attribute_not_exists(endpoints) OR endpoints < :most")
 	tenant.ExpressionAttributeValues[":most"] = number(hook.MaxEndpointsPerTenant)
-	writes := []types.TransactWriteItem{endpointWrite: {Put: endpoint}, tenantWrite: {Update: tenant}}
+	row, err := s.put(endpointRowItem{endpointRow(e.Tenant, e.ID)}, condition{})
+	if err != nil {
+		return translate(err, op)
+	}
+	writes := []types.TransactWriteItem{endpointWrite: {Put: endpoint}, tenantWrite: {Update: tenant}, rowWrite: {Put: row}}
 	if e.UID != "" {
 		uid, err := s.put(uidItem{key: uidKey(e.Tenant, e.UID), EndpointID: e.ID}, absent())
 		if err != nil {
@@ -77,19 +89,20 @@ func (s *Store) UpdateEndpoint(ctx context.Context, e hook.Endpoint) error {
 	return endpointChanged(err, op)
 }
 
-// DeleteEndpoint removes the endpoint and the uid, and writes the tenant, in one
-// transaction. A stored uid other than e.UID is CodeConflict, too.
+// DeleteEndpoint removes the endpoint, the row in the tenant's list and the uid,
+// and writes the tenant, in one transaction. A stored uid other than e.UID is CodeConflict, too.
 func (s *Store) DeleteEndpoint(ctx context.Context, e hook.Endpoint) error {
 	op := "delete endpoint " + string(e.ID)
 	guard := unchanged(e)
 	writes := []types.TransactWriteItem{
 		endpointWrite: {Delete: &types.Delete{
 			TableName:                 s.table,
-			Key:                       endpointKey(e.Tenant, e.ID).attributes(),
+			Key:                       endpointKey(e.ID).attributes(),
 			ConditionExpression:       &guard.expression,
 			ExpressionAttributeValues: guard.values,
 		}},
 		tenantWrite: {Update: s.countChange(e.Tenant, -1)},
+		rowWrite:    {Delete: &types.Delete{TableName: s.table, Key: endpointRow(e.Tenant, e.ID).attributes()}},
 	}
 	if e.UID != "" {
 		writes = append(writes, types.TransactWriteItem{
@@ -99,10 +112,13 @@ func (s *Store) DeleteEndpoint(ctx context.Context, e hook.Endpoint) error {
 	return endpointChanged(s.transact(ctx, writes...), op)
 }
 
-// unchanged requires that version and uid of the stored endpoint are those of e.
-// The check of the uid keeps a uid item from outliving the endpoint.
+// unchanged requires that version, tenant and uid of the stored endpoint are those
+// of e. The key does not name the tenant. The check of the uid keeps a uid item
+// from outliving the endpoint.
 func unchanged(e hook.Endpoint) condition {
 	c := atVersion(e.Version)
+	c.expression += " AND tenant = :tenant"
+	c.values[":tenant"] = text(string(e.Tenant))
 	if e.UID == "" {
 		c.expression += " AND attribute_not_exists(uid)"
 		return c
@@ -140,14 +156,18 @@ func (s *Store) TenantVersion(ctx context.Context, tenant hook.TenantID) (int64,
 	return it.Version, nil
 }
 
-// Endpoint reads one item.
+// Endpoint reads one item. An endpoint of another tenant is CodeNotFound.
 func (s *Store) Endpoint(ctx context.Context, tenant hook.TenantID, id hook.EndpointID) (hook.Endpoint, error) {
 	var it endpointItem
-	if err := s.get(ctx, endpointKey(tenant, id), &it, "endpoint", string(id)); err != nil {
+	op := "read endpoint " + string(id)
+	if err := s.get(ctx, endpointKey(id), &it, "endpoint", string(id)); err != nil {
 		return hook.Endpoint{}, err
 	}
+	if it.Tenant != tenant {
+		return hook.Endpoint{}, fmt.Errorf("%s: %w", op, hook.NotFound("endpoint"))
+	}
 	e, err := fromEndpointItem(it)
-	return e, translate(err, "read endpoint "+string(id))
+	return e, translate(err, op)
 }
 
 // EndpointByUID reads two items: the uid and the endpoint.
@@ -159,12 +179,32 @@ func (s *Store) EndpointByUID(ctx context.Context, tenant hook.TenantID, uid str
 	return s.Endpoint(ctx, tenant, it.EndpointID)
 }
 
-// Endpoints reads all endpoints of the tenant in one query per 1 MB.
+// Endpoints reads the tenant's list in one query and the endpoints in one batch
+// read per 100. An endpoint deleted between the two reads is absent.
 func (s *Store) Endpoints(ctx context.Context, tenant hook.TenantID) ([]hook.Endpoint, error) {
 	op := "list endpoints of tenant " + string(tenant)
-	var items []endpointItem
-	if err := s.list(ctx, tenantPartition(tenant), endpointPrefix, &items, op); err != nil {
+	var rows []endpointRowItem
+	if err := s.list(ctx, tenantPartition(tenant), endpointPrefix, &rows, op); err != nil {
 		return nil, err
 	}
-	return fromItems(items, fromEndpointItem, op)
+	keys := make([]key, len(rows))
+	for i, row := range rows {
+		keys[i] = endpointKey(hook.EndpointID(strings.TrimPrefix(row.SK, endpointPrefix)))
+	}
+	items, err := s.batchGet(ctx, keys)
+	if err != nil {
+		return nil, translate(err, op)
+	}
+	endpoints := make([]hook.Endpoint, 0, len(items))
+	for _, item := range items {
+		e, err := decode(item, fromEndpointItem)
+		if err != nil {
+			return nil, translate(err, op)
+		}
+		if e.Tenant == tenant {
+			endpoints = append(endpoints, e)
+		}
+	}
+	slices.SortFunc(endpoints, func(a, b hook.Endpoint) int { return strings.Compare(string(a.ID), string(b.ID)) })
+	return endpoints, nil
 }

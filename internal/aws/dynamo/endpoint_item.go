@@ -64,7 +64,7 @@ type secretItem struct {
 // toEndpointItem returns the next version of e.
 func toEndpointItem(e hook.Endpoint) endpointItem {
 	it := endpointItem{
-		key:         endpointKey(e.Tenant, e.ID),
+		key:         endpointKey(e.ID),
 		ID:          e.ID,
 		Tenant:      e.Tenant,
 		UID:         e.UID,

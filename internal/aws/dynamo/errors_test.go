@@ -51,11 +51,11 @@ func TestStore_TranslatesErrors(t *testing.T) {
 		{name: "a failed condition", call: putEvent, answer: failure(400, "ConditionalCheckFailedException", ""), want: hook.CodeConflict, message: "exists already"},
 		{name: "a delivery of another version", call: save, answer: canceled(failed, none), want: hook.CodeConflict, message: "changed meanwhile"},
 		{name: "a condition among throttled writes", call: save, answer: canceled(failed, "ThrottlingError"), want: hook.CodeConflict, message: ""},
-		{name: "an existing endpoint", call: createEndpoint, answer: canceled(failed, none, none), want: hook.CodeConflict, message: "the endpoint exists already"},
-		{name: "a tenant at its limit", call: createEndpoint, answer: canceled(none, failed, none), want: hook.CodeConflict, message: "a tenant has at most 500 endpoints"},
-		{name: "a taken uid", call: createEndpoint, answer: canceled(none, none, failed), want: hook.CodeConflict, message: "uid billing is taken"},
+		{name: "an existing endpoint", call: createEndpoint, answer: canceled(failed, none, none, none), want: hook.CodeConflict, message: "the endpoint exists already"},
+		{name: "a tenant at its limit", call: createEndpoint, answer: canceled(none, failed, none, none), want: hook.CodeConflict, message: "a tenant has at most 500 endpoints"},
+		{name: "a taken uid", call: createEndpoint, answer: canceled(none, none, none, failed), want: hook.CodeConflict, message: "uid billing is taken"},
 		{name: "an update of another version", call: update, answer: canceled(failed, none), want: hook.CodeConflict, message: "the endpoint was changed meanwhile"},
-		{name: "a delete of another version", call: remove, answer: canceled(failed, none, none), want: hook.CodeConflict, message: "the endpoint was changed meanwhile"},
+		{name: "a delete of another version", call: remove, answer: canceled(failed, none, none, none), want: hook.CodeConflict, message: "the endpoint was changed meanwhile"},
 		{name: "an existing key", call: putKey, answer: canceled(failed, failed), want: hook.CodeConflict, message: ""},
 		{name: "a job of another version", call: saveJob, answer: failure(400, "ConditionalCheckFailedException", ""), want: hook.CodeConflict, message: "changed meanwhile"},
 		{name: "a throttled count of an outcome", call: count, answer: failure(400, "ThrottlingException", ""), want: hook.CodeUnavailable, message: ""},
@@ -87,12 +87,12 @@ func TestStore_TranslatesErrors(t *testing.T) {
 		{name: "a role without permission", call: load, answer: failure(400, "AccessDeniedException", ""), want: hook.CodeInternal, message: ""},
 		{
 			name: "an unknown stored name", call: list,
-			answer: answer{body: `{"Items":[{"id":{"S":"ep_0123456789abcdef"},"status":{"S":"asleep"}}]}`},
+			answer: listed(`{"id":{"S":"ep_0123456789abcdef"},"status":{"S":"asleep"}}`),
 			want:   hook.CodeInternal, message: "",
 		},
 		{
 			name: "a stored attribute of another type", call: list,
-			answer: answer{body: `{"Items":[{"version":{"S":"two"}}]}`},
+			answer: listed(`{"version":{"S":"two"}}`),
 			want:   hook.CodeInternal, message: "",
 		},
 	}
@@ -108,6 +108,12 @@ func TestStore_TranslatesErrors(t *testing.T) {
 			}
 		})
 	}
+}
+
+// listed is the answer to a query of a tenant's list, and to the batch read of the
+// endpoint.
+func listed(item string) answer {
+	return answer{body: `{"Items":[{"pk":{"S":"tenant#acme"},"sk":{"S":"endpoint#ep_0123456789abcdef"}}],"Responses":{"table":[` + item + `]}}`}
 }
 
 func TestStore_ErrorsNameOperationAndID(t *testing.T) {

@@ -24,8 +24,8 @@ func TestStore_SaveCircuit_WritesTheIndexKeysOnlyWithAnAttendAt(t *testing.T) {
 		at         time.Time
 		hash, sort any
 	}{
-		{name: "a time", at: epoch, hash: s("circuit"), sort: s("2026-01-02T03:04:05.678Z#ep_0123456789abcdef")},
-		{name: "a whole second, in another zone", at: epoch.Truncate(time.Second).In(time.FixedZone("", 3600)), hash: s("circuit"), sort: s("2026-01-02T03:04:05.000Z#ep_0123456789abcdef")},
+		{name: "a time", at: epoch, hash: s("circuit#05"), sort: s("2026-01-02T03:04:05.678Z#ep_0123456789abcdef")},
+		{name: "a whole second, in another zone", at: epoch.Truncate(time.Second).In(time.FixedZone("", 3600)), hash: s("circuit#05"), sort: s("2026-01-02T03:04:05.000Z#ep_0123456789abcdef")},
 		{name: "never", at: time.Time{}, hash: nil, sort: nil},
 	}
 	for _, tt := range tests {
@@ -115,7 +115,7 @@ func TestStore_Count_IsOneUpdateOfTheHour(t *testing.T) {
 	values := func(adds ...string) map[string]any {
 		all := map[string]any{
 			":expires": n("1767499200"), // 48 hours after 04:00
-			":hour":    s("active#2026-01-02T03"),
+			":hour":    s("active#2026-01-02T03#05"),
 			":who":     s("acme#ep_0123456789abcdef"),
 		}
 		for i := 0; i < len(adds); i += 2 {
@@ -214,33 +214,39 @@ func TestStore_DueCircuits_DropsStaleRows(t *testing.T) {
 	t.Parallel()
 
 	keys := func(id, at string) string {
-		return `"pk":{"S":"endpoint#` + id + `"},"sk":{"S":"circuit"},"state_pk":{"S":"circuit"},"state_sk":{"S":"` + at + "#" + id + `"}`
+		return `"pk":{"S":"endpoint#` + id + `"},"sk":{"S":"circuit"},"state_pk":{"S":"circuit#03"},"state_sk":{"S":"` + at + "#" + id + `"}`
 	}
 	item := func(id, ms string) string {
 		return `{"pk":{"S":"endpoint#` + id + `"},"sk":{"S":"circuit"},"id":{"S":"` + id + `"},"tenant":{"S":"acme"},"state":{"S":"open"},` +
 			`"wave":{"N":"2"},"attend_at":{"N":"` + ms + `"}}`
 	}
 	const a, b, c = "ep_aaaaaaaaaaaaaaaa", "ep_bbbbbbbbbbbbbbbb", "ep_cccccccccccccccc"
-	w, store := newWire(t,
-		answer{body: `{"Items":[{` + keys(a, "2026-01-02T03:04:05.677Z") + `},{` + keys(b, "2026-01-02T03:04:05.677Z") + `},{` +
-			keys(a, "2026-01-02T03:04:05.678Z") + `},{` + keys(c, "2026-01-02T03:04:05.678Z") + `}]}`},
-		// The index lists a twice after a move. Now b is due later, and c is gone.
-		answer{body: `{"Responses":{"table":[` + item(b, "1767323099999") + `,` + item(a, "1767323045678") + `]}}`},
-	)
+	w, store := newWire(t)
+	w.reply = func(r request) answer {
+		switch {
+		case r.op == "BatchGetItem":
+			// The index lists a twice after a move. Now b is due later, and c is gone.
+			return answer{body: `{"Responses":{"table":[` + item(b, "1767323099999") + `,` + item(a, "1767323045678") + `]}}`}
+		case r.body.at("ExpressionAttributeValues", ":shard", "S") == "circuit#03":
+			return answer{body: `{"Items":[{` + keys(a, "2026-01-02T03:04:05.677Z") + `},{` + keys(b, "2026-01-02T03:04:05.677Z") + `},{` +
+				keys(a, "2026-01-02T03:04:05.678Z") + `},{` + keys(c, "2026-01-02T03:04:05.678Z") + `}]}`}
+		}
+		return answer{body: `{"Items":[]}`}
+	}
 	got, err := store.DueCircuits(t.Context(), epoch.Add(999*time.Microsecond), 10)
 	if diff := cmp.Diff([]hook.CircuitCheck{{Tenant: "acme", Endpoint: a, Wave: 2}}, got); diff != "" || err != nil {
 		t.Errorf("DueCircuits() = %v, differs (-want +got):\n%s", err, diff)
 	}
 	sent := w.sent()
-	if len(sent) != 2 || sent[0].op != "Query" || sent[1].op != "BatchGetItem" {
-		t.Fatalf("DueCircuits() sent %v; want a Query and a BatchGetItem", sent)
+	if len(sent) != 17 || sent[16].op != "BatchGetItem" {
+		t.Fatalf("DueCircuits() sent %v; want 16 queries and a BatchGetItem", sent)
 	}
-	values := map[string]any{":circuit": s("circuit"), ":later": s("2026-01-02T03:04:05.679Z")}
-	if diff := cmp.Diff(values, sent[0].body.at("ExpressionAttributeValues")); diff != "" || sent[0].body.at("IndexName") != "by_state" {
-		t.Errorf("query is %v; its values (-want +got):\n%s", sent[0].body, diff)
-	}
-	read, _ := sent[1].body.at("RequestItems", "table", "Keys").([]any)
-	if len(read) != 3 || sent[1].body.at("RequestItems", "table", "ConsistentRead") != true {
+	wantShards(t, sent[:16], body{
+		"TableName": "table", "IndexName": "by_state", "Limit": 10.0, "ScanIndexForward": true,
+		"KeyConditionExpression": "state_pk = :shard AND state_sk < :value",
+	}, "circuit", s("2026-01-02T03:04:05.679Z"))
+	read, _ := sent[16].body.at("RequestItems", "table", "Keys").([]any)
+	if len(read) != 3 || sent[16].body.at("RequestItems", "table", "ConsistentRead") != true {
 		t.Errorf("BatchGetItem reads %v; want a consistent read of the three records", read)
 	}
 }

@@ -4,15 +4,13 @@ import (
 	"cmp"
 	"context"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 )
 
 // Bounds of pageThrough.
 const (
 	maxRows  = 1000 // per request
-	maxPages = 5    // requests, so that stale rows do not hide current rows
+	maxPages = 5    // requests per query, so that stale rows do not hide current rows
 )
 
 // indexRow is a row of an index. Each row has the range key of one index.
@@ -58,36 +56,28 @@ func current[I, T any](
 	return records, nil
 }
 
-// pageThrough returns the first records of an index query, in the order of the
-// index, at most limit. pageThrough skips stale rows: the first request reads
-// limit rows, up to 4 more requests read max(limit, 100) rows each.
+// pageThrough returns the first records of a list in an index, in the order of
+// the index, at most limit. The list is merged from the queries; see merge.
+// pageThrough skips stale rows: each query makes at most maxPages requests, the
+// first for firstPage rows, the others for max(limit, 100) rows.
 func pageThrough[I, T any](
-	ctx context.Context, s *Store, query *dynamodb.QueryInput, limit int, from func(I) (T, error), rangeKey func(T) string,
+	ctx context.Context, s *Store, queries []*dynamodb.QueryInput, limit int, from func(I) (T, error), rangeKey func(T) string,
 ) ([]T, error) {
 	limit = min(max(limit, 1), maxRows)
-	query.TableName = s.table
-	query.ScanIndexForward = aws.Bool(true)
-	query.Limit = aws.Int32(int32(limit))
+	list := s.newMerge(queries)
 	var all []T
-	for range maxPages {
-		out, err := s.db.Query(ctx, query)
+	for rows, size := limit, firstPage(limit, len(queries)); ; rows, size = max(limit-len(all), maxPage), max(limit, maxPage) {
+		page, err := list.next(ctx, rows, size)
 		if err != nil {
-			return nil, err //nolint:wrapcheck // the caller translates
+			return nil, err
 		}
-		var rows []indexRow
-		if err := attributevalue.UnmarshalListOfMaps(out.Items, &rows); err != nil {
-			return nil, err //nolint:wrapcheck // the caller translates
-		}
-		records, err := current(ctx, s, rows, from, rangeKey)
+		records, err := current(ctx, s, page, from, rangeKey)
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, records...)
-		if len(all) >= limit || len(out.LastEvaluatedKey) == 0 {
-			break
+		if len(all) >= limit || !list.more() || list.exhausted() {
+			return all[:min(len(all), limit)], nil
 		}
-		query.ExclusiveStartKey = out.LastEvaluatedKey
-		query.Limit = aws.Int32(int32(max(limit, maxPage)))
 	}
-	return all[:min(len(all), limit)], nil
 }

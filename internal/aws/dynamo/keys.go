@@ -29,6 +29,7 @@ const (
 	apiKeySort     = "key"
 	circuitSort    = "circuit"
 	limitsSort     = "limits"
+	endpointSort   = "endpoint"
 	endpointPrefix = "endpoint#"
 	uidPrefix      = "uid#"
 	deliveryPrefix = "delivery#"
@@ -48,7 +49,10 @@ func eventPartition(id hook.EventID) string { return "event#" + string(id) }
 
 func tenantKey(tenant hook.TenantID) key { return key{tenantPartition(tenant), tenantSort} }
 
-func endpointKey(tenant hook.TenantID, id hook.EndpointID) key {
+func endpointKey(id hook.EndpointID) key { return key{endpointPartition(id), endpointSort} }
+
+// endpointRow returns the key of the endpoint in the tenant's list.
+func endpointRow(tenant hook.TenantID, id hook.EndpointID) key {
 	return key{tenantPartition(tenant), endpointPrefix + string(id)}
 }
 
@@ -83,8 +87,11 @@ func statsKey(id hook.EndpointID, t time.Time) key {
 	return key{endpointPartition(id), statsPrefix + t.UTC().Format(statsHour)}
 }
 
-// activeState returns the hash key of the counts of an hour in the index by_state.
-func activeState(t time.Time) string { return "active#" + t.UTC().Format(statsHour) }
+// activeList returns the name of the list of counts of the hour of t.
+func activeList(t time.Time) string { return "active#" + t.UTC().Format(statsHour) }
+
+// activeShard returns the hash key of the counts in the index by_state.
+func activeShard(t time.Time, id hook.EndpointID) string { return shard(activeList(t), shardOf(id)) }
 
 // activeRange returns the range key of the counts in the index by_state.
 // Tenants and endpoint ids contain no "#".
@@ -117,8 +124,11 @@ func apiKeyRow(id hook.KeyID) key { return key{apiKeysPartition, apiKeyPrefix + 
 // sorts by time.
 const indexTime = "2006-01-02T15:04:05.000Z"
 
-// circuitState is the hash key of circuits with an AttendAt in the index by_state.
-const circuitState = "circuit"
+// circuitList is the name of the list of circuits with an AttendAt.
+const circuitList = "circuit"
+
+// circuitShard returns the hash key of the circuit in the index by_state.
+func circuitShard(id hook.EndpointID) string { return shard(circuitList, shardOf(id)) }
 
 // attendRange returns the range key of a circuit in the index by_state.
 func attendRange(at time.Time, id hook.EndpointID) string {

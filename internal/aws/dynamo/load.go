@@ -19,13 +19,17 @@ import (
 )
 
 // Load makes one batch read per 100 items: a token needs 4 items, or 5 for a
-// replay, so one request serves 25 tokens, or 20 tokens of replays.
+// replay, so one request serves 25 tokens, or 20 tokens of replays. The endpoint's
+// key does not name the tenant, so Load drops endpoints of other tenants than the
+// tokens' own.
 func (s *Store) Load(ctx context.Context, tokens []hook.Token) (deliver.Snapshot, error) {
 	const op = "load tokens"
 	wanted := make(map[key]struct{})
+	owned := make(map[owner]bool)
 	for _, t := range tokens {
 		wanted[eventKey(t.Delivery.Event)] = struct{}{}
-		wanted[endpointKey(t.Tenant, t.Delivery.Endpoint)] = struct{}{}
+		wanted[endpointKey(t.Delivery.Endpoint)] = struct{}{}
+		owned[owner{t.Tenant, t.Delivery.Endpoint}] = true
 		wanted[circuitKey(t.Delivery.Endpoint)] = struct{}{}
 		wanted[deliveryKey(t.Delivery)] = struct{}{}
 		if before, ok := t.Delivery.Predecessor(); ok {
@@ -47,7 +51,14 @@ func (s *Store) Load(ctx context.Context, tokens []hook.Token) (deliver.Snapshot
 			return deliver.Snapshot{}, translate(err, op)
 		}
 	}
+	maps.DeleteFunc(snapshot.Endpoints, func(id hook.EndpointID, e hook.Endpoint) bool { return !owned[owner{e.Tenant, id}] })
 	return snapshot, nil
+}
+
+// owner is a tenant and an endpoint named by a token.
+type owner struct {
+	tenant   hook.TenantID
+	endpoint hook.EndpointID
 }
 
 // add decodes an item by kind into the snapshot.
@@ -63,7 +74,7 @@ func (s *Store) add(snapshot *deliver.Snapshot, item map[string]types.AttributeV
 			return err
 		}
 		snapshot.Events[e.ID] = e
-	case strings.HasPrefix(k.SK, endpointPrefix):
+	case k.SK == endpointSort:
 		e, err := decode(item, fromEndpointItem)
 		if err != nil {
 			return err

@@ -3,6 +3,7 @@ package dynamo_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -91,31 +92,34 @@ func TestStore_WritesAreConditional(t *testing.T) {
 			name: "a new endpoint requires an absent item, a count below the limit and a free uid",
 			call: func(ctx context.Context, s *dynamo.Store) error { return s.CreateEndpoint(ctx, endpoint("billing")) },
 			want: []guard{
-				{Write: "Put", PK: tenant, SK: "endpoint#ep_0123456789abcdef", Condition: absent, Values: nil},
+				{Write: "Put", PK: ep, SK: "endpoint", Condition: absent, Values: nil},
 				{Write: "Update", PK: tenant, SK: "tenant", Condition: room, Values: created},
+				{Write: "Put", PK: tenant, SK: "endpoint#ep_0123456789abcdef", Condition: "", Values: nil},
 				{Write: "Put", PK: tenant, SK: "uid#billing", Condition: absent, Values: nil},
 			},
 		},
 		{
-			name: "an update requires the version of the last read",
+			name: "an update requires the version of the last read and the tenant",
 			call: func(ctx context.Context, s *dynamo.Store) error { return s.UpdateEndpoint(ctx, endpoint("billing")) },
 			want: []guard{
 				{
-					Write: "Put", PK: tenant, SK: "endpoint#ep_0123456789abcdef", Condition: "version = :version AND uid = :uid",
-					Values: map[string]any{":version": n("3"), ":uid": s("billing")},
+					Write: "Put", PK: ep, SK: "endpoint", Condition: "version = :version AND tenant = :tenant AND uid = :uid",
+					Values: map[string]any{":version": n("3"), ":tenant": s("acme"), ":uid": s("billing")},
 				},
 				{Write: "Update", PK: tenant, SK: "tenant", Condition: "", Values: count("0")},
 			},
 		},
 		{
-			name: "a delete requires the version of the last read",
+			name: "a delete requires the version of the last read and the tenant",
 			call: func(ctx context.Context, s *dynamo.Store) error { return s.DeleteEndpoint(ctx, endpoint("")) },
 			want: []guard{
 				{
-					Write: "Delete", PK: tenant, SK: "endpoint#ep_0123456789abcdef",
-					Condition: "version = :version AND attribute_not_exists(uid)", Values: version("3"),
+					Write: "Delete", PK: ep, SK: "endpoint",
+					Condition: "version = :version AND tenant = :tenant AND attribute_not_exists(uid)",
+					Values:    map[string]any{":version": n("3"), ":tenant": s("acme")},
 				},
 				{Write: "Update", PK: tenant, SK: "tenant", Condition: "", Values: count("-1")},
+				{Write: "Delete", PK: tenant, SK: "endpoint#ep_0123456789abcdef", Condition: "", Values: nil},
 			},
 		},
 	}
@@ -259,11 +263,96 @@ func TestStore_Load_ReadsABatchInOneRequest(t *testing.T) {
 	}
 }
 
+// An endpoint's key does not name the tenant, so the store compares the tenants.
+func TestStore_AnotherTenantsEndpointIsNotFound(t *testing.T) {
+	t.Parallel()
+
+	const item = `{"pk":{"S":"endpoint#ep_0123456789abcdef"},"sk":{"S":"endpoint"},"id":{"S":"ep_0123456789abcdef"},"tenant":{"S":"globex"},"version":{"N":"2"}}`
+	_, store := newWire(t, answer{body: `{"Item":` + item + `}`})
+	if e, err := store.Endpoint(t.Context(), "acme", endpointID); hook.CodeOf(err) != hook.CodeNotFound || e.ID != "" {
+		t.Errorf("Endpoint(another tenant's) = %v, %v; want not found", e, err)
+	}
+	if e, err := store.Endpoint(t.Context(), "globex", endpointID); err != nil || e.ID != endpointID {
+		t.Errorf("Endpoint(the tenant's own) = %v, %v; want the endpoint", e, err)
+	}
+
+	_, store = newWire(t, answer{body: `{"Responses":{"table":[` + item + `]}}`})
+	for tenant, want := range map[hook.TenantID]int{"acme": 0, "globex": 1} {
+		got, err := store.Load(t.Context(), []hook.Token{hook.NewToken(tenant, delivery(0).ID, 1)})
+		if err != nil || len(got.Endpoints) != want {
+			t.Errorf("Load(token of %s) = %v, %v; want %d endpoints", tenant, got.Endpoints, err, want)
+		}
+	}
+
+	w, store := newWire(t)
+	w.reply = func(r request) answer {
+		if r.op == "Query" {
+			return answer{body: `{"Items":[{"pk":{"S":"tenant#acme"},"sk":{"S":"endpoint#ep_0123456789abcdef"}}]}`}
+		}
+		return answer{body: `{"Responses":{"table":[` + item + `]}}`}
+	}
+	if all, err := store.Endpoints(t.Context(), "acme"); err != nil || len(all) != 0 {
+		t.Errorf("Endpoints(a row of another tenant's endpoint) = %v, %v; want none", all, err)
+	}
+}
+
+func TestStore_Endpoints_ReadsTheListAndThenTheEndpoints(t *testing.T) {
+	t.Parallel()
+
+	w, store := newWire(t)
+	w.reply = func(r request) answer {
+		if r.op == "Query" {
+			var rows []any
+			for i := range 201 {
+				rows = append(rows, map[string]any{"pk": s("tenant#acme"), "sk": s("endpoint#" + string(numbered(i)))})
+			}
+			return reply(map[string]any{"Items": rows})
+		}
+		keys, _ := r.body.at("RequestItems", "table", "Keys").([]any)
+		var items []any
+		for i := range slices.Backward(keys) { // DynamoDB answers in no particular order
+			pk, _ := r.body.at("RequestItems", "table", "Keys", i, "pk", "S").(string)
+			if id := strings.TrimPrefix(pk, "endpoint#"); id != string(numbered(7)) { // deleted meanwhile
+				items = append(items, map[string]any{"pk": s(pk), "sk": s("endpoint"), "id": s(id), "tenant": s("acme")})
+			}
+		}
+		return reply(map[string]any{"Responses": map[string]any{"table": items}})
+	}
+	all, err := store.Endpoints(t.Context(), "acme")
+	var got, want []hook.EndpointID
+	for _, e := range all {
+		got = append(got, e.ID)
+	}
+	for i := range 201 {
+		if i != 7 {
+			want = append(want, numbered(i))
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("Endpoints() = %v, differs (-want +got):\n%s", err, diff)
+	}
+	sent := w.sent()
+	if len(sent) != 4 || sent[0].op != "Query" || sent[0].body.at("ConsistentRead") != true {
+		t.Fatalf("Endpoints() sent %v; want a consistent query and three batch reads", sent)
+	}
+	wantValues := map[string]any{":pk": s("tenant#acme"), ":sk": s("endpoint#")}
+	if diff := cmp.Diff(wantValues, sent[0].body.at("ExpressionAttributeValues")); diff != "" {
+		t.Errorf("query of the list (-want +got):\n%s", diff)
+	}
+	for i, want := range []int{100, 100, 1} {
+		read := sent[i+1].body
+		keys, _ := read.at("RequestItems", "table", "Keys").([]any)
+		if len(keys) != want || read.at("RequestItems", "table", "ConsistentRead") != true || read.at("RequestItems", "table", "Keys", 0, "sk", "S") != "endpoint" {
+			t.Errorf("batch read %d = %v; want a consistent read of %d endpoints", i, read, want)
+		}
+	}
+}
+
 func TestStore_Load_RequestsUnprocessedKeysAgain(t *testing.T) {
 	t.Parallel()
 
-	left := `{"pk":{"S":"tenant#acme"},"sk":{"S":"endpoint#ep_0123456789abcdef"}}`
-	item := `{"pk":{"S":"tenant#acme"},"sk":{"S":"endpoint#ep_0123456789abcdef"},"id":{"S":"ep_0123456789abcdef"},"version":{"N":"2"}}`
+	left := `{"pk":{"S":"endpoint#ep_0123456789abcdef"},"sk":{"S":"endpoint"}}`
+	item := `{"pk":{"S":"endpoint#ep_0123456789abcdef"},"sk":{"S":"endpoint"},"tenant":{"S":"acme"},"id":{"S":"ep_0123456789abcdef"},"version":{"N":"2"}}`
 	w, store := newWire(t,
 		answer{body: `{"Responses":{},"UnprocessedKeys":{"table":{"Keys":[` + left + `],"ConsistentRead":true}}}`},
 		answer{body: `{"Responses":{"table":[` + item + `]}}`},

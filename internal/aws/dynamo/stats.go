@@ -12,7 +12,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"surehook/internal/hook"
-	"surehook/internal/names"
 	"surehook/internal/rule/circuit"
 	"surehook/internal/rule/stats"
 )
@@ -87,7 +86,7 @@ func (s *Store) addCounts(
 ) (hourItem, error) {
 	values := map[string]types.AttributeValue{
 		":expires": number(ttl(now.Truncate(time.Hour).Add(time.Hour + statsKept))),
-		":hour":    text(activeState(now)),
+		":hour":    text(activeShard(now, endpoint)),
 		":who":     text(activeRange(tenant, endpoint)),
 	}
 	var adds []string
@@ -209,33 +208,26 @@ func (s *Store) Hours(ctx context.Context, endpoint hook.EndpointID, since time.
 	return hours, nil
 }
 
-// Active makes one query of the index by_state. limit is cut to 1 to 1000.
+// Active queries the 16 shards of the hour, usually with one request for each.
+// limit is cut to 1 to 1000.
 func (s *Store) Active(ctx context.Context, at time.Time, after hook.CircuitCheck, limit int) ([]hook.CircuitCheck, error) {
 	const op = "list active endpoints"
-	begin := ""
+	limit = min(max(limit, 1), maxRows)
+	begin := "#" // after all keys of the endpoint: an id contains no "#"
 	if after.Endpoint != "" {
-		begin = activeRange(after.Tenant, after.Endpoint)
+		begin = activeRange(after.Tenant, after.Endpoint) + begin
 	}
-	out, err := s.db.Query(ctx, &dynamodb.QueryInput{
-		TableName:              s.table,
-		IndexName:              aws.String(names.IndexByState),
-		KeyConditionExpression: aws.String("state_pk = :hour AND state_sk > :after"),
-		ExpressionAttributeValues: map[string]types.AttributeValue{
-			":hour": text(activeState(at)), ":after": text(begin + "#"), // after all keys of the endpoint: an id contains no "#"
-		},
-		Limit: aws.Int32(int32(min(max(limit, 1), maxRows))),
-	})
-	if err != nil {
-		return nil, translate(err, op)
-	}
-	var rows []indexRow
-	if err := attributevalue.UnmarshalListOfMaps(out.Items, &rows); err != nil {
-		return nil, translate(err, op)
-	}
-	active := make([]hook.CircuitCheck, 0, len(rows))
-	for _, row := range rows {
-		tenant, endpoint, _ := strings.Cut(row.StateSK, "#")
-		active = append(active, hook.CircuitCheck{Tenant: hook.TenantID(tenant), Endpoint: hook.EndpointID(endpoint)})
+	list := s.newMerge(shardQueries(activeList(at), "state_sk > :value", begin))
+	active := make([]hook.CircuitCheck, 0, limit)
+	for size := firstPage(limit, shardCount); len(active) < limit && list.more(); size = limit {
+		rows, err := list.next(ctx, limit-len(active), size)
+		if err != nil {
+			return nil, translate(err, op)
+		}
+		for _, row := range rows {
+			tenant, endpoint, _ := strings.Cut(row.StateSK, "#")
+			active = append(active, hook.CircuitCheck{Tenant: hook.TenantID(tenant), Endpoint: hook.EndpointID(endpoint)})
+		}
 	}
 	return active, nil
 }

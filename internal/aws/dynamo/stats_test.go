@@ -40,7 +40,7 @@ func TestStore_Count_AddsAllAttemptsOfABatchInOneUpdate(t *testing.T) {
 			"cdelivered :cdelivered, ctimeout :ctimeout, cdns :cdns, credirect :credirect, n1 :n1, n2 :n2, n21 :n21, " +
 			"h0 :h0, h46 :h46, h92 :h92",
 		"ExpressionAttributeValues": map[string]any{
-			":expires": n("1767499200"), ":hour": s("active#2026-01-02T03"), ":who": s("acme#ep_0123456789abcdef"),
+			":expires": n("1767499200"), ":hour": s("active#2026-01-02T03#05"), ":who": s("acme#ep_0123456789abcdef"),
 			":o30": n("2"), ":f30": n("3"), ":d": n("2"), ":d1": n("1"), ":w": n("61500"), ":x": n("1"),
 			":cdelivered": n("2"), ":ctimeout": n("1"), ":cdns": n("1"), ":credirect": n("1"),
 			":n1": n("2"), ":n2": n("2"), ":n21": n("1"),
@@ -78,7 +78,7 @@ func TestStore_Count_AnHoursItemStaysSmall(t *testing.T) {
 		}
 	}
 
-	item := map[string]int{"pk": len("endpoint#ep_0123456789abcdef"), "sk": len("stats#2026-01-02T03"), "expires_at": 6, "state_pk": 20, "state_sk": 30}
+	item := map[string]int{"pk": len("endpoint#ep_0123456789abcdef"), "sk": len("stats#2026-01-02T03"), "expires_at": 6, "state_pk": 23, "state_sk": 30}
 	for _, r := range w.sent() {
 		if r.op != "UpdateItem" {
 			continue // the hour before
@@ -115,25 +115,28 @@ func TestStore_Active_QueriesTheIndexAfterTheGivenEndpoint(t *testing.T) {
 		{name: "from the first", after: hook.CircuitCheck{}, limit: 10, from: "#", want: 10},
 		{name: "after one", after: hook.CircuitCheck{Tenant: "a-b", Endpoint: endpointID}, limit: 1, from: "a-b#ep_0123456789abcdef#", want: 1},
 		{name: "at least one", after: hook.CircuitCheck{}, limit: 0, from: "#", want: 1},
-		{name: "at most 1000", after: hook.CircuitCheck{}, limit: 1001, from: "#", want: 1000},
+		{name: "of many, twice a shard's part and 16 more", after: hook.CircuitCheck{}, limit: 1000, from: "#", want: 141},
+		{name: "at most 1000", after: hook.CircuitCheck{}, limit: 1001, from: "#", want: 141},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			w, store := newWire(t, answer{body: `{"Items":[{"state_sk":{"S":"a.b#ep_0123456789abcdef"}}]}`})
+			w, store := newWire(t)
+			w.reply = func(r request) answer {
+				if r.body.at("ExpressionAttributeValues", ":shard", "S") == "active#2026-01-02T03#15" {
+					return answer{body: `{"Items":[{"state_sk":{"S":"a.b#ep_0123456789abcdef"}}]}`}
+				}
+				return answer{body: `{"Items":[]}`}
+			}
 			got, err := store.Active(t.Context(), epoch, tt.after, tt.limit)
 			if diff := cmp.Diff([]hook.CircuitCheck{{Tenant: "a.b", Endpoint: endpointID}}, got); diff != "" || err != nil {
 				t.Errorf("Active() = %v, differs (-want +got):\n%s", err, diff)
 			}
-			want := request{"Query", body{
-				"TableName": "table", "IndexName": "by_state", "Limit": tt.want,
-				"KeyConditionExpression":    "state_pk = :hour AND state_sk > :after",
-				"ExpressionAttributeValues": map[string]any{":hour": s("active#2026-01-02T03"), ":after": s(tt.from)},
-			}}
-			if diff := cmp.Diff(want, w.only(t), cmp.AllowUnexported(request{})); diff != "" {
-				t.Errorf("Active(after %+v, limit %d) sent (-want +got):\n%s", tt.after, tt.limit, diff)
-			}
+			wantShards(t, w.sent(), body{
+				"TableName": "table", "IndexName": "by_state", "Limit": tt.want, "ScanIndexForward": true,
+				"KeyConditionExpression": "state_pk = :shard AND state_sk > :value",
+			}, "active#2026-01-02T03", s(tt.from))
 		})
 	}
 }

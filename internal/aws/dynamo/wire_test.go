@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -62,8 +63,12 @@ type wire struct {
 	mu       sync.Mutex
 	script   []answer
 	requests []request
-	after    func(n int) // called with the number of requests so far; may be nil
-	hangUp   bool        // breaks the connection instead of answering
+	reply    func(r request) answer // answers in place of the script; may be nil
+	after    func(n int)            // called with the number of requests so far; may be nil
+	hangUp   bool                   // breaks the connection instead of answering
+	arrived  func(n int32)          // called with the number of requests in flight; may be nil
+
+	inFlight, most atomic.Int32 // requests now, and the most at one time
 }
 
 // newWire returns a wire and a store on the wire.
@@ -87,9 +92,15 @@ func newWire(t *testing.T, script ...answer) (*wire, *dynamo.Store) {
 }
 
 func (w *wire) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+	n := w.inFlight.Add(1)
+	defer w.inFlight.Add(-1)
+	if w.arrived != nil {
+		w.arrived(n)
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
+	w.most.Store(max(w.most.Load(), w.inFlight.Load()))
 	text, _ := io.ReadAll(r.Body)
 	var b body
 	_ = json.Unmarshal(text, &b)
@@ -105,6 +116,9 @@ func (w *wire) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	a := answer{body: "{}"}
 	if len(w.script) > 0 {
 		a = w.script[min(len(w.requests), len(w.script))-1]
+	}
+	if w.reply != nil {
+		a = w.reply(w.requests[len(w.requests)-1])
 	}
 	rw.Header().Set("Content-Type", "application/x-amz-json-1.0")
 	if a.status != 0 {

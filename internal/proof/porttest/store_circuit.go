@@ -1,6 +1,7 @@
 package porttest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -23,6 +24,7 @@ func circuitCases() []storeCase {
 		{name: "of 50 racing saves of a circuit exactly one wins", run: circuitRace},
 		{name: "50 racers that each add a failure are all counted", run: failuresRace},
 		{name: "due circuits are listed earliest first", run: circuitsDue},
+		{name: "150 circuits of as many endpoints are listed earliest first, at most limit", run: manyCircuits},
 		{name: "a circuit is due from its time on", run: circuitDueFrom},
 		{name: "a rescheduled circuit is due at its new time only", run: circuitRescheduled},
 		{name: "circuits are read by their ids, missing circuits are omitted", run: circuitsOf},
@@ -187,6 +189,39 @@ func circuitsDue(t *testing.T, s StoreUnderTest) {
 	for _, limit := range []int{1, 2, 9, 100, 1 << 40} {
 		got, err := s.DueCircuits(t.Context(), storeEpoch(), limit)
 		wantSame(t, fmt.Sprintf("DueCircuits(limit %d)", limit), want[:min(limit, len(want))], got, err)
+	}
+}
+
+// manyCircuits lists more circuits than a request of a store reads, over all keys
+// that a store may spread the circuits over.
+func manyCircuits(t *testing.T, s StoreUnderTest) {
+	records := make([]gate.Record, 150)
+	race(t, len(records), func(ctx context.Context, i int) error {
+		r := sampleRecord(hook.NewEndpointID())
+		r.AttendAt = storeEpoch().Add(time.Duration(i%50-24) * time.Minute) // three of each time; half of the times are due
+		records[i] = r
+		records[i].Version = 1
+		return s.SaveCircuit(ctx, r)
+	})
+	slices.SortFunc(records, func(a, b gate.Record) int {
+		return cmp.Or(a.AttendAt.Compare(b.AttendAt), strings.Compare(string(a.Endpoint), string(b.Endpoint)))
+	})
+	var due []hook.CircuitCheck
+	for _, r := range records {
+		if !r.AttendAt.After(storeEpoch()) {
+			due = append(due, checkOf(r))
+		}
+	}
+	if len(due) != 75 {
+		t.Fatalf("%d circuits are due; want 75", len(due))
+	}
+	for _, limit := range []int{0, 1, 16, 40, 74, 75, 76, 1000} {
+		got, err := s.DueCircuits(t.Context(), storeEpoch(), limit)
+		wantSame(t, fmt.Sprintf("DueCircuits(limit %d)", limit), due[:min(max(limit, 1), len(due))], got, err)
+	}
+	for _, limit := range []int{0, 1, 100, 149, 150, 1000, 1 << 40} {
+		got, err := s.Attended(t.Context(), limit)
+		wantSame(t, fmt.Sprintf("Attended(limit %d)", limit), records[:min(max(limit, 1), len(records))], got, err)
 	}
 }
 

@@ -23,7 +23,9 @@ func endpointCases() []storeCase {
 		{name: "a deleted endpoint is gone", run: endpointDeletes},
 		{name: "every change changes the tenant's version", run: tenantVersionChanges},
 		{name: "a tenant reads its own endpoints only", run: tenantsAreApart},
+		{name: "an endpoint id belongs to one tenant", run: endpointOfOneTenant},
 		{name: "endpoints are listed in the order of their ids", run: endpointsInOrder},
+		{name: "a list has every change acknowledged before", run: listAfterChange},
 		{name: "a tenant has at most 500 endpoints", run: endpointLimit},
 	}
 }
@@ -236,6 +238,74 @@ func tenantsAreApart(t *testing.T, s StoreUnderTest) {
 	wantSame(t, "Endpoints(acme)", []hook.Endpoint{mine}, got, err)
 	got, err = s.Endpoints(t.Context(), "acm")
 	wantSame(t, "Endpoints(acm)", []hook.Endpoint(nil), got, err)
+}
+
+func endpointOfOneTenant(t *testing.T, s StoreUnderTest) {
+	mine := create(t, s, sampleEndpoint("acme"))
+	theirs := mine
+	theirs.Tenant, theirs.URL = "globex", "https://example.org"
+	wantCode(t, "CreateEndpoint(another tenant's id)", s.CreateEndpoint(t.Context(), theirs), hook.CodeConflict)
+	got, err := s.Endpoint(t.Context(), "acme", mine.ID)
+	wantSame(t, "Endpoint(acme)", mine, got, err)
+	_, err = s.Endpoint(t.Context(), "globex", mine.ID)
+	wantCode(t, "Endpoint(globex)", err, hook.CodeNotFound)
+	_, err = s.EndpointByUID(t.Context(), "globex", mine.UID)
+	wantCode(t, "EndpointByUID(globex)", err, hook.CodeNotFound)
+	all, err := s.Endpoints(t.Context(), "globex")
+	wantSame(t, "Endpoints(globex)", []hook.Endpoint(nil), all, err)
+	version, err := s.TenantVersion(t.Context(), "globex")
+	wantSame(t, "TenantVersion(globex)", int64(0), version, err)
+
+	snapshot, err := s.Load(t.Context(), []hook.Token{
+		hook.NewToken("globex", hook.DeliveryID{Event: newEventID(t), Endpoint: mine.ID, Generation: 1}, 1),
+	})
+	wantSame(t, "Load(token of globex)", emptySnapshot(), snapshot, err)
+
+	check(t, s.DeleteEndpoint(t.Context(), mine))
+	theirs.Version = 1
+	create(t, s, theirs)
+	got, err = s.Endpoint(t.Context(), "globex", mine.ID)
+	wantSame(t, "Endpoint(globex, after the delete)", theirs, got, err)
+}
+
+// listAfterChange changes endpoints of one tenant at the same time. An event must
+// reach an endpoint that exists when the event is posted.
+func listAfterChange(t *testing.T, s StoreUnderTest) {
+	has := func(ctx context.Context, id hook.EndpointID, version int64) error {
+		all, err := s.Endpoints(ctx, "acme")
+		if err != nil {
+			return err
+		}
+		i := slices.IndexFunc(all, func(e hook.Endpoint) bool { return e.ID == id })
+		switch {
+		case version == 0 && i >= 0:
+			t.Errorf("Endpoints() after the delete of %s has the endpoint", id)
+		case version > 0 && (i < 0 || all[i].Version != version):
+			t.Errorf("Endpoints() after the write of version %d of %s does not have the version", version, id)
+		}
+		return nil
+	}
+	race(t, 10, func(ctx context.Context, _ int) error {
+		e := sampleEndpoint("acme")
+		if err := s.CreateEndpoint(ctx, e); err != nil {
+			return err
+		}
+		e.Version = 1
+		if err := has(ctx, e.ID, 1); err != nil {
+			return err
+		}
+		if err := s.UpdateEndpoint(ctx, e); err != nil {
+			return err
+		}
+		e.Version = 2
+		if err := has(ctx, e.ID, 2); err != nil {
+			return err
+		}
+		if err := s.DeleteEndpoint(ctx, e); err != nil {
+			return err
+		}
+		return has(ctx, e.ID, 0)
+	})
 }
 
 func endpointsInOrder(t *testing.T, s StoreUnderTest) {

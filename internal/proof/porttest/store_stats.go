@@ -24,6 +24,7 @@ func statsCases() []storeCase {
 		{name: "20 racing counts of everything add up", run: hoursRace},
 		{name: "active endpoints of an hour are listed by tenant and id", run: activeListed},
 		{name: "active endpoints are listed page by page", run: activePages},
+		{name: "120 active endpoints are listed page by page, each once", run: manyActive},
 	}
 }
 
@@ -183,4 +184,39 @@ func activePages(t *testing.T, s StoreUnderTest) {
 	between := hook.CircuitCheck{Tenant: "a-", Endpoint: hook.NewEndpointID(), Wave: 3}
 	got, err := s.Active(t.Context(), start, between, 1)
 	wantSame(t, "Active(after an inactive endpoint)", want[4:5], got, err)
+}
+
+// manyActive lists more endpoints than a request of a store reads, over all keys
+// that a store may spread the endpoints over.
+func manyActive(t *testing.T, s StoreUnderTest) {
+	start := hourStart()
+	want := make([]hook.CircuitCheck, 120)
+	race(t, len(want), func(ctx context.Context, i int) error {
+		want[i] = hook.CircuitCheck{Tenant: hook.TenantID(fmt.Sprintf("tenant-%d", i%11)), Endpoint: hook.NewEndpointID()}
+		_, err := s.Count(ctx, want[i].Tenant, want[i].Endpoint, stats.Counts{OK: 1}, start)
+		return err
+	})
+	slices.SortFunc(want, func(a, b hook.CircuitCheck) int {
+		return stdcmp.Or(strings.Compare(string(a.Tenant), string(b.Tenant)), strings.Compare(string(a.Endpoint), string(b.Endpoint)))
+	})
+	for _, limit := range []int{7, 40, 119, 120, 121, 1000} {
+		var got []hook.CircuitCheck
+		var after hook.CircuitCheck
+		for {
+			page, err := s.Active(t.Context(), start, after, limit)
+			check(t, err)
+			if len(page) == 0 {
+				break
+			}
+			if len(page) > limit || len(got) > len(want) {
+				t.Fatalf("Active(after %d, limit %d) = %d endpoints; want an end", len(got), limit, len(page))
+			}
+			got, after = append(got, page...), page[len(page)-1]
+		}
+		wantSame(t, fmt.Sprintf("Active() in pages of %d", limit), want, got, nil)
+	}
+	for _, i := range []int{0, 17, 59, 118, 119} { // from the middle of the list
+		got, err := s.Active(t.Context(), start, want[i], 40)
+		wantSame(t, fmt.Sprintf("Active(after %d, limit 40)", i), want[i+1:min(i+41, len(want))], got, err)
+	}
 }
