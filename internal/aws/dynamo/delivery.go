@@ -32,7 +32,7 @@ type deliveryItem struct {
 	Last          *outcomeItem    `dynamodbav:"last,omitempty"`
 	Replayed      *replayedItem   `dynamodbav:"replayed,omitempty"`
 	Job           hook.JobID      `dynamodbav:"job,omitempty"`
-	Slot          int             `dynamodbav:"slot,omitempty"`
+	JobIndex      int             `dynamodbav:"job_index,omitempty"`
 	By            hook.KeyID      `dynamodbav:"by,omitempty"`
 	Note          string          `dynamodbav:"note,omitempty"`
 }
@@ -57,7 +57,7 @@ func toDeliveryItem(d hook.Delivery) deliveryItem {
 		Last:          toOutcomeItem(d.Last),
 		Replayed:      toReplayedItem(d.Replayed),
 		Job:           d.Job,
-		Slot:          d.JobIndex,
+		JobIndex:      d.JobIndex,
 		By:            d.By,
 		Note:          d.Note,
 	}
@@ -92,7 +92,7 @@ func fromDeliveryItem(it deliveryItem) (hook.Delivery, error) {
 		Last:          last,
 		Replayed:      fromReplayedItem(it.Replayed),
 		Job:           it.Job,
-		JobIndex:      it.Slot,
+		JobIndex:      it.JobIndex,
 		By:            it.By,
 		Note:          it.Note,
 	}, nil
@@ -148,7 +148,7 @@ type replayedItem struct {
 	At         int64      `dynamodbav:"at"`
 	By         hook.KeyID `dynamodbav:"by,omitempty"`
 	Job        hook.JobID `dynamodbav:"job,omitempty"`
-	Slot       int        `dynamodbav:"slot,omitempty"`
+	JobIndex   int        `dynamodbav:"job_index,omitempty"`
 	Force      bool       `dynamodbav:"force,omitempty"`
 	Redrive    bool       `dynamodbav:"redrive,omitempty"`
 }
@@ -159,7 +159,7 @@ func toReplayedItem(r hook.Replayed) *replayedItem {
 		return nil
 	}
 	return &replayedItem{
-		Generation: r.Generation, At: millis(r.At), By: r.By, Job: r.Job, Slot: r.JobIndex, Force: r.Force, Redrive: r.Redrive,
+		Generation: r.Generation, At: millis(r.At), By: r.By, Job: r.Job, JobIndex: r.JobIndex, Force: r.Force, Redrive: r.Redrive,
 	}
 }
 
@@ -168,7 +168,7 @@ func fromReplayedItem(it *replayedItem) hook.Replayed {
 		return hook.Replayed{}
 	}
 	return hook.Replayed{
-		ReplayRequest: hook.ReplayRequest{By: it.By, Job: it.Job, JobIndex: it.Slot, Force: it.Force, Redrive: it.Redrive},
+		ReplayRequest: hook.ReplayRequest{By: it.By, Job: it.Job, JobIndex: it.JobIndex, Force: it.Force, Redrive: it.Redrive},
 		Generation:    it.Generation,
 		At:            fromMillis(it.At),
 	}

@@ -25,7 +25,7 @@
 //	delivery           event#V    delivery#E#GGGG       per decision, version by version
 //	attempt            event#V    attempt#E#GGGG#NNN    in a transaction with its delivery
 //	replay job         tenant#T   replay#R              per page of the job, version by version
-//	outcomes           job#R      tally#NNNNNN          one addition per settled delivery; 100 deliveries per item
+//	outcomes           job#R      outcomes#NNNNNN          one addition per settled delivery; 100 deliveries per item
 //	API key            key#H      key                   once, H is the SHA-256 of the key
 //	API key, listed    keys       key#K                 in a transaction with the key
 //

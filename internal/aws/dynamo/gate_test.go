@@ -52,7 +52,7 @@ func TestStore_SaveCircuit_WritesTheIndexKeysOnlyWithAnAttendAt(t *testing.T) {
 func TestStore_SaveLimits_IsOneConditionalUpdate(t *testing.T) {
 	t.Parallel()
 
-	const set = "SET slot_ns = :slot, leases = :leases, version = :next"
+	const set = "SET rate_slot_ns = :slot, leases = :leases, version = :next"
 	empty := map[string]any{"M": map[string]any{}}
 	lease := map[string]any{"M": map[string]any{"dlv_1": n("1767323165678")}}
 	tests := []struct {

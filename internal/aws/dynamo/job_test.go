@@ -73,11 +73,11 @@ func TestStore_RecordOutcome_AddsTheIndexToOneSet(t *testing.T) {
 		sk, set string
 		n       string
 	}{
-		{state: hook.StateDelivered, index: 0, sk: "tally#000000", set: "delivered", n: "0"},
-		{state: hook.StateDead, index: 99, sk: "tally#000000", set: "dead", n: "99"},
-		{state: hook.StateCancelled, index: 100, sk: "tally#000001", set: "cancelled", n: "0"},
-		{state: hook.StateDiscarded, index: 12_345, sk: "tally#000123", set: "cancelled", n: "45"},
-		{state: hook.StateDelivered, index: 99_999_999, sk: "tally#999999", set: "delivered", n: "99"},
+		{state: hook.StateDelivered, index: 0, sk: "outcomes#000000", set: "delivered", n: "0"},
+		{state: hook.StateDead, index: 99, sk: "outcomes#000000", set: "dead", n: "99"},
+		{state: hook.StateCancelled, index: 100, sk: "outcomes#000001", set: "cancelled", n: "0"},
+		{state: hook.StateDiscarded, index: 12_345, sk: "outcomes#000123", set: "cancelled", n: "45"},
+		{state: hook.StateDelivered, index: 99_999_999, sk: "outcomes#999999", set: "delivered", n: "99"},
 	}
 	for _, tt := range tests {
 		t.Run(fmt.Sprintf("index %d, %s", tt.index, tt.state), func(t *testing.T) {
@@ -92,9 +92,9 @@ func TestStore_RecordOutcome_AddsTheIndexToOneSet(t *testing.T) {
 			want := request{"UpdateItem", body{
 				"TableName":        "table",
 				"Key":              map[string]any{"pk": map[string]any{"S": "job#" + string(jobID)}, "sk": map[string]any{"S": tt.sk}},
-				"UpdateExpression": "SET expires_at = :expires ADD " + tt.set + " :slot",
+				"UpdateExpression": "SET expires_at = :expires ADD " + tt.set + " :index",
 				"ExpressionAttributeValues": map[string]any{
-					":slot":    map[string]any{"NS": []any{tt.n}},
+					":index":   map[string]any{"NS": []any{tt.n}},
 					":expires": map[string]any{"N": "1782875045"}, // 180 days after epoch
 				},
 			}}
@@ -123,7 +123,7 @@ func TestStore_JobOutcomes_ReadsAllPages(t *testing.T) {
 
 	w, store := newWire(t,
 		answer{body: `{"Items":[{"delivered":{"NS":["0","1"]},"dead":{"NS":["1","2"]},"cancelled":{"NS":["2","3"]}}],` +
-			`"LastEvaluatedKey":{"pk":{"S":"job#x"},"sk":{"S":"tally#000000"}}}`},
+			`"LastEvaluatedKey":{"pk":{"S":"job#x"},"sk":{"S":"outcomes#000000"}}}`},
 		answer{body: `{"Items":[{"dead":{"NS":["0","1"]},"expires_at":{"N":"1"}}]}`},
 	)
 	got, err := store.JobOutcomes(t.Context(), jobID)

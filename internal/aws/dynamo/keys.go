@@ -38,7 +38,7 @@ const (
 	statsPrefix    = "stats#"
 	historyPrefix  = "history#"
 	jobPrefix      = "replay#"
-	outcomesPrefix = "tally#"
+	outcomesPrefix = "outcomes#"
 
 	apiKeysPartition = "keys"
 )

@@ -20,8 +20,8 @@ import (
 const limitsKept = 24 * time.Hour
 
 type limitsItem struct {
-	Slot    int64            `dynamodbav:"slot_ns"` // nanoseconds since 1970, because a slot may be shorter than a millisecond; 0: none
-	Leases  map[string]int64 `dynamodbav:"leases"`  // milliseconds since 1970
+	Slot    int64            `dynamodbav:"rate_slot_ns"` // nanoseconds since 1970, because a slot may be shorter than a millisecond; 0: none
+	Leases  map[string]int64 `dynamodbav:"leases"`       // milliseconds since 1970
 	Version int64            `dynamodbav:"version"`
 }
 
@@ -65,7 +65,7 @@ func (s *Store) SaveLimits(ctx context.Context, endpoint hook.EndpointID, l gate
 	if err != nil {
 		return translate(fmt.Errorf("encode leases: %w", err), op)
 	}
-	set := "SET slot_ns = :slot, leases = :leases, version = :next"
+	set := "SET rate_slot_ns = :slot, leases = :leases, version = :next"
 	guard := asRead(l.Version)
 	values := map[string]types.AttributeValue{":slot": number(it.Slot), ":leases": leases, ":next": number(it.Version)}
 	maps.Copy(values, guard.values)

@@ -22,9 +22,9 @@ type notificationItem struct {
 	Endpoint  hook.EndpointID    `dynamodbav:"id"`
 	Delivery  string             `dynamodbav:"delivery,omitempty"`
 	At        int64              `dynamodbav:"at"`
-	Why       string             `dynamodbav:"why"`
+	Reason    string             `dynamodbav:"reason"`
 	Figures   map[string]float64 `dynamodbav:"figures,omitempty"`
-	Key       string             `dynamodbav:"notice_key"`
+	Key       string             `dynamodbav:"notification_key"`
 	ExpiresAt int64              `dynamodbav:"expires_at"`
 }
 
@@ -33,7 +33,7 @@ type notificationItem struct {
 func (s *Store) PutNotification(ctx context.Context, n hook.Notification) error {
 	op := "put notification of endpoint " + string(n.Endpoint)
 	it := notificationItem{
-		key: historyKey(n), Type: n.Type, Tenant: n.Tenant, Endpoint: n.Endpoint, At: millis(n.At), Why: n.Reason,
+		key: historyKey(n), Type: n.Type, Tenant: n.Tenant, Endpoint: n.Endpoint, At: millis(n.At), Reason: n.Reason,
 		Figures: n.Figures, Key: n.Key, ExpiresAt: ttl(n.At.Add(historyKept)),
 	}
 	if n.Delivery.Generation > 0 {
@@ -80,7 +80,7 @@ func (s *Store) Notifications(ctx context.Context, endpoint hook.EndpointID, cur
 			return page, historyKey(page[limit-1]).SK[len(historyPrefix):], nil
 		}
 		n := hook.Notification{
-			Type: it.Type, Tenant: it.Tenant, Endpoint: it.Endpoint, At: fromMillis(it.At), Reason: it.Why, Figures: it.Figures, Key: it.Key,
+			Type: it.Type, Tenant: it.Tenant, Endpoint: it.Endpoint, At: fromMillis(it.At), Reason: it.Reason, Figures: it.Figures, Key: it.Key,
 		}
 		if it.Delivery != "" {
 			if n.Delivery, err = hook.ParseDeliveryID(it.Delivery); err != nil {

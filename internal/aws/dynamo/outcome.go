@@ -61,9 +61,9 @@ func (s *Store) RecordOutcome(ctx context.Context, d hook.Delivery) error {
 	_, err = s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 		TableName:        s.table,
 		Key:              outcomesKey(d.Job, d.JobIndex).attributes(),
-		UpdateExpression: aws.String("SET expires_at = :expires ADD " + set + " :slot"),
+		UpdateExpression: aws.String("SET expires_at = :expires ADD " + set + " :index"),
 		ExpressionAttributeValues: map[string]types.AttributeValue{
-			":slot":    &types.AttributeValueMemberNS{Value: []string{strconv.Itoa(d.JobIndex % deliveriesPerItem)}},
+			":index":   &types.AttributeValueMemberNS{Value: []string{strconv.Itoa(d.JobIndex % deliveriesPerItem)}},
 			":expires": number(ttl(d.UpdatedAt.Add(outcomesKept))),
 		},
 	})

@@ -449,7 +449,7 @@ func TestStore_FirstTrySuccessIsOneWriteUnit(t *testing.T) {
 			t.Errorf("delivery item has no %s: %v", name, item)
 		}
 	}
-	for _, name := range []string{"replayed", "job", "slot", "by", "note"} {
+	for _, name := range []string{"replayed", "job", "job_index", "by", "note"} {
 		if item[name] != nil {
 			t.Errorf("delivery item has %s %v; want none without a replay", name, item[name])
 		}

@@ -18,7 +18,7 @@ import (
 const (
 	// maxSaveAttempts limits retries after a version conflict on a circuit or an
 	// endpoint. Each conflict means that another writer succeeded, so 5 attempts
-	// tolerate about 5 concurrent writers.
+	// tolerate 4 concurrent writers.
 	maxSaveAttempts = 5
 	// reconcileReserve is the time that an invocation needs to begin with another endpoint.
 	reconcileReserve = 10 * time.Second

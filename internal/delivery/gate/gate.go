@@ -10,7 +10,7 @@ import (
 )
 
 // maxSaveAttempts limits retries after a version conflict. Each conflict means
-// that another writer succeeded, so 20 attempts tolerate about 20 concurrent
+// that another writer succeeded, so 20 attempts tolerate 19 concurrent
 // writers at one endpoint.
 const maxSaveAttempts = 20
 

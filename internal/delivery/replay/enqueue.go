@@ -12,7 +12,7 @@ import (
 
 const (
 	// maxSaveAttempts limits retries after a version conflict on a delivery. Each
-	// conflict means that another writer succeeded, so 5 attempts tolerate about 5
+	// conflict means that another writer succeeded, so 5 attempts tolerate 4
 	// concurrent writers.
 	maxSaveAttempts = 5
 	// maxParallel limits the records read or written at the same time.

@@ -41,6 +41,7 @@ func fences() []fence {
 		{name: "functions", glob: "functions/...", why: "no CDK, fakes or proofs in a Lambda binary", bad: []string{"github.com/aws/aws-cdk-go", "github.com/aws/jsii-runtime-go", module + "/internal/memory", module + "/internal/proof/", "testing"}},
 		{name: "infra", glob: "infra/...", why: "infra knows names only", bad: []string{module + "/internal/hook", module + "/internal/delivery/", "github.com/aws/aws-sdk-go-v2"}},
 		{name: "localstack", glob: "localstack/...", why: "local tools know no infrastructure and no proofs", bad: []string{"github.com/aws/aws-cdk-go", module + "/internal/proof/"}},
+		{name: "examples", glob: "examples/...", why: "examples use what users have", bad: []string{module + "/internal/", "github.com/aws/"}},
 		{name: "docs", glob: "docs/...", why: "documents have tests only", bad: []string{"github.com/", module + "/internal/"}},
 		{name: "api", glob: "api/...", why: "the contract knows nothing", bad: []string{"github.com/", module + "/internal/"}},
 	}
@@ -110,7 +111,7 @@ func (f fence) pattern() *regexp.Regexp {
 func list(t *testing.T, args ...string) []string {
 	t.Helper()
 
-	cmd := exec.CommandContext(t.Context(), "go", append([]string{"list"}, args...)...)
+	cmd := exec.CommandContext(t.Context(), "go", append([]string{"list", "-tags=integration,e2e,chaos,mutation,examples"}, args...)...)
 	cmd.Dir = "../../.."
 	out, err := cmd.Output()
 	if err != nil {
