@@ -31,6 +31,11 @@
 // A token whose attempt is recorded under another nonce is a late duplicate. The
 // message of the recorded token takes care of (b), so the duplicate is dropped.
 //
+// A batch may hold several tokens of one attempt. Each token is judged alone. If
+// several tokens are due, one token makes the attempt, and the other tokens return
+// to the queue. A due token cannot be acknowledged unseen: another process may hold
+// the same message, record the attempt under this nonce and die before (b).
+//
 // A token sent back to wait keeps its nonce. Two functions may receive the same
 // message: the first records the attempt and dies before (b), while the second
 // sends the token back to wait. The returning token then finds its own nonce and
