@@ -41,6 +41,9 @@
 // is dropped, because the copy may have deleted the message. The breaker's token
 // makes the attempt. The argument is at judgeToken.
 //
+// If a copy parks the delivery during the attempt, the outcome replaces the park. The
+// write is then the last step: settleOverPark holds the argument.
+//
 // A token sent back to wait keeps its nonce. Two functions may receive the same
 // message: the first records the attempt and dies before (b), while the second
 // sends the token back to wait. The returning token then finds its own nonce and
