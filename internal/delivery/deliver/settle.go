@@ -156,8 +156,7 @@ func overPark(current hook.Delivery, decide decision) (next hook.Delivery, attem
 
 // followUp does the work that follows from the recorded decision (b). Repeated
 // calls are harmless: a second token of the same attempt finds the attempt
-// recorded, each schedule has one name, and the breaker reconciles dead letters
-// with the records.
+// recorded, and the breaker reconciles dead letters with the records.
 func (d *Deliverer) followUp(ctx context.Context, recorded hook.Delivery) error {
 	switch recorded.State {
 	case hook.StateRetrying:

@@ -89,7 +89,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "a token that waited out a throttle passes without a new slot", file: "delivery/deliver/endpoint.go",
-			old: "token.Reserved, token.Delays = v.Reserved, s.token.Delays+1", bug: "token.Reserved, token.Delays = v.Reserved || s.token.Reserved, s.token.Delays+1",
+			old: "token.Reserved = v.Reserved", bug: "token.Reserved = v.Reserved || s.token.Reserved",
 		},
 		{
 			name: "every delivery may probe", file: "rule/circuit/circuit.go",
