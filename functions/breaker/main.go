@@ -47,7 +47,7 @@ func newHandler(cfg config.Breaker, sdk aws.Config, log *slog.Logger) (any, erro
 			Queue:        sqs.New(sdk, sqs.URLs{Retry: cfg.RetryQueue}),
 			DeadLetters:  sqs.NewDeadLetters(sdk, cfg.DeadLettersQueue),
 			CircuitQueue: sqs.NewCircuitQueue(sdk, cfg.CircuitsQueue),
-			Settlement:   settle.Settlement{Store: store, Notifier: notifier},
+			Settlement:   settle.Settlement{Store: store, Notifier: notifier, Log: log},
 			Notifier:     notifier,
 			Metrics:      metrics,
 			Log:          log,

@@ -69,7 +69,7 @@ func newHandler(cfg config.Deliver, sdk aws.Config, log *slog.Logger) (any, erro
 			Now:          time.Now,
 			Rand:         rand.Float64,
 		},
-		Settlement: settle.Settlement{Store: store, Notifier: notifier},
+		Settlement: settle.Settlement{Store: store, Notifier: notifier, Log: log},
 		Notifier:   notifier,
 		Metrics:    metrics,
 		Log:        log,

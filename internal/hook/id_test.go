@@ -155,6 +155,20 @@ func FuzzDecodeToken(f *testing.F) {
 	})
 }
 
+// Tokens on the queues and in schedules may outlive a release.
+func TestDecodeToken_IgnoresFieldsOfOldReleases(t *testing.T) {
+	t.Parallel()
+
+	const body = `{"delivery":"dlv_01jd3m5k8zf4v9q2w7x6y5t4r3_0123456789abcdef_1","tenant":"acme","attempt":2,"nonce":"n","reserved":true,"delays":3}`
+	want := hook.Token{
+		Delivery: hook.DeliveryID{Event: "evt_01jd3m5k8zf4v9q2w7x6y5t4r3", Endpoint: "ep_0123456789abcdef", Generation: 1},
+		Tenant:   "acme", Attempt: 2, Nonce: "n", Reserved: true,
+	}
+	if token, err := hook.DecodeToken(body); err != nil || token != want {
+		t.Errorf("DecodeToken(%s) = %+v, %v; want %+v", body, token, err, want)
+	}
+}
+
 func TestDecodeToken_Invalid(t *testing.T) {
 	t.Parallel()
 

@@ -42,7 +42,6 @@ type Token struct {
 	Attempt       int           `json:"attempt"`
 	Nonce         string        `json:"nonce"`
 	Reserved      bool          `json:"reserved,omitempty"` // the token waited for a reserved rate slot
-	Delays        int           `json:"delays,omitempty"`   // number of delays by the gate, for this attempt
 	ReplayRequest ReplayRequest `json:"replay,omitzero"`    // only in the first token of a replay
 }
 
@@ -72,8 +71,8 @@ func DecodeToken(body string) (Token, error) {
 			t = deadLetter.Token()
 		}
 	}
-	if t.Delivery.Generation == 0 || t.Delivery.Generation > MaxGeneration || t.Attempt < 1 || t.Attempt > MaxAttempts || t.Nonce == "" || t.Delays < 0 || t.ReplayRequest.JobIndex < 0 {
-		return Token{}, &Error{Code: CodeInvalid, Message: "invalid token: delivery, attempt, nonce, delays or job index is missing or out of range"}
+	if t.Delivery.Generation == 0 || t.Delivery.Generation > MaxGeneration || t.Attempt < 1 || t.Attempt > MaxAttempts || t.Nonce == "" || t.ReplayRequest.JobIndex < 0 {
+		return Token{}, &Error{Code: CodeInvalid, Message: "invalid token: delivery, attempt, nonce or job index is missing or out of range"}
 	}
 	if _, err := ParseTenantID(string(t.Tenant)); err != nil {
 		return Token{}, &Error{Code: CodeInvalid, Message: "invalid token", Err: err}

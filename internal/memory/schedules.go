@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -18,13 +17,22 @@ var _ deliver.Schedules = (*Schedules)(nil)
 // Schedules puts tokens on the retry lane of a queue at their times. Schedules is
 // safe for concurrent use.
 type Schedules struct {
+	// Linger is the time during which the name of a fired schedule stays taken; 5
+	// minutes at first. Set Linger before the first call of At.
+	Linger time.Duration
+
 	queue *Queue
 	now   func() time.Time
 
 	mu    sync.Mutex
-	plans *ordered[plan]  // by time
-	names map[string]plan // of plans
+	plans *ordered[plan]  // not fired, by time
+	fired *ordered[plan]  // fired less than Linger ago, by time
+	names map[string]plan // of plans and fired
 }
+
+// defaultLinger is the time of a fired schedule until its deletion. EventBridge
+// Scheduler documents no bound; some minutes are usual.
+const defaultLinger = 5 * time.Minute
 
 // Plan is a schedule that has not fired.
 type Plan struct {
@@ -42,19 +50,22 @@ type plan struct {
 // NewSchedules returns an empty set of schedules for the retry lane of q, with the
 // clock now.
 func NewSchedules(q *Queue, now func() time.Time) *Schedules {
+	byTime := func(a, b plan) int { return cmp.Or(a.At.Compare(b.At), strings.Compare(a.name, b.name)) }
 	return &Schedules{
-		queue: q,
-		now:   now,
-		plans: newOrdered(func(a, b plan) int { return cmp.Or(a.At.Compare(b.At), strings.Compare(a.name, b.name)) }),
-		names: make(map[string]plan),
+		Linger: defaultLinger,
+		queue:  q,
+		now:    now,
+		plans:  newOrdered(byTime),
+		fired:  newOrdered(byTime),
+		names:  make(map[string]plan),
 	}
 }
 
-// At rounds the time up to a whole second. At does nothing when the attempt has a
-// schedule that has not fired.
+// At rounds the time up to a whole second. At does nothing when the name is taken: as
+// on AWS, a schedule keeps its name for some minutes after the schedule fired.
 func (s *Schedules) At(_ context.Context, token hook.Token, at time.Time) error {
 	at = at.UTC().Add(time.Second - 1).Truncate(time.Second)
-	name := token.Delivery.String() + "_" + strconv.Itoa(token.Attempt) + "_" + strconv.Itoa(token.Delays)
+	name := deliver.ScheduleName(token, at)
 
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -85,11 +96,16 @@ func (s *Schedules) Plans() []Plan {
 	return plans
 }
 
-// forget removes fired schedules.
+// forget moves fired schedules from plans to fired, and frees the names of the
+// schedules fired at least Linger ago.
 func (s *Schedules) forget() {
 	now := s.now()
 	for p, ok := s.plans.first(); ok && !p.At.After(now); p, ok = s.plans.first() {
 		s.plans.remove(p)
+		s.fired.add(p)
+	}
+	for p, ok := s.fired.first(); ok && !p.At.Add(s.Linger).After(now); p, ok = s.fired.first() {
+		s.fired.remove(p)
 		delete(s.names, p.name)
 	}
 }

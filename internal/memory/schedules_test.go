@@ -57,3 +57,30 @@ func TestSchedules_At_CreatesAnotherScheduleAfterTheFirstFired(t *testing.T) {
 		t.Errorf("Receive(retry) = %v; want the token of both schedules", got)
 	}
 }
+
+// A fired schedule keeps its name, as on AWS. Two calls for the same time with the
+// schedule's fire between them are outside the contract: the test shows the name.
+func TestSchedules_FiredScheduleLingers(t *testing.T) {
+	t.Parallel()
+
+	clock := porttest.FakeClock()
+	q := memory.NewQueue(clock.Now)
+	s := memory.NewSchedules(q, clock.Now)
+	token := hook.NewToken("acme", hook.DeliveryID{Event: "evt_1", Endpoint: "ep_1", Generation: 1}, 2)
+	at := clock.Now().Add(time.Hour)
+	call := func(after time.Duration, want int) {
+		t.Helper()
+
+		clock.Pass(t.Context(), after)
+		if err := s.At(t.Context(), token, at); err != nil {
+			t.Fatal(err)
+		}
+		if got := len(q.Receive(hook.LaneRetry, 10)); got != want {
+			t.Errorf("%s after the time: %d tokens received; want %d", clock.Now().Sub(at), got, want)
+		}
+	}
+	call(0, 0)
+	call(time.Hour+time.Second, 1)
+	call(5*time.Minute-2*time.Second, 1) // hidden for a minute, and visible again
+	call(2*time.Second, 1)               // of a new schedule, because the first is deleted
+}

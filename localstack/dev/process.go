@@ -78,7 +78,7 @@ func newProcess(o Options) (*process, error) {
 
 func (p *process) wireDelivery(policy egress.Policy) {
 	notifier := notify.Notifier{History: p.store, Poster: p.acceptor, Topic: topic{p.log}, Log: p.log}
-	after := settle.Settlement{Store: p.store, Notifier: notifier}
+	after := settle.Settlement{Store: p.store, Notifier: notifier, Log: p.log}
 	p.deliverer = &deliver.Deliverer{
 		Store:       p.store,
 		Queue:       p.queue,

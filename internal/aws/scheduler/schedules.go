@@ -10,15 +10,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awsscheduler "github.com/aws/aws-sdk-go-v2/service/scheduler"
 	"github.com/aws/aws-sdk-go-v2/service/scheduler/types"
 
+	"surehook/internal/delivery/deliver"
 	"surehook/internal/hook"
 )
+
+var _ deliver.Schedules = (*Schedules)(nil)
 
 const (
 	callTimeout = 10 * time.Second // per request, retries of the SDK included
@@ -50,7 +52,9 @@ func New(cfg aws.Config, c Config) *Schedules {
 
 // At rounds the time up to a whole second; the service adds up to a minute. The
 // time must be in the future. Delays of up to 15 minutes belong on a queue. A
-// fired schedule is deleted.
+// fired schedule is deleted some minutes after its time. Until then the name stays
+// taken, and a schedule with the same name is a conflict. Names contain the time, so
+// a conflict means that this schedule exists and has not fired.
 //
 // After CodeUnavailable, the caller may retry.
 //
@@ -61,13 +65,14 @@ func (s *Schedules) At(ctx context.Context, token hook.Token, at time.Time) erro
 	if err != nil {
 		return fmt.Errorf("schedule attempt %d of %s: %w", token.Attempt, token.Delivery, err)
 	}
+	at = wholeSecond(at)
 	ctx, cancel := context.WithTimeoutCause(ctx, callTimeout, errNoAnswer)
 	defer cancel()
 
 	_, err = s.client.CreateSchedule(ctx, &awsscheduler.CreateScheduleInput{
-		Name:                       aws.String(name(token)),
+		Name:                       aws.String(deliver.ScheduleName(token, at)),
 		GroupName:                  aws.String(s.cfg.Group),
-		ScheduleExpression:         aws.String(expression(at)),
+		ScheduleExpression:         aws.String(at.Format("at(2006-01-02T15:04:05)")),
 		ScheduleExpressionTimezone: aws.String("UTC"),
 		FlexibleTimeWindow:         &types.FlexibleTimeWindow{Mode: types.FlexibleTimeWindowModeOff},
 		ActionAfterCompletion:      types.ActionAfterCompletionDelete,
@@ -91,19 +96,7 @@ func (s *Schedules) At(ctx context.Context, token hook.Token, at time.Time) erro
 	return nil
 }
 
-// name returns <delivery id>_<attempt>, followed by _<delays> for a delayed token,
-// because the schedule of the previous delay may still exist. The limit of the
-// service is 64 characters. Delays beyond 15 minutes are rare, so the number of
-// delays stays small.
-func name(token hook.Token) string {
-	n := token.Delivery.String() + "_" + strconv.Itoa(token.Attempt)
-	if token.Delays > 0 {
-		n += "_" + strconv.Itoa(token.Delays)
-	}
-	return n
-}
-
-// expression returns the one-time expression of at, rounded up to a whole second.
-func expression(at time.Time) string {
-	return at.UTC().Add(time.Second - 1).Format("at(2006-01-02T15:04:05)")
+// wholeSecond rounds the time up to a whole second of UTC.
+func wholeSecond(at time.Time) time.Time {
+	return at.UTC().Add(time.Second - 1).Truncate(time.Second)
 }

@@ -87,7 +87,7 @@ func TestSchedules_At_CreatesAOneTimeSchedule(t *testing.T) {
 	}
 	want := &seen{
 		Method: http.MethodPost,
-		Path:   "/schedules/dlv_01h455vb4pex5vsknk084sn02q_0123456789abcdef_9999_21",
+		Path:   "/schedules/evt_01h455vb4pex5vsknk084sn02q_13ad8d54294004f40ea7e3df32005df4",
 		Body: map[string]any{
 			"GroupName":                  "surehook-retries",
 			"ScheduleExpression":         "at(2026-03-01T01:00:00)",
@@ -118,6 +118,52 @@ func TestSchedules_At_NamesFitTheService(t *testing.T) {
 	name := strings.TrimPrefix(got.Path, "/schedules/")
 	if !regexp.MustCompile(`^[0-9a-zA-Z-_.]{1,64}$`).MatchString(name) {
 		t.Errorf("name of the longest delivery id = %q (%d characters); want 1 to 64 of 0-9 a-z A-Z - _ .", name, len(name))
+	}
+}
+
+// A fired schedule keeps its name for some minutes, so each part of the identity
+// must be part of the name.
+func TestSchedules_At_NamesAreUnique(t *testing.T) {
+	t.Parallel()
+
+	at := time.Unix(1<<31, 0)
+	changed := func(change func(t *hook.Token)) hook.Token {
+		token := longest
+		change(&token)
+		return token
+	}
+	tests := []struct {
+		name  string
+		token hook.Token
+		at    time.Time
+		same  bool
+	}{
+		{name: "the same schedule", token: longest, at: at, same: true},
+		{name: "the same second", token: longest, at: at.Add(1 - time.Second), same: true},
+		{name: "the token has a rate slot", token: changed(func(t *hook.Token) { t.Reserved = true }), at: at, same: true},
+		{name: "another second", token: longest, at: at.Add(1)},
+		{name: "another nonce", token: changed(func(t *hook.Token) { t.Nonce = "m" }), at: at},
+		{name: "another attempt", token: changed(func(t *hook.Token) { t.Attempt-- }), at: at},
+		{name: "another generation", token: changed(func(t *hook.Token) { t.Delivery.Generation-- }), at: at},
+		{name: "another endpoint", token: changed(func(t *hook.Token) { t.Delivery.Endpoint = "ep_0123456789abcdeg" }), at: at},
+		{name: "another event", token: changed(func(t *hook.Token) { t.Delivery.Event = "evt_01h455vb4pex5vsknk084sn02r" }), at: at},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			schedules, got := setup(t, http.StatusOK, "")
+			if err := schedules.At(t.Context(), longest, at); err != nil {
+				t.Fatal(err)
+			}
+			first := got.Path
+			if err := schedules.At(t.Context(), tt.token, tt.at); err != nil {
+				t.Fatal(err)
+			}
+			if (got.Path == first) != tt.same {
+				t.Errorf("schedules %s and %s; want the same: %t", first, got.Path, tt.same)
+			}
+		})
 	}
 }
 

@@ -36,9 +36,9 @@ func (d *Deliverer) makeAttempt(ctx context.Context, s *subject) (gate.Result, e
 		Attempt:  s.token.Attempt,
 	})
 	now := d.Now()
-	recorded, err := d.settleDelivery(ctx, s, attemptOutcome(s, outcome, started, now))
+	recorded, own, err := d.settleDelivery(ctx, s, attemptOutcome(s, outcome, started, now))
 	d.logAttempted(ctx, s, outcome, recorded, now)
-	return resultOf(s, outcome, recorded, now), err
+	return resultOf(s, outcome, recorded, own, now), err
 }
 
 // signingKeys opens the endpoint's secrets valid at now.

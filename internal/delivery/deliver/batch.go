@@ -2,6 +2,7 @@ package deliver
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -44,11 +45,20 @@ func (d *Deliverer) ProcessBatch(ctx context.Context, messages []Message) (faile
 	d.processJobs(ctx, uniqueJobs(jobs))
 	for _, j := range jobs {
 		if j.err != nil {
-			d.Log.ErrorContext(ctx, "delivery.postponed", slog.String(names.LogMessage, j.message.ID), slog.Any(names.LogError, j.err))
+			d.Log.LogAttrs(ctx, levelOf(j.err), "delivery.postponed", slog.String(names.LogMessage, j.message.ID), slog.Any(names.LogError, j.err))
 			failed = append(failed, j.message.ID)
 		}
 	}
 	return failed
+}
+
+// levelOf returns the log level of a failed message. Two tokens of one attempt are
+// normal: a repeated post and a repeated step (b) send a second token.
+func levelOf(err error) slog.Level {
+	if errors.Is(err, errOtherToken) {
+		return slog.LevelInfo
+	}
+	return slog.LevelError
 }
 
 // job is one message of a batch.
@@ -70,18 +80,20 @@ func decodeMessages(messages []Message) []*job {
 	return jobs
 }
 
-// uniqueJobs returns the decoded jobs, one per attempt. Further tokens of the same
-// attempt succeed at once: the first token stays on the queue until the attempt
-// is settled.
+// uniqueJobs returns the decoded jobs, one per token. Further messages with the
+// same token succeed at once: the first message stays on the queue until the token
+// is processed. Tokens with different nonces are different jobs: the record decides
+// which of them resumes.
 func uniqueJobs(jobs []*job) []*job {
-	type attempt struct {
-		hook.DeliveryID
-		number int
+	type identity struct {
+		attempt
+
+		nonce string
 	}
 	unique := make([]*job, 0, len(jobs))
-	seen := make(map[attempt]bool, len(jobs))
+	seen := make(map[identity]bool, len(jobs))
 	for _, j := range jobs {
-		key := attempt{j.token.Delivery, j.token.Attempt}
+		key := identity{attemptOf(j.token), j.token.Nonce}
 		if j.err == nil && !seen[key] {
 			seen[key] = true
 			unique = append(unique, j)
@@ -90,8 +102,24 @@ func uniqueJobs(jobs []*job) []*job {
 	return unique
 }
 
+// attempt identifies one attempt of one delivery.
+type attempt struct {
+	hook.DeliveryID
+
+	number int
+}
+
+func attemptOf(t hook.Token) attempt { return attempt{t.Delivery, t.Attempt} }
+
+// errOtherToken fails a token beside another token of the same attempt. The failed
+// token cannot be dropped yet: another process may have received the same message,
+// and may die after recording the attempt. On return the token meets the record,
+// and either resumes or is dropped.
+var errOtherToken = errors.New("another token in the batch decides about the attempt")
+
 // processJobs loads the records, records new replays, judges each token, and
-// processes the due tokens of each endpoint together.
+// processes the due tokens of each endpoint together. Per attempt, one token of the
+// batch decides; the other due tokens fail and return.
 func (d *Deliverer) processJobs(ctx context.Context, jobs []*job) {
 	snapshot, err := d.loadSnapshot(ctx, jobs)
 	if err != nil {
@@ -105,8 +133,18 @@ func (d *Deliverer) processJobs(ctx context.Context, jobs []*job) {
 	made := &results{}
 	var wg sync.WaitGroup
 	due := make(map[hook.EndpointID][]*job)
+	taken := make(map[attempt]bool)
 	for _, j := range jobs {
-		switch st := d.judgeJob(ctx, j, snapshot, now); st {
+		st := d.judgeJob(ctx, j, snapshot, now)
+		if st == stepAttempt || st == stepExpire {
+			key := attemptOf(j.token)
+			if taken[key] {
+				j.err = errOtherToken
+				continue
+			}
+			taken[key] = true
+		}
+		switch st {
 		case stepDrop:
 		case stepResume, stepDefer, stepExpire:
 			wg.Go(func() { made.run(j, func() (gate.Result, error) { return d.applyStep(ctx, &j.subject, st, now) }) })

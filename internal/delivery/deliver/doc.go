@@ -31,6 +31,19 @@
 // A token whose attempt is recorded under another nonce is a late duplicate. The
 // message of the recorded token takes care of (b), so the duplicate is dropped.
 //
+// A batch may hold several tokens of one attempt. Each token is judged alone. If
+// several tokens are due, one token makes the attempt, and the other tokens return
+// to the queue. A due token cannot be acknowledged unseen: another process may hold
+// the same message, record the attempt under this nonce and die before (b).
+//
+// A token finds its own nonce in the record of a parked or released delivery, and
+// the attempt is not recorded: a copy of the message parked the delivery. The token
+// is dropped, because the copy may have deleted the message. The breaker's token
+// makes the attempt. The argument is at judgeToken.
+//
+// If a copy parks the delivery during the attempt, the outcome replaces the park. The
+// write is then the last step: settleOverPark holds the argument.
+//
 // A token sent back to wait keeps its nonce. Two functions may receive the same
 // message: the first records the attempt and dies before (b), while the second
 // sends the token back to wait. The returning token then finds its own nonce and

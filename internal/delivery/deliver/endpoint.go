@@ -66,7 +66,7 @@ func (d *Deliverer) applyVerdict(ctx context.Context, s *subject, v gate.Verdict
 		return d.settleUnattempted(ctx, s, settleAs(s, hook.StateCancelled, v.Reason, d.Now()))
 	case gate.Delay:
 		token := sameToken(s.token)
-		token.Reserved, token.Delays = v.Reserved, s.token.Delays+1
+		token.Reserved = v.Reserved
 		d.logDelayed(ctx, s, v.Until)
 		return gate.Result{}, d.sendToken(ctx, token, v.Until)
 	case gate.Admit:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"surehook/internal/delivery/settle"
 	"surehook/internal/hook"
 )
 
@@ -32,19 +33,17 @@ func (d *Deliverer) disableEndpoint(ctx context.Context, recorded hook.Delivery)
 	if err != nil || !disabled {
 		return err
 	}
-	return d.notifyGone(ctx, recorded)
+	d.notifyGone(ctx, recorded)
+	return nil
 }
 
 // notifyGone reports the disabled endpoint. A crash before notifyGone loses the
-// notification; the endpoint's reason still shows the cause.
-func (d *Deliverer) notifyGone(ctx context.Context, recorded hook.Delivery) error {
-	n := hook.Notification{
+// notification, and the log names a failure; the endpoint's reason still shows the
+// cause.
+func (d *Deliverer) notifyGone(ctx context.Context, recorded hook.Delivery) {
+	settle.Notify(ctx, d.Notifier, d.Log, hook.Notification{
 		Type: hook.NotificationDisabled, Tenant: recorded.Tenant, Endpoint: recorded.ID.Endpoint, Delivery: recorded.ID,
 		At: recorded.UpdatedAt, Reason: "The endpoint answered 410 Gone and wants no more deliveries.",
 		Key: hook.NotificationDisabled + "/" + recorded.ID.String(),
-	}
-	if err := d.Notifier.Notify(ctx, n); err != nil {
-		return fmt.Errorf("notify that endpoint %s is disabled: %w", n.Endpoint, err)
-	}
-	return nil
+	})
 }

@@ -63,7 +63,7 @@ type lab struct {
 	mu        sync.Mutex
 	good      map[hook.EndpointID]bool
 	latencies []time.Duration
-	delays    int // tokens delayed by the gate
+	delays    int // tokens sent by the functions: delayed by the gate, where no attempt fails
 }
 
 func (l *lab) Send(_ context.Context, r send.Request) hook.Outcome {
@@ -99,6 +99,19 @@ func (n noting) SaveDelivery(ctx context.Context, d hook.Delivery, a *hook.Attem
 		n.lab.arrived(d)
 	}
 	return err
+}
+
+// counting reports sent tokens to the lab.
+type counting struct {
+	*memory.Queue
+	lab *lab
+}
+
+func (c counting) Send(ctx context.Context, lane hook.Lane, tokens []hook.Token, delay time.Duration) []error {
+	c.lab.mu.Lock()
+	c.lab.delays += len(tokens)
+	c.lab.mu.Unlock()
+	return c.Queue.Send(ctx, lane, tokens, delay)
 }
 
 // latencies runs the lab and returns the latency of each delivery to a good endpoint.
@@ -146,7 +159,7 @@ func (l *lab) function(ctx context.Context, t *testing.T, lane hook.Lane) {
 	t.Helper()
 
 	d := world.Wiring{
-		Store: noting{l.store, l}, Queue: l.queue, Schedules: memory.NewSchedules(l.queue, time.Now),
+		Store: noting{l.store, l}, Queue: counting{l.queue, l}, Schedules: memory.NewSchedules(l.queue, time.Now),
 		DeadLetters: memory.NewDeadLetters(l.queue), CircuitQueue: l, Notifier: &memory.Notifications{},
 		Settlement: settle.Settlement{Store: l.store}, Vault: memory.Vault{}, Sender: l,
 		Log: slog.New(slog.DiscardHandler), Now: time.Now,
@@ -159,9 +172,6 @@ func (l *lab) function(ctx context.Context, t *testing.T, lane hook.Lane) {
 		}
 		messages := make([]deliver.Message, len(batch))
 		for i, m := range batch {
-			l.mu.Lock()
-			l.delays += m.Token.Delays
-			l.mu.Unlock()
 			body, err := m.Token.Encode()
 			if err != nil {
 				t.Error(err)

@@ -34,9 +34,11 @@ type Queue interface {
 
 // Schedules hold tokens due later than the longest delay of a queue.
 type Schedules interface {
-	// At puts the token on the retry lane at the given time. Each pair of delivery
-	// and attempt number has at most one schedule: At succeeds when the schedule
-	// exists.
+	// At puts the token on the retry lane at the given time, rounded up to a whole
+	// second. The time is more than 15 minutes away. Repeated calls with the same
+	// token and time make one schedule; ScheduleName is the identity. Every other
+	// call makes another schedule, also during the minutes until the deletion of a
+	// fired schedule.
 	At(ctx context.Context, token hook.Token, at time.Time) error
 }
 

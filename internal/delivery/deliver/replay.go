@@ -3,6 +3,7 @@ package deliver
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"surehook/internal/hook"
@@ -10,21 +11,17 @@ import (
 
 // recordReplays records the new replays of a batch in their predecessors, because
 // the sender of the tokens may have died before the write. recordReplays adds the
-// written records to the snapshot and returns the jobs without failures. A
+// written records to the snapshot and returns the jobs without failures, in order. A
 // refused replay is not recorded, and judgeJob drops the token.
 func (d *Deliverer) recordReplays(ctx context.Context, jobs []*job, snapshot Snapshot) []*job {
 	var (
 		wg       sync.WaitGroup
 		mu       sync.Mutex
-		ready    = make([]*job, 0, len(jobs))
 		recorded []hook.Delivery
 	)
 	for _, j := range jobs {
 		old, ok := unrecordedReplay(j.token, snapshot)
 		if !ok {
-			mu.Lock()
-			ready = append(ready, j)
-			mu.Unlock()
 			continue
 		}
 		wg.Go(func() {
@@ -35,7 +32,6 @@ func (d *Deliverer) recordReplays(ctx context.Context, jobs []*job, snapshot Sna
 				j.err = err
 				return
 			}
-			ready = append(ready, j)
 			recorded = append(recorded, replayed)
 		})
 	}
@@ -43,7 +39,7 @@ func (d *Deliverer) recordReplays(ctx context.Context, jobs []*job, snapshot Sna
 	for _, replayed := range recorded {
 		snapshot.Deliveries[replayed.ID] = replayed
 	}
-	return ready
+	return slices.DeleteFunc(slices.Clone(jobs), func(j *job) bool { return j.err != nil })
 }
 
 // unrecordedReplay returns the delivery to be replayed by the token. ok is false

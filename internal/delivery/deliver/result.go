@@ -16,11 +16,11 @@ import (
 )
 
 // resultOf returns the result of an attempt, or of a decision without an attempt
-// (class 0). When another writer settled the delivery first, the state is 0 and the
-// result holds only the endpoint's answer.
-func resultOf(s *subject, o hook.Outcome, recorded hook.Delivery, now time.Time) gate.Result {
+// (class 0). When another decision stands, the state is 0 and the result holds only
+// the endpoint's answer.
+func resultOf(s *subject, o hook.Outcome, recorded hook.Delivery, own bool, now time.Time) gate.Result {
 	r := gate.Result{Attempt: stats.Attempt{Class: o.Class, Number: s.token.Attempt, Duration: o.Duration}, RetryAfter: o.RetryAfter}
-	if recorded.Token == s.token.Nonce {
+	if own {
 		r.State, r.Age = recorded.State, now.Sub(recorded.CreatedAt)
 	}
 	return r

@@ -3,6 +3,7 @@ package deliver
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
@@ -15,62 +16,147 @@ const maxSaveAttempts = 3
 
 // settleUnattempted settles a delivery without an attempt.
 func (d *Deliverer) settleUnattempted(ctx context.Context, s *subject, decide decision) (gate.Result, error) {
-	recorded, err := d.settleDelivery(ctx, s, decide)
+	recorded, own, err := d.settleDelivery(ctx, s, decide)
 	d.logDecided(ctx, s, recorded)
-	if recorded.State == hook.StateDead {
+	if own && recorded.State == hook.StateDead {
 		d.countDead(ctx, s)
 	}
-	return resultOf(s, hook.Outcome{}, recorded, d.Now()), err
+	return resultOf(s, hook.Outcome{}, recorded, own, d.Now()), err
 }
 
-// settleDelivery records the decision (a) and follows up (b). When another writer
-// settled the delivery or recorded the attempt first, settleDelivery returns the
-// other writer's record and does nothing more.
-func (d *Deliverer) settleDelivery(ctx context.Context, s *subject, decide decision) (hook.Delivery, error) {
-	recorded, own, err := d.recordDecision(ctx, s, decide)
-	if err != nil || !own {
-		return recorded, err
+// settleDelivery records the decision (a) and follows up (b). own is false when
+// another decision stands: settleDelivery then returns the other record and does
+// nothing more.
+func (d *Deliverer) settleDelivery(ctx context.Context, s *subject, decide decision) (recorded hook.Delivery, own bool, err error) {
+	written, err := d.recordDecision(ctx, s, decide)
+	if err == nil && !written.own && parkedByCopy(s, written.record) {
+		written, err = d.settleOverPark(ctx, s, written.record, decide)
+		return written.record, written.own, err
 	}
-	return recorded, d.followUp(ctx, recorded)
+	if err != nil || !written.own {
+		return written.record, written.own, err
+	}
+	return written.record, written.own, d.followUp(ctx, written.record)
 }
 
-// recordDecision writes the decision. own is false when another writer's decision
-// stands.
-func (d *Deliverer) recordDecision(ctx context.Context, s *subject, decide decision) (recorded hook.Delivery, own bool, err error) {
-	current := s.delivery
+// write is the result of a write of a decision.
+type write struct {
+	record hook.Delivery // the decision, or the newest record after a conflict
+	own    bool          // the record shows this decision
+}
+
+// recordDecision writes the decision. recordDecision returns early when a copy of
+// the token parked the delivery.
+func (d *Deliverer) recordDecision(ctx context.Context, s *subject, decide decision) (written write, err error) {
+	written.record = s.delivery
 	err = hook.OnConflict(ctx, maxSaveAttempts, func() error {
-		next, attempt := decide(current)
-		recorded = next
-		saveErr := d.Store.SaveDelivery(ctx, next, attempt)
-		if saveErr == nil {
-			own = true
+		next, attempt := decide(written.record)
+		var err error
+		written, err = d.saveDecision(ctx, s, next, attempt)
+		if parkedByCopy(s, written.record) && hook.CodeOf(err) == hook.CodeConflict {
+			return nil //nolint:nilerr // settleOverPark continues with the record
+		}
+		return err
+	})
+	return written, contentionOf(err, s)
+}
+
+// saveDecision writes a decision once. CodeConflict when another writer changed the
+// delivery, and neither settled the delivery nor recorded the attempt.
+func (d *Deliverer) saveDecision(ctx context.Context, s *subject, next hook.Delivery, attempt *hook.Attempt) (write, error) {
+	err := d.Store.SaveDelivery(ctx, next, attempt)
+	if err == nil {
+		return write{record: next, own: true}, nil
+	}
+	err = fmt.Errorf("save delivery %s: %w", next.ID, err)
+	if hook.CodeOf(err) != hook.CodeConflict {
+		return write{record: next}, err
+	}
+	current, readErr := d.Store.Delivery(ctx, next.ID)
+	if readErr != nil {
+		return write{record: next}, fmt.Errorf("read delivery %s: %w", next.ID, readErr)
+	}
+	switch own := current.Token == s.token.Nonce; {
+	case current.Attempts >= s.token.Attempt, current.State.Settled():
+		// Own: the answer to the write was lost, or a copy of the token decided.
+		return write{record: current, own: own}, nil
+	case own && next.State == hook.StateParked && current.State == hook.StateParked && next.Attempts == current.Attempts:
+		return write{record: current, own: true}, nil
+	}
+	return write{record: current}, err
+}
+
+func contentionOf(err error, s *subject) error {
+	if err == nil || hook.CodeOf(err) != hook.CodeConflict {
+		return err
+	}
+	return hook.Conflict(fmt.Sprintf("delivery %s changed %d times during settlement", s.token.Delivery, maxSaveAttempts))
+}
+
+// parkedByCopy reports whether the record shows the token's own nonce without the
+// attempt: a copy of the token parked the delivery. judgeToken drops a token with
+// such a record, so only a conflict during the settlement leads here. The process
+// of the copy may have deleted the message.
+func parkedByCopy(s *subject, current hook.Delivery) bool {
+	return current.Token == s.token.Nonce && current.Attempts < s.token.Attempt && !current.State.Settled()
+}
+
+// settleOverPark settles a delivery parked by a copy of the token.
+//
+// No message may return with this nonce, so a death between (a) and (b) would lose
+// (b). settleOverPark therefore follows up before the write, as the breaker does for
+// expired deliveries. After a death between the two steps the delivery is still
+// parked, or the token of the release is on the queue. The repetition is harmless:
+// the breaker removes a needless dead letter, the replay job counts the delivery
+// once, and a success counts before a death.
+func (d *Deliverer) settleOverPark(ctx context.Context, s *subject, parked hook.Delivery, decide decision) (written write, err error) {
+	written.record = parked
+	var unfollowed error
+	err = hook.OnConflict(ctx, maxSaveAttempts, func() error {
+		next, attempt, ok := overPark(written.record, decide)
+		if !ok {
 			return nil
 		}
-		saveErr = fmt.Errorf("save delivery %s: %w", next.ID, saveErr)
-		if hook.CodeOf(saveErr) != hook.CodeConflict {
-			return saveErr
+		if unfollowed = d.followUp(ctx, next); unfollowed != nil {
+			return nil
 		}
 		var err error
-		if current, err = d.Store.Delivery(ctx, next.ID); err != nil {
-			return fmt.Errorf("read delivery %s: %w", next.ID, err)
-		}
-		recorded = current
-		own = current.Token == s.token.Nonce // an own write whose answer was lost
-		if own || current.Attempts >= s.token.Attempt || current.State.Settled() {
-			return nil
-		}
-		return saveErr
+		written, err = d.saveDecision(ctx, s, next, attempt)
+		return err
 	})
-	if err != nil && hook.CodeOf(err) == hook.CodeConflict {
-		err = hook.Conflict(fmt.Sprintf("delivery %s changed %d times during settlement", recorded.ID, maxSaveAttempts))
+	if unfollowed != nil {
+		return written, unfollowed
 	}
-	return recorded, own, err
+	return written, contentionOf(err, s)
+}
+
+// overPark returns the decision about a parked or released delivery. ok is false
+// when the record must stay:
+//
+//   - A decision without an attempt adds nothing: the breaker ends and cancels parked
+//     deliveries.
+//   - A failed attempt must not send the next token before the write, because the
+//     token could arrive before the write and be dropped. So the attempt is recorded,
+//     the delivery stays parked, and the breaker sends the next token. After a release
+//     the record stays, and the token of the release repeats the attempt.
+func overPark(current hook.Delivery, decide decision) (next hook.Delivery, attempt *hook.Attempt, ok bool) {
+	next, attempt = decide(current)
+	switch {
+	case next.Attempts == current.Attempts:
+		return current, nil, false
+	case next.State != hook.StateRetrying:
+		return next, attempt, true
+	case current.State != hook.StateParked:
+		return current, nil, false
+	}
+	next.State, next.Reason, next.NextAttemptAt = current.State, current.Reason, time.Time{}
+	attempt.NextAttemptAt = time.Time{}
+	return next, attempt, true
 }
 
 // followUp does the work that follows from the recorded decision (b). Repeated
 // calls are harmless: a second token of the same attempt finds the attempt
-// recorded, each schedule has one name, and the breaker reconciles dead letters
-// with the records.
+// recorded, and the breaker reconciles dead letters with the records.
 func (d *Deliverer) followUp(ctx context.Context, recorded hook.Delivery) error {
 	switch recorded.State {
 	case hook.StateRetrying:

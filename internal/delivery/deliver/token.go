@@ -2,6 +2,8 @@ package deliver
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"time"
 
@@ -21,6 +23,28 @@ func (d *Deliverer) sendToken(ctx context.Context, token hook.Token, at time.Tim
 		return fmt.Errorf("send token of attempt %d of %s: %w", token.Attempt, token.Delivery, errs[0])
 	}
 	return nil
+}
+
+// scheduleHash is the number of bytes of the hash in the name of a schedule.
+const scheduleHash = 16
+
+// ScheduleName returns the name of the token's schedule: the event id, "_", and a
+// hash of delivery, attempt, nonce and time. The time counts in whole seconds. The
+// adapters of Schedules use the name, so that a repeated call of At meets the schedule
+// of the first call and no other schedule.
+//
+// A fired schedule exists for some minutes after its time. A name without the time
+// would meet the fired schedule when the gate delays the token again. A name without
+// the nonce would meet the fired schedule of another token of the attempt. A call for
+// the same second comes before that second, because At is for times more than 15
+// minutes away. So a schedule with the same name has not fired.
+//
+// The name has at most 63 of the service's 64 characters: 30 + 1 + 32. Only names of
+// one event can collide: n names collide with a probability of n²/2^129. A million
+// names give 10^12 / 6.8×10^38 = 1.5×10^-27.
+func ScheduleName(token hook.Token, at time.Time) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %s %d", token.Delivery, token.Attempt, token.Nonce, at.Unix()))
+	return string(token.Delivery.Event) + "_" + hex.EncodeToString(sum[:scheduleHash])
 }
 
 // requeue sends a token received too early again, for the planned time.

@@ -3,25 +3,37 @@ package settle
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"strings"
 
 	"surehook/internal/hook"
+	"surehook/internal/names"
 )
 
 // notifyDead reports a dead delivery. The delivery of a notification is not
 // reported, so that no notification causes another notification.
-func (s Settlement) notifyDead(ctx context.Context, d hook.Delivery) error {
+func (s Settlement) notifyDead(ctx context.Context, d hook.Delivery) {
 	if d.State != hook.StateDead || s.Notifier == nil || strings.HasPrefix(d.EventType, hook.SystemPrefix) {
-		return nil
+		return
 	}
-	n := hook.Notification{
+	Notify(ctx, s.Notifier, s.Log, hook.Notification{
 		Type: hook.NotificationDead, Tenant: d.Tenant, Endpoint: d.ID.Endpoint, Delivery: d.ID, At: d.UpdatedAt,
 		Reason:  fmt.Sprintf("The delivery of an event of type %s is dead: %s.", d.EventType, d.Reason),
 		Figures: map[string]float64{"attempts": float64(d.Attempts), "last_status": float64(d.Last.Status)},
 		Key:     hook.NotificationDead + "/" + d.ID.String(),
+	})
+}
+
+// Notify sends a notification about a delivery and logs a failure at level ERROR. A
+// failed notification is lost: an error would stop the settlement, the dead letter or
+// the release of deliveries for as long as the topic is broken.
+func Notify(ctx context.Context, notifier Notifier, log *slog.Logger, n hook.Notification) {
+	if err := notifier.Notify(ctx, n); err != nil {
+		log.ErrorContext(ctx, "notification.failed",
+			slog.String(names.LogType, n.Type),
+			slog.String(names.LogTenant, string(n.Tenant)),
+			slog.String(names.LogEndpoint, string(n.Endpoint)),
+			slog.String(names.LogDelivery, n.Delivery.String()),
+			slog.Any(names.LogError, err))
 	}
-	if err := s.Notifier.Notify(ctx, n); err != nil {
-		return fmt.Errorf("notify that delivery %s is dead: %w", d.ID, err)
-	}
-	return nil
 }

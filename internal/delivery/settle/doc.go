@@ -2,8 +2,8 @@
 // settles a delivery. Complete does three things:
 //
 //   - counts the delivery for the delivery's replay job,
-//   - notifies the owner of a dead delivery,
-//   - retires the dead predecessor: a replayed dead letter is no longer open.
+//   - retires the dead predecessor: a replayed dead letter is no longer open,
+//   - notifies the owner of a dead delivery; a failure is logged.
 //
 // Repeated calls of Complete are harmless. The package knows no attempts, queues or
 // tables.

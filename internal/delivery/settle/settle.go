@@ -3,6 +3,7 @@ package settle
 import (
 	"context"
 	"fmt"
+	"log/slog"
 
 	"surehook/internal/hook"
 )
@@ -20,7 +21,8 @@ type Store interface {
 // Settlement completes settled deliveries.
 type Settlement struct {
 	Store    Store
-	Notifier Notifier // nil: no delivery dies in this process
+	Notifier Notifier     // nil: no delivery dies in this process
+	Log      *slog.Logger // set with Notifier
 }
 
 var _ Completer = Settlement{}
@@ -28,13 +30,25 @@ var _ Completer = Settlement{}
 // Complete does the work that follows from the settled delivery, as recorded. A
 // superseded delivery updates only its own job count: the successor's settlement
 // completes all generations before the successor.
+//
+// The notification comes last: a topic without an answer must not use up the time of
+// the settlement. A failed notification is logged and fails nothing. A crash or an
+// error before the notification repeats Complete, so the owner is notified at least
+// once if the notifier works.
 func (s Settlement) Complete(ctx context.Context, d hook.Delivery) error {
 	if err := s.recordOutcome(ctx, d); err != nil || d.Superseded() {
 		return err
 	}
-	if err := s.notifyDead(ctx, d); err != nil {
+	if err := s.retirePredecessors(ctx, d); err != nil {
 		return err
 	}
+	s.notifyDead(ctx, d)
+	return nil
+}
+
+// retirePredecessors retires the newest predecessor with an outcome of its own, and
+// counts the superseded generations after that predecessor.
+func (s Settlement) retirePredecessors(ctx context.Context, d hook.Delivery) error {
 	before, ok := d.ID.Predecessor()
 	for ok {
 		replayed, err := s.retire(ctx, before)

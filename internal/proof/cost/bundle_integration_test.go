@@ -110,7 +110,7 @@ func newBundle(t *testing.T, batch int) *bundle {
 	wiring := world.Wiring{
 		Store: w.store, Queue: tokens, Schedules: w.schedules(plain, cfg), DeadLetters: dead,
 		CircuitQueue: sqs.NewCircuitQueue(cfg, w.queue(plain, circuits)), Notifier: notifier,
-		Settlement: settle.Settlement{Store: w.store, Notifier: notifier},
+		Settlement: settle.Settlement{Store: w.store, Notifier: notifier, Log: log},
 		Vault:      memory.Vault{}, Sender: w, Metrics: metrics, Log: log, Now: w.clock, NewEventID: w.ids.Event,
 	}
 	acceptor, err := wiring.Acceptor()

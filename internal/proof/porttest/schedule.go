@@ -55,17 +55,48 @@ func Schedules(t *testing.T, newBench func(t *testing.T) SchedulesBench) {
 		b.planned(t, Plan{At: whole, Body: body(t, token)})
 	})
 
-	t.Run("an attempt has one schedule, the first", func(t *testing.T) {
+	t.Run("a repeated call makes no second schedule", func(t *testing.T) {
 		t.Parallel()
 
 		b := newBench(t)
-		first := newTokens(t, 1)[0]
-		again := hook.NewToken(first.Tenant, first.Delivery, first.Attempt)
+		token := newTokens(t, 1)[0]
 		at := b.Clock.Now().UTC().Truncate(time.Second).Add(time.Hour)
-		b.at(t, first, at)
-		b.at(t, first, at)
-		b.at(t, again, at.Add(time.Minute))
-		b.planned(t, Plan{At: at, Body: body(t, first)})
+		b.at(t, token, at)
+		b.at(t, token, at)
+		b.at(t, token, at.Add(1-time.Second)) // rounded up to the same second
+		b.planned(t, Plan{At: at, Body: body(t, token)})
+	})
+
+	t.Run("another time and another nonce have schedules of their own", func(t *testing.T) {
+		t.Parallel()
+
+		b := newBench(t)
+		token := newTokens(t, 1)[0]
+		other := hook.NewToken(token.Tenant, token.Delivery, token.Attempt)
+		at := b.Clock.Now().UTC().Truncate(time.Second).Add(time.Hour)
+		b.at(t, token, at)
+		b.at(t, token, at.Add(time.Second))
+		b.at(t, other, at.Add(2*time.Second))
+		b.planned(t, Plan{At: at, Body: body(t, token)},
+			Plan{At: at.Add(time.Second), Body: body(t, token)},
+			Plan{At: at.Add(2 * time.Second), Body: body(t, other)})
+	})
+
+	t.Run("a fired schedule does not hide the next schedule of the token", func(t *testing.T) {
+		t.Parallel()
+
+		b := newBench(t)
+		if b.Receive == nil {
+			t.Skip("this implementation never fires a schedule")
+		}
+		token := newTokens(t, 1)[0]
+		b.at(t, token, b.Clock.Now().Add(2*time.Second))
+		await(t, b.Clock, 1, b.Receive)
+		// The fired schedule may exist for some minutes.
+		b.at(t, token, b.Clock.Now().Add(2*time.Second))
+		if got := await(t, b.Clock, 1, b.Receive); len(got) != 1 || got[0].Body != body(t, token) {
+			t.Errorf("Receive(retry) = %v; want the token of the second schedule", got)
+		}
 	})
 
 	t.Run("the next attempt and the next generation have schedules of their own", func(t *testing.T) {

@@ -426,7 +426,10 @@ func (w *simulation) checkAttempt(p *process, old, d hook.Delivery, a *hook.Atte
 		right = o.Class.Result() == hook.ResultRejected && (d.Reason == hook.ReasonRejected || d.Reason == hook.ReasonGone) ||
 			o.Class.Result() == hook.ResultTransient && last && d.Reason == hook.ReasonExhausted ||
 			o.Class.Result() == hook.ResultTransient && !last && d.Reason == hook.ReasonExpired && age+high > e.MaxAge
-	case hook.StateQueued, hook.StateParked, hook.StateDiscarded, hook.StateCancelled:
+	case hook.StateParked: // a copy of the token parked the delivery during the attempt
+		right = o.Class.Result() == hook.ResultTransient && !last && d.NextAttemptAt.IsZero() &&
+			old.State == hook.StateParked && old.Token == d.Token && old.Reason == d.Reason
+	case hook.StateQueued, hook.StateDiscarded, hook.StateCancelled:
 	}
 	if !right {
 		w.fail("%s: attempt %d of %s came to %s (retry after %s), and it is %s %s at the age of %s, again after %s; its policy says %s to %s, %s at most",

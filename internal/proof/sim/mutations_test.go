@@ -19,8 +19,8 @@ func mutations() []mutation {
 	return []mutation{
 		{
 			name: "deliver follows up before the write of the decision", file: "delivery/deliver/settle.go",
-			old: "saveErr := d.Store.SaveDelivery(ctx, next, attempt)\n\t\tif saveErr == nil {\n\t\t\town = true\n\t\t\treturn nil\n\t\t}",
-			bug: "saveErr := d.followUp(ctx, next)\n\t\tif saveErr == nil {\n\t\t\tsaveErr = d.Store.SaveDelivery(ctx, next, attempt)\n\t\t}\n\t\tif saveErr == nil {\n\t\t\treturn nil\n\t\t}",
+			old: "err := d.Store.SaveDelivery(ctx, next, attempt)\n\tif err == nil {\n\t\treturn write{record: next, own: true}, nil\n\t}",
+			bug: "err := d.followUp(ctx, next)\n\tif err == nil {\n\t\terr = d.Store.SaveDelivery(ctx, next, attempt)\n\t}\n\tif err == nil {\n\t\treturn write{record: next}, nil\n\t}",
 		},
 		{
 			name: "deliveries are written without a condition", file: "memory/store_delivery.go",
@@ -89,7 +89,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "a token that waited out a throttle passes without a new slot", file: "delivery/deliver/endpoint.go",
-			old: "token.Reserved, token.Delays = v.Reserved, s.token.Delays+1", bug: "token.Reserved, token.Delays = v.Reserved || s.token.Reserved, s.token.Delays+1",
+			old: "token.Reserved = v.Reserved", bug: "token.Reserved = v.Reserved || s.token.Reserved",
 		},
 		{
 			name: "every delivery may probe", file: "rule/circuit/circuit.go",

@@ -1,0 +1,45 @@
+package deliver_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"surehook/internal/hook"
+	"surehook/internal/names"
+	"surehook/internal/proof/world"
+)
+
+// broken is a notifier without a topic.
+type broken struct{}
+
+func (broken) Notify(context.Context, hook.Notification) error {
+	return errors.New("the topic is gone")
+}
+
+// A broken notifier stops neither the dead letter nor the message.
+func TestProcessBatch_SettlesGoneWithoutTheNotification(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	w.Answer = world.Always(410)
+	id := w.Post(w.Endpoint(nil))[0]
+	message := w.Queue.Receive(hook.LaneLive, 1)[0]
+	process := w.Deliverer()
+	process.Notifier = broken{}
+	if failed := process.ProcessBatch(t.Context(), batchOf(message)); failed != nil {
+		t.Errorf("ProcessBatch() = %v; want none failed", failed)
+	}
+	if n := len(w.DeadLetters.Letters()); n != 1 || w.Delivery(id).State != hook.StateDead {
+		t.Errorf("%s with %d dead letters; want dead with 1", w.Delivery(id).State, n)
+	}
+	for _, want := range []string{
+		`"level":"ERROR","msg":"notification.failed"`, `"` + names.LogType + `":"` + hook.NotificationDisabled + `"`,
+		`"` + names.LogDelivery + `":"` + id.String() + `"`, `the topic is gone`,
+	} {
+		if !strings.Contains(w.Log.String(), want) {
+			t.Errorf("the log does not contain %s:\n%s", want, w.Log)
+		}
+	}
+}

@@ -1,0 +1,65 @@
+package deliver_test
+
+import (
+	"fmt"
+	"testing"
+
+	"surehook/internal/hook"
+	"surehook/internal/memory"
+	"surehook/internal/proof/world"
+)
+
+// parkedMessage returns a delivery to a paused endpoint, and the message of its first
+// token: one function parked the delivery and deleted the message. The endpoint is
+// active again.
+func (w *bundle) parkedMessage() (hook.DeliveryID, memory.Message) {
+	w.T.Helper()
+
+	endpoint := w.Endpoint(func(e *hook.Endpoint) { e.Status = hook.StatusPaused })
+	id := w.Post(endpoint)[0]
+	message := w.Queue.Receive(hook.LaneLive, 1)[0]
+	w.Deliverer().ProcessBatch(w.T.Context(), batchOf(message))
+	w.Queue.Delete(message.ID)
+	endpoint.Status = hook.StatusActive
+	if err := w.Store.UpdateEndpoint(w.T.Context(), endpoint); err != nil {
+		w.T.Fatal(err)
+	}
+	return id, message
+}
+
+// The queue hands a message to two functions. The first function parks the delivery
+// and deletes the message. The second function must not attempt the delivery: a
+// death between (a) and (b) would leave the delivery without a token.
+func TestProcessBatch_DropsTheCopyOfAParkedToken(t *testing.T) {
+	t.Parallel()
+
+	for _, released := range []bool{false, true} {
+		t.Run(fmt.Sprintf("released: %t", released), func(t *testing.T) {
+			t.Parallel()
+
+			w := setup(t)
+			w.Answer = world.InTurn(503, 200)
+			id, message := w.parkedMessage()
+			if released { // the release keeps the nonce of the token that parked the delivery
+				d := w.Delivery(id)
+				d.State, d.Reason, d.NextAttemptAt = hook.StateRetrying, hook.ReasonNone, w.Clock.Now()
+				w.Save(d)
+			}
+			w.Crash.Arm(1, true)
+			if failed := w.Deliverer().ProcessBatch(t.Context(), batchOf(message)); failed != nil {
+				t.Errorf("ProcessBatch() = %v; want the copy dropped", failed)
+			}
+			w.Crash.Restart()
+			w.Crash.Disarm()
+			if len(w.Posts) != 0 {
+				t.Errorf("%d POSTs by the copy; want 0", len(w.Posts))
+			}
+
+			w.Enqueue(hook.LaneRetry, hook.NewToken("acme", id, 1)) // of the release
+			w.Run()
+			if d := w.Delivery(id); d.State != hook.StateDelivered || d.Attempts != 2 {
+				t.Errorf("%s after %d attempts; want delivered after 2", d.State, d.Attempts)
+			}
+		})
+	}
+}
