@@ -18,7 +18,9 @@ func (d *Deliverer) processEndpoint(ctx context.Context, jobs []*job, record gat
 	capTimeouts(jobs, record.Review.Timeout)
 	q := gate.Query{Tenant: record.Tenant, ID: record.Endpoint, Endpoint: jobs[0].endpoint, Record: record}
 	for _, j := range jobs {
-		q.Due = append(q.Due, gate.Due{Delivery: j.token.Delivery, Reserved: j.token.Reserved})
+		q.Due = append(q.Due, gate.Due{
+			Delivery: j.token.Delivery, Attempt: j.token.Attempt, Nonce: j.token.Nonce, Reserved: j.token.Reserved,
+		})
 	}
 	admission, err := d.Gate.Admit(ctx, q)
 	if err != nil {

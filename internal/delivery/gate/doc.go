@@ -21,6 +21,8 @@
 //
 // # Leases
 //
-// A probe and an attempt with an in-flight limit hold a lease. Settle ends the
-// leases of finished attempts. The leases of a dead process expire.
+// A probe and an attempt with an in-flight limit hold a lease. The holder is the
+// token: delivery, attempt and nonce. A second token of the same delivery needs a
+// lease of its own, and a copy of a message renews the lease. Settle ends the leases
+// of finished attempts. The leases of a dead process expire.
 package gate

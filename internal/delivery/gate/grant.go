@@ -21,7 +21,7 @@ func (g *Gate) applyLimits(ctx context.Context, q Query, now time.Time) (a Admis
 	return a, err
 }
 
-// returnSlots ends the leases of the admitted deliveries.
+// returnSlots ends the leases of the admitted tokens.
 func (g *Gate) returnSlots(ctx context.Context, a Admission) error {
 	if len(a.holders) == 0 {
 		return nil
@@ -65,7 +65,7 @@ func (g *Gate) grantLimits(q Query, limits Limits, now time.Time) (Admission, Li
 			if a.Verdicts[i].Decision != Admit {
 				continue
 			}
-			holder := []string{due.Delivery.String()}
+			holder := []string{due.Holder()}
 			var granted int
 			if limits, granted = limits.Lease(holder, most, now); granted == 1 {
 				a.holders = append(a.holders, holder[0])

@@ -60,7 +60,7 @@ func (r Record) afterOutcomes(a Admission, o outcomes, window circuit.Counts, no
 	settings := circuit.Settings{CircuitSettings: a.query.Endpoint.Circuit.WithDefaults(), Slow: r.Review.Fragile}
 	before := r.Circuit
 	if a.probe != "" {
-		r.Circuit = r.Probed(a.probe, o.Alive, settings, now)
+		r.Circuit = r.Probed(a.probe, a.query.Record.Generation, o.Alive, settings, now)
 	} else {
 		r.Circuit = r.Settled(o.Results, window, a.query.Record.Generation, settings, now)
 	}

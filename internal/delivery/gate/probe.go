@@ -12,13 +12,13 @@ import (
 func (g *Gate) admitProbe(ctx context.Context, q Query, now time.Time) (Admission, error) {
 	a := sameVerdict(q, Verdict{Decision: Park, Reason: hook.ReasonCircuit})
 	for i, due := range q.Due {
-		// The first due delivery takes a free lease. The holder of a lease may
-		// return and renew the lease.
-		probed, ok := q.Record.Probe(due.Delivery.String(), now)
+		// The first due token takes a free lease. The holder of a lease may return
+		// and renew the lease. Another token of the probing delivery is parked.
+		probed, ok := q.Record.Probe(due.Holder(), now)
 		if !ok {
 			continue
 		}
-		a.probe = due.Delivery.String()
+		a.probe = due.Holder()
 		a.Verdicts[i] = Verdict{Decision: Admit}
 		if probed == q.Record.Circuit {
 			break

@@ -1,6 +1,8 @@
 package gate
 
 import (
+	"strconv"
+	"strings"
 	"time"
 
 	"surehook/internal/hook"
@@ -40,10 +42,23 @@ type Verdict struct {
 	Reserved bool        // of Delay: the delivery has a rate slot and needs no other at Until
 }
 
-// Due is a delivery waiting for admission.
+// Due is the token of a delivery waiting for admission.
 type Due struct {
 	Delivery hook.DeliveryID
+	Attempt  int
+	Nonce    string
 	Reserved bool // the delivery waited for a reserved rate slot
+}
+
+// Holder returns the name of the token as the holder of a lease. Two tokens of one
+// delivery are two holders: each may make an attempt, and the end of one attempt must
+// not end the lease of the other. A copy of a message is the same holder.
+//
+// The endpoint of the record completes the name, so the name leaves the endpoint
+// out: about 48 characters. Limits holds at most 100 names, about 5 KB.
+func (d Due) Holder() string {
+	return strings.TrimPrefix(string(d.Delivery.Event), "evt_") + "_" +
+		strconv.Itoa(d.Delivery.Generation) + "_" + strconv.Itoa(d.Attempt) + "_" + d.Nonce
 }
 
 // Query asks about the due deliveries of one endpoint.
@@ -74,8 +89,8 @@ type Admission struct {
 	Verdicts []Verdict
 
 	query   Query
-	probe   string   // the delivery holding the probe's lease; empty: no probe
-	holders []string // the deliveries holding in-flight slots
+	probe   string   // the token holding the probe's lease; empty: no probe
+	holders []string // the tokens holding in-flight slots
 }
 
 func sameVerdict(q Query, v Verdict) Admission {

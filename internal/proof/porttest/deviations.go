@@ -30,7 +30,7 @@ func deviations() []deviation {
 				"of 50 racing saves of limits exactly one wins",
 				"50 racing counts all count",
 				"of 50 deliveries racing for a probe's lease exactly one is admitted",
-				"of a probe's success and failure that race exactly one counts",
+				"of a probe's success and failure that race the success counts",
 				"50 failures that race open a circuit once",
 				"of 20 racing deliveries two are in flight at once",
 				"20 racing deliveries get slots of their own",

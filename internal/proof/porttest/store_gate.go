@@ -17,7 +17,7 @@ import (
 func gateCases() []storeCase {
 	return []storeCase{
 		{name: "of 50 deliveries racing for a probe's lease exactly one is admitted", run: probeRace},
-		{name: "of a probe's success and failure that race exactly one counts", run: probedRace},
+		{name: "of a probe's success and failure that race the success counts", run: probedRace},
 		{name: "50 failures that race open a circuit once", run: openRace},
 		{name: "of 20 racing deliveries two are in flight at once", run: inFlightRace},
 		{name: "20 racing deliveries get slots of their own", run: slotRace},
@@ -82,7 +82,7 @@ func probeRace(t *testing.T, s StoreUnderTest) {
 	var probes []string
 	for i, a := range answers {
 		if a.Verdicts[0].Decision == gate.Admit {
-			probes = append(probes, queries[i].Due[0].Delivery.String())
+			probes = append(probes, queries[i].Due[0].Holder())
 		} else if want := (gate.Verdict{Decision: gate.Park, Reason: hook.ReasonCircuit}); a.Verdicts[0] != want {
 			t.Errorf("Admit() = %+v; want %+v", a.Verdicts[0], want)
 		}
@@ -108,9 +108,8 @@ func probedRace(t *testing.T, s StoreUnderTest) {
 		got, err := s.Circuit(t.Context(), e.Tenant, e.ID)
 		check(t, err)
 		closed := got.State == circuit.Closed && got.Generation == r.Generation+1 && got.Cooldown == 0
-		longer := got.State == circuit.Open && got.Generation == r.Generation && got.Cooldown == 2*r.Cooldown
-		if closed == longer || got.Version != r.Version+1 {
-			t.Errorf("circuit after a race of success and failure = %+v; want it closed, or open for longer, by one write", got)
+		if writes := got.Version - r.Version; !closed || writes < 1 || writes > 2 { // two: the failure came first
+			t.Errorf("circuit after a race of success and failure = %+v; want it closed, by one write or two", got)
 		}
 	}
 }

@@ -250,22 +250,27 @@ func (w *simulation) checkOpen(p *process, sent *post) {
 		return // the gate may have admitted the attempt before the circuit opened
 	}
 	if !slices.ContainsFunc(c.leases, func(l lease) bool {
-		return l.holder == sent.of.String() && (l.to.IsZero() || !l.to.Before(p.started))
+		return l.of(sent.of) && (l.to.IsZero() || !l.to.Before(p.started))
 	}) {
 		w.fail("%s: attempt of %s, whose circuit is %s, and it is not the probe", p.name, sent.of.DeliveryID, c.State)
 	}
 	for _, other := range w.wire[id] {
 		if other.ended.IsZero() && !other.p.dead && other.of.DeliveryID != sent.of.DeliveryID && c.open.Before(other.p.started) &&
-			!c.ranOut(other.of.String(), w.now) {
+			!c.ranOut(other.of, w.now) {
 			w.fail("%s: probe %s beside probe %s", p.name, sent.of.DeliveryID, other.of.DeliveryID)
 		}
 	}
 }
 
-// ranOut reports whether the holder's last lease expired, by some process's clock.
-func (c circuits) ranOut(holder string, now time.Time) bool {
+// of reports whether a token of the attempt holds the lease.
+func (l lease) of(a attempt) bool {
+	return strings.HasPrefix(l.holder, gate.Due{Delivery: a.DeliveryID, Attempt: a.number}.Holder())
+}
+
+// ranOut reports whether the attempt's last lease ran out, by some clock.
+func (c circuits) ranOut(a attempt, now time.Time) bool {
 	for _, l := range slices.Backward(c.leases) {
-		if l.holder == holder {
+		if l.of(a) {
 			return now.Sub(l.from) > circuit.LeaseFor-time.Second
 		}
 	}

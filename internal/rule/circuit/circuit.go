@@ -56,7 +56,7 @@ type Circuit struct {
 	Cooldown   time.Duration
 	OpenedAt   time.Time
 	ProbeAt    time.Time // when open: the earliest time of a probe
-	Holder     string    // when half-open: the probing delivery
+	Holder     string    // when half-open: the token of the probe
 	LeaseUntil time.Time // when half-open: the end of the lease
 	ClosedAt   time.Time // when closed: the time of the closing; zero if never open
 	Version    int64     // of the stored record; 0 for no record
@@ -93,9 +93,9 @@ func (c Circuit) Settled(r Results, window Counts, generation int64, s Settings,
 	return c
 }
 
-// Probe gives the lease to holder if a probe is due. A second call by the current
-// holder renews the lease in full: the rest of the old lease may be shorter than
-// the attempt, and a second probe could start before the end of the first.
+// Probe gives the lease to holder, a token, if a probe is due. A second call by the
+// current holder renews the lease in full: the rest of the old lease may be shorter
+// than the attempt, and a second probe could start before the end of the first.
 func (c Circuit) Probe(holder string, now time.Time) (next Circuit, ok bool) {
 	renewal := c.State == HalfOpen && c.Holder == holder
 	if !renewal && !c.ProbeDue(now) {
@@ -119,15 +119,20 @@ func (c Circuit) ProbeDue(now time.Time) bool {
 	return false
 }
 
-// Probed returns the circuit after the probe of holder. Results without the lease change nothing.
-func (c Circuit) Probed(holder string, alive bool, s Settings, now time.Time) Circuit {
-	if c.State != HalfOpen || c.Holder != holder {
+// Probed returns the circuit after the probe of holder, admitted in the given
+// generation. A success closes the circuit with or without the lease: the endpoint
+// answered during this outage. A failure without the lease changes nothing, because
+// the current holder decides. A result of another generation changes nothing.
+func (c Circuit) Probed(holder string, generation int64, alive bool, s Settings, now time.Time) Circuit {
+	switch {
+	case c.State == Closed || c.Generation != generation:
 		return c
-	}
-	if alive {
+	case alive:
 		return c.Reset(now)
+	case c.State == HalfOpen && c.Holder == holder:
+		return c.reopen(s, now)
 	}
-	return c.reopen(s, now)
+	return c
 }
 
 // Reset returns the circuit closed, from any state.

@@ -139,26 +139,32 @@ func TestCircuit_Probed(t *testing.T) {
 	}
 	reset := circuit.Circuit{State: circuit.Closed, Generation: 5, ClosedAt: now, Version: 7}
 	tests := []struct {
-		name   string
-		from   circuit.Circuit
-		holder string
-		alive  bool
-		want   circuit.Circuit
+		name    string
+		from    circuit.Circuit
+		holder  string
+		earlier int64 // generations between the admission and the circuit
+		alive   bool
+		want    circuit.Circuit
 	}{
 		{name: "success closes and resets the cooldown", from: halfOpen(), holder: "dlv_a", alive: true, want: reset},
 		{name: "failure doubles the cooldown", from: at(5 * time.Minute), holder: "dlv_a", alive: false, want: again(10 * time.Minute)},
 		{name: "up to the cap", from: at(40 * time.Minute), holder: "dlv_a", alive: false, want: again(time.Hour)},
 		{name: "and no further", from: at(time.Hour), holder: "dlv_a", alive: false, want: again(time.Hour)},
-		{name: "another delivery's success changes nothing", from: halfOpen(), holder: "dlv_b", alive: true, want: halfOpen()},
-		{name: "another delivery's failure changes nothing", from: halfOpen(), holder: "dlv_b", alive: false, want: halfOpen()},
-		{name: "a late success after a lost lease changes nothing", from: open(), holder: "dlv_a", alive: true, want: open()},
+		{name: "another token's failure changes nothing", from: halfOpen(), holder: "dlv_b", alive: false, want: halfOpen()},
+		{name: "another token's late success closes", from: halfOpen(), holder: "dlv_b", alive: true, want: reset},
+		{name: "a late success after a lost lease closes", from: open(), holder: "dlv_a", alive: true, want: reset},
+		{name: "a late failure after a lost lease changes nothing", from: open(), holder: "dlv_a", alive: false, want: open()},
+		{name: "a late success of an earlier outage changes nothing", from: open(), holder: "dlv_a", earlier: 1, alive: true, want: open()},
+		{name: "nor the success of an earlier outage with the lease", from: halfOpen(), holder: "dlv_a", earlier: 1, alive: true, want: halfOpen()},
+		{name: "nor the failure of an earlier outage with the lease", from: halfOpen(), holder: "dlv_a", earlier: 1, alive: false, want: halfOpen()},
 		{name: "a late failure on a closed circuit changes nothing", from: closed(1), holder: "dlv_a", alive: false, want: closed(1)},
+		{name: "a late success on a closed circuit changes nothing", from: closed(1), holder: "dlv_a", alive: true, want: closed(1)},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			if diff := cmp.Diff(tt.want, tt.from.Probed(tt.holder, tt.alive, settings, now)); diff != "" {
+			if diff := cmp.Diff(tt.want, tt.from.Probed(tt.holder, tt.from.Generation-tt.earlier, tt.alive, settings, now)); diff != "" {
 				t.Errorf("Probed(%s, %t) differs (-want +got):\n%s", tt.holder, tt.alive, diff)
 			}
 		})
@@ -203,15 +209,16 @@ func FuzzCircuit(f *testing.F) {
 					t.Fatalf("op %d: %s probes while %s holds the lease until %v", i, holder, before.Holder, before.LeaseUntil)
 				}
 			case 3:
-				c = c.Probed(holder, false, settings, now)
+				c = c.Probed(holder, c.Generation, false, settings, now)
 			case 4:
-				c = c.Probed(holder, true, settings, now)
+				c = c.Probed(holder, c.Generation, true, settings, now)
 			case 5:
 				c = c.Trip(settings, now)
 			case 6:
 				c = c.Reset(now)
 			case 7:
-				if late := c.Settled(circuit.Results{Failed: 99}, circuit.Counts{Failed: 99}, c.Generation-1, settings, now); late != c {
+				late := c.Settled(circuit.Results{Failed: 99}, circuit.Counts{Failed: 99}, c.Generation-1, settings, now)
+				if late = late.Probed(holder, c.Generation-1, op%20 == 7, settings, now); late != c {
 					t.Fatalf("op %d: a late result changed %+v to %+v", i, c, late)
 				}
 			default:

@@ -11,14 +11,14 @@
 //	|    +--------+ <--- reset by hand ------------ +------+    |
 //	|                                                  |        |
 //	|                                 cooldown is over |        | the probe failed:
-//	|                                 and a delivery   |        | cooldown doubles
+//	|                                 and a token      |        | cooldown doubles
 //	|                                 takes the lease  v        |
 //	|   the probe succeeded                      +-----------+  |
 //	+------------------------------------------- | half-open | -+
 //	                                             +-----------+
 //	                                               |      ^
 //	                                               +------+ the lease expired:
-//	                                                        another delivery takes the lease
+//	                                                        another token takes the lease
 //
 // # Transitions
 //
@@ -32,9 +32,12 @@
 //	half-open  probe                     lease expired                   half-open, lease of the new holder
 //	half-open  the holder's failure                                      open, cooldown x 2 (at most the cap)
 //	half-open  the holder's success                                      closed, generation + 1, cooldown = 0
+//	open       a former holder's success same generation                 closed, generation + 1, cooldown = 0
+//	half-open  a former holder's success same generation                 closed, generation + 1, cooldown = 0
 //	any        reset                                                     closed, generation + 1
 //	any        open by hand                                              open, generation + 1, cooldown = base
-//	any        results of another generation, or without the lease       unchanged
+//	half-open  another token's failure                                   half-open
+//	any        results of another generation                             unchanged
 //
 // # Failure rate
 //
@@ -46,4 +49,8 @@
 //
 // A result counts only in the generation of its admission. So attempts in progress
 // during an opening, a closing or a reset change nothing later.
+//
+// A probe may end after its lease. A late success proves that the endpoint answered
+// during the outage, and closes the circuit. A late failure says nothing about the
+// present, and the holder of the lease decides.
 package circuit

@@ -1,0 +1,98 @@
+package breaker_test
+
+import (
+	"testing"
+	"time"
+
+	"surehook/internal/delivery/deliver"
+	"surehook/internal/delivery/send"
+	"surehook/internal/hook"
+	"surehook/internal/rule/circuit"
+)
+
+// process gives the token to a new process of function deliver.
+func (w *bundle) process(token hook.Token) {
+	w.T.Helper()
+
+	body, err := token.Encode()
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	if failed := w.Deliverer().ProcessBatch(w.T.Context(), []deliver.Message{{ID: "m", Body: body}}); failed != nil {
+		w.T.Fatalf("ProcessBatch() fails %v", failed)
+	}
+}
+
+// TestProbe_OfASecondTokenWaits gives a second token of the probed delivery to
+// another process while the first probe is in flight, as after a slow probe and a
+// tick.
+func TestProbe_OfASecondTokenWaits(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name  string
+		later time.Duration // from the first probe to the second token
+		again bool          // the second token is a copy of the first message
+		first int           // answer of the first probe
+		posts int
+		state circuit.State
+	}{
+		{name: "at once", later: 0, first: 503, posts: 1, state: circuit.Open},
+		{name: "just before the end of the lease", later: circuit.LeaseFor - time.Millisecond, first: 503, posts: 1, state: circuit.Open},
+		{name: "after the end of the lease: the second token probes", later: circuit.LeaseFor, first: 503, posts: 2, state: circuit.Open},
+		{name: "a copy of the message probes, too", later: 0, again: true, first: 503, posts: 2, state: circuit.Open},
+		{name: "a late success closes", later: circuit.LeaseFor, first: 200, posts: 2, state: circuit.Closed},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			w := setup(t)
+			e := w.Endpoint(nil)
+			oldest := w.park(e, ages(1)...)[0]
+			w.record(e, open(0, 0))
+			first, second := hook.NewToken(e.Tenant, oldest, 1), hook.NewToken(e.Tenant, oldest, 1)
+			if tt.again {
+				second = first
+			}
+			posts := 0
+			w.Answer = func(send.Request) hook.Outcome {
+				posts++
+				if posts > 1 {
+					return hook.Outcome{Class: hook.ClassUnavailable, Status: 503}
+				}
+				w.Clock.Pass(tt.later)
+				w.process(second)
+				return hook.Outcome{Class: hook.ClassOfStatus(tt.first), Status: tt.first}
+			}
+			w.process(first)
+			if got := w.Circuit(e).State; posts != tt.posts || got != tt.state {
+				t.Errorf("%d probes, then the circuit is %s; want %d, %s", posts, got, tt.posts, tt.state)
+			}
+		})
+	}
+}
+
+// Two tokens of one delivery take two in-flight slots.
+func TestInFlight_TwoTokensTakeTwoSlots(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	e := w.Endpoint(func(e *hook.Endpoint) { e.MaxInFlight = 1 })
+	d := w.Post(e)[0]
+	posts := 0
+	w.Answer = func(send.Request) hook.Outcome {
+		posts++
+		if posts == 1 {
+			w.process(hook.NewToken(e.Tenant, d, 1))
+			if limits, err := w.Store.Limits(t.Context(), e.ID); err != nil || limits.InFlight(w.Clock.Now()) != 1 {
+				t.Errorf("limits = %+v, %v; want the slot still taken", limits, err)
+			}
+		}
+		return hook.Outcome{Class: hook.ClassDelivered, Status: 200}
+	}
+	w.process(hook.NewToken(e.Tenant, d, 1))
+	if posts != 1 {
+		t.Errorf("%d attempts at once; want 1", posts)
+	}
+}
