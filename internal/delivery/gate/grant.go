@@ -21,12 +21,13 @@ func (g *Gate) applyLimits(ctx context.Context, q Query, now time.Time) (a Admis
 	return a, err
 }
 
-// returnSlots ends the leases of the admitted tokens.
+// returnSlots ends the leases of the admitted tokens. A lease shared by two copies of
+// a message ends by itself: no copy knows whether the other is in flight.
 func (g *Gate) returnSlots(ctx context.Context, a Admission) error {
 	if len(a.holders) == 0 {
 		return nil
 	}
-	return g.changeLimits(ctx, a.query.ID, func(limits Limits) Limits { return limits.Release(a.holders) })
+	return g.changeLimits(ctx, a.query.ID, func(limits Limits) Limits { return limits.ReleaseUnshared(a.holders, a.leasedUntil) })
 }
 
 // changeLimits reads, changes and writes the endpoint's limits, again after each
@@ -61,14 +62,18 @@ func (g *Gate) grantLimits(q Query, limits Limits, now time.Time) (Admission, Li
 		}
 	}
 	if most := q.maxInFlight(); most > 0 {
+		a.leasedUntil = leaseEnd(now)
 		for i, due := range q.Due {
 			if a.Verdicts[i].Decision != Admit {
 				continue
 			}
 			holder := []string{due.Holder()}
+			shared := limits.sharedAt(holder[0], now)
 			var granted int
 			if limits, granted = limits.Lease(holder, most, now); granted == 1 {
-				a.holders = append(a.holders, holder[0])
+				if !shared {
+					a.holders = append(a.holders, holder[0])
+				}
 				continue
 			}
 			later := now.Add(noSlotDelay + time.Duration(g.Rand()*float64(noSlotDelay)))

@@ -41,7 +41,7 @@ func (l Limits) Reserve(n int, perSecond float64, now time.Time) (next Limits, s
 
 // Lease leases in-flight slots to the holders in order, as long as fewer than limit
 // slots are taken, and returns the number of successful holders. A holder with a
-// slot keeps the slot with a renewed lease.
+// slot keeps the slot with a renewed lease. Every lease ends at leaseEnd(now).
 func (l Limits) Lease(holders []string, limit int, now time.Time) (next Limits, granted int) {
 	leases := make(map[string]time.Time, len(l.Leases)+len(holders))
 	for holder, until := range l.Leases {
@@ -53,11 +53,34 @@ func (l Limits) Lease(holders []string, limit int, now time.Time) (next Limits, 
 		if _, has := leases[holder]; !has && len(leases) >= limit {
 			break
 		}
-		leases[holder] = now.Add(LeaseFor)
+		leases[holder] = leaseEnd(now)
 		granted++
 	}
 	l.Leases = leases
 	return l, granted
+}
+
+// leaseEnd returns the end of a lease that begins now, in the precision of the store.
+func leaseEnd(now time.Time) time.Time { return now.Add(LeaseFor).Truncate(time.Millisecond) }
+
+// sharedAt reports whether a lease of the holder at now belongs to another receipt of
+// the message. A lease with the end of a lease from now is an own write with a lost answer.
+func (l Limits) sharedAt(holder string, now time.Time) bool {
+	until := l.Leases[holder]
+	return now.Before(until) && !until.Equal(leaseEnd(now))
+}
+
+// ReleaseUnshared ends the leases of the holders with the given end. A lease with
+// another end was renewed by a copy of the message: the attempt of the copy may be in
+// flight.
+func (l Limits) ReleaseUnshared(holders []string, until time.Time) Limits {
+	var own []string
+	for _, holder := range holders {
+		if l.Leases[holder].Equal(until) {
+			own = append(own, holder)
+		}
+	}
+	return l.Release(own)
 }
 
 // Release ends the leases of the holders.

@@ -88,9 +88,10 @@ func (q Query) maxInFlight() int {
 type Admission struct {
 	Verdicts []Verdict
 
-	query   Query
-	probe   string   // the token holding the probe's lease; empty: no probe
-	holders []string // the tokens holding in-flight slots
+	query       Query
+	probe       string    // the token holding the probe's lease; empty: no probe
+	holders     []string  // the tokens holding in-flight slots of their own
+	leasedUntil time.Time // end of the leases of holders
 }
 
 func sameVerdict(q Query, v Verdict) Admission {
