@@ -23,19 +23,9 @@ type Status struct {
 }
 
 // NextProbe returns the earliest time of the next probe: the end of the
-// cooldown of an open circuit, or the end of the lease of the probe in flight.
-// Zero for a closed circuit.
-func (s Status) NextProbe() time.Time {
-	switch s.Gate.State {
-	case circuit.Open:
-		return s.Gate.ProbeAt
-	case circuit.HalfOpen:
-		return s.Gate.LeaseUntil
-	case circuit.Closed:
-		return time.Time{}
-	}
-	return time.Time{}
-}
+// cooldown of an open circuit, or the end of the lease of the probe in flight, but
+// not before the end of a throttle. Zero for a closed circuit.
+func (s Status) NextProbe() time.Time { return s.Gate.NextProbe() }
 
 // Status returns the tenant's endpoint with ref as the id or the uid, with the
 // state of the circuit; CodeNotFound if none exists.

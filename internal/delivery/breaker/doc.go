@@ -10,12 +10,14 @@
 //
 //	parked delivery older than max_age   delivery becomes dead (expired) in every state
 //	endpoint deleted                     cancel the parked deliveries
-//	open, cooldown not over              check again after the cooldown
+//	open, cooldown or throttle not over  check again afterwards
+//	half-open, throttle not over         check again afterwards
 //	nothing parked                       check again in 2 minutes, then forget the endpoint
 //	paused or disabled                   check again when the oldest expires, in an hour at most
 //	half-open, lease held                check again when the lease ends
 //	open or half-open, probe due         send the token of the oldest parked delivery: the
 //	                                     gate gives the lease to the token on arrival
+//	closed, throttle not over            check again afterwards
 //	closed                               release a wave of 1, 2, 4 ... 500 deliveries, the
 //	                                     oldest first, and schedule the next wave
 //

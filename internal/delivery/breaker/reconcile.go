@@ -26,7 +26,7 @@ const (
 // The decisions, as logged.
 const (
 	decideEnd     = "end_more"  // more deliveries must end than the limit of one check
-	decideAwait   = "await"     // open, cooldown not over: check again after the cooldown
+	decideAwait   = "await"     // no probe yet: check again after the cooldown or the throttle
 	decideIdle    = "idle"      // nothing parked, and the record expects nothing
 	decideEmpty   = "empty"     // nothing parked: check again
 	decideForget  = "forget"    // nothing parked for emptyPeriod
@@ -36,6 +36,7 @@ const (
 	decideStale   = "stale"     // an earlier check released the wave
 	decideUnder   = "under_way" // the message of the next wave is on the queue
 	decideRelease = "release"   // send the wave
+	decidePause   = "throttled" // the endpoint is throttled: send the wave afterwards
 )
 
 // reconciliation is one check of an endpoint.
@@ -70,7 +71,7 @@ func (r *reconciliation) reconcileEndpoint(ctx context.Context) error {
 	case more:
 		r.decision = decideEnd
 		return r.enqueueCheck(ctx, r.check.Wave, 0)
-	case active && r.record.State == circuit.Open && r.now.Before(r.record.ProbeAt):
+	case active && r.mustAwaitProbe():
 		return r.awaitProbe(ctx, next)
 	case oldest == nil:
 		return r.forgetEndpoint(ctx, next)
@@ -86,7 +87,7 @@ func (r *reconciliation) reconcileEndpoint(ctx context.Context) error {
 		return r.releaseWave(ctx, next)
 	case !r.record.ProbeDue(r.now):
 		r.decision = decideHeld
-		next.AttendAt = r.record.LeaseUntil
+		next.AttendAt = r.record.NextProbe()
 		return r.saveCircuit(ctx, next)
 	}
 	return r.sendProbe(ctx, next, *oldest)
@@ -114,15 +115,23 @@ func (r *reconciliation) readEndpoint(ctx context.Context) error {
 	return nil
 }
 
-// awaitProbe schedules a check for the end of the cooldown. SQS delays a message
-// by at most 15 minutes, so a longer cooldown takes several messages.
+// mustAwaitProbe reports whether the next probe needs another check: the circuit is
+// open before the end of the cooldown, or not closed before the end of the throttle.
+func (r *reconciliation) mustAwaitProbe() bool {
+	throttled := r.record.State == circuit.HalfOpen && r.now.Before(r.record.ThrottledUntil)
+	return throttled || r.record.State == circuit.Open && r.now.Before(r.record.NextProbe())
+}
+
+// awaitProbe schedules a check for the time of the next probe. SQS delays a message
+// by at most 15 minutes, so a longer time takes several messages. Each of them also
+// ends the expired deliveries.
 func (r *reconciliation) awaitProbe(ctx context.Context, next gate.Record) error {
 	r.decision = decideAwait
-	next.AttendAt = r.record.ProbeAt
+	next.AttendAt = r.record.NextProbe()
 	if err := r.saveCircuit(ctx, next); err != nil {
 		return err
 	}
-	return r.enqueueCheck(ctx, 0, r.record.ProbeAt.Sub(r.now))
+	return r.enqueueCheck(ctx, 0, next.AttendAt.Sub(r.now))
 }
 
 // forgetEndpoint forgets the endpoint in two checks, emptyPeriod apart. An open

@@ -20,7 +20,7 @@ const (
 func waveSize(n int) int { return min(1<<min(n-1, 10), maxWave) }
 
 // releaseWave sends the next wave. A check for another wave, or a check without
-// a wave during a release, sends nothing.
+// a wave during a release, sends nothing. Of a throttled endpoint no wave is sent.
 func (r *reconciliation) releaseWave(ctx context.Context, next gate.Record) error {
 	wave := max(r.record.Wave, 1)
 	switch {
@@ -30,6 +30,8 @@ func (r *reconciliation) releaseWave(ctx context.Context, next gate.Record) erro
 	case r.check.Wave == 0 && wave > 1 && r.now.Before(r.record.AttendAt):
 		r.decision = decideUnder
 		return r.saveCircuit(ctx, next)
+	case r.now.Before(r.record.ThrottledUntil):
+		return r.pauseRelease(ctx, next)
 	}
 	r.decision = decideRelease
 	next.Wave = wave + 1
@@ -49,6 +51,19 @@ func (r *reconciliation) releaseWave(ctx context.Context, next gate.Record) erro
 	// A delivery with a refused token stays parked, among the oldest of the next
 	// wave. So enqueue the next wave after an error, too: nobody repeats this wave.
 	return errors.Join(r.sendTokens(ctx, parked), r.enqueueCheck(ctx, wave+1, waveInterval))
+}
+
+// pauseRelease schedules a check of the same wave for the end of the throttle. A
+// wave sent before would cost a token and a write per delivery, and the gate would
+// only delay the tokens. SQS delays a message by at most 15 minutes, so a longer
+// throttle takes several messages.
+func (r *reconciliation) pauseRelease(ctx context.Context, next gate.Record) error {
+	r.decision = decidePause
+	next.AttendAt = r.record.ThrottledUntil
+	if err := r.saveCircuit(ctx, next); err != nil {
+		return err
+	}
+	return r.enqueueCheck(ctx, r.record.Wave, next.AttendAt.Sub(r.now))
 }
 
 // sendTokens sends the tokens, and then saves the sent deliveries as retrying.

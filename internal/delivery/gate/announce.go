@@ -17,7 +17,7 @@ func (g *Gate) announceTransition(ctx context.Context, before, after Record, now
 	check := hook.CircuitCheck{Tenant: after.Tenant, Endpoint: after.Endpoint, Wave: after.Wave}
 	switch {
 	case after.State == circuit.Open && !after.ProbeAt.Equal(before.ProbeAt):
-		if err := g.CircuitQueue.Enqueue(ctx, check, after.ProbeAt.Sub(now)); err != nil {
+		if err := g.CircuitQueue.Enqueue(ctx, check, after.NextProbe().Sub(now)); err != nil {
 			return fmt.Errorf("enqueue probe of %s: %w", after.Endpoint, err)
 		}
 		if before.State == circuit.Closed {

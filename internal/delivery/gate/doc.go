@@ -10,8 +10,8 @@
 //
 //	endpoint deleted               cancel
 //	paused, disabled               park
-//	circuit open or half-open      park, but admit one probe when due
-//	answered 429 lately            delay until the end of the throttle
+//	circuit open or half-open      park, but admit one probe when due and not throttled
+//	throttled: answered 429        delay until the end of the throttle
 //	no rate slot now               delay until the next slot, and reserve the slot
 //	no in-flight slot              delay by 2 to 4 seconds
 //	otherwise                      admit

@@ -27,7 +27,7 @@ func (g *Gate) returnSlots(ctx context.Context, a Admission) error {
 	if len(a.holders) == 0 {
 		return nil
 	}
-	return g.changeLimits(ctx, a.query.ID, func(limits Limits) Limits { return limits.ReleaseUnshared(a.holders, a.leasedUntil) })
+	return g.changeLimits(ctx, a.query.ID, func(limits Limits) Limits { return limits.releaseUnshared(a.holders, a.leasedUntil) })
 }
 
 // changeLimits reads, changes and writes the endpoint's limits, again after each

@@ -70,10 +70,10 @@ func (l Limits) sharedAt(holder string, now time.Time) bool {
 	return now.Before(until) && !until.Equal(leaseEnd(now))
 }
 
-// ReleaseUnshared ends the leases of the holders with the given end. A lease with
+// releaseUnshared ends the leases of the holders with the given end. A lease with
 // another end was renewed by a copy of the message: the attempt of the copy may be in
 // flight.
-func (l Limits) ReleaseUnshared(holders []string, until time.Time) Limits {
+func (l Limits) releaseUnshared(holders []string, until time.Time) Limits {
 	var own []string
 	for _, holder := range holders {
 		if l.Leases[holder].Equal(until) {

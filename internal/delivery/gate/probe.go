@@ -8,9 +8,13 @@ import (
 	"surehook/internal/hook"
 )
 
-// admitProbe admits one probe if due, and parks the other deliveries.
+// admitProbe admits one probe if due, and parks the other deliveries. While the
+// endpoint is throttled, admitProbe parks all deliveries: a probe is an attempt, too.
 func (g *Gate) admitProbe(ctx context.Context, q Query, now time.Time) (Admission, error) {
 	a := sameVerdict(q, Verdict{Decision: Park, Reason: hook.ReasonCircuit})
+	if now.Before(q.Record.ThrottledUntil) {
+		return a, g.markWaiting(ctx, q.Record, now)
+	}
 	for i, due := range q.Due {
 		// The first due token takes a free lease. The holder of a lease may return
 		// and renew the lease. Another token of the probing delivery is parked.

@@ -74,14 +74,31 @@ func (r Record) Trip(s circuit.Settings, now time.Time) Record {
 	return r.planCheck(now)
 }
 
-// planCheck sets AttendAt: the end of the cooldown or of the probe's lease, or
-// AttendAfter from now for a closed circuit with waiting deliveries.
-func (r Record) planCheck(now time.Time) Record {
+// NextProbe returns the earliest time of the next probe: the end of the cooldown of
+// an open circuit or of the lease of a half-open circuit, but not before the end of
+// a throttle. Zero for a closed circuit.
+func (r Record) NextProbe() time.Time {
+	var at time.Time
 	switch r.State {
 	case circuit.Open:
-		r.AttendAt = r.ProbeAt
+		at = r.ProbeAt
 	case circuit.HalfOpen:
-		r.AttendAt = r.LeaseUntil
+		at = r.LeaseUntil
+	case circuit.Closed:
+		return time.Time{}
+	}
+	if at.Before(r.ThrottledUntil) {
+		return r.ThrottledUntil
+	}
+	return at
+}
+
+// planCheck sets AttendAt: the time of the next probe, or AttendAfter from now for
+// a closed circuit with waiting deliveries.
+func (r Record) planCheck(now time.Time) Record {
+	switch r.State {
+	case circuit.Open, circuit.HalfOpen:
+		r.AttendAt = r.NextProbe()
 	case circuit.Closed:
 		r.AttendAt = time.Time{}
 		if r.Waiting {

@@ -65,10 +65,11 @@ type status struct {
 type circuits struct {
 	gate.Record
 
-	changed time.Time
-	open    time.Time // start of the current time not closed
-	opened  time.Time // the last time not closed
-	leases  []lease
+	changed   time.Time
+	throttled time.Time // when ThrottledUntil was written
+	open      time.Time // start of the current time not closed
+	opened    time.Time // the last time not closed
+	leases    []lease
 }
 
 type lease struct {
@@ -155,6 +156,9 @@ func (w *simulation) sawCircuit(r gate.Record) {
 	if r.State == circuit.Open && c.State != circuit.Open {
 		w.count("circuits opened")
 	}
+	if !r.ThrottledUntil.Equal(c.ThrottledUntil) {
+		c.throttled = w.now
+	}
 	c.Record, c.changed = r, w.now
 	w.circuits[r.Endpoint] = c
 }
@@ -239,10 +243,10 @@ func (w *simulation) created(d hook.DeliveryID) time.Time {
 func (w *simulation) checkOpen(p *process, sent *post) {
 	id := sent.of.Endpoint
 	c := w.circuits[id]
+	if w.now.Add(2*w.mostSkew()).Before(c.ThrottledUntil) && c.throttled.Before(p.started) {
+		w.fail("%s: attempt of %s, whose endpoint asked to be left alone until %s", p.name, sent.of.DeliveryID, c.ThrottledUntil.Sub(start))
+	}
 	if c.open.IsZero() {
-		if w.now.Add(2*w.mostSkew()).Before(c.ThrottledUntil) && c.changed.Before(p.started) {
-			w.fail("%s: attempt of %s, whose endpoint asked to be left alone until %s", p.name, sent.of.DeliveryID, c.ThrottledUntil.Sub(start))
-		}
 		return
 	}
 	sent.apart = true

@@ -1,0 +1,113 @@
+package breaker_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"surehook/internal/delivery/gate"
+	"surehook/internal/delivery/send"
+	"surehook/internal/hook"
+	"surehook/internal/rule/circuit"
+)
+
+func throttled(left time.Duration, then func(r gate.Record) gate.Record) func(r gate.Record) gate.Record {
+	return func(r gate.Record) gate.Record {
+		r = then(r)
+		r.ThrottledUntil = start.Add(left)
+		return r
+	}
+}
+
+// Within Retry-After a check sends no token.
+func TestReconcile_SendsNothingWithinRetryAfter(t *testing.T) {
+	t.Parallel()
+
+	const minute = time.Minute
+	tests := []struct {
+		name     string
+		record   func(r gate.Record) gate.Record
+		wave     int // of the check
+		decision string
+		checks   []int // their waves
+		tokens   int
+		attendIn time.Duration
+	}{
+		{name: "open, cooldown over", record: throttled(7*minute, open(0, 0)), decision: "await", checks: []int{0}, attendIn: 7 * minute},
+		{name: "open, cooldown longer", record: throttled(7*minute, open(9*minute, 0)), decision: "await", checks: []int{0}, attendIn: 9 * minute},
+		{name: "half-open, lease over", record: throttled(7*minute, halfOpen(0, 0)), decision: "await", checks: []int{0}, attendIn: 7 * minute},
+		{name: "half-open, lease held", record: throttled(7*minute, halfOpen(minute, 0)), decision: "await", checks: []int{0}, attendIn: 7 * minute},
+		{name: "closed, the first wave", record: throttled(7*minute, closed(1, -minute)), wave: 1, decision: "throttled", checks: []int{1}, attendIn: 7 * minute},
+		{name: "closed, a later wave", record: throttled(7*minute, closed(3, -minute)), wave: 3, decision: "throttled", checks: []int{3}, attendIn: 7 * minute},
+		{name: "closed, the tick", record: throttled(7*minute, closed(3, 0)), decision: "throttled", checks: []int{3}, attendIn: 7 * minute},
+		{name: "closed, a stale check", record: throttled(7*minute, closed(3, minute)), wave: 2, decision: "stale", attendIn: minute},
+		{name: "closed, a check beside the release", record: throttled(7*minute, closed(3, minute)), decision: "under_way", attendIn: minute},
+		{name: "the throttle is over: open", record: throttled(0, open(0, 0)), decision: "probe", tokens: 1, attendIn: minute},
+		{name: "the throttle is over: closed", record: throttled(0, closed(3, 0)), wave: 3, decision: "release", checks: []int{4}, tokens: 4, attendIn: minute},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			w := setup(t)
+			e := w.Endpoint(nil)
+			w.park(e, ages(9)...)
+			w.record(e, tt.record)
+			if err := w.Breaker().Reconcile(t.Context(), hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID, Wave: tt.wave}); err != nil {
+				t.Fatalf("Reconcile() = %v", err)
+			}
+			if diff := cmp.Diff([]any{tt.decision}, w.attended("decision")); diff != "" {
+				t.Errorf("decision differs (-want +got):\n%s", diff)
+			}
+			var checks []int
+			for _, c := range w.Checks {
+				checks = append(checks, c.Wave)
+				if want := tt.attendIn; tt.decision != "release" && c.Delay != want {
+					t.Errorf("the next check is due in %s; want %s", c.Delay, want)
+				}
+			}
+			if diff := cmp.Diff(tt.checks, checks); diff != "" {
+				t.Errorf("circuit checks differ (-want +got):\n%s", diff)
+			}
+			if got := len(w.Queue.Receive(hook.LaneRetry, 10)); got != tt.tokens {
+				t.Errorf("%d tokens; want %d", got, tt.tokens)
+			}
+			if got := w.Circuit(e).AttendAt; !got.Equal(start.Add(tt.attendIn)) {
+				t.Errorf("AttendAt is %s from now; want %s", got.Sub(start), tt.attendIn)
+			}
+		})
+	}
+}
+
+// A probe is answered with 429 and a Retry-After of an hour. Until then the parked
+// deliveries cost only a check every 15 minutes.
+func TestRelease_WaitsForTheEndOfRetryAfter(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	e := w.Endpoint(nil)
+	ids := w.park(e, ages(20)...)
+	w.open(e)
+	posts := 0
+	w.Answer = func(send.Request) hook.Outcome {
+		if posts++; posts == 1 {
+			return hook.Outcome{Class: hook.ClassThrottled, Status: 429, RetryAfter: time.Hour}
+		}
+		return hook.Outcome{Class: hook.ClassDelivered, Status: 200}
+	}
+	w.RunFor(hook.DefaultCooldown + 59*time.Minute)
+	if r := w.Circuit(e); r.State != circuit.Closed || posts != 1 {
+		t.Fatalf("circuit is %s after %d attempts; want closed after 1", r.State, posts)
+	}
+	if got, want := w.States(ids), "19 parked circuit_open, 1 retrying"; got != want {
+		t.Errorf("within Retry-After deliveries are %s; want %s", got, want)
+	}
+	if n := len(w.Checks); n > 8 {
+		t.Errorf("%d circuit checks in an hour; want at most 8", n)
+	}
+	w.RunFor(3 * time.Minute)
+	if got, want := w.States(ids), "20 delivered"; got != want {
+		t.Errorf("after Retry-After deliveries are %s; want %s", got, want)
+	}
+}

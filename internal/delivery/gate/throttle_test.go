@@ -1,0 +1,75 @@
+package gate_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"surehook/internal/delivery/gate"
+	"surehook/internal/hook"
+	"surehook/internal/rule/circuit"
+	"surehook/internal/rule/stats"
+)
+
+// throttle settles one attempt with 429 and the Retry-After.
+func (w *bundle) throttle(a gate.Admission, retryAfter time.Duration) {
+	w.T.Helper()
+
+	results := []gate.Result{{Attempt: stats.Attempt{Class: hook.ClassThrottled}, RetryAfter: retryAfter}}
+	if err := w.Gate.Settle(w.T.Context(), a, results); err != nil {
+		w.T.Fatalf("Settle() = %v", err)
+	}
+}
+
+// A circuit opens within Retry-After: an attempt from before the 429 fails late.
+func TestGate_NoProbeWithinRetryAfter(t *testing.T) {
+	t.Parallel()
+
+	const retryAfter = 20 * time.Minute // longer than the cooldown
+	w := setup(t)
+	late := w.admit(w.query(active(), 0, 5))
+	w.throttle(w.admit(w.query(active(), 5, 1)), retryAfter)
+	failed := []hook.Class{hook.ClassTimeout, hook.ClassTimeout, hook.ClassTimeout, hook.ClassTimeout, hook.ClassTimeout}
+	w.settle(late, failed...)
+	r := w.record()
+	if r.State != circuit.Open || !r.AttendAt.Equal(start.Add(retryAfter)) || !r.NextProbe().Equal(start.Add(retryAfter)) {
+		t.Fatalf("record = %+v; want open, AttendAt and the next probe at the end of Retry-After", r)
+	}
+	if diff := cmp.Diff([]string{queuedCheck(0, retryAfter)}, w.checks()); diff != "" {
+		t.Errorf("circuit checks differ (-want +got):\n%s", diff)
+	}
+	w.Clock.Until(start.Add(retryAfter - 1))
+	if got := decisions(w.admit(w.query(active(), 6, 1))); got != "park" {
+		t.Errorf("within Retry-After: %s; want all parked", got)
+	}
+	if r := w.record(); r.State != circuit.Open || !r.Waiting {
+		t.Errorf("record = %+v; want open, and Waiting", r)
+	}
+	w.Clock.Until(start.Add(retryAfter))
+	if got := decisions(w.admit(w.query(active(), 6, 2))); got != "admit park" {
+		t.Errorf("after Retry-After: %s; want one probe", got)
+	}
+}
+
+// The holder of a lease returns within Retry-After.
+func TestGate_NoProbeWithinRetryAfterOfAHalfOpenCircuit(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	late := w.admit(w.query(active(), 0, 1))
+	w.settle(w.admit(w.query(active(), 1, 5)), hook.ClassDNS, hook.ClassDNS, hook.ClassDNS, hook.ClassDNS, hook.ClassDNS)
+	w.Clock.Until(start.Add(hook.DefaultCooldown))
+	probe := w.query(active(), 6, 1)
+	if got := decisions(w.admit(probe)); got != "admit" {
+		t.Fatalf("after the cooldown: %s; want one probe", got)
+	}
+	w.throttle(late, time.Hour)
+	if got := decisions(w.admit(w.query(active(), 6, 1))); got != "park" {
+		t.Errorf("the probe's message again, within Retry-After: %s; want parked", got)
+	}
+	r := w.record()
+	if until := w.Clock.Now().Add(time.Hour); r.State != circuit.HalfOpen || !r.NextProbe().Equal(until) {
+		t.Errorf("record = %+v; want half-open, the next probe at %s", r, until)
+	}
+}
