@@ -69,8 +69,7 @@ func (r *reconciliation) reconcileEndpoint(ctx context.Context) error {
 	active := r.endpoint != nil && r.endpoint.Status == hook.StatusActive
 	switch {
 	case more:
-		r.decision = decideEnd
-		return r.enqueueCheck(ctx, r.check.Wave, 0)
+		return r.continueSweep(ctx, next)
 	case active && r.mustAwaitProbe():
 		return r.awaitProbe(ctx, next)
 	case oldest == nil:
@@ -113,6 +112,21 @@ func (r *reconciliation) readEndpoint(ctx context.Context) error {
 		return fmt.Errorf("read endpoint: %w", err)
 	}
 	return nil
+}
+
+// continueSweep asks for another check at once. Before, continueSweep moves AttendAt,
+// so that the tick starts no second sweep beside this sweep. The time of the save
+// counts, because the sweep may have taken most of the invocation. The last check of
+// a sweep may then find AttendAt in the next minute, and the tick sends the probe: a
+// sweep delays a probe by at most AttendAfter.
+func (r *reconciliation) continueSweep(ctx context.Context, next gate.Record) error {
+	r.decision = decideEnd
+	next = next.Wait(r.now)
+	next.AttendAt = r.Now().Add(gate.AttendAfter)
+	if err := r.saveCircuit(ctx, next); err != nil {
+		return err
+	}
+	return r.enqueueCheck(ctx, r.check.Wave, 0)
 }
 
 // mustAwaitProbe reports whether the next probe needs another check: the circuit is
