@@ -45,6 +45,9 @@ type Breaker struct {
 // Reconcile reads the endpoint of the check and does the first applicable row of
 // the table in the package documentation. After an error the caller may repeat
 // Reconcile; otherwise Tick repeats the check.
+//
+// The error of a single delivery does not stop the check: Reconcile goes on with the
+// probe or the release, and returns the error at the end.
 func (b *Breaker) Reconcile(ctx context.Context, check hook.CircuitCheck) (err error) {
 	r := reconciliation{Breaker: b, check: check}
 	defer func() {
@@ -60,7 +63,11 @@ func (b *Breaker) Reconcile(ctx context.Context, check hook.CircuitCheck) (err e
 	if deadline, ok := ctx.Deadline(); ok && deadline.Sub(b.Now()) < reconcileReserve {
 		return errNoTime
 	}
-	return hook.OnConflict(ctx, maxSaveAttempts, func() error { return r.reconcileEndpoint(ctx) })
+	err = hook.OnConflict(ctx, maxSaveAttempts, func() error { return r.reconcileEndpoint(ctx) })
+	if r.decision == decideStale {
+		return err // the check of the current wave reports the faults
+	}
+	return errors.Join(append(r.faults, err)...)
 }
 
 // forEach calls f for 0 to n-1, maxParallel calls at a time, and returns the errors.

@@ -43,6 +43,14 @@
 // messages cannot release the same wave or send two probes. If the process dies
 // before acting, Tick repeats the check one minute later, when AttendAt is due.
 //
+// # Faults of single deliveries
+//
+// A delivery that cannot be ended stays parked. The check goes on with the other
+// deliveries, with the probe or with the release, and returns the errors at the end.
+// AttendAt is then at most one minute ahead, so Tick tries the delivery again. A check
+// with such an error enqueues no check of the same wave, because its own message
+// returns. Only the check of the next wave of a release goes out in any case.
+//
 // # Crash safety
 //
 // The token goes out before the delivery leaves the parked state, and the dead

@@ -2,9 +2,9 @@ package breaker
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -24,29 +24,57 @@ const (
 // returns the oldest remaining delivery, or nil; more reports that deliveries
 // remain to be ended.
 //
+// A delivery that cannot be ended stays parked, and endParked goes on with the
+// others: faults holds the error, and this check leaves the delivery alone. When
+// every delivery of a check fails, the next check would meet the same deliveries, so
+// endParked reports no more and looks for a delivery with a future.
+//
 // Usually the oldest delivery remains, so the first read has a limit of 1.
 func (r *reconciliation) endParked(ctx context.Context) (oldest *hook.Delivery, more bool, err error) {
-	for limit, done := 1, 0; done < maxEnded; limit = endPage {
-		parked, err := r.Store.Parked(ctx, r.check.Endpoint, limit)
-		if err != nil {
-			return nil, false, fmt.Errorf("list parked deliveries: %w", err)
-		}
-		if len(parked) == 0 {
-			return nil, false, nil
-		}
-		over := 0
-		for over < len(parked) && r.mustEnd(parked[over]) {
-			over++
-		}
-		if err := r.endDeliveries(ctx, parked[:over]); err != nil {
+	limit := 1
+	for done := 0; done < maxEnded; limit = endPage {
+		parked, err := r.listParked(ctx, limit)
+		if err != nil || len(parked) == 0 {
 			return nil, false, err
 		}
+		over := r.countOver(parked)
+		r.endDeliveries(ctx, parked[:over])
 		if over < len(parked) {
 			return &parked[over], false, nil
 		}
 		done += over
 	}
-	return nil, true, nil
+	if len(r.failed) < maxEnded {
+		return nil, true, nil
+	}
+	parked, err := r.listParked(ctx, limit)
+	if err != nil {
+		return nil, false, err
+	}
+	if over := r.countOver(parked); over < len(parked) {
+		return &parked[over], false, nil
+	}
+	return nil, false, nil
+}
+
+// listParked returns parked deliveries, the oldest first, at most limit, without the
+// deliveries that this check failed to end.
+func (r *reconciliation) listParked(ctx context.Context, limit int) ([]hook.Delivery, error) {
+	parked, err := r.Store.Parked(ctx, r.check.Endpoint, limit+len(r.failed))
+	if err != nil {
+		return nil, fmt.Errorf("list parked deliveries: %w", err)
+	}
+	parked = slices.DeleteFunc(parked, func(d hook.Delivery) bool { return r.failed[d.ID] })
+	return parked[:min(limit, len(parked))], nil
+}
+
+// countOver returns the number of deliveries to end at the beginning of the list.
+func (r *reconciliation) countOver(parked []hook.Delivery) int {
+	over := 0
+	for over < len(parked) && r.mustEnd(parked[over]) {
+		over++
+	}
+	return over
 }
 
 func (r *reconciliation) mustEnd(d hook.Delivery) bool {
@@ -59,8 +87,11 @@ func (r *reconciliation) expiresAt(d hook.Delivery) time.Time {
 	return d.CreatedAt.Add(r.endpoint.MaxAge + time.Millisecond)
 }
 
-func (r *reconciliation) endDeliveries(ctx context.Context, deliveries []hook.Delivery) error {
+// endDeliveries ends the deliveries, and keeps the errors in faults. The error of one
+// delivery does not stop the others.
+func (r *reconciliation) endDeliveries(ctx context.Context, deliveries []hook.Delivery) {
 	var ended atomic.Int64
+	failed := make([]bool, len(deliveries))
 	faults := forEach(len(deliveries), func(i int) error {
 		d := deliveries[i]
 		// No token made this decision, so the record names no token.
@@ -74,15 +105,21 @@ func (r *reconciliation) endDeliveries(ctx context.Context, deliveries []hook.De
 		if saved {
 			ended.Add(1)
 		}
+		failed[i] = err != nil
 		return err
 	})
+	r.faults = append(r.faults, faults...)
+	for i, d := range deliveries {
+		if failed[i] {
+			r.failed[d.ID] = true
+		}
+	}
 	if n := int(ended.Load()); r.endpoint == nil {
 		r.cancelled += n
 	} else {
 		r.expired += n
 		r.countDead(ctx, n)
 	}
-	return errors.Join(faults...)
 }
 
 // countDead adds dead deliveries to the stats of the endpoint. A lost count

@@ -30,6 +30,7 @@ const (
 	decideIdle    = "idle"      // nothing parked, and the record expects nothing
 	decideEmpty   = "empty"     // nothing parked: check again
 	decideForget  = "forget"    // nothing parked for emptyPeriod
+	decideFailed  = "failed"    // every parked delivery failed to end: try again
 	decideRest    = "rest"      // the endpoint is paused or disabled
 	decideHeld    = "held"      // a probe is under way
 	decideProbe   = "probe"     // send the oldest delivery
@@ -48,12 +49,16 @@ type reconciliation struct {
 	record   gate.Record    // as read
 	endpoint *hook.Endpoint // nil for a deleted endpoint
 
+	faults []error                  // of single deliveries; the check went on
+	failed map[hook.DeliveryID]bool // deliveries that this check failed to end
+
 	decision                     string
 	released, expired, cancelled int
 }
 
 // reconcileEndpoint reads the endpoint and the record, and decides. CodeConflict
-// means a concurrent change of the record; every effect so far is repeatable.
+// means a concurrent change of the record; every effect so far is repeatable. The
+// errors of single deliveries are in faults, and a conflict in faults repeats nothing.
 func (r *reconciliation) reconcileEndpoint(ctx context.Context) error {
 	if err := r.readEndpoint(ctx); err != nil {
 		return err
@@ -63,7 +68,7 @@ func (r *reconciliation) reconcileEndpoint(ctx context.Context) error {
 		return err
 	}
 	next := r.record
-	if oldest != nil {
+	if oldest != nil || len(r.faults) > 0 {
 		next = next.Wait(r.now) // the gate skips this write for a delivery parked at the last moment
 	}
 	active := r.endpoint != nil && r.endpoint.Status == hook.StatusActive
@@ -72,6 +77,10 @@ func (r *reconciliation) reconcileEndpoint(ctx context.Context) error {
 		return r.continueSweep(ctx, next)
 	case active && r.mustAwaitProbe():
 		return r.awaitProbe(ctx, next)
+	case oldest == nil && len(r.faults) > 0:
+		r.decision = decideFailed
+		next.AttendAt = r.now.Add(gate.AttendAfter)
+		return r.saveCircuit(ctx, next)
 	case oldest == nil:
 		return r.forgetEndpoint(ctx, next)
 	case !active:
@@ -93,7 +102,7 @@ func (r *reconciliation) reconcileEndpoint(ctx context.Context) error {
 }
 
 func (r *reconciliation) readEndpoint(ctx context.Context) error {
-	r.now = r.Now()
+	r.now, r.faults, r.failed = r.Now(), nil, make(map[hook.DeliveryID]bool)
 	record, err := r.Store.Circuit(ctx, r.check.Tenant, r.check.Endpoint)
 	if err != nil {
 		return fmt.Errorf("read circuit: %w", err)
@@ -126,7 +135,7 @@ func (r *reconciliation) continueSweep(ctx context.Context, next gate.Record) er
 	if err := r.saveCircuit(ctx, next); err != nil {
 		return err
 	}
-	return r.enqueueCheck(ctx, r.check.Wave, 0)
+	return r.checkAgain(ctx, r.check.Wave, 0)
 }
 
 // mustAwaitProbe reports whether the next probe needs another check: the circuit is
@@ -145,7 +154,7 @@ func (r *reconciliation) awaitProbe(ctx context.Context, next gate.Record) error
 	if err := r.saveCircuit(ctx, next); err != nil {
 		return err
 	}
-	return r.enqueueCheck(ctx, 0, next.AttendAt.Sub(r.now))
+	return r.checkAgain(ctx, 0, next.AttendAt.Sub(r.now))
 }
 
 // forgetEndpoint forgets the endpoint in two checks, emptyPeriod apart. An open
@@ -193,7 +202,12 @@ func (r *reconciliation) sendProbe(ctx context.Context, next gate.Record, oldest
 	return nil
 }
 
+// saveCircuit saves the record, if changed. With a fault of a delivery, the next
+// check is due within AttendAfter.
 func (r *reconciliation) saveCircuit(ctx context.Context, next gate.Record) error {
+	if soon := r.now.Add(gate.AttendAfter); len(r.faults) > 0 && soon.Before(next.AttendAt) {
+		next.AttendAt = soon
+	}
 	if next == r.record {
 		return nil
 	}
@@ -201,6 +215,16 @@ func (r *reconciliation) saveCircuit(ctx context.Context, next gate.Record) erro
 		return fmt.Errorf("save circuit: %w", err)
 	}
 	return nil
+}
+
+// checkAgain enqueues the same check. With a fault of a delivery, checkAgain does
+// nothing: the message of the failed check returns, and the tick checks within
+// AttendAfter. Otherwise each return of the message would add another message.
+func (r *reconciliation) checkAgain(ctx context.Context, wave int, delay time.Duration) error {
+	if len(r.faults) > 0 {
+		return nil
+	}
+	return r.enqueueCheck(ctx, wave, delay)
 }
 
 func (r *reconciliation) enqueueCheck(ctx context.Context, wave int, delay time.Duration) error {

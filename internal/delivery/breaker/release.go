@@ -3,7 +3,6 @@ package breaker
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"surehook/internal/delivery/gate"
@@ -41,9 +40,9 @@ func (r *reconciliation) releaseWave(ctx context.Context, next gate.Record) erro
 	if err := r.saveCircuit(ctx, next); err != nil {
 		return err
 	}
-	parked, err := r.Store.Parked(ctx, r.check.Endpoint, waveSize(wave))
+	parked, err := r.listParked(ctx, waveSize(wave))
 	if err != nil {
-		return fmt.Errorf("list parked deliveries: %w", err)
+		return err
 	}
 	if len(parked) == 0 {
 		return nil // Tick checks the endpoint again at AttendAt
@@ -63,7 +62,7 @@ func (r *reconciliation) pauseRelease(ctx context.Context, next gate.Record) err
 	if err := r.saveCircuit(ctx, next); err != nil {
 		return err
 	}
-	return r.enqueueCheck(ctx, r.record.Wave, next.AttendAt.Sub(r.now))
+	return r.checkAgain(ctx, r.record.Wave, next.AttendAt.Sub(r.now))
 }
 
 // sendTokens sends the tokens, and then saves the sent deliveries as retrying.

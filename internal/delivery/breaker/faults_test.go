@@ -1,0 +1,181 @@
+package breaker_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"surehook/internal/delivery/breaker"
+	"surehook/internal/delivery/gate"
+	"surehook/internal/hook"
+)
+
+// brokenSettlement fails the settlement of some deliveries.
+type brokenSettlement struct {
+	breaker.Settlement
+
+	mu     sync.Mutex
+	broken map[hook.DeliveryID]error
+	calls  int
+}
+
+func (s *brokenSettlement) Complete(ctx context.Context, d hook.Delivery) error {
+	s.mu.Lock()
+	err := s.broken[d.ID]
+	s.calls++
+	s.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	return s.Settlement.Complete(ctx, d)
+}
+
+// breakSettlement returns a breaker that cannot end the deliveries.
+func (w *bundle) breakSettlement(err error, ids ...hook.DeliveryID) (*breaker.Breaker, *brokenSettlement) {
+	b := w.Breaker()
+	s := &brokenSettlement{Settlement: b.Settlement, broken: make(map[hook.DeliveryID]error)}
+	for _, id := range ids {
+		s.broken[id] = err
+	}
+	b.Settlement = s
+	return b, s
+}
+
+// One expired delivery cannot be ended. The check goes on with the other deliveries,
+// and returns the error.
+func TestReconcile_GoesOnAfterAFailingDelivery(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name     string
+		err      error
+		record   func(r gate.Record) gate.Record
+		endpoint func(e *hook.Endpoint)
+		wave     int
+		expired  int
+		broken   []int // of the expired deliveries
+		waiting  int
+		states   string
+		decision string
+		tokens   int
+		checks   int
+		attendIn time.Duration
+		silent   bool // the check returns no error
+	}{
+		{name: "a probe", err: errBroken, record: open(0, 0), expired: 3, broken: []int{0}, waiting: 2, states: "2 dead expired, 3 parked circuit_open", decision: "probe", tokens: 1, attendIn: time.Minute},
+		{name: "a wave", err: errBroken, record: closed(2, 0), wave: 2, expired: 3, broken: []int{1}, waiting: 3, states: "2 dead expired, 2 parked circuit_open, 2 retrying", decision: "release", tokens: 2, checks: 1, attendIn: time.Minute},
+		{name: "a wave after a conflict of the settlement", err: hook.Conflict("changed"), record: closed(2, 0), wave: 2, expired: 1, broken: []int{0}, waiting: 3, states: "2 parked circuit_open, 2 retrying", decision: "release", tokens: 2, checks: 1, attendIn: time.Minute},
+		{name: "a stale wave: the check of the next wave reports", err: errBroken, record: closed(3, time.Minute), wave: 2, expired: 1, broken: []int{0}, waiting: 1, states: "2 parked circuit_open", decision: "stale", attendIn: time.Minute, silent: true},
+		{name: "before the probe: the failed message returns, so no other check", err: errBroken, record: open(time.Hour, time.Hour), expired: 2, broken: []int{0}, waiting: 1, states: "1 dead expired, 2 parked circuit_open", decision: "await", attendIn: time.Minute},
+		{name: "a paused endpoint", err: errBroken, record: closed(0, 0), endpoint: func(e *hook.Endpoint) { e.Status = hook.StatusPaused }, expired: 2, broken: []int{1}, waiting: 1, states: "1 dead expired, 2 parked circuit_open", decision: "rest", attendIn: time.Minute},
+		{name: "a throttled endpoint", err: errBroken, record: throttled(time.Hour, closed(2, 0)), wave: 2, expired: 2, broken: []int{0}, waiting: 1, states: "1 dead expired, 2 parked circuit_open", decision: "throttled", attendIn: time.Minute},
+		{name: "only the failing delivery is left: the endpoint is not forgotten", err: errBroken, record: empty(2*time.Minute, closed(0, 0)), expired: 1, broken: []int{0}, states: "1 parked circuit_open", decision: "failed", attendIn: time.Minute},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			w := setup(t)
+			e := w.Endpoint(tt.endpoint)
+			ids := w.park(e, append(expired(tt.expired), ages(tt.waiting)...)...)
+			w.record(e, tt.record)
+			var broken []hook.DeliveryID
+			for _, i := range tt.broken {
+				broken = append(broken, ids[i])
+			}
+			b, _ := w.breakSettlement(tt.err, broken...)
+			err := b.Reconcile(t.Context(), hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID, Wave: tt.wave})
+			if !tt.silent && !errors.Is(err, tt.err) || tt.silent && err != nil {
+				t.Errorf("Reconcile() = %v; want the error of the delivery: %t", err, !tt.silent)
+			}
+			if got := w.States(ids); got != tt.states {
+				t.Errorf("deliveries are %s; want %s", got, tt.states)
+			}
+			if got := w.attended("decision")[0]; got != tt.decision {
+				t.Errorf("decision is %v; want %s", got, tt.decision)
+			}
+			tokens := w.Queue.Receive(hook.LaneRetry, 10)
+			for _, token := range tokens {
+				if token.Token.Delivery == broken[0] {
+					t.Errorf("a token of the failing delivery is sent; want only tokens of the others")
+				}
+			}
+			if len(tokens) != tt.tokens || len(w.Checks) != tt.checks {
+				t.Errorf("%d tokens and %d circuit checks; want %d and %d", len(tokens), len(w.Checks), tt.tokens, tt.checks)
+			}
+			r := w.Circuit(e)
+			if !r.AttendAt.Equal(start.Add(tt.attendIn)) || !r.Waiting || !r.EmptySince.IsZero() {
+				t.Errorf("record = %+v; want Waiting, AttendAt in %s", r, tt.attendIn)
+			}
+		})
+	}
+}
+
+// Of many expired deliveries some fail. One check tries each delivery once, and ends
+// the others.
+func TestReconcile_EndsManyBesideFailingDeliveries(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name           string
+		expired        int
+		broken         int // the oldest of the expired deliveries
+		calls          int
+		states         string
+		decision       string
+		tokens, checks int
+	}{
+		{name: "a full page fails", expired: 250, broken: 120, calls: 250, states: "130 dead expired, 120 parked circuit_open, 1 retrying", decision: "release", tokens: 1, checks: 1},
+		{name: "more than one check may end", expired: 700, broken: 120, calls: 501, states: "381 dead expired, 320 parked circuit_open", decision: "end_more"},
+		{name: "all fail", expired: 520, broken: 520, calls: 501, states: "520 parked circuit_open, 1 retrying", decision: "release", tokens: 1, checks: 1},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			w := setup(t)
+			e := w.Endpoint(nil)
+			ids := w.park(e, append(expired(tt.expired), time.Second)...)
+			w.record(e, closed(1, 0))
+			b, s := w.breakSettlement(errBroken, ids[:tt.broken]...)
+			if err := b.Reconcile(t.Context(), hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID, Wave: 1}); !errors.Is(err, errBroken) {
+				t.Errorf("Reconcile() = %v; want the errors of the deliveries", err)
+			}
+			if got := w.States(ids); got != tt.states || s.calls != tt.calls {
+				t.Errorf("after %d settlements deliveries are %s; want %d, %s", s.calls, got, tt.calls, tt.states)
+			}
+			if got := w.attended("decision")[0]; got != tt.decision {
+				t.Errorf("decision is %v; want %s", got, tt.decision)
+			}
+			if got := len(w.Queue.Receive(hook.LaneRetry, 10)); got != tt.tokens || len(w.Checks) != tt.checks {
+				t.Errorf("%d tokens, %d circuit checks; want %d, %d", got, len(w.Checks), tt.tokens, tt.checks)
+			}
+		})
+	}
+}
+
+// A failing delivery holds up nobody for the time of the failure, and is ended afterwards.
+func TestReconcile_FailingDeliveryIsEndedLater(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	e := w.Endpoint(nil)
+	bad := w.park(e, expired(1)...)
+	ids := w.park(e, ages(40)...)
+	w.record(e, closed(1, 0))
+	b, s := w.breakSettlement(errBroken, bad...)
+	for range 30 {
+		_ = b.Tick(t.Context()) // returns the error of the delivery
+		w.InvokeAll()
+		w.Clock.Pass(time.Minute)
+	}
+	if got, want := w.States(ids), "40 delivered"; got != want {
+		t.Errorf("the other deliveries are %s; want %s", got, want)
+	}
+	clear(s.broken)
+	if err := b.Tick(t.Context()); err != nil || w.States(bad) != "1 dead expired" {
+		t.Errorf("Tick() = %v, the delivery is %s; want it dead", err, w.States(bad))
+	}
+}
