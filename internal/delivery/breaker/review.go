@@ -155,10 +155,14 @@ func (r *reviewRun) judgeEndpoint(ctx context.Context, check hook.CircuitCheck) 
 }
 
 func (r *reviewRun) applyVerdict(ctx context.Context, v review.Verdict, e hook.Endpoint, record gate.Record) error {
+	var faults []error
 	for _, n := range v.Notifications {
 		if err := r.Notifier.Notify(ctx, n); err != nil {
-			return fmt.Errorf("notify %s: %w", n.Type, err)
+			faults = append(faults, fmt.Errorf("notify %s: %w", n.Type, err))
 		}
+	}
+	if len(faults) > 0 {
+		return errors.Join(faults...) // without the flags, the next review repeats the verdict
 	}
 	if v.Flags != record.Review {
 		record.Review = v.Flags

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -10,26 +11,34 @@ import (
 )
 
 // announceTransition enqueues a circuit check for the next probe, or for an
-// immediate release, and notifies the owner. Without a transition,
-// announceTransition does nothing. When a check is lost, the breaker's tick finds
-// the record by AttendAt.
+// immediate release, and then notifies the owner. A failure of one does not prevent
+// the other. Without a transition, announceTransition does nothing. When a check is
+// lost, the breaker's tick finds the record by AttendAt. Nobody repeats a lost
+// notification.
 func (g *Gate) announceTransition(ctx context.Context, before, after Record, now time.Time) error {
-	check := hook.CircuitCheck{Tenant: after.Tenant, Endpoint: after.Endpoint, Wave: after.Wave}
 	switch {
 	case after.State == circuit.Open && !after.ProbeAt.Equal(before.ProbeAt):
-		if err := g.CircuitQueue.Enqueue(ctx, check, after.NextProbe().Sub(now)); err != nil {
-			return fmt.Errorf("enqueue probe of %s: %w", after.Endpoint, err)
+		err := g.enqueueCheck(ctx, after, after.NextProbe().Sub(now))
+		if before.State != circuit.Closed {
+			return err
 		}
-		if before.State == circuit.Closed {
-			return g.notifyTransition(ctx, hook.NotificationOpened, "Deliveries to the endpoint keep failing. Further deliveries are parked until a probe succeeds.", after, now)
-		}
+		return errors.Join(err, g.notifyTransition(ctx, hook.NotificationOpened,
+			"Deliveries to the endpoint keep failing. Further deliveries are parked until a probe succeeds.", after, now))
 	case after.State == circuit.Closed && before.State != circuit.Closed:
+		var err error
 		if after.Waiting {
-			if err := g.CircuitQueue.Enqueue(ctx, check, 0); err != nil {
-				return fmt.Errorf("enqueue release of %s: %w", after.Endpoint, err)
-			}
+			err = g.enqueueCheck(ctx, after, 0)
 		}
-		return g.notifyTransition(ctx, hook.NotificationClosed, "A probe succeeded. Parked deliveries are released.", after, now)
+		return errors.Join(err, g.notifyTransition(ctx, hook.NotificationClosed,
+			"A probe succeeded. Parked deliveries are released.", after, now))
+	}
+	return nil
+}
+
+func (g *Gate) enqueueCheck(ctx context.Context, r Record, delay time.Duration) error {
+	check := hook.CircuitCheck{Tenant: r.Tenant, Endpoint: r.Endpoint, Wave: r.Wave}
+	if err := g.CircuitQueue.Enqueue(ctx, check, delay); err != nil {
+		return fmt.Errorf("enqueue circuit check of %s: %w", r.Endpoint, err)
 	}
 	return nil
 }

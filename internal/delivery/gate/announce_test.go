@@ -1,0 +1,88 @@
+package gate_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"surehook/internal/delivery/gate"
+	"surehook/internal/hook"
+	"surehook/internal/rule/circuit"
+	"surehook/internal/rule/stats"
+)
+
+var errBroken = errors.New("broken")
+
+// announcements takes the checks and the notifications of the gate, with a fault of either.
+type announcements struct {
+	checks              []string
+	kinds               []string
+	queueErr, noticeErr error
+}
+
+func (a *announcements) Enqueue(_ context.Context, c hook.CircuitCheck, delay time.Duration) error {
+	a.checks = append(a.checks, queuedCheck(c.Wave, delay))
+	return a.queueErr
+}
+
+func (a *announcements) Notify(_ context.Context, n hook.Notification) error {
+	a.kinds = append(a.kinds, n.Type)
+	return a.noticeErr
+}
+
+// announce gives the gate these ports.
+func (w *bundle) announce(a *announcements) {
+	w.Gate = &gate.Gate{Store: w.Store, CircuitQueue: a, Notifier: a, Now: w.Clock.Now, Rand: func() float64 { return 0 }}
+}
+
+// transition opens the circuit, and closes the circuit by a probe. It returns the errors of Settle.
+func (w *bundle) transition() (opened, closed error) {
+	w.T.Helper()
+
+	failed := make([]gate.Result, 5)
+	for i := range failed {
+		failed[i] = gate.Result{Attempt: stats.Attempt{Class: hook.ClassDNS}}
+	}
+	opened = w.Gate.Settle(w.T.Context(), w.admit(w.query(active(), 0, 5)), failed)
+	w.Clock.Until(start.Add(hook.DefaultCooldown))
+	closed = w.Gate.Settle(w.T.Context(), w.admit(w.query(active(), 0, 2)), []gate.Result{{Attempt: stats.Attempt{Class: hook.ClassDelivered}}})
+	return opened, closed
+}
+
+// A failing notification loses no circuit check.
+func TestGate_FailingNotificationLosesNoCheck(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	a := &announcements{noticeErr: errBroken}
+	w.announce(a)
+	opened, closed := w.transition()
+	if !errors.Is(opened, errBroken) || !errors.Is(closed, errBroken) {
+		t.Errorf("Settle() = %v, %v; want the error of the notification twice", opened, closed)
+	}
+	if diff := cmp.Diff([]string{queuedCheck(0, hook.DefaultCooldown), queuedCheck(1, 0)}, a.checks); diff != "" {
+		t.Errorf("circuit checks differ (-want +got):\n%s", diff)
+	}
+}
+
+// A refused circuit check loses no notification, and the record asks the tick for the check.
+func TestGate_RefusedCheckLosesNoNotification(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	a := &announcements{queueErr: errBroken}
+	w.announce(a)
+	opened, closed := w.transition()
+	if !errors.Is(opened, errBroken) || !errors.Is(closed, errBroken) {
+		t.Errorf("Settle() = %v, %v; want the error of the queue twice", opened, closed)
+	}
+	if diff := cmp.Diff([]string{hook.NotificationOpened, hook.NotificationClosed}, a.kinds); diff != "" {
+		t.Errorf("notifications differ (-want +got):\n%s", diff)
+	}
+	if r := w.record(); r.State != circuit.Closed || r.Wave != 1 || !r.AttendAt.Equal(w.Clock.Now().Add(gate.AttendAfter)) {
+		t.Errorf("record = %+v; want wave 1, and AttendAt in %s", r, gate.AttendAfter)
+	}
+}
