@@ -71,13 +71,18 @@ func TestARetryBeyondTheQueuesDelayIsASchedule(t *testing.T) {
 	})
 }
 
-// schedule returns the one schedule of the delivery. Deliver writes the record
-// before the schedule, so schedule polls.
+// schedule returns the one schedule of the delivery's event: names begin with the
+// event id. Deliver writes the record before the schedule, so schedule polls.
 func (b *bench) schedule(client *scheduler.Client, delivery string) *scheduler.GetScheduleOutput {
 	b.Helper()
+	parsed, err := hook.ParseDeliveryID(delivery)
+	if err != nil {
+		b.Fatal(err)
+	}
+	prefix := string(parsed.Event) + "_"
 	var names []string
 	b.until("there is a schedule", func() bool {
-		list, err := client.ListSchedules(b.ctx, &scheduler.ListSchedulesInput{GroupName: &world.stack.ScheduleGroup, NamePrefix: &delivery})
+		list, err := client.ListSchedules(b.ctx, &scheduler.ListSchedulesInput{GroupName: &world.stack.ScheduleGroup, NamePrefix: &prefix})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -118,7 +118,7 @@ func (d *Deliverer) settleOverPark(ctx context.Context, s *subject, parked hook.
 			return nil
 		}
 		if unfollowed = d.followUp(ctx, next); unfollowed != nil {
-			return nil
+			return nil //nolint:nilerr // returned below: a conflict of the follow-up is no conflict of this write
 		}
 		var err error
 		written, err = d.saveDecision(ctx, s, next, attempt)
