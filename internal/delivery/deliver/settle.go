@@ -54,7 +54,7 @@ func (d *Deliverer) recordDecision(ctx context.Context, s *subject, decide decis
 		var err error
 		written, err = d.saveDecision(ctx, s, next, attempt)
 		if parkedByCopy(s, written.record) && hook.CodeOf(err) == hook.CodeConflict {
-			return nil //nolint:nilerr // settleOverPark continues with the record
+			return nil // settleOverPark continues with the record
 		}
 		return err
 	})
