@@ -2,13 +2,12 @@ package status
 
 import (
 	"context"
-	"time"
 
 	"surehook/internal/admin/endpoint"
-	"surehook/internal/delivery/gate"
+	"surehook/internal/delivery/breaker"
 	"surehook/internal/delivery/replay"
+	"surehook/internal/delivery/settle"
 	"surehook/internal/hook"
-	"surehook/internal/rule/stats"
 )
 
 // Endpoints finds endpoints. endpoint.Admin implements Endpoints.
@@ -21,17 +20,12 @@ type Endpoints interface {
 
 // Circuits lists the gate's records.
 type Circuits interface {
-	// Attended returns at most limit records with a circuit that is not closed or
-	// with parked deliveries. The index may lag by a moment.
-	Attended(ctx context.Context, limit int) ([]gate.Record, error)
+	breaker.CircuitLister
 }
 
 // History keeps events, deliveries and attempts.
 type History interface {
-	// Event returns the event with the payload; CodeNotFound if the id is unknown.
-	Event(ctx context.Context, id hook.EventID) (hook.Event, error)
-	// Deliveries returns the recorded deliveries of the event, all generations.
-	Deliveries(ctx context.Context, id hook.EventID) ([]hook.Delivery, error)
+	settle.EventReader
 	// Attempts returns the recorded attempts of the event, in the order of
 	// endpoint, generation and number.
 	Attempts(ctx context.Context, id hook.EventID) ([]hook.Attempt, error)
@@ -43,23 +37,12 @@ type History interface {
 
 // Stats keeps the hourly counts of attempts.
 type Stats interface {
-	// Hours returns the endpoint's counts of the hours with a start at or after
-	// since, in order. Hours without attempts are left out.
-	Hours(ctx context.Context, endpoint hook.EndpointID, since time.Time) ([]stats.Hour, error)
-	// Active returns at most limit endpoints with attempts in the hour of at, in the
-	// order of tenant and id, after the given endpoint; the zero CircuitCheck means
-	// from the first. The index may lag by a moment.
-	Active(ctx context.Context, at time.Time, after hook.CircuitCheck, limit int) ([]hook.CircuitCheck, error)
+	breaker.StatsReader
 }
 
 // Index finds waiting and dead deliveries. The index may lag by a moment.
 type Index interface {
-	// Select returns a page of the selection, oldest first. A page may be short or
-	// empty. next is the start of the following page, empty at the end.
-	Select(ctx context.Context, s replay.Selection) (page []hook.Delivery, next string, err error)
-	// CountSelected returns the number of deliveries in the selection; After and
-	// Limit are ignored. With an error the number is the count so far.
-	CountSelected(ctx context.Context, s replay.Selection) (int, error)
+	replay.Index
 }
 
 // Queues measures all queues.

@@ -25,6 +25,11 @@ type Circuits interface {
 	// DueCircuits returns a check for each endpoint with an AttendAt not after now,
 	// the earliest first, at most limit. The index may lag a moment.
 	DueCircuits(ctx context.Context, now time.Time, limit int) ([]hook.CircuitCheck, error)
+	CircuitLister
+}
+
+// CircuitLister lists the circuit records with a time of the next check.
+type CircuitLister interface {
 	// Attended returns the records with an AttendAt, due or not, the earliest first,
 	// at most limit (1 to 1000). The index may lag a moment.
 	Attended(ctx context.Context, limit int) ([]gate.Record, error)
@@ -33,6 +38,11 @@ type Circuits interface {
 // Stats keeps the hourly counts of attempts and deliveries.
 type Stats interface {
 	gate.Counter
+	StatsReader
+}
+
+// StatsReader reads the hourly counts.
+type StatsReader interface {
 	// Hours returns the endpoint's counts of the hours beginning at or after since,
 	// in order. Hours without counts may be absent.
 	Hours(ctx context.Context, endpoint hook.EndpointID, since time.Time) ([]stats.Hour, error)
@@ -51,8 +61,7 @@ type Deliveries interface {
 	// moment: a delivery parked just now may be absent, but every returned delivery
 	// is parked.
 	Parked(ctx context.Context, endpoint hook.EndpointID, limit int) ([]hook.Delivery, error)
-	// DeliveriesByID returns the existing records, in no particular order.
-	DeliveriesByID(ctx context.Context, ids []hook.DeliveryID) ([]hook.Delivery, error)
+	settle.DeliveriesReader
 }
 
 // Queue carries tokens.

@@ -12,12 +12,8 @@ import (
 // before the read began.
 type Store interface {
 	settle.DeliveryStore
-	// Event returns the event with the payload, or CodeNotFound.
-	Event(ctx context.Context, id hook.EventID) (hook.Event, error)
-	// Deliveries returns the recorded deliveries of the event, all generations.
-	Deliveries(ctx context.Context, id hook.EventID) ([]hook.Delivery, error)
-	// DeliveriesByID returns the existing records, in no particular order.
-	DeliveriesByID(ctx context.Context, ids []hook.DeliveryID) ([]hook.Delivery, error)
+	settle.DeliveriesReader
+	settle.EventReader
 }
 
 // Index finds deliveries. The index may lag a moment behind the records. The
@@ -28,7 +24,8 @@ type Index interface {
 	// or empty before the end. next is the start of the next page, empty at the end.
 	Select(ctx context.Context, s Selection) (page []hook.Delivery, next string, err error)
 	// CountSelected returns the number of indexed deliveries in the selection.
-	// CountSelected ignores After and Limit.
+	// CountSelected ignores After and Limit. With an error the number is the count
+	// so far.
 	CountSelected(ctx context.Context, s Selection) (int, error)
 }
 
@@ -44,14 +41,11 @@ type Selection struct {
 // Endpoints reads the endpoints of a tenant. Every read sees every write
 // acknowledged before the read began.
 type Endpoints interface {
-	// Endpoint returns the endpoint, or CodeNotFound when the tenant has no such
-	// endpoint.
-	Endpoint(ctx context.Context, tenant hook.TenantID, id hook.EndpointID) (hook.Endpoint, error)
+	settle.EndpointReader
+	settle.EndpointLister
 	// EndpointByUID returns the endpoint with the uid, or CodeNotFound when the
 	// tenant has no such endpoint.
 	EndpointByUID(ctx context.Context, tenant hook.TenantID, uid string) (hook.Endpoint, error)
-	// Endpoints returns all endpoints of the tenant, in the order of their ids.
-	Endpoints(ctx context.Context, tenant hook.TenantID) ([]hook.Endpoint, error)
 }
 
 // Jobs keeps replay jobs. Every read except Jobs sees every write acknowledged

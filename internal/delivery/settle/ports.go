@@ -19,12 +19,40 @@ type DeliveryStore interface {
 	SaveDelivery(ctx context.Context, d hook.Delivery, attempt *hook.Attempt) error
 }
 
-// EndpointStore reads and changes endpoints. Every read sees every write
+// DeliveriesReader reads the records of several deliveries. Every read sees every
+// write acknowledged before the read began.
+type DeliveriesReader interface {
+	// DeliveriesByID returns the existing records, in no particular order.
+	DeliveriesByID(ctx context.Context, ids []hook.DeliveryID) ([]hook.Delivery, error)
+}
+
+// EventReader reads events with their deliveries. Every read sees every write
 // acknowledged before the read began.
-type EndpointStore interface {
+type EventReader interface {
+	// Event returns the event with the payload, or CodeNotFound.
+	Event(ctx context.Context, id hook.EventID) (hook.Event, error)
+	// Deliveries returns the recorded deliveries of the event, all generations.
+	Deliveries(ctx context.Context, id hook.EventID) ([]hook.Delivery, error)
+}
+
+// EndpointReader reads endpoints. Every read sees every write acknowledged before
+// the read began.
+type EndpointReader interface {
 	// Endpoint returns the endpoint, or CodeNotFound when the tenant has no such
 	// endpoint.
 	Endpoint(ctx context.Context, tenant hook.TenantID, id hook.EndpointID) (hook.Endpoint, error)
+}
+
+// EndpointLister lists endpoints. Every read sees every write acknowledged before
+// the read began.
+type EndpointLister interface {
+	// Endpoints returns all endpoints of the tenant, in the order of their ids.
+	Endpoints(ctx context.Context, tenant hook.TenantID) ([]hook.Endpoint, error)
+}
+
+// EndpointStore reads and changes endpoints.
+type EndpointStore interface {
+	EndpointReader
 	// UpdateEndpoint writes e as version e.Version+1 and changes the tenant's
 	// version. The uid stays. When the stored version is not e.Version,
 	// UpdateEndpoint writes nothing and returns CodeConflict.
