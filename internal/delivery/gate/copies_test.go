@@ -6,6 +6,7 @@ import (
 
 	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
+	"surehook/internal/rule/circuit"
 )
 
 // Two receipts of one message attempt at the same time. The end of the first attempt
@@ -51,5 +52,56 @@ func TestGate_OwnLeaseWithALostAnswerIsNotShared(t *testing.T) {
 	w.settle(w.admit(w.query(e, 0, 1)), hook.ClassDelivered)
 	if got := decisions(w.admit(w.query(e, 1, 1))); got != "admit" {
 		t.Errorf("after the end of the attempt: %s; want admitted", got)
+	}
+}
+
+// Two receipts of one message probe at the same time. The first failure opens the
+// circuit, but the next probe waits for the end of the shared lease. Simulator seed
+// 4195 shows the third probe.
+func TestGate_CopiesOfAMessageEndNoSharedProbe(t *testing.T) {
+	t.Parallel()
+
+	for _, first := range []int{0, 1} {
+		w := setup(t)
+		e := active()
+		e.Circuit.Cooldown = time.Second
+		w.settle(w.admit(w.query(e, 0, 5)), hook.ClassDNS, hook.ClassDNS, hook.ClassDNS, hook.ClassDNS, hook.ClassDNS)
+		w.Clock.Pass(time.Second)
+		var copies []gate.Admission
+		for range 2 {
+			copies = append(copies, w.admit(w.query(e, 0, 1)))
+			w.Clock.Pass(time.Second)
+		}
+		until := w.record().LeaseUntil
+		w.settle(copies[first], hook.ClassTimeout)
+		r := w.record()
+		if r.State != circuit.Open || r.Cooldown != 2*time.Second || !r.NextProbe().Equal(until) || !r.AttendAt.Equal(until) {
+			t.Errorf("after the failure of copy %d: %+v; want open, cooldown 2 s, next probe at %s", first, r, until)
+		}
+		w.settle(copies[1-first], hook.ClassTimeout)
+		if got := w.record(); got != r {
+			t.Errorf("after the failure of the other copy: %+v; want no change", got)
+		}
+		w.settle(copies[1-first], hook.ClassDelivered)
+		if got := w.record().State; got != circuit.Closed {
+			t.Errorf("after a success of the other copy: %s; want closed", got)
+		}
+	}
+}
+
+// A message that returns after the end of its lease shares the lease with nobody.
+func TestGate_ReturnAfterTheLeaseIsNotShared(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	e := active()
+	e.Circuit.Cooldown = time.Second
+	w.settle(w.admit(w.query(e, 0, 5)), hook.ClassDNS, hook.ClassDNS, hook.ClassDNS, hook.ClassDNS, hook.ClassDNS)
+	w.Clock.Pass(time.Second)
+	w.admit(w.query(e, 0, 1)) // the process dies
+	w.Clock.Pass(circuit.LeaseFor)
+	w.settle(w.admit(w.query(e, 0, 1)), hook.ClassTimeout)
+	if r := w.record(); r.State != circuit.Open || !r.ProbeAt.Equal(w.Clock.Now().Add(2*time.Second)) {
+		t.Errorf("record = %+v; want open for the doubled cooldown of 2 s", r)
 	}
 }

@@ -60,7 +60,10 @@ func (r Record) afterOutcomes(a Admission, o outcomes, window circuit.Counts, no
 	settings := circuit.Settings{CircuitSettings: a.query.Endpoint.Circuit.WithDefaults(), Slow: r.Review.Fragile}
 	before := r.Circuit
 	if a.probe != "" {
-		r.Circuit = r.Probed(a.probe, a.query.Record.Generation, o.Alive, settings, now)
+		renewed := !r.LeaseUntil.Truncate(time.Millisecond).Equal(a.query.Record.LeaseUntil.Truncate(time.Millisecond))
+		r.Circuit = r.Probed(circuit.ProbeResult{
+			Holder: a.probe, Generation: a.query.Record.Generation, Alive: o.Alive, Shared: a.sharedProbe || renewed,
+		}, settings, now)
 	} else {
 		r.Circuit = r.Settled(o.Results, window, a.query.Record.Generation, settings, now)
 	}

@@ -23,6 +23,7 @@ func (g *Gate) admitProbe(ctx context.Context, q Query, now time.Time) (Admissio
 			continue
 		}
 		a.probe = due.Holder()
+		a.sharedProbe = q.Record.Holder == a.probe && now.Before(q.Record.LeaseUntil)
 		a.Verdicts[i] = Verdict{Decision: Admit}
 		if probed == q.Record.Circuit {
 			break

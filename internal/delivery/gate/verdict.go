@@ -90,6 +90,7 @@ type Admission struct {
 
 	query       Query
 	probe       string    // the token holding the probe's lease; empty: no probe
+	sharedProbe bool      // another receipt of the message holds the probe's lease, too
 	holders     []string  // the tokens holding in-flight slots of their own
 	leasedUntil time.Time // end of the leases of holders
 }

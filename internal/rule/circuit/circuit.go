@@ -119,20 +119,33 @@ func (c Circuit) ProbeDue(now time.Time) bool {
 	return false
 }
 
-// Probed returns the circuit after the probe of holder, admitted in the given
-// generation. A success closes the circuit with or without the lease: the endpoint
-// answered during this outage. A failure without the lease changes nothing, because
-// the current holder decides. A result of another generation changes nothing.
-func (c Circuit) Probed(holder string, generation int64, alive bool, s Settings, now time.Time) Circuit {
+// ProbeResult is the result of a probe.
+type ProbeResult struct {
+	Holder     string
+	Generation int64 // of the admission
+	Alive      bool
+	Shared     bool // two copies of the holder's message probe: the other may be in flight
+}
+
+// Probed returns the circuit after a probe. A success closes the circuit with or
+// without the lease: the endpoint answered during this outage. A failure without the
+// lease changes nothing, because the current holder decides. After a failure with a
+// shared lease, the next probe is not due before the end of the lease. A result of
+// another generation changes nothing.
+func (c Circuit) Probed(r ProbeResult, s Settings, now time.Time) Circuit {
 	switch {
-	case c.State == Closed || c.Generation != generation:
+	case c.State == Closed || c.Generation != r.Generation:
 		return c
-	case alive:
+	case r.Alive:
 		return c.Reset(now)
-	case c.State == HalfOpen && c.Holder == holder:
-		return c.reopen(s, now)
+	case c.State != HalfOpen || c.Holder != r.Holder:
+		return c
 	}
-	return c
+	next := c.reopen(s, now)
+	if r.Shared && next.ProbeAt.Before(c.LeaseUntil) {
+		next.ProbeAt = c.LeaseUntil
+	}
+	return next
 }
 
 // Reset returns the circuit closed, from any state.

@@ -137,6 +137,16 @@ func TestCircuit_Probed(t *testing.T) {
 		c.Cooldown = cooldown
 		return c
 	}
+	shared := func(until time.Duration) circuit.Circuit {
+		c := halfOpen()
+		c.LeaseUntil = start.Add(until)
+		return c
+	}
+	waiting := func(until time.Duration) circuit.Circuit {
+		c := again(10 * time.Minute)
+		c.ProbeAt = start.Add(until)
+		return c
+	}
 	reset := circuit.Circuit{State: circuit.Closed, Generation: 5, ClosedAt: now, Version: 7}
 	tests := []struct {
 		name    string
@@ -144,12 +154,17 @@ func TestCircuit_Probed(t *testing.T) {
 		holder  string
 		earlier int64 // generations between the admission and the circuit
 		alive   bool
+		shared  bool
 		want    circuit.Circuit
 	}{
 		{name: "success closes and resets the cooldown", from: halfOpen(), holder: "dlv_a", alive: true, want: reset},
 		{name: "failure doubles the cooldown", from: at(5 * time.Minute), holder: "dlv_a", alive: false, want: again(10 * time.Minute)},
 		{name: "up to the cap", from: at(40 * time.Minute), holder: "dlv_a", alive: false, want: again(time.Hour)},
 		{name: "and no further", from: at(time.Hour), holder: "dlv_a", alive: false, want: again(time.Hour)},
+		{name: "failure with a lease shared beyond the cooldown waits for the end of the lease", from: shared(20 * time.Minute), holder: "dlv_a", alive: false, shared: true, want: waiting(20 * time.Minute)},
+		{name: "failure with a lease shared within the cooldown", from: shared(7 * time.Minute), holder: "dlv_a", alive: false, shared: true, want: again(10 * time.Minute)},
+		{name: "failure with a lease of its own", from: shared(20 * time.Minute), holder: "dlv_a", alive: false, want: again(10 * time.Minute)},
+		{name: "success with a shared lease closes", from: shared(20 * time.Minute), holder: "dlv_a", alive: true, shared: true, want: reset},
 		{name: "another token's failure changes nothing", from: halfOpen(), holder: "dlv_b", alive: false, want: halfOpen()},
 		{name: "another token's late success closes", from: halfOpen(), holder: "dlv_b", alive: true, want: reset},
 		{name: "a late success after a lost lease closes", from: open(), holder: "dlv_a", alive: true, want: reset},
@@ -164,7 +179,9 @@ func TestCircuit_Probed(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			if diff := cmp.Diff(tt.want, tt.from.Probed(tt.holder, tt.from.Generation-tt.earlier, tt.alive, settings, now)); diff != "" {
+			if diff := cmp.Diff(tt.want, tt.from.Probed(circuit.ProbeResult{
+				Holder: tt.holder, Generation: tt.from.Generation - tt.earlier, Alive: tt.alive, Shared: tt.shared,
+			}, settings, now)); diff != "" {
 				t.Errorf("Probed(%s, %t) differs (-want +got):\n%s", tt.holder, tt.alive, diff)
 			}
 		})
@@ -209,16 +226,16 @@ func FuzzCircuit(f *testing.F) {
 					t.Fatalf("op %d: %s probes while %s holds the lease until %v", i, holder, before.Holder, before.LeaseUntil)
 				}
 			case 3:
-				c = c.Probed(holder, c.Generation, false, settings, now)
+				c = c.Probed(circuit.ProbeResult{Holder: holder, Generation: c.Generation, Shared: op%20 == 3}, settings, now)
 			case 4:
-				c = c.Probed(holder, c.Generation, true, settings, now)
+				c = c.Probed(circuit.ProbeResult{Holder: holder, Generation: c.Generation, Alive: true}, settings, now)
 			case 5:
 				c = c.Trip(settings, now)
 			case 6:
 				c = c.Reset(now)
 			case 7:
 				late := c.Settled(circuit.Results{Failed: 99}, circuit.Counts{Failed: 99}, c.Generation-1, settings, now)
-				if late = late.Probed(holder, c.Generation-1, op%20 == 7, settings, now); late != c {
+				if late = late.Probed(circuit.ProbeResult{Holder: holder, Generation: c.Generation - 1, Alive: op%20 == 7}, settings, now); late != c {
 					t.Fatalf("op %d: a late result changed %+v to %+v", i, c, late)
 				}
 			default:

@@ -31,6 +31,7 @@
 //	half-open  probe                     lease held                      half-open
 //	half-open  probe                     lease expired                   half-open, lease of the new holder
 //	half-open  the holder's failure                                      open, cooldown x 2 (at most the cap)
+//	half-open  the failure of a copy         lease renewed by a copy     the same, no probe before the end of the lease
 //	half-open  the holder's success                                      closed, generation + 1, cooldown = 0
 //	open       a former holder's success same generation                 closed, generation + 1, cooldown = 0
 //	half-open  a former holder's success same generation                 closed, generation + 1, cooldown = 0
