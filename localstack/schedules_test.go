@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
+	"surehook/internal/delivery/deliver"
 	"surehook/internal/hook"
 	"surehook/internal/names"
 	"surehook/localstack/receiver"
@@ -43,8 +44,12 @@ func TestARetryBeyondTheQueuesDelayIsASchedule(t *testing.T) {
 	if late := at.Sub(d.NextAttemptAt); err != nil || late < 0 || late > time.Second {
 		t.Errorf("schedule expression = %s, %v; want the planned time %v, rounded up", aws.ToString(made.ScheduleExpression), err, d.NextAttemptAt)
 	}
-	if aws.ToString(made.Name) != id+"_2" || made.ActionAfterCompletion != types.ActionAfterCompletionDelete {
-		t.Errorf("schedule = %s, then %s; want %s_2, then DELETE", aws.ToString(made.Name), made.ActionAfterCompletion, id)
+	token, err := hook.DecodeToken(aws.ToString(made.Target.Input))
+	if err != nil || token.Delivery.String() != id || token.Attempt != 2 {
+		t.Fatalf("the schedule's token = %+v, %v; want attempt 2 of %s", token, err, id)
+	}
+	if want := deliver.ScheduleName(token, at); aws.ToString(made.Name) != want || made.ActionAfterCompletion != types.ActionAfterCompletionDelete {
+		t.Errorf("schedule = %s, then %s; want %s, then DELETE", aws.ToString(made.Name), made.ActionAfterCompletion, want)
 	}
 	if queue := b.queueARN(world.stack.RetryQueueURL); aws.ToString(made.Target.Arn) != queue {
 		t.Errorf("schedule's target = %s; want the retry lane %s", aws.ToString(made.Target.Arn), queue)
