@@ -50,6 +50,7 @@ func TestLimits(t *testing.T) {
 		"response body kept":            {hook.MaxResponseBody, hook.MaxLastBody},
 		"rate_per_second":               {hook.MinRatePerSecond, hook.MaxRatePerSecond},
 		"max_in_flight":                 {1, hook.MaxMaxInFlight},
+		"shards":                        {1, hook.MaxShards, 1},
 		"circuit.failures":              {1, hook.MaxCircuitFailures, hook.DefaultCircuitFailures},
 		"circuit.rate":                  {hook.MinCircuitRate, 1, minutes(circuit.Window), hook.DefaultCircuitRate},
 		"circuit.minimum":               {1, hook.MaxCircuitMinimum, minutes(circuit.Window), hook.DefaultCircuitMinimum},

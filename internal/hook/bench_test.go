@@ -11,7 +11,7 @@ func BenchmarkToken(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	token := hook.NewToken("acme", hook.DeliveryID{Event: event, Endpoint: hook.NewEndpointID(), Generation: 1}, 1)
+	token := hook.NewToken("acme", refOf(event, hook.NewEndpointID(), 1), 1)
 	body, err := token.Encode()
 	if err != nil {
 		b.Fatal(err)

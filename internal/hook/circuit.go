@@ -65,6 +65,9 @@ func validateLimits(e Endpoint) []FieldError {
 	if e.MaxInFlight < 0 || e.MaxInFlight > MaxMaxInFlight {
 		add("max_in_flight", "must be 1 to %d", MaxMaxInFlight)
 	}
+	if e.Shards < 1 || e.Shards > MaxShards {
+		add("shards", "must be 1 to %d", MaxShards)
+	}
 	c := e.Circuit.WithDefaults()
 	if c.Failures < 1 || c.Failures > MaxCircuitFailures {
 		add("circuit.failures", "must be 1 to %d", MaxCircuitFailures)

@@ -46,7 +46,7 @@ func TestValidateEndpoint_Limits(t *testing.T) {
 			t.Parallel()
 
 			e := hook.Endpoint{
-				URL: "https://example.com/hook", EventTypes: []string{"*"}, Timeout: hook.DefaultTimeout,
+				URL: "https://example.com/hook", EventTypes: []string{"*"}, Timeout: hook.DefaultTimeout, Shards: 1,
 				MaxAge: hook.DefaultMaxAge, Style: hook.StyleStandard, Schemes: []hook.Scheme{hook.SchemeV1},
 			}
 			tt.change(&e)

@@ -6,6 +6,8 @@ import "time"
 // without a record is queued: the event names the endpoint as a target.
 type Delivery struct {
 	ID            DeliveryID
+	AcceptedAt    int64 // of the stored event, in milliseconds since 1970; part of the place of the record
+	Shard         int   // part of the place of the record
 	Tenant        TenantID
 	EventType     string
 	State         State
@@ -26,18 +28,28 @@ type Delivery struct {
 	Note     string   // the caller's comment
 }
 
-// QueuedDelivery returns the first delivery of an accepted event to the
-// endpoint, before the delivery has a record.
-func QueuedDelivery(e Event, endpoint EndpointID) Delivery {
+// Ref returns the place of the record.
+func (d Delivery) Ref() DeliveryRef {
+	return DeliveryRef{DeliveryID: d.ID, AcceptedAt: d.AcceptedAt, Shard: d.Shard}
+}
+
+// At returns the delivery with the id and the place.
+func (d Delivery) At(ref DeliveryRef) Delivery {
+	d.ID, d.AcceptedAt, d.Shard = ref.DeliveryID, ref.AcceptedAt, ref.Shard
+	return d
+}
+
+// QueuedDelivery returns the first delivery of an accepted event to the target,
+// before the delivery has a record.
+func QueuedDelivery(e Event, target Target) Delivery {
 	return Delivery{
-		ID:        DeliveryID{Event: e.ID, Endpoint: endpoint, Generation: 1},
 		Tenant:    e.Tenant,
 		EventType: e.Type,
 		State:     StateQueued,
 		CreatedAt: e.AcceptedAt,
 		UpdatedAt: e.AcceptedAt,
 		ExpiresAt: e.ExpiresAt,
-	}
+	}.At(e.refOf(target, 1))
 }
 
 // Outcome is the result of one attempt.
@@ -61,7 +73,7 @@ const (
 // success at the first attempt has no attempt record, because the record of the
 // delivery holds the same data.
 type Attempt struct {
-	Delivery      DeliveryID
+	Delivery      DeliveryRef
 	Number        int // from 1
 	Trigger       Trigger
 	StartedAt     time.Time

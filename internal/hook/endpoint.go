@@ -21,6 +21,8 @@ type Endpoint struct {
 	MaxAge        time.Duration // an older unsettled delivery becomes dead
 	RatePerSecond float64       // maximum of attempts per second; 0: no limit
 	MaxInFlight   int           // maximum of concurrent attempts; 0: no limit
+	Shards        int           // of the deliveries of new events, 1 to MaxShards
+	ShardsEver    int           // the highest Shards so far
 	Circuit       CircuitSettings
 	Style         HeaderStyle
 	Schemes       []Scheme // signatures of every request, without duplicates; classic headers support v1 only
@@ -52,6 +54,22 @@ func (e Endpoint) Active(now time.Time) []Secret {
 		}
 	}
 	return active
+}
+
+// Sharded returns the endpoint with the number of shards for new events.
+func (e Endpoint) Sharded(shards int) Endpoint {
+	e.ShardsEver = max(e.ShardsEver, e.Shards, shards)
+	e.Shards = shards
+	return e
+}
+
+// Target returns the endpoint as the target of a new event.
+func (e Endpoint) Target() Target { return Target{Endpoint: e.ID, Shards: max(e.Shards, 1)} }
+
+// Widest returns the endpoint with the highest number of shards so far: the shards of
+// all the endpoint's deliveries.
+func (e Endpoint) Widest() Target {
+	return Target{Endpoint: e.ID, Shards: max(e.Shards, e.ShardsEver, 1)}
 }
 
 // Disabled returns the endpoint with status disabled and the reason.

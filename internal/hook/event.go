@@ -2,6 +2,7 @@ package hook
 
 import (
 	"crypto/sha256"
+	"hash/fnv"
 	"time"
 )
 
@@ -13,7 +14,7 @@ type Event struct {
 	Payload        []byte // the exact bytes of the request, a JSON value
 	TraceParent    string // W3C traceparent of the request, or empty
 	IdempotencyKey string // empty for none
-	Targets        []EndpointID
+	Targets        []Target
 	AcceptedAt     time.Time
 	ExpiresAt      time.Time // when the record is deleted
 	Nonce          string    // of the writing request: distinguishes a retried write from a duplicate event
@@ -28,12 +29,46 @@ func (e Event) Hash() [sha256.Size]byte {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// Has reports whether the endpoint is a target of the event.
-func (e Event) Has(endpoint EndpointID) bool {
+// Target is an endpoint with the number of shards of its deliveries. The targets of
+// an event are fixed at acceptance: a later number of shards applies to later events.
+type Target struct {
+	Endpoint EndpointID
+	Shards   int // 1 to MaxShards
+}
+
+// DeletedTarget returns the target for reads of a deleted endpoint's deliveries:
+// nobody knows the number of shards any more.
+func DeletedTarget(id EndpointID) Target { return Target{Endpoint: id, Shards: MaxShards} }
+
+// Ref returns the place of the event's delivery to the endpoint in the generation.
+// ok is false when the endpoint is no target of the event.
+func (e Event) Ref(endpoint EndpointID, generation int) (ref DeliveryRef, ok bool) {
 	for _, target := range e.Targets {
-		if target == endpoint {
-			return true
+		if target.Endpoint == endpoint {
+			return e.refOf(target, generation), true
 		}
 	}
-	return false
+	return DeliveryRef{}, false
+}
+
+// refOf returns the place of the event's delivery to the target.
+func (e Event) refOf(target Target, generation int) DeliveryRef {
+	return DeliveryRef{
+		DeliveryID: DeliveryID{Event: e.ID, Endpoint: target.Endpoint, Generation: generation},
+		AcceptedAt: e.AcceptedAt.UnixMilli(),
+		Shard:      shardOf(e.ID, target.Shards),
+	}
+}
+
+// shardOf returns the shard of the event's deliveries to an endpoint with the number
+// of shards. The two halves of the hash are combined, because the low bits of FNV-1a
+// depend on the low bits of the input only.
+func shardOf(id EventID, shards int) int {
+	if shards <= 1 {
+		return 0
+	}
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(id)) // never fails
+	sum := h.Sum32()
+	return int((sum>>16 ^ sum) % uint32(shards))
 }

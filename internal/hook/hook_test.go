@@ -238,6 +238,9 @@ func TestValidateEndpoint(t *testing.T) {
 		{name: "the longest timeout", change: func(e *hook.Endpoint) { e.Timeout = 30 * time.Second }, field: ""},
 		{name: "a timeout too long", change: func(e *hook.Endpoint) { e.Timeout = 30*time.Second + 1 }, field: "timeout"},
 		{name: "a max_age too long", change: func(e *hook.Endpoint) { e.MaxAge = 336*time.Hour + 1 }, field: "max_age"},
+		{name: "the most shards", change: func(e *hook.Endpoint) { e.Shards = 16 }, field: ""},
+		{name: "too many shards", change: func(e *hook.Endpoint) { e.Shards = 17 }, field: "shards"},
+		{name: "no shard", change: func(e *hook.Endpoint) { e.Shards = 0 }, field: "shards"},
 		{name: "no scheme", change: func(e *hook.Endpoint) { e.Schemes = nil }, field: "signature_schemes"},
 		{name: "classic headers with v1a", change: func(e *hook.Endpoint) {
 			e.Style, e.Schemes = hook.StyleClassic, []hook.Scheme{hook.SchemeV1a}
@@ -249,7 +252,7 @@ func TestValidateEndpoint(t *testing.T) {
 			t.Parallel()
 
 			e := hook.Endpoint{
-				URL: "https://example.com/hook", EventTypes: []string{"*"}, Timeout: hook.DefaultTimeout,
+				URL: "https://example.com/hook", EventTypes: []string{"*"}, Timeout: hook.DefaultTimeout, Shards: 1,
 				MaxAge: hook.DefaultMaxAge, Style: hook.StyleStandard, Schemes: []hook.Scheme{hook.SchemeV1},
 			}
 			tt.change(&e)

@@ -117,13 +117,13 @@ func FuzzParseDeliveryID(f *testing.F) {
 }
 
 func FuzzDecodeToken(f *testing.F) {
-	body, err := hook.NewToken("acme", hook.DeliveryID{Event: someEvent, Endpoint: someEndpoint, Generation: 1}, 3).Encode()
+	body, err := hook.NewToken("acme", refOf(someEvent, someEndpoint, 1), 3).Encode()
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Add(body)
 	requested := hook.Token{
-		Delivery: hook.DeliveryID{Event: someEvent, Endpoint: someEndpoint, Generation: 2}, Tenant: "acme", Attempt: 1, Nonce: "n",
+		Delivery: refOf(someEvent, someEndpoint, 2), Tenant: "acme", Attempt: 1, Nonce: "n",
 		ReplayRequest: hook.ReplayRequest{By: "key_0123456789abcdef", Job: "rpl_01jd3m5k8zf4v9q2w7x6y5t4r3", JobIndex: 99_999, Force: true, Redrive: true},
 	}
 	if body, err = requested.Encode(); err != nil {
@@ -159,10 +159,13 @@ func FuzzDecodeToken(f *testing.F) {
 func TestDecodeToken_IgnoresFieldsOfOldReleases(t *testing.T) {
 	t.Parallel()
 
-	const body = `{"delivery":"dlv_01jd3m5k8zf4v9q2w7x6y5t4r3_0123456789abcdef_1","tenant":"acme","attempt":2,"nonce":"n","reserved":true,"delays":3}`
+	const body = `{"delivery":"dlv_01jd3m5k8zf4v9q2w7x6y5t4r3_0123456789abcdef_1@1772600767008/3","tenant":"acme","attempt":2,"nonce":"n","reserved":true,"delays":3}`
 	want := hook.Token{
-		Delivery: hook.DeliveryID{Event: "evt_01jd3m5k8zf4v9q2w7x6y5t4r3", Endpoint: "ep_0123456789abcdef", Generation: 1},
-		Tenant:   "acme", Attempt: 2, Nonce: "n", Reserved: true,
+		Delivery: hook.DeliveryRef{
+			DeliveryID: hook.DeliveryID{Event: "evt_01jd3m5k8zf4v9q2w7x6y5t4r3", Endpoint: "ep_0123456789abcdef", Generation: 1},
+			AcceptedAt: 1772600767008, Shard: 3,
+		},
+		Tenant: "acme", Attempt: 2, Nonce: "n", Reserved: true,
 	}
 	if token, err := hook.DecodeToken(body); err != nil || token != want {
 		t.Errorf("DecodeToken(%s) = %+v, %v; want %+v", body, token, err, want)
@@ -172,7 +175,7 @@ func TestDecodeToken_IgnoresFieldsOfOldReleases(t *testing.T) {
 func TestDecodeToken_Invalid(t *testing.T) {
 	t.Parallel()
 
-	const delivery = `"delivery":"dlv_01jd3m5k8zf4v9q2w7x6y5t4r3_0123456789abcdef_1"`
+	const delivery = `"delivery":"dlv_01jd3m5k8zf4v9q2w7x6y5t4r3_0123456789abcdef_1@1772600767008"`
 	tests := []struct{ name, body string }{
 		{name: "no JSON", body: `hello`},
 		{name: "null", body: `null`},
@@ -180,6 +183,8 @@ func TestDecodeToken_Invalid(t *testing.T) {
 		{name: "no attempt", body: `{` + delivery + `,"tenant":"acme","nonce":"n"}`},
 		{name: "an attempt past MaxAttempts", body: `{` + delivery + `,"tenant":"acme","attempt":22,"nonce":"n"}`},
 		{name: "no nonce", body: `{` + delivery + `,"tenant":"acme","attempt":1}`},
+		{name: "no place", body: `{"delivery":"dlv_01jd3m5k8zf4v9q2w7x6y5t4r3_0123456789abcdef_1","tenant":"acme","attempt":1,"nonce":"n"}`},
+		{name: "a shard out of range", body: `{"delivery":"dlv_01jd3m5k8zf4v9q2w7x6y5t4r3_0123456789abcdef_1@1/16","tenant":"acme","attempt":1,"nonce":"n"}`},
 		{name: "no tenant", body: `{` + delivery + `,"attempt":1,"nonce":"n"}`},
 		{name: "a dead letter", body: `{` + delivery + `,"tenant":"acme","reason":"rejected","attempts":1}`},
 	}

@@ -89,7 +89,7 @@ func FuzzSubscription(f *testing.F) {
 			t.Errorf("event type %q is accepted", eventType)
 		}
 		e := hook.Endpoint{
-			URL: "https://example.com/", EventTypes: []string{pattern}, Timeout: hook.DefaultTimeout,
+			URL: "https://example.com/", EventTypes: []string{pattern}, Timeout: hook.DefaultTimeout, Shards: 1,
 			MaxAge: hook.DefaultMaxAge, Style: hook.StyleStandard, Schemes: []hook.Scheme{hook.SchemeV1},
 		}
 		validPattern := len(hook.ValidateEndpoint(e)) == 0

@@ -77,26 +77,14 @@ func (d Delivery) Replay(o ReplayRequest, now time.Time) (Delivery, error) {
 	return d, nil
 }
 
-// Successor returns the id of the next generation, whether or not the
+// Successor returns the place of the next generation, whether or not the
 // generation exists.
-func (d Delivery) Successor() DeliveryID {
-	id := d.ID
-	id.Generation++
-	return id
-}
-
-// Predecessor returns the id of the previous generation; ok is false for the
-// first generation.
-func (d DeliveryID) Predecessor() (before DeliveryID, ok bool) {
-	d.Generation--
-	return d, d.Generation > 0
-}
+func (d Delivery) Successor() DeliveryRef { return d.Ref().Successor() }
 
 // QueuedReplay returns the next generation of old, a replayed delivery, before
 // the new generation has a record.
 func QueuedReplay(e Event, old Delivery) Delivery {
-	d := QueuedDelivery(e, old.ID.Endpoint)
-	d.ID = old.Successor()
+	d := QueuedDelivery(e, Target{Endpoint: old.ID.Endpoint}).At(old.Successor())
 	d.CreatedAt, d.UpdatedAt = old.Replayed.At, old.Replayed.At
 	d.Job, d.JobIndex, d.By = old.Replayed.Job, old.Replayed.JobIndex, old.Replayed.By
 	return d
@@ -124,7 +112,7 @@ const redriveNonce = "redrive"
 // next generation. SQS puts dead letters on a lane in a redrive.
 func (l DeadLetter) Token() Token {
 	return Token{
-		Delivery:      Delivery{ID: l.Delivery}.Successor(),
+		Delivery:      l.Delivery.Successor(),
 		Tenant:        l.Tenant,
 		Attempt:       1,
 		Nonce:         redriveNonce,

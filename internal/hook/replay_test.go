@@ -13,7 +13,7 @@ import (
 var (
 	replayedAt     = time.Date(2026, 3, 4, 5, 6, 7, 8_000_000, time.UTC)
 	someDeadLetter = hook.DeadLetter{
-		Delivery: hook.DeliveryID{Event: someEvent, Endpoint: someEndpoint, Generation: 1}, Tenant: "acme",
+		Delivery: refOf(someEvent, someEndpoint, 1), Tenant: "acme",
 		Event: someEvent, Endpoint: someEndpoint, EventType: "order.paid", Reason: hook.ReasonExhausted,
 		Attempts: 7, LastStatus: 503, LastClass: "unavailable", LastError: "503 Service Unavailable", DiedAt: replayedAt,
 	}
@@ -22,7 +22,7 @@ var (
 // someDelivery returns the record of a delivery in the state, after three attempts.
 func someDelivery(generation int, state hook.State) hook.Delivery {
 	return hook.Delivery{
-		ID: hook.DeliveryID{Event: someEvent, Endpoint: someEndpoint, Generation: generation}, Tenant: "acme", EventType: "order.paid",
+		ID: hook.DeliveryID{Event: someEvent, Endpoint: someEndpoint, Generation: generation}, AcceptedAt: replayedAt.UnixMilli(), Tenant: "acme", EventType: "order.paid",
 		State: state, Reason: hook.ReasonExhausted, Attempts: 3, Version: 4, Token: "t",
 		CreatedAt: replayedAt.Add(-time.Hour), UpdatedAt: replayedAt.Add(-time.Minute), NextAttemptAt: replayedAt.Add(time.Minute),
 		ExpiresAt: replayedAt.Add(time.Hour), Last: hook.Outcome{Class: hook.ClassUnavailable, Status: 503},
@@ -92,14 +92,14 @@ func TestDelivery_Replay_EndsWithTheLastGeneration(t *testing.T) {
 	}
 }
 
-func TestDeliveryID_Predecessor(t *testing.T) {
+func TestDeliveryRef_Predecessor(t *testing.T) {
 	t.Parallel()
 
 	first := someDelivery(1, hook.StateDead)
-	if before, ok := first.ID.Predecessor(); ok {
+	if before, ok := first.Ref().Predecessor(); ok {
 		t.Errorf("Predecessor() of the first = %s; want none", before)
 	}
-	if before, ok := first.Successor().Predecessor(); !ok || before != first.ID {
+	if before, ok := first.Successor().Predecessor(); !ok || before != first.Ref() {
 		t.Errorf("Predecessor() of the second = %s, %t; want %s", before, ok, first.ID)
 	}
 }
@@ -108,7 +108,7 @@ func TestQueuedReplay(t *testing.T) {
 	t.Parallel()
 
 	event := hook.Event{
-		ID: someEvent, Tenant: "acme", Type: "order.paid", Targets: []hook.EndpointID{someEndpoint},
+		ID: someEvent, Tenant: "acme", Type: "order.paid", Targets: []hook.Target{{Endpoint: someEndpoint, Shards: 1}},
 		AcceptedAt: replayedAt.Add(-time.Hour), ExpiresAt: replayedAt.Add(90 * time.Hour),
 	}
 	old, err := someDelivery(2, hook.StateDead).Replay(hook.ReplayRequest{By: "key_a", Job: "rpl_a", JobIndex: 7, Force: true}, replayedAt)
@@ -116,7 +116,7 @@ func TestQueuedReplay(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := hook.Delivery{
-		ID: hook.DeliveryID{Event: someEvent, Endpoint: someEndpoint, Generation: 3}, Tenant: "acme", EventType: "order.paid",
+		ID: hook.DeliveryID{Event: someEvent, Endpoint: someEndpoint, Generation: 3}, AcceptedAt: replayedAt.UnixMilli(), Tenant: "acme", EventType: "order.paid",
 		State: hook.StateQueued, CreatedAt: replayedAt, UpdatedAt: replayedAt, ExpiresAt: event.ExpiresAt,
 		Job: "rpl_a", JobIndex: 7, By: "key_a",
 	}
@@ -154,7 +154,7 @@ func TestDecodeToken_ReadsADeadLetterAsAReplay(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := hook.Token{
-		Delivery: hook.DeliveryID{Event: someEvent, Endpoint: someEndpoint, Generation: 2}, Tenant: "acme",
+		Delivery: refOf(someEvent, someEndpoint, 2), Tenant: "acme",
 		Attempt: 1, Nonce: "redrive", ReplayRequest: hook.ReplayRequest{Redrive: true},
 	}
 	for range 2 { // the same each time
@@ -179,7 +179,7 @@ func TestDecodeToken_ReadsADeadLetterAsAReplay(t *testing.T) {
 func TestToken_CarriesReplayRequest(t *testing.T) {
 	t.Parallel()
 
-	plain := hook.Token{Delivery: hook.DeliveryID{Event: someEvent, Endpoint: someEndpoint, Generation: 2}, Tenant: "acme", Attempt: 1, Nonce: "n"}
+	plain := hook.Token{Delivery: refOf(someEvent, someEndpoint, 2), Tenant: "acme", Attempt: 1, Nonce: "n"}
 	requested := plain
 	requested.ReplayRequest = hook.ReplayRequest{By: "key_a", Job: "rpl_a", JobIndex: 99_999, Force: true}
 	for _, token := range []hook.Token{plain, requested} {

@@ -37,7 +37,7 @@ func (l Lane) String() string {
 // tokens for the same attempt have different nonces. The record of the attempt
 // holds one nonce, so a repeated token is recognized as settled or superseded.
 type Token struct {
-	Delivery      DeliveryID    `json:"delivery"`
+	Delivery      DeliveryRef   `json:"delivery"`
 	Tenant        TenantID      `json:"tenant"`
 	Attempt       int           `json:"attempt"`
 	Nonce         string        `json:"nonce"`
@@ -46,7 +46,7 @@ type Token struct {
 }
 
 // NewToken returns a fresh token for attempt number of the delivery.
-func NewToken(tenant TenantID, d DeliveryID, number int) Token {
+func NewToken(tenant TenantID, d DeliveryRef, number int) Token {
 	return Token{Delivery: d, Tenant: tenant, Attempt: number, Nonce: NewNonce()}
 }
 
@@ -82,23 +82,23 @@ func DecodeToken(body string) (Token, error) {
 
 // DeadLetter is the message in the dead-letters queue for a dead delivery.
 type DeadLetter struct {
-	Delivery   DeliveryID `json:"delivery"`
-	Tenant     TenantID   `json:"tenant"`
-	Event      EventID    `json:"event"`
-	Endpoint   EndpointID `json:"endpoint"`
-	EventType  string     `json:"event_type"`
-	Reason     Reason     `json:"reason"`
-	Attempts   int        `json:"attempts"`
-	LastStatus int        `json:"last_status,omitempty"`
-	LastClass  string     `json:"last_class,omitempty"`
-	LastError  string     `json:"last_error,omitempty"`
-	DiedAt     time.Time  `json:"died_at"`
+	Delivery   DeliveryRef `json:"delivery"`
+	Tenant     TenantID    `json:"tenant"`
+	Event      EventID     `json:"event"`
+	Endpoint   EndpointID  `json:"endpoint"`
+	EventType  string      `json:"event_type"`
+	Reason     Reason      `json:"reason"`
+	Attempts   int         `json:"attempts"`
+	LastStatus int         `json:"last_status,omitempty"`
+	LastClass  string      `json:"last_class,omitempty"`
+	LastError  string      `json:"last_error,omitempty"`
+	DiedAt     time.Time   `json:"died_at"`
 }
 
 // DeadLetterOf returns the dead letter of a dead delivery.
 func DeadLetterOf(d Delivery) DeadLetter {
 	deadLetter := DeadLetter{
-		Delivery:   d.ID,
+		Delivery:   d.Ref(),
 		Tenant:     d.Tenant,
 		Event:      d.ID.Event,
 		Endpoint:   d.ID.Endpoint,

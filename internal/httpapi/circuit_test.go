@@ -19,7 +19,7 @@ func TestCircuit_patch(t *testing.T) {
 	b := setup(t)
 	b.create(t, `{"url":"https://example.com/","uid":"crm","rate_per_second":10,"max_in_flight":2,"circuit":{"failures":3,"cooldown":"1m"}}`)
 	steps := []struct{ body, want string }{
-		{body: `{"circuit":{"rate":0.9}}`, want: `"rate_per_second":10,"max_in_flight":2,"circuit":{"failures":3,"rate":0.9,"minimum":10,"cooldown":"1m","max_cooldown":"1h"}`},
+		{body: `{"circuit":{"rate":0.9}}`, want: `"rate_per_second":10,"max_in_flight":2,"shards":1,"circuit":{"failures":3,"rate":0.9,"minimum":10,"cooldown":"1m","max_cooldown":"1h"}`},
 		{body: `{"circuit":{"cooldown":"2h"}}`, want: `"circuit":{"failures":3,"rate":0.9,"minimum":10,"cooldown":"2h","max_cooldown":"2h"}`},
 		{body: `{"circuit":{"failures":0,"cooldown":"0s"}}`, want: `"circuit":{"failures":5,"rate":0.9,"minimum":10,"cooldown":"5m","max_cooldown":"1h"}`},
 		{body: `{"circuit":{}}`, want: `"circuit":{"failures":5,"rate":0.9,"minimum":10,"cooldown":"5m","max_cooldown":"1h"}`},

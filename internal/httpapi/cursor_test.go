@@ -73,7 +73,7 @@ func lists(t *testing.T, b *bundle) map[string]list {
 			}
 			add(fmt.Sprint("deliveries of event ", i), "/events/"+posted+"/deliveries", "deliveries\x00"+string(tenant)+"\x00"+posted)
 			add(fmt.Sprint("attempts of event ", i), "/events/"+posted+"/attempts", "attempts\x00"+string(tenant)+"\x00"+posted)
-			endpoint := string(event.Targets[i])
+			endpoint := string(event.Targets[i].Endpoint)
 			add(fmt.Sprint("history of endpoint ", i), "/endpoints/"+endpoint+"/history", "history\x00"+string(tenant)+"\x00"+endpoint)
 			for _, state := range []string{"retrying", "dead"} {
 				add(fmt.Sprint(state, " deliveries of endpoint ", i), "/endpoints/"+endpoint+"/deliveries?state="+state,
@@ -130,7 +130,7 @@ func (b *bundle) fail(t *testing.T, d hook.Delivery, state hook.State) {
 		d.Reason, d.NextAttemptAt = hook.ReasonExhausted, time.Time{}
 	}
 	d.Last = hook.Outcome{Class: hook.ClassTimeout, Error: "no answer", Duration: time.Second}
-	attempt := &hook.Attempt{Delivery: d.ID, Number: 1, Trigger: hook.TriggerEvent, StartedAt: b.now, NextAttemptAt: d.NextAttemptAt, Outcome: d.Last}
+	attempt := &hook.Attempt{Delivery: d.Ref(), Number: 1, Trigger: hook.TriggerEvent, StartedAt: b.now, NextAttemptAt: d.NextAttemptAt, Outcome: d.Last}
 	if err := b.store.SaveDelivery(t.Context(), d, attempt); err != nil {
 		t.Fatalf("SaveDelivery = %v", err)
 	}

@@ -23,6 +23,7 @@ type endpointBody struct {
 	MaxAge           *duration          `json:"max_age"`
 	RatePerSecond    *float64           `json:"rate_per_second"`
 	MaxInFlight      *int               `json:"max_in_flight"`
+	Shards           *int               `json:"shards"`
 	Circuit          circuitBody        `json:"circuit"`
 	SignatureHeaders *string            `json:"signature_headers"`
 	SignatureSchemes *[]string          `json:"signature_schemes"`
@@ -72,6 +73,7 @@ func (b endpointBody) fields() (endpoint.Fields, error) {
 		MaxAge:        (*time.Duration)(b.MaxAge),
 		RatePerSecond: b.RatePerSecond,
 		MaxInFlight:   b.MaxInFlight,
+		Shards:        b.Shards,
 		Circuit: endpoint.CircuitFields{
 			Failures:    b.Circuit.Failures,
 			Rate:        b.Circuit.Rate,

@@ -24,6 +24,7 @@ type endpointView struct {
 	MaxAge           duration          `json:"max_age"`
 	RatePerSecond    float64           `json:"rate_per_second"` // 0: no limit
 	MaxInFlight      int               `json:"max_in_flight"`   // 0: no limit
+	Shards           int               `json:"shards"`
 	Circuit          circuitView       `json:"circuit"`
 	SignatureHeaders string            `json:"signature_headers"`
 	SignatureSchemes []string          `json:"signature_schemes"`
@@ -76,6 +77,7 @@ func viewEndpoint(e hook.Endpoint, p hook.Principal) endpointView {
 		MaxAge:           duration(e.MaxAge),
 		RatePerSecond:    e.RatePerSecond,
 		MaxInFlight:      e.MaxInFlight,
+		Shards:           e.Target().Shards,
 		Circuit:          viewCircuit(e.Circuit.WithDefaults()),
 		SignatureHeaders: e.Style.String(),
 		SignatureSchemes: schemes,

@@ -26,7 +26,7 @@ func TestEndpoints_create(t *testing.T) {
 	const at = `"2026-11-21T09:30:00.000Z"`
 	base := `{"id":"` + id + `","uid":"","url":"https://example.com/hooks","description":"","event_types":["*"],"metadata":{},"headers":{},` +
 		`"retry":{"preset":"standard"},"timeout":"10s","max_age":"72h",` +
-		`"rate_per_second":0,"max_in_flight":0,"circuit":{"failures":5,"rate":0.5,"minimum":10,"cooldown":"5m","max_cooldown":"1h"},` +
+		`"rate_per_second":0,"max_in_flight":0,"shards":1,"circuit":{"failures":5,"rate":0.5,"minimum":10,"cooldown":"5m","max_cooldown":"1h"},` +
 		`"signature_headers":"standard","signature_schemes":["v1"],` +
 		`"status":"active","reason":"","status_since":` + at + `,"created_at":` + at + `,"updated_at":` + at + `,"version":1`
 	if want := base + `,"secret":"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}`; w.Body.String() != want {
@@ -70,6 +70,7 @@ func TestEndpoints_roundTrip(t *testing.T) {
 		{name: "a max_age", field: "max_age", value: `"90m"`, want: `"1h30m"`},
 		{name: "a rate", field: "rate_per_second", value: `0.5`, want: ""},
 		{name: "no rate", field: "rate_per_second", value: `0`, want: ""},
+		{name: "shards", field: "shards", value: `4`, want: ""},
 		{name: "an in-flight limit", field: "max_in_flight", value: `2`, want: ""},
 		{
 			name: "a circuit", field: "circuit", value: `{"failures":3,"rate":1,"minimum":20,"cooldown":"90s","max_cooldown":"2h"}`,
@@ -293,7 +294,7 @@ func TestEndpoints_test(t *testing.T) {
 	for body, want := range map[string]string{"": "surehook.test", `{"event_type":"user.created"}`: "user.created"} {
 		accepted := get[object](t, b, owner, 202, "POST", path, body)
 		stored, err := b.store.Event(t.Context(), hook.EventID(idOf(t, accepted)))
-		if err != nil || accepted["deliveries"] != 1.0 || stored.Type != want || !slices.Equal(stored.Targets, []hook.EndpointID{hook.EndpointID(idOf(t, e))}) {
+		if err != nil || accepted["deliveries"] != 1.0 || stored.Type != want || !slices.Equal(stored.Targets, []hook.Target{{Endpoint: hook.EndpointID(idOf(t, e)), Shards: 1}}) {
 			t.Errorf("test %s = %v: %s for %v, %v; want %s for this endpoint only", body, accepted, stored.Type, stored.Targets, err, want)
 		}
 		if !json.Valid(stored.Payload) {

@@ -39,7 +39,7 @@ func story(t *testing.T) past {
 		Body: []byte("d\xffown"), Duration: 81 * time.Millisecond, RetryAfter: 2 * time.Minute,
 	}
 	attempt := &hook.Attempt{
-		Delivery: p.retrying.ID, Number: 1, Trigger: hook.TriggerEvent, StartedAt: b.now,
+		Delivery: p.retrying.Ref(), Number: 1, Trigger: hook.TriggerEvent, StartedAt: b.now,
 		NextAttemptAt: p.retrying.NextAttemptAt, Outcome: p.retrying.Last,
 	}
 	if err := b.store.SaveDelivery(t.Context(), p.retrying, attempt); err != nil {
@@ -78,7 +78,7 @@ func TestHistory(t *testing.T) {
 	tests := []struct{ name, target, want string }{
 		{name: "the event", target: event, want: fmt.Sprintf(
 			`{"id":%q,"type":"order.paid","idempotency_key":"k","endpoints":[%q,%q],"accepted_at":%s,"expires_at":"2027-02-19T09:30:00.000Z","payload":{"n":1}}`,
-			p.event.ID, p.event.Targets[0], p.event.Targets[1], at,
+			p.event.ID, p.event.Targets[0].Endpoint, p.event.Targets[1].Endpoint, at,
 		)},
 		{name: "its deliveries", target: event + "/deliveries", want: `{"data":[` + p.queuedJSON() + "," + p.retryingJSON() + `],"next_cursor":null}`},
 		{name: "its attempts", target: event + "/attempts", want: `{"data":[` + p.attemptJSON() + `],"next_cursor":null}`},

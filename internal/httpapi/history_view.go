@@ -64,15 +64,19 @@ type deliveryDetailView struct {
 }
 
 func viewEvent(e hook.Event) eventView {
-	return eventView{
+	v := eventView{
 		ID:             e.ID,
 		Type:           e.Type,
 		IdempotencyKey: e.IdempotencyKey,
 		TraceParent:    e.TraceParent,
-		Endpoints:      e.Targets,
+		Endpoints:      make([]hook.EndpointID, len(e.Targets)),
 		AcceptedAt:     stamp(e.AcceptedAt),
 		ExpiresAt:      stamp(e.ExpiresAt),
 	}
+	for i, target := range e.Targets {
+		v.Endpoints[i] = target.Endpoint
+	}
+	return v
 }
 
 func viewDelivery(d hook.Delivery) deliveryView {
@@ -94,7 +98,7 @@ func viewDelivery(d hook.Delivery) deliveryView {
 		Note:          d.Note,
 	}
 	if d.Replayed.Generation != 0 {
-		v.ReplayedAs = d.Successor()
+		v.ReplayedAs = d.Successor().DeliveryID
 	}
 	if d.Attempts > 0 {
 		last := viewOutcome(d.Last)
@@ -117,7 +121,7 @@ func viewOutcome(o hook.Outcome) outcomeView {
 
 func viewAttempt(a hook.Attempt) attemptView {
 	return attemptView{
-		Delivery:      a.Delivery,
+		Delivery:      a.Delivery.DeliveryID,
 		Endpoint:      a.Delivery.Endpoint,
 		Number:        a.Number,
 		Trigger:       a.Trigger,

@@ -175,7 +175,7 @@ func FuzzReplayBody(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		delivery := "/v1/tenants/acme/deliveries/" + hook.QueuedDelivery(event, event.Targets[0]).ID.String()
+		delivery := "/v1/tenants/acme/deliveries/" + hook.QueuedDelivery(event, event.Targets[0]).Ref().String()
 		for _, target := range []string{
 			delivery + "/replay", delivery + "/discard", delivery + "/cancel", eventsURL + "/" + string(event.ID) + "/replay", "/v1/tenants/acme/replays",
 		} {

@@ -69,6 +69,8 @@ func TestLimits_endpoints(t *testing.T) {
 		{name: "the lowest rate", member: "rate_per_second", at: `0.01`, past: `0.0099`, field: "rate_per_second", message: "must be 0.01 to 1000"},
 		{name: "a rate below none", member: "rate_per_second", at: `0`, past: `-1`, field: "rate_per_second", message: "must be 0.01 to 1000"},
 		{name: "the most in flight", member: "max_in_flight", at: `100`, past: `101`, field: "max_in_flight", message: "must be 1 to 100"},
+		{name: "the most shards", member: "shards", at: `16`, past: `17`, field: "shards", message: "must be 1 to 16"},
+		{name: "the fewest shards", member: "shards", at: `1`, past: `0`, field: "shards", message: "must be 1 to 16"},
 		{name: "fewer in flight than none", member: "max_in_flight", at: `0`, past: `-1`, field: "max_in_flight", message: "must be 1 to 100"},
 		{name: "the most failures of a circuit", member: "circuit", at: `{"failures":100}`, past: `{"failures":101}`, field: "circuit.failures", message: "must be 1 to 100"},
 		{name: "the highest rate of a circuit", member: "circuit", at: `{"rate":1}`, past: `{"rate":1.01}`, field: "circuit.rate", message: "must be 0.01 to 1"},

@@ -44,7 +44,7 @@ func TestReplay_delivery(t *testing.T) {
 	p.now = p.now.Add(time.Hour)
 	const later = `"2026-11-21T10:30:00.000Z"`
 	id, next := p.retrying.ID, p.retrying.Successor()
-	queued := head(next, "queued") + `,"attempts":0,"created_at":` + later + `,"updated_at":` + later + `,"by":"key_replayer"}`
+	queued := head(next.DeliveryID, "queued") + `,"attempts":0,"created_at":` + later + `,"updated_at":` + later + `,"by":"key_replayer"}`
 
 	w := p.do(t, replayer, "POST", deliveriesURL+id.String()+"/replay", "")
 	if w.Code != 202 || w.Body.String() != queued {
@@ -84,7 +84,7 @@ func TestReplay_inProgress(t *testing.T) {
 	if want := plain(409, "in_progress", "the delivery is still in progress: retrying"); w.Code != 409 || w.Body.String() != want {
 		t.Errorf("POST = %d %s; want 409 %s", w.Code, w.Body, want)
 	}
-	if w = p.do(t, replayer, "POST", target, `{"force":true}`); w.Code != 202 || !strings.HasPrefix(w.Body.String(), head(p.retrying.Successor(), "queued")) {
+	if w = p.do(t, replayer, "POST", target, `{"force":true}`); w.Code != 202 || !strings.HasPrefix(w.Body.String(), head(p.retrying.Successor().DeliveryID, "queued")) {
 		t.Errorf("POST with force = %d %s; want 202 and the new generation", w.Code, w.Body)
 	}
 	w = p.do(t, reader, "GET", deliveriesURL+p.retrying.ID.String(), "")

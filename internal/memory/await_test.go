@@ -15,7 +15,7 @@ import (
 func tokensOf(endpoint hook.EndpointID, n int) []hook.Token {
 	tokens := make([]hook.Token, n)
 	for i := range tokens {
-		tokens[i] = hook.NewToken("acme", hook.DeliveryID{Event: "evt_1", Endpoint: endpoint, Generation: i + 1}, 1)
+		tokens[i] = hook.NewToken("acme", hook.DeliveryRef{DeliveryID: hook.DeliveryID{Event: "evt_1", Endpoint: endpoint, Generation: i + 1}, AcceptedAt: 1}, 1)
 	}
 	return tokens
 }
@@ -117,7 +117,7 @@ func TestQueue_Await_ReturnsEachMessageOnce(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	var mu sync.Mutex
-	seen := make(map[hook.DeliveryID]int)
+	seen := make(map[hook.DeliveryRef]int)
 	var running sync.WaitGroup
 	for i := range senders {
 		running.Go(func() {

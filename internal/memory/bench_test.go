@@ -38,10 +38,11 @@ func BenchmarkStore(b *testing.B) {
 	s := memory.NewStore()
 	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	number := 0
+	target := hook.Target{Endpoint: "ep_1", Shards: 1}
 	create := func() hook.Delivery {
 		e := hook.Event{ID: hook.EventID("evt_" + strconv.Itoa(number)), Tenant: "acme", AcceptedAt: start.Add(time.Duration(number) * time.Millisecond)}
 		number++
-		d := hook.QueuedDelivery(e, "ep_1")
+		d := hook.QueuedDelivery(e, target)
 		d.State = hook.StateParked
 		if err := s.SaveDelivery(b.Context(), d, nil); err != nil {
 			b.Fatal(err)
@@ -63,12 +64,12 @@ func BenchmarkStore(b *testing.B) {
 	})
 	b.Run("Parked", func(b *testing.B) {
 		for b.Loop() {
-			if parked, err := s.Parked(b.Context(), "ep_1", 100); err != nil || len(parked) != 100 {
+			if parked, err := s.Parked(b.Context(), target, 100); err != nil || len(parked) != 100 {
 				b.Fatal(len(parked), err)
 			}
 		}
 	})
-	selection := replay.Selection{Endpoint: "ep_1", State: hook.StateParked, From: start.Add(50 * time.Second), To: start.Add(90 * time.Second), Limit: 100}
+	selection := replay.Selection{Target: target, State: hook.StateParked, From: start.Add(50 * time.Second), To: start.Add(90 * time.Second), Limit: 100}
 	b.Run("Select", func(b *testing.B) {
 		for b.Loop() {
 			if page, _, err := s.Select(b.Context(), selection); err != nil || len(page) != 100 {

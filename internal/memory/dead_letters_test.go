@@ -48,7 +48,7 @@ func sendLetters(t *testing.T, dead *memory.DeadLetters, n int) []hook.DeadLette
 		if err != nil {
 			t.Fatal(err)
 		}
-		id := hook.DeliveryID{Event: event, Endpoint: "ep_0123456789abcdef", Generation: 1}
+		id := hook.DeliveryRef{DeliveryID: hook.DeliveryID{Event: event, Endpoint: "ep_0123456789abcdef", Generation: 1}, AcceptedAt: 1}
 		l := hook.DeadLetter{
 			Delivery: id, Tenant: "acme", Event: event, Endpoint: id.Endpoint, EventType: "order.paid",
 			Reason: hook.ReasonExhausted, Attempts: 7, DiedAt: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),

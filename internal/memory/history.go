@@ -13,8 +13,9 @@ import (
 // records are replaced, never modified.
 type history struct {
 	events     map[hook.EventID]*eventRecords
-	deliveries map[hook.DeliveryID]*hook.Delivery
+	deliveries map[hook.DeliveryRef]*hook.Delivery
 	byState    map[stateKey]*ordered[*hook.Delivery] // by age
+	retrying   *ordered[*hook.Delivery]              // by NextAttemptAt
 	expiries   *ordered[expiry]
 }
 
@@ -41,8 +42,13 @@ type expiry struct {
 func newHistory() history {
 	return history{
 		events:     make(map[hook.EventID]*eventRecords),
-		deliveries: make(map[hook.DeliveryID]*hook.Delivery),
+		deliveries: make(map[hook.DeliveryRef]*hook.Delivery),
 		byState:    make(map[stateKey]*ordered[*hook.Delivery]),
+		retrying: newOrdered(func(a, b *hook.Delivery) int {
+			return cmp.Or(
+				a.NextAttemptAt.Compare(b.NextAttemptAt), strings.Compare(string(a.ID.Event), string(b.ID.Event)), compareDeliveries(a.Ref(), b.Ref()),
+			)
+		}),
 		expiries: newOrdered(func(a, b expiry) int {
 			return cmp.Or(a.at.Compare(b.at), strings.Compare(string(a.event), string(b.event)))
 		}),
@@ -62,15 +68,18 @@ func (h *history) putEvent(e hook.Event) {
 
 // putDelivery replaces the record of a delivery.
 func (h *history) putDelivery(d *hook.Delivery) {
-	if old := h.deliveries[d.ID]; old != nil {
-		h.inState(old.ID.Endpoint, old.State).remove(old)
+	if old := h.deliveries[d.Ref()]; old != nil {
+		h.unlist(old)
 	}
-	h.deliveries[d.ID] = d
+	h.deliveries[d.Ref()] = d
 	h.inState(d.ID.Endpoint, d.State).add(d)
+	if d.State == hook.StateRetrying {
+		h.retrying.add(d)
+	}
 
 	r := h.recordsOf(d.ID.Event, d.ExpiresAt)
-	i, found := slices.BinarySearchFunc(r.deliveries, d.ID, func(d *hook.Delivery, id hook.DeliveryID) int {
-		return compareDeliveries(d.ID, id)
+	i, found := slices.BinarySearchFunc(r.deliveries, d.Ref(), func(d *hook.Delivery, ref hook.DeliveryRef) int {
+		return compareDeliveries(d.Ref(), ref)
 	})
 	if found {
 		r.deliveries[i] = d
@@ -81,14 +90,20 @@ func (h *history) putDelivery(d *hook.Delivery) {
 
 func (h *history) putAttempt(a hook.Attempt) {
 	r := h.recordsOf(a.Delivery.Event, a.ExpiresAt)
-	i, found := slices.BinarySearchFunc(r.attempts, a, func(a, b hook.Attempt) int {
-		return cmp.Or(compareDeliveries(a.Delivery, b.Delivery), cmp.Compare(a.Number, b.Number))
-	})
+	i, found := slices.BinarySearchFunc(r.attempts, a, compareAttempts)
 	if found {
 		r.attempts[i] = a
 		return
 	}
 	r.attempts = slices.Insert(r.attempts, i, a)
+}
+
+// unlist removes the delivery from all lists.
+func (h *history) unlist(d *hook.Delivery) {
+	h.inState(d.ID.Endpoint, d.State).remove(d)
+	if d.State == hook.StateRetrying {
+		h.retrying.remove(d)
+	}
 }
 
 // recordsOf returns the records of the event, creates missing records, and extends
@@ -120,20 +135,31 @@ func (h *history) inState(endpoint hook.EndpointID, state hook.State) *ordered[*
 func (h *history) expire(now time.Time) {
 	for r, ok := h.expiries.first(); ok && !r.at.After(now); r, ok = h.expiries.first() {
 		for _, d := range h.events[r.event].deliveries {
-			h.inState(d.ID.Endpoint, d.State).remove(d)
-			delete(h.deliveries, d.ID)
+			h.unlist(d)
+			delete(h.deliveries, d.Ref())
 		}
 		delete(h.events, r.event)
 		h.expiries.remove(r)
 	}
 }
 
-// compareDeliveries orders deliveries by endpoint and generation.
-func compareDeliveries(a, b hook.DeliveryID) int {
+// compareDeliveries orders the deliveries of an event id by endpoint and generation.
+func compareDeliveries(a, b hook.DeliveryRef) int {
 	if c := strings.Compare(string(a.Endpoint), string(b.Endpoint)); c != 0 {
 		return c
 	}
-	return cmp.Compare(a.Generation, b.Generation)
+	if c := cmp.Compare(a.Generation, b.Generation); c != 0 {
+		return c
+	}
+	if c := cmp.Compare(a.AcceptedAt, b.AcceptedAt); c != 0 {
+		return c
+	}
+	return cmp.Compare(a.Shard, b.Shard)
+}
+
+// compareAttempts orders the attempts of an event id by delivery and number.
+func compareAttempts(a, b hook.Attempt) int {
+	return cmp.Or(compareDeliveries(a.Delivery, b.Delivery), cmp.Compare(a.Number, b.Number))
 }
 
 // compareAges orders the deliveries of an endpoint by age, the oldest first.

@@ -44,7 +44,7 @@ func TestQueue_Receive_HidesAndRedeliversUndeletedMessages(t *testing.T) {
 
 	clock := porttest.FakeClock()
 	q := memory.NewQueue(clock.Now)
-	token := hook.NewToken("acme", hook.DeliveryID{Event: "evt_1", Endpoint: "ep_1", Generation: 1}, 1)
+	token := hook.NewToken("acme", hook.DeliveryRef{DeliveryID: hook.DeliveryID{Event: "evt_1", Endpoint: "ep_1", Generation: 1}, AcceptedAt: 1}, 1)
 	q.Send(t.Context(), hook.LaneLive, []hook.Token{token}, 0)
 
 	for count := 1; count <= 2; count++ {
@@ -77,7 +77,7 @@ func TestQueue_Receive_RespectsLimitAndOrder(t *testing.T) {
 	q := memory.NewQueue(porttest.FakeClock().Now)
 	var tokens []hook.Token
 	for number := range 3 {
-		tokens = append(tokens, hook.NewToken("acme", hook.DeliveryID{Event: "evt_1", Endpoint: "ep_1", Generation: 1}, number+1))
+		tokens = append(tokens, hook.NewToken("acme", hook.DeliveryRef{DeliveryID: hook.DeliveryID{Event: "evt_1", Endpoint: "ep_1", Generation: 1}, AcceptedAt: 1}, number+1))
 	}
 	q.Send(t.Context(), hook.LaneRetry, tokens, 0)
 

@@ -46,7 +46,7 @@ func TestSchedules_At_CreatesAnotherScheduleAfterTheFirstFired(t *testing.T) {
 	clock := porttest.FakeClock()
 	q := memory.NewQueue(clock.Now)
 	s := memory.NewSchedules(q, clock.Now)
-	token := hook.NewToken("acme", hook.DeliveryID{Event: "evt_1", Endpoint: "ep_1", Generation: 1}, 2)
+	token := hook.NewToken("acme", hook.DeliveryRef{DeliveryID: hook.DeliveryID{Event: "evt_1", Endpoint: "ep_1", Generation: 1}, AcceptedAt: 1}, 2)
 	for range 2 {
 		if err := s.At(t.Context(), token, clock.Now().Add(time.Hour)); err != nil {
 			t.Fatal(err)
@@ -66,7 +66,7 @@ func TestSchedules_FiredScheduleLingers(t *testing.T) {
 	clock := porttest.FakeClock()
 	q := memory.NewQueue(clock.Now)
 	s := memory.NewSchedules(q, clock.Now)
-	token := hook.NewToken("acme", hook.DeliveryID{Event: "evt_1", Endpoint: "ep_1", Generation: 1}, 2)
+	token := hook.NewToken("acme", hook.DeliveryRef{DeliveryID: hook.DeliveryID{Event: "evt_1", Endpoint: "ep_1", Generation: 1}, AcceptedAt: 1}, 2)
 	at := clock.Now().Add(time.Hour)
 	call := func(after time.Duration, want int) {
 		t.Helper()

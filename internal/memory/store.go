@@ -122,7 +122,7 @@ func (s *Store) Load(ctx context.Context, tokens []hook.Token) (deliver.Snapshot
 		Events:     make(map[hook.EventID]hook.Event),
 		Endpoints:  make(map[hook.EndpointID]hook.Endpoint),
 		Circuits:   make(map[hook.EndpointID]gate.Record),
-		Deliveries: make(map[hook.DeliveryID]hook.Delivery),
+		Deliveries: make(map[hook.DeliveryRef]hook.Delivery),
 	}
 	for _, t := range tokens {
 		if e, ok := s.event(t.Delivery.Event); ok {
@@ -135,11 +135,11 @@ func (s *Store) Load(ctx context.Context, tokens []hook.Token) (deliver.Snapshot
 			snapshot.Circuits[r.Endpoint] = r
 		}
 		if d, ok := s.deliveries[t.Delivery]; ok {
-			snapshot.Deliveries[d.ID] = copyDelivery(*d)
+			snapshot.Deliveries[d.Ref()] = copyDelivery(*d)
 		}
 		if before, ok := t.Delivery.Predecessor(); ok {
 			if d, ok := s.deliveries[before]; ok {
-				snapshot.Deliveries[d.ID] = copyDelivery(*d)
+				snapshot.Deliveries[d.Ref()] = copyDelivery(*d)
 			}
 		}
 	}

@@ -9,71 +9,81 @@ import (
 )
 
 // Delivery returns a copy of the record.
-func (s *Store) Delivery(ctx context.Context, id hook.DeliveryID) (hook.Delivery, error) {
-	op := "read delivery " + id.String()
+func (s *Store) Delivery(ctx context.Context, ref hook.DeliveryRef) (hook.Delivery, error) {
+	op := "read delivery " + ref.String()
 	if err := available(ctx, op); err != nil {
 		return hook.Delivery{}, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	d, ok := s.deliveries[id]
+	d, ok := s.deliveries[ref]
 	if !ok {
 		return hook.Delivery{}, fmt.Errorf("%s: %w", op, hook.NotFound("delivery"))
 	}
 	return copyDelivery(*d), nil
 }
 
-// DeliveriesByID returns each record once, in the order of the ids.
-func (s *Store) DeliveriesByID(ctx context.Context, ids []hook.DeliveryID) ([]hook.Delivery, error) {
-	if err := available(ctx, "read deliveries by id"); err != nil {
+// DeliveriesByRef returns each record once, in the order of the refs.
+func (s *Store) DeliveriesByRef(ctx context.Context, refs []hook.DeliveryRef) ([]hook.Delivery, error) {
+	if err := available(ctx, "read deliveries by ref"); err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	seen := make(map[hook.DeliveryID]bool, len(ids))
+	seen := make(map[hook.DeliveryRef]bool, len(refs))
 	var found []hook.Delivery
-	for _, id := range ids {
-		if d, ok := s.deliveries[id]; ok && !seen[id] {
+	for _, ref := range refs {
+		if d, ok := s.deliveries[ref]; ok && !seen[ref] {
 			found = append(found, copyDelivery(*d))
 		}
-		seen[id] = true
+		seen[ref] = true
 	}
 	return found, nil
 }
 
 // Deliveries returns copies, in the order of endpoint and generation.
-func (s *Store) Deliveries(ctx context.Context, id hook.EventID) ([]hook.Delivery, error) {
-	if err := available(ctx, "list deliveries of event "+string(id)); err != nil {
+func (s *Store) Deliveries(ctx context.Context, e hook.Event) ([]hook.Delivery, error) {
+	if err := available(ctx, "list deliveries of event "+string(e.ID)); err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
 	var found []hook.Delivery
-	if records := s.events[id]; records != nil {
-		for _, d := range records.deliveries {
+	for _, target := range e.Targets {
+		ref, _ := e.Ref(target.Endpoint, 1)
+		for d := s.deliveries[ref]; d != nil; d = s.deliveries[d.Successor()] {
 			found = append(found, copyDelivery(*d))
+			if d.Replayed.Generation == 0 {
+				break
+			}
 		}
 	}
+	slices.SortFunc(found, func(a, b hook.Delivery) int { return compareDeliveries(a.Ref(), b.Ref()) })
 	return found, nil
 }
 
 // Attempts returns copies of the attempts.
-func (s *Store) Attempts(ctx context.Context, id hook.EventID) ([]hook.Attempt, error) {
-	if err := available(ctx, "list attempts of event "+string(id)); err != nil {
+func (s *Store) Attempts(ctx context.Context, deliveries []hook.Delivery) ([]hook.Attempt, error) {
+	if err := available(ctx, fmt.Sprintf("list attempts of %d deliveries", len(deliveries))); err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
 	var found []hook.Attempt
-	if records := s.events[id]; records != nil {
-		for _, a := range records.attempts {
-			found = append(found, copyAttempt(a))
+	for _, d := range deliveries {
+		if records := s.events[d.ID.Event]; records != nil {
+			for _, a := range records.attempts {
+				if a.Delivery == d.Ref() {
+					found = append(found, copyAttempt(a))
+				}
+			}
 		}
 	}
+	slices.SortFunc(found, compareAttempts)
 	return found, nil
 }
 
@@ -87,7 +97,7 @@ func (s *Store) SaveDelivery(ctx context.Context, d hook.Delivery, attempt *hook
 	defer s.mu.Unlock()
 
 	var version int64
-	if stored, ok := s.deliveries[d.ID]; ok {
+	if stored, ok := s.deliveries[d.Ref()]; ok {
 		version = stored.Version
 	}
 	if version != d.Version {

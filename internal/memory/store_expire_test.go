@@ -15,17 +15,17 @@ import (
 func TestStore_Expire_RemovesExpiredRecords(t *testing.T) {
 	t.Parallel()
 
-	const endpoint = "ep_1"
+	target := hook.Target{Endpoint: "ep_1", Shards: 1}
 	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	s := memory.NewStore()
 	for hour := range 10 {
 		e := hook.Event{ID: hook.EventID(fmt.Sprintf("evt_%d", hour)), Tenant: "acme", ExpiresAt: start.Add(time.Duration(hour) * time.Hour)}
-		d := hook.QueuedDelivery(e, endpoint)
+		d := hook.QueuedDelivery(e, target)
 		d.State = hook.StateDead
 		if hour == 9 {
 			d.ExpiresAt = start.Add(24 * time.Hour) // expires after its event
 		}
-		attempt := &hook.Attempt{Delivery: d.ID, Number: 1, ExpiresAt: e.ExpiresAt}
+		attempt := &hook.Attempt{Delivery: d.Ref(), Number: 1, ExpiresAt: e.ExpiresAt}
 		job := replay.Job{ID: hook.JobID(fmt.Sprintf("rpl_%d", hour)), Tenant: "acme", ExpiresAt: e.ExpiresAt}
 		d.Job = job.ID
 		for _, err := range []error{
@@ -50,7 +50,7 @@ func TestStore_Expire_RemovesExpiredRecords(t *testing.T) {
 	for _, tt := range tests {
 		s.Expire(start.Add(tt.at))
 		events, deliveries, attempts := s.Size()
-		listed, _, err := s.DeliveriesByEndpoint(t.Context(), endpoint, hook.StateDead, "", 100)
+		listed, _, err := s.DeliveriesByEndpoint(t.Context(), target, hook.StateDead, "", 100)
 		if events != tt.events || deliveries != tt.events || attempts != tt.events || len(listed) != tt.events || err != nil {
 			t.Errorf("after Expire(start + %s) there are %d events, %d deliveries, %d attempts, and %d are listed, %v; want %d of each",
 				tt.at, events, deliveries, attempts, len(listed), err, tt.events)

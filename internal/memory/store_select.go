@@ -19,13 +19,13 @@ const maxPage = 100
 // DeliveriesByEndpoint cuts limit to 1 to 100. A cursor of another list, or an
 // invalid cursor, is CodeInvalid. Every page but the last is full.
 func (s *Store) DeliveriesByEndpoint(
-	ctx context.Context, endpoint hook.EndpointID, state hook.State, cursor string, limit int,
+	ctx context.Context, target hook.Target, state hook.State, cursor string, limit int,
 ) (page []hook.Delivery, next string, err error) {
-	op := fmt.Sprintf("list %s deliveries of endpoint %s", state, endpoint)
+	op := fmt.Sprintf("list %s deliveries of endpoint %s", state, target.Endpoint)
 	if err := available(ctx, op); err != nil {
 		return nil, "", err
 	}
-	list := "newest#" + string(endpoint) + "#" + state.String() + "#"
+	list := "newest#" + string(target.Endpoint) + "#" + state.String() + "#"
 	last, err := openCursor(cursor, list)
 	if err != nil {
 		return nil, "", fmt.Errorf("%s: %w", op, err)
@@ -33,11 +33,11 @@ func (s *Store) DeliveriesByEndpoint(
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	rows := s.inState(endpoint, state).backward()
+	rows := s.inState(target.Endpoint, state).backward()
 	if cursor != "" {
-		rows = s.inState(endpoint, state).before(&last)
+		rows = s.inState(target.Endpoint, state).before(&last)
 	}
-	page, next = pageOf(rows, list, limit)
+	page, next = pageOf(within(target, rows), list, limit)
 	return page, next, nil
 }
 
@@ -64,7 +64,7 @@ func (s *Store) Select(ctx context.Context, sel replay.Selection) (page []hook.D
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	page, next = pageOf(until(s.inState(sel.Endpoint, sel.State).from(begin), end), list, sel.Limit)
+	page, next = pageOf(within(sel.Target, until(s.inState(sel.Endpoint, sel.State).from(begin), end)), list, sel.Limit)
 	return page, next, nil
 }
 
@@ -77,31 +77,48 @@ func (s *Store) CountSelected(ctx context.Context, sel replay.Selection) (int, e
 	defer s.mu.Unlock()
 
 	begin, end := bounds(sel)
-	all := s.inState(sel.Endpoint, sel.State)
-	n := all.len()
-	if end != nil {
-		n = all.rank(end)
+	n := 0
+	for range within(sel.Target, until(s.inState(sel.Endpoint, sel.State).from(begin), end)) {
+		n++
 	}
-	return max(0, n-all.rank(begin)), nil
+	return n, nil
 }
 
 // Parked cuts limit to 1 to 1000. The result never lags.
-func (s *Store) Parked(ctx context.Context, endpoint hook.EndpointID, limit int) ([]hook.Delivery, error) {
-	if err := available(ctx, "list parked deliveries of endpoint "+string(endpoint)); err != nil {
+func (s *Store) Parked(ctx context.Context, target hook.Target, limit int) ([]hook.Delivery, error) {
+	if err := available(ctx, "list parked deliveries of endpoint "+string(target.Endpoint)); err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	all := s.inState(endpoint, hook.StateParked)
+	all := s.inState(target.Endpoint, hook.StateParked)
 	parked := make([]hook.Delivery, 0, min(listLimit(limit), all.len()))
-	for d := range all.all() {
+	for d := range within(target, all.all()) {
 		if len(parked) == listLimit(limit) {
 			break
 		}
 		parked = append(parked, copyDelivery(*d))
 	}
 	return parked, nil
+}
+
+// Overdue cuts limit to 1 to 1000. The result never lags.
+func (s *Store) Overdue(ctx context.Context, before time.Time, limit int) ([]hook.Delivery, error) {
+	if err := available(ctx, "list overdue deliveries"); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	var overdue []hook.Delivery
+	for d := range s.retrying.all() {
+		if !d.NextAttemptAt.Before(before) || len(overdue) == listLimit(limit) {
+			break
+		}
+		overdue = append(overdue, copyDelivery(*d))
+	}
+	return overdue, nil
 }
 
 // listLimit cuts the limit of a list to 1 to 1000.
@@ -125,6 +142,17 @@ func until(rows iter.Seq[*hook.Delivery], end *hook.Delivery) iter.Seq[*hook.Del
 	return func(yield func(*hook.Delivery) bool) {
 		for d := range rows {
 			if end != nil && compareAges(d, end) >= 0 || !yield(d) {
+				return
+			}
+		}
+	}
+}
+
+// within yields the rows in the target's shards.
+func within(target hook.Target, rows iter.Seq[*hook.Delivery]) iter.Seq[*hook.Delivery] {
+	return func(yield func(*hook.Delivery) bool) {
+		for d := range rows {
+			if d.Shard < target.Shards && !yield(d) {
 				return
 			}
 		}

@@ -38,8 +38,8 @@ const (
 	ExpiresAt    = "expires_at" // TTL attribute, epoch seconds
 
 	IndexByEndpoint    = "by_endpoint"
-	ByEndpointHash     = "endpoint_id"
-	ByEndpointRange    = "endpoint_sk" // <state>#<time>#<delivery id>
+	ByEndpointHash     = PartitionKey
+	ByEndpointRange    = "endpoint_sk" // <state>#<created at>#<event>#<generation>
 	IndexByState       = "by_state"
 	ByStateHash        = "state_pk"
 	ByStateRange       = "state_sk"

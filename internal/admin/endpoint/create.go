@@ -32,7 +32,7 @@ func (a *Admin) Create(ctx context.Context, tenant hook.TenantID, f Fields, secr
 		StatusSince: now,
 		CreatedAt:   now,
 		UpdatedAt:   now,
-	}
+	}.Sharded(1)
 	f.apply(&e)
 	errs := a.check(e)
 	secret, wrong := chosenSecret(secret)

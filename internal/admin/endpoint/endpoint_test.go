@@ -30,6 +30,8 @@ func TestAdmin_Create(t *testing.T) {
 		Retry:       hook.RetryPolicy{Preset: "standard"},
 		Timeout:     10 * time.Second,
 		MaxAge:      72 * time.Hour,
+		Shards:      1,
+		ShardsEver:  1,
 		Style:       hook.StyleStandard,
 		Schemes:     []hook.Scheme{hook.SchemeV1},
 		Status:      hook.StatusActive,

@@ -25,6 +25,7 @@ type Fields struct {
 	MaxAge        *time.Duration
 	RatePerSecond *float64 // 0: no limit
 	MaxInFlight   *int     // 0: no limit
+	Shards        *int     // of the deliveries of later events
 	Circuit       CircuitFields
 	Style         *hook.HeaderStyle
 	Schemes       *[]hook.Scheme
@@ -52,6 +53,9 @@ func (f Fields) apply(e *hook.Endpoint) {
 	set(&e.MaxAge, f.MaxAge)
 	set(&e.RatePerSecond, f.RatePerSecond)
 	set(&e.MaxInFlight, f.MaxInFlight)
+	if f.Shards != nil {
+		*e = e.Sharded(*f.Shards)
+	}
 	set(&e.Circuit.Failures, f.Circuit.Failures)
 	set(&e.Circuit.Rate, f.Circuit.Rate)
 	set(&e.Circuit.Minimum, f.Circuit.Minimum)

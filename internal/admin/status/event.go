@@ -44,12 +44,12 @@ func (r *Reader) EventAttempts(ctx context.Context, tenant hook.TenantID, id hoo
 	if err != nil {
 		return page.List[hook.Attempt]{}, err
 	}
-	all, err := r.attempts(ctx, id, deliveries)
+	all, err := r.attempts(ctx, deliveries)
 	if err != nil {
 		return page.List[hook.Attempt]{}, err
 	}
 	return page.Of(all, page.Scope("attempts", string(tenant), string(id)), p, func(a hook.Attempt) string {
-		return fmt.Sprintf("%s#%03d", deliveryOrder(a.Delivery), a.Number)
+		return fmt.Sprintf("%s#%03d", deliveryOrder(a.Delivery.DeliveryID), a.Number)
 	})
 }
 
@@ -75,7 +75,7 @@ func (r *Reader) Delivery(ctx context.Context, tenant hook.TenantID, id hook.Del
 	if i < 0 {
 		return DeliveryDetail{}, hook.NotFound("delivery")
 	}
-	attempts, err := r.attempts(ctx, id.Event, all[i:i+1])
+	attempts, err := r.attempts(ctx, all[i:i+1])
 	if err != nil {
 		return DeliveryDetail{}, err
 	}
@@ -105,7 +105,7 @@ func (r *Reader) EndpointDeliveries(
 	if err != nil {
 		return page.List[hook.Delivery]{}, err
 	}
-	data, next, err := r.History.DeliveriesByEndpoint(ctx, e.ID, state, after, p.Limit)
+	data, next, err := r.History.DeliveriesByEndpoint(ctx, e.Widest(), state, after, p.Limit)
 	if err != nil {
 		return page.List[hook.Delivery]{}, fmt.Errorf("list %s deliveries of endpoint %s: %w", state, e.ID, err)
 	}
@@ -119,7 +119,7 @@ func (r *Reader) eventDeliveries(ctx context.Context, tenant hook.TenantID, id h
 	if err != nil {
 		return nil, err
 	}
-	all, err := r.History.Deliveries(ctx, id)
+	all, err := r.History.Deliveries(ctx, e)
 	if err != nil {
 		return nil, fmt.Errorf("read deliveries of event %s: %w", id, err)
 	}
@@ -142,18 +142,18 @@ func (r *Reader) eventDeliveries(ctx context.Context, tenant hook.TenantID, id h
 // attempts returns the attempts of the deliveries, all of one event. A delivery
 // with a successful first attempt has no attempt record, so attempts builds the
 // attempt from the delivery.
-func (r *Reader) attempts(ctx context.Context, id hook.EventID, deliveries []hook.Delivery) ([]hook.Attempt, error) {
-	recorded, err := r.History.Attempts(ctx, id)
+func (r *Reader) attempts(ctx context.Context, deliveries []hook.Delivery) ([]hook.Attempt, error) {
+	recorded, err := r.History.Attempts(ctx, deliveries)
 	if err != nil {
-		return nil, fmt.Errorf("read attempts of event %s: %w", id, err)
+		return nil, fmt.Errorf("read attempts of %d deliveries: %w", len(deliveries), err)
 	}
-	byDelivery := make(map[hook.DeliveryID][]hook.Attempt, len(deliveries))
+	byDelivery := make(map[hook.DeliveryRef][]hook.Attempt, len(deliveries))
 	for _, a := range recorded {
 		byDelivery[a.Delivery] = append(byDelivery[a.Delivery], a)
 	}
 	var all []hook.Attempt
 	for _, d := range deliveries {
-		own := byDelivery[d.ID]
+		own := byDelivery[d.Ref()]
 		if len(own) == 0 && d.State == hook.StateDelivered && d.Attempts == 1 {
 			own = []hook.Attempt{firstAttempt(d)}
 		}
@@ -164,7 +164,7 @@ func (r *Reader) attempts(ctx context.Context, id hook.EventID, deliveries []hoo
 
 func firstAttempt(d hook.Delivery) hook.Attempt {
 	return hook.Attempt{
-		Delivery:  d.ID,
+		Delivery:  d.Ref(),
 		Number:    1,
 		Trigger:   hook.TriggerOf(d.ID, 1),
 		StartedAt: d.UpdatedAt.Add(-d.Last.Duration),

@@ -29,7 +29,7 @@ func newPast(t *testing.T) past {
 	var ids []hook.DeliveryID
 	for range 3 {
 		e := b.create(t)
-		p.event.Targets = append(p.event.Targets, e.ID)
+		p.event.Targets = append(p.event.Targets, e.Target())
 		ids = append(ids, hook.DeliveryID{Event: p.event.ID, Endpoint: e.ID, Generation: 1})
 		p.endpoint = e
 	}
@@ -38,19 +38,19 @@ func newPast(t *testing.T) past {
 		t.Fatalf("PutEvent = %v", err)
 	}
 
-	done := hook.QueuedDelivery(p.event, p.delivered.Endpoint)
+	done := hook.QueuedDelivery(p.event, hook.Target{Endpoint: p.delivered.Endpoint, Shards: 1})
 	done.State, done.Attempts, done.UpdatedAt = hook.StateDelivered, 1, b.now.Add(time.Second)
 	done.Last = hook.Outcome{Class: hook.ClassDelivered, Status: 204, Duration: 300 * time.Millisecond}
 	p.save(t, done, nil)
 
-	again := hook.QueuedDelivery(p.event, p.retrying.Endpoint)
+	again := hook.QueuedDelivery(p.event, hook.Target{Endpoint: p.retrying.Endpoint, Shards: 1})
 	for n := 1; n <= 2; n++ {
 		again.State, again.Attempts = hook.StateRetrying, n
 		again.UpdatedAt = b.now.Add(time.Duration(n) * time.Minute)
 		again.NextAttemptAt = b.now.Add(time.Duration(n+1) * time.Minute)
 		again.Last = hook.Outcome{Class: hook.ClassUnavailable, Status: 503, Error: "the endpoint answered 503"}
 		p.save(t, again, &hook.Attempt{
-			Delivery: again.ID, Number: n, Trigger: hook.TriggerOf(again.ID, n), StartedAt: again.UpdatedAt,
+			Delivery: again.Ref(), Number: n, Trigger: hook.TriggerOf(again.ID, n), StartedAt: again.UpdatedAt,
 			NextAttemptAt: again.NextAttemptAt, Outcome: again.Last,
 		})
 		again.Version++
@@ -101,7 +101,7 @@ func TestReader_queuedReplay(t *testing.T) {
 	t.Parallel()
 
 	p := newPast(t)
-	old, err := p.store.Delivery(t.Context(), p.delivered)
+	old, err := p.store.Delivery(t.Context(), hook.QueuedDelivery(p.event, p.event.Targets[0]).Ref())
 	if err != nil {
 		t.Fatalf("Delivery = %v", err)
 	}
@@ -112,9 +112,9 @@ func TestReader_queuedReplay(t *testing.T) {
 	p.save(t, replayed, nil)
 
 	next := replayed.Successor()
-	got, err := p.Delivery(t.Context(), tenant, next)
+	got, err := p.Delivery(t.Context(), tenant, next.DeliveryID)
 	d := got.Delivery
-	if err != nil || d.ID != next || d.State != hook.StateQueued || d.Attempts != 0 || d.By != "key_1" || d.Job != "rpl_1" || !d.CreatedAt.Equal(p.now.Add(time.Hour)) {
+	if err != nil || d.Ref() != next || d.State != hook.StateQueued || d.Attempts != 0 || d.By != "key_1" || d.Job != "rpl_1" || !d.CreatedAt.Equal(p.now.Add(time.Hour)) {
 		t.Errorf("Delivery(%s) = %+v, %v; want it queued by the order", next, d, err)
 	}
 	count := func() int {
@@ -134,7 +134,7 @@ func TestReader_queuedReplay(t *testing.T) {
 		t.Errorf("EventDeliveries after the replay's first attempt = %d; want four still", n)
 	}
 	beyond := d.Successor()
-	if _, err := p.Delivery(t.Context(), tenant, beyond); err == nil || err.Error() != "no such delivery" {
+	if _, err := p.Delivery(t.Context(), tenant, beyond.DeliveryID); err == nil || err.Error() != "no such delivery" {
 		t.Errorf("Delivery(%s) = %v; want no such delivery", beyond, err)
 	}
 }
@@ -148,7 +148,7 @@ func TestReader_EventAttempts(t *testing.T) {
 		t.Fatalf("EventAttempts = %v, %v; want three", list.Data, err)
 	}
 	for _, a := range list.Data {
-		if a.Delivery != p.delivered {
+		if a.Delivery.DeliveryID != p.delivered {
 			continue
 		}
 		want := p.now.Add(700 * time.Millisecond)
@@ -225,7 +225,7 @@ func TestReader_EndpointDeliveries(t *testing.T) {
 	// A second delivery makes a second page. The cursor is valid for this list only.
 	second := p.event
 	second.ID = hook.KeyedEventID(tenant, "k2")
-	d := hook.QueuedDelivery(second, p.delivered.Endpoint)
+	d := hook.QueuedDelivery(second, hook.Target{Endpoint: p.delivered.Endpoint, Shards: 1})
 	d.State, d.Attempts, d.CreatedAt = hook.StateDelivered, 1, p.now.Add(time.Hour)
 	p.save(t, d, nil)
 	list, err = p.EndpointDeliveries(t.Context(), tenant, ref, hook.StateDelivered, page.Request{Limit: 1})

@@ -65,7 +65,7 @@ func (r *Reader) Health(ctx context.Context, tenant hook.TenantID, ref string) (
 			hook.StateRetrying: &h.Waiting.Retrying, hook.StateParked: &h.Waiting.Parked, hook.StateDead: &h.Dead,
 		} {
 			group.Go(func() (err error) {
-				*n, err = r.count(ctx, s.Endpoint.ID, state)
+				*n, err = r.count(ctx, s.Endpoint.Widest(), state)
 				return err
 			})
 		}
@@ -105,10 +105,10 @@ func (r *Reader) counting(
 
 // count returns the number of the endpoint's deliveries in the state. With an
 // error the number is the count so far.
-func (r *Reader) count(ctx context.Context, endpoint hook.EndpointID, state hook.State) (int, error) {
-	n, err := r.Index.CountSelected(ctx, replay.Selection{Endpoint: endpoint, State: state})
+func (r *Reader) count(ctx context.Context, target hook.Target, state hook.State) (int, error) {
+	n, err := r.Index.CountSelected(ctx, replay.Selection{Target: target, State: state})
 	if err != nil {
-		return n, fmt.Errorf("count %s deliveries of endpoint %s: %w", state, endpoint, err)
+		return n, fmt.Errorf("count %s deliveries of endpoint %s: %w", state, target.Endpoint, err)
 	}
 	return n, nil
 }

@@ -72,9 +72,9 @@ func (r *Reader) Pipeline(ctx context.Context) (Pipeline, error) {
 	}
 	var mu sync.Mutex
 	counted, err := r.counting(ctx, func(ctx context.Context, group *errgroup.Group) {
-		for _, id := range busy[:min(len(busy), maxCounted)] {
+		for _, check := range busy[:min(len(busy), maxCounted)] {
 			group.Go(func() error {
-				part, err := r.part(ctx, id, p.Hour.Since)
+				part, err := r.part(ctx, check, p.Hour.Since)
 				mu.Lock()
 				defer mu.Unlock()
 				p.add(part)
@@ -89,7 +89,7 @@ func (r *Reader) Pipeline(ctx context.Context) (Pipeline, error) {
 // busy returns the endpoints of the attended records, then the endpoints with
 // attempts in the last activeHours, latest hour first. The list is longer than
 // maxCounted if more endpoints exist.
-func (r *Reader) busy(ctx context.Context, attended []gate.Record, now time.Time) ([]hook.EndpointID, error) {
+func (r *Reader) busy(ctx context.Context, attended []gate.Record, now time.Time) ([]hook.CircuitCheck, error) {
 	var hours [activeHours][]hook.CircuitCheck
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(countConcurrency)
@@ -105,20 +105,20 @@ func (r *Reader) busy(ctx context.Context, attended []gate.Record, now time.Time
 	if err := group.Wait(); err != nil {
 		return nil, err //nolint:wrapcheck // the functions name the operation
 	}
-	var found []hook.EndpointID
+	var found []hook.CircuitCheck
 	seen := make(map[hook.EndpointID]bool)
-	add := func(id hook.EndpointID) {
+	add := func(tenant hook.TenantID, id hook.EndpointID) {
 		if !seen[id] {
 			seen[id] = true
-			found = append(found, id)
+			found = append(found, hook.CircuitCheck{Tenant: tenant, Endpoint: id})
 		}
 	}
 	for _, record := range attended {
-		add(record.Endpoint)
+		add(record.Tenant, record.Endpoint)
 	}
 	for _, active := range hours {
 		for _, e := range active {
-			add(e.Endpoint)
+			add(e.Tenant, e.Endpoint)
 		}
 	}
 	return found, nil
@@ -132,23 +132,31 @@ type part struct {
 }
 
 // part returns the share of the endpoint; with an error, the share counted so far.
-func (r *Reader) part(ctx context.Context, endpoint hook.EndpointID, since time.Time) (part, error) {
+func (r *Reader) part(ctx context.Context, of hook.CircuitCheck, since time.Time) (part, error) {
 	var found part
-	hours, err := r.Stats.Hours(ctx, endpoint, since)
+	hours, err := r.Stats.Hours(ctx, of.Endpoint, since)
 	if err != nil {
-		return found, fmt.Errorf("read hours of endpoint %s: %w", endpoint, err)
+		return found, fmt.Errorf("read hours of endpoint %s: %w", of.Endpoint, err)
+	}
+	target := hook.DeletedTarget(of.Endpoint)
+	e, err := r.Endpoints.Get(ctx, of.Tenant, string(of.Endpoint))
+	switch {
+	case err == nil:
+		target = e.Widest()
+	case hook.CodeOf(err) != hook.CodeNotFound:
+		return found, fmt.Errorf("find endpoint %s: %w", of.Endpoint, err)
 	}
 	found.counts = stats.Sum(hours, since)
 	for state, n := range map[hook.State]*int{hook.StateRetrying: &found.waiting.Retrying, hook.StateParked: &found.waiting.Parked} {
-		if *n, err = r.count(ctx, endpoint, state); err != nil {
+		if *n, err = r.count(ctx, target, state); err != nil {
 			return found, err
 		}
 		if *n == 0 {
 			continue
 		}
-		oldest, _, err := r.Index.Select(ctx, replay.Selection{Endpoint: endpoint, State: state, Limit: 1})
+		oldest, _, err := r.Index.Select(ctx, replay.Selection{Target: target, State: state, Limit: 1})
 		if err != nil {
-			return found, fmt.Errorf("find oldest %s delivery of endpoint %s: %w", state, endpoint, err)
+			return found, fmt.Errorf("find oldest %s delivery of endpoint %s: %w", state, of.Endpoint, err)
 		}
 		for _, d := range oldest {
 			found.oldest = older(found.oldest, d)

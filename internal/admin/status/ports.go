@@ -26,13 +26,14 @@ type Circuits interface {
 // History keeps events, deliveries and attempts.
 type History interface {
 	settle.EventReader
-	// Attempts returns the recorded attempts of the event, in the order of
+	// Attempts returns the recorded attempts of the deliveries, in the order of
 	// endpoint, generation and number.
-	Attempts(ctx context.Context, id hook.EventID) ([]hook.Attempt, error)
-	// DeliveriesByEndpoint returns at most limit recorded deliveries of the endpoint
-	// in the state, newest first. cursor is the next of an earlier call, or empty
-	// for the newest. next is empty at the end. The index may lag by a moment.
-	DeliveriesByEndpoint(ctx context.Context, endpoint hook.EndpointID, state hook.State, cursor string, limit int) (page []hook.Delivery, next string, err error)
+	Attempts(ctx context.Context, deliveries []hook.Delivery) ([]hook.Attempt, error)
+	// DeliveriesByEndpoint returns at most limit recorded deliveries in the target's
+	// shards and in the state, newest first. A page may be short or empty before the
+	// end. cursor is the next of an earlier call, or empty for the newest. next is
+	// empty at the end. The index may lag by a moment.
+	DeliveriesByEndpoint(ctx context.Context, target hook.Target, state hook.State, cursor string, limit int) (page []hook.Delivery, next string, err error)
 }
 
 // Stats keeps the hourly counts of attempts.

@@ -1,14 +1,17 @@
 package dynamo
 
 import (
+	"cmp"
 	"context"
+	"fmt"
+	"slices"
+	"strings"
 
 	"surehook/internal/hook"
 )
 
 type attemptItem struct {
 	key
-	Delivery      string       `dynamodbav:"delivery"`
 	Number        int          `dynamodbav:"number"`
 	Trigger       hook.Trigger `dynamodbav:"trigger"`
 	StartedAt     int64        `dynamodbav:"started_at"`
@@ -20,7 +23,6 @@ type attemptItem struct {
 func toAttemptItem(a hook.Attempt) attemptItem {
 	return attemptItem{
 		key:           attemptKey(a.Delivery, a.Number),
-		Delivery:      a.Delivery.String(),
 		Number:        a.Number,
 		Trigger:       a.Trigger,
 		StartedAt:     millis(a.StartedAt),
@@ -31,16 +33,17 @@ func toAttemptItem(a hook.Attempt) attemptItem {
 }
 
 func fromAttemptItem(it attemptItem) (hook.Attempt, error) {
-	id, err := hook.ParseDeliveryID(it.Delivery)
+	at := strings.TrimPrefix(it.SK[:max(strings.LastIndexByte(it.SK, '#'), 0)], attemptPrefix)
+	ref, err := refOf(key{it.PK, at})
 	if err != nil {
-		return hook.Attempt{}, err //nolint:wrapcheck // the caller names the operation
+		return hook.Attempt{}, err
 	}
 	outcome, err := fromOutcomeItem(it.Outcome)
 	if err != nil {
 		return hook.Attempt{}, err
 	}
 	return hook.Attempt{
-		Delivery:      id,
+		Delivery:      ref,
 		Number:        it.Number,
 		Trigger:       it.Trigger,
 		StartedAt:     fromMillis(it.StartedAt),
@@ -50,13 +53,30 @@ func fromAttemptItem(it attemptItem) (hook.Attempt, error) {
 	}, nil
 }
 
-// Attempts reads all attempts of the event in one query per 1 MB. The event's
-// deliveries times hook.MaxAttempts bound the number of attempts.
-func (s *Store) Attempts(ctx context.Context, id hook.EventID) ([]hook.Attempt, error) {
-	op := "list attempts of event " + string(id)
-	var items []attemptItem
-	if err := s.list(ctx, eventPartition(id), attemptPrefix, &items, op); err != nil {
-		return nil, err
+// Attempts makes one batch read per 100 attempts: the record of a delivery has the
+// number of its attempts. A success at the first attempt has no record to read.
+func (s *Store) Attempts(ctx context.Context, deliveries []hook.Delivery) ([]hook.Attempt, error) {
+	op := fmt.Sprintf("list attempts of %d deliveries", len(deliveries))
+	var keys []key
+	for _, d := range deliveries {
+		if d.State == hook.StateDelivered && d.Attempts == 1 {
+			continue
+		}
+		for number := 1; number <= d.Attempts; number++ {
+			keys = append(keys, attemptKey(d.Ref(), number))
+		}
 	}
-	return fromItems(items, fromAttemptItem, op)
+	items, err := s.batchGet(ctx, keys)
+	if err != nil {
+		return nil, translate(err, op)
+	}
+	attempts, err := decodeAll(items, fromAttemptItem)
+	slices.SortFunc(attempts, func(a, b hook.Attempt) int {
+		return cmp.Or(
+			cmp.Compare(a.Delivery.Endpoint, b.Delivery.Endpoint),
+			cmp.Compare(a.Delivery.Generation, b.Delivery.Generation),
+			cmp.Compare(a.Number, b.Number),
+		)
+	})
+	return attempts, translate(err, op)
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -19,119 +18,172 @@ import (
 // maxPage bounds a page of deliveries: one BatchGetItem reads 100 keys.
 const maxPage = maxBatchKeys
 
-// DeliveriesByEndpoint makes one index query and one batch read. limit is cut to
-// 1 to 100. A page may be shorter than limit because stale index rows are
-// dropped. A cursor of another list, or an invalid cursor, is CodeInvalid.
+// DeliveriesByEndpoint makes one query per shard, and one batch read; for state
+// delivered, two queries per shard. limit is cut to 1 to 100. A page may be shorter
+// than limit because stale rows are dropped, and because delivered deliveries are
+// found by looking at maxPages pages of each shard's deliveries of all states. A
+// cursor of another list, or an invalid cursor, is CodeInvalid.
 func (s *Store) DeliveriesByEndpoint(
-	ctx context.Context, endpoint hook.EndpointID, state hook.State, cursor string, limit int,
+	ctx context.Context, target hook.Target, state hook.State, cursor string, limit int,
 ) (page []hook.Delivery, next string, err error) {
-	op := fmt.Sprintf("list %s deliveries of endpoint %s", state, endpoint)
-	p := spanOf(endpoint, state)
-	start, err := openCursor(cursor, p)
+	op := fmt.Sprintf("list %s deliveries of endpoint %s", state, target.Endpoint)
+	l := listOf(target, state)
+	after, err := l.openCursor(cursor)
 	if err != nil {
 		return nil, "", fmt.Errorf("%s: %w", op, err)
 	}
-	page, next, err = s.pageOf(ctx, p, false, start, limit)
+	page, next, err = s.pageOf(ctx, l, true, after, limit)
 	return page, next, translate(err, op)
 }
 
-// Parked makes at most 5 index queries, each with a batch read. limit is cut to 1
-// to 1000. The index may lag a moment: a delivery parked just now may be absent,
-// but every returned delivery is parked.
-func (s *Store) Parked(ctx context.Context, endpoint hook.EndpointID, limit int) ([]hook.Delivery, error) {
-	queries := []*dynamodb.QueryInput{spanOf(endpoint, hook.StateParked).query()}
-	parked, err := pageThrough(ctx, s, queries, limit, fromDeliveryItem, deliveryRange)
-	return parked, translate(err, "list parked deliveries of endpoint "+string(endpoint))
+// Parked makes at most 5 index queries per shard, and as many batch reads. limit is
+// cut to 1 to 1000. The index may lag a moment: a delivery parked just now may be
+// absent, but every returned delivery is parked.
+func (s *Store) Parked(ctx context.Context, target hook.Target, limit int) ([]hook.Delivery, error) {
+	l := listOf(target, hook.StateParked)
+	parked, err := pageThrough(ctx, s, l.sources(false, ""), limit, fromDeliveryItem, l.position)
+	return parked, translate(err, "list parked deliveries of endpoint "+string(target.Endpoint))
 }
 
-// span is a range of the index by_endpoint: deliveries of one endpoint in one
-// state. No row has from or to as range key.
-type span struct {
-	endpoint hook.EndpointID
+// Overdue queries the 64 shards of the list of retrying deliveries. limit is cut to 1
+// to 1000. The index may lag a moment, but every returned delivery is retrying.
+func (s *Store) Overdue(ctx context.Context, before time.Time, limit int) ([]hook.Delivery, error) {
+	position := func(d hook.Delivery) string {
+		if d.State != hook.StateRetrying {
+			return ""
+		}
+		return dueRange(d)
+	}
+	sources := shardQueries(dueList, dueShards, "state_sk < :value", timeBound(before))
+	overdue, err := pageThrough(ctx, s, sources, limit, fromDeliveryItem, position)
+	return overdue, translate(err, "list overdue deliveries")
+}
+
+// list is a list of deliveries of a target in one state, in the order of position by
+// CreatedAt. Positions are after from and before to.
+type list struct {
+	target   hook.Target
 	state    hook.State
 	from, to string
 }
 
-// spanOf returns the span of all deliveries of the endpoint in the state.
-func spanOf(endpoint hook.EndpointID, state hook.State) span {
-	return span{endpoint, state, indexPrefix(state), indexEnd(state)}
+// listOf returns the list of all deliveries of the target in the state.
+func listOf(target hook.Target, state hook.State) list {
+	return list{target, state, "", "~"} // "~" is after all digits
 }
 
-// empty reports whether the span contains no range key. DynamoDB rejects a query
-// with a lower bound above the upper bound.
-func (p span) empty() bool { return p.from >= p.to }
+// empty reports whether the list has no position. DynamoDB rejects a query with a
+// lower bound above the upper bound.
+func (l list) empty() bool { return l.from >= l.to }
 
-func (p span) query() *dynamodb.QueryInput {
-	return &dynamodb.QueryInput{
-		IndexName:              aws.String(names.IndexByEndpoint),
-		KeyConditionExpression: aws.String("endpoint_id = :endpoint AND endpoint_sk BETWEEN :from AND :to"),
-		ExpressionAttributeValues: map[string]types.AttributeValue{
-			":endpoint": text(string(p.endpoint)), ":from": text(p.from), ":to": text(p.to),
-		},
+// position returns the position of the delivery in the list, or "" for a delivery in
+// another state.
+func (l list) position(d hook.Delivery) string {
+	if d.State != l.state {
+		return ""
 	}
+	return position(d.CreatedAt, d.ID)
 }
 
-// pageOf reads a page of the span, after start unless start is nil. pageOf reads
-// one index row more than limit to learn whether another page exists.
-func (s *Store) pageOf(
-	ctx context.Context, p span, forward bool, start map[string]types.AttributeValue, limit int,
-) (page []hook.Delivery, next string, err error) {
-	if p.empty() {
+// sources returns the queries for the rows from after on; the first row may have the
+// position after. The index lists every delivery of the state, with one exception: a
+// delivered delivery of the first generation. There the time of acceptance is
+// CreatedAt, so the deliveries of the shard are in the order of the list.
+func (l list) sources(newest bool, after string) []source {
+	from, to := l.from, l.to
+	switch {
+	case after != "" && newest:
+		to = after
+	case after != "":
+		from = after
+	}
+	query := func(shard int, sort, prefix string) source {
+		return source{
+			query: &dynamodb.QueryInput{
+				KeyConditionExpression: aws.String("pk = :pk AND " + sort + " BETWEEN :from AND :to"),
+				ExpressionAttributeValues: map[string]types.AttributeValue{
+					":pk": text(deliveryPartition(l.target.Endpoint, shard)), ":from": text(prefix + from), ":to": text(prefix + to),
+				},
+			},
+		}
+	}
+	var all []source
+	for shard := range l.target.Shards {
+		prefix := indexPrefix(l.state)
+		indexed := query(shard, names.ByEndpointRange, prefix)
+		indexed.query.IndexName = aws.String(names.IndexByEndpoint)
+		indexed.position = func(r indexRow) string { return strings.TrimPrefix(r.EndpointSK, prefix) }
+		all = append(all, indexed)
+		if l.state != hook.StateDelivered {
+			continue
+		}
+		first := query(shard, names.SortKey, deliveryPrefix)
+		first.query.FilterExpression = aws.String("#state = :state AND attribute_not_exists(endpoint_sk)")
+		first.query.ExpressionAttributeNames = map[string]string{"#state": "state"} // a reserved word
+		first.query.ExpressionAttributeValues[":state"] = text(word(l.state))
+		first.position = func(r indexRow) string { return strings.TrimPrefix(r.SK, deliveryPrefix) }
+		all = append(all, first)
+	}
+	return all
+}
+
+// pageOf reads a page of the list after the position, or from the begin when after is
+// empty. pageOf reads one row more than limit to learn whether another page exists.
+// A source that looked at maxPages pages ends the page: next is then the position up
+// to which all sources were read.
+func (s *Store) pageOf(ctx context.Context, l list, newest bool, after string, limit int) (page []hook.Delivery, next string, err error) {
+	if l.empty() {
 		return nil, "", nil
 	}
 	limit = min(max(limit, 1), maxPage)
-	query := p.query()
-	query.TableName = s.table
-	query.ExclusiveStartKey = start
-	query.ScanIndexForward = aws.Bool(forward)
-	query.Limit = aws.Int32(int32(limit + 1))
-	out, err := s.db.Query(ctx, query)
-	if err != nil {
-		return nil, "", err //nolint:wrapcheck // the caller translates
+	m := s.newMerge(newest, l.sources(newest, after))
+	m.after = after
+	size := limit + 1
+	if after != "" {
+		size++ // for the row at after
 	}
 	var rows []indexRow
-	if err := attributevalue.UnmarshalListOfMaps(out.Items, &rows); err != nil {
-		return nil, "", err //nolint:wrapcheck // the caller translates
+	for len(rows) <= limit && m.more() && !m.exhausted() {
+		read, err := m.next(ctx, limit+1-len(rows), size)
+		if err != nil {
+			return nil, "", err
+		}
+		rows, size = append(rows, read...), maxRows
 	}
-	if len(rows) > limit {
+	switch {
+	case len(rows) > limit:
 		rows = rows[:limit]
-		next = newCursor(rows[limit-1].rangeKey())
+		next = l.cursor(rows[limit-1].at)
+	case m.more():
+		at, _ := m.frontier()
+		next = l.cursor(at)
 	}
-	page, err = current(ctx, s, rows, fromDeliveryItem, deliveryRange)
+	page, err = current(ctx, s, rows, fromDeliveryItem, l.position)
 	return page, next, err
 }
 
-// deliveryRange returns the range key of the delivery in the index by_endpoint.
-func deliveryRange(d hook.Delivery) string { return indexRange(d.State, d.CreatedAt, d.ID) }
+// prefix begins the text of the list's cursors.
+func (l list) prefix() string { return string(l.target.Endpoint) + "#" + l.state.String() + "#" }
 
-// newCursor returns a cursor for the rows after the range key. A range key holds
-// state, time and delivery, so openCursor can rebuild the whole index key.
-func newCursor(rangeKey string) string { return base64.RawURLEncoding.EncodeToString([]byte(rangeKey)) }
+// cursor returns a cursor for the rows after the position.
+func (l list) cursor(position string) string {
+	return base64.RawURLEncoding.EncodeToString([]byte(l.prefix() + position))
+}
 
-// openCursor returns the index key encoded in the cursor, or nil for the empty
-// cursor. A key outside the span is CodeInvalid.
-func openCursor(cursor string, p span) (map[string]types.AttributeValue, error) {
+// openCursor returns the position in the cursor, or "" for the empty cursor. A
+// position outside the list is CodeInvalid.
+func (l list) openCursor(cursor string) (string, error) {
 	if cursor == "" {
-		return nil, nil
+		return "", nil
 	}
 	invalid := hook.Invalid(hook.FieldError{Field: "cursor", Message: "is not a cursor of this list"})
 	b, err := base64.RawURLEncoding.DecodeString(cursor)
-	rangeKey := string(b)
 	if err != nil {
-		return nil, invalid
+		return "", invalid
 	}
-	id, err := indexedDelivery(rangeKey)
-	if err != nil || id.Endpoint != p.endpoint {
-		return nil, invalid
+	at, own := strings.CutPrefix(string(b), l.prefix())
+	if _, _, _, err := parsePosition(at); err != nil || !own || at < l.from || at > l.to {
+		return "", invalid
 	}
-	// DynamoDB accepts a start key without a row, but rejects a malformed key and a
-	// key outside the queried range.
-	created, err := time.Parse(indexTime, strings.TrimSuffix(strings.TrimPrefix(rangeKey, indexPrefix(p.state)), "#"+id.String()))
-	if err != nil || rangeKey != indexRange(p.state, created, id) || rangeKey < p.from || rangeKey > p.to {
-		return nil, invalid
-	}
-	start := deliveryKey(id).attributes()
-	start[names.ByEndpointHash] = text(string(p.endpoint))
-	start[names.ByEndpointRange] = text(rangeKey)
-	return start, nil
+	return at, nil
 }

@@ -129,7 +129,7 @@ func (s *Store) SaveCircuit(ctx context.Context, r gate.Record) error {
 // 1000. A circuit saved just now may be absent.
 func (s *Store) DueCircuits(ctx context.Context, now time.Time, limit int) ([]hook.CircuitCheck, error) {
 	later := now.Add(time.Millisecond).UTC().Format(indexTime)
-	due, err := pageThrough(ctx, s, shardQueries(circuitList, "state_sk < :value", later), limit, fromCircuitItem, circuitRange)
+	due, err := pageThrough(ctx, s, shardQueries(circuitList, endpointShards, "state_sk < :value", later), limit, fromCircuitItem, circuitRange)
 	if err != nil {
 		return nil, translate(err, "list due circuits")
 	}
@@ -143,7 +143,7 @@ func (s *Store) DueCircuits(ctx context.Context, now time.Time, limit int) ([]ho
 // Attended makes the requests of DueCircuits. limit is cut to 1 to 1000. A circuit
 // saved just now may be absent.
 func (s *Store) Attended(ctx context.Context, limit int) ([]gate.Record, error) {
-	records, err := pageThrough(ctx, s, shardQueries(circuitList, "", ""), limit, fromCircuitItem, circuitRange)
+	records, err := pageThrough(ctx, s, shardQueries(circuitList, endpointShards, "", ""), limit, fromCircuitItem, circuitRange)
 	return records, translate(err, "list attended circuits")
 }
 

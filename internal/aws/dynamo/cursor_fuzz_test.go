@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +16,24 @@ import (
 	"surehook/internal/delivery/replay"
 	"surehook/internal/hook"
 )
+
+const (
+	milliseconds = "2006-01-02T15:04:05.000Z"
+	ownDead      = string(endpointID) + "#dead#" // begins the text of a cursor of the endpoint's dead deliveries
+)
+
+// positionIn returns the time in the text of a cursor of the endpoint's dead
+// deliveries; ok is false for another text.
+func positionIn(text string) (at time.Time, ok bool) {
+	position, own := strings.CutPrefix(text, ownDead)
+	parts := strings.Split(position, "#")
+	if !own || len(parts) != 3 {
+		return at, false
+	}
+	at, noTime := time.Parse(milliseconds, parts[0])
+	_, noEvent := hook.ParseEventID(parts[1])
+	return at, noTime == nil && noEvent == nil && at.Format(milliseconds) == parts[0] && regexp.MustCompile(`\A[0-9]{4}\z`).MatchString(parts[2])
+}
 
 // noTable is a client of a table. Every request fails the test.
 type noTable struct{ asked bool }
@@ -28,10 +47,9 @@ func (c *noTable) Do(r *http.Request) (*http.Response, error) {
 // endpoint or state, and a malformed cursor, without a request: the cursor would
 // become a key.
 func FuzzDeliveriesCursor(f *testing.F) {
-	const milliseconds = "2006-01-02T15:04:05.000Z"
-	own := "dead#2026-01-02T03:04:05.678Z#" + hook.DeliveryID{Event: eventID, Endpoint: endpointID, Generation: 1}.String()
+	const own = ownDead + "2026-01-02T03:04:05.678Z#" + string(eventID) + "#0001"
 	for _, position := range []string{
-		own, "parked" + own[4:], strings.Replace(own, "0123456789abcdef", "fedcba9876543210", 1), own + "0", strings.Replace(own, ".678Z", "Z", 1), strings.Replace(own, "01-02", "02-30", 1), "dead#", "dead##", "", "\xff\x00",
+		own, strings.Replace(own, "dead", "parked", 1), strings.Replace(own, "0123456789abcdef", "fedcba9876543210", 1), own + "0", strings.Replace(own, ".678Z", "Z", 1), strings.Replace(own, "01-02", "02-30", 1), ownDead, ownDead + "##", "", "\xff\x00",
 	} {
 		f.Add(base64.RawURLEncoding.EncodeToString([]byte(position)))
 	}
@@ -45,15 +63,10 @@ func FuzzDeliveriesCursor(f *testing.F) {
 		}, "table")
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		_, _, err := store.DeliveriesByEndpoint(ctx, endpointID, hook.StateDead, cursor, 1)
+		_, _, err := store.DeliveriesByEndpoint(ctx, hook.Target{Endpoint: endpointID, Shards: 1}, hook.StateDead, cursor, 1)
 		position, undecodable := base64.RawURLEncoding.DecodeString(cursor)
-		parts := strings.Split(string(position), "#")
-		valid := cursor == ""
-		if undecodable == nil && len(parts) == 3 && parts[0] == "dead" {
-			id, noDelivery := hook.ParseDeliveryID(parts[2])
-			created, noTime := time.Parse(milliseconds, parts[1])
-			valid = noDelivery == nil && id.Endpoint == endpointID && noTime == nil && created.Format(milliseconds) == parts[1]
-		}
+		_, possible := positionIn(string(position))
+		valid := cursor == "" || undecodable == nil && possible
 		if refused := hook.CodeOf(err) == hook.CodeInvalid; refused == valid {
 			t.Errorf("DeliveriesByEndpoint(cursor of %q) = %v; valid: %t", position, err, valid)
 		} else if refused && client.asked {
@@ -65,13 +78,12 @@ func FuzzDeliveriesCursor(f *testing.F) {
 // FuzzSelectionPosition checks that Select rejects a position outside a selection
 // with time bounds, without a request.
 func FuzzSelectionPosition(f *testing.F) {
-	const milliseconds = "2006-01-02T15:04:05.000Z"
-	id := hook.DeliveryID{Event: eventID, Endpoint: endpointID, Generation: 1}.String()
+	const id = string(eventID) + "#0001"
 	from, to := epoch, epoch.Add(time.Hour)
 	for _, at := range []time.Time{from, to, from.Add(-time.Millisecond), to.Add(-time.Millisecond), from.AddDate(1, 0, 0), {}} {
-		f.Add("dead#" + at.Format(milliseconds) + "#" + id)
+		f.Add(ownDead + at.Format(milliseconds) + "#" + id)
 	}
-	for _, position := range []string{"", "dead$", "dead#" + from.Format(milliseconds), "delivered#" + from.Format(milliseconds) + "#" + id} {
+	for _, position := range []string{"", "dead$", ownDead + from.Format(milliseconds), strings.Replace(ownDead, "dead", "delivered", 1) + from.Format(milliseconds) + "#" + id} {
 		f.Add(position)
 	}
 
@@ -84,16 +96,11 @@ func FuzzSelectionPosition(f *testing.F) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		_, _, err := store.Select(ctx, replay.Selection{
-			Endpoint: endpointID, State: hook.StateDead, From: from, To: to, Limit: 1,
+			Target: hook.Target{Endpoint: endpointID, Shards: 1}, State: hook.StateDead, From: from, To: to, Limit: 1,
 			After: base64.RawURLEncoding.EncodeToString([]byte(position)),
 		})
-		valid := position == ""
-		if parts := strings.Split(position, "#"); len(parts) == 3 && parts[0] == "dead" {
-			id, noDelivery := hook.ParseDeliveryID(parts[2])
-			created, noTime := time.Parse(milliseconds, parts[1])
-			valid = noDelivery == nil && id.Endpoint == endpointID && noTime == nil && created.Format(milliseconds) == parts[1] &&
-				!created.Before(from) && created.Before(to)
-		}
+		created, possible := positionIn(position)
+		valid := position == "" || possible && !created.Before(from) && created.Before(to)
 		if refused := hook.CodeOf(err) == hook.CodeInvalid; refused == valid {
 			t.Errorf("Select(after %q) = %v; valid: %t", position, err, valid)
 		} else if refused && client.asked {

@@ -1,6 +1,7 @@
 package dynamo
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -12,37 +13,40 @@ import (
 	"surehook/internal/hook"
 )
 
-// deliveryItem omits the delivery id, which is part of EndpointSK: the item of a
-// delivery that succeeds at once must fit into one write unit of 1 KB.
+// deliveryItem omits the id, which is part of the key: the item of a delivery that
+// succeeds at once must fit into one write unit of 1 KB.
+//
+// EndpointSK lists the delivery in the index by_endpoint. The first generation of a
+// delivered delivery has no row there, because its key is its position in the list.
+// StatePK and StateSK list a retrying delivery by the time of the next attempt.
 type deliveryItem struct {
 	key
-	EndpointID    hook.EndpointID `dynamodbav:"endpoint_id"` // names.ByEndpointHash
-	EndpointSK    string          `dynamodbav:"endpoint_sk"` // names.ByEndpointRange
-	Tenant        hook.TenantID   `dynamodbav:"tenant"`
-	EventType     string          `dynamodbav:"type"`
-	State         string          `dynamodbav:"state"`
-	Reason        hook.Reason     `dynamodbav:"reason,omitempty"`
-	Attempts      int             `dynamodbav:"attempts,omitempty"`
-	Version       int64           `dynamodbav:"version"`
-	Token         string          `dynamodbav:"token,omitempty"`
-	CreatedAt     int64           `dynamodbav:"created_at"`
-	UpdatedAt     int64           `dynamodbav:"updated_at"`
-	NextAttemptAt int64           `dynamodbav:"next_at,omitempty"`
-	ExpiresAt     int64           `dynamodbav:"expires_at,omitempty"`
-	Last          *outcomeItem    `dynamodbav:"last,omitempty"`
-	Replayed      *replayedItem   `dynamodbav:"replayed,omitempty"`
-	Job           hook.JobID      `dynamodbav:"job,omitempty"`
-	JobIndex      int             `dynamodbav:"job_index,omitempty"`
-	By            hook.KeyID      `dynamodbav:"by,omitempty"`
-	Note          string          `dynamodbav:"note,omitempty"`
+	EndpointSK    string        `dynamodbav:"endpoint_sk,omitempty"` // names.ByEndpointRange
+	StatePK       string        `dynamodbav:"state_pk,omitempty"`    // names.ByStateHash
+	StateSK       string        `dynamodbav:"state_sk,omitempty"`    // names.ByStateRange
+	Tenant        hook.TenantID `dynamodbav:"tenant"`
+	EventType     string        `dynamodbav:"type"`
+	State         string        `dynamodbav:"state"`
+	Reason        hook.Reason   `dynamodbav:"reason,omitempty"`
+	Attempts      int           `dynamodbav:"attempts,omitempty"`
+	Version       int64         `dynamodbav:"version"`
+	Token         string        `dynamodbav:"token,omitempty"`
+	CreatedAt     int64         `dynamodbav:"created_at"`
+	UpdatedAt     int64         `dynamodbav:"updated_at"`
+	NextAttemptAt int64         `dynamodbav:"next_at,omitempty"`
+	ExpiresAt     int64         `dynamodbav:"expires_at,omitempty"`
+	Last          *outcomeItem  `dynamodbav:"last,omitempty"`
+	Replayed      *replayedItem `dynamodbav:"replayed,omitempty"`
+	Job           hook.JobID    `dynamodbav:"job,omitempty"`
+	JobIndex      int           `dynamodbav:"job_index,omitempty"`
+	By            hook.KeyID    `dynamodbav:"by,omitempty"`
+	Note          string        `dynamodbav:"note,omitempty"`
 }
 
 // toDeliveryItem returns the next version of d.
 func toDeliveryItem(d hook.Delivery) deliveryItem {
-	return deliveryItem{
-		key:           deliveryKey(d.ID),
-		EndpointID:    d.ID.Endpoint,
-		EndpointSK:    indexRange(d.State, d.CreatedAt, d.ID),
+	it := deliveryItem{
+		key:           deliveryKey(d.Ref()),
 		Tenant:        d.Tenant,
 		EventType:     d.EventType,
 		State:         word(d.State),
@@ -61,10 +65,17 @@ func toDeliveryItem(d hook.Delivery) deliveryItem {
 		By:            d.By,
 		Note:          d.Note,
 	}
+	if d.State != hook.StateDelivered || millis(d.CreatedAt) != d.AcceptedAt {
+		it.EndpointSK = indexPrefix(d.State) + position(d.CreatedAt, d.ID)
+	}
+	if d.State == hook.StateRetrying {
+		it.StatePK, it.StateSK = dueShard(d.ID), dueRange(d)
+	}
+	return it
 }
 
 func fromDeliveryItem(it deliveryItem) (hook.Delivery, error) {
-	id, err := indexedDelivery(it.EndpointSK)
+	ref, err := refOf(it.key)
 	if err != nil {
 		return hook.Delivery{}, err
 	}
@@ -77,7 +88,9 @@ func fromDeliveryItem(it deliveryItem) (hook.Delivery, error) {
 		return hook.Delivery{}, err
 	}
 	return hook.Delivery{
-		ID:            id,
+		ID:            ref.DeliveryID,
+		AcceptedAt:    ref.AcceptedAt,
+		Shard:         ref.Shard,
 		Tenant:        it.Tenant,
 		EventType:     it.EventType,
 		State:         state,
@@ -175,47 +188,55 @@ func fromReplayedItem(it *replayedItem) hook.Replayed {
 }
 
 // Delivery reads one item.
-func (s *Store) Delivery(ctx context.Context, id hook.DeliveryID) (hook.Delivery, error) {
+func (s *Store) Delivery(ctx context.Context, ref hook.DeliveryRef) (hook.Delivery, error) {
 	var it deliveryItem
-	if err := s.get(ctx, deliveryKey(id), &it, "delivery", id.String()); err != nil {
+	if err := s.get(ctx, deliveryKey(ref), &it, "delivery", ref.String()); err != nil {
 		return hook.Delivery{}, err
 	}
 	d, err := fromDeliveryItem(it)
-	return d, translate(err, "read delivery "+id.String())
+	return d, translate(err, "read delivery "+ref.String())
 }
 
-// Deliveries reads all deliveries of the event in one query per 1 MB, in the
-// order of endpoint and generation. Targets and replays of the event bound the
-// number of deliveries.
-func (s *Store) Deliveries(ctx context.Context, id hook.EventID) ([]hook.Delivery, error) {
-	op := "list deliveries of event " + string(id)
-	var items []deliveryItem
-	if err := s.list(ctx, eventPartition(id), deliveryPrefix, &items, op); err != nil {
-		return nil, err
+// Deliveries makes one batch read per 100 targets for the first generations, and
+// further batch reads for each next generation: the record of a replayed delivery
+// names the next.
+func (s *Store) Deliveries(ctx context.Context, e hook.Event) ([]hook.Delivery, error) {
+	refs := make([]hook.DeliveryRef, len(e.Targets))
+	for i, target := range e.Targets {
+		refs[i] = hook.QueuedDelivery(e, target).Ref()
 	}
-	return fromItems(items, fromDeliveryItem, op)
+	var all []hook.Delivery
+	for len(refs) > 0 {
+		found, err := s.DeliveriesByRef(ctx, refs)
+		if err != nil {
+			return nil, fmt.Errorf("list deliveries of event %s: %w", e.ID, err)
+		}
+		all, refs = append(all, found...), nil
+		for _, d := range found {
+			if d.Replayed.Generation != 0 {
+				refs = append(refs, d.Successor())
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b hook.Delivery) int {
+		return cmp.Or(cmp.Compare(a.ID.Endpoint, b.ID.Endpoint), cmp.Compare(a.ID.Generation, b.ID.Generation))
+	})
+	return all, nil
 }
 
-// DeliveriesByID makes one batch read per 100 distinct ids.
-func (s *Store) DeliveriesByID(ctx context.Context, ids []hook.DeliveryID) ([]hook.Delivery, error) {
-	op := fmt.Sprintf("read %d deliveries", len(ids))
-	wanted := make(map[key]struct{}, len(ids))
-	for _, id := range ids {
-		wanted[deliveryKey(id)] = struct{}{}
+// DeliveriesByRef makes one batch read per 100 distinct refs.
+func (s *Store) DeliveriesByRef(ctx context.Context, refs []hook.DeliveryRef) ([]hook.Delivery, error) {
+	op := fmt.Sprintf("read %d deliveries", len(refs))
+	wanted := make(map[key]struct{}, len(refs))
+	for _, ref := range refs {
+		wanted[deliveryKey(ref)] = struct{}{}
 	}
 	items, err := s.batchGet(ctx, slices.Collect(maps.Keys(wanted)))
 	if err != nil {
 		return nil, translate(err, op)
 	}
-	found := make([]hook.Delivery, 0, len(items))
-	for _, item := range items {
-		d, err := decode(item, fromDeliveryItem)
-		if err != nil {
-			return nil, translate(err, op)
-		}
-		found = append(found, d)
-	}
-	return found, nil
+	found, err := decodeAll(items, fromDeliveryItem)
+	return found, translate(err, op)
 }
 
 // SaveDelivery makes one conditional write, or one transaction with the attempt.

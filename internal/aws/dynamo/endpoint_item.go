@@ -22,6 +22,8 @@ type endpointItem struct {
 	MaxAge      time.Duration     `dynamodbav:"max_age_ns"`
 	Rate        float64           `dynamodbav:"rate_per_second,omitempty"`
 	MaxInFlight int               `dynamodbav:"max_in_flight,omitempty"`
+	Shards      int               `dynamodbav:"shards,omitempty"`
+	ShardsEver  int               `dynamodbav:"shards_ever,omitempty"`
 	Circuit     *settingsItem     `dynamodbav:"circuit,omitempty"`
 	Style       string            `dynamodbav:"style"`
 	Schemes     []string          `dynamodbav:"schemes,omitempty"`
@@ -78,6 +80,8 @@ func toEndpointItem(e hook.Endpoint) endpointItem {
 		MaxAge:      e.MaxAge,
 		Rate:        e.RatePerSecond,
 		MaxInFlight: e.MaxInFlight,
+		Shards:      e.Shards,
+		ShardsEver:  e.ShardsEver,
 		Circuit:     toSettingsItem(e.Circuit),
 		Style:       word(e.Style),
 		Status:      word(e.Status),
@@ -153,6 +157,8 @@ func fromEndpointItem(it endpointItem) (hook.Endpoint, error) {
 		MaxAge:        it.MaxAge,
 		RatePerSecond: it.Rate,
 		MaxInFlight:   it.MaxInFlight,
+		Shards:        it.Shards,
+		ShardsEver:    it.ShardsEver,
 		Circuit:       fromSettingsItem(it.Circuit),
 		Style:         style,
 		Status:        status,

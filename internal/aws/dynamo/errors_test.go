@@ -22,7 +22,7 @@ func TestStore_TranslatesErrors(t *testing.T) {
 		return s.PutKey(ctx, hook.APIKey{ID: "key_1", Hash: "h"})
 	}
 	load := func(ctx context.Context, s *dynamo.Store) error {
-		_, err := s.Load(ctx, []hook.Token{hook.NewToken("acme", delivery(0).ID, 1)})
+		_, err := s.Load(ctx, []hook.Token{hook.NewToken("acme", delivery(0).Ref(), 1)})
 		return err
 	}
 	list := func(ctx context.Context, s *dynamo.Store) error {
@@ -171,7 +171,7 @@ func TestStore_Load_GivesUpWhenTheContextIsDone(t *testing.T) {
 			cancel()
 		}
 	}
-	_, err := store.Load(ctx, []hook.Token{hook.NewToken("acme", delivery(0).ID, 1)})
+	_, err := store.Load(ctx, []hook.Token{hook.NewToken("acme", delivery(0).Ref(), 1)})
 	if hook.CodeOf(err) != hook.CodeUnavailable {
 		t.Errorf("Load(never complete) = %v; want unavailable", err)
 	}

@@ -2,28 +2,31 @@ package dynamo
 
 import (
 	"context"
+	"fmt"
+	"strconv"
+	"strings"
 
 	"surehook/internal/hook"
 )
 
 type eventItem struct {
 	key
-	ID             hook.EventID      `dynamodbav:"id"`
-	Tenant         hook.TenantID     `dynamodbav:"tenant"`
-	Type           string            `dynamodbav:"type"`
-	Payload        []byte            `dynamodbav:"payload"`
-	Encoding       string            `dynamodbav:"encoding,omitempty"` // of Payload; empty: not encoded
-	TraceParent    string            `dynamodbav:"trace_parent,omitempty"`
-	IdempotencyKey string            `dynamodbav:"idempotency_key,omitempty"`
-	Targets        []hook.EndpointID `dynamodbav:"targets,omitempty"`
-	AcceptedAt     int64             `dynamodbav:"accepted_at"`
-	ExpiresAt      int64             `dynamodbav:"expires_at,omitempty"`
-	Nonce          string            `dynamodbav:"nonce,omitempty"`
+	ID             hook.EventID  `dynamodbav:"id"`
+	Tenant         hook.TenantID `dynamodbav:"tenant"`
+	Type           string        `dynamodbav:"type"`
+	Payload        []byte        `dynamodbav:"payload"`
+	Encoding       string        `dynamodbav:"encoding,omitempty"` // of Payload; empty: not encoded
+	TraceParent    string        `dynamodbav:"trace_parent,omitempty"`
+	IdempotencyKey string        `dynamodbav:"idempotency_key,omitempty"`
+	Targets        []string      `dynamodbav:"targets,omitempty"` // <endpoint id>, and /<shards> above 1
+	AcceptedAt     int64         `dynamodbav:"accepted_at"`
+	ExpiresAt      int64         `dynamodbav:"expires_at,omitempty"`
+	Nonce          string        `dynamodbav:"nonce,omitempty"`
 }
 
 func (c codec) toEventItem(e hook.Event) eventItem {
 	payload, encoding := c.encode(e.Payload)
-	return eventItem{
+	it := eventItem{
 		key:            eventKey(e.ID),
 		ID:             e.ID,
 		Tenant:         e.Tenant,
@@ -32,11 +35,34 @@ func (c codec) toEventItem(e hook.Event) eventItem {
 		Encoding:       encoding,
 		TraceParent:    e.TraceParent,
 		IdempotencyKey: e.IdempotencyKey,
-		Targets:        e.Targets,
 		AcceptedAt:     millis(e.AcceptedAt),
 		ExpiresAt:      ttl(e.ExpiresAt),
 		Nonce:          e.Nonce,
 	}
+	for _, target := range e.Targets {
+		it.Targets = append(it.Targets, targetText(target))
+	}
+	return it
+}
+
+func targetText(t hook.Target) string {
+	if t.Shards <= 1 {
+		return string(t.Endpoint)
+	}
+	return string(t.Endpoint) + "/" + strconv.Itoa(t.Shards)
+}
+
+// parseTarget is the inverse of targetText.
+func parseTarget(s string) (hook.Target, error) {
+	id, shards, sharded := strings.Cut(s, "/")
+	t := hook.Target{Endpoint: hook.EndpointID(id), Shards: 1}
+	if sharded {
+		var err error
+		if t.Shards, err = strconv.Atoi(shards); err != nil {
+			return hook.Target{}, fmt.Errorf("read target %q: %w", s, err)
+		}
+	}
+	return t, nil
 }
 
 func (c codec) fromEventItem(it eventItem) (hook.Event, error) {
@@ -44,18 +70,25 @@ func (c codec) fromEventItem(it eventItem) (hook.Event, error) {
 	if err != nil {
 		return hook.Event{}, err
 	}
-	return hook.Event{
+	e := hook.Event{
 		ID:             it.ID,
 		Tenant:         it.Tenant,
 		Type:           it.Type,
 		Payload:        payload,
 		TraceParent:    it.TraceParent,
 		IdempotencyKey: it.IdempotencyKey,
-		Targets:        it.Targets,
 		AcceptedAt:     fromMillis(it.AcceptedAt),
 		ExpiresAt:      fromTTL(it.ExpiresAt),
 		Nonce:          it.Nonce,
-	}, nil
+	}
+	for _, s := range it.Targets {
+		target, err := parseTarget(s)
+		if err != nil {
+			return hook.Event{}, err
+		}
+		e.Targets = append(e.Targets, target)
+	}
+	return e, nil
 }
 
 // PutEvent makes one conditional write. After CodeConflict, the stored nonce

@@ -254,12 +254,14 @@ func TestStore_DueCircuits_DropsStaleRows(t *testing.T) {
 func TestStore_Parked_ReadsOnAfterStaleRows(t *testing.T) {
 	t.Parallel()
 
-	d := delivery(0)
-	keys := `"pk":{"S":"event#` + string(eventID) + `"},"sk":{"S":"delivery#ep_0123456789abcdef#0001"},` +
-		`"endpoint_id":{"S":"ep_0123456789abcdef"},"endpoint_sk":{"S":"parked#2026-01-02T03:04:05.678Z#` + d.ID.String() + `"}`
-	gone := answer{body: `{"Responses":{"table":[{` + keys[:len(keys)-len(`parked#2026-01-02T03:04:05.678Z#`+d.ID.String()+`"}`)] +
-		`dead#2026-01-02T03:04:05.678Z#` + d.ID.String() + `"},"state":{"S":"dead"},"created_at":{"N":"1767323045678"}}]}}`}
-	there := answer{body: `{"Responses":{"table":[{` + keys + `,"state":{"S":"parked"},"created_at":{"N":"1767323045678"}}]}}`}
+	const at = "#2026-01-02T03:04:05.678Z#" + string(eventID) + "#0001"
+	item := func(state string) string {
+		return `"pk":{"S":"endpoint#ep_0123456789abcdef#00"},"sk":{"S":"delivery` + at + `"},"endpoint_sk":{"S":"` + state + at +
+			`"},"state":{"S":"` + state + `"},"created_at":{"N":"1767323045678"}`
+	}
+	keys := item("parked")
+	gone := answer{body: `{"Responses":{"table":[{` + item("dead") + `}]}}`}
+	there := answer{body: `{"Responses":{"table":[{` + keys + `}]}}`}
 	last := answer{body: `{"Items":[{` + keys + `}]}`}
 	more := answer{body: `{"Items":[{` + keys + `}],"LastEvaluatedKey":{` + keys + `}}`}
 
@@ -279,7 +281,7 @@ func TestStore_Parked_ReadsOnAfterStaleRows(t *testing.T) {
 			t.Parallel()
 
 			w, store := newWire(t, tt.script...)
-			got, err := store.Parked(t.Context(), endpointID, 1)
+			got, err := store.Parked(t.Context(), hook.Target{Endpoint: endpointID, Shards: 1}, 1)
 			sent := w.sent()
 			if err != nil || len(got) != tt.want || len(sent) != tt.requests {
 				t.Fatalf("Parked(limit 1) = %v, %v, in %d requests; want %d in %d", got, err, len(sent), tt.want, tt.requests)

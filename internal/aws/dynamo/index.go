@@ -1,10 +1,7 @@
 package dynamo
 
 import (
-	"cmp"
 	"context"
-
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 )
 
 // Bounds of pageThrough.
@@ -13,19 +10,19 @@ const (
 	maxPages = 5    // requests per query, so that stale rows do not hide current rows
 )
 
-// indexRow is a row of an index. Each row has the range key of one index.
+// indexRow is a row of an index, or of the table, with the keys of its lists.
 type indexRow struct {
 	key
 	EndpointSK string `dynamodbav:"endpoint_sk"` // names.ByEndpointRange
 	StateSK    string `dynamodbav:"state_sk"`    // names.ByStateRange
+
+	at string // the position in the list
 }
 
-func (r indexRow) rangeKey() string { return cmp.Or(r.EndpointSK, r.StateSK) }
-
 // current reads the records of the rows, in the order of the rows. current drops
-// stale rows: the record is gone or has another range key.
+// stale rows: the record is gone or has another position, or no position, in the list.
 func current[I, T any](
-	ctx context.Context, s *Store, rows []indexRow, from func(I) (T, error), rangeKey func(T) string,
+	ctx context.Context, s *Store, rows []indexRow, from func(I) (T, error), position func(T) string,
 ) ([]T, error) {
 	keys := make([]key, 0, len(rows))
 	seen := make(map[key]bool, len(rows))
@@ -45,33 +42,32 @@ func current[I, T any](
 		if err != nil {
 			return nil, err
 		}
-		found[rangeKey(record)] = record
+		found[position(record)] = record
 	}
 	records := make([]T, 0, len(rows))
 	for _, row := range rows {
-		if record, ok := found[row.rangeKey()]; ok {
+		if record, ok := found[row.at]; ok {
 			records = append(records, record)
 		}
 	}
 	return records, nil
 }
 
-// pageThrough returns the first records of a list in an index, in the order of
-// the index, at most limit. The list is merged from the queries; see merge.
-// pageThrough skips stale rows: each query makes at most maxPages requests, the
-// first for firstPage rows, the others for max(limit, 100) rows.
+// pageThrough returns the first records of a list, at most limit. The list is merged
+// from the sources; see merge. pageThrough skips stale rows: each source makes at most
+// maxPages requests, the first for firstPage rows, the others for max(limit, 100) rows.
 func pageThrough[I, T any](
-	ctx context.Context, s *Store, queries []*dynamodb.QueryInput, limit int, from func(I) (T, error), rangeKey func(T) string,
+	ctx context.Context, s *Store, sources []source, limit int, from func(I) (T, error), position func(T) string,
 ) ([]T, error) {
 	limit = min(max(limit, 1), maxRows)
-	list := s.newMerge(queries)
+	list := s.newMerge(false, sources)
 	var all []T
-	for rows, size := limit, firstPage(limit, len(queries)); ; rows, size = max(limit-len(all), maxPage), max(limit, maxPage) {
+	for rows, size := limit, firstPage(limit, len(sources)); ; rows, size = max(limit-len(all), maxPage), max(limit, maxPage) {
 		page, err := list.next(ctx, rows, size)
 		if err != nil {
 			return nil, err
 		}
-		records, err := current(ctx, s, page, from, rangeKey)
+		records, err := current(ctx, s, page, from, position)
 		if err != nil {
 			return nil, err
 		}

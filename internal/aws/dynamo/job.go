@@ -34,7 +34,7 @@ type jobItem struct {
 	Endpoint  hook.EndpointID `dynamodbav:"endpoint,omitempty"`
 	Cursor    string          `dynamodbav:"cursor,omitempty"`
 	Selects   bool            `dynamodbav:"selects,omitempty"`
-	Pending   []string        `dynamodbav:"pending,omitempty"` // hook.DeliveryIDs
+	Pending   []string        `dynamodbav:"pending,omitempty"` // hook.DeliveryRefs
 	NextAt    int64           `dynamodbav:"next_at,omitempty"`
 }
 
@@ -49,8 +49,9 @@ type filterItem struct {
 // toJobItem returns the next version of j.
 func toJobItem(j replay.Job) jobItem {
 	pending := make([]string, len(j.Pending))
-	for i, id := range j.Pending {
-		pending[i] = id.String()
+	for i, ref := range j.Pending {
+		text, _ := ref.MarshalText() // never fails
+		pending[i] = string(text)
 	}
 	return jobItem{
 		key:    jobKey(j.Tenant, j.ID),
@@ -91,9 +92,9 @@ func fromJobItem(it jobItem) (replay.Job, error) {
 	if err != nil {
 		return replay.Job{}, err
 	}
-	pending := make([]hook.DeliveryID, len(it.Pending))
-	for i, id := range it.Pending {
-		if pending[i], err = hook.ParseDeliveryID(id); err != nil {
+	pending := make([]hook.DeliveryRef, len(it.Pending))
+	for i, ref := range it.Pending {
+		if err := pending[i].UnmarshalText([]byte(ref)); err != nil {
 			return replay.Job{}, err //nolint:wrapcheck // the caller names the operation
 		}
 	}

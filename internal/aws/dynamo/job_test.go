@@ -132,17 +132,17 @@ func TestStore_JobOutcomes_ReadsAllPages(t *testing.T) {
 	}
 }
 
-func TestStore_DeliveriesByID_ReadsEachIDOnce(t *testing.T) {
+func TestStore_DeliveriesByRef_ReadsEachIDOnce(t *testing.T) {
 	t.Parallel()
 
-	ids := make([]hook.DeliveryID, 0, 202)
+	ids := make([]hook.DeliveryRef, 0, 202)
 	for n := range 101 {
-		id := delivery(0).ID
+		id := delivery(0).Ref()
 		id.Generation = n + 1
 		ids = append(ids, id, id)
 	}
 	w, store := newWire(t)
-	if _, err := store.DeliveriesByID(t.Context(), ids); err != nil {
+	if _, err := store.DeliveriesByRef(t.Context(), ids); err != nil {
 		t.Fatal(err)
 	}
 	var sizes []int

@@ -1,7 +1,9 @@
 package dynamo
 
 import (
+	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -62,15 +64,76 @@ func uidKey(tenant hook.TenantID, uid string) key {
 
 func eventKey(id hook.EventID) key { return key{eventPartition(id), eventSort} }
 
-// deliveryKey pads the generation to the digits of hook.MaxGeneration, so that
-// keys sort by generation.
-func deliveryKey(id hook.DeliveryID) key {
-	return key{eventPartition(id.Event), fmt.Sprintf("%s%s#%04d", deliveryPrefix, id.Endpoint, id.Generation)}
+// deliveryPartition returns the partition of a shard of the endpoint's deliveries.
+func deliveryPartition(id hook.EndpointID, shard int) string {
+	return fmt.Sprintf("%s#%02d", endpointPartition(id), shard)
+}
+
+// position orders the deliveries of an endpoint: by time, event and generation. The
+// generation has the digits of hook.MaxGeneration, so positions have a fixed width.
+func position(at time.Time, id hook.DeliveryID) string {
+	return fmt.Sprintf("%s#%s#%04d", at.UTC().Format(indexTime), id.Event, id.Generation)
+}
+
+// parsePosition is the inverse of position.
+func parsePosition(s string) (at time.Time, event hook.EventID, generation int, err error) {
+	parts := strings.Split(s, "#")
+	if len(parts) != 3 {
+		return at, "", 0, fmt.Errorf("read position %q: %d parts", s, len(parts))
+	}
+	at, timeErr := time.Parse(indexTime, parts[0])
+	event, eventErr := hook.ParseEventID(parts[1])
+	generation, numberErr := strconv.Atoi(parts[2])
+	if err := errors.Join(timeErr, eventErr, numberErr); err != nil {
+		return at, "", 0, fmt.Errorf("read position %q: %w", s, err)
+	}
+	if s != position(at, hook.DeliveryID{Event: event, Generation: generation}) {
+		return at, "", 0, fmt.Errorf("read position %q: another form", s)
+	}
+	return at, event, generation, nil
+}
+
+// deliveryKey is the place of a delivery: with the endpoint, at the time of acceptance.
+func deliveryKey(ref hook.DeliveryRef) key {
+	return key{deliveryPartition(ref.Endpoint, ref.Shard), deliveryPrefix + position(fromMillis(ref.AcceptedAt), ref.DeliveryID)}
 }
 
 // attemptKey pads the number, so that keys sort by number.
-func attemptKey(id hook.DeliveryID, number int) key {
-	return key{eventPartition(id.Event), fmt.Sprintf("%s%s#%04d#%03d", attemptPrefix, id.Endpoint, id.Generation, number)}
+func attemptKey(ref hook.DeliveryRef, number int) key {
+	at := position(fromMillis(ref.AcceptedAt), ref.DeliveryID)
+	return key{deliveryPartition(ref.Endpoint, ref.Shard), fmt.Sprintf("%s%s#%03d", attemptPrefix, at, number)}
+}
+
+// refOf returns the delivery with the key: the inverse of deliveryKey.
+func refOf(k key) (hook.DeliveryRef, error) {
+	partition := strings.Split(k.PK, "#")
+	at, event, generation, err := parsePosition(strings.TrimPrefix(k.SK, deliveryPrefix))
+	if err != nil {
+		return hook.DeliveryRef{}, err
+	}
+	if len(partition) != 3 {
+		return hook.DeliveryRef{}, fmt.Errorf("read partition %q of a delivery: %d parts", k.PK, len(partition))
+	}
+	shard, err := strconv.Atoi(partition[2])
+	if err != nil {
+		return hook.DeliveryRef{}, fmt.Errorf("read partition %q of a delivery: %w", k.PK, err)
+	}
+	return hook.DeliveryRef{
+		DeliveryID: hook.DeliveryID{Event: event, Endpoint: hook.EndpointID(partition[1]), Generation: generation},
+		AcceptedAt: millis(at),
+		Shard:      shard,
+	}, nil
+}
+
+// dueList is the name of the list of retrying deliveries by the time of the next attempt.
+const dueList = "due"
+
+// dueShard returns the hash key of a retrying delivery in the index by_state.
+func dueShard(id hook.DeliveryID) string { return shard(dueList, shardOf(id.Event, dueShards)) }
+
+// dueRange returns the range key of a retrying delivery in the index by_state.
+func dueRange(d hook.Delivery) string {
+	return d.NextAttemptAt.UTC().Format(indexTime) + "#" + d.ID.String()
 }
 
 func endpointPartition(id hook.EndpointID) string { return endpointPrefix + string(id) }
@@ -91,7 +154,9 @@ func statsKey(id hook.EndpointID, t time.Time) key {
 func activeList(t time.Time) string { return "active#" + t.UTC().Format(statsHour) }
 
 // activeShard returns the hash key of the counts in the index by_state.
-func activeShard(t time.Time, id hook.EndpointID) string { return shard(activeList(t), shardOf(id)) }
+func activeShard(t time.Time, id hook.EndpointID) string {
+	return shard(activeList(t), shardOf(id, endpointShards))
+}
 
 // activeRange returns the range key of the counts in the index by_state.
 // Tenants and endpoint ids contain no "#".
@@ -128,42 +193,23 @@ const indexTime = "2006-01-02T15:04:05.000Z"
 const circuitList = "circuit"
 
 // circuitShard returns the hash key of the circuit in the index by_state.
-func circuitShard(id hook.EndpointID) string { return shard(circuitList, shardOf(id)) }
+func circuitShard(id hook.EndpointID) string { return shard(circuitList, shardOf(id, endpointShards)) }
 
 // attendRange returns the range key of a circuit in the index by_state.
 func attendRange(at time.Time, id hook.EndpointID) string {
 	return at.UTC().Format(indexTime) + "#" + string(id)
 }
 
-// indexRange returns the range key of a delivery in the index by_endpoint.
-func indexRange(state hook.State, createdAt time.Time, id hook.DeliveryID) string {
-	return indexPrefix(state) + createdAt.UTC().Format(indexTime) + "#" + id.String()
-}
-
-// indexPrefix returns the common prefix of the range keys of all deliveries in
-// the state.
+// indexPrefix returns the common prefix of the range keys of all deliveries in the
+// state in the index by_endpoint. The position of the delivery by CreatedAt follows.
 func indexPrefix(state hook.State) string { return state.String() + "#" }
 
-// indexEnd returns a bound after the range keys of all deliveries in the state
-// and before the range keys of every other state: '$' is the character after '#'.
-func indexEnd(state hook.State) string { return state.String() + "$" }
-
-// indexBound returns a bound before the range keys of deliveries created at t or
-// later, and after the range keys of deliveries created earlier.
-func indexBound(state hook.State, t time.Time) string {
+// timeBound returns a bound before the positions of deliveries at t or later, and
+// after the positions of deliveries earlier.
+func timeBound(t time.Time) string {
 	at := t.Truncate(time.Millisecond) // the stored precision
 	if at.Before(t) {
 		at = at.Add(time.Millisecond)
 	}
-	return indexPrefix(state) + at.UTC().Format(indexTime)
-}
-
-// indexedDelivery returns the delivery id at the end of a range key of the index
-// by_endpoint.
-func indexedDelivery(rangeKey string) (hook.DeliveryID, error) {
-	id, err := hook.ParseDeliveryID(rangeKey[strings.LastIndexByte(rangeKey, '#')+1:])
-	if err != nil {
-		return hook.DeliveryID{}, fmt.Errorf("read index key %q: %w", rangeKey, err)
-	}
-	return id, nil
+	return at.UTC().Format(indexTime)
 }

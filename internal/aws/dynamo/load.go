@@ -44,7 +44,7 @@ func (s *Store) Load(ctx context.Context, tokens []hook.Token) (deliver.Snapshot
 		Events:     make(map[hook.EventID]hook.Event),
 		Endpoints:  make(map[hook.EndpointID]hook.Endpoint),
 		Circuits:   make(map[hook.EndpointID]gate.Record),
-		Deliveries: make(map[hook.DeliveryID]hook.Delivery),
+		Deliveries: make(map[hook.DeliveryRef]hook.Delivery),
 	}
 	for _, item := range items {
 		if err := s.add(&snapshot, item); err != nil {
@@ -91,7 +91,7 @@ func (s *Store) add(snapshot *deliver.Snapshot, item map[string]types.AttributeV
 		if err != nil {
 			return err
 		}
-		snapshot.Deliveries[d.ID] = d
+		snapshot.Deliveries[d.Ref()] = d
 	}
 	return nil
 }
@@ -104,6 +104,19 @@ func decode[I, T any](item map[string]types.AttributeValue, from func(I) (T, err
 		return none, err //nolint:wrapcheck // the caller names the operation
 	}
 	return from(it)
+}
+
+// decodeAll decodes items by way of their struct.
+func decodeAll[I, T any](items []map[string]types.AttributeValue, from func(I) (T, error)) ([]T, error) {
+	records := make([]T, 0, len(items))
+	for _, item := range items {
+		record, err := decode(item, from)
+		if err != nil {
+			return nil, err
+		}
+		records = append(records, record)
+	}
+	return records, nil
 }
 
 // fromItems decodes the items of list.

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -30,6 +31,7 @@ func TestStore_WritesAreConditional(t *testing.T) {
 	created := count("1")
 	created[":most"] = n("500")
 	const tenant, ev, ep = "tenant#acme", "event#" + string(eventID), "endpoint#" + string(endpointID)
+	const placed = "#2026-01-02T03:04:05.678Z#" + string(eventID) + "#0001"
 	const room = "attribute_not_exists(endpoints) OR endpoints < :most"
 
 	tests := []struct {
@@ -45,27 +47,27 @@ func TestStore_WritesAreConditional(t *testing.T) {
 		{
 			name: "a first save requires an absent item",
 			call: func(ctx context.Context, s *dynamo.Store) error { return s.SaveDelivery(ctx, delivery(0), nil) },
-			want: []guard{{Write: "PutItem", PK: ev, SK: "delivery#ep_0123456789abcdef#0001", Condition: absent, Values: nil}},
+			want: []guard{{Write: "PutItem", PK: ep + "#00", SK: "delivery" + placed, Condition: absent, Values: nil}},
 		},
 		{
 			name: "a later save requires the version of the last read",
 			call: func(ctx context.Context, s *dynamo.Store) error { return s.SaveDelivery(ctx, delivery(4), nil) },
-			want: []guard{{Write: "PutItem", PK: ev, SK: "delivery#ep_0123456789abcdef#0001", Condition: "version = :version", Values: version("4")}},
+			want: []guard{{Write: "PutItem", PK: ep + "#00", SK: "delivery" + placed, Condition: "version = :version", Values: version("4")}},
 		},
 		{
 			name: "a first save with an attempt is one transaction",
 			call: func(ctx context.Context, s *dynamo.Store) error { return s.SaveDelivery(ctx, delivery(0), attempt()) },
 			want: []guard{
-				{Write: "Put", PK: ev, SK: "delivery#ep_0123456789abcdef#0001", Condition: absent, Values: nil},
-				{Write: "Put", PK: ev, SK: "attempt#ep_0123456789abcdef#0001#001", Condition: "", Values: nil},
+				{Write: "Put", PK: ep + "#00", SK: "delivery" + placed, Condition: absent, Values: nil},
+				{Write: "Put", PK: ep + "#00", SK: "attempt" + placed + "#001", Condition: "", Values: nil},
 			},
 		},
 		{
 			name: "a later save with an attempt is one transaction",
 			call: func(ctx context.Context, s *dynamo.Store) error { return s.SaveDelivery(ctx, delivery(4), attempt()) },
 			want: []guard{
-				{Write: "Put", PK: ev, SK: "delivery#ep_0123456789abcdef#0001", Condition: "version = :version", Values: version("4")},
-				{Write: "Put", PK: ev, SK: "attempt#ep_0123456789abcdef#0001#001", Condition: "", Values: nil},
+				{Write: "Put", PK: ep + "#00", SK: "delivery" + placed, Condition: "version = :version", Values: version("4")},
+				{Write: "Put", PK: ep + "#00", SK: "attempt" + placed + "#001", Condition: "", Values: nil},
 			},
 		},
 		{
@@ -169,7 +171,7 @@ func TestStore_ReadsAreConsistent(t *testing.T) {
 		flag     []any // path to ConsistentRead in the request
 	}{
 		{name: "Load", op: "BatchGetItem", call: func(ctx context.Context, s *dynamo.Store) error {
-			_, err := s.Load(ctx, []hook.Token{hook.NewToken("acme", delivery(0).ID, 1)})
+			_, err := s.Load(ctx, []hook.Token{hook.NewToken("acme", delivery(0).Ref(), 1)})
 			return err
 		}, flag: []any{"RequestItems", "table", "ConsistentRead"}},
 		{name: "Event", op: "GetItem", call: func(ctx context.Context, s *dynamo.Store) error {
@@ -177,7 +179,7 @@ func TestStore_ReadsAreConsistent(t *testing.T) {
 			return err
 		}, flag: []any{"ConsistentRead"}},
 		{name: "Delivery", op: "GetItem", call: func(ctx context.Context, s *dynamo.Store) error {
-			_, err := s.Delivery(ctx, delivery(0).ID)
+			_, err := s.Delivery(ctx, delivery(0).Ref())
 			return err
 		}, flag: []any{"ConsistentRead"}},
 		{name: "Endpoint", op: "GetItem", call: func(ctx context.Context, s *dynamo.Store) error {
@@ -192,8 +194,8 @@ func TestStore_ReadsAreConsistent(t *testing.T) {
 			_, err := s.Limits(ctx, endpointID)
 			return err
 		}, flag: []any{"ConsistentRead"}},
-		{name: "DeliveriesByID", op: "BatchGetItem", call: func(ctx context.Context, s *dynamo.Store) error {
-			_, err := s.DeliveriesByID(ctx, []hook.DeliveryID{delivery(0).ID})
+		{name: "DeliveriesByRef", op: "BatchGetItem", call: func(ctx context.Context, s *dynamo.Store) error {
+			_, err := s.DeliveriesByRef(ctx, []hook.DeliveryRef{delivery(0).Ref()})
 			return err
 		}, flag: []any{"RequestItems", "table", "ConsistentRead"}},
 		{name: "Job", op: "GetItem", call: func(ctx context.Context, s *dynamo.Store) error {
@@ -249,7 +251,8 @@ func TestStore_Load_ReadsABatchInOneRequest(t *testing.T) {
 
 			tokens := make([]hook.Token, tt.tokens) // distinct events and endpoints
 			for i := range tokens {
-				id := hook.DeliveryID{Event: hook.EventID(fmt.Sprintf("evt_%d", i)), Endpoint: hook.NewEndpointID(), Generation: tt.generation}
+				id := delivery(0).Ref()
+				id.Event, id.Endpoint, id.Generation = hook.EventID(fmt.Sprintf("evt_%d", i)), hook.NewEndpointID(), tt.generation
 				tokens[i] = hook.NewToken("acme", id, 1)
 			}
 			w, store := newWire(t)
@@ -278,7 +281,7 @@ func TestStore_AnotherTenantsEndpointIsNotFound(t *testing.T) {
 
 	_, store = newWire(t, answer{body: `{"Responses":{"table":[` + item + `]}}`})
 	for tenant, want := range map[hook.TenantID]int{"acme": 0, "globex": 1} {
-		got, err := store.Load(t.Context(), []hook.Token{hook.NewToken(tenant, delivery(0).ID, 1)})
+		got, err := store.Load(t.Context(), []hook.Token{hook.NewToken(tenant, delivery(0).Ref(), 1)})
 		if err != nil || len(got.Endpoints) != want {
 			t.Errorf("Load(token of %s) = %v, %v; want %d endpoints", tenant, got.Endpoints, err, want)
 		}
@@ -357,7 +360,7 @@ func TestStore_Load_RequestsUnprocessedKeysAgain(t *testing.T) {
 		answer{body: `{"Responses":{},"UnprocessedKeys":{"table":{"Keys":[` + left + `],"ConsistentRead":true}}}`},
 		answer{body: `{"Responses":{"table":[` + item + `]}}`},
 	)
-	got, err := store.Load(t.Context(), []hook.Token{hook.NewToken("acme", delivery(0).ID, 1)})
+	got, err := store.Load(t.Context(), []hook.Token{hook.NewToken("acme", delivery(0).Ref(), 1)})
 	if err != nil || got.Endpoints[endpointID].Version != 2 {
 		t.Errorf("Load() = %v, %v; want the endpoint of the second answer", got, err)
 	}
@@ -444,14 +447,15 @@ func TestStore_FirstTrySuccessIsOneWriteUnit(t *testing.T) {
 	if size := attributesSize(item); size < 500 || size > 1024 {
 		t.Errorf("delivery item has %d bytes; want 500 to 1024: %v", size, item)
 	}
-	for _, name := range []string{names.PartitionKey, names.SortKey, names.ByEndpointHash, names.ByEndpointRange, names.ExpiresAt} {
+	for _, name := range []string{names.PartitionKey, names.SortKey, names.ExpiresAt} {
 		if item[name] == nil {
 			t.Errorf("delivery item has no %s: %v", name, item)
 		}
 	}
-	for _, name := range []string{"replayed", "job", "job_index", "by", "note"} {
+	// An index writes a row for each item with the index's keys.
+	for _, name := range []string{names.ByEndpointRange, names.ByStateHash, names.ByStateRange, "replayed", "job", "job_index", "by", "note"} {
 		if item[name] != nil {
-			t.Errorf("delivery item has %s %v; want none without a replay", name, item[name])
+			t.Errorf("delivery item has %s %v; want none for a success at the first attempt", name, item[name])
 		}
 	}
 }
@@ -488,29 +492,64 @@ func valueSize(kind string, v any) int {
 func TestStore_DeliveriesByEndpoint_ReadsOneRowMoreThanThePage(t *testing.T) {
 	t.Parallel()
 
+	const at = "#2026-01-02T03:04:05.678Z#" + string(eventID) + "#000"
 	row := func(n int) string {
-		d := delivery(0)
-		d.ID.Generation = n
-		return `{"pk":{"S":"event#` + string(eventID) + `"},"sk":{"S":"delivery#` + string(endpointID) + `#000` + strconv.Itoa(n) + `"},` +
-			`"endpoint_id":{"S":"` + string(endpointID) + `"},"endpoint_sk":{"S":"dead#2026-01-02T03:04:05.678Z#` + d.ID.String() + `"}}`
+		return `{"pk":{"S":"endpoint#` + string(endpointID) + `#00"},"sk":{"S":"delivery` + at + strconv.Itoa(n) + `"},"endpoint_sk":{"S":"dead` + at + strconv.Itoa(n) + `"}}`
 	}
 	w, store := newWire(t,
 		answer{body: `{"Items":[` + row(3) + "," + row(2) + `],"Count":2}`},
 		answer{body: `{"Responses":{}}`}, // the delivery is gone
 		answer{body: `{"Items":[],"Count":0}`},
 	)
-	page, next, err := store.DeliveriesByEndpoint(t.Context(), endpointID, hook.StateDead, "", 1)
+	page, next, err := store.DeliveriesByEndpoint(t.Context(), hook.Target{Endpoint: endpointID, Shards: 1}, hook.StateDead, "", 1)
 	if err != nil || len(page) != 0 || next == "" {
 		t.Fatalf("DeliveriesByEndpoint(limit 1) = %v, %q, %v; want an empty page and a cursor", page, next, err)
 	}
 	if limit := w.sent()[0].body.at("Limit"); limit != 2.0 {
 		t.Errorf("Limit = %v; want 2", limit)
 	}
-	if _, _, err = store.DeliveriesByEndpoint(t.Context(), endpointID, hook.StateDead, next, 1); err != nil {
+	if _, _, err = store.DeliveriesByEndpoint(t.Context(), hook.Target{Endpoint: endpointID, Shards: 1}, hook.StateDead, next, 1); err != nil {
 		t.Fatal(err)
 	}
-	start, _ := w.sent()[2].body.at("ExclusiveStartKey").(map[string]any)
-	if len(start) != 4 || w.sent()[2].body.at("ExclusiveStartKey", "sk", "S") != "delivery#ep_0123456789abcdef#0003" {
-		t.Errorf("ExclusiveStartKey = %v; want the keys of table and index of the last row shown", start)
+	if to := w.sent()[2].body.at("ExpressionAttributeValues", ":to", "S"); to != "dead"+at+"3" {
+		t.Errorf("the next page goes up to %v; want the position of the last row shown", to)
+	}
+}
+
+// TestStore_DeliveriesByEndpoint_Delivered: delivered deliveries of the first
+// generation are found in the partition. The work of a page has a bound, and the
+// cursor says how far the page looked.
+func TestStore_DeliveriesByEndpoint_Delivered(t *testing.T) {
+	t.Parallel()
+
+	w, store := newWire(t)
+	looked := 0
+	position := func(n int) string {
+		return epoch.Add(-time.Duration(n)*time.Second).Format(milliseconds) + "#" + string(eventID) + "#0001"
+	}
+	w.reply = func(r request) answer {
+		if r.op != "Query" || r.body.at("IndexName") != nil {
+			return reply(map[string]any{"Items": []any{}})
+		}
+		looked++ // no delivery on this page is delivered
+		return reply(map[string]any{"Items": []any{}, "LastEvaluatedKey": map[string]any{
+			"pk": s("endpoint#" + string(endpointID) + "#00"), "sk": s("delivery#" + position(looked)),
+		}})
+	}
+	target := hook.Target{Endpoint: endpointID, Shards: 1}
+	page, next, err := store.DeliveriesByEndpoint(t.Context(), target, hook.StateDelivered, "", 10)
+	if err != nil || len(page) != 0 || next == "" || looked != 5 {
+		t.Fatalf("DeliveriesByEndpoint(delivered) = %v, %q, %v after %d pages; want an empty page and a cursor after 5", page, next, err, looked)
+	}
+	w.reply = func(request) answer { return reply(map[string]any{"Items": []any{}}) }
+	before := len(w.sent())
+	if _, next, err = store.DeliveriesByEndpoint(t.Context(), target, hook.StateDelivered, next, 10); err != nil || next != "" {
+		t.Fatalf("DeliveriesByEndpoint(delivered, cursor) = %q, %v; want the end", next, err)
+	}
+	for _, r := range w.sent()[before:] {
+		prefix := map[any]string{nil: "delivery#", "by_endpoint": "delivered#"}[r.body.at("IndexName")]
+		if to := r.body.at("ExpressionAttributeValues", ":to", "S"); to != prefix+position(5) {
+			t.Errorf("the next page goes up to %v; want %s%s, the end of the fifth page", to, prefix, position(5))
+		}
 	}
 }

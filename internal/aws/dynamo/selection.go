@@ -11,50 +11,52 @@ import (
 	"surehook/internal/hook"
 )
 
-// Select makes one index query and one batch read. A page may be short or empty
-// because stale index rows are dropped. An After outside the selection is
-// CodeInvalid.
+// Select reads like DeliveriesByEndpoint, the oldest first. A page may be short or
+// empty because stale rows are dropped, and because delivered deliveries are found
+// among those of all states. An After outside the selection is CodeInvalid.
 func (s *Store) Select(ctx context.Context, selection replay.Selection) (page []hook.Delivery, next string, err error) {
 	op := fmt.Sprintf("select %s deliveries of endpoint %s", selection.State, selection.Endpoint)
-	p := selectedSpan(selection)
-	start, err := openCursor(selection.After, p)
+	l := selectedList(selection)
+	after, err := l.openCursor(selection.After)
 	if err != nil {
 		return nil, "", fmt.Errorf("%s: %w", op, err)
 	}
-	page, next, err = s.pageOf(ctx, p, true, start, selection.Limit)
+	page, next, err = s.pageOf(ctx, l, false, after, selection.Limit)
 	return page, next, translate(err, op)
 }
 
-// CountSelected reads all index rows of the selection, about 200 bytes each.
-// With an error, CountSelected also returns the count so far.
+// CountSelected reads all index rows of the selection, about 200 bytes each. For state
+// delivered, CountSelected reads all deliveries of the span, up to 1 KB each. With an
+// error, CountSelected also returns the count so far.
 func (s *Store) CountSelected(ctx context.Context, selection replay.Selection) (int, error) {
 	op := fmt.Sprintf("count %s deliveries of endpoint %s", selection.State, selection.Endpoint)
-	p := selectedSpan(selection)
-	if p.empty() {
+	l := selectedList(selection)
+	if l.empty() {
 		return 0, nil
 	}
-	query := p.query()
-	query.TableName = s.table
-	query.Select = types.SelectCount
 	count := 0
-	for pages := dynamodb.NewQueryPaginator(s.db, query); pages.HasMorePages(); {
-		out, err := pages.NextPage(ctx)
-		if err != nil {
-			return count, translate(err, op)
+	for _, source := range l.sources(false, "") {
+		source.query.TableName = s.table
+		source.query.Select = types.SelectCount
+		for pages := dynamodb.NewQueryPaginator(s.db, source.query); pages.HasMorePages(); {
+			out, err := pages.NextPage(ctx)
+			if err != nil {
+				return count, translate(err, op)
+			}
+			count += int(out.Count)
 		}
-		count += int(out.Count)
 	}
 	return count, nil
 }
 
-// selectedSpan returns the span of the selection.
-func selectedSpan(selection replay.Selection) span {
-	p := spanOf(selection.Endpoint, selection.State)
+// selectedList returns the list of the selection.
+func selectedList(selection replay.Selection) list {
+	l := listOf(selection.Target, selection.State)
 	if !selection.From.IsZero() {
-		p.from = indexBound(selection.State, selection.From)
+		l.from = timeBound(selection.From)
 	}
 	if !selection.To.IsZero() {
-		p.to = indexBound(selection.State, selection.To)
+		l.to = timeBound(selection.To)
 	}
-	return p
+	return l
 }

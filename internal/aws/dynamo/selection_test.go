@@ -2,6 +2,7 @@ package dynamo_test
 
 import (
 	"encoding/base64"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,7 +14,7 @@ import (
 
 // dead is the selection of all dead deliveries of the endpoint.
 func dead() replay.Selection {
-	return replay.Selection{Endpoint: endpointID, State: hook.StateDead, Limit: 2}
+	return replay.Selection{Target: hook.Target{Endpoint: endpointID, Shards: 1}, State: hook.StateDead, Limit: 2}
 }
 
 func TestStore_Select_QueriesTheRangeOfTheIndex(t *testing.T) {
@@ -24,8 +25,8 @@ func TestStore_Select_QueriesTheRangeOfTheIndex(t *testing.T) {
 		from, to         time.Time
 		wantFrom, wantTo string
 	}{
-		{name: "without bounds", from: time.Time{}, to: time.Time{}, wantFrom: "dead#", wantTo: "dead$"},
-		{name: "from a time on", from: epoch, to: time.Time{}, wantFrom: "dead#2026-01-02T03:04:05.678Z", wantTo: "dead$"},
+		{name: "without bounds", from: time.Time{}, to: time.Time{}, wantFrom: "dead#", wantTo: "dead#~"},
+		{name: "from a time on", from: epoch, to: time.Time{}, wantFrom: "dead#2026-01-02T03:04:05.678Z", wantTo: "dead#~"},
 		{name: "to a time", from: time.Time{}, to: epoch, wantFrom: "dead#", wantTo: "dead#2026-01-02T03:04:05.678Z"},
 		{
 			name: "between times within milliseconds", from: epoch.Add(1), to: epoch.Add(time.Hour + 1),
@@ -46,19 +47,19 @@ func TestStore_Select_QueriesTheRangeOfTheIndex(t *testing.T) {
 				t.Fatal(err)
 			}
 			values := map[string]any{
-				":endpoint": map[string]any{"S": string(endpointID)},
-				":from":     map[string]any{"S": tt.wantFrom},
-				":to":       map[string]any{"S": tt.wantTo},
+				":pk":   map[string]any{"S": "endpoint#" + string(endpointID) + "#00"},
+				":from": map[string]any{"S": tt.wantFrom},
+				":to":   map[string]any{"S": tt.wantTo},
 			}
 			want := []request{
 				{op: "Query", body: body{
 					"TableName": "table", "IndexName": "by_endpoint", "ScanIndexForward": true, "Limit": 3.0,
-					"KeyConditionExpression":    "endpoint_id = :endpoint AND endpoint_sk BETWEEN :from AND :to",
+					"KeyConditionExpression":    "pk = :pk AND endpoint_sk BETWEEN :from AND :to",
 					"ExpressionAttributeValues": values,
 				}},
 				{op: "Query", body: body{
 					"TableName": "table", "IndexName": "by_endpoint", "Select": "COUNT",
-					"KeyConditionExpression":    "endpoint_id = :endpoint AND endpoint_sk BETWEEN :from AND :to",
+					"KeyConditionExpression":    "pk = :pk AND endpoint_sk BETWEEN :from AND :to",
 					"ExpressionAttributeValues": values,
 				}},
 			}
@@ -89,7 +90,7 @@ func TestStore_Select_EmptyIntervalMakesNoRequest(t *testing.T) {
 func TestStore_CountSelected_AddsAllPages(t *testing.T) {
 	t.Parallel()
 
-	last := `"LastEvaluatedKey":{"pk":{"S":"p"},"sk":{"S":"s"},"endpoint_id":{"S":"e"},"endpoint_sk":{"S":"r"}}`
+	last := `"LastEvaluatedKey":{"pk":{"S":"p"},"sk":{"S":"s"},"endpoint_sk":{"S":"r"}}`
 	w, store := newWire(t,
 		answer{body: `{"Count":4000,` + last + `}`}, answer{body: `{"Count":0,` + last + `}`}, answer{body: `{"Count":321}`},
 	)
@@ -101,13 +102,13 @@ func TestStore_CountSelected_AddsAllPages(t *testing.T) {
 	}
 }
 
-// TestStore_Select_ForgedPositions checks that the start key of a query is always
-// inside the selection: DynamoDB rejects a start key outside the query.
+// TestStore_Select_ForgedPositions checks that the bound of a query is always inside
+// the selection.
 func TestStore_Select_ForgedPositions(t *testing.T) {
 	t.Parallel()
 
 	row := func(state string, at time.Time) string {
-		return state + "#" + at.Format("2006-01-02T15:04:05.000Z") + "#" + delivery(0).ID.String()
+		return string(endpointID) + "#" + state + "#" + at.Format(milliseconds) + "#" + string(eventID) + "#0001"
 	}
 	selection := dead()
 	selection.From, selection.To = epoch, epoch.Add(time.Second)
@@ -120,7 +121,7 @@ func TestStore_Select_ForgedPositions(t *testing.T) {
 		{name: "a row before the selection", row: row("dead", epoch.Add(-time.Millisecond)), valid: false},
 		{name: "a row after the selection", row: row("dead", epoch.Add(time.Second)), valid: false},
 		{name: "another state's", row: row("delivered", epoch), valid: false},
-		{name: "no row", row: "dead#", valid: false},
+		{name: "no row", row: ownDead, valid: false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -131,8 +132,8 @@ func TestStore_Select_ForgedPositions(t *testing.T) {
 			w, store := newWire(t, answer{body: `{"Items":[],"Count":0}`})
 			_, _, err := store.Select(t.Context(), forged)
 			if tt.valid {
-				if err != nil || w.only(t).body.at("ExclusiveStartKey", "endpoint_sk", "S") != tt.row {
-					t.Errorf("Select(after %q) = %v, requests %v; want a query after the row", tt.row, err, w.sent())
+				if err != nil || w.only(t).body.at("ExpressionAttributeValues", ":from", "S") != strings.TrimPrefix(tt.row, string(endpointID)+"#") {
+					t.Errorf("Select(after %q) = %v, requests %v; want a query from the position on", tt.row, err, w.sent())
 				}
 				return
 			}

@@ -19,10 +19,14 @@ import (
 )
 
 var longest = hook.Token{
-	Delivery: hook.DeliveryID{
-		Event:      "evt_01h455vb4pex5vsknk084sn02q",
-		Endpoint:   "ep_0123456789abcdef",
-		Generation: hook.MaxGeneration,
+	Delivery: hook.DeliveryRef{
+		DeliveryID: hook.DeliveryID{
+			Event:      "evt_01h455vb4pex5vsknk084sn02q",
+			Endpoint:   "ep_0123456789abcdef",
+			Generation: hook.MaxGeneration,
+		},
+		AcceptedAt: 1772600767000,
+		Shard:      hook.MaxShards - 1,
 	},
 	Tenant:  "acme",
 	Attempt: hook.MaxAttempts,

@@ -165,7 +165,7 @@ func tokens(t *testing.T, n int) []hook.Token {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tokens = append(tokens, hook.NewToken("acme", hook.DeliveryID{Event: event, Endpoint: hook.NewEndpointID(), Generation: 1}, 1))
+		tokens = append(tokens, hook.NewToken("acme", hook.DeliveryRef{DeliveryID: hook.DeliveryID{Event: event, Endpoint: hook.NewEndpointID(), Generation: 1}, AcceptedAt: 1}, 1))
 	}
 	return tokens
 }

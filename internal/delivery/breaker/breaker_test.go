@@ -85,7 +85,7 @@ func TestTick_ContinuesAfterABadEndpoint(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
-	var ids []hook.DeliveryID
+	var ids []hook.DeliveryRef
 	var bad hook.EndpointID
 	for range 30 {
 		e := w.Endpoint(nil)

@@ -33,7 +33,7 @@ const (
 // without a decision stays for the next run. The error covers faults of a whole
 // batch: receive, read, remove. The log names the faults of single letters.
 func (b *Breaker) ReconcileDeadLetters(ctx context.Context) error {
-	r := letterRun{Breaker: b, seen: make(map[string]bool), kept: make(map[hook.DeliveryID]Letter)}
+	r := letterRun{Breaker: b, seen: make(map[string]bool), kept: make(map[hook.DeliveryRef]Letter)}
 	err := errors.Join(forEach(maxParallel, func(int) error { return r.receiveLetters(ctx) })...)
 	r.logRun(ctx, err)
 	return err
@@ -44,8 +44,8 @@ type letterRun struct {
 	*Breaker
 
 	mu      sync.Mutex
-	seen    map[string]bool            // letter ids
-	kept    map[hook.DeliveryID]Letter // the letter with the lowest id of each dead delivery
+	seen    map[string]bool             // letter ids
+	kept    map[hook.DeliveryRef]Letter // the letter with the lowest id of each dead delivery
 	removed int
 	failed  int
 }
@@ -88,7 +88,7 @@ func (r *letterRun) unseenLetters(letters []Letter) []Letter {
 
 func (r *letterRun) reconcileLetters(ctx context.Context, letters []Letter) error {
 	decoded := make(map[Letter]hook.DeadLetter, len(letters))
-	ids := make(map[hook.DeliveryID]bool, len(letters))
+	refs := make(map[hook.DeliveryRef]bool, len(letters))
 	for _, letter := range letters {
 		body, err := hook.DecodeDeadLetter(letter.Body)
 		if err != nil {
@@ -97,19 +97,19 @@ func (r *letterRun) reconcileLetters(ctx context.Context, letters []Letter) erro
 			continue
 		}
 		decoded[letter] = body
-		ids[body.Delivery] = true
+		refs[body.Delivery] = true
 	}
-	if len(ids) == 0 {
+	if len(refs) == 0 {
 		return nil
 	}
-	deliveries, err := r.Store.DeliveriesByID(ctx, slices.Collect(maps.Keys(ids)))
+	deliveries, err := r.Store.DeliveriesByRef(ctx, slices.Collect(maps.Keys(refs)))
 	if err != nil {
 		r.addTo(&r.failed, len(decoded))
 		return fmt.Errorf("read deliveries of %d dead letters: %w", len(decoded), err)
 	}
-	records := make(map[hook.DeliveryID]hook.Delivery, len(deliveries))
+	records := make(map[hook.DeliveryRef]hook.Delivery, len(deliveries))
 	for _, d := range deliveries {
-		records[d.ID] = d
+		records[d.Ref()] = d
 	}
 	return r.removeLetters(ctx, r.needlessLetters(ctx, letters, decoded, records))
 }
@@ -117,7 +117,7 @@ func (r *letterRun) reconcileLetters(ctx context.Context, letters []Letter) erro
 // needlessLetters returns the letters to remove, at most len(letters). The order of
 // letters is the order of decisions, so a simulation is deterministic.
 func (r *letterRun) needlessLetters(
-	ctx context.Context, letters []Letter, decoded map[Letter]hook.DeadLetter, records map[hook.DeliveryID]hook.Delivery,
+	ctx context.Context, letters []Letter, decoded map[Letter]hook.DeadLetter, records map[hook.DeliveryRef]hook.Delivery,
 ) []Letter {
 	var needless []Letter
 	for _, letter := range letters {
@@ -182,7 +182,7 @@ func (r *letterRun) retireDelivery(ctx context.Context, d hook.Delivery) (bool, 
 	if err := r.Settlement.Complete(ctx, replay); err != nil {
 		return false, fmt.Errorf("complete settlement of delivery %s: %w", replay.ID, err)
 	}
-	d, err := r.Store.Delivery(ctx, d.ID)
+	d, err := r.Store.Delivery(ctx, d.Ref())
 	if err != nil && hook.CodeOf(err) != hook.CodeNotFound {
 		return false, fmt.Errorf("read delivery %s again: %w", d.ID, err)
 	}
@@ -192,7 +192,7 @@ func (r *letterRun) retireDelivery(ctx context.Context, d hook.Delivery) (bool, 
 // secondLetter returns the needless letter of a dead delivery with two letters.
 // The letter with the lowest id stays, in every order of receipt. So two
 // concurrent runs never remove both letters.
-func (r *letterRun) secondLetter(letter Letter, delivery hook.DeliveryID) (second Letter, ok bool) {
+func (r *letterRun) secondLetter(letter Letter, delivery hook.DeliveryRef) (second Letter, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 

@@ -26,7 +26,7 @@ func (w *bundle) generations(states ...string) []hook.Delivery {
 	w.T.Helper()
 
 	var all []hook.Delivery
-	first := hook.QueuedDelivery(w.Event("order.paid", w.Clock.Now(), hook.Endpoint{ID: hook.NewEndpointID()}), hook.NewEndpointID())
+	first := hook.QueuedDelivery(w.Event("order.paid", w.Clock.Now(), hook.Endpoint{ID: hook.NewEndpointID()}), hook.Target{Endpoint: hook.NewEndpointID(), Shards: 1})
 	for i, state := range states {
 		d := first
 		d.ID.Generation, d.Attempts, d.Job, d.JobIndex = i+1, 1, someJob, i
@@ -150,10 +150,10 @@ func TestReconcileDeadLetters_RemovesNeedlessLetters(t *testing.T) {
 				w.sendLetters(all[i], n, tt.ago)
 				sent += n
 			}
-			var recorded []hook.DeliveryID
+			var recorded []hook.DeliveryRef
 			for _, d := range all {
 				if d.State != hook.StateQueued {
-					recorded = append(recorded, d.ID)
+					recorded = append(recorded, d.Ref())
 				}
 			}
 			w.reconcile()
@@ -183,13 +183,13 @@ func TestReconcileDeadLetters_MakesTheDepthRight(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
-	dead := map[hook.DeliveryID]bool{}
+	dead := map[hook.DeliveryRef]bool{}
 	for i := range 600 {
 		what := []string{"dead", "discarded", "dead > delivered", "-", "dead > -", "delivered"}[i%6]
 		d := w.generations(strings.Split(what, " > ")...)[0]
 		w.sendLetters(d, 1+i%4, time.Minute)
 		if what == "dead" || what == "dead > -" {
-			dead[d.ID] = true
+			dead[d.Ref()] = true
 		}
 	}
 	for range 2 {
@@ -237,10 +237,10 @@ func TestReconcileDeadLetters_SurvivesACrash(t *testing.T) {
 		w.Crash.Disarm() // no crash in the next run
 		w.Clock.Pass(time.Minute)
 		w.reconcile()
-		if got, want := w.States([]hook.DeliveryID{all[0].ID, other.ID}), "1 dead, 1 discarded replayed"; got != want {
+		if got, want := w.States([]hook.DeliveryRef{all[0].Ref(), other.Ref()}), "1 dead, 1 discarded replayed"; got != want {
 			t.Errorf("deliveries are %s; want %s", got, want)
 		}
-		if letters := w.DeadLetters.Letters(); len(letters) != 1 || letters[0].Delivery != other.ID {
+		if letters := w.DeadLetters.Letters(); len(letters) != 1 || letters[0].Delivery != other.Ref() {
 			t.Errorf("letters = %+v; want one of %s", letters, other.ID)
 		}
 		if outcomes, err := w.Store.JobOutcomes(t.Context(), someJob); err != nil || outcomes.Delivered != 1 || outcomes.Cancelled != 1 {
@@ -267,7 +267,7 @@ func TestReconcileDeadLetters_KeepsUndecodableLetters(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
-	if err := w.DeadLetters.Send(t.Context(), hook.DeadLetter{Delivery: w.generations("dead")[0].ID}); err != nil { // without DiedAt
+	if err := w.DeadLetters.Send(t.Context(), hook.DeadLetter{Delivery: w.generations("dead")[0].Ref()}); err != nil { // without DiedAt
 		t.Fatal(err)
 	}
 	w.sendLetters(w.generations("delivered")[0], 1, 0)
@@ -301,7 +301,7 @@ func TestReconcileDeadLetters_ContinuesAfterABadLetter(t *testing.T) {
 				return nil
 			}
 			w.reconcile()
-			if got, want := w.reconciled(), [4]int{3, 2, 0, 1}; got != want || w.DeadLetters.Letters()[0].Delivery != bad.ID {
+			if got, want := w.reconciled(), [4]int{3, 2, 0, 1}; got != want || w.DeadLetters.Letters()[0].Delivery != bad.Ref() {
 				t.Errorf("seen, removed, kept, failed = %v; want %v, the letter of %s left", got, want, bad.ID)
 			}
 		})

@@ -60,11 +60,15 @@ func (r *reconciliation) endParked(ctx context.Context) (oldest *hook.Delivery, 
 // listParked returns parked deliveries, the oldest first, at most limit, without the
 // deliveries that this check failed to end.
 func (r *reconciliation) listParked(ctx context.Context, limit int) ([]hook.Delivery, error) {
-	parked, err := r.Store.Parked(ctx, r.check.Endpoint, limit+len(r.failed))
+	target := hook.DeletedTarget(r.check.Endpoint)
+	if r.endpoint != nil {
+		target = r.endpoint.Widest()
+	}
+	parked, err := r.Store.Parked(ctx, target, limit+len(r.failed))
 	if err != nil {
 		return nil, fmt.Errorf("list parked deliveries: %w", err)
 	}
-	parked = slices.DeleteFunc(parked, func(d hook.Delivery) bool { return r.failed[d.ID] })
+	parked = slices.DeleteFunc(parked, func(d hook.Delivery) bool { return r.failed[d.Ref()] })
 	return parked[:min(limit, len(parked))], nil
 }
 
@@ -111,7 +115,7 @@ func (r *reconciliation) endDeliveries(ctx context.Context, deliveries []hook.De
 	r.faults = append(r.faults, faults...)
 	for i, d := range deliveries {
 		if failed[i] {
-			r.failed[d.ID] = true
+			r.failed[d.Ref()] = true
 		}
 	}
 	if n := int(ended.Load()); r.endpoint == nil {

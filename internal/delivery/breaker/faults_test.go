@@ -17,13 +17,13 @@ type brokenSettlement struct {
 	breaker.Settlement
 
 	mu     sync.Mutex
-	broken map[hook.DeliveryID]error
+	broken map[hook.DeliveryRef]error
 	calls  int
 }
 
 func (s *brokenSettlement) Complete(ctx context.Context, d hook.Delivery) error {
 	s.mu.Lock()
-	err := s.broken[d.ID]
+	err := s.broken[d.Ref()]
 	s.calls++
 	s.mu.Unlock()
 	if err != nil {
@@ -33,9 +33,9 @@ func (s *brokenSettlement) Complete(ctx context.Context, d hook.Delivery) error 
 }
 
 // breakSettlement returns a breaker that cannot end the deliveries.
-func (w *bundle) breakSettlement(err error, ids ...hook.DeliveryID) (*breaker.Breaker, *brokenSettlement) {
+func (w *bundle) breakSettlement(err error, ids ...hook.DeliveryRef) (*breaker.Breaker, *brokenSettlement) {
 	b := w.Breaker()
-	s := &brokenSettlement{Settlement: b.Settlement, broken: make(map[hook.DeliveryID]error)}
+	s := &brokenSettlement{Settlement: b.Settlement, broken: make(map[hook.DeliveryRef]error)}
 	for _, id := range ids {
 		s.broken[id] = err
 	}
@@ -81,7 +81,7 @@ func TestReconcile_GoesOnAfterAFailingDelivery(t *testing.T) {
 			e := w.Endpoint(tt.endpoint)
 			ids := w.park(e, append(expired(tt.expired), ages(tt.waiting)...)...)
 			w.record(e, tt.record)
-			var broken []hook.DeliveryID
+			var broken []hook.DeliveryRef
 			for _, i := range tt.broken {
 				broken = append(broken, ids[i])
 			}

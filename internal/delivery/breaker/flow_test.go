@@ -222,7 +222,7 @@ func TestReconcile_SurvivesACrash(t *testing.T) {
 			w := setup(t)
 			e := w.Endpoint(tt.endpoint)
 			ids := w.park(e, tt.parked...)
-			var replayed []hook.DeliveryID
+			var replayed []hook.DeliveryRef
 			if tt.replays != nil {
 				replayed = w.replays(ids)
 			}
@@ -280,10 +280,10 @@ func TestReconcile_SurvivesACrash(t *testing.T) {
 
 // replays turns the parked deliveries into replays by someJob, and returns the
 // replayed dead deliveries.
-func (w *bundle) replays(ids []hook.DeliveryID) []hook.DeliveryID {
+func (w *bundle) replays(ids []hook.DeliveryRef) []hook.DeliveryRef {
 	w.T.Helper()
 
-	var dead []hook.DeliveryID
+	var dead []hook.DeliveryRef
 	for index, id := range ids {
 		d, err := w.Store.Delivery(w.T.Context(), id)
 		if err != nil {
@@ -291,13 +291,13 @@ func (w *bundle) replays(ids []hook.DeliveryID) []hook.DeliveryID {
 		}
 		old, replay := d, d
 		old.State, old.Reason, old.Replayed = hook.StateDead, hook.ReasonExhausted, hook.Replayed{Generation: 2, At: d.CreatedAt}
-		replay.ID, replay.Version, replay.Job, replay.JobIndex = old.Successor(), 0, someJob, index
+		replay.ID, replay.Version, replay.Job, replay.JobIndex = old.Successor().DeliveryID, 0, someJob, index
 		for _, d := range []hook.Delivery{old, replay} {
 			if err := w.Store.SaveDelivery(w.T.Context(), d, nil); err != nil {
 				w.T.Fatal(err)
 			}
 		}
-		ids[index], dead = replay.ID, append(dead, id)
+		ids[index], dead = replay.Ref(), append(dead, id)
 	}
 	return dead
 }

@@ -89,7 +89,7 @@ func TestTick_WritesTheGauges(t *testing.T) {
 		r.Waiting, r.AttendAt = false, time.Time{}
 		return r
 	})
-	d := hook.QueuedDelivery(w.Event("order.paid", start, w.Endpoint(nil)), hook.NewEndpointID())
+	d := hook.QueuedDelivery(w.Event("order.paid", start, w.Endpoint(nil)), hook.Target{Endpoint: hook.NewEndpointID(), Shards: 1})
 	w.sendLetters(d, 12, time.Hour)
 	if letters, err := w.DeadLetters.Receive(t.Context()); err != nil || len(letters) != 10 { // hides 10 letters
 		t.Fatalf("Receive() = %d letters, %v", len(letters), err)
@@ -168,12 +168,12 @@ func TestReconcile_CountsOnlyEndedDeliveries(t *testing.T) {
 
 	tests := []struct {
 		name  string
-		fails func(w *bundle, ids []hook.DeliveryID) func(verb string, id hook.EndpointID) error
+		fails func(w *bundle, ids []hook.DeliveryRef) func(verb string, id hook.EndpointID) error
 		end   func(w *bundle, e hook.Endpoint)
 		dead  int
 	}{
 		{
-			name: "a concurrent change of a delivery", fails: func(w *bundle, ids []hook.DeliveryID) func(string, hook.EndpointID) error {
+			name: "a concurrent change of a delivery", fails: func(w *bundle, ids []hook.DeliveryRef) func(string, hook.EndpointID) error {
 				moved := false
 				return func(verb string, _ hook.EndpointID) error {
 					if verb == "save delivery" && !moved {
@@ -197,7 +197,7 @@ func TestReconcile_CountsOnlyEndedDeliveries(t *testing.T) {
 			}, dead: 0,
 		},
 		{
-			name: "the count is lost", fails: func(*bundle, []hook.DeliveryID) func(string, hook.EndpointID) error {
+			name: "the count is lost", fails: func(*bundle, []hook.DeliveryRef) func(string, hook.EndpointID) error {
 				return func(verb string, _ hook.EndpointID) error {
 					if verb == "count" {
 						return world.ErrDead

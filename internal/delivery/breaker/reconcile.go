@@ -49,8 +49,8 @@ type reconciliation struct {
 	record   gate.Record    // as read
 	endpoint *hook.Endpoint // nil for a deleted endpoint
 
-	faults []error                  // of single deliveries; the check went on
-	failed map[hook.DeliveryID]bool // deliveries that this check failed to end
+	faults []error                   // of single deliveries; the check went on
+	failed map[hook.DeliveryRef]bool // deliveries that this check failed to end
 
 	decision                     string
 	released, expired, cancelled int
@@ -102,7 +102,7 @@ func (r *reconciliation) reconcileEndpoint(ctx context.Context) error {
 }
 
 func (r *reconciliation) readEndpoint(ctx context.Context) error {
-	r.now, r.faults, r.failed = r.Now(), nil, make(map[hook.DeliveryID]bool)
+	r.now, r.faults, r.failed = r.Now(), nil, make(map[hook.DeliveryRef]bool)
 	record, err := r.Store.Circuit(ctx, r.check.Tenant, r.check.Endpoint)
 	if err != nil {
 		return fmt.Errorf("read circuit: %w", err)
@@ -195,7 +195,7 @@ func (r *reconciliation) sendProbe(ctx context.Context, next gate.Record, oldest
 	if err := r.saveCircuit(ctx, next); err != nil {
 		return err
 	}
-	token := hook.NewToken(oldest.Tenant, oldest.ID, oldest.Attempts+1)
+	token := hook.NewToken(oldest.Tenant, oldest.Ref(), oldest.Attempts+1)
 	if errs := r.Queue.Send(ctx, hook.LaneRetry, []hook.Token{token}, 0); errs != nil {
 		return fmt.Errorf("send probe %s: %w", oldest.ID, errs[0])
 	}

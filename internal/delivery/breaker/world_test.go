@@ -56,15 +56,15 @@ func (w *bundle) attended(key string) []any {
 }
 
 // park stores parked deliveries of these ages.
-func (w *bundle) park(e hook.Endpoint, ages ...time.Duration) []hook.DeliveryID {
+func (w *bundle) park(e hook.Endpoint, ages ...time.Duration) []hook.DeliveryRef {
 	w.T.Helper()
 
-	var ids []hook.DeliveryID
+	var ids []hook.DeliveryRef
 	for _, age := range ages {
-		d := hook.QueuedDelivery(w.Event("order.paid", w.Clock.Now().Add(-age), e), e.ID)
+		d := hook.QueuedDelivery(w.Event("order.paid", w.Clock.Now().Add(-age), e), e.Target())
 		d.State, d.Reason, d.Token = hook.StateParked, hook.ReasonCircuit, hook.NewNonce()
 		w.Save(d)
-		ids = append(ids, d.ID)
+		ids = append(ids, d.Ref())
 	}
 	return ids
 }
@@ -99,23 +99,23 @@ func (w *bundle) open(e hook.Endpoint) {
 // waves returns the deliveries of the POSTs, grouped by the time of the POST, and
 // in the order of the ids within a group. The first wave starts at the time of
 // the successful probe.
-func (w *bundle) waves(ids []hook.DeliveryID) [][]hook.DeliveryID {
-	var waves [][]hook.DeliveryID
+func (w *bundle) waves(ids []hook.DeliveryRef) [][]hook.DeliveryRef {
+	var waves [][]hook.DeliveryRef
 	var last time.Time
 	for _, p := range w.Posts {
 		if len(waves) == 0 || !p.At.Equal(last) {
 			waves = append(waves, nil)
 			last = p.At
 		}
-		waves[len(waves)-1] = append(waves[len(waves)-1], p.Delivery)
+		waves[len(waves)-1] = append(waves[len(waves)-1], p.Ref())
 	}
 	for _, wave := range waves {
-		slices.SortFunc(wave, func(a, b hook.DeliveryID) int { return slices.Index(ids, a) - slices.Index(ids, b) })
+		slices.SortFunc(wave, func(a, b hook.DeliveryRef) int { return slices.Index(ids, a) - slices.Index(ids, b) })
 	}
 	return waves
 }
 
-func sizes(waves [][]hook.DeliveryID) []int {
+func sizes(waves [][]hook.DeliveryRef) []int {
 	var list []int
 	for _, wave := range waves {
 		list = append(list, len(wave))

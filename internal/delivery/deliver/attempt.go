@@ -32,7 +32,7 @@ func (d *Deliverer) makeAttempt(ctx context.Context, s *subject) (gate.Result, e
 		Endpoint: *s.endpoint,
 		Keys:     keys,
 		Event:    s.event,
-		Delivery: s.token.Delivery,
+		Delivery: s.token.Delivery.DeliveryID,
 		Attempt:  s.token.Attempt,
 	})
 	now := d.Now()

@@ -104,7 +104,7 @@ func uniqueJobs(jobs []*job) []*job {
 
 // attempt identifies one attempt of one delivery.
 type attempt struct {
-	hook.DeliveryID
+	hook.DeliveryRef
 
 	number int
 }

@@ -142,13 +142,14 @@ func (w *bench) messages(b *testing.B) []deliver.Message {
 		if err != nil {
 			b.Fatal(err)
 		}
-		err = w.store.PutEvent(b.Context(), hook.Event{
-			ID: event, Tenant: "acme", Type: "order.paid", Payload: w.payload, Targets: []hook.EndpointID{endpoint}, AcceptedAt: time.Now(),
-		})
+		e := hook.Event{
+			ID: event, Tenant: "acme", Type: "order.paid", Payload: w.payload, Targets: []hook.Target{{Endpoint: endpoint, Shards: 1}}, AcceptedAt: time.Now(),
+		}
+		err = w.store.PutEvent(b.Context(), e)
 		if err != nil {
 			b.Fatal(err)
 		}
-		token := hook.NewToken("acme", hook.DeliveryID{Event: event, Endpoint: endpoint, Generation: 1}, 1)
+		token := hook.NewToken("acme", hook.QueuedDelivery(e, e.Targets[0]).Ref(), 1)
 		body, err := token.Encode()
 		if err != nil {
 			b.Fatal(err)

@@ -37,7 +37,7 @@ func attemptOutcome(s *subject, o hook.Outcome, started, now time.Time) decision
 			return d, nil
 		}
 		return d, &hook.Attempt{
-			Delivery:      d.ID,
+			Delivery:      d.Ref(),
 			Number:        d.Attempts,
 			Trigger:       hook.TriggerOf(d.ID, d.Attempts),
 			StartedAt:     started,

@@ -28,7 +28,7 @@ func TestProcessBatch_RequestCarriesStoredRecords(t *testing.T) {
 		t.Fatalf("%d POSTs; want 1", len(w.Posts))
 	}
 	r := w.Posts[0]
-	if r.Delivery != id || r.Attempt != 1 || string(r.Event.Payload) != `{"n": 1}` || r.Endpoint.URL != endpoint.URL || len(r.Keys) != 1 {
+	if r.Ref() != id || r.Attempt != 1 || string(r.Event.Payload) != `{"n": 1}` || r.Endpoint.URL != endpoint.URL || len(r.Keys) != 1 {
 		t.Errorf("request = %+v", r)
 	}
 }
@@ -38,15 +38,15 @@ func TestProcessBatch_DropsStaleTokens(t *testing.T) {
 
 	tests := []struct {
 		name  string
-		token func(id hook.DeliveryID) hook.Token
+		token func(id hook.DeliveryRef) hook.Token
 	}{
-		{name: "an attempt that another token made", token: func(id hook.DeliveryID) hook.Token { return hook.NewToken("acme", id, 1) }},
-		{name: "an attempt whose predecessor was never made", token: func(id hook.DeliveryID) hook.Token { return hook.NewToken("acme", id, 3) }},
-		{name: "a generation that does not exist", token: func(id hook.DeliveryID) hook.Token {
+		{name: "an attempt that another token made", token: func(id hook.DeliveryRef) hook.Token { return hook.NewToken("acme", id, 1) }},
+		{name: "an attempt whose predecessor was never made", token: func(id hook.DeliveryRef) hook.Token { return hook.NewToken("acme", id, 3) }},
+		{name: "a generation that does not exist", token: func(id hook.DeliveryRef) hook.Token {
 			id.Generation = 2
 			return hook.NewToken("acme", id, 1)
 		}},
-		{name: "an event that is gone", token: func(id hook.DeliveryID) hook.Token {
+		{name: "an event that is gone", token: func(id hook.DeliveryRef) hook.Token {
 			id.Event = hook.KeyedEventID("acme", "never posted")
 			return hook.NewToken("acme", id, 1)
 		}},
@@ -304,7 +304,7 @@ func TestProcessBatch_DelayedTokenKeepsItsNonce(t *testing.T) {
 		t.Fatal("the token was not sent on")
 	}
 	d := hook.Delivery{
-		ID: id, Tenant: "acme", State: hook.StateRetrying, Attempts: 1, Token: message.Token.Nonce,
+		ID: id.DeliveryID, AcceptedAt: id.AcceptedAt, Tenant: "acme", State: hook.StateRetrying, Attempts: 1, Token: message.Token.Nonce,
 		CreatedAt: w.Clock.Now(), NextAttemptAt: w.Clock.Now().Add(time.Minute),
 	}
 	if err := w.Store.SaveDelivery(t.Context(), d, nil); err != nil { // and the function that made it died here
@@ -357,12 +357,12 @@ func TestProcessBatch_CancelledResumesFromOwnDecision(t *testing.T) {
 		t.Fatal(err)
 	}
 	old := hook.Delivery{
-		ID: id, Tenant: "acme", State: hook.StateDead, Reason: hook.ReasonExhausted, Attempts: 2, CreatedAt: w.Clock.Now(),
+		ID: id.DeliveryID, AcceptedAt: id.AcceptedAt, Tenant: "acme", State: hook.StateDead, Reason: hook.ReasonExhausted, Attempts: 2, CreatedAt: w.Clock.Now(),
 		Replayed: hook.Replayed{Generation: 2, At: w.Clock.Now()},
 	}
 	next := hook.NewToken("acme", old.Successor(), 1)
 	cancelled := hook.Delivery{
-		ID: old.Successor(), Tenant: "acme", State: hook.StateCancelled, Reason: hook.ReasonDeleted, Token: next.Nonce, CreatedAt: w.Clock.Now(),
+		ID: old.Successor().DeliveryID, AcceptedAt: old.Successor().AcceptedAt, Tenant: "acme", State: hook.StateCancelled, Reason: hook.ReasonDeleted, Token: next.Nonce, CreatedAt: w.Clock.Now(),
 	}
 	for _, d := range []hook.Delivery{old, cancelled} {
 		if err := w.Store.SaveDelivery(t.Context(), d, nil); err != nil {
@@ -404,7 +404,9 @@ func TestProcessBatch_BadRecordDoesNotFailItsNeighbours(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stray, err := hook.NewToken("acme", hook.DeliveryID{Event: good.Event, Endpoint: w.Endpoint(nil).ID, Generation: 1}, 1).Encode()
+	elsewhere := good
+	elsewhere.Endpoint = w.Endpoint(nil).ID
+	stray, err := hook.NewToken("acme", elsewhere, 1).Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -523,7 +525,7 @@ func TestProcessBatch_ClosesAndOpensCircuits(t *testing.T) {
 	if len(w.Checks) != 1 || w.Checks[0].Endpoint != endpoint.ID {
 		t.Fatalf("asks = %v; want one for a probe of %s", w.Checks, endpoint.ID)
 	}
-	var parked []hook.DeliveryID
+	var parked []hook.DeliveryRef
 	for range 3 {
 		parked = append(parked, w.Post(endpoint)...)
 	}
@@ -622,7 +624,7 @@ func TestProcessBatch_SettlesOnConcurrentWrites(t *testing.T) {
 			}
 			d := w.Deliverer()
 			d.Store = &racingStore{Store: w.Store, race: func() {
-				theirs := hook.QueuedDelivery(event, id.Endpoint)
+				theirs := hook.QueuedDelivery(event, hook.Target{Endpoint: id.Endpoint, Shards: 1})
 				tt.race(&theirs)
 				if err := w.Store.SaveDelivery(t.Context(), theirs, nil); err != nil {
 					t.Errorf("SaveDelivery() = %v", err)

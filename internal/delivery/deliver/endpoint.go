@@ -19,7 +19,7 @@ func (d *Deliverer) processEndpoint(ctx context.Context, jobs []*job, record gat
 	q := gate.Query{Tenant: record.Tenant, ID: record.Endpoint, Endpoint: jobs[0].endpoint, Record: record}
 	for _, j := range jobs {
 		q.Due = append(q.Due, gate.Due{
-			Delivery: j.token.Delivery, Attempt: j.token.Attempt, Nonce: j.token.Nonce, Reserved: j.token.Reserved,
+			Delivery: j.token.Delivery.DeliveryID, Attempt: j.token.Attempt, Nonce: j.token.Nonce, Reserved: j.token.Reserved,
 		})
 	}
 	admission, err := d.Gate.Admit(ctx, q)

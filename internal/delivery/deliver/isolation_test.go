@@ -247,13 +247,14 @@ func (l *lab) post(t *testing.T, id hook.EndpointID) {
 		t.Error(err)
 	}
 	now := time.Now()
-	if err := l.store.PutEvent(t.Context(), hook.Event{
-		ID: event, Tenant: "acme", Type: "order.paid", Payload: []byte("1"), Targets: []hook.EndpointID{id},
+	e := hook.Event{
+		ID: event, Tenant: "acme", Type: "order.paid", Payload: []byte("1"), Targets: []hook.Target{{Endpoint: id, Shards: 1}},
 		AcceptedAt: now, ExpiresAt: now.Add(24 * time.Hour),
-	}); err != nil {
+	}
+	if err := l.store.PutEvent(t.Context(), e); err != nil {
 		t.Error(err)
 	}
-	token := hook.NewToken("acme", hook.DeliveryID{Event: event, Endpoint: id, Generation: 1}, 1)
+	token := hook.NewToken("acme", hook.QueuedDelivery(e, e.Targets[0]).Ref(), 1)
 	if errs := l.queue.Send(t.Context(), hook.LaneLive, []hook.Token{token}, 0); errs != nil {
 		t.Error(fmt.Errorf("send: %v", errs))
 	}

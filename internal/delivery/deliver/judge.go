@@ -79,15 +79,20 @@ func judgeToken(s *subject, now time.Time) (st step, reason string) {
 }
 
 // findSubject returns the records for the token. ok is false when the event is
-// gone, and when no record confirms the replay named by the token. A token of
-// another tenant or endpoint than the event's is an error.
+// gone, when another event took its id with a reused idempotency key, and when no
+// record confirms the replay named by the token. A token of another tenant, endpoint
+// or shard than the event's is an error.
 func findSubject(t hook.Token, from Snapshot) (s subject, ok bool, err error) {
 	event, ok := from.Events[t.Delivery.Event]
 	if !ok {
 		return subject{}, false, nil
 	}
-	if event.Tenant != t.Tenant || !event.Has(t.Delivery.Endpoint) {
+	ref, target := event.Ref(t.Delivery.Endpoint, t.Delivery.Generation)
+	switch {
+	case event.Tenant != t.Tenant || !target || ref.Shard != t.Delivery.Shard:
 		return subject{}, false, errForeignToken
+	case ref != t.Delivery:
+		return subject{}, false, nil
 	}
 	s = subject{token: t, event: event}
 	if endpoint, ok := from.Endpoints[t.Delivery.Endpoint]; ok {
@@ -99,7 +104,7 @@ func findSubject(t hook.Token, from Snapshot) (s subject, ok bool, err error) {
 	}
 	before, replay := t.Delivery.Predecessor()
 	if !replay {
-		s.delivery = hook.QueuedDelivery(event, t.Delivery.Endpoint)
+		s.delivery = hook.QueuedDelivery(event, hook.Target{Endpoint: t.Delivery.Endpoint}).At(ref)
 		return s, true, nil
 	}
 	replayed, ok := from.Deliveries[before]

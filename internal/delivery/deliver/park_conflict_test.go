@@ -90,14 +90,14 @@ func TestProcessBatch_OutcomeReplacesThePark(t *testing.T) {
 
 // parkBy parks the delivery under the nonce, as a copy of the token does, and
 // deletes the message. After a release, the token of the release is on the queue.
-func (w *bundle) parkBy(id hook.DeliveryID, nonce string, released bool) {
+func (w *bundle) parkBy(id hook.DeliveryRef, nonce string, released bool) {
 	w.T.Helper()
 
 	event, err := w.Store.Event(w.T.Context(), id.Event)
 	if err != nil {
 		w.T.Fatal(err)
 	}
-	d := hook.QueuedDelivery(event, id.Endpoint)
+	d := hook.QueuedDelivery(event, hook.Target{Endpoint: id.Endpoint, Shards: 1})
 	d.State, d.Reason, d.Token = hook.StateParked, hook.ReasonCircuit, nonce
 	w.Save(d)
 	if !released {

@@ -37,7 +37,7 @@ func (d *Deliverer) recordReplays(ctx context.Context, jobs []*job, snapshot Sna
 	}
 	wg.Wait()
 	for _, replayed := range recorded {
-		snapshot.Deliveries[replayed.ID] = replayed
+		snapshot.Deliveries[replayed.Ref()] = replayed
 	}
 	return slices.DeleteFunc(slices.Clone(jobs), func(j *job) bool { return j.err != nil })
 }
@@ -75,7 +75,7 @@ func (d *Deliverer) recordReplay(ctx context.Context, old hook.Delivery, request
 			return saveErr
 		}
 		var err error
-		if old, err = d.Store.Delivery(ctx, replayed.ID); err != nil {
+		if old, err = d.Store.Delivery(ctx, replayed.Ref()); err != nil {
 			return fmt.Errorf("read delivery %s: %w", replayed.ID, err)
 		}
 		return saveErr

@@ -14,7 +14,7 @@ import (
 )
 
 // mark records the order in the delivery, as whoever sent the replay's token does.
-func (w *bundle) mark(id hook.DeliveryID, o hook.ReplayRequest) error {
+func (w *bundle) mark(id hook.DeliveryRef, o hook.ReplayRequest) error {
 	w.T.Helper()
 
 	d, err := w.Delivery(id).Replay(o, w.Clock.Now())
@@ -60,7 +60,7 @@ func (w *bundle) letter() string {
 }
 
 // dead posts an event to a new endpoint, which answers 404 once and then always 200.
-func (w *bundle) dead() hook.DeliveryID {
+func (w *bundle) dead() hook.DeliveryRef {
 	w.T.Helper()
 
 	w.Answer = world.Always(404)
@@ -78,24 +78,24 @@ func TestReplay_TokenAndMarkInAnyOrder(t *testing.T) {
 	order := hook.ReplayRequest{By: "key_a", Job: someJob, JobIndex: 2}
 	tests := []struct {
 		name string
-		play func(w *bundle, id hook.DeliveryID)
+		play func(w *bundle, id hook.DeliveryRef)
 	}{
-		{name: "the token alone", play: func(w *bundle, id hook.DeliveryID) {
+		{name: "the token alone", play: func(w *bundle, id hook.DeliveryRef) {
 			w.batch(w.Deliverer(), w.body(replayOf(id, order)))
 		}},
-		{name: "the mark, then the token", play: func(w *bundle, id hook.DeliveryID) {
+		{name: "the mark, then the token", play: func(w *bundle, id hook.DeliveryRef) {
 			if err := w.mark(id, order); err != nil {
 				w.T.Errorf("mark = %v; want nil", err)
 			}
 			w.batch(w.Deliverer(), w.body(replayOf(id, order)))
 		}},
-		{name: "the token, then the mark", play: func(w *bundle, id hook.DeliveryID) {
+		{name: "the token, then the mark", play: func(w *bundle, id hook.DeliveryRef) {
 			w.batch(w.Deliverer(), w.body(replayOf(id, order)))
 			if err := w.mark(id, order); hook.CodeOf(err) != hook.CodeReplayed {
 				w.T.Errorf("mark after the token = %v; want already_replayed", err)
 			}
 		}},
-		{name: "both at once, and the mark wins", play: func(w *bundle, id hook.DeliveryID) {
+		{name: "both at once, and the mark wins", play: func(w *bundle, id hook.DeliveryRef) {
 			d := w.Deliverer()
 			d.Store = &racingStore{Store: w.Store, race: func() {
 				if err := w.mark(id, order); err != nil {
@@ -104,21 +104,21 @@ func TestReplay_TokenAndMarkInAnyOrder(t *testing.T) {
 			}}
 			w.batch(d, w.body(replayOf(id, order)))
 		}},
-		{name: "both at once, and the answer to the token's mark is lost", play: func(w *bundle, id hook.DeliveryID) {
+		{name: "both at once, and the answer to the token's mark is lost", play: func(w *bundle, id hook.DeliveryRef) {
 			d := w.Deliverer()
 			d.Store = &forgetfulStore{Store: w.Store}
 			w.batch(d, w.body(replayOf(id, order)))
 		}},
-		{name: "a token twice, one after the other", play: func(w *bundle, id hook.DeliveryID) {
+		{name: "a token twice, one after the other", play: func(w *bundle, id hook.DeliveryRef) {
 			body := w.body(replayOf(id, order))
 			w.batch(w.Deliverer(), body)
 			w.batch(w.Deliverer(), body)
 		}},
-		{name: "a token twice in a batch", play: func(w *bundle, id hook.DeliveryID) {
+		{name: "a token twice in a batch", play: func(w *bundle, id hook.DeliveryRef) {
 			body := w.body(replayOf(id, order))
 			w.batch(w.Deliverer(), body, body)
 		}},
-		{name: "two tokens of one order", play: func(w *bundle, id hook.DeliveryID) {
+		{name: "two tokens of one order", play: func(w *bundle, id hook.DeliveryRef) {
 			first, second := w.body(replayOf(id, order)), w.body(replayOf(id, order))
 			failed := w.Deliverer().ProcessBatch(w.T.Context(), []deliver.Message{{ID: "m0", Body: first}, {ID: "m1", Body: second}})
 			if !slices.Equal(failed, []string{"m1"}) {
@@ -127,7 +127,7 @@ func TestReplay_TokenAndMarkInAnyOrder(t *testing.T) {
 			w.batch(w.Deliverer(), second)
 			w.batch(w.Deliverer(), w.body(replayOf(id, order)))
 		}},
-		{name: "the token of a later order does not change who replayed it", play: func(w *bundle, id hook.DeliveryID) {
+		{name: "the token of a later order does not change who replayed it", play: func(w *bundle, id hook.DeliveryRef) {
 			w.batch(w.Deliverer(), w.body(replayOf(id, order)))
 			w.batch(w.Deliverer(), w.body(replayOf(id, hook.ReplayRequest{By: "key_b", Force: true})))
 			w.batch(w.Deliverer(), w.letter())
@@ -150,7 +150,7 @@ func TestReplay_TokenAndMarkInAnyOrder(t *testing.T) {
 			if replay.State != hook.StateDelivered || replay.Attempts != 1 {
 				t.Errorf("the replay is %s after %d attempts; want delivered after 1", replay.State, replay.Attempts)
 			}
-			w.checkReplay(replay.ID, order, hook.StateDiscarded)
+			w.checkReplay(replay.Ref(), order, hook.StateDiscarded)
 		})
 	}
 }
@@ -183,11 +183,11 @@ func TestReplay_SendsSameEventWithCurrentSettings(t *testing.T) {
 				r.Attempt, r.Delivery, r.Endpoint.URL, i+1, endpoint.URL, diff)
 		}
 	}
-	replay := w.Posts[1].Delivery
+	replay := w.Posts[1].Ref()
 	if got := w.Delivery(replay).UpdatedAt.Sub(start.Add(48 * time.Hour)); got != time.Minute {
 		t.Errorf("delivered after %s; want a minute, as its policy is now", got)
 	}
-	attempts, err := w.Store.Attempts(t.Context(), id.Event)
+	attempts, err := w.Store.Attempts(t.Context(), []hook.Delivery{w.Delivery(id), w.Delivery(replay)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,7 +213,7 @@ func TestReplay_DropsRefusedTokens(t *testing.T) {
 		}
 	}
 	token := func(o hook.ReplayRequest) func(w *bundle, d hook.Delivery) string {
-		return func(w *bundle, d hook.Delivery) string { return w.body(replayOf(d.ID, o)) }
+		return func(w *bundle, d hook.Delivery) string { return w.body(replayOf(d.Ref(), o)) }
 	}
 	letter := func(w *bundle, _ hook.Delivery) string { return w.letter() }
 	tests := []struct {
@@ -227,10 +227,10 @@ func TestReplay_DropsRefusedTokens(t *testing.T) {
 		{name: "a replay without force of what is retrying", before: change(func(d *hook.Delivery) { d.State = hook.StateRetrying }), body: token(hook.ReplayRequest{By: "key_a"})},
 		{name: "a replay without force of what is parked", before: change(func(d *hook.Delivery) { d.State = hook.StateParked }), body: token(hook.ReplayRequest{Job: someJob})},
 		{name: "a generation that nobody ordered", before: func(*bundle, hook.Delivery) {}, body: func(w *bundle, d hook.Delivery) string {
-			return token(hook.ReplayRequest{Force: true})(w, hook.Delivery{ID: d.Successor()})
+			return token(hook.ReplayRequest{Force: true})(w, hook.Delivery{}.At(d.Successor()))
 		}},
 		{name: "a second attempt of what was not begun", before: func(*bundle, hook.Delivery) {}, body: func(w *bundle, d hook.Delivery) string {
-			second := replayOf(d.ID, hook.ReplayRequest{Force: true})
+			second := replayOf(d.Ref(), hook.ReplayRequest{Force: true})
 			second.Attempt = 2
 			return w.body(second)
 		}},
@@ -249,8 +249,8 @@ func TestReplay_DropsRefusedTokens(t *testing.T) {
 			if diff := cmp.Diff(before, w.Delivery(id)); diff != "" || len(w.Posts) > 0 {
 				t.Errorf("%d POSTs; want none; the record changed (-want +got):\n%s", len(w.Posts), diff)
 			}
-			if all, err := w.Store.Deliveries(t.Context(), id.Event); err != nil || len(all) != 1 {
-				t.Errorf("%d generations, %v; want 1", len(all), err)
+			if next, err := w.Store.Delivery(t.Context(), id.Successor()); hook.CodeOf(err) != hook.CodeNotFound {
+				t.Errorf("the next generation is %v, %v; want none", next, err)
 			}
 		})
 	}

@@ -72,7 +72,7 @@ func (d *Deliverer) saveDecision(ctx context.Context, s *subject, next hook.Deli
 	if hook.CodeOf(err) != hook.CodeConflict {
 		return write{record: next}, err
 	}
-	current, readErr := d.Store.Delivery(ctx, next.ID)
+	current, readErr := d.Store.Delivery(ctx, next.Ref())
 	if readErr != nil {
 		return write{record: next}, fmt.Errorf("read delivery %s: %w", next.ID, readErr)
 	}
@@ -160,7 +160,7 @@ func overPark(current hook.Delivery, decide decision) (next hook.Delivery, attem
 func (d *Deliverer) followUp(ctx context.Context, recorded hook.Delivery) error {
 	switch recorded.State {
 	case hook.StateRetrying:
-		return d.sendToken(ctx, hook.NewToken(recorded.Tenant, recorded.ID, recorded.Attempts+1), recorded.NextAttemptAt)
+		return d.sendToken(ctx, hook.NewToken(recorded.Tenant, recorded.Ref(), recorded.Attempts+1), recorded.NextAttemptAt)
 	case hook.StateDelivered, hook.StateCancelled, hook.StateDiscarded:
 		// Discarded: the delivery died, and a replay settled before this token came back.
 		return d.completeSettlement(ctx, recorded)

@@ -238,7 +238,7 @@ func TestProcessBatch_ChoosesQueueOrScheduleByDelay(t *testing.T) {
 }
 
 // replayOf returns the first token of a replay of the delivery.
-func replayOf(id hook.DeliveryID, o hook.ReplayRequest) hook.Token {
+func replayOf(id hook.DeliveryRef, o hook.ReplayRequest) hook.Token {
 	id.Generation++
 	token := hook.NewToken("acme", id, 1)
 	token.ReplayRequest = o
@@ -247,7 +247,7 @@ func replayOf(id hook.DeliveryID, o hook.ReplayRequest) hook.Token {
 
 // checkReplay checks that the generation before is in the state old and says
 // that it was replayed by this one, and that the job has counted this one.
-func (w *bundle) checkReplay(id hook.DeliveryID, o hook.ReplayRequest, old hook.State) {
+func (w *bundle) checkReplay(id hook.DeliveryRef, o hook.ReplayRequest, old hook.State) {
 	w.T.Helper()
 
 	before, _ := id.Predecessor()

@@ -11,7 +11,7 @@ type Snapshot struct {
 	Events     map[hook.EventID]hook.Event
 	Endpoints  map[hook.EndpointID]hook.Endpoint
 	Circuits   map[hook.EndpointID]gate.Record
-	Deliveries map[hook.DeliveryID]hook.Delivery
+	Deliveries map[hook.DeliveryRef]hook.Delivery
 }
 
 func (s Snapshot) circuit(tenant hook.TenantID, endpoint hook.EndpointID) gate.Record {

@@ -12,7 +12,7 @@ import (
 // parkedMessage returns a delivery to a paused endpoint, and the message of its first
 // token: one function parked the delivery and deleted the message. The endpoint is
 // active again.
-func (w *bundle) parkedMessage() (hook.DeliveryID, memory.Message) {
+func (w *bundle) parkedMessage() (hook.DeliveryRef, memory.Message) {
 	w.T.Helper()
 
 	endpoint := w.Endpoint(func(e *hook.Endpoint) { e.Status = hook.StatusPaused })

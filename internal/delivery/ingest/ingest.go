@@ -90,7 +90,7 @@ func (a *Acceptor) AcceptBatch(ctx context.Context, tenant hook.TenantID, reques
 // endpoint's subscriptions.
 func (a *Acceptor) AcceptFor(ctx context.Context, e hook.Endpoint, eventType string, payload []byte) (Result, error) {
 	p := a.newPost(e.Tenant, Request{Type: eventType, Payload: payload}, a.Now())
-	p.event.Targets = []hook.EndpointID{e.ID}
+	p.event.Targets = []hook.Target{e.Target()}
 	result := a.storeAndSend(ctx, []post{p})[0]
 	return result, result.Err
 }
@@ -219,9 +219,8 @@ func (a *Acceptor) sendTokens(ctx context.Context, posts []post, duplicates bool
 			p.err = err
 			continue
 		}
-		for _, endpoint := range missing {
-			id := hook.DeliveryID{Event: p.event.ID, Endpoint: endpoint, Generation: 1}
-			tokens = append(tokens, hook.NewToken(p.event.Tenant, id, 1))
+		for _, target := range missing {
+			tokens = append(tokens, hook.NewToken(p.event.Tenant, hook.QueuedDelivery(p.event, target).Ref(), 1))
 			owner = append(owner, p)
 		}
 	}
@@ -241,11 +240,11 @@ func (a *Acceptor) sendTokens(ctx context.Context, posts []post, duplicates bool
 
 // unrecordedTargets returns the targets in possible need of a first token: all targets
 // of a new event, and the targets without a delivery record of a duplicate.
-func (a *Acceptor) unrecordedTargets(ctx context.Context, p *post) ([]hook.EndpointID, error) {
+func (a *Acceptor) unrecordedTargets(ctx context.Context, p *post) ([]hook.Target, error) {
 	if !p.duplicate {
 		return p.event.Targets, nil
 	}
-	deliveries, err := a.Store.Deliveries(ctx, p.event.ID)
+	deliveries, err := a.Store.Deliveries(ctx, p.event)
 	if err != nil {
 		return nil, fmt.Errorf("read deliveries of event %s: %w", p.event.ID, err)
 	}
@@ -253,22 +252,22 @@ func (a *Acceptor) unrecordedTargets(ctx context.Context, p *post) ([]hook.Endpo
 	for _, d := range deliveries {
 		recorded[d.ID.Endpoint] = true
 	}
-	var missing []hook.EndpointID
+	var missing []hook.Target
 	for _, target := range p.event.Targets {
-		if !recorded[target] {
+		if !recorded[target.Endpoint] {
 			missing = append(missing, target)
 		}
 	}
 	return missing, nil
 }
 
-// matchTargets returns the ids of the endpoints with a subscription to the type.
-func matchTargets(endpoints []hook.Endpoint, eventType string) []hook.EndpointID {
-	var ids []hook.EndpointID
+// matchTargets returns the endpoints with a subscription to the type.
+func matchTargets(endpoints []hook.Endpoint, eventType string) []hook.Target {
+	var targets []hook.Target
 	for _, e := range endpoints {
 		if e.Subscribes(eventType) {
-			ids = append(ids, e.ID)
+			targets = append(targets, e.Target())
 		}
 	}
-	return ids
+	return targets
 }

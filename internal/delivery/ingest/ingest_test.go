@@ -214,7 +214,7 @@ func TestAccept_RepeatedPostSendsMissingTokens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	recorded := hook.QueuedDelivery(event, done.ID)
+	recorded := hook.QueuedDelivery(event, done.Target())
 	recorded.State = hook.StateDelivered
 	if err := w.Store.SaveDelivery(t.Context(), recorded, nil); err != nil {
 		t.Fatal(err)

@@ -243,7 +243,7 @@ func TestNotify_PostsOnceToSubscribers(t *testing.T) {
 				t.Fatalf("Notify(with other figures) = %v", err)
 			}
 
-			deliveries := map[hook.DeliveryID]bool{} // a token may repeat
+			deliveries := map[hook.DeliveryRef]bool{} // a token may repeat
 			for _, m := range queue.Receive(hook.LaneLive, 10) {
 				deliveries[m.Token.Delivery] = true
 			}

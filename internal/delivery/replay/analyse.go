@@ -34,7 +34,7 @@ func (r *Replayer) Analyse(ctx context.Context, tenant hook.TenantID, hours int)
 	if hours < 1 || hours > MaxHours {
 		return Analysis{}, hook.Invalid(hook.FieldError{Field: "hours", Message: fmt.Sprintf("must be 1 to %d", MaxHours)})
 	}
-	ids, err := r.endpointIDs(ctx, tenant, "")
+	targets, err := r.targets(ctx, tenant, "")
 	if err != nil {
 		return Analysis{}, err
 	}
@@ -43,8 +43,8 @@ func (r *Replayer) Analyse(ctx context.Context, tenant hook.TenantID, hours int)
 	f := Filter{State: hook.StateDead, From: since.Add(-hook.MaxMaxAge - maxDeathDelay)}
 	var analyzer deadletter.Analyzer
 	a, read := Analysis{Hours: hours, Complete: true}, 0
-	for _, id := range ids {
-		complete, err := r.scan(ctx, f.selection(id), end, func(d hook.Delivery) bool {
+	for _, target := range targets {
+		complete, err := r.scan(ctx, f.selection(target), end, func(d hook.Delivery) bool {
 			if read++; read > MaxAnalysed {
 				return false
 			}

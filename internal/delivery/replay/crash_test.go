@@ -165,7 +165,7 @@ func TestDelivery_KilledAtAnyEffect(t *testing.T) {
 					ids := w.past(w.Endpoint(nil), tt.state, 1)
 					w.Crash.Arm(n, after)
 					ask := replay.Request{By: "key_0000000000000001", Force: tt.force}
-					d, err := w.Replayer().Delivery(t.Context(), "acme", ids[0], ask)
+					d, err := w.Replayer().Delivery(t.Context(), "acme", ids[0].DeliveryID, ask)
 					if !w.Crash.Restart() {
 						if n < 3 {
 							t.Fatalf("the replay has %d effects; want at least 2", n-1)
@@ -178,7 +178,7 @@ func TestDelivery_KilledAtAnyEffect(t *testing.T) {
 					if tt.late {
 						w.Run()
 					}
-					_, err = w.Replayer().Delivery(t.Context(), "acme", ids[0], ask)
+					_, err = w.Replayer().Delivery(t.Context(), "acme", ids[0].DeliveryID, ask)
 					if code := hook.CodeOf(err); err != nil && code != hook.CodeReplayed {
 						t.Errorf("killed at effect %d, repeated: %v", n, err)
 					}
@@ -189,7 +189,7 @@ func TestDelivery_KilledAtAnyEffect(t *testing.T) {
 					if got := w.states(ids, 1); got != tt.old {
 						t.Errorf("killed at effect %d: the old generation is %s; want %s", n, got, tt.old)
 					}
-					if second := (hook.Delivery{ID: ids[0]}).Successor(); len(w.PostsOf()) != 1 || w.PostsOf()[second] != 1 {
+					if second := ids[0].Successor(); len(w.PostsOf()) != 1 || w.PostsOf()[second] != 1 {
 						t.Errorf("killed at effect %d: POSTs %v; want one of %s", n, w.PostsOf(), second)
 					}
 				}
@@ -219,19 +219,19 @@ func TestEnd_KilledAtAnyEffect(t *testing.T) {
 					j := w.start(replay.JobRequest{})
 					w.Clock.Until(start.Add(time.Second))
 					w.Work()
-					second := hook.Delivery{ID: ids[0]}.Successor()
+					second := ids[0].Successor()
 					end := w.Replayer().Cancel
 					if discard {
 						w.Run()
 						end = w.Replayer().Discard
 					}
 					w.Crash.Arm(n, after)
-					_, err := end(t.Context(), "acme", second, "key_0000000000000001", "")
+					_, err := end(t.Context(), "acme", second.DeliveryID, "key_0000000000000001", "")
 					w.Crash.Disarm()
 					if died := w.Crash.Restart(); died != (n <= effects) || died == (err == nil) {
 						t.Fatalf("died %t, %v; want %d effects", died, err, effects)
 					}
-					d, err := end(t.Context(), "acme", second, "key_0000000000000001", "")
+					d, err := end(t.Context(), "acme", second.DeliveryID, "key_0000000000000001", "")
 					if err != nil || d.Reason != hook.ReasonManual {
 						t.Fatalf("repeated: %s %s, %v; want manual", d.State, d.Reason, err)
 					}

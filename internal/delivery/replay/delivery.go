@@ -55,7 +55,7 @@ func (r *Replayer) Event(ctx context.Context, tenant hook.TenantID, id hook.Even
 	if err != nil {
 		return nil, err
 	}
-	recorded, err := r.Store.Deliveries(ctx, id)
+	recorded, err := r.Store.Deliveries(ctx, e)
 	if err != nil {
 		return nil, fmt.Errorf("read deliveries of event %s: %w", id, err)
 	}
@@ -66,7 +66,7 @@ func (r *Replayer) Event(ctx context.Context, tenant hook.TenantID, id hook.Even
 	candidates := make([]*candidate, len(e.Targets))
 	for i, target := range e.Targets {
 		candidates[i] = &candidate{delivery: newestGeneration(e, target, recorded), request: o.replayRequest()}
-		if !slices.ContainsFunc(endpoints, func(e hook.Endpoint) bool { return e.ID == target }) {
+		if !slices.ContainsFunc(endpoints, func(e hook.Endpoint) bool { return e.ID == target.Endpoint }) {
 			candidates[i].refused = errDeleted()
 		}
 	}
@@ -126,20 +126,21 @@ func (r *Replayer) findDelivery(ctx context.Context, tenant hook.TenantID, id ho
 	if err != nil && hook.CodeOf(err) != hook.CodeNotFound {
 		return e, hook.Delivery{}, err
 	}
-	if err != nil || !e.Has(id.Endpoint) {
+	ref, target := e.Ref(id.Endpoint, id.Generation)
+	if err != nil || !target {
 		return e, hook.Delivery{}, hook.NotFound("delivery")
 	}
-	d, err := r.Store.Delivery(ctx, id)
+	d, err := r.Store.Delivery(ctx, ref)
 	if err == nil || hook.CodeOf(err) != hook.CodeNotFound {
 		return e, d, wrapDelivery(err, "read delivery", id)
 	}
-	before, replay := id.Predecessor()
+	before, replay := ref.Predecessor()
 	if !replay {
-		return e, hook.QueuedDelivery(e, id.Endpoint), nil
+		return e, hook.QueuedDelivery(e, hook.Target{Endpoint: id.Endpoint}).At(ref), nil
 	}
 	old, err := r.Store.Delivery(ctx, before)
 	if err != nil && hook.CodeOf(err) != hook.CodeNotFound {
-		return e, d, wrapDelivery(err, "read delivery", before)
+		return e, d, wrapDelivery(err, "read delivery", before.DeliveryID)
 	}
 	if err != nil || old.Replayed.Generation != id.Generation {
 		return e, hook.Delivery{}, hook.NotFound("delivery")
@@ -155,11 +156,11 @@ func wrapDelivery(err error, verb string, id hook.DeliveryID) error {
 }
 
 // newestGeneration returns the newest generation of the event's delivery to the
-// endpoint.
-func newestGeneration(e hook.Event, endpoint hook.EndpointID, recorded []hook.Delivery) hook.Delivery {
-	last := hook.QueuedDelivery(e, endpoint)
+// target.
+func newestGeneration(e hook.Event, target hook.Target, recorded []hook.Delivery) hook.Delivery {
+	last := hook.QueuedDelivery(e, target)
 	for _, d := range recorded {
-		if d.ID.Endpoint == endpoint && (last.Version == 0 || d.ID.Generation > last.ID.Generation) {
+		if d.ID.Endpoint == target.Endpoint && (last.Version == 0 || d.ID.Generation > last.ID.Generation) {
 			last = d
 		}
 	}

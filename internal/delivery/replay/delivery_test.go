@@ -49,7 +49,7 @@ func TestDelivery(t *testing.T) {
 
 			w := setup(t)
 			ids := w.past(w.Endpoint(nil), tt.state, 1)
-			d, err := w.Replayer().Delivery(t.Context(), "acme", ids[0], replay.Request{By: asked.By, Force: tt.force})
+			d, err := w.Replayer().Delivery(t.Context(), "acme", ids[0].DeliveryID, replay.Request{By: asked.By, Force: tt.force})
 			if got := w.states(ids, 1); got != tt.record {
 				t.Errorf("the record is %s; want %s", got, tt.record)
 			}
@@ -63,13 +63,13 @@ func TestDelivery(t *testing.T) {
 			if err != nil || d.ID.Generation != tt.next || d.State != hook.StateQueued {
 				t.Fatalf("Delivery() = %s of generation %d, %v; want queued of %d", d.State, d.ID.Generation, err, tt.next)
 			}
-			if len(tokens) != 1 || tokens[0].Token.Delivery != d.ID || tokens[0].Token.Attempt != 1 {
+			if len(tokens) != 1 || tokens[0].Token.Delivery != d.Ref() || tokens[0].Token.Attempt != 1 {
 				t.Fatalf("tokens = %+v; want one of attempt 1 of %s", tokens, d.ID)
 			}
 			if tt.next == 2 && (d.By != asked.By || tokens[0].Token.ReplayRequest.By != asked.By || !d.CreatedAt.Equal(start)) {
 				t.Errorf("%+v with token %+v; want them by %s, of now", d, tokens[0].Token, asked.By)
 			}
-			_, err = w.Replayer().Delivery(t.Context(), "acme", ids[0], asked)
+			_, err = w.Replayer().Delivery(t.Context(), "acme", ids[0].DeliveryID, asked)
 			if want := map[int]hook.Code{1: hook.CodeInProgress, 2: hook.CodeReplayed}[tt.next]; hook.CodeOf(err) != want {
 				t.Errorf("asked again: %v; want %s", err, want)
 			}
@@ -100,7 +100,7 @@ func TestDelivery_Unknown(t *testing.T) {
 	tests := []struct {
 		name   string
 		tenant hook.TenantID
-		id     hook.DeliveryID
+		id     hook.DeliveryRef
 		want   hook.Code
 	}{
 		{name: "another tenant's", tenant: "other", id: id, want: hook.CodeNotFound},
@@ -114,7 +114,7 @@ func TestDelivery_Unknown(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			if _, err := w.Replayer().Delivery(t.Context(), tt.tenant, tt.id, forced(asked)); hook.CodeOf(err) != tt.want {
+			if _, err := w.Replayer().Delivery(t.Context(), tt.tenant, tt.id.DeliveryID, forced(asked)); hook.CodeOf(err) != tt.want {
 				t.Errorf("Delivery(%s) = %v; want %s", tt.id, err, tt.want)
 			}
 		})
@@ -128,7 +128,7 @@ func TestDelivery_RecordsOnlySentTokens(t *testing.T) {
 	id := w.past(w.Endpoint(nil), hook.StateDead, 1)[0]
 	refusal := &hook.Error{Code: hook.CodeUnavailable, Message: "no queue"}
 	w.Calls.Refuse = func(int, hook.Token) error { return refusal }
-	if _, err := w.Replayer().Delivery(t.Context(), "acme", id, asked); !errors.Is(err, refusal) {
+	if _, err := w.Replayer().Delivery(t.Context(), "acme", id.DeliveryID, asked); !errors.Is(err, refusal) {
 		t.Errorf("Delivery() = %v; want %v", err, refusal)
 	}
 	if d := w.Delivery(id); d.Replayed.Generation != 0 || d.Version != 1 {
@@ -144,11 +144,11 @@ func TestDelivery_ConcurrentRequests(t *testing.T) {
 	w := setup(t)
 	ids := w.past(w.Endpoint(nil), hook.StateDead, 1)
 	w.Calls.Before("save delivery", func() {
-		if _, err := w.Replayer().Delivery(t.Context(), "acme", ids[0], replay.Request{By: "key_0000000000000002"}); err != nil {
+		if _, err := w.Replayer().Delivery(t.Context(), "acme", ids[0].DeliveryID, replay.Request{By: "key_0000000000000002"}); err != nil {
 			t.Errorf("second Delivery() = %v", err)
 		}
 	})
-	if _, err := w.Replayer().Delivery(t.Context(), "acme", ids[0], asked); hook.CodeOf(err) != hook.CodeReplayed {
+	if _, err := w.Replayer().Delivery(t.Context(), "acme", ids[0].DeliveryID, asked); hook.CodeOf(err) != hook.CodeReplayed {
 		t.Errorf("Delivery() = %v; want replayed", err)
 	}
 	w.Run()
@@ -166,7 +166,7 @@ func TestEvent(t *testing.T) {
 	for target, state := range map[hook.EndpointID]hook.State{
 		dead.ID: hook.StateDead, parked.ID: hook.StateParked, again.ID: hook.StateDelivered, gone.ID: hook.StateDead,
 	} {
-		d := hook.QueuedDelivery(e, target)
+		d := hook.QueuedDelivery(e, hook.Target{Endpoint: target, Shards: 1})
 		d.State = state
 		w.Save(d)
 	}
@@ -191,8 +191,8 @@ func TestEvent(t *testing.T) {
 		if r.Err != nil {
 			l.code = hook.CodeOf(r.Err)
 		}
-		if r.Delivery.ID.Endpoint != e.Targets[i] {
-			t.Errorf("result %d is of %s; want %s", i, r.Delivery.ID.Endpoint, e.Targets[i])
+		if r.Delivery.ID.Endpoint != e.Targets[i].Endpoint {
+			t.Errorf("result %d is of %s; want %s", i, r.Delivery.ID.Endpoint, e.Targets[i].Endpoint)
 		}
 		got = append(got, l)
 	}
@@ -232,7 +232,7 @@ func TestDiscardAndCancel(t *testing.T) {
 				if discard {
 					end, can, to = w.Replayer().Discard, tt.discard, hook.StateDiscarded
 				}
-				d, err := end(t.Context(), "acme", id, asked.By, "known outage")
+				d, err := end(t.Context(), "acme", id.DeliveryID, asked.By, "known outage")
 				if !can {
 					if hook.CodeOf(err) != hook.CodeConflict || !strings.Contains(err.Error(), tt.state.String()) {
 						t.Errorf("discard %t = %v; want a conflict with %s", discard, err, tt.state)
@@ -261,7 +261,7 @@ func TestCancel_StopsTheTokenOfAQueuedDelivery(t *testing.T) {
 	if errs := w.Queue.Send(t.Context(), hook.LaneLive, []hook.Token{hook.NewToken("acme", id, 1)}, 0); errs != nil {
 		t.Fatal(errs)
 	}
-	if _, err := w.Replayer().Cancel(t.Context(), "acme", id, asked.By, ""); err != nil {
+	if _, err := w.Replayer().Cancel(t.Context(), "acme", id.DeliveryID, asked.By, ""); err != nil {
 		t.Fatal(err)
 	}
 	w.Run()
@@ -293,7 +293,7 @@ func TestCancel_DecidesAgainAfterAConflict(t *testing.T) {
 				d.State, d.Reason = tt.to, hook.ReasonNone
 				w.Save(d)
 			})
-			d, err := w.Replayer().Cancel(t.Context(), "acme", id, asked.By, "")
+			d, err := w.Replayer().Cancel(t.Context(), "acme", id.DeliveryID, asked.By, "")
 			if tt.want != 0 && hook.CodeOf(err) != tt.want || tt.want == 0 && (err != nil || d.State != hook.StateCancelled) {
 				t.Errorf("Cancel() = %s, %v; want code %d", d.State, err, tt.want)
 			}
@@ -306,7 +306,7 @@ func TestDiscard_RefusesLongNotes(t *testing.T) {
 
 	w := setup(t)
 	id := w.past(w.Endpoint(nil), hook.StateDead, 1)[0]
-	_, err := w.Replayer().Discard(t.Context(), "acme", id, asked.By, strings.Repeat("n", hook.MaxNote+1))
+	_, err := w.Replayer().Discard(t.Context(), "acme", id.DeliveryID, asked.By, strings.Repeat("n", hook.MaxNote+1))
 	if fault, ok := errors.AsType[*hook.Error](err); !ok || fault.Code != hook.CodeInvalid || fault.Fields[0].Field != "reason" {
 		t.Errorf("Discard() = %v; want invalid reason", err)
 	}
@@ -329,7 +329,7 @@ func TestDelivery_ForcedCountsTheSuperseded(t *testing.T) {
 	w.Clock.Until(start.Add(time.Second))
 	w.Work()
 	w.Invoke(hook.LaneReplay) // the delivery is retrying
-	d, err := w.Replayer().Delivery(t.Context(), "acme", hook.Delivery{ID: ids[0]}.Successor(), forced(asked))
+	d, err := w.Replayer().Delivery(t.Context(), "acme", ids[0].Successor().DeliveryID, forced(asked))
 	if err != nil || d.ID.Generation != 3 {
 		t.Fatalf("Delivery() = generation %d, %v; want 3", d.ID.Generation, err)
 	}

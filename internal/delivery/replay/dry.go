@@ -35,14 +35,14 @@ func (r *Replayer) DryRun(ctx context.Context, tenant hook.TenantID, q JobReques
 	if err != nil {
 		return Preview{}, err
 	}
-	ids, err := r.endpointIDs(ctx, tenant, f.Endpoint)
+	targets, err := r.targets(ctx, tenant, f.Endpoint)
 	if err != nil {
 		return Preview{}, err
 	}
 	end := r.answerDeadline(ctx)
-	previews := make([]endpointPreview, len(ids))
-	if err := forEach(len(ids), func(i int) (err error) {
-		previews[i], err = r.previewEndpoint(ctx, f, ids[i], end)
+	previews := make([]endpointPreview, len(targets))
+	if err := forEach(len(targets), func(i int) (err error) {
+		previews[i], err = r.previewEndpoint(ctx, f, targets[i], end)
 		return err
 	}); err != nil {
 		return Preview{}, err
@@ -53,7 +53,7 @@ func (r *Replayer) DryRun(ctx context.Context, tenant hook.TenantID, q JobReques
 		p.Total += e.count
 		p.Sample = append(p.Sample, e.oldest...)
 		if e.count > 0 {
-			p.ByEndpoint = append(p.ByEndpoint, EndpointCount{Endpoint: ids[i], Count: e.count})
+			p.ByEndpoint = append(p.ByEndpoint, EndpointCount{Endpoint: targets[i].Endpoint, Count: e.count})
 		}
 	}
 	slices.SortStableFunc(p.Sample, func(a, b hook.Delivery) int { return a.CreatedAt.Compare(b.CreatedAt) })
@@ -68,15 +68,15 @@ type endpointPreview struct {
 	complete bool
 }
 
-func (r *Replayer) previewEndpoint(ctx context.Context, f Filter, id hook.EndpointID, end time.Time) (e endpointPreview, err error) {
-	s := f.selection(id)
+func (r *Replayer) previewEndpoint(ctx context.Context, f Filter, target hook.Target, end time.Time) (e endpointPreview, err error) {
+	s := f.selection(target)
 	counted := len(f.Types) == 0
 	if counted {
 		if !r.Now().Before(end) {
 			return endpointPreview{}, nil
 		}
 		if e.count, err = r.Index.CountSelected(ctx, s); err != nil {
-			return endpointPreview{}, fmt.Errorf("count %s deliveries of endpoint %s: %w", f.State, id, err)
+			return endpointPreview{}, fmt.Errorf("count %s deliveries of endpoint %s: %w", f.State, target.Endpoint, err)
 		}
 		if e.count == 0 {
 			return endpointPreview{complete: true}, nil

@@ -43,7 +43,7 @@ func (c *candidate) recordedIn(d hook.Delivery) bool {
 
 func (c *candidate) token() hook.Token {
 	if c.queued() {
-		return hook.NewToken(c.delivery.Tenant, c.delivery.ID, 1)
+		return hook.NewToken(c.delivery.Tenant, c.delivery.Ref(), 1)
 	}
 	t := hook.NewToken(c.delivery.Tenant, c.delivery.Successor(), 1)
 	t.ReplayRequest = c.request
@@ -131,7 +131,7 @@ func (r *Replayer) recordReplay(ctx context.Context, c *candidate, now time.Time
 		if hook.CodeOf(saveErr) != hook.CodeConflict {
 			return saveErr
 		}
-		stored, err := r.Store.Delivery(ctx, next.ID)
+		stored, err := r.Store.Delivery(ctx, next.Ref())
 		if err != nil {
 			err = fmt.Errorf("read delivery %s: %w", next.ID, err)
 			if hook.CodeOf(err) == hook.CodeNotFound {

@@ -88,8 +88,8 @@ func (r *Replayer) findEndpoint(ctx context.Context, tenant hook.TenantID, ref s
 
 // selection returns the Selection of the filter for one endpoint. The index knows
 // no event types.
-func (f Filter) selection(id hook.EndpointID) Selection {
-	return Selection{Endpoint: id, State: f.State, From: f.From, To: f.To, Limit: PageSize}
+func (f Filter) selection(target hook.Target) Selection {
+	return Selection{Target: target, State: f.State, From: f.From, To: f.To, Limit: PageSize}
 }
 
 // matches reports whether the filter selects deliveries of the event type.
@@ -97,13 +97,13 @@ func (f Filter) matches(eventType string) bool {
 	return len(f.Types) == 0 || hook.Endpoint{EventTypes: f.Types}.Subscribes(eventType)
 }
 
-// endpointIDs returns the ids of the tenant's endpoints in order, or only the given
-// id. Ids of deleted endpoints are absent.
-func (r *Replayer) endpointIDs(ctx context.Context, tenant hook.TenantID, only hook.EndpointID) ([]hook.EndpointID, error) {
+// targets returns the tenant's endpoints in the order of their ids, or only the given
+// endpoint, with all shards. Deleted endpoints are absent.
+func (r *Replayer) targets(ctx context.Context, tenant hook.TenantID, only hook.EndpointID) ([]hook.Target, error) {
 	if only != "" {
 		e, err := r.Endpoints.Endpoint(ctx, tenant, only)
 		if err == nil {
-			return []hook.EndpointID{e.ID}, nil
+			return []hook.Target{e.Widest()}, nil
 		}
 		if hook.CodeOf(err) == hook.CodeNotFound {
 			return nil, nil
@@ -114,9 +114,9 @@ func (r *Replayer) endpointIDs(ctx context.Context, tenant hook.TenantID, only h
 	if err != nil {
 		return nil, fmt.Errorf("list endpoints: %w", err)
 	}
-	ids := make([]hook.EndpointID, len(all))
+	targets := make([]hook.Target, len(all))
 	for i, e := range all {
-		ids[i] = e.ID
+		targets[i] = e.Widest()
 	}
-	return ids, nil
+	return targets, nil
 }

@@ -46,11 +46,11 @@ type Job struct {
 	Enqueued int // selected deliveries with a sent replay
 	Skipped  int // selected deliveries without a replay by this job: already replayed, changed or gone
 
-	Endpoint hook.EndpointID   // position of the selection; empty at the beginning
-	Cursor   string            // of the next selection from Endpoint
-	Selects  bool              // more deliveries remain to be selected
-	Pending  []hook.DeliveryID // the page to send; the last JobIndex is Selected-1
-	NextAt   time.Time         // time at which the rate has room for the next page
+	Endpoint hook.EndpointID    // position of the selection; empty at the beginning
+	Cursor   string             // of the next selection from Endpoint
+	Selects  bool               // more deliveries remain to be selected
+	Pending  []hook.DeliveryRef // the page to send; the last JobIndex is Selected-1
+	NextAt   time.Time          // time at which the rate has room for the next page
 }
 
 // JobState is the state of a job.

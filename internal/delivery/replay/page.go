@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -35,9 +36,9 @@ func (w *jobRun) selectPage(ctx context.Context) error {
 		from = earliest
 	}
 	j.Selected += len(page)
-	j.Pending = make([]hook.DeliveryID, len(page))
+	j.Pending = make([]hook.DeliveryRef, len(page))
 	for i, d := range page {
-		j.Pending[i] = d.ID
+		j.Pending[i] = d.Ref()
 	}
 	if len(page) == 0 && !j.Selects {
 		j.end(JobFinished, now)
@@ -60,27 +61,29 @@ func (w *jobRun) selectPage(ctx context.Context) error {
 // invocation has too little time left.
 func (w *jobRun) selectDeliveries(ctx context.Context, j *Job, limit int) ([]hook.Delivery, error) {
 	if w.endpoints == nil {
-		ids, err := w.endpointIDs(ctx, j.Tenant, j.Filter.Endpoint)
+		targets, err := w.targets(ctx, j.Tenant, j.Filter.Endpoint)
 		if err != nil {
 			return nil, err
 		}
-		w.endpoints = ids
+		w.endpoints = targets
 	}
 	var page []hook.Delivery
 	for first := true; j.Selects && len(page) < limit && (first || !w.outOfTime(ctx)); first = false {
-		i, found := slices.BinarySearch(w.endpoints, j.Endpoint)
+		i, found := slices.BinarySearchFunc(w.endpoints, j.Endpoint, func(t hook.Target, id hook.EndpointID) int {
+			return cmp.Compare(t.Endpoint, id)
+		})
 		if i == len(w.endpoints) {
 			j.Selects = false
 			break
 		}
 		if !found {
-			j.Endpoint, j.Cursor = w.endpoints[i], ""
+			j.Endpoint, j.Cursor = w.endpoints[i].Endpoint, ""
 		}
-		s := j.Filter.selection(j.Endpoint)
+		s := j.Filter.selection(w.endpoints[i])
 		s.After, s.Limit = j.Cursor, limit-len(page)
 		selected, next, err := w.Index.Select(ctx, s)
 		if err != nil {
-			return nil, fmt.Errorf("select %s deliveries of endpoint %s: %w", s.State, s.Endpoint, err)
+			return nil, fmt.Errorf("select %s deliveries of endpoint %s: %w", s.State, j.Endpoint, err)
 		}
 		for _, d := range selected {
 			// The selection contains replays of this job only when two clocks differ.
@@ -95,7 +98,7 @@ func (w *jobRun) selectDeliveries(ctx context.Context, j *Job, limit int) ([]hoo
 			j.Selects = false
 			break
 		}
-		j.Endpoint = w.endpoints[i+1]
+		j.Endpoint = w.endpoints[i+1].Endpoint
 	}
 	return page, nil
 }
@@ -135,18 +138,18 @@ func (w *jobRun) pendingReplays(ctx context.Context) ([]*candidate, error) {
 	j, now, records := w.job, w.now(), w.records
 	if records == nil {
 		var err error
-		if records, err = w.Store.DeliveriesByID(ctx, j.Pending); err != nil {
+		if records, err = w.Store.DeliveriesByRef(ctx, j.Pending); err != nil {
 			return nil, fmt.Errorf("read %d pending deliveries: %w", len(j.Pending), err)
 		}
 		w.from = now
 	}
-	byID := make(map[hook.DeliveryID]hook.Delivery, len(records))
+	byRef := make(map[hook.DeliveryRef]hook.Delivery, len(records))
 	for _, d := range records {
-		byID[d.ID] = d
+		byRef[d.Ref()] = d
 	}
 	page := make([]*candidate, len(j.Pending))
-	for i, id := range j.Pending {
-		d, ok := byID[id]
+	for i, ref := range j.Pending {
+		d, ok := byRef[ref]
 		c := &candidate{
 			delivery: d,
 			request: hook.ReplayRequest{

@@ -31,7 +31,8 @@ type Index interface {
 
 // Selection selects deliveries of one endpoint by the fields of the index.
 type Selection struct {
-	Endpoint hook.EndpointID
+	hook.Target // the endpoint with the highest number of shards so far
+
 	State    hook.State // a recorded state
 	From, To time.Time  // bounds of CreatedAt: From is inclusive, To is exclusive; zero: no bound
 	After    string     // next of the previous page; empty: from the oldest

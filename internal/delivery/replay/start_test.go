@@ -125,15 +125,15 @@ func TestDryRun(t *testing.T) {
 		name   string
 		q      replay.JobRequest
 		a, b   int
-		sample []hook.DeliveryID
+		sample []hook.DeliveryRef
 	}{
-		{name: "all dead deliveries", q: replay.JobRequest{}, a: 250, b: 4, sample: append([]hook.DeliveryID{odd}, inA[:9]...)},
+		{name: "all dead deliveries", q: replay.JobRequest{}, a: 250, b: 4, sample: append([]hook.DeliveryRef{odd}, inA[:9]...)},
 		{name: "all delivered deliveries", q: replay.JobRequest{State: hook.StateDelivered}, a: 0, b: 2, sample: nil},
 		{name: "of one endpoint", q: replay.JobRequest{Endpoint: "a"}, a: 250, b: 0, sample: inA[:10]},
-		{name: "of one type", q: replay.JobRequest{Types: []string{"user.*"}}, a: 0, b: 1, sample: []hook.DeliveryID{odd}},
+		{name: "of one type", q: replay.JobRequest{Types: []string{"user.*"}}, a: 0, b: 1, sample: []hook.DeliveryRef{odd}},
 		{name: "of another type", q: replay.JobRequest{Types: []string{"order.paid", "none"}}, a: 250, b: 3, sample: inA[:10]},
-		{name: "of a time range", q: replay.JobRequest{From: start.Add(-time.Hour - 2*time.Second), To: start.Add(-time.Hour - time.Second)}, a: 1, b: 1, sample: []hook.DeliveryID{inA[248], inB[1]}},
-		{name: "of a time range and a type", q: replay.JobRequest{From: start.Add(-3 * time.Hour), To: start.Add(-2*time.Hour + 1), Types: []string{"*"}}, a: 0, b: 1, sample: []hook.DeliveryID{odd}},
+		{name: "of a time range", q: replay.JobRequest{From: start.Add(-time.Hour - 2*time.Second), To: start.Add(-time.Hour - time.Second)}, a: 1, b: 1, sample: []hook.DeliveryRef{inA[248], inB[1]}},
+		{name: "of a time range and a type", q: replay.JobRequest{From: start.Add(-3 * time.Hour), To: start.Add(-2*time.Hour + 1), Types: []string{"*"}}, a: 0, b: 1, sample: []hook.DeliveryRef{odd}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -158,11 +158,11 @@ func TestDryRun(t *testing.T) {
 			if diff := cmp.Diff(want, got); diff != "" || p.Total != tt.a+tt.b || !p.Complete {
 				t.Errorf("DryRun(%+v) = %d, complete %t (-want +got):\n%s", tt.q, p.Total, p.Complete, diff)
 			}
-			var sample []hook.DeliveryID
+			var sample []hook.DeliveryRef
 			for _, d := range p.Sample {
-				sample = append(sample, d.ID)
+				sample = append(sample, d.Ref())
 			}
-			byID := cmpopts.SortSlices(func(a, b hook.DeliveryID) bool { return a.String() < b.String() })
+			byID := cmpopts.SortSlices(func(a, b hook.DeliveryRef) bool { return a.String() < b.String() })
 			if diff := cmp.Diff(tt.sample, sample, byID); diff != "" && tt.sample != nil {
 				t.Errorf("sample (-want +got):\n%s", diff)
 			}

@@ -43,9 +43,9 @@ type jobRun struct {
 
 	message   Message
 	job       Job
-	records   []hook.Delivery   // records of the pending page; nil when another process selected the page
-	from      time.Time         // begin of the pending page at the job's rate
-	endpoints []hook.EndpointID // endpoints of the filter; nil: not read yet
+	records   []hook.Delivery // records of the pending page; nil when another process selected the page
+	from      time.Time       // begin of the pending page at the job's rate
+	endpoints []hook.Target   // endpoints of the filter; nil: not read yet
 
 	decision                           string
 	pages, selected, enqueued, skipped int

@@ -69,14 +69,14 @@ func TestWork_SelectsByEndpointTypeAndTime(t *testing.T) {
 	sent := w.one(b, hook.StateDelivered, "order.sent", start.Add(-time.Hour))
 	w.start(replay.JobRequest{Types: []string{"order.*"}, From: start.Add(-2 * time.Hour)})
 	w.Run()
-	for id, want := range map[hook.DeliveryID]string{old: "1 none", paid: "1 delivered", left: "1 none", other: "1 delivered", sent: "1 none"} {
-		if got := w.states([]hook.DeliveryID{id}, 2); got != want {
+	for id, want := range map[hook.DeliveryRef]string{old: "1 none", paid: "1 delivered", left: "1 none", other: "1 delivered", sent: "1 none"} {
+		if got := w.states([]hook.DeliveryRef{id}, 2); got != want {
 			t.Errorf("the new generation of %s is %s; want %s", w.Delivery(id).EventType, got, want)
 		}
 	}
 	w.start(replay.JobRequest{Endpoint: string(b.ID), State: hook.StateDelivered})
 	w.Run()
-	if got := w.states([]hook.DeliveryID{sent}, 2); got != "1 delivered" {
+	if got := w.states([]hook.DeliveryRef{sent}, 2); got != "1 delivered" {
 		t.Errorf("the new generation of the delivered delivery is %s; want delivered", got)
 	}
 }
@@ -108,7 +108,7 @@ func TestWork_SkipsDeletedEndpoints(t *testing.T) {
 		}
 		return 1
 	})
-	ids := [][]hook.DeliveryID{
+	ids := [][]hook.DeliveryRef{
 		w.past(endpoints[0], hook.StateDead, 10), w.past(endpoints[1], hook.StateDead, 10), w.past(endpoints[2], hook.StateDead, 10),
 	}
 	j := w.start(replay.JobRequest{Rate: 0.5}) // pages of 5
@@ -140,10 +140,10 @@ func TestWork_SkipsChangedDeliveries(t *testing.T) {
 	if got := w.job(j.ID); got.Selected != 4 || len(got.Pending) != 4 {
 		t.Fatalf("%d selected, %d pending; want 4", got.Selected, len(got.Pending))
 	}
-	if _, err := w.Replayer().Delivery(t.Context(), "acme", ids[1], asked); err != nil {
+	if _, err := w.Replayer().Delivery(t.Context(), "acme", ids[1].DeliveryID, asked); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Replayer().Discard(t.Context(), "acme", ids[2], asked.By, "not wanted"); err != nil {
+	if _, err := w.Replayer().Discard(t.Context(), "acme", ids[2].DeliveryID, asked.By, "not wanted"); err != nil {
 		t.Fatal(err)
 	}
 	w.Run()
@@ -154,7 +154,7 @@ func TestWork_SkipsChangedDeliveries(t *testing.T) {
 	if got := w.states(ids, 2); got != "3 delivered, 1 none" {
 		t.Errorf("new generations are %s; want 3 delivered, one of them by hand, and none of the discarded delivery", got)
 	}
-	if d := w.Delivery(hook.Delivery{ID: ids[3]}.Successor()); d.Job != j.ID || d.JobIndex != 3 {
+	if d := w.Delivery(ids[3].Successor()); d.Job != j.ID || d.JobIndex != 3 {
 		t.Errorf("the last delivery is number %d of job %s; want 3 of %s", d.JobIndex, d.Job, j.ID)
 	}
 }
@@ -250,7 +250,7 @@ func TestWork_OfManyWorkersAtOnce(t *testing.T) {
 }
 
 // exactly checks that the finished job delivered each delivery once.
-func (w *bundle) exactly(j replay.Job, ids []hook.DeliveryID) {
+func (w *bundle) exactly(j replay.Job, ids []hook.DeliveryRef) {
 	w.T.Helper()
 
 	got, n := w.job(j.ID), len(ids)

@@ -24,10 +24,10 @@ func setup(t *testing.T) *bundle {
 
 // past stores n deliveries to the endpoint in the state, one a second older
 // than the next, the youngest an hour old. They are in the order of their age.
-func (w *bundle) past(e hook.Endpoint, state hook.State, n int) []hook.DeliveryID {
+func (w *bundle) past(e hook.Endpoint, state hook.State, n int) []hook.DeliveryRef {
 	w.T.Helper()
 
-	ids := make([]hook.DeliveryID, n)
+	ids := make([]hook.DeliveryRef, n)
 	for i := range ids {
 		ids[i] = w.one(e, state, "order.paid", start.Add(-time.Hour-time.Duration(n-i)*time.Second))
 	}
@@ -35,10 +35,10 @@ func (w *bundle) past(e hook.Endpoint, state hook.State, n int) []hook.DeliveryI
 }
 
 // one stores a delivery to the endpoint in the state. A queued delivery has no record.
-func (w *bundle) one(e hook.Endpoint, state hook.State, eventType string, at time.Time) hook.DeliveryID {
+func (w *bundle) one(e hook.Endpoint, state hook.State, eventType string, at time.Time) hook.DeliveryRef {
 	w.T.Helper()
 
-	d := hook.QueuedDelivery(w.Event(eventType, at, e), e.ID)
+	d := hook.QueuedDelivery(w.Event(eventType, at, e), e.Target())
 	d.State, d.Token = state, hook.NewNonce()
 	switch state {
 	case hook.StateDead:
@@ -50,12 +50,12 @@ func (w *bundle) one(e hook.Endpoint, state hook.State, eventType string, at tim
 	case hook.StateRetrying:
 		d.Attempts, d.NextAttemptAt = 1, start.Add(time.Hour)
 	case hook.StateQueued:
-		return d.ID
+		return d.Ref()
 	case hook.StateDiscarded, hook.StateCancelled:
 		d.Reason = hook.ReasonManual
 	}
 	w.Save(d)
-	return d.ID
+	return d.Ref()
 }
 
 func (w *bundle) job(id hook.JobID) replay.Progress {
@@ -84,10 +84,10 @@ func (w *bundle) start(q replay.JobRequest) replay.Job {
 
 // states returns how many of the deliveries, in the generation given, are in
 // each state: "2 delivered, 1 dead".
-func (w *bundle) states(ids []hook.DeliveryID, generation int) string {
+func (w *bundle) states(ids []hook.DeliveryRef, generation int) string {
 	w.T.Helper()
 
-	of := make([]hook.DeliveryID, len(ids))
+	of := make([]hook.DeliveryRef, len(ids))
 	for i, id := range ids {
 		id.Generation = generation
 		of[i] = id

@@ -71,7 +71,7 @@ func TestSettlement_CompleteNotifiesLast(t *testing.T) {
 	s := store{Store: memory.NewStore()}
 	d := s.record(t, "dead", "dead")
 	fail := true
-	s.before = func(verb string, _ hook.DeliveryID) error {
+	s.before = func(verb string, _ hook.DeliveryRef) error {
 		if verb == "save" && fail {
 			return &hook.Error{Code: hook.CodeUnavailable, Message: "no answer"}
 		}

@@ -11,7 +11,7 @@ import (
 // acknowledged before the read began.
 type DeliveryStore interface {
 	// Delivery returns the record, or CodeNotFound.
-	Delivery(ctx context.Context, id hook.DeliveryID) (hook.Delivery, error)
+	Delivery(ctx context.Context, ref hook.DeliveryRef) (hook.Delivery, error)
 	// SaveDelivery writes d as version d.Version+1. A non-nil attempt is written
 	// in the same transaction. When the stored version is not d.Version,
 	// SaveDelivery writes nothing and returns CodeConflict; version 0 means "no
@@ -22,8 +22,8 @@ type DeliveryStore interface {
 // DeliveriesReader reads the records of several deliveries. Every read sees every
 // write acknowledged before the read began.
 type DeliveriesReader interface {
-	// DeliveriesByID returns the existing records, in no particular order.
-	DeliveriesByID(ctx context.Context, ids []hook.DeliveryID) ([]hook.Delivery, error)
+	// DeliveriesByRef returns the existing records, in no particular order.
+	DeliveriesByRef(ctx context.Context, refs []hook.DeliveryRef) ([]hook.Delivery, error)
 }
 
 // EventReader reads events with their deliveries. Every read sees every write
@@ -31,8 +31,10 @@ type DeliveriesReader interface {
 type EventReader interface {
 	// Event returns the event with the payload, or CodeNotFound.
 	Event(ctx context.Context, id hook.EventID) (hook.Event, error)
-	// Deliveries returns the recorded deliveries of the event, all generations.
-	Deliveries(ctx context.Context, id hook.EventID) ([]hook.Delivery, error)
+	// Deliveries returns the recorded deliveries of the event, as read from the store,
+	// in the order of endpoint and generation. The record of a replayed delivery names
+	// the next generation.
+	Deliveries(ctx context.Context, e hook.Event) ([]hook.Delivery, error)
 }
 
 // EndpointReader reads endpoints. Every read sees every write acknowledged before

@@ -49,7 +49,7 @@ func (s Settlement) Complete(ctx context.Context, d hook.Delivery) error {
 // retirePredecessors retires the newest predecessor with an outcome of its own, and
 // counts the superseded generations after that predecessor.
 func (s Settlement) retirePredecessors(ctx context.Context, d hook.Delivery) error {
-	before, ok := d.ID.Predecessor()
+	before, ok := d.Ref().Predecessor()
 	for ok {
 		replayed, err := s.retire(ctx, before)
 		if err != nil || !replayed.Superseded() {
@@ -77,26 +77,26 @@ func (s Settlement) recordOutcome(ctx context.Context, d hook.Delivery) error {
 
 // retire discards a dead delivery after the settlement of its replay, and returns
 // the record; without a record, the zero Delivery.
-func (s Settlement) retire(ctx context.Context, id hook.DeliveryID) (record hook.Delivery, err error) {
+func (s Settlement) retire(ctx context.Context, ref hook.DeliveryRef) (record hook.Delivery, err error) {
 	err = hook.OnConflict(ctx, maxSaveAttempts, func() error {
-		d, err := s.Store.Delivery(ctx, id)
+		d, err := s.Store.Delivery(ctx, ref)
 		if hook.CodeOf(err) == hook.CodeNotFound {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("read delivery %s: %w", id, err)
+			return fmt.Errorf("read delivery %s: %w", ref, err)
 		}
 		retired, ok := d.Retire()
 		if ok {
 			if err := s.Store.SaveDelivery(ctx, retired, nil); err != nil {
-				return fmt.Errorf("retire delivery %s: %w", id, err)
+				return fmt.Errorf("retire delivery %s: %w", ref, err)
 			}
 		}
 		record = retired
 		return nil
 	})
 	if err != nil && hook.CodeOf(err) == hook.CodeConflict {
-		return hook.Delivery{}, hook.Conflict(fmt.Sprintf("delivery %s changed %d times before the retirement", id, maxSaveAttempts))
+		return hook.Delivery{}, hook.Conflict(fmt.Sprintf("delivery %s changed %d times before the retirement", ref, maxSaveAttempts))
 	}
 	return record, err
 }

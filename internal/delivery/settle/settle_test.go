@@ -17,7 +17,9 @@ import (
 
 var (
 	start = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
-	first = hook.DeliveryID{Event: "evt_01jd3m5k8zf4v9q2w7x6y5t4r3", Endpoint: "ep_0123456789abcdef", Generation: 1}
+	first = hook.DeliveryRef{
+		DeliveryID: hook.DeliveryID{Event: "evt_01jd3m5k8zf4v9q2w7x6y5t4r3", Endpoint: "ep_0123456789abcdef", Generation: 1}, AcceptedAt: start.UnixMilli(),
+	}
 )
 
 const (
@@ -28,17 +30,17 @@ const (
 // store is a Store with faults set by a test.
 type store struct {
 	*memory.Store
-	before func(verb string, id hook.DeliveryID) error // nil: nothing happens
+	before func(verb string, id hook.DeliveryRef) error // nil: nothing happens
 }
 
-func (s store) disturb(verb string, id hook.DeliveryID) error {
+func (s store) disturb(verb string, id hook.DeliveryRef) error {
 	if s.before == nil {
 		return nil
 	}
 	return s.before(verb, id)
 }
 
-func (s store) Delivery(ctx context.Context, id hook.DeliveryID) (hook.Delivery, error) {
+func (s store) Delivery(ctx context.Context, id hook.DeliveryRef) (hook.Delivery, error) {
 	if err := s.disturb("read", id); err != nil {
 		return hook.Delivery{}, err
 	}
@@ -46,14 +48,14 @@ func (s store) Delivery(ctx context.Context, id hook.DeliveryID) (hook.Delivery,
 }
 
 func (s store) SaveDelivery(ctx context.Context, d hook.Delivery, a *hook.Attempt) error {
-	if err := s.disturb("save", d.ID); err != nil {
+	if err := s.disturb("save", d.Ref()); err != nil {
 		return err
 	}
 	return s.Store.SaveDelivery(ctx, d, a)
 }
 
 func (s store) RecordOutcome(ctx context.Context, d hook.Delivery) error {
-	if err := s.disturb("count", d.ID); err != nil {
+	if err := s.disturb("count", d.Ref()); err != nil {
 		return err
 	}
 	return s.Store.RecordOutcome(ctx, d)
@@ -67,7 +69,7 @@ func (s store) record(t *testing.T, generations ...string) hook.Delivery {
 
 	var d hook.Delivery
 	for i, what := range generations {
-		d = hook.Delivery{ID: first, Tenant: "acme", CreatedAt: start, UpdatedAt: start}
+		d = hook.Delivery{ID: first.DeliveryID, AcceptedAt: first.AcceptedAt, Tenant: "acme", CreatedAt: start, UpdatedAt: start}
 		d.ID.Generation = i + 1
 		switch {
 		case i == len(generations)-1:
@@ -189,7 +191,7 @@ func TestSettlement_CompleteLeavesUnreplayedDeadDelivery(t *testing.T) {
 
 	s := store{Store: memory.NewStore()}
 	s.record(t, "dead")
-	d := hook.Delivery{ID: first, State: hook.StateDelivered}
+	d := hook.Delivery{ID: first.DeliveryID, AcceptedAt: first.AcceptedAt, State: hook.StateDelivered}
 	d.ID.Generation = 2
 	if err := (settle.Settlement{Store: s}).Complete(t.Context(), d); err != nil {
 		t.Errorf("Complete(%s) = %v; want nil", d.ID, err)
@@ -210,7 +212,7 @@ func TestSettlement_CompleteRepeatsAfterAnyFault(t *testing.T) {
 			s := store{Store: memory.NewStore()}
 			d := s.record(t, "dead", "superseded", "delivered")
 			n := 0
-			s.before = func(string, hook.DeliveryID) error {
+			s.before = func(string, hook.DeliveryRef) error {
 				if n++; n == at {
 					return &hook.Error{Code: hook.CodeUnavailable, Message: "no answer"}
 				}
@@ -255,7 +257,7 @@ func TestSettlement_CompleteAfterConcurrentWrites(t *testing.T) {
 			s := store{Store: memory.NewStore()}
 			d := s.record(t, "dead", "delivered")
 			raced := 0
-			s.before = func(verb string, id hook.DeliveryID) error {
+			s.before = func(verb string, id hook.DeliveryRef) error {
 				if verb != "save" || raced == tt.races {
 					return nil
 				}

@@ -137,7 +137,7 @@ func newTokens(t *testing.T, n int) []hook.Token {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tokens[i] = hook.NewToken("acme", hook.DeliveryID{Event: event, Endpoint: endpoints[i%len(endpoints)], Generation: 1}, 1)
+		tokens[i] = hook.NewToken("acme", placeOf(event, endpoints[i%len(endpoints)], 1), 1)
 	}
 	return tokens
 }

@@ -3,6 +3,7 @@ package porttest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -18,6 +19,7 @@ func deliveryCases() []storeCase {
 		{name: "of 50 racing first saves of a delivery exactly one wins", run: firstSaveRace},
 		{name: "of 50 racing saves of a version with attempts exactly one wins", run: saveRace},
 		{name: "an event's deliveries are listed with all generations", run: deliveriesOfEvent},
+		{name: "an event of a reused idempotency key has deliveries of its own", run: reusedIdempotencyKey},
 		{name: "attempts are listed in the order of endpoint, generation and number", run: attemptsInOrder},
 		{name: "an attempt comes back unchanged", run: attemptComesBack},
 	}
@@ -25,8 +27,7 @@ func deliveryCases() []storeCase {
 
 // sampleDelivery returns an unsaved delivery after a failed first attempt.
 func sampleDelivery(event hook.EventID, endpoint hook.EndpointID, generation int) hook.Delivery {
-	return hook.Delivery{
-		ID:            hook.DeliveryID{Event: event, Endpoint: endpoint, Generation: generation},
+	d := hook.Delivery{
 		Tenant:        "acme",
 		EventType:     "order.paid",
 		State:         hook.StateRetrying,
@@ -38,6 +39,17 @@ func sampleDelivery(event hook.EventID, endpoint hook.EndpointID, generation int
 		ExpiresAt:     storeExpiry(),
 		Last:          sampleOutcome(),
 	}
+	return d.At(placeOf(event, endpoint, generation))
+}
+
+// wide returns the endpoint with the shards of the suite's deliveries.
+func wide(endpoint hook.EndpointID) hook.Target { return hook.Target{Endpoint: endpoint, Shards: 3} }
+
+// placeOf returns the place of a delivery of an event accepted at storeEpoch.
+func placeOf(event hook.EventID, endpoint hook.EndpointID, generation int) hook.DeliveryRef {
+	e := hook.Event{ID: event, AcceptedAt: storeEpoch(), Targets: []hook.Target{wide(endpoint)}}
+	ref, _ := e.Ref(endpoint, generation)
+	return ref
 }
 
 func sampleOutcome() hook.Outcome {
@@ -52,11 +64,11 @@ func sampleOutcome() hook.Outcome {
 	}
 }
 
-func sampleAttempt(d hook.DeliveryID, number int) hook.Attempt {
+func sampleAttempt(d hook.DeliveryRef, number int) hook.Attempt {
 	return hook.Attempt{
 		Delivery:      d,
 		Number:        number,
-		Trigger:       hook.TriggerOf(d, number),
+		Trigger:       hook.TriggerOf(d.DeliveryID, number),
 		StartedAt:     storeEpoch(),
 		NextAttemptAt: storeEpoch().Add(time.Minute),
 		ExpiresAt:     storeExpiry(),
@@ -78,18 +90,17 @@ func deliveryComesBack(t *testing.T, s StoreUnderTest) {
 		given.UpdatedAt = d.UpdatedAt.Add(999 * time.Microsecond).In(time.FixedZone("", 3600))
 		check(t, s.SaveDelivery(t.Context(), given, nil))
 		d = saved(d)
-		got, err := s.Delivery(t.Context(), d.ID)
+		got, err := s.Delivery(t.Context(), d.Ref())
 		wantSame(t, fmt.Sprintf("Delivery(saved %d times)", d.Version), d, got, err)
 	}
 }
 
 func smallDeliveryComesBack(t *testing.T, s StoreUnderTest) {
 	d := hook.Delivery{
-		ID:     hook.DeliveryID{Event: newEventID(t), Endpoint: hook.NewEndpointID(), Generation: hook.MaxGeneration},
 		Tenant: "acme", EventType: "a", State: hook.StateParked, CreatedAt: storeEpoch(), UpdatedAt: storeEpoch(),
-	}
+	}.At(placeOf(newEventID(t), hook.NewEndpointID(), hook.MaxGeneration))
 	check(t, s.SaveDelivery(t.Context(), d, nil))
-	got, err := s.Delivery(t.Context(), d.ID)
+	got, err := s.Delivery(t.Context(), d.Ref())
 	wantSame(t, "Delivery(saved)", saved(d), got, err)
 }
 
@@ -97,17 +108,17 @@ func deliveryNotFound(t *testing.T, s StoreUnderTest) {
 	d := sampleDelivery(newEventID(t), hook.NewEndpointID(), 1)
 	check(t, s.SaveDelivery(t.Context(), d, nil))
 	d.ID.Generation = 2
-	_, err := s.Delivery(t.Context(), d.ID)
+	_, err := s.Delivery(t.Context(), d.Ref())
 	wantCode(t, "Delivery(next generation)", err, hook.CodeNotFound)
 }
 
 func deliveryConflict(t *testing.T, s StoreUnderTest) {
 	d := sampleDelivery(newEventID(t), hook.NewEndpointID(), 1)
-	attempt := sampleAttempt(d.ID, 1)
+	attempt := sampleAttempt(d.Ref(), 1)
 
 	d.Version = 1
 	wantCode(t, "SaveDelivery(version 1, none stored)", s.SaveDelivery(t.Context(), d, &attempt), hook.CodeConflict)
-	_, err := s.Delivery(t.Context(), d.ID)
+	_, err := s.Delivery(t.Context(), d.Ref())
 	wantCode(t, "Delivery(refused)", err, hook.CodeNotFound)
 
 	d.Version = 0
@@ -124,9 +135,9 @@ func deliveryConflict(t *testing.T, s StoreUnderTest) {
 			wantCode(t, call, s.SaveDelivery(t.Context(), stale, a), hook.CodeConflict)
 		}
 	}
-	got, err := s.Delivery(t.Context(), d.ID)
+	got, err := s.Delivery(t.Context(), d.Ref())
 	wantSame(t, "Delivery(after refused saves)", d, got, err)
-	attempts, err := s.Attempts(t.Context(), d.ID.Event)
+	attempts, err := s.Attempts(t.Context(), []hook.Delivery{d})
 	wantSame(t, "Attempts(after refused saves)", []hook.Attempt(nil), attempts, err)
 }
 
@@ -139,7 +150,7 @@ func firstSaveRace(t *testing.T, s StoreUnderTest) {
 	}
 	winners := race(t, 50, func(ctx context.Context, i int) error { return s.SaveDelivery(ctx, writer(i), nil) })
 	want := saved(writer(wantOne(t, winners)))
-	got, err := s.Delivery(t.Context(), d.ID)
+	got, err := s.Delivery(t.Context(), d.Ref())
 	wantSame(t, "Delivery(raced for)", want, got, err)
 }
 
@@ -150,53 +161,87 @@ func saveRace(t *testing.T, s StoreUnderTest) {
 	writer := func(i int) (hook.Delivery, hook.Attempt) {
 		w := d
 		w.Token = fmt.Sprintf("writer-%d", i)
-		return w, sampleAttempt(d.ID, i+1)
+		w.Attempts = i%hook.MaxAttempts + 1
+		return w, sampleAttempt(d.Ref(), w.Attempts)
 	}
 	winners := race(t, 50, func(ctx context.Context, i int) error {
 		w, attempt := writer(i)
 		return s.SaveDelivery(ctx, w, &attempt)
 	})
 	want, attempt := writer(wantOne(t, winners))
-	got, err := s.Delivery(t.Context(), d.ID)
+	got, err := s.Delivery(t.Context(), d.Ref())
 	wantSame(t, "Delivery(raced for)", saved(want), got, err)
-	attempts, err := s.Attempts(t.Context(), d.ID.Event)
+	attempts, err := s.Attempts(t.Context(), []hook.Delivery{want})
 	wantSame(t, "Attempts(raced for)", []hook.Attempt{attempt}, attempts, err)
 }
 
 func deliveriesOfEvent(t *testing.T, s StoreUnderTest) {
-	event := newEventID(t)
-	want := make(map[hook.DeliveryID]hook.Delivery)
-	for _, endpoint := range []hook.EndpointID{hook.NewEndpointID(), hook.NewEndpointID()} {
-		for _, generation := range []int{1, 2, 10} {
-			d := sampleDelivery(event, endpoint, generation)
-			attempt := sampleAttempt(d.ID, 1)
+	e := hook.Event{ID: newEventID(t), Tenant: "acme", Type: "a", Payload: []byte("1"), AcceptedAt: storeEpoch()}
+	var want []hook.Delivery
+	for i, endpoint := range []hook.EndpointID{"ep_0000000000000000", "ep_00000000000000zz", "ep_zz00000000000000", "ep_zzzzzzzzzzzzzzzz"} {
+		e.Targets = append(e.Targets, wide(endpoint))
+		for generation := 1; generation <= i; generation++ { // the first target is queued
+			d := sampleDelivery(e.ID, endpoint, generation)
+			if generation < i || i == 2 { // a queued replay, too
+				d.Replayed = hook.Replayed{Generation: generation + 1, At: storeEpoch()}
+			}
+			attempt := sampleAttempt(d.Ref(), 1)
 			check(t, s.SaveDelivery(t.Context(), d, &attempt))
-			want[d.ID] = saved(d)
+			want = append(want, saved(d))
 		}
 	}
-	check(t, s.PutEvent(t.Context(), hook.Event{ID: event, Tenant: "acme", Type: "a", Payload: []byte("1"), AcceptedAt: storeEpoch()}))
+	check(t, s.PutEvent(t.Context(), e))
 	check(t, s.SaveDelivery(t.Context(), sampleDelivery(newEventID(t), hook.NewEndpointID(), 1), nil))
 
-	list, err := s.Deliveries(t.Context(), event)
-	got := make(map[hook.DeliveryID]hook.Delivery)
-	for _, d := range list {
-		got[d.ID] = d
-	}
+	got, err := s.Deliveries(t.Context(), e)
 	wantSame(t, "Deliveries(event)", want, got, err)
-	if len(list) != len(want) {
-		t.Errorf("Deliveries(event) has %d deliveries; want %d", len(list), len(want))
+
+	e.Targets = nil
+	none, err := s.Deliveries(t.Context(), e)
+	wantSame(t, "Deliveries(event without targets)", []hook.Delivery(nil), none, err)
+}
+
+// reusedIdempotencyKey: the event expired and is gone. The records of its deliveries
+// are not gone yet. The next event of the idempotency key has the same id.
+func reusedIdempotencyKey(t *testing.T, s StoreUnderTest) {
+	old := sampleDelivery(hook.KeyedEventID("acme", "order-1"), hook.NewEndpointID(), 1)
+	old.State = hook.StateDelivered
+	attempt := sampleAttempt(old.Ref(), 1)
+	check(t, s.SaveDelivery(t.Context(), old, &attempt))
+
+	e := sampleEvent(t)
+	e.ID, e.Targets, e.AcceptedAt = old.ID.Event, []hook.Target{wide(old.ID.Endpoint)}, storeEpoch().AddDate(0, 0, 90)
+	check(t, s.PutEvent(t.Context(), e))
+	fresh := hook.QueuedDelivery(e, e.Targets[0])
+	_, err := s.Delivery(t.Context(), fresh.Ref())
+	wantCode(t, "Delivery(of the second event)", err, hook.CodeNotFound)
+	recorded, err := s.Deliveries(t.Context(), e)
+	wantSame(t, "Deliveries(second event)", []hook.Delivery(nil), recorded, err)
+	loaded, err := s.Load(t.Context(), []hook.Token{hook.NewToken("acme", fresh.Ref(), 1)})
+	if err != nil || len(loaded.Deliveries) != 0 {
+		t.Errorf("Load(token of the second event) = %v, %v; want no delivery", loaded.Deliveries, err)
 	}
-	none, err := s.Deliveries(t.Context(), newEventID(t))
-	wantSame(t, "Deliveries(unknown)", []hook.Delivery(nil), none, err)
+	fresh.State, fresh.Attempts = hook.StateDead, 1
+	check(t, s.SaveDelivery(t.Context(), fresh, nil))
+	attempts, err := s.Attempts(t.Context(), []hook.Delivery{fresh})
+	wantSame(t, "Attempts(second event)", []hook.Attempt(nil), attempts, err)
+	kept, err := s.Delivery(t.Context(), old.Ref())
+	wantSame(t, "Delivery(of the first event)", saved(old), kept, err)
 }
 
 func attemptsInOrder(t *testing.T, s StoreUnderTest) {
 	event := newEventID(t)
-	var want []hook.Attempt
+	var (
+		want       []hook.Attempt
+		deliveries []hook.Delivery
+	)
 	for _, endpoint := range []hook.EndpointID{"ep_0000000000000000", "ep_00000000000000zz", "ep_zz00000000000000"} {
 		for _, generation := range []int{1, 2, 10} {
+			d := sampleDelivery(event, endpoint, generation)
+			d.Attempts = hook.MaxAttempts
+			deliveries = append(deliveries, d)
 			for _, number := range []int{1, 2, 10, hook.MaxAttempts} {
-				want = append(want, sampleAttempt(hook.DeliveryID{Event: event, Endpoint: endpoint, Generation: generation}, number))
+				want = append(want, sampleAttempt(d.Ref(), number))
 			}
 		}
 	}
@@ -210,25 +255,27 @@ func attemptsInOrder(t *testing.T, s StoreUnderTest) {
 		check(t, s.SaveDelivery(t.Context(), d, &a))
 	}
 	other := sampleDelivery(newEventID(t), "ep_0000000000000000", 1)
-	attempt := sampleAttempt(other.ID, 1)
+	attempt := sampleAttempt(other.Ref(), 1)
 	check(t, s.SaveDelivery(t.Context(), other, &attempt))
 
-	got, err := s.Attempts(t.Context(), event)
-	wantSame(t, "Attempts(event)", want, got, err)
+	slices.Reverse(deliveries)
+	got, err := s.Attempts(t.Context(), deliveries)
+	wantSame(t, "Attempts(9 deliveries)", want, got, err)
 }
 
 func attemptComesBack(t *testing.T, s StoreUnderTest) {
 	d := sampleDelivery(newEventID(t), hook.NewEndpointID(), 2)
 	least := hook.Attempt{
-		Delivery: d.ID, Number: 1, Trigger: hook.TriggerReplay, StartedAt: storeEpoch(),
+		Delivery: d.Ref(), Number: 1, Trigger: hook.TriggerReplay, StartedAt: storeEpoch(),
 		Outcome: hook.Outcome{Class: hook.ClassDNS, Error: "no such host"},
 	}
-	most := sampleAttempt(d.ID, 2)
+	most := sampleAttempt(d.Ref(), 2)
 	most.Outcome.Body = make([]byte, hook.MaxResponseBody)
 	given := most
 	given.StartedAt = most.StartedAt.Add(999 * time.Microsecond).In(time.FixedZone("", 3600))
 	check(t, s.SaveDelivery(t.Context(), d, &least))
 	check(t, s.SaveDelivery(t.Context(), saved(d), &given))
-	got, err := s.Attempts(t.Context(), d.ID.Event)
-	wantSame(t, "Attempts(event)", []hook.Attempt{least, most}, got, err)
+	d.Attempts = 2
+	got, err := s.Attempts(t.Context(), []hook.Delivery{d})
+	wantSame(t, "Attempts(delivery)", []hook.Attempt{least, most}, got, err)
 }

@@ -50,6 +50,8 @@ func sampleEndpoint(tenant hook.TenantID) hook.Endpoint {
 		MaxAge:        72 * time.Hour,
 		RatePerSecond: 12.5,
 		MaxInFlight:   3,
+		Shards:        2,
+		ShardsEver:    hook.MaxShards,
 		Circuit: hook.CircuitSettings{
 			Failures: 4, Rate: 0.25, Minimum: 20, Cooldown: 90 * time.Second, MaxCooldown: 2 * time.Hour,
 		},
@@ -257,7 +259,7 @@ func endpointOfOneTenant(t *testing.T, s StoreUnderTest) {
 	wantSame(t, "TenantVersion(globex)", int64(0), version, err)
 
 	snapshot, err := s.Load(t.Context(), []hook.Token{
-		hook.NewToken("globex", hook.DeliveryID{Event: newEventID(t), Endpoint: mine.ID, Generation: 1}, 1),
+		hook.NewToken("globex", placeOf(newEventID(t), mine.ID, 1), 1),
 	})
 	wantSame(t, "Load(token of globex)", emptySnapshot(), snapshot, err)
 

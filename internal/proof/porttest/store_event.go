@@ -37,7 +37,7 @@ func sampleEvent(t *testing.T) hook.Event {
 		Payload:        []byte(`{"order": 1}`),
 		TraceParent:    "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
 		IdempotencyKey: "order-1/paid",
-		Targets:        []hook.EndpointID{hook.NewEndpointID(), hook.NewEndpointID(), hook.NewEndpointID()},
+		Targets:        []hook.Target{wide(hook.NewEndpointID()), {Endpoint: hook.NewEndpointID(), Shards: hook.MaxShards}, {Endpoint: hook.NewEndpointID(), Shards: 1}},
 		AcceptedAt:     storeEpoch(),
 		ExpiresAt:      storeExpiry(),
 		Nonce:          hook.NewNonce(),
@@ -80,7 +80,7 @@ func payloadsComeBack(t *testing.T, s StoreUnderTest) {
 		e := sampleEvent(t)
 		e.Payload = p.bytes
 		for len(e.Targets) < hook.MaxEndpointsPerTenant {
-			e.Targets = append(e.Targets, hook.NewEndpointID())
+			e.Targets = append(e.Targets, hook.Target{Endpoint: hook.NewEndpointID(), Shards: hook.MaxShards})
 		}
 		check(t, s.PutEvent(t.Context(), e))
 		got, err := s.Event(t.Context(), e.ID)
@@ -99,11 +99,11 @@ func storeKeepsCopies(t *testing.T, s StoreUnderTest) {
 	create(t, s, same)
 	endpoint.Version = 1
 	check(t, s.PutEvent(t.Context(), given))
-	given.Payload[0], given.Targets[0] = 'x', "ep_x"
+	given.Payload[0], given.Targets[0].Endpoint = 'x', "ep_x"
 
 	read, err := s.Event(t.Context(), e.ID)
 	wantSame(t, "Event(put, then changed by its writer)", e, read, err)
-	read.Payload[0], read.Targets[0] = 'x', "ep_x"
+	read.Payload[0], read.Targets[0].Endpoint = 'x', "ep_x"
 	read, err = s.Event(t.Context(), e.ID)
 	wantSame(t, "Event(changed by a reader)", e, read, err)
 
@@ -150,22 +150,26 @@ func contextDone(t *testing.T, s StoreUnderTest) {
 	delivery := sampleDelivery(e.ID, endpoint.ID, 1)
 
 	calls := map[string]func() error{
-		"PutEvent":       func() error { return s.PutEvent(ctx, e) },
-		"Event":          func() error { _, err := s.Event(ctx, e.ID); return err },
-		"Load":           func() error { _, err := s.Load(ctx, []hook.Token{hook.NewToken("acme", delivery.ID, 1)}); return err },
+		"PutEvent": func() error { return s.PutEvent(ctx, e) },
+		"Event":    func() error { _, err := s.Event(ctx, e.ID); return err },
+		"Load": func() error {
+			_, err := s.Load(ctx, []hook.Token{hook.NewToken("acme", delivery.Ref(), 1)})
+			return err
+		},
 		"SaveDelivery":   func() error { return s.SaveDelivery(ctx, delivery, nil) },
 		"CreateEndpoint": func() error { return s.CreateEndpoint(ctx, endpoint) },
 		"TenantVersion":  func() error { _, err := s.TenantVersion(ctx, "acme"); return err },
 		"Endpoints":      func() error { _, err := s.Endpoints(ctx, "acme"); return err },
 		"Keys":           func() error { _, err := s.Keys(ctx); return err },
 		"DeliveriesByEndpoint": func() error {
-			_, _, err := s.DeliveriesByEndpoint(ctx, endpoint.ID, hook.StateDead, "", 1)
+			_, _, err := s.DeliveriesByEndpoint(ctx, endpoint.Target(), hook.StateDead, "", 1)
 			return err
 		},
 		"Circuit":     func() error { _, err := s.Circuit(ctx, "acme", endpoint.ID); return err },
 		"SaveCircuit": func() error { return s.SaveCircuit(ctx, sampleRecord(endpoint.ID)) },
 		"DueCircuits": func() error { _, err := s.DueCircuits(ctx, storeExpiry(), 1); return err },
-		"Parked":      func() error { _, err := s.Parked(ctx, endpoint.ID, 1); return err },
+		"Parked":      func() error { _, err := s.Parked(ctx, endpoint.Target(), 1); return err },
+		"Overdue":     func() error { _, err := s.Overdue(ctx, storeExpiry(), 1); return err },
 		"Limits":      func() error { _, err := s.Limits(ctx, endpoint.ID); return err },
 		"SaveLimits":  func() error { return s.SaveLimits(ctx, endpoint.ID, sampleLimits()) },
 		"Count": func() error {

@@ -51,7 +51,7 @@ func sampleJob(t *testing.T, tenant hook.TenantID) replay.Job {
 		NextAt:    storeEpoch().Add(2 * time.Second),
 	}
 	for i := range replay.PageSize {
-		job.Pending = append(job.Pending, hook.DeliveryID{Event: newEventID(t), Endpoint: endpoint, Generation: i + 1})
+		job.Pending = append(job.Pending, placeOf(newEventID(t), endpoint, i+1))
 	}
 	return job
 }
@@ -68,7 +68,7 @@ func jobComesBack(t *testing.T, s StoreUnderTest) {
 		given.UpdatedAt = j.UpdatedAt.Add(999 * time.Microsecond).In(time.FixedZone("", 3600))
 		given.Filter.Types, given.Pending = slices.Clone(j.Filter.Types), slices.Clone(j.Pending)
 		check(t, s.SaveJob(t.Context(), given))
-		given.Filter.Types[0], given.Pending[0] = "changed", hook.DeliveryID{} // the stored job is a copy
+		given.Filter.Types[0], given.Pending[0] = "changed", hook.DeliveryRef{} // the stored job is a copy
 		j = savedJob(j)
 		got, err := s.Job(t.Context(), "acme", j.ID)
 		wantSame(t, "Job(saved)", j, got, err)

@@ -21,7 +21,7 @@ func emptySnapshot() deliver.Snapshot {
 		Events:     map[hook.EventID]hook.Event{},
 		Endpoints:  map[hook.EndpointID]hook.Endpoint{},
 		Circuits:   map[hook.EndpointID]gate.Record{},
-		Deliveries: map[hook.DeliveryID]hook.Delivery{},
+		Deliveries: map[hook.DeliveryRef]hook.Delivery{},
 	}
 }
 
@@ -42,17 +42,17 @@ func loadNamed(t *testing.T, s StoreUnderTest) {
 	check(t, s.SaveLimits(t.Context(), endpoint.ID, sampleLimits()))
 	check(t, s.SaveDelivery(t.Context(), sampleDelivery(e.ID, endpoint.ID, 2), nil))
 	endpoint.Version = 1
-	want.Events[e.ID], want.Endpoints[endpoint.ID], want.Deliveries[d.ID] = e, endpoint, saved(d)
-	tokens = append(tokens, hook.NewToken("acme", d.ID, 2), hook.NewToken("acme", d.ID, 3))
+	want.Events[e.ID], want.Endpoints[endpoint.ID], want.Deliveries[d.Ref()] = e, endpoint, saved(d)
+	tokens = append(tokens, hook.NewToken("acme", d.Ref(), 2), hook.NewToken("acme", d.Ref(), 3))
 
 	// A first token: no record yet.
-	queued := hook.DeliveryID{Event: sampleEvent(t).ID, Endpoint: endpoint.ID, Generation: 1}
+	queued := placeOf(sampleEvent(t).ID, endpoint.ID, 1)
 	tokens = append(tokens, hook.NewToken("acme", queued, 1))
 
 	// An endpoint of another tenant.
 	foreign := sampleEndpoint("globex")
 	check(t, s.CreateEndpoint(t.Context(), foreign))
-	tokens = append(tokens, hook.NewToken("acme", hook.DeliveryID{Event: e.ID, Endpoint: foreign.ID, Generation: 1}, 1))
+	tokens = append(tokens, hook.NewToken("acme", placeOf(e.ID, foreign.ID, 1), 1))
 
 	got, err := s.Load(t.Context(), tokens)
 	wantSame(t, "Load(4 tokens)", want, got, err)
@@ -70,8 +70,8 @@ func loadMany(t *testing.T, s StoreUnderTest) {
 		check(t, s.PutEvent(t.Context(), e))
 		d := sampleDelivery(e.ID, endpoint.ID, 1)
 		check(t, s.SaveDelivery(t.Context(), d, nil))
-		want.Events[e.ID], want.Deliveries[d.ID] = e, saved(d)
-		tokens = append(tokens, hook.NewToken("acme", d.ID, 1), hook.NewToken("acme", d.ID, 1))
+		want.Events[e.ID], want.Deliveries[d.Ref()] = e, saved(d)
+		tokens = append(tokens, hook.NewToken("acme", d.Ref(), 1), hook.NewToken("acme", d.Ref(), 1))
 	}
 	got, err := s.Load(t.Context(), tokens)
 	wantSame(t, "Load(200 tokens)", want, got, err)

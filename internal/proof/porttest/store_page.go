@@ -44,7 +44,7 @@ func pages(t *testing.T, s StoreUnderTest, endpoint hook.EndpointID, cursor stri
 
 	var all [][]hook.Delivery
 	for {
-		page, next, err := s.DeliveriesByEndpoint(t.Context(), endpoint, hook.StateDead, cursor, limit)
+		page, next, err := s.DeliveriesByEndpoint(t.Context(), wide(endpoint), hook.StateDead, cursor, limit)
 		check(t, err)
 		if len(page) > limit || len(all) > 100 {
 			t.Fatalf("DeliveriesByEndpoint(page %d, limit %d) = %d deliveries; want an end", len(all)+1, limit, len(page))
@@ -90,7 +90,7 @@ func pageFollowsState(t *testing.T, s StoreUnderTest) {
 		if state == hook.StateDiscarded {
 			want = append(want, d)
 		}
-		got, next, err := s.DeliveriesByEndpoint(t.Context(), endpoint, state, "", 10)
+		got, next, err := s.DeliveriesByEndpoint(t.Context(), wide(endpoint), state, "", 10)
 		wantSame(t, "DeliveriesByEndpoint("+state.String()+")", want, got, err)
 		if next != "" {
 			t.Errorf("DeliveriesByEndpoint(%s) has cursor %q; want none", state, next)
@@ -101,7 +101,7 @@ func pageFollowsState(t *testing.T, s StoreUnderTest) {
 func pagesAreStable(t *testing.T, s StoreUnderTest) {
 	endpoint := hook.NewEndpointID()
 	want := saveDead(t, s, endpoint, storeEpoch(), 4)
-	first, next, err := s.DeliveriesByEndpoint(t.Context(), endpoint, hook.StateDead, "", 2)
+	first, next, err := s.DeliveriesByEndpoint(t.Context(), wide(endpoint), hook.StateDead, "", 2)
 	wantSame(t, "first page", want[:2], first, err)
 
 	// New deliveries arrive, and the delivery in the cursor leaves the state.
@@ -117,7 +117,7 @@ func pageLimits(t *testing.T, s StoreUnderTest) {
 	endpoint := hook.NewEndpointID()
 	want := saveDead(t, s, endpoint, storeEpoch(), 101)
 	for _, tt := range []struct{ limit, want int }{{limit: -1, want: 1}, {limit: 0, want: 1}, {limit: 1, want: 1}, {limit: 100, want: 100}, {limit: 101, want: 100}, {limit: 1 << 40, want: 100}} {
-		got, next, err := s.DeliveriesByEndpoint(t.Context(), endpoint, hook.StateDead, "", tt.limit)
+		got, next, err := s.DeliveriesByEndpoint(t.Context(), wide(endpoint), hook.StateDead, "", tt.limit)
 		if err != nil || len(got) != tt.want || next == "" || got[0].ID != want[0].ID {
 			t.Errorf("DeliveriesByEndpoint(limit %d) = %d deliveries, cursor %q, %v; want the newest %d and a cursor",
 				tt.limit, len(got), next, err, tt.want)
@@ -128,7 +128,7 @@ func pageLimits(t *testing.T, s StoreUnderTest) {
 func cursorInvalid(t *testing.T, s StoreUnderTest) {
 	endpoint, other := hook.NewEndpointID(), hook.NewEndpointID()
 	saveDead(t, s, endpoint, storeEpoch(), 2)
-	_, next, err := s.DeliveriesByEndpoint(t.Context(), endpoint, hook.StateDead, "", 1)
+	_, next, err := s.DeliveriesByEndpoint(t.Context(), wide(endpoint), hook.StateDead, "", 1)
 	check(t, err)
 	if next == "" {
 		t.Fatal("DeliveriesByEndpoint(limit 1 of 2) has no cursor; want one")
@@ -144,7 +144,7 @@ func cursorInvalid(t *testing.T, s StoreUnderTest) {
 		{name: "malformed", cursor: base64.RawURLEncoding.EncodeToString([]byte("{}")), endpoint: endpoint, state: hook.StateDead},
 	}
 	for _, tt := range tests {
-		_, _, err := s.DeliveriesByEndpoint(t.Context(), tt.endpoint, tt.state, tt.cursor, 1)
+		_, _, err := s.DeliveriesByEndpoint(t.Context(), wide(tt.endpoint), tt.state, tt.cursor, 1)
 		wantCode(t, "DeliveriesByEndpoint(cursor "+tt.name+")", err, hook.CodeInvalid)
 		wantField(t, err, "cursor")
 	}

@@ -13,6 +13,8 @@ func parkedCases() []storeCase {
 		{name: "parked deliveries are listed the oldest first", run: parkedOldestFirst},
 		{name: "more parked deliveries than fit into one request are listed", run: parkedMany},
 		{name: "a delivery in another state is not listed", run: parkedNoMore},
+		{name: "overdue deliveries are listed by the time of the next attempt", run: overdueEarliestFirst},
+		{name: "only retrying deliveries are overdue", run: overdueRetryingOnly},
 	}
 }
 
@@ -35,7 +37,7 @@ func park(t *testing.T, s StoreUnderTest, endpoint hook.EndpointID, n int) []hoo
 func wantParked(t *testing.T, s StoreUnderTest, endpoint hook.EndpointID, limit int, want []hook.Delivery) {
 	t.Helper()
 
-	got, err := s.Parked(t.Context(), endpoint, limit)
+	got, err := s.Parked(t.Context(), wide(endpoint), limit)
 	wantSame(t, fmt.Sprintf("Parked(limit %d)", limit), want, got, err)
 }
 
@@ -72,4 +74,51 @@ func parkedNoMore(t *testing.T, s StoreUnderTest) {
 	back := saved(parked[0])
 	check(t, s.SaveDelivery(t.Context(), back, nil)) // parked again
 	wantParked(t, s, endpoint, 2, []hook.Delivery{saved(back), parked[2]})
+}
+
+// waiting saves n retrying deliveries, each of another endpoint, with next attempts a
+// second apart, and returns the stored deliveries earliest first.
+func waiting(t *testing.T, s StoreUnderTest, n int) []hook.Delivery {
+	t.Helper()
+
+	all := make([]hook.Delivery, n)
+	for i := range n {
+		d := sampleDelivery(newEventID(t), hook.NewEndpointID(), 1)
+		d.NextAttemptAt = storeEpoch().Add(time.Duration(n-i) * time.Second)
+		check(t, s.SaveDelivery(t.Context(), d, nil))
+		all[n-1-i] = saved(d)
+	}
+	return all
+}
+
+func wantOverdue(t *testing.T, s StoreUnderTest, before time.Time, limit int, want []hook.Delivery) {
+	t.Helper()
+
+	got, err := s.Overdue(t.Context(), before, limit)
+	wantSame(t, fmt.Sprintf("Overdue(%s, limit %d)", before, limit), want, got, err)
+}
+
+func overdueEarliestFirst(t *testing.T, s StoreUnderTest) {
+	wantOverdue(t, s, storeExpiry(), 10, nil)
+	all := waiting(t, s, 150)
+	for _, limit := range []int{1, 2, 100, 149, 150, 1 << 40} {
+		wantOverdue(t, s, storeExpiry(), limit, all[:min(limit, len(all))])
+	}
+	wantOverdue(t, s, all[0].NextAttemptAt, 10, nil)
+	wantOverdue(t, s, all[0].NextAttemptAt.Add(1), 10, all[:1])
+	wantOverdue(t, s, all[7].NextAttemptAt.In(time.FixedZone("", 3600)), 10, all[:7])
+}
+
+func overdueRetryingOnly(t *testing.T, s StoreUnderTest) {
+	all := waiting(t, s, 6)
+	for i, state := range []hook.State{hook.StateParked, hook.StateDelivered, hook.StateDead, hook.StateCancelled} {
+		d := all[i]
+		d.State = state
+		check(t, s.SaveDelivery(t.Context(), d, nil))
+	}
+	later := all[4]
+	later.NextAttemptAt = later.NextAttemptAt.Add(time.Hour)
+	check(t, s.SaveDelivery(t.Context(), later, nil))
+	wantOverdue(t, s, storeExpiry(), 10, []hook.Delivery{all[5], saved(later)})
+	wantOverdue(t, s, later.NextAttemptAt, 10, all[5:])
 }

@@ -12,8 +12,8 @@ func replayCases() []storeCase {
 		{name: "a replayed delivery comes back with its replay request", run: replayedComesBack},
 		{name: "a delivery comes back with its job, its job index and its note", run: jobOfDeliveryComesBack},
 		{name: "tokens of replays load the previous generation, too", run: loadPredecessor},
-		{name: "deliveries are read by their ids, missing deliveries are omitted", run: deliveriesByID},
-		{name: "300 deliveries are read by their ids at once", run: manyDeliveriesByID},
+		{name: "deliveries are read by their places, missing deliveries are omitted", run: deliveriesByRef},
+		{name: "300 deliveries are read by their places at once", run: manyDeliveriesByRef},
 	}
 }
 
@@ -43,7 +43,7 @@ func replayedComesBack(t *testing.T, s StoreUnderTest) {
 		given.Replayed = d.Replayed
 		given.Replayed.At = d.Replayed.At.Add(999 * time.Microsecond).In(time.FixedZone("", 3600))
 		check(t, s.SaveDelivery(t.Context(), given, nil))
-		got, err := s.Delivery(t.Context(), d.ID)
+		got, err := s.Delivery(t.Context(), d.Ref())
 		wantSame(t, "Delivery(replayed)", saved(d), got, err)
 	}
 }
@@ -53,7 +53,7 @@ func jobOfDeliveryComesBack(t *testing.T, s StoreUnderTest) {
 	d.State, d.Reason = hook.StateDiscarded, hook.ReasonManual
 	d.Job, d.JobIndex, d.By, d.Note = newJobID(t), 99_999, hook.NewKeyID(), `the shop "Zoë's" is closed <é> 😀`
 	check(t, s.SaveDelivery(t.Context(), d, nil))
-	got, err := s.Delivery(t.Context(), d.ID)
+	got, err := s.Delivery(t.Context(), d.Ref())
 	wantSame(t, "Delivery(discarded)", saved(d), got, err)
 }
 
@@ -69,11 +69,11 @@ func loadPredecessor(t *testing.T, s StoreUnderTest) {
 		d := sampleDelivery(e.ID, endpoint.ID, generation)
 		check(t, s.SaveDelivery(t.Context(), d, nil))
 		if generation >= 3 {
-			want.Deliveries[d.ID] = saved(d)
+			want.Deliveries[d.Ref()] = saved(d)
 		}
 	}
-	newest := hook.DeliveryID{Event: e.ID, Endpoint: endpoint.ID, Generation: 4}
-	queued := hook.DeliveryID{Event: e.ID, Endpoint: endpoint.ID, Generation: 5}
+	newest := placeOf(e.ID, endpoint.ID, 4)
+	queued := placeOf(e.ID, endpoint.ID, 5)
 	tokens := []hook.Token{hook.NewToken("acme", newest, 2)}
 	got, err := s.Load(t.Context(), tokens)
 	wantSame(t, "Load(generation 4 of 4)", want, got, err)
@@ -83,47 +83,47 @@ func loadPredecessor(t *testing.T, s StoreUnderTest) {
 	wantSame(t, "Load(generations 4 and 5 of 4)", want, got, err)
 }
 
-func deliveriesByID(t *testing.T, s StoreUnderTest) {
+func deliveriesByRef(t *testing.T, s StoreUnderTest) {
 	event, endpoint := newEventID(t), hook.NewEndpointID()
-	want := make(map[hook.DeliveryID]hook.Delivery)
+	want := make(map[hook.DeliveryRef]hook.Delivery)
 	for _, generation := range []int{1, 2, 3} {
 		d := sampleDelivery(event, endpoint, generation)
 		check(t, s.SaveDelivery(t.Context(), d, nil))
 		if generation != 2 {
-			want[d.ID] = saved(d)
+			want[d.Ref()] = saved(d)
 		}
 	}
-	one := hook.DeliveryID{Event: event, Endpoint: endpoint, Generation: 1}
-	three := hook.DeliveryID{Event: event, Endpoint: endpoint, Generation: 3}
-	unknown := hook.DeliveryID{Event: event, Endpoint: endpoint, Generation: 4}
-	wantByID(t, s, []hook.DeliveryID{unknown, three, one, three}, want)
-	wantByID(t, s, []hook.DeliveryID{unknown}, nil)
-	wantByID(t, s, nil, nil)
+	one := placeOf(event, endpoint, 1)
+	three := placeOf(event, endpoint, 3)
+	unknown := placeOf(event, endpoint, 4)
+	wantByRef(t, s, []hook.DeliveryRef{unknown, three, one, three}, want)
+	wantByRef(t, s, []hook.DeliveryRef{unknown}, nil)
+	wantByRef(t, s, nil, nil)
 }
 
-func manyDeliveriesByID(t *testing.T, s StoreUnderTest) {
-	var ids []hook.DeliveryID
-	want := make(map[hook.DeliveryID]hook.Delivery)
+func manyDeliveriesByRef(t *testing.T, s StoreUnderTest) {
+	var refs []hook.DeliveryRef
+	want := make(map[hook.DeliveryRef]hook.Delivery)
 	for range 300 {
 		d := sampleDelivery(newEventID(t), hook.NewEndpointID(), 1)
 		check(t, s.SaveDelivery(t.Context(), d, nil))
-		ids = append(ids, d.ID)
-		want[d.ID] = saved(d)
+		refs = append(refs, d.Ref())
+		want[d.Ref()] = saved(d)
 	}
-	wantByID(t, s, ids, want)
+	wantByRef(t, s, refs, want)
 }
 
-// wantByID reads the ids and compares the deliveries: each once, in any order.
-func wantByID(t *testing.T, s StoreUnderTest, ids []hook.DeliveryID, want map[hook.DeliveryID]hook.Delivery) {
+// wantByRef reads the refs and compares the deliveries: each once, in any order.
+func wantByRef(t *testing.T, s StoreUnderTest, refs []hook.DeliveryRef, want map[hook.DeliveryRef]hook.Delivery) {
 	t.Helper()
 
-	list, err := s.DeliveriesByID(t.Context(), ids)
-	got := make(map[hook.DeliveryID]hook.Delivery)
+	list, err := s.DeliveriesByRef(t.Context(), refs)
+	got := make(map[hook.DeliveryRef]hook.Delivery)
 	for _, d := range list {
-		got[d.ID] = d
+		got[d.Ref()] = d
 	}
-	wantSame(t, "DeliveriesByID", want, got, err)
+	wantSame(t, "DeliveriesByRef", want, got, err)
 	if len(list) != len(want) {
-		t.Errorf("DeliveriesByID(%d ids) has %d deliveries; want %d", len(ids), len(list), len(want))
+		t.Errorf("DeliveriesByRef(%d refs) has %d deliveries; want %d", len(refs), len(list), len(want))
 	}
 }

@@ -53,7 +53,7 @@ func wantSelected(t *testing.T, s StoreUnderTest, selection replay.Selection, wa
 		wantSame(t, fmt.Sprintf("Select(%+v)", selection), want, selected(t, s, selection), nil)
 	}
 	n, err := s.CountSelected(t.Context(), replay.Selection{
-		Endpoint: selection.Endpoint, State: selection.State, From: selection.From, To: selection.To,
+		Target: selection.Target, State: selection.State, From: selection.From, To: selection.To,
 	})
 	wantSame(t, fmt.Sprintf("CountSelected(%+v)", selection), len(want), n, err)
 }
@@ -62,7 +62,7 @@ func selectOldestFirst(t *testing.T, s StoreUnderTest) {
 	endpoint := hook.NewEndpointID()
 	all := park(t, s, endpoint, 6)
 	park(t, s, hook.NewEndpointID(), 2)
-	selection := replay.Selection{Endpoint: endpoint, State: hook.StateParked}
+	selection := replay.Selection{Target: wide(endpoint), State: hook.StateParked}
 	wantSelected(t, s, selection, all)
 
 	// After and Limit do not change the count.
@@ -73,7 +73,7 @@ func selectOldestFirst(t *testing.T, s StoreUnderTest) {
 	n, err := s.CountSelected(t.Context(), selection)
 	wantSame(t, "CountSelected(after the first page)", len(all), n, err)
 
-	wantSelected(t, s, replay.Selection{Endpoint: hook.NewEndpointID(), State: hook.StateParked}, nil)
+	wantSelected(t, s, replay.Selection{Target: wide(hook.NewEndpointID()), State: hook.StateParked}, nil)
 }
 
 func selectBounds(t *testing.T, s StoreUnderTest) {
@@ -108,7 +108,7 @@ func selectBounds(t *testing.T, s StoreUnderTest) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			wantSelected(t, s, replay.Selection{Endpoint: endpoint, State: hook.StateParked, From: tt.from, To: tt.to}, tt.want)
+			wantSelected(t, s, replay.Selection{Target: wide(endpoint), State: hook.StateParked, From: tt.from, To: tt.to}, tt.want)
 		})
 	}
 }
@@ -126,7 +126,7 @@ func selectUnbounded(t *testing.T, s StoreUnderTest) {
 		want[state] = saved(d)
 	}
 	for _, state := range states {
-		wantSelected(t, s, replay.Selection{Endpoint: endpoint, State: state}, []hook.Delivery{want[state]})
+		wantSelected(t, s, replay.Selection{Target: wide(endpoint), State: state}, []hook.Delivery{want[state]})
 	}
 }
 
@@ -143,13 +143,13 @@ func selectLeftState(t *testing.T, s StoreUnderTest) {
 	changed.Note = "still parked"
 	check(t, s.SaveDelivery(t.Context(), changed, nil))
 	want := []hook.Delivery{saved(changed), all[4], all[5]}
-	wantSelected(t, s, replay.Selection{Endpoint: endpoint, State: hook.StateParked}, want)
+	wantSelected(t, s, replay.Selection{Target: wide(endpoint), State: hook.StateParked}, want)
 }
 
 func selectIsStable(t *testing.T, s StoreUnderTest) {
 	endpoint := hook.NewEndpointID()
 	all := park(t, s, endpoint, 4)
-	selection := replay.Selection{Endpoint: endpoint, State: hook.StateParked, Limit: 2}
+	selection := replay.Selection{Target: wide(endpoint), State: hook.StateParked, Limit: 2}
 	first, next, err := s.Select(t.Context(), selection)
 	wantSame(t, "first page", all[:2], first, err)
 
@@ -169,7 +169,7 @@ func selectIsStable(t *testing.T, s StoreUnderTest) {
 func selectInvalid(t *testing.T, s StoreUnderTest) {
 	endpoint := hook.NewEndpointID()
 	all := park(t, s, endpoint, 3)
-	selection := replay.Selection{Endpoint: endpoint, State: hook.StateParked, Limit: 1}
+	selection := replay.Selection{Target: wide(endpoint), State: hook.StateParked, Limit: 1}
 	_, next, err := s.Select(t.Context(), selection)
 	check(t, err)
 	if next == "" {
@@ -198,7 +198,7 @@ func selectInvalid(t *testing.T, s StoreUnderTest) {
 func selectMany(t *testing.T, s StoreUnderTest) {
 	endpoint := hook.NewEndpointID()
 	all := park(t, s, endpoint, 250)
-	selection := replay.Selection{Endpoint: endpoint, State: hook.StateParked, Limit: 100}
+	selection := replay.Selection{Target: wide(endpoint), State: hook.StateParked, Limit: 100}
 	wantSame(t, "Select(pages of 100)", all, selected(t, s, selection), nil)
 	n, err := s.CountSelected(t.Context(), selection)
 	wantSame(t, "CountSelected(250)", len(all), n, err)

@@ -26,7 +26,7 @@ func (w *simulation) unfinished() string {
 func (w *simulation) auditDeliveries() string {
 	for _, e := range w.posted {
 		for _, target := range e.Targets {
-			id := hook.DeliveryID{Event: e.ID, Endpoint: target, Generation: 1}
+			id := hook.QueuedDelivery(e, target).Ref()
 			for {
 				d, ok := w.records[id]
 				if !ok && id.Generation == 1 && !w.accepted[e.ID] {
@@ -46,7 +46,7 @@ func (w *simulation) auditDeliveries() string {
 		}
 	}
 	for _, d := range w.sorted() {
-		if d.State == hook.StateDelivered && !slices.ContainsFunc(w.posts[d.ID], func(s *post) bool { return s.outcome.Class == hook.ClassDelivered }) {
+		if d.State == hook.StateDelivered && !slices.ContainsFunc(w.posts[d.Ref()], func(s *post) bool { return s.outcome.Class == hook.ClassDelivered }) {
 			return fmt.Sprintf("%s is delivered, and its receiver never said so", d.ID)
 		}
 		if successor := w.records[d.Successor()]; d.State == hook.StateDead && d.Replayed.Generation != 0 && successor.State.Settled() && !successor.Superseded() {
@@ -91,7 +91,7 @@ func (w *simulation) auditLeaks() string {
 
 // auditLetters: the dead letters are the dead deliveries.
 func (w *simulation) auditLetters() string {
-	letters := make(map[hook.DeliveryID]int)
+	letters := make(map[hook.DeliveryRef]int)
 	for _, l := range w.deadLetters.Letters() {
 		letters[l.Delivery]++
 		if d := w.records[l.Delivery]; d.State != hook.StateDead {
@@ -99,7 +99,7 @@ func (w *simulation) auditLetters() string {
 		}
 	}
 	for _, d := range w.sorted() {
-		if n := letters[d.ID]; d.State == hook.StateDead && n != 1 && (n != 0 || !w.early[d.ID]) {
+		if n := letters[d.Ref()]; d.State == hook.StateDead && n != 1 && (n != 0 || !w.early[d.Ref()]) {
 			return fmt.Sprintf("%s is dead (%s) and has %d letters", d.ID, d.Reason, n)
 		}
 	}

@@ -22,13 +22,13 @@ type checker struct {
 	posted   []hook.Event
 	accepted map[hook.EventID]bool
 
-	records  map[hook.DeliveryID]hook.Delivery
-	moved    map[hook.DeliveryID]time.Time         // time of the last change of state
-	attempts map[hook.DeliveryID]map[int]time.Time // time of the record of the attempt
-	posts    map[hook.DeliveryID][]*post
+	records  map[hook.DeliveryRef]hook.Delivery
+	moved    map[hook.DeliveryRef]time.Time         // time of the last change of state
+	attempts map[hook.DeliveryRef]map[int]time.Time // time of the record of the attempt
+	posts    map[hook.DeliveryRef][]*post
 	makers   map[attempt]int // tokens of the attempt, made by others than function deliver
-	blamed   map[hook.DeliveryID]bool
-	early    map[hook.DeliveryID]bool // redriven by hand between dead letter and death
+	blamed   map[hook.DeliveryRef]bool
+	early    map[hook.DeliveryRef]bool // redriven by hand between dead letter and death
 
 	statuses map[hook.EndpointID]status
 	circuits map[hook.EndpointID]circuits
@@ -36,7 +36,7 @@ type checker struct {
 }
 
 type attempt struct {
-	hook.DeliveryID
+	hook.DeliveryRef
 
 	number int
 }
@@ -80,13 +80,13 @@ type lease struct {
 func newChecker() checker {
 	return checker{
 		accepted: make(map[hook.EventID]bool),
-		records:  make(map[hook.DeliveryID]hook.Delivery),
-		moved:    make(map[hook.DeliveryID]time.Time),
-		attempts: make(map[hook.DeliveryID]map[int]time.Time),
-		posts:    make(map[hook.DeliveryID][]*post),
+		records:  make(map[hook.DeliveryRef]hook.Delivery),
+		moved:    make(map[hook.DeliveryRef]time.Time),
+		attempts: make(map[hook.DeliveryRef]map[int]time.Time),
+		posts:    make(map[hook.DeliveryRef][]*post),
 		makers:   make(map[attempt]int),
-		blamed:   make(map[hook.DeliveryID]bool),
-		early:    make(map[hook.DeliveryID]bool),
+		blamed:   make(map[hook.DeliveryRef]bool),
+		early:    make(map[hook.DeliveryRef]bool),
 		statuses: make(map[hook.EndpointID]status),
 		circuits: make(map[hook.EndpointID]circuits),
 		wire:     make(map[hook.EndpointID][]*post),
@@ -99,7 +99,7 @@ func (w *simulation) checkTargets(p *process, e hook.Event) {
 	for _, s := range w.statuses {
 		throughout := s.created.Before(p.started) && s.deleted.IsZero()
 		ever := s.deleted.IsZero() || !s.deleted.Before(p.started)
-		if has := e.Has(s.ID); throughout && s.Subscribes(e.Type) && !has {
+		if _, has := e.Ref(s.ID, 1); throughout && s.Subscribes(e.Type) && !has {
 			w.fail("event %s is not for endpoint %s, which exists and subscribes to it", e.ID, s.ID)
 		} else if has && (!ever || !s.Subscribes(e.Type)) {
 			w.fail("event %s is for endpoint %s, which does not exist or does not subscribe to it", e.ID, s.ID)
@@ -182,15 +182,15 @@ func (w *simulation) sawToken(p *process, t hook.Token, lane hook.Lane) {
 
 // sawPost checks the attempt, and draws the answer of the endpoint.
 func (w *simulation) sawPost(p *process, r send.Request) *post {
-	id := r.Delivery.Endpoint
+	id := refOf(r).Endpoint
 	i := slices.IndexFunc(w.endpoints, func(e *endpoint) bool { return e.id == id })
 	e := w.endpoints[i]
-	sent := &post{p: p, of: attempt{r.Delivery, r.Attempt}, at: w.now, outcome: w.answer(e)}
+	sent := &post{p: p, of: attempt{refOf(r), r.Attempt}, at: w.now, outcome: w.answer(e)}
 	w.checkDue(p, e, r)
 	w.checkOpen(p, sent)
 	w.checkTwice(p, sent)
 	w.checkLimits(e, sent)
-	w.posts[r.Delivery] = append(w.posts[r.Delivery], sent)
+	w.posts[refOf(r)] = append(w.posts[refOf(r)], sent)
 	w.wire[id] = append(w.wire[id], sent)
 	w.count("attempts")
 	if sent.outcome.Class == hook.ClassDelivered {
@@ -199,39 +199,45 @@ func (w *simulation) sawPost(p *process, r send.Request) *post {
 	return sent
 }
 
+// refOf returns the place of the request's delivery.
+func refOf(r send.Request) hook.DeliveryRef {
+	ref, _ := r.Event.Ref(r.Delivery.Endpoint, r.Delivery.Generation)
+	return ref
+}
+
 // checkDue: the delivery is not settled, the attempt is new, in time and within the policy, and the endpoint is active.
 func (w *simulation) checkDue(p *process, e *endpoint, r send.Request) {
-	d, s := w.records[r.Delivery], w.statuses[e.id]
-	made, was := w.attempts[r.Delivery][r.Attempt]
+	d, s := w.records[refOf(r)], w.statuses[e.id]
+	made, was := w.attempts[refOf(r)][r.Attempt]
 	apart := 2 * w.mostSkew()
-	created := w.created(r.Delivery)
+	created := w.created(refOf(r))
 	switch {
-	case d.State.Settled() && w.moved[r.Delivery].Before(p.started):
-		w.fail("%s: attempt %d of %s, which is %s", p.name, r.Attempt, r.Delivery, d.State)
+	case d.State.Settled() && w.moved[refOf(r)].Before(p.started):
+		w.fail("%s: attempt %d of %s, which is %s", p.name, r.Attempt, refOf(r), d.State)
 	case was && made.Before(p.started):
-		w.fail("%s: attempt %d of %s, which is recorded already", p.name, r.Attempt, r.Delivery)
+		w.fail("%s: attempt %d of %s, which is recorded already", p.name, r.Attempt, refOf(r))
 	case d.Attempts < r.Attempt-1:
-		w.fail("%s: attempt %d of %s after %d", p.name, r.Attempt, r.Delivery, d.Attempts)
+		w.fail("%s: attempt %d of %s after %d", p.name, r.Attempt, refOf(r), d.Attempts)
 	case r.Attempt > len(e.delays)+1:
-		w.fail("%s: attempt %d of %s; its policy has %d", p.name, r.Attempt, r.Delivery, len(e.delays)+1)
+		w.fail("%s: attempt %d of %s; its policy has %d", p.name, r.Attempt, refOf(r), len(e.delays)+1)
 	case d.State == hook.StateRetrying && d.Attempts == r.Attempt-1 && w.now.Before(d.NextAttemptAt.Add(-tolerance-apart)):
-		w.fail("%s: attempt %d of %s is made %s before its time", p.name, r.Attempt, r.Delivery, d.NextAttemptAt.Sub(w.now))
+		w.fail("%s: attempt %d of %s is made %s before its time", p.name, r.Attempt, refOf(r), d.NextAttemptAt.Sub(w.now))
 	case p.started.Sub(created) > e.MaxAge+apart:
-		w.fail("%s: attempt %d of %s, which is %s old", p.name, r.Attempt, r.Delivery, p.started.Sub(created))
+		w.fail("%s: attempt %d of %s, which is %s old", p.name, r.Attempt, refOf(r), p.started.Sub(created))
 	case !s.deleted.IsZero() && s.deleted.Before(p.started):
-		w.fail("%s: attempt of %s, whose endpoint was deleted", p.name, r.Delivery)
+		w.fail("%s: attempt of %s, whose endpoint was deleted", p.name, refOf(r))
 	case s.Status != hook.StatusActive && s.active.Before(p.started):
-		w.fail("%s: attempt of %s, whose endpoint is %s", p.name, r.Delivery, s.Status)
+		w.fail("%s: attempt of %s, whose endpoint is %s", p.name, refOf(r), s.Status)
 	}
-	if before, replay := r.Delivery.Predecessor(); replay && !w.records[before].State.Settled() {
-		w.fail("%s: attempt of %s, and the generation before is %s", p.name, r.Delivery, w.records[before].State)
+	if before, replay := refOf(r).Predecessor(); replay && !w.records[before].State.Settled() {
+		w.fail("%s: attempt of %s, and the generation before is %s", p.name, refOf(r), w.records[before].State)
 	}
 }
 
 func (w *simulation) mostSkew() time.Duration { return 450 * time.Millisecond }
 
 // created returns the start of the delivery.
-func (w *simulation) created(d hook.DeliveryID) time.Time {
+func (w *simulation) created(d hook.DeliveryRef) time.Time {
 	if before, replay := d.Predecessor(); replay {
 		return w.records[before].Replayed.At
 	}
@@ -284,7 +290,7 @@ func (c circuits) ranOut(a attempt, now time.Time) bool {
 // checkTwice: only a fault or a second token explains the repetition of an
 // attempt.
 func (w *simulation) checkTwice(p *process, sent *post) {
-	for _, other := range w.posts[sent.of.DeliveryID] {
+	for _, other := range w.posts[sent.of.DeliveryRef] {
 		if other.ended.IsZero() && !other.p.dead || !other.ended.Before(p.started) || !other.p.deadline.Before(p.started) {
 			sent.apart, other.apart = true, true
 		}
@@ -292,7 +298,7 @@ func (w *simulation) checkTwice(p *process, sent *post) {
 			continue
 		}
 		w.count("attempts made twice")
-		if !w.blamed[sent.of.DeliveryID] && !w.twoTokens(sent.of) {
+		if !w.blamed[sent.of.DeliveryRef] && !w.twoTokens(sent.of) {
 			w.fail("%s: attempt %d of %s is made again, and no fault explains it", p.name, sent.of.number, sent.of.DeliveryID)
 		}
 	}
@@ -301,7 +307,7 @@ func (w *simulation) checkTwice(p *process, sent *post) {
 // twoTokens reports whether the attempt, or an earlier attempt, had more than one token.
 func (w *simulation) twoTokens(a attempt) bool {
 	for n := 1; n <= a.number; n++ {
-		tokens := w.makers[attempt{a.DeliveryID, n}]
+		tokens := w.makers[attempt{a.DeliveryRef, n}]
 		if n > 1 {
 			tokens++ // the token made by function deliver
 		}
@@ -343,7 +349,7 @@ func (w *simulation) checkLimits(e *endpoint, sent *post) {
 
 // sawDelivery checks a write of the record. d.Version is the version before the write.
 func (w *simulation) sawDelivery(p *process, d hook.Delivery, a *hook.Attempt) {
-	old := w.records[d.ID]
+	old := w.records[d.Ref()]
 	if old.Version == 0 {
 		old.State = hook.StateQueued
 	}
@@ -352,10 +358,10 @@ func (w *simulation) sawDelivery(p *process, d hook.Delivery, a *hook.Attempt) {
 		w.checkAttempt(p, old, d, a)
 	}
 	if d.State != old.State {
-		w.moved[d.ID] = w.now
+		w.moved[d.Ref()] = w.now
 		w.count("to " + d.State.String())
 	}
-	if before, replay := d.ID.Predecessor(); replay && w.records[before].Replayed.Generation != d.ID.Generation {
+	if before, replay := d.Ref().Predecessor(); replay && w.records[before].Replayed.Generation != d.ID.Generation {
 		w.fail("%s: %s is recorded, and the generation before does not say that it was replayed", p.name, d.ID)
 	}
 	if r := old.Replayed; r.Generation != 0 && r != d.Replayed {
@@ -364,7 +370,7 @@ func (w *simulation) sawDelivery(p *process, d hook.Delivery, a *hook.Attempt) {
 	d.Version++
 	d.NextAttemptAt = d.NextAttemptAt.Truncate(time.Millisecond)
 	d.Replayed.At = d.Replayed.At.Truncate(time.Millisecond)
-	w.records[d.ID] = d
+	w.records[d.Ref()] = d
 }
 
 // checkState checks the transition against the diagram of package hook.
@@ -404,11 +410,11 @@ func (w *simulation) checkAttempt(p *process, old, d hook.Delivery, a *hook.Atte
 		w.fail("%s: %s goes from %d attempts to %d", p.name, d.ID, old.Attempts, d.Attempts)
 		return
 	}
-	if w.attempts[d.ID] == nil {
-		w.attempts[d.ID] = make(map[int]time.Time)
+	if w.attempts[d.Ref()] == nil {
+		w.attempts[d.Ref()] = make(map[int]time.Time)
 	}
-	w.attempts[d.ID][d.Attempts] = w.now
-	i := slices.IndexFunc(w.posts[d.ID], func(s *post) bool { return s.p == p && s.of.number == d.Attempts })
+	w.attempts[d.Ref()][d.Attempts] = w.now
+	i := slices.IndexFunc(w.posts[d.Ref()], func(s *post) bool { return s.p == p && s.of.number == d.Attempts })
 	if i < 0 {
 		w.fail("%s: attempt %d of %s is recorded, and was not made", p.name, d.Attempts, d.ID)
 		return
@@ -416,7 +422,7 @@ func (w *simulation) checkAttempt(p *process, old, d hook.Delivery, a *hook.Atte
 	if a == nil && (d.State != hook.StateDelivered || d.Attempts != 1) {
 		w.fail("%s: attempt %d of %s is recorded without its outcome", p.name, d.Attempts, d.ID)
 	}
-	o := w.posts[d.ID][i].outcome
+	o := w.posts[d.Ref()][i].outcome
 	e := w.endpoints[slices.IndexFunc(w.endpoints, func(e *endpoint) bool { return e.id == d.ID.Endpoint })]
 	last := d.Attempts > len(e.delays)
 	var low, high time.Duration

@@ -85,7 +85,7 @@ func (w *simulation) lag(changed time.Time) bool {
 }
 
 // blame notes that a fault may repeat attempts of the deliveries.
-func (w *simulation) blame(all ...hook.DeliveryID) {
+func (w *simulation) blame(all ...hook.DeliveryRef) {
 	for _, d := range all {
 		w.blamed[d] = true
 	}

@@ -108,7 +108,7 @@ func (w *simulation) deliver() {
 	}
 	w.rng.Shuffle(len(batch), func(i, j int) { batch[i], batch[j] = batch[j], batch[i] })
 	messages := make([]deliver.Message, len(batch))
-	var about []hook.DeliveryID
+	var about []hook.DeliveryRef
 	receipts := make([]receipt, len(batch))
 	for i, m := range batch {
 		receipts[i] = w.received("lane", m.ID, m.ReceiveCount)

@@ -30,7 +30,7 @@ func (w *simulation) operate() {
 			w.hand(what+" "+d.String(), do)
 		}
 	}
-	switch w.rng.IntN(15) {
+	switch w.rng.IntN(16) {
 	case 0, 1:
 		w.hand("pause "+ref, func(ctx context.Context, p *process) error { return second(p.admin().Pause(ctx, tenant, ref)) })
 		if w.chance(0.7) {
@@ -55,7 +55,7 @@ func (w *simulation) operate() {
 	case 7, 8:
 		force := w.chance(0.5)
 		of("replay", func(ctx context.Context, p *process) error {
-			return second(p.wiring().Replayer().Delivery(ctx, tenant, d, replay.Request{By: operator, Force: force}))
+			return second(p.wiring().Replayer().Delivery(ctx, tenant, d.DeliveryID, replay.Request{By: operator, Force: force}))
 		})
 	case 9:
 		force := w.chance(0.3)
@@ -76,7 +76,7 @@ func (w *simulation) operate() {
 			})
 		}
 		for _, l := range w.deadLetters.Letters() {
-			w.makers[attempt{hook.Delivery{ID: l.Delivery}.Successor(), 1}]++
+			w.makers[attempt{l.Delivery.Successor(), 1}]++
 			if w.records[l.Delivery].State != hook.StateDead {
 				w.early[l.Delivery] = true
 			}
@@ -84,11 +84,16 @@ func (w *simulation) operate() {
 		w.note("redrive of %d letters", w.deadLetters.Redrive(hook.LaneRetry))
 	case 13:
 		of("discard", func(ctx context.Context, p *process) error {
-			return second(p.wiring().Replayer().Discard(ctx, tenant, d, operator, ""))
+			return second(p.wiring().Replayer().Discard(ctx, tenant, d.DeliveryID, operator, ""))
 		})
 	case 14:
 		of("cancel", func(ctx context.Context, p *process) error {
-			return second(p.wiring().Replayer().Cancel(ctx, tenant, d, operator, ""))
+			return second(p.wiring().Replayer().Cancel(ctx, tenant, d.DeliveryID, operator, ""))
+		})
+	case 15:
+		shards := pick(w, 1, 2, 3, hook.MaxShards)
+		w.hand("shard "+ref, func(ctx context.Context, p *process) error {
+			return second(p.admin().Change(ctx, tenant, ref, 0, adminendpoint.Fields{Shards: &shards}))
 		})
 	}
 }
@@ -131,7 +136,7 @@ func once(err error) error {
 }
 
 // someDelivery returns the newest generation of a random delivery.
-func (w *simulation) someDelivery() (d hook.DeliveryID, ok bool) {
+func (w *simulation) someDelivery() (d hook.DeliveryRef, ok bool) {
 	if len(w.posted) == 0 {
 		return d, false
 	}
@@ -139,7 +144,7 @@ func (w *simulation) someDelivery() (d hook.DeliveryID, ok bool) {
 	if len(e.Targets) == 0 {
 		return d, false
 	}
-	d = hook.DeliveryID{Event: e.ID, Endpoint: e.Targets[w.rng.IntN(len(e.Targets))], Generation: 1}
+	d = hook.QueuedDelivery(e, e.Targets[w.rng.IntN(len(e.Targets))]).Ref()
 	for w.records[d].Replayed.Generation != 0 {
 		d.Generation++
 	}

@@ -47,7 +47,7 @@ type process struct {
 	deadline time.Time
 	skew     time.Duration
 	rng      *rand.Rand
-	about    []hook.DeliveryID // deliveries whose attempts a fault may repeat
+	about    []hook.DeliveryRef // deliveries whose attempts a fault may repeat
 	dead     bool
 }
 
@@ -150,7 +150,7 @@ func (p *process) die() {
 }
 
 // spawn starts a process. The platform ends the process after the timeout.
-func (w *simulation) spawn(what string, timeout time.Duration, about []hook.DeliveryID, body func(p *process), after func(died bool)) {
+func (w *simulation) spawn(what string, timeout time.Duration, about []hook.DeliveryRef, body func(p *process), after func(died bool)) {
 	w.spawned++
 	p := &process{
 		simulation: w, name: fmt.Sprintf("%s-%d", what, w.spawned), started: w.now, deadline: w.now.Add(timeout), about: about,

@@ -39,8 +39,8 @@ func (s ports) Event(ctx context.Context, id hook.EventID) (hook.Event, error) {
 	return effect(s.p, "read event", string(id), read, func() (hook.Event, error) { return s.Store.Event(ctx, id) })
 }
 
-func (s ports) Deliveries(ctx context.Context, id hook.EventID) ([]hook.Delivery, error) {
-	return effect(s.p, "read deliveries", string(id), read, func() ([]hook.Delivery, error) { return s.Store.Deliveries(ctx, id) })
+func (s ports) Deliveries(ctx context.Context, e hook.Event) ([]hook.Delivery, error) {
+	return effect(s.p, "read deliveries", string(e.ID), read, func() ([]hook.Delivery, error) { return s.Store.Deliveries(ctx, e) })
 }
 
 func (s ports) TenantVersion(ctx context.Context, id hook.TenantID) (int64, error) {
@@ -79,13 +79,13 @@ func (s ports) Load(ctx context.Context, tokens []hook.Token) (deliver.Snapshot,
 	return effect(s.p, "load", strconv.Itoa(len(tokens)), read, func() (deliver.Snapshot, error) { return s.Store.Load(ctx, tokens) })
 }
 
-func (s ports) Delivery(ctx context.Context, id hook.DeliveryID) (hook.Delivery, error) {
+func (s ports) Delivery(ctx context.Context, id hook.DeliveryRef) (hook.Delivery, error) {
 	return effect(s.p, "read delivery", id.String(), read, func() (hook.Delivery, error) { return s.Store.Delivery(ctx, id) })
 }
 
-func (s ports) DeliveriesByID(ctx context.Context, ids []hook.DeliveryID) ([]hook.Delivery, error) {
+func (s ports) DeliveriesByRef(ctx context.Context, ids []hook.DeliveryRef) ([]hook.Delivery, error) {
 	return effect(s.p, "read deliveries by id", strconv.Itoa(len(ids)), read, func() ([]hook.Delivery, error) {
-		return s.Store.DeliveriesByID(ctx, ids)
+		return s.Store.DeliveriesByRef(ctx, ids)
 	})
 }
 
@@ -147,9 +147,9 @@ func (s ports) Count(
 }
 
 // Parked leaves out deliveries parked a moment ago: the index lags.
-func (s ports) Parked(ctx context.Context, id hook.EndpointID, limit int) ([]hook.Delivery, error) {
-	return effect(s.p, "list parked", string(id), read, func() ([]hook.Delivery, error) {
-		parked, err := s.Store.Parked(ctx, id, limit)
+func (s ports) Parked(ctx context.Context, target hook.Target, limit int) ([]hook.Delivery, error) {
+	return effect(s.p, "list parked", string(target.Endpoint), read, func() ([]hook.Delivery, error) {
+		parked, err := s.Store.Parked(ctx, target, limit)
 		return s.fresh(parked), err
 	})
 }
@@ -165,7 +165,7 @@ func (s ports) Select(ctx context.Context, sel replay.Selection) ([]hook.Deliver
 }
 
 func (s ports) fresh(all []hook.Delivery) []hook.Delivery {
-	return slices.DeleteFunc(all, func(d hook.Delivery) bool { return s.p.lag(s.p.moved[d.ID]) })
+	return slices.DeleteFunc(all, func(d hook.Delivery) bool { return s.p.lag(s.p.moved[d.Ref()]) })
 }
 
 func (s ports) Job(ctx context.Context, t hook.TenantID, id hook.JobID) (replay.Job, error) {

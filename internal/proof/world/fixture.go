@@ -33,7 +33,7 @@ func EndpointWith(ctx context.Context, id hook.EndpointID, secret string, now ti
 		Style: hook.StyleStandard, Schemes: []hook.Scheme{hook.SchemeV1},
 		Secrets: []hook.Secret{{Scheme: hook.SchemeV1, Sealed: sealed, CreatedAt: now}},
 		Status:  hook.StatusActive, StatusSince: now, CreatedAt: now, UpdatedAt: now,
-	}, nil
+	}.Sharded(1), nil
 }
 
 // Endpoint creates an active endpoint with the world's delays and without
@@ -68,7 +68,7 @@ func (w *World) Event(eventType string, at time.Time, targets ...hook.Endpoint) 
 		ID: id, Tenant: Tenant, Type: eventType, Payload: []byte(`{"n": 1}`), Nonce: "n", AcceptedAt: at, ExpiresAt: at.Add(Retention),
 	}
 	for _, target := range targets {
-		e.Targets = append(e.Targets, target.ID)
+		e.Targets = append(e.Targets, target.Target())
 	}
 	if err := w.Store.PutEvent(w.T.Context(), e); err != nil {
 		w.T.Fatal(err)
@@ -77,13 +77,13 @@ func (w *World) Event(eventType string, at time.Time, targets ...hook.Endpoint) 
 }
 
 // Post stores an event for the endpoints, and puts its tokens on the live lane.
-func (w *World) Post(endpoints ...hook.Endpoint) []hook.DeliveryID {
+func (w *World) Post(endpoints ...hook.Endpoint) []hook.DeliveryRef {
 	w.T.Helper()
 
 	e := w.Event("order.paid", w.Clock.Now(), endpoints...)
-	var ids []hook.DeliveryID
+	var ids []hook.DeliveryRef
 	for _, endpoint := range endpoints {
-		id := hook.QueuedDelivery(e, endpoint.ID).ID
+		id := hook.QueuedDelivery(e, endpoint.Target()).Ref()
 		ids = append(ids, id)
 		w.Enqueue(hook.LaneLive, hook.NewToken(Tenant, id, 1))
 	}
@@ -91,10 +91,10 @@ func (w *World) Post(endpoints ...hook.Endpoint) []hook.DeliveryID {
 }
 
 // PostMany is Post for n events, a millisecond apart.
-func (w *World) PostMany(e hook.Endpoint, n int) []hook.DeliveryID {
+func (w *World) PostMany(e hook.Endpoint, n int) []hook.DeliveryRef {
 	w.T.Helper()
 
-	var ids []hook.DeliveryID
+	var ids []hook.DeliveryRef
 	for range n {
 		w.Clock.Pass(time.Millisecond)
 		ids = append(ids, w.Post(e)...)

@@ -124,30 +124,30 @@ func (p ports) UpdateEndpoint(ctx context.Context, e hook.Endpoint) error {
 }
 
 // Parked lists parked deliveries.
-func (p ports) Parked(ctx context.Context, id hook.EndpointID, limit int) ([]hook.Delivery, error) {
-	if err := p.read("list parked", id); err != nil {
+func (p ports) Parked(ctx context.Context, target hook.Target, limit int) ([]hook.Delivery, error) {
+	if err := p.read("list parked", target.Endpoint); err != nil {
 		return nil, err
 	}
-	return p.Store.Parked(ctx, id, limit)
+	return p.Store.Parked(ctx, target, limit)
 }
 
 // Delivery reads a delivery.
-func (p ports) Delivery(ctx context.Context, id hook.DeliveryID) (hook.Delivery, error) {
-	if err := p.read("read delivery", id.Endpoint); err != nil {
+func (p ports) Delivery(ctx context.Context, ref hook.DeliveryRef) (hook.Delivery, error) {
+	if err := p.read("read delivery", ref.Endpoint); err != nil {
 		return hook.Delivery{}, err
 	}
-	return p.Store.Delivery(ctx, id)
+	return p.Store.Delivery(ctx, ref)
 }
 
-// DeliveriesByID reads deliveries.
-func (p ports) DeliveriesByID(ctx context.Context, ids []hook.DeliveryID) ([]hook.Delivery, error) {
-	if len(ids) == 0 {
+// DeliveriesByRef reads deliveries.
+func (p ports) DeliveriesByRef(ctx context.Context, refs []hook.DeliveryRef) ([]hook.Delivery, error) {
+	if len(refs) == 0 {
 		return nil, nil
 	}
-	if err := p.read("read deliveries", ids[0].Endpoint); err != nil {
+	if err := p.read("read deliveries", refs[0].Endpoint); err != nil {
 		return nil, err
 	}
-	return p.Store.DeliveriesByID(ctx, ids)
+	return p.Store.DeliveriesByRef(ctx, refs)
 }
 
 // SaveDelivery is an effect.

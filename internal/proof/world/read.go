@@ -11,7 +11,7 @@ import (
 )
 
 // Delivery returns the record of the delivery.
-func (w *World) Delivery(id hook.DeliveryID) hook.Delivery {
+func (w *World) Delivery(id hook.DeliveryRef) hook.Delivery {
 	w.T.Helper()
 
 	d, err := w.Store.Delivery(w.T.Context(), id)
@@ -22,25 +22,23 @@ func (w *World) Delivery(id hook.DeliveryID) hook.Delivery {
 }
 
 // Attempts returns "number class" of each recorded attempt.
-func (w *World) Attempts(id hook.DeliveryID) []string {
+func (w *World) Attempts(id hook.DeliveryRef) []string {
 	w.T.Helper()
 
-	recorded, err := w.Store.Attempts(w.T.Context(), id.Event)
+	recorded, err := w.Store.Attempts(w.T.Context(), []hook.Delivery{w.Delivery(id)})
 	if err != nil {
 		w.T.Fatal(err)
 	}
 	var list []string
 	for _, a := range recorded {
-		if a.Delivery == id {
-			list = append(list, fmt.Sprintf("%d %s", a.Number, a.Outcome.Class))
-		}
+		list = append(list, fmt.Sprintf("%d %s", a.Number, a.Outcome.Class))
 	}
 	return list
 }
 
 // States returns how many of the deliveries are in each state, such as
 // "2 dead expired, 1 none"; none is a delivery without a record.
-func (w *World) States(ids []hook.DeliveryID) string {
+func (w *World) States(ids []hook.DeliveryRef) string {
 	w.T.Helper()
 
 	counts := make(map[string]int)

@@ -158,6 +158,12 @@ type Post struct {
 	At time.Time
 }
 
+// Ref returns the place of the delivery.
+func (p Post) Ref() hook.DeliveryRef {
+	ref, _ := p.Event.Ref(p.Delivery.Endpoint, p.Delivery.Generation)
+	return ref
+}
+
 // receiver is the receivers of all endpoints.
 type receiver struct{ w *World }
 
@@ -171,13 +177,13 @@ func (r receiver) Send(_ context.Context, request send.Request) hook.Outcome {
 }
 
 // PostsOf returns how many requests each delivery had.
-func (w *World) PostsOf() map[hook.DeliveryID]int {
+func (w *World) PostsOf() map[hook.DeliveryRef]int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
-	n := make(map[hook.DeliveryID]int)
+	n := make(map[hook.DeliveryRef]int)
 	for _, p := range w.Posts {
-		n[p.Delivery]++
+		n[p.Ref()]++
 	}
 	return n
 }

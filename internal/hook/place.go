@@ -1,0 +1,67 @@
+package hook
+
+import (
+	"strconv"
+	"strings"
+)
+
+// MaxShards bounds the shards of an endpoint's deliveries. A partition takes about
+// 500 deliveries a second.
+const MaxShards = 16
+
+// DeliveryRef is the place of a delivery's record: the delivery is stored with the
+// endpoint, in a shard, at the time of acceptance. A reused idempotency key gives the
+// same DeliveryID again after the end of the first event, and another DeliveryRef.
+// Refs are comparable. String returns the id alone.
+type DeliveryRef struct {
+	DeliveryID
+
+	AcceptedAt int64 // of the stored event, in milliseconds since 1970
+	Shard      int   // from 0
+}
+
+// Successor returns the place of the next generation.
+func (r DeliveryRef) Successor() DeliveryRef {
+	r.Generation++
+	return r
+}
+
+// Predecessor returns the place of the previous generation; ok is false for the
+// first generation.
+func (r DeliveryRef) Predecessor() (before DeliveryRef, ok bool) {
+	r.Generation--
+	return r, r.Generation > 0
+}
+
+// MarshalText returns <id>@<accepted at>, and /<shard> after shard 0.
+func (r DeliveryRef) MarshalText() ([]byte, error) {
+	text := r.String() + "@" + strconv.FormatInt(r.AcceptedAt, 10)
+	if r.Shard != 0 {
+		text += "/" + strconv.Itoa(r.Shard)
+	}
+	return []byte(text), nil
+}
+
+// UnmarshalText is the inverse of MarshalText.
+func (r *DeliveryRef) UnmarshalText(text []byte) error {
+	id, place, _ := strings.Cut(string(text), "@")
+	parsed, err := ParseDeliveryID(id)
+	if err != nil {
+		return err
+	}
+	ref := DeliveryRef{DeliveryID: parsed}
+	accepted, shard, sharded := strings.Cut(place, "/")
+	if ref.AcceptedAt, err = strconv.ParseInt(accepted, 10, 64); err != nil {
+		return NotFound("delivery")
+	}
+	if sharded {
+		if ref.Shard, err = strconv.Atoi(shard); err != nil {
+			return NotFound("delivery")
+		}
+	}
+	if again, _ := ref.MarshalText(); ref.AcceptedAt <= 0 || ref.Shard < 0 || ref.Shard >= MaxShards || string(again) != string(text) {
+		return NotFound("delivery")
+	}
+	*r = ref
+	return nil
+}
