@@ -35,7 +35,7 @@ func main() {
 
 // newHandler wires the handler, once per execution environment.
 func newHandler(cfg config.Deliver, sdk aws.Config, log *slog.Logger) (any, error) {
-	vault, err := kms.New(sdk, cfg.KeyARN)
+	vault, err := kms.NewOpener(sdk, cfg.KeyARN, time.Now)
 	if err != nil {
 		return nil, fmt.Errorf("open vault: %w", err)
 	}

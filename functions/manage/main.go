@@ -33,11 +33,11 @@ func main() {
 
 // newHandler wires the handler, once per execution environment.
 func newHandler(cfg config.Manage, sdk aws.Config, log *slog.Logger) (any, error) {
-	vault, err := kms.New(sdk, cfg.KeyARN)
+	store := dynamo.New(sdk, cfg.Table)
+	vault, err := kms.NewSealer(sdk, cfg.KeyARN, store)
 	if err != nil {
 		return nil, fmt.Errorf("open vault: %w", err)
 	}
-	store := dynamo.New(sdk, cfg.Table)
 	acceptor, err := wire.Acceptor(sdk, store, wire.AcceptorConfig{LiveQueue: cfg.LiveQueue, Retention: cfg.Retention, Now: time.Now})
 	if err != nil {
 		return nil, fmt.Errorf("wire acceptor: %w", err)

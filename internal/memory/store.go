@@ -39,6 +39,7 @@ type Store struct {
 	owners        map[hook.EndpointID]hook.TenantID
 	keys          map[hook.KeyID]hook.APIKey
 	keyHashes     map[string]hook.KeyID
+	dataKeys      map[hook.TenantID][]byte
 	circuits      map[hook.EndpointID]gate.Record
 	due           *ordered[gate.Record] // circuits with an AttendAt, ordered by AttendAt
 	limits        map[hook.EndpointID]gate.Limits
@@ -65,6 +66,7 @@ func NewStore() *Store {
 		owners:    make(map[hook.EndpointID]hook.TenantID),
 		keys:      make(map[hook.KeyID]hook.APIKey),
 		keyHashes: make(map[string]hook.KeyID),
+		dataKeys:  make(map[hook.TenantID][]byte),
 		circuits:  make(map[hook.EndpointID]gate.Record),
 		due: newOrdered(func(a, b gate.Record) int {
 			return cmp.Or(a.AttendAt.Compare(b.AttendAt), strings.Compare(string(a.Endpoint), string(b.Endpoint)))

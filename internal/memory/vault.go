@@ -17,30 +17,35 @@ var (
 )
 
 // Vault encrypts with a public key constant, so sealed secrets are not secret. As
-// with KMS, a sealed secret opens only unchanged and only for its endpoint.
+// with KMS, a sealed secret opens only unchanged and only for its tenant and endpoint.
 type Vault struct{}
 
 // Seal makes no request.
-func (Vault) Seal(_ context.Context, secret string, endpoint hook.EndpointID) ([]byte, error) {
+func (Vault) Seal(_ context.Context, secret string, tenant hook.TenantID, endpoint hook.EndpointID) ([]byte, error) {
 	aead, err := vaultCipher()
 	if err != nil {
 		return nil, fmt.Errorf("seal secret of %s: %w", endpoint, err)
 	}
-	return aead.Seal(nil, nil, []byte(secret), []byte(endpoint)), nil //nolint:gosec // the AEAD generates the nonce
+	return aead.Seal(nil, nil, []byte(secret), owner(tenant, endpoint)), nil //nolint:gosec // the AEAD generates the nonce
 }
 
-// Open returns CodeInternal for a secret of another endpoint and for a changed
-// secret.
-func (Vault) Open(_ context.Context, sealed []byte, endpoint hook.EndpointID) (string, error) {
+// Open returns CodeInternal for a changed secret, and for a secret of another
+// endpoint or tenant.
+func (Vault) Open(_ context.Context, sealed []byte, tenant hook.TenantID, endpoint hook.EndpointID) (string, error) {
 	aead, err := vaultCipher()
 	if err != nil {
 		return "", fmt.Errorf("open secret of %s: %w", endpoint, err)
 	}
-	secret, err := aead.Open(nil, nil, sealed, []byte(endpoint))
+	secret, err := aead.Open(nil, nil, sealed, owner(tenant, endpoint))
 	if err != nil {
 		return "", &hook.Error{Code: hook.CodeInternal, Message: fmt.Sprintf("open secret of %s", endpoint), Err: err}
 	}
 	return string(secret), nil
+}
+
+// owner is the associated data. A tenant contains no zero byte.
+func owner(tenant hook.TenantID, endpoint hook.EndpointID) []byte {
+	return []byte(string(tenant) + "\x00" + string(endpoint))
 }
 
 func vaultCipher() (cipher.AEAD, error) {

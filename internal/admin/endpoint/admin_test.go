@@ -70,7 +70,7 @@ func (b *bundle) opened(t *testing.T, e hook.Endpoint) []string {
 
 	var texts []string
 	for _, s := range e.Active(b.now) {
-		text, err := memory.Vault{}.Open(t.Context(), s.Sealed, e.ID)
+		text, err := memory.Vault{}.Open(t.Context(), s.Sealed, e.Tenant, e.ID)
 		if err != nil {
 			t.Fatalf("Open = %v", err)
 		}

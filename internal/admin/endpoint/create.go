@@ -40,7 +40,7 @@ func (a *Admin) Create(ctx context.Context, tenant hook.TenantID, f Fields, secr
 		return hook.Endpoint{}, "", hook.Invalid(errs...)
 	}
 
-	sealed, err := a.sealSecret(ctx, e.ID, secret)
+	sealed, err := a.sealSecret(ctx, e, secret)
 	if err != nil {
 		return hook.Endpoint{}, "", fmt.Errorf("create endpoint %s: %w", e.ID, err)
 	}

@@ -15,7 +15,7 @@ var errDown = &hook.Error{Code: hook.CodeUnavailable, Message: "the store did no
 // brokenVault seals nothing.
 type brokenVault struct{}
 
-func (brokenVault) Seal(context.Context, string, hook.EndpointID) ([]byte, error) {
+func (brokenVault) Seal(context.Context, string, hook.TenantID, hook.EndpointID) ([]byte, error) {
 	return nil, errDown
 }
 

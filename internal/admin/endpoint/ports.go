@@ -40,6 +40,7 @@ type History interface {
 
 // Vault encrypts signing secrets.
 type Vault interface {
-	// Seal encrypts the text form of a secret. Only the same endpoint can decrypt the result.
-	Seal(ctx context.Context, secret string, endpoint hook.EndpointID) ([]byte, error)
+	// Seal encrypts the text form of a secret. The result opens only for the same
+	// tenant and endpoint.
+	Seal(ctx context.Context, secret string, tenant hook.TenantID, endpoint hook.EndpointID) ([]byte, error)
 }

@@ -34,7 +34,7 @@ func (a *Admin) Rotate(ctx context.Context, tenant hook.TenantID, ref, secret st
 	e, err := a.change(ctx, tenant, ref, 0, func(e *hook.Endpoint) (bool, error) {
 		now := a.now()
 		old := expiring(e.Active(now), now, overlap)
-		v1, err := a.sealSecret(ctx, e.ID, secret)
+		v1, err := a.sealSecret(ctx, *e, secret)
 		if err != nil {
 			return false, err
 		}
@@ -88,10 +88,10 @@ func chosenSecret(given string) (string, []hook.FieldError) {
 	return given, nil
 }
 
-func (a *Admin) sealSecret(ctx context.Context, id hook.EndpointID, secret string) (hook.Secret, error) {
-	sealed, err := a.Vault.Seal(ctx, secret, id)
+func (a *Admin) sealSecret(ctx context.Context, e hook.Endpoint, secret string) (hook.Secret, error) {
+	sealed, err := a.Vault.Seal(ctx, secret, e.Tenant, e.ID)
 	if err != nil {
-		return hook.Secret{}, fmt.Errorf("seal secret of endpoint %s: %w", id, err)
+		return hook.Secret{}, fmt.Errorf("seal secret of endpoint %s: %w", e.ID, err)
 	}
 	return hook.Secret{Scheme: hook.SchemeV1, Sealed: sealed, CreatedAt: a.now()}, nil
 }
@@ -104,7 +104,7 @@ func (a *Admin) completeSecrets(ctx context.Context, e *hook.Endpoint) error {
 		return nil
 	}
 	private, public := sign.NewKeyPair()
-	sealed, err := a.Vault.Seal(ctx, private, e.ID)
+	sealed, err := a.Vault.Seal(ctx, private, e.Tenant, e.ID)
 	if err != nil {
 		return fmt.Errorf("seal key pair of endpoint %s: %w", e.ID, err)
 	}

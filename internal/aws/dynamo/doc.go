@@ -1,5 +1,6 @@
 // Package dynamo stores endpoints, circuits, limits, counts, events, deliveries,
-// attempts, replay jobs, notifications and API keys in one DynamoDB table.
+// attempts, replay jobs, notifications, API keys and data keys in one DynamoDB
+// table.
 //
 // The package knows the layout of records and the condition of each write.
 // Callers decide the meaning of records. The contract of each method of [Store]
@@ -10,10 +11,12 @@
 //
 // All keys and indexes of the table are listed here and built in keys.go. Items
 // that grow with traffic are in the partition of an endpoint or an event. The
-// partition of a tenant has the version, the list of endpoints, uids and jobs.
+// partition of a tenant has the version, the data key, the list of endpoints, uids
+// and jobs.
 //
 //	item               pk         sk                    written
 //	tenant             tenant#T   tenant                with every change of an endpoint: version, number of endpoints
+//	data key           tenant#T   datakey               once, before the tenant's first secret
 //	endpoint, listed   tenant#T   endpoint#E            in the transactions that create and delete the endpoint; keys only
 //	uid                tenant#T   uid#U                 in the same transaction: reserves the alias
 //	endpoint           endpoint#E endpoint              in a transaction with the tenant

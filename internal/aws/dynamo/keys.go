@@ -27,6 +27,7 @@ func (k key) attributes() map[string]types.AttributeValue {
 // Sort keys and prefixes of sort keys, one for each kind of item.
 const (
 	tenantSort     = "tenant"
+	dataKeySort    = "datakey"
 	eventSort      = "event"
 	apiKeySort     = "key"
 	circuitSort    = "circuit"
@@ -50,6 +51,8 @@ func tenantPartition(tenant hook.TenantID) string { return "tenant#" + string(te
 func eventPartition(id hook.EventID) string { return "event#" + string(id) }
 
 func tenantKey(tenant hook.TenantID) key { return key{tenantPartition(tenant), tenantSort} }
+
+func dataKeyKey(tenant hook.TenantID) key { return key{tenantPartition(tenant), dataKeySort} }
 
 func endpointKey(id hook.EndpointID) key { return key{endpointPartition(id), endpointSort} }
 

@@ -5,6 +5,7 @@ package kms_test
 import (
 	"os"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
@@ -12,6 +13,7 @@ import (
 	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
 
 	"surehook/internal/aws/kms"
+	"surehook/internal/memory"
 	"surehook/internal/proof/porttest"
 )
 
@@ -35,11 +37,15 @@ func TestVault_OnEmulators(t *testing.T) {
 				if err != nil {
 					t.Fatalf("create key: %v", err)
 				}
-				v, err := kms.New(cfg, *key.KeyMetadata.Arn)
+				sealer, err := kms.NewSealer(cfg, *key.KeyMetadata.Arn, memory.NewStore())
 				if err != nil {
 					t.Fatal(err)
 				}
-				return v
+				opener, err := kms.NewOpener(cfg, *key.KeyMetadata.Arn, time.Now)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return vault{sealer, opener}
 			})
 		})
 	}

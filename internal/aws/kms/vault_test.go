@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
@@ -16,19 +18,28 @@ import (
 
 	"surehook/internal/aws/kms"
 	"surehook/internal/hook"
+	"surehook/internal/memory"
 	"surehook/internal/proof/porttest"
 )
 
 const (
 	keyARN   = "arn:aws:kms:us-east-1:123456789012:key/3ee50705-5a82-4f5b-9753-05c4f473922f"
 	secret   = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+	tenant   = hook.TenantID("acme")
 	endpoint = hook.EndpointID("ep_0123456789abcdef")
 )
 
-// fakeKMS encrypts a data key by reversing the bytes.
+// vault is a sealer and an opener under one KMS key.
+type vault struct {
+	*kms.Sealer
+	*kms.Opener
+}
+
+// fakeKMS encrypts by reversing the bits, and refuses a ciphertext under another
+// encryption context.
 type fakeKMS struct {
 	mu     sync.Mutex
-	calls  map[string]int // by operation
+	calls  map[string]int // by operation and tenant
 	fault  string         // error code of every answer, if not empty
 	status int            // of the fault
 }
@@ -38,13 +49,15 @@ func (f *fakeKMS) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer f.mu.Unlock()
 
 	operation := strings.TrimPrefix(r.Header.Get("X-Amz-Target"), "TrentService.")
-	f.calls[operation]++
 	var in struct {
-		KeyID          string `json:"KeyId"`
-		Plaintext      []byte `json:"Plaintext"`
-		CiphertextBlob []byte `json:"CiphertextBlob"`
+		KeyID             string            `json:"KeyId"`
+		Plaintext         []byte            `json:"Plaintext"`
+		CiphertextBlob    []byte            `json:"CiphertextBlob"`
+		EncryptionContext map[string]string `json:"EncryptionContext"`
 	}
 	_ = json.NewDecoder(r.Body).Decode(&in)
+	f.calls[operation+" "+in.EncryptionContext["tenant"]]++
+	prefix := fmt.Appendf(nil, "kms:%v:", in.EncryptionContext)
 	fail := func(status int, code string) {
 		w.WriteHeader(status)
 		_ = json.NewEncoder(w).Encode(map[string]string{"__type": code, "message": "no"})
@@ -56,15 +69,34 @@ func (f *fakeKMS) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case in.KeyID != keyARN:
 		fail(http.StatusBadRequest, "NotFoundException")
 	case operation == "Encrypt":
-		_ = json.NewEncoder(w).Encode(map[string]any{"KeyId": keyARN, "CiphertextBlob": append([]byte("kms:"), invert(in.Plaintext)...)})
+		_ = json.NewEncoder(w).Encode(map[string]any{"KeyId": keyARN, "CiphertextBlob": append(prefix, invert(in.Plaintext)...)})
 	default:
-		key, ok := bytes.CutPrefix(in.CiphertextBlob, []byte("kms:"))
+		key, ok := bytes.CutPrefix(in.CiphertextBlob, prefix)
 		if !ok {
 			fail(http.StatusBadRequest, "InvalidCiphertextException")
 			return
 		}
 		_ = json.NewEncoder(w).Encode(map[string]any{"KeyId": keyARN, "Plaintext": invert(key)})
 	}
+}
+
+func (f *fakeKMS) fail(status int, code string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+
+	f.fault, f.status = code, status
+}
+
+// wantCalls compares and forgets the calls since the last comparison.
+func (f *fakeKMS) wantCalls(t *testing.T, want map[string]int) {
+	t.Helper()
+
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if diff := cmp.Diff(want, f.calls); diff != "" {
+		t.Errorf("KMS calls (-want +got):\n%s", diff)
+	}
+	f.calls = map[string]int{}
 }
 
 func invert(b []byte) []byte {
@@ -75,23 +107,59 @@ func invert(b []byte) []byte {
 	return out
 }
 
-func setup(t *testing.T) (*kms.Vault, *fakeKMS) {
+func config(t *testing.T) (aws.Config, *fakeKMS) {
 	t.Helper()
 
 	fake := &fakeKMS{calls: map[string]int{}}
 	server := httptest.NewServer(fake)
 	t.Cleanup(server.Close)
-	v, err := kms.New(aws.Config{
+	return aws.Config{
 		Region:       "us-east-1",
 		Credentials:  credentials.NewStaticCredentialsProvider("id", "key", ""),
 		BaseEndpoint: aws.String(server.URL),
 		HTTPClient:   server.Client(),
 		Retryer:      func() aws.Retryer { return aws.NopRetryer{} },
-	}, keyARN)
+	}, fake
+}
+
+// newVault returns a vault like those of a new sandbox of each function.
+func newVault(t *testing.T, cfg aws.Config, keys kms.DataKeys, now func() time.Time) vault {
+	t.Helper()
+
+	sealer, err := kms.NewSealer(cfg, keyARN, keys)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return v, fake
+	opener, err := kms.NewOpener(cfg, keyARN, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return vault{sealer, opener}
+}
+
+func setup(t *testing.T) (vault, *fakeKMS) {
+	t.Helper()
+
+	cfg, fake := config(t)
+	return newVault(t, cfg, memory.NewStore(), time.Now), fake
+}
+
+func seal(t *testing.T, v vault, tenant hook.TenantID, endpoint hook.EndpointID) []byte {
+	t.Helper()
+
+	sealed, err := v.Seal(t.Context(), secret, tenant, endpoint)
+	if err != nil {
+		t.Fatalf("Seal for %s, %s = %v; want nil", tenant, endpoint, err)
+	}
+	return sealed
+}
+
+func open(t *testing.T, v vault, sealed []byte, tenant hook.TenantID, endpoint hook.EndpointID) {
+	t.Helper()
+
+	if got, err := v.Open(t.Context(), sealed, tenant, endpoint); err != nil || got != secret {
+		t.Errorf("Open for %s, %s = %q, %v; want %q", tenant, endpoint, got, err, secret)
+	}
 }
 
 func TestVault(t *testing.T) {
@@ -105,49 +173,178 @@ func TestVault(t *testing.T) {
 	})
 }
 
-func TestVault_Open_CallsKMSOncePerSecret(t *testing.T) {
+// TestVault_callsOfATenant counts the calls of KMS for 500 endpoints of a tenant,
+// and for one endpoint of another tenant.
+func TestVault_callsOfATenant(t *testing.T) {
 	t.Parallel()
 
-	v, kms := setup(t)
-	first, err := v.Seal(t.Context(), secret, endpoint)
-	if err != nil {
-		t.Fatal(err)
+	cfg, kms := config(t)
+	keys := memory.NewStore()
+	sealed := make(map[hook.EndpointID][]byte)
+	for i := range hook.MaxEndpointsPerTenant {
+		id := hook.EndpointID(fmt.Sprintf("ep_%d", i))
+		sealed[id] = seal(t, newVault(t, cfg, keys, time.Now), tenant, id) // in a sandbox of its own
 	}
-	second, err := v.Seal(t.Context(), secret, endpoint)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range 3 {
-		for _, sealed := range [][]byte{first, second} {
-			if got, err := v.Open(t.Context(), sealed, endpoint); err != nil || got != secret {
-				t.Fatalf("Open = %q, %v; want %q", got, err, secret)
-			}
+	other := seal(t, newVault(t, cfg, keys, time.Now), "globex", endpoint)
+	kms.wantCalls(t, map[string]int{"Encrypt acme": 1, "Encrypt globex": 1})
+
+	for range 2 { // sandboxes
+		v := newVault(t, cfg, keys, time.Now)
+		var opening sync.WaitGroup
+		for id, text := range sealed {
+			opening.Go(func() { open(t, v, text, tenant, id) })
 		}
-	}
-	if diff := cmp.Diff(map[string]int{"Encrypt": 2, "Decrypt": 2}, kms.calls); diff != "" {
-		t.Errorf("KMS calls (-want +got):\n%s", diff)
+		opening.Wait()
+		open(t, v, other, "globex", endpoint)
+		kms.wantCalls(t, map[string]int{"Decrypt acme": 1, "Decrypt globex": 1})
 	}
 }
 
-func TestVault_Open_CachesNoFailure(t *testing.T) {
+// TestSealer_race lets 20 sandboxes seal the first secret of a tenant at once.
+func TestSealer_race(t *testing.T) {
+	t.Parallel()
+
+	cfg, kms := config(t)
+	keys := &racingKeys{DataKeys: memory.NewStore()}
+	keys.readers.Add(20)
+	sealed := make([][]byte, 20)
+	var sealing sync.WaitGroup
+	for i := range sealed {
+		v := newVault(t, cfg, keys, time.Now)
+		sealing.Go(func() { sealed[i] = seal(t, v, tenant, endpoint) })
+	}
+	sealing.Wait()
+	kms.wantCalls(t, map[string]int{"Encrypt acme": 20})
+
+	v := newVault(t, cfg, keys, time.Now)
+	for _, text := range sealed {
+		open(t, v, text, tenant, endpoint)
+	}
+	kms.wantCalls(t, map[string]int{"Decrypt acme": 1}) // all under the stored data key
+}
+
+// racingKeys lets nobody put a data key before all readers found none.
+type racingKeys struct {
+	kms.DataKeys
+
+	readers sync.WaitGroup
+}
+
+// DataKey does not wait after the first key was put.
+func (k *racingKeys) DataKey(ctx context.Context, tenant hook.TenantID) ([]byte, error) {
+	found, err := k.DataKeys.DataKey(ctx, tenant)
+	if err != nil {
+		k.readers.Done()
+		k.readers.Wait()
+	}
+	return found, err
+}
+
+// TestSealer_crashes loses the process, or the data key, at every step of the first
+// seal: a later seal succeeds, and every sealed secret opens.
+func TestSealer_crashes(t *testing.T) {
+	t.Parallel()
+
+	cfg, _ := config(t)
+	for _, tt := range []struct {
+		name string
+		keys *faultyKeys
+	}{
+		{name: "before the write", keys: &faultyKeys{DataKeys: memory.NewStore(), beforePut: true}},
+		{name: "after the write", keys: &faultyKeys{DataKeys: memory.NewStore(), afterPut: true}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			v := newVault(t, cfg, tt.keys, time.Now)
+			if sealed, err := v.Seal(t.Context(), secret, tenant, endpoint); err == nil || sealed != nil || hook.CodeOf(err) != hook.CodeUnavailable {
+				t.Errorf("Seal = %d bytes, %v; want no bytes and unavailable", len(sealed), err)
+			}
+			tt.keys.beforePut, tt.keys.afterPut = false, false
+			open(t, v, seal(t, v, tenant, endpoint), tenant, endpoint)
+		})
+	}
+
+	t.Run("the data key is lost and made anew", func(t *testing.T) {
+		t.Parallel()
+
+		v := newVault(t, cfg, memory.NewStore(), time.Now)
+		first := seal(t, v, tenant, endpoint)
+		v = newVault(t, cfg, memory.NewStore(), time.Now)
+		second := seal(t, v, tenant, endpoint)
+		open(t, v, first, tenant, endpoint)
+		open(t, v, second, tenant, endpoint)
+	})
+}
+
+type faultyKeys struct {
+	kms.DataKeys
+
+	beforePut, afterPut bool
+}
+
+// PutDataKey fails on one side of the write.
+func (k *faultyKeys) PutDataKey(ctx context.Context, tenant hook.TenantID, key []byte) error {
+	unavailable := &hook.Error{Code: hook.CodeUnavailable, Message: "the table is not available"}
+	if k.beforePut {
+		return unavailable
+	}
+	err := k.DataKeys.PutDataKey(ctx, tenant, key)
+	if k.afterPut {
+		return unavailable
+	}
+	return err
+}
+
+func TestOpener_forgetsKeysOfAnHour(t *testing.T) {
+	t.Parallel()
+
+	cfg, kms := config(t)
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	v := newVault(t, cfg, memory.NewStore(), func() time.Time { return now })
+	sealed := seal(t, v, tenant, endpoint)
+	open(t, v, sealed, tenant, endpoint)
+	kms.fail(http.StatusBadRequest, "DisabledException")
+	now = now.Add(time.Hour - time.Nanosecond)
+	open(t, v, sealed, tenant, endpoint)
+	now = now.Add(time.Nanosecond)
+	if _, err := v.Open(t.Context(), sealed, tenant, endpoint); err == nil {
+		t.Error("Open an hour after the last Decrypt, under a disabled key = nil; want an error")
+	}
+	kms.wantCalls(t, map[string]int{"Encrypt acme": 1, "Decrypt acme": 2})
+}
+
+func TestOpener_boundsItsCache(t *testing.T) {
+	t.Parallel()
+
+	const most = 1024
+	cfg, kms := config(t)
+	v := newVault(t, cfg, memory.NewStore(), time.Now)
+	name := func(i int) hook.TenantID { return hook.TenantID(fmt.Sprint("tenant-", i)) }
+	first := seal(t, v, name(0), endpoint)
+	open(t, v, first, name(0), endpoint)
+	for i := range most {
+		open(t, v, seal(t, v, name(i+1), endpoint), name(i+1), endpoint)
+	}
+	kms.calls = map[string]int{}
+	open(t, v, first, name(0), endpoint)
+	kms.wantCalls(t, map[string]int{"Decrypt tenant-0": 1})
+}
+
+func TestOpener_cachesNoFailure(t *testing.T) {
 	t.Parallel()
 
 	v, kms := setup(t)
-	sealed, err := v.Seal(t.Context(), secret, endpoint)
-	if err != nil {
-		t.Fatal(err)
-	}
-	kms.fault, kms.status = "ThrottlingException", http.StatusBadRequest
-	if got, err := v.Open(t.Context(), sealed, endpoint); err == nil || got != "" {
+	sealed := seal(t, v, tenant, endpoint)
+	kms.fail(http.StatusBadRequest, "ThrottlingException")
+	if got, err := v.Open(t.Context(), sealed, tenant, endpoint); err == nil || got != "" {
 		t.Errorf("Open while KMS throttles = %q, %v; want an error", got, err)
 	}
-	kms.fault = ""
-	if got, err := v.Open(t.Context(), sealed, endpoint); err != nil || got != secret {
-		t.Errorf("Open afterwards = %q, %v; want %q", got, err, secret)
-	}
+	kms.fail(0, "")
+	open(t, v, sealed, tenant, endpoint)
 }
 
-func TestVault_TranslatesErrors(t *testing.T) {
+func TestVault_translatesErrors(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
@@ -168,47 +365,83 @@ func TestVault_TranslatesErrors(t *testing.T) {
 			t.Parallel()
 
 			v, kms := setup(t)
-			sealed, err := v.Seal(t.Context(), secret, endpoint)
-			if err != nil {
-				t.Fatal(err)
-			}
-			kms.fault, kms.status = tt.fault, tt.status
-			_, sealErr := v.Seal(t.Context(), secret, endpoint)
-			_, openErr := v.Open(t.Context(), sealed, endpoint)
+			sealed := seal(t, v, tenant, endpoint)
+			kms.fail(tt.status, tt.fault)
+			_, sealErr := v.Seal(t.Context(), secret, "globex", endpoint)
+			_, openErr := v.Open(t.Context(), sealed, tenant, endpoint)
 			for operation, err := range map[string]error{"Seal": sealErr, "Open": openErr} {
-				if err == nil || hook.CodeOf(err) != tt.want || strings.Contains(err.Error(), secret) {
-					t.Errorf("%s = %v; want %s without the secret", operation, err, tt.want)
+				if err == nil || hook.CodeOf(err) != tt.want || strings.Contains(err.Error(), secret) || !strings.Contains(err.Error(), string(endpoint)) {
+					t.Errorf("%s = %v; want %s with the endpoint and without the secret", operation, err, tt.want)
 				}
 			}
 		})
 	}
 }
 
-func TestVault_EndedContextIsUnavailable(t *testing.T) {
+func TestVault_anEndedContextIsUnavailable(t *testing.T) {
 	t.Parallel()
 
 	v, kms := setup(t)
-	sealed, err := v.Seal(t.Context(), secret, endpoint)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sealed := seal(t, v, tenant, endpoint)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := v.Open(ctx, sealed, endpoint); err == nil || hook.CodeOf(err) != hook.CodeUnavailable {
+	if _, err := v.Open(ctx, sealed, tenant, endpoint); err == nil || hook.CodeOf(err) != hook.CodeUnavailable {
 		t.Errorf("Open with an ended context = %v; want unavailable", err)
 	}
-	if _, err := v.Seal(ctx, secret, endpoint); err == nil || hook.CodeOf(err) != hook.CodeUnavailable {
+	if _, err := v.Seal(ctx, secret, "globex", endpoint); err == nil || hook.CodeOf(err) != hook.CodeUnavailable {
 		t.Errorf("Seal with an ended context = %v; want unavailable", err)
 	}
-	if kms.calls["Decrypt"] != 0 {
-		t.Errorf("Decrypt calls with an ended context = %d; want 0", kms.calls["Decrypt"])
+	kms.wantCalls(t, map[string]int{"Encrypt acme": 1})
+}
+
+func TestSealer_refusesAShortDataKey(t *testing.T) {
+	t.Parallel()
+
+	cfg, _ := config(t)
+	keys := memory.NewStore()
+	if err := keys.PutDataKey(t.Context(), tenant, make([]byte, 32)); err != nil {
+		t.Fatal(err)
+	}
+	v := newVault(t, cfg, keys, time.Now)
+	if _, err := v.Seal(t.Context(), secret, tenant, endpoint); err == nil || hook.CodeOf(err) != hook.CodeInternal {
+		t.Errorf("Seal under a data key without a private half = %v; want internal", err)
 	}
 }
 
-func TestNew_RejectsAnInvalidARN(t *testing.T) {
+func TestNew_rejectsAnInvalidARN(t *testing.T) {
 	t.Parallel()
 
-	if _, err := kms.New(aws.Config{}, "alias/surehook"); err == nil {
-		t.Error("New(alias/surehook) = nil; want an error")
+	if _, err := kms.NewSealer(aws.Config{}, "alias/surehook", memory.NewStore()); err == nil {
+		t.Error("NewSealer(alias/surehook) = nil; want an error")
+	}
+	if _, err := kms.NewOpener(aws.Config{}, "alias/surehook", time.Now); err == nil {
+		t.Error("NewOpener(alias/surehook) = nil; want an error")
+	}
+}
+
+// BenchmarkOpener_Open opens secrets under a cached data key.
+func BenchmarkOpener_Open(b *testing.B) {
+	fake := httptest.NewServer(&fakeKMS{calls: map[string]int{}})
+	b.Cleanup(fake.Close)
+	cfg := aws.Config{
+		Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("id", "key", ""),
+		BaseEndpoint: aws.String(fake.URL), HTTPClient: fake.Client(),
+	}
+	sealer, err := kms.NewSealer(cfg, keyARN, memory.NewStore())
+	if err != nil {
+		b.Fatal(err)
+	}
+	opener, err := kms.NewOpener(cfg, keyARN, time.Now)
+	if err != nil {
+		b.Fatal(err)
+	}
+	sealed, err := sealer.Seal(b.Context(), secret, tenant, endpoint)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, err := opener.Open(b.Context(), sealed, tenant, endpoint); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

@@ -45,7 +45,7 @@ func (d *Deliverer) makeAttempt(ctx context.Context, s *subject) (gate.Result, e
 func (d *Deliverer) signingKeys(ctx context.Context, e *hook.Endpoint, now time.Time) ([]sign.Key, error) {
 	var keys []sign.Key
 	for _, secret := range e.Active(now) {
-		text, err := d.Vault.Open(ctx, secret.Sealed, e.ID)
+		text, err := d.Vault.Open(ctx, secret.Sealed, e.Tenant, e.ID)
 		if err != nil {
 			return nil, fmt.Errorf("open: %w", err)
 		}

@@ -113,7 +113,7 @@ func (w *bench) endpoint(b *testing.B, secret string) hook.EndpointID {
 	b.Helper()
 
 	id := hook.NewEndpointID()
-	sealed, err := memory.Vault{}.Seal(b.Context(), secret, id)
+	sealed, err := memory.Vault{}.Seal(b.Context(), secret, "acme", id)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -218,7 +218,7 @@ func (l *lab) endpoint(t *testing.T, change func(e *hook.Endpoint), took func() 
 	t.Helper()
 
 	id := hook.NewEndpointID()
-	sealed, err := memory.Vault{}.Seal(t.Context(), sign.NewSecret(), id)
+	sealed, err := memory.Vault{}.Seal(t.Context(), sign.NewSecret(), "acme", id)
 	if err != nil {
 		t.Fatal(err)
 	}

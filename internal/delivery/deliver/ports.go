@@ -59,8 +59,8 @@ type Notifier interface {
 
 // Vault decrypts signing secrets.
 type Vault interface {
-	// Open returns the text form of a secret sealed for the endpoint.
-	Open(ctx context.Context, sealed []byte, endpoint hook.EndpointID) (string, error)
+	// Open returns the text form of a secret sealed for the tenant and endpoint.
+	Open(ctx context.Context, sealed []byte, tenant hook.TenantID, endpoint hook.EndpointID) (string, error)
 }
 
 // Sender makes attempts.

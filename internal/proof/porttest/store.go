@@ -13,6 +13,7 @@ import (
 	"surehook/internal/admin/apikey"
 	"surehook/internal/admin/endpoint"
 	"surehook/internal/admin/status"
+	"surehook/internal/aws/kms"
 	"surehook/internal/delivery/breaker"
 	"surehook/internal/delivery/deliver"
 	"surehook/internal/delivery/gate"
@@ -32,6 +33,7 @@ type StoreUnderTest interface { //nolint:interfacebloat // a union of ports
 	status.History
 	apikey.Store
 	apikey.Keys
+	kms.DataKeys
 	endpoint.Circuits
 	status.Circuits
 	status.Stats
@@ -56,7 +58,7 @@ func Store(t *testing.T, newStore func(t *testing.T) StoreUnderTest) {
 	t.Helper()
 
 	cases := slices.Concat(
-		eventCases(), deliveryCases(), loadCases(), pageCases(), endpointCases(), uidCases(), keyCases(),
+		eventCases(), deliveryCases(), loadCases(), pageCases(), endpointCases(), uidCases(), keyCases(), dataKeyCases(),
 		circuitCases(), limitsCases(), countCases(), parkedCases(), gateCases(),
 		replayCases(), selectCases(), jobCases(), outcomeCases(), statsCases(), notificationCases(),
 	)

@@ -123,6 +123,9 @@ func (w *trial) add(t *testing.T, tenant string, class int, outages timeline) *s
 		t.Fatal(err)
 	}
 	e.Tenant = hook.TenantID(tenant)
+	if e.Secrets[0].Sealed, err = (memory.Vault{}).Seal(t.Context(), world.Secret, e.Tenant, e.ID); err != nil {
+		t.Fatal(err)
+	}
 	if err := w.store.CreateEndpoint(t.Context(), e); err != nil {
 		t.Fatal(err)
 	}

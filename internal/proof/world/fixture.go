@@ -23,7 +23,7 @@ func NewEndpoint(ctx context.Context, now time.Time) (hook.Endpoint, error) {
 // EndpointWith is NewEndpoint with an id and a secret in text form, for
 // simulations whose ids and secrets are the same at every run.
 func EndpointWith(ctx context.Context, id hook.EndpointID, secret string, now time.Time) (hook.Endpoint, error) {
-	sealed, err := memory.Vault{}.Seal(ctx, secret, id)
+	sealed, err := memory.Vault{}.Seal(ctx, secret, Tenant, id)
 	if err != nil {
 		return hook.Endpoint{}, fmt.Errorf("seal secret: %w", err)
 	}

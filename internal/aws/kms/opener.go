@@ -1,0 +1,121 @@
+package kms
+
+import (
+	"context"
+	"crypto/hpke"
+	"crypto/sha256"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
+	lru "github.com/hashicorp/golang-lru/v2"
+	"golang.org/x/sync/singleflight"
+
+	"surehook/internal/aws/awserr"
+	"surehook/internal/hook"
+)
+
+const (
+	maxKeys   = 1024      // cached private halves; the least recently used leave first
+	maxKeyAge = time.Hour // of a cached private half: a disabled KMS key takes effect within this time
+)
+
+// Opener opens sealed secrets. Opener is safe for concurrent use. Errors of KMS
+// contain no plaintext.
+type Opener struct {
+	key    key
+	now    func() time.Time
+	cached *lru.Cache[string, cachedKey] // by tenant and SHA-256 of the encrypted private half
+	calls  singleflight.Group            // of KMS, by the same key
+}
+
+type cachedKey struct {
+	private hpke.PrivateKey
+	until   time.Time
+}
+
+// NewOpener returns the opener under the KMS key.
+func NewOpener(cfg aws.Config, keyARN string, now func() time.Time) (*Opener, error) {
+	k, err := newKey(cfg, keyARN)
+	if err != nil {
+		return nil, err
+	}
+	cached, err := lru.New[string, cachedKey](maxKeys)
+	if err != nil {
+		return nil, fmt.Errorf("make cache of %d data keys: %w", maxKeys, err)
+	}
+	return &Opener{key: k, now: now, cached: cached}, nil
+}
+
+// Open decrypts the secret. The first secret of a tenant in maxKeyAge costs one KMS
+// request. A changed secret, and a secret of another endpoint or tenant, are
+// CodeInternal. After CodeUnavailable, the caller may retry.
+func (o *Opener) Open(ctx context.Context, sealed []byte, tenant hook.TenantID, endpoint hook.EndpointID) (string, error) {
+	wrapped, ciphertext, err := split(sealed)
+	if err != nil {
+		return "", internal(err, fmt.Sprintf("open secret of %s", endpoint))
+	}
+	private, err := o.privateHalf(ctx, wrapped, tenant)
+	if err != nil {
+		return "", fmt.Errorf("open secret of %s: %w", endpoint, err)
+	}
+	secret, err := hpke.Open(private, hpke.HKDFSHA256(), hpke.AES256GCM(), info(tenant, endpoint), ciphertext)
+	if err != nil {
+		return "", internal(err, fmt.Sprintf("open secret of %s", endpoint))
+	}
+	return string(secret), nil
+}
+
+// privateHalf returns the private half from the cache or from KMS. Concurrent
+// calls share one request.
+func (o *Opener) privateHalf(ctx context.Context, wrapped []byte, tenant hook.TenantID) (hpke.PrivateKey, error) {
+	sum := sha256.Sum256(wrapped)
+	id := string(tenant) + "\x00" + string(sum[:])
+	if k, ok := o.fromCache(id); ok {
+		return k, nil
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, awserr.Of(ctx, err, service)
+	}
+	call := o.calls.DoChan(id, func() (any, error) {
+		// The end of one caller's context does not fail the other callers.
+		return o.unwrap(context.WithoutCancel(ctx), id, wrapped, tenant)
+	})
+	select {
+	case <-ctx.Done():
+		return nil, awserr.Of(ctx, ctx.Err(), service)
+	case result := <-call:
+		private, _ := result.Val.(hpke.PrivateKey)
+		return private, result.Err
+	}
+}
+
+func (o *Opener) fromCache(id string) (hpke.PrivateKey, bool) {
+	k, ok := o.cached.Get(id)
+	return k.private, ok && o.now().Before(k.until)
+}
+
+// unwrap decrypts and caches the private half, unless a request that ended just now
+// has cached the private half.
+func (o *Opener) unwrap(ctx context.Context, id string, wrapped []byte, tenant hook.TenantID) (hpke.PrivateKey, error) {
+	if k, ok := o.fromCache(id); ok {
+		return k, nil
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, callTimeout, errNoAnswer)
+	defer cancel()
+
+	until := o.now().Add(maxKeyAge)
+	out, err := o.key.client.Decrypt(ctx, &awskms.DecryptInput{
+		KeyId: &o.key.arn, CiphertextBlob: wrapped, EncryptionContext: encryptionContext(tenant),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("decrypt data key of tenant %s: %w", tenant, awserr.Of(ctx, err, service))
+	}
+	private, err := kem().NewPrivateKey(out.Plaintext)
+	if err != nil {
+		return nil, internal(err, fmt.Sprintf("read data key of tenant %s", tenant))
+	}
+	o.cached.Add(id, cachedKey{private: private, until: until})
+	return private, nil
+}
