@@ -79,17 +79,17 @@ $(VENV)/installed: localstack/requirements.txt
 
 $(CDK): infra/package.json infra/package-lock.json
 	@echo "installing the CDK CLI into infra/node_modules"
-	@npm --prefix infra ci --no-audit --no-fund --loglevel=error
+	@npm --prefix infra ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
 $(DOCS): api/docs/package.json api/docs/package-lock.json
 	@echo "installing the renderer of the API's document into api/docs/dist"
-	@npm --prefix api/docs ci --no-audit --no-fund --loglevel=error
+	@npm --prefix api/docs ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@cp api/docs/node_modules/swagger-ui-dist/swagger-ui-bundle.js api/docs/node_modules/swagger-ui-dist/swagger-ui.css $(dir $(DOCS))
 	@touch $@
 
 localstack/verify/node_modules examples/receiver-node/node_modules: %/node_modules: %/package.json %/package-lock.json
-	@npm --prefix $* ci --no-audit --no-fund --loglevel=error
+	@npm --prefix $* ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
 # Not npm ci: npm ci refuses a lock file without the optional packages of every platform.
