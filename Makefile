@@ -252,6 +252,7 @@ release: need/go need/node need/python $(SBOM) ## Write what a release consists 
 		TZ=UTC python3 -m zipfile -c $(RELEASE)/$$f.zip dist/arm64/$$f/bootstrap; \
 	done
 	@$(SBOM) --type go --no-recurse --no-install-deps --project-version $(VERSION) --output $(RELEASE)/sbom.cdx.json . > /dev/null
+	@go test -count=1 -run '^TestSupply_licenses$$' ./docs -args -notices "$(abspath $(RELEASE))/THIRD_PARTY_NOTICES.txt"
 	@cd $(RELEASE) && sha256sum * > checksums.txt && sha256sum --check --quiet checksums.txt
 	@ls -l $(RELEASE)
 
