@@ -2,6 +2,7 @@ package docs_test
 
 import (
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -163,5 +164,35 @@ func compare(t *testing.T, what string, want, got map[string][]string) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("%s (-code +document):\n%s", what, diff)
+	}
+}
+
+// TestSecurity_promises checks that every row of SECURITY.md with a promise, or
+// with a defence against an attack, names a test.
+func TestSecurity_promises(t *testing.T) {
+	t.Parallel()
+
+	named := regexp.MustCompile("`(?:(?:Test|Fuzz)[A-Z]\\w*|[\\w/]+_test\\.go)`")
+	rows := 0
+	tests := -1 // the column of the tests in the table, or -1
+	for line := range strings.Lines(document(t, "SECURITY.md").prose) {
+		cells := strings.Split(strings.TrimSpace(line), " | ")
+		first := strings.TrimPrefix(cells[0], "| ")
+		switch {
+		case !strings.HasPrefix(line, "|"):
+			tests = -1
+		case first == "Promise" || first == "Attack":
+			if tests = slices.Index(cells, "Test |"); tests < 0 {
+				t.Errorf("SECURITY.md: the table with %q has no last column Test", strings.TrimSpace(line))
+			}
+		case tests >= 0 && !strings.HasPrefix(line, "|-"):
+			rows++
+			if len(cells) != tests+1 || !named.MatchString(cells[tests]) {
+				t.Errorf("SECURITY.md: %q names no test in column %d", strings.TrimSpace(line), tests+1)
+			}
+		}
+	}
+	if rows < 40 {
+		t.Errorf("SECURITY.md has %d promises and defences; want 40 or more", rows)
 	}
 }

@@ -16,8 +16,8 @@ const adminKeyLength = 43
 
 // Secrets holds the sealing key and the first API key.
 type Secrets struct {
-	// Key seals the endpoints' signing secrets. Function manage may only
-	// encrypt and function deliver may only decrypt.
+	// Key encrypts the tenants' data keys, and these seal the endpoints' secrets.
+	// Function manage may only encrypt and function deliver may only decrypt.
 	Key awskms.Key
 	// AdminKey holds the first API key, without the prefix "shk_", in the field
 	// names.SecretAdminKeyJSON.
