@@ -12,18 +12,17 @@ import (
 )
 
 // Limits of the client's connections. Lambda freezes the process between
-// invocations, and the servers close idle connections meanwhile. So idleTimeout is
-// below the usual idle timeout of servers. Go measures idleTimeout by the wall
-// clock, and the wall clock runs during the freeze.
+// invocations, and the servers close idle connections meanwhile. The client sends no
+// request twice, so a request on a closed connection is a failed attempt. So
+// idleTimeout is below the usual idle timeout of servers. Go measures idleTimeout by
+// the wall clock, and the wall clock runs during the freeze.
 const (
 	dialTimeout        = 10 * time.Second // the deadline of an attempt is usually shorter
 	keepAlive          = 15 * time.Second
-	idleTimeout        = 55 * time.Second // load balancers commonly close after 60 s
+	idleTimeout        = 4 * time.Second // Node.js and Apache close after 5 s, load balancers after 60 s
 	maxIdle            = 200
 	maxIdlePerHost     = 10 // concurrent requests of one batch to one endpoint
 	maxResponseHeaders = 64 << 10
-	pingAfter          = 5 * time.Second // silence on an HTTP/2 connection before a ping
-	pingTimeout        = 2 * time.Second // silence after the ping before the connection is closed
 )
 
 // BlockedError is the error for a refused address. Callers find a BlockedError with
@@ -47,8 +46,9 @@ type Options struct {
 }
 
 // NewClient returns a client with the policy as a guard of every dial. The client
-// uses no proxy, keeps no cookies, and returns redirects without following. The
-// client has no timeout; callers set a deadline in the context of the request.
+// speaks HTTP/1.1 only, uses no proxy, keeps no cookies, and returns redirects
+// without following. The client has no timeout; callers set a deadline in the context
+// of the request.
 func NewClient(p Policy) *http.Client { return NewClientWith(p, Options{}) }
 
 // NewClientWith is NewClient with options.
@@ -59,19 +59,20 @@ func NewClientWith(p Policy, o Options) *http.Client {
 		Resolver:  o.Resolver,
 		Control:   func(_, address string, _ syscall.RawConn) error { return p.control(address) },
 	}
+	var http1 http.Protocols
+	http1.SetHTTP1(true)
 	return &http.Client{
 		Transport: &http.Transport{
 			Proxy:                  nil, // a proxy would resolve and dial without the guard
 			DialContext:            dialer.DialContext,
-			TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: o.RootCAs},
+			TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: o.RootCAs, NextProtos: []string{"http/1.1"}},
 			TLSHandshakeTimeout:    dialTimeout,
 			MaxIdleConns:           maxIdle,
 			MaxIdleConnsPerHost:    maxIdlePerHost,
 			IdleConnTimeout:        idleTimeout,
 			MaxResponseHeaderBytes: maxResponseHeaders,
 			DisableCompression:     true, // keeps the response as received, and rules out decompression bombs
-			ForceAttemptHTTP2:      true,
-			HTTP2:                  &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingTimeout},
+			Protocols:              &http1,
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -103,8 +104,32 @@ func TestNewClient_verifiesCertificates(t *testing.T) {
 	roots.AddCert(server.Certificate())
 	client := egress.NewClientWith(egress.Policy{Loopback: true}, egress.Options{RootCAs: roots})
 	_, proto, err := do(t, client, server.URL)
-	if err != nil || proto != "HTTP/2.0" {
-		t.Errorf("Get(server of a known authority) = %s, %v; want HTTP/2.0, nil", proto, err)
+	if err != nil || proto != "HTTP/1.1" {
+		t.Errorf("Get(server of a known authority) = %s, %v; want HTTP/1.1, nil", proto, err)
+	}
+}
+
+// The handshake offers HTTP/1.1 alone, so no server can choose HTTP/2.
+func TestNewClient_offersHTTP1Only(t *testing.T) {
+	t.Parallel()
+
+	offered := make(chan []string, 1)
+	server := httptest.NewUnstartedServer(http.NotFoundHandler())
+	server.EnableHTTP2 = true
+	server.TLS = &tls.Config{GetConfigForClient: func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
+		offered <- hello.SupportedProtos
+		return nil, nil //nolint:nilnil // the server's own configuration
+	}}
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	roots := x509.NewCertPool()
+	roots.AddCert(server.Certificate())
+
+	if err := get(t, egress.NewClientWith(egress.Policy{Loopback: true}, egress.Options{RootCAs: roots}), server.URL); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-offered; !slices.Equal(got, []string{"http/1.1"}) {
+		t.Errorf("the client offered %v in the handshake; want http/1.1 alone", got)
 	}
 }
 

@@ -26,7 +26,7 @@ func TestSender_Send_repeatsThePostWhereItIsRedirected(t *testing.T) {
 	t.Parallel()
 
 	for _, status := range []int{301, 302, 307, 308} {
-		for name, configure := range map[string]func(*httptest.Server){"HTTP/1.1": withTLS, "HTTP/2.0": withHTTP2} {
+		for name, configure := range map[string]func(*httptest.Server){"HTTP/1.1": withTLS, "HTTP/1.1 beside h2": withHTTP2} {
 			t.Run(strconv.Itoa(status)+" over "+name, func(t *testing.T) {
 				t.Parallel()
 

@@ -2,12 +2,14 @@ package send
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -39,20 +41,26 @@ func (s *Sender) header(r Request, now time.Time) http.Header {
 		h.Set("Webhook-Id", event)
 		h.Set("Webhook-Timestamp", seconds)
 		h.Set("Webhook-Signature", sign.Standard(r.Keys, sign.Message{ID: event, Timestamp: now, Body: r.Event.Payload}))
-		// A nil value sends no header, and tells the transport that a failed reused
-		// connection permits a second send.
-		h["X-Idempotency-Key"] = nil
 	case hook.StyleClassic:
 		h.Set("X-Webhook-Id", event)
 		h.Set("X-Webhook-Timestamp", seconds)
 		h.Set("X-Webhook-Signature", signClassic(r))
 		h.Set("X-Event-Id", event)
-		h.Set("X-Idempotency-Key", event)
-		if r.Event.IdempotencyKey != "" {
-			h.Set("X-Idempotency-Key", r.Event.IdempotencyKey)
-		}
+		set(h, "X-Idempotency-Key", cmp.Or(r.Event.IdempotencyKey, event))
 	}
 	return h
+}
+
+// set sets a header, in lower case for the names Idempotency-Key and
+// X-Idempotency-Key. net/http looks for both names in their canonical form: a POST
+// with such a header is sent again after the receiver closes a reused connection,
+// once for every idle connection to the receiver.
+func set(h http.Header, name, value string) {
+	name = http.CanonicalHeaderKey(name)
+	if name == "Idempotency-Key" || name == "X-Idempotency-Key" {
+		name = strings.ToLower(name)
+	}
+	h[name] = []string{value}
 }
 
 // signClassic signs with the newest v1 key: the header has room for one signature.
@@ -74,7 +82,7 @@ func withCustom(ours http.Header, e hook.Endpoint) http.Header {
 	h := make(http.Header, len(ours)+len(e.Headers))
 	for name, value := range e.Headers {
 		if !hook.ReservedHeader(name) {
-			h.Set(name, value)
+			set(h, name, value)
 		}
 	}
 	for name, values := range ours {
@@ -93,9 +101,15 @@ type answer struct {
 // post makes one request and reads the response.
 func (s *Sender) post(ctx context.Context, to string, h http.Header, body []byte) answer {
 	var handshake atomic.Bool // failed; set by a goroutine of the transport
+	release := func() {}
 	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		TLSHandshakeDone: func(_ tls.ConnectionState, err error) { handshake.Store(err != nil) },
+		GotConn: func(got httptrace.GotConnInfo) { // called by RoundTrip, again after a connection that took no byte
+			release()
+			release = stopHard(ctx, got.Conn)
+		},
 	})
+	defer func() { release() }()
 	req, err := http.NewRequestWithContext(traced, http.MethodPost, to, bytes.NewReader(body))
 	if err != nil {
 		return answer{outcome: hook.Outcome{Class: hook.ClassBlocked, URL: to, Error: "The URL is not valid."}}

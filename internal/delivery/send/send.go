@@ -45,9 +45,11 @@ var errDeadline = errors.New("the endpoint's timeout is over")
 // The status alone decides the outcome. A stalled or broken body does not change
 // the outcome.
 //
-// Send marks the request as replayable. When a reused connection is already
-// closed, the transport sends the request again on a new connection. Delivery is
-// at least once; receivers recognize duplicates by the event id.
+// Send sends one request to each URL. The transport sends no request again after a
+// byte of the request is written, even if a reused connection is already closed.
+//
+// A hostile receiver cannot prolong the attempt: shortly after its end the
+// connection is closed, see stopHard.
 func (s *Sender) Send(ctx context.Context, r Request) hook.Outcome {
 	start := s.Now()
 	ctx, cancel := context.WithTimeoutCause(ctx, r.Endpoint.Timeout, errDeadline)

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -242,19 +243,16 @@ func TestSender_Send_isVerifiedByThePublicLibrary(t *testing.T) {
 	}
 }
 
-func TestSender_Send_speaksHTTP2(t *testing.T) {
+// A server that also offers h2 is a server of HTTP/1.1 (docs/adr/0032).
+func TestSender_Send_speaksHTTP1ToAServerOfBoth(t *testing.T) {
 	t.Parallel()
 
 	server, received := serve(t, answer(http.StatusOK), withHTTP2)
 	if outcome := sender(t, server).Send(t.Context(), request(t, server.URL)); outcome.Class != hook.ClassDelivered {
 		t.Fatalf("Send(...) = %+v; want delivered", outcome)
 	}
-	g := <-received
-	if g.proto != "HTTP/2.0" || g.body != payload {
-		t.Errorf("Send(...) sent %q over %s; want %q over HTTP/2.0", g.body, g.proto, payload)
-	}
-	if _, ok := g.header["X-Idempotency-Key"]; ok {
-		t.Errorf("Send(...) sent X-Idempotency-Key, the mark for the transport")
+	if g := <-received; g.proto != "HTTP/1.1" || g.body != payload {
+		t.Errorf("Send(...) sent %q over %s; want %q over HTTP/1.1", g.body, g.proto, payload)
 	}
 }
 
@@ -290,35 +288,53 @@ func countConnections(server *httptest.Server, opened *atomic.Int64) {
 	}
 }
 
-func TestSender_Send_repeatsOnAConnectionThatWasClosedMeanwhile(t *testing.T) {
+// The receiver keeps several connections, and then closes each connection after its
+// next request. net/http would send a repeatable request on all of them.
+func TestSender_Send_sendsNoRequestTwice(t *testing.T) {
 	t.Parallel()
 
-	for _, style := range []hook.HeaderStyle{hook.StyleStandard, hook.StyleClassic} {
-		t.Run(style.String(), func(t *testing.T) {
+	tests := []struct {
+		name   string
+		change func(*send.Request)
+	}{
+		{name: "standard style", change: func(*send.Request) {}},
+		{name: "classic style", change: func(r *send.Request) { r.Endpoint.Style = hook.StyleClassic }},
+		{name: "an event with an idempotency key", change: func(r *send.Request) {
+			r.Endpoint.Style, r.Event.IdempotencyKey = hook.StyleClassic, "pay-1"
+		}},
+		{name: "an endpoint with a header Idempotency-Key", change: func(r *send.Request) {
+			r.Endpoint.Headers = map[string]string{"idempotency-key": "always"}
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			// The server closes the kept connection just before the second request.
+			const kept = 5
+			var open sync.WaitGroup // the first requests wait for each other, so that each has a connection
+			open.Add(kept)
 			var requests atomic.Int64
 			server, received := serve(t, func(w http.ResponseWriter, _ *http.Request) {
-				if requests.Add(1) == 2 {
+				if requests.Add(1) > kept {
 					abort(w)
 				}
+				open.Done()
+				open.Wait()
 			}, nil)
 			s := sender(t)
-			for range 2 {
-				r := request(t, server.URL)
-				r.Endpoint.Style = style
-				if outcome := s.Send(t.Context(), r); outcome.Class != hook.ClassDelivered {
-					t.Errorf("Send(...) = %+v; want delivered", outcome)
-				}
+			r := request(t, server.URL)
+			tt.change(&r)
+			var sends sync.WaitGroup
+			for range kept {
+				sends.Go(func() { s.Send(t.Context(), r) })
 			}
-			if len(received) != 3 {
-				t.Fatalf("the server received %d requests; want 3", len(received))
+			sends.Wait()
+
+			if outcome := s.Send(t.Context(), r); outcome.Class != hook.ClassReset {
+				t.Errorf("Send(...) on a connection that is closed = %+v; want reset", outcome)
 			}
-			for range 3 {
-				if g := <-received; g.body != payload {
-					t.Errorf("the server received the body %q; want %q", g.body, payload)
-				}
+			if len(received) != kept+1 {
+				t.Errorf("the server received %d requests of %d attempts; want one of each", len(received), kept+1)
 			}
 		})
 	}
