@@ -39,7 +39,7 @@ func newHandler(cfg config.Deliver, sdk aws.Config, log *slog.Logger) (any, erro
 	if err != nil {
 		return nil, fmt.Errorf("open vault: %w", err)
 	}
-	policy := egress.Policy{Loopback: cfg.Egress.Loopback, RuntimeAPI: cfg.Egress.RuntimeAPI}
+	policy := wire.Policy(cfg.Egress)
 	store := dynamo.New(sdk, cfg.Table)
 	metrics := emf.Set{Environment: cfg.Environment}
 	notifier, err := wire.Notifier(sdk, store, wire.NotifierConfig{

@@ -21,7 +21,6 @@ import (
 	"surehook/internal/aws/kms"
 	"surehook/internal/aws/sqs"
 	"surehook/internal/config"
-	"surehook/internal/delivery/egress"
 	"surehook/internal/httpapi"
 )
 
@@ -48,7 +47,7 @@ func newHandler(cfg config.Manage, sdk aws.Config, log *slog.Logger) (any, error
 		CircuitQueue: sqs.NewCircuitQueue(sdk, cfg.CircuitsQueue),
 		History:      store,
 		Vault:        vault,
-		Policy:       egress.Policy{Loopback: cfg.Egress.Loopback, RuntimeAPI: cfg.Egress.RuntimeAPI},
+		Policy:       wire.Policy(cfg.Egress),
 		Now:          time.Now,
 	}
 	reader := &status.Reader{

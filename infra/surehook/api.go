@@ -38,7 +38,8 @@ type API struct {
 	Domain awsapigatewayv2.DomainName
 }
 
-// NewAPI makes the HTTP API. The API's documents are public.
+// NewAPI makes the HTTP API. The API's documents are public. The functions with
+// requests to endpoints, and with the check of their URLs, get the hosts of the API.
 func NewAPI(scope constructs.Construct, props APIProps) API {
 	authorizer := awsapigatewayv2authorizers.NewHttpLambdaAuthorizer(jsii.String("Authorizer"), props.Functions.Authorize,
 		&awsapigatewayv2authorizers.HttpLambdaAuthorizerProps{
@@ -62,10 +63,16 @@ func NewAPI(scope constructs.Construct, props APIProps) API {
 	}
 	stage.SetRouteSettings(settings)
 
+	stack := awscdk.Stack_Of(scope)
+	hosts := *api.ApiId() + ".execute-api." + *stack.Region() + "." + *stack.UrlSuffix()
 	made := API{HTTP: api, URL: api.ApiEndpoint()}
 	if domain := props.Environment.Domain; domain.Name != "" {
 		made.Domain = newDomain(scope, domain, api, stage)
 		made.URL = jsii.String("https://" + domain.Name)
+		hosts += "," + domain.Name
+	}
+	for _, f := range []awslambda.Function{props.Functions.Deliver, props.Functions.Manage} {
+		f.AddEnvironment(jsii.String(names.EnvAPIHosts), &hosts, nil)
 	}
 	return made
 }

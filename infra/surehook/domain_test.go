@@ -1,6 +1,10 @@
 package surehook
 
-import "testing"
+import (
+	"testing"
+
+	"surehook/internal/names"
+)
 
 func TestDomain(t *testing.T) {
 	t.Parallel()
@@ -17,6 +21,12 @@ func TestDomain(t *testing.T) {
 	for property, want := range map[string]string{"ApiId": "${Api}", "DomainName": "${Domain}", "Stage": "${Stage}"} {
 		if got := show(mapping.at(property)); got != want {
 			t.Errorf("%s of the mapping = %s; want %s", property, got, want)
+		}
+	}
+	for _, id := range []string{"Deliver", "Manage"} {
+		want := "${Api}.execute-api.${AWS::Region}.${AWS::URLSuffix},hooks.example.com"
+		if got := variables(tpl.get(t, "AWS::Lambda::Function", id))[names.EnvAPIHosts]; got != want {
+			t.Errorf("%s of %s = %s; want both names of the API, %s", names.EnvAPIHosts, id, got, want)
 		}
 	}
 	for name, want := range map[string]string{

@@ -83,6 +83,7 @@ func TestFunctions_environment(t *testing.T) {
 
 	egress := map[string]string{"dev": "public", "staging": "public", "prod": "public", "local": "loopback"}
 	retention := map[string]string{"dev": "720h0m0s", "staging": "2160h0m0s", "prod": "2160h0m0s", "local": "168h0m0s"}
+	const apiHost = "${Api}.execute-api.${AWS::Region}.${AWS::URLSuffix}"
 	for env, tpl := range every(t) {
 		t.Run(env.Name, func(t *testing.T) {
 			t.Parallel()
@@ -98,6 +99,7 @@ func TestFunctions_environment(t *testing.T) {
 					names.EnvCircuitsQueue: "${Circuits}",
 					names.EnvScheduleGroup: "surehook-" + env.Name, names.EnvScheduleRole: "${ScheduleRole.Arn}",
 					names.EnvEgress: egress[env.Name], names.EnvTopic: "${Topic}", names.EnvRetention: retention[env.Name],
+					names.EnvAPIHosts: apiHost,
 				},
 				"Breaker": {
 					names.EnvTable: "${Table}", names.EnvLiveQueue: "${Live}", names.EnvRetryQueue: "${Retry}",
@@ -109,7 +111,7 @@ func TestFunctions_environment(t *testing.T) {
 				},
 				"Manage": {
 					names.EnvTable: "${Table}", names.EnvKey: "${Key.Arn}", names.EnvLiveQueue: "${Live}",
-					names.EnvCircuitsQueue: "${Circuits}", names.EnvRetention: retention[env.Name], names.EnvEgress: egress[env.Name],
+					names.EnvCircuitsQueue: "${Circuits}", names.EnvRetention: retention[env.Name], names.EnvEgress: egress[env.Name], names.EnvAPIHosts: apiHost,
 					names.EnvRetryQueue: "${Retry}", names.EnvReplayQueue: "${Replay}", names.EnvReplayJobsQueue: "${ReplayJobs}",
 					names.EnvDeadLettersQueue: "${DeadLetters}", names.EnvUndeliverable: "${Undeliverable}",
 				},

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"strings"
 	"time"
 
 	"surehook/internal/names"
@@ -79,6 +80,7 @@ type Authorize struct {
 // Egress determines the permitted addresses for requests to endpoints.
 type Egress struct {
 	Loopback   bool           // also permit http and loopback addresses, for the local stack
+	APIHosts   []string       // hosts of Surehook's own API, always forbidden
 	RuntimeAPI netip.AddrPort // address of the Lambda runtime API, always forbidden; zero for unknown
 }
 
@@ -213,6 +215,9 @@ func (r *reader) egress() Egress {
 		e.Loopback = true
 	default:
 		r.faults = append(r.faults, fmt.Errorf("%s is %q, not %s or %s", names.EnvEgress, value, names.EgressPublic, names.EgressLoopback))
+	}
+	if hosts := r.text(names.EnvAPIHosts); hosts != "" {
+		e.APIHosts = strings.Split(hosts, ",")
 	}
 	// Lambda sets the address of the runtime API as IP address and port.
 	if value, ok := r.lookup(names.EnvRuntimeAPI); ok {

@@ -3,6 +3,7 @@ package config_test
 import (
 	"maps"
 	"net/netip"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -30,6 +31,7 @@ var deliverEnv = map[string]string{
 	names.EnvScheduleGroup:    "group",
 	names.EnvScheduleRole:     "arn:aws:iam::111122223333:role/r",
 	names.EnvEgress:           names.EgressPublic,
+	names.EnvAPIHosts:         "a1b2c3d4e5.execute-api.eu-west-1.amazonaws.com,hooks.example.com",
 	names.EnvEnvironment:      "prod",
 	names.EnvTopic:            "arn:aws:sns:eu-west-1:111122223333:topic",
 	names.EnvRetention:        "2160h",
@@ -50,9 +52,12 @@ func TestForDeliver(t *testing.T) {
 		UndeliverableARN: "arn:aws:sqs:eu-west-1:111122223333:undeliverable",
 		ScheduleGroup:    "group", ScheduleRoleARN: "arn:aws:iam::111122223333:role/r",
 		TopicARN: "arn:aws:sns:eu-west-1:111122223333:topic", Retention: 90 * 24 * time.Hour,
-		Egress: config.Egress{RuntimeAPI: netip.MustParseAddrPort("127.0.0.1:9001")},
+		Egress: config.Egress{
+			RuntimeAPI: netip.MustParseAddrPort("127.0.0.1:9001"),
+			APIHosts:   []string{"a1b2c3d4e5.execute-api.eu-west-1.amazonaws.com", "hooks.example.com"},
+		},
 	}
-	if got != want {
+	if !reflect.DeepEqual(got, want) {
 		t.Errorf("ForDeliver() = %+v; want %+v", got, want)
 	}
 }
@@ -127,10 +132,12 @@ func TestFor_NamesEveryMissingVariable(t *testing.T) {
 		{name: "deliver", read: func(l config.Lookup) error { _, err := config.ForDeliver(l); return err }, want: []string{
 			names.EnvTable, names.EnvKey, names.EnvLiveQueue, names.EnvRetryQueue, names.EnvRetryQueueARN, names.EnvDeadLettersQueue,
 			names.EnvCircuitsQueue, names.EnvUndeliverableARN, names.EnvScheduleGroup, names.EnvScheduleRole, names.EnvEgress,
+			names.EnvAPIHosts,
 			names.EnvEnvironment, names.EnvTopic, names.EnvRetention,
 		}},
 		{name: "manage", read: func(l config.Lookup) error { _, err := config.ForManage(l); return err }, want: []string{
 			names.EnvTable, names.EnvKey, names.EnvLiveQueue, names.EnvCircuitsQueue, names.EnvRetention, names.EnvEgress,
+			names.EnvAPIHosts,
 			names.EnvRetryQueue, names.EnvReplayQueue, names.EnvReplayJobsQueue, names.EnvDeadLettersQueue, names.EnvUndeliverable,
 		}},
 		{name: "breaker", read: func(l config.Lookup) error { _, err := config.ForBreaker(l); return err }, want: []string{

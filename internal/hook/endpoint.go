@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"slices"
 	"strings"
 	"time"
 )
@@ -70,6 +71,13 @@ func (e Endpoint) Target() Target { return Target{Endpoint: e.ID, Shards: max(e.
 // all the endpoint's deliveries.
 func (e Endpoint) Widest() Target {
 	return Target{Endpoint: e.ID, Shards: max(e.Shards, e.ShardsEver, 1)}
+}
+
+// Signing returns the active secrets of the endpoint's signature schemes, newest
+// first. The endpoint may also have secrets of other schemes, for a later change of
+// the schemes.
+func (e Endpoint) Signing(now time.Time) []Secret {
+	return slices.DeleteFunc(e.Active(now), func(s Secret) bool { return !slices.Contains(e.Schemes, s.Scheme) })
 }
 
 // Disabled returns the endpoint with status disabled and the reason.

@@ -14,6 +14,7 @@ const (
 	CodeTooLarge                     // input past a size limit
 	CodeUnauthorized                 // unknown caller
 	CodeForbidden                    // known caller without permission
+	CodeLoop                         // a request of Surehook's own to Surehook
 	CodeNotFound                     // no such resource, or the resource of another tenant
 	CodeConflict                     // the state or version of the resource forbids the operation
 	CodeInProgress                   // a conflict: replay of an unsettled delivery
@@ -34,6 +35,8 @@ func (c Code) String() string {
 		return "unauthorized"
 	case CodeForbidden:
 		return "forbidden"
+	case CodeLoop:
+		return "loop"
 	case CodeNotFound:
 		return "not_found"
 	case CodeConflict:

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"surehook/internal/hook"
 )
 
@@ -257,6 +259,81 @@ func TestValidateEndpoint(t *testing.T) {
 			}
 			tt.change(&e)
 			assertFields(t, hook.ValidateEndpoint(e), tt.field)
+		})
+	}
+}
+
+// Users cannot set these headers, in any case and with "_" for "-". The error names
+// the header as given.
+func TestValidateEndpoint_reservedHeaders(t *testing.T) {
+	t.Parallel()
+
+	reserved := []string{
+		"Host", "Content-Length", "Content-Type", "Content-Encoding", "Transfer-Encoding", "Trailer", "TE", "Expect", "Date", "User-Agent",
+		"Connection", "Keep-Alive", "Proxy-Connection", "Proxy-Authorization", "Upgrade", "HTTP2-Settings", "Accept-Encoding",
+		"Cookie", "Set-Cookie", "Sec-Fetch-Site", "Traceparent", "Tracestate",
+		"Forwarded", "Via", "X-Real-IP", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Forwarded-Port", "X-Forwarded-Prefix",
+		"X-Forwarded-Client-Cert", "X-Forwarded-Anything", "CF-Connecting-IP", "CF-Ray",
+		"X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override",
+		"Webhook-Id", "Webhook-Signature", "Webhook-Anything", "X-Webhook-Signature", "X-Webhook-Delivery", "X-Event-Id", "X-Idempotency-Key",
+		"Svix-Id", "Svix-Signature", "Surehook-Anything",
+	}
+	free := []string{
+		"Authorization", "X-Api-Key", "X-Shop", "Idempotency-Key", "Accept", "X-Request-Id", "Forwarded-By", "X-Forward", "Hosts", "Webhook", "Svix", "X-Cf-Ray",
+	}
+	check := func(name, field string) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			assertFields(t, hook.ValidateEndpoint(hook.Endpoint{
+				URL: "https://example.com/hook", EventTypes: []string{"*"}, Timeout: hook.DefaultTimeout, MaxAge: hook.DefaultMaxAge,
+				Style: hook.StyleStandard, Schemes: []hook.Scheme{hook.SchemeV1}, Headers: map[string]string{name: "1"},
+			}), field)
+		})
+	}
+	for _, name := range reserved {
+		for _, spelling := range []string{name, strings.ToUpper(name), strings.ReplaceAll(strings.ToLower(name), "-", "_")} {
+			check(spelling, "headers."+spelling)
+		}
+	}
+	for _, name := range free {
+		check(name, "")
+	}
+}
+
+// Only active secrets of the chosen schemes sign. The other secrets stay stored.
+func TestEndpoint_Signing(t *testing.T) {
+	t.Parallel()
+
+	now := time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
+	secrets := []hook.Secret{
+		{Scheme: hook.SchemeV1a, Public: "new"},
+		{Scheme: hook.SchemeV1, Public: "new"},
+		{Scheme: hook.SchemeV1a, Public: "old", ExpiresAt: now.Add(time.Second)},
+		{Scheme: hook.SchemeV1, Public: "old", ExpiresAt: now.Add(time.Second)},
+		{Scheme: hook.SchemeV1, Public: "expired", ExpiresAt: now},
+		{Scheme: hook.SchemeV1a, Public: "expired", ExpiresAt: now},
+	}
+	tests := []struct {
+		name    string
+		schemes []hook.Scheme
+		want    []string
+	}{
+		{name: "v1 alone", schemes: []hook.Scheme{hook.SchemeV1}, want: []string{"v1 new", "v1 old"}},
+		{name: "v1a alone", schemes: []hook.Scheme{hook.SchemeV1a}, want: []string{"v1a new", "v1a old"}},
+		{name: "both", schemes: []hook.Scheme{hook.SchemeV1, hook.SchemeV1a}, want: []string{"v1a new", "v1 new", "v1a old", "v1 old"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			var got []string
+			for _, s := range (hook.Endpoint{Schemes: tt.schemes, Secrets: secrets}).Signing(now) {
+				got = append(got, s.Scheme.String()+" "+s.Public)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("Signing(schemes %v) (-want +got):\n%s", tt.schemes, diff)
+			}
 		})
 	}
 }

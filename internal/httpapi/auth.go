@@ -20,7 +20,8 @@ func PrincipalFrom(ctx context.Context) (hook.Principal, bool) {
 }
 
 // admit authorizes the caller for the route and sets c.principal and c.tenant.
-// Tenants of other callers answer as unknown tenants.
+// Tenants of other callers answer as unknown tenants. Surehook's own deliveries are
+// refused: one event could become a delivery, a batch of events, and more deliveries.
 func admit(ctx context.Context, r Route, c *call) error {
 	if r.Public {
 		return nil
@@ -30,6 +31,9 @@ func admit(ctx context.Context, r Route, c *call) error {
 		return &hook.Error{Code: hook.CodeUnauthorized, Message: "a valid API key is needed"}
 	}
 	c.principal = principal
+	if len(c.r.Header.Values(hook.DeliveryHeader)) > 0 {
+		return &hook.Error{Code: hook.CodeLoop, Message: "the request has the header " + hook.DeliveryHeader + ": deliveries cannot call the API"}
+	}
 	if !principal.May(r.Scope) {
 		return &hook.Error{Code: hook.CodeForbidden, Message: "the API key lacks the scope " + string(r.Scope)}
 	}

@@ -52,7 +52,7 @@ func statusOf(c hook.Code) int {
 		return http.StatusRequestEntityTooLarge
 	case hook.CodeUnauthorized:
 		return http.StatusUnauthorized
-	case hook.CodeForbidden:
+	case hook.CodeForbidden, hook.CodeLoop:
 		return http.StatusForbidden
 	case hook.CodeNotFound:
 		return http.StatusNotFound

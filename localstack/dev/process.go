@@ -48,7 +48,8 @@ type process struct {
 	log           *slog.Logger
 }
 
-func newProcess(o Options) (*process, error) {
+// newProcess wires the process for an API at the loopback address.
+func newProcess(o Options, address string) (*process, error) {
 	p := &process{
 		store:    memory.NewStore(),
 		queue:    memory.NewQueue(time.Now),
@@ -70,7 +71,7 @@ func newProcess(o Options) (*process, error) {
 		Store: p.store, Queue: p.queue, Directory: directory, Retention: retention, Now: time.Now, NewID: hook.NewEventID,
 	}
 	p.authenticator = &apikey.Authenticator{Keys: p.store, Admin: adminKey(o.Key), Log: o.Log, Now: time.Now}
-	policy := egress.Policy{Loopback: true}
+	policy := egress.Policy{Loopback: true, Own: []string{address, strings.Replace(address, "127.0.0.1", "localhost", 1)}}
 	p.wireDelivery(policy)
 	p.wireManagement(policy)
 	return p, nil

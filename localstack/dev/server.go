@@ -47,17 +47,19 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	if o.Key == "" {
 		o.Key = newKey()
 	}
-	p, err := newProcess(o)
-	if err != nil {
-		return nil, fmt.Errorf("start Surehook: %w", err)
-	}
-	if _, err := p.authenticator.Identify(ctx, "Bearer "+o.Key); err != nil {
-		return nil, fmt.Errorf("start Surehook: %w", errNoKey)
-	}
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(o.Port)))
 	if err != nil {
 		return nil, fmt.Errorf("start Surehook: %w", err)
+	}
+	p, err := newProcess(o, l.Addr().String())
+	if err != nil {
+		_ = l.Close()
+		return nil, fmt.Errorf("start Surehook: %w", err)
+	}
+	if _, err := p.authenticator.Identify(ctx, "Bearer "+o.Key); err != nil {
+		_ = l.Close()
+		return nil, fmt.Errorf("start Surehook: %w", errNoKey)
 	}
 	ctx, stop := context.WithCancel(ctx)
 	s := &Server{

@@ -5,6 +5,8 @@ package lambdafn
 import (
 	"context"
 	"fmt"
+	"io"
+	stdlog "log"
 	"log/slog"
 
 	"github.com/aws/aws-lambda-go/lambda"
@@ -21,7 +23,12 @@ type NewHandler[C any] func(cfg C, sdk aws.Config, log *slog.Logger) (handler an
 
 // Start runs the function until Lambda ends the process. Start returns only after
 // a failed start, and has logged the error.
+//
+// Start discards the output of the standard logger: net/http writes bytes of
+// receivers to the standard logger, such as a response without a request. Surehook
+// and the SDK have loggers of their own.
 func Start[C any](ctx context.Context, lookup config.Lookup, read func(config.Lookup) (C, error), newHandler NewHandler[C]) error {
+	stdlog.SetOutput(io.Discard)
 	log := lambdacontext.NewLogger()
 	handler, err := handlerOf(ctx, lookup, read, newHandler, log)
 	if err != nil {

@@ -41,10 +41,10 @@ func (d *Deliverer) makeAttempt(ctx context.Context, s *subject) (gate.Result, e
 	return resultOf(s, outcome, recorded, own, now), err
 }
 
-// signingKeys opens the endpoint's secrets valid at now.
+// signingKeys opens the endpoint's secrets valid at now, of the chosen schemes.
 func (d *Deliverer) signingKeys(ctx context.Context, e *hook.Endpoint, now time.Time) ([]sign.Key, error) {
 	var keys []sign.Key
-	for _, secret := range e.Active(now) {
+	for _, secret := range e.Signing(now) {
 		text, err := d.Vault.Open(ctx, secret.Sealed, e.Tenant, e.ID)
 		if err != nil {
 			return nil, fmt.Errorf("open: %w", err)

@@ -30,6 +30,10 @@ type Policy struct {
 	// RuntimeAPI is the address of the Lambda runtime API, refused for every
 	// endpoint. The policy refuses 127.0.0.1:9001 in any case.
 	RuntimeAPI netip.AddrPort
+	// Own holds the hosts of Surehook's API, each for all ports, or with a port as
+	// "host:port". CheckURL refuses the hosts: a delivery to the API could create
+	// more events than the event of the delivery.
+	Own []string
 }
 
 // lambdaPort is the port of the runtime API in the sandboxes of Lambda.

@@ -2,9 +2,11 @@ package egress
 
 import (
 	"fmt"
+	"net"
 	"net/netip"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -81,6 +83,9 @@ func (p Policy) checkHost(u *url.URL, port uint16) string {
 	host := strings.ToLower(u.Hostname())
 	bracketed := strings.HasPrefix(u.Host, "[")
 
+	if p.isOwn(host, port) {
+		return "must not lead to the API of Surehook itself"
+	}
 	if ip, err := netip.ParseAddr(host); err == nil && ip.Is6() == bracketed {
 		return explainVerdict(p.Judge(netip.AddrPortFrom(ip, port)))
 	}
@@ -97,6 +102,13 @@ func (p Policy) checkHost(u *url.URL, port uint16) string {
 		return "must have a valid host name"
 	}
 	return explainVerdict(judgePort(port))
+}
+
+// isOwn reports whether host and port are of Surehook's API.
+func (p Policy) isOwn(host string, port uint16) bool {
+	return slices.ContainsFunc(p.Own, func(own string) bool {
+		return strings.EqualFold(own, host) || strings.EqualFold(own, net.JoinHostPort(host, strconv.Itoa(int(port))))
+	})
 }
 
 // isWithin reports whether the host is the domain or a subdomain.

@@ -290,3 +290,39 @@ func FuzzPolicy_CheckURL(f *testing.F) {
 		}
 	})
 }
+
+// A delivery to Surehook's own API could create more events than its own event.
+func TestPolicy_CheckURL_ownAPI(t *testing.T) {
+	t.Parallel()
+
+	const own = "must not lead to the API of Surehook itself"
+	deployed := egress.Policy{Own: []string{"a1b2c3d4e5.execute-api.eu-west-1.amazonaws.com", "Hooks.Example.com"}}
+	local := egress.Policy{Loopback: true, Own: []string{"127.0.0.1:8080", "localhost:8080"}}
+	tests := []struct {
+		name   string
+		policy egress.Policy
+		url    string
+		want   string
+	}{
+		{name: "the name from AWS", policy: deployed, url: "https://a1b2c3d4e5.execute-api.eu-west-1.amazonaws.com/v1/tenants/acme/events", want: own},
+		{name: "the custom domain", policy: deployed, url: "https://hooks.example.com/", want: own},
+		{name: "in upper case", policy: deployed, url: "https://HOOKS.EXAMPLE.COM/", want: own},
+		{name: "with a port", policy: deployed, url: "https://hooks.example.com:443/", want: own},
+		{name: "another API", policy: deployed, url: "https://f6g7h8i9j0.execute-api.eu-west-1.amazonaws.com/", want: fine},
+		{name: "a domain below", policy: deployed, url: "https://a.hooks.example.com/", want: fine},
+		{name: "a domain above", policy: deployed, url: "https://example.com/", want: fine},
+		{name: "a trailing dot", policy: deployed, url: "https://hooks.example.com./", want: dot},
+		{name: "a local address", policy: local, url: "http://127.0.0.1:8080/", want: own},
+		{name: "a local name", policy: local, url: "http://localhost:8080/", want: own},
+		{name: "another local port", policy: local, url: "http://127.0.0.1:3000/", want: fine},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			if got := tt.policy.CheckURL(tt.url); got != tt.want {
+				t.Errorf("CheckURL(%s) = %q; want %q", tt.url, got, tt.want)
+			}
+		})
+	}
+}

@@ -29,7 +29,7 @@ func (s *Sender) header(r Request, now time.Time) http.Header {
 	h.Set("Content-Type", "application/json")
 	h.Set("User-Agent", s.UserAgent)
 	h.Set("X-Webhook-Event", r.Event.Type)
-	h.Set("X-Webhook-Delivery", r.Delivery.String())
+	h.Set(hook.DeliveryHeader, r.Delivery.String())
 	h.Set("X-Webhook-Attempt", strconv.Itoa(r.Attempt))
 	if r.Event.TraceParent != "" {
 		h.Set("Traceparent", r.Event.TraceParent)

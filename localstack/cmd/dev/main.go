@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -47,6 +48,7 @@ func main() {
 
 // run runs Surehook until ctx ends.
 func run(ctx context.Context, lookup func(string) (string, bool), out io.Writer) error {
+	log.SetOutput(io.Discard) // net/http writes bytes of receivers to the standard logger
 	options, err := read(lookup, out)
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"io"
+	"log"
 	"net/http"
 	"regexp"
 	"strings"
@@ -46,6 +47,9 @@ func TestRun_PrintsTheAddressAndEndsWithTheContext(t *testing.T) {
 	}
 	if err := answer.Body.Close(); err != nil || answer.StatusCode != http.StatusOK {
 		t.Errorf("GET endpoints = %s, %v; want 200", answer.Status, err)
+	}
+	if log.Writer() != io.Discard {
+		t.Errorf("the standard logger writes to %T; want io.Discard, because net/http logs bytes of receivers", log.Writer())
 	}
 	interrupt()
 	if err := <-ended; err != nil {
