@@ -1,0 +1,64 @@
+package hostile_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"math/big"
+	"testing"
+	"time"
+
+	"surehook/internal/hook"
+)
+
+// secured are receivers behind TLS, with the trusted certificates or others.
+func secured(t *testing.T, trusted []tls.Certificate) []attack {
+	t.Helper()
+
+	good := &tls.Config{Certificates: trusted, MinVersion: tls.VersionTLS12}
+	protocols := func(names ...string) *tls.Config {
+		c := good.Clone()
+		c.NextProtos = names
+		return c
+	}
+	ok := saying("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+	return []attack{
+		{name: "TLS: offers h2 and http/1.1", tls: protocols("h2", "http/1.1"), script: ok, classes: one(hook.ClassDelivered), status: 200},
+		{name: "TLS: offers h2 alone", tls: protocols("h2"), script: ok, classes: one(hook.ClassDelivered), status: 200}, // crypto/tls then agrees on no protocol
+		{name: "TLS: speaks HTTP/2 all the same", tls: good, script: func(p *peer) {
+			p.say("\x00\x00\x06\x04\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x64" + canary)
+			p.wait()
+		}, classes: one(hook.ClassTimeout)}, // frames without the end of a status line
+		{name: "TLS: a certificate of nobody", tls: &tls.Config{Certificates: []tls.Certificate{named(t)}, MinVersion: tls.VersionTLS12}, script: ok, classes: one(hook.ClassTLS)},
+		{name: "TLS: says nothing in the handshake", https: true, script: (*peer).wait, classes: one(hook.ClassTimeout)},
+		{name: "TLS: trickles the handshake", https: true, script: func(p *peer) { p.say("\x16\x03\x03\x40\x00"); p.repeat("\x02", pause) }, classes: one(hook.ClassTimeout)},
+		{name: "TLS: floods the handshake", https: true, script: func(p *peer) { p.repeat("\x16\x03\x03\x40\x00"+long(16<<10), 0) }, classes: one(hook.ClassTLS)},
+		{name: "TLS: speaks plain HTTP", https: true, script: func(p *peer) { p.say("HTTP/1.1 200 " + canary + "\r\n\r\n"); p.wait() }, classes: one(hook.ClassTLS)},
+		{name: "TLS: resets in the handshake", https: true, script: (*peer).reset, classes: one(hook.ClassReset)},
+		{name: "TLS: stalls in a large request", tls: good, script: func(p *peer) { p.readHead(); p.wait() }, large: true, classes: one(hook.ClassTimeout)},
+		{name: "TLS: stalls in its body", tls: good, script: stalling("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n" + canary), classes: one(hook.ClassDelivered), status: 200},
+		{name: "TLS: floods its body", tls: good, script: flooding("HTTP/1.1 200 OK\r\n\r\n", long(8<<10)), classes: one(hook.ClassDelivered), status: 200},
+	}
+}
+
+// named is a certificate of its own authority, with the canary in its names.
+func named(t *testing.T) tls.Certificate {
+	t.Helper()
+
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: canary}, DNSNames: []string{canary + ".example.com"},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
+}
