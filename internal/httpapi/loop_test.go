@@ -23,7 +23,9 @@ func TestAccess_deliveriesCannotCallTheAPI(t *testing.T) {
 		}
 		path := strings.NewReplacer("{tenant}", "acme", "{", "", "}", "").Replace(r.Path)
 		w := b.do(t, admin, r.Method, path, "", "X-Webhook-Delivery: dlv_01h455vb4pex5vsknk084sn02q_0123456789abcdef_0")
-		var p struct{ Code string }
+		var p struct {
+			Code string `json:"code"`
+		}
 		if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || w.Code != http.StatusForbidden || p.Code != "loop" {
 			t.Errorf("%s %s of a delivery = %d %s; want 403 loop", r.Method, path, w.Code, w.Body)
 		}

@@ -73,10 +73,12 @@ func TestServer_RefusesItsOwnAddress(t *testing.T) {
 		}
 	}
 
-	w.endpoint("/hooks", "*", `"1s"`)
-	w.receiver.Script("/hooks", receiver.Redirect(http.StatusTemporaryRedirect, w.Address+"/v1/tenants/acme/events"))
-	event := w.post("order.paid")
-	delivery := w.await(event, "dead")
+	w.call(http.MethodPost, "/v1/tenants/acme/endpoints", fmt.Sprintf(
+		`{"url": %q, "retry": {"schedule": ["1s"], "jitter": "none"}}`, w.receiver.URL+"/elsewhere"), http.StatusCreated, nil)
+	w.receiver.Script("/elsewhere", receiver.Redirect(http.StatusTemporaryRedirect, w.Address+"/v1/tenants/acme/events"))
+	var accepted struct{ ID string }
+	w.call(http.MethodPost, "/v1/tenants/acme/events", `{"type": "order.paid", "payload": 1}`, http.StatusAccepted, &accepted)
+	delivery := w.await(accepted.ID, "dead")
 	var read struct {
 		Last struct{ Class, Error string }
 	}

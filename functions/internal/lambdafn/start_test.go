@@ -23,7 +23,7 @@ func TestStart_discardsTheStandardLogger(t *testing.T) { //nolint:paralleltest /
 	if err := lambdafn.Start(t.Context(), nil, read, nil); !errors.Is(err, stop) {
 		t.Fatalf("Start() = %v; want the error of the configuration", err)
 	}
-	log.Print("Unsolicited response received on idle HTTP channel") //nolint:forbidigo // as net/http does
+	log.Print("Unsolicited response received on idle HTTP channel") // as net/http does
 	if lines.Len() > 0 {
 		t.Errorf("the standard logger wrote %q; want nothing", lines.String())
 	}
