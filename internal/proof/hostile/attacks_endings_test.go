@@ -20,7 +20,7 @@ func endings() []attack {
 	}
 	return []attack{
 		{name: "closes at once", script: func(*peer) {}, classes: one(hook.ClassReset)},
-		{name: "resets at once", script: (*peer).reset, classes: one(hook.ClassReset)},
+		{name: "resets at once", script: (*peer).reset, classes: []hook.Class{hook.ClassReset, hook.ClassConnect}}, // connect: the reset came before the client set its socket's options
 		{name: "closes after the request", script: saying(""), classes: one(hook.ClassReset)},
 		{name: "resets after the request", script: func(p *peer) { p.read(); p.reset() }, classes: one(hook.ClassReset)},
 		{name: "resets in a large request", script: func(p *peer) { p.readHead(); p.reset() }, large: true, classes: one(hook.ClassReset)},

@@ -31,13 +31,13 @@ func secured(t *testing.T, trusted []tls.Certificate) []attack {
 		{name: "TLS: speaks HTTP/2 all the same", tls: good, script: func(p *peer) {
 			p.say("\x00\x00\x06\x04\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x64" + canary)
 			p.wait()
-		}, classes: one(hook.ClassTimeout)}, // frames without the end of a status line
+		}, classes: []hook.Class{hook.ClassTimeout, hook.ClassReset}}, // reset: the frames came before the request
 		{name: "TLS: a certificate of nobody", tls: &tls.Config{Certificates: []tls.Certificate{named(t)}, MinVersion: tls.VersionTLS12}, script: ok, classes: one(hook.ClassTLS)},
 		{name: "TLS: says nothing in the handshake", https: true, script: (*peer).wait, classes: one(hook.ClassTimeout)},
 		{name: "TLS: trickles the handshake", https: true, script: func(p *peer) { p.say("\x16\x03\x03\x40\x00"); p.repeat("\x02", pause) }, classes: one(hook.ClassTimeout)},
 		{name: "TLS: floods the handshake", https: true, script: func(p *peer) { p.repeat("\x16\x03\x03\x40\x00"+long(16<<10), 0) }, classes: one(hook.ClassTLS)},
 		{name: "TLS: speaks plain HTTP", https: true, script: func(p *peer) { p.say("HTTP/1.1 200 " + canary + "\r\n\r\n"); p.wait() }, classes: one(hook.ClassTLS)},
-		{name: "TLS: resets in the handshake", https: true, script: (*peer).reset, classes: one(hook.ClassReset)},
+		{name: "TLS: resets in the handshake", https: true, script: (*peer).reset, classes: []hook.Class{hook.ClassReset, hook.ClassConnect}}, // as without TLS
 		{name: "TLS: stalls in a large request", tls: good, script: func(p *peer) { p.readHead(); p.wait() }, large: true, classes: one(hook.ClassTimeout)},
 		{name: "TLS: stalls in its body", tls: good, script: stalling("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n" + canary), classes: one(hook.ClassDelivered), status: 200},
 		{name: "TLS: floods its body", tls: good, script: flooding("HTTP/1.1 200 OK\r\n\r\n", long(8<<10)), classes: one(hook.ClassDelivered), status: 200},
