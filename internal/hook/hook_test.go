@@ -287,7 +287,7 @@ func TestValidateEndpoint_reservedHeaders(t *testing.T) {
 
 			assertFields(t, hook.ValidateEndpoint(hook.Endpoint{
 				URL: "https://example.com/hook", EventTypes: []string{"*"}, Timeout: hook.DefaultTimeout, MaxAge: hook.DefaultMaxAge,
-				Style: hook.StyleStandard, Schemes: []hook.Scheme{hook.SchemeV1}, Headers: map[string]string{name: "1"},
+				Style: hook.StyleStandard, Schemes: []hook.Scheme{hook.SchemeV1}, Shards: 1, Headers: map[string]string{name: "1"},
 			}), field)
 		})
 	}
