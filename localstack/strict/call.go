@@ -3,6 +3,7 @@ package strict
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -102,6 +103,9 @@ func unmarshal(body []byte, into *object) error {
 	d.UseNumber()
 	if err := d.Decode((*map[string]any)(into)); err != nil {
 		return fmt.Errorf("the body is not a JSON object: %w", err)
+	}
+	if *into == nil {
+		return errors.New("the body is null, not a JSON object")
 	}
 	if _, err := d.Token(); err != io.EOF { //nolint:errorlint // Token returns the bare io.EOF
 		return fmt.Errorf("the body has more than a JSON object: %w", err)

@@ -69,15 +69,18 @@ func Start(ctx context.Context, opts Options) (*Front, error) {
 		},
 	}
 	f.tables.ask = f.describe
-	f.server = &http.Server{Handler: f, ReadHeaderTimeout: time.Minute, ErrorLog: log.New(io.Discard, "", 0)}
-	go func() { f.served <- f.server.Serve(l) }()
+	f.server = &http.Server{Handler: f, ReadHeaderTimeout: time.Minute, ErrorLog: log.New(opts.Log, "", 0)}
+	go func() {
+		f.served <- f.server.Serve(l)
+		close(f.served)
+	}()
 	return f, nil
 }
 
-// Stop ends the front. The error lists the violations.
+// Stop ends the front. The error lists the violations. A second call is safe.
 func (f *Front) Stop() error {
 	err := f.server.Close()
-	if served := <-f.served; !errors.Is(served, http.ErrServerClosed) {
+	if served := <-f.served; !errors.Is(served, http.ErrServerClosed) { // nil at a second call
 		err = errors.Join(err, served)
 	}
 	if err != nil {
