@@ -120,7 +120,11 @@ func TestFront_repeatsTheFaultsOfASeed(t *testing.T) {
 		b.Inject(strict.Faults{Seed: seed, Throttle: 0.3})
 		var codes []string
 		for range 40 {
-			codes = append(codes, b.call(t, "dynamodb", "GetItem", in{"TableName": "t", "Key": key("a", "b")}).code())
+			code := b.call(t, "dynamodb", "GetItem", in{"TableName": "t", "Key": key("a", "b")}).code()
+			if code != "" && len(codes) > 0 && codes[len(codes)-1] != "" {
+				t.Error("the same request is throttled twice in a row")
+			}
+			codes = append(codes, code)
 		}
 		throttled := strings.Count(strings.Join(codes, " "), "ThrottlingException")
 		if throttled == 0 || throttled == len(codes) || throttled != b.Throttled() || len(b.Violations()) != 0 {
@@ -128,10 +132,11 @@ func TestFront_repeatsTheFaultsOfASeed(t *testing.T) {
 		}
 		return strings.Join(codes, " ")
 	}
-	if run(1) != run(1) {
-		t.Error("two runs of one seed differ")
+	one := run(1)
+	if again := run(1); again != one {
+		t.Errorf("two runs of one seed differ: %s and %s", one, again)
 	}
-	if run(1) == run(2) {
+	if run(2) == one {
 		t.Error("two seeds give one run")
 	}
 }

@@ -107,7 +107,7 @@ func unmarshal(body []byte, into *object) error {
 	if *into == nil {
 		return errors.New("the body is null, not a JSON object")
 	}
-	if _, err := d.Token(); err != io.EOF { //nolint:errorlint // Token returns the bare io.EOF
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return fmt.Errorf("the body has more than a JSON object: %w", err)
 	}
 	return nil

@@ -8,9 +8,11 @@ import (
 // Faults are what AWS does now and then, and emulators never do. The zero
 // Faults are none.
 type Faults struct {
-	Seed     uint64  // of the random choices
-	Copies   float64 // probability that a sent message, or batch of messages, arrives twice
-	Throttle float64 // probability that DynamoDB throttles a read or a write of items
+	Seed   uint64  // of the random choices
+	Copies float64 // probability that a sent message, or batch of messages, arrives twice
+	// Throttle is the probability that DynamoDB throttles a read or a write of
+	// items. The same request again passes, so a client that retries succeeds.
+	Throttle float64
 }
 
 // faults are the current Faults and their effects so far.
@@ -20,6 +22,7 @@ type faults struct {
 	dice      *rand.Rand
 	copied    []string // bodies of messages
 	throttled int
+	refused   map[string]bool // throttled requests that did not come again yet
 }
 
 // Inject replaces the current faults. The order of concurrent requests depends
@@ -57,9 +60,21 @@ func (s *faults) throttles(c *call) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	if s.dice == nil || s.dice.Float64() >= s.now.Throttle {
+	if s.dice == nil || s.now.Throttle == 0 {
 		return false
 	}
+	id := identity(c.operation, c.input)
+	if s.refused[id] {
+		delete(s.refused, id)
+		return false
+	}
+	if s.dice.Float64() >= s.now.Throttle {
+		return false
+	}
+	if s.refused == nil {
+		s.refused = map[string]bool{}
+	}
+	s.refused[id] = true
 	s.throttled++
 	return true
 }

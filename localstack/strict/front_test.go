@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -110,7 +111,7 @@ func (b bundle) call(t *testing.T, service, operation string, input map[string]a
 	case "sns":
 		form := url.Values{"Action": {operation}, "Version": {"2010-03-31"}}
 		for name, value := range input {
-			form.Set(name, value.(string))
+			form.Set(name, fmt.Sprint(value))
 		}
 		raw = []byte(form.Encode())
 	case "scheduler":
@@ -139,7 +140,7 @@ func (b bundle) send(t *testing.T, service, method, path string, header http.Hea
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer resp.Body.Close()
+	defer resp.Body.Close() //nolint:errcheck // the body was read to its end
 	text, err := io.ReadAll(resp.Body)
 	if err != nil {
 		t.Fatal(err)
@@ -218,10 +219,10 @@ func text(n int) string { return strings.Repeat("x", n) }
 
 func blob(n int) string { return base64.StdEncoding.EncodeToString(make([]byte, n)) }
 
-func repeat[T any](n int, make func(i int) T) []T {
+func repeat[T any](n int, one func(i int) T) []T {
 	var all []T
 	for i := range n {
-		all = append(all, make(i))
+		all = append(all, one(i))
 	}
 	return all
 }

@@ -38,14 +38,16 @@ func (r *refusal) write(w http.ResponseWriter, m *model) {
 
 func (r *refusal) writeXML(w http.ResponseWriter, status int, namespace string) {
 	type fault struct {
-		Type, Code, Message string
+		Type    string `xml:"Type"`
+		Code    string `xml:"Code"`
+		Message string `xml:"Message"`
 	}
 	w.Header().Set("Content-Type", "text/xml")
 	w.WriteHeader(status)
-	_ = xml.NewEncoder(w).Encode(struct { //nolint:errchkjson // a failed answer has no remedy
+	_ = xml.NewEncoder(w).Encode(struct { // a failed answer has no remedy
 		XMLName   xml.Name `xml:"ErrorResponse"`
 		Namespace string   `xml:"xmlns,attr"`
-		Error     fault
-		RequestID string `xml:"RequestId"`
+		Error     fault    `xml:"Error"`
+		RequestID string   `xml:"RequestId"`
 	}{Namespace: namespace, Error: fault{Type: "Sender", Code: r.code, Message: r.message}, RequestID: "strict"})
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
 	"sync"
 )
 
@@ -67,6 +66,39 @@ func (t *tables) learn(c *call) {
 	}
 }
 
+// description is the answer of DescribeTable.
+type description struct {
+	Table struct {
+		KeySchema  keySchema `json:"KeySchema"`
+		Attributes []struct {
+			Name string `json:"AttributeName"`
+			Type string `json:"AttributeType"`
+		} `json:"AttributeDefinitions"`
+		Indexes []struct {
+			Name      string    `json:"IndexName"`
+			KeySchema keySchema `json:"KeySchema"`
+		} `json:"GlobalSecondaryIndexes"`
+	} `json:"Table"`
+}
+
+type keySchema []struct {
+	Name string `json:"AttributeName"`
+	Type string `json:"KeyType"` // HASH or RANGE
+}
+
+// names returns the partition key, then the sort key.
+func (k keySchema) names() []string {
+	var names []string
+	for _, kind := range []string{"HASH", "RANGE"} {
+		for _, attribute := range k {
+			if attribute.Type == kind {
+				names = append(names, attribute.Name)
+			}
+		}
+	}
+	return names
+}
+
 // describe asks the emulator for a table's schema with the signature of the
 // client's request.
 func (f *Front) describe(r *http.Request, table string) *schema {
@@ -79,36 +111,16 @@ func (f *Front) describe(r *http.Request, table string) *schema {
 	ask.Body, ask.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	got := &answer{}
 	f.proxy.ServeHTTP(got, ask)
-	type keySchema []struct{ AttributeName, KeyType string }
-	var out struct {
-		Table struct {
-			KeySchema              keySchema
-			AttributeDefinitions   []struct{ AttributeName, AttributeType string }
-			GlobalSecondaryIndexes []struct {
-				IndexName string
-				KeySchema keySchema
-			}
-		}
-	}
+	var out description
 	if json.Unmarshal(got.body.Bytes(), &out) != nil || len(out.Table.KeySchema) == 0 {
 		return nil
 	}
-	names := func(keys keySchema) []string { // HASH comes before RANGE
-		slices.SortStableFunc(keys, func(a, b struct{ AttributeName, KeyType string }) int {
-			return bytes.Compare([]byte(a.KeyType), []byte(b.KeyType))
-		})
-		var names []string
-		for _, k := range keys {
-			names = append(names, k.AttributeName)
-		}
-		return names
+	s := &schema{keys: out.Table.KeySchema.names(), indexes: map[string][]string{}, kinds: map[string]string{}}
+	for _, a := range out.Table.Attributes {
+		s.kinds[a.Name] = a.Type
 	}
-	s := &schema{keys: names(out.Table.KeySchema), indexes: map[string][]string{}, kinds: map[string]string{}}
-	for _, a := range out.Table.AttributeDefinitions {
-		s.kinds[a.AttributeName] = a.AttributeType
-	}
-	for _, index := range out.Table.GlobalSecondaryIndexes {
-		s.indexes[index.IndexName] = names(index.KeySchema)
+	for _, index := range out.Table.Indexes {
+		s.indexes[index.Name] = index.KeySchema.names()
 	}
 	return s
 }

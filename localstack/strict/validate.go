@@ -68,7 +68,7 @@ func (m *model) validateList(s *shape, at string, value any) []string {
 	if !ok {
 		return []string{wrongType(at, "a list", value)}
 	}
-	faults := s.bounds(at, "length", len(items), value)
+	faults := s.bounds(at, len(items), value)
 	for i, item := range items {
 		faults = append(faults, m.validate(s.Member.Shape, fmt.Sprintf("%s.%d.member", at, i+1), item)...)
 	}
@@ -80,7 +80,7 @@ func (m *model) validateMap(s *shape, at string, value any) []string {
 	if !ok {
 		return []string{wrongType(at, "a map", value)}
 	}
-	faults := s.bounds(at, "length", len(entries), value)
+	faults := s.bounds(at, len(entries), value)
 	for _, key := range slices.Sorted(maps.Keys(entries)) {
 		faults = append(faults, m.validate(s.Key.Shape, at+" key", key)...)
 		faults = append(faults, m.validate(s.Value.Shape, at+"."+key, entries[key])...)
@@ -94,7 +94,7 @@ func (s *shape) validateString(at string, value any) []string {
 	if !ok {
 		return []string{wrongType(at, "a string", value)}
 	}
-	faults := s.bounds(at, "length", len(utf16.Encode([]rune(text))), value)
+	faults := s.bounds(at, len(utf16.Encode([]rune(text))), value)
 	if s.pattern != nil && !s.pattern.MatchString(text) {
 		faults = append(faults, fault(at, value, "Member must satisfy regular expression pattern: "+s.Pattern))
 	}
@@ -110,7 +110,7 @@ func (s *shape) validateBlob(at string, value any) []string {
 	if err != nil {
 		return []string{wrongType(at, "a blob in base64", value)}
 	}
-	return s.bounds(at, "length", len(raw), "a blob")
+	return s.bounds(at, len(raw), "a blob")
 }
 
 func (s *shape) validateNumber(at string, value any) []string {
@@ -130,8 +130,9 @@ func (s *shape) validateNumber(at string, value any) []string {
 	return s.within(at, "have value", n, value)
 }
 
-func (s *shape) bounds(at, what string, n int, value any) []string {
-	return s.within(at, "have "+what, float64(n), value)
+// bounds checks a length or a number of elements.
+func (s *shape) bounds(at string, n int, value any) []string {
+	return s.within(at, "have length", float64(n), value)
 }
 
 func (s *shape) within(at, what string, n float64, value any) []string {
