@@ -65,6 +65,13 @@ func Start(ctx context.Context, opts Options) (*Front, error) {
 			Rewrite: func(p *httputil.ProxyRequest) {
 				p.SetURL(upstream)
 				p.Out.Host = p.In.Host // emulators recognize the HTTP API by its host
+				// ReverseProxy removes faulty queries and Forwarded headers.
+				p.Out.URL.RawQuery = p.In.URL.RawQuery
+				for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"} {
+					if values, ok := p.In.Header[name]; ok {
+						p.Out.Header[name] = values
+					}
+				}
 			},
 		},
 	}

@@ -25,8 +25,10 @@ var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 // other request.
 type upstream struct {
 	mu       sync.Mutex
-	requests []string // method, path and body, without descriptions of tables
+	requests []string // method, target and body, without descriptions of tables
 	hosts    []string
+
+	forwarded []string // X-Forwarded-For
 }
 
 const described = `{"Table": {
@@ -47,7 +49,8 @@ func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.requests = append(u.requests, r.Method+" "+r.URL.Path+" "+string(body))
+	u.requests = append(u.requests, r.Method+" "+r.RequestURI+" "+string(body))
+	u.forwarded = append(u.forwarded, r.Header.Get("X-Forwarded-For"))
 	u.hosts = append(u.hosts, r.Host)
 	_, _ = io.WriteString(w, "{}")
 }
@@ -232,13 +235,13 @@ func TestFront_forwardsOtherRequestsUnchanged(t *testing.T) {
 
 	b := setup(t)
 	for _, service := range []string{"", "s3", "cloudformation"} {
-		if got := b.send(t, service, http.MethodPut, "/any/path", http.Header{}, []byte("bytes")); got.status != http.StatusOK {
+		if got := b.send(t, service, http.MethodPut, "/any%2Fpath?limit=%zz;a", http.Header{"X-Forwarded-For": {"203.0.113.1"}}, []byte("bytes")); got.status != http.StatusOK {
 			t.Errorf("a request of service %q is answered %d; want 200", service, got.status)
 		}
 	}
 	got := b.upstream.taken()
-	if len(got) != 3 || got[0] != "PUT /any/path bytes" {
-		t.Errorf("forwarded = %q; want three requests as sent", got)
+	if len(got) != 3 || got[0] != "PUT /any%2Fpath?limit=%zz;a bytes" || b.upstream.forwarded[0] != "203.0.113.1" {
+		t.Errorf("forwarded = %q with X-Forwarded-For %q; want three requests as sent", got, b.upstream.forwarded)
 	}
 	if want := strings.TrimPrefix(b.URL, "http://"); b.upstream.hosts[0] != want {
 		t.Errorf("Host = %q; want the client's %q", b.upstream.hosts[0], want)
