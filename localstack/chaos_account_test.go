@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"surehook/internal/hook"
 	"surehook/localstack/receiver"
 	"surehook/localstack/stack"
 )
@@ -21,6 +22,7 @@ const chaosBatch = 15 * time.Second
 type ledger struct {
 	deliveries, attempts, requests int
 	byKill, byPost, byReset        int // repeated requests by reason: see explain
+	byCopy                         int
 	unrecorded                     int // requests of killed invocations with a delivery parked afterwards
 	states                         map[string]map[string]int
 	dead                           []string // ids of deliveries
@@ -32,6 +34,7 @@ func (c *chaos) account() {
 	c.Helper()
 	c.eachEventOnce()
 	seen := c.requestsByDelivery()
+	c.copied = copiedTokens(world.emulator.Front.Copied())
 	sum := ledger{states: map[string]map[string]int{}}
 	for _, p := range c.posts {
 		got := c.deliveries(p.Accepted)
@@ -48,8 +51,10 @@ func (c *chaos) account() {
 	c.Logf("%d deliveries, %d attempts recorded, %d requests seen", sum.deliveries, sum.attempts, sum.requests)
 	c.Logf("invocations that a kill ended: %v", interrupted)
 	c.Logf("requests that are not recorded, of deliveries that were parked then: %d", sum.unrecorded)
-	c.Logf("requests made twice: %d after a kill of deliver, %d after an event was posted twice, %d over another connection after a reset",
-		sum.byKill, sum.byPost, sum.byReset)
+	c.Logf("requests made twice: %d after a kill of deliver, %d after an event was posted twice, %d over another connection after a reset, %d by a copied token",
+		sum.byKill, sum.byPost, sum.byReset, sum.byCopy)
+	c.Logf("the strict front sent %d messages twice, %d of them tokens, and throttled %d requests",
+		len(world.emulator.Front.Copied()), len(c.copied), world.emulator.Front.Throttled())
 	for _, e := range c.endpoints {
 		c.Logf("%-12s %v", e.name, sum.states[e.name])
 	}
@@ -167,8 +172,8 @@ func (c *chaos) settledAsSeen(sum *ledger, p chaosPost, d stack.Delivery, reques
 }
 
 // explain finds the reason for a repeated request: a kill of deliver during the
-// first request, a repeated post of the event, or a connection reset with a
-// repetition by the transport.
+// first request, a repeated post of the event, a connection reset with a
+// repetition by the transport, or a copy of the token.
 func (c *chaos) explain(sum *ledger, p chaosPost, d stack.Delivery, first, second receiver.Request) {
 	c.Helper()
 	switch {
@@ -178,10 +183,24 @@ func (c *chaos) explain(sum *ledger, p chaosPost, d stack.Delivery, first, secon
 		sum.byKill++
 	case p.posts > 1:
 		sum.byPost++
+	case c.copied[d.ID+" "+first.Header.Get(attemptHeader)]:
+		sum.byCopy++
 	default:
 		c.Errorf("attempt %s of %s was made at %v and again %v later; nothing explains it",
 			second.Header.Get(attemptHeader), d.ID, first.At.Format(time.StampMilli), second.At.Sub(first.At))
 	}
+}
+
+// copiedTokens returns the delivery and the attempt of each token among the
+// messages.
+func copiedTokens(bodies []string) map[string]bool {
+	copied := map[string]bool{}
+	for _, body := range bodies {
+		if token, err := hook.DecodeToken(body); err == nil {
+			copied[token.Delivery.String()+" "+strconv.Itoa(token.Attempt)] = true
+		}
+	}
+	return copied
 }
 
 // killedAt reports whether deliver was killed possibly during the request.

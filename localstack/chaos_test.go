@@ -17,6 +17,7 @@ import (
 
 	"surehook/localstack/receiver"
 	"surehook/localstack/stack"
+	"surehook/localstack/strict"
 )
 
 const (
@@ -31,12 +32,17 @@ const (
 	// chaosAfter is the time of further kills after the last accepted event, so
 	// kills also hit retries and releases.
 	chaosAfter = 20 * time.Second
+	// chaosCopies and chaosThrottle are probabilities per request during the
+	// kills: every sent message may arrive twice, and DynamoDB may throttle.
+	chaosCopies   = 0.05
+	chaosThrottle = 0.05
 )
 
 var errChaosTooLong = errors.New("the chaos test exceeded its time limit")
 
 // TestChaos kills function processes at random with SIGKILL while the test
-// posts events to endpoints of every behavior. After the last kill, the API's
+// posts events to endpoints of every behavior. The strict front sends messages
+// twice and throttles requests. After the last kill, the API's
 // record of each delivery must match the receiver's requests.
 //
 // CHAOS_SEED repeats a run's random choices: victims, times and events. The
@@ -46,6 +52,7 @@ func TestChaos(t *testing.T) { //nolint:paralleltest // the test needs the stack
 	c := newChaos(t)
 	c.hideBriefly()
 	c.open()
+	world.emulator.Front.Inject(strict.Faults{Seed: c.seed, Copies: chaosCopies, Throttle: chaosThrottle})
 	c.storm()
 	c.calm()
 	c.account()
@@ -59,6 +66,7 @@ type chaos struct {
 	endpoints []*chaosEndpoint
 	posts     []chaosPost // by the event's number
 	kills     []kill
+	copied    map[string]bool // delivery and attempt of the tokens sent twice
 }
 
 // chaosPost is the result of one event's posts.
@@ -138,6 +146,7 @@ func (c *chaos) storm() {
 func (c *chaos) calm() {
 	c.Helper()
 	began := time.Now()
+	world.emulator.Front.Inject(strict.Faults{})
 	world.receiver.Decide(c.path("flapping"), always(receiver.Status(http.StatusOK)))
 	unsettled := map[int]bool{}
 	for n := range c.posts {

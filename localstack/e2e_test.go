@@ -67,7 +67,7 @@ func run(ctx context.Context, m *testing.M) (code int, err error) {
 	if err := emulator.CanRunStack(kind, os.Environ()); err != nil {
 		return 1, err
 	}
-	e, err := emulator.Start(ctx, kind, emulator.Options{Root: root, Name: cmp.Or(os.Getenv("E2E_FOLDER"), "e2e"), Env: os.Environ()})
+	e, err := emulator.Start(ctx, kind, emulator.Options{Root: root, Name: cmp.Or(os.Getenv("E2E_FOLDER"), "e2e"), Env: os.Environ(), Strict: true})
 	if err != nil {
 		return 1, err
 	}

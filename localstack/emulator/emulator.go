@@ -16,6 +16,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"surehook/localstack/strict"
 )
 
 // Kind names an emulator.
@@ -55,18 +57,24 @@ type Options struct {
 	Name string   // the log's folder in bin/local; two concurrent emulators need two names
 	Port int      // used if free, otherwise any free port; 0 for any
 	Env  []string // the caller's environment, "name=value"
+	// Strict puts the strict front between clients and the emulator; Stop then
+	// fails if requests broke AWS's rules. LocalStack's functions run in
+	// containers and cannot reach the front, so Strict has no effect there.
+	Strict bool
 }
 
 // Emulator is a running emulator.
 type Emulator struct {
 	Kind    Kind
 	Port    int
-	URL     string // address of every AWS service
-	Dir     string // files of this run; a new run overwrites the files of earlier runs
-	LogPath string // the emulator's output, on MiniStack with the functions' output
+	URL     string        // address of every AWS service
+	Front   *strict.Front // nil without Options.Strict
+	Dir     string        // files of this run; a new run overwrites the files of earlier runs
+	LogPath string        // the emulator's output, on MiniStack with the functions' output
 	opts    Options
 	pid     int // of the process, if the emulator is a process
 	stop    func() error
+	closers []func() error // of the strict front, after stop
 }
 
 // ErrNotInstalled marks errors with an installation as the remedy.
@@ -95,6 +103,11 @@ func Start(ctx context.Context, kind Kind, opts Options) (*Emulator, error) {
 		LogPath: filepath.Join(dir, string(kind)+".log"),
 		opts:    opts,
 	}
+	if opts.Strict && kind != LocalStack {
+		if err := e.startFront(ctx); err != nil {
+			return nil, fmt.Errorf("start %s: %w", kind, err)
+		}
+	}
 	switch kind {
 	case MiniStack:
 		err = e.startMiniStack(ctx)
@@ -109,14 +122,42 @@ func Start(ctx context.Context, kind Kind, opts Options) (*Emulator, error) {
 	return e, nil
 }
 
-// Stop ends the emulator and all its processes. A second call is safe.
-func (e *Emulator) Stop() error {
-	if e.stop == nil {
-		return nil
+// startFront puts the strict front before the emulator: URL is the address of
+// the front, for clients and for functions.
+func (e *Emulator) startFront(ctx context.Context) error {
+	packages, err := filepath.Glob(filepath.Join(e.opts.Root, ".venv", "lib", "python*", "site-packages"))
+	if err != nil || len(packages) == 0 {
+		return fmt.Errorf("the service models for the strict front are %w: run `make local`", ErrNotInstalled)
 	}
-	stop := e.stop
-	e.stop = nil
-	if err := stop(); err != nil {
+	rules, err := strict.Load(os.DirFS(packages[0]))
+	if err != nil {
+		return err //nolint:wrapcheck // the error is complete
+	}
+	log, err := os.Create(filepath.Join(e.Dir, string(e.Kind)+".strict.log"))
+	if err != nil {
+		return fmt.Errorf("open the log of the strict front: %w", err)
+	}
+	front, err := strict.Start(ctx, strict.Options{Upstream: e.URL, Rules: rules, Log: log, Now: time.Now})
+	if err != nil {
+		return errors.Join(err, log.Close())
+	}
+	e.Front, e.URL = front, front.URL
+	e.closers = []func() error{front.Stop, log.Close}
+	return nil
+}
+
+// Stop ends the emulator and all its processes. The error includes the
+// violations of the strict front. A second call is safe.
+func (e *Emulator) Stop() error {
+	var err error
+	if e.stop != nil {
+		err = e.stop()
+	}
+	for _, closer := range e.closers {
+		err = errors.Join(err, closer())
+	}
+	e.stop, e.closers = nil, nil
+	if err != nil {
 		return fmt.Errorf("stop %s: %w", e.Kind, err)
 	}
 	return nil

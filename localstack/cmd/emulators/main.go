@@ -21,17 +21,23 @@ import (
 	"syscall"
 
 	"surehook/localstack/emulator"
+	"surehook/localstack/strict"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, os.Args[1:])
 	stop()
+	if errors.Is(err, strict.ErrViolations) {
+		fmt.Fprintln(os.Stderr, "emulators:", err)
+	}
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() > 0 {
 		os.Exit(exit.ExitCode())
 	}
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "emulators:", err)
+		if !errors.Is(err, strict.ErrViolations) {
+			fmt.Fprintln(os.Stderr, "emulators:", err)
+		}
 		os.Exit(1)
 	}
 }
@@ -55,7 +61,7 @@ func run(ctx context.Context, args []string) (err error) {
 	folder := cmp.Or(os.Getenv("EMULATORS_FOLDER"), "integration")
 	var addresses []string
 	for _, kind := range kinds {
-		e, startErr := emulator.Start(ctx, kind, emulator.Options{Root: root, Name: folder, Env: os.Environ()})
+		e, startErr := emulator.Start(ctx, kind, emulator.Options{Root: root, Name: folder, Env: os.Environ(), Strict: true})
 		if startErr != nil {
 			return startErr //nolint:wrapcheck // the error is complete
 		}
