@@ -2,6 +2,8 @@ package httpapi
 
 import (
 	"context"
+	"net/http"
+	"net/netip"
 
 	"surehook/internal/hook"
 )
@@ -34,6 +36,11 @@ func admit(ctx context.Context, r Route, c *call) error {
 	if len(c.r.Header.Values(hook.DeliveryHeader)) > 0 {
 		return &hook.Error{Code: hook.CodeLoop, Message: "the request has the header " + hook.DeliveryHeader + ": deliveries cannot call the API"}
 	}
+	// API Gateway caches the authorizer's result under the header alone, so the
+	// restriction of the key is checked here, for each request.
+	if err := principal.Admit(c.began, remoteAddr(c.r)); err != nil {
+		return err //nolint:wrapcheck // the message is complete
+	}
 	if !principal.May(r.Scope) {
 		return &hook.Error{Code: hook.CodeForbidden, Message: "the API key lacks the scope " + string(r.Scope)}
 	}
@@ -49,4 +56,15 @@ func admit(ctx context.Context, r Route, c *call) error {
 	}
 	c.tenant = tenant
 	return nil
+}
+
+// remoteAddr returns the address of the connection: "192.0.2.1" from API Gateway's
+// request context, or "192.0.2.1:80" from net/http. Headers such as
+// X-Forwarded-For are words of the caller and do not count.
+func remoteAddr(r *http.Request) netip.Addr {
+	if host, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
+		return host.Addr()
+	}
+	addr, _ := netip.ParseAddr(r.RemoteAddr) // an unreadable address is in no network
+	return addr
 }

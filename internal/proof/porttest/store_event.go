@@ -95,7 +95,7 @@ func storeKeepsCopies(t *testing.T, s StoreUnderTest) {
 	e, given := sampleEvent(t), sampleEvent(t)
 	given.ID, given.Targets, given.Nonce = e.ID, slices.Clone(e.Targets), e.Nonce
 	endpoint, same := sampleEndpoint("acme"), sampleEndpoint("acme")
-	same.ID, same.UID = endpoint.ID, endpoint.UID
+	same.ID, same.UID, same.URL = endpoint.ID, endpoint.UID, endpoint.URL
 	create(t, s, same)
 	endpoint.Version = 1
 	check(t, s.PutEvent(t.Context(), given))
@@ -110,7 +110,7 @@ func storeKeepsCopies(t *testing.T, s StoreUnderTest) {
 	for range 2 {
 		got, err := s.Endpoint(t.Context(), "acme", endpoint.ID)
 		wantSame(t, "Endpoint(changed by a reader)", endpoint, got, err)
-		got.Secrets[0].Sealed[0], got.Metadata["team"], got.Headers["X-Env"], got.EventTypes[0], got.Schemes[0] = 9, "x", "x", "x", 0
+		got.Secrets[0].Sealed[0], got.Metadata["team"], got.SealedHeaders["X-Env"][0], got.EventTypes[0], got.Schemes[0] = 9, "x", 9, "x", 0
 	}
 }
 
