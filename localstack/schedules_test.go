@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -129,11 +130,25 @@ func (b *bench) planFor(id string, at time.Time) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	key := map[string]dbtypes.AttributeValue{
-		names.PartitionKey: &dbtypes.AttributeValueMemberS{Value: "event#" + string(delivery.Event)},
-		names.SortKey:      &dbtypes.AttributeValueMemberS{Value: fmt.Sprintf("delivery#%s#%04d", delivery.Endpoint, delivery.Generation)},
+	db := dynamodb.NewFromConfig(world.stack.AWS)
+	partition := "endpoint#" + string(delivery.Endpoint) + "#00"
+	rows, err := db.Query(b.ctx, &dynamodb.QueryInput{
+		TableName: &world.stack.TableName, KeyConditionExpression: aws.String("pk = :pk AND begins_with(sk, :delivery)"),
+		ExpressionAttributeValues: map[string]dbtypes.AttributeValue{
+			":pk": &dbtypes.AttributeValueMemberS{Value: partition}, ":delivery": &dbtypes.AttributeValueMemberS{Value: "delivery#"},
+		},
+	})
+	if err != nil {
+		b.Fatal(err)
 	}
-	if _, err := dynamodb.NewFromConfig(world.stack.AWS).UpdateItem(b.ctx, &dynamodb.UpdateItemInput{
+	place := fmt.Sprintf("#%s#%04d", delivery.Event, delivery.Generation)
+	key := map[string]dbtypes.AttributeValue{names.PartitionKey: &dbtypes.AttributeValueMemberS{Value: partition}}
+	for _, row := range rows.Items {
+		if sk, ok := row[names.SortKey].(*dbtypes.AttributeValueMemberS); ok && strings.HasSuffix(sk.Value, place) {
+			key[names.SortKey] = sk
+		}
+	}
+	if _, err := db.UpdateItem(b.ctx, &dynamodb.UpdateItemInput{
 		TableName: &world.stack.TableName, Key: key,
 		UpdateExpression:    aws.String("SET next_at = :at"),
 		ConditionExpression: aws.String("attribute_exists(next_at)"),

@@ -72,12 +72,12 @@ type Environment struct {
 //
 // A new on-demand table starts at 4,000 write and 12,000 read units per second.
 // At most Events.PerSecond + 100 x Batch.PerSecond events arrive per second, and
-// an event with one first-try delivery takes at most 4 write and 5 read units
+// an event with one first-try delivery takes at most 3 write and 5 read units
 // (docs/cost.md, "delivered alone"):
 //
-//	dev      50 + 100 x  5 =   550 events/s    2,200 write    2,750 read units/s: the default
-//	staging 200 + 100 x 10 = 1,200 events/s    4,800 write    6,000 read units/s: 5,000 and 12,000
-//	prod  1,000 + 100 x 50 = 6,000 events/s   24,000 write   30,000 read units/s
+//	dev      50 + 100 x  5 =   550 events/s    1,650 write    2,750 read units/s: the default
+//	staging 200 + 100 x 10 = 1,200 events/s    3,600 write    6,000 read units/s: the default
+//	prod  1,000 + 100 x 50 = 6,000 events/s   18,000 write   30,000 read units/s
 //
 // Events with several endpoints and retries take more units. One partition key
 // serves at most 1,000 write and 3,000 read units per second at any warm
@@ -166,7 +166,6 @@ func environments(localArch string) []Environment {
 			Retention:           90 * day,
 			LogRetention:        awslogs.RetentionDays_ONE_MONTH,
 			PointInTimeRecovery: true,
-			WarmThroughput:      WarmThroughput{ReadUnits: 12_000, WriteUnits: 5_000},
 			Throttles: Throttles{
 				Default: Throttle{PerSecond: 200, Burst: 400},
 				Events:  Throttle{PerSecond: 200, Burst: 400},
@@ -190,7 +189,7 @@ func environments(localArch string) []Environment {
 			LogRetention:        awslogs.RetentionDays_THREE_MONTHS,
 			Protected:           true,
 			PointInTimeRecovery: true,
-			WarmThroughput:      WarmThroughput{ReadUnits: 30_000, WriteUnits: 24_000},
+			WarmThroughput:      WarmThroughput{ReadUnits: 30_000, WriteUnits: 18_000},
 			Throttles: Throttles{
 				Default: Throttle{PerSecond: 1000, Burst: 2000},
 				Events:  Throttle{PerSecond: 1000, Burst: 2000},

@@ -70,5 +70,5 @@ func shardOf(id EventID, shards int) int {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(id)) // never fails
 	sum := h.Sum32()
-	return int((sum>>16 ^ sum) % uint32(shards))
+	return int(sum>>16^sum) % shards
 }

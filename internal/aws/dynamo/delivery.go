@@ -211,12 +211,14 @@ func (s *Store) Deliveries(ctx context.Context, e hook.Event) ([]hook.Delivery, 
 		if err != nil {
 			return nil, fmt.Errorf("list deliveries of event %s: %w", e.ID, err)
 		}
-		all, refs = append(all, found...), nil
+		all = append(all, found...)
+		var next []hook.DeliveryRef
 		for _, d := range found {
 			if d.Replayed.Generation != 0 {
-				refs = append(refs, d.Successor())
+				next = append(next, d.Successor())
 			}
 		}
+		refs = next
 	}
 	slices.SortFunc(all, func(a, b hook.Delivery) int {
 		return cmp.Or(cmp.Compare(a.ID.Endpoint, b.ID.Endpoint), cmp.Compare(a.ID.Generation, b.ID.Generation))

@@ -10,38 +10,46 @@
 // # Table
 //
 // All keys and indexes of the table are listed here and built in keys.go. Items
-// that grow with traffic are in the partition of an endpoint or an event. The
-// partition of a tenant has the version, the data key, the list of endpoints, uids
-// and jobs.
+// that grow with traffic are in the partition of an event, of an endpoint, or of a
+// shard of an endpoint. The partition of a tenant has the version, the data
+// key, the list of endpoints, uids and jobs.
 //
-//	item               pk         sk                    written
-//	tenant             tenant#T   tenant                with every change of an endpoint: version, number of endpoints
-//	data key           tenant#T   datakey               once, before the tenant's first secret
-//	endpoint, listed   tenant#T   endpoint#E            in the transactions that create and delete the endpoint; keys only
-//	uid                tenant#T   uid#U                 in the same transaction: reserves the alias
-//	endpoint           endpoint#E endpoint              in a transaction with the tenant
-//	circuit            endpoint#E circuit               per decision, version by version; absent: closed, never failed
-//	limits             endpoint#E limits                per decision, version by version; only for endpoints with limits
-//	stats              endpoint#E stats#HHHH            one addition per batch; HHHH is the UTC hour, attributes count per minute
-//	notification       endpoint#E history#W#N           once per time W and key N
-//	event              event#V    event                 once
-//	delivery           event#V    delivery#E#GGGG       per decision, version by version
-//	attempt            event#V    attempt#E#GGGG#NNN    in a transaction with its delivery
-//	replay job         tenant#T   replay#R              per page of the job, version by version
-//	outcomes           job#R      outcomes#NNNNNN          one addition per settled delivery; 100 deliveries per item
-//	API key            key#H      key                   once, H is the SHA-256 of the key
-//	API key, listed    keys       key#K                 in a transaction with the key
+//	item               pk            sk                    written
+//	tenant             tenant#T      tenant                with every change of an endpoint: version, number of endpoints
+//	data key           tenant#T      datakey               once, before the tenant's first secret
+//	endpoint, listed   tenant#T      endpoint#E            in the transactions that create and delete the endpoint; keys only
+//	uid                tenant#T      uid#U                 in the same transaction: reserves the alias
+//	endpoint           endpoint#E    endpoint              in a transaction with the tenant
+//	circuit            endpoint#E    circuit               per decision, version by version; absent: closed, never failed
+//	limits             endpoint#E    limits                per decision, version by version; only for endpoints with limits
+//	stats              endpoint#E    stats#HHHH            one addition per batch; HHHH is the UTC hour, attributes count per minute
+//	notification       endpoint#E    history#W#N           once per time W and key N
+//	event              event#V       event                 once; names the endpoints and their numbers of shards
+//	delivery           endpoint#E#SS delivery#A#V#GGGG     per decision, version by version
+//	attempt            endpoint#E#SS attempt#A#V#GGGG#NNN  in a transaction with its delivery
+//	replay job         tenant#T      replay#R              per page of the job, version by version
+//	outcomes           job#R         outcomes#NNNNNN       one addition per settled delivery; 100 deliveries per item
+//	API key            key#H         key                   once, H is the SHA-256 of the key
+//	API key, listed    keys          key#K                 in a transaction with the key
+//
+// SS is the shard of the delivery, 00 to 15: a hash of the event id modulo the
+// endpoint's shards at acceptance. A is the time of acceptance. So an event with a
+// reused idempotency key has other items than the expired event. The sort keys
+// target#E of event#V are kept free, for endpoints that are added to an event later.
 //
 // # Indexes
 //
-//	index        hash key             range key                        lists
-//	by_endpoint  endpoint id          <state>#<created>#<delivery id>  deliveries of an endpoint by state and time
-//	by_state     circuit#NN           <when>#<endpoint>                circuits with an AttendAt, by time
-//	by_state     active#<UTC hour>#NN <tenant>#<endpoint>              endpoints with counts in the hour
+//	index        hash key             range key                   lists
+//	by_endpoint  endpoint#E#SS (pk)   <state>#<created>#V#GGGG    deliveries of an endpoint by state and time
+//	by_state     circuit#NN           <when>#<endpoint>           circuits with an AttendAt, by time
+//	by_state     active#<UTC hour>#NN <tenant>#<endpoint>         endpoints with counts in the hour
+//	by_state     due#NN               <next attempt>#<delivery>   retrying deliveries, by time of the next attempt
 //
-// Other items have no keys of an index. NN is the shard of the endpoint, 00 to 15:
-// a hash of the endpoint id. Readers query all shards and merge the rows in the
-// order of the range key. One failing shard fails the list.
+// Other items have no keys of an index. by_endpoint leaves out the successes of the
+// first generation: their sort key is their position in the list. NN is the shard of
+// the endpoint, 00 to 15, or of the event, 00 to 63: a hash of the id. Readers query
+// all shards of a list and merge the rows in the order of the list. One failing shard
+// fails the list.
 //
 // # Consistency
 //

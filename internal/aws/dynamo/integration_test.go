@@ -73,7 +73,7 @@ func newTable(t *testing.T, cfg aws.Config) string {
 	db := dynamodb.NewFromConfig(cfg)
 	table := "store-" + rand.Text()
 	attributes := []string{
-		names.PartitionKey, names.SortKey, names.ByEndpointHash, names.ByEndpointRange, names.ByStateHash, names.ByStateRange,
+		names.PartitionKey, names.SortKey, names.ByEndpointRange, names.ByStateHash, names.ByStateRange,
 	}
 	in := &dynamodb.CreateTableInput{
 		TableName:   &table,

@@ -31,7 +31,7 @@ func TestProcessBatch_SignsWithTheChosenSchemes(t *testing.T) {
 			w := setup(t)
 			private, _ := sign.NewKeyPair()
 			w.Post(w.Endpoint(func(e *hook.Endpoint) {
-				sealed, err := memory.Vault{}.Seal(t.Context(), private, e.ID)
+				sealed, err := memory.Vault{}.Seal(t.Context(), private, e.Tenant, e.ID)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -127,7 +128,8 @@ func newTable(t *testing.T, cfg aws.Config) string {
 			Projection: &types.Projection{ProjectionType: types.ProjectionTypeKeysOnly},
 		})
 	}
-	for _, name := range attributes {
+	slices.Sort(attributes)
+	for _, name := range slices.Compact(attributes) { // an index may have a key of the table
 		in.AttributeDefinitions = append(in.AttributeDefinitions, types.AttributeDefinition{AttributeName: &name, AttributeType: types.ScalarAttributeTypeS})
 	}
 	if _, err := dynamodb.NewFromConfig(cfg).CreateTable(t.Context(), in); err != nil {

@@ -1,0 +1,63 @@
+package deliver_test
+
+import (
+	"testing"
+
+	"surehook/internal/hook"
+	"surehook/internal/proof/world"
+)
+
+// TestProcessBatch_ReusedIdempotencyKey: the first event of an idempotency key is
+// expired and deleted, and the record of its delivery still exists. The second event
+// has the same id and is sent.
+func TestProcessBatch_ReusedIdempotencyKey(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	endpoint := w.Endpoint(nil)
+	e := hook.Event{
+		ID: hook.KeyedEventID(world.Tenant, "order-1"), Tenant: world.Tenant, Type: "order.paid", Payload: []byte("1"),
+		Targets: []hook.Target{endpoint.Target()}, AcceptedAt: w.Clock.Now(), ExpiresAt: w.Clock.Now().Add(world.Retention),
+	}
+	expired := e
+	expired.AcceptedAt, expired.ExpiresAt = e.AcceptedAt.Add(-world.Retention), e.AcceptedAt
+	old := hook.QueuedDelivery(expired, e.Targets[0])
+	old.State, old.Attempts, old.Token = hook.StateDelivered, 1, "old"
+	w.Save(old)
+
+	if err := w.Store.PutEvent(t.Context(), e); err != nil {
+		t.Fatal(err)
+	}
+	next := hook.QueuedDelivery(e, e.Targets[0])
+	w.Enqueue(hook.LaneLive, hook.NewToken(world.Tenant, next.Ref(), 1))
+	w.Enqueue(hook.LaneRetry, hook.NewToken(world.Tenant, old.Ref(), 2)) // a late token of the first event
+	w.Run()
+
+	if d := w.Delivery(next.Ref()); d.State != hook.StateDelivered || len(w.Posts) != 1 {
+		t.Errorf("the delivery of the second event is %s after %d POSTs; want delivered after 1", d.State, len(w.Posts))
+	}
+	if d := w.Delivery(old.Ref()); d.Token != "old" || d.Version != 1 {
+		t.Errorf("the delivery of the first event is %+v; want the old record", d)
+	}
+}
+
+// TestProcessBatch_ChangedShards: a token names the shard of the event's acceptance.
+func TestProcessBatch_ChangedShards(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	endpoint := w.Endpoint(nil)
+	var refs []hook.DeliveryRef
+	for _, shards := range []int{1, hook.MaxShards, 3} {
+		endpoint = endpoint.Sharded(shards)
+		if err := w.Store.UpdateEndpoint(t.Context(), endpoint); err != nil {
+			t.Fatal(err)
+		}
+		endpoint.Version++
+		refs = append(refs, w.PostMany(endpoint, 10)...)
+	}
+	w.Run()
+	if got, want := w.States(refs), "30 delivered"; got != want || len(w.Posts) != 30 {
+		t.Errorf("deliveries are %s after %d POSTs; want %s after 30", got, len(w.Posts), want)
+	}
+}

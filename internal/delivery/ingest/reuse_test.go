@@ -1,0 +1,37 @@
+package ingest_test
+
+import (
+	"testing"
+	"time"
+
+	"surehook/internal/hook"
+	"surehook/internal/proof/world"
+)
+
+// TestAccept_ReusedIdempotencyKey: the first event of the key is expired and deleted,
+// and the record of its delivery still exists. A repeated post of the second event
+// sends the missing token.
+func TestAccept_ReusedIdempotencyKey(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	e := w.endpoint("acme", "*")
+	expired := hook.Event{ID: hook.KeyedEventID("acme", "k"), Tenant: "acme", AcceptedAt: start.Add(-world.Retention)}
+	old := hook.QueuedDelivery(expired, e.Target())
+	old.State = hook.StateDelivered
+	w.Save(old)
+
+	first, err := w.acceptor.Accept(t.Context(), "acme", paid("k"))
+	if err != nil || first.Duplicate || len(w.tokens()) != 1 { // a crash loses the token
+		t.Fatalf("Accept() = %+v, %v; want a new event with a token", first, err)
+	}
+	again, err := w.acceptor.Accept(t.Context(), "acme", paid("k"))
+	if err != nil || !again.Duplicate {
+		t.Fatalf("Accept() = %+v, %v; want a duplicate", again, err)
+	}
+	w.Clock.Until(start.Add(time.Minute))
+	tokens := w.tokens()
+	if len(tokens) != 1 || tokens[0].Delivery.AcceptedAt != start.UnixMilli() {
+		t.Errorf("tokens = %+v; want one of the second event", tokens)
+	}
+}
