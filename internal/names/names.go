@@ -76,6 +76,11 @@ const (
 	MetricCircuits     = "circuits_opened"
 	MetricOpenCircuits = "circuits_open"     // gauge: open or half-open
 	MetricOpenLetters  = "dead_letters_open" // gauge
+	MetricQueue        = LogQueue            // second dimension of MetricPutBack and MetricReceives: a queue's name
+	MetricPutBack      = "messages_put_back" // messages that failed and return to their queue
+	MetricReceives     = "put_back_receives" // receives of one message put back
+	MetricSentOn       = "tokens_circling"   // tokens sent on hook.MaxHops times or more
+	MetricUnnotified   = "notifications_failed"
 )
 
 // Log keys.
@@ -125,6 +130,8 @@ const (
 	LogWarned        = "warned"
 	LogDisabled      = "disabled"
 	LogNotifications = "notifications"
+	LogQueue         = "queue"
+	LogHops          = "hops"
 )
 
 // Version is the version of this build without a leading "v", such as "1.2.3" or

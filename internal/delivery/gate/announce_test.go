@@ -10,6 +10,7 @@ import (
 
 	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
+	"surehook/internal/proof/world"
 	"surehook/internal/rule/circuit"
 	"surehook/internal/rule/stats"
 )
