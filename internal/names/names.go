@@ -22,7 +22,7 @@ const (
 	EnvReplayQueue      = "SUREHOOK_REPLAY_QUEUE_URL"     // lane of replayed deliveries
 	EnvReplayJobsQueue  = "SUREHOOK_REPLAY_JOBS_URL"      // queue of replay jobs with a due page
 	EnvTopic            = "SUREHOOK_TOPIC_ARN"            // SNS topic of operational events and alarms
-	EnvEnvironment      = "SUREHOOK_ENVIRONMENT"          // name of the deployment, a dimension of every metric
+	EnvEnvironment      = "SUREHOOK_ENVIRONMENT"          // prefix of the stack, a dimension of every metric
 	EnvRuntimeAPI       = "AWS_LAMBDA_RUNTIME_API"        // host:port of the Lambda runtime API, set by Lambda
 )
 
@@ -62,7 +62,7 @@ const (
 // all other metrics are counts. The breaker's tick writes the gauges.
 const (
 	MetricNamespace    = "Surehook"
-	MetricEnvironment  = "environment" // dimension of every metric
+	MetricEnvironment  = "environment" // dimension of every metric: the prefix of the stack
 	MetricOutcome      = LogOutcome    // second dimension of MetricAttempts: a class of attempts
 	MetricNumber       = "number"      // second dimension of MetricAttempts: "1" to "21", as text
 	MetricAccepted     = "accepted"    // events
