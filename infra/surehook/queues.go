@@ -22,7 +22,7 @@ const (
 	// waits of 13 minutes in all, then 990 waits of 5 to 10 minutes, 7.5 on
 	// average. 990 x 7.5 min = 5.2 days, and 3.4 to 6.9 days in all cases. The move
 	// keeps the time of sending, so SQS keeps the message in undeliverable for the
-	// rest of queueRetention: 7 days or more.
+	// rest of queueRetention: about 7 days.
 	maxReceives = 1000
 )
 
