@@ -18,13 +18,13 @@ func TestWork_ReturnsFailedMessagesWithinSeconds(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx := t.Context()
-	event := hook.Event{ID: "evt_01jb2z8v9kfq6t3m5n7p9r1s2w", Tenant: "acme", Type: "order.paid", Payload: []byte(`{}`), AcceptedAt: time.Now(), ExpiresAt: time.Now().Add(time.Hour)}
+	event := hook.Event{ID: "evt_01jb2z8v9kfq6t3m5n7p9r1s2w", Tenant: "acme", Type: "order.paid", Payload: []byte(`{}`), AcceptedAt: time.Now().Truncate(time.Millisecond), ExpiresAt: time.Now().Add(time.Hour)}
 	if err := p.store.PutEvent(ctx, event); err != nil {
 		t.Fatal(err)
 	}
 	// The token is of another tenant, so deliver fails.
 	id := hook.DeliveryID{Event: event.ID, Endpoint: hook.NewEndpointID(), Generation: 1}
-	if errs := p.queue.Send(ctx, hook.LaneLive, []hook.Token{hook.NewToken("globex", id, 1)}, 0); errs != nil {
+	if errs := p.queue.Send(ctx, hook.LaneLive, []hook.Token{hook.NewToken("globex", hook.DeliveryRef{DeliveryID: id, AcceptedAt: event.AcceptedAt.UnixMilli()}, 1)}, 0); errs != nil {
 		t.Fatal(errs)
 	}
 	p.deliver(ctx, hook.LaneLive)

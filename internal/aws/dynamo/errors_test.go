@@ -190,7 +190,7 @@ func TestStore_Load_GivesUpWhenKeysStayUnprocessed(t *testing.T) {
 		waits++
 		return nil
 	}
-	_, err := store.Load(t.Context(), []hook.Token{hook.NewToken("acme", delivery(0).ID, 1)})
+	_, err := store.Load(t.Context(), []hook.Token{hook.NewToken("acme", delivery(0).Ref(), 1)})
 	if hook.CodeOf(err) != hook.CodeUnavailable {
 		t.Errorf("Load(never complete) = %v; want unavailable", err)
 	}
