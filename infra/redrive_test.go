@@ -42,7 +42,7 @@ func TestRedrive(t *testing.T) {
 			t.Parallel()
 
 			bin := t.TempDir()
-			if err := os.WriteFile(filepath.Join(bin, "aws"), []byte(fakeAWS), 0o700); err != nil { //nolint:gosec // a program
+			if err := os.WriteFile(filepath.Join(bin, "aws"), []byte(fakeAWS), 0o700); err != nil {
 				t.Fatal(err)
 			}
 			cmd := exec.CommandContext(t.Context(), "make", append([]string{"--directory=..", "redrive"}, tt.args...)...)

@@ -60,7 +60,7 @@ func realWait(ctx context.Context, d time.Duration) error {
 
 	select {
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return context.Cause(ctx) //nolint:wrapcheck // repeat drops the cause and returns the error of the write
 	case <-timer.C:
 		return nil
 	}

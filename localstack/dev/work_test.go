@@ -1,4 +1,4 @@
-package dev
+package dev //nolint:testpackage // one step of one worker
 
 import (
 	"log/slog"

@@ -42,7 +42,9 @@ func measuredIn(t *testing.T, lines string) string {
 			PutBack  int    `json:"messages_put_back"`
 			Receives int    `json:"put_back_receives"`
 			AWS      struct {
-				CloudWatchMetrics []struct{ Dimensions [][]string }
+				CloudWatchMetrics []struct {
+					Dimensions [][]string `json:"Dimensions"`
+				} `json:"CloudWatchMetrics"`
 			} `json:"_aws"`
 		}
 		if err := json.Unmarshal([]byte(line), &got); err != nil {

@@ -13,6 +13,6 @@ import (
 )
 
 // Batches returns the response to batches of SQS messages.
-func Batches(sdk aws.Config, metrics emf.Set, log *slog.Logger) lambdafn.Batches {
-	return lambdafn.Batches{Visibility: sqs.NewVisibility(sdk), Rand: rand.Float64, Metrics: metrics, Log: log, Now: time.Now}
+func Batches(sdk aws.Config, metrics emf.Set, log *slog.Logger, now func() time.Time) lambdafn.Batches {
+	return lambdafn.Batches{Visibility: sqs.NewVisibility(sdk), Rand: rand.Float64, Metrics: metrics, Log: log, Now: now}
 }

@@ -1,4 +1,4 @@
-package dynamo
+package dynamo //nolint:testpackage // the options of the client are not exported
 
 import (
 	"testing"
