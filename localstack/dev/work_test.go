@@ -13,7 +13,7 @@ import (
 func TestWork_ReturnsFailedMessagesWithinSeconds(t *testing.T) {
 	t.Parallel()
 
-	p, err := newProcess(Options{Log: slog.New(slog.DiscardHandler)})
+	p, err := newProcess(Options{Log: slog.New(slog.DiscardHandler)}, "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
