@@ -7,6 +7,8 @@ MAKEFLAGS   += --no-builtin-rules --no-print-directory
 FUNCTIONS := ingest deliver breaker replay manage authorize
 HOST_ARCH := $(shell go env GOARCH 2>/dev/null)
 ENV       ?=
+# The stack, and the prefix of all names. A second stack of one ENV in an account and region has another PREFIX.
+PREFIX     = surehook-$(ENV)
 ARCH      ?= arm64
 # The version that the functions report (User-Agent) and that their resources are tagged with.
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
@@ -18,7 +20,7 @@ CDK       := infra/node_modules/.bin/cdk
 SBOM      := .ci/sbom/node_modules/.bin/cdxgen
 
 # What the CDK app is told (infra/main.go). Name those that a deployment has at every synth, diff and deploy of it.
-CONTEXT = -c env=$(ENV) -c dist=../$(DIST) -c version=$(VERSION)
+CONTEXT = -c env=$(ENV) -c prefix=$(PREFIX) -c dist=../$(DIST) -c version=$(VERSION)
 CONTEXT += $(if $(ALARM_EMAIL),-c email=$(ALARM_EMAIL))
 CONTEXT += $(if $(API_DOMAIN),-c domain=$(API_DOMAIN) -c certificate=$(API_CERTIFICATE))
 
@@ -259,25 +261,36 @@ release: need/go need/node need/python $(SBOM) ## Write what a release consists 
 ## --- AWS ---------------------------------------------------------------
 
 .PHONY: synth
-synth: need/env need/node $(CDK) bin/infra ## Write the CloudFormation template of ENV to infra/cdk.out
-	@mkdir -p $(addprefix $(DIST)/,$(FUNCTIONS))
+synth: need/env need/go need/node build $(CDK) bin/infra ## Write the CloudFormation template of ENV to infra/cdk.out
 	@cd infra && node_modules/.bin/cdk synth --quiet $(CONTEXT)
-	@echo "infra/cdk.out/surehook-$(ENV).template.json"
+	@echo "infra/cdk.out/$(PREFIX).template.json"
 
 .PHONY: diff
 diff: need/env need/node build $(CDK) bin/infra ## Show what a deployment to ENV would change
-	@cd infra && node_modules/.bin/cdk diff surehook-$(ENV) $(CONTEXT)
+	@cd infra && node_modules/.bin/cdk diff $(PREFIX) $(CONTEXT)
+
+.PHONY: bootstrap
+bootstrap: need/env need/go need/node build $(CDK) bin/infra ## Prepare the account and region for CDK, once, with an administrator's credentials
+	@cd infra && node_modules/.bin/cdk bootstrap $(CONTEXT)
 
 .PHONY: deploy
 deploy: need/env need/go need/node build $(CDK) bin/infra ## Deploy to AWS (ENV=dev|staging|prod; credentials as for the AWS CLI)
-	@cd infra && node_modules/.bin/cdk bootstrap $(CONTEXT)
-	@cd infra && node_modules/.bin/cdk deploy surehook-$(ENV) $(CONTEXT) --outputs-file cdk.out/outputs.json
+	@cd infra && node_modules/.bin/cdk deploy $(PREFIX) $(CONTEXT) --outputs-file cdk.out/outputs.json
 	@cat infra/cdk.out/outputs.json
 
 .PHONY: destroy
-destroy: need/env need/node $(CDK) bin/infra ## Remove the stack of ENV from AWS
-	@mkdir -p $(addprefix $(DIST)/,$(FUNCTIONS))
-	@cd infra && node_modules/.bin/cdk destroy surehook-$(ENV) $(CONTEXT)
+destroy: need/env need/go need/node build $(CDK) bin/infra ## Remove the stack of ENV from AWS
+	@cd infra && node_modules/.bin/cdk destroy $(PREFIX) $(CONTEXT)
+
+.PHONY: redrive
+redrive: need/env need/aws ## Move the messages of undeliverable back to their queues, or to QUEUE (docs/runbook.md)
+	@arn() { \
+		url=$$(aws sqs get-queue-url --queue-name "$(PREFIX)-$$1" --query QueueUrl --output text); \
+		aws sqs get-queue-attributes --queue-url "$$url" --attribute-names QueueArn --query Attributes.QueueArn --output text; \
+	}; \
+	source=$$(arn undeliverable); \
+	$(if $(QUEUE),destination=$$(arn "$(QUEUE)");) \
+	aws sqs start-message-move-task --source-arn "$$source" $(if $(QUEUE),--destination-arn "$$destination")
 
 .PHONY: clean
 clean: ## Remove what was built (installed tools stay)
@@ -285,9 +298,11 @@ clean: ## Remove what was built (installed tools stay)
 
 ## --- needs -------------------------------------------------------------
 
-.PHONY: need/env need/go need/node need/python
+.PHONY: need/env need/go need/node need/python need/aws
 need/env:
 	@[ -n "$(ENV)" ] || { echo "say which environment: make ... ENV=dev|staging|prod|local"; exit 1; }
+need/aws:
+	@command -v aws > /dev/null || { echo "the AWS CLI is needed: https://docs.aws.amazon.com/cli/latest/userguide/getting-started-install.html"; exit 1; }
 need/go:
 	@command -v go > /dev/null || { echo "Go 1.26 or newer is needed: https://go.dev/doc/install"; exit 1; }
 need/node:

@@ -23,12 +23,12 @@ import (
 func TestLimits(t *testing.T) {
 	t.Parallel()
 
-	const kib, mib = 1 << 10, 1 << 20
+	const kib = 1 << 10
 	days := func(d time.Duration) int { return int(d / (24 * time.Hour)) }
 	seconds, minutes, hours := time.Duration.Seconds, time.Duration.Minutes, time.Duration.Hours
 	want := map[string][]any{
 		"payload":                            {hook.MaxPayload / kib},
-		"request body":                       {hook.MaxPayload/kib + 16, hook.MaxBatchBytes / mib, written(t, "internal/httpapi", `maxBody += (\d+) << 10`)},
+		"request body":                       {hook.MaxPayload/kib + 16, hook.MaxBatchBytes / kib, written(t, "internal/httpapi", `maxBody += (\d+) << 10`)},
 		"batch":                              {hook.MaxBatchEvents},
 		"event type":                         {128},
 		"idempotency key":                    {hook.MaxIdempotencyKey},

@@ -5,6 +5,7 @@
 // stack:
 //
 //	-c env=dev|staging|prod|local   the environment; required
+//	-c prefix=PREFIX                the stack and the prefix of all names; default: surehook-ENV
 //	-c dist=DIR                     the folder of the built functions: DIR/<function>/bootstrap
 //	-c arch=arm64|amd64             local only: the architecture of the functions
 //	-c version=VERSION              the tag surehook:version of the resources
@@ -44,6 +45,7 @@ func run() error {
 	_, err = surehook.NewStack(app, surehook.Props{
 		Environment: env,
 		Dist:        contextOf(app, "dist", "../dist"),
+		Prefix:      contextOf(app, "prefix", ""),
 		Version:     contextOf(app, "version", "dev"),
 	})
 	if err != nil {

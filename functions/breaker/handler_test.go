@@ -110,7 +110,7 @@ func TestHandle_Answers(t *testing.T) {
 			if err := json.Unmarshal(raw, &in); err != nil {
 				t.Fatal(err)
 			}
-			response, err := (&handler{breaker: tt.breaker, batches: lambdafn.Batches{Visibility: unchanged{}, Rand: rand.Float64, Log: slog.New(slog.DiscardHandler)}}).Handle(t.Context(), in)
+			response, err := (&handler{breaker: tt.breaker, batches: lambdafn.Batches{Visibility: unchanged{}, Rand: rand.Float64, Log: slog.New(slog.DiscardHandler), Now: time.Now}}).Handle(t.Context(), in)
 			if (err != nil) != (tt.golden == "") {
 				t.Errorf("Handle(%s) = %v; want an error: %t", tt.event, err, tt.golden == "")
 			}

@@ -53,7 +53,7 @@ func newHandler(cfg config.Breaker, sdk aws.Config, log *slog.Logger) (any, erro
 			Log:          log,
 			Now:          time.Now,
 		},
-		batches: wire.Batches(sdk, log),
+		batches: wire.Batches(sdk, metrics, log, time.Now),
 	}
 	return h.Handle, nil
 }

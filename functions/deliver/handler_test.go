@@ -59,7 +59,7 @@ func TestHandle_AnswersSQS(t *testing.T) {
 			if err := json.Unmarshal(raw, &e); err != nil {
 				t.Fatal(err)
 			}
-			response, err := (&handler{deliverer: tt.fails, batches: lambdafn.Batches{Visibility: unchanged{}, Rand: rand.Float64, Log: slog.New(slog.DiscardHandler)}}).Handle(t.Context(), e)
+			response, err := (&handler{deliverer: tt.fails, batches: lambdafn.Batches{Visibility: unchanged{}, Rand: rand.Float64, Log: slog.New(slog.DiscardHandler), Now: time.Now}}).Handle(t.Context(), e)
 			if err != nil {
 				t.Fatalf("Handle() = %v", err)
 			}

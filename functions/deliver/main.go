@@ -50,7 +50,7 @@ func newHandler(cfg config.Deliver, sdk aws.Config, log *slog.Logger) (any, erro
 	if err != nil {
 		return nil, fmt.Errorf("wire notifier: %w", err)
 	}
-	h := &handler{batches: wire.Batches(sdk, log), deliverer: &deliver.Deliverer{
+	h := &handler{batches: wire.Batches(sdk, metrics, log, time.Now), deliverer: &deliver.Deliverer{
 		Store: store,
 		Queue: sqs.New(sdk, sqs.URLs{Retry: cfg.RetryQueue}),
 		Schedules: scheduler.New(sdk, scheduler.Config{

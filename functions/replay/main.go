@@ -18,6 +18,7 @@ import (
 	"surehook/internal/config"
 	"surehook/internal/delivery/replay"
 	"surehook/internal/delivery/settle"
+	"surehook/internal/emf"
 	"surehook/internal/hook"
 	"surehook/internal/httpapi"
 )
@@ -43,6 +44,6 @@ func newHandler(cfg config.Replay, sdk aws.Config, log *slog.Logger) (any, error
 		Now:        time.Now,
 		NewID:      hook.NewJobID,
 	}
-	h := &handler{api: apigateway.Handle(httpapi.Replay(r, log)), worker: r, batches: wire.Batches(sdk, log)}
+	h := &handler{api: apigateway.Handle(httpapi.Replay(r, log)), worker: r, batches: wire.Batches(sdk, emf.Set{Environment: cfg.Environment}, log, time.Now)}
 	return h.Handle, nil
 }

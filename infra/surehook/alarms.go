@@ -21,6 +21,7 @@ func RunbookSections() []string {
 	return []string{
 		"dead-letters-growing", "undeliverable", "oldest-pending", "breaker-silent", "success-rate", "ingest-errors",
 		"function-errors", "function-throttles", "table-throttles", "schedule-failures", "archive-failed",
+		"put-back", "recursion-stopped", "tokens-circling", "notifications-failed",
 	}
 }
 
@@ -34,12 +35,23 @@ type alarm struct {
 	metric  awscloudwatch.IMetric
 	limit   float64
 	below   bool // the alarm goes off below the limit instead
-	// periods is the number of consecutive periods beyond the limit: 0 means 1.
+	// periods is the number of periods in the decision: 0 means 1.
 	periods int
-	// alive marks a metric with data in every healthy period, so missing data
-	// is an alarm too. For all other metrics, missing data means no failures,
-	// or too few deliveries for a rate.
+	// beyond is the number of periods beyond the limit: 0 means all.
+	beyond int
+	// alive marks a metric with data in every healthy period. Without data in all
+	// periods the alarm has insufficient data, and says so. A new alarm begins in
+	// this state, so the first deployment sends no message. For all other metrics,
+	// missing data means no failures, or too few deliveries for a rate.
 	alive bool
+}
+
+// lasting returns the alarm for two of three periods beyond the limit. A single
+// throttle, an error during a deployment, or a schedule before the first permission
+// pages nobody; an outage pages within ten minutes.
+func (a alarm) lasting() alarm {
+	a.periods, a.beyond = 3, 2
+	return a
 }
 
 func newAlarms(scope constructs.Construct, p MonitorProps) []awscloudwatch.Alarm {
@@ -47,6 +59,7 @@ func newAlarms(scope constructs.Construct, p MonitorProps) []awscloudwatch.Alarm
 	all = append(all, functionAlarms(p)...)
 	all = append(all, tableAlarms(p)...)
 	all = append(all, scheduleAlarms(p)...)
+	all = append(all, chainAlarms(p)...)
 	var made []awscloudwatch.Alarm
 	for _, a := range all {
 		made = append(made, newAlarm(scope, p, a))
@@ -60,7 +73,12 @@ func newAlarm(scope constructs.Construct, p MonitorProps, a alarm) awscloudwatch
 		comparison = awscloudwatch.ComparisonOperator_LESS_THAN_THRESHOLD
 	}
 	if a.alive {
-		missing = awscloudwatch.TreatMissingData_BREACHING
+		missing = awscloudwatch.TreatMissingData_MISSING
+	}
+	periods := max(a.periods, 1)
+	beyond := a.beyond
+	if beyond == 0 {
+		beyond = periods
 	}
 	made := awscloudwatch.NewAlarm(scope, jsii.String("Alarm"+a.id), &awscloudwatch.AlarmProps{
 		AlarmName:          jsii.String(p.Prefix + "-" + a.name),
@@ -68,13 +86,17 @@ func newAlarm(scope constructs.Construct, p MonitorProps, a alarm) awscloudwatch
 		Metric:             a.metric,
 		Threshold:          &a.limit,
 		ComparisonOperator: comparison,
-		EvaluationPeriods:  number(max(a.periods, 1)),
+		EvaluationPeriods:  number(periods),
+		DatapointsToAlarm:  number(beyond),
 		TreatMissingData:   missing,
 	})
 	if p.calling() {
 		action := awscloudwatchactions.NewSnsAction(p.Topic)
 		made.AddAlarmAction(action)
 		made.AddOkAction(action)
+		if a.alive {
+			made.AddInsufficientDataAction(action)
+		}
 	}
 	return made
 }
@@ -101,11 +123,16 @@ func deliveryAlarms(p MonitorProps) []alarm {
 			// values.
 			metric: p.own(names.MetricOpenCircuits, "SampleCount", metricPeriod), limit: 1, below: true, periods: 3, alive: true,
 		},
-		{
+		alarm{
 			id: "ApiErrors", name: "api-errors", section: "ingest-errors",
 			means:  "The API answers with 5xx. Events may not be accepted, and their senders must post them again. First check the errors and throttles of ingest and authorize, then find the failing routes in the access log.",
 			metric: p.API.MetricServerError(options("Sum", metricPeriod)), limit: float64(limits.IngestErrors),
-		},
+		}.lasting(),
+		alarm{
+			id: "NotificationsFailed", name: "notifications-failed", section: "notifications-failed",
+			means:  "Notifications about endpoints and dead deliveries fail, and a failed notification of a delivery is lost. Deliveries go on. First run the query errors for notification.failed, then check the permissions on the topic and the table.",
+			metric: p.own(names.MetricUnnotified, "Sum", metricPeriod), limit: 0,
+		}.lasting(),
 	}
 	all = append(all, pendingAlarms(p)...)
 	if !p.emulated() {
@@ -150,11 +177,11 @@ func functionAlarms(p MonitorProps) []alarm {
 			id: "Function" + f.id + "Errors", name: f.name + "-errors", section: "function-errors",
 			means:  "Invocations of the function " + f.name + " fail. SQS redelivers messages and callers get 5xx, so nothing is lost yet. First run the query errors. If the errors began with a deployment, roll back.",
 			metric: f.resource.MetricErrors(options("Sum", metricPeriod)), limit: float64(p.Environment.Thresholds.FunctionErrors),
-		}, alarm{
+		}.lasting(), alarm{
 			id: "Function" + f.id + "Throttles", name: f.name + "-throttles", section: "function-throttles",
 			means:  "Lambda throttles the function " + f.name + ". First compare the concurrency of all functions with the account's limit. Lower the queue concurrency of the largest consumer, or have the limit raised.",
 			metric: f.resource.MetricThrottles(options("Sum", metricPeriod)), limit: float64(p.Environment.Thresholds.FunctionErrors),
-		})
+		}.lasting())
 	}
 	return all
 }
@@ -174,7 +201,7 @@ func tableAlarms(p MonitorProps) []alarm {
 				means:  "DynamoDB throttles " + strings.ToLower(kind) + "s of " + target + ", so deliveries are late. First check whether the consumed capacity jumped. After a jump, on-demand capacity follows within minutes. Without a jump, one key is hot: find the endpoint with the query failures-by-endpoint.",
 				metric: metric("AWS/DynamoDB", kind+"ThrottleEvents", "Sum", metricPeriod, t.resource),
 				limit:  float64(p.Environment.Thresholds.TableThrottles),
-			})
+			}.lasting())
 		}
 	}
 	return all
@@ -188,16 +215,16 @@ func scheduleAlarms(p MonitorProps) []alarm {
 	every := options("Sum", metricPeriod)
 	const first = " First find the schedule: in the group's schedules in the console, or in the messages of undeliverable. Then check that the schedule's role may still call the target."
 	all := []alarm{
-		{
+		alarm{
 			id: "ScheduleErrors", name: "schedule-errors", section: "schedule-failures",
 			means:  "The Scheduler could not call the target of a schedule. The Scheduler retries the schedules of retries, so retries are late; it does not retry ticks." + first,
 			metric: p.Schedules.MetricTargetErrors(every), limit: limit,
-		},
-		{
+		}.lasting(),
+		alarm{
 			id: "ScheduleDropped", name: "schedule-dropped", section: "schedule-failures",
 			means:  "The Scheduler dropped a schedule's call: a retry's token went to undeliverable, or a tick is missing." + first,
 			metric: p.Schedules.MetricDropped(every), limit: limit,
-		},
+		}.lasting(),
 		{
 			id: "ScheduleLost", name: "schedule-lost", section: "schedule-failures",
 			means:  "The Scheduler dropped a schedule's call and could not send the token to undeliverable either. A delivery has no next attempt until somebody replays the delivery with force." + first,

@@ -33,12 +33,20 @@ func TestAlarms_thresholds(t *testing.T) {
 
 			limits := env.Thresholds
 			want := map[string]float64{
-				"dead-letters":   float64(limits.DeadLettersPerHour),
-				"undeliverable":  0,
-				"breaker-silent": 1,
-				"success-rate":   limits.SuccessRate,
-				"api-errors":     float64(limits.IngestErrors),
-				"archive-failed": 0,
+				"dead-letters":         float64(limits.DeadLettersPerHour),
+				"undeliverable":        0,
+				"breaker-silent":       1,
+				"success-rate":         limits.SuccessRate,
+				"api-errors":           float64(limits.IngestErrors),
+				"archive-failed":       0,
+				"tokens-circling":      0,
+				"notifications-failed": 0,
+			}
+			for _, f := range []string{"deliver", "breaker", "replay"} {
+				want[f+"-recursion"] = 0
+			}
+			for _, queue := range []string{"live", "retry", "replay", "circuits", "replay-jobs"} {
+				want["put-back-"+queue] = 9
 			}
 			for lane, age := range map[string]time.Duration{"live": 30 * time.Minute, "retry": 45 * time.Minute, "replay": 30 * time.Minute} {
 				want["oldest-pending-"+lane] = age.Seconds()
@@ -93,7 +101,8 @@ func TestAlarms_what(t *testing.T) {
 		{name: "breaker-silent", path: "MetricName", want: "circuits_open"},
 		{name: "breaker-silent", path: "Statistic", want: "SampleCount"},
 		{name: "breaker-silent", path: "ComparisonOperator", want: "LessThanThreshold"},
-		{name: "breaker-silent", path: "TreatMissingData", want: "breaching"},
+		{name: "breaker-silent", path: "TreatMissingData", want: "missing"},
+		{name: "breaker-silent", path: "DatapointsToAlarm", want: 3},
 		{name: "breaker-silent", path: "Period", want: 300},
 		{name: "breaker-silent", path: "EvaluationPeriods", want: 3},
 		{name: "success-rate", path: "ComparisonOperator", want: "LessThanThreshold"},
@@ -103,6 +112,14 @@ func TestAlarms_what(t *testing.T) {
 		{name: "deliver-throttles", path: "MetricName", want: "Throttles"},
 		{name: "table-write-throttles", path: "MetricName", want: "WriteThrottleEvents"},
 		{name: "by_state-read-throttles", path: "MetricName", want: "ReadThrottleEvents"},
+		{name: "deliver-recursion", path: "MetricName", want: "RecursiveInvocationsDropped"},
+		{name: "deliver-recursion", path: "Namespace", want: "AWS/Lambda"},
+		{name: "put-back-retry", path: "MetricName", want: "put_back_receives"},
+		{name: "put-back-retry", path: "Statistic", want: "Maximum"},
+		{name: "tokens-circling", path: "MetricName", want: "tokens_circling"},
+		{name: "notifications-failed", path: "MetricName", want: "notifications_failed"},
+		{name: "undeliverable", path: "EvaluationPeriods", want: 1},
+		{name: "schedule-lost", path: "EvaluationPeriods", want: 1},
 		{name: "schedule-errors", path: "MetricName", want: "TargetErrorCount"},
 		{name: "schedule-dropped", path: "MetricName", want: "InvocationDroppedCount"},
 		{name: "schedule-lost", path: "MetricName", want: "InvocationsFailedToBeSentToDeadLetterCount"},
@@ -128,6 +145,25 @@ func TestAlarms_what(t *testing.T) {
 			}
 		})
 	}
+	t.Run("a single bad period pages nobody", func(t *testing.T) {
+		t.Parallel()
+
+		for name, r := range alarmsOf(t, "prod") {
+			noisy := strings.HasSuffix(name, "-throttles") || strings.HasSuffix(name, "-errors") || slices.Contains([]string{"schedule-dropped", "notifications-failed"}, name)
+			if !noisy {
+				continue
+			}
+			r.check(t, "EvaluationPeriods", 3)
+			r.check(t, "DatapointsToAlarm", 2)
+		}
+	})
+	t.Run("put-back names the queue", func(t *testing.T) {
+		t.Parallel()
+
+		alarmsOf(t, "prod")["put-back-replay-jobs"].check(t, "Dimensions", []any{
+			map[string]any{"Name": "environment", "Value": "surehook-prod"}, map[string]any{"Name": "queue", "Value": "surehook-prod-replay-jobs"},
+		})
+	})
 	t.Run("the success rate is of settled deliveries, and of enough of them", func(t *testing.T) {
 		t.Parallel()
 
@@ -139,7 +175,7 @@ func TestAlarms_what(t *testing.T) {
 	t.Run("metrics of ours have the environment's name", func(t *testing.T) {
 		t.Parallel()
 
-		want := []any{map[string]any{"Name": "environment", "Value": "prod"}}
+		want := []any{map[string]any{"Name": "environment", "Value": "surehook-prod"}}
 		alarmsOf(t, "prod")["dead-letters"].check(t, "Dimensions", want)
 	})
 }
@@ -189,6 +225,10 @@ func TestAlarms_actions(t *testing.T) {
 					if got != want {
 						t.Errorf("%s of %s = %v; want %v", when, name, got, want)
 					}
+				}
+				silent, _ := r.at("InsufficientDataActions").([]any)
+				if has := len(silent) == 1; has != (called && name == "breaker-silent") {
+					t.Errorf("%s calls without data: %t; want the call of breaker-silent alone", name, has)
 				}
 			}
 		})

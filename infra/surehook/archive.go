@@ -132,7 +132,7 @@ func newArchiveRole(scope constructs.Construct, p ArchiveProps, bucket awss3.Buc
 func newArchiveSchedule(scope constructs.Construct, p ArchiveProps, machine awsstepfunctions.CfnStateMachine) {
 	role := newScheduleRole(scope, "ArchiveScheduleRole", "Starts the archive's export every night", p.Group)
 	allow(role, "states:StartExecution").on(machine.AttrArn())
-	awsscheduler.NewCfnSchedule(scope, jsii.String("ArchiveSchedule"), &awsscheduler.CfnScheduleProps{
+	schedule := awsscheduler.NewCfnSchedule(scope, jsii.String("ArchiveSchedule"), &awsscheduler.CfnScheduleProps{
 		Description:        jsii.String("Exports yesterday's changes of the table to the archive"),
 		GroupName:          p.Group.ScheduleGroupName(),
 		ScheduleExpression: jsii.String(archiveTime),
@@ -147,6 +147,7 @@ func newArchiveSchedule(scope constructs.Construct, p ArchiveProps, machine awss
 			},
 		},
 	})
+	afterPermissions(schedule, role)
 }
 
 // failures counts the days without an export.

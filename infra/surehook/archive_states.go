@@ -1,6 +1,7 @@
 package surehook
 
 import (
+	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awss3"
 )
 
@@ -20,6 +21,11 @@ const (
 	firstBackup = `$ceil($toMillis($states.result.ContinuousBackupsDescription.PointInTimeRecoveryDescription.EarliestRestorableDateTime) / 1000) * 1000`
 )
 
+// minWindow is the shortest window of an export, 15 minutes in milliseconds. The
+// window of a table made in the last minutes of a day reaches into the next day, and
+// the next export repeats these minutes.
+const minWindow = "900000"
+
 // jsonata returns a calculated field.
 func jsonata(expression string) string { return "{% " + expression + " %}" }
 
@@ -33,11 +39,19 @@ func archiveStates(p ArchiveProps, bucket awss3.Bucket) states {
 		"TimeoutSeconds": int(archiveTimeout.Seconds()),
 		"StartAt":        "Day",
 		"States": states{
-			"Day": call("describeContinuousBackups", "Export", states{"TableName": p.Table.TableName()}, states{
+			"Day": call("describeContinuousBackups", "Any?", states{"TableName": p.Table.TableName()}, states{
 				"from": jsonata("$max([" + dayStart + ", " + firstBackup + "])"),
-				"to":   jsonata(dayEnd),
+				"to":   jsonata("$max([" + dayEnd + ", " + firstBackup + " + " + minWindow + "])"),
+				"end":  jsonata(dayEnd),
 				"day":  jsonata("$fromMillis(" + dayStart + ", '[Y0001]-[M01]-[D01]')"),
 			}),
+			// The backups of a new table begin after the day: the next run exports
+			// the table's first day.
+			"Any?": states{
+				"Type":    "Choice",
+				"Choices": []states{{"Condition": jsonata("$from >= $end"), "Next": "Done"}},
+				"Default": "Export",
+			},
 			"Export": call("exportTableToPointInTime", "Wait", exportArguments(p, bucket), states{
 				"export": jsonata("$states.result.ExportDescription.ExportArn"),
 			}),
@@ -85,7 +99,7 @@ func exportArguments(p ArchiveProps, bucket awss3.Bucket) states {
 func call(operation, next string, arguments, variables states) states {
 	state := states{
 		"Type":      "Task",
-		"Resource":  "arn:aws:states:::aws-sdk:dynamodb:" + operation,
+		"Resource":  "arn:" + *awscdk.Aws_PARTITION() + ":states:::aws-sdk:dynamodb:" + operation,
 		"Arguments": arguments,
 		"Retry":     []states{{"ErrorEquals": []string{"States.ALL"}, "IntervalSeconds": 30, "BackoffRate": 2, "MaxAttempts": 5}},
 		"Next":      next,

@@ -51,12 +51,21 @@ func TestArchive_states(t *testing.T) {
 
 	machine := templateOf(t, "prod").get(t, "AWS::StepFunctions::StateMachine", "Archive")
 	machine.check(t, "Definition.QueryLanguage", "JSONata")
-	machine.check(t, "Definition.States.Export.Resource", "arn:aws:states:::aws-sdk:dynamodb:exportTableToPointInTime")
+	machine.check(t, "Definition.States.Export.Resource", map[string]any{
+		"Fn::Join": []any{"", []any{"arn:", map[string]any{"Ref": "AWS::Partition"}, ":states:::aws-sdk:dynamodb:exportTableToPointInTime"}},
+	})
 	machine.check(t, "Definition.States.Export.Arguments.ExportType", "INCREMENTAL_EXPORT")
 	machine.check(t, "Definition.States.Export.Arguments.IncrementalExportSpecification", map[string]any{
 		"ExportFromTime": "{% $fromMillis($from) %}", "ExportToTime": "{% $fromMillis($to) %}", "ExportViewType": "NEW_AND_OLD_IMAGES",
 	})
-	machine.check(t, "Definition.States.Day.Assign.to", "{% $toMillis($substring($states.input.time, 0, 10) & 'T00:00:00Z') %}")
+	machine.check(t, "Definition.States.Day.Assign.end", "{% $toMillis($substring($states.input.time, 0, 10) & 'T00:00:00Z') %}")
+	// A table made after the day has nothing to export.
+	machine.check(t, "Definition.States.Any?.Choices", []any{map[string]any{"Condition": "{% $from >= $end %}", "Next": "Done"}})
+	machine.check(t, "Definition.States.Any?.Default", "Export")
+	to, _ := machine.at("Definition", "States", "Day", "Assign", "to").(string)
+	if !strings.HasSuffix(to, " * 1000 + 900000]) %}") {
+		t.Errorf("the export ends at %s; want at least 15 minutes after the first backup", to)
+	}
 
 	// Every named state exists.
 	states, _ := machine.at("Definition", "States").(map[string]any)

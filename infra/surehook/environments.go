@@ -15,9 +15,9 @@ import (
 // returns the standard environments. An embedding app can change a standard
 // environment or define a new environment.
 type Environment struct {
-	// Name is dev, staging, prod or local, or a name from an embedding app. The
-	// name is a dimension of all metrics, so two deployments in one account and
-	// region need different names.
+	// Name is dev, staging, prod or local, or a name from an embedding app. Two
+	// deployments of one environment in one account and region need different
+	// prefixes.
 	Name string
 
 	// Retention is the lifetime of events, deliveries and attempts in the
@@ -116,7 +116,9 @@ type Concurrency struct {
 }
 
 // Thresholds are the alarms' upper limits; SuccessRate is a lower limit. Counts
-// are per alarm period: five minutes, unless the name says otherwise.
+// are per alarm period: five minutes, unless the name says otherwise. The alarms of
+// IngestErrors, FunctionErrors, TableThrottles and ScheduleFailures go off after two
+// of three periods above the limit.
 type Thresholds struct {
 	DeadLettersPerHour int           // deliveries that died in an hour
 	OldestPending      time.Duration // age of a lane's oldest message, without the message's delay

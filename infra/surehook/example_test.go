@@ -66,6 +66,9 @@ func buildFunctions() (string, error) {
 		if err := os.MkdirAll(filepath.Join(dist, name), 0o750); err != nil {
 			return "", err
 		}
+		if err := os.WriteFile(filepath.Join(dist, name, "bootstrap"), []byte("program"), 0o600); err != nil {
+			return "", err
+		}
 	}
 	return dist, nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
@@ -113,6 +114,22 @@ type functionProps struct {
 	grant   func(awsiam.Role, FunctionsProps)
 }
 
+// chained returns the functions fed by a queue or a schedule. A delivery's tokens
+// pass through such a function once per attempt, and more often under limits.
+// Lambda stops a chain of queue and function after about 16 rounds and moves the
+// message to the queue's dead-letter queue, unless the function allows recursion.
+// Surehook bounds the chains itself: see hook.MaxHops, and the states of circuits
+// and replay jobs.
+// https://docs.aws.amazon.com/lambda/latest/dg/invocation-recursion.html
+func chained() []string { return []string{"deliver", "breaker", "replay"} }
+
+func recursion(name string) awslambda.RecursiveLoop {
+	if slices.Contains(chained(), name) {
+		return awslambda.RecursiveLoop_ALLOW
+	}
+	return awslambda.RecursiveLoop_TERMINATE
+}
+
 func newFunction(scope constructs.Construct, id string, p FunctionsProps, f functionProps) awslambda.Function {
 	name := p.Prefix + "-" + f.name
 	logs := awslogs.NewLogGroup(scope, jsii.String(id+"Logs"), &awslogs.LogGroupProps{
@@ -128,7 +145,7 @@ func newFunction(scope constructs.Construct, id string, p FunctionsProps, f func
 	})
 	allow(role, "logs:CreateLogStream", "logs:PutLogEvents").on(logs.LogGroupArn())
 	f.grant(role, p)
-	f.env[names.EnvEnvironment] = &p.Environment.Name
+	f.env[names.EnvEnvironment] = &p.Prefix // of all metrics: two stacks may have one environment
 
 	architecture := awslambda.Architecture_ARM_64()
 	if p.Environment.Architecture == "amd64" {
@@ -149,16 +166,17 @@ func newFunction(scope constructs.Construct, id string, p FunctionsProps, f func
 		// Lambda's own log lines repeat the metrics and cost money per byte.
 		SystemLogLevelV2: awslambda.SystemLogLevel_WARN,
 		Tracing:          awslambda.Tracing_DISABLED,
+		RecursiveLoop:    recursion(f.name),
 	})
 }
 
-// checkDist reports a function without a folder below dist. CDK's own error for
-// a missing folder comes from JavaScript.
+// checkDist reports a function without a built program below dist. CDK would accept
+// an empty folder, and the deployed function would not start.
 func checkDist(dist string) error {
 	for _, name := range functionNames() {
-		folder := filepath.Join(dist, name)
-		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
-			return fmt.Errorf("function %s is not built: folder %s is missing (set it with -c dist=DIR)", name, folder)
+		program := filepath.Join(dist, name, "bootstrap")
+		if info, err := os.Stat(program); err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
+			return fmt.Errorf("function %s is not built: %s is missing or empty (run make build, or set the folder with -c dist=DIR)", name, program)
 		}
 	}
 	return nil

@@ -25,13 +25,14 @@ func TestFunctions(t *testing.T) {
 			for id, want := range map[string]struct {
 				name            string
 				timeout, memory int
+				recursion       string
 			}{
-				"Ingest":    {name: "ingest", timeout: 29, memory: 512},
-				"Deliver":   {name: "deliver", timeout: 60, memory: 512},
-				"Breaker":   {name: "breaker", timeout: 60, memory: 512},
-				"Replayer":  {name: "replay", timeout: 60, memory: 512},
-				"Manage":    {name: "manage", timeout: 29, memory: 512},
-				"Authorize": {name: "authorize", timeout: 5, memory: 256},
+				"Ingest":    {name: "ingest", timeout: 29, memory: 512, recursion: "Terminate"},
+				"Deliver":   {name: "deliver", timeout: 60, memory: 512, recursion: "Allow"},
+				"Breaker":   {name: "breaker", timeout: 60, memory: 512, recursion: "Allow"},
+				"Replayer":  {name: "replay", timeout: 60, memory: 512, recursion: "Allow"},
+				"Manage":    {name: "manage", timeout: 29, memory: 512, recursion: "Terminate"},
+				"Authorize": {name: "authorize", timeout: 5, memory: 256, recursion: "Terminate"},
 			} {
 				f := tpl.get(t, "AWS::Lambda::Function", id)
 				f.check(t, "FunctionName", "surehook-"+env.Name+"-"+want.name)
@@ -41,6 +42,7 @@ func TestFunctions(t *testing.T) {
 				f.check(t, "Timeout", want.timeout)
 				f.check(t, "MemorySize", want.memory)
 				f.check(t, "TracingConfig", nil)
+				f.check(t, "RecursiveLoop", want.recursion)
 				f.check(t, "LoggingConfig.LogFormat", "JSON")
 				if got := show(f.at("LoggingConfig", "LogGroup")); got != "${"+id+"Logs}" {
 					t.Errorf("%s logs to %s; want its own group", id, got)
@@ -53,6 +55,35 @@ func TestFunctions(t *testing.T) {
 			}
 			if n := len(tpl.all("AWS::Lambda::Function")); n != 6 {
 				t.Errorf("%d functions; want 6 and no helpers of CDK", n)
+			}
+		})
+	}
+}
+
+// TestFunctions_recursion checks that every function fed by a queue or a schedule
+// allows recursion. Lambda would stop the chain of a delivery's attempts after about
+// 16 rounds.
+func TestFunctions_recursion(t *testing.T) {
+	t.Parallel()
+
+	for env, tpl := range every(t) {
+		t.Run(env.Name, func(t *testing.T) {
+			t.Parallel()
+
+			fed := map[string]bool{}
+			for _, source := range tpl.all("AWS::Lambda::EventSourceMapping") {
+				fed[show(source.at("FunctionName"))] = true
+			}
+			for _, schedule := range tpl.all("AWS::Scheduler::Schedule") {
+				fed[strings.TrimSuffix(show(schedule.at("Target", "Arn")), ".Arn}")+"}"] = true
+			}
+			alarms := alarmsOf(t, env.Name)
+			for id, f := range tpl.all("AWS::Lambda::Function") {
+				name := strings.TrimPrefix(show(f.at("FunctionName")), "surehook-"+env.Name+"-")
+				_, watched := alarms[name+"-recursion"]
+				if allowed := f.at("RecursiveLoop") == "Allow"; allowed != fed["${"+id+"}"] || watched != allowed {
+					t.Errorf("%s is fed: %t, allows recursion: %t, has an alarm: %t; want the same", id, fed["${"+id+"}"], allowed, watched)
+				}
 			}
 		})
 	}
@@ -118,7 +149,7 @@ func TestFunctions_environment(t *testing.T) {
 				"Authorize": {names.EnvTable: "${Table}", names.EnvAdminKeySecret: "${AdminKey}"},
 			}
 			for id, f := range tpl.all("AWS::Lambda::Function") {
-				want[id][names.EnvEnvironment] = env.Name
+				want[id][names.EnvEnvironment] = "surehook-" + env.Name
 				if diff := cmp.Diff(want[id], variables(f)); diff != "" {
 					t.Errorf("environment of %s (-want +got):\n%s", id, diff)
 				}

@@ -117,7 +117,7 @@ const (
 
 // own returns a metric of Surehook. Pairs are further dimensions: name, value.
 func (p MonitorProps) own(name, statistic string, every time.Duration, pairs ...string) awscloudwatch.Metric {
-	dimensions := map[string]*string{names.MetricEnvironment: &p.Environment.Name}
+	dimensions := map[string]*string{names.MetricEnvironment: &p.Prefix}
 	for i := 0; i+1 < len(pairs); i += 2 {
 		dimensions[pairs[i]] = &pairs[i+1]
 	}

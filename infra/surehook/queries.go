@@ -24,6 +24,11 @@ const (
 	lineAttempted  = "message = 'delivery.attempted'"
 	lineReconciled = "message = 'circuit.reconciled'"
 	lineHandled    = "message = 'request.handled'"
+	// lineFailed matches Lambda's own line about a failed invocation, a JSON object:
+	// the status is timeout, error or failure. Lambda writes no line about a success
+	// at the system log level WARN.
+	// https://docs.aws.amazon.com/lambda/latest/dg/telemetry-schema-reference.html
+	lineFailed = "(type = 'platform.report' and record.status != 'success')"
 )
 
 // queries returns queries by tenant and endpoint. Metrics have no such
@@ -85,8 +90,8 @@ func queries(p MonitorProps) []query {
 			"limit 200",
 		}},
 		{"Errors", "errors", everywhere, []string{
-			"fields @timestamp, @log, message, " + columns(names.LogTenant, names.LogEndpoint, names.LogDelivery, names.LogError) + ", @message",
-			"filter level = 'ERROR' or @message like /panic|Task timed out|Runtime exited/",
+			"fields @timestamp, @log, message, " + columns(names.LogTenant, names.LogEndpoint, names.LogDelivery, names.LogError) + ", record.status, @message",
+			"filter level = 'ERROR' or " + lineFailed + " or @message like /panic/",
 			"sort @timestamp desc",
 			"limit 200",
 		}},

@@ -34,6 +34,15 @@ func TestQueries(t *testing.T) {
 			}
 		}
 	}
+	errors := found["surehook-prod/errors"]
+	for _, want := range []string{"level = 'ERROR'", "type = 'platform.report' and record.status != 'success'", "panic"} {
+		if !strings.Contains(errors, want) {
+			t.Errorf("errors = %s; want %s in it", errors, want)
+		}
+	}
+	if strings.Contains(errors, "Task timed out") {
+		t.Errorf("errors = %s; want no text of the plain log format", errors)
+	}
 	const why = "filter delivery_id = 'PASTE' or event_id = 'PASTE'"
 	if text := found["surehook-prod/why-not-delivered"]; !strings.Contains(text, why) {
 		t.Errorf("why-not-delivered = %s; want %s in it", text, why)

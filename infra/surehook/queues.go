@@ -17,13 +17,13 @@ const (
 	// function. AWS recommends six, so a batch retried after a throttle is not
 	// received twice.
 	visibilityTimeouts = 6
-	// maxReceives is the number of receives before a message moves to the
-	// undeliverable queue. 50 is far above the receives of a valid message
-	// under throttles and deployments.
-	maxReceives = 50
-	// idleReceives is SQS's maximum. The only queue with this setting has no
-	// consumer.
-	idleReceives = 1000
+	// maxReceives is SQS's maximum of receives before a message moves to the
+	// undeliverable queue. A failed message returns after retry.Redelivery: nine
+	// waits of 13 minutes in all, then 990 waits of 5 to 10 minutes, 7.5 on
+	// average. 990 x 7.5 min = 5.2 days, and 3.4 to 6.9 days in all cases. The move
+	// keeps the time of sending, so SQS keeps the message in undeliverable for the
+	// rest of queueRetention: about 7 days.
+	maxReceives = 1000
 )
 
 // Queues are the lanes of deliver, the queues of breaker and replay, and the
@@ -78,7 +78,7 @@ func NewQueues(scope constructs.Construct, props QueuesProps) Queues {
 		// https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_StartMessageMoveTask.html
 		Redrive: newQueue(scope, "Redrive", awssqs.QueueProps{
 			QueueName:       jsii.String(props.Prefix + "-redrive"),
-			DeadLetterQueue: &awssqs.DeadLetterQueue{Queue: deadLetters, MaxReceiveCount: jsii.Number(idleReceives)},
+			DeadLetterQueue: &awssqs.DeadLetterQueue{Queue: deadLetters, MaxReceiveCount: jsii.Number(maxReceives)},
 		}),
 	}
 }

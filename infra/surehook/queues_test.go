@@ -23,7 +23,7 @@ func TestQueues_work(t *testing.T) {
 				timeout, _ := tpl.get(t, "AWS::Lambda::Function", worker).at("Timeout").(float64)
 				queue := tpl.get(t, "AWS::SQS::Queue", id)
 				queue.check(t, "QueueName", "surehook-"+env.Name+"-"+name)
-				queue.check(t, "RedrivePolicy.maxReceiveCount", 50)
+				queue.check(t, "RedrivePolicy.maxReceiveCount", 1000)
 				if got := show(queue.at("RedrivePolicy", "deadLetterTargetArn")); got != "${Undeliverable.Arn}" {
 					t.Errorf("%s redrives to %s; want undeliverable", id, got)
 				}

@@ -57,3 +57,9 @@ func newScheduleRole(scope constructs.Construct, id, description string, group a
 		}),
 	})
 }
+
+// afterPermissions makes the schedule after the permissions of its role. CloudFormation
+// makes a role's policy as a resource of its own, so a schedule could fire before.
+func afterPermissions(schedule awsscheduler.CfnSchedule, role awsiam.Role) {
+	schedule.Node().AddDependency(role.Node().FindChild(jsii.String("DefaultPolicy")))
+}

@@ -1,6 +1,7 @@
 package surehook
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -20,7 +21,6 @@ func newEmbedding(app awscdk.App, dist string) (awscdk.Stack, error) {
 	})
 	for _, name := range []string{"eu", "us"} {
 		env := customised()
-		env.Name = name
 		env.Domain.Name = name + ".example.com"
 		props := Props{Environment: env, Dist: dist, Prefix: "shop-" + name, Version: "7"}
 		if _, err := New(stack, "Webhooks"+name, props); err != nil {
@@ -43,7 +43,7 @@ func TestNew_embedded(t *testing.T) {
 	for _, name := range []string{"eu", "us"} {
 		deliver := tpl.get(t, "AWS::Lambda::Function", "Webhooks"+name+"Deliver")
 		deliver.check(t, "FunctionName", "shop-"+name+"-deliver")
-		deliver.check(t, "Environment.Variables."+names.EnvEnvironment, name)
+		deliver.check(t, "Environment.Variables."+names.EnvEnvironment, "shop-"+name)
 		deliver.check(t, "Tags", []any{map[string]any{"Key": "surehook:version", "Value": "7"}})
 		if got, want := variables(deliver)[names.EnvTable], "${Webhooks"+name+"Table}"; got != want {
 			t.Errorf("deliver of %s works on %s; want %s", name, got, want)
@@ -73,6 +73,12 @@ func TestNewStack_refuses(t *testing.T) {
 	t.Parallel()
 
 	missing := filepath.Join(t.TempDir(), "dist")
+	empty := t.TempDir()
+	for _, name := range functionNames() {
+		if err := os.Mkdir(filepath.Join(empty, name), 0o750); err != nil {
+			t.Fatal(err)
+		}
+	}
 	tests := []struct {
 		name   string
 		change func(*Props)
@@ -80,6 +86,7 @@ func TestNewStack_refuses(t *testing.T) {
 	}{
 		{name: "an environment that must not be deployed", change: func(p *Props) { p.Environment.Egress = names.EgressLoopback }, want: "local stack only"},
 		{name: "functions that are not built", change: func(p *Props) { p.Dist = missing }, want: "function ingest is not built"},
+		{name: "empty folders of functions", change: func(p *Props) { p.Dist = empty }, want: "ingest/bootstrap is missing or empty"},
 		{name: "a prefix that is too short", change: func(p *Props) { p.Prefix = "s" }, want: `prefix "s"`},
 		{name: "a prefix that is too long", change: func(p *Props) { p.Prefix = strings.Repeat("s", 41) }, want: "prefix"},
 		{name: "a prefix that begins with a digit", change: func(p *Props) { p.Prefix = "1a" }, want: "prefix"},

@@ -52,7 +52,7 @@ func NewTicks(scope constructs.Construct, props TicksProps) {
 // newTick makes a plain CloudFormation resource. CDK's own schedule would allow
 // calls of every version of the function.
 func newTick(scope constructs.Construct, id, description, input string, every time.Duration, role awsiam.Role, props TicksProps) {
-	awsscheduler.NewCfnSchedule(scope, &id, &awsscheduler.CfnScheduleProps{
+	schedule := awsscheduler.NewCfnSchedule(scope, &id, &awsscheduler.CfnScheduleProps{
 		Description:        &description,
 		GroupName:          props.Group.ScheduleGroupName(),
 		ScheduleExpression: awsscheduler.ScheduleExpression_Rate(seconds(every)).ExpressionString(),
@@ -64,4 +64,5 @@ func newTick(scope constructs.Construct, id, description, input string, every ti
 			RetryPolicy: &awsscheduler.CfnSchedule_RetryPolicyProperty{MaximumRetryAttempts: jsii.Number(0)},
 		},
 	})
+	afterPermissions(schedule, role)
 }

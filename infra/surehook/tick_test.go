@@ -1,6 +1,9 @@
 package surehook
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 func TestTicks(t *testing.T) {
 	t.Parallel()
@@ -22,6 +25,9 @@ func TestTicks(t *testing.T) {
 				tick.check(t, "Target.Input", want.input)
 				tick.check(t, "Target.RetryPolicy", map[string]any{"MaximumRetryAttempts": 0.0})
 				tick.check(t, "Target.DeadLetterConfig", nil)
+				if !slices.ContainsFunc(tick.DependsOn, func(id string) bool { return short(id) == "TickRoleDefaultPolicy" }) {
+					t.Errorf("%s depends on %v; want the permission first", id, tick.DependsOn)
+				}
 				if got := show(tick.at("Target", "Arn")); got != "${Breaker.Arn}" {
 					t.Errorf("%s calls %s; want the breaker", id, got)
 				}

@@ -50,20 +50,22 @@ func nowRow(p MonitorProps) []Widget {
 }
 
 func queueRow(p MonitorProps) []Widget {
-	var depth, age metrics
+	var depth, age, putBack metrics
 	for _, q := range p.work() {
 		depth = append(depth, labelled(q.name, q.resource.MetricApproximateNumberOfMessagesVisible(options("Maximum", gaugePeriod))))
+		putBack = append(putBack, labelled(q.name, p.putBack(names.MetricPutBack, "Sum", q)))
 		age = append(age, labelled(q.name, q.resource.MetricApproximateAgeOfOldestMessage(options("Maximum", gaugePeriod))))
 	}
 	limits := p.Environment.Thresholds
 	return []Widget{
-		{Title: "Queue depth", Width: 8, Unit: "messages", Left: depth},
+		{Title: "Queue depth", Width: 6, Unit: "messages", Left: depth},
 		{
-			Title: "Oldest message", Width: 8, Unit: "s", Left: age,
+			Title: "Oldest message", Width: 6, Unit: "s", Left: age,
 			Limit: limits.OldestPending.Seconds(), // the retry lane's limit is 15 minutes more
 		},
+		{Title: "Messages put back after a failure", Width: 6, Unit: "messages", Left: putBack},
 		{
-			Title: "Dead letters: by hour (left), open (right)", Width: 8, Unit: "deliveries", Limit: float64(limits.DeadLettersPerHour),
+			Title: "Dead letters: by hour (left), open (right)", Width: 6, Unit: "deliveries", Limit: float64(limits.DeadLettersPerHour),
 			Left: metrics{labelled("dead in an hour", p.own(names.MetricDead, "Sum", time.Hour))},
 			Right: metrics{
 				labelled("open", p.own(names.MetricOpenLetters, "Maximum", gaugePeriod)),

@@ -66,6 +66,7 @@ type Breaker struct {
 
 // Replay configures functions/replay.
 type Replay struct {
+	Environment     string
 	Table           string
 	ReplayQueue     string // URL of the lane
 	ReplayJobsQueue string // URL
@@ -161,6 +162,7 @@ func ForBreaker(lookup Lookup) (Breaker, error) {
 func ForReplay(lookup Lookup) (Replay, error) {
 	r := reader{lookup: lookup}
 	c := Replay{
+		Environment:     r.text(names.EnvEnvironment),
 		Table:           r.text(names.EnvTable),
 		ReplayQueue:     r.text(names.EnvReplayQueue),
 		ReplayJobsQueue: r.text(names.EnvReplayJobsQueue),

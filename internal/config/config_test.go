@@ -96,9 +96,9 @@ func TestForReplay(t *testing.T) {
 	t.Parallel()
 
 	got, err := config.ForReplay(lookup(map[string]string{
-		names.EnvTable: "table", names.EnvReplayQueue: "https://sqs/replay", names.EnvReplayJobsQueue: "https://sqs/replay-jobs",
+		names.EnvEnvironment: "prod", names.EnvTable: "table", names.EnvReplayQueue: "https://sqs/replay", names.EnvReplayJobsQueue: "https://sqs/replay-jobs",
 	}))
-	want := config.Replay{Table: "table", ReplayQueue: "https://sqs/replay", ReplayJobsQueue: "https://sqs/replay-jobs"}
+	want := config.Replay{Environment: "prod", Table: "table", ReplayQueue: "https://sqs/replay", ReplayJobsQueue: "https://sqs/replay-jobs"}
 	if err != nil || got != want {
 		t.Errorf("ForReplay() = %+v, %v; want %+v", got, err, want)
 	}

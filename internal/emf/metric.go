@@ -65,8 +65,8 @@ func (m Metric) By(ds ...Dimension) Metric {
 	return m
 }
 
-// Dimension is a dimension of a metric with a value, from Outcome or Number. The
-// zero Dimension is empty.
+// Dimension is a dimension of a metric with a value, from Outcome, Number or Queue.
+// The zero Dimension is empty.
 type Dimension struct{ name, value string }
 
 // Outcome returns the dimension for the class of an attempt.
@@ -76,6 +76,9 @@ func Outcome(c hook.Class) Dimension { return Dimension{names.MetricOutcome, c.S
 func Number(n int) Dimension {
 	return Dimension{names.MetricNumber, strconv.Itoa(min(max(n, 1), hook.MaxAttempts))}
 }
+
+// Queue returns the dimension for the name of a queue.
+func Queue(name string) Dimension { return Dimension{names.MetricQueue, name} }
 
 // attr returns the member of the line with the values.
 func (m Metric) attr() slog.Attr {

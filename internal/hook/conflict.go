@@ -1,21 +1,67 @@
 package hook
 
-import "context"
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+)
+
+// Wait blocks for d. Wait returns an error when ctx ends first. The nil Wait
+// blocks by the real clock.
+type Wait func(ctx context.Context, d time.Duration) error
+
+// The waits between two tries of a write: full jitter, uniform in [0, d) with d =
+// min(10 ms x 2^(n-1), 320 ms) after try n.
+const (
+	firstConflictWait   = 10 * time.Millisecond
+	maxConflictDoubling = 5 // 10 ms x 2^5 = 320 ms
+)
 
 // OnConflict calls write until write returns no CodeConflict, at most tries
 // times (1 or more), and returns the last error. Each call of write must read
 // the record again, decide, and write the decision on condition of the version
 // read. Each conflict means success of another writer, so n tries tolerate
-// n-1 concurrent writers. OnConflict stops between two tries when ctx is done.
+// n-1 concurrent writers. OnConflict waits between two tries: at most 30 ms in
+// all with 3 tries, 5.2 s with 20 tries, and half of that on average. OnConflict
+// stops between two tries when ctx is done.
 //
 // An error with CodeConflict means a conflict in every try.
-func OnConflict(ctx context.Context, tries int, write func() error) error {
-	var err error
-	for range tries {
-		err = write()
-		if CodeOf(err) != CodeConflict || ctx.Err() != nil {
+func OnConflict(ctx context.Context, wait Wait, tries int, write func() error) error {
+	return wait.repeat(ctx, tries, write, func(c Code) bool { return c == CodeConflict })
+}
+
+// Persist is OnConflict, and also calls write again after CodeUnavailable. Persist
+// is for the record of an effect outside of the store: without the record, the
+// effect happens twice.
+func Persist(ctx context.Context, wait Wait, tries int, write func() error) error {
+	return wait.repeat(ctx, tries, write, func(c Code) bool { return c == CodeConflict || c == CodeUnavailable })
+}
+
+func (w Wait) repeat(ctx context.Context, tries int, write func() error, again func(Code) bool) error {
+	if w == nil {
+		w = realWait
+	}
+	for try := 1; ; try++ {
+		err := write()
+		if err == nil || !again(CodeOf(err)) || try >= tries || ctx.Err() != nil {
+			return err
+		}
+		d := firstConflictWait << min(try-1, maxConflictDoubling)
+		if w(ctx, time.Duration(rand.Float64()*float64(d))) != nil { //nolint:gosec // jitter is no secret
 			return err
 		}
 	}
-	return err
+}
+
+// realWait blocks by the real clock.
+func realWait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx) //nolint:wrapcheck // repeat drops the cause and returns the error of the write
+	case <-timer.C:
+		return nil
+	}
 }

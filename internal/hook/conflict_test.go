@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"surehook/internal/hook"
 )
@@ -12,11 +14,14 @@ func TestOnConflict(t *testing.T) {
 	t.Parallel()
 
 	conflict := hook.Conflict("another writer came first")
+	unavailable := &hook.Error{Code: hook.CodeUnavailable, Message: "the store did not answer"}
 	other := errors.New("no answer")
 	tests := []struct {
 		name      string
 		answers   []error // of the calls, in order
 		cancelled bool    // the context is done before the first call
+		interrupt bool    // the context ends during the first wait
+		persist   bool    // Persist instead of OnConflict
 		wantCalls int
 		want      error
 	}{
@@ -25,7 +30,13 @@ func TestOnConflict(t *testing.T) {
 		{name: "the last try may succeed", answers: []error{conflict, conflict, nil}, wantCalls: 3},
 		{name: "conflicts in all tries are returned", answers: []error{conflict, conflict, conflict}, wantCalls: 3, want: conflict},
 		{name: "another error ends the tries", answers: []error{conflict, other}, wantCalls: 2, want: other},
+		{name: "an unavailable store ends the tries", answers: []error{unavailable}, wantCalls: 1, want: unavailable},
 		{name: "a finished context ends the tries", answers: []error{conflict}, cancelled: true, wantCalls: 1, want: conflict},
+		{name: "the end of the context during a wait ends the tries", answers: []error{conflict}, interrupt: true, wantCalls: 1, want: conflict},
+		{name: "Persist tries again after a conflict", answers: []error{conflict, nil}, persist: true, wantCalls: 2},
+		{name: "Persist tries again after an unavailable store", answers: []error{unavailable, conflict, nil}, persist: true, wantCalls: 3},
+		{name: "Persist returns the last error", answers: []error{conflict, conflict, unavailable}, persist: true, wantCalls: 3, want: unavailable},
+		{name: "another error ends Persist", answers: []error{other}, persist: true, wantCalls: 1, want: other},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -36,14 +47,65 @@ func TestOnConflict(t *testing.T) {
 			if tt.cancelled {
 				cancel()
 			}
+			wait := func(ctx context.Context, _ time.Duration) error {
+				if tt.interrupt {
+					cancel()
+				}
+				return ctx.Err()
+			}
+			repeat := hook.OnConflict
+			if tt.persist {
+				repeat = hook.Persist
+			}
 			calls := 0
-			err := hook.OnConflict(ctx, 3, func() error {
+			err := repeat(ctx, wait, 3, func() error {
 				calls++
 				return tt.answers[calls-1]
 			})
 			if calls != tt.wantCalls || !errors.Is(err, tt.want) {
-				t.Errorf("OnConflict made %d calls and returned %v; want %d and %v", calls, err, tt.wantCalls, tt.want)
+				t.Errorf("made %d calls and returned %v; want %d and %v", calls, err, tt.wantCalls, tt.want)
 			}
 		})
 	}
+}
+
+// TestOnConflict_Waits checks that the waits are random, and double up to 320 ms.
+func TestOnConflict_Waits(t *testing.T) {
+	t.Parallel()
+
+	const tries, runs = 9, 200
+	most := make([]time.Duration, 0, tries-1)
+	for range runs {
+		n := 0
+		_ = hook.OnConflict(t.Context(), func(_ context.Context, d time.Duration) error {
+			if n == len(most) {
+				most = append(most, 0)
+			}
+			most[n] = max(most[n], d)
+			n++
+			return nil
+		}, tries, func() error { return hook.Conflict("again") })
+	}
+	if len(most) != tries-1 {
+		t.Fatalf("%d tries have %d waits; want %d", tries, len(most), tries-1)
+	}
+	for i, got := range most {
+		// The largest of 200 values, uniform in [0, d), is below d/2 once in 2^200 runs.
+		d := min(10*time.Millisecond<<i, 320*time.Millisecond)
+		if got >= d || got < d/2 {
+			t.Errorf("the longest wait after try %d is %s; want a value in [%s, %s)", i+1, got, d/2, d)
+		}
+	}
+}
+
+func TestOnConflict_WaitsByTheRealClockWithoutAWait(t *testing.T) {
+	t.Parallel()
+
+	synctest.Test(t, func(t *testing.T) {
+		begin := time.Now()
+		_ = hook.OnConflict(t.Context(), nil, 20, func() error { return hook.Conflict("again") })
+		if took := time.Since(begin); took == 0 || took > 6*time.Second {
+			t.Errorf("20 tries took %s; want more than nothing and at most 6 s", took)
+		}
+	})
 }

@@ -43,12 +43,19 @@ type Token struct {
 	Nonce         string        `json:"nonce"`
 	Reserved      bool          `json:"reserved,omitempty"` // the token waited for a reserved rate slot
 	ReplayRequest ReplayRequest `json:"replay,omitzero"`    // only in the first token of a replay
+	Hops          int           `json:"hops,omitempty"`     // times that the token was sent on without an attempt
 }
 
 // NewToken returns a fresh token for attempt number of the delivery.
 func NewToken(tenant TenantID, d DeliveryRef, number int) Token {
 	return Token{Delivery: d, Tenant: tenant, Attempt: number, Nonce: NewNonce()}
 }
+
+// MaxHops is the bound of Hops for a healthy delivery. Tokens beyond the bound are
+// counted, and sent on all the same: no delivery is lost. A token waits for a rate slot
+// or for the end of a throttle in one hop. A token without an in-flight slot asks again
+// after 2 s to 4 s, so 1,000 hops take about 50 minutes.
+const MaxHops = 1000
 
 // Encode returns the token as a message body.
 func (t Token) Encode() (string, error) {
@@ -71,8 +78,8 @@ func DecodeToken(body string) (Token, error) {
 			t = deadLetter.Token()
 		}
 	}
-	if t.Delivery.Generation == 0 || t.Delivery.Generation > MaxGeneration || t.Attempt < 1 || t.Attempt > MaxAttempts || t.Nonce == "" || t.ReplayRequest.JobIndex < 0 {
-		return Token{}, &Error{Code: CodeInvalid, Message: "invalid token: delivery, attempt, nonce or job index is missing or out of range"}
+	if t.Delivery.Generation == 0 || t.Delivery.Generation > MaxGeneration || t.Attempt < 1 || t.Attempt > MaxAttempts || t.Nonce == "" || t.ReplayRequest.JobIndex < 0 || t.Hops < 0 {
+		return Token{}, &Error{Code: CodeInvalid, Message: "invalid token: delivery, attempt, nonce, job index or hops is missing or out of range"}
 	}
 	if _, err := ParseTenantID(string(t.Tenant)); err != nil {
 		return Token{}, &Error{Code: CodeInvalid, Message: "invalid token", Err: err}

@@ -11,9 +11,12 @@ import (
 
 // Bounds of requests: bytes, entries or durations. docs/limits.md lists the bounds.
 const (
-	MaxPayload             = 256 << 10 // bytes of one payload
-	MaxBatchEvents         = 100
-	MaxBatchBytes          = 4 << 20 // bytes of one batch request
+	MaxPayload     = 256 << 10 // bytes of one payload
+	MaxBatchEvents = 100
+	// MaxBatchBytes is the size of one batch request. Lambda takes events of 6 MiB, and
+	// the event holds the body as a JSON string: twice the size if the body has only
+	// quotes and backslashes. 6 MiB / 2, less 64 KiB for headers and context twice.
+	MaxBatchBytes          = 3<<20 - 64<<10
 	MaxEndpointsPerTenant  = 500
 	MaxEndpointsPerURL     = 10   // of a tenant: one event makes at most as many requests to one URL
 	MaxURL                 = 2048 // bytes

@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"log/slog"
 	"net/http"
@@ -72,7 +73,7 @@ func setup(tb testing.TB) *bundle {
 	}
 	b.admin = &endpoint.Admin{
 		Store: b.store, Circuits: b.store, CircuitQueue: b.asked, History: b.store,
-		Vault: memory.Vault{}, Policy: egress.Policy{}, Now: now,
+		Vault: memory.Vault{}, Policy: egress.Policy{}, Now: now, Wait: func(context.Context, time.Duration) error { return nil },
 	}
 	b.status = &status.Reader{
 		Endpoints: b.admin, Circuits: b.store, History: b.store,

@@ -147,7 +147,7 @@ func TestEvents_batch_refusals(t *testing.T) {
 		},
 		{
 			name: "too large a body", body: `{"events":[` + one + `]}` + strings.Repeat(" ", hook.MaxBatchBytes), header: "", status: 413,
-			want: plain(413, "too_large", "the body must be at most 4194304 bytes"),
+			want: plain(413, "too_large", "the body must be at most 3080192 bytes"),
 		},
 	}
 	for _, tt := range tests {

@@ -56,6 +56,10 @@ func (q *CircuitQueue) Await(ctx context.Context, limit int) []CircuitMessage {
 // Delete removes the check. Delete ignores an unknown id.
 func (q *CircuitQueue) Delete(id string) { q.checks.delete(id) }
 
+// Postpone makes a received message visible again after d, rounded up to whole
+// seconds, as ChangeMessageVisibility of SQS. Postpone ignores an unknown id.
+func (q *CircuitQueue) Postpone(id string, d time.Duration) { q.checks.postpone(id, d) }
+
 // Next returns the earliest time of visibility of all checks; ok is false without
 // checks.
 func (q *CircuitQueue) Next() (at time.Time, ok bool) { return q.checks.next() }

@@ -55,6 +55,10 @@ func (j *JobQueue) Await(ctx context.Context, limit int) []JobMessage {
 // Delete removes the message. Delete ignores an unknown id.
 func (j *JobQueue) Delete(id string) { j.jobs.delete(id) }
 
+// Postpone makes a received message visible again after d, rounded up to whole
+// seconds, as ChangeMessageVisibility of SQS. Postpone ignores an unknown id.
+func (j *JobQueue) Postpone(id string, d time.Duration) { j.jobs.postpone(id, d) }
+
 // Next returns the earliest time of visibility of all messages; ok is false without
 // messages.
 func (j *JobQueue) Next() (at time.Time, ok bool) { return j.jobs.next() }

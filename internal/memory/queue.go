@@ -97,6 +97,14 @@ func (q *Queue) Delete(id string) {
 	}
 }
 
+// Postpone makes a received message visible again after d, rounded up to whole
+// seconds, as ChangeMessageVisibility of SQS. Postpone ignores an unknown id.
+func (q *Queue) Postpone(id string, d time.Duration) {
+	for _, l := range q.lanes {
+		l.postpone(id, d)
+	}
+}
+
 // Next returns the earliest time of visibility of all messages, for simulations to
 // advance the clock; ok is false without messages.
 func (q *Queue) Next() (at time.Time, ok bool) {

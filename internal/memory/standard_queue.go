@@ -151,6 +151,22 @@ func (q *standardQueue[T]) delete(id string) (removed entry[T], ok bool) {
 	return *e, true
 }
 
+// postpone makes a received message visible again after d. postpone ignores an unknown
+// id, and a message that is visible.
+func (q *standardQueue[T]) postpone(id string, d time.Duration) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+
+	e, ok := q.all[id]
+	if !ok || !e.isInFlight() {
+		return
+	}
+	q.unlink(e)
+	e.visibleAt = q.now().Add(wholeSeconds(d))
+	q.hide(e)
+	q.signal()
+}
+
 // next returns the earliest time of visibility of all messages; ok is false for an
 // empty queue.
 func (q *standardQueue[T]) next() (at time.Time, ok bool) {

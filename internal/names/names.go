@@ -22,7 +22,7 @@ const (
 	EnvReplayQueue      = "SUREHOOK_REPLAY_QUEUE_URL"     // lane of replayed deliveries
 	EnvReplayJobsQueue  = "SUREHOOK_REPLAY_JOBS_URL"      // queue of replay jobs with a due page
 	EnvTopic            = "SUREHOOK_TOPIC_ARN"            // SNS topic of operational events and alarms
-	EnvEnvironment      = "SUREHOOK_ENVIRONMENT"          // name of the deployment, a dimension of every metric
+	EnvEnvironment      = "SUREHOOK_ENVIRONMENT"          // prefix of the stack, a dimension of every metric
 	EnvRuntimeAPI       = "AWS_LAMBDA_RUNTIME_API"        // host:port of the Lambda runtime API, set by Lambda
 )
 
@@ -62,7 +62,7 @@ const (
 // all other metrics are counts. The breaker's tick writes the gauges.
 const (
 	MetricNamespace    = "Surehook"
-	MetricEnvironment  = "environment" // dimension of every metric
+	MetricEnvironment  = "environment" // dimension of every metric: the prefix of the stack
 	MetricOutcome      = LogOutcome    // second dimension of MetricAttempts: a class of attempts
 	MetricNumber       = "number"      // second dimension of MetricAttempts: "1" to "21", as text
 	MetricAccepted     = "accepted"    // events
@@ -76,6 +76,11 @@ const (
 	MetricCircuits     = "circuits_opened"
 	MetricOpenCircuits = "circuits_open"     // gauge: open or half-open
 	MetricOpenLetters  = "dead_letters_open" // gauge
+	MetricQueue        = LogQueue            // second dimension of MetricPutBack and MetricReceives: a queue's name
+	MetricPutBack      = "messages_put_back" // messages that failed and return to their queue
+	MetricReceives     = "put_back_receives" // receives of one message put back
+	MetricSentOn       = "tokens_circling"   // tokens sent on hook.MaxHops times or more
+	MetricUnnotified   = "notifications_failed"
 )
 
 // Log keys.
@@ -125,6 +130,8 @@ const (
 	LogWarned        = "warned"
 	LogDisabled      = "disabled"
 	LogNotifications = "notifications"
+	LogQueue         = "queue"
+	LogHops          = "hops"
 )
 
 // Version is the version of this build without a leading "v", such as "1.2.3" or

@@ -3,6 +3,7 @@ package dev
 import (
 	"context"
 	"log/slog"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"surehook/internal/hook"
 	"surehook/internal/memory"
 	"surehook/internal/names"
+	"surehook/internal/rule/retry"
 )
 
 const (
@@ -59,8 +61,10 @@ func (p *process) deliver(ctx context.Context, lane hook.Lane) {
 	ctx, cancel := invoked(ctx)
 	defer cancel()
 	failed := p.deliverer.ProcessBatch(ctx, messages)
-	for _, m := range messages {
-		if !slices.Contains(failed, m.ID) {
+	for _, m := range received {
+		if slices.Contains(failed, m.ID) {
+			p.queue.Postpone(m.ID, redelivery(m.ReceiveCount))
+		} else {
 			p.queue.Delete(m.ID)
 		}
 	}
@@ -81,6 +85,8 @@ func (p *process) checkCircuits(ctx context.Context) {
 func (p *process) reconcile(ctx context.Context, m memory.CircuitMessage) {
 	if p.breaker.Reconcile(ctx, m.Check) == nil { // Reconcile logs its result
 		p.circuits.Delete(m.ID)
+	} else {
+		p.circuits.Postpone(m.ID, redelivery(m.ReceiveCount))
 	}
 }
 
@@ -92,6 +98,8 @@ func (p *process) replay(ctx context.Context) {
 	for _, m := range received {
 		if p.replayer.Work(ctx, m.Job) == nil { // Work logs its result
 			p.jobs.Delete(m.ID)
+		} else {
+			p.jobs.Postpone(m.ID, redelivery(m.ReceiveCount))
 		}
 	}
 }
@@ -113,6 +121,9 @@ func (p *process) review(ctx context.Context) {
 		p.log.ErrorContext(ctx, "breaker.reconcile_failed", slog.Any(names.LogError, err))
 	}
 }
+
+// redelivery returns the time until a failed message is received again, as deployed.
+func redelivery(receives int) time.Duration { return retry.Redelivery(receives, rand.Float64()) }
 
 // invoked returns the context of one invocation. The context has the
 // invocation's time limit and does not end with ctx.

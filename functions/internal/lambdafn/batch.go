@@ -5,11 +5,13 @@ import (
 	"log/slog"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"surehook/internal/emf"
 	"surehook/internal/names"
 	"surehook/internal/rule/retry"
 )
@@ -25,7 +27,9 @@ type Visibility interface {
 type Batches struct {
 	Visibility Visibility
 	Rand       func() float64 // in [0, 1)
+	Metrics    emf.Set
 	Log        *slog.Logger
+	Now        func() time.Time
 }
 
 // Respond returns the response to a batch with the failed messages, given by
@@ -34,10 +38,15 @@ type Batches struct {
 // SQS would wait for the rest of the queue's visibility timeout, six minutes and
 // more. A failure to change the visibility is logged; the message then waits.
 //
+// A failed message is no error of the function for Lambda, and SQS leaves messages of
+// three receives out of the age of the oldest message. So Respond counts the failed
+// messages and their receives, by queue.
+//
 // The list in the response is empty, not null, without failures.
 func (b Batches) Respond(ctx context.Context, records []events.SQSMessage, failed []string) events.SQSEventResponse {
 	response := events.SQSEventResponse{BatchItemFailures: []events.SQSBatchItemFailure{}}
 	after := make(map[string]time.Duration, len(failed))
+	var most int // receives of one failed message
 	for _, r := range records {
 		if !slices.Contains(failed, r.MessageId) {
 			continue
@@ -45,14 +54,24 @@ func (b Batches) Respond(ctx context.Context, records []events.SQSMessage, faile
 		response.BatchItemFailures = append(response.BatchItemFailures, events.SQSBatchItemFailure{ItemIdentifier: r.MessageId})
 		receives, _ := strconv.Atoi(r.Attributes["ApproximateReceiveCount"]) // 0, as unknown, counts as 1
 		after[r.ReceiptHandle] = retry.Redelivery(receives, b.Rand())
+		most = max(most, receives)
 	}
 	if len(after) == 0 {
 		return response
 	}
+	b.measure(ctx, records[0].EventSourceARN, len(after), most)
 	if err := b.Visibility.Change(ctx, records[0].EventSourceARN, after); err != nil {
 		b.Log.ErrorContext(ctx, "message.visibility_failed", slog.Any(names.LogError, err))
 	}
 	return response
+}
+
+// measure counts the failed messages of a queue. receives are the most receives of
+// one of them.
+func (b Batches) measure(ctx context.Context, queueARN string, failed, receives int) {
+	queue := emf.Queue(queueARN[strings.LastIndex(queueARN, ":")+1:])
+	b.Log.LogAttrs(ctx, slog.LevelInfo, "batch.failed", b.Metrics.Append(nil, b.Now(),
+		emf.Count(names.MetricPutBack, failed).By(queue), emf.Count(names.MetricReceives, receives).By(queue))...)
 }
 
 // EachMessage decodes the messages and calls work for each message concurrently.

@@ -2,8 +2,11 @@ package lambdafn_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"surehook/functions/internal/lambdafn"
+	"surehook/internal/emf"
 )
 
 // changes records the changes of visibility, and returns err.
@@ -24,6 +28,39 @@ type changes struct {
 func (c *changes) Change(_ context.Context, queueARN string, after map[string]time.Duration) error {
 	c.queue, c.after = queueARN, after
 	return c.err
+}
+
+// measuredIn returns the metrics in the lines: the number of failed messages, the
+// queue, and the most receives of one message.
+func measuredIn(t *testing.T, lines string) string {
+	t.Helper()
+
+	for line := range strings.Lines(lines) {
+		var got struct {
+			Msg      string `json:"msg"`
+			Queue    string `json:"queue"`
+			PutBack  int    `json:"messages_put_back"`
+			Receives int    `json:"put_back_receives"`
+			AWS      struct {
+				CloudWatchMetrics []struct {
+					Dimensions [][]string `json:"Dimensions"`
+				} `json:"CloudWatchMetrics"`
+			} `json:"_aws"`
+		}
+		if err := json.Unmarshal([]byte(line), &got); err != nil {
+			t.Fatal(err)
+		}
+		if got.Msg != "batch.failed" {
+			continue
+		}
+		for _, directive := range got.AWS.CloudWatchMetrics {
+			if !slices.ContainsFunc(directive.Dimensions, func(names []string) bool { return slices.Contains(names, "queue") }) {
+				t.Errorf("a metric has the dimensions %v; want the queue, too", directive.Dimensions)
+			}
+		}
+		return fmt.Sprintf("%d of %s received %d", got.PutBack, got.Queue, got.Receives)
+	}
+	return ""
 }
 
 // TestRespond checks that failed messages come again after their receives'
@@ -45,18 +82,21 @@ func TestRespond(t *testing.T) {
 		err    error
 		after  map[string]time.Duration
 		logged bool
+		// measured is the number of failed messages and the most receives of one.
+		measured string
 	}{
 		{name: "without failures nothing is changed", failed: nil, after: nil},
-		{name: "the first failure waits about a second", failed: []string{"a"}, after: map[string]time.Duration{"receipt of a": time.Second}},
+		{name: "the first failure waits about a second", failed: []string{"a"}, after: map[string]time.Duration{"receipt of a": time.Second}, measured: "1 of live received 1"},
 		{
 			name: "each message waits after its own receives", failed: []string{"a", "b", "c", "d"},
 			after: map[string]time.Duration{
 				"receipt of a": time.Second, "receipt of b": 8 * time.Second, "receipt of c": 5 * time.Minute, "receipt of d": time.Second,
 			},
+			measured: "4 of live received 49",
 		},
 		{
 			name: "a refused change is logged, and the message fails all the same", failed: []string{"b"}, err: errors.New("no"),
-			after: map[string]time.Duration{"receipt of b": 8 * time.Second}, logged: true,
+			after: map[string]time.Duration{"receipt of b": 8 * time.Second}, logged: true, measured: "1 of live received 4",
 		},
 	}
 	for _, tt := range tests {
@@ -67,6 +107,7 @@ func TestRespond(t *testing.T) {
 			visibility := &changes{err: tt.err}
 			batches := lambdafn.Batches{
 				Visibility: visibility, Rand: func() float64 { return 0 }, Log: slog.New(slog.NewJSONHandler(&lines, nil)),
+				Metrics: emf.Set{Environment: "prod"}, Now: time.Now,
 			}
 			response := batches.Respond(t.Context(), records, tt.failed)
 			if response.BatchItemFailures == nil {
@@ -84,6 +125,9 @@ func TestRespond(t *testing.T) {
 			}
 			if len(tt.after) > 0 && visibility.queue != queue {
 				t.Errorf("changed queue %q; want %q", visibility.queue, queue)
+			}
+			if measured := measuredIn(t, lines.String()); measured != tt.measured {
+				t.Errorf("measured %q; want %q", measured, tt.measured)
 			}
 			if logged := strings.Contains(lines.String(), "message.visibility_failed"); logged != tt.logged {
 				t.Errorf("logged %t; want %t: %s", logged, tt.logged, lines.String())

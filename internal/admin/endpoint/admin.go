@@ -20,6 +20,7 @@ import (
 
 	"surehook/internal/delivery/egress"
 	"surehook/internal/delivery/gate"
+	"surehook/internal/hook"
 )
 
 // Admin manages endpoints. All fields are required.
@@ -31,6 +32,7 @@ type Admin struct {
 	Vault        Vault
 	Policy       egress.Policy // URLs allowed for endpoints
 	Now          func() time.Time
+	Wait         hook.Wait // between two tries of a write; nil: by the real clock
 }
 
 // now returns the current time in the stored form: UTC with milliseconds.

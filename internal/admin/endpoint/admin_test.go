@@ -34,6 +34,7 @@ func setup(t *testing.T) *bundle {
 		Vault:        memory.Vault{},
 		Policy:       egress.Policy{},
 		Now:          func() time.Time { return b.now },
+		Wait:         func(context.Context, time.Duration) error { return nil },
 	}
 	return b
 }

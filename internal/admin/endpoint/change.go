@@ -85,7 +85,7 @@ func (a *Admin) write(
 		e       hook.Endpoint
 		refusal error // final: only a conflict of put starts again
 	)
-	err := hook.OnConflict(ctx, maxChangeAttempts, func() error {
+	err := hook.OnConflict(ctx, a.Wait, maxChangeAttempts, func() error {
 		var changed bool
 		if e, changed, refusal = a.edited(ctx, tenant, ref, version, edit); !changed {
 			return nil // done, or refused

@@ -100,7 +100,7 @@ func (a *Admin) release(ctx context.Context, e hook.Endpoint) error {
 // record changed. save starts again after a version conflict.
 func (a *Admin) save(ctx context.Context, e hook.Endpoint, step func(gate.Record, time.Time) gate.Record) (gate.Record, error) {
 	var after gate.Record
-	err := hook.OnConflict(ctx, maxCircuitAttempts, func() error {
+	err := hook.OnConflict(ctx, a.Wait, maxCircuitAttempts, func() error {
 		before, err := a.circuit(ctx, e)
 		if err != nil {
 			return err

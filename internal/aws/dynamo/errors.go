@@ -50,7 +50,7 @@ func codeOf(err error) hook.Code {
 	if _, ok := errors.AsType[*types.TransactionConflictException](err); ok {
 		return hook.CodeUnavailable
 	}
-	if awserr.Retryable(err) {
+	if errors.Is(err, errUnprocessed) || awserr.Retryable(err) {
 		return hook.CodeUnavailable
 	}
 	return hook.CodeInternal

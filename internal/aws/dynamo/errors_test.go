@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"surehook/internal/aws/dynamo"
 	"surehook/internal/hook"
@@ -175,6 +176,26 @@ func TestStore_Load_GivesUpWhenTheContextIsDone(t *testing.T) {
 	_, err := store.Load(ctx, []hook.Token{hook.NewToken("acme", delivery(0).Ref(), 1)})
 	if hook.CodeOf(err) != hook.CodeUnavailable {
 		t.Errorf("Load(never complete) = %v; want unavailable", err)
+	}
+}
+
+func TestStore_Load_GivesUpWhenKeysStayUnprocessed(t *testing.T) {
+	t.Parallel()
+
+	w, store := newWire(t, answer{
+		body: `{"UnprocessedKeys":{"table":{"Keys":[{"pk":{"S":"event#x"},"sk":{"S":"event"}}],"ConsistentRead":true}}}`,
+	})
+	var waits int
+	store.Wait = func(context.Context, time.Duration) error {
+		waits++
+		return nil
+	}
+	_, err := store.Load(t.Context(), []hook.Token{hook.NewToken("acme", delivery(0).Ref(), 1)})
+	if hook.CodeOf(err) != hook.CodeUnavailable {
+		t.Errorf("Load(never complete) = %v; want unavailable", err)
+	}
+	if len(w.sent()) != 10 || waits != 9 {
+		t.Errorf("Load(never complete) sent %d requests with %d waits; want 10 and 9", len(w.sent()), waits)
 	}
 }
 

@@ -5,13 +5,11 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	smithytime "github.com/aws/smithy-go/time"
 
 	"surehook/internal/delivery/deliver"
 	"surehook/internal/delivery/gate"
@@ -134,15 +132,19 @@ func fromItems[I, T any](items []I, from func(I) (T, error), op string) ([]T, er
 
 // Bounds of batchGet.
 const (
-	maxBatchKeys  = 100 // keys per BatchGetItem
-	firstRetry    = 25 * time.Millisecond
-	slowestRetry  = time.Second
-	retryDoubling = 5 // 25 ms x 2^5 = 800 ms, about slowestRetry
+	maxBatchKeys = 100 // keys per BatchGetItem
+	// maxRounds bounds the requests for the keys of one BatchGetItem. DynamoDB leaves
+	// keys unprocessed under a throttle, and above 16 MB: 100 events have 25 MB at most.
+	// The waits of 10 rounds add up to 1.9 s at most.
+	maxRounds = 10
 )
 
+// errUnprocessed means that keys of a batch read stay unprocessed.
+var errUnprocessed = &hook.Error{Code: hook.CodeUnavailable, Message: "keys of a batch read are unprocessed"}
+
 // batchGet reads the existing items, with consistent reads, in no particular
-// order. Keys must not repeat. batchGet requests unprocessed keys again until ctx
-// ends.
+// order. Keys must not repeat. batchGet requests unprocessed keys again, after a
+// jittered wait, up to maxRounds times, and then returns errUnprocessed.
 func (s *Store) batchGet(ctx context.Context, keys []key) ([]map[string]types.AttributeValue, error) {
 	var items []map[string]types.AttributeValue
 	for chunk := range slices.Chunk(keys, maxBatchKeys) {
@@ -150,20 +152,21 @@ func (s *Store) batchGet(ctx context.Context, keys []key) ([]map[string]types.At
 		for _, k := range chunk {
 			request.Keys = append(request.Keys, k.attributes())
 		}
-		for round := 0; len(request.Keys) > 0; round++ {
-			if round > 0 {
-				if err := smithytime.SleepWithContext(ctx, min(firstRetry<<min(round-1, retryDoubling), slowestRetry)); err != nil {
-					return nil, err //nolint:wrapcheck // the caller translates
-				}
-			}
+		err := hook.Persist(ctx, s.Wait, maxRounds, func() error {
 			got, err := s.db.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
 				RequestItems: map[string]types.KeysAndAttributes{*s.table: request},
 			})
 			if err != nil {
-				return nil, err //nolint:wrapcheck // the caller translates
+				return err //nolint:wrapcheck // the caller translates
 			}
 			items = append(items, got.Responses[*s.table]...)
-			request.Keys = got.UnprocessedKeys[*s.table].Keys
+			if request.Keys = got.UnprocessedKeys[*s.table].Keys; len(request.Keys) > 0 {
+				return errUnprocessed
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err //nolint:wrapcheck // the caller translates
 		}
 	}
 	return items, nil

@@ -34,6 +34,9 @@ import (
 // the record again and decide anew. PutEvent and SaveDelivery let callers
 // recognize their own write by the event's nonce and the delivery's token.
 type Store struct {
+	// Wait blocks between two requests for unprocessed keys; nil: by the real clock.
+	Wait hook.Wait
+
 	db      *dynamodb.Client
 	table   *string
 	payload codec
@@ -41,7 +44,7 @@ type Store struct {
 
 // New returns the store in the table.
 func New(cfg aws.Config, table string) *Store {
-	return &Store{db: dynamodb.NewFromConfig(cfg), table: &table, payload: newCodec()}
+	return &Store{db: newClient(cfg), table: &table, payload: newCodec()}
 }
 
 // get reads an item into out, a pointer to a struct. what and id name the item in

@@ -28,7 +28,7 @@ const (
 
 var errNoTime = errors.New("too little time left in this invocation")
 
-// Breaker reconciles and reviews endpoints. All fields are required. Without an
+// Breaker reconciles and reviews endpoints. All fields but Wait are required. Without an
 // environment in Metrics, Breaker writes no metrics.
 type Breaker struct {
 	Store        Store
@@ -40,6 +40,7 @@ type Breaker struct {
 	Metrics      emf.Set
 	Log          *slog.Logger
 	Now          func() time.Time
+	Wait         hook.Wait // between two tries of a write; nil: by the real clock
 }
 
 // Reconcile reads the endpoint of the check and does the first applicable row of
@@ -63,7 +64,7 @@ func (b *Breaker) Reconcile(ctx context.Context, check hook.CircuitCheck) (err e
 	if deadline, ok := ctx.Deadline(); ok && deadline.Sub(b.Now()) < reconcileReserve {
 		return errNoTime
 	}
-	err = hook.OnConflict(ctx, maxSaveAttempts, func() error { return r.reconcileEndpoint(ctx) })
+	err = hook.OnConflict(ctx, b.Wait, maxSaveAttempts, func() error { return r.reconcileEndpoint(ctx) })
 	if r.decision == decideStale {
 		return err // the check of the current wave reports the faults
 	}

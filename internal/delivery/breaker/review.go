@@ -107,7 +107,7 @@ func (r *reviewRun) reviewEndpoint(ctx context.Context, check hook.CircuitCheck)
 		r.skipped.Add(1)
 		return nil
 	}
-	return hook.OnConflict(ctx, maxSaveAttempts, func() error { return r.judgeEndpoint(ctx, check) })
+	return hook.OnConflict(ctx, r.Wait, maxSaveAttempts, func() error { return r.judgeEndpoint(ctx, check) })
 }
 
 // judgeEndpoint reads the facts about the endpoint and applies the verdict:

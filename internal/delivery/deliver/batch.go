@@ -20,7 +20,7 @@ type Message struct {
 	Body string
 }
 
-// Deliverer processes batches of tokens. All fields must be set. With an empty
+// Deliverer processes batches of tokens. All fields but Wait must be set. With an empty
 // environment in Metrics, no metrics are written.
 type Deliverer struct {
 	Store       Store
@@ -35,6 +35,7 @@ type Deliverer struct {
 	Metrics     emf.Set
 	Log         *slog.Logger
 	Now         func() time.Time
+	Wait        hook.Wait // between two tries of a write; nil: by the real clock
 }
 
 // ProcessBatch processes the messages concurrently and returns the ids of the

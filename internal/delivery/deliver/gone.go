@@ -12,7 +12,7 @@ import (
 // changed by the owner after the answer stays as the owner set it.
 func (d *Deliverer) disableEndpoint(ctx context.Context, recorded hook.Delivery) error {
 	disabled := false
-	err := hook.OnConflict(ctx, maxSaveAttempts, func() error {
+	err := hook.OnConflict(ctx, d.Wait, maxSaveAttempts, func() error {
 		e, err := d.Store.Endpoint(ctx, recorded.Tenant, recorded.ID.Endpoint)
 		deleted := err != nil && hook.CodeOf(err) == hook.CodeNotFound
 		if err != nil && !deleted {

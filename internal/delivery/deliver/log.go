@@ -36,6 +36,18 @@ func (d *Deliverer) logDropped(ctx context.Context, t hook.Token, reason string)
 		slog.String(names.LogReason, reason))
 }
 
+// logCircling counts a token sent on hook.MaxHops times or more.
+func (d *Deliverer) logCircling(ctx context.Context, t hook.Token) {
+	line := []slog.Attr{
+		slog.String(names.LogTenant, string(t.Tenant)),
+		slog.String(names.LogEndpoint, string(t.Delivery.Endpoint)),
+		slog.String(names.LogDelivery, t.Delivery.String()),
+		slog.Int(names.LogAttempt, t.Attempt),
+		slog.Int(names.LogHops, t.Hops),
+	}
+	d.Log.LogAttrs(ctx, slog.LevelWarn, "token.circling", d.Metrics.Append(line, d.Now(), emf.Count(names.MetricSentOn, 1))...)
+}
+
 func (s *subject) attrs() []slog.Attr {
 	return []slog.Attr{
 		slog.String(names.LogTenant, string(s.token.Tenant)),

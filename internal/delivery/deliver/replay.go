@@ -59,7 +59,7 @@ func unrecordedReplay(t hook.Token, from Snapshot) (old hook.Delivery, ok bool) 
 // recordReplay writes the replay request into the delivery and returns the new
 // record. A delivery whose state refuses the replay is returned unchanged.
 func (d *Deliverer) recordReplay(ctx context.Context, old hook.Delivery, request hook.ReplayRequest) (hook.Delivery, error) {
-	err := hook.OnConflict(ctx, maxSaveAttempts, func() error {
+	err := hook.OnConflict(ctx, d.Wait, maxSaveAttempts, func() error {
 		replayed, refused := old.Replay(request, d.Now())
 		if refused != nil {
 			return nil //nolint:nilerr // the delivery stays as it is, and judgeJob drops the token

@@ -14,6 +14,11 @@ import (
 // third conflict the message fails, and the queue brings the token back.
 const maxSaveAttempts = 3
 
+// maxPersistAttempts limits the writes of the decision after an attempt. Without the
+// write the next token repeats the request. So the writes go on through conflicts and
+// throttles for 2 s on average and 3.8 s at most, within settleReserve.
+const maxPersistAttempts = 16
+
 // settleUnattempted settles a delivery without an attempt.
 func (d *Deliverer) settleUnattempted(ctx context.Context, s *subject, decide decision) (gate.Result, error) {
 	recorded, own, err := d.settleDelivery(ctx, s, decide)
@@ -48,11 +53,18 @@ type write struct {
 // recordDecision writes the decision. recordDecision returns early when a copy of
 // the token parked the delivery.
 func (d *Deliverer) recordDecision(ctx context.Context, s *subject, decide decision) (written write, err error) {
-	written.record = s.delivery
-	err = hook.OnConflict(ctx, maxSaveAttempts, func() error {
-		next, attempt := decide(written.record)
+	current := s.delivery
+	repeat, tries := hook.OnConflict, maxSaveAttempts
+	if next, _ := decide(current); next.Attempts > current.Attempts { // the request is made
+		repeat, tries = hook.Persist, maxPersistAttempts
+	}
+	err = repeat(ctx, d.Wait, tries, func() error {
+		next, attempt := decide(current)
 		var err error
 		written, err = d.saveDecision(ctx, s, next, attempt)
+		if hook.CodeOf(err) == hook.CodeConflict {
+			current = written.record
+		}
 		if parkedByCopy(s, written.record) && hook.CodeOf(err) == hook.CodeConflict {
 			return nil // settleOverPark continues with the record
 		}
@@ -90,7 +102,7 @@ func contentionOf(err error, s *subject) error {
 	if err == nil || hook.CodeOf(err) != hook.CodeConflict {
 		return err
 	}
-	return hook.Conflict(fmt.Sprintf("delivery %s changed %d times during settlement", s.token.Delivery, maxSaveAttempts))
+	return hook.Conflict(fmt.Sprintf("delivery %s changed in every try of the settlement", s.token.Delivery))
 }
 
 // parkedByCopy reports whether the record shows the token's own nonce without the
@@ -110,10 +122,11 @@ func parkedByCopy(s *subject, current hook.Delivery) bool {
 // the breaker removes a needless dead letter, the replay job counts the delivery
 // once, and a success counts before a death.
 func (d *Deliverer) settleOverPark(ctx context.Context, s *subject, parked hook.Delivery, decide decision) (written write, err error) {
-	written.record = parked
+	current := parked
 	var unfollowed error
-	err = hook.OnConflict(ctx, maxSaveAttempts, func() error {
-		next, attempt, ok := overPark(written.record, decide)
+	err = hook.Persist(ctx, d.Wait, maxPersistAttempts, func() error {
+		written = write{record: current}
+		next, attempt, ok := overPark(current, decide)
 		if !ok {
 			return nil
 		}
@@ -122,6 +135,9 @@ func (d *Deliverer) settleOverPark(ctx context.Context, s *subject, parked hook.
 		}
 		var err error
 		written, err = d.saveDecision(ctx, s, next, attempt)
+		if hook.CodeOf(err) == hook.CodeConflict {
+			current = written.record
+		}
 		return err
 	})
 	if unfollowed != nil {

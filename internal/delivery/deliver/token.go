@@ -10,8 +10,12 @@ import (
 	"surehook/internal/hook"
 )
 
-// sendToken puts the token on the retry lane at the given time.
+// sendToken puts the token on the retry lane at the given time, and counts a token
+// sent on too often.
 func (d *Deliverer) sendToken(ctx context.Context, token hook.Token, at time.Time) error {
+	if token.Hops >= hook.MaxHops {
+		d.logCircling(ctx, token)
+	}
 	delay := max(0, at.Sub(d.Now()))
 	if delay > hook.MaxQueueDelay {
 		if err := d.Schedules.At(ctx, token, at); err != nil {
@@ -52,11 +56,12 @@ func (d *Deliverer) requeue(ctx context.Context, s *subject) error {
 	return d.sendToken(ctx, sameToken(s.token), s.delivery.NextAttemptAt)
 }
 
-// sameToken returns a token for the same attempt with the same nonce. Suppose that
+// sameToken returns a token for the same attempt with the same nonce and one more
+// hop. Suppose that
 // the queue hands one message to two functions. The first function makes the
 // attempt and dies before (b). The second function sends the token back to wait.
 // The returning token finds its own nonce recorded and resumes at (b); a token
 // with a new nonce would be dropped, and the delivery would be lost.
 func sameToken(t hook.Token) hook.Token {
-	return hook.Token{Delivery: t.Delivery, Tenant: t.Tenant, Attempt: t.Attempt, Nonce: t.Nonce}
+	return hook.Token{Delivery: t.Delivery, Tenant: t.Tenant, Attempt: t.Attempt, Nonce: t.Nonce, Hops: t.Hops + 1}
 }

@@ -14,19 +14,20 @@ import (
 // writers at one endpoint.
 const maxSaveAttempts = 20
 
-// Gate decides whether attempts may start now. All fields must be set.
+// Gate decides whether attempts may start now. All fields but Wait must be set.
 type Gate struct {
 	Store        Store
 	CircuitQueue CircuitQueue
 	Notifier     Notifier
 	Now          func() time.Time
 	Rand         func() float64 // in [0, 1)
+	Wait         hook.Wait      // between two tries of a write; nil: by the real clock
 }
 
 // Admit returns a verdict for each due delivery. A healthy endpoint without
 // limits costs no request.
 func (g *Gate) Admit(ctx context.Context, q Query) (a Admission, err error) {
-	err = hook.OnConflict(ctx, maxSaveAttempts, func() error {
+	err = hook.OnConflict(ctx, g.Wait, maxSaveAttempts, func() error {
 		decided, conflict := g.decideAdmission(ctx, q)
 		if conflict == nil || hook.CodeOf(conflict) != hook.CodeConflict {
 			a = decided

@@ -33,7 +33,7 @@ func (g *Gate) returnSlots(ctx context.Context, a Admission) error {
 // changeLimits reads, changes and writes the endpoint's limits, again after each
 // version conflict.
 func (g *Gate) changeLimits(ctx context.Context, id hook.EndpointID, change func(Limits) Limits) error {
-	err := hook.OnConflict(ctx, maxSaveAttempts, func() error {
+	err := hook.OnConflict(ctx, g.Wait, maxSaveAttempts, func() error {
 		limits, err := g.Store.Limits(ctx, id)
 		if err != nil {
 			return fmt.Errorf("read limits of %s: %w", id, err)

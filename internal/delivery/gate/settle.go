@@ -28,7 +28,7 @@ func (g *Gate) recordOutcomes(ctx context.Context, a Admission, o outcomes) erro
 	}
 	before := a.query.Record
 	after := before
-	err = hook.OnConflict(ctx, maxSaveAttempts, func() error {
+	err = hook.OnConflict(ctx, g.Wait, maxSaveAttempts, func() error {
 		if after = before.afterOutcomes(a, o, window, now); after == before {
 			return nil
 		}

@@ -55,8 +55,18 @@ type Notifier struct {
 var _ settle.Notifier = Notifier{}
 
 // Notify sends the notification to all recipients and writes one log line. Repeat
-// the call after an error.
+// the call after an error. Each error counts in the metrics, because the callers
+// decide about the error, and some of them go on.
 func (nt Notifier) Notify(ctx context.Context, n hook.Notification) error {
+	err := nt.send(ctx, n)
+	if line := nt.Metrics.Append(nil, n.At, emf.Count(names.MetricUnnotified, 1)); err != nil && len(line) > 0 {
+		nt.Log.LogAttrs(ctx, slog.LevelInfo, "notification.measured", line...)
+	}
+	return err
+}
+
+// send sends the notification to all recipients and writes the log line.
+func (nt Notifier) send(ctx context.Context, n hook.Notification) error {
 	if n.InHistory() {
 		if err := nt.History.PutNotification(ctx, n); err != nil {
 			return fmt.Errorf("store %s of endpoint %s: %w", n.Type, n.Endpoint, err)

@@ -116,8 +116,11 @@ func TestNotify_NotifiesAllInOrder(t *testing.T) {
 			if diff := cmp.Diff(tt.want, l.received); diff != "" {
 				t.Errorf("received (-want +got):\n%s", diff)
 			}
-			if (log.Len() > 0) != tt.ok {
-				t.Errorf("log = %s; want a line when all recipients succeed", log)
+			if sent := strings.Contains(log.String(), "notification.sent"); sent != tt.ok {
+				t.Errorf("log = %s; want a line of the sent notification: %t", log, tt.ok)
+			}
+			if failed := strings.Contains(log.String(), `"notifications_failed":1`); failed == tt.ok {
+				t.Errorf("log = %s; want the metric of a failed notification: %t", log, !tt.ok)
 			}
 		})
 	}

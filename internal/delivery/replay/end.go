@@ -52,7 +52,7 @@ func (r *Replayer) end(ctx context.Context, tenant hook.TenantID, id hook.Delive
 	}
 	var d hook.Delivery
 	var refused error // outside of OnConflict: a refusal has CodeConflict, too
-	err := hook.OnConflict(ctx, maxSaveAttempts, func() (err error) {
+	err := hook.OnConflict(ctx, r.Wait, maxSaveAttempts, func() (err error) {
 		if _, d, err = r.findDelivery(ctx, tenant, id); err != nil {
 			return err
 		}

@@ -109,7 +109,7 @@ func (r *Replayer) sendTokens(ctx context.Context, candidates []*candidate) {
 // a replay by another request refuses the candidate.
 func (r *Replayer) recordReplay(ctx context.Context, c *candidate, now time.Time) {
 	d := c.delivery
-	err := hook.OnConflict(ctx, maxSaveAttempts, func() error {
+	err := hook.OnConflict(ctx, r.Wait, maxSaveAttempts, func() error {
 		if c.recordedIn(d) {
 			c.delivery = d
 			c.failed = r.settleSuperseded(ctx, d)

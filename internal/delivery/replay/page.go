@@ -173,7 +173,7 @@ func (w *jobRun) pendingReplays(ctx context.Context) ([]*candidate, error) {
 // cancelled job counts the page, too.
 func (w *jobRun) countPage(ctx context.Context, enqueued, skipped int) error {
 	page := w.job.Pending
-	err := hook.OnConflict(ctx, maxJobSaveAttempts, func() error {
+	err := hook.OnConflict(ctx, w.Wait, maxJobSaveAttempts, func() error {
 		j := w.job
 		j.Enqueued += enqueued
 		j.Skipped += skipped

@@ -8,7 +8,7 @@ import (
 )
 
 // Replayer replays, discards and cancels deliveries, and runs replay jobs. All
-// fields are required.
+// fields but Wait are required.
 type Replayer struct {
 	Store      Store
 	Index      Index
@@ -20,4 +20,5 @@ type Replayer struct {
 	Log        *slog.Logger
 	Now        func() time.Time
 	NewID      func() (hook.JobID, error)
+	Wait       hook.Wait // between two tries of a write; nil: by the real clock
 }

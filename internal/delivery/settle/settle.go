@@ -23,6 +23,7 @@ type Settlement struct {
 	Store    Store
 	Notifier Notifier     // nil: no delivery dies in this process
 	Log      *slog.Logger // set with Notifier
+	Wait     hook.Wait    // between two tries of a write; nil: by the real clock
 }
 
 var _ Completer = Settlement{}
@@ -78,7 +79,7 @@ func (s Settlement) recordOutcome(ctx context.Context, d hook.Delivery) error {
 // retire discards a dead delivery after the settlement of its replay, and returns
 // the record; without a record, the zero Delivery.
 func (s Settlement) retire(ctx context.Context, ref hook.DeliveryRef) (record hook.Delivery, err error) {
-	err = hook.OnConflict(ctx, maxSaveAttempts, func() error {
+	err = hook.OnConflict(ctx, s.Wait, maxSaveAttempts, func() error {
 		d, err := s.Store.Delivery(ctx, ref)
 		if hook.CodeOf(err) == hook.CodeNotFound {
 			return nil

@@ -58,7 +58,7 @@ func newTrial(t *testing.T) *trial {
 	w.queue, w.circuits = memory.NewQueue(w.clock.Now), memory.NewCircuitQueue(w.clock.Now)
 	wiring := world.Wiring{
 		Store: w.store, Queue: w.queue, Schedules: memory.NewSchedules(w.queue, w.clock.Now), DeadLetters: memory.NewDeadLetters(w.queue),
-		CircuitQueue: w.circuits, Notifier: silent{}, Settlement: ending{settle.Settlement{Store: w.store}, w},
+		CircuitQueue: w.circuits, Notifier: silent{}, Settlement: ending{settle.Settlement{Store: w.store, Wait: world.NoWait}, w},
 		Vault: memory.Vault{}, Sender: w, Log: slog.New(slog.DiscardHandler), Now: w.clock.Now, NewEventID: w.ids.Event,
 	}
 	var err error

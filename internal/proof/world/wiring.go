@@ -1,6 +1,7 @@
 package world
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"time"
@@ -53,6 +54,10 @@ type Wiring struct {
 	NewJobID     func() (hook.JobID, error)
 }
 
+// NoWait is the wait between two tries of a write. NoWait returns at once: the other
+// writers of a world are done before the next try.
+func NoWait(ctx context.Context, _ time.Duration) error { return ctx.Err() }
+
 // Acceptor returns a new function ingest, with an empty directory.
 func (w Wiring) Acceptor() (*ingest.Acceptor, error) {
 	directory, err := ingest.NewDirectory(w.Store)
@@ -75,7 +80,7 @@ func (w Wiring) NewGate() *gate.Gate {
 	if random == nil {
 		random = func() float64 { return 0.5 }
 	}
-	return &gate.Gate{Store: w.Store, CircuitQueue: w.CircuitQueue, Notifier: w.Notifier, Now: w.Now, Rand: random}
+	return &gate.Gate{Store: w.Store, CircuitQueue: w.CircuitQueue, Notifier: w.Notifier, Now: w.Now, Rand: random, Wait: NoWait}
 }
 
 // Deliverer returns a new function deliver.
@@ -86,7 +91,7 @@ func (w Wiring) Deliverer() *deliver.Deliverer {
 	}
 	return &deliver.Deliverer{
 		Store: w.Store, Queue: w.Queue, Schedules: w.Schedules, DeadLetters: w.DeadLetters, Vault: w.Vault, Sender: w.Sender,
-		Gate: admission, Settlement: w.Settlement, Notifier: w.Notifier, Metrics: w.Metrics, Log: w.Log, Now: w.Now,
+		Gate: admission, Settlement: w.Settlement, Notifier: w.Notifier, Metrics: w.Metrics, Log: w.Log, Now: w.Now, Wait: NoWait,
 	}
 }
 
@@ -94,7 +99,7 @@ func (w Wiring) Deliverer() *deliver.Deliverer {
 func (w Wiring) Breaker() *breaker.Breaker {
 	return &breaker.Breaker{
 		Store: w.Store, Queue: w.Queue, DeadLetters: w.DeadLetters, CircuitQueue: w.CircuitQueue, Settlement: w.Settlement,
-		Notifier: w.Notifier, Metrics: w.Metrics, Log: w.Log, Now: w.Now,
+		Notifier: w.Notifier, Metrics: w.Metrics, Log: w.Log, Now: w.Now, Wait: NoWait,
 	}
 }
 
@@ -102,6 +107,6 @@ func (w Wiring) Breaker() *breaker.Breaker {
 func (w Wiring) Replayer() *replay.Replayer {
 	return &replay.Replayer{
 		Store: w.Store, Index: w.Store, Endpoints: w.Store, Jobs: w.Store, Queue: w.Queue, JobQueue: w.JobQueue,
-		Settlement: w.Settlement, Log: w.Log, Now: w.Now, NewID: w.NewJobID,
+		Settlement: w.Settlement, Log: w.Log, Now: w.Now, NewID: w.NewJobID, Wait: NoWait,
 	}
 }

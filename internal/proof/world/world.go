@@ -108,7 +108,7 @@ func (w *World) wiring(f Function) Wiring {
 	}
 	wiring := Wiring{
 		Store: p, Queue: p, Schedules: p, DeadLetters: deadLetters{p}, CircuitQueue: p, JobQueue: p, Notifier: p,
-		Settlement: settle.Settlement{Store: p}, Gate: w.Gate, Vault: memory.Vault{}, Sender: receiver{w},
+		Settlement: settle.Settlement{Store: p, Wait: NoWait}, Gate: w.Gate, Vault: memory.Vault{}, Sender: receiver{w},
 		Metrics: emf.Set{Environment: "test"}, Log: log, Now: w.Clock.Now, NewEventID: hook.NewEventID, NewJobID: hook.NewJobID,
 	}
 	if f != Breaker { // a notification is an effect of the breaker only

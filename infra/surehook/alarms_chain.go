@@ -1,0 +1,52 @@
+package surehook
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
+	"github.com/aws/jsii-runtime-go"
+
+	"surehook/internal/names"
+)
+
+// failingReceives is the most receives of a message put back without an alarm. The
+// nine waits before the tenth receive take 13 minutes on average, so a throttle and a
+// deployment page nobody.
+const failingReceives = 9
+
+// chainAlarms returns the alarms on messages that return to a queue: put back after
+// a failure, stopped by Lambda as a loop, or sent on too often.
+func chainAlarms(p MonitorProps) []alarm {
+	all := []alarm{{
+		id: "TokensCircling", name: "tokens-circling", section: "tokens-circling",
+		means:  "A token was sent on 1,000 times or more without an attempt. The delivery is not lost, but waits for a limit or for a circuit for a long time, or goes round because of a fault. First find the endpoint in the lines token.circling of the log of deliver.",
+		metric: p.own(names.MetricSentOn, "Sum", metricPeriod),
+	}}
+	for _, q := range p.work() {
+		all = append(all, alarm{
+			id: "PutBack" + q.id, name: "put-back-" + q.queue(), section: "put-back",
+			means:  "A message of the queue " + q.queue() + " fails again and again: ten receives or more, for about 13 minutes. SQS delivers the message again for days, so nothing is lost yet. First run the query errors for the reason.",
+			metric: p.putBack(names.MetricReceives, "Maximum", q), limit: failingReceives,
+		})
+	}
+	for _, f := range p.functions() {
+		if slices.Contains(chained(), f.name) {
+			all = append(all, alarm{
+				id: "Recursion" + f.id, name: f.name + "-recursion", section: "recursion-stopped",
+				means:  "Lambda took messages of the function " + f.name + " for an endless loop and dropped the messages into undeliverable. First check that the function allows recursion, then redrive undeliverable.",
+				metric: f.resource.Metric(jsii.String("RecursiveInvocationsDropped"), options("Sum", metricPeriod)),
+			})
+		}
+	}
+	return all
+}
+
+// queue returns the last part of the queue's name.
+func (w watched[T]) queue() string { return strings.ReplaceAll(w.name, " ", "-") }
+
+// putBack returns a metric of the messages put back on the queue.
+func (p MonitorProps) putBack(name, statistic string, q watched[awssqs.Queue]) awscloudwatch.Metric {
+	return p.own(name, statistic, metricPeriod, names.MetricQueue, p.Prefix+"-"+q.queue())
+}

@@ -1,0 +1,67 @@
+package deliver_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"surehook/internal/delivery/gate"
+	"surehook/internal/hook"
+)
+
+// delayingGate delays every token by 3 s.
+type delayingGate struct{ until time.Time }
+
+func (g delayingGate) Admit(_ context.Context, q gate.Query) (gate.Admission, error) {
+	a := gate.Admission{Verdicts: make([]gate.Verdict, len(q.Due))}
+	for i := range a.Verdicts {
+		a.Verdicts[i] = gate.Verdict{Decision: gate.Delay, Until: g.until}
+	}
+	return a, nil
+}
+
+func (delayingGate) Settle(context.Context, gate.Admission, []gate.Result) error { return nil }
+
+// TestProcessBatch_CountsTokensSentOnTooOften checks that each trip counts as a hop,
+// and that a token beyond the bound is counted in the metrics and sent on.
+func TestProcessBatch_CountsTokensSentOnTooOften(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name     string
+		hops     int
+		circling bool
+	}{
+		{name: "a new token", hops: 0},
+		{name: "one hop below the bound", hops: hook.MaxHops - 2},
+		{name: "at the bound", hops: hook.MaxHops - 1, circling: true},
+		{name: "beyond the bound", hops: hook.MaxHops + 5, circling: true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			w := setup(t)
+			id := w.Post(w.Endpoint(nil))[0]
+			w.Gate = delayingGate{until: w.Clock.Now().Add(3 * time.Second)}
+			token := hook.NewToken("acme", id, 1)
+			token.Hops = tt.hops
+			w.Enqueue(hook.LaneRetry, token)
+			if _, failed := w.Invoke(hook.LaneRetry); failed != 0 {
+				t.Fatalf("%d messages failed; want none", failed)
+			}
+			w.Clock.Pass(3 * time.Second)
+			sent := w.Queue.Receive(hook.LaneRetry, 10)
+			if len(sent) != 1 {
+				t.Fatalf("%d tokens on the retry lane; want one", len(sent))
+			}
+			if next, err := hook.DecodeToken(sent[0].Body); err != nil || next.Hops != tt.hops+1 || next.Nonce != token.Nonce {
+				t.Errorf("sent on %+v, %v; want the same token with %d hops", next, err, tt.hops+1)
+			}
+			if counted := strings.Contains(w.Log.String(), `"tokens_circling":1`); counted != tt.circling {
+				t.Errorf("counted: %t; want %t: %s", counted, tt.circling, w.Log)
+			}
+		})
+	}
+}

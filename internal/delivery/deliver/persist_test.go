@@ -1,0 +1,46 @@
+package deliver_test
+
+import (
+	"testing"
+
+	"surehook/internal/hook"
+)
+
+// TestProcessBatch_PersistsTheOutcomeOfARequest checks that a
+// store without an answer for some writes causes no second request, and that a
+// decision without a request leaves the repetition to the queue.
+func TestProcessBatch_PersistsTheOutcomeOfARequest(t *testing.T) {
+	t.Parallel()
+
+	unavailable := &hook.Error{Code: hook.CodeUnavailable, Message: "the store throttles"}
+	tests := []struct {
+		name     string
+		endpoint func(*hook.Endpoint)
+		faults   int // failing writes
+		failed   int // messages
+		posts    int
+	}{
+		{name: "15 failing writes", faults: 15, posts: 1},
+		{name: "16 failing writes: the queue brings the token back", faults: 16, failed: 1, posts: 1},
+		{name: "one failing write of a decision without a request", endpoint: func(e *hook.Endpoint) { e.Status = hook.StatusPaused }, faults: 1, failed: 1},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			w := setup(t)
+			w.Post(w.Endpoint(tt.endpoint))
+			left := tt.faults
+			w.Calls.Fail = func(call string, _ hook.EndpointID) error {
+				if call != "save delivery" || left == 0 {
+					return nil
+				}
+				left--
+				return unavailable
+			}
+			if _, failed := w.Invoke(hook.LaneLive); failed != tt.failed || len(w.Posts) != tt.posts {
+				t.Errorf("%d messages failed after %d requests; want %d and %d", failed, len(w.Posts), tt.failed, tt.posts)
+			}
+		})
+	}
+}
