@@ -1,7 +1,6 @@
 package sim_test
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -14,7 +13,7 @@ func (w *simulation) unfinished() string {
 	if w.posting > 0 || w.operations > 0 {
 		return fmt.Sprintf("%d clients and %d operators have no answer", w.posting, w.operations)
 	}
-	for _, check := range []func() string{w.auditDeliveries, w.auditLeaks, w.auditLetters, w.auditJobs} {
+	for _, check := range []func() string{w.auditLeaks, w.auditDeliveries, w.auditLetters, w.auditJobs} {
 		if reason := check(); reason != "" {
 			return reason
 		}
@@ -45,7 +44,8 @@ func (w *simulation) auditDeliveries() string {
 			}
 		}
 	}
-	for _, d := range w.sorted() {
+	for _, id := range w.recorded {
+		d := w.records[id]
 		if d.State == hook.StateDelivered && !slices.ContainsFunc(w.posts[d.ID], func(s *post) bool { return s.outcome.Class == hook.ClassDelivered }) {
 			return fmt.Sprintf("%s is delivered, and its receiver never said so", d.ID)
 		}
@@ -54,16 +54,6 @@ func (w *simulation) auditDeliveries() string {
 		}
 	}
 	return ""
-}
-
-// sorted returns all records in the order of their ids.
-func (w *simulation) sorted() []hook.Delivery {
-	var all []hook.Delivery
-	for _, d := range w.records {
-		all = append(all, d)
-	}
-	slices.SortFunc(all, func(a, b hook.Delivery) int { return cmp.Compare(a.ID.String(), b.ID.String()) })
-	return all
 }
 
 // auditLeaks: no message, schedule or lease is left.
@@ -98,7 +88,8 @@ func (w *simulation) auditLetters() string {
 			return fmt.Sprintf("%s has a letter and is %s", l.Delivery, d.State)
 		}
 	}
-	for _, d := range w.sorted() {
+	for _, id := range w.recorded {
+		d := w.records[id]
 		if n := letters[d.ID]; d.State == hook.StateDead && n != 1 && (n != 0 || !w.early[d.ID]) {
 			return fmt.Sprintf("%s is dead (%s) and has %d letters", d.ID, d.Reason, n)
 		}
@@ -115,7 +106,8 @@ func (w *simulation) auditJobs() string {
 		}
 		var want replay.Outcomes
 		enqueued := 0
-		for _, d := range w.sorted() {
+		for _, recorded := range w.recorded {
+			d := w.records[recorded]
 			if d.Job != id {
 				continue
 			}

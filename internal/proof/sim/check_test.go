@@ -22,7 +22,9 @@ type checker struct {
 	posted   []hook.Event
 	accepted map[hook.EventID]bool
 
+	byID     map[hook.EventID]int // index in posted
 	records  map[hook.DeliveryID]hook.Delivery
+	recorded []hook.DeliveryID                     // keys of records, in the order of their first write
 	moved    map[hook.DeliveryID]time.Time         // time of the last change of state
 	attempts map[hook.DeliveryID]map[int]time.Time // time of the record of the attempt
 	posts    map[hook.DeliveryID][]*post
@@ -80,6 +82,7 @@ type lease struct {
 func newChecker() checker {
 	return checker{
 		accepted: make(map[hook.EventID]bool),
+		byID:     make(map[hook.EventID]int),
 		records:  make(map[hook.DeliveryID]hook.Delivery),
 		moved:    make(map[hook.DeliveryID]time.Time),
 		attempts: make(map[hook.DeliveryID]map[int]time.Time),
@@ -95,6 +98,7 @@ func newChecker() checker {
 
 // checkTargets: an endpoint gets the events posted during its existence.
 func (w *simulation) checkTargets(p *process, e hook.Event) {
+	w.byID[e.ID] = len(w.posted)
 	w.posted = append(w.posted, e)
 	for _, s := range w.statuses {
 		throughout := s.created.Before(p.started) && s.deleted.IsZero()
@@ -108,8 +112,8 @@ func (w *simulation) checkTargets(p *process, e hook.Event) {
 }
 
 func (w *simulation) sawAccepted(id hook.EventID, deliveries int) {
-	i := slices.IndexFunc(w.posted, func(e hook.Event) bool { return e.ID == id })
-	if i < 0 {
+	i, ok := w.byID[id]
+	if !ok {
 		w.fail("event %s is accepted and not stored", id)
 		return
 	}
@@ -170,8 +174,9 @@ func (w *simulation) sawToken(p *process, t hook.Token, lane hook.Lane) {
 		w.makers[a]++
 	}
 	before, replay := t.Delivery.Predecessor()
+	_, stored := w.byID[t.Delivery.Event]
 	switch {
-	case !slices.ContainsFunc(w.posted, func(e hook.Event) bool { return e.ID == t.Delivery.Event }):
+	case !stored:
 		w.fail("%s sends a token of %s, whose event is not stored", p.name, t.Delivery)
 	case t.Attempt > 1 && w.records[t.Delivery].Attempts < t.Attempt-1:
 		w.fail("%s sends a token for attempt %d of %s, and %d are recorded", p.name, t.Attempt, t.Delivery, w.records[t.Delivery].Attempts)
@@ -235,8 +240,7 @@ func (w *simulation) created(d hook.DeliveryID) time.Time {
 	if before, replay := d.Predecessor(); replay {
 		return w.records[before].Replayed.At
 	}
-	i := slices.IndexFunc(w.posted, func(e hook.Event) bool { return e.ID == d.Event })
-	return w.posted[i].AcceptedAt
+	return w.posted[w.byID[d.Event]].AcceptedAt
 }
 
 // checkOpen: during an open circuit the only attempt is the probe.
@@ -345,6 +349,7 @@ func (w *simulation) checkLimits(e *endpoint, sent *post) {
 func (w *simulation) sawDelivery(p *process, d hook.Delivery, a *hook.Attempt) {
 	old := w.records[d.ID]
 	if old.Version == 0 {
+		w.recorded = append(w.recorded, d.ID)
 		old.State = hook.StateQueued
 	}
 	w.checkState(p, old, d)

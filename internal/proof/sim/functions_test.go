@@ -19,24 +19,26 @@ const (
 	workTimeout = 60 * time.Second
 )
 
-// starts returns the invocations that are possible now.
-func (w *simulation) starts() []func() {
-	var all []func()
+// starts appends the invocations that are possible now.
+func (w *simulation) starts(all []func(*simulation)) []func(*simulation) {
 	due := func(at time.Time, ok bool) bool { return ok && !at.After(w.now) }
 	if due(w.plan.next()) {
-		all = append(all, func() { w.plan.take()() })
+		all = append(all, (*simulation).act)
 	}
 	if due(w.queue.Next()) && w.busy < w.mostBusy {
-		all = append(all, w.deliver)
+		all = append(all, (*simulation).deliver)
 	}
 	if due(w.attention.Next()) {
-		all = append(all, w.look)
+		all = append(all, (*simulation).look)
 	}
 	if due(w.jobs.Next()) {
-		all = append(all, w.work)
+		all = append(all, (*simulation).work)
 	}
 	return all
 }
+
+// act does the next planned action.
+func (w *simulation) act() { w.plan.take()() }
 
 // hidden returns the visibility timeout of the next batch.
 func (w *simulation) hidden() (d time.Duration, early bool) {

@@ -64,8 +64,11 @@ type simulation struct {
 	arrived []*call
 	ended   []*process
 
-	waiting []*call
-	running map[*process]func(died bool)
+	waiting   []*call
+	due       []int               // indices of the waiting calls that may be granted now
+	startable []func(*simulation) // invocations that may start now
+	bodies    chan func()         // to idle goroutines; closed at the end
+	running   map[*process]func(died bool)
 
 	trace  []string
 	counts map[string]int
@@ -76,7 +79,7 @@ type simulation struct {
 func run(ctx context.Context, seed uint64, verbose bool) *simulation {
 	w := &simulation{
 		ctx: ctx, seed: seed, rng: rand.New(rand.NewPCG(seed, 0)), now: start, verbose: verbose, log: slog.New(slog.DiscardHandler),
-		store: memory.NewStore(), running: make(map[*process]func(bool)), counts: make(map[string]int), receipts: make(map[string]int), checker: newChecker(),
+		store: memory.NewStore(), running: make(map[*process]func(bool)), bodies: make(chan func()), counts: make(map[string]int), receipts: make(map[string]int), checker: newChecker(),
 	}
 	clock := func() time.Time { return w.now }
 	w.queue = memory.NewQueue(clock)
@@ -96,6 +99,7 @@ func run(ctx context.Context, seed uint64, verbose bool) *simulation {
 		more = w.step()
 	}
 	w.abort()
+	close(w.bodies)
 	return w
 }
 
@@ -109,18 +113,22 @@ func (w *simulation) step() bool {
 		w.fail("no end after %d steps", maxSteps)
 		return false
 	}
-	var options []func()
+	w.due = w.due[:0]
 	for i, c := range w.waiting {
 		if !c.at.After(w.now) {
-			options = append(options, func() { w.grant(i) })
+			w.due = append(w.due, i)
 		}
 	}
-	options = append(options, w.starts()...)
-	if len(options) > 0 {
+	w.startable = w.starts(w.startable[:0])
+	if n := len(w.due) + len(w.startable); n > 0 {
 		// Move the clock first: the chosen option runs concurrently with the scheduler.
-		chosen := options[w.rng.IntN(len(options))]
+		chosen := w.rng.IntN(n)
 		w.now = w.now.Add(time.Duration(w.rng.IntN(8)) * time.Millisecond)
-		chosen()
+		if chosen < len(w.due) {
+			w.grant(w.due[chosen])
+		} else {
+			w.startable[chosen-len(w.due)](w)
+		}
 		return true
 	}
 	next, ok := w.next()
