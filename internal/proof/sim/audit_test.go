@@ -8,17 +8,24 @@ import (
 	"surehook/internal/hook"
 )
 
-// unfinished returns the first failed check of the final state; empty: none.
-func (w *simulation) unfinished() string {
+// unfinished returns the first failed check of the final state; an empty reason: none.
+func (w *simulation) unfinished() (c check, reason string) {
 	if w.posting > 0 || w.operations > 0 {
-		return fmt.Sprintf("%d clients and %d operators have no answer", w.posting, w.operations)
+		return checkEnd, fmt.Sprintf("%d clients and %d operators have no answer", w.posting, w.operations)
 	}
-	for _, check := range []func() string{w.auditLeaks, w.auditDeliveries, w.auditLetters, w.auditJobs} {
-		if reason := check(); reason != "" {
-			return reason
+	for _, audit := range []struct {
+		check
+		run func() string
+	}{
+		// The queues come first: usually they are not empty, and their audit is the cheapest.
+		{checkLeak, w.auditLeaks}, {checkLost, w.auditDeliveries}, {checkUnseen, w.auditSuccesses},
+		{checkLetters, w.auditLetters}, {checkJobs, w.auditJobs},
+	} {
+		if reason := audit.run(); reason != "" {
+			return audit.check, reason
 		}
 	}
-	return ""
+	return "", ""
 }
 
 // auditDeliveries: each accepted event has one settled delivery per endpoint.
@@ -44,6 +51,21 @@ func (w *simulation) auditDeliveries() string {
 			}
 		}
 	}
+	return ""
+}
+
+// auditSuccesses: a delivery is delivered exactly if its receiver said so. A process
+// after a fault may not have seen the answer. Of two tokens of one attempt the first
+// outcome counts.
+func (w *simulation) auditSuccesses() string {
+	for _, id := range w.recorded {
+		for _, s := range w.posts[id] {
+			if s.outcome.Class == hook.ClassDelivered && !s.ended.IsZero() && s.p.done && !s.p.dead && !s.p.hurt && w.blamed[id] == 0 && !w.twoTokens(s.of) &&
+				w.records[id].State != hook.StateDelivered && s.ended.Before(w.settled[id]) {
+				return fmt.Sprintf("%s is %s after an answer 2xx to %s", id, w.records[id].State, s.p.name)
+			}
+		}
+	}
 	for _, id := range w.recorded {
 		d := w.records[id]
 		if d.State == hook.StateDelivered && !slices.ContainsFunc(w.posts[d.ID], func(s *post) bool { return s.outcome.Class == hook.ClassDelivered }) {
@@ -66,6 +88,9 @@ func (w *simulation) auditLeaks() string {
 	}
 	if at, ok := w.jobs.Next(); ok {
 		return fmt.Sprintf("a job's message is left, for %s", at.Sub(start))
+	}
+	if n := w.undeliverable(); n > 0 {
+		return fmt.Sprintf("%d messages are undeliverable", n)
 	}
 	if plans := w.schedules.Plans(); len(plans) > 0 {
 		return fmt.Sprintf("a schedule is left: %+v", plans[0])
@@ -99,8 +124,9 @@ func (w *simulation) auditLetters() string {
 
 // auditJobs: the totals of jobs are exact.
 func (w *simulation) auditJobs() string {
-	for _, id := range w.jobIDs {
-		j, err := w.store.Job(w.ctx, tenant, id)
+	for _, s := range w.startedJobs {
+		id := s.id
+		j, err := w.store.Job(w.ctx, s.tenant, id)
 		if hook.CodeOf(err) == hook.CodeNotFound {
 			continue // the job was never created
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"surehook/internal/hook"
+	"surehook/internal/memory"
 )
 
 // verdict is the fate of one effect.
@@ -49,6 +50,18 @@ type process struct {
 	rng      *rand.Rand
 	about    []hook.DeliveryID // deliveries whose attempts a fault may repeat
 	dead     bool
+	hurt     bool          // a fault hit the process
+	hops     int           // invocations of its chain before the process
+	tenant   hook.TenantID // of an operator
+
+	batch  []memory.Message              // of function deliver
+	check  hook.CircuitCheck             // of function breaker
+	ticks  bool                          // the schedule of function breaker
+	made   []*post                       // its attempts
+	waves  map[hook.EndpointID]int       // the waves it released
+	saved  map[hook.EndpointID]time.Time // its last write of each circuit
+	closed map[hook.EndpointID]bool      // circuits that it closed, without a request for the release
+	done   bool                          // it came to its end
 }
 
 // call is an effect before its verdict.
@@ -150,11 +163,11 @@ func (p *process) die() {
 }
 
 // spawn starts a process. The platform ends the process after the timeout.
-func (w *simulation) spawn(what string, timeout time.Duration, about []hook.DeliveryID, body func(p *process), after func(died bool)) {
+func (w *simulation) spawn(what string, timeout time.Duration, about []hook.DeliveryID, body, after func(p *process)) {
 	w.spawned++
 	p := &process{
 		simulation: w, name: fmt.Sprintf("%s-%d", what, w.spawned), started: w.now, deadline: w.now.Add(timeout), about: about,
-		rng: rand.New(rand.NewPCG(w.seed, uint64(w.spawned))),
+		rng: rand.New(rand.NewPCG(w.seed, uint64(w.spawned))), waves: make(map[hook.EndpointID]int), saved: make(map[hook.EndpointID]time.Time), closed: make(map[hook.EndpointID]bool),
 	}
 	if s := int64(w.rates.skew); s > 0 {
 		p.skew = time.Duration(w.rng.Int64N(2*s) - s)
