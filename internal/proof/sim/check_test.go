@@ -72,7 +72,7 @@ type circuits struct {
 	open      time.Time // start of the current time not closed
 	opened    time.Time // the last time not closed
 	began     time.Time // of the generation
-	probed    time.Time // the last token for a probe, since the last write by another function than the breaker
+	probed    time.Time // the last token for a probe, since the last write of the record
 	slow      bool      // flagged slow, some time
 	leases    []lease
 }
@@ -155,12 +155,9 @@ func (w *simulation) sawEndpoint(e hook.Endpoint, deleted bool) {
 func (w *simulation) sawCircuit(p *process, r gate.Record) {
 	c := w.circuits[r.Endpoint]
 	w.checkChange(p, c, r)
-	p.saved[r.Endpoint] = w.now
+	p.saved[r.Endpoint], p.probed[r.Endpoint], c.probed = w.now, c.probed, time.Time{}
 	if r.Generation != c.Generation {
 		c.began = w.now
-	}
-	if p.batch != nil || p.check.Endpoint == "" && !p.ticks {
-		c.probed = time.Time{}
 	}
 	c.slow = c.slow || r.Review.Slow
 	if c.State == circuit.Open || c.State == circuit.HalfOpen {

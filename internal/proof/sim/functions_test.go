@@ -235,6 +235,9 @@ func (w *simulation) every(d time.Duration, what string, do func(ctx context.Con
 			}, w.checkDone)
 		}
 		w.checkLateness()
+		if n := w.undeliverable(); n > 0 && w.calm {
+			w.fail(checkUndeliverable, "%d messages are undeliverable, without a fault", n)
+		}
 		if w.quiet {
 			c, reason := w.unfinished()
 			if reason == "" {

@@ -10,8 +10,9 @@ import (
 // mutation is a bug to put into the code.
 type mutation struct {
 	name     string
-	file     string // below internal/
-	old, bug string // the code, and the code with the bug
+	file     string  // below internal/
+	old, bug string  // the code, and the code with the bug
+	by       []check // the checks that may find the bug first
 }
 
 // mutations returns the bugs. The simulator must find each of them.
@@ -132,6 +133,62 @@ func mutations() []mutation {
 		{
 			name: "ingest trusts its cached endpoints", file: "delivery/ingest/directory.go",
 			old: "ok && known.version == version", bug: "ok && known.version <= version",
+		},
+		{
+			name: "results of an earlier generation count", file: "rule/circuit/circuit.go", by: []check{checkResult},
+			old: "if c.State != Closed || c.Generation != generation {", bug: "if c.State != Closed || generation < 0 {",
+		},
+		{
+			name: "slots are never given back", file: "delivery/gate/grant.go", by: []check{checkSlot},
+			old: "if len(a.holders) == 0 {", bug: "if len(a.holders) >= 0 {",
+		},
+		{
+			name: "a stale check releases a wave", file: "delivery/breaker/release.go", by: []check{checkWave},
+			old: "case r.check.Wave != 0 && r.check.Wave != wave:", bug: "case r.check.Wave > 1000:",
+		},
+		{
+			name: "every look sends another token for the probe", file: "delivery/breaker/reconcile.go", by: []check{checkProbeToken},
+			old: "left > 0 && left <= gate.AttendAfter {", bug: "left > 0 && left <= 0 {",
+		},
+		{
+			name: "a resume releases nothing", file: "admin/endpoint/activate.go", by: []check{checkLate},
+			old: "return e, a.release(ctx, e)", bug: "return e, nil",
+		},
+		{
+			name: "429 does not throttle", file: "delivery/gate/outcome.go", by: []check{checkRetryAfter},
+			old: "\tif o.throttled {", bug: "\tif o.throttled && now.IsZero() {",
+		},
+		{
+			name: "waves of 500 at once", file: "delivery/breaker/release.go", by: []check{checkWave},
+			old: "min(1<<min(n-1, 10), maxWave)", bug: "max(n, maxWave)",
+		},
+		{
+			name: "410 does not disable the endpoint", file: "delivery/deliver/settle.go", by: []check{checkGone},
+			old: "if recorded.Reason == hook.ReasonGone {", bug: "if recorded.Reason == hook.ReasonGone && recorded.Attempts < 0 {",
+		},
+		{
+			name: "a token sent on has a new nonce", file: "delivery/deliver/token.go", by: []check{checkNonce},
+			old: "Attempt: t.Attempt, Nonce: t.Nonce}", bug: "Attempt: t.Attempt, Nonce: hook.NewNonce()}",
+		},
+		{
+			name: "a closing circuit asks for no check", file: "delivery/gate/announce.go", by: []check{checkClosing},
+			old: "if after.Waiting {", bug: "if after.Waiting && now.IsZero() {",
+		},
+		{
+			name: "early tokens are attempted", file: "delivery/deliver/judge.go", by: []check{checkEarly},
+			old: "now.Before(d.NextAttemptAt.Add(-earlyTolerance)):", bug: "now.Before(d.NextAttemptAt.Add(-earlyTolerance)) && now.IsZero():",
+		},
+		{
+			name: "a release writes the nonce of its token", file: "delivery/breaker/release.go", by: []check{checkLate, checkLost},
+			old: "d.NextAttemptAt, d.UpdatedAt = r.now, r.now", bug: "d.NextAttemptAt, d.UpdatedAt, d.Token = r.now, r.now, tokens[i].Nonce",
+		},
+		{
+			name: "a slot is leased for an hour", file: "delivery/gate/limits.go", by: []check{checkLease},
+			old: "const LeaseFor = 2 * time.Minute", bug: "const LeaseFor = time.Hour",
+		},
+		{
+			name: "a probe is leased for an hour", file: "rule/circuit/circuit.go", by: []check{checkLease},
+			old: "const LeaseFor = 2 * time.Minute", bug: "const LeaseFor = time.Hour",
 		},
 	}
 }

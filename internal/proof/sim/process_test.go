@@ -60,6 +60,7 @@ type process struct {
 	made   []*post                       // its attempts
 	waves  map[hook.EndpointID]int       // the waves it released
 	saved  map[hook.EndpointID]time.Time // its last write of each circuit
+	probed map[hook.EndpointID]time.Time // the last probe token before that write
 	closed map[hook.EndpointID]bool      // circuits that it closed, without a request for the release
 	done   bool                          // it came to its end
 }
@@ -167,7 +168,7 @@ func (w *simulation) spawn(what string, timeout time.Duration, about []hook.Deli
 	w.spawned++
 	p := &process{
 		simulation: w, name: fmt.Sprintf("%s-%d", what, w.spawned), started: w.now, deadline: w.now.Add(timeout), about: about,
-		rng: rand.New(rand.NewPCG(w.seed, uint64(w.spawned))), waves: make(map[hook.EndpointID]int), saved: make(map[hook.EndpointID]time.Time), closed: make(map[hook.EndpointID]bool),
+		rng: rand.New(rand.NewPCG(w.seed, uint64(w.spawned))), waves: make(map[hook.EndpointID]int), saved: make(map[hook.EndpointID]time.Time), probed: make(map[hook.EndpointID]time.Time), closed: make(map[hook.EndpointID]bool),
 	}
 	if s := int64(w.rates.skew); s > 0 {
 		p.skew = time.Duration(w.rng.Int64N(2*s) - s)
