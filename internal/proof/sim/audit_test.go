@@ -18,8 +18,11 @@ func (w *simulation) unfinished() (c check, reason string) {
 		run func() string
 	}{
 		// The queues come first: usually they are not empty, and their audit is the cheapest.
-		{checkLeak, w.auditLeaks}, {checkLost, w.auditDeliveries}, {checkUnseen, w.auditSuccesses},
-		{checkLetters, w.auditLetters}, {checkJobs, w.auditJobs},
+		{checkLeak, w.auditLeaks},
+		{checkLost, w.auditDeliveries},
+		{checkUnseen, w.auditSuccesses},
+		{checkLetters, w.auditLetters},
+		{checkJobs, w.auditJobs},
 	} {
 		if reason := audit.run(); reason != "" {
 			return audit.check, reason

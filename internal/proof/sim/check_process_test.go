@@ -129,10 +129,11 @@ func (w *simulation) checkSent(p *process, tokens []hook.Token) {
 		}
 		return
 	}
-	at := p.saved[id] // the process may be slow between its write and its request
-	if since := at.Sub(p.probed[id]); p.probed[id].IsZero() || p.started.Before(p.probed[id]) {
-		// The first one, or the process decided before the other.
-	} else if since > 2*w.mostSkew() && since < gate.AttendAfter-2*w.mostSkew() {
+	// The process may be slow between its write and its request, and may have decided
+	// before the other process wrote.
+	at, before := p.saved[id], p.probed[id]
+	since := at.Sub(before)
+	if p.started.After(before) && !before.IsZero() && since > 2*w.mostSkew() && since < gate.AttendAfter-2*w.mostSkew() {
 		w.fail(checkProbeToken, "%s sends a token for a probe of %s %s after another token", p.name, id, since)
 	}
 	c.probed = at

@@ -180,7 +180,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "a release writes the nonce of its token", file: "delivery/breaker/release.go", by: []check{checkLate, checkLost},
-			old: "d.NextAttemptAt, d.UpdatedAt = r.now, r.now", bug: "d.NextAttemptAt, d.UpdatedAt, d.Token = r.now, r.now, tokens[i].Nonce",
+			old: "d.State, d.Reason = hook.StateRetrying, hook.ReasonNone\n\t\td.Next", bug: "d.State, d.Reason, d.Token = hook.StateRetrying, hook.ReasonNone, tokens[i].Nonce\n\t\td.Next",
 		},
 		{
 			name: "a slot is leased for an hour", file: "delivery/gate/limits.go", by: []check{checkLease},
