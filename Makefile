@@ -132,8 +132,12 @@ test/e2e e2e: need/go need/node need/python local localstack/verify/node_modules
 	@go test -tags e2e -count=1 -timeout 20m -v ./localstack/...
 
 .PHONY: sim
-sim: need/go ## Run everything under faults, each run from its own seed (SEEDS=2000)
-	@go test -count=1 -timeout 24h -run '^TestSeeds$$' -v ./internal/proof/sim -args -seeds $${SEEDS:-2000}
+sim: need/go ## Run everything under faults, each run from its own seed (SEEDS=3000 FIRST=1 LEVEL=mild|rough|brutal, or SEED=n: print one)
+	@export GOGC=400; if [ -n "$(SEED)" ]; then \
+		go test -count=1 -run '^TestSeed$$' -v ./internal/proof/sim -args -seed $(SEED) -level "$(LEVEL)"; \
+	else \
+		go test -count=1 -timeout 24h -run '^TestSeeds$$' -v ./internal/proof/sim -args -seeds $${SEEDS:-3000} -first $${FIRST:-1} -level "$(LEVEL)"; \
+	fi
 
 .PHONY: sim/mutations
 sim/mutations: need/go ## Prove that the simulator finds bugs that are put in on purpose

@@ -18,6 +18,9 @@ type CircuitQueue struct {
 	// Visibility is the visibility timeout of received messages; by default a
 	// minute.
 	Visibility time.Duration
+	// MaxReceives is the maxReceiveCount of the redrive policy: a message is
+	// undeliverable at the next receive. 0, the default, is no maximum.
+	MaxReceives int
 
 	now    func() time.Time
 	checks *standardQueue[hook.CircuitCheck]
@@ -44,13 +47,13 @@ func (q *CircuitQueue) Enqueue(_ context.Context, check hook.CircuitCheck, delay
 // Receive returns at most limit visible checks, ordered by time of visibility, and
 // hides the checks for Visibility.
 func (q *CircuitQueue) Receive(limit int) []CircuitMessage {
-	return circuitMessages(q.checks.receive(limit, q.Visibility, false))
+	return circuitMessages(q.checks.receive(limit, q.Visibility, q.MaxReceives, false))
 }
 
 // Await is Receive, but waits for a check. Await returns no checks when ctx ends
 // first. Await requires a real clock.
 func (q *CircuitQueue) Await(ctx context.Context, limit int) []CircuitMessage {
-	return circuitMessages(q.checks.await(ctx, limit, q.Visibility, false))
+	return circuitMessages(q.checks.await(ctx, limit, q.Visibility, q.MaxReceives, false))
 }
 
 // Delete removes the check. Delete ignores an unknown id.

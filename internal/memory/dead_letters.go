@@ -57,7 +57,7 @@ func (d *DeadLetters) Letters() []hook.DeadLetter {
 // Receive returns the letters visible longest.
 func (d *DeadLetters) Receive(context.Context) ([]breaker.Letter, error) {
 	var received []breaker.Letter
-	for _, e := range d.letters.receive(letterBatch, letterVisibility, false) {
+	for _, e := range d.letters.receive(letterBatch, letterVisibility, 0, false) {
 		received = append(received, breaker.Letter{ID: e.id, Receipt: e.id, Body: e.value.body})
 	}
 	return received, nil
@@ -77,7 +77,7 @@ func (d *DeadLetters) Depth(context.Context) (int, error) { return d.letters.len
 // Redrive moves all visible dead letters to the lane and returns their number.
 // As with an SQS redrive, the message body stays a dead letter.
 func (d *DeadLetters) Redrive(lane hook.Lane) int {
-	moved := d.letters.receive(d.letters.len(), letterVisibility, false)
+	moved := d.letters.receive(d.letters.len(), letterVisibility, 0, false)
 	for _, e := range moved {
 		d.letters.delete(e.id)
 		d.queue.lane(lane).put(e.group.id, content{token: e.value.Token(), body: e.value.body}, d.queue.now())

@@ -17,8 +17,7 @@ type Queues struct {
 	Jobs        *JobQueue
 }
 
-// Depths returns exact depths. The queue of undeliverable messages is always
-// empty.
+// Depths returns exact depths.
 func (q Queues) Depths(context.Context) (map[string]status.Depth, error) {
 	return map[string]status.Depth{
 		"live":          q.Lanes.lane(hook.LaneLive).depth(),
@@ -27,7 +26,7 @@ func (q Queues) Depths(context.Context) (map[string]status.Depth, error) {
 		"replay_jobs":   q.Jobs.jobs.depth(),
 		"circuits":      q.Circuits.checks.depth(),
 		"dead_letters":  q.DeadLetters.letters.depth(),
-		"undeliverable": {},
+		"undeliverable": {Visible: q.Lanes.Undeliverable() + q.Circuits.Undeliverable() + q.Jobs.Undeliverable()},
 	}, nil
 }
 

@@ -17,6 +17,9 @@ type JobQueue struct {
 	// Visibility is the visibility timeout of received messages; by default a
 	// minute.
 	Visibility time.Duration
+	// MaxReceives is the maxReceiveCount of the redrive policy: a message is
+	// undeliverable at the next receive. 0, the default, is no maximum.
+	MaxReceives int
 
 	now  func() time.Time
 	jobs *standardQueue[replay.Message]
@@ -43,13 +46,13 @@ func (j *JobQueue) Continue(_ context.Context, m replay.Message, delay time.Dura
 // Receive returns at most limit visible messages, ordered by time of visibility,
 // and hides the messages for Visibility.
 func (j *JobQueue) Receive(limit int) []JobMessage {
-	return jobMessages(j.jobs.receive(limit, j.Visibility, false))
+	return jobMessages(j.jobs.receive(limit, j.Visibility, j.MaxReceives, false))
 }
 
 // Await is Receive, but waits for a message. Await returns no messages when ctx
 // ends first. Await requires a real clock.
 func (j *JobQueue) Await(ctx context.Context, limit int) []JobMessage {
-	return jobMessages(j.jobs.await(ctx, limit, j.Visibility, false))
+	return jobMessages(j.jobs.await(ctx, limit, j.Visibility, j.MaxReceives, false))
 }
 
 // Delete removes the message. Delete ignores an unknown id.

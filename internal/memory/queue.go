@@ -18,6 +18,9 @@ type Queue struct {
 	// Visibility is the visibility timeout of received messages; by default a
 	// minute.
 	Visibility time.Duration
+	// MaxReceives is the maxReceiveCount of the redrive policy: a message is
+	// undeliverable at the next receive. 0, the default, is no maximum.
+	MaxReceives int
 	// Fair makes the lanes fair queues of SQS: messages of quiet groups come first.
 	// A group is noisy with at least 30 messages, and more than a tenth of all
 	// messages, in flight. Without Fair, the order of messages is the time of
@@ -79,13 +82,13 @@ func (q *Queue) Send(_ context.Context, lane hook.Lane, tokens []hook.Token, del
 // Receive returns at most limit visible messages of the lane and hides the
 // messages for Visibility.
 func (q *Queue) Receive(lane hook.Lane, limit int) []Message {
-	return messages(q.lane(lane).receive(limit, q.Visibility, q.Fair))
+	return messages(q.lane(lane).receive(limit, q.Visibility, q.MaxReceives, q.Fair))
 }
 
 // Await is Receive, but waits for a message on the lane. Await returns no messages
 // when ctx ends first. Await requires a real clock.
 func (q *Queue) Await(ctx context.Context, lane hook.Lane, limit int) []Message {
-	return messages(q.lane(lane).await(ctx, limit, q.Visibility, q.Fair))
+	return messages(q.lane(lane).await(ctx, limit, q.Visibility, q.MaxReceives, q.Fair))
 }
 
 // Delete removes the message. Delete ignores an unknown id.

@@ -28,6 +28,8 @@ type standardQueue[T any] struct {
 	groups   map[hook.EndpointID]*group[T]
 	heads    *ordered[*group[T]] // groups with visible messages, by first message
 	inFlight int                 // number of received and hidden messages
+
+	undeliverable []*entry[T] // received too often, or refused by Lambda
 }
 
 type entry[T any] struct {
@@ -88,8 +90,9 @@ func (q *standardQueue[T]) put(id hook.EndpointID, value T, visibleAt time.Time)
 }
 
 // receive hides at most limit visible messages for the visibility timeout and
-// returns copies. With fair, messages of noisy groups come last.
-func (q *standardQueue[T]) receive(limit int, visibility time.Duration, fair bool) []entry[T] {
+// returns copies. With fair, messages of noisy groups come last. Messages received
+// maxReceives times already are undeliverable; 0 is no maximum.
+func (q *standardQueue[T]) receive(limit int, visibility time.Duration, maxReceives int, fair bool) []entry[T] {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 
@@ -101,6 +104,10 @@ func (q *standardQueue[T]) receive(limit int, visibility time.Duration, fair boo
 		if !ok {
 			break
 		}
+		if maxReceives > 0 && e.received >= maxReceives {
+			q.setAside(e)
+			continue
+		}
 		q.unlink(e)
 		e.visibleAt = now.Add(visibility)
 		e.received++
@@ -111,10 +118,10 @@ func (q *standardQueue[T]) receive(limit int, visibility time.Duration, fair boo
 }
 
 // await is receive, but waits for a message or the end of ctx.
-func (q *standardQueue[T]) await(ctx context.Context, limit int, visibility time.Duration, fair bool) []entry[T] {
+func (q *standardQueue[T]) await(ctx context.Context, limit int, visibility time.Duration, maxReceives int, fair bool) []entry[T] {
 	defer q.signal() // another waiting call must wait for the next message
 	for {
-		if received := q.receive(limit, visibility, fair); len(received) > 0 || ctx.Err() != nil {
+		if received := q.receive(limit, visibility, maxReceives, fair); len(received) > 0 || ctx.Err() != nil {
 			return received
 		}
 		q.sleep(ctx)

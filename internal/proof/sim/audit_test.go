@@ -1,7 +1,6 @@
 package sim_test
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -9,17 +8,27 @@ import (
 	"surehook/internal/hook"
 )
 
-// unfinished returns the first failed check of the final state; empty: none.
-func (w *simulation) unfinished() string {
+// unfinished returns the first failed check of the final state; an empty reason: none.
+func (w *simulation) unfinished() (c check, reason string) {
 	if w.posting > 0 || w.operations > 0 {
-		return fmt.Sprintf("%d clients and %d operators have no answer", w.posting, w.operations)
+		return checkEnd, fmt.Sprintf("%d clients and %d operators have no answer", w.posting, w.operations)
 	}
-	for _, check := range []func() string{w.auditDeliveries, w.auditLeaks, w.auditLetters, w.auditJobs} {
-		if reason := check(); reason != "" {
-			return reason
+	for _, audit := range []struct {
+		check
+		run func() string
+	}{
+		// The queues come first: usually they are not empty, and their audit is the cheapest.
+		{checkLeak, w.auditLeaks},
+		{checkLost, w.auditDeliveries},
+		{checkUnseen, w.auditSuccesses},
+		{checkLetters, w.auditLetters},
+		{checkJobs, w.auditJobs},
+	} {
+		if reason := audit.run(); reason != "" {
+			return audit.check, reason
 		}
 	}
-	return ""
+	return "", ""
 }
 
 // auditDeliveries: each accepted event has one settled delivery per endpoint.
@@ -45,7 +54,23 @@ func (w *simulation) auditDeliveries() string {
 			}
 		}
 	}
-	for _, d := range w.sorted() {
+	return ""
+}
+
+// auditSuccesses: a delivery is delivered exactly if its receiver said so. A process
+// after a fault may not have seen the answer. Of two tokens of one attempt the first
+// outcome counts.
+func (w *simulation) auditSuccesses() string {
+	for _, id := range w.recorded {
+		for _, s := range w.posts[id] {
+			if s.outcome.Class == hook.ClassDelivered && !s.ended.IsZero() && s.p.done && !s.p.dead && !s.p.hurt && w.blamed[id] == 0 && !w.twoTokens(s.of) &&
+				w.records[id].State != hook.StateDelivered && s.ended.Before(w.settled[id]) {
+				return fmt.Sprintf("%s is %s after an answer 2xx to %s", id, w.records[id].State, s.p.name)
+			}
+		}
+	}
+	for _, id := range w.recorded {
+		d := w.records[id]
 		if d.State == hook.StateDelivered && !slices.ContainsFunc(w.posts[d.Ref()], func(s *post) bool { return s.outcome.Class == hook.ClassDelivered }) {
 			return fmt.Sprintf("%s is delivered, and its receiver never said so", d.ID)
 		}
@@ -54,16 +79,6 @@ func (w *simulation) auditDeliveries() string {
 		}
 	}
 	return ""
-}
-
-// sorted returns all records in the order of their ids.
-func (w *simulation) sorted() []hook.Delivery {
-	var all []hook.Delivery
-	for _, d := range w.records {
-		all = append(all, d)
-	}
-	slices.SortFunc(all, func(a, b hook.Delivery) int { return cmp.Compare(a.ID.String(), b.ID.String()) })
-	return all
 }
 
 // auditLeaks: no message, schedule or lease is left.
@@ -76,6 +91,9 @@ func (w *simulation) auditLeaks() string {
 	}
 	if at, ok := w.jobs.Next(); ok {
 		return fmt.Sprintf("a job's message is left, for %s", at.Sub(start))
+	}
+	if n := w.undeliverable(); n > 0 {
+		return fmt.Sprintf("%d messages are undeliverable", n)
 	}
 	if plans := w.schedules.Plans(); len(plans) > 0 {
 		return fmt.Sprintf("a schedule is left: %+v", plans[0])
@@ -98,7 +116,8 @@ func (w *simulation) auditLetters() string {
 			return fmt.Sprintf("%s has a letter and is %s", l.Delivery, d.State)
 		}
 	}
-	for _, d := range w.sorted() {
+	for _, id := range w.recorded {
+		d := w.records[id]
 		if n := letters[d.Ref()]; d.State == hook.StateDead && n != 1 && (n != 0 || !w.early[d.Ref()]) {
 			return fmt.Sprintf("%s is dead (%s) and has %d letters", d.ID, d.Reason, n)
 		}
@@ -108,14 +127,16 @@ func (w *simulation) auditLetters() string {
 
 // auditJobs: the totals of jobs are exact.
 func (w *simulation) auditJobs() string {
-	for _, id := range w.jobIDs {
-		j, err := w.store.Job(w.ctx, tenant, id)
+	for _, s := range w.startedJobs {
+		id := s.id
+		j, err := w.store.Job(w.ctx, s.tenant, id)
 		if hook.CodeOf(err) == hook.CodeNotFound {
 			continue // the job was never created
 		}
 		var want replay.Outcomes
 		enqueued := 0
-		for _, d := range w.sorted() {
+		for _, recorded := range w.recorded {
+			d := w.records[recorded]
 			if d.Job != id {
 				continue
 			}

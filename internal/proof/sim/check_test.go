@@ -1,15 +1,12 @@
 package sim_test
 
 import (
-	"slices"
 	"strings"
 	"time"
 
 	"surehook/internal/delivery/gate"
-	"surehook/internal/delivery/send"
 	"surehook/internal/hook"
 	"surehook/internal/rule/circuit"
-	"surehook/internal/rule/retry"
 )
 
 // tolerance is the documented lead of an attempt before its planned time.
@@ -22,12 +19,16 @@ type checker struct {
 	posted   []hook.Event
 	accepted map[hook.EventID]bool
 
+	byID     map[hook.EventID]int // index in posted
 	records  map[hook.DeliveryRef]hook.Delivery
+	recorded []hook.DeliveryRef                     // keys of records, in the order of their first write
 	moved    map[hook.DeliveryRef]time.Time         // time of the last change of state
+	settled  map[hook.DeliveryRef]time.Time         // time of the settlement
+	written  map[hook.DeliveryRef]time.Time         // time of the last write
 	attempts map[hook.DeliveryRef]map[int]time.Time // time of the record of the attempt
 	posts    map[hook.DeliveryRef][]*post
-	makers   map[attempt]int // tokens of the attempt, made by others than function deliver
-	blamed   map[hook.DeliveryRef]bool
+	makers   map[attempt]int           // tokens of the attempt, made by others than function deliver
+	blamed   map[hook.DeliveryRef]int  // faults that may repeat attempts
 	early    map[hook.DeliveryRef]bool // redriven by hand between dead letter and death
 
 	statuses map[hook.EndpointID]status
@@ -59,6 +60,7 @@ type status struct {
 	deleted  time.Time
 	active   time.Time // the last time with status active
 	inactive time.Time // the last time with another status
+	changed  time.Time // the last write
 }
 
 // circuits is an endpoint's circuit record, with its history.
@@ -69,6 +71,9 @@ type circuits struct {
 	throttled time.Time // when ThrottledUntil was written
 	open      time.Time // start of the current time not closed
 	opened    time.Time // the last time not closed
+	began     time.Time // of the generation
+	probed    time.Time // the last token for a probe, since the last write of the record
+	slow      bool      // flagged slow, some time
 	leases    []lease
 }
 
@@ -80,12 +85,15 @@ type lease struct {
 func newChecker() checker {
 	return checker{
 		accepted: make(map[hook.EventID]bool),
+		byID:     make(map[hook.EventID]int),
 		records:  make(map[hook.DeliveryRef]hook.Delivery),
 		moved:    make(map[hook.DeliveryRef]time.Time),
+		settled:  make(map[hook.DeliveryRef]time.Time),
+		written:  make(map[hook.DeliveryRef]time.Time),
 		attempts: make(map[hook.DeliveryRef]map[int]time.Time),
 		posts:    make(map[hook.DeliveryRef][]*post),
 		makers:   make(map[attempt]int),
-		blamed:   make(map[hook.DeliveryRef]bool),
+		blamed:   make(map[hook.DeliveryRef]int),
 		early:    make(map[hook.DeliveryRef]bool),
 		statuses: make(map[hook.EndpointID]status),
 		circuits: make(map[hook.EndpointID]circuits),
@@ -95,26 +103,33 @@ func newChecker() checker {
 
 // checkTargets: an endpoint gets the events posted during its existence.
 func (w *simulation) checkTargets(p *process, e hook.Event) {
+	w.byID[e.ID] = len(w.posted)
 	w.posted = append(w.posted, e)
 	for _, s := range w.statuses {
+		if s.Tenant != e.Tenant {
+			if _, has := e.Ref(s.ID, 1); has {
+				w.fail(checkTargets, "event %s of tenant %s is for endpoint %s of another tenant", e.ID, e.Tenant, s.ID)
+			}
+			continue
+		}
 		throughout := s.created.Before(p.started) && s.deleted.IsZero()
 		ever := s.deleted.IsZero() || !s.deleted.Before(p.started)
 		if _, has := e.Ref(s.ID, 1); throughout && s.Subscribes(e.Type) && !has {
-			w.fail("event %s is not for endpoint %s, which exists and subscribes to it", e.ID, s.ID)
+			w.fail(checkTargets, "event %s is not for endpoint %s, which exists and subscribes to it", e.ID, s.ID)
 		} else if has && (!ever || !s.Subscribes(e.Type)) {
-			w.fail("event %s is for endpoint %s, which does not exist or does not subscribe to it", e.ID, s.ID)
+			w.fail(checkTargets, "event %s is for endpoint %s, which does not exist or does not subscribe to it", e.ID, s.ID)
 		}
 	}
 }
 
 func (w *simulation) sawAccepted(id hook.EventID, deliveries int) {
-	i := slices.IndexFunc(w.posted, func(e hook.Event) bool { return e.ID == id })
-	if i < 0 {
-		w.fail("event %s is accepted and not stored", id)
+	i, ok := w.byID[id]
+	if !ok {
+		w.fail(checkAccepted, "event %s is accepted and not stored", id)
 		return
 	}
 	if len(w.posted[i].Targets) != deliveries {
-		w.fail("event %s is accepted for %d endpoints, and stored for %d", id, deliveries, len(w.posted[i].Targets))
+		w.fail(checkAccepted, "event %s is accepted for %d endpoints, and stored for %d", id, deliveries, len(w.posted[i].Targets))
 	}
 	w.accepted[id] = true
 }
@@ -130,15 +145,21 @@ func (w *simulation) sawEndpoint(e hook.Endpoint, deleted bool) {
 	case s.Status != 0:
 		s.inactive = w.now
 	}
-	s.Endpoint = e
+	s.Endpoint, s.changed = e, w.now
 	if deleted {
 		s.deleted = w.now
 	}
 	w.statuses[e.ID] = s
 }
 
-func (w *simulation) sawCircuit(r gate.Record) {
+func (w *simulation) sawCircuit(p *process, r gate.Record) {
 	c := w.circuits[r.Endpoint]
+	w.checkChange(p, c, r)
+	p.saved[r.Endpoint], p.probed[r.Endpoint], c.probed = w.now, c.probed, time.Time{}
+	if r.Generation != c.Generation {
+		c.began = w.now
+	}
+	c.slow = c.slow || r.Review.Slow
 	if c.State == circuit.Open || c.State == circuit.HalfOpen {
 		c.opened = w.now
 	}
@@ -163,305 +184,39 @@ func (w *simulation) sawCircuit(r gate.Record) {
 	w.circuits[r.Endpoint] = c
 }
 
+// checkNonce: a token sent on keeps its nonce. A token for the attempt after a token of
+// the batch is new.
+func (w *simulation) checkNonce(p *process, t hook.Token) {
+	other := ""
+	for _, m := range p.batch {
+		switch b := m.Token; {
+		case b.Delivery != t.Delivery:
+		case b.Attempt == t.Attempt && b.Nonce == t.Nonce, b.Attempt == t.Attempt-1:
+			return
+		case b.Attempt == t.Attempt:
+			other = b.Nonce
+		}
+	}
+	if other != "" {
+		w.fail(checkNonce, "%s sends the token of attempt %d of %s on with another nonce", p.name, t.Attempt, t.Delivery)
+	}
+}
+
 // sawToken: before a token of an attempt, the attempt before is recorded.
 func (w *simulation) sawToken(p *process, t hook.Token, lane hook.Lane) {
 	a := attempt{t.Delivery, t.Attempt}
+	w.checkNonce(p, t)
 	if !strings.HasPrefix(p.name, "deliver") {
 		w.makers[a]++
 	}
 	before, replay := t.Delivery.Predecessor()
+	_, stored := w.byID[t.Delivery.Event]
 	switch {
-	case !slices.ContainsFunc(w.posted, func(e hook.Event) bool { return e.ID == t.Delivery.Event }):
-		w.fail("%s sends a token of %s, whose event is not stored", p.name, t.Delivery)
+	case !stored:
+		w.fail(checkOrder, "%s sends a token of %s, whose event is not stored", p.name, t.Delivery)
 	case t.Attempt > 1 && w.records[t.Delivery].Attempts < t.Attempt-1:
-		w.fail("%s sends a token for attempt %d of %s, and %d are recorded", p.name, t.Attempt, t.Delivery, w.records[t.Delivery].Attempts)
+		w.fail(checkOrder, "%s sends a token for attempt %d of %s, and %d are recorded", p.name, t.Attempt, t.Delivery, w.records[t.Delivery].Attempts)
 	case replay && w.records[before].Version == 0:
-		w.fail("%s sends a token of %s to lane %s, and the generation before is not recorded", p.name, t.Delivery, lane)
+		w.fail(checkOrder, "%s sends a token of %s to lane %s, and the generation before is not recorded", p.name, t.Delivery, lane)
 	}
-}
-
-// sawPost checks the attempt, and draws the answer of the endpoint.
-func (w *simulation) sawPost(p *process, r send.Request) *post {
-	id := refOf(r).Endpoint
-	i := slices.IndexFunc(w.endpoints, func(e *endpoint) bool { return e.id == id })
-	e := w.endpoints[i]
-	sent := &post{p: p, of: attempt{refOf(r), r.Attempt}, at: w.now, outcome: w.answer(e)}
-	w.checkDue(p, e, r)
-	w.checkOpen(p, sent)
-	w.checkTwice(p, sent)
-	w.checkLimits(e, sent)
-	w.posts[refOf(r)] = append(w.posts[refOf(r)], sent)
-	w.wire[id] = append(w.wire[id], sent)
-	w.count("attempts")
-	if sent.outcome.Class == hook.ClassDelivered {
-		w.count("attempts that delivered")
-	}
-	return sent
-}
-
-// refOf returns the place of the request's delivery.
-func refOf(r send.Request) hook.DeliveryRef {
-	ref, _ := r.Event.Ref(r.Delivery.Endpoint, r.Delivery.Generation)
-	return ref
-}
-
-// checkDue: the delivery is not settled, the attempt is new, in time and within the policy, and the endpoint is active.
-func (w *simulation) checkDue(p *process, e *endpoint, r send.Request) {
-	d, s := w.records[refOf(r)], w.statuses[e.id]
-	made, was := w.attempts[refOf(r)][r.Attempt]
-	apart := 2 * w.mostSkew()
-	created := w.created(refOf(r))
-	switch {
-	case d.State.Settled() && w.moved[refOf(r)].Before(p.started):
-		w.fail("%s: attempt %d of %s, which is %s", p.name, r.Attempt, refOf(r), d.State)
-	case was && made.Before(p.started):
-		w.fail("%s: attempt %d of %s, which is recorded already", p.name, r.Attempt, refOf(r))
-	case d.Attempts < r.Attempt-1:
-		w.fail("%s: attempt %d of %s after %d", p.name, r.Attempt, refOf(r), d.Attempts)
-	case r.Attempt > len(e.delays)+1:
-		w.fail("%s: attempt %d of %s; its policy has %d", p.name, r.Attempt, refOf(r), len(e.delays)+1)
-	case d.State == hook.StateRetrying && d.Attempts == r.Attempt-1 && w.now.Before(d.NextAttemptAt.Add(-tolerance-apart)):
-		w.fail("%s: attempt %d of %s is made %s before its time", p.name, r.Attempt, refOf(r), d.NextAttemptAt.Sub(w.now))
-	case p.started.Sub(created) > e.MaxAge+apart:
-		w.fail("%s: attempt %d of %s, which is %s old", p.name, r.Attempt, refOf(r), p.started.Sub(created))
-	case !s.deleted.IsZero() && s.deleted.Before(p.started):
-		w.fail("%s: attempt of %s, whose endpoint was deleted", p.name, refOf(r))
-	case s.Status != hook.StatusActive && s.active.Before(p.started):
-		w.fail("%s: attempt of %s, whose endpoint is %s", p.name, refOf(r), s.Status)
-	}
-	if before, replay := refOf(r).Predecessor(); replay && !w.records[before].State.Settled() {
-		w.fail("%s: attempt of %s, and the generation before is %s", p.name, refOf(r), w.records[before].State)
-	}
-}
-
-func (w *simulation) mostSkew() time.Duration { return 450 * time.Millisecond }
-
-// created returns the start of the delivery.
-func (w *simulation) created(d hook.DeliveryRef) time.Time {
-	if before, replay := d.Predecessor(); replay {
-		return w.records[before].Replayed.At
-	}
-	i := slices.IndexFunc(w.posted, func(e hook.Event) bool { return e.ID == d.Event })
-	return w.posted[i].AcceptedAt
-}
-
-// checkOpen: during an open circuit the only attempt is the probe.
-func (w *simulation) checkOpen(p *process, sent *post) {
-	id := sent.of.Endpoint
-	c := w.circuits[id]
-	if w.now.Add(2*w.mostSkew()).Before(c.ThrottledUntil) && c.throttled.Before(p.started) {
-		w.fail("%s: attempt of %s, whose endpoint asked to be left alone until %s", p.name, sent.of.DeliveryID, c.ThrottledUntil.Sub(start))
-	}
-	if c.open.IsZero() {
-		return
-	}
-	sent.apart = true
-	if !c.open.Before(p.started) {
-		return // the gate may have admitted the attempt before the circuit opened
-	}
-	if !slices.ContainsFunc(c.leases, func(l lease) bool {
-		return l.of(sent.of) && (l.to.IsZero() || !l.to.Before(p.started))
-	}) {
-		w.fail("%s: attempt of %s, whose circuit is %s, and it is not the probe", p.name, sent.of.DeliveryID, c.State)
-	}
-	for _, other := range w.wire[id] {
-		if other.ended.IsZero() && !other.p.dead && other.of.DeliveryID != sent.of.DeliveryID && c.open.Before(other.p.started) &&
-			!c.ranOut(other.of, w.now) {
-			w.fail("%s: probe %s beside probe %s", p.name, sent.of.DeliveryID, other.of.DeliveryID)
-		}
-	}
-}
-
-// of reports whether a token of the attempt holds the lease.
-func (l lease) of(a attempt) bool {
-	return strings.HasPrefix(l.holder, gate.Due{Delivery: a.DeliveryID, Attempt: a.number}.Holder())
-}
-
-// ranOut reports whether the attempt's last lease ran out, by some clock.
-func (c circuits) ranOut(a attempt, now time.Time) bool {
-	for _, l := range slices.Backward(c.leases) {
-		if l.of(a) {
-			return now.Sub(l.from) > circuit.LeaseFor-time.Second
-		}
-	}
-	return true
-}
-
-// checkTwice: only a fault or a second token explains the repetition of an
-// attempt.
-func (w *simulation) checkTwice(p *process, sent *post) {
-	for _, other := range w.posts[sent.of.DeliveryRef] {
-		if other.ended.IsZero() && !other.p.dead || !other.ended.Before(p.started) || !other.p.deadline.Before(p.started) {
-			sent.apart, other.apart = true, true
-		}
-		if other.of != sent.of {
-			continue
-		}
-		w.count("attempts made twice")
-		if !w.blamed[sent.of.DeliveryRef] && !w.twoTokens(sent.of) {
-			w.fail("%s: attempt %d of %s is made again, and no fault explains it", p.name, sent.of.number, sent.of.DeliveryID)
-		}
-	}
-}
-
-// twoTokens reports whether the attempt, or an earlier attempt, had more than one token.
-func (w *simulation) twoTokens(a attempt) bool {
-	for n := 1; n <= a.number; n++ {
-		tokens := w.makers[attempt{a.DeliveryRef, n}]
-		if n > 1 {
-			tokens++ // the token made by function deliver
-		}
-		if tokens > 1 {
-			return true
-		}
-	}
-	return false
-}
-
-// checkLimits: attempts in flight stay within max_in_flight, and without faults within the rate.
-func (w *simulation) checkLimits(e *endpoint, sent *post) {
-	if e.MaxInFlight > 0 && !sent.apart {
-		n := 1
-		for _, other := range w.wire[e.id] {
-			if other.ended.IsZero() && !other.p.dead && !other.apart {
-				n++
-			}
-		}
-		if n > e.MaxInFlight {
-			w.fail("%s: %d in flight at %s; at most %d", sent.p.name, n, e.id, e.MaxInFlight)
-		}
-	}
-	if e.RatePerSecond > 0 && w.calm && !sent.apart {
-		n := 0
-		for _, other := range slices.Backward(w.wire[e.id]) {
-			if other.apart {
-				continue
-			}
-			n++
-			took := w.now.Sub(other.at) + 2500*time.Millisecond // delays are whole seconds
-			if float64(n) > took.Seconds()*e.RatePerSecond+1 {
-				w.fail("%s: %d attempts at %s in %s; at most %g a second", sent.p.name, n+1, e.id, w.now.Sub(other.at), e.RatePerSecond)
-				return
-			}
-		}
-	}
-}
-
-// sawDelivery checks a write of the record. d.Version is the version before the write.
-func (w *simulation) sawDelivery(p *process, d hook.Delivery, a *hook.Attempt) {
-	old := w.records[d.Ref()]
-	if old.Version == 0 {
-		old.State = hook.StateQueued
-	}
-	w.checkState(p, old, d)
-	if d.Attempts != old.Attempts {
-		w.checkAttempt(p, old, d, a)
-	}
-	if d.State != old.State {
-		w.moved[d.Ref()] = w.now
-		w.count("to " + d.State.String())
-	}
-	if before, replay := d.Ref().Predecessor(); replay && w.records[before].Replayed.Generation != d.ID.Generation {
-		w.fail("%s: %s is recorded, and the generation before does not say that it was replayed", p.name, d.ID)
-	}
-	if r := old.Replayed; r.Generation != 0 && r != d.Replayed {
-		w.fail("%s: %s was replayed by %+v, now by %+v", p.name, d.ID, r, d.Replayed)
-	}
-	d.Version++
-	d.NextAttemptAt = d.NextAttemptAt.Truncate(time.Millisecond)
-	d.Replayed.At = d.Replayed.At.Truncate(time.Millisecond)
-	w.records[d.Ref()] = d
-}
-
-// checkState checks the transition against the diagram of package hook.
-func (w *simulation) checkState(p *process, old, d hook.Delivery) {
-	may := map[hook.State][]hook.State{
-		hook.StateQueued:    {hook.StateRetrying, hook.StateParked, hook.StateDelivered, hook.StateDead, hook.StateCancelled},
-		hook.StateRetrying:  {hook.StateRetrying, hook.StateParked, hook.StateDelivered, hook.StateDead, hook.StateCancelled},
-		hook.StateParked:    {hook.StateRetrying, hook.StateParked, hook.StateDelivered, hook.StateDead, hook.StateCancelled},
-		hook.StateDead:      {hook.StateDead, hook.StateDiscarded},
-		hook.StateDelivered: {hook.StateDelivered}, hook.StateDiscarded: {hook.StateDiscarded}, hook.StateCancelled: {hook.StateCancelled},
-	}[old.State]
-	s, c := w.statuses[d.ID.Endpoint], w.circuits[d.ID.Endpoint]
-	switch {
-	case !slices.Contains(may, d.State):
-		w.fail("%s: %s goes from %s to %s", p.name, d.ID, old.State, d.State)
-	case old.State.Settled() && (d.Attempts != old.Attempts || d.Last.Class != old.Last.Class):
-		w.fail("%s: %s is %s and is given another attempt", p.name, d.ID, old.State)
-	case d.State == hook.StateParked && (d.Reason == hook.ReasonPaused || d.Reason == hook.ReasonDisabled) &&
-		s.Status == hook.StatusActive && s.inactive.Before(p.started):
-		w.fail("%s: %s is parked (%s), and its endpoint is active", p.name, d.ID, d.Reason)
-	case d.State == hook.StateParked && d.Reason == hook.ReasonCircuit && c.open.IsZero() && c.opened.Before(p.started):
-		w.fail("%s: %s is parked, and its circuit is closed", p.name, d.ID)
-	case d.Superseded() && !old.State.Settled() && !d.Replayed.Force:
-		w.fail("%s: %s, which was %s, is replayed without force", p.name, d.ID, old.State)
-	case d.State == hook.StateCancelled && d.Reason == hook.ReasonDeleted && s.deleted.IsZero():
-		w.fail("%s: %s is cancelled, and its endpoint exists", p.name, d.ID)
-	case d.State == hook.StateDead && old.State != hook.StateDead && d.Reason == hook.ReasonExpired && d.Attempts == old.Attempts &&
-		!retry.Expired(d.CreatedAt, w.now.Add(w.mostSkew()), s.MaxAge):
-		w.fail("%s: %s is dead of age after %s", p.name, d.ID, w.now.Sub(d.CreatedAt))
-	}
-}
-
-// checkAttempt: the record has the outcome of the attempt, and the decision of the
-// policy on the outcome.
-func (w *simulation) checkAttempt(p *process, old, d hook.Delivery, a *hook.Attempt) {
-	if d.Attempts != old.Attempts+1 {
-		w.fail("%s: %s goes from %d attempts to %d", p.name, d.ID, old.Attempts, d.Attempts)
-		return
-	}
-	if w.attempts[d.Ref()] == nil {
-		w.attempts[d.Ref()] = make(map[int]time.Time)
-	}
-	w.attempts[d.Ref()][d.Attempts] = w.now
-	i := slices.IndexFunc(w.posts[d.Ref()], func(s *post) bool { return s.p == p && s.of.number == d.Attempts })
-	if i < 0 {
-		w.fail("%s: attempt %d of %s is recorded, and was not made", p.name, d.Attempts, d.ID)
-		return
-	}
-	if a == nil && (d.State != hook.StateDelivered || d.Attempts != 1) {
-		w.fail("%s: attempt %d of %s is recorded without its outcome", p.name, d.Attempts, d.ID)
-	}
-	o := w.posts[d.Ref()][i].outcome
-	e := w.endpoints[slices.IndexFunc(w.endpoints, func(e *endpoint) bool { return e.id == d.ID.Endpoint })]
-	last := d.Attempts > len(e.delays)
-	var low, high time.Duration
-	if !last {
-		low, high = spread(e.Retry.Jitter, e.delays[d.Attempts-1])
-		low, high = max(low, o.RetryAfter), max(high, o.RetryAfter)
-	}
-	delay, age := d.NextAttemptAt.Sub(d.UpdatedAt), d.UpdatedAt.Sub(d.CreatedAt)
-	right := false
-	switch d.State {
-	case hook.StateDelivered:
-		right = o.Class == hook.ClassDelivered
-	case hook.StateRetrying:
-		right = o.Class.Result() == hook.ResultTransient && !last && delay >= low && delay <= high && age+delay <= e.MaxAge
-	case hook.StateDead:
-		right = o.Class.Result() == hook.ResultRejected && (d.Reason == hook.ReasonRejected || d.Reason == hook.ReasonGone) ||
-			o.Class.Result() == hook.ResultTransient && last && d.Reason == hook.ReasonExhausted ||
-			o.Class.Result() == hook.ResultTransient && !last && d.Reason == hook.ReasonExpired && age+high > e.MaxAge
-	case hook.StateParked: // a copy of the token parked the delivery during the attempt
-		right = o.Class.Result() == hook.ResultTransient && !last && d.NextAttemptAt.IsZero() &&
-			old.State == hook.StateParked && old.Token == d.Token && old.Reason == d.Reason
-	case hook.StateQueued, hook.StateDiscarded, hook.StateCancelled:
-	}
-	if !right {
-		w.fail("%s: attempt %d of %s came to %s (retry after %s), and it is %s %s at the age of %s, again after %s; its policy says %s to %s, %s at most",
-			p.name, d.Attempts, d.ID, o.Class, o.RetryAfter, d.State, d.Reason, age, delay, low, high, e.MaxAge)
-	}
-}
-
-// spread returns the documented bounds of the jitter.
-func spread(j hook.Jitter, d time.Duration) (low, high time.Duration) {
-	switch j {
-	case hook.JitterEqual:
-		return d / 2, d
-	case hook.JitterProportional:
-		return d * 9 / 10, d * 11 / 10
-	case hook.JitterNone:
-		return d, d
-	case hook.JitterFull:
-	}
-	return 0, d
 }

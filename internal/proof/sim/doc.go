@@ -9,21 +9,33 @@
 // effect, and its fault: refused, answer lost, or death of the process before or
 // after the effect. So a run repeats itself exactly:
 //
-//	go test ./internal/proof/sim -run TestSeed -seed 4711   prints the whole run
-//	go test ./internal/proof/sim -run TestSeeds -seeds 2000 the run of the CI
-//	make sim SEEDS=100000                              a night's worth
+//	make sim SEED=4711 LEVEL=rough   prints the whole run
+//	make sim SEEDS=3000 FIRST=n      the run of the CI, at all levels in turn
+//	make sim SEEDS=50000 LEVEL=brutal
+//
+// # The world
+//
+// The levels mild, rough and brutal are one table: level_test.go. The world has
+// messages handed out twice, late, or too often (maxReceiveCount, and the redrive by an
+// operator), stale receipts, schedules that linger, come late or twice, indices that
+// lag, clocks seconds apart, throttled and lost requests, times without the table,
+// killed processes, some tenants, crowds of endpoints and of events, and receivers with
+// outages, slow times, poison events and herds of 429. Operators pause, resume, change,
+// rotate, disable and delete, open and reset circuits, replay, cancel, discard and
+// redrive meanwhile.
 //
 // # Checks
 //
-// A seed has three to six endpoints and some dozens of events. Faults last for
-// 25 minutes of virtual time. Invariants are checked at every effect, and the final
-// state after all work has ended. One seed in eight has no faults, and stricter
-// checks: no duplicate, and no endpoint above its rate.
+// A seed has three to six endpoints, or 50, and some dozens of events, or more than a
+// full wave. Faults last for 25 minutes of virtual time. Checks have names:
+// names_test.go. They run at every effect, at the end of every process without a
+// fault, every minute without faults, and after all work has ended. One seed in eight
+// has no faults, and stricter checks: no duplicate, and no endpoint above its rate.
 //
 // # Mutations
 //
 // mutations_test.go lists bugs on purpose. With the tag "mutation", a test puts
-// each bug into the code, and the simulator must find the bug. An ordinary test
+// each bug into the code, and the named check must find the bug. An ordinary test
 // checks that every bug still fits the code.
 //
 // All code is in test files: no deployed code imports the package.

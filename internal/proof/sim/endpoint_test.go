@@ -6,6 +6,7 @@ import (
 
 	"surehook/internal/delivery/send"
 	"surehook/internal/hook"
+	"surehook/internal/memory"
 	"surehook/internal/proof/world"
 )
 
@@ -13,18 +14,29 @@ import (
 type endpoint struct {
 	hook.Endpoint
 
-	id      hook.EndpointID
-	delays  []time.Duration // of its policy
-	temper  temper
-	outages []span
+	id       hook.EndpointID
+	delays   []time.Duration // of its policy
+	temper   temper
+	troubles []span
 }
 
 // temper is the probabilities of bad answers while the receiver is up.
 type temper struct {
 	unavailable, throttled, rejected, gone, reset, slow float64
+
+	poison  bool // one event in sixteen always fails
+	badType bool // events of one type always fail
+	late    int  // attempts that always fail, from the first
 }
 
-type span struct{ from, to time.Time }
+// span is a time of trouble.
+type span struct {
+	from, to time.Time
+	herd     time.Duration // 429 with this Retry-After at most; 0: no herd
+	slow     bool          // answers come late
+}
+
+func (s span) covers(now time.Time) bool { return !now.Before(s.from) && now.Before(s.to) }
 
 func (w *simulation) tempers() []temper {
 	return []temper{
@@ -35,6 +47,9 @@ func (w *simulation) tempers() []temper {
 		{rejected: 0.2, unavailable: 0.1},
 		{slow: 0.5, unavailable: 0.2},
 		{gone: 0.02, reset: 0.3},
+		{poison: true},
+		{badType: true},
+		{late: 2},
 	}
 }
 
@@ -50,25 +65,22 @@ func (w *simulation) newEndpoint() {
 	for range 1 + w.rng.IntN(4) {
 		e.delays = append(e.delays, pick(w, time.Second, 5*time.Second, 30*time.Second, 2*time.Minute, 10*time.Minute, 20*time.Minute))
 	}
-	for at := w.now; at.Before(start.Add(suffering + time.Hour)); {
-		at = at.Add(time.Minute + w.within(20*time.Minute))
-		o := span{at, at.Add(w.within(pick(w, 30*time.Second, 5*time.Minute, 15*time.Minute)))}
-		e.outages = append(e.outages, o)
-		at = o.to
-	}
-	if w.chance(0.3) {
-		e.outages = nil
-	}
-	record, err := world.EndpointWith(w.ctx, e.id, "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", w.now)
+	e.troubles = w.drawTroubles()
+	const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+	record, err := world.EndpointWith(w.ctx, e.id, secret, w.now)
 	if err != nil {
-		w.fail("seal: %v", err)
+		w.fail(checkSetup, "make endpoint: %v", err)
+	}
+	record.Tenant = pick(w, w.tenants()...)
+	if record.Secrets[0].Sealed, err = (memory.Vault{}).Seal(w.ctx, secret, record.Tenant, e.id); err != nil {
+		w.fail(checkSetup, "seal: %v", err)
 	}
 	record.EventTypes = pick(w, []string{"*"}, []string{"*"}, []string{"order.*"}, []string{"order.paid", "user.gone"})
 	record.Retry = hook.RetryPolicy{
 		Schedule: e.delays, Jitter: pick(w, hook.JitterFull, hook.JitterEqual, hook.JitterProportional, hook.JitterNone),
 	}
 	record.Timeout = pick(w, 2*time.Second, 10*time.Second, 20*time.Second)
-	record.MaxAge = pick(w, 3*time.Minute, 10*time.Minute, 40*time.Minute)
+	record.MaxAge = pick(w, 3*time.Minute, 10*time.Minute, 40*time.Minute, w.level.oldest)
 	record.Circuit = hook.CircuitSettings{
 		Failures: pick(w, 2, 3, 5, 8), Cooldown: pick(w, 10*time.Second, time.Minute, 5*time.Minute), MaxCooldown: 10 * time.Minute,
 	}
@@ -80,48 +92,87 @@ func (w *simulation) newEndpoint() {
 		e.MaxInFlight = 1 + w.rng.IntN(3)
 	}
 	if err := w.store.CreateEndpoint(w.ctx, e.Endpoint); err != nil {
-		w.fail("create endpoint: %v", err)
+		w.fail(checkSetup, "create endpoint: %v", err)
 	}
 	w.endpoints = append(w.endpoints, e)
 	w.sawEndpoint(e.Endpoint, false)
 }
 
-// answer returns the endpoint's outcome now, with its duration.
-func (w *simulation) answer(e *endpoint) hook.Outcome {
-	status := func(n int) hook.Outcome {
-		return hook.Outcome{Class: hook.ClassOfStatus(n), Status: n, URL: e.URL, Duration: time.Millisecond + w.within(300*time.Millisecond)}
+// drawTroubles draws outages, slow times and herds of 429, until an hour after the faults.
+func (w *simulation) drawTroubles() (all []span) {
+	if w.chance(0.3) {
+		return nil
 	}
-	timeout := hook.Outcome{Class: hook.ClassTimeout, Duration: e.Timeout}
-	for _, o := range e.outages {
-		if !w.now.Before(o.from) && w.now.Before(o.to) && !w.quiet {
-			return pick(w, status(503), status(500), timeout, hook.Outcome{Class: hook.ClassConnect, Duration: time.Second})
+	for at := w.now; at.Before(start.Add(suffering + time.Hour)); {
+		from := at.Add(time.Minute + w.within(20*time.Minute))
+		s := span{from: from, to: from.Add(w.within(pick(w, 30*time.Second, 5*time.Minute, 15*time.Minute)))}
+		switch w.rng.IntN(6) {
+		case 0:
+			s.slow = true
+		case 1:
+			s.herd = w.level.herds
 		}
+		all = append(all, s)
+		at = s.to
+	}
+	return all
+}
+
+// answer returns the endpoint's outcome now, with its duration.
+func (w *simulation) answer(e *endpoint, r send.Request) hook.Outcome {
+	timeout := hook.Outcome{Class: hook.ClassTimeout, Duration: r.Endpoint.Timeout}
+	for _, s := range e.troubles {
+		if !s.covers(w.now) || w.quiet {
+			continue
+		}
+		switch {
+		case s.slow:
+			return w.status(e, 200).after(w.within(r.Endpoint.Timeout), timeout)
+		case s.herd > 0:
+			return w.status(e, 429).retry(w.within(s.herd).Truncate(time.Second))
+		}
+		return pick(w, w.status(e, 503).Outcome, w.status(e, 500).Outcome, timeout, hook.Outcome{Class: hook.ClassConnect, Duration: time.Second})
 	}
 	t := e.temper
+	last := r.Event.ID[len(r.Event.ID)-1]
 	switch {
+	case t.poison && last%16 == 0, t.badType && r.Event.Type == "user.gone", r.Attempt <= t.late:
+		return w.status(e, 500).Outcome
 	case w.chance(t.gone):
-		return status(410)
+		return w.status(e, 410).Outcome
 	case w.chance(t.rejected):
-		return status(400)
+		return w.status(e, 400).Outcome
 	case w.chance(t.unavailable):
-		o := status(503)
-		o.RetryAfter = pick(w, 0, 0, 45*time.Second)
-		return o
+		return w.status(e, 503).retry(pick(w, 0, 0, 45*time.Second))
 	case w.chance(t.throttled):
-		o := status(429)
-		o.RetryAfter = pick(w, 0, 7*time.Second, 2*time.Minute)
-		return o
+		return w.status(e, 429).retry(pick(w, 0, 7*time.Second, 2*time.Minute))
 	case w.chance(t.reset):
 		return hook.Outcome{Class: hook.ClassReset, Duration: w.within(time.Second)}
+	case w.chance(t.slow):
+		return w.status(e, 200).after(w.within(r.Endpoint.Timeout+r.Endpoint.Timeout/4), timeout)
 	}
-	o := status(200)
-	if w.chance(t.slow) {
-		o.Duration = w.within(e.Timeout + e.Timeout/4)
-		if o.Duration >= e.Timeout {
-			return timeout
-		}
+	return w.status(e, 200).Outcome
+}
+
+// reply is an outcome with a status.
+type reply struct{ hook.Outcome }
+
+func (w *simulation) status(e *endpoint, n int) reply {
+	return reply{hook.Outcome{Class: hook.ClassOfStatus(n), Status: n, URL: e.URL, Duration: time.Millisecond + w.within(300*time.Millisecond)}}
+}
+
+func (r reply) retry(after time.Duration) hook.Outcome {
+	r.RetryAfter = after
+	return r.Outcome
+}
+
+// after returns the reply with its duration, or the timeout.
+func (r reply) after(d time.Duration, timeout hook.Outcome) hook.Outcome {
+	if d >= timeout.Duration {
+		return timeout
 	}
-	return o
+	r.Duration = d
+	return r.Outcome
 }
 
 // wire is the network of one process.

@@ -1,6 +1,7 @@
 package sim_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"surehook/internal/hook"
 	"surehook/internal/memory"
 	"surehook/internal/proof/world"
+	"surehook/internal/rule/retry"
 )
 
 // Timeouts of the deployed functions.
@@ -19,30 +21,32 @@ const (
 	workTimeout = 60 * time.Second
 )
 
-// starts returns the invocations that are possible now.
-func (w *simulation) starts() []func() {
-	var all []func()
+// starts appends the invocations that are possible now.
+func (w *simulation) starts(all []func(*simulation)) []func(*simulation) {
 	due := func(at time.Time, ok bool) bool { return ok && !at.After(w.now) }
 	if due(w.plan.next()) {
-		all = append(all, func() { w.plan.take()() })
+		all = append(all, (*simulation).act)
 	}
 	if due(w.queue.Next()) && w.busy < w.mostBusy {
-		all = append(all, w.deliver)
+		all = append(all, (*simulation).deliver)
 	}
 	if due(w.attention.Next()) {
-		all = append(all, w.look)
+		all = append(all, (*simulation).look)
 	}
 	if due(w.jobs.Next()) {
-		all = append(all, w.work)
+		all = append(all, (*simulation).work)
 	}
 	return all
 }
+
+// act does the next planned action.
+func (w *simulation) act() { w.plan.take()() }
 
 // hidden returns the visibility timeout of the next batch.
 func (w *simulation) hidden() (d time.Duration, early bool) {
 	if w.chance(w.rates.expire) {
 		w.count("batches visible early")
-		return time.Second + w.within(20*time.Second), true
+		return w.within(20 * time.Second), true // 0: handed out twice
 	}
 	return visibility, false
 }
@@ -78,15 +82,15 @@ func (p *process) wiring() world.Wiring {
 	ports := p.ports()
 	return world.Wiring{
 		Store: ports, Queue: ports, Schedules: ports, DeadLetters: p.letters(), CircuitQueue: ports, JobQueue: ports, Notifier: ports,
-		Settlement: settle.Settlement{Store: ports, Notifier: ports, Log: p.log, Wait: world.NoWait}, Vault: memory.Vault{}, Sender: wire{p},
+		Settlement: settle.Settlement{Store: ports, Notifier: ports, Log: p.log}, Vault: memory.Vault{}, Sender: wire{p},
 		Log: p.log, Now: p.clock, Rand: p.rng.Float64,
 		NewEventID: func() (hook.EventID, error) {
 			p.events++
-			return hook.KeyedEventID(tenant, fmt.Sprintf("no key %d", p.events)), nil
+			return hook.KeyedEventID(p.tenants()[0], fmt.Sprintf("no key %d", p.events)), nil
 		},
 		NewJobID: func() (hook.JobID, error) {
-			id := hook.JobID(fmt.Sprintf("rpl_%026d", len(p.jobIDs)+1))
-			p.jobIDs = append(p.jobIDs, id)
+			id := hook.JobID(fmt.Sprintf("rpl_%026d", len(p.startedJobs)+1))
+			p.startedJobs = append(p.startedJobs, startedJob{id, p.tenant})
 			return id, nil
 		},
 	}
@@ -106,6 +110,15 @@ func (w *simulation) deliver() {
 	if len(batch) == 0 {
 		return
 	}
+	hops := 0
+	batch = slices.DeleteFunc(batch, func(m memory.Message) bool {
+		n := w.hops[m.Token.Nonce]
+		hops = max(hops, n)
+		return w.ends(n, func() { w.queue.Reject(m.ID) })
+	})
+	if len(batch) == 0 {
+		return
+	}
 	w.rng.Shuffle(len(batch), func(i, j int) { batch[i], batch[j] = batch[j], batch[i] })
 	messages := make([]deliver.Message, len(batch))
 	var about []hook.DeliveryRef
@@ -121,15 +134,48 @@ func (w *simulation) deliver() {
 	}
 	w.busy++
 	w.spawn("deliver", workTimeout, about, func(p *process) {
+		p.hops, p.batch = hops+1, batch
 		failed := p.wiring().Deliverer().ProcessBatch(p.context(), messages)
 		p.acknowledge(func() {
 			for i, m := range batch {
-				if w.valid(receipts[i]) && !slices.Contains(failed, m.ID) {
-					w.queue.Delete(m.ID)
+				if w.valid(receipts[i]) {
+					p.answer(m.ID, m.ReceiveCount, slices.Contains(failed, m.ID), w.queue)
 				}
 			}
 		})
-	}, func(bool) { w.busy-- })
+		p.done = true
+	}, func(p *process) {
+		w.busy--
+		w.checkDone(p)
+	})
+}
+
+// queue is a queue that hands out messages.
+type queue interface {
+	Delete(id string)
+	ChangeVisibility(id string, d time.Duration)
+}
+
+// answer deletes a processed message, and brings a failed message back after a while.
+func (p *process) answer(id string, receives int, failed bool, q queue) {
+	if failed {
+		q.ChangeVisibility(id, retry.Redelivery(receives, p.rng.Float64()))
+		return
+	}
+	q.Delete(id)
+}
+
+// recursionLimit is the number of invocations after which Lambda ends a chain.
+const recursionLimit = 16
+
+// ends reports whether Lambda refuses the next invocation of the chain, and then calls reject.
+func (w *simulation) ends(hops int, reject func()) bool {
+	if !w.limited || hops < recursionLimit {
+		return false
+	}
+	w.count("chains ended")
+	reject()
+	return true
 }
 
 // look gives a circuit check to function breaker.
@@ -137,15 +183,20 @@ func (w *simulation) look() {
 	w.attention.Visibility, _ = w.hidden()
 	for _, m := range w.attention.Receive(1) {
 		r := w.received("look", m.ID, m.ReceiveCount)
+		hops := w.hops[string(m.Check.Endpoint)]
+		if w.ends(hops, func() { w.attention.Reject(m.ID) }) {
+			continue
+		}
 		w.spawn("look", workTimeout, nil, func(p *process) {
-			if p.wiring().Breaker().Reconcile(p.context(), m.Check) == nil {
-				p.acknowledge(func() {
-					if w.valid(r) {
-						w.attention.Delete(m.ID)
-					}
-				})
-			}
-		}, func(bool) {})
+			p.hops, p.check = hops+1, m.Check
+			err := p.wiring().Breaker().Reconcile(p.context(), m.Check)
+			p.acknowledge(func() {
+				if w.valid(r) {
+					p.answer(m.ID, m.ReceiveCount, err != nil, w.attention)
+				}
+			})
+			p.done = true
+		}, w.checkDone)
 	}
 }
 
@@ -155,19 +206,18 @@ func (w *simulation) work() {
 	for _, m := range w.jobs.Receive(1) {
 		r := w.received("job", m.ID, m.ReceiveCount)
 		w.spawn("work", workTimeout, nil, func(p *process) {
-			if p.wiring().Replayer().Work(p.context(), m.Job) == nil {
-				p.acknowledge(func() {
-					if w.valid(r) {
-						w.jobs.Delete(m.ID)
-					}
-				})
-			}
-		}, func(bool) {})
+			err := p.wiring().Replayer().Work(p.context(), m.Job)
+			p.acknowledge(func() {
+				if w.valid(r) {
+					p.answer(m.ID, m.ReceiveCount, err != nil, w.jobs)
+				}
+			})
+		}, func(*process) {})
 	}
 }
 
 // every runs a schedule: late, twice, or not at all, until the end of the run.
-func (w *simulation) every(d time.Duration, what string, do func(p *process)) {
+func (w *simulation) every(d time.Duration, what string, do func(ctx context.Context, p *process)) {
 	next := w.now.Add(d)
 	w.plan.add(next, func() {
 		times := 1
@@ -178,14 +228,25 @@ func (w *simulation) every(d time.Duration, what string, do func(p *process)) {
 			times = 0
 		}
 		for range times {
-			w.spawn(what, workTimeout, nil, do, func(bool) {})
+			w.spawn(what, workTimeout, nil, func(p *process) {
+				p.ticks = true
+				do(p.context(), p)
+				p.done = true
+			}, w.checkDone)
 		}
-		if w.quiet && w.unfinished() == "" {
-			return
+		w.checkLateness()
+		if n := w.undeliverable(); n > 0 && w.calm {
+			w.fail(checkUndeliverable, "%d messages are undeliverable, without a fault", n)
 		}
-		if w.now.Sub(start) > suffering+drainAtMost {
-			w.fail("%s after the faults stopped: %s", drainAtMost, w.unfinished())
-			return
+		if w.quiet {
+			c, reason := w.unfinished()
+			if reason == "" {
+				return
+			}
+			if w.now.Sub(start) > suffering+drainAtMost {
+				w.fail(c, "%s after the faults stopped: %s", drainAtMost, reason)
+				return
+			}
 		}
 		w.every(d, what, do)
 	})
@@ -212,7 +273,7 @@ func (w *simulation) container() *container {
 	c := &container{}
 	directory, err := ingest.NewDirectory(c)
 	if err != nil {
-		w.fail("make directory: %v", err)
+		w.fail(checkSetup, "make directory: %v", err)
 	}
 	c.directory = directory
 	w.containers = append(w.containers, c)
@@ -222,6 +283,7 @@ func (w *simulation) container() *container {
 // client posts events in one request, and repeats the request until all events are
 // accepted. A client without idempotency keys does not repeat.
 type client struct {
+	tenant   hook.TenantID
 	requests []ingest.Request
 	keyed    bool
 	tries    int
@@ -237,13 +299,13 @@ func (w *simulation) post(c *client) {
 		wiring := p.wiring()
 		wiring.Store, wiring.Queue = box, box // the directory reads through the box
 		a := wiring.AcceptorOf(box.directory)
-		all := a.AcceptBatch(p.context(), tenant, c.requests)
+		all := a.AcceptBatch(p.context(), c.tenant, c.requests)
 		if v := p.enter("respond", "", local, 0); v != dead {
 			results = all
 		}
-	}, func(died bool) {
+	}, func(p *process) {
 		box.taken = false
-		if died {
+		if p.dead {
 			w.containers = slices.DeleteFunc(w.containers, func(c *container) bool { return c == box })
 		}
 		w.answered(c, results)
@@ -261,7 +323,7 @@ func (w *simulation) answered(c *client, results []ingest.Result) {
 		case hook.CodeOf(results[i].Err) == hook.CodeUnavailable:
 			left = append(left, r)
 		default:
-			w.fail("a post is refused: %v", results[i].Err)
+			w.fail(checkAccepted, "a post is refused: %v", results[i].Err)
 		}
 	}
 	if len(left) == 0 || !c.keyed {
@@ -270,43 +332,4 @@ func (w *simulation) answered(c *client, results []ingest.Result) {
 	}
 	c.requests = left
 	w.plan.add(w.now.Add(time.Second+w.within(30*time.Second)), func() { w.post(c) })
-}
-
-// begin plans the events, endpoints and operations of the run.
-func (w *simulation) begin() {
-	for range 3 + w.rng.IntN(3) {
-		w.newEndpoint()
-	}
-	for range w.rng.IntN(2) {
-		w.plan.add(start.Add(w.within(suffering)), w.newEndpoint)
-	}
-	bursts := []time.Duration{w.within(suffering), w.within(suffering), w.within(suffering)}
-	for n := range 8 + w.rng.IntN(14) {
-		c := &client{keyed: w.chance(0.8)}
-		for i := range pick(w, 1, 1, 1, 2, 5) {
-			r := ingest.Request{Type: pick(w, "order.paid", "order.sent", "user.gone"), Payload: []byte(`{"n":1}`)}
-			if c.keyed {
-				r.IdempotencyKey = fmt.Sprintf("key-%d-%d", n, i)
-			}
-			c.requests = append(c.requests, r)
-		}
-		at := start.Add(w.within(suffering))
-		if w.chance(0.6) {
-			at = start.Add(pick(w, bursts...) + w.within(3*time.Second))
-		}
-		w.posting++
-		w.plan.add(at, func() { w.post(c) })
-		if c.keyed && w.chance(0.15) { // a client without an answer posts again
-			again := &client{requests: c.requests, keyed: true}
-			w.posting++
-			w.plan.add(at.Add(w.within(2*time.Minute)), func() { w.post(again) })
-		}
-	}
-	for range w.rng.IntN(16) {
-		w.plan.add(start.Add(w.within(suffering)), w.operate)
-	}
-	w.plan.add(start.Add(suffering), w.calmDown)
-	w.plan.add(start.Add(suffering+time.Minute), w.wakeUp)
-	w.every(time.Minute, "tick", func(p *process) { _ = p.wiring().Breaker().Tick(p.context()) })
-	w.every(5*time.Minute, "reconcile", func(p *process) { _ = p.wiring().Breaker().ReconcileDeadLetters(p.context()) })
 }

@@ -10,128 +10,185 @@ import (
 // mutation is a bug to put into the code.
 type mutation struct {
 	name     string
-	file     string // below internal/
-	old, bug string // the code, and the code with the bug
+	file     string  // below internal/
+	old, bug string  // the code, and the code with the bug
+	by       []check // the checks that may find the bug first
 }
 
 // mutations returns the bugs. The simulator must find each of them.
 func mutations() []mutation {
 	return []mutation{
 		{
-			name: "deliver follows up before the write of the decision", file: "delivery/deliver/settle.go",
+			name: "deliver follows up before the write of the decision", file: "delivery/deliver/settle.go", by: []check{checkOrder},
 			old: "err := d.Store.SaveDelivery(ctx, next, attempt)\n\tif err == nil {\n\t\treturn write{record: next, own: true}, nil\n\t}",
 			bug: "err := d.followUp(ctx, next)\n\tif err == nil {\n\t\terr = d.Store.SaveDelivery(ctx, next, attempt)\n\t}\n\tif err == nil {\n\t\treturn write{record: next}, nil\n\t}",
 		},
 		{
-			name: "deliveries are written without a condition", file: "memory/store_delivery.go",
+			name: "deliveries are written without a condition", file: "memory/store_delivery.go", by: []check{checkState, checkRecord, checkGenerations},
 			old: "if version != d.Version {", bug: "if version > d.Version+1000 {",
 		},
 		{
-			name: "circuits are written without a condition: the same wave twice, two probes", file: "memory/store_circuit.go",
+			name: "circuits are written without a condition: the same wave twice, two probes", file: "memory/store_circuit.go", by: []check{checkWave, checkProbe, checkProbeToken},
 			old: "if stored.Version != r.Version {", bug: "if stored.Version > r.Version+1000 {",
 		},
 		{
-			name: "limits are written without a condition", file: "memory/store_circuit.go",
+			name: "limits are written without a condition", file: "memory/store_circuit.go", by: []check{checkInFlight, checkRate},
 			old: "if s.limits[endpoint].Version != l.Version {", bug: "if s.limits[endpoint].Version > l.Version+1000 {",
 		},
 		{
-			name: "in-flight slots are granted without a check of the taken slots", file: "delivery/gate/limits.go",
+			name: "in-flight slots are granted without a check of the taken slots", file: "delivery/gate/limits.go", by: []check{checkInFlight},
 			old: "!has && len(leases) >= limit", bug: "!has && len(leases) >= limit+100",
 		},
 		{
-			name: "Retry-After is forgotten", file: "delivery/deliver/decision.go",
+			name: "Retry-After is forgotten", file: "delivery/deliver/decision.go", by: []check{checkRecord},
 			old: "afterFailure(d, *s.endpoint, o.RetryAfter, now)", bug: "afterFailure(d, *s.endpoint, 0, now)",
 		},
 		{
-			name: "max_age is forgotten when the next attempt is planned", file: "delivery/deliver/decision.go",
+			name: "max_age is forgotten when the next attempt is planned", file: "delivery/deliver/decision.go", by: []check{checkRecord},
 			old: "if retry.Expired(d.CreatedAt, next, e.MaxAge) {", bug: "if retry.Expired(d.CreatedAt, next, 100*e.MaxAge) {",
 		},
 		{
-			name: "max_age is forgotten when a token arrives", file: "delivery/deliver/judge.go",
+			name: "max_age is forgotten when a token arrives", file: "delivery/deliver/judge.go", by: []check{checkAge},
 			old: "case s.endpoint != nil && retry.Expired(d.CreatedAt, now, s.endpoint.MaxAge):", bug: "case s.endpoint != nil && retry.Expired(d.CreatedAt, now, 100*s.endpoint.MaxAge):",
 		},
 		{
-			name: "a failed message is acknowledged", file: "delivery/deliver/batch.go",
+			name: "a failed message is acknowledged", file: "delivery/deliver/batch.go", by: []check{checkLost, checkLate},
 			old: "failed = append(failed, j.message.ID)", bug: "_ = append(failed, j.message.ID)",
 		},
 		{
-			name: "a repeated post sends no tokens", file: "delivery/ingest/ingest.go",
+			name: "a repeated post sends no tokens", file: "delivery/ingest/ingest.go", by: []check{checkLost},
 			old: "a.sendTokens(ctx, posts, true)", bug: "_ = healDelay",
 		},
 		{
-			name: "a paused endpoint gets attempts", file: "delivery/gate/gate.go",
+			name: "a paused endpoint gets attempts", file: "delivery/gate/gate.go", by: []check{checkStatus},
 			old: "case q.Endpoint.Status == hook.StatusPaused:", bug: "case q.Endpoint.Status == hook.StatusPaused && q.Endpoint.MaxAge < 0:",
 		},
 		{
-			name: "a delivery can be replayed twice", file: "hook/replay.go",
+			name: "a delivery can be replayed twice", file: "hook/replay.go", by: []check{checkGenerations},
 			old: "case d.Replayed.Generation != 0:", bug: "case d.Replayed.Generation < 0:",
 		},
 		{
-			name: "a replay of a delivery in progress needs no force", file: "hook/replay.go",
+			name: "a replay of a delivery in progress needs no force", file: "hook/replay.go", by: []check{checkGenerations},
 			old: "case !d.State.Settled() && !o.Force:\n\t\treturn d, &Error{Code: CodeInProgress, Message: fmt.Sprintf(\"the delivery is still in progress: %s\", d.State)}",
 			bug: "case false:",
 		},
 		{
-			name: "a forced replay leaves the delivery in progress", file: "hook/replay.go",
+			name: "a forced replay leaves the delivery in progress", file: "hook/replay.go", by: []check{checkGenerations},
 			old: "d.State, d.Reason = StateCancelled, ReasonReplayed", bug: "_ = StateCancelled",
 		},
 		{
-			name: "reconciliation removes the dead letters of dead deliveries", file: "delivery/breaker/dead_letters.go",
+			name: "reconciliation removes the dead letters of dead deliveries", file: "delivery/breaker/dead_letters.go", by: []check{checkLetters},
 			old: "case d.Replayed.Generation == 0:\n\t\treturn false, nil", bug: "case d.Replayed.Generation == 0:\n\t\treturn true, nil",
 		},
 		{
-			name: "reconciliation leaves second dead letters", file: "delivery/breaker/dead_letters.go",
+			name: "reconciliation leaves second dead letters", file: "delivery/breaker/dead_letters.go", by: []check{checkLetters},
 			old: "needless = append(needless, second)", bug: "_ = second",
 		},
 		{
-			name: "rate slots are not reserved", file: "delivery/gate/grant.go",
+			name: "rate slots are not reserved", file: "delivery/gate/grant.go", by: []check{checkRate},
 			old: "limits, slots = limits.Reserve(1, rate, now)", bug: "_, slots = limits.Reserve(1, rate, now)",
 		},
 		{
-			name: "a token that waited out a throttle passes without a new slot", file: "delivery/deliver/endpoint.go",
+			name: "a token that waited out a throttle passes without a new slot", file: "delivery/deliver/endpoint.go", by: []check{checkRate},
 			old: "token.Reserved = v.Reserved", bug: "token.Reserved = v.Reserved || s.token.Reserved",
 		},
 		{
-			name: "every delivery may probe", file: "rule/circuit/circuit.go",
+			name: "every delivery may probe", file: "rule/circuit/circuit.go", by: []check{checkProbe},
 			old: "renewal := c.State == HalfOpen && c.Holder == holder", bug: "renewal := c.State == HalfOpen",
 		},
 		{
-			name: "no process resumes after its own decision", file: "delivery/deliver/judge.go",
+			name: "no process resumes after its own decision", file: "delivery/deliver/judge.go", by: []check{checkLost, checkLetters, checkLate},
 			old: "own := d.Token == t.Nonce", bug: "own := d.Token == t.Nonce && d.Attempts > 1000",
 		},
 		{
-			name: "the own token of a cancelled delivery does not resume", file: "delivery/deliver/judge.go",
+			name: "the own token of a cancelled delivery does not resume", file: "delivery/deliver/judge.go", by: []check{checkJobs},
 			old: "d.State.Settled() && own:", bug: "d.State == hook.StateDead && own:",
 		},
 		{
-			name: "no record says that deliveries wait for an endpoint", file: "delivery/gate/probe.go",
+			name: "no record says that deliveries wait for an endpoint", file: "delivery/gate/probe.go", by: []check{checkLost, checkLate},
 			old: "next := r.Wait(now)\n\tif next == r {", bug: "next := r.Wait(now)\n\tif next.Endpoint == r.Endpoint {",
 		},
 		{
-			name: "the tick checks no circuit", file: "delivery/breaker/tick.go",
+			name: "the tick checks no circuit", file: "delivery/breaker/tick.go", by: []check{checkLost, checkLate},
 			old: "faults := forEach(len(checks), ", bug: "faults := forEach(0, ",
 		},
 		{
-			name: "a wave writes its deliveries before it sends their tokens", file: "delivery/breaker/release.go",
+			name: "a wave writes its deliveries before it sends their tokens", file: "delivery/breaker/release.go", by: []check{checkLost, checkLate},
 			old: "refused := r.Queue.Send(ctx, hook.LaneRetry, tokens, 0)",
 			bug: "for _, d := range deliveries {\n\t\td.State, d.Reason = hook.StateRetrying, hook.ReasonNone\n\t\tif err := r.Store.SaveDelivery(ctx, d, nil); err != nil {\n\t\t\treturn err\n\t\t}\n\t}\n\trefused := r.Queue.Send(ctx, hook.LaneRetry, tokens, 0)",
 		},
 		{
-			name: "deliver does not record the replay of its token", file: "delivery/deliver/replay.go",
+			name: "deliver does not record the replay of its token", file: "delivery/deliver/replay.go", by: []check{checkLost, checkLate, checkJobs},
 			old: "return old, ok && old.Tenant == t.Tenant && old.Replayed.Generation == 0", bug: "return old, ok && old.Tenant == t.Tenant && old.Replayed.Generation < 0",
 		},
 		{
-			name: "a settled replay retires nothing", file: "hook/replay.go",
+			name: "a settled replay retires nothing", file: "hook/replay.go", by: []check{checkLost},
 			old: "if d.State != StateDead || d.Replayed.Generation == 0 {", bug: "if d.State != StateDead || d.Replayed.Generation >= 0 {",
 		},
 		{
-			name: "an expired delivery is dead before its dead letter is sent", file: "delivery/breaker/expire.go",
+			name: "an expired delivery is dead before its dead letter is sent", file: "delivery/breaker/expire.go", by: []check{checkLetters, checkJobs},
 			old: "if d.State == hook.StateDead {\n\t\tif err := r.DeadLetters.Send(",
 			bug: "if saved, err := r.saveDelivery(ctx, d); err != nil || !saved {\n\t\treturn saved, err\n\t}\n\tif d.State == hook.StateDead {\n\t\tif err := r.DeadLetters.Send(",
 		},
 		{
-			name: "ingest trusts its cached endpoints", file: "delivery/ingest/directory.go",
+			name: "ingest trusts its cached endpoints", file: "delivery/ingest/directory.go", by: []check{checkTargets},
 			old: "ok && known.version == version", bug: "ok && known.version <= version",
+		},
+		{
+			name: "results of an earlier generation count", file: "rule/circuit/circuit.go", by: []check{checkResult},
+			old: "if c.State != Closed || c.Generation != generation {", bug: "if c.State != Closed || generation < 0 {",
+		},
+		{
+			name: "slots are never given back", file: "delivery/gate/grant.go", by: []check{checkSlot},
+			old: "if len(a.holders) == 0 {", bug: "if len(a.holders) >= 0 {",
+		},
+		{
+			name: "a stale check releases a wave", file: "delivery/breaker/release.go", by: []check{checkWave},
+			old: "case r.check.Wave != 0 && r.check.Wave != wave:", bug: "case r.check.Wave > 1000:",
+		},
+		{
+			name: "every look sends another token for the probe", file: "delivery/breaker/reconcile.go", by: []check{checkProbeToken},
+			old: "left > 0 && left <= gate.AttendAfter {", bug: "left > 0 && left <= 0 {",
+		},
+		{
+			name: "a resume releases nothing", file: "admin/endpoint/activate.go", by: []check{checkLate},
+			old: "return e, a.release(ctx, e)", bug: "return e, nil",
+		},
+		{
+			name: "429 does not throttle", file: "delivery/gate/outcome.go", by: []check{checkRetryAfter},
+			old: "\tif o.throttled {", bug: "\tif o.throttled && now.IsZero() {",
+		},
+		{
+			name: "waves of 500 at once", file: "delivery/breaker/release.go", by: []check{checkWave},
+			old: "min(1<<min(n-1, 10), maxWave)", bug: "max(n, maxWave)",
+		},
+		{
+			name: "410 does not disable the endpoint", file: "delivery/deliver/settle.go", by: []check{checkGone},
+			old: "if recorded.Reason == hook.ReasonGone {", bug: "if recorded.Reason == hook.ReasonGone && recorded.Attempts < 0 {",
+		},
+		{
+			name: "a token sent on has a new nonce", file: "delivery/deliver/token.go", by: []check{checkNonce},
+			old: "Attempt: t.Attempt, Nonce: t.Nonce}", bug: "Attempt: t.Attempt, Nonce: hook.NewNonce()}",
+		},
+		{
+			name: "a closing circuit asks for no check", file: "delivery/gate/announce.go", by: []check{checkClosing},
+			old: "if after.Waiting {", bug: "if after.Waiting && now.IsZero() {",
+		},
+		{
+			name: "early tokens are attempted", file: "delivery/deliver/judge.go", by: []check{checkEarly},
+			old: "now.Before(d.NextAttemptAt.Add(-earlyTolerance)):", bug: "now.Before(d.NextAttemptAt.Add(-earlyTolerance)) && now.IsZero():",
+		},
+		{
+			name: "a release writes the nonce of its token", file: "delivery/breaker/release.go", by: []check{checkLate, checkLost},
+			old: "d.State, d.Reason = hook.StateRetrying, hook.ReasonNone\n\t\td.Next", bug: "d.State, d.Reason, d.Token = hook.StateRetrying, hook.ReasonNone, tokens[i].Nonce\n\t\td.Next",
+		},
+		{
+			name: "a slot is leased for an hour", file: "delivery/gate/limits.go", by: []check{checkLease},
+			old: "const LeaseFor = 2 * time.Minute", bug: "const LeaseFor = time.Hour",
+		},
+		{
+			name: "a probe is leased for an hour", file: "rule/circuit/circuit.go", by: []check{checkLease},
+			old: "const LeaseFor = 2 * time.Minute", bug: "const LeaseFor = time.Hour",
 		},
 	}
 }
@@ -163,6 +220,9 @@ func TestMutations_fit(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
+			if len(tt.by) == 0 {
+				t.Error("no check is named to find the bug")
+			}
 			tt.mutate(t)
 		})
 	}

@@ -9,7 +9,6 @@ import (
 	"surehook/internal/delivery/replay"
 	"surehook/internal/hook"
 	"surehook/internal/memory"
-	"surehook/internal/proof/world"
 )
 
 const operator = hook.KeyID("key_0000000000000001")
@@ -17,85 +16,135 @@ const operator = hook.KeyID("key_0000000000000001")
 func (p *process) admin() *adminendpoint.Admin {
 	return &adminendpoint.Admin{
 		Store: p.ports(), Circuits: p.ports(), CircuitQueue: p.ports(), History: p.ports(),
-		Vault: memory.Vault{}, Policy: egress.Policy{}, Now: p.clock, Wait: world.NoWait,
+		Vault: memory.Vault{}, Policy: egress.Policy{}, Now: p.clock,
 	}
 }
 
 // operate runs a random operation of an operator.
 func (w *simulation) operate() {
 	e := pick(w, w.endpoints...)
-	ref := string(e.id)
-	d, known := w.someDelivery()
-	of := func(what string, do func(ctx context.Context, p *process) error) {
-		if known {
-			w.hand(what+" "+d.String(), do)
-		}
-	}
-	switch w.rng.IntN(16) {
-	case 0, 1:
-		w.hand("pause "+ref, func(ctx context.Context, p *process) error { return second(p.admin().Pause(ctx, tenant, ref)) })
-		if w.chance(0.7) {
-			w.plan.add(w.now.Add(w.within(10*time.Minute)), func() {
-				w.hand("resume "+ref, func(ctx context.Context, p *process) error { return second(p.admin().Resume(ctx, tenant, ref)) })
-			})
-		}
-	case 2:
-		w.hand("disable "+ref, func(ctx context.Context, p *process) error { return second(p.admin().Disable(ctx, tenant, ref)) })
-	case 3:
-		w.hand("enable "+ref, func(ctx context.Context, p *process) error { return second(p.admin().Enable(ctx, tenant, ref)) })
-	case 4:
-		if w.chance(0.5) {
-			w.hand("delete "+ref, func(ctx context.Context, p *process) error { return p.admin().Delete(ctx, tenant, ref, 0) })
-		}
-	case 5:
-		w.hand("reset circuit "+ref, func(ctx context.Context, p *process) error {
-			return second(p.admin().ResetCircuit(ctx, tenant, ref))
-		})
-	case 6:
-		w.hand("open circuit "+ref, func(ctx context.Context, p *process) error { return second(p.admin().OpenCircuit(ctx, tenant, ref)) })
-	case 7, 8:
-		force := w.chance(0.5)
-		of("replay", func(ctx context.Context, p *process) error {
-			return second(p.wiring().Replayer().Delivery(ctx, tenant, d.DeliveryID, replay.Request{By: operator, Force: force}))
-		})
-	case 9:
-		force := w.chance(0.3)
-		of("replay event of", func(ctx context.Context, p *process) error {
-			return second(p.wiring().Replayer().Event(ctx, tenant, d.Event, replay.Request{By: operator, Force: force}))
-		})
+	switch n := w.rng.IntN(21); n {
+	case 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 20:
+		w.operateEndpoint(n, e)
 	case 10, 11:
 		q := replay.JobRequest{State: pick(w, hook.StateDead, hook.StateDead, hook.StateParked, hook.StateDelivered), Rate: pick(w, 0.3, 2, 50), By: operator}
 		w.hand("job", func(ctx context.Context, p *process) error {
-			_, err := p.wiring().Replayer().Start(ctx, tenant, q)
+			p.tenant = e.Tenant
+			_, err := p.wiring().Replayer().Start(ctx, e.Tenant, q)
 			return once(err)
 		})
 	case 12:
-		if n := len(w.jobIDs); n > 0 {
-			id := w.jobIDs[w.rng.IntN(n)]
+		if n := len(w.startedJobs); n > 0 {
+			j := w.startedJobs[w.rng.IntN(n)]
 			w.hand("cancel job", func(ctx context.Context, p *process) error {
-				return second(p.wiring().Replayer().CancelJob(ctx, tenant, id))
+				return second(p.wiring().Replayer().CancelJob(ctx, j.tenant, j.id))
 			})
 		}
-		for _, l := range w.deadLetters.Letters() {
-			w.makers[attempt{l.Delivery.Successor(), 1}]++
-			if w.records[l.Delivery].State != hook.StateDead {
-				w.early[l.Delivery] = true
-			}
-		}
-		w.note("redrive of %d letters", w.deadLetters.Redrive(hook.LaneRetry))
+		w.redriveLetters()
 	case 13:
-		of("discard", func(ctx context.Context, p *process) error {
-			return second(p.wiring().Replayer().Discard(ctx, tenant, d.DeliveryID, operator, ""))
+		w.redriveUndeliverable()
+	case 14, 15, 16, 17, 18, 19:
+		if d, tenant, ok := w.someDelivery(); ok {
+			w.operateDelivery(n, d.DeliveryID, tenant)
+		}
+	}
+}
+
+func (w *simulation) operateEndpoint(n int, e *endpoint) {
+	ref := string(e.id)
+	of := func(what string, do func(ctx context.Context, a *adminendpoint.Admin) error) {
+		w.hand(what+" "+ref, func(ctx context.Context, p *process) error { return do(ctx, p.admin()) })
+	}
+	resume := func(ctx context.Context, a *adminendpoint.Admin) error { return second(a.Resume(ctx, e.Tenant, ref)) }
+	switch n {
+	case 0, 1:
+		of("pause", func(ctx context.Context, a *adminendpoint.Admin) error { return second(a.Pause(ctx, e.Tenant, ref)) })
+		if w.chance(0.7) {
+			w.plan.add(w.now.Add(w.within(10*time.Minute)), func() { of("resume", resume) })
+		}
+	case 2:
+		of("disable", func(ctx context.Context, a *adminendpoint.Admin) error { return second(a.Disable(ctx, e.Tenant, ref)) })
+	case 3:
+		of("enable", func(ctx context.Context, a *adminendpoint.Admin) error { return second(a.Enable(ctx, e.Tenant, ref)) })
+	case 4:
+		if w.chance(0.5) {
+			of("delete", func(ctx context.Context, a *adminendpoint.Admin) error { return a.Delete(ctx, e.Tenant, ref, 0) })
+		}
+	case 5:
+		of("reset circuit", func(ctx context.Context, a *adminendpoint.Admin) error {
+			return second(a.ResetCircuit(ctx, e.Tenant, ref))
 		})
-	case 14:
-		of("cancel", func(ctx context.Context, p *process) error {
-			return second(p.wiring().Replayer().Cancel(ctx, tenant, d.DeliveryID, operator, ""))
+	case 6:
+		of("open circuit", func(ctx context.Context, a *adminendpoint.Admin) error {
+			return second(a.OpenCircuit(ctx, e.Tenant, ref))
 		})
-	case 15:
+	case 7, 8:
+		timeout, failures := pick(w, 2*time.Second, 10*time.Second), pick(w, 2, 5)
+		of("change", func(ctx context.Context, a *adminendpoint.Admin) error {
+			return second(a.Change(ctx, e.Tenant, ref, 0, adminendpoint.Fields{
+				Timeout: &timeout, Circuit: adminendpoint.CircuitFields{Failures: &failures},
+			}))
+		})
+	case 20:
 		shards := pick(w, 1, 2, 3, hook.MaxShards)
-		w.hand("shard "+ref, func(ctx context.Context, p *process) error {
-			return second(p.admin().Change(ctx, tenant, ref, 0, adminendpoint.Fields{Shards: &shards}))
+		of("shard", func(ctx context.Context, a *adminendpoint.Admin) error {
+			return second(a.Change(ctx, e.Tenant, ref, 0, adminendpoint.Fields{Shards: &shards}))
 		})
+	case 9:
+		overlap := pick(w, 0, time.Hour)
+		of("rotate", func(ctx context.Context, a *adminendpoint.Admin) error {
+			_, _, err := a.Rotate(ctx, e.Tenant, ref, "", overlap)
+			return err
+		})
+	}
+}
+
+func (w *simulation) operateDelivery(n int, d hook.DeliveryID, tenant hook.TenantID) {
+	of := func(what string, do func(ctx context.Context, r *replay.Replayer) error) {
+		w.hand(what+" "+d.String(), func(ctx context.Context, p *process) error { return do(ctx, p.wiring().Replayer()) })
+	}
+	request := replay.Request{By: operator, Force: w.chance(0.4)}
+	switch n {
+	case 14, 15, 16:
+		of("replay", func(ctx context.Context, r *replay.Replayer) error {
+			return second(r.Delivery(ctx, tenant, d, request))
+		})
+	case 17:
+		of("replay event of", func(ctx context.Context, r *replay.Replayer) error {
+			return second(r.Event(ctx, tenant, d.Event, request))
+		})
+	case 18:
+		of("discard", func(ctx context.Context, r *replay.Replayer) error {
+			return second(r.Discard(ctx, tenant, d, operator, ""))
+		})
+	case 19:
+		of("cancel", func(ctx context.Context, r *replay.Replayer) error {
+			return second(r.Cancel(ctx, tenant, d, operator, ""))
+		})
+	}
+}
+
+// redriveLetters moves the dead letters to the retry lane.
+func (w *simulation) redriveLetters() {
+	for _, l := range w.deadLetters.Letters() {
+		w.makers[attempt{l.Delivery.Successor(), 1}]++
+		if w.records[l.Delivery].State != hook.StateDead {
+			w.early[l.Delivery] = true
+		}
+	}
+	w.note("redrive of %d letters", w.deadLetters.Redrive(hook.LaneRetry))
+}
+
+func (w *simulation) undeliverable() int {
+	return w.queue.Undeliverable() + w.attention.Undeliverable() + w.jobs.Undeliverable()
+}
+
+// redriveUndeliverable moves undeliverable messages back to their queues.
+func (w *simulation) redriveUndeliverable() {
+	if n := w.queue.Redrive() + w.attention.Redrive() + w.jobs.Redrive(); n > 0 {
+		w.redriven = w.now
+		w.counts["messages redriven"] += n
+		w.note("redrive of %d messages", n)
 	}
 }
 
@@ -116,13 +165,13 @@ func (w *simulation) try(do func(ctx context.Context, p *process) error) {
 			err = errDead
 		}
 		answer = err
-	}, func(died bool) {
-		if died || hook.CodeOf(answer) == hook.CodeUnavailable && answer != nil {
+	}, func(p *process) {
+		if p.dead || hook.CodeOf(answer) == hook.CodeUnavailable && answer != nil {
 			w.plan.add(w.now.Add(time.Second+w.within(20*time.Second)), func() { w.try(do) })
 			return
 		}
 		if answer != nil && hook.CodeOf(answer) == hook.CodeInternal {
-			w.fail("an operator gets the error: %v", answer)
+			w.fail(checkOperator, "an operator gets the error: %v", answer)
 		}
 		w.operations--
 	})
@@ -137,28 +186,42 @@ func once(err error) error {
 }
 
 // someDelivery returns the newest generation of a random delivery.
-func (w *simulation) someDelivery() (d hook.DeliveryRef, ok bool) {
+func (w *simulation) someDelivery() (d hook.DeliveryRef, tenant hook.TenantID, ok bool) {
 	if len(w.posted) == 0 {
-		return d, false
+		return d, "", false
 	}
 	e := w.posted[w.rng.IntN(len(w.posted))]
 	if len(e.Targets) == 0 {
-		return d, false
+		return d, "", false
 	}
 	d = hook.QueuedDelivery(e, e.Targets[w.rng.IntN(len(e.Targets))]).Ref()
 	for w.records[d].Replayed.Generation != 0 {
 		d.Generation++
 	}
-	return d, true
+	return d, e.Tenant, true
+}
+
+// tenants returns the tenants of the seed.
+func (w *simulation) tenants() []hook.TenantID {
+	return []hook.TenantID{"acme", "globex", "initech"}[:w.level.tenants]
 }
 
 // wakeUp resumes and enables half of the endpoints, after the end of the faults.
 func (w *simulation) wakeUp() {
+	for _, after := range []time.Duration{0, 15 * time.Minute, 45 * time.Minute} {
+		w.plan.add(w.now.Add(after), w.redriveUndeliverable)
+	}
 	for _, e := range w.endpoints {
 		ref := string(e.id)
 		if w.chance(0.5) {
-			w.hand("resume "+ref, func(ctx context.Context, p *process) error { return second(p.admin().Resume(ctx, tenant, ref)) })
-			w.hand("enable "+ref, func(ctx context.Context, p *process) error { return second(p.admin().Enable(ctx, tenant, ref)) })
+			w.hand("resume "+ref, func(ctx context.Context, p *process) error { return second(p.admin().Resume(ctx, e.Tenant, ref)) })
+			w.hand("enable "+ref, func(ctx context.Context, p *process) error { return second(p.admin().Enable(ctx, e.Tenant, ref)) })
 		}
 	}
+}
+
+// startedJob is a job that a process may have created.
+type startedJob struct {
+	id     hook.JobID
+	tenant hook.TenantID
 }

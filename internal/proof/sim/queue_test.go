@@ -22,6 +22,9 @@ func (s ports) Send(ctx context.Context, lane hook.Lane, tokens []hook.Token, de
 	v := p.enter("send", about, batch, 0)
 	errs := make([]error, len(tokens))
 	failed := false
+	if v != dead && v != refused && (p.ticks || p.check.Endpoint != "") {
+		p.checkSent(p, tokens)
+	}
 	for i, t := range tokens {
 		errs[i] = s.sendOne(ctx, v, lane, t, delay)
 		failed = failed || errs[i] != nil
@@ -51,6 +54,7 @@ func (s ports) sendOne(ctx context.Context, v verdict, lane hook.Lane, t hook.To
 	case granted, lost, repeated, partial, dying:
 	}
 	p.sawToken(p, t, lane)
+	p.simulation.hops[t.Nonce] = p.hops
 	times := 1
 	if p.chance(p.rates.duplicate) {
 		times = 2
@@ -64,7 +68,7 @@ func (s ports) sendOne(ctx context.Context, v verdict, lane hook.Lane, t hook.To
 			late = min(delay+p.within(20*time.Second), hook.MaxQueueDelay)
 		}
 		if errs := p.queue.Send(ctx, lane, []hook.Token{t}, late); errs != nil {
-			p.fail("%s: the queue refuses a token: %v", p.name, errs[0])
+			p.fail(checkSetup, "%s: the queue refuses a token: %v", p.name, errs[0])
 			return errs[0]
 		}
 	}
@@ -84,6 +88,7 @@ func (s ports) At(ctx context.Context, t hook.Token, at time.Time) error {
 	p := s.p
 	return done(p, "schedule", t.Delivery.String()+" "+strconv.Itoa(t.Attempt), write, func() error {
 		p.sawToken(p, t, hook.LaneRetry)
+		delete(p.simulation.hops, t.Nonce) // a schedule begins a new chain
 		if p.chance(p.rates.lateSchedule) {
 			p.count("schedules late")
 			at = at.Add(p.within(3 * time.Minute))
@@ -133,6 +138,8 @@ func (s letters) Remove(ctx context.Context, all []breaker.Letter) error {
 
 func (s ports) Enqueue(ctx context.Context, l hook.CircuitCheck, delay time.Duration) error {
 	return done(s.p, "ask", string(l.Endpoint)+" wave "+strconv.Itoa(l.Wave)+" in "+delay.String(), write, func() error {
+		delete(s.p.closed, l.Endpoint)
+		s.p.simulation.hops[string(l.Endpoint)] = s.p.hops
 		times := 1
 		if s.p.chance(s.p.rates.duplicate) {
 			times = 2

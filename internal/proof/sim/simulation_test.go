@@ -12,7 +12,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"surehook/internal/hook"
 	"surehook/internal/memory"
 	"surehook/internal/proof/world"
 )
@@ -20,21 +19,20 @@ import (
 var start = world.Start()
 
 const (
-	tenant      = hook.TenantID("acme")
 	maxSteps    = 400_000          // per seed; more steps are a livelock
 	suffering   = 25 * time.Minute // duration of faults, events and operators, from the start
-	drainAtMost = 4 * time.Hour    // from the end of the faults until all deliveries are settled
+	drainAtMost = 6 * time.Hour    // from the end of the faults until all deliveries are settled
 )
 
 // simulation is the run of one seed. Its clock, its queues' faults and its deaths
 // are not package world's, because the seed decides on each of them.
 type simulation struct {
-	ctx     context.Context
-	seed    uint64
-	rng     *rand.Rand
-	now     time.Time
-	verbose bool
-	log     *slog.Logger
+	options
+
+	ctx context.Context
+	rng *rand.Rand
+	now time.Time
+	log *slog.Logger
 
 	store       *memory.Store
 	queue       *memory.Queue
@@ -43,20 +41,24 @@ type simulation struct {
 	attention   *memory.CircuitQueue
 	jobs        *memory.JobQueue
 
-	rates    rates
-	calm     bool // no faults
-	quiet    bool // the faults have stopped
-	plan     timeline
-	spawned  int
-	busy     int // batches in progress at function deliver
-	mostBusy int
-	steps    int
+	rates     rates
+	blackouts []span
+	hops      map[string]int // invocations of the chain before each message
+	quietAt   time.Time
+	redriven  time.Time // the last redrive of undeliverable messages
+	calm      bool      // no faults
+	quiet     bool      // the faults have stopped
+	plan      timeline
+	spawned   int
+	busy      int // batches in progress at function deliver
+	mostBusy  int
+	steps     int
 
-	endpoints  []*endpoint
-	containers []*container
-	receipts   map[string]int // the last receive count of each message
-	operations int            // open operations of operators
-	jobIDs     []hook.JobID
+	endpoints   []*endpoint
+	containers  []*container
+	receipts    map[string]int // the last receive count of each message
+	operations  int            // open operations of operators
+	startedJobs []startedJob
 
 	checker
 
@@ -64,19 +66,31 @@ type simulation struct {
 	arrived []*call
 	ended   []*process
 
-	waiting []*call
-	running map[*process]func(died bool)
+	waiting   []*call
+	due       []int               // indices of the waiting calls that may be granted now
+	startable []func(*simulation) // invocations that may start now
+	bodies    chan func()         // to idle goroutines; closed at the end
+	running   map[*process]func(p *process)
 
 	trace  []string
 	counts map[string]int
-	broken string // the first failed check
+	failed check  // the first failed check
+	broken string // the same, in words
+}
+
+// options are the choices about a run.
+type options struct {
+	seed    uint64
+	level   level
+	verbose bool // keep the trace
+	limited bool // Lambda ends chains of invocations after recursionLimit
 }
 
 // run runs the seed to its end, inside a synctest bubble.
-func run(ctx context.Context, seed uint64, verbose bool) *simulation {
+func run(ctx context.Context, o options) *simulation {
 	w := &simulation{
-		ctx: ctx, seed: seed, rng: rand.New(rand.NewPCG(seed, 0)), now: start, verbose: verbose, log: slog.New(slog.DiscardHandler),
-		store: memory.NewStore(), running: make(map[*process]func(bool)), counts: make(map[string]int), receipts: make(map[string]int), checker: newChecker(),
+		ctx: ctx, options: o, rng: rand.New(rand.NewPCG(o.seed, 0)), hops: make(map[string]int), now: start, log: slog.New(slog.DiscardHandler),
+		store: memory.NewStore(), running: make(map[*process]func(*process)), bodies: make(chan func()), counts: make(map[string]int), receipts: make(map[string]int), checker: newChecker(),
 	}
 	clock := func() time.Time { return w.now }
 	w.queue = memory.NewQueue(clock)
@@ -87,15 +101,17 @@ func run(ctx context.Context, seed uint64, verbose bool) *simulation {
 	w.queue.Fair = w.chance(0.5)
 	w.attention.Visibility, w.jobs.Visibility = visibility, visibility
 	w.drawRates()
-	w.mostBusy = 2 + w.rng.IntN(8)
+	w.mostBusy = 2 + w.rng.IntN(w.level.functions-1)
 	if w.calm {
 		w.mostBusy = 64
 	}
+	w.queue.MaxReceives, w.attention.MaxReceives, w.jobs.MaxReceives = w.level.receives, w.level.receives, w.level.receives
 	w.begin() //nolint:contextcheck // processes have the simulation's own
 	for more := true; more; {
 		more = w.step()
 	}
 	w.abort()
+	close(w.bodies)
 	return w
 }
 
@@ -106,21 +122,25 @@ func (w *simulation) step() bool {
 		return false
 	}
 	if w.steps++; w.steps > maxSteps {
-		w.fail("no end after %d steps", maxSteps)
+		w.fail(checkEnd, "no end after %d steps", maxSteps)
 		return false
 	}
-	var options []func()
+	w.due = w.due[:0]
 	for i, c := range w.waiting {
 		if !c.at.After(w.now) {
-			options = append(options, func() { w.grant(i) })
+			w.due = append(w.due, i)
 		}
 	}
-	options = append(options, w.starts()...)
-	if len(options) > 0 {
+	w.startable = w.starts(w.startable[:0])
+	if n := len(w.due) + len(w.startable); n > 0 {
 		// Move the clock first: the chosen option runs concurrently with the scheduler.
-		chosen := options[w.rng.IntN(len(options))]
+		chosen := w.rng.IntN(n)
 		w.now = w.now.Add(time.Duration(w.rng.IntN(8)) * time.Millisecond)
-		chosen()
+		if chosen < len(w.due) {
+			w.grant(w.due[chosen])
+		} else {
+			w.startable[chosen-len(w.due)](w)
+		}
 		return true
 	}
 	next, ok := w.next()
@@ -140,7 +160,7 @@ func (w *simulation) settle() {
 		for _, p := range w.ended {
 			after := w.running[p]
 			delete(w.running, p)
-			after(p.dead)
+			after(p)
 		}
 		w.ended = w.ended[:0]
 		slices.SortStableFunc(w.arrived, func(a, b *call) int { return cmp.Compare(a.key(), b.key()) })
@@ -175,6 +195,7 @@ func (w *simulation) grant(i int) {
 		c.p.die()
 	}
 	if v != granted {
+		c.p.hurt = true
 		c.p.blame(c.p.about...)
 		w.count("effects " + v.String())
 	}
@@ -230,9 +251,10 @@ func (w *simulation) note(format string, args ...any) {
 }
 
 // fail records a failed check. Only the first one counts.
-func (w *simulation) fail(format string, args ...any) {
+func (w *simulation) fail(c check, format string, args ...any) {
 	if w.broken == "" {
-		w.broken = fmt.Sprintf("at %.3f s, step %d: ", w.now.Sub(start).Seconds(), w.steps) + fmt.Sprintf(format, args...)
+		w.failed = c
+		w.broken = "check " + string(c) + ": " + fmt.Sprintf("at %.3f s, step %d: ", w.now.Sub(start).Seconds(), w.steps) + fmt.Sprintf(format, args...)
 		w.note("BROKEN: %s", fmt.Sprintf(format, args...))
 	}
 }

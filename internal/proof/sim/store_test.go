@@ -109,7 +109,7 @@ func (s ports) SaveCircuit(ctx context.Context, r gate.Record) error {
 	return done(s.p, "save circuit", about, conditional, func() error {
 		err := s.Store.SaveCircuit(ctx, r)
 		if err == nil {
-			s.p.sawCircuit(r)
+			s.p.sawCircuit(s.p, r)
 		}
 		return err
 	})
@@ -123,7 +123,7 @@ func (s ports) DueCircuits(ctx context.Context, now time.Time, limit int) ([]hoo
 		for _, e := range s.p.endpoints {
 			named := slices.ContainsFunc(checks, func(c hook.CircuitCheck) bool { return c.Endpoint == e.id })
 			if changed := s.p.circuits[e.id].changed; !named && !changed.IsZero() && s.p.lag(changed) {
-				checks = append(checks, hook.CircuitCheck{Tenant: tenant, Endpoint: e.id, Wave: 1})
+				checks = append(checks, hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.id, Wave: 1})
 			}
 		}
 		return checks, err
@@ -135,6 +135,9 @@ func (s ports) Limits(ctx context.Context, id hook.EndpointID) (gate.Limits, err
 }
 
 func (s ports) SaveLimits(ctx context.Context, id hook.EndpointID, l gate.Limits) error {
+	for _, until := range l.Leases {
+		s.p.checkLease(s.p, id, until)
+	}
 	return done(s.p, "save limits", string(id)+" "+strconv.Itoa(len(l.Leases)), conditional, func() error {
 		return s.Store.SaveLimits(ctx, id, l)
 	})

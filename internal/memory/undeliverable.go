@@ -1,0 +1,114 @@
+package memory
+
+import "time"
+
+// setAside makes the message undeliverable. q.mu is held.
+func (q *standardQueue[T]) setAside(e *entry[T]) {
+	q.unlink(e)
+	delete(q.all, e.id)
+	q.undeliverable = append(q.undeliverable, e)
+}
+
+// reject makes the message undeliverable, and ignores an unknown id.
+func (q *standardQueue[T]) reject(id string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+
+	if e, ok := q.all[id]; ok {
+		q.setAside(e)
+	}
+}
+
+// redrive makes the undeliverable messages visible, as new messages with the same
+// content, and returns their number.
+func (q *standardQueue[T]) redrive() int {
+	q.mu.Lock()
+	moved := q.undeliverable
+	q.undeliverable = nil
+	q.mu.Unlock()
+
+	for _, e := range moved {
+		q.put(e.group.id, e.value, q.now())
+	}
+	return len(moved)
+}
+
+func (q *standardQueue[T]) countUndeliverable() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+
+	return len(q.undeliverable)
+}
+
+// changeVisibility makes the message visible after d, and ignores an unknown id.
+func (q *standardQueue[T]) changeVisibility(id string, d time.Duration) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+
+	if e, ok := q.all[id]; ok {
+		q.unlink(e)
+		e.visibleAt = q.now().Add(d)
+		q.hide(e)
+	}
+}
+
+// ChangeVisibility makes the message visible after d. ChangeVisibility ignores an
+// unknown id.
+func (q *Queue) ChangeVisibility(id string, d time.Duration) {
+	for _, l := range q.lanes {
+		l.changeVisibility(id, d)
+	}
+}
+
+// Reject makes the message undeliverable: on AWS, Lambda does so with a message past
+// the limit of recursive invocations. Reject ignores an unknown id.
+func (q *Queue) Reject(id string) {
+	for _, l := range q.lanes {
+		l.reject(id)
+	}
+}
+
+// Undeliverable returns the number of undeliverable messages of all lanes.
+func (q *Queue) Undeliverable() int {
+	n := 0
+	for _, l := range q.lanes {
+		n += l.countUndeliverable()
+	}
+	return n
+}
+
+// Redrive moves the undeliverable messages back to their lanes, visible at once, and
+// returns their number.
+func (q *Queue) Redrive() int {
+	n := 0
+	for _, l := range q.lanes {
+		n += l.redrive()
+	}
+	return n
+}
+
+// ChangeVisibility makes the check visible after d. ChangeVisibility ignores an
+// unknown id.
+func (q *CircuitQueue) ChangeVisibility(id string, d time.Duration) { q.checks.changeVisibility(id, d) }
+
+// Reject makes the check undeliverable. Reject ignores an unknown id.
+func (q *CircuitQueue) Reject(id string) { q.checks.reject(id) }
+
+// Undeliverable returns the number of undeliverable checks.
+func (q *CircuitQueue) Undeliverable() int { return q.checks.countUndeliverable() }
+
+// Redrive makes the undeliverable checks visible, and returns their number.
+func (q *CircuitQueue) Redrive() int { return q.checks.redrive() }
+
+// ChangeVisibility makes the message visible after d. ChangeVisibility ignores an
+// unknown id.
+func (j *JobQueue) ChangeVisibility(id string, d time.Duration) { j.jobs.changeVisibility(id, d) }
+
+// Reject makes the message undeliverable. Reject ignores an unknown id.
+func (j *JobQueue) Reject(id string) { j.jobs.reject(id) }
+
+// Undeliverable returns the number of undeliverable messages.
+func (j *JobQueue) Undeliverable() int { return j.jobs.countUndeliverable() }
+
+// Redrive makes the undeliverable messages visible, and returns their number.
+func (j *JobQueue) Redrive() int { return j.jobs.redrive() }

@@ -1,0 +1,180 @@
+package sim_test
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"surehook/internal/delivery/gate"
+	"surehook/internal/delivery/send"
+	"surehook/internal/hook"
+	"surehook/internal/rule/circuit"
+)
+
+// sawPost checks the attempt, and draws the answer of the endpoint.
+func (w *simulation) sawPost(p *process, r send.Request) *post {
+	id := refOf(r).Endpoint
+	i := slices.IndexFunc(w.endpoints, func(e *endpoint) bool { return e.id == id })
+	e := w.endpoints[i]
+	sent := &post{p: p, of: attempt{refOf(r), r.Attempt}, at: w.now, outcome: w.answer(e, r)}
+	w.checkDue(p, e, r)
+	w.checkOpen(p, sent)
+	w.checkTwice(p, sent)
+	w.checkLimits(e, sent)
+	w.posts[refOf(r)] = append(w.posts[refOf(r)], sent)
+	w.wire[id] = append(w.wire[id], sent)
+	p.made = append(p.made, sent)
+	w.count("attempts")
+	if sent.outcome.Class == hook.ClassDelivered {
+		w.count("attempts that delivered")
+	}
+	return sent
+}
+
+// refOf returns the place of the request's delivery.
+func refOf(r send.Request) hook.DeliveryRef {
+	ref, _ := r.Event.Ref(r.Delivery.Endpoint, r.Delivery.Generation)
+	return ref
+}
+
+// checkDue: the delivery is not settled, the attempt is new, in time and within the policy, and the endpoint is active.
+func (w *simulation) checkDue(p *process, e *endpoint, r send.Request) {
+	d, s := w.records[refOf(r)], w.statuses[e.id]
+	made, was := w.attempts[refOf(r)][r.Attempt]
+	apart := 2 * w.mostSkew()
+	created := w.created(refOf(r))
+	switch {
+	case d.State.Settled() && w.moved[refOf(r)].Before(p.started):
+		w.fail(checkSettled, "%s: attempt %d of %s, which is %s", p.name, r.Attempt, r.Delivery, d.State)
+	case was && made.Before(p.started):
+		w.fail(checkSettled, "%s: attempt %d of %s, which is recorded already", p.name, r.Attempt, r.Delivery)
+	case d.Attempts < r.Attempt-1:
+		w.fail(checkOrder, "%s: attempt %d of %s after %d", p.name, r.Attempt, r.Delivery, d.Attempts)
+	case r.Attempt > len(e.delays)+1:
+		w.fail(checkPolicy, "%s: attempt %d of %s; its policy has %d", p.name, r.Attempt, r.Delivery, len(e.delays)+1)
+	case d.State == hook.StateRetrying && d.Attempts == r.Attempt-1 && w.written[refOf(r)].Before(p.started) &&
+		p.clock().Before(d.NextAttemptAt.Add(-tolerance)):
+		w.fail(checkEarly, "%s: attempt %d of %s is made %s before its time", p.name, r.Attempt, r.Delivery, d.NextAttemptAt.Sub(p.clock()))
+	case p.started.Sub(created) > e.MaxAge+apart:
+		w.fail(checkAge, "%s: attempt %d of %s, which is %s old", p.name, r.Attempt, r.Delivery, p.started.Sub(created))
+	case !s.deleted.IsZero() && s.deleted.Before(p.started):
+		w.fail(checkStatus, "%s: attempt of %s, whose endpoint was deleted", p.name, r.Delivery)
+	case s.Status != hook.StatusActive && s.active.Before(p.started):
+		w.fail(checkStatus, "%s: attempt of %s, whose endpoint is %s", p.name, r.Delivery, s.Status)
+	}
+	if before, replay := refOf(r).Predecessor(); replay && !w.records[before].State.Settled() {
+		w.fail(checkGenerations, "%s: attempt of %s, and the generation before is %s", p.name, r.Delivery, w.records[before].State)
+	}
+}
+
+func (w *simulation) mostSkew() time.Duration { return w.level.skew }
+
+// created returns the start of the delivery.
+func (w *simulation) created(d hook.DeliveryRef) time.Time {
+	if before, replay := d.Predecessor(); replay {
+		return w.records[before].Replayed.At
+	}
+	return w.posted[w.byID[d.Event]].AcceptedAt
+}
+
+// checkOpen: during an open circuit the only attempt is the probe.
+func (w *simulation) checkOpen(p *process, sent *post) {
+	id := sent.of.Endpoint
+	c := w.circuits[id]
+	if w.now.Add(2*w.mostSkew()).Before(c.ThrottledUntil) && c.throttled.Before(p.started) {
+		w.fail(checkThrottled, "%s: attempt of %s, whose endpoint asked to be left alone until %s", p.name, sent.of.DeliveryID, c.ThrottledUntil.Sub(start))
+	}
+	if c.open.IsZero() {
+		return
+	}
+	sent.apart = true
+	if !c.open.Before(p.started) {
+		return // the gate may have admitted the attempt before the circuit opened
+	}
+	if !slices.ContainsFunc(c.leases, func(l lease) bool {
+		return l.of(sent.of) && (l.to.IsZero() || !l.to.Before(p.started))
+	}) {
+		w.fail(checkOpen, "%s: attempt of %s, whose circuit is %s, and it is not the probe", p.name, sent.of.DeliveryID, c.State)
+	}
+	for _, other := range w.wire[id] {
+		if other.ended.IsZero() && !other.p.dead && other.of.DeliveryID != sent.of.DeliveryID && c.open.Before(other.p.started) &&
+			!c.ranOut(other.of, w.now, w.mostSkew()) {
+			w.fail(checkProbe, "%s: probe %s beside probe %s", p.name, sent.of.DeliveryID, other.of.DeliveryID)
+		}
+	}
+}
+
+// of reports whether a token of the attempt holds the lease.
+func (l lease) of(a attempt) bool {
+	return strings.HasPrefix(l.holder, gate.Due{Delivery: a.DeliveryID, Attempt: a.number}.Holder())
+}
+
+// ranOut reports whether the attempt's last lease ran out, by some clock.
+func (c circuits) ranOut(a attempt, now time.Time, skew time.Duration) bool {
+	for _, l := range slices.Backward(c.leases) {
+		if l.of(a) {
+			return now.Sub(l.from) > circuit.LeaseFor-time.Second-2*skew
+		}
+	}
+	return true
+}
+
+// checkTwice: only a fault or a second token explains the repetition of an
+// attempt.
+func (w *simulation) checkTwice(p *process, sent *post) {
+	for _, other := range w.posts[sent.of.DeliveryRef] {
+		if other.ended.IsZero() && !other.p.dead || !other.ended.Before(p.started) || !other.p.deadline.Before(p.started) {
+			sent.apart, other.apart = true, true
+		}
+		if other.of != sent.of {
+			continue
+		}
+		w.count("attempts made twice")
+		if w.blamed[sent.of.DeliveryRef] == 0 && !w.twoTokens(sent.of) {
+			w.fail(checkDuplicate, "%s: attempt %d of %s is made again, and no fault explains it", p.name, sent.of.number, sent.of.DeliveryID)
+		}
+	}
+}
+
+// twoTokens reports whether the attempt, or an earlier attempt, had more than one token.
+func (w *simulation) twoTokens(a attempt) bool {
+	for n := 1; n <= a.number; n++ {
+		tokens := w.makers[attempt{a.DeliveryRef, n}]
+		if n > 1 {
+			tokens++ // the token made by function deliver
+		}
+		if tokens > 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// checkLimits: attempts in flight stay within max_in_flight, and without faults within the rate.
+func (w *simulation) checkLimits(e *endpoint, sent *post) {
+	if e.MaxInFlight > 0 && !sent.apart {
+		n := 1
+		for _, other := range w.wire[e.id] {
+			if other.ended.IsZero() && !other.p.dead && !other.apart {
+				n++
+			}
+		}
+		if n > e.MaxInFlight {
+			w.fail(checkInFlight, "%s: %d in flight at %s; at most %d", sent.p.name, n, e.id, e.MaxInFlight)
+		}
+	}
+	if e.RatePerSecond > 0 && w.calm && !sent.apart {
+		n := 0
+		for _, other := range slices.Backward(w.wire[e.id]) {
+			if other.apart {
+				continue
+			}
+			n++
+			took := w.now.Sub(other.at) + 2500*time.Millisecond // delays are whole seconds
+			if float64(n) > took.Seconds()*e.RatePerSecond+1 {
+				w.fail(checkRate, "%s: %d attempts at %s in %s; at most %g a second", sent.p.name, n+1, e.id, w.now.Sub(other.at), e.RatePerSecond)
+				return
+			}
+		}
+	}
+}

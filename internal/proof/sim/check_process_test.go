@@ -1,0 +1,141 @@
+package sim_test
+
+import (
+	"slices"
+	"time"
+
+	"surehook/internal/delivery/gate"
+	"surehook/internal/hook"
+	"surehook/internal/rule/circuit"
+)
+
+// checkDone checks the traces of a process that came to its end without a fault.
+func (w *simulation) checkDone(p *process) {
+	if p.dead || p.hurt || !p.done || w.now.After(p.deadline) {
+		return
+	}
+	for _, sent := range p.made {
+		w.checkAnswer(p, sent)
+	}
+	w.checkSlots(p)
+	for id := range p.closed {
+		w.fail(checkClosing, "%s closed the circuit of %s, and asked for no release", p.name, id)
+	}
+}
+
+// checkAnswer: 410 disabled the endpoint, and 429 throttled it.
+func (w *simulation) checkAnswer(p *process, sent *post) {
+	s, c, d := w.statuses[sent.of.Endpoint], w.circuits[sent.of.Endpoint], w.records[sent.of.DeliveryRef]
+	if !s.deleted.IsZero() || sent.ended.IsZero() {
+		return
+	}
+	if o := sent.outcome; o.Class == hook.ClassThrottled && c.ThrottledUntil.Before(sent.ended.Add(o.RetryAfter-2*w.mostSkew())) {
+		w.fail(checkRetryAfter, "%s: %s answered 429 for %s, and is throttled until %s", p.name, s.ID, o.RetryAfter, c.ThrottledUntil.Sub(start))
+	}
+	if d.Reason == hook.ReasonGone && d.Attempts == sent.of.number && s.Status != hook.StatusDisabled && s.changed.Before(sent.at.Add(-2*w.mostSkew())) {
+		w.fail(checkGone, "%s: %s answered 410, and is %s", p.name, s.ID, s.Status)
+	}
+}
+
+// checkSlots: the process gave the slots of its attempts back. A slot of a duplicated
+// message ends by itself.
+func (w *simulation) checkSlots(p *process) {
+	for _, m := range p.batch {
+		of := attempt{m.Token.Delivery, m.Token.Attempt}
+		if w.blamed[of.DeliveryRef] > 0 || m.ReceiveCount > 1 || w.twoTokens(of) ||
+			!slices.ContainsFunc(p.made, func(s *post) bool { return s.of == of }) {
+			continue
+		}
+		limits, err := w.store.Limits(w.ctx, of.Endpoint)
+		holder := gate.Due{Delivery: of.DeliveryID, Attempt: of.number, Nonce: m.Token.Nonce}.Holder()
+		if until, ok := limits.Leases[holder]; err != nil || ok && w.now.Before(until) {
+			w.fail(checkSlot, "%s kept its slot of %s until %s (%v)", p.name, of.Endpoint, until.Sub(start), err)
+		}
+	}
+}
+
+// longestWait is the longest wait of a delivery without a reason: the visibility timeout
+// of a message of a dead process, and some minutes for the way.
+const longestWait = visibility + 6*time.Minute
+
+// checkLateness: without faults a delivery waits only for the end of its endpoint's trouble.
+func (w *simulation) checkLateness() {
+	if !w.quiet && !w.calm || w.undeliverable() > 0 {
+		return
+	}
+	for _, id := range w.recorded {
+		d := w.records[id]
+		s, c := w.statuses[id.Endpoint], w.circuits[id.Endpoint]
+		if d.State.Settled() || s.Status != hook.StatusActive || c.State == circuit.Open || c.State == circuit.HalfOpen ||
+			s.RatePerSecond > 0 || s.MaxInFlight > 0 || c.slow {
+			continue
+		}
+		since := w.quietAt
+		for _, t := range []time.Time{w.moved[id], d.NextAttemptAt, s.inactive, s.active, c.opened, c.ThrottledUntil, w.redriven} {
+			since = later(since, t)
+		}
+		if w.now.Sub(since) > longestWait+w.mostSkew() {
+			w.fail(checkLate, "%s is %s (%s) for %s without a reason", id, d.State, d.Reason, w.now.Sub(since))
+		}
+	}
+}
+
+// checkLease: a lease ends within two minutes.
+func (w *simulation) checkLease(p *process, id hook.EndpointID, until time.Time) {
+	if until.Sub(w.now) > leaseFor+2*w.mostSkew() {
+		w.fail(checkLease, "%s leases until %s from now at %s", p.name, until.Sub(w.now), id)
+	}
+}
+
+// leaseFor is the documented duration of a lease.
+const leaseFor = 2 * time.Minute
+
+// checkChange checks a write of a circuit record by the process.
+func (w *simulation) checkChange(p *process, c circuits, r gate.Record) {
+	id := r.Endpoint
+	wasOpen := c.State == circuit.Open || c.State == circuit.HalfOpen
+	switch {
+	case r.State == circuit.HalfOpen:
+		w.checkLease(p, id, r.LeaseUntil)
+	case wasOpen && r.State == circuit.Closed && r.Waiting:
+		p.closed[id] = true
+	case !wasOpen && r.State == circuit.Open && p.batch != nil && !w.madeSince(p, id, c.began):
+		w.fail(checkResult, "%s opens the circuit of %s with results from before its closing", p.name, id)
+	case !wasOpen && r.Wave > 1 && r.Wave == max(c.Wave, 1)+1:
+		if p.waves[id] = r.Wave - 1; p.check.Wave != 0 && p.check.Wave != p.waves[id] {
+			w.fail(checkWave, "%s releases wave %d of %s, and was asked for wave %d", p.name, p.waves[id], id, p.check.Wave)
+		}
+	}
+}
+
+// madeSince reports whether an attempt of the process at the endpoint began after the time.
+func (w *simulation) madeSince(p *process, id hook.EndpointID, began time.Time) bool {
+	for _, s := range p.made {
+		if s.of.Endpoint == id && !s.at.Before(began) {
+			return true
+		}
+	}
+	return began.IsZero()
+}
+
+// checkSent checks the tokens of one request of the breaker: a wave is no larger
+// than documented, and one probe has one token.
+func (w *simulation) checkSent(p *process, tokens []hook.Token) {
+	id := tokens[0].Delivery.Endpoint
+	c := w.circuits[id]
+	if wave := p.waves[id]; wave > 0 {
+		if most := min(1<<min(wave-1, 10), 500); len(tokens) > most {
+			w.fail(checkWave, "%s releases %d deliveries in wave %d of %s; at most %d", p.name, len(tokens), wave, id, most)
+		}
+		return
+	}
+	// The process may be slow between its write and its request, and may have decided
+	// before the other process wrote.
+	at, before := p.saved[id], p.probed[id]
+	since := at.Sub(before)
+	if p.started.After(before) && !before.IsZero() && since > 2*w.mostSkew() && since < gate.AttendAfter/4 {
+		w.fail(checkProbeToken, "%s sends a token for a probe of %s %s after another token", p.name, id, since)
+	}
+	c.probed = at
+	w.circuits[id] = c
+}

@@ -1,0 +1,133 @@
+package sim_test
+
+import (
+	"slices"
+	"time"
+
+	"surehook/internal/hook"
+	"surehook/internal/rule/retry"
+)
+
+// sawDelivery checks a write of the record. d.Version is the version before the write.
+func (w *simulation) sawDelivery(p *process, d hook.Delivery, a *hook.Attempt) {
+	old := w.records[d.Ref()]
+	if old.Version == 0 {
+		w.recorded = append(w.recorded, d.Ref())
+		old.State = hook.StateQueued
+	}
+	w.checkState(p, old, d)
+	if d.Attempts != old.Attempts {
+		w.checkAttempt(p, old, d, a)
+	}
+	if d.State != old.State {
+		w.moved[d.Ref()] = w.now
+		if !old.State.Settled() {
+			w.settled[d.Ref()] = w.now
+		}
+		w.count("to " + d.State.String())
+	}
+	if before, replay := d.Ref().Predecessor(); replay && w.records[before].Replayed.Generation != d.ID.Generation {
+		w.fail(checkGenerations, "%s: %s is recorded, and the generation before does not say that it was replayed", p.name, d.ID)
+	}
+	if r := old.Replayed; r.Generation != 0 && r != d.Replayed {
+		w.fail(checkGenerations, "%s: %s was replayed by %+v, now by %+v", p.name, d.ID, r, d.Replayed)
+	}
+	w.written[d.Ref()] = w.now
+	d.Version++
+	d.NextAttemptAt = d.NextAttemptAt.Truncate(time.Millisecond)
+	d.Replayed.At = d.Replayed.At.Truncate(time.Millisecond)
+	w.records[d.Ref()] = d
+}
+
+// checkState checks the transition against the diagram of package hook.
+func (w *simulation) checkState(p *process, old, d hook.Delivery) {
+	may := map[hook.State][]hook.State{
+		hook.StateQueued:    {hook.StateRetrying, hook.StateParked, hook.StateDelivered, hook.StateDead, hook.StateCancelled},
+		hook.StateRetrying:  {hook.StateRetrying, hook.StateParked, hook.StateDelivered, hook.StateDead, hook.StateCancelled},
+		hook.StateParked:    {hook.StateRetrying, hook.StateParked, hook.StateDelivered, hook.StateDead, hook.StateCancelled},
+		hook.StateDead:      {hook.StateDead, hook.StateDiscarded},
+		hook.StateDelivered: {hook.StateDelivered}, hook.StateDiscarded: {hook.StateDiscarded}, hook.StateCancelled: {hook.StateCancelled},
+	}[old.State]
+	s, c := w.statuses[d.ID.Endpoint], w.circuits[d.ID.Endpoint]
+	switch {
+	case !slices.Contains(may, d.State):
+		w.fail(checkState, "%s: %s goes from %s to %s", p.name, d.ID, old.State, d.State)
+	case old.State.Settled() && (d.Attempts != old.Attempts || d.Last.Class != old.Last.Class):
+		w.fail(checkState, "%s: %s is %s and is given another attempt", p.name, d.ID, old.State)
+	case d.State == hook.StateParked && (d.Reason == hook.ReasonPaused || d.Reason == hook.ReasonDisabled) &&
+		s.Status == hook.StatusActive && s.inactive.Before(p.started):
+		w.fail(checkState, "%s: %s is parked (%s), and its endpoint is active", p.name, d.ID, d.Reason)
+	case d.State == hook.StateParked && d.Reason == hook.ReasonCircuit && c.open.IsZero() && c.opened.Before(p.started):
+		w.fail(checkState, "%s: %s is parked, and its circuit is closed", p.name, d.ID)
+	case d.Superseded() && !old.State.Settled() && !d.Replayed.Force:
+		w.fail(checkGenerations, "%s: %s, which was %s, is replayed without force", p.name, d.ID, old.State)
+	case d.State == hook.StateCancelled && d.Reason == hook.ReasonDeleted && s.deleted.IsZero():
+		w.fail(checkState, "%s: %s is cancelled, and its endpoint exists", p.name, d.ID)
+	case d.State == hook.StateDead && old.State != hook.StateDead && d.Reason == hook.ReasonExpired && d.Attempts == old.Attempts &&
+		!retry.Expired(d.CreatedAt, w.now.Add(w.mostSkew()), s.MaxAge):
+		w.fail(checkAge, "%s: %s is dead of age after %s", p.name, d.ID, w.now.Sub(d.CreatedAt))
+	}
+}
+
+// checkAttempt: the record has the outcome of the attempt, and the decision of the
+// policy on the outcome.
+func (w *simulation) checkAttempt(p *process, old, d hook.Delivery, a *hook.Attempt) {
+	if d.Attempts != old.Attempts+1 {
+		w.fail(checkRecord, "%s: %s goes from %d attempts to %d", p.name, d.ID, old.Attempts, d.Attempts)
+		return
+	}
+	if w.attempts[d.Ref()] == nil {
+		w.attempts[d.Ref()] = make(map[int]time.Time)
+	}
+	w.attempts[d.Ref()][d.Attempts] = w.now
+	i := slices.IndexFunc(w.posts[d.Ref()], func(s *post) bool { return s.p == p && s.of.number == d.Attempts })
+	if i < 0 {
+		w.fail(checkRecord, "%s: attempt %d of %s is recorded, and was not made", p.name, d.Attempts, d.ID)
+		return
+	}
+	if a == nil && (d.State != hook.StateDelivered || d.Attempts != 1) {
+		w.fail(checkRecord, "%s: attempt %d of %s is recorded without its outcome", p.name, d.Attempts, d.ID)
+	}
+	o := w.posts[d.Ref()][i].outcome
+	e := w.endpoints[slices.IndexFunc(w.endpoints, func(e *endpoint) bool { return e.id == d.ID.Endpoint })]
+	last := d.Attempts > len(e.delays)
+	var low, high time.Duration
+	if !last {
+		low, high = spread(e.Retry.Jitter, e.delays[d.Attempts-1])
+		low, high = max(low, o.RetryAfter), max(high, o.RetryAfter)
+	}
+	delay, age := d.NextAttemptAt.Sub(d.UpdatedAt), d.UpdatedAt.Sub(d.CreatedAt)
+	right := false
+	switch d.State {
+	case hook.StateDelivered:
+		right = o.Class == hook.ClassDelivered
+	case hook.StateRetrying:
+		right = o.Class.Result() == hook.ResultTransient && !last && delay >= low && delay <= high && age+delay <= e.MaxAge
+	case hook.StateDead:
+		right = o.Class.Result() == hook.ResultRejected && (d.Reason == hook.ReasonRejected || d.Reason == hook.ReasonGone) ||
+			o.Class.Result() == hook.ResultTransient && last && d.Reason == hook.ReasonExhausted ||
+			o.Class.Result() == hook.ResultTransient && !last && d.Reason == hook.ReasonExpired && age+high > e.MaxAge
+	case hook.StateParked: // a copy of the token parked the delivery during the attempt
+		right = o.Class.Result() == hook.ResultTransient && !last && d.NextAttemptAt.IsZero() &&
+			old.State == hook.StateParked && old.Token == d.Token && old.Reason == d.Reason
+	case hook.StateQueued, hook.StateDiscarded, hook.StateCancelled:
+	}
+	if !right {
+		w.fail(checkRecord, "%s: attempt %d of %s came to %s (retry after %s), and it is %s %s at the age of %s, again after %s; its policy says %s to %s, %s at most",
+			p.name, d.Attempts, d.ID, o.Class, o.RetryAfter, d.State, d.Reason, age, delay, low, high, e.MaxAge)
+	}
+}
+
+// spread returns the documented bounds of the jitter.
+func spread(j hook.Jitter, d time.Duration) (low, high time.Duration) {
+	switch j {
+	case hook.JitterEqual:
+		return d / 2, d
+	case hook.JitterProportional:
+		return d * 9 / 10, d * 11 / 10
+	case hook.JitterNone:
+		return d, d
+	case hook.JitterFull:
+	}
+	return 0, d
+}

@@ -1,0 +1,49 @@
+package sim_test
+
+// check is the name of a check. The list of mutations says which check must find
+// which bug.
+type check string
+
+// The checks of single effects, in the order of a delivery's life.
+const (
+	checkAccepted      check = "accepted"      // an accepted event is stored, for the same number of endpoints
+	checkTargets       check = "targets"       // an endpoint gets the events posted during its existence
+	checkOrder         check = "order"         // a token comes after the record of the attempt before
+	checkNonce         check = "nonce"         // a token sent on keeps its nonce
+	checkWave          check = "wave"          // a wave is released once, and is no larger than documented
+	checkProbeToken    check = "probe token"   // one token per probe
+	checkSettled       check = "settled"       // no attempt of a settled delivery, or of a recorded attempt
+	checkPolicy        check = "policy"        // no more attempts than the policy has
+	checkEarly         check = "early"         // no attempt before its time
+	checkAge           check = "age"           // no attempt after max_age, and no death of age before
+	checkStatus        check = "status"        // no attempt at a deleted, disabled or paused endpoint
+	checkGenerations   check = "generations"   // at most one generation in progress
+	checkThrottled     check = "throttled"     // no attempt during a Retry-After
+	checkOpen          check = "open"          // no attempt but the probe while the circuit is open
+	checkProbe         check = "probe"         // no second probe
+	checkDuplicate     check = "duplicate"     // only a named fault explains a repeated attempt
+	checkInFlight      check = "in flight"     // max_in_flight
+	checkRate          check = "rate"          // rate_per_second
+	checkState         check = "state"         // the diagram of states
+	checkRecord        check = "record"        // the record shows the outcome, and the policy's decision
+	checkResult        check = "result"        // results change only the circuit of their generation
+	checkLease         check = "lease"         // leases end within two minutes
+	checkSlot          check = "slot"          // a process gives its slots back
+	checkGone          check = "gone"          // 410 disables the endpoint
+	checkRetryAfter    check = "retry after"   // 429 throttles the endpoint
+	checkClosing       check = "closing"       // who closes a circuit asks for the release
+	checkLate          check = "late"          // a delivery waits no longer than its endpoint's trouble explains
+	checkOperator      check = "operator"      // an operator gets an answer
+	checkUndeliverable check = "undeliverable" // without faults no message is undeliverable
+	checkSetup         check = "setup"         // the world itself works
+)
+
+// The checks of the final state.
+const (
+	checkEnd     check = "end"     // the run ends
+	checkLost    check = "lost"    // every delivery is settled
+	checkUnseen  check = "unseen"  // delivered exactly if the receiver said so
+	checkLeak    check = "leak"    // no message, schedule or lease is left
+	checkLetters check = "letters" // the dead letters are the dead deliveries
+	checkJobs    check = "jobs"    // the totals of jobs are exact
+)
