@@ -129,7 +129,9 @@ func (b *bundle) fail(t *testing.T, d hook.Delivery, state hook.State) {
 	if state == hook.StateDead {
 		d.Reason, d.NextAttemptAt = hook.ReasonExhausted, time.Time{}
 	}
-	d.Last = hook.Outcome{Class: hook.ClassTimeout, Error: "no answer", Duration: time.Second}
+	d.Last = hook.Outcome{
+		Class: hook.ClassTimeout, Error: "203.0.113.9 kept silent", URL: "https://answers.example.com/", Body: []byte("a receiver's words"), Duration: time.Second,
+	}
 	attempt := &hook.Attempt{Delivery: d.Ref(), Number: 1, Trigger: hook.TriggerEvent, StartedAt: b.now, NextAttemptAt: d.NextAttemptAt, Outcome: d.Last}
 	if err := b.store.SaveDelivery(t.Context(), d, attempt); err != nil {
 		t.Fatalf("SaveDelivery = %v", err)

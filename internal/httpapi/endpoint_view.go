@@ -7,8 +7,7 @@ import (
 	"surehook/internal/hook"
 )
 
-// masked replaces header values for callers without the scope endpoints:write,
-// because a header may hold a credential of the receiver.
+// masked replaces a text hidden from the caller.
 const masked = "***"
 
 type endpointView struct {

@@ -51,7 +51,7 @@ func (h *manage) listEventDeliveries(ctx context.Context, c *call) (reply, error
 	if err != nil {
 		return reply{}, fmt.Errorf("list deliveries: %w", err)
 	}
-	return viewList(list, viewDelivery), nil
+	return viewList(list, c.viewDelivery), nil
 }
 
 func (h *manage) listEventAttempts(ctx context.Context, c *call) (reply, error) {
@@ -67,7 +67,7 @@ func (h *manage) listEventAttempts(ctx context.Context, c *call) (reply, error) 
 	if err != nil {
 		return reply{}, fmt.Errorf("list attempts: %w", err)
 	}
-	return viewList(list, viewAttempt), nil
+	return viewList(list, c.viewAttempt), nil
 }
 
 func (h *manage) getDelivery(ctx context.Context, c *call) (reply, error) {
@@ -79,7 +79,7 @@ func (h *manage) getDelivery(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, fmt.Errorf("get delivery: %w", err)
 	}
-	return ok(viewDeliveryDetail(detail)), nil
+	return ok(c.viewDeliveryDetail(detail)), nil
 }
 
 func (h *manage) listEndpointDeliveries(ctx context.Context, c *call) (reply, error) {
@@ -97,5 +97,5 @@ func (h *manage) listEndpointDeliveries(ctx context.Context, c *call) (reply, er
 	if err != nil {
 		return reply{}, fmt.Errorf("list deliveries: %w", err)
 	}
-	return viewList(list, viewDelivery), nil
+	return viewList(list, c.viewDelivery), nil
 }

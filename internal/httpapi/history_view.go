@@ -79,7 +79,8 @@ func viewEvent(e hook.Event) eventView {
 	return v
 }
 
-func viewDelivery(d hook.Delivery) deliveryView {
+// viewDelivery returns the delivery as shown to the caller.
+func (c *call) viewDelivery(d hook.Delivery) deliveryView {
 	v := deliveryView{
 		ID:            d.ID,
 		Event:         d.ID.Event,
@@ -101,14 +102,17 @@ func viewDelivery(d hook.Delivery) deliveryView {
 		v.ReplayedAs = d.Successor().DeliveryID
 	}
 	if d.Attempts > 0 {
-		last := viewOutcome(d.Last)
+		last := c.viewOutcome(d.Last)
 		v.Last = &last
 	}
 	return v
 }
 
-func viewOutcome(o hook.Outcome) outcomeView {
-	return outcomeView{
+// viewOutcome returns the outcome as shown to the caller. URL, error and body are
+// masked without the scope read: the three hold the endpoint's address and words
+// of the receiver.
+func (c *call) viewOutcome(o hook.Outcome) outcomeView {
+	v := outcomeView{
 		Class:      o.Class.String(),
 		Status:     o.Status,
 		Error:      o.Error,
@@ -117,28 +121,40 @@ func viewOutcome(o hook.Outcome) outcomeView {
 		RetryAfter: duration(o.RetryAfter),
 		Body:       string(o.Body),
 	}
+	if !c.principal.May(hook.ScopeRead) {
+		v.Error, v.URL, v.Body = mask(v.Error), mask(v.URL), mask(v.Body)
+	}
+	return v
 }
 
-func viewAttempt(a hook.Attempt) attemptView {
+// mask returns the mask of a text; an empty text stays empty.
+func mask(text string) string {
+	if text == "" {
+		return ""
+	}
+	return masked
+}
+
+func (c *call) viewAttempt(a hook.Attempt) attemptView {
 	return attemptView{
 		Delivery:      a.Delivery.DeliveryID,
 		Endpoint:      a.Delivery.Endpoint,
 		Number:        a.Number,
 		Trigger:       a.Trigger,
 		StartedAt:     stamp(a.StartedAt),
-		outcomeView:   viewOutcome(a.Outcome),
+		outcomeView:   c.viewOutcome(a.Outcome),
 		NextAttemptAt: stamp(a.NextAttemptAt),
 	}
 }
 
-func viewDeliveryDetail(s status.DeliveryDetail) deliveryDetailView {
+func (c *call) viewDeliveryDetail(s status.DeliveryDetail) deliveryDetailView {
 	v := deliveryDetailView{
-		deliveryView: viewDelivery(s.Delivery),
+		deliveryView: c.viewDelivery(s.Delivery),
 		History:      make([]attemptView, len(s.Attempts)),
 		PlannedAt:    make([]stamp, len(s.Planned)),
 	}
 	for i, a := range s.Attempts {
-		v.History[i] = viewAttempt(a)
+		v.History[i] = c.viewAttempt(a)
 	}
 	for i, t := range s.Planned {
 		v.PlannedAt[i] = stamp(t)

@@ -77,7 +77,7 @@ func (h *replays) startJob(ctx context.Context, c *call) (reply, error) {
 		if err != nil {
 			return reply{}, fmt.Errorf("try replay: %w", err)
 		}
-		return ok(viewPreview(p)), nil
+		return ok(c.viewPreview(p)), nil
 	}
 	j, err := h.replayer.Start(ctx, c.tenant, r)
 	if err != nil {

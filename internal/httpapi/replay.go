@@ -40,7 +40,7 @@ func (h *replays) replayDelivery(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, fmt.Errorf("replay delivery: %w", err)
 	}
-	return reply{status: http.StatusAccepted, body: viewDelivery(d)}, nil
+	return reply{status: http.StatusAccepted, body: c.viewDelivery(d)}, nil
 }
 
 // replayEvent replays each delivery of the event independently and responds with
@@ -66,7 +66,7 @@ func (h *replays) replayEvent(ctx context.Context, c *call) (reply, error) {
 			view.Data[i] = h.refused(ctx, c.tenant, r)
 			continue
 		}
-		view.Data[i] = viewDelivery(r.Delivery)
+		view.Data[i] = c.viewDelivery(r.Delivery)
 	}
 	return reply{status: status, body: view}, nil
 }
@@ -119,5 +119,5 @@ func (h *replays) end(
 	if err != nil {
 		return reply{}, fmt.Errorf("end delivery: %w", err)
 	}
-	return ok(viewDelivery(d)), nil
+	return ok(c.viewDelivery(d)), nil
 }

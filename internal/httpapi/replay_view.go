@@ -97,7 +97,7 @@ func viewProgress(p replay.Progress) progressView {
 	}
 }
 
-func viewPreview(p replay.Preview) previewView {
+func (c *call) viewPreview(p replay.Preview) previewView {
 	v := previewView{
 		Total:    p.Total,
 		Complete: p.Complete,
@@ -108,7 +108,7 @@ func viewPreview(p replay.Preview) previewView {
 		v.Counts[i] = countView{Endpoint: c.Endpoint, Count: c.Count}
 	}
 	for i, d := range p.Sample {
-		v.Sample[i] = viewDelivery(d)
+		v.Sample[i] = c.viewDelivery(d)
 	}
 	return v
 }
