@@ -13,7 +13,7 @@ import (
 	"go.jetify.com/typeid"
 )
 
-// TenantID names a customer of the user: 1 to 64 letters, digits, underscores, dots and hyphens.
+// TenantID names a customer of the user: 1 to 64 letters, digits, underscores, dots and hyphens, not "." or "..".
 type TenantID string
 
 // EventID is "evt_" and a TypeID suffix of 26 characters. Ids of events without
@@ -84,8 +84,8 @@ func randomSuffix() string {
 
 // ParseTenantID checks s.
 func ParseTenantID(s string) (TenantID, error) {
-	if !tenantPattern.MatchString(s) {
-		return "", Invalid(FieldError{"tenant", "must be 1 to 64 of A-Z a-z 0-9 _ . -"})
+	if !tenantPattern.MatchString(s) || dotSegment(s) {
+		return "", Invalid(FieldError{"tenant", "must be 1 to 64 of A-Z a-z 0-9 _ . -, not . or .."})
 	}
 	return TenantID(s), nil
 }

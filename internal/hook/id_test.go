@@ -198,3 +198,16 @@ func TestDecodeToken_Invalid(t *testing.T) {
 		})
 	}
 }
+
+func TestParseTenantID(t *testing.T) {
+	t.Parallel()
+
+	for s, ok := range map[string]bool{
+		"acme": true, "a.b": true, "...": true, strings.Repeat("a", 64): true,
+		"": false, ".": false, "..": false, "a/b": false, "a b": false, strings.Repeat("a", 65): false, "*": false,
+	} {
+		if _, err := hook.ParseTenantID(s); (err == nil) != ok {
+			t.Errorf("ParseTenantID(%q) = %v; want valid: %t", s, err, ok)
+		}
+	}
+}

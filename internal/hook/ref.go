@@ -3,10 +3,16 @@ package hook
 import "strings"
 
 // ValidUID reports whether s can be an endpoint's uid: 1 to MaxUID letters,
-// digits, underscores, dots and hyphens, without the prefix of endpoint ids.
+// digits, underscores, dots and hyphens, without the prefix of endpoint ids, and
+// not a dot segment.
 func ValidUID(s string) bool {
-	return uidPattern.MatchString(s) && !strings.HasPrefix(s, endpointPrefix)
+	return uidPattern.MatchString(s) && !dotSegment(s) && !strings.HasPrefix(s, endpointPrefix)
 }
+
+// dotSegment reports whether s is a dot segment (RFC 3986, section 5.2.4). HTTP
+// clients and proxies remove dot segments from paths, so such a name in a path
+// would lead to another resource.
+func dotSegment(s string) bool { return s == "." || s == ".." }
 
 // ParseKeyID checks s.
 func ParseKeyID(s string) (KeyID, error) {

@@ -2,7 +2,6 @@ package hook
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"go.jetify.com/typeid"
@@ -123,9 +122,9 @@ func (l DeadLetter) Token() Token {
 // MaxNote bounds the comment on a discarded or cancelled delivery, in bytes.
 const MaxNote = 200
 
-// ValidateNote checks the comment: at most MaxNote bytes of UTF-8 without control characters.
+// ValidateNote checks the comment: at most MaxNote bytes of text without control characters (ValidText).
 func ValidateNote(note string) []FieldError {
-	if len(note) > MaxNote || strings.ContainsFunc(note, func(r rune) bool { return r < ' ' || r == '\uFFFD' }) {
+	if len(note) > MaxNote || !ValidText(note) {
 		return []FieldError{{"reason", fmt.Sprintf("must be at most %d bytes of text on one line", MaxNote)}}
 	}
 	return nil

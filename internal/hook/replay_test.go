@@ -264,6 +264,8 @@ func TestValidateNote(t *testing.T) {
 		{name: "bytes count, not characters", note: strings.Repeat("ö", 101), want: false},
 		{name: "two lines", note: "a\nb", want: false},
 		{name: "a control character", note: "a\x1bb", want: false},
+		{name: "a DEL", note: "a\x7fb", want: false},
+		{name: "a C1 control character", note: "a\u009bb", want: false},
 		{name: "no UTF-8", note: "a\xffb", want: false},
 	}
 	for _, tt := range tests {

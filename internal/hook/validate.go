@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -74,14 +75,14 @@ func ValidateEndpoint(e Endpoint) []FieldError {
 		errs = append(errs, FieldError{field, fmt.Sprintf(format, args...)})
 	}
 
-	if e.UID != "" && (!uidPattern.MatchString(e.UID) || strings.HasPrefix(e.UID, endpointPrefix)) {
-		add("uid", "must be 1 to %d of A-Z a-z 0-9 _ . - and not begin with %s", MaxUID, endpointPrefix)
+	if e.UID != "" && !ValidUID(e.UID) {
+		add("uid", "must be 1 to %d of A-Z a-z 0-9 _ . -, not . or .., and not begin with %s", MaxUID, endpointPrefix)
 	}
 	if e.URL == "" {
 		add("url", "is missing")
 	}
-	if len(e.Description) > MaxDescription || !utf8.ValidString(e.Description) {
-		add("description", "must be at most %d bytes", MaxDescription)
+	if len(e.Description) > MaxDescription || !ValidText(e.Description) {
+		add("description", "must be at most %d bytes without control characters", MaxDescription)
 	}
 	if len(e.EventTypes) == 0 || len(e.EventTypes) > MaxEventTypes {
 		add("event_types", "must name 1 to %d types", MaxEventTypes)
@@ -95,8 +96,8 @@ func ValidateEndpoint(e Endpoint) []FieldError {
 		add("metadata", "must have at most %d entries", MaxMetadata)
 	}
 	for k, v := range e.Metadata {
-		if k == "" || len(k) > MaxMetadataKey || len(v) > MaxMetadataValue {
-			add("metadata", "keys must be 1 to %d bytes and values at most %d", MaxMetadataKey, MaxMetadataValue)
+		if k == "" || len(k) > MaxMetadataKey || len(v) > MaxMetadataValue || !ValidText(k) || !ValidText(v) {
+			add("metadata", "keys must be 1 to %d bytes and values at most %d, without control characters", MaxMetadataKey, MaxMetadataValue)
 			break
 		}
 	}
@@ -115,6 +116,13 @@ func ValidateEndpoint(e Endpoint) []FieldError {
 		add("signature_schemes", "classic headers carry v1 only")
 	}
 	return errs
+}
+
+// ValidText reports whether s can be stored and shown as free text: UTF-8 without
+// control characters (category Cc: C0, DEL and C1). Line breaks are control
+// characters, too: a text in a log, a terminal or a table stays on one line.
+func ValidText(s string) bool {
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl)
 }
 
 func validateHeaders(headers map[string]string) []FieldError {

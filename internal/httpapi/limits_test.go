@@ -32,8 +32,8 @@ func TestLimits_endpoints(t *testing.T) {
 		return fmt.Sprintf(`{"exponential":{"base":"1s","factor":2,"cap":"1h","attempts":%d}}`, attempts)
 	}
 	const (
-		metadata = "keys must be 1 to 64 bytes and values at most 512"
-		uid      = "must be 1 to 128 of A-Z a-z 0-9 _ . - and not begin with ep_"
+		metadata = "keys must be 1 to 64 bytes and values at most 512, without control characters"
+		uid      = "must be 1 to 128 of A-Z a-z 0-9 _ . -, not . or .., and not begin with ep_"
 		pattern  = `must be a type such as "order.paid", a prefix such as "order.*", or "*"`
 	)
 	tests := []struct {
@@ -42,8 +42,8 @@ func TestLimits_endpoints(t *testing.T) {
 		{name: "the length of a URL", member: "url", at: url(2048), past: url(2049), field: "url", message: "must be at most 2048 bytes"},
 		{name: "the port of a URL", member: "url", at: `"https://example.com:8443/"`, past: `"https://example.com:8444/"`, field: "url", message: "must use port 443, 8443, 80 or 8080"},
 		{name: "the length of a uid", member: "uid", at: text(128), past: text(129), field: "uid", message: uid},
-		{name: "the length of a description", member: "description", at: text(1024), past: text(1025), field: "description", message: "must be at most 1024 bytes"},
-		{name: "bytes, not characters, of a description", member: "description", at: `"` + strings.Repeat("é", 512) + `"`, past: `"` + strings.Repeat("é", 512) + `x"`, field: "description", message: "must be at most 1024 bytes"},
+		{name: "the length of a description", member: "description", at: text(1024), past: text(1025), field: "description", message: "must be at most 1024 bytes without control characters"},
+		{name: "bytes, not characters, of a description", member: "description", at: `"` + strings.Repeat("é", 512) + `"`, past: `"` + strings.Repeat("é", 512) + `x"`, field: "description", message: "must be at most 1024 bytes without control characters"},
 		{name: "the number of event types", member: "event_types", at: list(100, `"a"`), past: list(101, `"a"`), field: "event_types", message: "must name 1 to 100 types"},
 		{name: "no event types", member: "event_types", at: `["*"]`, past: `[]`, field: "event_types", message: "must name 1 to 100 types"},
 		{name: "the length of an event type", member: "event_types", at: list(1, text(128)), past: list(1, text(129)), field: "event_types[0]", message: pattern},

@@ -81,12 +81,12 @@ func (i *Issuer) Revoke(ctx context.Context, id hook.KeyID) error {
 
 func validateKey(name string, tenant hook.TenantID, scopes []hook.Scope) []hook.FieldError {
 	var errs []hook.FieldError
-	if name == "" || len(name) > maxKeyName {
-		errs = append(errs, hook.FieldError{Field: "name", Message: fmt.Sprintf("must be 1 to %d bytes", maxKeyName)})
+	if name == "" || len(name) > maxKeyName || !hook.ValidText(name) {
+		errs = append(errs, hook.FieldError{Field: "name", Message: fmt.Sprintf("must be 1 to %d bytes without control characters", maxKeyName)})
 	}
 	if tenant != hook.AllTenants {
 		if _, err := hook.ParseTenantID(string(tenant)); err != nil {
-			errs = append(errs, hook.FieldError{Field: "tenant", Message: `must be 1 to 64 of A-Z a-z 0-9 _ . - or "*" for all`})
+			errs = append(errs, hook.FieldError{Field: "tenant", Message: `must be 1 to 64 of A-Z a-z 0-9 _ . -, not . or .., or "*" for all`})
 		}
 	}
 	if len(scopes) == 0 {

@@ -53,6 +53,8 @@ func TestIssuer_Create_refusals(t *testing.T) {
 	}{
 		{name: "nothing", keyName: "", tenant: "", scopes: nil, want: []string{"name", "tenant", "scopes"}},
 		{name: "too long a name", keyName: strings.Repeat("a", 129), tenant: "acme", scopes: []hook.Scope{hook.ScopeRead}, want: []string{"name"}},
+		{name: "a name with a control character", keyName: "a\x1b[2Jb", tenant: "acme", scopes: []hook.Scope{hook.ScopeRead}, want: []string{"name"}},
+		{name: "a tenant that is a dot segment", keyName: "a", tenant: "..", scopes: []hook.Scope{hook.ScopeRead}, want: []string{"tenant"}},
 		{name: "an invalid tenant", keyName: "a", tenant: "a b", scopes: []hook.Scope{hook.ScopeRead}, want: []string{"tenant"}},
 		{name: "an unknown scope", keyName: "a", tenant: "acme", scopes: []hook.Scope{hook.ScopeRead, "write"}, want: []string{"scopes[1]"}},
 		{name: "a scope twice", keyName: "a", tenant: "acme", scopes: []hook.Scope{hook.ScopeRead, hook.ScopeRead}, want: []string{"scopes[1]"}},
