@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -44,6 +45,22 @@ type Secret struct {
 	Public    string // public key of a v1a key, whpk_...
 	CreatedAt time.Time
 	ExpiresAt time.Time // zero: never
+}
+
+// Receiver returns the form of an endpoint's URL that tells receivers apart: host
+// in lower case, without the default port, and with "/" for an empty path. Paths
+// and queries stay, because both can name a receiver.
+func Receiver(rawURL string) string {
+	u, err := url.Parse(rawURL)
+	if err != nil {
+		return rawURL
+	}
+	u.Host = strings.TrimSuffix(strings.ToLower(u.Host), ":443")
+	if u.Path == "" {
+		u.Path = "/"
+	}
+	u.Fragment = ""
+	return u.String()
 }
 
 // Active returns the unexpired secrets at now, newest first.

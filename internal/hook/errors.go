@@ -2,6 +2,7 @@ package hook
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 )
 
@@ -13,7 +14,7 @@ const (
 	CodeInvalid      Code = iota + 1 // wrong input; a repetition cannot help
 	CodeTooLarge                     // input past a size limit
 	CodeUnauthorized                 // unknown caller
-	CodeForbidden                    // known caller without permission
+	CodeForbidden                    // known caller without permission, or past a limit
 	CodeLoop                         // a request of Surehook's own to Surehook
 	CodeNotFound                     // no such resource, or the resource of another tenant
 	CodeConflict                     // the state or version of the resource forbids the operation
@@ -105,6 +106,16 @@ func NotFound(resource string) *Error {
 // Conflict returns the error for an operation against the state or version of a resource.
 func Conflict(message string) *Error {
 	return &Error{Code: CodeConflict, Message: message}
+}
+
+// OverLimit returns the error for an operation past a limit; the message names the limit.
+func OverLimit(message string) *Error {
+	return &Error{Code: CodeForbidden, Message: message}
+}
+
+// TooManyForURL returns the error for an endpoint past MaxEndpointsPerURL.
+func TooManyForURL() *Error {
+	return OverLimit(fmt.Sprintf("a tenant has at most %d endpoints with one URL", MaxEndpointsPerURL))
 }
 
 // Invalid returns the error for wrong input, with the wrong fields.

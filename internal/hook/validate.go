@@ -15,6 +15,7 @@ const (
 	MaxBatchEvents         = 100
 	MaxBatchBytes          = 4 << 20 // bytes of one batch request
 	MaxEndpointsPerTenant  = 500
+	MaxEndpointsPerURL     = 10   // of a tenant: one event makes at most as many requests to one URL
 	MaxURL                 = 2048 // bytes
 	MaxUID                 = 128
 	MaxDescription         = 1024

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"surehook/internal/delivery/replay"
 	"surehook/internal/hook"
 )
 
@@ -259,8 +260,8 @@ func TestLimits_endpointsOfATenant(t *testing.T) {
 
 	const body = `{"url":"https://example.com/"}`
 	b := setup(t)
-	for range hook.MaxEndpointsPerTenant {
-		b.create(t, body)
+	for i := range hook.MaxEndpointsPerTenant {
+		b.create(t, fmt.Sprintf(`{"url":"https://example.com/%d"}`, i))
 	}
 	w := b.do(t, owner, http.MethodPost, endpoints, body)
 	if want := plain(409, "conflict", "a tenant has at most 500 endpoints"); w.Code != http.StatusConflict || w.Body.String() != want {
@@ -281,5 +282,47 @@ func TestLimits_endpointsOfATenant(t *testing.T) {
 	}
 	if w := b.do(t, owner, http.MethodPost, endpoints, body); w.Code != http.StatusCreated {
 		t.Errorf("POST after one was deleted = %d %s; want 201", w.Code, w.Body)
+	}
+}
+
+func TestLimits_endpointsOfAURL(t *testing.T) {
+	t.Parallel()
+
+	const body = `{"url":"https://example.com/"}`
+	want := plain(403, "forbidden", "a tenant has at most 10 endpoints with one URL")
+	b := setup(t)
+	for range hook.MaxEndpointsPerURL {
+		b.create(t, body)
+	}
+	if w := b.do(t, owner, http.MethodPost, endpoints, body); w.Code != http.StatusForbidden || w.Body.String() != want {
+		t.Errorf("POST of endpoint 11 = %d %s; want 403 %s", w.Code, w.Body, want)
+	}
+	other := idOf(t, b.create(t, `{"url":"https://example.com/other"}`))
+	if w := b.do(t, owner, http.MethodPatch, endpoints+"/"+other, body); w.Code != http.StatusForbidden || w.Body.String() != want {
+		t.Errorf("PATCH to a full URL = %d %s; want 403 %s", w.Code, w.Body, want)
+	}
+	if w := b.do(t, owner, http.MethodPatch, endpoints+"/"+other, `{"url":"https://example.com/third"}`); w.Code != http.StatusOK {
+		t.Errorf("PATCH to a new URL = %d %s; want 200", w.Code, w.Body)
+	}
+}
+
+func TestLimits_openReplays(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	var first string
+	for range replay.MaxOpenJobs {
+		first = idOf(t, get[object](t, b, owner, http.StatusAccepted, http.MethodPost, replaysURL, `{"filter":{}}`))
+	}
+	w := b.do(t, owner, http.MethodPost, replaysURL, `{"filter":{}}`)
+	want := plain(429, "throttled", "at most 10 replays of a tenant run at once; wait for the end of one, or cancel one")
+	if w.Code != http.StatusTooManyRequests || w.Body.String() != want || w.Header().Get("Retry-After") == "" {
+		t.Errorf("POST of replay 11 = %d %v %s; want 429 %s", w.Code, w.Header(), w.Body, want)
+	}
+	if w := b.do(t, owner, http.MethodPost, replaysURL+"/"+first+"/cancel", ""); w.Code != http.StatusOK {
+		t.Fatalf("cancel = %d %s; want 200", w.Code, w.Body)
+	}
+	if w := b.do(t, owner, http.MethodPost, replaysURL, `{"filter":{}}`); w.Code != http.StatusAccepted {
+		t.Errorf("POST after one was cancelled = %d %s; want 202", w.Code, w.Body)
 	}
 }

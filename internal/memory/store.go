@@ -56,6 +56,7 @@ type tenant struct {
 	endpoints map[hook.EndpointID]hook.Endpoint
 	uids      map[string]hook.EndpointID
 	jobs      *ordered[*replay.Job] // by id; ids sort by time
+	open      map[hook.JobID]bool   // running jobs
 }
 
 // NewStore returns an empty store.

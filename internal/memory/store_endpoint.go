@@ -30,6 +30,9 @@ func (s *Store) CreateEndpoint(ctx context.Context, e hook.Endpoint) error {
 	if len(t.endpoints) >= hook.MaxEndpointsPerTenant {
 		return fmt.Errorf("%s: %w", op, hook.Conflict(fmt.Sprintf("a tenant has at most %d endpoints", hook.MaxEndpointsPerTenant)))
 	}
+	if t.receives(e.URL) >= hook.MaxEndpointsPerURL {
+		return fmt.Errorf("%s: %w", op, hook.TooManyForURL())
+	}
 	e.Version = 1
 	t.endpoints[e.ID] = copyEndpoint(e)
 	s.owners[e.ID] = e.Tenant
@@ -43,24 +46,39 @@ func (s *Store) CreateEndpoint(ctx context.Context, e hook.Endpoint) error {
 // UpdateEndpoint stores a copy of the endpoint. A stored uid other than e.UID is
 // CodeConflict, too.
 func (s *Store) UpdateEndpoint(ctx context.Context, e hook.Endpoint) error {
-	return s.change(ctx, "update", e, func(t *tenant) {
+	return s.change(ctx, "update", e, e.URL, func(t *tenant) error {
 		e.Version++
 		t.endpoints[e.ID] = copyEndpoint(e)
+		return nil
+	})
+}
+
+// MoveEndpoint is UpdateEndpoint for an endpoint with another URL.
+func (s *Store) MoveEndpoint(ctx context.Context, e hook.Endpoint, from string) error {
+	return s.change(ctx, "move", e, from, func(t *tenant) error {
+		if hook.Receiver(from) != hook.Receiver(e.URL) && t.receives(e.URL) >= hook.MaxEndpointsPerURL {
+			return hook.TooManyForURL()
+		}
+		e.Version++
+		t.endpoints[e.ID] = copyEndpoint(e)
+		return nil
 	})
 }
 
 // DeleteEndpoint removes the endpoint and the uid. A stored uid other than e.UID is
 // CodeConflict, too.
 func (s *Store) DeleteEndpoint(ctx context.Context, e hook.Endpoint) error {
-	return s.change(ctx, "delete", e, func(t *tenant) {
+	return s.change(ctx, "delete", e, e.URL, func(t *tenant) error {
 		delete(t.endpoints, e.ID)
 		delete(s.owners, e.ID)
 		delete(t.uids, e.UID)
+		return nil
 	})
 }
 
-// change calls do when version and uid of the stored endpoint are those of e.
-func (s *Store) change(ctx context.Context, verb string, e hook.Endpoint, do func(*tenant)) error {
+// change calls do when version and uid of the stored endpoint are those of e, and
+// the URL is url.
+func (s *Store) change(ctx context.Context, verb string, e hook.Endpoint, url string, do func(*tenant) error) error {
 	op := verb + " endpoint " + string(e.ID)
 	if err := available(ctx, op); err != nil {
 		return err
@@ -70,10 +88,12 @@ func (s *Store) change(ctx context.Context, verb string, e hook.Endpoint, do fun
 
 	t := s.tenantOf(e.Tenant)
 	stored, ok := t.endpoints[e.ID]
-	if !ok || stored.Version != e.Version || stored.UID != e.UID {
+	if !ok || stored.Version != e.Version || stored.UID != e.UID || stored.URL != url {
 		return fmt.Errorf("%s: %w", op, hook.Conflict("the endpoint was changed meanwhile"))
 	}
-	do(t)
+	if err := do(t); err != nil {
+		return fmt.Errorf("%s: %w", op, err)
+	}
 	t.version++
 	return nil
 }
@@ -146,10 +166,22 @@ func (s *Store) tenantOf(id hook.TenantID) *tenant {
 			endpoints: make(map[hook.EndpointID]hook.Endpoint),
 			uids:      make(map[string]hook.EndpointID),
 			jobs:      newOrdered(compareJobs),
+			open:      make(map[hook.JobID]bool),
 		}
 		s.tenants[id] = t
 	}
 	return t
+}
+
+// receives returns the number of endpoints with the receiver of the URL.
+func (t *tenant) receives(url string) int {
+	n, receiver := 0, hook.Receiver(url)
+	for _, e := range t.endpoints {
+		if hook.Receiver(e.URL) == receiver {
+			n++
+		}
+	}
+	return n
 }
 
 func copyEndpoint(e hook.Endpoint) hook.Endpoint {

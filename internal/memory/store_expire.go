@@ -56,6 +56,7 @@ func (s *Store) expireJobs(t *tenant, now time.Time) {
 	}
 	for _, j := range expired {
 		t.jobs.remove(j)
+		delete(t.open, j.ID)
 		delete(s.outcomes, j.ID)
 	}
 }

@@ -49,8 +49,16 @@ func (s *Store) SaveJob(ctx context.Context, j replay.Job) error {
 	if version != j.Version {
 		return fmt.Errorf("%s: %w", op, hook.Conflict("the job was changed meanwhile"))
 	}
+	if stored == nil && j.State == replay.JobRunning && len(t.open) >= replay.MaxOpenJobs {
+		return fmt.Errorf("%s: %w", op, replay.ErrOpenJobs())
+	}
 	if stored != nil {
 		t.jobs.remove(stored)
+	}
+	if j.State != replay.JobRunning {
+		delete(t.open, j.ID)
+	} else if stored == nil {
+		t.open[j.ID] = true
 	}
 	j.Version++
 	kept := storedJob(j)

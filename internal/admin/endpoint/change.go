@@ -17,10 +17,19 @@ const maxChangeAttempts = 3
 // uid cannot be changed.
 //
 // Errors: CodeInvalid names the wrong fields; CodeConflict if the endpoint has
-// another version, or after 3 version conflicts.
+// another version, or after 3 version conflicts; CodeForbidden if the tenant has
+// hook.MaxEndpointsPerURL endpoints with the new URL.
 func (a *Admin) Change(ctx context.Context, tenant hook.TenantID, ref string, version int64, f Fields) (hook.Endpoint, error) {
-	return a.change(ctx, tenant, ref, version, func(e *hook.Endpoint) (bool, error) {
+	var from string // the stored URL
+	put := func(ctx context.Context, e hook.Endpoint) error {
+		if e.URL != from {
+			return a.Store.MoveEndpoint(ctx, e, from) //nolint:wrapcheck // write names the endpoint
+		}
+		return a.Store.UpdateEndpoint(ctx, e) //nolint:wrapcheck // write names the endpoint
+	}
+	return a.write(ctx, tenant, ref, version, put, a.updating(func(e *hook.Endpoint) (bool, error) {
 		uid := e.UID
+		from = e.URL
 		f.apply(e)
 		errs := a.check(*e)
 		if e.UID != uid {
@@ -30,7 +39,7 @@ func (a *Admin) Change(ctx context.Context, tenant hook.TenantID, ref string, ve
 			return false, hook.Invalid(errs...)
 		}
 		return true, a.completeSecrets(ctx, e)
-	})
+	}))
 }
 
 // Delete removes the endpoint. Parked deliveries are cancelled at once, other
@@ -51,11 +60,16 @@ func (a *Admin) Delete(ctx context.Context, tenant hook.TenantID, ref string, ve
 func (a *Admin) change(
 	ctx context.Context, tenant hook.TenantID, ref string, version int64, edit func(*hook.Endpoint) (bool, error),
 ) (hook.Endpoint, error) {
-	return a.write(ctx, tenant, ref, version, a.Store.UpdateEndpoint, func(e *hook.Endpoint) (bool, error) {
+	return a.write(ctx, tenant, ref, version, a.Store.UpdateEndpoint, a.updating(edit))
+}
+
+// updating returns edit with a new UpdatedAt.
+func (a *Admin) updating(edit func(*hook.Endpoint) (bool, error)) func(*hook.Endpoint) (bool, error) {
+	return func(e *hook.Endpoint) (bool, error) {
 		changed, err := edit(e)
 		e.UpdatedAt = a.now()
 		return changed, err
-	})
+	}
 }
 
 // write reads the endpoint, calls edit and calls put with the result. write

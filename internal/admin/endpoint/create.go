@@ -16,7 +16,8 @@ import (
 // can add scheme v1. Scheme v1a makes Create generate a key pair.
 //
 // Errors: CodeInvalid names the wrong fields; CodeConflict when the uid is
-// taken or the tenant has hook.MaxEndpointsPerTenant endpoints.
+// taken or the tenant has hook.MaxEndpointsPerTenant endpoints; CodeForbidden
+// when the tenant has hook.MaxEndpointsPerURL endpoints with the URL.
 func (a *Admin) Create(ctx context.Context, tenant hook.TenantID, f Fields, secret string) (hook.Endpoint, string, error) {
 	now := a.now()
 	e := hook.Endpoint{

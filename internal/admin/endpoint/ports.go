@@ -13,8 +13,14 @@ import (
 // Reads are strongly consistent.
 type Store interface {
 	// CreateEndpoint stores a new endpoint as version 1. CodeConflict if the
-	// tenant already uses the uid or has hook.MaxEndpointsPerTenant endpoints.
+	// tenant already uses the uid or has hook.MaxEndpointsPerTenant endpoints;
+	// CodeForbidden if the tenant has hook.MaxEndpointsPerURL endpoints with the
+	// receiver of the URL.
 	CreateEndpoint(ctx context.Context, e hook.Endpoint) error
+	// MoveEndpoint is UpdateEndpoint with another URL than from, the stored URL.
+	// CodeForbidden if the tenant has hook.MaxEndpointsPerURL endpoints with the new
+	// receiver.
+	MoveEndpoint(ctx context.Context, e hook.Endpoint, from string) error
 	// DeleteEndpoint removes the endpoint and frees the uid; CodeConflict if
 	// the stored version is not e.Version.
 	DeleteEndpoint(ctx context.Context, e hook.Endpoint) error

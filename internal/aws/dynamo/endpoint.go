@@ -16,6 +16,7 @@ import (
 const (
 	endpointWrite = iota
 	tenantWrite
+	urlWrite
 	rowWrite
 	uidWrite
 )
@@ -37,8 +38,8 @@ type uidItem struct {
 	EndpointID hook.EndpointID `dynamodbav:"id"`
 }
 
-// CreateEndpoint writes the endpoint, the tenant, the row in the tenant's list and
-// the uid in one transaction. An id of another tenant is CodeConflict, too.
+// CreateEndpoint writes the endpoint, the tenant, the count of the URL, the row in
+// the tenant's list and the uid in one transaction. An id of another tenant is CodeConflict, too.
 func (s *Store) CreateEndpoint(ctx context.Context, e hook.Endpoint) error {
 	op := "create endpoint " + string(e.ID)
 	e.Version = 0
@@ -53,7 +54,7 @@ func (s *Store) CreateEndpoint(ctx context.Context, e hook.Endpoint) error {
 	if err != nil {
 		return translate(err, op)
 	}
-	writes := []types.TransactWriteItem{endpointWrite: {Put: endpoint}, tenantWrite: {Update: tenant}, rowWrite: {Put: row}}
+	writes := []types.TransactWriteItem{endpointWrite: {Put: endpoint}, tenantWrite: {Update: tenant}, urlWrite: {Update: s.countURL(e.Tenant, e.URL, 1)}, rowWrite: {Put: row}}
 	if e.UID != "" {
 		uid, err := s.put(uidItem{key: uidKey(e.Tenant, e.UID), EndpointID: e.ID}, absent())
 		if err != nil {
@@ -68,6 +69,8 @@ func (s *Store) CreateEndpoint(ctx context.Context, e hook.Endpoint) error {
 		return fmt.Errorf("%s: %w", op, hook.Conflict("the endpoint exists already"))
 	case conditionFailed(err, uidWrite):
 		return fmt.Errorf("%s: %w", op, hook.Conflict("uid "+e.UID+" is taken"))
+	case conditionFailed(err, urlWrite):
+		return fmt.Errorf("%s: %w", op, hook.TooManyForURL())
 	case conditionFailed(err, tenantWrite):
 		return fmt.Errorf("%s: %w", op, hook.Conflict(fmt.Sprintf("a tenant has at most %d endpoints", hook.MaxEndpointsPerTenant)))
 	}
@@ -75,33 +78,48 @@ func (s *Store) CreateEndpoint(ctx context.Context, e hook.Endpoint) error {
 }
 
 // UpdateEndpoint writes the endpoint and the tenant in one transaction. A stored
-// uid other than e.UID is CodeConflict, too.
+// uid other than e.UID and a stored URL other than e.URL are CodeConflict, too.
 func (s *Store) UpdateEndpoint(ctx context.Context, e hook.Endpoint) error {
+	return s.MoveEndpoint(ctx, e, e.URL)
+}
+
+// MoveEndpoint writes the endpoint, the tenant and, for another receiver, both
+// counts of URLs in one transaction.
+func (s *Store) MoveEndpoint(ctx context.Context, e hook.Endpoint, from string) error {
 	op := "update endpoint " + string(e.ID)
-	endpoint, err := s.put(toEndpointItem(e), unchanged(e))
+	endpoint, err := s.put(toEndpointItem(e), unchanged(e, from))
 	if err != nil {
 		return translate(err, op)
 	}
-	err = s.transact(ctx,
-		types.TransactWriteItem{Put: endpoint},
-		types.TransactWriteItem{Update: s.countChange(e.Tenant, 0)},
-	)
+	writes := []types.TransactWriteItem{endpointWrite: {Put: endpoint}, tenantWrite: {Update: s.countChange(e.Tenant, 0)}}
+	if hook.Receiver(e.URL) != hook.Receiver(from) {
+		writes = append(writes,
+			types.TransactWriteItem{Update: s.countURL(e.Tenant, e.URL, 1)},
+			types.TransactWriteItem{Update: s.countURL(e.Tenant, from, -1)},
+		)
+	}
+	err = s.transact(ctx, writes...)
+	if conditionFailed(err, urlWrite) && !conditionFailed(err, endpointWrite) {
+		return fmt.Errorf("%s: %w", op, hook.TooManyForURL())
+	}
 	return endpointChanged(err, op)
 }
 
 // DeleteEndpoint removes the endpoint, the row in the tenant's list and the uid,
-// and writes the tenant, in one transaction. A stored uid other than e.UID is CodeConflict, too.
+// and writes the tenant and the count of the URL, in one transaction. A stored uid other than e.UID is CodeConflict, too.
 func (s *Store) DeleteEndpoint(ctx context.Context, e hook.Endpoint) error {
 	op := "delete endpoint " + string(e.ID)
-	guard := unchanged(e)
+	guard := unchanged(e, e.URL)
 	writes := []types.TransactWriteItem{
 		endpointWrite: {Delete: &types.Delete{
 			TableName:                 s.table,
 			Key:                       endpointKey(e.ID).attributes(),
 			ConditionExpression:       &guard.expression,
 			ExpressionAttributeValues: guard.values,
+			ExpressionAttributeNames:  guard.names,
 		}},
 		tenantWrite: {Update: s.countChange(e.Tenant, -1)},
+		urlWrite:    {Update: s.countURL(e.Tenant, e.URL, -1)},
 		rowWrite:    {Delete: &types.Delete{TableName: s.table, Key: endpointRow(e.Tenant, e.ID).attributes()}},
 	}
 	if e.UID != "" {
@@ -113,12 +131,14 @@ func (s *Store) DeleteEndpoint(ctx context.Context, e hook.Endpoint) error {
 }
 
 // unchanged requires that version, tenant and uid of the stored endpoint are those
-// of e. The key does not name the tenant. The check of the uid keeps a uid item
-// from outliving the endpoint.
-func unchanged(e hook.Endpoint) condition {
+// of e, and that the stored URL is url. The key does not name the tenant. The checks
+// of uid and URL keep a uid item from outliving the endpoint, and the counts of
+// URLs right.
+func unchanged(e hook.Endpoint, url string) condition {
 	c := atVersion(e.Version)
-	c.expression += " AND tenant = :tenant"
-	c.values[":tenant"] = text(string(e.Tenant))
+	c.expression += " AND tenant = :tenant AND #url = :url"
+	c.values[":tenant"], c.values[":url"] = text(string(e.Tenant)), text(url)
+	c.names = map[string]string{"#url": "url"}
 	if e.UID == "" {
 		c.expression += " AND attribute_not_exists(uid)"
 		return c
@@ -137,6 +157,22 @@ func (s *Store) countChange(tenant hook.TenantID, more int64) *types.Update {
 		UpdateExpression:          aws.String("ADD version :one, endpoints :more"),
 		ExpressionAttributeValues: map[string]types.AttributeValue{":one": number(1), ":more": number(more)},
 	}
+}
+
+// countURL returns the write for a change of the number of the tenant's endpoints
+// with the receiver of the URL. more is 1 or -1.
+func (s *Store) countURL(tenant hook.TenantID, url string, more int64) *types.Update {
+	update := &types.Update{
+		TableName:                 s.table,
+		Key:                       urlKey(tenant, url).attributes(),
+		UpdateExpression:          aws.String("ADD endpoints :more"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{":more": number(more)},
+	}
+	if more > 0 {
+		update.ConditionExpression = aws.String("attribute_not_exists(endpoints) OR endpoints < :most")
+		update.ExpressionAttributeValues[":most"] = number(hook.MaxEndpointsPerURL)
+	}
+	return update
 }
 
 func endpointChanged(err error, op string) error {

@@ -2,6 +2,7 @@ package dynamo
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
@@ -137,14 +138,34 @@ func (s *Store) Job(ctx context.Context, tenant hook.TenantID, id hook.JobID) (r
 	return j, translate(err, "read replay "+string(id))
 }
 
-// SaveJob makes one conditional write.
+// SaveJob makes one conditional write. The first and the last save of a job are
+// transactions with the set of the tenant's open jobs.
 func (s *Store) SaveJob(ctx context.Context, j replay.Job) error {
 	op := "save replay " + string(j.ID)
 	put, err := s.put(toJobItem(j), asRead(j.Version))
 	if err != nil {
 		return translate(err, op)
 	}
-	return translate(s.write(ctx, put), op)
+	open := &types.Update{
+		TableName:                 s.table,
+		Key:                       openJobsKey(j.Tenant).attributes(),
+		ExpressionAttributeValues: map[string]types.AttributeValue{":job": &types.AttributeValueMemberSS{Value: []string{string(j.ID)}}},
+	}
+	switch {
+	case j.State != replay.JobRunning:
+		open.UpdateExpression = aws.String("DELETE jobs :job")
+	case j.Version == 0:
+		open.UpdateExpression = aws.String("ADD jobs :job")
+		open.ConditionExpression = aws.String("attribute_not_exists(jobs) OR size(jobs) < :most")
+		open.ExpressionAttributeValues[":most"] = number(replay.MaxOpenJobs)
+	default:
+		return translate(s.write(ctx, put), op)
+	}
+	err = s.transact(ctx, types.TransactWriteItem{Put: put}, types.TransactWriteItem{Update: open})
+	if conditionFailed(err, 1) && !conditionFailed(err, 0) {
+		return fmt.Errorf("%s: %w", op, replay.ErrOpenJobs())
+	}
+	return translate(err, op)
 }
 
 // Jobs makes one query. limit is cut to 1 to 100.

@@ -59,7 +59,7 @@ func TestStore_SaveJob_SetsTheExpiryTime(t *testing.T) {
 	if err := store.SaveJob(t.Context(), job(0)); err != nil {
 		t.Fatal(err)
 	}
-	if got := w.only(t).body.at("Item", "expires_at", "N"); got != "1769915045" { // 30 days after epoch
+	if got := w.only(t).body.at("TransactItems", 0, "Put", "Item", "expires_at", "N"); got != "1769915045" { // 30 days after epoch
 		t.Errorf("job has expires_at %v; want 1769915045", got)
 	}
 }

@@ -1,6 +1,8 @@
 package dynamo
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"strconv"
@@ -42,6 +44,8 @@ const (
 	historyPrefix  = "history#"
 	jobPrefix      = "replay#"
 	outcomesPrefix = "outcomes#"
+	openJobsSort   = "open-replays"
+	urlPrefix      = "url#"
 
 	apiKeysPartition = "keys"
 )
@@ -174,6 +178,16 @@ func historyKey(n hook.Notification) key {
 
 func jobKey(tenant hook.TenantID, id hook.JobID) key {
 	return key{tenantPartition(tenant), jobPrefix + string(id)}
+}
+
+// openJobsKey returns the key of the set of the tenant's open jobs.
+func openJobsKey(tenant hook.TenantID) key { return key{tenantPartition(tenant), openJobsSort} }
+
+// urlKey returns the key of the count of the tenant's endpoints with the receiver.
+// A hash keeps the key below the limit of sort keys, 1,024 bytes.
+func urlKey(tenant hook.TenantID, url string) key {
+	sum := sha256.Sum256([]byte(hook.Receiver(url)))
+	return key{tenantPartition(tenant), urlPrefix + hex.EncodeToString(sum[:])}
 }
 
 func jobPartition(id hook.JobID) string { return "job#" + string(id) }

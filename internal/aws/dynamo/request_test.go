@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"surehook/internal/aws/dynamo"
+	"surehook/internal/delivery/replay"
 	"surehook/internal/hook"
 	"surehook/internal/names"
 )
@@ -32,6 +33,12 @@ func TestStore_WritesAreConditional(t *testing.T) {
 	created[":most"] = n("500")
 	const tenant, ev, ep = "tenant#acme", "event#" + string(eventID), "endpoint#" + string(endpointID)
 	const placed = "#2026-01-02T03:04:05.678Z#" + string(eventID) + "#0001"
+	const url = "url#0f115db062b7c0dd030b16878c99dea5c354b49dc37b38eb8846179c7783e9d7" // of https://example.com/
+	urls := func(more string) map[string]any { return map[string]any{":more": n(more)} }
+	created10 := urls("1")
+	created10[":most"] = n("10")
+	jobs := map[string]any{":job": map[string]any{"SS": []any{string(jobID)}}}
+	opened := map[string]any{":job": jobs[":job"], ":most": n("10")}
 	const room = "attribute_not_exists(endpoints) OR endpoints < :most"
 
 	tests := []struct {
@@ -81,9 +88,24 @@ func TestStore_WritesAreConditional(t *testing.T) {
 			want: []guard{{Write: "PutItem", PK: ep, SK: "circuit", Condition: "version = :version", Values: version("4")}},
 		},
 		{
-			name: "a first job requires an absent item",
+			name: "a first job requires an absent item and a place among the open jobs",
 			call: func(ctx context.Context, s *dynamo.Store) error { return s.SaveJob(ctx, job(0)) },
-			want: []guard{{Write: "PutItem", PK: tenant, SK: "replay#" + string(jobID), Condition: absent, Values: nil}},
+			want: []guard{
+				{Write: "Put", PK: tenant, SK: "replay#" + string(jobID), Condition: absent, Values: nil},
+				{Write: "Update", PK: tenant, SK: "open-replays", Condition: "attribute_not_exists(jobs) OR size(jobs) < :most", Values: opened},
+			},
+		},
+		{
+			name: "an ended job gives the place back",
+			call: func(ctx context.Context, s *dynamo.Store) error {
+				j := job(4)
+				j.State = replay.JobFinished
+				return s.SaveJob(ctx, j)
+			},
+			want: []guard{
+				{Write: "Put", PK: tenant, SK: "replay#" + string(jobID), Condition: "version = :version", Values: version("4")},
+				{Write: "Update", PK: tenant, SK: "open-replays", Condition: "", Values: jobs},
+			},
 		},
 		{
 			name: "a later job requires the version of the last read",
@@ -96,6 +118,7 @@ func TestStore_WritesAreConditional(t *testing.T) {
 			want: []guard{
 				{Write: "Put", PK: ep, SK: "endpoint", Condition: absent, Values: nil},
 				{Write: "Update", PK: tenant, SK: "tenant", Condition: room, Values: created},
+				{Write: "Update", PK: tenant, SK: url, Condition: room, Values: created10},
 				{Write: "Put", PK: tenant, SK: "endpoint#ep_0123456789abcdef", Condition: "", Values: nil},
 				{Write: "Put", PK: tenant, SK: "uid#billing", Condition: absent, Values: nil},
 			},
@@ -105,10 +128,26 @@ func TestStore_WritesAreConditional(t *testing.T) {
 			call: func(ctx context.Context, s *dynamo.Store) error { return s.UpdateEndpoint(ctx, endpoint("billing")) },
 			want: []guard{
 				{
-					Write: "Put", PK: ep, SK: "endpoint", Condition: "version = :version AND tenant = :tenant AND uid = :uid",
-					Values: map[string]any{":version": n("3"), ":tenant": s("acme"), ":uid": s("billing")},
+					Write: "Put", PK: ep, SK: "endpoint", Condition: "version = :version AND tenant = :tenant AND #url = :url AND uid = :uid",
+					Values: map[string]any{":version": n("3"), ":tenant": s("acme"), ":url": s("https://example.com"), ":uid": s("billing")},
 				},
 				{Write: "Update", PK: tenant, SK: "tenant", Condition: "", Values: count("0")},
+			},
+		},
+		{
+			name: "a move requires the URL of the last read and a place at the new URL",
+			call: func(ctx context.Context, s *dynamo.Store) error {
+				return s.MoveEndpoint(ctx, endpoint(""), "https://example.org/")
+			},
+			want: []guard{
+				{
+					Write: "Put", PK: ep, SK: "endpoint",
+					Condition: "version = :version AND tenant = :tenant AND #url = :url AND attribute_not_exists(uid)",
+					Values:    map[string]any{":version": n("3"), ":tenant": s("acme"), ":url": s("https://example.org/")},
+				},
+				{Write: "Update", PK: tenant, SK: "tenant", Condition: "", Values: count("0")},
+				{Write: "Update", PK: tenant, SK: url, Condition: room, Values: created10},
+				{Write: "Update", PK: tenant, SK: "url#8198d1bac40a1033653a78e48800cefc9e6b974ff075c66e5548b5c1e145a2b0", Condition: "", Values: urls("-1")},
 			},
 		},
 		{
@@ -117,10 +156,11 @@ func TestStore_WritesAreConditional(t *testing.T) {
 			want: []guard{
 				{
 					Write: "Delete", PK: ep, SK: "endpoint",
-					Condition: "version = :version AND tenant = :tenant AND attribute_not_exists(uid)",
-					Values:    map[string]any{":version": n("3"), ":tenant": s("acme")},
+					Condition: "version = :version AND tenant = :tenant AND #url = :url AND attribute_not_exists(uid)",
+					Values:    map[string]any{":version": n("3"), ":tenant": s("acme"), ":url": s("https://example.com")},
 				},
 				{Write: "Update", PK: tenant, SK: "tenant", Condition: "", Values: count("-1")},
+				{Write: "Update", PK: tenant, SK: url, Condition: "", Values: urls("-1")},
 				{Write: "Delete", PK: tenant, SK: "endpoint#ep_0123456789abcdef", Condition: "", Values: nil},
 			},
 		},

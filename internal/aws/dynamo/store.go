@@ -84,6 +84,7 @@ func (s *Store) list(ctx context.Context, partition, prefix string, out any, op 
 type condition struct {
 	expression string
 	values     map[string]types.AttributeValue
+	names      map[string]string // of reserved words
 }
 
 // absent requires that the item does not exist.
@@ -91,7 +92,7 @@ func absent() condition { return condition{expression: "attribute_not_exists(pk)
 
 // atVersion requires that the item exists in the given version.
 func atVersion(version int64) condition {
-	return condition{"version = :version", map[string]types.AttributeValue{":version": number(version)}}
+	return condition{expression: "version = :version", values: map[string]types.AttributeValue{":version": number(version)}}
 }
 
 // asRead requires the version of the last read. Version 0 means that the item
@@ -110,7 +111,7 @@ func (s *Store) put(item any, c condition) (*types.Put, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode item: %w", err)
 	}
-	put := &types.Put{TableName: s.table, Item: attributes, ExpressionAttributeValues: c.values}
+	put := &types.Put{TableName: s.table, Item: attributes, ExpressionAttributeValues: c.values, ExpressionAttributeNames: c.names}
 	if c.expression != "" {
 		put.ConditionExpression = &c.expression
 	}
@@ -124,6 +125,7 @@ func (s *Store) write(ctx context.Context, put *types.Put) error {
 		Item:                      put.Item,
 		ConditionExpression:       put.ConditionExpression,
 		ExpressionAttributeValues: put.ExpressionAttributeValues,
+		ExpressionAttributeNames:  put.ExpressionAttributeNames,
 	})
 	return err //nolint:wrapcheck // the caller translates
 }

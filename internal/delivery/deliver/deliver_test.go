@@ -209,8 +209,9 @@ func TestProcessBatch_GoneDoesNotOverruleTheOwner(t *testing.T) {
 	w.Crash.Arm(1, true)
 	w.Invoke(hook.LaneLive)
 
+	from := endpoint.URL
 	endpoint.URL, endpoint.UpdatedAt = "https://example.com/new", start.Add(time.Second)
-	if err := w.Store.UpdateEndpoint(t.Context(), endpoint); err != nil {
+	if err := w.Store.MoveEndpoint(t.Context(), endpoint, from); err != nil {
 		t.Fatal(err)
 	}
 	w.Run()

@@ -166,8 +166,9 @@ func TestReplay_SendsSameEventWithCurrentSettings(t *testing.T) {
 	w.Run()
 	first := w.Posts[0]
 	w.Clock.Until(start.Add(48 * time.Hour)) // long past the max_age of the first generation
+	from := endpoint.URL
 	endpoint.URL, endpoint.Retry.Schedule = "https://example.com/mended", []time.Duration{time.Minute}
-	if err := w.Store.UpdateEndpoint(t.Context(), endpoint); err != nil {
+	if err := w.Store.MoveEndpoint(t.Context(), endpoint, from); err != nil {
 		t.Fatal(err)
 	}
 	w.Answer = world.InTurn(503, 200)

@@ -37,7 +37,8 @@ func setup(t *testing.T) *bundle {
 func (w *bundle) endpoint(tenant hook.TenantID, types ...string) hook.Endpoint {
 	w.T.Helper()
 
-	e := hook.Endpoint{ID: hook.NewEndpointID(), Tenant: tenant, URL: "https://example.com", EventTypes: types, Status: hook.StatusActive}
+	id := hook.NewEndpointID()
+	e := hook.Endpoint{ID: id, Tenant: tenant, URL: "https://example.com/" + string(id), EventTypes: types, Status: hook.StatusActive}
 	if err := w.Store.CreateEndpoint(w.T.Context(), e); err != nil {
 		w.T.Fatal(err)
 	}

@@ -14,6 +14,7 @@ const (
 	MinRate     = 0.1
 	MaxRate     = 500.0
 	MaxTypes    = 20
+	MaxOpenJobs = 10                  // running jobs of a tenant: each holds a worker's message and reads pages of the index
 	PageSize    = 100                 // deliveries per page
 	KeepJobs    = 30 * 24 * time.Hour // retention of a job after its end
 
@@ -123,4 +124,10 @@ func DecodeMessage(body string) (Message, error) {
 
 func invalidMessage(err error) error {
 	return &hook.Error{Code: hook.CodeInvalid, Message: "invalid job message", Err: err}
+}
+
+// ErrOpenJobs returns the error of Jobs.SaveJob for a tenant with MaxOpenJobs open jobs.
+func ErrOpenJobs() error {
+	return &hook.Error{Code: hook.CodeThrottled, Message: fmt.Sprintf(
+		"at most %d replays of a tenant run at once; wait for the end of one, or cancel one", MaxOpenJobs)}
 }

@@ -56,7 +56,9 @@ type Jobs interface {
 	Job(ctx context.Context, tenant hook.TenantID, id hook.JobID) (Job, error)
 	// SaveJob writes j as version j.Version+1. When the stored version is not
 	// j.Version, SaveJob writes nothing and returns CodeConflict; version 0 means
-	// "no record".
+	// "no record". A new running job counts as open until a save in another state;
+	// with MaxOpenJobs open jobs of the tenant, SaveJob stores no further job and
+	// returns CodeThrottled.
 	SaveJob(ctx context.Context, j Job) error
 	// Jobs returns jobs of the tenant older than before, the newest first, at most
 	// limit (1 to 100). An empty before begins with the newest.

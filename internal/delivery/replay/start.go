@@ -33,7 +33,8 @@ var errSlowSave = errors.New("saving the job took too long")
 // message, and a crash leaves no running job without a worker. A worker drops a
 // message without a job after one minute.
 //
-// CodeInvalid names the wrong fields of the request. After another error there is
+// CodeInvalid names the wrong fields of the request. CodeThrottled means that
+// MaxOpenJobs jobs of the tenant run. After another error there is
 // usually no job. If only the response of the save was lost, the job runs and
 // List returns the job.
 func (r *Replayer) Start(ctx context.Context, tenant hook.TenantID, q JobRequest) (Job, error) {

@@ -19,8 +19,7 @@ import (
 func TestStart_ChecksTheRequest(t *testing.T) {
 	t.Parallel()
 
-	w := setup(t)
-	e := w.Endpoint(func(e *hook.Endpoint) { e.UID = "billing" })
+	e := setup(t).Endpoint(func(e *hook.Endpoint) { e.UID = "billing" })
 	tests := []struct {
 		name string
 		q    replay.JobRequest
@@ -59,6 +58,8 @@ func TestStart_ChecksTheRequest(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
+			w := setup(t)
+			w.Endpoint(func(same *hook.Endpoint) { same.ID, same.UID = e.ID, e.UID })
 			_, startErr := w.Replayer().Start(t.Context(), "acme", tt.q)
 			_, dryErr := w.Replayer().DryRun(t.Context(), "acme", tt.q)
 			for _, err := range []error{startErr, dryErr} {
@@ -196,7 +197,11 @@ func TestList_PagesOfJobs(t *testing.T) {
 	w := setup(t)
 	var want []hook.JobID
 	for range 105 {
-		want = append([]hook.JobID{w.start(replay.JobRequest{}).ID}, want...)
+		j := w.start(replay.JobRequest{})
+		if _, err := w.Replayer().CancelJob(t.Context(), "acme", j.ID); err != nil {
+			t.Fatal(err)
+		}
+		want = append([]hook.JobID{j.ID}, want...)
 	}
 	slices.SortFunc(want, func(a, b hook.JobID) int { return strings.Compare(string(b), string(a)) })
 	for _, limit := range []int{1, 100, 101, 200} {

@@ -56,7 +56,7 @@ type EndpointLister interface {
 type EndpointStore interface {
 	EndpointReader
 	// UpdateEndpoint writes e as version e.Version+1 and changes the tenant's
-	// version. The uid stays. When the stored version is not e.Version,
+	// version. The uid and the URL stay. When the stored version is not e.Version,
 	// UpdateEndpoint writes nothing and returns CodeConflict.
 	UpdateEndpoint(ctx context.Context, e hook.Endpoint) error
 }

@@ -27,6 +27,9 @@ func endpointCases() []storeCase {
 		{name: "endpoints are listed in the order of their ids", run: endpointsInOrder},
 		{name: "a list has every change acknowledged before", run: listAfterChange},
 		{name: "a tenant has at most 500 endpoints", run: endpointLimit},
+		{name: "an endpoint moves to another URL", run: endpointMoves},
+		{name: "a tenant has at most 10 endpoints with one URL", run: urlLimit},
+		{name: "of 20 racing creates with one URL exactly 10 win", run: urlRace},
 	}
 }
 
@@ -37,7 +40,7 @@ func sampleEndpoint(tenant hook.TenantID) hook.Endpoint {
 		ID:          id,
 		Tenant:      tenant,
 		UID:         "billing-" + string(id)[3:],
-		URL:         "https://example.com/hooks?a=1&b=2",
+		URL:         "https://example.com/hooks?a=1&b=" + string(id),
 		Description: "Zoë's <billing> 😀",
 		EventTypes:  []string{"order.*", "invoice.paid"},
 		Metadata:    map[string]string{"team": "billing", "note": ""},
@@ -72,8 +75,9 @@ func sampleEndpoint(tenant hook.TenantID) hook.Endpoint {
 
 // smallEndpoint returns an active endpoint of the tenant without optional fields.
 func smallEndpoint(tenant hook.TenantID) hook.Endpoint {
+	id := hook.NewEndpointID()
 	return hook.Endpoint{
-		ID: hook.NewEndpointID(), Tenant: tenant, URL: "https://example.com", EventTypes: []string{"*"},
+		ID: id, Tenant: tenant, URL: "https://example.com/" + string(id), EventTypes: []string{"*"},
 		Retry: hook.RetryPolicy{Schedule: []time.Duration{0, time.Second}}, Timeout: time.Second, MaxAge: time.Hour,
 		Style: hook.StyleClassic, Schemes: []hook.Scheme{hook.SchemeV1}, Status: hook.StatusActive,
 		CreatedAt: storeEpoch(), UpdatedAt: storeEpoch(),
@@ -137,7 +141,7 @@ func endpointOnce(t *testing.T, s StoreUnderTest) {
 func endpointUpdates(t *testing.T, s StoreUnderTest) {
 	e := create(t, s, sampleEndpoint("acme"))
 	for range 2 {
-		e.URL += "x"
+		e.Description += "x"
 		e.Reason = ""
 		e.Metadata = nil
 		e.Secrets = e.Secrets[1:]
@@ -164,9 +168,12 @@ func endpointConflict(t *testing.T, s StoreUnderTest) {
 	}
 	foreign, renamed := e, e
 	foreign.Tenant, renamed.UID = "globex", ""
-	stale["another tenant's"], stale["another uid"] = foreign, renamed
+	moved := e
+	moved.URL = "https://example.org"
+	stale["another tenant's"], stale["another uid"], stale["another URL"] = foreign, renamed, moved
 	for name, other := range stale {
-		other.URL = "https://example.org"
+		other.Description = "stale"
+		wantCode(t, "MoveEndpoint("+name+")", s.MoveEndpoint(t.Context(), other, "https://example.net"), hook.CodeConflict)
 		wantCode(t, "UpdateEndpoint("+name+")", s.UpdateEndpoint(t.Context(), other), hook.CodeConflict)
 		wantCode(t, "DeleteEndpoint("+name+")", s.DeleteEndpoint(t.Context(), other), hook.CodeConflict)
 	}

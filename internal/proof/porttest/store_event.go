@@ -95,7 +95,7 @@ func storeKeepsCopies(t *testing.T, s StoreUnderTest) {
 	e, given := sampleEvent(t), sampleEvent(t)
 	given.ID, given.Targets, given.Nonce = e.ID, slices.Clone(e.Targets), e.Nonce
 	endpoint, same := sampleEndpoint("acme"), sampleEndpoint("acme")
-	same.ID, same.UID = endpoint.ID, endpoint.UID
+	same.ID, same.UID, same.URL = endpoint.ID, endpoint.UID, endpoint.URL
 	create(t, s, same)
 	endpoint.Version = 1
 	check(t, s.PutEvent(t.Context(), given))

@@ -20,6 +20,8 @@ func jobCases() []storeCase {
 		{name: "of 20 racing saves of a job exactly one wins", run: jobRace},
 		{name: "jobs are listed newest first, below an id", run: jobsNewestFirst},
 		{name: "a tenant reads its own jobs only", run: jobsAreApart},
+		{name: "a tenant has at most 10 open jobs", run: openJobs},
+		{name: "of 20 racing first saves of jobs exactly 10 win", run: openJobsRace},
 	}
 }
 
@@ -196,4 +198,46 @@ func jobsAreApart(t *testing.T, s StoreUnderTest) {
 	check(t, s.SaveJob(t.Context(), theirNewest))
 	got, err := s.Jobs(t.Context(), "acme", before, 100)
 	wantSame(t, "Jobs(before another tenant's)", ours, got, err)
+}
+
+// openJobs opens as many jobs as a tenant may have. A later save of an open job
+// changes no count, an ended job makes room, and repeated ends make room once.
+func openJobs(t *testing.T, s StoreUnderTest) {
+	var jobs []replay.Job
+	for range replay.MaxOpenJobs {
+		jobs = append(jobs, saveJobs(t, s, "acme", 1)...)
+	}
+	full := func(when string) {
+		t.Helper()
+		refused := sampleJob(t, "acme")
+		err := s.SaveJob(t.Context(), refused)
+		wantCode(t, "SaveJob("+when+")", err, hook.CodeThrottled)
+		wantMessage(t, err, "at most 10 replays")
+		_, err = s.Job(t.Context(), "acme", refused.ID)
+		wantCode(t, "Job(refused)", err, hook.CodeNotFound)
+	}
+	full("11th")
+	saveJobs(t, s, "globex", 1)
+	check(t, s.SaveJob(t.Context(), jobs[0]))
+	full("after a save of an open job")
+	again := jobs[0]
+	again.Version = 0
+	wantCode(t, "SaveJob(an open job as new)", s.SaveJob(t.Context(), again), hook.CodeConflict)
+
+	ended := savedJob(jobs[0])
+	ended.State = replay.JobCancelled
+	stale := ended
+	stale.Version = 7
+	wantCode(t, "SaveJob(a stale end)", s.SaveJob(t.Context(), stale), hook.CodeConflict)
+	full("after a refused end")
+	check(t, s.SaveJob(t.Context(), ended))
+	check(t, s.SaveJob(t.Context(), savedJob(ended))) // a worker still sends the pending page
+	saveJobs(t, s, "acme", 1)
+	full("after one end and one start")
+}
+
+func openJobsRace(t *testing.T, s StoreUnderTest) {
+	wantWinners(t, replay.MaxOpenJobs, hook.CodeThrottled, func(ctx context.Context) error {
+		return s.SaveJob(ctx, sampleJob(t, "acme"))
+	})
 }

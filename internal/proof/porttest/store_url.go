@@ -1,0 +1,110 @@
+package porttest
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+
+	"surehook/internal/hook"
+)
+
+// at returns an endpoint of the tenant with the URL.
+func at(tenant hook.TenantID, url string) hook.Endpoint {
+	e := smallEndpoint(tenant)
+	e.URL = url
+	return e
+}
+
+func endpointMoves(t *testing.T, s StoreUnderTest) {
+	e := create(t, s, at("acme", "https://example.com/a"))
+	before, err := s.TenantVersion(t.Context(), "acme")
+	check(t, err)
+	e.URL = "https://example.com/b"
+	check(t, s.MoveEndpoint(t.Context(), e, "https://example.com/a"))
+	e.Version++
+	got, err := s.Endpoint(t.Context(), "acme", e.ID)
+	wantSame(t, "Endpoint(moved)", e, got, err)
+	after, err := s.TenantVersion(t.Context(), "acme")
+	if check(t, err); after == before {
+		t.Errorf("TenantVersion(after a move) = %d, as before; want a different version", after)
+	}
+	check(t, s.DeleteEndpoint(t.Context(), e))
+}
+
+// urlLimit fills one URL. A refused create, a refused move and an update change no
+// count; a delete and a move away make room for one endpoint each.
+func urlLimit(t *testing.T, s StoreUnderTest) {
+	const url, other = "https://example.com/hooks?a=1", "https://example.com/hooks?a=2"
+	var all []hook.Endpoint
+	for range hook.MaxEndpointsPerURL {
+		all = append(all, create(t, s, at("acme", url)))
+	}
+	full := func(when string) {
+		t.Helper()
+		for _, same := range []string{url, "https://EXAMPLE.com:443/hooks?a=1"} {
+			refused := at("acme", same)
+			err := s.CreateEndpoint(t.Context(), refused)
+			wantCode(t, "CreateEndpoint("+same+", "+when+")", err, hook.CodeForbidden)
+			wantMessage(t, err, "at most 10 endpoints with one URL")
+			_, err = s.Endpoint(t.Context(), "acme", refused.ID)
+			wantCode(t, "Endpoint(refused)", err, hook.CodeNotFound)
+		}
+	}
+	full("11th")
+	create(t, s, at("globex", url))
+	stranger := create(t, s, at("acme", other))
+	moved := stranger
+	moved.URL = url
+	wantCode(t, "MoveEndpoint(11th)", s.MoveEndpoint(t.Context(), moved, other), hook.CodeForbidden)
+	got, err := s.Endpoint(t.Context(), "acme", stranger.ID)
+	wantSame(t, "Endpoint(not moved)", stranger, got, err)
+
+	check(t, s.UpdateEndpoint(t.Context(), all[0]))
+	full("after an update")
+	respelled := all[1]
+	respelled.URL = "https://example.com:443/hooks?a=1"
+	check(t, s.MoveEndpoint(t.Context(), respelled, url)) // the same receiver
+	full("after another spelling")
+	check(t, s.DeleteEndpoint(t.Context(), all[2]))
+	create(t, s, at("acme", url))
+	full("after a delete and a create")
+	away := all[3]
+	away.URL = other
+	check(t, s.MoveEndpoint(t.Context(), away, url))
+	check(t, s.MoveEndpoint(t.Context(), moved, other))
+	full("after a move away and a move to")
+}
+
+func urlRace(t *testing.T, s StoreUnderTest) {
+	wantWinners(t, hook.MaxEndpointsPerURL, hook.CodeForbidden, func(ctx context.Context) error {
+		return s.CreateEndpoint(ctx, at("acme", "https://example.com/hooks"))
+	})
+}
+
+// wantWinners makes 20 racing calls and wants as many successes, and refusals with
+// the code.
+func wantWinners(t *testing.T, want int, code hook.Code, call func(ctx context.Context) error) {
+	t.Helper()
+
+	codes := make([]hook.Code, 20)
+	var racers sync.WaitGroup
+	for i := range codes {
+		racers.Go(func() {
+			for codes[i] = hook.CodeUnavailable; codes[i] == hook.CodeUnavailable && t.Context().Err() == nil; {
+				if err := call(t.Context()); err != nil {
+					codes[i] = hook.CodeOf(err)
+				} else {
+					codes[i] = 0
+				}
+			}
+		})
+	}
+	racers.Wait()
+	slices.Sort(codes)
+	for i, got := range codes {
+		if i < want && got != 0 || i >= want && got != code {
+			t.Fatalf("20 racing calls have codes %v; want %d successes, and %s", codes, want, code)
+		}
+	}
+}
