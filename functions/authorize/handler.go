@@ -23,16 +23,16 @@ type handler struct {
 	log           *slog.Logger
 }
 
-// Handle authenticates one request for API Gateway. A request with an unknown key
-// passes without a caller, and the next function refuses the request with a
-// problem document. A refusal by API Gateway would have another error format
-// (docs/adr/0005).
+// Handle authenticates one request for API Gateway. API Gateway answers a request
+// with a malformed, unknown or expired key with 403, and starts no other function
+// (docs/adr/0037).
 func (h *handler) Handle(ctx context.Context, e events.APIGatewayV2CustomAuthorizerV2Request) (events.APIGatewayV2CustomAuthorizerSimpleResponse, error) {
 	header := strings.Join(e.IdentitySource, ",") // normally one value; two values joined are no valid key
-	response := events.APIGatewayV2CustomAuthorizerSimpleResponse{IsAuthorized: true}
+	var response events.APIGatewayV2CustomAuthorizerSimpleResponse
 	principal, err := h.authenticator.Identify(ctx, header)
 	switch {
 	case err == nil:
+		response.IsAuthorized = true
 		response.Context = apigateway.Authorizer(principal)
 	case hook.CodeOf(err) != hook.CodeUnauthorized:
 		h.log.ErrorContext(ctx, "caller.identify_failed", slog.Any(names.LogError, err))

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"net/netip"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 
@@ -46,7 +48,7 @@ func TestHandle_ReadsTheIdentitySource(t *testing.T) {
 			asked := new(recorder)
 			h := &handler{authenticator: asked, log: slog.New(slog.DiscardHandler)}
 			got, err := h.Handle(t.Context(), events.APIGatewayV2CustomAuthorizerV2Request{IdentitySource: tt.sources})
-			if err != nil || !got.IsAuthorized || got.Context != nil || asked.header != tt.want {
+			if err != nil || got.IsAuthorized || got.Context != nil || asked.header != tt.want {
 				t.Errorf("Handle(%q) = %+v, %v, having asked for %q; want nobody, and %q", tt.sources, got, err, asked.header, tt.want)
 			}
 		})
@@ -65,12 +67,22 @@ func TestHandle_AnswersAPIGateway(t *testing.T) {
 		{
 			name:    "a known key is named",
 			answers: answers{principal: hook.Principal{Key: "key_1", Tenant: "acme", Scopes: []hook.Scope{hook.ScopeRead, hook.ScopeReplay}}},
-			want:    `{"isAuthorized":true,"context":{"key_id":"key_1","scopes":"read,replay","tenant":"acme"}}`, fails: false,
+			want:    `{"isAuthorized":true,"context":{"expires_at":"","key_id":"key_1","networks":"","scopes":"read,replay","tenant":"acme"}}`, fails: false,
 		},
 		{
-			name:    "an unknown key passes without a name",
+			name: "a restricted key",
+			answers: answers{principal: hook.Principal{
+				Key: "key_1", Tenant: "acme", Scopes: []hook.Scope{hook.ScopeRead},
+				Restriction: hook.Restriction{
+					ExpiresAt: time.UnixMilli(1_800_000_000_123), Networks: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("2001:db8::/32")},
+				},
+			}},
+			want: `{"isAuthorized":true,"context":{"expires_at":"1800000000123","key_id":"key_1","networks":"192.0.2.0/24,2001:db8::/32","scopes":"read","tenant":"acme"}}`, fails: false,
+		},
+		{
+			name:    "an unknown key is refused",
 			answers: answers{err: &hook.Error{Code: hook.CodeUnauthorized, Message: "the API key is not known"}},
-			want:    `{"isAuthorized":true}`, fails: false,
+			want:    `{"isAuthorized":false}`, fails: false,
 		},
 		{name: "a fault of ours is no answer", answers: answers{err: errors.New("boom")}, want: "", fails: true},
 	}

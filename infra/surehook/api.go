@@ -17,8 +17,8 @@ import (
 )
 
 // authorizerTTL is the cache lifetime of an authorizer's answer. A deleted key
-// works up to 5 minutes longer.
-const authorizerTTL = 5 * time.Minute
+// works up to a minute longer.
+const authorizerTTL = time.Minute
 
 // APIProps configures NewAPI.
 type APIProps struct {

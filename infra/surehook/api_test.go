@@ -97,7 +97,7 @@ func TestAPI_authorizer(t *testing.T) {
 				a.check(t, "AuthorizerPayloadFormatVersion", "2.0")
 				a.check(t, "EnableSimpleResponses", true)
 				a.check(t, "IdentitySource", []any{"$request.header.Authorization"})
-				a.check(t, "AuthorizerResultTtlInSeconds", 300)
+				a.check(t, "AuthorizerResultTtlInSeconds", 60)
 				if got := show(a.at("AuthorizerUri")); !strings.Contains(got, "/functions/${Authorize.Arn}/invocations") {
 					t.Errorf("the authorizer is %s; want authorize", got)
 				}

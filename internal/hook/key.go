@@ -3,6 +3,7 @@ package hook
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"net/netip"
 	"slices"
 	"time"
 )
@@ -38,6 +39,7 @@ type APIKey struct {
 	Scopes    []Scope
 	Hash      string // HashKey of the key
 	CreatedAt time.Time
+	Restriction
 	// LastUsedOn is the UTC day of the last successful check, such as
 	// "2026-11-21"; empty before the first use. Days sort as text.
 	LastUsedOn string
@@ -50,11 +52,42 @@ func HashKey(key string) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// Restriction bounds the use of an API key. The zero Restriction bounds nothing.
+type Restriction struct {
+	ExpiresAt time.Time      // zero: never
+	Networks  []netip.Prefix // of callers, masked; empty: every network
+}
+
+// Expired reports whether the key has expired at now.
+func (r Restriction) Expired(now time.Time) bool {
+	return !r.ExpiresAt.IsZero() && !now.Before(r.ExpiresAt)
+}
+
+// Allows reports whether the key may be used from the address. An IPv4 address in
+// IPv6 form counts as the IPv4 address. The zero address is in no network.
+func (r Restriction) Allows(from netip.Addr) bool {
+	from = from.Unmap().WithZone("")
+	return len(r.Networks) == 0 || slices.ContainsFunc(r.Networks, func(p netip.Prefix) bool { return p.Contains(from) })
+}
+
 // Principal is the authenticated caller of a request.
 type Principal struct {
 	Key    KeyID
 	Tenant TenantID // a tenant, or AllTenants
 	Scopes []Scope
+	Restriction
+}
+
+// Admit checks the restriction of the caller's key for a request from the address
+// at now: CodeUnauthorized for an expired key, CodeForbidden for another network.
+func (p Principal) Admit(now time.Time, from netip.Addr) error {
+	switch {
+	case p.Expired(now):
+		return &Error{Code: CodeUnauthorized, Message: "the API key has expired"}
+	case !p.Allows(from):
+		return &Error{Code: CodeForbidden, Message: "the API key is limited to other networks"}
+	}
+	return nil
 }
 
 // May reports whether the principal has the scope. ScopeAdmin includes every scope.

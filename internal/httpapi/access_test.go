@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"surehook/internal/admin/apikey"
 	"surehook/internal/admin/endpoint"
 	"surehook/internal/admin/page"
 	"surehook/internal/delivery/ingest"
@@ -113,7 +114,7 @@ func furnish(t *testing.T) estate {
 	e.delivery = e.failed(t, hook.StateRetrying)
 	e.dead = e.failed(t, hook.StateDead)
 	e.job = e.bundle.job(t, "acme").ID
-	k, _, err := e.keys.Create(t.Context(), "backend", "acme", []hook.Scope{hook.ScopeRead})
+	k, _, err := e.keys.Create(t.Context(), apikey.Request{Name: "backend", Tenant: "acme", Scopes: []hook.Scope{hook.ScopeRead}})
 	if err != nil {
 		t.Fatalf("Create = %v", err)
 	}
@@ -342,7 +343,7 @@ func TestAccess_keysAreNeverShownAgain(t *testing.T) {
 	b := setup(t)
 	var secrets []string
 	for range 3 {
-		k, text, err := b.keys.Create(t.Context(), "backend", "acme", []hook.Scope{hook.ScopeRead})
+		k, text, err := b.keys.Create(t.Context(), apikey.Request{Name: "backend", Tenant: "acme", Scopes: []hook.Scope{hook.ScopeRead}})
 		if err != nil {
 			t.Fatalf("Create = %v", err)
 		}

@@ -2,6 +2,8 @@ package httpapi
 
 import (
 	"context"
+	"net/http"
+	"net/netip"
 
 	"surehook/internal/hook"
 )
@@ -31,6 +33,11 @@ func admit(ctx context.Context, r Route, c *call) error {
 		return &hook.Error{Code: hook.CodeUnauthorized, Message: "a valid API key is needed"}
 	}
 	c.principal = principal
+	// API Gateway caches the authorizer's result under the header alone, so the
+	// restriction of the key is checked here, for each request.
+	if err := principal.Admit(c.began, remoteAddr(c.r)); err != nil {
+		return err //nolint:wrapcheck // the message is complete
+	}
 	if len(c.r.Header.Values(hook.DeliveryHeader)) > 0 {
 		return &hook.Error{Code: hook.CodeLoop, Message: "the request has the header " + hook.DeliveryHeader + ": deliveries cannot call the API"}
 	}
@@ -49,4 +56,15 @@ func admit(ctx context.Context, r Route, c *call) error {
 	}
 	c.tenant = tenant
 	return nil
+}
+
+// remoteAddr returns the address of the connection: "192.0.2.1" from API Gateway's
+// request context, or "192.0.2.1:80" from net/http. Headers such as
+// X-Forwarded-For are words of the caller and do not count.
+func remoteAddr(r *http.Request) netip.Addr {
+	if host, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
+		return host.Addr()
+	}
+	addr, _ := netip.ParseAddr(r.RemoteAddr) // an unreadable address is in no network
+	return addr
 }

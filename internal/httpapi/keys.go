@@ -4,23 +4,30 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/netip"
+	"time"
 
+	"surehook/internal/admin/apikey"
 	"surehook/internal/hook"
 )
 
 type keyBody struct {
-	Name   string        `json:"name"`
-	Tenant hook.TenantID `json:"tenant"`
-	Scopes []hook.Scope  `json:"scopes"`
+	Name      string        `json:"name"`
+	Tenant    hook.TenantID `json:"tenant"`
+	Scopes    []hook.Scope  `json:"scopes"`
+	ExpiresAt stamp         `json:"expires_at"`
+	Networks  *[]string     `json:"allowed_networks"`
 }
 
 // keyRecord holds the constant fields of a key.
 type keyRecord struct {
-	ID        hook.KeyID    `json:"id"`
-	Name      string        `json:"name"`
-	Tenant    hook.TenantID `json:"tenant"`
-	Scopes    []hook.Scope  `json:"scopes"`
-	CreatedAt stamp         `json:"created_at"`
+	ID        hook.KeyID     `json:"id"`
+	Name      string         `json:"name"`
+	Tenant    hook.TenantID  `json:"tenant"`
+	Scopes    []hook.Scope   `json:"scopes"`
+	CreatedAt stamp          `json:"created_at"`
+	ExpiresAt stamp          `json:"expires_at,omitzero"`
+	Networks  []netip.Prefix `json:"allowed_networks,omitempty"`
 }
 
 type keyView struct {
@@ -39,7 +46,11 @@ func (h *manage) createKey(ctx context.Context, c *call) (reply, error) {
 	if err := decode(c, maxBody, &body); err != nil {
 		return reply{}, err
 	}
-	k, text, err := h.Keys.Create(ctx, body.Name, body.Tenant, body.Scopes)
+	q := apikey.Request{Name: body.Name, Tenant: body.Tenant, Scopes: body.Scopes, ExpiresAt: time.Time(body.ExpiresAt)}
+	if body.Networks != nil {
+		q.Networks = *body.Networks
+	}
+	k, text, err := h.Keys.Create(ctx, q)
 	if err != nil {
 		return reply{}, fmt.Errorf("create key: %w", err)
 	}
@@ -74,5 +85,5 @@ func viewKey(k hook.APIKey) keyView {
 }
 
 func recordOf(k hook.APIKey) keyRecord {
-	return keyRecord{ID: k.ID, Name: k.Name, Tenant: k.Tenant, Scopes: k.Scopes, CreatedAt: stamp(k.CreatedAt)}
+	return keyRecord{ID: k.ID, Name: k.Name, Tenant: k.Tenant, Scopes: k.Scopes, CreatedAt: stamp(k.CreatedAt), ExpiresAt: stamp(k.ExpiresAt), Networks: k.Networks}
 }

@@ -69,7 +69,7 @@ type resource struct {
 
 // ServeHTTP handles the request and logs one line.
 func (s *resource) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	began := time.Now() //nolint:forbidigo // only the log uses the time
+	began := time.Now() //nolint:forbidigo // for the log and for the expiry of the caller's key
 	c := &call{w: w, r: r, began: began}
 	answer, err := s.answer(r.Context(), c)
 	if err == nil {

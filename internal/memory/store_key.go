@@ -98,6 +98,8 @@ func (s *Store) DeleteKey(ctx context.Context, id hook.KeyID) error {
 
 func copyKey(k hook.APIKey) hook.APIKey {
 	k.Scopes = slices.Clone(k.Scopes)
+	k.Networks = slices.Clone(k.Networks)
 	k.CreatedAt = storedTime(k.CreatedAt)
+	k.ExpiresAt = storedTime(k.ExpiresAt)
 	return k
 }

@@ -52,6 +52,9 @@ const (
 	AuthKeyID  = "key_id"
 	AuthTenant = "tenant"
 	AuthScopes = "scopes" // comma-separated
+	// AuthExpiresAt is the key's expiry in milliseconds since 1970; "" for never.
+	AuthExpiresAt = "expires_at"
+	AuthNetworks  = "networks" // comma-separated CIDR blocks; "" for every network
 )
 
 // Metrics. Each metric is a log field of the same name, extracted by CloudWatch

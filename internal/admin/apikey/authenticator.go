@@ -67,7 +67,8 @@ type Authenticator struct {
 // day of use on a stored key. The header must be "Bearer", one space and the
 // key; repeated, padded or quoted keys are refused.
 //
-// CodeUnauthorized means that the header holds no known key. Any other error is
+// CodeUnauthorized means that the header holds no known key, or an expired key. The
+// caller of Identify checks the principal's restriction for each request. Any other error is
 // an internal fault.
 func (a *Authenticator) Identify(ctx context.Context, header string) (hook.Principal, error) {
 	scheme, key, _ := strings.Cut(header, " ")
@@ -77,8 +78,11 @@ func (a *Authenticator) Identify(ctx context.Context, header string) (hook.Princ
 	hash := hook.HashKey(key)
 	known, err := a.Keys.KeyByHash(ctx, hash)
 	if err == nil {
+		if known.Expired(a.Now()) {
+			return hook.Principal{}, unauthorized()
+		}
 		a.touch(ctx, known)
-		return hook.Principal{Key: known.ID, Tenant: known.Tenant, Scopes: known.Scopes}, nil
+		return hook.Principal{Key: known.ID, Tenant: known.Tenant, Scopes: known.Scopes, Restriction: known.Restriction}, nil
 	}
 	if hook.CodeOf(err) != hook.CodeNotFound {
 		return hook.Principal{}, fmt.Errorf("look up key: %w", err)

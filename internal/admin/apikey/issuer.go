@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -14,8 +15,9 @@ import (
 )
 
 const (
-	maxKeyName = 128 // bytes
-	keyBytes   = 32  // random bytes in an API key
+	maxKeyName  = 128 // bytes
+	keyBytes    = 32  // random bytes in an API key
+	maxNetworks = 20
 )
 
 // Store keeps API keys.
@@ -34,23 +36,38 @@ type Issuer struct {
 	Now   func() time.Time
 }
 
+// Request is a request for a key.
+type Request struct {
+	Name      string
+	Tenant    hook.TenantID // or hook.AllTenants
+	Scopes    []hook.Scope
+	ExpiresAt time.Time // zero: never
+	Networks  []string  // CIDR blocks, IPv4 or IPv6; nil: every network
+}
+
 // Create stores a new API key and returns the key and its clear text. The clear
-// text is not stored, so no later call returns the text. The key acts for tenant,
-// or for all tenants with hook.AllTenants. CodeInvalid names the wrong fields.
-func (i *Issuer) Create(ctx context.Context, name string, tenant hook.TenantID, scopes []hook.Scope) (hook.APIKey, string, error) {
-	if errs := validateKey(name, tenant, scopes); len(errs) > 0 {
+// text is not stored, so no later call returns the text. CodeInvalid names the wrong
+// fields.
+func (i *Issuer) Create(ctx context.Context, q Request) (hook.APIKey, string, error) {
+	now := i.Now().UTC().Truncate(time.Millisecond)
+	networks, errs := parseNetworks(q.Networks)
+	if !q.ExpiresAt.IsZero() && !q.ExpiresAt.After(now) {
+		errs = append(errs, hook.FieldError{Field: "expires_at", Message: "must be in the future"})
+	}
+	if errs = append(validateKey(q.Name, q.Tenant, q.Scopes), errs...); len(errs) > 0 {
 		return hook.APIKey{}, "", hook.Invalid(errs...)
 	}
 	var random [keyBytes]byte
 	_, _ = rand.Read(random[:]) // returns no error: crypto/rand ends the program instead
 	text := hook.APIKeyPrefix + base64.RawURLEncoding.EncodeToString(random[:])
 	k := hook.APIKey{
-		ID:        hook.NewKeyID(),
-		Name:      name,
-		Tenant:    tenant,
-		Scopes:    scopes,
-		Hash:      hook.HashKey(text),
-		CreatedAt: i.Now().UTC().Truncate(time.Millisecond),
+		ID:          hook.NewKeyID(),
+		Name:        q.Name,
+		Tenant:      q.Tenant,
+		Scopes:      q.Scopes,
+		Hash:        hook.HashKey(text),
+		CreatedAt:   now,
+		Restriction: hook.Restriction{ExpiresAt: q.ExpiresAt, Networks: networks},
 	}
 	if err := i.Store.PutKey(ctx, k); err != nil {
 		return hook.APIKey{}, "", fmt.Errorf("create key %s: %w", k.ID, err)
@@ -68,7 +85,7 @@ func (i *Issuer) List(ctx context.Context, p page.Request) (page.List[hook.APIKe
 }
 
 // Revoke removes the key; CodeNotFound if the key does not exist. API Gateway
-// caches authentication, so requests may pass for a few minutes longer.
+// caches authentication, so requests may pass for a minute longer.
 func (i *Issuer) Revoke(ctx context.Context, id hook.KeyID) error {
 	if err := i.Store.DeleteKey(ctx, id); err != nil {
 		if hook.CodeOf(err) == hook.CodeNotFound {
@@ -102,6 +119,28 @@ func validateKey(name string, tenant hook.TenantID, scopes []hook.Scope) []hook.
 		}
 	}
 	return errs
+}
+
+// parseNetworks parses CIDR blocks. A block with bits after the prefix is refused,
+// because such a block is often a mistyped address.
+func parseNetworks(texts []string) ([]netip.Prefix, []hook.FieldError) {
+	var (
+		networks []netip.Prefix
+		errs     []hook.FieldError
+	)
+	if texts != nil && len(texts) == 0 || len(texts) > maxNetworks {
+		errs = append(errs, hook.FieldError{Field: "allowed_networks", Message: fmt.Sprintf("must name 1 to %d networks, or be left out", maxNetworks)})
+	}
+	for i, text := range texts {
+		network, err := netip.ParsePrefix(text)
+		if err != nil || network != network.Masked() || network.Addr().Is4In6() {
+			errs = append(errs, hook.FieldError{
+				Field: fmt.Sprintf("allowed_networks[%d]", i), Message: `must be a CIDR block without host bits, such as "192.0.2.0/24" or "2001:db8::/32"`,
+			})
+		}
+		networks = append(networks, network)
+	}
+	return networks, errs
 }
 
 func allScopes() string {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"surehook/internal/admin/apikey"
 	"surehook/internal/admin/page"
@@ -19,7 +20,7 @@ func TestIssuer(t *testing.T) {
 
 	store := memory.NewStore()
 	i := &apikey.Issuer{Store: store, Now: noon}
-	k, text, err := i.Create(t.Context(), "backend", "acme", []hook.Scope{hook.ScopeEventsWrite})
+	k, text, err := i.Create(t.Context(), apikey.Request{Name: "backend", Tenant: "acme", Scopes: []hook.Scope{hook.ScopeEventsWrite}})
 	if err != nil || !regexp.MustCompile(`^shk_[A-Za-z0-9_-]{43}$`).MatchString(text) {
 		t.Fatalf("Create = %q, %v; want shk_ and 43 characters", text, err)
 	}
@@ -27,7 +28,7 @@ func TestIssuer(t *testing.T) {
 	if err != nil || stored.ID != k.ID || stored.Tenant != "acme" || !slices.Equal(stored.Scopes, k.Scopes) {
 		t.Errorf("KeyByHash = %+v, %v; want %+v", stored, err, k)
 	}
-	_, other, err := i.Create(t.Context(), "backend", hook.AllTenants, []hook.Scope{hook.ScopeAdmin, hook.ScopeRead})
+	_, other, err := i.Create(t.Context(), apikey.Request{Name: "backend", Tenant: hook.AllTenants, Scopes: []hook.Scope{hook.ScopeAdmin, hook.ScopeRead}})
 	if err != nil || other == text {
 		t.Errorf("second Create = %v; want another key", err)
 	}
@@ -49,6 +50,8 @@ func TestIssuer_Create_refusals(t *testing.T) {
 		name, keyName string
 		tenant        hook.TenantID
 		scopes        []hook.Scope
+		expiresAt     time.Time
+		networks      []string
 		want          []string
 	}{
 		{name: "nothing", keyName: "", tenant: "", scopes: nil, want: []string{"name", "tenant", "scopes"}},
@@ -56,6 +59,16 @@ func TestIssuer_Create_refusals(t *testing.T) {
 		{name: "a name with a control character", keyName: "a\x1b[2Jb", tenant: "acme", scopes: []hook.Scope{hook.ScopeRead}, want: []string{"name"}},
 		{name: "a tenant that is a dot segment", keyName: "a", tenant: "..", scopes: []hook.Scope{hook.ScopeRead}, want: []string{"tenant"}},
 		{name: "an invalid tenant", keyName: "a", tenant: "a b", scopes: []hook.Scope{hook.ScopeRead}, want: []string{"tenant"}},
+		{name: "an expiry now", keyName: "a", tenant: "acme", scopes: []hook.Scope{hook.ScopeRead}, expiresAt: noon(), want: []string{"expires_at"}},
+		{name: "no network at all", keyName: "a", tenant: "acme", scopes: []hook.Scope{hook.ScopeRead}, networks: []string{}, want: []string{"allowed_networks"}},
+		{name: "21 networks", keyName: "a", tenant: "acme", scopes: []hook.Scope{hook.ScopeRead}, networks: slices.Repeat([]string{"192.0.2.0/24"}, 21), want: []string{"allowed_networks"}},
+		{
+			name: "networks that are none", keyName: "a", tenant: "acme", scopes: []hook.Scope{hook.ScopeRead},
+			networks: []string{"192.0.2.0/24", "192.0.2.1", "192.0.2.1/24", "::ffff:192.0.2.0/120", "2001:db8::/32", "2001:db8::1/32", "home", "192.0.2.0/33"},
+			want: []string{
+				"allowed_networks[1]", "allowed_networks[2]", "allowed_networks[3]", "allowed_networks[5]", "allowed_networks[6]", "allowed_networks[7]",
+			},
+		},
 		{name: "an unknown scope", keyName: "a", tenant: "acme", scopes: []hook.Scope{hook.ScopeRead, "write"}, want: []string{"scopes[1]"}},
 		{name: "a scope twice", keyName: "a", tenant: "acme", scopes: []hook.Scope{hook.ScopeRead, hook.ScopeRead}, want: []string{"scopes[1]"}},
 	}
@@ -63,7 +76,7 @@ func TestIssuer_Create_refusals(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			_, _, err := (&apikey.Issuer{Store: memory.NewStore(), Now: noon}).Create(t.Context(), tt.keyName, tt.tenant, tt.scopes)
+			_, _, err := (&apikey.Issuer{Store: memory.NewStore(), Now: noon}).Create(t.Context(), apikey.Request{Name: tt.keyName, Tenant: tt.tenant, Scopes: tt.scopes, ExpiresAt: tt.expiresAt, Networks: tt.networks})
 			known, ok := errors.AsType[*hook.Error](err)
 			if !ok || known.Code != hook.CodeInvalid {
 				t.Fatalf("Create = %v; want CodeInvalid", err)

@@ -144,7 +144,7 @@ func TestAuthenticator_Identify_life(t *testing.T) {
 	store := memory.NewStore()
 	i := &apikey.Issuer{Store: store, Now: noon}
 	a := &apikey.Authenticator{Keys: store, Admin: admin{key: adminKey}, Log: slog.New(slog.DiscardHandler), Now: noon}
-	k, text, err := i.Create(t.Context(), "backend", "acme", []hook.Scope{hook.ScopeRead})
+	k, text, err := i.Create(t.Context(), apikey.Request{Name: "backend", Tenant: "acme", Scopes: []hook.Scope{hook.ScopeRead}})
 	if err != nil || k.LastUsedOn != "" {
 		t.Fatalf("Create = %+v, %v; want a key that was never used", k, err)
 	}

@@ -12,8 +12,11 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"net/url"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 
@@ -59,7 +62,7 @@ func request(ctx context.Context, e events.APIGatewayV2HTTPRequest) (*http.Reque
 		r.Header.Set(name, value)
 	}
 	r.Host = r.Header.Get("Host")
-	r.RemoteAddr = e.RequestContext.HTTP.SourceIP
+	r.RemoteAddr = e.RequestContext.HTTP.SourceIP // of the connection; no header of the caller counts
 	return r, nil
 }
 
@@ -80,7 +83,31 @@ func principal(e events.APIGatewayV2HTTPRequest) (hook.Principal, bool) {
 	for _, scope := range strings.Split(text(names.AuthScopes), ",") {
 		p.Scopes = append(p.Scopes, hook.Scope(scope))
 	}
-	return p, true
+	var err error
+	p.Restriction, err = restriction(text(names.AuthExpiresAt), text(names.AuthNetworks))
+	return p, err == nil // a key with an unreadable restriction opens nothing
+}
+
+// restriction reads the restriction of a key from the texts of Authorizer.
+func restriction(expiresAt, networks string) (hook.Restriction, error) {
+	var r hook.Restriction
+	if expiresAt != "" {
+		ms, err := strconv.ParseInt(expiresAt, 10, 64)
+		if err != nil {
+			return hook.Restriction{}, fmt.Errorf("read expiry: %w", err)
+		}
+		r.ExpiresAt = time.UnixMilli(ms).UTC()
+	}
+	if networks != "" {
+		for cidr := range strings.SplitSeq(networks, ",") {
+			network, err := netip.ParsePrefix(cidr)
+			if err != nil {
+				return hook.Restriction{}, fmt.Errorf("read network: %w", err)
+			}
+			r.Networks = append(r.Networks, network)
+		}
+	}
+	return r, nil
 }
 
 // Authorizer returns the authorizer context of functions/authorize for p.
@@ -89,10 +116,20 @@ func Authorizer(p hook.Principal) map[string]any {
 	for i, s := range p.Scopes {
 		scopes[i] = string(s)
 	}
+	networks := make([]string, len(p.Networks))
+	for i, network := range p.Networks {
+		networks[i] = network.String()
+	}
+	expiresAt := ""
+	if !p.ExpiresAt.IsZero() {
+		expiresAt = strconv.FormatInt(p.ExpiresAt.UnixMilli(), 10)
+	}
 	return map[string]any{
-		names.AuthKeyID:  string(p.Key),
-		names.AuthTenant: string(p.Tenant),
-		names.AuthScopes: strings.Join(scopes, ","),
+		names.AuthKeyID:     string(p.Key),
+		names.AuthTenant:    string(p.Tenant),
+		names.AuthScopes:    strings.Join(scopes, ","),
+		names.AuthExpiresAt: expiresAt,
+		names.AuthNetworks:  strings.Join(networks, ","),
 	}
 }
 

@@ -5,10 +5,13 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"net/netip"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"surehook/internal/aws/apigateway"
 	"surehook/internal/hook"
@@ -70,6 +73,23 @@ func TestHandle_PassesTheRequest(t *testing.T) {
 	}
 }
 
+// The address is of the connection: no header changes the address.
+func TestHandle_PassesTheSourceAddress(t *testing.T) {
+	t.Parallel()
+
+	var got string
+	handle := apigateway.Handle(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = r.RemoteAddr }))
+	e := event(t, func(e *events.APIGatewayV2HTTPRequest) {
+		e.RequestContext.HTTP.SourceIP = "198.51.100.7"
+		for _, name := range []string{"x-forwarded-for", "forwarded", "x-real-ip"} {
+			e.Headers[name] = "192.0.2.1"
+		}
+	})
+	if _, err := handle(t.Context(), e); err != nil || got != "198.51.100.7" {
+		t.Errorf("handler saw %s, %v; want 198.51.100.7", got, err)
+	}
+}
+
 func TestHandle_RejectsInvalidBase64(t *testing.T) {
 	t.Parallel()
 
@@ -83,6 +103,16 @@ func TestHandle_PassesTheAuthorizersPrincipal(t *testing.T) {
 	t.Parallel()
 
 	want := hook.Principal{Key: "key_1", Tenant: "acme", Scopes: []hook.Scope{hook.ScopeRead, hook.ScopeReplay}}
+	bound := want
+	bound.Restriction = hook.Restriction{
+		ExpiresAt: time.UnixMilli(1_800_000_000_123).UTC(),
+		Networks:  []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("2001:db8::/32")},
+	}
+	broken := func(name, value string) map[string]any {
+		c := apigateway.Authorizer(bound)
+		c[name] = value
+		return c
+	}
 	tests := []struct {
 		name    string
 		context map[string]any
@@ -90,6 +120,9 @@ func TestHandle_PassesTheAuthorizersPrincipal(t *testing.T) {
 		ok      bool
 	}{
 		{name: "a known key", context: apigateway.Authorizer(want), want: want, ok: true},
+		{name: "a restricted key", context: apigateway.Authorizer(bound), want: bound, ok: true},
+		{name: "an unreadable expiry", context: broken("expires_at", "soon"), want: hook.Principal{}, ok: false},
+		{name: "an unreadable network", context: broken("networks", "192.0.2.0/24,home"), want: hook.Principal{}, ok: false},
 		{name: "an unknown key", context: nil, want: hook.Principal{}, ok: false},
 		{name: "a context without a tenant", context: map[string]any{"key_id": "key_1", "scopes": "admin"}, want: hook.Principal{}, ok: false},
 		{name: "a context of other types", context: map[string]any{"key_id": 1, "tenant": true}, want: hook.Principal{}, ok: false},
@@ -111,7 +144,7 @@ func TestHandle_PassesTheAuthorizersPrincipal(t *testing.T) {
 			if _, err := handle(t.Context(), e); err != nil {
 				t.Fatalf("handle() = %v", err)
 			}
-			if diff := cmp.Diff(tt.want, got); diff != "" || ok != tt.ok {
+			if diff := cmp.Diff(tt.want, got, cmpopts.EquateComparable(netip.Prefix{})); diff != "" || ok != tt.ok {
 				t.Errorf("principal = %v, %t; want %v, %t", got, ok, tt.want, tt.ok)
 			}
 		})

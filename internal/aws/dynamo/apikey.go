@@ -3,6 +3,7 @@ package dynamo
 import (
 	"context"
 	"fmt"
+	"net/netip"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -20,21 +21,37 @@ type apiKeyItem struct {
 	Scopes     []hook.Scope  `dynamodbav:"scopes,omitempty"`
 	Hash       string        `dynamodbav:"hash"`
 	CreatedAt  int64         `dynamodbav:"created_at"`
+	ValidUntil int64         `dynamodbav:"valid_until,omitempty"` // milliseconds; not the attribute of TTL, because lists show expired keys
+	Networks   []string      `dynamodbav:"networks,omitempty"`
 	LastUsedOn string        `dynamodbav:"last_used_on,omitempty"`
 }
 
 func toAPIKeyItem(at key, k hook.APIKey) apiKeyItem {
-	return apiKeyItem{
+	it := apiKeyItem{
 		key: at, ID: k.ID, Name: k.Name, Tenant: k.Tenant, Scopes: k.Scopes, Hash: k.Hash, CreatedAt: millis(k.CreatedAt),
-		LastUsedOn: k.LastUsedOn,
+		ValidUntil: millis(k.ExpiresAt), LastUsedOn: k.LastUsedOn,
 	}
+	for _, network := range k.Networks {
+		it.Networks = append(it.Networks, network.String())
+	}
+	return it
 }
 
-func fromAPIKeyItem(it apiKeyItem) hook.APIKey {
-	return hook.APIKey{
+// fromAPIKeyItem fails for an unreadable network: the key would otherwise lose a
+// restriction.
+func fromAPIKeyItem(it apiKeyItem) (hook.APIKey, error) {
+	k := hook.APIKey{
 		ID: it.ID, Name: it.Name, Tenant: it.Tenant, Scopes: it.Scopes, Hash: it.Hash, CreatedAt: fromMillis(it.CreatedAt),
-		LastUsedOn: it.LastUsedOn,
+		Restriction: hook.Restriction{ExpiresAt: fromMillis(it.ValidUntil)}, LastUsedOn: it.LastUsedOn,
 	}
+	for _, text := range it.Networks {
+		network, err := netip.ParsePrefix(text)
+		if err != nil {
+			return hook.APIKey{}, fmt.Errorf("read network of key %s: %w", it.ID, err)
+		}
+		k.Networks = append(k.Networks, network)
+	}
+	return k, nil
 }
 
 // PutKey writes both items of the key in one transaction. An existing id or hash
@@ -59,11 +76,7 @@ func (s *Store) Keys(ctx context.Context) ([]hook.APIKey, error) {
 	if err := s.list(ctx, apiKeysPartition, apiKeyPrefix, &items, "list keys"); err != nil {
 		return nil, err
 	}
-	keys := make([]hook.APIKey, len(items))
-	for i, it := range items {
-		keys[i] = fromAPIKeyItem(it)
-	}
-	return keys, nil
+	return fromItems(items, fromAPIKeyItem, "list keys")
 }
 
 // KeyByHash reads one item.
@@ -72,7 +85,8 @@ func (s *Store) KeyByHash(ctx context.Context, hash string) (hook.APIKey, error)
 	if err := s.get(ctx, apiKeyKey(hash), &it, "key", "by hash"); err != nil {
 		return hook.APIKey{}, err
 	}
-	return fromAPIKeyItem(it), nil
+	k, err := fromAPIKeyItem(it)
+	return k, translate(err, "read key by hash")
 }
 
 // TouchKey updates both items of the key in one transaction. Authentication reads

@@ -215,7 +215,7 @@ func assumptions(b *strings.Builder) {
 	fmt.Fprintf(b, `- Events have payloads of 500 bytes, mostly random text, compressed by a third. Endpoints respond after %s with a few bytes.
 - Functions have %d MB on arm64. An invocation takes %s per request to AWS (concurrent requests of a kind count once), %s of work per event or
   message, and %s for attempts. Caches are warm: the figures leave out cold starts, the decryption of a data key by KMS (once per sandbox, tenant and hour)
-  and the authorizer, because the API caches its result for five minutes.
+  and the authorizer, because the API caches its result for a minute.
 - An event source receives each batch with one request and deletes the batch with one. Batches are full (10) or, as the worst case, of one message.
 - Every request about messages with a group id has the surcharge of fair queues, including receives and deletes. A cheaper reading of the price list
   is possible. The surcharge comes from a secondary source: check the price list.

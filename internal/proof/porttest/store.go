@@ -2,6 +2,7 @@ package porttest
 
 import (
 	"context"
+	"net/netip"
 	"slices"
 	"sync"
 	"testing"
@@ -112,7 +113,7 @@ func wantSame(t *testing.T, call string, want, got any, err error) {
 	if err != nil {
 		t.Fatalf("%s = %v; want no error", call, err)
 	}
-	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.EquateComparable(netip.Prefix{})); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", call, diff)
 	}
 }

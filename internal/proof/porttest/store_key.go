@@ -3,6 +3,7 @@ package porttest
 import (
 	"context"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -33,6 +34,10 @@ func sampleKey(secret string) hook.APIKey {
 		Scopes:    []hook.Scope{hook.ScopeRead, hook.ScopeEventsWrite},
 		Hash:      hook.HashKey(secret),
 		CreatedAt: storeEpoch(),
+		Restriction: hook.Restriction{
+			ExpiresAt: storeExpiry().Add(time.Millisecond),
+			Networks:  []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("2001:db8::/32")},
+		},
 	}
 }
 
