@@ -17,7 +17,8 @@ type Endpoint struct {
 	Description   string
 	EventTypes    []string // exact types, "prefix.*", or "*"
 	Metadata      map[string]string
-	Headers       map[string]string // additional headers of every request
+	Headers       map[string]string // additional headers of every request, in clear: of requests only, never stored
+	SealedHeaders map[string][]byte // the same by name, each value encrypted as HeaderText, with the endpoint id as context
 	Retry         RetryPolicy
 	Timeout       time.Duration // of one attempt, redirects included
 	MaxAge        time.Duration // an older unsettled delivery becomes dead
@@ -45,6 +46,20 @@ type Secret struct {
 	Public    string // public key of a v1a key, whpk_...
 	CreatedAt time.Time
 	ExpiresAt time.Time // zero: never
+}
+
+// Masked stands for a hidden text in responses.
+const Masked = "***"
+
+// HeaderText returns the text to encrypt for a header. The name in front keeps a
+// ciphertext from serving as another header, and a signing secret from serving as a
+// header.
+func HeaderText(name, value string) string { return strings.ToLower(name) + ": " + value }
+
+// HeaderValue is the inverse of HeaderText; false for the text of another header, or
+// of no header.
+func HeaderValue(name, text string) (string, bool) {
+	return strings.CutPrefix(text, strings.ToLower(name)+": ")
 }
 
 // Receiver returns the form of an endpoint's URL that tells receivers apart: host

@@ -7,9 +7,6 @@ import (
 	"surehook/internal/hook"
 )
 
-// masked replaces a text hidden from the caller.
-const masked = "***"
-
 type endpointView struct {
 	ID               hook.EndpointID   `json:"id"`
 	UID              string            `json:"uid"`
@@ -49,15 +46,12 @@ type retryView struct {
 	Jitter      string           `json:"jitter,omitzero"`
 }
 
-// viewEndpoint returns the endpoint as shown to the caller. Header values are
-// masked without the scope endpoints:write.
-func viewEndpoint(e hook.Endpoint, p hook.Principal) endpointView {
-	headers := e.Headers
-	if !p.May(hook.ScopeEndpointsWrite) {
-		headers = make(map[string]string, len(e.Headers))
-		for name := range e.Headers {
-			headers[name] = masked
-		}
+// viewEndpoint returns the endpoint. Header values are masked for every caller: a
+// header may hold a credential of the receiver.
+func viewEndpoint(e hook.Endpoint) endpointView {
+	headers := make(map[string]string, len(e.SealedHeaders))
+	for name := range e.SealedHeaders {
+		headers[name] = hook.Masked
 	}
 	schemes := make([]string, len(e.Schemes))
 	for i, s := range e.Schemes {

@@ -49,7 +49,7 @@ func (h *manage) createEndpoint(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, fmt.Errorf("create endpoint: %w", err)
 	}
-	view := secretView{endpointView: viewEndpoint(e, c.principal), Secret: secret}
+	view := secretView{endpointView: viewEndpoint(e), Secret: secret}
 	location := "/v1/tenants/" + string(c.tenant) + "/endpoints/" + string(e.ID)
 	return reply{status: http.StatusCreated, body: view}.versioned(e.Version).with("Location", location), nil
 }
@@ -71,7 +71,7 @@ func (h *manage) listEndpoints(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, fmt.Errorf("list endpoints: %w", err)
 	}
-	return viewList(list, func(e hook.Endpoint) endpointView { return viewEndpoint(e, c.principal) }), nil
+	return viewList(list, viewEndpoint), nil
 }
 
 func (h *manage) changeEndpoint(ctx context.Context, c *call) (reply, error) {
@@ -88,7 +88,7 @@ func (h *manage) changeEndpoint(ctx context.Context, c *call) (reply, error) {
 		return reply{}, err
 	}
 	e, err := h.Endpoints.Change(ctx, c.tenant, c.r.PathValue("endpoint"), version, fields)
-	return h.endpoint(c, e, err)
+	return h.endpoint(e, err)
 }
 
 func (h *manage) deleteEndpoint(ctx context.Context, c *call) (reply, error) {
@@ -108,7 +108,7 @@ func (h *manage) setStatus(
 ) action {
 	return func(ctx context.Context, c *call) (reply, error) {
 		e, err := set(h.Endpoints, ctx, c.tenant, c.r.PathValue("endpoint"))
-		return h.endpoint(c, e, err)
+		return h.endpoint(e, err)
 	}
 }
 
@@ -122,7 +122,7 @@ func (h *manage) endpointStatus(
 			return reply{}, err
 		}
 		view := statusView{
-			endpointView: viewEndpoint(s.Endpoint, c.principal), Slow: s.Gate.Review.Slow, CircuitState: viewCircuitState(s),
+			endpointView: viewEndpoint(s.Endpoint), Slow: s.Gate.Review.Slow, CircuitState: viewCircuitState(s),
 		}
 		return ok(view).versioned(s.Endpoint.Version), nil
 	}
@@ -145,7 +145,7 @@ func (h *manage) rotateSecret(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, fmt.Errorf("rotate secret: %w", err)
 	}
-	return ok(secretView{endpointView: viewEndpoint(e, c.principal), Secret: secret}).versioned(e.Version), nil
+	return ok(secretView{endpointView: viewEndpoint(e), Secret: secret}).versioned(e.Version), nil
 }
 
 func (h *manage) testEndpoint(ctx context.Context, c *call) (reply, error) {
@@ -171,11 +171,11 @@ func (h *manage) testEndpoint(ctx context.Context, c *call) (reply, error) {
 }
 
 // endpoint returns the response with the endpoint, or err.
-func (h *manage) endpoint(c *call, e hook.Endpoint, err error) (reply, error) {
+func (h *manage) endpoint(e hook.Endpoint, err error) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return ok(viewEndpoint(e, c.principal)).versioned(e.Version), nil
+	return ok(viewEndpoint(e)).versioned(e.Version), nil
 }
 
 // given returns the optional text; CodeInvalid if the text is present and empty.

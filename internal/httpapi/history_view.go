@@ -132,7 +132,7 @@ func mask(text string) string {
 	if text == "" {
 		return ""
 	}
-	return masked
+	return hook.Masked
 }
 
 func (c *call) viewAttempt(a hook.Attempt) attemptView {

@@ -187,7 +187,11 @@ func (t *tenant) receives(url string) int {
 func copyEndpoint(e hook.Endpoint) hook.Endpoint {
 	e.EventTypes = slices.Clone(e.EventTypes)
 	e.Metadata = maps.Clone(e.Metadata)
-	e.Headers = maps.Clone(e.Headers)
+	e.Headers = nil // never stored
+	e.SealedHeaders = maps.Clone(e.SealedHeaders)
+	for name, sealed := range e.SealedHeaders {
+		e.SealedHeaders[name] = slices.Clone(sealed)
+	}
 	e.Retry.Schedule = slices.Clone(e.Retry.Schedule)
 	e.Schemes = slices.Clone(e.Schemes)
 	e.Secrets = slices.Clone(e.Secrets)

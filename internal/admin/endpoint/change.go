@@ -23,9 +23,9 @@ func (a *Admin) Change(ctx context.Context, tenant hook.TenantID, ref string, ve
 	var from string // the stored URL
 	put := func(ctx context.Context, e hook.Endpoint) error {
 		if e.URL != from {
-			return a.Store.MoveEndpoint(ctx, e, from) //nolint:wrapcheck // write names the endpoint
+			return a.Store.MoveEndpoint(ctx, e, from)
 		}
-		return a.Store.UpdateEndpoint(ctx, e) //nolint:wrapcheck // write names the endpoint
+		return a.Store.UpdateEndpoint(ctx, e)
 	}
 	return a.write(ctx, tenant, ref, version, put, a.updating(func(e *hook.Endpoint) (bool, error) {
 		uid := e.UID
@@ -37,6 +37,9 @@ func (a *Admin) Change(ctx context.Context, tenant hook.TenantID, ref string, ve
 		}
 		if len(errs) > 0 {
 			return false, hook.Invalid(errs...)
+		}
+		if err := a.sealHeaders(ctx, e); err != nil {
+			return false, err
 		}
 		return true, a.completeSecrets(ctx, e)
 	}))

@@ -3,7 +3,6 @@ package endpoint
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"surehook/internal/hook"
@@ -11,8 +10,9 @@ import (
 )
 
 // Fields holds the settings of an endpoint given by a caller. Create replaces a
-// nil field with the default; Change keeps the stored value. Metadata, headers
-// and lists are replaced as a whole.
+// nil field with the default; Change keeps the stored value. Metadata and lists are
+// replaced as a whole. Of the headers Change sets the given names, removes names
+// with an empty text, and keeps all others.
 type Fields struct {
 	UID           *string
 	URL           *string
@@ -47,7 +47,7 @@ func (f Fields) apply(e *hook.Endpoint) {
 	set(&e.Description, f.Description)
 	set(&e.EventTypes, f.EventTypes)
 	set(&e.Metadata, f.Metadata)
-	set(&e.Headers, f.Headers)
+	f.applyHeaders(e)
 	set(&e.Retry, f.Retry)
 	set(&e.Timeout, f.Timeout)
 	set(&e.MaxAge, f.MaxAge)
@@ -85,15 +85,7 @@ func (a *Admin) check(e hook.Endpoint) []hook.FieldError {
 			errs = append(errs, hook.FieldError{Field: fmt.Sprintf("signature_schemes[%d]", i), Message: "is named twice"})
 		}
 	}
-	seen := make(map[string]bool, len(e.Headers))
-	for name := range e.Headers {
-		if seen[strings.ToLower(name)] { // header names are case-insensitive
-			errs = append(errs, hook.FieldError{Field: "headers", Message: "names a header twice"})
-			break
-		}
-		seen[strings.ToLower(name)] = true
-	}
-	return errs
+	return append(errs, checkHeaders(e)...)
 }
 
 func hasField(errs []hook.FieldError, field string) bool {

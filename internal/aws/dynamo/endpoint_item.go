@@ -16,7 +16,7 @@ type endpointItem struct {
 	Description string            `dynamodbav:"description,omitempty"`
 	EventTypes  []string          `dynamodbav:"event_types,omitempty"`
 	Metadata    map[string]string `dynamodbav:"metadata,omitempty"`
-	Headers     map[string]string `dynamodbav:"headers,omitempty"`
+	Headers     map[string][]byte `dynamodbav:"headers,omitempty"` // sealed
 	Retry       retryItem         `dynamodbav:"retry"`
 	Timeout     time.Duration     `dynamodbav:"timeout_ns"`
 	MaxAge      time.Duration     `dynamodbav:"max_age_ns"`
@@ -74,7 +74,7 @@ func toEndpointItem(e hook.Endpoint) endpointItem {
 		Description: e.Description,
 		EventTypes:  e.EventTypes,
 		Metadata:    e.Metadata,
-		Headers:     e.Headers,
+		Headers:     e.SealedHeaders,
 		Retry:       toRetryItem(e.Retry),
 		Timeout:     e.Timeout,
 		MaxAge:      e.MaxAge,
@@ -137,14 +137,14 @@ func fromEndpointItem(it endpointItem) (hook.Endpoint, error) {
 	errs := []error{styleErr, statusErr, jitterErr}
 
 	e := hook.Endpoint{
-		ID:          it.ID,
-		Tenant:      it.Tenant,
-		UID:         it.UID,
-		URL:         it.URL,
-		Description: it.Description,
-		EventTypes:  it.EventTypes,
-		Metadata:    it.Metadata,
-		Headers:     it.Headers,
+		ID:            it.ID,
+		Tenant:        it.Tenant,
+		UID:           it.UID,
+		URL:           it.URL,
+		Description:   it.Description,
+		EventTypes:    it.EventTypes,
+		Metadata:      it.Metadata,
+		SealedHeaders: it.Headers,
 		Retry: hook.RetryPolicy{
 			Preset:   it.Retry.Preset,
 			Schedule: it.Retry.Schedule,

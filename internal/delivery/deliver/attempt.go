@@ -16,7 +16,10 @@ import (
 // attempt.
 const settleReserve = 5 * time.Second
 
-var errNoTime = errors.New("too little time is left in this invocation")
+var (
+	errNoHeader = errors.New("the sealed text is not of this header")
+	errNoTime   = errors.New("too little time is left in this invocation")
+)
 
 // makeAttempt sends the request and settles the outcome.
 func (d *Deliverer) makeAttempt(ctx context.Context, s *subject) (gate.Result, error) {
@@ -28,8 +31,12 @@ func (d *Deliverer) makeAttempt(ctx context.Context, s *subject) (gate.Result, e
 	if err != nil {
 		return gate.Result{}, fmt.Errorf("open secrets of endpoint %s: %w", s.endpoint.ID, err)
 	}
+	endpoint := *s.endpoint
+	if endpoint.Headers, err = d.openHeaders(ctx, s.endpoint); err != nil {
+		return gate.Result{}, fmt.Errorf("open headers of endpoint %s: %w", s.endpoint.ID, err)
+	}
 	outcome := d.Sender.Send(ctx, send.Request{
-		Endpoint: *s.endpoint,
+		Endpoint: endpoint,
 		Keys:     keys,
 		Event:    s.event,
 		Delivery: s.token.Delivery.DeliveryID,
@@ -56,4 +63,21 @@ func (d *Deliverer) signingKeys(ctx context.Context, e *hook.Endpoint, now time.
 		keys = append(keys, key)
 	}
 	return keys, nil
+}
+
+// openHeaders opens the values of the endpoint's headers.
+func (d *Deliverer) openHeaders(ctx context.Context, e *hook.Endpoint) (map[string]string, error) {
+	headers := make(map[string]string, len(e.SealedHeaders))
+	for name, sealed := range e.SealedHeaders {
+		text, err := d.Vault.Open(ctx, sealed, e.Tenant, e.ID)
+		if err != nil {
+			return nil, fmt.Errorf("open: %w", err)
+		}
+		value, ok := hook.HeaderValue(name, text)
+		if !ok {
+			return nil, fmt.Errorf("open %s: %w", name, errNoHeader)
+		}
+		headers[name] = value
+	}
+	return headers, nil
 }

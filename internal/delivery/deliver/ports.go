@@ -57,7 +57,7 @@ type Notifier interface {
 	settle.Notifier
 }
 
-// Vault decrypts signing secrets.
+// Vault decrypts signing secrets and header values.
 type Vault interface {
 	// Open returns the text form of a secret sealed for the tenant and endpoint.
 	Open(ctx context.Context, sealed []byte, tenant hook.TenantID, endpoint hook.EndpointID) (string, error)

@@ -37,14 +37,14 @@ func endpointCases() []storeCase {
 func sampleEndpoint(tenant hook.TenantID) hook.Endpoint {
 	id := hook.NewEndpointID()
 	return hook.Endpoint{
-		ID:          id,
-		Tenant:      tenant,
-		UID:         "billing-" + string(id)[3:],
-		URL:         "https://example.com/hooks?a=1&b=" + string(id),
-		Description: "Zoë's <billing> 😀",
-		EventTypes:  []string{"order.*", "invoice.paid"},
-		Metadata:    map[string]string{"team": "billing", "note": ""},
-		Headers:     map[string]string{"X-Env": "prod"},
+		ID:            id,
+		Tenant:        tenant,
+		UID:           "billing-" + string(id)[3:],
+		URL:           "https://example.com/hooks?a=1&b=" + string(id),
+		Description:   "Zoë's <billing> 😀",
+		EventTypes:    []string{"order.*", "invoice.paid"},
+		Metadata:      map[string]string{"team": "billing", "note": ""},
+		SealedHeaders: map[string][]byte{"X-Env": {4, 0xff}, "Authorization": {5}},
 		Retry: hook.RetryPolicy{
 			Exponential: hook.Exponential{Base: 1500 * time.Millisecond, Factor: 1.7, Cap: time.Hour, Attempts: 8},
 			Jitter:      hook.JitterEqual,

@@ -110,7 +110,7 @@ func storeKeepsCopies(t *testing.T, s StoreUnderTest) {
 	for range 2 {
 		got, err := s.Endpoint(t.Context(), "acme", endpoint.ID)
 		wantSame(t, "Endpoint(changed by a reader)", endpoint, got, err)
-		got.Secrets[0].Sealed[0], got.Metadata["team"], got.Headers["X-Env"], got.EventTypes[0], got.Schemes[0] = 9, "x", "x", "x", 0
+		got.Secrets[0].Sealed[0], got.Metadata["team"], got.SealedHeaders["X-Env"][0], got.EventTypes[0], got.Schemes[0] = 9, "x", 9, "x", 0
 	}
 }
 

@@ -1,0 +1,75 @@
+package endpoint
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"strings"
+
+	"surehook/internal/hook"
+)
+
+// applyHeaders sets the given headers of e: a value replaces the stored value, an
+// empty text removes the header, hook.Masked keeps the stored value, so a response
+// can be sent back, and all other headers stay. The given values are
+// in e.Headers until sealHeaders. Header names are case-insensitive (RFC 9110,
+// section 5.1).
+func (f Fields) applyHeaders(e *hook.Endpoint) {
+	if f.Headers == nil {
+		return
+	}
+	e.Headers, e.SealedHeaders = maps.Clone(*f.Headers), maps.Clone(e.SealedHeaders)
+	for name, value := range *f.Headers {
+		if value == hook.Masked && hasHeader(e.SealedHeaders, name) {
+			delete(e.Headers, name)
+			continue
+		}
+		maps.DeleteFunc(e.SealedHeaders, func(other string, _ []byte) bool { return strings.EqualFold(name, other) })
+		if value == "" && e.Version > 0 { // a new endpoint has nothing to remove
+			delete(e.Headers, name)
+		}
+	}
+}
+
+func hasHeader(headers map[string][]byte, name string) bool {
+	for other := range headers {
+		if strings.EqualFold(name, other) {
+			return true
+		}
+	}
+	return false
+}
+
+// checkHeaders returns the invalid headers, besides those of hook.ValidateEndpoint.
+func checkHeaders(e hook.Endpoint) []hook.FieldError {
+	var errs []hook.FieldError
+	if len(e.Headers) <= hook.MaxHeaders && len(e.Headers)+len(e.SealedHeaders) > hook.MaxHeaders {
+		errs = append(errs, hook.FieldError{Field: "headers", Message: fmt.Sprintf("must have at most %d entries with the stored headers", hook.MaxHeaders)})
+	}
+	seen := make(map[string]bool, len(e.Headers))
+	for name, value := range e.Headers {
+		if value == hook.Masked {
+			errs = append(errs, hook.FieldError{Field: "headers." + name, Message: hook.Masked + " stands for a stored value, and there is none"})
+		}
+		if seen[strings.ToLower(name)] {
+			return append(errs, hook.FieldError{Field: "headers", Message: "names a header twice"})
+		}
+		seen[strings.ToLower(name)] = true
+	}
+	return errs
+}
+
+// sealHeaders encrypts the given header values of e, and leaves none in clear.
+func (a *Admin) sealHeaders(ctx context.Context, e *hook.Endpoint) error {
+	sealed := make(map[string][]byte, len(e.SealedHeaders)+len(e.Headers))
+	maps.Copy(sealed, e.SealedHeaders)
+	for name, value := range e.Headers {
+		text, err := a.Vault.Seal(ctx, hook.HeaderText(name, value), e.Tenant, e.ID)
+		if err != nil {
+			return fmt.Errorf("seal header of endpoint %s: %w", e.ID, err)
+		}
+		sealed[name] = text
+	}
+	e.Headers, e.SealedHeaders = nil, sealed
+	return nil
+}
