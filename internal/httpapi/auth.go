@@ -33,6 +33,11 @@ func admit(ctx context.Context, r Route, c *call) error {
 		return &hook.Error{Code: hook.CodeUnauthorized, Message: "a valid API key is needed"}
 	}
 	c.principal = principal
+	// API Gateway caches the authorizer's result under the header alone, so the
+	// restriction of the key is checked here, for each request.
+	if err := principal.Admit(c.began, remoteAddr(c.r)); err != nil {
+		return err //nolint:wrapcheck // the message is complete
+	}
 	if len(c.r.Header.Values(hook.DeliveryHeader)) > 0 {
 		return &hook.Error{Code: hook.CodeLoop, Message: "the request has the header " + hook.DeliveryHeader + ": deliveries cannot call the API"}
 	}
