@@ -35,6 +35,7 @@ type circuitItem struct {
 	Fragile        bool            `dynamodbav:"fragile,omitempty"`
 	Timeout        time.Duration   `dynamodbav:"timeout_ns,omitempty"`
 	Warned         int             `dynamodbav:"warned,omitempty"`
+	WarnedAt       int64           `dynamodbav:"warned_at,omitempty"`
 	AttendAt       int64           `dynamodbav:"attend_at,omitempty"`
 	Version        int64           `dynamodbav:"version"`
 }
@@ -62,6 +63,7 @@ func toCircuitItem(r gate.Record) circuitItem {
 		Fragile:        r.Review.Fragile,
 		Timeout:        r.Review.Timeout,
 		Warned:         r.Review.Warned,
+		WarnedAt:       millis(r.Review.WarnedAt),
 		AttendAt:       millis(r.AttendAt),
 		Version:        r.Version + 1,
 	}
@@ -95,8 +97,10 @@ func fromCircuitItem(it circuitItem) (gate.Record, error) {
 		Waiting:        it.Waiting,
 		EmptySince:     fromMillis(it.EmptySince),
 		Wave:           it.Wave,
-		Review:         review.Flags{Slow: it.Slow, Fragile: it.Fragile, Timeout: it.Timeout, Warned: it.Warned},
-		AttendAt:       fromMillis(it.AttendAt),
+		Review: review.Flags{
+			Slow: it.Slow, Fragile: it.Fragile, Timeout: it.Timeout, Warned: it.Warned, WarnedAt: fromMillis(it.WarnedAt),
+		},
+		AttendAt: fromMillis(it.AttendAt),
 	}, nil
 }
 

@@ -111,11 +111,12 @@ func (r *reviewRun) reviewEndpoint(ctx context.Context, check hook.CircuitCheck)
 }
 
 // judgeEndpoint reads the facts about the endpoint and applies the verdict:
-// notify first, then save the flags, then disable. After a crash between two
-// steps, the next review reads the same facts, reaches the same verdict, and
+// notify first, then disable, then save the flags. After a crash before the
+// disabling, the next review reads the same facts, reaches the same verdict, and
 // repeats the notifications. Within the same quarter of an hour, repeated
-// notifications carry the same keys. In the reverse order, a crash would lose the
-// notifications.
+// notifications carry the same keys. After a crash before the flags, the next
+// review finds a disabled endpoint and saves the flags. Flags saved first would
+// lose the warning, and with the warning the right to disable.
 //
 // CodeConflict means a concurrent change of the endpoint or of the record.
 func (r *reviewRun) judgeEndpoint(ctx context.Context, check hook.CircuitCheck) error {
@@ -164,17 +165,17 @@ func (r *reviewRun) applyVerdict(ctx context.Context, v review.Verdict, e hook.E
 	if len(faults) > 0 {
 		return errors.Join(faults...) // without the flags, the next review repeats the verdict
 	}
-	if v.Flags != record.Review {
-		record.Review = v.Flags
-		if err := r.Store.SaveCircuit(ctx, record); err != nil {
-			return fmt.Errorf("save review flags: %w", err)
+	if v.Disable {
+		if err := r.Store.UpdateEndpoint(ctx, e.Disabled(hook.ReasonFailing, r.now)); err != nil {
+			return fmt.Errorf("disable endpoint: %w", err)
 		}
 	}
-	if !v.Disable {
+	if v.Flags == record.Review {
 		return nil
 	}
-	if err := r.Store.UpdateEndpoint(ctx, e.Disabled(hook.ReasonFailing, r.now)); err != nil {
-		return fmt.Errorf("disable endpoint: %w", err)
+	record.Review = v.Flags
+	if err := r.Store.SaveCircuit(ctx, record); err != nil {
+		return fmt.Errorf("save review flags: %w", err)
 	}
 	return nil
 }
