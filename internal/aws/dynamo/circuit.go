@@ -128,12 +128,15 @@ func (s *Store) SaveCircuit(ctx context.Context, r gate.Record) error {
 	return translate(s.write(ctx, put), op)
 }
 
+// maxDue is the maximum number of circuits of DueCircuits.
+const maxDue = 10_000
+
 // DueCircuits queries the 16 shards, usually with one request for each and one
 // batch read per 100 circuits; at most 5 requests for each. limit is cut to 1 to
-// 1000. A circuit saved just now may be absent.
+// 10,000. A circuit saved just now may be absent.
 func (s *Store) DueCircuits(ctx context.Context, now time.Time, limit int) ([]hook.CircuitCheck, error) {
 	later := now.Add(time.Millisecond).UTC().Format(indexTime)
-	due, err := pageThrough(ctx, s, shardQueries(circuitList, endpointShards, "state_sk < :value", later), limit, fromCircuitItem, circuitRange)
+	due, err := pageThrough(ctx, s, shardQueries(circuitList, endpointShards, "state_sk < :value", later), min(limit, maxDue), fromCircuitItem, circuitRange)
 	if err != nil {
 		return nil, translate(err, "list due circuits")
 	}
@@ -147,7 +150,7 @@ func (s *Store) DueCircuits(ctx context.Context, now time.Time, limit int) ([]ho
 // Attended makes the requests of DueCircuits. limit is cut to 1 to 1000. A circuit
 // saved just now may be absent.
 func (s *Store) Attended(ctx context.Context, limit int) ([]gate.Record, error) {
-	records, err := pageThrough(ctx, s, shardQueries(circuitList, endpointShards, "", ""), limit, fromCircuitItem, circuitRange)
+	records, err := pageThrough(ctx, s, shardQueries(circuitList, endpointShards, "", ""), min(limit, maxRows), fromCircuitItem, circuitRange)
 	return records, translate(err, "list attended circuits")
 }
 
