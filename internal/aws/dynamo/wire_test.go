@@ -73,7 +73,7 @@ type wire struct {
 }
 
 // newWire returns a wire and a store on the wire.
-func newWire(t *testing.T, script ...answer) (*wire, *dynamo.Store) {
+func newWire(t testing.TB, script ...answer) (*wire, *dynamo.Store) {
 	t.Helper()
 
 	w := &wire{script: script}

@@ -19,9 +19,10 @@ import (
 const (
 	// activePage is the number of endpoints per page of the list.
 	activePage = 1000
-	// reviewPage is the number of endpoints per message. Decoding the counts takes 5 ms
-	// of a function's share of a CPU per endpoint, so a batch of 10 pages takes 5 s. A
-	// page is about 13 KB long: two names of 64 bytes per endpoint.
+	// reviewPage is the number of endpoints per message. Decoding the counts takes at
+	// most 20 ms of a function's share of a CPU per endpoint, so a batch of 10 pages
+	// takes 20 s of the 60 s of an invocation. A page has at most 16 KB: 160 bytes per
+	// endpoint.
 	reviewPage = 100
 	// reviewSpan is the age of the oldest counts read: 24 hours to judge, and up to
 	// 1 hour more because the counts begin on the hour.
