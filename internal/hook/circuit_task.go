@@ -28,7 +28,7 @@ type reviewBody struct {
 // Encode returns the page as a message body.
 func (p ReviewPage) Encode() (string, error) {
 	b, err := json.Marshal(reviewBody{&p})
-	return string(b), err //nolint:wrapcheck // the caller names the page
+	return string(b), err
 }
 
 // DecodeCircuitTask is the inverse of the methods Encode of CircuitCheck and

@@ -48,7 +48,8 @@ func TestTick_SharesOutAMassOutage(t *testing.T) {
 		}
 		for _, line := range w.lines("circuit.reconciled") {
 			if line["decision"] == "probe" {
-				probed[hook.EndpointID(line["endpoint_id"].(string))] = true
+				id, _ := line["endpoint_id"].(string)
+				probed[hook.EndpointID(id)] = true
 			}
 		}
 		w.Clock.Pass(time.Minute)
@@ -232,7 +233,10 @@ func (b *busy) Circuit(_ context.Context, tenant hook.TenantID, id hook.Endpoint
 
 func (b *busy) Hours(ctx context.Context, _ hook.EndpointID, _ time.Time) ([]stats.Hour, error) {
 	time.Sleep(readTime)
-	turn := ctx.Value(cpu{}).(chan struct{})
+	turn, ok := ctx.Value(cpu{}).(chan struct{})
+	if !ok {
+		return nil, errBroken
+	}
 	turn <- struct{}{}
 	time.Sleep(decodeTime)
 	<-turn

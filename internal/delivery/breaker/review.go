@@ -43,7 +43,7 @@ func (b *Breaker) Review(ctx context.Context) error {
 	own := checks[:min(len(checks), reviewPage)]
 	pages := slices.Collect(slices.Chunk(checks[len(own):], reviewPage))
 	faults := forEach(len(pages), func(i int) error {
-		return b.CircuitQueue.EnqueueReview(ctx, hook.ReviewPage{At: r.now, Endpoints: pages[i]}) //nolint:wrapcheck // the queue names the page
+		return b.CircuitQueue.EnqueueReview(ctx, hook.ReviewPage{At: r.now, Endpoints: pages[i]})
 	})
 	return r.reviewEndpoints(ctx, own, len(checks)-len(own), append(faults, err))
 }

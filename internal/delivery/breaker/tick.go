@@ -43,7 +43,7 @@ func (b *Breaker) Tick(ctx context.Context) error {
 	own := checks[:min(len(checks), maxTickEndpoints)]
 	shared := checks[len(own):]
 	faults := forEach(len(shared), func(i int) error {
-		return b.CircuitQueue.Enqueue(ctx, shared[i], 0) //nolint:wrapcheck // the queue names the endpoint
+		return b.CircuitQueue.Enqueue(ctx, shared[i], 0)
 	})
 	faults = append(faults, forEach(len(own), func(i int) error { return b.Reconcile(ctx, own[i]) })...)
 	gauges, err := b.readGauges(ctx)

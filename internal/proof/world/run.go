@@ -107,9 +107,9 @@ func (w *World) CheckCircuits() {
 // checkCircuit gives the message to a new process of the breaker.
 func (w *World) checkCircuit(m memory.CircuitMessage) error {
 	if m.Review != nil {
-		return w.Breaker().ReviewPage(w.T.Context(), *m.Review) //nolint:wrapcheck // the caller names the message
+		return w.Breaker().ReviewPage(w.T.Context(), *m.Review)
 	}
-	return w.Breaker().Reconcile(w.T.Context(), m.Check) //nolint:wrapcheck // the caller names the message
+	return w.Breaker().Reconcile(w.T.Context(), m.Check)
 }
 
 // Now runs everything that is due now.
