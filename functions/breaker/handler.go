@@ -15,6 +15,7 @@ type reconciler interface {
 	Reconcile(ctx context.Context, check hook.CircuitCheck) error
 	Tick(ctx context.Context) error
 	Review(ctx context.Context) error
+	ReviewPage(ctx context.Context, page hook.ReviewPage) error
 	ReconcileDeadLetters(ctx context.Context) error
 }
 
@@ -37,7 +38,7 @@ type input struct {
 func (h *handler) Handle(ctx context.Context, in input) (any, error) {
 	switch {
 	case in.Records != nil:
-		return lambdafn.EachMessage(ctx, h.batches, in.Records, "circuit_check.decode_failed", hook.DecodeCircuitCheck, h.breaker.Reconcile), nil
+		return lambdafn.EachMessage(ctx, h.batches, in.Records, "circuit_check.decode_failed", hook.DecodeCircuitTask, h.work), nil
 	case in.Tick:
 		if err := h.breaker.Tick(ctx); err != nil {
 			return nil, fmt.Errorf("tick: %w", err)
@@ -55,4 +56,12 @@ func (h *handler) Handle(ctx context.Context, in input) (any, error) {
 		return nil, nil
 	}
 	return nil, &hook.Error{Code: hook.CodeInvalid, Message: "the event is neither a batch of the circuits queue nor an event of a schedule"}
+}
+
+// work processes one message of the circuits queue.
+func (h *handler) work(ctx context.Context, task hook.CircuitTask) error {
+	if task.Review != nil {
+		return h.breaker.ReviewPage(ctx, *task.Review) //nolint:wrapcheck // logged by the breaker
+	}
+	return h.breaker.Reconcile(ctx, task.Check) //nolint:wrapcheck // logged by the breaker
 }

@@ -64,6 +64,14 @@ func (a *recorder) Review(context.Context) error {
 	return nil
 }
 
+func (a *recorder) ReviewPage(_ context.Context, page hook.ReviewPage) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+
+	a.checks = append(a.checks, page.Endpoints...)
+	return nil
+}
+
 func (a *recorder) ReconcileDeadLetters(context.Context) error {
 	a.reconciles++
 	if a.failsTimed {
@@ -90,6 +98,7 @@ func TestHandle_Answers(t *testing.T) {
 		{name: "a batch without failures", event: "batch", breaker: &recorder{}, golden: "all-well", checks: []hook.CircuitCheck{first, second}, timed: [3]int{}},
 		{name: "one failed check is reported", event: "batch", breaker: &recorder{fails: second.Endpoint}, golden: "one-failed", checks: []hook.CircuitCheck{first, second}, timed: [3]int{}},
 		{name: "an invalid message does not affect others", event: "poisoned", breaker: &recorder{}, golden: "poisoned", checks: []hook.CircuitCheck{second}, timed: [3]int{}},
+		{name: "a page of a review", event: "page", breaker: &recorder{}, golden: "all-well", checks: []hook.CircuitCheck{first}, timed: [3]int{}},
 		{name: "a tick", event: "tick", breaker: &recorder{}, golden: "tick", checks: nil, timed: [3]int{1, 0, 0}},
 		{name: "a failed tick is an error", event: "tick", breaker: &recorder{failsTimed: true}, golden: "", checks: nil, timed: [3]int{1, 0, 0}},
 		{name: "a review", event: "review", breaker: &recorder{}, golden: "review", checks: nil, timed: [3]int{0, 1, 0}},

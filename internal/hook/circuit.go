@@ -110,14 +110,21 @@ func DecodeCircuitCheck(body string) (CircuitCheck, error) {
 	if err := json.Unmarshal([]byte(body), &c); err != nil {
 		return CircuitCheck{}, &Error{Code: CodeInvalid, Message: "invalid circuit check", Err: err}
 	}
-	if _, err := ParseTenantID(string(c.Tenant)); err != nil {
-		return CircuitCheck{}, &Error{Code: CodeInvalid, Message: "invalid circuit check: tenant is required", Err: err}
-	}
-	if _, err := ParseEndpointID(string(c.Endpoint)); err != nil {
-		return CircuitCheck{}, &Error{Code: CodeInvalid, Message: "invalid circuit check: endpoint is required", Err: err}
-	}
-	if c.Wave < 0 {
-		return CircuitCheck{}, &Error{Code: CodeInvalid, Message: "invalid circuit check: wave is negative"}
+	if err := c.validate(); err != nil {
+		return CircuitCheck{}, err
 	}
 	return c, nil
+}
+
+func (c CircuitCheck) validate() error {
+	if _, err := ParseTenantID(string(c.Tenant)); err != nil {
+		return &Error{Code: CodeInvalid, Message: "invalid circuit check: tenant is required", Err: err}
+	}
+	if _, err := ParseEndpointID(string(c.Endpoint)); err != nil {
+		return &Error{Code: CodeInvalid, Message: "invalid circuit check: endpoint is required", Err: err}
+	}
+	if c.Wave < 0 {
+		return &Error{Code: CodeInvalid, Message: "invalid circuit check: wave is negative"}
+	}
+	return nil
 }

@@ -27,6 +27,7 @@ type Endpoint struct {
 	Shards        int           // of the deliveries of new events, 1 to MaxShards
 	ShardsEver    int           // the highest Shards so far
 	Circuit       CircuitSettings
+	AutoDisable   bool // reviews may disable the endpoint for too many dead deliveries; an answer 410 disables in any case
 	Style         HeaderStyle
 	Schemes       []Scheme // signatures of every request, without duplicates; classic headers support v1 only
 	Secrets       []Secret // newest first

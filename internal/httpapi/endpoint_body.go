@@ -25,6 +25,7 @@ type endpointBody struct {
 	MaxInFlight      *int               `json:"max_in_flight"`
 	Shards           *int               `json:"shards"`
 	Circuit          circuitBody        `json:"circuit"`
+	AutoDisable      *bool              `json:"auto_disable"`
 	SignatureHeaders *string            `json:"signature_headers"`
 	SignatureSchemes *[]string          `json:"signature_schemes"`
 }
@@ -81,6 +82,7 @@ func (b endpointBody) fields() (endpoint.Fields, error) {
 			Cooldown:    (*time.Duration)(b.Circuit.Cooldown),
 			MaxCooldown: (*time.Duration)(b.Circuit.MaxCooldown),
 		},
+		AutoDisable: b.AutoDisable,
 	}
 	if b.Retry != nil {
 		policy, wrong := b.Retry.policy()

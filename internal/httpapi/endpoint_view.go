@@ -22,6 +22,7 @@ type endpointView struct {
 	MaxInFlight      int               `json:"max_in_flight"`   // 0: no limit
 	Shards           int               `json:"shards"`
 	Circuit          circuitView       `json:"circuit"`
+	AutoDisable      bool              `json:"auto_disable"`
 	SignatureHeaders string            `json:"signature_headers"`
 	SignatureSchemes []string          `json:"signature_schemes"`
 	PublicKey        string            `json:"public_key,omitzero"`
@@ -72,6 +73,7 @@ func viewEndpoint(e hook.Endpoint) endpointView {
 		MaxInFlight:      e.MaxInFlight,
 		Shards:           e.Target().Shards,
 		Circuit:          viewCircuit(e.Circuit.WithDefaults()),
+		AutoDisable:      e.AutoDisable,
 		SignatureHeaders: e.Style.String(),
 		SignatureSchemes: schemes,
 		PublicKey:        endpoint.PublicKey(e),

@@ -26,7 +26,7 @@ func TestEndpoints_create(t *testing.T) {
 	const at = `"2026-11-21T09:30:00.000Z"`
 	base := `{"id":"` + id + `","uid":"","url":"https://example.com/hooks","description":"","event_types":["*"],"metadata":{},"headers":{},` +
 		`"retry":{"preset":"standard"},"timeout":"10s","max_age":"72h",` +
-		`"rate_per_second":0,"max_in_flight":0,"shards":1,"circuit":{"failures":5,"rate":0.5,"minimum":10,"cooldown":"5m","max_cooldown":"1h"},` +
+		`"rate_per_second":0,"max_in_flight":0,"shards":1,"circuit":{"failures":5,"rate":0.5,"minimum":10,"cooldown":"5m","max_cooldown":"1h"},"auto_disable":true,` +
 		`"signature_headers":"standard","signature_schemes":["v1"],` +
 		`"status":"active","reason":"","status_since":` + at + `,"created_at":` + at + `,"updated_at":` + at + `,"version":1`
 	if want := base + `,"secret":"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}`; w.Body.String() != want {
@@ -80,6 +80,7 @@ func TestEndpoints_roundTrip(t *testing.T) {
 			name: "a part of a circuit", field: "circuit", value: `{"cooldown":"2h"}`,
 			want: `{"failures":5,"rate":0.5,"minimum":10,"cooldown":"2h","max_cooldown":"2h"}`,
 		},
+		{name: "no disabling by a review", field: "auto_disable", value: `false`, want: ""},
 		{name: "classic headers", field: "signature_headers", value: `"classic"`, want: ""},
 		{name: "both schemes", field: "signature_schemes", value: `["v1","v1a"]`, want: ""},
 	}

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"time"
 
+	"surehook/internal/admin/endpoint"
 	"surehook/internal/admin/status"
 	"surehook/internal/hook"
 )
@@ -16,10 +17,19 @@ type endpointHealthView struct {
 	Fragile      bool             `json:"fragile"`
 	Warned       int              `json:"warned"`  // percent
 	Timeout      duration         `json:"timeout"` // of the next attempt
+	Limits       limitsView       `json:"limits"`
 	CircuitState circuitStateView `json:"circuit_state"`
 	Deliveries   countsView       `json:"deliveries"`
 	Complete     bool             `json:"complete"`
 	Windows      windowsView      `json:"windows"`
+}
+
+// limitsView holds the limits of the endpoint. A count is left out without its limit.
+type limitsView struct {
+	RatePerSecond float64 `json:"rate_per_second"` // 0: no limit
+	RateWaiting   *int    `json:"rate_waiting,omitzero"`
+	MaxInFlight   int     `json:"max_in_flight"` // 0: no limit
+	InFlight      *int    `json:"in_flight,omitzero"`
 }
 
 type countsView struct {
@@ -120,6 +130,7 @@ func viewEndpointHealth(h status.Health) endpointHealthView {
 		Fragile:      flags.Fragile,
 		Warned:       flags.Warned,
 		Timeout:      duration(timeout),
+		Limits:       viewLimits(h.Status),
 		CircuitState: viewCircuitState(h.Status),
 		Deliveries: countsView{
 			Retrying: h.Waiting.Retrying, Parked: h.Waiting.Parked, Dead: h.Dead, Delivered: h.Day.Delivered,
@@ -127,6 +138,17 @@ func viewEndpointHealth(h status.Health) endpointHealthView {
 		Complete: h.Complete,
 		Windows:  windowsView{Hour: viewWindow(h.Hour), Day: viewWindow(h.Day)},
 	}
+}
+
+func viewLimits(s endpoint.Status) limitsView {
+	v := limitsView{RatePerSecond: s.Endpoint.RatePerSecond, MaxInFlight: s.Endpoint.MaxInFlight}
+	if v.RatePerSecond > 0 {
+		v.RateWaiting = &s.Reserved
+	}
+	if v.MaxInFlight > 0 {
+		v.InFlight = &s.InFlight
+	}
+	return v
 }
 
 func viewWindow(w status.Window) windowView {
@@ -185,7 +207,7 @@ func viewPipeline(p status.Pipeline) pipelineView {
 		Retrying:     p.Waiting.Retrying,
 		InFlight:     p.InFlight(),
 		Parked:       p.Waiting.Parked,
-		Dead:         p.Dead(),
+		Dead:         p.Dead,
 		OpenCircuits: p.OpenCircuits,
 		LastHour: lastHourView{
 			Since:        stamp(p.Hour.Since),

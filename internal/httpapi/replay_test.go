@@ -269,7 +269,7 @@ func TestReplay_analysis(t *testing.T) {
 	p.die(t)
 	w := p.do(t, reader, "GET", analysisURL, "")
 	want := fmt.Sprintf(`{"hours":24,"total":1,"complete":true,"groups":[{"endpoint_id":%q,"class":"unavailable","status":503,"reason":"exhausted",`+
-		`"count":1,"first_at":%s,"last_at":%s,"mean_attempts":1,"error":"the endpoint answered 503","pattern":"trickle","suggestion":"`, p.retrying.ID.Endpoint, at, at)
+		`"count":1,"first_at":%s,"last_at":%s,"mean_attempts":1,"error":"the endpoint answered 503","pattern":"outage","suggestion":"`, p.retrying.ID.Endpoint, at, at)
 	if w.Code != 200 || !strings.HasPrefix(w.Body.String(), want) {
 		t.Errorf("GET = %d %s; want 200 %s", w.Code, w.Body, want)
 	}

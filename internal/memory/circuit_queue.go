@@ -2,16 +2,17 @@ package memory
 
 import (
 	"context"
+	"slices"
 	"sync/atomic"
 	"time"
 
-	"surehook/internal/delivery/gate"
+	"surehook/internal/delivery/breaker"
 	"surehook/internal/hook"
 )
 
-var _ gate.CircuitQueue = (*CircuitQueue)(nil)
+var _ breaker.CircuitQueue = (*CircuitQueue)(nil)
 
-// CircuitQueue is the queue of circuit checks. As with SQS, a received message is
+// CircuitQueue is the queue of circuit checks and review pages. As with SQS, a received message is
 // hidden, and visible again unless deleted. CircuitQueue is safe for concurrent
 // use.
 type CircuitQueue struct {
@@ -23,24 +24,32 @@ type CircuitQueue struct {
 	MaxReceives int
 
 	now    func() time.Time
-	checks *standardQueue[hook.CircuitCheck]
+	checks *standardQueue[hook.CircuitTask]
 }
 
-// CircuitMessage is a received circuit check.
+// CircuitMessage is a received circuit check, or a received review page.
 type CircuitMessage struct {
+	hook.CircuitTask
+
 	ID           string
-	Check        hook.CircuitCheck
 	ReceiveCount int // this receipt included
 }
 
 // NewCircuitQueue returns an empty queue with the clock now.
 func NewCircuitQueue(now func() time.Time) *CircuitQueue {
-	return &CircuitQueue{Visibility: defaultVisibility, now: now, checks: newStandardQueue[hook.CircuitCheck](now, new(atomic.Int64))}
+	return &CircuitQueue{Visibility: defaultVisibility, now: now, checks: newStandardQueue[hook.CircuitTask](now, new(atomic.Int64))}
 }
 
 // Enqueue rounds the delay up to whole seconds. A delay below 0 is 0.
 func (q *CircuitQueue) Enqueue(_ context.Context, check hook.CircuitCheck, delay time.Duration) error {
-	q.checks.put(check.Endpoint, check, q.now().Add(queueDelay(delay)))
+	q.checks.put(check.Endpoint, hook.CircuitTask{Check: check}, q.now().Add(queueDelay(delay)))
+	return nil
+}
+
+// EnqueueReview puts all pages in one group.
+func (q *CircuitQueue) EnqueueReview(_ context.Context, page hook.ReviewPage) error {
+	page.Endpoints = slices.Clone(page.Endpoints)
+	q.checks.put("review", hook.CircuitTask{Review: &page}, q.now())
 	return nil
 }
 
@@ -67,10 +76,10 @@ func (q *CircuitQueue) Postpone(id string, d time.Duration) { q.checks.postpone(
 // checks.
 func (q *CircuitQueue) Next() (at time.Time, ok bool) { return q.checks.next() }
 
-func circuitMessages(entries []entry[hook.CircuitCheck]) []CircuitMessage {
+func circuitMessages(entries []entry[hook.CircuitTask]) []CircuitMessage {
 	var all []CircuitMessage
 	for _, e := range entries {
-		all = append(all, CircuitMessage{ID: e.id, Check: e.value, ReceiveCount: e.received})
+		all = append(all, CircuitMessage{CircuitTask: e.value, ID: e.id, ReceiveCount: e.received})
 	}
 	return all
 }

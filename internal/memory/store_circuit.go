@@ -53,7 +53,10 @@ func (s *Store) SaveCircuit(ctx context.Context, r gate.Record) error {
 	return nil
 }
 
-// DueCircuits cuts limit to 1 to 1000. The result never lags.
+// maxDue is the maximum number of circuits of DueCircuits.
+const maxDue = 10_000
+
+// DueCircuits cuts limit to 1 to 10,000. The result never lags.
 func (s *Store) DueCircuits(ctx context.Context, now time.Time, limit int) ([]hook.CircuitCheck, error) {
 	if err := available(ctx, "list due circuits"); err != nil {
 		return nil, err
@@ -63,7 +66,7 @@ func (s *Store) DueCircuits(ctx context.Context, now time.Time, limit int) ([]ho
 
 	var checks []hook.CircuitCheck
 	for r := range s.due.all() {
-		if r.AttendAt.After(now) || len(checks) == listLimit(limit) {
+		if r.AttendAt.After(now) || len(checks) == min(max(limit, 1), maxDue) {
 			break
 		}
 		checks = append(checks, hook.CircuitCheck{Tenant: r.Tenant, Endpoint: r.Endpoint, Wave: r.Wave})

@@ -116,6 +116,7 @@ const (
 	LogState         = "state"
 	LogSelected      = "selected"
 	LogEnqueued      = "enqueued"
+	LogShared        = "shared" // endpoints left to other invocations
 	LogSkipped       = "skipped"
 	LogPages         = "pages"
 	LogSeen          = "seen"

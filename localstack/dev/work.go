@@ -70,7 +70,7 @@ func (p *process) deliver(ctx context.Context, lane hook.Lane) {
 	}
 }
 
-// checkCircuits reconciles the endpoints of the next circuit checks.
+// checkCircuits processes the next circuit checks and review pages.
 func (p *process) checkCircuits(ctx context.Context) {
 	received := p.circuits.Await(ctx, batch)
 	ctx, cancel := invoked(ctx)
@@ -83,7 +83,11 @@ func (p *process) checkCircuits(ctx context.Context) {
 }
 
 func (p *process) reconcile(ctx context.Context, m memory.CircuitMessage) {
-	if p.breaker.Reconcile(ctx, m.Check) == nil { // Reconcile logs its result
+	work := func() error { return p.breaker.Reconcile(ctx, m.Check) }
+	if m.Review != nil {
+		work = func() error { return p.breaker.ReviewPage(ctx, *m.Review) }
+	}
+	if work() == nil { // both log their results
 		p.circuits.Delete(m.ID)
 	} else {
 		p.circuits.Postpone(m.ID, redelivery(m.ReceiveCount))

@@ -20,6 +20,7 @@ type Status struct {
 	Endpoint hook.Endpoint
 	Gate     gate.Record // ThrottledUntil is zero once the time has passed
 	InFlight int         // attempts in flight; 0 for an endpoint without MaxInFlight
+	Reserved int         // deliveries that wait for a reserved rate slot; 0 for an endpoint without RatePerSecond
 }
 
 // NextProbe returns the earliest time of the next probe: the end of the
@@ -145,12 +146,15 @@ func (a *Admin) statusOf(ctx context.Context, e hook.Endpoint, record gate.Recor
 		record.ThrottledUntil = time.Time{}
 	}
 	s := Status{Endpoint: e, Gate: record}
-	if e.MaxInFlight > 0 {
+	if e.MaxInFlight > 0 || e.RatePerSecond > 0 {
 		limits, err := a.Circuits.Limits(ctx, e.ID)
 		if err != nil {
 			return Status{}, fmt.Errorf("read limits of endpoint %s: %w", e.ID, err)
 		}
-		s.InFlight = limits.InFlight(now)
+		if e.MaxInFlight > 0 {
+			s.InFlight = limits.InFlight(now)
+		}
+		s.Reserved = limits.Reserved(e.RatePerSecond, now)
 	}
 	return s, nil
 }

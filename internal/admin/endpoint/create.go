@@ -27,6 +27,7 @@ func (a *Admin) Create(ctx context.Context, tenant hook.TenantID, f Fields, secr
 		Retry:       hook.RetryPolicy{Preset: retry.Presets()[0]},
 		Timeout:     hook.DefaultTimeout,
 		MaxAge:      hook.DefaultMaxAge,
+		AutoDisable: true,
 		Style:       hook.StyleStandard,
 		Schemes:     []hook.Scheme{hook.SchemeV1},
 		Status:      hook.StatusActive,

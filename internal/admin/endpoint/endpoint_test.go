@@ -35,6 +35,7 @@ func TestAdmin_Create(t *testing.T) {
 		Style:       hook.StyleStandard,
 		Schemes:     []hook.Scheme{hook.SchemeV1},
 		Status:      hook.StatusActive,
+		AutoDisable: true,
 		StatusSince: at,
 		CreatedAt:   at,
 		UpdatedAt:   at,

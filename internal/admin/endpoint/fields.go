@@ -27,6 +27,7 @@ type Fields struct {
 	MaxInFlight   *int     // 0: no limit
 	Shards        *int     // of the deliveries of later events
 	Circuit       CircuitFields
+	AutoDisable   *bool
 	Style         *hook.HeaderStyle
 	Schemes       *[]hook.Scheme
 }
@@ -61,6 +62,7 @@ func (f Fields) apply(e *hook.Endpoint) {
 	set(&e.Circuit.Minimum, f.Circuit.Minimum)
 	set(&e.Circuit.Cooldown, f.Circuit.Cooldown)
 	set(&e.Circuit.MaxCooldown, f.Circuit.MaxCooldown)
+	set(&e.AutoDisable, f.AutoDisable)
 	set(&e.Style, f.Style)
 	set(&e.Schemes, f.Schemes)
 }

@@ -27,6 +27,7 @@ type Pipeline struct {
 	At           time.Time
 	Complete     bool // false: counts are lower bounds, after a timeout or with too many endpoints
 	Waiting      Waiting
+	Dead         int           // dead deliveries of any age, of the counted endpoints
 	Oldest       hook.Delivery // the oldest delivery of Waiting; zero when none was found
 	Hour         Window        // the current clock hour and the hour before
 	OpenCircuits int           // open and half-open circuits
@@ -44,16 +45,15 @@ func (p *Pipeline) InFlight() int {
 	return p.Queues["live"].InFlight + p.Queues["retry"].InFlight + p.Queues["replay"].InFlight
 }
 
-// Dead returns the number of dead letters in the queue.
-func (p *Pipeline) Dead() int {
-	d := p.Queues["dead_letters"]
-	return d.Visible + d.InFlight + d.Delayed
-}
-
 // Pipeline measures the queues and counts the deliveries of at most maxCounted
 // endpoints: first the endpoints with a circuit that is not closed or with
 // parked deliveries, then the endpoints with attempts in the last activeHours.
 // The indexes may lag by a moment.
+//
+// Dead is the sum of Health.Dead over the counted endpoints. The records count,
+// because the queue of dead letters forgets after 14 days. An endpoint without parked
+// deliveries, open circuit and attempts in activeHours is not counted: no list of all
+// endpoints exists, and the cost must not grow with the endpoints of all time.
 func (r *Reader) Pipeline(ctx context.Context) (Pipeline, error) {
 	now := r.now()
 	p := Pipeline{At: now, Hour: Window{Since: review.RecentSince(now)}}
@@ -127,6 +127,7 @@ func (r *Reader) busy(ctx context.Context, attended []gate.Record, now time.Time
 // part is the share of one endpoint in a Pipeline.
 type part struct {
 	waiting Waiting
+	dead    int
 	oldest  hook.Delivery
 	counts  stats.Counts
 }
@@ -162,12 +163,15 @@ func (r *Reader) part(ctx context.Context, of hook.CircuitCheck, since time.Time
 			found.oldest = older(found.oldest, d)
 		}
 	}
-	return found, nil
+	// The waiting deliveries come first: a timeout cuts the count of the dead.
+	found.dead, err = r.count(ctx, target, hook.StateDead)
+	return found, err
 }
 
 func (p *Pipeline) add(found part) {
 	p.Waiting.Retrying += found.waiting.Retrying
 	p.Waiting.Parked += found.waiting.Parked
+	p.Dead += found.dead
 	p.Oldest = older(p.Oldest, found.oldest)
 	p.Hour.Add(found.counts)
 }

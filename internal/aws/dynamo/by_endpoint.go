@@ -41,7 +41,7 @@ func (s *Store) DeliveriesByEndpoint(
 // absent, but every returned delivery is parked.
 func (s *Store) Parked(ctx context.Context, target hook.Target, limit int) ([]hook.Delivery, error) {
 	l := listOf(target, hook.StateParked)
-	parked, err := pageThrough(ctx, s, l.sources(false, ""), limit, fromDeliveryItem, l.position)
+	parked, err := pageThrough(ctx, s, l.sources(false, ""), min(limit, maxRows), fromDeliveryItem, l.position)
 	return parked, translate(err, "list parked deliveries of endpoint "+string(target.Endpoint))
 }
 
@@ -55,7 +55,7 @@ func (s *Store) Overdue(ctx context.Context, before time.Time, limit int) ([]hoo
 		return dueRange(d)
 	}
 	sources := shardQueries(dueList, dueShards, "state_sk < :value", timeBound(before))
-	overdue, err := pageThrough(ctx, s, sources, limit, fromDeliveryItem, position)
+	overdue, err := pageThrough(ctx, s, sources, min(limit, maxRows), fromDeliveryItem, position)
 	return overdue, translate(err, "list overdue deliveries")
 }
 

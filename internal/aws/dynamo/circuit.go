@@ -35,6 +35,7 @@ type circuitItem struct {
 	Fragile        bool            `dynamodbav:"fragile,omitempty"`
 	Timeout        time.Duration   `dynamodbav:"timeout_ns,omitempty"`
 	Warned         int             `dynamodbav:"warned,omitempty"`
+	WarnedAt       int64           `dynamodbav:"warned_at,omitempty"`
 	AttendAt       int64           `dynamodbav:"attend_at,omitempty"`
 	Version        int64           `dynamodbav:"version"`
 }
@@ -62,6 +63,7 @@ func toCircuitItem(r gate.Record) circuitItem {
 		Fragile:        r.Review.Fragile,
 		Timeout:        r.Review.Timeout,
 		Warned:         r.Review.Warned,
+		WarnedAt:       millis(r.Review.WarnedAt),
 		AttendAt:       millis(r.AttendAt),
 		Version:        r.Version + 1,
 	}
@@ -95,8 +97,10 @@ func fromCircuitItem(it circuitItem) (gate.Record, error) {
 		Waiting:        it.Waiting,
 		EmptySince:     fromMillis(it.EmptySince),
 		Wave:           it.Wave,
-		Review:         review.Flags{Slow: it.Slow, Fragile: it.Fragile, Timeout: it.Timeout, Warned: it.Warned},
-		AttendAt:       fromMillis(it.AttendAt),
+		Review: review.Flags{
+			Slow: it.Slow, Fragile: it.Fragile, Timeout: it.Timeout, Warned: it.Warned, WarnedAt: fromMillis(it.WarnedAt),
+		},
+		AttendAt: fromMillis(it.AttendAt),
 	}, nil
 }
 
@@ -124,12 +128,15 @@ func (s *Store) SaveCircuit(ctx context.Context, r gate.Record) error {
 	return translate(s.write(ctx, put), op)
 }
 
+// maxDue is the maximum number of circuits of DueCircuits.
+const maxDue = 10_000
+
 // DueCircuits queries the 16 shards, usually with one request for each and one
 // batch read per 100 circuits; at most 5 requests for each. limit is cut to 1 to
-// 1000. A circuit saved just now may be absent.
+// 10,000. A circuit saved just now may be absent.
 func (s *Store) DueCircuits(ctx context.Context, now time.Time, limit int) ([]hook.CircuitCheck, error) {
 	later := now.Add(time.Millisecond).UTC().Format(indexTime)
-	due, err := pageThrough(ctx, s, shardQueries(circuitList, endpointShards, "state_sk < :value", later), limit, fromCircuitItem, circuitRange)
+	due, err := pageThrough(ctx, s, shardQueries(circuitList, endpointShards, "state_sk < :value", later), min(limit, maxDue), fromCircuitItem, circuitRange)
 	if err != nil {
 		return nil, translate(err, "list due circuits")
 	}
@@ -143,7 +150,7 @@ func (s *Store) DueCircuits(ctx context.Context, now time.Time, limit int) ([]ho
 // Attended makes the requests of DueCircuits. limit is cut to 1 to 1000. A circuit
 // saved just now may be absent.
 func (s *Store) Attended(ctx context.Context, limit int) ([]gate.Record, error) {
-	records, err := pageThrough(ctx, s, shardQueries(circuitList, endpointShards, "", ""), limit, fromCircuitItem, circuitRange)
+	records, err := pageThrough(ctx, s, shardQueries(circuitList, endpointShards, "", ""), min(limit, maxRows), fromCircuitItem, circuitRange)
 	return records, translate(err, "list attended circuits")
 }
 

@@ -25,6 +25,7 @@ type endpointItem struct {
 	Shards      int               `dynamodbav:"shards,omitempty"`
 	ShardsEver  int               `dynamodbav:"shards_ever,omitempty"`
 	Circuit     *settingsItem     `dynamodbav:"circuit,omitempty"`
+	AutoDisable bool              `dynamodbav:"auto_disable"`
 	Style       string            `dynamodbav:"style"`
 	Schemes     []string          `dynamodbav:"schemes,omitempty"`
 	Secrets     []secretItem      `dynamodbav:"secrets,omitempty"`
@@ -83,6 +84,7 @@ func toEndpointItem(e hook.Endpoint) endpointItem {
 		Shards:      e.Shards,
 		ShardsEver:  e.ShardsEver,
 		Circuit:     toSettingsItem(e.Circuit),
+		AutoDisable: e.AutoDisable,
 		Style:       word(e.Style),
 		Status:      word(e.Status),
 		Reason:      e.Reason,
@@ -159,6 +161,7 @@ func fromEndpointItem(it endpointItem) (hook.Endpoint, error) {
 		MaxInFlight:   it.MaxInFlight,
 		Shards:        it.Shards,
 		ShardsEver:    it.ShardsEver,
+		AutoDisable:   it.AutoDisable,
 		Circuit:       fromSettingsItem(it.Circuit),
 		Style:         style,
 		Status:        status,

@@ -55,11 +55,12 @@ func current[I, T any](
 
 // pageThrough returns the first records of a list, at most limit. The list is merged
 // from the sources; see merge. pageThrough skips stale rows: each source makes at most
-// maxPages requests, the first for firstPage rows, the others for max(limit, 100) rows.
+// maxPages requests, the first for firstPage rows, the others for max(limit, 100) rows,
+// and none for more than maxRows. The caller bounds limit.
 func pageThrough[I, T any](
 	ctx context.Context, s *Store, sources []source, limit int, from func(I) (T, error), position func(T) string,
 ) ([]T, error) {
-	limit = min(max(limit, 1), maxRows)
+	limit = max(limit, 1)
 	list := s.newMerge(false, sources)
 	var all []T
 	for rows, size := limit, firstPage(limit, len(sources)); ; rows, size = max(limit-len(all), maxPage), max(limit, maxPage) {

@@ -73,12 +73,12 @@ type wire struct {
 }
 
 // newWire returns a wire and a store on the wire.
-func newWire(t *testing.T, script ...answer) (*wire, *dynamo.Store) {
-	t.Helper()
+func newWire(tb testing.TB, script ...answer) (*wire, *dynamo.Store) {
+	tb.Helper()
 
 	w := &wire{script: script}
 	server := httptest.NewServer(w)
-	t.Cleanup(server.Close)
+	tb.Cleanup(server.Close)
 	store := dynamo.New(aws.Config{
 		Region:       "us-east-1",
 		Credentials:  credentials.NewStaticCredentialsProvider("test", "test", ""),

@@ -8,13 +8,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awssqs "github.com/aws/aws-sdk-go-v2/service/sqs"
 
-	"surehook/internal/delivery/gate"
+	"surehook/internal/delivery/breaker"
 	"surehook/internal/hook"
 )
 
-var _ gate.CircuitQueue = (*CircuitQueue)(nil)
+var _ breaker.CircuitQueue = (*CircuitQueue)(nil)
 
-// CircuitQueue sends circuit checks to the breaker. CircuitQueue is safe for
+// CircuitQueue sends circuit checks and review pages to the breaker. CircuitQueue is safe for
 // concurrent use.
 type CircuitQueue struct{ mailbox mailbox }
 
@@ -31,6 +31,19 @@ func (c *CircuitQueue) Enqueue(ctx context.Context, check hook.CircuitCheck, del
 	}
 	if err := c.mailbox.send(ctx, body, string(check.Endpoint), delay); err != nil {
 		return fmt.Errorf("enqueue circuit check of %s: %w", check.Endpoint, err)
+	}
+	return nil
+}
+
+// EnqueueReview sends all pages in one message group, so that circuit checks do not
+// wait behind the pages of a large review.
+func (c *CircuitQueue) EnqueueReview(ctx context.Context, page hook.ReviewPage) error {
+	body, err := page.Encode()
+	if err == nil {
+		err = c.mailbox.send(ctx, body, "review", 0)
+	}
+	if err != nil {
+		return fmt.Errorf("enqueue review of %d endpoints: %w", len(page.Endpoints), err)
 	}
 	return nil
 }

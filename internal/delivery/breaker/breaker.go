@@ -34,7 +34,7 @@ type Breaker struct {
 	Store        Store
 	Queue        Queue
 	DeadLetters  DeadLetters
-	CircuitQueue gate.CircuitQueue
+	CircuitQueue CircuitQueue
 	Settlement   Settlement
 	Notifier     gate.Notifier
 	Metrics      emf.Set

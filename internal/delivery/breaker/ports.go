@@ -23,7 +23,7 @@ type Store interface {
 type Circuits interface {
 	gate.CircuitStore
 	// DueCircuits returns a check for each endpoint with an AttendAt not after now,
-	// the earliest first, at most limit. The index may lag a moment.
+	// the earliest first, at most limit (1 to 10,000). The index may lag a moment.
 	DueCircuits(ctx context.Context, now time.Time, limit int) ([]hook.CircuitCheck, error)
 	CircuitLister
 }
@@ -66,6 +66,13 @@ type Deliveries interface {
 	// the time, the earliest first, at most limit (1 to 1000). The index may lag a
 	// moment, but every returned delivery is retrying.
 	Overdue(ctx context.Context, before time.Time, limit int) ([]hook.Delivery, error)
+}
+
+// CircuitQueue carries circuit checks, and pages of reviews.
+type CircuitQueue interface {
+	gate.CircuitQueue
+	// EnqueueReview makes the breaker review the endpoints of the page, at most 100.
+	EnqueueReview(ctx context.Context, page hook.ReviewPage) error
 }
 
 // Queue carries tokens.

@@ -19,6 +19,11 @@ import (
 const (
 	// activePage is the number of endpoints per page of the list.
 	activePage = 1000
+	// reviewPage is the number of endpoints per message. Decoding the counts takes at
+	// most 20 ms of a function's share of a CPU per endpoint, so a batch of 10 pages
+	// takes 20 s of the 60 s of an invocation. A page has at most 16 KB: 160 bytes per
+	// endpoint.
+	reviewPage = 100
 	// reviewSpan is the age of the oldest counts read: 24 hours to judge, and up to
 	// 1 hour more because the counts begin on the hour.
 	reviewSpan = 25 * time.Hour
@@ -28,17 +33,48 @@ const (
 // clock, and applies the verdicts. An error for one endpoint does not stop the
 // others; Review returns all errors. Review may repeat and run concurrently: a
 // second review of an endpoint changes nothing.
+//
+// Review shares out the endpoints in pages of reviewPage: Review judges the first page,
+// and enqueues the others for ReviewPage. After a crash or an error before the last
+// message, the next review covers the endpoints.
 func (b *Breaker) Review(ctx context.Context) error {
 	r := reviewRun{Breaker: b, now: b.Now()}
 	checks, err := r.activeEndpoints(ctx)
-	faults := forEach(len(checks), func(i int) error { return r.reviewEndpoint(ctx, checks[i]) })
+	own := checks[:min(len(checks), reviewPage)]
+	pages := slices.Collect(slices.Chunk(checks[len(own):], reviewPage))
+	faults := forEach(len(pages), func(i int) error {
+		return b.CircuitQueue.EnqueueReview(ctx, hook.ReviewPage{At: r.now, Endpoints: pages[i]})
+	})
+	return r.reviewEndpoints(ctx, own, len(checks)-len(own), append(faults, err))
+}
+
+// ReviewPage judges the endpoints of one page as of the time of the review, so that
+// repeated notifications carry the same keys. Repeated and concurrent calls change
+// nothing. A page older than review.Every does nothing, because the next review
+// covers the active endpoints: an endpoint without an answer does not return for ever.
+// After a lost message, too, the next review covers the endpoints.
+func (b *Breaker) ReviewPage(ctx context.Context, page hook.ReviewPage) error {
+	r := reviewRun{Breaker: b, now: page.At}
+	if late := b.Now().Sub(page.At); late >= review.Every {
+		b.Log.LogAttrs(ctx, slog.LevelWarn, "review_page.dropped",
+			slog.Int(names.LogSkipped, len(page.Endpoints)), slog.Int64(names.LogDuration, late.Milliseconds()))
+		return nil
+	}
+	return r.reviewEndpoints(ctx, page.Endpoints, 0, nil)
+}
+
+// reviewEndpoints judges the endpoints, and logs the result with the number of
+// endpoints shared out to other invocations.
+func (r *reviewRun) reviewEndpoints(ctx context.Context, checks []hook.CircuitCheck, shared int, faults []error) error {
+	faults = append(faults, forEach(len(checks), func(i int) error { return r.reviewEndpoint(ctx, checks[i]) })...)
 	if n := r.skipped.Load(); n > 0 {
 		faults = append(faults, fmt.Errorf("%d endpoints were not reviewed: %w", n, errNoTime))
 	}
-	err = errors.Join(append(faults, err)...)
+	err := errors.Join(faults...)
 	level := slog.LevelInfo
 	attrs := []slog.Attr{
 		slog.Int(names.LogActive, len(checks)),
+		slog.Int(names.LogShared, shared),
 		slog.Int64(names.LogChanged, r.changed.Load()),
 		slog.Int64(names.LogSkipped, r.skipped.Load()),
 	}
@@ -46,11 +82,11 @@ func (b *Breaker) Review(ctx context.Context) error {
 		level = slog.LevelError
 		attrs = append(attrs, slog.Any(names.LogError, err))
 	}
-	b.Log.LogAttrs(ctx, level, "endpoints.reviewed", attrs...)
+	r.Log.LogAttrs(ctx, level, "endpoints.reviewed", attrs...)
 	return err
 }
 
-// reviewRun is one review of all endpoints. A run has one time, so the
+// reviewRun is a review of all endpoints, or of one page. A run has one time, so the
 // notifications stay the same when a conflict repeats the review of an endpoint.
 type reviewRun struct {
 	*Breaker
@@ -111,11 +147,12 @@ func (r *reviewRun) reviewEndpoint(ctx context.Context, check hook.CircuitCheck)
 }
 
 // judgeEndpoint reads the facts about the endpoint and applies the verdict:
-// notify first, then save the flags, then disable. After a crash between two
-// steps, the next review reads the same facts, reaches the same verdict, and
+// notify first, then disable, then save the flags. After a crash before the
+// disabling, the next review reads the same facts, reaches the same verdict, and
 // repeats the notifications. Within the same quarter of an hour, repeated
-// notifications carry the same keys. In the reverse order, a crash would lose the
-// notifications.
+// notifications carry the same keys. After a crash before the flags, the next
+// review finds a disabled endpoint and saves the flags. Flags saved first would
+// lose the warning, and with the warning the right to disable.
 //
 // CodeConflict means a concurrent change of the endpoint or of the record.
 func (r *reviewRun) judgeEndpoint(ctx context.Context, check hook.CircuitCheck) error {
@@ -164,17 +201,17 @@ func (r *reviewRun) applyVerdict(ctx context.Context, v review.Verdict, e hook.E
 	if len(faults) > 0 {
 		return errors.Join(faults...) // without the flags, the next review repeats the verdict
 	}
-	if v.Flags != record.Review {
-		record.Review = v.Flags
-		if err := r.Store.SaveCircuit(ctx, record); err != nil {
-			return fmt.Errorf("save review flags: %w", err)
+	if v.Disable {
+		if err := r.Store.UpdateEndpoint(ctx, e.Disabled(hook.ReasonFailing, r.now)); err != nil {
+			return fmt.Errorf("disable endpoint: %w", err)
 		}
 	}
-	if !v.Disable {
+	if v.Flags == record.Review {
 		return nil
 	}
-	if err := r.Store.UpdateEndpoint(ctx, e.Disabled(hook.ReasonFailing, r.now)); err != nil {
-		return fmt.Errorf("disable endpoint: %w", err)
+	record.Review = v.Flags
+	if err := r.Store.SaveCircuit(ctx, record); err != nil {
+		return fmt.Errorf("save review flags: %w", err)
 	}
 	return nil
 }

@@ -28,6 +28,27 @@ func slowly() stats.Counts {
 // dying returns the counts of 20 settled deliveries, the given number of them dead.
 func dying(dead int) stats.Counts { return stats.Counts{Dead: dead, Delivered: 20 - dead} }
 
+// longAgo makes the endpoint nine days old.
+func longAgo(e *hook.Endpoint) {
+	e.StatusSince, e.CreatedAt = start.AddDate(0, 0, -9), start.AddDate(0, 0, -9)
+}
+
+// warned returns the flags after a warning an hour ago.
+func warned(level int) review.Flags {
+	return review.Flags{Warned: level, WarnedAt: start.Add(-time.Hour)}
+}
+
+// warnedNow returns the flags after a warning in the quarter of an hour of the start.
+func warnedNow(level int) review.Flags {
+	return review.Flags{Warned: level, WarnedAt: start.Truncate(review.Every)}
+}
+
+// warn stores the second warning of an hour ago.
+func (w *bundle) warn(e hook.Endpoint) {
+	w.T.Helper()
+	w.record(e, func(r gate.Record) gate.Record { r.Review = warned(review.WarnedTwice); return r })
+}
+
 // count adds counts for the endpoint at the time ago before now.
 func (w *bundle) count(e hook.Endpoint, ago time.Duration, all ...stats.Counts) {
 	w.T.Helper()
@@ -44,6 +65,20 @@ func (w *bundle) review() {
 
 	if err := w.Breaker().Review(w.T.Context()); err != nil {
 		w.T.Errorf("Review() = %v; want nil", err)
+	}
+}
+
+// pages gives each page of the review to a new process of the breaker.
+func (w *bundle) pages() {
+	w.T.Helper()
+
+	for received := w.CircuitQueue.Receive(10); len(received) > 0; received = w.CircuitQueue.Receive(10) {
+		for _, m := range received {
+			if err := w.Breaker().ReviewPage(w.T.Context(), *m.Review); err != nil {
+				w.T.Errorf("ReviewPage() = %v; want nil", err)
+			}
+			w.CircuitQueue.Delete(m.ID)
+		}
 	}
 }
 
@@ -94,32 +129,32 @@ func TestReview_AppliesTheVerdict(t *testing.T) {
 		writes   int
 	}{
 		{name: "nothing is wrong", counts: []stats.Counts{dying(5)}},
-		{name: "nothing is new", before: review.Flags{Warned: 25}, counts: []stats.Counts{dying(6)}, flags: review.Flags{Warned: 25}},
+		{name: "nothing is new", before: warned(25), counts: []stats.Counts{dying(6)}, flags: warned(25)},
 		{
 			name: "slow", counts: []stats.Counts{slowly()}, writes: 2,
 			flags: review.Flags{Slow: true, Timeout: 9395 * time.Millisecond}, notified: []string{"endpoint.slow"},
 		},
 		{
 			name: "more dead than the warning limit", counts: []stats.Counts{dying(6)}, writes: 2,
-			flags: review.Flags{Warned: 25}, notified: []string{"endpoint.failing"},
+			flags: warnedNow(25), notified: []string{"endpoint.failing"},
 		},
 		{
-			name: "as many dead as the limit", before: review.Flags{Warned: 40}, counts: []stats.Counts{dying(10)}, flags: review.Flags{Warned: 40},
+			name: "as many dead as the limit", before: warned(40), counts: []stats.Counts{dying(10)}, flags: warned(40),
 		},
 		{
-			name: "more dead than the limit: disabled", before: review.Flags{Warned: 40}, counts: []stats.Counts{dying(11)}, writes: 3,
+			name: "more dead than the limit: disabled", before: warned(40), counts: []stats.Counts{dying(20)}, writes: 3,
 			notified: []string{"endpoint.disabled"}, off: true,
 		},
 		{
-			name: "more dead than the limit, with unchanged flags", counts: []stats.Counts{dying(11)}, writes: 2,
-			notified: []string{"endpoint.disabled"}, off: true,
+			name: "more dead than the limit, without a warning before", counts: []stats.Counts{dying(20)}, writes: 2,
+			flags: warnedNow(40), notified: []string{"endpoint.failing"},
 		},
 		{
-			name: "recovered", before: review.Flags{Warned: 25}, counts: []stats.Counts{dying(0)}, writes: 2,
+			name: "recovered", before: warned(25), counts: []stats.Counts{dying(0)}, writes: 2,
 			notified: []string{"endpoint.recovered"},
 		},
 		{
-			name: "a paused endpoint only loses its flags", before: review.Flags{Warned: 25}, counts: []stats.Counts{dying(20)}, status: hook.StatusPaused, writes: 1,
+			name: "a paused endpoint only loses its flags", before: warned(25), counts: []stats.Counts{dying(20)}, status: hook.StatusPaused, writes: 1,
 		},
 	}
 	for _, tt := range tests {
@@ -127,7 +162,10 @@ func TestReview_AppliesTheVerdict(t *testing.T) {
 			t.Parallel()
 
 			w := setup(t)
-			e := w.Endpoint(func(e *hook.Endpoint) { e.Status = max(tt.status, hook.StatusActive) })
+			e := w.Endpoint(func(e *hook.Endpoint) {
+				longAgo(e)
+				e.Status = max(tt.status, hook.StatusActive)
+			})
 			w.count(e, 0, tt.counts...)
 			if tt.before != (review.Flags{}) {
 				w.record(e, func(r gate.Record) gate.Record { r.Review = tt.before; return r })
@@ -205,13 +243,13 @@ func TestReview_JudgesAWholeDay(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
-	longAgo := func(e *hook.Endpoint) { e.StatusSince, e.CreatedAt = start.AddDate(0, 0, -9), start.AddDate(0, 0, -9) }
 	within, before := w.Endpoint(longAgo), w.Endpoint(longAgo)
 	const intoIt = 6*time.Minute + 7*time.Second
 	w.count(within, 23*time.Hour+intoIt, dying(20)) // in the first hour that began within 24 hours
 	w.count(before, 23*time.Hour+intoIt+1, dying(20))
 	for _, e := range []hook.Endpoint{within, before} {
-		w.count(e, 0, stats.Counts{OK: 1})
+		w.warn(e)
+		w.count(e, 0, stats.Counts{Failed: 1})
 	}
 	w.review()
 	if w.stored(within).Status != hook.StatusDisabled || w.stored(before).Status != hook.StatusActive {
@@ -233,12 +271,20 @@ func TestReview_SkipsDeletedEndpoints(t *testing.T) {
 	last := w.Endpoint(nil)
 	w.count(last, 0, slowly())
 	w.review()
+	w.pages()
 	if got := w.Calls.Of("read endpoint"); got != len(all)+1 || !w.Circuit(last).Review.Slow || w.effectCount() != 2 {
 		t.Errorf("%d endpoints were read, and %v; want %d, each once, and a review of the existing endpoint", got, w.Calls.All(), len(all)+1)
 	}
 	summary := w.lines("endpoints.reviewed")
-	if len(summary) != 1 || summary[0]["active"] != 1002.0 || summary[0]["changed"] != 1.0 || summary[0]["skipped"] != 0.0 || summary[0]["level"] != "INFO" {
-		t.Errorf("endpoints.reviewed = %v; want 1002 active, 1 changed", summary)
+	sums := map[string]float64{"active": 0, "changed": 0, "skipped": 0}
+	for _, line := range summary {
+		for name := range sums {
+			n, _ := line[name].(float64)
+			sums[name] += n
+		}
+	}
+	if len(summary) != 11 || summary[0]["shared"] != 902.0 || sums["active"] != 1002 || sums["changed"] != 1 || sums["skipped"] != 0 || summary[0]["level"] != "INFO" {
+		t.Errorf("endpoints.reviewed = %v; want 1002 active in 11 lines, 1 changed", summary)
 	}
 }
 
@@ -248,25 +294,26 @@ func TestReview_SkipsDeletedEndpoints(t *testing.T) {
 func TestReview_LosesNothingInACrash(t *testing.T) {
 	t.Parallel()
 
-	for at := 1; at <= 4; at++ { // two notifications, the flags, the status
+	for at := 1; at <= 4; at++ { // two notifications, the status, the flags
 		for _, after := range []bool{false, true} {
 			t.Run(fmt.Sprintf("at %d, after it: %t", at, after), func(t *testing.T) {
 				t.Parallel()
 
 				w := setup(t)
-				e := w.Endpoint(nil)
-				w.count(e, 0, slowly(), dying(11))
+				e := w.Endpoint(longAgo)
+				w.warn(e)
+				w.count(e, 0, slowly(), dying(20))
 				w.Crash.Arm(at, after)
 				if err := w.Breaker().Review(t.Context()); err == nil || !w.Crash.Restart() {
 					t.Fatalf("Review() = %v; want a crash", err)
 				}
-				if at <= 3 && w.stored(e).Status != hook.StatusActive || at <= 2 && w.Circuit(e).Review.Slow {
-					t.Errorf("the endpoint is %s with flags %+v; want notifications first, then flags, then disabled", w.stored(e).Status, w.Circuit(e).Review)
+				if at <= 2 && w.stored(e).Status != hook.StatusActive || at <= 3 && w.Circuit(e).Review.Slow {
+					t.Errorf("the endpoint is %s with flags %+v; want notifications first, then disabled, then flags", w.stored(e).Status, w.Circuit(e).Review)
 				}
 				w.Clock.Pass(time.Minute)
 				w.review()
-				if w.stored(e).Status != hook.StatusDisabled || !w.Circuit(e).Review.Slow {
-					t.Errorf("at last the endpoint is %s with flags %+v; want disabled and slow", w.stored(e).Status, w.Circuit(e).Review)
+				if w.stored(e).Status != hook.StatusDisabled || !w.Circuit(e).Review.Slow || w.Circuit(e).Review.Warned != review.WarnedNever {
+					t.Errorf("at last the endpoint is %s with flags %+v; want disabled, slow, without a warning", w.stored(e).Status, w.Circuit(e).Review)
 				}
 				if diff := cmp.Diff([]string{"endpoint.slow", "endpoint.disabled"}, w.notified(e)); diff != "" {
 					t.Errorf("notifications by key (-want +got):\n%s", diff)
@@ -299,8 +346,9 @@ func TestReview_RepeatsAfterAConflict(t *testing.T) {
 				t.Parallel()
 
 				w := setup(t)
-				e := w.Endpoint(nil)
-				w.count(e, 0, slowly(), dying(11))
+				e := w.Endpoint(longAgo)
+				w.warn(e)
+				w.count(e, 0, slowly(), dying(20))
 				writes := 0
 				w.Calls.Fail = func(v string, _ hook.EndpointID) error {
 					if v != verb || writes == tt.writes {
@@ -320,8 +368,8 @@ func TestReview_RepeatsAfterAConflict(t *testing.T) {
 					t.Errorf("Review() = %v after %d concurrent writes; want ok: %t, and five tries", err, writes, tt.ok)
 				}
 				stored, record := w.stored(e), w.Circuit(e)
-				if (stored.Status == hook.StatusDisabled) != tt.ok {
-					t.Errorf("the endpoint is %s; want disabled: %t", stored.Status, tt.ok)
+				if disabled := stored.Status == hook.StatusDisabled; disabled != (tt.ok || verb == "save circuit") { // the status comes before the flags
+					t.Errorf("the endpoint is %s after conflicts of %s", stored.Status, verb)
 				}
 				if verb == "save circuit" && record.Failures != writes || verb == "update endpoint" && stored.Description != fmt.Sprint(writes) {
 					t.Errorf("record = %+v, endpoint = %+v; want the concurrent writes kept", record, stored)
@@ -335,8 +383,9 @@ func TestReview_UsesTheChangedEndpoint(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
-	e := w.Endpoint(nil)
-	w.count(e, 0, dying(11))
+	e := w.Endpoint(longAgo)
+	w.warn(e)
+	w.count(e, 0, dying(20))
 	w.Calls.Fail = func(verb string, _ hook.EndpointID) error {
 		if paused := w.stored(e); verb == "update endpoint" && paused.Status == hook.StatusActive {
 			paused.Status = hook.StatusPaused

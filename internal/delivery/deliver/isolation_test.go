@@ -75,6 +75,9 @@ func (l *lab) Send(_ context.Context, r send.Request) hook.Outcome {
 	return hook.Outcome{Class: hook.ClassOfStatus(status), Status: status, URL: r.Endpoint.URL, Duration: wait}
 }
 
+// EnqueueReview is never called: the lab reviews no endpoints.
+func (l *lab) EnqueueReview(context.Context, hook.ReviewPage) error { return nil }
+
 func (l *lab) Enqueue(context.Context, hook.CircuitCheck, time.Duration) error { return nil }
 
 // arrived keeps the latency of a delivery to a good endpoint, from event to answer.

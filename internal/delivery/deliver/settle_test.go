@@ -67,15 +67,15 @@ var flows = []struct {
 	},
 	{
 		name: "replay delivered at once", replay: &hook.ReplayRequest{By: "key_a"}, first: 404, old: hook.StateDiscarded,
-		answers: []int{200}, state: hook.StateDelivered, posts: 1, effects: 3,
+		answers: []int{200}, state: hook.StateDelivered, posts: 1, effects: 4,
 	},
 	{
 		name: "replay by a job", replay: &hook.ReplayRequest{Job: someJob, JobIndex: 3}, first: 404, old: hook.StateDiscarded,
-		answers: []int{503, 200}, state: hook.StateDelivered, posts: 2, attempts: []string{"1 unavailable", "2 delivered"}, effects: 6,
+		answers: []int{503, 200}, state: hook.StateDelivered, posts: 2, attempts: []string{"1 unavailable", "2 delivered"}, effects: 7,
 	},
 	{
 		name: "replay dead in its place", replay: &hook.ReplayRequest{Job: someJob}, first: 404, old: hook.StateDiscarded,
-		answers: []int{404}, state: hook.StateDead, reason: hook.ReasonRejected, posts: 1, attempts: []string{"1 refused"}, letters: 1, effects: 5,
+		answers: []int{404}, state: hook.StateDead, reason: hook.ReasonRejected, posts: 1, attempts: []string{"1 refused"}, letters: 1, effects: 6,
 	},
 	{
 		name: "replay of what was delivered", replay: &hook.ReplayRequest{Job: someJob}, first: 200, old: hook.StateDelivered,
@@ -88,7 +88,7 @@ var flows = []struct {
 	},
 	{
 		name: "redrive", replay: &hook.ReplayRequest{Redrive: true}, first: 404, old: hook.StateDiscarded,
-		answers: []int{200}, state: hook.StateDelivered, posts: 1, effects: 3,
+		answers: []int{200}, state: hook.StateDelivered, posts: 1, effects: 4,
 	},
 }
 

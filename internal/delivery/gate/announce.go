@@ -14,8 +14,8 @@ import (
 // immediate release, and then notifies the owner. A failure of one does not prevent
 // the other. Without a transition, announceTransition does nothing. When a check is
 // lost, the breaker's tick finds the record by AttendAt. Nobody repeats a lost
-// notification.
-func (g *Gate) announceTransition(ctx context.Context, before, after Record, now time.Time) error {
+// notification. window holds the results of the ten minutes until the transition.
+func (g *Gate) announceTransition(ctx context.Context, before, after Record, window circuit.Counts, now time.Time) error {
 	switch {
 	case after.State == circuit.Open && !after.ProbeAt.Equal(before.ProbeAt):
 		err := g.enqueueCheck(ctx, after, after.NextProbe().Sub(now))
@@ -23,14 +23,17 @@ func (g *Gate) announceTransition(ctx context.Context, before, after Record, now
 			return err
 		}
 		return errors.Join(err, g.notifyTransition(ctx, hook.NotificationOpened,
-			"Deliveries to the endpoint keep failing. Further deliveries are parked until a probe succeeds.", after, now))
+			"Deliveries to the endpoint keep failing. Further deliveries are parked until a probe succeeds.", after, now, map[string]float64{
+				"failures": float64(after.Failures), "failed_10m": float64(window.Failed), "attempts_10m": float64(window.OK + window.Failed),
+				"cooldown_s": after.Cooldown.Seconds(),
+			}))
 	case after.State == circuit.Closed && before.State != circuit.Closed:
 		var err error
 		if after.Waiting {
 			err = g.enqueueCheck(ctx, after, 0)
 		}
 		return errors.Join(err, g.notifyTransition(ctx, hook.NotificationClosed,
-			"A probe succeeded. Parked deliveries are released.", after, now))
+			"A probe succeeded. Parked deliveries are released.", after, now, map[string]float64{"open_s": now.Sub(before.OpenedAt).Seconds()}))
 	}
 	return nil
 }
@@ -46,10 +49,10 @@ func (g *Gate) enqueueCheck(ctx context.Context, r Record, delay time.Duration) 
 // notifyTransition reports that the circuit opened or closed. A crash before
 // notifyTransition loses the notification; the circuit's state still shows the
 // transition.
-func (g *Gate) notifyTransition(ctx context.Context, kind, reason string, r Record, now time.Time) error {
+func (g *Gate) notifyTransition(ctx context.Context, kind, reason string, r Record, now time.Time, figures map[string]float64) error {
 	n := hook.Notification{
 		Type: kind, Tenant: r.Tenant, Endpoint: r.Endpoint, At: now, Reason: reason,
-		Figures: map[string]float64{"failures": float64(r.Failures), "cooldown_s": r.Cooldown.Seconds()},
+		Figures: figures,
 		Key:     fmt.Sprintf("%s/%s/%d", kind, r.Endpoint, r.Generation),
 	}
 	if err := g.Notifier.Notify(ctx, n); err != nil {

@@ -21,6 +21,7 @@ var errBroken = errors.New("broken")
 type announcements struct {
 	checks              []string
 	kinds               []string
+	figures             []map[string]float64
 	queueErr, noticeErr error
 }
 
@@ -31,6 +32,7 @@ func (a *announcements) Enqueue(_ context.Context, c hook.CircuitCheck, delay ti
 
 func (a *announcements) Notify(_ context.Context, n hook.Notification) error {
 	a.kinds = append(a.kinds, n.Type)
+	a.figures = append(a.figures, n.Figures)
 	return a.noticeErr
 }
 
@@ -85,5 +87,25 @@ func TestGate_RefusedCheckLosesNoNotification(t *testing.T) {
 	}
 	if r := w.record(); r.State != circuit.Closed || r.Wave != 1 || !r.AttendAt.Equal(w.Clock.Now().Add(gate.AttendAfter)) {
 		t.Errorf("record = %+v; want wave 1, and AttendAt in %s", r, gate.AttendAfter)
+	}
+}
+
+// The notifications carry the failures of the opening and the length of the outage.
+func TestGate_AnnouncesTheFailures(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	a := &announcements{}
+	w.announce(a)
+	w.settle(w.admit(w.query(active(), 0, 3)), hook.ClassDelivered, hook.ClassDelivered, hook.ClassDNS)
+	if opened, closed := w.transition(); opened != nil || closed != nil {
+		t.Fatalf("Settle() = %v, %v; want nil", opened, closed)
+	}
+	want := []map[string]float64{
+		{"failures": 6, "failed_10m": 6, "attempts_10m": 8, "cooldown_s": 300},
+		{"open_s": 300},
+	}
+	if diff := cmp.Diff(want, a.figures); diff != "" {
+		t.Errorf("figures (-want +got):\n%s", diff)
 	}
 }

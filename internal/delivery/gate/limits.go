@@ -92,6 +92,18 @@ func (l Limits) Release(holders []string) Limits {
 	return l
 }
 
+// Reserved returns the number of deliveries that wait for a reserved rate slot: the
+// slots after now up to the last reserved slot. A slot whose delivery has ended counts
+// until the time of the slot.
+func (l Limits) Reserved(perSecond float64, now time.Time) int {
+	if perSecond <= 0 || !l.RateSlot.After(now) {
+		return 0
+	}
+	// RateSlot is the first free slot. The slots before are at whole intervals back.
+	interval := time.Duration(float64(time.Second) / perSecond)
+	return int((l.RateSlot.Sub(now) - 1) / interval)
+}
+
 // InFlight returns the number of slots leased at now.
 func (l Limits) InFlight(now time.Time) int {
 	n := 0

@@ -97,6 +97,40 @@ func TestLimits_Lease(t *testing.T) {
 	}
 }
 
+func TestLimits_Reserved(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name string
+		n    int           // reserved at the start, at 10 per second
+		rate float64       // when asked
+		at   time.Duration // when asked
+		want int
+	}{
+		{name: "no slot", n: 0, rate: 10, at: 0, want: 0},
+		{name: "the slot of now waits no more", n: 1, rate: 10, at: 0, want: 0},
+		{name: "two of three wait", n: 3, rate: 10, at: 0, want: 2},
+		{name: "just before the next slot", n: 3, rate: 10, at: 100*time.Millisecond - 1, want: 2},
+		{name: "at the next slot", n: 3, rate: 10, at: 100 * time.Millisecond, want: 1},
+		{name: "at the last slot", n: 3, rate: 10, at: 200 * time.Millisecond, want: 0},
+		{name: "long afterwards", n: 3, rate: 10, at: time.Hour, want: 0},
+		{name: "without a limit", n: 3, rate: 0, at: 0, want: 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			l := gate.Limits{}
+			if tt.n > 0 {
+				l, _ = l.Reserve(tt.n, 10, start)
+			}
+			if got := l.Reserved(tt.rate, start.Add(tt.at)); got != tt.want {
+				t.Errorf("Reserved(%v, %s later) = %d; want %d", tt.rate, tt.at, got, tt.want)
+			}
+		})
+	}
+}
+
 func TestLimits_LeasesExpire(t *testing.T) {
 	t.Parallel()
 

@@ -6,8 +6,6 @@ import (
 
 	"surehook/internal/delivery/settle"
 	"surehook/internal/hook"
-	"surehook/internal/rule/circuit"
-	"surehook/internal/rule/stats"
 )
 
 // Store keeps circuits, limits and counts.
@@ -47,10 +45,7 @@ type LimitReader interface {
 
 // Counter counts attempts and deliveries of endpoints.
 type Counter interface {
-	// Count adds to the counts of the hour of now, and adds OK and Failed to the
-	// counts of the minute of now. Count returns the sums of OK and Failed in the
-	// circuit.Window ending with that minute. Concurrent calls all count.
-	Count(ctx context.Context, tenant hook.TenantID, endpoint hook.EndpointID, add stats.Counts, now time.Time) (circuit.Counts, error)
+	settle.Counter
 }
 
 // CircuitQueue carries circuit checks to the breaker.

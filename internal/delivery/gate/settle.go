@@ -45,5 +45,5 @@ func (g *Gate) recordOutcomes(ctx context.Context, a Admission, o outcomes) erro
 	if err != nil {
 		return contentionOf(err, a.query.ID)
 	}
-	return g.announceTransition(ctx, before, after, now)
+	return g.announceTransition(ctx, before, after, window, now)
 }

@@ -204,7 +204,7 @@ func TestEnd_KilledAtAnyEffect(t *testing.T) {
 	t.Parallel()
 
 	for _, discard := range []bool{true, false} {
-		effects := 3 // the delivery, the outcome of the job, and the generation before
+		effects := 4 // the delivery, the outcome of the job, the generation before, and its death
 		if discard {
 			effects = 2 // the dead generation before was retired by the replay's death
 		}

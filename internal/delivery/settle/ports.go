@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"surehook/internal/hook"
+	"surehook/internal/rule/circuit"
+	"surehook/internal/rule/stats"
 )
 
 // DeliveryStore keeps the records of deliveries. Every read sees every write
@@ -68,6 +70,15 @@ type OutcomeRecorder interface {
 	// cancelled. A discarded delivery counts as cancelled. CodeInternal when the
 	// delivery has no job or is not settled.
 	RecordOutcome(ctx context.Context, d hook.Delivery) error
+}
+
+// Counter counts attempts and deliveries of endpoints.
+type Counter interface {
+	// Count adds to the counts of the hour of now, and adds OK and Failed to the
+	// counts of the minute of now. Count returns the sums of OK and Failed in the
+	// circuit.Window ending with that minute. Concurrent calls all count. A negative
+	// Dead takes deaths back.
+	Count(ctx context.Context, tenant hook.TenantID, endpoint hook.EndpointID, add stats.Counts, now time.Time) (circuit.Counts, error)
 }
 
 // TokenQueue carries tokens due within 15 minutes.

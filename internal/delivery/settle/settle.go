@@ -4,18 +4,25 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"surehook/internal/hook"
+	"surehook/internal/rule/stats"
 )
 
 // maxSaveAttempts limits the writes of a retirement. Each conflict means that
 // another writer succeeded, so 3 attempts tolerate 2 concurrent writers.
 const maxSaveAttempts = 3
 
-// Store keeps deliveries and the counts of replay jobs.
+// countedFor is the age of the oldest deaths that a review counts: 24 hours, and up
+// to 1 hour more because the counts begin on the hour.
+const countedFor = 25 * time.Hour
+
+// Store keeps deliveries, the counts of replay jobs and the counts of endpoints.
 type Store interface {
 	DeliveryStore
 	OutcomeRecorder
+	Counter
 }
 
 // Settlement completes settled deliveries.
@@ -52,7 +59,7 @@ func (s Settlement) Complete(ctx context.Context, d hook.Delivery) error {
 func (s Settlement) retirePredecessors(ctx context.Context, d hook.Delivery) error {
 	before, ok := d.Ref().Predecessor()
 	for ok {
-		replayed, err := s.retire(ctx, before)
+		replayed, err := s.retire(ctx, before, d.UpdatedAt)
 		if err != nil || !replayed.Superseded() {
 			return err
 		}
@@ -76,9 +83,10 @@ func (s Settlement) recordOutcome(ctx context.Context, d hook.Delivery) error {
 	return nil
 }
 
-// retire discards a dead delivery after the settlement of its replay, and returns
-// the record; without a record, the zero Delivery.
-func (s Settlement) retire(ctx context.Context, ref hook.DeliveryRef) (record hook.Delivery, err error) {
+// retire discards a dead delivery after the settlement of its replay at the time
+// settledAt, and returns the record; without a record, the zero Delivery.
+func (s Settlement) retire(ctx context.Context, ref hook.DeliveryRef, settledAt time.Time) (record hook.Delivery, err error) {
+	var died bool
 	err = hook.OnConflict(ctx, s.Wait, maxSaveAttempts, func() error {
 		d, err := s.Store.Delivery(ctx, ref)
 		if hook.CodeOf(err) == hook.CodeNotFound {
@@ -93,11 +101,25 @@ func (s Settlement) retire(ctx context.Context, ref hook.DeliveryRef) (record ho
 				return fmt.Errorf("retire delivery %s: %w", ref, err)
 			}
 		}
-		record = retired
+		record, died = retired, ok
 		return nil
 	})
 	if err != nil && hook.CodeOf(err) == hook.CodeConflict {
 		return hook.Delivery{}, hook.Conflict(fmt.Sprintf("delivery %s changed %d times before the retirement", ref, maxSaveAttempts))
 	}
+	if err == nil && died && settledAt.Sub(record.UpdatedAt) <= countedFor {
+		err = s.uncountDead(ctx, record)
+	}
 	return record, err
+}
+
+// uncountDead takes the death back from the hour of the death: the settled replay
+// counts in its place. The call follows the write, so no repetition takes a death
+// back twice. After a crash or an error between the two, the death stays in the
+// counts for at most a day; the next Complete does not count again.
+func (s Settlement) uncountDead(ctx context.Context, d hook.Delivery) error {
+	if _, err := s.Store.Count(ctx, d.Tenant, d.ID.Endpoint, stats.Counts{Dead: -1}, d.UpdatedAt); err != nil {
+		return fmt.Errorf("take back the death of delivery %s: %w", d.ID, err)
+	}
+	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"surehook/internal/delivery/settle"
 	"surehook/internal/hook"
 	"surehook/internal/memory"
+	"surehook/internal/rule/stats"
 )
 
 var (
@@ -275,6 +276,46 @@ func TestSettlement_CompleteAfterConcurrentWrites(t *testing.T) {
 			}
 			if got := s.states(t, 1); got[0] != tt.want || raced > 3 {
 				t.Errorf("the generation before is %s after %d tries; want %s after at most 3", got[0], raced, tt.want)
+			}
+		})
+	}
+}
+
+// The deaths of an hour, as counted for the review of the endpoint.
+func TestSettlement_CompleteTakesTheDeathBack(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name        string
+		generations string
+		age         time.Duration // from the death to the end of the replay
+		want        int
+	}{
+		{name: "the replay is delivered", generations: "dead > delivered", age: time.Hour, want: 0},
+		{name: "the replay is dead, and counts itself", generations: "dead > dead", age: time.Hour, want: 0},
+		{name: "the replay of a delivered delivery", generations: "delivered > delivered", age: time.Hour, want: 1},
+		{name: "discarded by hand", generations: "discarded > delivered", age: time.Hour, want: 1},
+		{name: "a death that a review may count", generations: "dead > delivered", age: 25 * time.Hour, want: 0},
+		{name: "an older death", generations: "dead > delivered", age: 25*time.Hour + 1, want: 1},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			s := store{Store: memory.NewStore()}
+			d := s.record(t, strings.Split(tt.generations, " > ")...)
+			d.UpdatedAt = start.Add(tt.age)
+			if _, err := s.Count(t.Context(), "acme", first.Endpoint, stats.Counts{Dead: 1}, start); err != nil {
+				t.Fatal(err)
+			}
+			for range 2 { // the second call changes nothing
+				if err := (settle.Settlement{Store: s}).Complete(t.Context(), d); err != nil {
+					t.Fatalf("Complete() = %v; want nil", err)
+				}
+			}
+			hours, err := s.Hours(t.Context(), first.Endpoint, start.Truncate(time.Hour))
+			if err != nil || len(hours) != 1 || hours[0].Dead != tt.want {
+				t.Errorf("Hours() = %+v, %v; want %d dead in the hour of the death", hours, err, tt.want)
 			}
 		})
 	}

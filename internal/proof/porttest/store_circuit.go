@@ -51,7 +51,7 @@ func sampleRecord(endpoint hook.EndpointID) gate.Record {
 		Waiting:        true,
 		EmptySince:     storeEpoch().Add(4 * time.Minute),
 		Wave:           5,
-		Review:         review.Flags{Slow: true, Fragile: true, Timeout: 6*time.Second + time.Nanosecond, Warned: review.WarnedTwice},
+		Review:         review.Flags{Slow: true, Fragile: true, Timeout: 6*time.Second + time.Nanosecond, Warned: review.WarnedTwice, WarnedAt: storeEpoch()},
 		AttendAt:       storeEpoch().Add(5 * time.Minute),
 	}
 }

@@ -55,6 +55,7 @@ func sampleEndpoint(tenant hook.TenantID) hook.Endpoint {
 		MaxInFlight:   3,
 		Shards:        2,
 		ShardsEver:    hook.MaxShards,
+		AutoDisable:   true,
 		Circuit: hook.CircuitSettings{
 			Failures: 4, Rate: 0.25, Minimum: 20, Cooldown: 90 * time.Second, MaxCooldown: 2 * time.Hour,
 		},

@@ -22,6 +22,7 @@ func statsCases() []storeCase {
 		{name: "all counts come back with their hour", run: hoursComeBack},
 		{name: "hours at or after a time are read in order", run: hoursSince},
 		{name: "20 racing counts of everything add up", run: hoursRace},
+		{name: "deaths are taken back", run: hoursTakenBack},
 		{name: "active endpoints of an hour are listed by tenant and id", run: activeListed},
 		{name: "active endpoints are listed page by page", run: activePages},
 		{name: "120 active endpoints are listed page by page, each once", run: manyActive},
@@ -110,6 +111,16 @@ func hoursSince(t *testing.T, s StoreUnderTest) {
 	}
 	wantHours(t, s, endpoint, time.Time{}, want...)
 	wantHours(t, s, hook.NewEndpointID(), time.Time{})
+}
+
+func hoursTakenBack(t *testing.T, s StoreUnderTest) {
+	endpoint, start := hook.NewEndpointID(), hourStart()
+	countAt(t, s, "acme", endpoint, stats.Counts{Dead: 3, OK: 1}, start)
+	countAt(t, s, "acme", endpoint, stats.Counts{Dead: -1}, start.Add(time.Minute))
+	countAt(t, s, "acme", endpoint, stats.Counts{Dead: -1}, start.Add(time.Hour))
+	wantHours(t, s, endpoint, start,
+		stats.Hour{Start: start, Counts: stats.Counts{Dead: 2, OK: 1}},
+		stats.Hour{Start: start.Add(time.Hour), Counts: stats.Counts{Dead: -1}})
 }
 
 func hoursRace(t *testing.T, s StoreUnderTest) {

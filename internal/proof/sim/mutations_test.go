@@ -110,7 +110,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "the tick checks no circuit", file: "delivery/breaker/tick.go", by: []check{checkLost, checkLate},
-			old: "faults := forEach(len(checks), ", bug: "faults := forEach(0, ",
+			old: "append(faults, forEach(len(own), ", bug: "append(faults, forEach(0, ",
 		},
 		{
 			name: "a wave writes its deliveries before it sends their tokens", file: "delivery/breaker/release.go", by: []check{checkLost, checkLate},

@@ -136,6 +136,10 @@ func (s letters) Remove(ctx context.Context, all []breaker.Letter) error {
 	})
 }
 
+func (s ports) EnqueueReview(ctx context.Context, page hook.ReviewPage) error {
+	return done(s.p, "ask", strconv.Itoa(len(page.Endpoints))+" reviews", write, func() error { return s.p.attention.EnqueueReview(ctx, page) })
+}
+
 func (s ports) Enqueue(ctx context.Context, l hook.CircuitCheck, delay time.Duration) error {
 	return done(s.p, "ask", string(l.Endpoint)+" wave "+strconv.Itoa(l.Wave)+" in "+delay.String(), write, func() error {
 		delete(s.p.closed, l.Endpoint)

@@ -32,7 +32,7 @@ func EndpointWith(ctx context.Context, id hook.EndpointID, secret string, now ti
 		Retry: hook.RetryPolicy{Preset: "standard"}, Timeout: hook.DefaultTimeout, MaxAge: hook.DefaultMaxAge,
 		Style: hook.StyleStandard, Schemes: []hook.Scheme{hook.SchemeV1},
 		Secrets: []hook.Secret{{Scheme: hook.SchemeV1, Sealed: sealed, CreatedAt: now}},
-		Status:  hook.StatusActive, StatusSince: now, CreatedAt: now, UpdatedAt: now,
+		Status:  hook.StatusActive, StatusSince: now, CreatedAt: now, UpdatedAt: now, AutoDisable: true,
 	}.Sharded(1), nil
 }
 

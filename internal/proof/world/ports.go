@@ -243,6 +243,11 @@ func (p ports) Enqueue(ctx context.Context, check hook.CircuitCheck, delay time.
 	})
 }
 
+// EnqueueReview is an effect.
+func (p ports) EnqueueReview(ctx context.Context, page hook.ReviewPage) error {
+	return p.effect("enqueue review", "", func() error { return p.w.CircuitQueue.EnqueueReview(ctx, page) })
+}
+
 // Continue is an effect.
 func (p ports) Continue(ctx context.Context, m replay.Message, delay time.Duration) error {
 	return p.effect("continue", "", func() error { return p.w.Jobs.Continue(ctx, m, delay) })

@@ -8,6 +8,7 @@ import (
 
 	"surehook/internal/delivery/deliver"
 	"surehook/internal/hook"
+	"surehook/internal/memory"
 )
 
 // maxRounds bounds Run. The longest test, 10,000 replays in pages of 100 with a
@@ -90,17 +91,25 @@ func (w *World) CheckCircuits() {
 		var wg sync.WaitGroup
 		errs := make([]error, max(w.Receipts, 1))
 		for i := range errs {
-			wg.Go(func() { errs[i] = w.Breaker().Reconcile(w.T.Context(), m.Check) })
+			wg.Go(func() { errs[i] = w.checkCircuit(m) })
 		}
 		wg.Wait()
 		switch err := errors.Join(errs...); {
 		case w.Crash.Restart(): // the check becomes visible again
 		case err != nil:
-			w.T.Errorf("Reconcile(%+v) = %v", m.Check, err)
+			w.T.Errorf("breaker of %+v = %v", m.CircuitTask, err)
 		default:
 			w.CircuitQueue.Delete(m.ID)
 		}
 	}
+}
+
+// checkCircuit gives the message to a new process of the breaker.
+func (w *World) checkCircuit(m memory.CircuitMessage) error {
+	if m.Review != nil {
+		return w.Breaker().ReviewPage(w.T.Context(), *m.Review)
+	}
+	return w.Breaker().Reconcile(w.T.Context(), m.Check)
 }
 
 // Now runs everything that is due now.

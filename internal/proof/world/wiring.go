@@ -39,7 +39,7 @@ type Wiring struct {
 	Queue        deliver.Queue
 	Schedules    deliver.Schedules
 	DeadLetters  breaker.DeadLetters
-	CircuitQueue gate.CircuitQueue
+	CircuitQueue breaker.CircuitQueue
 	JobQueue     replay.JobQueue
 	Notifier     deliver.Notifier
 	Settlement   deliver.Settlement

@@ -52,7 +52,7 @@ const LeaseFor = 2 * time.Minute
 type Circuit struct {
 	State      State
 	Generation int64 // each opening, closing and reset adds 1
-	Failures   int   // consecutive transient failures, when closed
+	Failures   int   // consecutive transient failures; when not closed, until the opening, and 0 after Trip
 	Cooldown   time.Duration
 	OpenedAt   time.Time
 	ProbeAt    time.Time // when open: the earliest time of a probe
@@ -88,7 +88,9 @@ func (c Circuit) Settled(r Results, window Counts, generation int64, s Settings,
 		c.Failures += r.Failed
 	}
 	if r.Failed > 0 && (c.Failures >= s.threshold() || c.rateApplies(now) && s.rateExceeded(window)) {
-		return c.open(s.Cooldown, now)
+		next := c.open(s.Cooldown, now)
+		next.Failures = c.Failures
+		return next
 	}
 	return c
 }

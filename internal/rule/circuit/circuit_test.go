@@ -47,7 +47,11 @@ func TestCircuit_Settled(t *testing.T) {
 
 	slow := settings
 	slow.Slow = true
-	opened := func() circuit.Circuit { return open() }
+	opened := func(failures int) circuit.Circuit {
+		c := open()
+		c.Failures = failures
+		return c
+	}
 	tests := []struct {
 		name     string
 		from     circuit.Circuit
@@ -59,18 +63,18 @@ func TestCircuit_Settled(t *testing.T) {
 	}{
 		{name: "one failure is counted", from: closed(0), results: circuit.Results{Failed: 1}, window: circuit.Counts{Failed: 1}, gen: 3, settings: settings, want: closed(1)},
 		{name: "the fourth does not open", from: closed(3), results: circuit.Results{Failed: 1}, window: circuit.Counts{Failed: 4}, gen: 3, settings: settings, want: closed(4)},
-		{name: "the fifth opens", from: closed(4), results: circuit.Results{Failed: 1}, window: circuit.Counts{Failed: 5}, gen: 3, settings: settings, want: opened()},
-		{name: "five at once open", from: closed(0), results: circuit.Results{Failed: 5}, window: circuit.Counts{Failed: 5}, gen: 3, settings: settings, want: opened()},
+		{name: "the fifth opens", from: closed(4), results: circuit.Results{Failed: 1}, window: circuit.Counts{Failed: 5}, gen: 3, settings: settings, want: opened(5)},
+		{name: "five at once open", from: closed(0), results: circuit.Results{Failed: 5}, window: circuit.Counts{Failed: 5}, gen: 3, settings: settings, want: opened(5)},
 		{name: "another result resets the count", from: closed(4), results: circuit.Results{Alive: true}, window: circuit.Counts{}, gen: 3, settings: settings, want: closed(0)},
 		{name: "failures after the last other result count", from: closed(4), results: circuit.Results{Failed: 4, Alive: true, Trailing: 2}, window: circuit.Counts{Failed: 4}, gen: 3, settings: settings, want: closed(2)},
-		{name: "a slow endpoint opens at the third", from: closed(2), results: circuit.Results{Failed: 1}, window: circuit.Counts{Failed: 3}, gen: 3, settings: slow, want: opened()},
+		{name: "a slow endpoint opens at the third", from: closed(2), results: circuit.Results{Failed: 1}, window: circuit.Counts{Failed: 3}, gen: 3, settings: slow, want: opened(3)},
 		{name: "a slow endpoint does not at the second", from: closed(1), results: circuit.Results{Failed: 1}, window: circuit.Counts{Failed: 2}, gen: 3, settings: slow, want: closed(2)},
-		{name: "half of ten open", from: closed(0), results: circuit.Results{Failed: 1, Alive: true, Trailing: 1}, window: circuit.Counts{OK: 5, Failed: 5}, gen: 3, settings: settings, want: opened()},
+		{name: "half of ten open", from: closed(0), results: circuit.Results{Failed: 1, Alive: true, Trailing: 1}, window: circuit.Counts{OK: 5, Failed: 5}, gen: 3, settings: settings, want: opened(1)},
 		{name: "less than half of ten do not", from: closed(0), results: circuit.Results{Failed: 1, Alive: true, Trailing: 1}, window: circuit.Counts{OK: 6, Failed: 4}, gen: 3, settings: settings, want: closed(1)},
 		{name: "half of nine do not", from: closed(0), results: circuit.Results{Failed: 1, Alive: true, Trailing: 1}, window: circuit.Counts{OK: 4, Failed: 5}, gen: 3, settings: settings, want: closed(1)},
 		{name: "a rate alone, without a failure now, does not", from: closed(0), results: circuit.Results{Alive: true}, window: circuit.Counts{OK: 1, Failed: 99}, gen: 3, settings: settings, want: closed(0)},
 		{name: "a rate with the last outage in the window does not", from: since(circuit.Window - 1), results: circuit.Results{Failed: 1, Alive: true, Trailing: 1}, window: circuit.Counts{OK: 5, Failed: 5}, gen: 3, settings: settings, want: failed(since(circuit.Window - 1))},
-		{name: "a rate without the last outage in the window does", from: since(circuit.Window), results: circuit.Results{Failed: 1, Alive: true, Trailing: 1}, window: circuit.Counts{OK: 5, Failed: 5}, gen: 3, settings: settings, want: opened()},
+		{name: "a rate without the last outage in the window does", from: since(circuit.Window), results: circuit.Results{Failed: 1, Alive: true, Trailing: 1}, window: circuit.Counts{OK: 5, Failed: 5}, gen: 3, settings: settings, want: opened(1)},
 		{name: "results of an earlier generation change nothing", from: closed(4), results: circuit.Results{Failed: 9}, window: circuit.Counts{Failed: 99}, gen: 2, settings: settings, want: closed(4)},
 		{name: "an open circuit is unchanged", from: open(), results: circuit.Results{Alive: true}, window: circuit.Counts{}, gen: 4, settings: settings, want: open()},
 		{name: "a half-open circuit too", from: halfOpen(), results: circuit.Results{Failed: 9}, window: circuit.Counts{Failed: 9}, gen: 4, settings: settings, want: halfOpen()},

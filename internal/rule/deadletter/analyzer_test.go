@@ -93,7 +93,7 @@ func TestAnalyzer_seeded(t *testing.T) {
 		},
 		{
 			Endpoint: shop, Class: hook.ClassUnavailable, Status: 500, Reason: hook.ReasonExhausted, Count: 1, FirstAt: noon(), LastAt: noon(),
-			MeanAttempts: 7, Error: "The endpoint answered 500 Internal Server Error.", Pattern: deadletter.PatternTrickle,
+			MeanAttempts: 7, Error: "The endpoint answered 500 Internal Server Error.", Pattern: deadletter.PatternOutage,
 		},
 	}
 	r := rand.New(rand.NewPCG(1, 2))

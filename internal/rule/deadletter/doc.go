@@ -15,8 +15,8 @@
 //	refused                        status 401 or 403                    credentials  the secret, or headers
 //	refused                        any other status                     refused      url, event_types
 //	throttled                                                           throttled    rate_per_second, max_age
-//	dns, connect, reset, timeout,  5 letters or more, and 80 % of them  outage       replay; retry, or max_age if
-//	unavailable                    or more died within one hour                      most expired
+//	dns, connect, reset, timeout,  80 % of the letters or more died     outage       replay; retry, or max_age if
+//	unavailable                    within one hour, also one letter                  most expired
 //	the same                       most of them expired                 expired      max_age
 //	dns, connect                   neither                              down         url, or pause the endpoint
 //	reset, timeout, unavailable    neither                              trickle      retry; timeout

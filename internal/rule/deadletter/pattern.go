@@ -7,9 +7,9 @@ import (
 	"surehook/internal/hook"
 )
 
-// An outage is at least minCluster dead letters, with clusterPercent of the group within clusterWindow.
+// An outage is a group with clusterPercent of the dead letters within clusterWindow.
+// Below five dead letters, this means all dead letters of the group.
 const (
-	minCluster     = 5
 	clusterPercent = 80
 	clusterWindow  = time.Hour
 )
@@ -63,7 +63,7 @@ func (p Pattern) String() string {
 
 // recognize returns the pattern of a group. inHour is the largest number of dead letters within one hour.
 func recognize(g Group, inHour int) Pattern {
-	clustered := g.Count >= minCluster && inHour*100 >= g.Count*clusterPercent
+	clustered := inHour*100 >= g.Count*clusterPercent
 	switch g.Class {
 	case hook.ClassGone:
 		return PatternGone

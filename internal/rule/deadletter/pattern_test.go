@@ -38,7 +38,13 @@ func TestPattern(t *testing.T) {
 		fields  string // fields named by the suggestion
 	}{
 		{name: "five at once are an outage", letters: at(down, 0, 0, 0, 0, 0), want: deadletter.PatternOutage, fields: "retry"},
-		{name: "four are too few", letters: at(down, 0, 0, 0, 0), want: deadletter.PatternTrickle, fields: "retry"},
+		{name: "four at once are an outage", letters: at(down, 0, 0, 0, 0), want: deadletter.PatternOutage, fields: "retry"},
+		{name: "one of four in another hour", letters: at(down, -9*h, 0, 0, 0), want: deadletter.PatternTrickle, fields: "retry"},
+		{name: "two at once are an outage", letters: at(down, 0, 55*m), want: deadletter.PatternOutage, fields: "retry"},
+		{name: "two an hour apart", letters: at(down, 0, h), want: deadletter.PatternTrickle, fields: "retry"},
+		{name: "one is an outage", letters: at(down, 0), want: deadletter.PatternOutage, fields: "retry"},
+		{name: "one refused connection is an outage", letters: letters(1, 0, of(hook.ClassConnect, 0, hook.ReasonExhausted)), want: deadletter.PatternOutage, fields: "retry"},
+		{name: "one expired is an outage", letters: at(late, 0), want: deadletter.PatternOutage, fields: "max_age"},
 		{name: "four of five within the hour are an outage", letters: at(down, -9*h, 0, 0, 0, 0), want: deadletter.PatternOutage, fields: "retry"},
 		{name: "three of five are not", letters: at(down, -9*h, -3*h, 0, 0, 0), want: deadletter.PatternTrickle, fields: "retry"},
 		{name: "eight of ten are an outage", letters: at(down, -9*h, -3*h, 0, 0, 0, 0, 0, 0, 0, 0), want: deadletter.PatternOutage, fields: "retry"},

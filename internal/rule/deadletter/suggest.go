@@ -8,11 +8,11 @@ func suggest(g Group) string {
 	switch g.Pattern {
 	case PatternOutage:
 		if g.Reason == hook.ReasonExpired {
-			return "Most of these died within one hour: the endpoint was down until they were older than its max_age. " +
-				"Replay them once it answers again, and raise max_age to outlast the next outage."
+			return "At least 80 % of the deaths are within one hour: the endpoint was down until the deliveries were older than its max_age. " +
+				"Replay these once it answers again, and raise max_age to outlast the next outage."
 		}
-		return "Most of these died within one hour: the endpoint was down for longer than its retry policy lasts. " +
-			"Replay them once it answers again, and give retry more attempts or longer delays to outlast the next outage."
+		return "At least 80 % of the deaths are within one hour: the endpoint was down for longer than its retry policy lasts. " +
+			"Replay these once it answers again, and give retry more attempts or longer delays to outlast the next outage."
 	case PatternDown:
 		return "The endpoint cannot be reached, and not in one outage only. " +
 			"Check the host and port in url and that the receiver runs, or pause the endpoint until it does; then replay these."

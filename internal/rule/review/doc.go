@@ -9,10 +9,23 @@
 //	                   > 5 s, 20 samples    fragile: the circuit opens at three failures in a row, not at five
 //	dead rate of a day > 25 %, 20 settled   first warning to the owner
 //	                   > 40 %, 20 settled   second warning to the owner
-//	                   > 50 %, 20 settled   the endpoint is disabled
+//	                   > 50 %, 20 settled   the endpoint is disabled, under the conditions below
 //
 // All thresholds are exclusive. With fewer than 20 samples the last decision
 // remains. Percentiles come from package latency, with an error of at most 5 %.
+//
+// # Disabling
+//
+// The dead rate disables an endpoint only under all of these conditions:
+//
+//   - AutoDisable of the endpoint is set.
+//   - A review of an earlier quarter of an hour gave the second warning, in the current
+//     status. So the first review above 50 % only warns.
+//   - The endpoint fails now: the current and the previous clock hour have a death or a
+//     transient failure, and no success.
+//
+// A death does not count after a replay of the delivery is settled: the result of the
+// replay counts in its place.
 //
 // # Notifications
 //

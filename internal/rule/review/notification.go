@@ -12,22 +12,24 @@ import (
 // notifications returns one notification per changed decision.
 func (j *judgement) notifications() []hook.Notification {
 	var all []hook.Notification
+	occurrence := j.quarter().Format("2006-01-02T15:04Z")
 	if j.after.Slow && !j.before.Slow {
-		all = append(all, j.notification(hook.NotificationSlow, j.quarter(), j.slowReason()))
+		all = append(all, j.notification(hook.NotificationSlow, occurrence, j.slowReason()))
 	}
 	if j.disable {
-		reason := fmt.Sprintf("Disabled: %s, more than %s.", j.deaths(), percent(DisableOver))
+		reason := fmt.Sprintf("Disabled: %s, more than %s, and none has succeeded since %s.",
+			j.deaths(), percent(DisableOver), RecentSince(j.now.UTC()).Format("15:04 UTC"))
 		// The key holds the version: constant until the disabling, and new afterwards.
 		// A disabled endpoint gets no notification about a recovered latency.
 		return append(all, j.notification(hook.NotificationDisabled, strconv.FormatInt(j.endpoint.Version, 10), reason))
 	}
 	if j.after.Warned > j.before.Warned {
 		level := strconv.Itoa(j.after.Warned)
-		reason := fmt.Sprintf("Failing: %s, more than %s %%; above %s the endpoint is disabled.", j.deaths(), level, percent(DisableOver))
-		all = append(all, j.notification(hook.NotificationFailing, level+"/"+j.quarter(), reason))
+		reason := fmt.Sprintf("Failing: %s, more than %s %%; %s.", j.deaths(), level, j.prospect())
+		all = append(all, j.notification(hook.NotificationFailing, level+"/"+occurrence, reason))
 	}
 	if reason := j.recoveredReason(); reason != "" {
-		all = append(all, j.notification(hook.NotificationRecovered, j.quarter(), reason))
+		all = append(all, j.notification(hook.NotificationRecovered, occurrence, reason))
 	}
 	return all
 }
@@ -66,7 +68,15 @@ func (j *judgement) figures() map[string]float64 {
 }
 
 // quarter returns the start of the current quarter of an hour. Each quarter has one review.
-func (j *judgement) quarter() string { return j.now.UTC().Truncate(Every).Format("2006-01-02T15:04Z") }
+func (j *judgement) quarter() time.Time { return j.now.UTC().Truncate(Every) }
+
+// prospect returns the consequence of further deaths.
+func (j *judgement) prospect() string {
+	if !j.endpoint.AutoDisable {
+		return "auto_disable is off, so the endpoint stays active"
+	}
+	return fmt.Sprintf("a later review disables the endpoint above %s, if no delivery succeeds", percent(DisableOver))
+}
 
 func (j *judgement) slowReason() string {
 	var b strings.Builder

@@ -15,6 +15,18 @@ func facts(before review.Flags, counts ...stats.Counts) review.Facts {
 	return review.Facts{Endpoint: active(), Flags: before, Hours: []stats.Hour{at(0, counts...)}}
 }
 
+// manual returns the facts with auto_disable off.
+func manual(f review.Facts) review.Facts {
+	f.Endpoint.AutoDisable = false
+	return f
+}
+
+// earlier adds counts of five hours ago.
+func earlier(f review.Facts, counts ...stats.Counts) review.Facts {
+	f.Hours = append([]stats.Hour{at(5*time.Hour, counts...)}, f.Hours...)
+	return f
+}
+
 func TestJudge_notificationsHaveAllFigures(t *testing.T) {
 	t.Parallel()
 
@@ -31,7 +43,7 @@ func TestJudge_notificationsHaveAllFigures(t *testing.T) {
 		},
 		{
 			Type: hook.NotificationFailing, Tenant: "acme", Endpoint: "ep_a", At: now, Figures: figures,
-			Reason: "Failing: 6 of the last 20 deliveries died (30 %), more than 25 %; above 50 % the endpoint is disabled.",
+			Reason: "Failing: 6 of the last 20 deliveries died (30 %), more than 25 %; a later review disables the endpoint above 50 %, if no delivery succeeds.",
 			Key:    "surehook.endpoint.failing/ep_a/25/2026-03-04T12:30Z",
 		},
 	}
@@ -59,13 +71,18 @@ func TestJudge_reasons(t *testing.T) {
 			key:    "surehook.endpoint.slow/ep_a/2026-03-04T12:30Z",
 		},
 		{
-			name: "failing", facts: facts(review.Flags{Warned: 25}, settled(4091, 10000)),
-			reason: "Failing: 4091 of the last 10000 deliveries died (40.9 %), more than 40 %; above 50 % the endpoint is disabled.",
+			name: "failing", facts: facts(warned(25), settled(4091, 10000)),
+			reason: "Failing: 4091 of the last 10000 deliveries died (40.9 %), more than 40 %; a later review disables the endpoint above 50 %, if no delivery succeeds.",
 			key:    "surehook.endpoint.failing/ep_a/40/2026-03-04T12:30Z",
 		},
 		{
-			name: "disabled", facts: facts(review.Flags{Warned: 40}, settled(2, 3), settled(18, 27)),
-			reason: "Disabled: 20 of the last 30 deliveries died (66.7 %), more than 50 %.",
+			name: "failing with auto_disable off", facts: manual(facts(warned(25), settled(20, 20))),
+			reason: "Failing: 20 of the last 20 deliveries died (100 %), more than 40 %; auto_disable is off, so the endpoint stays active.",
+			key:    "surehook.endpoint.failing/ep_a/40/2026-03-04T12:30Z",
+		},
+		{
+			name: "disabled", facts: earlier(facts(warned(40), settled(2, 2)), settled(18, 28)),
+			reason: "Disabled: 20 of the last 30 deliveries died (66.7 %), more than 50 %, and none has succeeded since 11:00 UTC.",
 			key:    "surehook.endpoint.disabled/ep_a/7",
 		},
 		{
@@ -74,7 +91,7 @@ func TestJudge_reasons(t *testing.T) {
 			key:    "surehook.endpoint.recovered/ep_a/2026-03-04T12:30Z",
 		},
 		{
-			name: "not slow and not failing", facts: facts(review.Flags{Slow: true, Warned: 40}, answered(20, time.Second), settled(0, 20)),
+			name: "not slow and not failing", facts: facts(review.Flags{Slow: true, Warned: 40, WarnedAt: warned(40).WarnedAt}, answered(20, time.Second), settled(0, 20)),
 			reason: "Recovered: 95 % of the last 20 attempts took at most 1.04s, not more than 2s; and 0 of the last 20 deliveries died (0 %), less than 25 %.",
 			key:    "surehook.endpoint.recovered/ep_a/2026-03-04T12:30Z",
 		},
@@ -101,7 +118,7 @@ func TestJudge_keysIdentifyTheOccurrence(t *testing.T) {
 	t.Parallel()
 
 	slow := facts(review.Flags{}, answered(20, 3*time.Second))
-	dead := facts(review.Flags{}, settled(20, 20))
+	dead := facts(warned(40), settled(20, 20))
 	enabledAgain := dead
 	enabledAgain.Endpoint.Version += 2
 	quarter := now.Truncate(review.Every)

@@ -14,6 +14,10 @@ type Flags struct {
 	Fragile bool          // p95 over FragileOver: the circuit opens after fewer failures
 	Timeout time.Duration // timeout of an attempt, shorter than the endpoint's own timeout; 0: none
 	Warned  int           // the last warning: WarnedNever, WarnedOnce or WarnedTwice
+
+	// WarnedAt is the start of the quarter of an hour of the last warning, but not
+	// before the endpoint's StatusSince; zero for WarnedNever.
+	WarnedAt time.Time
 }
 
 // Facts are the input of a review.
@@ -55,10 +59,14 @@ func Day(hours []stats.Hour, since, now time.Time) stats.Counts {
 // hour give equal verdicts with equal notification keys. Facts with the verdict
 // already applied give no notifications.
 func Judge(f Facts, now time.Time) Verdict {
+	before := f.Flags
+	if before.WarnedAt.Before(f.Endpoint.StatusSince) { // a warning ends with the status
+		before.Warned, before.WarnedAt = WarnedNever, time.Time{}
+	}
 	j := judgement{
 		endpoint: f.Endpoint,
-		before:   f.Flags,
-		after:    f.Flags,
+		before:   before,
+		after:    before,
 		recent:   Recent(f.Hours, now),
 		day:      Day(f.Hours, countedSince(f.Endpoint), now),
 		now:      now,
@@ -115,21 +123,47 @@ func (j *judgement) judgeSpeed() {
 // nothing and have no warning: after the next activation, deaths and warnings
 // start from zero.
 func (j *judgement) judgeDeaths() {
-	if j.endpoint.Status != hook.StatusActive {
-		j.after.Warned = WarnedNever
-		return
-	}
-	if j.day.Settled() < Enough {
-		return
-	}
 	switch rate := j.day.DeadRate(); {
-	case rate > DisableOver:
-		j.disable, j.after.Warned = true, WarnedNever
+	case j.endpoint.Status != hook.StatusActive:
+		j.warn(WarnedNever)
+	case j.day.Settled() < Enough:
+	case rate > DisableOver && j.mayDisable():
+		j.disable = true
+		j.warn(WarnedNever)
 	case rate > WarnAgainOver:
-		j.after.Warned = WarnedTwice
+		j.warn(WarnedTwice)
 	case rate > WarnOver:
-		j.after.Warned = max(j.before.Warned, WarnedOnce)
+		j.warn(max(j.before.Warned, WarnedOnce))
 	case rate < WarnOver:
-		j.after.Warned = WarnedNever
+		j.warn(WarnedNever)
+	}
+}
+
+// mayDisable reports whether the dead rate may disable the endpoint: the owner
+// allows the disabling, an earlier review gave the second warning, and the endpoint
+// fails now.
+func (j *judgement) mayDisable() bool {
+	warned := j.before.Warned == WarnedTwice && j.before.WarnedAt.Before(j.quarter())
+	return j.endpoint.AutoDisable && warned && j.failsNow()
+}
+
+// failsNow reports whether the current and the previous clock hour have a death or a
+// transient failure, and no success.
+func (j *judgement) failsNow() bool {
+	return j.recent.Delivered == 0 && j.recent.Dead+j.recent.Failed > 0
+}
+
+// warn sets the warning level. A repeated review in the same quarter of an hour sets
+// the same WarnedAt.
+func (j *judgement) warn(level int) {
+	if level == j.after.Warned {
+		return
+	}
+	j.after.Warned, j.after.WarnedAt = level, time.Time{}
+	if level == WarnedNever {
+		return
+	}
+	if j.after.WarnedAt = j.quarter(); j.after.WarnedAt.Before(j.endpoint.StatusSince) {
+		j.after.WarnedAt = j.endpoint.StatusSince.UTC()
 	}
 }

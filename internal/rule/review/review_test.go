@@ -20,7 +20,7 @@ var (
 
 func active() hook.Endpoint {
 	return hook.Endpoint{
-		ID: "ep_a", Tenant: "acme", Timeout: 20 * time.Second, Version: 7,
+		ID: "ep_a", Tenant: "acme", Timeout: 20 * time.Second, Version: 7, AutoDisable: true,
 		Status: hook.StatusActive, StatusSince: now.AddDate(0, 0, -9), CreatedAt: now.AddDate(0, 0, -9),
 	}
 }
@@ -68,12 +68,21 @@ func over(limit time.Duration) time.Duration {
 	return latency.Value(latency.Bucket(upTo(limit)) + 1)
 }
 
+// warned returns the flags after a warning in the quarter of an hour before.
+func warned(level int) review.Flags {
+	return review.Flags{Warned: level, WarnedAt: now.Truncate(review.Every).Add(-review.Every)}
+}
+
+// warnedNow returns the flags after a warning in this quarter of an hour.
+func warnedNow(level int) review.Flags {
+	return review.Flags{Warned: level, WarnedAt: now.Truncate(review.Every)}
+}
+
 func TestJudge(t *testing.T) {
 	t.Parallel()
 
 	slow := review.Flags{Slow: true, Timeout: 3 * over(2*time.Second)}
 	fragile := review.Flags{Slow: true, Fragile: true, Timeout: 3 * over(5*time.Second)}
-	warned := func(level int) review.Flags { return review.Flags{Warned: level} }
 	tests := []struct {
 		name     string
 		endpoint hook.Endpoint
@@ -101,16 +110,16 @@ func TestJudge(t *testing.T) {
 		{name: "with twenty it recovers", endpoint: active(), before: fragile, counts: []stats.Counts{answered(20, upTo(2*time.Second))}, want: review.Flags{}, notified: []string{hook.NotificationRecovered}},
 
 		{name: "a quarter of deaths is no warning", endpoint: active(), before: review.Flags{}, counts: []stats.Counts{settled(5, 20)}, want: review.Flags{}, notified: nil},
-		{name: "more is the first", endpoint: active(), before: review.Flags{}, counts: []stats.Counts{settled(6, 20)}, want: warned(25), notified: []string{hook.NotificationFailing}},
+		{name: "more is the first", endpoint: active(), before: review.Flags{}, counts: []stats.Counts{settled(6, 20)}, want: warnedNow(25), notified: []string{hook.NotificationFailing}},
 		{name: "it takes twenty settled deliveries", endpoint: active(), before: review.Flags{}, counts: []stats.Counts{settled(19, 19)}, want: review.Flags{}, notified: nil},
 		{name: "two fifths are not the second", endpoint: active(), before: warned(25), counts: []stats.Counts{settled(8, 20)}, want: warned(25), notified: nil},
-		{name: "more is the second", endpoint: active(), before: warned(25), counts: []stats.Counts{settled(9, 20)}, want: warned(40), notified: []string{hook.NotificationFailing}},
-		{name: "it may be the only one", endpoint: active(), before: review.Flags{}, counts: []stats.Counts{settled(9, 20)}, want: warned(40), notified: []string{hook.NotificationFailing}},
+		{name: "more is the second", endpoint: active(), before: warned(25), counts: []stats.Counts{settled(9, 20)}, want: warnedNow(40), notified: []string{hook.NotificationFailing}},
+		{name: "it may be the only one", endpoint: active(), before: review.Flags{}, counts: []stats.Counts{settled(9, 20)}, want: warnedNow(40), notified: []string{hook.NotificationFailing}},
 		{name: "a warning is given once", endpoint: active(), before: warned(40), counts: []stats.Counts{settled(9, 20)}, want: warned(40), notified: nil},
 		{name: "a lower rate after the second warning gives no notification", endpoint: active(), before: warned(40), counts: []stats.Counts{settled(6, 20)}, want: warned(40), notified: nil},
 		{name: "half is not disabled", endpoint: active(), before: warned(40), counts: []stats.Counts{settled(10, 20)}, want: warned(40), notified: nil},
-		{name: "more is", endpoint: active(), before: warned(40), counts: []stats.Counts{settled(11, 20)}, want: review.Flags{}, notified: []string{hook.NotificationDisabled}},
-		{name: "without any warning, too", endpoint: active(), before: review.Flags{}, counts: []stats.Counts{settled(20, 20)}, want: review.Flags{}, notified: []string{hook.NotificationDisabled}},
+		{name: "all are, without a success", endpoint: active(), before: warned(40), counts: []stats.Counts{settled(20, 20)}, want: review.Flags{}, notified: []string{hook.NotificationDisabled}},
+		{name: "the first review above the limit only warns", endpoint: active(), before: review.Flags{}, counts: []stats.Counts{settled(20, 20)}, want: warnedNow(40), notified: []string{hook.NotificationFailing}},
 		{name: "19 deaths of 19 are too few", endpoint: active(), before: warned(40), counts: []stats.Counts{settled(19, 19)}, want: warned(40), notified: nil},
 		{name: "a warning stays at a quarter", endpoint: active(), before: warned(25), counts: []stats.Counts{settled(5, 20)}, want: warned(25), notified: nil},
 		{name: "it goes below a quarter", endpoint: active(), before: warned(25), counts: []stats.Counts{settled(4, 20)}, want: review.Flags{}, notified: []string{hook.NotificationRecovered}},
@@ -119,10 +128,10 @@ func TestJudge(t *testing.T) {
 		{name: "a paused endpoint is not disabled", endpoint: with(hook.StatusPaused, 20*time.Second), before: review.Flags{}, counts: []stats.Counts{settled(20, 20)}, want: review.Flags{}, notified: nil},
 		{name: "a disabled one neither", endpoint: with(hook.StatusDisabled, 20*time.Second), before: review.Flags{}, counts: []stats.Counts{settled(20, 20)}, want: review.Flags{}, notified: nil},
 		{name: "a disabled endpoint loses the warning without a notification", endpoint: with(hook.StatusDisabled, 20*time.Second), before: warned(40), counts: []stats.Counts{settled(0, 20)}, want: review.Flags{}, notified: nil},
-		{name: "slow and failing are two notifications", endpoint: active(), before: review.Flags{}, counts: []stats.Counts{answered(20, over(2*time.Second)), settled(6, 20)}, want: review.Flags{Slow: true, Timeout: slow.Timeout, Warned: 25}, notified: []string{hook.NotificationSlow, hook.NotificationFailing}},
-		{name: "recovered of both is one", endpoint: active(), before: review.Flags{Slow: true, Warned: 25}, counts: []stats.Counts{answered(20, time.Second), settled(0, 20)}, want: review.Flags{}, notified: []string{hook.NotificationRecovered}},
-		{name: "recovered of one and failing are two", endpoint: active(), before: slow, counts: []stats.Counts{answered(20, time.Second), settled(6, 20)}, want: warned(25), notified: []string{hook.NotificationFailing, hook.NotificationRecovered}},
-		{name: "a disabled endpoint has not recovered", endpoint: active(), before: slow, counts: []stats.Counts{answered(20, time.Second), settled(11, 20)}, want: review.Flags{}, notified: []string{hook.NotificationDisabled}},
+		{name: "slow and failing are two notifications", endpoint: active(), before: review.Flags{}, counts: []stats.Counts{answered(20, over(2*time.Second)), settled(6, 20)}, want: review.Flags{Slow: true, Timeout: slow.Timeout, Warned: 25, WarnedAt: warnedNow(25).WarnedAt}, notified: []string{hook.NotificationSlow, hook.NotificationFailing}},
+		{name: "recovered of both is one", endpoint: active(), before: review.Flags{Slow: true, Warned: 25, WarnedAt: warned(25).WarnedAt}, counts: []stats.Counts{answered(20, time.Second), settled(0, 20)}, want: review.Flags{}, notified: []string{hook.NotificationRecovered}},
+		{name: "recovered of one and failing are two", endpoint: active(), before: slow, counts: []stats.Counts{answered(20, time.Second), settled(6, 20)}, want: warnedNow(25), notified: []string{hook.NotificationFailing, hook.NotificationRecovered}},
+		{name: "a disabled endpoint has not recovered", endpoint: active(), before: review.Flags{Slow: true, Timeout: slow.Timeout, Warned: 40, WarnedAt: warned(40).WarnedAt}, counts: []stats.Counts{answered(20, time.Second), settled(20, 20)}, want: review.Flags{}, notified: []string{hook.NotificationDisabled}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -209,7 +218,7 @@ func TestJudge_countsDeathsFromTheStatus(t *testing.T) {
 	tests := []struct {
 		name           string
 		created, since time.Time
-		want           bool
+		want           bool // a warning
 	}{
 		{name: "an endpoint created this hour is judged by this hour", created: now.Add(-time.Minute), since: now.Add(-time.Minute), want: true},
 		{name: "an endpoint enabled this hour is not", created: now.AddDate(0, 0, -9), since: now.Add(-time.Minute), want: false},
@@ -222,8 +231,8 @@ func TestJudge_countsDeathsFromTheStatus(t *testing.T) {
 
 			e := active()
 			e.CreatedAt, e.StatusSince = tt.created, tt.since
-			if got := review.Judge(review.Facts{Endpoint: e, Hours: []stats.Hour{at(0, settled(20, 20))}}, now); got.Disable != tt.want {
-				t.Errorf("Judge().Disable = %t; want %t", got.Disable, tt.want)
+			if got := review.Judge(review.Facts{Endpoint: e, Hours: []stats.Hour{at(0, settled(20, 20))}}, now); (got.Flags.Warned > 0) != tt.want {
+				t.Errorf("Judge().Flags.Warned = %d; want a warning: %t", got.Flags.Warned, tt.want)
 			}
 		})
 	}

@@ -36,7 +36,7 @@ type Counts struct {
 	Delivered int           // delivered deliveries
 	First     int           // deliveries delivered at the first attempt
 	Waited    time.Duration // sum of the times from event to success, over delivered deliveries
-	Dead      int           // dead deliveries
+	Dead      int           // dead deliveries, without the deaths with a settled replay; negative in an hour with more such deaths than counted
 
 	Latency latency.Histogram // durations of attempts with a response or a timeout
 }
@@ -149,6 +149,8 @@ type Hour struct {
 }
 
 // Sum returns the sum of the counts over the hours with a start at or after since.
+// Dead is at least 0: a death may be counted in the hour after the death, or its count
+// may be lost.
 func Sum(hours []Hour, since time.Time) Counts {
 	var sum Counts
 	for _, h := range hours {
@@ -156,5 +158,6 @@ func Sum(hours []Hour, since time.Time) Counts {
 			sum.Add(h.Counts)
 		}
 	}
+	sum.Dead = max(sum.Dead, 0)
 	return sum
 }

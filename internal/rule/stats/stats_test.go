@@ -232,3 +232,16 @@ func TestSum_FromAnHourOn(t *testing.T) {
 		})
 	}
 }
+
+func TestSum_hasNoNegativeDeaths(t *testing.T) {
+	t.Parallel()
+
+	first := time.Date(2026, 3, 4, 5, 0, 0, 0, time.UTC)
+	hours := []stats.Hour{{Start: first, Counts: stats.Counts{Dead: -2}}, {Start: first.Add(time.Hour), Counts: stats.Counts{Dead: 3}}}
+	if got := stats.Sum(hours, first).Dead; got != 1 {
+		t.Errorf("Sum() of -2 and 3 = %d dead; want 1", got)
+	}
+	if got := stats.Sum(hours[:1], first).Dead; got != 0 {
+		t.Errorf("Sum() of -2 = %d dead; want 0", got)
+	}
+}

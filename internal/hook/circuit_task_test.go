@@ -1,0 +1,51 @@
+package hook_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"surehook/internal/hook"
+)
+
+func TestDecodeCircuitTask(t *testing.T) {
+	t.Parallel()
+
+	check := hook.CircuitCheck{Tenant: "acme", Endpoint: "ep_0123456789abcdef", Wave: 3}
+	page := hook.ReviewPage{At: time.Date(2026, 3, 4, 5, 6, 7, 8e6, time.UTC), Endpoints: []hook.CircuitCheck{check}}
+	for _, want := range []hook.CircuitTask{{Check: check}, {Review: &page}} {
+		body, err := want.Check.Encode()
+		if want.Review != nil {
+			body, err = want.Review.Encode()
+		}
+		if err != nil {
+			t.Fatalf("Encode() = %v", err)
+		}
+		got, err := hook.DecodeCircuitTask(body)
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("DecodeCircuitTask(%s) = %v, differs (-want +got):\n%s", body, err, diff)
+		}
+	}
+}
+
+func TestDecodeCircuitTask_rejects(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct{ name, body, want string }{
+		{name: "no JSON", body: "x", want: "invalid circuit check"},
+		{name: "nothing", body: "{}", want: "tenant is required"},
+		{name: "a page without a time", body: `{"review":{"endpoints":[]}}`, want: "at is required"},
+		{name: "a page with an invalid endpoint", body: `{"review":{"at":"2026-03-04T05:06:07Z","endpoints":[{"tenant":"acme"}]}}`, want: "endpoint is required"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			if _, err := hook.DecodeCircuitTask(tt.body); hook.CodeOf(err) != hook.CodeInvalid || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("DecodeCircuitTask(%s) = %v; want invalid, %s", tt.body, err, tt.want)
+			}
+		})
+	}
+}
