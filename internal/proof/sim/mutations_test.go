@@ -168,7 +168,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "a token sent on has a new nonce", file: "delivery/deliver/token.go", by: []check{checkNonce},
-			old: "Attempt: t.Attempt, Nonce: t.Nonce}", bug: "Attempt: t.Attempt, Nonce: hook.NewNonce()}",
+			old: "Attempt: t.Attempt, Nonce: t.Nonce, Hops", bug: "Attempt: t.Attempt, Nonce: hook.NewNonce(), Hops",
 		},
 		{
 			name: "a closing circuit asks for no check", file: "delivery/gate/announce.go", by: []check{checkClosing},

@@ -9,6 +9,7 @@ import (
 	"surehook/internal/delivery/replay"
 	"surehook/internal/hook"
 	"surehook/internal/memory"
+	"surehook/internal/proof/world"
 )
 
 const operator = hook.KeyID("key_0000000000000001")
@@ -16,7 +17,7 @@ const operator = hook.KeyID("key_0000000000000001")
 func (p *process) admin() *adminendpoint.Admin {
 	return &adminendpoint.Admin{
 		Store: p.ports(), Circuits: p.ports(), CircuitQueue: p.ports(), History: p.ports(),
-		Vault: memory.Vault{}, Policy: egress.Policy{}, Now: p.clock,
+		Vault: memory.Vault{}, Policy: egress.Policy{}, Now: p.clock, Wait: world.NoWait,
 	}
 }
 
