@@ -43,7 +43,7 @@ func TestAdmin_headers(t *testing.T) {
 	}
 	create := set("Authorization", "Bearer hush", "X-Env", "prod")
 	create.URL = new("https://example.com/")
-	e, _, err := b.Admin.Create(t.Context(), "acme", create, "")
+	e, _, err := b.Create(t.Context(), "acme", create, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestAdmin_headers(t *testing.T) {
 		{name: "no header", change: set(), want: map[string]string{"x-env": "2", "X-New": "1"}},
 	}
 	for _, step := range steps {
-		if _, err := b.Admin.Change(t.Context(), "acme", string(e.ID), 0, step.change); err != nil {
+		if _, err := b.Change(t.Context(), "acme", string(e.ID), 0, step.change); err != nil {
 			t.Fatalf("%s: Change = %v", step.name, err)
 		}
 		stored, err := b.store.Endpoint(t.Context(), "acme", e.ID)
@@ -80,7 +80,7 @@ func TestAdmin_headers(t *testing.T) {
 	for name, f := range map[string]endpoint.Fields{
 		"21 with the stored": many, "a mask of nothing": set("X-Other", "***"), "twice": set("X-A", "1", "x-a", "2"), "a newline": set("X-New", "a\nb"),
 	} {
-		if _, err := b.Admin.Change(t.Context(), "acme", string(e.ID), 0, f); hook.CodeOf(err) != hook.CodeInvalid {
+		if _, err := b.Change(t.Context(), "acme", string(e.ID), 0, f); hook.CodeOf(err) != hook.CodeInvalid {
 			t.Errorf("Change to %s = %v; want CodeInvalid", name, err)
 		}
 	}
