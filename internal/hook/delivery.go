@@ -15,6 +15,7 @@ type Delivery struct {
 	Attempts      int    // recorded HTTP requests
 	Version       int64  // of the stored record; 0 for no record
 	Token         string // nonce of the token of the last recorded attempt or decision
+	Parks         int    // times that the delivery was parked
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
 	NextAttemptAt time.Time // planned; only in state retrying

@@ -44,11 +44,19 @@ type Token struct {
 	Reserved      bool          `json:"reserved,omitempty"` // the token waited for a reserved rate slot
 	ReplayRequest ReplayRequest `json:"replay,omitzero"`    // only in the first token of a replay
 	Hops          int           `json:"hops,omitempty"`     // times that the token was sent on without an attempt
+	Parks         int           `json:"parks,omitempty"`    // times that the delivery had been parked when the token was made
 }
 
-// NewToken returns a fresh token for attempt number of the delivery.
+// NewToken returns a fresh token for attempt number of a delivery never parked.
 func NewToken(tenant TenantID, d DeliveryRef, number int) Token {
 	return Token{Delivery: d, Tenant: tenant, Attempt: number, Nonce: NewNonce()}
+}
+
+// NextToken returns a fresh token for the next attempt.
+func (d Delivery) NextToken() Token {
+	t := NewToken(d.Tenant, d.Ref(), d.Attempts+1)
+	t.Parks = d.Parks
+	return t
 }
 
 // MaxHops is the bound of Hops for a healthy delivery. Tokens beyond the bound are
@@ -78,8 +86,8 @@ func DecodeToken(body string) (Token, error) {
 			t = deadLetter.Token()
 		}
 	}
-	if t.Delivery.Generation == 0 || t.Delivery.Generation > MaxGeneration || t.Attempt < 1 || t.Attempt > MaxAttempts || t.Nonce == "" || t.ReplayRequest.JobIndex < 0 || t.Hops < 0 {
-		return Token{}, &Error{Code: CodeInvalid, Message: "invalid token: delivery, attempt, nonce, job index or hops is missing or out of range"}
+	if t.Delivery.Generation == 0 || t.Delivery.Generation > MaxGeneration || t.Attempt < 1 || t.Attempt > MaxAttempts || t.Nonce == "" || t.ReplayRequest.JobIndex < 0 || t.Parks < 0 || t.Hops < 0 {
+		return Token{}, &Error{Code: CodeInvalid, Message: "invalid token: delivery, attempt, nonce, job index, hops or parks is missing or out of range"}
 	}
 	if _, err := ParseTenantID(string(t.Tenant)); err != nil {
 		return Token{}, &Error{Code: CodeInvalid, Message: "invalid token", Err: err}

@@ -31,6 +31,7 @@ type deliveryItem struct {
 	Attempts      int           `dynamodbav:"attempts,omitempty"`
 	Version       int64         `dynamodbav:"version"`
 	Token         string        `dynamodbav:"token,omitempty"`
+	Parks         int           `dynamodbav:"parks,omitempty"`
 	CreatedAt     int64         `dynamodbav:"created_at"`
 	UpdatedAt     int64         `dynamodbav:"updated_at"`
 	NextAttemptAt int64         `dynamodbav:"next_at,omitempty"`
@@ -54,6 +55,7 @@ func toDeliveryItem(d hook.Delivery) deliveryItem {
 		Attempts:      d.Attempts,
 		Version:       d.Version + 1,
 		Token:         d.Token,
+		Parks:         d.Parks,
 		CreatedAt:     millis(d.CreatedAt),
 		UpdatedAt:     millis(d.UpdatedAt),
 		NextAttemptAt: millis(d.NextAttemptAt),
@@ -98,6 +100,7 @@ func fromDeliveryItem(it deliveryItem) (hook.Delivery, error) {
 		Attempts:      it.Attempts,
 		Version:       it.Version,
 		Token:         it.Token,
+		Parks:         it.Parks,
 		CreatedAt:     fromMillis(it.CreatedAt),
 		UpdatedAt:     fromMillis(it.UpdatedAt),
 		NextAttemptAt: fromMillis(it.NextAttemptAt),

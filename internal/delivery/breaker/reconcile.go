@@ -195,8 +195,7 @@ func (r *reconciliation) sendProbe(ctx context.Context, next gate.Record, oldest
 	if err := r.saveCircuit(ctx, next); err != nil {
 		return err
 	}
-	token := hook.NewToken(oldest.Tenant, oldest.Ref(), oldest.Attempts+1)
-	if errs := r.Queue.Send(ctx, hook.LaneRetry, []hook.Token{token}, 0); errs != nil {
+	if errs := r.Queue.Send(ctx, hook.LaneRetry, []hook.Token{oldest.NextToken()}, 0); errs != nil {
 		return fmt.Errorf("send probe %s: %w", oldest.ID, errs[0])
 	}
 	return nil

@@ -72,7 +72,7 @@ func (r *reconciliation) pauseRelease(ctx context.Context, next gate.Record) err
 func (r *reconciliation) sendTokens(ctx context.Context, deliveries []hook.Delivery) error {
 	tokens := make([]hook.Token, len(deliveries))
 	for i, d := range deliveries {
-		tokens[i] = hook.NewToken(d.Tenant, d.Ref(), d.Attempts+1)
+		tokens[i] = d.NextToken()
 	}
 	refused := r.Queue.Send(ctx, hook.LaneRetry, tokens, 0)
 	var sent []hook.Delivery

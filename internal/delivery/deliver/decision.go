@@ -66,6 +66,9 @@ func afterFailure(d hook.Delivery, e hook.Endpoint, retryAfter time.Duration, no
 func settleAs(s *subject, state hook.State, reason hook.Reason, now time.Time) decision {
 	return func(d hook.Delivery) (hook.Delivery, *hook.Attempt) {
 		d.State, d.Reason = state, reason
+		if state == hook.StateParked {
+			d.Parks++
+		}
 		d.Token = s.token.Nonce
 		d.UpdatedAt = now
 		d.NextAttemptAt = time.Time{}

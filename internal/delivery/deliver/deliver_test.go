@@ -244,7 +244,7 @@ func TestProcessBatch_ParkedDeliveryResumes(t *testing.T) {
 	endpoint := w.Endpoint(func(e *hook.Endpoint) { e.Status = hook.StatusPaused })
 	id := w.Post(endpoint)[0]
 	w.Run()
-	w.Enqueue(hook.LaneRetry, hook.NewToken("acme", id, 1))
+	w.Enqueue(hook.LaneRetry, w.Delivery(id).NextToken())
 	w.Run()
 	if d := w.Delivery(id); d.State != hook.StateParked || d.Attempts != 0 {
 		t.Errorf("%s after %d attempts; want parked after 0", d.State, d.Attempts)
@@ -254,7 +254,7 @@ func TestProcessBatch_ParkedDeliveryResumes(t *testing.T) {
 	if err := w.Store.UpdateEndpoint(t.Context(), endpoint); err != nil {
 		t.Fatal(err)
 	}
-	w.Enqueue(hook.LaneRetry, hook.NewToken("acme", id, 1))
+	w.Enqueue(hook.LaneRetry, w.Delivery(id).NextToken())
 	w.Run()
 	if d := w.Delivery(id); d.State != hook.StateDelivered || d.Attempts != 1 {
 		t.Errorf("%s after %d attempts; want delivered after 1", d.State, d.Attempts)
@@ -272,9 +272,8 @@ func TestProcessBatch_ParkedAgainDuringRelease(t *testing.T) {
 	id := w.Post(w.Endpoint(func(e *hook.Endpoint) { e.Status = hook.StatusPaused }))[0]
 	w.Run()
 	released := w.Delivery(id)
+	w.Enqueue(hook.LaneRetry, released.NextToken())
 	released.State, released.Reason = hook.StateRetrying, hook.ReasonNone
-
-	w.Enqueue(hook.LaneRetry, hook.NewToken("acme", id, 1))
 	w.Run()
 	if err := w.Store.SaveDelivery(t.Context(), released, nil); hook.CodeOf(err) != hook.CodeConflict {
 		t.Errorf("the release of what was parked again is written: %v; want a conflict", err)

@@ -37,24 +37,16 @@ type subject struct {
 
 // judgeToken returns the next step for the token, and the reason for the log.
 //
-// The record holds the token's own nonce in three cases:
+// A token with its own nonce in the record has decided: the attempt is recorded, or
+// the delivery is settled. The token resumes at (b).
 //
-//   - The attempt is recorded, or the delivery is settled: the token resumes at (b).
-//   - The delivery is parked, and the attempt is not recorded. A copy of the token
-//     parked the delivery. Parking has no step (b), and the breaker sends new tokens
-//     for parked deliveries.
-//   - The delivery is retrying, and the attempt is not recorded. A copy parked the
-//     delivery, and the breaker released the delivery. A release keeps the nonce in
-//     the record and sends its token, with a new nonce, before the write.
-//
-// In the last two cases the process of the copy may have deleted the message. An
-// attempt would be the last effect of the token: after a death between (a) and (b)
-// no message returns with this nonce, and the breaker's token finds the attempt
-// recorded. So the token is dropped. The drop loses nothing: the breaker has sent
-// another token, or will send a token while the delivery stays parked. No token
-// carries the nonce of an unrecorded attempt in any other way: a requeued token
-// keeps its nonce without a write, and a process without an answer to its write
-// finds the written record.
+// A token older than the last park of the record is dropped, unless its attempt is
+// recorded. The message of the token may be deleted: a copy of the token may have
+// parked the delivery. An attempt would be the last effect of the token: after a
+// death between (a) and (b) no message returns with this nonce, and other tokens find
+// the attempt recorded. The drop loses nothing. While the delivery is parked, the
+// breaker sends another token. A release sends its token before it ends the park.
+// All other writes leave Parks as the token knows it.
 func judgeToken(s *subject, now time.Time) (st step, reason string) {
 	t, d := s.token, s.delivery
 	own := d.Token == t.Nonce
@@ -66,8 +58,8 @@ func judgeToken(s *subject, now time.Time) (st step, reason string) {
 		return stepDrop, "attempt is recorded already"
 	case d.State.Settled():
 		return stepDrop, "delivery is " + d.State.String()
-	case own: // t.Attempt > d.Attempts: an earlier copy parked the delivery
-		return stepDrop, "a copy of the token parked the delivery"
+	case t.Parks < d.Parks:
+		return stepDrop, "the delivery was parked after the token was made"
 	case t.Attempt > d.Attempts+1:
 		return stepDrop, "the attempt before is not recorded"
 	case d.State == hook.StateRetrying && now.Before(d.NextAttemptAt.Add(-earlyTolerance)):

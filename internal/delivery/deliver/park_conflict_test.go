@@ -71,7 +71,7 @@ func TestProcessBatch_OutcomeReplacesThePark(t *testing.T) {
 				// or will send a token.
 				w.Answer = world.Always(200)
 				if w.Delivery(id).State == hook.StateParked {
-					w.Enqueue(hook.LaneRetry, hook.NewToken("acme", id, w.Delivery(id).Attempts+1))
+					w.Enqueue(hook.LaneRetry, w.Delivery(id).NextToken())
 				}
 				w.Run()
 				switch d := w.Delivery(id); {
@@ -98,12 +98,12 @@ func (w *bundle) parkBy(id hook.DeliveryRef, nonce string, released bool) {
 		w.T.Fatal(err)
 	}
 	d := hook.QueuedDelivery(event, hook.Target{Endpoint: id.Endpoint, Shards: 1})
-	d.State, d.Reason, d.Token = hook.StateParked, hook.ReasonCircuit, nonce
+	d.State, d.Reason, d.Token, d.Parks = hook.StateParked, hook.ReasonCircuit, nonce, 1
 	w.Save(d)
 	if !released {
 		return
 	}
-	w.Enqueue(hook.LaneRetry, hook.NewToken("acme", id, 1))
+	w.Enqueue(hook.LaneRetry, d.NextToken())
 	d.Version++
 	d.State, d.Reason, d.NextAttemptAt = hook.StateRetrying, hook.ReasonNone, w.Clock.Now()
 	w.Save(d)

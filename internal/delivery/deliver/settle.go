@@ -34,7 +34,7 @@ func (d *Deliverer) settleUnattempted(ctx context.Context, s *subject, decide de
 // nothing more.
 func (d *Deliverer) settleDelivery(ctx context.Context, s *subject, decide decision) (recorded hook.Delivery, own bool, err error) {
 	written, err := d.recordDecision(ctx, s, decide)
-	if err == nil && !written.own && parkedByCopy(s, written.record) {
+	if err == nil && !written.own && parkedMeanwhile(s, written.record) {
 		written, err = d.settleOverPark(ctx, s, written.record, decide)
 		return written.record, written.own, err
 	}
@@ -50,8 +50,8 @@ type write struct {
 	own    bool          // the record shows this decision
 }
 
-// recordDecision writes the decision. recordDecision returns early when a copy of
-// the token parked the delivery.
+// recordDecision writes the decision. recordDecision returns early when the
+// delivery was parked meanwhile.
 func (d *Deliverer) recordDecision(ctx context.Context, s *subject, decide decision) (written write, err error) {
 	current := s.delivery
 	repeat, tries := hook.OnConflict, maxSaveAttempts
@@ -65,7 +65,7 @@ func (d *Deliverer) recordDecision(ctx context.Context, s *subject, decide decis
 		if hook.CodeOf(err) == hook.CodeConflict {
 			current = written.record
 		}
-		if parkedByCopy(s, written.record) && hook.CodeOf(err) == hook.CodeConflict {
+		if parkedMeanwhile(s, written.record) && hook.CodeOf(err) == hook.CodeConflict {
 			return nil // settleOverPark continues with the record
 		}
 		return err
@@ -105,17 +105,17 @@ func contentionOf(err error, s *subject) error {
 	return hook.Conflict(fmt.Sprintf("delivery %s changed in every try of the settlement", s.token.Delivery))
 }
 
-// parkedByCopy reports whether the record shows the token's own nonce without the
-// attempt: a copy of the token parked the delivery. judgeToken drops a token with
-// such a record, so only a conflict during the settlement leads here. The process
-// of the copy may have deleted the message.
-func parkedByCopy(s *subject, current hook.Delivery) bool {
-	return current.Token == s.token.Nonce && current.Attempts < s.token.Attempt && !current.State.Settled()
+// parkedMeanwhile reports whether the delivery was parked after the token was made,
+// and the attempt is not recorded. judgeToken drops a token with such a record, so
+// only a conflict during the settlement leads here. A copy of the token may have
+// parked the delivery, and the process of the copy may have deleted the message.
+func parkedMeanwhile(s *subject, current hook.Delivery) bool {
+	return s.token.Parks < current.Parks && current.Attempts < s.token.Attempt && !current.State.Settled()
 }
 
-// settleOverPark settles a delivery parked by a copy of the token.
+// settleOverPark settles a delivery parked during the attempt.
 //
-// No message may return with this nonce, so a death between (a) and (b) would lose
+// Perhaps no message returns with this nonce, so a death between (a) and (b) would lose
 // (b). settleOverPark therefore follows up before the write, as the breaker does for
 // expired deliveries. After a death between the two steps the delivery is still
 // parked, or the token of the release is on the queue. The repetition is harmless:
@@ -176,7 +176,7 @@ func overPark(current hook.Delivery, decide decision) (next hook.Delivery, attem
 func (d *Deliverer) followUp(ctx context.Context, recorded hook.Delivery) error {
 	switch recorded.State {
 	case hook.StateRetrying:
-		return d.sendToken(ctx, hook.NewToken(recorded.Tenant, recorded.Ref(), recorded.Attempts+1), recorded.NextAttemptAt)
+		return d.sendToken(ctx, recorded.NextToken(), recorded.NextAttemptAt)
 	case hook.StateDelivered, hook.StateCancelled, hook.StateDiscarded:
 		// Discarded: the delivery died, and a replay settled before this token came back.
 		return d.completeSettlement(ctx, recorded)

@@ -1,7 +1,6 @@
 package deliver_test
 
 import (
-	"fmt"
 	"testing"
 
 	"surehook/internal/hook"
@@ -27,20 +26,33 @@ func (w *bundle) parkedMessage() (hook.DeliveryRef, memory.Message) {
 	return id, message
 }
 
+// parkAgain parks the delivery by another token.
+func (w *bundle) parkAgain(id hook.DeliveryRef) {
+	w.T.Helper()
+
+	d := w.Delivery(id)
+	d.Token = hook.NewNonce()
+	d.Parks++
+	w.Save(d)
+}
+
 // The queue hands a message to two functions. The first function parks the delivery
 // and deletes the message. The second function must not attempt the delivery: a
 // death between (a) and (b) would leave the delivery without a token.
 func TestProcessBatch_DropsTheCopyOfAParkedToken(t *testing.T) {
 	t.Parallel()
 
-	for _, released := range []bool{false, true} {
-		t.Run(fmt.Sprintf("released: %t", released), func(t *testing.T) {
+	for _, since := range []string{"nothing", "another park", "a release"} {
+		t.Run("since the park: "+since, func(t *testing.T) {
 			t.Parallel()
 
 			w := setup(t)
 			w.Answer = world.InTurn(503, 200)
 			id, message := w.parkedMessage()
-			if released { // the release keeps the nonce of the token that parked the delivery
+			switch since {
+			case "another park": // by the token of a probe, so the record holds the nonce of that token
+				w.parkAgain(id)
+			case "a release": // the release keeps the nonce of the token that parked the delivery
 				d := w.Delivery(id)
 				d.State, d.Reason, d.NextAttemptAt = hook.StateRetrying, hook.ReasonNone, w.Clock.Now()
 				w.Save(d)
@@ -55,7 +67,7 @@ func TestProcessBatch_DropsTheCopyOfAParkedToken(t *testing.T) {
 				t.Errorf("%d POSTs by the copy; want 0", len(w.Posts))
 			}
 
-			w.Enqueue(hook.LaneRetry, hook.NewToken("acme", id, 1)) // of the release
+			w.Enqueue(hook.LaneRetry, w.Delivery(id).NextToken()) // of the release
 			w.Run()
 			if d := w.Delivery(id); d.State != hook.StateDelivered || d.Attempts != 2 {
 				t.Errorf("%s after %d attempts; want delivered after 2", d.State, d.Attempts)

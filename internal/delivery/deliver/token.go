@@ -63,5 +63,5 @@ func (d *Deliverer) requeue(ctx context.Context, s *subject) error {
 // The returning token finds its own nonce recorded and resumes at (b); a token
 // with a new nonce would be dropped, and the delivery would be lost.
 func sameToken(t hook.Token) hook.Token {
-	return hook.Token{Delivery: t.Delivery, Tenant: t.Tenant, Attempt: t.Attempt, Nonce: t.Nonce, Hops: t.Hops + 1}
+	return hook.Token{Delivery: t.Delivery, Tenant: t.Tenant, Attempt: t.Attempt, Nonce: t.Nonce, Hops: t.Hops + 1, Parks: t.Parks}
 }

@@ -220,7 +220,7 @@ func (a *Acceptor) sendTokens(ctx context.Context, posts []post, duplicates bool
 			continue
 		}
 		for _, target := range missing {
-			tokens = append(tokens, hook.NewToken(p.event.Tenant, hook.QueuedDelivery(p.event, target).Ref(), 1))
+			tokens = append(tokens, hook.QueuedDelivery(p.event, target).NextToken())
 			owner = append(owner, p)
 		}
 	}

@@ -43,7 +43,7 @@ func (c *candidate) recordedIn(d hook.Delivery) bool {
 
 func (c *candidate) token() hook.Token {
 	if c.queued() {
-		return hook.NewToken(c.delivery.Tenant, c.delivery.Ref(), 1)
+		return c.delivery.NextToken()
 	}
 	t := hook.NewToken(c.delivery.Tenant, c.delivery.Successor(), 1)
 	t.ReplayRequest = c.request
