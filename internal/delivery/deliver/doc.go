@@ -36,13 +36,14 @@
 // to the queue. A due token cannot be acknowledged unseen: another process may hold
 // the same message, record the attempt under this nonce and die before (b).
 //
-// A token finds its own nonce in the record of a parked or released delivery, and
-// the attempt is not recorded: a copy of the message parked the delivery. The token
-// is dropped, because the copy may have deleted the message. The breaker's token
-// makes the attempt. The argument is at judgeToken.
+// A token carries the number of parks of its delivery. A token older than the last
+// park is dropped, unless its attempt is recorded: a copy of the token may have parked
+// the delivery and deleted the message. The breaker's token makes the attempt. The
+// argument is at judgeToken.
 //
-// If a copy parks the delivery during the attempt, the outcome replaces the park. The
-// write is then the last step: settleOverPark holds the argument.
+// If the delivery is parked during the attempt, the outcome replaces the park. If
+// another token records a failure of the attempt first, an answer 2xx replaces the
+// record. The write is then the last step: replaceRecord holds the argument.
 //
 // A token sent back to wait keeps its nonce. Two functions may receive the same
 // message: the first records the attempt and dies before (b), while the second

@@ -33,11 +33,12 @@ func TestProcessBatch_OutcomeReplacesThePark(t *testing.T) {
 		{name: "rejected after the release", status: 404, released: true, state: hook.StateDead, attempts: 1, records: 1, letters: 1},
 		{name: "failed after the release: the released token repeats the attempt", status: 503, released: true, state: hook.StateRetrying},
 	}
-	for _, tt := range tests {
-		for at := range 9 { // 0: no death; a flow has at most 4 effects
-			name := tt.name
+	for i, tt := range append(tests, tests...) {
+		copied := i < len(tests) // a copy of the token parks the delivery, or another token
+		for at := range 9 {      // 0: no death; a flow has at most 4 effects
+			name := fmt.Sprintf("%s/parked by a copy: %t", tt.name, copied)
 			if at > 0 {
-				name = fmt.Sprintf("%s/dies %s effect %d", tt.name, map[int]string{0: "after", 1: "before"}[at%2], (at+1)/2)
+				name = fmt.Sprintf("%s/dies %s effect %d", name, map[int]string{0: "after", 1: "before"}[at%2], (at+1)/2)
 			}
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
@@ -46,8 +47,12 @@ func TestProcessBatch_OutcomeReplacesThePark(t *testing.T) {
 				w.Answer = world.Always(tt.status)
 				id := w.Post(w.Endpoint(nil))[0]
 				message := w.Queue.Receive(hook.LaneLive, 1)[0]
+				nonce := message.Token.Nonce
+				if !copied {
+					nonce = hook.NewNonce()
+				}
 				process := w.Deliverer()
-				process.Store = &racingStore{Store: process.Store, race: func() { w.parkBy(id, message.Token.Nonce, tt.released) }}
+				process.Store = &racingStore{Store: process.Store, race: func() { w.parkBy(id, nonce, tt.released) }}
 				w.Crash.Arm((at+1)/2, at%2 == 0)
 				failed := process.ProcessBatch(t.Context(), batchOf(message))
 				died := w.Crash.Restart()

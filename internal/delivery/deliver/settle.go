@@ -34,14 +34,14 @@ func (d *Deliverer) settleUnattempted(ctx context.Context, s *subject, decide de
 // nothing more.
 func (d *Deliverer) settleDelivery(ctx context.Context, s *subject, decide decision) (recorded hook.Delivery, own bool, err error) {
 	written, err := d.recordDecision(ctx, s, decide)
-	if err == nil && !written.own && parkedMeanwhile(s, written.record) {
-		written, err = d.settleOverPark(ctx, s, written.record, decide)
+	switch {
+	case err != nil:
 		return written.record, written.own, err
+	case written.own:
+		return written.record, true, d.followUp(ctx, written.record)
 	}
-	if err != nil || !written.own {
-		return written.record, written.own, err
-	}
-	return written.record, written.own, d.followUp(ctx, written.record)
+	written, err = d.replaceRecord(ctx, s, written.record, decide)
+	return written.record, written.own, err
 }
 
 // write is the result of a write of a decision.
@@ -66,7 +66,7 @@ func (d *Deliverer) recordDecision(ctx context.Context, s *subject, decide decis
 			current = written.record
 		}
 		if parkedMeanwhile(s, written.record) && hook.CodeOf(err) == hook.CodeConflict {
-			return nil // settleOverPark continues with the record
+			return nil // replaceRecord continues with the record
 		}
 		return err
 	})
@@ -113,20 +113,20 @@ func parkedMeanwhile(s *subject, current hook.Delivery) bool {
 	return s.token.Parks < current.Parks && current.Attempts < s.token.Attempt && !current.State.Settled()
 }
 
-// settleOverPark settles a delivery parked during the attempt.
+// replaceRecord replaces the record of another token or of a copy of the token, if
+// the decision outweighs the record: replacement has the rules.
 //
 // Perhaps no message returns with this nonce, so a death between (a) and (b) would lose
-// (b). settleOverPark therefore follows up before the write, as the breaker does for
-// expired deliveries. After a death between the two steps the delivery is still
-// parked, or the token of the release is on the queue. The repetition is harmless:
-// the breaker removes a needless dead letter, the replay job counts the delivery
-// once, and a success counts before a death.
-func (d *Deliverer) settleOverPark(ctx context.Context, s *subject, parked hook.Delivery, decide decision) (written write, err error) {
-	current := parked
+// (b). replaceRecord therefore follows up before the write, as the breaker does for
+// expired deliveries. After a death between the two steps the record is as before: the
+// delivery is parked, its next token exists, or it has a dead letter. The repetition
+// is harmless: the breaker removes a needless dead letter, the replay job counts the
+// delivery once, and a success counts before a death.
+func (d *Deliverer) replaceRecord(ctx context.Context, s *subject, current hook.Delivery, decide decision) (written write, err error) {
 	var unfollowed error
 	err = hook.Persist(ctx, d.Wait, maxPersistAttempts, func() error {
 		written = write{record: current}
-		next, attempt, ok := overPark(current, decide)
+		next, attempt, ok := replacement(s, current, decide)
 		if !ok {
 			return nil
 		}
@@ -135,8 +135,9 @@ func (d *Deliverer) settleOverPark(ctx context.Context, s *subject, parked hook.
 		}
 		var err error
 		written, err = d.saveDecision(ctx, s, next, attempt)
-		if hook.CodeOf(err) == hook.CodeConflict {
-			current = written.record
+		current = written.record
+		if _, _, again := replacement(s, current, decide); err == nil && !written.own && again {
+			return hook.Conflict("another token recorded a further attempt")
 		}
 		return err
 	})
@@ -146,18 +147,29 @@ func (d *Deliverer) settleOverPark(ctx context.Context, s *subject, parked hook.
 	return written, contentionOf(err, s)
 }
 
-// overPark returns the decision about a parked or released delivery. ok is false
-// when the record must stay:
+// replacement returns the decision in place of the record of another token. ok is
+// false when the record must stay:
 //
 //   - A decision without an attempt adds nothing: the breaker ends and cancels parked
 //     deliveries.
-//   - A failed attempt must not send the next token before the write, because the
-//     token could arrive before the write and be dropped. So the attempt is recorded,
-//     the delivery stays parked, and the breaker sends the next token. After a release
-//     the record stays, and the token of the release repeats the attempt.
-func overPark(current hook.Delivery, decide decision) (next hook.Delivery, attempt *hook.Attempt, ok bool) {
+//   - Of two tokens of an attempt, an answer 2xx counts more than a recorded failure,
+//     also after further attempts and after the death. Every other outcome adds
+//     nothing to a recorded attempt. A delivery cancelled, discarded or replayed by a
+//     person stays so.
+//   - Over a park, a failed attempt must not send the next token before the write,
+//     because the token could arrive before the write and be dropped. So the attempt
+//     is recorded, the delivery stays parked, and the breaker sends the next token.
+//     After a release the record stays, and the token of the release repeats the
+//     attempt.
+func replacement(s *subject, current hook.Delivery, decide decision) (next hook.Delivery, attempt *hook.Attempt, ok bool) {
 	next, attempt = decide(current)
 	switch {
+	case current.State.Settled(), current.Attempts >= s.token.Attempt:
+		if current.Attempts >= s.token.Attempt {
+			next.Attempts, attempt = current.Attempts, nil // the record of the attempt stays
+		}
+		open := !current.State.Settled() || current.State == hook.StateDead && current.Replayed.Generation == 0
+		return next, attempt, open && next.State == hook.StateDelivered
 	case next.Attempts == current.Attempts:
 		return current, nil, false
 	case next.State != hook.StateRetrying:

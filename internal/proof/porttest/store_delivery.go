@@ -33,6 +33,7 @@ func sampleDelivery(event hook.EventID, endpoint hook.EndpointID, generation int
 		State:         hook.StateRetrying,
 		Attempts:      1,
 		Token:         hook.NewNonce(),
+		Parks:         2,
 		CreatedAt:     storeEpoch(),
 		UpdatedAt:     storeEpoch().Add(time.Second),
 		NextAttemptAt: storeEpoch().Add(time.Minute),

@@ -1,0 +1,100 @@
+package deliver_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"surehook/internal/hook"
+	"surehook/internal/proof/world"
+)
+
+// Two tokens make one attempt: an event posted twice has two tokens. The failure of
+// the other token is recorded first. An answer 2xx ends the delivery all the same,
+// also with a death, unless the delivery was cancelled, discarded or replayed.
+func TestProcessBatch_LateSuccess(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name   string
+		status int
+		edit   func(*hook.Delivery) // of the record with the failure of the other token
+		state  hook.State
+	}{
+		{name: "retrying", status: 200, edit: func(*hook.Delivery) {}, state: hook.StateDelivered},
+		{name: "a later attempt failed, too", status: 200, edit: func(d *hook.Delivery) { d.Attempts = 2 }, state: hook.StateDelivered},
+		{name: "parked", status: 200, edit: func(d *hook.Delivery) { d.State, d.Parks = hook.StateParked, 1 }, state: hook.StateDelivered},
+		{name: "dead", status: 200, edit: func(d *hook.Delivery) { d.State, d.Reason = hook.StateDead, hook.ReasonExhausted }, state: hook.StateDelivered},
+		{name: "dead without the attempt", status: 200, edit: func(d *hook.Delivery) {
+			d.State, d.Reason, d.Attempts = hook.StateDead, hook.ReasonExpired, 0
+		}, state: hook.StateDelivered},
+		{name: "replayed", status: 200, edit: func(d *hook.Delivery) {
+			d.State, d.Replayed.Generation = hook.StateDead, 2
+		}, state: hook.StateDead},
+		{name: "cancelled", status: 200, edit: func(d *hook.Delivery) { d.State = hook.StateCancelled }, state: hook.StateCancelled},
+		{name: "discarded", status: 200, edit: func(d *hook.Delivery) { d.State = hook.StateDiscarded }, state: hook.StateDiscarded},
+		{name: "a failure changes nothing", status: 503, edit: func(*hook.Delivery) {}, state: hook.StateRetrying},
+		{name: "a rejection changes nothing", status: 404, edit: func(*hook.Delivery) {}, state: hook.StateRetrying},
+	}
+	for _, tt := range tests {
+		for at := range 7 { // 0: no death; a flow has at most 3 effects
+			name := tt.name
+			if at > 0 {
+				name = fmt.Sprintf("%s/dies %s effect %d", tt.name, map[int]string{0: "after", 1: "before"}[at%2], (at+1)/2)
+			}
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+
+				w := setup(t)
+				w.Answer = world.Always(tt.status)
+				id := w.Post(w.Endpoint(nil))[0]
+				message := w.Queue.Receive(hook.LaneLive, 1)[0]
+				process := w.Deliverer()
+				process.Store = &racingStore{Store: process.Store, race: func() { w.failBy(id, tt.edit) }}
+				w.Crash.Arm((at+1)/2, at%2 == 0)
+				failed := process.ProcessBatch(t.Context(), batchOf(message))
+				died := w.Crash.Restart()
+				w.Crash.Disarm()
+
+				attempts := max(1, w.Delivery(id).Attempts)
+				if died { // the message returns, or the token of the other attempt is on the queue
+					w.Answer = world.Always(200)
+					w.Enqueue(hook.LaneRetry, w.Delivery(id).NextToken())
+					w.Run()
+				}
+				d := w.Delivery(id)
+				if !died && failed != nil {
+					t.Errorf("failed %v; want none", failed)
+				}
+				want := []hook.State{tt.state}
+				if died { // no record holds the answer 2xx: a death stays, and the next attempt succeeds
+					want = append(want, hook.StateDelivered, hook.StateDead)
+				}
+				if !slices.Contains(want, d.State) {
+					t.Errorf("%s; want one of %v", d.State, want)
+				}
+				if !died && d.State == hook.StateDelivered && (d.Attempts != attempts || d.Last.Status != 200 || !d.NextAttemptAt.IsZero()) {
+					t.Errorf("delivered after %d attempts, last %d, next at %v; want %d, 200, none", d.Attempts, d.Last.Status, d.NextAttemptAt, attempts)
+				}
+				if at == 0 && w.Crash.Effects() > 3 {
+					t.Errorf("%d effects; the deaths cover 3", w.Crash.Effects())
+				}
+			})
+		}
+	}
+}
+
+// failBy records the failed attempt of another token.
+func (w *bundle) failBy(id hook.DeliveryRef, edit func(*hook.Delivery)) {
+	w.T.Helper()
+
+	event, err := w.Store.Event(w.T.Context(), id.Event)
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	d := hook.QueuedDelivery(event, hook.Target{Endpoint: id.Endpoint, Shards: 1})
+	d.State, d.Token, d.Attempts, d.NextAttemptAt = hook.StateRetrying, hook.NewNonce(), 1, w.Clock.Now()
+	d.Last = hook.Outcome{Class: hook.ClassUnavailable, Status: 500}
+	edit(&d)
+	w.Save(d)
+}
