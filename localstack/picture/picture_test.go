@@ -77,8 +77,8 @@ func TestReadBoard_refuses(t *testing.T) {
 }
 
 // lines have the functions' log format: two deliveries, one dead.
-const lines = `deliver {"message":"delivery.attempted","outcome":"delivered","latency_ms":250,"delivered":3,"environment":"prod","_aws":{"Timestamp":1795276800000,"CloudWatchMetrics":[{"Namespace":"Surehook","Dimensions":[["environment"],["environment","outcome"]],"Metrics":[{"Name":"delivered","Unit":"Count"},{"Name":"latency_ms","Unit":"Milliseconds"}]}]}}
-deliver {"message":"delivery.attempted","dead":1,"environment":"prod","_aws":{"Timestamp":1795276815000,"CloudWatchMetrics":[{"Namespace":"Surehook","Dimensions":[["environment"]],"Metrics":[{"Name":"dead","Unit":"Count"}]}]}}
+const lines = `deliver {"message":"delivery.attempted","outcome":"delivered","latency_ms":250,"delivered":3,"environment":"surehook-prod","_aws":{"Timestamp":1795276800000,"CloudWatchMetrics":[{"Namespace":"Surehook","Dimensions":[["environment"],["environment","outcome"]],"Metrics":[{"Name":"delivered","Unit":"Count"},{"Name":"latency_ms","Unit":"Milliseconds"}]}]}}
+deliver {"message":"delivery.attempted","dead":1,"environment":"surehook-prod","_aws":{"Timestamp":1795276815000,"CloudWatchMetrics":[{"Namespace":"Surehook","Dimensions":[["environment"]],"Metrics":[{"Name":"dead","Unit":"Count"}]}]}}
 deliver {"message":"batch.handled"}
 deliver no JSON at all
 `
