@@ -17,6 +17,7 @@ type reconciler interface {
 	Review(ctx context.Context) error
 	ReviewPage(ctx context.Context, page hook.ReviewPage) error
 	ReconcileDeadLetters(ctx context.Context) error
+	Sweep(ctx context.Context) error
 }
 
 type handler struct {
@@ -25,12 +26,14 @@ type handler struct {
 }
 
 // input is an event of the function: a batch of the circuits queue, or
-// {"tick": true}, {"review": true} or {"reconcile": true} from a schedule.
+// {"tick": true}, {"review": true}, {"reconcile": true} or {"sweep": true} from a
+// schedule.
 type input struct {
 	events.SQSEvent
 	Tick      bool `json:"tick"`
 	Review    bool `json:"review"`
 	Reconcile bool `json:"reconcile"`
+	Sweep     bool `json:"sweep"`
 }
 
 // Handle processes one event. SQS deletes the messages of a batch, and delivers
@@ -52,6 +55,11 @@ func (h *handler) Handle(ctx context.Context, in input) (any, error) {
 	case in.Reconcile:
 		if err := h.breaker.ReconcileDeadLetters(ctx); err != nil {
 			return nil, fmt.Errorf("reconcile dead letters: %w", err)
+		}
+		return nil, nil
+	case in.Sweep:
+		if err := h.breaker.Sweep(ctx); err != nil {
+			return nil, fmt.Errorf("sweep: %w", err)
 		}
 		return nil, nil
 	}

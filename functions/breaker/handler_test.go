@@ -35,6 +35,7 @@ type recorder struct {
 	ticks      int
 	reviews    int
 	reconciles int
+	sweeps     int
 }
 
 func (a *recorder) Reconcile(_ context.Context, check hook.CircuitCheck) error {
@@ -80,6 +81,14 @@ func (a *recorder) ReconcileDeadLetters(context.Context) error {
 	return nil
 }
 
+func (a *recorder) Sweep(context.Context) error {
+	a.sweeps++
+	if a.failsTimed {
+		return errNo
+	}
+	return nil
+}
+
 // TestHandle_Answers decodes events of SQS and the schedules, and compares the
 // JSON of the response with the golden file.
 func TestHandle_Answers(t *testing.T) {
@@ -93,19 +102,21 @@ func TestHandle_Answers(t *testing.T) {
 		breaker *recorder
 		golden  string // empty: an error
 		checks  []hook.CircuitCheck
-		timed   [3]int // ticks, reviews and reconciliations
+		timed   [4]int // ticks, reviews, reconciliations and sweeps
 	}{
-		{name: "a batch without failures", event: "batch", breaker: &recorder{}, golden: "all-well", checks: []hook.CircuitCheck{first, second}, timed: [3]int{}},
-		{name: "one failed check is reported", event: "batch", breaker: &recorder{fails: second.Endpoint}, golden: "one-failed", checks: []hook.CircuitCheck{first, second}, timed: [3]int{}},
-		{name: "an invalid message does not affect others", event: "poisoned", breaker: &recorder{}, golden: "poisoned", checks: []hook.CircuitCheck{second}, timed: [3]int{}},
-		{name: "a page of a review", event: "page", breaker: &recorder{}, golden: "all-well", checks: []hook.CircuitCheck{first}, timed: [3]int{}},
-		{name: "a tick", event: "tick", breaker: &recorder{}, golden: "tick", checks: nil, timed: [3]int{1, 0, 0}},
-		{name: "a failed tick is an error", event: "tick", breaker: &recorder{failsTimed: true}, golden: "", checks: nil, timed: [3]int{1, 0, 0}},
-		{name: "a review", event: "review", breaker: &recorder{}, golden: "review", checks: nil, timed: [3]int{0, 1, 0}},
-		{name: "a failed review is an error", event: "review", breaker: &recorder{failsTimed: true}, golden: "", checks: nil, timed: [3]int{0, 1, 0}},
-		{name: "reconciliation", event: "reconcile", breaker: &recorder{}, golden: "reconcile", checks: nil, timed: [3]int{0, 0, 1}},
-		{name: "a failed reconciliation is an error", event: "reconcile", breaker: &recorder{failsTimed: true}, golden: "", checks: nil, timed: [3]int{0, 0, 1}},
-		{name: "anything else is an error", event: "unknown", breaker: &recorder{}, golden: "", checks: nil, timed: [3]int{}},
+		{name: "a batch without failures", event: "batch", breaker: &recorder{}, golden: "all-well", checks: []hook.CircuitCheck{first, second}, timed: [4]int{}},
+		{name: "one failed check is reported", event: "batch", breaker: &recorder{fails: second.Endpoint}, golden: "one-failed", checks: []hook.CircuitCheck{first, second}, timed: [4]int{}},
+		{name: "an invalid message does not affect others", event: "poisoned", breaker: &recorder{}, golden: "poisoned", checks: []hook.CircuitCheck{second}, timed: [4]int{}},
+		{name: "a page of a review", event: "page", breaker: &recorder{}, golden: "all-well", checks: []hook.CircuitCheck{first}, timed: [4]int{}},
+		{name: "a tick", event: "tick", breaker: &recorder{}, golden: "tick", checks: nil, timed: [4]int{1, 0, 0, 0}},
+		{name: "a failed tick is an error", event: "tick", breaker: &recorder{failsTimed: true}, golden: "", checks: nil, timed: [4]int{1, 0, 0, 0}},
+		{name: "a review", event: "review", breaker: &recorder{}, golden: "review", checks: nil, timed: [4]int{0, 1, 0, 0}},
+		{name: "a failed review is an error", event: "review", breaker: &recorder{failsTimed: true}, golden: "", checks: nil, timed: [4]int{0, 1, 0, 0}},
+		{name: "reconciliation", event: "reconcile", breaker: &recorder{}, golden: "reconcile", checks: nil, timed: [4]int{0, 0, 1, 0}},
+		{name: "a failed reconciliation is an error", event: "reconcile", breaker: &recorder{failsTimed: true}, golden: "", checks: nil, timed: [4]int{0, 0, 1, 0}},
+		{name: "a sweep", event: "sweep", breaker: &recorder{}, golden: "sweep", checks: nil, timed: [4]int{0, 0, 0, 1}},
+		{name: "a failed sweep is an error", event: "sweep", breaker: &recorder{failsTimed: true}, golden: "", checks: nil, timed: [4]int{0, 0, 0, 1}},
+		{name: "anything else is an error", event: "unknown", breaker: &recorder{}, golden: "", checks: nil, timed: [4]int{}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -124,7 +135,7 @@ func TestHandle_Answers(t *testing.T) {
 				t.Errorf("Handle(%s) = %v; want an error: %t", tt.event, err, tt.golden == "")
 			}
 			slices.SortFunc(tt.breaker.checks, func(a, b hook.CircuitCheck) int { return a.Wave - b.Wave })
-			timed := [3]int{tt.breaker.ticks, tt.breaker.reviews, tt.breaker.reconciles}
+			timed := [4]int{tt.breaker.ticks, tt.breaker.reviews, tt.breaker.reconciles, tt.breaker.sweeps}
 			if diff := cmp.Diff(tt.checks, tt.breaker.checks); diff != "" || timed != tt.timed {
 				t.Errorf("Handle(%s) made %d ticks, reviews and reconciliations; want %d; checks differ (-want +got):\n%s", tt.event, timed, tt.timed, diff)
 			}

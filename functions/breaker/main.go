@@ -1,7 +1,7 @@
 // Function breaker reconciles endpoints with parked deliveries or with a circuit
 // that is not closed: for every message of the circuits queue, and every minute.
-// The function also reviews active endpoints and reconciles dead letters with
-// deliveries.
+// The function also reviews active endpoints, reconciles dead letters with
+// deliveries, and sends tokens in place of lost tokens.
 package main
 
 import (

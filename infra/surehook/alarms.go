@@ -22,6 +22,7 @@ func RunbookSections() []string {
 		"dead-letters-growing", "undeliverable", "oldest-pending", "breaker-silent", "success-rate", "ingest-errors",
 		"function-errors", "function-throttles", "table-throttles", "schedule-failures", "archive-failed",
 		"put-back", "recursion-stopped", "tokens-circling", "notifications-failed",
+		"deliveries-swept",
 	}
 }
 
@@ -133,6 +134,11 @@ func deliveryAlarms(p MonitorProps) []alarm {
 			means:  "Notifications about endpoints and dead deliveries fail, and a failed notification of a delivery is lost. Deliveries go on. First run the query errors for notification.failed, then check the permissions on the topic and the table.",
 			metric: p.own(names.MetricUnnotified, "Sum", metricPeriod), limit: 0,
 		}.lasting(),
+		{
+			id: "DeliveriesSwept", name: "deliveries-swept", section: "deliveries-swept",
+			means:  "The sweeper saved deliveries: their tokens were lost, and the deliveries have new tokens. No delivery is lost, but a fault loses tokens. First find the deliveries in the lines delivery.swept of the log of breaker, then run the query why-not-delivered for one of them.",
+			metric: p.own(names.MetricSwept, "Sum", metricPeriod), limit: 0,
+		},
 	}
 	all = append(all, pendingAlarms(p)...)
 	if !p.emulated() {

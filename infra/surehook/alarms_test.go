@@ -41,6 +41,7 @@ func TestAlarms_thresholds(t *testing.T) {
 				"archive-failed":       0,
 				"tokens-circling":      0,
 				"notifications-failed": 0,
+				"deliveries-swept":     0,
 			}
 			for _, f := range []string{"deliver", "breaker", "replay"} {
 				want[f+"-recursion"] = 0
@@ -118,6 +119,8 @@ func TestAlarms_what(t *testing.T) {
 		{name: "put-back-retry", path: "Statistic", want: "Maximum"},
 		{name: "tokens-circling", path: "MetricName", want: "tokens_circling"},
 		{name: "notifications-failed", path: "MetricName", want: "notifications_failed"},
+		{name: "deliveries-swept", path: "MetricName", want: "deliveries_swept"},
+		{name: "deliveries-swept", path: "EvaluationPeriods", want: 1},
 		{name: "undeliverable", path: "EvaluationPeriods", want: 1},
 		{name: "schedule-lost", path: "EvaluationPeriods", want: 1},
 		{name: "schedule-errors", path: "MetricName", want: "TargetErrorCount"},

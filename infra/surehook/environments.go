@@ -43,8 +43,9 @@ type Environment struct {
 	BreakerTick time.Duration
 	// Review is the interval of the reviews of active endpoints. Reconcile is
 	// the interval of the removal of settled deliveries from the dead letters.
-	// Both are whole minutes.
-	Review, Reconcile time.Duration
+	// Sweep is the interval of the search for overdue deliveries with a lost
+	// token. All are whole minutes.
+	Review, Reconcile, Sweep time.Duration
 
 	// Thresholds are the limits of the alarms.
 	Thresholds Thresholds
@@ -156,6 +157,7 @@ func environments(localArch string) []Environment {
 			BreakerTick: time.Minute,
 			Review:      15 * time.Minute,
 			Reconcile:   15 * time.Minute,
+			Sweep:       5 * time.Minute,
 			Thresholds: Thresholds{
 				DeadLettersPerHour: 100, OldestPending: 30 * time.Minute, SuccessRate: 90,
 				IngestErrors: 5, FunctionErrors: 5, TableThrottles: 5, ScheduleFailures: 0,
@@ -178,6 +180,7 @@ func environments(localArch string) []Environment {
 			BreakerTick: time.Minute,
 			Review:      15 * time.Minute,
 			Reconcile:   15 * time.Minute,
+			Sweep:       5 * time.Minute,
 			Thresholds: Thresholds{
 				DeadLettersPerHour: 100, OldestPending: 30 * time.Minute, SuccessRate: 95,
 				IngestErrors: 1, FunctionErrors: 5, TableThrottles: 5, ScheduleFailures: 0,
@@ -202,6 +205,7 @@ func environments(localArch string) []Environment {
 			BreakerTick: time.Minute,
 			Review:      15 * time.Minute,
 			Reconcile:   15 * time.Minute,
+			Sweep:       5 * time.Minute,
 			Thresholds: Thresholds{
 				DeadLettersPerHour: 100, OldestPending: 30 * time.Minute, SuccessRate: 95,
 				IngestErrors: 0, FunctionErrors: 0, TableThrottles: 0, ScheduleFailures: 0,
@@ -224,6 +228,7 @@ func environments(localArch string) []Environment {
 			BreakerTick: time.Minute,
 			Review:      15 * time.Minute,
 			Reconcile:   15 * time.Minute,
+			Sweep:       5 * time.Minute,
 			Thresholds: Thresholds{
 				DeadLettersPerHour: 10, OldestPending: 30 * time.Minute, SuccessRate: 95,
 				IngestErrors: 0, FunctionErrors: 0, TableThrottles: 0, ScheduleFailures: 0,

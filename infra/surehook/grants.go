@@ -75,8 +75,8 @@ func grantDeliver(role awsiam.Role, p FunctionsProps) {
 // grantBreaker: find due circuits and parked deliveries; release the deliveries
 // or let them die; enqueue further circuit checks; review active endpoints and
 // notify as deliver does; count the dead letters and remove the dead letters of
-// settled deliveries. Permissions to receive from the circuits queue come with
-// the event source.
+// settled deliveries; measure the retry lane before a sweep. Permissions to
+// receive from the circuits queue come with the event source.
 func grantBreaker(role awsiam.Role, p FunctionsProps) {
 	allow(role, "dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem").
 		on(p.Table.TableArn())
@@ -84,6 +84,7 @@ func grantBreaker(role awsiam.Role, p FunctionsProps) {
 	allow(role, "sqs:SendMessage").
 		on(p.Queues.Live.QueueArn(), p.Queues.Retry.QueueArn(), p.Queues.DeadLetters.QueueArn(), p.Queues.Circuits.QueueArn())
 	allow(role, "sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage").on(p.Queues.DeadLetters.QueueArn())
+	allow(role, "sqs:GetQueueAttributes").on(p.Queues.Retry.QueueArn())
 	allow(role, "sns:Publish").on(p.Topic.TopicArn())
 }
 

@@ -20,6 +20,7 @@ const (
 	tickInput      = `{"tick":true}`
 	reviewInput    = `{"review":true}`
 	reconcileInput = `{"reconcile":true}`
+	sweepInput     = `{"sweep":true}`
 )
 
 // TicksProps configures NewTicks.
@@ -29,8 +30,8 @@ type TicksProps struct {
 	Environment Environment
 }
 
-// NewTicks makes the breaker's schedules: search for due endpoints, review, and
-// reconciliation of dead letters. Neither the Scheduler nor Lambda retries a
+// NewTicks makes the breaker's schedules: search for due endpoints, review,
+// reconciliation of dead letters, and sweep of overdue deliveries. Neither the Scheduler nor Lambda retries a
 // failed call, and no alarm reports a single failed call. The next call does
 // the remaining work.
 func NewTicks(scope constructs.Construct, props TicksProps) {
@@ -41,6 +42,7 @@ func NewTicks(scope constructs.Construct, props TicksProps) {
 	newTick(scope, "Tick", "Makes the breaker find endpoints with a lost circuit check", tickInput, env.BreakerTick, role, props)
 	newTick(scope, "Review", "Makes the breaker review the active endpoints", reviewInput, env.Review, role, props)
 	newTick(scope, "Reconcile", "Makes the breaker remove settled deliveries from the dead letters", reconcileInput, env.Reconcile, role, props)
+	newTick(scope, "Sweep", "Makes the breaker send a token in place of a lost token", sweepInput, env.Sweep, role, props)
 
 	// The Scheduler's responsibility ends when Lambda accepts the call.
 	props.Breaker.ConfigureAsyncInvoke(&awslambda.EventInvokeConfigOptions{

@@ -16,6 +16,7 @@ func TestTicks(t *testing.T) {
 				"Tick":      {input: `{"tick":true}`, every: "rate(1 minute)"},
 				"Review":    {input: `{"review":true}`, every: "rate(15 minutes)"},
 				"Reconcile": {input: `{"reconcile":true}`, every: "rate(15 minutes)"},
+				"Sweep":     {input: `{"sweep":true}`, every: "rate(5 minutes)"},
 			} {
 				tick := tpl.get(t, "AWS::Scheduler::Schedule", id)
 				tick.check(t, "ScheduleExpression", want.every)

@@ -30,6 +30,7 @@ func (e Environment) Validate() error {
 	f.addEvery("breaker tick", e.BreakerTick)
 	f.addEvery("review", e.Review)
 	f.addEvery("reconciliation", e.Reconcile)
+	f.addEvery("sweep", e.Sweep)
 	if e.AlarmEmail != "" {
 		address, err := mail.ParseAddress(e.AlarmEmail)
 		f.add(err != nil || address.Address != e.AlarmEmail, "%q is not an e-mail address", e.AlarmEmail)

@@ -19,6 +19,7 @@ type Delivery struct {
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
 	NextAttemptAt time.Time // planned; only in state retrying
+	SweptAt       time.Time // the last look of the sweeper at the overdue delivery; zero for none
 	ExpiresAt     time.Time // when the record is deleted
 	Last          Outcome   // of the newest recorded attempt; zero for none
 
@@ -32,6 +33,20 @@ type Delivery struct {
 // Ref returns the place of the record.
 func (d Delivery) Ref() DeliveryRef {
 	return DeliveryRef{DeliveryID: d.ID, AcceptedAt: d.AcceptedAt, Shard: d.Shard}
+}
+
+// SweepPause is how long after a look of the sweeper a retrying delivery is overdue
+// again. The sweeper takes deliveries overdue by 15 minutes, so the sweeper looks at a
+// delivery at most once an hour.
+const SweepPause = 45 * time.Minute
+
+// OverdueFrom returns the time from which a retrying delivery is overdue: NextAttemptAt,
+// or SweepPause after SweptAt, whichever is later.
+func (d Delivery) OverdueFrom() time.Time {
+	if again := d.SweptAt.Add(SweepPause); !d.SweptAt.IsZero() && again.After(d.NextAttemptAt) {
+		return again
+	}
+	return d.NextAttemptAt
 }
 
 // At returns the delivery with the id and the place.

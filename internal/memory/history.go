@@ -15,7 +15,7 @@ type history struct {
 	events     map[hook.EventID]*eventRecords
 	deliveries map[hook.DeliveryRef]*hook.Delivery
 	byState    map[stateKey]*ordered[*hook.Delivery] // by age
-	retrying   *ordered[*hook.Delivery]              // by NextAttemptAt
+	retrying   *ordered[*hook.Delivery]              // by OverdueFrom
 	expiries   *ordered[expiry]
 }
 
@@ -46,7 +46,7 @@ func newHistory() history {
 		byState:    make(map[stateKey]*ordered[*hook.Delivery]),
 		retrying: newOrdered(func(a, b *hook.Delivery) int {
 			return cmp.Or(
-				a.NextAttemptAt.Compare(b.NextAttemptAt), strings.Compare(string(a.ID.Event), string(b.ID.Event)), compareDeliveries(a.Ref(), b.Ref()),
+				a.OverdueFrom().Compare(b.OverdueFrom()), strings.Compare(string(a.ID.Event), string(b.ID.Event)), compareDeliveries(a.Ref(), b.Ref()),
 			)
 		}),
 		expiries: newOrdered(func(a, b expiry) int {

@@ -6,11 +6,15 @@ import (
 	"sync/atomic"
 	"time"
 
+	"surehook/internal/delivery/breaker"
 	"surehook/internal/delivery/deliver"
 	"surehook/internal/hook"
 )
 
-var _ deliver.Queue = (*Queue)(nil)
+var (
+	_ deliver.Queue = (*Queue)(nil)
+	_ breaker.Queue = (*Queue)(nil)
+)
 
 // Queue is the lanes. As with SQS, a received message is hidden, and visible again
 // unless deleted. Queue is safe for concurrent use.
@@ -77,6 +81,11 @@ func (q *Queue) Send(_ context.Context, lane hook.Lane, tokens []hook.Token, del
 		return nil
 	}
 	return errs
+}
+
+// Visible returns the exact number.
+func (q *Queue) Visible(_ context.Context, lane hook.Lane) (int, error) {
+	return q.lane(lane).depth().Visible, nil
 }
 
 // Receive returns at most limit visible messages of the lane and hides the

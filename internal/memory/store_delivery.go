@@ -117,6 +117,7 @@ func storedDelivery(d hook.Delivery) hook.Delivery {
 	d.CreatedAt = storedTime(d.CreatedAt)
 	d.UpdatedAt = storedTime(d.UpdatedAt)
 	d.NextAttemptAt = storedTime(d.NextAttemptAt)
+	d.SweptAt = storedTime(d.SweptAt)
 	d.ExpiresAt = storedExpiry(d.ExpiresAt)
 	d.Replayed.At = storedTime(d.Replayed.At)
 	return copyDelivery(d)

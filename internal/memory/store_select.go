@@ -113,7 +113,7 @@ func (s *Store) Overdue(ctx context.Context, before time.Time, limit int) ([]hoo
 
 	var overdue []hook.Delivery
 	for d := range s.retrying.all() {
-		if !d.NextAttemptAt.Before(before) || len(overdue) == listLimit(limit) {
+		if !d.OverdueFrom().Before(before) || len(overdue) == listLimit(limit) {
 			break
 		}
 		overdue = append(overdue, copyDelivery(*d))

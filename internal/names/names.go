@@ -81,6 +81,7 @@ const (
 	MetricReceives     = "put_back_receives" // receives of one message put back
 	MetricSentOn       = "tokens_circling"   // tokens sent on hook.MaxHops times or more
 	MetricUnnotified   = "notifications_failed"
+	MetricSwept        = LogSwept // deliveries with a new token in place of a lost token
 )
 
 // Log keys.
@@ -133,6 +134,11 @@ const (
 	LogNotifications = "notifications"
 	LogQueue         = "queue"
 	LogHops          = "hops"
+	LogVisible       = "visible" // tokens of the retry lane
+	LogLate          = "late"    // the retry lane is late
+	LogOverdue       = "overdue"
+	LogSwept         = "deliveries_swept"
+	LogDelayed       = "delayed"
 )
 
 // Version is the version of this build without a leading "v", such as "1.2.3" or

@@ -116,13 +116,16 @@ func (p *process) tick(ctx context.Context) {
 	}
 }
 
-// review reviews the endpoints and reconciles the dead letters.
+// review reviews the endpoints, reconciles the dead letters, and sweeps overdue deliveries.
 func (p *process) review(ctx context.Context) {
 	if err := p.breaker.Review(ctx); err != nil {
 		p.log.ErrorContext(ctx, "breaker.review_failed", slog.Any(names.LogError, err))
 	}
 	if err := p.breaker.ReconcileDeadLetters(ctx); err != nil {
 		p.log.ErrorContext(ctx, "breaker.reconcile_failed", slog.Any(names.LogError, err))
+	}
+	if err := p.breaker.Sweep(ctx); err != nil {
+		p.log.ErrorContext(ctx, "breaker.sweep_failed", slog.Any(names.LogError, err))
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 //
 // EndpointSK lists the delivery in the index by_endpoint. The first generation of a
 // delivered delivery has no row there, because its key is its position in the list.
-// StatePK and StateSK list a retrying delivery by the time of the next attempt.
+// StatePK and StateSK list a retrying delivery by the time of hook.Delivery.OverdueFrom.
 type deliveryItem struct {
 	key
 	EndpointSK    string        `dynamodbav:"endpoint_sk,omitempty"` // names.ByEndpointRange
@@ -35,6 +35,7 @@ type deliveryItem struct {
 	CreatedAt     int64         `dynamodbav:"created_at"`
 	UpdatedAt     int64         `dynamodbav:"updated_at"`
 	NextAttemptAt int64         `dynamodbav:"next_at,omitempty"`
+	SweptAt       int64         `dynamodbav:"swept_at,omitempty"`
 	ExpiresAt     int64         `dynamodbav:"expires_at,omitempty"`
 	Last          *outcomeItem  `dynamodbav:"last,omitempty"`
 	Replayed      *replayedItem `dynamodbav:"replayed,omitempty"`
@@ -59,6 +60,7 @@ func toDeliveryItem(d hook.Delivery) deliveryItem {
 		CreatedAt:     millis(d.CreatedAt),
 		UpdatedAt:     millis(d.UpdatedAt),
 		NextAttemptAt: millis(d.NextAttemptAt),
+		SweptAt:       millis(d.SweptAt),
 		ExpiresAt:     ttl(d.ExpiresAt),
 		Last:          toOutcomeItem(d.Last),
 		Replayed:      toReplayedItem(d.Replayed),
@@ -104,6 +106,7 @@ func fromDeliveryItem(it deliveryItem) (hook.Delivery, error) {
 		CreatedAt:     fromMillis(it.CreatedAt),
 		UpdatedAt:     fromMillis(it.UpdatedAt),
 		NextAttemptAt: fromMillis(it.NextAttemptAt),
+		SweptAt:       fromMillis(it.SweptAt),
 		ExpiresAt:     fromTTL(it.ExpiresAt),
 		Last:          last,
 		Replayed:      fromReplayedItem(it.Replayed),

@@ -43,7 +43,7 @@
 //	by_endpoint  endpoint#E#SS (pk)   <state>#<created>#V#GGGG    deliveries of an endpoint by state and time
 //	by_state     circuit#NN           <when>#<endpoint>           circuits with an AttendAt, by time
 //	by_state     active#<UTC hour>#NN <tenant>#<endpoint>         endpoints with counts in the hour
-//	by_state     due#NN               <next attempt>#<delivery>   retrying deliveries, by time of the next attempt
+//	by_state     due#NN               <overdue from>#<delivery>   retrying deliveries, by time of the next attempt or of the next sweep
 //
 // Other items have no keys of an index. by_endpoint leaves out the successes of the
 // first generation: their sort key is their position in the list. NN is the shard of

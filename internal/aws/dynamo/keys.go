@@ -132,7 +132,7 @@ func refOf(k key) (hook.DeliveryRef, error) {
 	}, nil
 }
 
-// dueList is the name of the list of retrying deliveries by the time of the next attempt.
+// dueList is the name of the list of retrying deliveries by the time from which they are overdue.
 const dueList = "due"
 
 // dueShard returns the hash key of a retrying delivery in the index by_state.
@@ -140,7 +140,7 @@ func dueShard(id hook.DeliveryID) string { return shard(dueList, shardOf(id.Even
 
 // dueRange returns the range key of a retrying delivery in the index by_state.
 func dueRange(d hook.Delivery) string {
-	return d.NextAttemptAt.UTC().Format(indexTime) + "#" + d.ID.String()
+	return d.OverdueFrom().UTC().Format(indexTime) + "#" + d.ID.String()
 }
 
 func endpointPartition(id hook.EndpointID) string { return endpointPrefix + string(id) }

@@ -104,6 +104,19 @@ func (q *Queue) Send(ctx context.Context, lane hook.Lane, tokens []hook.Token, d
 	return nil
 }
 
+// Visible makes one request. The number lags by up to a minute.
+func (q *Queue) Visible(ctx context.Context, lane hook.Lane) (int, error) {
+	to, err := q.destination(lane, 0)
+	if err != nil {
+		return 0, err
+	}
+	depth, err := readDepth(ctx, q.client, to.url)
+	if err != nil {
+		return 0, fmt.Errorf("read depth of the %s lane: %w", lane, err)
+	}
+	return depth.Visible, nil
+}
+
 // destination is the queue and the delay of one Send.
 type destination struct {
 	lane  hook.Lane

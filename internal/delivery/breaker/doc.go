@@ -1,7 +1,7 @@
 // Package breaker recovers endpoints. For an endpoint with parked deliveries or
 // an open circuit, the package sends probes, releases parked deliveries in
 // growing waves, and ends parked deliveries without a future. The package also
-// reviews active endpoints and reconciles the dead-letter queue.
+// reviews active endpoints, reconciles the dead-letter queue, and replaces lost tokens.
 //
 // # Reconciling an endpoint
 //
@@ -65,6 +65,11 @@
 // ReconcileDeadLetters compares the dead letters with the delivery records and
 // removes every needless letter. Afterwards the queue holds one letter for each
 // open dead letter, so the depth of the queue is the number of open dead letters.
+//
+// # Sweep
+//
+// Sweep finds retrying deliveries whose token is lost, of whatever cause, and sends
+// new tokens. Parked deliveries have no token: Tick finds their endpoints.
 //
 // # Review
 //

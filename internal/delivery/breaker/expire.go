@@ -159,8 +159,8 @@ func (r *reconciliation) endDelivery(ctx context.Context, d hook.Delivery) (save
 
 // saveDelivery saves the delivery. After a version conflict the write of the
 // other process stands, and saved is false.
-func (r *reconciliation) saveDelivery(ctx context.Context, d hook.Delivery) (saved bool, err error) {
-	err = r.Store.SaveDelivery(ctx, d, nil)
+func (b *Breaker) saveDelivery(ctx context.Context, d hook.Delivery) (saved bool, err error) {
+	err = b.Store.SaveDelivery(ctx, d, nil)
 	if err != nil && hook.CodeOf(err) != hook.CodeConflict {
 		return false, fmt.Errorf("save delivery %s: %w", d.ID, err)
 	}

@@ -16,6 +16,7 @@ type Store interface {
 	Circuits
 	Deliveries
 	Stats
+	gate.LimitReader
 	settle.EndpointStore
 }
 
@@ -62,7 +63,7 @@ type Deliveries interface {
 	// is parked.
 	Parked(ctx context.Context, target hook.Target, limit int) ([]hook.Delivery, error)
 	settle.DeliveriesReader
-	// Overdue returns retrying deliveries of all endpoints with a NextAttemptAt before
+	// Overdue returns retrying deliveries of all endpoints with an OverdueFrom before
 	// the time, the earliest first, at most limit (1 to 1000). The index may lag a
 	// moment, but every returned delivery is retrying.
 	Overdue(ctx context.Context, before time.Time, limit int) ([]hook.Delivery, error)
@@ -78,6 +79,9 @@ type CircuitQueue interface {
 // Queue carries tokens.
 type Queue interface {
 	settle.TokenQueue
+	// Visible returns the approximate number of tokens on the lane that are ready to be
+	// received. Tokens with a delay and received tokens do not count.
+	Visible(ctx context.Context, lane hook.Lane) (int, error)
 }
 
 // DeadLetters is the dead-letter queue.

@@ -74,7 +74,7 @@ func (r *reconciliation) reconcileEndpoint(ctx context.Context) error {
 	active := r.endpoint != nil && r.endpoint.Status == hook.StatusActive
 	switch {
 	case more:
-		return r.continueSweep(ctx, next)
+		return r.continueEnding(ctx, next)
 	case active && r.mustAwaitProbe():
 		return r.awaitProbe(ctx, next)
 	case oldest == nil && len(r.faults) > 0:
@@ -123,12 +123,12 @@ func (r *reconciliation) readEndpoint(ctx context.Context) error {
 	return nil
 }
 
-// continueSweep asks for another check at once. Before, continueSweep moves AttendAt,
-// so that the tick starts no second sweep beside this sweep. The time of the save
-// counts, because the sweep may have taken most of the invocation. The last check of
-// a sweep may then find AttendAt in the next minute, and the tick sends the probe: a
-// sweep delays a probe by at most AttendAfter.
-func (r *reconciliation) continueSweep(ctx context.Context, next gate.Record) error {
+// continueEnding asks for another check at once. Before, continueEnding moves AttendAt,
+// so that the tick begins no second ending beside this one. The time of the save
+// counts, because the ending may have taken most of the invocation. The last check of
+// an ending may then find AttendAt in the next minute, and the tick sends the probe: an
+// ending delays a probe by at most AttendAfter.
+func (r *reconciliation) continueEnding(ctx context.Context, next gate.Record) error {
 	r.decision = decideEnd
 	next = next.Wait(r.now)
 	next.AttendAt = r.Now().Add(gate.AttendAfter)

@@ -1,73 +1,332 @@
 package breaker_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"slices"
+	"sync"
 	"testing"
 	"time"
 
+	"surehook/internal/delivery/breaker"
 	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
+	"surehook/internal/rule/review"
 )
 
-var errBroken = errors.New("broken")
+// lose stores a retrying delivery overdue by each duration, without a token.
+func (w *bundle) lose(e hook.Endpoint, overdue ...time.Duration) []hook.DeliveryRef {
+	w.T.Helper()
 
-// expired returns n ages past max_age, the oldest first.
-func expired(n int) []time.Duration {
-	list := ages(n)
-	for i := range list {
-		list[i] += hook.DefaultMaxAge + time.Minute
+	var ids []hook.DeliveryRef
+	for _, since := range overdue {
+		d := hook.QueuedDelivery(w.Event("order.paid", w.Clock.Now().Add(-since-time.Minute), e), e.Target())
+		d.State, d.Attempts, d.Token = hook.StateRetrying, 1, hook.NewNonce()
+		d.NextAttemptAt = w.Clock.Now().Add(-since)
+		w.Save(d)
+		ids = append(ids, d.Ref())
 	}
-	return list
+	return ids
 }
 
-// A sweep longer than one check moves AttendAt, so the tick starts no second sweep.
-func TestSweep_IsNotStartedTwice(t *testing.T) {
+func (w *bundle) sweep(b *breaker.Breaker) {
+	w.T.Helper()
+
+	if err := b.Sweep(w.T.Context()); err != nil {
+		w.T.Errorf("Sweep() = %v; want nil", err)
+	}
+}
+
+// swept returns the field of the last line of a sweep.
+func (w *bundle) swept(key string) any {
+	w.T.Helper()
+
+	lines := w.lines("deliveries.swept")
+	return lines[len(lines)-1][key]
+}
+
+// repeat returns n times d.
+func repeat(d time.Duration, n int) []time.Duration { return slices.Repeat([]time.Duration{d}, n) }
+
+func limits(l gate.Limits) func(w *bundle, e hook.Endpoint) {
+	return func(w *bundle, e hook.Endpoint) {
+		w.T.Helper()
+
+		if err := w.Store.SaveLimits(w.T.Context(), e.ID, l); err != nil {
+			w.T.Fatal(err)
+		}
+	}
+}
+
+// One sweep of one endpoint: how many tokens go out, and how many deliveries the sweep looked at.
+func TestSweep_SendsATokenForEachLostToken(t *testing.T) {
+	t.Parallel()
+
+	const over = 15*time.Minute + time.Millisecond
+	leases := map[string]time.Time{"a": start.Add(time.Minute), "b": start.Add(time.Minute)}
+	tests := []struct {
+		name     string
+		endpoint func(e *hook.Endpoint)
+		given    func(w *bundle, e hook.Endpoint)
+		overdue  []time.Duration
+		tokens   int
+		delayed  float64
+	}{
+		{name: "overdue by more than 15 minutes", overdue: repeat(over, 25), tokens: 25},
+		{name: "overdue by 15 minutes, or not at all", overdue: []time.Duration{15 * time.Minute, time.Minute, -time.Hour}},
+		{name: "one sweep has a bound", overdue: repeat(over, 1001), tokens: 1000},
+		{name: "a paused endpoint: the token parks the delivery", endpoint: func(e *hook.Endpoint) { e.Status = hook.StatusPaused }, overdue: repeat(over, 1), tokens: 1},
+		{name: "a throttle ended a while ago", given: func(w *bundle, e hook.Endpoint) { w.record(e, throttled(-15*time.Minute, closed(0, 0))) }, overdue: repeat(over, 1), tokens: 1},
+		{name: "a throttle just ended: schedules may be late", given: func(w *bundle, e hook.Endpoint) { w.record(e, throttled(-14*time.Minute, closed(0, 0))) }, overdue: repeat(over, 1), delayed: 1},
+		{
+			name: "rate slots are reserved", endpoint: func(e *hook.Endpoint) { e.RatePerSecond = 1 }, given: limits(gate.Limits{RateSlot: start.Add(2 * time.Second)}),
+			overdue: repeat(over, 2), delayed: 2,
+		},
+		{
+			name: "a rate limit without reserved slots", endpoint: func(e *hook.Endpoint) { e.RatePerSecond = 1 }, given: limits(gate.Limits{RateSlot: start.Add(time.Second)}),
+			overdue: repeat(over, 2), tokens: 2,
+		},
+		{name: "all in-flight slots are taken", endpoint: func(e *hook.Endpoint) { e.MaxInFlight = 2 }, given: limits(gate.Limits{Leases: leases}), overdue: repeat(over, 1), delayed: 1},
+		{name: "an in-flight slot is free", endpoint: func(e *hook.Endpoint) { e.MaxInFlight = 3 }, given: limits(gate.Limits{Leases: leases}), overdue: repeat(over, 1), tokens: 1},
+		{
+			name: "a slow endpoint has free slots", overdue: repeat(over, 1), tokens: 1,
+			given: func(w *bundle, e hook.Endpoint) {
+				w.record(e, func(r gate.Record) gate.Record { r.Review = review.Flags{Slow: true}; return r })
+			},
+		},
+		{name: "a deleted endpoint: the token ends the delivery", given: func(w *bundle, e hook.Endpoint) {
+			if err := w.Store.DeleteEndpoint(w.T.Context(), e); err != nil {
+				w.T.Fatal(err)
+			}
+		}, overdue: repeat(over, 1), tokens: 1},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			w := setup(t)
+			e := w.Endpoint(tt.endpoint)
+			ids := w.lose(e, tt.overdue...)
+			if tt.given != nil {
+				tt.given(w, e)
+			}
+			w.sweep(w.Breaker())
+			var tokens []hook.DeliveryRef
+			for _, m := range w.Queue.Receive(hook.LaneRetry, 2000) {
+				tokens = append(tokens, m.Token.Delivery)
+				if m.Token.Attempt != 2 || m.Token.Nonce == w.Delivery(m.Token.Delivery).Token || !slices.Contains(ids, m.Token.Delivery) {
+					t.Errorf("token %+v; want a new token of attempt 2", m.Token)
+				}
+			}
+			if len(tokens) != tt.tokens || w.swept("delayed") != tt.delayed {
+				t.Errorf("%d tokens, %v deliveries delayed; want %d, %v", len(tokens), w.swept("delayed"), tt.tokens, tt.delayed)
+			}
+			if got, ok := w.swept("deliveries_swept").(float64); int(got) != tt.tokens || ok && tt.tokens == 0 && got != 0 {
+				t.Errorf("deliveries_swept is %v; want %d", got, tt.tokens)
+			}
+			w.sweep(w.Breaker())
+			if again := len(w.Queue.Receive(hook.LaneRetry, 2000)); again != max(0, len(tt.overdue)-1000) {
+				t.Errorf("the next sweep sends %d tokens; want %d", again, max(0, len(tt.overdue)-1000))
+			}
+		})
+	}
+}
+
+// While the lane is late, a token is late and not lost.
+func TestSweep_WaitsForTheLane(t *testing.T) {
+	t.Parallel()
+
+	for _, waiting := range []int{100, 101} {
+		w := setup(t)
+		e := w.Endpoint(nil)
+		w.lose(e, time.Hour)
+		var tokens []hook.Token
+		for _, id := range w.lose(e, repeat(0, waiting)...) {
+			tokens = append(tokens, hook.NewToken(e.Tenant, id, 2))
+		}
+		w.Queue.Send(t.Context(), hook.LaneRetry, tokens, 0)
+		w.Queue.Send(t.Context(), hook.LaneRetry, tokens, time.Minute) // a token with a delay is not late
+		w.sweep(w.Breaker())
+		late := waiting > 100
+		if got := len(w.Queue.Receive(hook.LaneRetry, 1000)) - waiting; got == 1 == late || w.swept("late") != late {
+			t.Errorf("with %d visible tokens: %d tokens sent, late is %v; want late %t", waiting, got, w.swept("late"), late)
+		}
+	}
+}
+
+// Tokens that get lost again and again: one token an hour.
+func TestSweep_RepeatsHourly(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	ids := w.lose(w.Endpoint(nil), 0)
+	var at []time.Duration
+	for w.Clock.Now().Before(start.Add(4 * time.Hour)) {
+		w.Clock.Pass(5 * time.Minute)
+		w.sweep(w.Breaker())
+		for _, m := range w.Queue.Receive(hook.LaneRetry, 10) {
+			at = append(at, w.Clock.Now().Sub(start))
+			w.Queue.Delete(m.ID)
+		}
+	}
+	want := []time.Duration{20 * time.Minute, 85 * time.Minute, 150 * time.Minute, 215 * time.Minute}
+	if !slices.Equal(at, want) {
+		t.Errorf("tokens at %v; want %v", at, want)
+	}
+	if d := w.Delivery(ids[0]); d.State != hook.StateRetrying || d.Attempts != 1 {
+		t.Errorf("delivery is %s with %d attempts; want unchanged", d.State, d.Attempts)
+	}
+}
+
+// A delivery that settles, or is swept, between the list and the mark gets no token.
+func TestSweep_MarksOnTheVersionRead(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	ids := w.lose(w.Endpoint(nil), time.Hour)
+	w.Calls.Before("save delivery", func() {
+		d := w.Delivery(ids[0])
+		d.State, d.NextAttemptAt = hook.StateDelivered, time.Time{}
+		if err := w.Store.SaveDelivery(t.Context(), d, nil); err != nil {
+			t.Error(err)
+		}
+	})
+	w.sweep(w.Breaker())
+	if n := len(w.Queue.Receive(hook.LaneRetry, 10)); n != 0 || w.States(ids) != "1 delivered" {
+		t.Errorf("%d tokens, delivery is %s; want none, delivered", n, w.States(ids))
+	}
+
+	ids = w.lose(w.Endpoint(nil), repeat(time.Hour, 100)...)
+	var sweeps sync.WaitGroup
+	for range 4 {
+		sweeps.Go(func() { w.sweep(w.Breaker()) })
+	}
+	sweeps.Wait()
+	if n := len(w.Queue.Receive(hook.LaneRetry, 1000)); n != len(ids) {
+		t.Errorf("4 concurrent sweeps send %d tokens; want %d", n, len(ids))
+	}
+}
+
+// A fault stops no other delivery, and the swept deliveries come to their end.
+func TestSweep_GoesOnAfterAFault(t *testing.T) {
+	t.Parallel()
+
+	faults := []string{"read lane", "list overdue", "read endpoint", "read circuit", "read limits", "save delivery", "send"}
+	for _, fault := range faults {
+		t.Run(fault, func(t *testing.T) {
+			t.Parallel()
+
+			w := setup(t)
+			bad, good := w.Endpoint(nil), w.Endpoint(nil)
+			ids := append(w.lose(bad, repeat(time.Hour, 10)...), w.lose(good, repeat(50*time.Minute, 10)...)...)
+			whole := fault == "read lane" || fault == "list overdue"
+			w.Calls.Fail = func(call string, id hook.EndpointID) error {
+				if call == fault && (id == bad.ID || whole) {
+					return errBroken
+				}
+				return nil
+			}
+			if err := w.Breaker().Sweep(t.Context()); !errors.Is(err, errBroken) {
+				t.Errorf("Sweep() = %v; want %v", err, errBroken)
+			}
+			w.InvokeAll()
+			want := "10 delivered, 10 retrying"
+			if whole {
+				want = "20 retrying"
+			}
+			if got := w.States(ids); got != want {
+				t.Errorf("deliveries are %s; want %s", got, want)
+			}
+			w.Calls.Fail = nil
+			w.Clock.Pass(time.Hour + time.Minute)
+			w.sweep(w.Breaker())
+			w.InvokeAll()
+			if got := w.States(ids); got != "20 delivered" {
+				t.Errorf("an hour later deliveries are %s; want all delivered", got)
+			}
+		})
+	}
+}
+
+// endingContext has a deadline by the world's clock.
+type endingContext struct {
+	context.Context
+
+	at time.Time
+}
+
+func (c endingContext) Deadline() (time.Time, bool) { return c.at, true }
+
+// No sweep begins with a delivery when the invocation is about to end.
+func TestSweep_StopsInTime(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	w.lose(w.Endpoint(nil), time.Hour)
+	ctx := endingContext{t.Context(), w.Clock.Now().Add(9 * time.Second)}
+	if err := w.Breaker().Sweep(ctx); err == nil || len(w.Queue.Receive(hook.LaneRetry, 10)) > 0 || w.swept("skipped") != 1.0 {
+		t.Errorf("Sweep() = %v, skipped %v; want an error and no token", err, w.swept("skipped"))
+	}
+}
+
+// TestSweep_SurvivesACrash kills the sweep before and after each effect: the marks and
+// the tokens. The next sweeps bring every delivery to the end, an hour later at most.
+func TestSweep_SurvivesACrash(t *testing.T) {
+	t.Parallel()
+
+	run := func(t *testing.T, at int, after bool) int {
+		t.Helper()
+
+		w := setup(t)
+		ids := w.lose(w.Endpoint(nil), repeat(time.Hour, 12)...)
+		w.Crash.Arm(at, after)
+		if err := w.Breaker().Sweep(t.Context()); (err != nil) != (at > 0) {
+			t.Errorf("Sweep() = %v; want an error after a crash only", err)
+		}
+		w.Crash.Restart()
+		effects := w.Crash.Effects()
+		for range 14 {
+			w.InvokeAll()
+			w.Clock.Pass(5 * time.Minute)
+			w.sweep(w.Breaker())
+		}
+		w.InvokeAll()
+		if got := w.States(ids); got != "12 delivered" || len(w.Posts) != 12 {
+			t.Errorf("deliveries are %s after %d POSTs; want 12 delivered, one POST each", got, len(w.Posts))
+		}
+		return effects
+	}
+	effects := run(t, 0, false)
+	if effects != 14 {
+		t.Fatalf("the sweep has %d effects; want 12 marks and 2 requests", effects)
+	}
+	for at := 1; at <= effects; at++ {
+		for _, after := range []bool{false, true} {
+			t.Run(fmt.Sprintf("effect %d, after it: %t", at, after), func(t *testing.T) {
+				t.Parallel()
+
+				run(t, at, after)
+			})
+		}
+	}
+}
+
+// A swept token beside the token that was not lost after all: the attempt may repeat,
+// and the record shows one attempt.
+func TestSweep_SecondTokenIsHarmless(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
 	e := w.Endpoint(nil)
-	ids := w.park(e, expired(1100)...)
-	w.record(e, closed(0, -time.Minute))
-	b := w.Breaker()
-	for i := range 2 {
-		if err := b.Tick(t.Context()); err != nil {
-			t.Fatalf("Tick() = %v", err)
-		}
-		if len(w.Checks) != 1 {
-			t.Errorf("after tick %d: %d circuit checks; want 1", i+1, len(w.Checks))
-		}
+	ids := w.lose(e, time.Hour)
+	w.sweep(w.Breaker())
+	w.Queue.Send(t.Context(), hook.LaneRetry, []hook.Token{hook.NewToken(e.Tenant, ids[0], 2)}, 0)
+	w.InvokeAll()
+	if d := w.Delivery(ids[0]); d.State != hook.StateDelivered || d.Attempts != 2 {
+		t.Errorf("delivery is %s with %d attempts; want delivered, 2", d.State, d.Attempts)
 	}
-	if got := w.Circuit(e).AttendAt; !got.Equal(start.Add(gate.AttendAfter)) {
-		t.Errorf("AttendAt is %s from now; want %s", got.Sub(start), gate.AttendAfter)
-	}
-	w.RunFor(10 * time.Second)
-	if got, want := w.States(ids), "1100 dead expired"; got != want {
-		t.Errorf("deliveries are %s; want %s", got, want)
-	}
-	if n := len(w.Checks); n != 2 {
-		t.Errorf("%d circuit checks; want 2: one for each further 500", n)
-	}
-}
-
-// A process that dies in a sweep leaves the endpoint to the tick.
-func TestSweep_IsContinuedByTheTick(t *testing.T) {
-	t.Parallel()
-
-	w := setup(t)
-	e := w.Endpoint(nil)
-	ids := w.park(e, expired(600)...)
-	w.record(e, closed(0, 0))
-	w.Calls.Fail = func(call string, _ hook.EndpointID) error {
-		if call == "enqueue check" {
-			return errBroken
-		}
-		return nil
-	}
-	if err := w.Breaker().Tick(t.Context()); !errors.Is(err, errBroken) {
-		t.Fatalf("Tick() = %v; want %v", err, errBroken)
-	}
-	w.Clock.Pass(gate.AttendAfter)
-	if err := w.Breaker().Tick(t.Context()); err != nil || w.States(ids) != "600 dead expired" {
-		t.Errorf("Tick() = %v, deliveries are %s; want 600 dead expired", err, w.States(ids))
+	if len(w.Posts) > 2 {
+		t.Errorf("%d POSTs; want at most 2", len(w.Posts))
 	}
 }

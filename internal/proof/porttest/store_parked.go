@@ -15,6 +15,7 @@ func parkedCases() []storeCase {
 		{name: "a delivery in another state is not listed", run: parkedNoMore},
 		{name: "overdue deliveries are listed by the time of the next attempt", run: overdueEarliestFirst},
 		{name: "only retrying deliveries are overdue", run: overdueRetryingOnly},
+		{name: "a swept delivery is overdue after the pause", run: overdueAfterSweep},
 	}
 }
 
@@ -121,4 +122,21 @@ func overdueRetryingOnly(t *testing.T, s StoreUnderTest) {
 	check(t, s.SaveDelivery(t.Context(), later, nil))
 	wantOverdue(t, s, storeExpiry(), 10, []hook.Delivery{all[5], saved(later)})
 	wantOverdue(t, s, later.NextAttemptAt, 10, all[5:])
+}
+
+func overdueAfterSweep(t *testing.T, s StoreUnderTest) {
+	all := waiting(t, s, 3)
+	swept := all[0]
+	swept.SweptAt = all[2].NextAttemptAt
+	check(t, s.SaveDelivery(t.Context(), swept, nil))
+	again := swept.SweptAt.Add(hook.SweepPause)
+	wantOverdue(t, s, again, 10, all[1:])
+	wantOverdue(t, s, again.Add(time.Millisecond), 10, []hook.Delivery{all[1], all[2], saved(swept)})
+	wantCode(t, "SaveDelivery(as read before the sweep)", s.SaveDelivery(t.Context(), swept, nil), hook.CodeConflict)
+
+	later := saved(swept)
+	later.NextAttemptAt = again.Add(time.Minute) // a planned time after the pause counts
+	check(t, s.SaveDelivery(t.Context(), later, nil))
+	wantOverdue(t, s, later.NextAttemptAt, 10, all[1:])
+	wantOverdue(t, s, later.NextAttemptAt.Add(time.Millisecond), 10, []hook.Delivery{all[1], all[2], saved(later)})
 }

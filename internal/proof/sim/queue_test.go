@@ -83,6 +83,11 @@ func (s ports) sendOne(ctx context.Context, v verdict, lane hook.Lane, t hook.To
 	return nil
 }
 
+// Visible reads the depth of a lane.
+func (s ports) Visible(ctx context.Context, lane hook.Lane) (int, error) {
+	return effect(s.p, "read lane", lane.String(), read, func() (int, error) { return s.p.queue.Visible(ctx, lane) })
+}
+
 // At plans a token. The token may come late, and twice.
 func (s ports) At(ctx context.Context, t hook.Token, at time.Time) error {
 	p := s.p

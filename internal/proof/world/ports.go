@@ -230,6 +230,22 @@ func (p ports) Send(ctx context.Context, lane hook.Lane, tokens []hook.Token, de
 	return errs
 }
 
+// Visible reads the depth of a lane.
+func (p ports) Visible(ctx context.Context, lane hook.Lane) (int, error) {
+	if err := p.read("read lane", ""); err != nil {
+		return 0, err
+	}
+	return p.w.Queue.Visible(ctx, lane)
+}
+
+// Overdue lists overdue deliveries.
+func (p ports) Overdue(ctx context.Context, before time.Time, limit int) ([]hook.Delivery, error) {
+	if err := p.read("list overdue", ""); err != nil {
+		return nil, err
+	}
+	return p.Store.Overdue(ctx, before, limit)
+}
+
 // At is an effect.
 func (p ports) At(ctx context.Context, token hook.Token, at time.Time) error {
 	return p.effect("schedule", token.Delivery.Endpoint, func() error { return p.w.Schedules.At(ctx, token, at) })

@@ -36,7 +36,7 @@ type Store interface { //nolint:interfacebloat // the ports of all use cases tog
 // as in a new process.
 type Wiring struct {
 	Store        Store
-	Queue        deliver.Queue
+	Queue        breaker.Queue
 	Schedules    deliver.Schedules
 	DeadLetters  breaker.DeadLetters
 	CircuitQueue breaker.CircuitQueue

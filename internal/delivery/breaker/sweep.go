@@ -1,0 +1,194 @@
+package breaker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"surehook/internal/delivery/gate"
+	"surehook/internal/emf"
+	"surehook/internal/hook"
+	"surehook/internal/names"
+)
+
+const (
+	// sweepAfter is how long after the planned time of an attempt the token counts as
+	// lost.
+	sweepAfter = 15 * time.Minute
+	// maxSwept bounds the deliveries of one sweep. With a sweep every 5 minutes, 12,000
+	// deliveries an hour get a token.
+	maxSwept = 1000
+	// sweepChunk is the number of tokens per request of SQS. A process that dies between
+	// the marks and the tokens delays at most maxParallel chunks until the next look.
+	sweepChunk = 10
+	// maxVisible is the number of visible tokens on a retry lane younger than 5 minutes,
+	// in the worst case: the lowest concurrency of an event source is 2 batches, of 10
+	// tokens each, and a batch takes at most 60 s. So 100 tokens take 5 minutes.
+	maxVisible = 100
+)
+
+// Sweep sends a token in place of a lost token: for each retrying delivery overdue by
+// more than sweepAfter, at most once an hour and maxSwept deliveries a run. Sweep does
+// nothing while the retry lane is late, because a late token is not lost.
+//
+// Sweep marks a delivery on the condition of the version read, and then sends the
+// token. Of two sweeps, one marks the delivery. After a crash, or a refused token, the
+// delivery is overdue again hook.SweepPause later, so no delivery is lost. In the
+// reverse order a failing write would repeat the token at each sweep. A token that was
+// not lost repeats the attempt, or finds the attempt recorded.
+//
+// Sweep marks the deliveries of an endpoint whose tokens the gate delays, and sends no
+// token: the marks bring other deliveries to the begin of the list.
+func (b *Breaker) Sweep(ctx context.Context) error {
+	r := sweepRun{Breaker: b, now: b.Now()}
+	err := r.sweep(ctx)
+	r.logRun(ctx, err)
+	return err
+}
+
+// sweepRun is one sweep.
+type sweepRun struct {
+	*Breaker
+
+	now     time.Time
+	visible int
+	overdue int
+
+	saved, delayed, skipped atomic.Int64
+}
+
+func (r *sweepRun) sweep(ctx context.Context) (err error) {
+	if r.visible, err = r.Queue.Visible(ctx, hook.LaneRetry); err != nil {
+		return fmt.Errorf("measure the retry lane: %w", err)
+	}
+	if r.visible > maxVisible {
+		return nil
+	}
+	overdue, err := r.Store.Overdue(ctx, r.now.Add(-sweepAfter), maxSwept)
+	if err != nil {
+		return fmt.Errorf("list overdue deliveries: %w", err)
+	}
+	r.overdue = len(overdue)
+	delays, err := r.delayingEndpoints(ctx, overdue)
+	chunks := slices.Collect(slices.Chunk(overdue, sweepChunk))
+	faults := forEach(len(chunks), func(i int) error { return r.sweepChunk(ctx, chunks[i], delays) })
+	if n := r.skipped.Load(); n > 0 {
+		faults = append(faults, fmt.Errorf("%d overdue deliveries were not swept: %w", n, errNoTime))
+	}
+	return errors.Join(append(faults, err)...)
+}
+
+// delayingEndpoints returns, for each endpoint of the deliveries, whether the gate
+// delays tokens of the endpoint. An endpoint that cannot be read is absent.
+func (r *sweepRun) delayingEndpoints(ctx context.Context, overdue []hook.Delivery) (map[hook.EndpointID]bool, error) {
+	var checks []hook.CircuitCheck
+	listed := make(map[hook.EndpointID]bool)
+	for _, d := range overdue {
+		if !listed[d.ID.Endpoint] {
+			listed[d.ID.Endpoint] = true
+			checks = append(checks, hook.CircuitCheck{Tenant: d.Tenant, Endpoint: d.ID.Endpoint})
+		}
+	}
+	delayed, read := make([]bool, len(checks)), make([]bool, len(checks))
+	faults := forEach(len(checks), func(i int) (err error) {
+		delayed[i], err = r.delays(ctx, checks[i])
+		read[i] = err == nil
+		return err
+	})
+	delays := make(map[hook.EndpointID]bool, len(checks))
+	for i, check := range checks {
+		if read[i] {
+			delays[check.Endpoint] = delayed[i]
+		}
+	}
+	return delays, errors.Join(faults...)
+}
+
+// delays reports whether the gate delays tokens of the endpoint. The gate delays no
+// token of a deleted, paused or disabled endpoint: the token ends or parks the delivery.
+func (r *sweepRun) delays(ctx context.Context, check hook.CircuitCheck) (bool, error) {
+	endpoint, err := r.Store.Endpoint(ctx, check.Tenant, check.Endpoint)
+	if hook.CodeOf(err) == hook.CodeNotFound {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("read endpoint %s: %w", check.Endpoint, err)
+	}
+	record, err := r.Store.Circuit(ctx, check.Tenant, check.Endpoint)
+	if err != nil {
+		return false, fmt.Errorf("read circuit of %s: %w", check.Endpoint, err)
+	}
+	limits, err := r.Store.Limits(ctx, check.Endpoint)
+	if err != nil {
+		return false, fmt.Errorf("read limits of %s: %w", check.Endpoint, err)
+	}
+	return gate.Delays(endpoint, record, limits, r.now.Add(-sweepAfter), r.now), nil
+}
+
+// sweepChunk marks the deliveries, and sends the tokens of those marked.
+func (r *sweepRun) sweepChunk(ctx context.Context, chunk []hook.Delivery, delays map[hook.EndpointID]bool) error {
+	var tokens []hook.Token
+	var faults []error
+	for _, d := range chunk {
+		if deadline, ok := ctx.Deadline(); ok && deadline.Sub(r.Now()) < reconcileReserve {
+			r.skipped.Add(1)
+			continue
+		}
+		delayed, known := delays[d.ID.Endpoint]
+		if !known {
+			continue // the error of the endpoint is returned
+		}
+		d.SweptAt = r.now
+		// The record keeps the token of the last decision, as after a release.
+		marked, err := r.saveDelivery(ctx, d)
+		switch {
+		case err != nil:
+			faults = append(faults, err)
+		case marked && delayed:
+			r.delayed.Add(1)
+		case marked:
+			tokens = append(tokens, hook.NewToken(d.Tenant, d.Ref(), d.Attempts+1))
+		}
+	}
+	if len(tokens) == 0 {
+		return errors.Join(faults...)
+	}
+	refused := r.Queue.Send(ctx, hook.LaneRetry, tokens, 0)
+	for i, token := range tokens {
+		if refused == nil || refused[i] == nil {
+			r.saved.Add(1)
+			r.logSaved(ctx, token)
+		}
+	}
+	return errors.Join(append(faults, refused...)...)
+}
+
+func (r *sweepRun) logSaved(ctx context.Context, token hook.Token) {
+	r.Log.LogAttrs(ctx, slog.LevelWarn, "delivery.swept",
+		slog.String(names.LogTenant, string(token.Tenant)),
+		slog.String(names.LogEndpoint, string(token.Delivery.Endpoint)),
+		slog.String(names.LogDelivery, token.Delivery.String()),
+		slog.Int(names.LogAttempt, token.Attempt))
+}
+
+func (r *sweepRun) logRun(ctx context.Context, err error) {
+	level := slog.LevelInfo
+	saved := int(r.saved.Load())
+	attrs := []slog.Attr{
+		slog.Int(names.LogVisible, r.visible),
+		slog.Bool(names.LogLate, r.visible > maxVisible),
+		slog.Int(names.LogOverdue, r.overdue),
+		slog.Int(names.LogSwept, saved),
+		slog.Int64(names.LogDelayed, r.delayed.Load()),
+		slog.Int64(names.LogSkipped, r.skipped.Load()),
+	}
+	if err != nil {
+		level = slog.LevelError
+		attrs = append(attrs, slog.Any(names.LogError, err))
+	}
+	r.Log.LogAttrs(ctx, level, "deliveries.swept", r.Metrics.Append(attrs, r.Now(), emf.Count(names.MetricSwept, saved))...)
+}
