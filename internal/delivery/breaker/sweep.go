@@ -151,7 +151,7 @@ func (r *sweepRun) sweepChunk(ctx context.Context, chunk []hook.Delivery, delays
 		case marked && delayed:
 			r.delayed.Add(1)
 		case marked:
-			tokens = append(tokens, hook.NewToken(d.Tenant, d.Ref(), d.Attempts+1))
+			tokens = append(tokens, d.NextToken())
 		}
 	}
 	if len(tokens) == 0 {

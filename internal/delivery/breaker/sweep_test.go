@@ -22,7 +22,7 @@ func (w *bundle) lose(e hook.Endpoint, overdue ...time.Duration) []hook.Delivery
 	var ids []hook.DeliveryRef
 	for _, since := range overdue {
 		d := hook.QueuedDelivery(w.Event("order.paid", w.Clock.Now().Add(-since-time.Minute), e), e.Target())
-		d.State, d.Attempts, d.Token = hook.StateRetrying, 1, hook.NewNonce()
+		d.State, d.Attempts, d.Token, d.Parks = hook.StateRetrying, 1, hook.NewNonce(), 2
 		d.NextAttemptAt = w.Clock.Now().Add(-since)
 		w.Save(d)
 		ids = append(ids, d.Ref())
@@ -115,7 +115,7 @@ func TestSweep_SendsATokenForEachLostToken(t *testing.T) {
 			var tokens []hook.DeliveryRef
 			for _, m := range w.Queue.Receive(hook.LaneRetry, 2000) {
 				tokens = append(tokens, m.Token.Delivery)
-				if m.Token.Attempt != 2 || m.Token.Nonce == w.Delivery(m.Token.Delivery).Token || !slices.Contains(ids, m.Token.Delivery) {
+				if m.Token.Attempt != 2 || m.Token.Parks != 2 || m.Token.Nonce == w.Delivery(m.Token.Delivery).Token || !slices.Contains(ids, m.Token.Delivery) {
 					t.Errorf("token %+v; want a new token of attempt 2", m.Token)
 				}
 			}
