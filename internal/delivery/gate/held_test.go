@@ -41,10 +41,10 @@ func (w *bundle) sandbox() *gate.Gate {
 }
 
 // busy counts successes until the endpoint may hold n.
-func (w *bundle) busy(id hook.EndpointID, n int) {
+func (w *bundle) busy(n int) {
 	w.T.Helper()
 
-	if _, err := w.Store.Count(w.T.Context(), tenant, id, stats.Counts{OK: 100 * n, Delivered: 100 * n}, w.Clock.Now()); err != nil {
+	if _, err := w.Store.Count(w.T.Context(), tenant, endpoint, stats.Counts{OK: 100 * n, Delivered: 100 * n}, w.Clock.Now()); err != nil {
 		w.T.Fatal(err)
 	}
 }
@@ -139,7 +139,7 @@ func TestGate_BusyEndpointsHoldSuccesses(t *testing.T) {
 
 			w := setup(t)
 			hour := w.Clock.Now().Format("15:00")
-			w.busy(endpoint, 10)
+			w.busy(10)
 			for range 5 {
 				w.report(w.gate(), endpoint, success)
 			}
@@ -154,7 +154,7 @@ func TestGate_SuccessesForTheCircuitAreWritten(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
-	w.busy(endpoint, 10)
+	w.busy(10)
 	w.report(w.gate(), endpoint, success)
 	w.report(w.gate(), endpoint, failure)
 	if got := w.record().Failures; got != 1 {
@@ -173,7 +173,7 @@ func TestGate_HeldSuccessesCountInTheirHour(t *testing.T) {
 	w := setup(t)
 	next := w.Clock.Now().Truncate(time.Hour).Add(time.Hour)
 	w.Clock.Pass(next.Add(-3 * time.Second).Sub(w.Clock.Now()))
-	w.busy(endpoint, 10)
+	w.busy(10)
 	w.report(w.gate(), endpoint, success)
 	w.report(w.gate(), endpoint, success)
 	w.Clock.Pass(4 * time.Second)
@@ -185,7 +185,7 @@ func TestGate_FailedLateWriteIsReported(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
-	w.busy(endpoint, 10)
+	w.busy(10)
 	w.report(w.gate(), endpoint, success)
 	w.report(w.gate(), endpoint, success)
 	w.Clock.Pass(stats.HoldFor)
@@ -226,7 +226,7 @@ func TestGate_HeldSuccessesHideNoShareOfFailures(t *testing.T) {
 		g.Store = windows
 		gates = append(gates, g)
 	}
-	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // a simulation
+	random := rand.New(rand.NewPCG(1, 2))
 	for i := range seconds * perSecond {
 		results := make([]gate.Result, 10)
 		for j := range results {
@@ -266,7 +266,7 @@ func TestGate_ConcurrentHoldsLoseNothing(t *testing.T) {
 	const workers, each = 8, 200
 	w := setup(t)
 	hour := w.Clock.Now().Format("15:00")
-	w.busy(endpoint, 50)
+	w.busy(50)
 	var wg sync.WaitGroup
 	for range workers {
 		wg.Go(func() {
@@ -289,5 +289,5 @@ func (s *windowStore) Count(ctx context.Context, tenant hook.TenantID, id hook.E
 	if total := window.OK + window.Failed; add.Failed > 0 && total >= 1000 {
 		s.worst = max(s.worst, float64(window.Failed)/float64(total))
 	}
-	return window, err //nolint:wrapcheck // the error of the store
+	return window, err
 }
