@@ -16,7 +16,7 @@
 //	no in-flight slot              delay by 2 to 4 seconds
 //	otherwise                      admit
 //
-// No verdict consumes an attempt. A healthy endpoint without limits costs one
+// No verdict consumes an attempt. A healthy endpoint without limits costs at most one
 // update per batch: Settle counts the results.
 //
 // # Counts of busy endpoints
