@@ -16,8 +16,15 @@
 //	no in-flight slot              delay by 2 to 4 seconds
 //	otherwise                      admit
 //
-// No verdict consumes an attempt. A healthy endpoint without limits costs one
+// No verdict consumes an attempt. A healthy endpoint without limits costs at most one
 // update per batch: Settle counts the results.
+//
+// # Counts of busy endpoints
+//
+// For a busy endpoint Settle holds successes back and writes several batches with one
+// update (stats.Held). Only successes are held, and only when the circuit is closed
+// without consecutive failures: the successes then decide nothing. Any other result is
+// written at once, together with the held successes.
 //
 // # Leases
 //

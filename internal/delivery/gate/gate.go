@@ -14,7 +14,8 @@ import (
 // writers at one endpoint.
 const maxSaveAttempts = 20
 
-// Gate decides whether attempts may start now. All fields but Wait must be set.
+// Gate decides whether attempts may start now. All fields but Wait must be set. A Gate
+// must not be copied.
 type Gate struct {
 	Store        Store
 	CircuitQueue CircuitQueue
@@ -22,6 +23,8 @@ type Gate struct {
 	Now          func() time.Time
 	Rand         func() float64 // in [0, 1)
 	Wait         hook.Wait      // between two tries of a write; nil: by the real clock
+
+	held heldCounts
 }
 
 // Admit returns a verdict for each due delivery. A healthy endpoint without

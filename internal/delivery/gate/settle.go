@@ -16,15 +16,18 @@ func (g *Gate) Settle(ctx context.Context, a Admission, results []Result) error 
 	if len(results) == 0 {
 		return err
 	}
-	return errors.Join(err, g.recordOutcomes(ctx, a, aggregate(results)))
+	return errors.Join(err, g.recordOutcomes(ctx, a, aggregate(results)), g.writeLate(ctx, g.Now()))
 }
 
 // recordOutcomes counts the results and changes the circuit.
 func (g *Gate) recordOutcomes(ctx context.Context, a Admission, o outcomes) error {
 	now := g.Now()
-	window, err := g.Store.Count(ctx, a.query.Tenant, a.query.ID, o.counts, now)
+	if g.holdsBack(a, o, now) {
+		return nil
+	}
+	window, err := g.count(ctx, a.query, o.counts, now)
 	if err != nil {
-		return fmt.Errorf("count attempts of %s: %w", a.query.ID, err)
+		return err
 	}
 	before := a.query.Record
 	after := before

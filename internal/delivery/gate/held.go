@@ -1,0 +1,142 @@
+package gate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"surehook/internal/hook"
+	"surehook/internal/rule/circuit"
+	"surehook/internal/rule/stats"
+)
+
+// maxLate bounds the late writes of one Settle, so that the writes fit into the time
+// kept for settling.
+const maxLate = 10
+
+// heldCounts holds successes of busy endpoints between two writes. No timer writes the
+// counts, because a frozen process runs no timers: each Settle also writes the overdue
+// counts of other endpoints. A process that ends loses the counts: statistics, and no
+// decision. The zero value is empty, and safe for concurrent use.
+type heldCounts struct {
+	mu  sync.Mutex
+	all map[hook.EndpointID]endpointCounts
+}
+
+type endpointCounts struct {
+	stats.Held
+
+	tenant hook.TenantID
+	id     hook.EndpointID
+}
+
+// hold keeps the counts, or reports that the counts must be written now.
+func (h *heldCounts) hold(id hook.EndpointID, add stats.Counts, now time.Time) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+
+	held, known := h.all[id]
+	if !known {
+		return false
+	}
+	var ok bool
+	if held.Held, ok = held.Hold(add, now); ok {
+		h.all[id] = held
+	}
+	return ok
+}
+
+// take removes and returns the endpoint's counts.
+func (h *heldCounts) take(id hook.EndpointID) endpointCounts {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+
+	held := h.all[id]
+	delete(h.all, id)
+	return held
+}
+
+// takeLate removes the overdue values and returns at most maxLate values with counts.
+func (h *heldCounts) takeLate(now time.Time) []endpointCounts {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+
+	var late []endpointCounts
+	for id, held := range h.all {
+		if !held.Overdue(now) {
+			continue
+		}
+		if held.OK > 0 {
+			if len(late) == maxLate {
+				continue
+			}
+			late = append(late, held)
+		}
+		delete(h.all, id)
+	}
+	return late
+}
+
+// wrote remembers a write and the successes in the window. Another goroutine may have
+// written meanwhile, and may hold counts again: those stay.
+func (h *heldCounts) wrote(q Query, window circuit.Counts, now time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+
+	if h.all == nil {
+		h.all = make(map[hook.EndpointID]endpointCounts)
+	}
+	held := h.all[q.ID]
+	if held.OK > 0 {
+		return
+	}
+	held.tenant, held.id = q.Tenant, q.ID
+	held.WrittenAt, held.Window = now, window.OK
+	h.all[q.ID] = held
+}
+
+// holdsBack holds the outcomes back when the endpoint is busy and the outcomes change
+// nothing in the circuit.
+func (g *Gate) holdsBack(a Admission, o outcomes, now time.Time) bool {
+	before := a.query.Record
+	unchanged := before.afterOutcomes(a, o, circuit.Counts{}, now) == before
+	return unchanged && g.held.hold(a.query.ID, o.counts, now)
+}
+
+// count writes the counts together with the held counts of the endpoint, and returns
+// the window. So a failure never meets a window without the successes before the
+// failure. A failed write loses the held counts.
+func (g *Gate) count(ctx context.Context, q Query, add stats.Counts, now time.Time) (circuit.Counts, error) {
+	if held := g.held.take(q.ID); held.OK > 0 {
+		if held.SameHour(now) {
+			add.Add(held.Counts)
+		} else if err := g.countLate(ctx, held); err != nil {
+			return circuit.Counts{}, err
+		}
+	}
+	window, err := g.Store.Count(ctx, q.Tenant, q.ID, add, now)
+	if err != nil {
+		return circuit.Counts{}, fmt.Errorf("count attempts of %s: %w", q.ID, err)
+	}
+	g.held.wrote(q, window, now)
+	return window, nil
+}
+
+// writeLate writes the overdue counts of all endpoints.
+func (g *Gate) writeLate(ctx context.Context, now time.Time) error {
+	var errs []error
+	for _, held := range g.held.takeLate(now) {
+		errs = append(errs, g.countLate(ctx, held))
+	}
+	return errors.Join(errs...)
+}
+
+// countLate writes held counts under the time of the last success.
+func (g *Gate) countLate(ctx context.Context, held endpointCounts) error {
+	if _, err := g.Store.Count(ctx, held.tenant, held.id, held.Counts, held.At); err != nil {
+		return fmt.Errorf("count %d held successes of %s: %w", held.OK, held.id, err)
+	}
+	return nil
+}

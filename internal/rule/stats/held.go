@@ -1,0 +1,47 @@
+package stats
+
+import "time"
+
+// HoldFor is the longest time between two writes of a busy endpoint's counts by one
+// process, while the process works.
+const HoldFor = 10 * time.Second
+
+// heldShare bounds the held successes: 1/heldShare of the successes in the window. So
+// n processes show at least 1/(1 + n/heldShare) of the successes to the circuit. An
+// endpoint with fewer successes in the window than heldShare is quiet: every success
+// is written at once.
+const heldShare = 100
+
+// Held holds the successes of one endpoint that one process has not written yet. The
+// zero value holds nothing.
+type Held struct {
+	Counts
+
+	At        time.Time // of the last held success
+	WrittenAt time.Time // of the last write
+	Window    int       // successes in the window of the circuit at the last write
+}
+
+// Hold returns the value with the added counts. ok is false when the counts must be
+// written now: for a failure, a death or any other result than a success, for a quiet
+// endpoint, HoldFor after the last write, at the bound of successes, and in another
+// hour.
+func (h Held) Hold(add Counts, now time.Time) (next Held, ok bool) {
+	success := add.OK > 0 && add.Failed == 0 && add.OK == add.Delivered && add.Dead == 0
+	if !success || h.Overdue(now) || !h.SameHour(now) || (h.OK+add.OK)*heldShare > h.Window {
+		return h, false
+	}
+	h.Add(add)
+	h.At = now
+	return h, true
+}
+
+// Overdue reports whether the last write is HoldFor ago. After Overdue the window is
+// unknown, so a value without counts is useless.
+func (h Held) Overdue(now time.Time) bool { return now.Sub(h.WrittenAt) >= HoldFor }
+
+// SameHour reports whether now is in the clock hour of the last write. Each hour has
+// counts of its own.
+func (h Held) SameHour(now time.Time) bool {
+	return h.WrittenAt.Truncate(time.Hour).Equal(now.Truncate(time.Hour))
+}
