@@ -36,10 +36,16 @@ func (a *aviary) makeKey() string {
 
 // deliverAndDie takes one delivery through a redirect, a rotation and a retry
 // to success, and another delivery through a retry to its death. Every input
-// and every answer of the receiver contains a canary.
+// and every answer of the receiver contains a canary, also the answers that are no
+// HTTP.
 func (a *aviary) deliverAndDie() (delivered, dead string) {
 	a.Helper()
-	e := a.canaryEndpoint("good", receiver.Answer(http.StatusServiceUnavailable, a.plant("the body of a 503")),
+	e := a.canaryEndpoint("good",
+		receiver.Raw("HTTP/1.1 2x0 "+a.plant("a broken status line")+"\r\n\r\n"),
+		receiver.Raw("HTTP/1.1 503 Unavailable\r\n"+a.plant("a broken header of an answer")+"\r\n\r\n"),
+		receiver.Raw("HTTP/1.1 503 Unavailable\r\nX-Note: "+a.plant("a header of an answer")+"\r\nContent-Length: 2\r\n\r\nno"+
+			"HTTP/1.1 200 "+a.plant("an unsolicited response")+"\r\n\r\n"),
+		receiver.Answer(http.StatusServiceUnavailable, a.plant("the body of a 503")),
 		receiver.Redirect(http.StatusTemporaryRedirect, a.path("moved")+"?token="+a.plant("the query of a redirect")))
 	world.receiver.Script(a.path("moved"), receiver.Answer(http.StatusOK, a.plant("the body of a 200")))
 	delivered = a.one(a.postCanaries())
@@ -62,10 +68,10 @@ func (a *aviary) canaryEndpoint(name string, replies ...receiver.Reply) stack.En
 		"url":               world.receiver.URL + a.path(name) + "?token=" + a.plant("the query of a URL") + "&q=a%20%22b",
 		"description":       a.plant("a description"),
 		"metadata":          map[string]string{"note": a.plant("metadata")},
-		"headers":           map[string]string{"Authorization": "Bearer " + a.plant("a header"), "X-Api-Key": a.plant("another header")},
+		"headers":           map[string]string{"Authorization": "Bearer " + a.plantSecret("a header"), "X-Api-Key": a.plantSecret("another header")},
 		"secret":            a.ownSecret("a secret given to " + name),
 		"signature_schemes": []string{"v1", "v1a"},
-		"retry":             schedule("1s"),
+		"retry":             schedule("1s", "1s", "1s", "1s"),
 	}, replies...)
 }
 

@@ -52,6 +52,13 @@ func (a *aviary) plant(place string) string {
 	return text
 }
 
+// plantSecret makes a canary that is forbidden in the table, too.
+func (a *aviary) plantSecret(place string) string {
+	text := "canary" + rand.Text()
+	a.watch(canary{place: place, text: text, secret: true})
+	return text
+}
+
 // watch adds a canary made elsewhere.
 func (a *aviary) watch(c canary) { a.canaries = append(a.canaries, c) }
 

@@ -36,6 +36,7 @@ func TestReceiver_answersByItsScript(t *testing.T) {
 		{name: "the last reply repeats", replies: []receiver.Reply{receiver.Status(503), receiver.Status(503), receiver.Status(200)}, want: []int{503, 503, 200, 200}},
 		{name: "Retry-After is in seconds", replies: []receiver.Reply{receiver.RetryAfter(429, 3*time.Second)}, want: []int{429}, header: "Retry-After", value: "3"},
 		{name: "a redirect names its target", replies: []receiver.Reply{receiver.Redirect(307, "/b")}, want: []int{307}, header: "Location", value: "/b"},
+		{name: "raw bytes are the whole answer", replies: []receiver.Reply{receiver.Raw("HTTP/1.1 418 raw\r\nX-Raw: yes\r\nContent-Length: 0\r\n\r\n")}, want: []int{418}, header: "X-Raw", value: "yes"},
 		{name: "a hang ends in 200", replies: []receiver.Reply{receiver.Hang(time.Millisecond)}, want: []int{200}},
 	}
 	for _, tt := range tests {

@@ -17,6 +17,7 @@ type Reply struct {
 	wait   time.Duration
 	body   string
 	reset  bool
+	raw    string
 }
 
 // Status answers with the status and its text as the body.
@@ -51,10 +52,19 @@ func Reset() Reply {
 	return Reply{reset: true}
 }
 
+// Raw writes the bytes to the connection, in place of an HTTP response, and closes the
+// connection.
+func Raw(bytes string) Reply {
+	return Reply{raw: bytes}
+}
+
 // String returns the status with its name, such as "503 Service Unavailable".
 func (r Reply) String() string {
 	if r.reset {
 		return "a connection that is reset"
+	}
+	if r.raw != "" {
+		return "raw bytes"
 	}
 	return strconv.Itoa(r.status) + " " + http.StatusText(r.status)
 }
@@ -75,6 +85,10 @@ func (r Reply) write(ctx context.Context, w http.ResponseWriter) (status int) {
 		reset(w)
 		return 0
 	}
+	if r.raw != "" {
+		writeRaw(w, r.raw)
+		return 0
+	}
 	if r.wait > 0 {
 		timer := time.NewTimer(r.wait)
 		defer timer.Stop()
@@ -91,6 +105,15 @@ func (r Reply) write(ctx context.Context, w http.ResponseWriter) (status int) {
 	w.WriteHeader(r.status)
 	_, _ = w.Write([]byte(r.body)) // the sender may have disconnected
 	return r.status
+}
+
+func writeRaw(w http.ResponseWriter, bytes string) {
+	conn, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		panic(http.ErrAbortHandler) // closes the connection at least
+	}
+	_, _ = conn.Write([]byte(bytes)) // the sender may have disconnected
+	_ = conn.Close()
 }
 
 // reset closes the connection with unread data. Without lingering, TCP then
