@@ -58,6 +58,18 @@ func (h *heldCounts) take(id hook.EndpointID) endpointCounts {
 	return held
 }
 
+// takeEarlier removes and returns the endpoint's counts of an earlier hour.
+func (h *heldCounts) takeEarlier(id hook.EndpointID, now time.Time) (earlier endpointCounts) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+
+	if held, known := h.all[id]; known && !held.SameHour(now) {
+		earlier = held
+		delete(h.all, id)
+	}
+	return earlier
+}
+
 // takeLate removes the overdue values and returns at most maxLate values with counts.
 func (h *heldCounts) takeLate(now time.Time) []endpointCounts {
 	h.mu.Lock()
@@ -109,19 +121,23 @@ func (g *Gate) holdsBack(a Admission, o outcomes, now time.Time) bool {
 // the window. So a failure never meets a window without the successes before the
 // failure. A failed write loses the held counts.
 func (g *Gate) count(ctx context.Context, q Query, add stats.Counts, now time.Time) (circuit.Counts, error) {
-	if held := g.held.take(q.ID); held.OK > 0 {
-		if held.SameHour(now) {
-			add.Add(held.Counts)
-		} else if err := g.countLate(ctx, held); err != nil {
-			return circuit.Counts{}, err
-		}
-	}
+	held := g.held.take(q.ID)
+	add.Add(held.Counts)
 	window, err := g.Store.Count(ctx, q.Tenant, q.ID, add, now)
 	if err != nil {
 		return circuit.Counts{}, fmt.Errorf("count attempts of %s: %w", q.ID, err)
 	}
 	g.held.wrote(q, window, now)
 	return window, nil
+}
+
+// writeEarlier writes the endpoint's counts of an earlier hour to that hour. The next
+// count then reads them as a part of the window.
+func (g *Gate) writeEarlier(ctx context.Context, id hook.EndpointID, now time.Time) error {
+	if held := g.held.takeEarlier(id, now); held.OK > 0 {
+		return g.countLate(ctx, held)
+	}
+	return nil
 }
 
 // writeLate writes the overdue counts of all endpoints.

@@ -181,6 +181,31 @@ func TestGate_HeldSuccessesCountInTheirHour(t *testing.T) {
 	w.wantDelivered("in the next hour", next.Add(-time.Hour).Format("15:00")+" 1002 "+next.Format("15:00")+" 1 ")
 }
 
+// A lost statistic prevents no decision.
+func TestGate_FailedWriteOfTheEarlierHourKeepsTheFailure(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	next := w.Clock.Now().Truncate(time.Hour).Add(time.Hour)
+	w.Clock.Pass(next.Add(-3 * time.Second).Sub(w.Clock.Now()))
+	w.busy(10)
+	w.report(w.gate(), endpoint, success)
+	w.report(w.gate(), endpoint, success)
+	w.Clock.Pass(4 * time.Second)
+	refused := errors.New("refused")
+	w.Calls.Fail = func(call string, _ hook.EndpointID) error {
+		if call == "count" {
+			w.Calls.Fail = nil
+			return refused
+		}
+		return nil
+	}
+	err := w.Gate.Settle(t.Context(), w.admit(w.query(active(), 0, 1)), []gate.Result{failure})
+	if got := w.record().Failures; got != 1 || !errors.Is(err, refused) {
+		t.Errorf("Settle() = %v, and the circuit has %d failures; want the error of the earlier hour, and 1 failure", err, got)
+	}
+}
+
 func TestGate_FailedLateWriteIsReported(t *testing.T) {
 	t.Parallel()
 

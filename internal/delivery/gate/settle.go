@@ -16,7 +16,8 @@ func (g *Gate) Settle(ctx context.Context, a Admission, results []Result) error 
 	if len(results) == 0 {
 		return err
 	}
-	return errors.Join(err, g.recordOutcomes(ctx, a, aggregate(results)), g.writeLate(ctx, g.Now()))
+	return errors.Join(err, g.writeEarlier(ctx, a.query.ID, g.Now()),
+		g.recordOutcomes(ctx, a, aggregate(results)), g.writeLate(ctx, g.Now()))
 }
 
 // recordOutcomes counts the results and changes the circuit.
