@@ -65,7 +65,7 @@ func queueRow(p MonitorProps) []Widget {
 		},
 		{Title: "Messages put back after a failure", Width: 6, Unit: "messages", Left: putBack},
 		{
-			Title: "Dead letters: by hour (left), open and saved (right)", Width: 6, Unit: "deliveries", Limit: float64(limits.DeadLettersPerHour),
+			Title: "Dead letters: by hour (left), open (right)", Width: 6, Unit: "deliveries", Limit: float64(limits.DeadLettersPerHour),
 			Left: metrics{labelled("dead in an hour", p.own(names.MetricDead, "Sum", time.Hour))},
 			Right: metrics{
 				labelled("open", p.own(names.MetricOpenLetters, "Maximum", gaugePeriod)),

@@ -40,6 +40,9 @@ func (w *simulation) begin() {
 	w.every(5*time.Minute, "reconcile", func(ctx context.Context, p *process) {
 		_ = p.wiring().Breaker().ReconcileDeadLetters(ctx)
 	})
+	if w.sweeper {
+		w.planSweep()
+	}
 	w.every(15*time.Minute, "review", func(ctx context.Context, p *process) { _ = p.wiring().Breaker().Review(ctx) })
 }
 

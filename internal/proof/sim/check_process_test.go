@@ -60,7 +60,7 @@ const longestWait = visibility + 6*time.Minute
 
 // checkLateness: without faults a delivery waits only for the end of its endpoint's trouble.
 func (w *simulation) checkLateness() {
-	if !w.quiet && !w.calm || w.undeliverable() > 0 {
+	if !w.quiet && !w.calm || w.undeliverable() > 0 || w.losing {
 		return
 	}
 	for _, id := range w.recorded {

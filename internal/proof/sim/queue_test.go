@@ -54,6 +54,9 @@ func (s ports) sendOne(ctx context.Context, v verdict, lane hook.Lane, t hook.To
 	case granted, lost, repeated, partial, dying:
 	}
 	p.sawToken(p, t, lane)
+	if p.loses(t) {
+		return nil
+	}
 	p.simulation.hops[t.Nonce] = p.hops
 	times := 1
 	if p.chance(p.rates.duplicate) {
@@ -93,6 +96,9 @@ func (s ports) At(ctx context.Context, t hook.Token, at time.Time) error {
 	p := s.p
 	return done(p, "schedule", t.Delivery.String()+" "+strconv.Itoa(t.Attempt), write, func() error {
 		p.sawToken(p, t, hook.LaneRetry)
+		if p.loses(t) {
+			return nil
+		}
 		delete(p.simulation.hops, t.Nonce) // a schedule begins a new chain
 		if p.chance(p.rates.lateSchedule) {
 			p.count("schedules late")

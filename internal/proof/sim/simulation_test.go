@@ -84,6 +84,8 @@ type options struct {
 	level   level
 	verbose bool // keep the trace
 	limited bool // Lambda ends chains of invocations after recursionLimit
+	sweeper bool // the sweeper runs
+	losing  bool // tokens are lost; see sweeper_test.go
 }
 
 // run runs the seed to its end, inside a synctest bubble.
