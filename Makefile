@@ -125,7 +125,7 @@ test/race: need/go need/node ## The same under the race detector
 
 .PHONY: test/integration integration
 test/integration integration: need/go need/python $(VENV)/installed ## Port suites on two AWS emulators
-	@go run ./localstack/cmd/emulators -- go test -tags integration -count=1 ./internal/...
+	@go run ./localstack/cmd/emulators -- go test -tags integration -count=1 -timeout 20m ./internal/...
 
 .PHONY: test/e2e e2e
 test/e2e e2e: need/go need/node need/python local localstack/verify/node_modules ## Whole flows on the deployed local stack

@@ -240,7 +240,7 @@ func (c *chaos) deadLettersAre(dead []string) {
 			c.Fatal(err)
 		}
 		for _, l := range world.deadLetters.seen {
-			delete(missing, l.Delivery)
+			delete(missing, l.Delivery.String())
 		}
 		return len(missing) == 0
 	})

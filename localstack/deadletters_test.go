@@ -14,17 +14,19 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"surehook/internal/hook"
 )
 
 // deadLetter is a message of the dead-letters queue.
 type deadLetter struct {
-	Delivery   string `json:"delivery"`
-	Tenant     string `json:"tenant"`
-	Event      string `json:"event"`
-	Endpoint   string `json:"endpoint"`
-	Reason     string `json:"reason"`
-	Attempts   int    `json:"attempts"`
-	LastStatus int    `json:"last_status"`
+	Delivery   hook.DeliveryRef `json:"delivery"`
+	Tenant     string           `json:"tenant"`
+	Event      string           `json:"event"`
+	Endpoint   string           `json:"endpoint"`
+	Reason     string           `json:"reason"`
+	Attempts   int              `json:"attempts"`
+	LastStatus int              `json:"last_status"`
 }
 
 // deadLetters reads the dead-letters queue for all tests without deleting
@@ -49,7 +51,7 @@ func (l *deadLetters) await(ctx context.Context, delivery string) ([]deadLetter,
 		_, err := l.peek(ctx)
 		var got []deadLetter
 		for _, each := range l.seen {
-			if each.Delivery == delivery {
+			if each.Delivery.String() == delivery {
 				got = append(got, each)
 			}
 		}

@@ -162,17 +162,22 @@ func TestAnEndpointWhoseDeliveriesDieIsWarnedAndDisabled(t *testing.T) { //nolin
 	for _, phase := range []struct {
 		events, warned int
 		status         string
+		aged           bool // hours pass before the review
 	}{
-		{events: 20, warned: 25, status: "active"}, // 6 of 20 are dead
-		{events: 5, warned: 40, status: "active"},  // 11 of 25
-		{events: 8, warned: 0, status: "disabled"}, // 19 of 33
-		{events: 0, warned: 0, status: "disabled"}, // a review of unchanged figures sends no notification
+		{events: 20, warned: 25, status: "active"},             // 6 of 20 are dead
+		{events: 5, warned: 40, status: "active"},              // 11 of 25
+		{events: 8, warned: 40, status: "active"},              // 19 of 33, but 14 of this hour succeeded
+		{events: 0, warned: 0, status: "disabled", aged: true}, // the last two hours have failures only
+		{events: 0, warned: 0, status: "disabled"},             // a review of unchanged figures sends no notification
 	} {
 		if phase.events > 0 {
 			b.postMany(phase.events)
 		}
 		settled += phase.events
 		b.awaitHealth(e.ID, settled)
+		if phase.aged {
+			b.age(e.ID, 14)
+		}
 		b.review()
 		if got := b.awaitHealth(e.ID, settled); got.Warned != phase.warned || got.Status != phase.status {
 			t.Errorf("health after %d deliveries = %+v; want warned at %d %%, %s", settled, got, phase.warned, phase.status)
@@ -231,6 +236,36 @@ func TestASlowEndpointIsFlaggedUntilItIsFastAgain(t *testing.T) { //nolint:paral
 		entry{Type: "surehook.endpoint.slow", Figures: map[string]float64{"samples": samples}},
 	)
 	b.wantNotifications(e.ID, map[string]int{"surehook.endpoint.slow": 1, "surehook.endpoint.recovered": 1})
+}
+
+// age moves the creation and the warning of the endpoint, in its first status, to
+// four hours ago, and so many successes of this hour to three hours ago.
+func (b *bench) age(endpoint string, successes int) {
+	b.Helper()
+	tenant, id, now := hook.TenantID(b.tenant), hook.EndpointID(endpoint), time.Now()
+	store := dynamo.New(world.stack.AWS, world.stack.TableName)
+	e, err := store.Endpoint(b.ctx, tenant, id)
+	if err != nil {
+		b.Fatal(err)
+	}
+	e.CreatedAt = now.Add(-4 * time.Hour).UTC().Truncate(time.Millisecond)
+	e.StatusSince = e.CreatedAt
+	if err := store.UpdateEndpoint(b.ctx, e); err != nil {
+		b.Fatal(err)
+	}
+	record, err := store.Circuit(b.ctx, tenant, id)
+	if err != nil {
+		b.Fatal(err)
+	}
+	record.Review.WarnedAt = e.StatusSince
+	if err := store.SaveCircuit(b.ctx, record); err != nil {
+		b.Fatal(err)
+	}
+	for at, delivered := range map[time.Time]int{now: -successes, now.Add(-3 * time.Hour): successes} {
+		if _, err := store.Count(b.ctx, tenant, id, stats.Counts{Delivered: delivered}, at); err != nil {
+			b.Fatal(err)
+		}
+	}
 }
 
 // review runs the breaker's review of all endpoints.
