@@ -61,6 +61,7 @@ func TestLimits(t *testing.T) {
 		"filter of a replay job":             {replay.MaxTypes},
 		"replay job":                         {days(replay.KeepJobs)},
 		"generations of a delivery":          {hook.MaxGeneration},
+		"end of replays":                     {days(hook.MaxMaxAge)},
 		"reason of a discard or cancel":      {hook.MaxNote},
 		"analysis":                           {1, replay.MaxHours, written(t, "internal/httpapi", `defaultHours = (\d+)`), replay.MaxAnalysed},
 		"pages of lists":                     {written(t, "internal/admin", `MaxLimit += (\d+)`)},

@@ -216,7 +216,7 @@ func environments(localArch string) []Environment {
 		},
 		{
 			Name:         "local",
-			Retention:    7 * day,
+			Retention:    30 * day,
 			LogRetention: awslogs.RetentionDays_ONE_DAY,
 			Throttles: Throttles{
 				Default: Throttle{PerSecond: 1000, Burst: 2000},

@@ -113,7 +113,7 @@ func TestFunctions_environment(t *testing.T) {
 	t.Parallel()
 
 	egress := map[string]string{"dev": "public", "staging": "public", "prod": "public", "local": "loopback"}
-	retention := map[string]string{"dev": "720h0m0s", "staging": "2160h0m0s", "prod": "2160h0m0s", "local": "168h0m0s"}
+	retention := map[string]string{"dev": "720h0m0s", "staging": "2160h0m0s", "prod": "2160h0m0s", "local": "720h0m0s"}
 	const apiHost = "${Api}.execute-api.${AWS::Region}.${AWS::URLSuffix}"
 	for env, tpl := range every(t) {
 		t.Run(env.Name, func(t *testing.T) {

@@ -18,7 +18,7 @@ func (e Environment) Validate() error {
 	f.add(e.Egress != names.EgressPublic && e.Egress != names.EgressLoopback, "egress %q is unknown", e.Egress)
 	f.add(e.Egress == names.EgressLoopback && !local, "egress %q would let customers reach our own network: the value is for the local stack only", e.Egress)
 	f.add(e.Architecture != "arm64" && e.Architecture != "amd64", "architecture %q is not arm64 or amd64", e.Architecture)
-	f.add(e.Retention < day, "retention of %v is less than a day", e.Retention)
+	f.add(e.Retention < names.MinRetention, "retention of %v is less than %v", e.Retention, names.MinRetention)
 	f.add(e.Archive && !e.PointInTimeRecovery, "an archive needs the backups of point-in-time recovery, and point-in-time recovery is off")
 	e.WarmThroughput.check(&f)
 	e.Throttles.check(&f)

@@ -203,8 +203,8 @@ func (r *reader) retention() time.Duration {
 		return 0
 	}
 	d, err := time.ParseDuration(value)
-	if err != nil || d <= 0 {
-		r.faults = append(r.faults, fmt.Errorf(`%s is %q, not a positive duration such as "2160h"`, names.EnvRetention, value))
+	if err != nil || d < names.MinRetention {
+		r.faults = append(r.faults, fmt.Errorf(`%s is %q, not a duration of at least 672h, such as "2160h"`, names.EnvRetention, value))
 	}
 	return d
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"surehook/internal/config"
+	"surehook/internal/hook"
 	"surehook/internal/names"
 )
 
@@ -169,12 +170,18 @@ func TestFor_NamesEveryMissingVariable(t *testing.T) {
 func TestForIngest_Retention(t *testing.T) {
 	t.Parallel()
 
+	if names.MinRetention != 2*hook.MaxMaxAge {
+		t.Errorf("MinRetention = %v; want twice the longest max_age, %v", names.MinRetention, hook.MaxMaxAge)
+	}
+
 	tests := []struct {
 		value string
 		want  time.Duration
 		ok    bool
 	}{
 		{value: "2160h", want: 2160 * time.Hour, ok: true},
+		{value: "672h", want: 672 * time.Hour, ok: true},
+		{value: "671h59m59s", want: 0, ok: false},
 		{value: "0s", want: 0, ok: false},
 		{value: "-1h", want: 0, ok: false},
 		{value: "90", want: 0, ok: false},

@@ -19,13 +19,27 @@ var (
 	}
 )
 
+// A new generation may wait for MaxMaxAge, and must not end after its event.
+func TestDelivery_Replay_nearTheEndOfTheEvent(t *testing.T) {
+	t.Parallel()
+
+	for left, want := range map[time.Duration]hook.Code{hook.MaxMaxAge: 0, hook.MaxMaxAge - time.Millisecond: hook.CodeConflict} {
+		d := someDelivery(2, hook.StateDead)
+		d.ExpiresAt = replayedAt.Add(left)
+		_, err := d.Replay(hook.ReplayRequest{}, replayedAt)
+		if (err != nil || want != 0) && hook.CodeOf(err) != want {
+			t.Errorf("Replay with %v left = %v; want code %s", left, err, want)
+		}
+	}
+}
+
 // someDelivery returns the record of a delivery in the state, after three attempts.
 func someDelivery(generation int, state hook.State) hook.Delivery {
 	return hook.Delivery{
 		ID: hook.DeliveryID{Event: someEvent, Endpoint: someEndpoint, Generation: generation}, AcceptedAt: replayedAt.UnixMilli(), Tenant: "acme", EventType: "order.paid",
 		State: state, Reason: hook.ReasonExhausted, Attempts: 3, Version: 4, Token: "t",
 		CreatedAt: replayedAt.Add(-time.Hour), UpdatedAt: replayedAt.Add(-time.Minute), NextAttemptAt: replayedAt.Add(time.Minute),
-		ExpiresAt: replayedAt.Add(time.Hour), Last: hook.Outcome{Class: hook.ClassUnavailable, Status: 503},
+		ExpiresAt: replayedAt.Add(hook.MaxMaxAge), Last: hook.Outcome{Class: hook.ClassUnavailable, Status: 503},
 		Job: "rpl_old", JobIndex: 5, By: "key_old", Note: "a note",
 	}
 }

@@ -2,6 +2,8 @@
 // variables, table keys and indexes, metrics and log keys.
 package names
 
+import "time"
+
 // Environment variables. Package infra sets the variables, and package config reads them.
 const (
 	EnvTable            = "SUREHOOK_TABLE"                // DynamoDB table name
@@ -25,6 +27,10 @@ const (
 	EnvEnvironment      = "SUREHOOK_ENVIRONMENT"          // prefix of the stack, a dimension of every metric
 	EnvRuntimeAPI       = "AWS_LAMBDA_RUNTIME_API"        // host:port of the Lambda runtime API, set by Lambda
 )
+
+// MinRetention is the least value of EnvRetention: twice the longest max_age. No delivery
+// outlives its event, and at least half of the time remains for replays.
+const MinRetention = 28 * 24 * time.Hour
 
 // Values of EnvEgress.
 const (

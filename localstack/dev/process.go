@@ -28,7 +28,7 @@ import (
 )
 
 // retention is the lifetime of events, bounded by the lifetime of the process.
-const retention = 24 * time.Hour
+const retention = names.MinRetention
 
 // process is the six functions in one process, wired as in the functions'
 // main.go.
