@@ -1,4 +1,4 @@
-// Function manage serves the routes of the API for endpoints, circuits and keys,
+// Function manage serves the routes of the API for endpoints, circuits, limits and keys,
 // and the reads of events, deliveries, attempts and health.
 package main
 
@@ -16,6 +16,7 @@ import (
 	"surehook/internal/admin/apikey"
 	"surehook/internal/admin/endpoint"
 	"surehook/internal/admin/status"
+	"surehook/internal/admin/tenant"
 	"surehook/internal/aws/apigateway"
 	"surehook/internal/aws/dynamo"
 	"surehook/internal/aws/kms"
@@ -63,6 +64,7 @@ func newHandler(cfg config.Manage, sdk aws.Config, log *slog.Logger) (any, error
 		Endpoints: endpoints,
 		Status:    reader,
 		Keys:      &apikey.Issuer{Store: store, Now: time.Now},
+		Tenants:   &tenant.Admin{Store: store},
 		Tester:    acceptor,
 	}, log)), nil
 }

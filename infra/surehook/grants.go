@@ -40,11 +40,12 @@ func (g grant) on(arns ...*string) {
 	}))
 }
 
-// grantIngest: store the event or find the stored event, and send the event's
-// tokens.
+// grantIngest: store the event or find the stored event, send the event's tokens, and
+// count the events of tenants with a limit of events per second.
 func grantIngest(role awsiam.Role, p FunctionsProps) {
 	// The endpoints of a tenant are a list and a batch read.
-	allow(role, "dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query").on(p.Table.TableArn())
+	allow(role, "dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem").
+		on(p.Table.TableArn())
 	allow(role, "sqs:SendMessage").on(p.Queues.Live.QueueArn())
 }
 

@@ -7,6 +7,8 @@
 // Who and what:
 //
 //   - Tenant: a customer of the user. A tenant owns endpoints and events.
+//   - Tenant limits: the operator's limits of a tenant: events per second, deliveries per event, endpoints.
+//   - Next-free time: the end of all units spent of a tenant's limit of events per second.
 //   - Endpoint: a URL of a tenant, with event types, limits, retry policy and signing keys.
 //   - Event: a JSON payload with a type, posted once by a backend, immutable.
 //   - Delivery: one event for one endpoint in one generation.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // Code is the kind of an error. Callers decide by the code.
@@ -70,6 +71,8 @@ type Error struct {
 	Message string
 	Fields  []FieldError
 	Err     error
+	// RetryAfter is the time until a repetition can succeed; 0: unknown.
+	RetryAfter time.Duration
 }
 
 // Error returns the message, the fields and the cause.

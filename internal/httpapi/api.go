@@ -35,6 +35,7 @@ import (
 	"surehook/internal/admin/apikey"
 	"surehook/internal/admin/endpoint"
 	"surehook/internal/admin/status"
+	"surehook/internal/admin/tenant"
 	"surehook/internal/delivery/ingest"
 	"surehook/internal/delivery/replay"
 	"surehook/internal/emf"
@@ -72,11 +73,12 @@ type Admin struct {
 	Endpoints *endpoint.Admin
 	Status    *status.Reader
 	Keys      *apikey.Issuer
+	Tenants   *tenant.Admin
 	Tester    Tester
 }
 
-// Manage returns the handler of all other routes: endpoints, reads, keys and the
-// documentation of the API.
+// Manage returns the handler of all other routes: endpoints, reads, limits of tenants,
+// keys and the documentation of the API.
 func Manage(a Admin, log *slog.Logger) http.Handler {
 	return serve(log, append(manageRoutes(&manage{Admin: a, log: log}), docsRoutes(docs{api.Files})...))
 }
@@ -109,6 +111,7 @@ const (
 	replaysPath   = tenantPath + "/replays"
 	replayPath    = replaysPath + "/{replay}"
 	analysisPath  = tenantPath + "/dead-letters/analysis"
+	limitsPath    = tenantPath + "/limits"
 	healthPath    = "/v1/health"
 	keysPath      = "/v1/keys"
 	keyPath       = keysPath + "/{key}"
@@ -171,6 +174,9 @@ func manageRoutes(h *manage) []route {
 		read(eventPath+"/deliveries", h.listEventDeliveries),
 		read(eventPath+"/attempts", h.listEventAttempts),
 		read(deliveryPath, h.getDelivery),
+		read(limitsPath, h.getTenantLimits),
+		admin(http.MethodPut, limitsPath, h.putTenantLimits),
+		admin(http.MethodDelete, limitsPath, h.deleteTenantLimits),
 		admin(http.MethodGet, healthPath, h.getHealth),
 		admin(http.MethodPost, keysPath, h.createKey),
 		admin(http.MethodGet, keysPath, h.listKeys),

@@ -15,6 +15,7 @@ import (
 	"surehook/internal/admin/apikey"
 	"surehook/internal/admin/endpoint"
 	"surehook/internal/admin/status"
+	"surehook/internal/admin/tenant"
 	"surehook/internal/delivery/egress"
 	"surehook/internal/delivery/ingest"
 	"surehook/internal/delivery/replay"
@@ -87,7 +88,7 @@ func setup(tb testing.TB) *bundle {
 		Store: b.store, Index: b.store, Endpoints: b.store, Jobs: b.store, Queue: b.queue, JobQueue: b.jobs,
 		Settlement: settle.Settlement{Store: b.store}, Log: log, Now: now, NewID: hook.NewJobID,
 	}, log)
-	b.manage = httpapi.Manage(httpapi.Admin{Endpoints: b.admin, Status: b.status, Keys: b.keys, Tester: acceptor}, log)
+	b.manage = httpapi.Manage(httpapi.Admin{Endpoints: b.admin, Status: b.status, Keys: b.keys, Tenants: &tenant.Admin{Store: b.store}, Tester: acceptor}, log)
 	return b
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/netip"
+	"strings"
 
 	"surehook/internal/hook"
 )
@@ -49,10 +50,10 @@ func admit(ctx context.Context, r Route, c *call) error {
 	if !principal.May(r.Scope) {
 		return &hook.Error{Code: hook.CodeForbidden, Message: "the API key lacks the scope " + string(r.Scope)}
 	}
-	if r.AllTenants {
-		if principal.Tenant != hook.AllTenants {
-			return &hook.Error{Code: hook.CodeForbidden, Message: "the API key must act for all tenants"}
-		}
+	if r.AllTenants && principal.Tenant != hook.AllTenants {
+		return &hook.Error{Code: hook.CodeForbidden, Message: "the API key must act for all tenants"}
+	}
+	if !strings.HasPrefix(r.Path, tenantPath) {
 		return nil
 	}
 	tenant, err := hook.ParseTenantID(c.r.PathValue("tenant"))

@@ -84,7 +84,8 @@ func (h *events) post(ctx context.Context, c *call) (reply, error) {
 
 // postBatch accepts each event independently and responds with one result per
 // event: 202 when all events were accepted, otherwise 207, so a 202 never hides
-// a refusal. Only an unreadable request is an error.
+// a refusal. Only an unreadable request and a request past the tenant's limit of events
+// per second are errors. The limit refuses all events of the request.
 func (h *events) postBatch(ctx context.Context, c *call) (reply, error) {
 	var body batchBody
 	if err := decode(c, hook.MaxBatchBytes, &body); err != nil {
@@ -114,6 +115,9 @@ func (h *events) postBatch(ctx context.Context, c *call) (reply, error) {
 	}
 	if len(requests) > 0 {
 		for i, result := range h.acceptor.AcceptBatch(ctx, c.tenant, requests) {
+			if result.Err != nil && hook.CodeOf(result.Err) == hook.CodeThrottled {
+				return reply{}, fmt.Errorf("accept batch: %w", result.Err)
+			}
 			results[position[i]] = result
 		}
 	}

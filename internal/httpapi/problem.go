@@ -5,12 +5,14 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strconv"
+	"time"
 
 	"surehook/internal/hook"
 )
 
-// retryAfter is the Retry-After of 429 and 503 responses, in seconds.
-const retryAfter = "5"
+// retryAfter is the Retry-After of 429 and 503 responses without a known wait.
+const retryAfter = 5 * time.Second
 
 // problem is the error response: a problem document of RFC 9457. The type is
 // about:blank, so the title is the text of the status. Code identifies the problem.
@@ -75,7 +77,7 @@ func (p problem) reply(err error) reply {
 	case http.StatusUnauthorized:
 		a = a.with("WWW-Authenticate", "Bearer")
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
-		a = a.with("Retry-After", retryAfter)
+		a = a.with("Retry-After", retryAfterOf(err))
 	case http.StatusMethodNotAllowed:
 		if e, ok := isMethodError(err); ok {
 			a = a.with("Allow", e.allow)
@@ -83,4 +85,13 @@ func (p problem) reply(err error) reply {
 	}
 	_ = a.encode() // strings and numbers encode without an error
 	return a
+}
+
+// retryAfterOf returns the Retry-After for err: whole seconds, rounded up.
+func retryAfterOf(err error) string {
+	wait := retryAfter
+	if known, ok := errors.AsType[*hook.Error](err); ok && known.RetryAfter > 0 {
+		wait = known.RetryAfter
+	}
+	return strconv.FormatInt(int64((wait+time.Second-1)/time.Second), 10)
 }

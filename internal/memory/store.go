@@ -52,7 +52,9 @@ type Store struct {
 
 // tenant holds the endpoints and jobs of a tenant.
 type tenant struct {
-	version   int64 // number of changes of endpoints, ever
+	version   int64 // number of changes of endpoints and limits, ever
+	limits    hook.TenantLimits
+	free      time.Time // next-free time of the limit of events per second
 	endpoints map[hook.EndpointID]hook.Endpoint
 	uids      map[string]hook.EndpointID
 	jobs      *ordered[*replay.Job] // by id; ids sort by time

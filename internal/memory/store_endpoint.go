@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -27,8 +28,8 @@ func (s *Store) CreateEndpoint(ctx context.Context, e hook.Endpoint) error {
 	if _, ok := t.uids[e.UID]; ok && e.UID != "" {
 		return fmt.Errorf("%s: %w", op, hook.Conflict("uid "+e.UID+" is taken"))
 	}
-	if len(t.endpoints) >= hook.MaxEndpointsPerTenant {
-		return fmt.Errorf("%s: %w", op, hook.Conflict(fmt.Sprintf("a tenant has at most %d endpoints", hook.MaxEndpointsPerTenant)))
+	if most := cmp.Or(t.limits.Endpoints, hook.MaxEndpointsPerTenant); len(t.endpoints) >= most {
+		return fmt.Errorf("%s: %w", op, t.limits.TooManyEndpoints())
 	}
 	if t.receives(e.URL) >= hook.MaxEndpointsPerURL {
 		return fmt.Errorf("%s: %w", op, hook.TooManyForURL())
@@ -98,7 +99,7 @@ func (s *Store) change(ctx context.Context, verb string, e hook.Endpoint, url st
 	return nil
 }
 
-// TenantVersion returns the number of changes of the tenant's endpoints.
+// TenantVersion returns the number of changes of the tenant's endpoints and limits.
 func (s *Store) TenantVersion(ctx context.Context, id hook.TenantID) (int64, error) {
 	if err := available(ctx, "read tenant "+string(id)); err != nil {
 		return 0, err

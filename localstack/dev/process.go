@@ -12,6 +12,7 @@ import (
 	"surehook/internal/admin/apikey"
 	"surehook/internal/admin/endpoint"
 	"surehook/internal/admin/status"
+	"surehook/internal/admin/tenant"
 	"surehook/internal/delivery/breaker"
 	"surehook/internal/delivery/deliver"
 	"surehook/internal/delivery/egress"
@@ -150,8 +151,9 @@ func (p *process) wireManagement(policy egress.Policy) {
 			Queues:    memory.Queues{Lanes: p.queue, DeadLetters: p.deadLetters, Circuits: p.circuits, Jobs: p.jobs},
 			Now:       time.Now,
 		},
-		Keys:   &apikey.Issuer{Store: p.store, Now: time.Now},
-		Tester: p.acceptor,
+		Keys:    &apikey.Issuer{Store: p.store, Now: time.Now},
+		Tenants: &tenant.Admin{Store: p.store},
+		Tester:  p.acceptor,
 	}
 }
 

@@ -11,11 +11,12 @@
 //
 // All keys and indexes of the table are listed here and built in keys.go. Items
 // that grow with traffic are in the partition of an event, of an endpoint, or of a
-// shard of an endpoint. The partition of a tenant has the version, the data
-// key, the list of endpoints, uids and jobs.
+// shard of an endpoint. The partition of a tenant has the version, the limits, the
+// data key, the list of endpoints, uids and jobs.
 //
 //	item               pk            sk                    written
-//	tenant             tenant#T      tenant                with every change of an endpoint: version, number of endpoints
+//	tenant             tenant#T      tenant                with every change of an endpoint or a limit: version, number of endpoints, limits
+//	rate               tenant#T      rate                  per request of a tenant with a limit of events per second: the next-free time
 //	data key           tenant#T      datakey               once, before the tenant's first secret
 //	endpoint, listed   tenant#T      endpoint#E            in the transactions that create and delete the endpoint; keys only
 //	uid                tenant#T      uid#U                 in the same transaction: reserves the alias
@@ -53,6 +54,10 @@
 //
 // # Consistency
 //
+// The condition of a new endpoint compares the tenant's number of endpoints with the
+// tenant's limit. A next-free time only grows: one update for a time that is past, and
+// a second update for a time to come, because an update has no maximum of two values.
+//
 // Every write that decides something has a condition or adds to a counter. Every
 // read is consistent, except for index queries: an index may lag a moment. Lists
 // read the record of each index row and drop rows with a stale range key. Active
@@ -69,5 +74,5 @@
 // carry the TTL attribute expires_at. DynamoDB removes expired items up to some
 // days later; until then, reads return expired items. Circuits do not expire:
 // an endpoint has at most one circuit, and the circuit's generation must not go
-// back.
+// back. The items of a tenant do not expire either.
 package dynamo

@@ -21,11 +21,12 @@ const (
 	uidWrite
 )
 
-// tenantItem counts a tenant's endpoints and changes.
+// tenantItem counts a tenant's endpoints and changes, and has the limits.
 type tenantItem struct {
 	key
-	Version   int64 `dynamodbav:"version"`   // number of changes of endpoints, ever
-	Endpoints int64 `dynamodbav:"endpoints"` // number of endpoints now
+	Version   int64            `dynamodbav:"version"`   // number of changes of endpoints and limits, ever
+	Endpoints int64            `dynamodbav:"endpoints"` // number of endpoints now
+	Limits    tenantLimitsItem `dynamodbav:"limits"`    // absent: no limits
 }
 
 // endpointRowItem lists an endpoint of a tenant. The row has keys only: the list
@@ -48,8 +49,11 @@ func (s *Store) CreateEndpoint(ctx context.Context, e hook.Endpoint) error {
 		return translate(err, op)
 	}
 	tenant := s.countChange(e.Tenant, 1)
-	tenant.ConditionExpression = aws.String("attribute_not_exists(endpoints) OR endpoints < :most")
+	tenant.ConditionExpression = aws.String(
+		"attribute_not_exists(endpoints) OR (endpoints < :most AND (attribute_not_exists(limits.endpoints) OR endpoints < limits.endpoints))",
+	)
 	tenant.ExpressionAttributeValues[":most"] = number(hook.MaxEndpointsPerTenant)
+	tenant.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld // names the limit
 	row, err := s.put(endpointRowItem{endpointRow(e.Tenant, e.ID)}, condition{})
 	if err != nil {
 		return translate(err, op)
@@ -72,7 +76,11 @@ func (s *Store) CreateEndpoint(ctx context.Context, e hook.Endpoint) error {
 	case conditionFailed(err, urlWrite):
 		return fmt.Errorf("%s: %w", op, hook.TooManyForURL())
 	case conditionFailed(err, tenantWrite):
-		return fmt.Errorf("%s: %w", op, hook.Conflict(fmt.Sprintf("a tenant has at most %d endpoints", hook.MaxEndpointsPerTenant)))
+		var stored tenantItem
+		if err := unmarshalRefused(err, tenantWrite, &stored); err != nil {
+			return translate(err, op)
+		}
+		return fmt.Errorf("%s: %w", op, hook.TenantLimits(stored.Limits).TooManyEndpoints())
 	}
 	return translate(err, op)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"surehook/internal/aws/awserr"
@@ -77,4 +78,17 @@ func conditionFailed(err error, i int) bool {
 	canceled, ok := errors.AsType[*types.TransactionCanceledException](err)
 	return ok && i < len(canceled.CancellationReasons) &&
 		aws.ToString(canceled.CancellationReasons[i].Code) == reasonCondition
+}
+
+// unmarshalRefused reads the stored item of write i, counted from 0, of a cancelled
+// transaction into out. The write must ask for the item of a failed condition.
+func unmarshalRefused(err error, i int, out any) error {
+	canceled, ok := errors.AsType[*types.TransactionCanceledException](err)
+	if !ok || i >= len(canceled.CancellationReasons) {
+		return fmt.Errorf("read item of write %d: %w", i, err)
+	}
+	if err := attributevalue.UnmarshalMap(canceled.CancellationReasons[i].Item, out); err != nil {
+		return fmt.Errorf("read item of write %d: %w", i, err)
+	}
+	return nil
 }

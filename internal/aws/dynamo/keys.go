@@ -30,6 +30,7 @@ func (k key) attributes() map[string]types.AttributeValue {
 const (
 	tenantSort     = "tenant"
 	dataKeySort    = "datakey"
+	rateSort       = "rate"
 	eventSort      = "event"
 	apiKeySort     = "key"
 	circuitSort    = "circuit"
@@ -57,6 +58,9 @@ func eventPartition(id hook.EventID) string { return "event#" + string(id) }
 func tenantKey(tenant hook.TenantID) key { return key{tenantPartition(tenant), tenantSort} }
 
 func dataKeyKey(tenant hook.TenantID) key { return key{tenantPartition(tenant), dataKeySort} }
+
+// rateKey returns the key of the next-free time of the limit of events per second.
+func rateKey(tenant hook.TenantID) key { return key{tenantPartition(tenant), rateSort} }
 
 func endpointKey(id hook.EndpointID) key { return key{endpointPartition(id), endpointSort} }
 

@@ -38,7 +38,10 @@ func TestStore_WritesAreConditional(t *testing.T) {
 	created10[":most"] = n("10")
 	jobs := map[string]any{":job": map[string]any{"SS": []any{string(jobID)}}}
 	opened := map[string]any{":job": jobs[":job"], ":most": n("10")}
-	const room = "attribute_not_exists(endpoints) OR endpoints < :most"
+	const (
+		room       = "attribute_not_exists(endpoints) OR endpoints < :most"
+		tenantRoom = "attribute_not_exists(endpoints) OR (endpoints < :most AND (attribute_not_exists(limits.endpoints) OR endpoints < limits.endpoints))"
+	)
 
 	tests := []struct {
 		name string
@@ -116,7 +119,7 @@ func TestStore_WritesAreConditional(t *testing.T) {
 			call: func(ctx context.Context, s *dynamo.Store) error { return s.CreateEndpoint(ctx, endpoint("billing")) },
 			want: []guard{
 				{Write: "Put", PK: ep, SK: "endpoint", Condition: absent, Values: nil},
-				{Write: "Update", PK: tenant, SK: "tenant", Condition: room, Values: created},
+				{Write: "Update", PK: tenant, SK: "tenant", Condition: tenantRoom, Values: created},
 				{Write: "Update", PK: tenant, SK: url, Condition: room, Values: created10},
 				{Write: "Put", PK: tenant, SK: "endpoint#ep_0123456789abcdef", Condition: "", Values: nil},
 				{Write: "Put", PK: tenant, SK: "uid#billing", Condition: absent, Values: nil},
@@ -251,6 +254,10 @@ func TestStore_ReadsAreConsistent(t *testing.T) {
 		}, flag: []any{"ConsistentRead"}},
 		{name: "TenantVersion", op: "GetItem", call: func(ctx context.Context, s *dynamo.Store) error {
 			_, err := s.TenantVersion(ctx, "acme")
+			return err
+		}, flag: []any{"ConsistentRead"}},
+		{name: "TenantLimits", op: "GetItem", call: func(ctx context.Context, s *dynamo.Store) error {
+			_, err := s.TenantLimits(ctx, "acme")
 			return err
 		}, flag: []any{"ConsistentRead"}},
 		{name: "Endpoints", op: "Query", call: func(ctx context.Context, s *dynamo.Store) error {

@@ -59,17 +59,19 @@ type Acceptor struct {
 
 // Accept accepts one event of the tenant. Errors: CodeInvalid names the wrong
 // fields; CodeConflict means an earlier event with the same idempotency key and
-// other content; CodeUnavailable means that some deliveries are uncertain and the
-// client must repeat the post.
+// other content; CodeThrottled and CodeForbidden mean a limit of the tenant;
+// CodeUnavailable means that some deliveries are uncertain and the client must repeat
+// the post.
 func (a *Acceptor) Accept(ctx context.Context, tenant hook.TenantID, r Request) (Result, error) {
 	result := a.AcceptBatch(ctx, tenant, []Request{r})[0]
 	return result, result.Err
 }
 
 // AcceptBatch accepts each request independently. A failed request has Err set and
-// does not affect the others.
+// does not affect the others. Past the tenant's limit of events per second, every
+// valid request fails with CodeThrottled.
 func (a *Acceptor) AcceptBatch(ctx context.Context, tenant hook.TenantID, requests []Request) []Result {
-	endpoints, err := a.Directory.listEndpoints(ctx, tenant)
+	known, err := a.Directory.list(ctx, tenant)
 	if err != nil {
 		results := make([]Result, len(requests))
 		for i := range results {
@@ -81,17 +83,25 @@ func (a *Acceptor) AcceptBatch(ctx context.Context, tenant hook.TenantID, reques
 	posts := make([]post, len(requests))
 	for i, r := range requests {
 		posts[i] = a.preparePost(tenant, r, now)
-		posts[i].event.Targets = matchTargets(endpoints, r.Type)
+		posts[i].event.Targets = matchTargets(known.endpoints, r.Type)
 	}
+	a.limit(ctx, tenant, known.limits, posts, now)
 	return a.storeAndSend(ctx, posts)
 }
 
 // AcceptFor accepts an event of Surehook for one endpoint, without regard to the
-// endpoint's subscriptions.
+// endpoint's subscriptions. The event counts for the tenant's limit of events per
+// second, because a caller asks for the event.
 func (a *Acceptor) AcceptFor(ctx context.Context, e hook.Endpoint, eventType string, payload []byte) (Result, error) {
-	p := a.newPost(e.Tenant, Request{Type: eventType, Payload: payload}, a.Now())
-	p.event.Targets = []hook.Target{e.Target()}
-	result := a.storeAndSend(ctx, []post{p})[0]
+	known, err := a.Directory.list(ctx, e.Tenant)
+	if err != nil {
+		return Result{}, fmt.Errorf("find limits of tenant %s: %w", e.Tenant, err)
+	}
+	now := a.Now()
+	posts := []post{a.newPost(e.Tenant, Request{Type: eventType, Payload: payload}, now)}
+	posts[0].event.Targets = []hook.Target{e.Target()}
+	a.limit(ctx, e.Tenant, known.limits, posts, now)
+	result := a.storeAndSend(ctx, posts)[0]
 	return result, result.Err
 }
 
@@ -101,16 +111,16 @@ const ourKeys = "surehook "
 
 // AcceptOurs accepts an event of Surehook for the tenant's endpoints with a
 // subscription to the type, once per key. Without such an endpoint AcceptOurs
-// stores no event and returns the zero Result.
+// stores no event and returns the zero Result. The tenant's limits do not apply.
 func (a *Acceptor) AcceptOurs(
 	ctx context.Context, tenant hook.TenantID, eventType string, payload []byte, key string,
 ) (Result, error) {
-	endpoints, err := a.Directory.listEndpoints(ctx, tenant)
+	known, err := a.Directory.list(ctx, tenant)
 	if err != nil {
 		return Result{}, fmt.Errorf("find endpoints of tenant %s: %w", tenant, err)
 	}
 	p := a.newPost(tenant, Request{Type: eventType, Payload: payload, IdempotencyKey: ourKeys + key}, a.Now())
-	if p.event.Targets = matchTargets(endpoints, eventType); len(p.event.Targets) == 0 {
+	if p.event.Targets = matchTargets(known.endpoints, eventType); len(p.event.Targets) == 0 {
 		return Result{}, nil
 	}
 	result := a.storeAndSend(ctx, []post{p})[0]
@@ -122,6 +132,7 @@ func (a *Acceptor) AcceptOurs(
 type post struct {
 	event     hook.Event
 	duplicate bool
+	refusal   error // of a new event
 	err       error
 }
 
@@ -182,15 +193,23 @@ func (a *Acceptor) storeAndSend(ctx context.Context, posts []post) []Result {
 // storeEvent writes the event. When the id exists, the stored event replaces the event
 // of the post. The stored event is a duplicate, or the write of this call after a
 // lost response. The nonce tells the difference.
+//
+// A post with a refusal writes nothing. When the event is stored already, the post is a
+// repeat and can send missing tokens.
 func (a *Acceptor) storeEvent(ctx context.Context, p *post) error {
-	err := a.Store.PutEvent(ctx, p.event)
-	if err == nil {
-		return nil
-	}
-	if hook.CodeOf(err) != hook.CodeConflict {
-		return fmt.Errorf("store event %s: %w", p.event.ID, err)
+	if p.refusal == nil {
+		err := a.Store.PutEvent(ctx, p.event)
+		if err == nil {
+			return nil
+		}
+		if hook.CodeOf(err) != hook.CodeConflict {
+			return fmt.Errorf("store event %s: %w", p.event.ID, err)
+		}
 	}
 	stored, err := a.Store.Event(ctx, p.event.ID)
+	if p.refusal != nil && hook.CodeOf(err) == hook.CodeNotFound {
+		return p.refusal
+	}
 	if err != nil {
 		return fmt.Errorf("read event %s: %w", p.event.ID, err)
 	}

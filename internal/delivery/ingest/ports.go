@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"time"
 
 	"surehook/internal/delivery/settle"
 	"surehook/internal/hook"
@@ -15,8 +16,14 @@ type Store interface {
 	settle.EventReader
 	settle.EndpointLister
 	// TenantVersion returns a number that changes with every change of the tenant's
-	// endpoints; 0 for a tenant without an endpoint so far.
+	// endpoints and limits; 0 for a tenant without an endpoint and limits so far.
 	TenantVersion(ctx context.Context, tenant hook.TenantID) (int64, error)
+	// TenantLimits returns the limits of the tenant; the zero limits for a tenant
+	// without limits.
+	TenantLimits(ctx context.Context, tenant hook.TenantID) (hook.TenantLimits, error)
+	// Spend applies Spend.After to the stored next-free time of the tenant. Two
+	// concurrent calls never spend the same units. A wait above 0 means a refusal.
+	Spend(ctx context.Context, tenant hook.TenantID, s hook.Spend) (wait time.Duration, err error)
 }
 
 // Queue carries tokens.

@@ -37,6 +37,8 @@ func deviations() []deviation {
 				"of 20 racing saves of a job exactly one wins",
 				"50 racing outcomes of a job all count",
 				"20 racing counts of everything add up",
+				"20 racers create as many endpoints as the limit",
+				"20 racers spend as many units as the limit",
 			},
 			reason: "moto_server handles requests in threads, without a lock around the check of a condition and the write",
 		},

@@ -14,6 +14,7 @@ import (
 	"surehook/internal/admin/apikey"
 	"surehook/internal/admin/endpoint"
 	"surehook/internal/admin/status"
+	"surehook/internal/admin/tenant"
 	"surehook/internal/aws/kms"
 	"surehook/internal/delivery/breaker"
 	"surehook/internal/delivery/deliver"
@@ -32,6 +33,7 @@ type StoreUnderTest interface { //nolint:interfacebloat // a union of ports
 	endpoint.Store
 	endpoint.History
 	status.History
+	tenant.Store
 	apikey.Store
 	apikey.Keys
 	kms.DataKeys
@@ -59,7 +61,7 @@ func Store(t *testing.T, newStore func(t *testing.T) StoreUnderTest) {
 	t.Helper()
 
 	cases := slices.Concat(
-		eventCases(), deliveryCases(), loadCases(), pageCases(), endpointCases(), uidCases(), keyCases(), dataKeyCases(),
+		eventCases(), deliveryCases(), loadCases(), pageCases(), endpointCases(), uidCases(), keyCases(), dataKeyCases(), tenantCases(),
 		circuitCases(), limitsCases(), countCases(), parkedCases(), gateCases(),
 		replayCases(), selectCases(), jobCases(), outcomeCases(), statsCases(), notificationCases(),
 	)
@@ -124,6 +126,13 @@ func wantSame(t *testing.T, call string, want, got any, err error) {
 func race(t *testing.T, n int, call func(ctx context.Context, i int) error) []int {
 	t.Helper()
 
+	return raceFor(t, n, hook.CodeConflict, call)
+}
+
+// raceFor is race with another code of the calls without success.
+func raceFor(t *testing.T, n int, lost hook.Code, call func(ctx context.Context, i int) error) []int {
+	t.Helper()
+
 	errs := make([]error, n)
 	start := make(chan struct{})
 	var racers sync.WaitGroup
@@ -145,8 +154,8 @@ func race(t *testing.T, n int, call func(ctx context.Context, i int) error) []in
 		switch {
 		case err == nil:
 			winners = append(winners, i)
-		case hook.CodeOf(err) != hook.CodeConflict:
-			t.Errorf("racing call %d = %v; want success or conflict", i, err)
+		case hook.CodeOf(err) != lost:
+			t.Errorf("racing call %d = %v; want success or %s", i, err, lost)
 		}
 	}
 	return winners

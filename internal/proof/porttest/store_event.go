@@ -156,11 +156,17 @@ func contextDone(t *testing.T, s StoreUnderTest) {
 			_, err := s.Load(ctx, []hook.Token{hook.NewToken("acme", delivery.Ref(), 1)})
 			return err
 		},
-		"SaveDelivery":   func() error { return s.SaveDelivery(ctx, delivery, nil) },
-		"CreateEndpoint": func() error { return s.CreateEndpoint(ctx, endpoint) },
-		"TenantVersion":  func() error { _, err := s.TenantVersion(ctx, "acme"); return err },
-		"Endpoints":      func() error { _, err := s.Endpoints(ctx, "acme"); return err },
-		"Keys":           func() error { _, err := s.Keys(ctx); return err },
+		"SaveDelivery":    func() error { return s.SaveDelivery(ctx, delivery, nil) },
+		"CreateEndpoint":  func() error { return s.CreateEndpoint(ctx, endpoint) },
+		"TenantVersion":   func() error { _, err := s.TenantVersion(ctx, "acme"); return err },
+		"TenantLimits":    func() error { _, err := s.TenantLimits(ctx, "acme"); return err },
+		"SetTenantLimits": func() error { return s.SetTenantLimits(ctx, "acme", hook.TenantLimits{Endpoints: 1}) },
+		"Spend": func() error {
+			_, err := s.Spend(ctx, "acme", hook.NewSpend(1, 1, storeEpoch()))
+			return err
+		},
+		"Endpoints": func() error { _, err := s.Endpoints(ctx, "acme"); return err },
+		"Keys":      func() error { _, err := s.Keys(ctx); return err },
 		"DeliveriesByEndpoint": func() error {
 			_, _, err := s.DeliveriesByEndpoint(ctx, endpoint.Target(), hook.StateDead, "", 1)
 			return err

@@ -1,0 +1,101 @@
+package dynamo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"surehook/internal/hook"
+)
+
+// tenantLimitsItem is the attribute limits of a tenant. A limit without a value is
+// absent: the condition of CreateEndpoint tells the two apart.
+type tenantLimitsItem struct {
+	EventsPerSecond    int `dynamodbav:"events_per_second,omitempty"`
+	DeliveriesPerEvent int `dynamodbav:"deliveries_per_event,omitempty"`
+	Endpoints          int `dynamodbav:"endpoints,omitempty"`
+}
+
+// TenantLimits reads the item of the tenant.
+func (s *Store) TenantLimits(ctx context.Context, tenant hook.TenantID) (hook.TenantLimits, error) {
+	var it tenantItem
+	err := s.get(ctx, tenantKey(tenant), &it, "limits of tenant", string(tenant))
+	if err != nil && hook.CodeOf(err) != hook.CodeNotFound {
+		return hook.TenantLimits{}, err
+	}
+	return hook.TenantLimits(it.Limits), nil
+}
+
+// SetTenantLimits makes one update without a condition. An own write that is repeated
+// after a lost answer changes the version only.
+func (s *Store) SetTenantLimits(ctx context.Context, tenant hook.TenantID, l hook.TenantLimits) error {
+	op := "set limits of tenant " + string(tenant)
+	limits, err := attributevalue.Marshal(tenantLimitsItem(l))
+	if err != nil {
+		return translate(fmt.Errorf("encode limits: %w", err), op)
+	}
+	_, err = s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName:                 s.table,
+		Key:                       tenantKey(tenant).attributes(),
+		UpdateExpression:          aws.String("SET limits = :limits ADD version :one"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{":limits": limits, ":one": number(1)},
+	})
+	return translate(err, op)
+}
+
+// Spend makes one conditional update for an idle tenant: a next-free time that is
+// past. DynamoDB's updates have no maximum of two values, so a tenant with spent units
+// costs a second update. A refusal costs one update: the failed condition returns the
+// next-free time.
+//
+// A lost answer spends the units twice, because the SDK repeats the update.
+func (s *Store) Spend(ctx context.Context, tenant hook.TenantID, spend hook.Spend) (time.Duration, error) {
+	op := "spend events of tenant " + string(tenant)
+	now, latest, cost := spend.Now.UnixNano(), spend.Latest.UnixNano(), spend.Cost.Nanoseconds()
+	free, done, err := s.moveFree(ctx, tenant, "SET free_ns = :next", "attribute_not_exists(free_ns) OR free_ns <= :now",
+		map[string]types.AttributeValue{":now": number(now), ":next": number(now + cost)})
+	if err == nil && !done && free <= latest {
+		// The next-free time is after now, and never goes back.
+		free, done, err = s.moveFree(ctx, tenant, "SET free_ns = free_ns + :cost", "free_ns <= :latest",
+			map[string]types.AttributeValue{":latest": number(latest), ":cost": number(cost)})
+	}
+	if err != nil || done {
+		return 0, translate(err, op)
+	}
+	return time.Duration(free - latest), nil
+}
+
+// moveFree updates the next-free time on a condition. When the condition fails,
+// moveFree returns the stored next-free time in nanoseconds since 1970.
+func (s *Store) moveFree(
+	ctx context.Context, tenant hook.TenantID, update, condition string, values map[string]types.AttributeValue,
+) (free int64, done bool, err error) {
+	_, err = s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName:                           s.table,
+		Key:                                 rateKey(tenant).attributes(),
+		UpdateExpression:                    &update,
+		ConditionExpression:                 &condition,
+		ExpressionAttributeValues:           values,
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	})
+	failed, ok := errors.AsType[*types.ConditionalCheckFailedException](err)
+	if !ok {
+		return 0, err == nil, err //nolint:wrapcheck // the caller translates
+	}
+	stored, ok := failed.Item["free_ns"].(*types.AttributeValueMemberN)
+	if !ok {
+		return 0, false, fmt.Errorf("read next-free time: the answer has %T", failed.Item["free_ns"])
+	}
+	free, err = strconv.ParseInt(stored.Value, 10, 64)
+	if err != nil {
+		return 0, false, fmt.Errorf("read next-free time: %w", err)
+	}
+	return free, false, nil
+}

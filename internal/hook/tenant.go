@@ -1,0 +1,94 @@
+package hook
+
+import (
+	"fmt"
+	"time"
+)
+
+// Bounds of a tenant's limits.
+const (
+	// MaxEventsPerSecond bounds the largest limit, not the rate of a tenant without a
+	// limit.
+	MaxEventsPerSecond    = 10000
+	MaxDeliveriesPerEvent = MaxEndpointsPerTenant
+)
+
+// TenantLimits are the operator's limits of a tenant. The zero TenantLimits limit
+// nothing beyond the bounds of every tenant.
+type TenantLimits struct {
+	EventsPerSecond    int // accepted events and their repeats, with a burst of one second; 0: no limit
+	DeliveriesPerEvent int // endpoints of one event; 0: no limit
+	Endpoints          int // endpoints of the tenant; 0: MaxEndpointsPerTenant
+}
+
+// ValidateTenantLimits checks the bounds of all limits.
+func ValidateTenantLimits(l TenantLimits) []FieldError {
+	var errs []FieldError
+	check := func(field string, limit, most int) {
+		if limit < 0 || limit > most {
+			errs = append(errs, FieldError{field, fmt.Sprintf("must be 1 to %d", most)})
+		}
+	}
+	check("events_per_second", l.EventsPerSecond, MaxEventsPerSecond)
+	check("deliveries_per_event", l.DeliveriesPerEvent, MaxDeliveriesPerEvent)
+	check("endpoints", l.Endpoints, MaxEndpointsPerTenant)
+	return errs
+}
+
+// TooManyEvents returns the error for events past the limit EventsPerSecond. wait is
+// the time until the limit has room for the same events.
+func (l TenantLimits) TooManyEvents(wait time.Duration) *Error {
+	return &Error{
+		Code:       CodeThrottled,
+		Message:    fmt.Sprintf("the tenant is limited to %d events per second (events_per_second)", l.EventsPerSecond),
+		RetryAfter: wait,
+	}
+}
+
+// TooManyDeliveries returns the error for an event past the limit DeliveriesPerEvent.
+func (l TenantLimits) TooManyDeliveries(matching int) *Error {
+	return OverLimit(fmt.Sprintf(
+		"the event matches %d endpoints, and the tenant is limited to %d deliveries per event (deliveries_per_event)",
+		matching, l.DeliveriesPerEvent,
+	))
+}
+
+// TooManyEndpoints returns the error for an endpoint past the limit Endpoints, or
+// past MaxEndpointsPerTenant without the limit.
+func (l TenantLimits) TooManyEndpoints() *Error {
+	if l.Endpoints == 0 {
+		return Conflict(fmt.Sprintf("a tenant has at most %d endpoints", MaxEndpointsPerTenant))
+	}
+	return OverLimit(fmt.Sprintf("the tenant is limited to %d endpoints (endpoints)", l.Endpoints))
+}
+
+// Spend asks for units of a limit of events per second: the generic cell rate
+// algorithm (ITU-T I.371) with a burst of one second. The stored state is one time,
+// the next-free time of the tenant: the end of all spent units.
+//
+// More events than fit into one second need an idle second before, and then keep the
+// tenant waiting for all of their units. So every batch passes, and the mean rate
+// stays below the limit.
+type Spend struct {
+	Now    time.Time
+	Latest time.Time     // the last next-free time with room for the events
+	Cost   time.Duration // of the events, at the limit
+}
+
+// NewSpend returns the request for a number of events at the limit perSecond.
+func NewSpend(events, perSecond int, now time.Time) Spend {
+	cost := time.Duration(events) * time.Second / time.Duration(perSecond)
+	return Spend{Now: now, Latest: now.Add(time.Second - min(cost, time.Second)), Cost: cost}
+}
+
+// After returns the next-free time after the request, and the wait until there is
+// room. A wait above 0 means a refusal: the next-free time stays.
+func (s Spend) After(free time.Time) (next time.Time, wait time.Duration) {
+	if free.After(s.Latest) {
+		return free, free.Sub(s.Latest)
+	}
+	if free.Before(s.Now) {
+		free = s.Now
+	}
+	return free.Add(s.Cost), 0
+}

@@ -1,0 +1,95 @@
+package hook_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"surehook/internal/hook"
+)
+
+func TestValidateTenantLimits(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name   string
+		limits hook.TenantLimits
+		want   []string
+	}{
+		{name: "no limit", limits: hook.TenantLimits{}, want: nil},
+		{name: "the smallest", limits: hook.TenantLimits{EventsPerSecond: 1, DeliveriesPerEvent: 1, Endpoints: 1}, want: nil},
+		{name: "the largest", limits: hook.TenantLimits{EventsPerSecond: 10000, DeliveriesPerEvent: 500, Endpoints: 500}, want: nil},
+		{name: "above the largest", limits: hook.TenantLimits{EventsPerSecond: 10001, DeliveriesPerEvent: 501, Endpoints: 501}, want: []string{"events_per_second", "deliveries_per_event", "endpoints"}},
+		{name: "below the smallest", limits: hook.TenantLimits{EventsPerSecond: -1, DeliveriesPerEvent: -1, Endpoints: -1}, want: []string{"events_per_second", "deliveries_per_event", "endpoints"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			var got []string
+			for _, wrong := range hook.ValidateTenantLimits(tt.limits) {
+				got = append(got, wrong.Field)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("ValidateTenantLimits(%+v) (-want +got):\n%s", tt.limits, diff)
+			}
+		})
+	}
+}
+
+func TestSpend_After(t *testing.T) {
+	t.Parallel()
+
+	const second, tenth = time.Second, 100 * time.Millisecond
+	now := time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
+	tests := []struct {
+		name      string
+		perSecond int
+		events    int
+		free      time.Duration // from now
+		next      time.Duration // from now
+		wait      time.Duration
+	}{
+		{name: "an idle tenant has room", perSecond: 10, events: 1, free: -time.Hour, next: tenth, wait: 0},
+		{name: "exactly idle", perSecond: 10, events: 1, free: 0, next: tenth, wait: 0},
+		{name: "the whole burst", perSecond: 10, events: 10, free: 0, next: second, wait: 0},
+		{name: "the last unit of the burst", perSecond: 10, events: 1, free: second - tenth, next: second, wait: 0},
+		{name: "no unit left", perSecond: 10, events: 1, free: second, next: second, wait: tenth},
+		{name: "a nanosecond too early", perSecond: 10, events: 1, free: second - tenth + 1, next: second - tenth + 1, wait: 1},
+		{name: "a batch that does not fit now", perSecond: 10, events: 5, free: 6 * tenth, next: 6 * tenth, wait: tenth},
+		{name: "a batch above the limit needs an idle second", perSecond: 10, events: 100, free: 1, next: 1, wait: 1},
+		{name: "a batch above the limit passes and pays", perSecond: 10, events: 100, free: 0, next: 10 * second, wait: 0},
+		{name: "a rate that divides no second", perSecond: 3, events: 3, free: 0, next: second, wait: 0},
+		{name: "the largest rate", perSecond: hook.MaxEventsPerSecond, events: 1, free: 0, next: 100 * time.Microsecond, wait: 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			next, wait := hook.NewSpend(tt.events, tt.perSecond, now).After(now.Add(tt.free))
+			if next.Sub(now) != tt.next || wait != tt.wait {
+				t.Errorf("After(now + %v) = now + %v, wait %v; want now + %v, wait %v", tt.free, next.Sub(now), wait, tt.next, tt.wait)
+			}
+		})
+	}
+}
+
+// TestSpend_paces posts a thousand events as fast as possible: the accepted events are
+// those of a burst of one second, and then the limit.
+func TestSpend_paces(t *testing.T) {
+	t.Parallel()
+
+	begin := time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
+	var free time.Time
+	accepted := 0
+	for tick := range 1000 { // 10 s, a post each 10 ms
+		next, wait := hook.NewSpend(1, 20, begin.Add(time.Duration(tick)*10*time.Millisecond)).After(free)
+		if free = next; wait == 0 {
+			accepted++
+		}
+	}
+	if want := 20 + 20*10 - 1; accepted < want-1 || accepted > want+1 {
+		t.Errorf("%d events accepted in 10 s; want %d +- 1", accepted, want)
+	}
+}

@@ -1,0 +1,71 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"surehook/internal/hook"
+)
+
+// tenantLimitsBody is the request and the response of a tenant's limits. An absent field means
+// no limit.
+type tenantLimitsBody struct {
+	EventsPerSecond    *int `json:"events_per_second,omitempty"`
+	DeliveriesPerEvent *int `json:"deliveries_per_event,omitempty"`
+	Endpoints          *int `json:"endpoints,omitempty"`
+}
+
+func (h *manage) getTenantLimits(ctx context.Context, c *call) (reply, error) {
+	l, err := h.Tenants.Limits(ctx, c.tenant)
+	if err != nil {
+		return reply{}, fmt.Errorf("get limits: %w", err)
+	}
+	return ok(viewTenantLimits(l)), nil
+}
+
+// putTenantLimits replaces all limits: an absent field removes the limit.
+func (h *manage) putTenantLimits(ctx context.Context, c *call) (reply, error) {
+	var body tenantLimitsBody
+	if err := decode(c, maxBody, &body); err != nil {
+		return reply{}, err
+	}
+	l := hook.TenantLimits{
+		EventsPerSecond:    limitOf(body.EventsPerSecond),
+		DeliveriesPerEvent: limitOf(body.DeliveriesPerEvent),
+		Endpoints:          limitOf(body.Endpoints),
+	}
+	if err := h.Tenants.SetLimits(ctx, c.tenant, l); err != nil {
+		return reply{}, fmt.Errorf("put limits: %w", err)
+	}
+	return ok(viewTenantLimits(l)), nil
+}
+
+func (h *manage) deleteTenantLimits(ctx context.Context, c *call) (reply, error) {
+	if err := h.Tenants.SetLimits(ctx, c.tenant, hook.TenantLimits{}); err != nil {
+		return reply{}, fmt.Errorf("delete limits: %w", err)
+	}
+	return reply{status: http.StatusNoContent}, nil
+}
+
+// limitOf returns the limit of a field. A given 0 is no limit in package hook and not
+// valid in a request, where 0 could mean that nothing is allowed.
+func limitOf(given *int) int {
+	switch {
+	case given == nil:
+		return 0
+	case *given == 0:
+		return -1
+	}
+	return *given
+}
+
+func viewTenantLimits(l hook.TenantLimits) tenantLimitsBody {
+	view := func(limit int) *int {
+		if limit == 0 {
+			return nil
+		}
+		return &limit
+	}
+	return tenantLimitsBody{view(l.EventsPerSecond), view(l.DeliveriesPerEvent), view(l.Endpoints)}
+}
