@@ -56,7 +56,7 @@ type Replayed struct {
 // Errors: CodeReplayed for a delivery with a newer generation (replay the newer
 // generation instead), CodeInProgress for an unsettled delivery without Force,
 // CodeConflict for the redrive of a delivery in another state than dead, and
-// CodeConflict past MaxGeneration.
+// CodeConflict past MaxGeneration, or after ClosesAt.
 func (d Delivery) Replay(o ReplayRequest, now time.Time) (Delivery, error) {
 	switch {
 	case d.Replayed.Generation != 0:
@@ -65,6 +65,8 @@ func (d Delivery) Replay(o ReplayRequest, now time.Time) (Delivery, error) {
 		return d, &Error{Code: CodeInProgress, Message: fmt.Sprintf("the delivery is still in progress: %s", d.State)}
 	case o.Redrive && d.State != StateDead:
 		return d, Conflict("the delivery is no longer dead: " + d.State.String())
+	case d.Closed(now):
+		return d, Conflict("the delivery is deleted within an hour: " + d.ExpiresAt.UTC().Format(time.RFC3339))
 	case d.ID.Generation >= MaxGeneration:
 		return d, Conflict(fmt.Sprintf("the delivery is in the last generation, %d", MaxGeneration))
 	}

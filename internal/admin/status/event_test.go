@@ -24,7 +24,7 @@ func newPast(t *testing.T) past {
 	b := setup(t)
 	p := past{bundle: b, event: hook.Event{
 		ID: hook.KeyedEventID(tenant, "k"), Tenant: tenant, Type: "order.paid", Payload: []byte("{}"),
-		AcceptedAt: b.now, ExpiresAt: b.now.Add(time.Hour),
+		AcceptedAt: b.now, ExpiresAt: b.now.Add(90 * 24 * time.Hour),
 	}}
 	var ids []hook.DeliveryID
 	for range 3 {

@@ -64,7 +64,7 @@ func (w *simulation) checkState(p *process, old, d hook.Delivery) {
 	case d.State == hook.StateCancelled && d.Reason == hook.ReasonDeleted && s.deleted.IsZero():
 		w.fail(checkState, "%s: %s is cancelled, and its endpoint exists", p.name, d.ID)
 	case d.State == hook.StateDead && old.State != hook.StateDead && d.Reason == hook.ReasonExpired && d.Attempts == old.Attempts &&
-		!retry.Expired(d.CreatedAt, w.now.Add(w.mostSkew()), s.MaxAge):
+		!retry.Expired(d, w.now.Add(w.mostSkew()), s.MaxAge):
 		w.fail(checkAge, "%s: %s is dead of age after %s", p.name, d.ID, w.now.Sub(d.CreatedAt))
 	}
 }

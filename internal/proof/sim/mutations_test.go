@@ -45,11 +45,11 @@ func mutations() []mutation {
 		},
 		{
 			name: "max_age is forgotten when the next attempt is planned", file: "delivery/deliver/decision.go", by: []check{checkRecord},
-			old: "if retry.Expired(d.CreatedAt, next, e.MaxAge) {", bug: "if retry.Expired(d.CreatedAt, next, 100*e.MaxAge) {",
+			old: "if retry.Expired(d, next, e.MaxAge) {", bug: "if retry.Expired(d, next, 100*e.MaxAge) {",
 		},
 		{
 			name: "max_age is forgotten when a token arrives", file: "delivery/deliver/judge.go", by: []check{checkAge},
-			old: "case s.endpoint != nil && retry.Expired(d.CreatedAt, now, s.endpoint.MaxAge):", bug: "case s.endpoint != nil && retry.Expired(d.CreatedAt, now, 100*s.endpoint.MaxAge):",
+			old: "case s.endpoint != nil && retry.Expired(d, now, s.endpoint.MaxAge):", bug: "case s.endpoint != nil && retry.Expired(d, now, 100*s.endpoint.MaxAge):",
 		},
 		{
 			name: "a failed message is acknowledged", file: "delivery/deliver/batch.go", by: []check{checkLost, checkLate},
