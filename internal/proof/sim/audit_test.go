@@ -58,13 +58,13 @@ func (w *simulation) auditDeliveries() string {
 }
 
 // auditSuccesses: a delivery is delivered exactly if its receiver said so. A process
-// after a fault may not have seen the answer. Of two tokens of one attempt the first
-// outcome counts.
+// after a fault may not have seen the answer. A delivery ended by a person stays so.
 func (w *simulation) auditSuccesses() string {
 	for _, id := range w.recorded {
 		for _, s := range w.posts[id] {
-			if s.outcome.Class == hook.ClassDelivered && !s.ended.IsZero() && s.p.done && !s.p.dead && !s.p.hurt && w.blamed[id] == 0 && !w.twoTokens(s.of) &&
-				w.records[id].State != hook.StateDelivered && s.ended.Before(w.settled[id]) {
+			if s.outcome.Class == hook.ClassDelivered && !s.ended.IsZero() && s.p.done && !s.p.dead && !s.p.hurt && !s.ended.After(s.p.deadline) &&
+				(w.records[id].State == hook.StateDead && w.records[id].Replayed.Generation == 0 ||
+					w.records[id].State != hook.StateDelivered && w.blamed[id] == 0 && !w.twoTokens(s.of) && s.ended.Before(w.settled[id])) {
 				return fmt.Sprintf("%s is %s after an answer 2xx to %s", id, w.records[id].State, s.p.name)
 			}
 		}

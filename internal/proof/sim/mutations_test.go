@@ -175,6 +175,10 @@ func mutations() []mutation {
 			old: "if after.Waiting {", bug: "if after.Waiting && now.IsZero() {",
 		},
 		{
+			name: "a token older than the last park is attempted", file: "delivery/deliver/judge.go", by: []check{checkLost, checkLate},
+			old: "case t.Parks < d.Parks:", bug: "case t.Parks < d.Parks-1000:",
+		},
+		{
 			name: "early tokens are attempted", file: "delivery/deliver/judge.go", by: []check{checkEarly},
 			old: "now.Before(d.NextAttemptAt.Add(-earlyTolerance)):", bug: "now.Before(d.NextAttemptAt.Add(-earlyTolerance)) && now.IsZero():",
 		},
