@@ -32,6 +32,7 @@ func (w *simulation) age() bool {
 		})
 	}
 	w.plan.add(w.now.Add(w.within(lateLife)), w.redriveLetters)
+	w.plan.add(w.now.Add(lateLife+time.Minute), w.redriveUndeliverable)
 	w.late = pick(w, 0.01, 0.1, 0.7)
 	for at := w.now; at.Before(w.now.Add(lateLife)); at = at.Add(20 * time.Second) {
 		w.plan.add(at, w.removeExpired)
