@@ -74,9 +74,6 @@ func (w *simulation) auditSuccesses() string {
 		if d.State == hook.StateDelivered && !slices.ContainsFunc(w.posts[d.Ref()], func(s *post) bool { return s.outcome.Class == hook.ClassDelivered }) {
 			return fmt.Sprintf("%s is delivered, and its receiver never said so", d.ID)
 		}
-		if successor := w.records[d.Successor()]; d.State == hook.StateDead && d.Replayed.Generation != 0 && successor.State.Settled() && !successor.Superseded() {
-			return fmt.Sprintf("%s is dead, and its replay is %s", d.ID, successor.State)
-		}
 	}
 	return ""
 }
@@ -107,7 +104,7 @@ func (w *simulation) auditLeaks() string {
 	return ""
 }
 
-// auditLetters: the dead letters are the dead deliveries.
+// auditLetters: the dead letters are the dead deliveries without a settled replay.
 func (w *simulation) auditLetters() string {
 	letters := make(map[hook.DeliveryRef]int)
 	for _, l := range w.deadLetters.Letters() {
@@ -120,6 +117,9 @@ func (w *simulation) auditLetters() string {
 		d := w.records[id]
 		if n := letters[d.Ref()]; d.State == hook.StateDead && n != 1 && !d.Closed(w.now) && (n != 0 || !w.early[d.Ref()]) {
 			return fmt.Sprintf("%s is dead (%s) and has %d letters", d.ID, d.Reason, n)
+		}
+		if successor := w.records[d.Successor()]; d.State == hook.StateDead && d.Replayed.Generation != 0 && successor.State.Settled() && !successor.Superseded() {
+			return fmt.Sprintf("%s is dead, and its replay is %s", d.ID, successor.State)
 		}
 	}
 	return ""

@@ -28,7 +28,7 @@ func mutations() []mutation {
 			old: "if version != d.Version {", bug: "if version > d.Version+1000 {",
 		},
 		{
-			name: "circuits are written without a condition: the same wave twice, two probes", file: "memory/store_circuit.go", by: []check{checkWave, checkProbe, checkProbeToken},
+			name: "circuits are written without a condition: the same wave twice, two probes", file: "memory/store_circuit.go", by: []check{checkWave, checkProbe, checkProbeToken, checkResult},
 			old: "if stored.Version != r.Version {", bug: "if stored.Version > r.Version+1000 {",
 		},
 		{
@@ -101,7 +101,7 @@ func mutations() []mutation {
 			old: "own := d.Token == t.Nonce", bug: "own := d.Token == t.Nonce && d.Attempts > 1000",
 		},
 		{
-			name: "the own token of a cancelled delivery does not resume", file: "delivery/deliver/judge.go", by: []check{checkJobs},
+			name: "the own token of a cancelled delivery does not resume", file: "delivery/deliver/judge.go", by: []check{checkLetters, checkJobs},
 			old: "d.State.Settled() && own:", bug: "d.State == hook.StateDead && own:",
 		},
 		{
@@ -122,7 +122,7 @@ func mutations() []mutation {
 			old: "return old, ok && old.Tenant == t.Tenant && old.Replayed.Generation == 0", bug: "return old, ok && old.Tenant == t.Tenant && old.Replayed.Generation < 0",
 		},
 		{
-			name: "a settled replay retires nothing", file: "hook/replay.go", by: []check{checkLost},
+			name: "a settled replay retires nothing", file: "hook/replay.go", by: []check{checkLetters},
 			old: "if d.State != StateDead || d.Replayed.Generation == 0 {", bug: "if d.State != StateDead || d.Replayed.Generation >= 0 {",
 		},
 		{
