@@ -118,3 +118,20 @@ func TriggerOf(d DeliveryID, number int) Trigger {
 	}
 	return TriggerEvent
 }
+
+// closing is the time before the deletion of a delivery's records in which no attempt
+// begins. In this time the owner sees the end of the delivery.
+const closing = time.Hour
+
+// ClosesAt returns the end of the time for attempts and replays; zero: never.
+func (d Delivery) ClosesAt() time.Time {
+	if d.ExpiresAt.IsZero() {
+		return time.Time{}
+	}
+	return d.ExpiresAt.Add(-closing)
+}
+
+// Closed reports whether at is after ClosesAt.
+func (d Delivery) Closed(at time.Time) bool {
+	return !d.ExpiresAt.IsZero() && at.After(d.ClosesAt())
+}

@@ -20,6 +20,12 @@ type Event struct {
 	Nonce          string    // of the writing request: distinguishes a retried write from a duplicate event
 }
 
+// Expired reports whether the record is to be deleted. The table may delete the records
+// of an expired event days later, and in any order, so nobody uses an expired event.
+func (e Event) Expired(now time.Time) bool {
+	return !e.ExpiresAt.IsZero() && !now.Before(e.ExpiresAt)
+}
+
 // Hash returns the SHA-256 of type, 0, payload. Equal hashes mean equal content.
 func (e Event) Hash() [sha256.Size]byte {
 	h := sha256.New()

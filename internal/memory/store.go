@@ -92,7 +92,7 @@ func (s *Store) PutEvent(ctx context.Context, e hook.Event) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	if _, ok := s.event(e.ID); ok {
+	if stored, ok := s.event(e.ID); ok && !stored.Expired(e.AcceptedAt) {
 		return fmt.Errorf("%s: %w", op, hook.Conflict("the event exists already"))
 	}
 	s.putEvent(storedEvent(e))

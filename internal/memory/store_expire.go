@@ -1,9 +1,11 @@
 package memory
 
 import (
+	"slices"
 	"time"
 
 	"surehook/internal/delivery/replay"
+	"surehook/internal/hook"
 	"surehook/internal/rule/circuit"
 )
 
@@ -46,6 +48,32 @@ func (s *Store) Expire(now time.Time) {
 
 // hoursKept is the minimum time to keep the counts of an hour.
 const hoursKept = 48 * time.Hour
+
+// RemoveEvent removes the event's record alone: the TTL of a table removes the records
+// of an event in any order.
+func (s *Store) RemoveEvent(id hook.EventID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	if r := s.events[id]; r != nil {
+		r.event = nil
+	}
+}
+
+// RemoveDelivery removes the delivery's record alone.
+func (s *Store) RemoveDelivery(ref hook.DeliveryRef) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	d := s.deliveries[ref]
+	if d == nil {
+		return
+	}
+	s.unlist(d)
+	delete(s.deliveries, ref)
+	r := s.events[ref.Event]
+	r.deliveries = slices.DeleteFunc(r.deliveries, func(d *hook.Delivery) bool { return d.Ref() == ref })
+}
 
 func (s *Store) expireJobs(t *tenant, now time.Time) {
 	var expired []*replay.Job

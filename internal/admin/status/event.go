@@ -188,7 +188,7 @@ func (r *Reader) planned(ctx context.Context, d hook.Delivery) ([]time.Time, err
 	}
 	times := append([]time.Time{d.NextAttemptAt}, retry.Planned(e.Retry, d.ID, d.Attempts+1, d.NextAttemptAt)...)
 	for i, t := range times {
-		if retry.Expired(d.CreatedAt, t, e.MaxAge) {
+		if retry.Expired(d, t, e.MaxAge) {
 			return times[:i], nil
 		}
 	}

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"surehook/internal/hook"
 )
@@ -91,11 +94,20 @@ func (c codec) fromEventItem(it eventItem) (hook.Event, error) {
 	return e, nil
 }
 
+// unused requires that no event has the id, except an event expired at the time. The
+// table removes expired events up to some days late.
+func unused(at time.Time) condition {
+	return condition{
+		expression: "attribute_not_exists(pk) OR expires_at <= :now",
+		values:     map[string]types.AttributeValue{":now": number(ttl(at))},
+	}
+}
+
 // PutEvent makes one conditional write. After CodeConflict, the stored nonce
 // shows whether an earlier try of the same call made the write.
 func (s *Store) PutEvent(ctx context.Context, e hook.Event) error {
 	op := "put event " + string(e.ID)
-	put, err := s.put(s.payload.toEventItem(e), absent())
+	put, err := s.put(s.payload.toEventItem(e), unused(e.AcceptedAt))
 	if err != nil {
 		return translate(err, op)
 	}

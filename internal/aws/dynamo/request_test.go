@@ -49,9 +49,12 @@ func TestStore_WritesAreConditional(t *testing.T) {
 		want []guard
 	}{
 		{
-			name: "a new event requires an absent item",
+			name: "a new event requires an absent or expired item",
 			call: func(ctx context.Context, s *dynamo.Store) error { return s.PutEvent(ctx, event()) },
-			want: []guard{{Write: "PutItem", PK: ev, SK: "event", Condition: absent, Values: nil}},
+			want: []guard{{
+				Write: "PutItem", PK: ev, SK: "event", Condition: absent + " OR expires_at <= :now",
+				Values: map[string]any{":now": map[string]any{"N": "1767323045"}},
+			}},
 		},
 		{
 			name: "a first save requires an absent item",

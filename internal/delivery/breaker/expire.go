@@ -82,13 +82,17 @@ func (r *reconciliation) countOver(parked []hook.Delivery) int {
 }
 
 func (r *reconciliation) mustEnd(d hook.Delivery) bool {
-	return r.endpoint == nil || retry.Expired(d.CreatedAt, r.now, r.endpoint.MaxAge)
+	return r.endpoint == nil || retry.Expired(d, r.now, r.endpoint.MaxAge)
 }
 
 // expiresAt returns the first stored time, in milliseconds, at which the delivery
 // is expired.
 func (r *reconciliation) expiresAt(d hook.Delivery) time.Time {
-	return d.CreatedAt.Add(r.endpoint.MaxAge + time.Millisecond)
+	at := d.CreatedAt.Add(r.endpoint.MaxAge)
+	if closes := d.ClosesAt(); !closes.IsZero() && closes.Before(at) {
+		at = closes
+	}
+	return at.Add(time.Millisecond)
 }
 
 // endDeliveries ends the deliveries, and keeps the errors in faults. The error of one

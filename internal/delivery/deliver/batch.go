@@ -178,7 +178,7 @@ func (d *Deliverer) loadSnapshot(ctx context.Context, jobs []*job) (Snapshot, er
 
 // judgeJob finds the job's records and returns the next step.
 func (d *Deliverer) judgeJob(ctx context.Context, j *job, snapshot Snapshot, now time.Time) step {
-	found, ok, err := findSubject(j.token, snapshot)
+	found, ok, err := findSubject(j.token, snapshot, now)
 	if err != nil {
 		j.err = fmt.Errorf("find delivery %s: %w", j.token.Delivery, err)
 		return stepDrop

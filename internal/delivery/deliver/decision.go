@@ -56,7 +56,7 @@ func afterFailure(d hook.Delivery, e hook.Endpoint, retryAfter time.Duration, no
 		return hook.StateDead, hook.ReasonExhausted, time.Time{}
 	}
 	next := now.Add(delay)
-	if retry.Expired(d.CreatedAt, next, e.MaxAge) {
+	if retry.Expired(d, next, e.MaxAge) {
 		return hook.StateDead, hook.ReasonExpired, time.Time{}
 	}
 	return hook.StateRetrying, hook.ReasonNone, next

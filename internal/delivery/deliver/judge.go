@@ -64,19 +64,19 @@ func judgeToken(s *subject, now time.Time) (st step, reason string) {
 		return stepDrop, "the attempt before is not recorded"
 	case d.State == hook.StateRetrying && now.Before(d.NextAttemptAt.Add(-earlyTolerance)):
 		return stepDefer, "too early"
-	case s.endpoint != nil && retry.Expired(d.CreatedAt, now, s.endpoint.MaxAge):
+	case s.endpoint != nil && retry.Expired(d, now, s.endpoint.MaxAge):
 		return stepExpire, "older than max_age"
 	}
 	return stepAttempt, ""
 }
 
 // findSubject returns the records for the token. ok is false when the event is
-// gone, when another event took its id with a reused idempotency key, and when no
+// gone or expired, when another event took its id with a reused idempotency key, and when no
 // record confirms the replay named by the token. A token of another tenant, endpoint
 // or shard than the event's is an error.
-func findSubject(t hook.Token, from Snapshot) (s subject, ok bool, err error) {
+func findSubject(t hook.Token, from Snapshot, now time.Time) (s subject, ok bool, err error) {
 	event, ok := from.Events[t.Delivery.Event]
-	if !ok {
+	if !ok || event.Expired(now) {
 		return subject{}, false, nil
 	}
 	ref, target := event.Ref(t.Delivery.Endpoint, t.Delivery.Generation)

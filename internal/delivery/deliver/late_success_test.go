@@ -98,3 +98,29 @@ func (w *bundle) failBy(id hook.DeliveryRef, edit func(*hook.Delivery)) {
 	edit(&d)
 	w.Save(d)
 }
+
+// The queue hands one message to two functions, and the other function records a failure
+// first. The record holds the nonce of the token, and an answer 2xx counts all the same.
+func TestProcessBatch_LateSuccessOfACopy(t *testing.T) {
+	t.Parallel()
+
+	for _, state := range []hook.State{hook.StateRetrying, hook.StateDead} {
+		t.Run(state.String(), func(t *testing.T) {
+			t.Parallel()
+
+			w := setup(t)
+			id := w.Post(w.Endpoint(nil))[0]
+			message := w.Queue.Receive(hook.LaneLive, 1)[0]
+			process := w.Deliverer()
+			process.Store = &racingStore{Store: process.Store, race: func() {
+				w.failBy(id, func(d *hook.Delivery) { d.State, d.Token = state, message.Token.Nonce })
+			}}
+			if failed := process.ProcessBatch(t.Context(), batchOf(message)); failed != nil {
+				t.Errorf("failed %v; want none", failed)
+			}
+			if d := w.Delivery(id); d.State != hook.StateDelivered || d.Attempts != 1 || d.Last.Status != 200 {
+				t.Errorf("%s after %d attempts, last %d; want delivered after 1, 200", d.State, d.Attempts, d.Last.Status)
+			}
+		})
+	}
+}

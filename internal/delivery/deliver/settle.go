@@ -34,10 +34,11 @@ func (d *Deliverer) settleUnattempted(ctx context.Context, s *subject, decide de
 // nothing more.
 func (d *Deliverer) settleDelivery(ctx context.Context, s *subject, decide decision) (recorded hook.Delivery, own bool, err error) {
 	written, err := d.recordDecision(ctx, s, decide)
+	_, _, outweighed := replacement(s, written.record, decide)
 	switch {
 	case err != nil:
 		return written.record, written.own, err
-	case written.own:
+	case written.own && !outweighed: // a copy of the token may have recorded another outcome
 		return written.record, true, d.followUp(ctx, written.record)
 	}
 	written, err = d.replaceRecord(ctx, s, written.record, decide)
@@ -136,7 +137,7 @@ func (d *Deliverer) replaceRecord(ctx context.Context, s *subject, current hook.
 		var err error
 		written, err = d.saveDecision(ctx, s, next, attempt)
 		current = written.record
-		if _, _, again := replacement(s, current, decide); err == nil && !written.own && again {
+		if _, _, again := replacement(s, current, decide); err == nil && again {
 			return hook.Conflict("another token recorded a further attempt")
 		}
 		return err

@@ -12,6 +12,7 @@ import (
 // acknowledged before the read began.
 type Store interface {
 	// PutEvent stores a new event, or returns CodeConflict when the id exists.
+	// The new event replaces an event expired at the new event's acceptance.
 	PutEvent(ctx context.Context, e hook.Event) error
 	settle.EventReader
 	settle.EndpointLister

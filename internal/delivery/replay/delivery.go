@@ -106,13 +106,13 @@ func (r *Replayer) result(ctx context.Context, e hook.Event, c *candidate) Resul
 }
 
 // findEvent returns the tenant's event, or CodeNotFound when the tenant has no such
-// event.
+// event, or the event is expired.
 func (r *Replayer) findEvent(ctx context.Context, tenant hook.TenantID, id hook.EventID) (hook.Event, error) {
 	e, err := r.Store.Event(ctx, id)
 	if err != nil {
 		return hook.Event{}, fmt.Errorf("read event %s: %w", id, err)
 	}
-	if e.Tenant != tenant {
+	if e.Tenant != tenant || e.Expired(r.Now()) {
 		return hook.Event{}, hook.NotFound("event")
 	}
 	return e, nil

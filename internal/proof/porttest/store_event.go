@@ -127,6 +127,13 @@ func eventOnce(t *testing.T, s StoreUnderTest) {
 	wantCode(t, "PutEvent(again)", s.PutEvent(t.Context(), second), hook.CodeConflict)
 	got, err := s.Event(t.Context(), first.ID)
 	wantSame(t, "Event(put twice)", first, got, err)
+
+	second.AcceptedAt = first.ExpiresAt.Add(-time.Second)
+	wantCode(t, "PutEvent(just before the expiry)", s.PutEvent(t.Context(), second), hook.CodeConflict)
+	second.AcceptedAt, second.ExpiresAt = first.ExpiresAt, first.ExpiresAt.Add(time.Hour)
+	check(t, s.PutEvent(t.Context(), second))
+	got, err = s.Event(t.Context(), first.ID)
+	wantSame(t, "Event(put after the expiry)", second, got, err)
 }
 
 func eventRace(t *testing.T, s StoreUnderTest) {

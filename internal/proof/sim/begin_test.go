@@ -1,7 +1,6 @@
 package sim_test
 
 import (
-	"context"
 	"fmt"
 	"time"
 
@@ -36,14 +35,7 @@ func (w *simulation) begin() {
 	}
 	w.plan.add(start.Add(suffering), w.calmDown)
 	w.plan.add(start.Add(suffering+time.Minute), w.wakeUp)
-	w.every(time.Minute, "tick", func(ctx context.Context, p *process) { _ = p.wiring().Breaker().Tick(ctx) })
-	w.every(5*time.Minute, "reconcile", func(ctx context.Context, p *process) {
-		_ = p.wiring().Breaker().ReconcileDeadLetters(ctx)
-	})
-	if w.sweeper {
-		w.planSweep()
-	}
-	w.every(15*time.Minute, "review", func(ctx context.Context, p *process) { _ = p.wiring().Breaker().Review(ctx) })
+	w.functions()
 }
 
 func (w *simulation) planClient(n int, bursts []time.Duration) {

@@ -74,7 +74,7 @@ func (w *simulation) created(d hook.DeliveryRef) time.Time {
 	if before, replay := d.Predecessor(); replay {
 		return w.records[before].Replayed.At
 	}
-	return w.posted[w.byID[d.Event]].AcceptedAt
+	return time.UnixMilli(d.AcceptedAt)
 }
 
 // checkOpen: during an open circuit the only attempt is the probe.

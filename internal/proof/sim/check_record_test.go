@@ -45,13 +45,19 @@ func (w *simulation) checkState(p *process, old, d hook.Delivery) {
 		hook.StateQueued:    {hook.StateRetrying, hook.StateParked, hook.StateDelivered, hook.StateDead, hook.StateCancelled},
 		hook.StateRetrying:  {hook.StateRetrying, hook.StateParked, hook.StateDelivered, hook.StateDead, hook.StateCancelled},
 		hook.StateParked:    {hook.StateRetrying, hook.StateParked, hook.StateDelivered, hook.StateDead, hook.StateCancelled},
-		hook.StateDead:      {hook.StateDead, hook.StateDiscarded},
+		hook.StateDead:      {hook.StateDead, hook.StateDiscarded, hook.StateDelivered},
 		hook.StateDelivered: {hook.StateDelivered}, hook.StateDiscarded: {hook.StateDiscarded}, hook.StateCancelled: {hook.StateCancelled},
 	}[old.State]
 	s, c := w.statuses[d.ID.Endpoint], w.circuits[d.ID.Endpoint]
 	switch {
 	case !slices.Contains(may, d.State):
 		w.fail(checkState, "%s: %s goes from %s to %s", p.name, d.ID, old.State, d.State)
+	case old.State == hook.StateDead && d.State == hook.StateDelivered:
+		if !slices.ContainsFunc(p.made, func(s *post) bool {
+			return s.of.DeliveryRef == d.Ref() && !s.ended.IsZero() && s.outcome.Class == hook.ClassDelivered
+		}) {
+			w.fail(checkState, "%s: %s goes from dead to delivered, and the receiver did not say so", p.name, d.ID)
+		}
 	case old.State.Settled() && (d.Attempts != old.Attempts || d.Last.Class != old.Last.Class):
 		w.fail(checkState, "%s: %s is %s and is given another attempt", p.name, d.ID, old.State)
 	case d.State == hook.StateParked && (d.Reason == hook.ReasonPaused || d.Reason == hook.ReasonDisabled) &&
@@ -64,7 +70,7 @@ func (w *simulation) checkState(p *process, old, d hook.Delivery) {
 	case d.State == hook.StateCancelled && d.Reason == hook.ReasonDeleted && s.deleted.IsZero():
 		w.fail(checkState, "%s: %s is cancelled, and its endpoint exists", p.name, d.ID)
 	case d.State == hook.StateDead && old.State != hook.StateDead && d.Reason == hook.ReasonExpired && d.Attempts == old.Attempts &&
-		!retry.Expired(d.CreatedAt, w.now.Add(w.mostSkew()), s.MaxAge):
+		!retry.Expired(d, w.now.Add(w.mostSkew()), s.MaxAge):
 		w.fail(checkAge, "%s: %s is dead of age after %s", p.name, d.ID, w.now.Sub(d.CreatedAt))
 	}
 }
@@ -107,9 +113,9 @@ func (w *simulation) checkAttempt(p *process, old, d hook.Delivery, a *hook.Atte
 		right = o.Class.Result() == hook.ResultRejected && (d.Reason == hook.ReasonRejected || d.Reason == hook.ReasonGone) ||
 			o.Class.Result() == hook.ResultTransient && last && d.Reason == hook.ReasonExhausted ||
 			o.Class.Result() == hook.ResultTransient && !last && d.Reason == hook.ReasonExpired && age+high > e.MaxAge
-	case hook.StateParked: // a copy of the token parked the delivery during the attempt
+	case hook.StateParked: // another token parked the delivery during the attempt
 		right = o.Class.Result() == hook.ResultTransient && !last && d.NextAttemptAt.IsZero() &&
-			old.State == hook.StateParked && old.Token == d.Token && old.Reason == d.Reason
+			old.State == hook.StateParked && old.Parks == d.Parks && old.Reason == d.Reason
 	case hook.StateQueued, hook.StateDiscarded, hook.StateCancelled:
 	}
 	if !right {

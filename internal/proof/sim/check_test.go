@@ -30,6 +30,7 @@ type checker struct {
 	makers   map[attempt]int           // tokens of the attempt, made by others than function deliver
 	blamed   map[hook.DeliveryRef]int  // faults that may repeat attempts
 	early    map[hook.DeliveryRef]bool // redriven by hand between dead letter and death
+	removed  map[hook.DeliveryRef]bool // by the TTL of the table
 
 	statuses map[hook.EndpointID]status
 	circuits map[hook.EndpointID]circuits
@@ -95,6 +96,7 @@ func newChecker() checker {
 		makers:   make(map[attempt]int),
 		blamed:   make(map[hook.DeliveryRef]int),
 		early:    make(map[hook.DeliveryRef]bool),
+		removed:  make(map[hook.DeliveryRef]bool),
 		statuses: make(map[hook.EndpointID]status),
 		circuits: make(map[hook.EndpointID]circuits),
 		wire:     make(map[hook.EndpointID][]*post),

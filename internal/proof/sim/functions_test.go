@@ -238,12 +238,12 @@ func (w *simulation) every(d time.Duration, what string, do func(ctx context.Con
 		if n := w.undeliverable(); n > 0 && w.calm {
 			w.fail(checkUndeliverable, "%d messages are undeliverable, without a fault", n)
 		}
-		if w.quiet {
+		if w.quiet && (w.late == 0 || w.now.After(w.quietAt.Add(lateLife))) {
 			c, reason := w.unfinished()
 			if reason == "" {
 				return
 			}
-			if w.now.Sub(start) > suffering+drainAtMost {
+			if w.now.Sub(w.quietAt) > drainAtMost {
 				w.fail(c, "%s after the faults stopped: %s", drainAtMost, reason)
 				return
 			}

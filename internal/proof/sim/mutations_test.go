@@ -28,7 +28,7 @@ func mutations() []mutation {
 			old: "if version != d.Version {", bug: "if version > d.Version+1000 {",
 		},
 		{
-			name: "circuits are written without a condition: the same wave twice, two probes", file: "memory/store_circuit.go", by: []check{checkWave, checkProbe, checkProbeToken},
+			name: "circuits are written without a condition: the same wave twice, two probes", file: "memory/store_circuit.go", by: []check{checkWave, checkProbe, checkProbeToken, checkResult},
 			old: "if stored.Version != r.Version {", bug: "if stored.Version > r.Version+1000 {",
 		},
 		{
@@ -45,11 +45,11 @@ func mutations() []mutation {
 		},
 		{
 			name: "max_age is forgotten when the next attempt is planned", file: "delivery/deliver/decision.go", by: []check{checkRecord},
-			old: "if retry.Expired(d.CreatedAt, next, e.MaxAge) {", bug: "if retry.Expired(d.CreatedAt, next, 100*e.MaxAge) {",
+			old: "if retry.Expired(d, next, e.MaxAge) {", bug: "if retry.Expired(d, next, 100*e.MaxAge) {",
 		},
 		{
 			name: "max_age is forgotten when a token arrives", file: "delivery/deliver/judge.go", by: []check{checkAge},
-			old: "case s.endpoint != nil && retry.Expired(d.CreatedAt, now, s.endpoint.MaxAge):", bug: "case s.endpoint != nil && retry.Expired(d.CreatedAt, now, 100*s.endpoint.MaxAge):",
+			old: "case s.endpoint != nil && retry.Expired(d, now, s.endpoint.MaxAge):", bug: "case s.endpoint != nil && retry.Expired(d, now, 100*s.endpoint.MaxAge):",
 		},
 		{
 			name: "a failed message is acknowledged", file: "delivery/deliver/batch.go", by: []check{checkLost, checkLate},
@@ -101,7 +101,7 @@ func mutations() []mutation {
 			old: "own := d.Token == t.Nonce", bug: "own := d.Token == t.Nonce && d.Attempts > 1000",
 		},
 		{
-			name: "the own token of a cancelled delivery does not resume", file: "delivery/deliver/judge.go", by: []check{checkJobs},
+			name: "the own token of a cancelled delivery does not resume", file: "delivery/deliver/judge.go", by: []check{checkLetters, checkJobs},
 			old: "d.State.Settled() && own:", bug: "d.State == hook.StateDead && own:",
 		},
 		{
@@ -122,7 +122,7 @@ func mutations() []mutation {
 			old: "return old, ok && old.Tenant == t.Tenant && old.Replayed.Generation == 0", bug: "return old, ok && old.Tenant == t.Tenant && old.Replayed.Generation < 0",
 		},
 		{
-			name: "a settled replay retires nothing", file: "hook/replay.go", by: []check{checkLost},
+			name: "a settled replay retires nothing", file: "hook/replay.go", by: []check{checkLetters},
 			old: "if d.State != StateDead || d.Replayed.Generation == 0 {", bug: "if d.State != StateDead || d.Replayed.Generation >= 0 {",
 		},
 		{
@@ -173,6 +173,10 @@ func mutations() []mutation {
 		{
 			name: "a closing circuit asks for no check", file: "delivery/gate/announce.go", by: []check{checkClosing},
 			old: "if after.Waiting {", bug: "if after.Waiting && now.IsZero() {",
+		},
+		{
+			name: "a token older than the last park is attempted", file: "delivery/deliver/judge.go", by: []check{checkLost, checkLate},
+			old: "case t.Parks < d.Parks:", bug: "case t.Parks < d.Parks-1000:",
 		},
 		{
 			name: "early tokens are attempted", file: "delivery/deliver/judge.go", by: []check{checkEarly},

@@ -47,6 +47,7 @@ type simulation struct {
 	quietAt   time.Time
 	redriven  time.Time // the last redrive of undeliverable messages
 	calm      bool      // no faults
+	late      float64   // how soon the table removes an expired record; 0 before the second part
 	quiet     bool      // the faults have stopped
 	plan      timeline
 	spawned   int
@@ -110,7 +111,7 @@ func run(ctx context.Context, o options) *simulation {
 	w.queue.MaxReceives, w.attention.MaxReceives, w.jobs.MaxReceives = w.level.receives, w.level.receives, w.level.receives
 	w.begin() //nolint:contextcheck // processes have the simulation's own
 	for more := true; more; {
-		more = w.step()
+		more = w.step() || w.late == 0 && w.age()
 	}
 	w.abort()
 	close(w.bodies)

@@ -50,10 +50,11 @@ func Planned(p hook.RetryPolicy, d hook.DeliveryID, n int, last time.Time) []tim
 	}
 }
 
-// Expired reports whether a delivery, created at createdAt, is older than maxAge.
-// maxAge is exclusive: an age of exactly maxAge is not expired.
-func Expired(createdAt, now time.Time, maxAge time.Duration) bool {
-	return now.Sub(createdAt) > maxAge
+// Expired reports whether the delivery is older than maxAge, or closed: the delivery
+// must end before the deletion of the records. maxAge is exclusive: an age of exactly
+// maxAge is not expired.
+func Expired(d hook.Delivery, now time.Time, maxAge time.Duration) bool {
+	return now.Sub(d.CreatedAt) > maxAge || d.Closed(now)
 }
 
 // spread returns the bounds of the draw of a delay. The zero Jitter means full

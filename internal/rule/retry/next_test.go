@@ -206,10 +206,13 @@ func TestExpired(t *testing.T) {
 
 	created := time.Date(2026, time.March, 1, 12, 0, 0, 0, time.UTC)
 	tests := []struct {
-		name string
-		now  time.Time
-		want bool
+		name    string
+		now     time.Time
+		deleted time.Time
+		want    bool
 	}{
+		{name: "an hour before the deletion is not expired", now: created.Add(h), deleted: created.Add(2 * h), want: false},
+		{name: "within the last hour before the deletion is", now: created.Add(h + 1), deleted: created.Add(2 * h), want: true},
 		{name: "exactly as old as allowed is not expired", now: created.Add(72 * h), want: false},
 		{name: "a moment older is", now: created.Add(72*h + 1), want: true},
 		{name: "a moment younger is not", now: created.Add(72*h - 1), want: false},
@@ -220,7 +223,7 @@ func TestExpired(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			if got := retry.Expired(created, tt.now, 72*h); got != tt.want {
+			if got := retry.Expired(hook.Delivery{CreatedAt: created, ExpiresAt: tt.deleted}, tt.now, 72*h); got != tt.want {
 				t.Errorf("Expired(%v, %v, 72h) = %t; want %t", created, tt.now, got, tt.want)
 			}
 		})

@@ -1,0 +1,41 @@
+package deliver_test
+
+import (
+	"testing"
+	"time"
+
+	"surehook/internal/hook"
+	"surehook/internal/proof/world"
+)
+
+// The table removes expired records in any order. The record of a settled delivery is
+// gone, and the event is not: a token must not begin the delivery again.
+func TestProcessBatch_DropsTokensOfExpiredEvents(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	id := w.Post(w.Endpoint(nil))[0]
+	w.Run()
+	w.Store.RemoveDelivery(id)
+	w.Clock.Until(start.Add(world.Retention))
+	w.Enqueue(hook.LaneLive, hook.NewToken("acme", id, 1))
+	w.Run()
+	if _, err := w.Store.Delivery(t.Context(), id); hook.CodeOf(err) != hook.CodeNotFound || len(w.Posts) != 1 {
+		t.Errorf("%d POSTs, and the record: %v; want 1 POST, and no record", len(w.Posts), err)
+	}
+}
+
+// A delivery ends before its records are removed, whatever max_age says.
+func TestProcessBatch_EndsBeforeTheRecordsExpire(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	w.Answer = world.Always(503)
+	event := w.Event("order.paid", start.Add(time.Hour+time.Second-world.Retention), w.Endpoint(func(e *hook.Endpoint) { e.MaxAge = 2 * world.Retention }))
+	id, _ := event.Ref(event.Targets[0].Endpoint, 1)
+	w.Enqueue(hook.LaneLive, hook.NewToken("acme", id, 1))
+	w.Run()
+	if d := w.Delivery(id); d.State != hook.StateDead || d.Reason != hook.ReasonExpired || len(w.Posts) != 1 {
+		t.Errorf("%s (%s) after %d POSTs; want dead (expired) after 1", d.State, d.Reason, len(w.Posts))
+	}
+}

@@ -1,0 +1,20 @@
+package replay_test
+
+import (
+	"testing"
+
+	"surehook/internal/hook"
+	"surehook/internal/proof/world"
+)
+
+// An expired event is gone for operators, whether or not the table removed its records.
+func TestExpiredEvent_IsNotFound(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	id := w.one(w.Endpoint(nil), hook.StateQueued, "order.paid", start)
+	w.Clock.Until(start.Add(world.Retention))
+	if _, err := w.Replayer().Cancel(t.Context(), "acme", id.DeliveryID, "key_a", ""); hook.CodeOf(err) != hook.CodeNotFound {
+		t.Errorf("Cancel() = %v; want not found", err)
+	}
+}

@@ -1,0 +1,92 @@
+package sim_test
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"surehook/internal/delivery/ingest"
+	"surehook/internal/proof/world"
+)
+
+// lateLife is the duration of a run's second part.
+const lateLife = 40 * time.Minute
+
+// age begins the second part of the run, around the expiry time of the records: the
+// table removes events and deliveries in any order, each soon or much later. Clients
+// repeat posts, and operators replay. false: the run has no second part.
+func (w *simulation) age() bool {
+	if w.broken != "" || len(w.posted) == 0 || len(w.posted) > 500 || !w.chance(0.25) {
+		return false
+	}
+	w.now = start.Add(world.Retention - 10*time.Minute)
+	w.quietAt, w.redriven = w.now, w.now
+	w.note("the records expire")
+	w.count("runs with an expiry")
+	for range 4 + w.rng.IntN(8) {
+		w.plan.add(w.now.Add(w.within(lateLife)), w.postAgain)
+		w.plan.add(w.now.Add(w.within(lateLife)), func() {
+			if d, tenant, ok := w.someDelivery(); ok {
+				w.operateDelivery(14+w.rng.IntN(6), d.DeliveryID, tenant)
+			}
+		})
+	}
+	w.plan.add(w.now.Add(w.within(lateLife)), w.redriveLetters)
+	w.plan.add(w.now.Add(lateLife+time.Minute), w.redriveUndeliverable)
+	w.late = pick(w, 0.01, 0.1, 0.7)
+	for at := w.now; at.Before(w.now.Add(lateLife)); at = at.Add(20 * time.Second) {
+		w.plan.add(at, w.removeExpired)
+	}
+	w.functions()
+	return true
+}
+
+// functions starts the schedules of the functions.
+func (w *simulation) functions() {
+	w.every(time.Minute, "tick", func(ctx context.Context, p *process) { _ = p.wiring().Breaker().Tick(ctx) })
+	w.every(5*time.Minute, "reconcile", func(ctx context.Context, p *process) {
+		_ = p.wiring().Breaker().ReconcileDeadLetters(ctx)
+	})
+	if w.sweeper {
+		w.planSweep()
+	}
+	w.every(15*time.Minute, "review", func(ctx context.Context, p *process) { _ = p.wiring().Breaker().Review(ctx) })
+}
+
+// postAgain posts some stored event again: a duplicate, or a new event with the same
+// idempotency key after the end of the other event.
+func (w *simulation) postAgain() {
+	e := w.posted[w.rng.IntN(len(w.posted))]
+	if e.IdempotencyKey == "" {
+		return
+	}
+	w.posting++
+	w.post(&client{tenant: e.Tenant, keyed: true, requests: []ingest.Request{{
+		Type: e.Type, Payload: slices.Clone(e.Payload), IdempotencyKey: e.IdempotencyKey,
+	}}})
+}
+
+// removeExpired removes some of the expired records.
+func (w *simulation) removeExpired() {
+	for _, e := range w.posted {
+		if !w.expired(e.ExpiresAt) || w.posted[w.byID[e.ID]].AcceptedAt != e.AcceptedAt {
+			continue
+		}
+		w.store.RemoveEvent(e.ID)
+		w.note("event %s is removed", e.ID)
+		w.count("records removed")
+	}
+	for _, id := range w.recorded {
+		if !w.removed[id] && w.expired(w.records[id].ExpiresAt) {
+			w.store.RemoveDelivery(id)
+			w.removed[id] = true
+			w.note("delivery %s is removed", id)
+			w.count("records removed")
+		}
+	}
+}
+
+// expired reports whether the table removes a record with the expiry time now.
+func (w *simulation) expired(at time.Time) bool {
+	return at.Before(w.now) && w.chance(w.late)
+}
