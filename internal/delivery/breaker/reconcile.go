@@ -186,12 +186,13 @@ func (r *reconciliation) sendProbe(ctx context.Context, next gate.Record, oldest
 	// Only a check with a probe sets AttendAt within the next minute. The gate sets
 	// AttendAt to the time of the next probe, and the check of a paused or
 	// disabled endpoint sets AttendAt farther in the future.
-	if left := r.record.AttendAt.Sub(r.now); left > 0 && left <= gate.AttendAfter {
+	now := r.Now() // the reads may have taken most of the invocation
+	if left := r.record.AttendAt.Sub(now); left > 0 && left <= gate.AttendAfter {
 		r.decision = decideHeld
 		return nil
 	}
 	r.decision = decideProbe
-	next.AttendAt = r.now.Add(gate.AttendAfter)
+	next.AttendAt = now.Add(gate.AttendAfter)
 	if err := r.saveCircuit(ctx, next); err != nil {
 		return err
 	}
