@@ -81,10 +81,12 @@ func findSubject(t hook.Token, from Snapshot, now time.Time) (s subject, ok bool
 	}
 	ref, target := event.Ref(t.Delivery.Endpoint, t.Delivery.Generation)
 	switch {
-	case event.Tenant != t.Tenant || !target || ref.Shard != t.Delivery.Shard:
+	case event.Tenant != t.Tenant:
 		return subject{}, false, errForeignToken
-	case ref != t.Delivery:
+	case event.AcceptedAt.UnixMilli() != t.Delivery.AcceptedAt: // the events may have other targets
 		return subject{}, false, nil
+	case !target || ref != t.Delivery:
+		return subject{}, false, errForeignToken
 	}
 	s = subject{token: t, event: event}
 	if endpoint, ok := from.Endpoints[t.Delivery.Endpoint]; ok {

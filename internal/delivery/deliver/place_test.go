@@ -61,3 +61,24 @@ func TestProcessBatch_ChangedShards(t *testing.T) {
 		t.Errorf("deliveries are %s after %d POSTs; want %s after 30", got, len(w.Posts), want)
 	}
 }
+
+// TestProcessBatch_ReusedIdempotencyKeyWithOtherTargets: the second event of the key has
+// no delivery to the endpoint. A late token of the first event is dropped, and no failure.
+func TestProcessBatch_ReusedIdempotencyKeyWithOtherTargets(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	first := w.Event("order.paid", start, w.Endpoint(nil))
+	first.AcceptedAt = start.Add(-world.Retention)
+	ref, _ := first.Ref(first.Targets[0].Endpoint, 1)
+	second := first
+	second.ID, second.AcceptedAt, second.Targets = hook.KeyedEventID(world.Tenant, "order-1"), start, nil
+	ref.Event = second.ID
+	if err := w.Store.PutEvent(t.Context(), second); err != nil {
+		t.Fatal(err)
+	}
+	w.Enqueue(hook.LaneRetry, hook.NewToken(world.Tenant, ref, 1))
+	if received, failed := w.Invoke(hook.LaneRetry); received != 1 || failed != 0 {
+		t.Errorf("%d of %d tokens failed; want 0 of 1", failed, received)
+	}
+}
