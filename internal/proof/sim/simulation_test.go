@@ -111,7 +111,7 @@ func run(ctx context.Context, o options) *simulation {
 	w.queue.MaxReceives, w.attention.MaxReceives, w.jobs.MaxReceives = w.level.receives, w.level.receives, w.level.receives
 	w.begin() //nolint:contextcheck // processes have the simulation's own
 	for more := true; more; {
-		more = w.step() || w.late == 0 && w.age()
+		more = w.step() || w.late == 0 && w.age() //nolint:contextcheck // processes have the simulation's own
 	}
 	w.abort()
 	close(w.bodies)
