@@ -336,15 +336,3 @@ func FuzzDecodeDeadLetter(f *testing.F) {
 		}
 	})
 }
-
-func TestDelivery_Replay_EndsAnHourBeforeTheDeletion(t *testing.T) {
-	t.Parallel()
-
-	d := someDelivery(1, hook.StateDead)
-	if _, err := d.Replay(hook.ReplayRequest{}, d.ClosesAt()); err != nil {
-		t.Errorf("Replay() at ClosesAt = %v; want no error", err)
-	}
-	if got, err := d.Replay(hook.ReplayRequest{Force: true}, d.ClosesAt().Add(1)); hook.CodeOf(err) != hook.CodeConflict || got.Replayed.Generation != 0 {
-		t.Errorf("Replay() after ClosesAt = %+v, %v; want CodeConflict", got.Replayed, err)
-	}
-}
