@@ -46,8 +46,8 @@ func TestReadBoard(t *testing.T) {
 		t.Errorf("Queue depth = %+v; want five metrics, the first of the queue surehook-prod-live", depth)
 	}
 	letters := widget(t, b, "Dead letters: by hour (left), open (right)")
-	if len(letters.Left) != 1 || len(letters.Right) != 2 || letters.Limit != 100 || letters.Left[0].Seconds != 3600 {
-		t.Errorf("Dead letters = %+v; want one metric of an hour left, two right, and the alarm's limit", letters)
+	if len(letters.Left) != 1 || len(letters.Right) != 3 || letters.Limit != 100 || letters.Left[0].Seconds != 3600 {
+		t.Errorf("Dead letters = %+v; want one metric of an hour left, three right, and the alarm's limit", letters)
 	}
 	rate := widget(t, b, "Success rate, last hour").Left
 	if len(rate) != 1 || rate[0].Expression == "" || rate[0].Inputs["dead"].Name != "dead" {
