@@ -21,6 +21,7 @@ func (w *simulation) begin() {
 		w.newEndpoint()
 	}
 	if crowd == 2 {
+		w.crowded = true
 		w.planCrowd()
 	}
 	for range w.rng.IntN(2) {

@@ -150,7 +150,8 @@ func (w *simulation) twoTokens(a attempt) bool {
 	return false
 }
 
-// checkLimits: attempts in flight stay within max_in_flight, and without faults within the rate.
+// checkLimits: attempts in flight stay within max_in_flight, and without faults
+// and without a backlog within the rate.
 func (w *simulation) checkLimits(e *endpoint, sent *post) {
 	if e.MaxInFlight > 0 && !sent.apart {
 		n := 1
@@ -163,7 +164,7 @@ func (w *simulation) checkLimits(e *endpoint, sent *post) {
 			w.fail(checkInFlight, "%s: %d in flight at %s; at most %d", sent.p.name, n, e.id, e.MaxInFlight)
 		}
 	}
-	if e.RatePerSecond > 0 && w.calm && !sent.apart {
+	if e.RatePerSecond > 0 && w.calm && !w.crowded && !sent.apart {
 		n := 0
 		for _, other := range slices.Backward(w.wire[e.id]) {
 			if other.apart {

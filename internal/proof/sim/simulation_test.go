@@ -47,6 +47,7 @@ type simulation struct {
 	quietAt   time.Time
 	redriven  time.Time // the last redrive of undeliverable messages
 	calm      bool      // no faults
+	crowded   bool      // a backlog: reserved tokens wait for functions, and come together
 	late      float64   // how soon the table removes an expired record; 0 before the second part
 	quiet     bool      // the faults have stopped
 	plan      timeline
