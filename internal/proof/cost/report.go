@@ -3,6 +3,7 @@ package cost
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 )
@@ -144,7 +145,7 @@ func (r Report) requests(b *strings.Builder) {
 		}
 		u := s.Account.Usage
 		fmt.Fprintf(b, "| %s | %.2f | %.2f | %.2f | %.2f | %.0f | %.2f | %s |\n", s.Name, s.WriteUnits(), s.Units("write stats"), s.ReadUnits(),
-			float64(s.Messages)/n, u[LogByte]/n, u[Invocation]/n, strings.Join(requests, ", "))
+			float64(s.Messages)/n, math.Round(u[LogByte]/n/100)*100, u[Invocation]/n, strings.Join(requests, ", "))
 	}
 }
 
@@ -221,7 +222,7 @@ func assumptions(b *strings.Builder) {
   is possible. The surcharge comes from a secondary source: check the price list.
 - DynamoDB's units are computed from the items (`+"`internal/proof/cost/units.go`"+`). Index rows in a transaction count twice. A cheaper
   reading is possible.
-- Log bytes are the bytes of the real lines, plus 26 bytes for each line, plus the API's access log.
+- Log bytes are the bytes of the real lines, plus 26 bytes for each line, plus the API's access log. The table rounds to hundreds.
 - A scheduled retry is one invocation by the Scheduler and one request to SQS.
 - Beyond its fixed cost, an outage costs the same per delivery for 1,000 and for 2,000 events, so the run leaves out 10,000.
 - The counts of the hour are counts of a busy hour near its end, with the largest item.
