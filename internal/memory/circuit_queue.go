@@ -68,9 +68,9 @@ func (q *CircuitQueue) Await(ctx context.Context, limit int) []CircuitMessage {
 // Delete removes the check. Delete ignores an unknown id.
 func (q *CircuitQueue) Delete(id string) { q.checks.delete(id) }
 
-// Postpone makes a received message visible again after d, rounded up to whole
-// seconds, as ChangeMessageVisibility of SQS. Postpone ignores an unknown id.
-func (q *CircuitQueue) Postpone(id string, d time.Duration) { q.checks.postpone(id, d) }
+// ChangeVisibility makes a received message visible again after d, rounded up to whole
+// seconds, as ChangeMessageVisibility of SQS. ChangeVisibility ignores an unknown id.
+func (q *CircuitQueue) ChangeVisibility(id string, d time.Duration) { q.checks.changeVisibility(id, d) }
 
 // Next returns the earliest time of visibility of all checks; ok is false without
 // checks.

@@ -58,9 +58,9 @@ func (j *JobQueue) Await(ctx context.Context, limit int) []JobMessage {
 // Delete removes the message. Delete ignores an unknown id.
 func (j *JobQueue) Delete(id string) { j.jobs.delete(id) }
 
-// Postpone makes a received message visible again after d, rounded up to whole
-// seconds, as ChangeMessageVisibility of SQS. Postpone ignores an unknown id.
-func (j *JobQueue) Postpone(id string, d time.Duration) { j.jobs.postpone(id, d) }
+// ChangeVisibility makes a received message visible again after d, rounded up to whole
+// seconds, as ChangeMessageVisibility of SQS. ChangeVisibility ignores an unknown id.
+func (j *JobQueue) ChangeVisibility(id string, d time.Duration) { j.jobs.changeVisibility(id, d) }
 
 // Next returns the earliest time of visibility of all messages; ok is false without
 // messages.

@@ -109,11 +109,11 @@ func (q *Queue) Delete(id string) {
 	}
 }
 
-// Postpone makes a received message visible again after d, rounded up to whole
-// seconds, as ChangeMessageVisibility of SQS. Postpone ignores an unknown id.
-func (q *Queue) Postpone(id string, d time.Duration) {
+// ChangeVisibility makes a received message visible again after d, rounded up to whole
+// seconds, as ChangeMessageVisibility of SQS. ChangeVisibility ignores an unknown id.
+func (q *Queue) ChangeVisibility(id string, d time.Duration) {
 	for _, l := range q.lanes {
-		l.postpone(id, d)
+		l.changeVisibility(id, d)
 	}
 }
 

@@ -158,9 +158,9 @@ func (q *standardQueue[T]) delete(id string) (removed entry[T], ok bool) {
 	return *e, true
 }
 
-// postpone makes a received message visible again after d. postpone ignores an unknown
-// id, and a message that is visible.
-func (q *standardQueue[T]) postpone(id string, d time.Duration) {
+// changeVisibility makes a received message visible again after d, rounded up to
+// whole seconds. changeVisibility ignores an unknown id, and a message that is visible.
+func (q *standardQueue[T]) changeVisibility(id string, d time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 

@@ -1,7 +1,5 @@
 package memory
 
-import "time"
-
 // setAside makes the message undeliverable. q.mu is held.
 func (q *standardQueue[T]) setAside(e *entry[T]) {
 	q.unlink(e)
@@ -40,26 +38,6 @@ func (q *standardQueue[T]) countUndeliverable() int {
 	return len(q.undeliverable)
 }
 
-// changeVisibility makes the message visible after d, and ignores an unknown id.
-func (q *standardQueue[T]) changeVisibility(id string, d time.Duration) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-
-	if e, ok := q.all[id]; ok {
-		q.unlink(e)
-		e.visibleAt = q.now().Add(d)
-		q.hide(e)
-	}
-}
-
-// ChangeVisibility makes the message visible after d. ChangeVisibility ignores an
-// unknown id.
-func (q *Queue) ChangeVisibility(id string, d time.Duration) {
-	for _, l := range q.lanes {
-		l.changeVisibility(id, d)
-	}
-}
-
 // Reject makes the message undeliverable: on AWS, Lambda does so with a message past
 // the limit of recursive invocations. Reject ignores an unknown id.
 func (q *Queue) Reject(id string) {
@@ -87,10 +65,6 @@ func (q *Queue) Redrive() int {
 	return n
 }
 
-// ChangeVisibility makes the check visible after d. ChangeVisibility ignores an
-// unknown id.
-func (q *CircuitQueue) ChangeVisibility(id string, d time.Duration) { q.checks.changeVisibility(id, d) }
-
 // Reject makes the check undeliverable. Reject ignores an unknown id.
 func (q *CircuitQueue) Reject(id string) { q.checks.reject(id) }
 
@@ -99,10 +73,6 @@ func (q *CircuitQueue) Undeliverable() int { return q.checks.countUndeliverable(
 
 // Redrive makes the undeliverable checks visible, and returns their number.
 func (q *CircuitQueue) Redrive() int { return q.checks.redrive() }
-
-// ChangeVisibility makes the message visible after d. ChangeVisibility ignores an
-// unknown id.
-func (j *JobQueue) ChangeVisibility(id string, d time.Duration) { j.jobs.changeVisibility(id, d) }
 
 // Reject makes the message undeliverable. Reject ignores an unknown id.
 func (j *JobQueue) Reject(id string) { j.jobs.reject(id) }

@@ -63,7 +63,7 @@ func (p *process) deliver(ctx context.Context, lane hook.Lane) {
 	failed := p.deliverer.ProcessBatch(ctx, messages)
 	for _, m := range received {
 		if slices.Contains(failed, m.ID) {
-			p.queue.Postpone(m.ID, redelivery(m.ReceiveCount))
+			p.queue.ChangeVisibility(m.ID, redelivery(m.ReceiveCount))
 		} else {
 			p.queue.Delete(m.ID)
 		}
@@ -90,7 +90,7 @@ func (p *process) reconcile(ctx context.Context, m memory.CircuitMessage) {
 	if work() == nil { // both log their results
 		p.circuits.Delete(m.ID)
 	} else {
-		p.circuits.Postpone(m.ID, redelivery(m.ReceiveCount))
+		p.circuits.ChangeVisibility(m.ID, redelivery(m.ReceiveCount))
 	}
 }
 
@@ -103,7 +103,7 @@ func (p *process) replay(ctx context.Context) {
 		if p.replayer.Work(ctx, m.Job) == nil { // Work logs its result
 			p.jobs.Delete(m.ID)
 		} else {
-			p.jobs.Postpone(m.ID, redelivery(m.ReceiveCount))
+			p.jobs.ChangeVisibility(m.ID, redelivery(m.ReceiveCount))
 		}
 	}
 }

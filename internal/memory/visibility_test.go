@@ -9,7 +9,7 @@ import (
 	"surehook/internal/proof/porttest"
 )
 
-func TestCircuitQueue_Postpone(t *testing.T) {
+func TestCircuitQueue_ChangeVisibility(t *testing.T) {
 	t.Parallel()
 
 	clock := porttest.FakeClock()
@@ -17,13 +17,13 @@ func TestCircuitQueue_Postpone(t *testing.T) {
 	if err := q.Enqueue(t.Context(), hook.CircuitCheck{Tenant: "acme", Endpoint: hook.NewEndpointID()}, 0); err != nil {
 		t.Fatal(err)
 	}
-	q.Postpone("1", time.Hour) // not received yet
+	q.ChangeVisibility("1", time.Hour) // not received yet
 	got := q.Receive(1)
 	if len(got) != 1 {
 		t.Fatalf("Receive() = %v; want the check", got)
 	}
-	q.Postpone(got[0].ID, 1500*time.Millisecond)
-	q.Postpone("unknown", time.Second)
+	q.ChangeVisibility(got[0].ID, 1500*time.Millisecond)
+	q.ChangeVisibility("unknown", time.Second)
 	clock.Pass(t.Context(), time.Second)
 	if early := q.Receive(1); len(early) != 0 {
 		t.Errorf("Receive() after 1 s = %v; want nothing before 2 s", early)
