@@ -2,7 +2,6 @@ package hook
 
 import (
 	"crypto/sha256"
-	"hash/fnv"
 	"time"
 )
 
@@ -62,19 +61,6 @@ func (e Event) refOf(target Target, generation int) DeliveryRef {
 	return DeliveryRef{
 		DeliveryID: DeliveryID{Event: e.ID, Endpoint: target.Endpoint, Generation: generation},
 		AcceptedAt: e.AcceptedAt.UnixMilli(),
-		Shard:      shardOf(e.ID, target.Shards),
+		Shard:      ShardOf(e.ID, target.Shards),
 	}
-}
-
-// shardOf returns the shard of the event's deliveries to an endpoint with the number
-// of shards. The two halves of the hash are combined, because the low bits of FNV-1a
-// depend on the low bits of the input only.
-func shardOf(id EventID, shards int) int {
-	if shards <= 1 {
-		return 0
-	}
-	h := fnv.New32a()
-	_, _ = h.Write([]byte(id)) // never fails
-	sum := h.Sum32()
-	return int(sum>>16^sum) % shards
 }

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"hash/fnv"
 	"strconv"
 	"strings"
 )
@@ -18,6 +19,19 @@ type DeliveryRef struct {
 
 	AcceptedAt int64 // of the stored event, in milliseconds since 1970
 	Shard      int   // from 0
+}
+
+// ShardOf returns the shard of the id, from 0; 0 for fewer than 2 shards. The two halves
+// of the hash are combined, because the low bits of FNV-1a depend on the low bits of the
+// input only. The hash is a part of the table's layout.
+func ShardOf[ID ~string](id ID, shards int) int {
+	if shards <= 1 {
+		return 0
+	}
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(id)) // never fails
+	sum := h.Sum32()
+	return int(sum>>16^sum) % shards
 }
 
 // Successor returns the place of the next generation.

@@ -239,16 +239,11 @@ func (s *Store) Endpoints(ctx context.Context, tenant hook.TenantID) ([]hook.End
 	if err != nil {
 		return nil, translate(err, op)
 	}
-	endpoints := make([]hook.Endpoint, 0, len(items))
-	for _, item := range items {
-		e, err := decode(item, fromEndpointItem)
-		if err != nil {
-			return nil, translate(err, op)
-		}
-		if e.Tenant == tenant {
-			endpoints = append(endpoints, e)
-		}
+	endpoints, err := decodeAll(items, fromEndpointItem)
+	if err != nil {
+		return nil, translate(err, op)
 	}
+	endpoints = slices.DeleteFunc(endpoints, func(e hook.Endpoint) bool { return e.Tenant != tenant })
 	slices.SortFunc(endpoints, func(a, b hook.Endpoint) int { return strings.Compare(string(a.ID), string(b.ID)) })
 	return endpoints, nil
 }

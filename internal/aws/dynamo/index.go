@@ -36,12 +36,12 @@ func current[I, T any](
 	if err != nil {
 		return nil, err
 	}
-	found := make(map[string]T, len(items))
-	for _, item := range items {
-		record, err := decode(item, from)
-		if err != nil {
-			return nil, err
-		}
+	unordered, err := decodeAll(items, from)
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[string]T, len(unordered))
+	for _, record := range unordered {
 		found[position(record)] = record
 	}
 	records := make([]T, 0, len(rows))

@@ -140,7 +140,7 @@ func refOf(k key) (hook.DeliveryRef, error) {
 const dueList = "due"
 
 // dueShard returns the hash key of a retrying delivery in the index by_state.
-func dueShard(id hook.DeliveryID) string { return shard(dueList, shardOf(id.Event, dueShards)) }
+func dueShard(id hook.DeliveryID) string { return shard(dueList, hook.ShardOf(id.Event, dueShards)) }
 
 // dueRange returns the range key of a retrying delivery in the index by_state.
 func dueRange(d hook.Delivery) string {
@@ -166,7 +166,7 @@ func activeList(t time.Time) string { return "active#" + t.UTC().Format(statsHou
 
 // activeShard returns the hash key of the counts in the index by_state.
 func activeShard(t time.Time, id hook.EndpointID) string {
-	return shard(activeList(t), shardOf(id, endpointShards))
+	return shard(activeList(t), hook.ShardOf(id, endpointShards))
 }
 
 // activeRange returns the range key of the counts in the index by_state.
@@ -214,7 +214,9 @@ const indexTime = "2006-01-02T15:04:05.000Z"
 const circuitList = "circuit"
 
 // circuitShard returns the hash key of the circuit in the index by_state.
-func circuitShard(id hook.EndpointID) string { return shard(circuitList, shardOf(id, endpointShards)) }
+func circuitShard(id hook.EndpointID) string {
+	return shard(circuitList, hook.ShardOf(id, endpointShards))
+}
 
 // attendRange returns the range key of a circuit in the index by_state.
 func attendRange(at time.Time, id hook.EndpointID) string {

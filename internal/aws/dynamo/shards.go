@@ -2,7 +2,6 @@ package dynamo
 
 import (
 	"fmt"
-	"hash/fnv"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -26,15 +25,6 @@ const (
 // maxShardQueries bounds the concurrent queries of one list. The SDK's client
 // keeps 10 idle connections to a host.
 const maxShardQueries = 8
-
-// shardOf returns the shard of the id, from 0. The two halves of the hash are
-// combined, because the low bits of FNV-1a depend on the low bits of the input only.
-func shardOf[ID ~string](id ID, shards uint32) int {
-	h := fnv.New32a()
-	_, _ = h.Write([]byte(id)) // never fails
-	sum := h.Sum32()
-	return int((sum>>16 ^ sum) % shards)
-}
 
 // shard returns the hash key of a shard.
 func shard(list string, n int) string { return fmt.Sprintf("%s#%02d", list, n) }
