@@ -34,14 +34,15 @@ func (d *Deliverer) settleUnattempted(ctx context.Context, s *subject, decide de
 // nothing more.
 func (d *Deliverer) settleDelivery(ctx context.Context, s *subject, decide decision) (recorded hook.Delivery, own bool, err error) {
 	written, err := d.recordDecision(ctx, s, decide)
-	_, _, outweighed := replacement(s, written.record, decide)
-	switch {
-	case err != nil:
+	if err != nil {
 		return written.record, written.own, err
-	case written.own && !outweighed: // a copy of the token may have recorded another outcome
-		return written.record, true, d.followUp(ctx, written.record)
 	}
-	written, err = d.replaceRecord(ctx, s, written.record, decide)
+	// Also an own record: a copy of the token may have recorded another outcome.
+	if _, _, outweighs := replacement(s, written.record, decide); outweighs {
+		written, err = d.replaceRecord(ctx, s, written.record, decide)
+	} else if written.own {
+		err = d.followUp(ctx, written.record)
+	}
 	return written.record, written.own, err
 }
 
