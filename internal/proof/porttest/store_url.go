@@ -2,8 +2,6 @@ package porttest
 
 import (
 	"context"
-	"slices"
-	"sync"
 	"testing"
 
 	"surehook/internal/hook"
@@ -87,24 +85,8 @@ func urlRace(t *testing.T, s StoreUnderTest) {
 func wantWinners(t *testing.T, want int, code hook.Code, call func(ctx context.Context) error) {
 	t.Helper()
 
-	codes := make([]hook.Code, 20)
-	var racers sync.WaitGroup
-	for i := range codes {
-		racers.Go(func() {
-			for codes[i] = hook.CodeUnavailable; codes[i] == hook.CodeUnavailable && t.Context().Err() == nil; {
-				if err := call(t.Context()); err != nil {
-					codes[i] = hook.CodeOf(err)
-				} else {
-					codes[i] = 0
-				}
-			}
-		})
-	}
-	racers.Wait()
-	slices.Sort(codes)
-	for i, got := range codes {
-		if i < want && got != 0 || i >= want && got != code {
-			t.Fatalf("20 racing calls have codes %v; want %d successes, and %s", codes, want, code)
-		}
+	winners := raceFor(t, 20, code, func(ctx context.Context, _ int) error { return call(ctx) })
+	if len(winners) != want {
+		t.Fatalf("%d of 20 racing calls succeed; want %d", len(winners), want)
 	}
 }
