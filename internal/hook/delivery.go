@@ -123,15 +123,10 @@ func TriggerOf(d DeliveryID, number int) Trigger {
 // begins. In this time the owner sees the end of the delivery.
 const closing = time.Hour
 
-// ClosesAt returns the end of the time for attempts and replays; zero: never.
+// ClosesAt returns the end of the time for attempts; zero: never.
 func (d Delivery) ClosesAt() time.Time {
 	if d.ExpiresAt.IsZero() {
 		return time.Time{}
 	}
 	return d.ExpiresAt.Add(-closing)
-}
-
-// Closed reports whether at is after ClosesAt.
-func (d Delivery) Closed(at time.Time) bool {
-	return !d.ExpiresAt.IsZero() && at.After(d.ClosesAt())
 }

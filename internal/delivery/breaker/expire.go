@@ -88,11 +88,7 @@ func (r *reconciliation) mustEnd(d hook.Delivery) bool {
 // expiresAt returns the first stored time, in milliseconds, at which the delivery
 // is expired.
 func (r *reconciliation) expiresAt(d hook.Delivery) time.Time {
-	at := d.CreatedAt.Add(r.endpoint.MaxAge)
-	if closes := d.ClosesAt(); !closes.IsZero() && closes.Before(at) {
-		at = closes
-	}
-	return at.Add(time.Millisecond)
+	return retry.Deadline(d, r.endpoint.MaxAge).Add(time.Millisecond)
 }
 
 // endDeliveries ends the deliveries, and keeps the errors in faults. The error of one

@@ -24,9 +24,6 @@ const (
 	// takes 20 s of the 60 s of an invocation. A page has at most 16 KB: 160 bytes per
 	// endpoint.
 	reviewPage = 100
-	// reviewSpan is the age of the oldest counts read: 24 hours to judge, and up to
-	// 1 hour more because the counts begin on the hour.
-	reviewSpan = 25 * time.Hour
 )
 
 // Review judges the endpoints active in the current or the previous hour of the
@@ -167,7 +164,7 @@ func (r *reviewRun) judgeEndpoint(ctx context.Context, check hook.CircuitCheck) 
 	if err != nil {
 		return fmt.Errorf("read circuit: %w", err)
 	}
-	hours, err := r.Store.Hours(ctx, check.Endpoint, r.now.Add(-reviewSpan))
+	hours, err := r.Store.Hours(ctx, check.Endpoint, r.now.Add(-review.Span))
 	if err != nil {
 		return fmt.Errorf("read hours: %w", err)
 	}

@@ -7,16 +7,13 @@ import (
 	"time"
 
 	"surehook/internal/hook"
+	"surehook/internal/rule/review"
 	"surehook/internal/rule/stats"
 )
 
 // maxSaveAttempts limits the writes of a retirement. Each conflict means that
 // another writer succeeded, so 3 attempts tolerate 2 concurrent writers.
 const maxSaveAttempts = 3
-
-// countedFor is the age of the oldest deaths that a review counts: 24 hours, and up
-// to 1 hour more because the counts begin on the hour.
-const countedFor = 25 * time.Hour
 
 // Store keeps deliveries, the counts of replay jobs and the counts of endpoints.
 type Store interface {
@@ -107,7 +104,7 @@ func (s Settlement) retire(ctx context.Context, ref hook.DeliveryRef, settledAt 
 	if err != nil && hook.CodeOf(err) == hook.CodeConflict {
 		return hook.Delivery{}, hook.Conflict(fmt.Sprintf("delivery %s changed %d times before the retirement", ref, maxSaveAttempts))
 	}
-	if err == nil && died && settledAt.Sub(record.UpdatedAt) <= countedFor {
+	if err == nil && died && settledAt.Sub(record.UpdatedAt) <= review.Span {
 		err = s.uncountDead(ctx, record)
 	}
 	return record, err

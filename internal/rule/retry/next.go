@@ -50,11 +50,19 @@ func Planned(p hook.RetryPolicy, d hook.DeliveryID, n int, last time.Time) []tim
 	}
 }
 
-// Expired reports whether the delivery is older than maxAge, or closed: the delivery
-// must end before the deletion of the records. maxAge is exclusive: an age of exactly
-// maxAge is not expired.
+// Deadline returns the last time of an attempt: at the age maxAge, or earlier at
+// ClosesAt, because the delivery must end before the deletion of the records.
+func Deadline(d hook.Delivery, maxAge time.Duration) time.Time {
+	end := d.CreatedAt.Add(maxAge)
+	if closes := d.ClosesAt(); !closes.IsZero() && closes.Before(end) {
+		return closes
+	}
+	return end
+}
+
+// Expired reports whether now is after the Deadline.
 func Expired(d hook.Delivery, now time.Time, maxAge time.Duration) bool {
-	return now.Sub(d.CreatedAt) > maxAge || d.Closed(now)
+	return now.After(Deadline(d, maxAge))
 }
 
 // spread returns the bounds of the draw of a delay. The zero Jitter means full

@@ -50,6 +50,7 @@ const (
 
 	MinTimeout = 2 * time.Second  // shortest timeout of an attempt at a slow endpoint
 	Every      = 15 * time.Minute // interval between reviews
+	Span       = 25 * time.Hour   // age of the oldest counts: 24 hours to judge, and up to 1 hour more because counts begin on the hour
 )
 
 // The values of Flags.Warned, in percent.
