@@ -3,6 +3,7 @@ package hook
 import (
 	"encoding/json"
 	"fmt"
+	"hash/fnv"
 	"time"
 )
 
@@ -15,9 +16,11 @@ type Lane uint8
 
 // The lanes. The zero Lane is not valid.
 const (
-	LaneLive   Lane = iota + 1 // first attempts
-	LaneRetry                  // later attempts
-	LaneReplay                 // first attempts of replays
+	LaneLive     Lane = iota + 1 // first attempts
+	LaneRetry                    // later attempts
+	LaneReplay                   // first attempts of replays
+	LaneSlot                     // attempts that need an in-flight slot: one token an invocation
+	LaneOverflow                 // the same, of tenants with their share of LaneSlot in use
 )
 
 // String returns the lane's name.
@@ -29,8 +32,30 @@ func (l Lane) String() string {
 		return "retry"
 	case LaneReplay:
 		return "replay"
+	case LaneSlot:
+		return "slot"
+	case LaneOverflow:
+		return "overflow"
 	}
 	return "unknown"
+}
+
+// Single reports whether an invocation receives one token of the lane. Such an
+// invocation may last as long as the attempt, and delays no other token.
+func (l Lane) Single() bool { return l == LaneSlot || l == LaneOverflow }
+
+// groupBuckets is the number of message groups of a tenant. A deployment with one
+// tenant needs several groups to be fair; a tenant with many endpoints must not have
+// as many groups.
+const groupBuckets = 8
+
+// Group returns the message group of the token: the tenant, and one of 8 buckets of the
+// tenant's endpoints. A fair queue keeps a group with many messages in flight from
+// delaying the other groups.
+func (t Token) Group() string {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(t.Delivery.Endpoint)) // a hash accepts every write
+	return fmt.Sprintf("%s.%d", t.Tenant, h.Sum32()%groupBuckets)
 }
 
 // Token is the message or schedule for the next attempt of a delivery. Two
@@ -42,6 +67,7 @@ type Token struct {
 	Attempt       int           `json:"attempt"`
 	Nonce         string        `json:"nonce"`
 	Reserved      bool          `json:"reserved,omitempty"` // the token waited for a reserved rate slot
+	Slot          bool          `json:"slot,omitempty"`     // the sender claimed an in-flight slot for the token
 	ReplayRequest ReplayRequest `json:"replay,omitzero"`    // only in the first token of a replay
 	Hops          int           `json:"hops,omitempty"`     // times that the token was sent on without an attempt
 	Parks         int           `json:"parks,omitempty"`    // times that the delivery had been parked when the token was made

@@ -59,7 +59,7 @@ func TestQueue_Await_ReturnsWhenAMessageIsVisible(t *testing.T) {
 					synctest.Wait()
 				}
 				got := q.Await(t.Context(), hook.LaneLive, 10)
-				if after := time.Since(start); len(got) != 1 || got[0].Group != "ep_1" || after != tt.want {
+				if after := time.Since(start); len(got) != 1 || got[0].Token.Delivery.Endpoint != "ep_1" || after != tt.want {
 					t.Errorf("Await(live) = %v after %s; want the message after %s", got, after, tt.want)
 				}
 			})

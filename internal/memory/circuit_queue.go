@@ -42,7 +42,7 @@ func NewCircuitQueue(now func() time.Time) *CircuitQueue {
 
 // Enqueue rounds the delay up to whole seconds. A delay below 0 is 0.
 func (q *CircuitQueue) Enqueue(_ context.Context, check hook.CircuitCheck, delay time.Duration) error {
-	q.checks.put(check.Endpoint, hook.CircuitTask{Check: check}, q.now().Add(queueDelay(delay)))
+	q.checks.put(string(check.Endpoint), hook.CircuitTask{Check: check}, q.now().Add(queueDelay(delay)))
 	return nil
 }
 

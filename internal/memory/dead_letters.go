@@ -41,7 +41,7 @@ func (d *DeadLetters) Send(_ context.Context, l hook.DeadLetter) error {
 	if err != nil {
 		return err //nolint:wrapcheck // the error names the letter
 	}
-	d.letters.put(l.Endpoint, letter{DeadLetter: l, body: body}, d.queue.now())
+	d.letters.put(string(l.Endpoint), letter{DeadLetter: l, body: body}, d.queue.now())
 	return nil
 }
 

@@ -104,7 +104,7 @@ func TestDeadLetters_Redrive_MovesLettersToTheLane(t *testing.T) {
 			t.Fatalf("Receive(retry) = %d messages; want %d", len(got), len(want))
 		}
 		for i, m := range got {
-			if body, err := want[i].Encode(); err != nil || m.Body != body || m.Token != want[i].Token() || m.Group != want[i].Endpoint {
+			if body, err := want[i].Encode(); err != nil || m.Body != body || m.Token != want[i].Token() || m.Group != string(want[i].Endpoint) {
 				t.Errorf("Receive(retry)[%d] = %+v, %v; want the letter %s and its token", i, m, err, want[i].Delivery)
 			}
 			if token, err := hook.DecodeToken(m.Body); err != nil || token != m.Token {

@@ -23,6 +23,8 @@ func (q Queues) Depths(context.Context) (map[string]status.Depth, error) {
 		"live":          q.Lanes.lane(hook.LaneLive).depth(),
 		"retry":         q.Lanes.lane(hook.LaneRetry).depth(),
 		"replay":        q.Lanes.lane(hook.LaneReplay).depth(),
+		"slot":          q.Lanes.lane(hook.LaneSlot).depth(),
+		"overflow":      q.Lanes.lane(hook.LaneOverflow).depth(),
 		"replay_jobs":   q.Jobs.jobs.depth(),
 		"circuits":      q.Circuits.checks.depth(),
 		"dead_letters":  q.DeadLetters.letters.depth(),

@@ -33,7 +33,7 @@ type Queue struct {
 
 	now     func() time.Time
 	numbers *atomic.Int64              // message numbers of all lanes and of the dead letters
-	lanes   [3]*standardQueue[content] // by lane, from the first
+	lanes   [5]*standardQueue[content] // by lane, from the first
 }
 
 // content is a token and its encoded form.
@@ -45,10 +45,10 @@ type content struct {
 // Message is a received message.
 type Message struct {
 	ID           string
-	Group        hook.EndpointID // empty for a message of a schedule
-	Body         string          // encoded token, or encoded dead letter after Redrive
-	Token        hook.Token      // decoded Body
-	ReceiveCount int             // this receipt included
+	Group        string     // empty for a message of a schedule
+	Body         string     // encoded token, or encoded dead letter after Redrive
+	Token        hook.Token // decoded Body
+	ReceiveCount int        // this receipt included
 }
 
 // NewQueue returns an empty queue with the clock now.
@@ -74,7 +74,7 @@ func (q *Queue) Send(_ context.Context, lane hook.Lane, tokens []hook.Token, del
 	visibleAt := q.now().Add(wholeSeconds(delay))
 	failed := false
 	for i, token := range tokens {
-		errs[i] = q.put(lane, token.Delivery.Endpoint, token, visibleAt)
+		errs[i] = q.put(lane, token.Group(), token, visibleAt)
 		failed = failed || errs[i] != nil
 	}
 	if !failed {
@@ -134,7 +134,7 @@ func (q *Queue) lane(lane hook.Lane) *standardQueue[content] { return q.lanes[la
 // validate checks the arguments of Send.
 func (q *Queue) validate(lane hook.Lane, delay time.Duration) error {
 	switch {
-	case lane < hook.LaneLive || lane > hook.LaneReplay:
+	case lane < hook.LaneLive || lane > hook.LaneOverflow:
 		return &hook.Error{Code: hook.CodeInternal, Message: "unknown lane " + lane.String()}
 	case delay < 0 || delay > hook.MaxQueueDelay:
 		return &hook.Error{Code: hook.CodeInternal, Message: fmt.Sprintf("delay %s is out of range 0 to %s", delay, hook.MaxQueueDelay)}
@@ -142,7 +142,7 @@ func (q *Queue) validate(lane hook.Lane, delay time.Duration) error {
 	return nil
 }
 
-func (q *Queue) put(lane hook.Lane, group hook.EndpointID, token hook.Token, visibleAt time.Time) error {
+func (q *Queue) put(lane hook.Lane, group string, token hook.Token, visibleAt time.Time) error {
 	body, err := token.Encode()
 	if err != nil {
 		return fmt.Errorf("send to lane %s: %w", lane, err)

@@ -106,16 +106,16 @@ func TestQueue_Receive_FairQueuePrefersQuietGroups(t *testing.T) {
 		}
 		groups := make(map[hook.EndpointID]int)
 		for _, m := range got {
-			groups[m.Group]++
+			groups[m.Token.Delivery.Endpoint]++
 		}
-		if diff := cmp.Diff(want, groups); diff != "" || got[0].Group != "ep_noisy" {
+		if diff := cmp.Diff(want, groups); diff != "" || got[0].Token.Delivery.Endpoint != "ep_noisy" {
 			t.Errorf("Receive(live) of a queue with Fair %t, by group (-want +got):\n%s", fair, diff)
 		}
 
 		// Without messages in flight, no group is noisy.
 		clock.Pass(t.Context(), q.Visibility)
 		send(t, q, tokensOf("ep_other", 1), 0)
-		if got := q.Receive(hook.LaneLive, 20); got[0].Group != "ep_noisy" || got[19].Group != "ep_noisy" {
+		if got := q.Receive(hook.LaneLive, 20); got[0].Token.Delivery.Endpoint != "ep_noisy" || got[19].Token.Delivery.Endpoint != "ep_noisy" {
 			t.Errorf("Receive(live) a minute later = %v; want the noisy group again", got)
 		}
 	}
@@ -125,7 +125,7 @@ func TestQueue_Send_UnknownLaneIsInternal(t *testing.T) {
 	t.Parallel()
 
 	q := memory.NewQueue(porttest.FakeClock().Now)
-	for _, lane := range []hook.Lane{0, hook.LaneReplay + 1} {
+	for _, lane := range []hook.Lane{0, hook.LaneOverflow + 1} {
 		errs := q.Send(t.Context(), lane, tokensOf("ep_1", 2), 0)
 		if len(errs) != 2 || hook.CodeOf(errs[0]) != hook.CodeInternal || hook.CodeOf(errs[1]) != hook.CodeInternal {
 			t.Errorf("Send(%s, 2 tokens) = %v; want two internal errors", lane, errs)

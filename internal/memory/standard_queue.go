@@ -8,8 +8,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"surehook/internal/hook"
 )
 
 const defaultVisibility = time.Minute
@@ -25,7 +23,7 @@ type standardQueue[T any] struct {
 	mu       sync.Mutex
 	all      map[string]*entry[T]
 	hidden   *ordered[*entry[T]] // hidden at the last call of show; all other messages are in groups
-	groups   map[hook.EndpointID]*group[T]
+	groups   map[string]*group[T]
 	heads    *ordered[*group[T]] // groups with visible messages, by first message
 	inFlight int                 // number of received and hidden messages
 
@@ -47,7 +45,7 @@ func (e *entry[T]) isInFlight() bool { return e.hidden && e.received > 0 }
 
 // group is the messages of one group id.
 type group[T any] struct {
-	id       hook.EndpointID // empty: messages without group
+	id       string // empty: messages without group
 	visible  *ordered[*entry[T]]
 	head     *entry[T] // first visible message, the group's position in heads; nil: none
 	inFlight int
@@ -60,7 +58,7 @@ func newStandardQueue[T any](now func() time.Time, numbers *atomic.Int64) *stand
 		wake:    make(chan struct{}, 1),
 		all:     make(map[string]*entry[T]),
 		hidden:  newOrdered(compareEntries[T]),
-		groups:  make(map[hook.EndpointID]*group[T]),
+		groups:  make(map[string]*group[T]),
 		heads:   newOrdered(func(a, b *group[T]) int { return compareEntries(a.head, b.head) }),
 	}
 }
@@ -73,7 +71,7 @@ func compareEntries[T any](a, b *entry[T]) int {
 }
 
 // put adds a message, visible from visibleAt on.
-func (q *standardQueue[T]) put(id hook.EndpointID, value T, visibleAt time.Time) {
+func (q *standardQueue[T]) put(id string, value T, visibleAt time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 

@@ -40,7 +40,7 @@ func (b batch) send(ctx context.Context) {
 		pending = append(pending, types.SendMessageBatchRequestEntry{
 			Id:             aws.String(strconv.Itoa(i)),
 			MessageBody:    aws.String(body),
-			MessageGroupId: aws.String(string(token.Delivery.Endpoint)),
+			MessageGroupId: aws.String(token.Group()),
 			DelaySeconds:   b.to.delay,
 		})
 	}

@@ -6,8 +6,8 @@
 //
 // # Message groups
 //
-// Every message carries a MessageGroupId: the endpoint id, or the tenant for
-// replay jobs. Group ids turn a standard queue into a fair queue: a group with
+// Every message carries a MessageGroupId: hook.Token.Group for tokens, the endpoint for
+// dead letters and circuit checks, and the tenant for replay jobs. Group ids turn a standard queue into a fair queue: a group with
 // many or slow messages does not delay the messages of other groups.
 //
 // # Errors
@@ -41,9 +41,11 @@ var errNoAnswer = errors.New("SQS did not answer in time")
 
 // URLs names the queues of the lanes. The URL of an unused lane may be empty.
 type URLs struct {
-	Live   string
-	Retry  string
-	Replay string
+	Live     string
+	Retry    string
+	Replay   string
+	Slot     string
+	Overflow string
 }
 
 // Queue sends tokens to the lanes. Queue is safe for concurrent use.
@@ -133,6 +135,10 @@ func (q *Queue) destination(lane hook.Lane, delay time.Duration) (destination, e
 		to.url = q.urls.Retry
 	case hook.LaneReplay:
 		to.url = q.urls.Replay
+	case hook.LaneSlot:
+		to.url = q.urls.Slot
+	case hook.LaneOverflow:
+		to.url = q.urls.Overflow
 	}
 	if to.url == "" {
 		return to, &hook.Error{Code: hook.CodeInternal, Message: fmt.Sprintf("the %s lane has no queue", lane)}

@@ -45,7 +45,7 @@ func TestQueue_Send_PutsTokensInBatchesOfTen(t *testing.T) {
 	want := map[string]entry{}
 	for _, token := range sent {
 		body := encode(t, token)
-		want[body] = entry{MessageBody: body, MessageGroupID: string(token.Delivery.Endpoint), DelaySeconds: 2}
+		want[body] = entry{MessageBody: body, MessageGroupID: token.Group(), DelaySeconds: 2}
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("entries (-want +got):\n%s", diff)

@@ -18,6 +18,7 @@ import (
 type Message struct {
 	ID   string
 	Body string
+	Lane hook.Lane // of the queue; zero stands for a lane of batches
 }
 
 // Deliverer processes batches of tokens. All fields but Wait must be set. With an empty

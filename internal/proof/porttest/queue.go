@@ -33,7 +33,7 @@ type QueueBench struct {
 func Queue(t *testing.T, newBench func(t *testing.T) QueueBench) {
 	t.Helper()
 
-	t.Run("each token arrives once, with its endpoint as group", func(t *testing.T) {
+	t.Run("each token arrives once, with the group of tenant and bucket", func(t *testing.T) {
 		t.Parallel()
 
 		b := newBench(t)
@@ -43,7 +43,7 @@ func Queue(t *testing.T, newBench func(t *testing.T) QueueBench) {
 		}
 		var want []Message
 		for _, token := range tokens {
-			want = append(want, Message{Body: body(t, token), Group: string(token.Delivery.Endpoint)})
+			want = append(want, Message{Body: body(t, token), Group: token.Group()})
 		}
 		if stray, err := b.Receive(t.Context(), hook.LaneRetry); err != nil || len(stray) > 0 {
 			t.Errorf("Receive(retry) after a send to live = %v, %v; want nothing", stray, err)
