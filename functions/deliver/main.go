@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"os"
 	"time"
 
@@ -67,8 +66,9 @@ func newHandler(cfg config.Deliver, sdk aws.Config, log *slog.Logger) (any, erro
 			CircuitQueue: sqs.NewCircuitQueue(sdk, cfg.CircuitsQueue),
 			Notifier:     notifier,
 			Now:          time.Now,
-			Rand:         rand.Float64,
+			Places:       cfg.TenantPlaces,
 		},
+		Releaser:   &release.Releaser{Store: store, Queue: queue, CircuitQueue: sqs.NewCircuitQueue(sdk, cfg.CircuitsQueue), Now: time.Now},
 		Settlement: settle.Settlement{Store: store, Notifier: notifier, Log: log},
 		Notifier:   notifier,
 		Metrics:    metrics,

@@ -73,6 +73,9 @@ const (
 	ReasonPaused    Reason = "paused"           // parked: the endpoint is paused
 	ReasonDisabled  Reason = "disabled"         // parked: the endpoint is disabled
 	ReasonCircuit   Reason = "circuit_open"     // parked: the endpoint's circuit is open
+	ReasonInFlight  Reason = "in_flight"        // parked: all in-flight slots of the endpoint are in use
+	ReasonRate      Reason = "rate"             // parked: the endpoint's rate is used for more than a minute ahead
+	ReasonThrottled Reason = "throttled"        // parked: the endpoint answered 429
 	ReasonDeleted   Reason = "endpoint_deleted" // cancelled
 	ReasonReplayed  Reason = "replayed"         // discarded or cancelled: superseded by a newer generation
 	ReasonFailing   Reason = "failing"          // endpoint disabled: the dead rate is too high

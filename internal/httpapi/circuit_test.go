@@ -81,9 +81,9 @@ func TestCircuit_state(t *testing.T) {
 			if err := b.store.SaveCircuit(t.Context(), r); err != nil {
 				t.Fatalf("SaveCircuit = %v", err)
 			}
-			limits, _ := gate.Limits{}.Lease([]string{"dlv_1"}, 1, now)
-			if err := b.store.SaveLimits(t.Context(), id, limits); err != nil {
-				t.Fatalf("SaveLimits = %v", err)
+			limits := gate.Limits{Leases: map[string]gate.Lease{"dlv_1": {Nonce: "n", Until: now.Add(gate.LeaseFor)}}}
+			if err := b.store.ChangeLimits(t.Context(), id, gate.Limits{}, limits, 1); err != nil {
+				t.Fatalf("ChangeLimits = %v", err)
 			}
 			w := b.do(t, reader, "GET", endpoints+"/"+string(id), "")
 			if _, got, _ := strings.Cut(w.Body.String(), `,"circuit_state":`); w.Code != 200 || got != tt.want+"}" {

@@ -43,6 +43,7 @@ type Store struct {
 	circuits      map[hook.EndpointID]gate.Record
 	due           *ordered[gate.Record] // circuits with an AttendAt, ordered by AttendAt
 	limits        map[hook.EndpointID]gate.Limits
+	places        map[hook.TenantID]gate.Limits
 	counts        map[hook.EndpointID]minutes
 	hours         map[hook.EndpointID]map[time.Time]*stats.Counts  // by start of the hour in UTC
 	active        map[time.Time]map[hook.CircuitCheck]bool         // endpoints with counts, by hour
@@ -75,6 +76,7 @@ func NewStore() *Store {
 			return cmp.Or(a.AttendAt.Compare(b.AttendAt), strings.Compare(string(a.Endpoint), string(b.Endpoint)))
 		}),
 		limits:        make(map[hook.EndpointID]gate.Limits),
+		places:        make(map[hook.TenantID]gate.Limits),
 		counts:        make(map[hook.EndpointID]minutes),
 		hours:         make(map[hook.EndpointID]map[time.Time]*stats.Counts),
 		active:        make(map[time.Time]map[hook.CircuitCheck]bool),

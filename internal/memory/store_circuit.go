@@ -3,7 +3,6 @@ package memory
 import (
 	"context"
 	"fmt"
-	"maps"
 	"time"
 
 	"surehook/internal/delivery/gate"
@@ -40,7 +39,7 @@ func (s *Store) SaveCircuit(ctx context.Context, r gate.Record) error {
 		return fmt.Errorf("%s: %w", op, hook.Conflict("the circuit was changed meanwhile"))
 	}
 	r.Version++
-	for _, at := range []*time.Time{&r.OpenedAt, &r.ProbeAt, &r.LeaseUntil, &r.ClosedAt, &r.ThrottledUntil, &r.EmptySince, &r.AttendAt} {
+	for _, at := range []*time.Time{&r.OpenedAt, &r.ProbeAt, &r.LeaseUntil, &r.ClosedAt, &r.ThrottledUntil, &r.EmptySince, &r.SpeedAt, &r.SeenAt, &r.AttendAt} {
 		*at = storedTime(*at)
 	}
 	s.circuits[r.Endpoint] = r
@@ -90,42 +89,6 @@ func (s *Store) Attended(ctx context.Context, limit int) ([]gate.Record, error) 
 		records = append(records, s.circuits[r.Endpoint])
 	}
 	return records, nil
-}
-
-// Limits returns a copy of the limits.
-func (s *Store) Limits(ctx context.Context, endpoint hook.EndpointID) (gate.Limits, error) {
-	if err := available(ctx, "read limits "+string(endpoint)); err != nil {
-		return gate.Limits{}, err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-
-	l := s.limits[endpoint]
-	l.Leases = maps.Clone(l.Leases)
-	return l, nil
-}
-
-// SaveLimits stores a copy of the limits.
-func (s *Store) SaveLimits(ctx context.Context, endpoint hook.EndpointID, l gate.Limits) error {
-	op := "save limits " + string(endpoint)
-	if err := available(ctx, op); err != nil {
-		return err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-
-	if s.limits[endpoint].Version != l.Version {
-		return fmt.Errorf("%s: %w", op, hook.Conflict("the limits were changed meanwhile"))
-	}
-	l.Version++
-	l.RateSlot = l.RateSlot.UTC().Round(0) // without a monotonic reading
-	leases := make(map[string]time.Time, len(l.Leases))
-	for holder, until := range l.Leases {
-		leases[holder] = storedTime(until)
-	}
-	l.Leases = leases
-	s.limits[endpoint] = l
-	return nil
 }
 
 // minutes holds an endpoint's counts by start of the minute in UTC.

@@ -144,7 +144,6 @@ const (
 	LogLate          = "late"    // the retry lane is late
 	LogOverdue       = "overdue"
 	LogSwept         = "deliveries_swept"
-	LogDelayed       = "delayed"
 )
 
 // Version is the version of this build without a leading "v", such as "1.2.3" or

@@ -19,6 +19,7 @@ import (
 	"surehook/internal/delivery/gate"
 	"surehook/internal/delivery/ingest"
 	"surehook/internal/delivery/notify"
+	"surehook/internal/delivery/release"
 	"surehook/internal/delivery/replay"
 	"surehook/internal/delivery/send"
 	"surehook/internal/delivery/settle"
@@ -81,6 +82,7 @@ func newProcess(o Options, address string) (*process, error) {
 func (p *process) wireDelivery(policy egress.Policy) {
 	notifier := notify.Notifier{History: p.store, Poster: p.acceptor, Topic: topic{p.log}, Log: p.log}
 	after := settle.Settlement{Store: p.store, Notifier: notifier, Log: p.log}
+	releaser := &release.Releaser{Store: p.store, Queue: p.queue, CircuitQueue: p.circuits, Now: time.Now}
 	p.deliverer = &deliver.Deliverer{
 		Store:       p.store,
 		Queue:       p.queue,
@@ -88,7 +90,8 @@ func (p *process) wireDelivery(policy egress.Policy) {
 		DeadLetters: p.deadLetters,
 		Vault:       memory.Vault{},
 		Sender:      &send.Sender{Client: newClient(policy), Policy: policy, UserAgent: names.UserAgent(), Now: time.Now},
-		Gate:        &gate.Gate{Store: p.store, CircuitQueue: p.circuits, Notifier: notifier, Now: time.Now, Rand: rand.Float64},
+		Gate:        &gate.Gate{Store: p.store, CircuitQueue: p.circuits, Notifier: notifier, Now: time.Now, Places: tenantPlaces},
+		Releaser:    releaser,
 		Settlement:  after,
 		Notifier:    notifier,
 		Log:         p.log,
@@ -100,6 +103,7 @@ func (p *process) wireDelivery(policy egress.Policy) {
 		DeadLetters:  p.deadLetters,
 		CircuitQueue: p.circuits,
 		Settlement:   after,
+		Releaser:     releaser,
 		Notifier:     notifier,
 		Log:          p.log,
 		Now:          time.Now,

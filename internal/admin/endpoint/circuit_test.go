@@ -348,9 +348,10 @@ func TestAdmin_Status(t *testing.T) {
 			if !tt.throttled {
 				want.Gate.ThrottledUntil = time.Time{}
 			}
-			limits, _ := gate.Limits{}.Lease([]string{"dlv_1", "dlv_2"}, 2, b.now)
-			if err := b.store.SaveLimits(t.Context(), e.ID, limits); err != nil {
-				t.Fatalf("SaveLimits = %v", err)
+			lease := gate.Lease{Nonce: "n", Until: b.now.Add(gate.LeaseFor)}
+			limits := gate.Limits{Leases: map[string]gate.Lease{"dlv_1": lease, "dlv_2": lease}}
+			if err := b.store.ChangeLimits(t.Context(), e.ID, gate.Limits{}, limits, 2); err != nil {
+				t.Fatalf("ChangeLimits = %v", err)
 			}
 			b.now = b.now.Add(tt.later)
 

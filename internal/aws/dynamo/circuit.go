@@ -8,6 +8,7 @@ import (
 	"surehook/internal/hook"
 	"surehook/internal/rule/circuit"
 	"surehook/internal/rule/review"
+	"surehook/internal/rule/speed"
 )
 
 // circuitItem has the keys of the index by_state only while the circuit has an
@@ -36,6 +37,10 @@ type circuitItem struct {
 	Timeout        time.Duration   `dynamodbav:"timeout_ns,omitempty"`
 	Warned         int             `dynamodbav:"warned,omitempty"`
 	WarnedAt       int64           `dynamodbav:"warned_at,omitempty"`
+	Speed          string          `dynamodbav:"speed,omitempty"`
+	SpeedAt        int64           `dynamodbav:"speed_at,omitempty"`
+	SeenAt         int64           `dynamodbav:"seen_at,omitempty"`
+	ProbeType      string          `dynamodbav:"probe_type,omitempty"`
 	AttendAt       int64           `dynamodbav:"attend_at,omitempty"`
 	Version        int64           `dynamodbav:"version"`
 }
@@ -64,6 +69,10 @@ func toCircuitItem(r gate.Record) circuitItem {
 		Timeout:        r.Review.Timeout,
 		Warned:         r.Review.Warned,
 		WarnedAt:       millis(r.Review.WarnedAt),
+		Speed:          word(r.Speed),
+		SpeedAt:        millis(r.SpeedAt),
+		SeenAt:         millis(r.SeenAt),
+		ProbeType:      r.ProbeType,
 		AttendAt:       millis(r.AttendAt),
 		Version:        r.Version + 1,
 	}
@@ -75,6 +84,10 @@ func toCircuitItem(r gate.Record) circuitItem {
 
 func fromCircuitItem(it circuitItem) (gate.Record, error) {
 	state, err := parse[circuit.State](it.State)
+	if err != nil {
+		return gate.Record{}, err
+	}
+	class, err := parse[speed.Class](it.Speed)
 	if err != nil {
 		return gate.Record{}, err
 	}
@@ -100,7 +113,11 @@ func fromCircuitItem(it circuitItem) (gate.Record, error) {
 		Review: review.Flags{
 			Slow: it.Slow, Fragile: it.Fragile, Timeout: it.Timeout, Warned: it.Warned, WarnedAt: fromMillis(it.WarnedAt),
 		},
-		AttendAt: fromMillis(it.AttendAt),
+		Speed:     class,
+		SpeedAt:   fromMillis(it.SpeedAt),
+		SeenAt:    fromMillis(it.SeenAt),
+		ProbeType: it.ProbeType,
+		AttendAt:  fromMillis(it.AttendAt),
 	}, nil
 }
 

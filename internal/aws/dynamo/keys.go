@@ -37,6 +37,7 @@ const (
 	limitsSort     = "limits"
 	endpointSort   = "endpoint"
 	endpointPrefix = "endpoint#"
+	placesPrefix   = "places#" // and the tenant
 	uidPrefix      = "uid#"
 	deliveryPrefix = "delivery#"
 	attemptPrefix  = "attempt#"
@@ -152,6 +153,10 @@ func endpointPartition(id hook.EndpointID) string { return endpointPrefix + stri
 func circuitKey(id hook.EndpointID) key { return key{endpointPartition(id), circuitSort} }
 
 func limitsKey(id hook.EndpointID) key { return key{endpointPartition(id), limitsSort} }
+
+// placesKey is in a partition of its own: a tenant with many slow endpoints changes its
+// places at each of their attempts, and must not throttle its posts.
+func placesKey(tenant hook.TenantID) key { return key{placesPrefix + string(tenant), limitsSort} }
 
 // statsHour is the format of hours. The text sorts by time.
 const statsHour = "2006-01-02T15"

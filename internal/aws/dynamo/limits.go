@@ -4,6 +4,9 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -13,72 +16,241 @@ import (
 
 	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
+	"surehook/internal/rule/speed"
 )
 
 // limitsKept is the time to keep limits after the last reserved slot and the last
-// lease. After the last moment, a stored record means the same as no record.
+// lease. After the last moment, a stored record means the same as no record, except for
+// the score of an endpoint with less than an attempt a day.
 const limitsKept = 24 * time.Hour
 
 type limitsItem struct {
-	Slot    int64            `dynamodbav:"rate_slot_ns"` // nanoseconds since 1970, because a slot may be shorter than a millisecond; 0: none
-	Leases  map[string]int64 `dynamodbav:"leases"`       // milliseconds since 1970
-	Version int64            `dynamodbav:"version"`
+	Slot    int64             `dynamodbav:"rate_slot_ns"` // nanoseconds since 1970, because a slot may be shorter than a millisecond; 0: none
+	Rate    float64           `dynamodbav:"rate"`
+	Leases  map[string]string `dynamodbav:"leases"`
+	Score   int               `dynamodbav:"score"`
+	ScoreAt int64             `dynamodbav:"score_at"`
+	Late    int               `dynamodbav:"late"`
+	LateAt  int64             `dynamodbav:"late_at"`
 }
 
 // Limits reads one item.
 func (s *Store) Limits(ctx context.Context, endpoint hook.EndpointID) (gate.Limits, error) {
+	return s.readLimits(ctx, limitsKey(endpoint), string(endpoint))
+}
+
+// ChangeLimits makes one conditional update, or none without a difference.
+func (s *Store) ChangeLimits(ctx context.Context, endpoint hook.EndpointID, before, after gate.Limits, most int) error {
+	return s.changeLimits(ctx, limitsKey(endpoint), "change limits "+string(endpoint), before, after, most)
+}
+
+// Places reads one item.
+func (s *Store) Places(ctx context.Context, tenant hook.TenantID) (gate.Limits, error) {
+	return s.readLimits(ctx, placesKey(tenant), string(tenant))
+}
+
+// ChangePlaces makes one conditional update, or none without a difference.
+func (s *Store) ChangePlaces(ctx context.Context, tenant hook.TenantID, before, after gate.Limits, most int) error {
+	return s.changeLimits(ctx, placesKey(tenant), "change places "+string(tenant), before, after, most)
+}
+
+func (s *Store) readLimits(ctx context.Context, k key, id string) (gate.Limits, error) {
 	var it limitsItem
-	err := s.get(ctx, limitsKey(endpoint), &it, "limits", string(endpoint))
+	err := s.get(ctx, k, &it, "limits", id)
 	if hook.CodeOf(err) == hook.CodeNotFound {
 		return gate.Limits{}, nil
 	}
 	if err != nil {
 		return gate.Limits{}, err
 	}
-	l := gate.Limits{Leases: make(map[string]time.Time, len(it.Leases)), Version: it.Version}
+	l, err := fromLimitsItem(it)
+	return l, translate(err, "read limits "+id)
+}
+
+func fromLimitsItem(it limitsItem) (gate.Limits, error) {
+	l := gate.Limits{
+		Rate: it.Rate, Score: speed.Score(it.Score), ScoreAt: fromMillis(it.ScoreAt), Late: it.Late, LateAt: fromMillis(it.LateAt),
+	}
 	if it.Slot != 0 {
 		l.RateSlot = time.Unix(0, it.Slot).UTC()
 	}
-	for holder, until := range it.Leases {
-		l.Leases[holder] = fromMillis(until)
+	if it.Leases != nil {
+		l.Leases = make(map[string]gate.Lease, len(it.Leases))
+	}
+	for key, stored := range it.Leases {
+		lease, err := parseLease(stored)
+		if err != nil {
+			return gate.Limits{}, err
+		}
+		l.Leases[key] = lease
 	}
 	return l, nil
 }
 
-// SaveLimits makes one conditional update. The write is an update, not a put:
-// limits without slot and leases have no expiry time, so the stored expiry time
-// stays.
-func (s *Store) SaveLimits(ctx context.Context, endpoint hook.EndpointID, l gate.Limits) error {
-	op := "save limits " + string(endpoint)
-	it := limitsItem{Leases: make(map[string]int64, len(l.Leases)), Version: l.Version + 1}
-	last := l.RateSlot
-	if !l.RateSlot.IsZero() {
-		it.Slot = l.RateSlot.UnixNano()
+// leaseText returns the stored form of a lease: the end in milliseconds, the nonce, and
+// the run or nothing. A string is a third of the size of a map.
+func leaseText(l gate.Lease) string {
+	return strconv.FormatInt(millis(l.Until), 10) + " " + l.Nonce + " " + l.Run
+}
+
+func parseLease(s string) (gate.Lease, error) {
+	parts := strings.Split(s, " ")
+	if len(parts) != 3 {
+		return gate.Lease{}, fmt.Errorf("read lease %q: %d parts", s, len(parts))
 	}
-	for holder, until := range l.Leases {
-		it.Leases[holder] = millis(until)
-		if until.After(last) {
-			last = until
+	until, err := strconv.ParseInt(parts[0], 10, 64)
+	if err != nil {
+		return gate.Lease{}, fmt.Errorf("read lease %q: %w", s, err)
+	}
+	return gate.Lease{Until: fromMillis(until), Nonce: parts[1], Run: parts[2]}, nil
+}
+
+// limitsUpdate builds the update of one change.
+type limitsUpdate struct {
+	set, remove, conditions []string
+	names                   map[string]string
+	values                  map[string]types.AttributeValue
+}
+
+func (s *Store) changeLimits(ctx context.Context, k key, op string, before, after gate.Limits, most int) error {
+	delta := before.To(after)
+	if delta.Empty() {
+		return nil
+	}
+	if len(delta.Added) > 0 && len(delta.Added)-len(delta.Removed) > most { // no stored leases can be few enough
+		return fmt.Errorf("%s: %w", op, hook.Conflict("more leases than slots"))
+	}
+	u := limitsUpdate{names: make(map[string]string), values: make(map[string]types.AttributeValue)}
+	if err := u.changeLeases(delta, before, most); err != nil {
+		return translate(err, op)
+	}
+	u.changeCounts(delta, before, after)
+	if last := lastOf(after, delta); !last.IsZero() {
+		u.assign("expires_at", ":expires", number(ttl(last.Add(limitsKept))))
+	}
+	in := &dynamodb.UpdateItemInput{
+		TableName: s.table, Key: k.attributes(), UpdateExpression: aws.String(u.expression()), ExpressionAttributeValues: u.values,
+	}
+	if len(u.names) > 0 {
+		in.ExpressionAttributeNames = u.names
+	}
+	if len(u.values) == 0 {
+		in.ExpressionAttributeValues = nil
+	}
+	if len(u.conditions) > 0 {
+		in.ConditionExpression = aws.String(strings.Join(u.conditions, " AND "))
+	}
+	_, err := s.db.UpdateItem(ctx, in)
+	return translate(err, op)
+}
+
+// changeLeases adds the change of the leases. An update cannot add to a map that does
+// not exist, so the first update writes the map.
+func (u *limitsUpdate) changeLeases(delta gate.Delta, before gate.Limits, most int) error {
+	if before.Leases == nil && len(delta.Added) > 0 {
+		leases := make(map[string]string, len(delta.Added))
+		for key, lease := range delta.Added {
+			leases[key] = leaseText(lease)
+		}
+		encoded, err := attributevalue.Marshal(leases)
+		if err != nil {
+			return fmt.Errorf("encode leases: %w", err)
+		}
+		u.assign("leases", ":leases", encoded)
+		u.conditions = append(u.conditions, "attribute_not_exists(leases)")
+		return nil
+	}
+	u.eachLease(delta.Removed, func(path, n, key string) {
+		u.remove = append(u.remove, path)
+		u.asBefore(path, n, before.Leases[key])
+	})
+	u.eachLease(delta.Changed, func(path, n, key string) {
+		u.assign(path, ":new"+n, text(leaseText(delta.Changed[key])))
+		u.asBefore(path, n, before.Leases[key])
+	})
+	u.eachLease(delta.Added, func(path, n, key string) {
+		u.assign(path, ":new"+n, text(leaseText(delta.Added[key])))
+		u.conditions = append(u.conditions, "attribute_not_exists("+path+")")
+	})
+	if added := len(delta.Added); added > 0 {
+		u.conditions = append(u.conditions, "size(leases) <= :room")
+		u.values[":room"] = number(int64(most - added + len(delta.Removed)))
+	}
+	return nil
+}
+
+// eachLease names the leases in the order of their keys, so that a change has one request.
+func (u *limitsUpdate) eachLease(leases map[string]gate.Lease, f func(path, n, key string)) {
+	for _, key := range slices.Sorted(maps.Keys(leases)) {
+		n := strconv.Itoa(len(u.names))
+		u.names["#l"+n] = key
+		f("leases.#l"+n, n, key)
+	}
+}
+
+func (u *limitsUpdate) asBefore(path, n string, lease gate.Lease) {
+	u.conditions = append(u.conditions, path+" = :old"+n)
+	u.values[":old"+n] = text(leaseText(lease))
+}
+
+// changeCounts adds the change of the rate slot, the score and the late attempts.
+func (u *limitsUpdate) changeCounts(delta gate.Delta, before, after gate.Limits) {
+	if delta.RateSlot {
+		u.assign("rate_slot_ns", ":slot", number(after.RateSlot.UnixNano()))
+		u.assign("rate", ":rate", decimal(after.Rate))
+		if before.RateSlot.IsZero() {
+			u.conditions = append(u.conditions, "attribute_not_exists(rate_slot_ns)")
+		} else {
+			u.conditions = append(u.conditions, "rate_slot_ns = :last AND rate = :before")
+			u.values[":last"], u.values[":before"] = number(before.RateSlot.UnixNano()), decimal(before.Rate)
 		}
 	}
-	leases, err := attributevalue.Marshal(it.Leases)
-	if err != nil {
-		return translate(fmt.Errorf("encode leases: %w", err), op)
+	if delta.Score {
+		u.assign("score", ":score", number(int64(after.Score)))
+		u.assign("score_at", ":score_at", number(millis(after.ScoreAt)))
 	}
-	set := "SET rate_slot_ns = :slot, leases = :leases, version = :next"
-	guard := asRead(l.Version)
-	values := map[string]types.AttributeValue{":slot": number(it.Slot), ":leases": leases, ":next": number(it.Version)}
-	maps.Copy(values, guard.values)
-	if !last.IsZero() {
-		set += ", expires_at = :expires"
-		values[":expires"] = number(ttl(last.Add(limitsKept)))
+	if delta.Late {
+		u.assign("late", ":late", number(int64(after.Late)))
+		u.assign("late_at", ":late_at", number(millis(after.LateAt)))
 	}
-	_, err = s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName:                 s.table,
-		Key:                       limitsKey(endpoint).attributes(),
-		UpdateExpression:          aws.String(set),
-		ConditionExpression:       &guard.expression,
-		ExpressionAttributeValues: values,
-	})
-	return translate(err, op)
+}
+
+func (u *limitsUpdate) assign(path, name string, value types.AttributeValue) {
+	u.set = append(u.set, path+" = "+name)
+	u.values[name] = value
+}
+
+func (u *limitsUpdate) expression() string {
+	var parts []string
+	if len(u.set) > 0 {
+		parts = append(parts, "SET "+strings.Join(u.set, ", "))
+	}
+	if len(u.remove) > 0 {
+		parts = append(parts, "REMOVE "+strings.Join(u.remove, ", "))
+	}
+	return strings.Join(parts, " ")
+}
+
+// lastOf returns the end of the last changed lease or reserved slot, or of the minute
+// of late attempts; zero when the time of removal stays.
+func lastOf(after gate.Limits, delta gate.Delta) time.Time {
+	var last time.Time
+	consider := func(at time.Time) {
+		if at.After(last) {
+			last = at
+		}
+	}
+	if len(delta.Added)+len(delta.Changed) > 0 || delta.RateSlot || delta.Late {
+		for _, lease := range after.Leases {
+			consider(lease.Until)
+		}
+		consider(after.RateSlot)
+		consider(after.LateAt)
+	}
+	return last
+}
+
+// decimal returns a number with the digits that identify f.
+func decimal(f float64) types.AttributeValue {
+	return &types.AttributeValueMemberN{Value: strconv.FormatFloat(f, 'f', -1, 64)}
 }

@@ -36,6 +36,7 @@ type Breaker struct {
 	DeadLetters  DeadLetters
 	CircuitQueue CircuitQueue
 	Settlement   Settlement
+	Releaser     Releaser
 	Notifier     gate.Notifier
 	Metrics      emf.Set
 	Log          *slog.Logger

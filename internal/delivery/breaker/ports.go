@@ -16,7 +16,6 @@ type Store interface {
 	Circuits
 	Deliveries
 	Stats
-	gate.LimitReader
 	settle.EndpointStore
 }
 
@@ -101,6 +100,13 @@ type Letter struct {
 	ID      string // unique, and the same for every receipt of the letter
 	Receipt string // handle for Remove, valid while the letter is hidden
 	Body    string // encoded hook.DeadLetter
+}
+
+// Releaser sends parked deliveries of endpoints with in-flight slots.
+type Releaser interface {
+	// Fill claims the free slots of the endpoint for parked deliveries, and sends their
+	// tokens. parked are deliveries that the index may not list yet.
+	Fill(ctx context.Context, e hook.Endpoint, record gate.Record, parked ...hook.Delivery) (released int, err error)
 }
 
 // Settlement completes settlements.

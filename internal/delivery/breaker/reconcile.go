@@ -1,9 +1,11 @@
 package breaker
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"surehook/internal/delivery/gate"
@@ -21,6 +23,9 @@ const (
 	emptyPeriod = 2 * time.Minute
 	// maxRest is the longest time between two checks of a paused or disabled endpoint.
 	maxRest = time.Hour
+	// probeChoice is the number of the oldest parked deliveries among which the breaker
+	// chooses a probe.
+	probeChoice = 50
 )
 
 // The decisions, as logged.
@@ -33,10 +38,11 @@ const (
 	decideFailed  = "failed"    // every parked delivery failed to end: try again
 	decideRest    = "rest"      // the endpoint is paused or disabled
 	decideHeld    = "held"      // a probe is under way
-	decideProbe   = "probe"     // send the oldest delivery
+	decideProbe   = "probe"     // send a parked delivery
 	decideStale   = "stale"     // an earlier check released the wave
 	decideUnder   = "under_way" // the message of the next wave is on the queue
 	decideRelease = "release"   // send the wave
+	decideFill    = "fill"      // send a delivery in each free in-flight slot
 	decidePause   = "throttled" // the endpoint is throttled: send the wave afterwards
 )
 
@@ -91,6 +97,8 @@ func (r *reconciliation) reconcileEndpoint(ctx context.Context) error {
 			next.AttendAt = expires
 		}
 		return r.saveCircuit(ctx, next)
+	case r.record.State == circuit.Closed && r.record.Width(*r.endpoint, r.now) > 0:
+		return r.fillSlots(ctx, next)
 	case r.record.State == circuit.Closed:
 		return r.releaseWave(ctx, next)
 	case !r.record.ProbeDue(r.now):
@@ -98,7 +106,7 @@ func (r *reconciliation) reconcileEndpoint(ctx context.Context) error {
 		next.AttendAt = r.record.NextProbe()
 		return r.saveCircuit(ctx, next)
 	}
-	return r.sendProbe(ctx, next, *oldest)
+	return r.sendProbe(ctx, next)
 }
 
 func (r *reconciliation) readEndpoint(ctx context.Context) error {
@@ -179,10 +187,10 @@ func (r *reconciliation) forgetEndpoint(ctx context.Context, next gate.Record) e
 	return r.saveCircuit(ctx, next)
 }
 
-// sendProbe sends the token of the oldest delivery. The delivery stays parked:
-// the gate gives the lease to the token on arrival. If the token is lost, Tick
-// sends another token.
-func (r *reconciliation) sendProbe(ctx context.Context, next gate.Record, oldest hook.Delivery) error {
+// sendProbe sends the token of a parked delivery. The delivery stays parked: the gate
+// gives the lease to the token on arrival. If the token is lost, Tick sends another
+// token.
+func (r *reconciliation) sendProbe(ctx context.Context, next gate.Record) error {
 	// Only a check with a probe sets AttendAt within the next minute. The gate sets
 	// AttendAt to the time of the next probe, and the check of a paused or
 	// disabled endpoint sets AttendAt farther in the future.
@@ -191,13 +199,58 @@ func (r *reconciliation) sendProbe(ctx context.Context, next gate.Record, oldest
 		r.decision = decideHeld
 		return nil
 	}
+	parked, err := r.listParked(ctx, probeChoice)
+	if err != nil || len(parked) == 0 {
+		return err // Tick checks the endpoint again
+	}
+	probe := likeliest(parked, r.record.ProbeType)
 	r.decision = decideProbe
-	next.AttendAt = now.Add(gate.AttendAfter)
+	next.AttendAt, next.ProbeType = now.Add(gate.AttendAfter), probe.EventType
 	if err := r.saveCircuit(ctx, next); err != nil {
 		return err
 	}
-	if errs := r.Queue.Send(ctx, hook.LaneRetry, []hook.Token{oldest.NextToken()}, 0); errs != nil {
-		return fmt.Errorf("send probe %s: %w", oldest.ID, errs[0])
+	lane := hook.LaneRetry
+	if r.record.Slots(*r.endpoint, now) > 0 {
+		lane = hook.LaneSlot
+	}
+	if errs := r.Queue.Send(ctx, lane, []hook.Token{probe.NextToken()}, 0); errs != nil {
+		return fmt.Errorf("send probe %s: %w", probe.ID, errs[0])
+	}
+	return nil
+}
+
+// likeliest returns the delivery with the best prospect as a probe: the fewest
+// attempts, then another type than the last probe, then the oldest. A delivery that
+// always fails, or a type of them, must not hold the circuit open.
+func likeliest(parked []hook.Delivery, last string) hook.Delivery {
+	return slices.MinFunc(parked, func(a, b hook.Delivery) int {
+		repeats := func(d hook.Delivery) int {
+			if d.EventType == last {
+				return 1
+			}
+			return 0
+		}
+		return cmp.Or(cmp.Compare(repeats(a), repeats(b)), cmp.Compare(a.Attempts, b.Attempts), a.CreatedAt.Compare(b.CreatedAt))
+	})
+}
+
+// fillSlots sends a delivery in each free in-flight slot. The slots then hand
+// themselves over: see package release. The tick fills the slots again when all of
+// their tokens are lost, and as long as deliveries wait.
+func (r *reconciliation) fillSlots(ctx context.Context, next gate.Record) error {
+	if r.now.Before(r.record.ThrottledUntil) {
+		return r.pauseRelease(ctx, next)
+	}
+	r.decision = decideFill
+	next.Wave = 0
+	next.AttendAt = r.now.Add(gate.AttendAfter)
+	if err := r.saveCircuit(ctx, next); err != nil {
+		return err
+	}
+	released, err := r.Releaser.Fill(ctx, *r.endpoint, next)
+	r.released = released
+	if err != nil {
+		return fmt.Errorf("fill slots: %w", err)
 	}
 	return nil
 }

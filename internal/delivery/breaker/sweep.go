@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"surehook/internal/delivery/gate"
 	"surehook/internal/emf"
 	"surehook/internal/hook"
 	"surehook/internal/names"
@@ -41,8 +40,8 @@ const (
 // reverse order a failing write would repeat the token at each sweep. A token that was
 // not lost repeats the attempt, or finds the attempt recorded.
 //
-// Sweep marks the deliveries of an endpoint whose tokens the gate delays, and sends no
-// token: the marks bring other deliveries to the begin of the list.
+// The gate delays a token by at most gate.MaxRateWait, so no token of an overdue
+// delivery waits for the gate.
 func (b *Breaker) Sweep(ctx context.Context) error {
 	r := sweepRun{Breaker: b, now: b.Now()}
 	err := r.sweep(ctx)
@@ -58,12 +57,16 @@ type sweepRun struct {
 	visible int
 	overdue int
 
-	saved, delayed, skipped atomic.Int64
+	saved, skipped atomic.Int64
 }
 
 func (r *sweepRun) sweep(ctx context.Context) (err error) {
-	if r.visible, err = r.Queue.Visible(ctx, hook.LaneRetry); err != nil {
-		return fmt.Errorf("measure the retry lane: %w", err)
+	for _, lane := range []hook.Lane{hook.LaneRetry, hook.LaneSlot, hook.LaneOverflow} { // the lanes of later attempts
+		visible, err := r.Queue.Visible(ctx, lane)
+		if err != nil {
+			return fmt.Errorf("measure the lane %s: %w", lane, err)
+		}
+		r.visible += visible
 	}
 	if r.visible > maxVisible {
 		return nil
@@ -73,64 +76,16 @@ func (r *sweepRun) sweep(ctx context.Context) (err error) {
 		return fmt.Errorf("list overdue deliveries: %w", err)
 	}
 	r.overdue = len(overdue)
-	delays, err := r.delayingEndpoints(ctx, overdue)
 	chunks := slices.Collect(slices.Chunk(overdue, sweepChunk))
-	faults := forEach(len(chunks), func(i int) error { return r.sweepChunk(ctx, chunks[i], delays) })
+	faults := forEach(len(chunks), func(i int) error { return r.sweepChunk(ctx, chunks[i]) })
 	if n := r.skipped.Load(); n > 0 {
 		faults = append(faults, fmt.Errorf("%d overdue deliveries were not swept: %w", n, errNoTime))
 	}
-	return errors.Join(append(faults, err)...)
-}
-
-// delayingEndpoints returns, for each endpoint of the deliveries, whether the gate
-// delays tokens of the endpoint. An endpoint that cannot be read is absent.
-func (r *sweepRun) delayingEndpoints(ctx context.Context, overdue []hook.Delivery) (map[hook.EndpointID]bool, error) {
-	var checks []hook.CircuitCheck
-	listed := make(map[hook.EndpointID]bool)
-	for _, d := range overdue {
-		if !listed[d.ID.Endpoint] {
-			listed[d.ID.Endpoint] = true
-			checks = append(checks, hook.CircuitCheck{Tenant: d.Tenant, Endpoint: d.ID.Endpoint})
-		}
-	}
-	delayed, read := make([]bool, len(checks)), make([]bool, len(checks))
-	faults := forEach(len(checks), func(i int) (err error) {
-		delayed[i], err = r.delays(ctx, checks[i])
-		read[i] = err == nil
-		return err
-	})
-	delays := make(map[hook.EndpointID]bool, len(checks))
-	for i, check := range checks {
-		if read[i] {
-			delays[check.Endpoint] = delayed[i]
-		}
-	}
-	return delays, errors.Join(faults...)
-}
-
-// delays reports whether the gate delays tokens of the endpoint. The gate delays no
-// token of a deleted, paused or disabled endpoint: the token ends or parks the delivery.
-func (r *sweepRun) delays(ctx context.Context, check hook.CircuitCheck) (bool, error) {
-	endpoint, err := r.Store.Endpoint(ctx, check.Tenant, check.Endpoint)
-	if hook.CodeOf(err) == hook.CodeNotFound {
-		return false, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("read endpoint %s: %w", check.Endpoint, err)
-	}
-	record, err := r.Store.Circuit(ctx, check.Tenant, check.Endpoint)
-	if err != nil {
-		return false, fmt.Errorf("read circuit of %s: %w", check.Endpoint, err)
-	}
-	limits, err := r.Store.Limits(ctx, check.Endpoint)
-	if err != nil {
-		return false, fmt.Errorf("read limits of %s: %w", check.Endpoint, err)
-	}
-	return gate.Delays(endpoint, record, limits, r.now.Add(-sweepAfter), r.now), nil
+	return errors.Join(faults...)
 }
 
 // sweepChunk marks the deliveries, and sends the tokens of those marked.
-func (r *sweepRun) sweepChunk(ctx context.Context, chunk []hook.Delivery, delays map[hook.EndpointID]bool) error {
+func (r *sweepRun) sweepChunk(ctx context.Context, chunk []hook.Delivery) error {
 	var tokens []hook.Token
 	var faults []error
 	for _, d := range chunk {
@@ -138,18 +93,12 @@ func (r *sweepRun) sweepChunk(ctx context.Context, chunk []hook.Delivery, delays
 			r.skipped.Add(1)
 			continue
 		}
-		delayed, known := delays[d.ID.Endpoint]
-		if !known {
-			continue // the error of the endpoint is returned
-		}
 		d.SweptAt = r.now
 		// The record keeps the token of the last decision, as after a release.
 		marked, err := r.saveDelivery(ctx, d)
 		switch {
 		case err != nil:
 			faults = append(faults, err)
-		case marked && delayed:
-			r.delayed.Add(1)
 		case marked:
 			tokens = append(tokens, d.NextToken())
 		}
@@ -183,7 +132,6 @@ func (r *sweepRun) logRun(ctx context.Context, err error) {
 		slog.Bool(names.LogLate, r.visible > maxVisible),
 		slog.Int(names.LogOverdue, r.overdue),
 		slog.Int(names.LogSwept, saved),
-		slog.Int64(names.LogDelayed, r.delayed.Load()),
 		slog.Int64(names.LogSkipped, r.skipped.Load()),
 	}
 	if err != nil {

@@ -31,12 +31,14 @@ type Deliverer struct {
 	Vault       Vault
 	Sender      Sender
 	Gate        Gate
+	Releaser    Releaser
 	Settlement  Settlement
 	Notifier    Notifier
 	Metrics     emf.Set
 	Log         *slog.Logger
 	Now         func() time.Time
 	Wait        hook.Wait // between two tries of a write; nil: by the real clock
+	AfterFunc   AfterFunc // nil: time.AfterFunc
 }
 
 // ProcessBatch processes the messages concurrently and returns the ids of the
@@ -66,8 +68,10 @@ func levelOf(err error) slog.Level {
 // job is one message of a batch.
 type job struct {
 	message Message
-	subject       // only the token until judgeJob finds the records
-	err     error // not nil: the message fails
+	subject             // only the token until judgeJob finds the records
+	lease   gate.Held   // the in-flight slot to hand over; zero: none
+	result  gate.Result // of the attempt
+	err     error       // not nil: the message fails
 }
 
 func decodeMessages(messages []Message) []*job {
@@ -113,11 +117,12 @@ type attempt struct {
 
 func attemptOf(t hook.Token) attempt { return attempt{t.Delivery, t.Attempt} }
 
-// errOtherToken fails a token beside another token of the same attempt. The failed
+// errOtherToken fails a token beside another token of the same attempt, in the batch or
+// with the delivery's in-flight slot. The failed
 // token cannot be dropped yet: another process may have received the same message,
 // and may die after recording the attempt. On return the token meets the record,
 // and either resumes or is dropped.
-var errOtherToken = errors.New("another token in the batch decides about the attempt")
+var errOtherToken = errors.New("another token, or a copy of the token, may make the attempt")
 
 // processJobs loads the records, records new replays, judges each token, and
 // processes the due tokens of each endpoint together. Per attempt, one token of the
@@ -138,6 +143,9 @@ func (d *Deliverer) processJobs(ctx context.Context, jobs []*job) {
 	taken := make(map[attempt]bool)
 	for _, j := range jobs {
 		st := d.judgeJob(ctx, j, snapshot, now)
+		if st != stepAttempt && j.err == nil {
+			j.lease = claimOf(j.token)
+		}
 		if st == stepAttempt || st == stepExpire {
 			key := attemptOf(j.token)
 			if taken[key] {
@@ -159,6 +167,9 @@ func (d *Deliverer) processJobs(ctx context.Context, jobs []*job) {
 		wg.Go(func() { d.processEndpoint(ctx, waiting, record, made) })
 	}
 	wg.Wait()
+	for _, j := range jobs {
+		d.handOver(ctx, []*job{j})
+	}
 	d.logMetrics(ctx, made.all)
 }
 

@@ -101,7 +101,7 @@ func newBench(b *testing.B, endpoints int) *bench {
 		CircuitQueue: memory.NewCircuitQueue(time.Now), Notifier: &memory.Notifications{}, Settlement: settle.Settlement{Store: w.store},
 		Vault:  memory.Vault{},
 		Sender: &send.Sender{Client: egress.NewClient(policy), Policy: policy, UserAgent: "Surehook/bench", Now: time.Now},
-		Log:    slog.New(slog.DiscardHandler), Now: time.Now, Rand: rand.Float64,
+		Log:    slog.New(slog.DiscardHandler), Now: time.Now,
 	}.Deliverer()
 	for range endpoints {
 		w.endpoints = append(w.endpoints, w.endpoint(b, secret))

@@ -10,16 +10,17 @@ import (
 	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
 	"surehook/internal/names"
+	"surehook/internal/rule/speed"
 )
 
 // processEndpoint asks the gate about the due jobs of one endpoint, applies the
 // verdicts concurrently, reports the results to the gate and adds them to made.
 func (d *Deliverer) processEndpoint(ctx context.Context, jobs []*job, record gate.Record, made *results) {
 	capTimeouts(jobs, record.Review.Timeout)
-	q := gate.Query{Tenant: record.Tenant, ID: record.Endpoint, Endpoint: jobs[0].endpoint, Record: record}
+	q := gate.Query{Tenant: record.Tenant, ID: record.Endpoint, Endpoint: jobs[0].endpoint, Record: record, Lane: jobs[0].message.Lane}
 	for _, j := range jobs {
 		q.Due = append(q.Due, gate.Due{
-			Delivery: j.token.Delivery.DeliveryID, Attempt: j.token.Attempt, Nonce: j.token.Nonce, Reserved: j.token.Reserved,
+			Delivery: j.token.Delivery.DeliveryID, Attempt: j.token.Attempt, Nonce: j.token.Nonce, Reserved: j.token.Reserved, Slot: j.token.Slot,
 		})
 	}
 	admission, err := d.Gate.Admit(ctx, q)
@@ -33,13 +34,22 @@ func (d *Deliverer) processEndpoint(ctx context.Context, jobs []*job, record gat
 		wg  sync.WaitGroup
 		own results
 	)
+	watch := d.watch(ctx, q, admission)
 	for i, j := range jobs {
+		j.lease = leaseOf(j.token, admission.Verdicts[i])
 		wg.Go(func() {
-			own.run(j, func() (gate.Result, error) { return d.applyVerdict(ctx, &j.subject, admission.Verdicts[i]) })
+			watch.running.Add(1)
+			defer watch.running.Add(-1)
+			own.run(j, func() (r gate.Result, err error) {
+				j.result, err = d.applyVerdict(ctx, &j.subject, admission.Verdicts[i], q.Lane)
+				return j.result, err
+			})
 		})
 	}
 	wg.Wait()
+	watch.end(own.attempts())
 	made.add(own.all...)
+	d.askOnceMore(ctx, jobs, record)
 	// Deliveries are already settled, so log and continue. Later attempts correct
 	// the circuit, and leases expire.
 	if err := d.Gate.Settle(ctx, admission, own.attempts()); err != nil {
@@ -56,8 +66,39 @@ func capTimeouts(jobs []*job, most time.Duration) {
 	}
 }
 
-// applyVerdict acts on the gate's verdict about one delivery.
-func (d *Deliverer) applyVerdict(ctx context.Context, s *subject, v gate.Verdict) (gate.Result, error) {
+// leaseOf returns the slot to hand over after the verdict is applied. A moved token
+// keeps the claim, and the token of a busy delivery returns.
+func leaseOf(t hook.Token, v gate.Verdict) gate.Held {
+	switch v.Decision {
+	case gate.Admit:
+		return v.Lease
+	case gate.Park, gate.Delay, gate.Cancel:
+		return claimOf(t)
+	case gate.Move, gate.Busy:
+	}
+	return gate.Held{}
+}
+
+// watch watches the attempts of a fast endpoint in a lane of batches.
+func (d *Deliverer) watch(ctx context.Context, q gate.Query, a gate.Admission) *lateWatch {
+	admitted := 0
+	for _, v := range a.Verdicts {
+		if v.Decision == gate.Admit {
+			admitted++
+		}
+	}
+	return watchLate(d.AfterFunc, admitted, func(late int) {
+		if q.Lane.Single() || q.Record.SpeedAtNow(d.Now()) != speed.Fast {
+			return
+		}
+		if err := d.Gate.Late(ctx, q.Tenant, q.ID, late); err != nil {
+			d.Log.ErrorContext(ctx, "gate.late_failed", slog.String(names.LogEndpoint, string(q.ID)), slog.Any(names.LogError, err))
+		}
+	})
+}
+
+// applyVerdict acts on the gate's verdict about one delivery, whose token came in the lane.
+func (d *Deliverer) applyVerdict(ctx context.Context, s *subject, v gate.Verdict, lane hook.Lane) (gate.Result, error) {
 	switch v.Decision {
 	case gate.Park:
 		// Write also when the delivery is parked for the same reason. A concurrent
@@ -69,8 +110,17 @@ func (d *Deliverer) applyVerdict(ctx context.Context, s *subject, v gate.Verdict
 	case gate.Delay:
 		token := sameToken(s.token)
 		token.Reserved = v.Reserved
+		if !lane.Single() {
+			lane = hook.LaneRetry
+		}
 		d.logDelayed(ctx, s, v.Until)
-		return gate.Result{}, d.sendToken(ctx, token, v.Until)
+		return gate.Result{}, d.sendToken(ctx, lane, token, v.Until)
+	case gate.Move:
+		token := sameToken(s.token)
+		token.Reserved, token.Slot = s.token.Reserved, s.token.Slot
+		return gate.Result{}, d.sendToken(ctx, v.Lane, token, d.Now())
+	case gate.Busy:
+		return gate.Result{}, errOtherToken
 	case gate.Admit:
 		return d.makeAttempt(ctx, s)
 	}

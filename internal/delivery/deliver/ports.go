@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"surehook/internal/delivery/gate"
+	"surehook/internal/delivery/release"
 	"surehook/internal/delivery/send"
 	"surehook/internal/delivery/settle"
 	"surehook/internal/hook"
@@ -76,4 +77,15 @@ type Gate interface {
 	Admit(ctx context.Context, q gate.Query) (gate.Admission, error)
 	// Settle reports the results of the admitted attempts, ordered by end.
 	Settle(ctx context.Context, a gate.Admission, results []gate.Result) error
+	// Late counts n late attempts of a fast endpoint, in flight or ended.
+	Late(ctx context.Context, tenant hook.TenantID, id hook.EndpointID, n int) error
+}
+
+// Releaser sends parked deliveries on in the slots of settled attempts.
+type Releaser interface {
+	// HandOver ends the slots and claims them for parked deliveries.
+	HandOver(ctx context.Context, s release.Slots) error
+	// Fill claims the free slots of the endpoint for parked deliveries. parked are
+	// deliveries that the index may not list yet.
+	Fill(ctx context.Context, e hook.Endpoint, record gate.Record, parked ...hook.Delivery) (released int, err error)
 }

@@ -22,6 +22,9 @@ const maxPersistAttempts = 16
 // settleUnattempted settles a delivery without an attempt.
 func (d *Deliverer) settleUnattempted(ctx context.Context, s *subject, decide decision) (gate.Result, error) {
 	recorded, own, err := d.settleDelivery(ctx, s, decide)
+	if own {
+		s.delivery = recorded
+	}
 	d.logDecided(ctx, s, recorded)
 	if own && recorded.State == hook.StateDead {
 		d.countDead(ctx, s)
@@ -190,7 +193,7 @@ func replacement(s *subject, current hook.Delivery, decide decision) (next hook.
 func (d *Deliverer) followUp(ctx context.Context, recorded hook.Delivery) error {
 	switch recorded.State {
 	case hook.StateRetrying:
-		return d.sendToken(ctx, recorded.NextToken(), recorded.NextAttemptAt)
+		return d.sendToken(ctx, hook.LaneRetry, recorded.NextToken(), recorded.NextAttemptAt)
 	case hook.StateDelivered, hook.StateCancelled, hook.StateDiscarded:
 		// Discarded: the delivery died, and a replay settled before this token came back.
 		return d.completeSettlement(ctx, recorded)

@@ -10,9 +10,9 @@ import (
 	"surehook/internal/hook"
 )
 
-// sendToken puts the token on the retry lane at the given time, and counts a token
-// sent on too often.
-func (d *Deliverer) sendToken(ctx context.Context, token hook.Token, at time.Time) error {
+// sendToken puts the token on the lane at the given time, and counts a token sent on too
+// often. A schedule puts the token on the retry lane.
+func (d *Deliverer) sendToken(ctx context.Context, lane hook.Lane, token hook.Token, at time.Time) error {
 	if token.Hops >= hook.MaxHops {
 		d.logCircling(ctx, token)
 	}
@@ -23,7 +23,7 @@ func (d *Deliverer) sendToken(ctx context.Context, token hook.Token, at time.Tim
 		}
 		return nil
 	}
-	if errs := d.Queue.Send(ctx, hook.LaneRetry, []hook.Token{token}, delay); errs != nil {
+	if errs := d.Queue.Send(ctx, lane, []hook.Token{token}, delay); errs != nil {
 		return fmt.Errorf("send token of attempt %d of %s: %w", token.Attempt, token.Delivery, errs[0])
 	}
 	return nil
@@ -53,7 +53,7 @@ func ScheduleName(token hook.Token, at time.Time) string {
 
 // requeue sends a token received too early again, for the planned time.
 func (d *Deliverer) requeue(ctx context.Context, s *subject) error {
-	return d.sendToken(ctx, sameToken(s.token), s.delivery.NextAttemptAt)
+	return d.sendToken(ctx, hook.LaneRetry, sameToken(s.token), s.delivery.NextAttemptAt)
 }
 
 // sameToken returns a token for the same attempt with the same nonce and one more

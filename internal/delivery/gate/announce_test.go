@@ -38,7 +38,7 @@ func (a *announcements) Notify(_ context.Context, n hook.Notification) error {
 
 // announce gives the gate these ports.
 func (w *bundle) announce(a *announcements) {
-	w.Gate = &gate.Gate{Store: w.Store, CircuitQueue: a, Notifier: a, Now: w.Clock.Now, Rand: func() float64 { return 0 }, Wait: world.NoWait}
+	w.Gate = &gate.Gate{Store: w.Store, CircuitQueue: a, Notifier: a, Now: w.Clock.Now, Places: world.Places, Wait: world.NoWait}
 }
 
 // transition opens the circuit, and closes the circuit by a probe. It returns the errors of Settle.

@@ -21,14 +21,14 @@ type Gate struct {
 	CircuitQueue CircuitQueue
 	Notifier     Notifier
 	Now          func() time.Time
-	Rand         func() float64 // in [0, 1)
-	Wait         hook.Wait      // between two tries of a write; nil: by the real clock
+	Places       int       // places of a tenant in the lane slot, at least 1
+	Wait         hook.Wait // between two tries of a write; nil: by the real clock
 
 	held heldCounts
 }
 
-// Admit returns a verdict for each due delivery. A healthy endpoint without
-// limits costs no request.
+// Admit returns a verdict for each due delivery. A fast endpoint without limits costs
+// no request.
 func (g *Gate) Admit(ctx context.Context, q Query) (a Admission, err error) {
 	err = hook.OnConflict(ctx, g.Wait, maxSaveAttempts, func() error {
 		decided, conflict := g.decideAdmission(ctx, q)
@@ -59,11 +59,11 @@ func (g *Gate) decideAdmission(ctx context.Context, q Query) (Admission, error) 
 	case q.Record.State != circuit.Closed:
 		return g.admitProbe(ctx, q, now)
 	case now.Before(q.Record.ThrottledUntil):
-		return sameVerdict(q, Verdict{Decision: Delay, Until: q.Record.ThrottledUntil}), nil
-	case q.Endpoint.RatePerSecond > 0 || q.maxInFlight() > 0:
-		return g.applyLimits(ctx, q, now)
+		return sameVerdict(q, Verdict{Decision: Park, Reason: hook.ReasonThrottled}), g.markWaiting(ctx, q.Record, now)
+	case q.slots(now) > 0 && !q.Lane.Single():
+		return sameVerdict(q, Verdict{Decision: Move, Lane: hook.LaneSlot}), nil
 	}
-	return sameVerdict(q, Verdict{Decision: Admit}), nil
+	return g.applyLimits(ctx, q, now)
 }
 
 // contentionOf returns err, but CodeUnavailable in place of CodeConflict: all

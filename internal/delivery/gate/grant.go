@@ -8,77 +8,133 @@ import (
 	"surehook/internal/hook"
 )
 
-// noSlotDelay is the minimum delay of a delivery without a free in-flight slot. A
-// random share of another noSlotDelay is added: 2 to 4 seconds in all.
-const noSlotDelay = 2 * time.Second
+// MaxRateWait is the longest wait of a token for a reserved rate slot. A delivery with
+// a longer wait is parked, so a changed rate soon applies to all.
+const MaxRateWait = time.Minute
 
-// applyLimits reserves rate slots and leases in-flight slots.
+// applyLimits reserves rate slots, and takes places and in-flight slots.
 func (g *Gate) applyLimits(ctx context.Context, q Query, now time.Time) (a Admission, err error) {
-	err = g.changeLimits(ctx, q.ID, func(limits Limits) (next Limits) {
-		a, next = g.grantLimits(q, limits, now)
-		return next
-	})
-	return a, err
+	a = sameVerdict(q, Verdict{Decision: Admit})
+	if q.Endpoint.RatePerSecond > 0 {
+		if err := g.reserve(ctx, q, now, &a); err != nil {
+			return a, err
+		}
+	}
+	for i, due := range q.Due {
+		if a.Verdicts[i].Decision != Admit || !q.Lane.Single() || !due.Slot && q.slots(now) == 0 {
+			continue
+		}
+		if a.Verdicts[i], err = g.takeSlot(ctx, q, due, now, &a); err != nil {
+			return a, g.giveBack(ctx, a, err)
+		}
+	}
+	for _, v := range a.Verdicts {
+		if v.Decision == Park {
+			return a, g.giveBack(ctx, a, g.markWaiting(ctx, q.Record, now))
+		}
+	}
+	return a, nil
 }
 
-// returnSlots ends the leases of the admitted tokens. A lease shared by two copies of
-// a message ends by itself: no copy knows whether the other is in flight.
-func (g *Gate) returnSlots(ctx context.Context, a Admission) error {
-	if len(a.holders) == 0 {
+// giveBack ends the leases and places of an admission that failed with the error.
+func (g *Gate) giveBack(ctx context.Context, a Admission, err error) error {
+	if err == nil {
 		return nil
 	}
-	return g.changeLimits(ctx, a.query.ID, func(limits Limits) Limits { return limits.releaseUnshared(a.holders, a.leasedUntil) })
+	for _, v := range a.Verdicts {
+		if v.Lease.Key != "" {
+			_ = g.endLease(ctx, a.query.ID, v.Lease) // otherwise the lease ends by itself
+		}
+	}
+	_ = g.leavePlaces(ctx, a)
+	return err
 }
 
-// changeLimits reads, changes and writes the endpoint's limits, again after each
-// version conflict.
-func (g *Gate) changeLimits(ctx context.Context, id hook.EndpointID, change func(Limits) Limits) error {
+// reserve reserves a rate slot for each due delivery without a slot. Behind parked
+// deliveries, and for a wait of more than MaxRateWait, the delivery is parked.
+func (g *Gate) reserve(ctx context.Context, q Query, now time.Time, a *Admission) error {
 	err := hook.OnConflict(ctx, g.Wait, maxSaveAttempts, func() error {
-		limits, err := g.Store.Limits(ctx, id)
+		before, err := g.Store.Limits(ctx, q.ID)
 		if err != nil {
-			return fmt.Errorf("read limits of %s: %w", id, err)
+			return fmt.Errorf("read limits of %s: %w", q.ID, err)
 		}
-		if err := g.Store.SaveLimits(ctx, id, change(limits)); err != nil {
-			return fmt.Errorf("save limits of %s: %w", id, err)
-		}
-		return nil
-	})
-	return contentionOf(err, id)
-}
-
-// grantLimits returns the verdicts for the query, and the limits after the grants.
-func (g *Gate) grantLimits(q Query, limits Limits, now time.Time) (Admission, Limits) {
-	a := sameVerdict(q, Verdict{Decision: Admit})
-	if rate := q.Endpoint.RatePerSecond; rate > 0 {
+		after := before
 		for i, due := range q.Due {
 			if due.Reserved {
 				continue
 			}
-			var slots []time.Time
-			limits, slots = limits.Reserve(1, rate, now)
-			if slots[0].After(now) {
-				a.Verdicts[i] = Verdict{Decision: Delay, Until: slots[0], Reserved: true}
-			}
-		}
-	}
-	if most := q.maxInFlight(); most > 0 {
-		a.leasedUntil = leaseEnd(now)
-		for i, due := range q.Due {
-			if a.Verdicts[i].Decision != Admit {
+			next, slot := after.Reserve(q.Endpoint.RatePerSecond, now)
+			switch {
+			case q.Record.Backlog() && !due.Slot, slot.Sub(now) > MaxRateWait:
+				a.Verdicts[i] = Verdict{Decision: Park, Reason: hook.ReasonRate}
 				continue
+			case slot.After(now):
+				a.Verdicts[i] = Verdict{Decision: Delay, Until: slot, Reserved: true}
+			default:
+				a.Verdicts[i] = Verdict{Decision: Admit}
 			}
-			holder := []string{due.Holder()}
-			shared := limits.sharedAt(holder[0], now)
-			var granted int
-			if limits, granted = limits.Lease(holder, most, now); granted == 1 {
-				if !shared {
-					a.holders = append(a.holders, holder[0])
-				}
-				continue
-			}
-			later := now.Add(noSlotDelay + time.Duration(g.Rand()*float64(noSlotDelay)))
-			a.Verdicts[i] = Verdict{Decision: Delay, Until: later, Reserved: true}
+			after = next
 		}
+		return g.changeLimits(ctx, q.ID, before, after, 0)
+	})
+	return contentionOf(err, q.ID)
+}
+
+// takeSlot takes a place of the tenant and an in-flight slot of the endpoint for the
+// token, and returns the verdict.
+func (g *Gate) takeSlot(ctx context.Context, q Query, due Due, now time.Time, a *Admission) (Verdict, error) {
+	place, ok, err := g.takePlace(ctx, q, due, now)
+	if err != nil || !ok {
+		return Verdict{Decision: Move, Lane: hook.LaneOverflow}, err
 	}
-	return a, limits
+	v, err := g.startLease(ctx, q, due, now)
+	switch {
+	case place.Key == "":
+	case err == nil && v.Decision == Admit:
+		a.places = append(a.places, place)
+	default:
+		_ = g.leavePlaces(ctx, Admission{query: q, places: []Held{place}}) // otherwise the place ends by itself
+	}
+	return v, err
+}
+
+// startLease leases a slot to the token, or starts the lease that the sender of the
+// token claimed. An earlier lease of the delivery means that another process may make
+// the attempt: the token is busy until the lease ends.
+func (g *Gate) startLease(ctx context.Context, q Query, due Due, now time.Time) (v Verdict, err error) {
+	own := Held{LeaseKey(due.Delivery), Lease{Nonce: due.Nonce, Until: leaseEnd(now), Run: hook.NewNonce()}}
+	most := q.Record.Width(*q.Endpoint, now)
+	err = hook.OnConflict(ctx, g.Wait, maxSaveAttempts, func() error {
+		before, err := g.Store.Limits(ctx, q.ID)
+		if err != nil {
+			return fmt.Errorf("read limits of %s: %w", q.ID, err)
+		}
+		live := before.Live(now)
+		current, leased := live.Leases[own.Key]
+		claimed := leased && current.Nonce == own.Nonce && current.Run == ""
+		switch {
+		case leased && current.same(own.Lease): // the answer to the write was lost
+			v = Verdict{Decision: Admit, Lease: own}
+			return nil
+		case leased && !claimed:
+			v = Verdict{Decision: Busy}
+			return nil
+		case !leased && len(live.Leases) >= most:
+			v = Verdict{Decision: Park, Reason: hook.ReasonInFlight}
+			return nil
+		}
+		v = Verdict{Decision: Admit, Lease: own}
+		return g.changeLimits(ctx, q.ID, before, live.Begin(own), most)
+	})
+	return v, contentionOf(err, q.ID)
+}
+
+func (g *Gate) endLease(ctx context.Context, id hook.EndpointID, own Held) error {
+	return contentionOf(hook.OnConflict(ctx, g.Wait, maxSaveAttempts, func() error {
+		before, err := g.Store.Limits(ctx, id)
+		if err != nil {
+			return fmt.Errorf("read limits of %s: %w", id, err)
+		}
+		return g.changeLimits(ctx, id, before, before.End(own), 0)
+	}), id)
 }

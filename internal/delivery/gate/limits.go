@@ -2,7 +2,12 @@ package gate
 
 import (
 	"maps"
+	"strconv"
+	"strings"
 	"time"
+
+	"surehook/internal/hook"
+	"surehook/internal/rule/speed"
 )
 
 // LeaseFor is the duration of a lease on an in-flight slot. An attempt and the
@@ -11,92 +16,95 @@ import (
 // again after LeaseFor.
 const LeaseFor = 2 * time.Minute
 
-// Limits holds the reserved slots and the leases of an endpoint with a rate limit
-// or an in-flight limit.
-type Limits struct {
-	RateSlot time.Time            // the first free rate slot
-	Leases   map[string]time.Time // end of the lease by holder
-	Version  int64                // of the stored record; 0: no record
+// Lease is an in-flight slot in use by a token.
+type Lease struct {
+	Nonce string    // of the token
+	Until time.Time // the end of the lease, in milliseconds
+	Run   string    // of the process with the token; empty: the token is on its way
 }
 
-// Reserve reserves n slots at perSecond and returns the times of the slots: in
-// order, no time before now.
+// same reports whether a and b are one state of a lease.
+func (a Lease) same(b Lease) bool {
+	return a.Nonce == b.Nonce && a.Run == b.Run && a.Until.Equal(b.Until)
+}
+
+// Limits holds the in-flight slots, the reserved rate slots and the proof of speed of
+// an endpoint. A tenant has Limits of its own for its places in the lane slot.
+type Limits struct {
+	Leases   map[string]Lease // by LeaseKey
+	RateSlot time.Time        // the first free rate slot
+	Rate     float64          // events per second of the reserved slots
+	Score    speed.Score      // of the answers since ScoreAt
+	ScoreAt  time.Time        // the SpeedAt of the record when the score began
+	Late     int              // late attempts in the minute of LateAt
+	LateAt   time.Time        // the begin of a minute; zero: none
+}
+
+// Held is a lease with its key.
+type Held struct {
+	Key string
+	Lease
+}
+
+// LeaseKey returns the key of the delivery's lease. One key per delivery: of two tokens
+// of a delivery one makes an attempt at a time. The endpoint of the record completes
+// the key, so the key leaves the endpoint out.
+func LeaseKey(d hook.DeliveryID) string {
+	return strings.TrimPrefix(string(d.Event), "evt_") + "_" + strconv.Itoa(d.Generation)
+}
+
+// leaseEnd returns the end of a lease that begins at the time, in the precision of the store.
+func leaseEnd(at time.Time) time.Time { return at.Add(LeaseFor).Truncate(time.Millisecond) }
+
+// Live returns the limits without the leases that have ended by now.
+func (l Limits) Live(now time.Time) Limits {
+	l.Leases = maps.Clone(l.Leases)
+	maps.DeleteFunc(l.Leases, func(_ string, lease Lease) bool { return !now.Before(lease.Until) })
+	return l
+}
+
+// Begin returns the limits with the lease. The result shares no leases with l.
+func (l Limits) Begin(h Held) Limits {
+	l.Leases = maps.Clone(l.Leases)
+	if l.Leases == nil {
+		l.Leases = make(map[string]Lease, 1)
+	}
+	l.Leases[h.Key] = h.Lease
+	return l
+}
+
+// End returns the limits without the held leases. A lease of another token stays.
+func (l Limits) End(held ...Held) Limits {
+	l.Leases = maps.Clone(l.Leases)
+	for _, h := range held {
+		if l.Leases[h.Key].Nonce == h.Nonce {
+			delete(l.Leases, h.Key)
+		}
+	}
+	return l
+}
+
+// Reserve reserves a slot at perSecond and returns the time of the slot, not before
+// now. Slots reserved at another rate are free again: a changed rate applies at once.
 //
 // Reserve is the generic cell rate algorithm (ITU-T I.371) without a burst. Where
 // GCRA refuses, Reserve reserves a later slot: a delivery returning at the reserved
-// time passes. Each delivery waits once, and the endpoint is paced, not polled.
-func (l Limits) Reserve(n int, perSecond float64, now time.Time) (next Limits, slots []time.Time) {
-	interval := time.Duration(float64(time.Second) / perSecond)
-	at := l.RateSlot
-	if at.Before(now) {
-		at = now
+// time passes. So the endpoint is paced, not polled.
+func (l Limits) Reserve(perSecond float64, now time.Time) (next Limits, slot time.Time) {
+	slot = l.RateSlot
+	if slot.Before(now) || l.Rate != perSecond {
+		slot = now
 	}
-	for range n {
-		slots = append(slots, at)
-		at = at.Add(interval)
-	}
-	l.RateSlot = at
-	return l, slots
-}
-
-// Lease leases in-flight slots to the holders in order, as long as fewer than limit
-// slots are taken, and returns the number of successful holders. A holder with a
-// slot keeps the slot with a renewed lease. Every lease ends at leaseEnd(now).
-func (l Limits) Lease(holders []string, limit int, now time.Time) (next Limits, granted int) {
-	leases := make(map[string]time.Time, len(l.Leases)+len(holders))
-	for holder, until := range l.Leases {
-		if now.Before(until) {
-			leases[holder] = until
-		}
-	}
-	for _, holder := range holders {
-		if _, has := leases[holder]; !has && len(leases) >= limit {
-			break
-		}
-		leases[holder] = leaseEnd(now)
-		granted++
-	}
-	l.Leases = leases
-	return l, granted
-}
-
-// leaseEnd returns the end of a lease that begins now, in the precision of the store.
-func leaseEnd(now time.Time) time.Time { return now.Add(LeaseFor).Truncate(time.Millisecond) }
-
-// sharedAt reports whether a lease of the holder at now belongs to another receipt of
-// the message. A lease with the end of a lease from now is an own write with a lost answer.
-func (l Limits) sharedAt(holder string, now time.Time) bool {
-	until := l.Leases[holder]
-	return now.Before(until) && !until.Equal(leaseEnd(now))
-}
-
-// releaseUnshared ends the leases of the holders with the given end. A lease with
-// another end was renewed by a copy of the message: the attempt of the copy may be in
-// flight.
-func (l Limits) releaseUnshared(holders []string, until time.Time) Limits {
-	var own []string
-	for _, holder := range holders {
-		if l.Leases[holder].Equal(until) {
-			own = append(own, holder)
-		}
-	}
-	return l.Release(own)
-}
-
-// Release ends the leases of the holders.
-func (l Limits) Release(holders []string) Limits {
-	l.Leases = maps.Clone(l.Leases)
-	for _, holder := range holders {
-		delete(l.Leases, holder)
-	}
-	return l
+	l.Rate = perSecond
+	l.RateSlot = slot.Add(time.Duration(float64(time.Second) / perSecond)).Round(0)
+	return l, slot
 }
 
 // Reserved returns the number of deliveries that wait for a reserved rate slot: the
 // slots after now up to the last reserved slot. A slot whose delivery has ended counts
 // until the time of the slot.
 func (l Limits) Reserved(perSecond float64, now time.Time) int {
-	if perSecond <= 0 || !l.RateSlot.After(now) {
+	if perSecond <= 0 || l.Rate != perSecond || !l.RateSlot.After(now) {
 		return 0
 	}
 	// RateSlot is the first free slot. The slots before are at whole intervals back.
@@ -104,13 +112,108 @@ func (l Limits) Reserved(perSecond float64, now time.Time) int {
 	return int((l.RateSlot.Sub(now) - 1) / interval)
 }
 
-// InFlight returns the number of slots leased at now.
-func (l Limits) InFlight(now time.Time) int {
-	n := 0
-	for _, until := range l.Leases {
-		if now.Before(until) {
-			n++
+// InFlight returns the number of slots in use at now.
+func (l Limits) InFlight(now time.Time) int { return len(l.Live(now).Leases) }
+
+// Answered returns the limits with an answer counted for the class that began at since.
+func (l Limits) Answered(took time.Duration, since time.Time) Limits {
+	if !l.ScoreAt.Equal(since) {
+		l.Score, l.ScoreAt = 0, since
+	}
+	l.Score = l.Score.Add(took)
+	return l
+}
+
+// CountLate returns the limits with n late attempts more in the minute of now.
+func (l Limits) CountLate(n int, now time.Time) Limits {
+	if minute := now.UTC().Truncate(time.Minute); !l.LateAt.Equal(minute) {
+		l.Late, l.LateAt = 0, minute
+	}
+	l.Late += n
+	return l
+}
+
+// Delta is the change from one state of limits to another.
+type Delta struct {
+	Removed  map[string]Lease // as before
+	Changed  map[string]Lease // as after, with an older lease of the key
+	Added    map[string]Lease
+	RateSlot bool // RateSlot and Rate differ
+	Score    bool // Score and ScoreAt differ
+	Late     bool // Late and LateAt differ
+}
+
+// Applies reports whether the stored limits are as before, as far as the change goes,
+// and hold at most most leases after the change. Stores use Applies as the condition of
+// the write.
+func (d Delta) Applies(before, stored Limits, most int) bool {
+	for key := range d.Added {
+		if _, taken := stored.Leases[key]; taken {
+			return false
 		}
 	}
-	return n
+	for _, changed := range []map[string]Lease{d.Removed, d.Changed} {
+		for key := range changed {
+			if current, has := stored.Leases[key]; !has || !current.same(before.Leases[key]) {
+				return false
+			}
+		}
+	}
+	if len(d.Added) > 0 && len(stored.Leases)+len(d.Added)-len(d.Removed) > most {
+		return false
+	}
+	return !d.RateSlot || stored.RateSlot.Equal(before.RateSlot) && stored.Rate == before.Rate
+}
+
+// Apply returns the stored limits with the change to after.
+func (d Delta) Apply(stored, after Limits) Limits {
+	next := stored
+	if len(d.Removed)+len(d.Changed)+len(d.Added) > 0 {
+		next.Leases = make(map[string]Lease, len(stored.Leases)+len(d.Added))
+		maps.Copy(next.Leases, stored.Leases)
+		for key := range d.Removed {
+			delete(next.Leases, key)
+		}
+		maps.Copy(next.Leases, d.Changed)
+		maps.Copy(next.Leases, d.Added)
+	}
+	if d.RateSlot {
+		next.RateSlot, next.Rate = after.RateSlot, after.Rate
+	}
+	if d.Score {
+		next.Score, next.ScoreAt = after.Score, after.ScoreAt
+	}
+	if d.Late {
+		next.Late, next.LateAt = after.Late, after.LateAt
+	}
+	return next
+}
+
+// Empty reports whether nothing differs.
+func (d Delta) Empty() bool {
+	return len(d.Removed)+len(d.Changed)+len(d.Added) == 0 && !d.RateSlot && !d.Score && !d.Late
+}
+
+// To returns the change from l to after.
+func (l Limits) To(after Limits) Delta {
+	d := Delta{
+		Removed: make(map[string]Lease), Changed: make(map[string]Lease), Added: make(map[string]Lease),
+		RateSlot: !l.RateSlot.Equal(after.RateSlot) || l.Rate != after.Rate,
+		Score:    l.Score != after.Score || !l.ScoreAt.Equal(after.ScoreAt),
+		Late:     l.Late != after.Late || !l.LateAt.Equal(after.LateAt),
+	}
+	for key, lease := range l.Leases {
+		switch next, has := after.Leases[key]; {
+		case !has:
+			d.Removed[key] = lease
+		case !next.same(lease):
+			d.Changed[key] = next
+		}
+	}
+	for key, lease := range after.Leases {
+		if _, had := l.Leases[key]; !had {
+			d.Added[key] = lease
+		}
+	}
+	return d
 }

@@ -5,6 +5,7 @@ import (
 
 	"surehook/internal/hook"
 	"surehook/internal/rule/circuit"
+	"surehook/internal/rule/speed"
 	"surehook/internal/rule/stats"
 )
 
@@ -76,11 +77,15 @@ func (r Record) afterOutcomes(a Admission, o outcomes, window circuit.Counts, no
 			r.ThrottledUntil = until
 		}
 	}
+	r = r.seen(now)
 	switch {
 	case r.State == before.State && r.Generation == before.Generation:
 		return r
 	case r.State == circuit.Closed:
 		return r.Release(now)
+	case before.State == circuit.Closed: // after an outage the endpoint must prove its speed again
+		r = r.as(speed.Unproven, now)
+		r.ProbeType = ""
 	}
 	return r.planCheck(now)
 }

@@ -26,15 +26,20 @@ type CircuitStore interface {
 	SaveCircuit(ctx context.Context, r Record) error
 }
 
-// LimitStore keeps the reserved slots and the leases of endpoints with a rate
-// limit or an in-flight limit. Every read sees every write acknowledged before
-// the read began.
+// LimitStore keeps the in-flight slots and the reserved rate slots of endpoints, and
+// the places of tenants. Every read sees every write acknowledged before the read began.
 type LimitStore interface {
 	LimitReader
-	// SaveLimits writes l as version l.Version+1. When the stored version is not
-	// l.Version, SaveLimits writes nothing and returns CodeConflict; version 0
-	// means "no record".
-	SaveLimits(ctx context.Context, endpoint hook.EndpointID, l Limits) error
+	// ChangeLimits writes the differences between before and after. When a differing
+	// lease, or a differing rate slot, is no longer as in before, or when leases are added
+	// and the endpoint would have more than most leases, ChangeLimits writes nothing and
+	// returns CodeConflict. Score and Late are written as they are: a lost update of two
+	// writers loses a count. Without a difference nothing is written.
+	ChangeLimits(ctx context.Context, endpoint hook.EndpointID, before, after Limits, most int) error
+	// Places returns the tenant's places in the lane slot, or the zero Limits.
+	Places(ctx context.Context, tenant hook.TenantID) (Limits, error)
+	// ChangePlaces is ChangeLimits for the tenant's places.
+	ChangePlaces(ctx context.Context, tenant hook.TenantID, before, after Limits, most int) error
 }
 
 // LimitReader reads the limits of endpoints.

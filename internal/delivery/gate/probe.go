@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"surehook/internal/hook"
+	"surehook/internal/rule/circuit"
 )
 
 // admitProbe admits one probe if due, and parks the other deliveries. While the
@@ -16,11 +17,26 @@ func (g *Gate) admitProbe(ctx context.Context, q Query, now time.Time) (Admissio
 		return a, g.markWaiting(ctx, q.Record, now)
 	}
 	for i, due := range q.Due {
+		if _, ok := q.Record.Probe(due.Holder(), now); ok && q.slots(now) > 0 && !q.Lane.Single() {
+			a.Verdicts[i] = Verdict{Decision: Move, Lane: hook.LaneSlot}
+			break
+		}
 		// The first due token takes a free lease. The holder of a lease may return
 		// and renew the lease. Another token of the probing delivery is parked.
 		probed, ok := q.Record.Probe(due.Holder(), now)
 		if !ok {
 			continue
+		}
+		place, hasPlace, err := g.takePlace(ctx, q, due, now)
+		if err != nil {
+			return Admission{}, err
+		}
+		if !hasPlace {
+			a.Verdicts[i] = Verdict{Decision: Move, Lane: hook.LaneOverflow}
+			break
+		}
+		if place.Key != "" {
+			a.places = []Held{place}
 		}
 		a.probe = due.Holder()
 		a.sharedProbe = q.Record.Holder == a.probe && now.Before(q.Record.LeaseUntil)
@@ -31,6 +47,7 @@ func (g *Gate) admitProbe(ctx context.Context, q Query, now time.Time) (Admissio
 		q.Record.Circuit = probed
 		a.query.Record = q.Record.Wait(now).planCheck(now)
 		if err := g.saveCircuit(ctx, a.query.Record); err != nil {
+			_ = g.leavePlaces(ctx, a) // otherwise the place ends by itself
 			return Admission{}, err
 		}
 		a.query.Record.Version++ // the stored version, for Settle
@@ -41,12 +58,22 @@ func (g *Gate) admitProbe(ctx context.Context, q Query, now time.Time) (Admissio
 
 // markWaiting records that deliveries wait for the endpoint. The write comes before
 // the first delivery is parked, so that the breaker misses no parked delivery.
+//
+// The first delivery that waits for the end of a throttle also enqueues a circuit check
+// for that time. Without the check, or after an error, the breaker's tick releases the
+// deliveries.
 func (g *Gate) markWaiting(ctx context.Context, r Record, now time.Time) error {
 	next := r.Wait(now)
 	if next == r {
 		return nil
 	}
-	return g.saveCircuit(ctx, next)
+	if err := g.saveCircuit(ctx, next); err != nil {
+		return err
+	}
+	if wait := r.ThrottledUntil.Sub(now); wait > 0 && r.State == circuit.Closed {
+		return g.enqueueCheck(ctx, next, wait)
+	}
+	return nil
 }
 
 func (g *Gate) saveCircuit(ctx context.Context, r Record) error {

@@ -6,6 +6,7 @@ import (
 	"surehook/internal/hook"
 	"surehook/internal/rule/circuit"
 	"surehook/internal/rule/review"
+	"surehook/internal/rule/speed"
 )
 
 // AttendAfter is the time for the breaker to process a queued circuit check. After
@@ -23,12 +24,16 @@ type Record struct {
 	EmptySince     time.Time    // the breaker found no parked delivery; zero: parked deliveries were found, or a delivery was about to be parked since
 	Wave           int          // the next wave of the release, from 1; 0: no release in progress
 	Review         review.Flags // findings of the last review
+	Speed          speed.Class  // of the endpoint; see SpeedAt
+	SpeedAt        time.Time    // the last change of Speed; zero: never
+	SeenAt         time.Time    // a time with attempts, at most speed.SeenEvery before the last; only of fast endpoints
+	ProbeType      string       // the event type of the last probe sent by the breaker
 	AttendAt       time.Time    // the latest time of the next check by the breaker's tick; zero: never
 }
 
 // NewRecord returns the record of an endpoint without a stored record.
 func NewRecord(tenant hook.TenantID, endpoint hook.EndpointID) Record {
-	return Record{Circuit: circuit.New(), Tenant: tenant, Endpoint: endpoint}
+	return Record{Circuit: circuit.New(), Tenant: tenant, Endpoint: endpoint, Speed: speed.Unproven}
 }
 
 // CountOpen returns the number of open and half-open circuits.
@@ -93,8 +98,8 @@ func (r Record) NextProbe() time.Time {
 	return at
 }
 
-// planCheck sets AttendAt: the time of the next probe, or AttendAfter from now for
-// a closed circuit with waiting deliveries.
+// planCheck sets AttendAt: the time of the next probe, or for a closed circuit with
+// waiting deliveries AttendAfter from now, but not before the end of a throttle.
 func (r Record) planCheck(now time.Time) Record {
 	switch r.State {
 	case circuit.Open, circuit.HalfOpen:
@@ -103,6 +108,9 @@ func (r Record) planCheck(now time.Time) Record {
 		r.AttendAt = time.Time{}
 		if r.Waiting {
 			r.AttendAt = now.Add(AttendAfter)
+			if r.ThrottledUntil.After(r.AttendAt) {
+				r.AttendAt = r.ThrottledUntil
+			}
 		}
 	}
 	return r

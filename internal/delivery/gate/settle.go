@@ -8,11 +8,11 @@ import (
 	"surehook/internal/hook"
 )
 
-// Settle returns the slots of an Admission and reports the results of the
+// Settle leaves the tenant's places of an Admission and reports the results of the
 // attempts, ordered by end, to the circuit. A crash before Settle loses no
-// delivery: leases expire, and later attempts correct the circuit.
+// delivery: places end by themselves, and later attempts correct the circuit.
 func (g *Gate) Settle(ctx context.Context, a Admission, results []Result) error {
-	err := g.returnSlots(ctx, a)
+	err := g.leavePlaces(ctx, a)
 	if len(results) == 0 {
 		return err
 	}

@@ -2,7 +2,6 @@ package gate
 
 import (
 	"strconv"
-	"strings"
 	"time"
 
 	"surehook/internal/hook"
@@ -16,6 +15,8 @@ const (
 	Admit  Decision = iota + 1 // the attempt may start
 	Park                       // not now: the delivery waits in the store, without a token
 	Delay                      // not now: the token returns at a known time
+	Move                       // not here: the token goes on in another lane
+	Busy                       // not now: another token of the delivery, or a copy of the token, may make the attempt
 	Cancel                     // never: the endpoint was deleted
 )
 
@@ -28,6 +29,10 @@ func (d Decision) String() string {
 		return "park"
 	case Delay:
 		return "delay"
+	case Move:
+		return "move"
+	case Busy:
+		return "busy"
 	case Cancel:
 		return "cancel"
 	}
@@ -40,6 +45,8 @@ type Verdict struct {
 	Reason   hook.Reason // of Park and Cancel
 	Until    time.Time   // of Delay: the time of the token's return
 	Reserved bool        // of Delay: the delivery has a rate slot and needs no other at Until
+	Lane     hook.Lane   // of Move
+	Lease    Held        // of Admit: the in-flight slot of the attempt; zero: none needed
 }
 
 // Due is the token of a delivery waiting for admission.
@@ -48,17 +55,17 @@ type Due struct {
 	Attempt  int
 	Nonce    string
 	Reserved bool // the delivery waited for a reserved rate slot
+	Slot     bool // the sender of the token claimed an in-flight slot
 }
 
-// Holder returns the name of the token as the holder of a lease. Two tokens of one
-// delivery are two holders: each may make an attempt, and the end of one attempt must
-// not end the lease of the other. A copy of a message is the same holder.
+// Holder returns the name of the token as the holder of a probe's lease. Two tokens of
+// one delivery are two holders: each may make an attempt, and the end of one attempt
+// must not end the lease of the other. A copy of a message is the same holder.
 //
 // The endpoint of the record completes the name, so the name leaves the endpoint
-// out: about 48 characters. Limits holds at most 100 names, about 5 KB.
+// out: about 48 characters.
 func (d Due) Holder() string {
-	return strings.TrimPrefix(string(d.Delivery.Event), "evt_") + "_" +
-		strconv.Itoa(d.Delivery.Generation) + "_" + strconv.Itoa(d.Attempt) + "_" + d.Nonce
+	return LeaseKey(d.Delivery) + "_" + strconv.Itoa(d.Attempt) + "_" + d.Nonce
 }
 
 // Query asks about the due deliveries of one endpoint.
@@ -67,21 +74,11 @@ type Query struct {
 	ID       hook.EndpointID
 	Endpoint *hook.Endpoint // nil: deleted
 	Record   Record         // read together with the endpoint
+	Lane     hook.Lane      // of the tokens; zero stands for a lane of batches
 	Due      []Due
 }
 
-// slowInFlight is the in-flight limit of a slow endpoint without a limit set by
-// the owner. A slow endpoint must not occupy the functions shared with other
-// endpoints.
-const slowInFlight = 5
-
-// maxInFlight returns the maximum of concurrent attempts; 0: no limit.
-func (q Query) maxInFlight() int {
-	if q.Endpoint.MaxInFlight == 0 && q.Record.Review.Slow {
-		return slowInFlight
-	}
-	return q.Endpoint.MaxInFlight
-}
+func (q Query) slots(now time.Time) int { return q.Record.Slots(*q.Endpoint, now) }
 
 // Admission holds one verdict per due delivery, in the order of the query. Settle
 // takes the same Admission after the attempts.
@@ -89,10 +86,9 @@ type Admission struct {
 	Verdicts []Verdict
 
 	query       Query
-	probe       string    // the token holding the probe's lease; empty: no probe
-	sharedProbe bool      // another receipt of the message holds the probe's lease, too
-	holders     []string  // the tokens holding in-flight slots of their own
-	leasedUntil time.Time // end of the leases of holders
+	probe       string // the token holding the probe's lease; empty: no probe
+	sharedProbe bool   // another receipt of the message holds the probe's lease, too
+	places      []Held // the tenant's places of the attempts
 }
 
 func sameVerdict(q Query, v Verdict) Admission {

@@ -13,6 +13,7 @@ import (
 	"surehook/internal/hook"
 	"surehook/internal/rule/circuit"
 	"surehook/internal/rule/review"
+	"surehook/internal/rule/speed"
 )
 
 func circuitCases() []storeCase {
@@ -52,6 +53,10 @@ func sampleRecord(endpoint hook.EndpointID) gate.Record {
 		EmptySince:     storeEpoch().Add(4 * time.Minute),
 		Wave:           5,
 		Review:         review.Flags{Slow: true, Fragile: true, Timeout: 6*time.Second + time.Nanosecond, Warned: review.WarnedTwice, WarnedAt: storeEpoch()},
+		Speed:          speed.Slow,
+		SpeedAt:        storeEpoch().Add(7 * time.Minute),
+		SeenAt:         storeEpoch().Add(8 * time.Minute),
+		ProbeType:      "order.paid",
 		AttendAt:       storeEpoch().Add(5 * time.Minute),
 	}
 }
@@ -81,7 +86,7 @@ func circuitComesBack(t *testing.T, s StoreUnderTest) {
 	for range 3 {
 		given := r
 		for _, at := range []*time.Time{
-			&given.OpenedAt, &given.ProbeAt, &given.LeaseUntil, &given.ClosedAt, &given.ThrottledUntil, &given.EmptySince, &given.AttendAt,
+			&given.OpenedAt, &given.ProbeAt, &given.LeaseUntil, &given.ClosedAt, &given.ThrottledUntil, &given.EmptySince, &given.SpeedAt, &given.SeenAt, &given.AttendAt,
 		} {
 			*at = at.Add(999 * time.Microsecond).In(time.FixedZone("", 3600)) // kept in UTC milliseconds
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
 	"surehook/internal/rule/stats"
 )
@@ -178,13 +179,15 @@ func contextDone(t *testing.T, s StoreUnderTest) {
 			_, _, err := s.DeliveriesByEndpoint(ctx, endpoint.Target(), hook.StateDead, "", 1)
 			return err
 		},
-		"Circuit":     func() error { _, err := s.Circuit(ctx, "acme", endpoint.ID); return err },
-		"SaveCircuit": func() error { return s.SaveCircuit(ctx, sampleRecord(endpoint.ID)) },
-		"DueCircuits": func() error { _, err := s.DueCircuits(ctx, storeExpiry(), 1); return err },
-		"Parked":      func() error { _, err := s.Parked(ctx, endpoint.Target(), 1); return err },
-		"Overdue":     func() error { _, err := s.Overdue(ctx, storeExpiry(), 1); return err },
-		"Limits":      func() error { _, err := s.Limits(ctx, endpoint.ID); return err },
-		"SaveLimits":  func() error { return s.SaveLimits(ctx, endpoint.ID, sampleLimits()) },
+		"Circuit":      func() error { _, err := s.Circuit(ctx, "acme", endpoint.ID); return err },
+		"SaveCircuit":  func() error { return s.SaveCircuit(ctx, sampleRecord(endpoint.ID)) },
+		"DueCircuits":  func() error { _, err := s.DueCircuits(ctx, storeExpiry(), 1); return err },
+		"Parked":       func() error { _, err := s.Parked(ctx, endpoint.Target(), 1); return err },
+		"Overdue":      func() error { _, err := s.Overdue(ctx, storeExpiry(), 1); return err },
+		"Limits":       func() error { _, err := s.Limits(ctx, endpoint.ID); return err },
+		"ChangeLimits": func() error { return s.ChangeLimits(ctx, endpoint.ID, gate.Limits{}, sampleLimits(), 9) },
+		"Places":       func() error { _, err := s.Places(ctx, "acme"); return err },
+		"ChangePlaces": func() error { return s.ChangePlaces(ctx, "acme", gate.Limits{}, sampleLimits(), 9) },
 		"Count": func() error {
 			_, err := s.Count(ctx, "acme", endpoint.ID, stats.Counts{Failed: 1}, storeEpoch())
 			return err

@@ -10,6 +10,7 @@ import (
 	"surehook/internal/hook"
 	"surehook/internal/memory"
 	"surehook/internal/rule/circuit"
+	"surehook/internal/rule/speed"
 	"surehook/internal/rule/stats"
 )
 
@@ -36,7 +37,7 @@ func (e *enqueued) Enqueue(context.Context, hook.CircuitCheck, time.Duration) er
 // newGate returns a gate on the store, with the fixed time now.
 func newGate(s StoreUnderTest, now time.Time) (*gate.Gate, *enqueued) {
 	checks := new(enqueued)
-	return &gate.Gate{Store: s, CircuitQueue: checks, Notifier: &memory.Notifications{}, Now: func() time.Time { return now }, Rand: func() float64 { return 0 }}, checks
+	return &gate.Gate{Store: s, CircuitQueue: checks, Notifier: &memory.Notifications{}, Now: func() time.Time { return now }, Places: 100}, checks
 }
 
 // newQuery returns a query for a new delivery of the endpoint.
@@ -44,7 +45,7 @@ func newQuery(t *testing.T, e hook.Endpoint, r gate.Record) gate.Query {
 	t.Helper()
 
 	d := hook.DeliveryID{Event: newEventID(t), Endpoint: e.ID, Generation: 1}
-	return gate.Query{Tenant: e.Tenant, ID: e.ID, Endpoint: &e, Record: r, Due: []gate.Due{{Delivery: d}}}
+	return gate.Query{Tenant: e.Tenant, ID: e.ID, Endpoint: &e, Record: r, Lane: hook.LaneSlot, Due: []gate.Due{{Delivery: d, Attempt: 1, Nonce: hook.NewNonce()}}}
 }
 
 // admit makes n concurrent calls of Admit, each for a new delivery.
@@ -131,7 +132,7 @@ func openRace(t *testing.T, s StoreUnderTest) {
 }
 
 func inFlightRace(t *testing.T, s StoreUnderTest) {
-	e := smallEndpoint("acme")
+	e := smallEndpoint(hook.TenantID("in-flight-" + hook.NewNonce())) // with places of its own
 	e.MaxInFlight = 2
 	g, _ := newGate(s, storeEpoch())
 	for range 3 { // slots given back are given again
@@ -147,9 +148,10 @@ func inFlightRace(t *testing.T, s StoreUnderTest) {
 			t.Fatalf("admitted: %d of 20, limits %+v, %v; want 2", admitted, l, err)
 		}
 		race(t, len(answers), func(ctx context.Context, i int) error { return g.Settle(ctx, answers[i], nil) })
-		if l, err = s.Limits(t.Context(), e.ID); err != nil || len(l.Leases) != 0 {
-			t.Fatalf("Limits(all settled) = %+v, %v; want no leases", l, err)
+		if places, err := s.Places(t.Context(), e.Tenant); err != nil || len(places.Leases) != 0 {
+			t.Fatalf("Places(all settled) = %+v, %v; want none", places, err)
 		}
+		check(t, s.ChangeLimits(t.Context(), e.ID, l, gate.Limits{}, 0))
 	}
 }
 
@@ -157,7 +159,9 @@ func slotRace(t *testing.T, s StoreUnderTest) {
 	e := smallEndpoint("acme")
 	e.RatePerSecond = 1000
 	g, _ := newGate(s, storeEpoch())
-	_, answers := admit(t, g, e, gate.NewRecord(e.Tenant, e.ID), 20)
+	r := gate.NewRecord(e.Tenant, e.ID)
+	r.Speed, r.SeenAt = speed.Fast, storeEpoch() // needs no slot
+	_, answers := admit(t, g, e, r, 20)
 	slots := make(map[time.Time]bool)
 	for _, a := range answers {
 		v := a.Verdicts[0]

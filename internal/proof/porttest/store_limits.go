@@ -3,6 +3,7 @@ package porttest
 import (
 	"context"
 	"fmt"
+	"maps"
 	"testing"
 	"time"
 
@@ -10,113 +11,227 @@ import (
 	"surehook/internal/hook"
 )
 
+// limitsOf is the part of a store with one kind of limits.
+type limitsOf struct {
+	read   func(ctx context.Context, id string) (gate.Limits, error)
+	change func(ctx context.Context, id string, before, after gate.Limits, most int) error
+}
+
 func limitsCases() []storeCase {
-	return []storeCase{
-		{name: "limits come back as their next version", run: limitsComeBack},
-		{name: "limits store a slot with nanoseconds", run: slotIsExact},
-		{name: "limits without a record are zero", run: limitsAreZero},
-		{name: "stored limits are copies", run: limitsAreCopies},
-		{name: "limits of another version conflict and nothing is written", run: limitsConflict},
-		{name: "of 50 racing saves of limits exactly one wins", run: limitsRace},
+	cases := []struct {
+		name string
+		run  func(t *testing.T, l limitsOf)
+	}{
+		{name: "come back", run: limitsComeBack},
+		{name: "change by what differs", run: limitsChange},
+		{name: "store a slot with nanoseconds", run: slotIsExact},
+		{name: "without a record are zero", run: limitsAreZero},
+		{name: "are copies", run: limitsAreCopies},
+		{name: "that are no longer as before conflict and nothing is written", run: limitsConflict},
+		{name: "never hold more leases than slots", run: leasesBound},
+		{name: "give 5 slots to 5 of 50 racers, and again to the next", run: leasesRace},
+		{name: "give a rate slot to one of 50 racers", run: rateSlotRace},
 	}
+	var all []storeCase
+	for _, c := range cases {
+		all = append(all, storeCase{name: "limits " + c.name, run: func(t *testing.T, s StoreUnderTest) {
+			c.run(t, limitsOf{
+				read: func(ctx context.Context, id string) (gate.Limits, error) { return s.Limits(ctx, hook.EndpointID(id)) },
+				change: func(ctx context.Context, id string, before, after gate.Limits, most int) error {
+					return s.ChangeLimits(ctx, hook.EndpointID(id), before, after, most)
+				},
+			})
+		}})
+	}
+	return append(all, storeCase{name: "places of a tenant are limits of their own", run: placesAreApart})
 }
 
 func sampleLimits() gate.Limits {
 	return gate.Limits{
-		RateSlot: storeEpoch().Add(123456789 * time.Nanosecond),
-		Leases:   map[string]time.Time{"dlv_1": storeEpoch(), "dlv_2.ü#": storeEpoch().Add(time.Millisecond)},
+		RateSlot: storeEpoch().Add(123456789 * time.Nanosecond), Rate: 0.25,
+		Leases: map[string]gate.Lease{
+			"dlv_1":    {Nonce: "n1", Until: storeEpoch()},
+			"dlv_2.ü#": {Nonce: "n2", Until: storeEpoch().Add(time.Millisecond), Run: "run"},
+		},
+		Score: -19, ScoreAt: storeEpoch(), Late: 3, LateAt: storeEpoch().Truncate(time.Minute),
 	}
 }
 
-func limitsComeBack(t *testing.T, s StoreUnderTest) {
-	endpoint, l := hook.NewEndpointID(), sampleLimits()
-	given := l
-	given.RateSlot = l.RateSlot.In(time.FixedZone("", 3600))
-	given.Leases = map[string]time.Time{}
-	for holder, until := range l.Leases { // kept in UTC milliseconds
-		given.Leases[holder] = until.Add(999 * time.Microsecond).In(time.FixedZone("", 3600))
-	}
-	check(t, s.SaveLimits(t.Context(), endpoint, given))
-	l.Version = 1
-	got, err := s.Limits(t.Context(), endpoint)
-	wantSame(t, "Limits(saved)", l, got, err)
-
-	// No old field is left.
-	for version := int64(2); version < 4; version++ {
-		check(t, s.SaveLimits(t.Context(), endpoint, gate.Limits{Version: version - 1}))
-		got, err = s.Limits(t.Context(), endpoint)
-		wantSame(t, "Limits(saved empty)", gate.Limits{Version: version}, got, err)
-	}
+// lease returns the limits with the lease.
+func lease(l gate.Limits, key, nonce string) gate.Limits {
+	return l.Begin(gate.Held{Key: key, Lease: gate.Lease{Nonce: nonce, Until: storeEpoch().Add(time.Hour)}})
 }
 
-func slotIsExact(t *testing.T, s StoreUnderTest) {
-	endpoint, slot := hook.NewEndpointID(), storeEpoch()
-	l := gate.Limits{RateSlot: slot}
+// saved writes the change, and returns the stored limits.
+func (l limitsOf) saved(t *testing.T, id string, before, after gate.Limits) gate.Limits {
+	t.Helper()
+
+	check(t, l.change(t.Context(), id, before, after, 100))
+	got, err := l.read(t.Context(), id)
+	wantSame(t, "limits after the change", after, got, err)
+	return got
+}
+
+func limitsComeBack(t *testing.T, l limitsOf) {
+	id := string(hook.NewEndpointID())
+	got := l.saved(t, id, gate.Limits{}, sampleLimits())
+	got = l.saved(t, id, got, got) // nothing differs
+	got = l.saved(t, id, got, gate.Limits{RateSlot: storeEpoch(), Rate: 1000.0 / 3, LateAt: got.LateAt})
+	l.saved(t, id, got, sampleLimits())
+}
+
+func limitsChange(t *testing.T, l limitsOf) {
+	id := string(hook.NewEndpointID())
+	before := l.saved(t, id, gate.Limits{}, sampleLimits())
+	other := lease(before, "dlv_3", "n3")
+	l.saved(t, id, before, other)
+
+	// Another writer has added dlv_3, so the change is written beside it.
+	after := before.End(gate.Held{Key: "dlv_1", Lease: gate.Lease{Nonce: "n1"}})
+	after = lease(after, "dlv_2.ü#", "n4")
+	after = lease(after, "dlv_4", "n5")
+	after.Score, after.Late = 5, 7
+	check(t, l.change(t.Context(), id, before, after, 3))
+	want := lease(after, "dlv_3", "n3")
+	got, err := l.read(t.Context(), id)
+	wantSame(t, "limits changed by two writers", want, got, err)
+}
+
+func slotIsExact(t *testing.T, l limitsOf) {
+	id, slot := string(hook.NewEndpointID()), storeEpoch()
+	var limits gate.Limits
 	for range 10 {
-		l, _ = l.Reserve(1, 1000.0/3, slot)
-		check(t, s.SaveLimits(t.Context(), endpoint, l))
-		slot = slot.Add(3 * time.Millisecond)
-		var err error
-		l, err = s.Limits(t.Context(), endpoint)
-		if err != nil || l.RateSlot != slot {
-			t.Fatalf("Limits() = slot %s, %v; want %s, the same by ==", l.RateSlot, err, slot)
+		next, _ := limits.Reserve(1000.0/3, slot)
+		limits = l.saved(t, id, limits, next)
+		if slot = slot.Add(3 * time.Millisecond); limits.RateSlot != slot || limits.Rate != 1000.0/3 {
+			t.Fatalf("limits = slot %s at %v; want %s, the same by ==", limits.RateSlot, limits.Rate, slot)
 		}
-		slot = slot.Add(time.Nanosecond)
-		l.RateSlot = slot
 	}
 }
 
-func limitsAreZero(t *testing.T, s StoreUnderTest) {
-	check(t, s.SaveLimits(t.Context(), hook.NewEndpointID(), sampleLimits()))
-	got, err := s.Limits(t.Context(), hook.NewEndpointID())
-	wantSame(t, "Limits(unknown)", gate.Limits{}, got, err)
+func limitsAreZero(t *testing.T, l limitsOf) {
+	l.saved(t, string(hook.NewEndpointID()), gate.Limits{}, sampleLimits())
+	got, err := l.read(t.Context(), string(hook.NewEndpointID()))
+	wantSame(t, "limits of an unknown endpoint", gate.Limits{}, got, err)
 }
 
-func limitsAreCopies(t *testing.T, s StoreUnderTest) {
-	endpoint, given := hook.NewEndpointID(), sampleLimits()
-	want := sampleLimits()
-	want.Version = 1
-	check(t, s.SaveLimits(t.Context(), endpoint, given))
+func limitsAreCopies(t *testing.T, l limitsOf) {
+	id, given := string(hook.NewEndpointID()), sampleLimits()
+	check(t, l.change(t.Context(), id, gate.Limits{}, given, 100))
 	delete(given.Leases, "dlv_1")
 	for range 2 {
-		got, err := s.Limits(t.Context(), endpoint)
-		wantSame(t, "Limits(changed by writer or reader)", want, got, err)
+		got, err := l.read(t.Context(), id)
+		wantSame(t, "limits changed by writer or reader", sampleLimits(), got, err)
 		delete(got.Leases, "dlv_1")
 	}
 }
 
-func limitsConflict(t *testing.T, s StoreUnderTest) {
-	endpoint, l := hook.NewEndpointID(), sampleLimits()
-	l.Version = 1
-	wantCode(t, "SaveLimits(version 1, none stored)", s.SaveLimits(t.Context(), endpoint, l), hook.CodeConflict)
-	got, err := s.Limits(t.Context(), endpoint)
-	wantSame(t, "Limits(refused)", gate.Limits{}, got, err)
-
-	for l.Version = range int64(2) {
-		check(t, s.SaveLimits(t.Context(), endpoint, l))
+func limitsConflict(t *testing.T, l limitsOf) {
+	id := string(hook.NewEndpointID())
+	stored := l.saved(t, id, gate.Limits{}, sampleLimits())
+	with := func(change func(*gate.Limits)) gate.Limits {
+		other := sampleLimits()
+		other.Leases = maps.Clone(other.Leases)
+		change(&other)
+		return other
 	}
-	l.Version = 2
-	for _, version := range []int64{0, 1, 3} {
-		stale := gate.Limits{Version: version}
-		wantCode(t, fmt.Sprintf("SaveLimits(version %d, 2 stored)", version), s.SaveLimits(t.Context(), endpoint, stale), hook.CodeConflict)
+	none := with(func(o *gate.Limits) { delete(o.Leases, "dlv_1") })
+	for name, c := range map[string]struct{ before, after gate.Limits }{
+		"a lease as in no record":    {gate.Limits{}, lease(gate.Limits{}, "dlv_3", "n3")},
+		"a lease that another began": {none, lease(none, "dlv_1", "n9")},
+		"the end of a lease of another nonce": {
+			with(func(o *gate.Limits) { o.Leases["dlv_1"] = gate.Lease{Nonce: "n9", Until: storeEpoch()} }), none,
+		},
+		"the end of a lease that another began again": {
+			with(func(o *gate.Limits) { o.Leases["dlv_1"] = gate.Lease{Nonce: "n1", Until: storeEpoch().Add(-time.Hour)} }), none,
+		},
+		"the start of a lease that another ended": {lease(stored, "dlv_3", "n3"), lease(stored, "dlv_3", "n4")},
+		"a rate slot that another reserved": {
+			with(func(o *gate.Limits) { o.RateSlot = storeEpoch() }), with(func(o *gate.Limits) { o.RateSlot = storeEpoch().Add(time.Hour) }),
+		},
+		"the first rate slot": {
+			with(func(o *gate.Limits) { o.RateSlot = time.Time{} }), with(func(o *gate.Limits) { o.RateSlot = storeEpoch().Add(time.Hour) }),
+		},
+	} {
+		wantCode(t, name, l.change(t.Context(), id, c.before, c.after, 100), hook.CodeConflict)
+		got, err := l.read(t.Context(), id)
+		wantSame(t, "limits after "+name, stored, got, err)
 	}
-	got, err = s.Limits(t.Context(), endpoint)
-	wantSame(t, "Limits(after refused saves)", l, got, err)
 }
 
-func limitsRace(t *testing.T, s StoreUnderTest) {
-	endpoint := hook.NewEndpointID()
-	var want gate.Limits
-	for range 3 { // at first without a record
-		writer := func(i int) gate.Limits {
-			w := want
-			w.RateSlot = storeEpoch().Add(time.Duration(i))
-			return w
-		}
-		winners := race(t, 50, func(ctx context.Context, i int) error { return s.SaveLimits(ctx, endpoint, writer(i)) })
-		want = writer(wantOne(t, winners))
-		want.Version++
-		got, err := s.Limits(t.Context(), endpoint)
-		wantSame(t, "Limits(raced for)", want, got, err)
+func leasesBound(t *testing.T, l limitsOf) {
+	id := string(hook.NewEndpointID())
+	stored := gate.Limits{}
+	wantCode(t, "a lease with no slot", l.change(t.Context(), id, stored, lease(stored, "dlv_1", "n"), 0), hook.CodeConflict)
+	for i := range 3 {
+		stored = l.saved(t, id, stored, lease(stored, fmt.Sprintf("dlv_%d", i), "n"))
 	}
+	wantCode(t, "a fourth lease in 3 slots", l.change(t.Context(), id, stored, lease(stored, "dlv_4", "n"), 3), hook.CodeConflict)
+	handed := lease(stored.End(gate.Held{Key: "dlv_0", Lease: gate.Lease{Nonce: "n"}}), "dlv_4", "n")
+	check(t, l.change(t.Context(), id, stored, handed, 3))
+	ended := handed.End(gate.Held{Key: "dlv_1", Lease: gate.Lease{Nonce: "n"}})
+	check(t, l.change(t.Context(), id, handed, ended, 0)) // leases may end in fewer slots
+	got, err := l.read(t.Context(), id)
+	wantSame(t, "limits after an end", ended, got, err)
+}
+
+// leasesRace writes with the limits as each racer reads them.
+func leasesRace(t *testing.T, l limitsOf) {
+	const slots = 5
+	id := string(hook.NewEndpointID())
+	for round := range 3 {
+		winners := race(t, 50, func(ctx context.Context, i int) error {
+			for {
+				before, err := l.read(ctx, id)
+				if err != nil || len(before.Leases) >= slots {
+					return cmpConflict(err)
+				}
+				err = l.change(ctx, id, before, lease(before, fmt.Sprintf("dlv_%d_%d", round, i), "n"), slots)
+				if hook.CodeOf(err) != hook.CodeConflict {
+					return err
+				}
+			}
+		})
+		got, err := l.read(t.Context(), id)
+		check(t, err)
+		if len(winners) != slots || len(got.Leases) != slots {
+			t.Fatalf("racers with a slot: %v, limits %+v; want %d", winners, got, slots)
+		}
+		check(t, l.change(t.Context(), id, got, gate.Limits{}, 0))
+	}
+}
+
+// cmpConflict returns err, or CodeConflict for a racer without a slot.
+func cmpConflict(err error) error {
+	if err != nil {
+		return err
+	}
+	return hook.Conflict("all slots are taken")
+}
+
+func rateSlotRace(t *testing.T, l limitsOf) {
+	id := string(hook.NewEndpointID())
+	var stored gate.Limits
+	for range 3 { // at first without a record
+		winners := race(t, 50, func(ctx context.Context, _ int) error {
+			next, _ := stored.Reserve(1000, storeEpoch())
+			return l.change(ctx, id, stored, next, 0)
+		})
+		wantOne(t, winners)
+		next, _ := stored.Reserve(1000, storeEpoch())
+		got, err := l.read(t.Context(), id)
+		wantSame(t, "limits raced for", next, got, err)
+		stored = got
+	}
+}
+
+func placesAreApart(t *testing.T, s StoreUnderTest) {
+	tenant, id := hook.TenantID("places-"+hook.NewNonce()), hook.NewEndpointID()
+	check(t, s.ChangePlaces(t.Context(), tenant, gate.Limits{}, sampleLimits(), 2))
+	check(t, s.ChangeLimits(t.Context(), id, gate.Limits{}, lease(gate.Limits{}, "dlv_9", "n"), 1))
+	got, err := s.Places(t.Context(), tenant)
+	wantSame(t, "Places()", sampleLimits(), got, err)
+	wantCode(t, "ChangePlaces(a third place of 2)", s.ChangePlaces(t.Context(), tenant, got, lease(got, "dlv_3", "n"), 2), hook.CodeConflict)
+	got, err = s.Places(t.Context(), tenant+"x")
+	wantSame(t, "Places(another tenant)", gate.Limits{}, got, err)
 }

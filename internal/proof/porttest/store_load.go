@@ -39,7 +39,7 @@ func loadNamed(t *testing.T, s StoreUnderTest) {
 	check(t, s.PutEvent(t.Context(), sampleEvent(t)))
 	check(t, s.CreateEndpoint(t.Context(), sampleEndpoint("acme")))
 	saveRecord(t, s, sampleRecord(hook.NewEndpointID()))
-	check(t, s.SaveLimits(t.Context(), endpoint.ID, sampleLimits()))
+	check(t, s.ChangeLimits(t.Context(), endpoint.ID, gate.Limits{}, sampleLimits(), 9))
 	check(t, s.SaveDelivery(t.Context(), sampleDelivery(e.ID, endpoint.ID, 2), nil))
 	endpoint.Version = 1
 	want.Events[e.ID], want.Endpoints[endpoint.ID], want.Deliveries[d.Ref()] = e, endpoint, saved(d)

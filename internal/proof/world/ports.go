@@ -12,6 +12,7 @@ import (
 	"surehook/internal/hook"
 	"surehook/internal/memory"
 	"surehook/internal/rule/circuit"
+	"surehook/internal/rule/speed"
 	"surehook/internal/rule/stats"
 )
 
@@ -61,7 +62,26 @@ func (p ports) Load(ctx context.Context, tokens []hook.Token) (deliver.Snapshot,
 			return deliver.Snapshot{}, err
 		}
 	}
-	return p.Store.Load(ctx, tokens)
+	snapshot, err := p.Store.Load(ctx, tokens)
+	for _, token := range tokens {
+		id := token.Delivery.Endpoint
+		record, ok := snapshot.Circuits[id]
+		if !ok {
+			record = gate.NewRecord(token.Tenant, id)
+		}
+		if err == nil {
+			snapshot.Circuits[id] = p.proven(record)
+		}
+	}
+	return snapshot, err
+}
+
+// proven returns the record of a fast endpoint, unless the test is about speed.
+func (p ports) proven(r gate.Record) gate.Record {
+	if !p.w.options.Unproven && r.Speed == speed.Unproven {
+		r.Speed, r.SeenAt = speed.Fast, p.w.Clock.Now()
+	}
+	return r
 }
 
 // Circuit reads a circuit record.
@@ -69,7 +89,8 @@ func (p ports) Circuit(ctx context.Context, tenant hook.TenantID, id hook.Endpoi
 	if err := p.read("read circuit", id); err != nil {
 		return gate.Record{}, err
 	}
-	return p.Store.Circuit(ctx, tenant, id)
+	r, err := p.Store.Circuit(ctx, tenant, id)
+	return p.proven(r), err
 }
 
 // Limits reads an endpoint's limits.
@@ -80,9 +101,28 @@ func (p ports) Limits(ctx context.Context, id hook.EndpointID) (gate.Limits, err
 	return p.Store.Limits(ctx, id)
 }
 
-// SaveLimits is an effect.
-func (p ports) SaveLimits(ctx context.Context, id hook.EndpointID, l gate.Limits) error {
-	return p.effect("save limits", id, func() error { return p.Store.SaveLimits(ctx, id, l) })
+// ChangeLimits is an effect, if something differs.
+func (p ports) ChangeLimits(ctx context.Context, id hook.EndpointID, before, after gate.Limits, most int) error {
+	if before.To(after).Empty() {
+		return nil
+	}
+	return p.effect("change limits", id, func() error { return p.Store.ChangeLimits(ctx, id, before, after, most) })
+}
+
+// Places reads a tenant's places.
+func (p ports) Places(ctx context.Context, tenant hook.TenantID) (gate.Limits, error) {
+	if err := p.read("read places", ""); err != nil {
+		return gate.Limits{}, err
+	}
+	return p.Store.Places(ctx, tenant)
+}
+
+// ChangePlaces is an effect, if something differs.
+func (p ports) ChangePlaces(ctx context.Context, tenant hook.TenantID, before, after gate.Limits, most int) error {
+	if before.To(after).Empty() {
+		return nil
+	}
+	return p.effect("change places", "", func() error { return p.Store.ChangePlaces(ctx, tenant, before, after, most) })
 }
 
 // SaveCircuit is an effect.

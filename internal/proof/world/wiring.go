@@ -10,6 +10,7 @@ import (
 	"surehook/internal/delivery/deliver"
 	"surehook/internal/delivery/gate"
 	"surehook/internal/delivery/ingest"
+	"surehook/internal/delivery/release"
 	"surehook/internal/delivery/replay"
 	"surehook/internal/delivery/settle"
 	"surehook/internal/emf"
@@ -49,7 +50,6 @@ type Wiring struct {
 	Metrics      emf.Set
 	Log          *slog.Logger
 	Now          func() time.Time
-	Rand         func() float64 // of the gate; nil: always 0.5
 	NewEventID   func() (hook.EventID, error)
 	NewJobID     func() (hook.JobID, error)
 }
@@ -57,6 +57,9 @@ type Wiring struct {
 // NoWait is the wait between two tries of a write. NoWait returns at once: the other
 // writers of a world are done before the next try.
 func NoWait(ctx context.Context, _ time.Duration) error { return ctx.Err() }
+
+// NoTimer never calls the function: the clock of a world stands while a batch runs.
+func NoTimer(time.Duration, func()) (stop func() bool) { return func() bool { return true } }
 
 // Acceptor returns a new function ingest, with an empty directory.
 func (w Wiring) Acceptor() (*ingest.Acceptor, error) {
@@ -76,11 +79,15 @@ func (w Wiring) AcceptorOf(directory *ingest.Directory) *ingest.Acceptor {
 
 // NewGate returns a new gate.
 func (w Wiring) NewGate() *gate.Gate {
-	random := w.Rand
-	if random == nil {
-		random = func() float64 { return 0.5 }
-	}
-	return &gate.Gate{Store: w.Store, CircuitQueue: w.CircuitQueue, Notifier: w.Notifier, Now: w.Now, Rand: random, Wait: NoWait}
+	return &gate.Gate{Store: w.Store, CircuitQueue: w.CircuitQueue, Notifier: w.Notifier, Now: w.Now, Places: Places, Wait: NoWait}
+}
+
+// Places is the number of places of a tenant in the lane slot.
+const Places = 5
+
+// NewReleaser returns a new releaser of functions deliver and breaker.
+func (w Wiring) NewReleaser() *release.Releaser {
+	return &release.Releaser{Store: w.Store, Queue: w.Queue, CircuitQueue: w.CircuitQueue, Now: w.Now, Wait: NoWait}
 }
 
 // Deliverer returns a new function deliver.
@@ -91,14 +98,15 @@ func (w Wiring) Deliverer() *deliver.Deliverer {
 	}
 	return &deliver.Deliverer{
 		Store: w.Store, Queue: w.Queue, Schedules: w.Schedules, DeadLetters: w.DeadLetters, Vault: w.Vault, Sender: w.Sender,
-		Gate: admission, Settlement: w.Settlement, Notifier: w.Notifier, Metrics: w.Metrics, Log: w.Log, Now: w.Now, Wait: NoWait,
+		Gate: admission, Releaser: w.NewReleaser(), Settlement: w.Settlement, Notifier: w.Notifier, Metrics: w.Metrics, Log: w.Log, Now: w.Now, Wait: NoWait,
+		AfterFunc: NoTimer,
 	}
 }
 
 // Breaker returns a new function breaker.
 func (w Wiring) Breaker() *breaker.Breaker {
 	return &breaker.Breaker{
-		Store: w.Store, Queue: w.Queue, DeadLetters: w.DeadLetters, CircuitQueue: w.CircuitQueue, Settlement: w.Settlement,
+		Store: w.Store, Queue: w.Queue, DeadLetters: w.DeadLetters, CircuitQueue: w.CircuitQueue, Settlement: w.Settlement, Releaser: w.NewReleaser(),
 		Notifier: w.Notifier, Metrics: w.Metrics, Log: w.Log, Now: w.Now, Wait: NoWait,
 	}
 }

@@ -46,6 +46,10 @@ type Options struct {
 	Circuits bool
 	// Jobs lets Run run function replay on each job message.
 	Jobs bool
+	// Unproven leaves the speed class of the endpoints as stored. By default the
+	// functions read unproven endpoints as fast, so that tests without a concern for
+	// speed see no slots.
+	Unproven bool
 }
 
 // World is the in-memory stack with its use cases. It is safe for concurrent use

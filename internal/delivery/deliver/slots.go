@@ -1,0 +1,132 @@
+package deliver
+
+import (
+	"context"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"surehook/internal/delivery/gate"
+	"surehook/internal/delivery/release"
+	"surehook/internal/hook"
+	"surehook/internal/names"
+	"surehook/internal/rule/speed"
+)
+
+// handOver hands over the in-flight slots of the settled jobs of one endpoint. Jobs
+// without a slot cost nothing. The deliveries are settled, so an error is logged only:
+// leases end by themselves, and the breaker's tick fills the slots.
+func (d *Deliverer) handOver(ctx context.Context, jobs []*job) {
+	if len(jobs) == 0 {
+		return
+	}
+	first := jobs[0]
+	s := release.Slots{Tenant: first.token.Tenant, ID: first.token.Delivery.Endpoint, Endpoint: first.endpoint}
+	for _, j := range jobs {
+		if j.lease.Key == "" {
+			continue
+		}
+		s.Held = append(s.Held, j.lease)
+		if took, ok := answerTime(j.result); ok {
+			s.Answers = append(s.Answers, took)
+		}
+	}
+	if len(s.Held) == 0 {
+		return
+	}
+	if err := d.Releaser.HandOver(ctx, s); err != nil {
+		d.Log.ErrorContext(ctx, "slot.hand_over_failed", slog.String(names.LogEndpoint, string(s.ID)), slog.Any(names.LogError, err))
+	}
+}
+
+// claimOf returns the lease that the sender of the token claimed; zero for none.
+func claimOf(t hook.Token) gate.Held {
+	if !t.Slot {
+		return gate.Held{}
+	}
+	return gate.Held{Key: gate.LeaseKey(t.Delivery.DeliveryID), Lease: gate.Lease{Nonce: t.Nonce}}
+}
+
+// answerTime returns the time that the endpoint took; ok is false without an answer.
+// Failures to connect say nothing about the speed.
+func answerTime(r gate.Result) (took time.Duration, ok bool) {
+	switch r.Class {
+	case hook.ClassDelivered, hook.ClassUnavailable, hook.ClassThrottled, hook.ClassGone, hook.ClassRefused, hook.ClassRedirect:
+		return r.Duration, true
+	case hook.ClassTimeout:
+		return max(r.Duration, speed.LateAfter), true
+	case hook.ClassDNS, hook.ClassConnect, hook.ClassReset, hook.ClassTLS, hook.ClassBlocked:
+	}
+	return 0, false
+}
+
+// askOnceMore claims slots for deliveries parked for want of a slot: the last slot may
+// have been given back before the deliveries were parked.
+func (d *Deliverer) askOnceMore(ctx context.Context, jobs []*job, record gate.Record) {
+	var parked []hook.Delivery
+	for _, j := range jobs {
+		if j.err == nil && j.delivery.State == hook.StateParked && j.delivery.Reason == hook.ReasonInFlight {
+			parked = append(parked, j.delivery)
+		}
+	}
+	if len(parked) == 0 {
+		return
+	}
+	if _, err := d.Releaser.Fill(ctx, *jobs[0].endpoint, record, parked...); err != nil {
+		d.Log.ErrorContext(ctx, "slot.fill_failed", slog.String(names.LogEndpoint, string(record.Endpoint)), slog.Any(names.LogError, err))
+	}
+}
+
+// lateWatch watches the attempts of a fast endpoint in one batch.
+type lateWatch struct {
+	admitted int
+	running  atomic.Int32
+	report   func(late int)
+	stop     func() bool
+	fired    chan struct{}
+}
+
+// AfterFunc calls f in a goroutine after d, unless stop is called before. stop reports
+// whether the call prevented f.
+type AfterFunc func(d time.Duration, f func()) (stop func() bool)
+
+// realTimer is AfterFunc by the real clock.
+func realTimer(d time.Duration, f func()) (stop func() bool) { return time.AfterFunc(d, f).Stop }
+
+// watchLate reports, speed.LateAfter after the begin, the number of attempts in flight:
+// the endpoint may be slow. Half of the batch's attempts must be late. So an endpoint
+// with a few slow answers among many does not count, and an endpoint that hangs counts
+// with its first batch. A slow endpoint is found while its attempts are in flight,
+// because the invocation lasts until the slowest ends.
+func watchLate(after AfterFunc, admitted int, report func(late int)) *lateWatch {
+	if after == nil {
+		after = realTimer
+	}
+	w := &lateWatch{admitted: admitted, report: report, fired: make(chan struct{})}
+	w.stop = after(speed.LateAfter, func() {
+		defer close(w.fired)
+		w.count(int(w.running.Load()))
+	})
+	return w
+}
+
+func (w *lateWatch) count(late int) {
+	if late > 0 && 2*late >= w.admitted {
+		w.report(late)
+	}
+}
+
+// end ends the watch. Attempts may take longer by their own clock than by the timer's.
+func (w *lateWatch) end(results []gate.Result) {
+	if !w.stop() {
+		<-w.fired // a frozen process must not hold the report back
+		return
+	}
+	late := 0
+	for _, r := range results {
+		if r.Duration >= speed.LateAfter {
+			late++
+		}
+	}
+	w.count(late)
+}

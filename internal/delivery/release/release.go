@@ -1,0 +1,238 @@
+package release
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"surehook/internal/delivery/gate"
+	"surehook/internal/delivery/settle"
+	"surehook/internal/hook"
+	"surehook/internal/rule/circuit"
+)
+
+const (
+	// maxClaimAttempts limits retries after a version conflict. Each conflict means that
+	// another writer succeeded.
+	maxClaimAttempts = 20
+	// page is the number of the oldest parked deliveries among which Fill chooses.
+	page = 50
+	// choice is the number of the oldest parked deliveries without a lease among which
+	// HandOver chooses. The store reads each of them, so choice is a part of the cost.
+	choice = 5
+	// recheck is the delay of the circuit check after the last slot.
+	recheck = time.Second
+)
+
+// Store keeps deliveries, circuits and limits.
+type Store interface {
+	gate.CircuitStore
+	gate.LimitStore
+	// Parked returns parked deliveries in the target's shards, the oldest first, at
+	// most limit. A page shorter than limit need not be the end. The index may lag a
+	// moment: a delivery parked just now may be absent, but every returned delivery
+	// is parked.
+	Parked(ctx context.Context, target hook.Target, limit int) ([]hook.Delivery, error)
+}
+
+// Releaser sends parked deliveries on. All fields but Wait must be set.
+type Releaser struct {
+	Store        Store
+	Queue        settle.TokenQueue
+	CircuitQueue gate.CircuitQueue
+	Now          func() time.Time
+	Wait         hook.Wait // between two tries of a write; nil: by the real clock
+}
+
+// Fill claims the free slots of the endpoint for parked deliveries, and sends their
+// tokens. parked are deliveries that the index may not list yet. released is the number
+// of tokens sent.
+func (r *Releaser) Fill(ctx context.Context, e hook.Endpoint, record gate.Record, parked ...hook.Delivery) (released int, err error) {
+	c := claim{Releaser: r, endpoint: e, record: record, parked: parked}
+	return c.run(ctx)
+}
+
+// Slots are the in-flight slots of settled attempts of one endpoint.
+type Slots struct {
+	Tenant   hook.TenantID
+	ID       hook.EndpointID
+	Endpoint *hook.Endpoint // nil: deleted
+	Held     []gate.Held
+	Answers  []time.Duration // of the attempts that the endpoint answered, or that timed out
+}
+
+// HandOver ends the slots and claims them for parked deliveries, if the endpoint takes
+// deliveries now. HandOver counts the answers, and saves a proof of speed.
+func (r *Releaser) HandOver(ctx context.Context, s Slots) error {
+	record, err := r.Store.Circuit(ctx, s.Tenant, s.ID)
+	if err != nil {
+		return fmt.Errorf("read circuit of %s: %w", s.ID, err)
+	}
+	c := claim{Releaser: r, record: record, ended: s.Held, answers: s.Answers}
+	if s.Endpoint != nil {
+		c.endpoint = *s.Endpoint
+	}
+	released, err := c.run(ctx)
+	err = errors.Join(err, r.promote(ctx, record, c.limits))
+	if released == 0 && len(c.limits.Leases) == 0 && record.Backlog() {
+		wait := max(recheck, record.ThrottledUntil.Sub(r.Now()))
+		check := hook.CircuitCheck{Tenant: s.Tenant, Endpoint: s.ID, Wave: record.Wave}
+		if enqueueErr := r.CircuitQueue.Enqueue(ctx, check, wait); enqueueErr != nil {
+			err = errors.Join(err, fmt.Errorf("enqueue circuit check of %s: %w", s.ID, enqueueErr))
+		}
+	}
+	return err
+}
+
+// promote saves the class of an endpoint with a proof of speed.
+func (r *Releaser) promote(ctx context.Context, record gate.Record, l gate.Limits) error {
+	err := hook.OnConflict(ctx, r.Wait, maxClaimAttempts, func() error {
+		next := record.Promoted(l, r.Now())
+		if next == record {
+			return nil
+		}
+		saveErr := r.Store.SaveCircuit(ctx, next)
+		if saveErr == nil || hook.CodeOf(saveErr) != hook.CodeConflict {
+			return saveErr
+		}
+		var err error
+		if record, err = r.Store.Circuit(ctx, record.Tenant, record.Endpoint); err != nil {
+			return err
+		}
+		return saveErr
+	})
+	if err != nil {
+		return fmt.Errorf("save the speed of endpoint %s: %w", record.Endpoint, err)
+	}
+	return nil
+}
+
+// claim is one Fill or HandOver.
+type claim struct {
+	*Releaser
+
+	endpoint hook.Endpoint
+	record   gate.Record
+	parked   []hook.Delivery // not from the index
+	ended    []gate.Held
+	answers  []time.Duration
+
+	limits gate.Limits // after the claim
+}
+
+// sending is a claimed delivery with its token.
+type sending struct {
+	token hook.Token
+	at    time.Time
+	lease gate.Held
+}
+
+// run writes the claims and sends the tokens.
+func (c *claim) run(ctx context.Context) (released int, err error) {
+	var chosen []sending
+	err = hook.OnConflict(ctx, c.Wait, maxClaimAttempts, func() error {
+		before, err := c.Store.Limits(ctx, c.record.Endpoint)
+		if err != nil {
+			return fmt.Errorf("read limits: %w", err)
+		}
+		now := c.Now()
+		c.limits = before.Live(now).End(c.ended...)
+		for _, took := range c.answers {
+			c.limits = c.limits.Answered(took, c.record.SpeedAt)
+		}
+		if chosen, err = c.choose(ctx, now); err != nil {
+			return err
+		}
+		if err := c.Store.ChangeLimits(ctx, c.record.Endpoint, before, c.limits, c.width(now)); err != nil {
+			return fmt.Errorf("change limits: %w", err)
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, fmt.Errorf("claim slots of endpoint %s: %w", c.record.Endpoint, err)
+	}
+	return c.send(ctx, chosen)
+}
+
+// width returns the number of slots for parked deliveries now.
+func (c *claim) width(now time.Time) int {
+	if c.endpoint.Status != hook.StatusActive || c.record.State != circuit.Closed || now.Before(c.record.ThrottledUntil) {
+		return 0
+	}
+	return c.record.Width(c.endpoint, now)
+}
+
+// choose adds leases for parked deliveries to the limits, and returns their tokens.
+func (c *claim) choose(ctx context.Context, now time.Time) (chosen []sending, err error) {
+	free := c.width(now) - len(c.limits.Leases)
+	if free <= 0 || !c.record.Waiting && len(c.parked) == 0 {
+		return nil, nil
+	}
+	candidates, err := c.candidates(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range candidates {
+		if len(chosen) == free {
+			break
+		}
+		at := now
+		next := c.limits
+		if c.endpoint.RatePerSecond > 0 {
+			if next, at = next.Reserve(c.endpoint.RatePerSecond, now); at.Sub(now) > gate.MaxRateWait {
+				break
+			}
+		}
+		token := d.NextToken()
+		token.Slot, token.Reserved = true, c.endpoint.RatePerSecond > 0
+		lease := gate.Held{Key: gate.LeaseKey(d.ID), Lease: gate.Lease{Nonce: token.Nonce, Until: at.Add(gate.LeaseFor).UTC().Truncate(time.Millisecond)}}
+		c.limits = next.Begin(lease)
+		chosen = append(chosen, sending{token, at, lease})
+	}
+	return chosen, nil
+}
+
+// candidates returns parked deliveries without a lease: fewest attempts first, so that
+// deliveries that always fail do not hold up the others, and then the oldest first.
+func (c *claim) candidates(ctx context.Context) ([]hook.Delivery, error) {
+	limit := len(c.limits.Leases) + choice
+	if len(c.ended) == 0 {
+		limit = page
+	}
+	listed, err := c.Store.Parked(ctx, c.endpoint.Target(), limit)
+	if err != nil {
+		return nil, fmt.Errorf("list parked deliveries: %w", err)
+	}
+	var free []hook.Delivery
+	seen := make(map[hook.DeliveryRef]bool, len(listed))
+	for _, d := range slices.Concat(listed, c.parked) {
+		if _, leased := c.limits.Leases[gate.LeaseKey(d.ID)]; !leased && !seen[d.Ref()] {
+			seen[d.Ref()] = true
+			free = append(free, d)
+		}
+	}
+	slices.SortStableFunc(free, func(a, b hook.Delivery) int {
+		return cmp.Or(cmp.Compare(a.Attempts, b.Attempts), a.CreatedAt.Compare(b.CreatedAt))
+	})
+	return free, nil
+}
+
+// send sends the tokens of the claimed deliveries to the overflow: the places of the
+// lane slot are for deliveries that do not wait. The lease of a refused token ends by
+// itself, and the delivery stays parked.
+func (c *claim) send(ctx context.Context, chosen []sending) (released int, err error) {
+	var errs []error
+	for _, group := range slices.Collect(byDelay(chosen, c.Now())) {
+		for i, err := range c.Queue.Send(ctx, hook.LaneOverflow, group.tokens, group.delay) {
+			if err != nil {
+				released--
+				errs = append(errs, fmt.Errorf("send token of %s: %w", group.tokens[i].Delivery, err))
+			}
+		}
+		released += len(group.tokens)
+	}
+	return released, errors.Join(errs...)
+}
