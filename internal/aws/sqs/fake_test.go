@@ -19,10 +19,12 @@ import (
 )
 
 const (
-	liveURL   = "https://sqs.us-east-1.amazonaws.com/123456789012/live"
-	retryURL  = "https://sqs.us-east-1.amazonaws.com/123456789012/retry"
-	replayURL = "https://sqs.us-east-1.amazonaws.com/123456789012/replay"
-	deadURL   = "https://sqs.us-east-1.amazonaws.com/123456789012/dead-letters"
+	liveURL     = "https://sqs.us-east-1.amazonaws.com/123456789012/live"
+	retryURL    = "https://sqs.us-east-1.amazonaws.com/123456789012/retry"
+	replayURL   = "https://sqs.us-east-1.amazonaws.com/123456789012/replay"
+	slotURL     = "https://sqs.us-east-1.amazonaws.com/123456789012/slot"
+	overflowURL = "https://sqs.us-east-1.amazonaws.com/123456789012/overflow"
+	deadURL     = "https://sqs.us-east-1.amazonaws.com/123456789012/dead-letters"
 )
 
 // request is a request of the SDK, of any operation.
@@ -131,7 +133,7 @@ func setup(t *testing.T) bundle {
 	server := httptest.NewServer(fake)
 	t.Cleanup(server.Close)
 
-	q := sqs.New(configOf(server), sqs.URLs{Live: liveURL, Retry: retryURL, Replay: replayURL})
+	q := sqs.New(configOf(server), sqs.URLs{Live: liveURL, Retry: retryURL, Replay: replayURL, Slot: slotURL, Overflow: overflowURL})
 
 	var mu sync.Mutex
 	var waits []time.Duration

@@ -197,11 +197,15 @@ func newBench(t *testing.T, cfg aws.Config) porttest.QueueBench {
 
 	client := awssqs.NewFromConfig(cfg)
 	urls := sqs.URLs{
-		Live:   create(t, client, "live"),
-		Retry:  create(t, client, "retry"),
-		Replay: create(t, client, "replay"),
+		Live:     create(t, client, "live"),
+		Retry:    create(t, client, "retry"),
+		Replay:   create(t, client, "replay"),
+		Slot:     create(t, client, "slot"),
+		Overflow: create(t, client, "overflow"),
 	}
-	byLane := map[hook.Lane]string{hook.LaneLive: urls.Live, hook.LaneRetry: urls.Retry, hook.LaneReplay: urls.Replay}
+	byLane := map[hook.Lane]string{
+		hook.LaneLive: urls.Live, hook.LaneRetry: urls.Retry, hook.LaneReplay: urls.Replay, hook.LaneSlot: urls.Slot, hook.LaneOverflow: urls.Overflow,
+	}
 	return porttest.QueueBench{
 		Queue: sqs.New(cfg, urls),
 		Receive: func(ctx context.Context, lane hook.Lane) ([]porttest.Message, error) {

@@ -55,7 +55,11 @@ func TestQueue_Send_PutsTokensInBatchesOfTen(t *testing.T) {
 func TestQueue_Send_EachLaneHasItsQueue(t *testing.T) {
 	t.Parallel()
 
-	for lane, want := range map[hook.Lane]string{hook.LaneLive: liveURL, hook.LaneRetry: retryURL, hook.LaneReplay: replayURL} {
+	urls := map[hook.Lane]string{
+		hook.LaneLive: liveURL, hook.LaneRetry: retryURL, hook.LaneReplay: replayURL, hook.LaneSlot: slotURL, hook.LaneOverflow: overflowURL,
+	}
+	for _, lane := range hook.Lanes() {
+		want := urls[lane]
 		b := setup(t)
 		if errs := b.queue.Send(t.Context(), lane, tokens(t, 1), 0); errs != nil {
 			t.Fatalf("Send(%s) = %v; want nil", lane, errs)
@@ -109,6 +113,8 @@ func TestQueue_Send_InvalidArgumentsAreInternal(t *testing.T) {
 		{name: "a delay below zero", lane: hook.LaneLive, urls: sqs.URLs{Live: liveURL}, delay: -1},
 		{name: "a lane without a queue", lane: hook.LaneRetry, urls: sqs.URLs{Live: liveURL}},
 		{name: "another lane without a queue", lane: hook.LaneReplay, urls: sqs.URLs{Live: liveURL, Retry: retryURL}},
+		{name: "the slot lane without a queue", lane: hook.LaneSlot, urls: sqs.URLs{Live: liveURL, Overflow: overflowURL}},
+		{name: "the overflow lane without a queue", lane: hook.LaneOverflow, urls: sqs.URLs{Live: liveURL, Slot: slotURL}},
 		{name: "no lane", urls: sqs.URLs{Live: liveURL}},
 	}
 	for _, tt := range tests {

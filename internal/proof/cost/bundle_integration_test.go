@@ -50,9 +50,21 @@ type queue string
 const (
 	live     queue = "live"
 	retrying queue = "retry"
+	slot     queue = "slot"
+	overflow queue = "overflow"
 	circuits queue = "circuits"
 	letters  queue = "dead-letters"
 )
+
+// lane returns the lane of the queue; 0 for a queue without tokens.
+func (q queue) lane() hook.Lane {
+	for _, lane := range hook.Lanes() {
+		if lane.String() == string(q) {
+			return lane
+		}
+	}
+	return 0
+}
 
 // message waits in a queue until it is due.
 type message struct {
@@ -103,7 +115,7 @@ func newBundle(t *testing.T, batch int) *bundle {
 		With(slog.String("requestId", "6d68ca91-49c9-448d-89b8-7ca3e6dc66aa")) //nolint:sloglint // so Lambda's logger calls it
 
 	w.store = dynamo.New(cfg, table)
-	urls := sqs.URLs{Live: w.queue(plain, live), Retry: w.queue(plain, retrying)}
+	urls := sqs.URLs{Live: w.queue(plain, live), Retry: w.queue(plain, retrying), Slot: w.queue(plain, slot), Overflow: w.queue(plain, overflow)}
 	tokens, dead := sqs.New(cfg, urls), sqs.NewDeadLetters(cfg, w.queue(plain, letters))
 	metrics := emf.Set{Environment: "prod"}
 	notifier := &notify.Notifier{History: w.store, Topic: w.topic(plain, cfg), Metrics: metrics, Log: log}
@@ -274,7 +286,7 @@ func (w *bundle) drain(want int) {
 			w.invoke(len(batch), breakerAtOnce, func() { w.attend(batch) })
 			continue
 		}
-		w.invoke(len(batch), deliverAtOnce, func() { w.deliver(batch) })
+		w.invoke(len(batch), deliverAtOnce, func() { w.deliver(name, batch) })
 	}
 }
 
@@ -306,9 +318,10 @@ func (w *bundle) next() (queue, []message) {
 		w.now = first
 	}
 	name := w.inbox[0].queue
+	limit := min(w.batch, world.Batch(name.lane()))
 	var batch, rest []message
 	for _, m := range w.inbox {
-		if m.queue == name && !m.due.After(w.now) && len(batch) < w.batch {
+		if m.queue == name && !m.due.After(w.now) && len(batch) < limit {
 			batch = append(batch, m)
 		} else {
 			rest = append(rest, m)
@@ -318,10 +331,10 @@ func (w *bundle) next() (queue, []message) {
 	return name, batch
 }
 
-func (w *bundle) deliver(batch []message) {
+func (w *bundle) deliver(name queue, batch []message) {
 	messages := make([]deliver.Message, len(batch))
 	for i, m := range batch {
-		messages[i] = deliver.Message{ID: w.text(), Body: m.body}
+		messages[i] = deliver.Message{ID: w.text(), Body: m.body, Lane: name.lane()}
 	}
 	if failed := w.deliverer.ProcessBatch(w.t.Context(), messages); len(failed) > 0 {
 		w.t.Fatalf("ProcessBatch() returned %d of %d messages:\n%s", len(failed), len(messages), w.lines.String())

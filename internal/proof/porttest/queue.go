@@ -94,7 +94,7 @@ func Queue(t *testing.T, newBench func(t *testing.T) QueueBench) {
 		t.Parallel()
 
 		b := newBench(t)
-		lanes := []hook.Lane{hook.LaneLive, hook.LaneRetry, hook.LaneReplay}
+		lanes := hook.Lanes()
 		want := make(map[hook.Lane]string)
 		for _, lane := range lanes {
 			token := newTokens(t, 1)

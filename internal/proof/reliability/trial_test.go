@@ -195,15 +195,15 @@ func (w *trial) run(t *testing.T, rng *rand.Rand, every, span time.Duration, pos
 func (w *trial) deliver(t *testing.T) {
 	t.Helper()
 
-	for _, lane := range []hook.Lane{hook.LaneLive, hook.LaneRetry} {
+	for _, lane := range hook.Lanes() {
 		for {
-			batch := w.queue.Receive(lane, 10)
+			batch := w.queue.Receive(lane, world.Batch(lane))
 			if len(batch) == 0 {
 				break
 			}
 			messages := make([]deliver.Message, len(batch))
 			for i, m := range batch {
-				messages[i] = deliver.Message{ID: m.ID, Body: m.Body}
+				messages[i] = deliver.Message{ID: m.ID, Body: m.Body, Lane: lane}
 			}
 			if failed := w.deliverer.ProcessBatch(t.Context(), messages); len(failed) > 0 {
 				t.Fatalf("%d messages of a batch failed at %s", len(failed), w.clock.Now())

@@ -101,9 +101,11 @@ func (w *simulation) deliver() {
 	var batch []memory.Message
 	var early bool
 	w.queue.Visibility, early = w.hidden()
-	lanes := []hook.Lane{hook.LaneLive, hook.LaneRetry, hook.LaneReplay}
+	var lane hook.Lane
+	lanes := hook.Lanes()
 	for _, i := range w.rng.Perm(len(lanes)) {
-		if batch = w.queue.Receive(lanes[i], 1+w.rng.IntN(10)); len(batch) > 0 {
+		lane = lanes[i]
+		if batch = w.queue.Receive(lane, 1+w.rng.IntN(world.Batch(lane))); len(batch) > 0 {
 			break
 		}
 	}
@@ -125,7 +127,7 @@ func (w *simulation) deliver() {
 	receipts := make([]receipt, len(batch))
 	for i, m := range batch {
 		receipts[i] = w.received("lane", m.ID, m.ReceiveCount)
-		messages[i] = deliver.Message{ID: m.ID, Body: m.Body}
+		messages[i] = deliver.Message{ID: m.ID, Body: m.Body, Lane: lane}
 		about = append(about, m.Token.Delivery)
 		w.note("received %s attempt %d, the %d. time", m.Token.Delivery, m.Token.Attempt, m.ReceiveCount)
 	}

@@ -17,19 +17,28 @@ const maxRounds = 100_000
 
 const tickEvery = time.Minute
 
-// Invoke gives a batch of at most 10 messages of the lane to a new process of
-// function deliver, as Lambda does, and deletes the messages that the process
-// does not report as failed. A process that dies reports nothing.
+// Batch returns the number of messages that function deliver receives at once from
+// the lane, as deployed.
+func Batch(lane hook.Lane) int {
+	if lane.Single() {
+		return 1
+	}
+	return 10
+}
+
+// Invoke gives a batch of messages of the lane to a new process of function
+// deliver, as Lambda does, and deletes the messages that the process does not
+// report as failed. A process that dies reports nothing.
 func (w *World) Invoke(lane hook.Lane) (received, failed int) {
 	w.T.Helper()
 
-	batch := w.Queue.Receive(lane, 10)
+	batch := w.Queue.Receive(lane, Batch(lane))
 	if len(batch) == 0 {
 		return 0, 0
 	}
 	messages := make([]deliver.Message, len(batch))
 	for i, m := range batch {
-		messages[i] = deliver.Message{ID: m.ID, Body: m.Body}
+		messages[i] = deliver.Message{ID: m.ID, Body: m.Body, Lane: lane}
 	}
 	kept := w.Deliverer().ProcessBatch(w.T.Context(), messages)
 	if w.options.Function == Deliver && w.Crash.Restart() {
@@ -47,7 +56,7 @@ func (w *World) Invoke(lane hook.Lane) (received, failed int) {
 func (w *World) InvokeAll() {
 	w.T.Helper()
 
-	for _, lane := range []hook.Lane{hook.LaneLive, hook.LaneRetry, hook.LaneReplay} {
+	for _, lane := range hook.Lanes() {
 		for n := 1; n > 0; {
 			n, _ = w.Invoke(lane)
 		}

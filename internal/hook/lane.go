@@ -1,0 +1,4 @@
+package hook
+
+// Lanes returns all lanes.
+func Lanes() []Lane { return []Lane{LaneLive, LaneRetry, LaneReplay, LaneSlot, LaneOverflow} }
