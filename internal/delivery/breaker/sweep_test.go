@@ -10,9 +10,7 @@ import (
 	"time"
 
 	"surehook/internal/delivery/breaker"
-	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
-	"surehook/internal/rule/review"
 )
 
 // lose stores a retrying delivery overdue by each duration, without a token.
@@ -49,52 +47,23 @@ func (w *bundle) swept(key string) any {
 // repeat returns n times d.
 func repeat(d time.Duration, n int) []time.Duration { return slices.Repeat([]time.Duration{d}, n) }
 
-func limits(l gate.Limits) func(w *bundle, e hook.Endpoint) {
-	return func(w *bundle, e hook.Endpoint) {
-		w.T.Helper()
-
-		if err := w.Store.SaveLimits(w.T.Context(), e.ID, l); err != nil {
-			w.T.Fatal(err)
-		}
-	}
-}
-
 // One sweep of one endpoint: how many tokens go out, and how many deliveries the sweep looked at.
 func TestSweep_SendsATokenForEachLostToken(t *testing.T) {
 	t.Parallel()
 
 	const over = 15*time.Minute + time.Millisecond
-	leases := map[string]time.Time{"a": start.Add(time.Minute), "b": start.Add(time.Minute)}
 	tests := []struct {
 		name     string
 		endpoint func(e *hook.Endpoint)
 		given    func(w *bundle, e hook.Endpoint)
 		overdue  []time.Duration
 		tokens   int
-		delayed  float64
 	}{
 		{name: "overdue by more than 15 minutes", overdue: repeat(over, 25), tokens: 25},
 		{name: "overdue by 15 minutes, or not at all", overdue: []time.Duration{15 * time.Minute, time.Minute, -time.Hour}},
 		{name: "one sweep has a bound", overdue: repeat(over, 1001), tokens: 1000},
 		{name: "a paused endpoint: the token parks the delivery", endpoint: func(e *hook.Endpoint) { e.Status = hook.StatusPaused }, overdue: repeat(over, 1), tokens: 1},
 		{name: "a throttle ended a while ago", given: func(w *bundle, e hook.Endpoint) { w.record(e, throttled(-15*time.Minute, closed(0, 0))) }, overdue: repeat(over, 1), tokens: 1},
-		{name: "a throttle just ended: schedules may be late", given: func(w *bundle, e hook.Endpoint) { w.record(e, throttled(-14*time.Minute, closed(0, 0))) }, overdue: repeat(over, 1), delayed: 1},
-		{
-			name: "rate slots are reserved", endpoint: func(e *hook.Endpoint) { e.RatePerSecond = 1 }, given: limits(gate.Limits{RateSlot: start.Add(2 * time.Second)}),
-			overdue: repeat(over, 2), delayed: 2,
-		},
-		{
-			name: "a rate limit without reserved slots", endpoint: func(e *hook.Endpoint) { e.RatePerSecond = 1 }, given: limits(gate.Limits{RateSlot: start.Add(time.Second)}),
-			overdue: repeat(over, 2), tokens: 2,
-		},
-		{name: "all in-flight slots are taken", endpoint: func(e *hook.Endpoint) { e.MaxInFlight = 2 }, given: limits(gate.Limits{Leases: leases}), overdue: repeat(over, 1), delayed: 1},
-		{name: "an in-flight slot is free", endpoint: func(e *hook.Endpoint) { e.MaxInFlight = 3 }, given: limits(gate.Limits{Leases: leases}), overdue: repeat(over, 1), tokens: 1},
-		{
-			name: "a slow endpoint has free slots", overdue: repeat(over, 1), tokens: 1,
-			given: func(w *bundle, e hook.Endpoint) {
-				w.record(e, func(r gate.Record) gate.Record { r.Review = review.Flags{Slow: true}; return r })
-			},
-		},
 		{name: "a deleted endpoint: the token ends the delivery", given: func(w *bundle, e hook.Endpoint) {
 			if err := w.Store.DeleteEndpoint(w.T.Context(), e); err != nil {
 				w.T.Fatal(err)
@@ -119,8 +88,8 @@ func TestSweep_SendsATokenForEachLostToken(t *testing.T) {
 					t.Errorf("token %+v; want a new token of attempt 2", m.Token)
 				}
 			}
-			if len(tokens) != tt.tokens || w.swept("delayed") != tt.delayed {
-				t.Errorf("%d tokens, %v deliveries delayed; want %d, %v", len(tokens), w.swept("delayed"), tt.tokens, tt.delayed)
+			if len(tokens) != tt.tokens {
+				t.Errorf("%d tokens; want %d", len(tokens), tt.tokens)
 			}
 			if got, ok := w.swept("deliveries_swept").(float64); int(got) != tt.tokens || ok && tt.tokens == 0 && got != 0 {
 				t.Errorf("deliveries_swept is %v; want %d", got, tt.tokens)
@@ -134,23 +103,29 @@ func TestSweep_SendsATokenForEachLostToken(t *testing.T) {
 }
 
 // While the lane is late, a token is late and not lost.
-func TestSweep_WaitsForTheLane(t *testing.T) {
+func TestSweep_WaitsForTheLanes(t *testing.T) {
 	t.Parallel()
 
 	for _, waiting := range []int{100, 101} {
-		w := setup(t)
-		e := w.Endpoint(nil)
-		w.lose(e, time.Hour)
-		var tokens []hook.Token
-		for _, id := range w.lose(e, repeat(0, waiting)...) {
-			tokens = append(tokens, hook.NewToken(e.Tenant, id, 2))
-		}
-		w.Queue.Send(t.Context(), hook.LaneRetry, tokens, 0)
-		w.Queue.Send(t.Context(), hook.LaneRetry, tokens, time.Minute) // a token with a delay is not late
-		w.sweep(w.Breaker())
-		late := waiting > 100
-		if got := len(w.Queue.Receive(hook.LaneRetry, 1000)) - waiting; got == 1 == late || w.swept("late") != late {
-			t.Errorf("with %d visible tokens: %d tokens sent, late is %v; want late %t", waiting, got, w.swept("late"), late)
+		for _, lane := range []hook.Lane{hook.LaneRetry, hook.LaneSlot, hook.LaneOverflow} {
+			w := setup(t)
+			e := w.Endpoint(nil)
+			w.lose(e, time.Hour)
+			var tokens []hook.Token
+			for _, id := range w.lose(e, repeat(0, waiting)...) {
+				tokens = append(tokens, hook.NewToken(e.Tenant, id, 2))
+			}
+			w.Queue.Send(t.Context(), lane, tokens, 0)
+			w.Queue.Send(t.Context(), lane, tokens, time.Minute) // a token with a delay is not late
+			w.sweep(w.Breaker())
+			late := waiting > 100
+			got := len(w.Queue.Receive(hook.LaneRetry, 1000))
+			if lane == hook.LaneRetry {
+				got -= waiting
+			}
+			if got == 1 == late || w.swept("late") != late {
+				t.Errorf("with %d visible tokens in lane %s: %d tokens sent, late is %v; want late %t", waiting, lane, got, w.swept("late"), late)
+			}
 		}
 	}
 }

@@ -11,13 +11,23 @@
 //	endpoint deleted               cancel
 //	paused, disabled               park
 //	circuit open or half-open      park, but admit one probe when due and not throttled
-//	throttled: answered 429        delay until the end of the throttle
+//	throttled: answered 429        park
+//	needs a slot, lane of batches  move to the lane slot
+//	no rate slot within a minute   park
 //	no rate slot now               delay until the next slot, and reserve the slot
-//	no in-flight slot              delay by 2 to 4 seconds
+//	no place of the tenant         move to the lane overflow
+//	no in-flight slot              park
 //	otherwise                      admit
 //
-// No verdict consumes an attempt. A healthy endpoint without limits costs at most one
+// No verdict consumes an attempt. A fast endpoint without limits costs at most one
 // update per batch: Settle counts the results.
+//
+// # Speed
+//
+// Endpoints that are not fast, and endpoints with a limit of attempts in flight, need
+// in-flight slots. An endpoint becomes fast by a score of its answers (package speed),
+// and slow when five attempts take more than a second within a minute: Late counts them
+// while they are in flight. After an outage an endpoint is unproven, as a new one.
 //
 // # Counts of busy endpoints
 //
@@ -28,8 +38,20 @@
 //
 // # Leases
 //
-// A probe and an attempt with an in-flight limit hold a lease. The holder is the
-// token: delivery, attempt and nonce. A second token of the same delivery needs a
-// lease of its own, and a copy of a message renews the lease. Settle ends the leases
-// of finished attempts. The leases of a dead process expire.
+// A probe and an attempt in an in-flight slot hold a lease. The leases of a dead
+// process expire.
+//
+// The holder of a probe's lease is the token: delivery, attempt and nonce. A copy of the
+// message renews the lease.
+//
+// A slot has one lease per delivery. A second token of the delivery, and a copy of the
+// message, find the lease and return later. Package release hands the slots of settled
+// attempts over. The limit holds in the store: one conditional update begins a lease, if
+// the endpoint has fewer leases than slots.
+//
+// # Places
+//
+// An attempt of the lane slot also holds a place of its tenant. Places are the tenant's
+// share of that lane. A tenant with all its places in use goes on in the lane overflow,
+// so the lane slot always has a function for the other tenants.
 package gate

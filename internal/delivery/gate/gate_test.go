@@ -12,6 +12,7 @@ import (
 	"surehook/internal/hook"
 	"surehook/internal/proof/world"
 	"surehook/internal/rule/circuit"
+	"surehook/internal/rule/speed"
 	"surehook/internal/rule/stats"
 )
 
@@ -42,17 +43,17 @@ func delivery(i int) hook.DeliveryID {
 	return hook.DeliveryID{Event: hook.KeyedEventID(tenant, fmt.Sprint(i)), Endpoint: endpoint, Generation: 1}
 }
 
-// query returns a query about deliveries first to first+n-1, with the endpoint's current record.
+// query returns a query about deliveries first to first+n-1, with the current record of
+// the endpoint. An unproven endpoint is read as fast: speed_test.go is about speed.
 func (w *bundle) query(e *hook.Endpoint, first, n int) gate.Query {
 	w.T.Helper()
 
-	record, err := w.Store.Circuit(w.T.Context(), tenant, endpoint)
-	if err != nil {
-		w.T.Fatal(err)
+	q := gate.Query{Tenant: tenant, ID: endpoint, Endpoint: e, Record: w.record()}
+	if q.Record.Speed == speed.Unproven {
+		q.Record.Speed, q.Record.SeenAt = speed.Fast, w.Clock.Now()
 	}
-	q := gate.Query{Tenant: tenant, ID: endpoint, Endpoint: e, Record: record}
 	for i := range n {
-		q.Due = append(q.Due, gate.Due{Delivery: delivery(first + i)})
+		q.Due = append(q.Due, gate.Due{Delivery: delivery(first + i), Attempt: 1, Nonce: fmt.Sprint(first + i)})
 	}
 	return q
 }
@@ -81,7 +82,12 @@ func (w *bundle) settle(a gate.Admission, classes ...hook.Class) {
 
 func (w *bundle) record() gate.Record {
 	w.T.Helper()
-	return w.query(nil, 0, 0).Record
+
+	record, err := w.Store.Circuit(w.T.Context(), tenant, endpoint)
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	return record
 }
 
 func decisions(a gate.Admission) string {
@@ -138,7 +144,7 @@ func TestGate_OrderOfConditions(t *testing.T) {
 		{name: "paused before the circuit", endpoint: status(hook.StatusPaused), record: both, want: []gate.Verdict{{Decision: gate.Park, Reason: hook.ReasonPaused}}},
 		{name: "disabled before the circuit", endpoint: status(hook.StatusDisabled), record: both, want: []gate.Verdict{{Decision: gate.Park, Reason: hook.ReasonDisabled}}},
 		{name: "open before throttled", endpoint: active(), record: both, want: []gate.Verdict{{Decision: gate.Park, Reason: hook.ReasonCircuit}}},
-		{name: "throttled before the limits", endpoint: limited, record: throttled, want: []gate.Verdict{{Decision: gate.Delay, Until: start.Add(time.Minute)}}},
+		{name: "throttled before the limits", endpoint: limited, record: throttled, want: []gate.Verdict{{Decision: gate.Park, Reason: hook.ReasonThrottled}}},
 		{name: "no condition holds", endpoint: active(), record: func(*gate.Record) {}, want: []gate.Verdict{{Decision: gate.Admit}}},
 	}
 	for _, tt := range tests {
@@ -151,7 +157,7 @@ func TestGate_OrderOfConditions(t *testing.T) {
 			if err := w.Store.SaveCircuit(t.Context(), q.Record); err != nil {
 				t.Fatal(err)
 			}
-			q.Record = w.record()
+			q.Record.Version++
 			if diff := cmp.Diff(tt.want, w.admit(q).Verdicts); diff != "" {
 				t.Errorf("Admit() differs (-want +got):\n%s", diff)
 			}
@@ -231,7 +237,7 @@ func TestGate_OpensByRate(t *testing.T) {
 	}
 }
 
-func TestGate_ThrottledEndpointDelays(t *testing.T) {
+func TestGate_ThrottledEndpointParks(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
@@ -254,8 +260,12 @@ func TestGate_ThrottledEndpointDelays(t *testing.T) {
 				}
 			}
 			a := w.admit(w.query(active(), 1, 1))
-			if v := a.Verdicts[0]; v.Decision != gate.Delay || !v.Until.Equal(start.Add(tt.want)) || v.Reserved {
-				t.Errorf("verdict = %+v; want a delay of %v without a slot", v, tt.want)
+			if v := a.Verdicts[0]; v.Decision != gate.Park || v.Reason != hook.ReasonThrottled {
+				t.Errorf("verdict = %+v; want the delivery parked", v)
+			}
+			w.admit(w.query(active(), 2, 1)) // the second parked delivery needs no check
+			if diff := cmp.Diff([]string{queuedCheck(0, tt.want)}, w.checks()); diff != "" {
+				t.Errorf("circuit checks differ (-want +got):\n%s", diff)
 			}
 			w.Clock.Until(start.Add(tt.want))
 			if got := decisions(w.admit(w.query(active(), 1, 1))); got != "admit" {
@@ -284,57 +294,6 @@ func TestGate_RateLimitReserves(t *testing.T) {
 	back.Due[0].Reserved, back.Due[1].Reserved = true, true
 	if got := decisions(w.admit(back)); got != "admit admit" {
 		t.Errorf("returning deliveries: %s; want both admitted", got)
-	}
-}
-
-// With many concurrent functions, the endpoint never has more attempts in flight than
-// the limit. The slots of a killed function are free again after LeaseFor.
-func TestGate_InFlightLimit(t *testing.T) {
-	t.Parallel()
-
-	w := setup(t)
-	e := active()
-	e.MaxInFlight = 2
-	var (
-		wg              sync.WaitGroup
-		mu              sync.Mutex
-		flying, highest int
-	)
-	for batch := range 20 {
-		wg.Go(func() {
-			a := w.admit(w.query(e, batch*3, 3))
-			var classes []hook.Class
-			for _, v := range a.Verdicts {
-				if v.Decision == gate.Admit {
-					classes = append(classes, hook.ClassDelivered)
-				}
-			}
-			mu.Lock()
-			flying += len(classes)
-			highest = max(highest, flying)
-			mu.Unlock()
-			mu.Lock()
-			flying -= len(classes)
-			mu.Unlock()
-			w.settle(a, classes...)
-		})
-	}
-	wg.Wait()
-	if highest == 0 || highest > 2 {
-		t.Errorf("%d were in flight at once; want 1 or 2", highest)
-	}
-
-	killed := w.admit(w.query(e, 100, 2))
-	if got := decisions(killed); got != "admit admit" {
-		t.Fatalf("Admit() = %s; want both: all slots were returned", got)
-	}
-	delayed := w.admit(w.query(e, 102, 1)).Verdicts[0]
-	if delayed.Decision != gate.Delay || !delayed.Until.Equal(start.Add(3*time.Second)) {
-		t.Errorf("verdict = %+v; want a short delay", delayed)
-	}
-	w.Clock.Until(start.Add(gate.LeaseFor))
-	if got := decisions(w.admit(w.query(e, 102, 2))); got != "admit admit" {
-		t.Errorf("after the leases of the killed function expired: %s; want both admitted", got)
 	}
 }
 

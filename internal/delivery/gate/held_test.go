@@ -37,7 +37,7 @@ func (w *bundle) sandbox() *gate.Gate {
 	w.T.Helper()
 
 	g := w.gate()
-	return &gate.Gate{Store: g.Store, CircuitQueue: g.CircuitQueue, Notifier: g.Notifier, Now: g.Now, Rand: g.Rand, Wait: g.Wait}
+	return &gate.Gate{Store: g.Store, CircuitQueue: g.CircuitQueue, Notifier: g.Notifier, Now: g.Now, Places: g.Places, Wait: g.Wait}
 }
 
 // busy counts successes until the endpoint may hold n.

@@ -12,6 +12,16 @@ import (
 
 var start = world.Start()
 
+// reserve reserves n slots, and returns their times after the start.
+func reserve(l gate.Limits, n int, perSecond float64) (next gate.Limits, slots []time.Duration) {
+	for range n {
+		var at time.Time
+		l, at = l.Reserve(perSecond, start)
+		slots = append(slots, at.Sub(start))
+	}
+	return l, slots
+}
+
 func TestLimits_Reserve(t *testing.T) {
 	t.Parallel()
 
@@ -19,27 +29,26 @@ func TestLimits_Reserve(t *testing.T) {
 	tests := []struct {
 		name string
 		slot time.Duration // from start
+		rate float64       // of the reserved slots
 		n    int
 		want []time.Duration
-		next time.Duration
 	}{
-		{name: "an idle endpoint has room now", slot: -time.Hour, n: 1, want: []time.Duration{0}, next: tenth},
-		{name: "the second waits for its slot", slot: -time.Hour, n: 3, want: []time.Duration{0, tenth, 2 * tenth}, next: 3 * tenth},
-		{name: "a busy endpoint has room later", slot: time.Second, n: 2, want: []time.Duration{time.Second, time.Second + tenth}, next: time.Second + 2*tenth},
-		{name: "exactly now is now", slot: 0, n: 1, want: []time.Duration{0}, next: tenth},
-		{name: "zero slots", slot: time.Second, n: 0, want: nil, next: time.Second},
+		{name: "an idle endpoint has room now", slot: -time.Hour, rate: 10, n: 1, want: []time.Duration{0}},
+		{name: "the second waits for its slot", slot: -time.Hour, rate: 10, n: 3, want: []time.Duration{0, tenth, 2 * tenth}},
+		{name: "a busy endpoint has room later", slot: time.Second, rate: 10, n: 2, want: []time.Duration{time.Second, time.Second + tenth}},
+		{name: "exactly now is now", slot: 0, rate: 10, n: 1, want: []time.Duration{0}},
+		{name: "slots of another rate are free again", slot: time.Hour, rate: 0.01, n: 2, want: []time.Duration{0, tenth}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			next, slots := gate.Limits{RateSlot: start.Add(tt.slot)}.Reserve(tt.n, 10, start)
-			var got []time.Duration
-			for _, at := range slots {
-				got = append(got, at.Sub(start))
+			next, got := reserve(gate.Limits{RateSlot: start.Add(tt.slot), Rate: tt.rate}, tt.n, 10)
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("Reserve() differs (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(tt.want, got); diff != "" || next.RateSlot.Sub(start) != tt.next {
-				t.Errorf("Reserve(%d) leaves %v; want %v; slots differ (-want +got):\n%s", tt.n, next.RateSlot.Sub(start), tt.next, diff)
+			if want := tt.want[tt.n-1] + tenth; next.RateSlot.Sub(start) != want || next.Rate != 10 {
+				t.Errorf("the next slot is %s at %v; want %s at 10", next.RateSlot.Sub(start), next.Rate, want)
 			}
 		})
 	}
@@ -49,51 +58,15 @@ func TestLimits_Reserve(t *testing.T) {
 func TestLimits_ReservePaces(t *testing.T) {
 	t.Parallel()
 
-	var l gate.Limits
 	perSecond := map[int]int{}
-	for range 100 {
-		var slots []time.Time
-		l, slots = l.Reserve(10, 10, start)
-		for _, at := range slots {
-			perSecond[int(at.Sub(start)/time.Second)]++
-		}
+	_, slots := reserve(gate.Limits{}, 1000, 10)
+	for _, at := range slots {
+		perSecond[int(at/time.Second)]++
 	}
 	for second := range 30 {
 		if got := perSecond[second]; got < 9 || got > 11 {
 			t.Errorf("%d slots in second %d; want 10 +- 1", got, second)
 		}
-	}
-}
-
-func TestLimits_Lease(t *testing.T) {
-	t.Parallel()
-
-	held := gate.Limits{Leases: map[string]time.Time{"a": start.Add(time.Second), "gone": start}}
-	tests := []struct {
-		name    string
-		holders []string
-		limit   int
-		granted int
-		flight  int
-	}{
-		{name: "room for one more", holders: []string{"b"}, limit: 2, granted: 1, flight: 2},
-		{name: "the first holders get the slots", holders: []string{"b", "c", "d"}, limit: 3, granted: 2, flight: 3},
-		{name: "no slot is free", holders: []string{"b"}, limit: 1, granted: 0, flight: 1},
-		{name: "a holder keeps its slot", holders: []string{"a"}, limit: 1, granted: 1, flight: 1},
-		{name: "a lowered limit ends no lease", holders: []string{"b"}, limit: 0, granted: 0, flight: 1},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-
-			next, granted := held.Lease(tt.holders, tt.limit, start)
-			if granted != tt.granted || next.InFlight(start) != tt.flight {
-				t.Errorf("Lease(%v, %d) grants %d of %d in flight; want %d of %d", tt.holders, tt.limit, granted, next.InFlight(start), tt.granted, tt.flight)
-			}
-			if len(held.Leases) != 2 {
-				t.Errorf("Lease() changed its receiver to %v", held.Leases)
-			}
-		})
 	}
 }
 
@@ -114,16 +87,14 @@ func TestLimits_Reserved(t *testing.T) {
 		{name: "at the next slot", n: 3, rate: 10, at: 100 * time.Millisecond, want: 1},
 		{name: "at the last slot", n: 3, rate: 10, at: 200 * time.Millisecond, want: 0},
 		{name: "long afterwards", n: 3, rate: 10, at: time.Hour, want: 0},
+		{name: "at another rate", n: 3, rate: 20, at: 0, want: 0},
 		{name: "without a limit", n: 3, rate: 0, at: 0, want: 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			l := gate.Limits{}
-			if tt.n > 0 {
-				l, _ = l.Reserve(tt.n, 10, start)
-			}
+			l, _ := reserve(gate.Limits{}, tt.n, 10)
 			if got := l.Reserved(tt.rate, start.Add(tt.at)); got != tt.want {
 				t.Errorf("Reserved(%v, %s later) = %d; want %d", tt.rate, tt.at, got, tt.want)
 			}
@@ -131,17 +102,39 @@ func TestLimits_Reserved(t *testing.T) {
 	}
 }
 
-func TestLimits_LeasesExpire(t *testing.T) {
+func TestLimits_Leases(t *testing.T) {
 	t.Parallel()
 
-	l, _ := gate.Limits{}.Lease([]string{"a", "b"}, 2, start)
-	if got := l.InFlight(start.Add(gate.LeaseFor - 1)); got != 2 {
-		t.Errorf("InFlight() just before the end = %d; want 2", got)
+	held := func(key, nonce string) gate.Held {
+		return gate.Held{Key: key, Lease: gate.Lease{Nonce: nonce, Until: start.Add(gate.LeaseFor)}}
 	}
-	if got := l.InFlight(start.Add(gate.LeaseFor)); got != 0 {
-		t.Errorf("InFlight() at the end = %d; want 0", got)
+	one := gate.Limits{}.Begin(held("a", "1"))
+	two := one.Begin(held("b", "2"))
+	if one.InFlight(start) != 1 || two.InFlight(start) != 2 {
+		t.Errorf("in flight: %d and %d; want 1, and 2 in a copy", one.InFlight(start), two.InFlight(start))
 	}
-	if got := l.Release([]string{"a"}).InFlight(start); got != 1 {
-		t.Errorf("InFlight() after a release = %d; want 1", got)
+	for at, want := range map[time.Duration]int{gate.LeaseFor - 1: 2, gate.LeaseFor: 0} {
+		if got := two.InFlight(start.Add(at)); got != want || len(two.Live(start.Add(at)).Leases) != want {
+			t.Errorf("InFlight(%s later) = %d; want %d", at, got, want)
+		}
+	}
+	if got := two.End(held("a", "1"), held("b", "of another token"), held("c", "3")); got.InFlight(start) != 1 || got.Leases["b"].Nonce != "2" {
+		t.Errorf("End() = %+v; want the lease of b, which another token holds", got)
+	}
+	if len(two.Leases) != 2 {
+		t.Errorf("End() changed its receiver to %+v", two)
+	}
+}
+
+func TestLimits_CountLate(t *testing.T) {
+	t.Parallel()
+
+	start := start.Truncate(time.Minute)
+	l := gate.Limits{}.CountLate(2, start).CountLate(3, start.Add(time.Minute-1))
+	if l.Late != 5 || !l.LateAt.Equal(start) {
+		t.Errorf("in one minute: %d since %s; want 5 since %s", l.Late, l.LateAt, start)
+	}
+	if l = l.CountLate(1, start.Add(time.Minute)); l.Late != 1 {
+		t.Errorf("in the next minute: %d; want 1", l.Late)
 	}
 }

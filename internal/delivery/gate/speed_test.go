@@ -1,0 +1,396 @@
+package gate_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"surehook/internal/delivery/gate"
+	"surehook/internal/hook"
+	"surehook/internal/proof/world"
+	"surehook/internal/rule/review"
+	"surehook/internal/rule/speed"
+)
+
+// slotQuery is query in the lane slot, with the class of the endpoint as stored.
+func (w *bundle) slotQuery(e *hook.Endpoint, first, n int) gate.Query {
+	w.T.Helper()
+
+	q := w.query(e, first, n)
+	q.Record, q.Lane = w.record(), hook.LaneSlot
+	return q
+}
+
+// end ends the leases of the admission, as package release does.
+func (w *bundle) end(a gate.Admission) {
+	w.T.Helper()
+
+	before, err := w.Store.Limits(w.T.Context(), endpoint)
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	after := before
+	for _, v := range a.Verdicts {
+		after = after.End(v.Lease)
+	}
+	if err := w.Store.ChangeLimits(w.T.Context(), endpoint, before, after, 0); err != nil {
+		w.T.Fatal(err)
+	}
+}
+
+func (w *bundle) places() int {
+	w.T.Helper()
+
+	l, err := w.Store.Places(w.T.Context(), tenant)
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	return len(l.Leases)
+}
+
+func TestRecord_Slots(t *testing.T) {
+	t.Parallel()
+
+	fast := gate.Record{Speed: speed.Fast, SeenAt: start}
+	tests := []struct {
+		name        string
+		record      gate.Record
+		maxInFlight int
+		rate        float64
+		later       time.Duration
+		slots       int
+		width       int
+	}{
+		{name: "a new endpoint", record: gate.NewRecord(tenant, endpoint), slots: 5, width: 5},
+		{name: "a fast endpoint", record: fast},
+		{name: "a fast endpoint, silent for 8 days", record: fast, later: 8 * 24 * time.Hour},
+		{name: "a fast endpoint, silent for longer", record: fast, later: 8*24*time.Hour + 1, slots: 5, width: 5},
+		{name: "a slow endpoint", record: gate.Record{Speed: speed.Slow}, slots: 5, width: 5},
+		{name: "a fast endpoint that the review found slow", record: gate.Record{Speed: speed.Fast, SeenAt: start, Review: review.Flags{Slow: true}}, slots: 5, width: 5},
+		{name: "a fast endpoint with a limit", record: fast, maxInFlight: 7, slots: 7, width: 7},
+		{name: "a slow endpoint with a limit", record: gate.Record{Speed: speed.Slow}, maxInFlight: 7, slots: 7, width: 7},
+		{name: "a fast endpoint with a rate", record: fast, rate: 1, width: 20},
+		{name: "a new endpoint with a rate", record: gate.NewRecord(tenant, endpoint), rate: 1, slots: 5, width: 5},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			e := hook.Endpoint{MaxInFlight: tt.maxInFlight, RatePerSecond: tt.rate}
+			now := start.Add(tt.later)
+			if slots, width := tt.record.Slots(e, now), tt.record.Width(e, now); slots != tt.slots || width != tt.width {
+				t.Errorf("Slots(), Width() = %d, %d; want %d, %d", slots, width, tt.slots, tt.width)
+			}
+		})
+	}
+}
+
+// An unproven endpoint has five slots, whatever the lane of its tokens.
+func TestGate_SlotsOfAnUnprovenEndpoint(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	for _, lane := range []hook.Lane{0, hook.LaneLive, hook.LaneRetry, hook.LaneReplay} {
+		q := w.slotQuery(active(), 0, 2)
+		q.Lane = lane
+		if diff := cmp.Diff([]gate.Verdict{{Decision: gate.Move, Lane: hook.LaneSlot}, {Decision: gate.Move, Lane: hook.LaneSlot}}, w.admit(q).Verdicts); diff != "" {
+			t.Errorf("Admit() in lane %s differs (-want +got):\n%s", lane, diff)
+		}
+	}
+	a := w.admit(w.slotQuery(active(), 0, 4))
+	overflow := w.slotQuery(active(), 4, 2)
+	overflow.Lane = hook.LaneOverflow
+	b := w.admit(overflow)
+	if got := decisions(a) + " " + decisions(b); got != "admit admit admit admit admit park" || b.Verdicts[1].Reason != hook.ReasonInFlight {
+		t.Errorf("Admit() of 6 = %s; want 5 admitted, and 1 parked for a slot", got)
+	}
+	if got := w.record(); !got.Waiting || got.AttendAt.IsZero() {
+		t.Errorf("record = %+v; want waiting", got)
+	}
+	if got := w.places(); got != 4 {
+		t.Errorf("%d places are taken; want 4: the overflow has none", got)
+	}
+	w.settle(a)
+	if got := w.places(); got != 0 {
+		t.Errorf("%d places are taken after the attempts; want none", got)
+	}
+	if got := decisions(w.admit(w.slotQuery(active(), 6, 1))); got != "park" {
+		t.Errorf("before the slots are handed over: %s; want parked", got)
+	}
+	w.end(a)
+	w.end(b)
+	if got := decisions(w.admit(w.slotQuery(active(), 6, 6))); got != "admit admit admit admit admit move" {
+		t.Errorf("after the slots are handed over: %s; want 5 admitted, and 1 moved: no place is left", got)
+	}
+}
+
+// With many concurrent functions, the endpoint never has more attempts in flight than
+// the limit. The slots of a killed function are free again after LeaseFor.
+func TestGate_InFlightLimit(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	e := active()
+	e.MaxInFlight = 2
+	var (
+		wg              sync.WaitGroup
+		mu              sync.Mutex
+		flying, highest int
+	)
+	count := func(n int) {
+		mu.Lock()
+		defer mu.Unlock()
+		flying += n
+		highest = max(highest, flying)
+	}
+	for i := range 40 {
+		q := w.slotQuery(e, i, 1)
+		q.Lane = hook.LaneOverflow
+		wg.Go(func() {
+			a, err := w.Gate.Admit(t.Context(), q)
+			if err != nil || a.Verdicts[0].Decision != gate.Admit {
+				return // too many concurrent changes, or parked
+			}
+			count(1)
+			count(-1)
+			w.settle(a, hook.ClassDelivered)
+		})
+	}
+	wg.Wait()
+	if highest == 0 || highest > 2 {
+		t.Errorf("%d were in flight at once; want 1 or 2", highest)
+	}
+	w.Clock.Pass(gate.LeaseFor) // nobody handed the slots over
+	if got := decisions(w.admit(w.slotQuery(e, 100, 3))); got != "admit admit park" {
+		t.Errorf("after the leases expired: %s; want two admitted", got)
+	}
+}
+
+// A copy of a message makes no attempt beside the first receipt, and another token of
+// the delivery neither.
+func TestGate_OneAttemptOfADeliveryAtATime(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	first := w.admit(w.slotQuery(active(), 0, 1))
+	for name, nonce := range map[string]string{"a copy": "0", "another token": "other"} {
+		q := w.slotQuery(active(), 0, 1)
+		q.Due[0].Nonce = nonce
+		for q.Lane = hook.LaneSlot; q.Lane <= hook.LaneOverflow; q.Lane++ {
+			if got := decisions(w.admit(q)); got != "busy" && (got != "move" || q.Lane != hook.LaneSlot) {
+				t.Errorf("%s in lane %s: %s; want busy, or moved to the overflow", name, q.Lane, got)
+			}
+		}
+	}
+	w.settle(first, hook.ClassDelivered)
+	w.end(first)
+	if got := decisions(w.admit(w.slotQuery(active(), 0, 1))); got != "admit" {
+		t.Errorf("after the attempt: %s; want admit", got)
+	}
+	w.Clock.Pass(gate.LeaseFor) // the process is dead
+	if got := decisions(w.admit(w.slotQuery(active(), 0, 1))); got != "admit" {
+		t.Errorf("after the lease: %s; want admit", got)
+	}
+}
+
+// A token with a claim starts the lease of the claim: no other slot is needed.
+func TestGate_AClaimIsStartedOnce(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	e := active()
+	e.MaxInFlight = 1
+	claim := gate.Held{Key: gate.LeaseKey(delivery(0)), Lease: gate.Lease{Nonce: "0", Until: start.Add(time.Second)}}
+	if err := w.Store.ChangeLimits(t.Context(), endpoint, gate.Limits{}, gate.Limits{}.Begin(claim), 1); err != nil {
+		t.Fatal(err)
+	}
+	q := w.slotQuery(e, 0, 1)
+	q.Due[0].Slot = true
+	if got := decisions(w.admit(w.slotQuery(e, 1, 1))); got != "park" {
+		t.Errorf("another delivery: %s; want parked", got)
+	}
+	if got := decisions(w.admit(q)); got != "admit" {
+		t.Errorf("the claimed delivery: %s; want admit", got)
+	}
+	q.Lane = hook.LaneOverflow
+	if got := decisions(w.admit(q)); got != "busy" {
+		t.Errorf("a copy of the token: %s; want busy", got)
+	}
+	w.Clock.Pass(gate.LeaseFor - 1)
+	if got := decisions(w.admit(w.slotQuery(e, 1, 1))); got != "park" {
+		t.Errorf("until the attempt may have ended: %s; want parked: the start renews the lease", got)
+	}
+}
+
+func TestGate_OwnLeaseWithALostAnswer(t *testing.T) {
+	t.Parallel()
+
+	for _, call := range []string{"change limits", "change places"} {
+		w := setup(t)
+		w.Clock.Pass(time.Nanosecond) // finer than the store
+		w.Calls.LoseAnswer = call
+		e := active()
+		e.MaxInFlight = 1
+		a := w.admit(w.slotQuery(e, 0, 1))
+		if got := decisions(a); got != "admit" {
+			t.Errorf("after a lost answer of %q: %s; want admit", call, got)
+		}
+		w.settle(a, hook.ClassDelivered)
+		w.end(a)
+		if got := w.places(); got != 0 || decisions(w.admit(w.slotQuery(e, 1, 1))) != "admit" {
+			t.Errorf("after the attempt: %d places taken; want none, and a free slot", got)
+		}
+	}
+}
+
+// Behind parked deliveries, and for a wait of more than a minute, a delivery is parked.
+func TestGate_RateLimitParks(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	e := active()
+	e.RatePerSecond = 0.05
+	a := w.admit(w.query(e, 0, 5))
+	if got := decisions(a); got != "admit delay delay delay park" || a.Verdicts[4].Reason != hook.ReasonRate {
+		t.Errorf("Admit() = %s; want slots now and after 20, 40 and 60 s, and the fifth parked", got)
+	}
+	w.Clock.Pass(time.Hour)
+	if got := decisions(w.admit(w.query(e, 5, 1))); got != "park" {
+		t.Errorf("behind a parked delivery: %s; want parked", got)
+	}
+	r := w.record()
+	r.EmptySince = w.Clock.Now()
+	if err := w.Store.SaveCircuit(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	if got := decisions(w.admit(w.query(e, 6, 1))); got != "admit" {
+		t.Errorf("after the parked deliveries: %s; want admit", got)
+	}
+	e.RatePerSecond = 1000
+	if got := w.admit(w.query(e, 7, 1)); decisions(got) != "admit" {
+		t.Errorf("at a raised rate: %+v; want admit, and no wait for the slots of the old rate", got.Verdicts)
+	}
+}
+
+// Five late attempts in a minute make a fast endpoint slow.
+func TestGate_Late(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	r := gate.NewRecord(tenant, endpoint)
+	r.Speed, r.SeenAt = speed.Fast, start
+	if err := w.Store.SaveCircuit(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	late := func(n int, want speed.Class) {
+		t.Helper()
+
+		if err := w.Gate.Late(t.Context(), tenant, endpoint, n); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.record().Speed; got != want {
+			t.Errorf("after %d late attempts more: %s; want %s", n, got, want)
+		}
+	}
+	late(4, speed.Fast)
+	w.Clock.Pass(time.Minute)
+	late(2, speed.Fast)
+	late(2, speed.Fast)
+	late(1, speed.Slow)
+	since := w.record().SpeedAt
+	w.Clock.Pass(time.Second)
+	late(9, speed.Slow)
+	if got := w.record().SpeedAt; !got.Equal(since) {
+		t.Errorf("slow since %s; want since %s", got, since)
+	}
+}
+
+func TestRecord_Promoted(t *testing.T) {
+	t.Parallel()
+
+	at := func(c speed.Class) gate.Record { return gate.Record{Speed: c, SpeedAt: start} }
+	proof := gate.Limits{}
+	for range 20 {
+		proof = proof.Answered(time.Millisecond, start)
+	}
+	tests := []struct {
+		name   string
+		record gate.Record
+		limits gate.Limits
+		later  time.Duration
+		want   speed.Class
+	}{
+		{name: "a proof", record: at(speed.Unproven), limits: proof, want: speed.Fast},
+		{name: "no proof", record: at(speed.Unproven), limits: gate.Limits{Score: 19, ScoreAt: start}, want: speed.Unproven},
+		{name: "a proof from before the outage", record: gate.Record{Speed: speed.Unproven, SpeedAt: start.Add(1)}, limits: proof, want: speed.Unproven},
+		{name: "slow for less than a minute", record: at(speed.Slow), limits: proof, later: time.Minute - 1, want: speed.Slow},
+		{name: "slow for a minute", record: at(speed.Slow), limits: proof, later: time.Minute, want: speed.Fast},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			got := tt.record.Promoted(tt.limits, start.Add(tt.later))
+			if got.Speed != tt.want || got.Speed == speed.Fast && !got.SeenAt.Equal(start.Add(tt.later)) {
+				t.Errorf("Promoted() = %s, seen %s; want %s", got.Speed, got.SeenAt, tt.want)
+			}
+		})
+	}
+}
+
+// A circuit that opens makes the endpoint unproven.
+func TestGate_AnOutageEndsTheProof(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	failed := []hook.Class{hook.ClassDNS, hook.ClassDNS, hook.ClassDNS, hook.ClassDNS, hook.ClassDNS}
+	w.settle(w.admit(w.query(active(), 0, 5)), failed...)
+	r := w.record()
+	if r.Speed != speed.Unproven || !r.SpeedAt.Equal(start) {
+		t.Errorf("record = %+v; want unproven since now", r)
+	}
+	w.Clock.Until(r.NextProbe())
+	q := w.slotQuery(active(), 5, 2)
+	q.Lane = hook.LaneRetry
+	if got := decisions(w.admit(q)); got != "move park" {
+		t.Errorf("a due probe in a lane of batches: %s; want the probe moved", got)
+	}
+	probe := w.admit(w.slotQuery(active(), 5, 2))
+	if got := decisions(probe); got != "admit park" || w.places() != 1 {
+		t.Errorf("a due probe in the lane slot: %s, %d places; want a probe with a place", got, w.places())
+	}
+	w.settle(probe, hook.ClassDelivered)
+	if got := w.places(); got != 0 {
+		t.Errorf("%d places after the probe; want none", got)
+	}
+}
+
+// A tenant without a place goes on in the overflow.
+func TestGate_Places(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	var admissions []gate.Admission
+	for i := range world.Places + 1 { // each of another endpoint
+		q := w.slotQuery(active(), i, 1)
+		q.ID = hook.EndpointID(fmt.Sprintf("ep_%016d", i))
+		q.Due[0].Delivery.Endpoint = q.ID
+		admissions = append(admissions, w.admit(q))
+	}
+	last := admissions[world.Places]
+	if diff := cmp.Diff([]gate.Verdict{{Decision: gate.Move, Lane: hook.LaneOverflow}}, last.Verdicts); diff != "" {
+		t.Errorf("Admit() beyond the places differs (-want +got):\n%s", diff)
+	}
+	w.settle(admissions[0])
+	if got := w.places(); got != world.Places-1 {
+		t.Errorf("%d places after an attempt; want %d", got, world.Places-1)
+	}
+	w.Clock.Pass(gate.LeaseFor)
+	q := w.slotQuery(active(), 100, 1)
+	if got := decisions(w.admit(q)); got != "admit" || w.places() != 1 {
+		t.Errorf("after the places of dead processes ended: %s with %d places; want admit with 1", got, w.places())
+	}
+}
