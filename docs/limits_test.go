@@ -70,6 +70,7 @@ func TestLimits(t *testing.T) {
 		"pages of lists":                     {written(t, "internal/admin", `MaxLimit += (\d+)`)},
 		"percentiles":                        {5, latency.Shortest.Milliseconds(), seconds(latency.Longest), written(t, "internal/aws/dynamo", `statsKept = (\d+) \* time\.Hour`)},
 		"shards":                             {1, hook.MaxShards, 1},
+		"in-flight slots of a deployment":    {slots(t, "prod"), slots(t, "staging"), slots(t, "dev")},
 		"events, deliveries and attempts": {
 			written(t, "infra/surehook", `Name: +"prod",\s+Retention: +(\d+) \* day`), written(t, "infra/surehook", `Name: +"dev",\s+Retention: +(\d+) \* day`),
 		},
@@ -113,6 +114,13 @@ func written(t *testing.T, folder, pattern string) string {
 		t.Fatalf("%s has %d constants that match %s; want 1", folder, len(found), pattern)
 	}
 	return found[0]
+}
+
+// slots returns the in-flight slots of the environment.
+func slots(t *testing.T, env string) string {
+	t.Helper()
+
+	return written(t, "infra/surehook", `(?s)Name: +"`+env+`",.*?Slots: (\d+)`)
 }
 
 // limits returns the rows of all tables of docs/limits.md.

@@ -162,7 +162,10 @@ func (c *chaos) calm() {
 		return true
 	})
 	c.Logf("all deliveries were settled %v after the last kill", time.Since(began).Round(time.Second))
-	for name, url := range map[string]string{"live": world.stack.LiveQueueURL, "retry": world.stack.RetryQueueURL} {
+	lanes := map[string]string{
+		"live": world.stack.LiveQueueURL, "retry": world.stack.RetryQueueURL, "slot": world.stack.SlotQueueURL, "overflow": world.stack.OverflowQueueURL,
+	}
+	for name, url := range lanes {
 		lane := deadLetters{client: world.deadLetters.client, url: url}
 		c.until("the "+name+" lane is empty", func() bool {
 			depth, err := lane.depth(c.ctx)

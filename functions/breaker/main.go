@@ -44,7 +44,7 @@ func newHandler(cfg config.Breaker, sdk aws.Config, log *slog.Logger) (any, erro
 	h := &handler{
 		breaker: &breaker.Breaker{
 			Store:        store,
-			Queue:        sqs.New(sdk, sqs.URLs{Retry: cfg.RetryQueue}),
+			Queue:        sqs.New(sdk, sqs.URLs{Retry: cfg.RetryQueue, Slot: cfg.SlotQueue}),
 			DeadLetters:  sqs.NewDeadLetters(sdk, cfg.DeadLettersQueue),
 			CircuitQueue: sqs.NewCircuitQueue(sdk, cfg.CircuitsQueue),
 			Settlement:   settle.Settlement{Store: store, Notifier: notifier, Log: log},

@@ -2,11 +2,15 @@ package main
 
 import (
 	"context"
+	"path"
+	"strings"
 
 	"github.com/aws/aws-lambda-go/events"
 
 	"surehook/functions/internal/lambdafn"
+	"surehook/internal/config"
 	"surehook/internal/delivery/deliver"
+	"surehook/internal/hook"
 )
 
 // batcher processes messages and returns the ids of the messages for another delivery.
@@ -17,6 +21,13 @@ type batcher interface {
 type handler struct {
 	deliverer batcher
 	batches   lambdafn.Batches
+	singles   map[string]hook.Lane // lanes of single tokens, by the queue's name
+}
+
+// singles returns the lanes of single tokens by the names of their queues. A queue's
+// name ends the URL and the ARN, and is unique in the account and region.
+func singles(c config.Deliver) map[string]hook.Lane {
+	return map[string]hook.Lane{path.Base(c.SlotQueue): hook.LaneSlot, path.Base(c.OverflowQueue): hook.LaneOverflow}
 }
 
 // Handle processes one batch of a lane. SQS deletes the messages, and delivers
@@ -24,7 +35,8 @@ type handler struct {
 func (h *handler) Handle(ctx context.Context, e events.SQSEvent) (events.SQSEventResponse, error) {
 	messages := make([]deliver.Message, len(e.Records))
 	for i, r := range e.Records {
-		messages[i] = deliver.Message{ID: r.MessageId, Body: r.Body}
+		queue := r.EventSourceARN[strings.LastIndexByte(r.EventSourceARN, ':')+1:]
+		messages[i] = deliver.Message{ID: r.MessageId, Body: r.Body, Lane: h.singles[queue]}
 	}
 	return h.batches.Respond(ctx, e.Records, h.deliverer.ProcessBatch(ctx, messages)), nil
 }

@@ -17,7 +17,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"surehook/functions/internal/lambdafn"
+	"surehook/internal/config"
 	"surehook/internal/delivery/deliver"
+	"surehook/internal/hook"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -79,6 +81,40 @@ func TestHandle_AnswersSQS(t *testing.T) {
 			}
 			if diff := cmp.Diff(string(bytes.TrimSpace(want)), string(got)); diff != "" {
 				t.Errorf("Handle() differs (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// received records the messages.
+type received struct{ messages []deliver.Message }
+
+func (r *received) ProcessBatch(_ context.Context, messages []deliver.Message) []string {
+	r.messages = append(r.messages, messages...)
+	return nil
+}
+
+// TestHandle_TellsTheLane checks the lanes of single tokens. A queue of another stack
+// in the account is not a lane, although its name ends with the same word.
+func TestHandle_TellsTheLane(t *testing.T) {
+	t.Parallel()
+
+	const account = "https://sqs.eu-west-1.amazonaws.com/123456789012/"
+	tests := map[string]hook.Lane{
+		"shop-slot": hook.LaneSlot, "shop-overflow": hook.LaneOverflow, "shop-live": 0, "shop-retry": 0, "shop-replay": 0,
+		"other-slot": 0, "slot": 0, "shop-slot-2": 0,
+	}
+	for queue, want := range tests {
+		t.Run(queue, func(t *testing.T) {
+			t.Parallel()
+
+			var got received
+			h := &handler{deliverer: &got, singles: singles(config.Deliver{SlotQueue: account + "shop-slot", OverflowQueue: account + "shop-overflow"})}
+			_, err := h.Handle(t.Context(), events.SQSEvent{Records: []events.SQSMessage{
+				{MessageId: "m1", Body: "b1", EventSourceARN: "arn:aws:sqs:eu-west-1:123456789012:" + queue},
+			}})
+			if diff := cmp.Diff([]deliver.Message{{ID: "m1", Body: "b1", Lane: want}}, got.messages); diff != "" || err != nil {
+				t.Errorf("Handle() of a message of %s = %v; messages (-want +got):\n%s", queue, err, diff)
 			}
 		})
 	}

@@ -49,9 +49,9 @@ func newHandler(cfg config.Deliver, sdk aws.Config, log *slog.Logger) (any, erro
 	if err != nil {
 		return nil, fmt.Errorf("wire notifier: %w", err)
 	}
-	h := &handler{batches: wire.Batches(sdk, metrics, log, time.Now), deliverer: &deliver.Deliverer{
+	h := &handler{batches: wire.Batches(sdk, metrics, log, time.Now), singles: singles(cfg), deliverer: &deliver.Deliverer{
 		Store: store,
-		Queue: sqs.New(sdk, sqs.URLs{Retry: cfg.RetryQueue}),
+		Queue: sqs.New(sdk, sqs.URLs{Retry: cfg.RetryQueue, Slot: cfg.SlotQueue, Overflow: cfg.OverflowQueue}),
 		Schedules: scheduler.New(sdk, scheduler.Config{
 			Group:         cfg.ScheduleGroup,
 			RoleARN:       cfg.ScheduleRoleARN,

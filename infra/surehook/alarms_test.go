@@ -46,10 +46,10 @@ func TestAlarms_thresholds(t *testing.T) {
 			for _, f := range []string{"deliver", "breaker", "replay"} {
 				want[f+"-recursion"] = 0
 			}
-			for _, queue := range []string{"live", "retry", "replay", "circuits", "replay-jobs"} {
+			for _, queue := range []string{"live", "retry", "replay", "slot", "overflow", "circuits", "replay-jobs"} {
 				want["put-back-"+queue] = 9
 			}
-			for lane, age := range map[string]time.Duration{"live": 30 * time.Minute, "retry": 45 * time.Minute, "replay": 30 * time.Minute} {
+			for lane, age := range map[string]time.Duration{"live": 30 * time.Minute, "retry": 45 * time.Minute, "replay": 30 * time.Minute, "slot": 30 * time.Minute, "overflow": 30 * time.Minute} {
 				want["oldest-pending-"+lane] = age.Seconds()
 			}
 			for _, f := range []string{"ingest", "deliver", "breaker", "replay", "manage", "authorize"} {
@@ -134,7 +134,7 @@ func TestAlarms_what(t *testing.T) {
 			alarmsOf(t, "prod")[tt.name].check(t, tt.path, tt.want)
 		})
 	}
-	for lane, want := range map[string]string{"live": "Live", "retry": "Retry", "replay": "Replay"} {
+	for lane, want := range map[string]string{"live": "Live", "retry": "Retry", "replay": "Replay", "slot": "Slot", "overflow": "Overflow"} {
 		t.Run("oldest-pending-"+lane+" is of its lane", func(t *testing.T) {
 			t.Parallel()
 

@@ -109,12 +109,39 @@ type Throttles struct {
 
 // Concurrency is the number of batches in progress per queue, 2 to 1,000.
 // Deliver, breaker and replay together take the sum from the account's
-// concurrency (1,000 by default). Leave room for the functions behind the API.
+// concurrency (1,000 by default). Leave room for the functions behind the API: an
+// invocation of ingest lasts about 0.1 s, so 1,000 requests per second need 100, and
+// API Gateway caches the results of authorize.
+//
+//	dev       36 of queues +   5 of the API
+//	staging  100 of queues +  20 of the API
+//	prod     580 of queues + 100 of the API
 type Concurrency struct {
 	Live, Retry, Replay int // lanes of deliver
+	Slots               int // of deliver: in-flight slots, the lanes slot and overflow together, 4 to 1,000
 	Circuits            int // of breaker
 	ReplayJobs          int // of replay: the number of job pages in progress
 }
+
+// Lambda's bounds of the maximum concurrency of an event source.
+// https://docs.aws.amazon.com/lambda/latest/api/API_ScalingConfig.html
+const (
+	leastConcurrency = 2
+	mostConcurrency  = 1000
+)
+
+// reserve returns the concurrency of the lane slot: a tenth of the slots. A tenant
+// holds a few places of the reserve, so the token of another tenant finds a free
+// place.
+func (c Concurrency) reserve() int { return max(leastConcurrency, c.Slots/10) }
+
+// overflow returns the concurrency of the lane overflow: the slots outside the
+// reserve, for all tenants. So one tenant alone gets 90 % of the slots or more, if
+// there are 20 or more.
+func (c Concurrency) overflow() int { return c.Slots - c.reserve() }
+
+// tenantPlaces returns the places of a tenant in the reserve: a quarter.
+func (c Concurrency) tenantPlaces() int { return max(1, c.reserve()/4) }
 
 // Thresholds are the alarms' upper limits; SuccessRate is a lower limit. Counts
 // are per alarm period: five minutes, unless the name says otherwise. The alarms of
@@ -153,7 +180,7 @@ func environments(localArch string) []Environment {
 				Batch:   Throttle{PerSecond: 5, Burst: 10},
 				Public:  Throttle{PerSecond: 5, Burst: 10},
 			},
-			Concurrency: Concurrency{Live: 5, Retry: 2, Replay: 2, Circuits: 5, ReplayJobs: 2},
+			Concurrency: Concurrency{Live: 5, Retry: 2, Replay: 2, Slots: 20, Circuits: 5, ReplayJobs: 2},
 			BreakerTick: time.Minute,
 			Review:      15 * time.Minute,
 			Reconcile:   15 * time.Minute,
@@ -176,7 +203,7 @@ func environments(localArch string) []Environment {
 				Batch:   Throttle{PerSecond: 10, Burst: 20},
 				Public:  Throttle{PerSecond: 10, Burst: 20},
 			},
-			Concurrency: Concurrency{Live: 20, Retry: 10, Replay: 5, Circuits: 10, ReplayJobs: 5},
+			Concurrency: Concurrency{Live: 20, Retry: 10, Replay: 5, Slots: 50, Circuits: 10, ReplayJobs: 5},
 			BreakerTick: time.Minute,
 			Review:      15 * time.Minute,
 			Reconcile:   15 * time.Minute,
@@ -201,7 +228,7 @@ func environments(localArch string) []Environment {
 				Batch:   Throttle{PerSecond: 50, Burst: 100},
 				Public:  Throttle{PerSecond: 10, Burst: 20},
 			},
-			Concurrency: Concurrency{Live: 200, Retry: 100, Replay: 50, Circuits: 20, ReplayJobs: 10},
+			Concurrency: Concurrency{Live: 200, Retry: 100, Replay: 50, Slots: 200, Circuits: 20, ReplayJobs: 10},
 			BreakerTick: time.Minute,
 			Review:      15 * time.Minute,
 			Reconcile:   15 * time.Minute,
@@ -224,7 +251,7 @@ func environments(localArch string) []Environment {
 				Batch:   Throttle{PerSecond: 50, Burst: 100},
 				Public:  Throttle{PerSecond: 100, Burst: 200},
 			},
-			Concurrency: Concurrency{Live: 4, Retry: 2, Replay: 2, Circuits: 2, ReplayJobs: 2},
+			Concurrency: Concurrency{Live: 4, Retry: 2, Replay: 2, Slots: 10, Circuits: 2, ReplayJobs: 2},
 			BreakerTick: time.Minute,
 			Review:      15 * time.Minute,
 			Reconcile:   15 * time.Minute,

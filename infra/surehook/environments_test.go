@@ -72,6 +72,10 @@ func TestEnvironment_Validate(t *testing.T) {
 		{name: "a thousand is the greatest concurrency", env: "dev", change: func(e *Environment) { e.Concurrency.Live = 1000 }},
 		{name: "a thousand and one is too much concurrency", env: "dev", change: func(e *Environment) { e.Concurrency.Live = 1001 }, want: "concurrency"},
 		{name: "the breaker's concurrency is bounded too", env: "dev", change: func(e *Environment) { e.Concurrency.Circuits = 1 }, want: "concurrency"},
+		{name: "four slots are the fewest", env: "dev", change: func(e *Environment) { e.Concurrency.Slots = 4 }},
+		{name: "three slots are too few for two lanes", env: "dev", change: func(e *Environment) { e.Concurrency.Slots = 3 }, want: "slots"},
+		{name: "a thousand slots are the most", env: "dev", change: func(e *Environment) { e.Concurrency.Slots = 1000 }},
+		{name: "a thousand and one slots are too many", env: "dev", change: func(e *Environment) { e.Concurrency.Slots = 1001 }, want: "slots"},
 		{name: "a minute is the shortest tick", env: "local", change: func(e *Environment) { e.BreakerTick = time.Minute }},
 		{name: "a shorter tick is refused", env: "local", change: func(e *Environment) { e.BreakerTick = time.Minute - 1 }, want: "tick"},
 		{name: "a review is no more often than a tick may be", env: "local", change: func(e *Environment) { e.Review = time.Second }, want: "review"},
@@ -130,5 +134,48 @@ func TestEnvironment_Validate(t *testing.T) {
 				t.Errorf("Validate() = %v; want an error with %q", err, tt.want)
 			}
 		})
+	}
+}
+
+// TestConcurrency_slots checks the shares of the in-flight slots.
+func TestConcurrency_slots(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct{ slots, reserve, overflow, places int }{
+		{slots: 4, reserve: 2, overflow: 2, places: 1},
+		{slots: 20, reserve: 2, overflow: 18, places: 1},
+		{slots: 29, reserve: 2, overflow: 27, places: 1},
+		{slots: 30, reserve: 3, overflow: 27, places: 1},
+		{slots: 79, reserve: 7, overflow: 72, places: 1},
+		{slots: 80, reserve: 8, overflow: 72, places: 2},
+		{slots: 200, reserve: 20, overflow: 180, places: 5},
+		{slots: 1000, reserve: 100, overflow: 900, places: 25},
+	}
+	for _, tt := range tests {
+		c := Concurrency{Slots: tt.slots}
+		if c.reserve() != tt.reserve || c.overflow() != tt.overflow || c.tenantPlaces() != tt.places {
+			t.Errorf("%d slots are %d and %d, %d for a tenant; want %d and %d, %d for a tenant",
+				tt.slots, c.reserve(), c.overflow(), c.tenantPlaces(), tt.reserve, tt.overflow, tt.places)
+		}
+		// One tenant alone has the overflow and its places.
+		if alone := c.overflow() + c.tenantPlaces(); tt.slots >= 20 && alone*10 < tt.slots*9 {
+			t.Errorf("one tenant alone gets %d of %d slots; want 90 %%", alone, tt.slots)
+		}
+	}
+}
+
+// TestConcurrency_total checks that the queues leave room for the API in an account
+// with the default concurrency.
+func TestConcurrency_total(t *testing.T) {
+	t.Parallel()
+
+	const account, invocationsPerSecond = 1000, 10 // 0.1 s each
+	for _, env := range environments("arm64") {
+		c := env.Concurrency
+		queues := c.Live + c.Retry + c.Replay + c.Slots + c.Circuits + c.ReplayJobs
+		requests := env.Throttles.Default.PerSecond / invocationsPerSecond
+		if queues+requests > account {
+			t.Errorf("%s takes %d of the account's concurrency for queues and %d for requests; want %d or less", env.Name, queues, requests, account)
+		}
 	}
 }

@@ -45,6 +45,9 @@ const (
 	// messageBatch messages run concurrently, so the slowest of ten adds little
 	// delay for the others.
 	messageBatch = 10
+	// slotBatch is one token: the invocation is the in-flight slot, and delays no
+	// other token.
+	slotBatch = 1
 	// jobBatch is one page of one job. The page has the invocation's whole
 	// time.
 	jobBatch = 1
@@ -90,6 +93,8 @@ func NewFunctions(scope constructs.Construct, p FunctionsProps) Functions {
 	addQueue(f.Deliver, p.Queues.Live, messageBatch, atOnce.Live)
 	addQueue(f.Deliver, p.Queues.Retry, messageBatch, atOnce.Retry)
 	addQueue(f.Deliver, p.Queues.Replay, messageBatch, atOnce.Replay)
+	addQueue(f.Deliver, p.Queues.Slot, slotBatch, atOnce.reserve())
+	addQueue(f.Deliver, p.Queues.Overflow, slotBatch, atOnce.overflow())
 	addQueue(f.Breaker, p.Queues.Circuits, messageBatch, atOnce.Circuits)
 	addQueue(f.Replay, p.Queues.ReplayJobs, jobBatch, atOnce.ReplayJobs)
 	return f

@@ -113,6 +113,7 @@ func TestFunctions_environment(t *testing.T) {
 	t.Parallel()
 
 	egress := map[string]string{"dev": "public", "staging": "public", "prod": "public", "local": "loopback"}
+	places := map[string]string{"dev": "1", "staging": "1", "prod": "5", "local": "1"}
 	retention := map[string]string{"dev": "720h0m0s", "staging": "2160h0m0s", "prod": "2160h0m0s", "local": "720h0m0s"}
 	const apiHost = "${Api}.execute-api.${AWS::Region}.${AWS::URLSuffix}"
 	for env, tpl := range every(t) {
@@ -126,6 +127,7 @@ func TestFunctions_environment(t *testing.T) {
 				"Deliver": {
 					names.EnvTable: "${Table}", names.EnvKey: "${Key.Arn}",
 					names.EnvLiveQueue: "${Live}", names.EnvRetryQueue: "${Retry}", names.EnvRetryQueueARN: "${Retry.Arn}",
+					names.EnvSlotQueue: "${Slot}", names.EnvOverflowQueue: "${Overflow}", names.EnvTenantPlaces: places[env.Name],
 					names.EnvDeadLettersQueue: "${DeadLetters}", names.EnvUndeliverableARN: "${Undeliverable.Arn}",
 					names.EnvCircuitsQueue: "${Circuits}",
 					names.EnvScheduleGroup: "surehook-" + env.Name, names.EnvScheduleRole: "${ScheduleRole.Arn}",
@@ -133,7 +135,7 @@ func TestFunctions_environment(t *testing.T) {
 					names.EnvAPIHosts: apiHost,
 				},
 				"Breaker": {
-					names.EnvTable: "${Table}", names.EnvLiveQueue: "${Live}", names.EnvRetryQueue: "${Retry}",
+					names.EnvTable: "${Table}", names.EnvLiveQueue: "${Live}", names.EnvRetryQueue: "${Retry}", names.EnvSlotQueue: "${Slot}",
 					names.EnvDeadLettersQueue: "${DeadLetters}", names.EnvCircuitsQueue: "${Circuits}",
 					names.EnvTopic: "${Topic}", names.EnvRetention: retention[env.Name],
 				},
@@ -144,6 +146,7 @@ func TestFunctions_environment(t *testing.T) {
 					names.EnvTable: "${Table}", names.EnvKey: "${Key.Arn}", names.EnvLiveQueue: "${Live}",
 					names.EnvCircuitsQueue: "${Circuits}", names.EnvRetention: retention[env.Name], names.EnvEgress: egress[env.Name], names.EnvAPIHosts: apiHost,
 					names.EnvRetryQueue: "${Retry}", names.EnvReplayQueue: "${Replay}", names.EnvReplayJobsQueue: "${ReplayJobs}",
+					names.EnvSlotQueue: "${Slot}", names.EnvOverflowQueue: "${Overflow}",
 					names.EnvDeadLettersQueue: "${DeadLetters}", names.EnvUndeliverable: "${Undeliverable}",
 				},
 				"Authorize": {names.EnvTable: "${Table}", names.EnvAdminKeySecret: "${AdminKey}"},

@@ -58,9 +58,11 @@ func grantDeliver(role awsiam.Role, p FunctionsProps) {
 	allow(role, "dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem").
 		on(p.Table.TableArn())
 	// Retries and delayed tokens go to the retry lane. The live lane gets the
-	// first tokens of operational events.
+	// first tokens of operational events. Tokens of endpoints that need in-flight
+	// slots go to the lanes slot and overflow.
 	allow(role, "sqs:SendMessage").
-		on(p.Queues.Live.QueueArn(), p.Queues.Retry.QueueArn(), p.Queues.DeadLetters.QueueArn(), p.Queues.Circuits.QueueArn())
+		on(p.Queues.Live.QueueArn(), p.Queues.Retry.QueueArn(), p.Queues.Slot.QueueArn(), p.Queues.Overflow.QueueArn(),
+			p.Queues.DeadLetters.QueueArn(), p.Queues.Circuits.QueueArn())
 	allow(role, "kms:Decrypt").on(p.Secrets.Key.KeyArn())
 	allow(role, "scheduler:CreateSchedule").on(awscdk.Stack_Of(role).FormatArn(&awscdk.ArnComponents{
 		Service:      jsii.String("scheduler"),
@@ -83,7 +85,8 @@ func grantBreaker(role awsiam.Role, p FunctionsProps) {
 		on(p.Table.TableArn())
 	allow(role, "dynamodb:Query").on(indexARN(p, names.IndexByEndpoint), indexARN(p, names.IndexByState))
 	allow(role, "sqs:SendMessage").
-		on(p.Queues.Live.QueueArn(), p.Queues.Retry.QueueArn(), p.Queues.DeadLetters.QueueArn(), p.Queues.Circuits.QueueArn())
+		on(p.Queues.Live.QueueArn(), p.Queues.Retry.QueueArn(), p.Queues.Slot.QueueArn(),
+			p.Queues.DeadLetters.QueueArn(), p.Queues.Circuits.QueueArn())
 	allow(role, "sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage").on(p.Queues.DeadLetters.QueueArn())
 	allow(role, "sqs:GetQueueAttributes").on(p.Queues.Retry.QueueArn())
 	allow(role, "sns:Publish").on(p.Topic.TopicArn())
@@ -108,7 +111,7 @@ func grantManage(role awsiam.Role, p FunctionsProps) {
 	allow(role, "sqs:SendMessage").on(p.Queues.Live.QueueArn(), p.Queues.Circuits.QueueArn())
 	queues := p.Queues
 	allow(role, "sqs:GetQueueAttributes").on(queues.Live.QueueArn(), queues.Retry.QueueArn(), queues.Replay.QueueArn(),
-		queues.Circuits.QueueArn(), queues.ReplayJobs.QueueArn(), queues.DeadLetters.QueueArn(), queues.Undeliverable.QueueArn())
+		queues.Slot.QueueArn(), queues.Overflow.QueueArn(), queues.Circuits.QueueArn(), queues.ReplayJobs.QueueArn(), queues.DeadLetters.QueueArn(), queues.Undeliverable.QueueArn())
 	allow(role, "kms:Encrypt").on(p.Secrets.Key.KeyArn())
 }
 

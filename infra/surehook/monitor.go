@@ -82,6 +82,8 @@ func (p MonitorProps) lanes() []watched[awssqs.Queue] {
 		{"live", "Live", q.Live},
 		{"retry", "Retry", q.Retry},
 		{"replay", "Replay", q.Replay},
+		{"slot", "Slot", q.Slot},
+		{"overflow", "Overflow", q.Overflow},
 	}
 }
 

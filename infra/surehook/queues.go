@@ -30,6 +30,9 @@ const (
 // two dead ends.
 type Queues struct {
 	Live, Retry, Replay awssqs.Queue
+	// Slot and Overflow are the lanes of single tokens: an invocation is an
+	// in-flight slot. A tenant without a free place in Slot goes on in Overflow.
+	Slot, Overflow awssqs.Queue
 
 	// Circuits holds circuit checks for the breaker.
 	Circuits awssqs.Queue
@@ -51,7 +54,7 @@ type QueuesProps struct {
 }
 
 // NewQueues makes the queues. All are standard queues: message group ids give
-// fairness between endpoints, and the order of messages is not guaranteed.
+// fairness between tenants, and the order of messages is not guaranteed.
 func NewQueues(scope constructs.Construct, props QueuesProps) Queues {
 	undeliverable := newQueue(scope, "Undeliverable", awssqs.QueueProps{QueueName: jsii.String(props.Prefix + "-undeliverable")})
 	work := func(id, name string, timeout time.Duration) awssqs.Queue {
@@ -66,6 +69,8 @@ func NewQueues(scope constructs.Construct, props QueuesProps) Queues {
 		Live:          work("Live", "live", deliverTimeout),
 		Retry:         work("Retry", "retry", deliverTimeout),
 		Replay:        work("Replay", "replay", deliverTimeout),
+		Slot:          work("Slot", "slot", deliverTimeout),
+		Overflow:      work("Overflow", "overflow", deliverTimeout),
 		Circuits:      work("Circuits", "circuits", breakerTimeout),
 		ReplayJobs:    work("ReplayJobs", "replay-jobs", replayTimeout),
 		DeadLetters:   deadLetters,

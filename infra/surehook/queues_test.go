@@ -2,6 +2,7 @@ package surehook
 
 import (
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -59,7 +60,10 @@ func TestQueues_redrive(t *testing.T) {
 
 // workers maps each queue to its function.
 func workers() map[string]string {
-	return map[string]string{"Live": "Deliver", "Retry": "Deliver", "Replay": "Deliver", "Circuits": "Breaker", "ReplayJobs": "Replayer"}
+	return map[string]string{
+		"Live": "Deliver", "Retry": "Deliver", "Replay": "Deliver", "Slot": "Deliver", "Overflow": "Deliver",
+		"Circuits": "Breaker", "ReplayJobs": "Replayer",
+	}
 }
 
 func TestQueues_all(t *testing.T) {
@@ -70,8 +74,8 @@ func TestQueues_all(t *testing.T) {
 			t.Parallel()
 
 			queues := tpl.all("AWS::SQS::Queue")
-			if len(queues) != 8 {
-				t.Errorf("%d queues; want 8", len(queues))
+			if len(queues) != 10 {
+				t.Errorf("%d queues; want 10", len(queues))
 			}
 			policies := map[string][]map[string]any{}
 			for _, policy := range tpl.all("AWS::SQS::QueuePolicy") {
@@ -108,10 +112,10 @@ func TestQueues_eventSources(t *testing.T) {
 	t.Parallel()
 
 	concurrency := map[string]map[string]int{
-		"dev":     {"Live": 5, "Retry": 2, "Replay": 2, "Circuits": 5, "ReplayJobs": 2},
-		"staging": {"Live": 20, "Retry": 10, "Replay": 5, "Circuits": 10, "ReplayJobs": 5},
-		"prod":    {"Live": 200, "Retry": 100, "Replay": 50, "Circuits": 20, "ReplayJobs": 10},
-		"local":   {"Live": 4, "Retry": 2, "Replay": 2, "Circuits": 2, "ReplayJobs": 2},
+		"dev":     {"Live": 5, "Retry": 2, "Replay": 2, "Slot": 2, "Overflow": 18, "Circuits": 5, "ReplayJobs": 2},
+		"staging": {"Live": 20, "Retry": 10, "Replay": 5, "Slot": 5, "Overflow": 45, "Circuits": 10, "ReplayJobs": 5},
+		"prod":    {"Live": 200, "Retry": 100, "Replay": 50, "Slot": 20, "Overflow": 180, "Circuits": 20, "ReplayJobs": 10},
+		"local":   {"Live": 4, "Retry": 2, "Replay": 2, "Slot": 2, "Overflow": 8, "Circuits": 2, "ReplayJobs": 2},
 	}
 	for env, tpl := range every(t) {
 		t.Run(env.Name, func(t *testing.T) {
@@ -131,7 +135,7 @@ func TestQueues_eventSources(t *testing.T) {
 					t.Errorf("%s works on the queue %s; want %s", got, queue, worker)
 				}
 				batch := 10
-				if queue == "ReplayJobs" {
+				if slices.Contains([]string{"ReplayJobs", "Slot", "Overflow"}, queue) {
 					batch = 1
 				}
 				source.check(t, "BatchSize", batch)

@@ -57,6 +57,8 @@ func newOutputs(stack awscdk.Stack, s Surehook) {
 		"LiveQueueUrl":       s.Queues.Live.QueueUrl(),
 		"RetryQueueUrl":      s.Queues.Retry.QueueUrl(),
 		"ReplayQueueUrl":     s.Queues.Replay.QueueUrl(),
+		"SlotQueueUrl":       s.Queues.Slot.QueueUrl(),
+		"OverflowQueueUrl":   s.Queues.Overflow.QueueUrl(),
 		"ReplayJobsQueueUrl": s.Queues.ReplayJobs.QueueUrl(),
 		"CircuitsQueueUrl":   s.Queues.Circuits.QueueUrl(),
 		"DeadLettersUrl":     s.Queues.DeadLetters.QueueUrl(),

@@ -25,8 +25,10 @@ func (e Environment) Validate() error {
 	e.Thresholds.check(&f)
 	e.Domain.check(&f)
 	for _, n := range []int{e.Concurrency.Live, e.Concurrency.Retry, e.Concurrency.Replay, e.Concurrency.Circuits, e.Concurrency.ReplayJobs} {
-		f.add(n < 2 || n > 1000, "concurrency of a queue is %d: Lambda takes 2 to 1000", n)
+		f.add(n < leastConcurrency || n > mostConcurrency, "concurrency of a queue is %d: Lambda takes 2 to 1000", n)
 	}
+	f.add(e.Concurrency.Slots < 2*leastConcurrency || e.Concurrency.Slots > mostConcurrency,
+		"%d slots: the lanes slot and overflow share 4 to 1000", e.Concurrency.Slots)
 	f.addEvery("breaker tick", e.BreakerTick)
 	f.addEvery("review", e.Review)
 	f.addEvery("reconciliation", e.Reconcile)

@@ -1,6 +1,8 @@
 package surehook
 
 import (
+	"strconv"
+
 	"github.com/aws/jsii-runtime-go"
 
 	"surehook/internal/names"
@@ -24,6 +26,9 @@ func deliverEnv(p FunctionsProps) map[string]*string {
 		names.EnvLiveQueue:        p.Queues.Live.QueueUrl(),
 		names.EnvRetryQueue:       p.Queues.Retry.QueueUrl(),
 		names.EnvRetryQueueARN:    p.Queues.Retry.QueueArn(),
+		names.EnvSlotQueue:        p.Queues.Slot.QueueUrl(),
+		names.EnvOverflowQueue:    p.Queues.Overflow.QueueUrl(),
+		names.EnvTenantPlaces:     jsii.String(strconv.Itoa(p.Environment.Concurrency.tenantPlaces())),
 		names.EnvDeadLettersQueue: p.Queues.DeadLetters.QueueUrl(),
 		names.EnvCircuitsQueue:    p.Queues.Circuits.QueueUrl(),
 		names.EnvUndeliverableARN: p.Queues.Undeliverable.QueueArn(),
@@ -39,6 +44,7 @@ func breakerEnv(p FunctionsProps) map[string]*string {
 	return map[string]*string{
 		names.EnvTable:            p.Table.TableName(),
 		names.EnvRetryQueue:       p.Queues.Retry.QueueUrl(),
+		names.EnvSlotQueue:        p.Queues.Slot.QueueUrl(),
 		names.EnvDeadLettersQueue: p.Queues.DeadLetters.QueueUrl(),
 		names.EnvCircuitsQueue:    p.Queues.Circuits.QueueUrl(),
 		names.EnvLiveQueue:        p.Queues.Live.QueueUrl(),
@@ -65,6 +71,8 @@ func manageEnv(p FunctionsProps) map[string]*string {
 		names.EnvEgress:           &p.Environment.Egress,
 		names.EnvRetryQueue:       p.Queues.Retry.QueueUrl(),
 		names.EnvReplayQueue:      p.Queues.Replay.QueueUrl(),
+		names.EnvSlotQueue:        p.Queues.Slot.QueueUrl(),
+		names.EnvOverflowQueue:    p.Queues.Overflow.QueueUrl(),
 		names.EnvReplayJobsQueue:  p.Queues.ReplayJobs.QueueUrl(),
 		names.EnvDeadLettersQueue: p.Queues.DeadLetters.QueueUrl(),
 		names.EnvUndeliverable:    p.Queues.Undeliverable.QueueUrl(),

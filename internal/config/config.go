@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"strconv"
 	"strings"
 	"time"
 
@@ -31,6 +32,9 @@ type Deliver struct {
 	LiveQueue        string // URL
 	RetryQueue       string // URL
 	RetryQueueARN    string
+	SlotQueue        string // URL
+	OverflowQueue    string // URL
+	TenantPlaces     int    // functions of the lane slot at work for one tenant at most, at least 1
 	DeadLettersQueue string // URL
 	CircuitsQueue    string // URL
 	UndeliverableARN string
@@ -58,6 +62,7 @@ type Breaker struct {
 	Table            string
 	LiveQueue        string // URL
 	RetryQueue       string // URL
+	SlotQueue        string // URL
 	DeadLettersQueue string // URL
 	CircuitsQueue    string // URL
 	TopicARN         string
@@ -107,6 +112,9 @@ func ForDeliver(lookup Lookup) (Deliver, error) {
 		LiveQueue:        r.text(names.EnvLiveQueue),
 		RetryQueue:       r.text(names.EnvRetryQueue),
 		RetryQueueARN:    r.text(names.EnvRetryQueueARN),
+		SlotQueue:        r.text(names.EnvSlotQueue),
+		OverflowQueue:    r.text(names.EnvOverflowQueue),
+		TenantPlaces:     r.count(names.EnvTenantPlaces),
 		DeadLettersQueue: r.text(names.EnvDeadLettersQueue),
 		CircuitsQueue:    r.text(names.EnvCircuitsQueue),
 		UndeliverableARN: r.text(names.EnvUndeliverableARN),
@@ -131,6 +139,8 @@ func ForManage(lookup Lookup) (Manage, error) {
 			"live":          r.text(names.EnvLiveQueue),
 			"retry":         r.text(names.EnvRetryQueue),
 			"replay":        r.text(names.EnvReplayQueue),
+			"slot":          r.text(names.EnvSlotQueue),
+			"overflow":      r.text(names.EnvOverflowQueue),
 			"replay_jobs":   r.text(names.EnvReplayJobsQueue),
 			"circuits":      r.text(names.EnvCircuitsQueue),
 			"dead_letters":  r.text(names.EnvDeadLettersQueue),
@@ -150,6 +160,7 @@ func ForBreaker(lookup Lookup) (Breaker, error) {
 		Table:            r.text(names.EnvTable),
 		LiveQueue:        r.text(names.EnvLiveQueue),
 		RetryQueue:       r.text(names.EnvRetryQueue),
+		SlotQueue:        r.text(names.EnvSlotQueue),
 		DeadLettersQueue: r.text(names.EnvDeadLettersQueue),
 		CircuitsQueue:    r.text(names.EnvCircuitsQueue),
 		TopicARN:         r.text(names.EnvTopic),
@@ -194,6 +205,19 @@ func (r *reader) text(name string) string {
 		r.faults = append(r.faults, fmt.Errorf("%s is not set", name))
 	}
 	return value
+}
+
+// count returns a whole number of at least 1.
+func (r *reader) count(name string) int {
+	value := r.text(name)
+	if value == "" {
+		return 0
+	}
+	n, err := strconv.Atoi(value)
+	if err != nil || n < 1 {
+		r.faults = append(r.faults, fmt.Errorf("%s is %q, not a whole number of at least 1", name, value))
+	}
+	return n
 }
 
 // retention returns the time to keep events and deliveries.

@@ -26,6 +26,9 @@ var deliverEnv = map[string]string{
 	names.EnvLiveQueue:        "https://sqs/live",
 	names.EnvRetryQueue:       "https://sqs/retry",
 	names.EnvRetryQueueARN:    "arn:aws:sqs:eu-west-1:111122223333:retry",
+	names.EnvSlotQueue:        "https://sqs/slot",
+	names.EnvOverflowQueue:    "https://sqs/overflow",
+	names.EnvTenantPlaces:     "5",
 	names.EnvDeadLettersQueue: "https://sqs/dead-letters",
 	names.EnvCircuitsQueue:    "https://sqs/circuits",
 	names.EnvUndeliverableARN: "arn:aws:sqs:eu-west-1:111122223333:undeliverable",
@@ -49,6 +52,7 @@ func TestForDeliver(t *testing.T) {
 	want := config.Deliver{
 		Environment: "prod", Table: "table", KeyARN: "arn:aws:kms:eu-west-1:111122223333:key/k",
 		LiveQueue: "https://sqs/live", RetryQueue: "https://sqs/retry", RetryQueueARN: "arn:aws:sqs:eu-west-1:111122223333:retry",
+		SlotQueue: "https://sqs/slot", OverflowQueue: "https://sqs/overflow", TenantPlaces: 5,
 		DeadLettersQueue: "https://sqs/dead-letters", CircuitsQueue: "https://sqs/circuits",
 		UndeliverableARN: "arn:aws:sqs:eu-west-1:111122223333:undeliverable",
 		ScheduleGroup:    "group", ScheduleRoleARN: "arn:aws:iam::111122223333:role/r",
@@ -69,7 +73,7 @@ func TestForBreaker(t *testing.T) {
 	got, err := config.ForBreaker(lookup(deliverEnv)) // Breaker needs fewer variables
 	want := config.Breaker{
 		Environment: "prod", Table: "table", LiveQueue: "https://sqs/live", RetryQueue: "https://sqs/retry",
-		DeadLettersQueue: "https://sqs/dead-letters", CircuitsQueue: "https://sqs/circuits",
+		SlotQueue: "https://sqs/slot", DeadLettersQueue: "https://sqs/dead-letters", CircuitsQueue: "https://sqs/circuits",
 		TopicARN: "arn:aws:sns:eu-west-1:111122223333:topic", Retention: 90 * 24 * time.Hour,
 	}
 	if err != nil || got != want {
@@ -86,6 +90,7 @@ func TestForManage_Queues(t *testing.T) {
 	got, err := config.ForManage(lookup(env))
 	want := map[string]string{
 		"live": "https://sqs/live", "retry": "https://sqs/retry", "replay": "https://sqs/replay", "replay_jobs": "https://sqs/replay-jobs",
+		"slot": "https://sqs/slot", "overflow": "https://sqs/overflow",
 		"circuits": "https://sqs/circuits", "dead_letters": "https://sqs/dead-letters", "undeliverable": "https://sqs/undeliverable",
 	}
 	if err != nil || !maps.Equal(got.Queues, want) {
@@ -119,6 +124,18 @@ func TestForDeliver_Loopback(t *testing.T) {
 	}
 }
 
+func TestForDeliver_TenantPlaces(t *testing.T) {
+	t.Parallel()
+
+	for value, ok := range map[string]bool{"1": true, "250": true, "0": false, "-1": false, "2.5": false, "some": false} {
+		env := maps.Clone(deliverEnv)
+		env[names.EnvTenantPlaces] = value
+		if _, err := config.ForDeliver(lookup(env)); (err == nil) != ok || err != nil && !strings.Contains(err.Error(), names.EnvTenantPlaces) {
+			t.Errorf("ForDeliver(%s places) = %v; want ok: %t, or an error that names %s", value, err, ok, names.EnvTenantPlaces)
+		}
+	}
+}
+
 func TestFor_NamesEveryMissingVariable(t *testing.T) {
 	t.Parallel()
 
@@ -132,6 +149,7 @@ func TestFor_NamesEveryMissingVariable(t *testing.T) {
 		}},
 		{name: "deliver", read: func(l config.Lookup) error { _, err := config.ForDeliver(l); return err }, want: []string{
 			names.EnvTable, names.EnvKey, names.EnvLiveQueue, names.EnvRetryQueue, names.EnvRetryQueueARN, names.EnvDeadLettersQueue,
+			names.EnvSlotQueue, names.EnvOverflowQueue, names.EnvTenantPlaces,
 			names.EnvCircuitsQueue, names.EnvUndeliverableARN, names.EnvScheduleGroup, names.EnvScheduleRole, names.EnvEgress,
 			names.EnvAPIHosts,
 			names.EnvEnvironment, names.EnvTopic, names.EnvRetention,
@@ -140,9 +158,10 @@ func TestFor_NamesEveryMissingVariable(t *testing.T) {
 			names.EnvTable, names.EnvKey, names.EnvLiveQueue, names.EnvCircuitsQueue, names.EnvRetention, names.EnvEgress,
 			names.EnvAPIHosts,
 			names.EnvRetryQueue, names.EnvReplayQueue, names.EnvReplayJobsQueue, names.EnvDeadLettersQueue, names.EnvUndeliverable,
+			names.EnvSlotQueue, names.EnvOverflowQueue,
 		}},
 		{name: "breaker", read: func(l config.Lookup) error { _, err := config.ForBreaker(l); return err }, want: []string{
-			names.EnvTable, names.EnvRetryQueue, names.EnvDeadLettersQueue, names.EnvCircuitsQueue,
+			names.EnvTable, names.EnvRetryQueue, names.EnvSlotQueue, names.EnvDeadLettersQueue, names.EnvCircuitsQueue,
 			names.EnvEnvironment, names.EnvLiveQueue, names.EnvTopic, names.EnvRetention,
 		}},
 		{name: "replay", read: func(l config.Lookup) error { _, err := config.ForReplay(l); return err }, want: []string{

@@ -104,6 +104,8 @@ type queuesView struct {
 	Live          depthView `json:"live"`
 	Retry         depthView `json:"retry"`
 	Replay        depthView `json:"replay"`
+	Slot          depthView `json:"slot"`
+	Overflow      depthView `json:"overflow"`
 	ReplayJobs    depthView `json:"replay_jobs"`
 	Circuits      depthView `json:"circuits"`
 	DeadLetters   depthView `json:"dead_letters"`
@@ -220,6 +222,8 @@ func viewPipeline(p status.Pipeline) pipelineView {
 			Live:          depthView(p.Queues["live"]),
 			Retry:         depthView(p.Queues["retry"]),
 			Replay:        depthView(p.Queues["replay"]),
+			Slot:          depthView(p.Queues["slot"]),
+			Overflow:      depthView(p.Queues["overflow"]),
 			ReplayJobs:    depthView(p.Queues["replay_jobs"]),
 			Circuits:      depthView(p.Queues["circuits"]),
 			DeadLetters:   depthView(p.Queues["dead_letters"]),

@@ -11,6 +11,9 @@ const (
 	EnvLiveQueue        = "SUREHOOK_LIVE_QUEUE_URL"       // lane of first attempts
 	EnvRetryQueue       = "SUREHOOK_RETRY_QUEUE_URL"      // lane of later attempts
 	EnvRetryQueueARN    = "SUREHOOK_RETRY_QUEUE_ARN"      // lane of later attempts, as a schedule's target
+	EnvSlotQueue        = "SUREHOOK_SLOT_QUEUE_URL"       // lane of single tokens: the reserve of in-flight slots
+	EnvOverflowQueue    = "SUREHOOK_OVERFLOW_QUEUE_URL"   // lane of single tokens: the other in-flight slots
+	EnvTenantPlaces     = "SUREHOOK_TENANT_PLACES"        // functions of the lane slot at work for one tenant at most, 1 or more
 	EnvDeadLettersQueue = "SUREHOOK_DEAD_LETTERS_URL"     // queue of dead letters
 	EnvCircuitsQueue    = "SUREHOOK_CIRCUITS_QUEUE_URL"   // queue of circuit checks
 	EnvUndeliverable    = "SUREHOOK_UNDELIVERABLE_URL"    // dead-letter queue of Surehook's own queues and schedules

@@ -114,9 +114,13 @@ func (p *process) wireDelivery(policy egress.Policy) {
 // batches.
 func newClient(policy egress.Policy) *http.Client {
 	client := egress.NewClient(policy)
+	connections := 0
+	for _, lane := range hook.Lanes() {
+		connections += batchOf(lane) * workersOf(lane)
+	}
 	if transport, ok := client.Transport.(*http.Transport); ok {
 		transport.MaxIdleConns = 0 // no limit
-		transport.MaxIdleConnsPerHost = batch * (liveWork + retryWork + replayWork)
+		transport.MaxIdleConnsPerHost = connections
 	}
 	return client
 }

@@ -21,12 +21,45 @@ const (
 	visibility  = 6 * invocation   // visibility timeout, as deployed
 	tickEvery   = time.Minute      // as deployed
 	reviewEvery = 15 * time.Minute // interval of reviews and of dead letter reconciliation, as deployed
-	liveWork    = 64               // concurrent batches of first attempts
-	retryWork   = 32               // concurrent batches of later attempts
-	replayWork  = 16               // concurrent batches of replays
-	checkWork   = 2                // concurrent batches of circuit checks
-	jobWork     = 4                // concurrent pages of replay jobs
 )
+
+// The concurrency of the workers: batches of a lane at once. A worker of slot or
+// overflow has one token and is an in-flight slot, so 320 slow requests run at once.
+const (
+	liveWork     = 64
+	retryWork    = 32
+	replayWork   = 16
+	slotWork     = 32           // a tenth of the in-flight slots, as deployed
+	overflowWork = 288          // the rest
+	tenantPlaces = slotWork / 4 // of slotWork, as deployed
+	checkWork    = 2            // circuit checks
+	jobWork      = 4            // pages of replay jobs
+)
+
+// workersOf returns the number of concurrent batches of the lane.
+func workersOf(lane hook.Lane) int {
+	switch lane {
+	case hook.LaneLive:
+		return liveWork
+	case hook.LaneRetry:
+		return retryWork
+	case hook.LaneReplay:
+		return replayWork
+	case hook.LaneSlot:
+		return slotWork
+	case hook.LaneOverflow:
+		return overflowWork
+	}
+	return 0
+}
+
+// batchOf returns the number of messages of a batch of the lane.
+func batchOf(lane hook.Lane) int {
+	if lane.Single() {
+		return 1
+	}
+	return batch
+}
 
 // work starts the workers. The workers end with ctx, after their current batch.
 func (p *process) work(ctx context.Context, workers *sync.WaitGroup) {
@@ -39,8 +72,8 @@ func (p *process) work(ctx context.Context, workers *sync.WaitGroup) {
 			})
 		}
 	}
-	for lane, n := range map[hook.Lane]int{hook.LaneLive: liveWork, hook.LaneRetry: retryWork, hook.LaneReplay: replayWork} {
-		start(n, func(ctx context.Context) { p.deliver(ctx, lane) })
+	for _, lane := range hook.Lanes() {
+		start(workersOf(lane), func(ctx context.Context) { p.deliver(ctx, lane) })
 	}
 	start(checkWork, p.checkCircuits)
 	start(jobWork, p.replay)
@@ -50,13 +83,13 @@ func (p *process) work(ctx context.Context, workers *sync.WaitGroup) {
 
 // deliver processes the next batch of the lane.
 func (p *process) deliver(ctx context.Context, lane hook.Lane) {
-	received := p.queue.Await(ctx, lane, batch)
+	received := p.queue.Await(ctx, lane, batchOf(lane))
 	if len(received) == 0 {
 		return
 	}
 	messages := make([]deliver.Message, len(received))
 	for i, m := range received {
-		messages[i] = deliver.Message{ID: m.ID, Body: m.Body}
+		messages[i] = deliver.Message{ID: m.ID, Body: m.Body, Lane: lane}
 	}
 	ctx, cancel := invoked(ctx)
 	defer cancel()

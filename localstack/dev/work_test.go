@@ -13,22 +13,61 @@ import (
 func TestWork_ReturnsFailedMessagesWithinSeconds(t *testing.T) {
 	t.Parallel()
 
+	p := setup(t)
+	sendForeign(t, p, hook.LaneLive, 1)
+	p.deliver(t.Context(), hook.LaneLive)
+	if at, ok := p.queue.Next(); !ok || time.Until(at) > 3*time.Second {
+		t.Errorf("the failed token returns at %s, %t; want within 2 s, rounded up", at, ok)
+	}
+}
+
+// TestWork_ReceivesAsDeployed checks that every lane has workers, and that a worker of
+// an in-flight slot receives one token at a time.
+func TestWork_ReceivesAsDeployed(t *testing.T) {
+	t.Parallel()
+
+	for _, lane := range hook.Lanes() {
+		if workersOf(lane) == 0 {
+			t.Errorf("nobody works on the lane %s", lane)
+		}
+		p := setup(t)
+		sendForeign(t, p, lane, 11)
+		p.deliver(t.Context(), lane)
+		want := 1
+		if lane == hook.LaneSlot || lane == hook.LaneOverflow {
+			want = 10
+		}
+		if left, err := p.queue.Visible(t.Context(), lane); err != nil || left != want {
+			t.Errorf("one batch of the lane %s leaves %d of 11 tokens, %v; want %d", lane, left, err, want)
+		}
+	}
+}
+
+func setup(t *testing.T) *process {
+	t.Helper()
+
 	p, err := newProcess(Options{Log: slog.New(slog.DiscardHandler)}, "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
+	return p
+}
+
+// sendForeign sends n tokens of another tenant than the event's, so deliver fails.
+func sendForeign(t *testing.T, p *process, lane hook.Lane, n int) {
+	t.Helper()
+
 	ctx := t.Context()
 	event := hook.Event{ID: "evt_01jb2z8v9kfq6t3m5n7p9r1s2w", Tenant: "acme", Type: "order.paid", Payload: []byte(`{}`), AcceptedAt: time.Now().Truncate(time.Millisecond), ExpiresAt: time.Now().Add(time.Hour)}
 	if err := p.store.PutEvent(ctx, event); err != nil {
 		t.Fatal(err)
 	}
-	// The token is of another tenant, so deliver fails.
-	id := hook.DeliveryID{Event: event.ID, Endpoint: hook.NewEndpointID(), Generation: 1}
-	if errs := p.queue.Send(ctx, hook.LaneLive, []hook.Token{hook.NewToken("globex", hook.DeliveryRef{DeliveryID: id, AcceptedAt: event.AcceptedAt.UnixMilli()}, 1)}, 0); errs != nil {
-		t.Fatal(errs)
+	tokens := make([]hook.Token, n)
+	for i := range tokens {
+		id := hook.DeliveryID{Event: event.ID, Endpoint: hook.NewEndpointID(), Generation: 1}
+		tokens[i] = hook.NewToken("globex", hook.DeliveryRef{DeliveryID: id, AcceptedAt: event.AcceptedAt.UnixMilli()}, 1)
 	}
-	p.deliver(ctx, hook.LaneLive)
-	if at, ok := p.queue.Next(); !ok || time.Until(at) > 3*time.Second {
-		t.Errorf("the failed token returns at %s, %t; want within 2 s, rounded up", at, ok)
+	if errs := p.queue.Send(ctx, lane, tokens, 0); errs != nil {
+		t.Fatal(errs)
 	}
 }

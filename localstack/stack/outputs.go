@@ -37,6 +37,8 @@ func (d *deployment) stack(ctx context.Context) (*Stack, error) {
 		TableName:          out.get("TableName"),
 		LiveQueueURL:       out.get("LiveQueueUrl"),
 		RetryQueueURL:      out.get("RetryQueueUrl"),
+		SlotQueueURL:       out.get("SlotQueueUrl"),
+		OverflowQueueURL:   out.get("OverflowQueueUrl"),
 		ReplayJobsQueueURL: out.get("ReplayJobsQueueUrl"),
 		DeadLettersURL:     out.get("DeadLettersUrl"),
 		UndeliverableURL:   out.get("UndeliverableUrl"),

@@ -30,6 +30,8 @@ type Stack struct {
 	TableName          string
 	LiveQueueURL       string
 	RetryQueueURL      string
+	SlotQueueURL       string
+	OverflowQueueURL   string
 	ReplayJobsQueueURL string
 	DeadLettersURL     string
 	UndeliverableURL   string

@@ -34,15 +34,25 @@ type Pipeline struct {
 	Queues       map[string]Depth
 }
 
-// Queued returns the number of messages ready or delayed in the live and replay lanes.
+// Queued returns the number of messages ready or delayed in all lanes but the retry
+// lane. The lanes slot and overflow have retries, too: Waiting also counts these.
 func (p *Pipeline) Queued() int {
-	live, replays := p.Queues["live"], p.Queues["replay"]
-	return live.Visible + live.Delayed + replays.Visible + replays.Delayed
+	n := 0
+	for _, lane := range hook.Lanes() {
+		if lane != hook.LaneRetry {
+			n += p.Queues[lane.String()].Visible + p.Queues[lane.String()].Delayed
+		}
+	}
+	return n
 }
 
 // InFlight returns the number of messages received by functions, in all lanes.
 func (p *Pipeline) InFlight() int {
-	return p.Queues["live"].InFlight + p.Queues["retry"].InFlight + p.Queues["replay"].InFlight
+	n := 0
+	for _, lane := range hook.Lanes() {
+		n += p.Queues[lane.String()].InFlight
+	}
+	return n
 }
 
 // Pipeline measures the queues and counts the deliveries of at most maxCounted

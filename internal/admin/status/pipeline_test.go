@@ -33,6 +33,7 @@ func TestReader_Pipeline(t *testing.T) {
 	b.Queues = queues{
 		"live": {Visible: 1, InFlight: 10, Delayed: 100}, "replay": {Visible: 2, InFlight: 20, Delayed: 200},
 		"retry": {Visible: 3, InFlight: 30, Delayed: 300}, "dead_letters": {Visible: 4, InFlight: 40, Delayed: 400},
+		"slot": {Visible: 5, InFlight: 50, Delayed: 500}, "overflow": {Visible: 6, InFlight: 60, Delayed: 600},
 	}
 	now, before, yesterday, longAgo, paused := stranger(), stranger(), stranger(), stranger(), stranger()
 	now.Tenant, paused.Tenant = tenant, tenant
@@ -76,8 +77,8 @@ func TestReader_Pipeline(t *testing.T) {
 	if diff := cmp.Diff(want, p, cmp.AllowUnexported(latency.Histogram{})); diff != "" {
 		t.Errorf("Pipeline (-want +got):\n%s", diff)
 	}
-	if p.Queued() != 303 || p.InFlight() != 60 || p.Dead != 1 || p.Hour.MeanAge() != 3*time.Second {
-		t.Errorf("Queued, InFlight, Dead, MeanAge = %d, %d, %d, %v; want 303, 60, 1, 3s", p.Queued(), p.InFlight(), p.Dead, p.Hour.MeanAge())
+	if p.Queued() != 1414 || p.InFlight() != 170 || p.Dead != 1 || p.Hour.MeanAge() != 3*time.Second {
+		t.Errorf("Queued, InFlight, Dead, MeanAge = %d, %d, %d, %v; want 1414, 170, 1, 3s", p.Queued(), p.InFlight(), p.Dead, p.Hour.MeanAge())
 	}
 }
 

@@ -52,7 +52,7 @@ const (
 	ticksADay      = 24 * 60
 	reviewsADay    = 24 * 4
 	reconcilesADay = 24 * 4
-	queues         = 5 // with a function behind them
+	queues         = 7 // with a function behind them
 	pollers        = 5 // of each
 	pollsADay      = 24 * 60 * 3
 )
@@ -179,7 +179,7 @@ const month = 30
 // its price for each of its metrics.
 func fixed() []monthly {
 	return []monthly{
-		{"metrics of alarms", 44, 0.10},
+		{"metrics of alarms", 48, 0.10},
 		{"gauges of the breaker, custom metrics", 2, 0.30},
 		{"dashboard", 1, 3.00},
 		{"KMS key", 1, 1.00},
@@ -195,7 +195,7 @@ func (r Report) idle(b *strings.Builder) {
 		{"ticks, every minute", r.Idle.Tick.Times(ticksADay)},
 		{"reviews, every 15 minutes", r.Idle.Review.Times(reviewsADay)},
 		{"reconciliations, every 15 minutes", r.Idle.Reconcile.Times(reconcilesADay)},
-		{"polls of five empty queues", Polls()},
+		{"polls of seven empty queues", Polls()},
 	}
 	b.WriteString("| item | USD in 30 days |\n|---|--:|\n")
 	for _, row := range rows {

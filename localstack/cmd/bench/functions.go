@@ -184,11 +184,12 @@ func functionEnvironment(runtimeAPI string) []string {
 		names.EnvEgress + "=" + names.EgressPublic,
 		names.EnvAPIHosts + "=a1b2c3d4e5.execute-api.us-east-1.amazonaws.com",
 		names.EnvRetryQueueARN + "=arn:aws:sqs:" + account + "retry",
+		names.EnvTenantPlaces + "=5",
 		names.EnvUndeliverableARN + "=arn:aws:sqs:" + account + "undeliverable",
 	}
 	for _, queue := range []string{
 		names.EnvLiveQueue, names.EnvRetryQueue, names.EnvReplayQueue, names.EnvReplayJobsQueue, names.EnvCircuitsQueue,
-		names.EnvDeadLettersQueue, names.EnvUndeliverable,
+		names.EnvDeadLettersQueue, names.EnvUndeliverable, names.EnvSlotQueue, names.EnvOverflowQueue,
 	} {
 		env = append(env, queue+"=https://sqs.us-east-1.amazonaws.com/123456789012/queue")
 	}
