@@ -19,6 +19,7 @@ import (
 	"surehook/internal/aws/sqs"
 	"surehook/internal/config"
 	"surehook/internal/delivery/breaker"
+	"surehook/internal/delivery/release"
 	"surehook/internal/delivery/settle"
 	"surehook/internal/emf"
 )
@@ -41,12 +42,15 @@ func newHandler(cfg config.Breaker, sdk aws.Config, log *slog.Logger) (any, erro
 	if err != nil {
 		return nil, fmt.Errorf("wire notifier: %w", err)
 	}
+	queue := sqs.New(sdk, sqs.URLs{Retry: cfg.RetryQueue, Slot: cfg.SlotQueue, Overflow: cfg.OverflowQueue})
+	circuits := sqs.NewCircuitQueue(sdk, cfg.CircuitsQueue)
 	h := &handler{
 		breaker: &breaker.Breaker{
 			Store:        store,
-			Queue:        sqs.New(sdk, sqs.URLs{Retry: cfg.RetryQueue, Slot: cfg.SlotQueue}),
+			Queue:        queue,
 			DeadLetters:  sqs.NewDeadLetters(sdk, cfg.DeadLettersQueue),
-			CircuitQueue: sqs.NewCircuitQueue(sdk, cfg.CircuitsQueue),
+			CircuitQueue: circuits,
+			Releaser:     &release.Releaser{Store: store, Queue: queue, CircuitQueue: circuits, Now: time.Now},
 			Settlement:   settle.Settlement{Store: store, Notifier: notifier, Log: log},
 			Notifier:     notifier,
 			Metrics:      metrics,

@@ -20,6 +20,7 @@ import (
 	"surehook/internal/delivery/deliver"
 	"surehook/internal/delivery/egress"
 	"surehook/internal/delivery/gate"
+	"surehook/internal/delivery/release"
 	"surehook/internal/delivery/send"
 	"surehook/internal/delivery/settle"
 	"surehook/internal/emf"
@@ -49,9 +50,11 @@ func newHandler(cfg config.Deliver, sdk aws.Config, log *slog.Logger) (any, erro
 	if err != nil {
 		return nil, fmt.Errorf("wire notifier: %w", err)
 	}
+	queue := sqs.New(sdk, sqs.URLs{Retry: cfg.RetryQueue, Slot: cfg.SlotQueue, Overflow: cfg.OverflowQueue})
+	circuits := sqs.NewCircuitQueue(sdk, cfg.CircuitsQueue)
 	h := &handler{batches: wire.Batches(sdk, metrics, log, time.Now), singles: singles(cfg), deliverer: &deliver.Deliverer{
 		Store: store,
-		Queue: sqs.New(sdk, sqs.URLs{Retry: cfg.RetryQueue, Slot: cfg.SlotQueue, Overflow: cfg.OverflowQueue}),
+		Queue: queue,
 		Schedules: scheduler.New(sdk, scheduler.Config{
 			Group:         cfg.ScheduleGroup,
 			RoleARN:       cfg.ScheduleRoleARN,
@@ -63,12 +66,12 @@ func newHandler(cfg config.Deliver, sdk aws.Config, log *slog.Logger) (any, erro
 		Sender:      &send.Sender{Client: egress.NewClient(policy), Policy: policy, UserAgent: names.UserAgent(), Now: time.Now},
 		Gate: &gate.Gate{
 			Store:        store,
-			CircuitQueue: sqs.NewCircuitQueue(sdk, cfg.CircuitsQueue),
+			CircuitQueue: circuits,
 			Notifier:     notifier,
 			Now:          time.Now,
 			Places:       cfg.TenantPlaces,
 		},
-		Releaser:   &release.Releaser{Store: store, Queue: queue, CircuitQueue: sqs.NewCircuitQueue(sdk, cfg.CircuitsQueue), Now: time.Now},
+		Releaser:   &release.Releaser{Store: store, Queue: queue, CircuitQueue: circuits, Now: time.Now},
 		Settlement: settle.Settlement{Store: store, Notifier: notifier, Log: log},
 		Notifier:   notifier,
 		Metrics:    metrics,

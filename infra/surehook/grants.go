@@ -57,6 +57,7 @@ func grantDeliver(role awsiam.Role, p FunctionsProps) {
 	// The gate's counters and leases need updates, too.
 	allow(role, "dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem").
 		on(p.Table.TableArn())
+	allow(role, "dynamodb:Query").on(indexARN(p, names.IndexByEndpoint)) // parked deliveries for a free slot
 	// Retries and delayed tokens go to the retry lane. The live lane gets the
 	// first tokens of operational events. Tokens of endpoints that need in-flight
 	// slots go to the lanes slot and overflow.
@@ -78,17 +79,17 @@ func grantDeliver(role awsiam.Role, p FunctionsProps) {
 // grantBreaker: find due circuits and parked deliveries; release the deliveries
 // or let them die; enqueue further circuit checks; review active endpoints and
 // notify as deliver does; count the dead letters and remove the dead letters of
-// settled deliveries; measure the retry lane before a sweep. Permissions to
+// settled deliveries; measure the lanes of later attempts before a sweep. Permissions to
 // receive from the circuits queue come with the event source.
 func grantBreaker(role awsiam.Role, p FunctionsProps) {
 	allow(role, "dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem").
 		on(p.Table.TableArn())
 	allow(role, "dynamodb:Query").on(indexARN(p, names.IndexByEndpoint), indexARN(p, names.IndexByState))
 	allow(role, "sqs:SendMessage").
-		on(p.Queues.Live.QueueArn(), p.Queues.Retry.QueueArn(), p.Queues.Slot.QueueArn(),
+		on(p.Queues.Live.QueueArn(), p.Queues.Retry.QueueArn(), p.Queues.Slot.QueueArn(), p.Queues.Overflow.QueueArn(),
 			p.Queues.DeadLetters.QueueArn(), p.Queues.Circuits.QueueArn())
 	allow(role, "sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage").on(p.Queues.DeadLetters.QueueArn())
-	allow(role, "sqs:GetQueueAttributes").on(p.Queues.Retry.QueueArn())
+	allow(role, "sqs:GetQueueAttributes").on(p.Queues.Retry.QueueArn(), p.Queues.Slot.QueueArn(), p.Queues.Overflow.QueueArn())
 	allow(role, "sns:Publish").on(p.Topic.TopicArn())
 }
 

@@ -45,6 +45,7 @@ func breakerEnv(p FunctionsProps) map[string]*string {
 		names.EnvTable:            p.Table.TableName(),
 		names.EnvRetryQueue:       p.Queues.Retry.QueueUrl(),
 		names.EnvSlotQueue:        p.Queues.Slot.QueueUrl(),
+		names.EnvOverflowQueue:    p.Queues.Overflow.QueueUrl(),
 		names.EnvDeadLettersQueue: p.Queues.DeadLetters.QueueUrl(),
 		names.EnvCircuitsQueue:    p.Queues.Circuits.QueueUrl(),
 		names.EnvLiveQueue:        p.Queues.Live.QueueUrl(),

@@ -63,6 +63,7 @@ type Breaker struct {
 	LiveQueue        string // URL
 	RetryQueue       string // URL
 	SlotQueue        string // URL
+	OverflowQueue    string // URL
 	DeadLettersQueue string // URL
 	CircuitsQueue    string // URL
 	TopicARN         string
@@ -161,6 +162,7 @@ func ForBreaker(lookup Lookup) (Breaker, error) {
 		LiveQueue:        r.text(names.EnvLiveQueue),
 		RetryQueue:       r.text(names.EnvRetryQueue),
 		SlotQueue:        r.text(names.EnvSlotQueue),
+		OverflowQueue:    r.text(names.EnvOverflowQueue),
 		DeadLettersQueue: r.text(names.EnvDeadLettersQueue),
 		CircuitsQueue:    r.text(names.EnvCircuitsQueue),
 		TopicARN:         r.text(names.EnvTopic),

@@ -73,7 +73,7 @@ func TestForBreaker(t *testing.T) {
 	got, err := config.ForBreaker(lookup(deliverEnv)) // Breaker needs fewer variables
 	want := config.Breaker{
 		Environment: "prod", Table: "table", LiveQueue: "https://sqs/live", RetryQueue: "https://sqs/retry",
-		SlotQueue: "https://sqs/slot", DeadLettersQueue: "https://sqs/dead-letters", CircuitsQueue: "https://sqs/circuits",
+		SlotQueue: "https://sqs/slot", OverflowQueue: "https://sqs/overflow", DeadLettersQueue: "https://sqs/dead-letters", CircuitsQueue: "https://sqs/circuits",
 		TopicARN: "arn:aws:sns:eu-west-1:111122223333:topic", Retention: 90 * 24 * time.Hour,
 	}
 	if err != nil || got != want {
@@ -161,7 +161,7 @@ func TestFor_NamesEveryMissingVariable(t *testing.T) {
 			names.EnvSlotQueue, names.EnvOverflowQueue,
 		}},
 		{name: "breaker", read: func(l config.Lookup) error { _, err := config.ForBreaker(l); return err }, want: []string{
-			names.EnvTable, names.EnvRetryQueue, names.EnvSlotQueue, names.EnvDeadLettersQueue, names.EnvCircuitsQueue,
+			names.EnvTable, names.EnvRetryQueue, names.EnvSlotQueue, names.EnvOverflowQueue, names.EnvDeadLettersQueue, names.EnvCircuitsQueue,
 			names.EnvEnvironment, names.EnvLiveQueue, names.EnvTopic, names.EnvRetention,
 		}},
 		{name: "replay", read: func(l config.Lookup) error { _, err := config.ForReplay(l); return err }, want: []string{

@@ -49,40 +49,61 @@ func TestStore_SaveCircuit_WritesTheIndexKeysOnlyWithAnAttendAt(t *testing.T) {
 	}
 }
 
-func TestStore_SaveLimits_IsOneConditionalUpdate(t *testing.T) {
+func TestStore_ChangeLimits_IsOneConditionalUpdate(t *testing.T) {
 	t.Parallel()
 
-	const set = "SET rate_slot_ns = :slot, leases = :leases, version = :next"
-	empty := map[string]any{"M": map[string]any{}}
-	lease := map[string]any{"M": map[string]any{"dlv_1": n("1767323165678")}}
+	lease := func(nonce string) gate.Lease { return gate.Lease{Nonce: nonce, Until: epoch.Add(2 * time.Minute)} }
+	stored := gate.Limits{RateSlot: epoch, Rate: 0.5, Leases: map[string]gate.Lease{"dlv_1": lease("n1"), "dlv_2": lease("n2")}}
+	handed := gate.Limits{Leases: map[string]gate.Lease{"dlv_2": {Nonce: "n2", Until: epoch.Add(3 * time.Minute), Run: "r"}, "dlv_3": lease("n3")}}
+	handed.RateSlot, handed.Rate = stored.RateSlot, stored.Rate
+	handed.Score, handed.ScoreAt = 7, epoch
+	ended := stored.End(gate.Held{Key: "dlv_1", Lease: lease("n1")})
+	late := stored.CountLate(2, epoch)
+	reserved, _ := stored.Reserve(0.5, epoch)
+	first, _ := gate.Limits{}.Reserve(1000, epoch)
 	tests := []struct {
 		name              string
-		limits            gate.Limits
+		before, after     gate.Limits
 		condition, update string
+		names             map[string]any
 		values            map[string]any
 	}{
 		{
-			name:      "the first are written where there are none, and kept a day after the slot",
-			limits:    gate.Limits{RateSlot: epoch.Add(1)},
-			condition: "attribute_not_exists(pk)",
-			update:    set + ", expires_at = :expires",
-			values:    map[string]any{":slot": n("1767323045678000001"), ":leases": empty, ":next": n("1"), ":expires": n("1767409445")},
+			name: "the first lease writes the map, and is kept a day after its end", after: gate.Limits{Leases: map[string]gate.Lease{"dlv_1": lease("n1")}},
+			condition: "attribute_not_exists(leases)", update: "SET leases = :leases, expires_at = :expires",
+			values: map[string]any{":leases": map[string]any{"M": map[string]any{"dlv_1": s("1767323165678 n1 ")}}, ":expires": n("1767409565")},
 		},
 		{
-			name:      "later ones replace the version they were made from, and are kept a day after the last lease",
-			limits:    gate.Limits{RateSlot: epoch, Leases: map[string]time.Time{"dlv_1": epoch.Add(2 * time.Minute)}, Version: 4},
-			condition: "version = :version",
-			update:    set + ", expires_at = :expires",
+			name: "a hand-over changes what differs, within the slots", before: stored, after: handed,
+			condition: "leases.#l0 = :old0 AND leases.#l1 = :old1 AND attribute_not_exists(leases.#l2) AND size(leases) <= :room",
+			update:    "SET leases.#l1 = :new1, leases.#l2 = :new2, score = :score, score_at = :score_at, expires_at = :expires REMOVE leases.#l0",
+			names:     map[string]any{"#l0": "dlv_1", "#l1": "dlv_2", "#l2": "dlv_3"},
 			values: map[string]any{
-				":slot": n("1767323045678000000"), ":leases": lease, ":next": n("5"), ":version": n("4"), ":expires": n("1767409565"),
+				":old0": s("1767323165678 n1 "), ":old1": s("1767323165678 n2 "), ":new1": s("1767323225678 n2 r"), ":new2": s("1767323165678 n3 "),
+				":room": n("5"), ":score": n("7"), ":score_at": n("1767323045678"), ":expires": n("1767409625"),
 			},
 		},
 		{
-			name:      "empty ones leave the time of removal as it is",
-			limits:    gate.Limits{Version: 4},
-			condition: "version = :version",
-			update:    set,
-			values:    map[string]any{":slot": n("0"), ":leases": empty, ":next": n("5"), ":version": n("4")},
+			name: "an end leaves the time of removal as it is", before: stored, after: ended,
+			condition: "leases.#l0 = :old0", update: "REMOVE leases.#l0",
+			names: map[string]any{"#l0": "dlv_1"}, values: map[string]any{":old0": s("1767323165678 n1 ")},
+		},
+		{
+			name: "the first rate slot", after: first,
+			condition: "attribute_not_exists(rate_slot_ns)", update: "SET rate_slot_ns = :slot, rate = :rate, expires_at = :expires",
+			values: map[string]any{":slot": n("1767323045679000000"), ":rate": n("1000"), ":expires": n("1767409445")},
+		},
+		{
+			name: "a later rate slot replaces the slot that was read", before: stored, after: reserved,
+			condition: "rate_slot_ns = :last AND rate = :before", update: "SET rate_slot_ns = :slot, rate = :rate, expires_at = :expires",
+			values: map[string]any{
+				":last": n("1767323045678000000"), ":before": n("0.5"), ":slot": n("1767323047678000000"), ":rate": n("0.5"), ":expires": n("1767409565"),
+			},
+		},
+		{
+			name: "late attempts have no condition", before: stored, after: late,
+			update: "SET late = :late, late_at = :late_at, expires_at = :expires",
+			values: map[string]any{":late": n("2"), ":late_at": n("1767323040000"), ":expires": n("1767409565")},
 		},
 	}
 	for _, tt := range tests {
@@ -90,18 +111,23 @@ func TestStore_SaveLimits_IsOneConditionalUpdate(t *testing.T) {
 			t.Parallel()
 
 			w, store := newWire(t)
-			if err := store.SaveLimits(t.Context(), endpointID, tt.limits); err != nil {
+			if err := store.ChangeLimits(t.Context(), endpointID, tt.before, tt.after, 5); err != nil {
 				t.Fatal(err)
 			}
-			want := request{"UpdateItem", body{
+			want := body{
 				"TableName":                 "table",
 				"Key":                       map[string]any{"pk": s("endpoint#ep_0123456789abcdef"), "sk": s("limits")},
 				"UpdateExpression":          tt.update,
-				"ConditionExpression":       tt.condition,
 				"ExpressionAttributeValues": tt.values,
-			}}
-			if diff := cmp.Diff(want, w.only(t), cmp.AllowUnexported(request{})); diff != "" {
-				t.Errorf("SaveLimits(%+v) sent (-want +got):\n%s", tt.limits, diff)
+			}
+			if tt.condition != "" {
+				want["ConditionExpression"] = tt.condition
+			}
+			if tt.names != nil {
+				want["ExpressionAttributeNames"] = tt.names
+			}
+			if diff := cmp.Diff(request{"UpdateItem", want}, w.only(t), cmp.AllowUnexported(request{})); diff != "" {
+				t.Errorf("ChangeLimits() sent (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"surehook/internal/delivery/deliver"
-	"surehook/internal/delivery/gate"
 	"surehook/internal/delivery/send"
 	"surehook/internal/hook"
 	"surehook/internal/rule/circuit"
@@ -71,54 +70,5 @@ func TestProbe_OfASecondTokenWaits(t *testing.T) {
 				t.Errorf("%d probes, then the circuit is %s; want %d, %s", posts, got, tt.posts, tt.state)
 			}
 		})
-	}
-}
-
-// Two tokens of one delivery take two in-flight slots.
-func TestInFlight_TwoTokensTakeTwoSlots(t *testing.T) {
-	t.Parallel()
-
-	w := setup(t)
-	e := w.Endpoint(func(e *hook.Endpoint) { e.MaxInFlight = 1 })
-	d := w.Post(e)[0]
-	posts := 0
-	w.Answer = func(send.Request) hook.Outcome {
-		posts++
-		if posts == 1 {
-			w.process(hook.NewToken(e.Tenant, d, 1))
-			if limits, err := w.Store.Limits(t.Context(), e.ID); err != nil || limits.InFlight(w.Clock.Now()) != 1 {
-				t.Errorf("limits = %+v, %v; want the slot still taken", limits, err)
-			}
-		}
-		return hook.Outcome{Class: hook.ClassDelivered, Status: 200}
-	}
-	w.process(hook.NewToken(e.Tenant, d, 1))
-	if posts != 1 {
-		t.Errorf("%d attempts at once; want 1", posts)
-	}
-}
-
-// The reads of a check may be slow. The minute of a probe begins with the write, so the
-// tick sends no second token beside a token just sent.
-func TestProbe_OfASlowCheckIsHeldForAMinute(t *testing.T) {
-	t.Parallel()
-
-	w := setup(t)
-	e := w.Endpoint(nil)
-	w.park(e, time.Minute)
-	w.record(e, open(-time.Minute, 0))
-	const slow = 50 * time.Second
-	b, calls := w.Breaker(), 0
-	b.Now = func() time.Time {
-		if calls++; calls == 1 {
-			return start
-		}
-		return start.Add(slow)
-	}
-	if err := b.Reconcile(t.Context(), hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID}); err != nil {
-		t.Fatal(err)
-	}
-	if got, want := w.Circuit(e).AttendAt, start.Add(slow+gate.AttendAfter); !got.Equal(want) {
-		t.Errorf("AttendAt is %s from now; want %s", got.Sub(start), want.Sub(start))
 	}
 }

@@ -309,10 +309,10 @@ func TestProcessBatch_DelayedTokenKeepsItsNonce(t *testing.T) {
 	}
 }
 
-// Tokens delayed by a throttled, rate-limited endpoint reserve new slots. Otherwise
-// all tokens would arrive together at the end of the throttle. Found by package sim,
-// seed 192.
-func TestProcessBatch_ThrottledTokensArePacedAgain(t *testing.T) {
+// A throttled endpoint parks deliveries, also with reserved rate slots. Otherwise all
+// tokens would arrive together at the end of the throttle. Found by package sim, seed
+// 192.
+func TestProcessBatch_ThrottledTokensPark(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
@@ -328,9 +328,11 @@ func TestProcessBatch_ThrottledTokensArePacedAgain(t *testing.T) {
 	token.Reserved = true
 	w.Enqueue(hook.LaneRetry, token)
 	w.Invoke(hook.LaneRetry)
-	w.Clock.Until(record.ThrottledUntil.Add(time.Second))
-	if sent := w.Queue.Receive(hook.LaneRetry, 1); len(sent) != 1 || sent[0].Token.Reserved {
-		t.Errorf("the token is %+v; want one without a slot", sent)
+	if d := w.Delivery(id); d.State != hook.StateParked || d.Reason != hook.ReasonThrottled {
+		t.Errorf("the delivery is %s, %s; want parked, throttled", d.State, d.Reason)
+	}
+	if _, ok := w.Queue.Next(); ok {
+		t.Error("a token is left; want none")
 	}
 }
 
@@ -609,6 +611,7 @@ func TestProcessBatch_SettlesOnConcurrentWrites(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			w.Fast(id.Endpoint)
 			m := w.Queue.Receive(hook.LaneLive, 1)[0]
 			body, err := m.Token.Encode()
 			if err != nil {

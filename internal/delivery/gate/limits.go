@@ -146,7 +146,13 @@ type Delta struct {
 // Applies reports whether the stored limits are as before, as far as the change goes,
 // and hold at most most leases after the change. Stores use Applies as the condition of
 // the write.
+//
+// Limits that were read without a lease ever begun are as before only without one: a
+// store may have to write the first lease in another way.
 func (d Delta) Applies(before, stored Limits, most int) bool {
+	if len(d.Added) > 0 && before.Leases == nil && stored.Leases != nil {
+		return false
+	}
 	for key := range d.Added {
 		if _, taken := stored.Leases[key]; taken {
 			return false

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"time"
 
+	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
 	"surehook/internal/memory"
 	"surehook/internal/rule/sign"
+	"surehook/internal/rule/speed"
 )
 
 // Tenant is the tenant of every endpoint and event of a World.
@@ -54,6 +56,18 @@ func (w *World) Endpoint(change func(e *hook.Endpoint)) hook.Endpoint {
 	}
 	e.Version = 1
 	return e
+}
+
+// Fast makes the endpoint fast in the store, for tests that read the store without the
+// ports of the world.
+func (w *World) Fast(id hook.EndpointID) {
+	w.T.Helper()
+
+	record := gate.NewRecord(Tenant, id)
+	record.Speed, record.SeenAt = speed.Fast, w.Clock.Now()
+	if err := w.Store.SaveCircuit(w.T.Context(), record); err != nil {
+		w.T.Fatal(err)
+	}
 }
 
 // Event stores an event for the endpoints, and sends no token.
