@@ -37,19 +37,24 @@ func (w *simulation) checkAnswer(p *process, sent *post) {
 	}
 }
 
-// checkSlots: the process gave the slots of its attempts back. A slot of a duplicated
-// message ends by itself.
+// checkSlots: the process handed the slots of its attempts over, and left the tenant's
+// places.
 func (w *simulation) checkSlots(p *process) {
 	for _, m := range p.batch {
 		of := attempt{m.Token.Delivery, m.Token.Attempt}
-		if w.blamed[of.DeliveryRef] > 0 || m.ReceiveCount > 1 || w.twoTokens(of) ||
-			!slices.ContainsFunc(p.made, func(s *post) bool { return s.of == of }) {
+		if !slices.ContainsFunc(p.made, func(s *post) bool { return s.of == of }) {
 			continue
 		}
 		limits, err := w.store.Limits(w.ctx, of.Endpoint)
-		holder := gate.Due{Delivery: of.DeliveryID, Attempt: of.number, Nonce: m.Token.Nonce}.Holder()
-		if until, ok := limits.Leases[holder]; err != nil || ok && w.now.Before(until) {
-			w.fail(checkSlot, "%s kept its slot of %s until %s (%v)", p.name, of.Endpoint, until.Sub(start), err)
+		lease, ok := limits.Leases[gate.LeaseKey(of.DeliveryID)]
+		if err != nil || ok && lease.Nonce == m.Token.Nonce && w.now.Before(lease.Until) {
+			w.fail(checkSlot, "%s kept its slot of %s until %s (%v)", p.name, of.Endpoint, lease.Until.Sub(start), err)
+		}
+		places, err := w.store.Places(w.ctx, m.Token.Tenant)
+		for holder, taken := range p.places {
+			if place, ok := places.Leases[holder]; err != nil || ok && place.Run == taken.Run && w.now.Before(place.Until) {
+				w.fail(checkSlot, "%s kept its place of %s until %s (%v)", p.name, m.Token.Tenant, place.Until.Sub(start), err)
+			}
 		}
 	}
 }

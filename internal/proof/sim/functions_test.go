@@ -83,7 +83,7 @@ func (p *process) wiring() world.Wiring {
 	return world.Wiring{
 		Store: ports, Queue: ports, Schedules: ports, DeadLetters: p.letters(), CircuitQueue: ports, JobQueue: ports, Notifier: ports,
 		Settlement: settle.Settlement{Store: ports, Notifier: ports, Log: p.log, Wait: world.NoWait}, Vault: memory.Vault{}, Sender: wire{p},
-		Log: p.log, Now: p.clock, Rand: p.rng.Float64,
+		Log: p.log, Now: p.clock,
 		NewEventID: func() (hook.EventID, error) {
 			p.events++
 			return hook.KeyedEventID(p.tenants()[0], fmt.Sprintf("no key %d", p.events)), nil

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
 	"surehook/internal/memory"
 )
@@ -58,6 +59,7 @@ type process struct {
 	check  hook.CircuitCheck             // of function breaker
 	ticks  bool                          // the schedule of function breaker
 	made   []*post                       // its attempts
+	places map[string]gate.Lease         // the tenant's places that it took last
 	waves  map[hook.EndpointID]int       // the waves it released
 	saved  map[hook.EndpointID]time.Time // its last write of each circuit
 	probed map[hook.EndpointID]time.Time // the last probe token before that write

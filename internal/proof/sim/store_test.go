@@ -134,12 +134,37 @@ func (s ports) Limits(ctx context.Context, id hook.EndpointID) (gate.Limits, err
 	return effect(s.p, "read limits", string(id), read, func() (gate.Limits, error) { return s.Store.Limits(ctx, id) })
 }
 
-func (s ports) SaveLimits(ctx context.Context, id hook.EndpointID, l gate.Limits) error {
-	for _, until := range l.Leases {
+// ChangeLimits checks the new leases. A claim may wait for its rate slot first.
+func (s ports) ChangeLimits(ctx context.Context, id hook.EndpointID, before, after gate.Limits, most int) error {
+	delta := before.To(after)
+	if delta.Empty() {
+		return s.Store.ChangeLimits(ctx, id, before, after, most)
+	}
+	for _, lease := range delta.Added {
+		until := lease.Until
+		if lease.Run == "" {
+			until = until.Add(-gate.MaxRateWait)
+		}
 		s.p.checkLease(s.p, id, until)
 	}
-	return done(s.p, "save limits", string(id)+" "+strconv.Itoa(len(l.Leases)), conditional, func() error {
-		return s.Store.SaveLimits(ctx, id, l)
+	return done(s.p, "change limits", string(id)+" "+strconv.Itoa(len(after.Leases)), conditional, func() error {
+		return s.Store.ChangeLimits(ctx, id, before, after, most)
+	})
+}
+
+func (s ports) Places(ctx context.Context, t hook.TenantID) (gate.Limits, error) {
+	return effect(s.p, "read places", string(t), read, func() (gate.Limits, error) { return s.Store.Places(ctx, t) })
+}
+
+func (s ports) ChangePlaces(ctx context.Context, t hook.TenantID, before, after gate.Limits, most int) error {
+	if before.To(after).Empty() {
+		return s.Store.ChangePlaces(ctx, t, before, after, most)
+	}
+	if added := before.To(after).Added; len(added) > 0 {
+		s.p.places = added
+	}
+	return done(s.p, "change places", string(t)+" "+strconv.Itoa(len(after.Leases)), conditional, func() error {
+		return s.Store.ChangePlaces(ctx, t, before, after, most)
 	})
 }
 
