@@ -17,11 +17,11 @@ func (w *simulation) begin() {
 	if crowd == 1 {
 		endpoints = 50
 	}
+	w.crowded = crowd == 2
 	for range endpoints {
 		w.newEndpoint()
 	}
-	if crowd == 2 {
-		w.crowded = true
+	if w.crowded {
 		w.planCrowd()
 	}
 	for range w.rng.IntN(2) {

@@ -89,7 +89,9 @@ func (w *simulation) newEndpoint() {
 	case 0:
 		e.RatePerSecond = pick(w, 0.2, 1, 5)
 	case 1:
-		e.MaxInFlight = 1 + w.rng.IntN(3)
+		if e.MaxInFlight = 1 + w.rng.IntN(3); w.crowded {
+			e.MaxInFlight = 0 // a thousand tokens without a slot ask again every 2 s to 4 s: more steps than a run has
+		}
 	}
 	if err := w.store.CreateEndpoint(w.ctx, e.Endpoint); err != nil {
 		w.fail(checkSetup, "create endpoint: %v", err)

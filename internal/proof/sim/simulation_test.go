@@ -47,7 +47,7 @@ type simulation struct {
 	quietAt   time.Time
 	redriven  time.Time // the last redrive of undeliverable messages
 	calm      bool      // no faults
-	crowded   bool      // a backlog: reserved tokens wait for functions, and come together
+	crowded   bool      // more than a full wave of events for one endpoint
 	late      float64   // how soon the table removes an expired record; 0 before the second part
 	quiet     bool      // the faults have stopped
 	plan      timeline
@@ -162,6 +162,7 @@ func (w *simulation) settle() {
 		synctest.Wait()
 		slices.SortFunc(w.ended, func(a, b *process) int { return strings.Compare(a.name, b.name) })
 		for _, p := range w.ended {
+			p.finished = w.now
 			after := w.running[p]
 			delete(w.running, p)
 			after(p)
@@ -200,7 +201,8 @@ func (w *simulation) grant(i int) {
 	}
 	if v != granted {
 		c.p.hurt = true
-		c.p.blame(c.p.about...)
+		c.p.faults++
+		c.p.suffer(v.String())
 		w.count("effects " + v.String())
 	}
 	if w.verbose && (v == dead || v == refused) {
