@@ -27,6 +27,9 @@ func (w *simulation) begin() {
 	for range w.rng.IntN(2) {
 		w.plan.add(start.Add(w.within(suffering)), w.newEndpoint)
 	}
+	if w.flapping {
+		w.planFlaps()
+	}
 	bursts := []time.Duration{w.within(suffering), w.within(suffering), w.within(suffering)}
 	for n := range 8 + w.rng.IntN(14) {
 		w.planClient(n, bursts)

@@ -66,6 +66,10 @@ func (w *simulation) newEndpoint() {
 		e.delays = append(e.delays, pick(w, time.Second, 5*time.Second, 30*time.Second, 2*time.Minute, 10*time.Minute, 20*time.Minute))
 	}
 	e.troubles = w.drawTroubles()
+	if w.flapping && len(w.endpoints) < 2 {
+		e.temper, e.troubles = temper{unavailable: 0.8}, nil
+		e.delays = []time.Duration{5 * time.Second, 5 * time.Second, 30 * time.Second, 30 * time.Second, 2 * time.Minute}
+	}
 	const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 	record, err := world.EndpointWith(w.ctx, e.id, secret, w.now)
 	if err != nil {

@@ -141,7 +141,7 @@ func (w *simulation) deliver() {
 	}
 	w.busy++
 	w.spawn("deliver", workTimeout, about, func(p *process) {
-		p.hops, p.batch, p.weary, p.suffered = hops+1, batch, tired, early
+		p.hops, p.batch, p.weary, p.suffered, p.early = hops+1, batch, tired, early, early
 		failed := p.wiring().Deliverer().ProcessBatch(p.context(), messages)
 		p.acknowledge(func() {
 			for i, m := range batch {

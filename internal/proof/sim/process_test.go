@@ -52,6 +52,7 @@ type process struct {
 	about    []hook.DeliveryRef // deliveries whose attempts a fault may repeat
 	dead     bool
 	hurt     bool          // a fault hit the process
+	early    bool          // its batch comes again soon
 	suffered bool          // the fault is in blamed
 	weary    bool          // no fault meets the process
 	hops     int           // invocations of its chain before the process
