@@ -18,7 +18,7 @@ func (w *simulation) judge(c *call) verdict {
 		return granted
 	case c.p.weary:
 		return granted
-	case w.dark() || w.chance(w.rates.refuse):
+	case w.dark() || w.overloaded(c) || w.contended(c) || w.chance(w.rates.refuse):
 		return refused
 	case c.kind == read:
 		return granted

@@ -41,21 +41,22 @@ type simulation struct {
 	attention   *memory.CircuitQueue
 	jobs        *memory.JobQueue
 
-	rates     rates
-	blackouts []span
-	hops      map[string]int // invocations of the chain before each message
-	quietAt   time.Time
-	redriven  time.Time // the last redrive of undeliverable messages
-	calm      bool      // no faults
-	flapping  bool      // endpoints are paused and resumed all the time
-	crowded   bool      // more than a full wave of events for one endpoint
-	late      float64   // how soon the table removes an expired record; 0 before the second part
-	quiet     bool      // the faults have stopped
-	plan      timeline
-	spawned   int
-	busy      int // batches in progress at function deliver
-	mostBusy  int
-	steps     int
+	rates      rates
+	blackouts  []span
+	partitions map[string]partition
+	hops       map[string]int // invocations of the chain before each message
+	quietAt    time.Time
+	redriven   time.Time // the last redrive of undeliverable messages
+	calm       bool      // no faults
+	flapping   bool      // endpoints are paused and resumed all the time
+	crowded    bool      // more than a full wave of events for one endpoint
+	late       float64   // how soon the table removes an expired record; 0 before the second part
+	quiet      bool      // the faults have stopped
+	plan       timeline
+	spawned    int
+	busy       int // batches in progress at function deliver
+	mostBusy   int
+	steps      int
 
 	endpoints   []*endpoint
 	containers  []*container
@@ -94,7 +95,7 @@ type options struct {
 // run runs the seed to its end, inside a synctest bubble.
 func run(ctx context.Context, o options) *simulation {
 	w := &simulation{
-		ctx: ctx, options: o, rng: rand.New(rand.NewPCG(o.seed, 0)), hops: make(map[string]int), now: start, log: slog.New(slog.DiscardHandler),
+		ctx: ctx, options: o, rng: rand.New(rand.NewPCG(o.seed, 0)), hops: make(map[string]int), partitions: make(map[string]partition), now: start, log: slog.New(slog.DiscardHandler),
 		store: memory.NewStore(), running: make(map[*process]func(*process)), bodies: make(chan func()), counts: make(map[string]int), receipts: make(map[string]int), checker: newChecker(),
 	}
 	clock := func() time.Time { return w.now }
