@@ -66,6 +66,10 @@ func (w *simulation) newEndpoint() {
 		e.delays = append(e.delays, pick(w, time.Second, 5*time.Second, 30*time.Second, 2*time.Minute, 10*time.Minute, 20*time.Minute))
 	}
 	e.troubles = w.drawTroubles()
+	if w.flapping && len(w.endpoints) < 2 {
+		e.temper, e.troubles = temper{unavailable: 0.8}, nil
+		e.delays = []time.Duration{5 * time.Second, 5 * time.Second, 30 * time.Second, 30 * time.Second, 2 * time.Minute}
+	}
 	const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 	record, err := world.EndpointWith(w.ctx, e.id, secret, w.now)
 	if err != nil {
@@ -89,7 +93,9 @@ func (w *simulation) newEndpoint() {
 	case 0:
 		e.RatePerSecond = pick(w, 0.2, 1, 5)
 	case 1:
-		e.MaxInFlight = 1 + w.rng.IntN(3)
+		if e.MaxInFlight = 1 + w.rng.IntN(3); w.crowded {
+			e.MaxInFlight = 0 // a thousand tokens without a slot ask again every 2 s to 4 s: more steps than a run has
+		}
 	}
 	if err := w.store.CreateEndpoint(w.ctx, e.Endpoint); err != nil {
 		w.fail(checkSetup, "create endpoint: %v", err)

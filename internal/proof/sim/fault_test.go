@@ -8,15 +8,17 @@ import (
 
 // judge returns the verdict on an effect.
 func (w *simulation) judge(c *call) verdict {
-	if w.now.After(c.p.deadline) || w.chance(w.rates.die/2) {
+	if w.now.After(c.p.deadline) || !c.p.weary && w.chance(w.rates.die/2) {
 		return dead
 	}
 	switch {
-	case w.chance(w.rates.die / 2):
+	case !c.p.weary && w.chance(w.rates.die/2):
 		return dying
 	case c.kind == local:
 		return granted
-	case w.dark() || w.chance(w.rates.refuse):
+	case c.p.weary:
+		return granted
+	case w.dark() || w.overloaded(c) || w.contended(c) || w.chance(w.rates.refuse):
 		return refused
 	case c.kind == read:
 		return granted
@@ -52,9 +54,29 @@ func (w *simulation) lag(changed time.Time) bool {
 	return w.now.Sub(changed) < w.level.lag && w.chance(w.rates.stale)
 }
 
-// blame notes that a fault may repeat attempts of the deliveries.
-func (w *simulation) blame(all ...hook.DeliveryRef) {
+// blame notes that the fault may give the deliveries one receipt more.
+func (w *simulation) blame(fault string, all ...hook.DeliveryRef) {
+	w.count("receipts by fault: " + fault)
 	for _, d := range all {
-		w.blamed[d]++
+		w.blamed[d] = append(w.blamed[d], fault)
+		w.hit[d] = w.now
 	}
 }
+
+// suffer notes a fault of the process. A message that its process does not delete comes
+// once more, with one fault of the process or with many.
+func (p *process) suffer(fault string) {
+	p.disturb()
+	for _, d := range p.about {
+		p.hit[d] = p.now
+	}
+	if !p.suffered {
+		p.suffered = true
+		p.blame(fault, p.about...)
+	}
+}
+
+// weary reports whether the token was sent on so often that no fault meets it any more.
+// A token without an in-flight slot asks again every 2 s to 4 s. Each fault on the way may
+// make two tokens of one, and both go on asking: they would multiply without end.
+func weary(t hook.Token) bool { return t.Hops >= 10 }

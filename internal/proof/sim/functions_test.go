@@ -45,7 +45,6 @@ func (w *simulation) act() { w.plan.take()() }
 // hidden returns the visibility timeout of the next batch.
 func (w *simulation) hidden() (d time.Duration, early bool) {
 	if w.chance(w.rates.expire) {
-		w.count("batches visible early")
 		return w.within(20 * time.Second), true // 0: handed out twice
 	}
 	return visibility, false
@@ -69,9 +68,9 @@ func (p *process) acknowledge(remove func()) {
 	if v := p.enter("acknowledge", "", local, 0); v == dead {
 		return
 	}
-	if p.chance(p.rates.undeleted) {
+	if !p.weary && p.chance(p.rates.undeleted) {
 		p.count("batches undeleted")
-		p.blame(p.about...)
+		p.suffer("undeleted")
 		return
 	}
 	remove()
@@ -131,12 +130,20 @@ func (w *simulation) deliver() {
 		about = append(about, m.Token.Delivery)
 		w.note("received %s attempt %d, the %d. time", m.Token.Delivery, m.Token.Attempt, m.ReceiveCount)
 	}
-	if early {
-		w.blame(about...)
+	tired := slices.ContainsFunc(batch, func(m memory.Message) bool { return weary(m.Token) })
+	switch {
+	case early && tired:
+		early = false
+		for _, m := range batch {
+			w.queue.ChangeVisibility(m.ID, visibility)
+		}
+	case early:
+		w.count("batches visible early")
+		w.blame("early", about...)
 	}
 	w.busy++
 	w.spawn("deliver", workTimeout, about, func(p *process) {
-		p.hops, p.batch = hops+1, batch
+		p.hops, p.batch, p.weary, p.suffered, p.early = hops+1, batch, tired, early, early
 		failed := p.wiring().Deliverer().ProcessBatch(p.context(), messages)
 		p.acknowledge(func() {
 			for i, m := range batch {
@@ -227,7 +234,7 @@ func (w *simulation) every(d time.Duration, what string, do func(ctx context.Con
 			times = 2
 		}
 		if w.chance(w.rates.lateSchedule) {
-			times = 0
+			times, w.disturbed = 0, w.now
 		}
 		for range times {
 			w.spawn(what, workTimeout, nil, func(p *process) {

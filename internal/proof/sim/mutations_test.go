@@ -187,6 +187,14 @@ func mutations() []mutation {
 			old: "d.State, d.Reason = hook.StateRetrying, hook.ReasonNone\n\t\td.Next", bug: "d.State, d.Reason, d.Token = hook.StateRetrying, hook.ReasonNone, tokens[i].Nonce\n\t\td.Next",
 		},
 		{
+			name: "a throttled token asks again every 2 seconds", file: "delivery/gate/gate.go", by: []check{checkMessages},
+			old: "Verdict{Decision: Delay, Until: q.Record.ThrottledUntil}", bug: "Verdict{Decision: Delay, Until: now.Add(2 * time.Second)}",
+		},
+		{
+			name: "a decision is written again on the same record after a conflict", file: "delivery/deliver/settle.go", by: []check{checkWrites},
+			old: "\t\t\tcurrent = written.record\n\t\t}\n\t\tif parked", bug: "\t\t\t_ = written.record\n\t\t}\n\t\tif parked",
+		},
+		{
 			name: "a slot is leased for an hour", file: "delivery/gate/limits.go", by: []check{checkLease},
 			old: "const LeaseFor = 2 * time.Minute", bug: "const LeaseFor = time.Hour",
 		},

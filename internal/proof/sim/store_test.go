@@ -93,8 +93,11 @@ func (s ports) SaveDelivery(ctx context.Context, d hook.Delivery, a *hook.Attemp
 	about := d.ID.String() + " " + d.State.String() + " " + string(d.Reason) + " " + strconv.Itoa(d.Attempts)
 	return done(s.p, "save delivery", about, conditional, func() error {
 		err := s.Store.SaveDelivery(ctx, d, a)
-		if err == nil {
+		switch {
+		case err == nil:
 			s.p.sawDelivery(s.p, d, a)
+		case hook.CodeOf(err) == hook.CodeConflict:
+			s.p.sawConflict(s.p, d.Ref())
 		}
 		return err
 	})
