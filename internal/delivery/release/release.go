@@ -202,7 +202,7 @@ func (c *claim) candidates(ctx context.Context) ([]hook.Delivery, error) {
 	if len(c.ended) == 0 {
 		limit = page
 	}
-	listed, err := c.Store.Parked(ctx, c.endpoint.Target(), limit)
+	listed, err := c.Store.Parked(ctx, c.endpoint.Widest(), limit)
 	if err != nil {
 		return nil, fmt.Errorf("list parked deliveries: %w", err)
 	}

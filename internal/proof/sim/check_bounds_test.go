@@ -105,7 +105,14 @@ func (w *simulation) sawConflict(p *process, ref hook.DeliveryRef) {
 }
 
 // sawAsked notes the earliest time at which a sender wants the token to arrive.
-func (w *simulation) sawAsked(t hook.Token, at time.Time) {
+// A token that moves to another lane keeps the time of its rate slot.
+func (p *process) sawAsked(t hook.Token, at time.Time) {
+	w := p.simulation
+	for _, m := range p.batch {
+		if slot, known := w.asked[m.Token]; known && t.Reserved && m.Token.Nonce == t.Nonce && slot.Before(at) {
+			at = slot
+		}
+	}
 	if before, known := w.asked[t]; !known || at.Before(before) {
 		w.asked[t] = at
 	}
@@ -135,7 +142,7 @@ func (w *simulation) askedOf(p *process, r send.Request) time.Time {
 }
 
 // checkBill: a batch takes a bounded number of requests to the store and to the queues.
-// Conflicts and faults repeat some.
+// Conflicts and faults repeat some. A slot with its place takes 8 of the 16 for an endpoint.
 func (w *simulation) checkBill(p *process) {
 	if p.batch == nil {
 		return
@@ -144,7 +151,7 @@ func (w *simulation) checkBill(p *process) {
 	for _, m := range p.batch {
 		endpoints[m.Token.Delivery.Endpoint] = true
 	}
-	most := 2 + 8*len(endpoints) + 10*len(p.batch) + 3*p.refused + 3*p.faults
+	most := 2 + 16*len(endpoints) + 10*len(p.batch) + 3*p.refused + 3*p.faults
 	for _, m := range p.batch {
 		most += 3 * m.Token.Delivery.Generation // the end of a replay retires the generations before
 	}

@@ -47,8 +47,9 @@ func (w *simulation) checkSlots(p *process) {
 			continue
 		}
 		limits, err := w.store.Limits(w.ctx, of.Endpoint)
-		lease, ok := limits.Leases[gate.LeaseKey(of.DeliveryID)]
-		if err != nil || ok && lease.Nonce == m.Token.Nonce && w.now.Before(lease.Until) {
+		key := gate.LeaseKey(of.DeliveryID)
+		lease, ok := limits.Leases[key]
+		if err != nil || ok && lease.Run != "" && lease.Run == p.slots[key].Run && w.now.Before(lease.Until) {
 			w.fail(checkSlot, "%s kept its slot of %s until %s (%v)", p.name, of.Endpoint, lease.Until.Sub(start), err)
 		}
 		places, err := w.store.Places(w.ctx, m.Token.Tenant)

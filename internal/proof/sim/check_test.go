@@ -228,7 +228,7 @@ func (w *simulation) checkNonce(p *process, t hook.Token) {
 func (w *simulation) sawToken(p *process, t hook.Token, lane hook.Lane) {
 	a := attempt{t.Delivery, t.Attempt}
 	w.checkNonce(p, t)
-	if p.batch == nil {
+	if p.batch == nil || p.claims(t) {
 		w.makers[a]++
 	} else {
 		w.checkMessages(p, t)

@@ -63,6 +63,7 @@ type process struct {
 	check  hook.CircuitCheck             // of function breaker
 	ticks  bool                          // the schedule of function breaker
 	made   []*post                       // its attempts
+	slots  map[string]gate.Lease         // the in-flight slots that it took
 	places map[string]gate.Lease         // the tenant's places that it took last
 	waves  map[hook.EndpointID]int       // the waves it released
 	saved  map[hook.EndpointID]time.Time // its last write of each circuit

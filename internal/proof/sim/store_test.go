@@ -2,6 +2,7 @@ package sim_test
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -143,6 +144,11 @@ func (s ports) ChangeLimits(ctx context.Context, id hook.EndpointID, before, aft
 	if delta.Empty() {
 		return s.Store.ChangeLimits(ctx, id, before, after, most)
 	}
+	if s.p.slots == nil {
+		s.p.slots = make(map[string]gate.Lease)
+	}
+	maps.Copy(s.p.slots, delta.Added)
+	maps.Copy(s.p.slots, delta.Changed)
 	for _, lease := range delta.Added {
 		until := lease.Until
 		if lease.Run == "" {
