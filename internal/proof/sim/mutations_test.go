@@ -24,7 +24,7 @@ func mutations() []mutation {
 			bug: "err := d.followUp(ctx, next)\n\tif err == nil {\n\t\terr = d.Store.SaveDelivery(ctx, next, attempt)\n\t}\n\tif err == nil {\n\t\treturn write{record: next}, nil\n\t}",
 		},
 		{
-			name: "deliveries are written without a condition", file: "memory/store_delivery.go", by: []check{checkState, checkRecord, checkGenerations},
+			name: "deliveries are written without a condition", file: "memory/store_delivery.go", by: []check{checkState, checkRecord, checkGenerations, checkWrites},
 			old: "if version != d.Version {", bug: "if version > d.Version+1000 {",
 		},
 		{
