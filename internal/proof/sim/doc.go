@@ -40,9 +40,7 @@
 //
 // # What the world leaves out
 //
-// A token without an in-flight slot asks again every 2 s to 4 s. Faults leave a token
-// alone that was sent on ten times, and a crowd of events has no in-flight limit: the
-// tokens would multiply. The partitions of the table are those of package dynamo without
+// The partitions of the table are those of package dynamo without
 // the shards of deliveries, and take a hundredth of DynamoDB's limits: key_test.go.
 // Lists over several partitions are throttled at random only.
 //

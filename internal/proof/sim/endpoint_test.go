@@ -4,10 +4,12 @@ import (
 	"context"
 	"time"
 
+	"surehook/internal/delivery/gate"
 	"surehook/internal/delivery/send"
 	"surehook/internal/hook"
 	"surehook/internal/memory"
 	"surehook/internal/proof/world"
+	"surehook/internal/rule/speed"
 )
 
 // endpoint is a receiver with its own temper.
@@ -93,12 +95,17 @@ func (w *simulation) newEndpoint() {
 	case 0:
 		e.RatePerSecond = pick(w, 0.2, 1, 5)
 	case 1:
-		if e.MaxInFlight = 1 + w.rng.IntN(3); w.crowded {
-			e.MaxInFlight = 0 // a thousand tokens without a slot ask again every 2 s to 4 s: more steps than a run has
-		}
+		e.MaxInFlight = 1 + w.rng.IntN(3)
 	}
 	if err := w.store.CreateEndpoint(w.ctx, e.Endpoint); err != nil {
 		w.fail(checkSetup, "create endpoint: %v", err)
+	}
+	if w.chance(0.5) { // a fast endpoint: batches, waves, and no slots without a limit
+		record := gate.NewRecord(e.Tenant, e.id)
+		record.Speed, record.SpeedAt, record.SeenAt = speed.Fast, w.now, w.now
+		if err := w.store.SaveCircuit(w.ctx, record); err != nil {
+			w.fail(checkSetup, "save the speed of an endpoint: %v", err)
+		}
 	}
 	w.endpoints = append(w.endpoints, e)
 	w.sawEndpoint(e.Endpoint, false)

@@ -8,15 +8,13 @@ import (
 
 // judge returns the verdict on an effect.
 func (w *simulation) judge(c *call) verdict {
-	if w.now.After(c.p.deadline) || !c.p.weary && w.chance(w.rates.die/2) {
+	if w.now.After(c.p.deadline) || w.chance(w.rates.die/2) {
 		return dead
 	}
 	switch {
-	case !c.p.weary && w.chance(w.rates.die/2):
+	case w.chance(w.rates.die / 2):
 		return dying
 	case c.kind == local:
-		return granted
-	case c.p.weary:
 		return granted
 	case w.dark() || w.overloaded(c) || w.contended(c) || w.chance(w.rates.refuse):
 		return refused
@@ -75,8 +73,3 @@ func (p *process) suffer(fault string) {
 		p.blame(fault, p.about...)
 	}
 }
-
-// weary reports whether the token was sent on so often that no fault meets it any more.
-// A token without an in-flight slot asks again every 2 s to 4 s. Each fault on the way may
-// make two tokens of one, and both go on asking: they would multiply without end.
-func weary(t hook.Token) bool { return t.Hops >= 10 }

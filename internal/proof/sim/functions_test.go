@@ -68,7 +68,7 @@ func (p *process) acknowledge(remove func()) {
 	if v := p.enter("acknowledge", "", local, 0); v == dead {
 		return
 	}
-	if !p.weary && p.chance(p.rates.undeleted) {
+	if p.chance(p.rates.undeleted) {
 		p.count("batches undeleted")
 		p.suffer("undeleted")
 		return
@@ -130,20 +130,13 @@ func (w *simulation) deliver() {
 		about = append(about, m.Token.Delivery)
 		w.note("received %s attempt %d, the %d. time", m.Token.Delivery, m.Token.Attempt, m.ReceiveCount)
 	}
-	tired := slices.ContainsFunc(batch, func(m memory.Message) bool { return weary(m.Token) })
-	switch {
-	case early && tired:
-		early = false
-		for _, m := range batch {
-			w.queue.ChangeVisibility(m.ID, visibility)
-		}
-	case early:
+	if early {
 		w.count("batches visible early")
 		w.blame("early", about...)
 	}
 	w.busy++
 	w.spawn("deliver", workTimeout, about, func(p *process) {
-		p.hops, p.batch, p.weary, p.suffered, p.early = hops+1, batch, tired, early, early
+		p.hops, p.batch, p.suffered, p.early = hops+1, batch, early, early
 		failed := p.wiring().Deliverer().ProcessBatch(p.context(), messages)
 		p.acknowledge(func() {
 			for i, m := range batch {

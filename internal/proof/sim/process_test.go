@@ -55,7 +55,6 @@ type process struct {
 	hurt     bool          // a fault hit the process
 	early    bool          // its batch comes again soon
 	suffered bool          // the fault is in blamed
-	weary    bool          // no fault meets the process
 	hops     int           // invocations of its chain before the process
 	tenant   hook.TenantID // of an operator
 

@@ -63,7 +63,7 @@ func (s ports) sendOne(ctx context.Context, v verdict, lane hook.Lane, t hook.To
 	}
 	p.simulation.hops[t.Nonce] = p.hops
 	times := 1
-	if !weary(t) && p.chance(p.rates.duplicate) {
+	if p.chance(p.rates.duplicate) {
 		times = 2
 		p.count("messages duplicated")
 		p.blame("duplicate", t.Delivery)
