@@ -185,6 +185,24 @@ func (e *Emulator) APIHost(apiURL string) (string, error) {
 	return fmt.Sprintf("%s.execute-api.%s:%d", id, domain, e.Port), nil
 }
 
+// FunctionURL returns the address, for functions and for this machine, of the
+// function URL from a stack's output. On AWS the host is <id>.lambda-url.<region>.on.aws.
+// MiniStack serves the URL below a path too, and needs no name to resolve.
+func (e *Emulator) FunctionURL(functionURL string) (string, error) {
+	u, err := url.Parse(functionURL)
+	if err != nil {
+		return "", fmt.Errorf("read the function's URL: %w", err)
+	}
+	id, rest, found := strings.Cut(u.Hostname(), ".")
+	if !found || !strings.HasPrefix(rest, "lambda-url.") {
+		return "", fmt.Errorf("read the function's URL: %q is not of the form <id>.lambda-url.<...>", functionURL)
+	}
+	if e.Kind != MiniStack {
+		return "", fmt.Errorf("reach the function's URL: %s has no address for functions", e.Kind)
+	}
+	return fmt.Sprintf("http://127.0.0.1:%d/_aws/lambda-url/%s", e.Port, id), nil
+}
+
 // HostName returns the functions' host name for a server on this machine, and
 // bind, the server's listen address.
 func (e *Emulator) HostName() (name, bind string) {
