@@ -17,6 +17,7 @@ type cloud struct {
 	aws        aws.Config
 	stack      string
 	deployment deployment
+	missing    map[string]string // Options.Missing
 }
 
 // cloudLimit bounds each check of the cloud. The simulator answers some calls a
@@ -29,7 +30,7 @@ func (c cloud) Checks() []Check {
 		{Name: "alarms", Limit: cloudLimit, Run: c.alarms},
 		{Name: "dashboards", Limit: cloudLimit, Run: c.dashboards},
 		{Name: "permissions as reviewed", Limit: cloudLimit, Run: c.permissions},
-		{Name: "permissions suffice", Limit: cloudLimit, Run: c.simulate},
+		{Name: simulatorName, Limit: cloudLimit, Run: c.simulate},
 		{Name: "quota: concurrency", Limit: cloudLimit, Run: c.concurrency},
 		{Name: "quota: API throttle", Limit: cloudLimit, Run: c.throttles},
 		{Name: "quota: table units", Limit: cloudLimit, Run: c.tableUnits},

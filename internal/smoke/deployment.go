@@ -60,7 +60,7 @@ func discover(ctx context.Context, cfg aws.Config, stack string) (deployment, er
 			d.resources[aws.ToString(r.LogicalResourceId)] = resource{Type: aws.ToString(r.ResourceType), Physical: aws.ToString(r.PhysicalResourceId)}
 		}
 	}
-	for _, name := range []string{"ApiUrl", "AdminKeySecretArn", "ScheduleGroupName"} {
+	for _, name := range []string{"ApiUrl", "AdminKeySecretArn", "KeyArn", "TopicArn", "TableName", "ScheduleGroupName"} {
 		if d.outputs[name] == "" {
 			return d, fmt.Errorf("the stack %s has no output %s: is it a Surehook?", stack, name)
 		}
@@ -116,7 +116,7 @@ func (d deployment) physical(kind string) []string {
 // arn returns the resource's ARN.
 func (d deployment) arn(r resource) (string, error) {
 	if arn.IsARN(r.Physical) {
-		return r.Physical, nil
+		return r.Physical, nil // a state machine
 	}
 	a := d.stack
 	switch r.Type {
@@ -124,8 +124,6 @@ func (d deployment) arn(r resource) (string, error) {
 		a.Service, a.Resource = "dynamodb", "table/"+r.Physical
 	case "AWS::SQS::Queue":
 		a.Service, a.Resource = "sqs", r.Physical[strings.LastIndex(r.Physical, "/")+1:]
-	case "AWS::KMS::Key":
-		a.Service, a.Resource = "kms", "key/"+r.Physical
 	case "AWS::Logs::LogGroup":
 		a.Service, a.Resource = "logs", "log-group:"+r.Physical+":*"
 	case "AWS::Lambda::Function":

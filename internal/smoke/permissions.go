@@ -72,12 +72,20 @@ func (d deployment) resolve(ref string) (string, error) {
 		return ref, nil
 	}
 	name, tail, _ := strings.Cut(rest, "}")
+	if output, ok := arnOutputs()[name]; ok {
+		return d.outputs[output] + tail, nil
+	}
 	r, ok := d.named(strings.TrimSuffix(name, ".Arn"))
 	if !ok {
 		return "", fmt.Errorf("the stack has no resource %s", name)
 	}
 	arn, err := d.arn(r)
 	return arn + tail, err
+}
+
+// arnOutputs are the references whose ARN is an output of the stack.
+func arnOutputs() map[string]string {
+	return map[string]string{"AdminKey": "AdminKeySecretArn", "Key.Arn": "KeyArn", "Topic": "TopicArn"}
 }
 
 // permissions compares the roles' policies with the reviewed grants.
@@ -149,12 +157,12 @@ func (g grants) add(document string) error {
 	}
 	var policy struct {
 		Statement []struct {
-			Effect      string          `json:"Effect"`
-			Action      oneOrMore       `json:"Action"`
-			NotAction   oneOrMore       `json:"NotAction"`
-			Resource    oneOrMore       `json:"Resource"`
-			NotResource oneOrMore       `json:"NotResource"`
-			Condition   json.RawMessage `json:"Condition"`
+			Effect      string    `json:"Effect"`
+			Action      oneOrMore `json:"Action"`
+			NotAction   oneOrMore `json:"NotAction"`
+			Resource    oneOrMore `json:"Resource"`
+			NotResource oneOrMore `json:"NotResource"`
+			Condition   any       `json:"Condition"`
 		} `json:"Statement"`
 	}
 	if err := json.Unmarshal([]byte(document), &policy); err != nil {
@@ -169,9 +177,13 @@ func (g grants) add(document string) error {
 		for _, not := range s.NotAction {
 			actions = append(actions, "everything but "+not)
 		}
+		condition, err := json.Marshal(s.Condition)
+		if err != nil {
+			return fmt.Errorf("write the condition: %w", err)
+		}
 		for _, resource := range on {
-			if len(s.Condition) > 0 {
-				resource += conditional + string(s.Condition)
+			if s.Condition != nil {
+				resource += conditional + string(condition)
 			}
 			if s.Effect != "Allow" {
 				resource += " (" + s.Effect + ")"
@@ -213,7 +225,7 @@ func (c cloud) simulate(ctx context.Context) (string, error) {
 		return "", err
 	}
 	client, asked := iam.NewFromConfig(c.aws), 0
-	var refused []string
+	refused, unasked := []string{}, c.unasked(want)
 	for _, role := range slices.Sorted(maps.Keys(want)) {
 		arn, err := c.deployment.arn(resource{Type: "AWS::IAM::Role", Physical: role})
 		if err != nil {
@@ -236,8 +248,35 @@ func (c cloud) simulate(ctx context.Context) (string, error) {
 			}
 		}
 	}
-	return fmt.Sprintf("IAM allows all %d reviewed grants", asked), judgeSimulation(want, asked, refused)
+	note := fmt.Sprintf("IAM allows all %d reviewed grants", asked)
+	if len(unasked) > 0 {
+		note += "; not asked: " + strings.Join(unasked, "; ")
+	}
+	return note, judgeSimulation(want, asked, refused)
 }
+
+// unasked takes the actions out of want that the place's simulator cannot judge,
+// and returns the actions with the reasons. On AWS there is none.
+func (c cloud) unasked(want map[string]grants) (reasons []string) {
+	for _, all := range want {
+		for on, actions := range all {
+			all[on] = slices.DeleteFunc(actions, func(action string) bool {
+				reason, ok := c.missing[simulatorName+": "+action]
+				if ok {
+					reasons = append(reasons, action+" ("+reason+")")
+				}
+				return ok
+			})
+			if len(all[on]) == 0 {
+				delete(all, on)
+			}
+		}
+	}
+	return reasons
+}
+
+// simulatorName is the name of the check by IAM's policy simulator.
+const simulatorName = "permissions suffice"
 
 // simulation is the question about one resource. A name that is chosen at
 // runtime, the "*" at the end, is "smoke".

@@ -119,7 +119,7 @@ func (c cloud) tableUnits(ctx context.Context) (string, error) {
 	if w := got.Table.WarmThroughput; w != nil {
 		warm = units{aws.ToInt64(w.ReadUnitsPerSecond), aws.ToInt64(w.WriteUnitsPerSecond)}
 	}
-	return fmt.Sprintf("%d read and %d write units/s for a table of %d and %d", most.Read, most.Write, warm.Read, warm.Write), judgeUnits(most, warm)
+	return fmt.Sprintf("%d read and %d write units/s for a warm throughput of %d and %d", most.Read, most.Write, warm.Read, warm.Write), judgeUnits(most, warm)
 }
 
 // The throughput of a new on-demand table in units per second.

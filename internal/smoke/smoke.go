@@ -25,8 +25,9 @@ type Options struct {
 	// Reach translates the URL of the receiver's function for a place with
 	// another address than AWS's; nil for none.
 	Reach func(url string) string
-	// Missing names checks that the place cannot answer, with the reasons. On AWS
-	// there is none.
+	// Missing names checks that the place cannot answer, with the reasons, and
+	// actions that its simulator cannot judge, as "permissions suffice: <action>".
+	// On AWS there is none.
 	Missing map[string]string
 	Latency LatencyLimits
 	Long    bool // wait for a schedule beyond 15 minutes
@@ -101,7 +102,7 @@ func newSession(o Options, d deployment) *session {
 }
 
 func (s *session) cloud() cloud {
-	return cloud{aws: s.AWS, stack: s.Stack, deployment: s.deployment}
+	return cloud{aws: s.AWS, stack: s.Stack, deployment: s.deployment, missing: s.Missing}
 }
 
 func (s *session) say(format string, args ...any) {
@@ -155,12 +156,30 @@ func (s *session) receiver(ctx context.Context) (Receiver, error) {
 		address = s.Reach(address)
 	}
 	r := deployedReceiver{db: dynamodb.NewFromConfig(s.AWS), http: s.HTTP, table: outputs["Table"], url: strings.TrimSuffix(address, "/")}
-	return r, until(ctx, func() (string, error) {
+	if err := until(ctx, func() (string, error) {
 		if _, err := r.Clock(ctx); err != nil {
 			return err.Error(), nil //nolint:nilerr // the receiver is not ready
 		}
 		return "", nil
-	})
+	}); err != nil {
+		return nil, err
+	}
+	return r, warm(ctx, r)
+}
+
+// warmed is the number of sandboxes of the receiver that start before the flows.
+// A request to a cold sandbox would look late by a second.
+const warmed = 4
+
+// warm starts sandboxes of the receiver by requests at the same time.
+func warm(ctx context.Context, r Receiver) error {
+	faults := make([]error, warmed)
+	var all sync.WaitGroup
+	for i := range faults {
+		all.Go(func() { _, faults[i] = r.Clock(ctx) })
+	}
+	all.Wait()
+	return errors.Join(faults...)
 }
 
 // tenantKey makes a key of the tenant, with the scopes of the flows.

@@ -86,7 +86,10 @@ func optionsFor(e *emulator.Emulator, s *stack.Stack, out io.Writer) (smoke.Opti
 			}
 			return reached
 		},
-		Missing: map[string]string{},
+		Missing: map[string]string{
+			"quota: API throttle":               "MiniStack names the throttles of a stage in CloudFormation's spelling",
+			"permissions suffice: iam:PassRole": "MiniStack's simulator ignores the values of conditions",
+		},
 		// A shared machine of two cores runs everything, emulator included.
 		Latency: smoke.LatencyLimits{P50: 15 * time.Second, P99: 45 * time.Second},
 		Long:    os.Getenv("LONG") == "1",
