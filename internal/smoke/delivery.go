@@ -37,7 +37,7 @@ func (t *target) explain(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	return fmt.Errorf("the delivery is %s: %s%s", d.State, lastOf(d), settled(d))
+	return fmt.Errorf("the delivery is %s: %s%s", d.State, lastOf(d), reasonOf(d))
 }
 
 // judgeRequests checks the signatures and the bytes of an event's requests.

@@ -22,6 +22,8 @@ type deployment struct {
 	outputs   map[string]string // by name
 	resources map[string]resource
 	adminKey  string
+
+	environment string // dev, staging, prod, local, or the name of an embedding app's
 }
 
 // resource is a resource of a stack.
@@ -29,6 +31,13 @@ type resource struct {
 	Type     string // AWS::...
 	Physical string
 }
+
+// environmentTag is the stack's tag with the name of the environment.
+const environmentTag = "surehook:environment"
+
+// silent reports whether the environment's alarms send no messages: failures are
+// normal in dev and local.
+func (d deployment) silent() bool { return d.environment == "dev" || d.environment == "local" }
 
 // hashed matches a logical id of CDK: an id, and a hash of eight digits.
 var hashed = regexp.MustCompile(`^(.+)[0-9A-F]{8}$`) //nolint:gochecknoglobals // a compiled pattern
@@ -49,6 +58,11 @@ func discover(ctx context.Context, cfg aws.Config, stack string) (deployment, er
 	}
 	for _, o := range got.Stacks[0].Outputs {
 		d.outputs[aws.ToString(o.OutputKey)] = aws.ToString(o.OutputValue)
+	}
+	for _, t := range got.Stacks[0].Tags {
+		if aws.ToString(t.Key) == environmentTag {
+			d.environment = aws.ToString(t.Value)
+		}
 	}
 	pages := cloudformation.NewListStackResourcesPaginator(client, &cloudformation.ListStackResourcesInput{StackName: &stack})
 	for pages.HasMorePages() {

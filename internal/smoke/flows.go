@@ -2,8 +2,10 @@ package smoke
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 )
 
@@ -118,9 +120,18 @@ func (t *target) await(ctx context.Context, id, state string) (d delivery, err e
 		if d, err = t.delivery(ctx, id); err != nil || d.State == state {
 			return "", err
 		}
-		return fmt.Sprintf("the delivery is %s after %d attempts, and not %s: %s%s", d.State, d.Attempts, state, lastOf(d), settled(d)), nil
+		missing := fmt.Sprintf("the delivery is %s after %d attempts, and not %s: %s%s", d.State, d.Attempts, state, lastOf(d), reasonOf(d))
+		if final(d.State) {
+			return "", errors.New(missing)
+		}
+		return missing, nil
 	})
 	return d, err
+}
+
+// final reports whether a delivery leaves the state no more.
+func final(state string) bool {
+	return slices.Contains([]string{"delivered", "dead", "discarded", "cancelled"}, state)
 }
 
 // lastOf names the last outcome of a delivery.
@@ -134,8 +145,8 @@ func lastOf(d delivery) string {
 	return "no attempt was recorded"
 }
 
-// settled names the reason of a delivery's state.
-func settled(d delivery) string {
+// reasonOf names the reason of a delivery's state.
+func reasonOf(d delivery) string {
 	if d.Reason == "" {
 		return ""
 	}

@@ -24,7 +24,7 @@ type Options struct {
 	HTTP  *http.Client
 	// Reach translates the URL of the receiver's function for a place with
 	// another address than AWS's; nil for none.
-	Reach func(url string) string
+	Reach func(url string) (string, error)
 	// Missing names checks that the place cannot answer, with the reasons, and
 	// actions that its simulator cannot judge, as "permissions suffice: <action>".
 	// On AWS there is none.
@@ -153,7 +153,9 @@ func (s *session) receiver(ctx context.Context) (Receiver, error) {
 	}
 	address := outputs["Url"]
 	if s.Reach != nil {
-		address = s.Reach(address)
+		if address, err = s.Reach(address); err != nil {
+			return nil, err //nolint:wrapcheck // the error is complete
+		}
 	}
 	r := deployedReceiver{db: dynamodb.NewFromConfig(s.AWS), http: s.HTTP, table: outputs["Table"], url: strings.TrimSuffix(address, "/")}
 	if err := until(ctx, func() (string, error) {
