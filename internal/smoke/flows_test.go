@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -89,17 +90,21 @@ func flows(t *testing.T, r smoke.Receiver) *smoke.Flows {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = s.Stop(context.Background()) })
+	t.Cleanup(func() {
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel() // deliveries to a broken receiver may be under way
+		_ = s.Stop(ctx)
+	})
 	return &smoke.Flows{
 		API: &smoke.API{URL: s.URL, Key: s.Key, HTTP: http.DefaultClient}, Tenant: "smoke-test", Receiver: r,
 		Latency: smoke.LatencyLimits{P50: time.Minute, P99: time.Minute}, Now: time.Now,
 	}
 }
 
-// results runs the flows and returns the results by name.
-func results(t *testing.T, f *smoke.Flows, limit time.Duration) map[string]smoke.Result {
+// results runs the flows of the names (none: all) and returns the results by name.
+func results(t *testing.T, f *smoke.Flows, limit time.Duration, names ...string) map[string]smoke.Result {
 	t.Helper()
-	checks := f.Checks()
+	checks := slices.DeleteFunc(f.Checks(), func(c smoke.Check) bool { return len(names) > 0 && !slices.Contains(names, c.Name) })
 	for i := range checks {
 		checks[i].Limit = limit
 	}
@@ -112,6 +117,9 @@ func results(t *testing.T, f *smoke.Flows, limit time.Duration) map[string]smoke
 
 // enough is the limit of checks that pass.
 const enough = time.Minute
+
+// vain is the limit of checks that wait in vain.
+const vain = 2 * time.Second
 
 // TestFlows_pass runs the flows of a healthy Surehook.
 func TestFlows_pass(t *testing.T) {
@@ -137,14 +145,16 @@ func TestFlows_fail(t *testing.T) {
 		name   string
 		broken func(*receiver, *smoke.Flows)
 		fail   []string
+		limit  time.Duration
+		note   string // part of the first result's note
 	}{
 		{"the secret is another", func(r *receiver, _ *smoke.Flows) {
 			r.believe = func(string) string { return "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw" }
-		}, sent},
-		{"the receiver is gone", func(r *receiver, _ *smoke.Flows) { r.server.Close() }, sent},
-		{"the key is refused", func(_ *receiver, f *smoke.Flows) { f.API.Key = "shk_" + f.API.Key }, sent},
-		{"requests take too long", func(_ *receiver, f *smoke.Flows) { f.Latency = smoke.LatencyLimits{} }, sent[5:]},
-		{"schedules are not made", func(_ *receiver, f *smoke.Flows) { f.Schedules = noSchedules{} }, []string{"schedule beyond 15 minutes"}},
+		}, sent, vain, "401 Unauthorized"},
+		{"the receiver is gone", func(r *receiver, _ *smoke.Flows) { r.server.Close() }, sent, vain, "0 of 1 requests arrived"},
+		{"the key is refused", func(_ *receiver, f *smoke.Flows) { f.API.Key = "shk_" + f.API.Key }, sent, vain, "status 401 instead of 201"},
+		{"requests take too long", func(_ *receiver, f *smoke.Flows) { f.Latency = smoke.LatencyLimits{} }, sent[5:], enough, "the limits are 0 ms"},
+		{"schedules are not made", func(_ *receiver, f *smoke.Flows) { f.Schedules = noSchedules{} }, []string{"schedule beyond 15 minutes"}, vain, "no schedule"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -153,7 +163,10 @@ func TestFlows_fail(t *testing.T) {
 			r := newReceiver(t)
 			f := flows(t, r)
 			tt.broken(r, f)
-			got := results(t, f, 12*time.Second)
+			got := results(t, f, tt.limit, tt.fail...)
+			if note := got[tt.fail[0]].Note; !strings.Contains(note, tt.note) {
+				t.Errorf("%s: %s; want %q", tt.fail[0], note, tt.note)
+			}
 			for _, name := range tt.fail {
 				if got[name].Verdict != smoke.Fail {
 					t.Errorf("%s = %s: %s; want FAIL", name, got[name].Verdict, got[name].Note)
