@@ -181,6 +181,9 @@ lint/templates: $(VENV)/installed $(CDK) bin/infra ## Check the synthesised Clou
 		echo "cfn-lint surehook-$$env"; \
 		$(VENV)/bin/cfn-lint --config-file infra/.cfnlintrc.yaml infra/cdk.out/surehook-$$env.template.json; \
 	done
+	@echo "cfn-lint the receiver's stack of make smoke"
+	@go run ./cmd/surehook-smoke -template > infra/cdk.out/smoke.template.json
+	@$(VENV)/bin/cfn-lint --config-file infra/.cfnlintrc.yaml infra/cdk.out/smoke.template.json
 
 .PHONY: fmt
 fmt: $(TOOLS)/golangci-lint ## Format the code
@@ -281,6 +284,15 @@ bootstrap: need/env need/go need/node build $(CDK) bin/infra ## Prepare the acco
 deploy: need/env need/go need/node build $(CDK) bin/infra ## Deploy to AWS (ENV=dev|staging|prod; credentials as for the AWS CLI)
 	@cd infra && node_modules/.bin/cdk deploy $(PREFIX) $(CONTEXT) --outputs-file cdk.out/outputs.json
 	@cat infra/cdk.out/outputs.json
+
+# The program gets Ctrl-C itself, and then still removes what it made.
+SMOKE = $(if $(filter local,$(ENV)),./localstack/cmd/smoke,./cmd/surehook-smoke)
+
+.PHONY: smoke
+smoke: need/env need/go $(if $(filter local,$(ENV)),need/node need/python local) ## Prove a deployment from outside, in five minutes (ENV=local: on an emulator; LONG=1: 17 minutes)
+	@mkdir -p bin
+	@go build -o bin/surehook-smoke $(SMOKE)
+	@exec bin/surehook-smoke $(if $(filter-out local,$(ENV)),-stack $(PREFIX) $(if $(filter 1,$(LONG)),-long))
 
 .PHONY: destroy
 destroy: need/env need/go need/node build $(CDK) bin/infra ## Remove the stack of ENV from AWS

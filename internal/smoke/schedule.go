@@ -57,6 +57,9 @@ func (f *Flows) schedule(ctx context.Context) (note string, err error) {
 	if !f.Long {
 		return "the schedule is made; LONG=1 also waits for it", t.call(ctx, http.MethodPost, t.tenantAPI.path("/deliveries/"+d.ID+"/cancel"), nil, http.StatusOK, nil)
 	}
+	if err := pause(ctx, d.NextAttemptAt.Sub(f.Now())); err != nil { // questions before the time would only cost
+		return "", err
+	}
 	if d, err = t.await(ctx, d.ID, "delivered"); err != nil {
 		return "", err
 	}
