@@ -195,6 +195,6 @@ func pause(ctx context.Context, d time.Duration) error {
 	case <-timer.C:
 		return nil
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return context.Cause(ctx) //nolint:wrapcheck // the caller names what it waited for
 	}
 }

@@ -40,7 +40,7 @@ const environmentTag = "surehook:environment"
 func (d deployment) silent() bool { return d.environment == "dev" || d.environment == "local" }
 
 // hashed matches a logical id of CDK: an id, and a hash of eight digits.
-var hashed = regexp.MustCompile(`^(.+)[0-9A-F]{8}$`) //nolint:gochecknoglobals // a compiled pattern
+var hashed = regexp.MustCompile(`^(.+)[0-9A-F]{8}$`)
 
 // discover reads the stack and the admin key.
 func discover(ctx context.Context, cfg aws.Config, stack string) (deployment, error) {

@@ -161,7 +161,7 @@ func (t *target) arrivals(ctx context.Context, n int) (got []Request, err error)
 		}
 		return fmt.Sprintf("%d of %d requests arrived", len(got), n), nil
 	})
-	return got, err
+	return got, err //nolint:wrapcheck // the error is complete
 }
 
 // until asks until missing is empty. At the end of ctx, the error names what was

@@ -154,7 +154,7 @@ func (s *session) receiver(ctx context.Context) (Receiver, error) {
 	address := outputs["Url"]
 	if s.Reach != nil {
 		if address, err = s.Reach(address); err != nil {
-			return nil, err //nolint:wrapcheck // the error is complete
+			return nil, err
 		}
 	}
 	r := deployedReceiver{db: dynamodb.NewFromConfig(s.AWS), http: s.HTTP, table: outputs["Table"], url: strings.TrimSuffix(address, "/")}

@@ -60,5 +60,5 @@ func run(ctx context.Context, out io.Writer) (err error) {
 	if err == nil && smoke.Failed(results) {
 		err = errFailed
 	}
-	return err //nolint:wrapcheck // the error is complete
+	return err
 }
