@@ -120,9 +120,10 @@ type tenantAPI struct {
 
 func (t tenantAPI) path(rest string) string { return "/v1/tenants/" + t.tenant + rest }
 
-// createEndpoint creates an endpoint; in is the request's body.
+// createEndpoint creates an endpoint; in is the request's body. The end of ctx does
+// not end the call: the removal must find what was made.
 func (t tenantAPI) createEndpoint(ctx context.Context, in map[string]any) (e endpoint, err error) {
-	err = t.call(ctx, http.MethodPost, t.path("/endpoints"), in, http.StatusCreated, &e)
+	err = t.call(context.WithoutCancel(ctx), http.MethodPost, t.path("/endpoints"), in, http.StatusCreated, &e)
 	return e, err
 }
 

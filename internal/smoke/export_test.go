@@ -2,6 +2,8 @@ package smoke
 
 import (
 	"context"
+	"net/http"
+	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
@@ -66,4 +68,17 @@ func Reviewed(prefix string, outputs map[string]string, resources map[string]Res
 // Offset returns the difference of the receiver's clock.
 func (f *Flows) Offset(ctx context.Context) (ahead, within time.Duration, err error) {
 	return f.offset(ctx)
+}
+
+// Endpoints counts the tenant's endpoints.
+func (f *Flows) Endpoints(t *testing.T) int {
+	t.Helper()
+	var list struct {
+		Data []endpoint `json:"data"`
+	}
+	api := tenantAPI{f.API, f.Tenant}
+	if err := api.call(t.Context(), http.MethodGet, api.path("/endpoints"), nil, http.StatusOK, &list); err != nil {
+		t.Fatal(err)
+	}
+	return len(list.Data)
 }

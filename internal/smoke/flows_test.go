@@ -206,3 +206,29 @@ func (ahead) Clock(context.Context) (time.Time, error) { return time.Now().Add(t
 type mute struct{ smoke.Receiver }
 
 func (mute) Clock(context.Context) (time.Time, error) { return time.Time{}, errors.New("no answer") }
+
+// TestFlows_interrupted checks that an endpoint is known to the API after Ctrl-C
+// during its creation, so that the removal finds the endpoint.
+func TestFlows_interrupted(t *testing.T) {
+	t.Parallel()
+
+	f := flows(t, newReceiver(t))
+	ctx, interrupt := context.WithCancel(t.Context())
+	f.API.HTTP = &http.Client{Transport: before{interrupt}}
+	checks := slices.DeleteFunc(f.Checks(), func(c smoke.Check) bool { return c.Name != "signed delivery" })
+	got := smoke.RunChecks(ctx, checks, time.Now, func(smoke.Result) {})
+	if got[0].Verdict != smoke.Fail || ctx.Err() == nil {
+		t.Errorf("the interrupted check = %s %s; want FAIL", got[0].Verdict, got[0].Note)
+	}
+	if n := f.Endpoints(t); n != 1 {
+		t.Errorf("%d endpoints; want the one of the interrupted check", n)
+	}
+}
+
+// before calls interrupt before each request.
+type before struct{ interrupt func() }
+
+func (b before) RoundTrip(r *http.Request) (*http.Response, error) {
+	b.interrupt()
+	return http.DefaultTransport.RoundTrip(r)
+}

@@ -184,14 +184,15 @@ func warm(ctx context.Context, r Receiver) error {
 	return errors.Join(faults...)
 }
 
-// tenantKey makes a key of the tenant, with the scopes of the flows.
+// tenantKey makes a key of the tenant, with the scopes of the flows. The end of ctx
+// does not end the call: the removal needs the key's id.
 func (s *session) tenantKey(ctx context.Context) (*API, error) {
 	var key struct {
 		ID  string `json:"id"`
 		Key string `json:"key"`
 	}
 	in := map[string]any{"name": "make smoke", "tenant": s.tenant, "scopes": []string{"events:write", "endpoints:write", "read", "replay"}}
-	if err := s.admin.call(ctx, http.MethodPost, "/v1/keys", in, http.StatusCreated, &key); err != nil {
+	if err := s.admin.call(context.WithoutCancel(ctx), http.MethodPost, "/v1/keys", in, http.StatusCreated, &key); err != nil {
 		return nil, err
 	}
 	s.mu.Lock()

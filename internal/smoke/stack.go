@@ -70,7 +70,8 @@ func (s receiverStack) create(ctx context.Context) (map[string]string, error) {
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, createLimit, errTooLong)
 	defer cancel()
-	if _, err := s.client.CreateStack(ctx, &cloudformation.CreateStackInput{
+	// The end of ctx does not end the call, so the removal comes after the creation.
+	if _, err := s.client.CreateStack(context.WithoutCancel(ctx), &cloudformation.CreateStackInput{
 		StackName:    &s.name,
 		TemplateBody: &template,
 		Capabilities: []types.Capability{types.CapabilityCapabilityIam},
