@@ -61,6 +61,7 @@ func operations() []operation {
 		{name: "POST /v1/tenants/{tenant}/deliveries/{delivery}/discard", scope: "replay", status: 200, body: `{"reason":"r"}`},
 		{name: "POST /v1/tenants/{tenant}/deliveries/{delivery}/cancel", scope: "replay", status: 200, body: ""},
 		{name: "POST " + event + "/replay", scope: "replay", status: 202, body: `{"force":true}`},
+		{name: "DELETE " + event + "/payload", scope: "admin", status: 204, body: ""},
 		{name: "POST /v1/tenants/{tenant}/replays", scope: "replay", status: 202, body: `{"filter":{}}`},
 		{name: "GET /v1/tenants/{tenant}/replays", scope: "replay", status: 200, body: ""},
 		{name: "GET " + job, scope: "replay", status: 200, body: ""},

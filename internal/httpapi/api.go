@@ -113,6 +113,7 @@ const (
 	deliveryPath  = tenantPath + "/deliveries/{delivery}"
 	replaysPath   = tenantPath + "/replays"
 	replayPath    = replaysPath + "/{replay}"
+	payloadPath   = eventPath + "/payload"
 	analysisPath  = tenantPath + "/dead-letters/analysis"
 	limitsPath    = tenantPath + "/limits"
 	auditPath     = "/audit"
@@ -146,6 +147,7 @@ func replayRoutes(h *replays) []route {
 		read(replaysPath, h.listJobs),
 		read(replayPath, h.getJob),
 		change(replayPath+"/cancel", "replay.cancel", h.cancelJob),
+		{Route{Method: http.MethodDelete, Path: payloadPath, Scope: hook.ScopeAdmin, Change: "event.erase"}, h.erasePayload},
 		{Route{Method: http.MethodGet, Path: analysisPath, Scope: hook.ScopeRead}, h.analyse},
 	}
 }

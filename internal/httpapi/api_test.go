@@ -39,7 +39,7 @@ var (
 )
 
 // replayPaths matches the paths of httpapi.Replay.
-var replayPaths = regexp.MustCompile(`^/v1/tenants/[^/]+/(replays|dead-letters/|deliveries/[^/]+/|events/[^/]+/replay$)`)
+var replayPaths = regexp.MustCompile(`^/v1/tenants/[^/]+/(replays|dead-letters/|deliveries/[^/]+/|events/[^/]+/(replay|payload)$)`)
 
 // bundle is the whole API over memory with a clock set by tests.
 type bundle struct {

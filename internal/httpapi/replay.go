@@ -150,3 +150,25 @@ func (h *replays) end(
 	}
 	return ok(c.viewDelivery(d)), nil
 }
+
+// erasedChange is an erasure in the record of the change.
+type erasedChange struct {
+	ErasedAt  stamp `json:"erased_at"`
+	Cancelled int   `json:"cancelled"`
+}
+
+func (h *replays) erasePayload(ctx context.Context, c *call) (reply, error) {
+	id, err := hook.ParseEventID(c.r.PathValue("event"))
+	if err != nil {
+		return reply{}, fmt.Errorf("read path: %w", err)
+	}
+	if err := c.begin(ctx, string(id), nil); err != nil {
+		return reply{}, err
+	}
+	erased, err := h.replayer.Erase(ctx, c.tenant, id, c.principal.Key)
+	if err != nil {
+		return reply{}, fmt.Errorf("erase payload: %w", err)
+	}
+	c.changed(nil, erasedChange{stamp(erased.Event.ErasedAt), erased.Cancelled})
+	return reply{status: http.StatusNoContent}, nil
+}

@@ -66,7 +66,7 @@ func Store(t *testing.T, newStore func(t *testing.T) StoreUnderTest) {
 	cases := slices.Concat(
 		eventCases(), deliveryCases(), loadCases(), pageCases(), endpointCases(), uidCases(), keyCases(), dataKeyCases(), tenantCases(),
 		circuitCases(), limitsCases(), countCases(), parkedCases(), gateCases(),
-		replayCases(), selectCases(), jobCases(), outcomeCases(), statsCases(), notificationCases(), auditCases(),
+		replayCases(), selectCases(), jobCases(), outcomeCases(), statsCases(), notificationCases(), auditCases(), eraseCases(),
 	)
 	for _, tt := range cases {
 		t.Run(tt.name, func(t *testing.T) {

@@ -123,6 +123,16 @@ func (p ports) DisableEndpoint(ctx context.Context, e hook.Endpoint, r hook.Audi
 	return p.effect("disable endpoint", e.ID, func() error { return p.Store.DisableEndpoint(ctx, e, r) })
 }
 
+// EraseEvent is an effect.
+func (p ports) EraseEvent(ctx context.Context, e hook.Event) error {
+	return p.effect("erase event", "", func() error { return p.Store.EraseEvent(ctx, e) })
+}
+
+// EraseAttempts is an effect.
+func (p ports) EraseAttempts(ctx context.Context, deliveries []hook.Delivery) error {
+	return p.effect("erase attempts", "", func() error { return p.Store.EraseAttempts(ctx, deliveries) })
+}
+
 // Parked lists parked deliveries.
 func (p ports) Parked(ctx context.Context, target hook.Target, limit int) ([]hook.Delivery, error) {
 	if err := p.read("list parked", target.Endpoint); err != nil {
