@@ -21,7 +21,8 @@ type Event struct {
 	Nonce          string    // of the writing request: distinguishes a retried write from a duplicate event
 }
 
-// Erased reports whether the payload was erased. No attempt begins after the erasure.
+// Erased reports whether the payload was erased. Function deliver
+// ends deliveries of an event without a payload.
 func (e Event) Erased() bool { return !e.ErasedAt.IsZero() }
 
 // Expired reports whether the record is to be deleted. The table may delete the records

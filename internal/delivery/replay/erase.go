@@ -20,9 +20,8 @@ type Erasure struct {
 // Queued, retrying and parked deliveries become cancelled, and no replay follows. The
 // event and the deliveries stay. CodeNotFound when the tenant has no such event.
 //
-// The payload goes first: no attempt begins afterwards, because function deliver
-// cancels deliveries without a payload. An attempt under way may still reach the
-// endpoint; the record of its outcome gets no body. After an error or a crash, the
+// The payload goes first: function deliver cancels deliveries without a payload. An
+// invocation that read the event before may still make an attempt; the record of its outcome gets no body. After an error or a crash, the
 // payload may be erased and bodies may be left: a repeated call completes the erasure.
 func (r *Replayer) Erase(ctx context.Context, tenant hook.TenantID, id hook.EventID, by hook.KeyID) (Erasure, error) {
 	e, err := r.findEvent(ctx, tenant, id)
