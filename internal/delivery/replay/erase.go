@@ -21,8 +21,9 @@ type Erasure struct {
 // event and the deliveries stay. CodeNotFound when the tenant has no such event.
 //
 // The payload goes first: function deliver cancels deliveries without a payload. An
-// invocation that read the event before may still make an attempt; the record of its outcome gets no body. After an error or a crash, the
-// payload may be erased and bodies may be left: a repeated call completes the erasure.
+// invocation that read the event before may still make an attempt; the record of the
+// outcome gets no body. After an error or a crash, the payload may be erased and bodies
+// may be left: a repeated call completes the erasure.
 func (r *Replayer) Erase(ctx context.Context, tenant hook.TenantID, id hook.EventID, by hook.KeyID) (Erasure, error) {
 	e, err := r.findEvent(ctx, tenant, id)
 	if hook.CodeOf(err) == hook.CodeNotFound {
