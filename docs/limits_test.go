@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"surehook/internal/admin/audit"
 	"surehook/internal/delivery/replay"
 	"surehook/internal/hook"
 	"surehook/internal/rule/circuit"
@@ -69,6 +70,7 @@ func TestLimits(t *testing.T) {
 		"analysis":                           {1, replay.MaxHours, written(t, "internal/httpapi", `defaultHours = (\d+)`), replay.MaxAnalysed},
 		"pages of lists":                     {written(t, "internal/admin", `MaxLimit += (\d+)`)},
 		"percentiles":                        {5, latency.Shortest.Milliseconds(), seconds(latency.Longest), written(t, "internal/aws/dynamo", `statsKept = (\d+) \* time\.Hour`)},
+		"records of changes":                 {days(hook.AuditKept), audit.MaxRead},
 		"shards":                             {1, hook.MaxShards, 1},
 		"events, deliveries and attempts": {
 			written(t, "infra/surehook", `Name: +"prod",\s+Retention: +(\d+) \* day`), written(t, "infra/surehook", `Name: +"dev",\s+Retention: +(\d+) \* day`),

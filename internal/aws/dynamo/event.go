@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"surehook/internal/hook"
@@ -24,6 +26,7 @@ type eventItem struct {
 	Targets        []string      `dynamodbav:"targets,omitempty"` // <endpoint id>, and /<shards> above 1
 	AcceptedAt     int64         `dynamodbav:"accepted_at"`
 	ExpiresAt      int64         `dynamodbav:"expires_at,omitempty"`
+	ErasedAt       int64         `dynamodbav:"erased_at,omitempty"`
 	Nonce          string        `dynamodbav:"nonce,omitempty"`
 }
 
@@ -40,6 +43,7 @@ func (c codec) toEventItem(e hook.Event) eventItem {
 		IdempotencyKey: e.IdempotencyKey,
 		AcceptedAt:     millis(e.AcceptedAt),
 		ExpiresAt:      ttl(e.ExpiresAt),
+		ErasedAt:       millis(e.ErasedAt),
 		Nonce:          e.Nonce,
 	}
 	for _, target := range e.Targets {
@@ -82,6 +86,7 @@ func (c codec) fromEventItem(it eventItem) (hook.Event, error) {
 		IdempotencyKey: it.IdempotencyKey,
 		AcceptedAt:     fromMillis(it.AcceptedAt),
 		ExpiresAt:      fromTTL(it.ExpiresAt),
+		ErasedAt:       fromMillis(it.ErasedAt),
 		Nonce:          it.Nonce,
 	}
 	for _, s := range it.Targets {
@@ -122,4 +127,19 @@ func (s *Store) Event(ctx context.Context, id hook.EventID) (hook.Event, error) 
 	}
 	e, err := s.payload.fromEventItem(it)
 	return e, translate(err, "read event "+string(id))
+}
+
+// EraseEvent makes one conditional update.
+func (s *Store) EraseEvent(ctx context.Context, e hook.Event) error {
+	op := "erase event " + string(e.ID)
+	_, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName:           s.table,
+		Key:                 eventKey(e.ID).attributes(),
+		UpdateExpression:    aws.String("SET erased_at = if_not_exists(erased_at, :at) REMOVE payload, encoding"),
+		ConditionExpression: aws.String("accepted_at = :accepted"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{
+			":at": number(millis(e.ErasedAt)), ":accepted": number(millis(e.AcceptedAt)),
+		},
+	})
+	return translate(err, op)
 }

@@ -14,6 +14,18 @@ type Store interface {
 	settle.DeliveryStore
 	settle.DeliveriesReader
 	settle.EventReader
+	Eraser
+}
+
+// Eraser removes payloads and response bodies.
+type Eraser interface {
+	// EraseEvent removes the payload of the event and sets ErasedAt to e.ErasedAt.
+	// CodeConflict without a stored event with the id and the time of acceptance. The
+	// first time of several calls stays.
+	EraseEvent(ctx context.Context, e hook.Event) error
+	// EraseAttempts removes the response bodies of the recorded attempts of the
+	// deliveries.
+	EraseAttempts(ctx context.Context, deliveries []hook.Delivery) error
 }
 
 // Index finds deliveries. The index may lag a moment behind the records. The
