@@ -95,6 +95,7 @@ const (
 const (
 	LogTenant        = "tenant"
 	LogEvent         = "event_id"
+	LogTrace         = "trace_id" // of a trace given by the caller: a begun trace has the UUID of the event
 	LogEventType     = "event_type"
 	LogEndpoint      = "endpoint_id"
 	LogDelivery      = "delivery_id"
