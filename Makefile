@@ -178,6 +178,11 @@ COST_DOCUMENT ?= docs/cost.md
 cost: need/go need/python $(VENV)/installed ## Count and price every request; writes docs/cost.md
 	@EMULATORS_FOLDER=cost go run ./localstack/cmd/emulators -- go test -tags integration -count=1 -timeout 10m -run '^TestCost$$' ./internal/proof/cost -args -write "$(abspath $(COST_DOCUMENT))"
 
+.PHONY: scale
+scale: need/go ## Compute what one stack carries from its template and docs/cost.md; writes docs/scale.md
+	@go test -count=1 -run '^TestScale$$' ./internal/proof/scale -args -write "$(CURDIR)/docs/scale.md" > /dev/null
+	@echo "docs/scale.md"
+
 .PHONY: reliability
 reliability: need/go ## Compare with a plain retry schedule over 30 days of outages; writes docs/reliability.md
 	@go test -count=1 -timeout 60m -run '^TestReliability$$' -v ./internal/proof/reliability -args -update
