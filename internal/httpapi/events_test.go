@@ -82,7 +82,7 @@ func TestEvents_traceparent(t *testing.T) {
 		{name: "none", header: "", want: ""},
 		{name: "a valid one", header: good, want: good},
 		{name: "upper case", header: strings.ToUpper(good), want: ""},
-		{name: "another version", header: "01" + good[2:], want: ""},
+		{name: "a later version", header: "01" + good[2:], want: good},
 		{name: "too short", header: good[:54], want: ""},
 		{name: "too long", header: good + "-x", want: ""},
 		{name: "no trace id", header: "00-00000000000000000000000000000000-00f067aa0ba902b7-01", want: ""},
@@ -97,6 +97,10 @@ func TestEvents_traceparent(t *testing.T) {
 			stored, err := b.store.Event(t.Context(), hook.EventID(idOf(t, accepted)))
 			if err != nil || stored.TraceParent != tt.want {
 				t.Errorf("stored traceparent = %q, %v; want %q", stored.TraceParent, err, tt.want)
+			}
+			logged, _ := b.lines(t, "event.ingested")[0]["trace_id"].(string)
+			if want := stored.TraceParent[min(3, len(tt.want)):min(35, len(tt.want))]; logged != want {
+				t.Errorf("event.ingested has the trace id %q; want %q", logged, want)
 			}
 		})
 	}

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"surehook/internal/admin/status"
 	"surehook/internal/hook"
+	"surehook/internal/rule/trace"
 )
 
 // eventView is an event without its payload.
@@ -11,6 +12,7 @@ type eventView struct {
 	Type           string            `json:"type"`
 	IdempotencyKey string            `json:"idempotency_key,omitzero"`
 	TraceParent    string            `json:"traceparent,omitzero"`
+	TraceID        string            `json:"trace_id,omitzero"`
 	Endpoints      []hook.EndpointID `json:"endpoints"`
 	AcceptedAt     stamp             `json:"accepted_at"`
 	ExpiresAt      stamp             `json:"expires_at"`
@@ -70,6 +72,7 @@ func viewEvent(e hook.Event) eventView {
 		Type:           e.Type,
 		IdempotencyKey: e.IdempotencyKey,
 		TraceParent:    e.TraceParent,
+		TraceID:        trace.Of(e).String(),
 		Endpoints:      make([]hook.EndpointID, len(e.Targets)),
 		AcceptedAt:     stamp(e.AcceptedAt),
 		ExpiresAt:      stamp(e.ExpiresAt),

@@ -20,6 +20,7 @@ const (
 	EnvAdminKeySecret   = "SUREHOOK_ADMIN_KEY_SECRET_ARN" // Secrets Manager secret of the first admin key
 	EnvRetention        = "SUREHOOK_RETENTION"            // time to keep events and deliveries, a Go duration
 	EnvEgress           = "SUREHOOK_EGRESS"               // EgressPublic or EgressLoopback
+	EnvEgressHost       = "SUREHOOK_EGRESS_HOST"          // one more host at private addresses, for the local stack in containers only
 	EnvAPIHosts         = "SUREHOOK_API_HOSTS"            // hosts of Surehook's API, separated by commas
 	EnvReplayQueue      = "SUREHOOK_REPLAY_QUEUE_URL"     // lane of replayed deliveries
 	EnvReplayJobsQueue  = "SUREHOOK_REPLAY_JOBS_URL"      // queue of replay jobs with a due page
@@ -95,6 +96,7 @@ const (
 const (
 	LogTenant        = "tenant"
 	LogEvent         = "event_id"
+	LogTrace         = "trace_id" // of a trace given by the caller: a begun trace has the UUID of the event
 	LogEventType     = "event_type"
 	LogEndpoint      = "endpoint_id"
 	LogDelivery      = "delivery_id"

@@ -21,6 +21,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"surehook/internal/hook"
+	"surehook/internal/rule/trace"
 )
 
 const (
@@ -44,6 +45,7 @@ type Result struct {
 	ID         hook.EventID
 	Deliveries int  // number of target endpoints
 	Duplicate  bool // an earlier request had the same idempotency key and content
+	Trace      trace.Trace
 	Err        error
 }
 
@@ -183,7 +185,7 @@ func (a *Acceptor) storeAndSend(ctx context.Context, posts []post) []Result {
 	for _, p := range posts {
 		result := Result{Err: p.err}
 		if p.err == nil {
-			result = Result{ID: p.event.ID, Deliveries: len(p.event.Targets), Duplicate: p.duplicate}
+			result = Result{ID: p.event.ID, Deliveries: len(p.event.Targets), Duplicate: p.duplicate, Trace: trace.Of(p.event)}
 		}
 		results = append(results, result)
 	}
