@@ -19,6 +19,9 @@ type Event struct {
 	Nonce          string    // of the writing request: distinguishes a retried write from a duplicate event
 }
 
+// UntargetedShards is the number of shards of a tenant's list of events without a target.
+const UntargetedShards = 16
+
 // Expired reports whether the record is to be deleted. The table may delete the records
 // of an expired event days later, and in any order, so nobody uses an expired event.
 func (e Event) Expired(now time.Time) bool {

@@ -12,8 +12,12 @@ import (
 	"surehook/internal/hook"
 )
 
+// eventItem has StatePK and StateSK for an event without a target: the event is in a list
+// of the tenant. All other events are found by their deliveries.
 type eventItem struct {
 	key
+	StatePK        string        `dynamodbav:"state_pk,omitempty"` // names.ByStateHash
+	StateSK        string        `dynamodbav:"state_sk,omitempty"` // names.ByStateRange
 	ID             hook.EventID  `dynamodbav:"id"`
 	Tenant         hook.TenantID `dynamodbav:"tenant"`
 	Type           string        `dynamodbav:"type"`
@@ -44,6 +48,10 @@ func (c codec) toEventItem(e hook.Event) eventItem {
 	}
 	for _, target := range e.Targets {
 		it.Targets = append(it.Targets, targetText(target))
+	}
+	if len(e.Targets) == 0 {
+		it.StatePK = shard(untargetedList(e.Tenant), hook.ShardOf(e.ID, hook.UntargetedShards))
+		it.StateSK = position(e.AcceptedAt, hook.DeliveryID{Event: e.ID})
 	}
 	return it
 }

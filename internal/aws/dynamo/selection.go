@@ -21,7 +21,7 @@ func (s *Store) Select(ctx context.Context, selection replay.Selection) (page []
 	if err != nil {
 		return nil, "", fmt.Errorf("%s: %w", op, err)
 	}
-	page, next, err = s.pageOf(ctx, l, false, after, selection.Limit)
+	page, next, err = s.pageOf(ctx, l, after, selection.Limit)
 	return page, next, translate(err, op)
 }
 
@@ -35,7 +35,7 @@ func (s *Store) CountSelected(ctx context.Context, selection replay.Selection) (
 		return 0, nil
 	}
 	count := 0
-	for _, source := range l.sources(false, "") {
+	for _, source := range l.sources("") {
 		source.query.TableName = s.table
 		source.query.Select = types.SelectCount
 		for pages := dynamodb.NewQueryPaginator(s.db, source.query); pages.HasMorePages(); {

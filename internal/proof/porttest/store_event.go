@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"surehook/internal/admin/status"
 	"surehook/internal/hook"
 	"surehook/internal/rule/stats"
 )
@@ -174,17 +175,21 @@ func contextDone(t *testing.T, s StoreUnderTest) {
 		},
 		"Endpoints": func() error { _, err := s.Endpoints(ctx, "acme"); return err },
 		"Keys":      func() error { _, err := s.Keys(ctx); return err },
-		"DeliveriesByEndpoint": func() error {
-			_, _, err := s.DeliveriesByEndpoint(ctx, endpoint.Target(), hook.StateDead, "", 1)
+		"DeliveryRows": func() error {
+			_, _, err := s.DeliveryRows(ctx, status.Part{Endpoint: endpoint.ID}, status.Span{}, 1)
 			return err
 		},
-		"Circuit":     func() error { _, err := s.Circuit(ctx, "acme", endpoint.ID); return err },
-		"SaveCircuit": func() error { return s.SaveCircuit(ctx, sampleRecord(endpoint.ID)) },
-		"DueCircuits": func() error { _, err := s.DueCircuits(ctx, storeExpiry(), 1); return err },
-		"Parked":      func() error { _, err := s.Parked(ctx, endpoint.Target(), 1); return err },
-		"Overdue":     func() error { _, err := s.Overdue(ctx, storeExpiry(), 1); return err },
-		"Limits":      func() error { _, err := s.Limits(ctx, endpoint.ID); return err },
-		"SaveLimits":  func() error { return s.SaveLimits(ctx, endpoint.ID, sampleLimits()) },
+		"UntargetedRows": func() error { _, _, err := s.UntargetedRows(ctx, "acme", 0, status.Span{}, 1); return err },
+		"EventHeads":     func() error { _, err := s.EventHeads(ctx, []hook.EventID{e.ID}); return err },
+		"RegisterTenant": func() error { return s.RegisterTenant(ctx, "acme") },
+		"Tenants":        func() error { _, _, err := s.Tenants(ctx, "", "", 1); return err },
+		"Circuit":        func() error { _, err := s.Circuit(ctx, "acme", endpoint.ID); return err },
+		"SaveCircuit":    func() error { return s.SaveCircuit(ctx, sampleRecord(endpoint.ID)) },
+		"DueCircuits":    func() error { _, err := s.DueCircuits(ctx, storeExpiry(), 1); return err },
+		"Parked":         func() error { _, err := s.Parked(ctx, endpoint.Target(), 1); return err },
+		"Overdue":        func() error { _, err := s.Overdue(ctx, storeExpiry(), 1); return err },
+		"Limits":         func() error { _, err := s.Limits(ctx, endpoint.ID); return err },
+		"SaveLimits":     func() error { return s.SaveLimits(ctx, endpoint.ID, sampleLimits()) },
 		"Count": func() error {
 			_, err := s.Count(ctx, "acme", endpoint.ID, stats.Counts{Failed: 1}, storeEpoch())
 			return err
