@@ -55,7 +55,16 @@ func (h *replays) replayEvent(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, fmt.Errorf("read path: %w", err)
 	}
-	results, err := h.replayer.Event(ctx, c.tenant, id, replay.Request{By: c.principal.Key, Force: body.Force})
+	values, err := query(c, endpointParam)
+	if err != nil {
+		return reply{}, err
+	}
+	var wrong fieldErrors
+	to := wrong.given(values, endpointParam)
+	if len(wrong) > 0 {
+		return reply{}, hook.Invalid(wrong...)
+	}
+	results, err := h.replayer.Event(ctx, c.tenant, id, replay.Request{By: c.principal.Key, Force: body.Force, Endpoint: to})
 	if err != nil {
 		return reply{}, fmt.Errorf("replay event: %w", err)
 	}

@@ -74,9 +74,10 @@ func (h *history) putEvent(e hook.Event) {
 	}
 }
 
-// unlistEvent removes the stored event from the list of events without a target.
+// unlistEvent removes the stored event from the list of events without a target, if the
+// event is there.
 func (h *history) unlistEvent(id hook.EventID) {
-	if e, ok := h.event(id); ok && len(e.Targets) == 0 {
+	if e, ok := h.event(id); ok {
 		h.untargetedOf(e.Tenant).remove(&e)
 	}
 }

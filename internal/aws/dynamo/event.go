@@ -2,11 +2,14 @@ package dynamo
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"surehook/internal/hook"
@@ -130,4 +133,26 @@ func (s *Store) Event(ctx context.Context, id hook.EventID) (hook.Event, error) 
 	}
 	e, err := s.payload.fromEventItem(it)
 	return e, translate(err, "read event "+string(id))
+}
+
+// AddTarget makes one conditional update, at the price of a write of the whole event.
+// The condition compares the text of the target, with the number of shards.
+func (s *Store) AddTarget(ctx context.Context, e hook.Event, target hook.Target) error {
+	op := fmt.Sprintf("add endpoint %s to event %s", target.Endpoint, e.ID)
+	added := text(targetText(target))
+	_, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName:        s.table,
+		Key:              eventKey(e.ID).attributes(),
+		UpdateExpression: aws.String("SET targets = list_append(if_not_exists(targets, :none), :added)"),
+		ConditionExpression: aws.String("accepted_at = :at AND tenant = :tenant AND " +
+			"(attribute_not_exists(targets) OR (NOT contains(targets, :target) AND size(targets) < :most))"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{
+			":none": &types.AttributeValueMemberL{}, ":added": &types.AttributeValueMemberL{Value: []types.AttributeValue{added}},
+			":target": added, ":at": number(millis(e.AcceptedAt)), ":tenant": text(string(e.Tenant)), ":most": number(hook.MaxTargets),
+		},
+	})
+	if _, failed := errors.AsType[*types.ConditionalCheckFailedException](err); failed {
+		return fmt.Errorf("%s: %w", op, hook.Conflict("the event was changed meanwhile, or takes no further endpoint"))
+	}
+	return translate(err, op)
 }

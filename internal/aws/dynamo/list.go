@@ -120,9 +120,9 @@ func (s *Store) look(
 }
 
 // spanBounds returns the bounds of positions in the span. A time alone is before all
-// positions of the time.
+// positions of the time. No bound is empty, because DynamoDB rejects empty keys.
 func spanBounds(span status.Span) (from, to string) {
-	to = "~" // after all digits
+	from, to = "0", "~" // before all years, and after all digits
 	if !span.Since.IsZero() {
 		from = timeBound(span.Since)
 	}

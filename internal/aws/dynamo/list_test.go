@@ -25,16 +25,16 @@ func TestStore_DeliveryRows_OneQuery(t *testing.T) {
 		sort     string
 		from, to string
 	}{
-		{name: "all states", sort: "sk", from: "delivery#", to: "delivery#~"},
-		{name: "a shard", part: status.Part{Shard: 7}, sort: "sk", from: "delivery#", to: "delivery#~"},
-		{name: "a state", part: status.Part{State: hook.StateDead}, index: "by_endpoint", sort: "endpoint_sk", from: "dead#", to: "dead#~"},
+		{name: "all states", sort: "sk", from: "delivery#0", to: "delivery#~"},
+		{name: "a shard", part: status.Part{Shard: 7}, sort: "sk", from: "delivery#0", to: "delivery#~"},
+		{name: "a state", part: status.Part{State: hook.StateDead}, index: "by_endpoint", sort: "endpoint_sk", from: "dead#0", to: "dead#~"},
 		{
 			name: "a span", span: status.Span{Since: epoch.Add(-time.Hour), Until: epoch.Add(1)}, sort: "sk",
 			from: "delivery#2026-01-02T02:04:05.678Z", to: "delivery#2026-01-02T03:04:05.679Z",
 		},
 		{
 			name: "from a position on", part: status.Part{State: hook.StateParked}, span: status.Span{From: from, Until: epoch.Add(time.Hour)}, index: "by_endpoint",
-			sort: "endpoint_sk", from: "parked#", to: "parked#" + at + "#" + string(eventID) + "#0003",
+			sort: "endpoint_sk", from: "parked#0", to: "parked#" + at + "#" + string(eventID) + "#0003",
 		},
 	}
 	for _, tt := range tests {
@@ -114,6 +114,27 @@ func TestStore_EventHeads_LeavesOutThePayload(t *testing.T) {
 		"ExpressionAttributeNames": map[string]any{"#type": "type"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("request (-want +got):\n%s", diff)
+	}
+}
+
+// TestStore_UntargetedRows_OneQuery: a look at a shard is one query of the index. No
+// bound is empty: DynamoDB rejects empty keys.
+func TestStore_UntargetedRows_OneQuery(t *testing.T) {
+	t.Parallel()
+
+	w, store := newWire(t, answer{body: `{"Items":[],"Count":0}`})
+	if _, more, err := store.UntargetedRows(t.Context(), "acme", 7, status.Span{}, 25); err != nil || more {
+		t.Fatalf("UntargetedRows = %t, %v; want the end", more, err)
+	}
+	want := body{
+		"TableName": "table", "IndexName": "by_state", "Limit": 25.0, "ScanIndexForward": false,
+		"KeyConditionExpression": "state_pk = :pk AND state_sk BETWEEN :from AND :to",
+		"ExpressionAttributeValues": map[string]any{
+			":pk": map[string]any{"S": "untargeted#acme#07"}, ":from": map[string]any{"S": "0"}, ":to": map[string]any{"S": "~"},
+		},
+	}
+	if diff := cmp.Diff(want, w.only(t).body); diff != "" {
 		t.Errorf("request (-want +got):\n%s", diff)
 	}
 }

@@ -14,6 +14,10 @@ type Store interface {
 	settle.DeliveryStore
 	settle.DeliveriesReader
 	settle.EventReader
+	// AddTarget adds the target to the stored event, and returns CodeConflict when the
+	// event has the same target or hook.MaxTargets targets, and when there is no event
+	// with the tenant and the time of acceptance of e.
+	AddTarget(ctx context.Context, e hook.Event, target hook.Target) error
 }
 
 // Index finds deliveries. The index may lag a moment behind the records. The
