@@ -70,9 +70,10 @@ func TestLimits(t *testing.T) {
 		"requests of a page of deliveries":   {written(t, "internal/admin/status", `moreRequests = (\d+)`)},
 		"requests of a page of events":       {hook.UntargetedShards},
 		"shards of the endpoints of a list":  {written(t, "internal/admin/status", `maxParts = (\d+)`)},
-		"pages of lists":                     {written(t, "internal/admin", `MaxLimit += (\d+)`)},
-		"percentiles":                        {5, latency.Shortest.Milliseconds(), seconds(latency.Longest), written(t, "internal/aws/dynamo", `statsKept = (\d+) \* time\.Hour`)},
-		"shards":                             {1, hook.MaxShards, 1},
+		"targets of an event, with those added later": {hook.MaxTargets},
+		"pages of lists": {written(t, "internal/admin", `MaxLimit += (\d+)`)},
+		"percentiles":    {5, latency.Shortest.Milliseconds(), seconds(latency.Longest), written(t, "internal/aws/dynamo", `statsKept = (\d+) \* time\.Hour`)},
+		"shards":         {1, hook.MaxShards, 1},
 		"events, deliveries and attempts": {
 			written(t, "infra/surehook", `Name: +"prod",\s+Retention: +(\d+) \* day`), written(t, "infra/surehook", `Name: +"dev",\s+Retention: +(\d+) \* day`),
 		},
