@@ -1,11 +1,16 @@
 package memory
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"iter"
+	"strconv"
+	"strings"
 	"time"
 
 	"surehook/internal/admin/status"
+	"surehook/internal/delivery/replay"
 	"surehook/internal/hook"
 )
 
@@ -93,6 +98,72 @@ func (s *Store) EventHeads(ctx context.Context, ids []hook.EventID) ([]hook.Even
 		seen[id] = true
 	}
 	return heads, nil
+}
+
+// SelectEvents cuts limit to 1 to 100. Every page but the last is full.
+func (s *Store) SelectEvents(ctx context.Context, sel replay.EventSelection) (page []replay.EventPlace, next string, err error) {
+	if err := available(ctx, "select events of tenant "+string(sel.Tenant)); err != nil {
+		return nil, "", err
+	}
+	after, err := openEventCursor(sel.After)
+	if err != nil {
+		return nil, "", err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	for place := range s.placesOf(sel) {
+		at := time.UnixMilli(place.AcceptedAt)
+		if !sel.To.IsZero() && !at.Before(wholeMilliseconds(sel.To)) {
+			break
+		}
+		if at.Before(sel.From) || sel.After != "" && compareEvents(place, after) <= 0 {
+			continue
+		}
+		if len(page) == min(max(sel.Limit, 1), maxPage) {
+			last := page[len(page)-1]
+			return page, fmt.Sprintf("%d#%s", last.AcceptedAt, last.ID), nil
+		}
+		page = append(page, place)
+	}
+	return page, "", nil
+}
+
+// placesOf yields the places of the source's events, the oldest first.
+func (s *Store) placesOf(sel replay.EventSelection) iter.Seq[replay.EventPlace] {
+	return func(yield func(replay.EventPlace) bool) {
+		if sel.Source.Endpoint == "" {
+			for e := range s.untargetedOf(sel.Tenant).all() {
+				if !yield(replay.EventPlace{ID: e.ID, AcceptedAt: e.AcceptedAt.UnixMilli()}) {
+					return
+				}
+			}
+			return
+		}
+		for d := range within(sel.Source, s.acceptedBy(sel.Source.Endpoint).all()) {
+			if d.ID.Generation == 1 && !yield(replay.EventPlace{ID: d.ID.Event, AcceptedAt: d.AcceptedAt}) {
+				return
+			}
+		}
+	}
+}
+
+func compareEvents(a, b replay.EventPlace) int {
+	return cmp.Or(cmp.Compare(a.AcceptedAt, b.AcceptedAt), cmp.Compare(a.ID, b.ID))
+}
+
+// openEventCursor returns the event in the cursor of SelectEvents.
+func openEventCursor(cursor string) (place replay.EventPlace, err error) {
+	if cursor == "" {
+		return place, nil
+	}
+	at, event, _ := strings.Cut(cursor, "#")
+	place.AcceptedAt, err = strconv.ParseInt(at, 10, 64)
+	if err != nil || event == "" {
+		return place, errForeignCursor()
+	}
+	place.ID = hook.EventID(event)
+	return place, nil
 }
 
 // begins reports whether the position is not before since, in whole milliseconds.

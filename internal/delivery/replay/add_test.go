@@ -120,3 +120,66 @@ func TestEvent_AddedEndpoint_KilledAtAnyEffect(t *testing.T) {
 		}
 	}
 }
+
+// TestWork_AddsEndpoint: a job sends the events of the filter to an endpoint that was
+// created later: the events of two endpoints, some for both, and the events without a
+// target, each once. The worker is killed at every effect.
+func TestWork_AddsEndpoint(t *testing.T) {
+	t.Parallel()
+
+	for _, after := range []bool{false, true} {
+		for n := 0; ; n++ {
+			w := setup(t)
+			a, b := w.Endpoint(nil), w.Endpoint(nil)
+			at := start.Add(-60 * 24 * time.Hour)
+			var want []hook.Event
+			post := func(eventType string, targets ...hook.Endpoint) hook.Event {
+				at = at.Add(time.Second)
+				e := w.Event(eventType, at, targets...)
+				for _, target := range targets {
+					d := hook.QueuedDelivery(e, target.Target())
+					d.State, d.Attempts, d.Last = hook.StateDelivered, 1, hook.Outcome{Class: hook.ClassDelivered, Status: 200}
+					w.Save(d)
+				}
+				return e
+			}
+			post("order.early", a)
+			from := at.Add(time.Second)
+			for range 2 {
+				want = append(want, post("order.paid", a), post("order.paid", b, a), post("order.paid"))
+				post("user.created", a)
+				post("user.created")
+			}
+			late := w.Endpoint(nil)
+			had := post("order.paid", a, late)
+			j := w.start(replay.JobRequest{Types: []string{"order.*"}, From: from, AddTo: string(late.ID), Rate: 0.3})
+			w.Crash.Arm(n, after)
+			w.Run()
+			died := w.Crash.Deaths() > 0
+			if n > 0 && !died {
+				if n < 20 {
+					t.Errorf("the job has %d effects; want at least 20", n-1)
+				}
+				break
+			}
+			name := fmt.Sprintf("killed at effect %d (after: %t)", n, after)
+			if got := w.job(j.ID); got.State != replay.JobFinished || got.Enqueued != len(want) || got.Outcomes.Delivered != len(want) || got.Selected != got.Enqueued+got.Skipped {
+				t.Errorf("%s: job = %+v; want %d enqueued and delivered", name, got, len(want))
+			}
+			posted := w.PostsOf()
+			for _, e := range want {
+				stored, err := w.Store.Event(t.Context(), e.ID)
+				ref, ok := stored.Ref(late.ID, 2)
+				if err != nil || !ok || posted[ref] != 1 {
+					t.Errorf("%s: event %s had %d POSTs to the added endpoint, %v; want one", name, e.ID, posted[ref], err)
+				}
+			}
+			if len(posted) != len(want) {
+				t.Errorf("%s: POSTs = %v; want %d", name, posted, len(want))
+			}
+			if stored, err := w.Store.Event(t.Context(), had.ID); err != nil || len(stored.Targets) != 2 {
+				t.Errorf("%s: the event that has the endpoint = %v, %v", name, stored.Targets, err)
+			}
+		}
+	}
+}
