@@ -163,7 +163,7 @@ func TestWork_AddsEndpoint(t *testing.T) {
 				break
 			}
 			name := fmt.Sprintf("killed at effect %d (after: %t)", n, after)
-			if got := w.job(j.ID); got.State != replay.JobFinished || got.Enqueued != len(want) || got.Outcomes.Delivered != len(want) || got.Selected != got.Enqueued+got.Skipped {
+			if got := w.job(j.ID); got.State != replay.JobFinished || got.Enqueued != len(want) || got.Delivered != len(want) || got.Selected != got.Enqueued+got.Skipped {
 				t.Errorf("%s: job = %+v; want %d enqueued and delivered", name, got, len(want))
 			}
 			posted := w.PostsOf()

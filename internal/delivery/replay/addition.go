@@ -13,17 +13,18 @@ import (
 const untargeted hook.EndpointID = "untargeted"
 
 // selectEvents selects the next events for the endpoint of AddTo, and returns the first
-// generations of their deliveries to the endpoint, without a record. An event with
-// several deliveries is selected several times, and skipped after the first.
+// generations of their deliveries to the endpoint, without a record and without regard
+// to the shard, which added finds. An event with several deliveries is selected several times, and skipped after the first.
 func (w *jobRun) selectEvents(ctx context.Context, j *Job, limit int) ([]hook.Delivery, error) {
-	to, err := w.Endpoints.Endpoint(ctx, j.Tenant, j.Filter.AddTo)
-	if hook.CodeOf(err) == hook.CodeNotFound && err != nil {
-		j.Selects = false // deleted meanwhile
+	receivers, err := w.targets(ctx, j.Tenant, j.Filter.AddTo)
+	if err != nil {
+		return nil, err
+	}
+	if len(receivers) == 0 { // deleted meanwhile
+		j.Selects = false
 		return nil, nil
 	}
-	if err != nil {
-		return nil, fmt.Errorf("read endpoint %s: %w", j.Filter.AddTo, err)
-	}
+	to := receivers[0].Endpoint
 	if w.endpoints == nil {
 		if w.endpoints, err = w.targets(ctx, j.Tenant, j.Filter.Endpoint); err != nil {
 			return nil, err
@@ -45,9 +46,9 @@ func (w *jobRun) selectEvents(ctx context.Context, j *Job, limit int) ([]hook.De
 		}
 		for _, place := range selected {
 			e := hook.Event{ID: place.ID, Tenant: j.Tenant, AcceptedAt: time.UnixMilli(place.AcceptedAt).UTC()}
-			if !seen[place] && source.Endpoint != to.ID {
+			if !seen[place] && source.Endpoint != to {
 				seen[place] = true
-				page = append(page, hook.QueuedDelivery(e, to.Target()))
+				page = append(page, hook.QueuedDelivery(e, hook.Target{Endpoint: to, Shards: 1}))
 			}
 		}
 		return next, len(page) >= limit, nil
