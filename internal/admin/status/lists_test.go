@@ -389,3 +389,60 @@ func TestReader_lists_requests(t *testing.T) {
 		t.Errorf("Events = %d, %v after %d requests", len(list.Data), err, n)
 	}
 }
+
+// TestReader_lists_endEarly: a filter that drops most rows uses up the requests of each
+// page. Pages then end early, and together list every delivery and event once.
+func TestReader_lists_endEarly(t *testing.T) {
+	t.Parallel()
+
+	const endpoints, events = 61, 6100
+	s := memory.NewStore()
+	var targets []hook.Target
+	for range endpoints {
+		id := hook.NewEndpointID()
+		e := hook.Endpoint{ID: id, Tenant: tenant, URL: "https://example.com/" + string(id), Shards: 1}
+		if err := s.CreateEndpoint(t.Context(), e); err != nil {
+			t.Fatalf("CreateEndpoint = %v", err)
+		}
+		targets = append(targets, e.Target())
+	}
+	for n := range events { // every 100th event has type.7, the others have type.1
+		i := 10*n + 1
+		if n%100 == 0 {
+			i += 6
+		}
+		if err := porttest.PostTo(t.Context(), s, hook.KeyedEventID(tenant, fmt.Sprint(i)), i, targets[n%endpoints:][:1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lists := porttest.NewCountedLists(s)
+	r := porttest.ListReader(s, lists)
+	const most = endpoints + hook.UntargetedShards + 1 + 1 + 24
+	pages, seen := 0, make(map[hook.EventID]int)
+	count := func() {
+		if n := lists.Requests(); n > most {
+			t.Errorf("page %d made %d requests; want at most %d", pages, n, most)
+		}
+		pages++
+	}
+	for _, d := range all(t, 100, func(p page.Request) (page.List[hook.Delivery], error) {
+		defer count()
+		return r.Deliveries(t.Context(), tenant, status.DeliveryFilter{Type: "type.7"}, p)
+	}) {
+		seen[d.ID.Event]++
+	}
+	if len(seen) != events/100 || pages < 2 {
+		t.Errorf("%d deliveries on %d pages; want %d, and a short page", len(seen), pages, events/100)
+	}
+	for _, e := range all(t, 100, func(p page.Request) (page.List[hook.Event], error) {
+		defer count()
+		return r.Events(t.Context(), tenant, status.EventFilter{Type: "type.7"}, p)
+	}) {
+		seen[e.ID]++
+	}
+	for id, n := range seen {
+		if n != 2 {
+			t.Errorf("%s is listed %d times; want once as a delivery and once as an event", id, n)
+		}
+	}
+}

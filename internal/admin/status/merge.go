@@ -40,17 +40,16 @@ type looks struct{ first, next int }
 // look at every source, a page makes at most left requests.
 type merge struct {
 	sources []*source
-	span    Span
-	after   *Position // the list begins after the position; nil: at its begin
+	span    Span // From: the list begins after the position
 	looks   looks
 	started bool
 	left    int
 }
 
-// newMerge returns the list in the span after the position.
+// newMerge returns the list in the span after the position; nil: from its begin.
 func newMerge(sources []*source, span Span, after *Position, l looks) *merge {
 	span.From = after
-	return &merge{sources: sources, span: span, after: after, looks: l, left: moreRequests}
+	return &merge{sources: sources, span: span, looks: l, left: moreRequests}
 }
 
 // take returns the next rows of the list, at most n. A shorter result means the end of
@@ -140,7 +139,7 @@ func (m *merge) read(ctx context.Context, sources []*source, look int) error {
 				s.reached = rows[len(rows)-1].Position
 			}
 			s.rows = slices.DeleteFunc(rows, func(row Row) bool {
-				return span.From != nil && row.Compare(*span.From) <= 0 || m.after != nil && row.Compare(*m.after) <= 0
+				return span.From != nil && row.Compare(*span.From) <= 0
 			})
 			return nil
 		})
