@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"surehook/internal/admin/audit"
 	"surehook/internal/delivery/replay"
 	"surehook/internal/hook"
 	"surehook/internal/rule/circuit"
@@ -71,9 +72,10 @@ func TestLimits(t *testing.T) {
 		"requests of a page of events":       {hook.UntargetedShards},
 		"shards of the endpoints of a list":  {written(t, "internal/admin/status", `maxParts = (\d+)`)},
 		"targets of an event, with those added later": {hook.MaxTargets},
-		"pages of lists": {written(t, "internal/admin", `MaxLimit += (\d+)`)},
-		"percentiles":    {5, latency.Shortest.Milliseconds(), seconds(latency.Longest), written(t, "internal/aws/dynamo", `statsKept = (\d+) \* time\.Hour`)},
-		"shards":         {1, hook.MaxShards, 1},
+		"pages of lists":     {written(t, "internal/admin", `MaxLimit += (\d+)`)},
+		"percentiles":        {5, latency.Shortest.Milliseconds(), seconds(latency.Longest), written(t, "internal/aws/dynamo", `statsKept = (\d+) \* time\.Hour`)},
+		"records of changes": {days(hook.AuditKept), audit.MaxRead},
+		"shards":             {1, hook.MaxShards, 1},
 		"events, deliveries and attempts": {
 			written(t, "infra/surehook", `Name: +"prod",\s+Retention: +(\d+) \* day`), written(t, "infra/surehook", `Name: +"dev",\s+Retention: +(\d+) \* day`),
 		},

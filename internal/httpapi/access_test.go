@@ -65,6 +65,7 @@ func operations() []operation {
 		{name: "POST /v1/tenants/{tenant}/deliveries/{delivery}/discard", scope: "replay", status: 200, body: `{"reason":"r"}`},
 		{name: "POST /v1/tenants/{tenant}/deliveries/{delivery}/cancel", scope: "replay", status: 200, body: ""},
 		{name: "POST " + event + "/replay", scope: "replay", status: 202, body: `{"force":true}`},
+		{name: "DELETE " + event + "/payload", scope: "admin", status: 204, body: ""},
 		{name: "POST /v1/tenants/{tenant}/replays", scope: "replay", status: 202, body: `{"filter":{}}`},
 		{name: "GET /v1/tenants/{tenant}/replays", scope: "replay", status: 200, body: ""},
 		{name: "GET " + job, scope: "replay", status: 200, body: ""},
@@ -73,6 +74,8 @@ func operations() []operation {
 		{name: "GET /v1/tenants/{tenant}/limits", scope: "read", status: 200, body: ""},
 		{name: "PUT /v1/tenants/{tenant}/limits", scope: "admin" + forAll, status: 200, body: `{"endpoints":5}`},
 		{name: "DELETE /v1/tenants/{tenant}/limits", scope: "admin" + forAll, status: 204, body: ""},
+		{name: "GET /v1/tenants/{tenant}/audit", scope: "audit", status: 200, body: ""},
+		{name: "GET /v1/audit", scope: "admin" + forAll, status: 200, body: ""},
 		{name: "GET /v1/health", scope: "admin" + forAll, status: 200, body: ""},
 		{name: "POST /v1/keys", scope: "admin" + forAll, status: 201, body: `{"name":"a","tenant":"acme","scopes":["read"]}`},
 		{name: "GET /v1/keys", scope: "admin" + forAll, status: 200, body: ""},
@@ -162,7 +165,7 @@ func (e estate) path(route string) string {
 // tenant and of all tenants, each without a scope, with every single scope, and
 // with all scopes except admin.
 func callers() map[string]hook.Principal {
-	sets := map[string][]hook.Scope{"no scope": nil, "all scopes but admin": {"events:write", "endpoints:write", "read", "replay"}}
+	sets := map[string][]hook.Scope{"no scope": nil, "all scopes but admin": {"events:write", "endpoints:write", "read", "replay", "audit"}}
 	for _, scope := range hook.Scopes() {
 		sets[string(scope)] = []hook.Scope{scope}
 	}

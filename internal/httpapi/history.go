@@ -35,7 +35,11 @@ func encodeEvent(e hook.Event) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode event %s: %w", e.ID, err)
 	}
-	return bytes.Join([][]byte{bytes.TrimSuffix(raw, []byte("}")), []byte(`,"payload":`), e.Payload, []byte("}")}, nil), nil
+	payload := e.Payload
+	if e.Erased() {
+		payload = []byte("null")
+	}
+	return bytes.Join([][]byte{bytes.TrimSuffix(raw, []byte("}")), []byte(`,"payload":`), payload, []byte("}")}, nil), nil
 }
 
 func (h *manage) listEventDeliveries(ctx context.Context, c *call) (reply, error) {

@@ -14,6 +14,7 @@ type eventView struct {
 	Endpoints      []hook.EndpointID `json:"endpoints"`
 	AcceptedAt     stamp             `json:"accepted_at"`
 	ExpiresAt      stamp             `json:"expires_at"`
+	ErasedAt       stamp             `json:"erased_at,omitzero"` // of the payload
 }
 
 type deliveryView struct {
@@ -72,6 +73,7 @@ func viewEvent(e hook.Event) eventView {
 		Endpoints:      make([]hook.EndpointID, len(e.Targets)),
 		AcceptedAt:     stamp(e.AcceptedAt),
 		ExpiresAt:      stamp(e.ExpiresAt),
+		ErasedAt:       stamp(e.ErasedAt),
 	}
 	for i, target := range e.Targets {
 		v.Endpoints[i] = target.Endpoint

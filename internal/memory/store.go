@@ -48,6 +48,7 @@ type Store struct {
 	active        map[time.Time]map[hook.CircuitCheck]bool         // endpoints with counts, by hour
 	notifications map[hook.EndpointID]map[string]hook.Notification // by time and key
 	outcomes      map[hook.JobID]*outcomes
+	changes       map[hook.TenantID]map[string]hook.AuditRecord // by position
 }
 
 // tenant holds the endpoints and jobs of a tenant.
@@ -80,6 +81,7 @@ func NewStore() *Store {
 		active:        make(map[time.Time]map[hook.CircuitCheck]bool),
 		notifications: make(map[hook.EndpointID]map[string]hook.Notification),
 		outcomes:      make(map[hook.JobID]*outcomes),
+		changes:       make(map[hook.TenantID]map[string]hook.AuditRecord),
 	}
 }
 

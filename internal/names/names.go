@@ -55,9 +55,10 @@ const (
 
 // Authorizer context keys: results of the authorize function for the functions behind the API.
 const (
-	AuthKeyID  = "key_id"
-	AuthTenant = "tenant"
-	AuthScopes = "scopes" // comma-separated
+	AuthKeyID   = "key_id"
+	AuthKeyName = "key_name"
+	AuthTenant  = "tenant"
+	AuthScopes  = "scopes" // comma-separated
 	// AuthExpiresAt is the key's expiry in milliseconds since 1970; "" for never.
 	AuthExpiresAt = "expires_at"
 	AuthNetworks  = "networks" // comma-separated CIDR blocks; "" for every network
@@ -145,6 +146,8 @@ const (
 	LogOverdue       = "overdue"
 	LogSwept         = "deliveries_swept"
 	LogDelayed       = "delayed"
+	LogAudit         = "audit_id"
+	LogAction        = "action"
 )
 
 // Version is the version of this build without a leading "v", such as "1.2.3" or

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"surehook/internal/admin/apikey"
+	"surehook/internal/admin/audit"
 	"surehook/internal/admin/endpoint"
 	"surehook/internal/admin/status"
 	"surehook/internal/admin/tenant"
@@ -141,6 +142,7 @@ func (p *process) wireManagement(policy egress.Policy) {
 		Now:          time.Now,
 	}
 	p.admin = httpapi.Admin{
+		Audit:     &audit.Log{Store: p.store, Log: p.log, Now: time.Now},
 		Endpoints: endpoints,
 		Status: &status.Reader{
 			Endpoints: endpoints,

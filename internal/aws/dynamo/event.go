@@ -31,6 +31,7 @@ type eventItem struct {
 	Targets        []string      `dynamodbav:"targets,omitempty"` // <endpoint id>, and /<shards> above 1
 	AcceptedAt     int64         `dynamodbav:"accepted_at"`
 	ExpiresAt      int64         `dynamodbav:"expires_at,omitempty"`
+	ErasedAt       int64         `dynamodbav:"erased_at,omitempty"`
 	Nonce          string        `dynamodbav:"nonce,omitempty"`
 }
 
@@ -47,6 +48,7 @@ func (c codec) toEventItem(e hook.Event) eventItem {
 		IdempotencyKey: e.IdempotencyKey,
 		AcceptedAt:     millis(e.AcceptedAt),
 		ExpiresAt:      ttl(e.ExpiresAt),
+		ErasedAt:       millis(e.ErasedAt),
 		Nonce:          e.Nonce,
 	}
 	for _, target := range e.Targets {
@@ -93,6 +95,7 @@ func (c codec) fromEventItem(it eventItem) (hook.Event, error) {
 		IdempotencyKey: it.IdempotencyKey,
 		AcceptedAt:     fromMillis(it.AcceptedAt),
 		ExpiresAt:      fromTTL(it.ExpiresAt),
+		ErasedAt:       fromMillis(it.ErasedAt),
 		Nonce:          it.Nonce,
 	}
 	for _, s := range it.Targets {
@@ -154,5 +157,20 @@ func (s *Store) AddTarget(ctx context.Context, e hook.Event, target hook.Target)
 	if _, failed := errors.AsType[*types.ConditionalCheckFailedException](err); failed {
 		return fmt.Errorf("%s: %w", op, hook.Conflict("the event was changed meanwhile, or takes no further endpoint"))
 	}
+	return translate(err, op)
+}
+
+// EraseEvent makes one conditional update.
+func (s *Store) EraseEvent(ctx context.Context, e hook.Event) error {
+	op := "erase event " + string(e.ID)
+	_, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName:           s.table,
+		Key:                 eventKey(e.ID).attributes(),
+		UpdateExpression:    aws.String("SET erased_at = if_not_exists(erased_at, :at) REMOVE payload, encoding"),
+		ConditionExpression: aws.String("accepted_at = :accepted"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{
+			":at": number(millis(e.ErasedAt)), ":accepted": number(millis(e.AcceptedAt)),
+		},
+	})
 	return translate(err, op)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"surehook/internal/admin/audit"
 	"surehook/internal/hook"
 	"surehook/internal/names"
 )
@@ -43,6 +44,7 @@ const (
 	apiKeyPrefix   = "key#"
 	statsPrefix    = "stats#"
 	historyPrefix  = "history#"
+	auditPrefix    = "audit#"
 	jobPrefix      = "replay#"
 	outcomesPrefix = "outcomes#"
 	openJobsSort   = "open-replays"
@@ -178,6 +180,15 @@ func activeRange(tenant hook.TenantID, id hook.EndpointID) string {
 // historyKey returns the key of a notification. Keys sort by time.
 func historyKey(n hook.Notification) key {
 	return key{endpointPartition(n.Endpoint), historyPrefix + n.At.UTC().Format(indexTime) + "#" + n.Key}
+}
+
+// auditPartition returns the partition of the tenant's records of changes. The name of
+// hook.AllTenants is no tenant's id.
+func auditPartition(tenant hook.TenantID) string { return auditPrefix + string(tenant) }
+
+// auditKey returns the key of the record of a change. Keys sort by time.
+func auditKey(r hook.AuditRecord) key {
+	return key{auditPartition(r.Tenant), auditPrefix + audit.Position(r)}
 }
 
 func jobKey(tenant hook.TenantID, id hook.JobID) key {

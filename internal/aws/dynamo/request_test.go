@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -139,6 +140,21 @@ func TestStore_WritesAreConditional(t *testing.T) {
 					Values: map[string]any{":version": n("3"), ":tenant": s("acme"), ":url": s("https://example.com"), ":uid": s("billing")},
 				},
 				{Write: "Update", PK: tenant, SK: "tenant", Condition: "", Values: count("0")},
+			},
+		},
+		{
+			name: "a disabling has the record in the same transaction",
+			call: func(ctx context.Context, s *dynamo.Store) error {
+				return s.DisableEndpoint(ctx, endpoint(""), hook.AuditRecord{ID: "aud_1", Tenant: "acme", At: time.UnixMilli(1).UTC()})
+			},
+			want: []guard{
+				{
+					Write: "Put", PK: ep, SK: "endpoint",
+					Condition: "version = :version AND tenant = :tenant AND #url = :url AND attribute_not_exists(uid)",
+					Values:    map[string]any{":version": n("3"), ":tenant": s("acme"), ":url": s("https://example.com")},
+				},
+				{Write: "Update", PK: tenant, SK: "tenant", Condition: "", Values: count("0")},
+				{Write: "Put", PK: "audit#acme", SK: "audit#1970-01-01T00:00:00.001Z#aud_1", Condition: "", Values: nil},
 			},
 		},
 		{

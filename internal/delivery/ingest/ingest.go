@@ -231,6 +231,9 @@ func (a *Acceptor) storeEvent(ctx context.Context, p *post) error {
 	if err != nil {
 		return fmt.Errorf("read event %s: %w", p.event.ID, err)
 	}
+	if stored.Erased() { // nothing is left to compare
+		return hook.Conflict("the idempotency key was used before, and the payload was erased")
+	}
 	if stored.Hash() != p.event.Hash() {
 		return hook.Conflict("the idempotency key was used before with another type or payload")
 	}

@@ -87,6 +87,8 @@ func (w *jobRun) added(ctx context.Context, ref hook.DeliveryRef) (d hook.Delive
 		return d, hook.NotFound("event"), nil
 	case err != nil:
 		return d, nil, err
+	case e.Erased():
+		return d, hook.ErrErased(), nil
 	case !w.job.Filter.matches(e.Type):
 		return d, hook.Conflict("its type is " + e.Type), nil
 	}

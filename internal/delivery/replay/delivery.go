@@ -39,6 +39,9 @@ func (r *Replayer) Delivery(ctx context.Context, tenant hook.TenantID, id hook.D
 	if err != nil {
 		return hook.Delivery{}, err
 	}
+	if e.Erased() {
+		return hook.Delivery{}, fmt.Errorf("replay delivery %s: %w", id, hook.ErrErased())
+	}
 	c := &candidate{delivery: d, request: o.replayRequest()}
 	switch _, err = r.Endpoints.Endpoint(ctx, tenant, id.Endpoint); {
 	case hook.CodeOf(err) == hook.CodeNotFound:
@@ -59,6 +62,9 @@ func (r *Replayer) Event(ctx context.Context, tenant hook.TenantID, id hook.Even
 	e, err := r.findEvent(ctx, tenant, id)
 	if err != nil {
 		return nil, err
+	}
+	if e.Erased() {
+		return nil, fmt.Errorf("replay event %s: %w", id, hook.ErrErased())
 	}
 	if o.Endpoint != "" {
 		if e, err = r.only(ctx, e, o.Endpoint); err != nil {

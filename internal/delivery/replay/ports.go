@@ -18,6 +18,18 @@ type Store interface {
 	// event has the same target or hook.MaxTargets targets, and when there is no event
 	// with the tenant and the time of acceptance of e.
 	AddTarget(ctx context.Context, e hook.Event, target hook.Target) error
+	Eraser
+}
+
+// Eraser removes payloads and response bodies.
+type Eraser interface {
+	// EraseEvent removes the payload of the event and sets ErasedAt to e.ErasedAt.
+	// CodeConflict without a stored event with the id and the time of acceptance. The
+	// first time of several calls stays.
+	EraseEvent(ctx context.Context, e hook.Event) error
+	// EraseAttempts removes the response bodies of the recorded attempts of the
+	// deliveries.
+	EraseAttempts(ctx context.Context, deliveries []hook.Delivery) error
 }
 
 // Index finds deliveries. The index may lag a moment behind the records. The

@@ -128,9 +128,19 @@ func (p ports) Endpoint(ctx context.Context, tenant hook.TenantID, id hook.Endpo
 	return p.Store.Endpoint(ctx, tenant, id)
 }
 
-// UpdateEndpoint is an effect.
-func (p ports) UpdateEndpoint(ctx context.Context, e hook.Endpoint) error {
-	return p.effect("update endpoint", e.ID, func() error { return p.Store.UpdateEndpoint(ctx, e) })
+// DisableEndpoint is an effect.
+func (p ports) DisableEndpoint(ctx context.Context, e hook.Endpoint, r hook.AuditRecord) error {
+	return p.effect("disable endpoint", e.ID, func() error { return p.Store.DisableEndpoint(ctx, e, r) })
+}
+
+// EraseEvent is an effect.
+func (p ports) EraseEvent(ctx context.Context, e hook.Event) error {
+	return p.effect("erase event", "", func() error { return p.Store.EraseEvent(ctx, e) })
+}
+
+// EraseAttempts is an effect.
+func (p ports) EraseAttempts(ctx context.Context, deliveries []hook.Delivery) error {
+	return p.effect("erase attempts", "", func() error { return p.Store.EraseAttempts(ctx, deliveries) })
 }
 
 // Parked lists parked deliveries.
