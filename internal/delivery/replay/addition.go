@@ -88,7 +88,7 @@ func (w *jobRun) added(ctx context.Context, ref hook.DeliveryRef) (d hook.Delive
 	case err != nil:
 		return d, nil, err
 	case e.Erased():
-		return d, hook.ErrErased(), nil
+		return d, fmt.Errorf("add endpoint to event %s: %w", e.ID, hook.ErrErased()), nil
 	case !w.job.Filter.matches(e.Type):
 		return d, hook.Conflict("its type is " + e.Type), nil
 	}
