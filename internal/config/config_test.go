@@ -136,6 +136,20 @@ func TestForDeliver_TenantPlaces(t *testing.T) {
 	}
 }
 
+func TestForDeliver_Host(t *testing.T) {
+	t.Parallel()
+
+	env := maps.Clone(deliverEnv)
+	env[names.EnvEgressHost] = "host.docker.internal"
+	if _, err := config.ForDeliver(lookup(env)); err == nil || !strings.Contains(err.Error(), names.EnvEgressHost) {
+		t.Errorf("ForDeliver() = %v; want an error that names %s, because egress is %s", err, names.EnvEgressHost, env[names.EnvEgress])
+	}
+	env[names.EnvEgress] = names.EgressLoopback
+	if got, err := config.ForDeliver(lookup(env)); err != nil || got.Egress.Host != "host.docker.internal" {
+		t.Errorf("ForDeliver() = %+v, %v; want the host", got.Egress, err)
+	}
+}
+
 func TestFor_NamesEveryMissingVariable(t *testing.T) {
 	t.Parallel()
 

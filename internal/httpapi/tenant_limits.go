@@ -35,17 +35,34 @@ func (h *manage) putTenantLimits(ctx context.Context, c *call) (reply, error) {
 		DeliveriesPerEvent: limitOf(body.DeliveriesPerEvent),
 		Endpoints:          limitOf(body.Endpoints),
 	}
-	if err := h.Tenants.SetLimits(ctx, c.tenant, l); err != nil {
+	if err := h.setLimits(ctx, c, l, body); err != nil {
 		return reply{}, fmt.Errorf("put limits: %w", err)
 	}
 	return ok(viewTenantLimits(l)), nil
 }
 
 func (h *manage) deleteTenantLimits(ctx context.Context, c *call) (reply, error) {
-	if err := h.Tenants.SetLimits(ctx, c.tenant, hook.TenantLimits{}); err != nil {
+	if err := h.setLimits(ctx, c, hook.TenantLimits{}, nil); err != nil {
 		return reply{}, fmt.Errorf("delete limits: %w", err)
 	}
 	return reply{status: http.StatusNoContent}, nil
+}
+
+// setLimits replaces the limits of the tenant. Of two concurrent changes, both records
+// may have the same old limits.
+func (h *manage) setLimits(ctx context.Context, c *call, l hook.TenantLimits, request any) error {
+	if err := c.begin(ctx, string(c.tenant), request); err != nil {
+		return err
+	}
+	before, err := h.Tenants.Limits(ctx, c.tenant)
+	if err != nil {
+		return fmt.Errorf("read old limits: %w", err)
+	}
+	if err := h.Tenants.SetLimits(ctx, c.tenant, l); err != nil {
+		return fmt.Errorf("set limits: %w", err)
+	}
+	c.changed(viewTenantLimits(before), viewTenantLimits(l))
+	return nil
 }
 
 // limitOf returns the limit of a field. A given 0 is no limit in package hook and not

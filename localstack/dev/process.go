@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"surehook/internal/admin/apikey"
+	"surehook/internal/admin/audit"
 	"surehook/internal/admin/endpoint"
 	"surehook/internal/admin/status"
 	"surehook/internal/admin/tenant"
@@ -148,11 +149,13 @@ func (p *process) wireManagement(policy egress.Policy) {
 		Now:          time.Now,
 	}
 	p.admin = httpapi.Admin{
+		Audit:     &audit.Log{Store: p.store, Log: p.log, Now: time.Now},
 		Endpoints: endpoints,
 		Status: &status.Reader{
 			Endpoints: endpoints,
 			Circuits:  p.store,
 			History:   p.store,
+			Lists:     p.store,
 			Stats:     p.store,
 			Index:     p.store,
 			Queues:    memory.Queues{Lanes: p.queue, DeadLetters: p.deadLetters, Circuits: p.circuits, Jobs: p.jobs},

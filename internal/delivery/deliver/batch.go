@@ -146,7 +146,7 @@ func (d *Deliverer) processJobs(ctx context.Context, jobs []*job) {
 		if st != stepAttempt && j.err == nil {
 			j.lease = claimOf(j.token)
 		}
-		if st == stepAttempt || st == stepExpire {
+		if st == stepAttempt || st == stepExpire || st == stepErase {
 			key := attemptOf(j.token)
 			if taken[key] {
 				j.err = errOtherToken
@@ -156,7 +156,7 @@ func (d *Deliverer) processJobs(ctx context.Context, jobs []*job) {
 		}
 		switch st {
 		case stepDrop:
-		case stepResume, stepDefer, stepExpire:
+		case stepResume, stepDefer, stepExpire, stepErase:
 			wg.Go(func() { made.run(j, func() (gate.Result, error) { return d.applyStep(ctx, &j.subject, st, now) }) })
 		case stepAttempt:
 			due[j.token.Delivery.Endpoint] = append(due[j.token.Delivery.Endpoint], j)

@@ -16,11 +16,13 @@ package ingest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"surehook/internal/hook"
+	"surehook/internal/rule/trace"
 )
 
 const (
@@ -44,6 +46,7 @@ type Result struct {
 	ID         hook.EventID
 	Deliveries int  // number of target endpoints
 	Duplicate  bool // an earlier request had the same idempotency key and content
+	Trace      trace.Trace
 	Err        error
 }
 
@@ -85,8 +88,25 @@ func (a *Acceptor) AcceptBatch(ctx context.Context, tenant hook.TenantID, reques
 		posts[i] = a.preparePost(tenant, r, now)
 		posts[i].event.Targets = matchTargets(known.endpoints, r.Type)
 	}
+	a.register(ctx, tenant, known, posts)
 	a.limit(ctx, tenant, known.limits, posts, now)
 	return a.storeAndSend(ctx, posts)
+}
+
+// register makes an unknown tenant known before its first event: one write per tenant.
+// After a crash, the tenant is known and has no event.
+func (a *Acceptor) register(ctx context.Context, tenant hook.TenantID, known listing, posts []post) {
+	valid := slices.ContainsFunc(posts, func(p post) bool { return p.err == nil })
+	if known.version != 0 || !valid {
+		return
+	}
+	if err := a.Store.RegisterTenant(ctx, tenant); err != nil {
+		for i := range posts {
+			if posts[i].err == nil {
+				posts[i].err = fmt.Errorf("register tenant %s: %w", tenant, err)
+			}
+		}
+	}
 }
 
 // AcceptFor accepts an event of Surehook for one endpoint, without regard to the
@@ -183,7 +203,7 @@ func (a *Acceptor) storeAndSend(ctx context.Context, posts []post) []Result {
 	for _, p := range posts {
 		result := Result{Err: p.err}
 		if p.err == nil {
-			result = Result{ID: p.event.ID, Deliveries: len(p.event.Targets), Duplicate: p.duplicate}
+			result = Result{ID: p.event.ID, Deliveries: len(p.event.Targets), Duplicate: p.duplicate, Trace: trace.Of(p.event)}
 		}
 		results = append(results, result)
 	}
@@ -212,6 +232,9 @@ func (a *Acceptor) storeEvent(ctx context.Context, p *post) error {
 	}
 	if err != nil {
 		return fmt.Errorf("read event %s: %w", p.event.ID, err)
+	}
+	if stored.Erased() { // nothing is left to compare
+		return hook.Conflict("the idempotency key was used before, and the payload was erased")
 	}
 	if stored.Hash() != p.event.Hash() {
 		return hook.Conflict("the idempotency key was used before with another type or payload")

@@ -66,6 +66,16 @@ func (s ports) UpdateEndpoint(ctx context.Context, e hook.Endpoint) error {
 	})
 }
 
+func (s ports) DisableEndpoint(ctx context.Context, e hook.Endpoint, r hook.AuditRecord) error {
+	return done(s.p, "disable endpoint", string(e.ID)+" "+e.Status.String(), conditional, func() error {
+		err := s.Store.DisableEndpoint(ctx, e, r)
+		if err == nil {
+			s.p.sawEndpoint(e, false)
+		}
+		return err
+	})
+}
+
 func (s ports) DeleteEndpoint(ctx context.Context, e hook.Endpoint) error {
 	return done(s.p, "delete endpoint", string(e.ID), conditional, func() error {
 		err := s.Store.DeleteEndpoint(ctx, e)
