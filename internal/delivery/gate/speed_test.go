@@ -169,10 +169,10 @@ func TestGate_ParksBehindParkedDeliveries(t *testing.T) {
 	if got := w.places(); got != 0 {
 		t.Errorf("%d places are taken; want none", got)
 	}
-	claimed := w.overflowQuery(active(), 1, 1)
-	claimed.Due[0].Slot = true
-	if got := decisions(w.admit(claimed)); got != "admit" {
-		t.Errorf("a delivery with a claim: %s; want admit", got)
+	claimed, reserved := w.overflowQuery(active(), 1, 1), w.overflowQuery(active(), 2, 1)
+	claimed.Due[0].Slot, reserved.Due[0].Reserved = true, true
+	if got := decisions(w.admit(claimed)) + " " + decisions(w.admit(reserved)); got != "admit admit" {
+		t.Errorf("a delivery with a claim, and one with a rate slot: %s; want admit", got)
 	}
 }
 

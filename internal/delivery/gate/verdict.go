@@ -79,9 +79,10 @@ type Query struct {
 	Due      []Due
 }
 
-// claimed reports whether a slot is claimed for a token.
+// claimed reports whether a slot is claimed for a token, or a rate slot reserved: such a
+// token waits behind nobody.
 func (q Query) claimed() bool {
-	return slices.ContainsFunc(q.Due, func(d Due) bool { return d.Slot })
+	return slices.ContainsFunc(q.Due, func(d Due) bool { return d.Slot || d.Reserved })
 }
 
 func (q Query) slots(now time.Time) int { return q.Record.Slots(*q.Endpoint, now) }

@@ -14,7 +14,7 @@ func fastCost(t *testing.T, s setup) (measured string) {
 	t.Helper()
 
 	s.run(t, func(l *lab) {
-		e := l.endpoint("acme", after(healthyAfter, 200), nil)
+		e := l.endpoint("acme", after(healthyAfter), nil)
 		l.prove(e)
 		reads, writes, messages := l.costOf(e, 100)
 		// The delivery, and the counts of the endpoint.
@@ -32,7 +32,7 @@ func unprovenCost(t *testing.T, s setup) (measured string) {
 		const events = 10
 		var e hook.Endpoint
 		for range events {
-			e = l.endpoint("acme", after(healthyAfter, 200), nil)
+			e = l.endpoint("acme", after(healthyAfter), nil)
 			l.post(e, "order.paid")
 			l.until(time.Minute, func() bool { return l.delivered(e) == 1 })
 			time.Sleep(time.Second)

@@ -18,7 +18,7 @@ func quickLimited(t *testing.T, s setup) (measured string) {
 
 	const events = 100
 	s.run(t, func(l *lab) {
-		e := l.endpoint("acme", after(time.Millisecond, 200), limited)
+		e := l.endpoint("acme", after(time.Millisecond), limited)
 		l.postMany(e, events)
 		took := l.until(time.Minute, func() bool { return l.delivered(e) == events })
 		s.want(t, took <= 3*time.Second, "%d of %d delivered after %s; want all within 3 s", l.delivered(e), events, took)
@@ -37,9 +37,9 @@ func limitedBacklog(t *testing.T, s setup) (measured string) {
 	const best = 25.0 // a second: 5 slots, 5 answers a second each
 	events := s.of(300, 2000, 10_000)
 	s.run(t, func(l *lab) {
-		e := l.endpoint("acme", after(200*time.Millisecond, 200), limited)
+		e := l.endpoint("acme", after(200*time.Millisecond), limited)
 		l.postMany(e, events)
-		live := func() bool { n, _ := l.queue.Queue.Visible(t.Context(), hook.LaneLive); return n == 0 }
+		live := func() bool { n, _ := l.queue.Visible(t.Context(), hook.LaneLive); return n == 0 }
 		l.until(time.Minute, live)
 		time.Sleep(2 * time.Second)
 		parking := float64(l.calls.writes.Swap(0)) / float64(events)
@@ -65,7 +65,7 @@ func rateRaised(t *testing.T, s setup) (measured string) {
 
 	events := s.of(500, 2000, 2000)
 	s.run(t, func(l *lab) {
-		e := l.endpoint("acme", after(healthyAfter, 200), func(e *hook.Endpoint) { e.RatePerSecond = 0.05 })
+		e := l.endpoint("acme", after(healthyAfter), func(e *hook.Endpoint) { e.RatePerSecond = 0.05 })
 		l.postMany(e, events)
 		wait := time.Duration(s.of(5, 303, 303)) * time.Second
 		time.Sleep(wait)

@@ -68,7 +68,7 @@ func traffic(t *testing.T, s setup, bad func(since time.Duration) time.Duration)
 	s.run(t, func(l *lab) {
 		var healthy []hook.Endpoint
 		for range neighbours {
-			healthy = append(healthy, l.endpoint("acme", after(healthyAfter, 200), nil))
+			healthy = append(healthy, l.endpoint("acme", after(healthyAfter), nil))
 		}
 		begin := time.Now()
 		var sick hook.Endpoint

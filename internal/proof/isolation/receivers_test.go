@@ -16,9 +16,9 @@ type recordOf = gate.Record
 // answer is a receiver: the duration and the status of the next answer.
 type answer func(r send.Request) (time.Duration, int)
 
-// after answers with the status after the duration.
-func after(d time.Duration, status int) answer {
-	return func(send.Request) (time.Duration, int) { return d, status }
+// after answers 200 after the duration.
+func after(d time.Duration) answer {
+	return func(send.Request) (time.Duration, int) { return d, 200 }
 }
 
 // receivers is the receivers of all endpoints.

@@ -18,7 +18,7 @@ const (
 func flood(l *lab) {
 	var slow []hook.Endpoint
 	for range slowEndpoints {
-		slow = append(slow, l.endpoint("slow", after(slowAnswer, 200), func(e *hook.Endpoint) { e.Timeout = 30 * time.Second }))
+		slow = append(slow, l.endpoint("slow", after(slowAnswer), func(e *hook.Endpoint) { e.Timeout = 30 * time.Second }))
 	}
 	for i := range slowDeliveries {
 		l.post(slow[i%slowEndpoints], "order.paid")
@@ -34,7 +34,7 @@ func slowTenant(t *testing.T, s setup) (measured string) {
 		var worst time.Duration
 		events := s.of(10, 120, 120)
 		for range events {
-			other := l.endpoint("other", after(healthyAfter, 200), nil)
+			other := l.endpoint("other", after(healthyAfter), nil)
 			l.post(other, "order.paid")
 			time.Sleep(time.Second)
 			l.until(time.Minute, func() bool { return len(l.at(other).latency) == 1 })
