@@ -16,6 +16,7 @@ type Store interface {
 	Circuits
 	Deliveries
 	Stats
+	gate.LimitReader
 	settle.EndpointStore
 }
 

@@ -71,7 +71,10 @@ func capTimeouts(jobs []*job, most time.Duration) {
 func leaseOf(t hook.Token, v gate.Verdict) gate.Held {
 	switch v.Decision {
 	case gate.Admit:
-		return v.Lease
+		if v.Lease.Key != "" {
+			return v.Lease
+		}
+		return claimOf(t) // a probe needs no slot: the circuit opened after the claim
 	case gate.Park, gate.Delay, gate.Cancel:
 		return claimOf(t)
 	case gate.Move, gate.Busy:

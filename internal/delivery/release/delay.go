@@ -7,33 +7,25 @@ import (
 	"surehook/internal/hook"
 )
 
-// group is tokens with the same delay.
+// group is tokens for the same second.
 type group struct {
-	delay  time.Duration
+	at     time.Time
 	tokens []hook.Token
 }
 
-// byDelay groups the tokens by delay in whole seconds, the unit of the queue.
-func byDelay(all []sending, now time.Time) iter.Seq[group] {
+// bySecond groups the tokens by the second of their time: the unit of the queue. The
+// times are in order.
+func bySecond(all []sending) iter.Seq[group] {
 	return func(yield func(group) bool) {
 		for len(all) > 0 {
-			g := group{delay: secondsUntil(all[0].at, now)}
-			var rest []sending
-			for _, s := range all {
-				if secondsUntil(s.at, now) == g.delay {
-					g.tokens = append(g.tokens, s.token)
-				} else {
-					rest = append(rest, s)
-				}
+			g := group{at: all[0].at}
+			for len(all) > 0 && all[0].at.Sub(g.at) < time.Second {
+				g.tokens = append(g.tokens, all[0].token)
+				all = all[1:]
 			}
 			if !yield(g) {
 				return
 			}
-			all = rest
 		}
 	}
-}
-
-func secondsUntil(at, now time.Time) time.Duration {
-	return (max(0, at.Sub(now)) + time.Second - 1).Truncate(time.Second)
 }

@@ -215,7 +215,7 @@ func (c *claim) candidates(ctx context.Context) ([]hook.Delivery, error) {
 	if len(c.ended) == 0 {
 		limit = page
 	}
-	listed, err := c.Store.Parked(ctx, c.endpoint.Target(), limit)
+	listed, err := c.Store.Parked(ctx, c.endpoint.Widest(), limit)
 	if err != nil {
 		return nil, fmt.Errorf("list parked deliveries: %w", err)
 	}
@@ -238,8 +238,9 @@ func (c *claim) candidates(ctx context.Context) ([]hook.Delivery, error) {
 // itself, and the delivery stays parked.
 func (c *claim) send(ctx context.Context, chosen []sending) (released int, err error) {
 	var errs []error
-	for _, group := range slices.Collect(byDelay(chosen, c.Now())) {
-		for i, err := range c.Queue.Send(ctx, hook.LaneOverflow, group.tokens, group.delay) {
+	for group := range bySecond(chosen) {
+		delay := max(0, group.at.Sub(c.Now())) // now: the send before may have taken long
+		for i, err := range c.Queue.Send(ctx, hook.LaneOverflow, group.tokens, delay) {
 			if err != nil {
 				released--
 				errs = append(errs, fmt.Errorf("send token of %s: %w", group.tokens[i].Delivery, err))

@@ -64,7 +64,7 @@ func (w *simulation) auditSuccesses() string {
 		for _, s := range w.posts[id] {
 			if s.outcome.Class == hook.ClassDelivered && !s.ended.IsZero() && s.p.done && !s.p.dead && !s.p.hurt && !s.ended.After(s.p.deadline) &&
 				(w.records[id].State == hook.StateDead && w.records[id].Replayed.Generation == 0 ||
-					w.records[id].State != hook.StateDelivered && w.blamed[id] == 0 && !w.twoTokens(s.of) && s.ended.Before(w.settled[id])) {
+					w.records[id].State != hook.StateDelivered && len(w.blamed[id]) == 0 && !w.twoTokens(s.of) && s.p.finished.Before(w.settled[id])) {
 				return fmt.Sprintf("%s is %s after an answer 2xx to %s", id, w.records[id].State, s.p.name)
 			}
 		}
@@ -80,6 +80,9 @@ func (w *simulation) auditSuccesses() string {
 
 // auditLeaks: no message, schedule or lease is left.
 func (w *simulation) auditLeaks() string {
+	if w.copies > 0 {
+		return fmt.Sprintf("%d second tokens of schedules are left", w.copies)
+	}
 	if at, ok := w.queue.Next(); ok {
 		return fmt.Sprintf("a token is left, for %s", at.Sub(start))
 	}

@@ -17,15 +17,18 @@ func (w *simulation) begin() {
 	if crowd == 1 {
 		endpoints = 50
 	}
+	w.crowded = crowd == 2
 	for range endpoints {
 		w.newEndpoint()
 	}
-	if crowd == 2 {
-		w.crowded = true
+	if w.crowded {
 		w.planCrowd()
 	}
 	for range w.rng.IntN(2) {
 		w.plan.add(start.Add(w.within(suffering)), w.newEndpoint)
+	}
+	if w.flapping {
+		w.planFlaps()
 	}
 	bursts := []time.Duration{w.within(suffering), w.within(suffering), w.within(suffering)}
 	for n := range 8 + w.rng.IntN(14) {

@@ -16,7 +16,7 @@ func (w *simulation) sawPost(p *process, r send.Request) *post {
 	id := refOf(r).Endpoint
 	i := slices.IndexFunc(w.endpoints, func(e *endpoint) bool { return e.id == id })
 	e := w.endpoints[i]
-	sent := &post{p: p, of: attempt{refOf(r), r.Attempt}, at: w.now, outcome: w.answer(e, r)}
+	sent := &post{p: p, of: attempt{refOf(r), r.Attempt}, at: w.now, asked: w.askedOf(p, r), outcome: w.answer(e, r)}
 	w.checkDue(p, e, r)
 	w.checkOpen(p, sent)
 	w.checkTwice(p, sent)
@@ -119,9 +119,9 @@ func (c circuits) ranOut(a attempt, now time.Time, skew time.Duration) bool {
 	return true
 }
 
-// checkTwice: only a fault or a second token explains the repetition of an
-// attempt.
+// checkTwice: each repetition of an attempt has its own fault, or its own second token.
 func (w *simulation) checkTwice(p *process, sent *post) {
+	made := 0
 	for _, other := range w.posts[sent.of.DeliveryRef] {
 		if other.ended.IsZero() && !other.p.dead || !other.ended.Before(p.started) || !other.p.deadline.Before(p.started) {
 			sent.apart, other.apart = true, true
@@ -130,10 +130,27 @@ func (w *simulation) checkTwice(p *process, sent *post) {
 			continue
 		}
 		w.count("attempts made twice")
-		if w.blamed[sent.of.DeliveryRef] == 0 && !w.twoTokens(sent.of) {
-			w.fail(checkDuplicate, "%s: attempt %d of %s is made again, and no fault explains it", p.name, sent.of.number, sent.of.DeliveryID)
-		}
+		made++
 	}
+	if made == 0 {
+		return
+	}
+	sent.again = true
+	if most := w.receiptsOf(sent.of); made >= most {
+		w.fail(checkDuplicate, "%s: attempt %d of %s is made %d times, and at most %d are explained, by the faults %v",
+			p.name, sent.of.number, sent.of.DeliveryID, made+1, most, w.blamed[sent.of.DeliveryRef])
+	}
+}
+
+// receiptsOf returns how often function deliver may receive a token of the attempt at most.
+// A receipt makes one attempt or one next token, so the tokens of the attempts before
+// count, too. A park takes its token away.
+func (w *simulation) receiptsOf(a attempt) int {
+	n := len(w.blamed[a.DeliveryRef])
+	for k := 1; k <= a.number; k++ {
+		n += w.makers[attempt{a.DeliveryRef, k}] - w.parks[attempt{a.DeliveryRef, k}]
+	}
+	return n
 }
 
 // twoTokens reports whether the attempt, or an earlier attempt, had more than one token.
@@ -150,8 +167,7 @@ func (w *simulation) twoTokens(a attempt) bool {
 	return false
 }
 
-// checkLimits: attempts in flight stay within max_in_flight, and without faults
-// and without a backlog within the rate.
+// checkLimits: attempts in flight stay within max_in_flight, and requests within the rate.
 func (w *simulation) checkLimits(e *endpoint, sent *post) {
 	if e.MaxInFlight > 0 && !sent.apart {
 		n := 1
@@ -164,18 +180,32 @@ func (w *simulation) checkLimits(e *endpoint, sent *post) {
 			w.fail(checkInFlight, "%s: %d in flight at %s; at most %d", sent.p.name, n, e.id, e.MaxInFlight)
 		}
 	}
-	if e.RatePerSecond > 0 && w.calm && !w.crowded && !sent.apart {
-		n := 0
-		for _, other := range slices.Backward(w.wire[e.id]) {
-			if other.apart {
-				continue
-			}
-			n++
-			took := w.now.Sub(other.at) + 2500*time.Millisecond // delays are whole seconds
-			if float64(n) > took.Seconds()*e.RatePerSecond+1 {
-				w.fail(checkRate, "%s: %d attempts at %s in %s; at most %g a second", sent.p.name, n+1, e.id, w.now.Sub(other.at), e.RatePerSecond)
-				return
-			}
+	if e.RatePerSecond > 0 {
+		w.checkRate(e, sent)
+	}
+}
+
+// checkRate: requests have slots of the rate, one each. A token may come long after its
+// slot: from a backlog, or after faults. So the check counts, for each time before, the
+// requests whose token was to arrive after that time. A repetition has the slot of the
+// first request.
+func (w *simulation) checkRate(e *endpoint, sent *post) {
+	if sent.apart || sent.again || sent.asked.IsZero() {
+		return
+	}
+	slack := 2500*time.Millisecond + 2*w.mostSkew() // delays are whole seconds
+	var asked []time.Time
+	for _, s := range w.wire[e.id] {
+		if !s.apart && !s.again && !s.asked.IsZero() {
+			asked = append(asked, s.asked)
+		}
+	}
+	asked = append(asked, sent.asked)
+	slices.SortFunc(asked, func(a, b time.Time) int { return b.Compare(a) })
+	for i, at := range asked {
+		if most := (w.now.Sub(at)+slack).Seconds()*e.RatePerSecond + 1; float64(i+1) > most {
+			w.fail(checkRate, "%s: %d requests to %s that were to come in %s; at most %g a second", sent.p.name, i+1, e.id, w.now.Sub(at), e.RatePerSecond)
+			return
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 // checkDone checks the traces of a process that came to its end without a fault.
 func (w *simulation) checkDone(p *process) {
+	w.checkBill(p)
 	if p.dead || p.hurt || !p.done || w.now.After(p.deadline) {
 		return
 	}
@@ -46,8 +47,9 @@ func (w *simulation) checkSlots(p *process) {
 			continue
 		}
 		limits, err := w.store.Limits(w.ctx, of.Endpoint)
-		lease, ok := limits.Leases[gate.LeaseKey(of.DeliveryID)]
-		if err != nil || ok && lease.Nonce == m.Token.Nonce && w.now.Before(lease.Until) {
+		key := gate.LeaseKey(of.DeliveryID)
+		lease, ok := limits.Leases[key]
+		if err != nil || ok && lease.Run != "" && lease.Run == p.slots[key].Run && w.now.Before(lease.Until) {
 			w.fail(checkSlot, "%s kept its slot of %s until %s (%v)", p.name, of.Endpoint, lease.Until.Sub(start), err)
 		}
 		places, err := w.store.Places(w.ctx, m.Token.Tenant)
@@ -63,25 +65,62 @@ func (w *simulation) checkSlots(p *process) {
 // of a message of a dead process, and some minutes for the way.
 const longestWait = visibility + 6*time.Minute
 
-// checkLateness: without faults a delivery waits only for the end of its endpoint's trouble.
+// checkLateness: a delivery waits only for the end of its endpoint's trouble, for its turn,
+// and for the time that its last fault costs.
 func (w *simulation) checkLateness() {
-	if !w.quiet && !w.calm || w.undeliverable() > 0 || w.losing {
+	if w.undeliverable() > 0 || w.losing || w.dark() {
 		return
+	}
+	common := later(later(w.quietAt, w.redriven), w.disturbed)
+	for _, b := range w.blackouts {
+		if !b.to.After(w.now) {
+			common = later(common, b.to)
+		}
 	}
 	for _, id := range w.recorded {
 		d := w.records[id]
 		s, c := w.statuses[id.Endpoint], w.circuits[id.Endpoint]
-		if d.State.Settled() || s.Status != hook.StatusActive || c.State == circuit.Open || c.State == circuit.HalfOpen ||
-			s.RatePerSecond > 0 || s.MaxInFlight > 0 || c.slow {
+		if d.State.Settled() || s.Status != hook.StatusActive || c.State == circuit.Open || c.State == circuit.HalfOpen {
 			continue
 		}
-		since := w.quietAt
-		for _, t := range []time.Time{w.moved[id], d.NextAttemptAt, s.inactive, s.active, c.opened, c.ThrottledUntil, w.redriven} {
+		since := common
+		for _, t := range []time.Time{w.moved[id], w.hit[id], w.troubled[id.Endpoint], d.NextAttemptAt, s.inactive, s.active, c.opened, c.ThrottledUntil} {
 			since = later(since, t)
 		}
-		if w.now.Sub(since) > longestWait+w.mostSkew() {
+		if wait := w.now.Sub(since) - longestWait - w.mostSkew(); wait > 0 && wait > w.turn(id.Endpoint, since) {
 			w.fail(checkLate, "%s is %s (%s) for %s without a reason", id, d.State, d.Reason, w.now.Sub(since))
 		}
+	}
+}
+
+// turn returns how long a delivery may wait for the others at an endpoint with limits. Two
+// tokens in three may lose their slots to faults, throttles or chance.
+func (w *simulation) turn(id hook.EndpointID, since time.Time) time.Duration {
+	s := w.statuses[id]
+	others := 0
+	for _, other := range w.recorded {
+		if other.Endpoint == id && (!w.records[other].State.Settled() || w.settled[other].After(since)) {
+			others++
+		}
+	}
+	var each time.Duration
+	if s.RatePerSecond > 0 {
+		each = time.Duration(float64(time.Second) / s.RatePerSecond)
+	}
+	if s.MaxInFlight > 0 || w.circuits[id].slow {
+		each += s.Timeout + 5*time.Second
+	}
+	return time.Duration(3*others) * each
+}
+
+// disturb notes a fault of a process that serves no batch: it may keep deliveries waiting.
+func (p *process) disturb() {
+	switch {
+	case p.batch != nil:
+	case p.check.Endpoint != "":
+		p.troubled[p.check.Endpoint] = p.now
+	default:
+		p.disturbed = p.now
 	}
 }
 
@@ -128,6 +167,9 @@ func (w *simulation) madeSince(p *process, id hook.EndpointID, began time.Time) 
 func (w *simulation) checkSent(p *process, tokens []hook.Token) {
 	id := tokens[0].Delivery.Endpoint
 	c := w.circuits[id]
+	if tokens[0].Slot { // of the endpoint's in-flight slots
+		return
+	}
 	if wave := p.waves[id]; wave > 0 {
 		if most := min(1<<min(wave-1, 10), 500); len(tokens) > most {
 			w.fail(checkWave, "%s releases %d deliveries in wave %d of %s; at most %d", p.name, len(tokens), wave, id, most)
@@ -140,6 +182,9 @@ func (w *simulation) checkSent(p *process, tokens []hook.Token) {
 	since := at.Sub(before)
 	if p.started.After(before) && !before.IsZero() && since > 2*w.mostSkew() && since < gate.AttendAfter/4 {
 		w.fail(checkProbeToken, "%s sends a token for a probe of %s %s after another token", p.name, id, since)
+	}
+	if c.changed.After(at) {
+		return // another process, with a slower clock, planned the probe again before this request
 	}
 	c.probed = at
 	w.circuits[id] = c

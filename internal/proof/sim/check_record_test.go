@@ -32,6 +32,7 @@ func (w *simulation) sawDelivery(p *process, d hook.Delivery, a *hook.Attempt) {
 	if r := old.Replayed; r.Generation != 0 && r != d.Replayed {
 		w.fail(checkGenerations, "%s: %s was replayed by %+v, now by %+v", p.name, d.ID, r, d.Replayed)
 	}
+	w.sawWrite(p, old, d)
 	w.written[d.Ref()] = w.now
 	d.Version++
 	d.NextAttemptAt = d.NextAttemptAt.Truncate(time.Millisecond)

@@ -1,7 +1,6 @@
 package sim_test
 
 import (
-	"strings"
 	"time"
 
 	"surehook/internal/delivery/gate"
@@ -19,18 +18,26 @@ type checker struct {
 	posted   []hook.Event
 	accepted map[hook.EventID]bool
 
-	byID     map[hook.EventID]int // index in posted
-	records  map[hook.DeliveryRef]hook.Delivery
-	recorded []hook.DeliveryRef                     // keys of records, in the order of their first write
-	moved    map[hook.DeliveryRef]time.Time         // time of the last change of state
-	settled  map[hook.DeliveryRef]time.Time         // time of the settlement
-	written  map[hook.DeliveryRef]time.Time         // time of the last write
-	attempts map[hook.DeliveryRef]map[int]time.Time // time of the record of the attempt
-	posts    map[hook.DeliveryRef][]*post
-	makers   map[attempt]int           // tokens of the attempt, made by others than function deliver
-	blamed   map[hook.DeliveryRef]int  // faults that may repeat attempts
-	early    map[hook.DeliveryRef]bool // redriven by hand between dead letter and death
-	removed  map[hook.DeliveryRef]bool // by the TTL of the table
+	byID      map[hook.EventID]int // index in posted
+	records   map[hook.DeliveryRef]hook.Delivery
+	recorded  []hook.DeliveryRef                     // keys of records, in the order of their first write
+	moved     map[hook.DeliveryRef]time.Time         // time of the last change of state
+	settled   map[hook.DeliveryRef]time.Time         // time of the settlement
+	written   map[hook.DeliveryRef]time.Time         // time of the last write
+	attempts  map[hook.DeliveryRef]map[int]time.Time // time of the record of the attempt
+	posts     map[hook.DeliveryRef][]*post
+	makers    map[attempt]int                // tokens of the attempt, made by others than function deliver
+	blamed    map[hook.DeliveryRef][]string  // faults that may repeat attempts: one receipt each
+	hit       map[hook.DeliveryRef]time.Time // time of the last fault
+	troubled  map[hook.EndpointID]time.Time  // time of the last fault of a circuit check
+	disturbed time.Time                      // time of the last fault of another process
+	parks     map[attempt]int                // parks before the attempt: each took a token
+	writes    map[hook.DeliveryRef][]time.Time
+	sentOn    map[hook.DeliveryRef]int  // times that function deliver sent a token on without an attempt
+	asked     map[hook.Token]time.Time  // when the sender wanted the token to arrive
+	copies    int                       // second tokens of schedules, to come
+	early     map[hook.DeliveryRef]bool // redriven by hand between dead letter and death
+	removed   map[hook.DeliveryRef]bool // by the TTL of the table
 
 	statuses map[hook.EndpointID]status
 	circuits map[hook.EndpointID]circuits
@@ -48,8 +55,10 @@ type post struct {
 	p       *process
 	of      attempt
 	at      time.Time
+	asked   time.Time // when the sender of its token wanted the token to arrive
 	ended   time.Time // zero: in progress, or the process died
 	outcome hook.Outcome
+	again   bool // its attempt was made before
 	apart   bool // not counted as in flight: a probe, or concurrent with another attempt of its delivery
 }
 
@@ -70,6 +79,7 @@ type circuits struct {
 
 	changed   time.Time
 	throttled time.Time // when ThrottledUntil was written
+	throttles int       // writes of ThrottledUntil
 	open      time.Time // start of the current time not closed
 	opened    time.Time // the last time not closed
 	began     time.Time // of the generation
@@ -94,7 +104,13 @@ func newChecker() checker {
 		attempts: make(map[hook.DeliveryRef]map[int]time.Time),
 		posts:    make(map[hook.DeliveryRef][]*post),
 		makers:   make(map[attempt]int),
-		blamed:   make(map[hook.DeliveryRef]int),
+		blamed:   make(map[hook.DeliveryRef][]string),
+		hit:      make(map[hook.DeliveryRef]time.Time),
+		parks:    make(map[attempt]int),
+		troubled: make(map[hook.EndpointID]time.Time),
+		writes:   make(map[hook.DeliveryRef][]time.Time),
+		sentOn:   make(map[hook.DeliveryRef]int),
+		asked:    make(map[hook.Token]time.Time),
 		early:    make(map[hook.DeliveryRef]bool),
 		removed:  make(map[hook.DeliveryRef]bool),
 		statuses: make(map[hook.EndpointID]status),
@@ -181,6 +197,7 @@ func (w *simulation) sawCircuit(p *process, r gate.Record) {
 	}
 	if !r.ThrottledUntil.Equal(c.ThrottledUntil) {
 		c.throttled = w.now
+		c.throttles++
 	}
 	c.Record, c.changed = r, w.now
 	w.circuits[r.Endpoint] = c
@@ -189,6 +206,9 @@ func (w *simulation) sawCircuit(p *process, r gate.Record) {
 // checkNonce: a token sent on keeps its nonce. A token for the attempt after a token of
 // the batch is new.
 func (w *simulation) checkNonce(p *process, t hook.Token) {
+	if p.claims(t) {
+		return
+	}
 	other := ""
 	for _, m := range p.batch {
 		switch b := m.Token; {
@@ -208,8 +228,10 @@ func (w *simulation) checkNonce(p *process, t hook.Token) {
 func (w *simulation) sawToken(p *process, t hook.Token, lane hook.Lane) {
 	a := attempt{t.Delivery, t.Attempt}
 	w.checkNonce(p, t)
-	if !strings.HasPrefix(p.name, "deliver") {
+	if p.batch == nil || p.claims(t) {
 		w.makers[a]++
+	} else {
+		w.checkMessages(p, t)
 	}
 	before, replay := t.Delivery.Predecessor()
 	_, stored := w.byID[t.Delivery.Event]

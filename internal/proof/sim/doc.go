@@ -18,8 +18,8 @@
 // The levels mild, rough and brutal are one table: level_test.go. The world has
 // messages handed out twice, late, or too often (maxReceiveCount, and the redrive by an
 // operator), stale receipts, schedules that linger, come late or twice, indices that
-// lag, clocks seconds apart, throttled and lost requests, times without the table,
-// killed processes, some tenants, crowds of endpoints and of events, and receivers with
+// lag, clocks seconds apart, throttled partitions, transaction conflicts, lost requests,
+// times without the table, killed processes, some tenants, crowds of endpoints and of events, and receivers with
 // outages, slow times, poison events and herds of 429. Operators pause, resume, change,
 // rotate, disable and delete, open and reset circuits, replay, cancel, discard and
 // redrive meanwhile.
@@ -29,8 +29,20 @@
 // A seed has three to six endpoints, or 50, and some dozens of events, or more than a
 // full wave. Faults last for 25 minutes of virtual time. Checks have names:
 // names_test.go. They run at every effect, at the end of every process without a
-// fault, every minute without faults, and after all work has ended. One seed in eight
-// has no faults, and stricter checks: no duplicate, and no endpoint above its rate.
+// fault, every minute, and after all work has ended. One seed in eight has no faults.
+// In another seed in eight, endpoints are paused and resumed all the time:
+// flap_test.go.
+//
+// Requests, messages and writes of a delivery have bounds: check_bounds_test.go. Every
+// repeated request has a named fault, or a second token, of its own. Rates, in-flight
+// limits and lateness are checked in every seed. A fault moves the start of a wait to
+// its own time, so a level with many faults checks lateness less.
+//
+// # What the world leaves out
+//
+// The partitions of the table are those of package dynamo without
+// the shards of deliveries, and take a hundredth of DynamoDB's limits: key_test.go.
+// Lists over several partitions are throttled at random only.
 //
 // # Mutations
 //

@@ -4,10 +4,12 @@ import (
 	"context"
 	"time"
 
+	"surehook/internal/delivery/gate"
 	"surehook/internal/delivery/send"
 	"surehook/internal/hook"
 	"surehook/internal/memory"
 	"surehook/internal/proof/world"
+	"surehook/internal/rule/speed"
 )
 
 // endpoint is a receiver with its own temper.
@@ -66,6 +68,10 @@ func (w *simulation) newEndpoint() {
 		e.delays = append(e.delays, pick(w, time.Second, 5*time.Second, 30*time.Second, 2*time.Minute, 10*time.Minute, 20*time.Minute))
 	}
 	e.troubles = w.drawTroubles()
+	if w.flapping && len(w.endpoints) < 2 {
+		e.temper, e.troubles = temper{unavailable: 0.8}, nil
+		e.delays = []time.Duration{5 * time.Second, 5 * time.Second, 30 * time.Second, 30 * time.Second, 2 * time.Minute}
+	}
 	const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 	record, err := world.EndpointWith(w.ctx, e.id, secret, w.now)
 	if err != nil {
@@ -93,6 +99,13 @@ func (w *simulation) newEndpoint() {
 	}
 	if err := w.store.CreateEndpoint(w.ctx, e.Endpoint); err != nil {
 		w.fail(checkSetup, "create endpoint: %v", err)
+	}
+	if w.chance(0.5) { // a fast endpoint: batches, waves, and no slots without a limit
+		record := gate.NewRecord(e.Tenant, e.id)
+		record.Speed, record.SpeedAt, record.SeenAt = speed.Fast, w.now, w.now
+		if err := w.store.SaveCircuit(w.ctx, record); err != nil {
+			w.fail(checkSetup, "save the speed of an endpoint: %v", err)
+		}
 	}
 	w.endpoints = append(w.endpoints, e)
 	w.sawEndpoint(e.Endpoint, false)

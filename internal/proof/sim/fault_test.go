@@ -16,7 +16,7 @@ func (w *simulation) judge(c *call) verdict {
 		return dying
 	case c.kind == local:
 		return granted
-	case w.dark() || w.chance(w.rates.refuse):
+	case w.dark() || w.overloaded(c) || w.contended(c) || w.chance(w.rates.refuse):
 		return refused
 	case c.kind == read:
 		return granted
@@ -52,9 +52,24 @@ func (w *simulation) lag(changed time.Time) bool {
 	return w.now.Sub(changed) < w.level.lag && w.chance(w.rates.stale)
 }
 
-// blame notes that a fault may repeat attempts of the deliveries.
-func (w *simulation) blame(all ...hook.DeliveryRef) {
+// blame notes that the fault may give the deliveries one receipt more.
+func (w *simulation) blame(fault string, all ...hook.DeliveryRef) {
+	w.count("receipts by fault: " + fault)
 	for _, d := range all {
-		w.blamed[d]++
+		w.blamed[d] = append(w.blamed[d], fault)
+		w.hit[d] = w.now
+	}
+}
+
+// suffer notes a fault of the process. A message that its process does not delete comes
+// once more, with one fault of the process or with many.
+func (p *process) suffer(fault string) {
+	p.disturb()
+	for _, d := range p.about {
+		p.hit[d] = p.now
+	}
+	if !p.suffered {
+		p.suffered = true
+		p.blame(fault, p.about...)
 	}
 }

@@ -45,7 +45,6 @@ func (w *simulation) act() { w.plan.take()() }
 // hidden returns the visibility timeout of the next batch.
 func (w *simulation) hidden() (d time.Duration, early bool) {
 	if w.chance(w.rates.expire) {
-		w.count("batches visible early")
 		return w.within(20 * time.Second), true // 0: handed out twice
 	}
 	return visibility, false
@@ -71,7 +70,7 @@ func (p *process) acknowledge(remove func()) {
 	}
 	if p.chance(p.rates.undeleted) {
 		p.count("batches undeleted")
-		p.blame(p.about...)
+		p.suffer("undeleted")
 		return
 	}
 	remove()
@@ -132,11 +131,12 @@ func (w *simulation) deliver() {
 		w.note("received %s attempt %d, the %d. time", m.Token.Delivery, m.Token.Attempt, m.ReceiveCount)
 	}
 	if early {
-		w.blame(about...)
+		w.count("batches visible early")
+		w.blame("early", about...)
 	}
 	w.busy++
 	w.spawn("deliver", workTimeout, about, func(p *process) {
-		p.hops, p.batch = hops+1, batch
+		p.hops, p.batch, p.suffered, p.early = hops+1, batch, early, early
 		failed := p.wiring().Deliverer().ProcessBatch(p.context(), messages)
 		p.acknowledge(func() {
 			for i, m := range batch {
@@ -227,7 +227,7 @@ func (w *simulation) every(d time.Duration, what string, do func(ctx context.Con
 			times = 2
 		}
 		if w.chance(w.rates.lateSchedule) {
-			times = 0
+			times, w.disturbed = 0, w.now
 		}
 		for range times {
 			w.spawn(what, workTimeout, nil, func(p *process) {

@@ -42,12 +42,15 @@ func levels() []level {
 
 // rates are the probabilities of the faults, per opportunity.
 type rates struct {
-	die     float64 // a process, before or after an effect
-	refuse  float64 // an effect: a throttled key, a transaction conflict
-	lose    float64 // an answer
-	repeat  float64 // a conditional write by the client, after a lost answer
-	partial float64 // of a batch of messages
-	stall   float64 // a process, before an effect, for up to 40 s
+	die      float64 // a process, before or after an effect
+	refuse   float64 // an effect: a throttled key, a transaction conflict
+	lose     float64 // an answer
+	repeat   float64 // a conditional write by the client, after a lost answer
+	partial  float64 // of a batch of messages
+	hot      bool    // partitions of the table take few requests a second
+	contend  float64 // a conditional write beside another of the same item
+	stall    float64 // a process, before an effect, for up to 40 s
+	hesitate float64 // a process with a batch that comes again soon, before its first effect, for up to 20 s
 
 	duplicate float64 // a message
 	reorder   float64 // a message comes up to 20 s late
@@ -79,6 +82,8 @@ func (w *simulation) drawRates() {
 		lateSchedule: draw(0.5), twiceSchedule: draw(0.3), stale: draw(0.7), redeploy: draw(0.3),
 		skew: time.Duration(draw(1/w.level.faults) * float64(w.level.skew)),
 	}
+	w.rates.hot, w.rates.contend = w.chance(0.3), draw(0.3)
+	defer w.drawFlaps()
 	if w.level.blackouts > 0 && w.chance(0.3) {
 		for range 1 + w.rng.IntN(2) {
 			from := start.Add(w.within(suffering - w.level.blackouts))

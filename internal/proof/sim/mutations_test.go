@@ -24,7 +24,7 @@ func mutations() []mutation {
 			bug: "err := d.followUp(ctx, next)\n\tif err == nil {\n\t\terr = d.Store.SaveDelivery(ctx, next, attempt)\n\t}\n\tif err == nil {\n\t\treturn write{record: next}, nil\n\t}",
 		},
 		{
-			name: "deliveries are written without a condition", file: "memory/store_delivery.go", by: []check{checkState, checkRecord, checkGenerations},
+			name: "deliveries are written without a condition", file: "memory/store_delivery.go", by: []check{checkState, checkRecord, checkGenerations, checkWrites},
 			old: "if version != d.Version {", bug: "if version > d.Version+1000 {",
 		},
 		{
@@ -185,6 +185,14 @@ func mutations() []mutation {
 		{
 			name: "a release writes the nonce of its token", file: "delivery/breaker/release.go", by: []check{checkLate, checkLost},
 			old: "d.State, d.Reason = hook.StateRetrying, hook.ReasonNone\n\t\td.Next", bug: "d.State, d.Reason, d.Token = hook.StateRetrying, hook.ReasonNone, tokens[i].Nonce\n\t\td.Next",
+		},
+		{
+			name: "a throttled token asks again every 2 seconds", file: "delivery/gate/gate.go", by: []check{checkMessages},
+			old: "Verdict{Decision: Delay, Until: q.Record.ThrottledUntil}", bug: "Verdict{Decision: Delay, Until: now.Add(2 * time.Second)}",
+		},
+		{
+			name: "a decision is written again on the same record after a conflict", file: "delivery/deliver/settle.go", by: []check{checkWrites},
+			old: "\t\t\tcurrent = written.record\n\t\t}\n\t\tif parked", bug: "\t\t\t_ = written.record\n\t\t}\n\t\tif parked",
 		},
 		{
 			name: "a slot is leased for an hour", file: "delivery/gate/limits.go", by: []check{checkLease},

@@ -22,6 +22,9 @@ const (
 	checkOpen          check = "open"          // no attempt but the probe while the circuit is open
 	checkProbe         check = "probe"         // no second probe
 	checkDuplicate     check = "duplicate"     // only a named fault explains a repeated attempt
+	checkMessages      check = "messages"      // attempts, faults, parks and waits explain all messages
+	checkWrites        check = "writes"        // every write of a delivery changes it, and other writers explain every conflict
+	checkRequests      check = "requests"      // a batch takes a bounded number of requests to the store and the queues
 	checkInFlight      check = "in flight"     // max_in_flight
 	checkRate          check = "rate"          // rate_per_second
 	checkState         check = "state"         // the diagram of states

@@ -47,11 +47,14 @@ type process struct {
 	name     string
 	started  time.Time
 	deadline time.Time
+	finished time.Time // zero: in progress
 	skew     time.Duration
 	rng      *rand.Rand
 	about    []hook.DeliveryRef // deliveries whose attempts a fault may repeat
 	dead     bool
 	hurt     bool          // a fault hit the process
+	early    bool          // its batch comes again soon
+	suffered bool          // the fault is in blamed
 	hops     int           // invocations of its chain before the process
 	tenant   hook.TenantID // of an operator
 
@@ -59,12 +62,15 @@ type process struct {
 	check  hook.CircuitCheck             // of function breaker
 	ticks  bool                          // the schedule of function breaker
 	made   []*post                       // its attempts
+	slots  map[string]gate.Lease         // the in-flight slots that it took
 	places map[string]gate.Lease         // the tenant's places that it took last
 	waves  map[hook.EndpointID]int       // the waves it released
 	saved  map[hook.EndpointID]time.Time // its last write of each circuit
 	probed map[hook.EndpointID]time.Time // the last probe token before that write
 	closed map[hook.EndpointID]bool      // circuits that it closed, without a request for the release
 	done   bool                          // it came to its end
+
+	bill // its requests
 }
 
 // call is an effect before its verdict.
@@ -109,6 +115,7 @@ func (p *process) enter(op, about string, k kind, wait time.Duration) verdict {
 		return dead
 	}
 	p.arrived = append(p.arrived, c)
+	p.effects++
 	p.mu.Unlock()
 	return <-c.grant
 }
@@ -125,6 +132,9 @@ func effect[T any](p *process, op, about string, k kind, apply func() (T, error)
 	case granted, lost, repeated, partial, dying:
 	}
 	x, err := apply()
+	if hook.CodeOf(err) == hook.CodeConflict {
+		p.refused++
+	}
 	if p.verbose {
 		p.note("%s %s %s: %s %s", p.name, op, about, told(err), v)
 	}
@@ -158,7 +168,7 @@ func (p *process) die() {
 	p.mu.Lock()
 	p.dead = true
 	p.mu.Unlock()
-	p.blame(p.about...)
+	p.suffer("death")
 	p.count("process deaths")
 	if p.verbose {
 		p.note("%s dies", p.name)
@@ -171,6 +181,7 @@ func (w *simulation) spawn(what string, timeout time.Duration, about []hook.Deli
 	p := &process{
 		simulation: w, name: fmt.Sprintf("%s-%d", what, w.spawned), started: w.now, deadline: w.now.Add(timeout), about: about,
 		rng: rand.New(rand.NewPCG(w.seed, uint64(w.spawned))), waves: make(map[hook.EndpointID]int), saved: make(map[hook.EndpointID]time.Time), probed: make(map[hook.EndpointID]time.Time), closed: make(map[hook.EndpointID]bool),
+		bill: bill{conflicts: make(map[hook.DeliveryRef]int), sent: make(map[hook.DeliveryRef]int)},
 	}
 	if s := int64(w.rates.skew); s > 0 {
 		p.skew = time.Duration(w.rng.Int64N(2*s) - s)

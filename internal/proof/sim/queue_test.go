@@ -19,6 +19,7 @@ const visibility = 6 * time.Minute
 func (s ports) Send(ctx context.Context, lane hook.Lane, tokens []hook.Token, delay time.Duration) []error {
 	p := s.p
 	about := fmt.Sprintf("%s %d %s %d in %s", lane, len(tokens), tokens[0].Delivery, tokens[0].Attempt, delay)
+	made := p.now
 	v := p.enter("send", about, batch, 0)
 	errs := make([]error, len(tokens))
 	failed := false
@@ -26,6 +27,9 @@ func (s ports) Send(ctx context.Context, lane hook.Lane, tokens []hook.Token, de
 		p.checkSent(p, tokens)
 	}
 	for i, t := range tokens {
+		if v != dead && v != refused {
+			p.sawAsked(t, p.askedAt(made, delay))
+		}
 		errs[i] = s.sendOne(ctx, v, lane, t, delay)
 		failed = failed || errs[i] != nil
 	}
@@ -62,7 +66,7 @@ func (s ports) sendOne(ctx context.Context, v verdict, lane hook.Lane, t hook.To
 	if p.chance(p.rates.duplicate) {
 		times = 2
 		p.count("messages duplicated")
-		p.blame(t.Delivery)
+		p.blame("duplicate", t.Delivery)
 	}
 	for range times {
 		late := delay
@@ -77,7 +81,6 @@ func (s ports) sendOne(ctx context.Context, v verdict, lane hook.Lane, t hook.To
 	}
 	switch v {
 	case lost:
-		p.blame(t.Delivery)
 		return unavailable("no answer")
 	case dying:
 		return errDead
@@ -96,6 +99,7 @@ func (s ports) At(ctx context.Context, t hook.Token, at time.Time) error {
 	p := s.p
 	return done(p, "schedule", t.Delivery.String()+" "+strconv.Itoa(t.Attempt), write, func() error {
 		p.sawToken(p, t, hook.LaneRetry)
+		p.sawAsked(t, at)
 		if p.loses(t) {
 			return nil
 		}
@@ -106,8 +110,12 @@ func (s ports) At(ctx context.Context, t hook.Token, at time.Time) error {
 		}
 		if p.chance(p.rates.twiceSchedule) {
 			p.count("schedules twice")
-			p.blame(t.Delivery)
-			p.plan.add(at.Add(p.within(10*time.Second)), func() { p.queue.Send(p.ctx, hook.LaneRetry, []hook.Token{t}, 0) })
+			p.blame("schedule twice", t.Delivery)
+			p.copies++
+			p.plan.add(at.Add(p.within(10*time.Second)), func() {
+				p.copies--
+				p.queue.Send(p.ctx, hook.LaneRetry, []hook.Token{t}, 0)
+			})
 		}
 		return p.schedules.At(ctx, t, at)
 	})

@@ -41,20 +41,22 @@ type simulation struct {
 	attention   *memory.CircuitQueue
 	jobs        *memory.JobQueue
 
-	rates     rates
-	blackouts []span
-	hops      map[string]int // invocations of the chain before each message
-	quietAt   time.Time
-	redriven  time.Time // the last redrive of undeliverable messages
-	calm      bool      // no faults
-	crowded   bool      // a backlog: reserved tokens wait for functions, and come together
-	late      float64   // how soon the table removes an expired record; 0 before the second part
-	quiet     bool      // the faults have stopped
-	plan      timeline
-	spawned   int
-	busy      int // batches in progress at function deliver
-	mostBusy  int
-	steps     int
+	rates      rates
+	blackouts  []span
+	partitions map[string]partition
+	hops       map[string]int // invocations of the chain before each message
+	quietAt    time.Time
+	redriven   time.Time // the last redrive of undeliverable messages
+	calm       bool      // no faults
+	flapping   bool      // endpoints are paused and resumed all the time
+	crowded    bool      // more than a full wave of events for one endpoint
+	late       float64   // how soon the table removes an expired record; 0 before the second part
+	quiet      bool      // the faults have stopped
+	plan       timeline
+	spawned    int
+	busy       int // batches in progress at function deliver
+	mostBusy   int
+	steps      int
 
 	endpoints   []*endpoint
 	containers  []*container
@@ -93,7 +95,7 @@ type options struct {
 // run runs the seed to its end, inside a synctest bubble.
 func run(ctx context.Context, o options) *simulation {
 	w := &simulation{
-		ctx: ctx, options: o, rng: rand.New(rand.NewPCG(o.seed, 0)), hops: make(map[string]int), now: start, log: slog.New(slog.DiscardHandler),
+		ctx: ctx, options: o, rng: rand.New(rand.NewPCG(o.seed, 0)), hops: make(map[string]int), partitions: make(map[string]partition), now: start, log: slog.New(slog.DiscardHandler),
 		store: memory.NewStore(), running: make(map[*process]func(*process)), bodies: make(chan func()), counts: make(map[string]int), receipts: make(map[string]int), checker: newChecker(),
 	}
 	clock := func() time.Time { return w.now }
@@ -162,6 +164,7 @@ func (w *simulation) settle() {
 		synctest.Wait()
 		slices.SortFunc(w.ended, func(a, b *process) int { return strings.Compare(a.name, b.name) })
 		for _, p := range w.ended {
+			p.finished = w.now
 			after := w.running[p]
 			delete(w.running, p)
 			after(p)
@@ -172,6 +175,9 @@ func (w *simulation) settle() {
 			if w.chance(w.rates.stall) {
 				w.count("stalls")
 				c.at = later(c.at, w.now).Add(time.Duration(w.rng.IntN(40_000)) * time.Millisecond)
+			}
+			if c.p.early && c.p.effects == 1 && w.chance(w.rates.hesitate) {
+				c.at = later(c.at, w.now).Add(w.within(20 * time.Second))
 			}
 		}
 		w.waiting = append(w.waiting, w.arrived...)
@@ -200,7 +206,8 @@ func (w *simulation) grant(i int) {
 	}
 	if v != granted {
 		c.p.hurt = true
-		c.p.blame(c.p.about...)
+		c.p.faults++
+		c.p.suffer(v.String())
 		w.count("effects " + v.String())
 	}
 	if w.verbose && (v == dead || v == refused) {

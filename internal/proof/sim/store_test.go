@@ -2,6 +2,7 @@ package sim_test
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -93,8 +94,11 @@ func (s ports) SaveDelivery(ctx context.Context, d hook.Delivery, a *hook.Attemp
 	about := d.ID.String() + " " + d.State.String() + " " + string(d.Reason) + " " + strconv.Itoa(d.Attempts)
 	return done(s.p, "save delivery", about, conditional, func() error {
 		err := s.Store.SaveDelivery(ctx, d, a)
-		if err == nil {
+		switch {
+		case err == nil:
 			s.p.sawDelivery(s.p, d, a)
+		case hook.CodeOf(err) == hook.CodeConflict:
+			s.p.sawConflict(s.p, d.Ref())
 		}
 		return err
 	})
@@ -140,6 +144,11 @@ func (s ports) ChangeLimits(ctx context.Context, id hook.EndpointID, before, aft
 	if delta.Empty() {
 		return s.Store.ChangeLimits(ctx, id, before, after, most)
 	}
+	if s.p.slots == nil {
+		s.p.slots = make(map[string]gate.Lease)
+	}
+	maps.Copy(s.p.slots, delta.Added)
+	maps.Copy(s.p.slots, delta.Changed)
 	for _, lease := range delta.Added {
 		until := lease.Until
 		if lease.Run == "" {

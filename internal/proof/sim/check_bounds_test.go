@@ -1,0 +1,174 @@
+package sim_test
+
+import (
+	"slices"
+	"time"
+
+	"surehook/internal/delivery/send"
+	"surehook/internal/hook"
+	"surehook/internal/memory"
+)
+
+// The bounds of a delivery. Together they bound its requests, messages and writes:
+//
+//   - A request is a receipt of a message: checkTwice.
+//   - A receipt sends one message, and messages sent on have reasons: checkMessages.
+//   - A write changes the delivery, and a conflict has a writer: sawWrite and sawConflict.
+//   - A batch takes a bounded number of requests to the store and to the queues: checkBill.
+
+// bill is the requests of a process.
+type bill struct {
+	effects   int
+	faults    int
+	conflicts map[hook.DeliveryRef]int // writes of a delivery that met another writer
+	refused   int                      // conflicts at all records
+	sent      map[hook.DeliveryRef]int // tokens
+}
+
+// checkMessages: a receipt sends one token. After a fault or a conflict, a process may do
+// so again. Tokens are sent on without an attempt for a throttle, a slot, or an early
+// arrival only.
+//
+// A claim is the first token of its own: a parked delivery has an in-flight slot.
+func (w *simulation) checkMessages(p *process, t hook.Token) {
+	if p.claims(t) {
+		return
+	}
+	received := p.received(t.Delivery)
+	on := slices.ContainsFunc(p.batch, func(m memory.Message) bool {
+		return m.Token.Delivery == t.Delivery && m.Token.Attempt == t.Attempt
+	})
+	if p.sent[t.Delivery]++; p.sent[t.Delivery] > received+p.conflicts[t.Delivery]+p.faults {
+		w.fail(checkMessages, "%s sends %d tokens of %s, and received %d", p.name, p.sent[t.Delivery], t.Delivery, received)
+	}
+	if !on {
+		return
+	}
+	w.sentOn[t.Delivery]++
+	if n, most := w.sentOn[t.Delivery], w.mostSentOn(t); n > most {
+		w.fail(checkMessages, "%s is sent on %d times without an attempt, and at most %d are explained", t.Delivery, n, most)
+	}
+}
+
+// claims reports whether the process claimed the slot of the token.
+func (p *process) claims(t hook.Token) bool {
+	return t.Slot && !slices.ContainsFunc(p.batch, func(m memory.Message) bool { return m.Token.Nonce == t.Nonce })
+}
+
+// received returns the number of messages of the delivery in the batch.
+func (p *process) received(d hook.DeliveryRef) int {
+	n := 0
+	for _, m := range p.batch {
+		if m.Token.Delivery == d {
+			n++
+		}
+	}
+	return n
+}
+
+// messages returns the number of messages of all generations of the delivery in the batch:
+// the token of a replay also writes the generation before.
+func (p *process) messages(d hook.DeliveryRef) int {
+	n := 0
+	for _, m := range p.batch {
+		if m.Token.Delivery.Event == d.Event && m.Token.Delivery.Endpoint == d.Endpoint {
+			n++
+		}
+	}
+	return n
+}
+
+// mostSentOn bounds how often tokens of the delivery are sent on. Each token waits for its
+// time and for a slot of the rate, and moves to the lane slot and to the overflow.
+func (w *simulation) mostSentOn(t hook.Token) int {
+	tokens := w.receiptsOf(attempt{t.Delivery, t.Attempt}) + w.records[t.Delivery].Attempts
+	for n := 1; n <= t.Attempt; n++ {
+		tokens += w.parks[attempt{t.Delivery, n}]
+	}
+	return tokens * (4 + int(2*w.mostSkew()/tolerance)) // clocks of several processes
+}
+
+// sawWrite: a write changes the delivery. So attempts, parks and the few ends of a delivery
+// bound its writes.
+func (w *simulation) sawWrite(p *process, old, d hook.Delivery) {
+	ref := d.Ref()
+	if d.Parks > old.Parks {
+		w.parks[attempt{ref, d.Attempts + 1}]++
+	}
+	w.writes[ref] = append(w.writes[ref], w.now)
+	same := d.State == old.State && d.Attempts == old.Attempts && d.Parks == old.Parks && d.Replayed == old.Replayed && d.SweptAt.Equal(old.SweptAt)
+	if same && old.Version > 0 {
+		w.fail(checkWrites, "%s writes %s again, and changes nothing: %s (%s)", p.name, ref, d.State, d.Reason)
+	}
+}
+
+// sawConflict: each conflict of a message has another writer since the start of the process.
+func (w *simulation) sawConflict(p *process, ref hook.DeliveryRef) {
+	p.conflicts[ref]++
+	others := 0
+	for _, at := range w.writes[ref] {
+		if !at.Before(p.started) {
+			others++
+		}
+	}
+	if p.conflicts[ref] > others*max(1, p.messages(ref))+p.faults {
+		w.fail(checkWrites, "%s meets conflict %d at %s, and %d writes happened since its start", p.name, p.conflicts[ref], ref, others)
+	}
+}
+
+// sawAsked notes the earliest time at which a sender wants the token to arrive.
+// A token that moves to another lane keeps the time of its rate slot.
+func (p *process) sawAsked(t hook.Token, at time.Time) {
+	w := p.simulation
+	for _, m := range p.batch {
+		if slot, known := w.asked[m.Token]; known && t.Reserved && m.Token.Nonce == t.Nonce && slot.Before(at) {
+			at = slot
+		}
+	}
+	if before, known := w.asked[t]; !known || at.Before(before) {
+		w.asked[t] = at
+	}
+}
+
+// askedAt returns the time asked for by a request to the queue made at the time, or
+// earlier: the process may have been slow since the slot.
+func (p *process) askedAt(made time.Time, delay time.Duration) time.Time {
+	if delay == 0 {
+		return p.started
+	}
+	return made.Add(delay)
+}
+
+// askedOf returns when the token of the request was to arrive; zero when unknown: the
+// token of a redrive.
+func (w *simulation) askedOf(p *process, r send.Request) time.Time {
+	var asked time.Time
+	for _, m := range p.batch {
+		if m.Token.Delivery == refOf(r) && m.Token.Attempt == r.Attempt {
+			if at := w.asked[m.Token]; asked.IsZero() || at.Before(asked) {
+				asked = at
+			}
+		}
+	}
+	return asked
+}
+
+// checkBill: a batch takes a bounded number of requests to the store and to the queues.
+// Conflicts and faults repeat some. A slot with its place takes 8 of the 16 for an endpoint.
+func (w *simulation) checkBill(p *process) {
+	if p.batch == nil {
+		return
+	}
+	endpoints := make(map[hook.EndpointID]bool)
+	for _, m := range p.batch {
+		endpoints[m.Token.Delivery.Endpoint] = true
+	}
+	most := 2 + 16*len(endpoints) + 10*len(p.batch) + 3*p.refused + 3*p.faults
+	for _, m := range p.batch {
+		most += 3 * m.Token.Delivery.Generation // the end of a replay retires the generations before
+	}
+	if p.effects > most {
+		w.fail(checkRequests, "%s makes %d requests for %d messages of %d endpoints, with %d conflicts and %d faults; at most %d",
+			p.name, p.effects, len(p.batch), len(endpoints), p.refused, p.faults, most)
+	}
+}
