@@ -187,6 +187,10 @@ scale: need/go ## Compute what one stack carries from its template and docs/cost
 reliability: need/go ## Compare with a plain retry schedule over 30 days of outages; writes docs/reliability.md
 	@go test -count=1 -timeout 60m -run '^TestReliability$$' -v ./internal/proof/reliability -args -update
 
+.PHONY: isolation
+isolation: need/go ## Measure what slow, failing and limited endpoints take from others; writes docs/isolation.md
+	@go test -count=1 -timeout 20m -run '^TestWrite$$' -v ./internal/proof/isolation -args -write
+
 .PHONY: picture
 picture: need/go need/node need/python local ## Draw the dashboard with the metrics of a local run; writes docs/dashboard.svg (RUN=6m)
 	@go run ./localstack/cmd/picture

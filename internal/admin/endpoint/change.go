@@ -14,15 +14,18 @@ const maxChangeAttempts = 3
 
 // Change sets the given fields of the endpoint and stores a new version, even
 // if all values stay the same. version is the required version, 0 for any. The
-// uid cannot be changed.
+// uid cannot be changed. Changed limits apply at once to the parked deliveries: Change
+// starts their release. After an error of the release, the endpoint is changed.
 //
 // Errors: CodeInvalid names the wrong fields; CodeConflict if the endpoint has
 // another version, or after 3 version conflicts; CodeForbidden if the tenant has
 // hook.MaxEndpointsPerURL endpoints with the new URL.
 func (a *Admin) Change(ctx context.Context, tenant hook.TenantID, ref string, version int64, f Fields) (hook.Endpoint, error) {
-	return a.change(ctx, tenant, ref, version, func(e *hook.Endpoint) (bool, error) {
-		uid := e.UID
+	var limited bool // the limits differ
+	e, err := a.change(ctx, tenant, ref, version, func(e *hook.Endpoint) (bool, error) {
+		uid, rate, inFlight := e.UID, e.RatePerSecond, e.MaxInFlight
 		f.apply(e)
+		limited = e.RatePerSecond != rate || e.MaxInFlight != inFlight
 		errs := a.check(*e)
 		if e.UID != uid {
 			errs = append(errs, hook.FieldError{Field: "uid", Message: "cannot be changed"})
@@ -35,6 +38,10 @@ func (a *Admin) Change(ctx context.Context, tenant hook.TenantID, ref string, ve
 		}
 		return true, a.completeSecrets(ctx, e)
 	})
+	if err != nil || !limited {
+		return e, err
+	}
+	return e, a.release(ctx, e)
 }
 
 // Delete removes the endpoint. Parked deliveries are cancelled at once, other

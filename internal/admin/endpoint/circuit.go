@@ -82,7 +82,7 @@ func (a *Admin) OpenCircuit(ctx context.Context, tenant hook.TenantID, ref strin
 }
 
 // release starts the release of parked deliveries after the endpoint became
-// active or was deleted. The record is saved before the message is sent: if the
+// active, got other limits or was deleted. The record is saved before the message is sent: if the
 // message is lost, the breaker's tick starts the release.
 func (a *Admin) release(ctx context.Context, e hook.Endpoint) error {
 	record, err := a.save(ctx, e, func(record gate.Record, now time.Time) gate.Record {

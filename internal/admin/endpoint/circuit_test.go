@@ -292,6 +292,31 @@ func TestAdmin_release(t *testing.T) {
 	}
 }
 
+// Changed limits apply to the parked deliveries at once: another change releases nothing.
+func TestAdmin_Change_releasesUnderOtherLimits(t *testing.T) {
+	t.Parallel()
+
+	for name, tt := range map[string]struct {
+		fields  endpoint.Fields
+		release bool
+	}{
+		"a rate":       {fields: endpoint.Fields{RatePerSecond: new(1000.0)}, release: true},
+		"the same":     {fields: endpoint.Fields{RatePerSecond: new(0.5), MaxInFlight: new(3)}},
+		"in flight":    {fields: endpoint.Fields{MaxInFlight: new(9)}, release: true},
+		"other fields": {fields: endpoint.Fields{Description: new("x")}},
+	} {
+		b := setup(t)
+		e, _ := b.create(t, func(f *endpoint.Fields) { f.RatePerSecond, f.MaxInFlight = new(0.5), new(3) })
+		b.keep(t, e, waiting)
+		if _, err := b.Change(t.Context(), tenant, string(e.ID), 0, tt.fields); err != nil {
+			t.Fatal(err)
+		}
+		if got := len(b.queue.messages) == 1 && b.record(t, e).Wave == 1; got != tt.release {
+			t.Errorf("%s: %d checks, wave %d; want a release: %t", name, len(b.queue.messages), b.record(t, e).Wave, tt.release)
+		}
+	}
+}
+
 // TestAdmin_releaseLost checks a release with a lost message: the caller gets the
 // error, the record makes the tick start the release, and another Resume enqueues
 // the message.

@@ -209,11 +209,7 @@ func (r *reconciliation) sendProbe(ctx context.Context, next gate.Record) error 
 	if err := r.saveCircuit(ctx, next); err != nil {
 		return err
 	}
-	lane := hook.LaneRetry
-	if r.record.Slots(*r.endpoint, now) > 0 {
-		lane = hook.LaneSlot
-	}
-	if errs := r.Queue.Send(ctx, lane, []hook.Token{probe.NextToken()}, 0); errs != nil {
+	if errs := r.Queue.Send(ctx, hook.LaneRetry, []hook.Token{probe.NextToken()}, 0); errs != nil {
 		return fmt.Errorf("send probe %s: %w", probe.ID, errs[0])
 	}
 	return nil

@@ -113,8 +113,8 @@ func (d *Deliverer) applyVerdict(ctx context.Context, s *subject, v gate.Verdict
 	case gate.Delay:
 		token := sameToken(s.token)
 		token.Reserved = v.Reserved
-		if !lane.Single() {
-			lane = hook.LaneRetry
+		if lane != hook.LaneOverflow {
+			lane = hook.LaneRetry // in the lane slot, the place ends during the wait
 		}
 		d.logDelayed(ctx, s, v.Until)
 		return gate.Result{}, d.sendToken(ctx, lane, token, v.Until)

@@ -12,10 +12,11 @@
 //	paused, disabled               park
 //	circuit open or half-open      park, but admit one probe when due and not throttled
 //	throttled: answered 429        park
-//	needs a slot, lane of batches  move to the lane slot
+//	needs a slot, others wait      park, unless a slot was claimed for the token
+//	needs a slot, lane of batches  move to the lane slot with a place, or to the lane overflow
 //	no rate slot within a minute   park
 //	no rate slot now               delay until the next slot, and reserve the slot
-//	no place of the tenant         move to the lane overflow
+//	in the lane slot, no place     move to the lane overflow
 //	no in-flight slot              park
 //	otherwise                      admit
 //
@@ -51,7 +52,8 @@
 //
 // # Places
 //
-// An attempt of the lane slot also holds a place of its tenant. Places are the tenant's
-// share of that lane. A tenant with all its places in use goes on in the lane overflow,
-// so the lane slot always has a function for the other tenants.
+// A token of the lane slot also holds a place of its tenant, from before the token is
+// sent there until the attempt is settled. Places are the tenant's share of that lane. The
+// other tokens of the tenant go to the lane overflow at once, so in the lane slot a tenant
+// has a few tokens, and a function for the other tenants is free soon.
 package gate

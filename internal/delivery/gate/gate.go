@@ -33,7 +33,7 @@ func (g *Gate) Admit(ctx context.Context, q Query) (a Admission, err error) {
 	err = hook.OnConflict(ctx, g.Wait, maxSaveAttempts, func() error {
 		decided, conflict := g.decideAdmission(ctx, q)
 		if conflict == nil || hook.CodeOf(conflict) != hook.CodeConflict {
-			a = decided
+			a = decided.withPlaces(q)
 			return conflict
 		}
 		var err error
@@ -60,8 +60,10 @@ func (g *Gate) decideAdmission(ctx context.Context, q Query) (Admission, error) 
 		return g.admitProbe(ctx, q, now)
 	case now.Before(q.Record.ThrottledUntil):
 		return sameVerdict(q, Verdict{Decision: Park, Reason: hook.ReasonThrottled}), g.markWaiting(ctx, q.Record, now)
+	case q.slots(now) > 0 && q.Record.Backlog() && !q.claimed():
+		return sameVerdict(q, Verdict{Decision: Park, Reason: hook.ReasonInFlight}), nil
 	case q.slots(now) > 0 && !q.Lane.Single():
-		return sameVerdict(q, Verdict{Decision: Move, Lane: hook.LaneSlot}), nil
+		return g.move(ctx, q, now)
 	}
 	return g.applyLimits(ctx, q, now)
 }

@@ -12,7 +12,7 @@ import (
 // a longer wait is parked, so a changed rate soon applies to all.
 const MaxRateWait = time.Minute
 
-// applyLimits reserves rate slots, and takes places and in-flight slots.
+// applyLimits reserves rate slots, and takes in-flight slots.
 func (g *Gate) applyLimits(ctx context.Context, q Query, now time.Time) (a Admission, err error) {
 	a = sameVerdict(q, Verdict{Decision: Admit})
 	if q.Endpoint.RatePerSecond > 0 {
@@ -24,7 +24,7 @@ func (g *Gate) applyLimits(ctx context.Context, q Query, now time.Time) (a Admis
 		if a.Verdicts[i].Decision != Admit || !q.Lane.Single() || !due.Slot && q.slots(now) == 0 {
 			continue
 		}
-		if a.Verdicts[i], err = g.takeSlot(ctx, q, due, now, &a); err != nil {
+		if a.Verdicts[i], err = g.takeSlot(ctx, q, due, now); err != nil {
 			return a, g.giveBack(ctx, a, err)
 		}
 	}
@@ -36,7 +36,8 @@ func (g *Gate) applyLimits(ctx context.Context, q Query, now time.Time) (a Admis
 	return a, nil
 }
 
-// giveBack ends the leases and places of an admission that failed with the error.
+// giveBack ends the leases of an admission that failed with the error. The tokens return,
+// and keep their places.
 func (g *Gate) giveBack(ctx context.Context, a Admission, err error) error {
 	if err == nil {
 		return nil
@@ -46,7 +47,6 @@ func (g *Gate) giveBack(ctx context.Context, a Admission, err error) error {
 			_ = g.endLease(ctx, a.query.ID, v.Lease) // otherwise the lease ends by itself
 		}
 	}
-	_ = g.leavePlaces(ctx, a)
 	return err
 }
 
@@ -80,22 +80,12 @@ func (g *Gate) reserve(ctx context.Context, q Query, now time.Time, a *Admission
 	return contentionOf(err, q.ID)
 }
 
-// takeSlot takes a place of the tenant and an in-flight slot of the endpoint for the
-// token, and returns the verdict.
-func (g *Gate) takeSlot(ctx context.Context, q Query, due Due, now time.Time, a *Admission) (Verdict, error) {
-	place, ok, err := g.takePlace(ctx, q, due, now)
-	if err != nil || !ok {
+// takeSlot takes an in-flight slot of the endpoint for the token, and returns the verdict.
+func (g *Gate) takeSlot(ctx context.Context, q Query, due Due, now time.Time) (Verdict, error) {
+	if ok, err := g.hasPlace(ctx, q, due, now); err != nil || !ok {
 		return Verdict{Decision: Move, Lane: hook.LaneOverflow}, err
 	}
-	v, err := g.startLease(ctx, q, due, now)
-	switch {
-	case place.Key == "":
-	case err == nil && v.Decision == Admit:
-		a.places = append(a.places, place)
-	default:
-		_ = g.leavePlaces(ctx, Admission{query: q, places: []Held{place}}) // otherwise the place ends by itself
-	}
-	return v, err
+	return g.startLease(ctx, q, due, now)
 }
 
 // startLease leases a slot to the token, or starts the lease that the sender of the

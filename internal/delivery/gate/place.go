@@ -8,34 +8,82 @@ import (
 	"surehook/internal/hook"
 )
 
-// takePlace takes a place of the tenant in the lane slot for the token. The place is
-// zero in the lane overflow, which has no places. ok is false when the tenant uses all
-// its places, or when a copy of the token uses one: the token goes on in the overflow.
-func (g *Gate) takePlace(ctx context.Context, q Query, due Due, now time.Time) (place Held, ok bool, err error) {
-	if q.Lane != hook.LaneSlot {
-		return Held{}, true, nil
+// move moves the tokens from a lane of batches to the lane slot, as far as the tenant has
+// free places, and the others to the lane overflow. The place is taken before the token
+// is sent, so the lane slot never holds more tokens of a tenant than the tenant has
+// places: a tenant with thousands of tokens delays no token of another tenant there.
+func (g *Gate) move(ctx context.Context, q Query, now time.Time) (Admission, error) {
+	a := sameVerdict(q, Verdict{Decision: Move, Lane: hook.LaneOverflow})
+	places, err := g.takePlaces(ctx, q.Tenant, q.Due, now)
+	if err != nil {
+		return a, err
 	}
-	place = Held{due.Holder(), Lease{Nonce: due.Nonce, Until: leaseEnd(now), Run: hook.NewNonce()}}
-	err = hook.OnConflict(ctx, g.Wait, maxSaveAttempts, func() error {
-		before, err := g.Store.Places(ctx, q.Tenant)
+	for i, ok := range places {
+		if ok {
+			a.Verdicts[i].Lane = hook.LaneSlot
+		}
+	}
+	return a, nil
+}
+
+// takePlaces takes places of the tenant for the tokens, and reports which tokens have a
+// place. A copy of a token shares the place.
+func (g *Gate) takePlaces(ctx context.Context, tenant hook.TenantID, all []Due, now time.Time) ([]bool, error) {
+	var has []bool
+	err := hook.OnConflict(ctx, g.Wait, maxSaveAttempts, func() error {
+		before, err := g.Store.Places(ctx, tenant)
 		if err != nil {
-			return fmt.Errorf("read places of tenant %s: %w", q.Tenant, err)
+			return fmt.Errorf("read places of tenant %s: %w", tenant, err)
 		}
-		live := before.Live(now)
-		current, taken := live.Leases[place.Key]
-		if ok = taken && current.same(place.Lease); ok {
-			return nil // the answer to the write was lost
+		after := before.Live(now)
+		has = make([]bool, len(all))
+		for i, due := range all {
+			_, has[i] = after.Leases[due.Holder()]
+			if !has[i] && len(after.Leases) < g.Places {
+				has[i] = true
+				after = after.Begin(due.place(leaseEnd(now)))
+			}
 		}
-		if taken || len(live.Leases) >= g.Places {
-			return nil
-		}
-		ok = true
-		return g.changePlaces(ctx, q.Tenant, before, live.Begin(place))
+		return g.changePlaces(ctx, tenant, before, after)
 	})
 	if hook.CodeOf(err) == hook.CodeConflict {
-		return Held{}, false, nil // as busy as a tenant without a free place
+		return make([]bool, len(all)), nil // as busy as a tenant without a free place
 	}
-	return place, ok, err
+	return has, err
+}
+
+// place returns the place of the token.
+func (d Due) place(until time.Time) Held {
+	return Held{d.Holder(), Lease{Nonce: d.Nonce, Until: until}}
+}
+
+// hasPlace reports whether the token may stay in its lane. A place ends when the token
+// waits for long in the lane slot.
+func (g *Gate) hasPlace(ctx context.Context, q Query, due Due, now time.Time) (bool, error) {
+	if q.Lane != hook.LaneSlot {
+		return true, nil
+	}
+	places, err := g.Store.Places(ctx, q.Tenant)
+	if err != nil {
+		return false, fmt.Errorf("read places of tenant %s: %w", q.Tenant, err)
+	}
+	_, ok := places.Live(now).Leases[due.Holder()]
+	return ok, nil
+}
+
+// withPlaces returns the admission with the places that Settle leaves: of all tokens of
+// the lane slot, but for tokens without a place, and for busy tokens. A copy of a busy
+// token may use the place.
+func (a Admission) withPlaces(q Query) Admission {
+	if q.Lane != hook.LaneSlot {
+		return a
+	}
+	for i, v := range a.Verdicts {
+		if v.Decision != Move && v.Decision != Busy {
+			a.places = append(a.places, q.Due[i].place(time.Time{}))
+		}
+	}
+	return a
 }
 
 // leavePlaces gives the places of an admission back. Places of a dead process end by

@@ -17,26 +17,17 @@ func (g *Gate) admitProbe(ctx context.Context, q Query, now time.Time) (Admissio
 		return a, g.markWaiting(ctx, q.Record, now)
 	}
 	for i, due := range q.Due {
-		if _, ok := q.Record.Probe(due.Holder(), now); ok && q.slots(now) > 0 && !q.Lane.Single() {
-			a.Verdicts[i] = Verdict{Decision: Move, Lane: hook.LaneSlot}
-			break
-		}
 		// The first due token takes a free lease. The holder of a lease may return
 		// and renew the lease. Another token of the probing delivery is parked.
 		probed, ok := q.Record.Probe(due.Holder(), now)
 		if !ok {
 			continue
 		}
-		place, hasPlace, err := g.takePlace(ctx, q, due, now)
-		if err != nil {
+		if moved, err := g.moveProbe(ctx, q, due, now); err != nil {
 			return Admission{}, err
-		}
-		if !hasPlace {
-			a.Verdicts[i] = Verdict{Decision: Move, Lane: hook.LaneOverflow}
+		} else if moved.Decision != 0 {
+			a.Verdicts[i] = moved
 			break
-		}
-		if place.Key != "" {
-			a.places = []Held{place}
 		}
 		a.probe = due.Holder()
 		a.sharedProbe = q.Record.Holder == a.probe && now.Before(q.Record.LeaseUntil)
@@ -47,13 +38,25 @@ func (g *Gate) admitProbe(ctx context.Context, q Query, now time.Time) (Admissio
 		q.Record.Circuit = probed
 		a.query.Record = q.Record.Wait(now).planCheck(now)
 		if err := g.saveCircuit(ctx, a.query.Record); err != nil {
-			_ = g.leavePlaces(ctx, a) // otherwise the place ends by itself
 			return Admission{}, err
 		}
 		a.query.Record.Version++ // the stored version, for Settle
 		return a, nil
 	}
 	return a, g.markWaiting(ctx, q.Record, now)
+}
+
+// moveProbe returns the verdict about a probe in the wrong lane; zero for the right lane.
+func (g *Gate) moveProbe(ctx context.Context, q Query, due Due, now time.Time) (Verdict, error) {
+	if q.slots(now) > 0 && !q.Lane.Single() {
+		q.Due = []Due{due}
+		a, err := g.move(ctx, q, now)
+		return a.Verdicts[0], err
+	}
+	if ok, err := g.hasPlace(ctx, q, due, now); err != nil || !ok {
+		return Verdict{Decision: Move, Lane: hook.LaneOverflow}, err
+	}
+	return Verdict{}, nil
 }
 
 // markWaiting records that deliveries wait for the endpoint. The write comes before

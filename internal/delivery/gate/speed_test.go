@@ -1,7 +1,6 @@
 package gate_test
 
 import (
-	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -15,13 +14,36 @@ import (
 	"surehook/internal/rule/speed"
 )
 
-// slotQuery is query in the lane slot, with the class of the endpoint as stored.
+// slotQuery is query in the lane slot, with the class of the endpoint as stored. The
+// tokens moved there from the lane live, and have places as far as the tenant has.
 func (w *bundle) slotQuery(e *hook.Endpoint, first, n int) gate.Query {
 	w.T.Helper()
 
 	q := w.query(e, first, n)
-	q.Record, q.Lane = w.record(), hook.LaneSlot
+	q.Record, q.Lane = w.record(), hook.LaneLive
+	w.admit(q)
+	q.Lane = hook.LaneSlot
 	return q
+}
+
+// overflowQuery is slotQuery in the lane overflow.
+func (w *bundle) overflowQuery(e *hook.Endpoint, first, n int) gate.Query {
+	w.T.Helper()
+
+	q := w.query(e, first, n)
+	q.Record, q.Lane = w.record(), hook.LaneOverflow
+	return q
+}
+
+// empty says that no parked delivery is left.
+func (w *bundle) empty() {
+	w.T.Helper()
+
+	r := w.record()
+	r.EmptySince = w.Clock.Now()
+	if err := w.Store.SaveCircuit(w.T.Context(), r); err != nil {
+		w.T.Fatal(err)
+	}
 }
 
 // end ends the leases of the admission, as package release does.
@@ -101,9 +123,7 @@ func TestGate_SlotsOfAnUnprovenEndpoint(t *testing.T) {
 		}
 	}
 	a := w.admit(w.slotQuery(active(), 0, 4))
-	overflow := w.slotQuery(active(), 4, 2)
-	overflow.Lane = hook.LaneOverflow
-	b := w.admit(overflow)
+	b := w.admit(w.overflowQuery(active(), 4, 2))
 	if got := decisions(a) + " " + decisions(b); got != "admit admit admit admit admit park" || b.Verdicts[1].Reason != hook.ReasonInFlight {
 		t.Errorf("Admit() of 6 = %s; want 5 admitted, and 1 parked for a slot", got)
 	}
@@ -117,13 +137,42 @@ func TestGate_SlotsOfAnUnprovenEndpoint(t *testing.T) {
 	if got := w.places(); got != 0 {
 		t.Errorf("%d places are taken after the attempts; want none", got)
 	}
-	if got := decisions(w.admit(w.slotQuery(active(), 6, 1))); got != "park" {
+	w.empty()
+	if got := decisions(w.admit(w.overflowQuery(active(), 6, 1))); got != "park" {
 		t.Errorf("before the slots are handed over: %s; want parked", got)
 	}
 	w.end(a)
 	w.end(b)
+	w.empty()
 	if got := decisions(w.admit(w.slotQuery(active(), 6, 6))); got != "admit admit admit admit admit move" {
 		t.Errorf("after the slots are handed over: %s; want 5 admitted, and 1 moved: no place is left", got)
+	}
+}
+
+// Behind parked deliveries, a delivery waits without a slot and without a place, in
+// whatever lane. A claimed delivery does not wait.
+func TestGate_ParksBehindParkedDeliveries(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	if err := w.Store.SaveCircuit(t.Context(), gate.NewRecord(tenant, endpoint).Wait(start)); err != nil {
+		t.Fatal(err)
+	}
+	for _, lane := range hook.Lanes() {
+		q := w.overflowQuery(active(), 0, 1)
+		q.Lane = lane
+		want := []gate.Verdict{{Decision: gate.Park, Reason: hook.ReasonInFlight}}
+		if diff := cmp.Diff(want, w.admit(q).Verdicts); diff != "" {
+			t.Errorf("Admit() in lane %s differs (-want +got):\n%s", lane, diff)
+		}
+	}
+	if got := w.places(); got != 0 {
+		t.Errorf("%d places are taken; want none", got)
+	}
+	claimed, reserved := w.overflowQuery(active(), 1, 1), w.overflowQuery(active(), 2, 1)
+	claimed.Due[0].Slot, reserved.Due[0].Reserved = true, true
+	if got := decisions(w.admit(claimed)) + " " + decisions(w.admit(reserved)); got != "admit admit" {
+		t.Errorf("a delivery with a claim, and one with a rate slot: %s; want admit", got)
 	}
 }
 
@@ -147,8 +196,7 @@ func TestGate_InFlightLimit(t *testing.T) {
 		highest = max(highest, flying)
 	}
 	for i := range 40 {
-		q := w.slotQuery(e, i, 1)
-		q.Lane = hook.LaneOverflow
+		q := w.overflowQuery(e, i, 1)
 		wg.Go(func() {
 			a, err := w.Gate.Admit(t.Context(), q)
 			if err != nil || a.Verdicts[0].Decision != gate.Admit {
@@ -164,7 +212,8 @@ func TestGate_InFlightLimit(t *testing.T) {
 		t.Errorf("%d were in flight at once; want 1 or 2", highest)
 	}
 	w.Clock.Pass(gate.LeaseFor) // nobody handed the slots over
-	if got := decisions(w.admit(w.slotQuery(e, 100, 3))); got != "admit admit park" {
+	w.empty()
+	if got := decisions(w.admit(w.overflowQuery(e, 100, 3))); got != "admit admit park" {
 		t.Errorf("after the leases expired: %s; want two admitted", got)
 	}
 }
@@ -180,10 +229,15 @@ func TestGate_OneAttemptOfADeliveryAtATime(t *testing.T) {
 		q := w.slotQuery(active(), 0, 1)
 		q.Due[0].Nonce = nonce
 		for q.Lane = hook.LaneSlot; q.Lane <= hook.LaneOverflow; q.Lane++ {
-			if got := decisions(w.admit(q)); got != "busy" && (got != "move" || q.Lane != hook.LaneSlot) {
+			busy := w.admit(q)
+			if got := decisions(busy); got != "busy" && (got != "move" || q.Lane != hook.LaneSlot) {
 				t.Errorf("%s in lane %s: %s; want busy, or moved to the overflow", name, q.Lane, got)
 			}
+			w.settle(busy)
 		}
+	}
+	if got := w.places(); got != 1 {
+		t.Errorf("%d places beside the copies; want the place of the attempt", got)
 	}
 	w.settle(first, hook.ClassDelivered)
 	w.end(first)
@@ -207,20 +261,20 @@ func TestGate_AClaimIsStartedOnce(t *testing.T) {
 	if err := w.Store.ChangeLimits(t.Context(), endpoint, gate.Limits{}, gate.Limits{}.Begin(claim), 1); err != nil {
 		t.Fatal(err)
 	}
-	q := w.slotQuery(e, 0, 1)
+	q := w.overflowQuery(e, 0, 1)
 	q.Due[0].Slot = true
-	if got := decisions(w.admit(w.slotQuery(e, 1, 1))); got != "park" {
+	if got := decisions(w.admit(w.overflowQuery(e, 1, 1))); got != "park" {
 		t.Errorf("another delivery: %s; want parked", got)
 	}
 	if got := decisions(w.admit(q)); got != "admit" {
 		t.Errorf("the claimed delivery: %s; want admit", got)
 	}
-	q.Lane = hook.LaneOverflow
 	if got := decisions(w.admit(q)); got != "busy" {
 		t.Errorf("a copy of the token: %s; want busy", got)
 	}
 	w.Clock.Pass(gate.LeaseFor - 1)
-	if got := decisions(w.admit(w.slotQuery(e, 1, 1))); got != "park" {
+	w.empty()
+	if got := decisions(w.admit(w.overflowQuery(e, 1, 1))); got != "park" {
 		t.Errorf("until the attempt may have ended: %s; want parked: the start renews the lease", got)
 	}
 }
@@ -261,11 +315,7 @@ func TestGate_RateLimitParks(t *testing.T) {
 	if got := decisions(w.admit(w.query(e, 5, 1))); got != "park" {
 		t.Errorf("behind a parked delivery: %s; want parked", got)
 	}
-	r := w.record()
-	r.EmptySince = w.Clock.Now()
-	if err := w.Store.SaveCircuit(t.Context(), r); err != nil {
-		t.Fatal(err)
-	}
+	w.empty()
 	if got := decisions(w.admit(w.query(e, 6, 1))); got != "admit" {
 		t.Errorf("after the parked deliveries: %s; want admit", got)
 	}
@@ -353,12 +403,14 @@ func TestGate_AnOutageEndsTheProof(t *testing.T) {
 		t.Errorf("record = %+v; want unproven since now", r)
 	}
 	w.Clock.Until(r.NextProbe())
-	q := w.slotQuery(active(), 5, 2)
+	q := w.overflowQuery(active(), 5, 2)
 	q.Lane = hook.LaneRetry
 	if got := decisions(w.admit(q)); got != "move park" {
 		t.Errorf("a due probe in a lane of batches: %s; want the probe moved", got)
 	}
-	probe := w.admit(w.slotQuery(active(), 5, 2))
+	q = w.overflowQuery(active(), 5, 2)
+	q.Lane = hook.LaneSlot
+	probe := w.admit(q)
 	if got := decisions(probe); got != "admit park" || w.places() != 1 {
 		t.Errorf("a due probe in the lane slot: %s, %d places; want a probe with a place", got, w.places())
 	}
@@ -368,29 +420,46 @@ func TestGate_AnOutageEndsTheProof(t *testing.T) {
 	}
 }
 
-// A tenant without a place goes on in the overflow.
+// A tenant without a free place goes on in the overflow: the tokens never reach the lane
+// slot. A token whose place has ended leaves the lane slot.
 func TestGate_Places(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
-	var admissions []gate.Admission
-	for i := range world.Places + 1 { // each of another endpoint
-		q := w.slotQuery(active(), i, 1)
-		q.ID = hook.EndpointID(fmt.Sprintf("ep_%016d", i))
-		q.Due[0].Delivery.Endpoint = q.ID
-		admissions = append(admissions, w.admit(q))
+	q := w.overflowQuery(active(), 0, world.Places+1)
+	q.Lane = hook.LaneLive
+	moved := w.admit(q)
+	for i, v := range moved.Verdicts {
+		want := hook.LaneSlot
+		if i == world.Places {
+			want = hook.LaneOverflow
+		}
+		if v.Decision != gate.Move || v.Lane != want {
+			t.Errorf("verdict %d = %+v; want moved to lane %s", i, v, want)
+		}
 	}
-	last := admissions[world.Places]
-	if diff := cmp.Diff([]gate.Verdict{{Decision: gate.Move, Lane: hook.LaneOverflow}}, last.Verdicts); diff != "" {
-		t.Errorf("Admit() beyond the places differs (-want +got):\n%s", diff)
+	if again := w.admit(q); decisions(again) != decisions(moved) || again.Verdicts[0].Lane != hook.LaneSlot || w.places() != world.Places {
+		t.Errorf("copies of the tokens: %+v, %d places; want them moved with the same places", again.Verdicts, w.places())
 	}
-	w.settle(admissions[0])
-	if got := w.places(); got != world.Places-1 {
-		t.Errorf("%d places after an attempt; want %d", got, world.Places-1)
+	admit := func(i int) gate.Admission {
+		one := w.overflowQuery(active(), i, 1)
+		one.Lane = hook.LaneSlot
+		return w.admit(one)
 	}
-	w.Clock.Pass(gate.LeaseFor)
-	q := w.slotQuery(active(), 100, 1)
-	if got := decisions(w.admit(q)); got != "admit" || w.places() != 1 {
+	first := admit(0)
+	w.settle(first)
+	if got := w.places(); decisions(first) != "admit" || got != world.Places-1 {
+		t.Errorf("%s, %d places after an attempt; want %d", decisions(first), got, world.Places-1)
+	}
+	for i := range 2 { // one without a place, and one whose place has ended
+		w.Clock.Pass(time.Duration(i) * gate.LeaseFor)
+		late := admit(world.Places - i)
+		if diff := cmp.Diff([]gate.Verdict{{Decision: gate.Move, Lane: hook.LaneOverflow}}, late.Verdicts); diff != "" {
+			t.Errorf("Admit() without a place differs (-want +got):\n%s", diff)
+		}
+		w.settle(late)
+	}
+	if got := decisions(w.admit(w.slotQuery(active(), 100, 1))); got != "admit" || w.places() != 1 {
 		t.Errorf("after the places of dead processes ended: %s with %d places; want admit with 1", got, w.places())
 	}
 }

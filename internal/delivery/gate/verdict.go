@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -78,6 +79,12 @@ type Query struct {
 	Due      []Due
 }
 
+// claimed reports whether a slot is claimed for a token, or a rate slot reserved: such a
+// token waits behind nobody.
+func (q Query) claimed() bool {
+	return slices.ContainsFunc(q.Due, func(d Due) bool { return d.Slot || d.Reserved })
+}
+
 func (q Query) slots(now time.Time) int { return q.Record.Slots(*q.Endpoint, now) }
 
 // Admission holds one verdict per due delivery, in the order of the query. Settle
@@ -88,7 +95,7 @@ type Admission struct {
 	query       Query
 	probe       string // the token holding the probe's lease; empty: no probe
 	sharedProbe bool   // another receipt of the message holds the probe's lease, too
-	places      []Held // the tenant's places of the attempts
+	places      []Held // the tenant's places of the tokens, to leave in Settle
 }
 
 func sameVerdict(q Query, v Verdict) Admission {

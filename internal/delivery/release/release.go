@@ -25,6 +25,9 @@ const (
 	choice = 5
 	// recheck is the delay of the circuit check after the last slot.
 	recheck = time.Second
+	// maxSlotWait is the longest wait for a rate slot with a claim. A waiting claim holds an
+	// in-flight slot: with long waits the deliveries whose rate slot is now find none free.
+	maxSlotWait = 2 * time.Second
 )
 
 // Store keeps deliveries, circuits and limits.
@@ -78,7 +81,7 @@ func (r *Releaser) HandOver(ctx context.Context, s Slots) error {
 	released, err := c.run(ctx)
 	err = errors.Join(err, r.promote(ctx, record, c.limits))
 	if released == 0 && len(c.limits.Leases) == 0 && record.Backlog() {
-		wait := max(recheck, record.ThrottledUntil.Sub(r.Now()))
+		wait := max(recheck, record.ThrottledUntil.Sub(r.Now()), c.rateWait)
 		check := hook.CircuitCheck{Tenant: s.Tenant, Endpoint: s.ID, Wave: record.Wave}
 		if enqueueErr := r.CircuitQueue.Enqueue(ctx, check, wait); enqueueErr != nil {
 			err = errors.Join(err, fmt.Errorf("enqueue circuit check of %s: %w", s.ID, enqueueErr))
@@ -120,7 +123,8 @@ type claim struct {
 	ended    []gate.Held
 	answers  []time.Duration
 
-	limits gate.Limits // after the claim
+	limits   gate.Limits   // after the claim
+	rateWait time.Duration // until the next rate slot, if no claim waits so long
 }
 
 // sending is a claimed delivery with its token.
@@ -165,6 +169,14 @@ func (c *claim) width(now time.Time) int {
 	return c.record.Width(c.endpoint, now)
 }
 
+// maxWait returns the longest wait of a claim for a rate slot.
+func (c *claim) maxWait(now time.Time) time.Duration {
+	if c.record.Slots(c.endpoint, now) == 0 {
+		return gate.MaxRateWait
+	}
+	return maxSlotWait
+}
+
 // choose adds leases for parked deliveries to the limits, and returns their tokens.
 func (c *claim) choose(ctx context.Context, now time.Time) (chosen []sending, err error) {
 	free := c.width(now) - len(c.limits.Leases)
@@ -182,7 +194,8 @@ func (c *claim) choose(ctx context.Context, now time.Time) (chosen []sending, er
 		at := now
 		next := c.limits
 		if c.endpoint.RatePerSecond > 0 {
-			if next, at = next.Reserve(c.endpoint.RatePerSecond, now); at.Sub(now) > gate.MaxRateWait {
+			if next, at = next.Reserve(c.endpoint.RatePerSecond, now); at.Sub(now) > c.maxWait(now) {
+				c.rateWait = at.Sub(now)
 				break
 			}
 		}

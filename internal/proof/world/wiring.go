@@ -52,6 +52,18 @@ type Wiring struct {
 	Now          func() time.Time
 	NewEventID   func() (hook.EventID, error)
 	NewJobID     func() (hook.JobID, error)
+	// RealTime lets the use cases wait, and time their attempts, by the clock of package
+	// time, as under testing/synctest. Otherwise the clock of the wiring stands while a
+	// use case runs: nobody waits, and no timer fires.
+	RealTime bool
+}
+
+// wait returns the wait between two tries of a write.
+func (w Wiring) wait() hook.Wait {
+	if w.RealTime {
+		return nil
+	}
+	return NoWait
 }
 
 // NoWait is the wait between two tries of a write. NoWait returns at once: the other
@@ -79,7 +91,7 @@ func (w Wiring) AcceptorOf(directory *ingest.Directory) *ingest.Acceptor {
 
 // NewGate returns a new gate.
 func (w Wiring) NewGate() *gate.Gate {
-	return &gate.Gate{Store: w.Store, CircuitQueue: w.CircuitQueue, Notifier: w.Notifier, Now: w.Now, Places: Places, Wait: NoWait}
+	return &gate.Gate{Store: w.Store, CircuitQueue: w.CircuitQueue, Notifier: w.Notifier, Now: w.Now, Places: Places, Wait: w.wait()}
 }
 
 // Places is the number of places of a tenant in the lane slot.
@@ -87,7 +99,7 @@ const Places = 5
 
 // NewReleaser returns a new releaser of functions deliver and breaker.
 func (w Wiring) NewReleaser() *release.Releaser {
-	return &release.Releaser{Store: w.Store, Queue: w.Queue, CircuitQueue: w.CircuitQueue, Now: w.Now, Wait: NoWait}
+	return &release.Releaser{Store: w.Store, Queue: w.Queue, CircuitQueue: w.CircuitQueue, Now: w.Now, Wait: w.wait()}
 }
 
 // Deliverer returns a new function deliver.
@@ -96,18 +108,21 @@ func (w Wiring) Deliverer() *deliver.Deliverer {
 	if admission == nil {
 		admission = w.NewGate()
 	}
-	return &deliver.Deliverer{
+	d := &deliver.Deliverer{
 		Store: w.Store, Queue: w.Queue, Schedules: w.Schedules, DeadLetters: w.DeadLetters, Vault: w.Vault, Sender: w.Sender,
-		Gate: admission, Releaser: w.NewReleaser(), Settlement: w.Settlement, Notifier: w.Notifier, Metrics: w.Metrics, Log: w.Log, Now: w.Now, Wait: NoWait,
-		AfterFunc: NoTimer,
+		Gate: admission, Releaser: w.NewReleaser(), Settlement: w.Settlement, Notifier: w.Notifier, Metrics: w.Metrics, Log: w.Log, Now: w.Now, Wait: w.wait(),
 	}
+	if !w.RealTime {
+		d.AfterFunc = NoTimer
+	}
+	return d
 }
 
 // Breaker returns a new function breaker.
 func (w Wiring) Breaker() *breaker.Breaker {
 	return &breaker.Breaker{
 		Store: w.Store, Queue: w.Queue, DeadLetters: w.DeadLetters, CircuitQueue: w.CircuitQueue, Settlement: w.Settlement, Releaser: w.NewReleaser(),
-		Notifier: w.Notifier, Metrics: w.Metrics, Log: w.Log, Now: w.Now, Wait: NoWait,
+		Notifier: w.Notifier, Metrics: w.Metrics, Log: w.Log, Now: w.Now, Wait: w.wait(),
 	}
 }
 
@@ -115,6 +130,6 @@ func (w Wiring) Breaker() *breaker.Breaker {
 func (w Wiring) Replayer() *replay.Replayer {
 	return &replay.Replayer{
 		Store: w.Store, Index: w.Store, Endpoints: w.Store, Jobs: w.Store, Queue: w.Queue, JobQueue: w.JobQueue,
-		Settlement: w.Settlement, Log: w.Log, Now: w.Now, NewID: w.NewJobID, Wait: NoWait,
+		Settlement: w.Settlement, Log: w.Log, Now: w.Now, NewID: w.NewJobID, Wait: w.wait(),
 	}
 }

@@ -1,0 +1,99 @@
+package isolation_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"surehook/internal/delivery/send"
+	"surehook/internal/hook"
+	"surehook/internal/rule/circuit"
+)
+
+// firstCooldown is the default time from the opening of a circuit to the first probe.
+func firstCooldown() time.Duration { return hook.CircuitSettings{}.WithDefaults().Cooldown }
+
+// poison posts five bad events, which open the circuit, and then the good events.
+func poison(t *testing.T, s setup) (measured string) {
+	t.Helper()
+
+	const good = 50
+	s.run(t, func(l *lab) {
+		e := l.endpoint("acme", func(r send.Request) (time.Duration, int) {
+			if r.Event.Type == "order.bad" {
+				return healthyAfter, 500
+			}
+			return healthyAfter, 200
+		}, nil)
+		for range 5 {
+			l.post(e, "order.bad")
+		}
+		l.until(time.Minute, func() bool { return l.record(e).State == circuit.Open })
+		l.postMany(e, good)
+		took := l.until(time.Hour, func() bool { return l.delivered(e) == good })
+		bound := firstCooldown() + time.Minute
+		s.want(t, took <= bound, "%d of %d good events after %s; want all within %s", l.delivered(e), good, took, bound)
+		measured = "all after " + seconds(took)
+	})
+	return measured
+}
+
+// hangs lets an endpoint answer 503, then its probe, and then nothing.
+func hangs(t *testing.T, s setup) (measured string) {
+	t.Helper()
+
+	s.run(t, func(l *lab) {
+		var probed bool
+		var open bool
+		e := l.endpoint("acme", func(send.Request) (time.Duration, int) {
+			switch {
+			case !open:
+				return healthyAfter, 503
+			case !probed:
+				probed = true
+				return healthyAfter, 200
+			}
+			return time.Hour, 200
+		}, nil)
+		l.postMany(e, 20)
+		l.until(time.Minute, func() bool { return l.record(e).State == circuit.Open })
+		l.setting(func() { open = true })
+		l.postMany(e, 1000)
+		l.until(time.Hour, func() bool { return l.delivered(e) == 1 })
+		before := len(l.at(e).arrivals)
+		time.Sleep(10 * time.Minute)
+		most := l.at(e).most
+		s.want(t, l.delivered(e) == 1 && most <= 10,
+			"%d answered, %d requests at once; want the probe answered, and at most 10 at once", l.delivered(e), most)
+		measured = fmt.Sprintf("%d at once, %d in the 10 minutes after the probe", most, len(l.at(e).arrivals)-before)
+	})
+	return measured
+}
+
+// randomFailures looks at the circuit of an endpoint with an isolated failure now and then.
+func randomFailures(t *testing.T, s setup) (measured string) {
+	t.Helper()
+
+	const rate, share = 500, 0.005
+	events := rate * s.of(5, 20, 120)
+	s.run(t, func(l *lab) {
+		dice := rand.New(rand.NewPCG(1, 2))
+		e := l.endpoint("acme", func(send.Request) (time.Duration, int) {
+			if dice.Float64() < share {
+				return healthyAfter, 500
+			}
+			return healthyAfter, 200
+		}, nil)
+		begin := time.Now()
+		for i := range events {
+			time.Sleep(time.Until(begin.Add(time.Duration(i) * time.Second / rate)))
+			l.post(e, "order.paid")
+		}
+		time.Sleep(time.Second)
+		g := l.record(e).Generation
+		s.want(t, g == 0, "the circuit changed %d times; want never", g)
+		measured = fmt.Sprintf("%d changes of the circuit in %d s", g, events/rate)
+	})
+	return measured
+}

@@ -1,0 +1,83 @@
+package isolation_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"surehook/internal/admin/endpoint"
+	"surehook/internal/hook"
+)
+
+const mostInFlight = 5
+
+func limited(e *hook.Endpoint) { e.MaxInFlight = mostInFlight }
+
+func quickLimited(t *testing.T, s setup) (measured string) {
+	t.Helper()
+
+	const events = 100
+	s.run(t, func(l *lab) {
+		e := l.endpoint("acme", after(time.Millisecond), limited)
+		l.postMany(e, events)
+		took := l.until(time.Minute, func() bool { return l.delivered(e) == events })
+		s.want(t, took <= 3*time.Second, "%d of %d delivered after %s; want all within 3 s", l.delivered(e), events, took)
+		most := l.at(e).most
+		s.want(t, most <= mostInFlight, "%d requests at once; want at most %d", most, mostInFlight)
+		measured = fmt.Sprintf("all after %s, %d at once", seconds(took), most)
+	})
+	return measured
+}
+
+// limitedBacklog measures from the moment when all wait but those in flight. A minute in,
+// the event source of the overflow has grown.
+func limitedBacklog(t *testing.T, s setup) (measured string) {
+	t.Helper()
+
+	const best = 25.0 // a second: 5 slots, 5 answers a second each
+	events := s.of(300, 2000, 10_000)
+	s.run(t, func(l *lab) {
+		e := l.endpoint("acme", after(200*time.Millisecond), limited)
+		l.postMany(e, events)
+		live := func() bool { n, _ := l.queue.Visible(t.Context(), hook.LaneLive); return n == 0 }
+		l.until(time.Minute, live)
+		time.Sleep(2 * time.Second)
+		parking := float64(l.calls.writes.Swap(0)) / float64(events)
+		l.calls.messages.Store(0)
+		before := l.delivered(e)
+		took := l.until(20*time.Minute, func() bool { return l.delivered(e) == events })
+		time.Sleep(100 * time.Millisecond) // the last write
+		waiting := float64(events - before)
+		rate := waiting / took.Seconds()
+		writes, messages := float64(l.calls.writes.Load())/waiting, float64(l.calls.messages.Load())/waiting
+		s.want(t, rate >= leastShare*best, "%d of %d delivered, %.1f/s; want at least %.1f/s", l.delivered(e), events, rate, leastShare*best)
+		most := l.at(e).most
+		s.want(t, most <= mostInFlight, "%d requests at once; want at most %d", most, mostInFlight)
+		s.want(t, writes <= 4, "%.2f writes per delivery; want at most 4", writes)
+		measured = fmt.Sprintf("%.1f/s, %d at once, %.1f writes and %.1f messages per delivery, after %.1f writes for parking", rate, most, writes, messages, parking)
+	})
+	return measured
+}
+
+// rateRaised raises the rate between two events of the old rate.
+func rateRaised(t *testing.T, s setup) (measured string) {
+	t.Helper()
+
+	events := s.of(500, 2000, 2000)
+	s.run(t, func(l *lab) {
+		e := l.endpoint("acme", after(healthyAfter), func(e *hook.Endpoint) { e.RatePerSecond = 0.05 })
+		l.postMany(e, events)
+		wait := time.Duration(s.of(5, 303, 303)) * time.Second
+		time.Sleep(wait)
+		before := l.delivered(e)
+		s.want(t, before <= 16, "%d delivered in %s; want at most 16 at 0.05/s", before, wait)
+		raised := 1000.0
+		l.change(e, endpoint.Fields{RatePerSecond: &raised})
+		next := l.until(time.Minute, func() bool { return l.delivered(e) > before })
+		all := next + l.until(2*time.Minute, func() bool { return l.delivered(e) == events })
+		s.want(t, next <= 5*time.Second && all <= time.Minute,
+			"the next event after %s, %d of %d after %s; want the next within 5 s and all within a minute", next, l.delivered(e), events, all)
+		measured = fmt.Sprintf("the next after %s, all after %s", seconds(next), seconds(all))
+	})
+	return measured
+}

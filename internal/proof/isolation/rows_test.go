@@ -1,0 +1,63 @@
+package isolation_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+// row is a case with its bound.
+type row struct {
+	name  string
+	text  string // the case, as in the document
+	bound string
+	run   func(t *testing.T, s setup) (measured string) // fails when the bound does not hold
+	clock bool                                          // also by the clock of the machine
+}
+
+// leastShare is the least share of the best rate of an endpoint with waiting deliveries.
+const leastShare = 0.7
+
+func rows() []row {
+	return []row{
+		{"slow neighbour", "19 new endpoints beside one that answers after 9 s and gets a quarter of 50 events a second", "p99 of the 19 at most 3 times as alone", slowNeighbour, true},
+		{"turns slow", "the same endpoint answers in time at first, and after 9 s from one moment on", "the events of the 19 arrive within 1 s", turnsSlow, true},
+		{"slow tenant", "3,000 deliveries at once to 500 endpoints of a tenant that answer after 25 s", "each event of another tenant arrives within 2 s", slowTenant, true},
+		{"slow alone", "the same tenant alone", "uses 90 % of the slots", slowAlone, false},
+		{"quick and limited", "`max_in_flight` 5, answers after 1 ms, 100 events at once", "all within 3 s, at most 5 at once", quickLimited, true},
+		{"limited backlog", "`max_in_flight` 5, answers after 200 ms, 10,000 waiting", fmt.Sprintf("at least %.0f %% of 25/s, at most 5 at once, at most 4 writes per delivery", 100*leastShare), limitedBacklog, true},
+		{"rate raised", "`rate_per_second` from 0.05 to 1,000 with 2,000 waiting", "the next event within 5 s, all within a minute", rateRaised, false},
+		{"poison", "5 events of a type answered 500 always, then 50 good events", "the good ones within one cooldown and a minute", poison, false},
+		{"hangs after the probe", "an endpoint that answers its probe and then hangs, 1,000 waiting", "at most 10 requests at once", hangs, false},
+		{"random failures", "0.5 % of the answers are 500, 500 events a second", "the circuit never opens", randomFailures, false},
+		{"mass outage", "5,000 endpoints down at once", "each is probed within two cooldowns", massOutage, false},
+		{"mass drain", "endpoints with parked deliveries answer again, all at once", "all delivered within 3 minutes of the probes", massDrain, false},
+		{"fast", "a fast endpoint without limits, per delivery", "2 writes, no message", fastCost, false},
+		{"unproven", "a new endpoint, per delivery", "6 writes, 1 message", unprovenCost, false},
+	}
+}
+
+// TestRows runs the rows in virtual time.
+func TestRows(t *testing.T) {
+	t.Parallel()
+
+	for _, r := range rows() {
+		t.Run(r.name, func(t *testing.T) {
+			t.Parallel()
+
+			began := time.Now()
+			measured := r.run(t, setup{})
+			t.Logf("%s: %s (%.1f s by the clock)", r.text, measured, time.Since(began).Seconds())
+		})
+	}
+}
+
+// millis returns the time in milliseconds, with two digits at least.
+func millis(d time.Duration) string {
+	if d < 10*time.Millisecond {
+		return fmt.Sprintf("%.1f ms", d.Seconds()*1000)
+	}
+	return fmt.Sprintf("%d ms", d.Milliseconds())
+}
+
+func seconds(d time.Duration) string { return fmt.Sprintf("%.1f s", d.Seconds()) }
