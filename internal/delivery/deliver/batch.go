@@ -141,10 +141,12 @@ func (d *Deliverer) processJobs(ctx context.Context, jobs []*job) {
 	var wg sync.WaitGroup
 	due := make(map[hook.EndpointID][]*job)
 	taken := make(map[attempt]bool)
+	var decided []*job // without the gate
 	for _, j := range jobs {
 		st := d.judgeJob(ctx, j, snapshot, now)
 		if st != stepAttempt && j.err == nil {
 			j.lease = claimOf(j.token)
+			decided = append(decided, j)
 		}
 		if st == stepAttempt || st == stepExpire || st == stepErase {
 			key := attemptOf(j.token)
@@ -167,8 +169,8 @@ func (d *Deliverer) processJobs(ctx context.Context, jobs []*job) {
 		wg.Go(func() { d.processEndpoint(ctx, waiting, record, made) })
 	}
 	wg.Wait()
-	for _, j := range jobs {
-		d.handOver(ctx, []*job{j})
+	for _, j := range decided {
+		d.handOver(ctx, []*job{j}, false)
 	}
 	d.logMetrics(ctx, made.all)
 }

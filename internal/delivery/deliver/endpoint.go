@@ -49,6 +49,8 @@ func (d *Deliverer) processEndpoint(ctx context.Context, jobs []*job, record gat
 	wg.Wait()
 	watch.end(own.attempts())
 	made.add(own.all...)
+	wg.Go(func() { d.handOver(ctx, jobs, record.Backlog()) }) // beside Settle: parked deliveries wait for the slot
+	defer wg.Wait()
 	d.askOnceMore(ctx, jobs, record)
 	// Deliveries are already settled, so log and continue. Later attempts correct
 	// the circuit, and leases expire.

@@ -8,10 +8,13 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"surehook/internal/delivery/gate"
 	"surehook/internal/delivery/settle"
 	"surehook/internal/hook"
 	"surehook/internal/rule/circuit"
+	"surehook/internal/rule/speed"
 )
 
 const (
@@ -22,7 +25,7 @@ const (
 	page = 50
 	// choice is the number of the oldest parked deliveries without a lease among which
 	// HandOver chooses. The store reads each of them, so choice is a part of the cost.
-	choice = 5
+	choice = 15
 	// recheck is the delay of the circuit check after the last slot.
 	recheck = time.Second
 	// maxSlotWait is the longest wait for a rate slot with a claim. A waiting claim holds an
@@ -65,19 +68,20 @@ type Slots struct {
 	Endpoint *hook.Endpoint // nil: deleted
 	Held     []gate.Held
 	Answers  []time.Duration // of the attempts that the endpoint answered, or that timed out
+	Backlog  bool            // deliveries waited when the attempts began
 }
 
 // HandOver ends the slots and claims them for parked deliveries, if the endpoint takes
 // deliveries now. HandOver counts the answers, and saves a proof of speed.
 func (r *Releaser) HandOver(ctx context.Context, s Slots) error {
-	record, err := r.Store.Circuit(ctx, s.Tenant, s.ID)
-	if err != nil {
-		return fmt.Errorf("read circuit of %s: %w", s.ID, err)
-	}
-	c := claim{Releaser: r, record: record, ended: s.Held, answers: s.Answers}
+	c := claim{Releaser: r, ended: s.Held, answers: s.Answers}
 	if s.Endpoint != nil {
 		c.endpoint = *s.Endpoint
 	}
+	if err := c.prefetch(ctx, s); err != nil {
+		return err
+	}
+	record := c.record
 	released, err := c.run(ctx)
 	err = errors.Join(err, r.promote(ctx, record, c.limits))
 	if released == 0 && len(c.limits.Leases) == 0 && record.Backlog() {
@@ -88,6 +92,31 @@ func (r *Releaser) HandOver(ctx context.Context, s Slots) error {
 		}
 	}
 	return err
+}
+
+// prefetch reads the endpoint's circuit and limits, and with a backlog the parked
+// deliveries, at the same time: a parked delivery waits for the hand-over.
+func (c *claim) prefetch(ctx context.Context, s Slots) error {
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		c.record, err = c.Store.Circuit(groupCtx, s.Tenant, s.ID)
+		return err //nolint:wrapcheck // below
+	})
+	group.Go(func() error {
+		limits, err := c.Store.Limits(groupCtx, s.ID)
+		c.read = &limits
+		return err //nolint:wrapcheck // below
+	})
+	if s.Backlog {
+		group.Go(func() (err error) {
+			c.listed, err = c.Store.Parked(groupCtx, c.endpoint.Widest(), max(c.endpoint.MaxInFlight, speed.Slots)+choice)
+			return err //nolint:wrapcheck // below
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return fmt.Errorf("read the circuit and the limits of %s: %w", s.ID, err)
+	}
+	return nil
 }
 
 // promote saves the class of an endpoint with a proof of speed.
@@ -122,6 +151,8 @@ type claim struct {
 	parked   []hook.Delivery // not from the index
 	ended    []gate.Held
 	answers  []time.Duration
+	read     *gate.Limits    // the limits before the claim; nil: not read yet
+	listed   []hook.Delivery // parked deliveries before the claim; empty: not listed yet
 
 	limits   gate.Limits   // after the claim
 	rateWait time.Duration // until the next rate slot, if no claim waits so long
@@ -138,9 +169,9 @@ type sending struct {
 func (c *claim) run(ctx context.Context) (released int, err error) {
 	var chosen []sending
 	err = hook.OnConflict(ctx, c.Wait, maxClaimAttempts, func() error {
-		before, err := c.Store.Limits(ctx, c.record.Endpoint)
+		before, err := c.current(ctx)
 		if err != nil {
-			return fmt.Errorf("read limits: %w", err)
+			return err
 		}
 		now := c.Now()
 		c.limits = before.Live(now).End(c.ended...)
@@ -159,6 +190,19 @@ func (c *claim) run(ctx context.Context) (released int, err error) {
 		return 0, fmt.Errorf("claim slots of endpoint %s: %w", c.record.Endpoint, err)
 	}
 	return c.send(ctx, chosen)
+}
+
+// current returns the limits: read before, or read now after a conflict.
+func (c *claim) current(ctx context.Context) (gate.Limits, error) {
+	if read := c.read; read != nil {
+		c.read = nil
+		return *read, nil
+	}
+	limits, err := c.Store.Limits(ctx, c.record.Endpoint)
+	if err != nil {
+		return limits, fmt.Errorf("read limits: %w", err)
+	}
+	return limits, nil
 }
 
 // width returns the number of slots for parked deliveries now.
@@ -208,9 +252,12 @@ func (c *claim) choose(ctx context.Context, now time.Time) (chosen []sending, er
 	return chosen, nil
 }
 
-// candidates returns parked deliveries without a lease: fewest attempts first, so that
-// deliveries that always fail do not hold up the others, and then the oldest first.
-func (c *claim) candidates(ctx context.Context) ([]hook.Delivery, error) {
+// list returns the oldest parked deliveries.
+func (c *claim) list(ctx context.Context) ([]hook.Delivery, error) {
+	if listed := c.listed; len(listed) > 0 {
+		c.listed = nil
+		return listed, nil
+	}
 	limit := len(c.limits.Leases) + choice
 	if len(c.ended) == 0 {
 		limit = page
@@ -218,6 +265,16 @@ func (c *claim) candidates(ctx context.Context) ([]hook.Delivery, error) {
 	listed, err := c.Store.Parked(ctx, c.endpoint.Widest(), limit)
 	if err != nil {
 		return nil, fmt.Errorf("list parked deliveries: %w", err)
+	}
+	return listed, nil
+}
+
+// candidates returns parked deliveries without a lease: fewest attempts first, so that
+// deliveries that always fail do not hold up the others, and then the oldest first.
+func (c *claim) candidates(ctx context.Context) ([]hook.Delivery, error) {
+	listed, err := c.list(ctx)
+	if err != nil {
+		return nil, err
 	}
 	var free []hook.Delivery
 	seen := make(map[hook.DeliveryRef]bool, len(listed))

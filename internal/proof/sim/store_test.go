@@ -179,9 +179,6 @@ func (s ports) ChangePlaces(ctx context.Context, t hook.TenantID, before, after 
 	if before.To(after).Empty() {
 		return s.Store.ChangePlaces(ctx, t, before, after, most)
 	}
-	if added := before.To(after).Added; len(added) > 0 {
-		s.p.places = added
-	}
 	return done(s.p, "change places", string(t)+" "+strconv.Itoa(len(after.Leases)), conditional, func() error {
 		return s.Store.ChangePlaces(ctx, t, before, after, most)
 	})
