@@ -40,7 +40,7 @@ func (r *reconciliation) releaseWave(ctx context.Context, next gate.Record) erro
 	if err := r.saveCircuit(ctx, next); err != nil {
 		return err
 	}
-	parked, err := r.listParked(ctx, waveSize(wave))
+	parked, err := r.withoutSlot(ctx, waveSize(wave), r.now)
 	if err != nil {
 		return err
 	}

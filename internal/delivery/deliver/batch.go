@@ -170,7 +170,7 @@ func (d *Deliverer) processJobs(ctx context.Context, jobs []*job) {
 	}
 	wg.Wait()
 	for _, j := range decided {
-		d.handOver(ctx, []*job{j}, false)
+		d.handOver(ctx, []*job{j})
 	}
 	d.logMetrics(ctx, made.all)
 }

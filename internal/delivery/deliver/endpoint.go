@@ -49,14 +49,13 @@ func (d *Deliverer) processEndpoint(ctx context.Context, jobs []*job, record gat
 	wg.Wait()
 	watch.end(own.attempts())
 	made.add(own.all...)
-	wg.Go(func() { d.handOver(ctx, jobs, record.Backlog()) }) // beside Settle: parked deliveries wait for the slot
-	defer wg.Wait()
 	d.askOnceMore(ctx, jobs, record)
 	// Deliveries are already settled, so log and continue. Later attempts correct
 	// the circuit, and leases expire.
 	if err := d.Gate.Settle(ctx, admission, own.attempts()); err != nil {
 		d.Log.ErrorContext(ctx, "gate.settle_failed", slog.String(names.LogEndpoint, string(q.ID)), slog.Any(names.LogError, err))
 	}
+	d.handOver(ctx, jobs) // after Settle: no slot is handed over by an attempt that opened the circuit
 }
 
 // capTimeouts applies the timeout set by the review of a slow endpoint; 0: no cap.

@@ -16,12 +16,12 @@ import (
 // handOver hands over the in-flight slots of the settled jobs of one endpoint. Jobs
 // without a slot cost nothing. The deliveries are settled, so an error is logged only:
 // leases end by themselves, and the breaker's tick fills the slots.
-func (d *Deliverer) handOver(ctx context.Context, jobs []*job, backlog bool) {
+func (d *Deliverer) handOver(ctx context.Context, jobs []*job) {
 	if len(jobs) == 0 {
 		return
 	}
 	first := jobs[0]
-	s := release.Slots{Tenant: first.token.Tenant, ID: first.token.Delivery.Endpoint, Endpoint: first.endpoint, Backlog: backlog}
+	s := release.Slots{Tenant: first.token.Tenant, ID: first.token.Delivery.Endpoint, Endpoint: first.endpoint}
 	for _, j := range jobs {
 		if j.lease.Key == "" {
 			continue

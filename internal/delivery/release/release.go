@@ -14,7 +14,6 @@ import (
 	"surehook/internal/delivery/settle"
 	"surehook/internal/hook"
 	"surehook/internal/rule/circuit"
-	"surehook/internal/rule/speed"
 )
 
 const (
@@ -68,7 +67,6 @@ type Slots struct {
 	Endpoint *hook.Endpoint // nil: deleted
 	Held     []gate.Held
 	Answers  []time.Duration // of the attempts that the endpoint answered, or that timed out
-	Backlog  bool            // deliveries waited when the attempts began
 }
 
 // HandOver ends the slots and claims them for parked deliveries, if the endpoint takes
@@ -84,7 +82,16 @@ func (r *Releaser) HandOver(ctx context.Context, s Slots) error {
 	record := c.record
 	released, err := c.run(ctx)
 	err = errors.Join(err, r.promote(ctx, record, c.limits))
-	if released == 0 && len(c.limits.Leases) == 0 && record.Backlog() {
+	if released > 0 || !record.Backlog() {
+		return err
+	}
+	// Read the limits again: two processes that end the last two slots at the same time
+	// each read the other's lease before.
+	left, readErr := r.Store.Limits(ctx, s.ID)
+	if readErr != nil {
+		err = errors.Join(err, fmt.Errorf("read limits of %s: %w", s.ID, readErr))
+	}
+	if len(left.Live(r.Now()).Leases) == 0 {
 		wait := max(recheck, record.ThrottledUntil.Sub(r.Now()), c.rateWait)
 		check := hook.CircuitCheck{Tenant: s.Tenant, Endpoint: s.ID, Wave: record.Wave}
 		if enqueueErr := r.CircuitQueue.Enqueue(ctx, check, wait); enqueueErr != nil {
@@ -94,8 +101,8 @@ func (r *Releaser) HandOver(ctx context.Context, s Slots) error {
 	return err
 }
 
-// prefetch reads the endpoint's circuit and limits, and with a backlog the parked
-// deliveries, at the same time: a parked delivery waits for the hand-over.
+// prefetch reads the endpoint's circuit and limits at the same time: a parked delivery
+// waits for the hand-over.
 func (c *claim) prefetch(ctx context.Context, s Slots) error {
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
@@ -107,12 +114,6 @@ func (c *claim) prefetch(ctx context.Context, s Slots) error {
 		c.read = &limits
 		return err //nolint:wrapcheck // below
 	})
-	if s.Backlog {
-		group.Go(func() (err error) {
-			c.listed, err = c.Store.Parked(groupCtx, c.endpoint.Widest(), max(c.endpoint.MaxInFlight, speed.Slots)+choice)
-			return err //nolint:wrapcheck // below
-		})
-	}
 	if err := group.Wait(); err != nil {
 		return fmt.Errorf("read the circuit and the limits of %s: %w", s.ID, err)
 	}
@@ -151,8 +152,7 @@ type claim struct {
 	parked   []hook.Delivery // not from the index
 	ended    []gate.Held
 	answers  []time.Duration
-	read     *gate.Limits    // the limits before the claim; nil: not read yet
-	listed   []hook.Delivery // parked deliveries before the claim; empty: not listed yet
+	read     *gate.Limits // the limits before the claim; nil: not read yet
 
 	limits   gate.Limits   // after the claim
 	rateWait time.Duration // until the next rate slot, if no claim waits so long
@@ -254,10 +254,6 @@ func (c *claim) choose(ctx context.Context, now time.Time) (chosen []sending, er
 
 // list returns the oldest parked deliveries.
 func (c *claim) list(ctx context.Context) ([]hook.Delivery, error) {
-	if listed := c.listed; len(listed) > 0 {
-		c.listed = nil
-		return listed, nil
-	}
 	limit := len(c.limits.Leases) + choice
 	if len(c.ended) == 0 {
 		limit = page
