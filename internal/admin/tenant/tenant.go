@@ -9,6 +9,7 @@ package tenant
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"surehook/internal/hook"
 )
@@ -25,7 +26,8 @@ type Store interface {
 
 // Admin manages limits. All fields are required.
 type Admin struct {
-	Store Store
+	Store     Store
+	Retention time.Duration // of events in the environment
 }
 
 // Limits returns the limits of the tenant. A tenant is unknown until its first
@@ -44,7 +46,7 @@ func (a *Admin) Limits(ctx context.Context, tenant hook.TenantID) (hook.TenantLi
 //
 // Errors: CodeInvalid names the wrong fields.
 func (a *Admin) SetLimits(ctx context.Context, tenant hook.TenantID, l hook.TenantLimits) error {
-	if wrong := hook.ValidateTenantLimits(l); len(wrong) > 0 {
+	if wrong := hook.ValidateTenantLimits(l, a.Retention); len(wrong) > 0 {
 		return hook.Invalid(wrong...)
 	}
 	if err := a.Store.SetTenantLimits(ctx, tenant, l); err != nil {
