@@ -37,6 +37,7 @@ func TestLimits(t *testing.T) {
 		"events_per_second":                  {1, hook.MaxEventsPerSecond, 1},
 		"deliveries_per_event":               {1, hook.MaxDeliveriesPerEvent},
 		"endpoints":                          {1, hook.MaxEndpointsPerTenant},
+		"retain_for":                         {days(hook.MinRetention)},
 		"endpoints of a tenant with one URL": {hook.MaxEndpointsPerURL},
 		"running replay jobs of a tenant":    {replay.MaxOpenJobs},
 		"URL":                                {hook.MaxURL, 443, 8443, 80, 8080},

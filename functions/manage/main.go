@@ -66,7 +66,7 @@ func newHandler(cfg config.Manage, sdk aws.Config, log *slog.Logger) (any, error
 		Endpoints: endpoints,
 		Status:    reader,
 		Keys:      &apikey.Issuer{Store: store, Now: time.Now},
-		Tenants:   &tenant.Admin{Store: store},
+		Tenants:   &tenant.Admin{Store: store, Retention: cfg.Retention},
 		Tester:    acceptor,
 		Audit:     &audit.Log{Store: store, Log: log, Now: time.Now},
 	}, log)), nil

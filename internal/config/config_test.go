@@ -203,8 +203,8 @@ func TestFor_NamesEveryMissingVariable(t *testing.T) {
 func TestForIngest_Retention(t *testing.T) {
 	t.Parallel()
 
-	if names.MinRetention != 2*hook.MaxMaxAge {
-		t.Errorf("MinRetention = %v; want twice the longest max_age, %v", names.MinRetention, hook.MaxMaxAge)
+	if names.MinRetention != hook.MinRetention {
+		t.Errorf("MinRetention = %v; want hook.MinRetention, %v", names.MinRetention, hook.MinRetention)
 	}
 
 	tests := []struct {

@@ -92,7 +92,7 @@ func setup(tb testing.TB) *bundle {
 		Store: b.store, Index: b.store, Endpoints: b.store, Jobs: b.store, Queue: b.queue, JobQueue: b.jobs,
 		Settlement: settle.Settlement{Store: b.store}, Log: log, Now: now, NewID: hook.NewJobID,
 	}, changes, log)
-	b.manage = httpapi.Manage(httpapi.Admin{Endpoints: b.admin, Status: b.status, Keys: b.keys, Tenants: &tenant.Admin{Store: b.store}, Tester: acceptor, Audit: changes}, log)
+	b.manage = httpapi.Manage(httpapi.Admin{Endpoints: b.admin, Status: b.status, Keys: b.keys, Tenants: &tenant.Admin{Store: b.store, Retention: 90 * 24 * time.Hour}, Tester: acceptor, Audit: changes}, log)
 	return b
 }
 

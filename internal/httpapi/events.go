@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -29,6 +30,7 @@ type eventBody struct {
 	Type           string         `json:"type"`
 	Payload        jsontext.Value `json:"payload"`
 	IdempotencyKey *string        `json:"idempotency_key"`
+	RetainFor      *string        `json:"retain_for"` // a duration; as text, so that a batch refuses the event alone
 }
 
 type batchBody struct {
@@ -157,6 +159,13 @@ func (b eventBody) request(c *call) (ingest.Request, error) {
 		if r.IdempotencyKey = *b.IdempotencyKey; r.IdempotencyKey == "" {
 			return ingest.Request{}, hook.Invalid(hook.FieldError{Field: "idempotency_key", Message: "must not be empty"})
 		}
+	}
+	if b.RetainFor != nil {
+		var given duration
+		if err := given.UnmarshalText([]byte(*b.RetainFor)); err != nil {
+			return ingest.Request{}, hook.Invalid(hook.FieldError{Field: "retain_for", Message: durationForm})
+		}
+		r.RetainFor = time.Duration(limitOf(&given))
 	}
 	if given, ok := trace.Parse(c.r.Header.Get("Traceparent")); ok {
 		r.TraceParent = given.Under(given.Parent)

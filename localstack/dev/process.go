@@ -162,7 +162,7 @@ func (p *process) wireManagement(policy egress.Policy) {
 			Now:       time.Now,
 		},
 		Keys:    &apikey.Issuer{Store: p.store, Now: time.Now},
-		Tenants: &tenant.Admin{Store: p.store},
+		Tenants: &tenant.Admin{Store: p.store, Retention: retention},
 		Tester:  p.acceptor,
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"surehook/internal/admin/page"
 	"surehook/internal/hook"
@@ -41,7 +42,8 @@ type Store interface {
 
 // Admin manages limits. All fields are required.
 type Admin struct {
-	Store Store
+	Store     Store
+	Retention time.Duration // of events in the environment
 }
 
 // List returns a page of the known tenants with the prefix, in the order of their ids. A
@@ -88,7 +90,7 @@ func (a *Admin) Limits(ctx context.Context, tenant hook.TenantID) (hook.TenantLi
 //
 // Errors: CodeInvalid names the wrong fields.
 func (a *Admin) SetLimits(ctx context.Context, tenant hook.TenantID, l hook.TenantLimits) error {
-	if wrong := hook.ValidateTenantLimits(l); len(wrong) > 0 {
+	if wrong := hook.ValidateTenantLimits(l, a.Retention); len(wrong) > 0 {
 		return hook.Invalid(wrong...)
 	}
 	if err := a.Store.SetTenantLimits(ctx, tenant, l); err != nil {

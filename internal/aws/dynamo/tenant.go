@@ -25,6 +25,8 @@ type tenantLimitsItem struct {
 	EventsPerSecond    int `dynamodbav:"events_per_second,omitempty"`
 	DeliveriesPerEvent int `dynamodbav:"deliveries_per_event,omitempty"`
 	Endpoints          int `dynamodbav:"endpoints,omitempty"`
+
+	RetainFor time.Duration `dynamodbav:"retain_for_ns,omitempty"`
 }
 
 // TenantLimits reads the item of the tenant.

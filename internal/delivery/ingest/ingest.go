@@ -39,6 +39,9 @@ type Request struct {
 	Payload        []byte // a JSON value, delivered byte for byte
 	IdempotencyKey string // empty for none
 	TraceParent    string // W3C traceparent, empty for none
+	// RetainFor is the retention of the event, from hook.MinRetention to the
+	// environment's; 0 for none. A shorter retention of the tenant takes precedence.
+	RetainFor time.Duration
 }
 
 // Result is the result of a request.
@@ -55,7 +58,7 @@ type Acceptor struct {
 	Store     Store
 	Queue     Queue
 	Directory *Directory
-	Retention time.Duration // of stored events
+	Retention time.Duration // the environment's, the longest of an event
 	Now       func() time.Time
 	NewID     func() (hook.EventID, error)
 }
@@ -85,7 +88,7 @@ func (a *Acceptor) AcceptBatch(ctx context.Context, tenant hook.TenantID, reques
 	now := a.Now()
 	posts := make([]post, len(requests))
 	for i, r := range requests {
-		posts[i] = a.preparePost(tenant, r, now)
+		posts[i] = a.preparePost(tenant, known.limits, r, now)
 		posts[i].event.Targets = matchTargets(known.endpoints, r.Type)
 	}
 	a.register(ctx, tenant, known, posts)
@@ -118,7 +121,7 @@ func (a *Acceptor) AcceptFor(ctx context.Context, e hook.Endpoint, eventType str
 		return Result{}, fmt.Errorf("find limits of tenant %s: %w", e.Tenant, err)
 	}
 	now := a.Now()
-	posts := []post{a.newPost(e.Tenant, Request{Type: eventType, Payload: payload}, now)}
+	posts := []post{a.newPost(e.Tenant, known.limits, Request{Type: eventType, Payload: payload}, now)}
 	posts[0].event.Targets = []hook.Target{e.Target()}
 	a.limit(ctx, e.Tenant, known.limits, posts, now)
 	result := a.storeAndSend(ctx, posts)[0]
@@ -139,7 +142,8 @@ func (a *Acceptor) AcceptOurs(
 	if err != nil {
 		return Result{}, fmt.Errorf("find endpoints of tenant %s: %w", tenant, err)
 	}
-	p := a.newPost(tenant, Request{Type: eventType, Payload: payload, IdempotencyKey: ourKeys + key}, a.Now())
+	r := Request{Type: eventType, Payload: payload, IdempotencyKey: ourKeys + key}
+	p := a.newPost(tenant, known.limits, r, a.Now())
 	if p.event.Targets = matchTargets(known.endpoints, eventType); len(p.event.Targets) == 0 {
 		return Result{}, nil
 	}
@@ -156,15 +160,16 @@ type post struct {
 	err       error
 }
 
-func (a *Acceptor) preparePost(tenant hook.TenantID, r Request, now time.Time) post {
-	p := a.newPost(tenant, r, now)
-	if fields := hook.ValidateEvent(p.event); len(fields) > 0 {
+func (a *Acceptor) preparePost(tenant hook.TenantID, l hook.TenantLimits, r Request, now time.Time) post {
+	p := a.newPost(tenant, l, r, now)
+	fields := append(hook.ValidateEvent(p.event), hook.ValidateRetainFor(r.RetainFor, a.Retention)...)
+	if len(fields) > 0 {
 		p.err = hook.Invalid(fields...)
 	}
 	return p
 }
 
-func (a *Acceptor) newPost(tenant hook.TenantID, r Request, now time.Time) post {
+func (a *Acceptor) newPost(tenant hook.TenantID, l hook.TenantLimits, r Request, now time.Time) post {
 	p := post{event: hook.Event{
 		Tenant:         tenant,
 		Type:           r.Type,
@@ -172,7 +177,7 @@ func (a *Acceptor) newPost(tenant hook.TenantID, r Request, now time.Time) post 
 		TraceParent:    r.TraceParent,
 		IdempotencyKey: r.IdempotencyKey,
 		AcceptedAt:     now,
-		ExpiresAt:      now.Add(a.Retention),
+		ExpiresAt:      now.Add(l.Retention(a.Retention, r.RetainFor)),
 		Nonce:          hook.NewNonce(),
 	}}
 	if r.IdempotencyKey != "" {
