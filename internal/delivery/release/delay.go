@@ -13,13 +13,16 @@ type group struct {
 	tokens []hook.Token
 }
 
-// bySecond groups the tokens by the second of their time: the unit of the queue. The
-// times are in order.
-func bySecond(all []sending) iter.Seq[group] {
+// bySecond groups the tokens by the time rounded up to whole seconds from now: the unit
+// of the queue. The times are in order.
+func bySecond(all []sending, now time.Time) iter.Seq[group] {
+	at := func(s sending) time.Time {
+		return now.Add((max(0, s.at.Sub(now)) + time.Second - 1).Truncate(time.Second))
+	}
 	return func(yield func(group) bool) {
 		for len(all) > 0 {
-			g := group{at: all[0].at}
-			for len(all) > 0 && all[0].at.Sub(g.at) < time.Second {
+			g := group{at: at(all[0])}
+			for len(all) > 0 && at(all[0]).Equal(g.at) {
 				g.tokens = append(g.tokens, all[0].token)
 				all = all[1:]
 			}

@@ -291,7 +291,7 @@ func (c *claim) candidates(ctx context.Context) ([]hook.Delivery, error) {
 // itself, and the delivery stays parked.
 func (c *claim) send(ctx context.Context, chosen []sending) (released int, err error) {
 	var errs []error
-	for group := range bySecond(chosen) {
+	for group := range bySecond(chosen, c.Now()) {
 		delay := max(0, group.at.Sub(c.Now())) // now: the send before may have taken long
 		for i, err := range c.Queue.Send(ctx, hook.LaneOverflow, group.tokens, delay) {
 			if err != nil {

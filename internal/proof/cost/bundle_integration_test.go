@@ -33,6 +33,7 @@ import (
 	"surehook/internal/memory"
 	"surehook/internal/proof/cost"
 	"surehook/internal/proof/world"
+	"surehook/internal/rule/speed"
 	"surehook/internal/rule/stats"
 )
 
@@ -90,6 +91,7 @@ type bundle struct {
 	breaker   *breaker.Breaker
 	names     map[string]queue // by URL and by ARN
 	batch     int              // messages of a batch of the event source
+	unproven  bool             // endpoints are new; otherwise fast
 	answer    func(r send.Request) hook.Outcome
 
 	mu        sync.Mutex
@@ -398,6 +400,13 @@ func (w *bundle) endpoint(change func(e *hook.Endpoint)) {
 		w.t.Fatal(err)
 	}
 	w.fill(e)
+	if !w.unproven {
+		record := gate.NewRecord(e.Tenant, e.ID)
+		record.Speed, record.SpeedAt, record.SeenAt = speed.Fast, w.clock(), w.clock()
+		if err := w.store.SaveCircuit(w.t.Context(), record); err != nil {
+			w.t.Fatal(err)
+		}
+	}
 	w.ledger.Reset()
 }
 

@@ -28,6 +28,7 @@ const (
 // TestCost runs the scenarios in turn, checks their bounds and writes the report.
 func TestCost(t *testing.T) { //nolint:paralleltest // one report
 	single := healthy(t, "an event posted alone", full, 1, 100)
+	unproven := newEndpoints(t)
 	singleWorst := healthy(t, "an event posted alone, delivered alone", one, 1, 20)
 	batch := healthy(t, "a batch of 100 events", full, 100, 200)
 	batchWorst := healthy(t, "a batch of 100 events, each delivered alone", one, 100, 100)
@@ -41,7 +42,7 @@ func TestCost(t *testing.T) { //nolint:paralleltest // one report
 	parked := float64(twice.Deliveries - hour.Deliveries)
 	writes := (twice.Account.Writes("delivery") - hour.Account.Writes("delivery")) / parked
 	report := cost.Report{
-		Scenarios: []cost.Scenario{single, singleWorst, batch, batchWorst, fan, failing, dead, hour, twice, long, flood},
+		Scenarios: []cost.Scenario{single, singleWorst, batch, batchWorst, fan, unproven, failing, dead, hour, twice, long, flood},
 		Idle:      idle(t),
 		Bounds: []cost.Bound{
 			{What: "write units of a first-try success, the shared stats aside", Got: single.WriteUnits() - single.Units("write stats"), Promised: 3},
@@ -87,6 +88,24 @@ func healthy(t *testing.T, name string, batch, posted, deliveries int) cost.Scen
 	w.drain(deliveries)
 	w.wantDelivered(deliveries)
 	return w.scenario(name, fmt.Sprintf("delivery batches of %d", batch), deliveries)
+}
+
+// newEndpoints posts to endpoints with less than 20 answers each: every delivery needs an
+// in-flight slot.
+func newEndpoints(t *testing.T) cost.Scenario {
+	t.Helper()
+
+	w := newBundle(t, full)
+	w.unproven = true
+	w.endpoint(nil)
+	w.warm()
+	const deliveries = 10
+	for i := range deliveries {
+		w.post(1)
+		w.drain(i + 1)
+	}
+	w.wantDelivered(deliveries)
+	return w.scenario("an event to a new endpoint", "posted alone; one of the first 20 deliveries of the endpoint", deliveries)
 }
 
 func fanOut(t *testing.T) cost.Scenario {

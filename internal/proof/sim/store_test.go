@@ -2,9 +2,11 @@ package sim_test
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"surehook/internal/delivery/deliver"
@@ -171,15 +173,19 @@ func (s ports) ChangeLimits(ctx context.Context, id hook.EndpointID, before, aft
 	})
 }
 
+// Places is no call of its own: two endpoints of a batch may read the places of one
+// tenant, and the run could not tell their calls apart. The write may fail and conflict.
 func (s ports) Places(ctx context.Context, t hook.TenantID) (gate.Limits, error) {
-	return effect(s.p, "read places", string(t), read, func() (gate.Limits, error) { return s.Store.Places(ctx, t) })
+	return s.Store.Places(ctx, t)
 }
 
 func (s ports) ChangePlaces(ctx context.Context, t hook.TenantID, before, after gate.Limits, most int) error {
 	if before.To(after).Empty() {
 		return s.Store.ChangePlaces(ctx, t, before, after, most)
 	}
-	return done(s.p, "change places", string(t)+" "+strconv.Itoa(len(after.Leases)), conditional, func() error {
+	delta := before.To(after)
+	about := fmt.Sprintf("%s +%v -%v", t, s.p.holders(delta.Added), s.p.holders(delta.Removed))
+	return done(s.p, "change places", about, conditional, func() error {
 		return s.Store.ChangePlaces(ctx, t, before, after, most)
 	})
 }
@@ -224,4 +230,18 @@ func (s ports) SaveJob(ctx context.Context, j replay.Job) error {
 
 func (s ports) RecordOutcome(ctx context.Context, d hook.Delivery) error {
 	return done(s.p, "tally", d.ID.String()+" "+d.State.String(), write, func() error { return s.Store.RecordOutcome(ctx, d) })
+}
+
+// holders returns the deliveries of the process's tokens among the holders of places. The
+// names of holders have random nonces, and a run must repeat itself.
+func (p *process) holders(places map[string]gate.Lease) (all []string) {
+	for _, m := range p.batch {
+		for holder := range places {
+			if strings.HasSuffix(holder, "_"+m.Token.Nonce) {
+				all = append(all, m.Token.Delivery.String())
+			}
+		}
+	}
+	slices.Sort(all)
+	return all
 }
