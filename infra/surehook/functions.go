@@ -118,8 +118,7 @@ type functionProps struct {
 // pass through such a function once per attempt, and more often under limits.
 // Lambda stops a chain of queue and function after about 16 rounds and moves the
 // message to the queue's dead-letter queue, unless the function allows recursion.
-// Surehook bounds the chains itself: see hook.MaxHops, and the states of circuits
-// and replay jobs.
+// Surehook bounds the chains itself: see hook.MaxHops.
 // https://docs.aws.amazon.com/lambda/latest/dg/invocation-recursion.html
 func chained() []string { return []string{"deliver", "breaker", "replay"} }
 

@@ -87,7 +87,7 @@ const (
 	MetricQueue        = LogQueue            // second dimension of MetricPutBack and MetricReceives: a queue's name
 	MetricPutBack      = "messages_put_back" // messages that failed and return to their queue
 	MetricReceives     = "put_back_receives" // receives of one message put back
-	MetricSentOn       = "tokens_circling"   // tokens sent on hook.MaxHops times or more
+	MetricSentOn       = "messages_circling" // tokens, circuit checks and job messages sent on hook.MaxHops times or more
 	MetricUnnotified   = "notifications_failed"
 	MetricSwept        = LogSwept // deliveries with a new token in place of a lost token
 )
