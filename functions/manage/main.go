@@ -56,6 +56,7 @@ func newHandler(cfg config.Manage, sdk aws.Config, log *slog.Logger) (any, error
 		Endpoints: endpoints,
 		Circuits:  store,
 		History:   store,
+		Lists:     store,
 		Stats:     store,
 		Index:     store,
 		Queues:    depths{sqs.NewDepths(sdk), cfg.Queues},

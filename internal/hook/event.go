@@ -21,6 +21,9 @@ type Event struct {
 	Nonce          string    // of the writing request: distinguishes a retried write from a duplicate event
 }
 
+// UntargetedShards is the number of shards of a tenant's list of events without a target.
+const UntargetedShards = 16
+
 // Erased reports whether the payload was erased. Function deliver
 // ends deliveries of an event without a payload.
 func (e Event) Erased() bool { return !e.ErasedAt.IsZero() }
@@ -50,6 +53,18 @@ type Target struct {
 // DeletedTarget returns the target for reads of a deleted endpoint's deliveries:
 // nobody knows the number of shards any more.
 func DeletedTarget(id EndpointID) Target { return Target{Endpoint: id, Shards: MaxShards} }
+
+// MaxTargets bounds the targets of an event, with those added later.
+const MaxTargets = 2 * MaxEndpointsPerTenant
+
+// AddedDelivery returns the first generation of a delivery to an endpoint that is added
+// to a stored event: a settled record without an attempt. The replay of the record
+// is the first generation with attempts, so its age counts from the replay.
+func AddedDelivery(e Event, target Target, now time.Time) Delivery {
+	d := QueuedDelivery(e, target)
+	d.State, d.Reason, d.UpdatedAt = StateCancelled, ReasonAdded, now
+	return d
+}
 
 // Ref returns the place of the event's delivery to the endpoint in the generation.
 // ok is false when the endpoint is no target of the event.

@@ -74,6 +74,7 @@ const (
 	ReasonDisabled  Reason = "disabled"         // parked: the endpoint is disabled
 	ReasonCircuit   Reason = "circuit_open"     // parked: the endpoint's circuit is open
 	ReasonDeleted   Reason = "endpoint_deleted" // cancelled
+	ReasonAdded     Reason = "added"            // cancelled: the endpoint was added to the event later, and gets generation 2
 	ReasonReplayed  Reason = "replayed"         // discarded or cancelled: superseded by a newer generation
 	ReasonErased    Reason = "erased"           // cancelled: the payload of the event was erased
 	ReasonFailing   Reason = "failing"          // endpoint disabled: the dead rate is too high

@@ -53,6 +53,10 @@ func operations() []operation {
 		{name: "GET " + endpoint + "/deliveries", scope: "read", status: 200, body: ""},
 		{name: "GET " + endpoint + "/health", scope: "read", status: 200, body: ""},
 		{name: "GET " + endpoint + "/history", scope: "read", status: 200, body: ""},
+		{name: "GET /v1/tenants/{tenant}/events", scope: "read", status: 200, body: ""},
+		{name: "GET /v1/tenants/{tenant}/deliveries", scope: "read", status: 200, body: ""},
+		{name: "GET /v1/tenants/{tenant}/dead-letters", scope: "read", status: 200, body: ""},
+		{name: "GET /v1/tenants", scope: "admin" + forAll, status: 200, body: ""},
 		{name: "GET " + event, scope: "read", status: 200, body: ""},
 		{name: "GET " + event + "/deliveries", scope: "read", status: 200, body: ""},
 		{name: "GET " + event + "/attempts", scope: "read", status: 200, body: ""},
@@ -151,14 +155,10 @@ func (e estate) path(route string) string {
 	if strings.HasSuffix(route, "/discard") {
 		delivery = e.dead
 	}
-	path := strings.NewReplacer(
+	return strings.NewReplacer(
 		"{tenant}", "acme", "{endpoint}", string(delivery.Endpoint), "{event}", string(delivery.Event), "{delivery}", delivery.String(),
 		"{replay}", string(e.job), "{key}", string(e.key), "{file}", "no-such-file",
 	).Replace(route)
-	if strings.HasSuffix(route, "{endpoint}/deliveries") {
-		path += "?state=retrying"
-	}
-	return path
 }
 
 // callers returns all kinds of callers: no caller, and keys of acme, of another

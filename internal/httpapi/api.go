@@ -105,23 +105,26 @@ func Routes() []Route {
 }
 
 const (
-	tenantPath    = "/v1/tenants/{tenant}"
-	eventsPath    = tenantPath + "/events"
-	eventPath     = eventsPath + "/{event}"
-	endpointsPath = tenantPath + "/endpoints"
-	endpointPath  = endpointsPath + "/{endpoint}"
-	deliveryPath  = tenantPath + "/deliveries/{delivery}"
-	replaysPath   = tenantPath + "/replays"
-	replayPath    = replaysPath + "/{replay}"
-	payloadPath   = eventPath + "/payload"
-	analysisPath  = tenantPath + "/dead-letters/analysis"
-	limitsPath    = tenantPath + "/limits"
-	auditPath     = "/audit"
-	healthPath    = "/v1/health"
-	keysPath      = "/v1/keys"
-	keyPath       = keysPath + "/{key}"
-	documentPath  = "/v1/openapi.yaml"
-	docsPath      = "/docs"
+	tenantsPath    = "/v1/tenants"
+	tenantPath     = tenantsPath + "/{tenant}"
+	eventsPath     = tenantPath + "/events"
+	eventPath      = eventsPath + "/{event}"
+	endpointsPath  = tenantPath + "/endpoints"
+	endpointPath   = endpointsPath + "/{endpoint}"
+	deliveriesPath = tenantPath + "/deliveries"
+	deliveryPath   = deliveriesPath + "/{delivery}"
+	replaysPath    = tenantPath + "/replays"
+	replayPath     = replaysPath + "/{replay}"
+	deadPath       = tenantPath + "/dead-letters"
+	analysisPath   = deadPath + "/analysis"
+	payloadPath    = eventPath + "/payload"
+	auditPath      = "/audit"
+	limitsPath     = tenantPath + "/limits"
+	healthPath     = "/v1/health"
+	keysPath       = "/v1/keys"
+	keyPath        = keysPath + "/{key}"
+	documentPath   = "/v1/openapi.yaml"
+	docsPath       = "/docs"
 )
 
 func eventRoutes(h *events) []route {
@@ -179,10 +182,14 @@ func manageRoutes(h *manage) []route {
 		read(endpointPath+"/deliveries", h.listEndpointDeliveries),
 		read(endpointPath+"/health", h.getEndpointHealth),
 		read(endpointPath+"/history", h.listEndpointHistory),
+		read(eventsPath, h.listEvents),
 		read(eventPath, h.getEvent),
 		read(eventPath+"/deliveries", h.listEventDeliveries),
 		read(eventPath+"/attempts", h.listEventAttempts),
+		read(deliveriesPath, h.listDeliveries),
 		read(deliveryPath, h.getDelivery),
+		read(deadPath, h.listDeadLetters),
+		admin(http.MethodGet, tenantsPath, "", h.listTenants),
 		read(limitsPath, h.getTenantLimits),
 		admin(http.MethodPut, limitsPath, "limits.set", h.putTenantLimits),
 		admin(http.MethodDelete, limitsPath, "limits.delete", h.deleteTenantLimits),

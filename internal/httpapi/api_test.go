@@ -79,7 +79,7 @@ func setup(tb testing.TB) *bundle {
 		Vault: memory.Vault{}, Policy: egress.Policy{}, Now: now, Wait: func(context.Context, time.Duration) error { return nil },
 	}
 	b.status = &status.Reader{
-		Endpoints: b.admin, Circuits: b.store, History: b.store,
+		Endpoints: b.admin, Circuits: b.store, History: b.store, Lists: b.store,
 		Stats: b.store, Index: b.store, Queues: queues{"live": {Visible: 3, InFlight: 2, Delayed: 1}}, Now: now,
 	}
 	b.keys = &apikey.Issuer{Store: b.store, Now: now}

@@ -39,6 +39,7 @@ type acceptedView struct {
 	ID         hook.EventID `json:"id"`
 	Deliveries int          `json:"deliveries"`
 	Duplicate  bool         `json:"duplicate"`
+	Reason     string       `json:"reason,omitzero"` // of no deliveries
 }
 
 type refusedView struct {
@@ -164,7 +165,11 @@ func (b eventBody) request(c *call) (ingest.Request, error) {
 }
 
 func viewAccepted(r ingest.Result) acceptedView {
-	return acceptedView{ID: r.ID, Deliveries: r.Deliveries, Duplicate: r.Duplicate}
+	v := acceptedView{ID: r.ID, Deliveries: r.Deliveries, Duplicate: r.Duplicate}
+	if r.Deliveries == 0 {
+		v.Reason = "no endpoint subscribes"
+	}
+	return v
 }
 
 // fresh returns the number of newly accepted events. Duplicates were counted when

@@ -118,7 +118,7 @@ func TestEvents_batch(t *testing.T) {
 		{"type":"a","payload":1,"idempotency_key":""},
 		{"type":"b","payload":null,"idempotency_key":"k2"}]}`
 	w := b.do(t, owner, "POST", eventsURL+"/batch", body)
-	want := fmt.Sprintf(`{"data":[{"id":%q,"deliveries":0,"duplicate":false},{"error":%s},{"error":%s},{"error":%s},{"id":%q,"deliveries":0,"duplicate":false}]}`,
+	want := fmt.Sprintf(`{"data":[{"id":%q,"deliveries":0,"duplicate":false,"reason":"no endpoint subscribes"},{"error":%s},{"error":%s},{"error":%s},{"id":%q,"deliveries":0,"duplicate":false,"reason":"no endpoint subscribes"}]}`,
 		hook.KeyedEventID("acme", "k1"),
 		invalid("type", "types that begin with surehook. are made by Surehook only"),
 		strings.TrimSuffix(plain(413, "too_large", "the event is too large"), "}")+`,"errors":[{"field":"payload","message":"must be at most 262144 bytes"}]}`,

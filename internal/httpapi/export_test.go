@@ -42,6 +42,8 @@ func Views() map[string]reflect.Type {
 		"Refused":            reflect.TypeFor[refusedView](),
 		"BatchResult":        reflect.TypeFor[batchView](),
 		"Event":              reflect.TypeFor[event](),
+		"EventList":          reflect.TypeFor[listView[eventView]](),
+		"TenantList":         reflect.TypeFor[listView[tenantView]](),
 		"Endpoint":           reflect.TypeFor[endpointView](),
 		"EndpointStatus":     reflect.TypeFor[statusView](),
 		"EndpointWithSecret": reflect.TypeFor[secretView](),

@@ -85,21 +85,3 @@ func (h *manage) getDelivery(ctx context.Context, c *call) (reply, error) {
 	}
 	return ok(c.viewDeliveryDetail(detail)), nil
 }
-
-func (h *manage) listEndpointDeliveries(ctx context.Context, c *call) (reply, error) {
-	req, values, err := pageRequest(c, "state")
-	if err != nil {
-		return reply{}, err
-	}
-	state, err := hook.ParseState(values.Get("state"))
-	if err != nil {
-		return reply{}, hook.Invalid(hook.FieldError{
-			Field: "state", Message: "must be one of retrying, parked, delivered, dead, discarded, cancelled",
-		})
-	}
-	list, err := h.Status.EndpointDeliveries(ctx, c.tenant, c.r.PathValue("endpoint"), state, req)
-	if err != nil {
-		return reply{}, fmt.Errorf("list deliveries: %w", err)
-	}
-	return viewList(list, c.viewDelivery), nil
-}

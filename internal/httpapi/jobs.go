@@ -17,6 +17,7 @@ type jobBody struct {
 	Filter *filterBody `json:"filter"`
 	Rate   *float64    `json:"rate_per_second"`
 	DryRun bool        `json:"dry_run"`
+	AddTo  *string     `json:"add_to"`
 }
 
 type filterBody struct {
@@ -58,6 +59,19 @@ func (b jobBody) request(by hook.KeyID) (replay.JobRequest, error) {
 	}
 	if b.Rate != nil {
 		r.Rate = *b.Rate
+	}
+	if r.AddTo, err = given("add_to", b.AddTo); err != nil || r.AddTo == "" {
+		return r, err
+	}
+	var wrong fieldErrors
+	if b.Filter.State != nil {
+		wrong.add("filter.state", "does not apply with add_to, which takes the events of all states")
+	}
+	if b.DryRun {
+		wrong.add("dry_run", "is not possible with add_to")
+	}
+	if len(wrong) > 0 {
+		return replay.JobRequest{}, hook.Invalid(wrong...)
 	}
 	return r, nil
 }

@@ -33,6 +33,12 @@ type endedChange struct {
 	Note   string      `json:"note,omitzero"`
 }
 
+// eventReplay is the request for the replay of an event, for the record of the change.
+type eventReplay struct {
+	replayBody
+	Endpoint string `json:"endpoint"`
+}
+
 type noteBody struct {
 	Reason string `json:"reason"`
 }
@@ -71,10 +77,19 @@ func (h *replays) replayEvent(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, fmt.Errorf("read path: %w", err)
 	}
-	if err := c.begin(ctx, string(id), body); err != nil {
+	values, err := query(c, endpointParam)
+	if err != nil {
 		return reply{}, err
 	}
-	results, err := h.replayer.Event(ctx, c.tenant, id, replay.Request{By: c.principal.Key, Force: body.Force})
+	var wrong fieldErrors
+	to := wrong.given(values, endpointParam)
+	if len(wrong) > 0 {
+		return reply{}, hook.Invalid(wrong...)
+	}
+	if err := c.begin(ctx, string(id), eventReplay{body, to}); err != nil {
+		return reply{}, err
+	}
+	results, err := h.replayer.Event(ctx, c.tenant, id, replay.Request{By: c.principal.Key, Force: body.Force, Endpoint: to})
 	if err != nil {
 		return reply{}, fmt.Errorf("replay event: %w", err)
 	}

@@ -117,6 +117,27 @@ func (s *Store) Event(ctx context.Context, id hook.EventID) (hook.Event, error) 
 	return copyEvent(e), nil
 }
 
+// AddTarget replaces the event by a copy with the target. The event stays in the list of
+// events without a target.
+func (s *Store) AddTarget(ctx context.Context, e hook.Event, target hook.Target) error {
+	op := fmt.Sprintf("add endpoint %s to event %s", target.Endpoint, e.ID)
+	if err := available(ctx, op); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	stored, ok := s.event(e.ID)
+	if !ok || stored.Tenant != e.Tenant || !stored.AcceptedAt.Equal(storedTime(e.AcceptedAt)) ||
+		slices.Contains(stored.Targets, target) || len(stored.Targets) >= hook.MaxTargets {
+		return fmt.Errorf("%s: %w", op, hook.Conflict("the event was changed meanwhile, or takes no further endpoint"))
+	}
+	stored = copyEvent(stored)
+	stored.Targets = append(stored.Targets, target)
+	s.events[e.ID].event = &stored
+	return nil
+}
+
 // Load returns copies of the records.
 func (s *Store) Load(ctx context.Context, tokens []hook.Token) (deliver.Snapshot, error) {
 	if err := available(ctx, "load tokens"); err != nil {

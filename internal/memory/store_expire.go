@@ -61,6 +61,7 @@ func (s *Store) RemoveEvent(id hook.EventID) {
 	defer s.mu.Unlock()
 
 	if r := s.events[id]; r != nil {
+		s.unlistEvent(id)
 		r.event = nil
 	}
 }

@@ -148,6 +148,7 @@ func (p *process) wireManagement(policy egress.Policy) {
 			Endpoints: endpoints,
 			Circuits:  p.store,
 			History:   p.store,
+			Lists:     p.store,
 			Stats:     p.store,
 			Index:     p.store,
 			Queues:    memory.Queues{Lanes: p.queue, DeadLetters: p.deadLetters, Circuits: p.circuits, Jobs: p.jobs},

@@ -178,8 +178,8 @@ func (s *Store) countChange(tenant hook.TenantID, more int64) *types.Update {
 	return &types.Update{
 		TableName:                 s.table,
 		Key:                       tenantKey(tenant).attributes(),
-		UpdateExpression:          aws.String("ADD version :one, endpoints :more"),
-		ExpressionAttributeValues: map[string]types.AttributeValue{":one": number(1), ":more": number(more)},
+		UpdateExpression:          aws.String(listTenant + " ADD version :one, endpoints :more"),
+		ExpressionAttributeValues: listedTenant(tenant, map[string]types.AttributeValue{":one": number(1), ":more": number(more)}),
 	}
 }
 

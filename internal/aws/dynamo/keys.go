@@ -221,6 +221,14 @@ func apiKeyRow(id hook.KeyID) key { return key{apiKeysPartition, apiKeyPrefix + 
 // sorts by time.
 const indexTime = "2006-01-02T15:04:05.000Z"
 
+// tenantList is the hash key of the list of tenants in the index by_state, by id. A
+// tenant writes the row once.
+const tenantList = "tenants"
+
+// untargetedList is the name of the list of the tenant's events without a target, by
+// position with generation 0.
+func untargetedList(tenant hook.TenantID) string { return "untargeted#" + string(tenant) }
+
 // circuitList is the name of the list of circuits with an AttendAt.
 const circuitList = "circuit"
 

@@ -16,6 +16,7 @@ package ingest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -87,8 +88,25 @@ func (a *Acceptor) AcceptBatch(ctx context.Context, tenant hook.TenantID, reques
 		posts[i] = a.preparePost(tenant, r, now)
 		posts[i].event.Targets = matchTargets(known.endpoints, r.Type)
 	}
+	a.register(ctx, tenant, known, posts)
 	a.limit(ctx, tenant, known.limits, posts, now)
 	return a.storeAndSend(ctx, posts)
+}
+
+// register makes an unknown tenant known before its first event: one write per tenant.
+// After a crash, the tenant is known and has no event.
+func (a *Acceptor) register(ctx context.Context, tenant hook.TenantID, known listing, posts []post) {
+	valid := slices.ContainsFunc(posts, func(p post) bool { return p.err == nil })
+	if known.version != 0 || !valid {
+		return
+	}
+	if err := a.Store.RegisterTenant(ctx, tenant); err != nil {
+		for i := range posts {
+			if posts[i].err == nil {
+				posts[i].err = fmt.Errorf("register tenant %s: %w", tenant, err)
+			}
+		}
+	}
 }
 
 // AcceptFor accepts an event of Surehook for one endpoint, without regard to the

@@ -34,6 +34,7 @@ type StoreUnderTest interface { //nolint:interfacebloat // a union of ports
 	endpoint.Store
 	endpoint.History
 	status.History
+	status.Lists
 	tenant.Store
 	apikey.Store
 	apikey.Keys
@@ -64,7 +65,7 @@ func Store(t *testing.T, newStore func(t *testing.T) StoreUnderTest) {
 	t.Helper()
 
 	cases := slices.Concat(
-		eventCases(), deliveryCases(), loadCases(), pageCases(), endpointCases(), uidCases(), keyCases(), dataKeyCases(), tenantCases(),
+		eventCases(), deliveryCases(), loadCases(), listCases(), endpointCases(), uidCases(), keyCases(), dataKeyCases(), tenantCases(),
 		circuitCases(), limitsCases(), countCases(), parkedCases(), gateCases(),
 		replayCases(), selectCases(), jobCases(), outcomeCases(), statsCases(), notificationCases(), auditCases(), eraseCases(),
 	)

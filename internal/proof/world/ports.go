@@ -54,6 +54,16 @@ func (p ports) PutEvent(ctx context.Context, e hook.Event) error {
 	return p.effect("put event", "", func() error { return p.Store.PutEvent(ctx, e) })
 }
 
+// RegisterTenant is an effect.
+func (p ports) RegisterTenant(ctx context.Context, tenant hook.TenantID) error {
+	return p.effect("register tenant", "", func() error { return p.Store.RegisterTenant(ctx, tenant) })
+}
+
+// AddTarget is an effect.
+func (p ports) AddTarget(ctx context.Context, e hook.Event, target hook.Target) error {
+	return p.effect("add target", target.Endpoint, func() error { return p.Store.AddTarget(ctx, e, target) })
+}
+
 // Load reads the records of the tokens.
 func (p ports) Load(ctx context.Context, tokens []hook.Token) (deliver.Snapshot, error) {
 	if len(tokens) > 0 {
