@@ -4,7 +4,7 @@ SHELL       := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 MAKEFLAGS   += --no-builtin-rules --no-print-directory
 
-FUNCTIONS := ingest deliver breaker replay manage authorize
+FUNCTIONS := ingest deliver breaker replay manage authorize export
 HOST_ARCH := $(shell go env GOARCH 2>/dev/null)
 ENV       ?=
 # The stack, and the prefix of all names. A second stack of one ENV in an account and region has another PREFIX.
@@ -24,6 +24,7 @@ SBOM      := .ci/sbom/node_modules/.bin/cdxgen
 # What the CDK app is told (infra/main.go). Name those that a deployment has at every synth, diff and deploy of it.
 CONTEXT = -c env=$(ENV) -c prefix=$(PREFIX) -c dist=../$(DIST) -c version=$(VERSION)
 CONTEXT += $(if $(ALARM_EMAIL),-c email=$(ALARM_EMAIL))
+CONTEXT += $(if $(TRACES),-c traces=$(TRACES))
 CONTEXT += $(if $(API_DOMAIN),-c domain=$(API_DOMAIN) -c certificate=$(API_CERTIFICATE))
 
 DOCS      := api/docs/dist/swagger-ui-bundle.js

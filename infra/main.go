@@ -11,6 +11,7 @@
 //	-c host=NAME                    local only: one more host for deliveries, at private addresses
 //	-c version=VERSION              the tag surehook:version of the resources
 //	-c email=ADDRESS                the recipient of alarms and operational events; default: nobody
+//	-c traces=xray|URL              the destination of spans: X-Ray or an OTLP endpoint; default: none
 //	-c domain=NAME                  a custom domain for the API, together with
 //	-c certificate=ARN              the domain's ACM certificate in the stack's region
 package main
@@ -43,6 +44,7 @@ func run() error {
 	}
 	env.EgressHost = contextOf(app, "host", "")
 	env.AlarmEmail = contextOf(app, "email", "")
+	env.Traces = contextOf(app, "traces", "")
 	env.Domain = surehook.Domain{Name: contextOf(app, "domain", ""), CertificateARN: contextOf(app, "certificate", "")}
 	_, err = surehook.NewStack(app, surehook.Props{
 		Environment: env,

@@ -33,6 +33,7 @@ func main() {
 // newHandler wires the handler, once per execution environment.
 func newHandler(cfg config.Replay, sdk aws.Config, log *slog.Logger) (any, error) {
 	store := dynamo.New(sdk, cfg.Table)
+	metrics := emf.Set{Environment: cfg.Environment}
 	r := &replay.Replayer{
 		Store:      store,
 		Index:      store,
@@ -41,11 +42,12 @@ func newHandler(cfg config.Replay, sdk aws.Config, log *slog.Logger) (any, error
 		Queue:      sqs.New(sdk, sqs.URLs{Replay: cfg.ReplayQueue}),
 		JobQueue:   sqs.NewJobQueue(sdk, cfg.ReplayJobsQueue),
 		Settlement: settle.Settlement{Store: store},
+		Metrics:    metrics,
 		Log:        log,
 		Now:        time.Now,
 		NewID:      hook.NewJobID,
 	}
 	changes := &audit.Log{Store: store, Log: log, Now: time.Now}
-	h := &handler{api: apigateway.Handle(httpapi.Replay(r, changes, log)), worker: r, batches: wire.Batches(sdk, emf.Set{Environment: cfg.Environment}, log, time.Now)}
+	h := &handler{api: apigateway.Handle(httpapi.Replay(r, changes, log)), worker: r, batches: wire.Batches(sdk, metrics, log, time.Now)}
 	return h.Handle, nil
 }

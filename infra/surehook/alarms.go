@@ -21,7 +21,7 @@ func RunbookSections() []string {
 	return []string{
 		"dead-letters-growing", "undeliverable", "oldest-pending", "breaker-silent", "success-rate", "ingest-errors",
 		"function-errors", "function-throttles", "table-throttles", "schedule-failures", "archive-failed",
-		"put-back", "recursion-stopped", "tokens-circling", "notifications-failed",
+		"put-back", "recursion-stopped", "messages-circling", "notifications-failed",
 		"deliveries-swept",
 	}
 }

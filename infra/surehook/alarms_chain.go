@@ -20,8 +20,8 @@ const failingReceives = 9
 // a failure, stopped by Lambda as a loop, or sent on too often.
 func chainAlarms(p MonitorProps) []alarm {
 	all := []alarm{{
-		id: "TokensCircling", name: "tokens-circling", section: "tokens-circling",
-		means:  "A token was sent on 1,000 times or more without an attempt. The delivery is not lost, but waits for a limit or for a circuit for a long time, or goes round because of a fault. First find the endpoint in the lines token.circling of the log of deliver.",
+		id: "MessagesCircling", name: "messages-circling", section: "messages-circling",
+		means:  "A token, a circuit check or a message of a replay job was sent on 1,000 times or more without progress. Nothing is lost, but the message waits for a limit or for a circuit for a long time, or goes round because of a fault. First find the endpoint or the job in the log lines token.circling, circuit_check.circling and job_message.circling.",
 		metric: p.own(names.MetricSentOn, "Sum", metricPeriod),
 	}}
 	for _, q := range p.work() {

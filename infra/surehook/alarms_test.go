@@ -39,7 +39,7 @@ func TestAlarms_thresholds(t *testing.T) {
 				"success-rate":         limits.SuccessRate,
 				"api-errors":           float64(limits.IngestErrors),
 				"archive-failed":       0,
-				"tokens-circling":      0,
+				"messages-circling":    0,
 				"notifications-failed": 0,
 				"deliveries-swept":     0,
 			}
@@ -117,7 +117,7 @@ func TestAlarms_what(t *testing.T) {
 		{name: "deliver-recursion", path: "Namespace", want: "AWS/Lambda"},
 		{name: "put-back-retry", path: "MetricName", want: "put_back_receives"},
 		{name: "put-back-retry", path: "Statistic", want: "Maximum"},
-		{name: "tokens-circling", path: "MetricName", want: "tokens_circling"},
+		{name: "messages-circling", path: "MetricName", want: "messages_circling"},
 		{name: "notifications-failed", path: "MetricName", want: "notifications_failed"},
 		{name: "deliveries-swept", path: "MetricName", want: "deliveries_swept"},
 		{name: "deliveries-swept", path: "EvaluationPeriods", want: 1},

@@ -59,6 +59,11 @@ type Environment struct {
 	// PointInTimeRecovery.
 	Archive bool
 
+	// Traces is the destination of spans: empty for none, names.TracesXRay for
+	// X-Ray in the stack's region, or the https URL of an OTLP endpoint with its
+	// path, such as https://collector.example.com/v1/traces.
+	Traces string
+
 	// Architecture is the functions' architecture in Go's terms: arm64 or
 	// amd64.
 	Architecture string

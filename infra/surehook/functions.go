@@ -53,7 +53,8 @@ const (
 	jobBatch = 1
 )
 
-// functionNames returns the folders below dist, one per function.
+// functionNames returns the folders below dist of the functions in every
+// environment.
 func functionNames() []string {
 	return []string{"ingest", "deliver", "breaker", "replay", "manage", "authorize"}
 }
@@ -61,6 +62,8 @@ func functionNames() []string {
 // Functions are the Lambda functions of the stack.
 type Functions struct {
 	Ingest, Deliver, Breaker, Replay, Manage, Authorize awslambda.Function
+	// Export exports spans; nil in an environment without traces.
+	Export awslambda.Function
 }
 
 // FunctionsProps configures NewFunctions.
@@ -97,6 +100,9 @@ func NewFunctions(scope constructs.Construct, p FunctionsProps) Functions {
 	addQueue(f.Deliver, p.Queues.Overflow, slotBatch, atOnce.overflow())
 	addQueue(f.Breaker, p.Queues.Circuits, messageBatch, atOnce.Circuits)
 	addQueue(f.Replay, p.Queues.ReplayJobs, jobBatch, atOnce.ReplayJobs)
+	if p.Environment.Traces != "" {
+		f.Export = newExport(scope, p, f)
+	}
 	return f
 }
 
@@ -123,8 +129,7 @@ type functionProps struct {
 // pass through such a function once per attempt, and more often under limits.
 // Lambda stops a chain of queue and function after about 16 rounds and moves the
 // message to the queue's dead-letter queue, unless the function allows recursion.
-// Surehook bounds the chains itself: see hook.MaxHops, and the states of circuits
-// and replay jobs.
+// Surehook bounds the chains itself: see hook.MaxHops.
 // https://docs.aws.amazon.com/lambda/latest/dg/invocation-recursion.html
 func chained() []string { return []string{"deliver", "breaker", "replay"} }
 
@@ -177,8 +182,12 @@ func newFunction(scope constructs.Construct, id string, p FunctionsProps, f func
 
 // checkDist reports a function without a built program below dist. CDK would accept
 // an empty folder, and the deployed function would not start.
-func checkDist(dist string) error {
-	for _, name := range functionNames() {
+func checkDist(dist string, env Environment) error {
+	all := functionNames()
+	if env.Traces != "" {
+		all = append(all, exportName)
+	}
+	for _, name := range all {
 		program := filepath.Join(dist, name, "bootstrap")
 		if info, err := os.Stat(program); err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
 			return fmt.Errorf("function %s is not built: %s is missing or empty (run make build, or set the folder with -c dist=DIR)", name, program)

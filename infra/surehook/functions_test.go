@@ -197,9 +197,11 @@ func TestFunctions_everyVariable(t *testing.T) {
 	t.Parallel()
 
 	var set []string
-	for _, f := range templateOf(t, "prod").all("AWS::Lambda::Function") {
-		for name := range variables(f) {
-			set = append(set, name)
+	for _, env := range []string{"prod", customised().Name} {
+		for _, f := range templateOf(t, env).all("AWS::Lambda::Function") {
+			for name := range variables(f) {
+				set = append(set, name)
+			}
 		}
 	}
 	slices.Sort(set)

@@ -65,7 +65,7 @@ type watched[T any] struct {
 
 func (p MonitorProps) functions() []watched[awslambda.Function] {
 	f := p.Functions
-	return []watched[awslambda.Function]{
+	all := []watched[awslambda.Function]{
 		{"ingest", "Ingest", f.Ingest},
 		{"deliver", "Deliver", f.Deliver},
 		{"breaker", "Breaker", f.Breaker},
@@ -73,6 +73,10 @@ func (p MonitorProps) functions() []watched[awslambda.Function] {
 		{"manage", "Manage", f.Manage},
 		{"authorize", "Authorize", f.Authorize},
 	}
+	if f.Export != nil {
+		all = append(all, watched[awslambda.Function]{exportName, "Export", f.Export})
+	}
+	return all
 }
 
 // lanes returns the queues of deliver.

@@ -1,6 +1,7 @@
 package surehook
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
@@ -35,7 +36,7 @@ func suppressions(prefix string, env Environment) []suppression {
 			reason:  "The names of retries' schedules contain delivery ids, so a policy cannot list the names. All are in this prefix's group. The group holds only these schedules and the breaker's.",
 		},
 	}
-	return append(all, monitorSuppressions(env)...)
+	return slices.Concat(all, exportSuppressions(env), monitorSuppressions(env))
 }
 
 // suppress records the accepted findings on the resources below the construct.

@@ -18,6 +18,8 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/cxapi"
 	"github.com/aws/jsii-runtime-go"
 	"github.com/google/go-cmp/cmp"
+
+	"surehook/internal/names"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -58,7 +60,7 @@ var templates = sync.OnceValues(func() (map[string]template, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // the system clears its temporary folder
-	for _, name := range functionNames() {
+	for _, name := range append(functionNames(), exportName) {
 		if err := os.MkdirAll(filepath.Join(dir, name), 0o750); err != nil {
 			return nil, err
 		}
@@ -100,6 +102,7 @@ func customised() Environment {
 	env := environments("arm64")[0]
 	env.Name = "custom"
 	env.AlarmEmail = "oncall@example.com"
+	env.Traces = names.TracesXRay
 	env.Domain = Domain{Name: "hooks.example.com", CertificateARN: "arn:aws:acm:eu-central-1:123456789012:certificate/1"}
 	return env
 }

@@ -39,7 +39,7 @@ func (p Props) withDefaults() (Props, error) {
 	if !prefixes.MatchString(p.Prefix) {
 		faults = append(faults, fmt.Errorf("prefix %q is not 2 to 40 lowercase letters, digits and hyphens with a letter first and no hyphen last", p.Prefix))
 	}
-	faults = append(faults, checkDist(p.Dist))
+	faults = append(faults, checkDist(p.Dist, p.Environment))
 	return p, errors.Join(faults...)
 }
 
@@ -62,7 +62,7 @@ type Surehook struct {
 	Schedules Schedules
 	// Topic receives the alarms and the operational events.
 	Topic awssns.Topic
-	// Functions are the six Lambda functions.
+	// Functions are the Lambda functions.
 	Functions Functions
 	// API accepts events from backends.
 	API API

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/mail"
+	"net/url"
 	"strings"
 	"time"
 
@@ -22,6 +23,10 @@ func (e Environment) Validate() error {
 	f.add(e.Architecture != "arm64" && e.Architecture != "amd64", "architecture %q is not arm64 or amd64", e.Architecture)
 	f.add(e.Retention < names.MinRetention, "retention of %v is less than %v", e.Retention, names.MinRetention)
 	f.add(e.Archive && !e.PointInTimeRecovery, "an archive needs the backups of point-in-time recovery, and point-in-time recovery is off")
+	if traces, err := url.Parse(e.Traces); e.Traces != "" && e.Traces != names.TracesXRay {
+		f.add(err != nil || traces.Scheme != "https" || traces.Host == "" || traces.User != nil,
+			"spans go to %s or to an https URL without a password, not to %q", names.TracesXRay, e.Traces)
+	}
 	e.WarmThroughput.check(&f)
 	e.Throttles.check(&f)
 	e.Thresholds.check(&f)

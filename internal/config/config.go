@@ -78,6 +78,12 @@ type Replay struct {
 	ReplayJobsQueue string // URL
 }
 
+// Export configures functions/export.
+type Export struct {
+	Environment string
+	Traces      string // names.TracesXRay, or the URL of an OTLP endpoint
+}
+
 // Authorize configures functions/authorize.
 type Authorize struct {
 	Table             string
@@ -126,6 +132,13 @@ func ForDeliver(lookup Lookup) (Deliver, error) {
 		Retention:        r.retention(),
 		Egress:           r.egress(),
 	}
+	return c, r.err()
+}
+
+// ForExport reads the configuration of functions/export.
+func ForExport(lookup Lookup) (Export, error) {
+	r := reader{lookup: lookup}
+	c := Export{Environment: r.text(names.EnvEnvironment), Traces: r.text(names.EnvTraces)}
 	return c, r.err()
 }
 

@@ -88,11 +88,13 @@ func validateLimits(e Endpoint) []FieldError {
 }
 
 // CircuitCheck is the message to the breaker to reconcile an endpoint. Wave is
-// the number of the due wave of a release, from 1; 0 for all other checks.
+// the number of the due wave of a release, from 1; 0 for all other checks. Hops is the
+// number of checks of the chain before this one, since the last progress (see MaxHops).
 type CircuitCheck struct {
 	Tenant   TenantID   `json:"tenant"`
 	Endpoint EndpointID `json:"endpoint"`
 	Wave     int        `json:"wave,omitempty"`
+	Hops     int        `json:"hops,omitempty"`
 }
 
 // Encode returns the check as a message body.
@@ -123,8 +125,8 @@ func (c CircuitCheck) validate() error {
 	if _, err := ParseEndpointID(string(c.Endpoint)); err != nil {
 		return &Error{Code: CodeInvalid, Message: "invalid circuit check: endpoint is required", Err: err}
 	}
-	if c.Wave < 0 {
-		return &Error{Code: CodeInvalid, Message: "invalid circuit check: wave is negative"}
+	if c.Wave < 0 || c.Hops < 0 {
+		return &Error{Code: CodeInvalid, Message: "invalid circuit check: wave or hops is negative"}
 	}
 	return nil
 }

@@ -56,7 +56,7 @@ func TestValidateEndpoint_Limits(t *testing.T) {
 }
 
 func FuzzDecodeCircuitCheck(f *testing.F) {
-	body, err := hook.CircuitCheck{Tenant: "acme", Endpoint: someEndpoint, Wave: 3}.Encode()
+	body, err := hook.CircuitCheck{Tenant: "acme", Endpoint: someEndpoint, Wave: 3, Hops: 12}.Encode()
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -28,6 +28,7 @@ const (
 	EnvReplayQueue      = "SUREHOOK_REPLAY_QUEUE_URL"     // lane of replayed deliveries
 	EnvReplayJobsQueue  = "SUREHOOK_REPLAY_JOBS_URL"      // queue of replay jobs with a due page
 	EnvTopic            = "SUREHOOK_TOPIC_ARN"            // SNS topic of operational events and alarms
+	EnvTraces           = "SUREHOOK_TRACES"               // TracesXRay, or the URL of an OTLP endpoint
 	EnvEnvironment      = "SUREHOOK_ENVIRONMENT"          // prefix of the stack, a dimension of every metric
 	EnvRuntimeAPI       = "AWS_LAMBDA_RUNTIME_API"        // host:port of the Lambda runtime API, set by Lambda
 )
@@ -41,6 +42,9 @@ const (
 	EgressPublic   = "public"   // https to public addresses only
 	EgressLoopback = "loopback" // also http and loopback addresses, for the local stack only
 )
+
+// TracesXRay is the value of EnvTraces for the endpoint of X-Ray in the region.
+const TracesXRay = "xray"
 
 // The table's keys and indexes.
 const (
@@ -85,12 +89,13 @@ const (
 	MetricParked       = "parked"      // deliveries
 	MetricRetried      = "retried"     // attempts after the first
 	MetricCircuits     = "circuits_opened"
-	MetricOpenCircuits = "circuits_open"     // gauge: open or half-open
-	MetricOpenLetters  = "dead_letters_open" // gauge
-	MetricQueue        = LogQueue            // second dimension of MetricPutBack and MetricReceives: a queue's name
-	MetricPutBack      = "messages_put_back" // messages that failed and return to their queue
-	MetricReceives     = "put_back_receives" // receives of one message put back
-	MetricSentOn       = "tokens_circling"   // tokens sent on hook.MaxHops times or more
+	MetricOpenCircuits = "circuits_open"         // gauge: open or half-open
+	MetricOpenLetters  = "dead_letters_open"     // gauge
+	MetricQueue        = LogQueue                // second dimension of MetricPutBack and MetricReceives: a queue's name
+	MetricPutBack      = "messages_put_back"     // messages that failed and return to their queue
+	MetricReceives     = "put_back_receives"     // receives of one message put back
+	MetricSentOn       = "messages_circling"     // tokens, circuit checks and job messages sent on hook.MaxHops times or more
+	MetricUnreadable   = "span_lines_unreadable" // log lines without a span by a fault
 	MetricUnnotified   = "notifications_failed"
 	MetricSwept        = LogSwept // deliveries with a new token in place of a lost token
 )
@@ -150,6 +155,7 @@ const (
 	LogLate          = "late"    // the retry lane is late
 	LogOverdue       = "overdue"
 	LogSwept         = "deliveries_swept"
+	LogSpans         = "spans"
 	LogAudit         = "audit_id"
 	LogAction        = "action"
 )

@@ -296,7 +296,8 @@ func (r *reconciliation) checkAgain(ctx context.Context, wave int, delay time.Du
 }
 
 func (r *reconciliation) enqueueCheck(ctx context.Context, wave int, delay time.Duration) error {
-	next := hook.CircuitCheck{Tenant: r.check.Tenant, Endpoint: r.check.Endpoint, Wave: wave}
+	next := hook.CircuitCheck{Tenant: r.check.Tenant, Endpoint: r.check.Endpoint, Wave: wave, Hops: r.nextHops()}
+	r.logCircling(ctx, next)
 	if err := r.CircuitQueue.Enqueue(ctx, next, delay); err != nil {
 		return fmt.Errorf("enqueue next circuit check: %w", err)
 	}

@@ -61,7 +61,7 @@ func TestProcessBatch_CountsTokensSentOnTooOften(t *testing.T) {
 			if next, err := hook.DecodeToken(sent[0].Body); err != nil || next.Hops != tt.hops+1 || next.Nonce != token.Nonce {
 				t.Errorf("sent on %+v, %v; want the same token with %d hops", next, err, tt.hops+1)
 			}
-			if counted := strings.Contains(w.Log.String(), `"tokens_circling":1`); counted != tt.circling {
+			if counted := strings.Contains(w.Log.String(), `"messages_circling":1`); counted != tt.circling {
 				t.Errorf("counted: %t; want %t: %s", counted, tt.circling, w.Log)
 			}
 		})

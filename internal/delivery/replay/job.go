@@ -2,6 +2,7 @@ package replay
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -97,6 +98,9 @@ type Message struct {
 	Job    hook.JobID    `json:"job"`
 	// Until is the deadline for the first save of the job; zero: the job exists.
 	Until time.Time `json:"until,omitzero"`
+	// Hops is the number of messages of the chain before this one, since the last
+	// progress of the job (see hook.MaxHops).
+	Hops int `json:"hops,omitempty"`
 }
 
 // Encode returns the body of the message.
@@ -120,8 +124,13 @@ func DecodeMessage(body string) (Message, error) {
 	if _, err := hook.ParseJobID(string(m.Job)); err != nil {
 		return Message{}, invalidMessage(err)
 	}
+	if m.Hops < 0 {
+		return Message{}, invalidMessage(errNegativeHops)
+	}
 	return m, nil
 }
+
+var errNegativeHops = errors.New("hops is negative")
 
 func invalidMessage(err error) error {
 	return &hook.Error{Code: hook.CodeInvalid, Message: "invalid job message", Err: err}

@@ -4,11 +4,12 @@ import (
 	"log/slog"
 	"time"
 
+	"surehook/internal/emf"
 	"surehook/internal/hook"
 )
 
 // Replayer replays, discards and cancels deliveries, and runs replay jobs. All
-// fields but Wait and Ended are required.
+// fields but Metrics, Wait and Ended are required.
 type Replayer struct {
 	Store      Store
 	Index      Index
@@ -17,6 +18,7 @@ type Replayer struct {
 	Queue      Queue
 	JobQueue   JobQueue
 	Settlement Settlement
+	Metrics    emf.Set // without an environment: no metrics
 	Log        *slog.Logger
 	Now        func() time.Time
 	NewID      func() (hook.JobID, error)

@@ -43,6 +43,7 @@ type jobRun struct {
 
 	message   Message
 	job       Job
+	read      Job             // the job as read
 	records   []hook.Delivery // records of the pending page; nil when another process selected the page
 	from      time.Time       // begin of the pending page at the job's rate
 	endpoints []hook.Target   // endpoints of the filter; nil: not read yet
@@ -76,6 +77,7 @@ func (r *Replayer) Work(ctx context.Context, m Message) (err error) {
 	if err != nil {
 		return fmt.Errorf("read job: %w", err)
 	}
+	w.read = w.job
 	return w.processPages(ctx)
 }
 
@@ -119,7 +121,13 @@ func (w *jobRun) outOfTime(ctx context.Context) bool {
 	return ok && deadline.Sub(w.Now()) < pageReserve
 }
 
+// enqueueMessage enqueues the next message of the chain, and counts a message sent on
+// too often.
 func (w *jobRun) enqueueMessage(ctx context.Context, m Message, delay time.Duration) error {
+	if m.Hops = w.message.Hops + 1; w.progressed() {
+		m.Hops = 0
+	}
+	w.logCircling(ctx, m)
 	if err := w.JobQueue.Continue(ctx, m, delay); err != nil {
 		return fmt.Errorf("enqueue next job message: %w", err)
 	}

@@ -348,7 +348,7 @@ func TestMessage_Encode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range []replay.Message{{Tenant: "acme", Job: id}, {Tenant: "acme", Job: id, Until: start}} {
+	for _, m := range []replay.Message{{Tenant: "acme", Job: id}, {Tenant: "acme", Job: id, Until: start, Hops: 7}} {
 		body, err := m.Encode()
 		if err != nil {
 			t.Fatal(err)
@@ -358,7 +358,7 @@ func TestMessage_Encode(t *testing.T) {
 			t.Errorf("DecodeMessage(%s) = %v (-want +got):\n%s", body, err, diff)
 		}
 	}
-	for _, body := range []string{"", "{}", `{"tenant":"acme"}`, `{"tenant":"acme","job":"evt_01h455vb4pex5vsknk084sn02q"}`, `{"tenant":"","job":"` + string(id) + `"}`} {
+	for _, body := range []string{"", "{}", `{"tenant":"acme"}`, `{"tenant":"acme","job":"evt_01h455vb4pex5vsknk084sn02q"}`, `{"tenant":"","job":"` + string(id) + `"}`, `{"tenant":"acme","job":"` + string(id) + `","hops":-1}`} {
 		if _, err := replay.DecodeMessage(body); hook.CodeOf(err) != hook.CodeInvalid {
 			t.Errorf("DecodeMessage(%s) = %v; want invalid", body, err)
 		}

@@ -110,6 +110,7 @@ func (r Report) String() string {
 	}
 	b.WriteString("\n## An idle month\n\n")
 	r.idle(&b)
+	traces(&b)
 	b.WriteString("\n## Assumptions\n\n")
 	assumptions(&b)
 	b.WriteString("\n## Prices\n\n" + PricesOf + ".\n\n| what | USD | per | source |\n|---|--:|--:|---|\n")
@@ -210,6 +211,25 @@ func (r Report) idle(b *strings.Builder) {
 	fmt.Fprintf(b, "| **an idle month of prod** | **%.2f** |\n", all)
 	b.WriteString("\nThe free tier covers a part. Each of the first two yearly rotations of the KMS key adds 1.00 a month. Traffic adds custom metrics, at 0.30 each:\n" +
 		"some 25 metrics, 7.50 a month; a metric without values costs nothing. Storage is not counted, nor is traffic out (0.09 per GB).\n")
+}
+
+// The export of spans, in an environment with traces. The subscription counts as
+// free, and each batch of lines is one invocation.
+const (
+	exportGB    = 0.25 // memory of the function
+	exportTime  = 0.1  // s of one invocation: the decoding and one request
+	exportLines = 10   // lines of a full batch, as assumed
+)
+
+// traces writes the cost of the export of a million spans.
+func traces(b *strings.Builder) {
+	each := Usage{Invocation: 1, GBSecond: exportGB * exportTime}
+	b.WriteString("\n## Traces\n\nOff by default. With `TRACES`, the function `export` gets the line of each accepted event and of each attempt: two spans for a first-try success.\n\n" +
+		"| USD per million spans | Lambda |\n|---|--:|\n")
+	fmt.Fprintf(b, "| a line in each batch | %.2f |\n", each.Times(million).Bill().Total())
+	fmt.Fprintf(b, "| %d lines in each batch | %.2f |\n", exportLines, each.Times(million/exportLines).Bill().Total())
+	fmt.Fprintf(b, "\nAn invocation takes %.0f ms with 256 MB. The two alarms of the function add 0.20 a month. The subscription counts as free. The log of `export`, the traffic out,\n"+
+		"and what X-Ray or the endpoint charges are not counted.\n", exportTime*1000)
 }
 
 func assumptions(b *strings.Builder) {

@@ -68,6 +68,23 @@ func TestFences(t *testing.T) {
 	}
 }
 
+// TestFences_traces checks that only function export links OpenTelemetry: the functions
+// on the path of an event stay small.
+func TestFences_traces(t *testing.T) {
+	t.Parallel()
+
+	for _, function := range list(t, "./functions/...") {
+		if strings.HasSuffix(function, "/export") {
+			continue
+		}
+		for _, dep := range list(t, "-deps", function) {
+			if strings.HasPrefix(dep, "go.opentelemetry.io/") {
+				t.Errorf("%s imports %s; want OpenTelemetry in functions/export only", function, dep)
+			}
+		}
+	}
+}
+
 // TestFences_all checks that every package is in exactly one fence.
 func TestFences_all(t *testing.T) {
 	t.Parallel()

@@ -130,6 +130,6 @@ func (w Wiring) Breaker() *breaker.Breaker {
 func (w Wiring) Replayer() *replay.Replayer {
 	return &replay.Replayer{
 		Store: w.Store, Index: w.Store, Endpoints: w.Store, Jobs: w.Store, Queue: w.Queue, JobQueue: w.JobQueue,
-		Settlement: w.Settlement, Log: w.Log, Now: w.Now, NewID: w.NewJobID, Wait: w.wait(),
+		Settlement: w.Settlement, Metrics: w.Metrics, Log: w.Log, Now: w.Now, NewID: w.NewJobID, Wait: w.wait(),
 	}
 }

@@ -1,0 +1,63 @@
+package surehook
+
+import (
+	"time"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslogsdestinations"
+	"github.com/aws/constructs-go/constructs/v10"
+	"github.com/aws/jsii-runtime-go"
+
+	"surehook/internal/names"
+)
+
+const (
+	exportName    = "export"         // folder of the function
+	exportTimeout = 30 * time.Second // 20 s for an export, with its retries
+	exportMemory  = 256              // MB: decode some lines, one request
+)
+
+// newExport makes the function that exports spans, and subscribes the function to the
+// lines with spans: accepted events in the log of ingest, and attempts in the log of
+// deliver. Logs sends no other line.
+func newExport(scope constructs.Construct, p FunctionsProps, f Functions) awslambda.Function {
+	export := newFunction(scope, "Export", p, functionProps{exportName, exportTimeout, exportMemory, exportEnv(p), grantExport})
+	for _, s := range []struct {
+		id, line string
+		of       awslambda.Function
+	}{
+		{"SpansOfIngest", "event.ingested", f.Ingest},
+		{"SpansOfDeliver", "delivery.attempted", f.Deliver},
+	} {
+		awslogs.NewSubscriptionFilter(scope, &s.id, &awslogs.SubscriptionFilterProps{
+			LogGroup:      s.of.LogGroup(),
+			Destination:   awslogsdestinations.NewLambdaDestination(export, nil),
+			FilterPattern: awslogs.FilterPattern_StringValue(jsii.String("$.message"), jsii.String("="), &s.line),
+		})
+	}
+	return export
+}
+
+func exportEnv(p FunctionsProps) map[string]*string {
+	return map[string]*string{names.EnvTraces: &p.Environment.Traces}
+}
+
+// grantExport: send spans to X-Ray, which knows no resources of a span.
+func grantExport(role awsiam.Role, p FunctionsProps) {
+	if p.Environment.Traces == names.TracesXRay {
+		allow(role, "xray:PutTraceSegments").on(jsii.String("*"))
+	}
+}
+
+// exportSuppressions returns the accepted findings of the function export.
+func exportSuppressions(env Environment) []suppression {
+	if env.Traces != names.TracesXRay {
+		return nil
+	}
+	return []suppression{{
+		path: "ExportRole/DefaultPolicy", rule: "AwsSolutions-IAM5", finding: `/^Resource::\*$/`,
+		reason: "X-Ray has no resources for traces: xray:PutTraceSegments takes no other resource.",
+	}}
+}
