@@ -80,7 +80,12 @@ func (r *Releaser) HandOver(ctx context.Context, s Slots) error {
 	}
 	released, err := c.run(ctx)
 	err = errors.Join(err, r.promote(ctx, record, c.limits))
-	if released == 0 && len(c.limits.Leases) == 0 && record.Backlog() {
+	if released > 0 {
+		return err
+	}
+	last, readErr := r.lastSlot(ctx, c.limits, record)
+	err = errors.Join(err, readErr)
+	if last {
 		wait := max(recheck, record.ThrottledUntil.Sub(r.Now()), c.rateWait)
 		check := hook.CircuitCheck{Tenant: s.Tenant, Endpoint: s.ID, Wave: record.Wave}
 		if enqueueErr := r.CircuitQueue.Enqueue(ctx, check, wait); enqueueErr != nil {
@@ -88,6 +93,20 @@ func (r *Releaser) HandOver(ctx context.Context, s Slots) error {
 		}
 	}
 	return err
+}
+
+// lastSlot reports whether deliveries wait and no slot is in use. Two settled attempts may
+// end their leases at the same time, and each then saw the lease of the other: the read
+// after the write shows the later one that no lease is left.
+func (r *Releaser) lastSlot(ctx context.Context, l gate.Limits, record gate.Record) (bool, error) {
+	if !record.Backlog() || len(l.Leases) == 0 {
+		return record.Backlog(), nil
+	}
+	now, err := r.Store.Limits(ctx, record.Endpoint)
+	if err != nil {
+		return true, fmt.Errorf("read limits: %w", err)
+	}
+	return now.InFlight(r.Now()) == 0, nil
 }
 
 // promote saves the class of an endpoint with a proof of speed.
