@@ -45,7 +45,7 @@ func newQuery(t *testing.T, e hook.Endpoint, r gate.Record) gate.Query {
 	t.Helper()
 
 	d := hook.DeliveryID{Event: newEventID(t), Endpoint: e.ID, Generation: 1}
-	return gate.Query{Tenant: e.Tenant, ID: e.ID, Endpoint: &e, Record: r, Lane: hook.LaneSlot, Due: []gate.Due{{Delivery: d, Attempt: 1, Nonce: hook.NewNonce()}}}
+	return gate.Query{Tenant: e.Tenant, ID: e.ID, Endpoint: &e, Record: r, Lane: hook.LaneOverflow, Due: []gate.Due{{Delivery: d, Attempt: 1, Nonce: hook.NewNonce()}}}
 }
 
 // admit makes n concurrent calls of Admit, each for a new delivery.
