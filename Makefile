@@ -14,6 +14,8 @@ ARCH      ?= arm64
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 DIST      := dist/$(ARCH)
 VENV      := .venv
+PYTHON313 ?= python3.13
+LOCALSTACK := localstack/python313/.venv
 RECEIVER  := examples/receiver-python/.venv
 TOOLS     := .tools/bin
 CDK       := infra/node_modules/.bin/cdk
@@ -79,6 +81,12 @@ $(VENV)/installed: localstack/requirements.txt
 	@$(VENV)/bin/pip install --quiet --disable-pip-version-check -r localstack/requirements.txt
 	@touch $@
 
+$(LOCALSTACK)/installed: localstack/python313/requirements.txt
+	@echo "installing LocalStack into $(LOCALSTACK)"
+	@$(PYTHON313) -m venv --clear $(LOCALSTACK)
+	@$(LOCALSTACK)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r localstack/python313/requirements.txt
+	@touch $@
+
 $(CDK): infra/package.json infra/package-lock.json
 	@echo "installing the CDK CLI into infra/node_modules"
 	@npm --prefix infra ci --ignore-scripts --no-audit --no-fund --loglevel=error
@@ -127,6 +135,19 @@ test/race: need/go need/node ## The same under the race detector
 test/integration integration: need/go need/python $(VENV)/installed ## Port suites on two AWS emulators
 	@go run ./localstack/cmd/emulators -- go test -tags integration -count=1 -timeout 20m ./internal/...
 
+# LocalStack listens on all interfaces, so it runs in a network namespace with
+# loopback alone, together with the tests. There is no network in it, so the first
+# two commands fetch and compile everything before.
+LOCALSTACK_SUITES := ./internal/aws/sqs ./internal/aws/kms ./internal/aws/scheduler
+NAMESPACE := unshare $(if $(filter-out 0,$(shell id -u)),--map-root-user) --net
+
+.PHONY: integration/localstack
+integration/localstack: need/go need/python need/localstack $(VENV)/installed $(LOCALSTACK)/installed ## Port suites of SQS, KMS and Scheduler on LocalStack 4.14.0, without Docker
+	@go build -o bin/emulators ./localstack/cmd/emulators
+	@go test -tags integration -run '^$$' $(LOCALSTACK_SUITES) > /dev/null
+	@EMULATOR=localstack-4.14.0 EMULATORS_FOLDER=localstack $(NAMESPACE) bash -c 'ip link set lo up; exec "$$@"' in-namespace \
+		bin/emulators -- go test -tags integration -count=1 -timeout 20m $(LOCALSTACK_SUITES)
+
 .PHONY: test/e2e e2e
 test/e2e e2e: need/go need/node need/python local localstack/verify/node_modules ## Whole flows on the deployed local stack
 	@go test -tags e2e -count=1 -timeout 20m -v ./localstack/...
@@ -157,6 +178,11 @@ COST_DOCUMENT ?= docs/cost.md
 cost: need/go need/python $(VENV)/installed ## Count and price every request; writes docs/cost.md
 	@EMULATORS_FOLDER=cost go run ./localstack/cmd/emulators -- go test -tags integration -count=1 -timeout 10m -run '^TestCost$$' ./internal/proof/cost -args -write "$(abspath $(COST_DOCUMENT))"
 
+.PHONY: scale
+scale: need/go ## Compute what one stack carries from its template and docs/cost.md; writes docs/scale.md
+	@go test -count=1 -run '^TestScale$$' ./internal/proof/scale -args -write "$(CURDIR)/docs/scale.md" > /dev/null
+	@echo "docs/scale.md"
+
 .PHONY: reliability
 reliability: need/go ## Compare with a plain retry schedule over 30 days of outages; writes docs/reliability.md
 	@go test -count=1 -timeout 60m -run '^TestReliability$$' -v ./internal/proof/reliability -args -update
@@ -185,6 +211,9 @@ lint/templates: $(VENV)/installed $(CDK) bin/infra ## Check the synthesised Clou
 		echo "cfn-lint surehook-$$env"; \
 		$(VENV)/bin/cfn-lint --config-file infra/.cfnlintrc.yaml infra/cdk.out/surehook-$$env.template.json; \
 	done
+	@echo "cfn-lint the receiver's stack of make smoke"
+	@go run ./cmd/surehook-smoke -template > infra/cdk.out/smoke.template.json
+	@$(VENV)/bin/cfn-lint --config-file infra/.cfnlintrc.yaml infra/cdk.out/smoke.template.json
 
 .PHONY: fmt
 fmt: $(TOOLS)/golangci-lint ## Format the code
@@ -286,6 +315,15 @@ deploy: need/env need/go need/node build $(CDK) bin/infra ## Deploy to AWS (ENV=
 	@cd infra && node_modules/.bin/cdk deploy $(PREFIX) $(CONTEXT) --outputs-file cdk.out/outputs.json
 	@cat infra/cdk.out/outputs.json
 
+# The program gets Ctrl-C itself, and then still removes what it made.
+SMOKE = $(if $(filter local,$(ENV)),./localstack/cmd/smoke,./cmd/surehook-smoke)
+
+.PHONY: smoke
+smoke: need/env need/go $(if $(filter local,$(ENV)),need/node need/python local) ## Prove a deployment from outside, in five minutes (ENV=local: on an emulator; LONG=1: 17 minutes)
+	@mkdir -p bin
+	@go build -o bin/surehook-smoke $(SMOKE)
+	@exec bin/surehook-smoke $(if $(filter-out local,$(ENV)),-stack $(PREFIX) $(if $(filter 1,$(LONG)),-long))
+
 .PHONY: destroy
 destroy: need/env need/go need/node build $(CDK) bin/infra ## Remove the stack of ENV from AWS
 	@cd infra && node_modules/.bin/cdk destroy $(PREFIX) $(CONTEXT)
@@ -306,7 +344,7 @@ clean: ## Remove what was built (installed tools stay)
 
 ## --- needs -------------------------------------------------------------
 
-.PHONY: need/env need/go need/node need/python need/aws
+.PHONY: need/env need/go need/node need/python need/localstack need/aws
 need/env:
 	@[ -n "$(ENV)" ] || { echo "say which environment: make ... ENV=dev|staging|prod|local"; exit 1; }
 need/aws:
@@ -318,3 +356,8 @@ need/node:
 need/python:
 	@command -v python3 > /dev/null && python3 -c 'import venv, ensurepip, sys; sys.exit(sys.version_info < (3, 10))' 2> /dev/null \
 		|| { echo "Python 3.10 or newer with venv is needed (the AWS emulator runs on it): https://www.python.org/downloads"; exit 1; }
+need/localstack:
+	@$(PYTHON313) -c 'import venv, ensurepip, sys; sys.exit(sys.version_info[:2] != (3, 13))' > /dev/null 2>&1 \
+		|| { echo "Python 3.13 with venv is needed (LocalStack 4.14.0 runs on it): put python3.13 on the path, or say PYTHON313=path"; exit 1; }
+	@$(NAMESPACE) ip link set lo up > /dev/null 2>&1 \
+		|| { echo "a network namespace is needed (LocalStack listens on all interfaces): Linux with unshare and ip, and root or unprivileged user namespaces"; exit 1; }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"surehook/internal/admin/audit"
 	"surehook/internal/delivery/replay"
 	"surehook/internal/hook"
 	"surehook/internal/rule/circuit"
@@ -36,6 +37,7 @@ func TestLimits(t *testing.T) {
 		"events_per_second":                  {1, hook.MaxEventsPerSecond, 1},
 		"deliveries_per_event":               {1, hook.MaxDeliveriesPerEvent},
 		"endpoints":                          {1, hook.MaxEndpointsPerTenant},
+		"retain_for":                         {days(hook.MinRetention)},
 		"endpoints of a tenant with one URL": {hook.MaxEndpointsPerURL},
 		"running replay jobs of a tenant":    {replay.MaxOpenJobs},
 		"URL":                                {hook.MaxURL, 443, 8443, 80, 8080},
@@ -67,10 +69,15 @@ func TestLimits(t *testing.T) {
 		"end of replays":                     {days(hook.MaxMaxAge)},
 		"reason of a discard or cancel":      {hook.MaxNote},
 		"analysis":                           {1, replay.MaxHours, written(t, "internal/httpapi", `defaultHours = (\d+)`), replay.MaxAnalysed},
-		"pages of lists":                     {written(t, "internal/admin", `MaxLimit += (\d+)`)},
-		"percentiles":                        {5, latency.Shortest.Milliseconds(), seconds(latency.Longest), written(t, "internal/aws/dynamo", `statsKept = (\d+) \* time\.Hour`)},
-		"shards":                             {1, hook.MaxShards, 1},
-		"in-flight slots of a deployment":    {slots(t, "prod"), slots(t, "staging"), slots(t, "dev")},
+		"requests of a page of deliveries":   {written(t, "internal/admin/status", `moreRequests = (\d+)`)},
+		"requests of a page of events":       {hook.UntargetedShards},
+		"shards of the endpoints of a list":  {written(t, "internal/admin/status", `maxParts = (\d+)`)},
+		"targets of an event, with those added later": {hook.MaxTargets},
+		"pages of lists":                  {written(t, "internal/admin", `MaxLimit += (\d+)`)},
+		"percentiles":                     {5, latency.Shortest.Milliseconds(), seconds(latency.Longest), written(t, "internal/aws/dynamo", `statsKept = (\d+) \* time\.Hour`)},
+		"records of changes":              {days(hook.AuditKept), audit.MaxRead},
+		"shards":                          {1, hook.MaxShards, 1},
+		"in-flight slots of a deployment": {slots(t, "prod"), slots(t, "staging"), slots(t, "dev")},
 		"events, deliveries and attempts": {
 			written(t, "infra/surehook", `Name: +"prod",\s+Retention: +(\d+) \* day`), written(t, "infra/surehook", `Name: +"dev",\s+Retention: +(\d+) \* day`),
 		},

@@ -8,6 +8,7 @@
 //	-c prefix=PREFIX                the stack and the prefix of all names; default: surehook-ENV
 //	-c dist=DIR                     the folder of the built functions: DIR/<function>/bootstrap
 //	-c arch=arm64|amd64             local only: the architecture of the functions
+//	-c host=NAME                    local only: one more host for deliveries, at private addresses
 //	-c version=VERSION              the tag surehook:version of the resources
 //	-c email=ADDRESS                the recipient of alarms and operational events; default: nobody
 //	-c domain=NAME                  a custom domain for the API, together with
@@ -40,6 +41,7 @@ func run() error {
 	if err != nil {
 		return fmt.Errorf("choose the environment: %w", err)
 	}
+	env.EgressHost = contextOf(app, "host", "")
 	env.AlarmEmail = contextOf(app, "email", "")
 	env.Domain = surehook.Domain{Name: contextOf(app, "domain", ""), CertificateARN: contextOf(app, "certificate", "")}
 	_, err = surehook.NewStack(app, surehook.Props{

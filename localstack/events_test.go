@@ -5,12 +5,14 @@ package localstack_test
 import (
 	"encoding/json"
 	"net/http"
+	"regexp"
 	"slices"
 	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"surehook/localstack/receiver"
 	"surehook/localstack/stack"
 )
 
@@ -188,5 +190,31 @@ func TestThePayloadArrivesByteForByte(t *testing.T) {
 				t.Errorf("signature = %v; want a good one", got.Verified)
 			}
 		})
+	}
+}
+
+// Without a traceparent header in the post, the trace begins with the event: all attempts
+// have the trace, each with a parent id of its own.
+func TestEveryAttemptCarriesTheTraceOfItsEvent(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	b.endpoint("a", map[string]any{"retry": schedule("1s")}, receiver.Status(503))
+	accepted := b.post("order.created", `{"n":1}`)
+	var event struct {
+		TraceID string `json:"trace_id"`
+	}
+	b.call(http.MethodGet, "/events/"+accepted.ID, nil, http.StatusOK, &event)
+	form := regexp.MustCompile(`^00-` + event.TraceID + `-([0-9a-f]{16})-02$`)
+	parents := map[string]bool{}
+	for i, got := range b.arrivals("a", 2) {
+		parts := form.FindStringSubmatch(got.Header.Get("Traceparent"))
+		if event.TraceID == "" || parts == nil {
+			t.Fatalf("traceparent of attempt %d = %q; want the trace %q of the event", i+1, got.Header.Get("Traceparent"), event.TraceID)
+		}
+		parents[parts[1]] = true
+	}
+	if len(parents) != 2 {
+		t.Errorf("parent ids = %v; want one per attempt", parents)
 	}
 }

@@ -67,7 +67,7 @@ func TestHandle_AnswersAPIGateway(t *testing.T) {
 		{
 			name:    "a known key is named",
 			answers: answers{principal: hook.Principal{Key: "key_1", Tenant: "acme", Scopes: []hook.Scope{hook.ScopeRead, hook.ScopeReplay}}},
-			want:    `{"isAuthorized":true,"context":{"expires_at":"","key_id":"key_1","networks":"","scopes":"read,replay","tenant":"acme"}}`, fails: false,
+			want:    `{"isAuthorized":true,"context":{"expires_at":"","key_id":"key_1","key_name":"","networks":"","scopes":"read,replay","tenant":"acme"}}`, fails: false,
 		},
 		{
 			name: "a restricted key",
@@ -77,7 +77,7 @@ func TestHandle_AnswersAPIGateway(t *testing.T) {
 					ExpiresAt: time.UnixMilli(1_800_000_000_123), Networks: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("2001:db8::/32")},
 				},
 			}},
-			want: `{"isAuthorized":true,"context":{"expires_at":"1800000000123","key_id":"key_1","networks":"192.0.2.0/24,2001:db8::/32","scopes":"read","tenant":"acme"}}`, fails: false,
+			want: `{"isAuthorized":true,"context":{"expires_at":"1800000000123","key_id":"key_1","key_name":"","networks":"192.0.2.0/24,2001:db8::/32","scopes":"read","tenant":"acme"}}`, fails: false,
 		},
 		{
 			name:    "an unknown key is refused",

@@ -14,6 +14,7 @@ import (
 	"surehook/functions/internal/lambdafn"
 	"surehook/functions/internal/wire"
 	"surehook/internal/admin/apikey"
+	"surehook/internal/admin/audit"
 	"surehook/internal/admin/endpoint"
 	"surehook/internal/admin/status"
 	"surehook/internal/admin/tenant"
@@ -55,6 +56,7 @@ func newHandler(cfg config.Manage, sdk aws.Config, log *slog.Logger) (any, error
 		Endpoints: endpoints,
 		Circuits:  store,
 		History:   store,
+		Lists:     store,
 		Stats:     store,
 		Index:     store,
 		Queues:    depths{sqs.NewDepths(sdk), cfg.Queues},
@@ -64,7 +66,8 @@ func newHandler(cfg config.Manage, sdk aws.Config, log *slog.Logger) (any, error
 		Endpoints: endpoints,
 		Status:    reader,
 		Keys:      &apikey.Issuer{Store: store, Now: time.Now},
-		Tenants:   &tenant.Admin{Store: store},
+		Tenants:   &tenant.Admin{Store: store, Retention: cfg.Retention},
 		Tester:    acceptor,
+		Audit:     &audit.Log{Store: store, Log: log, Now: time.Now},
 	}, log)), nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"surehook/functions/internal/lambdafn"
 	"surehook/functions/internal/wire"
+	"surehook/internal/admin/audit"
 	"surehook/internal/aws/apigateway"
 	"surehook/internal/aws/dynamo"
 	"surehook/internal/aws/sqs"
@@ -44,6 +45,7 @@ func newHandler(cfg config.Replay, sdk aws.Config, log *slog.Logger) (any, error
 		Now:        time.Now,
 		NewID:      hook.NewJobID,
 	}
-	h := &handler{api: apigateway.Handle(httpapi.Replay(r, log)), worker: r, batches: wire.Batches(sdk, emf.Set{Environment: cfg.Environment}, log, time.Now)}
+	changes := &audit.Log{Store: store, Log: log, Now: time.Now}
+	h := &handler{api: apigateway.Handle(httpapi.Replay(r, changes, log)), worker: r, batches: wire.Batches(sdk, emf.Set{Environment: cfg.Environment}, log, time.Now)}
 	return h.Handle, nil
 }

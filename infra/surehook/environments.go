@@ -65,6 +65,10 @@ type Environment struct {
 	// Egress is names.EgressPublic or, for the local stack only,
 	// names.EgressLoopback.
 	Egress string
+	// EgressHost is the name of one more host for deliveries, at private
+	// addresses. EgressHost is for the local stack only: functions in containers
+	// reach the machine around the containers by a name. Empty for none.
+	EgressHost string
 }
 
 // WarmThroughput is the throughput of the table, and of each index, without a

@@ -50,6 +50,14 @@ func queries(p MonitorProps) []query {
 			"sort @timestamp asc",
 			"limit 1000",
 		}},
+		// The ids of an event and of its deliveries have the same 26 characters.
+		{"OneEvent", "one-event", everywhere, []string{
+			"fields @timestamp, @log, message, " + columns(names.LogDelivery, names.LogAttempt, names.LogOutcome, names.LogStatus, names.LogDuration,
+				names.LogDecision, names.LogReason, names.LogTrace, names.LogError),
+			"filter @message like 'PASTE'",
+			"sort @timestamp asc",
+			"limit 1000",
+		}},
 		{"SlowestEndpoints", "slowest-endpoints", deliver, []string{
 			"filter " + lineAttempted,
 			"stats count(*) as attempts, pct(" + names.LogDuration + ", 50) as p50_ms, pct(" + names.LogDuration + ", 95) as p95_ms, max(" + names.LogDuration + ") as max_ms by " +

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"surehook/internal/names"
 )
 
 func TestQueries(t *testing.T) {
@@ -22,7 +24,7 @@ func TestQueries(t *testing.T) {
 	}
 	want := []string{
 		"surehook-prod/breaker-decisions", "surehook-prod/dead-letters-by-reason", "surehook-prod/errors", "surehook-prod/failed-requests",
-		"surehook-prod/failures-by-endpoint", "surehook-prod/failures-by-tenant", "surehook-prod/slowest-endpoints", "surehook-prod/why-not-delivered",
+		"surehook-prod/failures-by-endpoint", "surehook-prod/failures-by-tenant", "surehook-prod/one-event", "surehook-prod/slowest-endpoints", "surehook-prod/why-not-delivered",
 	}
 	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(found))); diff != "" {
 		t.Errorf("queries (-want +got):\n%s", diff)
@@ -42,6 +44,9 @@ func TestQueries(t *testing.T) {
 	}
 	if strings.Contains(errors, "Task timed out") {
 		t.Errorf("errors = %s; want no text of the plain log format", errors)
+	}
+	if text := found["surehook-prod/one-event"]; !strings.Contains(text, "filter @message like 'PASTE'") || !strings.Contains(text, names.LogTrace) {
+		t.Errorf("one-event = %s; want every line with an id, and the trace", text)
 	}
 	const why = "filter delivery_id = 'PASTE' or event_id = 'PASTE'"
 	if text := found["surehook-prod/why-not-delivered"]; !strings.Contains(text, why) {

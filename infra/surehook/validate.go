@@ -17,6 +17,8 @@ func (e Environment) Validate() error {
 	f.add(e.Name == "", "no name is set")
 	f.add(e.Egress != names.EgressPublic && e.Egress != names.EgressLoopback, "egress %q is unknown", e.Egress)
 	f.add(e.Egress == names.EgressLoopback && !local, "egress %q would let customers reach our own network: the value is for the local stack only", e.Egress)
+	f.add(e.EgressHost != "" && (!local || e.Egress != names.EgressLoopback),
+		"egress host %q would let customers reach our own network: the setting is for the local stack only", e.EgressHost)
 	f.add(e.Architecture != "arm64" && e.Architecture != "amd64", "architecture %q is not arm64 or amd64", e.Architecture)
 	f.add(e.Retention < names.MinRetention, "retention of %v is less than %v", e.Retention, names.MinRetention)
 	f.add(e.Archive && !e.PointInTimeRecovery, "an archive needs the backups of point-in-time recovery, and point-in-time recovery is off")

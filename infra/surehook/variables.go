@@ -20,7 +20,7 @@ func ingestEnv(p FunctionsProps) map[string]*string {
 }
 
 func deliverEnv(p FunctionsProps) map[string]*string {
-	return map[string]*string{
+	return withEgress(p.Environment, map[string]*string{
 		names.EnvTable:            p.Table.TableName(),
 		names.EnvKey:              p.Secrets.Key.KeyArn(),
 		names.EnvLiveQueue:        p.Queues.Live.QueueUrl(),
@@ -34,10 +34,19 @@ func deliverEnv(p FunctionsProps) map[string]*string {
 		names.EnvUndeliverableARN: p.Queues.Undeliverable.QueueArn(),
 		names.EnvScheduleGroup:    p.Schedules.Group.ScheduleGroupName(),
 		names.EnvScheduleRole:     p.Schedules.Role.RoleArn(),
-		names.EnvEgress:           &p.Environment.Egress,
 		names.EnvTopic:            p.Topic.TopicArn(),
 		names.EnvRetention:        jsii.String(p.Environment.Retention.String()),
+	})
+}
+
+// withEgress adds the variables about permitted addresses. Only the local stack
+// has names.EnvEgressHost (Environment.Validate).
+func withEgress(env Environment, variables map[string]*string) map[string]*string {
+	variables[names.EnvEgress] = &env.Egress
+	if env.EgressHost != "" {
+		variables[names.EnvEgressHost] = &env.EgressHost
 	}
+	return variables
 }
 
 func breakerEnv(p FunctionsProps) map[string]*string {
@@ -63,13 +72,12 @@ func replayEnv(p FunctionsProps) map[string]*string {
 }
 
 func manageEnv(p FunctionsProps) map[string]*string {
-	return map[string]*string{
+	return withEgress(p.Environment, map[string]*string{
 		names.EnvTable:            p.Table.TableName(),
 		names.EnvKey:              p.Secrets.Key.KeyArn(),
 		names.EnvLiveQueue:        p.Queues.Live.QueueUrl(),
 		names.EnvCircuitsQueue:    p.Queues.Circuits.QueueUrl(),
 		names.EnvRetention:        jsii.String(p.Environment.Retention.String()),
-		names.EnvEgress:           &p.Environment.Egress,
 		names.EnvRetryQueue:       p.Queues.Retry.QueueUrl(),
 		names.EnvReplayQueue:      p.Queues.Replay.QueueUrl(),
 		names.EnvSlotQueue:        p.Queues.Slot.QueueUrl(),
@@ -77,7 +85,7 @@ func manageEnv(p FunctionsProps) map[string]*string {
 		names.EnvReplayJobsQueue:  p.Queues.ReplayJobs.QueueUrl(),
 		names.EnvDeadLettersQueue: p.Queues.DeadLetters.QueueUrl(),
 		names.EnvUndeliverable:    p.Queues.Undeliverable.QueueUrl(),
-	}
+	})
 }
 
 func authorizeEnv(p FunctionsProps) map[string]*string {

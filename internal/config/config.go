@@ -87,6 +87,7 @@ type Authorize struct {
 // Egress determines the permitted addresses for requests to endpoints.
 type Egress struct {
 	Loopback   bool           // also permit http and loopback addresses, for the local stack
+	Host       string         // one more permitted host at private addresses, for the local stack; empty for none
 	APIHosts   []string       // hosts of Surehook's own API, always forbidden
 	RuntimeAPI netip.AddrPort // address of the Lambda runtime API, always forbidden; zero for unknown
 }
@@ -243,6 +244,12 @@ func (r *reader) egress() Egress {
 		e.Loopback = true
 	default:
 		r.faults = append(r.faults, fmt.Errorf("%s is %q, not %s or %s", names.EnvEgress, value, names.EgressPublic, names.EgressLoopback))
+	}
+	if host, ok := r.lookup(names.EnvEgressHost); ok {
+		e.Host = host
+		if !e.Loopback {
+			r.faults = append(r.faults, fmt.Errorf("%s is for the local stack only, with %s=%s", names.EnvEgressHost, names.EnvEgress, names.EgressLoopback))
+		}
 	}
 	if hosts := r.text(names.EnvAPIHosts); hosts != "" {
 		e.APIHosts = strings.Split(hosts, ",")

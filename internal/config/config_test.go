@@ -136,6 +136,20 @@ func TestForDeliver_TenantPlaces(t *testing.T) {
 	}
 }
 
+func TestForDeliver_Host(t *testing.T) {
+	t.Parallel()
+
+	env := maps.Clone(deliverEnv)
+	env[names.EnvEgressHost] = "host.docker.internal"
+	if _, err := config.ForDeliver(lookup(env)); err == nil || !strings.Contains(err.Error(), names.EnvEgressHost) {
+		t.Errorf("ForDeliver() = %v; want an error that names %s, because egress is %s", err, names.EnvEgressHost, env[names.EnvEgress])
+	}
+	env[names.EnvEgress] = names.EgressLoopback
+	if got, err := config.ForDeliver(lookup(env)); err != nil || got.Egress.Host != "host.docker.internal" {
+		t.Errorf("ForDeliver() = %+v, %v; want the host", got.Egress, err)
+	}
+}
+
 func TestFor_NamesEveryMissingVariable(t *testing.T) {
 	t.Parallel()
 
@@ -189,8 +203,8 @@ func TestFor_NamesEveryMissingVariable(t *testing.T) {
 func TestForIngest_Retention(t *testing.T) {
 	t.Parallel()
 
-	if names.MinRetention != 2*hook.MaxMaxAge {
-		t.Errorf("MinRetention = %v; want twice the longest max_age, %v", names.MinRetention, hook.MaxMaxAge)
+	if names.MinRetention != hook.MinRetention {
+		t.Errorf("MinRetention = %v; want hook.MinRetention, %v", names.MinRetention, hook.MinRetention)
 	}
 
 	tests := []struct {

@@ -22,6 +22,7 @@ type Delivery struct {
 	SweptAt       time.Time // the last look of the sweeper at the overdue delivery; zero for none
 	ExpiresAt     time.Time // when the record is deleted
 	Last          Outcome   // of the newest recorded attempt; zero for none
+	Erased        bool      // the payload of the event was erased: the records have no response bodies, and get none
 
 	Replayed Replayed // the replay of this delivery; zero for none
 	Job      JobID    // the replay job of this generation; empty for none
@@ -33,6 +34,17 @@ type Delivery struct {
 // Ref returns the place of the record.
 func (d Delivery) Ref() DeliveryRef {
 	return DeliveryRef{DeliveryID: d.ID, AcceptedAt: d.AcceptedAt, Shard: d.Shard}
+}
+
+// Erase returns the delivery without the response body, marked as erased. An unsettled
+// delivery becomes cancelled.
+func (d Delivery) Erase(now time.Time) Delivery {
+	d.Erased, d.Last.Body = true, nil
+	if !d.State.Settled() {
+		d.State, d.Reason = StateCancelled, ReasonErased
+		d.Token, d.UpdatedAt, d.NextAttemptAt = "", now, time.Time{}
+	}
+	return d
 }
 
 // SweepPause is how long after a look of the sweeper a retrying delivery is overdue

@@ -65,7 +65,7 @@
 //	  |  |                 |  +---- retry -----+  |
 //	  |  +----- 2xx -------+------- 2xx ----------+--> delivered
 //	  +---- rejected, exhausted, expired ---------+--> dead --> discarded
-//	  +---- endpoint deleted, cancelled by hand --+--> cancelled
+//	  +---- endpoint deleted, cancelled, erased --+--> cancelled
 //
 // # Replays
 //

@@ -5,19 +5,28 @@ import (
 	"time"
 )
 
-// Event is a JSON payload with a type, posted by a backend. Events are immutable.
+// Event is a JSON payload with a type, posted by a backend. Events are
+// immutable, except for the erasure of the payload.
 type Event struct {
 	ID             EventID
 	Tenant         TenantID
 	Type           string
-	Payload        []byte // the exact bytes of the request, a JSON value
+	Payload        []byte // the exact bytes of the request, a JSON value; nil after the erasure
 	TraceParent    string // W3C traceparent of the request, or empty
 	IdempotencyKey string // empty for none
 	Targets        []Target
 	AcceptedAt     time.Time
 	ExpiresAt      time.Time // when the record is deleted
+	ErasedAt       time.Time // when the payload was erased; zero: never
 	Nonce          string    // of the writing request: distinguishes a retried write from a duplicate event
 }
+
+// UntargetedShards is the number of shards of a tenant's list of events without a target.
+const UntargetedShards = 16
+
+// Erased reports whether the payload was erased. Function deliver
+// ends deliveries of an event without a payload.
+func (e Event) Erased() bool { return !e.ErasedAt.IsZero() }
 
 // Expired reports whether the record is to be deleted. The table may delete the records
 // of an expired event days later, and in any order, so nobody uses an expired event.
@@ -44,6 +53,18 @@ type Target struct {
 // DeletedTarget returns the target for reads of a deleted endpoint's deliveries:
 // nobody knows the number of shards any more.
 func DeletedTarget(id EndpointID) Target { return Target{Endpoint: id, Shards: MaxShards} }
+
+// MaxTargets bounds the targets of an event, with those added later.
+const MaxTargets = 2 * MaxEndpointsPerTenant
+
+// AddedDelivery returns the first generation of a delivery to an endpoint that is added
+// to a stored event: a settled record without an attempt. The replay of the record
+// is the first generation with attempts, so its age counts from the replay.
+func AddedDelivery(e Event, target Target, now time.Time) Delivery {
+	d := QueuedDelivery(e, target)
+	d.State, d.Reason, d.UpdatedAt = StateCancelled, ReasonAdded, now
+	return d
+}
 
 // Ref returns the place of the event's delivery to the endpoint in the generation.
 // ok is false when the endpoint is no target of the event.

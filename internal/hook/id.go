@@ -99,6 +99,15 @@ func ParseEventID(s string) (EventID, error) {
 	return EventID(s), nil
 }
 
+// UUID returns the 16 bytes in the id; ok is false for an invalid id.
+func (id EventID) UUID() (b [16]byte, ok bool) {
+	parsed, err := typeid.FromString(string(id))
+	if err != nil || parsed.Prefix() != eventPrefix {
+		return b, false
+	}
+	return [16]byte(parsed.UUIDBytes()), true
+}
+
 // ParseEndpointID checks s.
 func ParseEndpointID(s string) (EndpointID, error) {
 	if suffix, ok := strings.CutPrefix(s, endpointPrefix); !ok || !endpointSuffixPattern.MatchString(suffix) {

@@ -17,12 +17,13 @@ const (
 	ScopeEndpointsWrite Scope = "endpoints:write"
 	ScopeRead           Scope = "read"
 	ScopeReplay         Scope = "replay"
+	ScopeAudit          Scope = "audit"
 	ScopeAdmin          Scope = "admin" // all operations, including the management of keys
 )
 
 // Scopes returns every scope.
 func Scopes() []Scope {
-	return []Scope{ScopeEventsWrite, ScopeEndpointsWrite, ScopeRead, ScopeReplay, ScopeAdmin}
+	return []Scope{ScopeEventsWrite, ScopeEndpointsWrite, ScopeRead, ScopeReplay, ScopeAudit, ScopeAdmin}
 }
 
 // AllTenants as the tenant of a key permits access to all tenants.
@@ -73,6 +74,7 @@ func (r Restriction) Allows(from netip.Addr) bool {
 // Principal is the authenticated caller of a request.
 type Principal struct {
 	Key    KeyID
+	Name   string   // of the key
 	Tenant TenantID // a tenant, or AllTenants
 	Scopes []Scope
 	Restriction

@@ -57,7 +57,8 @@ type Replayed struct {
 // generation instead), CodeInProgress for an unsettled delivery without Force,
 // CodeConflict for the redrive of a delivery in another state than dead, CodeConflict
 // less than MaxMaxAge before the end of the event, because the new generation may
-// wait for so long, and CodeConflict past MaxGeneration.
+// wait for so long, CodeConflict after the erasure of the payload, and CodeConflict past
+// MaxGeneration.
 func (d Delivery) Replay(o ReplayRequest, now time.Time) (Delivery, error) {
 	switch {
 	case d.Replayed.Generation != 0:
@@ -68,6 +69,8 @@ func (d Delivery) Replay(o ReplayRequest, now time.Time) (Delivery, error) {
 		return d, Conflict("the delivery is no longer dead: " + d.State.String())
 	case !d.ExpiresAt.IsZero() && d.ExpiresAt.Before(now.Add(MaxMaxAge)):
 		return d, Conflict(fmt.Sprintf("the event expires at %s; replays end %s before", d.ExpiresAt.UTC().Format(time.RFC3339), FormatDuration(MaxMaxAge)))
+	case d.Erased:
+		return d, ErrErased()
 	case d.ID.Generation >= MaxGeneration:
 		return d, Conflict(fmt.Sprintf("the delivery is in the last generation, %d", MaxGeneration))
 	}
@@ -78,6 +81,9 @@ func (d Delivery) Replay(o ReplayRequest, now time.Time) (Delivery, error) {
 	d.Replayed = Replayed{ReplayRequest: o, Generation: d.ID.Generation + 1, At: now}
 	return d, nil
 }
+
+// ErrErased returns the error for a replay without a payload.
+func ErrErased() *Error { return Conflict("the payload of the event was erased") }
 
 // Successor returns the place of the next generation, whether or not the
 // generation exists.

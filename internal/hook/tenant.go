@@ -11,6 +11,9 @@ const (
 	// limit.
 	MaxEventsPerSecond    = 10000
 	MaxDeliveriesPerEvent = MaxEndpointsPerTenant
+	// MinRetention is the shortest retention of an event: no delivery outlives its event,
+	// and at least half of the time remains for replays.
+	MinRetention = 2 * MaxMaxAge
 )
 
 // TenantLimits are the operator's limits of a tenant. The zero TenantLimits limit
@@ -19,10 +22,12 @@ type TenantLimits struct {
 	EventsPerSecond    int // accepted events and their repeats, with a burst of one second; 0: no limit
 	DeliveriesPerEvent int // endpoints of one event; 0: no limit
 	Endpoints          int // endpoints of the tenant; 0: MaxEndpointsPerTenant
+	// RetainFor is the longest retention of later events; 0: the environment's.
+	RetainFor time.Duration
 }
 
-// ValidateTenantLimits checks the bounds of all limits.
-func ValidateTenantLimits(l TenantLimits) []FieldError {
+// ValidateTenantLimits checks the bounds of all limits. retention is the environment's.
+func ValidateTenantLimits(l TenantLimits, retention time.Duration) []FieldError {
 	var errs []FieldError
 	check := func(field string, limit, most int) {
 		if limit < 0 || limit > most {
@@ -32,7 +37,26 @@ func ValidateTenantLimits(l TenantLimits) []FieldError {
 	check("events_per_second", l.EventsPerSecond, MaxEventsPerSecond)
 	check("deliveries_per_event", l.DeliveriesPerEvent, MaxDeliveriesPerEvent)
 	check("endpoints", l.Endpoints, MaxEndpointsPerTenant)
-	return errs
+	return append(errs, ValidateRetainFor(l.RetainFor, retention)...)
+}
+
+// ValidateRetainFor checks a retention shorter than the environment's. 0 means none.
+func ValidateRetainFor(d, retention time.Duration) []FieldError {
+	if d == 0 || d >= MinRetention && d <= retention {
+		return nil
+	}
+	return []FieldError{{"retain_for", fmt.Sprintf("must be %s to %s", FormatDuration(MinRetention), FormatDuration(retention))}}
+}
+
+// Retention returns the retention of an event: the shortest of the environment's, the
+// tenant's and the event's. asked is the event's; 0: none.
+func (l TenantLimits) Retention(environment, asked time.Duration) time.Duration {
+	for _, shorter := range []time.Duration{l.RetainFor, asked} {
+		if shorter > 0 {
+			environment = min(environment, shorter)
+		}
+	}
+	return environment
 }
 
 // TooManyEvents returns the error for events past the limit EventsPerSecond. wait is

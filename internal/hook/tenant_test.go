@@ -21,6 +21,11 @@ func TestValidateTenantLimits(t *testing.T) {
 		{name: "the smallest", limits: hook.TenantLimits{EventsPerSecond: 1, DeliveriesPerEvent: 1, Endpoints: 1}, want: nil},
 		{name: "the largest", limits: hook.TenantLimits{EventsPerSecond: 10000, DeliveriesPerEvent: 500, Endpoints: 500}, want: nil},
 		{name: "above the largest", limits: hook.TenantLimits{EventsPerSecond: 10001, DeliveriesPerEvent: 501, Endpoints: 501}, want: []string{"events_per_second", "deliveries_per_event", "endpoints"}},
+		{name: "the shortest retention", limits: hook.TenantLimits{RetainFor: hook.MinRetention}, want: nil},
+		{name: "the longest retention", limits: hook.TenantLimits{RetainFor: 90 * 24 * time.Hour}, want: nil},
+		{name: "a retention that a delivery may outlive", limits: hook.TenantLimits{RetainFor: hook.MinRetention - 1}, want: []string{"retain_for"}},
+		{name: "a retention above the environment's", limits: hook.TenantLimits{RetainFor: 90*24*time.Hour + 1}, want: []string{"retain_for"}},
+		{name: "a retention below zero", limits: hook.TenantLimits{RetainFor: -1}, want: []string{"retain_for"}},
 		{name: "below the smallest", limits: hook.TenantLimits{EventsPerSecond: -1, DeliveriesPerEvent: -1, Endpoints: -1}, want: []string{"events_per_second", "deliveries_per_event", "endpoints"}},
 	}
 	for _, tt := range tests {
@@ -28,13 +33,30 @@ func TestValidateTenantLimits(t *testing.T) {
 			t.Parallel()
 
 			var got []string
-			for _, wrong := range hook.ValidateTenantLimits(tt.limits) {
+			for _, wrong := range hook.ValidateTenantLimits(tt.limits, 90*24*time.Hour) {
 				got = append(got, wrong.Field)
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("ValidateTenantLimits(%+v) (-want +got):\n%s", tt.limits, diff)
 			}
 		})
+	}
+}
+
+func TestTenantLimits_Retention(t *testing.T) {
+	t.Parallel()
+
+	for _, tt := range []struct{ tenant, asked, want time.Duration }{
+		{tenant: 0, asked: 0, want: 90},
+		{tenant: 0, asked: 40, want: 40},
+		{tenant: 40, asked: 0, want: 40},
+		{tenant: 40, asked: 50, want: 40},
+		{tenant: 50, asked: 40, want: 40},
+		{tenant: 100, asked: 110, want: 90}, // a retention from before a change of the environment
+	} {
+		if got := (hook.TenantLimits{RetainFor: tt.tenant}).Retention(90, tt.asked); got != tt.want {
+			t.Errorf("Retention() of %+v = %d; want %d", tt, got, tt.want)
+		}
 	}
 }
 

@@ -53,11 +53,15 @@ var (
 	idempotencyKey = regexp.MustCompile(`^[\x21-\x7e]{1,255}$`)
 )
 
+// ValidEventType reports whether s can be the type of an event, Surehook's own types
+// included: 1 to 128 letters, digits, underscores, dots and hyphens.
+func ValidEventType(s string) bool { return typePattern.MatchString(s) }
+
 // ValidateEvent checks type and idempotency key, and the presence of a payload.
 // The parser of the request checks the content of the payload.
 func ValidateEvent(e Event) []FieldError {
 	var errs []FieldError
-	if !typePattern.MatchString(e.Type) {
+	if !ValidEventType(e.Type) {
 		errs = append(errs, FieldError{"type", "must be 1 to 128 of A-Z a-z 0-9 _ . -"})
 	} else if strings.HasPrefix(e.Type, SystemPrefix) {
 		errs = append(errs, FieldError{"type", "types that begin with " + SystemPrefix + " are made by Surehook only"})

@@ -53,6 +53,10 @@ func operations() []operation {
 		{name: "GET " + endpoint + "/deliveries", scope: "read", status: 200, body: ""},
 		{name: "GET " + endpoint + "/health", scope: "read", status: 200, body: ""},
 		{name: "GET " + endpoint + "/history", scope: "read", status: 200, body: ""},
+		{name: "GET /v1/tenants/{tenant}/events", scope: "read", status: 200, body: ""},
+		{name: "GET /v1/tenants/{tenant}/deliveries", scope: "read", status: 200, body: ""},
+		{name: "GET /v1/tenants/{tenant}/dead-letters", scope: "read", status: 200, body: ""},
+		{name: "GET /v1/tenants", scope: "admin" + forAll, status: 200, body: ""},
 		{name: "GET " + event, scope: "read", status: 200, body: ""},
 		{name: "GET " + event + "/deliveries", scope: "read", status: 200, body: ""},
 		{name: "GET " + event + "/attempts", scope: "read", status: 200, body: ""},
@@ -61,6 +65,7 @@ func operations() []operation {
 		{name: "POST /v1/tenants/{tenant}/deliveries/{delivery}/discard", scope: "replay", status: 200, body: `{"reason":"r"}`},
 		{name: "POST /v1/tenants/{tenant}/deliveries/{delivery}/cancel", scope: "replay", status: 200, body: ""},
 		{name: "POST " + event + "/replay", scope: "replay", status: 202, body: `{"force":true}`},
+		{name: "DELETE " + event + "/payload", scope: "admin", status: 204, body: ""},
 		{name: "POST /v1/tenants/{tenant}/replays", scope: "replay", status: 202, body: `{"filter":{}}`},
 		{name: "GET /v1/tenants/{tenant}/replays", scope: "replay", status: 200, body: ""},
 		{name: "GET " + job, scope: "replay", status: 200, body: ""},
@@ -69,6 +74,8 @@ func operations() []operation {
 		{name: "GET /v1/tenants/{tenant}/limits", scope: "read", status: 200, body: ""},
 		{name: "PUT /v1/tenants/{tenant}/limits", scope: "admin" + forAll, status: 200, body: `{"endpoints":5}`},
 		{name: "DELETE /v1/tenants/{tenant}/limits", scope: "admin" + forAll, status: 204, body: ""},
+		{name: "GET /v1/tenants/{tenant}/audit", scope: "audit", status: 200, body: ""},
+		{name: "GET /v1/audit", scope: "admin" + forAll, status: 200, body: ""},
 		{name: "GET /v1/health", scope: "admin" + forAll, status: 200, body: ""},
 		{name: "POST /v1/keys", scope: "admin" + forAll, status: 201, body: `{"name":"a","tenant":"acme","scopes":["read"]}`},
 		{name: "GET /v1/keys", scope: "admin" + forAll, status: 200, body: ""},
@@ -148,21 +155,17 @@ func (e estate) path(route string) string {
 	if strings.HasSuffix(route, "/discard") {
 		delivery = e.dead
 	}
-	path := strings.NewReplacer(
+	return strings.NewReplacer(
 		"{tenant}", "acme", "{endpoint}", string(delivery.Endpoint), "{event}", string(delivery.Event), "{delivery}", delivery.String(),
 		"{replay}", string(e.job), "{key}", string(e.key), "{file}", "no-such-file",
 	).Replace(route)
-	if strings.HasSuffix(route, "{endpoint}/deliveries") {
-		path += "?state=retrying"
-	}
-	return path
 }
 
 // callers returns all kinds of callers: no caller, and keys of acme, of another
 // tenant and of all tenants, each without a scope, with every single scope, and
 // with all scopes except admin.
 func callers() map[string]hook.Principal {
-	sets := map[string][]hook.Scope{"no scope": nil, "all scopes but admin": {"events:write", "endpoints:write", "read", "replay"}}
+	sets := map[string][]hook.Scope{"no scope": nil, "all scopes but admin": {"events:write", "endpoints:write", "read", "replay", "audit"}}
 	for _, scope := range hook.Scopes() {
 		sets[string(scope)] = []hook.Scope{scope}
 	}

@@ -11,7 +11,7 @@ import (
 
 // All returns the handler of all routes, for a process with all functions.
 func All(a Acceptor, r *replay.Replayer, admin Admin, log *slog.Logger) http.Handler {
-	return serve(log, slices.Concat(
+	return serve(log, admin.Audit, slices.Concat(
 		eventRoutes(&events{acceptor: a, log: log}),
 		replayRoutes(&replays{replayer: r, log: log}),
 		manageRoutes(&manage{Admin: admin, log: log}),

@@ -33,6 +33,7 @@ import (
 
 	"surehook/api"
 	"surehook/internal/admin/apikey"
+	"surehook/internal/admin/audit"
 	"surehook/internal/admin/endpoint"
 	"surehook/internal/admin/status"
 	"surehook/internal/admin/tenant"
@@ -59,13 +60,13 @@ type Tester interface {
 // Events returns the handler of the routes for posting events. The handler counts
 // accepted events.
 func Events(a Acceptor, log *slog.Logger, metrics emf.Set) http.Handler {
-	return serve(log, eventRoutes(&events{acceptor: a, log: log, metrics: metrics}))
+	return serve(log, nil, eventRoutes(&events{acceptor: a, log: log, metrics: metrics}))
 }
 
 // Replay returns the handler of the routes for replays and replay jobs, for
 // discarding and cancelling deliveries, and for the analysis of dead letters.
-func Replay(r *replay.Replayer, log *slog.Logger) http.Handler {
-	return serve(log, replayRoutes(&replays{replayer: r, log: log}))
+func Replay(r *replay.Replayer, changes *audit.Log, log *slog.Logger) http.Handler {
+	return serve(log, changes, replayRoutes(&replays{replayer: r, log: log}))
 }
 
 // Admin holds the use cases of Manage. All fields are required.
@@ -75,12 +76,13 @@ type Admin struct {
 	Keys      *apikey.Issuer
 	Tenants   *tenant.Admin
 	Tester    Tester
+	Audit     *audit.Log
 }
 
 // Manage returns the handler of all other routes: endpoints, reads, limits of tenants,
 // keys and the documentation of the API.
 func Manage(a Admin, log *slog.Logger) http.Handler {
-	return serve(log, append(manageRoutes(&manage{Admin: a, log: log}), docsRoutes(docs{api.Files})...))
+	return serve(log, a.Audit, append(manageRoutes(&manage{Admin: a, log: log}), docsRoutes(docs{api.Files})...))
 }
 
 // Route is one operation of the API.
@@ -90,6 +92,7 @@ type Route struct {
 	Scope      hook.Scope // required scope; empty for a public route
 	AllTenants bool       // requires a key for all tenants
 	Public     bool       // requires no key
+	Change     string     // the action in the records of changes; empty for a route without a change
 }
 
 // Routes returns the routes of Events, Replay and Manage.
@@ -102,21 +105,26 @@ func Routes() []Route {
 }
 
 const (
-	tenantPath    = "/v1/tenants/{tenant}"
-	eventsPath    = tenantPath + "/events"
-	eventPath     = eventsPath + "/{event}"
-	endpointsPath = tenantPath + "/endpoints"
-	endpointPath  = endpointsPath + "/{endpoint}"
-	deliveryPath  = tenantPath + "/deliveries/{delivery}"
-	replaysPath   = tenantPath + "/replays"
-	replayPath    = replaysPath + "/{replay}"
-	analysisPath  = tenantPath + "/dead-letters/analysis"
-	limitsPath    = tenantPath + "/limits"
-	healthPath    = "/v1/health"
-	keysPath      = "/v1/keys"
-	keyPath       = keysPath + "/{key}"
-	documentPath  = "/v1/openapi.yaml"
-	docsPath      = "/docs"
+	tenantsPath    = "/v1/tenants"
+	tenantPath     = tenantsPath + "/{tenant}"
+	eventsPath     = tenantPath + "/events"
+	eventPath      = eventsPath + "/{event}"
+	endpointsPath  = tenantPath + "/endpoints"
+	endpointPath   = endpointsPath + "/{endpoint}"
+	deliveriesPath = tenantPath + "/deliveries"
+	deliveryPath   = deliveriesPath + "/{delivery}"
+	replaysPath    = tenantPath + "/replays"
+	replayPath     = replaysPath + "/{replay}"
+	deadPath       = tenantPath + "/dead-letters"
+	analysisPath   = deadPath + "/analysis"
+	payloadPath    = eventPath + "/payload"
+	auditPath      = "/audit"
+	limitsPath     = tenantPath + "/limits"
+	healthPath     = "/v1/health"
+	keysPath       = "/v1/keys"
+	keyPath        = keysPath + "/{key}"
+	documentPath   = "/v1/openapi.yaml"
+	docsPath       = "/docs"
 )
 
 func eventRoutes(h *events) []route {
@@ -127,18 +135,22 @@ func eventRoutes(h *events) []route {
 }
 
 func replayRoutes(h *replays) []route {
-	replay := func(method, path string, do action) route {
-		return route{Route{Method: method, Path: path, Scope: hook.ScopeReplay}, do}
+	read := func(path string, do action) route {
+		return route{Route{Method: http.MethodGet, Path: path, Scope: hook.ScopeReplay}, do}
+	}
+	change := func(path, name string, do action) route {
+		return route{Route{Method: http.MethodPost, Path: path, Scope: hook.ScopeReplay, Change: name}, do}
 	}
 	return []route{
-		replay(http.MethodPost, deliveryPath+"/replay", h.replayDelivery),
-		replay(http.MethodPost, deliveryPath+"/discard", h.discardDelivery),
-		replay(http.MethodPost, deliveryPath+"/cancel", h.cancelDelivery),
-		replay(http.MethodPost, eventPath+"/replay", h.replayEvent),
-		replay(http.MethodPost, replaysPath, h.startJob),
-		replay(http.MethodGet, replaysPath, h.listJobs),
-		replay(http.MethodGet, replayPath, h.getJob),
-		replay(http.MethodPost, replayPath+"/cancel", h.cancelJob),
+		change(deliveryPath+"/replay", "delivery.replay", h.replayDelivery),
+		change(deliveryPath+"/discard", "delivery.discard", h.discardDelivery),
+		change(deliveryPath+"/cancel", "delivery.cancel", h.cancelDelivery),
+		change(eventPath+"/replay", "event.replay", h.replayEvent),
+		change(replaysPath, "replay.start", h.startJob),
+		read(replaysPath, h.listJobs),
+		read(replayPath, h.getJob),
+		change(replayPath+"/cancel", "replay.cancel", h.cancelJob),
+		{Route{Method: http.MethodDelete, Path: payloadPath, Scope: hook.ScopeAdmin, Change: "event.erase"}, h.erasePayload},
 		{Route{Method: http.MethodGet, Path: analysisPath, Scope: hook.ScopeRead}, h.analyse},
 	}
 }
@@ -147,40 +159,46 @@ func manageRoutes(h *manage) []route {
 	read := func(path string, do action) route {
 		return route{Route{Method: http.MethodGet, Path: path, Scope: hook.ScopeRead}, do}
 	}
-	write := func(method, path string, do action) route {
-		return route{Route{Method: method, Path: path, Scope: hook.ScopeEndpointsWrite}, do}
+	write := func(method, path, change string, do action) route {
+		return route{Route{Method: method, Path: path, Scope: hook.ScopeEndpointsWrite, Change: change}, do}
 	}
-	admin := func(method, path string, do action) route {
-		return route{Route{Method: method, Path: path, Scope: hook.ScopeAdmin, AllTenants: true}, do}
+	admin := func(method, path, change string, do action) route {
+		return route{Route{Method: method, Path: path, Scope: hook.ScopeAdmin, AllTenants: true, Change: change}, do}
 	}
 	return []route{
-		write(http.MethodPost, endpointsPath, h.createEndpoint),
+		write(http.MethodPost, endpointsPath, "endpoint.create", h.createEndpoint),
 		read(endpointsPath, h.listEndpoints),
 		read(endpointPath, h.endpointStatus((*endpoint.Admin).Status)),
-		write(http.MethodPatch, endpointPath, h.changeEndpoint),
-		write(http.MethodDelete, endpointPath, h.deleteEndpoint),
-		write(http.MethodPost, endpointPath+"/rotate-secret", h.rotateSecret),
-		write(http.MethodPost, endpointPath+"/test", h.testEndpoint),
-		write(http.MethodPost, endpointPath+"/pause", h.setStatus((*endpoint.Admin).Pause)),
-		write(http.MethodPost, endpointPath+"/resume", h.setStatus((*endpoint.Admin).Resume)),
-		write(http.MethodPost, endpointPath+"/enable", h.setStatus((*endpoint.Admin).Enable)),
-		write(http.MethodPost, endpointPath+"/disable", h.setStatus((*endpoint.Admin).Disable)),
-		write(http.MethodPost, endpointPath+"/circuit/reset", h.endpointStatus((*endpoint.Admin).ResetCircuit)),
-		write(http.MethodPost, endpointPath+"/circuit/open", h.endpointStatus((*endpoint.Admin).OpenCircuit)),
+		write(http.MethodPatch, endpointPath, "endpoint.change", h.changeEndpoint),
+		write(http.MethodDelete, endpointPath, "endpoint.delete", h.deleteEndpoint),
+		write(http.MethodPost, endpointPath+"/rotate-secret", "endpoint.rotate_secret", h.rotateSecret),
+		write(http.MethodPost, endpointPath+"/test", "endpoint.test", h.testEndpoint),
+		write(http.MethodPost, endpointPath+"/pause", "endpoint.pause", h.setStatus((*endpoint.Admin).Pause)),
+		write(http.MethodPost, endpointPath+"/resume", "endpoint.resume", h.setStatus((*endpoint.Admin).Resume)),
+		write(http.MethodPost, endpointPath+"/enable", "endpoint.enable", h.setStatus((*endpoint.Admin).Enable)),
+		write(http.MethodPost, endpointPath+"/disable", hook.ActionDisable, h.setStatus((*endpoint.Admin).Disable)),
+		write(http.MethodPost, endpointPath+"/circuit/reset", "circuit.reset", h.setCircuit((*endpoint.Admin).ResetCircuit)),
+		write(http.MethodPost, endpointPath+"/circuit/open", "circuit.open", h.setCircuit((*endpoint.Admin).OpenCircuit)),
 		read(endpointPath+"/deliveries", h.listEndpointDeliveries),
 		read(endpointPath+"/health", h.getEndpointHealth),
 		read(endpointPath+"/history", h.listEndpointHistory),
+		read(eventsPath, h.listEvents),
 		read(eventPath, h.getEvent),
 		read(eventPath+"/deliveries", h.listEventDeliveries),
 		read(eventPath+"/attempts", h.listEventAttempts),
+		read(deliveriesPath, h.listDeliveries),
 		read(deliveryPath, h.getDelivery),
+		read(deadPath, h.listDeadLetters),
+		admin(http.MethodGet, tenantsPath, "", h.listTenants),
 		read(limitsPath, h.getTenantLimits),
-		admin(http.MethodPut, limitsPath, h.putTenantLimits),
-		admin(http.MethodDelete, limitsPath, h.deleteTenantLimits),
-		admin(http.MethodGet, healthPath, h.getHealth),
-		admin(http.MethodPost, keysPath, h.createKey),
-		admin(http.MethodGet, keysPath, h.listKeys),
-		admin(http.MethodDelete, keyPath, h.revokeKey),
+		admin(http.MethodPut, limitsPath, "limits.set", h.putTenantLimits),
+		admin(http.MethodDelete, limitsPath, "limits.delete", h.deleteTenantLimits),
+		admin(http.MethodGet, healthPath, "", h.getHealth),
+		admin(http.MethodPost, keysPath, "key.create", h.createKey),
+		admin(http.MethodGet, keysPath, "", h.listKeys),
+		admin(http.MethodDelete, keyPath, "key.revoke", h.revokeKey),
+		{Route{Method: http.MethodGet, Path: tenantPath + auditPath, Scope: hook.ScopeAudit}, h.listChanges},
+		admin(http.MethodGet, "/v1"+auditPath, "", h.listChanges),
 	}
 }
 

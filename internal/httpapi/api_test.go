@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"surehook/internal/admin/apikey"
+	"surehook/internal/admin/audit"
 	"surehook/internal/admin/endpoint"
 	"surehook/internal/admin/status"
 	"surehook/internal/admin/tenant"
@@ -38,7 +39,7 @@ var (
 )
 
 // replayPaths matches the paths of httpapi.Replay.
-var replayPaths = regexp.MustCompile(`^/v1/tenants/[^/]+/(replays|dead-letters/|deliveries/[^/]+/|events/[^/]+/replay$)`)
+var replayPaths = regexp.MustCompile(`^/v1/tenants/[^/]+/(replays|dead-letters/|deliveries/[^/]+/|events/[^/]+/(replay|payload)$)`)
 
 // bundle is the whole API over memory with a clock set by tests.
 type bundle struct {
@@ -53,6 +54,7 @@ type bundle struct {
 	events   http.Handler
 	replays  http.Handler
 	manage   http.Handler
+	changes  *changeStore
 	log      *bytes.Buffer
 	now      time.Time
 }
@@ -77,18 +79,20 @@ func setup(tb testing.TB) *bundle {
 		Vault: memory.Vault{}, Policy: egress.Policy{}, Now: now, Wait: func(context.Context, time.Duration) error { return nil },
 	}
 	b.status = &status.Reader{
-		Endpoints: b.admin, Circuits: b.store, History: b.store,
+		Endpoints: b.admin, Circuits: b.store, History: b.store, Lists: b.store,
 		Stats: b.store, Index: b.store, Queues: queues{"live": {Visible: 3, InFlight: 2, Delayed: 1}}, Now: now,
 	}
 	b.keys = &apikey.Issuer{Store: b.store, Now: now}
 	b.acceptor = acceptor
 	log := slog.New(slog.NewJSONHandler(b.log, nil))
+	b.changes = &changeStore{Store: b.store}
+	changes := &audit.Log{Store: b.changes, Log: log, Now: now}
 	b.events = httpapi.Events(acceptor, log, emf.Set{Environment: "test"})
 	b.replays = httpapi.Replay(&replay.Replayer{
 		Store: b.store, Index: b.store, Endpoints: b.store, Jobs: b.store, Queue: b.queue, JobQueue: b.jobs,
 		Settlement: settle.Settlement{Store: b.store}, Log: log, Now: now, NewID: hook.NewJobID,
-	}, log)
-	b.manage = httpapi.Manage(httpapi.Admin{Endpoints: b.admin, Status: b.status, Keys: b.keys, Tenants: &tenant.Admin{Store: b.store}, Tester: acceptor}, log)
+	}, changes, log)
+	b.manage = httpapi.Manage(httpapi.Admin{Endpoints: b.admin, Status: b.status, Keys: b.keys, Tenants: &tenant.Admin{Store: b.store, Retention: 90 * 24 * time.Hour}, Tester: acceptor, Audit: changes}, log)
 	return b
 }
 

@@ -28,6 +28,11 @@ type rotateBody struct {
 	Overlap *duration `json:"overlap"`
 }
 
+// testedView names the test event in the record of the change.
+type testedView struct {
+	Event hook.EventID `json:"event_id"`
+}
+
 type testBody struct {
 	EventType *string `json:"event_type"`
 }
@@ -45,7 +50,10 @@ func (h *manage) createEndpoint(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	e, secret, err := h.Endpoints.Create(ctx, c.tenant, fields, secret)
+	if err := c.begin(ctx, "", body.masked()); err != nil {
+		return reply{}, err
+	}
+	e, secret, err := h.endpoints(c).Create(ctx, c.tenant, fields, secret)
 	if err != nil {
 		return reply{}, fmt.Errorf("create endpoint: %w", err)
 	}
@@ -87,7 +95,10 @@ func (h *manage) changeEndpoint(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	e, err := h.Endpoints.Change(ctx, c.tenant, c.r.PathValue("endpoint"), version, fields)
+	if err := c.begin(ctx, c.r.PathValue("endpoint"), body.masked()); err != nil {
+		return reply{}, err
+	}
+	e, err := h.endpoints(c).Change(ctx, c.tenant, c.r.PathValue("endpoint"), version, fields)
 	return h.endpoint(e, err)
 }
 
@@ -96,7 +107,10 @@ func (h *manage) deleteEndpoint(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	if err := h.Endpoints.Delete(ctx, c.tenant, c.r.PathValue("endpoint"), version); err != nil {
+	if err := c.begin(ctx, c.r.PathValue("endpoint"), nil); err != nil {
+		return reply{}, err
+	}
+	if err := h.endpoints(c).Delete(ctx, c.tenant, c.r.PathValue("endpoint"), version); err != nil {
 		return reply{}, fmt.Errorf("delete endpoint: %w", err)
 	}
 	return reply{status: http.StatusNoContent}, nil
@@ -107,9 +121,32 @@ func (h *manage) setStatus(
 	set func(a *endpoint.Admin, ctx context.Context, tenant hook.TenantID, ref string) (hook.Endpoint, error),
 ) action {
 	return func(ctx context.Context, c *call) (reply, error) {
-		e, err := set(h.Endpoints, ctx, c.tenant, c.r.PathValue("endpoint"))
+		if err := c.begin(ctx, c.r.PathValue("endpoint"), nil); err != nil {
+			return reply{}, err
+		}
+		e, err := set(h.endpoints(c), ctx, c.tenant, c.r.PathValue("endpoint"))
 		return h.endpoint(e, err)
 	}
+}
+
+// setCircuit returns the action for a change of an endpoint's circuit.
+func (h *manage) setCircuit(
+	do func(a *endpoint.Admin, ctx context.Context, tenant hook.TenantID, ref string) (endpoint.Status, error),
+) action {
+	return func(ctx context.Context, c *call) (reply, error) {
+		if err := c.begin(ctx, c.r.PathValue("endpoint"), nil); err != nil {
+			return reply{}, err
+		}
+		return h.endpointStatus(do)(ctx, c)
+	}
+}
+
+// endpoints returns the use case of a change: the record of the call gets the changes.
+func (h *manage) endpoints(c *call) *endpoint.Admin {
+	a := *h.Endpoints
+	a.Changed = c.changedEndpoint
+	a.CircuitChanged = c.changedCircuit
+	return &a
 }
 
 // endpointStatus returns an action with a statusView as the response.
@@ -117,7 +154,7 @@ func (h *manage) endpointStatus(
 	do func(a *endpoint.Admin, ctx context.Context, tenant hook.TenantID, ref string) (endpoint.Status, error),
 ) action {
 	return func(ctx context.Context, c *call) (reply, error) {
-		s, err := do(h.Endpoints, ctx, c.tenant, c.r.PathValue("endpoint"))
+		s, err := do(h.endpoints(c), ctx, c.tenant, c.r.PathValue("endpoint"))
 		if err != nil {
 			return reply{}, err
 		}
@@ -141,7 +178,10 @@ func (h *manage) rotateSecret(ctx context.Context, c *call) (reply, error) {
 	if body.Overlap != nil {
 		overlap = time.Duration(*body.Overlap)
 	}
-	e, secret, err := h.Endpoints.Rotate(ctx, c.tenant, c.r.PathValue("endpoint"), secret, overlap)
+	if err := c.begin(ctx, c.r.PathValue("endpoint"), body.masked()); err != nil {
+		return reply{}, err
+	}
+	e, secret, err := h.endpoints(c).Rotate(ctx, c.tenant, c.r.PathValue("endpoint"), secret, overlap)
 	if err != nil {
 		return reply{}, fmt.Errorf("rotate secret: %w", err)
 	}
@@ -157,6 +197,9 @@ func (h *manage) testEndpoint(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	if err := c.begin(ctx, c.r.PathValue("endpoint"), body); err != nil {
+		return reply{}, err
+	}
 	sample, err := h.Endpoints.Sample(ctx, c.tenant, c.r.PathValue("endpoint"), eventType)
 	if err != nil {
 		return reply{}, fmt.Errorf("make test event: %w", err)
@@ -165,6 +208,8 @@ func (h *manage) testEndpoint(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, fmt.Errorf("accept test event: %w", err)
 	}
+	c.target(string(sample.Endpoint.ID))
+	c.changed(nil, testedView{result.ID})
 	// The metric of accepted events counts events of the customer's backend, not test events.
 	h.log.LogAttrs(ctx, slog.LevelInfo, "event.ingested", ingested(c, sample.Type, result)...)
 	return reply{status: http.StatusAccepted, body: viewAccepted(result)}, nil

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"regexp"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -14,16 +14,10 @@ import (
 	"surehook/internal/emf"
 	"surehook/internal/hook"
 	"surehook/internal/names"
+	"surehook/internal/rule/trace"
 )
 
-const (
-	idempotencyHeader = "Idempotency-Key"
-	noTrace           = "00000000000000000000000000000000"
-)
-
-// traceParent is version 00 of the header (https://www.w3.org/TR/trace-context/):
-// trace id, parent id, flags.
-var traceParent = regexp.MustCompile(`^00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$`)
+const idempotencyHeader = "Idempotency-Key"
 
 // events serves the routes of Events.
 type events struct {
@@ -36,6 +30,7 @@ type eventBody struct {
 	Type           string         `json:"type"`
 	Payload        jsontext.Value `json:"payload"`
 	IdempotencyKey *string        `json:"idempotency_key"`
+	RetainFor      *string        `json:"retain_for"` // a duration; as text, so that a batch refuses the event alone
 }
 
 type batchBody struct {
@@ -46,6 +41,7 @@ type acceptedView struct {
 	ID         hook.EventID `json:"id"`
 	Deliveries int          `json:"deliveries"`
 	Duplicate  bool         `json:"duplicate"`
+	Reason     string       `json:"reason,omitzero"` // of no deliveries
 }
 
 type refusedView struct {
@@ -164,15 +160,25 @@ func (b eventBody) request(c *call) (ingest.Request, error) {
 			return ingest.Request{}, hook.Invalid(hook.FieldError{Field: "idempotency_key", Message: "must not be empty"})
 		}
 	}
-	trace := c.r.Header.Get("Traceparent")
-	if parts := traceParent.FindStringSubmatch(trace); parts != nil && parts[1] != noTrace && parts[2] != noTrace[:16] {
-		r.TraceParent = trace
+	if b.RetainFor != nil {
+		var given duration
+		if err := given.UnmarshalText([]byte(*b.RetainFor)); err != nil {
+			return ingest.Request{}, hook.Invalid(hook.FieldError{Field: "retain_for", Message: durationForm})
+		}
+		r.RetainFor = time.Duration(limitOf(&given))
+	}
+	if given, ok := trace.Parse(c.r.Header.Get("Traceparent")); ok {
+		r.TraceParent = given.Under(given.Parent)
 	}
 	return r, nil
 }
 
 func viewAccepted(r ingest.Result) acceptedView {
-	return acceptedView{ID: r.ID, Deliveries: r.Deliveries, Duplicate: r.Duplicate}
+	v := acceptedView{ID: r.ID, Deliveries: r.Deliveries, Duplicate: r.Duplicate}
+	if r.Deliveries == 0 {
+		v.Reason = "no endpoint subscribes"
+	}
+	return v
 }
 
 // fresh returns the number of newly accepted events. Duplicates were counted when
@@ -195,11 +201,15 @@ func (h *events) logIngested(ctx context.Context, c *call, eventType string, r i
 }
 
 func ingested(c *call, eventType string, r ingest.Result) []slog.Attr {
-	return []slog.Attr{
+	attrs := []slog.Attr{
 		slog.String(names.LogTenant, string(c.tenant)),
 		slog.String(names.LogEvent, string(r.ID)),
 		slog.String(names.LogEventType, eventType),
 		slog.Int(names.LogDeliveries, r.Deliveries),
 		slog.Bool(names.LogDuplicate, r.Duplicate),
 	}
+	if r.Trace.Given() {
+		attrs = append(attrs, slog.String(names.LogTrace, r.Trace.String()))
+	}
+	return attrs
 }

@@ -82,7 +82,7 @@ func TestEvents_traceparent(t *testing.T) {
 		{name: "none", header: "", want: ""},
 		{name: "a valid one", header: good, want: good},
 		{name: "upper case", header: strings.ToUpper(good), want: ""},
-		{name: "another version", header: "01" + good[2:], want: ""},
+		{name: "a later version", header: "01" + good[2:], want: good},
 		{name: "too short", header: good[:54], want: ""},
 		{name: "too long", header: good + "-x", want: ""},
 		{name: "no trace id", header: "00-00000000000000000000000000000000-00f067aa0ba902b7-01", want: ""},
@@ -97,6 +97,10 @@ func TestEvents_traceparent(t *testing.T) {
 			stored, err := b.store.Event(t.Context(), hook.EventID(idOf(t, accepted)))
 			if err != nil || stored.TraceParent != tt.want {
 				t.Errorf("stored traceparent = %q, %v; want %q", stored.TraceParent, err, tt.want)
+			}
+			logged, _ := b.lines(t, "event.ingested")[0]["trace_id"].(string)
+			if want := stored.TraceParent[min(3, len(tt.want)):min(35, len(tt.want))]; logged != want {
+				t.Errorf("event.ingested has the trace id %q; want %q", logged, want)
 			}
 		})
 	}
@@ -114,7 +118,7 @@ func TestEvents_batch(t *testing.T) {
 		{"type":"a","payload":1,"idempotency_key":""},
 		{"type":"b","payload":null,"idempotency_key":"k2"}]}`
 	w := b.do(t, owner, "POST", eventsURL+"/batch", body)
-	want := fmt.Sprintf(`{"data":[{"id":%q,"deliveries":0,"duplicate":false},{"error":%s},{"error":%s},{"error":%s},{"id":%q,"deliveries":0,"duplicate":false}]}`,
+	want := fmt.Sprintf(`{"data":[{"id":%q,"deliveries":0,"duplicate":false,"reason":"no endpoint subscribes"},{"error":%s},{"error":%s},{"error":%s},{"id":%q,"deliveries":0,"duplicate":false,"reason":"no endpoint subscribes"}]}`,
 		hook.KeyedEventID("acme", "k1"),
 		invalid("type", "types that begin with surehook. are made by Surehook only"),
 		strings.TrimSuffix(plain(413, "too_large", "the event is too large"), "}")+`,"errors":[{"field":"payload","message":"must be at most 262144 bytes"}]}`,

@@ -8,7 +8,9 @@ import (
 )
 
 // Docs returns the handler of the documentation over the files.
-func Docs(files fs.FS, log *slog.Logger) http.Handler { return serve(log, docsRoutes(docs{files})) }
+func Docs(files fs.FS, log *slog.Logger) http.Handler {
+	return serve(log, nil, docsRoutes(docs{files}))
+}
 
 // Bodies returns the types of request bodies by schema name.
 func Bodies() map[string]reflect.Type {
@@ -40,6 +42,8 @@ func Views() map[string]reflect.Type {
 		"Refused":            reflect.TypeFor[refusedView](),
 		"BatchResult":        reflect.TypeFor[batchView](),
 		"Event":              reflect.TypeFor[event](),
+		"EventList":          reflect.TypeFor[listView[eventView]](),
+		"TenantList":         reflect.TypeFor[listView[tenantView]](),
 		"Endpoint":           reflect.TypeFor[endpointView](),
 		"EndpointStatus":     reflect.TypeFor[statusView](),
 		"EndpointWithSecret": reflect.TypeFor[secretView](),
@@ -60,6 +64,8 @@ func Views() map[string]reflect.Type {
 		"EndpointHealth":     reflect.TypeFor[endpointHealthView](),
 		"NotificationList":   reflect.TypeFor[listView[notificationView]](),
 		"Health":             reflect.TypeFor[pipelineView](),
+		"AuditList":          reflect.TypeFor[listView[auditView]](),
+		"AuditValues":        reflect.TypeFor[difference](),
 		"Problem":            reflect.TypeFor[problem](),
 	}
 }

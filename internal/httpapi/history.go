@@ -35,7 +35,11 @@ func encodeEvent(e hook.Event) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode event %s: %w", e.ID, err)
 	}
-	return bytes.Join([][]byte{bytes.TrimSuffix(raw, []byte("}")), []byte(`,"payload":`), e.Payload, []byte("}")}, nil), nil
+	payload := e.Payload
+	if e.Erased() {
+		payload = []byte("null")
+	}
+	return bytes.Join([][]byte{bytes.TrimSuffix(raw, []byte("}")), []byte(`,"payload":`), payload, []byte("}")}, nil), nil
 }
 
 func (h *manage) listEventDeliveries(ctx context.Context, c *call) (reply, error) {
@@ -80,22 +84,4 @@ func (h *manage) getDelivery(ctx context.Context, c *call) (reply, error) {
 		return reply{}, fmt.Errorf("get delivery: %w", err)
 	}
 	return ok(c.viewDeliveryDetail(detail)), nil
-}
-
-func (h *manage) listEndpointDeliveries(ctx context.Context, c *call) (reply, error) {
-	req, values, err := pageRequest(c, "state")
-	if err != nil {
-		return reply{}, err
-	}
-	state, err := hook.ParseState(values.Get("state"))
-	if err != nil {
-		return reply{}, hook.Invalid(hook.FieldError{
-			Field: "state", Message: "must be one of retrying, parked, delivered, dead, discarded, cancelled",
-		})
-	}
-	list, err := h.Status.EndpointDeliveries(ctx, c.tenant, c.r.PathValue("endpoint"), state, req)
-	if err != nil {
-		return reply{}, fmt.Errorf("list deliveries: %w", err)
-	}
-	return viewList(list, c.viewDelivery), nil
 }

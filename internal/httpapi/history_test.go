@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"surehook/internal/hook"
+	"surehook/internal/rule/trace"
 )
 
 const at = `"2026-11-21T09:30:00.000Z"`
@@ -77,8 +78,8 @@ func TestHistory(t *testing.T) {
 	endpoint := endpoints + "/" + string(p.retrying.ID.Endpoint)
 	tests := []struct{ name, target, want string }{
 		{name: "the event", target: event, want: fmt.Sprintf(
-			`{"id":%q,"type":"order.paid","idempotency_key":"k","endpoints":[%q,%q],"accepted_at":%s,"expires_at":"2027-02-19T09:30:00.000Z","payload":{"n":1}}`,
-			p.event.ID, p.event.Targets[0].Endpoint, p.event.Targets[1].Endpoint, at,
+			`{"id":%q,"type":"order.paid","idempotency_key":"k","trace_id":%q,"endpoints":[%q,%q],"accepted_at":%s,"expires_at":"2027-02-19T09:30:00.000Z","payload":{"n":1}}`,
+			p.event.ID, trace.Of(p.event), p.event.Targets[0].Endpoint, p.event.Targets[1].Endpoint, at,
 		)},
 		{name: "its deliveries", target: event + "/deliveries", want: `{"data":[` + p.queuedJSON() + "," + p.retryingJSON() + `],"next_cursor":null}`},
 		{name: "its attempts", target: event + "/attempts", want: `{"data":[` + p.attemptJSON() + `],"next_cursor":null}`},
@@ -151,7 +152,7 @@ func TestKeys(t *testing.T) {
 	if w := b.do(t, admin, "DELETE", "/v1/keys/"+string(keys[0].ID), ""); w.Code != 404 || w.Body.String() != plain(404, "not_found", "no such key") {
 		t.Errorf("second DELETE = %d %s; want 404", w.Code, w.Body)
 	}
-	const scopes = "must be one of events:write, endpoints:write, read, replay, admin"
+	const scopes = "must be one of events:write, endpoints:write, read, replay, audit, admin"
 	if w := b.do(t, admin, "POST", "/v1/keys", `{"name":"a","tenant":"*","scopes":["write"]}`); w.Body.String() != invalid("scopes[0]", scopes) {
 		t.Errorf("POST of an unknown scope = %d %s; want the field scopes[0]", w.Code, w.Body)
 	}

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"surehook/internal/admin/status"
 	"surehook/internal/hook"
+	"surehook/internal/rule/trace"
 )
 
 // eventView is an event without its payload.
@@ -11,9 +12,11 @@ type eventView struct {
 	Type           string            `json:"type"`
 	IdempotencyKey string            `json:"idempotency_key,omitzero"`
 	TraceParent    string            `json:"traceparent,omitzero"`
+	TraceID        string            `json:"trace_id,omitzero"`
 	Endpoints      []hook.EndpointID `json:"endpoints"`
 	AcceptedAt     stamp             `json:"accepted_at"`
 	ExpiresAt      stamp             `json:"expires_at"`
+	ErasedAt       stamp             `json:"erased_at,omitzero"` // of the payload
 }
 
 type deliveryView struct {
@@ -69,9 +72,11 @@ func viewEvent(e hook.Event) eventView {
 		Type:           e.Type,
 		IdempotencyKey: e.IdempotencyKey,
 		TraceParent:    e.TraceParent,
+		TraceID:        trace.Of(e).String(),
 		Endpoints:      make([]hook.EndpointID, len(e.Targets)),
 		AcceptedAt:     stamp(e.AcceptedAt),
 		ExpiresAt:      stamp(e.ExpiresAt),
+		ErasedAt:       stamp(e.ErasedAt),
 	}
 	for i, target := range e.Targets {
 		v.Endpoints[i] = target.Endpoint

@@ -17,6 +17,7 @@ type jobBody struct {
 	Filter *filterBody `json:"filter"`
 	Rate   *float64    `json:"rate_per_second"`
 	DryRun bool        `json:"dry_run"`
+	AddTo  *string     `json:"add_to"`
 }
 
 type filterBody struct {
@@ -59,6 +60,19 @@ func (b jobBody) request(by hook.KeyID) (replay.JobRequest, error) {
 	if b.Rate != nil {
 		r.Rate = *b.Rate
 	}
+	if r.AddTo, err = given("add_to", b.AddTo); err != nil || r.AddTo == "" {
+		return r, err
+	}
+	var wrong fieldErrors
+	if b.Filter.State != nil {
+		wrong.add("filter.state", "does not apply with add_to, which takes the events of all states")
+	}
+	if b.DryRun {
+		wrong.add("dry_run", "is not possible with add_to")
+	}
+	if len(wrong) > 0 {
+		return replay.JobRequest{}, hook.Invalid(wrong...)
+	}
 	return r, nil
 }
 
@@ -79,10 +93,15 @@ func (h *replays) startJob(ctx context.Context, c *call) (reply, error) {
 		}
 		return ok(c.viewPreview(p)), nil
 	}
+	if err := c.begin(ctx, "", body); err != nil {
+		return reply{}, err
+	}
 	j, err := h.replayer.Start(ctx, c.tenant, r)
 	if err != nil {
 		return reply{}, fmt.Errorf("start replay: %w", err)
 	}
+	c.target(string(j.ID))
+	c.changed(nil, jobChange{j.State.String()})
 	location := "/v1/tenants/" + string(c.tenant) + "/replays/" + string(j.ID)
 	return reply{status: http.StatusAccepted, body: viewJob(j)}.with("Location", location), nil
 }
@@ -110,26 +129,40 @@ func (h *replays) listJobs(ctx context.Context, c *call) (reply, error) {
 }
 
 func (h *replays) getJob(ctx context.Context, c *call) (reply, error) {
-	return h.progress(ctx, c, h.replayer.Job)
+	id, err := hook.ParseJobID(c.r.PathValue("replay"))
+	if err != nil {
+		return reply{}, fmt.Errorf("read path: %w", err)
+	}
+	p, err := h.replayer.Job(ctx, c.tenant, id)
+	if err != nil {
+		return reply{}, fmt.Errorf("get replay: %w", err)
+	}
+	return ok(viewProgress(p)), nil
 }
 
 // cancelJob cancels a job. A cancelled job stays unchanged; a finished job is a
 // conflict.
 func (h *replays) cancelJob(ctx context.Context, c *call) (reply, error) {
-	return h.progress(ctx, c, h.replayer.CancelJob)
-}
-
-func (h *replays) progress(
-	ctx context.Context, c *call,
-	do func(ctx context.Context, tenant hook.TenantID, id hook.JobID) (replay.Progress, error),
-) (reply, error) {
 	id, err := hook.ParseJobID(c.r.PathValue("replay"))
 	if err != nil {
 		return reply{}, fmt.Errorf("read path: %w", err)
 	}
-	p, err := do(ctx, c.tenant, id)
-	if err != nil {
+	if err := c.begin(ctx, string(id), nil); err != nil {
 		return reply{}, err
 	}
+	before, err := h.replayer.Job(ctx, c.tenant, id)
+	if err != nil {
+		return reply{}, fmt.Errorf("read replay: %w", err)
+	}
+	p, err := h.replayer.CancelJob(ctx, c.tenant, id)
+	if err != nil {
+		return reply{}, fmt.Errorf("cancel replay: %w", err)
+	}
+	c.changed(jobChange{before.State.String()}, jobChange{p.State.String()})
 	return ok(viewProgress(p)), nil
+}
+
+// jobChange is the state of a job in the record of a change.
+type jobChange struct {
+	State string `json:"state"`
 }

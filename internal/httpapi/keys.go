@@ -50,10 +50,15 @@ func (h *manage) createKey(ctx context.Context, c *call) (reply, error) {
 	if body.Networks != nil {
 		q.Networks = *body.Networks
 	}
+	if err := c.begin(ctx, "", body); err != nil {
+		return reply{}, err
+	}
 	k, text, err := h.Keys.Create(ctx, q)
 	if err != nil {
 		return reply{}, fmt.Errorf("create key: %w", err)
 	}
+	c.target(string(k.ID))
+	c.changed(nil, recordOf(k))
 	return reply{status: http.StatusCreated, body: newKeyView{keyRecord: recordOf(k), Key: text}}, nil
 }
 
@@ -74,9 +79,14 @@ func (h *manage) revokeKey(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, fmt.Errorf("read path: %w", err)
 	}
-	if err := h.Keys.Revoke(ctx, id); err != nil {
+	if err := c.begin(ctx, string(id), nil); err != nil {
+		return reply{}, err
+	}
+	k, err := h.Keys.Revoke(ctx, id)
+	if err != nil {
 		return reply{}, fmt.Errorf("revoke key: %w", err)
 	}
+	c.changed(recordOf(k), nil)
 	return reply{status: http.StatusNoContent}, nil
 }
 

@@ -258,3 +258,22 @@ func TestDocument_served(t *testing.T) {
 		t.Errorf("GET = %d, %v, %s; want the document", w.Code, err, w.Header().Get("Content-Type"))
 	}
 }
+
+// TestDocument_actions checks that the document names the actions of all routes.
+func TestDocument_actions(t *testing.T) {
+	t.Parallel()
+
+	var documented, served []string
+	for _, action := range document(t).Components.Schemas["Audit"].Value.Properties["action"].Value.Enum {
+		documented = append(documented, fmt.Sprint(action))
+	}
+	for _, r := range httpapi.Routes() {
+		if r.Change != "" {
+			served = append(served, r.Change)
+		}
+	}
+	slices.Sort(served)
+	if diff := cmp.Diff(served, documented); diff != "" {
+		t.Errorf("actions (-served +documented):\n%s", diff)
+	}
+}

@@ -225,7 +225,7 @@ func TestProblems_requests(t *testing.T) {
 		{name: "a malformed query", p: owner, method: "GET", target: endpoints + "?limit=%zz", headers: nil, status: 400, want: invalid("query", "is not well-formed"), header: ""},
 		{name: "a bad cursor", p: owner, method: "GET", target: endpoints + "?cursor=abc", headers: nil, status: 400, want: invalid("cursor", "is not one that this list returned"), header: ""},
 		{
-			name: "no state", p: owner, method: "GET", target: unknownEndpoint + "/deliveries", headers: nil, status: 400,
+			name: "an unknown state", p: owner, method: "GET", target: unknownEndpoint + "/deliveries?state=x", headers: nil, status: 400,
 			want: invalid("state", "must be one of retrying, parked, delivered, dead, discarded, cancelled"), header: "",
 		},
 		{

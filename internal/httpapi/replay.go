@@ -21,6 +21,24 @@ type replayBody struct {
 	Force bool `json:"force"`
 }
 
+// replayedChange names the new deliveries in the record of the change.
+type replayedChange struct {
+	Deliveries []hook.DeliveryID `json:"deliveries"`
+}
+
+// endedChange is the state of a delivery in the record of the change.
+type endedChange struct {
+	State  string      `json:"state"`
+	Reason hook.Reason `json:"reason,omitzero"`
+	Note   string      `json:"note,omitzero"`
+}
+
+// eventReplay is the request for the replay of an event, for the record of the change.
+type eventReplay struct {
+	replayBody
+	Endpoint string `json:"endpoint"`
+}
+
 type noteBody struct {
 	Reason string `json:"reason"`
 }
@@ -36,10 +54,14 @@ func (h *replays) replayDelivery(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, fmt.Errorf("read path: %w", err)
 	}
+	if err := c.begin(ctx, id.String(), body); err != nil {
+		return reply{}, err
+	}
 	d, err := h.replayer.Delivery(ctx, c.tenant, id, replay.Request{By: c.principal.Key, Force: body.Force})
 	if err != nil {
 		return reply{}, fmt.Errorf("replay delivery: %w", err)
 	}
+	c.changed(nil, replayedChange{Deliveries: []hook.DeliveryID{d.ID}})
 	return reply{status: http.StatusAccepted, body: c.viewDelivery(d)}, nil
 }
 
@@ -55,11 +77,24 @@ func (h *replays) replayEvent(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, fmt.Errorf("read path: %w", err)
 	}
-	results, err := h.replayer.Event(ctx, c.tenant, id, replay.Request{By: c.principal.Key, Force: body.Force})
+	values, err := query(c, endpointParam)
+	if err != nil {
+		return reply{}, err
+	}
+	var wrong fieldErrors
+	to := wrong.given(values, endpointParam)
+	if len(wrong) > 0 {
+		return reply{}, hook.Invalid(wrong...)
+	}
+	if err := c.begin(ctx, string(id), eventReplay{body, to}); err != nil {
+		return reply{}, err
+	}
+	results, err := h.replayer.Event(ctx, c.tenant, id, replay.Request{By: c.principal.Key, Force: body.Force, Endpoint: to})
 	if err != nil {
 		return reply{}, fmt.Errorf("replay event: %w", err)
 	}
 	view, status := replayedView{Data: make([]any, len(results))}, http.StatusAccepted
+	var replayed replayedChange
 	for i, r := range results {
 		if r.Err != nil {
 			status = http.StatusMultiStatus
@@ -67,7 +102,9 @@ func (h *replays) replayEvent(ctx context.Context, c *call) (reply, error) {
 			continue
 		}
 		view.Data[i] = c.viewDelivery(r.Delivery)
+		replayed.Deliveries = append(replayed.Deliveries, r.Delivery.ID)
 	}
+	c.changed(nil, replayed)
 	return reply{status: status, body: view}, nil
 }
 
@@ -95,7 +132,7 @@ func (h *replays) discardDelivery(ctx context.Context, c *call) (reply, error) {
 	if body.Reason == "" {
 		return reply{}, hook.Invalid(hook.FieldError{Field: "reason", Message: "is missing"})
 	}
-	return h.end(ctx, c, h.replayer.Discard, body.Reason)
+	return h.end(ctx, c, (*replay.Replayer).Discard, body)
 }
 
 func (h *replays) cancelDelivery(ctx context.Context, c *call) (reply, error) {
@@ -103,21 +140,50 @@ func (h *replays) cancelDelivery(ctx context.Context, c *call) (reply, error) {
 	if err := decodeOptional(c, &body); err != nil {
 		return reply{}, err
 	}
-	return h.end(ctx, c, h.replayer.Cancel, body.Reason)
+	return h.end(ctx, c, (*replay.Replayer).Cancel, body)
 }
 
 func (h *replays) end(
 	ctx context.Context, c *call,
-	do func(ctx context.Context, tenant hook.TenantID, id hook.DeliveryID, by hook.KeyID, note string) (hook.Delivery, error),
-	note string,
+	do func(r *replay.Replayer, ctx context.Context, tenant hook.TenantID, id hook.DeliveryID, by hook.KeyID, note string) (hook.Delivery, error),
+	body noteBody,
 ) (reply, error) {
 	id, err := hook.ParseDeliveryID(c.r.PathValue("delivery"))
 	if err != nil {
 		return reply{}, fmt.Errorf("read path: %w", err)
 	}
-	d, err := do(ctx, c.tenant, id, c.principal.Key, note)
+	if err := c.begin(ctx, id.String(), body); err != nil {
+		return reply{}, err
+	}
+	r := *h.replayer
+	r.Ended = func(before, after hook.Delivery) {
+		c.changed(endedChange{before.State.String(), before.Reason, before.Note}, endedChange{after.State.String(), after.Reason, after.Note})
+	}
+	d, err := do(&r, ctx, c.tenant, id, c.principal.Key, body.Reason)
 	if err != nil {
 		return reply{}, fmt.Errorf("end delivery: %w", err)
 	}
 	return ok(c.viewDelivery(d)), nil
+}
+
+// erasedChange is an erasure in the record of the change.
+type erasedChange struct {
+	ErasedAt  stamp `json:"erased_at"`
+	Cancelled int   `json:"cancelled"`
+}
+
+func (h *replays) erasePayload(ctx context.Context, c *call) (reply, error) {
+	id, err := hook.ParseEventID(c.r.PathValue("event"))
+	if err != nil {
+		return reply{}, fmt.Errorf("read path: %w", err)
+	}
+	if err := c.begin(ctx, string(id), nil); err != nil {
+		return reply{}, err
+	}
+	erased, err := h.replayer.Erase(ctx, c.tenant, id, c.principal.Key)
+	if err != nil {
+		return reply{}, fmt.Errorf("erase payload: %w", err)
+	}
+	c.changed(nil, erasedChange{stamp(erased.Event.ErasedAt), erased.Cancelled})
+	return reply{status: http.StatusNoContent}, nil
 }

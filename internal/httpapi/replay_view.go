@@ -17,23 +17,24 @@ type notReplayedView struct {
 }
 
 type jobView struct {
-	ID        hook.JobID `json:"id"`
-	State     string     `json:"state"`
-	Filter    filterView `json:"filter"`
-	Rate      float64    `json:"rate_per_second"`
-	Selected  int        `json:"selected"`
-	Enqueued  int        `json:"enqueued"`
-	Skipped   int        `json:"skipped"`
-	By        hook.KeyID `json:"by"`
-	CreatedAt stamp      `json:"created_at"`
-	UpdatedAt stamp      `json:"updated_at"`
-	EndedAt   stamp      `json:"ended_at,omitzero"`
-	ExpiresAt stamp      `json:"expires_at,omitzero"` // of an ended job
+	ID        hook.JobID      `json:"id"`
+	State     string          `json:"state"`
+	Filter    filterView      `json:"filter"`
+	AddTo     hook.EndpointID `json:"add_to,omitzero"`
+	Rate      float64         `json:"rate_per_second"`
+	Selected  int             `json:"selected"`
+	Enqueued  int             `json:"enqueued"`
+	Skipped   int             `json:"skipped"`
+	By        hook.KeyID      `json:"by"`
+	CreatedAt stamp           `json:"created_at"`
+	UpdatedAt stamp           `json:"updated_at"`
+	EndedAt   stamp           `json:"ended_at,omitzero"`
+	ExpiresAt stamp           `json:"expires_at,omitzero"` // of an ended job
 }
 
 type filterView struct {
 	Endpoint hook.EndpointID `json:"endpoint,omitzero"`
-	State    string          `json:"state"`
+	State    string          `json:"state,omitzero"`
 	Types    []string        `json:"event_types,omitempty"`
 	From     stamp           `json:"from,omitzero"`
 	To       stamp           `json:"to,omitzero"`
@@ -82,6 +83,9 @@ func viewJob(j replay.Job) jobView {
 	}
 	if !j.EndedAt.IsZero() {
 		v.ExpiresAt = stamp(j.ExpiresAt)
+	}
+	if v.AddTo = j.Filter.AddTo; v.AddTo != "" {
+		v.Filter.State = "" // the events of all states
 	}
 	return v
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"surehook/internal/admin/audit"
 	"surehook/internal/hook"
 	"surehook/internal/names"
 )
@@ -33,14 +34,16 @@ type call struct {
 	principal hook.Principal
 	tenant    hook.TenantID // of the path; empty for a path without a tenant
 	began     time.Time
+	change    *change // nil for a route without a change
 }
 
 // serve returns the handler of the routes. Requests for other paths get a problem document, too.
-func serve(log *slog.Logger, routes []route) http.Handler {
+// changes keeps the records of the routes with a change; nil without such routes.
+func serve(log *slog.Logger, changes *audit.Log, routes []route) http.Handler {
 	resources := make(map[string]*resource)
 	for _, r := range routes {
 		if resources[r.Path] == nil {
-			resources[r.Path] = &resource{path: r.Path, log: log}
+			resources[r.Path] = &resource{path: r.Path, log: log, audit: changes}
 		}
 		resources[r.Path].routes = append(resources[r.Path].routes, r)
 	}
@@ -65,6 +68,7 @@ type resource struct {
 	path   string
 	routes []route
 	log    *slog.Logger
+	audit  *audit.Log
 }
 
 // ServeHTTP handles the request and logs one line.
@@ -114,7 +118,7 @@ func (s *resource) answer(ctx context.Context, c *call) (reply, error) {
 	if err := admit(ctx, s.routes[i].Route, c); err != nil {
 		return reply{}, err
 	}
-	return s.routes[i].do(ctx, c)
+	return s.perform(ctx, s.routes[i], c)
 }
 
 // methodError reports a known path with an unknown method.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"time"
 
 	"surehook/internal/hook"
 )
@@ -14,6 +15,8 @@ type tenantLimitsBody struct {
 	EventsPerSecond    *int `json:"events_per_second,omitempty"`
 	DeliveriesPerEvent *int `json:"deliveries_per_event,omitempty"`
 	Endpoints          *int `json:"endpoints,omitempty"`
+
+	RetainFor *duration `json:"retain_for,omitempty"`
 }
 
 func (h *manage) getTenantLimits(ctx context.Context, c *call) (reply, error) {
@@ -34,23 +37,41 @@ func (h *manage) putTenantLimits(ctx context.Context, c *call) (reply, error) {
 		EventsPerSecond:    limitOf(body.EventsPerSecond),
 		DeliveriesPerEvent: limitOf(body.DeliveriesPerEvent),
 		Endpoints:          limitOf(body.Endpoints),
+		RetainFor:          time.Duration(limitOf(body.RetainFor)),
 	}
-	if err := h.Tenants.SetLimits(ctx, c.tenant, l); err != nil {
+	if err := h.setLimits(ctx, c, l, body); err != nil {
 		return reply{}, fmt.Errorf("put limits: %w", err)
 	}
 	return ok(viewTenantLimits(l)), nil
 }
 
 func (h *manage) deleteTenantLimits(ctx context.Context, c *call) (reply, error) {
-	if err := h.Tenants.SetLimits(ctx, c.tenant, hook.TenantLimits{}); err != nil {
+	if err := h.setLimits(ctx, c, hook.TenantLimits{}, nil); err != nil {
 		return reply{}, fmt.Errorf("delete limits: %w", err)
 	}
 	return reply{status: http.StatusNoContent}, nil
 }
 
+// setLimits replaces the limits of the tenant. Of two concurrent changes, both records
+// may have the same old limits.
+func (h *manage) setLimits(ctx context.Context, c *call, l hook.TenantLimits, request any) error {
+	if err := c.begin(ctx, string(c.tenant), request); err != nil {
+		return err
+	}
+	before, err := h.Tenants.Limits(ctx, c.tenant)
+	if err != nil {
+		return fmt.Errorf("read old limits: %w", err)
+	}
+	if err := h.Tenants.SetLimits(ctx, c.tenant, l); err != nil {
+		return fmt.Errorf("set limits: %w", err)
+	}
+	c.changed(viewTenantLimits(before), viewTenantLimits(l))
+	return nil
+}
+
 // limitOf returns the limit of a field. A given 0 is no limit in package hook and not
 // valid in a request, where 0 could mean that nothing is allowed.
-func limitOf(given *int) int {
+func limitOf[T int | duration](given *T) T {
 	switch {
 	case given == nil:
 		return 0
@@ -61,11 +82,15 @@ func limitOf(given *int) int {
 }
 
 func viewTenantLimits(l hook.TenantLimits) tenantLimitsBody {
-	view := func(limit int) *int {
-		if limit == 0 {
-			return nil
-		}
-		return &limit
+	return tenantLimitsBody{
+		viewLimit(l.EventsPerSecond), viewLimit(l.DeliveriesPerEvent), viewLimit(l.Endpoints), viewLimit(duration(l.RetainFor)),
 	}
-	return tenantLimitsBody{view(l.EventsPerSecond), view(l.DeliveriesPerEvent), view(l.Endpoints)}
+}
+
+// viewLimit returns nil for no limit.
+func viewLimit[T int | duration](limit T) *T {
+	if limit == 0 {
+		return nil
+	}
+	return &limit
 }

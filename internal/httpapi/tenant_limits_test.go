@@ -27,7 +27,7 @@ func TestTenantLimits(t *testing.T) {
 		want         object // read afterwards by the tenant
 	}{
 		{method: "GET", body: "", status: 200, want: object{}},
-		{method: "PUT", body: `{"events_per_second":10,"deliveries_per_event":20,"endpoints":30}`, status: 200, want: object{"events_per_second": 10.0, "deliveries_per_event": 20.0, "endpoints": 30.0}},
+		{method: "PUT", body: `{"events_per_second":10,"deliveries_per_event":20,"endpoints":30,"retain_for":"672h"}`, status: 200, want: object{"events_per_second": 10.0, "deliveries_per_event": 20.0, "endpoints": 30.0, "retain_for": "672h"}},
 		{method: "PUT", body: `{"endpoints":1}`, status: 200, want: object{"endpoints": 1.0}},
 		{method: "DELETE", body: "", status: 204, want: object{}},
 		{method: "PUT", body: `{"events_per_second":10000,"deliveries_per_event":500,"endpoints":500}`, status: 200, want: object{"events_per_second": 10000.0, "deliveries_per_event": 500.0, "endpoints": 500.0}},
@@ -81,6 +81,34 @@ func TestTenantLimits_onlyTheOperatorSets(t *testing.T) {
 	}
 	if got := get[object](t, b, reader, 200, "GET", tenantLimits, ""); got["endpoints"] != 1.0 {
 		t.Errorf("limits = %v; want the operator's", got)
+	}
+}
+
+func TestTenantLimits_retainFor(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	b.limit(t, `{"retain_for":"720h"}`)
+	for _, value := range []string{`"0s"`, `"671h59m"`, `"-672h"`, `"2160h1ns"`, `"30 days"`, `""`, "720", "null"} {
+		p := get[struct{ Errors []hook.FieldError }](t, b, admin, 400, "PUT", tenantLimits, `{"retain_for":`+value+`}`)
+		if len(p.Errors) != 1 || p.Errors[0].Field != "retain_for" {
+			t.Errorf("retain_for %s: %v; want an error of the field", value, p)
+		}
+		p = get[struct{ Errors []hook.FieldError }](t, b, owner, 400, "POST", eventsURL, `{"type":"a","payload":1,"retain_for":`+value+`}`)
+		if len(p.Errors) != 1 || p.Errors[0].Field != "retain_for" {
+			t.Errorf("event with retain_for %s: %v; want an error of the field", value, p)
+		}
+	}
+	for body, want := range map[string]string{
+		`{"type":"a","payload":1}`:                         "2026-12-21T09:30:00.000Z", // the tenant's 30 days
+		`{"type":"a","payload":1,"retain_for":"672h"}`:     "2026-12-19T09:30:00.000Z",
+		`{"type":"a","payload":1,"retain_for":"2160h"}`:    "2026-12-21T09:30:00.000Z",
+		`{"type":"a","payload":1,"retain_for":"40320m0s"}`: "2026-12-19T09:30:00.000Z",
+	} {
+		id := idOf(t, get[object](t, b, owner, 202, "POST", eventsURL, body))
+		if got := get[object](t, b, reader, 200, "GET", eventsURL+"/"+id, ""); got["expires_at"] != want {
+			t.Errorf("event %s expires at %v; want %s", body, got["expires_at"], want)
+		}
 	}
 }
 

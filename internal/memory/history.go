@@ -14,8 +14,10 @@ import (
 type history struct {
 	events     map[hook.EventID]*eventRecords
 	deliveries map[hook.DeliveryRef]*hook.Delivery
-	byState    map[stateKey]*ordered[*hook.Delivery] // by age
-	retrying   *ordered[*hook.Delivery]              // by OverdueFrom
+	byState    map[stateKey]*ordered[*hook.Delivery]        // by age
+	accepted   map[hook.EndpointID]*ordered[*hook.Delivery] // by acceptance of the event
+	untargeted map[hook.TenantID]*ordered[*hook.Event]      // events without a target, by acceptance
+	retrying   *ordered[*hook.Delivery]                     // by OverdueFrom
 	expiries   *ordered[expiry]
 }
 
@@ -44,6 +46,8 @@ func newHistory() history {
 		events:     make(map[hook.EventID]*eventRecords),
 		deliveries: make(map[hook.DeliveryRef]*hook.Delivery),
 		byState:    make(map[stateKey]*ordered[*hook.Delivery]),
+		accepted:   make(map[hook.EndpointID]*ordered[*hook.Delivery]),
+		untargeted: make(map[hook.TenantID]*ordered[*hook.Event]),
 		retrying: newOrdered(func(a, b *hook.Delivery) int {
 			return cmp.Or(
 				a.OverdueFrom().Compare(b.OverdueFrom()), strings.Compare(string(a.ID.Event), string(b.ID.Event)), compareDeliveries(a.Ref(), b.Ref()),
@@ -63,7 +67,45 @@ func (h *history) event(id hook.EventID) (hook.Event, bool) {
 }
 
 func (h *history) putEvent(e hook.Event) {
+	h.unlistEvent(e.ID)
 	h.recordsOf(e.ID, e.ExpiresAt).event = &e
+	if len(e.Targets) == 0 {
+		h.untargetedOf(e.Tenant).add(&e)
+	}
+}
+
+// unlistEvent removes the stored event from the list of events without a target, if the
+// event is there.
+func (h *history) unlistEvent(id hook.EventID) {
+	if e, ok := h.event(id); ok {
+		h.untargetedOf(e.Tenant).remove(&e)
+	}
+}
+
+// untargetedOf returns the tenant's events without a target, the oldest first.
+func (h *history) untargetedOf(tenant hook.TenantID) *ordered[*hook.Event] {
+	if h.untargeted[tenant] == nil {
+		h.untargeted[tenant] = newOrdered(func(a, b *hook.Event) int {
+			return cmp.Or(a.AcceptedAt.Compare(b.AcceptedAt), strings.Compare(string(a.ID), string(b.ID)))
+		})
+	}
+	return h.untargeted[tenant]
+}
+
+// acceptedBy returns the deliveries of the endpoint by acceptance, the oldest first.
+func (h *history) acceptedBy(endpoint hook.EndpointID) *ordered[*hook.Delivery] {
+	if h.accepted[endpoint] == nil {
+		h.accepted[endpoint] = newOrdered(func(a, b *hook.Delivery) int {
+			if c := cmp.Compare(a.AcceptedAt, b.AcceptedAt); c != 0 {
+				return c
+			}
+			if c := strings.Compare(string(a.ID.Event), string(b.ID.Event)); c != 0 {
+				return c
+			}
+			return cmp.Or(cmp.Compare(a.ID.Generation, b.ID.Generation), cmp.Compare(a.Shard, b.Shard))
+		})
+	}
+	return h.accepted[endpoint]
 }
 
 // putDelivery replaces the record of a delivery.
@@ -73,6 +115,7 @@ func (h *history) putDelivery(d *hook.Delivery) {
 	}
 	h.deliveries[d.Ref()] = d
 	h.inState(d.ID.Endpoint, d.State).add(d)
+	h.acceptedBy(d.ID.Endpoint).add(d)
 	if d.State == hook.StateRetrying {
 		h.retrying.add(d)
 	}
@@ -101,6 +144,7 @@ func (h *history) putAttempt(a hook.Attempt) {
 // unlist removes the delivery from all lists.
 func (h *history) unlist(d *hook.Delivery) {
 	h.inState(d.ID.Endpoint, d.State).remove(d)
+	h.acceptedBy(d.ID.Endpoint).remove(d)
 	if d.State == hook.StateRetrying {
 		h.retrying.remove(d)
 	}
@@ -138,6 +182,7 @@ func (h *history) expire(now time.Time) {
 			h.unlist(d)
 			delete(h.deliveries, d.Ref())
 		}
+		h.unlistEvent(r.event)
 		delete(h.events, r.event)
 		h.expiries.remove(r)
 	}

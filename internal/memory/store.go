@@ -49,6 +49,7 @@ type Store struct {
 	active        map[time.Time]map[hook.CircuitCheck]bool         // endpoints with counts, by hour
 	notifications map[hook.EndpointID]map[string]hook.Notification // by time and key
 	outcomes      map[hook.JobID]*outcomes
+	changes       map[hook.TenantID]map[string]hook.AuditRecord // by position
 }
 
 // tenant holds the endpoints and jobs of a tenant.
@@ -82,6 +83,7 @@ func NewStore() *Store {
 		active:        make(map[time.Time]map[hook.CircuitCheck]bool),
 		notifications: make(map[hook.EndpointID]map[string]hook.Notification),
 		outcomes:      make(map[hook.JobID]*outcomes),
+		changes:       make(map[hook.TenantID]map[string]hook.AuditRecord),
 	}
 }
 
@@ -115,6 +117,27 @@ func (s *Store) Event(ctx context.Context, id hook.EventID) (hook.Event, error) 
 		return hook.Event{}, fmt.Errorf("%s: %w", op, hook.NotFound("event"))
 	}
 	return copyEvent(e), nil
+}
+
+// AddTarget replaces the event by a copy with the target. The event stays in the list of
+// events without a target.
+func (s *Store) AddTarget(ctx context.Context, e hook.Event, target hook.Target) error {
+	op := fmt.Sprintf("add endpoint %s to event %s", target.Endpoint, e.ID)
+	if err := available(ctx, op); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	stored, ok := s.event(e.ID)
+	if !ok || stored.Tenant != e.Tenant || !stored.AcceptedAt.Equal(storedTime(e.AcceptedAt)) ||
+		slices.Contains(stored.Targets, target) || len(stored.Targets) >= hook.MaxTargets {
+		return fmt.Errorf("%s: %w", op, hook.Conflict("the event was changed meanwhile, or takes no further endpoint"))
+	}
+	stored = copyEvent(stored)
+	stored.Targets = append(stored.Targets, target)
+	s.events[e.ID].event = &stored
+	return nil
 }
 
 // Load returns copies of the records.

@@ -140,3 +140,44 @@ func copyAttempt(a hook.Attempt) hook.Attempt {
 	a.Outcome.Body = slices.Clone(a.Outcome.Body)
 	return a
 }
+
+// EraseAttempts removes the bodies of the attempts.
+func (s *Store) EraseAttempts(ctx context.Context, deliveries []hook.Delivery) error {
+	if err := available(ctx, fmt.Sprintf("erase attempts of %d deliveries", len(deliveries))); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	for _, d := range deliveries {
+		if records := s.events[d.ID.Event]; records != nil {
+			for i, a := range records.attempts {
+				if a.Delivery == d.Ref() {
+					records.attempts[i].Outcome.Body = nil
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// EraseEvent removes the payload.
+func (s *Store) EraseEvent(ctx context.Context, e hook.Event) error {
+	op := "erase event " + string(e.ID)
+	if err := available(ctx, op); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	stored, ok := s.event(e.ID)
+	if !ok || stored.AcceptedAt.UnixMilli() != e.AcceptedAt.UnixMilli() {
+		return fmt.Errorf("%s: %w", op, hook.Conflict("the event is gone"))
+	}
+	stored.Payload = nil
+	if !stored.Erased() {
+		stored.ErasedAt = storedTime(e.ErasedAt)
+	}
+	s.putEvent(stored)
+	return nil
+}

@@ -54,6 +54,16 @@ func (s *Store) UpdateEndpoint(ctx context.Context, e hook.Endpoint) error {
 	})
 }
 
+// DisableEndpoint is UpdateEndpoint with the record.
+func (s *Store) DisableEndpoint(ctx context.Context, e hook.Endpoint, r hook.AuditRecord) error {
+	return s.change(ctx, "disable", e, e.URL, func(t *tenant) error {
+		e.Version++
+		t.endpoints[e.ID] = copyEndpoint(e)
+		s.putAudit(r)
+		return nil
+	})
+}
+
 // MoveEndpoint is UpdateEndpoint for an endpoint with another URL.
 func (s *Store) MoveEndpoint(ctx context.Context, e hook.Endpoint, from string) error {
 	return s.change(ctx, "move", e, from, func(t *tenant) error {

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 //   - an event with its deliveries and attempts, after the latest expiry time of
 //     the event, the deliveries and the attempts;
 //   - jobs with their outcome counts;
+//   - records of changes;
 //   - counts outside every window.
 //
 // Records without expiry time stay. The cost depends on the number of removed
@@ -24,6 +26,9 @@ func (s *Store) Expire(now time.Time) {
 	s.expire(now)
 	for _, t := range s.tenants {
 		s.expireJobs(t, now)
+	}
+	for _, all := range s.changes {
+		maps.DeleteFunc(all, func(_ string, r hook.AuditRecord) bool { return !r.ExpiresAt.After(now) })
 	}
 	for _, all := range s.counts {
 		for start := range all {
@@ -56,6 +61,7 @@ func (s *Store) RemoveEvent(id hook.EventID) {
 	defer s.mu.Unlock()
 
 	if r := s.events[id]; r != nil {
+		s.unlistEvent(id)
 		r.event = nil
 	}
 }

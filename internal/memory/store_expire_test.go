@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"surehook/internal/admin/status"
 	"surehook/internal/delivery/replay"
 	"surehook/internal/hook"
 	"surehook/internal/memory"
@@ -50,7 +51,7 @@ func TestStore_Expire_RemovesExpiredRecords(t *testing.T) {
 	for _, tt := range tests {
 		s.Expire(start.Add(tt.at))
 		events, deliveries, attempts := s.Size()
-		listed, _, err := s.DeliveriesByEndpoint(t.Context(), target, hook.StateDead, "", 100)
+		listed, _, err := s.DeliveryRows(t.Context(), status.Part{Endpoint: target.Endpoint}, status.Span{}, 100)
 		if events != tt.events || deliveries != tt.events || attempts != tt.events || len(listed) != tt.events || err != nil {
 			t.Errorf("after Expire(start + %s) there are %d events, %d deliveries, %d attempts, and %d are listed, %v; want %d of each",
 				tt.at, events, deliveries, attempts, len(listed), err, tt.events)

@@ -79,21 +79,21 @@ func (s *Store) TouchKey(ctx context.Context, k hook.APIKey, day string) error {
 }
 
 // DeleteKey removes the key by id and by hash.
-func (s *Store) DeleteKey(ctx context.Context, id hook.KeyID) error {
+func (s *Store) DeleteKey(ctx context.Context, id hook.KeyID) (hook.APIKey, error) {
 	op := "delete key " + string(id)
 	if err := available(ctx, op); err != nil {
-		return err
+		return hook.APIKey{}, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
 	k, ok := s.keys[id]
 	if !ok {
-		return fmt.Errorf("%s: %w", op, hook.NotFound("key"))
+		return hook.APIKey{}, fmt.Errorf("%s: %w", op, hook.NotFound("key"))
 	}
 	delete(s.keys, id)
 	delete(s.keyHashes, k.Hash)
-	return nil
+	return copyKey(k), nil
 }
 
 func copyKey(k hook.APIKey) hook.APIKey {

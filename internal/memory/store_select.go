@@ -16,31 +16,6 @@ import (
 // maxPage bounds a page of deliveries.
 const maxPage = 100
 
-// DeliveriesByEndpoint cuts limit to 1 to 100. A cursor of another list, or an
-// invalid cursor, is CodeInvalid. Every page but the last is full.
-func (s *Store) DeliveriesByEndpoint(
-	ctx context.Context, target hook.Target, state hook.State, cursor string, limit int,
-) (page []hook.Delivery, next string, err error) {
-	op := fmt.Sprintf("list %s deliveries of endpoint %s", state, target.Endpoint)
-	if err := available(ctx, op); err != nil {
-		return nil, "", err
-	}
-	list := "newest#" + string(target.Endpoint) + "#" + state.String() + "#"
-	last, err := openCursor(cursor, list)
-	if err != nil {
-		return nil, "", fmt.Errorf("%s: %w", op, err)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-
-	rows := s.inState(target.Endpoint, state).backward()
-	if cursor != "" {
-		rows = s.inState(target.Endpoint, state).before(&last)
-	}
-	page, next = pageOf(within(target, rows), list, limit)
-	return page, next, nil
-}
-
 // Select rejects an After outside the selection with CodeInvalid. Every page but
 // the last is full.
 func (s *Store) Select(ctx context.Context, sel replay.Selection) (page []hook.Delivery, next string, err error) {

@@ -2,8 +2,12 @@ package memory
 
 import (
 	"context"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
+	admin "surehook/internal/admin/tenant"
 	"surehook/internal/hook"
 )
 
@@ -30,6 +34,40 @@ func (s *Store) SetTenantLimits(ctx context.Context, id hook.TenantID, l hook.Te
 	t.limits = l
 	t.version++
 	return nil
+}
+
+// RegisterTenant changes the version of an unknown tenant only.
+func (s *Store) RegisterTenant(ctx context.Context, id hook.TenantID) error {
+	if err := available(ctx, "register tenant "+string(id)); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	t := s.tenantOf(id)
+	t.version = max(t.version, 1)
+	return nil
+}
+
+// Tenants cuts limit to 1 to 100. The result never lags.
+func (s *Store) Tenants(ctx context.Context, prefix string, after hook.TenantID, limit int) (page []admin.Tenant, more bool, err error) {
+	if err := available(ctx, "list tenants"); err != nil {
+		return nil, false, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	for _, id := range slices.Sorted(maps.Keys(s.tenants)) {
+		t := s.tenants[id]
+		if t.version == 0 || id <= after || !strings.HasPrefix(string(id), prefix) {
+			continue
+		}
+		if len(page) == min(max(limit, 1), maxPage) {
+			return page, true, nil
+		}
+		page = append(page, admin.Tenant{ID: id, Endpoints: len(t.endpoints), Limits: t.limits})
+	}
+	return page, false, nil
 }
 
 // Spend moves the next-free time of the tenant.

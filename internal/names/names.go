@@ -23,6 +23,7 @@ const (
 	EnvAdminKeySecret   = "SUREHOOK_ADMIN_KEY_SECRET_ARN" // Secrets Manager secret of the first admin key
 	EnvRetention        = "SUREHOOK_RETENTION"            // time to keep events and deliveries, a Go duration
 	EnvEgress           = "SUREHOOK_EGRESS"               // EgressPublic or EgressLoopback
+	EnvEgressHost       = "SUREHOOK_EGRESS_HOST"          // one more host at private addresses, for the local stack in containers only
 	EnvAPIHosts         = "SUREHOOK_API_HOSTS"            // hosts of Surehook's API, separated by commas
 	EnvReplayQueue      = "SUREHOOK_REPLAY_QUEUE_URL"     // lane of replayed deliveries
 	EnvReplayJobsQueue  = "SUREHOOK_REPLAY_JOBS_URL"      // queue of replay jobs with a due page
@@ -58,9 +59,10 @@ const (
 
 // Authorizer context keys: results of the authorize function for the functions behind the API.
 const (
-	AuthKeyID  = "key_id"
-	AuthTenant = "tenant"
-	AuthScopes = "scopes" // comma-separated
+	AuthKeyID   = "key_id"
+	AuthKeyName = "key_name"
+	AuthTenant  = "tenant"
+	AuthScopes  = "scopes" // comma-separated
 	// AuthExpiresAt is the key's expiry in milliseconds since 1970; "" for never.
 	AuthExpiresAt = "expires_at"
 	AuthNetworks  = "networks" // comma-separated CIDR blocks; "" for every network
@@ -97,6 +99,7 @@ const (
 const (
 	LogTenant        = "tenant"
 	LogEvent         = "event_id"
+	LogTrace         = "trace_id" // of a trace given by the caller: a begun trace has the UUID of the event
 	LogEventType     = "event_type"
 	LogEndpoint      = "endpoint_id"
 	LogDelivery      = "delivery_id"
@@ -147,6 +150,8 @@ const (
 	LogLate          = "late"    // the retry lane is late
 	LogOverdue       = "overdue"
 	LogSwept         = "deliveries_swept"
+	LogAudit         = "audit_id"
+	LogAction        = "action"
 )
 
 // Version is the version of this build without a leading "v", such as "1.2.3" or

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"surehook/internal/admin/apikey"
+	"surehook/internal/admin/audit"
 	"surehook/internal/admin/endpoint"
 	"surehook/internal/admin/status"
 	"surehook/internal/admin/tenant"
@@ -148,18 +149,20 @@ func (p *process) wireManagement(policy egress.Policy) {
 		Now:          time.Now,
 	}
 	p.admin = httpapi.Admin{
+		Audit:     &audit.Log{Store: p.store, Log: p.log, Now: time.Now},
 		Endpoints: endpoints,
 		Status: &status.Reader{
 			Endpoints: endpoints,
 			Circuits:  p.store,
 			History:   p.store,
+			Lists:     p.store,
 			Stats:     p.store,
 			Index:     p.store,
 			Queues:    memory.Queues{Lanes: p.queue, DeadLetters: p.deadLetters, Circuits: p.circuits, Jobs: p.jobs},
 			Now:       time.Now,
 		},
 		Keys:    &apikey.Issuer{Store: p.store, Now: time.Now},
-		Tenants: &tenant.Admin{Store: p.store},
+		Tenants: &tenant.Admin{Store: p.store, Retention: retention},
 		Tester:  p.acceptor,
 	}
 }

@@ -11,12 +11,22 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"golang.org/x/mod/semver"
 )
 
-// TokenlessTag is the last LocalStack image without a required token. The image
-// has no HTTP API, no dashboards in CloudFormation and a Scheduler without
-// firing. The image is sufficient for the port suites, not for the whole stack.
+// TokenlessTag is the last LocalStack version without a required token. The
+// version has no HTTP API, no dashboards in CloudFormation and a Scheduler without
+// firing. The version is sufficient for the port suites, not for the whole stack.
 const TokenlessTag = "4.14.0"
+
+// tokenless reports whether the version of the tag is TokenlessTag or older. Tags
+// of later images begin with the year. A tag without a version, such as latest, is
+// of a later image.
+func tokenless(tag string) bool {
+	version := "v" + tag
+	return semver.IsValid(version) && semver.Compare(version, "v"+TokenlessTag) <= 0
+}
 
 // pullTimeout bounds the first start of LocalStack, with the image's download.
 const pullTimeout = 10 * time.Minute
@@ -24,12 +34,13 @@ const pullTimeout = 10 * time.Minute
 // CanRunStack returns the reason against the whole stack on the emulator, or
 // nil.
 func CanRunStack(kind Kind, env []string) error {
-	if kind == LocalStack && lookup(env, "LOCALSTACK_TAG") == TokenlessTag {
+	if kind == LocalStack && tokenless(lookup(env, "LOCALSTACK_TAG")) {
 		return fmt.Errorf("LocalStack %s has no HTTP API, no dashboards in CloudFormation, and its Scheduler never fires: "+
-			"the image is sufficient for `make integration` only. Newer images need LOCALSTACK_AUTH_TOKEN of a plan with HTTP APIs (Base)", TokenlessTag)
+			"the image is sufficient for `make integration` only. Images after %s need LOCALSTACK_AUTH_TOKEN of a plan with HTTP APIs (Base)",
+			lookup(env, "LOCALSTACK_TAG"), TokenlessTag)
 	}
-	if kind == Moto {
-		return errors.New("moto runs no functions and is for `make integration` only")
+	if kind == Moto || kind == LocalStackPackage {
+		return fmt.Errorf("%s runs no functions and is for the port suites only", kind)
 	}
 	return nil
 }
@@ -37,7 +48,7 @@ func CanRunStack(kind Kind, env []string) error {
 // NeedsToken reports whether the environment's LocalStack image
 // (LOCALSTACK_TAG) needs a token and the environment has none.
 func NeedsToken(env []string) bool {
-	return lookup(env, "LOCALSTACK_TAG") != TokenlessTag && lookup(env, "LOCALSTACK_AUTH_TOKEN") == ""
+	return !tokenless(lookup(env, "LOCALSTACK_TAG")) && lookup(env, "LOCALSTACK_AUTH_TOKEN") == ""
 }
 
 func lookup(env []string, name string) string {

@@ -70,6 +70,12 @@ func TestCanRunStack(t *testing.T) {
 		{name: "MiniStack can", kind: emulator.MiniStack},
 		{name: "LocalStack can", kind: emulator.LocalStack},
 		{name: "LocalStack without a token cannot", kind: emulator.LocalStack, env: []string{"LOCALSTACK_TAG=" + emulator.TokenlessTag}, wantErr: true},
+		{name: "an older LocalStack cannot", kind: emulator.LocalStack, env: []string{"LOCALSTACK_TAG=4.9.2"}, wantErr: true},
+		{name: "the same LocalStack of one architecture cannot", kind: emulator.LocalStack, env: []string{"LOCALSTACK_TAG=4.14.0-arm64"}, wantErr: true},
+		{name: "a newer LocalStack can", kind: emulator.LocalStack, env: []string{"LOCALSTACK_TAG=4.14.1"}},
+		{name: "a LocalStack of a year and month can", kind: emulator.LocalStack, env: []string{"LOCALSTACK_TAG=2026.08.3"}},
+		{name: "the latest LocalStack can", kind: emulator.LocalStack, env: []string{"LOCALSTACK_TAG=latest"}},
+		{name: "LocalStack as a package cannot", kind: emulator.LocalStackPackage, wantErr: true},
 		{name: "Moto cannot", kind: emulator.Moto, wantErr: true},
 	}
 	for _, tt := range tests {

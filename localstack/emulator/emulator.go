@@ -28,6 +28,9 @@ const (
 	MiniStack  Kind = "ministack"  // a Python package; runs functions as processes of this machine
 	Moto       Kind = "moto"       // a Python package; runs no functions
 	LocalStack Kind = "localstack" // a container; runs functions in containers
+	// LocalStackPackage is LocalStack TokenlessTag as a Python package. The package
+	// runs no functions.
+	LocalStackPackage Kind = "localstack-" + TokenlessTag
 )
 
 // ParseKind returns the kind with the name; empty means MiniStack.
@@ -35,7 +38,7 @@ func ParseKind(name string) (Kind, error) {
 	switch kind := Kind(name); kind {
 	case "":
 		return MiniStack, nil
-	case MiniStack, Moto, LocalStack:
+	case MiniStack, Moto, LocalStack, LocalStackPackage:
 		return kind, nil
 	}
 	return "", fmt.Errorf("EMULATOR is %q, not ministack or localstack", name)
@@ -115,6 +118,8 @@ func Start(ctx context.Context, kind Kind, opts Options) (*Emulator, error) {
 		err = e.startMoto(ctx)
 	case LocalStack:
 		err = e.startLocalStack(ctx)
+	case LocalStackPackage:
+		err = e.startLocalStackPackage(ctx)
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("start %s: %w", kind, err), e.Stop())
@@ -183,6 +188,34 @@ func (e *Emulator) APIHost(apiURL string) (string, error) {
 		domain = "localhost.localstack.cloud"
 	}
 	return fmt.Sprintf("%s.execute-api.%s:%d", id, domain, e.Port), nil
+}
+
+// FunctionURL returns the address, for functions and for this machine, of the
+// function URL from a stack's output. On AWS the host is <id>.lambda-url.<region>.on.aws.
+// MiniStack serves the URL below a path too, and needs no name to resolve.
+func (e *Emulator) FunctionURL(functionURL string) (string, error) {
+	u, err := url.Parse(functionURL)
+	if err != nil {
+		return "", fmt.Errorf("read the function's URL: %w", err)
+	}
+	id, rest, found := strings.Cut(u.Hostname(), ".")
+	if !found || !strings.HasPrefix(rest, "lambda-url.") {
+		return "", fmt.Errorf("read the function's URL: %q is not of the form <id>.lambda-url.<...>", functionURL)
+	}
+	if e.Kind != MiniStack {
+		return "", fmt.Errorf("reach the function's URL: %s has no address for functions", e.Kind)
+	}
+	return fmt.Sprintf("http://127.0.0.1:%d/_aws/lambda-url/%s", e.Port, id), nil
+}
+
+// Name is the emulator's name in EmulatorsVariable of package porttest: the kind.
+// A LocalStack without a token has the name of LocalStackPackage, because both are
+// the same program.
+func (e *Emulator) Name() string {
+	if e.Kind == LocalStack && tokenless(lookup(e.opts.Env, "LOCALSTACK_TAG")) {
+		return string(LocalStackPackage)
+	}
+	return string(e.Kind)
 }
 
 // HostName returns the functions' host name for a server on this machine, and

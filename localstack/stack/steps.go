@@ -36,6 +36,9 @@ func (d *deployment) steps() []step {
 		"-c", "env=local", "-c", "arch=" + d.arch, "-c", "dist=" + d.dist,
 		"--output", filepath.Join(d.work, "cdk.out"),
 	}
+	if host, _ := d.emulator.HostName(); host != "127.0.0.1" {
+		context = append(context, "-c", "host="+host)
+	}
 	cdkEnv := append(d.emulator.ClientEnv(),
 		"JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION=20",
 		"CDK_DISABLE_CLI_TELEMETRY=true",

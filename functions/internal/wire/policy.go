@@ -7,5 +7,5 @@ import (
 
 // Policy returns the policy for requests to endpoints.
 func Policy(c config.Egress) egress.Policy {
-	return egress.Policy{Loopback: c.Loopback, RuntimeAPI: c.RuntimeAPI, Own: c.APIHosts}
+	return egress.Policy{Loopback: c.Loopback, Host: c.Host, RuntimeAPI: c.RuntimeAPI, Own: c.APIHosts}
 }

@@ -30,6 +30,8 @@ import (
 // AdminKeyID is the id of the admin key.
 const AdminKeyID hook.KeyID = "key_stack_admin"
 
+const adminKeyName = "admin key of the stack"
+
 // apiKey is the form of every key: the prefix and 43 to 64 characters of base64url.
 // 43 characters hold 256 bits.
 var apiKey = regexp.MustCompile(`^` + hook.APIKeyPrefix + `[A-Za-z0-9_-]{43,64}$`)
@@ -82,7 +84,7 @@ func (a *Authenticator) Identify(ctx context.Context, header string) (hook.Princ
 			return hook.Principal{}, unauthorized()
 		}
 		a.touch(ctx, known)
-		return hook.Principal{Key: known.ID, Tenant: known.Tenant, Scopes: known.Scopes, Restriction: known.Restriction}, nil
+		return hook.Principal{Key: known.ID, Name: known.Name, Tenant: known.Tenant, Scopes: known.Scopes, Restriction: known.Restriction}, nil
 	}
 	if hook.CodeOf(err) != hook.CodeNotFound {
 		return hook.Principal{}, fmt.Errorf("look up key: %w", err)
@@ -94,7 +96,7 @@ func (a *Authenticator) Identify(ctx context.Context, header string) (hook.Princ
 	if subtle.ConstantTimeCompare([]byte(hook.HashKey(admin)), []byte(hash)) != 1 {
 		return hook.Principal{}, unauthorized()
 	}
-	return hook.Principal{Key: AdminKeyID, Tenant: hook.AllTenants, Scopes: []hook.Scope{hook.ScopeAdmin}}, nil
+	return hook.Principal{Key: AdminKeyID, Name: adminKeyName, Tenant: hook.AllTenants, Scopes: []hook.Scope{hook.ScopeAdmin}}, nil
 }
 
 // touch records the day of use on a stored key, once a day. A failure is logged,

@@ -60,7 +60,7 @@ func TestAuthenticator_Identify(t *testing.T) {
 		{name: "the scheme in lower case", header: "bearer " + acmeKey, admin: admin{key: adminKey}, want: acme},
 		{
 			name: "the stack's admin key", header: "Bearer " + adminKey, admin: admin{key: adminKey},
-			want: hook.Principal{Key: apikey.AdminKeyID, Tenant: hook.AllTenants, Scopes: []hook.Scope{hook.ScopeAdmin}},
+			want: hook.Principal{Key: apikey.AdminKeyID, Name: "admin key of the stack", Tenant: hook.AllTenants, Scopes: []hook.Scope{hook.ScopeAdmin}},
 		},
 		{name: "an unknown key", header: "Bearer " + otherKey, admin: admin{key: adminKey}, code: hook.CodeUnauthorized},
 		{name: "a key without its prefix", header: "Bearer " + acmeKey[4:], admin: admin{key: adminKey}, code: hook.CodeUnauthorized},

@@ -26,8 +26,9 @@ type Store interface {
 	PutKey(ctx context.Context, k hook.APIKey) error
 	// Keys returns all keys, in the order of their ids.
 	Keys(ctx context.Context) ([]hook.APIKey, error)
-	// DeleteKey removes the key; CodeNotFound if the key does not exist.
-	DeleteKey(ctx context.Context, id hook.KeyID) error
+	// DeleteKey removes the key and returns the removed key; CodeNotFound if the key
+	// does not exist.
+	DeleteKey(ctx context.Context, id hook.KeyID) (hook.APIKey, error)
 }
 
 // Issuer creates, lists and revokes API keys. All fields are required.
@@ -84,16 +85,17 @@ func (i *Issuer) List(ctx context.Context, p page.Request) (page.List[hook.APIKe
 	return page.Of(all, page.Scope("keys"), p, func(k hook.APIKey) string { return string(k.ID) })
 }
 
-// Revoke removes the key; CodeNotFound if the key does not exist. API Gateway
-// caches authentication, so requests may pass for a minute longer.
-func (i *Issuer) Revoke(ctx context.Context, id hook.KeyID) error {
-	if err := i.Store.DeleteKey(ctx, id); err != nil {
-		if hook.CodeOf(err) == hook.CodeNotFound {
-			return hook.NotFound("key")
-		}
-		return fmt.Errorf("revoke key %s: %w", id, err)
+// Revoke removes the key and returns the removed key; CodeNotFound if the key does
+// not exist. API Gateway caches authentication, so requests may pass for a minute longer.
+func (i *Issuer) Revoke(ctx context.Context, id hook.KeyID) (hook.APIKey, error) {
+	k, err := i.Store.DeleteKey(ctx, id)
+	switch {
+	case err == nil:
+		return k, nil
+	case hook.CodeOf(err) == hook.CodeNotFound:
+		return hook.APIKey{}, hook.NotFound("key")
 	}
-	return nil
+	return hook.APIKey{}, fmt.Errorf("revoke key %s: %w", id, err)
 }
 
 func validateKey(name string, tenant hook.TenantID, scopes []hook.Scope) []hook.FieldError {

@@ -35,10 +35,10 @@ func TestIssuer(t *testing.T) {
 	if list, err := i.List(t.Context(), page.Request{Limit: 1}); err != nil || len(list.Data) != 1 || list.Next == "" {
 		t.Errorf("List = %v, %q, %v; want one of two", list.Data, list.Next, err)
 	}
-	if err := i.Revoke(t.Context(), k.ID); err != nil {
+	if _, err := i.Revoke(t.Context(), k.ID); err != nil {
 		t.Errorf("Revoke = %v", err)
 	}
-	if err := i.Revoke(t.Context(), k.ID); hook.CodeOf(err) != hook.CodeNotFound {
+	if _, err := i.Revoke(t.Context(), k.ID); hook.CodeOf(err) != hook.CodeNotFound {
 		t.Errorf("second Revoke = %v; want CodeNotFound", err)
 	}
 }
@@ -105,7 +105,10 @@ func TestIssuer_faults(t *testing.T) {
 			_, err := i.List(ctx, page.Request{Limit: 1})
 			return err
 		}},
-		{name: "revoke", do: func(ctx context.Context, i *apikey.Issuer) error { return i.Revoke(ctx, hook.NewKeyID()) }},
+		{name: "revoke", do: func(ctx context.Context, i *apikey.Issuer) error {
+			_, err := i.Revoke(ctx, hook.NewKeyID())
+			return err
+		}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

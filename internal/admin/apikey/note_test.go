@@ -157,7 +157,7 @@ func TestAuthenticator_Identify_life(t *testing.T) {
 	if err != nil || len(list.Data) != 1 || list.Data[0].LastUsedOn != "2026-11-21" {
 		t.Errorf("List = %+v, %v; want the key, used on 2026-11-21", list.Data, err)
 	}
-	if err := i.Revoke(t.Context(), k.ID); err != nil {
+	if _, err := i.Revoke(t.Context(), k.ID); err != nil {
 		t.Fatalf("Revoke = %v", err)
 	}
 	if p, err := a.Identify(t.Context(), "Bearer "+text); p.Key != "" || hook.CodeOf(err) != hook.CodeUnauthorized {

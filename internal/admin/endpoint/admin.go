@@ -23,7 +23,7 @@ import (
 	"surehook/internal/hook"
 )
 
-// Admin manages endpoints. All fields are required.
+// Admin manages endpoints. All fields up to Now are required.
 type Admin struct {
 	Store        Store
 	Circuits     Circuits
@@ -33,6 +33,19 @@ type Admin struct {
 	Policy       egress.Policy // URLs allowed for endpoints
 	Now          func() time.Time
 	Wait         hook.Wait // between two tries of a write; nil: by the real clock
+
+	// Changed is called after each written change of an endpoint, before the release of
+	// deliveries. A new endpoint has no before, a deleted endpoint no after. nil: no call.
+	Changed func(before, after hook.Endpoint)
+	// CircuitChanged is called after each written change of a circuit's state by a
+	// caller. nil: no call.
+	CircuitChanged func(before, after gate.Record)
+}
+
+func (a *Admin) changed(before, after hook.Endpoint) {
+	if a.Changed != nil {
+		a.Changed(before, after)
+	}
 }
 
 // now returns the current time in the stored form: UTC with milliseconds.

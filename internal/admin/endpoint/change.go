@@ -21,19 +21,9 @@ const maxChangeAttempts = 3
 // another version, or after 3 version conflicts; CodeForbidden if the tenant has
 // hook.MaxEndpointsPerURL endpoints with the new URL.
 func (a *Admin) Change(ctx context.Context, tenant hook.TenantID, ref string, version int64, f Fields) (hook.Endpoint, error) {
-	var (
-		from    string // the stored URL
-		limited bool   // the limits differ
-	)
-	put := func(ctx context.Context, e hook.Endpoint) error {
-		if e.URL != from {
-			return a.Store.MoveEndpoint(ctx, e, from)
-		}
-		return a.Store.UpdateEndpoint(ctx, e)
-	}
-	e, err := a.write(ctx, tenant, ref, version, put, a.updating(func(e *hook.Endpoint) (bool, error) {
+	var limited bool // the limits differ
+	e, err := a.change(ctx, tenant, ref, version, func(e *hook.Endpoint) (bool, error) {
 		uid, rate, inFlight := e.UID, e.RatePerSecond, e.MaxInFlight
-		from = e.URL
 		f.apply(e)
 		limited = e.RatePerSecond != rate || e.MaxInFlight != inFlight
 		errs := a.check(*e)
@@ -47,7 +37,7 @@ func (a *Admin) Change(ctx context.Context, tenant hook.TenantID, ref string, ve
 			return false, err
 		}
 		return true, a.completeSecrets(ctx, e)
-	}))
+	})
 	if err != nil || !limited {
 		return e, err
 	}
@@ -59,7 +49,7 @@ func (a *Admin) Change(ctx context.Context, tenant hook.TenantID, ref string, ve
 // 0 for any; CodeConflict if the endpoint has another version. After any other
 // error the endpoint may be deleted.
 func (a *Admin) Delete(ctx context.Context, tenant hook.TenantID, ref string, version int64) error {
-	e, err := a.write(ctx, tenant, ref, version, a.Store.DeleteEndpoint, func(*hook.Endpoint) (bool, error) { return true, nil })
+	e, err := a.write(ctx, tenant, ref, version, a.remove, func(*hook.Endpoint) (bool, error) { return true, nil })
 	if err != nil {
 		return err
 	}
@@ -72,35 +62,52 @@ func (a *Admin) Delete(ctx context.Context, tenant hook.TenantID, ref string, ve
 func (a *Admin) change(
 	ctx context.Context, tenant hook.TenantID, ref string, version int64, edit func(*hook.Endpoint) (bool, error),
 ) (hook.Endpoint, error) {
-	return a.write(ctx, tenant, ref, version, a.Store.UpdateEndpoint, a.updating(edit))
-}
-
-// updating returns edit with a new UpdatedAt.
-func (a *Admin) updating(edit func(*hook.Endpoint) (bool, error)) func(*hook.Endpoint) (bool, error) {
-	return func(e *hook.Endpoint) (bool, error) {
+	return a.write(ctx, tenant, ref, version, a.update, func(e *hook.Endpoint) (bool, error) {
 		changed, err := edit(e)
 		e.UpdatedAt = a.now()
 		return changed, err
+	})
+}
+
+// update writes the changed endpoint.
+func (a *Admin) update(ctx context.Context, before, after hook.Endpoint) error {
+	put := a.Store.UpdateEndpoint
+	if after.URL != before.URL {
+		put = func(ctx context.Context, e hook.Endpoint) error { return a.Store.MoveEndpoint(ctx, e, before.URL) }
 	}
+	if err := put(ctx, after); err != nil {
+		return fmt.Errorf("write endpoint %s: %w", after.ID, err)
+	}
+	a.changed(before, after)
+	return nil
+}
+
+// remove removes the endpoint.
+func (a *Admin) remove(ctx context.Context, before, _ hook.Endpoint) error {
+	if err := a.Store.DeleteEndpoint(ctx, before); err != nil {
+		return fmt.Errorf("remove endpoint %s: %w", before.ID, err)
+	}
+	a.changed(before, hook.Endpoint{})
+	return nil
 }
 
 // write reads the endpoint, calls edit and calls put with the result. write
 // starts again when put reports a version conflict.
 func (a *Admin) write(
 	ctx context.Context, tenant hook.TenantID, ref string, version int64,
-	put func(context.Context, hook.Endpoint) error, edit func(*hook.Endpoint) (bool, error),
+	put func(ctx context.Context, before, after hook.Endpoint) error, edit func(*hook.Endpoint) (bool, error),
 ) (hook.Endpoint, error) {
 	var (
-		e       hook.Endpoint
-		refusal error // final: only a conflict of put starts again
+		before, e hook.Endpoint
+		refusal   error // final: only a conflict of put starts again
 	)
 	err := hook.OnConflict(ctx, a.Wait, maxChangeAttempts, func() error {
 		var changed bool
-		if e, changed, refusal = a.edited(ctx, tenant, ref, version, edit); !changed {
+		if before, e, changed, refusal = a.edited(ctx, tenant, ref, version, edit); !changed {
 			return nil // done, or refused
 		}
-		if err := put(ctx, e); err != nil {
-			return fmt.Errorf("write endpoint %s: %w", e.ID, err)
+		if err := put(ctx, before, e); err != nil {
+			return err
 		}
 		e.Version++
 		return nil
@@ -116,24 +123,24 @@ func (a *Admin) write(
 	return hook.Endpoint{}, missing(err)
 }
 
-// edited reads the endpoint, checks the version and returns the endpoint after
-// edit. changed is false after an error, or if there is nothing to write.
+// edited reads the endpoint, checks the version and returns the endpoint before and
+// after edit. changed is false after an error, or if there is nothing to write.
 func (a *Admin) edited(
 	ctx context.Context, tenant hook.TenantID, ref string, version int64, edit func(*hook.Endpoint) (bool, error),
-) (e hook.Endpoint, changed bool, err error) {
-	before, err := a.Get(ctx, tenant, ref)
+) (before, after hook.Endpoint, changed bool, err error) {
+	before, err = a.Get(ctx, tenant, ref)
 	if err != nil {
-		return hook.Endpoint{}, false, err
+		return hook.Endpoint{}, hook.Endpoint{}, false, err
 	}
 	if version != 0 && version != before.Version {
-		return hook.Endpoint{}, false, hook.Conflict("the endpoint was changed since it was read")
+		return hook.Endpoint{}, hook.Endpoint{}, false, hook.Conflict("the endpoint was changed since it was read")
 	}
-	after := before
+	after = before
 	if changed, err = edit(&after); err != nil {
-		return hook.Endpoint{}, false, fmt.Errorf("change endpoint %s: %w", before.ID, err)
+		return hook.Endpoint{}, hook.Endpoint{}, false, fmt.Errorf("change endpoint %s: %w", before.ID, err)
 	}
 	if !changed {
-		return before, false, nil
+		return before, before, false, nil
 	}
-	return after, true, nil
+	return before, after, true, nil
 }

@@ -100,10 +100,10 @@ func (a *Admin) release(ctx context.Context, e hook.Endpoint) error {
 // save reads the endpoint's record, calls step and writes the result, if the
 // record changed. save starts again after a version conflict.
 func (a *Admin) save(ctx context.Context, e hook.Endpoint, step func(gate.Record, time.Time) gate.Record) (gate.Record, error) {
-	var after gate.Record
+	var before, after gate.Record
 	err := hook.OnConflict(ctx, a.Wait, maxCircuitAttempts, func() error {
-		before, err := a.circuit(ctx, e)
-		if err != nil {
+		var err error
+		if before, err = a.circuit(ctx, e); err != nil {
 			return err
 		}
 		if after = step(before, a.now()); after == before {
@@ -120,6 +120,9 @@ func (a *Admin) save(ctx context.Context, e hook.Endpoint, step func(gate.Record
 	}
 	if err != nil {
 		return gate.Record{}, err
+	}
+	if a.CircuitChanged != nil && after.State != before.State {
+		a.CircuitChanged(before, after)
 	}
 	return after, nil
 }

@@ -57,5 +57,6 @@ func (a *Admin) Create(ctx context.Context, tenant hook.TenantID, f Fields, secr
 		return hook.Endpoint{}, "", fmt.Errorf("create endpoint %s: %w", e.ID, err)
 	}
 	e.Version = 1
+	a.changed(hook.Endpoint{}, e)
 	return e, secret, nil
 }

@@ -86,32 +86,6 @@ func (r *Reader) Delivery(ctx context.Context, tenant hook.TenantID, id hook.Del
 	return DeliveryDetail{Delivery: all[i], Attempts: attempts, Planned: planned}, nil
 }
 
-// EndpointDeliveries returns a page of the endpoint's deliveries in the state,
-// newest first. CodeInvalid for StateQueued, because queued deliveries have no record.
-func (r *Reader) EndpointDeliveries(
-	ctx context.Context, tenant hook.TenantID, ref string, state hook.State, p page.Request,
-) (page.List[hook.Delivery], error) {
-	if state == hook.StateQueued {
-		return page.List[hook.Delivery]{}, hook.Invalid(hook.FieldError{
-			Field: "state", Message: "queued deliveries have no record yet; look at their event's deliveries",
-		})
-	}
-	e, err := r.Endpoints.Get(ctx, tenant, ref)
-	if err != nil {
-		return page.List[hook.Delivery]{}, fmt.Errorf("find endpoint: %w", err)
-	}
-	list := page.Scope("endpoint", string(tenant), string(e.ID), state.String())
-	after, err := page.OpenCursor(list, p.Cursor)
-	if err != nil {
-		return page.List[hook.Delivery]{}, err
-	}
-	data, next, err := r.History.DeliveriesByEndpoint(ctx, e.Widest(), state, after, p.Limit)
-	if err != nil {
-		return page.List[hook.Delivery]{}, fmt.Errorf("list %s deliveries of endpoint %s: %w", state, e.ID, err)
-	}
-	return page.List[hook.Delivery]{Data: data, Next: page.NewCursor(list, next)}, nil
-}
-
 // eventDeliveries returns all generations of the event's deliveries, in no
 // particular order; CodeNotFound if the tenant has no such event.
 func (r *Reader) eventDeliveries(ctx context.Context, tenant hook.TenantID, id hook.EventID) ([]hook.Delivery, error) {

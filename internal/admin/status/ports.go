@@ -29,11 +29,23 @@ type History interface {
 	// Attempts returns the recorded attempts of the deliveries, in the order of
 	// endpoint, generation and number.
 	Attempts(ctx context.Context, deliveries []hook.Delivery) ([]hook.Attempt, error)
-	// DeliveriesByEndpoint returns at most limit recorded deliveries in the target's
-	// shards and in the state, newest first. A page may be short or empty before the
-	// end. cursor is the next of an earlier call, or empty for the newest. next is
-	// empty at the end. The index may lag by a moment.
-	DeliveriesByEndpoint(ctx context.Context, target hook.Target, state hook.State, cursor string, limit int) (page []hook.Delivery, next string, err error)
+}
+
+// Lists reads the parts of lists. A call is one request, or one per 100 records.
+// Reads of rows and heads may lag by a moment.
+type Lists interface {
+	// DeliveryRows looks at the next rows of the part in the span, newest first, at most
+	// look (1 to 1000). Rows of all states have the record, and rows in a state have the
+	// place only. more is true when the part may have rows after the last.
+	DeliveryRows(ctx context.Context, part Part, span Span, look int) (rows []Row, more bool, err error)
+	// UntargetedRows looks at the tenant's events without a target, in the shard of
+	// hook.UntargetedShards, like DeliveryRows.
+	UntargetedRows(ctx context.Context, tenant hook.TenantID, shard int, span Span, look int) (rows []Row, more bool, err error)
+	// EventHeads returns the existing events without payload and nonce, in no
+	// particular order.
+	EventHeads(ctx context.Context, ids []hook.EventID) ([]hook.Event, error)
+	settle.DeliveriesReader
+	settle.EndpointLister
 }
 
 // Stats keeps the hourly counts of attempts.

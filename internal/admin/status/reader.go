@@ -10,8 +10,14 @@
 //
 // # Consistency
 //
-// Events, deliveries of an event and attempts are strongly consistent. Lists by
-// endpoint and counts come from indexes, and may lag by a moment.
+// Events, deliveries of an event and attempts are strongly consistent. Lists of a
+// tenant or an endpoint, and counts, may lag by a moment.
+//
+// # Lists
+//
+// Deliveries live with their endpoints. A list of a tenant merges the deliveries of all
+// the tenant's endpoints by time. A page has a bound of requests, and ends early at the
+// bound: the cursor goes on where the page ended.
 //
 // The package changes nothing, and knows neither HTTP nor storage.
 package status
@@ -23,6 +29,7 @@ type Reader struct {
 	Endpoints Endpoints
 	Circuits  Circuits
 	History   History
+	Lists     Lists
 	Stats     Stats
 	Index     Index
 	Queues    Queues

@@ -38,7 +38,7 @@ func setup(t *testing.T) *bundle {
 		Vault: memory.Vault{}, Policy: egress.Policy{}, Now: clock,
 	}
 	b.Reader = &status.Reader{
-		Endpoints: b.admin, Circuits: b.store, History: b.store, Stats: b.store, Index: b.store, Queues: queues{}, Now: clock,
+		Endpoints: b.admin, Circuits: b.store, History: b.store, Lists: b.store, Stats: b.store, Index: b.store, Queues: queues{}, Now: clock,
 	}
 	return b
 }

@@ -1,4 +1,6 @@
-// Package tenant manages the operator's limits of tenants.
+// Package tenant lists the tenants, and manages the operator's limits of tenants.
+//
+// A tenant is known from its first endpoint, event or limit on.
 //
 // The limits are optional. Package ingest applies the limits of events before the
 // acceptance of an event, and the store applies the limit of endpoints. The package
@@ -9,12 +11,27 @@ package tenant
 import (
 	"context"
 	"fmt"
+	"strings"
+	"time"
 
+	"surehook/internal/admin/page"
 	"surehook/internal/hook"
 )
 
-// Store keeps the limits of tenants. Reads are strongly consistent.
+// Tenant is a known tenant.
+type Tenant struct {
+	ID        hook.TenantID
+	Endpoints int
+	Limits    hook.TenantLimits
+}
+
+// Store keeps the list and the limits of tenants. Reads are strongly consistent, but
+// the list of ids may lag by a moment.
 type Store interface {
+	// Tenants returns the known tenants with the prefix, after the given tenant, in the
+	// order of their ids, at most limit (1 to 100). more is true when other tenants may
+	// follow.
+	Tenants(ctx context.Context, prefix string, after hook.TenantID, limit int) (page []Tenant, more bool, err error)
 	// TenantLimits returns the limits of the tenant; the zero limits for a tenant
 	// without limits.
 	TenantLimits(ctx context.Context, tenant hook.TenantID) (hook.TenantLimits, error)
@@ -25,7 +42,36 @@ type Store interface {
 
 // Admin manages limits. All fields are required.
 type Admin struct {
-	Store Store
+	Store     Store
+	Retention time.Duration // of events in the environment
+}
+
+// List returns a page of the known tenants with the prefix, in the order of their ids. A
+// page is two requests. Errors: CodeInvalid for a prefix that is no begin of an id, and
+// for a cursor of another list.
+func (a *Admin) List(ctx context.Context, prefix string, p page.Request) (page.List[Tenant], error) {
+	if _, err := hook.ParseTenantID(prefix); prefix != "" && err != nil {
+		return page.List[Tenant]{}, hook.Invalid(hook.FieldError{Field: "prefix", Message: "must be the begin of the id of a tenant"})
+	}
+	scope := page.Scope("tenants", prefix)
+	after, err := page.OpenCursor(scope, p.Cursor)
+	if err != nil {
+		return page.List[Tenant]{}, err
+	}
+	if after != "" {
+		if _, err := hook.ParseTenantID(after); err != nil || !strings.HasPrefix(after, prefix) {
+			return page.List[Tenant]{}, page.InvalidCursor()
+		}
+	}
+	data, more, err := a.Store.Tenants(ctx, prefix, hook.TenantID(after), p.Limit)
+	if err != nil {
+		return page.List[Tenant]{}, fmt.Errorf("list tenants: %w", err)
+	}
+	list := page.List[Tenant]{Data: data}
+	if more && len(data) > 0 {
+		list.Next = page.NewCursor(scope, string(data[len(data)-1].ID))
+	}
+	return list, nil
 }
 
 // Limits returns the limits of the tenant. A tenant is unknown until its first
@@ -44,7 +90,7 @@ func (a *Admin) Limits(ctx context.Context, tenant hook.TenantID) (hook.TenantLi
 //
 // Errors: CodeInvalid names the wrong fields.
 func (a *Admin) SetLimits(ctx context.Context, tenant hook.TenantID, l hook.TenantLimits) error {
-	if wrong := hook.ValidateTenantLimits(l); len(wrong) > 0 {
+	if wrong := hook.ValidateTenantLimits(l, a.Retention); len(wrong) > 0 {
 		return hook.Invalid(wrong...)
 	}
 	if err := a.Store.SetTenantLimits(ctx, tenant, l); err != nil {

@@ -76,7 +76,7 @@ func principal(e events.APIGatewayV2HTTPRequest) (hook.Principal, bool) {
 		s, _ := e.RequestContext.Authorizer.Lambda[name].(string)
 		return s
 	}
-	p := hook.Principal{Key: hook.KeyID(text(names.AuthKeyID)), Tenant: hook.TenantID(text(names.AuthTenant))}
+	p := hook.Principal{Key: hook.KeyID(text(names.AuthKeyID)), Name: text(names.AuthKeyName), Tenant: hook.TenantID(text(names.AuthTenant))}
 	if p.Key == "" || p.Tenant == "" {
 		return hook.Principal{}, false
 	}
@@ -126,6 +126,7 @@ func Authorizer(p hook.Principal) map[string]any {
 	}
 	return map[string]any{
 		names.AuthKeyID:     string(p.Key),
+		names.AuthKeyName:   p.Name,
 		names.AuthTenant:    string(p.Tenant),
 		names.AuthScopes:    strings.Join(scopes, ","),
 		names.AuthExpiresAt: expiresAt,

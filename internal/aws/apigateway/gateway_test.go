@@ -102,7 +102,7 @@ func TestHandle_RejectsInvalidBase64(t *testing.T) {
 func TestHandle_PassesTheAuthorizersPrincipal(t *testing.T) {
 	t.Parallel()
 
-	want := hook.Principal{Key: "key_1", Tenant: "acme", Scopes: []hook.Scope{hook.ScopeRead, hook.ScopeReplay}}
+	want := hook.Principal{Key: "key_1", Name: "support desk, Zürich", Tenant: "acme", Scopes: []hook.Scope{hook.ScopeRead, hook.ScopeReplay}}
 	bound := want
 	bound.Restriction = hook.Restriction{
 		ExpiresAt: time.UnixMilli(1_800_000_000_123).UTC(),

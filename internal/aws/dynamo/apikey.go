@@ -107,20 +107,24 @@ func (s *Store) TouchKey(ctx context.Context, k hook.APIKey, day string) error {
 }
 
 // DeleteKey reads the key and removes both items in one transaction.
-func (s *Store) DeleteKey(ctx context.Context, id hook.KeyID) error {
+func (s *Store) DeleteKey(ctx context.Context, id hook.KeyID) (hook.APIKey, error) {
 	op := "delete key " + string(id)
 	var it apiKeyItem
 	if err := s.get(ctx, apiKeyRow(id), &it, "key", string(id)); err != nil {
-		return err
+		return hook.APIKey{}, err
 	}
-	err := s.transact(ctx,
+	k, err := fromAPIKeyItem(it)
+	if err != nil {
+		return hook.APIKey{}, translate(err, op)
+	}
+	err = s.transact(ctx,
 		types.TransactWriteItem{Delete: &types.Delete{
 			TableName: s.table, Key: apiKeyRow(id).attributes(), ConditionExpression: aws.String("attribute_exists(pk)"),
 		}},
 		types.TransactWriteItem{Delete: &types.Delete{TableName: s.table, Key: apiKeyKey(it.Hash).attributes()}},
 	)
 	if conditionFailed(err, 0) { // a concurrent call deleted the key
-		return fmt.Errorf("%s: %w", op, hook.NotFound("key"))
+		return hook.APIKey{}, fmt.Errorf("%s: %w", op, hook.NotFound("key"))
 	}
-	return translate(err, op)
+	return k, translate(err, op)
 }

@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
 	"surehook/internal/hook"
 )
 
@@ -79,4 +82,28 @@ func (s *Store) Attempts(ctx context.Context, deliveries []hook.Delivery) ([]hoo
 		)
 	})
 	return attempts, translate(err, op)
+}
+
+// EraseAttempts reads the attempts and makes one update for each attempt with a body.
+func (s *Store) EraseAttempts(ctx context.Context, deliveries []hook.Delivery) error {
+	attempts, err := s.Attempts(ctx, deliveries)
+	if err != nil {
+		return err
+	}
+	for _, a := range attempts {
+		if len(a.Outcome.Body) == 0 {
+			continue
+		}
+		_, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+			TableName:                s.table,
+			Key:                      attemptKey(a.Delivery, a.Number).attributes(),
+			UpdateExpression:         aws.String("REMOVE outcome.#body"),
+			ConditionExpression:      aws.String("attribute_exists(pk)"),
+			ExpressionAttributeNames: map[string]string{"#body": "body"},
+		})
+		if err != nil && codeOf(err) != hook.CodeConflict { // the table expired the attempt
+			return translate(err, fmt.Sprintf("erase attempt %d of delivery %s", a.Number, a.Delivery))
+		}
+	}
+	return nil
 }

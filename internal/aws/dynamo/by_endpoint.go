@@ -3,7 +3,6 @@ package dynamo
 import (
 	"context"
 	"encoding/base64"
-	"fmt"
 	"strings"
 	"time"
 
@@ -18,30 +17,12 @@ import (
 // maxPage bounds a page of deliveries: one BatchGetItem reads 100 keys.
 const maxPage = maxBatchKeys
 
-// DeliveriesByEndpoint makes one query per shard, and one batch read; for state
-// delivered, two queries per shard. limit is cut to 1 to 100. A page may be shorter
-// than limit because stale rows are dropped, and because delivered deliveries are
-// found by looking at maxPages pages of each shard's deliveries of all states. A
-// cursor of another list, or an invalid cursor, is CodeInvalid.
-func (s *Store) DeliveriesByEndpoint(
-	ctx context.Context, target hook.Target, state hook.State, cursor string, limit int,
-) (page []hook.Delivery, next string, err error) {
-	op := fmt.Sprintf("list %s deliveries of endpoint %s", state, target.Endpoint)
-	l := listOf(target, state)
-	after, err := l.openCursor(cursor)
-	if err != nil {
-		return nil, "", fmt.Errorf("%s: %w", op, err)
-	}
-	page, next, err = s.pageOf(ctx, l, true, after, limit)
-	return page, next, translate(err, op)
-}
-
 // Parked makes at most 5 index queries per shard, and as many batch reads. limit is
 // cut to 1 to 1000. The index may lag a moment: a delivery parked just now may be
 // absent, but every returned delivery is parked.
 func (s *Store) Parked(ctx context.Context, target hook.Target, limit int) ([]hook.Delivery, error) {
 	l := listOf(target, hook.StateParked)
-	parked, err := pageThrough(ctx, s, l.sources(false, ""), min(limit, maxRows), fromDeliveryItem, l.position)
+	parked, err := pageThrough(ctx, s, l.sources(""), min(limit, maxRows), fromDeliveryItem, l.position)
 	return parked, translate(err, "list parked deliveries of endpoint "+string(target.Endpoint))
 }
 
@@ -89,12 +70,9 @@ func (l list) position(d hook.Delivery) string {
 // position after. The index lists every delivery of the state, with one exception: a
 // delivered delivery of the first generation. There the time of acceptance is
 // CreatedAt, so the deliveries of the shard are in the order of the list.
-func (l list) sources(newest bool, after string) []source {
-	from, to := l.from, l.to
-	switch {
-	case after != "" && newest:
-		to = after
-	case after != "":
+func (l list) sources(after string) []source {
+	from := l.from
+	if after != "" {
 		from = after
 	}
 	query := func(shard int, sort, prefix string) source {
@@ -102,7 +80,7 @@ func (l list) sources(newest bool, after string) []source {
 			query: &dynamodb.QueryInput{
 				KeyConditionExpression: aws.String("pk = :pk AND " + sort + " BETWEEN :from AND :to"),
 				ExpressionAttributeValues: map[string]types.AttributeValue{
-					":pk": text(deliveryPartition(l.target.Endpoint, shard)), ":from": text(prefix + from), ":to": text(prefix + to),
+					":pk": text(deliveryPartition(l.target.Endpoint, shard)), ":from": text(prefix + from), ":to": text(prefix + l.to),
 				},
 			},
 		}
@@ -131,12 +109,12 @@ func (l list) sources(newest bool, after string) []source {
 // empty. pageOf reads one row more than limit to learn whether another page exists.
 // A source that looked at maxPages pages ends the page: next is then the position up
 // to which all sources were read.
-func (s *Store) pageOf(ctx context.Context, l list, newest bool, after string, limit int) (page []hook.Delivery, next string, err error) {
+func (s *Store) pageOf(ctx context.Context, l list, after string, limit int) (page []hook.Delivery, next string, err error) {
 	if l.empty() {
 		return nil, "", nil
 	}
 	limit = min(max(limit, 1), maxPage)
-	m := s.newMerge(newest, l.sources(newest, after))
+	m := s.newMerge(l.sources(after))
 	m.after = after
 	size := limit + 1
 	if after != "" {

@@ -43,38 +43,6 @@ func (c *noTable) Do(r *http.Request) (*http.Response, error) {
 	return nil, r.Context().Err()
 }
 
-// FuzzDeliveriesCursor checks that DeliveriesByEndpoint rejects a cursor of another
-// endpoint or state, and a malformed cursor, without a request: the cursor would
-// become a key.
-func FuzzDeliveriesCursor(f *testing.F) {
-	const own = ownDead + "2026-01-02T03:04:05.678Z#" + string(eventID) + "#0001"
-	for _, position := range []string{
-		own, strings.Replace(own, "dead", "parked", 1), strings.Replace(own, "0123456789abcdef", "fedcba9876543210", 1), own + "0", strings.Replace(own, ".678Z", "Z", 1), strings.Replace(own, "01-02", "02-30", 1), ownDead, ownDead + "##", "", "\xff\x00",
-	} {
-		f.Add(base64.RawURLEncoding.EncodeToString([]byte(position)))
-	}
-	f.Add(base64.StdEncoding.EncodeToString([]byte(own)))
-
-	f.Fuzz(func(t *testing.T, cursor string) {
-		client := &noTable{}
-		store := dynamo.New(aws.Config{
-			Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("test", "test", ""),
-			HTTPClient: client, RetryMaxAttempts: 1,
-		}, "table")
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		_, _, err := store.DeliveriesByEndpoint(ctx, hook.Target{Endpoint: endpointID, Shards: 1}, hook.StateDead, cursor, 1)
-		position, undecodable := base64.RawURLEncoding.DecodeString(cursor)
-		_, possible := positionIn(string(position))
-		valid := cursor == "" || undecodable == nil && possible
-		if refused := hook.CodeOf(err) == hook.CodeInvalid; refused == valid {
-			t.Errorf("DeliveriesByEndpoint(cursor of %q) = %v; valid: %t", position, err, valid)
-		} else if refused && client.asked {
-			t.Errorf("DeliveriesByEndpoint(cursor of %q) was rejected after a request; want no request", position)
-		}
-	})
-}
-
 // FuzzSelectionPosition checks that Select rejects a position outside a selection
 // with time bounds, without a request.
 func FuzzSelectionPosition(f *testing.F) {

@@ -4,19 +4,20 @@ import (
 	"testing"
 	"time"
 
+	"surehook/internal/delivery/replay"
 	"surehook/internal/hook"
 )
 
-// TestStore_DeliveriesByEndpoint_Delivered: delivered deliveries of the first
+// TestStore_Select_Delivered: delivered deliveries of the first
 // generation are found in the partition. The work of a page has a bound, and the
 // cursor says how far the page looked.
-func TestStore_DeliveriesByEndpoint_Delivered(t *testing.T) {
+func TestStore_Select_Delivered(t *testing.T) {
 	t.Parallel()
 
 	w, store := newWire(t)
 	looked := 0
 	position := func(n int) string {
-		return epoch.Add(-time.Duration(n)*time.Second).Format(milliseconds) + "#" + string(eventID) + "#0001"
+		return epoch.Add(time.Duration(n)*time.Second).Format(milliseconds) + "#" + string(eventID) + "#0001"
 	}
 	w.reply = func(r request) answer {
 		if r.op != "Query" || r.body.at("IndexName") != nil {
@@ -27,20 +28,21 @@ func TestStore_DeliveriesByEndpoint_Delivered(t *testing.T) {
 			"pk": s("endpoint#" + string(endpointID) + "#00"), "sk": s("delivery#" + position(looked)),
 		}})
 	}
-	target := hook.Target{Endpoint: endpointID, Shards: 1}
-	page, next, err := store.DeliveriesByEndpoint(t.Context(), target, hook.StateDelivered, "", 10)
+	selection := replay.Selection{Target: hook.Target{Endpoint: endpointID, Shards: 1}, State: hook.StateDelivered, Limit: 10}
+	page, next, err := store.Select(t.Context(), selection)
 	if err != nil || len(page) != 0 || next == "" || looked != 5 {
-		t.Fatalf("DeliveriesByEndpoint(delivered) = %v, %q, %v after %d pages; want an empty page and a cursor after 5", page, next, err, looked)
+		t.Fatalf("Select(delivered) = %v, %q, %v after %d pages; want an empty page and a cursor after 5", page, next, err, looked)
 	}
 	w.reply = func(request) answer { return reply(map[string]any{"Items": []any{}}) }
 	before := len(w.sent())
-	if _, next, err = store.DeliveriesByEndpoint(t.Context(), target, hook.StateDelivered, next, 10); err != nil || next != "" {
-		t.Fatalf("DeliveriesByEndpoint(delivered, cursor) = %q, %v; want the end", next, err)
+	selection.After = next
+	if _, next, err = store.Select(t.Context(), selection); err != nil || next != "" {
+		t.Fatalf("Select(delivered, cursor) = %q, %v; want the end", next, err)
 	}
 	for _, r := range w.sent()[before:] {
 		prefix := map[any]string{nil: "delivery#", "by_endpoint": "delivered#"}[r.body.at("IndexName")]
-		if to := r.body.at("ExpressionAttributeValues", ":to", "S"); to != prefix+position(5) {
-			t.Errorf("the next page goes up to %v; want %s%s, the end of the fifth page", to, prefix, position(5))
+		if from := r.body.at("ExpressionAttributeValues", ":from", "S"); from != prefix+position(5) {
+			t.Errorf("the next page begins at %v; want %s%s, the end of the fifth page", from, prefix, position(5))
 		}
 	}
 }

@@ -38,6 +38,7 @@ type deliveryItem struct {
 	SweptAt       int64         `dynamodbav:"swept_at,omitempty"`
 	ExpiresAt     int64         `dynamodbav:"expires_at,omitempty"`
 	Last          *outcomeItem  `dynamodbav:"last,omitempty"`
+	Erased        bool          `dynamodbav:"erased,omitempty"`
 	Replayed      *replayedItem `dynamodbav:"replayed,omitempty"`
 	Job           hook.JobID    `dynamodbav:"job,omitempty"`
 	JobIndex      int           `dynamodbav:"job_index,omitempty"`
@@ -63,6 +64,7 @@ func toDeliveryItem(d hook.Delivery) deliveryItem {
 		SweptAt:       millis(d.SweptAt),
 		ExpiresAt:     ttl(d.ExpiresAt),
 		Last:          toOutcomeItem(d.Last),
+		Erased:        d.Erased,
 		Replayed:      toReplayedItem(d.Replayed),
 		Job:           d.Job,
 		JobIndex:      d.JobIndex,
@@ -109,6 +111,7 @@ func fromDeliveryItem(it deliveryItem) (hook.Delivery, error) {
 		SweptAt:       fromMillis(it.SweptAt),
 		ExpiresAt:     fromTTL(it.ExpiresAt),
 		Last:          last,
+		Erased:        it.Erased,
 		Replayed:      fromReplayedItem(it.Replayed),
 		Job:           it.Job,
 		JobIndex:      it.JobIndex,

@@ -1,5 +1,5 @@
 // Package dynamo stores endpoints, circuits, limits, counts, events, deliveries,
-// attempts, replay jobs, notifications, API keys and data keys in one DynamoDB
+// attempts, replay jobs, notifications, changes, API keys and data keys in one DynamoDB
 // table.
 //
 // The package knows the layout of records and the condition of each write.
@@ -25,6 +25,7 @@
 //	limits             endpoint#E    limits                per decision, version by version; only for endpoints with limits
 //	stats              endpoint#E    stats#HHHH            one addition per batch; HHHH is the UTC hour, attributes count per minute
 //	notification       endpoint#E    history#W#N           once per time W and key N
+//	change             audit#T       audit#W#C             when change C begins at time W, and when the change ends; T is * for changes outside of the tenants
 //	event              event#V       event                 once; names the endpoints and their numbers of shards
 //	delivery           endpoint#E#SS delivery#A#V#GGGG     per decision, version by version
 //	attempt            endpoint#E#SS attempt#A#V#GGGG#NNN  in a transaction with its delivery
@@ -70,8 +71,8 @@
 //
 // # Expiry
 //
-// Events, deliveries, attempts, limits, stats, notifications, jobs and outcomes
-// carry the TTL attribute expires_at. DynamoDB removes expired items up to some
+// Events, deliveries, attempts, limits, stats, notifications, changes, jobs and
+// outcomes carry the TTL attribute expires_at. DynamoDB removes expired items up to some
 // days later; until then, reads return expired items. Circuits do not expire:
 // an endpoint has at most one circuit, and the circuit's generation must not go
 // back. The items of a tenant do not expire either.

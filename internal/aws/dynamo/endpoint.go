@@ -91,22 +91,38 @@ func (s *Store) UpdateEndpoint(ctx context.Context, e hook.Endpoint) error {
 	return s.MoveEndpoint(ctx, e, e.URL)
 }
 
+// DisableEndpoint is UpdateEndpoint with the record in the same transaction.
+func (s *Store) DisableEndpoint(ctx context.Context, e hook.Endpoint, r hook.AuditRecord) error {
+	put, err := s.put(toAuditItem(r), condition{})
+	if err != nil {
+		return translate(err, "record disabling of endpoint "+string(e.ID))
+	}
+	return s.changeEndpoint(ctx, e, e.URL, types.TransactWriteItem{Put: put})
+}
+
 // MoveEndpoint writes the endpoint, the tenant and, for another receiver, both
 // counts of URLs in one transaction.
 func (s *Store) MoveEndpoint(ctx context.Context, e hook.Endpoint, from string) error {
+	var counts []types.TransactWriteItem
+	if hook.Receiver(e.URL) != hook.Receiver(from) {
+		counts = append(counts,
+			types.TransactWriteItem{Update: s.countURL(e.Tenant, e.URL, 1)},
+			types.TransactWriteItem{Update: s.countURL(e.Tenant, from, -1)},
+		)
+	}
+	return s.changeEndpoint(ctx, e, from, counts...)
+}
+
+// changeEndpoint writes the endpoint, the tenant and the further items in one
+// transaction. from is the stored URL.
+func (s *Store) changeEndpoint(ctx context.Context, e hook.Endpoint, from string, further ...types.TransactWriteItem) error {
 	op := "update endpoint " + string(e.ID)
 	endpoint, err := s.put(toEndpointItem(e), unchanged(e, from))
 	if err != nil {
 		return translate(err, op)
 	}
 	writes := []types.TransactWriteItem{endpointWrite: {Put: endpoint}, tenantWrite: {Update: s.countChange(e.Tenant, 0)}}
-	if hook.Receiver(e.URL) != hook.Receiver(from) {
-		writes = append(writes,
-			types.TransactWriteItem{Update: s.countURL(e.Tenant, e.URL, 1)},
-			types.TransactWriteItem{Update: s.countURL(e.Tenant, from, -1)},
-		)
-	}
-	err = s.transact(ctx, writes...)
+	err = s.transact(ctx, append(writes, further...)...)
 	if conditionFailed(err, urlWrite) && !conditionFailed(err, endpointWrite) {
 		return fmt.Errorf("%s: %w", op, hook.TooManyForURL())
 	}
@@ -162,8 +178,8 @@ func (s *Store) countChange(tenant hook.TenantID, more int64) *types.Update {
 	return &types.Update{
 		TableName:                 s.table,
 		Key:                       tenantKey(tenant).attributes(),
-		UpdateExpression:          aws.String("ADD version :one, endpoints :more"),
-		ExpressionAttributeValues: map[string]types.AttributeValue{":one": number(1), ":more": number(more)},
+		UpdateExpression:          aws.String(listTenant + " ADD version :one, endpoints :more"),
+		ExpressionAttributeValues: listedTenant(tenant, map[string]types.AttributeValue{":one": number(1), ":more": number(more)}),
 	}
 }
 

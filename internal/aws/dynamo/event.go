@@ -2,18 +2,25 @@ package dynamo
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"surehook/internal/hook"
 )
 
+// eventItem has StatePK and StateSK for an event without a target: the event is in a list
+// of the tenant. All other events are found by their deliveries.
 type eventItem struct {
 	key
+	StatePK        string        `dynamodbav:"state_pk,omitempty"` // names.ByStateHash
+	StateSK        string        `dynamodbav:"state_sk,omitempty"` // names.ByStateRange
 	ID             hook.EventID  `dynamodbav:"id"`
 	Tenant         hook.TenantID `dynamodbav:"tenant"`
 	Type           string        `dynamodbav:"type"`
@@ -24,6 +31,7 @@ type eventItem struct {
 	Targets        []string      `dynamodbav:"targets,omitempty"` // <endpoint id>, and /<shards> above 1
 	AcceptedAt     int64         `dynamodbav:"accepted_at"`
 	ExpiresAt      int64         `dynamodbav:"expires_at,omitempty"`
+	ErasedAt       int64         `dynamodbav:"erased_at,omitempty"`
 	Nonce          string        `dynamodbav:"nonce,omitempty"`
 }
 
@@ -40,10 +48,15 @@ func (c codec) toEventItem(e hook.Event) eventItem {
 		IdempotencyKey: e.IdempotencyKey,
 		AcceptedAt:     millis(e.AcceptedAt),
 		ExpiresAt:      ttl(e.ExpiresAt),
+		ErasedAt:       millis(e.ErasedAt),
 		Nonce:          e.Nonce,
 	}
 	for _, target := range e.Targets {
 		it.Targets = append(it.Targets, targetText(target))
+	}
+	if len(e.Targets) == 0 {
+		it.StatePK = shard(untargetedList(e.Tenant), hook.ShardOf(e.ID, hook.UntargetedShards))
+		it.StateSK = position(e.AcceptedAt, hook.DeliveryID{Event: e.ID})
 	}
 	return it
 }
@@ -82,6 +95,7 @@ func (c codec) fromEventItem(it eventItem) (hook.Event, error) {
 		IdempotencyKey: it.IdempotencyKey,
 		AcceptedAt:     fromMillis(it.AcceptedAt),
 		ExpiresAt:      fromTTL(it.ExpiresAt),
+		ErasedAt:       fromMillis(it.ErasedAt),
 		Nonce:          it.Nonce,
 	}
 	for _, s := range it.Targets {
@@ -122,4 +136,41 @@ func (s *Store) Event(ctx context.Context, id hook.EventID) (hook.Event, error) 
 	}
 	e, err := s.payload.fromEventItem(it)
 	return e, translate(err, "read event "+string(id))
+}
+
+// AddTarget makes one conditional update, at the price of a write of the whole event.
+// The condition compares the text of the target, with the number of shards.
+func (s *Store) AddTarget(ctx context.Context, e hook.Event, target hook.Target) error {
+	op := fmt.Sprintf("add endpoint %s to event %s", target.Endpoint, e.ID)
+	added := text(targetText(target))
+	_, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName:        s.table,
+		Key:              eventKey(e.ID).attributes(),
+		UpdateExpression: aws.String("SET targets = list_append(if_not_exists(targets, :none), :added)"),
+		ConditionExpression: aws.String("accepted_at = :at AND tenant = :tenant AND " +
+			"(attribute_not_exists(targets) OR (NOT contains(targets, :target) AND size(targets) < :most))"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{
+			":none": &types.AttributeValueMemberL{}, ":added": &types.AttributeValueMemberL{Value: []types.AttributeValue{added}},
+			":target": added, ":at": number(millis(e.AcceptedAt)), ":tenant": text(string(e.Tenant)), ":most": number(hook.MaxTargets),
+		},
+	})
+	if _, failed := errors.AsType[*types.ConditionalCheckFailedException](err); failed {
+		return fmt.Errorf("%s: %w", op, hook.Conflict("the event was changed meanwhile, or takes no further endpoint"))
+	}
+	return translate(err, op)
+}
+
+// EraseEvent makes one conditional update.
+func (s *Store) EraseEvent(ctx context.Context, e hook.Event) error {
+	op := "erase event " + string(e.ID)
+	_, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName:           s.table,
+		Key:                 eventKey(e.ID).attributes(),
+		UpdateExpression:    aws.String("SET erased_at = if_not_exists(erased_at, :at) REMOVE payload, encoding"),
+		ConditionExpression: aws.String("accepted_at = :accepted"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{
+			":at": number(millis(e.ErasedAt)), ":accepted": number(millis(e.AcceptedAt)),
+		},
+	})
+	return translate(err, op)
 }

@@ -268,7 +268,7 @@ func TestStore_DueCircuits_DropsStaleRows(t *testing.T) {
 		t.Fatalf("DueCircuits() sent %v; want 16 queries and a BatchGetItem", sent)
 	}
 	wantShards(t, sent[:16], body{
-		"TableName": "table", "IndexName": "by_state", "Limit": 10.0, "ScanIndexForward": true,
+		"TableName": "table", "IndexName": "by_state", "Limit": 10.0,
 		"KeyConditionExpression": "state_pk = :shard AND state_sk < :value",
 	}, "circuit", s("2026-01-02T03:04:05.679Z"))
 	read, _ := sent[16].body.at("RequestItems", "table", "Keys").([]any)
@@ -313,7 +313,7 @@ func TestStore_Parked_ReadsOnAfterStaleRows(t *testing.T) {
 				t.Fatalf("Parked(limit 1) = %v, %v, in %d requests; want %d in %d", got, err, len(sent), tt.want, tt.requests)
 			}
 			first := sent[0].body
-			if first.at("Limit") != 1.0 || first.at("ScanIndexForward") != true || first.at("ExclusiveStartKey") != nil {
+			if first.at("Limit") != 1.0 || first.at("ExclusiveStartKey") != nil {
 				t.Errorf("first query = %v; want the oldest row", first)
 			}
 			if tt.requests > 2 && (sent[2].body.at("Limit") != 100.0 || sent[2].body.at("ExclusiveStartKey", "pk") == nil) {

@@ -61,7 +61,7 @@ func pageThrough[I, T any](
 	ctx context.Context, s *Store, sources []source, limit int, from func(I) (T, error), position func(T) string,
 ) ([]T, error) {
 	limit = max(limit, 1)
-	list := s.newMerge(false, sources)
+	list := s.newMerge(sources)
 	var all []T
 	for rows, size := limit, firstPage(limit, len(sources)); ; rows, size = max(limit-len(all), maxPage), max(limit, maxPage) {
 		page, err := list.next(ctx, rows, size)

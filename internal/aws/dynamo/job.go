@@ -45,6 +45,7 @@ type filterItem struct {
 	Types    []string        `dynamodbav:"types,omitempty"`
 	From     int64           `dynamodbav:"from,omitempty"`
 	To       int64           `dynamodbav:"to,omitempty"`
+	AddTo    hook.EndpointID `dynamodbav:"add_to,omitempty"`
 }
 
 // toJobItem returns the next version of j.
@@ -64,6 +65,7 @@ func toJobItem(j replay.Job) jobItem {
 			Types:    j.Filter.Types,
 			From:     millis(j.Filter.From),
 			To:       millis(j.Filter.To),
+			AddTo:    j.Filter.AddTo,
 		},
 		Rate:      j.Rate,
 		State:     word(j.State),
@@ -108,6 +110,7 @@ func fromJobItem(it jobItem) (replay.Job, error) {
 			Types:    it.Filter.Types,
 			From:     fromMillis(it.Filter.From),
 			To:       fromMillis(it.Filter.To),
+			AddTo:    it.Filter.AddTo,
 		},
 		Rate:      it.Rate,
 		State:     state,

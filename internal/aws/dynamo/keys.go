@@ -11,6 +11,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"surehook/internal/admin/audit"
 	"surehook/internal/hook"
 	"surehook/internal/names"
 )
@@ -44,6 +45,7 @@ const (
 	apiKeyPrefix   = "key#"
 	statsPrefix    = "stats#"
 	historyPrefix  = "history#"
+	auditPrefix    = "audit#"
 	jobPrefix      = "replay#"
 	outcomesPrefix = "outcomes#"
 	openJobsSort   = "open-replays"
@@ -185,6 +187,15 @@ func historyKey(n hook.Notification) key {
 	return key{endpointPartition(n.Endpoint), historyPrefix + n.At.UTC().Format(indexTime) + "#" + n.Key}
 }
 
+// auditPartition returns the partition of the tenant's records of changes. The name of
+// hook.AllTenants is no tenant's id.
+func auditPartition(tenant hook.TenantID) string { return auditPrefix + string(tenant) }
+
+// auditKey returns the key of the record of a change. Keys sort by time.
+func auditKey(r hook.AuditRecord) key {
+	return key{auditPartition(r.Tenant), auditPrefix + audit.Position(r)}
+}
+
 func jobKey(tenant hook.TenantID, id hook.JobID) key {
 	return key{tenantPartition(tenant), jobPrefix + string(id)}
 }
@@ -214,6 +225,14 @@ func apiKeyRow(id hook.KeyID) key { return key{apiKeysPartition, apiKeyPrefix + 
 // indexTime is RFC 3339 in UTC with milliseconds. The text has a fixed width and
 // sorts by time.
 const indexTime = "2006-01-02T15:04:05.000Z"
+
+// tenantList is the hash key of the list of tenants in the index by_state, by id. A
+// tenant writes the row once.
+const tenantList = "tenants"
+
+// untargetedList is the name of the list of the tenant's events without a target, by
+// position with generation 0.
+func untargetedList(tenant hook.TenantID) string { return "untargeted#" + string(tenant) }
 
 // circuitList is the name of the list of circuits with an AttendAt.
 const circuitList = "circuit"

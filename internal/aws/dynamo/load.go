@@ -146,9 +146,14 @@ var errUnprocessed = &hook.Error{Code: hook.CodeUnavailable, Message: "keys of a
 // order. Keys must not repeat. batchGet requests unprocessed keys again, after a
 // jittered wait, up to maxRounds times, and then returns errUnprocessed.
 func (s *Store) batchGet(ctx context.Context, keys []key) ([]map[string]types.AttributeValue, error) {
+	return s.batchGetAs(ctx, keys, types.KeysAndAttributes{ConsistentRead: aws.Bool(true)})
+}
+
+// batchGetAs is batchGet with the consistency and the attributes of the request.
+func (s *Store) batchGetAs(ctx context.Context, keys []key, as types.KeysAndAttributes) ([]map[string]types.AttributeValue, error) {
 	var items []map[string]types.AttributeValue
 	for chunk := range slices.Chunk(keys, maxBatchKeys) {
-		request := types.KeysAndAttributes{ConsistentRead: aws.Bool(true)}
+		request := as
 		for _, k := range chunk {
 			request.Keys = append(request.Keys, k.attributes())
 		}

@@ -20,7 +20,6 @@ type source struct {
 // merge reads the rows of several sources as one list, in the order of the positions.
 type merge struct {
 	s       *Store
-	newest  bool   // the list begins with the last position
 	after   string // the list begins after this position; empty: at its begin
 	sources []*rows
 }
@@ -36,22 +35,13 @@ type rows struct {
 }
 
 // newMerge returns the list of the sources. The sources must not share values.
-func (s *Store) newMerge(newest bool, sources []source) *merge {
-	m := &merge{s: s, newest: newest}
+func (s *Store) newMerge(sources []source) *merge {
+	m := &merge{s: s}
 	for _, source := range sources {
 		source.query.TableName = s.table
-		source.query.ScanIndexForward = aws.Bool(!newest)
 		m.sources = append(m.sources, &rows{source: source, more: true})
 	}
 	return m
-}
-
-// before reports whether position a precedes b in the list.
-func (m *merge) before(a, b string) bool {
-	if m.newest {
-		return a > b
-	}
-	return a < b
 }
 
 // next returns the next rows of the list, at most limit. next makes at most one
@@ -73,11 +63,11 @@ func (m *merge) next(ctx context.Context, limit, pageSize int) ([]indexRow, erro
 	for len(list) < limit {
 		var least *rows
 		for _, r := range m.sources {
-			if len(r.first) > 0 && (least == nil || m.before(r.first[0].at, least.first[0].at)) {
+			if len(r.first) > 0 && (least == nil || r.first[0].at < least.first[0].at) {
 				least = r
 			}
 		}
-		if frontier, dry := m.frontier(); least == nil || dry && (frontier == "" || m.before(frontier, least.first[0].at)) {
+		if frontier, dry := m.frontier(); least == nil || dry && (frontier == "" || frontier < least.first[0].at) {
 			break // the next row of the list may be a row not read yet
 		}
 		list = append(list, least.first[0])
@@ -90,7 +80,7 @@ func (m *merge) next(ctx context.Context, limit, pageSize int) ([]indexRow, erro
 // no source needs another request.
 func (m *merge) frontier() (at string, dry bool) {
 	for _, r := range m.sources {
-		if r.dry() && (!dry || at != "" && m.before(r.reached, at) || r.reached == "") {
+		if r.dry() && (!dry || at != "" && r.reached < at || r.reached == "") {
 			at, dry = r.reached, true
 		}
 	}

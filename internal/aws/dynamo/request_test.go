@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -27,7 +28,9 @@ func TestStore_WritesAreConditional(t *testing.T) {
 		Values                   any
 	}
 	version := func(v string) any { return map[string]any{":version": n(v)} }
-	count := func(more string) map[string]any { return map[string]any{":one": n("1"), ":more": n(more)} }
+	count := func(more string) map[string]any {
+		return map[string]any{":one": n("1"), ":more": n(more), ":list": s("tenants"), ":tenant": s("acme")}
+	}
 	created := count("1")
 	created[":most"] = n("500")
 	const tenant, ev, ep = "tenant#acme", "event#" + string(eventID), "endpoint#" + string(endpointID)
@@ -137,6 +140,21 @@ func TestStore_WritesAreConditional(t *testing.T) {
 					Values: map[string]any{":version": n("3"), ":tenant": s("acme"), ":url": s("https://example.com"), ":uid": s("billing")},
 				},
 				{Write: "Update", PK: tenant, SK: "tenant", Condition: "", Values: count("0")},
+			},
+		},
+		{
+			name: "a disabling has the record in the same transaction",
+			call: func(ctx context.Context, s *dynamo.Store) error {
+				return s.DisableEndpoint(ctx, endpoint(""), hook.AuditRecord{ID: "aud_1", Tenant: "acme", At: time.UnixMilli(1).UTC()})
+			},
+			want: []guard{
+				{
+					Write: "Put", PK: ep, SK: "endpoint",
+					Condition: "version = :version AND tenant = :tenant AND #url = :url AND attribute_not_exists(uid)",
+					Values:    map[string]any{":version": n("3"), ":tenant": s("acme"), ":url": s("https://example.com")},
+				},
+				{Write: "Update", PK: tenant, SK: "tenant", Condition: "", Values: count("0")},
+				{Write: "Put", PK: "audit#acme", SK: "audit#1970-01-01T00:00:00.001Z#aud_1", Condition: "", Values: nil},
 			},
 		},
 		{
@@ -538,7 +556,7 @@ func valueSize(kind string, v any) int {
 	panic(fmt.Sprintf("no rule for %s of %T", kind, v))
 }
 
-func TestStore_DeliveriesByEndpoint_ReadsOneRowMoreThanThePage(t *testing.T) {
+func TestStore_Select_ReadsOneRowMoreThanThePage(t *testing.T) {
 	t.Parallel()
 
 	const at = "#2026-01-02T03:04:05.678Z#" + string(eventID) + "#000"
@@ -546,21 +564,23 @@ func TestStore_DeliveriesByEndpoint_ReadsOneRowMoreThanThePage(t *testing.T) {
 		return `{"pk":{"S":"endpoint#` + string(endpointID) + `#00"},"sk":{"S":"delivery` + at + strconv.Itoa(n) + `"},"endpoint_sk":{"S":"dead` + at + strconv.Itoa(n) + `"}}`
 	}
 	w, store := newWire(t,
-		answer{body: `{"Items":[` + row(3) + "," + row(2) + `],"Count":2}`},
+		answer{body: `{"Items":[` + row(2) + "," + row(3) + `],"Count":2}`},
 		answer{body: `{"Responses":{}}`}, // the delivery is gone
 		answer{body: `{"Items":[],"Count":0}`},
 	)
-	page, next, err := store.DeliveriesByEndpoint(t.Context(), hook.Target{Endpoint: endpointID, Shards: 1}, hook.StateDead, "", 1)
+	selection := replay.Selection{Target: hook.Target{Endpoint: endpointID, Shards: 1}, State: hook.StateDead, Limit: 1}
+	page, next, err := store.Select(t.Context(), selection)
 	if err != nil || len(page) != 0 || next == "" {
-		t.Fatalf("DeliveriesByEndpoint(limit 1) = %v, %q, %v; want an empty page and a cursor", page, next, err)
+		t.Fatalf("Select(limit 1) = %v, %q, %v; want an empty page and a cursor", page, next, err)
 	}
 	if limit := w.sent()[0].body.at("Limit"); limit != 2.0 {
 		t.Errorf("Limit = %v; want 2", limit)
 	}
-	if _, _, err = store.DeliveriesByEndpoint(t.Context(), hook.Target{Endpoint: endpointID, Shards: 1}, hook.StateDead, next, 1); err != nil {
+	selection.After = next
+	if _, _, err = store.Select(t.Context(), selection); err != nil {
 		t.Fatal(err)
 	}
-	if to := w.sent()[2].body.at("ExpressionAttributeValues", ":to", "S"); to != "dead"+at+"3" {
-		t.Errorf("the next page goes up to %v; want the position of the last row shown", to)
+	if from := w.sent()[2].body.at("ExpressionAttributeValues", ":from", "S"); from != "dead"+at+"2" {
+		t.Errorf("the next page begins at %v; want the position of the last row shown", from)
 	}
 }

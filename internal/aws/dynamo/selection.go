@@ -3,12 +3,16 @@ package dynamo
 import (
 	"context"
 	"fmt"
+	"strings"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"surehook/internal/admin/status"
 	"surehook/internal/delivery/replay"
 	"surehook/internal/hook"
+	"surehook/internal/names"
 )
 
 // Select reads like DeliveriesByEndpoint, the oldest first. A page may be short or
@@ -21,7 +25,7 @@ func (s *Store) Select(ctx context.Context, selection replay.Selection) (page []
 	if err != nil {
 		return nil, "", fmt.Errorf("%s: %w", op, err)
 	}
-	page, next, err = s.pageOf(ctx, l, false, after, selection.Limit)
+	page, next, err = s.pageOf(ctx, l, after, selection.Limit)
 	return page, next, translate(err, op)
 }
 
@@ -35,7 +39,7 @@ func (s *Store) CountSelected(ctx context.Context, selection replay.Selection) (
 		return 0, nil
 	}
 	count := 0
-	for _, source := range l.sources(false, "") {
+	for _, source := range l.sources("") {
 		source.query.TableName = s.table
 		source.query.Select = types.SelectCount
 		for pages := dynamodb.NewQueryPaginator(s.db, source.query); pages.HasMorePages(); {
@@ -47,6 +51,75 @@ func (s *Store) CountSelected(ctx context.Context, selection replay.Selection) (
 		}
 	}
 	return count, nil
+}
+
+// SelectEvents makes one query per shard of the source. The rows are enough: the position
+// of a delivery names its event. A position that is none is CodeInvalid.
+func (s *Store) SelectEvents(ctx context.Context, sel replay.EventSelection) (page []replay.EventPlace, next string, err error) {
+	op := "select events of tenant " + string(sel.Tenant)
+	from, to := spanBounds(status.Span{Since: sel.From, Until: sel.To})
+	if sel.After != "" {
+		if _, _, _, err := parsePosition(sel.After); err != nil || sel.After < from || sel.After > to {
+			return nil, "", fmt.Errorf("%s: %w", op, hook.Invalid(hook.FieldError{Field: "cursor", Message: "is not a cursor of this list"}))
+		}
+		from = sel.After
+	}
+	if from >= to {
+		return nil, "", nil
+	}
+	m := s.newMerge(eventSources(sel, from, to))
+	m.after = sel.After
+	limit := min(max(sel.Limit, 1), maxPage)
+	var last string
+	for size := limit + 1; len(page) < limit && m.more() && !m.exhausted(); size = maxRows {
+		rows, err := m.next(ctx, limit-len(page), size)
+		if err != nil {
+			return nil, "", translate(err, op)
+		}
+		for _, row := range rows {
+			at, event, generation, err := parsePosition(row.at)
+			if err != nil {
+				return nil, "", translate(err, op)
+			}
+			if last = row.at; generation <= 1 { // one row of each event
+				page = append(page, replay.EventPlace{ID: event, AcceptedAt: millis(at)})
+			}
+		}
+	}
+	switch frontier, dry := m.frontier(); {
+	case !m.more():
+		return page, "", nil
+	case len(page) < limit && dry:
+		return page, max(frontier, last), nil
+	}
+	return page, last, nil
+}
+
+// eventSources returns the queries of the source, in the order of positions.
+func eventSources(sel replay.EventSelection, from, to string) []source {
+	query := func(index *string, hash, key, sort, prefix string) *dynamodb.QueryInput {
+		return &dynamodb.QueryInput{
+			IndexName:              index,
+			KeyConditionExpression: aws.String(hash + " = :pk AND " + sort + " BETWEEN :from AND :to"),
+			ExpressionAttributeValues: map[string]types.AttributeValue{
+				":pk": text(key), ":from": text(prefix + from), ":to": text(prefix + to),
+			},
+		}
+	}
+	var all []source
+	if sel.Source.Endpoint == "" {
+		for n := range hook.UntargetedShards {
+			q := query(aws.String(names.IndexByState), names.ByStateHash, shard(untargetedList(sel.Tenant), n), names.ByStateRange, "")
+			all = append(all, source{query: q, position: func(r indexRow) string { return r.StateSK }})
+		}
+		return all
+	}
+	for n := range sel.Source.Shards {
+		q := query(nil, names.PartitionKey, deliveryPartition(sel.Source.Endpoint, n), names.SortKey, deliveryPrefix)
+		q.ProjectionExpression = aws.String(names.PartitionKey + ", " + names.SortKey)
+		all = append(all, source{query: q, position: func(r indexRow) string { return strings.TrimPrefix(r.SK, deliveryPrefix) }})
+	}
+	return all
 }
 
 // selectedList returns the list of the selection.

@@ -53,7 +53,7 @@ func TestStore_Select_QueriesTheRangeOfTheIndex(t *testing.T) {
 			}
 			want := []request{
 				{op: "Query", body: body{
-					"TableName": "table", "IndexName": "by_endpoint", "ScanIndexForward": true, "Limit": 3.0,
+					"TableName": "table", "IndexName": "by_endpoint", "Limit": 3.0,
 					"KeyConditionExpression":    "pk = :pk AND endpoint_sk BETWEEN :from AND :to",
 					"ExpressionAttributeValues": values,
 				}},

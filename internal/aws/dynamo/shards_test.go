@@ -333,7 +333,7 @@ func TestStore_IdleTick_Makes16QueriesAList(t *testing.T) {
 		t.Fatalf("DueCircuits() = %v, %v; want none", checks, err)
 	}
 	wantShards(t, w.sent(), body{
-		"TableName": "table", "IndexName": "by_state", "Limit": 41.0, "ScanIndexForward": true,
+		"TableName": "table", "IndexName": "by_state", "Limit": 41.0,
 		"KeyConditionExpression": "state_pk = :shard AND state_sk < :value",
 	}, "circuit", s("2026-01-02T03:04:05.679Z"))
 	if most := w.most.Load(); most != atOnce {

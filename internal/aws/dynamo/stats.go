@@ -252,7 +252,7 @@ func (s *Store) Active(ctx context.Context, at time.Time, after hook.CircuitChec
 	if after.Endpoint != "" {
 		begin = activeRange(after.Tenant, after.Endpoint) + begin
 	}
-	list := s.newMerge(false, shardQueries(activeList(at), endpointShards, "state_sk > :value", begin))
+	list := s.newMerge(shardQueries(activeList(at), endpointShards, "state_sk > :value", begin))
 	active := make([]hook.CircuitCheck, 0, limit)
 	for size := firstPage(limit, endpointShards); len(active) < limit && list.more(); size = limit {
 		rows, err := list.next(ctx, limit-len(active), size)

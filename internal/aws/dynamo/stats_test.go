@@ -134,7 +134,7 @@ func TestStore_Active_QueriesTheIndexAfterTheGivenEndpoint(t *testing.T) {
 				t.Errorf("Active() = %v, differs (-want +got):\n%s", err, diff)
 			}
 			wantShards(t, w.sent(), body{
-				"TableName": "table", "IndexName": "by_state", "Limit": tt.want, "ScanIndexForward": true,
+				"TableName": "table", "IndexName": "by_state", "Limit": tt.want,
 				"KeyConditionExpression": "state_pk = :shard AND state_sk > :value",
 			}, "active#2026-01-02T03", s(tt.from))
 		})

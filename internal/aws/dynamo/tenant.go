@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -12,7 +14,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"surehook/internal/admin/tenant"
 	"surehook/internal/hook"
+	"surehook/internal/names"
 )
 
 // tenantLimitsItem is the attribute limits of a tenant. A limit without a value is
@@ -21,6 +25,8 @@ type tenantLimitsItem struct {
 	EventsPerSecond    int `dynamodbav:"events_per_second,omitempty"`
 	DeliveriesPerEvent int `dynamodbav:"deliveries_per_event,omitempty"`
 	Endpoints          int `dynamodbav:"endpoints,omitempty"`
+
+	RetainFor time.Duration `dynamodbav:"retain_for_ns,omitempty"`
 }
 
 // TenantLimits reads the item of the tenant.
@@ -44,10 +50,76 @@ func (s *Store) SetTenantLimits(ctx context.Context, tenant hook.TenantID, l hoo
 	_, err = s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 		TableName:                 s.table,
 		Key:                       tenantKey(tenant).attributes(),
-		UpdateExpression:          aws.String("SET limits = :limits ADD version :one"),
-		ExpressionAttributeValues: map[string]types.AttributeValue{":limits": limits, ":one": number(1)},
+		UpdateExpression:          aws.String(listTenant + ", limits = :limits ADD version :one"),
+		ExpressionAttributeValues: listedTenant(tenant, map[string]types.AttributeValue{":limits": limits, ":one": number(1)}),
 	})
 	return translate(err, op)
+}
+
+// listTenant sets the keys of the tenant in the list of tenants. Every write of the
+// tenant sets the same keys, so the index has one write per tenant.
+const listTenant = "SET state_pk = :list, state_sk = :tenant"
+
+// listedTenant adds the values of listTenant.
+func listedTenant(tenant hook.TenantID, values map[string]types.AttributeValue) map[string]types.AttributeValue {
+	values[":list"], values[":tenant"] = text(tenantList), text(string(tenant))
+	return values
+}
+
+// RegisterTenant makes one update without a condition.
+func (s *Store) RegisterTenant(ctx context.Context, tenant hook.TenantID) error {
+	_, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName:                 s.table,
+		Key:                       tenantKey(tenant).attributes(),
+		UpdateExpression:          aws.String(listTenant + " ADD version :one"),
+		ExpressionAttributeValues: listedTenant(tenant, map[string]types.AttributeValue{":one": number(1)}),
+	})
+	return translate(err, "register tenant "+string(tenant))
+}
+
+// Tenants makes one query and one batch read.
+func (s *Store) Tenants(ctx context.Context, prefix string, after hook.TenantID, limit int) (page []tenant.Tenant, more bool, err error) {
+	const op = "list tenants"
+	query := &dynamodb.QueryInput{
+		TableName:                 s.table,
+		IndexName:                 aws.String(names.IndexByState),
+		KeyConditionExpression:    aws.String("state_pk = :list"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{":list": text(tenantList)},
+		Limit:                     aws.Int32(int32(min(max(limit, 1), maxBatchKeys))),
+	}
+	if prefix != "" {
+		*query.KeyConditionExpression += " AND begins_with(state_sk, :prefix)"
+		query.ExpressionAttributeValues[":prefix"] = text(prefix)
+	}
+	if after != "" { // a start key without an item is valid
+		query.ExclusiveStartKey = tenantKey(after).attributes()
+		query.ExclusiveStartKey[names.ByStateHash], query.ExclusiveStartKey[names.ByStateRange] = text(tenantList), text(string(after))
+	}
+	out, err := s.db.Query(ctx, query)
+	if err != nil {
+		return nil, false, translate(err, op)
+	}
+	var rows []indexRow
+	if err := attributevalue.UnmarshalListOfMaps(out.Items, &rows); err != nil {
+		return nil, false, translate(err, op)
+	}
+	keys := make([]key, len(rows))
+	for i, row := range rows {
+		keys[i] = row.key
+	}
+	items, err := s.batchGet(ctx, keys)
+	if err != nil {
+		return nil, false, translate(err, op)
+	}
+	page, err = decodeAll(items, fromTenantItem)
+	slices.SortFunc(page, func(a, b tenant.Tenant) int { return strings.Compare(string(a.ID), string(b.ID)) })
+	return page, len(out.LastEvaluatedKey) > 0, translate(err, op)
+}
+
+func fromTenantItem(it tenantItem) (tenant.Tenant, error) {
+	return tenant.Tenant{
+		ID: hook.TenantID(strings.TrimPrefix(it.PK, tenantPartition(""))), Endpoints: int(it.Endpoints), Limits: hook.TenantLimits(it.Limits),
+	}, nil
 }
 
 // Spend makes one conditional update for an idle tenant: a next-free time that is

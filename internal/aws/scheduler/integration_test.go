@@ -38,7 +38,7 @@ func TestSchedules_OnEmulators(t *testing.T) {
 				t.Helper()
 
 				b := newBench(t, cfg)
-				if emulator.Name == "moto" { // stores schedules, but fires none
+				if !emulator.FiresSchedules() {
 					b.Receive = nil
 				}
 				return b

@@ -17,7 +17,7 @@ type Store interface {
 	Deliveries
 	Stats
 	gate.LimitReader
-	settle.EndpointStore
+	settle.EndpointDisabler
 }
 
 // Circuits keeps the circuit records and an index of the records by AttendAt.

@@ -199,7 +199,7 @@ func (r *reconciliation) sendProbe(ctx context.Context, next gate.Record) error 
 		r.decision = decideHeld
 		return nil
 	}
-	parked, err := r.probeCandidates(ctx, now)
+	parked, err := r.withoutSlot(ctx, probeChoice, now)
 	if err != nil || len(parked) == 0 {
 		return err // Tick checks the endpoint again
 	}
@@ -215,22 +215,23 @@ func (r *reconciliation) sendProbe(ctx context.Context, next gate.Record) error 
 	return nil
 }
 
-// probeCandidates returns parked deliveries without an in-flight slot. A delivery with a
-// slot was sent before the circuit opened, and its attempt may be in flight.
-func (r *reconciliation) probeCandidates(ctx context.Context, now time.Time) ([]hook.Delivery, error) {
+// withoutSlot returns parked deliveries without an in-flight slot, the oldest first. The
+// token of a delivery with a slot is on its way, or its attempt is in flight.
+func (r *reconciliation) withoutSlot(ctx context.Context, limit int, now time.Time) ([]hook.Delivery, error) {
 	limits, err := r.Store.Limits(ctx, r.check.Endpoint)
 	if err != nil {
 		return nil, fmt.Errorf("read limits: %w", err)
 	}
 	leases := limits.Live(now).Leases
-	parked, err := r.listParked(ctx, probeChoice+len(leases))
+	parked, err := r.listParked(ctx, limit+len(leases))
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(parked, func(d hook.Delivery) bool {
+	parked = slices.DeleteFunc(parked, func(d hook.Delivery) bool {
 		_, leased := leases[gate.LeaseKey(d.ID)]
 		return leased
-	}), nil
+	})
+	return parked[:min(limit, len(parked))], nil
 }
 
 // likeliest returns the delivery with the best prospect as a probe: the fewest

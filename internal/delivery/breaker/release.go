@@ -42,7 +42,7 @@ func (r *reconciliation) releaseWave(ctx context.Context, next gate.Record) erro
 	if err := r.saveCircuit(ctx, next); err != nil {
 		return err
 	}
-	parked, err := r.listParked(ctx, max(waveSize(wave), probeChoice))
+	parked, err := r.withoutSlot(ctx, max(waveSize(wave), probeChoice), r.now)
 	if err != nil {
 		return err
 	}

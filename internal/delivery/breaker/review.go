@@ -199,7 +199,12 @@ func (r *reviewRun) applyVerdict(ctx context.Context, v review.Verdict, e hook.E
 		return errors.Join(faults...) // without the flags, the next review repeats the verdict
 	}
 	if v.Disable {
-		if err := r.Store.UpdateEndpoint(ctx, e.Disabled(hook.ReasonFailing, r.now)); err != nil {
+		after := e.Disabled(hook.ReasonFailing, r.now)
+		change, err := hook.AuditDisabling(e, after)
+		if err != nil {
+			return err //nolint:wrapcheck // the message is complete
+		}
+		if err := r.Store.DisableEndpoint(ctx, after, change); err != nil {
 			return fmt.Errorf("disable endpoint: %w", err)
 		}
 	}

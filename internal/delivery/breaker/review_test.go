@@ -109,7 +109,7 @@ func (w *bundle) notified(e hook.Endpoint) []string {
 // effectCount returns the number of effects.
 func (w *bundle) effectCount() int {
 	n := 0
-	for _, verb := range []string{"notify", "save circuit", "update endpoint"} {
+	for _, verb := range []string{"notify", "save circuit", "disable endpoint"} {
 		n += w.Calls.Of(verb)
 	}
 	return n
@@ -193,6 +193,10 @@ func TestReview_AppliesTheVerdict(t *testing.T) {
 			}
 			if diff := cmp.Diff(changed, stored); diff != "" {
 				t.Errorf("endpoint (-want +got):\n%s", diff)
+			}
+			records, _, err := w.Store.AuditRecords(t.Context(), e.Tenant, hook.AuditSpan{}, "", 100)
+			if err != nil || (len(records) == 1) != tt.off || len(records) > 1 || tt.off && (records[0].Key != "" || records[0].Target != string(e.ID)) {
+				t.Errorf("records of changes = %+v, %v; want one by Surehook: %t", records, err, tt.off)
 			}
 			lines := w.lines("endpoint.reviewed")
 			if (len(lines) == 1) != (tt.writes > 0) || len(lines) == 1 && (lines[0]["endpoint_id"] != string(e.ID) || lines[0]["disabled"] != tt.off) {
@@ -331,7 +335,7 @@ func TestReview_LosesNothingInACrash(t *testing.T) {
 func TestReview_RepeatsAfterAConflict(t *testing.T) {
 	t.Parallel()
 
-	for _, verb := range []string{"save circuit", "update endpoint"} {
+	for _, verb := range []string{"save circuit", "disable endpoint"} {
 		tests := []struct {
 			name   string
 			writes int
@@ -371,7 +375,7 @@ func TestReview_RepeatsAfterAConflict(t *testing.T) {
 				if disabled := stored.Status == hook.StatusDisabled; disabled != (tt.ok || verb == "save circuit") { // the status comes before the flags
 					t.Errorf("the endpoint is %s after conflicts of %s", stored.Status, verb)
 				}
-				if verb == "save circuit" && record.Failures != writes || verb == "update endpoint" && stored.Description != fmt.Sprint(writes) {
+				if verb == "save circuit" && record.Failures != writes || verb == "disable endpoint" && stored.Description != fmt.Sprint(writes) {
 					t.Errorf("record = %+v, endpoint = %+v; want the concurrent writes kept", record, stored)
 				}
 			})
@@ -387,7 +391,7 @@ func TestReview_UsesTheChangedEndpoint(t *testing.T) {
 	w.warn(e)
 	w.count(e, 0, dying(20))
 	w.Calls.Fail = func(verb string, _ hook.EndpointID) error {
-		if paused := w.stored(e); verb == "update endpoint" && paused.Status == hook.StatusActive {
+		if paused := w.stored(e); verb == "disable endpoint" && paused.Status == hook.StatusActive {
 			paused.Status = hook.StatusPaused
 			return w.Store.UpdateEndpoint(t.Context(), paused)
 		}

@@ -141,12 +141,14 @@ func (d *Deliverer) processJobs(ctx context.Context, jobs []*job) {
 	var wg sync.WaitGroup
 	due := make(map[hook.EndpointID][]*job)
 	taken := make(map[attempt]bool)
+	var decided []*job // without the gate
 	for _, j := range jobs {
 		st := d.judgeJob(ctx, j, snapshot, now)
 		if st != stepAttempt && j.err == nil {
 			j.lease = claimOf(j.token)
+			decided = append(decided, j)
 		}
-		if st == stepAttempt || st == stepExpire {
+		if st == stepAttempt || st == stepExpire || st == stepErase {
 			key := attemptOf(j.token)
 			if taken[key] {
 				j.err = errOtherToken
@@ -156,7 +158,7 @@ func (d *Deliverer) processJobs(ctx context.Context, jobs []*job) {
 		}
 		switch st {
 		case stepDrop:
-		case stepResume, stepDefer, stepExpire:
+		case stepResume, stepDefer, stepExpire, stepErase:
 			wg.Go(func() { made.run(j, func() (gate.Result, error) { return d.applyStep(ctx, &j.subject, st, now) }) })
 		case stepAttempt:
 			due[j.token.Delivery.Endpoint] = append(due[j.token.Delivery.Endpoint], j)
@@ -167,7 +169,7 @@ func (d *Deliverer) processJobs(ctx context.Context, jobs []*job) {
 		wg.Go(func() { d.processEndpoint(ctx, waiting, record, made) })
 	}
 	wg.Wait()
-	for _, j := range jobs {
+	for _, j := range decided {
 		d.handOver(ctx, []*job{j})
 	}
 	d.logMetrics(ctx, made.all)

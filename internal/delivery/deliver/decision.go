@@ -15,6 +15,10 @@ type decision func(current hook.Delivery) (hook.Delivery, *hook.Attempt)
 // attemptOutcome is the decision after an attempt with the outcome o.
 func attemptOutcome(s *subject, o hook.Outcome, started, now time.Time) decision {
 	return func(d hook.Delivery) (hook.Delivery, *hook.Attempt) {
+		o := o
+		if d.Erased { // during the attempt
+			o.Body = nil
+		}
 		d.Attempts = s.token.Attempt
 		d.Token = s.token.Nonce
 		d.UpdatedAt = now
@@ -60,6 +64,15 @@ func afterFailure(d hook.Delivery, e hook.Endpoint, retryAfter time.Duration, no
 		return hook.StateDead, hook.ReasonExpired, time.Time{}
 	}
 	return hook.StateRetrying, hook.ReasonNone, next
+}
+
+// eraseAs is the decision for a delivery of an event without a payload.
+func eraseAs(s *subject, now time.Time) decision {
+	return func(d hook.Delivery) (hook.Delivery, *hook.Attempt) {
+		d = d.Erase(now)
+		d.Token = s.token.Nonce
+		return d, nil
+	}
 }
 
 // settleAs is a decision without an attempt: expired, parked or cancelled.

@@ -55,6 +55,7 @@ func (d *Deliverer) processEndpoint(ctx context.Context, jobs []*job, record gat
 	if err := d.Gate.Settle(ctx, admission, own.attempts()); err != nil {
 		d.Log.ErrorContext(ctx, "gate.settle_failed", slog.String(names.LogEndpoint, string(q.ID)), slog.Any(names.LogError, err))
 	}
+	d.handOver(ctx, jobs) // after Settle: no slot is handed over by an attempt that opened the circuit
 }
 
 // capTimeouts applies the timeout set by the review of a slow endpoint; 0: no cap.

@@ -21,7 +21,12 @@ func (d *Deliverer) disableEndpoint(ctx context.Context, recorded hook.Delivery)
 		if deleted || e.Status == hook.StatusDisabled || e.UpdatedAt.After(recorded.UpdatedAt) {
 			return nil
 		}
-		if err := d.Store.UpdateEndpoint(ctx, e.Disabled(hook.ReasonGone, recorded.UpdatedAt)); err != nil {
+		after := e.Disabled(hook.ReasonGone, recorded.UpdatedAt)
+		record, err := hook.AuditDisabling(e, after)
+		if err != nil {
+			return err //nolint:wrapcheck // the message is complete
+		}
+		if err := d.Store.DisableEndpoint(ctx, after, record); err != nil {
 			return fmt.Errorf("disable endpoint %s: %w", e.ID, err)
 		}
 		disabled = true

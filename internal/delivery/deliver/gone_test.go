@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"surehook/internal/hook"
 	"surehook/internal/names"
 	"surehook/internal/proof/world"
@@ -41,5 +44,31 @@ func TestProcessBatch_SettlesGoneWithoutTheNotification(t *testing.T) {
 		if !strings.Contains(w.Log.String(), want) {
 			t.Errorf("the log does not contain %s:\n%s", want, w.Log)
 		}
+	}
+}
+
+// wantOneRecordOfDisabling checks that a disabled endpoint has one record of the
+// change by Surehook, and that an active endpoint has none.
+func (w *bundle) wantOneRecordOfDisabling(id hook.EndpointID) {
+	w.T.Helper()
+
+	e, err := w.Store.Endpoint(w.T.Context(), "acme", id)
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	records, _, err := w.Store.AuditRecords(w.T.Context(), "acme", hook.AuditSpan{}, "", 100)
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	want := []hook.AuditRecord{}
+	if e.Status == hook.StatusDisabled {
+		want = append(want, hook.AuditRecord{
+			Tenant: "acme", At: e.UpdatedAt, Action: "endpoint.disable", Target: string(id), Outcome: hook.AuditDone,
+			Changes: []byte(`{"reason":{"old":"","new":"gone"},"status":{"old":"active","new":"disabled"}}`),
+		})
+	}
+	opts := []cmp.Option{cmpopts.IgnoreFields(hook.AuditRecord{}, "ID", "ExpiresAt"), cmpopts.EquateEmpty()}
+	if diff := cmp.Diff(want, records, opts...); diff != "" {
+		w.T.Errorf("records of changes (-want +got):\n%s", diff)
 	}
 }

@@ -18,6 +18,7 @@ const (
 	stepResume                  // the token's own decision is recorded: resume at (b)
 	stepDefer                   // the token came too early
 	stepExpire                  // the delivery is older than max_age
+	stepErase                   // the payload was erased
 	stepAttempt                 // the delivery is due
 )
 
@@ -62,6 +63,8 @@ func judgeToken(s *subject, now time.Time) (st step, reason string) {
 		return stepDrop, "the delivery was parked after the token was made"
 	case t.Attempt > d.Attempts+1:
 		return stepDrop, "the attempt before is not recorded"
+	case s.event.Erased():
+		return stepErase, "the payload was erased"
 	case d.State == hook.StateRetrying && now.Before(d.NextAttemptAt.Add(-earlyTolerance)):
 		return stepDefer, "too early"
 	case s.endpoint != nil && retry.Expired(d, now, s.endpoint.MaxAge):
@@ -115,6 +118,8 @@ func (d *Deliverer) applyStep(ctx context.Context, s *subject, st step, now time
 		return gate.Result{}, d.requeue(ctx, s)
 	case stepExpire:
 		return d.settleUnattempted(ctx, s, settleAs(s, hook.StateDead, hook.ReasonExpired, now))
+	case stepErase:
+		return d.settleUnattempted(ctx, s, eraseAs(s, now))
 	case stepDrop, stepAttempt:
 	}
 	return gate.Result{}, nil

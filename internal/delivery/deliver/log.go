@@ -9,6 +9,7 @@ import (
 	"surehook/internal/emf"
 	"surehook/internal/hook"
 	"surehook/internal/names"
+	"surehook/internal/rule/trace"
 )
 
 func (d *Deliverer) logAttempted(ctx context.Context, s *subject, o hook.Outcome, recorded hook.Delivery, now time.Time) {
@@ -49,7 +50,7 @@ func (d *Deliverer) logCircling(ctx context.Context, t hook.Token) {
 }
 
 func (s *subject) attrs() []slog.Attr {
-	return []slog.Attr{
+	attrs := []slog.Attr{
 		slog.String(names.LogTenant, string(s.token.Tenant)),
 		slog.String(names.LogEvent, string(s.token.Delivery.Event)),
 		slog.String(names.LogEventType, s.event.Type),
@@ -57,6 +58,10 @@ func (s *subject) attrs() []slog.Attr {
 		slog.String(names.LogDelivery, s.token.Delivery.String()),
 		slog.Int(names.LogAttempt, s.token.Attempt),
 	}
+	if t := trace.Of(s.event); t.Given() {
+		attrs = append(attrs, slog.String(names.LogTrace, t.String()))
+	}
+	return attrs
 }
 
 func decisionAttrs(recorded hook.Delivery) []slog.Attr {

@@ -79,6 +79,7 @@ func TestProcessBatch_OutcomeReplacesThePark(t *testing.T) {
 					w.Enqueue(hook.LaneRetry, w.Delivery(id).NextToken())
 				}
 				w.Run()
+				w.wantOneRecordOfDisabling(id.Endpoint)
 				switch d := w.Delivery(id); {
 				case d.State == hook.StateDead && tt.letters > 0:
 					if len(w.DeadLetters.Letters()) == 0 {

@@ -16,7 +16,7 @@ import (
 type Store interface {
 	Loader
 	settle.DeliveryStore
-	settle.EndpointStore
+	settle.EndpointDisabler
 	gate.Counter
 }
 

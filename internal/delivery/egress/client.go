@@ -1,6 +1,7 @@
 package egress
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
@@ -53,18 +54,14 @@ func NewClient(p Policy) *http.Client { return NewClientWith(p, Options{}) }
 
 // NewClientWith is NewClient with options.
 func NewClientWith(p Policy, o Options) *http.Client {
-	dialer := &net.Dialer{
-		Timeout:   dialTimeout,
-		KeepAlive: keepAlive,
-		Resolver:  o.Resolver,
-		Control:   func(_, address string, _ syscall.RawConn) error { return p.control(address) },
-	}
 	var http1 http.Protocols
 	http1.SetHTTP1(true)
 	return &http.Client{
 		Transport: &http.Transport{
-			Proxy:                  nil, // a proxy would resolve and dial without the guard
-			DialContext:            dialer.DialContext,
+			Proxy: nil, // a proxy would resolve and dial without the guard
+			DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+				return p.dial(ctx, o.Resolver, network, address)
+			},
 			TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: o.RootCAs, NextProtos: []string{"http/1.1"}},
 			TLSHandshakeTimeout:    dialTimeout,
 			MaxIdleConns:           maxIdle,
@@ -78,14 +75,29 @@ func NewClientWith(p Policy, o Options) *http.Client {
 	}
 }
 
-// control judges an address before the connect. The dialer calls control for each
-// resolved address.
-func (p Policy) control(address string) error {
+// dial connects to the host of the address "host:port", at an allowed address only.
+func (p Policy) dial(ctx context.Context, resolver *net.Resolver, network, address string) (net.Conn, error) {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, &BlockedError{Verdict: VerdictReserved}
+	}
+	dialer := &net.Dialer{
+		Timeout:   dialTimeout,
+		KeepAlive: keepAlive,
+		Resolver:  resolver,
+		Control:   func(_, resolved string, _ syscall.RawConn) error { return p.control(host, resolved) },
+	}
+	return dialer.DialContext(ctx, network, address) //nolint:wrapcheck // package send reads the error of the dialer
+}
+
+// control judges an address of the host before the connect. The dialer calls control
+// for each resolved address.
+func (p Policy) control(host, address string) error {
 	addr, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return &BlockedError{Verdict: VerdictReserved}
 	}
-	if v := p.Judge(addr); v != VerdictAllowed {
+	if v := p.judgeFor(host, addr); v != VerdictAllowed {
 		return &BlockedError{Addr: addr, Verdict: v}
 	}
 	return nil

@@ -17,6 +17,7 @@ package egress
 import (
 	"net/netip"
 	"slices"
+	"strings"
 
 	"code.dny.dev/ssrf"
 )
@@ -27,6 +28,10 @@ type Policy struct {
 	// Loopback also allows http, and 127.0.0.0/8 and ::1 on every port. Loopback is
 	// for the local stack only.
 	Loopback bool
+	// Host is the name of one more allowed host, on every port, at private IPv4
+	// addresses: the machine around the containers of the local stack. The policy
+	// ignores Host without Loopback.
+	Host string
 	// RuntimeAPI is the address of the Lambda runtime API, refused for every
 	// endpoint. The policy refuses 127.0.0.1:9001 in any case.
 	RuntimeAPI netip.AddrPort
@@ -79,6 +84,23 @@ func (p Policy) Judge(addr netip.AddrPort) Verdict {
 		return VerdictReserved
 	}
 	return judgePort(addr.Port())
+}
+
+// judgeFor decides about the address of a host: Judge, and the private addresses of
+// Host.
+func (p Policy) judgeFor(host string, addr netip.AddrPort) Verdict {
+	if v := p.Judge(addr); v != VerdictReserved {
+		return v
+	}
+	if ip := addr.Addr(); p.isHost(host) && ip.Is4() && ip.IsPrivate() {
+		return VerdictAllowed
+	}
+	return VerdictReserved
+}
+
+// isHost reports whether the host is the one extra host of the local stack.
+func (p Policy) isHost(host string) bool {
+	return p.Loopback && p.Host != "" && strings.EqualFold(host, p.Host)
 }
 
 // isRuntimeAPI reports whether the address leads to the Lambda runtime API. On

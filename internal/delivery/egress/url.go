@@ -86,6 +86,9 @@ func (p Policy) checkHost(u *url.URL, port uint16) string {
 	if p.isOwn(host, port) {
 		return "must not lead to the API of Surehook itself"
 	}
+	if p.isHost(host) {
+		return ""
+	}
 	if ip, err := netip.ParseAddr(host); err == nil && ip.Is6() == bracketed {
 		return explainVerdict(p.Judge(netip.AddrPortFrom(ip, port)))
 	}

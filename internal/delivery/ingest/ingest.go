@@ -16,11 +16,13 @@ package ingest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"surehook/internal/hook"
+	"surehook/internal/rule/trace"
 )
 
 const (
@@ -37,6 +39,9 @@ type Request struct {
 	Payload        []byte // a JSON value, delivered byte for byte
 	IdempotencyKey string // empty for none
 	TraceParent    string // W3C traceparent, empty for none
+	// RetainFor is the retention of the event, from hook.MinRetention to the
+	// environment's; 0 for none. A shorter retention of the tenant takes precedence.
+	RetainFor time.Duration
 }
 
 // Result is the result of a request.
@@ -44,6 +49,7 @@ type Result struct {
 	ID         hook.EventID
 	Deliveries int  // number of target endpoints
 	Duplicate  bool // an earlier request had the same idempotency key and content
+	Trace      trace.Trace
 	Err        error
 }
 
@@ -52,7 +58,7 @@ type Acceptor struct {
 	Store     Store
 	Queue     Queue
 	Directory *Directory
-	Retention time.Duration // of stored events
+	Retention time.Duration // the environment's, the longest of an event
 	Now       func() time.Time
 	NewID     func() (hook.EventID, error)
 }
@@ -82,11 +88,28 @@ func (a *Acceptor) AcceptBatch(ctx context.Context, tenant hook.TenantID, reques
 	now := a.Now()
 	posts := make([]post, len(requests))
 	for i, r := range requests {
-		posts[i] = a.preparePost(tenant, r, now)
+		posts[i] = a.preparePost(tenant, known.limits, r, now)
 		posts[i].event.Targets = matchTargets(known.endpoints, r.Type)
 	}
+	a.register(ctx, tenant, known, posts)
 	a.limit(ctx, tenant, known.limits, posts, now)
 	return a.storeAndSend(ctx, posts)
+}
+
+// register makes an unknown tenant known before its first event: one write per tenant.
+// After a crash, the tenant is known and has no event.
+func (a *Acceptor) register(ctx context.Context, tenant hook.TenantID, known listing, posts []post) {
+	valid := slices.ContainsFunc(posts, func(p post) bool { return p.err == nil })
+	if known.version != 0 || !valid {
+		return
+	}
+	if err := a.Store.RegisterTenant(ctx, tenant); err != nil {
+		for i := range posts {
+			if posts[i].err == nil {
+				posts[i].err = fmt.Errorf("register tenant %s: %w", tenant, err)
+			}
+		}
+	}
 }
 
 // AcceptFor accepts an event of Surehook for one endpoint, without regard to the
@@ -98,7 +121,7 @@ func (a *Acceptor) AcceptFor(ctx context.Context, e hook.Endpoint, eventType str
 		return Result{}, fmt.Errorf("find limits of tenant %s: %w", e.Tenant, err)
 	}
 	now := a.Now()
-	posts := []post{a.newPost(e.Tenant, Request{Type: eventType, Payload: payload}, now)}
+	posts := []post{a.newPost(e.Tenant, known.limits, Request{Type: eventType, Payload: payload}, now)}
 	posts[0].event.Targets = []hook.Target{e.Target()}
 	a.limit(ctx, e.Tenant, known.limits, posts, now)
 	result := a.storeAndSend(ctx, posts)[0]
@@ -119,7 +142,8 @@ func (a *Acceptor) AcceptOurs(
 	if err != nil {
 		return Result{}, fmt.Errorf("find endpoints of tenant %s: %w", tenant, err)
 	}
-	p := a.newPost(tenant, Request{Type: eventType, Payload: payload, IdempotencyKey: ourKeys + key}, a.Now())
+	r := Request{Type: eventType, Payload: payload, IdempotencyKey: ourKeys + key}
+	p := a.newPost(tenant, known.limits, r, a.Now())
 	if p.event.Targets = matchTargets(known.endpoints, eventType); len(p.event.Targets) == 0 {
 		return Result{}, nil
 	}
@@ -136,15 +160,16 @@ type post struct {
 	err       error
 }
 
-func (a *Acceptor) preparePost(tenant hook.TenantID, r Request, now time.Time) post {
-	p := a.newPost(tenant, r, now)
-	if fields := hook.ValidateEvent(p.event); len(fields) > 0 {
+func (a *Acceptor) preparePost(tenant hook.TenantID, l hook.TenantLimits, r Request, now time.Time) post {
+	p := a.newPost(tenant, l, r, now)
+	fields := append(hook.ValidateEvent(p.event), hook.ValidateRetainFor(r.RetainFor, a.Retention)...)
+	if len(fields) > 0 {
 		p.err = hook.Invalid(fields...)
 	}
 	return p
 }
 
-func (a *Acceptor) newPost(tenant hook.TenantID, r Request, now time.Time) post {
+func (a *Acceptor) newPost(tenant hook.TenantID, l hook.TenantLimits, r Request, now time.Time) post {
 	p := post{event: hook.Event{
 		Tenant:         tenant,
 		Type:           r.Type,
@@ -152,7 +177,7 @@ func (a *Acceptor) newPost(tenant hook.TenantID, r Request, now time.Time) post 
 		TraceParent:    r.TraceParent,
 		IdempotencyKey: r.IdempotencyKey,
 		AcceptedAt:     now,
-		ExpiresAt:      now.Add(a.Retention),
+		ExpiresAt:      now.Add(l.Retention(a.Retention, r.RetainFor)),
 		Nonce:          hook.NewNonce(),
 	}}
 	if r.IdempotencyKey != "" {
@@ -183,7 +208,7 @@ func (a *Acceptor) storeAndSend(ctx context.Context, posts []post) []Result {
 	for _, p := range posts {
 		result := Result{Err: p.err}
 		if p.err == nil {
-			result = Result{ID: p.event.ID, Deliveries: len(p.event.Targets), Duplicate: p.duplicate}
+			result = Result{ID: p.event.ID, Deliveries: len(p.event.Targets), Duplicate: p.duplicate, Trace: trace.Of(p.event)}
 		}
 		results = append(results, result)
 	}
@@ -212,6 +237,9 @@ func (a *Acceptor) storeEvent(ctx context.Context, p *post) error {
 	}
 	if err != nil {
 		return fmt.Errorf("read event %s: %w", p.event.ID, err)
+	}
+	if stored.Erased() { // nothing is left to compare
+		return hook.Conflict("the idempotency key was used before, and the payload was erased")
 	}
 	if stored.Hash() != p.event.Hash() {
 		return hook.Conflict("the idempotency key was used before with another type or payload")

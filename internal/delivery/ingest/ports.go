@@ -16,8 +16,17 @@ type Store interface {
 	PutEvent(ctx context.Context, e hook.Event) error
 	settle.EventReader
 	settle.EndpointLister
+	Tenants
+}
+
+// Tenants keeps the versions and the limits of tenants. Every read sees every write
+// acknowledged before the read began.
+type Tenants interface {
+	// RegisterTenant makes the tenant known, and its version at least 1. Repeated calls
+	// change nothing that matters.
+	RegisterTenant(ctx context.Context, tenant hook.TenantID) error
 	// TenantVersion returns a number that changes with every change of the tenant's
-	// endpoints and limits; 0 for a tenant without an endpoint and limits so far.
+	// endpoints and limits; 0 for an unknown tenant.
 	TenantVersion(ctx context.Context, tenant hook.TenantID) (int64, error)
 	// TenantLimits returns the limits of the tenant; the zero limits for a tenant
 	// without limits.

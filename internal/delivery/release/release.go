@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"surehook/internal/delivery/gate"
 	"surehook/internal/delivery/settle"
 	"surehook/internal/hook"
@@ -22,7 +24,7 @@ const (
 	page = 50
 	// choice is the number of the oldest parked deliveries without a lease among which
 	// HandOver chooses. The store reads each of them, so choice is a part of the cost.
-	choice = 5
+	choice = 15
 	// recheck is the delay of the circuit check after the last slot.
 	recheck = time.Second
 	// maxSlotWait is the longest wait for a rate slot with a claim. A waiting claim holds an
@@ -70,22 +72,26 @@ type Slots struct {
 // HandOver ends the slots and claims them for parked deliveries, if the endpoint takes
 // deliveries now. HandOver counts the answers, and saves a proof of speed.
 func (r *Releaser) HandOver(ctx context.Context, s Slots) error {
-	record, err := r.Store.Circuit(ctx, s.Tenant, s.ID)
-	if err != nil {
-		return fmt.Errorf("read circuit of %s: %w", s.ID, err)
-	}
-	c := claim{Releaser: r, record: record, ended: s.Held, answers: s.Answers}
+	c := claim{Releaser: r, ended: s.Held, answers: s.Answers}
 	if s.Endpoint != nil {
 		c.endpoint = *s.Endpoint
 	}
-	released, err := c.run(ctx)
-	err = errors.Join(err, r.promote(ctx, record, c.limits))
-	if released > 0 {
+	if err := c.prefetch(ctx, s); err != nil {
 		return err
 	}
-	last, readErr := r.lastSlot(ctx, c.limits, record)
-	err = errors.Join(err, readErr)
-	if last {
+	record := c.record
+	released, err := c.run(ctx)
+	err = errors.Join(err, r.promote(ctx, record, c.limits))
+	if released > 0 || !record.Backlog() {
+		return err
+	}
+	// Read the limits again: two processes that end the last two slots at the same time
+	// each read the other's lease before.
+	left, readErr := r.Store.Limits(ctx, s.ID)
+	if readErr != nil {
+		err = errors.Join(err, fmt.Errorf("read limits of %s: %w", s.ID, readErr))
+	}
+	if len(left.Live(r.Now()).Leases) == 0 {
 		wait := max(recheck, record.ThrottledUntil.Sub(r.Now()), c.rateWait)
 		check := hook.CircuitCheck{Tenant: s.Tenant, Endpoint: s.ID, Wave: record.Wave}
 		if enqueueErr := r.CircuitQueue.Enqueue(ctx, check, wait); enqueueErr != nil {
@@ -95,18 +101,23 @@ func (r *Releaser) HandOver(ctx context.Context, s Slots) error {
 	return err
 }
 
-// lastSlot reports whether deliveries wait and no slot is in use. Two settled attempts may
-// end their leases at the same time, and each then saw the lease of the other: the read
-// after the write shows the later one that no lease is left.
-func (r *Releaser) lastSlot(ctx context.Context, l gate.Limits, record gate.Record) (bool, error) {
-	if !record.Backlog() || len(l.Leases) == 0 {
-		return record.Backlog(), nil
+// prefetch reads the endpoint's circuit and limits at the same time: a parked delivery
+// waits for the hand-over.
+func (c *claim) prefetch(ctx context.Context, s Slots) error {
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		c.record, err = c.Store.Circuit(groupCtx, s.Tenant, s.ID)
+		return err //nolint:wrapcheck // below
+	})
+	group.Go(func() error {
+		limits, err := c.Store.Limits(groupCtx, s.ID)
+		c.read = &limits
+		return err //nolint:wrapcheck // below
+	})
+	if err := group.Wait(); err != nil {
+		return fmt.Errorf("read the circuit and the limits of %s: %w", s.ID, err)
 	}
-	now, err := r.Store.Limits(ctx, record.Endpoint)
-	if err != nil {
-		return true, fmt.Errorf("read limits: %w", err)
-	}
-	return now.InFlight(r.Now()) == 0, nil
+	return nil
 }
 
 // promote saves the class of an endpoint with a proof of speed.
@@ -141,6 +152,7 @@ type claim struct {
 	parked   []hook.Delivery // not from the index
 	ended    []gate.Held
 	answers  []time.Duration
+	read     *gate.Limits // the limits before the claim; nil: not read yet
 
 	limits   gate.Limits   // after the claim
 	rateWait time.Duration // until the next rate slot, if no claim waits so long
@@ -157,9 +169,9 @@ type sending struct {
 func (c *claim) run(ctx context.Context) (released int, err error) {
 	var chosen []sending
 	err = hook.OnConflict(ctx, c.Wait, maxClaimAttempts, func() error {
-		before, err := c.Store.Limits(ctx, c.record.Endpoint)
+		before, err := c.current(ctx)
 		if err != nil {
-			return fmt.Errorf("read limits: %w", err)
+			return err
 		}
 		now := c.Now()
 		c.limits = before.Live(now).End(c.ended...)
@@ -178,6 +190,19 @@ func (c *claim) run(ctx context.Context) (released int, err error) {
 		return 0, fmt.Errorf("claim slots of endpoint %s: %w", c.record.Endpoint, err)
 	}
 	return c.send(ctx, chosen)
+}
+
+// current returns the limits: read before, or read now after a conflict.
+func (c *claim) current(ctx context.Context) (gate.Limits, error) {
+	if read := c.read; read != nil {
+		c.read = nil
+		return *read, nil
+	}
+	limits, err := c.Store.Limits(ctx, c.record.Endpoint)
+	if err != nil {
+		return limits, fmt.Errorf("read limits: %w", err)
+	}
+	return limits, nil
 }
 
 // width returns the number of slots for parked deliveries now.
@@ -227,9 +252,8 @@ func (c *claim) choose(ctx context.Context, now time.Time) (chosen []sending, er
 	return chosen, nil
 }
 
-// candidates returns parked deliveries without a lease: fewest attempts first, so that
-// deliveries that always fail do not hold up the others, and then the oldest first.
-func (c *claim) candidates(ctx context.Context) ([]hook.Delivery, error) {
+// list returns the oldest parked deliveries.
+func (c *claim) list(ctx context.Context) ([]hook.Delivery, error) {
 	limit := len(c.limits.Leases) + choice
 	if len(c.ended) == 0 {
 		limit = page
@@ -237,6 +261,16 @@ func (c *claim) candidates(ctx context.Context) ([]hook.Delivery, error) {
 	listed, err := c.Store.Parked(ctx, c.endpoint.Widest(), limit)
 	if err != nil {
 		return nil, fmt.Errorf("list parked deliveries: %w", err)
+	}
+	return listed, nil
+}
+
+// candidates returns parked deliveries without a lease: fewest attempts first, so that
+// deliveries that always fail do not hold up the others, and then the oldest first.
+func (c *claim) candidates(ctx context.Context) ([]hook.Delivery, error) {
+	listed, err := c.list(ctx)
+	if err != nil {
+		return nil, err
 	}
 	var free []hook.Delivery
 	seen := make(map[hook.DeliveryRef]bool, len(listed))

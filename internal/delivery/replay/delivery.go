@@ -14,6 +14,9 @@ import (
 type Request struct {
 	By    hook.KeyID
 	Force bool // replay a delivery in progress, too; the replay cancels the delivery
+	// Endpoint is the id or the uid of the only endpoint that gets the event; empty: the
+	// event's own targets. Only for Event.
+	Endpoint string
 }
 
 // Result is the result for one delivery of an event.
@@ -36,6 +39,9 @@ func (r *Replayer) Delivery(ctx context.Context, tenant hook.TenantID, id hook.D
 	if err != nil {
 		return hook.Delivery{}, err
 	}
+	if e.Erased() {
+		return hook.Delivery{}, fmt.Errorf("replay delivery %s: %w", id, hook.ErrErased())
+	}
 	c := &candidate{delivery: d, request: o.replayRequest()}
 	switch _, err = r.Endpoints.Endpoint(ctx, tenant, id.Endpoint); {
 	case hook.CodeOf(err) == hook.CodeNotFound:
@@ -49,11 +55,21 @@ func (r *Replayer) Delivery(ctx context.Context, tenant hook.TenantID, id hook.D
 }
 
 // Event replays the newest generation of each delivery of the event, in the order
-// of the event's targets. Each delivery has its own result, as from Delivery.
+// of the event's targets. Each delivery has its own result, as from Delivery. With
+// Request.Endpoint, Event replays the delivery to this endpoint only, and adds the
+// endpoint to the event first when the event does not have it.
 func (r *Replayer) Event(ctx context.Context, tenant hook.TenantID, id hook.EventID, o Request) ([]Result, error) {
 	e, err := r.findEvent(ctx, tenant, id)
 	if err != nil {
 		return nil, err
+	}
+	if e.Erased() {
+		return nil, fmt.Errorf("replay event %s: %w", id, hook.ErrErased())
+	}
+	if o.Endpoint != "" {
+		if e, err = r.only(ctx, e, o.Endpoint); err != nil {
+			return nil, err
+		}
 	}
 	recorded, err := r.Store.Deliveries(ctx, e)
 	if err != nil {

@@ -63,6 +63,7 @@ func (r *Replayer) end(ctx context.Context, tenant hook.TenantID, id hook.Delive
 			refused = hook.Conflict(fmt.Sprintf("it is %s: %s", d.State, to.rule))
 			return nil
 		}
+		before := d
 		// No token made this decision, so the record names no token.
 		d.Token, d.NextAttemptAt, d.UpdatedAt = "", time.Time{}, r.now()
 		d.State, d.Reason = to.to, hook.ReasonManual
@@ -71,6 +72,9 @@ func (r *Replayer) end(ctx context.Context, tenant hook.TenantID, id hook.Delive
 			return fmt.Errorf("save delivery %s: %w", id, err)
 		}
 		d.Version++
+		if r.Ended != nil {
+			r.Ended(before, d)
+		}
 		r.Log.LogAttrs(ctx, slog.LevelInfo, "delivery.ended", deliveryAttrs(d, to.by)...)
 		return nil
 	})

@@ -17,6 +17,10 @@ type JobRequest struct {
 	From, To time.Time  // bounds of CreatedAt: From is inclusive, To is exclusive; zero: no bound
 	Rate     float64    // deliveries a second, MinRate to MaxRate
 	By       hook.KeyID
+	// AddTo is the id or uid of an endpoint: the job adds the endpoint to the events of the
+	// filter, whatever the states of their deliveries, and sends the events to it. Then
+	// From and To bound the acceptance. Empty: the job replays deliveries.
+	AddTo string
 }
 
 // newFilter checks the request and returns the filter; CodeInvalid names every
@@ -39,6 +43,17 @@ func (r *Replayer) newFilter(ctx context.Context, tenant hook.TenantID, q JobReq
 			errs = append(errs, hook.FieldError{Field: "filter.endpoint", Message: "is no endpoint of this tenant"})
 		default:
 			return Filter{}, fmt.Errorf("read endpoint %s: %w", q.Endpoint, err)
+		}
+	}
+	if q.AddTo != "" {
+		e, err := r.findEndpoint(ctx, tenant, q.AddTo)
+		switch {
+		case err == nil:
+			f.AddTo = e.ID
+		case hook.CodeOf(err) == hook.CodeNotFound:
+			errs = append(errs, hook.FieldError{Field: "add_to", Message: "is no endpoint of this tenant"})
+		default:
+			return Filter{}, fmt.Errorf("read endpoint %s: %w", q.AddTo, err)
 		}
 	}
 	if len(errs) > 0 {

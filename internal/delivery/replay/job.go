@@ -27,6 +27,7 @@ type Filter struct {
 	State    hook.State      // dead, parked, delivered or discarded
 	Types    []string        // patterns of event types, as in subscriptions; empty: all
 	From, To time.Time       // bounds of CreatedAt; To is at most the CreatedAt of the job
+	AddTo    hook.EndpointID // the endpoint to add to the events; empty: the job replays deliveries
 }
 
 // Job is a replay of all deliveries of a filter.

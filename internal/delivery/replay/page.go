@@ -26,7 +26,11 @@ func dueTime(from time.Time, n int, rate float64) time.Time {
 // saved page.
 func (w *jobRun) selectPage(ctx context.Context) error {
 	j := w.job
-	page, err := w.selectDeliveries(ctx, &j, pageSize(j.Rate))
+	choose := w.selectDeliveries
+	if j.Filter.AddTo != "" {
+		choose = w.selectEvents
+	}
+	page, err := choose(ctx, &j, pageSize(j.Rate))
 	if err != nil {
 		return err
 	}
@@ -68,7 +72,29 @@ func (w *jobRun) selectDeliveries(ctx context.Context, j *Job, limit int) ([]hoo
 		w.endpoints = targets
 	}
 	var page []hook.Delivery
-	for first := true; j.Selects && len(page) < limit && (first || !w.outOfTime(ctx)); first = false {
+	err := w.walk(ctx, j, func(target hook.Target) (next string, full bool, err error) {
+		s := j.Filter.selection(target)
+		s.After, s.Limit = j.Cursor, limit-len(page)
+		selected, next, err := w.Index.Select(ctx, s)
+		if err != nil {
+			return "", false, fmt.Errorf("select %s deliveries of endpoint %s: %w", s.State, j.Endpoint, err)
+		}
+		for _, d := range selected {
+			// The selection contains replays of this job only when two clocks differ.
+			if j.Filter.matches(d.EventType) && d.Job != j.ID {
+				page = append(page, d)
+			}
+		}
+		return next, len(page) >= limit, nil
+	})
+	return page, err
+}
+
+// walk calls read for the endpoints in the order of the ids, from the position of the job
+// on, and moves the position behind the read page. walk ends when read reports a full
+// page, at the end, and when the invocation has too little time left.
+func (w *jobRun) walk(ctx context.Context, j *Job, read func(hook.Target) (next string, full bool, err error)) error {
+	for first := true; j.Selects && (first || !w.outOfTime(ctx)); first = false {
 		i, found := slices.BinarySearchFunc(w.endpoints, j.Endpoint, func(t hook.Target, id hook.EndpointID) int {
 			return cmp.Compare(t.Endpoint, id)
 		})
@@ -79,28 +105,22 @@ func (w *jobRun) selectDeliveries(ctx context.Context, j *Job, limit int) ([]hoo
 		if !found {
 			j.Endpoint, j.Cursor = w.endpoints[i].Endpoint, ""
 		}
-		s := j.Filter.selection(w.endpoints[i])
-		s.After, s.Limit = j.Cursor, limit-len(page)
-		selected, next, err := w.Index.Select(ctx, s)
+		next, full, err := read(w.endpoints[i])
 		if err != nil {
-			return nil, fmt.Errorf("select %s deliveries of endpoint %s: %w", s.State, j.Endpoint, err)
+			return err
 		}
-		for _, d := range selected {
-			// The selection contains replays of this job only when two clocks differ.
-			if j.Filter.matches(d.EventType) && d.Job != j.ID {
-				page = append(page, d)
-			}
-		}
-		if j.Cursor = next; next != "" {
-			continue
-		}
-		if i+1 == len(w.endpoints) {
+		switch j.Cursor = next; {
+		case next != "":
+		case i+1 == len(w.endpoints):
 			j.Selects = false
+		default:
+			j.Endpoint = w.endpoints[i+1].Endpoint
+		}
+		if full {
 			break
 		}
-		j.Endpoint = w.endpoints[i+1].Endpoint
 	}
-	return page, nil
+	return nil
 }
 
 // sendPage sends the pending page (2) and counts the results (3). After a failure
@@ -135,6 +155,9 @@ func (w *jobRun) sendPage(ctx context.Context) error {
 // pendingReplays returns the replays of the pending page. The records are those
 // of selectPage, or read again in a new process.
 func (w *jobRun) pendingReplays(ctx context.Context) ([]*candidate, error) {
+	if w.job.Filter.AddTo != "" {
+		return w.pendingAdditions(ctx)
+	}
 	j, now, records := w.job, w.now(), w.records
 	if records == nil {
 		var err error

@@ -14,6 +14,22 @@ type Store interface {
 	settle.DeliveryStore
 	settle.DeliveriesReader
 	settle.EventReader
+	// AddTarget adds the target to the stored event, and returns CodeConflict when the
+	// event has the same target or hook.MaxTargets targets, and when there is no event
+	// with the tenant and the time of acceptance of e.
+	AddTarget(ctx context.Context, e hook.Event, target hook.Target) error
+	Eraser
+}
+
+// Eraser removes payloads and response bodies.
+type Eraser interface {
+	// EraseEvent removes the payload of the event and sets ErasedAt to e.ErasedAt.
+	// CodeConflict without a stored event with the id and the time of acceptance. The
+	// first time of several calls stays.
+	EraseEvent(ctx context.Context, e hook.Event) error
+	// EraseAttempts removes the response bodies of the recorded attempts of the
+	// deliveries.
+	EraseAttempts(ctx context.Context, deliveries []hook.Delivery) error
 }
 
 // Index finds deliveries. The index may lag a moment behind the records. The
@@ -27,6 +43,24 @@ type Index interface {
 	// CountSelected ignores After and Limit. With an error the number is the count
 	// so far.
 	CountSelected(ctx context.Context, s Selection) (int, error)
+	// SelectEvents returns the places of a page of events, the oldest first, like Select.
+	SelectEvents(ctx context.Context, s EventSelection) (page []EventPlace, next string, err error)
+}
+
+// EventSelection selects events by acceptance: the events with a recorded delivery to
+// the source, or without an endpoint in the source, the tenant's events without a target.
+type EventSelection struct {
+	Tenant   hook.TenantID
+	Source   hook.Target
+	From, To time.Time // bounds of the acceptance: From is inclusive, To is exclusive; zero: no bound
+	After    string    // next of the previous page; empty: from the oldest
+	Limit    int       // 1 to 100
+}
+
+// EventPlace is an event at a time of acceptance, in milliseconds since 1970.
+type EventPlace struct {
+	ID         hook.EventID
+	AcceptedAt int64
 }
 
 // Selection selects deliveries of one endpoint by the fields of the index.

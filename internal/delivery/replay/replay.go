@@ -8,7 +8,7 @@ import (
 )
 
 // Replayer replays, discards and cancels deliveries, and runs replay jobs. All
-// fields but Wait are required.
+// fields but Wait and Ended are required.
 type Replayer struct {
 	Store      Store
 	Index      Index
@@ -21,4 +21,8 @@ type Replayer struct {
 	Now        func() time.Time
 	NewID      func() (hook.JobID, error)
 	Wait       hook.Wait // between two tries of a write; nil: by the real clock
+
+	// Ended is called after each delivery ended by Discard and Cancel, before the
+	// settlement. nil: no call.
+	Ended func(before, after hook.Delivery)
 }

@@ -15,6 +15,7 @@ import (
 
 	"surehook/internal/hook"
 	"surehook/internal/rule/sign"
+	"surehook/internal/rule/trace"
 )
 
 // maxHeaders is the largest number of headers set by Surehook: 5 always, the trace
@@ -31,8 +32,8 @@ func (s *Sender) header(r Request, now time.Time) http.Header {
 	h.Set("X-Webhook-Event", r.Event.Type)
 	h.Set(hook.DeliveryHeader, r.Delivery.String())
 	h.Set("X-Webhook-Attempt", strconv.Itoa(r.Attempt))
-	if r.Event.TraceParent != "" {
-		h.Set("Traceparent", r.Event.TraceParent)
+	if parent := traceParent(r); parent != "" {
+		h.Set("Traceparent", parent)
 	}
 
 	seconds := strconv.FormatInt(now.Unix(), 10)
@@ -49,6 +50,17 @@ func (s *Sender) header(r Request, now time.Time) http.Header {
 		set(h, "X-Idempotency-Key", cmp.Or(r.Event.IdempotencyKey, event))
 	}
 	return h
+}
+
+// traceParent returns the traceparent header. Surehook forwards a given trace as it is:
+// nobody records spans of Surehook, so the caller's span stays the parent of the
+// receiver's span. A begun trace has the span of the attempt as the parent.
+func traceParent(r Request) string {
+	t := trace.Of(r.Event)
+	if t.Given() {
+		return t.Under(t.Parent)
+	}
+	return t.Under(trace.Attempt(r.Delivery, r.Attempt))
 }
 
 // set sets a header, in lower case for the names Idempotency-Key and

@@ -21,6 +21,7 @@ import (
 	"surehook/internal/delivery/send"
 	"surehook/internal/hook"
 	"surehook/internal/rule/sign"
+	"surehook/internal/rule/trace"
 )
 
 const (
@@ -128,6 +129,7 @@ func TestSender_Send_headers(t *testing.T) {
 		"X-Webhook-Event":    {"order.paid"},
 		"X-Webhook-Delivery": {delivery},
 		"X-Webhook-Attempt":  {"3"},
+		"Traceparent":        {trace.Of(hook.Event{ID: eventID}).Under(trace.Attempt(request(t, "").Delivery, 3))},
 	}
 	standard := http.Header{
 		"Webhook-Id":        {eventID},
@@ -163,7 +165,7 @@ func TestSender_Send_headers(t *testing.T) {
 			want: []http.Header{classic},
 		},
 		{
-			name:   "a trace parent is passed on",
+			name:   "a given trace is passed on",
 			change: func(r *send.Request) { r.Event.TraceParent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01" },
 			want:   []http.Header{standard, {"Traceparent": {"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}}},
 		},

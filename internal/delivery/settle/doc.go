@@ -12,6 +12,6 @@
 // # Ports
 //
 // The package declares the ports shared by the packages of delivery: DeliveryStore,
-// EndpointStore, OutcomeRecorder, Counter, TokenQueue, DeadLetters, Notifier and Completer.
+// EndpointStore, EndpointDisabler, OutcomeRecorder, Counter, TokenQueue, DeadLetters, Notifier and Completer.
 // Other packages embed the ports instead of repeating the contracts.
 package settle

@@ -63,6 +63,14 @@ type EndpointStore interface {
 	UpdateEndpoint(ctx context.Context, e hook.Endpoint) error
 }
 
+// EndpointDisabler reads endpoints and disables endpoints for Surehook itself.
+type EndpointDisabler interface {
+	EndpointReader
+	// DisableEndpoint is UpdateEndpoint of an endpoint store, and stores the record of
+	// the change in the same transaction.
+	DisableEndpoint(ctx context.Context, e hook.Endpoint, r hook.AuditRecord) error
+}
+
 // OutcomeRecorder counts the settled deliveries of replay jobs.
 type OutcomeRecorder interface {
 	// RecordOutcome counts the settled delivery for the delivery's job. Repeated

@@ -16,7 +16,7 @@ type row struct {
 }
 
 // leastShare is the least share of the best rate of an endpoint with waiting deliveries.
-const leastShare = 0.7
+const leastShare = 0.75
 
 func rows() []row {
 	return []row{

@@ -36,6 +36,8 @@ func fences() []fence {
 		{name: "admin", glob: "internal/admin/...", why: "use cases declare ports", bad: upward(module + "/internal/httpapi")},
 		{name: "httpapi", glob: "internal/httpapi", why: "HTTP knows use cases, not adapters", bad: upward()},
 		{name: "aws", glob: "internal/aws/...", apart: true, why: "adapters do not know each other", bad: []string{module + "/internal/memory", module + "/internal/proof/", module + "/functions/"}},
+		{name: "smoke", glob: "internal/smoke", why: "the smoke test sees a deployment from outside", bad: []string{module + "/internal/hook", module + "/internal/rule/", module + "/internal/delivery/", module + "/internal/admin/", module + "/internal/httpapi", module + "/internal/aws/", module + "/internal/memory", module + "/internal/proof/", module + "/functions/", module + "/localstack/", "github.com/aws/aws-cdk-go"}},
+		{name: "cmd", glob: "cmd/...", why: "commands know the packages that they start", bad: []string{module + "/internal/memory", module + "/internal/proof/", module + "/functions/", module + "/localstack/", "github.com/aws/aws-cdk-go"}},
 		{name: "memory", glob: "internal/memory", why: "memory implements ports", bad: []string{"github.com/aws/", module + "/internal/aws/", module + "/internal/proof/", module + "/internal/httpapi"}},
 		{name: "proof", glob: "internal/proof/...", why: "proofs know no infrastructure", bad: []string{"github.com/aws/aws-cdk-go"}},
 		{name: "functions", glob: "functions/...", why: "no CDK, fakes or proofs in a Lambda binary", bad: []string{"github.com/aws/aws-cdk-go", "github.com/aws/jsii-runtime-go", module + "/internal/memory", module + "/internal/proof/", "testing"}},

@@ -24,6 +24,7 @@ func deviations() []deviation {
 				"of 50 racing first saves of a delivery exactly one wins",
 				"of 50 racing saves of a version with attempts exactly one wins",
 				"of 20 racing updates of a version exactly one wins",
+				"of 20 racing additions of a target exactly one wins",
 				"of 20 racing creates with a uid exactly one wins",
 				"of 50 racing saves of a circuit exactly one wins",
 				"50 racers that each add a failure are all counted",

@@ -7,8 +7,14 @@ import (
 
 // Emulator is a running emulator of AWS.
 type Emulator struct {
-	Name string // "ministack" or "moto"
+	Name string // "ministack", "moto", "localstack" or "localstack-4.14.0"
 	URL  string
+}
+
+// FiresSchedules reports whether the emulator's Scheduler sends messages. moto and
+// LocalStack 4.14.0 store schedules only.
+func (e Emulator) FiresSchedules() bool {
+	return e.Name != "moto" && e.Name != "localstack-4.14.0"
 }
 
 // EmulatorsVariable is the environment variable with the emulators for tests with

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"surehook/internal/admin/apikey"
+	"surehook/internal/admin/audit"
 	"surehook/internal/admin/endpoint"
 	"surehook/internal/admin/status"
 	"surehook/internal/admin/tenant"
@@ -33,9 +34,12 @@ type StoreUnderTest interface { //nolint:interfacebloat // a union of ports
 	endpoint.Store
 	endpoint.History
 	status.History
+	status.Lists
 	tenant.Store
 	apikey.Store
 	apikey.Keys
+	audit.Store
+	settle.EndpointDisabler
 	kms.DataKeys
 	endpoint.Circuits
 	status.Circuits
@@ -61,9 +65,9 @@ func Store(t *testing.T, newStore func(t *testing.T) StoreUnderTest) {
 	t.Helper()
 
 	cases := slices.Concat(
-		eventCases(), deliveryCases(), loadCases(), pageCases(), endpointCases(), uidCases(), keyCases(), dataKeyCases(), tenantCases(),
+		eventCases(), deliveryCases(), loadCases(), listCases(), endpointCases(), uidCases(), keyCases(), dataKeyCases(), tenantCases(),
 		circuitCases(), limitsCases(), countCases(), parkedCases(), gateCases(),
-		replayCases(), selectCases(), jobCases(), outcomeCases(), statsCases(), notificationCases(),
+		replayCases(), selectCases(), jobCases(), outcomeCases(), statsCases(), notificationCases(), auditCases(), eraseCases(),
 	)
 	for _, tt := range cases {
 		t.Run(tt.name, func(t *testing.T) {

@@ -94,15 +94,6 @@ func create(t *testing.T, s StoreUnderTest, e hook.Endpoint) hook.Endpoint {
 	return e
 }
 
-func wantField(t *testing.T, err error, field string) {
-	t.Helper()
-
-	e, ok := errors.AsType[*hook.Error](err)
-	if !ok || len(e.Fields) != 1 || e.Fields[0].Field != field {
-		t.Errorf("error %v does not name the field %q alone", err, field)
-	}
-}
-
 func wantMessage(t *testing.T, err error, want string) {
 	t.Helper()
 

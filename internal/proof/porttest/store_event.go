@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"surehook/internal/admin/status"
 	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
 	"surehook/internal/rule/stats"
@@ -23,6 +24,9 @@ func eventCases() []storeCase {
 		{name: "an unknown event is not found", run: eventNotFound},
 		{name: "an event is put once", run: eventOnce},
 		{name: "of 50 racing puts of an event exactly one wins", run: eventRace},
+		{name: "a target is added to an event once", run: targetAdded},
+		{name: "of 20 racing additions of a target exactly one wins", run: targetRace},
+		{name: "an event takes a bounded number of targets", run: targetsBounded},
 		{name: "a call with an ended context is unavailable and changes nothing", run: contextDone},
 	}
 }
@@ -175,19 +179,23 @@ func contextDone(t *testing.T, s StoreUnderTest) {
 		},
 		"Endpoints": func() error { _, err := s.Endpoints(ctx, "acme"); return err },
 		"Keys":      func() error { _, err := s.Keys(ctx); return err },
-		"DeliveriesByEndpoint": func() error {
-			_, _, err := s.DeliveriesByEndpoint(ctx, endpoint.Target(), hook.StateDead, "", 1)
+		"DeliveryRows": func() error {
+			_, _, err := s.DeliveryRows(ctx, status.Part{Endpoint: endpoint.ID}, status.Span{}, 1)
 			return err
 		},
-		"Circuit":      func() error { _, err := s.Circuit(ctx, "acme", endpoint.ID); return err },
-		"SaveCircuit":  func() error { return s.SaveCircuit(ctx, sampleRecord(endpoint.ID)) },
-		"DueCircuits":  func() error { _, err := s.DueCircuits(ctx, storeExpiry(), 1); return err },
-		"Parked":       func() error { _, err := s.Parked(ctx, endpoint.Target(), 1); return err },
-		"Overdue":      func() error { _, err := s.Overdue(ctx, storeExpiry(), 1); return err },
-		"Limits":       func() error { _, err := s.Limits(ctx, endpoint.ID); return err },
-		"ChangeLimits": func() error { return s.ChangeLimits(ctx, endpoint.ID, gate.Limits{}, sampleLimits(), 9) },
-		"Places":       func() error { _, err := s.Places(ctx, "acme"); return err },
-		"ChangePlaces": func() error { return s.ChangePlaces(ctx, "acme", gate.Limits{}, sampleLimits(), 9) },
+		"UntargetedRows": func() error { _, _, err := s.UntargetedRows(ctx, "acme", 0, status.Span{}, 1); return err },
+		"EventHeads":     func() error { _, err := s.EventHeads(ctx, []hook.EventID{e.ID}); return err },
+		"RegisterTenant": func() error { return s.RegisterTenant(ctx, "acme") },
+		"Tenants":        func() error { _, _, err := s.Tenants(ctx, "", "", 1); return err },
+		"Circuit":        func() error { _, err := s.Circuit(ctx, "acme", endpoint.ID); return err },
+		"SaveCircuit":    func() error { return s.SaveCircuit(ctx, sampleRecord(endpoint.ID)) },
+		"DueCircuits":    func() error { _, err := s.DueCircuits(ctx, storeExpiry(), 1); return err },
+		"Parked":         func() error { _, err := s.Parked(ctx, endpoint.Target(), 1); return err },
+		"Overdue":        func() error { _, err := s.Overdue(ctx, storeExpiry(), 1); return err },
+		"Limits":         func() error { _, err := s.Limits(ctx, endpoint.ID); return err },
+		"ChangeLimits":   func() error { return s.ChangeLimits(ctx, endpoint.ID, gate.Limits{}, sampleLimits(), 9) },
+		"Places":         func() error { _, err := s.Places(ctx, "acme"); return err },
+		"ChangePlaces":   func() error { return s.ChangePlaces(ctx, "acme", gate.Limits{}, sampleLimits(), 9) },
 		"Count": func() error {
 			_, err := s.Count(ctx, "acme", endpoint.ID, stats.Counts{Failed: 1}, storeEpoch())
 			return err
@@ -198,4 +206,47 @@ func contextDone(t *testing.T, s StoreUnderTest) {
 	}
 	_, err := s.Event(t.Context(), e.ID)
 	wantCode(t, "Event(put with a context that was done)", err, hook.CodeNotFound)
+}
+
+func targetAdded(t *testing.T, s StoreUnderTest) {
+	for _, targets := range [][]hook.Target{nil, {wide(hook.NewEndpointID())}} {
+		e := sampleEvent(t)
+		e.Targets = targets
+		check(t, s.PutEvent(t.Context(), e))
+		added := []hook.Target{wide(hook.NewEndpointID()), {Endpoint: hook.NewEndpointID(), Shards: 1}}
+		for _, target := range added {
+			check(t, s.AddTarget(t.Context(), e, target))
+			wantCode(t, "AddTarget(again)", s.AddTarget(t.Context(), e, target), hook.CodeConflict)
+		}
+		other := e
+		other.AcceptedAt = other.AcceptedAt.Add(time.Millisecond)
+		wantCode(t, "AddTarget(an event of another time)", s.AddTarget(t.Context(), other, wide(hook.NewEndpointID())), hook.CodeConflict)
+		other = e
+		other.Tenant = "globex"
+		wantCode(t, "AddTarget(another tenant's event)", s.AddTarget(t.Context(), other, wide(hook.NewEndpointID())), hook.CodeConflict)
+		other.ID = newEventID(t)
+		wantCode(t, "AddTarget(no event)", s.AddTarget(t.Context(), other, wide(hook.NewEndpointID())), hook.CodeConflict)
+		want := e
+		want.Targets = append(slices.Clone(targets), added...)
+		got, err := s.Event(t.Context(), e.ID)
+		wantSame(t, "Event(with added targets)", want, got, err)
+	}
+}
+
+func targetRace(t *testing.T, s StoreUnderTest) {
+	e, target := sampleEvent(t), wide(hook.NewEndpointID())
+	check(t, s.PutEvent(t.Context(), e))
+	wantOne(t, race(t, 20, func(ctx context.Context, _ int) error { return s.AddTarget(ctx, e, target) }))
+	got, err := s.Event(t.Context(), e.ID)
+	wantSame(t, "targets", append(e.Targets, target), got.Targets, err)
+}
+
+func targetsBounded(t *testing.T, s StoreUnderTest) {
+	e := sampleEvent(t)
+	for len(e.Targets) < hook.MaxTargets-1 {
+		e.Targets = append(e.Targets, wide(hook.NewEndpointID()))
+	}
+	check(t, s.PutEvent(t.Context(), e))
+	check(t, s.AddTarget(t.Context(), e, wide(hook.NewEndpointID())))
+	wantCode(t, "AddTarget(one more than MaxTargets)", s.AddTarget(t.Context(), e, wide(hook.NewEndpointID())), hook.CodeConflict)
 }

@@ -86,13 +86,16 @@ func keyDeletes(t *testing.T, s StoreUnderTest) {
 	k, other := sampleKey("shk_1"), sampleKey("shk_2")
 	check(t, s.PutKey(t.Context(), k))
 	check(t, s.PutKey(t.Context(), other))
-	check(t, s.DeleteKey(t.Context(), k.ID))
-	_, err := s.KeyByHash(t.Context(), k.Hash)
+	deleted, err := s.DeleteKey(t.Context(), k.ID)
+	wantSame(t, "DeleteKey()", k, deleted, err)
+	_, err = s.KeyByHash(t.Context(), k.Hash)
 	wantCode(t, "KeyByHash(deleted)", err, hook.CodeNotFound)
 	all, err := s.Keys(t.Context())
 	wantSame(t, "Keys(after a delete)", []hook.APIKey{other}, all, err)
-	wantCode(t, "DeleteKey(deleted)", s.DeleteKey(t.Context(), k.ID), hook.CodeNotFound)
-	wantCode(t, "DeleteKey(unknown)", s.DeleteKey(t.Context(), hook.NewKeyID()), hook.CodeNotFound)
+	_, err = s.DeleteKey(t.Context(), k.ID)
+	wantCode(t, "DeleteKey(deleted)", err, hook.CodeNotFound)
+	_, err = s.DeleteKey(t.Context(), hook.NewKeyID())
+	wantCode(t, "DeleteKey(unknown)", err, hook.CodeNotFound)
 }
 
 // wantKey compares the key by hash and in the list. The zero key means no key.
@@ -136,7 +139,8 @@ func goneKeyStaysGone(t *testing.T, s StoreUnderTest) {
 	wantCode(t, "TouchKey(unknown)", s.TouchKey(t.Context(), k, "2026-11-21"), hook.CodeConflict)
 	wantKey(t, s, k.Hash, hook.APIKey{})
 	check(t, s.PutKey(t.Context(), k))
-	check(t, s.DeleteKey(t.Context(), k.ID))
+	_, err := s.DeleteKey(t.Context(), k.ID)
+	check(t, err)
 	wantCode(t, "TouchKey(deleted)", s.TouchKey(t.Context(), k, "2026-11-21"), hook.CodeConflict)
 	wantKey(t, s, k.Hash, hook.APIKey{})
 }
@@ -166,7 +170,8 @@ func keyDeleteRace(t *testing.T, s StoreUnderTest) {
 	check(t, s.PutKey(t.Context(), k))
 	winners := race(t, 20, func(ctx context.Context, i int) error {
 		if i == 10 {
-			return s.DeleteKey(ctx, k.ID)
+			_, err := s.DeleteKey(ctx, k.ID)
+			return err
 		}
 		return s.TouchKey(ctx, k, november(i+1))
 	})

@@ -19,6 +19,7 @@ func selectCases() []storeCase {
 		{name: "new deliveries do not shift the selection", run: selectIsStable},
 		{name: "a position of another selection and a malformed position are invalid", run: selectInvalid},
 		{name: "250 deliveries are selected and counted", run: selectMany},
+		{name: "events are selected by acceptance, once per endpoint", run: selectEvents},
 	}
 }
 
@@ -202,4 +203,57 @@ func selectMany(t *testing.T, s StoreUnderTest) {
 	wantSame(t, "Select(pages of 100)", all, selected(t, s, selection), nil)
 	n, err := s.CountSelected(t.Context(), selection)
 	wantSame(t, "CountSelected(250)", len(all), n, err)
+}
+
+func selectEvents(t *testing.T, s StoreUnderTest) {
+	endpoint := hook.NewEndpointID()
+	want := make(map[hook.EndpointID][]replay.EventPlace) // without an endpoint: of the events without a target
+	for i := range 9 {
+		e := sampleEvent(t)
+		e.AcceptedAt, e.Targets = storeEpoch().Add(time.Duration(i)*time.Second), nil
+		if i%3 != 0 {
+			e.Targets = []hook.Target{wide(endpoint)}
+		}
+		check(t, s.PutEvent(t.Context(), e))
+		var source hook.EndpointID
+		for _, target := range e.Targets {
+			source = endpoint
+			d := hook.QueuedDelivery(e, target)
+			d.State = hook.StateDead
+			check(t, s.SaveDelivery(t.Context(), d, nil))
+			d.ID.Generation = 2
+			check(t, s.SaveDelivery(t.Context(), d, nil))
+		}
+		want[source] = append(want[source], replay.EventPlace{ID: e.ID, AcceptedAt: e.AcceptedAt.UnixMilli()})
+	}
+	saveDead(t, s, hook.NewEndpointID(), storeEpoch(), 1)
+	for _, source := range []hook.Target{{}, wide(endpoint)} {
+		all := want[source.Endpoint]
+		for _, tt := range []struct {
+			from, to time.Time
+			want     []replay.EventPlace
+		}{
+			{want: all},
+			{from: time.UnixMilli(all[1].AcceptedAt), want: all[1:]},
+			{to: time.UnixMilli(all[2].AcceptedAt), want: all[:2]},
+			{from: time.UnixMilli(all[1].AcceptedAt), to: time.UnixMilli(all[2].AcceptedAt), want: all[1:2]},
+			{from: time.UnixMilli(all[1].AcceptedAt), to: time.UnixMilli(all[1].AcceptedAt)},
+		} {
+			for _, limit := range []int{1, 2, 100} {
+				selection := replay.EventSelection{Tenant: "acme", Source: source, From: tt.from, To: tt.to, Limit: limit}
+				var got []replay.EventPlace
+				for range 100 {
+					page, next, err := s.SelectEvents(t.Context(), selection)
+					check(t, err)
+					got = append(got, page...)
+					if selection.After = next; next == "" {
+						break
+					}
+				}
+				wantSame(t, fmt.Sprintf("SelectEvents(%+v)", selection), tt.want, got, nil)
+			}
+		}
+	}
+	_, _, err := s.SelectEvents(t.Context(), replay.EventSelection{Tenant: "acme", After: "x", Limit: 1})
+	wantCode(t, "SelectEvents(after x)", err, hook.CodeInvalid)
 }

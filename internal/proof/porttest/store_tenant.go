@@ -23,7 +23,7 @@ func tenantCases() []storeCase {
 
 func tenantLimits(t *testing.T, s StoreUnderTest) {
 	want := map[hook.TenantID]hook.TenantLimits{
-		"acme":    {EventsPerSecond: 10, DeliveriesPerEvent: 20, Endpoints: 30},
+		"acme":    {EventsPerSecond: 10, DeliveriesPerEvent: 20, Endpoints: 30, RetainFor: 672*time.Hour + time.Nanosecond},
 		"globex":  {Endpoints: 5},
 		"initech": {},
 	}

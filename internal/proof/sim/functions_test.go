@@ -136,7 +136,7 @@ func (w *simulation) deliver() {
 	}
 	w.busy++
 	w.spawn("deliver", workTimeout, about, func(p *process) {
-		p.hops, p.batch, p.suffered, p.early = hops+1, batch, early, early
+		p.lane, p.hops, p.batch, p.suffered, p.early = lane, hops+1, batch, early, early
 		failed := p.wiring().Deliverer().ProcessBatch(p.context(), messages)
 		p.acknowledge(func() {
 			for i, m := range batch {

@@ -32,12 +32,24 @@ func mutations() []mutation {
 			old: "if stored.Version != r.Version {", bug: "if stored.Version > r.Version+1000 {",
 		},
 		{
-			name: "limits are written without a condition", file: "memory/store_circuit.go", by: []check{checkInFlight, checkRate},
-			old: "if s.limits[endpoint].Version != l.Version {", bug: "if s.limits[endpoint].Version > l.Version+1000 {",
+			name: "limits are written without a condition", file: "memory/store_limits.go", by: []check{checkInFlight, checkRate},
+			old: "case !delta.Applies(before, stored, most):", bug: "case false:",
 		},
 		{
-			name: "in-flight slots are granted without a check of the taken slots", file: "delivery/gate/limits.go", by: []check{checkInFlight},
-			old: "!has && len(leases) >= limit", bug: "!has && len(leases) >= limit+100",
+			name: "in-flight slots are granted without a check of the taken slots", file: "delivery/gate/grant.go", by: []check{checkInFlight},
+			old: "most := q.Record.Width(*q.Endpoint, now)", bug: "most := 100 + q.Record.Width(*q.Endpoint, now)",
+		},
+		{
+			name: "places are never left", file: "delivery/gate/place.go", by: []check{checkSlot, checkRequests},
+			old: "if len(a.places) == 0 {", bug: "if len(a.places) >= 0 {",
+		},
+		{
+			name: "a parked delivery is claimed twice", file: "delivery/release/release.go", by: []check{checkInFlight, checkDuplicate, checkMessages, checkSlot},
+			old: "!leased && !seen[d.Ref()]", bug: "(leased || !leased) && !seen[d.Ref()]",
+		},
+		{
+			name: "parked deliveries are never sent in slots", file: "delivery/release/release.go", by: []check{checkLate, checkLost},
+			old: "if free <= 0 ||", bug: "if free <= 1000 ||",
 		},
 		{
 			name: "Retry-After is forgotten", file: "delivery/deliver/decision.go", by: []check{checkRecord},
@@ -86,7 +98,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "rate slots are not reserved", file: "delivery/gate/grant.go", by: []check{checkRate},
-			old: "limits, slots = limits.Reserve(1, rate, now)", bug: "_, slots = limits.Reserve(1, rate, now)",
+			old: "after = next", bug: "_ = next",
 		},
 		{
 			name: "a token that waited out a throttle passes without a new slot", file: "delivery/deliver/endpoint.go", by: []check{checkRate},
@@ -139,8 +151,8 @@ func mutations() []mutation {
 			old: "if c.State != Closed || c.Generation != generation {", bug: "if c.State != Closed || generation < 0 {",
 		},
 		{
-			name: "slots are never given back", file: "delivery/gate/grant.go", by: []check{checkSlot},
-			old: "if len(a.holders) == 0 {", bug: "if len(a.holders) >= 0 {",
+			name: "slots are never given back", file: "delivery/deliver/slots.go", by: []check{checkSlot},
+			old: "if len(s.Held) == 0 {", bug: "if len(s.Held) >= 0 {",
 		},
 		{
 			name: "a stale check releases a wave", file: "delivery/breaker/release.go", by: []check{checkWave},
@@ -188,7 +200,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "a throttled token asks again every 2 seconds", file: "delivery/gate/gate.go", by: []check{checkMessages},
-			old: "Verdict{Decision: Delay, Until: q.Record.ThrottledUntil}", bug: "Verdict{Decision: Delay, Until: now.Add(2 * time.Second)}",
+			old: "Verdict{Decision: Park, Reason: hook.ReasonThrottled}), g.markWaiting(ctx, q.Record, now)", bug: "Verdict{Decision: Delay, Until: now.Add(2 * time.Second)}), nil",
 		},
 		{
 			name: "a decision is written again on the same record after a conflict", file: "delivery/deliver/settle.go", by: []check{checkWrites},

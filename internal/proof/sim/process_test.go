@@ -63,7 +63,7 @@ type process struct {
 	ticks  bool                          // the schedule of function breaker
 	made   []*post                       // its attempts
 	slots  map[string]gate.Lease         // the in-flight slots that it took
-	places map[string]gate.Lease         // the tenant's places that it took last
+	lane   hook.Lane                     // of the batch
 	waves  map[hook.EndpointID]int       // the waves it released
 	saved  map[hook.EndpointID]time.Time // its last write of each circuit
 	probed map[hook.EndpointID]time.Time // the last probe token before that write

@@ -66,6 +66,16 @@ func (s ports) UpdateEndpoint(ctx context.Context, e hook.Endpoint) error {
 	})
 }
 
+func (s ports) DisableEndpoint(ctx context.Context, e hook.Endpoint, r hook.AuditRecord) error {
+	return done(s.p, "disable endpoint", string(e.ID)+" "+e.Status.String(), conditional, func() error {
+		err := s.Store.DisableEndpoint(ctx, e, r)
+		if err == nil {
+			s.p.sawEndpoint(e, false)
+		}
+		return err
+	})
+}
+
 func (s ports) DeleteEndpoint(ctx context.Context, e hook.Endpoint) error {
 	return done(s.p, "delete endpoint", string(e.ID), conditional, func() error {
 		err := s.Store.DeleteEndpoint(ctx, e)
@@ -168,9 +178,6 @@ func (s ports) Places(ctx context.Context, t hook.TenantID) (gate.Limits, error)
 func (s ports) ChangePlaces(ctx context.Context, t hook.TenantID, before, after gate.Limits, most int) error {
 	if before.To(after).Empty() {
 		return s.Store.ChangePlaces(ctx, t, before, after, most)
-	}
-	if added := before.To(after).Added; len(added) > 0 {
-		s.p.places = added
 	}
 	return done(s.p, "change places", string(t)+" "+strconv.Itoa(len(after.Leases)), conditional, func() error {
 		return s.Store.ChangePlaces(ctx, t, before, after, most)

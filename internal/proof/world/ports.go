@@ -55,6 +55,16 @@ func (p ports) PutEvent(ctx context.Context, e hook.Event) error {
 	return p.effect("put event", "", func() error { return p.Store.PutEvent(ctx, e) })
 }
 
+// RegisterTenant is an effect.
+func (p ports) RegisterTenant(ctx context.Context, tenant hook.TenantID) error {
+	return p.effect("register tenant", "", func() error { return p.Store.RegisterTenant(ctx, tenant) })
+}
+
+// AddTarget is an effect.
+func (p ports) AddTarget(ctx context.Context, e hook.Event, target hook.Target) error {
+	return p.effect("add target", target.Endpoint, func() error { return p.Store.AddTarget(ctx, e, target) })
+}
+
 // Load reads the records of the tokens.
 func (p ports) Load(ctx context.Context, tokens []hook.Token) (deliver.Snapshot, error) {
 	if len(tokens) > 0 {
@@ -158,9 +168,19 @@ func (p ports) Endpoint(ctx context.Context, tenant hook.TenantID, id hook.Endpo
 	return p.Store.Endpoint(ctx, tenant, id)
 }
 
-// UpdateEndpoint is an effect.
-func (p ports) UpdateEndpoint(ctx context.Context, e hook.Endpoint) error {
-	return p.effect("update endpoint", e.ID, func() error { return p.Store.UpdateEndpoint(ctx, e) })
+// DisableEndpoint is an effect.
+func (p ports) DisableEndpoint(ctx context.Context, e hook.Endpoint, r hook.AuditRecord) error {
+	return p.effect("disable endpoint", e.ID, func() error { return p.Store.DisableEndpoint(ctx, e, r) })
+}
+
+// EraseEvent is an effect.
+func (p ports) EraseEvent(ctx context.Context, e hook.Event) error {
+	return p.effect("erase event", "", func() error { return p.Store.EraseEvent(ctx, e) })
+}
+
+// EraseAttempts is an effect.
+func (p ports) EraseAttempts(ctx context.Context, deliveries []hook.Delivery) error {
+	return p.effect("erase attempts", "", func() error { return p.Store.EraseAttempts(ctx, deliveries) })
 }
 
 // Parked lists parked deliveries.

@@ -4,7 +4,8 @@
 //
 //	go run ./localstack/cmd/emulators -- go test -tags integration -count=1 ./...
 //
-// EMULATOR=localstack selects LocalStack instead of MiniStack and Moto.
+// EMULATOR=localstack selects LocalStack instead of MiniStack and Moto, and
+// EMULATOR=localstack-4.14.0 the Python package of this LocalStack version.
 // EMULATORS_FOLDER names the logs' folder in bin/local, "integration" by
 // default. Two concurrent runs need two folders.
 package main
@@ -55,8 +56,12 @@ func run(ctx context.Context, args []string) (err error) {
 		return fmt.Errorf("find the repository: %w", err)
 	}
 	kinds := []emulator.Kind{emulator.MiniStack, emulator.Moto}
-	if os.Getenv("EMULATOR") == string(emulator.LocalStack) {
-		kinds = []emulator.Kind{emulator.LocalStack}
+	kind, err := emulator.ParseKind(os.Getenv("EMULATOR"))
+	if err != nil {
+		return err //nolint:wrapcheck // the error is complete
+	}
+	if kind != emulator.MiniStack {
+		kinds = []emulator.Kind{kind}
 	}
 	folder := cmp.Or(os.Getenv("EMULATORS_FOLDER"), "integration")
 	var addresses []string
@@ -67,7 +72,7 @@ func run(ctx context.Context, args []string) (err error) {
 		}
 		defer func() { err = errors.Join(err, e.Stop()) }()
 		fmt.Fprintf(os.Stderr, "%s is ready at %s (log: %s)\n", kind, e.URL, e.LogPath)
-		addresses = append(addresses, string(kind)+"="+e.URL)
+		addresses = append(addresses, e.Name()+"="+e.URL)
 	}
 	cmd := exec.Command(args[0], args[1:]...) //nolint:noctx // Ctrl-C reaches the command directly; the command gets time for a clean end
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr

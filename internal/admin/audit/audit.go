@@ -1,0 +1,152 @@
+// Package audit keeps the records of changes: who changed what, when and from where.
+//
+// # Order
+//
+// Begin stores the record of the intention before the change, and End stores the
+// outcome after the change. If the process dies between the two, the record stays with
+// the outcome pending: the change may have taken effect. So no change is without a
+// record, and a record does not prove a change.
+//
+// The package knows neither HTTP nor storage, and leaves the masking of secrets to the
+// callers.
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+	"unicode/utf8"
+
+	"surehook/internal/admin/page"
+	"surehook/internal/hook"
+	"surehook/internal/names"
+)
+
+// Store keeps records. Every read sees every write acknowledged before the read began.
+type Store interface {
+	// PutAudit stores the record, or replaces the record with the same tenant, time
+	// and id.
+	PutAudit(ctx context.Context, r hook.AuditRecord) error
+	// AuditRecords returns at most limit (1 to 100) records of the tenant in the span,
+	// newest first. cursor is the next of an earlier call, or empty for the newest. A
+	// page may be short before the end. next is empty at the end.
+	AuditRecords(ctx context.Context, tenant hook.TenantID, s hook.AuditSpan, cursor string, limit int) (page []hook.AuditRecord, next string, err error)
+}
+
+// Log records changes. All fields are required.
+type Log struct {
+	Store Store
+	Log   *slog.Logger
+	Now   func() time.Time
+}
+
+// Begin stores the record with a new id, the current time and the outcome pending,
+// and returns the record. After an error the caller must not make the change.
+func (l *Log) Begin(ctx context.Context, r hook.AuditRecord) (hook.AuditRecord, error) {
+	r.ID, r.At, r.Outcome = hook.NewAuditID(), l.Now().UTC().Truncate(time.Millisecond), hook.AuditPending
+	r.ExpiresAt = r.At.Add(hook.AuditKept)
+	if err := l.Store.PutAudit(ctx, r); err != nil {
+		return hook.AuditRecord{}, fmt.Errorf("record change %s: %w", r.Action, err)
+	}
+	return r, nil
+}
+
+// endTimeout limits the delay of a response by End.
+const endTimeout = 3 * time.Second
+
+var errEndTimeout = errors.New("recording the end of the change took too long")
+
+// End stores the record of an ended change. The change cannot be taken back, so a
+// failure is logged: the record then stays pending. End also works after the end of ctx.
+func (l *Log) End(ctx context.Context, r hook.AuditRecord) {
+	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), endTimeout, errEndTimeout)
+	defer cancel()
+
+	if err := l.Store.PutAudit(ctx, r); err != nil {
+		l.Log.LogAttrs(ctx, slog.LevelError, "audit.end_failed",
+			slog.String(names.LogTenant, string(r.Tenant)),
+			slog.String(names.LogAudit, string(r.ID)),
+			slog.String(names.LogAction, r.Action),
+			slog.String(names.LogKey, string(r.Key)),
+			slog.Any(names.LogError, err))
+	}
+}
+
+// Filter selects records. An empty field selects all records.
+type Filter struct {
+	hook.AuditSpan
+	Action string
+	Target string
+	Key    hook.KeyID
+}
+
+func (f Filter) matches(r hook.AuditRecord) bool {
+	return (f.Action == "" || r.Action == f.Action) && (f.Target == "" || r.Target == f.Target) && (f.Key == "" || r.Key == f.Key)
+}
+
+// MaxRead bounds the records read for one page: 10 reads of 100 records.
+const MaxRead = 1000
+
+// readSize is the number of records in one read.
+const readSize = 100
+
+// maxPosition is the maximum length in bytes of a position. Stores make shorter positions.
+const maxPosition = 512
+
+// List returns a page of the tenant's records, newest first. hook.AllTenants lists the
+// changes outside of the tenants. The page may have fewer records than asked, even
+// none, before the end: List reads at most MaxRead records.
+func (l *Log) List(ctx context.Context, tenant hook.TenantID, f Filter, p page.Request) (page.List[hook.AuditRecord], error) {
+	list := page.Scope("audit", string(tenant), f.Action, f.Target, string(f.Key), f.Since.UTC().String(), f.Until.UTC().String())
+	position, err := page.OpenCursor(list, p.Cursor)
+	if err != nil {
+		return page.List[hook.AuditRecord]{}, fmt.Errorf("list changes: %w", err)
+	}
+	if len(position) > maxPosition || !utf8.ValidString(position) { // forged: not a valid key of any store
+		return page.List[hook.AuditRecord]{}, page.InvalidCursor()
+	}
+	var found []hook.AuditRecord
+	for range MaxRead / readSize {
+		// No read is larger than the room left, so the position is that of the last record found.
+		size := p.Limit - len(found)
+		if f.Action != "" || f.Target != "" || f.Key != "" {
+			size = readSize
+		}
+		records, next, err := l.Store.AuditRecords(ctx, tenant, f.AuditSpan, position, size)
+		if err != nil {
+			return page.List[hook.AuditRecord]{}, fmt.Errorf("list changes of tenant %s: %w", tenant, err)
+		}
+		for i, r := range records {
+			if !f.matches(r) {
+				continue
+			}
+			found = append(found, r)
+			if len(found) == p.Limit && (i < len(records)-1 || next != "") {
+				return page.List[hook.AuditRecord]{Data: found, Next: page.NewCursor(list, Position(r))}, nil
+			}
+		}
+		if position = next; position == "" || len(found) == p.Limit {
+			break
+		}
+	}
+	return page.List[hook.AuditRecord]{Data: found, Next: page.NewCursor(list, position)}, nil
+}
+
+// positionTime is RFC 3339 in UTC with milliseconds. The text sorts by time.
+const positionTime = "2006-01-02T15:04:05.000Z"
+
+// Position returns the position of the record in the tenant's list: stores order
+// records by position, and cursors hold positions.
+func Position(r hook.AuditRecord) string { return PositionAt(r.At) + "#" + string(r.ID) }
+
+// PositionAt returns a position before the positions of records at t or later, and
+// after the positions of earlier records.
+func PositionAt(t time.Time) string {
+	at := t.Truncate(time.Millisecond)
+	if at.Before(t) {
+		at = at.Add(time.Millisecond)
+	}
+	return at.UTC().Format(positionTime)
+}

@@ -1,0 +1,278 @@
+package status
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"surehook/internal/admin/page"
+	"surehook/internal/hook"
+)
+
+// DeliveryFilter selects deliveries. The zero value of a field selects all.
+type DeliveryFilter struct {
+	Endpoint       string // id or uid; the id of a deleted endpoint is allowed
+	State          hook.State
+	Type           string    // of the event
+	Status         HTTPClass // of the last attempt
+	IdempotencyKey string    // of the event
+	Since          time.Time // inclusive
+	Until          time.Time // exclusive
+}
+
+// HTTPClass is a class of HTTP statuses.
+type HTTPClass string
+
+// The classes of HTTP statuses, besides the empty class for all.
+const (
+	HTTPNone HTTPClass = "none" // no response, or no attempt
+	HTTP2xx  HTTPClass = "2xx"
+	HTTP3xx  HTTPClass = "3xx"
+	HTTP4xx  HTTPClass = "4xx"
+	HTTP5xx  HTTPClass = "5xx"
+)
+
+// HTTPClasses returns all classes of HTTP statuses.
+func HTTPClasses() []HTTPClass {
+	return []HTTPClass{HTTPNone, HTTP2xx, HTTP3xx, HTTP4xx, HTTP5xx}
+}
+
+// classOf returns the class of the status; 0 means no response.
+func classOf(status int) HTTPClass {
+	if status == 0 {
+		return HTTPNone
+	}
+	return HTTPClass(fmt.Sprintf("%dxx", status/100))
+}
+
+// selects reports whether the filter selects the recorded delivery, without regard to
+// the endpoint and the times.
+func (f DeliveryFilter) selects(d hook.Delivery) bool {
+	return (f.State == 0 || d.State == f.State) && (f.Type == "" || d.EventType == f.Type) &&
+		(f.Status == "" || classOf(d.Last.Status) == f.Status)
+}
+
+// scope names the list, for cursors.
+func (f DeliveryFilter) scope(tenant hook.TenantID, endpoint hook.EndpointID) string {
+	state := ""
+	if f.State != 0 {
+		state = f.State.String()
+	}
+	return page.Scope("deliveries", string(tenant), string(endpoint), state, f.Type, string(f.Status), f.IdempotencyKey, bound(f.Since), bound(f.Until))
+}
+
+// bound returns the text of a bound of times in a scope.
+func bound(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339Nano)
+}
+
+// Deliveries returns a page of the tenant's recorded deliveries, newest first. Without
+// a state, the time of a delivery is the acceptance of the event; with a state,
+// CreatedAt, and the two differ for replays only. Without an endpoint, the list holds
+// the deliveries of the tenant's endpoints, and not of deleted endpoints.
+//
+// A page makes at most one request for each shard of the endpoints (two for state
+// delivered), one per 100 endpoints, and moreRequests. A page that needs more ends
+// early, even empty, with a cursor that goes on there.
+//
+// Errors: CodeInvalid for StateQueued, because queued deliveries have no record; for
+// endpoints with more than maxParts shards together; and for a cursor of another list.
+// CodeNotFound for an unknown endpoint, and for a deleted endpoint without deliveries.
+func (r *Reader) Deliveries(ctx context.Context, tenant hook.TenantID, f DeliveryFilter, p page.Request) (page.List[hook.Delivery], error) {
+	if f.IdempotencyKey != "" {
+		return r.keyedDeliveries(ctx, tenant, f, p)
+	}
+	if f.State == hook.StateQueued {
+		return page.List[hook.Delivery]{}, hook.Invalid(hook.FieldError{
+			Field: "state", Message: "queued deliveries have no record yet; look at their event's deliveries",
+		})
+	}
+	targets, endpoint, err := r.listed(ctx, tenant, f.Endpoint)
+	if err != nil {
+		return page.List[hook.Delivery]{}, err
+	}
+	scope := f.scope(tenant, endpoint)
+	after, err := openPosition(scope, p.Cursor)
+	if err != nil {
+		return page.List[hook.Delivery]{}, err
+	}
+	parts := f.parts(targets)
+	if len(parts) > maxParts {
+		return page.List[hook.Delivery]{}, errTooManyParts(len(parts))
+	}
+	narrow := f.Type != "" || f.Status != "" || f.State == hook.StateDelivered
+	m := newMerge(r.sources(parts), Span{Since: f.Since, Until: f.Until}, after, looksFor(p.Limit, len(parts), narrow))
+	l := deliveryPage{Reader: r, tenant: tenant, filter: f, merge: m}
+	data, next, err := l.read(ctx, p.Limit)
+	if err != nil {
+		return page.List[hook.Delivery]{}, fmt.Errorf("list deliveries of tenant %s: %w", tenant, err)
+	}
+	return page.List[hook.Delivery]{Data: data, Next: newCursor(scope, next)}, nil
+}
+
+// parts returns the parts of the list. Delivered deliveries of the first generation
+// have no row in the index, so the list reads them from the deliveries of all states.
+func (f DeliveryFilter) parts(targets []hook.Target) []Part {
+	var parts []Part
+	for _, target := range targets {
+		for shard := range target.Shards {
+			parts = append(parts, Part{Endpoint: target.Endpoint, Shard: shard, State: f.State})
+			if f.State == hook.StateDelivered {
+				parts = append(parts, Part{Endpoint: target.Endpoint, Shard: shard})
+			}
+		}
+	}
+	return parts
+}
+
+// listed returns the targets to list: of one endpoint by id or uid, or of all endpoints
+// of the tenant.
+func (r *Reader) listed(ctx context.Context, tenant hook.TenantID, ref string) (targets []hook.Target, id hook.EndpointID, err error) {
+	if ref == "" {
+		all, err := r.Lists.Endpoints(ctx, tenant)
+		if err != nil {
+			return nil, "", fmt.Errorf("find endpoints: %w", err)
+		}
+		for _, e := range all {
+			targets = append(targets, e.Widest())
+		}
+		return targets, "", nil
+	}
+	e, err := r.Endpoints.Get(ctx, tenant, ref)
+	if err == nil {
+		return []hook.Target{e.Widest()}, e.ID, nil
+	}
+	id, badID := hook.ParseEndpointID(ref)
+	if hook.CodeOf(err) != hook.CodeNotFound || badID != nil {
+		return nil, "", fmt.Errorf("find endpoint: %w", err)
+	}
+	target := hook.DeletedTarget(id)
+	owned, ownErr := r.owned(ctx, tenant, target)
+	switch {
+	case ownErr != nil:
+		return nil, "", ownErr
+	case !owned:
+		return nil, "", fmt.Errorf("find endpoint: %w", err)
+	}
+	return []hook.Target{target}, id, nil
+}
+
+// owned reports whether the deleted endpoint has deliveries of the tenant. All
+// deliveries of an endpoint belong to one tenant, and the key does not name the tenant.
+func (r *Reader) owned(ctx context.Context, tenant hook.TenantID, target hook.Target) (bool, error) {
+	for shard := range target.Shards {
+		rows, _, err := r.Lists.DeliveryRows(ctx, Part{Endpoint: target.Endpoint, Shard: shard}, Span{}, 1)
+		if err != nil {
+			return false, fmt.Errorf("find deliveries of endpoint %s: %w", target.Endpoint, err)
+		}
+		if len(rows) > 0 {
+			return rows[0].Delivery.Tenant == tenant, nil
+		}
+	}
+	return false, nil
+}
+
+// keyedDeliveries returns the selected deliveries of the event with the idempotency
+// key, queued deliveries included.
+func (r *Reader) keyedDeliveries(ctx context.Context, tenant hook.TenantID, f DeliveryFilter, p page.Request) (page.List[hook.Delivery], error) {
+	endpoint := hook.EndpointID(f.Endpoint)
+	if f.Endpoint != "" {
+		_, id, err := r.listed(ctx, tenant, f.Endpoint)
+		if err != nil {
+			return page.List[hook.Delivery]{}, err
+		}
+		endpoint = id
+	}
+	all, err := r.eventDeliveries(ctx, tenant, hook.KeyedEventID(tenant, f.IdempotencyKey))
+	if err != nil && hook.CodeOf(err) != hook.CodeNotFound {
+		return page.List[hook.Delivery]{}, err
+	}
+	all = slices.DeleteFunc(all, func(d hook.Delivery) bool {
+		return !f.selects(d) || endpoint != "" && d.ID.Endpoint != endpoint || r.expired(d.ExpiresAt) ||
+			d.CreatedAt.Before(f.Since) || !f.Until.IsZero() && !d.CreatedAt.Before(f.Until)
+	})
+	return page.Of(all, f.scope(tenant, endpoint), p, func(d hook.Delivery) string { return deliveryOrder(d.ID) })
+}
+
+// deliveryPage reads a page of deliveries.
+type deliveryPage struct {
+	*Reader
+
+	tenant hook.TenantID
+	filter DeliveryFilter
+	merge  *merge
+}
+
+// read returns at most limit deliveries, and the position for the next page; nil at
+// the end.
+func (l deliveryPage) read(ctx context.Context, limit int) (data []hook.Delivery, next *Position, err error) {
+	var places []Position // of data
+	for len(data) <= limit {
+		want := limit + 1 - len(data)
+		rows, err := l.merge.take(ctx, want)
+		if err != nil {
+			return nil, nil, err
+		}
+		records, err := l.records(ctx, rows)
+		if err != nil {
+			return nil, nil, err
+		}
+		for i, d := range records {
+			if l.lists(rows[i], d) {
+				data, places = append(data, d), append(places, rows[i].Position)
+			}
+		}
+		if at, more := l.merge.rest(); len(data) <= limit && len(rows) < want {
+			if more {
+				next = &at
+			}
+			return data, next, nil
+		}
+		if l.merge.spent() && len(data) <= limit {
+			return data, &rows[len(rows)-1].Position, nil
+		}
+	}
+	return data[:limit], &places[limit-1], nil
+}
+
+// records returns the deliveries of the rows, in order. The zero Delivery stands for a
+// missing record. Rows of an index hold the place only: one request reads the records.
+func (l deliveryPage) records(ctx context.Context, rows []Row) ([]hook.Delivery, error) {
+	var refs []hook.DeliveryRef
+	for _, row := range rows {
+		if row.Delivery.Version == 0 {
+			refs = append(refs, row.Delivery.Ref())
+		}
+	}
+	found := make(map[hook.DeliveryRef]hook.Delivery, len(refs))
+	if len(refs) > 0 {
+		l.merge.left -= (len(refs) + 99) / 100
+		read, err := l.Lists.DeliveriesByRef(ctx, refs)
+		if err != nil {
+			return nil, fmt.Errorf("read %d deliveries: %w", len(refs), err)
+		}
+		for _, d := range read {
+			found[d.Ref()] = d
+		}
+	}
+	records := make([]hook.Delivery, len(rows))
+	for i, row := range rows {
+		if records[i] = row.Delivery; row.Delivery.Version == 0 {
+			records[i] = found[row.Delivery.Ref()]
+		}
+	}
+	return records, nil
+}
+
+// lists reports whether the list holds the record at the row. A row of an index may be
+// stale: the record is gone, or has another state.
+func (l deliveryPage) lists(row Row, d hook.Delivery) bool {
+	if d.Version == 0 || d.Tenant != l.tenant || l.expired(d.ExpiresAt) || !l.filter.selects(d) {
+		return false
+	}
+	return l.filter.State == 0 || d.CreatedAt.UnixMilli() == row.At
+}

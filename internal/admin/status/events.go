@@ -1,0 +1,196 @@
+package status
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"surehook/internal/admin/page"
+	"surehook/internal/hook"
+)
+
+// EventFilter selects events. The zero value of a field selects all.
+type EventFilter struct {
+	Type           string
+	IdempotencyKey string
+	Since          time.Time // inclusive
+	Until          time.Time // exclusive
+}
+
+// selects reports whether the filter selects the stored event.
+func (f EventFilter) selects(e hook.Event) bool {
+	return (f.Type == "" || e.Type == f.Type) && !e.AcceptedAt.Before(f.Since) && (f.Until.IsZero() || e.AcceptedAt.Before(f.Until))
+}
+
+func (f EventFilter) scope(tenant hook.TenantID) string {
+	return page.Scope("events", string(tenant), f.Type, f.IdempotencyKey, bound(f.Since), bound(f.Until))
+}
+
+// Events returns a page of the tenant's events without payloads, newest first. The list
+// holds the events with a recorded delivery to an endpoint of the tenant, and the events
+// without a target. An event with queued deliveries only is found by its id or its
+// idempotency key.
+//
+// A page makes at most one request for each shard of the endpoints, one per 100
+// endpoints, hook.UntargetedShards and moreRequests. A page that needs more ends early,
+// even empty, with a cursor that goes on there.
+//
+// Errors: CodeInvalid as for Deliveries.
+func (r *Reader) Events(ctx context.Context, tenant hook.TenantID, f EventFilter, p page.Request) (page.List[hook.Event], error) {
+	scope := f.scope(tenant)
+	after, err := openPosition(scope, p.Cursor)
+	if err != nil {
+		return page.List[hook.Event]{}, err
+	}
+	if f.IdempotencyKey != "" {
+		return r.keyedEvent(ctx, tenant, f, after)
+	}
+	targets, _, err := r.listed(ctx, tenant, "")
+	if err != nil {
+		return page.List[hook.Event]{}, err
+	}
+	parts := DeliveryFilter{}.parts(targets)
+	if len(parts) > maxParts {
+		return page.List[hook.Event]{}, errTooManyParts(len(parts))
+	}
+	sources := r.sources(parts)
+	for shard := range hook.UntargetedShards {
+		sources = append(sources, &source{read: func(ctx context.Context, span Span, look int) ([]Row, bool, error) {
+			rows, more, err := r.Lists.UntargetedRows(ctx, tenant, shard, span, look)
+			if err != nil {
+				return nil, false, fmt.Errorf("look at events without a target: %w", err)
+			}
+			return rows, more, nil
+		}})
+	}
+	m := newMerge(sources, Span{Since: f.Since, Until: f.Until}, after, eventLooks(p.Limit, len(sources), f.Type != ""))
+	l := eventPage{Reader: r, tenant: tenant, filter: f, merge: m}
+	data, next, err := l.read(ctx, p.Limit)
+	if err != nil {
+		return page.List[hook.Event]{}, fmt.Errorf("list events of tenant %s: %w", tenant, err)
+	}
+	return page.List[hook.Event]{Data: data, Next: newCursor(scope, next)}, nil
+}
+
+// eventLooks returns the numbers of rows of a request. An event may have a row in each
+// part, so a part's share of a page is the whole page. Many parts get less: then
+// pages end early when every event has many deliveries.
+func eventLooks(limit, n int, narrow bool) looks {
+	first := min(limit+2, 5000/max(n, 1)+6)
+	if narrow {
+		return looks{first: min(4*first, 500), next: 500}
+	}
+	return looks{first: first, next: max(limit+2, 100)}
+}
+
+// keyedEvent returns the event with the idempotency key.
+func (r *Reader) keyedEvent(ctx context.Context, tenant hook.TenantID, f EventFilter, after *Position) (page.List[hook.Event], error) {
+	e, err := r.Event(ctx, tenant, hook.KeyedEventID(tenant, f.IdempotencyKey))
+	unknown := err != nil && hook.CodeOf(err) == hook.CodeNotFound
+	if err != nil && !unknown {
+		return page.List[hook.Event]{}, err
+	}
+	if unknown || after != nil || !f.selects(e) || r.expired(e.ExpiresAt) {
+		return page.List[hook.Event]{}, nil
+	}
+	e.Payload = nil
+	return page.List[hook.Event]{Data: []hook.Event{e}}, nil
+}
+
+// eventPage reads a page of events.
+type eventPage struct {
+	*Reader
+
+	tenant hook.TenantID
+	filter EventFilter
+	merge  *merge
+}
+
+// read returns at most limit events, and the position for the next page; nil at the end.
+func (l eventPage) read(ctx context.Context, limit int) (data []hook.Event, next *Position, err error) {
+	var last Position // of the last event looked at
+	for len(data) <= limit {
+		places, short, err := l.take(ctx, limit+1-len(data), &last)
+		if err != nil {
+			return nil, nil, err
+		}
+		events, err := l.heads(ctx, places)
+		if err != nil {
+			return nil, nil, err
+		}
+		data = append(data, events...)
+		if len(data) > limit {
+			break
+		}
+		if short {
+			at, more := l.merge.rest()
+			if !more {
+				return data, nil, nil
+			}
+			if at.At == last.At && at.Event == last.Event {
+				at = last
+			}
+			return data, &at, nil
+		}
+		if l.merge.spent() {
+			return data, &last, nil
+		}
+	}
+	return data[:limit], new(eventPlace(data[limit-1])), nil
+}
+
+func eventPlace(e hook.Event) Position {
+	return Position{At: e.AcceptedAt.UnixMilli(), DeliveryID: hook.DeliveryID{Event: e.ID}}
+}
+
+// take returns the places of the next events, at most n. short means the end of the
+// list, or the end of the requests. last is the place of the last event looked at.
+func (l eventPage) take(ctx context.Context, n int, last *Position) (places []Position, short bool, err error) {
+	for len(places) < n && !short {
+		want := n - len(places)
+		rows, err := l.merge.take(ctx, want)
+		if err != nil {
+			return nil, false, err
+		}
+		short = len(rows) < want
+		for _, row := range rows {
+			place := Position{At: row.At, DeliveryID: hook.DeliveryID{Event: row.Event}}
+			if place == *last {
+				continue
+			}
+			*last = place
+			if d := row.Delivery; d.Version == 0 || d.Tenant == l.tenant && (l.filter.Type == "" || d.EventType == l.filter.Type) {
+				places = append(places, place)
+			}
+		}
+	}
+	return places, short, nil
+}
+
+// heads returns the selected events at the places, in order. An event of another time
+// of acceptance has the same idempotency key, and is another event.
+func (l eventPage) heads(ctx context.Context, places []Position) ([]hook.Event, error) {
+	if len(places) == 0 {
+		return nil, nil
+	}
+	ids := make([]hook.EventID, len(places))
+	for i, place := range places {
+		ids[i] = place.Event
+	}
+	l.merge.left -= (len(ids) + 99) / 100
+	found, err := l.Lists.EventHeads(ctx, ids)
+	if err != nil {
+		return nil, fmt.Errorf("read %d events: %w", len(ids), err)
+	}
+	at := make(map[Position]hook.Event, len(found))
+	for _, e := range found {
+		at[eventPlace(e)] = e
+	}
+	var events []hook.Event
+	for _, place := range places {
+		if e, ok := at[place]; ok && e.Tenant == l.tenant && l.filter.selects(e) && !l.expired(e.ExpiresAt) {
+			events = append(events, e)
+		}
+	}
+	return events, nil
+}

@@ -1,0 +1,96 @@
+package status
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"surehook/internal/admin/page"
+	"surehook/internal/hook"
+)
+
+// Part is a part of a list of deliveries: one shard of an endpoint. The rows of a part
+// are in the order of Position.
+type Part struct {
+	Endpoint hook.EndpointID
+	Shard    int
+	// State selects the deliveries in the state, by CreatedAt. Deliveries of state
+	// delivered are a part only with a CreatedAt after the acceptance of the event. The
+	// zero State selects all recorded deliveries, by the acceptance of the event.
+	State hook.State
+}
+
+// Row is a row of a part.
+type Row struct {
+	Position
+
+	// Delivery is the record. With Version 0, the row has the place only, or the row is
+	// an event without a target.
+	Delivery hook.Delivery
+}
+
+// Span selects rows.
+type Span struct {
+	Since time.Time // inclusive; zero: from the begin
+	Until time.Time // exclusive; zero: to the end
+	// From is the first possible row, without regard to the endpoint; nil: the newest.
+	From *Position
+}
+
+// sources returns the sources of the parts.
+func (r *Reader) sources(parts []Part) []*source {
+	all := make([]*source, len(parts))
+	for i, part := range parts {
+		all[i] = &source{read: func(ctx context.Context, span Span, look int) ([]Row, bool, error) {
+			rows, more, err := r.Lists.DeliveryRows(ctx, part, span, look)
+			if err != nil {
+				return nil, false, fmt.Errorf("look at deliveries of endpoint %s: %w", part.Endpoint, err)
+			}
+			return rows, more, nil
+		}}
+	}
+	return all
+}
+
+// looksFor returns the numbers of rows of a request for a page of limit rows from n
+// parts. narrow means that the list drops many rows. The first look at a part takes
+// twice the part's share and a rest, at most one row more than the page, and the row
+// at which the page begins.
+func looksFor(limit, n int, narrow bool) looks {
+	first := min(2*limit/max(n, 1)+4, limit+2)
+	if narrow {
+		return looks{first: min(4*first, 500), next: 500}
+	}
+	return looks{first: first, next: 100}
+}
+
+// expired reports whether the record is to be deleted.
+func (r *Reader) expired(at time.Time) bool { return !at.IsZero() && !r.now().Before(at) }
+
+// openPosition returns the position in the cursor; nil for the empty cursor. A cursor
+// of another list is CodeInvalid.
+func openPosition(scope, cursor string) (*Position, error) {
+	text, err := page.OpenCursor(scope, cursor)
+	if err != nil || text == "" {
+		return nil, err
+	}
+	at, ok := parsePosition(text)
+	if !ok {
+		return nil, page.InvalidCursor()
+	}
+	return &at, nil
+}
+
+// newCursor is the inverse of openPosition.
+func newCursor(scope string, at *Position) string {
+	if at == nil {
+		return ""
+	}
+	return page.NewCursor(scope, at.text())
+}
+
+func errTooManyParts(n int) error {
+	return hook.Invalid(hook.FieldError{
+		Field: "endpoint", Message: fmt.Sprintf("is needed: the list would have %d shards of endpoints, and at most %d are merged", n, maxParts),
+	})
+}

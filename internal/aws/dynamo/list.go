@@ -1,0 +1,160 @@
+package dynamo
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"surehook/internal/admin/status"
+	"surehook/internal/hook"
+	"surehook/internal/names"
+)
+
+// DeliveryRows makes one query: of the shard's partition for all states, or of the
+// index by_endpoint for one state.
+func (s *Store) DeliveryRows(ctx context.Context, part status.Part, span status.Span, look int) (rows []status.Row, more bool, err error) {
+	op := "list deliveries of endpoint " + string(part.Endpoint)
+	q := spanQuery{hash: names.PartitionKey, key: deliveryPartition(part.Endpoint, part.Shard), sort: names.SortKey, prefix: deliveryPrefix}
+	if part.State != 0 {
+		q.index, q.sort, q.prefix = names.IndexByEndpoint, names.ByEndpointRange, indexPrefix(part.State)
+	}
+	items, more, err := s.look(ctx, q, span, look)
+	if err != nil {
+		return nil, false, translate(err, op)
+	}
+	for _, item := range items {
+		row, err := deliveryRow(item, part.State)
+		if err != nil {
+			return nil, false, translate(err, op)
+		}
+		rows = append(rows, row)
+	}
+	return rows, more, nil
+}
+
+// deliveryRow decodes a row of the partition, or of the index for a state.
+func deliveryRow(item map[string]types.AttributeValue, state hook.State) (status.Row, error) {
+	if state == 0 {
+		d, err := decode(item, fromDeliveryItem)
+		return status.Row{Position: status.Position{At: d.AcceptedAt, DeliveryID: d.ID}, Delivery: d}, err
+	}
+	var it indexRow
+	if err := attributevalue.UnmarshalMap(item, &it); err != nil {
+		return status.Row{}, err //nolint:wrapcheck // the caller names the operation
+	}
+	ref, err := refOf(it.key)
+	if err != nil {
+		return status.Row{}, err
+	}
+	at, _, _, err := parsePosition(strings.TrimPrefix(it.EndpointSK, indexPrefix(state)))
+	if err != nil {
+		return status.Row{}, err
+	}
+	return status.Row{Position: status.Position{At: millis(at), DeliveryID: ref.DeliveryID}, Delivery: hook.Delivery{}.At(ref)}, nil
+}
+
+// UntargetedRows makes one query of the index by_state.
+func (s *Store) UntargetedRows(
+	ctx context.Context, tenant hook.TenantID, n int, span status.Span, look int,
+) (rows []status.Row, more bool, err error) {
+	op := "list events without a target of tenant " + string(tenant)
+	q := spanQuery{index: names.IndexByState, hash: names.ByStateHash, key: shard(untargetedList(tenant), n), sort: names.ByStateRange}
+	items, more, err := s.look(ctx, q, span, look)
+	if err != nil {
+		return nil, false, translate(err, op)
+	}
+	for _, item := range items {
+		var it indexRow
+		if err := attributevalue.UnmarshalMap(item, &it); err != nil {
+			return nil, false, translate(err, op)
+		}
+		at, event, _, err := parsePosition(it.StateSK)
+		if err != nil {
+			return nil, false, translate(err, op)
+		}
+		rows = append(rows, status.Row{Position: status.Position{At: millis(at), DeliveryID: hook.DeliveryID{Event: event}}})
+	}
+	return rows, more, nil
+}
+
+// spanQuery names the rows of one hash key, with positions after the prefix of the
+// range key.
+type spanQuery struct {
+	index     string // empty: the table
+	hash, key string
+	sort      string
+	prefix    string
+}
+
+// look makes one query for at most limit rows in the span, newest first.
+func (s *Store) look(
+	ctx context.Context, q spanQuery, span status.Span, limit int,
+) (items []map[string]types.AttributeValue, more bool, err error) {
+	from, to := spanBounds(span)
+	if from >= to { // DynamoDB rejects a lower bound above the upper bound
+		return nil, false, nil
+	}
+	query := &dynamodb.QueryInput{
+		TableName:              s.table,
+		KeyConditionExpression: aws.String(q.hash + " = :pk AND " + q.sort + " BETWEEN :from AND :to"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{
+			":pk": text(q.key), ":from": text(q.prefix + from), ":to": text(q.prefix + to),
+		},
+		ScanIndexForward: aws.Bool(false),
+		Limit:            aws.Int32(int32(min(max(limit, 1), maxRows))),
+	}
+	if q.index != "" {
+		query.IndexName = &q.index
+	}
+	out, err := s.db.Query(ctx, query)
+	if err != nil {
+		return nil, false, err //nolint:wrapcheck // the caller translates
+	}
+	return out.Items, len(out.LastEvaluatedKey) > 0, nil
+}
+
+// spanBounds returns the bounds of positions in the span. A time alone is before all
+// positions of the time. No bound is empty, because DynamoDB rejects empty keys.
+func spanBounds(span status.Span) (from, to string) {
+	from, to = "0", "~" // before all years, and after all digits
+	if !span.Since.IsZero() {
+		from = timeBound(span.Since)
+	}
+	if !span.Until.IsZero() {
+		to = timeBound(span.Until)
+	}
+	if span.From != nil {
+		to = min(to, position(time.UnixMilli(span.From.At), span.From.DeliveryID))
+	}
+	return from, to
+}
+
+// EventHeads makes one batch read per 100 ids, eventually consistent. The table reads
+// the payloads all the same, and does not send the payloads.
+func (s *Store) EventHeads(ctx context.Context, ids []hook.EventID) ([]hook.Event, error) {
+	op := fmt.Sprintf("read %d events", len(ids))
+	keys := make([]key, len(ids))
+	for i, id := range ids {
+		keys[i] = eventKey(id)
+	}
+	items, err := s.batchGetAs(ctx, keys, headRequest())
+	if err != nil {
+		return nil, translate(err, op)
+	}
+	heads, err := decodeAll(items, s.payload.fromEventItem)
+	return heads, translate(err, op)
+}
+
+// headRequest reads all attributes of an event but the payload and the nonce.
+func headRequest() types.KeysAndAttributes {
+	return types.KeysAndAttributes{
+		ProjectionExpression:     aws.String("pk, sk, id, tenant, #type, trace_parent, idempotency_key, targets, accepted_at, expires_at, erased_at"),
+		ExpressionAttributeNames: map[string]string{"#type": "type"}, // a reserved word
+	}
+}

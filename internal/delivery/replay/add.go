@@ -1,0 +1,67 @@
+package replay
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"surehook/internal/hook"
+)
+
+// only returns the event with the endpoint as the only target, and adds the endpoint to
+// the stored event when the event does not have it.
+func (r *Replayer) only(ctx context.Context, e hook.Event, ref string) (hook.Event, error) {
+	endpoint, err := r.findEndpoint(ctx, e.Tenant, ref)
+	if err != nil {
+		return hook.Event{}, fmt.Errorf("find endpoint %s: %w", ref, err)
+	}
+	target, err := r.add(ctx, e, endpoint.Target())
+	if err != nil {
+		return hook.Event{}, err
+	}
+	e.Targets = []hook.Target{target}
+	return e, nil
+}
+
+// add adds the target to the stored event, and returns the event's target for the
+// endpoint: the given target, or an earlier one.
+//
+// The record of the first generation comes first. So no repeated post sends a token of
+// the first generation, which would be as old as the event. After a crash between the
+// two writes, the record has no target, and a repeated call completes the work.
+func (r *Replayer) add(ctx context.Context, e hook.Event, target hook.Target) (hook.Target, error) {
+	if known, ok := targetOf(e, target.Endpoint); ok {
+		return known, nil
+	}
+	if _, refused := hook.AddedDelivery(e, target, r.now()).Replay(hook.ReplayRequest{}, r.now()); refused != nil {
+		return hook.Target{}, refused //nolint:wrapcheck // the refusal of the replay
+	}
+	err := r.Store.SaveDelivery(ctx, hook.AddedDelivery(e, target, r.now()), nil)
+	if err != nil && hook.CodeOf(err) != hook.CodeConflict { // a conflict: a record exists
+		return hook.Target{}, fmt.Errorf("record endpoint %s of event %s: %w", target.Endpoint, e.ID, err)
+	}
+	err = r.Store.AddTarget(ctx, e, target)
+	if err == nil {
+		return target, nil
+	}
+	if hook.CodeOf(err) != hook.CodeConflict {
+		return hook.Target{}, fmt.Errorf("add endpoint %s to event %s: %w", target.Endpoint, e.ID, err)
+	}
+	stored, readErr := r.findEvent(ctx, e.Tenant, e.ID)
+	if readErr != nil {
+		return hook.Target{}, readErr
+	}
+	if known, ok := targetOf(stored, target.Endpoint); ok && stored.AcceptedAt.Equal(e.AcceptedAt) {
+		return known, nil // added meanwhile
+	}
+	return hook.Target{}, fmt.Errorf("add endpoint %s to event %s: %w", target.Endpoint, e.ID, err)
+}
+
+// targetOf returns the event's target for the endpoint.
+func targetOf(e hook.Event, id hook.EndpointID) (hook.Target, bool) {
+	i := slices.IndexFunc(e.Targets, func(t hook.Target) bool { return t.Endpoint == id })
+	if i < 0 {
+		return hook.Target{}, false
+	}
+	return e.Targets[i], true
+}

@@ -1,0 +1,185 @@
+package replay_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"surehook/internal/delivery/replay"
+	"surehook/internal/hook"
+)
+
+// TestEvent_AddedEndpoint: an event of three months ago goes to an endpoint that is
+// created now, with its own age, and to no other endpoint.
+func TestEvent_AddedEndpoint(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	first := w.Endpoint(nil)
+	for _, targets := range [][]hook.Endpoint{nil, {first}} {
+		e := w.Event("order.paid", start.Add(-60*24*time.Hour), targets...)
+		added := w.Endpoint(func(e *hook.Endpoint) { e.UID, e.EventTypes = "late"+string(e.ID), []string{"other"} })
+		results, err := w.Replayer().Event(t.Context(), "acme", e.ID, replay.Request{By: "key_0000000000000001", Endpoint: added.UID})
+		if err != nil || len(results) != 1 || results[0].Err != nil || results[0].Delivery.ID.Endpoint != added.ID || results[0].Delivery.ID.Generation != 2 {
+			t.Fatalf("Event(endpoint) = %+v, %v; want generation 2 of %s", results, err, added.ID)
+		}
+		w.Run()
+		stored, err := w.Store.Event(t.Context(), e.ID)
+		if err != nil || len(stored.Targets) != len(targets)+1 || stored.Targets[len(targets)] != added.Target() {
+			t.Fatalf("Event = %+v, %v; want the endpoint as the last target", stored.Targets, err)
+		}
+		ref, _ := stored.Ref(added.ID, 2)
+		if d := w.Delivery(ref); d.State != hook.StateDelivered || d.CreatedAt.Before(start) || d.By != "key_0000000000000001" {
+			t.Errorf("generation 2 = %+v; want it delivered, created now by the key", d)
+		}
+		ref, _ = stored.Ref(added.ID, 1)
+		if d := w.Delivery(ref); d.State != hook.StateCancelled || d.Reason != hook.ReasonAdded || d.Attempts != 0 {
+			t.Errorf("generation 1 = %+v; want it cancelled without an attempt", d)
+		}
+		// A second request replays the second generation.
+		results, err = w.Replayer().Event(t.Context(), "acme", e.ID, replay.Request{Endpoint: string(added.ID)})
+		if err != nil || len(results) != 1 || results[0].Err != nil || results[0].Delivery.ID.Generation != 3 {
+			t.Errorf("Event(endpoint again) = %+v, %v; want generation 3", results, err)
+		}
+	}
+	w.Run()
+	for ref, posts := range w.PostsOf() {
+		if ref.Endpoint == first.ID || ref.Generation == 1 || posts != 1 {
+			t.Errorf("%s had %d POSTs; want one for each later generation of the added endpoints", ref, posts)
+		}
+	}
+}
+
+func TestEvent_AddedEndpoint_Refused(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	e, added := w.Event("order.paid", start), w.Endpoint(nil)
+	old := w.Event("order.paid", start.Add(-80*24*time.Hour))
+	for _, tt := range []struct {
+		tenant hook.TenantID
+		event  hook.EventID
+		to     string
+		want   hook.Code
+	}{
+		{tenant: "acme", event: e.ID, to: string(hook.NewEndpointID()), want: hook.CodeNotFound},
+		{tenant: "acme", event: e.ID, to: "no such uid", want: hook.CodeNotFound},
+		{tenant: "globex", event: e.ID, to: string(added.ID), want: hook.CodeNotFound},
+		{tenant: "acme", event: old.ID, to: string(added.ID), want: hook.CodeConflict}, // expires too soon
+	} {
+		_, err := w.Replayer().Event(t.Context(), tt.tenant, tt.event, replay.Request{Endpoint: tt.to})
+		if err == nil || hook.CodeOf(err) != tt.want {
+			t.Errorf("Event(%s to %s) = %v; want %s", tt.event, tt.to, err, tt.want)
+		}
+	}
+	for _, id := range []hook.EventID{e.ID, old.ID} {
+		if stored, err := w.Store.Event(t.Context(), id); err != nil || len(stored.Targets) != 0 {
+			t.Errorf("Event(%s) = %v, %v; want no target", id, stored.Targets, err)
+		}
+	}
+}
+
+// TestEvent_AddedEndpoint_KilledAtAnyEffect repeats the request after a crash, after a
+// repeated post of the event. The endpoint gets one POST, or two when the repeated request follows the
+// token, and never the first generation.
+func TestEvent_AddedEndpoint_KilledAtAnyEffect(t *testing.T) {
+	t.Parallel()
+
+	for _, after := range []bool{false, true} {
+		for n := 1; ; n++ {
+			w := setup(t)
+			e, added := w.Event("order.paid", start.Add(-60*24*time.Hour)), w.Endpoint(nil)
+			ask := replay.Request{By: "key_0000000000000001", Endpoint: string(added.ID)}
+			w.Crash.Arm(n, after)
+			_, _ = w.Replayer().Event(t.Context(), "acme", e.ID, ask)
+			if !w.Crash.Restart() {
+				if n < 5 {
+					t.Fatalf("the request has %d effects; want at least 4: record, target, token, replay", n-1)
+				}
+				break
+			}
+			name := fmt.Sprintf("killed at effect %d (after: %t)", n, after)
+			results, err := w.Replayer().Event(t.Context(), "acme", e.ID, ask)
+			if err != nil || len(results) != 1 || results[0].Err != nil && hook.CodeOf(results[0].Err) != hook.CodeReplayed && hook.CodeOf(results[0].Err) != hook.CodeInProgress {
+				t.Errorf("%s: the repeated request = %+v, %v", name, results, err)
+			}
+			w.Run()
+			stored, err := w.Store.Event(t.Context(), e.ID)
+			if err != nil || len(stored.Targets) != 1 {
+				t.Fatalf("%s: targets = %v, %v; want the endpoint once", name, stored.Targets, err)
+			}
+			ref, _ := stored.Ref(added.ID, 2)
+			if d := w.Delivery(ref); d.State != hook.StateDelivered {
+				t.Errorf("%s: generation 2 is %s; want delivered", name, d.State)
+			}
+			for posted, posts := range w.PostsOf() {
+				if posted != ref || posts != 1 {
+					t.Errorf("%s: %s had %d POSTs; want one of %s", name, posted, posts, ref)
+				}
+			}
+		}
+	}
+}
+
+// TestWork_AddsEndpoint: a job sends the events of the filter to an endpoint that was
+// created later: the events of two endpoints, some for both, and the events without a
+// target, each once. The worker is killed at every effect.
+func TestWork_AddsEndpoint(t *testing.T) {
+	t.Parallel()
+
+	for _, after := range []bool{false, true} {
+		for n := 0; ; n++ {
+			w := setup(t)
+			a, b := w.Endpoint(nil), w.Endpoint(nil)
+			at := start.Add(-60 * 24 * time.Hour)
+			var want []hook.Event
+			post := func(eventType string, targets ...hook.Endpoint) hook.Event {
+				at = at.Add(time.Second)
+				e := w.Event(eventType, at, targets...)
+				for _, target := range targets {
+					d := hook.QueuedDelivery(e, target.Target())
+					d.State, d.Attempts, d.Last = hook.StateDelivered, 1, hook.Outcome{Class: hook.ClassDelivered, Status: 200}
+					w.Save(d)
+				}
+				return e
+			}
+			post("order.early", a)
+			from := at.Add(time.Second)
+			for range 2 {
+				want = append(want, post("order.paid", a), post("order.paid", b, a), post("order.paid"))
+				post("user.created", a)
+				post("user.created")
+			}
+			late := w.Endpoint(nil)
+			had := post("order.paid", a, late)
+			j := w.start(replay.JobRequest{Types: []string{"order.*"}, From: from, AddTo: string(late.ID), Rate: 0.3})
+			w.Crash.Arm(n, after)
+			w.Run()
+			died := w.Crash.Deaths() > 0
+			if n > 0 && !died {
+				if n < 20 {
+					t.Errorf("the job has %d effects; want at least 20", n-1)
+				}
+				break
+			}
+			name := fmt.Sprintf("killed at effect %d (after: %t)", n, after)
+			if got := w.job(j.ID); got.State != replay.JobFinished || got.Enqueued != len(want) || got.Delivered != len(want) || got.Selected != got.Enqueued+got.Skipped {
+				t.Errorf("%s: job = %+v; want %d enqueued and delivered", name, got, len(want))
+			}
+			posted := w.PostsOf()
+			for _, e := range want {
+				stored, err := w.Store.Event(t.Context(), e.ID)
+				ref, ok := stored.Ref(late.ID, 2)
+				if err != nil || !ok || posted[ref] != 1 {
+					t.Errorf("%s: event %s had %d POSTs to the added endpoint, %v; want one", name, e.ID, posted[ref], err)
+				}
+			}
+			if len(posted) != len(want) {
+				t.Errorf("%s: POSTs = %v; want %d", name, posted, len(want))
+			}
+			if stored, err := w.Store.Event(t.Context(), had.ID); err != nil || len(stored.Targets) != 2 {
+				t.Errorf("%s: the event that has the endpoint = %v, %v", name, stored.Targets, err)
+			}
+		}
+	}
+}

@@ -1,0 +1,117 @@
+package replay
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"surehook/internal/hook"
+)
+
+// untargeted stands for the events without a target in the walk of a job. It comes after
+// all ids of endpoints.
+const untargeted hook.EndpointID = "untargeted"
+
+// selectEvents selects the next events for the endpoint of AddTo, and returns the first
+// generations of their deliveries to the endpoint, without a record and without regard
+// to the shard, which added finds. An event with several deliveries is selected several times, and skipped after the first.
+func (w *jobRun) selectEvents(ctx context.Context, j *Job, limit int) ([]hook.Delivery, error) {
+	receivers, err := w.targets(ctx, j.Tenant, j.Filter.AddTo)
+	if err != nil {
+		return nil, err
+	}
+	if len(receivers) == 0 { // deleted meanwhile
+		j.Selects = false
+		return nil, nil
+	}
+	to := receivers[0].Endpoint
+	if w.endpoints == nil {
+		if w.endpoints, err = w.targets(ctx, j.Tenant, j.Filter.Endpoint); err != nil {
+			return nil, err
+		}
+		if j.Filter.Endpoint == "" {
+			w.endpoints = append(w.endpoints, hook.Target{Endpoint: untargeted})
+		}
+	}
+	var page []hook.Delivery
+	seen := make(map[EventPlace]bool)
+	err = w.walk(ctx, j, func(source hook.Target) (next string, full bool, err error) {
+		s := EventSelection{Tenant: j.Tenant, Source: source, From: j.Filter.From, To: j.Filter.To, After: j.Cursor, Limit: limit - len(page)}
+		if source.Endpoint == untargeted {
+			s.Source = hook.Target{}
+		}
+		selected, next, err := w.Index.SelectEvents(ctx, s)
+		if err != nil {
+			return "", false, fmt.Errorf("select events of %s: %w", source.Endpoint, err)
+		}
+		for _, place := range selected {
+			e := hook.Event{ID: place.ID, Tenant: j.Tenant, AcceptedAt: time.UnixMilli(place.AcceptedAt).UTC()}
+			if !seen[place] && source.Endpoint != to {
+				seen[place] = true
+				page = append(page, hook.QueuedDelivery(e, hook.Target{Endpoint: to, Shards: 1}))
+			}
+		}
+		return next, len(page) >= limit, nil
+	})
+	return page, err
+}
+
+// pendingAdditions adds the endpoint to the events of the pending page, and returns the
+// replays of the added records. A repeated call changes nothing.
+func (w *jobRun) pendingAdditions(ctx context.Context) ([]*candidate, error) {
+	j, now := w.job, w.now()
+	if w.records == nil {
+		w.from = now
+	}
+	page := make([]*candidate, len(j.Pending))
+	err := forEach(len(page), func(i int) error {
+		c := &candidate{
+			request: hook.ReplayRequest{By: j.By, Job: j.ID, JobIndex: j.Selected - len(j.Pending) + i},
+			delay:   max(0, dueTime(w.from, i, j.Rate).Sub(now)).Truncate(time.Second),
+		}
+		page[i] = c
+		var err error
+		c.delivery, c.refused, err = w.added(ctx, j.Pending[i])
+		return err
+	})
+	return page, err
+}
+
+// added returns the record of the endpoint's first generation, added to the event if
+// need be. refused is final: no event of the filter, or the endpoint got the event
+// without this kind of replay.
+func (w *jobRun) added(ctx context.Context, ref hook.DeliveryRef) (d hook.Delivery, refused, err error) {
+	e, err := w.findEvent(ctx, w.job.Tenant, ref.Event)
+	switch {
+	case hook.CodeOf(err) == hook.CodeNotFound && err != nil, err == nil && e.AcceptedAt.UnixMilli() != ref.AcceptedAt:
+		return d, hook.NotFound("event"), nil
+	case err != nil:
+		return d, nil, err
+	case e.Erased():
+		return d, fmt.Errorf("add endpoint to event %s: %w", e.ID, hook.ErrErased()), nil
+	case !w.job.Filter.matches(e.Type):
+		return d, hook.Conflict("its type is " + e.Type), nil
+	}
+	endpoint, err := w.Endpoints.Endpoint(ctx, w.job.Tenant, ref.Endpoint)
+	if hook.CodeOf(err) == hook.CodeNotFound && err != nil {
+		return d, errDeleted(), nil
+	}
+	if err != nil {
+		return d, nil, fmt.Errorf("read endpoint %s: %w", ref.Endpoint, err)
+	}
+	target, err := w.add(ctx, e, endpoint.Target())
+	if hook.CodeOf(err) == hook.CodeConflict && err != nil {
+		return d, err, nil
+	}
+	if err != nil {
+		return d, nil, err
+	}
+	d, err = w.Store.Delivery(ctx, hook.QueuedDelivery(e, target).Ref())
+	switch {
+	case hook.CodeOf(err) == hook.CodeNotFound && err != nil, err == nil && d.Reason != hook.ReasonAdded:
+		return d, hook.Conflict("the endpoint is a target of the event"), nil
+	case err != nil:
+		return d, nil, fmt.Errorf("read delivery %s: %w", ref.DeliveryID, err)
+	}
+	return d, nil, nil
+}

@@ -1,0 +1,269 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"surehook/internal/admin/audit"
+	"surehook/internal/delivery/gate"
+	"surehook/internal/hook"
+)
+
+// maxTarget is the maximum size in bytes of a target named by the caller.
+const maxTarget = 256
+
+// change is the record of the change made by a call.
+type change struct {
+	log    *audit.Log
+	record hook.AuditRecord
+	begun  bool
+}
+
+// perform calls the action of the route. The record of a change has the outcome of
+// the action.
+func (s *resource) perform(ctx context.Context, r route, c *call) (reply, error) {
+	if r.Change == "" {
+		return r.do(ctx, c)
+	}
+	c.change = &change{log: s.audit, record: hook.AuditRecord{
+		Tenant: c.tenant, Key: c.principal.Key, KeyName: c.principal.Name, From: sourceIP(c.r), Action: r.Change,
+	}}
+	if c.tenant == "" {
+		c.change.record.Tenant = hook.AllTenants
+	}
+	answer, err := r.do(ctx, c)
+	if c.change.begun {
+		c.change.end(ctx, err)
+	}
+	return answer, err
+}
+
+// begin records the intention to change the target. Every action of a route with a
+// change calls begin after the check of the request's form and before the first effect;
+// after an error the action must stop. request is the body of the request with secrets
+// masked, or nil.
+func (c *call) begin(ctx context.Context, target string, request any) error {
+	r := &c.change.record
+	c.target(target)
+	if request != nil {
+		body, err := json.Marshal(request, json.Deterministic(true), json.OmitZeroStructFields(true))
+		if err != nil {
+			return fmt.Errorf("record request: %w", err)
+		}
+		if string(body) != "{}" {
+			r.Request = body
+		}
+	}
+	begun, err := c.change.log.Begin(ctx, *r)
+	if err != nil {
+		return err //nolint:wrapcheck // the message is complete
+	}
+	c.change.record, c.change.begun = begun, true
+	return nil
+}
+
+// target sets the id of the changed resource.
+func (c *call) target(id string) {
+	id = strings.ToValidUTF8(id, "�")
+	if len(id) > maxTarget {
+		id = strings.ToValidUTF8(id[:maxTarget], "")
+	}
+	c.change.record.Target = id
+}
+
+// changed adds the fields with other values in after than in before to the record of
+// the change. nil means that there is no resource.
+func (c *call) changed(before, after any) {
+	changes, err := differences(before, after)
+	if err == nil && len(changes) > 0 {
+		c.change.record.Changes, err = json.Marshal(changes, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
+	}
+	if err != nil { // views are always encodable
+		c.change.record.Changes = nil
+	}
+}
+
+// end records the outcome of the action.
+func (c *change) end(ctx context.Context, err error) {
+	c.record.Outcome = hook.AuditDone
+	if err != nil {
+		p := problemOf(err)
+		c.record.Outcome, c.record.Code = hook.AuditRefused, p.Code
+		if p.Status >= http.StatusInternalServerError {
+			c.record.Outcome = hook.AuditFailed
+		}
+	}
+	c.log.End(ctx, c.record)
+}
+
+func sourceIP(r *http.Request) string {
+	if from := remoteAddr(r); from.IsValid() {
+		return from.String()
+	}
+	return ""
+}
+
+// difference is the change of one field. An absent value means that the field or the
+// resource does not exist.
+type difference struct {
+	Old jsontext.Value `json:"old,omitzero"`
+	New jsontext.Value `json:"new,omitzero"`
+}
+
+// differences returns the fields with other values in after than in before, both views
+// or nil. Version and time of the write differ with every change and are left out.
+func differences(before, after any) (map[string]difference, error) {
+	olds, err := fields(before)
+	if err != nil {
+		return nil, err
+	}
+	news, err := fields(after)
+	if err != nil {
+		return nil, err
+	}
+	changes := make(map[string]difference)
+	for name, value := range news {
+		if !bytes.Equal(olds[name], value) {
+			changes[name] = difference{Old: olds[name], New: value}
+		}
+	}
+	for name, value := range olds {
+		if _, ok := news[name]; !ok {
+			changes[name] = difference{Old: value}
+		}
+	}
+	for _, name := range []string{"version", "updated_at", "status_since"} {
+		delete(changes, name)
+	}
+	return changes, nil
+}
+
+func fields(view any) (map[string]jsontext.Value, error) {
+	if view == nil {
+		return nil, nil
+	}
+	raw, err := json.Marshal(view, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
+	if err != nil {
+		return nil, fmt.Errorf("encode view: %w", err)
+	}
+	var all map[string]jsontext.Value
+	if err := json.Unmarshal(raw, &all, jsontext.AllowInvalidUTF8(true)); err != nil {
+		return nil, fmt.Errorf("read view: %w", err)
+	}
+	return all, nil
+}
+
+// masked returns the body for a record: without secret, values of headers, and the user
+// name and password of the URL.
+func (b endpointBody) masked() endpointBody {
+	if b.Headers != nil {
+		headers := make(map[string]string, len(*b.Headers))
+		for name, value := range *b.Headers {
+			headers[name] = mask(value)
+		}
+		b.Headers = &headers
+	}
+	if b.URL != nil {
+		b.URL = new(maskedURL(*b.URL))
+	}
+	return b
+}
+
+func (b createBody) masked() createBody {
+	b.endpointBody = b.endpointBody.masked()
+	b.Secret = maskedText(b.Secret)
+	return b
+}
+
+func (b rotateBody) masked() rotateBody {
+	b.Secret = maskedText(b.Secret)
+	return b
+}
+
+func maskedText(text *string) *string {
+	if text == nil {
+		return nil
+	}
+	return new(mask(*text))
+}
+
+// maskedURL masks the user name and the password. Only a request has any: no endpoint
+// is stored with a user name.
+func maskedURL(text string) string {
+	u, err := url.Parse(text)
+	if err != nil {
+		return hook.Masked
+	}
+	if u.User != nil {
+		u.User = url.User(hook.Masked)
+	}
+	return u.String()
+}
+
+// auditedEndpoint is an endpoint for the comparison of two versions: with the times of
+// the secrets, and with marks of changed header values.
+type auditedEndpoint struct {
+	endpointView
+	Headers map[string]string `json:"headers"` // shadows the field of the view
+	Secrets []auditedSecret   `json:"secrets"`
+}
+
+type auditedSecret struct {
+	Scheme    string `json:"scheme"`
+	Secret    string `json:"secret"`
+	CreatedAt stamp  `json:"created_at"`
+	ExpiresAt stamp  `json:"expires_at,omitzero"`
+}
+
+// changedEndpoint records a change of an endpoint: of a new endpoint without before, of a deleted
+// endpoint without after.
+func (c *call) changedEndpoint(before, after hook.Endpoint) {
+	var old, now any
+	if before.ID != "" {
+		c.target(string(before.ID))
+		old = audited(before, hook.Endpoint{})
+	}
+	if after.ID != "" {
+		c.target(string(after.ID))
+		now = audited(after, before)
+	}
+	c.changed(old, now)
+}
+
+// circuitChange is the state of a circuit in the record of a change.
+type circuitChange struct {
+	State string `json:"circuit_state"`
+}
+
+// changedCircuit records a change of a circuit's state.
+func (c *call) changedCircuit(before, after gate.Record) {
+	c.target(string(after.Endpoint))
+	c.changed(circuitChange{before.State.String()}, circuitChange{after.State.String()})
+}
+
+// newValue is the mask of a changed header value.
+const newValue = hook.Masked + " (new value)"
+
+// audited returns the endpoint for the comparison with before.
+func audited(e, before hook.Endpoint) auditedEndpoint {
+	view := auditedEndpoint{endpointView: viewEndpoint(e), Secrets: make([]auditedSecret, len(e.Secrets))}
+	view.Headers = view.endpointView.Headers
+	for name, sealed := range e.SealedHeaders {
+		if old, ok := before.SealedHeaders[name]; ok && !bytes.Equal(old, sealed) {
+			view.Headers[name] = newValue
+		}
+	}
+	for i, s := range e.Secrets {
+		view.Secrets[i] = auditedSecret{
+			Scheme: s.Scheme.String(), Secret: hook.Masked, CreatedAt: stamp(s.CreatedAt), ExpiresAt: stamp(s.ExpiresAt),
+		}
+	}
+	return view
+}

@@ -1,0 +1,82 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"surehook/internal/admin/audit"
+	"surehook/internal/hook"
+)
+
+// auditView is the record of a change.
+type auditView struct {
+	ID      hook.AuditID   `json:"id"`
+	At      stamp          `json:"at"`
+	Actor   string         `json:"actor"` // key or system
+	Key     hook.KeyID     `json:"key_id,omitzero"`
+	KeyName string         `json:"key_name,omitzero"`
+	From    string         `json:"source_ip,omitzero"`
+	Action  string         `json:"action"`
+	Target  string         `json:"target,omitzero"`
+	Request jsontext.Value `json:"request,omitzero"`
+	Changes jsontext.Value `json:"changes,omitzero"`
+	Outcome string         `json:"outcome"`
+	Code    string         `json:"code,omitzero"`
+}
+
+// listChanges lists the changes of the tenant of the path, or the changes outside of
+// the tenants.
+func (h *manage) listChanges(ctx context.Context, c *call) (reply, error) {
+	req, values, err := pageRequest(c, "action", "target", "key", "since", "until")
+	if err != nil {
+		return reply{}, err
+	}
+	filter := audit.Filter{Action: values.Get("action"), Target: values.Get("target"), Key: hook.KeyID(values.Get("key"))}
+	for _, name := range []string{"action", "target", "key"} {
+		if values.Has(name) && values.Get(name) == "" {
+			return reply{}, hook.Invalid(hook.FieldError{Field: name, Message: "must not be empty"})
+		}
+	}
+	if filter.Since, err = timeOf(values, "since"); err != nil {
+		return reply{}, err
+	}
+	if filter.Until, err = timeOf(values, "until"); err != nil {
+		return reply{}, err
+	}
+	tenant := c.tenant
+	if tenant == "" {
+		tenant = hook.AllTenants
+	}
+	list, err := h.Audit.List(ctx, tenant, filter, req)
+	if err != nil {
+		return reply{}, fmt.Errorf("list changes: %w", err)
+	}
+	return viewList(list, viewAudit), nil
+}
+
+// timeOf returns the time in the parameter of the query; the zero time without the parameter.
+func timeOf(values url.Values, name string) (time.Time, error) {
+	if !values.Has(name) {
+		return time.Time{}, nil
+	}
+	at, err := time.Parse(time.RFC3339, values.Get(name))
+	if err != nil {
+		return time.Time{}, hook.Invalid(hook.FieldError{Field: name, Message: `must be a time such as "2026-11-21T09:30:00Z"`})
+	}
+	return at, nil
+}
+
+func viewAudit(r hook.AuditRecord) auditView {
+	v := auditView{
+		ID: r.ID, At: stamp(r.At), Actor: "key", Key: r.Key, KeyName: r.KeyName, From: r.From, Action: r.Action,
+		Target: r.Target, Request: r.Request, Changes: r.Changes, Outcome: r.Outcome.String(), Code: r.Code,
+	}
+	if r.Key == "" {
+		v.Actor = "system"
+	}
+	return v
+}

@@ -1,0 +1,157 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+	"time"
+
+	"surehook/internal/admin/status"
+	"surehook/internal/admin/tenant"
+	"surehook/internal/hook"
+)
+
+// Parameters of lists.
+const (
+	endpointParam = "endpoint"
+	stateParam    = "state"
+	typeParam     = "type"
+	statusParam   = "status_class"
+	keyParam      = "idempotency_key"
+	sinceParam    = "since"
+	untilParam    = "until"
+)
+
+type tenantView struct {
+	ID        hook.TenantID    `json:"id"`
+	Endpoints int              `json:"endpoints"`
+	Limits    tenantLimitsBody `json:"limits"`
+}
+
+func (h *manage) listTenants(ctx context.Context, c *call) (reply, error) {
+	req, values, err := pageRequest(c, "prefix")
+	if err != nil {
+		return reply{}, err
+	}
+	list, err := h.Tenants.List(ctx, values.Get("prefix"), req)
+	if err != nil {
+		return reply{}, fmt.Errorf("list tenants: %w", err)
+	}
+	return viewList(list, func(t tenant.Tenant) tenantView {
+		return tenantView{ID: t.ID, Endpoints: t.Endpoints, Limits: viewTenantLimits(t.Limits)}
+	}), nil
+}
+
+func (h *manage) listEvents(ctx context.Context, c *call) (reply, error) {
+	req, values, err := pageRequest(c, typeParam, keyParam, sinceParam, untilParam)
+	if err != nil {
+		return reply{}, err
+	}
+	var wrong fieldErrors
+	f := status.EventFilter{
+		Type: wrong.eventType(values), IdempotencyKey: wrong.given(values, keyParam),
+		Since: wrong.time(values, sinceParam), Until: wrong.time(values, untilParam),
+	}
+	if len(wrong) > 0 {
+		return reply{}, hook.Invalid(wrong...)
+	}
+	list, err := h.Status.Events(ctx, c.tenant, f, req)
+	if err != nil {
+		return reply{}, fmt.Errorf("list events: %w", err)
+	}
+	return viewList(list, viewEvent), nil
+}
+
+func (h *manage) listDeliveries(ctx context.Context, c *call) (reply, error) {
+	return h.deliveries(ctx, c, status.DeliveryFilter{}, endpointParam, stateParam)
+}
+
+func (h *manage) listEndpointDeliveries(ctx context.Context, c *call) (reply, error) {
+	return h.deliveries(ctx, c, status.DeliveryFilter{Endpoint: c.r.PathValue("endpoint")}, stateParam)
+}
+
+func (h *manage) listDeadLetters(ctx context.Context, c *call) (reply, error) {
+	return h.deliveries(ctx, c, status.DeliveryFilter{State: hook.StateDead}, endpointParam)
+}
+
+// deliveries answers with a page of deliveries. The parameters in more add to the given
+// filter.
+func (h *manage) deliveries(ctx context.Context, c *call, f status.DeliveryFilter, more ...string) (reply, error) {
+	req, values, err := pageRequest(c, append([]string{typeParam, statusParam, keyParam, sinceParam, untilParam}, more...)...)
+	if err != nil {
+		return reply{}, err
+	}
+	var wrong fieldErrors
+	if values.Has(endpointParam) {
+		f.Endpoint = wrong.given(values, endpointParam)
+	}
+	if values.Has(stateParam) {
+		f.State = wrong.state(values)
+	}
+	f.Type, f.Status, f.IdempotencyKey = wrong.eventType(values), wrong.statusClass(values), wrong.given(values, keyParam)
+	f.Since, f.Until = wrong.time(values, sinceParam), wrong.time(values, untilParam)
+	if len(wrong) > 0 {
+		return reply{}, hook.Invalid(wrong...)
+	}
+	list, err := h.Status.Deliveries(ctx, c.tenant, f, req)
+	if err != nil {
+		return reply{}, fmt.Errorf("list deliveries: %w", err)
+	}
+	return viewList(list, c.viewDelivery), nil
+}
+
+// fieldErrors collects the wrong parameters of a query.
+type fieldErrors []hook.FieldError
+
+func (errs *fieldErrors) add(field, message string) {
+	*errs = append(*errs, hook.FieldError{Field: field, Message: message})
+}
+
+// given returns the text of a parameter; an empty text is an error.
+func (errs *fieldErrors) given(values url.Values, name string) string {
+	if values.Has(name) && values.Get(name) == "" {
+		errs.add(name, "must not be empty")
+	}
+	return values.Get(name)
+}
+
+func (errs *fieldErrors) eventType(values url.Values) string {
+	eventType := values.Get(typeParam)
+	if values.Has(typeParam) && !hook.ValidEventType(eventType) {
+		errs.add(typeParam, "must be an exact type of events")
+	}
+	return eventType
+}
+
+func (errs *fieldErrors) state(values url.Values) hook.State {
+	state, err := hook.ParseState(values.Get(stateParam))
+	if err != nil {
+		errs.add(stateParam, "must be one of retrying, parked, delivered, dead, discarded, cancelled")
+	}
+	return state
+}
+
+func (errs *fieldErrors) statusClass(values url.Values) status.HTTPClass {
+	class := status.HTTPClass(values.Get(statusParam))
+	if values.Has(statusParam) && !slices.Contains(status.HTTPClasses(), class) {
+		errs.add(statusParam, "must be one of none, 2xx, 3xx, 4xx, 5xx")
+	}
+	return class
+}
+
+// time returns a time in RFC 3339, or the zero time. A time after all stored times
+// becomes the last possible: the text of stored times has four digits of the year.
+func (errs *fieldErrors) time(values url.Values, name string) time.Time {
+	if !values.Has(name) {
+		return time.Time{}
+	}
+	at, err := time.Parse(time.RFC3339, values.Get(name))
+	if err != nil {
+		errs.add(name, "must be a time such as 2026-11-21T09:30:00Z")
+	}
+	if last := time.Date(9999, 12, 31, 23, 59, 59, 999e6, time.UTC); at.After(last) {
+		return last
+	}
+	return at.UTC()
+}

@@ -1,0 +1,104 @@
+package httpapi_test
+
+import (
+	"strings"
+	"testing"
+
+	"surehook/internal/hook"
+)
+
+// ids returns the ids of a page.
+func ids(t *testing.T, b *bundle, p hook.Principal, target string) []string {
+	t.Helper()
+
+	var all []string
+	for _, o := range get[struct{ Data []object }](t, b, p, 200, "GET", target, "").Data {
+		all = append(all, idOf(t, o))
+	}
+	return all
+}
+
+// TestLists_laterEndpoint: an event to a tenant without an endpoint says so, is listed,
+// and goes to an endpoint that is created later.
+func TestLists_laterEndpoint(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	posted := get[object](t, b, owner, 202, "POST", "/v1/tenants/acme/events", `{"type":"order.paid","payload":1,"idempotency_key":"order-1"}`)
+	if posted["reason"] != "no endpoint subscribes" || posted["deliveries"] != 0.0 {
+		t.Errorf("POST = %v; want no deliveries, and the reason", posted)
+	}
+	event := idOf(t, posted)
+	for _, list := range []string{"/events", "/events?type=order.paid", "/events?idempotency_key=order-1", "/events?since=2026-11-21T09:30:00Z&until=2026-11-21T09:30:00.001Z"} {
+		if got := ids(t, b, owner, "/v1/tenants/acme"+list); len(got) != 1 || got[0] != event {
+			t.Errorf("GET %s = %v; want %s", list, got, event)
+		}
+	}
+	for _, list := range []string{"/events?type=order", "/events?idempotency_key=x", "/events?until=2026-11-21T09:30:00Z", "/deliveries", "/dead-letters"} {
+		if got := ids(t, b, owner, "/v1/tenants/acme"+list); len(got) != 0 {
+			t.Errorf("GET %s = %v; want none", list, got)
+		}
+	}
+	if got := ids(t, b, admin, "/v1/tenants"); len(got) != 1 || got[0] != "acme" {
+		t.Errorf("GET /v1/tenants = %v; want acme", got)
+	}
+	if got := ids(t, b, admin, "/v1/tenants?prefix=b"); len(got) != 0 {
+		t.Errorf("GET /v1/tenants?prefix=b = %v; want none", got)
+	}
+
+	endpoint := idOf(t, get[object](t, b, owner, 201, "POST", endpoints, `{"url":"https://example.com/","uid":"late"}`))
+	replayed := get[struct{ Data []object }](t, b, owner, 202, "POST", "/v1/tenants/acme/events/"+event+"/replay?endpoint=late", "").Data
+	if len(replayed) != 1 || replayed[0]["endpoint_id"] != endpoint || replayed[0]["generation"] != 2.0 {
+		t.Errorf("POST replay = %v; want generation 2 to %s", replayed, endpoint)
+	}
+	for _, list := range []string{"/deliveries?state=cancelled", "/deliveries?endpoint=late", "/endpoints/late/deliveries?status_class=none"} {
+		if got := ids(t, b, owner, "/v1/tenants/acme"+list); len(got) != 1 || !strings.HasSuffix(got[0], "_1") {
+			t.Errorf("GET %s = %v; want the first generation", list, got)
+		}
+	}
+	if got := ids(t, b, owner, "/v1/tenants/acme/deliveries?idempotency_key=order-1"); len(got) != 2 {
+		t.Errorf("GET deliveries of the key = %v; want both generations, the queued too", got)
+	}
+	job := get[object](t, b, owner, 202, "POST", "/v1/tenants/acme/replays", `{"add_to":"late","filter":{"event_types":["order.*"]}}`)
+	if filter, ok := job["filter"].(map[string]any); job["add_to"] != endpoint || !ok || filter["state"] != nil {
+		t.Errorf("POST replays = %v; want the endpoint, and no state", job)
+	}
+}
+
+// TestLists_invalid checks that every refusal names the parameter.
+func TestLists_invalid(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	for target, want := range map[string]string{
+		"/deliveries?type=":                   invalid("type", "must be an exact type of events"),
+		"/deliveries?type=order.*":            invalid("type", "must be an exact type of events"),
+		"/deliveries?state=queued":            invalid("state", "queued deliveries have no record yet; look at their event's deliveries"),
+		"/deliveries?state=":                  invalid("state", "must be one of retrying, parked, delivered, dead, discarded, cancelled"),
+		"/deliveries?status_class=6xx":        invalid("status_class", "must be one of none, 2xx, 3xx, 4xx, 5xx"),
+		"/deliveries?endpoint=":               invalid("endpoint", "must not be empty"),
+		"/deliveries?since=yesterday":         invalid("since", "must be a time such as 2026-11-21T09:30:00Z"),
+		"/events?until=2026-11-21":            invalid("until", "must be a time such as 2026-11-21T09:30:00Z"),
+		"/events?idempotency_key=":            invalid("idempotency_key", "must not be empty"),
+		"/events?state=dead":                  invalid("state", "is not a known parameter"),
+		"/dead-letters?state=dead":            invalid("state", "is not a known parameter"),
+		"/endpoints/crm/deliveries?endpoint=": invalid("endpoint", "is not a known parameter"),
+	} {
+		if w := b.do(t, owner, "GET", "/v1/tenants/acme"+target, ""); w.Code != 400 || w.Body.String() != want {
+			t.Errorf("GET %s = %d %s; want 400 %s", target, w.Code, w.Body, want)
+		}
+	}
+	if w := b.do(t, admin, "GET", "/v1/tenants?prefix=%23", ""); w.Code != 400 {
+		t.Errorf("GET /v1/tenants?prefix=# = %d; want 400", w.Code)
+	}
+	for body, want := range map[string]string{
+		`{"add_to":"","filter":{}}`:                      "add_to",
+		`{"add_to":"nobody","filter":{}}`:                "add_to",
+		`{"add_to":"nobody","filter":{"state":"dead"}}`:  "filter.state",
+		`{"add_to":"nobody","filter":{},"dry_run":true}`: "dry_run",
+	} {
+		if w := b.do(t, owner, "POST", "/v1/tenants/acme/replays", body); w.Code != 400 || !strings.Contains(w.Body.String(), `"field":"`+want+`"`) {
+			t.Errorf("POST replays %s = %d %s; want 400 naming %s", body, w.Code, w.Body, want)
+		}
+	}
+}

@@ -1,0 +1,220 @@
+package scale
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"surehook/internal/proof/cost"
+)
+
+// Constants of other packages. TestConstants holds the constants to their packages.
+const (
+	waveSize       = 500 // deliveries of a wave of releases, package breaker
+	waveSeconds    = 2.0
+	reviewsPerTime = 50.0  // endpoints per second that a function reviews: 1,000 in 20 s
+	reviewSeconds  = 900.0 // from one review to the next
+	dueCircuits    = 10_000
+	maxShards      = 16  // of an endpoint, package hook
+	maxEndpoints   = 500 // of a tenant, docs/limits.md
+)
+
+// workloads returns the columns of the document.
+func workloads() []Workload {
+	return []Workload{
+		{Name: "posted alone", Scenario: Alone, PerPost: 1},
+		{Name: "in batches of 100", Scenario: InBatch, PerPost: 100},
+		{Name: "in batches of 100, and 2 % hang", Scenario: InBatch, PerPost: 100, Hanging: hangingShare},
+	}
+}
+
+// Report returns docs/scale.md for the settings of prod.
+func Report(s Settings, measured map[string]Measured) string {
+	var b strings.Builder
+	b.WriteString(`# What one stack carries
+
+` + "`make scale`" + ` writes this document from three sources: the settings of the synthesised prod template (` + "`infra/surehook/environments.go`" + `), the units
+and requests per delivery of [cost.md](cost.md), and the list quotas below. A test holds the document to the first two. The figures are arithmetic: the
+stack has never run on AWS.
+
+`)
+	writeCarries(&b, s, measured)
+	writePlans(&b, s, measured)
+	writeOne(&b, s, measured)
+	writeBacklog(&b, s, measured)
+	writeAssumptions(&b, s)
+	return b.String()
+}
+
+func writeCarries(b *strings.Builder, s Settings, measured map[string]Measured) {
+	b.WriteString("## Events per second\n\nOne endpoint per event. The lowest figure of a column is in bold: this limit comes first.\n\n")
+	b.WriteString("| limit | has | raise |")
+	columns := workloads()
+	carries := make([]map[string]float64, len(columns))
+	first := make([]string, len(columns))
+	for i, w := range columns {
+		fmt.Fprintf(b, " %s |", w.Name)
+		carries[i] = map[string]float64{}
+		for _, limit := range Limits(s, measured, w) {
+			carries[i][limit.Name] = limit.Carries
+			if first[i] == "" {
+				first[i] = limit.Name
+			}
+		}
+	}
+	b.WriteString("\n|---|--:|---|" + strings.Repeat("--:|", len(columns)) + "\n")
+	for _, limit := range Limits(s, measured, columns[0]) {
+		name := limit.Name
+		has, raise := number(limit.Has), limit.Raise
+		switch {
+		case name == "throttle of the route":
+			has, raise = number(s.Throttles[RouteEvents])+"; "+number(s.Throttles[RouteBatch]), "`Throttles.Events`, `Throttles.Batch`"
+		case limit.Setting != "":
+			raise = strings.Replace(raise, "the setting", "`"+limit.Setting+"`", 1)
+		}
+		fmt.Fprintf(b, "| %s | %s | %s |", name, has, raise)
+		for i := range columns {
+			figure := number(carries[i][name])
+			if first[i] == name {
+				figure = "**" + figure + "**"
+			}
+			fmt.Fprintf(b, " %s |", figure)
+		}
+		b.WriteString("\n")
+	}
+	fmt.Fprintf(b, "\nA hanging delivery holds its whole batch for %v, so a few of them decide about the lane.\n\n", HangTime)
+}
+
+func writePlans(b *strings.Builder, s Settings, measured map[string]Measured) {
+	rates := []struct {
+		name      string
+		perSecond float64
+	}{{"10,000 a minute", 10_000.0 / 60}, {"1,000 a second", 1_000}, {"10,000 a second", 10_000}}
+	fmt.Fprintf(b, `## Settings for three rates
+
+Peaks of %d times the rate, and %.0f %% of hanging deliveries at the mean rate. No setting is below prod's. The settings are for each stack.
+
+| setting | prod |`, headroom, hangingShare*100)
+	plans := make([]Plan, len(rates))
+	for i, rate := range rates {
+		plans[i] = PlanFor(s, measured, rate.perSecond)
+		fmt.Fprintf(b, " %s |", rate.name)
+	}
+	b.WriteString("\n|---|--:|" + strings.Repeat("--:|", len(rates)) + "\n")
+	live, _ := s.source("Live") // ReadTemplate has checked the lane
+	row := func(name, prod string, of func(Plan) string) {
+		fmt.Fprintf(b, "| %s | %s |", name, prod)
+		for _, p := range plans {
+			fmt.Fprintf(b, " %s |", of(p))
+		}
+		b.WriteString("\n")
+	}
+	row("stacks", "1", func(p Plan) string { return number(p.Stacks) })
+	row("events of a post", "", func(p Plan) string { return number(p.PerPost) })
+	row("`Throttles.Events.PerSecond`", number(s.Throttles[RouteEvents]), func(p Plan) string { return number(p.Events) })
+	row("`Throttles.Batch.PerSecond`", number(s.Throttles[RouteBatch]), func(p Plan) string { return number(p.Batch) })
+	row("`Concurrency.Live`", number(live.Concurrency), func(p Plan) string { return number(p.Live) })
+	row("`WarmThroughput.WriteUnits`", number(s.WriteUnits), func(p Plan) string { return number(p.WriteUnits) })
+	row("`WarmThroughput.ReadUnits`", number(s.ReadUnits), func(p Plan) string { return number(p.ReadUnits) })
+	row("quota: concurrent executions, at least", number(quotaConcurrency), func(p Plan) string { return number(p.Account) })
+	row("quota: units of a table, at least", number(quotaTable), func(p Plan) string { return number(max(p.WriteUnits, p.ReadUnits)) })
+	b.WriteString(`
+` + "`Throttles.Default`" + ` is the upper bound of all throttles, so it rises with them. ` + "`Concurrency.Retry`" + ` carries the share of failures: with one failed
+attempt in ten, a tenth of the lane live. Concurrency above the quota of the account throttles all functions: raise the quota first. More than one stack are
+[cells](cells.md).
+
+`)
+}
+
+func writeOne(b *strings.Builder, s Settings, measured map[string]Measured) {
+	const tenantUnits = 1 // of the read of the tenant's item, with every post
+	circuits, _ := s.source("Circuits")
+	sandboxes := s.concurrency("Deliver")
+	b.WriteString("## One tenant, one endpoint, many of them\n\n| of | bound | by |\n|---|--:|---|\n")
+	row := func(of, bound, by string) { fmt.Fprintf(b, "| %s | %s | %s |\n", of, bound, by) }
+	row("posts of one tenant per second", number(quotaKeyReads/tenantUnits), "one read unit of the tenant's partition key with every post; a batch of 100 is one post")
+	row("deliveries per second to one endpoint, 1 shard", number(quotaKeyWrites), "one write unit of the shard's partition key with every delivery")
+	row(fmt.Sprintf("the same, %d shards", maxShards), number(quotaKeyWrites*maxShards), "the same; `shards` of the endpoint")
+	row("endpoints of one tenant", number(maxEndpoints), "[limits](limits.md)")
+	row("endpoints active in two hours", number(circuits.Concurrency*reviewsPerTime*reviewSeconds), "the review every 15 minutes, with all functions of `Concurrency.Circuits`; half of the figure leaves room for circuits")
+	row("endpoints with an open circuit and a lost check, per minute", number(dueCircuits), "one tick")
+	row("tenants active in an hour", number(math.Floor(quotaKMS*3600/sandboxes)), "one KMS request per tenant, hour and function of `deliver`")
+	row("deliveries per second that fail for ever", number(math.Floor(quotaSchedules/measured[Dead].Schedules)),
+		fmt.Sprintf("%s schedules for each over the whole policy; open circuits park deliveries and need no schedules", number(measured[Dead].Schedules)))
+	b.WriteString("\nTenants and endpoints without traffic take storage only.\n\n")
+}
+
+func writeBacklog(b *strings.Builder, s Settings, measured map[string]Measured) {
+	live, _ := s.source("Live") // ReadTemplate has checked the lane
+	lane := live.Concurrency * live.Batch / deliverTime(live.Batch, 0).Seconds()
+	drain := min(lane, s.WriteUnits/measured[InBatch].WriteUnits, s.ReadUnits/measured[InBatch].ReadUnits)
+	ramp := (live.Concurrency - 5) / quotaRamp * 60
+	fmt.Fprintf(b, `## A backlog
+
+The lane live of prod drains %s deliveries a second, after a ramp of %.0f s from 5 functions to %s. New events take their share:
+
+| waiting | with no new events | with 1,000 new events a second |
+|--:|--:|--:|
+`, number(drain), ramp, number(live.Concurrency))
+	for _, waiting := range []float64{100_000, 1_000_000, 10_000_000} {
+		fmt.Fprintf(b, "| %s | %s | %s |\n", number(waiting), minutes(waiting/drain), minutes(waiting/(drain-1000)))
+	}
+	fmt.Fprintf(b, `
+The deliveries parked by the circuit of one endpoint return in waves of at most %d every %.0f s: %.0f a second, %s for a million. SQS keeps any number of waiting
+messages; at most 120,000 of a queue are in progress.
+
+`, waveSize, waveSeconds, waveSize/waveSeconds, minutes(1_000_000/(waveSize/waveSeconds)))
+}
+
+func writeAssumptions(b *strings.Builder, s Settings) {
+	fmt.Fprintf(b, `## Assumptions
+
+- As in [cost.md](cost.md): endpoints answer after %v, a request to AWS takes %v, an event or a message %v of work, payloads have 500 bytes, and batches are full.
+- A hanging delivery takes %v, the default timeout. Hanging deliveries are spread evenly over the batches.
+- The event sources:`, cost.ReceiverTime, cost.RequestTime, cost.WorkTime, HangTime)
+	for i, source := range s.Sources {
+		if i > 0 {
+			b.WriteString(",")
+		}
+		fmt.Fprintf(b, " %s (%s functions, batches of %s)", source.Queue, number(source.Concurrency), number(source.Batch))
+	}
+	fmt.Fprintf(b, ". Together %s concurrent executions.\n", number(s.concurrency("")))
+	b.WriteString(`- An event to several endpoints is as many deliveries. The throttles count the post once, and the lane and the table count every delivery.
+
+## Quotas
+
+The defaults of an account in US East (N. Virginia), November 2026. Check yours in the console of Service Quotas.
+
+| quota | default | raise | source |
+|---|--:|---|---|
+`)
+	for _, q := range quotas() {
+		fmt.Fprintf(b, "| %s | %s | %s | <%s> |\n", q.Name, number(q.Value), q.Raised, q.Source)
+	}
+}
+
+// number writes a whole number with separators of thousands, or a small one with one
+// decimal.
+func number(f float64) string {
+	if f < 10 && f != math.Trunc(f) {
+		return fmt.Sprintf("%.1f", f)
+	}
+	digits := fmt.Sprintf("%.0f", f)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
+
+// minutes writes a duration in seconds.
+func minutes(seconds float64) string {
+	switch {
+	case seconds < 0:
+		return "never"
+	case seconds < 120:
+		return fmt.Sprintf("%.0f s", seconds)
+	case seconds < 2*3600:
+		return fmt.Sprintf("%.0f min", seconds/60)
+	}
+	return fmt.Sprintf("%.1f h", seconds/3600)
+}

@@ -1,0 +1,116 @@
+// Package trace names the trace of an event and its spans, in the terms of W3C
+// Trace Context (https://www.w3.org/TR/trace-context/).
+//
+// A caller can give a trace with a post. Otherwise the trace begins with the event,
+// and its id is the UUID of the event's id: nobody stores the id of a begun trace, and
+// the event's id finds the trace.
+//
+// The ids of spans are hashes of the ids of the work: every writer and every repetition
+// computes equal ids. The package exports nothing, and knows no clock.
+package trace
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strconv"
+
+	"surehook/internal/hook"
+)
+
+// Span is the id of one unit of work in a trace.
+type Span [8]byte
+
+// Trace is the trace of one event. The zero Trace is none.
+type Trace struct {
+	ID     [16]byte
+	Parent Span // the caller's span; zero for a begun trace
+	Flags  byte // Sampled, Random
+}
+
+// The flags.
+const (
+	Sampled = 0x01 // the caller may have recorded the trace
+	Random  = 0x02 // the id's last 7 bytes are random (level 2 of the specification)
+
+	known = Sampled | Random
+)
+
+// length is the length of a header of version 00.
+const length = len("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
+
+// Parse reads a traceparent header. A header of a later version counts as version 00
+// and may be longer. ok is false for every other header: W3C Trace Context ignores such
+// a header, and the trace begins anew.
+func Parse(header string) (t Trace, ok bool) {
+	if len(header) < length || header[2] != '-' || header[35] != '-' || header[52] != '-' {
+		return Trace{}, false
+	}
+	var version, flags [1]byte
+	if !decode(version[:], header[:2]) || !decode(t.ID[:], header[3:35]) || !decode(t.Parent[:], header[36:52]) || !decode(flags[:], header[53:55]) {
+		return Trace{}, false
+	}
+	switch longer := len(header) > length; {
+	case version[0] == 0xff, version[0] == 0 && longer, longer && header[length] != '-':
+		return Trace{}, false
+	case t.ID == [16]byte{}, t.Parent == Span{}:
+		return Trace{}, false
+	}
+	t.Flags = flags[0] & known
+	return t, true
+}
+
+// decode reads lower-case hexadecimal digits.
+func decode(to []byte, digits string) bool {
+	n, err := hex.Decode(to, []byte(digits))
+	return err == nil && n == len(to) && hex.EncodeToString(to) == digits
+}
+
+// Of returns the given trace of the event or the trace begun with the event. An event
+// without a valid id has no trace.
+func Of(e hook.Event) Trace {
+	if t, ok := Parse(e.TraceParent); ok {
+		return t
+	}
+	id, ok := e.ID.UUID()
+	if !ok {
+		return Trace{}
+	}
+	return Trace{ID: id, Flags: Random}
+}
+
+// Given reports whether a caller gave the trace.
+func (t Trace) Given() bool { return t.Parent != Span{} }
+
+// String returns the trace's id in hexadecimal digits; empty for none.
+func (t Trace) String() string {
+	if t.ID == [16]byte{} {
+		return ""
+	}
+	return hex.EncodeToString(t.ID[:])
+}
+
+// Under returns the traceparent header for work below the span; empty without a trace.
+func (t Trace) Under(s Span) string {
+	if t.ID == [16]byte{} {
+		return ""
+	}
+	return "00-" + t.String() + "-" + s.String() + "-" + hex.EncodeToString([]byte{t.Flags & known})
+}
+
+// String returns the span's id in hexadecimal digits.
+func (s Span) String() string { return hex.EncodeToString(s[:]) }
+
+// Acceptance returns the span of the event's acceptance.
+func Acceptance(id hook.EventID) Span { return spanOf("event " + string(id)) }
+
+// Attempt returns the span of an attempt of the delivery.
+func Attempt(d hook.DeliveryID, number int) Span {
+	return spanOf("attempt " + d.String() + " " + strconv.Itoa(number))
+}
+
+// spanOf hashes the name of the work. A zero id is not valid, and would need a name
+// with a hash of 8 zero bytes.
+func spanOf(work string) Span {
+	sum := sha256.Sum256([]byte(work))
+	return Span(sum[:8])
+}

@@ -1,0 +1,99 @@
+package smoke_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/aws/smithy-go"
+
+	"surehook/internal/smoke"
+)
+
+func TestJudgeAlarms(t *testing.T) {
+	t.Parallel()
+
+	want := []string{"dead", "late"}
+	dead, late := smoke.Alarm{Name: "dead", Enabled: true, Actions: 1}, smoke.Alarm{Name: "late", Enabled: true, Actions: 1, Ringing: true}
+	mute := smoke.Alarm{Name: "late", Enabled: true}
+	tests := []struct {
+		name   string
+		want   []string
+		found  []smoke.Alarm
+		silent bool
+		text   string
+	}{
+		{"all are there", want, []smoke.Alarm{dead, late}, false, ""},
+		{"one was deleted", want, []smoke.Alarm{dead}, false, "late is missing"},
+		{"one is switched off", want, []smoke.Alarm{dead, {Name: "late", Actions: 1}}, true, "switched off"},
+		{"one tells nobody", want, []smoke.Alarm{dead, mute}, false, "late has no action"},
+		{"one tells nobody, as all in this environment", want, []smoke.Alarm{dead, mute}, true, ""},
+		{"the stack has none", nil, nil, false, "no alarms"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			judged(t, smoke.JudgeAlarms(tt.want, tt.found, tt.silent), tt.text)
+		})
+	}
+}
+
+func TestJudgeDashboards(t *testing.T) {
+	t.Parallel()
+
+	judged(t, smoke.JudgeDashboards(map[string]int{"surehook-dev": 28}), "")
+	judged(t, smoke.JudgeDashboards(map[string]int{"surehook-dev": 0}), "shows no metric")
+	judged(t, smoke.JudgeDashboards(nil), "no dashboard")
+	if n, err := smoke.MetricWidgets(`{"widgets": [{"type": "text"}, {"type": "metric"}, {"type": "metric"}]}`); n != 2 || err != nil {
+		t.Errorf("MetricWidgets = %d, %v; want 2", n, err)
+	}
+	if _, err := smoke.MetricWidgets(`{`); err == nil {
+		t.Error("MetricWidgets of no JSON = nil; want an error")
+	}
+}
+
+func TestJudgeConcurrency(t *testing.T) {
+	t.Parallel()
+
+	judged(t, smoke.JudgeConcurrency(1000, 380), "")
+	judged(t, smoke.JudgeConcurrency(20, 16), "")
+	judged(t, smoke.JudgeConcurrency(19, 16), "19 unreserved concurrent executions")
+	judged(t, smoke.JudgeConcurrency(10, 16), "raise the quota") // a new account, and dev
+	judged(t, smoke.JudgeConcurrency(1000, 0), "no function has a queue")
+}
+
+func TestJudgeThrottles(t *testing.T) {
+	t.Parallel()
+
+	account := smoke.Throttle{Rate: 10_000, Burst: 5_000}
+	within := map[string]smoke.Throttle{"default": {Rate: 1000, Burst: 2000}, "POST /v1/events": {Rate: 10_000, Burst: 5_000}}
+	judged(t, smoke.JudgeThrottles(account, within), "")
+	judged(t, smoke.JudgeThrottles(smoke.Throttle{Rate: 2500, Burst: 1250}, map[string]smoke.Throttle{"default": {Rate: 1000, Burst: 2000}}), "burst 2000")
+	judged(t, smoke.JudgeThrottles(smoke.Throttle{Rate: 500, Burst: 5000}, map[string]smoke.Throttle{"default": {Rate: 1000, Burst: 2000}}), "admits 1000 requests/s")
+	judged(t, smoke.JudgeThrottles(account, map[string]smoke.Throttle{"POST /v1/events": {Rate: 1, Burst: 1}}), "no throttle")
+}
+
+func TestJudgeUnits(t *testing.T) {
+	t.Parallel()
+
+	limit := smoke.Units{Read: 40_000, Write: 40_000}
+	judged(t, smoke.JudgeUnits(limit, smoke.Units{}), "")
+	judged(t, smoke.JudgeUnits(limit, smoke.Units{Read: 30_000, Write: 18_000}), "")
+	judged(t, smoke.JudgeUnits(limit, smoke.Units{Read: 40_001, Write: 1}), "made for 40001 and 4000")
+	judged(t, smoke.JudgeUnits(smoke.Units{Read: 40_000, Write: 3_999}, smoke.Units{}), "3999 write")
+	judged(t, smoke.JudgeUnits(smoke.Units{Read: 11_999, Write: 40_000}, smoke.Units{}), "11999 read")
+}
+
+// TestAllowed checks that a call without permission skips the check, and that any
+// other failure fails the check.
+func TestAllowed(t *testing.T) {
+	t.Parallel()
+
+	skipped := smoke.AllowedError("read", &smithy.GenericAPIError{Code: "AccessDenied"})
+	failed := smoke.AllowedError("read", &smithy.GenericAPIError{Code: "Throttling"})
+	results := runOne(t, skipped, failed, smoke.AllowedError("read", errors.New("no answer")))
+	for i, want := range []smoke.Verdict{smoke.Skip, smoke.Fail, smoke.Fail} {
+		if results[i].Verdict != want {
+			t.Errorf("result %d = %s %s; want %s", i, results[i].Verdict, results[i].Note, want)
+		}
+	}
+}

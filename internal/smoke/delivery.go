@@ -1,0 +1,163 @@
+package smoke
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// body is the payload of a check's first event.
+const body = `{"n":0}`
+
+// signed sends one event to a healthy endpoint.
+func (f *Flows) signed(ctx context.Context) (string, error) {
+	t, err := f.target(ctx, "signed", nil, http.StatusOK)
+	if err != nil {
+		return "", err
+	}
+	event, d, err := t.postOne(ctx, "signed")
+	if err != nil {
+		return "", err
+	}
+	got, err := t.arrivals(ctx, 1)
+	if err != nil {
+		return "", errors.Join(err, t.explain(ctx, d.ID))
+	}
+	if d, err = t.await(ctx, d.ID, "delivered"); err != nil {
+		return "", errors.Join(judgeRequests(event, got), err)
+	}
+	return "the signature verifies, and the bytes are those posted", judgeAttempts(event, d, got, 1)
+}
+
+// explain returns the state of a delivery whose request did not arrive.
+func (t *target) explain(ctx context.Context, id string) error {
+	d, err := t.delivery(context.WithoutCancel(ctx), id)
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("the delivery is %s: %s%s", d.State, lastOf(d), reasonOf(d))
+}
+
+// judgeRequests checks the signatures and the bytes of an event's requests.
+func judgeRequests(event string, got []Request) error {
+	for i, r := range got {
+		switch {
+		case !r.Verified:
+			return fmt.Errorf("request %d has no valid signature of the endpoint's secret", i+1)
+		case r.ID != event:
+			return fmt.Errorf("request %d is of event %s, and not of %s", i+1, r.ID, event)
+		case r.Body != body:
+			return fmt.Errorf("request %d has the body %.100q, and not the posted %q", i+1, r.Body, body)
+		}
+	}
+	return nil
+}
+
+// judgeAttempts checks an event's only delivery: n attempts, each arrived once.
+func judgeAttempts(event string, d delivery, got []Request, n int) error {
+	if err := judgeRequests(event, got); err != nil {
+		return err
+	}
+	if d.Attempts != n || len(got) != n {
+		return fmt.Errorf("%d attempts are recorded and %d requests arrived, and not %d", d.Attempts, len(got), n)
+	}
+	return nil
+}
+
+// retryAfter is the delay of the retry check.
+const retryAfter = time.Second
+
+// retry sends one event to an endpoint that answers 503 first.
+func (f *Flows) retry(ctx context.Context) (string, error) {
+	t, err := f.target(ctx, "retry", plan(retryAfter.String()), http.StatusServiceUnavailable, http.StatusOK)
+	if err != nil {
+		return "", err
+	}
+	event, d, err := t.postOne(ctx, "retry")
+	if err != nil {
+		return "", err
+	}
+	if d, err = t.await(ctx, d.ID, "delivered"); err != nil {
+		return "", err
+	}
+	got, err := t.arrivals(ctx, 2)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("503, then 200 after %.1f s", got[1].At.Sub(got[0].At).Seconds()), judgeRetry(event, d, got)
+}
+
+// clockError bounds the difference between the clocks of two of the receiver's
+// sandboxes.
+const clockError = 200 * time.Millisecond
+
+// judgeRetry checks the two requests of a retried delivery.
+func judgeRetry(event string, d delivery, got []Request) error {
+	if err := judgeAttempts(event, d, got, 2); err != nil {
+		return err
+	}
+	if got[0].Answered != http.StatusServiceUnavailable || got[1].Answered != http.StatusOK {
+		return fmt.Errorf("the receiver answered %d and %d, and not 503 and 200", got[0].Answered, got[1].Answered)
+	}
+	if gap := got[1].At.Sub(got[0].At); gap < retryAfter-clockError {
+		return fmt.Errorf("the retry came %v after the first attempt, and not %v", gap, retryAfter)
+	}
+	return nil
+}
+
+// deadLetter lets a delivery die, mends the endpoint, and replays the delivery.
+func (f *Flows) deadLetter(ctx context.Context) (string, error) {
+	t, err := f.target(ctx, "dead", plan("1s"), http.StatusServiceUnavailable)
+	if err != nil {
+		return "", err
+	}
+	event, d, err := t.postOne(ctx, "dead")
+	if err != nil {
+		return "", err
+	}
+	dead, err := t.await(ctx, d.ID, "dead")
+	if err != nil {
+		return "", err
+	}
+	var letters []delivery
+	if err := until(ctx, func() (string, error) {
+		if letters, err = t.listed(ctx, t.id, "dead"); err != nil || len(letters) > 0 {
+			return "", err
+		}
+		return "the endpoint's list of dead deliveries is empty", nil
+	}); err != nil {
+		return "", err
+	}
+	if err := t.answer(ctx, http.StatusOK); err != nil {
+		return "", err
+	}
+	var replayed delivery
+	if err := t.call(ctx, http.MethodPost, t.tenantAPI.path("/deliveries/"+d.ID+"/replay"), nil, http.StatusAccepted, &replayed); err != nil {
+		return "", err
+	}
+	if replayed, err = t.await(ctx, replayed.ID, "delivered"); err != nil {
+		return "", err
+	}
+	got, err := t.arrivals(ctx, 3)
+	if err != nil {
+		return "", err
+	}
+	return "dead after 2 attempts, delivered by a replay", judgeDeadLetter(event, dead, letters, replayed, got)
+}
+
+// judgeDeadLetter checks a delivery that died, and its replay.
+func judgeDeadLetter(event string, dead delivery, letters []delivery, replayed delivery, got []Request) error {
+	switch {
+	case dead.Attempts != 2 || dead.Reason != "exhausted":
+		return fmt.Errorf("the delivery died after %d attempts, reason %s, and not after 2, reason exhausted", dead.Attempts, dead.Reason)
+	case len(letters) != 1 || letters[0].ID != dead.ID:
+		return fmt.Errorf("the endpoint's list of dead deliveries has %d entries, and not the one delivery", len(letters))
+	case replayed.Generation != 2 || replayed.Event != event:
+		return fmt.Errorf("the replay is generation %d of event %s, and not 2 of %s", replayed.Generation, replayed.Event, event)
+	case len(got) != 3:
+		return fmt.Errorf("%d requests arrived, and not 3", len(got))
+	}
+	return judgeRequests(event, got)
+}

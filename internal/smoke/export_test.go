@@ -1,0 +1,84 @@
+package smoke
+
+import (
+	"context"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws/arn"
+)
+
+// Names of the tests for the judges and their observations.
+type (
+	Alarm    = alarm
+	Throttle = throttle
+	Units    = units
+	Outage   = outage
+	Delivery = delivery
+	Grants   = grants
+	Resource = resource
+)
+
+// The judges.
+var (
+	JudgeAlarms      = judgeAlarms
+	JudgeDashboards  = judgeDashboards
+	JudgeConcurrency = judgeConcurrency
+	JudgeThrottles   = judgeThrottles
+	JudgeUnits       = judgeUnits
+	JudgeAttempts    = judgeAttempts
+	JudgeRetry       = judgeRetry
+	JudgeDeadLetter  = judgeDeadLetter
+	JudgeOutage      = judgeOutage
+	JudgeRate        = judgeRate
+	JudgeLatency     = judgeLatency
+	JudgeSchedule    = judgeSchedule
+	JudgeFired       = judgeFired
+	JudgePolicies    = judgePolicies
+	JudgeSimulation  = judgeSimulation
+	Latencies        = latencies
+	Percentile       = percentile
+	MetricWidgets    = metricWidgets
+	Simulation       = simulation
+	AllowedError     = allowed
+	ReceiverPython   = receiverPython
+	GrantsJSON       = grantsJSON
+	RunChecks        = run
+	Summary          = summary
+)
+
+// The numbers of the checks.
+const (
+	Failures = failures
+	Backlog  = backlog
+	Paced    = paced
+)
+
+// Add adds a policy document.
+func (g Grants) Add(document string) error { return g.add(document) }
+
+// Reviewed returns the reviewed grants of a deployment with the outputs and
+// resources.
+func Reviewed(prefix string, outputs map[string]string, resources map[string]Resource) (map[string]Grants, error) {
+	at := arn.ARN{Partition: "aws-cn", Region: "cn-north-1", AccountID: "123456789012"}
+	return deployment{stack: at, outputs: outputs, resources: resources}.reviewed(prefix)
+}
+
+// Offset returns the difference of the receiver's clock.
+func (f *Flows) Offset(ctx context.Context) (ahead, within time.Duration, err error) {
+	return f.offset(ctx)
+}
+
+// Endpoints counts the tenant's endpoints.
+func (f *Flows) Endpoints(t *testing.T) int {
+	t.Helper()
+	var list struct {
+		Data []endpoint `json:"data"`
+	}
+	api := tenantAPI{f.API, f.Tenant}
+	if err := api.call(t.Context(), http.MethodGet, api.path("/endpoints"), nil, http.StatusOK, &list); err != nil {
+		t.Fatal(err)
+	}
+	return len(list.Data)
+}

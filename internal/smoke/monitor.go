@@ -1,0 +1,131 @@
+package smoke
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatch/types"
+)
+
+// alarm is an alarm in CloudWatch.
+type alarm struct {
+	Name    string
+	Enabled bool // the alarm calls its actions
+	Actions int
+	Ringing bool
+}
+
+// alarmPage is CloudWatch's maximum of names per call.
+const alarmPage = 100
+
+// alarms compares CloudWatch's alarms with the stack's.
+func (c cloud) alarms(ctx context.Context) (string, error) {
+	want := c.deployment.physical("AWS::CloudWatch::Alarm")
+	client := cloudwatch.NewFromConfig(c.aws)
+	var found []alarm
+	for names := range slices.Chunk(want, alarmPage) {
+		got, err := client.DescribeAlarms(ctx, &cloudwatch.DescribeAlarmsInput{AlarmNames: names, MaxRecords: aws.Int32(alarmPage)})
+		if err != nil {
+			return "", fmt.Errorf("read the alarms: %w", err)
+		}
+		for _, a := range got.MetricAlarms {
+			found = append(found, alarm{
+				Name: aws.ToString(a.AlarmName), Enabled: aws.ToBool(a.ActionsEnabled), Actions: len(a.AlarmActions),
+				Ringing: a.StateValue == types.StateValueAlarm,
+			})
+		}
+	}
+	note, silent := fmt.Sprintf("%d alarms", len(found)), c.deployment.silent()
+	if silent {
+		note += ", without messages in this environment"
+	}
+	for _, a := range found {
+		if a.Ringing {
+			note += "; in ALARM: " + a.Name
+		}
+	}
+	return note, judgeAlarms(want, found, silent)
+}
+
+// judgeAlarms checks that every alarm of the stack exists and, unless the
+// environment is silent, tells somebody.
+func judgeAlarms(want []string, found []alarm, silent bool) error {
+	if len(want) == 0 {
+		return errors.New("the stack has no alarms")
+	}
+	by := map[string]alarm{}
+	for _, a := range found {
+		by[a.Name] = a
+	}
+	var faults []string
+	for _, name := range slices.Sorted(slices.Values(want)) {
+		switch a, ok := by[name]; {
+		case !ok:
+			faults = append(faults, name+" is missing")
+		case !a.Enabled:
+			faults = append(faults, name+" has its actions switched off")
+		case a.Actions == 0 && !silent:
+			faults = append(faults, name+" has no action")
+		}
+	}
+	if len(faults) > 0 {
+		return errors.New(strings.Join(faults, "; "))
+	}
+	return nil
+}
+
+// dashboards reads the stack's dashboards.
+func (c cloud) dashboards(ctx context.Context) (string, error) {
+	client := cloudwatch.NewFromConfig(c.aws)
+	widgets := map[string]int{}
+	for _, name := range c.deployment.physical("AWS::CloudWatch::Dashboard") {
+		got, err := client.GetDashboard(ctx, &cloudwatch.GetDashboardInput{DashboardName: &name})
+		if missing, ok := errors.AsType[*types.DashboardNotFoundError](err); ok {
+			return "", fmt.Errorf("the dashboard %s is missing: %s", name, missing.ErrorMessage())
+		}
+		if err != nil {
+			return "", fmt.Errorf("read the dashboard %s: %w", name, err)
+		}
+		if widgets[name], err = metricWidgets(aws.ToString(got.DashboardBody)); err != nil {
+			return "", fmt.Errorf("read the dashboard %s: %w", name, err)
+		}
+	}
+	return fmt.Sprintf("widgets with metrics: %v", widgets), judgeDashboards(widgets)
+}
+
+// metricWidgets counts the widgets with metrics of a dashboard's body.
+func metricWidgets(body string) (n int, err error) {
+	var out struct {
+		Widgets []struct {
+			Type string `json:"type"`
+		} `json:"widgets"`
+	}
+	if err := json.Unmarshal([]byte(body), &out); err != nil {
+		return 0, fmt.Errorf("the body is not JSON: %w", err)
+	}
+	for _, w := range out.Widgets {
+		if w.Type == "metric" {
+			n++
+		}
+	}
+	return n, nil
+}
+
+// judgeDashboards checks that there is a dashboard, and that none is empty.
+func judgeDashboards(widgets map[string]int) error {
+	if len(widgets) == 0 {
+		return errors.New("the stack has no dashboard")
+	}
+	for name, n := range widgets {
+		if n == 0 {
+			return fmt.Errorf("the dashboard %s shows no metric", name)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,172 @@
+package smoke
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+)
+
+// paced is the number of events of the rate check, at one request per second.
+const paced = 6
+
+// rate sends some events at once to an endpoint with a limit of one per second.
+func (f *Flows) rate(ctx context.Context) (string, error) {
+	t, err := f.target(ctx, "rate", map[string]any{"rate_per_second": 1}, http.StatusOK)
+	if err != nil {
+		return "", err
+	}
+	events, err := t.post(ctx, "rate", paced)
+	if err != nil {
+		return "", err
+	}
+	got, err := t.arrivals(ctx, paced)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%d requests in %.1f s at one per second", len(got), span(got).Seconds()), judgeRate(events, got)
+}
+
+// span is the time from the first request to the last.
+func span(got []Request) time.Duration {
+	if len(got) == 0 {
+		return 0
+	}
+	byTime := func(a, b Request) int { return a.At.Compare(b.At) }
+	return slices.MaxFunc(got, byTime).At.Sub(slices.MinFunc(got, byTime).At)
+}
+
+// late bounds the delay of a request by a cold start, of Surehook or of the
+// receiver.
+const late = 2 * time.Second
+
+// judgeRate checks the requests under a limit of one per second. Slots are a
+// second apart. A late first request makes the span of all requests shorter, and
+// a late last request makes the span of unlimited requests longer: with six
+// events the span is 3 s or more under the limit, and 2 s or less without.
+func judgeRate(events []string, got []Request) error {
+	arrived := map[string]int{}
+	for _, r := range got {
+		if !r.Verified {
+			return fmt.Errorf("a request has no valid signature")
+		}
+		arrived[r.ID]++
+	}
+	for _, event := range events {
+		if arrived[event] != 1 {
+			return fmt.Errorf("event %s arrived %d times", event, arrived[event])
+		}
+	}
+	if took, least := span(got), time.Duration(len(events)-1)*time.Second-late; took < least {
+		return fmt.Errorf("%d requests came within %v at a limit of one per second", len(got), took)
+	}
+	return nil
+}
+
+// LatencyLimits are the limits of the time from the post of an event to the
+// arrival of its first request.
+type LatencyLimits struct{ P50, P99 time.Duration }
+
+// samples is the number of events of the latency check.
+const samples = 20
+
+// latency posts events one by one to a warm endpoint and measures the arrival.
+func (f *Flows) latency(ctx context.Context) (string, error) {
+	t, err := f.target(ctx, "latency", nil, http.StatusOK)
+	if err != nil {
+		return "", err
+	}
+	if _, d, err := t.postOne(ctx, "latency"); err != nil { // starts the sandboxes
+		return "", err
+	} else if _, err := t.await(ctx, d.ID, "delivered"); err != nil {
+		return "", err
+	}
+	ahead, within, err := f.offset(ctx)
+	if err != nil {
+		return "", err
+	}
+	posted := map[string]time.Time{}
+	for range samples {
+		at := f.Now()
+		events, err := t.post(ctx, "latency", 1)
+		if err != nil {
+			return "", err
+		}
+		posted[events[0]] = at.Add(ahead)
+	}
+	got, err := t.arrivals(ctx, samples+1)
+	if err != nil {
+		return "", err
+	}
+	took, err := latencies(posted, got)
+	if err != nil {
+		return "", err
+	}
+	p50, p99 := percentile(took, 50), percentile(took, 99)
+	return fmt.Sprintf("p50 %s, p99 %s of %d events, +- %s", ms(p50), ms(p99), len(took), ms(within)), judgeLatency(p50, p99, f.Latency)
+}
+
+// clockTries is the number of questions for the receiver's time. The quickest
+// answer counts.
+const clockTries = 5
+
+// offset returns the receiver's time minus ours, and the bound of the error: half
+// of the quickest round trip.
+func (f *Flows) offset(ctx context.Context) (ahead, within time.Duration, err error) {
+	within = time.Hour
+	for range clockTries {
+		before := f.Now()
+		theirs, err := f.Receiver.Clock(ctx)
+		if err != nil {
+			return 0, 0, err //nolint:wrapcheck // the error is complete
+		}
+		if half := f.Now().Sub(before) / 2; half < within {
+			ahead, within = theirs.Sub(before.Add(half)), half
+		}
+	}
+	return ahead, within, nil
+}
+
+// latencies returns the sorted times from post to first arrival. posted is by the
+// receiver's clock.
+func latencies(posted map[string]time.Time, got []Request) ([]time.Duration, error) {
+	first := map[string]time.Time{}
+	for _, r := range got {
+		if at, ok := first[r.ID]; r.Verified && (!ok || r.At.Before(at)) {
+			first[r.ID] = r.At
+		}
+	}
+	var took []time.Duration
+	for event, at := range posted {
+		arrived, ok := first[event]
+		if !ok {
+			return nil, fmt.Errorf("event %s did not arrive with a valid signature", event)
+		}
+		took = append(took, arrived.Sub(at))
+	}
+	slices.SortFunc(took, cmp.Compare[time.Duration])
+	return took, nil
+}
+
+// percentile returns the nearest rank of sorted values.
+func percentile(sorted []time.Duration, p int) time.Duration {
+	if len(sorted) == 0 {
+		return 0
+	}
+	return sorted[max((len(sorted)*p+99)/100, 1)-1]
+}
+
+// judgeLatency compares the percentiles with the limits.
+func judgeLatency(p50, p99 time.Duration, limits LatencyLimits) error {
+	if p50 > limits.P50 || p99 > limits.P99 {
+		return fmt.Errorf("p50 %s and p99 %s; the limits are %s and %s", ms(p50), ms(p99), ms(limits.P50), ms(limits.P99))
+	}
+	return nil
+}
+
+// ms prints a duration in milliseconds.
+func ms(d time.Duration) string {
+	return fmt.Sprintf("%d ms", d.Round(time.Millisecond).Milliseconds())
+}

@@ -1,0 +1,321 @@
+package smoke
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	"github.com/aws/aws-sdk-go-v2/service/iam/types"
+)
+
+// The reviewed grants, as the tests of infra write the file: role -> resource,
+// and condition -> actions. A test holds the copy to the original.
+//
+//go:embed grants.json
+var grantsJSON []byte
+
+// reviewedPrefix is the prefix of names in the reviewed grants.
+const reviewedPrefix = "surehook-prod"
+
+// grants are the permissions of a role: resource, and condition -> actions.
+type grants map[string][]string
+
+// conditional separates the resource from the condition in a key of grants.
+const conditional = " if "
+
+// reviewed returns the reviewed grants of the deployment's roles, by the roles'
+// names in IAM, with the deployment's resources.
+func (d deployment) reviewed(prefix string) (map[string]grants, error) {
+	var table map[string]grants
+	if err := json.Unmarshal(grantsJSON, &table); err != nil {
+		return nil, fmt.Errorf("read the reviewed grants: %w", err)
+	}
+	roles := map[string]grants{}
+	for id, all := range table {
+		role, ok := d.named(id)
+		if !ok && strings.HasPrefix(id, "Archive") {
+			continue // an environment without the archive
+		}
+		if !ok {
+			return nil, fmt.Errorf("the stack has no role %s", id)
+		}
+		roles[role.Physical] = grants{}
+		for ref, actions := range all {
+			on, condition, _ := strings.Cut(ref, conditional)
+			resolved, err := d.resolve(strings.ReplaceAll(on, reviewedPrefix, prefix))
+			if err != nil {
+				return nil, fmt.Errorf("resolve %s of %s: %w", on, id, err)
+			}
+			if condition != "" {
+				resolved += conditional + condition
+			}
+			roles[role.Physical][resolved] = actions
+		}
+	}
+	return roles, nil
+}
+
+// resolve replaces the references of a reviewed resource, such as
+// "${Table.Arn}/index/by_state", by the deployment's.
+func (d deployment) resolve(ref string) (string, error) {
+	ref = strings.NewReplacer("${AWS::Partition}", d.stack.Partition, "${AWS::Region}", d.stack.Region, "${AWS::AccountId}", d.stack.AccountID).Replace(ref)
+	rest, found := strings.CutPrefix(ref, "${")
+	if !found {
+		return ref, nil
+	}
+	name, tail, _ := strings.Cut(rest, "}")
+	if output, ok := arnOutputs()[name]; ok {
+		return d.outputs[output] + tail, nil
+	}
+	r, ok := d.named(strings.TrimSuffix(name, ".Arn"))
+	if !ok {
+		return "", fmt.Errorf("the stack has no resource %s", name)
+	}
+	arn, err := d.arn(r)
+	return arn + tail, err
+}
+
+// arnOutputs are the references whose ARN is an output of the stack.
+func arnOutputs() map[string]string {
+	return map[string]string{"AdminKey": "AdminKeySecretArn", "Key.Arn": "KeyArn", "Topic": "TopicArn"}
+}
+
+// permissions compares the roles' policies with the reviewed grants.
+func (c cloud) permissions(ctx context.Context) (string, error) {
+	want, err := c.deployment.reviewed(c.stack)
+	if err != nil {
+		return "", err
+	}
+	client := iam.NewFromConfig(c.aws)
+	var faults []string
+	for _, role := range slices.Sorted(maps.Keys(want)) {
+		got, attached, err := policiesOf(ctx, client, role)
+		if err != nil {
+			return "", allowed("read the policies of "+role, err)
+		}
+		faults = append(faults, judgePolicies(role, want[role], got, attached)...)
+	}
+	if len(faults) > 0 {
+		return "", errors.New(strings.Join(faults, "; "))
+	}
+	return fmt.Sprintf("the policies of %d roles are the reviewed grants", len(want)), nil
+}
+
+// policiesOf reads the grants of a role's own policies, and the names of
+// attached policies.
+func policiesOf(ctx context.Context, client *iam.Client, role string) (got grants, attached []string, err error) {
+	list, err := client.ListAttachedRolePolicies(ctx, &iam.ListAttachedRolePoliciesInput{RoleName: &role})
+	if err != nil {
+		return nil, nil, fmt.Errorf("list attached policies: %w", err)
+	}
+	for _, p := range list.AttachedPolicies {
+		attached = append(attached, aws.ToString(p.PolicyName))
+	}
+	own, err := client.ListRolePolicies(ctx, &iam.ListRolePoliciesInput{RoleName: &role})
+	if err != nil {
+		return nil, nil, fmt.Errorf("list policies: %w", err)
+	}
+	got = grants{}
+	for _, name := range own.PolicyNames {
+		p, err := client.GetRolePolicy(ctx, &iam.GetRolePolicyInput{RoleName: &role, PolicyName: &name})
+		if err != nil {
+			return nil, nil, fmt.Errorf("read policy %s: %w", name, err)
+		}
+		if err := got.add(aws.ToString(p.PolicyDocument)); err != nil {
+			return nil, nil, fmt.Errorf("read policy %s: %w", name, err)
+		}
+	}
+	return got, attached, nil
+}
+
+// oneOrMore is a JSON string, or a list of strings.
+type oneOrMore []string
+
+// UnmarshalJSON reads either form.
+func (o *oneOrMore) UnmarshalJSON(raw []byte) error {
+	var one string
+	if json.Unmarshal(raw, &one) == nil {
+		*o = oneOrMore{one}
+		return nil
+	}
+	return json.Unmarshal(raw, (*[]string)(o)) //nolint:wrapcheck // the caller wraps
+}
+
+// add adds the statements of a policy document, which IAM returns with escapes
+// of URLs.
+func (g grants) add(document string) error {
+	if text, err := url.QueryUnescape(document); err == nil && strings.HasPrefix(document, "%7B") {
+		document = text
+	}
+	var policy struct {
+		Statement []struct {
+			Effect      string    `json:"Effect"`
+			Action      oneOrMore `json:"Action"`
+			NotAction   oneOrMore `json:"NotAction"`
+			Resource    oneOrMore `json:"Resource"`
+			NotResource oneOrMore `json:"NotResource"`
+			Condition   any       `json:"Condition"`
+		} `json:"Statement"`
+	}
+	if err := json.Unmarshal([]byte(document), &policy); err != nil {
+		return fmt.Errorf("read the document: %w", err)
+	}
+	for _, s := range policy.Statement {
+		on := s.Resource
+		for _, not := range s.NotResource {
+			on = append(on, "everything but "+not)
+		}
+		actions := []string(s.Action)
+		for _, not := range s.NotAction {
+			actions = append(actions, "everything but "+not)
+		}
+		condition, err := json.Marshal(s.Condition)
+		if err != nil {
+			return fmt.Errorf("write the condition: %w", err)
+		}
+		for _, resource := range on {
+			if s.Condition != nil {
+				resource += conditional + string(condition)
+			}
+			if s.Effect != "Allow" {
+				resource += " (" + s.Effect + ")"
+			}
+			g[resource] = append(g[resource], actions...)
+		}
+	}
+	return nil
+}
+
+// judgePolicies returns every difference between a role's reviewed grants and
+// its policies.
+func judgePolicies(role string, want, got grants, attached []string) (faults []string) {
+	for _, name := range attached {
+		faults = append(faults, role+" has the attached policy "+name)
+	}
+	for _, on := range slices.Sorted(maps.Keys(want)) {
+		for _, action := range want[on] {
+			if !slices.Contains(got[on], action) {
+				faults = append(faults, fmt.Sprintf("%s lacks %s on %s", role, action, on))
+			}
+		}
+	}
+	for _, on := range slices.Sorted(maps.Keys(got)) {
+		for _, action := range got[on] {
+			if !slices.Contains(want[on], action) {
+				faults = append(faults, fmt.Sprintf("%s has %s on %s beyond the reviewed grants", role, action, on))
+			}
+		}
+	}
+	return faults
+}
+
+// simulate asks IAM's policy simulator whether every reviewed grant is allowed.
+// The simulator knows permissions boundaries and the organization's policies.
+func (c cloud) simulate(ctx context.Context) (string, error) {
+	want, err := c.deployment.reviewed(c.stack)
+	if err != nil {
+		return "", err
+	}
+	client, asked := iam.NewFromConfig(c.aws), 0
+	refused, unasked := []string{}, c.unasked(want)
+	for _, role := range slices.Sorted(maps.Keys(want)) {
+		arn, err := c.deployment.arn(resource{Type: "AWS::IAM::Role", Physical: role})
+		if err != nil {
+			return "", err
+		}
+		for _, on := range slices.Sorted(maps.Keys(want[role])) {
+			input, err := simulation(arn, on, want[role][on])
+			if err != nil {
+				return "", err
+			}
+			got, err := client.SimulatePrincipalPolicy(ctx, input)
+			if err != nil {
+				return "", allowed("simulate the policies of "+role, err)
+			}
+			asked += len(got.EvaluationResults)
+			for _, r := range got.EvaluationResults {
+				if r.EvalDecision != types.PolicyEvaluationDecisionTypeAllowed {
+					refused = append(refused, fmt.Sprintf("%s may not %s on %s: %s", role, aws.ToString(r.EvalActionName), on, r.EvalDecision))
+				}
+			}
+		}
+	}
+	note := fmt.Sprintf("IAM allows all %d reviewed grants", asked)
+	if len(unasked) > 0 {
+		note += "; not asked: " + strings.Join(unasked, "; ")
+	}
+	return note, judgeSimulation(want, asked, refused)
+}
+
+// unasked takes the actions out of want that the place's simulator cannot judge,
+// and returns the actions with the reasons. On AWS there is none.
+func (c cloud) unasked(want map[string]grants) (reasons []string) {
+	for _, all := range want {
+		for on, actions := range all {
+			all[on] = slices.DeleteFunc(actions, func(action string) bool {
+				reason, ok := c.missing[simulatorName+": "+action]
+				if ok {
+					reasons = append(reasons, action+" ("+reason+")")
+				}
+				return ok
+			})
+			if len(all[on]) == 0 {
+				delete(all, on)
+			}
+		}
+	}
+	return reasons
+}
+
+// simulatorName is the name of the check by IAM's policy simulator.
+const simulatorName = "permissions suffice"
+
+// simulation is the question about one resource. A name that is chosen at
+// runtime, the "*" at the end, is "smoke".
+func simulation(role, on string, actions []string) (*iam.SimulatePrincipalPolicyInput, error) {
+	resource, condition, _ := strings.Cut(on, conditional)
+	if trimmed, ok := strings.CutSuffix(resource, "*"); ok && !strings.HasSuffix(resource, ":*") {
+		resource = trimmed + "smoke"
+	}
+	input := &iam.SimulatePrincipalPolicyInput{PolicySourceArn: &role, ActionNames: actions, ResourceArns: []string{resource}}
+	if condition == "" {
+		return input, nil
+	}
+	var operators map[string]map[string]string
+	if err := json.Unmarshal([]byte(condition), &operators); err != nil {
+		return nil, fmt.Errorf("read the condition %s: %w", condition, err)
+	}
+	for _, values := range operators {
+		for key, value := range values {
+			input.ContextEntries = append(input.ContextEntries, types.ContextEntry{
+				ContextKeyName: &key, ContextKeyType: types.ContextKeyTypeEnumString, ContextKeyValues: []string{value},
+			})
+		}
+	}
+	return input, nil
+}
+
+// judgeSimulation checks that every grant was asked about and none refused.
+func judgeSimulation(want map[string]grants, asked int, refused []string) error {
+	n := 0
+	for _, all := range want {
+		for _, actions := range all {
+			n += len(actions)
+		}
+	}
+	if len(refused) > 0 {
+		return errors.New(strings.Join(refused, "; "))
+	}
+	if asked != n {
+		return fmt.Errorf("IAM answered for %d of %d grants", asked, n)
+	}
+	return nil
+}

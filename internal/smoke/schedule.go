@@ -1,0 +1,98 @@
+package smoke
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// Schedules finds the schedules of an event.
+type Schedules interface {
+	// Schedules returns the expressions of the event's schedules, such as
+	// "at(2026-11-22T09:30:00)".
+	Schedules(ctx context.Context, event string) (expressions []string, err error)
+	// Remove removes the event's schedules.
+	Remove(ctx context.Context, event string) error
+}
+
+// beyond is a delay above SQS's maximum of 15 minutes.
+const beyond = 16 * time.Minute
+
+// atFormat is a one-time schedule's expression.
+const atFormat = "at(2006-01-02T15:04:05)"
+
+// schedule makes a retry that is due in 16 minutes, and finds its schedule. With
+// Long, schedule waits for the retry.
+func (f *Flows) schedule(ctx context.Context) (note string, err error) {
+	if f.Schedules == nil {
+		return "", Skipped("EventBridge Scheduler does not exist here")
+	}
+	t, err := f.target(ctx, "schedule", plan(beyond.String()), http.StatusServiceUnavailable, http.StatusOK)
+	if err != nil {
+		return "", err
+	}
+	event, d, err := t.postOne(ctx, "schedule")
+	if err != nil {
+		return "", err
+	}
+	// A schedule that the check does not wait for would fire after the test.
+	defer func() { err = errors.Join(err, f.Schedules.Remove(context.WithoutCancel(ctx), event)) }()
+	if d, err = t.await(ctx, d.ID, "retrying"); err != nil {
+		return "", err
+	}
+	var found []string
+	if err := until(ctx, func() (string, error) {
+		if found, err = f.Schedules.Schedules(ctx, event); err != nil || len(found) > 0 {
+			return "", err //nolint:wrapcheck // the error is complete
+		}
+		return "the event has no schedule", nil
+	}); err != nil {
+		return "", err
+	}
+	if err := judgeSchedule(d, found); err != nil {
+		return "", err
+	}
+	if !f.Long {
+		return "the schedule is made; LONG=1 also waits for it", t.call(ctx, http.MethodPost, t.tenantAPI.path("/deliveries/"+d.ID+"/cancel"), nil, http.StatusOK, nil)
+	}
+	if err := pause(ctx, d.NextAttemptAt.Sub(f.Now())); err != nil { // questions before the time would only cost
+		return "", err
+	}
+	if d, err = t.await(ctx, d.ID, "delivered"); err != nil {
+		return "", err
+	}
+	got, err := t.arrivals(ctx, 2)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("fired after %v", got[1].At.Sub(got[0].At).Round(time.Second)), judgeFired(event, d, got)
+}
+
+// judgeSchedule checks the one schedule of a retry: at the planned time, rounded
+// up to a second.
+func judgeSchedule(d delivery, found []string) error {
+	if len(found) != 1 {
+		return fmt.Errorf("the event has %d schedules, and not 1", len(found))
+	}
+	at, err := time.Parse(atFormat, found[0])
+	if err != nil {
+		return fmt.Errorf("the schedule is %s, and not of the form %s", found[0], atFormat)
+	}
+	if late := at.Sub(d.NextAttemptAt); late < 0 || late > time.Second {
+		return fmt.Errorf("the schedule is %s, and the attempt is planned for %s", found[0], d.NextAttemptAt.Format(time.RFC3339))
+	}
+	return nil
+}
+
+// judgeFired checks the attempt of the schedule.
+func judgeFired(event string, d delivery, got []Request) error {
+	if err := judgeAttempts(event, d, got, 2); err != nil {
+		return err
+	}
+	if gap := got[1].At.Sub(got[0].At); gap < beyond-clockError {
+		return fmt.Errorf("the retry came %v after the first attempt, and not %v", gap, beyond)
+	}
+	return nil
+}
