@@ -19,7 +19,7 @@
 //	                                     gate gives the lease to the token on arrival
 //	closed, throttle not over            check again afterwards
 //	closed                               release a wave of 1, 2, 4 ... 500 deliveries, the
-//	                                     oldest first, and schedule the next wave
+//	                                     fewest attempts first, and schedule the next wave
 //
 // An endpoint moves through these stages:
 //

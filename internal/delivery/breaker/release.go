@@ -1,8 +1,10 @@
 package breaker
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"surehook/internal/delivery/gate"
@@ -40,10 +42,13 @@ func (r *reconciliation) releaseWave(ctx context.Context, next gate.Record) erro
 	if err := r.saveCircuit(ctx, next); err != nil {
 		return err
 	}
-	parked, err := r.withoutSlot(ctx, waveSize(wave), r.now)
+	parked, err := r.withoutSlot(ctx, max(waveSize(wave), probeChoice), r.now)
 	if err != nil {
 		return err
 	}
+	// Fewest attempts first: deliveries that always fail would open the circuit again.
+	slices.SortStableFunc(parked, func(a, b hook.Delivery) int { return cmp.Compare(a.Attempts, b.Attempts) })
+	parked = parked[:min(len(parked), waveSize(wave))]
 	if len(parked) == 0 {
 		return nil // Tick checks the endpoint again at AttendAt
 	}

@@ -39,33 +39,36 @@ func poison(t *testing.T, s setup) (measured string) {
 	return measured
 }
 
-// hangs lets an endpoint answer 503, then its probe, and then nothing.
+// hangs lets a fast endpoint answer 503, then its probe, and then nothing.
 func hangs(t *testing.T, s setup) (measured string) {
 	t.Helper()
 
 	s.run(t, func(l *lab) {
-		var probed bool
-		var open bool
-		e := l.endpoint("acme", func(send.Request) (time.Duration, int) {
-			switch {
-			case !open:
-				return healthyAfter, 503
-			case !probed:
-				probed = true
-				return healthyAfter, 200
+		next := []answer{after(healthyAfter)} // the last one answers all further requests
+		e := l.endpoint("acme", func(r send.Request) (time.Duration, int) {
+			now := next[0]
+			if len(next) > 1 && now == nil {
+				next = next[1:]
+				now = after(healthyAfter)
 			}
-			return time.Hour, 200
+			return now(r)
 		}, nil)
+		l.prove(e)
+		proved := l.delivered(e)
+		l.setting(func() { next = []answer{func(send.Request) (time.Duration, int) { return healthyAfter, 503 }} })
 		l.postMany(e, 20)
 		l.until(time.Minute, func() bool { return l.record(e).State == circuit.Open })
-		l.setting(func() { open = true })
+		l.setting(func() {
+			next = []answer{nil, after(time.Hour)}
+			l.all[e.ID].most = 0
+		})
 		l.postMany(e, 1000)
-		l.until(time.Hour, func() bool { return l.delivered(e) == 1 })
+		l.until(time.Hour, func() bool { return l.delivered(e) == proved+1 })
 		before := len(l.at(e).arrivals)
 		time.Sleep(10 * time.Minute)
 		most := l.at(e).most
-		s.want(t, l.delivered(e) == 1 && most <= 10,
-			"%d answered, %d requests at once; want the probe answered, and at most 10 at once", l.delivered(e), most)
+		s.want(t, l.delivered(e) == proved+1 && most <= 10,
+			"%d answered after the outage, %d requests at once; want the probe answered, and at most 10 at once", l.delivered(e)-proved, most)
 		measured = fmt.Sprintf("%d at once, %d in the 10 minutes after the probe", most, len(l.at(e).arrivals)-before)
 	})
 	return measured

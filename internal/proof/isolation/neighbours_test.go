@@ -7,6 +7,7 @@ import (
 
 	"surehook/internal/delivery/send"
 	"surehook/internal/hook"
+	"surehook/internal/rule/speed"
 )
 
 const (
@@ -20,8 +21,8 @@ const (
 func slowNeighbour(t *testing.T, s setup) string {
 	t.Helper()
 
-	alone := traffic(t, s, nil)
-	beside := traffic(t, s, func(time.Duration) time.Duration { return slowAfter })
+	alone, _ := traffic(t, s, nil)
+	beside, _ := traffic(t, s, func(time.Duration) time.Duration { return slowAfter })
 	s.want(t, len(alone) == len(beside), "%d arrived beside the slow endpoint, and %d alone; want as many", len(beside), len(alone))
 	p99, worse := percentile(took(alone, 0), 99), percentile(took(beside, 0), 99)
 	s.want(t, p99 > 0 && worse <= 3*p99, "p99 %s beside the slow endpoint, and %s alone; want at most 3 times as long", worse, p99)
@@ -33,7 +34,7 @@ func turnsSlow(t *testing.T, s setup) string {
 	t.Helper()
 
 	turn := s.trafficFor() / 2
-	all := traffic(t, s, func(since time.Duration) time.Duration {
+	all, most := traffic(t, s, func(since time.Duration) time.Duration {
 		if since < turn {
 			return healthyAfter
 		}
@@ -42,7 +43,9 @@ func turnsSlow(t *testing.T, s setup) string {
 	later := took(all, turn)
 	worst, p99 := percentile(later, 100), percentile(later, 99)
 	s.want(t, worst > 0 && worst <= time.Second, "the slowest event arrived after %s; want at most 1 s", worst)
-	return fmt.Sprintf("the slowest after %s, p99 %s", millis(worst), millis(p99))
+	// Five late attempts, and those that begin until the fifth is late.
+	s.want(t, most <= 2*perSecond/4+speed.Slots, "%d requests at once to the slow endpoint; want two seconds of its events, and %d, at most", most, speed.Slots)
+	return fmt.Sprintf("the slowest after %s, p99 %s, %d requests at once to the slow one", millis(worst), millis(p99), most)
 }
 
 func (s setup) trafficFor() time.Duration { return time.Duration(s.of(12, 60, 60)) * time.Second }
@@ -62,7 +65,8 @@ func took(all []arrival, from time.Duration) (latencies []time.Duration) {
 
 // traffic returns the arrivals at the healthy endpoints. bad is the time that a 20th
 // endpoint takes for an answer, after the time since the beginning; nil: no such endpoint.
-func traffic(t *testing.T, s setup, bad func(since time.Duration) time.Duration) (all []arrival) {
+// most is the number of its requests at once.
+func traffic(t *testing.T, s setup, bad func(since time.Duration) time.Duration) (all []arrival, most int) {
 	t.Helper()
 
 	s.run(t, func(l *lab) {
@@ -87,6 +91,9 @@ func traffic(t *testing.T, s setup, bad func(since time.Duration) time.Duration)
 			}
 		}
 		l.until(time.Minute, func() bool { return l.deliveredAll(healthy) == posted })
+		if bad != nil {
+			most = l.at(sick).most
+		}
 		for _, e := range healthy {
 			got := l.at(e)
 			for i, took := range got.latency {
@@ -94,5 +101,5 @@ func traffic(t *testing.T, s setup, bad func(since time.Duration) time.Duration)
 			}
 		}
 	})
-	return all
+	return all, most
 }

@@ -21,7 +21,7 @@ const leastShare = 0.75
 func rows() []row {
 	return []row{
 		{"slow neighbour", "19 new endpoints beside one that answers after 9 s and gets a quarter of 50 events a second", "p99 of the 19 at most 3 times as alone", slowNeighbour, true},
-		{"turns slow", "the same endpoint answers in time at first, and after 9 s from one moment on", "the events of the 19 arrive within 1 s", turnsSlow, true},
+		{"turns slow", "the same endpoint answers in time at first, and after 9 s from one moment on", "the events of the 19 arrive within 1 s, and the slow one has at most 30 requests at once", turnsSlow, true},
 		{"slow tenant", "3,000 deliveries at once to 500 endpoints of a tenant that answer after 25 s", "each event of another tenant arrives within 2 s", slowTenant, true},
 		{"slow alone", "the same tenant alone", "uses 90 % of the slots", slowAlone, false},
 		{"quick and limited", "`max_in_flight` 5, answers after 1 ms, 100 events at once", "all within 3 s, at most 5 at once", quickLimited, true},
