@@ -24,6 +24,7 @@ import (
 	"surehook/internal/aws/sqs"
 	"surehook/internal/delivery/breaker"
 	"surehook/internal/delivery/deliver"
+	"surehook/internal/delivery/gate"
 	"surehook/internal/delivery/notify"
 	"surehook/internal/delivery/send"
 	"surehook/internal/delivery/settle"
