@@ -136,7 +136,7 @@ func TestFunctions_environment(t *testing.T) {
 				},
 				"Breaker": {
 					names.EnvTable: "${Table}", names.EnvLiveQueue: "${Live}", names.EnvRetryQueue: "${Retry}", names.EnvSlotQueue: "${Slot}",
-					names.EnvOverflowQueue: "${Overflow}",
+					names.EnvOverflowQueue:    "${Overflow}",
 					names.EnvDeadLettersQueue: "${DeadLetters}", names.EnvCircuitsQueue: "${Circuits}",
 					names.EnvTopic: "${Topic}", names.EnvRetention: retention[env.Name],
 				},

@@ -33,7 +33,7 @@ func TestQueue(t *testing.T) {
 func takeAll(q *memory.Queue, lane hook.Lane) ([]porttest.Message, error) {
 	var taken []porttest.Message
 	for _, m := range q.Receive(lane, 10) {
-		taken = append(taken, porttest.Message{Body: m.Body, Group: string(m.Group)})
+		taken = append(taken, porttest.Message{Body: m.Body, Group: m.Group})
 		q.Delete(m.ID)
 	}
 	return taken, nil

@@ -73,11 +73,12 @@ func (l Limits) Begin(h Held) Limits {
 	return l
 }
 
-// End returns the limits without the held leases. A lease of another token stays.
+// End returns the limits without the held leases. A lease of another token stays, and a
+// lease that another process started: a copy of the token may make the attempt.
 func (l Limits) End(held ...Held) Limits {
 	l.Leases = maps.Clone(l.Leases)
 	for _, h := range held {
-		if l.Leases[h.Key].Nonce == h.Nonce {
+		if lease := l.Leases[h.Key]; lease.Nonce == h.Nonce && lease.Run == h.Run {
 			delete(l.Leases, h.Key)
 		}
 	}
@@ -144,7 +145,7 @@ type Delta struct {
 }
 
 // Applies reports whether the stored limits are as before, as far as the change goes,
-// and hold at most most leases after the change. Stores use Applies as the condition of
+// and hold no more leases than most after the change. Stores use Applies as the condition of
 // the write.
 //
 // Limits that were read without a lease ever begun are as before only without one: a

@@ -138,3 +138,21 @@ func TestLimits_CountLate(t *testing.T) {
 		t.Errorf("in the next minute: %d; want 1", l.Late)
 	}
 }
+
+// A process that fails to start the lease of a token ends no lease of a copy.
+func TestLimits_EndLeavesTheLeaseOfACopy(t *testing.T) {
+	t.Parallel()
+
+	lease := gate.Lease{Nonce: "n", Until: start.Add(gate.LeaseFor), Run: "of the copy"}
+	l := gate.Limits{}.Begin(gate.Held{Key: "a", Lease: lease})
+	for _, run := range []string{"", "own"} {
+		other := lease
+		other.Run = run
+		if got := l.End(gate.Held{Key: "a", Lease: other}); got.InFlight(start) != 1 {
+			t.Errorf("End() of run %q = %+v; want the lease of the copy kept", run, got)
+		}
+	}
+	if got := l.End(gate.Held{Key: "a", Lease: lease}); got.InFlight(start) != 0 {
+		t.Errorf("End() of the own lease = %+v; want none", got)
+	}
+}

@@ -37,12 +37,16 @@ func (g *Gate) takePlaces(ctx context.Context, tenant hook.TenantID, all []Due, 
 		}
 		after := before.Live(now)
 		has = make([]bool, len(all))
+		taken := false
 		for i, due := range all {
-			_, has[i] = after.Leases[due.Holder()]
+			_, has[i] = after.Leases[due.PlaceKey()]
 			if !has[i] && len(after.Leases) < g.Places {
-				has[i] = true
+				has[i], taken = true, true
 				after = after.Begin(due.place(leaseEnd(now)))
 			}
+		}
+		if !taken {
+			return nil // the end of other places needs no write
 		}
 		return g.changePlaces(ctx, tenant, before, after)
 	})
@@ -52,9 +56,13 @@ func (g *Gate) takePlaces(ctx context.Context, tenant hook.TenantID, all []Due, 
 	return has, err
 }
 
+// PlaceKey returns the name of the token as the holder of a place. Two replays of one
+// event may have the same nonce, so the endpoint is a part of the name.
+func (d Due) PlaceKey() string { return string(d.Delivery.Endpoint) + "_" + d.Holder() }
+
 // place returns the place of the token.
 func (d Due) place(until time.Time) Held {
-	return Held{d.Holder(), Lease{Nonce: d.Nonce, Until: until}}
+	return Held{d.PlaceKey(), Lease{Nonce: d.Nonce, Until: until}}
 }
 
 // hasPlace reports whether the token may stay in its lane. A place ends when the token
@@ -67,7 +75,7 @@ func (g *Gate) hasPlace(ctx context.Context, q Query, due Due, now time.Time) (b
 	if err != nil {
 		return false, fmt.Errorf("read places of tenant %s: %w", q.Tenant, err)
 	}
-	_, ok := places.Live(now).Leases[due.Holder()]
+	_, ok := places.Live(now).Leases[due.PlaceKey()]
 	return ok, nil
 }
 

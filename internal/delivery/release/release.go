@@ -128,19 +128,21 @@ func (r *Releaser) promote(ctx context.Context, record gate.Record, l gate.Limit
 			return nil
 		}
 		saveErr := r.Store.SaveCircuit(ctx, next)
-		if saveErr == nil || hook.CodeOf(saveErr) != hook.CodeConflict {
-			return saveErr
+		if saveErr == nil {
+			return nil
 		}
-		var err error
-		if record, err = r.Store.Circuit(ctx, record.Tenant, record.Endpoint); err != nil {
-			return err
+		if hook.CodeOf(saveErr) == hook.CodeConflict {
+			var err error
+			if record, err = r.Store.Circuit(ctx, record.Tenant, record.Endpoint); err != nil {
+				return fmt.Errorf("read circuit of %s: %w", next.Endpoint, err)
+			}
 		}
-		return saveErr
+		return fmt.Errorf("save the speed of endpoint %s: %w", next.Endpoint, saveErr)
 	})
-	if err != nil {
-		return fmt.Errorf("save the speed of endpoint %s: %w", record.Endpoint, err)
+	if err != nil && hook.CodeOf(err) == hook.CodeConflict {
+		return &hook.Error{Code: hook.CodeUnavailable, Message: fmt.Sprintf("too many concurrent changes of endpoint %s", record.Endpoint)}
 	}
-	return nil
+	return err
 }
 
 // claim is one Fill or HandOver.

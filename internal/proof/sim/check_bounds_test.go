@@ -154,7 +154,7 @@ func (w *simulation) askedOf(p *process, r send.Request) time.Time {
 }
 
 // checkBill: a batch takes a bounded number of requests to the store and to the queues.
-// Conflicts and faults repeat some. A slot with its place takes 8 of the 16 for an endpoint.
+// Conflicts and faults repeat some. A slot with its place takes 8 of the 36 for an endpoint, and a fill of slots a message each.
 func (w *simulation) checkBill(p *process) {
 	if p.batch == nil {
 		return
@@ -163,7 +163,7 @@ func (w *simulation) checkBill(p *process) {
 	for _, m := range p.batch {
 		endpoints[m.Token.Delivery.Endpoint] = true
 	}
-	most := 2 + 16*len(endpoints) + 10*len(p.batch) + 3*p.refused + 3*p.faults
+	most := 2 + 36*len(endpoints) + 10*len(p.batch) + 3*p.refused + 3*p.faults
 	for _, m := range p.batch {
 		most += 3 * m.Token.Delivery.Generation // the end of a replay retires the generations before
 	}

@@ -56,7 +56,7 @@ func (w *simulation) checkSlots(p *process) {
 			continue // a copy of the token may have taken the place again
 		}
 		places, err := w.store.Places(w.ctx, m.Token.Tenant)
-		holder := gate.Due{Delivery: of.DeliveryID, Attempt: of.number, Nonce: m.Token.Nonce}.Holder()
+		holder := gate.Due{Delivery: of.DeliveryID, Attempt: of.number, Nonce: m.Token.Nonce}.PlaceKey()
 		if place, ok := places.Leases[holder]; err != nil || ok && w.now.Before(place.Until) {
 			w.fail(checkSlot, "%s kept its place of %s until %s (%v)", p.name, m.Token.Tenant, place.Until.Sub(start), err)
 		}

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"surehook/internal/delivery/deliver"
@@ -236,10 +235,9 @@ func (s ports) RecordOutcome(ctx context.Context, d hook.Delivery) error {
 // names of holders have random nonces, and a run must repeat itself.
 func (p *process) holders(places map[string]gate.Lease) (all []string) {
 	for _, m := range p.batch {
-		for holder := range places {
-			if strings.HasSuffix(holder, "_"+m.Token.Nonce) {
-				all = append(all, m.Token.Delivery.String())
-			}
+		due := gate.Due{Delivery: m.Token.Delivery.DeliveryID, Attempt: m.Token.Attempt, Nonce: m.Token.Nonce}
+		if _, has := places[due.PlaceKey()]; has {
+			all = append(all, m.Token.Delivery.String())
 		}
 	}
 	slices.Sort(all)
