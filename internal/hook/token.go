@@ -87,9 +87,8 @@ func (d Delivery) NextToken() Token {
 
 // MaxHops is the bound of Hops for a healthy token, circuit check or message of a
 // replay job. Messages beyond the bound are counted, and sent on all the same: no
-// delivery is lost. A token waits for a rate slot or for the end of a throttle in one
-// hop. A token without an in-flight slot asks again after 2 s to 4 s, so 1,000 hops take
-// about 50 minutes. The longest cooldown, 24 h, takes 96 circuit checks of 15 minutes.
+// delivery is lost. A token waits for a rate slot in one hop, and moves to another lane in
+// at most two. The longest cooldown, 24 h, takes 96 circuit checks of 15 minutes.
 // A job's first message asks for the job 60 times.
 const MaxHops = 1000
 
