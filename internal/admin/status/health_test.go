@@ -151,7 +151,7 @@ func TestReader_Health_counts(t *testing.T) {
 		Status: endpoint.Status{Endpoint: e, Gate: record}, At: b.now, Hour: hours, Day: day,
 		Waiting: status.Waiting{Retrying: 3, Parked: 2}, Dead: 4, Complete: true,
 	}
-	if diff := cmp.Diff(want, h, cmp.AllowUnexported(latency.Histogram{})); diff != "" {
+	if diff := cmp.Diff(want, h, cmp.AllowUnexported(latency.Histogram{}, latency.Coarse{})); diff != "" {
 		t.Errorf("Health (-want +got):\n%s", diff)
 	}
 }
