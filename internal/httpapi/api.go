@@ -119,6 +119,7 @@ const (
 	analysisPath   = deadPath + "/analysis"
 	payloadPath    = eventPath + "/payload"
 	auditPath      = "/audit"
+	statsPath      = "/stats"
 	limitsPath     = tenantPath + "/limits"
 	healthPath     = "/v1/health"
 	keysPath       = "/v1/keys"
@@ -182,6 +183,7 @@ func manageRoutes(h *manage) []route {
 		read(endpointPath+"/deliveries", h.listEndpointDeliveries),
 		read(endpointPath+"/health", h.getEndpointHealth),
 		read(endpointPath+"/history", h.listEndpointHistory),
+		read(endpointPath+statsPath, h.getStats),
 		read(eventsPath, h.listEvents),
 		read(eventPath, h.getEvent),
 		read(eventPath+"/deliveries", h.listEventDeliveries),
@@ -189,6 +191,7 @@ func manageRoutes(h *manage) []route {
 		read(deliveriesPath, h.listDeliveries),
 		read(deliveryPath, h.getDelivery),
 		read(deadPath, h.listDeadLetters),
+		read(tenantPath+statsPath, h.getStats),
 		admin(http.MethodGet, tenantsPath, "", h.listTenants),
 		read(limitsPath, h.getTenantLimits),
 		admin(http.MethodPut, limitsPath, "limits.set", h.putTenantLimits),

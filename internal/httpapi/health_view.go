@@ -164,23 +164,14 @@ func viewWindow(w status.Window) windowView {
 		Delivered:    w.Delivered,
 		Dead:         w.Dead,
 		MeanDelivery: viewMean(w),
-		ByOutcome:    make(map[string]int),
-		ByNumber:     []int{},
+		ByOutcome:    viewOutcomes(w.Classes[:]),
+		ByNumber:     viewNumbers(w.Numbers[:]),
+	}
+	if v.ByOutcome == nil {
+		v.ByOutcome = map[string]int{}
 	}
 	if n := w.Latency.Count(); n > 0 {
-		ms := func(p float64) float64 { return float64(w.Latency.Percentile(p).Microseconds()) / 1000 }
-		v.Latency = &latencyView{Samples: n, P50: ms(50), P95: ms(95), P99: ms(99)}
-	}
-	for class, n := range w.Classes {
-		if n > 0 {
-			v.ByOutcome[hook.Class(class).String()] = n
-		}
-	}
-	for i, n := range w.Numbers[1:] {
-		if n > 0 { // numbers without attempts stay 0
-			v.ByNumber = append(v.ByNumber, make([]int, i+1-len(v.ByNumber))...)
-			v.ByNumber[i] = n
-		}
+		v.Latency = viewLatency(n, w.Latency.Percentile)
 	}
 	return v
 }
