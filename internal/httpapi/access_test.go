@@ -53,6 +53,8 @@ func operations() []operation {
 		{name: "GET " + endpoint + "/deliveries", scope: "read", status: 200, body: ""},
 		{name: "GET " + endpoint + "/health", scope: "read", status: 200, body: ""},
 		{name: "GET " + endpoint + "/history", scope: "read", status: 200, body: ""},
+		{name: "GET " + endpoint + "/stats", scope: "read", status: 200, body: ""},
+		{name: "GET /v1/tenants/{tenant}/stats", scope: "read", status: 200, body: ""},
 		{name: "GET /v1/tenants/{tenant}/events", scope: "read", status: 200, body: ""},
 		{name: "GET /v1/tenants/{tenant}/deliveries", scope: "read", status: 200, body: ""},
 		{name: "GET /v1/tenants/{tenant}/dead-letters", scope: "read", status: 200, body: ""},
