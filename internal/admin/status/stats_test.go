@@ -2,6 +2,7 @@ package status_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync/atomic"
@@ -150,7 +151,8 @@ func TestReader_Statistics_refuses(t *testing.T) {
 			}
 			continue
 		}
-		if fields := fieldsOf(t, err); fields[0] != "since" || !strings.Contains(fmt.Sprintf("%+v", err.(*hook.Error).Fields), tt.want) { //nolint:errorlint,forcetypeassert // not wrapped
+		known, ok := errors.AsType[*hook.Error](err)
+		if !ok || len(known.Fields) != 1 || known.Fields[0].Field != "since" || !strings.Contains(known.Fields[0].Message, tt.want) {
 			t.Errorf("%s: Statistics = %v; want since %q", name, err, tt.want)
 		}
 	}

@@ -118,7 +118,8 @@ func hourSize(t *testing.T, updates []request) int {
 			typed, _ := value.(map[string]any)
 			set, _ := typed["SS"].([]any)
 			for _, one := range set {
-				types[one.(string)] = true //nolint:forcetypeassert // the value of a string set
+				name, _ := one.(string)
+				types[name] = true
 			}
 			if text, ok := typed["N"].(string); ok && name != ":expires" && name != ":room" {
 				n, err := strconv.Atoi(text)

@@ -422,7 +422,7 @@ func (w *bundle) fill(e hook.Endpoint) {
 		for i := range 40 {
 			took := time.Duration(20*math.Pow(100, float64(i)/40)) * time.Millisecond
 			counts.Count(stats.Attempt{
-				Type: []string{"order.paid", "order.created", "order.shipped", "user.created", "invoice.paid"}[i%5],
+				Type:  []string{"order.paid", "order.created", "order.shipped", "user.created", "invoice.paid"}[i%5],
 				Class: hook.ClassDelivered, Number: 1, State: hook.StateDelivered, Age: took, Duration: took, Queued: took,
 			})
 			counts.OK++
