@@ -64,7 +64,7 @@ func Views() map[string]reflect.Type {
 		"EndpointHealth":     reflect.TypeFor[endpointHealthView](),
 		"Stats":              reflect.TypeFor[statsView](),
 		"StatsRow":           reflect.TypeFor[statsRowView](),
-		"NotificationList":   reflect.TypeFor[listView[notificationView]](),
+		"DecisionList":       reflect.TypeFor[listView[decisionView]](),
 		"Health":             reflect.TypeFor[pipelineView](),
 		"AuditList":          reflect.TypeFor[listView[auditView]](),
 		"AuditValues":        reflect.TypeFor[difference](),

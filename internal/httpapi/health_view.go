@@ -65,10 +65,10 @@ type windowView struct {
 
 // latencyView has fractions of milliseconds, because whole milliseconds would exceed the 5 % error of short times.
 type latencyView struct {
-	Samples int     `json:"samples"`
-	P50     float64 `json:"p50_ms"`
-	P95     float64 `json:"p95_ms"`
-	P99     float64 `json:"p99_ms"`
+	Samples int      `json:"samples"`
+	P50     duration `json:"p50"`
+	P95     duration `json:"p95"`
+	P99     duration `json:"p99"`
 }
 
 // pipelineView is the health of the pipeline.

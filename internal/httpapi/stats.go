@@ -126,8 +126,8 @@ func viewStatsRow(r status.StatsRow) statsRowView {
 }
 
 func viewLatency(samples int, percentile func(p float64) time.Duration) *latencyView {
-	ms := func(p float64) float64 { return float64(percentile(p).Microseconds()) / 1000 }
-	return &latencyView{Samples: samples, P50: ms(50), P95: ms(95), P99: ms(99)}
+	at := func(p float64) duration { return duration(percentile(p).Truncate(time.Microsecond)) }
+	return &latencyView{Samples: samples, P50: at(50), P95: at(95), P99: at(99)}
 }
 
 // viewOutcomes returns the counts by class; nil for none.

@@ -21,7 +21,7 @@ func TestStats(t *testing.T) {
 		stats.Attempt{Type: "user.made", Class: hook.ClassRefused, Number: 1, Duration: time.Second, State: hook.StateDead},
 		stats.Attempt{Class: hook.ClassDNS, Number: 1, State: hook.StateRetrying},
 	)
-	const fine, coarse = `{"samples":%d,"p50_ms":1043.229,"p95_ms":1043.229,"p99_ms":1043.229}`, `{"samples":%d,"p50_ms":829.105,"p95_ms":829.105,"p99_ms":829.105}`
+	const fine, coarse = `{"samples":%d,"p50":"1.043229s","p95":"1.043229s","p99":"1.043229s"}`, `{"samples":%d,"p50":"829.105ms","p95":"829.105ms","p99":"829.105ms"}`
 	const span = `{"since":"2026-11-20T09:00:00.000Z","until":"2026-11-21T09:30:00.000Z","endpoints":1,"data":[%s]}`
 	all := `"attempts":4,"success_rate":0.25,"first_attempt_success_rate":0,"dead_rate":0.5,"delivered":1,"dead":1,"latency":` + fmt.Sprintf(fine, 3) +
 		`,"mean_delivery_time":"31s","attempts_by_outcome":{"delivered":1,"dns":1,"refused":1,"unavailable":1},"attempts_by_number":[3,1],"delivered_by_attempt":[0,1]}`
