@@ -32,7 +32,7 @@ func (a *Admin) Change(ctx context.Context, tenant hook.TenantID, ref string, ve
 		if e.UID != before.UID {
 			errs = append(errs, hook.FieldError{Field: "uid", Message: "cannot be changed"})
 		}
-		if len(errs) > 0 {
+		if errs = hook.AlsoWrong(f.Wrong, errs); len(errs) > 0 {
 			return false, hook.Invalid(errs...)
 		}
 		if same(before, *e) {
