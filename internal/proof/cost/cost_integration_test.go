@@ -37,12 +37,14 @@ func TestCost(t *testing.T) { //nolint:paralleltest // one report
 	dead := whole(t)
 	hour, twice, long := outage(t, 1000, time.Hour), outage(t, 2000, time.Hour), outage(t, 1000, 6*time.Hour)
 	flood := flooded(t)
+	mixed, mixedBatch := realistic(t, 1, 0), realistic(t, 100, 0)
+	flaky, flakyBatch := realistic(t, 1, mixFailures), realistic(t, 100, mixFailures)
 
 	// The difference between two sizes is the cost per delivery, without the fixed cost of an outage.
 	parked := float64(twice.Deliveries - hour.Deliveries)
 	writes := (twice.Account.Writes("delivery") - hour.Account.Writes("delivery")) / parked
 	report := cost.Report{
-		Scenarios: []cost.Scenario{single, singleWorst, batch, batchWorst, fan, unproven, failing, dead, hour, twice, long, flood},
+		Scenarios: []cost.Scenario{single, singleWorst, batch, batchWorst, mixed, mixedBatch, flaky, flakyBatch, fan, unproven, failing, dead, hour, twice, long, flood},
 		Idle:      idle(t),
 		Bounds: []cost.Bound{
 			{What: "write units of a first-try success, the shared stats aside", Got: single.WriteUnits() - single.Units("write stats"), Promised: 3},
@@ -52,6 +54,8 @@ func TestCost(t *testing.T) { //nolint:paralleltest // one report
 			{What: "the same, posted and delivered alone", Got: singleWorst.ReadUnits(), Promised: 4, Allowed: 5},
 			{What: "USD per million single posts", Got: single.USD(), Promised: 4.50, Allowed: 5.50},
 			{What: "USD per million in batches of 100", Got: batch.USD(), Promised: 3.00},
+			{What: "USD per million of the mix, posted alone", Got: mixed.USD(), Promised: 5.00, Allowed: 5.50},
+			{What: "USD per million of the mix, in batches of 100", Got: mixedBatch.USD(), Promised: 3.20},
 			{What: "writes that an outage adds to a parked delivery", Got: writes - 1, Promised: 2},
 			{What: "messages that an outage adds to a parked delivery", Got: float64(twice.Messages-hour.Messages)/parked - 1, Promised: 1},
 			{What: "writes that five more hours of an outage cost, all deliveries together", Got: long.Account.Writes("") - hour.Account.Writes(""), Promised: 60},
@@ -79,7 +83,7 @@ func (w *bundle) scenario(name, how string, deliveries int) cost.Scenario {
 func healthy(t *testing.T, name string, batch, posted, deliveries int) cost.Scenario {
 	t.Helper()
 
-	w := newBundle(t, batch)
+	w := newBundle(t, batch, 1)
 	w.endpoint(nil)
 	w.warm()
 	for range deliveries / posted {
@@ -95,7 +99,7 @@ func healthy(t *testing.T, name string, batch, posted, deliveries int) cost.Scen
 func newEndpoints(t *testing.T) cost.Scenario {
 	t.Helper()
 
-	w := newBundle(t, full)
+	w := newBundle(t, full, 1)
 	w.unproven = true
 	w.endpoint(nil)
 	w.warm()
@@ -111,7 +115,7 @@ func newEndpoints(t *testing.T) cost.Scenario {
 func fanOut(t *testing.T) cost.Scenario {
 	t.Helper()
 
-	w := newBundle(t, full)
+	w := newBundle(t, full, 1)
 	for range 10 {
 		w.endpoint(nil)
 	}
@@ -127,7 +131,7 @@ func fanOut(t *testing.T) cost.Scenario {
 func failures(t *testing.T) cost.Scenario {
 	t.Helper()
 
-	w := newBundle(t, full)
+	w := newBundle(t, full, 1)
 	w.endpoint(nil)
 	w.warm()
 	w.answer = func(r send.Request) hook.Outcome {
@@ -151,7 +155,7 @@ func failures(t *testing.T) cost.Scenario {
 func whole(t *testing.T) cost.Scenario {
 	t.Helper()
 
-	w := newBundle(t, full)
+	w := newBundle(t, full, 1)
 	w.endpoint(nil)
 	w.warm()
 	w.answer = answers(503)
@@ -167,7 +171,7 @@ func whole(t *testing.T) cost.Scenario {
 func outage(t *testing.T, deliveries int, lasts time.Duration) cost.Scenario {
 	t.Helper()
 
-	w := newBundle(t, full)
+	w := newBundle(t, full, 1)
 	w.endpoint(nil)
 	w.warm()
 	ends := w.clock().Add(lasts)
@@ -189,7 +193,7 @@ func outage(t *testing.T, deliveries int, lasts time.Duration) cost.Scenario {
 func flooded(t *testing.T) cost.Scenario {
 	t.Helper()
 
-	w := newBundle(t, full)
+	w := newBundle(t, full, 1)
 	w.endpoint(func(e *hook.Endpoint) { e.RatePerSecond = 10 })
 	w.warm()
 	w.post(100)
@@ -211,7 +215,7 @@ func (w *bundle) wantDelivered(want int) {
 func idle(t *testing.T) cost.Idle {
 	t.Helper()
 
-	w := newBundle(t, full)
+	w := newBundle(t, full, 1)
 	w.endpoint(nil)
 	w.warm()
 	measure := func(f func() error, extra time.Duration) cost.Usage {
