@@ -87,6 +87,7 @@ type bundle struct {
 	names     map[string]queue // by URL and by ARN
 	batch     int              // messages of a batch of the event source
 	unproven  bool             // endpoints are new; otherwise fast
+	perMinute int              // deliveries of the endpoint in the hour before
 	answer    func(r send.Request) hook.Outcome
 
 	mu        sync.Mutex
@@ -106,7 +107,7 @@ type bundle struct {
 func newBundle(t *testing.T, batch, processes int) *bundle {
 	t.Helper()
 
-	w := &bundle{t: t, batch: batch, names: make(map[string]queue), now: start, ids: world.NewIDs("ledger"), random: rand.NewChaCha8([32]byte{}), answer: answers(200)}
+	w := &bundle{t: t, batch: batch, perMinute: 40, names: make(map[string]queue), now: start, ids: world.NewIDs("ledger"), random: rand.NewChaCha8([32]byte{}), answer: answers(200)}
 	plain := emulator(t)
 	table := newTable(t, plain)
 	w.ledger = cost.NewLedger(keys(), peek(plain, table), w.take)
@@ -347,13 +348,17 @@ func (w *bundle) invoke(n, atOnce int, f func()) {
 	w.longest = 0
 	w.lines.Reset()
 	f()
-	d := time.Duration(n) * cost.WorkTime
+	memory := cost.MemoryMB
+	if atOnce == breakerAtOnce {
+		memory = cost.BreakerMB
+	}
+	d := cost.WorkTime(float64(n), memory)
 	for name, requests := range w.account().Requests {
 		made := int(requests - before.Requests[name])
 		d += time.Duration((made+atOnce-1)/atOnce) * cost.RequestTime
 	}
 	d += w.longest
-	w.ledger.Add(cost.InvocationUsage(d).Plus(cost.LogUsage(w.lines.String())))
+	w.ledger.Add(cost.InvocationUsage(d, memory).Plus(cost.LogUsage(w.lines.String())))
 }
 
 func (w *bundle) account() cost.Account {

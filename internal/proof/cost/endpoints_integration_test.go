@@ -39,16 +39,16 @@ func (w *bundle) endpoint(change func(e *hook.Endpoint)) {
 	w.ledger.Reset()
 }
 
-// fill counts the hour as a busy hour near its end: every minute has deliveries,
-// with durations of 20 ms to 2 s. The item only grows.
+// fill counts the hour as an hour near its end: every minute has deliveries, with
+// durations of 20 ms to 2 s. The item only grows.
 func (w *bundle) fill(e hook.Endpoint) {
 	w.t.Helper()
 
 	now := w.clock()
 	for minute := range 50 {
 		var counts stats.Counts
-		for i := range 40 {
-			took := time.Duration(20*math.Pow(100, float64(i)/40)) * time.Millisecond
+		for i := range w.perMinute {
+			took := time.Duration(20*math.Pow(100, float64(i%40)/40)) * time.Millisecond
 			counts.Count(stats.Attempt{Class: hook.ClassDelivered, Number: 1, State: hook.StateDelivered, Age: took, Duration: took})
 			counts.OK++
 		}
