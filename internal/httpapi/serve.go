@@ -71,7 +71,8 @@ type resource struct {
 	audit  *audit.Log
 }
 
-// ServeHTTP handles the request and logs one line.
+// ServeHTTP handles the request and logs one line. A reply that is logged has its line
+// already.
 func (s *resource) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now() //nolint:forbidigo // for the log and for the expiry of the caller's key
 	c := &call{w: w, r: r, began: began}
@@ -85,7 +86,9 @@ func (s *resource) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer, code = p.reply(err), p.Code
 	}
 	answer.write(w)
-
+	if answer.logged {
+		return
+	}
 	level := slog.LevelInfo
 	attrs := []slog.Attr{
 		slog.String(names.LogMethod, r.Method),
