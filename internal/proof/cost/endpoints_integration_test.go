@@ -40,7 +40,7 @@ func (w *bundle) endpoint(change func(e *hook.Endpoint)) {
 }
 
 // fill counts the hour as an hour near its end: every minute has deliveries, with
-// durations of 20 ms to 2 s. The item only grows.
+// durations of 20 ms to 2 s and five event types.
 func (w *bundle) fill(e hook.Endpoint) {
 	w.t.Helper()
 
