@@ -115,8 +115,11 @@ func (w *world) run(twice bool) {
 
 	for steps := 0; ; steps++ {
 		at, ok := w.queue.Next()
-		if !ok {
+		if !ok && w.lateAt.IsZero() {
 			return
+		}
+		if !ok {
+			at = w.lateAt.Add(1)
 		}
 		if steps > 5000 {
 			w.Fatal("the job does not end")
@@ -318,17 +321,22 @@ func TestEraser_reuse(t *testing.T) {
 	if got, err := post(); err != nil || got.Deliveries != 2 {
 		t.Fatalf("Accept() = %+v, %v; want 2 deliveries", got, err)
 	}
+	cached, err := w.TenantVersion(t.Context(), "acme")
+	check(w, err)
 	id := w.start()
 	if _, err := post(); hook.CodeOf(err) != hook.CodeTenantClosing {
 		t.Errorf("Accept(closing) = %v; want tenant_closing", err)
 	}
 	w.run(false)
 	w.wantErased(id)
-	for range 30 { // through all versions of the erased tenant
-		if got, err := post(); err != nil || got.Deliveries != 0 {
-			t.Fatalf("Accept(erased) = %+v, %v; want no delivery", got, err)
-		}
+	for range 30 {
 		check(w, w.SetTenantLimits(t.Context(), "acme", hook.TenantLimits{}))
+		if version, err := w.TenantVersion(t.Context(), "acme"); err != nil || version == cached {
+			break // the directory would take its old list
+		}
+	}
+	if got, err := post(); err != nil || got.Deliveries != 0 {
+		t.Errorf("Accept(erased) = %+v, %v; want no delivery", got, err)
 	}
 }
 
