@@ -178,7 +178,7 @@ func (w *run) step(ctx context.Context) error {
 
 // afterPass returns the job at the end of a pass.
 func (e Erasure) afterPass(now time.Time) Erasure {
-	e.NotBefore = now
+	e.NotBefore = now.Add(Quiet)
 	dirty := e.Dirty
 	e.Dirty = false
 	switch e.Stage {
