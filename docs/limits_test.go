@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"surehook/internal/admin/audit"
+	"surehook/internal/admin/erasure"
 	"surehook/internal/delivery/replay"
 	"surehook/internal/hook"
 	"surehook/internal/rule/circuit"
@@ -76,6 +77,7 @@ func TestLimits(t *testing.T) {
 		"pages of lists":                  {written(t, "internal/admin", `MaxLimit += (\d+)`)},
 		"percentiles":                     {5, latency.Shortest.Milliseconds(), seconds(latency.Longest), written(t, "internal/aws/dynamo", `statsKept = (\d+) \* time\.Hour`)},
 		"records of changes":              {days(hook.AuditKept), audit.MaxRead},
+		"erasure of a tenant":             {written(t, "internal/aws/dynamo", `scannedPages\s+= (\d+)`), days(erasure.Keep)},
 		"shards":                          {1, hook.MaxShards, 1},
 		"in-flight slots of a deployment": {slots(t, "prod"), slots(t, "staging"), slots(t, "dev")},
 		"events, deliveries and attempts": {

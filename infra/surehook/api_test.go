@@ -211,7 +211,7 @@ func TestPermissions(t *testing.T) {
 			}
 			slices.Sort(got)
 			want := slices.Concat([]string{"${Authorize.Arn}"}, slices.Repeat([]string{"${Ingest.Arn}"}, 2),
-				slices.Repeat([]string{"${Manage.Arn}"}, 4), slices.Repeat([]string{"${Replayer.Arn}"}, 6))
+				slices.Repeat([]string{"${Manage.Arn}"}, 4), slices.Repeat([]string{"${Replayer.Arn}"}, 8))
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("functions that the API may call (-want +got):\n%s", diff)
 			}
