@@ -54,7 +54,7 @@ func markRace(t *testing.T, s StoreUnderTest) {
 	})
 	for _, id := range ids {
 		if id == "" || id != ids[0] {
-			t.Errorf("BeginErasure() = %v; want one job", ids)
+			t.Fatalf("BeginErasure() = %v; want one job", ids)
 		}
 	}
 }
