@@ -162,7 +162,7 @@ func (w *world) wantErased(id hook.ErasureID) {
 	if kept := w.Remains("globex"); !slices.Equal(kept, w.others) {
 		w.Errorf("left of globex: %v; want %v", kept, w.others)
 	}
-	e, err := w.Store.Erasure(w.Context(), "acme", id)
+	e, err := w.Erasure(w.Context(), "acme", id)
 	if err != nil || e.State() != "finished" || e.EndedAt.IsZero() || e.Passes < 2 {
 		w.Errorf("Erasure() = %+v, %v; want a finished job", e, err)
 	}
@@ -187,7 +187,7 @@ func TestEraser_RemovesEverything(t *testing.T) {
 	id := w.start()
 	w.run(false)
 	w.wantErased(id)
-	e, _ := w.Store.Erasure(t.Context(), "acme", id)
+	e, _ := w.Erasure(t.Context(), "acme", id)
 	got := e.Removed
 	got.Other = 0
 	if want := (erasure.Counts{Keys: 1, Endpoints: 2, Events: 4, Deliveries: 6, Attempts: 12, Replays: 1}); got != want {

@@ -22,16 +22,16 @@ func erasureCases() []storeCase {
 	}
 }
 
-func sampleErasure(tenant hook.TenantID) erasure.Erasure {
+func sampleErasure() erasure.Erasure {
 	return erasure.Erasure{
-		ID: hook.NewErasureID(), Tenant: tenant, By: "key_1", CreatedAt: storeEpoch(), UpdatedAt: storeEpoch().Add(time.Second),
+		ID: hook.NewErasureID(), Tenant: "acme", By: "key_1", CreatedAt: storeEpoch(), UpdatedAt: storeEpoch().Add(time.Second),
 		EndedAt: storeEpoch().Add(time.Minute), ExpiresAt: storeExpiry(), Stage: erasure.StageScan, Cursor: "a b", Dirty: true, Passes: 3,
 		NotBefore: storeEpoch().Add(time.Hour), Removed: erasure.Counts{Keys: 1, Endpoints: 2, Events: 3, Deliveries: 4, Attempts: 5, Replays: 6, Other: 7},
 	}
 }
 
 func erasureComesBack(t *testing.T, s StoreUnderTest) {
-	e := sampleErasure("acme")
+	e := sampleErasure()
 	stored, err := s.BeginErasure(t.Context(), e)
 	e.Version = 1
 	wantSame(t, "BeginErasure()", e, stored, err)
@@ -48,7 +48,7 @@ func erasureComesBack(t *testing.T, s StoreUnderTest) {
 func markRace(t *testing.T, s StoreUnderTest) {
 	ids := make([]hook.ErasureID, 20)
 	race(t, len(ids), func(ctx context.Context, i int) error {
-		stored, err := s.BeginErasure(ctx, sampleErasure("acme"))
+		stored, err := s.BeginErasure(ctx, sampleErasure())
 		ids[i] = stored.ID
 		return err
 	})
@@ -61,7 +61,7 @@ func markRace(t *testing.T, s StoreUnderTest) {
 
 func markCloses(t *testing.T, s StoreUnderTest) {
 	create(t, s, sampleEndpoint("acme"))
-	_, err := s.BeginErasure(t.Context(), sampleErasure("acme"))
+	_, err := s.BeginErasure(t.Context(), sampleErasure())
 	check(t, err)
 	wantCode(t, "CreateEndpoint(marked)", s.CreateEndpoint(t.Context(), sampleEndpoint("acme")), hook.CodeTenantClosing)
 	_, err = s.TenantVersion(t.Context(), "acme")
@@ -71,7 +71,7 @@ func markCloses(t *testing.T, s StoreUnderTest) {
 
 func finishNeedsMark(t *testing.T, s StoreUnderTest) {
 	check(t, s.PutDataKey(t.Context(), "acme", []byte("k")))
-	e, err := s.BeginErasure(t.Context(), sampleErasure("acme"))
+	e, err := s.BeginErasure(t.Context(), sampleErasure())
 	check(t, err)
 	old := e
 	old.Version = 7
