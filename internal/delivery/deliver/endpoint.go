@@ -15,9 +15,13 @@ import (
 
 // processEndpoint asks the gate about the due jobs of one endpoint, applies the
 // verdicts concurrently, reports the results to the gate and adds them to made.
-func (d *Deliverer) processEndpoint(ctx context.Context, jobs []*job, record gate.Record, made *results) {
+func (d *Deliverer) processEndpoint(ctx context.Context, jobs []*job, snapshot Snapshot, made *results) {
+	id := jobs[0].token.Delivery.Endpoint
+	record := snapshot.circuit(jobs[0].token.Tenant, id)
 	capTimeouts(jobs, record.Review.Timeout)
-	q := gate.Query{Tenant: record.Tenant, ID: record.Endpoint, Endpoint: jobs[0].endpoint, Record: record, Lane: jobs[0].message.Lane}
+	q := gate.Query{
+		Tenant: record.Tenant, ID: id, Endpoint: jobs[0].endpoint, Record: record, Limits: snapshot.limits(id), Lane: jobs[0].message.Lane,
+	}
 	for _, j := range jobs {
 		q.Due = append(q.Due, gate.Due{
 			Delivery: j.token.Delivery.DeliveryID, Attempt: j.token.Attempt, Nonce: j.token.Nonce, Reserved: j.token.Reserved, Slot: j.token.Slot,
