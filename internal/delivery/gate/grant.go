@@ -30,7 +30,11 @@ func (g *Gate) applyLimits(ctx context.Context, q Query, now time.Time) (a Admis
 		}
 	}
 	for _, v := range a.Verdicts {
-		if v.Decision == Park {
+		switch {
+		case v.Decision == Park && v.Reason == hook.ReasonRate:
+			// The reserved rate slots end then, and none of their attempts hands a slot over.
+			return a, g.giveBack(ctx, a, g.markWaitingUntil(ctx, q.Record, now.Add(MaxRateWait), now))
+		case v.Decision == Park:
 			return a, g.giveBack(ctx, a, g.markWaiting(ctx, q.Record, now))
 		}
 	}
