@@ -86,7 +86,7 @@ func grantBreaker(role awsiam.Role, p FunctionsProps) {
 		on(p.Table.TableArn())
 	allow(role, "dynamodb:Query").on(indexARN(p, names.IndexByEndpoint), indexARN(p, names.IndexByState))
 	allow(role, "sqs:SendMessage").
-		on(p.Queues.Live.QueueArn(), p.Queues.Retry.QueueArn(), p.Queues.Slot.QueueArn(), p.Queues.Overflow.QueueArn(),
+		on(p.Queues.Live.QueueArn(), p.Queues.Retry.QueueArn(), p.Queues.Overflow.QueueArn(),
 			p.Queues.DeadLetters.QueueArn(), p.Queues.Circuits.QueueArn())
 	allow(role, "sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage").on(p.Queues.DeadLetters.QueueArn())
 	allow(role, "sqs:GetQueueAttributes").on(p.Queues.Retry.QueueArn(), p.Queues.Slot.QueueArn(), p.Queues.Overflow.QueueArn())

@@ -162,8 +162,12 @@ func (s *Store) Load(ctx context.Context, tokens []hook.Token) (deliver.Snapshot
 		Endpoints:  make(map[hook.EndpointID]hook.Endpoint),
 		Circuits:   make(map[hook.EndpointID]gate.Record),
 		Deliveries: make(map[hook.DeliveryRef]hook.Delivery),
+		Limits:     make(map[hook.EndpointID]gate.Limits),
 	}
 	for _, t := range tokens {
+		if t.Slot {
+			snapshot.Limits[t.Delivery.Endpoint] = copyLimits(s.limits[t.Delivery.Endpoint])
+		}
 		if e, ok := s.event(t.Delivery.Event); ok {
 			snapshot.Events[e.ID] = copyEvent(e)
 		}
