@@ -45,7 +45,7 @@ func Views() map[string]reflect.Type {
 		"EventList":          reflect.TypeFor[listView[eventView]](),
 		"TenantList":         reflect.TypeFor[listView[tenantView]](),
 		"Endpoint":           reflect.TypeFor[endpointView](),
-		"EndpointStatus":     reflect.TypeFor[statusView](),
+		"EndpointDetail":     reflect.TypeFor[statusView](),
 		"EndpointWithSecret": reflect.TypeFor[secretView](),
 		"EndpointList":       reflect.TypeFor[listView[endpointView]](),
 		"DeliveryList":       reflect.TypeFor[listView[deliveryView]](),
