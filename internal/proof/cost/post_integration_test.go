@@ -27,7 +27,7 @@ func (w *bundle) publish(to hook.TenantID, types ...string) {
 
 	events := make([]any, len(types))
 	for i, name := range types {
-		events[i] = map[string]any{"type": name, "payload": json.RawMessage(w.payload())}
+		events[i] = map[string]any{"event_type": name, "payload": json.RawMessage(w.payload())}
 	}
 	body, path := events[0], "/v1/tenants/"+string(to)+"/events"
 	if len(events) > 1 {
