@@ -18,7 +18,8 @@ const (
 	CodeForbidden                    // known caller without permission, or past a limit
 	CodeLoop                         // a request of Surehook's own to Surehook
 	CodeNotFound                     // no such resource, or the resource of another tenant
-	CodeConflict                     // the state or version of the resource forbids the operation
+	CodeConflict                     // the state of the resource forbids the operation, or another writer was first
+	CodeStale                        // the resource has another version than the caller requires
 	CodeInProgress                   // a conflict: replay of an unsettled delivery
 	CodeReplayed                     // a conflict: second replay of a delivery
 	CodeThrottled                    // too many requests; try again later
@@ -43,6 +44,8 @@ func (c Code) String() string {
 		return "not_found"
 	case CodeConflict:
 		return "conflict"
+	case CodeStale:
+		return "precondition_failed"
 	case CodeInProgress:
 		return "in_progress"
 	case CodeReplayed:

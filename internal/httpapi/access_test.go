@@ -52,6 +52,8 @@ func operations() []operation {
 		{name: "POST " + endpoint + "/circuit/open", scope: "endpoints:write", status: 200, body: ""},
 		{name: "GET " + endpoint + "/deliveries", scope: "read", status: 200, body: ""},
 		{name: "GET " + endpoint + "/health", scope: "read", status: 200, body: ""},
+		{name: "GET " + endpoint + "/stats", scope: "read", status: 200, body: ""},
+		{name: "GET /v1/tenants/{tenant}/stats", scope: "read", status: 200, body: ""},
 		{name: "GET " + endpoint + "/decisions", scope: "read", status: 200, body: ""},
 		{name: "GET /v1/tenants/{tenant}/events", scope: "read", status: 200, body: ""},
 		{name: "GET /v1/tenants/{tenant}/deliveries", scope: "read", status: 200, body: ""},

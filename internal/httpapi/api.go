@@ -119,6 +119,7 @@ const (
 	analysisPath   = deadPath + "/analysis"
 	payloadPath    = eventPath + "/payload"
 	auditPath      = "/audit"
+	statsPath      = "/stats"
 	limitsPath     = tenantPath + "/limits"
 	healthPath     = "/v1/health"
 	keysPath       = "/v1/keys"
@@ -181,6 +182,7 @@ func manageRoutes(h *manage) []route {
 		write(http.MethodPost, endpointPath+"/circuit/open", "circuit.open", h.setCircuit((*endpoint.Admin).OpenCircuit)),
 		read(endpointPath+"/deliveries", h.listEndpointDeliveries),
 		read(endpointPath+"/health", h.getEndpointHealth),
+		read(endpointPath+statsPath, h.getStats),
 		read(endpointPath+"/decisions", h.listDecisions),
 		read(eventsPath, h.listEvents),
 		read(eventPath, h.getEvent),
@@ -189,6 +191,7 @@ func manageRoutes(h *manage) []route {
 		read(deliveriesPath, h.listDeliveries),
 		read(deliveryPath, h.getDelivery),
 		read(deadPath, h.listDeadLetters),
+		read(tenantPath+statsPath, h.getStats),
 		admin(http.MethodGet, tenantsPath, "", h.listTenants),
 		read(limitsPath, h.getTenantLimits),
 		admin(http.MethodPut, limitsPath, "limits.set", h.putTenantLimits),

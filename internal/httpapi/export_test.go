@@ -62,6 +62,8 @@ func Views() map[string]reflect.Type {
 		"ReplayPreview":      reflect.TypeFor[previewView](),
 		"DeadLetterAnalysis": reflect.TypeFor[analysisView](),
 		"EndpointHealth":     reflect.TypeFor[endpointHealthView](),
+		"Stats":              reflect.TypeFor[statsView](),
+		"StatsRow":           reflect.TypeFor[statsRowView](),
 		"DecisionList":       reflect.TypeFor[listView[decisionView]](),
 		"Health":             reflect.TypeFor[pipelineView](),
 		"AuditList":          reflect.TypeFor[listView[auditView]](),

@@ -43,10 +43,11 @@ type newKeyView struct {
 
 func (h *manage) createKey(ctx context.Context, c *call) (reply, error) {
 	var body keyBody
-	if err := decode(c, maxBody, &body); err != nil {
+	wrong, err := decodeForm(c, maxBody, &body)
+	if err != nil {
 		return reply{}, err
 	}
-	q := apikey.Request{Name: body.Name, Tenant: body.Tenant, Scopes: body.Scopes, ExpiresAt: time.Time(body.ExpiresAt)}
+	q := apikey.Request{Name: body.Name, Tenant: body.Tenant, Scopes: body.Scopes, ExpiresAt: time.Time(body.ExpiresAt), Wrong: wrong}
 	if body.Networks != nil {
 		q.Networks = *body.Networks
 	}

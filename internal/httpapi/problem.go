@@ -60,6 +60,8 @@ func statusOf(c hook.Code) int {
 		return http.StatusNotFound
 	case hook.CodeConflict, hook.CodeInProgress, hook.CodeReplayed:
 		return http.StatusConflict
+	case hook.CodeStale:
+		return http.StatusPreconditionFailed
 	case hook.CodeThrottled:
 		return http.StatusTooManyRequests
 	case hook.CodeUnavailable:

@@ -39,17 +39,20 @@ func (w *bundle) endpoint(change func(e *hook.Endpoint)) {
 	w.ledger.Reset()
 }
 
-// fill counts the hour as an hour near its end: every minute has deliveries, with
-// durations of 20 ms to 2 s. The item only grows.
+// fill counts the hour as an hour near its end: every minute has deliveries of
+// five event types, with durations of 20 ms to 2 s.
 func (w *bundle) fill(e hook.Endpoint) {
 	w.t.Helper()
 
 	now := w.clock()
-	for minute := range 50 {
+	for minute := 49; minute >= 0; minute-- {
 		var counts stats.Counts
 		for i := range w.perMinute {
 			took := time.Duration(20*math.Pow(100, float64(i%40)/40)) * time.Millisecond
-			counts.Count(stats.Attempt{Class: hook.ClassDelivered, Number: 1, State: hook.StateDelivered, Age: took, Duration: took})
+			counts.Count(stats.Attempt{
+				Type:  []string{"order.paid", "order.created", "order.shipped", "user.created", "invoice.paid"}[i%5],
+				Class: hook.ClassDelivered, Number: 1, State: hook.StateDelivered, Age: took, Duration: took, Queued: took,
+			})
 			counts.OK++
 		}
 		if _, err := w.store.Count(w.t.Context(), e.Tenant, e.ID, counts, now.Add(-time.Duration(minute)*time.Minute)); err != nil {
