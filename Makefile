@@ -165,6 +165,10 @@ sim: need/go ## Run everything under faults, each run from its own seed (SEEDS=3
 sim/mutations: need/go ## Prove that the simulator finds bugs that are put in on purpose
 	@go test -tags mutation -count=1 -timeout 2h -run '^TestMutations$$' -v ./internal/proof/sim
 
+.PHONY: isolation/mutations
+isolation/mutations: need/go ## Prove that the rows and tests of isolation find each rule that is taken out
+	@go test -tags mutation -count=1 -timeout 1h -run '^TestMutations$$' -v ./internal/proof/isolation
+
 .PHONY: chaos
 chaos: need/go need/node need/python local ## Kill the functions of the local stack while 500 events are on their way (CHAOS_SEED=n)
 	@E2E_FOLDER=chaos go test -tags e2e,chaos -count=1 -timeout 20m -run '^TestChaos$$' -v ./localstack

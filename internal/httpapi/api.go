@@ -135,6 +135,7 @@ const (
 	payloadPath    = eventPath + "/payload"
 	auditPath      = "/audit"
 	erasurePath    = tenantPath + "/erasures/{erasure}"
+	statsPath      = "/stats"
 	limitsPath     = tenantPath + "/limits"
 	healthPath     = "/v1/health"
 	keysPath       = "/v1/keys"
@@ -199,7 +200,8 @@ func manageRoutes(h *manage) []route {
 		write(http.MethodPost, endpointPath+"/circuit/open", "circuit.open", h.setCircuit((*endpoint.Admin).OpenCircuit)),
 		read(endpointPath+"/deliveries", h.listEndpointDeliveries),
 		read(endpointPath+"/health", h.getEndpointHealth),
-		read(endpointPath+"/history", h.listEndpointHistory),
+		read(endpointPath+statsPath, h.getStats),
+		read(endpointPath+"/decisions", h.listDecisions),
 		read(eventsPath, h.listEvents),
 		read(eventPath, h.getEvent),
 		read(eventPath+"/deliveries", h.listEventDeliveries),
@@ -207,6 +209,7 @@ func manageRoutes(h *manage) []route {
 		read(deliveriesPath, h.listDeliveries),
 		read(deliveryPath, h.getDelivery),
 		read(deadPath, h.listDeadLetters),
+		read(tenantPath+statsPath, h.getStats),
 		admin(http.MethodGet, tenantsPath, "", h.listTenants),
 		read(limitsPath, h.getTenantLimits),
 		admin(http.MethodPut, limitsPath, "limits.set", h.putTenantLimits),

@@ -31,6 +31,16 @@ func (s *changeStore) PutAudit(ctx context.Context, r hook.AuditRecord) error {
 	return s.Store.PutAudit(ctx, r)
 }
 
+// AuditRecords returns empty fields as tables do: empty, not nil.
+func (s *changeStore) AuditRecords(ctx context.Context, tenant hook.TenantID, span hook.AuditSpan, cursor string, limit int) ([]hook.AuditRecord, string, error) {
+	page, next, err := s.Store.AuditRecords(ctx, tenant, span, cursor, limit)
+	for i := range page {
+		page[i].Request = append([]byte{}, page[i].Request...)
+		page[i].Changes = append([]byte{}, page[i].Changes...)
+	}
+	return page, next, err
+}
+
 // noChanges lists the routes with another method than GET and without a record of
 // their own, by reason.
 func noChanges() map[string]string {

@@ -73,7 +73,13 @@ func timeOf(values url.Values, name string) (time.Time, error) {
 func viewAudit(r hook.AuditRecord) auditView {
 	v := auditView{
 		ID: r.ID, At: stamp(r.At), Actor: "key", Key: r.Key, KeyName: r.KeyName, From: r.From, Action: r.Action,
-		Target: r.Target, Request: r.Request, Changes: r.Changes, Outcome: r.Outcome.String(), Code: r.Code,
+		Target: r.Target, Outcome: r.Outcome.String(), Code: r.Code,
+	}
+	if len(r.Request) > 0 { // omitzero leaves out nil alone, and empty text is no JSON
+		v.Request = r.Request
+	}
+	if len(r.Changes) > 0 {
+		v.Changes = r.Changes
 	}
 	if r.Key == "" {
 		v.Actor = "system"

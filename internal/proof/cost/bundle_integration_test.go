@@ -224,7 +224,7 @@ func (w *bundle) take(m cost.Message) {
 func (w *bundle) post(n int) {
 	w.t.Helper()
 
-	event := map[string]any{"type": "order.paid", "payload": json.RawMessage(w.payload())}
+	event := map[string]any{"event_type": "order.paid", "payload": json.RawMessage(w.payload())}
 	var body any = event
 	path := "/v1/tenants/" + string(tenant) + "/events"
 	if n > 1 {
@@ -411,17 +411,20 @@ func (w *bundle) endpoint(change func(e *hook.Endpoint)) {
 	w.ledger.Reset()
 }
 
-// fill counts the hour as a busy hour near its end: every minute has deliveries,
-// with durations of 20 ms to 2 s. The item only grows.
+// fill counts the hour as a busy hour near its end: every minute has deliveries of
+// five event types, with durations of 20 ms to 2 s.
 func (w *bundle) fill(e hook.Endpoint) {
 	w.t.Helper()
 
 	now := w.clock()
-	for minute := range 50 {
+	for minute := 49; minute >= 0; minute-- {
 		var counts stats.Counts
 		for i := range 40 {
 			took := time.Duration(20*math.Pow(100, float64(i)/40)) * time.Millisecond
-			counts.Count(stats.Attempt{Class: hook.ClassDelivered, Number: 1, State: hook.StateDelivered, Age: took, Duration: took})
+			counts.Count(stats.Attempt{
+				Type:  []string{"order.paid", "order.created", "order.shipped", "user.created", "invoice.paid"}[i%5],
+				Class: hook.ClassDelivered, Number: 1, State: hook.StateDelivered, Age: took, Duration: took, Queued: took,
+			})
 			counts.OK++
 		}
 		if _, err := w.store.Count(w.t.Context(), e.Tenant, e.ID, counts, now.Add(-time.Duration(minute)*time.Minute)); err != nil {
