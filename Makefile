@@ -20,6 +20,7 @@ RECEIVER  := examples/receiver-python/.venv
 TOOLS     := .tools/bin
 CDK       := infra/node_modules/.bin/cdk
 SBOM      := .ci/sbom/node_modules/.bin/cdxgen
+CLIENTS   := .ci/clients
 
 # What the CDK app is told (infra/main.go). Name those that a deployment has at every synth, diff and deploy of it.
 CONTEXT = -c env=$(ENV) -c prefix=$(PREFIX) -c dist=../$(DIST) -c version=$(VERSION)
@@ -36,6 +37,8 @@ ACTIONLINT_VERSION  := v1.7.7
 # CDK's JavaScript runtime works on Node 20, and warns about its age at every start.
 export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := 20
 export CDK_DISABLE_CLI_TELEMETRY := true
+export REDOCLY_TELEMETRY := off
+export REDOCLY_SUPPRESS_UPDATE_NOTICE := true
 
 .DEFAULT_GOAL := help
 
@@ -99,7 +102,7 @@ $(DOCS): api/docs/package.json api/docs/package-lock.json
 	@cp api/docs/node_modules/swagger-ui-dist/swagger-ui-bundle.js api/docs/node_modules/swagger-ui-dist/swagger-ui.css $(dir $(DOCS))
 	@touch $@
 
-localstack/verify/node_modules examples/receiver-node/node_modules: %/node_modules: %/package.json %/package-lock.json
+localstack/verify/node_modules examples/receiver-node/node_modules $(CLIENTS)/node_modules: %/node_modules: %/package.json %/package-lock.json
 	@npm --prefix $* ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
@@ -219,6 +222,10 @@ lint/templates: $(VENV)/installed $(CDK) bin/infra ## Check the synthesised Clou
 	@echo "cfn-lint the receiver's stack of make smoke"
 	@go run ./cmd/surehook-smoke -template > infra/cdk.out/smoke.template.json
 	@$(VENV)/bin/cfn-lint --config-file infra/.cfnlintrc.yaml infra/cdk.out/smoke.template.json
+
+.PHONY: lint/contract
+lint/contract: need/node $(CLIENTS)/node_modules ## Check the style of the contract
+	@cd api && ../$(CLIENTS)/node_modules/.bin/redocly lint openapi.yaml
 
 .PHONY: fmt
 fmt: $(TOOLS)/golangci-lint ## Format the code

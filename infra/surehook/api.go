@@ -111,6 +111,8 @@ func routes(props APIProps) []route {
 		{method: post, path: tenant + "/events/batch", to: ingest, throttle: limits.Batch},
 		{method: post, path: tenant + "/events/{event}/replay", to: replay, throttle: limits.Default},
 		{method: awsapigatewayv2.HttpMethod_DELETE, path: tenant + "/events/{event}/payload", to: replay, throttle: limits.Default},
+		{method: awsapigatewayv2.HttpMethod_DELETE, path: tenant, to: replay, throttle: limits.Default},
+		{method: get, path: tenant + "/erasures/{erasure}", to: replay, throttle: limits.Default},
 		{method: post, path: tenant + "/deliveries/{delivery}/{action}", to: replay, throttle: limits.Default},
 		{method: all, path: tenant + "/replays", to: replay, throttle: limits.Default},
 		{method: all, path: tenant + "/replays/{proxy+}", to: replay, throttle: limits.Default},
