@@ -11,12 +11,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"surehook/internal/admin/audit"
+	"surehook/internal/admin/erasure"
 	"surehook/internal/delivery/replay"
 	"surehook/internal/hook"
 	"surehook/internal/rule/circuit"
 	"surehook/internal/rule/latency"
 	"surehook/internal/rule/retry"
 	"surehook/internal/rule/review"
+	"surehook/internal/rule/stats"
 )
 
 // TestLimits holds every row of the tables of limits to the constants of the
@@ -47,7 +49,7 @@ func TestLimits(t *testing.T) {
 		"metadata":                           {hook.MaxMetadata, hook.MaxMetadataKey, hook.MaxMetadataValue},
 		"headers":                            {hook.MaxHeaders, hook.MaxHeaderName, hook.MaxHeaderValue},
 		"overlap of a rotation":              {0, days(hook.MaxRotationOverlap), hours(hook.DefaultRotationOverlap)},
-		"history of an endpoint":             {written(t, "internal/aws/dynamo", `historyKept = (\d+) \* 24 \* time\.Hour`)},
+		"decisions about an endpoint":        {written(t, "internal/aws/dynamo", `historyKept = (\d+) \* 24 \* time\.Hour`)},
 		"timeout of an attempt":              {seconds(hook.MinTimeout), seconds(hook.MaxTimeout), seconds(hook.DefaultTimeout)},
 		"max_age":                            {seconds(hook.MinMaxAge), days(hook.MaxMaxAge), hours(hook.DefaultMaxAge)},
 		"attempts":                           {2, hook.MaxAttempts},
@@ -67,15 +69,25 @@ func TestLimits(t *testing.T) {
 		"replay job":                         {days(replay.KeepJobs)},
 		"generations of a delivery":          {hook.MaxGeneration},
 		"end of replays":                     {days(hook.MaxMaxAge)},
-		"reason of a discard or cancel":      {hook.MaxNote},
-		"analysis":                           {1, replay.MaxHours, written(t, "internal/httpapi", `defaultHours = (\d+)`), replay.MaxAnalysed},
+		"note of a discard or cancel":        {hook.MaxNote},
+		"analysis":                           {hours(replay.MinPeriod), hours(replay.MaxPeriod), written(t, "internal/httpapi", `defaultPeriod = (\d+)`), replay.MaxAnalysed},
 		"requests of a page of deliveries":   {written(t, "internal/admin/status", `moreRequests = (\d+)`)},
 		"requests of a page of events":       {hook.UntargetedShards},
 		"shards of the endpoints of a list":  {written(t, "internal/admin/status", `maxParts = (\d+)`)},
 		"targets of an event, with those added later": {hook.MaxTargets},
-		"pages of lists":                  {written(t, "internal/admin", `MaxLimit += (\d+)`)},
-		"percentiles":                     {5, latency.Shortest.Milliseconds(), seconds(latency.Longest), written(t, "internal/aws/dynamo", `statsKept = (\d+) \* time\.Hour`)},
+		"pages of lists":             {written(t, "internal/admin", `MaxLimit += (\d+)`)},
+		"percentiles":                {5, latency.Shortest.Milliseconds(), seconds(latency.Longest)},
+		"percentiles of event types": {25, latency.Shortest.Milliseconds(), seconds(latency.Longest)},
+		"statistics": {
+			written(t, "internal/admin/status", `statsDays += (\d+)`), written(t, "internal/admin/status", `defaultStats += (\d+) \* time\.Hour`),
+		},
+		"hours of statistics":                   {strings.ReplaceAll(written(t, "internal/admin/status", `maxEndpointHours = ([\d_]+)`), "_", "")},
+		"event types of an endpoint in an hour": {stats.MaxTypes},
+		"rows of statistics": {
+			written(t, "internal/admin/status", `maxTotalGroups += (\d+)`), written(t, "internal/admin/status", `maxHourlyGroups += (\d+)`),
+		},
 		"records of changes":              {days(hook.AuditKept), audit.MaxRead},
+		"erasure of a tenant":             {written(t, "internal/aws/dynamo", `scannedPages\s+= (\d+)`), days(erasure.Keep)},
 		"shards":                          {1, hook.MaxShards, 1},
 		"in-flight slots of a deployment": {slots(t, "prod"), slots(t, "staging"), slots(t, "dev")},
 		"events, deliveries and attempts": {

@@ -44,45 +44,45 @@ func TestProblems_events(t *testing.T) {
 		want       string
 	}{
 		{name: "no body", body: "", headers: nil, status: 400, want: invalid("body", "is missing")},
-		{name: "malformed JSON", body: `{"type":`, headers: nil, status: 400, want: invalid("type", "is not valid JSON in UTF-8, at byte 8")},
+		{name: "malformed JSON", body: `{"event_type":`, headers: nil, status: 400, want: invalid("event_type", "is not valid JSON in UTF-8, at byte 14")},
 		{name: "no JSON", body: "hello", headers: nil, status: 400, want: invalid("body", "is not valid JSON in UTF-8, at byte 0")},
 		{name: "an array", body: "[]", headers: nil, status: 400, want: invalid("body", noObject)},
 		{name: "null", body: "null", headers: nil, status: 400, want: invalid("body", "must not be null")},
-		{name: "text after the object", body: `{"type":"a","payload":1} {}`, headers: nil, status: 400, want: invalid("body", "is not valid JSON in UTF-8, at byte 25")},
-		{name: "an unknown field", body: `{"type":"a","payload":1,"retries":3}`, headers: nil, status: 400, want: invalid("retries", "is not a known field")},
-		{name: "a field in another case", body: `{"Type":"a","payload":1}`, headers: nil, status: 400, want: invalid("Type", "is not a known field")},
-		{name: "a field twice", body: `{"type":"a","payload":1,"type":"b"}`, headers: nil, status: 400, want: invalid("type", "is given twice")},
-		{name: "a field twice in the payload", body: `{"type":"a","payload":{"n":[0,{"a":1,"a":2}]}}`, headers: nil, status: 400, want: invalid("payload.n[1].a", "is given twice")},
-		{name: "invalid UTF-8", body: "{\"type\":\"a\",\"payload\":\"\xff\"}", headers: nil, status: 400, want: invalid("payload", "is not valid JSON in UTF-8, at byte 23")},
-		{name: "half a surrogate pair", body: `{"type":"a","payload":"\ud800"}`, headers: nil, status: 400, want: invalid("payload", "is not valid JSON in UTF-8, at byte 23")},
-		{name: "a number as the type", body: `{"type":1,"payload":1}`, headers: nil, status: 400, want: invalid("type", "must be a string")},
-		{name: "null as the type", body: `{"type":null,"payload":1}`, headers: nil, status: 400, want: invalid("type", "must not be null")},
-		{name: "neither type nor payload", body: `{}`, headers: nil, status: 400, want: invalid("payload", "is missing", "type", badType)},
-		{name: "a bad type", body: `{"type":"order paid","payload":1}`, headers: nil, status: 400, want: invalid("type", badType)},
+		{name: "text after the object", body: `{"event_type":"a","payload":1} {}`, headers: nil, status: 400, want: invalid("body", "is not valid JSON in UTF-8, at byte 31")},
+		{name: "an unknown field", body: `{"event_type":"a","payload":1,"retries":3}`, headers: nil, status: 400, want: invalid("retries", "is not a known field")},
+		{name: "a field in another case", body: `{"Type":"a","payload":1}`, headers: nil, status: 400, want: invalid("Type", "is not a known field", "event_type", "is missing")},
+		{name: "a field twice", body: `{"event_type":"a","payload":1,"event_type":"b"}`, headers: nil, status: 400, want: invalid("event_type", "is given twice")},
+		{name: "a field twice in the payload", body: `{"event_type":"a","payload":{"n":[0,{"a":1,"a":2}]}}`, headers: nil, status: 400, want: invalid("payload.n[1].a", "is given twice")},
+		{name: "invalid UTF-8", body: "{\"event_type\":\"a\",\"payload\":\"\xff\"}", headers: nil, status: 400, want: invalid("payload", "is not valid JSON in UTF-8, at byte 29")},
+		{name: "half a surrogate pair", body: `{"event_type":"a","payload":"\ud800"}`, headers: nil, status: 400, want: invalid("payload", "is not valid JSON in UTF-8, at byte 29")},
+		{name: "a number as the type", body: `{"event_type":1,"payload":1}`, headers: nil, status: 400, want: invalid("event_type", "must be a string")},
+		{name: "null as the type", body: `{"event_type":null,"payload":1}`, headers: nil, status: 400, want: invalid("event_type", "must not be null")},
+		{name: "neither type nor payload", body: `{}`, headers: nil, status: 400, want: invalid("event_type", "is missing", "payload", "is missing")},
+		{name: "a bad type", body: `{"event_type":"order paid","payload":1}`, headers: nil, status: 400, want: invalid("event_type", badType)},
 		{
-			name: "a reserved type", body: `{"type":"surehook.test","payload":1}`, headers: nil, status: 400,
-			want: invalid("type", "types that begin with surehook. are made by Surehook only"),
+			name: "a reserved type", body: `{"event_type":"surehook.test","payload":1}`, headers: nil, status: 400,
+			want: invalid("event_type", "types that begin with surehook. are made by Surehook only"),
 		},
-		{name: "an empty key", body: `{"type":"a","payload":1,"idempotency_key":""}`, headers: nil, status: 400, want: invalid("idempotency_key", "must not be empty")},
-		{name: "an empty key header", body: `{"type":"a","payload":1}`, headers: []string{"Idempotency-Key: "}, status: 400, want: invalid("idempotency_key", "must not be empty")},
+		{name: "an empty key", body: `{"event_type":"a","payload":1,"idempotency_key":""}`, headers: nil, status: 400, want: invalid("idempotency_key", "must not be empty")},
+		{name: "an empty key header", body: `{"event_type":"a","payload":1}`, headers: []string{"Idempotency-Key: "}, status: 400, want: invalid("idempotency_key", "must not be empty")},
 		{
-			name: "a bad key", body: `{"type":"a","payload":1,"idempotency_key":"a b"}`, headers: nil, status: 400,
+			name: "a bad key", body: `{"event_type":"a","payload":1,"idempotency_key":"a b"}`, headers: nil, status: 400,
 			want: invalid("idempotency_key", "must be 1 to 255 visible ASCII characters"),
 		},
 		{
-			name: "two different keys", body: `{"type":"a","payload":1,"idempotency_key":"k"}`,
+			name: "two different keys", body: `{"event_type":"a","payload":1,"idempotency_key":"k"}`,
 			headers: []string{"Idempotency-Key: K"},
 			status:  400,
 			want:    invalid("idempotency_key", "differs from the header Idempotency-Key"),
 		},
-		{name: "another content type", body: `{"type":"a","payload":1}`, headers: []string{"Content-Type: text/plain"}, status: 400, want: invalid("content-type", "must be application/json")},
+		{name: "another content type", body: `{"event_type":"a","payload":1}`, headers: []string{"Content-Type: text/plain"}, status: 400, want: invalid("content-type", "must be application/json")},
 		{
-			name: "a payload over the limit", body: `{"type":"a","payload":"` + strings.Repeat("x", hook.MaxPayload-1) + `"}`, headers: nil, status: 413,
+			name: "a payload over the limit", body: `{"event_type":"a","payload":"` + strings.Repeat("x", hook.MaxPayload-1) + `"}`, headers: nil, status: 413,
 			want: strings.TrimSuffix(plain(413, "too_large", "the event is too large"), "}") +
 				`,"errors":[{"field":"payload","message":"must be at most 262144 bytes"}]}`,
 		},
 		{
-			name: "a body over the limit", body: `{"type":"a","payload":"` + strings.Repeat("x", hook.MaxPayload+16<<10) + `"}`, headers: nil, status: 413,
+			name: "a body over the limit", body: `{"event_type":"a","payload":"` + strings.Repeat("x", hook.MaxPayload+16<<10) + `"}`, headers: nil, status: 413,
 			want: plain(413, "too_large", "the body must be at most 278528 bytes"),
 		},
 	}
@@ -138,12 +138,18 @@ func TestProblems_endpoints(t *testing.T) {
 		{name: "an unknown jitter", body: `{` + url + `,"retry":{"schedule":["1s"],"jitter":"some"}}`, want: invalid("retry.jitter", "must be one of full, equal, proportional, none")},
 		{name: "an empty retry policy", body: `{` + url + `,"retry":{}}`, want: invalid("retry", "must have exactly one of preset, schedule and exponential")},
 		{name: "two retry policies", body: `{` + url + `,"retry":{"preset":"day","schedule":["1s"]}}`, want: invalid("retry", "must have exactly one of preset, schedule and exponential")},
-		{name: "an empty exponential", body: `{` + url + `,"retry":{"exponential":{}}}`, want: invalid("retry.exponential", "must have base, factor, cap and attempts")},
+		{name: "an empty exponential", body: `{` + url + `,"retry":{"exponential":{}}}`, want: invalid(
+			"retry.exponential.attempts", "is missing", "retry.exponential.base", "is missing", "retry.exponential.cap", "is missing",
+			"retry.exponential.factor", "is missing",
+		)},
 		{
 			name: "a fraction of an attempt", body: `{` + url + `,"retry":{"exponential":{"base":"1s","factor":2,"cap":"1m","attempts":2.5}}}`,
 			want: invalid("retry.exponential.attempts", "must be a whole number"),
 		},
-		{name: "text as a factor", body: `{` + url + `,"retry":{"exponential":{"factor":"2"}}}`, want: invalid("retry.exponential.factor", "must be a number")},
+		{name: "text as a factor", body: `{` + url + `,"retry":{"exponential":{"factor":"2"}}}`, want: invalid(
+			"retry.exponential.attempts", "is missing", "retry.exponential.base", "is missing", "retry.exponential.cap", "is missing",
+			"retry.exponential.factor", "must be a number",
+		)},
 		{name: "one event type without list", body: `{` + url + `,"event_types":"a"}`, want: invalid("event_types", "must be an array")},
 		{name: "null in a list", body: `{` + url + `,"event_types":[null]}`, want: invalid("event_types[0]", "must not be null")},
 		{name: "null as metadata", body: `{` + url + `,"metadata":{"a":null}}`, want: invalid("metadata.a", "must not be null")},
@@ -174,7 +180,7 @@ func TestProblems_endpoints(t *testing.T) {
 		{name: "a short secret", body: `{` + url + `,"secret":"whsec_AAAA"}`, want: invalid("secret", "must be whsec_ and the base64 of 24 to 64 bytes")},
 		{
 			name: "a very long name", body: `{"` + strings.Repeat("x", 300) + `":1}`,
-			want: invalid(strings.Repeat("x", 200)+"...", "is not a known field"),
+			want: invalid("url", "is missing", strings.Repeat("x", 200)+"...", "is not a known field"),
 		},
 	}
 	for _, tt := range tests {
@@ -285,7 +291,7 @@ func TestProblems_faults(t *testing.T) {
 
 			b := setup(t)
 			b.refuse(tt.err)
-			w := b.do(t, owner, http.MethodPost, eventsURL, `{"type":"a","payload":1}`)
+			w := b.do(t, owner, http.MethodPost, eventsURL, `{"event_type":"a","payload":1}`)
 			if w.Code != tt.status || w.Body.String() != tt.want || w.Header().Get("Retry-After") != tt.retryAfter {
 				t.Errorf("POST = %d %s, Retry-After %q; want %d %s, %q", w.Code, w.Body, w.Header().Get("Retry-After"), tt.status, tt.want, tt.retryAfter)
 			}

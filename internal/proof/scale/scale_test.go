@@ -124,7 +124,7 @@ func TestLimits(t *testing.T) {
 			name:     "with hanging deliveries",
 			workload: scale.Workload{Scenario: scale.InBatch, PerPost: 100, Hanging: 0.02},
 			first:    "functions on the lane live",
-			want:     map[string]float64{"functions on the lane live": 2000 / (0.05 + 10*0.18293 + 0.2*0.81707)},
+			want:     map[string]float64{"functions on the lane live": 2000 / (0.03 + 0.0408 + 10*0.18293 + 0.2*0.81707)},
 		},
 	}
 	for _, tt := range tests {
