@@ -53,7 +53,7 @@ run: need/go need/node need/python local ## Bring the whole stack up on this mac
 	@go run ./localstack/cmd/run
 
 .PHONY: dev
-dev: need/go ## The same API and deliveries in one process on memory, until Ctrl-C (PORT=8080, LOG=info)
+dev: need/go $(if $(shell command -v npm),$(DOCS)) ## The same API and deliveries in one process on memory, until Ctrl-C (PORT=8080, LOG=info)
 	@go run ./localstack/cmd/dev
 
 .PHONY: local

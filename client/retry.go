@@ -22,7 +22,7 @@ type doer struct {
 // Do sends the request.
 func (d doer) Do(r *http.Request) (*http.Response, error) {
 	again := repeatable(r)
-	var last error // the package backoff replaces the error of a response with Retry-After
+	var last error                           // the package backoff replaces the error of a response with Retry-After
 	send := func() (*http.Response, error) { //nolint:contextcheck // the request has the context
 		one := r.Clone(r.Context())
 		if r.GetBody != nil {
