@@ -54,6 +54,9 @@ type Job struct {
 	Selects  bool               // more deliveries remain to be selected
 	Pending  []hook.DeliveryRef // the page to send; the last JobIndex is Selected-1
 	NextAt   time.Time          // time at which the rate has room for the next page
+
+	Next     string // nonce of the message that continues the job
+	Previous string // nonce of the message that passed the job on to Next; empty: none did
 }
 
 // JobState is the state of a job.
@@ -92,10 +95,13 @@ type Progress struct {
 	Outcomes
 }
 
-// Message makes a worker continue a job.
+// Message makes a worker continue a job: a replay, or the erasure of the tenant.
 type Message struct {
-	Tenant hook.TenantID `json:"tenant"`
-	Job    hook.JobID    `json:"job"`
+	Tenant  hook.TenantID  `json:"tenant"`
+	Job     hook.JobID     `json:"job,omitempty"`
+	Erasure hook.ErasureID `json:"erasure,omitempty"` // instead of Job
+	// Nonce distinguishes the message from others; copies have the same nonce.
+	Nonce string `json:"nonce,omitempty"`
 	// Until is the deadline for the first save of the job; zero: the job exists.
 	Until time.Time `json:"until,omitzero"`
 	// Hops is the number of messages of the chain before this one, since the last
@@ -121,7 +127,7 @@ func DecodeMessage(body string) (Message, error) {
 	if _, err := hook.ParseTenantID(string(m.Tenant)); err != nil {
 		return Message{}, invalidMessage(err)
 	}
-	if _, err := hook.ParseJobID(string(m.Job)); err != nil {
+	if err := m.checkJob(); err != nil {
 		return Message{}, invalidMessage(err)
 	}
 	if m.Hops < 0 {
@@ -129,6 +135,22 @@ func DecodeMessage(body string) (Message, error) {
 	}
 	return m, nil
 }
+
+// checkJob requires the id of one job.
+func (m Message) checkJob() error {
+	var err error
+	switch {
+	case m.Erasure == "":
+		_, err = hook.ParseJobID(string(m.Job))
+	case m.Job != "":
+		err = errTwoJobs
+	default:
+		_, err = hook.ParseErasureID(string(m.Erasure))
+	}
+	return err //nolint:wrapcheck // the caller wraps
+}
+
+var errTwoJobs = errors.New("a replay and an erasure")
 
 var errNegativeHops = errors.New("hops is negative")
 

@@ -98,7 +98,7 @@ func TestStart_SlowSave(t *testing.T) {
 	w := setup(t)
 	ids := w.past(w.Endpoint(nil), hook.StateDead, 3)
 	w.Calls.Before("save job", func() {
-		for range 50 {
+		for w.Clock.Now().Before(start.Add(30 * time.Second)) {
 			w.Step()
 		}
 	})
