@@ -20,7 +20,7 @@ RECEIVER  := examples/receiver-python/.venv
 TOOLS     := .tools/bin
 CDK       := infra/node_modules/.bin/cdk
 SBOM      := .ci/sbom/node_modules/.bin/cdxgen
-CLIENTS   := .ci/clients
+CLIENTS   := clients/ts
 
 # What the CDK app is told (infra/main.go). Name those that a deployment has at every synth, diff and deploy of it.
 CONTEXT = -c env=$(ENV) -c prefix=$(PREFIX) -c dist=../$(DIST) -c version=$(VERSION)
@@ -53,7 +53,7 @@ run: need/go need/node need/python local ## Bring the whole stack up on this mac
 	@go run ./localstack/cmd/run
 
 .PHONY: dev
-dev: need/go ## The same API and deliveries in one process on memory, until Ctrl-C (PORT=8080, LOG=info)
+dev: need/go $(if $(shell command -v npm),$(DOCS)) ## The same API and deliveries in one process on memory, until Ctrl-C (PORT=8080, LOG=info)
 	@go run ./localstack/cmd/dev
 
 .PHONY: local
@@ -84,6 +84,11 @@ $(VENV)/installed: localstack/requirements.txt
 	@python3 -m venv $(VENV)
 	@$(VENV)/bin/pip install --quiet --disable-pip-version-check -r localstack/requirements.txt
 	@touch $@
+
+# The weekly run alone generates a client in Python.
+.PHONY: .venv/clients
+.venv/clients:
+	@[ -x .venv/clients/bin/openapi-python-client ] || { python3 -m venv .venv/clients && .venv/clients/bin/pip install --quiet --disable-pip-version-check openapi-python-client==0.29.1; }
 
 $(LOCALSTACK)/installed: localstack/python313/requirements.txt
 	@echo "installing LocalStack into $(LOCALSTACK)"
@@ -227,12 +232,31 @@ lint/templates: $(VENV)/installed $(CDK) bin/infra ## Check the synthesised Clou
 lint/contract: need/node $(CLIENTS)/node_modules ## Check the style of the contract
 	@cd api && ../$(CLIENTS)/node_modules/.bin/redocly lint openapi.yaml
 
+# The generator of the Go client. Not in go.mod: a client needs the generated code alone.
+OAPI_CODEGEN := go run github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2
+
+.PHONY: generate
+generate: need/go need/node $(CLIENTS)/node_modules ## Write the Go client and the TypeScript types from the contract
+	@npm --prefix $(CLIENTS) run --silent generate > /dev/null
+	@mkdir -p bin
+	@cd client/openapi && $(OAPI_CODEGEN) --config config.yaml ../../api/openapi.yaml > ../../bin/openapi.gen && mv ../../bin/openapi.gen .
+
+.PHONY: verify/client
+verify/client: need/go ## Check that the Go client is what `make generate` writes
+	@mkdir -p bin
+	@cd client/openapi && $(OAPI_CODEGEN) --config config.yaml ../../api/openapi.yaml > ../../bin/openapi.gen
+	@diff -q client/openapi/openapi.gen.go bin/openapi.gen || { echo "the Go client is not what the contract says: run make generate"; exit 1; }
+
+.PHONY: clients
+clients: need/go need/node $(CLIENTS)/node_modules ## Generate, compile and run clients of the contract
+	@.ci/clients
+
 .PHONY: fmt
 fmt: $(TOOLS)/golangci-lint ## Format the code
 	@$(TOOLS)/golangci-lint fmt
 
 .PHONY: verify
-verify: tidy verify/golden ## Check that go.mod and the golden files are current
+verify: tidy verify/golden verify/client ## Check that go.mod, the golden files and the Go client are current
 
 .PHONY: tidy
 tidy: need/go
