@@ -25,9 +25,13 @@ SBOM      := .ci/sbom/node_modules/.bin/cdxgen
 CONTEXT = -c env=$(ENV) -c prefix=$(PREFIX) -c dist=../$(DIST) -c version=$(VERSION)
 CONTEXT += $(if $(ALARM_EMAIL),-c email=$(ALARM_EMAIL))
 CONTEXT += $(if $(TRACES),-c traces=$(TRACES))
+CONTEXT += $(if $(PORTAL_NAME),-c portal_name="$(PORTAL_NAME)")
+CONTEXT += $(if $(PORTAL_ACCENT),-c portal_accent="$(PORTAL_ACCENT)")
+CONTEXT += $(if $(PORTAL_EMBEDDERS),-c portal_embedders="$(PORTAL_EMBEDDERS)")
 CONTEXT += $(if $(API_DOMAIN),-c domain=$(API_DOMAIN) -c certificate=$(API_CERTIFICATE))
 
 DOCS      := api/docs/dist/swagger-ui-bundle.js
+WEB       := web/dist/index.html
 
 GOLANGCI_VERSION    := v2.15.0
 GOVULNCHECK_VERSION := v1.9.0
@@ -50,17 +54,20 @@ run: need/go need/node need/python local ## Bring the whole stack up on this mac
 	@go run ./localstack/cmd/run
 
 .PHONY: dev
-dev: need/go ## The same API and deliveries in one process on memory, until Ctrl-C (PORT=8080, LOG=info)
+dev: need/go need/node $(WEB) ## The same API and deliveries in one process on memory, until Ctrl-C (PORT=8080, LOG=info)
 	@go run ./localstack/cmd/dev
 
+.PHONY: web
+web: need/node $(WEB) ## Build the console and the portal
+
 .PHONY: local
-local: $(VENV)/installed $(CDK) $(DOCS)
+local: $(VENV)/installed $(CDK) $(DOCS) $(WEB)
 
 .PHONY: tools
 tools: need/go need/node need/python local bin/infra localstack/verify/node_modules examples/receiver-node/node_modules $(RECEIVER)/installed $(SBOM)
 
 .PHONY: build
-build: need/go need/node $(DOCS) ## Build the functions as static Linux binaries (ARCH=arm64, or amd64)
+build: need/go need/node $(DOCS) $(WEB) ## Build the functions as static Linux binaries (ARCH=arm64, or amd64)
 	@for f in $(FUNCTIONS); do \
 		echo "building $$f for linux/$(ARCH)"; \
 		CGO_ENABLED=0 GOOS=linux GOARCH=$(ARCH) go build -trimpath -tags lambda.norpc -ldflags='-s -w -X surehook/internal/names.Version=$(VERSION:v%=%)' \
@@ -98,6 +105,15 @@ $(DOCS): api/docs/package.json api/docs/package-lock.json
 	@npm --prefix api/docs ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@cp api/docs/node_modules/swagger-ui-dist/swagger-ui-bundle.js api/docs/node_modules/swagger-ui-dist/swagger-ui.css $(dir $(DOCS))
 	@touch $@
+
+web/node_modules: web/package.json web/package-lock.json
+	@echo "installing what the console is built with into web/node_modules"
+	@PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 npm --prefix web ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
+
+$(WEB): web/node_modules web/index.html web/vite.config.ts web/tsconfig.json api/openapi.yaml $(shell find web/src -type f -not -name schema.d.ts)
+	@echo "building the console and the portal into web/dist"
+	@npm --prefix web run --silent build
 
 localstack/verify/node_modules examples/receiver-node/node_modules: %/node_modules: %/package.json %/package-lock.json
 	@npm --prefix $* ci --ignore-scripts --no-audit --no-fund --loglevel=error

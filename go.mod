@@ -100,4 +100,5 @@ ignore (
 	./infra/cdk.out
 	./infra/node_modules
 	./localstack/verify/node_modules
+	./web/node_modules
 )

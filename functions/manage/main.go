@@ -69,5 +69,6 @@ func newHandler(cfg config.Manage, sdk aws.Config, log *slog.Logger) (any, error
 		Tenants:   &tenant.Admin{Store: store, Retention: cfg.Retention},
 		Tester:    acceptor,
 		Audit:     &audit.Log{Store: store, Log: log, Now: time.Now},
+		Portal:    httpapi.Portal(cfg.Portal),
 	}, log)), nil
 }

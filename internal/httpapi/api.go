@@ -69,7 +69,7 @@ func Replay(r *replay.Replayer, changes *audit.Log, log *slog.Logger) http.Handl
 	return serve(log, changes, replayRoutes(&replays{replayer: r, log: log}))
 }
 
-// Admin holds the use cases of Manage. All fields are required.
+// Admin holds the use cases of Manage. All fields without a remark are required.
 type Admin struct {
 	Endpoints *endpoint.Admin
 	Status    *status.Reader
@@ -77,12 +77,14 @@ type Admin struct {
 	Tenants   *tenant.Admin
 	Tester    Tester
 	Audit     *audit.Log
+	Portal    Portal // may be zero
 }
 
 // Manage returns the handler of all other routes: endpoints, reads, limits of tenants,
-// keys and the documentation of the API.
+// keys, the documentation of the API, and the console and the portal.
 func Manage(a Admin, log *slog.Logger) http.Handler {
-	return serve(log, a.Audit, append(manageRoutes(&manage{Admin: a, log: log}), docsRoutes(docs{api.Files})...))
+	routes := append(manageRoutes(&manage{Admin: a, log: log}), docsRoutes(docs{api.Files})...)
+	return withPages(serve(log, a.Audit, routes), built(), a.Portal)
 }
 
 // Route is one operation of the API.

@@ -12,6 +12,11 @@ func Docs(files fs.FS, log *slog.Logger) http.Handler {
 	return serve(log, nil, docsRoutes(docs{files}))
 }
 
+// Pages returns the handler of the pages over the files, with next for all other requests.
+func Pages(next http.Handler, files fs.FS, portal Portal) http.Handler {
+	return withPages(next, files, portal)
+}
+
 // Bodies returns the types of request bodies by schema name.
 func Bodies() map[string]reflect.Type {
 	return map[string]reflect.Type{
