@@ -7,6 +7,7 @@ import { compact, count, goDuration, milliseconds } from '../format'
 import { text } from '../text'
 import { Data } from '../ui/states'
 import { Card, Page, Stat } from '../ui/page'
+import { deliveryPath } from '../ui/paths'
 import { Time } from '../ui/time'
 
 type Health = Schemas['Health']
@@ -97,11 +98,6 @@ export function Need({ icon, title, detail, to }: { icon: ReactNode; title: Reac
       )}
     </li>
   )
-}
-
-/** The path of a delivery: the page of its event, with the delivery open. */
-export function deliveryPath(tenant: string, delivery: string): string {
-  return `/t/${tenant}/events/evt_${delivery.split('_')[1]}?delivery=${delivery}`
 }
 
 function Figures({ of: h }: { of: Health }) {
