@@ -140,7 +140,7 @@ func (b *bench) postMany(n int) []string {
 	b.Helper()
 	var events []map[string]any
 	for i := range n {
-		events = append(events, map[string]any{"type": "order.created", "payload": i})
+		events = append(events, map[string]any{"event_type": "order.created", "payload": i})
 	}
 	var out struct{ Data []stack.Accepted }
 	b.call(http.MethodPost, "/events/batch", map[string]any{"events": events}, http.StatusAccepted, &out)

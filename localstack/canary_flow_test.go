@@ -80,7 +80,7 @@ func (a *aviary) postCanaries() stack.Accepted {
 	a.Helper()
 	var accepted stack.Accepted
 	a.call(http.MethodPost, "/events", map[string]any{
-		"type":            "order.created",
+		"event_type":      "order.created",
 		"payload":         map[string]any{"card": a.plant("a payload"), a.plant("a name in a payload"): []string{a.plant("deep in a payload")}},
 		"idempotency_key": a.plant("an idempotency key"),
 	}, http.StatusAccepted, &accepted)
@@ -104,7 +104,7 @@ type bad struct {
 // sendBadRequests sends all invalid requests, with canaries in them.
 func (a *aviary) sendBadRequests(key string) {
 	a.Helper()
-	a.call(http.MethodPost, "/events", map[string]any{"type": "t", "payload": 1, "idempotency_key": "taken"}, http.StatusAccepted, nil)
+	a.call(http.MethodPost, "/events", map[string]any{"event_type": "t", "payload": 1, "idempotency_key": "taken"}, http.StatusAccepted, nil)
 	for _, r := range slices.Concat(a.badEvents(), a.badEndpoints(), a.badReads()) {
 		a.refused(r, key)
 	}
@@ -116,21 +116,21 @@ func (a *aviary) badEvents() []bad {
 		return bad{method: http.MethodPost, path: "/events", body: fmt.Sprintf(format, args...)}
 	}
 	return []bad{
-		post(`{"type":"t","payload":%q,"colour":%q}`, p("a payload beside an unknown field"), p("an unknown field")),
-		post(`{"type":"a b %s","payload":1}`, p("an event type")),
-		post(`{"type":[%q],"payload":1}`, p("an event type that is a list")),
-		post(`{"type":"t","payload":{"a":%q,`, p("JSON that breaks off")),
-		post(`{"type":"t","payload":{"a":%q,"a":2}}`, p("a name given twice")),
-		post(`{"type":"t","payload":%q,"idempotency_key":"taken"}`, p("a payload under a key that is taken")),
-		post(`{"type":"t","payload":1,"idempotency_key":"a b %s"}`, p("an idempotency key that is none")),
-		post(`{"type":"t","payload":%q}`, p("a payload that is too large")+strings.Repeat("x", 256<<10)),
+		post(`{"event_type":"t","payload":%q,"colour":%q}`, p("a payload beside an unknown field"), p("an unknown field")),
+		post(`{"event_type":"a b %s","payload":1}`, p("an event type")),
+		post(`{"event_type":[%q],"payload":1}`, p("an event type that is a list")),
+		post(`{"event_type":"t","payload":{"a":%q,`, p("JSON that breaks off")),
+		post(`{"event_type":"t","payload":{"a":%q,"a":2}}`, p("a name given twice")),
+		post(`{"event_type":"t","payload":%q,"idempotency_key":"taken"}`, p("a payload under a key that is taken")),
+		post(`{"event_type":"t","payload":1,"idempotency_key":"a b %s"}`, p("an idempotency key that is none")),
+		post(`{"event_type":"t","payload":%q}`, p("a payload that is too large")+strings.Repeat("x", 256<<10)),
 		post(`%s`, p("no JSON at all")),
 		{
-			method: http.MethodPost, path: "/events", body: `{"type":"t","payload":1,"idempotency_key":"other"}`,
+			method: http.MethodPost, path: "/events", body: `{"event_type":"t","payload":1,"idempotency_key":"other"}`,
 			header: http.Header{"Idempotency-Key": {p("an idempotency key in a header")}},
 		},
 		{
-			method: http.MethodPost, path: "/events", body: `{"type":"t","payload":` + fmt.Sprintf("%q", p("a payload of another media type")) + `}`,
+			method: http.MethodPost, path: "/events", body: `{"event_type":"t","payload":` + fmt.Sprintf("%q", p("a payload of another media type")) + `}`,
 			header: http.Header{"Content-Type": {"text/" + p("a media type")}},
 		},
 	}

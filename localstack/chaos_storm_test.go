@@ -93,7 +93,7 @@ func (c *chaos) postAll(ctx context.Context) error {
 // postUntilAccepted posts event n repeatedly with the same idempotency key,
 // like a careful client.
 func (c *chaos) postUntilAccepted(n, kind int) error {
-	body := fmt.Appendf(nil, `{"type": %q, "payload": {"n": %d}, "idempotency_key": "event-%d"}`, kindName(kind), n, n)
+	body := fmt.Appendf(nil, `{"event_type": %q, "payload": {"n": %d}, "idempotency_key": "event-%d"}`, kindName(kind), n, n)
 	answer, tries, err := c.insist("/events", body, http.StatusAccepted)
 	if err != nil {
 		return fmt.Errorf("post event %d: %w", n, err)

@@ -85,7 +85,7 @@ func TestTheSameIdempotencyKeyIsOneEvent(t *testing.T) {
 
 	b := setup(t)
 	b.endpoint("a", nil)
-	event := map[string]any{"type": "order.created", "payload": map[string]any{"n": 1}, "idempotency_key": "k1"}
+	event := map[string]any{"event_type": "order.created", "payload": map[string]any{"n": 1}, "idempotency_key": "k1"}
 
 	var first, second stack.Accepted
 	b.call(http.MethodPost, "/events", event, http.StatusAccepted, &first)
@@ -104,7 +104,7 @@ func TestTwoRacingPostsAreOneEvent(t *testing.T) {
 
 	b := setup(t)
 	b.endpoint("a", nil)
-	event := map[string]any{"type": "order.created", "payload": 1, "idempotency_key": "race"}
+	event := map[string]any{"event_type": "order.created", "payload": 1, "idempotency_key": "race"}
 
 	var answers [2]stack.Accepted
 	var errs [2]error
@@ -139,9 +139,9 @@ func TestABatchAnswersForEachOfItsEvents(t *testing.T) {
 		} `json:"data"`
 	}
 	b.call(http.MethodPost, "/events/batch", map[string]any{"events": []map[string]any{
-		{"type": "order.created", "payload": 1},
-		{"type": "no spaces please", "payload": 2},
-		{"type": "order.created", "payload": 3},
+		{"event_type": "order.created", "payload": 1},
+		{"event_type": "no spaces please", "payload": 2},
+		{"event_type": "order.created", "payload": 3},
 	}}, http.StatusMultiStatus, &out)
 	if len(out.Data) != 3 {
 		t.Fatalf("results = %+v; want three", out.Data)
@@ -177,7 +177,7 @@ func TestThePayloadArrivesByteForByte(t *testing.T) {
 
 			b := setup(t)
 			b.endpoint("a", nil)
-			body := []byte(`{"type":"order.created", "payload": ` + tt.payload + ` }`)
+			body := []byte(`{"event_type":"order.created", "payload": ` + tt.payload + ` }`)
 			resp, err := world.api.Do(b.ctx, http.MethodPost, "/v1/tenants/"+b.tenant+"/events", body)
 			if err != nil || resp.Status != http.StatusAccepted {
 				t.Fatalf("post = %d %s, %v; want 202", resp.Status, resp.Body, err)

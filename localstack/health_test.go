@@ -57,11 +57,18 @@ type window struct {
 // milliseconds compares durations within the histogram's precision.
 type milliseconds float64
 
+// UnmarshalText reads a duration with units, such as "1.5s".
+func (m *milliseconds) UnmarshalText(text []byte) error {
+	d, err := time.ParseDuration(string(text))
+	*m = milliseconds(d.Seconds() * 1000)
+	return err //nolint:wrapcheck // the error has the text
+}
+
 type percentiles struct {
 	Samples int          `json:"samples"`
-	P50     milliseconds `json:"p50_ms"`
-	P95     milliseconds `json:"p95_ms"`
-	P99     milliseconds `json:"p99_ms"`
+	P50     milliseconds `json:"p50"`
+	P95     milliseconds `json:"p95"`
+	P99     milliseconds `json:"p99"`
 }
 
 func TestHealthIsAsMeasured(t *testing.T) { //nolint:paralleltest // see above
@@ -308,7 +315,7 @@ func (b *bench) durations(events []string) []milliseconds {
 	for _, event := range events {
 		var page struct {
 			Data []struct {
-				Duration milliseconds `json:"duration_ms"`
+				Duration milliseconds `json:"duration"`
 			} `json:"data"`
 		}
 		b.call(http.MethodGet, "/events/"+event+"/attempts", nil, http.StatusOK, &page)
@@ -325,10 +332,10 @@ func nearestRank(sorted []milliseconds, p float64) milliseconds {
 	return sorted[int(math.Ceil(p/100*float64(len(sorted))))-1]
 }
 
-// entry is the tests' part of an endpoint's history. Only the wanted figures
+// entry is the tests' part of a decision about an endpoint. Only the wanted figures
 // are compared.
 type entry struct {
-	Type    string             `json:"type"`
+	Type    string             `json:"event_type"`
 	Reason  string             `json:"reason"`
 	Figures map[string]float64 `json:"figures"`
 }
@@ -336,7 +343,7 @@ type entry struct {
 func (b *bench) wantHistory(endpoint string, want ...entry) {
 	b.Helper()
 	var page struct{ Data []entry }
-	b.call(http.MethodGet, "/endpoints/"+endpoint+"/history", nil, http.StatusOK, &page)
+	b.call(http.MethodGet, "/endpoints/"+endpoint+"/decisions", nil, http.StatusOK, &page)
 	for i, e := range page.Data {
 		b.Logf("history: %s: %s", e.Type, e.Reason)
 		if i < len(want) {
@@ -363,7 +370,7 @@ func (b *bench) wantNotifications(endpoint string, want map[string]int) {
 	got := map[string]int{}
 	for _, r := range b.arrivals("ops", total) {
 		var body struct {
-			Type     string `json:"type"`
+			Type     string `json:"event_type"`
 			Endpoint string `json:"endpoint_id"`
 			Reason   string `json:"reason"`
 		}

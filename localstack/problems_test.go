@@ -16,22 +16,22 @@ func TestBadInputIsAProblemDocument(t *testing.T) {
 
 	b := setup(t)
 	other := b.endpoint("a", nil)
-	b.call(http.MethodPost, "/events", map[string]any{"type": "t", "payload": 1, "idempotency_key": "taken"}, http.StatusAccepted, nil)
+	b.call(http.MethodPost, "/events", map[string]any{"event_type": "t", "payload": 1, "idempotency_key": "taken"}, http.StatusAccepted, nil)
 	own := "/v1/tenants/" + b.tenant
 	tests := []struct {
 		name, method, path, body string
 		status                   int
 		code, field              string
 	}{
-		{name: "no JSON", method: "POST", path: own + "/events", body: `{"type":`, status: 400, code: "invalid"},
-		{name: "an unknown field", method: "POST", path: own + "/events", body: `{"type":"t","payload":1,"colour":"red"}`, status: 400, code: "invalid"},
-		{name: "a bad event type", method: "POST", path: own + "/events", body: `{"type":"a b","payload":1}`, status: 400, code: "invalid", field: "type"},
+		{name: "no JSON", method: "POST", path: own + "/events", body: `{"event_type":`, status: 400, code: "invalid"},
+		{name: "an unknown field", method: "POST", path: own + "/events", body: `{"event_type":"t","payload":1,"colour":"red"}`, status: 400, code: "invalid"},
+		{name: "a bad event type", method: "POST", path: own + "/events", body: `{"event_type":"a b","payload":1}`, status: 400, code: "invalid", field: "event_type"},
 		{name: "no URL", method: "POST", path: own + "/endpoints", body: `{"url":"ftp://x","event_types":["*"]}`, status: 400, code: "invalid", field: "url"},
 		{name: "no such endpoint", method: "GET", path: own + "/endpoints/ep_0123456789abcdef", status: 404, code: "not_found"},
 		{name: "no such delivery", method: "GET", path: own + "/deliveries/nonsense", status: 404, code: "not_found"},
 		{name: "another tenant's endpoint", method: "GET", path: "/v1/tenants/somebody-else/endpoints/" + other.ID, status: 404, code: "not_found"},
-		{name: "another body under the same key", method: "POST", path: own + "/events", body: `{"type":"t","payload":2,"idempotency_key":"taken"}`, status: 409, code: "conflict"},
-		{name: "too large", method: "POST", path: own + "/events", body: `{"type":"t","payload":"` + strings.Repeat("x", 256<<10) + `"}`, status: 413, code: "too_large"},
+		{name: "another body under the same key", method: "POST", path: own + "/events", body: `{"event_type":"t","payload":2,"idempotency_key":"taken"}`, status: 409, code: "conflict"},
+		{name: "too large", method: "POST", path: own + "/events", body: `{"event_type":"t","payload":"` + strings.Repeat("x", 256<<10) + `"}`, status: 413, code: "too_large"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

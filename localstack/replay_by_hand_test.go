@@ -110,7 +110,7 @@ func TestADiscardedDeliveryIsNoDeadLetter(t *testing.T) {
 	id := b.postOne()
 	b.await(id, "dead")
 	b.refusedAs(http.StatusBadRequest, "invalid", "/deliveries/"+id+"/discard", []byte(`{}`))
-	b.call(http.MethodPost, "/deliveries/"+id+"/discard", map[string]any{"reason": "they left"}, http.StatusOK, nil)
+	b.call(http.MethodPost, "/deliveries/"+id+"/discard", map[string]any{"note": "they left"}, http.StatusOK, nil)
 	if d := b.await(id, "discarded"); d.Reason != "manual" || d.Note != "they left" {
 		t.Errorf("delivery = %+v; want it discarded with its note", d)
 	}
@@ -126,7 +126,7 @@ func TestACancelledRetryIsNotMade(t *testing.T) {
 	b.endpoint("a", map[string]any{"retry": schedule("2s"), "event_types": []string{"order.*", "fence"}}, receiver.Status(503), receiver.Status(200))
 	id := b.postOne()
 	b.await(id, "retrying")
-	b.call(http.MethodPost, "/deliveries/"+id+"/cancel", map[string]any{"reason": "sent by hand"}, http.StatusOK, nil)
+	b.call(http.MethodPost, "/deliveries/"+id+"/cancel", map[string]any{"note": "sent by hand"}, http.StatusOK, nil)
 	b.afterARetry()
 	if d := b.await(id, "cancelled"); d.Reason != "manual" || d.Note != "sent by hand" || d.Attempts != 1 {
 		t.Errorf("delivery = %+v; want it cancelled after its one attempt", d)

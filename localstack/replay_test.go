@@ -51,7 +51,7 @@ func TestReplayAfterAnOutage(t *testing.T) { //nolint:paralleltest // see above
 	}
 	t.Logf("%d deliveries died within %v", 3*each, time.Since(began))
 	b.renew()
-	b.wantAnalysis(analysis{Hours: 24, Total: 3 * each, Complete: true, Groups: []group{
+	b.wantAnalysis(analysis{Period: "24h", Total: 3 * each, Complete: true, Groups: []group{
 		{Endpoint: ids["unknown"], Class: "refused", Status: 401, Reason: "rejected", Count: each, MeanAttempts: 1, Pattern: "credentials"},
 		{Endpoint: ids["down"], Class: "unavailable", Status: 500, Reason: "exhausted", Count: each, MeanAttempts: 2, Pattern: "outage"},
 		{Endpoint: ids["busy"], Class: "throttled", Status: 429, Reason: "exhausted", Count: each, MeanAttempts: 2, Pattern: "throttled"},
@@ -161,7 +161,7 @@ func (b *bench) wantTheSameAgain(name string, payloads map[string]string) {
 
 // analysis is the test's part of an analysis of dead letters.
 type analysis struct {
-	Hours    int     `json:"hours"`
+	Period   string  `json:"period"`
 	Total    int     `json:"total"`
 	Complete bool    `json:"complete"`
 	Groups   []group `json:"groups"`
@@ -183,7 +183,7 @@ func (b *bench) wantAnalysis(want analysis) {
 	b.Helper()
 	slices.SortFunc(want.Groups, func(x, y group) int { return strings.Compare(x.Endpoint, y.Endpoint) })
 	var got analysis
-	b.call(http.MethodGet, "/dead-letters/analysis?hours=24", nil, http.StatusOK, &got)
+	b.call(http.MethodGet, "/dead-letters/analysis?period=24h", nil, http.StatusOK, &got)
 	if diff := cmp.Diff(want, got); diff != "" {
 		b.Errorf("the analysis differs (-want +got):\n%s", diff)
 	}

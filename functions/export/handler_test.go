@@ -182,7 +182,7 @@ func journey(t *testing.T, traceparent string) []string {
 	var log bytes.Buffer
 	logger := slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{ReplaceAttr: lambdacontext.ReplaceAttr}))
 	api := httpapi.Events(w.Acceptor(), logger, emf.Set{Environment: "test"})
-	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/tenants/acme/events", strings.NewReader(`{"type":"order.paid","payload":1}`))
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/tenants/acme/events", strings.NewReader(`{"event_type":"order.paid","payload":1}`))
 	r.Header.Set("Content-Type", "application/json")
 	if traceparent != "" {
 		r.Header.Set("Traceparent", traceparent)

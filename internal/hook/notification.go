@@ -28,6 +28,6 @@ const (
 	NotificationClosed    = SystemPrefix + "circuit.closed"
 )
 
-// InHistory reports whether the notification belongs in the history of the
+// IsDecision reports whether the notification is listed as a decision about the
 // endpoint. Decisions about the endpoint do; the death of a single delivery does not.
-func (n Notification) InHistory() bool { return n.Type != NotificationDead }
+func (n Notification) IsDecision() bool { return n.Type != NotificationDead }

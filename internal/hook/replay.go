@@ -134,7 +134,7 @@ const MaxNote = 200
 // ValidateNote checks the comment: at most MaxNote bytes of text without control characters (ValidText).
 func ValidateNote(note string) []FieldError {
 	if len(note) > MaxNote || !ValidText(note) {
-		return []FieldError{{"reason", fmt.Sprintf("must be at most %d bytes of text on one line", MaxNote)}}
+		return []FieldError{{"note", fmt.Sprintf("must be at most %d bytes of text on one line", MaxNote)}}
 	}
 	return nil
 }

@@ -287,7 +287,7 @@ func TestValidateNote(t *testing.T) {
 			t.Parallel()
 
 			errs := hook.ValidateNote(tt.note)
-			if (len(errs) == 0) != tt.want || len(errs) > 0 && errs[0].Field != "reason" {
+			if (len(errs) == 0) != tt.want || len(errs) > 0 && errs[0].Field != "note" {
 				t.Errorf("ValidateNote(%q) = %v; want valid: %t", tt.note, errs, tt.want)
 			}
 		})

@@ -61,10 +61,12 @@ func ValidEventType(s string) bool { return typePattern.MatchString(s) }
 // The parser of the request checks the content of the payload.
 func ValidateEvent(e Event) []FieldError {
 	var errs []FieldError
-	if !ValidEventType(e.Type) {
-		errs = append(errs, FieldError{"type", "must be 1 to 128 of A-Z a-z 0-9 _ . -"})
+	if e.Type == "" {
+		errs = append(errs, FieldError{"event_type", "is missing"})
+	} else if !ValidEventType(e.Type) {
+		errs = append(errs, FieldError{"event_type", "must be 1 to 128 of A-Z a-z 0-9 _ . -"})
 	} else if strings.HasPrefix(e.Type, SystemPrefix) {
-		errs = append(errs, FieldError{"type", "types that begin with " + SystemPrefix + " are made by Surehook only"})
+		errs = append(errs, FieldError{"event_type", "types that begin with " + SystemPrefix + " are made by Surehook only"})
 	}
 	if len(e.Payload) == 0 {
 		errs = append(errs, FieldError{"payload", "is missing"})

@@ -32,7 +32,7 @@ func operations() []operation {
 		endpoint = "/v1/tenants/{tenant}/endpoints/{endpoint}"
 		event    = "/v1/tenants/{tenant}/events/{event}"
 		job      = "/v1/tenants/{tenant}/replays/{replay}"
-		posted   = `{"type":"a","payload":1}`
+		posted   = `{"event_type":"a","payload":1}`
 	)
 	return []operation{
 		{name: "POST /v1/tenants/{tenant}/events", scope: "events:write", status: 202, body: posted},
@@ -52,7 +52,7 @@ func operations() []operation {
 		{name: "POST " + endpoint + "/circuit/open", scope: "endpoints:write", status: 200, body: ""},
 		{name: "GET " + endpoint + "/deliveries", scope: "read", status: 200, body: ""},
 		{name: "GET " + endpoint + "/health", scope: "read", status: 200, body: ""},
-		{name: "GET " + endpoint + "/history", scope: "read", status: 200, body: ""},
+		{name: "GET " + endpoint + "/decisions", scope: "read", status: 200, body: ""},
 		{name: "GET /v1/tenants/{tenant}/events", scope: "read", status: 200, body: ""},
 		{name: "GET /v1/tenants/{tenant}/deliveries", scope: "read", status: 200, body: ""},
 		{name: "GET /v1/tenants/{tenant}/dead-letters", scope: "read", status: 200, body: ""},
@@ -62,7 +62,7 @@ func operations() []operation {
 		{name: "GET " + event + "/attempts", scope: "read", status: 200, body: ""},
 		{name: "GET /v1/tenants/{tenant}/deliveries/{delivery}", scope: "read", status: 200, body: ""},
 		{name: "POST /v1/tenants/{tenant}/deliveries/{delivery}/replay", scope: "replay", status: 202, body: `{"force":true}`},
-		{name: "POST /v1/tenants/{tenant}/deliveries/{delivery}/discard", scope: "replay", status: 200, body: `{"reason":"r"}`},
+		{name: "POST /v1/tenants/{tenant}/deliveries/{delivery}/discard", scope: "replay", status: 200, body: `{"note":"r"}`},
 		{name: "POST /v1/tenants/{tenant}/deliveries/{delivery}/cancel", scope: "replay", status: 200, body: ""},
 		{name: "POST " + event + "/replay", scope: "replay", status: 202, body: `{"force":true}`},
 		{name: "DELETE " + event + "/payload", scope: "admin", status: 204, body: ""},
@@ -251,7 +251,7 @@ func TestAccess_strangers(t *testing.T) {
 
 	e := furnish(t)
 	own := idOf(t, get[object](t, e.bundle, rival, 201, "POST", "/v1/tenants/globex/endpoints", `{"url":"https://example.com/"}`))
-	posted := idOf(t, get[object](t, e.bundle, rival, 202, "POST", "/v1/tenants/globex/events", `{"type":"a","payload":1}`))
+	posted := idOf(t, get[object](t, e.bundle, rival, 202, "POST", "/v1/tenants/globex/events", `{"event_type":"a","payload":1}`))
 	names := e.strangers(hook.EventID(posted), hook.EndpointID(own))
 	before := e.inventory(t)
 

@@ -3,18 +3,18 @@ package httpapi
 import (
 	"context"
 	"fmt"
-	"strconv"
+	"time"
 
 	"surehook/internal/delivery/replay"
 	"surehook/internal/hook"
 	"surehook/internal/rule/deadletter"
 )
 
-// defaultHours is the default length of the analyzed period.
-const defaultHours = 24
+// defaultPeriod is the default length of the analyzed period.
+const defaultPeriod = 24 * time.Hour
 
 type analysisView struct {
-	Hours    int         `json:"hours"`
+	Period   duration    `json:"period"`
 	Total    int         `json:"total"`
 	Complete bool        `json:"complete"`
 	Groups   []groupView `json:"groups"`
@@ -35,17 +35,17 @@ type groupView struct {
 }
 
 func (h *replays) analyse(ctx context.Context, c *call) (reply, error) {
-	values, err := query(c, "hours")
+	values, err := query(c, "period")
 	if err != nil {
 		return reply{}, err
 	}
-	hours := defaultHours
-	if values.Has("hours") {
-		if hours, err = strconv.Atoi(values.Get("hours")); err != nil {
-			hours = 0 // out of bounds, so Analyse returns CodeInvalid
+	period := duration(defaultPeriod)
+	if values.Has("period") {
+		if err := period.UnmarshalText([]byte(values.Get("period"))); err != nil {
+			return reply{}, hook.Invalid(hook.FieldError{Field: "period", Message: durationForm})
 		}
 	}
-	a, err := h.replayer.Analyse(ctx, c.tenant, hours)
+	a, err := h.replayer.Analyse(ctx, c.tenant, time.Duration(period))
 	if err != nil {
 		return reply{}, fmt.Errorf("analyse dead letters: %w", err)
 	}
@@ -53,7 +53,7 @@ func (h *replays) analyse(ctx context.Context, c *call) (reply, error) {
 }
 
 func viewAnalysis(a replay.Analysis) analysisView {
-	v := analysisView{Hours: a.Hours, Total: a.Total, Complete: a.Complete, Groups: make([]groupView, len(a.Groups))}
+	v := analysisView{Period: duration(a.Period), Total: a.Total, Complete: a.Complete, Groups: make([]groupView, len(a.Groups))}
 	for i, g := range a.Groups {
 		v.Groups[i] = viewGroup(g)
 	}

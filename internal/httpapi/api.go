@@ -183,7 +183,7 @@ func manageRoutes(h *manage) []route {
 		write(http.MethodPost, endpointPath+"/circuit/open", "circuit.open", h.setCircuit((*endpoint.Admin).OpenCircuit)),
 		read(endpointPath+"/deliveries", h.listEndpointDeliveries),
 		read(endpointPath+"/health", h.getEndpointHealth),
-		read(endpointPath+"/history", h.listEndpointHistory),
+		read(endpointPath+"/decisions", h.listDecisions),
 		read(eventsPath, h.listEvents),
 		read(eventPath, h.getEvent),
 		read(eventPath+"/deliveries", h.listEventDeliveries),

@@ -42,11 +42,6 @@ func admit(ctx context.Context, r Route, c *call) error {
 	if len(c.r.Header.Values(hook.DeliveryHeader)) > 0 {
 		return &hook.Error{Code: hook.CodeLoop, Message: "the request has the header " + hook.DeliveryHeader + ": deliveries cannot call the API"}
 	}
-	// API Gateway caches the authorizer's result under the header alone, so the
-	// restriction of the key is checked here, for each request.
-	if err := principal.Admit(c.began, remoteAddr(c.r)); err != nil {
-		return err //nolint:wrapcheck // the message is complete
-	}
 	if !principal.May(r.Scope) {
 		return &hook.Error{Code: hook.CodeForbidden, Message: "the API key lacks the scope " + string(r.Scope)}
 	}

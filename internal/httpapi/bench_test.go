@@ -34,7 +34,7 @@ func (accepts) AcceptBatch(_ context.Context, _ hook.TenantID, rs []ingest.Reque
 func BenchmarkEvents(b *testing.B) {
 	h := httpapi.Events(accepts{}, slog.New(slog.DiscardHandler), emf.Set{})
 	ctx := httpapi.WithPrincipal(b.Context(), hook.Principal{Key: "key_1", Tenant: "acme", Scopes: []hook.Scope{hook.ScopeEventsWrite}})
-	event := `{"type":"order.paid","payload":{"text":"` + strings.Repeat("x", 489) + `"}}`
+	event := `{"event_type":"order.paid","payload":{"text":"` + strings.Repeat("x", 489) + `"}}`
 	tests := []struct{ name, path, body string }{
 		{name: "one", path: "/v1/tenants/acme/events", body: event},
 		{name: "batch=100", path: "/v1/tenants/acme/events/batch", body: `{"events":[` + strings.Repeat(event+",", 99) + event + `]}`},

@@ -247,7 +247,7 @@ func TestContract_breaches(t *testing.T) {
 	id := string(hook.NewEndpointID())
 	accepted := fmt.Sprintf(`{"id":%q,"deliveries":1,"duplicate":false}`, hook.KeyedEventID("acme", "k"))
 	missing := plain(404, "not_found", "no such endpoint")
-	const event, noHeader = `{"type":"a","payload":1}`, ""
+	const event, noHeader = `{"event_type":"a","payload":1}`, ""
 	tests := []struct {
 		name, method, target, body string
 		status                     int
@@ -257,9 +257,9 @@ func TestContract_breaches(t *testing.T) {
 		{name: "none", method: "POST", target: eventsURL, body: event, status: 202, answer: accepted, header: noHeader, breach: false},
 		{name: "none in an error", method: "GET", target: endpoints + "/" + id, body: "", status: 404, answer: missing, header: noHeader, breach: false},
 		{name: "none elsewhere", method: "GET", target: "/v2", body: "", status: 404, answer: missing, header: noHeader, breach: false},
-		{name: "a field too many is accepted", method: "POST", target: eventsURL, body: `{"type":"a","payload":1,"x":1}`, status: 202, answer: accepted, header: noHeader, breach: true},
-		{name: "a field too few is accepted", method: "POST", target: eventsURL, body: `{"type":"a"}`, status: 202, answer: accepted, header: noHeader, breach: true},
-		{name: "a bad type is accepted", method: "POST", target: eventsURL, body: `{"type":"a b","payload":1}`, status: 202, answer: accepted, header: noHeader, breach: true},
+		{name: "a field too many is accepted", method: "POST", target: eventsURL, body: `{"event_type":"a","payload":1,"x":1}`, status: 202, answer: accepted, header: noHeader, breach: true},
+		{name: "a field too few is accepted", method: "POST", target: eventsURL, body: `{"event_type":"a"}`, status: 202, answer: accepted, header: noHeader, breach: true},
+		{name: "a bad type is accepted", method: "POST", target: eventsURL, body: `{"event_type":"a b","payload":1}`, status: 202, answer: accepted, header: noHeader, breach: true},
 		{name: "a bad parameter is accepted", method: "GET", target: endpoints + "?limit=101", body: "", status: 200, answer: `{"data":[],"next_cursor":null}`, header: noHeader, breach: true},
 		{name: "the answer has a field too many", method: "POST", target: eventsURL, body: event, status: 202, answer: strings.TrimSuffix(accepted, "}") + `,"x":1}`, header: noHeader, breach: true},
 		{name: "the answer has a field too few", method: "POST", target: eventsURL, body: event, status: 202, answer: `{"deliveries":1,"duplicate":false}`, header: noHeader, breach: true},

@@ -66,7 +66,7 @@ func lists(t *testing.T, b *bundle) map[string]list {
 		add("events", "/events", "events\x00"+string(tenant)+strings.Repeat("\x00", 4))
 		add("replays", "/replays", "replays\x00"+string(tenant))
 		for i := range 4 {
-			posted := idOf(t, get[object](t, b, caller, 202, "POST", at+"/events", `{"type":"a","payload":1}`))
+			posted := idOf(t, get[object](t, b, caller, 202, "POST", at+"/events", `{"event_type":"a","payload":1}`))
 			event, err := b.store.Event(t.Context(), hook.EventID(posted))
 			if err != nil {
 				t.Fatalf("Event = %v", err)
@@ -80,7 +80,7 @@ func lists(t *testing.T, b *bundle) map[string]list {
 			add(fmt.Sprint("deliveries of event ", i), "/events/"+posted+"/deliveries", "deliveries\x00"+string(tenant)+"\x00"+posted)
 			add(fmt.Sprint("attempts of event ", i), "/events/"+posted+"/attempts", "attempts\x00"+string(tenant)+"\x00"+posted)
 			endpoint := string(event.Targets[i].Endpoint)
-			add(fmt.Sprint("history of endpoint ", i), "/endpoints/"+endpoint+"/history", "history\x00"+string(tenant)+"\x00"+endpoint)
+			add(fmt.Sprint("decisions about endpoint ", i), "/endpoints/"+endpoint+"/decisions", "decisions\x00"+string(tenant)+"\x00"+endpoint)
 			for _, state := range []string{"retrying", "dead"} {
 				add(fmt.Sprint(state, " deliveries of endpoint ", i), "/endpoints/"+endpoint+"/deliveries?state="+state,
 					"deliveries\x00"+string(tenant)+"\x00"+endpoint+"\x00"+state+"\x00\x00\x00\x00\x00")

@@ -11,13 +11,13 @@ func TestErasePayload(t *testing.T) {
 	t.Parallel()
 
 	e := furnish(t)
-	const posted = `{"type":"a","payload":{"name":"Zoe"},"idempotency_key":"k1"}`
+	const posted = `{"event_type":"a","payload":{"name":"Zoe"},"idempotency_key":"k1"}`
 	event := eventsURL + "/" + get[struct{ ID string }](t, e.bundle, owner, 202, "POST", eventsURL, posted).ID
 	if w := e.do(t, owner, "DELETE", event+"/payload", ""); w.Code != 204 {
 		t.Fatalf("DELETE = %d %s; want 204", w.Code, w.Body)
 	}
 	got := get[object](t, e.bundle, owner, 200, "GET", event, "")
-	if got["payload"] != nil || got["erased_at"] != "2026-11-21T09:30:00.000Z" || got["type"] != "a" || got["idempotency_key"] != "k1" {
+	if got["payload"] != nil || got["erased_at"] != "2026-11-21T09:30:00.000Z" || got["event_type"] != "a" || got["idempotency_key"] != "k1" {
 		t.Errorf("event = %v; want all but the payload", got)
 	}
 	list := get[struct{ Data []object }](t, e.bundle, owner, 200, "GET", event+"/deliveries", "")

@@ -27,7 +27,7 @@ type events struct {
 }
 
 type eventBody struct {
-	Type           string         `json:"type"`
+	Type           string         `json:"event_type"`
 	Payload        jsontext.Value `json:"payload"`
 	IdempotencyKey *string        `json:"idempotency_key"`
 	RetainFor      *string        `json:"retain_for"` // a duration; as text, so that a batch refuses the event alone

@@ -29,7 +29,7 @@ func TestPayloadBytes(t *testing.T) {
 			t.Parallel()
 
 			b := setup(t)
-			accepted := get[object](t, b, owner, 202, "POST", eventsURL, "{ \"payload\" :  "+tt.payload+" \n, \"type\":\"a\"}")
+			accepted := get[object](t, b, owner, 202, "POST", eventsURL, "{ \"payload\" :  "+tt.payload+" \n, \"event_type\":\"a\"}")
 			id := idOf(t, accepted)
 			stored, err := b.store.Event(t.Context(), hook.EventID(id))
 			if err != nil || string(stored.Payload) != tt.payload {
@@ -48,18 +48,18 @@ func TestEvents_post(t *testing.T) {
 
 	b := setup(t)
 	b.create(t, `{"url":"https://example.com/","event_types":["order.*"]}`)
-	const body = `{"type":"order.paid","payload":1}`
+	const body = `{"event_type":"order.paid","payload":1}`
 	w := b.do(t, owner, "POST", eventsURL, body, "Idempotency-Key: k", "Content-Type: application/json; charset=utf-8")
 	id := hook.KeyedEventID("acme", "k")
 	if want := fmt.Sprintf(`{"id":%q,"deliveries":1,"duplicate":false}`, id); w.Code != 202 || w.Body.String() != want {
 		t.Errorf("POST = %d %s; want 202 %s", w.Code, w.Body, want)
 	}
-	again := `{"type":"order.paid","payload":1,"idempotency_key":"k"}`
+	again := `{"event_type":"order.paid","payload":1,"idempotency_key":"k"}`
 	w = b.do(t, owner, "POST", eventsURL, again, "Idempotency-Key: k")
 	if want := fmt.Sprintf(`{"id":%q,"deliveries":1,"duplicate":true}`, id); w.Code != 202 || w.Body.String() != want {
 		t.Errorf("second POST = %d %s; want 202 %s", w.Code, w.Body, want)
 	}
-	w = b.do(t, owner, "POST", eventsURL, `{"type":"order.paid","payload":2}`, "Idempotency-Key: k")
+	w = b.do(t, owner, "POST", eventsURL, `{"event_type":"order.paid","payload":2}`, "Idempotency-Key: k")
 	if w.Code != 409 {
 		t.Errorf("POST of other content = %d %s; want 409", w.Code, w.Body)
 	}
@@ -93,7 +93,7 @@ func TestEvents_traceparent(t *testing.T) {
 			t.Parallel()
 
 			b := setup(t)
-			accepted := get[object](t, b, owner, 202, "POST", eventsURL, `{"type":"a","payload":1}`, "Traceparent: "+tt.header)
+			accepted := get[object](t, b, owner, 202, "POST", eventsURL, `{"event_type":"a","payload":1}`, "Traceparent: "+tt.header)
 			stored, err := b.store.Event(t.Context(), hook.EventID(idOf(t, accepted)))
 			if err != nil || stored.TraceParent != tt.want {
 				t.Errorf("stored traceparent = %q, %v; want %q", stored.TraceParent, err, tt.want)
@@ -112,15 +112,15 @@ func TestEvents_batch(t *testing.T) {
 	b := setup(t)
 	large := `"` + strings.Repeat("x", hook.MaxPayload-1) + `"`
 	body := `{"events":[
-		{"type":"a","payload":1,"idempotency_key":"k1"},
-		{"type":"surehook.x","payload":1},
-		{"type":"a","payload":` + large + `},
-		{"type":"a","payload":1,"idempotency_key":""},
-		{"type":"b","payload":null,"idempotency_key":"k2"}]}`
+		{"event_type":"a","payload":1,"idempotency_key":"k1"},
+		{"event_type":"surehook.x","payload":1},
+		{"event_type":"a","payload":` + large + `},
+		{"event_type":"a","payload":1,"idempotency_key":""},
+		{"event_type":"b","payload":null,"idempotency_key":"k2"}]}`
 	w := b.do(t, owner, "POST", eventsURL+"/batch", body)
 	want := fmt.Sprintf(`{"data":[{"id":%q,"deliveries":0,"duplicate":false,"reason":"no endpoint subscribes"},{"error":%s},{"error":%s},{"error":%s},{"id":%q,"deliveries":0,"duplicate":false,"reason":"no endpoint subscribes"}]}`,
 		hook.KeyedEventID("acme", "k1"),
-		invalid("type", "types that begin with surehook. are made by Surehook only"),
+		invalid("event_type", "types that begin with surehook. are made by Surehook only"),
 		strings.TrimSuffix(plain(413, "too_large", "the event is too large"), "}")+`,"errors":[{"field":"payload","message":"must be at most 262144 bytes"}]}`,
 		invalid("idempotency_key", "must not be empty"),
 		hook.KeyedEventID("acme", "k2"))
@@ -135,7 +135,7 @@ func TestEvents_batch(t *testing.T) {
 func TestEvents_batch_refusals(t *testing.T) {
 	t.Parallel()
 
-	const one = `{"type":"a","payload":1}`
+	const one = `{"event_type":"a","payload":1}`
 	tests := []struct {
 		name, body, header string
 		status             int
@@ -194,7 +194,7 @@ func TestLog(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
-	b.do(t, owner, "POST", eventsURL+"?token=hush", `{"type":"a","payload":"hush"}`, "Authorization: Bearer hush")
+	b.do(t, owner, "POST", eventsURL+"?token=hush", `{"event_type":"a","payload":"hush"}`, "Authorization: Bearer hush")
 	b.do(t, owner, "GET", endpoints+"?cursor=hush", "")
 	if strings.Contains(b.log.String(), "hush") {
 		t.Errorf("log = %s; want nothing that callers send", b.log)

@@ -67,7 +67,7 @@ func Views() map[string]reflect.Type {
 		"ReplayPreview":      reflect.TypeFor[previewView](),
 		"DeadLetterAnalysis": reflect.TypeFor[analysisView](),
 		"EndpointHealth":     reflect.TypeFor[endpointHealthView](),
-		"NotificationList":   reflect.TypeFor[listView[notificationView]](),
+		"DecisionList":       reflect.TypeFor[listView[decisionView]](),
 		"Health":             reflect.TypeFor[pipelineView](),
 		"AuditList":          reflect.TypeFor[listView[auditView]](),
 		"AuditValues":        reflect.TypeFor[difference](),

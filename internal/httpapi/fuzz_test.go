@@ -14,8 +14,8 @@ import (
 // accepted event is a part of the body, byte for byte.
 func FuzzEventBody(f *testing.F) {
 	for _, seed := range []string{
-		`{"type":"a","payload":1}`, `{"type":"a","payload":{ "b":[1e9,"\u00e9"]},"idempotency_key":"k"}`, `{"payload":null,"type":"a"}`,
-		`{"type":"a","payload":{"a":1,"a":2}}`, `{`, `[]`, `null`, `{"type":"a","payload":"` + "\xff" + `"}`,
+		`{"event_type":"a","payload":1}`, `{"event_type":"a","payload":{ "b":[1e9,"\u00e9"]},"idempotency_key":"k"}`, `{"payload":null,"event_type":"a"}`,
+		`{"event_type":"a","payload":{"a":1,"a":2}}`, `{`, `[]`, `null`, `{"event_type":"a","payload":"` + "\xff" + `"}`,
 	} {
 		f.Add(seed)
 	}

@@ -25,27 +25,27 @@ func (h *manage) getEndpointHealth(ctx context.Context, c *call) (reply, error) 
 	return ok(viewEndpointHealth(health)), nil
 }
 
-// listEndpointHistory responds with the notifications about an endpoint.
-func (h *manage) listEndpointHistory(ctx context.Context, c *call) (reply, error) {
+// listDecisions responds with the decisions about an endpoint.
+func (h *manage) listDecisions(ctx context.Context, c *call) (reply, error) {
 	req, _, err := pageRequest(c)
 	if err != nil {
 		return reply{}, err
 	}
 	list, err := h.Endpoints.Notifications(ctx, c.tenant, c.r.PathValue("endpoint"), req)
 	if err != nil {
-		return reply{}, fmt.Errorf("list history: %w", err)
+		return reply{}, fmt.Errorf("list decisions: %w", err)
 	}
-	return viewList(list, viewNotification), nil
+	return viewList(list, viewDecision), nil
 }
 
-type notificationView struct {
-	Type     string             `json:"type"`
+type decisionView struct {
+	Type     string             `json:"event_type"`
 	At       stamp              `json:"at"`
 	Reason   string             `json:"reason"`
 	Figures  map[string]float64 `json:"figures"`
 	Delivery hook.DeliveryID    `json:"delivery_id,omitzero"`
 }
 
-func viewNotification(n hook.Notification) notificationView {
-	return notificationView{Type: n.Type, At: stamp(n.At), Reason: n.Reason, Figures: n.Figures, Delivery: n.Delivery}
+func viewDecision(n hook.Notification) decisionView {
+	return decisionView{Type: n.Type, At: stamp(n.At), Reason: n.Reason, Figures: n.Figures, Delivery: n.Delivery}
 }

@@ -55,7 +55,7 @@ func TestHealth_endpoint(t *testing.T) {
 	const hour, day = "2026-11-21T08:00:00.000Z", "2026-11-20T10:00:00.000Z"
 	// Percentiles are 1 s and 3 s, to 5 %.
 	const busy = `"attempts":4,"success_rate":0.5,"first_attempt_success_rate":0.5,"final_success_rate":0.6666666666666666,` +
-		`"dead_rate":0.3333333333333333,"delivered":2,"dead":1,"latency":{"samples":3,"p50_ms":1043.229,"p95_ms":3134.693,"p99_ms":3134.693},` +
+		`"dead_rate":0.3333333333333333,"delivered":2,"dead":1,"latency":{"samples":3,"p50":"1.043229s","p95":"3.134693s","p99":"3.134693s"},` +
 		`"mean_delivery_time":"5.5s","attempts_by_outcome":{"connect":1,"delivered":2,"refused":1},"attempts_by_number":[2,0,2]}`
 	closed := `"slow":false,"fragile":false,"warned":0,"timeout":"10s","limits":{"rate_per_second":0,"max_in_flight":0},"circuit_state":{"state":"closed","failures":0,"waiting":false}`
 	tests := []struct {
@@ -174,9 +174,9 @@ func TestHealth_history(t *testing.T) {
 			t.Fatalf("PutNotice = %v", err)
 		}
 	}
-	want := fmt.Sprintf(`{"data":[{"type":"surehook.endpoint.disabled","at":"2026-11-21T09:31:00.000Z","reason":"Gone.","figures":{},"delivery_id":%q},`+
-		`{"type":"surehook.endpoint.slow","at":"2026-11-21T09:30:00.000Z","reason":"Slow.","figures":{"p95_ms":2210,"samples":104}}],"next_cursor":null}`, e.dead)
-	if w := e.do(t, reader, "GET", endpoints+"/crm/history", ""); w.Code != 200 || w.Body.String() != want {
+	want := fmt.Sprintf(`{"data":[{"event_type":"surehook.endpoint.disabled","at":"2026-11-21T09:31:00.000Z","reason":"Gone.","figures":{},"delivery_id":%q},`+
+		`{"event_type":"surehook.endpoint.slow","at":"2026-11-21T09:30:00.000Z","reason":"Slow.","figures":{"p95_ms":2210,"samples":104}}],"next_cursor":null}`, e.dead)
+	if w := e.do(t, reader, "GET", endpoints+"/crm/decisions", ""); w.Code != 200 || w.Body.String() != want {
 		t.Errorf("GET = %d\n%s; want 200\n%s", w.Code, w.Body, want)
 	}
 }

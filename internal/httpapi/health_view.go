@@ -62,10 +62,10 @@ type windowView struct {
 
 // latencyView has fractions of milliseconds, because whole milliseconds would exceed the 5 % error of short times.
 type latencyView struct {
-	Samples int     `json:"samples"`
-	P50     float64 `json:"p50_ms"`
-	P95     float64 `json:"p95_ms"`
-	P99     float64 `json:"p99_ms"`
+	Samples int      `json:"samples"`
+	P50     duration `json:"p50"`
+	P95     duration `json:"p95"`
+	P99     duration `json:"p99"`
 }
 
 // pipelineView is the health of the pipeline.
@@ -168,8 +168,8 @@ func viewWindow(w status.Window) windowView {
 		ByNumber:     []int{},
 	}
 	if n := w.Latency.Count(); n > 0 {
-		ms := func(p float64) float64 { return float64(w.Latency.Percentile(p).Microseconds()) / 1000 }
-		v.Latency = &latencyView{Samples: n, P50: ms(50), P95: ms(95), P99: ms(99)}
+		at := func(p float64) duration { return duration(w.Latency.Percentile(p).Truncate(time.Microsecond)) }
+		v.Latency = &latencyView{Samples: n, P50: at(50), P95: at(95), P99: at(99)}
 	}
 	for class, n := range w.Classes {
 		if n > 0 {

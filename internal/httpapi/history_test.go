@@ -27,7 +27,7 @@ func story(t *testing.T) past {
 	for range 2 {
 		b.create(t, `{"url":"https://example.com/","retry":{"schedule":["1m","1h","48h"],"jitter":"none"}}`)
 	}
-	get[object](t, b, owner, 202, "POST", eventsURL, `{"type":"order.paid","payload":{"n":1}}`, "Idempotency-Key: k")
+	get[object](t, b, owner, 202, "POST", eventsURL, `{"event_type":"order.paid","payload":{"n":1}}`, "Idempotency-Key: k")
 	var err error
 	if p.event, err = b.store.Event(t.Context(), hook.KeyedEventID("acme", "k")); err != nil {
 		t.Fatalf("Event = %v", err)
@@ -51,7 +51,7 @@ func story(t *testing.T) past {
 
 const (
 	outcomeJSON = `"class":"unavailable","status":503,"error":"the endpoint answered 503","url":"https://example.com/",` +
-		`"duration_ms":81,"retry_after":"2m","body":"d` + "\ufffd" + `own"`
+		`"duration":"81ms","retry_after":"2m","body":"d` + "\ufffd" + `own"`
 	nextJSON = `"next_attempt_at":"2026-11-21T09:32:00.000Z"`
 )
 
@@ -78,7 +78,7 @@ func TestHistory(t *testing.T) {
 	endpoint := endpoints + "/" + string(p.retrying.ID.Endpoint)
 	tests := []struct{ name, target, want string }{
 		{name: "the event", target: event, want: fmt.Sprintf(
-			`{"id":%q,"type":"order.paid","idempotency_key":"k","trace_id":%q,"endpoints":[%q,%q],"accepted_at":%s,"expires_at":"2027-02-19T09:30:00.000Z","payload":{"n":1}}`,
+			`{"id":%q,"event_type":"order.paid","idempotency_key":"k","trace_id":%q,"endpoints":[%q,%q],"accepted_at":%s,"expires_at":"2027-02-19T09:30:00.000Z","payload":{"n":1}}`,
 			p.event.ID, trace.Of(p.event), p.event.Targets[0].Endpoint, p.event.Targets[1].Endpoint, at,
 		)},
 		{name: "its deliveries", target: event + "/deliveries", want: `{"data":[` + p.queuedJSON() + "," + p.retryingJSON() + `],"next_cursor":null}`},

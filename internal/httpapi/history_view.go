@@ -1,6 +1,8 @@
 package httpapi
 
 import (
+	"time"
+
 	"surehook/internal/admin/status"
 	"surehook/internal/hook"
 	"surehook/internal/rule/trace"
@@ -9,7 +11,7 @@ import (
 // eventView is an event without its payload.
 type eventView struct {
 	ID             hook.EventID      `json:"id"`
-	Type           string            `json:"type"`
+	Type           string            `json:"event_type"`
 	IdempotencyKey string            `json:"idempotency_key,omitzero"`
 	TraceParent    string            `json:"traceparent,omitzero"`
 	TraceID        string            `json:"trace_id,omitzero"`
@@ -44,7 +46,7 @@ type outcomeView struct {
 	Status     int      `json:"status,omitzero"`
 	Error      string   `json:"error,omitzero"`
 	URL        string   `json:"url,omitzero"`
-	DurationMS int64    `json:"duration_ms"`
+	Duration   duration `json:"duration"`
 	RetryAfter duration `json:"retry_after,omitzero"`
 	Body       string   `json:"body,omitzero"`
 }
@@ -122,7 +124,7 @@ func (c *call) viewOutcome(o hook.Outcome) outcomeView {
 		Status:     o.Status,
 		Error:      o.Error,
 		URL:        o.URL,
-		DurationMS: o.Duration.Milliseconds(),
+		Duration:   duration(o.Duration.Truncate(time.Millisecond)),
 		RetryAfter: duration(o.RetryAfter),
 		Body:       string(o.Body),
 	}

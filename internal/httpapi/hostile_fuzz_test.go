@@ -24,11 +24,11 @@ func (b *bundle) try(tb testing.TB, p hook.Principal, method, target, body strin
 // FuzzBatchBody checks that no body breaks the handler, and that the response has
 // one result per event: 202 if and only if all events were accepted.
 func FuzzBatchBody(f *testing.F) {
-	const one = `{"type":"a","payload":1}`
+	const one = `{"event_type":"a","payload":1}`
 	for _, seed := range []string{
 		`{"events":[` + one + `]}`,
-		`{"events":[` + one + `,{"type":"surehook.x","payload":null},{"type":"b","payload":{"a":[]},"idempotency_key":"k"}]}`,
-		`{"events":[{"type":"a","payload":1,"idempotency_key":"k"},{"type":"a","payload":2,"idempotency_key":"k"}]}`,
+		`{"events":[` + one + `,{"event_type":"surehook.x","payload":null},{"event_type":"b","payload":{"a":[]},"idempotency_key":"k"}]}`,
+		`{"events":[{"event_type":"a","payload":1,"idempotency_key":"k"},{"event_type":"a","payload":2,"idempotency_key":"k"}]}`,
 		`{"events":[` + strings.Repeat(one+",", 100) + one + `]}`,
 		`{"events":[]}`, `{"events":null}`, `{"events":[null]}`, `{"events":{}}`, `{"events":[[` + one + `]]}`,
 		`{"events":[` + one + `],"events":[]}`, `[` + one + `]`, `{"events":[{"payload":` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + `}]}`,
@@ -159,18 +159,18 @@ func FuzzSmallBody(f *testing.F) {
 // and jobs are created only with a valid filter and rate.
 func FuzzReplayBody(f *testing.F) {
 	for _, seed := range []string{
-		``, `{}`, `null`, `{"force":true}`, `{"force":"yes"}`, `{"force":null}`, `{"reason":"a\nb"}`, `{"reason":"gone"}`, `{"filter":null}`,
+		``, `{}`, `null`, `{"force":true}`, `{"force":"yes"}`, `{"force":null}`, `{"note":"a\nb"}`, `{"note":"gone"}`, `{"filter":null}`,
 		`{"filter":{}}`, `{"filter":{},"dry_run":true}`, `{"filter":{},"rate_per_second":0}`, `{"filter":{},"rate_per_second":1e309}`,
-		`{"filter":{"endpoint":"crm","state":"delivered","event_types":["order.*","*"],"from":"2026-11-20T00:00:00Z","to":"2026-11-21T00:00:00+01:00"}}`,
+		`{"filter":{"endpoint":"crm","state":"delivered","event_types":["order.*","*"],"since":"2026-11-20T00:00:00Z","until":"2026-11-21T00:00:00+01:00"}}`,
 		`{"filter":{"state":"queued"}}`, `{"filter":{"endpoint":"../crm"}}`, `{"filter":{"event_types":[]}}`, `{"filter":{"event_types":["a b"]}}`,
-		`{"filter":{"from":"0000-01-01T00:00:00+23:59"}}`, `{"filter":{"from":"9999-12-31T23:59:59-23:59"}}`, `{"filter":{"to":"2026-11-21"}}`,
+		`{"filter":{"since":"0000-01-01T00:00:00+23:59"}}`, `{"filter":{"since":"9999-12-31T23:59:59-23:59"}}`, `{"filter":{"until":"2026-11-21"}}`,
 	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, body string) {
 		b := setup(t)
 		b.try(t, owner, "POST", endpoints, `{"url":"https://example.com/","uid":"crm"}`)
-		b.try(t, owner, "POST", eventsURL, `{"type":"a","payload":1,"idempotency_key":"k"}`)
+		b.try(t, owner, "POST", eventsURL, `{"event_type":"a","payload":1,"idempotency_key":"k"}`)
 		event, err := b.store.Event(t.Context(), hook.KeyedEventID("acme", "k"))
 		if err != nil {
 			t.Fatal(err)
@@ -212,10 +212,10 @@ func FuzzQuery(f *testing.F) {
 		b := setup(t)
 		b.try(t, owner, "POST", endpoints, `{"url":"https://example.com/","uid":"crm"}`)
 		b.try(t, owner, "POST", endpoints, `{"url":"https://example.com/"}`)
-		b.try(t, owner, "POST", eventsURL, `{"type":"a","payload":1,"idempotency_key":"k"}`)
+		b.try(t, owner, "POST", eventsURL, `{"event_type":"a","payload":1,"idempotency_key":"k"}`)
 		event := eventsURL + "/" + string(hook.KeyedEventID("acme", "k"))
 		values, malformed := url.ParseQuery(query)
-		for _, path := range []string{endpoints, endpoints + "/crm/deliveries", event + "/deliveries", event + "/attempts", "/v1/keys", "/v1/tenants/acme/replays", endpoints + "/crm/history"} {
+		for _, path := range []string{endpoints, endpoints + "/crm/deliveries", event + "/deliveries", event + "/attempts", "/v1/keys", "/v1/tenants/acme/replays", endpoints + "/crm/decisions"} {
 			r := httptest.NewRequestWithContext(httpapi.WithPrincipal(t.Context(), admin), http.MethodGet, path, nil)
 			r.URL.RawQuery = query
 			w := httptest.NewRecorder()

@@ -24,8 +24,8 @@ type filterBody struct {
 	Endpoint *string  `json:"endpoint"`
 	State    *string  `json:"state"`
 	Types    []string `json:"event_types"`
-	From     stamp    `json:"from"`
-	To       stamp    `json:"to"`
+	Since    stamp    `json:"since"`
+	Until    stamp    `json:"until"`
 }
 
 // request translates the body and refuses empty values in the filter, because an
@@ -45,8 +45,8 @@ func (b jobBody) request(by hook.KeyID) (replay.JobRequest, error) {
 		Endpoint: endpoint,
 		State:    hook.StateDead,
 		Types:    b.Filter.Types,
-		From:     time.Time(b.Filter.From),
-		To:       time.Time(b.Filter.To),
+		From:     time.Time(b.Filter.Since),
+		To:       time.Time(b.Filter.Until),
 		Rate:     replay.DefaultRate,
 		By:       by,
 	}

@@ -105,14 +105,16 @@ func TestLimits_endpoints(t *testing.T) {
 func TestLimits_events(t *testing.T) {
 	t.Parallel()
 
-	event := func(payload int) string { return `{"type":"a","payload":"` + strings.Repeat("x", payload-2) + `"}` }
+	event := func(payload int) string {
+		return `{"event_type":"a","payload":"` + strings.Repeat("x", payload-2) + `"}`
+	}
 	events := func(n int) string {
-		return `{"events":[` + strings.TrimSuffix(strings.Repeat(`{"type":"a","payload":1},`, n), ",") + `]}`
+		return `{"events":[` + strings.TrimSuffix(strings.Repeat(`{"event_type":"a","payload":1},`, n), ",") + `]}`
 	}
 	padded := func(body string, n int) string { return body + strings.Repeat(" ", n-len(body)) }
-	typed := func(n int) string { return `{"type":"` + strings.Repeat("t", n) + `","payload":1}` }
+	typed := func(n int) string { return `{"event_type":"` + strings.Repeat("t", n) + `","payload":1}` }
 	keyed := func(n int) string {
-		return `{"type":"a","payload":1,"idempotency_key":"` + strings.Repeat("k", n) + `"}`
+		return `{"event_type":"a","payload":1,"idempotency_key":"` + strings.Repeat("k", n) + `"}`
 	}
 	const (
 		kib   = 1 << 10
@@ -137,7 +139,7 @@ func TestLimits_events(t *testing.T) {
 			name: "a batch of 3008 KiB", target: batch, at: padded(events(1), 3008*kib), past: padded(events(1), 3008*kib+1), status: 413,
 			want: plain(413, "too_large", "the body must be at most 3080192 bytes"),
 		},
-		{name: "a type of 128", target: eventsURL, at: typed(128), past: typed(129), status: 400, want: invalid("type", "must be 1 to 128 of A-Z a-z 0-9 _ . -")},
+		{name: "a type of 128", target: eventsURL, at: typed(128), past: typed(129), status: 400, want: invalid("event_type", "must be 1 to 128 of A-Z a-z 0-9 _ . -")},
 		{name: "a key of 255", target: eventsURL, at: keyed(255), past: keyed(256), status: 400, want: invalid("idempotency_key", "must be 1 to 255 visible ASCII characters")},
 		{
 			name: "an endpoint's request of 64 KiB", target: endpoints, at: padded(`{"url":"https://example.com/"}`, 64*kib), past: padded(`{"url":"https://example.com/"}`, 64*kib+1), status: 413,
@@ -169,12 +171,12 @@ func TestLimits_replays(t *testing.T) {
 	types := func(n int) string {
 		return filter(`"event_types":[` + strings.TrimSuffix(strings.Repeat(`"a",`, n), ",") + `]`)
 	}
-	note := func(n int) string { return `{"reason":"` + strings.Repeat("n", n) + `"}` }
+	note := func(n int) string { return `{"note":"` + strings.Repeat("n", n) + `"}` }
 	const (
 		rate     = "must be 0.1 to 500"
 		someText = "must be at most 200 bytes of text on one line"
 		aTime    = `must be a time such as "2026-11-21T09:30:00Z"`
-		hours    = "must be 1 to 336"
+		period   = "must be 1h to 336h"
 	)
 	tests := []struct {
 		name, method, target, at, past string
@@ -191,20 +193,20 @@ func TestLimits_replays(t *testing.T) {
 		{name: "an endpoint there is", method: "POST", target: replaysURL, at: filter(`"endpoint":"crm"`), past: filter(`"endpoint":"erp"`), want: invalid("filter.endpoint", "is no endpoint of this tenant")},
 		{name: "a filter", method: "POST", target: replaysURL, at: `{"filter":{},"dry_run":true}`, past: `{"dry_run":true}`, want: invalid("filter", "is missing")},
 		{
-			name: "a time range", method: "POST", target: replaysURL, at: filter(`"from":"2026-11-21T09:29:59.999Z"`), past: filter(`"from":"2026-11-21T09:30:00.000Z"`),
-			want: invalid("filter.from", "must be in the past"),
+			name: "a time range", method: "POST", target: replaysURL, at: filter(`"since":"2026-11-21T09:29:59.999Z"`), past: filter(`"since":"2026-11-21T09:30:00.000Z"`),
+			want: invalid("filter.since", "must be in the past"),
 		},
-		{name: "a time", method: "POST", target: replaysURL, at: filter(`"from":"2026-11-20T00:00:00+01:00"`), past: filter(`"from":"2026-11-20"`), want: invalid("filter.from", aTime)},
-		{name: "a time as text", method: "POST", target: replaysURL, at: filter(`"to":"2026-11-20T00:00:00.5Z"`), past: filter(`"to":1`), want: invalid("filter.to", aTime)},
-		{name: "the earliest time", method: "POST", target: replaysURL, at: filter(`"from":"1970-01-01T00:00:00Z"`), past: filter(`"from":"1970-01-01T00:00:00+00:01"`), want: invalid("filter.from", aTime)},
-		{name: "the latest time", method: "POST", target: replaysURL, at: filter(`"to":"9999-12-31T23:59:59Z"`), past: filter(`"to":"9999-12-31T23:59:59-00:01"`), want: invalid("filter.to", aTime)},
+		{name: "a time", method: "POST", target: replaysURL, at: filter(`"since":"2026-11-20T00:00:00+01:00"`), past: filter(`"since":"2026-11-20"`), want: invalid("filter.since", aTime)},
+		{name: "a time as text", method: "POST", target: replaysURL, at: filter(`"until":"2026-11-20T00:00:00.5Z"`), past: filter(`"until":1`), want: invalid("filter.until", aTime)},
+		{name: "the earliest time", method: "POST", target: replaysURL, at: filter(`"since":"1970-01-01T00:00:00Z"`), past: filter(`"since":"1970-01-01T00:00:00+00:01"`), want: invalid("filter.since", aTime)},
+		{name: "the latest time", method: "POST", target: replaysURL, at: filter(`"until":"9999-12-31T23:59:59Z"`), past: filter(`"until":"9999-12-31T23:59:59-00:01"`), want: invalid("filter.until", aTime)},
 		{name: "whether it is a dry run", method: "POST", target: replaysURL, at: `{"filter":{},"dry_run":true}`, past: `{"filter":{},"dry_run":"true"}`, want: invalid("dry_run", "must be true or false")},
-		{name: "a note of 200", method: "POST", target: "{discard}", at: note(200), past: note(201), want: invalid("reason", someText)},
-		{name: "a note in one line", method: "POST", target: "{discard}", at: `{"reason":"a b"}`, past: `{"reason":"a\nb"}`, want: invalid("reason", someText)},
-		{name: "the most hours", method: "GET", target: analysisURL + "?hours=", at: "336", past: "337", want: invalid("hours", hours)},
-		{name: "the fewest hours", method: "GET", target: analysisURL + "?hours=", at: "1", past: "0", want: invalid("hours", hours)},
-		{name: "a number of hours", method: "GET", target: analysisURL + "?hours=", at: "24", past: "a", want: invalid("hours", hours)},
-		{name: "a known parameter", method: "GET", target: analysisURL + "?", at: "hours=1", past: "days=1", want: invalid("days", "is not a known parameter")},
+		{name: "a note of 200", method: "POST", target: "{discard}", at: note(200), past: note(201), want: invalid("note", someText)},
+		{name: "a note in one line", method: "POST", target: "{discard}", at: `{"note":"a b"}`, past: `{"note":"a\nb"}`, want: invalid("note", someText)},
+		{name: "the longest period", method: "GET", target: analysisURL + "?period=", at: "336h", past: "337h", want: invalid("period", period)},
+		{name: "the shortest period", method: "GET", target: analysisURL + "?period=", at: "1h", past: "59m", want: invalid("period", period)},
+		{name: "a period with units", method: "GET", target: analysisURL + "?period=", at: "1440m", past: "24", want: invalid("period", duration)},
+		{name: "a known parameter", method: "GET", target: analysisURL + "?", at: "period=1h", past: "days=1", want: invalid("days", "is not a known parameter")},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -234,8 +236,8 @@ func TestLimits_replays(t *testing.T) {
 func TestLimits_payloadInBatch(t *testing.T) {
 	t.Parallel()
 
-	at := `{"type":"a","payload":"` + strings.Repeat("x", hook.MaxPayload-2) + `"}`
-	past := `{"type":"a","payload":"` + strings.Repeat("x", hook.MaxPayload-1) + `"}`
+	at := `{"event_type":"a","payload":"` + strings.Repeat("x", hook.MaxPayload-2) + `"}`
+	past := `{"event_type":"a","payload":"` + strings.Repeat("x", hook.MaxPayload-1) + `"}`
 	w := setup(t).do(t, owner, http.MethodPost, eventsURL+"/batch", `{"events":[`+past+`,`+at+`]}`)
 	var answer struct {
 		Data []struct {

@@ -16,7 +16,7 @@ import (
 const (
 	endpointParam = "endpoint"
 	stateParam    = "state"
-	typeParam     = "type"
+	typeParam     = "event_type"
 	statusParam   = "status_class"
 	keyParam      = "idempotency_key"
 	sinceParam    = "since"

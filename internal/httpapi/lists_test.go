@@ -24,17 +24,17 @@ func TestLists_laterEndpoint(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
-	posted := get[object](t, b, owner, 202, "POST", "/v1/tenants/acme/events", `{"type":"order.paid","payload":1,"idempotency_key":"order-1"}`)
+	posted := get[object](t, b, owner, 202, "POST", "/v1/tenants/acme/events", `{"event_type":"order.paid","payload":1,"idempotency_key":"order-1"}`)
 	if posted["reason"] != "no endpoint subscribes" || posted["deliveries"] != 0.0 {
 		t.Errorf("POST = %v; want no deliveries, and the reason", posted)
 	}
 	event := idOf(t, posted)
-	for _, list := range []string{"/events", "/events?type=order.paid", "/events?idempotency_key=order-1", "/events?since=2026-11-21T09:30:00Z&until=2026-11-21T09:30:00.001Z"} {
+	for _, list := range []string{"/events", "/events?event_type=order.paid", "/events?idempotency_key=order-1", "/events?since=2026-11-21T09:30:00Z&until=2026-11-21T09:30:00.001Z"} {
 		if got := ids(t, b, owner, "/v1/tenants/acme"+list); len(got) != 1 || got[0] != event {
 			t.Errorf("GET %s = %v; want %s", list, got, event)
 		}
 	}
-	for _, list := range []string{"/events?type=order", "/events?idempotency_key=x", "/events?until=2026-11-21T09:30:00Z", "/deliveries", "/dead-letters"} {
+	for _, list := range []string{"/events?event_type=order", "/events?idempotency_key=x", "/events?until=2026-11-21T09:30:00Z", "/deliveries", "/dead-letters"} {
 		if got := ids(t, b, owner, "/v1/tenants/acme"+list); len(got) != 0 {
 			t.Errorf("GET %s = %v; want none", list, got)
 		}
@@ -71,8 +71,8 @@ func TestLists_invalid(t *testing.T) {
 
 	b := setup(t)
 	for target, want := range map[string]string{
-		"/deliveries?type=":                   invalid("type", "must be an exact type of events"),
-		"/deliveries?type=order.*":            invalid("type", "must be an exact type of events"),
+		"/deliveries?event_type=":             invalid("event_type", "must be an exact type of events"),
+		"/deliveries?event_type=order.*":      invalid("event_type", "must be an exact type of events"),
 		"/deliveries?state=queued":            invalid("state", "queued deliveries have no record yet; look at their event's deliveries"),
 		"/deliveries?state=":                  invalid("state", "must be one of retrying, parked, delivered, dead, discarded, cancelled"),
 		"/deliveries?status_class=6xx":        invalid("status_class", "must be one of none, 2xx, 3xx, 4xx, 5xx"),

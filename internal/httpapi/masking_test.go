@@ -67,7 +67,7 @@ func TestMasking_read(t *testing.T) {
 	const delivery = "/v1/tenants/{tenant}/deliveries/{delivery}"
 	both := hook.Principal{Key: "key_1", Tenant: "acme", Scopes: []hook.Scope{hook.ScopeReplay, hook.ScopeRead}}
 	for route, body := range map[string]string{
-		"GET " + delivery: "", "POST " + delivery + "/cancel": "", "POST " + delivery + "/discard": `{"reason":"r"}`,
+		"GET " + delivery: "", "POST " + delivery + "/cancel": "", "POST " + delivery + "/discard": `{"note":"r"}`,
 		"POST /v1/tenants/{tenant}/replays": `{"filter":{},"dry_run":true}`, "GET /v1/tenants/{tenant}/events/{event}/attempts": "",
 	} {
 		t.Run(route, func(t *testing.T) {

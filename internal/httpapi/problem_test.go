@@ -44,45 +44,45 @@ func TestProblems_events(t *testing.T) {
 		want       string
 	}{
 		{name: "no body", body: "", headers: nil, status: 400, want: invalid("body", "is missing")},
-		{name: "malformed JSON", body: `{"type":`, headers: nil, status: 400, want: invalid("type", "is not valid JSON in UTF-8, at byte 8")},
+		{name: "malformed JSON", body: `{"event_type":`, headers: nil, status: 400, want: invalid("event_type", "is not valid JSON in UTF-8, at byte 14")},
 		{name: "no JSON", body: "hello", headers: nil, status: 400, want: invalid("body", "is not valid JSON in UTF-8, at byte 0")},
 		{name: "an array", body: "[]", headers: nil, status: 400, want: invalid("body", noObject)},
 		{name: "null", body: "null", headers: nil, status: 400, want: invalid("body", "must not be null")},
-		{name: "text after the object", body: `{"type":"a","payload":1} {}`, headers: nil, status: 400, want: invalid("body", "is not valid JSON in UTF-8, at byte 25")},
-		{name: "an unknown field", body: `{"type":"a","payload":1,"retries":3}`, headers: nil, status: 400, want: invalid("retries", "is not a known field")},
+		{name: "text after the object", body: `{"event_type":"a","payload":1} {}`, headers: nil, status: 400, want: invalid("body", "is not valid JSON in UTF-8, at byte 31")},
+		{name: "an unknown field", body: `{"event_type":"a","payload":1,"retries":3}`, headers: nil, status: 400, want: invalid("retries", "is not a known field")},
 		{name: "a field in another case", body: `{"Type":"a","payload":1}`, headers: nil, status: 400, want: invalid("Type", "is not a known field")},
-		{name: "a field twice", body: `{"type":"a","payload":1,"type":"b"}`, headers: nil, status: 400, want: invalid("type", "is given twice")},
-		{name: "a field twice in the payload", body: `{"type":"a","payload":{"n":[0,{"a":1,"a":2}]}}`, headers: nil, status: 400, want: invalid("payload.n[1].a", "is given twice")},
-		{name: "invalid UTF-8", body: "{\"type\":\"a\",\"payload\":\"\xff\"}", headers: nil, status: 400, want: invalid("payload", "is not valid JSON in UTF-8, at byte 23")},
-		{name: "half a surrogate pair", body: `{"type":"a","payload":"\ud800"}`, headers: nil, status: 400, want: invalid("payload", "is not valid JSON in UTF-8, at byte 23")},
-		{name: "a number as the type", body: `{"type":1,"payload":1}`, headers: nil, status: 400, want: invalid("type", "must be a string")},
-		{name: "null as the type", body: `{"type":null,"payload":1}`, headers: nil, status: 400, want: invalid("type", "must not be null")},
-		{name: "neither type nor payload", body: `{}`, headers: nil, status: 400, want: invalid("payload", "is missing", "type", badType)},
-		{name: "a bad type", body: `{"type":"order paid","payload":1}`, headers: nil, status: 400, want: invalid("type", badType)},
+		{name: "a field twice", body: `{"event_type":"a","payload":1,"event_type":"b"}`, headers: nil, status: 400, want: invalid("event_type", "is given twice")},
+		{name: "a field twice in the payload", body: `{"event_type":"a","payload":{"n":[0,{"a":1,"a":2}]}}`, headers: nil, status: 400, want: invalid("payload.n[1].a", "is given twice")},
+		{name: "invalid UTF-8", body: "{\"event_type\":\"a\",\"payload\":\"\xff\"}", headers: nil, status: 400, want: invalid("payload", "is not valid JSON in UTF-8, at byte 29")},
+		{name: "half a surrogate pair", body: `{"event_type":"a","payload":"\ud800"}`, headers: nil, status: 400, want: invalid("payload", "is not valid JSON in UTF-8, at byte 29")},
+		{name: "a number as the type", body: `{"event_type":1,"payload":1}`, headers: nil, status: 400, want: invalid("event_type", "must be a string")},
+		{name: "null as the type", body: `{"event_type":null,"payload":1}`, headers: nil, status: 400, want: invalid("event_type", "must not be null")},
+		{name: "neither type nor payload", body: `{}`, headers: nil, status: 400, want: invalid("event_type", "is missing", "payload", "is missing")},
+		{name: "a bad type", body: `{"event_type":"order paid","payload":1}`, headers: nil, status: 400, want: invalid("event_type", badType)},
 		{
-			name: "a reserved type", body: `{"type":"surehook.test","payload":1}`, headers: nil, status: 400,
-			want: invalid("type", "types that begin with surehook. are made by Surehook only"),
+			name: "a reserved type", body: `{"event_type":"surehook.test","payload":1}`, headers: nil, status: 400,
+			want: invalid("event_type", "types that begin with surehook. are made by Surehook only"),
 		},
-		{name: "an empty key", body: `{"type":"a","payload":1,"idempotency_key":""}`, headers: nil, status: 400, want: invalid("idempotency_key", "must not be empty")},
-		{name: "an empty key header", body: `{"type":"a","payload":1}`, headers: []string{"Idempotency-Key: "}, status: 400, want: invalid("idempotency_key", "must not be empty")},
+		{name: "an empty key", body: `{"event_type":"a","payload":1,"idempotency_key":""}`, headers: nil, status: 400, want: invalid("idempotency_key", "must not be empty")},
+		{name: "an empty key header", body: `{"event_type":"a","payload":1}`, headers: []string{"Idempotency-Key: "}, status: 400, want: invalid("idempotency_key", "must not be empty")},
 		{
-			name: "a bad key", body: `{"type":"a","payload":1,"idempotency_key":"a b"}`, headers: nil, status: 400,
+			name: "a bad key", body: `{"event_type":"a","payload":1,"idempotency_key":"a b"}`, headers: nil, status: 400,
 			want: invalid("idempotency_key", "must be 1 to 255 visible ASCII characters"),
 		},
 		{
-			name: "two different keys", body: `{"type":"a","payload":1,"idempotency_key":"k"}`,
+			name: "two different keys", body: `{"event_type":"a","payload":1,"idempotency_key":"k"}`,
 			headers: []string{"Idempotency-Key: K"},
 			status:  400,
 			want:    invalid("idempotency_key", "differs from the header Idempotency-Key"),
 		},
-		{name: "another content type", body: `{"type":"a","payload":1}`, headers: []string{"Content-Type: text/plain"}, status: 400, want: invalid("content-type", "must be application/json")},
+		{name: "another content type", body: `{"event_type":"a","payload":1}`, headers: []string{"Content-Type: text/plain"}, status: 400, want: invalid("content-type", "must be application/json")},
 		{
-			name: "a payload over the limit", body: `{"type":"a","payload":"` + strings.Repeat("x", hook.MaxPayload-1) + `"}`, headers: nil, status: 413,
+			name: "a payload over the limit", body: `{"event_type":"a","payload":"` + strings.Repeat("x", hook.MaxPayload-1) + `"}`, headers: nil, status: 413,
 			want: strings.TrimSuffix(plain(413, "too_large", "the event is too large"), "}") +
 				`,"errors":[{"field":"payload","message":"must be at most 262144 bytes"}]}`,
 		},
 		{
-			name: "a body over the limit", body: `{"type":"a","payload":"` + strings.Repeat("x", hook.MaxPayload+16<<10) + `"}`, headers: nil, status: 413,
+			name: "a body over the limit", body: `{"event_type":"a","payload":"` + strings.Repeat("x", hook.MaxPayload+16<<10) + `"}`, headers: nil, status: 413,
 			want: plain(413, "too_large", "the body must be at most 278528 bytes"),
 		},
 	}
@@ -285,7 +285,7 @@ func TestProblems_faults(t *testing.T) {
 
 			b := setup(t)
 			b.refuse(tt.err)
-			w := b.do(t, owner, http.MethodPost, eventsURL, `{"type":"a","payload":1}`)
+			w := b.do(t, owner, http.MethodPost, eventsURL, `{"event_type":"a","payload":1}`)
 			if w.Code != tt.status || w.Body.String() != tt.want || w.Header().Get("Retry-After") != tt.retryAfter {
 				t.Errorf("POST = %d %s, Retry-After %q; want %d %s, %q", w.Code, w.Body, w.Header().Get("Retry-After"), tt.status, tt.want, tt.retryAfter)
 			}

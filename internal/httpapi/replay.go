@@ -40,7 +40,7 @@ type eventReplay struct {
 }
 
 type noteBody struct {
-	Reason string `json:"reason"`
+	Note string `json:"note"`
 }
 
 // replayDelivery replays one settled delivery of any state, because the caller
@@ -122,15 +122,15 @@ func (h *replays) refused(ctx context.Context, tenant hook.TenantID, r replay.Re
 	return notReplayedView{Delivery: r.Delivery.ID, Endpoint: r.Delivery.ID.Endpoint, Error: p}
 }
 
-// discardDelivery requires a reason, because discarding ends a delivery without
+// discardDelivery requires a note, because discarding ends a delivery without
 // success.
 func (h *replays) discardDelivery(ctx context.Context, c *call) (reply, error) {
 	var body noteBody
 	if err := decode(c, maxBody, &body); err != nil {
 		return reply{}, err
 	}
-	if body.Reason == "" {
-		return reply{}, hook.Invalid(hook.FieldError{Field: "reason", Message: "is missing"})
+	if body.Note == "" {
+		return reply{}, hook.Invalid(hook.FieldError{Field: "note", Message: "is missing"})
 	}
 	return h.end(ctx, c, (*replay.Replayer).Discard, body)
 }
@@ -159,7 +159,7 @@ func (h *replays) end(
 	r.Ended = func(before, after hook.Delivery) {
 		c.changed(endedChange{before.State.String(), before.Reason, before.Note}, endedChange{after.State.String(), after.Reason, after.Note})
 	}
-	d, err := do(&r, ctx, c.tenant, id, c.principal.Key, body.Reason)
+	d, err := do(&r, ctx, c.tenant, id, c.principal.Key, body.Note)
 	if err != nil {
 		return reply{}, fmt.Errorf("end delivery: %w", err)
 	}

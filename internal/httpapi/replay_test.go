@@ -149,13 +149,13 @@ func TestReplay_end(t *testing.T) {
 		status int
 		want   string // in the answer
 	}{
-		{name: "a dead one is discarded", dead: true, queued: false, verb: "discard", body: `{"reason":"they left"}`, status: 200, want: note},
-		{name: "one in progress cannot be discarded", dead: false, queued: false, verb: "discard", body: `{"reason":"they left"}`, status: 409, want: `"code":"conflict"`},
-		{name: "a reason is needed", dead: true, queued: false, verb: "discard", body: `{}`, status: 400, want: `{"field":"reason","message":"is missing"}`},
+		{name: "a dead one is discarded", dead: true, queued: false, verb: "discard", body: `{"note":"they left"}`, status: 200, want: note},
+		{name: "one in progress cannot be discarded", dead: false, queued: false, verb: "discard", body: `{"note":"they left"}`, status: 409, want: `"code":"conflict"`},
+		{name: "a note is needed", dead: true, queued: false, verb: "discard", body: `{}`, status: 400, want: `{"field":"note","message":"is missing"}`},
 		{name: "a body is needed", dead: true, queued: false, verb: "discard", body: ``, status: 400, want: `{"field":"body","message":"is missing"}`},
-		{name: "a reason is one line", dead: true, queued: false, verb: "discard", body: `{"reason":"a\nb"}`, status: 400, want: `"field":"reason"`},
-		{name: "a retrying one is cancelled", dead: false, queued: false, verb: "cancel", body: `{"reason":"they left"}`, status: 200, want: note},
-		{name: "a queued one is cancelled", dead: false, queued: true, verb: "cancel", body: `{"reason":"they left"}`, status: 200, want: note},
+		{name: "a note is one line", dead: true, queued: false, verb: "discard", body: `{"note":"a\nb"}`, status: 400, want: `"field":"note"`},
+		{name: "a retrying one is cancelled", dead: false, queued: false, verb: "cancel", body: `{"note":"they left"}`, status: 200, want: note},
+		{name: "a queued one is cancelled", dead: false, queued: true, verb: "cancel", body: `{"note":"they left"}`, status: 200, want: note},
 		{name: "no reason is needed", dead: false, queued: false, verb: "cancel", body: ``, status: 200, want: `,"by":"key_replayer"}`},
 		{name: "a dead one cannot be cancelled", dead: true, queued: false, verb: "cancel", body: ``, status: 409, want: `"code":"conflict"`},
 	}
@@ -189,7 +189,7 @@ func TestReplay_job(t *testing.T) {
 	p := story(t)
 	p.die(t)
 	p.now = p.now.Add(time.Hour)
-	filter := fmt.Sprintf(`"filter":{"endpoint":%q,"event_types":["order.*"],"from":"2026-11-21T10:30:00+01:00"}`, p.retrying.ID.Endpoint)
+	filter := fmt.Sprintf(`"filter":{"endpoint":%q,"event_types":["order.*"],"since":"2026-11-21T10:30:00+01:00"}`, p.retrying.ID.Endpoint)
 
 	w := p.do(t, replayer, "POST", replaysURL, `{`+filter+`,"dry_run":true}`)
 	preview := fmt.Sprintf(`{"total":1,"complete":true,"by_endpoint":[{"endpoint_id":%q,"count":1}],"sample":[`, p.retrying.ID.Endpoint)
@@ -206,7 +206,7 @@ func TestReplay_job(t *testing.T) {
 	if err := json.Unmarshal(started.Body.Bytes(), &job); err != nil || started.Code != 202 {
 		t.Fatalf("POST = %d %s, %v; want 202", started.Code, started.Body, err)
 	}
-	want := fmt.Sprintf(`{"id":%q,"state":"running","filter":{"endpoint":%q,"state":"dead","event_types":["order.*"],"from":%s,"to":%s},`+
+	want := fmt.Sprintf(`{"id":%q,"state":"running","filter":{"endpoint":%q,"state":"dead","event_types":["order.*"],"since":%s,"until":%s},`+
 		`"rate_per_second":0.5,"selected":0,"enqueued":0,"skipped":0,"by":"key_replayer","created_at":%s,"updated_at":%s}`,
 		job["id"], p.retrying.ID.Endpoint, at, now, now, now)
 	if started.Body.String() != want {
@@ -268,16 +268,16 @@ func TestReplay_analysis(t *testing.T) {
 	p := story(t)
 	p.die(t)
 	w := p.do(t, reader, "GET", analysisURL, "")
-	want := fmt.Sprintf(`{"hours":24,"total":1,"complete":true,"groups":[{"endpoint_id":%q,"class":"unavailable","status":503,"reason":"exhausted",`+
+	want := fmt.Sprintf(`{"period":"24h","total":1,"complete":true,"groups":[{"endpoint_id":%q,"class":"unavailable","status":503,"reason":"exhausted",`+
 		`"count":1,"first_at":%s,"last_at":%s,"mean_attempts":1,"error":"the endpoint answered 503","pattern":"outage","suggestion":"`, p.retrying.ID.Endpoint, at, at)
 	if w.Code != 200 || !strings.HasPrefix(w.Body.String(), want) {
 		t.Errorf("GET = %d %s; want 200 %s", w.Code, w.Body, want)
 	}
 	p.now = p.now.Add(3 * time.Hour)
-	if w := p.do(t, reader, "GET", analysisURL+"?hours=2", ""); w.Body.String() != `{"hours":2,"total":0,"complete":true,"groups":[]}` {
+	if w := p.do(t, reader, "GET", analysisURL+"?period=2h", ""); w.Body.String() != `{"period":"2h","total":0,"complete":true,"groups":[]}` {
 		t.Errorf("GET of the last 2 hours = %d %s; want no group", w.Code, w.Body)
 	}
-	if w := p.do(t, reader, "GET", analysisURL+"?hours=4", ""); !strings.HasPrefix(w.Body.String(), `{"hours":4,"total":1,`) {
+	if w := p.do(t, reader, "GET", analysisURL+"?period=4h", ""); !strings.HasPrefix(w.Body.String(), `{"period":"4h","total":1,`) {
 		t.Errorf("GET of the last 4 hours = %d %s; want one", w.Code, w.Body)
 	}
 }

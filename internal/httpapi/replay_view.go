@@ -36,8 +36,8 @@ type filterView struct {
 	Endpoint hook.EndpointID `json:"endpoint,omitzero"`
 	State    string          `json:"state,omitzero"`
 	Types    []string        `json:"event_types,omitempty"`
-	From     stamp           `json:"from,omitzero"`
-	To       stamp           `json:"to,omitzero"`
+	Since    stamp           `json:"since,omitzero"`
+	Until    stamp           `json:"until,omitzero"`
 }
 
 // progressView is a job with the states of the enqueued deliveries.
@@ -69,8 +69,8 @@ func viewJob(j replay.Job) jobView {
 			Endpoint: j.Filter.Endpoint,
 			State:    j.Filter.State.String(),
 			Types:    j.Filter.Types,
-			From:     stamp(j.Filter.From),
-			To:       stamp(j.Filter.To),
+			Since:    stamp(j.Filter.From),
+			Until:    stamp(j.Filter.To),
 		},
 		Rate:      j.Rate,
 		Selected:  j.Selected,

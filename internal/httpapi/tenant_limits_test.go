@@ -94,16 +94,16 @@ func TestTenantLimits_retainFor(t *testing.T) {
 		if len(p.Errors) != 1 || p.Errors[0].Field != "retain_for" {
 			t.Errorf("retain_for %s: %v; want an error of the field", value, p)
 		}
-		p = get[struct{ Errors []hook.FieldError }](t, b, owner, 400, "POST", eventsURL, `{"type":"a","payload":1,"retain_for":`+value+`}`)
+		p = get[struct{ Errors []hook.FieldError }](t, b, owner, 400, "POST", eventsURL, `{"event_type":"a","payload":1,"retain_for":`+value+`}`)
 		if len(p.Errors) != 1 || p.Errors[0].Field != "retain_for" {
 			t.Errorf("event with retain_for %s: %v; want an error of the field", value, p)
 		}
 	}
 	for body, want := range map[string]string{
-		`{"type":"a","payload":1}`:                         "2026-12-21T09:30:00.000Z", // the tenant's 30 days
-		`{"type":"a","payload":1,"retain_for":"672h"}`:     "2026-12-19T09:30:00.000Z",
-		`{"type":"a","payload":1,"retain_for":"2160h"}`:    "2026-12-21T09:30:00.000Z",
-		`{"type":"a","payload":1,"retain_for":"40320m0s"}`: "2026-12-19T09:30:00.000Z",
+		`{"event_type":"a","payload":1}`:                         "2026-12-21T09:30:00.000Z", // the tenant's 30 days
+		`{"event_type":"a","payload":1,"retain_for":"672h"}`:     "2026-12-19T09:30:00.000Z",
+		`{"event_type":"a","payload":1,"retain_for":"2160h"}`:    "2026-12-21T09:30:00.000Z",
+		`{"event_type":"a","payload":1,"retain_for":"40320m0s"}`: "2026-12-19T09:30:00.000Z",
 	} {
 		id := idOf(t, get[object](t, b, owner, 202, "POST", eventsURL, body))
 		if got := get[object](t, b, reader, 200, "GET", eventsURL+"/"+id, ""); got["expires_at"] != want {
@@ -134,12 +134,12 @@ func TestTenantLimits_deliveriesPerEvent(t *testing.T) {
 		b.create(t, `{"url":"https://example.com/"}`)
 	}
 	b.limit(t, `{"deliveries_per_event":1}`)
-	w := b.do(t, owner, "POST", eventsURL, `{"type":"a","payload":1}`)
+	w := b.do(t, owner, "POST", eventsURL, `{"event_type":"a","payload":1}`)
 	want := plain(403, "forbidden", "the event matches 2 endpoints, and the tenant is limited to 1 deliveries per event (deliveries_per_event)")
 	if w.Code != 403 || w.Body.String() != want {
 		t.Errorf("POST = %d %s; want %s", w.Code, w.Body, want)
 	}
-	got := get[struct{ Data []object }](t, b, owner, 207, "POST", eventsURL+"/batch", `{"events":[{"type":"a","payload":1},{"type":"surehook.x","payload":1}]}`)
+	got := get[struct{ Data []object }](t, b, owner, 207, "POST", eventsURL+"/batch", `{"events":[{"event_type":"a","payload":1},{"event_type":"surehook.x","payload":1}]}`)
 	if p, _ := got.Data[0]["error"].(object); p["status"] != 403.0 {
 		t.Errorf("POST of a batch = %v; want 403 for the first event", got)
 	}
@@ -155,7 +155,7 @@ func TestTenantLimits_eventsPerSecond(t *testing.T) {
 		return w.Code, w.Header().Get("Retry-After"), w.Body.String()
 	}
 	const (
-		one   = `{"type":"a","payload":1}`
+		one   = `{"event_type":"a","payload":1}`
 		three = `{"events":[` + one + `,` + one + `,` + one + `]}`
 	)
 	want := plain(429, "throttled", "the tenant is limited to 2 events per second (events_per_second)")

@@ -138,7 +138,7 @@ func (t tenantAPI) endpoint(ctx context.Context, id string) (e endpoint, err err
 func (t tenantAPI) post(ctx context.Context, eventType string, n int) (events []string, err error) {
 	var all []map[string]any
 	for i := range n {
-		all = append(all, map[string]any{"type": eventType, "payload": map[string]int{"n": i}})
+		all = append(all, map[string]any{"event_type": eventType, "payload": map[string]int{"n": i}})
 	}
 	var out struct {
 		Data []struct {

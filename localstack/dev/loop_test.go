@@ -36,9 +36,9 @@ func TestServer_PointedAtItselfMultipliesNothing(t *testing.T) {
 	w.call(http.MethodPost, "/v1/tenants/acme/endpoints", fmt.Sprintf(
 		`{"url": %q, "headers": {"Authorization": "Bearer %s"}, "retry": {"schedule": ["1s"], "jitter": "none"}}`, proxy.URL+path, w.Key),
 		http.StatusCreated, nil)
-	one := `{"type": "order.paid", "payload": 1}`
+	one := `{"event_type": "order.paid", "payload": 1}`
 	var accepted struct{ ID string }
-	w.call(http.MethodPost, "/v1/tenants/acme/events", fmt.Sprintf(`{"type": "order.paid", "payload": {"events": [%s]}}`,
+	w.call(http.MethodPost, "/v1/tenants/acme/events", fmt.Sprintf(`{"event_type": "order.paid", "payload": {"events": [%s]}}`,
 		strings.Join([]string{one, one, one}, ",")), http.StatusAccepted, &accepted)
 	delivery := w.await(accepted.ID, "dead")
 
@@ -77,7 +77,7 @@ func TestServer_RefusesItsOwnAddress(t *testing.T) {
 		`{"url": %q, "retry": {"schedule": ["1s"], "jitter": "none"}}`, w.receiver.URL+"/elsewhere"), http.StatusCreated, nil)
 	w.receiver.Script("/elsewhere", receiver.Redirect(http.StatusTemporaryRedirect, w.Address+"/v1/tenants/acme/events"))
 	var accepted struct{ ID string }
-	w.call(http.MethodPost, "/v1/tenants/acme/events", `{"type": "order.paid", "payload": 1}`, http.StatusAccepted, &accepted)
+	w.call(http.MethodPost, "/v1/tenants/acme/events", `{"event_type": "order.paid", "payload": 1}`, http.StatusAccepted, &accepted)
 	delivery := w.await(accepted.ID, "dead")
 	var read struct {
 		Last struct{ Class, Error string }

@@ -83,7 +83,7 @@ func (w *world) post(eventType string) (event string) {
 	w.t.Helper()
 
 	var accepted struct{ ID string }
-	w.call(http.MethodPost, "/v1/tenants/acme/events", fmt.Sprintf(`{"type": %q, "payload": {"order": 4711}}`, eventType),
+	w.call(http.MethodPost, "/v1/tenants/acme/events", fmt.Sprintf(`{"event_type": %q, "payload": {"order": 4711}}`, eventType),
 		http.StatusAccepted, &accepted)
 	return accepted.ID
 }

@@ -59,7 +59,7 @@ func (c *Client) CreateEndpoint(ctx context.Context, tenant string, in map[strin
 // byte.
 func (c *Client) PostEvent(ctx context.Context, tenant, eventType, payload string) (Accepted, error) {
 	var out Accepted
-	body := fmt.Appendf(nil, `{"type": %q, "payload": %s}`, eventType, payload) // json.Marshal would drop the payload's white space
+	body := fmt.Appendf(nil, `{"event_type": %q, "payload": %s}`, eventType, payload) // json.Marshal would drop the payload's white space
 	err := c.call(ctx, http.MethodPost, "/v1/tenants/"+tenant+"/events", body, http.StatusAccepted, &out)
 	return out, err
 }

@@ -21,7 +21,7 @@ func TestClient_sendsToTheEmulatorInTheNameOfTheAPI(t *testing.T) {
 			t.Errorf("Host, Authorization = %q, %q; want the API's and the key", r.Host, r.Header.Get("Authorization"))
 		}
 		body, err := io.ReadAll(r.Body)
-		if want := `{"type": "order.created", "payload": { "n" :1.0}}`; err != nil || string(body) != want {
+		if want := `{"event_type": "order.created", "payload": { "n" :1.0}}`; err != nil || string(body) != want {
 			t.Errorf("body = %s, %v; want %s", body, err, want)
 		}
 		w.WriteHeader(http.StatusAccepted)

@@ -20,7 +20,7 @@ func (a *Admin) Notifications(ctx context.Context, tenant hook.TenantID, ref str
 	if err != nil {
 		return page.List[hook.Notification]{}, err
 	}
-	list := page.Scope("history", string(tenant), string(e.ID))
+	list := page.Scope("decisions", string(tenant), string(e.ID))
 	after, err := page.OpenCursor(list, p.Cursor)
 	if err != nil {
 		return page.List[hook.Notification]{}, err

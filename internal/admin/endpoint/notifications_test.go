@@ -50,7 +50,7 @@ func TestAdmin_Notifications(t *testing.T) {
 	}
 	// Forged positions, invalid as keys of any store.
 	for _, position := range []string{"\xff", strings.Repeat("x", 513)} {
-		p.Cursor = page.NewCursor("history\x00acme\x00"+string(e.ID), position)
+		p.Cursor = page.NewCursor("decisions\x00acme\x00"+string(e.ID), position)
 		if _, err := b.Notifications(t.Context(), tenant, "crm", p); hook.CodeOf(err) != hook.CodeInvalid {
 			t.Errorf("Notifications after a forged %d bytes = %v; want CodeInvalid", len(position), err)
 		}

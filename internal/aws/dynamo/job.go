@@ -37,6 +37,8 @@ type jobItem struct {
 	Selects   bool            `dynamodbav:"selects,omitempty"`
 	Pending   []string        `dynamodbav:"pending,omitempty"` // hook.DeliveryRefs
 	NextAt    int64           `dynamodbav:"next_at,omitempty"`
+	Next      string          `dynamodbav:"next,omitempty"`
+	Previous  string          `dynamodbav:"previous,omitempty"`
 }
 
 type filterItem struct {
@@ -83,6 +85,8 @@ func toJobItem(j replay.Job) jobItem {
 		Selects:   j.Selects,
 		Pending:   pending,
 		NextAt:    millis(j.NextAt),
+		Next:      j.Next,
+		Previous:  j.Previous,
 	}
 }
 
@@ -128,6 +132,8 @@ func fromJobItem(it jobItem) (replay.Job, error) {
 		Selects:   it.Selects,
 		Pending:   pending,
 		NextAt:    fromMillis(it.NextAt),
+		Next:      it.Next,
+		Previous:  it.Previous,
 	}, nil
 }
 

@@ -351,7 +351,7 @@ func TestAcceptBatch_AnInvalidRequestDoesNotAffectTheOthers(t *testing.T) {
 	if results[0].Err != nil {
 		t.Errorf("result 0 = %+v; want an accepted event", results[0])
 	}
-	for i, fields := range map[int][]string{1: {"type"}, 4: {"payload", "idempotency_key"}} {
+	for i, fields := range map[int][]string{1: {"event_type"}, 4: {"payload", "idempotency_key"}} {
 		failure, ok := errors.AsType[*hook.Error](results[i].Err)
 		if !ok || failure.Code != hook.CodeInvalid || len(failure.Fields) != len(fields) {
 			t.Errorf("result %d = %v; want fields %v", i, results[i].Err, fields)

@@ -11,7 +11,7 @@ import (
 // document is the JSON form of a notification: the payload of the system event and
 // the message of the topic.
 type document struct {
-	Type     string             `json:"type"`
+	Type     string             `json:"event_type"`
 	At       string             `json:"at"` // RFC 3339, UTC, milliseconds
 	Tenant   hook.TenantID      `json:"tenant"`
 	Endpoint hook.EndpointID    `json:"endpoint_id"`

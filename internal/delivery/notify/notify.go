@@ -67,7 +67,7 @@ func (nt Notifier) Notify(ctx context.Context, n hook.Notification) error {
 
 // send sends the notification to all recipients and writes the log line.
 func (nt Notifier) send(ctx context.Context, n hook.Notification) error {
-	if n.InHistory() {
+	if n.IsDecision() {
 		if err := nt.History.PutNotification(ctx, n); err != nil {
 			return fmt.Errorf("store %s of endpoint %s: %w", n.Type, n.Endpoint, err)
 		}

@@ -130,7 +130,7 @@ func TestNotify_SendsSameDocumentToTenantAndOperators(t *testing.T) {
 	t.Parallel()
 
 	about := dead(t)
-	const head = `{"type":%q,"at":"2026-03-04T05:06:07.891Z","tenant":"acme","endpoint_id":"ep_0123456789abcdef",`
+	const head = `{"event_type":%q,"at":"2026-03-04T05:06:07.891Z","tenant":"acme","endpoint_id":"ep_0123456789abcdef",`
 	tests := []struct {
 		notification hook.Notification
 		want         string

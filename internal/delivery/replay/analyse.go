@@ -2,7 +2,6 @@ package replay
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"surehook/internal/hook"
@@ -10,8 +9,9 @@ import (
 )
 
 const (
-	// MaxHours limits the hours of an analysis: 14 days of 24 hours.
-	MaxHours = 336
+	// MinPeriod and MaxPeriod limit the period of an analysis.
+	MinPeriod = time.Hour
+	MaxPeriod = 14 * 24 * time.Hour
 	// MaxAnalysed limits the dead deliveries of an analysis.
 	MaxAnalysed = 20_000
 
@@ -20,29 +20,32 @@ const (
 	maxDeathDelay = 24 * time.Hour
 )
 
-// Analysis groups the deliveries that died within the last hours by common causes.
+// Analysis groups the deliveries that died within a period before now by common causes.
 type Analysis struct {
-	Hours    int
+	Period   time.Duration
 	Total    int  // deliveries in all groups
 	Complete bool // false: more dead deliveries exist than Analyse read
 	Groups   []deadletter.Group
 }
 
-// Analyse groups the tenant's dead deliveries of the last hours, 1 to MaxHours.
+// Analyse groups the tenant's deliveries that died within the period before now, MinPeriod
+// to MaxPeriod.
 // A replayed delivery stays dead until the replay settles.
-func (r *Replayer) Analyse(ctx context.Context, tenant hook.TenantID, hours int) (Analysis, error) {
-	if hours < 1 || hours > MaxHours {
-		return Analysis{}, hook.Invalid(hook.FieldError{Field: "hours", Message: fmt.Sprintf("must be 1 to %d", MaxHours)})
+func (r *Replayer) Analyse(ctx context.Context, tenant hook.TenantID, period time.Duration) (Analysis, error) {
+	if period < MinPeriod || period > MaxPeriod {
+		return Analysis{}, hook.Invalid(hook.FieldError{
+			Field: "period", Message: "must be " + hook.FormatDuration(MinPeriod) + " to " + hook.FormatDuration(MaxPeriod),
+		})
 	}
 	targets, err := r.targets(ctx, tenant, "")
 	if err != nil {
 		return Analysis{}, err
 	}
-	since, end := r.now().Add(-time.Duration(hours)*time.Hour), r.answerDeadline(ctx)
+	since, end := r.now().Add(-period), r.answerDeadline(ctx)
 	// The index holds the time of creation, not the time of death.
 	f := Filter{State: hook.StateDead, From: since.Add(-hook.MaxMaxAge - maxDeathDelay)}
 	var analyzer deadletter.Analyzer
-	a, read := Analysis{Hours: hours, Complete: true}, 0
+	a, read := Analysis{Period: period, Complete: true}, 0
 	for _, target := range targets {
 		complete, err := r.scan(ctx, f.selection(target), end, func(d hook.Delivery) bool {
 			if read++; read > MaxAnalysed {

@@ -24,34 +24,35 @@ func TestAnalyse(t *testing.T) {
 	w.Save(d)
 
 	tests := []struct {
-		name        string
-		tenant      hook.TenantID
-		hours, want int
+		name   string
+		tenant hook.TenantID
+		period time.Duration
+		want   int
 	}{
-		{name: "a day", tenant: "acme", hours: 24, want: 10},
-		{name: "26 hours", tenant: "acme", hours: 26, want: 11},
-		{name: "another tenant", tenant: "other", hours: 24, want: 0},
+		{name: "a day", tenant: "acme", period: 24 * time.Hour, want: 10},
+		{name: "26 hours", tenant: "acme", period: 26 * time.Hour, want: 11},
+		{name: "another tenant", tenant: "other", period: 24 * time.Hour, want: 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			got, err := w.Replayer().Analyse(t.Context(), tt.tenant, tt.hours)
-			if err != nil || got.Total != tt.want || !got.Complete || got.Hours != tt.hours {
-				t.Errorf("Analyse(%d) = %d, complete %t, %v; want all %d", tt.hours, got.Total, got.Complete, err, tt.want)
+			got, err := w.Replayer().Analyse(t.Context(), tt.tenant, tt.period)
+			if err != nil || got.Total != tt.want || !got.Complete || got.Period != tt.period {
+				t.Errorf("Analyse(%s) = %d, complete %t, %v; want all %d", tt.period, got.Total, got.Complete, err, tt.want)
 			}
 			sum := 0
 			for _, g := range got.Groups {
 				sum += g.Count
 			}
 			if sum != tt.want {
-				t.Errorf("Analyse(%d) has %d in its groups; want %d", tt.hours, sum, tt.want)
+				t.Errorf("Analyse(%s) has %d in its groups; want %d", tt.period, sum, tt.want)
 			}
 		})
 	}
-	for _, hours := range []int{-1, 0, replay.MaxHours + 1} {
-		if _, err := w.Replayer().Analyse(t.Context(), "acme", hours); hook.CodeOf(err) != hook.CodeInvalid {
-			t.Errorf("Analyse(%d) = %v; want invalid", hours, err)
+	for _, period := range []time.Duration{-time.Hour, 0, replay.MinPeriod - 1, replay.MaxPeriod + 1} {
+		if _, err := w.Replayer().Analyse(t.Context(), "acme", period); hook.CodeOf(err) != hook.CodeInvalid {
+			t.Errorf("Analyse(%s) = %v; want invalid", period, err)
 		}
 	}
 }
@@ -72,7 +73,7 @@ func TestAnalyse_ReadsAtMostMaxAnalysed(t *testing.T) {
 
 			w := setup(t)
 			w.past(w.Endpoint(nil), hook.StateDead, tt.n)
-			got, err := w.Replayer().Analyse(t.Context(), "acme", 24)
+			got, err := w.Replayer().Analyse(t.Context(), "acme", 24*time.Hour)
 			if err != nil || got.Total != replay.MaxAnalysed || got.Complete != tt.complete {
 				t.Errorf("Analyse() of %d = %d, complete %t, %v; want %d, %t", tt.n, got.Total, got.Complete, err, replay.MaxAnalysed, tt.complete)
 			}

@@ -307,8 +307,8 @@ func TestDiscard_RefusesLongNotes(t *testing.T) {
 	w := setup(t)
 	id := w.past(w.Endpoint(nil), hook.StateDead, 1)[0]
 	_, err := w.Replayer().Discard(t.Context(), "acme", id.DeliveryID, asked.By, strings.Repeat("n", hook.MaxNote+1))
-	if fault, ok := errors.AsType[*hook.Error](err); !ok || fault.Code != hook.CodeInvalid || fault.Fields[0].Field != "reason" {
-		t.Errorf("Discard() = %v; want invalid reason", err)
+	if fault, ok := errors.AsType[*hook.Error](err); !ok || fault.Code != hook.CodeInvalid || fault.Fields[0].Field != "note" {
+		t.Errorf("Discard() = %v; want invalid note", err)
 	}
 }
 

@@ -26,8 +26,11 @@
 //	(4) enqueue the next message, for the time at which the job's rate has room
 //
 // Every save of the job is conditional on the version read. So of two workers
-// with the same job, one continues. The other worker enqueues a later message:
+// with the same job, one continues. The other worker enqueues a later copy of its message:
 // both workers may hold the same message, and the first may still fail.
+//
+// The job names the message that continues the job, and the one that passed the job on.
+// All other messages end, so duplicates begin no second chain of messages.
 //
 // A message for a job with a saved page continues at (2). A record marked by the
 // same job counts as enqueued; a record marked by another request counts as

@@ -80,9 +80,9 @@ func validateFilter(f Filter, rate float64, now time.Time) []hook.FieldError {
 	}
 	switch {
 	case !f.From.Before(now):
-		add("filter.from", "must be in the past")
+		add("filter.since", "must be in the past")
 	case !f.From.Before(f.To):
-		add("filter.to", "must be after filter.from")
+		add("filter.until", "must be after filter.since")
 	}
 	if !(rate >= MinRate && rate <= MaxRate) { // refuses NaN, too
 		add("rate_per_second", "must be %g to %g", MinRate, MaxRate)

@@ -54,6 +54,9 @@ type Job struct {
 	Selects  bool               // more deliveries remain to be selected
 	Pending  []hook.DeliveryRef // the page to send; the last JobIndex is Selected-1
 	NextAt   time.Time          // time at which the rate has room for the next page
+
+	Next     string // nonce of the message that continues the job
+	Previous string // nonce of the message that passed the job on to Next; empty: none did
 }
 
 // JobState is the state of a job.
@@ -96,6 +99,8 @@ type Progress struct {
 type Message struct {
 	Tenant hook.TenantID `json:"tenant"`
 	Job    hook.JobID    `json:"job"`
+	// Nonce distinguishes the message from others; copies have the same nonce.
+	Nonce string `json:"nonce,omitempty"`
 	// Until is the deadline for the first save of the job; zero: the job exists.
 	Until time.Time `json:"until,omitzero"`
 	// Hops is the number of messages of the chain before this one, since the last

@@ -205,8 +205,15 @@ func (w *jobRun) countPage(ctx context.Context, enqueued, skipped int) error {
 		if j.State == JobRunning && !j.Selects {
 			j.end(JobFinished, w.now())
 		}
+		passes := j.State == JobRunning && w.mustWait(ctx, j)
+		if passes {
+			j.passOn()
+		}
 		saveErr := w.saveJob(ctx, &j)
 		if saveErr == nil {
+			if passes {
+				w.next = &Message{Tenant: j.Tenant, Job: j.ID, Nonce: j.Next}
+			}
 			w.job, w.records = j, nil
 			w.enqueued += enqueued
 			w.skipped += skipped

@@ -49,9 +49,9 @@ func (r *Replayer) Start(ctx context.Context, tenant hook.TenantID, q JobRequest
 	}
 	j := Job{
 		ID: id, Tenant: tenant, Filter: f, Rate: q.Rate, State: JobRunning, By: q.By,
-		CreatedAt: now, NextAt: now.Add(firstDelay), Selects: true,
+		CreatedAt: now, NextAt: now.Add(firstDelay), Selects: true, Next: hook.NewNonce(),
 	}
-	first := Message{Tenant: tenant, Job: id, Until: now.Add(maxSaveDelay)}
+	first := Message{Tenant: tenant, Job: id, Nonce: j.Next, Until: now.Add(maxSaveDelay)}
 	if err := r.JobQueue.Continue(ctx, first, firstDelay); err != nil {
 		return Job{}, fmt.Errorf("send first message of job %s: %w", id,
 			&hook.Error{Code: hook.CodeUnavailable, Message: "the replay could not be queued; try again", Err: err})
@@ -162,7 +162,7 @@ func (r *Replayer) saveJob(ctx context.Context, j *Job) error {
 
 // isWriteOf reports whether the stored job j results from the write of written.
 func (j Job) isWriteOf(written Job) bool {
-	return j.Version == written.Version+1 && j.UpdatedAt.Equal(written.UpdatedAt) && j.State == written.State &&
+	return j.Version == written.Version+1 && j.Next == written.Next && j.UpdatedAt.Equal(written.UpdatedAt) && j.State == written.State &&
 		j.Selected == written.Selected && j.Enqueued == written.Enqueued && j.Skipped == written.Skipped &&
 		j.Endpoint == written.Endpoint && j.Cursor == written.Cursor && slices.Equal(j.Pending, written.Pending)
 }

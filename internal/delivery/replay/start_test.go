@@ -43,8 +43,8 @@ func TestStart_ChecksTheRequest(t *testing.T) {
 		{name: "MaxTypes types", q: replay.JobRequest{Rate: 50, Types: slices.Repeat([]string{"a"}, replay.MaxTypes)}, want: nil},
 		{name: "one type too many", q: replay.JobRequest{Rate: 50, Types: slices.Repeat([]string{"a"}, replay.MaxTypes+1)}, want: []string{"filter.event_types"}},
 		{name: "a range", q: replay.JobRequest{Rate: 50, From: start.Add(-2 * time.Hour), To: start.Add(-time.Hour)}, want: nil},
-		{name: "an empty range", q: replay.JobRequest{Rate: 50, From: start.Add(-time.Hour), To: start.Add(-time.Hour)}, want: []string{"filter.to"}},
-		{name: "from now", q: replay.JobRequest{Rate: 50, From: start}, want: []string{"filter.from"}},
+		{name: "an empty range", q: replay.JobRequest{Rate: 50, From: start.Add(-time.Hour), To: start.Add(-time.Hour)}, want: []string{"filter.until"}},
+		{name: "from now", q: replay.JobRequest{Rate: 50, From: start}, want: []string{"filter.since"}},
 		{name: "a moment ago", q: replay.JobRequest{Rate: 50, From: start.Add(-time.Millisecond), To: start.Add(time.Hour)}, want: nil},
 		{name: "the lowest rate", q: replay.JobRequest{Rate: replay.MinRate}, want: nil},
 		{name: "the highest rate", q: replay.JobRequest{Rate: replay.MaxRate}, want: nil},
@@ -98,7 +98,7 @@ func TestStart_SlowSave(t *testing.T) {
 	w := setup(t)
 	ids := w.past(w.Endpoint(nil), hook.StateDead, 3)
 	w.Calls.Before("save job", func() {
-		for range 50 {
+		for w.Clock.Now().Before(start.Add(30 * time.Second)) {
 			w.Step()
 		}
 	})

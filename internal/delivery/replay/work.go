@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,7 +18,7 @@ const (
 	// delay. A page late by at most pageLead does not delay the next page, so the
 	// travel time of messages does not lower the rate.
 	pageLead = time.Second
-	// takenDelay is the delay of the message from a worker without the job. Both
+	// takenDelay is the delay of a copy of a message from a worker without the job. Both
 	// workers may hold the same message. After the second worker acknowledges the
 	// message, no message is left for a crash of the first worker.
 	takenDelay = time.Minute
@@ -30,7 +31,9 @@ const (
 	decideWait  = "wait"  // no room in the rate or in the invocation's time: continue later
 	decideAwait = "await" // the first save of the job may follow
 	decideGone  = "gone"  // no such job
-	decideTaken = "taken" // another worker continues the job
+	decideTaken = "taken" // another worker or message continues the job: look again later
+	decideAgain = "again" // the next message did not continue the job: send a copy
+	decideStale = "stale" // another message continues the job, and this one is not needed
 	decideEnded = "ended" // nothing left to do
 )
 
@@ -46,6 +49,7 @@ type jobRun struct {
 	read      Job             // the job as read
 	records   []hook.Delivery // records of the pending page; nil when another process selected the page
 	from      time.Time       // begin of the pending page at the job's rate
+	next      *Message        // the next message, named by the job; nil: this worker continues
 	endpoints []hook.Target   // endpoints of the filter; nil: not read yet
 
 	decision                           string
@@ -63,7 +67,7 @@ func (r *Replayer) Work(ctx context.Context, m Message) (err error) {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 		if errors.Is(err, errTaken) {
-			w.decision, err = decideTaken, w.enqueueMessage(ctx, Message{Tenant: m.Tenant, Job: m.Job}, takenDelay)
+			w.decision, err = decideTaken, w.enqueueMessage(ctx, m, takenDelay)
 		}
 		if err != nil {
 			err = fmt.Errorf("process job %s: %w", m.Job, err)
@@ -78,17 +82,19 @@ func (r *Replayer) Work(ctx context.Context, m Message) (err error) {
 		return fmt.Errorf("read job: %w", err)
 	}
 	w.read = w.job
-	return w.processPages(ctx)
+	return w.process(ctx)
 }
 
-// awaitJob enqueues the message again until the deadline for the first save.
+// awaitJob enqueues the message again until the deadline for the first save. The delay
+// is as long as the job was missing before, so copies of the message stay few.
 func (w *jobRun) awaitJob(ctx context.Context) error {
-	if w.now().Before(w.message.Until) {
-		w.decision = decideAwait
-		return w.enqueueMessage(ctx, w.message, firstDelay)
+	left := w.message.Until.Sub(w.now())
+	if left <= 0 {
+		w.decision = decideGone
+		return nil
 	}
-	w.decision = decideGone
-	return nil
+	w.decision = decideAwait
+	return w.enqueueMessage(ctx, w.message, max(firstDelay, min(maxSaveDelay-left, left)))
 }
 
 func (w *jobRun) processPages(ctx context.Context) error {
@@ -104,15 +110,20 @@ func (w *jobRun) processPages(ctx context.Context) error {
 			w.decision = decideEnded
 			return nil
 		}
-		wait := w.job.NextAt.Sub(w.now())
-		if wait >= pageLead || w.pages > 0 && w.outOfTime(ctx) {
+		if w.next != nil || w.mustWait(ctx, w.job) {
 			w.decision = decideWait
-			return w.enqueueMessage(ctx, Message{Tenant: w.job.Tenant, Job: w.job.ID}, max(0, wait).Truncate(time.Second))
+			wait := w.job.NextAt.Sub(w.now())
+			return w.enqueueMessage(ctx, *cmp.Or(w.next, &w.message), max(0, wait).Truncate(time.Second))
 		}
 		if err := w.selectPage(ctx); err != nil {
 			return err
 		}
 	}
+}
+
+// mustWait reports whether the next page of the job is for a later message.
+func (w *jobRun) mustWait(ctx context.Context, j Job) bool {
+	return j.NextAt.Sub(w.now()) >= pageLead || w.pages > 0 && w.outOfTime(ctx)
 }
 
 // outOfTime reports whether the invocation has too little time left for another page.

@@ -194,7 +194,7 @@ func TestWork_OfTwoWorkers(t *testing.T) {
 			ids := w.past(w.Endpoint(nil), hook.StateDead, 250)
 			j := w.start(replay.JobRequest{})
 			w.Calls.Before(effect, func() {
-				if err := w.Replayer().Work(t.Context(), replay.Message{Tenant: "acme", Job: j.ID}); err != nil {
+				if err := w.Replayer().Work(t.Context(), w.next(j)); err != nil {
 					t.Errorf("second Work() = %v", err)
 				}
 				w.Clock.Until(w.Clock.Now().Add(time.Millisecond)) // otherwise both writes are equal
@@ -217,7 +217,7 @@ func TestWork_OfTwoWorkersWithTheSameMessage(t *testing.T) {
 	w.Calls.Before("save job", func() {
 		w.Clock.Until(w.Clock.Now().Add(time.Millisecond)) // otherwise both writes are equal
 		w.Calls.Refuse = func(int, hook.Token) error { return &hook.Error{Code: hook.CodeUnavailable, Message: "busy"} }
-		if err := w.Replayer().Work(t.Context(), replay.Message{Tenant: "acme", Job: j.ID}); err == nil {
+		if err := w.Replayer().Work(t.Context(), w.next(j)); err == nil {
 			t.Error("second Work() = nil; want an error, because no token was sent")
 		}
 		w.Calls.Refuse = nil
@@ -236,7 +236,7 @@ func TestWork_OfManyWorkersAtOnce(t *testing.T) {
 		var wg sync.WaitGroup
 		for range 4 {
 			wg.Go(func() {
-				if err := w.Replayer().Work(t.Context(), replay.Message{Tenant: "acme", Job: j.ID}); err != nil {
+				if err := w.Replayer().Work(t.Context(), w.next(j)); err != nil {
 					t.Errorf("Work() = %v", err)
 				}
 			})
@@ -296,13 +296,13 @@ func TestWork_StopsInTime(t *testing.T) {
 	w.Clock.Until(start.Add(time.Second))
 	// The context's deadline is compared with the clock of the world, without waiting.
 	ctx := deadline{t.Context(), start.Add(10 * time.Second)}
-	if err := w.Replayer().Work(ctx, replay.Message{Tenant: "acme", Job: j.ID}); err != nil {
+	if err := w.Replayer().Work(ctx, w.next(j)); err != nil {
 		t.Fatal(err)
 	}
 	if got := w.job(j.ID); got.Enqueued != replay.PageSize {
 		t.Errorf("%d enqueued with 9 s left; want one page", got.Enqueued)
 	}
-	if err := w.Replayer().Work(t.Context(), replay.Message{Tenant: "acme", Job: j.ID}); err != nil {
+	if err := w.Replayer().Work(t.Context(), w.next(j)); err != nil {
 		t.Fatal(err)
 	}
 	if got := w.job(j.ID); got.Enqueued <= 2*replay.PageSize {
@@ -348,7 +348,7 @@ func TestMessage_Encode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range []replay.Message{{Tenant: "acme", Job: id}, {Tenant: "acme", Job: id, Until: start, Hops: 7}} {
+	for _, m := range []replay.Message{{Tenant: "acme", Job: id}, {Tenant: "acme", Job: id, Nonce: hook.NewNonce(), Until: start, Hops: 7}} {
 		body, err := m.Encode()
 		if err != nil {
 			t.Fatal(err)

@@ -68,6 +68,13 @@ func (w *bundle) job(id hook.JobID) replay.Progress {
 	return p
 }
 
+// next returns a copy of the message that continues the job.
+func (w *bundle) next(j replay.Job) replay.Message {
+	w.T.Helper()
+
+	return replay.Message{Tenant: "acme", Job: j.ID, Nonce: w.job(j.ID).Next}
+}
+
 func (w *bundle) start(q replay.JobRequest) replay.Job {
 	w.T.Helper()
 

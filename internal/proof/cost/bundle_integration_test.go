@@ -224,7 +224,7 @@ func (w *bundle) take(m cost.Message) {
 func (w *bundle) post(n int) {
 	w.t.Helper()
 
-	event := map[string]any{"type": "order.paid", "payload": json.RawMessage(w.payload())}
+	event := map[string]any{"event_type": "order.paid", "payload": json.RawMessage(w.payload())}
 	var body any = event
 	path := "/v1/tenants/" + string(tenant) + "/events"
 	if n > 1 {

@@ -73,7 +73,7 @@ func JobQueue(t *testing.T, newBench func(t *testing.T) JobQueueBench) {
 func (b JobQueueBench) send(t *testing.T, tenant hook.TenantID, delay time.Duration) Message {
 	t.Helper()
 
-	m := replay.Message{Tenant: tenant, Job: newJobID(t)}
+	m := replay.Message{Tenant: tenant, Job: newJobID(t), Nonce: hook.NewNonce()}
 	if err := b.Jobs.Continue(t.Context(), m, delay); err != nil {
 		t.Fatalf("Continue(%+v, %s) = %v; want nil", m, delay, err)
 	}

@@ -20,6 +20,8 @@ type Calls struct {
 	// Refuse is asked about each token before the queue takes it, with its index
 	// in the request; nil: the queue takes every token.
 	Refuse func(i int, token hook.Token) error
+	// Twice lets the queue deliver each token of the function under test twice.
+	Twice bool
 	// LoseAnswer names a call. Its next effect is made, and the caller gets a conflict,
 	// as from a client's own retry after a lost answer.
 	LoseAnswer string
@@ -41,6 +43,14 @@ func (c *Calls) Before(call string, f func()) {
 		c.before = make(map[string]func())
 	}
 	c.before[call] = f
+}
+
+// Lose loses the answer of the next such effect: see LoseAnswer.
+func (c *Calls) Lose(call string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+
+	c.LoseAnswer = call
 }
 
 // Of returns the number of such calls.

@@ -277,6 +277,9 @@ func (p ports) Send(ctx context.Context, lane hook.Lane, tokens []hook.Token, de
 				taken = append(taken, token)
 			}
 		}
+		if p.underTest() && p.w.Calls.Twice {
+			taken = append(taken, taken...)
+		}
 		return errors.Join(p.w.Queue.Send(ctx, lane, taken, delay)...)
 	})
 	for i := range errs {

@@ -67,7 +67,7 @@ func holds(t *testing.T, f review.Facts, v review.Verdict) {
 	}
 	notified := map[string]bool{}
 	for _, n := range v.Notifications {
-		if notified[n.Type] || n.Reason == "" || n.Key == "" || !n.InHistory() {
+		if notified[n.Type] || n.Reason == "" || n.Key == "" || !n.IsDecision() {
 			t.Errorf("Judge(%+v) notifies %+v; want one per type, with reason and key", f, n)
 		}
 		notified[n.Type] = true

@@ -137,5 +137,5 @@ func (l *line) post(tenant, n int) error {
 func tenantOf(endpoint int) string { return fmt.Sprintf("load-%d", endpoint) }
 
 func eventOf(n int) []byte {
-	return fmt.Appendf(nil, `{"type":"load.made","payload":%s}`, payloadOf(n))
+	return fmt.Appendf(nil, `{"event_type":"load.made","payload":%s}`, payloadOf(n))
 }

@@ -112,7 +112,7 @@ It takes endpoints on loopback and over http. LOG=info shows a line for each req
 
    # an event
    curl -X POST "$API/v1/tenants/acme/events" -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \
-     -d '{"type": "order.paid", "payload": {"order": 4711}}'
+     -d '{"event_type": "order.paid", "payload": {"order": 4711}}'
 
    # what came of it (its id is in the answer)
    curl "$API/v1/tenants/acme/events/evt_.../deliveries" -H "Authorization: Bearer $KEY"

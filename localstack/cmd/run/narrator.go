@@ -66,7 +66,7 @@ func (n *narrator) staysUp(s *stack.Stack, r *receiver.Receiver, event string) {
 	n.line("")
 	n.line("   # an event")
 	n.line(`   curl -X POST "$API/v1/tenants/acme/events" -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \`)
-	n.line(`     -d '{"type": "order.paid", "payload": {"order": 4711}}'`)
+	n.line(`     -d '{"event_type": "order.paid", "payload": {"order": 4711}}'`)
 	n.line("")
 	n.line("   # the deliveries of the demonstration's last event")
 	n.line(`   curl "$API/v1/tenants/demo/events/%s/deliveries" -H "Authorization: Bearer $KEY"`, event)

@@ -1,0 +1,187 @@
+package breaker_test
+
+import (
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"surehook/internal/delivery/gate"
+	"surehook/internal/delivery/send"
+	"surehook/internal/hook"
+	"surehook/internal/proof/world"
+	"surehook/internal/rule/speed"
+)
+
+// slotFlows are releases of parked deliveries in in-flight slots.
+var slotFlows = []struct {
+	name     string
+	record   func(r gate.Record) gate.Record
+	endpoint func(e *hook.Endpoint)
+	parked   int
+	most     int  // requests at once
+	probes   bool // a copy of a probe's message is a second probe
+}{
+	{name: "a new endpoint", record: closed(0, time.Minute), parked: 12, most: 5},
+	{name: "one slot", record: closed(0, time.Minute), endpoint: func(e *hook.Endpoint) { e.MaxInFlight = 1 }, parked: 4, most: 1},
+	{
+		name: "two slots and a rate", record: closed(0, time.Minute), parked: 5, most: 2,
+		endpoint: func(e *hook.Endpoint) { e.MaxInFlight, e.RatePerSecond = 2, 0.5 },
+	},
+	{
+		name: "a fast endpoint with a rate", parked: 30, most: 20, endpoint: func(e *hook.Endpoint) { e.RatePerSecond = 10 },
+		record: func(r gate.Record) gate.Record {
+			r.Speed, r.SeenAt = speed.Fast, start
+			return closed(0, time.Minute)(r)
+		},
+	},
+	{name: "a throttled endpoint", record: throttled(30*time.Second, closed(0, time.Minute)), parked: 7, most: 5},
+	{name: "a probe, and then slots", record: open(0, 0), parked: 7, most: 5, probes: true},
+	{
+		name: "a probe, and then one slot", record: open(0, 0), endpoint: func(e *hook.Endpoint) { e.MaxInFlight = 1 }, parked: 4, most: 1, probes: true,
+	},
+}
+
+// slotRun is one run of a flow.
+type slotRun struct {
+	*bundle
+
+	endpoint hook.Endpoint
+	at, most atomic.Int32 // requests in flight, now and at most
+}
+
+// runSlots runs the flow, and checks the end. prepare is called before the first check.
+func runSlots(t *testing.T, flow, more int, prepare func(w *slotRun)) *slotRun {
+	t.Helper()
+
+	tt := slotFlows[flow]
+	w := &slotRun{bundle: &bundle{world.New(t, world.Options{
+		Function: world.Breaker, Delays: slices.Repeat([]time.Duration{10 * time.Second}, 20), Circuits: true, Unproven: true,
+	})}}
+	w.endpoint = w.Endpoint(tt.endpoint)
+	ids := w.park(w.endpoint, ages(tt.parked)...)
+	w.record(w.endpoint, tt.record)
+	w.Answer = func(send.Request) hook.Outcome {
+		n := w.at.Add(1)
+		defer w.at.Add(-1)
+		w.most.Store(max(n, w.most.Load()))
+		w.InvokeAll()
+		w.Clock.Pass(50 * time.Millisecond)
+		w.InvokeAll()
+		return hook.Outcome{Class: hook.ClassDelivered, Status: 200}
+	}
+	prepare(w)
+	w.EnqueueCheck(hook.CircuitCheck{Tenant: w.endpoint.Tenant, Endpoint: w.endpoint.ID}, 0)
+	w.Now()
+	w.RunFor(20 * time.Minute)
+
+	if got, want := w.States(ids), fmt.Sprintf("%d delivered", tt.parked); got != want {
+		t.Errorf("deliveries are %s; want %s", got, want)
+	}
+	if extra := len(w.Posts) - tt.parked; extra < 0 || extra > more {
+		t.Errorf("%d POSTs; want %d and at most %d more", len(w.Posts), tt.parked, more)
+	}
+	if got := int(w.most.Load()); got > tt.most {
+		t.Errorf("%d requests at once; want at most %d", got, tt.most)
+	}
+	limits, err := w.Store.Limits(t.Context(), w.endpoint.ID)
+	if n := limits.InFlight(w.Clock.Now()); n > 0 || err != nil {
+		t.Errorf("%d slots are in use, %v; want none", n, err)
+	}
+	if r := w.Circuit(w.endpoint); r.Waiting || !r.AttendAt.IsZero() {
+		t.Errorf("record = %+v; want the endpoint forgotten", r)
+	}
+	return w
+}
+
+// TestFillSlots_SurvivesACrash kills the breaker before and after each effect of every
+// flow: the record, the claims and the tokens. The claims end after two minutes.
+func TestFillSlots_SurvivesACrash(t *testing.T) {
+	t.Parallel()
+
+	for flow, tt := range slotFlows {
+		for _, twice := range []bool{false, true} {
+			run := func(t *testing.T, at int, after bool) *slotRun {
+				t.Helper()
+
+				return runSlots(t, flow, min(at, 1), func(w *slotRun) {
+					if w.Calls.Twice = twice && !tt.probes; twice && at == 0 {
+						w.Receipts = 3
+					}
+					w.Crash.Arm(at, after)
+				})
+			}
+			t.Run(fmt.Sprintf("%s, all messages twice: %t", tt.name, twice), func(t *testing.T) {
+				t.Parallel()
+
+				effects := run(t, 0, false).Crash.Effects()
+				if effects < 4 {
+					t.Fatalf("the undisturbed flow has %d effects; want some", effects)
+				}
+				for at := 1; at <= effects; at++ {
+					for _, after := range []bool{false, true} {
+						t.Run(fmt.Sprintf("effect %d, after it: %t", at, after), func(t *testing.T) {
+							t.Parallel()
+
+							run(t, at, after)
+						})
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestFillSlots_OthersAtAnyCall disturbs the breaker at each call of every flow: other
+// processes run, also while the breaker stands still for most of its time, or the answer
+// to a write is lost.
+func TestFillSlots_OthersAtAnyCall(t *testing.T) {
+	t.Parallel()
+
+	disturbances := []struct {
+		name    string
+		disturb func(w *slotRun, call string)
+		more    int
+	}{
+		{name: "others run", disturb: func(w *slotRun, _ string) { w.InvokeAll() }},
+		{
+			name: "others run for 55 s",
+			disturb: func(w *slotRun, _ string) {
+				w.Clock.Pass(55 * time.Second)
+				w.CheckCircuits()
+				w.InvokeAll()
+			},
+		},
+		{name: "the answer is lost", disturb: func(w *slotRun, call string) { w.Calls.Lose(call) }, more: 1},
+	}
+	for _, d := range disturbances {
+		for flow, tt := range slotFlows {
+			run := func(t *testing.T, at int32) (calls int32) {
+				t.Helper()
+
+				var n atomic.Int32
+				runSlots(t, flow, d.more, func(w *slotRun) {
+					w.Calls.Fail = func(call string, _ hook.EndpointID) error {
+						if n.Add(1) == at {
+							d.disturb(w, call)
+						}
+						return nil
+					}
+				})
+				return n.Load()
+			}
+			t.Run(d.name+", "+tt.name, func(t *testing.T) {
+				t.Parallel()
+
+				for at := range run(t, 0) {
+					t.Run(fmt.Sprintf("call %d", at+1), func(t *testing.T) {
+						t.Parallel()
+
+						run(t, at+1)
+					})
+				}
+			})
+		}
+	}
+}

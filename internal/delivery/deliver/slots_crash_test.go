@@ -1,0 +1,254 @@
+package deliver_test
+
+import (
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"surehook/internal/delivery/gate"
+	"surehook/internal/delivery/send"
+	"surehook/internal/hook"
+	"surehook/internal/proof/world"
+)
+
+// slotFlows are complete lives of deliveries to an endpoint with in-flight slots. While
+// a request is in flight, everything else that is due happens.
+var slotFlows = []struct {
+	name     string
+	endpoint func(e *hook.Endpoint)
+	events   int
+	answers  []int // of each delivery
+	most     int   // requests at once
+	posts    int
+	state    hook.State
+	probes   bool // a copy of a probe's message is a second probe: see TestGate_CopiesOfAMessageEndNoSharedProbe
+}{
+	{name: "one event", events: 1, answers: []int{200}, most: 1, posts: 1, state: hook.StateDelivered},
+	{name: "more events than slots", events: 8, answers: []int{200}, most: 5, posts: 8, state: hook.StateDelivered},
+	{
+		name: "one slot", endpoint: func(e *hook.Endpoint) { e.MaxInFlight = 1 }, events: 4,
+		answers: []int{200}, most: 1, posts: 4, state: hook.StateDelivered,
+	},
+	{
+		name: "two slots, and a retry of each delivery", endpoint: func(e *hook.Endpoint) { e.MaxInFlight, e.Circuit.Failures = 2, 100 }, events: 3,
+		answers: []int{503, 200}, most: 2, posts: 6, state: hook.StateDelivered,
+	},
+	{
+		name: "two slots, and the last answer rejects", endpoint: func(e *hook.Endpoint) { e.MaxInFlight = 2 }, events: 4,
+		answers: []int{404}, most: 2, posts: 4, state: hook.StateDead,
+	},
+	{
+		name: "two slots and a rate", endpoint: func(e *hook.Endpoint) { e.MaxInFlight, e.RatePerSecond = 2, 0.5 }, events: 5,
+		answers: []int{200}, most: 2, posts: 5, state: hook.StateDelivered,
+	},
+	{
+		name: "a rate with waits of more than a minute", endpoint: func(e *hook.Endpoint) { e.RatePerSecond = 0.02 }, events: 5,
+		answers: []int{200}, most: 5, posts: 5, state: hook.StateDelivered,
+	},
+	{
+		name: "a throttled endpoint", endpoint: func(e *hook.Endpoint) { e.MaxInFlight = 2 }, events: 3,
+		answers: []int{429, 200}, most: 2, posts: 6, state: hook.StateDelivered,
+	},
+	{
+		name: "an outage", endpoint: func(e *hook.Endpoint) { e.MaxInFlight, e.Circuit.Failures, e.Circuit.Cooldown = 2, 2, time.Minute }, events: 4,
+		answers: []int{503, 200}, most: 2, posts: 8, state: hook.StateDelivered, probes: true,
+	},
+}
+
+// slotRun is one run of a flow.
+type slotRun struct {
+	*bundle
+
+	endpoint hook.Endpoint
+	ids      []hook.DeliveryRef
+	at, most atomic.Int32  // requests in flight, now and at most
+	longest  time.Duration // of a lease, from now
+	effects  int           // of the flow
+}
+
+// startSlots returns a run of the flow with its events in the lane live.
+func startSlots(t *testing.T, flow int) *slotRun {
+	t.Helper()
+
+	tt := slotFlows[flow]
+	w := &slotRun{bundle: &bundle{world.New(t, world.Options{
+		Function: world.Deliver, Delays: []time.Duration{10 * time.Second, time.Minute, time.Minute, time.Minute}, Circuits: true, Unproven: true,
+	})}}
+	w.Gate = nil // a gate of each process, which dies with the process
+	w.endpoint = w.Endpoint(tt.endpoint)
+	answer := world.InTurn(tt.answers...)
+	w.Answer = func(r send.Request) hook.Outcome {
+		n := w.at.Add(1)
+		defer w.at.Add(-1)
+		w.most.Store(max(n, w.most.Load()))
+		w.look()
+		w.InvokeAll()
+		w.Clock.Pass(50 * time.Millisecond)
+		w.InvokeAll()
+		return answer(r)
+	}
+	w.ids = w.PostMany(w.endpoint, tt.events)
+	return w
+}
+
+// look notes the longest lease.
+func (w *slotRun) look() {
+	limits, err := w.Store.Limits(w.T.Context(), w.endpoint.ID)
+	if err != nil {
+		w.T.Error(err)
+	}
+	for _, lease := range limits.Leases {
+		w.longest = max(w.longest, lease.Until.Sub(w.Clock.Now()))
+	}
+}
+
+// finish runs the flow to its end, and checks the end: the same as of an undisturbed run,
+// with at most so many more POSTs.
+func (w *slotRun) finish(flow, more int) {
+	w.T.Helper()
+
+	tt := slotFlows[flow]
+	w.Now()
+	w.RunFor(40 * time.Minute)
+	if got, want := w.States(w.ids), fmt.Sprintf("%d %s", tt.events, tt.state); len(got) < len(want) || got[:len(want)] != want {
+		w.T.Errorf("deliveries are %s; want %s", got, want)
+	}
+	if extra := len(w.Posts) - tt.posts; extra < 0 || extra > more {
+		w.T.Errorf("%d POSTs; want %d and at most %d more", len(w.Posts), tt.posts, more)
+	}
+	if got := int(w.most.Load()); got > tt.most || got < min(tt.most, tt.events) && more == 0 && tt.endpoint == nil {
+		w.T.Errorf("%d requests at once; want %d", got, tt.most)
+	}
+	if most := gate.LeaseFor + 2*time.Second; w.longest > most {
+		w.T.Errorf("a lease of %s; want at most %s", w.longest, most)
+	}
+	w.checkIdle()
+	w.effects = w.Crash.Effects()
+	w.Crash.Disarm()
+	w.Calls.Fail = nil
+	w.Answer = world.Always(200)
+	next := w.Post(w.endpoint)
+	if w.Now(); w.States(next) != "1 delivered" {
+		w.T.Errorf("an event afterwards is %s; want it delivered at once", w.States(next))
+	}
+}
+
+// checkIdle checks that no slot and no place is in use, and that nothing is known to wait.
+func (w *slotRun) checkIdle() {
+	w.T.Helper()
+
+	limits, err := w.Store.Limits(w.T.Context(), w.endpoint.ID)
+	if n := limits.InFlight(w.Clock.Now()); n > 0 || err != nil {
+		w.T.Errorf("%d slots are in use, %v; want none", n, err)
+	}
+	places, err := w.Store.Places(w.T.Context(), world.Tenant)
+	if n := places.InFlight(w.Clock.Now()); n > 0 || err != nil {
+		w.T.Errorf("%d places are in use, %v; want none", n, err)
+	}
+	if r := w.Circuit(w.endpoint); r.Waiting || !r.AttendAt.IsZero() {
+		w.T.Errorf("record = %+v; want the endpoint forgotten", r)
+	}
+}
+
+// TestSlots_SurviveACrash kills the process before and after each effect of every flow:
+// the lease, the move, the attempt's record, the hand-over and its token. The message
+// returns after a minute. Nothing is lost, no slot is kept, and the limit holds.
+func TestSlots_SurviveACrash(t *testing.T) {
+	t.Parallel()
+
+	for flow, tt := range slotFlows {
+		for _, twice := range []bool{false, true} {
+			run := func(t *testing.T, at int, after bool) *slotRun {
+				t.Helper()
+
+				w := startSlots(t, flow)
+				w.Calls.Twice = twice
+				w.Crash.Arm(at, after)
+				more := min(at, 1)
+				if twice && tt.probes {
+					more = tt.posts
+				}
+				w.finish(flow, more)
+				return w
+			}
+			t.Run(fmt.Sprintf("%s, each token twice: %t", tt.name, twice), func(t *testing.T) {
+				t.Parallel()
+
+				effects := run(t, 0, false).effects
+				if effects < 4 {
+					t.Fatalf("the undisturbed flow has %d effects; want some", effects)
+				}
+				for at := 1; at <= effects; at++ {
+					for _, after := range []bool{false, true} {
+						t.Run(fmt.Sprintf("effect %d, after it: %t", at, after), func(t *testing.T) {
+							t.Parallel()
+
+							run(t, at, after)
+						})
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestSlots_SurviveOthersAtAnyCall lets everything else that is due happen before each
+// call of every flow, also while the process stands still for most of its time. So other
+// processes settle, hand over, park and fill between any two steps of a process.
+func TestSlots_SurviveOthersAtAnyCall(t *testing.T) {
+	t.Parallel()
+
+	for _, stall := range []time.Duration{0, 55 * time.Second} {
+		t.Run(stall.String(), func(t *testing.T) {
+			t.Parallel()
+
+			eachCall(t, 0, func(w *slotRun, _ string) {
+				w.Clock.Pass(stall)
+				w.Now()
+			})
+		})
+	}
+}
+
+// TestSlots_SurviveALostAnswer loses the answer of each write and of each message of
+// every flow. A token may then be sent twice, and a claim may wait for its end.
+func TestSlots_SurviveALostAnswer(t *testing.T) {
+	t.Parallel()
+
+	eachCall(t, 1, func(w *slotRun, call string) { w.Calls.Lose(call) })
+}
+
+// eachCall runs every flow as often as it has calls, with a disturbance before one call.
+// The disturbance may cause so many more POSTs.
+func eachCall(t *testing.T, more int, disturb func(w *slotRun, call string)) {
+	t.Helper()
+
+	for flow, tt := range slotFlows {
+		run := func(t *testing.T, at int32) (calls int32) {
+			t.Helper()
+
+			w := startSlots(t, flow)
+			var n atomic.Int32
+			w.Calls.Fail = func(call string, _ hook.EndpointID) error {
+				if n.Add(1) == at {
+					disturb(w, call)
+				}
+				return nil
+			}
+			w.finish(flow, more)
+			return n.Load()
+		}
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			for at := range run(t, 0) {
+				t.Run(fmt.Sprintf("call %d", at+1), func(t *testing.T) {
+					t.Parallel()
+
+					run(t, at+1)
+				})
+			}
+		})
+	}
+}

@@ -1,0 +1,286 @@
+package release_test
+
+import (
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"surehook/internal/delivery/gate"
+	"surehook/internal/hook"
+	"surehook/internal/rule/circuit"
+	"surehook/internal/rule/speed"
+)
+
+func TestFill_ClaimsTheFreeSlots(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name   string
+		change func(e *hook.Endpoint, r *gate.Record)
+		leases []time.Duration // until their end, of other deliveries
+		parked int
+		sent   string
+	}{
+		{name: "a new endpoint", parked: 9, sent: "0 1 2 3 4"},
+		{name: "fewer deliveries than slots", parked: 3, sent: "0 1 2"},
+		{name: "no delivery"},
+		{name: "slots in use", leases: []time.Duration{time.Minute, time.Minute, time.Minute}, parked: 9, sent: "0 1"},
+		{name: "all slots in use", leases: slices.Repeat([]time.Duration{time.Minute}, 5), parked: 9},
+		{name: "more slots in use than the endpoint has", leases: slices.Repeat([]time.Duration{time.Minute}, 7), parked: 9},
+		{name: "leases that end now and in a moment", leases: []time.Duration{0, time.Millisecond, time.Millisecond}, parked: 9, sent: "0 1 2"},
+		{name: "a limit below the leases", change: func(e *hook.Endpoint, _ *gate.Record) { e.MaxInFlight = 2 }, leases: []time.Duration{time.Minute, time.Minute, time.Minute}, parked: 9},
+		{name: "a limit", change: func(e *hook.Endpoint, _ *gate.Record) { e.MaxInFlight = 7 }, parked: 9, sent: "0 1 2 3 4 5 6"},
+		{name: "a fast endpoint with a limit", change: func(e *hook.Endpoint, r *gate.Record) { e.MaxInFlight = 2; fast(r) }, parked: 9, sent: "0 1"},
+		{name: "a fast endpoint without limits: in waves", change: func(_ *hook.Endpoint, r *gate.Record) { fast(r) }, parked: 9},
+		{name: "a slow endpoint", change: func(_ *hook.Endpoint, r *gate.Record) { r.Speed = speed.Slow }, parked: 9, sent: "0 1 2 3 4"},
+		{name: "a paused endpoint", change: func(e *hook.Endpoint, _ *gate.Record) { e.Status = hook.StatusPaused }, parked: 9},
+		{name: "a disabled endpoint", change: func(e *hook.Endpoint, _ *gate.Record) { e.Status = hook.StatusDisabled }, parked: 9},
+		{name: "an open circuit", change: func(_ *hook.Endpoint, r *gate.Record) { open(r) }, parked: 9},
+		{name: "a half-open circuit", change: func(_ *hook.Endpoint, r *gate.Record) { open(r); r.State = circuit.HalfOpen }, parked: 9},
+		{name: "a throttle", change: func(_ *hook.Endpoint, r *gate.Record) { r.ThrottledUntil = start.Add(time.Millisecond) }, parked: 9},
+		{name: "a throttle that ends now", change: func(_ *hook.Endpoint, r *gate.Record) { r.ThrottledUntil = start }, parked: 9, sent: "0 1 2 3 4"},
+		{name: "nothing is known to wait", change: func(_ *hook.Endpoint, r *gate.Record) { r.Waiting = false }, parked: 9},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			w := setup(t, tt.change)
+			w.park(make([]int, tt.parked)...)
+			live := 0
+			for i, left := range tt.leases {
+				if w.lease(-1-i, left); left > 0 {
+					live++
+				}
+			}
+			released, err := w.fill()
+			if err != nil || w.sent() != tt.sent || released != len(w.queue.sent) {
+				t.Errorf("Fill() = %d, %v, and sent %q; want %q", released, err, w.sent(), tt.sent)
+			}
+			if got := w.leased(); got != live+released {
+				t.Errorf("%d leases; want %d", got, live+released)
+			}
+		})
+	}
+}
+
+// A claim is a lease with the nonce of its token, until two minutes after the time of the
+// token. The delivery stays as it is.
+func TestFill_ClaimsForTheToken(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t, func(e *hook.Endpoint, _ *gate.Record) { e.MaxInFlight, e.RatePerSecond = 2, 2 })
+	w.park(3, 3, 3)
+	if released, err := w.fill(); released != 2 || err != nil {
+		t.Fatalf("Fill() = %d, %v; want 2", released, err)
+	}
+	leases := w.limits().Leases
+	for i, s := range w.queue.sent {
+		d := w.parked[i]
+		want := hook.Token{Delivery: d.Ref(), Tenant: d.Tenant, Attempt: 4, Nonce: s.token.Nonce, Reserved: true, Slot: true, Parks: 1}
+		if diff := cmp.Diff(want, s.token); diff != "" || s.lane != hook.LaneOverflow {
+			t.Errorf("token in lane %s differs (-want +got):\n%s", s.lane, diff)
+		}
+		at := start.Add(time.Duration(i) * time.Second / 2)
+		if diff := cmp.Diff(gate.Lease{Nonce: s.token.Nonce, Until: at.Add(gate.LeaseFor)}, leases[gate.LeaseKey(d.ID)]); diff != "" {
+			t.Errorf("lease differs (-want +got):\n%s", diff)
+		}
+		after, err := w.store.Delivery(t.Context(), d.Ref())
+		if d.Version = 1; err != nil || !cmp.Equal(d, after) {
+			t.Errorf("delivery = %+v, %v; want it parked as before", after, err)
+		}
+	}
+	if w.queue.sent[0].token.Nonce == w.queue.sent[1].token.Nonce {
+		t.Error("two tokens have one nonce")
+	}
+}
+
+// Deliveries that always fail hold up no others, and of the others the oldest is first.
+func TestFill_FewestAttemptsFirst(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t, nil)
+	w.park(3, 1, 2, 1, 0, 9, 1, 0)
+	if _, err := w.fill(); err != nil || w.sent() != "4 7 1 3 6" {
+		t.Errorf("Fill() sent %q, %v; want 4 7 1 3 6", w.sent(), err)
+	}
+}
+
+// A poison delivery among the oldest does not hide those behind it, up to the page.
+func TestFill_ChoosesAmongThePage(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t, func(e *hook.Endpoint, _ *gate.Record) { e.MaxInFlight = 1 })
+	w.park(append(slices.Repeat([]int{5}, 49), 0, 0)...)
+	if _, err := w.fill(); err != nil || w.sent() != "49" {
+		t.Errorf("Fill() sent %q, %v; want the delivery without an attempt", w.sent(), err)
+	}
+}
+
+func TestFill_ClaimsADeliveryOnce(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t, nil)
+	w.park(0, 0, 0, 0)
+	w.lease(1, time.Minute)
+	if _, err := w.fill(w.parked[0], w.parked[1], w.parked[3]); err != nil || w.sent() != "0 2 3" {
+		t.Errorf("Fill() sent %q, %v; want each delivery without a lease once", w.sent(), err)
+	}
+	if _, err := w.fill(w.parked...); err != nil || w.sent() != "0 2 3" {
+		t.Errorf("the second Fill() sent %q, %v; want nothing more", w.sent(), err)
+	}
+}
+
+// A delivery that the index does not list yet gets a slot all the same.
+func TestFill_TakesDeliveriesInHand(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t, func(_ *hook.Endpoint, r *gate.Record) { r.Waiting = false })
+	w.park(0)
+	w.store.lag = true
+	if released, err := w.fill(w.parked[0]); released != 1 || err != nil || w.sent() != "0" {
+		t.Errorf("Fill() = %d, %v, and sent %q; want the delivery in hand", released, err, w.sent())
+	}
+}
+
+func TestFill_WaitsForRateSlots(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name   string
+		change func(e *hook.Endpoint, r *gate.Record)
+		sent   string
+	}{
+		{
+			name: "with in-flight slots at most 2 s", sent: "0 1@1s 2@2s",
+			change: func(e *hook.Endpoint, _ *gate.Record) { e.RatePerSecond = 1 },
+		},
+		{
+			name: "a rate slot right after 2 s", sent: "0",
+			change: func(e *hook.Endpoint, _ *gate.Record) { e.RatePerSecond = 0.4999 },
+		},
+		{
+			name: "without in-flight slots at most a minute", sent: "0 1@20s 2@40s 3@1m0s",
+			change: func(e *hook.Endpoint, r *gate.Record) { e.RatePerSecond = 0.05; fast(r) },
+		},
+		{
+			name: "whole seconds, rounded up", sent: "0 1@1s 2@1s 3@2s 4@2s",
+			change: func(e *hook.Endpoint, _ *gate.Record) { e.RatePerSecond = 2 },
+		},
+		{
+			name: "20 at a time", sent: "0 1@1s 2@1s 3@1s 4@1s 5@1s 6@1s 7@1s 8@1s 9@1s 10@1s 11@1s 12@1s 13@1s 14@1s 15@1s 16@1s 17@1s 18@1s 19@1s",
+			change: func(e *hook.Endpoint, r *gate.Record) { e.RatePerSecond = 100; fast(r) },
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			w := setup(t, tt.change)
+			w.park(make([]int, 30)...)
+			if _, err := w.fill(); err != nil || w.sent() != tt.sent {
+				t.Errorf("Fill() sent %q, %v; want %q", w.sent(), err, tt.sent)
+			}
+		})
+	}
+}
+
+// A refused token is not counted. Its claim stays until its end, and then the delivery
+// gets another slot.
+func TestFill_RefusedToken(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t, nil)
+	w.park(0, 0, 0)
+	w.queue.refuse = w.parked[1].Ref()
+	released, err := w.fill()
+	if released != 2 || !errors.Is(err, errDown) || w.sent() != "0 2" || w.leased() != 3 {
+		t.Errorf("Fill() = %d, %v, sent %q with %d leases; want 2 and the refusal", released, err, w.sent(), w.leased())
+	}
+	w.queue.refuse = hook.DeliveryRef{}
+	w.clock.Pass(gate.LeaseFor - 1)
+	if _, err := w.fill(); err != nil || w.sent() != "0 2" {
+		t.Errorf("before the end of the claims Fill() sent %q, %v; want nothing more", w.sent(), err)
+	}
+	w.clock.Pass(1)
+	if _, err := w.fill(); err != nil || w.sent() != "0 2 0 1 2" {
+		t.Errorf("after the end of the claims Fill() sent %q, %v; want all three", w.sent(), err)
+	}
+}
+
+func TestFill_FailingStoreSendsNothing(t *testing.T) {
+	t.Parallel()
+
+	for _, call := range []string{"read limits", "list parked", "change limits"} {
+		w := setup(t, nil)
+		w.park(0)
+		w.store.down = call
+		if released, err := w.fill(); released != 0 || !errors.Is(err, errDown) || w.sent() != "" {
+			t.Errorf("%s fails: Fill() = %d, %v, and sent %q; want the error", call, released, err, w.sent())
+		}
+	}
+}
+
+// With all slots in use, or nothing waiting, the index is not read.
+func TestFill_WithoutAFreeSlotReadsNoIndex(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t, func(e *hook.Endpoint, _ *gate.Record) { e.MaxInFlight = 1 })
+	w.park(0)
+	w.lease(-1, time.Minute)
+	if _, err := w.fill(); err != nil || w.store.called("list parked") {
+		t.Errorf("Fill() = %v, and listed parked deliveries: %t; want no list", err, w.store.called("list parked"))
+	}
+}
+
+// Another process claims a delivery between the read and the write, 19 times. After the
+// twentieth conflict Fill gives up.
+func TestFill_MeetsOtherWriters(t *testing.T) {
+	t.Parallel()
+
+	for _, conflicts := range []int{19, 20} {
+		w := setup(t, func(e *hook.Endpoint, _ *gate.Record) { e.MaxInFlight = 21 })
+		w.park(make([]int, 30)...)
+		n := 0
+		w.store.before = func() error {
+			if n++; n <= conflicts {
+				other := w.limits()
+				held := gate.Held{Key: gate.LeaseKey(w.parked[n-1].ID), Lease: gate.Lease{Nonce: "other", Until: start.Add(time.Minute)}}
+				return w.store.Store.ChangeLimits(t.Context(), w.endpoint.ID, other, other.Begin(held), 100)
+			}
+			return nil
+		}
+		released, err := w.fill()
+		if conflicts == 19 && (err != nil || w.sent() != "19 20" || w.leased() != 21) {
+			t.Errorf("Fill() = %d, %v, and sent %q with %d leases; want the next two, and 21 leases", released, err, w.sent(), w.leased())
+		}
+		if conflicts == 20 && (hook.CodeOf(err) != hook.CodeConflict || w.sent() != "") {
+			t.Errorf("Fill() = %d, %v, and sent %q; want a conflict", released, err, w.sent())
+		}
+	}
+}
+
+// Many processes fill at the same time: no more claims than slots, none twice.
+func TestFill_ByManyAtOnce(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t, func(e *hook.Endpoint, _ *gate.Record) { e.MaxInFlight = 6 })
+	w.park(make([]int, 20)...)
+	var others sync.WaitGroup
+	record := w.record()
+	for range 8 {
+		others.Go(func() {
+			if _, err := w.Fill(t.Context(), w.endpoint, record); err != nil {
+				t.Errorf("Fill() = %v", err)
+			}
+		})
+	}
+	others.Wait()
+	if got := w.leased(); got != 6 || w.sent() != "0 1 2 3 4 5" {
+		t.Errorf("%d leases, and sent %q; want 6", got, w.sent())
+	}
+}

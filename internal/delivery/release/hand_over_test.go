@@ -1,0 +1,280 @@
+package release_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"surehook/internal/delivery/gate"
+	"surehook/internal/delivery/release"
+	"surehook/internal/hook"
+	"surehook/internal/proof/world"
+	"surehook/internal/rule/speed"
+)
+
+// Two attempts end, of an endpoint with another attempt in flight. The slots go to the
+// parked deliveries, or end.
+func TestHandOver_ClaimsTheEndedSlots(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name   string
+		change func(e *hook.Endpoint, r *gate.Record)
+		parked int
+		sent   string
+	}{
+		{name: "to as many deliveries", change: func(e *hook.Endpoint, _ *gate.Record) { e.MaxInFlight = 3 }, parked: 5, sent: "0 1"},
+		{name: "and further free slots, too", parked: 9, sent: "0 1 2 3"},
+		{name: "to fewer deliveries", parked: 1, sent: "0"},
+		{name: "to none", parked: 0},
+		{name: "not above a lowered limit", change: func(e *hook.Endpoint, _ *gate.Record) { e.MaxInFlight = 2 }, parked: 5, sent: "0"},
+		{name: "not above a limit in use", change: func(e *hook.Endpoint, _ *gate.Record) { e.MaxInFlight = 1 }, parked: 5},
+		{name: "not of a paused endpoint", change: func(e *hook.Endpoint, _ *gate.Record) { e.Status = hook.StatusPaused }, parked: 5},
+		{name: "not with an open circuit", change: func(_ *hook.Endpoint, r *gate.Record) { open(r) }, parked: 5},
+		{name: "not within a throttle", change: func(_ *hook.Endpoint, r *gate.Record) { r.ThrottledUntil = start.Add(time.Millisecond) }, parked: 5},
+		{name: "not of an endpoint that became fast: in waves", change: func(_ *hook.Endpoint, r *gate.Record) { fast(r) }, parked: 5},
+		{name: "not when nothing is known to wait", change: func(_ *hook.Endpoint, r *gate.Record) { r.Waiting = false }, parked: 5},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			w := setup(t, tt.change)
+			w.park(make([]int, tt.parked)...)
+			held := []gate.Held{w.lease(-1, time.Minute), w.lease(-2, time.Minute)}
+			w.lease(-3, time.Minute)
+			if err := w.handOver(held); err != nil || w.sent() != tt.sent {
+				t.Errorf("HandOver() = %v, and sent %q; want %q", err, w.sent(), tt.sent)
+			}
+			leases := w.limits().Leases
+			for _, h := range held {
+				if _, kept := leases[h.Key]; kept {
+					t.Errorf("the ended lease %s is kept", h.Key)
+				}
+			}
+			if want := 1 + len(w.queue.sent); len(leases) != want {
+				t.Errorf("%d leases; want %d: of the attempt in flight and of the claims", len(leases), want)
+			}
+			if len(w.circuits.checks) > 0 {
+				t.Errorf("checks %v; want none beside an attempt in flight", w.circuits.checks)
+			}
+		})
+	}
+}
+
+// The lease of a copy of the token, and of another token of the delivery, stays.
+func TestHandOver_EndsNoLeaseOfAnother(t *testing.T) {
+	t.Parallel()
+
+	for _, change := range []func(h *gate.Held){
+		func(h *gate.Held) { h.Run = "another process" },
+		func(h *gate.Held) { h.Run = "" },
+		func(h *gate.Held) { h.Nonce = "another token" },
+		func(h *gate.Held) { h.Key = "another delivery" },
+	} {
+		w := setup(t, func(e *hook.Endpoint, _ *gate.Record) { e.MaxInFlight = 1 })
+		w.park(0)
+		held := w.lease(-1, time.Minute)
+		change(&held)
+		if err := w.handOver([]gate.Held{held}); err != nil || w.leased() != 1 || w.sent() != "" {
+			t.Errorf("HandOver(%+v) = %v, and sent %q with %d leases; want the lease in place", held, err, w.sent(), w.leased())
+		}
+	}
+}
+
+// Handing over twice, as after the message of a dead process, claims no further slot.
+func TestHandOver_Twice(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t, func(e *hook.Endpoint, _ *gate.Record) { e.MaxInFlight = 1 })
+	w.park(0, 0, 0)
+	held := []gate.Held{w.lease(-1, time.Minute)}
+	for range 2 {
+		if err := w.handOver(held); err != nil || w.sent() != "0" || w.leased() != 1 {
+			t.Errorf("HandOver() = %v, and sent %q with %d leases; want one claim", err, w.sent(), w.leased())
+		}
+	}
+}
+
+// The slots of a deleted endpoint end: the breaker cancels its deliveries.
+func TestHandOver_DeletedEndpoint(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t, nil)
+	w.park(0)
+	held := w.lease(-1, time.Minute)
+	s := release.Slots{Tenant: world.Tenant, ID: w.endpoint.ID, Held: []gate.Held{held}}
+	if err := w.HandOver(t.Context(), s); err != nil || w.sent() != "" || w.leased() != 0 {
+		t.Errorf("HandOver() = %v, and sent %q with %d leases; want the slot free", err, w.sent(), w.leased())
+	}
+}
+
+// The delivery that always fails comes last, among about 15.
+func TestHandOver_FewestAttemptsFirst(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t, func(e *hook.Endpoint, _ *gate.Record) { e.MaxInFlight = 2 })
+	w.park(append(slices.Repeat([]int{4}, 13), 0, 0)...)
+	if err := w.handOver([]gate.Held{w.lease(-1, time.Minute)}); err != nil || w.sent() != "13 14" {
+		t.Errorf("HandOver() sent %q, %v; want the deliveries without an attempt", w.sent(), err)
+	}
+}
+
+// Whoever gives the last slot back while deliveries wait asks for a check: a delivery may
+// be on its way to the index.
+func TestHandOver_LastSlot(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name    string
+		change  func(e *hook.Endpoint, r *gate.Record)
+		parked  int
+		another bool // attempt in flight
+		checks  []string
+	}{
+		{name: "the index lists none yet", checks: []string{"wave 0 in 1s"}},
+		{name: "a wave is under way", change: func(_ *hook.Endpoint, r *gate.Record) { r.Wave = 3 }, checks: []string{"wave 3 in 1s"}},
+		{name: "a throttle of a minute", change: func(_ *hook.Endpoint, r *gate.Record) { r.ThrottledUntil = start.Add(time.Minute) }, parked: 1, checks: []string{"wave 0 in 1m0s"}},
+		{name: "a throttle of half a second", change: func(_ *hook.Endpoint, r *gate.Record) { r.ThrottledUntil = start.Add(time.Second / 2) }, parked: 1, checks: []string{"wave 0 in 1s"}},
+		{name: "a paused endpoint", change: func(e *hook.Endpoint, _ *gate.Record) { e.Status = hook.StatusPaused }, parked: 1, checks: []string{"wave 0 in 1s"}},
+		{name: "a delivery gets the slot", parked: 1},
+		{name: "another attempt is in flight", another: true},
+		{name: "nothing waits", change: func(_ *hook.Endpoint, r *gate.Record) { r.Waiting = false }},
+		{name: "the breaker found nothing", change: func(_ *hook.Endpoint, r *gate.Record) { r.EmptySince = start }},
+		{name: "an open circuit: the breaker probes", change: func(_ *hook.Endpoint, r *gate.Record) { open(r) }, parked: 1},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			w := setup(t, tt.change)
+			w.park(make([]int, tt.parked)...)
+			held := []gate.Held{w.lease(-1, time.Minute)}
+			if tt.another {
+				w.lease(-2, time.Minute)
+			}
+			if err := w.handOver(held); err != nil {
+				t.Errorf("HandOver() = %v", err)
+			}
+			if diff := cmp.Diff(tt.checks, w.circuits.checks); diff != "" {
+				t.Errorf("checks differ (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// The next rate slot is more than 2 s away: the check waits for it, not the in-flight slot.
+func TestHandOver_LastSlotOfAPacedEndpoint(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t, func(e *hook.Endpoint, _ *gate.Record) { e.RatePerSecond = 0.1 })
+	w.park(0, 0)
+	if _, err := w.fill(); err != nil || w.sent() != "0" {
+		t.Fatalf("Fill() sent %q, %v; want the first delivery", w.sent(), err)
+	}
+	held := gate.Held{Key: gate.LeaseKey(w.parked[0].ID), Lease: gate.Lease{Nonce: w.queue.sent[0].token.Nonce}}
+	w.clock.Pass(time.Second)
+	if err := w.handOver([]gate.Held{held}); err != nil || w.sent() != "0" || w.leased() != 0 {
+		t.Errorf("HandOver() = %v, and sent %q with %d leases; want no slot kept", err, w.sent(), w.leased())
+	}
+	if diff := cmp.Diff([]string{"wave 0 in 9s"}, w.circuits.checks); diff != "" {
+		t.Errorf("checks differ (-want +got):\n%s", diff)
+	}
+}
+
+// Two processes end the last two slots at the same time. Neither finds a delivery, and one
+// of them asks for the check.
+func TestHandOver_LastTwoSlotsAtOnce(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t, nil)
+	first, second := w.lease(-1, time.Minute), w.lease(-2, time.Minute)
+	w.store.before = func() error {
+		w.store.before = nil
+		return w.handOver([]gate.Held{second})
+	}
+	if err := w.handOver([]gate.Held{first}); err != nil || w.leased() != 0 || len(w.circuits.checks) == 0 {
+		t.Errorf("HandOver() = %v, %d leases and checks %v; want a check", err, w.leased(), w.circuits.checks)
+	}
+}
+
+// 20 answers in time make an endpoint fast, and a late answer costs 19.
+func TestHandOver_CountsTheAnswers(t *testing.T) {
+	t.Parallel()
+
+	slow := func(ago time.Duration) func(_ *hook.Endpoint, r *gate.Record) {
+		return func(_ *hook.Endpoint, r *gate.Record) { r.Speed, r.SpeedAt = speed.Slow, start.Add(-ago) }
+	}
+	inTime := slices.Repeat([]time.Duration{speed.LateAfter - 1}, 20)
+	tests := []struct {
+		name    string
+		change  func(e *hook.Endpoint, r *gate.Record)
+		answers []time.Duration
+		want    speed.Class
+		score   speed.Score
+	}{
+		{name: "no answer", want: speed.Unproven},
+		{name: "19 answers", answers: inTime[1:], want: speed.Unproven, score: 19},
+		{name: "20 answers", answers: inTime, want: speed.Fast, score: 20},
+		{name: "a late answer among them", answers: slices.Concat(inTime[1:], []time.Duration{speed.LateAfter}), want: speed.Unproven, score: 0},
+		{name: "a slow endpoint too early", change: slow(speed.SlowRest - time.Millisecond), answers: inTime, want: speed.Slow, score: 20},
+		{name: "a slow endpoint after a minute", change: slow(speed.SlowRest), answers: inTime, want: speed.Fast, score: 20},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			w := setup(t, tt.change)
+			for _, answer := range tt.answers {
+				if err := w.handOver([]gate.Held{w.lease(-1, time.Minute)}, answer); err != nil {
+					t.Fatalf("HandOver() = %v", err)
+				}
+			}
+			if got, score := w.record().Speed, w.limits().Score; got != tt.want || score != tt.score {
+				t.Errorf("the endpoint is %s with a score of %d; want %s with %d", got, score, tt.want, tt.score)
+			}
+		})
+	}
+}
+
+// The score of another class does not count.
+func TestHandOver_NewClassNewScore(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t, nil)
+	answers := slices.Repeat([]time.Duration{0}, 19)
+	if err := w.handOver([]gate.Held{w.lease(-1, time.Minute)}, answers...); err != nil {
+		t.Fatalf("HandOver() = %v", err)
+	}
+	r := w.record()
+	r.SpeedAt = start.Add(-time.Hour) // unproven again, after an outage
+	if err := w.store.SaveCircuit(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.handOver([]gate.Held{w.lease(-1, time.Minute)}, 0); err != nil || w.record().Speed != speed.Unproven || w.limits().Score != 1 {
+		t.Errorf("HandOver() = %v, the endpoint is %s with a score of %d; want unproven with 1", err, w.record().Speed, w.limits().Score)
+	}
+}
+
+// An error is returned, and of the effects before none is lost.
+func TestHandOver_Errors(t *testing.T) {
+	t.Parallel()
+
+	for _, call := range []string{"read circuit", "read limits", "list parked", "change limits"} {
+		w := setup(t, nil)
+		w.park(0)
+		held := []gate.Held{w.lease(-1, time.Minute)}
+		w.store.down = call
+		if err := w.handOver(held); !errors.Is(err, errDown) || w.sent() != "" || w.leased() != 1 {
+			t.Errorf("%s fails: HandOver() = %v, and sent %q with %d leases; want the error, and the lease in place", call, err, w.sent(), w.leased())
+		}
+	}
+	w := setup(t, nil)
+	w.circuits.err = errDown
+	if err := w.handOver([]gate.Held{w.lease(-1, time.Minute)}); !errors.Is(err, errDown) || w.leased() != 0 {
+		t.Errorf("the check fails: HandOver() = %v with %d leases; want the error, and the slot free", err, w.leased())
+	}
+}
