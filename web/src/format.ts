@@ -41,6 +41,9 @@ export function milliseconds(ms: number): string {
 
 const goUnits: Record<string, number> = { ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
 
+/** A duration of the API for people. */
+export const duration = (text: string) => milliseconds(goDuration(text))
+
 /** The milliseconds of a duration of the API, such as "1h30m". */
 export function goDuration(text: string): number {
   let ms = 0

@@ -40,9 +40,9 @@ const operatorsOnly = () => {
 }
 const tenants = createRoute({ getParentRoute: () => root, path: '/tenants', component: Tenants, beforeLoad: operatorsOnly, validateSearch: texts('prefix', 'cursor') })
 const tenant = createRoute({ getParentRoute: () => root, path: '/t/$tenant', component: TenantOverview })
-const list = texts('state', 'endpoint', 'type', 'status_class', 'idempotency_key', 'since', 'until', 'cursor')
+const list = texts('state', 'endpoint', 'event_type', 'status_class', 'idempotency_key', 'since', 'until', 'cursor')
 const deliveries = createRoute({ getParentRoute: () => root, path: '/t/$tenant/deliveries', component: Deliveries, validateSearch: list })
-const events = createRoute({ getParentRoute: () => root, path: '/t/$tenant/events', component: Events, validateSearch: texts('type', 'idempotency_key', 'since', 'until', 'cursor') })
+const events = createRoute({ getParentRoute: () => root, path: '/t/$tenant/events', component: Events, validateSearch: texts('event_type', 'idempotency_key', 'since', 'until', 'cursor') })
 const event = createRoute({
   getParentRoute: () => root,
   path: '/t/$tenant/events/$event',
@@ -58,9 +58,9 @@ const endpoint = createRoute({
   getParentRoute: () => root,
   path: '/t/$tenant/endpoints/$endpoint',
   component: EndpointPage,
-  validateSearch: texts('tab', 'state', 'type', 'status_class', 'idempotency_key', 'since', 'until', 'cursor'),
+  validateSearch: texts('tab', 'state', 'event_type', 'status_class', 'idempotency_key', 'since', 'until', 'cursor'),
 })
-const deadLetters = createRoute({ getParentRoute: () => root, path: '/t/$tenant/dead-letters', component: DeadLetters, validateSearch: texts('hours') })
+const deadLetters = createRoute({ getParentRoute: () => root, path: '/t/$tenant/dead-letters', component: DeadLetters, validateSearch: texts('period') })
 const replays = createRoute({ getParentRoute: () => root, path: '/t/$tenant/replays', component: Replays, validateSearch: texts('cursor') })
 const replay = createRoute({ getParentRoute: () => root, path: '/t/$tenant/replays/$replay', component: ReplayPage })
 const changes = createRoute({ getParentRoute: () => root, path: '/t/$tenant/changes', component: Changes, beforeLoad: operatorsOnly, validateSearch: texts('cursor') })

@@ -372,7 +372,7 @@ export const text = {
     title: 'Dead letters',
     lead: 'Deliveries that ended without success, grouped by cause.',
     window: 'Died in the last',
-    hours: { '1': 'hour', '24': '24 hours', '168': '7 days', '336': '14 days' } as Record<string, string>,
+    periods: { '1h': 'hour', '24h': '24 hours', '168h': '7 days', '336h': '14 days' } as Record<string, string>,
     empty: 'No dead letters',
     emptyText: 'Every delivery in this period arrived or still has attempts.',
     incomplete: 'There are more dead letters than one request can count.',

@@ -15,12 +15,12 @@ const t = text.dead
 
 export function DeadLetters() {
   const tenant = useTenant()
-  const { hours = '336' } = useSearch({ from: '/t/$tenant/dead-letters' })
+  const { period = '336h' } = useSearch({ from: '/t/$tenant/dead-letters' })
   const navigate = useNavigate()
   const [selection, setSelection] = useState<Selection | null>(null)
   const analysis = useQuery({
-    queryKey: [tenant, 'dead', hours],
-    queryFn: () => ask(api().GET('/v1/tenants/{tenant}/dead-letters/analysis', { params: { path: { tenant }, query: { hours: Number(hours) } } })),
+    queryKey: [tenant, 'dead', period],
+    queryFn: () => ask(api().GET('/v1/tenants/{tenant}/dead-letters/analysis', { params: { path: { tenant }, query: { period } } })),
   })
   return (
     <Page
@@ -31,9 +31,9 @@ export function DeadLetters() {
           <span className="soft">{t.window}</span>
           <Select
             label={t.window}
-            value={hours}
-            options={Object.entries(t.hours).map(([value, label]) => ({ value, label }))}
-            onChange={(next) => void navigate({ to: '.', search: { hours: next }, replace: true })}
+            value={period}
+            options={Object.entries(t.periods).map(([value, label]) => ({ value, label }))}
+            onChange={(next) => void navigate({ to: '.', search: { period: next }, replace: true })}
           />
           {analysis.data && analysis.data.total > 0 && <Button onClick={() => setSelection({})}>{t.replayAll}</Button>}
         </>

@@ -11,7 +11,7 @@ import { Data, Empty } from '../ui/states'
 
 const t = text.deliveries
 
-export const deliveryFilters = ['state', 'endpoint', 'type', 'status_class', 'idempotency_key', 'since', 'until'] as const
+export const deliveryFilters = ['state', 'endpoint', 'event_type', 'status_class', 'idempotency_key', 'since', 'until'] as const
 type Search = { [K in (typeof deliveryFilters)[number] | 'cursor']?: string }
 const states = ['retrying', 'parked', 'delivered', 'dead', 'discarded', 'cancelled'] as const
 type State = (typeof states)[number]
@@ -32,7 +32,7 @@ export function DeliveryList({ tenant, endpoint }: { tenant: string; endpoint?: 
   const query = {
     state: search.state as State | undefined,
     endpoint: endpoint ?? search.endpoint,
-    type: search.type,
+    event_type: search.event_type,
     status_class: search.status_class as '2xx' | undefined,
     idempotency_key: search.idempotency_key,
     since: search.since,
@@ -51,7 +51,7 @@ export function DeliveryList({ tenant, endpoint }: { tenant: string; endpoint?: 
           <SelectFilter name="endpoint" label={t.endpoint} value={search.endpoint} options={(endpoints.data?.data ?? []).map((e) => ({ value: e.id, label: nameOf(e) }))} />
         )}
         <SelectFilter name="status_class" label={t.status} value={search.status_class} options={Object.entries(t.statuses).map(([value, label]) => ({ value, label }))} />
-        <TextFilter name="type" label={t.event} value={search.type} placeholder="order.paid" />
+        <TextFilter name="event_type" label={t.event} value={search.event_type} placeholder="order.paid" />
         <TextFilter name="idempotency_key" label={t.key} value={search.idempotency_key} />
         <TimeFilter name="since" label={t.since} value={search.since} />
         <TimeFilter name="until" label={t.until} value={search.until} />

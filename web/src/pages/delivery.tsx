@@ -4,7 +4,7 @@ import { ChevronDown, ChevronRight } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import { api, ask, type Schemas } from '../api/client'
 import type { Delivery } from '../api/reads'
-import { milliseconds, moment } from '../format'
+import { duration, moment } from '../format'
 import { text } from '../text'
 import { Button, Id } from '../ui/controls'
 import { EndpointName, outcome, StateBadge, toneOf } from '../ui/delivery'
@@ -73,7 +73,7 @@ export function DeliveryActions({ tenant, delivery: d }: { tenant: string; deliv
           title={c.discardTitle}
           action={c.discard}
           danger
-          run={act(c.discarded, () => ask(api().POST('/v1/tenants/{tenant}/deliveries/{delivery}/discard', { params, body: { reason: c.whyDefault } })))}
+          run={act(c.discarded, () => ask(api().POST('/v1/tenants/{tenant}/deliveries/{delivery}/discard', { params, body: { note: c.whyDefault } })))}
         >
           {c.discardText}
         </Confirm>
@@ -150,7 +150,7 @@ function AttemptItem({ of: a }: { of: Schemas['Attempt'] }) {
       note={
         <>
           {trigger && `${trigger}, `}
-          {milliseconds(a.duration_ms)}
+          {duration(a.duration)}
         </>
       }
     >

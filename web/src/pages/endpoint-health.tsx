@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, ask, type Schemas } from '../api/client'
-import { compact, count, goDuration, milliseconds, percent } from '../format'
+import { compact, count, duration, percent } from '../format'
 import { text } from '../text'
 import { Button, Select } from '../ui/controls'
 import { Confirm } from '../ui/dialog'
@@ -65,10 +65,10 @@ function Figures({ tenant, id, health: h, window: w }: { tenant: string; id: str
   return (
     <div className="stats">
       <Stat name={t.success} value={percent(rate)} note={t.ofAttempts(w.attempts)} tone={tone} />
-      <Stat name={t.p50} value={w.latency ? milliseconds(w.latency.p50_ms) : '–'} note={t.latency} />
-      <Stat name={t.p95} value={w.latency ? milliseconds(w.latency.p95_ms) : '–'} note={t.latency} />
-      <Stat name={t.p99} value={w.latency ? milliseconds(w.latency.p99_ms) : '–'} note={t.latency} />
-      <Stat name={t.delivered} value={listed('delivered', w.delivered)} note={w.mean_delivery_time && `${milliseconds(goDuration(w.mean_delivery_time))} ${t.mean}`} />
+      <Stat name={t.p50} value={w.latency ? duration(w.latency.p50) : '–'} note={t.latency} />
+      <Stat name={t.p95} value={w.latency ? duration(w.latency.p95) : '–'} note={t.latency} />
+      <Stat name={t.p99} value={w.latency ? duration(w.latency.p99) : '–'} note={t.latency} />
+      <Stat name={t.delivered} value={listed('delivered', w.delivered)} note={w.mean_delivery_time && `${duration(w.mean_delivery_time)} ${t.mean}`} />
       <Stat name={t.retrying} value={listed('retrying', h.deliveries.retrying)} tone={h.deliveries.retrying ? 'warn' : undefined} />
       <Stat name={t.parked} value={listed('parked', h.deliveries.parked)} tone={h.deliveries.parked ? 'wait' : undefined} />
       <Stat name={t.dead} value={listed('dead', h.deliveries.dead)} tone={h.deliveries.dead ? 'bad' : undefined} />

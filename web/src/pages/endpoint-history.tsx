@@ -12,7 +12,7 @@ const t = text.endpoint
 export function EndpointHistory({ tenant, endpoint }: { tenant: string; endpoint: string }) {
   const list = useQuery({
     queryKey: [tenant, 'history', endpoint],
-    queryFn: () => ask(api().GET('/v1/tenants/{tenant}/endpoints/{endpoint}/history', { params: { path: { tenant, endpoint }, query: { limit: 100 } } })),
+    queryFn: () => ask(api().GET('/v1/tenants/{tenant}/endpoints/{endpoint}/decisions', { params: { path: { tenant, endpoint }, query: { limit: 100 } } })),
   })
   return (
     <Card pad>
@@ -25,9 +25,9 @@ export function EndpointHistory({ tenant, endpoint }: { tenant: string; endpoint
           ) : (
             <ol className="timeline">
               {data.map((n) => (
-                <li key={n.at + n.type} className={/recovered|closed/.test(n.type) ? 'good' : /slow/.test(n.type) ? 'warn' : 'bad'}>
+                <li key={n.at + n.event_type} className={/recovered|closed/.test(n.event_type) ? 'good' : /slow/.test(n.event_type) ? 'warn' : 'bad'}>
                   <div className="line">
-                    <h3>{n.type.replace(/^surehook\./, '')}</h3>
+                    <h3>{n.event_type.replace(/^surehook\./, '')}</h3>
                     <span className="soft small">
                       <Time at={n.at} />
                     </span>

@@ -33,7 +33,7 @@ export function Event() {
   })
   return (
     <Page
-      title={read.data?.event.type ?? t.crumb}
+      title={read.data?.event.event_type ?? t.crumb}
       crumbs={[
         <Link to="/t/$tenant/events" params={{ tenant }}>
           {text.events.title}

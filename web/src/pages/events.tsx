@@ -14,7 +14,7 @@ import { Time } from '../ui/time'
 import { SendDialog } from './send'
 
 const t = text.events
-const filters = ['type', 'idempotency_key', 'since', 'until'] as const
+const filters = ['event_type', 'idempotency_key', 'since', 'until'] as const
 
 export function Events() {
   const tenant = useTenant()
@@ -36,7 +36,7 @@ export function Events() {
     >
       <SendDialog tenant={tenant} open={sending} onOpenChange={setSending} />
       <div className="filters" role="search">
-        <TextFilter name="type" label={t.type} value={search.type} placeholder="order.paid" />
+        <TextFilter name="event_type" label={t.type} value={search.event_type} placeholder="order.paid" />
         <TextFilter name="idempotency_key" label={text.deliveries.key} value={search.idempotency_key} />
         <TimeFilter name="since" label={text.deliveries.since} value={search.since} />
         <TimeFilter name="until" label={text.deliveries.until} value={search.until} />
@@ -65,7 +65,7 @@ export function Events() {
                     <tr key={e.id}>
                       <td>
                         <Link className="strong" to="/t/$tenant/events/$event" params={{ tenant, event: e.id }}>
-                          {e.type}
+                          {e.event_type}
                         </Link>
                       </td>
                       <td data-label={t.id}>

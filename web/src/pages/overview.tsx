@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router'
 import { AlertTriangle, CircleCheck, Clock, Skull, Unplug } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { api, ask, type Schemas } from '../api/client'
-import { compact, count, goDuration, milliseconds } from '../format'
+import { compact, count, duration, goDuration } from '../format'
 import { text } from '../text'
 import { Data } from '../ui/states'
 import { Card, Page, Stat } from '../ui/page'
@@ -106,7 +106,7 @@ function Figures({ of: h }: { of: Health }) {
     <div className="stats">
       <Stat name={t.delivered} value={compact(last.delivered)} note={t.since} tone={last.delivered > 0 ? 'good' : undefined} />
       <Stat name={t.failed} value={compact(last.failed)} note={t.since} />
-      <Stat name={t.mean} value={last.mean_delivery_time ? milliseconds(goDuration(last.mean_delivery_time)) : '–'} note={t.since} />
+      <Stat name={t.mean} value={last.mean_delivery_time ? duration(last.mean_delivery_time) : '–'} note={t.since} />
       <Stat name={t.queued} value={compact(h.queued)} />
       <Stat name={t.retrying} value={compact(h.retrying)} />
       <Stat name={t.parked} value={compact(h.parked)} tone={h.parked > 0 ? 'wait' : undefined} />
@@ -114,7 +114,7 @@ function Figures({ of: h }: { of: Health }) {
       <Stat name={t.circuits} value={compact(h.open_circuits)} tone={h.open_circuits > 0 ? 'wait' : undefined} />
       <Stat
         name={t.oldest}
-        value={h.oldest_pending ? milliseconds(goDuration(h.oldest_pending.age)) : '–'}
+        value={h.oldest_pending ? duration(h.oldest_pending.age) : '–'}
         note={h.oldest_pending && <Link to={deliveryPath(h.oldest_pending.tenant, h.oldest_pending.delivery_id)}>{h.oldest_pending.tenant}</Link>}
       />
     </div>

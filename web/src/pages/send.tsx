@@ -24,7 +24,7 @@ export function SendDialog({ tenant, open, onOpenChange }: Props) {
     setBusy(true)
     setFailure(null)
     try {
-      const accepted = await post(tenant, String(values.type), String(values.payload))
+      const accepted = await post(tenant, String(values.event_type), String(values.payload))
       onOpenChange(false)
       tell(t.sent(accepted.deliveries))
       await cache.invalidateQueries({ queryKey: [tenant] })
@@ -39,7 +39,7 @@ export function SendDialog({ tenant, open, onOpenChange }: Props) {
     <Dialog title={t.sendTitle} open={open} onOpenChange={onOpenChange}>
       <p className="soft">{t.sendText}</p>
       <Form className="form" onFormSubmit={(values) => void submit(values)}>
-        <Field name="type" label={t.type} error={failure?.fields.type}>
+        <Field name="event_type" label={t.type} error={failure?.fields.event_type}>
           <Input defaultValue="order.paid" required />
         </Field>
         <Field name="payload" label={t.payload} error={failure?.fields.payload}>
@@ -66,7 +66,7 @@ async function post(tenant: string, type: string, payload: string): Promise<Sche
     fetch(`/v1/tenants/${encodeURIComponent(tenant)}/events`, {
       method: 'POST',
       headers: { authorization: `Bearer ${session()?.key ?? ''}`, 'content-type': 'application/json' },
-      body: `{"type":${JSON.stringify(type)},"payload":${payload || 'null'}}`,
+      body: `{"event_type":${JSON.stringify(type)},"payload":${payload || 'null'}}`,
     }).then(async (response) => {
       const body: unknown = await response.json().catch(() => ({}))
       return response.ok ? { data: body as Schemas['Accepted'], response } : { error: body, response }

@@ -4,7 +4,7 @@ import { PauseCircle, Skull, Unplug } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { api, ask, type Schemas } from '../api/client'
 import { type Endpoint, nameOf, useEndpoints, useTenant } from '../api/reads'
-import { compact, milliseconds, percent } from '../format'
+import { compact, duration, percent } from '../format'
 import { isPortal } from '../session'
 import { text } from '../text'
 import { DeliveryTable } from '../ui/delivery'
@@ -146,7 +146,7 @@ function Table({ tenant, endpoints, health }: { tenant: string; endpoints: Endpo
                   {percent(w?.success_rate)}
                 </td>
                 <td className="end" data-label={t.p95}>
-                  {w?.latency ? milliseconds(w.latency.p95_ms) : '–'}
+                  {w?.latency ? duration(w.latency.p95) : '–'}
                 </td>
                 <td className="end" data-label={text.endpoint.delivered}>
                   {w ? compact(w.delivered) : '–'}

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { type Delivery, nameOf, useEndpoints } from '../api/reads'
 import type { Schemas } from '../api/client'
-import { milliseconds } from '../format'
+import { duration } from '../format'
 import { deliveryPath } from './paths'
 import { text } from '../text'
 import { Badge, type Tone } from './page'
@@ -34,7 +34,7 @@ export function LastAnswer({ of: last }: { of?: Schemas['Outcome'] }) {
   if (!last) return <span className="soft">–</span>
   return (
     <span className={last.class === 'delivered' ? '' : 'bad'} title={last.error}>
-      {outcome(last)} <span className="soft number">{milliseconds(last.duration_ms)}</span>
+      {outcome(last)} <span className="soft number">{duration(last.duration)}</span>
     </span>
   )
 }
