@@ -195,6 +195,7 @@ func manageRoutes(h *manage) []route {
 		read(limitsPath, h.getTenantLimits),
 		admin(http.MethodPut, limitsPath, "limits.set", h.putTenantLimits),
 		admin(http.MethodDelete, limitsPath, "limits.delete", h.deleteTenantLimits),
+		admin(http.MethodPost, tenantPath+"/portal-links", "portal_link.create", h.createPortalLink),
 		admin(http.MethodGet, healthPath, "", h.getHealth),
 		admin(http.MethodPost, keysPath, "key.create", h.createKey),
 		admin(http.MethodGet, keysPath, "", h.listKeys),
