@@ -391,7 +391,7 @@ export const text = {
       unknown: 'Unknown',
     } as Record<string, string>,
     letters: (n: number) => (n === 1 ? '1 letter' : `${count(n)} letters`),
-    attempts: (n: number) => `${n.toFixed(n % 1 ? 1 : 0)} attempts each`,
+    attempts: (n: number) => (n === 1 ? '1 attempt each' : `${n.toFixed(n % 1 ? 1 : 0)} attempts each`),
     between: 'died between',
     list: 'List',
     replay: 'Replay…',

@@ -5,7 +5,7 @@ import type { ReactNode } from 'react'
 import { api, ask, type Schemas } from '../api/client'
 import { type Endpoint, nameOf, useEndpoints, useTenant } from '../api/reads'
 import { compact, duration, percent } from '../format'
-import { isPortal } from '../session'
+import { isPortal, session } from '../session'
 import { text } from '../text'
 import { DeliveryTable } from '../ui/delivery'
 import { CircuitBadge, EndpointStatus } from '../ui/endpoint'
@@ -13,6 +13,7 @@ import { Card, Page } from '../ui/page'
 import { Data, Empty } from '../ui/states'
 import { Time } from '../ui/time'
 import { Calm, Need } from './overview'
+import { PortalLink } from './portal-link'
 
 const t = text.tenant
 
@@ -35,7 +36,7 @@ export function TenantOverview() {
   const of = new Map<string, Health>()
   for (const h of health) if (h.data) of.set(h.data.endpoint_id, h.data)
   return (
-    <Page title={t.title} lead={!isPortal && tenant}>
+    <Page title={t.title} lead={!isPortal && tenant} actions={!isPortal && !session()?.tenant && <PortalLink tenant={tenant} />}>
       <Data of={endpoints}>
         {({ data }) =>
           data.length === 0 ? (
