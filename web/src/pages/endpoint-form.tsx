@@ -1,4 +1,3 @@
-import { Form } from '@base-ui/react/form'
 import { Collapsible } from '@base-ui/react/collapsible'
 import { useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
@@ -7,7 +6,7 @@ import { useState } from 'react'
 import { api, ApiError, ask, type Schemas } from '../api/client'
 import { useTenant } from '../api/reads'
 import { failureOf, text } from '../text'
-import { Button, CheckBox, Field, Input, Select, TextArea } from '../ui/controls'
+import { Button, CheckBox, Field, Form, Input, Select, TextArea } from '../ui/controls'
 import { Card, Page } from '../ui/page'
 import { SecretDialog } from '../ui/secret'
 import { tell } from '../ui/toast'
@@ -94,7 +93,7 @@ function EndpointForm({ of: e, submit, label }: { of?: Endpoint; submit: (fields
   const retries = (Object.keys(t.retries) as Choice[]).filter((c) => c !== 'keep' || choiceOf(e) === 'keep')
   return (
     <Card pad>
-      <Form className="form" onFormSubmit={(values) => void run(values as Values)} noValidate>
+      <Form onValues={(values) => void run(values)}>
         <Field name="url" label={t.url} help={t.urlHelp} error={error('url')}>
           <Input defaultValue={e?.url} placeholder="https://example.com/webhooks" inputMode="url" />
         </Field>

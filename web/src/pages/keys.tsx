@@ -1,11 +1,10 @@
-import { Form } from '@base-ui/react/form'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, ApiError, ask, type Schemas } from '../api/client'
 import { failureOf, text } from '../text'
 import { Badge, Card, Page } from '../ui/page'
-import { Button, CheckBox, Field, Id, Input } from '../ui/controls'
+import { Button, CheckBox, Field, Form, Id, Input } from '../ui/controls'
 import { Confirm, Dialog } from '../ui/dialog'
 import { Pager } from '../ui/pager'
 import { SecretDialog } from '../ui/secret'
@@ -117,7 +116,7 @@ function KeyRow({ of: k }: { of: Schemas['Key'] }) {
 function NewKey({ close, made }: { close: () => void; made: (key: string) => void }) {
   const [chosen, setChosen] = useState<Scope[]>(['read'])
   const [failure, setFailure] = useState<ApiError | null>(null)
-  const submit = async (values: Record<string, unknown>) => {
+  const submit = async (values: Record<string, string>) => {
     setFailure(null)
     const days = Number(values.days)
     try {
@@ -138,7 +137,7 @@ function NewKey({ close, made }: { close: () => void; made: (key: string) => voi
   }
   const wrong = Object.entries(failure?.fields ?? {}).find(([field]) => field.startsWith('scopes'))?.[1]
   return (
-    <Form className="form" onFormSubmit={(values) => void submit(values)}>
+    <Form onValues={(values) => void submit(values)}>
       <Field name="name" label={t.name} error={failure?.fields.name}>
         <Input />
       </Field>

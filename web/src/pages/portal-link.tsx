@@ -1,8 +1,7 @@
-import { Form } from '@base-ui/react/form'
 import { useState } from 'react'
 import { api, ApiError, ask, type Schemas } from '../api/client'
 import { failureOf, text } from '../text'
-import { Button, CopyButton, Field, Input } from '../ui/controls'
+import { Button, CopyButton, Field, Form, Input } from '../ui/controls'
 import { Dialog } from '../ui/dialog'
 import { Time } from '../ui/time'
 
@@ -13,7 +12,7 @@ export function PortalLink({ tenant }: { tenant: string }) {
   const [open, setOpen] = useState(false)
   const [link, setLink] = useState<Schemas['PortalLink'] | null>(null)
   const [failure, setFailure] = useState<ApiError | null>(null)
-  const submit = async (values: Record<string, unknown>) => {
+  const submit = async (values: Record<string, string>) => {
     setFailure(null)
     try {
       setLink(await ask(api().POST('/v1/tenants/{tenant}/portal-links', { params: { path: { tenant } }, body: { ttl: `${String(values.hours).trim()}h` } })))
@@ -50,7 +49,7 @@ export function PortalLink({ tenant }: { tenant: string }) {
             </div>
           </div>
         ) : (
-          <Form className="form" onFormSubmit={(values) => void submit(values)}>
+          <Form onValues={(values) => void submit(values)}>
             <Field name="hours" label={t.portalHours} error={failure?.fields.ttl}>
               <Input defaultValue="1" inputMode="numeric" />
             </Field>

@@ -1,11 +1,10 @@
-import { Form } from '@base-ui/react/form'
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { ApiError, ask } from '../api/client'
 import { session } from '../session'
 import { failureOf, text } from '../text'
-import { Button, Field, Input, TextArea } from '../ui/controls'
+import { Button, Field, Form, Input, TextArea } from '../ui/controls'
 import { Dialog } from '../ui/dialog'
 import { tell } from '../ui/toast'
 import type { Schemas } from '../api/client'
@@ -20,7 +19,7 @@ export function SendDialog({ tenant, open, onOpenChange }: Props) {
   const cache = useQueryClient()
   const [failure, setFailure] = useState<ApiError | null>(null)
   const [busy, setBusy] = useState(false)
-  const submit = async (values: Record<string, unknown>) => {
+  const submit = async (values: Record<string, string>) => {
     setBusy(true)
     setFailure(null)
     try {
@@ -38,11 +37,11 @@ export function SendDialog({ tenant, open, onOpenChange }: Props) {
   return (
     <Dialog title={t.sendTitle} open={open} onOpenChange={onOpenChange}>
       <p className="soft">{t.sendText}</p>
-      <Form className="form" onFormSubmit={(values) => void submit(values)}>
+      <Form onValues={(values) => void submit(values)}>
         <Field name="event_type" label={t.type} error={failure?.fields.event_type}>
           <Input defaultValue="order.paid" required />
         </Field>
-        <Field name="payload" label={t.payload} error={failure?.fields.payload}>
+        <Field name="payload" label={t.payload} error={Object.entries(failure?.fields ?? {}).find(([field]) => field !== 'event_type')?.[1]}>
           <TextArea rows={8} defaultValue={'{\n  "order": 4711\n}'} />
         </Field>
         {failure && Object.keys(failure.fields).length === 0 && (

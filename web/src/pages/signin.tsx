@@ -1,16 +1,15 @@
-import { Form } from '@base-ui/react/form'
 import { useState } from 'react'
 import { api, ApiError, ask } from '../api/client'
 import { signIn, signOut } from '../session'
 import { failureOf, text } from '../text'
-import { Button, Field, Input } from '../ui/controls'
+import { Button, Field, Form, Input } from '../ui/controls'
 import { Mark } from '../ui/mark'
 
 export function SignIn({ done }: { done: () => void }) {
   const [busy, setBusy] = useState(false)
   const [failure, setFailure] = useState<string | null>(null)
   const [single, setSingle] = useState(false)
-  const submit = async (values: Record<string, unknown>) => {
+  const submit = async (values: Record<string, string>) => {
     setBusy(true)
     setFailure(null)
     const tenant = String(values.tenant ?? '').trim()
@@ -38,7 +37,7 @@ export function SignIn({ done }: { done: () => void }) {
           <h1>{text.signIn.title}</h1>
           <p className="soft">{text.signIn.lead}</p>
         </div>
-        <Form className="form" onFormSubmit={(values) => void submit(values)}>
+        <Form onValues={(values) => void submit(values)}>
           <Field name="key" label={text.signIn.key} help={text.signIn.keyHelp} error={failure ?? undefined}>
             <Input type="password" placeholder="shk_…" required autoFocus />
           </Field>

@@ -127,3 +127,19 @@ export function CheckBox({ checked, onChange, children }: { checked: boolean; on
     </label>
   )
 }
+
+/** A form that gives its values to the page. The API checks the values, and a refused form can be sent again. */
+export function Form({ onValues, children }: { onValues: (values: Record<string, string>) => void; children: ReactNode }) {
+  return (
+    <form
+      className="form"
+      noValidate
+      onSubmit={(e) => {
+        e.preventDefault()
+        onValues(Object.fromEntries([...new FormData(e.currentTarget)].map(([name, value]) => [name, String(value)])))
+      }}
+    >
+      {children}
+    </form>
+  )
+}
