@@ -32,6 +32,7 @@ CONTEXT += $(if $(API_DOMAIN),-c domain=$(API_DOMAIN) -c certificate=$(API_CERTI
 
 DOCS      := api/docs/dist/swagger-ui-bundle.js
 WEB       := web/dist/index.html
+CHROMIUM  ?= $(or $(shell command -v chromium 2>/dev/null),/usr/bin/chromium)
 
 GOLANGCI_VERSION    := v2.15.0
 GOVULNCHECK_VERSION := v1.9.0
@@ -151,6 +152,17 @@ test/race: need/go need/node ## The same under the race detector
 .PHONY: test/integration integration
 test/integration integration: need/go need/python $(VENV)/installed ## Port suites on two AWS emulators
 	@go run ./localstack/cmd/emulators -- go test -tags integration -count=1 -timeout 20m ./internal/...
+
+.PHONY: test/web
+test/web: need/go need/node need/chromium $(WEB) ## Prove the console and the portal in a browser
+	@go build -o bin/dev ./localstack/cmd/dev
+	@cd web && DEV=../bin/dev CHROMIUM=$(CHROMIUM) node_modules/.bin/playwright test
+
+.PHONY: pictures
+pictures: need/go need/node need/chromium $(WEB) ## Draw the pictures of the console and the portal; writes docs/pictures
+	@go build -o bin/dev ./localstack/cmd/dev
+	@mkdir -p docs/pictures
+	@cd web && DEV=../bin/dev CHROMIUM=$(CHROMIUM) PICTURES=../docs/pictures node_modules/.bin/playwright test pictures
 
 # LocalStack listens on all interfaces, so it runs in a network namespace with
 # loopback alone, together with the tests. There is no network in it, so the first
@@ -361,7 +373,7 @@ clean: ## Remove what was built (installed tools stay)
 
 ## --- needs -------------------------------------------------------------
 
-.PHONY: need/env need/go need/node need/python need/localstack need/aws
+.PHONY: need/env need/go need/node need/python need/localstack need/aws need/chromium
 need/env:
 	@[ -n "$(ENV)" ] || { echo "say which environment: make ... ENV=dev|staging|prod|local"; exit 1; }
 need/aws:
@@ -373,6 +385,8 @@ need/node:
 need/python:
 	@command -v python3 > /dev/null && python3 -c 'import venv, ensurepip, sys; sys.exit(sys.version_info < (3, 10))' 2> /dev/null \
 		|| { echo "Python 3.10 or newer with venv is needed (the AWS emulator runs on it): https://www.python.org/downloads"; exit 1; }
+need/chromium:
+	@[ -x "$(CHROMIUM)" ] || { echo "Chromium is needed (apt-get install chromium on Debian): put chromium on the path, or say CHROMIUM=path"; exit 1; }
 need/localstack:
 	@$(PYTHON313) -c 'import venv, ensurepip, sys; sys.exit(sys.version_info[:2] != (3, 13))' > /dev/null 2>&1 \
 		|| { echo "Python 3.13 with venv is needed (LocalStack 4.14.0 runs on it): put python3.13 on the path, or say PYTHON313=path"; exit 1; }
