@@ -26,9 +26,14 @@ CLIENTS   := clients/ts
 CONTEXT = -c env=$(ENV) -c prefix=$(PREFIX) -c dist=../$(DIST) -c version=$(VERSION)
 CONTEXT += $(if $(ALARM_EMAIL),-c email=$(ALARM_EMAIL))
 CONTEXT += $(if $(TRACES),-c traces=$(TRACES))
+CONTEXT += $(if $(PORTAL_NAME),-c portal_name="$(PORTAL_NAME)")
+CONTEXT += $(if $(PORTAL_ACCENT),-c portal_accent="$(PORTAL_ACCENT)")
+CONTEXT += $(if $(PORTAL_EMBEDDERS),-c portal_embedders="$(PORTAL_EMBEDDERS)")
 CONTEXT += $(if $(API_DOMAIN),-c domain=$(API_DOMAIN) -c certificate=$(API_CERTIFICATE))
 
 DOCS      := api/docs/dist/swagger-ui-bundle.js
+WEB       := web/dist/index.html
+CHROMIUM  ?= $(or $(shell command -v chromium 2>/dev/null),/usr/bin/chromium)
 
 GOLANGCI_VERSION    := v2.15.0
 GOVULNCHECK_VERSION := v1.9.0
@@ -53,17 +58,20 @@ run: need/go need/node need/python local ## Bring the whole stack up on this mac
 	@go run ./localstack/cmd/run
 
 .PHONY: dev
-dev: need/go $(if $(shell command -v npm),$(DOCS)) ## The same API and deliveries in one process on memory, until Ctrl-C (PORT=8080, LOG=info)
+dev: need/go $(if $(shell command -v npm),$(DOCS) $(WEB)) ## The same API and deliveries in one process on memory, until Ctrl-C (PORT=8080, LOG=info)
 	@go run ./localstack/cmd/dev
 
+.PHONY: web
+web: need/node $(WEB) ## Build the console and the portal
+
 .PHONY: local
-local: $(VENV)/installed $(CDK) $(DOCS)
+local: $(VENV)/installed $(CDK) $(DOCS) $(WEB)
 
 .PHONY: tools
 tools: need/go need/node need/python local bin/infra localstack/verify/node_modules examples/receiver-node/node_modules $(RECEIVER)/installed $(SBOM)
 
 .PHONY: build
-build: need/go need/node $(DOCS) ## Build the functions as static Linux binaries (ARCH=arm64, or amd64)
+build: need/go need/node $(DOCS) $(WEB) ## Build the functions as static Linux binaries (ARCH=arm64, or amd64)
 	@for f in $(FUNCTIONS); do \
 		echo "building $$f for linux/$(ARCH)"; \
 		CGO_ENABLED=0 GOOS=linux GOARCH=$(ARCH) go build -trimpath -tags lambda.norpc -ldflags='-s -w -X surehook/internal/names.Version=$(VERSION:v%=%)' \
@@ -107,6 +115,15 @@ $(DOCS): api/docs/package.json api/docs/package-lock.json
 	@cp api/docs/node_modules/swagger-ui-dist/swagger-ui-bundle.js api/docs/node_modules/swagger-ui-dist/swagger-ui.css $(dir $(DOCS))
 	@touch $@
 
+web/node_modules: web/package.json web/package-lock.json
+	@echo "installing what the console is built with into web/node_modules"
+	@PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 npm --prefix web ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
+
+$(WEB): web/node_modules web/index.html web/vite.config.ts web/tsconfig.json api/openapi.yaml $(shell find web/src -type f -not -name schema.d.ts)
+	@echo "building the console and the portal into web/dist"
+	@npm --prefix web run --silent build
+
 localstack/verify/node_modules examples/receiver-node/node_modules $(CLIENTS)/node_modules: %/node_modules: %/package.json %/package-lock.json
 	@npm --prefix $* ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
@@ -143,6 +160,17 @@ test/race: need/go need/node ## The same under the race detector
 .PHONY: test/integration integration
 test/integration integration: need/go need/python $(VENV)/installed ## Port suites on two AWS emulators
 	@go run ./localstack/cmd/emulators -- go test -tags integration -count=1 -timeout 20m ./internal/...
+
+.PHONY: test/web
+test/web: need/go need/node need/chromium $(WEB) ## Prove the console and the portal in a browser
+	@go build -o bin/dev ./localstack/cmd/dev
+	@cd web && DEV=../bin/dev CHROMIUM=$(CHROMIUM) node_modules/.bin/playwright test
+
+.PHONY: pictures
+pictures: need/go need/node need/chromium $(WEB) ## Draw the pictures of the console and the portal; writes docs/pictures
+	@go build -o bin/dev ./localstack/cmd/dev
+	@mkdir -p docs/pictures
+	@cd web && DEV=../bin/dev CHROMIUM=$(CHROMIUM) PICTURES=../docs/pictures node_modules/.bin/playwright test pictures
 
 # LocalStack listens on all interfaces, so it runs in a network namespace with
 # loopback alone, together with the tests. There is no network in it, so the first
@@ -381,7 +409,7 @@ clean: ## Remove what was built (installed tools stay)
 
 ## --- needs -------------------------------------------------------------
 
-.PHONY: need/env need/go need/node need/python need/localstack need/aws
+.PHONY: need/env need/go need/node need/python need/localstack need/aws need/chromium
 need/env:
 	@[ -n "$(ENV)" ] || { echo "say which environment: make ... ENV=dev|staging|prod|local"; exit 1; }
 need/aws:
@@ -393,6 +421,8 @@ need/node:
 need/python:
 	@command -v python3 > /dev/null && python3 -c 'import venv, ensurepip, sys; sys.exit(sys.version_info < (3, 10))' 2> /dev/null \
 		|| { echo "Python 3.10 or newer with venv is needed (the AWS emulator runs on it): https://www.python.org/downloads"; exit 1; }
+need/chromium:
+	@[ -x "$(CHROMIUM)" ] || { echo "Chromium is needed (apt-get install chromium on Debian): put chromium on the path, or say CHROMIUM=path"; exit 1; }
 need/localstack:
 	@$(PYTHON313) -c 'import venv, ensurepip, sys; sys.exit(sys.version_info[:2] != (3, 13))' > /dev/null 2>&1 \
 		|| { echo "Python 3.13 with venv is needed (LocalStack 4.14.0 runs on it): put python3.13 on the path, or say PYTHON313=path"; exit 1; }

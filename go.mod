@@ -102,4 +102,5 @@ ignore (
 	./infra/cdk.out
 	./infra/node_modules
 	./localstack/verify/node_modules
+	./web/node_modules
 )

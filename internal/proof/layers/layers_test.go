@@ -48,6 +48,7 @@ func fences() []fence {
 		{name: "examples", glob: "examples/...", why: "examples use what users have", bad: []string{module + "/internal/", "github.com/aws/"}},
 		{name: "docs", glob: "docs/...", why: "documents have tests only", bad: []string{"github.com/", module + "/internal/"}},
 		{name: "api", glob: "api/...", why: "the contract knows nothing", bad: []string{"github.com/", module + "/internal/"}},
+		{name: "web", glob: "web/...", why: "the pages call the API only", bad: []string{"github.com/", module + "/internal/"}},
 	}
 }
 
