@@ -579,6 +579,33 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/tenants/{tenant}/endpoints/{endpoint}/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant. A stack with one tenant uses `default`.
+                 * @example default
+                 */
+                tenant: components["parameters"]["TenantRef"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read the statistics of an endpoint
+         * @description Rates, retries and latency of an endpoint over at most 7 days, in total or by the hour, also by event type. The
+         *     call makes two requests to the table. See the statistics of a tenant for the counting.
+         */
+        get: operations["getEndpointStats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/tenants/{tenant}/endpoints/{endpoint}/decisions": {
         parameters: {
             query?: never;
@@ -784,6 +811,64 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/tenants/{tenant}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant. A stack with one tenant uses `default`.
+                 * @example default
+                 */
+                tenant: components["parameters"]["TenantRef"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Erase a tenant
+         * @description Needs a key for all tenants. Starts a job that removes everything of the tenant: keys, endpoints, events with
+         *     payloads, deliveries, attempts, replays, limits, statistics and the data key. The records of changes stay for 400 days. From the response
+         *     on, every change of the tenant and every post is a 409 `tenant_closing`; within seconds, the tenant's keys are gone
+         *     (the answers of the authorizer are cached for a minute) and no attempt begins. Attempts under way may still reach endpoints for 60 s. The
+         *     job takes about seven minutes and the time of two reads of the whole table. A repeated request returns the job under way. Afterwards the name is
+         *     unknown, and can be used anew; a request for an unknown name starts a job, too.
+         */
+        delete: operations["eraseTenant"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/tenants/{tenant}/erasures/{erasure}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant. A stack with one tenant uses `default`.
+                 * @example default
+                 */
+                tenant: components["parameters"]["TenantRef"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read the erasure of a tenant
+         * @description Needs a key for all tenants. `finished` means: a pass over the whole table, begun 90 s after the last removal, found no record of
+         *     the tenant. Jobs are kept for 400 days after the end.
+         */
+        get: operations["getErasure"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/tenants/{tenant}/replays": {
         parameters: {
             query?: never;
@@ -861,6 +946,44 @@ export interface paths {
          *     for a finished job. No error for a cancelled job.
          */
         post: operations["cancelReplay"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/tenants/{tenant}/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant. A stack with one tenant uses `default`.
+                 * @example default
+                 */
+                tenant: components["parameters"]["TenantRef"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read the statistics of a tenant
+         * @description Rates, retries and latency over at most 7 days, of all the tenant's endpoints together, by endpoint or by event
+         *     type, in total or by the hour. The answer adds the counts of the existing endpoints; deleted endpoints are left
+         *     out.
+         *
+         *     The span has whole clock hours in UTC: `since` is rounded down, and the hour of `until` is whole. Endpoints times
+         *     hours must be at most 12500: 25 hours of 500 endpoints, or 7 days of 73 endpoints. The call makes one request for
+         *     the list of the endpoints, one per hundred of them, and one for each endpoint.
+         *
+         *     An endpoint counts its first 8 event types of each hour by name, and all others together. The answer has at most
+         *     500 endpoints or types in total and at most 20 by the hour: those with the most attempts. A row with `other` holds
+         *     the rest. Latency of event types is within 25 % of the exact values, all other latency within 5 %, from 1 ms to
+         *     60 s. Counts lag and lose successes as in the health of an endpoint. A retry after an unanswered write can count
+         *     twice.
+         */
+        get: operations["getStats"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1174,7 +1297,7 @@ export interface components {
             title: string;
             status: number;
             /** @enum {string} */
-            code: "invalid" | "too_large" | "unauthorized" | "forbidden" | "loop" | "not_found" | "method_not_allowed" | "conflict" | "precondition_failed" | "in_progress" | "already_replayed" | "throttled" | "unavailable" | "internal";
+            code: "invalid" | "too_large" | "unauthorized" | "forbidden" | "loop" | "not_found" | "method_not_allowed" | "conflict" | "precondition_failed" | "in_progress" | "already_replayed" | "tenant_closing" | "throttled" | "unavailable" | "internal";
             /** @description A sentence for humans. */
             detail: string;
             errors?: components["schemas"]["FieldError"][];
@@ -2012,6 +2135,55 @@ export interface components {
             until?: components["schemas"]["Time"];
         };
         /**
+         * @description A job that removes everything of a tenant.
+         * @example {
+         *       "id": "era_5k8m2q4w6r0t3x7z",
+         *       "tenant": "acme",
+         *       "state": "finished",
+         *       "passes": 4,
+         *       "removed": {
+         *         "keys": 1,
+         *         "endpoints": 2,
+         *         "events": 4,
+         *         "deliveries": 6,
+         *         "attempts": 12,
+         *         "replays": 1,
+         *         "other": 19
+         *       },
+         *       "by": "key_7m2p4s6v8x0z1b3d",
+         *       "created_at": "2026-11-21T09:30:00.000Z",
+         *       "updated_at": "2026-11-21T09:36:02.000Z",
+         *       "ended_at": "2026-11-21T09:36:02.000Z",
+         *       "expires_at": "2027-12-26T09:36:02.000Z"
+         *     }
+         */
+        Erasure: {
+            id: string;
+            tenant: string;
+            /** @enum {string} */
+            state: "running" | "finished";
+            /** @description The number of completed passes over the records of the tenant and over the table. */
+            passes: number;
+            removed: components["schemas"]["ErasureCounts"];
+            /** @description The id of the key used to start the job. */
+            by: string;
+            created_at: components["schemas"]["Time"];
+            updated_at: components["schemas"]["Time"];
+            ended_at?: components["schemas"]["Time"];
+            expires_at?: components["schemas"]["Time"];
+        };
+        /** @description The number of removed records. After a fault of the job, a number may be a little too low or too high. */
+        ErasureCounts: {
+            keys: number;
+            endpoints: number;
+            events: number;
+            deliveries: number;
+            attempts: number;
+            replays: number;
+            /** @description Circuits, limits, statistics, notifications and names. */
+            other: number;
+        };
+        /**
          * @description A replay job.
          * @example {
          *       "id": "rpl_01jb2z8v9kfq6t3m5n7p9r1s2w",
@@ -2257,8 +2429,12 @@ export interface components {
          *         "waiting": false
          *       },
          *       "deliveries": {
+         *         "queued_estimate": 2,
          *         "retrying": 3,
-         *         "parked": 0,
+         *         "parked": 4,
+         *         "parked_by_reason": {
+         *           "rate": 4
+         *         },
          *         "dead": 1,
          *         "delivered": 1204
          *       },
@@ -2358,9 +2534,104 @@ export interface components {
             complete: boolean;
             windows: components["schemas"]["HealthWindows"];
         };
+        /**
+         * @example {
+         *       "since": "2026-11-20T09:00:00.000Z",
+         *       "until": "2026-11-21T09:30:00.000Z",
+         *       "endpoints": 2,
+         *       "data": [
+         *         {
+         *           "event_type": "order.paid",
+         *           "attempts": 1043,
+         *           "success_rate": 0.9587727708533078,
+         *           "first_attempt_success_rate": 0.97,
+         *           "dead_rate": 0,
+         *           "delivered": 1000,
+         *           "dead": 0,
+         *           "latency": {
+         *             "samples": 1043,
+         *             "p50": "378.4ms",
+         *             "p95": "1.0249s",
+         *             "p99": "2.7861s"
+         *           },
+         *           "attempts_by_number": [
+         *             1000,
+         *             30,
+         *             13
+         *           ],
+         *           "delivered_by_attempt": [
+         *             970,
+         *             17,
+         *             13
+         *           ]
+         *         },
+         *         {
+         *           "other": true,
+         *           "attempts": 2,
+         *           "success_rate": 0,
+         *           "first_attempt_success_rate": 0,
+         *           "dead_rate": 1,
+         *           "delivered": 0,
+         *           "dead": 1,
+         *           "attempts_by_number": [
+         *             1,
+         *             1
+         *           ],
+         *           "delivered_by_attempt": []
+         *         }
+         *       ]
+         *     }
+         */
+        Stats: {
+            /** @description The start of the first hour. */
+            since: components["schemas"]["Time"];
+            until: components["schemas"]["Time"];
+            /** @description The number of endpoints in the statistics. */
+            endpoints: number;
+            /** @description By hour, then by attempts, most first; other comes last. Hours and groups without counts are absent. */
+            data: components["schemas"]["StatsRow"][];
+        };
+        StatsRow: {
+            /** @description The start of the clock hour; absent in totals. */
+            hour?: components["schemas"]["Time"];
+            /** @description The endpoint; absent in other groups. */
+            endpoint_id?: components["schemas"]["EndpointID"];
+            /** @description The event type; absent in other groups. */
+            event_type?: string;
+            /** @description true: all endpoints or event types without a row of their own; else absent. */
+            other?: boolean;
+            attempts: number;
+            /** @description The share of successful attempts; absent without attempts. */
+            success_rate?: number;
+            /** @description The share of successful first attempts; absent without first attempts. */
+            first_attempt_success_rate?: number;
+            /** @description The share of dead among the deliveries ended in the span; absent without ended deliveries. */
+            dead_rate?: number;
+            /** @description The number of successful deliveries. For an event type: the number of successful attempts, which counts the rare second success of one delivery. */
+            delivered: number;
+            /** @description The number of deliveries ended as dead. */
+            dead: number;
+            latency?: components["schemas"]["Latency"];
+            /** @description The mean time from the event to the delivery, retries and parking included; absent for event types, and without successful deliveries. */
+            mean_delivery_time?: components["schemas"]["Duration"];
+            /** @description The number of attempts by class of the outcome: delivered, unavailable, throttled, timeout, dns, connect, reset, tls, blocked, gone, refused, redirect. Absent for event types, and without attempts. */
+            attempts_by_outcome?: {
+                [key: string]: number;
+            };
+            /** @description The number of first attempts, second attempts, and so on. */
+            attempts_by_number: number[];
+            /** @description The number of deliveries that succeeded at the first attempt, at the second attempt, and so on. */
+            delivered_by_attempt: number[];
+        };
         DeliveryCounts: {
+            /** @description An estimate: the mean number of deliveries that waited in a queue for the first attempt, over the 1h window. Queued deliveries have no record, so deliveries count after the wait. A queue that grows now shows later. */
+            queued_estimate: number;
             retrying: number;
             parked: number;
+            /** @description The reasons of the 100 oldest parked deliveries, or of all with fewer: paused, disabled, circuit_open, in_flight, rate, throttled. New reasons may be added. */
+            parked_by_reason: {
+                [key: string]: number;
+            };
             /** @description The number of dead deliveries of any age. */
             dead: number;
             /** @description The number of successful deliveries in the 24h window. */
@@ -2515,7 +2786,7 @@ export interface components {
             /** @description The address of the caller's connection. */
             source_ip?: string;
             /** @enum {string} */
-            action: "circuit.open" | "circuit.reset" | "delivery.cancel" | "delivery.discard" | "delivery.replay" | "endpoint.change" | "endpoint.create" | "endpoint.delete" | "endpoint.disable" | "endpoint.enable" | "endpoint.pause" | "endpoint.resume" | "endpoint.rotate_secret" | "endpoint.test" | "event.erase" | "event.replay" | "key.create" | "key.revoke" | "limits.delete" | "limits.set" | "replay.cancel" | "replay.start";
+            action: "circuit.open" | "circuit.reset" | "delivery.cancel" | "delivery.discard" | "delivery.replay" | "endpoint.change" | "endpoint.create" | "endpoint.delete" | "endpoint.disable" | "endpoint.enable" | "endpoint.pause" | "endpoint.resume" | "endpoint.rotate_secret" | "endpoint.test" | "event.erase" | "event.replay" | "key.create" | "key.revoke" | "limits.delete" | "limits.set" | "replay.cancel" | "replay.start" | "tenant.erase";
             /** @description The id of the changed resource. For a refused change: as the caller named the resource. */
             target?: string;
             /** @description The body of the request. Secrets and values of headers are ***. */
@@ -2886,7 +3157,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The state does not allow the operation, or several writers change the resource at once. */
+        /** @description The state does not allow the operation, or several writers change the resource at once. `tenant_closing`: the tenant is being erased. */
         Conflict: {
             headers: {
                 [name: string]: unknown;
@@ -3057,6 +3328,11 @@ export interface components {
          * @example rpl_01jb2z8v9kfq6t3m5n7p9r1s2w
          */
         ReplayRef: string;
+        /**
+         * @description The id of the erasure of a tenant.
+         * @example era_5k8m2q4w6r0t3x7z
+         */
+        ErasureRef: string;
         /** @description true: only endpoints found slow by the last review. false: only other endpoints. */
         Slow: boolean;
         /**
@@ -3084,6 +3360,12 @@ export interface components {
          * @example key_7m2p4s6v8x0z1b3d
          */
         ByKey: string;
+        /** @description The begin of the span, rounded down to the hour; at most 7 days ago. Default: 24 hours before until. */
+        StatsSince: string;
+        /** @description Hours that begin at this time or later are left out. Default, and at most: now. */
+        StatsUntil: string;
+        /** @description hour: rows for each clock hour with attempts or deaths. total: rows for the whole span. */
+        StatsBy: "hour" | "total";
         /** @description Only what has this time or a later one. */
         Since: string;
         /** @description Only what has an earlier time. */
@@ -3129,6 +3411,11 @@ export interface components {
          * @example /v1/tenants/default/endpoints/ep_4n8k2r7w1q5t9x3z
          */
         Location: string;
+        /**
+         * @description The path of the job.
+         * @example /v1/tenants/default/erasures/era_5k8m2q4w6r0t3x7z
+         */
+        ErasureLocation: string;
         /**
          * @description The path of the job.
          * @example /v1/tenants/default/replays/rpl_01jb2z8v9kfq6t3m5n7p9r1s2w
@@ -3514,6 +3801,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             429: components["responses"]["Throttled"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
@@ -4127,6 +4415,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             429: components["responses"]["Throttled"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
@@ -4165,6 +4454,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             429: components["responses"]["Throttled"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
@@ -4252,6 +4542,53 @@ export interface operations {
                     "application/json": components["schemas"]["EndpointHealth"];
                 };
             };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["Throttled"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getEndpointStats: {
+        parameters: {
+            query?: {
+                /** @description The begin of the span, rounded down to the hour; at most 7 days ago. Default: 24 hours before until. */
+                since?: components["parameters"]["StatsSince"];
+                /** @description Hours that begin at this time or later are left out. Default, and at most: now. */
+                until?: components["parameters"]["StatsUntil"];
+                /** @description hour: rows for each clock hour with attempts or deaths. total: rows for the whole span. */
+                by?: components["parameters"]["StatsBy"];
+                /** @description A row for each event type; without the parameter one row for all. */
+                group?: "type";
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant. A stack with one tenant uses `default`.
+                 * @example default
+                 */
+                tenant: components["parameters"]["TenantRef"];
+                /**
+                 * @description The endpoint's id or uid.
+                 * @example ep_4n8k2r7w1q5t9x3z
+                 */
+                endpoint: components["parameters"]["EndpointRef"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The statistics. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Stats"];
+                };
+            };
+            400: components["responses"]["Invalid"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -4680,6 +5017,76 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    eraseTenant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant. A stack with one tenant uses `default`.
+                 * @example default
+                 */
+                tenant: components["parameters"]["TenantRef"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The job. */
+            202: {
+                headers: {
+                    Location: components["headers"]["ErasureLocation"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Erasure"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["Throttled"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getErasure: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant. A stack with one tenant uses `default`.
+                 * @example default
+                 */
+                tenant: components["parameters"]["TenantRef"];
+                /**
+                 * @description The id of the erasure of a tenant.
+                 * @example era_5k8m2q4w6r0t3x7z
+                 */
+                erasure: components["parameters"]["ErasureRef"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The job. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Erasure"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["Throttled"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listReplays: {
         parameters: {
             query?: {
@@ -4793,6 +5200,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             429: components["responses"]["Throttled"];
             500: components["responses"]["Internal"];
@@ -4869,6 +5277,48 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
+            429: components["responses"]["Throttled"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getStats: {
+        parameters: {
+            query?: {
+                /** @description The begin of the span, rounded down to the hour; at most 7 days ago. Default: 24 hours before until. */
+                since?: components["parameters"]["StatsSince"];
+                /** @description Hours that begin at this time or later are left out. Default, and at most: now. */
+                until?: components["parameters"]["StatsUntil"];
+                /** @description hour: rows for each clock hour with attempts or deaths. total: rows for the whole span. */
+                by?: components["parameters"]["StatsBy"];
+                /** @description A row for each endpoint or event type; without the parameter one row for all. */
+                group?: "endpoint" | "type";
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant. A stack with one tenant uses `default`.
+                 * @example default
+                 */
+                tenant: components["parameters"]["TenantRef"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The statistics. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Stats"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             429: components["responses"]["Throttled"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
@@ -5083,6 +5533,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             429: components["responses"]["Throttled"];
             500: components["responses"]["Internal"];
@@ -5114,6 +5565,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             429: components["responses"]["Throttled"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
@@ -5288,6 +5740,7 @@ export interface operations {
             400: components["responses"]["Invalid"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             429: components["responses"]["Throttled"];
             500: components["responses"]["Internal"];
