@@ -11,12 +11,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"surehook/internal/admin/audit"
+	"surehook/internal/admin/erasure"
 	"surehook/internal/delivery/replay"
 	"surehook/internal/hook"
 	"surehook/internal/rule/circuit"
 	"surehook/internal/rule/latency"
 	"surehook/internal/rule/retry"
 	"surehook/internal/rule/review"
+	"surehook/internal/rule/stats"
 )
 
 // TestLimits holds every row of the tables of limits to the constants of the
@@ -73,9 +75,19 @@ func TestLimits(t *testing.T) {
 		"requests of a page of events":       {hook.UntargetedShards},
 		"shards of the endpoints of a list":  {written(t, "internal/admin/status", `maxParts = (\d+)`)},
 		"targets of an event, with those added later": {hook.MaxTargets},
-		"pages of lists":                  {written(t, "internal/admin", `MaxLimit += (\d+)`)},
-		"percentiles":                     {5, latency.Shortest.Milliseconds(), seconds(latency.Longest), written(t, "internal/aws/dynamo", `statsKept = (\d+) \* time\.Hour`)},
+		"pages of lists":             {written(t, "internal/admin", `MaxLimit += (\d+)`)},
+		"percentiles":                {5, latency.Shortest.Milliseconds(), seconds(latency.Longest)},
+		"percentiles of event types": {25, latency.Shortest.Milliseconds(), seconds(latency.Longest)},
+		"statistics": {
+			written(t, "internal/admin/status", `statsDays += (\d+)`), written(t, "internal/admin/status", `defaultStats += (\d+) \* time\.Hour`),
+		},
+		"hours of statistics":                   {strings.ReplaceAll(written(t, "internal/admin/status", `maxEndpointHours = ([\d_]+)`), "_", "")},
+		"event types of an endpoint in an hour": {stats.MaxTypes},
+		"rows of statistics": {
+			written(t, "internal/admin/status", `maxTotalGroups += (\d+)`), written(t, "internal/admin/status", `maxHourlyGroups += (\d+)`),
+		},
 		"records of changes":              {days(hook.AuditKept), audit.MaxRead},
+		"erasure of a tenant":             {written(t, "internal/aws/dynamo", `scannedPages\s+= (\d+)`), days(erasure.Keep)},
 		"shards":                          {1, hook.MaxShards, 1},
 		"in-flight slots of a deployment": {slots(t, "prod"), slots(t, "staging"), slots(t, "dev")},
 		"events, deliveries and attempts": {

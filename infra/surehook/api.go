@@ -112,6 +112,8 @@ func routes(props APIProps) []route {
 		{method: post, path: tenant + "/events/batch", to: ingest, throttle: limits.Batch},
 		{method: post, path: tenant + "/events/{event}/replay", to: replay, throttle: limits.Default},
 		{method: awsapigatewayv2.HttpMethod_DELETE, path: tenant + "/events/{event}/payload", to: replay, throttle: limits.Default},
+		{method: awsapigatewayv2.HttpMethod_DELETE, path: tenant, to: replay, throttle: limits.Default},
+		{method: get, path: tenant + "/erasures/{erasure}", to: replay, throttle: limits.Default},
 		{method: post, path: tenant + "/deliveries/{delivery}/{action}", to: replay, throttle: limits.Default},
 		{method: all, path: tenant + "/replays", to: replay, throttle: limits.Default},
 		{method: all, path: tenant + "/replays/{proxy+}", to: replay, throttle: limits.Default},
@@ -187,15 +189,15 @@ func newStage(scope constructs.Construct, api awsapigatewayv2.HttpApi, props API
 }
 
 // accessLogFormat is one JSON line per request. The line has no query and no
-// header, because both can hold secrets. The path has no query either.
+// header, because both can hold secrets. The path has no query either. Every byte is
+// paid per request, so the line leaves out the time, which CloudWatch keeps, and the
+// route, which follows from method and path.
 // https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-logging-variables.html
 func accessLogFormat() string {
 	b, _ := json.Marshal(map[string]string{ //nolint:errchkjson // a map of strings always encodes
 		"request_id":      "$context.requestId",
-		"time":            "$context.requestTime",
 		"ip":              "$context.identity.sourceIp",
 		names.LogMethod:   "$context.httpMethod",
-		names.LogRoute:    "$context.routeKey",
 		"path":            "$context.path",
 		names.LogStatus:   "$context.status",
 		names.LogDuration: "$context.responseLatency",

@@ -33,6 +33,8 @@ func TestAPI_routes(t *testing.T) {
 				"POST /v1/tenants/{tenant}/events/batch":                   "${Ingest.Arn}",
 				"POST /v1/tenants/{tenant}/events/{event}/replay":          "${Replayer.Arn}",
 				"DELETE /v1/tenants/{tenant}/events/{event}/payload":       "${Replayer.Arn}",
+				"DELETE /v1/tenants/{tenant}":                              "${Replayer.Arn}",
+				"GET /v1/tenants/{tenant}/erasures/{erasure}":              "${Replayer.Arn}",
 				"POST /v1/tenants/{tenant}/deliveries/{delivery}/{action}": "${Replayer.Arn}",
 				"ANY /v1/tenants/{tenant}/replays":                         "${Replayer.Arn}",
 				"ANY /v1/tenants/{tenant}/replays/{proxy+}":                "${Replayer.Arn}",
@@ -173,22 +175,24 @@ func TestAPI_throttles(t *testing.T) {
 			stage := tpl.get(t, "AWS::ApiGatewayV2::Stage", "Stage")
 			stage.check(t, "RouteSettings", map[string]any{
 				"POST /v1/tenants/{tenant}/events/{event}/replay":          want.manage,
+				"DELETE /v1/tenants/{tenant}":                              want.manage,
+				"GET /v1/tenants/{tenant}/erasures/{erasure}":              want.manage,
 				"DELETE /v1/tenants/{tenant}/events/{event}/payload":       want.manage,
 				"POST /v1/tenants/{tenant}/deliveries/{delivery}/{action}": want.manage,
 				"ANY /v1/tenants/{tenant}/replays":                         want.manage,
 				"ANY /v1/tenants/{tenant}/replays/{proxy+}":                want.manage,
 				"GET /v1/tenants/{tenant}/dead-letters/analysis":           want.manage,
-				"ANY /v1/{proxy+}":                       want.manage,
-				"POST /v1/tenants/{tenant}/events":       want.events,
-				"POST /v1/tenants/{tenant}/events/batch": want.batch,
-				"GET /v1/openapi.yaml":                   want.public,
-				"GET /docs":                              want.public,
-				"GET /docs/{proxy+}":                     want.public,
-				"GET /console":                           want.pages,
-				"GET /console/{proxy+}":                  want.pages,
-				"GET /portal":                            want.pages,
-				"GET /portal/{proxy+}":                   want.pages,
-				"GET /web/{proxy+}":                      want.pages,
+				"ANY /v1/{proxy+}":                                         want.manage,
+				"POST /v1/tenants/{tenant}/events":                         want.events,
+				"POST /v1/tenants/{tenant}/events/batch":                   want.batch,
+				"GET /v1/openapi.yaml":                                     want.public,
+				"GET /docs":                                                want.public,
+				"GET /docs/{proxy+}":                                       want.public,
+				"GET /console":                                             want.pages,
+				"GET /console/{proxy+}":                                    want.pages,
+				"GET /portal":                                              want.pages,
+				"GET /portal/{proxy+}":                                     want.pages,
+				"GET /web/{proxy+}":                                        want.pages,
 			})
 			// API Gateway refuses settings of a route before the route exists.
 			for logical, r := range tpl.Resources {
@@ -220,7 +224,7 @@ func TestPermissions(t *testing.T) {
 			}
 			slices.Sort(got)
 			want := slices.Concat([]string{"${Authorize.Arn}"}, slices.Repeat([]string{"${Ingest.Arn}"}, 2),
-				slices.Repeat([]string{"${Manage.Arn}"}, 9), slices.Repeat([]string{"${Replayer.Arn}"}, 6))
+				slices.Repeat([]string{"${Manage.Arn}"}, 9), slices.Repeat([]string{"${Replayer.Arn}"}, 8))
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("functions that the API may call (-want +got):\n%s", diff)
 			}

@@ -72,6 +72,15 @@ func queries(p MonitorProps) []query {
 			"sort failures desc",
 			"limit 100",
 		}},
+		{"EventTypes", "event-types", deliver, []string{
+			"filter " + lineAttempted,
+			"fields " + names.LogOutcome + " = 'delivered' as success, " + names.LogAttempt + " = 1 as first",
+			"stats count(*) as attempts, sum(success) / count(*) as success_rate, sum(success * first) / sum(first) as first_attempt_success_rate, " +
+				"sum(" + names.LogDecision + " = 'dead') as dead, avg(" + names.LogAttempt + ") as mean_attempt, pct(" + names.LogDuration + ", 50) as p50_ms, pct(" +
+				names.LogDuration + ", 95) as p95_ms, pct(" + names.LogDuration + ", 99) as p99_ms by " + columns(names.LogTenant, names.LogEventType),
+			"sort attempts desc",
+			"limit 1000",
+		}},
 		{"FailuresByTenant", "failures-by-tenant", deliver, []string{
 			failed,
 			"stats count(*) as failures, count_distinct(" + names.LogEndpoint + ") as endpoints by " + columns(names.LogTenant, names.LogOutcome),

@@ -23,7 +23,7 @@ func TestQueries(t *testing.T) {
 		found[show(r.at("Name"))] = show(r.at("QueryString"))
 	}
 	want := []string{
-		"surehook-prod/breaker-decisions", "surehook-prod/dead-letters-by-reason", "surehook-prod/errors", "surehook-prod/failed-requests",
+		"surehook-prod/breaker-decisions", "surehook-prod/dead-letters-by-reason", "surehook-prod/errors", "surehook-prod/event-types", "surehook-prod/failed-requests",
 		"surehook-prod/failures-by-endpoint", "surehook-prod/failures-by-tenant", "surehook-prod/one-event", "surehook-prod/slowest-endpoints", "surehook-prod/why-not-delivered",
 	}
 	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(found))); diff != "" {
@@ -47,6 +47,9 @@ func TestQueries(t *testing.T) {
 	}
 	if text := found["surehook-prod/one-event"]; !strings.Contains(text, "filter @message like 'PASTE'") || !strings.Contains(text, names.LogTrace) {
 		t.Errorf("one-event = %s; want every line with an id, and the trace", text)
+	}
+	if text := found["surehook-prod/event-types"]; !strings.Contains(text, "by tenant, "+names.LogEventType) || !strings.Contains(text, "pct(duration_ms, 99)") {
+		t.Errorf("event-types = %s; want percentiles by tenant and type", text)
 	}
 	const why = "filter delivery_id = 'PASTE' or event_id = 'PASTE'"
 	if text := found["surehook-prod/why-not-delivered"]; !strings.Contains(text, why) {

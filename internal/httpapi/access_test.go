@@ -52,6 +52,8 @@ func operations() []operation {
 		{name: "POST " + endpoint + "/circuit/open", scope: "endpoints:write", status: 200, body: ""},
 		{name: "GET " + endpoint + "/deliveries", scope: "read", status: 200, body: ""},
 		{name: "GET " + endpoint + "/health", scope: "read", status: 200, body: ""},
+		{name: "GET " + endpoint + "/stats", scope: "read", status: 200, body: ""},
+		{name: "GET /v1/tenants/{tenant}/stats", scope: "read", status: 200, body: ""},
 		{name: "GET " + endpoint + "/decisions", scope: "read", status: 200, body: ""},
 		{name: "GET /v1/tenants/{tenant}/events", scope: "read", status: 200, body: ""},
 		{name: "GET /v1/tenants/{tenant}/deliveries", scope: "read", status: 200, body: ""},
@@ -66,6 +68,8 @@ func operations() []operation {
 		{name: "POST /v1/tenants/{tenant}/deliveries/{delivery}/cancel", scope: "replay", status: 200, body: ""},
 		{name: "POST " + event + "/replay", scope: "replay", status: 202, body: `{"force":true}`},
 		{name: "DELETE " + event + "/payload", scope: "admin", status: 204, body: ""},
+		{name: "DELETE /v1/tenants/{tenant}", scope: "admin" + forAll, status: 202, body: ""},
+		{name: "GET /v1/tenants/{tenant}/erasures/{erasure}", scope: "admin" + forAll, status: 404, body: ""}, // an unknown erasure
 		{name: "POST /v1/tenants/{tenant}/replays", scope: "replay", status: 202, body: `{"filter":{}}`},
 		{name: "GET /v1/tenants/{tenant}/replays", scope: "replay", status: 200, body: ""},
 		{name: "GET " + job, scope: "replay", status: 200, body: ""},
@@ -158,7 +162,7 @@ func (e estate) path(route string) string {
 	}
 	return strings.NewReplacer(
 		"{tenant}", "acme", "{endpoint}", string(delivery.Endpoint), "{event}", string(delivery.Event), "{delivery}", delivery.String(),
-		"{replay}", string(e.job), "{key}", string(e.key), "{file}", "no-such-file",
+		"{replay}", string(e.job), "{key}", string(e.key), "{file}", "no-such-file", "{erasure}", "era_0123456789abcdef",
 	).Replace(route)
 }
 

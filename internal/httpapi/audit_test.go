@@ -273,6 +273,10 @@ func TestAudit_values(t *testing.T) {
 			want:    pairs{"url": {"old": "https://example.com/a", "new": "https://example.com/b"}, "description": {"old": "", "new": "d"}}, only: true,
 		},
 		{
+			method: "PATCH", path: endpoints + "/crm", body: `{"description":"d"}`, status: 200,
+			request: map[string]any{"description": "d"}, want: nil, only: true,
+		},
+		{
 			method: "PATCH", path: endpoints + "/crm", body: `{"headers":{"X-A":"sesame2","Authorization":"","X-B":"new"}}`, status: 200,
 			request: map[string]any{"headers": map[string]any{"X-A": "***", "Authorization": "", "X-B": "***"}},
 			want: pairs{"headers": {
@@ -290,8 +294,8 @@ func TestAudit_values(t *testing.T) {
 			want: pairs{"secrets": {
 				"old": []any{map[string]any{"scheme": "v1", "secret": "***", "created_at": "2026-11-21T09:30:00.000Z"}},
 				"new": []any{
-					map[string]any{"scheme": "v1", "secret": "***", "created_at": "2026-11-21T09:35:00.000Z"},
-					map[string]any{"scheme": "v1", "secret": "***", "created_at": "2026-11-21T09:30:00.000Z", "expires_at": "2026-11-21T10:35:00.000Z"},
+					map[string]any{"scheme": "v1", "secret": "***", "created_at": "2026-11-21T09:36:00.000Z"},
+					map[string]any{"scheme": "v1", "secret": "***", "created_at": "2026-11-21T09:30:00.000Z", "expires_at": "2026-11-21T10:36:00.000Z"},
 				},
 			}}, only: true,
 		},

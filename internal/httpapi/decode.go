@@ -1,11 +1,14 @@
 package httpapi
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"mime"
 	"net/http"
+	"reflect"
+	"strconv"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -19,13 +22,27 @@ const (
 	maxEventBody = hook.MaxPayload + 16<<10 // the payload and 16 KiB for the other fields
 )
 
+// maxWrong limits the fields of a wrong form in one answer: each costs a pass over the body.
+const maxWrong = 20
+
 // decode decodes the request's body, a JSON object, into v. Unknown and repeated
 // names, null instead of a value, text after the object and invalid UTF-8 are
-// errors with the name of the field.
+// errors with the names of all wrong fields.
 func decode(c *call, limit int64, v any) error {
+	wrong, err := decodeForm(c, limit, v)
+	if err == nil && len(wrong) > 0 {
+		err = hook.Invalid(wrong...)
+	}
+	return err
+}
+
+// decodeForm is decode for a caller with further checks: the fields of a wrong form are
+// no error, and are absent in v. The caller refuses the request with these and with the
+// fields found by the further checks.
+func decodeForm(c *call, limit int64, v any) (fieldErrors, error) {
 	body, err := read(c, limit)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	return unmarshal(body, v)
 }
@@ -36,7 +53,11 @@ func decodeOptional(c *call, v any) error {
 	if err != nil || len(body) == 0 {
 		return err
 	}
-	return unmarshal(body, v)
+	wrong, err := unmarshal(body, v)
+	if err == nil && len(wrong) > 0 {
+		err = hook.Invalid(wrong...)
+	}
+	return err
 }
 
 func read(c *call, limit int64) ([]byte, error) {
@@ -55,22 +76,92 @@ func read(c *call, limit int64) ([]byte, error) {
 	return body, nil
 }
 
-func unmarshal(body []byte, v any) error {
+// unmarshal decodes the body into v and returns the fields of a wrong form. An error
+// means that the body is not one JSON object.
+//
+// The decoder stops at the first wrong field. So unmarshal decodes again, without the
+// fields found so far, until the rest of the body is right.
+func unmarshal(body []byte, v any) (fieldErrors, error) {
 	if len(body) == 0 {
-		return hook.Invalid(hook.FieldError{Field: "body", Message: "is missing"})
+		return nil, hook.Invalid(hook.FieldError{Field: "body", Message: "is missing"})
 	}
-	err := json.Unmarshal(body, v, json.RejectUnknownMembers(true), json.WithUnmarshalers(json.UnmarshalFromFunc(refuseNull)))
-	if err != nil {
-		return hook.Invalid(explain(err))
+	var wrong fieldErrors
+	f := form{wrong: make(map[jsontext.Pointer]bool)}
+	for {
+		reflect.ValueOf(v).Elem().SetZero() // a pass that fails leaves values
+		err := json.Unmarshal(body, v, json.RejectUnknownMembers(true), json.WithUnmarshalers(json.UnmarshalFromFunc(f.check)))
+		if err == nil {
+			return wrong, nil
+		}
+		semantic, ok := errors.AsType[*json.SemanticError](err)
+		if !ok || semantic.JSONPointer == "" {
+			return nil, hook.Invalid(explain(err))
+		}
+		wrong = append(wrong, explain(err))
+		switch {
+		case len(wrong) == maxWrong:
+			return nil, hook.Invalid(wrong...)
+		case errors.Is(err, json.ErrUnknownName):
+			if body, err = without(body, semantic.JSONPointer); err != nil {
+				return nil, hook.Invalid(explain(err))
+			}
+		default:
+			f.wrong[semantic.JSONPointer] = true
+		}
 	}
-	return nil
 }
 
-// refuseNull refuses null for every value except a payload. The decoder calls
-// refuseNull before every value and would otherwise decode null as the zero value.
-func refuseNull(dec *jsontext.Decoder, v any) error {
+// form checks the values of a body before their decoding.
+type form struct {
+	wrong map[jsontext.Pointer]bool // values to leave out
+}
+
+// check leaves out a value known as wrong, and refuses null for every value except a
+// payload. The decoder calls check before every value and would otherwise decode null
+// as the zero value.
+func (f form) check(dec *jsontext.Decoder, v any) error {
+	if len(f.wrong) > 0 && f.wrong[nextValue(dec)] {
+		return dec.SkipValue() //nolint:wrapcheck // the decoder's own error
+	}
 	if _, isPayload := v.(*jsontext.Value); !isPayload && dec.PeekKind() == 'n' {
 		return wrong("must not be null")
 	}
 	return errors.ErrUnsupported // makes the decoder continue as usual
+}
+
+// nextValue returns the place of the value that the decoder reads next.
+func nextValue(dec *jsontext.Decoder) jsontext.Pointer {
+	at := dec.StackPointer()
+	if kind, read := dec.StackIndex(dec.StackDepth()); kind == '[' {
+		if read > 0 { // the pointer is of the value before
+			at = at.Parent()
+		}
+		at += jsontext.Pointer("/" + strconv.FormatInt(read, 10))
+	}
+	return at
+}
+
+// without returns the body without the member of an object.
+func without(body []byte, member jsontext.Pointer) ([]byte, error) {
+	var rest bytes.Buffer
+	dec, enc := jsontext.NewDecoder(bytes.NewReader(body)), jsontext.NewEncoder(&rest)
+	for {
+		token, err := dec.ReadToken()
+		if errors.Is(err, io.EOF) {
+			return rest.Bytes(), nil
+		}
+		if err != nil {
+			return nil, err //nolint:wrapcheck // the decoder's own error
+		}
+		isName := token.Kind() == '"' && dec.StackPointer() == member
+		if kind, read := dec.StackIndex(dec.StackDepth()); isName && kind == '{' && read%2 == 1 {
+			if err := dec.SkipValue(); err != nil {
+				return nil, err //nolint:wrapcheck // as above
+			}
+			continue
+		}
+		if err := enc.WriteToken(token); err != nil {
+			return nil, err //nolint:wrapcheck // as above
+		}
+	}
 }

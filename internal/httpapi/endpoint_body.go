@@ -52,17 +52,17 @@ type circuitBody struct {
 	MaxCooldown *duration `json:"max_cooldown"`
 }
 
+// exponentialBody is the same in requests and responses. Only in a request a field can be absent.
 type exponentialBody struct {
-	Base     duration `json:"base"`
-	Factor   float64  `json:"factor"`
-	Cap      duration `json:"cap"`
-	Attempts int      `json:"attempts"`
+	Base     *duration `json:"base"`
+	Factor   *float64  `json:"factor"`
+	Cap      *duration `json:"cap"`
+	Attempts *int      `json:"attempts"`
 }
 
 // fields translates the body and checks the names of enumerated values. Package
-// endpoint checks the bounds.
-func (b endpointBody) fields() (endpoint.Fields, error) {
-	var errs []hook.FieldError
+// endpoint checks the bounds. errs are the fields of a wrong form.
+func (b endpointBody) fields(errs fieldErrors) endpoint.Fields {
 	f := endpoint.Fields{
 		UID:           b.UID,
 		URL:           b.URL,
@@ -86,24 +86,24 @@ func (b endpointBody) fields() (endpoint.Fields, error) {
 	}
 	if b.Retry != nil {
 		policy, wrong := b.Retry.policy()
-		f.Retry, errs = &policy, append(errs, wrong...)
+		f.Retry, errs = &policy, hook.AlsoWrong(errs, wrong)
 	}
 	if b.SignatureHeaders != nil {
 		style, wrong := choose("signature_headers", *b.SignatureHeaders, hook.StyleStandard, hook.StyleClassic)
-		f.Style, errs = &style, append(errs, wrong...)
+		if errs = append(errs, wrong...); len(wrong) == 0 {
+			f.Style = &style
+		}
 	}
 	if b.SignatureSchemes != nil {
 		schemes := make([]hook.Scheme, len(*b.SignatureSchemes))
 		for i, name := range *b.SignatureSchemes {
 			scheme, wrong := choose(fmt.Sprintf("signature_schemes[%d]", i), name, hook.SchemeV1, hook.SchemeV1a)
-			schemes[i], errs = scheme, append(errs, wrong...)
+			schemes[i], errs = scheme, hook.AlsoWrong(errs, wrong)
 		}
 		f.Schemes = &schemes
 	}
-	if len(errs) > 0 {
-		return endpoint.Fields{}, hook.Invalid(errs...)
-	}
-	return f, nil
+	f.Wrong = errs
+	return f
 }
 
 func (b retryBody) policy() (hook.RetryPolicy, []hook.FieldError) {
@@ -125,11 +125,7 @@ func (b retryBody) policy() (hook.RetryPolicy, []hook.FieldError) {
 			p.Schedule[i] = time.Duration(d)
 		}
 	case b.Exponential != nil:
-		e := *b.Exponential
-		p.Exponential = hook.Exponential{Base: time.Duration(e.Base), Factor: e.Factor, Cap: time.Duration(e.Cap), Attempts: e.Attempts}
-		if p.Exponential == (hook.Exponential{}) {
-			errs = append(errs, hook.FieldError{Field: "retry.exponential", Message: "must have base, factor, cap and attempts"})
-		}
+		p.Exponential, errs = b.Exponential.delays()
 	}
 	if b.Preset == nil {
 		p.Jitter = hook.JitterFull
@@ -139,6 +135,35 @@ func (b retryBody) policy() (hook.RetryPolicy, []hook.FieldError) {
 		p.Jitter, errs = jitter, append(errs, wrong...)
 	}
 	return p, errs
+}
+
+// delays returns the delays. All fields are required.
+func (b exponentialBody) delays() (hook.Exponential, []hook.FieldError) {
+	var wrong []hook.FieldError
+	require := func(name string, given bool) {
+		if !given {
+			wrong = append(wrong, hook.FieldError{Field: "retry.exponential." + name, Message: "is missing"})
+		}
+	}
+	require("base", b.Base != nil)
+	require("factor", b.Factor != nil)
+	require("cap", b.Cap != nil)
+	require("attempts", b.Attempts != nil)
+	var e hook.Exponential
+	set((*duration)(&e.Base), b.Base)
+	set(&e.Factor, b.Factor)
+	set((*duration)(&e.Cap), b.Cap)
+	set(&e.Attempts, b.Attempts)
+	if e == (hook.Exponential{}) { // the zero value means that there is no exponential
+		e.Attempts = 1
+	}
+	return e, wrong
+}
+
+func set[T any](to, from *T) {
+	if from != nil {
+		*to = *from
+	}
 }
 
 // choose returns the value of all with the name.

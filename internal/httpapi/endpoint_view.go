@@ -90,8 +90,8 @@ func viewRetry(p hook.RetryPolicy) retryView {
 	v := retryView{Preset: p.Preset, Schedule: viewDurations(p.Schedule)}
 	if p.Exponential != (hook.Exponential{}) {
 		v.Exponential = &exponentialBody{
-			Base: duration(p.Exponential.Base), Factor: p.Exponential.Factor,
-			Cap: duration(p.Exponential.Cap), Attempts: p.Exponential.Attempts,
+			Base: new(duration(p.Exponential.Base)), Factor: new(p.Exponential.Factor),
+			Cap: new(duration(p.Exponential.Cap)), Attempts: new(p.Exponential.Attempts),
 		}
 	}
 	if p.Jitter != 0 {

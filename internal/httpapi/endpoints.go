@@ -39,17 +39,12 @@ type testBody struct {
 
 func (h *manage) createEndpoint(ctx context.Context, c *call) (reply, error) {
 	var body createBody
-	if err := decode(c, maxBody, &body); err != nil {
-		return reply{}, err
-	}
-	fields, err := body.fields()
+	wrong, err := decodeForm(c, maxBody, &body)
 	if err != nil {
 		return reply{}, err
 	}
-	secret, err := given("secret", body.Secret)
-	if err != nil {
-		return reply{}, err
-	}
+	secret := wrong.text("secret", body.Secret)
+	fields := body.fields(wrong)
 	if err := c.begin(ctx, "", body.masked()); err != nil {
 		return reply{}, err
 	}
@@ -88,13 +83,11 @@ func (h *manage) changeEndpoint(ctx context.Context, c *call) (reply, error) {
 		return reply{}, err
 	}
 	var body endpointBody
-	if err := decode(c, maxBody, &body); err != nil {
-		return reply{}, err
-	}
-	fields, err := body.fields()
+	wrong, err := decodeForm(c, maxBody, &body)
 	if err != nil {
 		return reply{}, err
 	}
+	fields := body.fields(wrong)
 	if err := c.begin(ctx, c.r.PathValue("endpoint"), body.masked()); err != nil {
 		return reply{}, err
 	}

@@ -136,8 +136,8 @@ func TestEndpoints_patch(t *testing.T) {
 		t.Errorf("PATCH = %s; want only the metadata changed, and no secret", w.Body)
 	}
 	stale := b.do(t, owner, "PATCH", path, `{"description":"new"}`, `If-Match: "1"`)
-	if want := plain(409, "conflict", "the endpoint was changed since it was read"); stale.Code != 409 || stale.Body.String() != want {
-		t.Errorf("PATCH of an old version = %d %s; want 409 %s", stale.Code, stale.Body, want)
+	if want := plain(412, "precondition_failed", "the endpoint was changed since it was read"); stale.Code != 412 || stale.Body.String() != want {
+		t.Errorf("PATCH of an old version = %d %s; want 412 %s", stale.Code, stale.Body, want)
 	}
 	if w := b.do(t, owner, "PATCH", path, `{"description":""}`, `If-Match: *`); w.Code != 200 || !strings.Contains(w.Body.String(), `"description":""`) {
 		t.Errorf("PATCH of any version = %d %s; want 200 and an empty description", w.Code, w.Body)
@@ -155,6 +155,47 @@ func TestEndpoints_patch(t *testing.T) {
 	}
 }
 
+// TestEndpoints_patchUnchanged checks that a change to the stored values changes
+// nothing: neither the version nor the time.
+func TestEndpoints_patchUnchanged(t *testing.T) {
+	t.Parallel()
+
+	const path = endpoints + "/crm"
+	for _, body := range []string{
+		`{"url":"https://example.com/","uid":"crm"}`,
+		`{"url":"https://example.com/","uid":"crm","description":"d","event_types":["a","b.*"],"metadata":{"a":"1"},"headers":{"X-A":"sesame"},` +
+			`"retry":{"schedule":["1m","1h"],"jitter":"equal"},"timeout":"5s","rate_per_second":2.5,"max_in_flight":3,"shards":4,` +
+			`"circuit":{"failures":7,"max_cooldown":"2h"},"auto_disable":false,"signature_schemes":["v1","v1a"]}`,
+		`{"url":"https://example.com/","uid":"crm","signature_headers":"classic","retry":{"exponential":{"base":"1s","factor":2,"cap":"1m","attempts":4}}}`,
+	} {
+		b := setup(t)
+		b.create(t, body)
+		stored := get[map[string]json.RawMessage](t, b, owner, 200, "GET", path, "")
+		b.now = b.now.Add(time.Minute)
+		whole := make(map[string]json.RawMessage)
+		for _, field := range []string{
+			"uid", "url", "description", "event_types", "metadata", "headers", "retry", "timeout", "max_age", "rate_per_second", "max_in_flight",
+			"shards", "circuit", "auto_disable", "signature_headers", "signature_schemes",
+		} {
+			whole[field] = stored[field]
+			one, _ := json.Marshal(map[string]json.RawMessage{field: stored[field]})
+			if w := b.do(t, owner, "PATCH", path, string(one)); w.Code != 200 || w.Header().Get("ETag") != `"1"` {
+				t.Errorf("PATCH %s = %d %s, ETag %s; want 200 and version 1", one, w.Code, w.Body, w.Header().Get("ETag"))
+			}
+		}
+		all, _ := json.Marshal(whole)
+		for _, body := range []string{`{}`, string(all)} {
+			got := get[map[string]json.RawMessage](t, b, owner, 200, "PATCH", path, body)
+			if string(got["version"]) != "1" || string(got["updated_at"]) != string(stored["updated_at"]) {
+				t.Errorf("PATCH %s = version %s of %s; want version 1 of %s", body, got["version"], got["updated_at"], stored["updated_at"])
+			}
+		}
+		if w := b.do(t, owner, "PATCH", path, `{"headers":{"X-A":"sesame"}}`); w.Header().Get("ETag") != `"2"` {
+			t.Errorf("PATCH with a header = %d, ETag %s; want version 2", w.Code, w.Header().Get("ETag"))
+		}
+	}
+}
+
 func TestEndpoints_delete(t *testing.T) {
 	t.Parallel()
 
@@ -163,8 +204,8 @@ func TestEndpoints_delete(t *testing.T) {
 	if w := b.do(t, owner, "POST", endpoints, `{"url":"https://example.com/","uid":"crm"}`); w.Code != 409 {
 		t.Errorf("POST of a uid that is taken = %d %s; want 409", w.Code, w.Body)
 	}
-	if w := b.do(t, owner, "DELETE", endpoints+"/crm", "", `If-Match: "2"`); w.Code != 409 {
-		t.Errorf("DELETE of another version = %d %s; want 409", w.Code, w.Body)
+	if w := b.do(t, owner, "DELETE", endpoints+"/crm", "", `If-Match: "2"`); w.Code != 412 {
+		t.Errorf("DELETE of another version = %d %s; want 412", w.Code, w.Body)
 	}
 	if w := b.do(t, owner, "DELETE", endpoints+"/crm", ""); w.Code != 204 || w.Body.Len() != 0 {
 		t.Errorf("DELETE = %d %s; want 204 and no body", w.Code, w.Body)

@@ -54,19 +54,18 @@ type batchView struct {
 
 func (h *events) post(ctx context.Context, c *call) (reply, error) {
 	var body eventBody
-	if err := decode(c, maxEventBody, &body); err != nil {
+	wrong, err := decodeForm(c, maxEventBody, &body)
+	if err != nil {
 		return reply{}, err
 	}
 	if values := c.r.Header.Values(idempotencyHeader); len(values) > 0 {
 		key := strings.Join(values, ", ")
 		if body.IdempotencyKey != nil && *body.IdempotencyKey != key {
-			return reply{}, hook.Invalid(hook.FieldError{
-				Field: "idempotency_key", Message: "differs from the header " + idempotencyHeader,
-			})
+			wrong.add("idempotency_key", "differs from the header "+idempotencyHeader)
 		}
 		body.IdempotencyKey = &key
 	}
-	r, err := body.request(c)
+	r, err := body.request(c, wrong)
 	if err != nil {
 		return reply{}, err
 	}
@@ -74,8 +73,9 @@ func (h *events) post(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, fmt.Errorf("accept event: %w", err)
 	}
-	h.logIngested(ctx, c, r.Type, result, fresh(result))
-	return reply{status: http.StatusAccepted, body: viewAccepted(result)}, nil
+	h.logIngested(ctx, c, r.Type, result, fresh(result), slog.String(names.LogKey, string(c.principal.Key)),
+		slog.Int64(names.LogDuration, time.Since(c.began).Milliseconds())) //nolint:forbidigo // for the log
+	return reply{status: http.StatusAccepted, body: viewAccepted(result), logged: true}, nil
 }
 
 // postBatch accepts each event independently and responds with one result per
@@ -86,6 +86,9 @@ func (h *events) postBatch(ctx context.Context, c *call) (reply, error) {
 	var body batchBody
 	if err := decode(c, hook.MaxBatchBytes, &body); err != nil {
 		return reply{}, err
+	}
+	if body.Events == nil {
+		return reply{}, hook.Invalid(hook.FieldError{Field: "events", Message: "is missing"})
 	}
 	if len(body.Events) == 0 || len(body.Events) > hook.MaxBatchEvents {
 		return reply{}, hook.Invalid(hook.FieldError{Field: "events", Message: fmt.Sprintf("must hold 1 to %d events", hook.MaxBatchEvents)})
@@ -102,7 +105,7 @@ func (h *events) postBatch(ctx context.Context, c *call) (reply, error) {
 		position []int // of each request in the batch
 	)
 	for i, e := range body.Events {
-		r, err := e.request(c)
+		r, err := e.request(c, nil)
 		if err != nil {
 			results[i].Err = err
 			continue
@@ -144,9 +147,10 @@ func (h *events) refused(ctx context.Context, tenant hook.TenantID, err error) r
 	return refusedView{Error: p}
 }
 
-// request translates the body and checks the size of the payload and the presence
-// of the key. The acceptor checks the rest.
-func (b eventBody) request(c *call) (ingest.Request, error) {
+// request translates the body and checks the size of the payload and the forms of
+// the key and the retention. The acceptor checks the rest. wrong are the fields of a
+// wrong form.
+func (b eventBody) request(c *call, wrong fieldErrors) (ingest.Request, error) {
 	if len(b.Payload) > hook.MaxPayload {
 		return ingest.Request{}, &hook.Error{
 			Code:    hook.CodeTooLarge,
@@ -155,21 +159,18 @@ func (b eventBody) request(c *call) (ingest.Request, error) {
 		}
 	}
 	r := ingest.Request{Type: b.Type, Payload: b.Payload}
-	if b.IdempotencyKey != nil {
-		if r.IdempotencyKey = *b.IdempotencyKey; r.IdempotencyKey == "" {
-			return ingest.Request{}, hook.Invalid(hook.FieldError{Field: "idempotency_key", Message: "must not be empty"})
-		}
-	}
+	r.IdempotencyKey = wrong.text("idempotency_key", b.IdempotencyKey)
 	if b.RetainFor != nil {
 		var given duration
 		if err := given.UnmarshalText([]byte(*b.RetainFor)); err != nil {
-			return ingest.Request{}, hook.Invalid(hook.FieldError{Field: "retain_for", Message: durationForm})
+			wrong.add("retain_for", durationForm)
 		}
 		r.RetainFor = time.Duration(limitOf(&given))
 	}
 	if given, ok := trace.Parse(c.r.Header.Get("Traceparent")); ok {
 		r.TraceParent = given.Under(given.Parent)
 	}
+	r.Wrong = wrong
 	return r, nil
 }
 
@@ -194,10 +195,10 @@ func fresh(results ...ingest.Result) int {
 }
 
 // logIngested logs an accepted event and adds counted to the metric of accepted
-// events.
-func (h *events) logIngested(ctx context.Context, c *call, eventType string, r ingest.Result, counted int) {
+// events. more are the fields of the request, for a request of one event.
+func (h *events) logIngested(ctx context.Context, c *call, eventType string, r ingest.Result, counted int, more ...slog.Attr) {
 	h.log.LogAttrs(ctx, slog.LevelInfo, "event.ingested",
-		h.metrics.Append(ingested(c, eventType, r), c.began, emf.Count(names.MetricAccepted, counted))...)
+		h.metrics.Append(append(ingested(c, eventType, r), more...), c.began, emf.Count(names.MetricAccepted, counted))...)
 }
 
 func ingested(c *call, eventType string, r ingest.Result) []slog.Attr {

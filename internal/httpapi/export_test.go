@@ -9,7 +9,7 @@ import (
 
 // Docs returns the handler of the documentation over the files.
 func Docs(files fs.FS, log *slog.Logger) http.Handler {
-	return serve(log, nil, docsRoutes(docs{files}))
+	return serve(log, recorder{}, docsRoutes(docs{files}))
 }
 
 // Pages returns the handler of the pages over the files, with next for all other requests.
@@ -51,7 +51,7 @@ func Views() map[string]reflect.Type {
 		"EventList":          reflect.TypeFor[listView[eventView]](),
 		"TenantList":         reflect.TypeFor[listView[tenantView]](),
 		"Endpoint":           reflect.TypeFor[endpointView](),
-		"EndpointStatus":     reflect.TypeFor[statusView](),
+		"EndpointDetail":     reflect.TypeFor[statusView](),
 		"EndpointWithSecret": reflect.TypeFor[secretView](),
 		"EndpointList":       reflect.TypeFor[listView[endpointView]](),
 		"DeliveryList":       reflect.TypeFor[listView[deliveryView]](),
@@ -63,12 +63,16 @@ func Views() map[string]reflect.Type {
 		"KeyList":            reflect.TypeFor[listView[keyView]](),
 		"EventReplay":        reflect.TypeFor[replayedView](),
 		"NotReplayed":        reflect.TypeFor[notReplayedView](),
+		"Erasure":            reflect.TypeFor[erasureView](),
+		"ErasureCounts":      reflect.TypeFor[removedView](),
 		"Replay":             reflect.TypeFor[jobView](),
 		"ReplayProgress":     reflect.TypeFor[progressView](),
 		"ReplayList":         reflect.TypeFor[listView[jobView]](),
 		"ReplayPreview":      reflect.TypeFor[previewView](),
 		"DeadLetterAnalysis": reflect.TypeFor[analysisView](),
 		"EndpointHealth":     reflect.TypeFor[endpointHealthView](),
+		"Stats":              reflect.TypeFor[statsView](),
+		"StatsRow":           reflect.TypeFor[statsRowView](),
 		"DecisionList":       reflect.TypeFor[listView[decisionView]](),
 		"Health":             reflect.TypeFor[pipelineView](),
 		"AuditList":          reflect.TypeFor[listView[auditView]](),

@@ -108,7 +108,7 @@ func TestHealth_endpoint(t *testing.T) {
 				delivered = 2
 			}
 			want := fmt.Sprintf(`{"endpoint_id":%q,"at":"2026-11-21T09:30:00.000Z","status":"active",%s,`+
-				`"deliveries":{"retrying":0,"parked":0,"dead":0,"delivered":%d},"complete":true,"windows":{"1h":%s,"24h":%s}}`,
+				`"deliveries":{"queued_estimate":0,"retrying":0,"parked":0,"parked_by_reason":{},"dead":0,"delivered":%d},"complete":true,"windows":{"1h":%s,"24h":%s}}`,
 				id, tt.want, delivered, tt.hour, tt.day)
 			if w := b.do(t, reader, "GET", endpoints+"/crm/health", ""); w.Code != 200 || w.Body.String() != want {
 				t.Errorf("GET = %d\n%s; want 200\n%s", w.Code, w.Body, want)
@@ -122,7 +122,7 @@ func TestHealth_counts(t *testing.T) {
 
 	e := furnish(t)
 	w := e.do(t, reader, "GET", endpoints+"/crm/health", "")
-	if want := `"deliveries":{"retrying":1,"parked":0,"dead":1,"delivered":0},"complete":true,`; !strings.Contains(w.Body.String(), want) {
+	if want := `"deliveries":{"queued_estimate":0,"retrying":1,"parked":0,"parked_by_reason":{},"dead":1,"delivered":0},"complete":true,`; !strings.Contains(w.Body.String(), want) {
 		t.Errorf("GET = %d %s; want %s", w.Code, w.Body, want)
 	}
 }

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"math"
 	"time"
 
 	"surehook/internal/admin/endpoint"
@@ -33,10 +34,12 @@ type limitsView struct {
 }
 
 type countsView struct {
-	Retrying  int `json:"retrying"`
-	Parked    int `json:"parked"`
-	Dead      int `json:"dead"`
-	Delivered int `json:"delivered"` // in 24 hours
+	Queued    int                 `json:"queued_estimate"`
+	Retrying  int                 `json:"retrying"`
+	Parked    int                 `json:"parked"`
+	Reasons   map[hook.Reason]int `json:"parked_by_reason"` // of the oldest parked deliveries
+	Dead      int                 `json:"dead"`
+	Delivered int                 `json:"delivered"` // in 24 hours
 }
 
 type windowsView struct {
@@ -119,6 +122,9 @@ type depthView struct {
 }
 
 func viewEndpointHealth(h status.Health) endpointHealthView {
+	if h.Reasons == nil { // after a timeout
+		h.Reasons = map[hook.Reason]int{}
+	}
 	flags := h.Status.Gate.Review
 	timeout := h.Status.Endpoint.Timeout
 	if flags.Timeout > 0 {
@@ -135,7 +141,8 @@ func viewEndpointHealth(h status.Health) endpointHealthView {
 		Limits:       viewLimits(h.Status),
 		CircuitState: viewCircuitState(h.Status),
 		Deliveries: countsView{
-			Retrying: h.Waiting.Retrying, Parked: h.Waiting.Parked, Dead: h.Dead, Delivered: h.Day.Delivered,
+			Queued: int(math.Round(h.Queued)), Retrying: h.Waiting.Retrying, Parked: h.Waiting.Parked, Reasons: h.Reasons,
+			Dead: h.Dead, Delivered: h.Day.Delivered,
 		},
 		Complete: h.Complete,
 		Windows:  windowsView{Hour: viewWindow(h.Hour), Day: viewWindow(h.Day)},
@@ -164,23 +171,14 @@ func viewWindow(w status.Window) windowView {
 		Delivered:    w.Delivered,
 		Dead:         w.Dead,
 		MeanDelivery: viewMean(w),
-		ByOutcome:    make(map[string]int),
-		ByNumber:     []int{},
+		ByOutcome:    viewOutcomes(w.Classes[:]),
+		ByNumber:     viewNumbers(w.Numbers[:]),
+	}
+	if v.ByOutcome == nil {
+		v.ByOutcome = map[string]int{}
 	}
 	if n := w.Latency.Count(); n > 0 {
-		at := func(p float64) duration { return duration(w.Latency.Percentile(p).Truncate(time.Microsecond)) }
-		v.Latency = &latencyView{Samples: n, P50: at(50), P95: at(95), P99: at(99)}
-	}
-	for class, n := range w.Classes {
-		if n > 0 {
-			v.ByOutcome[hook.Class(class).String()] = n
-		}
-	}
-	for i, n := range w.Numbers[1:] {
-		if n > 0 { // numbers without attempts stay 0
-			v.ByNumber = append(v.ByNumber, make([]int, i+1-len(v.ByNumber))...)
-			v.ByNumber[i] = n
-		}
+		v.Latency = viewLatency(n, w.Latency.Percentile)
 	}
 	return v
 }

@@ -30,19 +30,16 @@ type filterBody struct {
 
 // request translates the body and refuses empty values in the filter, because an
 // empty value would select everything. Package replay checks the rest.
-func (b jobBody) request(by hook.KeyID) (replay.JobRequest, error) {
+func (b jobBody) request(by hook.KeyID, wrong fieldErrors) replay.JobRequest {
 	if b.Filter == nil {
-		return replay.JobRequest{}, hook.Invalid(hook.FieldError{Field: "filter", Message: "is missing"})
-	}
-	endpoint, err := given("filter.endpoint", b.Filter.Endpoint)
-	if err != nil {
-		return replay.JobRequest{}, err
+		wrong = hook.AlsoWrong(wrong, fieldErrors{{Field: "filter", Message: "is missing"}})
+		b.Filter = new(filterBody)
 	}
 	if b.Filter.Types != nil && len(b.Filter.Types) == 0 {
-		return replay.JobRequest{}, hook.Invalid(hook.FieldError{Field: "filter.event_types", Message: "must not be empty"})
+		wrong.add("filter.event_types", "must not be empty")
 	}
 	r := replay.JobRequest{
-		Endpoint: endpoint,
+		Endpoint: wrong.text("filter.endpoint", b.Filter.Endpoint),
 		State:    hook.StateDead,
 		Types:    b.Filter.Types,
 		From:     time.Time(b.Filter.Since),
@@ -51,41 +48,33 @@ func (b jobBody) request(by hook.KeyID) (replay.JobRequest, error) {
 		By:       by,
 	}
 	if b.Filter.State != nil {
+		var err error
 		if r.State, err = hook.ParseState(*b.Filter.State); err != nil {
-			return replay.JobRequest{}, hook.Invalid(hook.FieldError{
-				Field: "filter.state", Message: "must be one of dead, parked, delivered, discarded",
-			})
+			wrong.add("filter.state", "must be one of dead, parked, delivered, discarded")
 		}
 	}
 	if b.Rate != nil {
 		r.Rate = *b.Rate
 	}
-	if r.AddTo, err = given("add_to", b.AddTo); err != nil || r.AddTo == "" {
-		return r, err
-	}
-	var wrong fieldErrors
-	if b.Filter.State != nil {
+	r.AddTo = wrong.text("add_to", b.AddTo)
+	if r.AddTo != "" && b.Filter.State != nil {
 		wrong.add("filter.state", "does not apply with add_to, which takes the events of all states")
 	}
-	if b.DryRun {
+	if r.AddTo != "" && b.DryRun {
 		wrong.add("dry_run", "is not possible with add_to")
 	}
-	if len(wrong) > 0 {
-		return replay.JobRequest{}, hook.Invalid(wrong...)
-	}
-	return r, nil
+	r.Wrong = wrong
+	return r
 }
 
 // startJob starts a replay job, or with dry_run returns a preview.
 func (h *replays) startJob(ctx context.Context, c *call) (reply, error) {
 	var body jobBody
-	if err := decode(c, maxBody, &body); err != nil {
-		return reply{}, err
-	}
-	r, err := body.request(c.principal.Key)
+	wrong, err := decodeForm(c, maxBody, &body)
 	if err != nil {
 		return reply{}, err
 	}
+	r := body.request(c.principal.Key, wrong)
 	if body.DryRun {
 		p, err := h.replayer.DryRun(ctx, c.tenant, r)
 		if err != nil {

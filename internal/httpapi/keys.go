@@ -43,15 +43,21 @@ type newKeyView struct {
 
 func (h *manage) createKey(ctx context.Context, c *call) (reply, error) {
 	var body keyBody
-	if err := decode(c, maxBody, &body); err != nil {
+	wrong, err := decodeForm(c, maxBody, &body)
+	if err != nil {
 		return reply{}, err
 	}
-	q := apikey.Request{Name: body.Name, Tenant: body.Tenant, Scopes: body.Scopes, ExpiresAt: time.Time(body.ExpiresAt)}
+	q := apikey.Request{Name: body.Name, Tenant: body.Tenant, Scopes: body.Scopes, ExpiresAt: time.Time(body.ExpiresAt), Wrong: wrong}
 	if body.Networks != nil {
 		q.Networks = *body.Networks
 	}
 	if err := c.begin(ctx, "", body); err != nil {
 		return reply{}, err
+	}
+	if id, err := hook.ParseTenantID(string(q.Tenant)); err == nil { // Create refuses other ids
+		if err := h.Guard.Check(ctx, id); err != nil {
+			return reply{}, err //nolint:wrapcheck // the message is complete
+		}
 	}
 	k, text, err := h.Keys.Create(ctx, q)
 	if err != nil {

@@ -101,11 +101,22 @@ func (h *manage) deliveries(ctx context.Context, c *call, f status.DeliveryFilte
 	return viewList(list, c.viewDelivery), nil
 }
 
-// fieldErrors collects the wrong parameters of a query.
+// fieldErrors collects the wrong fields of a body and the wrong parameters of a query.
 type fieldErrors []hook.FieldError
 
 func (errs *fieldErrors) add(field, message string) {
 	*errs = append(*errs, hook.FieldError{Field: field, Message: message})
+}
+
+// text returns the optional text of a body; an empty text is an error.
+func (errs *fieldErrors) text(field string, given *string) string {
+	if given == nil {
+		return ""
+	}
+	if *given == "" {
+		errs.add(field, "must not be empty")
+	}
+	return *given
 }
 
 // given returns the text of a parameter; an empty text is an error.

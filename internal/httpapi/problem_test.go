@@ -50,7 +50,7 @@ func TestProblems_events(t *testing.T) {
 		{name: "null", body: "null", headers: nil, status: 400, want: invalid("body", "must not be null")},
 		{name: "text after the object", body: `{"event_type":"a","payload":1} {}`, headers: nil, status: 400, want: invalid("body", "is not valid JSON in UTF-8, at byte 31")},
 		{name: "an unknown field", body: `{"event_type":"a","payload":1,"retries":3}`, headers: nil, status: 400, want: invalid("retries", "is not a known field")},
-		{name: "a field in another case", body: `{"Type":"a","payload":1}`, headers: nil, status: 400, want: invalid("Type", "is not a known field")},
+		{name: "a field in another case", body: `{"Type":"a","payload":1}`, headers: nil, status: 400, want: invalid("Type", "is not a known field", "event_type", "is missing")},
 		{name: "a field twice", body: `{"event_type":"a","payload":1,"event_type":"b"}`, headers: nil, status: 400, want: invalid("event_type", "is given twice")},
 		{name: "a field twice in the payload", body: `{"event_type":"a","payload":{"n":[0,{"a":1,"a":2}]}}`, headers: nil, status: 400, want: invalid("payload.n[1].a", "is given twice")},
 		{name: "invalid UTF-8", body: "{\"event_type\":\"a\",\"payload\":\"\xff\"}", headers: nil, status: 400, want: invalid("payload", "is not valid JSON in UTF-8, at byte 29")},
@@ -138,12 +138,18 @@ func TestProblems_endpoints(t *testing.T) {
 		{name: "an unknown jitter", body: `{` + url + `,"retry":{"schedule":["1s"],"jitter":"some"}}`, want: invalid("retry.jitter", "must be one of full, equal, proportional, none")},
 		{name: "an empty retry policy", body: `{` + url + `,"retry":{}}`, want: invalid("retry", "must have exactly one of preset, schedule and exponential")},
 		{name: "two retry policies", body: `{` + url + `,"retry":{"preset":"day","schedule":["1s"]}}`, want: invalid("retry", "must have exactly one of preset, schedule and exponential")},
-		{name: "an empty exponential", body: `{` + url + `,"retry":{"exponential":{}}}`, want: invalid("retry.exponential", "must have base, factor, cap and attempts")},
+		{name: "an empty exponential", body: `{` + url + `,"retry":{"exponential":{}}}`, want: invalid(
+			"retry.exponential.attempts", "is missing", "retry.exponential.base", "is missing", "retry.exponential.cap", "is missing",
+			"retry.exponential.factor", "is missing",
+		)},
 		{
 			name: "a fraction of an attempt", body: `{` + url + `,"retry":{"exponential":{"base":"1s","factor":2,"cap":"1m","attempts":2.5}}}`,
 			want: invalid("retry.exponential.attempts", "must be a whole number"),
 		},
-		{name: "text as a factor", body: `{` + url + `,"retry":{"exponential":{"factor":"2"}}}`, want: invalid("retry.exponential.factor", "must be a number")},
+		{name: "text as a factor", body: `{` + url + `,"retry":{"exponential":{"factor":"2"}}}`, want: invalid(
+			"retry.exponential.attempts", "is missing", "retry.exponential.base", "is missing", "retry.exponential.cap", "is missing",
+			"retry.exponential.factor", "must be a number",
+		)},
 		{name: "one event type without list", body: `{` + url + `,"event_types":"a"}`, want: invalid("event_types", "must be an array")},
 		{name: "null in a list", body: `{` + url + `,"event_types":[null]}`, want: invalid("event_types[0]", "must not be null")},
 		{name: "null as metadata", body: `{` + url + `,"metadata":{"a":null}}`, want: invalid("metadata.a", "must not be null")},
@@ -174,7 +180,7 @@ func TestProblems_endpoints(t *testing.T) {
 		{name: "a short secret", body: `{` + url + `,"secret":"whsec_AAAA"}`, want: invalid("secret", "must be whsec_ and the base64 of 24 to 64 bytes")},
 		{
 			name: "a very long name", body: `{"` + strings.Repeat("x", 300) + `":1}`,
-			want: invalid(strings.Repeat("x", 200)+"...", "is not a known field"),
+			want: invalid("url", "is missing", strings.Repeat("x", 200)+"...", "is not a known field"),
 		},
 	}
 	for _, tt := range tests {

@@ -30,7 +30,8 @@ func (h *manage) getTenantLimits(ctx context.Context, c *call) (reply, error) {
 // putTenantLimits replaces all limits: an absent field removes the limit.
 func (h *manage) putTenantLimits(ctx context.Context, c *call) (reply, error) {
 	var body tenantLimitsBody
-	if err := decode(c, maxBody, &body); err != nil {
+	wrong, err := decodeForm(c, maxBody, &body)
+	if err != nil {
 		return reply{}, err
 	}
 	l := hook.TenantLimits{
@@ -39,7 +40,7 @@ func (h *manage) putTenantLimits(ctx context.Context, c *call) (reply, error) {
 		Endpoints:          limitOf(body.Endpoints),
 		RetainFor:          time.Duration(limitOf(body.RetainFor)),
 	}
-	if err := h.setLimits(ctx, c, l, body); err != nil {
+	if err := h.setLimits(ctx, c, l, body, wrong...); err != nil {
 		return reply{}, fmt.Errorf("put limits: %w", err)
 	}
 	return ok(viewTenantLimits(l)), nil
@@ -54,7 +55,7 @@ func (h *manage) deleteTenantLimits(ctx context.Context, c *call) (reply, error)
 
 // setLimits replaces the limits of the tenant. Of two concurrent changes, both records
 // may have the same old limits.
-func (h *manage) setLimits(ctx context.Context, c *call, l hook.TenantLimits, request any) error {
+func (h *manage) setLimits(ctx context.Context, c *call, l hook.TenantLimits, request any, wrong ...hook.FieldError) error {
 	if err := c.begin(ctx, string(c.tenant), request); err != nil {
 		return err
 	}
@@ -62,7 +63,7 @@ func (h *manage) setLimits(ctx context.Context, c *call, l hook.TenantLimits, re
 	if err != nil {
 		return fmt.Errorf("read old limits: %w", err)
 	}
-	if err := h.Tenants.SetLimits(ctx, c.tenant, l); err != nil {
+	if err := h.Tenants.SetLimits(ctx, c.tenant, l, wrong...); err != nil {
 		return fmt.Errorf("set limits: %w", err)
 	}
 	c.changed(viewTenantLimits(before), viewTenantLimits(l))

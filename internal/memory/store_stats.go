@@ -14,7 +14,7 @@ import (
 
 func (s *Store) countHour(tenant hook.TenantID, endpoint hook.EndpointID, add stats.Counts, now time.Time) {
 	hour := now.UTC().Truncate(time.Hour)
-	add.Waited = add.Waited.Truncate(time.Millisecond)
+	add.Waited, add.Queued = add.Waited.Truncate(time.Millisecond), add.Queued.Truncate(time.Millisecond)
 	if s.hours[endpoint] == nil {
 		s.hours[endpoint] = make(map[time.Time]*stats.Counts)
 	}

@@ -46,6 +46,8 @@ type Receiver struct {
 	mu       sync.Mutex
 	changed  chan struct{} // closed and replaced at each request
 	requests map[string][]Request
+	open     map[string]int // requests without an answer
+	most     map[string]int // the largest of open
 	rules    map[string]func(Request) Reply
 	secrets  map[string][]string
 }
@@ -68,6 +70,8 @@ func Start(ctx context.Context, name, bind string) (*Receiver, error) {
 		now:      time.Now,
 		changed:  make(chan struct{}),
 		requests: map[string][]Request{},
+		open:     map[string]int{},
+		most:     map[string]int{},
 		rules:    map[string]func(Request) Reply{},
 		secrets:  map[string][]string{},
 	}
@@ -118,6 +122,14 @@ func (r *Receiver) Requests(path string) []Request {
 	return slices.Clone(r.requests[path])
 }
 
+// AtOnce returns the largest number of the path's requests that waited for their
+// answers at the same time.
+func (r *Receiver) AtOnce(path string) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.most[path]
+}
+
 // Await returns the path's requests as soon as there are n requests. If ctx
 // ends first, Await returns the requests so far with an error.
 func (r *Receiver) Await(ctx context.Context, path string, n int) ([]Request, error) {
@@ -144,6 +156,8 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		return // the sender disconnected
 	}
 	reply, answered := r.record(Request{At: at, Method: req.Method, Path: req.URL.Path, Header: req.Header.Clone(), Body: body})
+	reply.hold(req.Context())
+	r.leave(req.URL.Path) // before the answer: the sender may make the next request at once
 	answered(reply.write(req.Context(), w))
 }
 
@@ -155,6 +169,8 @@ func (r *Receiver) record(req Request) (reply Reply, answered func(status int)) 
 	req.Verified = verify(req, r.secrets[req.Path])
 	n := len(r.requests[req.Path])
 	r.requests[req.Path] = append(r.requests[req.Path], req)
+	r.open[req.Path]++
+	r.most[req.Path] = max(r.most[req.Path], r.open[req.Path])
 	close(r.changed)
 	r.changed = make(chan struct{})
 	reply = Status(http.StatusOK)
@@ -166,6 +182,13 @@ func (r *Receiver) record(req Request) (reply Reply, answered func(status int)) 
 		defer r.mu.Unlock()
 		r.requests[req.Path][n].Answered = status
 	}
+}
+
+// leave ends a request without an answer.
+func (r *Receiver) leave(path string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.open[path]--
 }
 
 // verify checks each secret with the library.

@@ -174,3 +174,38 @@ func post(t *testing.T, url string, header http.Header, body string) answer {
 	}
 	return answer{resp.StatusCode, resp.Header}
 }
+
+// TestReceiver_countsRequestsAtOnce: a request counts until its answer begins.
+func TestReceiver_countsRequestsAtOnce(t *testing.T) {
+	t.Parallel()
+
+	r := start(t)
+	r.Script("/a", receiver.Hang(time.Minute), receiver.Hang(time.Minute), receiver.Status(200))
+	if got := r.AtOnce("/a"); got != 0 {
+		t.Errorf("AtOnce() without a request = %d; want 0", got)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	for range 2 {
+		go func() {
+			request, err := http.NewRequestWithContext(ctx, http.MethodPost, r.URL+"/a", nil)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if resp, err := http.DefaultClient.Do(request); err == nil {
+				_ = resp.Body.Close()
+			}
+		}()
+	}
+	if _, err := r.Await(t.Context(), "/a", 2); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		post(t, r.URL+"/a", nil, "{}")
+		post(t, r.URL+"/b", nil, "{}")
+	}
+	if a, b := r.AtOnce("/a"), r.AtOnce("/b"); a != 3 || b != 1 {
+		t.Errorf("AtOnce() = %d and %d; want 3 and 1", a, b)
+	}
+}

@@ -79,6 +79,19 @@ func (r Reply) with(name, value string) Reply {
 	return r
 }
 
+// hold waits until the answer begins, or until the sender disconnects.
+func (r Reply) hold(ctx context.Context) {
+	if r.wait == 0 {
+		return
+	}
+	timer := time.NewTimer(r.wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
 // write answers and returns the status, or 0 without an answer.
 func (r Reply) write(ctx context.Context, w http.ResponseWriter) (status int) {
 	if r.reset {
@@ -89,14 +102,8 @@ func (r Reply) write(ctx context.Context, w http.ResponseWriter) (status int) {
 		writeRaw(w, r.raw)
 		return 0
 	}
-	if r.wait > 0 {
-		timer := time.NewTimer(r.wait)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			return 0
-		}
+	if ctx.Err() != nil {
+		return 0
 	}
 	for name, value := range r.header {
 		w.Header().Set(name, value)

@@ -42,8 +42,9 @@ type Request struct {
 	Name      string
 	Tenant    hook.TenantID // or hook.AllTenants
 	Scopes    []hook.Scope
-	ExpiresAt time.Time // zero: never
-	Networks  []string  // CIDR blocks, IPv4 or IPv6; nil: every network
+	ExpiresAt time.Time         // zero: never
+	Networks  []string          // CIDR blocks, IPv4 or IPv6; nil: every network
+	Wrong     []hook.FieldError // fields of a wrong form, absent above: reported with the other wrong fields
 }
 
 // Create stores a new API key and returns the key and its clear text. The clear
@@ -55,7 +56,7 @@ func (i *Issuer) Create(ctx context.Context, q Request) (hook.APIKey, string, er
 	if !q.ExpiresAt.IsZero() && !q.ExpiresAt.After(now) {
 		errs = append(errs, hook.FieldError{Field: "expires_at", Message: "must be in the future"})
 	}
-	if errs = append(validateKey(q.Name, q.Tenant, q.Scopes), errs...); len(errs) > 0 {
+	if errs = hook.AlsoWrong(q.Wrong, append(validateKey(q.Name, q.Tenant, q.Scopes), errs...)); len(errs) > 0 {
 		return hook.APIKey{}, "", hook.Invalid(errs...)
 	}
 	var random [keyBytes]byte
@@ -100,15 +101,21 @@ func (i *Issuer) Revoke(ctx context.Context, id hook.KeyID) (hook.APIKey, error)
 
 func validateKey(name string, tenant hook.TenantID, scopes []hook.Scope) []hook.FieldError {
 	var errs []hook.FieldError
-	if name == "" || len(name) > maxKeyName || !hook.ValidText(name) {
+	if name == "" {
+		errs = append(errs, hook.FieldError{Field: "name", Message: "is missing"})
+	} else if len(name) > maxKeyName || !hook.ValidText(name) {
 		errs = append(errs, hook.FieldError{Field: "name", Message: fmt.Sprintf("must be 1 to %d bytes without control characters", maxKeyName)})
 	}
-	if tenant != hook.AllTenants {
+	if tenant == "" {
+		errs = append(errs, hook.FieldError{Field: "tenant", Message: "is missing"})
+	} else if tenant != hook.AllTenants {
 		if _, err := hook.ParseTenantID(string(tenant)); err != nil {
 			errs = append(errs, hook.FieldError{Field: "tenant", Message: `must be 1 to 64 of A-Z a-z 0-9 _ . -, not . or .., or "*" for all`})
 		}
 	}
-	if len(scopes) == 0 {
+	if scopes == nil {
+		errs = append(errs, hook.FieldError{Field: "scopes", Message: "is missing"})
+	} else if len(scopes) == 0 {
 		errs = append(errs, hook.FieldError{Field: "scopes", Message: "must name at least one of " + allScopes()})
 	}
 	for i, s := range scopes {

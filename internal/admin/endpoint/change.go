@@ -3,6 +3,7 @@ package endpoint
 import (
 	"context"
 	"fmt"
+	"reflect"
 
 	"surehook/internal/hook"
 )
@@ -12,26 +13,30 @@ import (
 // People change endpoints, so more writers at the same moment are unlikely.
 const maxChangeAttempts = 3
 
-// Change sets the given fields of the endpoint and stores a new version, even
-// if all values stay the same. version is the required version, 0 for any. The
-// uid cannot be changed. Changed limits apply at once to the parked deliveries: Change
+// Change sets the given fields of the endpoint and stores a new version. If all
+// values stay the same, Change writes nothing, and the version stays. The given value
+// of a header always counts as a change, because nobody here can read the stored one.
+// version is the required version, 0 for any. The uid cannot be changed. Changed limits apply at once to the parked deliveries: Change
 // starts their release. After an error of the release, the endpoint is changed.
 //
-// Errors: CodeInvalid names the wrong fields; CodeConflict if the endpoint has
-// another version, or after 3 version conflicts; CodeForbidden if the tenant has
+// Errors: CodeInvalid names the wrong fields; CodeStale if the endpoint has
+// another version; CodeConflict after 3 version conflicts; CodeForbidden if the tenant has
 // hook.MaxEndpointsPerURL endpoints with the new URL.
 func (a *Admin) Change(ctx context.Context, tenant hook.TenantID, ref string, version int64, f Fields) (hook.Endpoint, error) {
 	var limited bool // the limits differ
 	e, err := a.change(ctx, tenant, ref, version, func(e *hook.Endpoint) (bool, error) {
-		uid, rate, inFlight := e.UID, e.RatePerSecond, e.MaxInFlight
+		before := *e
 		f.apply(e)
-		limited = e.RatePerSecond != rate || e.MaxInFlight != inFlight
+		limited = e.RatePerSecond != before.RatePerSecond || e.MaxInFlight != before.MaxInFlight
 		errs := a.check(*e)
-		if e.UID != uid {
+		if e.UID != before.UID {
 			errs = append(errs, hook.FieldError{Field: "uid", Message: "cannot be changed"})
 		}
-		if len(errs) > 0 {
+		if errs = hook.AlsoWrong(f.Wrong, errs); len(errs) > 0 {
 			return false, hook.Invalid(errs...)
+		}
+		if same(before, *e) {
+			return false, nil
 		}
 		if err := a.sealHeaders(ctx, e); err != nil {
 			return false, err
@@ -44,9 +49,32 @@ func (a *Admin) Change(ctx context.Context, tenant hook.TenantID, ref string, ve
 	return e, a.release(ctx, e)
 }
 
+// same reports whether a change left all settings as they were. after has the given
+// values of headers in clear.
+func same(before, after hook.Endpoint) bool {
+	if len(after.Headers) > 0 {
+		return false
+	}
+	return reflect.DeepEqual(normal(before), normal(after))
+}
+
+// normal returns the endpoint with one form for equal settings: nil for an empty map,
+// and the defaults for the settings of the circuit.
+func normal(e hook.Endpoint) hook.Endpoint {
+	e.Headers = nil
+	if len(e.SealedHeaders) == 0 {
+		e.SealedHeaders = nil
+	}
+	if len(e.Metadata) == 0 {
+		e.Metadata = nil
+	}
+	e.Circuit = e.Circuit.WithDefaults()
+	return e
+}
+
 // Delete removes the endpoint. Parked deliveries are cancelled at once, other
 // unsettled deliveries at their next attempt. version is the required version,
-// 0 for any; CodeConflict if the endpoint has another version. After any other
+// 0 for any; CodeStale if the endpoint has another version. After any other
 // error the endpoint may be deleted.
 func (a *Admin) Delete(ctx context.Context, tenant hook.TenantID, ref string, version int64) error {
 	e, err := a.write(ctx, tenant, ref, version, a.remove, func(*hook.Endpoint) (bool, error) { return true, nil })
@@ -133,7 +161,7 @@ func (a *Admin) edited(
 		return hook.Endpoint{}, hook.Endpoint{}, false, err
 	}
 	if version != 0 && version != before.Version {
-		return hook.Endpoint{}, hook.Endpoint{}, false, hook.Conflict("the endpoint was changed since it was read")
+		return hook.Endpoint{}, hook.Endpoint{}, false, &hook.Error{Code: hook.CodeStale, Message: "the endpoint was changed since it was read"}
 	}
 	after = before
 	if changed, err = edit(&after); err != nil {

@@ -38,7 +38,7 @@ func (a *Admin) Create(ctx context.Context, tenant hook.TenantID, f Fields, secr
 	f.apply(&e)
 	errs := a.check(e)
 	secret, wrong := chosenSecret(secret)
-	if errs = append(errs, wrong...); len(errs) > 0 {
+	if errs = hook.AlsoWrong(f.Wrong, append(errs, wrong...)); len(errs) > 0 {
 		return hook.Endpoint{}, "", hook.Invalid(errs...)
 	}
 

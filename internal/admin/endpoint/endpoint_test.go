@@ -189,8 +189,8 @@ func TestAdmin_Change(t *testing.T) {
 		t.Parallel()
 
 		_, err := b.Change(t.Context(), tenant, "crm", 1, endpoint.Fields{Description: new("new")})
-		if hook.CodeOf(err) != hook.CodeConflict {
-			t.Errorf("Change(version 1) = %v; want CodeConflict", err)
+		if hook.CodeOf(err) != hook.CodeStale {
+			t.Errorf("Change(version 1) = %v; want CodeStale", err)
 		}
 	})
 }
@@ -206,7 +206,7 @@ func TestAdmin_Change_races(t *testing.T) {
 	}{
 		{name: "two conflicts are retried", writes: 2, version: 0, want: 0},
 		{name: "three conflicts are CodeConflict", writes: 3, version: 0, want: hook.CodeConflict},
-		{name: "one conflict is final with a version", writes: 1, version: 1, want: hook.CodeConflict},
+		{name: "one conflict is final with a version", writes: 1, version: 1, want: hook.CodeStale},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -235,8 +235,8 @@ func TestAdmin_Delete(t *testing.T) {
 
 	b := setup(t)
 	e, _ := b.create(t, func(f *endpoint.Fields) { f.UID = new("crm") })
-	if err := b.Delete(t.Context(), tenant, "crm", 7); hook.CodeOf(err) != hook.CodeConflict {
-		t.Errorf("Delete(version 7) = %v; want CodeConflict", err)
+	if err := b.Delete(t.Context(), tenant, "crm", 7); hook.CodeOf(err) != hook.CodeStale {
+		t.Errorf("Delete(version 7) = %v; want CodeStale", err)
 	}
 	if err := b.Delete(t.Context(), "globex", string(e.ID), 0); hook.CodeOf(err) != hook.CodeNotFound {
 		t.Errorf("Delete by another tenant = %v; want CodeNotFound", err)

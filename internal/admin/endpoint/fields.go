@@ -30,6 +30,7 @@ type Fields struct {
 	AutoDisable   *bool
 	Style         *hook.HeaderStyle
 	Schemes       *[]hook.Scheme
+	Wrong         []hook.FieldError // fields of a wrong form, and nil above: reported with the other wrong fields
 }
 
 // CircuitFields holds the settings of an endpoint's circuit. Zero means the default.

@@ -37,9 +37,14 @@ type Health struct {
 	Hour     Window // the current clock hour and the hour before
 	Day      Window // the clock hours started in the last 24 hours
 	Waiting  Waiting
-	Dead     int  // dead deliveries of any age
-	Complete bool // false after a timeout: Waiting and Dead are lower bounds
+	Reasons  map[hook.Reason]int // of the oldest parked deliveries, at most maxReasons
+	Queued   float64             // mean number of queued deliveries over Hour
+	Dead     int                 // dead deliveries of any age
+	Complete bool                // false after a timeout: Waiting, Reasons and Dead are lower bounds
 }
+
+// maxReasons bounds the parked deliveries with a counted reason: one page of the index.
+const maxReasons = 100
 
 // Waiting counts the recorded, unsettled deliveries.
 type Waiting struct {
@@ -61,6 +66,10 @@ func (r *Reader) Health(ctx context.Context, tenant hook.TenantID, ref string) (
 	}
 	h := healthOf(s, hours, now)
 	h.Complete, err = r.counting(ctx, func(ctx context.Context, group *errgroup.Group) {
+		group.Go(func() (err error) {
+			h.Reasons, err = r.parkedReasons(ctx, s.Endpoint.Widest())
+			return err
+		})
 		for state, n := range map[hook.State]*int{
 			hook.StateRetrying: &h.Waiting.Retrying, hook.StateParked: &h.Waiting.Parked, hook.StateDead: &h.Dead,
 		} {
@@ -73,12 +82,30 @@ func (r *Reader) Health(ctx context.Context, tenant hook.TenantID, ref string) (
 	return h, err
 }
 
+// parkedReasons counts the reasons of the oldest parked deliveries.
+func (r *Reader) parkedReasons(ctx context.Context, target hook.Target) (map[hook.Reason]int, error) {
+	parked, _, err := r.Index.Select(ctx, replay.Selection{Target: target, State: hook.StateParked, Limit: maxReasons})
+	if err != nil {
+		return nil, fmt.Errorf("find oldest parked deliveries of endpoint %s: %w", target.Endpoint, err)
+	}
+	reasons := make(map[hook.Reason]int)
+	for _, d := range parked {
+		reasons[d.Reason]++
+	}
+	return reasons, nil
+}
+
 // healthOf aggregates the hourly counts into the windows of the last hour and day.
+//
+// Queued follows Little's law: the mean number in a queue is the sum of all waits in a
+// span, divided by the span.
 func healthOf(s endpoint.Status, hours []stats.Hour, now time.Time) Health {
+	recent := review.Recent(hours, now)
 	return Health{
+		Queued: recent.Queued.Seconds() / now.Sub(review.RecentSince(now)).Seconds(),
 		Status: s,
 		At:     now,
-		Hour:   Window{Since: review.RecentSince(now), Counts: review.Recent(hours, now)},
+		Hour:   Window{Since: review.RecentSince(now), Counts: recent},
 		Day:    Window{Since: now.Add(-24*time.Hour + time.Hour - 1).Truncate(time.Hour), Counts: review.Day(hours, time.Time{}, now)},
 	}
 }

@@ -149,10 +149,24 @@ func TestReader_Health_counts(t *testing.T) {
 	hours, day := status.Window{Since: h.Hour.Since}, status.Window{Since: h.Day.Since}
 	want := status.Health{
 		Status: endpoint.Status{Endpoint: e, Gate: record}, At: b.now, Hour: hours, Day: day,
-		Waiting: status.Waiting{Retrying: 3, Parked: 2}, Dead: 4, Complete: true,
+		Waiting: status.Waiting{Retrying: 3, Parked: 2}, Reasons: map[hook.Reason]int{hook.ReasonNone: 2}, Dead: 4, Complete: true,
 	}
-	if diff := cmp.Diff(want, h, cmp.AllowUnexported(latency.Histogram{})); diff != "" {
+	if diff := cmp.Diff(want, h, cmp.AllowUnexported(latency.Histogram{}, latency.Coarse{})); diff != "" {
 		t.Errorf("Health (-want +got):\n%s", diff)
+	}
+}
+
+// TestReader_Health_queued has waits of 3 hours within the window of an hour and a half.
+func TestReader_Health_queued(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t) // 09:30
+	e := b.create(t)
+	for hour, wait := range []time.Duration{time.Hour, 2 * time.Hour, 100 * time.Hour} {
+		b.count(t, e, b.now.Add(-time.Duration(hour)*time.Hour), stats.Attempt{Class: hook.ClassDelivered, Number: 1, State: hook.StateDelivered, Queued: wait})
+	}
+	if h, err := b.Health(t.Context(), tenant, string(e.ID)); err != nil || h.Queued != 2 {
+		t.Errorf("Health = %v queued, %v; want 2", h.Queued, err)
 	}
 }
 

@@ -88,9 +88,10 @@ func (a *Admin) Limits(ctx context.Context, tenant hook.TenantID) (hook.TenantLi
 // limits can precede the tenant's first endpoint. Existing endpoints stay, even if the
 // tenant has more endpoints than the new limit.
 //
-// Errors: CodeInvalid names the wrong fields.
-func (a *Admin) SetLimits(ctx context.Context, tenant hook.TenantID, l hook.TenantLimits) error {
-	if wrong := hook.ValidateTenantLimits(l, a.Retention); len(wrong) > 0 {
+// Errors: CodeInvalid names the wrong fields. malformed are fields of a wrong form,
+// absent in l.
+func (a *Admin) SetLimits(ctx context.Context, tenant hook.TenantID, l hook.TenantLimits, malformed ...hook.FieldError) error {
+	if wrong := hook.AlsoWrong(malformed, hook.ValidateTenantLimits(l, a.Retention)); len(wrong) > 0 {
 		return hook.Invalid(wrong...)
 	}
 	if err := a.Store.SetTenantLimits(ctx, tenant, l); err != nil {

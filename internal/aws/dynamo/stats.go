@@ -19,14 +19,19 @@ import (
 	"surehook/internal/rule/stats"
 )
 
-// statsKept is the time to keep the counts of an hour after the hour's end.
-const statsKept = 48 * time.Hour
+// statsKept is the time to keep the counts of an hour after the hour's end: the span of
+// statistics and a day.
+const statsKept = 192 * time.Hour
+
+// maxExpression bounds the update of an hour's item. The limit of an expression is
+// 4,096 bytes.
+const maxExpression = 3800
 
 // Attributes of an hour's item, or prefixes of attributes. The names are short
 // because every batch writes the item.
 const (
-	okPrefix     = "o" // two digits of the minute follow
-	failedPrefix = "f" // two digits of the minute follow
+	okPrefix     = "o" // two digits of the minute follow; alone: the whole hour
+	failedPrefix = "f" // two digits of the minute follow; alone: the whole hour
 	classPrefix  = "c" // the name of the class follows
 	numberPrefix = "n" // the number of the attempt follows
 	bucketPrefix = "h" // the bucket of the histogram follows
@@ -34,10 +39,14 @@ const (
 	firstKey     = "d1"
 	waitedKey    = "w" // milliseconds
 	deadKey      = "x"
+	queuedKey    = "q" // milliseconds
 )
 
-// hourItem holds the numbers of an hour's item by attribute.
-type hourItem map[string]int
+// hourItem is an hour's item.
+type hourItem struct {
+	numbers map[string]int // by attribute
+	types   []string       // event types with counts of their own
+}
 
 // UnmarshalDynamoDBAttributeValue reads the numbers of the item. A review reads 25
 // items of some 200 numbers per endpoint, and the decoder of the SDK takes several
@@ -47,21 +56,24 @@ func (it *hourItem) UnmarshalDynamoDBAttributeValue(value types.AttributeValue) 
 	if !ok {
 		return errors.New("decode counts: not an item")
 	}
-	*it = make(hourItem, len(item.Value))
+	*it = hourItem{numbers: make(map[string]int, len(item.Value))}
 	for attribute, v := range item.Value {
 		if number, ok := v.(*types.AttributeValueMemberN); ok {
 			n, err := strconv.Atoi(number.Value)
 			if err != nil {
 				return fmt.Errorf("decode count %s: %w", attribute, err)
 			}
-			(*it)[attribute] = n
+			it.numbers[attribute] = n
 		}
+	}
+	if set, ok := item.Value[typesKey].(*types.AttributeValueMemberSS); ok {
+		it.types = set.Value
 	}
 	return nil
 }
 
 // of returns the count in the attribute.
-func (it hourItem) of(attribute string) int { return it[attribute] }
+func (it hourItem) of(attribute string) int { return it.numbers[attribute] }
 
 // minute returns the attribute for the minute of t.
 func minute(prefix string, t time.Time) string { return prefix + t.Format("04") }
@@ -102,38 +114,97 @@ func (s *Store) Count(
 
 // addCounts adds to the hour's item and returns the item. The keys in the index
 // by_state do not change within the hour, so the index is written once an hour.
+//
+// A condition guards the number of types in the item. Each failure of the condition
+// shows a type more in the item, so the loop ends.
 func (s *Store) addCounts(
 	ctx context.Context, tenant hook.TenantID, endpoint hook.EndpointID, add stats.Counts, now time.Time,
-) (hourItem, error) {
+) (item hourItem, err error) {
+	hour := now.Truncate(time.Hour)
+	for room := s.types.room(endpoint, hour); ; {
+		input := s.countUpdate(tenant, endpoint, add, room, now)
+		out, err := s.db.UpdateItem(ctx, input)
+		var stored map[string]types.AttributeValue
+		failed, full := errors.AsType[*types.ConditionalCheckFailedException](err)
+		switch {
+		case full:
+			stored = failed.Item
+		case err != nil:
+			return hourItem{}, err //nolint:wrapcheck // the caller translates
+		default:
+			stored = out.Attributes
+		}
+		if err := attributevalue.UnmarshalMap(stored, &item); err != nil {
+			return hourItem{}, err //nolint:wrapcheck // the caller translates
+		}
+		s.types.learn(endpoint, hour, item.types)
+		if !full {
+			return item, nil
+		}
+		if room.sure && len(item.types) <= len(room.known) {
+			return hourItem{}, err //nolint:wrapcheck // no DynamoDB answers so
+		}
+		room = typeRoom{known: item.types, sure: true}
+	}
+}
+
+// countUpdate returns the update of the hour's item.
+func (s *Store) countUpdate(
+	tenant hook.TenantID, endpoint hook.EndpointID, add stats.Counts, room typeRoom, now time.Time,
+) *dynamodb.UpdateItemInput {
 	values := map[string]types.AttributeValue{
 		":expires": number(ttl(now.Truncate(time.Hour).Add(time.Hour + statsKept))),
 		":hour":    text(activeShard(now, endpoint)),
 		":who":     text(activeRange(tenant, endpoint)),
 	}
+	condition := room.fit(&add.Types, values)
+	input := &dynamodb.UpdateItemInput{
+		TableName:                 s.table,
+		Key:                       statsKey(endpoint, now).attributes(),
+		ExpressionAttributeValues: values,
+		ReturnValues:              types.ReturnValueAllNew,
+	}
 	var adds []string
-	for _, a := range additions(add, now) {
-		if a.n != 0 {
-			adds = append(adds, a.attribute+" :"+a.attribute)
-			values[":"+a.attribute] = number(int64(a.n))
+	size := 0
+	put := func(all []addition) {
+		for _, a := range all {
+			term := a.attribute + " :" + a.attribute
+			if a.n != 0 && size+len(term) < maxExpression {
+				size += len(term) + len(", ")
+				adds = append(adds, term)
+				values[":"+a.attribute] = number(int64(a.n))
+			}
 		}
 	}
+	put(additions(add, now))
+	if condition != "" {
+		adds = append(adds, typesKey+" :types")
+		input.ConditionExpression = &condition
+		input.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
+	}
+	put(typeAdditions(add.Types))
 	update := "SET expires_at = :expires, state_pk = :hour, state_sk = :who"
 	if len(adds) > 0 {
 		update += " ADD " + strings.Join(adds, ", ")
 	}
-	out, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName:                 s.table,
-		Key:                       statsKey(endpoint, now).attributes(),
-		UpdateExpression:          aws.String(update),
-		ExpressionAttributeValues: values,
-		ReturnValues:              types.ReturnValueAllNew,
-	})
-	if err != nil {
-		return nil, err //nolint:wrapcheck // the caller translates
+	if old := pastMinutes(now); len(old) > 0 {
+		update += " REMOVE " + strings.Join(old, ", ")
 	}
-	var item hourItem
-	err = attributevalue.UnmarshalMap(out.Attributes, &item)
-	return item, err //nolint:wrapcheck // the caller translates
+	input.UpdateExpression = &update
+	return input
+}
+
+// pastMinutes returns the attributes of ten minutes before the window. No window needs
+// the minutes again, and without the minutes the item stays below a write unit.
+func pastMinutes(now time.Time) []string {
+	var old []string
+	first := now.Truncate(time.Minute).Add(time.Minute - circuit.Window)
+	for t := first.Add(-circuit.Window); t.Before(first); t = t.Add(time.Minute) {
+		if !t.Before(now.Truncate(time.Hour)) {
+			old = append(old, minute(okPrefix, t), minute(failedPrefix, t))
+		}
+	}
+	return old
 }
 
 // addition is an amount to add to an attribute.
@@ -151,6 +222,9 @@ func additions(c stats.Counts, now time.Time) []addition {
 		{firstKey, c.First},
 		{waitedKey, int(c.Waited.Milliseconds())},
 		{deadKey, c.Dead},
+		{queuedKey, int(c.Queued.Milliseconds())},
+		{okPrefix, c.OK},
+		{failedPrefix, c.Failed},
 	}
 	for class, n := range c.Classes {
 		all = append(all, addition{classPrefix + hook.Class(class).String(), n})
@@ -171,23 +245,25 @@ func (it hourItem) counts() stats.Counts {
 		First:     it.of(firstKey),
 		Waited:    time.Duration(it.of(waitedKey)) * time.Millisecond,
 		Dead:      it.of(deadKey),
+		Queued:    time.Duration(it.of(queuedKey)) * time.Millisecond,
+		OK:        it.of(okPrefix),
+		Failed:    it.of(failedPrefix),
 	}
+	entries := typeEntries(&c.Types, it.types)
 	for class := range c.Classes {
 		c.Classes[class] = it.of(classPrefix + hook.Class(class).String())
 	}
 	for i := range c.Numbers {
 		c.Numbers[i] = it.of(numberPrefix + strconv.Itoa(i))
 	}
-	for attribute, n := range it {
-		i, ok := digits(attribute[1:])
-		switch {
-		case !ok:
-		case strings.HasPrefix(attribute, bucketPrefix):
-			c.Latency.AddN(i, n)
-		case strings.HasPrefix(attribute, okPrefix):
-			c.OK += n
-		case strings.HasPrefix(attribute, failedPrefix):
-			c.Failed += n
+	for attribute, n := range it.numbers {
+		switch attribute[:1] {
+		case bucketPrefix:
+			if bucket, ok := digits(attribute[1:]); ok {
+				c.Latency.AddN(bucket, n)
+			}
+		case succeededPrefix, unsuccessPrefix, deathPrefix, coarsePrefix:
+			readTypeCount(entries, attribute, n)
 		}
 	}
 	return c

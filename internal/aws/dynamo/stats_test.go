@@ -1,6 +1,9 @@
 package dynamo_test
 
 import (
+	"fmt"
+	"math"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -17,12 +20,12 @@ func TestStore_Count_AddsAllAttemptsOfABatchInOneUpdate(t *testing.T) {
 	t.Parallel()
 
 	at := time.Date(2026, 1, 2, 3, 30, 0, 0, time.UTC)
-	add := stats.Counts{OK: 2, Failed: 3}
+	add := stats.Counts{OK: 2, Failed: 3, Queued: 2500 * time.Microsecond}
 	for _, a := range []stats.Attempt{
 		{Class: hook.ClassDelivered, Number: 1, Duration: 100 * time.Millisecond, State: hook.StateDelivered, Age: 1500 * time.Millisecond},
 		{Class: hook.ClassDelivered, Number: 2, Duration: 101 * time.Millisecond, State: hook.StateDelivered, Age: time.Minute + time.Nanosecond},
-		{Class: hook.ClassTimeout, Number: 2, Duration: 10 * time.Second, State: hook.StateRetrying},
-		{Class: hook.ClassRedirect, Number: 21, Duration: time.Millisecond, State: hook.StateDead},
+		{Type: "order.paid", Class: hook.ClassTimeout, Number: 2, Duration: 10 * time.Second, State: hook.StateRetrying},
+		{Type: "order.paid", Class: hook.ClassRedirect, Number: 21, Duration: time.Millisecond, State: hook.StateDead},
 		{Class: hook.ClassDNS, Number: 1, Duration: time.Second, State: hook.StateParked}, // no duration is counted
 	} {
 		add.Count(a)
@@ -37,11 +40,19 @@ func TestStore_Count_AddsAllAttemptsOfABatchInOneUpdate(t *testing.T) {
 		"TableName": "table",
 		"Key":       map[string]any{"pk": s("endpoint#ep_0123456789abcdef"), "sk": s("stats#2026-01-02T03")},
 		"UpdateExpression": "SET expires_at = :expires, state_pk = :hour, state_sk = :who ADD o30 :o30, f30 :f30, d :d, d1 :d1, w :w, x :x, " +
+			"q :q, o :o, f :f, " +
 			"cdelivered :cdelivered, ctimeout :ctimeout, cdns :cdns, credirect :credirect, n1 :n1, n2 :n2, n21 :n21, " +
-			"h0 :h0, h46 :h46, h92 :h92",
+			"h0 :h0, h46 :h46, h92 :h92, t :types, " +
+			"e8tq2 :e8tq2, e8tq21 :e8tq21, k8tq0 :k8tq0, l8tq0 :l8tq0, l8tq18 :l8tq18, s_1 :s_1, s_2 :s_2, e_1 :e_1, l_9 :l_9 " +
+			"REMOVE o11, f11, o12, f12, o13, f13, o14, f14, o15, f15, o16, f16, o17, f17, o18, f18, o19, f19, o20, f20",
+		"ConditionExpression":                 "attribute_not_exists(t) OR size(t) <= :room OR (contains(t, :type0))",
+		"ReturnValuesOnConditionCheckFailure": "ALL_OLD",
 		"ExpressionAttributeValues": map[string]any{
-			":expires": n("1767499200"), ":hour": s("active#2026-01-02T03#05"), ":who": s("acme#ep_0123456789abcdef"),
+			":expires": n("1768017600"), ":hour": s("active#2026-01-02T03#05"), ":who": s("acme#ep_0123456789abcdef"),
 			":o30": n("2"), ":f30": n("3"), ":d": n("2"), ":d1": n("1"), ":w": n("61500"), ":x": n("1"),
+			":q": n("2"), ":o": n("2"), ":f": n("3"), ":s_1": n("1"), ":s_2": n("1"), ":e_1": n("1"), ":l_9": n("2"),
+			":e8tq2": n("1"), ":e8tq21": n("1"), ":k8tq0": n("1"), ":l8tq0": n("1"), ":l8tq18": n("1"),
+			":room": n("7"), ":type0": s("order.paid"), ":types": map[string]any{"SS": []any{"order.paid"}},
 			":cdelivered": n("2"), ":ctimeout": n("1"), ":cdns": n("1"), ":credirect": n("1"),
 			":n1": n("2"), ":n2": n("2"), ":n21": n("1"),
 			":h0": n("1"), ":h46": n("2"), ":h92": n("1"),
@@ -53,52 +64,148 @@ func TestStore_Count_AddsAllAttemptsOfABatchInOneUpdate(t *testing.T) {
 	}
 }
 
-// Each batch writes the whole item, at one write unit per kilobyte.
-// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html
-func TestStore_Count_AnHoursItemStaysSmall(t *testing.T) {
+// TestStore_Count_keepsTheNumberOfTypes has an item without room for another type. The
+// failed update shows the types, and the process remembers them.
+func TestStore_Count_keepsTheNumberOfTypes(t *testing.T) {
 	t.Parallel()
 
-	const expressionLimit, most = 4096, 3 * 1024 // bytes
-
-	add := stats.Counts{OK: 123_456, Failed: 123_456, Delivered: 123_456, First: 123_456, Waited: 123_456 * time.Hour, Dead: 123_456}
-	for i := range add.Classes {
-		add.Classes[i] = 123_456
-	}
-	for i := range add.Numbers {
-		add.Numbers[i] = 123_456
-	}
-	for bucket := range latency.BucketCount {
-		add.Latency.AddN(bucket, 123_456)
-	}
-	w, store := newWire(t)
-	start := time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
-	for minute := range 60 {
-		if _, err := store.Count(t.Context(), "acme", endpointID, add, start.Add(time.Duration(minute)*time.Minute)); err != nil {
-			t.Fatal(err)
+	at := time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
+	const full = `"t":{"SS":["a","b","c","d","e","f","g","h"]},"o00":{"N":"5"}`
+	w, store := newWire(t,
+		answer{status: 400, body: `{"__type":"com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException","message":"no","Item":{` + full + `}}`},
+		answer{body: `{"Attributes":{` + full + `}}`},
+	)
+	add := stats.Counts{OK: 2}
+	add.Count(stats.Attempt{Type: "new", Class: hook.ClassDNS, Number: 1})
+	add.Count(stats.Attempt{Type: "a", Class: hook.ClassDNS, Number: 1})
+	for range 2 {
+		if got, err := store.Count(t.Context(), "acme", endpointID, add, at); err != nil || got.OK != 5 {
+			t.Fatalf("Count() = %+v, %v; want 5 OK", got, err)
 		}
 	}
+	sent := w.sent()
+	if len(sent) != 3 {
+		t.Fatalf("two counts made %d requests; want 3", len(sent))
+	}
+	if condition := sent[0].body["ConditionExpression"]; condition != "attribute_not_exists(t) OR size(t) <= :room OR (contains(t, :type0) AND contains(t, :type1))" {
+		t.Errorf("the first update has the condition %v", condition)
+	}
+	for i, r := range sent[1:] {
+		update, _ := r.body["UpdateExpression"].(string)
+		if r.body["ConditionExpression"] != nil || strings.Contains(update, ":types") || !strings.Contains(update, "e_1 :e_1") || !strings.Contains(update, "eObh1") {
+			t.Errorf("update %d = %v on condition %v; want no new type, the new type as other", i+1, update, r.body["ConditionExpression"])
+		}
+	}
+}
 
-	item := map[string]int{"pk": len("endpoint#ep_0123456789abcdef"), "sk": len("stats#2026-01-02T03"), "expires_at": 6, "state_pk": 23, "state_sk": 30}
-	for _, r := range w.sent() {
+// hourSize returns the bytes of the item after the updates.
+// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html
+func hourSize(t *testing.T, updates []request) int {
+	t.Helper()
+
+	const expressionLimit = 4096
+	numbers, types := make(map[string]int), make(map[string]bool)
+	for _, r := range updates {
 		if r.op != "UpdateItem" {
 			continue // the hour before
 		}
-		if update, _ := r.body.at("UpdateExpression").(string); len(update) > expressionLimit {
+		update, _ := r.body["UpdateExpression"].(string)
+		if len(update) > expressionLimit {
 			t.Fatalf("the update's expression has %d bytes; want at most %d", len(update), expressionLimit)
 		}
-		values, _ := r.body.at("ExpressionAttributeValues").(map[string]any)
+		values, _ := r.body["ExpressionAttributeValues"].(map[string]any)
 		for name, value := range values {
-			if number, ok := value.(map[string]any)["N"].(string); ok && name != ":expires" {
-				item[strings.TrimPrefix(name, ":")] = 2 + len(number)/2 // one byte per two digits, and up to two bytes
+			typed, _ := value.(map[string]any)
+			set, _ := typed["SS"].([]any)
+			for _, one := range set {
+				name, _ := one.(string)
+				types[name] = true
+			}
+			if text, ok := typed["N"].(string); ok && name != ":expires" && name != ":room" {
+				n, err := strconv.Atoi(text)
+				if err != nil {
+					t.Fatal(err)
+				}
+				numbers[strings.TrimPrefix(name, ":")] += n
 			}
 		}
+		_, removed, _ := strings.Cut(update, " REMOVE ")
+		for name := range strings.SplitSeq(removed, ", ") {
+			delete(numbers, name)
+		}
 	}
-	size := 0
-	for name, value := range item {
-		size += len(name) + value
+	size := len("pk"+"sk"+"expires_at"+"state_pk"+"state_sk") + 6 + len("t")
+	for _, text := range []string{"endpoint#ep_0123456789abcdef", "stats#2026-01-02T03", "active#2026-01-02T03#05", "acme#ep_0123456789abcdef"} {
+		size += len(text)
 	}
-	if len(item) < 120+latency.BucketCount || size > most {
-		t.Errorf("the fullest hour has %d attributes in %d bytes; want all, in at most %d", len(item), size, most)
+	for name, n := range numbers {
+		size += len(name) + 1 + (len(strconv.Itoa(n))+1)/2 // one byte per two digits, and one byte
+	}
+	for name := range types {
+		size += len(name)
+	}
+	return size
+}
+
+// Each batch writes the whole item, at one write unit per kilobyte.
+func TestStore_Count_AnHoursItemStaysSmall(t *testing.T) {
+	t.Parallel()
+
+	const unit, most = 1024, 7 * 1024 // bytes
+	fullest := stats.Counts{OK: 123_456, Failed: 123_456, Delivered: 123_456, First: 123_456, Waited: 123_456 * time.Hour, Dead: 123_456}
+	for i := range fullest.Classes {
+		fullest.Classes[i] = 123_456
+	}
+	for i := range fullest.Numbers {
+		fullest.Numbers[i] = 123_456
+	}
+	for bucket := range latency.BucketCount {
+		fullest.Latency.AddN(bucket, 123_456)
+	}
+	all := []stats.Counts{fullest}
+	for i := range stats.MaxTypes { // every type with every count
+		var one stats.Counts
+		for number := range hook.MaxAttempts {
+			for class := hook.ClassDelivered; class <= hook.ClassUnavailable; class++ {
+				one.Count(stats.Attempt{
+					Type: fmt.Sprintf("order.%d", i), Class: class, Number: number + 1, State: hook.StateDead,
+					Duration: time.Duration(float64(time.Millisecond) * math.Pow(1.65, float64(number))),
+				})
+			}
+		}
+		all = append(all, one)
+	}
+	// 600 successes a minute of 8 types. The durations lie within a factor of 8.
+	busy := stats.Counts{OK: 600}
+	for i := range 600 {
+		took := 60*time.Millisecond + time.Duration(i%100*i%100)*4*time.Millisecond
+		busy.Count(stats.Attempt{
+			Type:  []string{"order.created", "order.paid", "order.shipped", "order.refunded", "user.created", "user.deleted", "invoice.paid", "ping"}[i%8],
+			Class: hook.ClassDelivered, Number: 1, State: hook.StateDelivered, Duration: took, Age: took + time.Second, Queued: time.Second,
+		})
+	}
+	failing := busy
+	failing.Failed = 10
+	for range failing.Failed {
+		failing.Count(stats.Attempt{Type: "ping", Class: hook.ClassUnavailable, Number: 1, State: hook.StateRetrying, Duration: time.Second})
+	}
+	for name, tt := range map[string]struct {
+		adds []stats.Counts
+		most int
+	}{"fullest": {all, most}, "busy": {[]stats.Counts{busy}, unit}, "some failures": {[]stats.Counts{failing}, unit}} {
+		w, store := newWire(t)
+		start := time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
+		for minute := range 60 {
+			for _, add := range tt.adds {
+				if _, err := store.Count(t.Context(), "acme", endpointID, add, start.Add(time.Duration(minute)*time.Minute)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		size := hourSize(t, w.sent())
+		if size > tt.most {
+			t.Errorf("the hour (%s) has %d bytes; want at most %d", name, size, tt.most)
+		}
 	}
 }
 

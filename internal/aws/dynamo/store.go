@@ -40,6 +40,7 @@ type Store struct {
 	db      *dynamodb.Client
 	table   *string
 	payload codec
+	types   typeCache
 }
 
 // New returns the store in the table.

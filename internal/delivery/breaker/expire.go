@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"surehook/internal/hook"
@@ -94,7 +93,7 @@ func (r *reconciliation) expiresAt(d hook.Delivery) time.Time {
 // endDeliveries ends the deliveries, and keeps the errors in faults. The error of one
 // delivery does not stop the others.
 func (r *reconciliation) endDeliveries(ctx context.Context, deliveries []hook.Delivery) {
-	var ended atomic.Int64
+	ended := make([]bool, len(deliveries))
 	failed := make([]bool, len(deliveries))
 	faults := forEach(len(deliveries), func(i int) error {
 		d := deliveries[i]
@@ -105,34 +104,38 @@ func (r *reconciliation) endDeliveries(ctx context.Context, deliveries []hook.De
 		} else {
 			d.State, d.Reason = hook.StateDead, hook.ReasonExpired
 		}
-		saved, err := r.endDelivery(ctx, d)
-		if saved {
-			ended.Add(1)
-		}
+		var err error
+		ended[i], err = r.endDelivery(ctx, d)
 		failed[i] = err != nil
 		return err
 	})
 	r.faults = append(r.faults, faults...)
+	var dead stats.Counts
+	n := 0
 	for i, d := range deliveries {
 		if failed[i] {
 			r.failed[d.Ref()] = true
 		}
+		if ended[i] {
+			n++
+			dead.Add(stats.Deaths(d.EventType, 1))
+		}
 	}
-	if n := int(ended.Load()); r.endpoint == nil {
+	if r.endpoint == nil {
 		r.cancelled += n
 	} else {
 		r.expired += n
-		r.countDead(ctx, n)
+		r.countDead(ctx, dead)
 	}
 }
 
 // countDead adds dead deliveries to the stats of the endpoint. A lost count
 // changes no delivery, so countDead logs the error and continues.
-func (r *reconciliation) countDead(ctx context.Context, n int) {
-	if n == 0 {
+func (r *reconciliation) countDead(ctx context.Context, dead stats.Counts) {
+	if dead.Dead == 0 {
 		return
 	}
-	if _, err := r.Store.Count(ctx, r.check.Tenant, r.check.Endpoint, stats.Counts{Dead: n}, r.now); err != nil {
+	if _, err := r.Store.Count(ctx, r.check.Tenant, r.check.Endpoint, dead, r.now); err != nil {
 		r.Log.ErrorContext(ctx, "dead_count.failed", slog.String(names.LogEndpoint, string(r.check.Endpoint)), slog.Any(names.LogError, err))
 	}
 }

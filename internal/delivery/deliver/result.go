@@ -19,9 +19,15 @@ import (
 // (class 0). When another decision stands, the state is 0 and the result holds only
 // the endpoint's answer.
 func resultOf(s *subject, o hook.Outcome, recorded hook.Delivery, own bool, now time.Time) gate.Result {
-	r := gate.Result{Attempt: stats.Attempt{Class: o.Class, Number: s.token.Attempt, Duration: o.Duration}, RetryAfter: o.RetryAfter}
+	r := gate.Result{
+		Attempt:    stats.Attempt{Type: s.event.Type, Class: o.Class, Number: s.token.Attempt, Duration: o.Duration},
+		RetryAfter: o.RetryAfter,
+	}
 	if own {
 		r.State, r.Age = recorded.State, now.Sub(recorded.CreatedAt)
+	}
+	if own && o.Class != 0 && s.token.Attempt == 1 && recorded.Parks == 0 {
+		r.Queued = max(r.Age-o.Duration, 0)
 	}
 	return r
 }
@@ -73,7 +79,7 @@ func recoverPanic(f func() error) (err error) {
 // other dead deliveries. No decision depends on the count, so countDead only logs
 // an error.
 func (d *Deliverer) countDead(ctx context.Context, s *subject) {
-	_, err := d.Store.Count(ctx, s.token.Tenant, s.token.Delivery.Endpoint, stats.Counts{Dead: 1}, d.Now())
+	_, err := d.Store.Count(ctx, s.token.Tenant, s.token.Delivery.Endpoint, stats.Deaths(s.event.Type, 1), d.Now())
 	if err != nil {
 		d.Log.ErrorContext(ctx, "dead_count.failed",
 			slog.String(names.LogDelivery, s.token.Delivery.String()), slog.Any(names.LogError, err))

@@ -42,6 +42,9 @@ type Request struct {
 	// RetainFor is the retention of the event, from hook.MinRetention to the
 	// environment's; 0 for none. A shorter retention of the tenant takes precedence.
 	RetainFor time.Duration
+	// Wrong has the fields of a wrong form, absent above. They are reported with the
+	// other wrong fields, and the event is refused.
+	Wrong []hook.FieldError
 }
 
 // Result is the result of a request.
@@ -163,7 +166,7 @@ type post struct {
 func (a *Acceptor) preparePost(tenant hook.TenantID, l hook.TenantLimits, r Request, now time.Time) post {
 	p := a.newPost(tenant, l, r, now)
 	fields := append(hook.ValidateEvent(p.event), hook.ValidateRetainFor(r.RetainFor, a.Retention)...)
-	if len(fields) > 0 {
+	if fields = hook.AlsoWrong(r.Wrong, fields); len(fields) > 0 {
 		p.err = hook.Invalid(fields...)
 	}
 	return p

@@ -21,6 +21,7 @@ type JobRequest struct {
 	// filter, whatever the states of their deliveries, and sends the events to it. Then
 	// From and To bound the acceptance. Empty: the job replays deliveries.
 	AddTo string
+	Wrong []hook.FieldError // fields of a wrong form, absent above: reported with the other wrong fields
 }
 
 // newFilter checks the request and returns the filter; CodeInvalid names every
@@ -56,7 +57,7 @@ func (r *Replayer) newFilter(ctx context.Context, tenant hook.TenantID, q JobReq
 			return Filter{}, fmt.Errorf("read endpoint %s: %w", q.AddTo, err)
 		}
 	}
-	if len(errs) > 0 {
+	if errs = hook.AlsoWrong(q.Wrong, errs); len(errs) > 0 {
 		return Filter{}, hook.Invalid(errs...)
 	}
 	return f, nil

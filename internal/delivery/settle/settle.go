@@ -115,7 +115,7 @@ func (s Settlement) retire(ctx context.Context, ref hook.DeliveryRef, settledAt 
 // back twice. After a crash or an error between the two, the death stays in the
 // counts for at most a day; the next Complete does not count again.
 func (s Settlement) uncountDead(ctx context.Context, d hook.Delivery) error {
-	if _, err := s.Store.Count(ctx, d.Tenant, d.ID.Endpoint, stats.Counts{Dead: -1}, d.UpdatedAt); err != nil {
+	if _, err := s.Store.Count(ctx, d.Tenant, d.ID.Endpoint, stats.Deaths(d.EventType, -1), d.UpdatedAt); err != nil {
 		return fmt.Errorf("take back the death of delivery %s: %w", d.ID, err)
 	}
 	return nil

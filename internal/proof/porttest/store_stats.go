@@ -23,6 +23,9 @@ func statsCases() []storeCase {
 		{name: "hours at or after a time are read in order", run: hoursSince},
 		{name: "20 racing counts of everything add up", run: hoursRace},
 		{name: "deaths are taken back", run: hoursTakenBack},
+		{name: "counts by event type come back", run: typesComeBack},
+		{name: "an hour has counts of its first types, and of the others together", run: typesBounded},
+		{name: "20 racing counts of 20 types lose nothing", run: typesRace},
 		{name: "active endpoints of an hour are listed by tenant and id", run: activeListed},
 		{name: "active endpoints are listed page by page", run: activePages},
 		{name: "120 active endpoints are listed page by page, each once", run: manyActive},
@@ -35,6 +38,7 @@ func hourStart() time.Time { return time.Date(2025, 12, 31, 22, 0, 0, 0, time.UT
 // everything returns counts with all fields set, times n.
 func everything(n int) stats.Counts {
 	c := stats.Counts{OK: n, Failed: 2 * n, Delivered: 3 * n, First: 4 * n, Waited: time.Duration(n) * 5001 * time.Millisecond, Dead: 6 * n}
+	c.Queued = time.Duration(n) * 3001 * time.Millisecond
 	for i := range c.Classes {
 		c.Classes[i] = n * (10 + i)
 	}
@@ -58,7 +62,7 @@ func wantHours(t *testing.T, s StoreUnderTest, endpoint hook.EndpointID, since t
 	t.Helper()
 
 	got, err := s.Hours(t.Context(), endpoint, since)
-	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), cmp.AllowUnexported(latency.Histogram{})); diff != "" || err != nil {
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), cmp.AllowUnexported(latency.Histogram{}, latency.Coarse{})); diff != "" || err != nil {
 		t.Errorf("Hours(since %s) = %v, differs (-want +got):\n%s", since, err, diff)
 	}
 	for _, h := range got {
@@ -121,6 +125,66 @@ func hoursTakenBack(t *testing.T, s StoreUnderTest) {
 	wantHours(t, s, endpoint, start,
 		stats.Hour{Start: start, Counts: stats.Counts{Dead: 2, OK: 1}},
 		stats.Hour{Start: start.Add(time.Hour), Counts: stats.Counts{Dead: -1}})
+}
+
+// typedCounts returns the counts of n deliveries of the type at the second attempt, and
+// of a death.
+func typedCounts(eventType string, n int) stats.Counts {
+	c := stats.Deaths(eventType, 1)
+	for range n {
+		c.Count(stats.Attempt{Type: eventType, Class: hook.ClassTimeout, Number: 1, Duration: 10 * time.Second, State: hook.StateRetrying})
+		c.Count(stats.Attempt{Type: eventType, Class: hook.ClassDelivered, Number: 2, Duration: 100 * time.Millisecond, State: hook.StateDelivered})
+	}
+	return c
+}
+
+func typesComeBack(t *testing.T, s StoreUnderTest) {
+	endpoint, start := hook.NewEndpointID(), hourStart()
+	var want stats.Counts
+	for i, eventType := range []string{"order.paid", "a", strings.Repeat("x", 128), "A-_.z", "order.paid", ""} {
+		countAt(t, s, "acme", endpoint, typedCounts(eventType, i+1), start.Add(time.Duration(i)*time.Minute))
+		want.Add(typedCounts(eventType, i+1))
+	}
+	countAt(t, s, "acme", endpoint, stats.Deaths("a", -1), start)
+	want.Add(stats.Deaths("a", -1))
+	wantHours(t, s, endpoint, start, stats.Hour{Start: start, Counts: want})
+
+	all := typedCounts("order.paid", 1) // several types at once
+	all.Add(typedCounts("new", 2))
+	countAt(t, s, "acme", endpoint, all, start.Add(time.Hour-1))
+	want.Add(all)
+	next := typedCounts("next", 1)
+	countAt(t, s, "acme", endpoint, next, start.Add(time.Hour))
+	wantHours(t, s, endpoint, start, stats.Hour{Start: start, Counts: want}, stats.Hour{Start: start.Add(time.Hour), Counts: next})
+}
+
+func typesBounded(t *testing.T, s StoreUnderTest) {
+	endpoint, start := hook.NewEndpointID(), hourStart()
+	var want stats.Counts
+	for i := range stats.MaxTypes + 3 {
+		eventType := fmt.Sprintf("type-%02d", (i*7)%11)
+		countAt(t, s, "acme", endpoint, typedCounts(eventType, 1), start)
+		want.Add(typedCounts(eventType, 1))
+	}
+	wantHours(t, s, endpoint, start, stats.Hour{Start: start, Counts: want})
+	known, late := want.Types.Named[3].Type, typedCounts("zzz", 2)
+	late.Add(typedCounts(known, 3))
+	countAt(t, s, "acme", endpoint, late, start.Add(time.Minute))
+	want.Add(late)
+	wantHours(t, s, endpoint, start, stats.Hour{Start: start, Counts: want})
+}
+
+func typesRace(t *testing.T, s StoreUnderTest) {
+	endpoint, start := hook.NewEndpointID(), hourStart()
+	race(t, 20, func(ctx context.Context, i int) error {
+		_, err := s.Count(ctx, "acme", endpoint, typedCounts(fmt.Sprintf("type-%02d", i), 1), start)
+		return err
+	})
+	hours, err := s.Hours(t.Context(), endpoint, start)
+	check(t, err)
+	if len(hours) != 1 || hours[0].Types.Len() != stats.MaxTypes || hours[0].Types.Other.Attempts() != 2*(20-stats.MaxTypes) || hours[0].Attempts() != 40 {
+		t.Errorf("20 racing types = %+v; want %d types, and the rest as other", hours, stats.MaxTypes)
+	}
 }
 
 func hoursRace(t *testing.T, s StoreUnderTest) {

@@ -62,7 +62,8 @@ func (w *simulation) checkState(p *process, old, d hook.Delivery) {
 	case old.State.Settled() && (d.Attempts != old.Attempts || d.Last.Class != old.Last.Class):
 		w.fail(checkState, "%s: %s is %s and is given another attempt", p.name, d.ID, old.State)
 	case d.State == hook.StateParked && (d.Reason == hook.ReasonPaused || d.Reason == hook.ReasonDisabled) &&
-		s.Status == hook.StatusActive && s.inactive.Before(p.started):
+		s.Status == hook.StatusActive && s.inactive.Before(p.started) &&
+		(old.State != d.State || old.Reason != d.Reason): // an attempt recorded over a park leaves the park
 		w.fail(checkState, "%s: %s is parked (%s), and its endpoint is active", p.name, d.ID, d.Reason)
 	case d.State == hook.StateParked && d.Reason == hook.ReasonCircuit && c.open.IsZero() && c.opened.Before(p.started):
 		w.fail(checkState, "%s: %s is parked, and its circuit is closed", p.name, d.ID)

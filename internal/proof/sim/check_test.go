@@ -35,6 +35,7 @@ type checker struct {
 	writes    map[hook.DeliveryRef][]time.Time
 	sentOn    map[hook.DeliveryRef]int  // times that function deliver sent a token on without an attempt
 	asked     map[hook.Token]time.Time  // when the sender wanted the token to arrive
+	named     map[hook.JobID][]named    // the messages that continue the job, in the order of their saves
 	copies    int                       // second tokens of schedules, to come
 	early     map[hook.DeliveryRef]bool // redriven by hand between dead letter and death
 	removed   map[hook.DeliveryRef]bool // by the TTL of the table
@@ -107,6 +108,7 @@ func newChecker() checker {
 		blamed:   make(map[hook.DeliveryRef][]string),
 		hit:      make(map[hook.DeliveryRef]time.Time),
 		parks:    make(map[attempt]int),
+		named:    make(map[hook.JobID][]named),
 		troubled: make(map[hook.EndpointID]time.Time),
 		writes:   make(map[hook.DeliveryRef][]time.Time),
 		sentOn:   make(map[hook.DeliveryRef]int),

@@ -195,8 +195,8 @@ func mutations() []mutation {
 			old: "now.Before(d.NextAttemptAt.Add(-earlyTolerance)):", bug: "now.Before(d.NextAttemptAt.Add(-earlyTolerance)) && now.IsZero():",
 		},
 		{
-			name: "a release writes the nonce of its token", file: "delivery/breaker/release.go", by: []check{checkLate, checkLost},
-			old: "d.State, d.Reason = hook.StateRetrying, hook.ReasonNone\n\t\td.Next", bug: "d.State, d.Reason, d.Token = hook.StateRetrying, hook.ReasonNone, tokens[i].Nonce\n\t\td.Next",
+			name: "a release sends its token with the nonce of the token that parked", file: "delivery/breaker/release.go", by: []check{checkMessages, checkDuplicate},
+			old: "tokens[i] = d.NextToken()", bug: "tokens[i] = d.NextToken()\n\t\ttokens[i].Nonce = d.Token",
 		},
 		{
 			name: "a throttled token asks again every 2 seconds", file: "delivery/gate/gate.go", by: []check{checkMessages},
@@ -205,6 +205,10 @@ func mutations() []mutation {
 		{
 			name: "a decision is written again on the same record after a conflict", file: "delivery/deliver/settle.go", by: []check{checkWrites},
 			old: "\t\t\tcurrent = written.record\n\t\t}\n\t\tif parked", bug: "\t\t\t_ = written.record\n\t\t}\n\t\tif parked",
+		},
+		{
+			name: "every message of a job continues the job", file: "delivery/replay/chain.go", by: []check{checkMessages},
+			old: "switch w.message.Nonce {\n\tcase w.job.Next:", bug: "switch w.message.Nonce {\n\tdefault:",
 		},
 		{
 			name: "a slot is leased for an hour", file: "delivery/gate/limits.go", by: []check{checkLease},

@@ -181,6 +181,7 @@ func (s ports) Enqueue(ctx context.Context, l hook.CircuitCheck, delay time.Dura
 
 func (s ports) Continue(ctx context.Context, m replay.Message, delay time.Duration) error {
 	return done(s.p, "continue", string(m.Job), write, func() error {
+		s.p.checkJobMessage(m)
 		times := 1
 		if s.p.chance(s.p.rates.duplicate) {
 			times = 2

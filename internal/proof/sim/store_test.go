@@ -223,7 +223,11 @@ func (s ports) Job(ctx context.Context, t hook.TenantID, id hook.JobID) (replay.
 
 func (s ports) SaveJob(ctx context.Context, j replay.Job) error {
 	return done(s.p, "save job", string(j.ID)+" "+j.State.String()+" "+strconv.Itoa(len(j.Pending)), conditional, func() error {
-		return s.Store.SaveJob(ctx, j)
+		err := s.Store.SaveJob(ctx, j)
+		if err == nil {
+			s.p.simulation.sawJob(j)
+		}
+		return err
 	})
 }
 

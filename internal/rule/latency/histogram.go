@@ -41,22 +41,32 @@ func (h *Histogram) Count() int {
 // most 5 % for durations from Shortest to Longest. An empty histogram gives 0. p is
 // clamped to 0 to 100.
 func (h *Histogram) Percentile(p float64) time.Duration {
-	count := h.Count()
-	if count == 0 {
+	bucket, ok := percentile(h.counts[:], p)
+	if !ok {
 		return 0
+	}
+	return Value(bucket)
+}
+
+// percentile returns the bucket with the percentile; ok is false without counts.
+func percentile(counts []int, p float64) (bucket int, ok bool) {
+	count := 0
+	for _, n := range counts {
+		count += n
+	}
+	if count == 0 {
+		return 0, false
 	}
 	rank := 1
 	if r := math.Ceil(p * float64(count) / 100); r > 1 { // the product comes first, because the product is exact for a whole p
 		rank = int(min(r, float64(count)))
 	}
-	last := 0
-	for bucket, n := range h.Buckets() {
-		last = bucket
-		if rank -= n; rank <= 0 {
-			break
+	for i, n := range counts {
+		if rank -= n; n > 0 && rank <= 0 {
+			return i, true
 		}
 	}
-	return Value(last)
+	return 0, false // unreachable: the rank is at most the count
 }
 
 // Buckets returns the nonempty buckets in ascending order, with counts.

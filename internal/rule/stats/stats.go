@@ -38,16 +38,21 @@ type Counts struct {
 	Waited    time.Duration // sum of the times from event to success, over delivered deliveries
 	Dead      int           // dead deliveries, without the deaths with a settled replay; negative in an hour with more such deaths than counted
 
+	Queued time.Duration // sum of the times from event to first attempt, without deliveries parked before
+
 	Latency latency.Histogram // durations of attempts with a response or a timeout
+	Types   Types             // the same attempts and deaths by event type
 }
 
 // Attempt is the result of one attempt.
 type Attempt struct {
+	Type     string // of the event
 	Class    hook.Class
 	Number   int
 	Duration time.Duration
 	State    hook.State    // of the delivery after the attempt
 	Age      time.Duration // of the delivery after the attempt
+	Queued   time.Duration // from event to first attempt; 0 for later attempts and for a delivery parked before
 }
 
 // Count adds an attempt. Count does not change OK and Failed: package gate counts both.
@@ -72,6 +77,15 @@ func (c *Counts) Count(a Attempt) {
 	if timed(a.Class) {
 		c.Latency.Add(a.Duration)
 	}
+	c.Queued += a.Queued
+	c.Types.Of(a.Type).count(a)
+}
+
+// Deaths returns the counts of n deaths without an attempt; below 0 takes deaths back.
+func Deaths(eventType string, n int) Counts {
+	c := Counts{Dead: n}
+	c.Types.Of(eventType).Dead = n
+	return c
 }
 
 // timed reports whether the duration of an attempt of the class measures the speed
@@ -100,7 +114,9 @@ func (c *Counts) Add(other Counts) {
 	c.First += other.First
 	c.Waited += other.Waited
 	c.Dead += other.Dead
+	c.Queued += other.Queued
 	c.Latency.Merge(other.Latency)
+	c.Types.Add(other.Types)
 }
 
 // Attempts returns the number of attempts.
@@ -159,5 +175,9 @@ func Sum(hours []Hour, since time.Time) Counts {
 		}
 	}
 	sum.Dead = max(sum.Dead, 0)
+	for i := range sum.Types.Named {
+		sum.Types.Named[i].Dead = max(sum.Types.Named[i].Dead, 0)
+	}
+	sum.Types.Other.Dead = max(sum.Types.Other.Dead, 0)
 	return sum
 }

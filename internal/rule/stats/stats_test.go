@@ -15,7 +15,7 @@ import (
 func wantSame(t *testing.T, call string, want, got stats.Counts) {
 	t.Helper()
 
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(latency.Histogram{})); diff != "" {
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(latency.Histogram{}, latency.Coarse{})); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", call, diff)
 	}
 }
@@ -88,6 +88,7 @@ func TestCounts_Count_ByStateAndNumber(t *testing.T) {
 			tt.attempt.Duration, tt.attempt.Age = duration, age
 			var got stats.Counts
 			got.Count(tt.attempt)
+			got.Types = stats.Types{} // TestCounts_Count_ByType
 			wantSame(t, fmt.Sprintf("Count(%+v)", tt.attempt), tt.want, got)
 		})
 	}
@@ -240,6 +241,10 @@ func TestSum_hasNoNegativeDeaths(t *testing.T) {
 	hours := []stats.Hour{{Start: first, Counts: stats.Counts{Dead: -2}}, {Start: first.Add(time.Hour), Counts: stats.Counts{Dead: 3}}}
 	if got := stats.Sum(hours, first).Dead; got != 1 {
 		t.Errorf("Sum() of -2 and 3 = %d dead; want 1", got)
+	}
+	typed := []stats.Hour{{Start: first, Counts: stats.Deaths("a", -2)}, {Start: first, Counts: stats.Deaths("", -1)}}
+	if got := stats.Sum(typed, first).Types; got.Named[0].Dead != 0 || got.Other.Dead != 0 {
+		t.Errorf("Sum() by type of -2 and -1 = %+v; want 0 and 0", got)
 	}
 	if got := stats.Sum(hours[:1], first).Dead; got != 0 {
 		t.Errorf("Sum() of -2 = %d dead; want 0", got)

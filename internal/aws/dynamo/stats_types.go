@@ -1,0 +1,194 @@
+package dynamo
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"surehook/internal/hook"
+	"surehook/internal/rule/stats"
+)
+
+// Attributes of the counts of event types. The id of the type and a number follow the
+// prefix. Every attribute ends with a digit, so no attribute is a reserved word.
+const (
+	typesKey        = "t" // the set of the types with counts of their own
+	succeededPrefix = "s" // the number of the attempt
+	unsuccessPrefix = "e" // the number of the attempt
+	deathPrefix     = "k" // 0
+	coarsePrefix    = "l" // the bucket of the histogram
+
+	otherID = "_"
+)
+
+// typeID returns a short id of the type for the names of attributes: three characters,
+// because each count repeats the id. Two of 8 types have the same id in one of
+// 62^3 / (8 x 7 / 2) = 8,500 hours with 8 types. counts then shows the counts of both
+// as counts of the first.
+func typeID(eventType string) string {
+	const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	if eventType == "" {
+		return otherID
+	}
+	sum := sha256.Sum256([]byte(eventType))
+	n := binary.BigEndian.Uint64(sum[:])
+	var id [3]byte
+	for i := range id {
+		id[i] = digits[n%uint64(len(digits))]
+		n /= uint64(len(digits))
+	}
+	return string(id[:])
+}
+
+// typeAdditions returns the amounts to add for event types, without zeros.
+func typeAdditions(t stats.Types) []addition {
+	var all []addition
+	add := func(prefix, id string, i, n int) {
+		if n != 0 {
+			all = append(all, addition{prefix + id + strconv.Itoa(i), n})
+		}
+	}
+	for name, c := range t.All() {
+		id := typeID(name)
+		for i, n := range c.Succeeded {
+			add(succeededPrefix, id, i, n)
+		}
+		for i, n := range c.Failed {
+			add(unsuccessPrefix, id, i, n)
+		}
+		add(deathPrefix, id, 0, c.Dead)
+		for bucket, n := range c.Latency.Buckets() {
+			add(coarsePrefix, id, bucket, n)
+		}
+	}
+	return all
+}
+
+// typeEntries returns the entries of the types by id.
+func typeEntries(t *stats.Types, names []string) map[string]*stats.TypeCounts {
+	names = slices.Sorted(slices.Values(names))
+	for _, name := range names { // every entry has its place before the pointers are taken
+		t.Of(name)
+	}
+	entries := map[string]*stats.TypeCounts{otherID: &t.Other}
+	for _, name := range names {
+		if id := typeID(name); entries[id] == nil {
+			entries[id] = t.Of(name)
+		}
+	}
+	return entries
+}
+
+// readTypeCount sets the count in the attribute of an event type.
+func readTypeCount(entries map[string]*stats.TypeCounts, attribute string, n int) {
+	id, rest, known := attribute[1:], "", false
+	for _, size := range []int{len(otherID), 3} {
+		if len(attribute) > 1+size && entries[id[:size]] != nil {
+			id, rest, known = id[:size], id[size:], true
+			break
+		}
+	}
+	i, ok := digits(rest)
+	if !known || !ok {
+		return
+	}
+	entry := entries[id]
+	switch prefix := attribute[:1]; {
+	case prefix == coarsePrefix:
+		entry.Latency.AddN(i, n)
+	case prefix == deathPrefix:
+		entry.Dead = n
+	case i >= len(entry.Failed):
+	case prefix == succeededPrefix:
+		entry.Succeeded[i] = n
+	case prefix == unsuccessPrefix:
+		entry.Failed[i] = n
+	}
+}
+
+// typeRoom says which types may have counts of their own in an hour's item.
+type typeRoom struct {
+	known []string // types in the item, as far as the process knows
+	sure  bool     // the process has seen the item in this hour
+}
+
+// fit moves the counts of types without room to Other, and returns the condition for
+// the types that the item may not have yet; "" for none. The item never has more than
+// stats.MaxTypes types: each type makes every later write of the item longer.
+func (r typeRoom) fit(t *stats.Types, values map[string]types.AttributeValue) (condition string) {
+	var added []string
+	room := stats.MaxTypes - len(r.known)
+	t.Keep(func(name string) bool {
+		switch {
+		case slices.Contains(r.known, name):
+			return true
+		case r.sure && len(added) >= room:
+			return false
+		}
+		added = append(added, name)
+		return true
+	})
+	if len(added) == 0 {
+		return ""
+	}
+	values[":room"] = number(int64(stats.MaxTypes - len(added)))
+	values[":types"] = &types.AttributeValueMemberSS{Value: added}
+	condition = "attribute_not_exists(" + typesKey + ") OR size(" + typesKey + ") <= :room"
+	if r.sure {
+		return condition
+	}
+	present := make([]string, len(added))
+	for i, name := range added {
+		value := fmt.Sprintf(":type%d", i)
+		values[value] = text(name)
+		present[i] = "contains(" + typesKey + ", " + value + ")"
+	}
+	return condition + " OR (" + strings.Join(present, " AND ") + ")"
+}
+
+// maxKnown bounds the endpoints in typeCache.
+const maxKnown = 10_000
+
+// typeCache remembers the types in the items of the current hour, so that an update
+// needs no condition. A process that knows nothing makes a conditional update. The
+// update fails only when the item has no room, and the answer has the types: one failed
+// update per process, endpoint and hour.
+type typeCache struct {
+	mu   sync.Mutex
+	hour time.Time
+	all  map[hook.EndpointID][]string
+}
+
+// room returns the knowledge about the endpoint's item of the hour.
+func (c *typeCache) room(id hook.EndpointID, hour time.Time) typeRoom {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+
+	known, sure := c.all[id]
+	if !sure || !hour.Equal(c.hour) {
+		return typeRoom{}
+	}
+	return typeRoom{known: known, sure: true}
+}
+
+// learn remembers the types of the endpoint's item of the hour. An earlier hour is
+// ignored.
+func (c *typeCache) learn(id hook.EndpointID, hour time.Time, known []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+
+	if hour.Before(c.hour) {
+		return
+	}
+	if c.all == nil || hour.After(c.hour) || len(c.all) >= maxKnown {
+		c.hour, c.all = hour, make(map[hook.EndpointID][]string)
+	}
+	c.all[id] = known
+}

@@ -1,0 +1,101 @@
+package deliver_test
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"surehook/internal/delivery/deliver"
+	"surehook/internal/delivery/gate"
+	"surehook/internal/delivery/send"
+	"surehook/internal/hook"
+	"surehook/internal/rule/speed"
+)
+
+// A second after the begin of a batch some attempts are in flight. They count when they
+// are half of the batch at least, and five in a minute make the endpoint slow.
+func TestProcessBatch_CountsLateAttempts(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		batch, late int
+		counted     int
+		class       speed.Class
+	}{
+		{batch: 10, late: 0, counted: 0, class: speed.Fast},
+		{batch: 10, late: 4, counted: 0, class: speed.Fast},
+		{batch: 10, late: 5, counted: 5, class: speed.Slow},
+		{batch: 9, late: 4, counted: 0, class: speed.Fast},
+		{batch: 8, late: 4, counted: 4, class: speed.Fast},
+		{batch: 1, late: 1, counted: 1, class: speed.Fast},
+		{batch: 10, late: 10, counted: 10, class: speed.Slow},
+	}
+	for _, tt := range tests {
+		t.Run(fmt.Sprintf("%d of %d", tt.late, tt.batch), func(t *testing.T) {
+			t.Parallel()
+
+			synctest.Test(t, func(t *testing.T) {
+				w := setup(t)
+				e := w.Endpoint(nil)
+				w.Fast(e.ID)
+				hang := make(map[hook.DeliveryRef]bool)
+				for i, id := range w.PostMany(e, tt.batch) {
+					hang[id] = i < tt.late
+				}
+				fired := make(chan struct{})
+				w.Answer = func(r send.Request) hook.Outcome {
+					if ref, _ := r.Event.Ref(r.Delivery.Endpoint, r.Delivery.Generation); hang[ref] {
+						<-fired
+					}
+					return hook.Outcome{Class: hook.ClassDelivered, Status: 200}
+				}
+				d := w.Deliverer()
+				d.AfterFunc = func(_ time.Duration, f func()) (stop func() bool) {
+					go func() {
+						defer close(fired)
+						synctest.Wait() // for all attempts that do not hang
+						f()
+					}()
+					return func() bool { return false }
+				}
+				var batch []deliver.Message
+				for _, m := range w.Queue.Receive(hook.LaneLive, tt.batch) {
+					batch = append(batch, deliver.Message{ID: m.ID, Body: m.Body, Lane: hook.LaneLive})
+				}
+				if failed := d.ProcessBatch(t.Context(), batch); len(failed) > 0 || len(w.Posts) != tt.batch {
+					t.Errorf("%d messages failed after %d POSTs; want none after %d", len(failed), len(w.Posts), tt.batch)
+				}
+				limits, err := w.Store.Limits(t.Context(), e.ID)
+				if got := w.Circuit(e).Speed; err != nil || limits.Late != tt.counted || got != tt.class {
+					t.Errorf("%d late attempts are counted, and the endpoint is %s, %v; want %d and %s", limits.Late, got, err, tt.counted, tt.class)
+				}
+			})
+		})
+	}
+}
+
+// The last slot is given back between the gate's decision and the park. The delivery gets
+// the slot at once, before the breaker runs.
+func TestSlots_AsksOnceMore(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	e := w.Endpoint(func(e *hook.Endpoint) { e.MaxInFlight = 1 })
+	none, taken := gate.Limits{}, gate.Limits{}.Begin(gate.Held{Key: "other", Lease: gate.Lease{Nonce: "n", Until: start.Add(time.Minute)}})
+	change := func(before, after gate.Limits) {
+		if err := w.Store.ChangeLimits(t.Context(), e.ID, before, after, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	change(none, taken)
+	id := w.Post(e)[0]
+	w.Calls.Before("save delivery", func() { change(taken, none) })
+	w.InvokeAll()
+	if d := w.Delivery(id); d.State != hook.StateDelivered || d.Parks != 1 {
+		t.Errorf("delivery is %s after %d parks; want it delivered after one", d.State, d.Parks)
+	}
+	if len(w.Posts) != 1 {
+		t.Errorf("%d POSTs; want one", len(w.Posts))
+	}
+}

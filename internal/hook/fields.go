@@ -1,0 +1,26 @@
+package hook
+
+import "strings"
+
+// AlsoWrong returns the wrong fields of two checks of one input. A later check sees a
+// field with a wrong form as absent, so the errors of more about the fields of first,
+// of fields inside them or around them are left out.
+func AlsoWrong(first, more []FieldError) []FieldError {
+	all := append([]FieldError(nil), first...)
+	for _, m := range more {
+		known := false
+		for _, f := range first {
+			known = known || f.Field == m.Field || within(f.Field, m.Field) || within(m.Field, f.Field)
+		}
+		if !known {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// within reports whether the field is inside the other: retry.schedule[0] is in retry.
+func within(field, other string) bool {
+	rest, ok := strings.CutPrefix(field, other)
+	return ok && (strings.HasPrefix(rest, ".") || strings.HasPrefix(rest, "["))
+}

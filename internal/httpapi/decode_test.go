@@ -1,0 +1,91 @@
+package httpapi_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// TestProblems_together checks that an answer names all wrong fields of a body: of a
+// wrong form, unknown, missing and out of bounds.
+func TestProblems_together(t *testing.T) {
+	t.Parallel()
+
+	const unknown, missing, text, null = "is not a known field", "is missing", "must be a string", "must not be null"
+	tests := []struct {
+		name, method, path, body, want string
+	}{
+		{
+			name: "a new endpoint", method: "POST", path: endpoints,
+			body: `{"url":7,"timeout":"soon","max_age":"1ms","colour":"red","event_types":["a",1,null,"b c"],"retry":{"schedule":["1s",2,"169h"],"more":1},` +
+				`"circuit":{"rate":"x","cooldown":"25h"},"signature_headers":"none","secret":""}`,
+			want: invalid(
+				"circuit.cooldown", "must be 1s to 24h", "circuit.max_cooldown", "must be circuit.cooldown to 24h", "circuit.rate", "must be a number",
+				"colour", unknown, "event_types[1]", text, "event_types[2]", null,
+				"event_types[3]", `must be a type such as "order.paid", a prefix such as "order.*", or "*"`, "max_age", "must be 1s to 336h",
+				"retry.more", unknown, "retry.schedule[1]", duration, "retry.schedule[2]", "must be 1s to 168h", "secret", "must not be empty",
+				"signature_headers", "must be one of standard, classic", "timeout", duration, "url", text,
+			),
+		},
+		{
+			name: "a changed endpoint", method: "PATCH", path: endpoints + "/crm", body: `{"timeout":5,"uid":"erp","max_in_flight":101,"a~/b":1}`,
+			want: invalid("a~/b", unknown, "max_in_flight", "must be 1 to 100", "timeout", duration, "uid", "cannot be changed"),
+		},
+		{
+			name: "an exponential", method: "PATCH", path: endpoints + "/crm", body: `{"retry":{"exponential":{"base":"1","factor":11}}}`,
+			want: invalid(
+				"retry.exponential.attempts", missing, "retry.exponential.base", duration, "retry.exponential.cap", missing,
+				"retry.exponential.factor", "must be 1 to 10",
+			),
+		},
+		{
+			name: "an event", method: "POST", path: eventsURL, body: `{"type":"a","idempotency_key":"a b","retain_for":"soon","event_type":null}`,
+			want: invalid(
+				"event_type", null, "idempotency_key", "must be 1 to 255 visible ASCII characters", "payload", missing, "retain_for", duration, "type", unknown,
+			),
+		},
+		{
+			name: "events", method: "POST", path: eventsURL + "/batch", body: `{"events":[{"event_type":1},{"payload":1,"x":2},[]],"y":3}`,
+			want: invalid("events[0].event_type", text, "events[1].x", unknown, "events[2]", noObject, "y", unknown),
+		},
+		{name: "no events", method: "POST", path: eventsURL + "/batch", body: `{}`, want: invalid("events", missing)},
+		{
+			name: "a replay job", method: "POST", path: replaysURL, body: `{"filter":{"state":"x","since":"today","endpoint":""},"rate_per_second":0,"dry":true}`,
+			want: invalid(
+				"dry", unknown, "filter.endpoint", "must not be empty", "filter.since", `must be a time such as "2026-11-21T09:30:00Z"`,
+				"filter.state", "must be one of dead, parked, delivered, discarded", "rate_per_second", "must be 0.1 to 500",
+			),
+		},
+		{name: "no filter", method: "POST", path: replaysURL, body: `{"rate_per_second":0}`, want: invalid("filter", missing, "rate_per_second", "must be 0.1 to 500")},
+		{
+			name: "a key", method: "POST", path: "/v1/keys", body: `{"tenant":5,"expires_at":"2020-01-01T00:00:00Z","x":1}`,
+			want: invalid("expires_at", "must be in the future", "name", missing, "scopes", missing, "tenant", text, "x", unknown),
+		},
+		{
+			name: "limits", method: "PUT", path: "/v1/tenants/acme/limits", body: `{"endpoints":501,"events_per_second":"a","retain_for":"b"}`,
+			want: invalid("endpoints", "must be 1 to 500", "events_per_second", "must be a whole number", "retain_for", duration),
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			b := setup(t)
+			b.create(t, `{"url":"https://example.com/","uid":"crm"}`)
+			w := b.do(t, admin, tt.method, tt.path, tt.body)
+			if w.Code != http.StatusBadRequest || w.Body.String() != tt.want {
+				t.Errorf("%s %s\n= %d %s\nwant 400 %s", tt.method, tt.body, w.Code, w.Body, tt.want)
+			}
+		})
+	}
+}
+
+// TestProblems_atMost checks that an answer names at most 20 fields of a wrong form.
+func TestProblems_atMost(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t).do(t, owner, http.MethodPost, endpoints, `{"event_types":[`+strings.TrimSuffix(strings.Repeat("1,", 50), ",")+`]}`)
+	if named := strings.Count(w.Body.String(), `"field":`); w.Code != http.StatusBadRequest || named != 20 {
+		t.Errorf("POST = %d with %d fields; want 400 with 20", w.Code, named)
+	}
+}

@@ -1,0 +1,157 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"time"
+
+	"surehook/internal/admin/status"
+	"surehook/internal/hook"
+)
+
+// Parameters of statistics.
+const (
+	byParam    = "by"
+	groupParam = "group"
+)
+
+// getStats responds with statistics of a tenant or of an endpoint.
+func (h *manage) getStats(ctx context.Context, c *call) (reply, error) {
+	values, err := query(c, sinceParam, untilParam, byParam, groupParam)
+	if err != nil {
+		return reply{}, err
+	}
+	var wrong fieldErrors
+	q := status.StatsQuery{
+		Endpoint: c.r.PathValue("endpoint"),
+		Since:    wrong.time(values, sinceParam), Until: wrong.time(values, untilParam),
+		Hourly: wrong.hourly(values),
+	}
+	q.Group = wrong.grouping(values, q.Endpoint != "")
+	if len(wrong) > 0 {
+		return reply{}, hook.Invalid(wrong...)
+	}
+	s, err := h.Status.Statistics(ctx, c.tenant, q)
+	if err != nil {
+		return reply{}, fmt.Errorf("read statistics: %w", err)
+	}
+	return ok(viewStats(s)), nil
+}
+
+func (errs *fieldErrors) hourly(values url.Values) bool {
+	by := values.Get(byParam)
+	if values.Has(byParam) && by != "hour" && by != "total" {
+		errs.add(byParam, "must be hour or total")
+	}
+	return by == "hour"
+}
+
+// grouping returns the grouping; an endpoint has no group by endpoint.
+func (errs *fieldErrors) grouping(values url.Values, endpoint bool) status.Grouping {
+	switch g := status.Grouping(values.Get(groupParam)); {
+	case !values.Has(groupParam):
+		return status.GroupNone
+	case g == status.GroupType, g == status.GroupEndpoint && !endpoint:
+		return g
+	case endpoint:
+		errs.add(groupParam, "must be type")
+	default:
+		errs.add(groupParam, "must be endpoint or type")
+	}
+	return status.GroupNone
+}
+
+// statsView holds statistics.
+type statsView struct {
+	Since     stamp          `json:"since"`
+	Until     stamp          `json:"until"`
+	Endpoints int            `json:"endpoints"`
+	Data      []statsRowView `json:"data"`
+}
+
+// statsRowView holds the figures of a group. Rates and times without samples are left
+// out, and fields of endpoints from rows of event types.
+type statsRowView struct {
+	Hour         *stamp          `json:"hour,omitzero"`
+	Endpoint     hook.EndpointID `json:"endpoint_id,omitzero"`
+	Type         string          `json:"event_type,omitzero"`
+	Other        bool            `json:"other,omitzero"`
+	Attempts     int             `json:"attempts"`
+	Success      *float64        `json:"success_rate,omitzero"`
+	FirstSuccess *float64        `json:"first_attempt_success_rate,omitzero"`
+	DeadRate     *float64        `json:"dead_rate,omitzero"`
+	Delivered    int             `json:"delivered"`
+	Dead         int             `json:"dead"`
+	Latency      *latencyView    `json:"latency,omitzero"`
+	MeanDelivery *duration       `json:"mean_delivery_time,omitzero"`
+	ByOutcome    map[string]int  `json:"attempts_by_outcome,omitzero"`
+	ByNumber     []int           `json:"attempts_by_number"`
+	DeliveredAt  []int           `json:"delivered_by_attempt"`
+}
+
+func viewStats(s status.Statistics) statsView {
+	v := statsView{Since: stamp(s.Since), Until: stamp(s.Until), Endpoints: s.Endpoints, Data: make([]statsRowView, len(s.Rows))}
+	for i, r := range s.Rows {
+		v.Data[i] = viewStatsRow(r)
+	}
+	return v
+}
+
+func viewStatsRow(r status.StatsRow) statsRowView {
+	v := statsRowView{
+		Endpoint:     r.Endpoint,
+		Type:         r.Type,
+		Other:        r.Other,
+		Attempts:     r.Attempts,
+		Success:      known(r.SuccessRate(), r.Attempts),
+		FirstSuccess: known(r.FirstRate(), r.ByNumber[1]),
+		DeadRate:     known(r.DeadRate(), r.Settled()),
+		Delivered:    r.Delivered,
+		Dead:         r.Dead,
+		ByOutcome:    viewOutcomes(r.ByOutcome[:]),
+		ByNumber:     viewNumbers(r.ByNumber[:]),
+		DeliveredAt:  viewNumbers(r.DeliveredAt[:]),
+	}
+	if !r.Hour.IsZero() {
+		v.Hour = new(stamp(r.Hour))
+	}
+	if n, percentile := r.Latency(); n > 0 {
+		v.Latency = viewLatency(n, percentile)
+	}
+	if r.Waited > 0 && r.Delivered > 0 {
+		v.MeanDelivery = new(duration((r.Waited / time.Duration(r.Delivered)).Truncate(time.Millisecond)))
+	}
+	return v
+}
+
+func viewLatency(samples int, percentile func(p float64) time.Duration) *latencyView {
+	at := func(p float64) duration { return duration(percentile(p).Truncate(time.Microsecond)) }
+	return &latencyView{Samples: samples, P50: at(50), P95: at(95), P99: at(99)}
+}
+
+// viewOutcomes returns the counts by class; nil for none.
+func viewOutcomes(classes []int) map[string]int {
+	var v map[string]int
+	for class, n := range classes {
+		if n > 0 {
+			if v == nil {
+				v = make(map[string]int)
+			}
+			v[hook.Class(class).String()] = n
+		}
+	}
+	return v
+}
+
+// viewNumbers returns the counts from number 1 to the last number with a count.
+func viewNumbers(counts []int) []int {
+	v := []int{}
+	for i, n := range counts[1:] {
+		if n > 0 { // numbers without counts stay 0
+			v = append(v, make([]int, i+1-len(v))...)
+			v[i] = n
+		}
+	}
+	return v
+}

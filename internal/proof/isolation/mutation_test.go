@@ -1,0 +1,48 @@
+//go:build mutation
+
+package isolation_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestMutations proves that the rows and tests of isolation can fail: an overlay takes each
+// rule out of the code, and the row or the test must fail.
+func TestMutations(t *testing.T) {
+	t.Parallel()
+
+	for _, tt := range mutations() {
+		t.Run(tt.rule, func(t *testing.T) {
+			t.Parallel()
+
+			folder, test := ".", "^TestRows$/^"+strings.ReplaceAll(tt.row, " ", "_")+"$"
+			if tt.row == "" {
+				folder, test, _ = strings.Cut(tt.test, " ")
+				folder = filepath.Join("..", "..", folder)
+			}
+			file, code := tt.mutate(t)
+			dir := t.TempDir()
+			changed, overlay := filepath.Join(dir, "changed.go"), filepath.Join(dir, "overlay.json")
+			text, err := json.Marshal(map[string]any{"Replace": map[string]string{file: changed}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for name, content := range map[string][]byte{changed: []byte(code), overlay: text} {
+				if err := os.WriteFile(name, content, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			run := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-vet=off", "-timeout", "5m", "-overlay", overlay, "-run", test, "./"+folder)
+			out, err := run.CombinedOutput()
+			if err == nil || !bytes.Contains(out, []byte("--- FAIL: Test")) {
+				t.Errorf("%s does not find the broken rule (%v):\n%s", test, err, out)
+			}
+		})
+	}
+}

@@ -1,0 +1,154 @@
+package isolation_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// mutation is a rule of isolation that is broken on purpose.
+type mutation struct {
+	rule     string // what the code does without the rule
+	file     string // below internal/
+	old, bug string // the code, and the code without the rule
+	row      string // the row whose bound must break; empty: test
+	test     string // package below internal/, and test: "delivery/release TestFill_FewestAttemptsFirst"
+}
+
+// mutations returns the broken rules. A row or a test must find each of them.
+func mutations() []mutation {
+	return []mutation{
+		{
+			rule: "new and slow endpoints share invocations", file: "delivery/gate/speed.go", row: "slow neighbour",
+			old: "case r.SpeedAtNow(now) != speed.Fast:\n\t\treturn speed.Slots", bug: "case r.SpeedAtNow(now) > 100:\n\t\treturn speed.Slots",
+		},
+		{
+			rule: "an endpoint that turns slow stays fast", file: "delivery/deliver/slots.go", row: "turns slow",
+			old: "if late > 0 && 2*late >= w.admitted {", bug: "if late > 1000 && 2*late >= w.admitted {",
+		},
+		{
+			rule: "a few late attempts among many make an endpoint slow", file: "delivery/deliver/slots.go", test: "delivery/deliver TestProcessBatch_CountsLateAttempts",
+			old: "if late > 0 && 2*late >= w.admitted {", bug: "if late > 0 {",
+		},
+		{
+			rule: "a late answer costs no more than an answer in time adds", file: "rule/speed/speed.go", test: "rule/speed TestScore",
+			old: "const latePenalty = 19", bug: "const latePenalty = 1",
+		},
+		{
+			rule: "a slow endpoint is fast again at once", file: "delivery/gate/speed.go", test: "delivery/release TestHandOver_CountsTheAnswers",
+			old: "now.Sub(r.SpeedAt) >= speed.SlowRest", bug: "now.Sub(r.SpeedAt) >= 0",
+		},
+		{
+			rule: "a fast endpoint stays fast in silence", file: "delivery/gate/speed.go", test: "delivery/gate TestRecord_Slots",
+			old: "return now.Sub(r.SeenAt) > speed.Silence+speed.SeenEvery }", bug: "return now.Sub(r.SeenAt) > 100*speed.Silence }",
+		},
+		{
+			rule: "an outage leaves an endpoint fast", file: "delivery/gate/outcome.go", row: "hangs after the probe",
+			old: "r = r.as(speed.Unproven, now)", bug: "r = r.as(speed.Fast, now)",
+		},
+		{
+			rule: "slots are granted without a count", file: "delivery/gate/grant.go", row: "limited backlog",
+			old: "most := q.Record.Width(*q.Endpoint, now)", bug: "most := 100 + q.Record.Width(*q.Endpoint, now)",
+		},
+		{
+			rule: "a hand-over claims more slots than the endpoint has", file: "delivery/release/release.go", test: "delivery/release TestHandOver_ClaimsTheEndedSlots",
+			old: "free := c.width(now) - len(c.limits.Leases)", bug: "free := c.width(now)",
+		},
+		{
+			rule: "slots are not handed over", file: "delivery/release/release.go", row: "limited backlog",
+			old: "if free <= 0 || !c.record.Waiting && len(c.parked) == 0 {", bug: "if free <= 0 || len(c.ended) > 0 {",
+		},
+		{
+			rule: "the last slot asks for no check", file: "delivery/release/release.go", test: "delivery/release TestHandOver_LastSlot",
+			old: "if len(left.Live(r.Now()).Leases) == 0 {", bug: "if len(left.Live(r.Now()).Leases) < 0 {",
+		},
+		{
+			rule: "a process ends the lease of another", file: "delivery/gate/limits.go", test: "delivery/release TestHandOver_EndsNoLeaseOfAnother",
+			old: "lease.Nonce == h.Nonce && lease.Run == h.Run {", bug: "lease.Nonce == h.Nonce {",
+		},
+		{
+			rule: "parked deliveries in hand get no slot", file: "delivery/deliver/slots.go", test: "delivery/deliver TestSlots_AsksOnceMore",
+			old: "if len(parked) == 0 {", bug: "if len(parked) >= 0 {",
+		},
+		{
+			rule: "deliveries that always fail come first", file: "delivery/release/release.go", test: "delivery/release TestFill_FewestAttemptsFirst",
+			old: "return cmp.Or(cmp.Compare(a.Attempts, b.Attempts), a.CreatedAt", bug: "return cmp.Or(0, a.CreatedAt",
+		},
+		{
+			rule: "the oldest delivery is the probe", file: "delivery/breaker/reconcile.go", row: "poison",
+			old: "cmp.Or(cmp.Compare(repeats(a), repeats(b)), cmp.Compare(a.Attempts, b.Attempts), a.CreatedAt", bug: "cmp.Or(0*repeats(a), a.CreatedAt",
+		},
+		{
+			rule: "a tenant takes the whole reserve", file: "delivery/gate/place.go", row: "slow tenant",
+			old: "len(after.Leases) < g.Places {", bug: "len(after.Leases) < 1000*g.Places {",
+		},
+		{
+			rule: "nobody uses the reserve", file: "delivery/gate/place.go", row: "slow tenant",
+			old: "a.Verdicts[i].Lane = hook.LaneSlot", bug: "a.Verdicts[i].Lane = hook.LaneOverflow",
+		},
+		{
+			rule: "a raised rate does not help those who wait", file: "delivery/gate/limits.go", row: "rate raised",
+			old: "|| l.Rate != perSecond {", bug: "{",
+		},
+		{
+			rule: "a change of the limits releases nothing", file: "admin/endpoint/change.go", row: "rate raised",
+			old: "if err != nil || !limited {", bug: "if err != nil || limited || !limited {",
+		},
+		{
+			rule: "tokens wait in the queue as long as the rate asks", file: "delivery/gate/grant.go", row: "rate raised",
+			old: "slot.Sub(now) > MaxRateWait:", bug: "slot.Sub(now) > 1000*MaxRateWait:",
+		},
+		{
+			rule: "a claim waits for a far rate slot", file: "delivery/release/release.go", test: "delivery/release TestFill_WaitsForRateSlots",
+			old: "\treturn maxSlotWait\n", bug: "\treturn gate.MaxRateWait\n",
+		},
+		{
+			rule: "a fast endpoint needs a slot", file: "delivery/gate/speed.go", row: "fast",
+			old: "\t\treturn speed.Slots\n\t}\n\treturn 0", bug: "\t\treturn speed.Slots\n\t}\n\treturn 500",
+		},
+		{
+			rule: "a success leaves the failures before it in the count", file: "rule/circuit/circuit.go", row: "random failures",
+			old: "\t\tc.Failures = r.Trailing\n", bug: "\t\tc.Failures += r.Failed\n",
+		},
+	}
+}
+
+// mutate returns the path and the code of the mutation's file, without the rule.
+func (m mutation) mutate(t *testing.T) (file, code string) {
+	t.Helper()
+
+	file, err := filepath.Abs(filepath.Join("..", "..", m.file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(text), m.old); n != 1 {
+		t.Fatalf("%s has %d of %q; want 1: the code changed, so change the mutation", m.file, n, m.old)
+	}
+	return file, strings.Replace(string(text), m.old, m.bug, 1)
+}
+
+// TestMutations_fit checks that every mutation still fits the code, and that its row
+// exists. TestMutations runs weekly only.
+func TestMutations_fit(t *testing.T) {
+	t.Parallel()
+
+	names := make(map[string]bool)
+	for _, r := range rows() {
+		names[r.name] = true
+	}
+	for _, tt := range mutations() {
+		t.Run(tt.rule, func(t *testing.T) {
+			t.Parallel()
+
+			if (tt.row == "") == (tt.test == "") || tt.row != "" && !names[tt.row] {
+				t.Errorf("row %q, test %q; want one of them", tt.row, tt.test)
+			}
+			tt.mutate(t)
+		})
+	}
+}

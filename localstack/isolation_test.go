@@ -1,0 +1,89 @@
+//go:build e2e
+
+package localstack_test
+
+import (
+	"bytes"
+	"maps"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"surehook/localstack/receiver"
+	"surehook/localstack/stack"
+)
+
+// The events of TestTroubleIsItsOwn.
+const (
+	slowEvents    = 24
+	limitedEvents = 20
+	goodEvents    = 10
+	healthyEvents = 20
+)
+
+// TestTroubleIsItsOwn posts events to a slow, a poisoned, a limited and a healthy endpoint,
+// all new, at once. The order of the arrivals is asserted, and no duration: the events of
+// the healthy endpoint arrive before half of the slow ones are answered, the good events
+// of the poisoned endpoint while the poison still fails, and the limit holds.
+func TestTroubleIsItsOwn(t *testing.T) { //nolint:paralleltest // other tests must not use the functions
+	b := setup(t)
+	slow := b.endpoint("slow", map[string]any{"event_types": []string{"slow"}}, receiver.Hang(3*time.Second))
+	limited := b.endpoint("limited", map[string]any{"event_types": []string{"limited"}, "max_in_flight": 2}, receiver.Hang(300*time.Millisecond))
+	healthy := b.endpoint("healthy", map[string]any{"event_types": []string{"healthy"}})
+	poisoned := b.endpoint("poisoned", map[string]any{
+		"event_types": []string{"order.*"}, "retry": schedule(slices.Repeat([]string{"1s"}, 20)...),
+		"circuit": map[string]any{"failures": 3, "cooldown": "5s", "max_cooldown": "60s"},
+	})
+	poison := []byte(`"poison"`)
+	world.receiver.Decide(b.path("poisoned"), func(r receiver.Request) receiver.Reply {
+		if bytes.Equal(r.Body, poison) {
+			return receiver.Status(http.StatusInternalServerError)
+		}
+		return receiver.Status(http.StatusOK)
+	})
+
+	bad := b.one(b.post("order.poison", string(poison)))
+	b.postMixed(map[string]int{"slow": slowEvents, "limited": limitedEvents})
+	b.awaitCircuit(poisoned.ID, "open")
+	b.arrivals("slow", 5)
+	b.postMixed(map[string]int{"order.paid": goodEvents, "healthy": healthyEvents})
+
+	b.arrivals("healthy", healthyEvents)
+	if got := len(world.receiver.Requests(b.path("slow"))); got >= slowEvents/2 {
+		t.Errorf("the last healthy event arrived after %d of %d slow ones; want less than half", got, slowEvents)
+	}
+	b.renew()
+	b.awaitListed(poisoned.ID, "delivered", goodEvents)
+	var d stack.Delivery
+	if b.call(http.MethodGet, "/deliveries/"+bad, nil, http.StatusOK, &d); d.State == "delivered" || d.State == "dead" {
+		t.Errorf("the poison is %s after the good events; want it to fail still", d.State)
+	}
+	for name, events := range map[string]int{"limited": limitedEvents, "slow": slowEvents} {
+		b.renew()
+		b.arrivals(name, events)
+	}
+	b.renew()
+	b.awaitListed(slow.ID, "delivered", slowEvents)
+	b.awaitListed(limited.ID, "delivered", limitedEvents)
+	b.awaitListed(healthy.ID, "delivered", healthyEvents)
+	for name, most := range map[string]int{"limited": 2, "slow": 5} {
+		if got := world.receiver.AtOnce(b.path(name)); got > most {
+			t.Errorf("%s had %d requests at once; want at most %d", name, got, most)
+		}
+	}
+}
+
+// postMixed posts so many events of each type in one batch, in turn.
+func (b *bench) postMixed(types map[string]int) {
+	b.Helper()
+	var events []map[string]any
+	for i := range slices.Max(slices.Collect(maps.Values(types))) {
+		for eventType, n := range types {
+			if i < n {
+				events = append(events, map[string]any{"type": eventType, "payload": i})
+			}
+		}
+	}
+	b.call(http.MethodPost, "/events/batch", map[string]any{"events": events}, http.StatusAccepted, nil)
+}
