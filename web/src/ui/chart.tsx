@@ -4,7 +4,9 @@ import 'uplot/dist/uPlot.min.css'
 
 type Series = { label: string; color: string; values: (number | null)[] }
 
-/** Lines over time. times are in seconds since 1970; label describes the chart to readers without sight. */
+const span = 86_400 // seconds
+
+/** Lines over the last 24 hours. times are in seconds since 1970; label describes the chart to readers without sight. */
 export function Chart({ label, times, series, format }: { label: string; times: number[]; series: Series[]; format: (n: number) => string }) {
   const host = useRef<HTMLDivElement>(null)
   useEffect(() => {
@@ -19,6 +21,7 @@ export function Chart({ label, times, series, format }: { label: string; times: 
         width: element.clientWidth,
         height: 200,
         cursor: { y: false },
+        scales: { x: { range: () => [Date.now() / 1000 - span, Date.now() / 1000] } },
         axes: [axis, { ...axis, size: 64, values: (_, ticks) => ticks.map(format) }],
         series: [{}, ...series.map((s) => ({ label: s.label, stroke: style.getPropertyValue(s.color) || ink, width: 1.5, points: { size: 5 }, value: (_: UPlot, v: number | null) => (v === null ? '–' : format(v)) }))],
       },
