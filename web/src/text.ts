@@ -289,6 +289,7 @@ export const text = {
     p95: '95 %',
     p99: '99 %',
     latency: 'Latency',
+    byHour: 'Latency by the hour, last 24 hours',
     window: 'Window',
     windows: { '1h': 'This and the last hour', '24h': 'Last 24 hours' } as Record<string, string>,
     mean: 'Event to delivery, mean',

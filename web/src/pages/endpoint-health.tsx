@@ -9,6 +9,7 @@ import { Confirm } from '../ui/dialog'
 import { Card, Facts, Stat } from '../ui/page'
 import { Data, Empty } from '../ui/states'
 import { Time } from '../ui/time'
+import { LatencyChart } from './endpoint-chart'
 import { tell } from '../ui/toast'
 
 const t = text.endpoint
@@ -16,7 +17,7 @@ const t = text.endpoint
 type Health = Schemas['EndpointHealth']
 type Window = '1h' | '24h'
 
-export function EndpointHealth({ tenant, of: e }: { tenant: string; of: Schemas['EndpointStatus'] }) {
+export function EndpointHealth({ tenant, of: e }: { tenant: string; of: Schemas['Endpoint'] }) {
   const [window, setWindow] = useState<Window>('24h')
   const health = useQuery({
     queryKey: [tenant, 'health', e.id],
@@ -43,6 +44,7 @@ export function EndpointHealth({ tenant, of: e }: { tenant: string; of: Schemas[
             </div>
             <Figures tenant={tenant} id={e.id} health={h} window={w} />
             {!h.complete && <p className="soft small">{t.lower}</p>}
+            <LatencyChart tenant={tenant} endpoint={e.id} />
             <div className="split">
               <Attempts of={w} />
               <Circuit tenant={tenant} health={h} />

@@ -21,7 +21,7 @@ import { EndpointSettings } from './endpoint-form'
 
 const t = text.endpoint
 
-type Status = Schemas['EndpointStatus']
+type Status = Schemas['Endpoint']
 
 export function EndpointPage() {
   const tenant = useTenant()
