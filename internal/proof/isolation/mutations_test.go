@@ -32,6 +32,10 @@ func mutations() []mutation {
 			old: "if late > 0 && 2*late >= w.admitted {", bug: "if late > 0 {",
 		},
 		{
+			rule: "answers in time forgive no late attempt", file: "rule/speed/speed.go", test: "proof/isolation TestFewLateAnswers",
+			old: "forgiven := min(late, int(c/lateCost))", bug: "forgiven := 0",
+		},
+		{
 			rule: "a late answer costs no more than an answer in time adds", file: "rule/speed/speed.go", test: "rule/speed TestScore",
 			old: "const latePenalty = 19", bug: "const latePenalty = 1",
 		},
