@@ -20,15 +20,20 @@ RECEIVER  := examples/receiver-python/.venv
 TOOLS     := .tools/bin
 CDK       := infra/node_modules/.bin/cdk
 SBOM      := .ci/sbom/node_modules/.bin/cdxgen
-CLIENTS   := .ci/clients
+CLIENTS   := clients/ts
 
 # What the CDK app is told (infra/main.go). Name those that a deployment has at every synth, diff and deploy of it.
 CONTEXT = -c env=$(ENV) -c prefix=$(PREFIX) -c dist=../$(DIST) -c version=$(VERSION)
 CONTEXT += $(if $(ALARM_EMAIL),-c email=$(ALARM_EMAIL))
 CONTEXT += $(if $(TRACES),-c traces=$(TRACES))
+CONTEXT += $(if $(PORTAL_NAME),-c portal_name="$(PORTAL_NAME)")
+CONTEXT += $(if $(PORTAL_ACCENT),-c portal_accent="$(PORTAL_ACCENT)")
+CONTEXT += $(if $(PORTAL_EMBEDDERS),-c portal_embedders="$(PORTAL_EMBEDDERS)")
 CONTEXT += $(if $(API_DOMAIN),-c domain=$(API_DOMAIN) -c certificate=$(API_CERTIFICATE))
 
 DOCS      := api/docs/dist/swagger-ui-bundle.js
+WEB       := web/dist/index.html
+CHROMIUM  ?= $(or $(shell command -v chromium 2>/dev/null),/usr/bin/chromium)
 
 GOLANGCI_VERSION    := v2.15.0
 GOVULNCHECK_VERSION := v1.9.0
@@ -53,17 +58,20 @@ run: need/go need/node need/python local ## Bring the whole stack up on this mac
 	@go run ./localstack/cmd/run
 
 .PHONY: dev
-dev: need/go ## The same API and deliveries in one process on memory, until Ctrl-C (PORT=8080, LOG=info)
+dev: need/go $(if $(shell command -v npm),$(DOCS) $(WEB)) ## The same API and deliveries in one process on memory, until Ctrl-C (PORT=8080, LOG=info)
 	@go run ./localstack/cmd/dev
 
+.PHONY: web
+web: need/node $(WEB) ## Build the console and the portal
+
 .PHONY: local
-local: $(VENV)/installed $(CDK) $(DOCS)
+local: $(VENV)/installed $(CDK) $(DOCS) $(WEB)
 
 .PHONY: tools
 tools: need/go need/node need/python local bin/infra localstack/verify/node_modules examples/receiver-node/node_modules $(RECEIVER)/installed $(SBOM)
 
 .PHONY: build
-build: need/go need/node $(DOCS) ## Build the functions as static Linux binaries (ARCH=arm64, or amd64)
+build: need/go need/node $(DOCS) $(WEB) ## Build the functions as static Linux binaries (ARCH=arm64, or amd64)
 	@for f in $(FUNCTIONS); do \
 		echo "building $$f for linux/$(ARCH)"; \
 		CGO_ENABLED=0 GOOS=linux GOARCH=$(ARCH) go build -trimpath -tags lambda.norpc -ldflags='-s -w -X surehook/internal/names.Version=$(VERSION:v%=%)' \
@@ -85,6 +93,11 @@ $(VENV)/installed: localstack/requirements.txt
 	@$(VENV)/bin/pip install --quiet --disable-pip-version-check -r localstack/requirements.txt
 	@touch $@
 
+# The weekly run alone generates a client in Python.
+.PHONY: .venv/clients
+.venv/clients:
+	@[ -x .venv/clients/bin/openapi-python-client ] || { python3 -m venv .venv/clients && .venv/clients/bin/pip install --quiet --disable-pip-version-check openapi-python-client==0.29.1; }
+
 $(LOCALSTACK)/installed: localstack/python313/requirements.txt
 	@echo "installing LocalStack into $(LOCALSTACK)"
 	@$(PYTHON313) -m venv --clear $(LOCALSTACK)
@@ -101,6 +114,15 @@ $(DOCS): api/docs/package.json api/docs/package-lock.json
 	@npm --prefix api/docs ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@cp api/docs/node_modules/swagger-ui-dist/swagger-ui-bundle.js api/docs/node_modules/swagger-ui-dist/swagger-ui.css $(dir $(DOCS))
 	@touch $@
+
+web/node_modules: web/package.json web/package-lock.json
+	@echo "installing what the console is built with into web/node_modules"
+	@PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 npm --prefix web ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
+
+$(WEB): web/node_modules web/index.html web/vite.config.ts web/tsconfig.json api/openapi.yaml $(shell find web/src -type f -not -name schema.d.ts)
+	@echo "building the console and the portal into web/dist"
+	@npm --prefix web run --silent build
 
 localstack/verify/node_modules examples/receiver-node/node_modules $(CLIENTS)/node_modules: %/node_modules: %/package.json %/package-lock.json
 	@npm --prefix $* ci --ignore-scripts --no-audit --no-fund --loglevel=error
@@ -138,6 +160,17 @@ test/race: need/go need/node ## The same under the race detector
 .PHONY: test/integration integration
 test/integration integration: need/go need/python $(VENV)/installed ## Port suites on two AWS emulators
 	@go run ./localstack/cmd/emulators -- go test -tags integration -count=1 -timeout 20m ./internal/...
+
+.PHONY: test/web
+test/web: need/go need/node need/chromium $(WEB) ## Prove the console and the portal in a browser
+	@go build -o bin/dev ./localstack/cmd/dev
+	@cd web && DEV=../bin/dev CHROMIUM=$(CHROMIUM) node_modules/.bin/playwright test
+
+.PHONY: pictures
+pictures: need/go need/node need/chromium $(WEB) ## Draw the pictures of the console and the portal; writes docs/pictures
+	@go build -o bin/dev ./localstack/cmd/dev
+	@mkdir -p docs/pictures
+	@cd web && DEV=../bin/dev CHROMIUM=$(CHROMIUM) PICTURES=../docs/pictures node_modules/.bin/playwright test pictures
 
 # LocalStack listens on all interfaces, so it runs in a network namespace with
 # loopback alone, together with the tests. There is no network in it, so the first
@@ -227,12 +260,31 @@ lint/templates: $(VENV)/installed $(CDK) bin/infra ## Check the synthesised Clou
 lint/contract: need/node $(CLIENTS)/node_modules ## Check the style of the contract
 	@cd api && ../$(CLIENTS)/node_modules/.bin/redocly lint openapi.yaml
 
+# The generator of the Go client. Not in go.mod: a client needs the generated code alone.
+OAPI_CODEGEN := go run github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2
+
+.PHONY: generate
+generate: need/go need/node $(CLIENTS)/node_modules ## Write the Go client and the TypeScript types from the contract
+	@npm --prefix $(CLIENTS) run --silent generate > /dev/null
+	@mkdir -p bin
+	@cd client/openapi && $(OAPI_CODEGEN) --config config.yaml ../../api/openapi.yaml > ../../bin/openapi.gen && mv ../../bin/openapi.gen .
+
+.PHONY: verify/client
+verify/client: need/go ## Check that the Go client is what `make generate` writes
+	@mkdir -p bin
+	@cd client/openapi && $(OAPI_CODEGEN) --config config.yaml ../../api/openapi.yaml > ../../bin/openapi.gen
+	@diff -q client/openapi/openapi.gen.go bin/openapi.gen || { echo "the Go client is not what the contract says: run make generate"; exit 1; }
+
+.PHONY: clients
+clients: need/go need/node $(CLIENTS)/node_modules ## Generate, compile and run clients of the contract
+	@.ci/clients
+
 .PHONY: fmt
 fmt: $(TOOLS)/golangci-lint ## Format the code
 	@$(TOOLS)/golangci-lint fmt
 
 .PHONY: verify
-verify: tidy verify/golden ## Check that go.mod and the golden files are current
+verify: tidy verify/golden verify/client ## Check that go.mod, the golden files and the Go client are current
 
 .PHONY: tidy
 tidy: need/go
@@ -357,7 +409,7 @@ clean: ## Remove what was built (installed tools stay)
 
 ## --- needs -------------------------------------------------------------
 
-.PHONY: need/env need/go need/node need/python need/localstack need/aws
+.PHONY: need/env need/go need/node need/python need/localstack need/aws need/chromium
 need/env:
 	@[ -n "$(ENV)" ] || { echo "say which environment: make ... ENV=dev|staging|prod|local"; exit 1; }
 need/aws:
@@ -369,6 +421,8 @@ need/node:
 need/python:
 	@command -v python3 > /dev/null && python3 -c 'import venv, ensurepip, sys; sys.exit(sys.version_info < (3, 10))' 2> /dev/null \
 		|| { echo "Python 3.10 or newer with venv is needed (the AWS emulator runs on it): https://www.python.org/downloads"; exit 1; }
+need/chromium:
+	@[ -x "$(CHROMIUM)" ] || { echo "Chromium is needed (apt-get install chromium on Debian): put chromium on the path, or say CHROMIUM=path"; exit 1; }
 need/localstack:
 	@$(PYTHON313) -c 'import venv, ensurepip, sys; sys.exit(sys.version_info[:2] != (3, 13))' > /dev/null 2>&1 \
 		|| { echo "Python 3.13 with venv is needed (LocalStack 4.14.0 runs on it): put python3.13 on the path, or say PYTHON313=path"; exit 1; }

@@ -71,5 +71,6 @@ func newHandler(cfg config.Manage, sdk aws.Config, log *slog.Logger) (any, error
 		Tester:    acceptor,
 		Guard:     erasure.Guard{Tenants: store},
 		Audit:     &audit.Log{Store: store, Log: log, Now: time.Now},
+		Portal:    httpapi.Portal(cfg.Portal),
 	}, log)), nil
 }

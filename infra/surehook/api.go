@@ -38,7 +38,8 @@ type API struct {
 	Domain awsapigatewayv2.DomainName
 }
 
-// NewAPI makes the HTTP API. The API's documents are public. The functions with
+// NewAPI makes the HTTP API. The API's documents and the pages of the
+// console and the portal are public. The functions with
 // requests to endpoints, and with the check of their URLs, get the hosts of the API.
 func NewAPI(scope constructs.Construct, props APIProps) API {
 	authorizer := awsapigatewayv2authorizers.NewHttpLambdaAuthorizer(jsii.String("Authorizer"), props.Functions.Authorize,
@@ -121,6 +122,11 @@ func routes(props APIProps) []route {
 		{method: get, path: "/v1/openapi.yaml", to: manage, throttle: limits.Public, public: true},
 		{method: get, path: "/docs", to: manage, throttle: limits.Public, public: true},
 		{method: get, path: "/docs/{proxy+}", to: manage, throttle: limits.Public, public: true},
+		{method: get, path: "/console", to: manage, throttle: limits.Pages, public: true},
+		{method: get, path: "/console/{proxy+}", to: manage, throttle: limits.Pages, public: true},
+		{method: get, path: "/portal", to: manage, throttle: limits.Pages, public: true},
+		{method: get, path: "/portal/{proxy+}", to: manage, throttle: limits.Pages, public: true},
+		{method: get, path: "/web/{proxy+}", to: manage, throttle: limits.Pages, public: true},
 	}
 }
 

@@ -78,6 +78,7 @@ func operations() []operation {
 		{name: "GET /v1/tenants/{tenant}/limits", scope: "read", status: 200, body: ""},
 		{name: "PUT /v1/tenants/{tenant}/limits", scope: "admin" + forAll, status: 200, body: `{"endpoints":5}`},
 		{name: "DELETE /v1/tenants/{tenant}/limits", scope: "admin" + forAll, status: 204, body: ""},
+		{name: "POST /v1/tenants/{tenant}/portal-links", scope: "admin" + forAll, status: 201, body: `{"ttl":"1h"}`},
 		{name: "GET /v1/tenants/{tenant}/audit", scope: "audit", status: 200, body: ""},
 		{name: "GET /v1/audit", scope: "admin" + forAll, status: 200, body: ""},
 		{name: "GET /v1/health", scope: "admin" + forAll, status: 200, body: ""},

@@ -83,7 +83,7 @@ func newReplays(j Jobs, log *slog.Logger) *replays {
 	return &replays{replayer: j.Replayer, eraser: j.Eraser, log: log}
 }
 
-// Admin holds the use cases of Manage. All fields are required.
+// Admin holds the use cases of Manage. All fields without a remark are required.
 type Admin struct {
 	Endpoints *endpoint.Admin
 	Status    *status.Reader
@@ -92,12 +92,14 @@ type Admin struct {
 	Tester    Tester
 	Guard     erasure.Guard
 	Audit     *audit.Log
+	Portal    Portal // may be zero
 }
 
 // Manage returns the handler of all other routes: endpoints, reads, limits of tenants,
-// keys and the documentation of the API.
+// keys, the documentation of the API, and the console and the portal.
 func Manage(a Admin, log *slog.Logger) http.Handler {
-	return serve(log, recorder{a.Audit, a.Guard}, append(manageRoutes(&manage{Admin: a, log: log}), docsRoutes(docs{api.Files})...))
+	routes := append(manageRoutes(&manage{Admin: a, log: log}), docsRoutes(docs{api.Files})...)
+	return withPages(serve(log, recorder{a.Audit, a.Guard}, routes), built(), a.Portal)
 }
 
 // Route is one operation of the API.
@@ -214,6 +216,7 @@ func manageRoutes(h *manage) []route {
 		read(limitsPath, h.getTenantLimits),
 		admin(http.MethodPut, limitsPath, "limits.set", h.putTenantLimits),
 		admin(http.MethodDelete, limitsPath, "limits.delete", h.deleteTenantLimits),
+		admin(http.MethodPost, tenantPath+"/portal-links", "portal_link.create", h.createPortalLink),
 		admin(http.MethodGet, healthPath, "", h.getHealth),
 		admin(http.MethodPost, keysPath, "key.create", h.createKey),
 		admin(http.MethodGet, keysPath, "", h.listKeys),

@@ -19,7 +19,7 @@ func TestEraseTenant(t *testing.T) {
 	if again := get[object](t, e.bundle, admin, 202, "DELETE", "/v1/tenants/acme", ""); again["id"] != started["id"] {
 		t.Errorf("DELETE again = %v; want the job %v", again, started["id"])
 	}
-	const posted = `{"type":"a","payload":1}`
+	const posted = `{"event_type":"a","payload":1}`
 	for _, change := range []struct{ method, path, body string }{
 		{"POST", eventsURL, posted},
 		{"POST", "/v1/tenants/acme/endpoints", `{"url":"https://example.com/"}`},

@@ -78,6 +78,7 @@ func newProcess(o Options, address string) (*process, error) {
 	policy := egress.Policy{Loopback: true, Own: []string{address, strings.Replace(address, "127.0.0.1", "localhost", 1)}}
 	p.wireDelivery(policy)
 	p.wireManagement(policy)
+	p.admin.Portal = o.Portal
 	return p, nil
 }
 

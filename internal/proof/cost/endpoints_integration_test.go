@@ -39,8 +39,8 @@ func (w *bundle) endpoint(change func(e *hook.Endpoint)) {
 	w.ledger.Reset()
 }
 
-// fill counts the hour as an hour near its end: every minute has deliveries, with
-// durations of 20 ms to 2 s and five event types.
+// fill counts the hour as an hour near its end: every minute has deliveries of
+// five event types, with durations of 20 ms to 2 s.
 func (w *bundle) fill(e hook.Endpoint) {
 	w.t.Helper()
 

@@ -132,7 +132,9 @@ func (m *mix) create(e hook.Endpoint, rank int) {
 	}
 	var counts stats.Counts
 	for range int(m.rate(rank) * circuit.Window.Seconds()) {
-		counts.Count(stats.Attempt{Class: hook.ClassDelivered, Number: 1, State: hook.StateDelivered, Age: time.Second, Duration: cost.ReceiverTime})
+		counts.Count(stats.Attempt{
+			Type: typeOf(rank), Class: hook.ClassDelivered, Number: 1, State: hook.StateDelivered, Age: time.Second, Duration: cost.ReceiverTime,
+		})
 		counts.OK++
 	}
 	if _, err := m.store.Count(ctx, e.Tenant, e.ID, counts, now.Add(-time.Minute)); err != nil {

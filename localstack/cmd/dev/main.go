@@ -4,7 +4,8 @@
 //
 // PORT is the API's port, 8080 by default; 0 chooses a free port. KEY is the
 // API key, by default a new key. LOG=info prints a line for each request and
-// each attempt; by default, only warnings and errors are printed.
+// each attempt; by default, only warnings and errors are printed. The settings of the
+// portal are the variables of the function manage, such as SUREHOOK_PORTAL_NAME.
 package main
 
 import (
@@ -21,6 +22,8 @@ import (
 	"syscall"
 	"time"
 
+	"surehook/internal/config"
+	"surehook/internal/httpapi"
 	"surehook/localstack/dev"
 )
 
@@ -87,6 +90,11 @@ func read(lookup func(string) (string, bool), out io.Writer) (dev.Options, error
 			return o, fmt.Errorf("LOG is %q, not debug, info, warn or error", text)
 		}
 	}
+	portal, err := config.ForPortal(lookup)
+	if err != nil {
+		return o, err //nolint:wrapcheck // the error is complete
+	}
+	o.Portal = httpapi.Portal(portal)
 	o.Log = slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{Level: level}))
 	return o, nil
 }
@@ -96,6 +104,7 @@ It takes endpoints on loopback and over http. LOG=info shows a line for each req
 
    API=%s
    KEY=%s
+   The console is at $API/console: sign in with the key.
 
    # an endpoint: what you write, for example on port 3000
    curl -X POST "$API/v1/tenants/acme/endpoints" -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \
