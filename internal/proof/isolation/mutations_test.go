@@ -77,7 +77,7 @@ func mutations() []mutation {
 		},
 		{
 			rule: "deliveries that always fail come first", file: "delivery/release/release.go", test: "delivery/release TestFill_FewestAttemptsFirst",
-			old: "return cmp.Or(cmp.Compare(a.Attempts, b.Attempts), a.CreatedAt", bug: "return cmp.Or(0, a.CreatedAt",
+			old: "return cmp.Or(cmp.Compare(attempts(a), attempts(b)), a.CreatedAt", bug: "return cmp.Or(0, a.CreatedAt",
 		},
 		{
 			rule: "the oldest delivery is the probe", file: "delivery/breaker/reconcile.go", row: "poison",
