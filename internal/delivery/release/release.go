@@ -165,7 +165,7 @@ type claim struct {
 	parked   []hook.Delivery // not from the index
 	ended    []gate.Held
 	answers  []time.Duration
-	failed   time.Time // see Slots
+	failed   time.Time       // see Slots
 	read     *gate.Limits    // the limits before the claim; nil: not read yet
 	listed   []hook.Delivery // the oldest parked deliveries; nil: not read yet
 
