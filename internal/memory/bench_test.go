@@ -64,7 +64,7 @@ func BenchmarkStore(b *testing.B) {
 	})
 	b.Run("Parked", func(b *testing.B) {
 		for b.Loop() {
-			if parked, err := s.Parked(b.Context(), target, 100); err != nil || len(parked) != 100 {
+			if parked, err := s.Parked(b.Context(), target, time.Time{}, 100); err != nil || len(parked) != 100 {
 				b.Fatal(len(parked), err)
 			}
 		}

@@ -60,7 +60,7 @@ func (s *Store) CountSelected(ctx context.Context, sel replay.Selection) (int, e
 }
 
 // Parked cuts limit to 1 to 1000. The result never lags.
-func (s *Store) Parked(ctx context.Context, target hook.Target, limit int) ([]hook.Delivery, error) {
+func (s *Store) Parked(ctx context.Context, target hook.Target, since time.Time, limit int) ([]hook.Delivery, error) {
 	if err := available(ctx, "list parked deliveries of endpoint "+string(target.Endpoint)); err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func (s *Store) Parked(ctx context.Context, target hook.Target, limit int) ([]ho
 
 	all := s.inState(target.Endpoint, hook.StateParked)
 	parked := make([]hook.Delivery, 0, min(listLimit(limit), all.len()))
-	for d := range within(target, all.all()) {
+	for d := range within(target, all.from(&hook.Delivery{CreatedAt: wholeMilliseconds(since)})) {
 		if len(parked) == listLimit(limit) {
 			break
 		}

@@ -20,8 +20,11 @@ const maxPage = maxBatchKeys
 // Parked makes at most 5 index queries per shard, and as many batch reads. limit is
 // cut to 1 to 1000. The index may lag a moment: a delivery parked just now may be
 // absent, but every returned delivery is parked.
-func (s *Store) Parked(ctx context.Context, target hook.Target, limit int) ([]hook.Delivery, error) {
+func (s *Store) Parked(ctx context.Context, target hook.Target, since time.Time, limit int) ([]hook.Delivery, error) {
 	l := listOf(target, hook.StateParked)
+	if !since.IsZero() {
+		l.from = timeBound(since)
+	}
 	parked, err := pageThrough(ctx, s, l.sources(""), min(limit, maxRows), fromDeliveryItem, l.position)
 	return parked, translate(err, "list parked deliveries of endpoint "+string(target.Endpoint))
 }

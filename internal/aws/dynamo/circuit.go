@@ -41,6 +41,7 @@ type circuitItem struct {
 	SpeedAt        int64           `dynamodbav:"speed_at,omitempty"`
 	SeenAt         int64           `dynamodbav:"seen_at,omitempty"`
 	ProbeType      string          `dynamodbav:"probe_type,omitempty"`
+	ProbedFrom     int64           `dynamodbav:"probed_from,omitempty"`
 	AttendAt       int64           `dynamodbav:"attend_at,omitempty"`
 	Version        int64           `dynamodbav:"version"`
 }
@@ -73,6 +74,7 @@ func toCircuitItem(r gate.Record) circuitItem {
 		SpeedAt:        millis(r.SpeedAt),
 		SeenAt:         millis(r.SeenAt),
 		ProbeType:      r.ProbeType,
+		ProbedFrom:     millis(r.ProbedFrom),
 		AttendAt:       millis(r.AttendAt),
 		Version:        r.Version + 1,
 	}
@@ -113,11 +115,12 @@ func fromCircuitItem(it circuitItem) (gate.Record, error) {
 		Review: review.Flags{
 			Slow: it.Slow, Fragile: it.Fragile, Timeout: it.Timeout, Warned: it.Warned, WarnedAt: fromMillis(it.WarnedAt),
 		},
-		Speed:     class,
-		SpeedAt:   fromMillis(it.SpeedAt),
-		SeenAt:    fromMillis(it.SeenAt),
-		ProbeType: it.ProbeType,
-		AttendAt:  fromMillis(it.AttendAt),
+		Speed:      class,
+		SpeedAt:    fromMillis(it.SpeedAt),
+		SeenAt:     fromMillis(it.SeenAt),
+		ProbeType:  it.ProbeType,
+		ProbedFrom: fromMillis(it.ProbedFrom),
+		AttendAt:   fromMillis(it.AttendAt),
 	}, nil
 }
 

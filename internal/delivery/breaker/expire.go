@@ -32,7 +32,7 @@ const (
 func (r *reconciliation) endParked(ctx context.Context) (oldest *hook.Delivery, more bool, err error) {
 	limit := 1
 	for done := 0; done < maxEnded; limit = endPage {
-		parked, err := r.listParked(ctx, limit)
+		parked, err := r.listParked(ctx, time.Time{}, limit)
 		if err != nil || len(parked) == 0 {
 			return nil, false, err
 		}
@@ -46,7 +46,7 @@ func (r *reconciliation) endParked(ctx context.Context) (oldest *hook.Delivery, 
 	if len(r.failed) < maxEnded {
 		return nil, true, nil
 	}
-	parked, err := r.listParked(ctx, limit)
+	parked, err := r.listParked(ctx, time.Time{}, limit)
 	if err != nil {
 		return nil, false, err
 	}
@@ -56,14 +56,14 @@ func (r *reconciliation) endParked(ctx context.Context) (oldest *hook.Delivery, 
 	return nil, false, nil
 }
 
-// listParked returns parked deliveries, the oldest first, at most limit, without the
-// deliveries that this check failed to end.
-func (r *reconciliation) listParked(ctx context.Context, limit int) ([]hook.Delivery, error) {
+// listParked returns parked deliveries created at or after since, the oldest first, at
+// most limit, without the deliveries that this check failed to end.
+func (r *reconciliation) listParked(ctx context.Context, since time.Time, limit int) ([]hook.Delivery, error) {
 	target := hook.DeletedTarget(r.check.Endpoint)
 	if r.endpoint != nil {
 		target = r.endpoint.Widest()
 	}
-	parked, err := r.Store.Parked(ctx, target, limit+len(r.failed))
+	parked, err := r.Store.Parked(ctx, target, since, limit+len(r.failed))
 	if err != nil {
 		return nil, fmt.Errorf("list parked deliveries: %w", err)
 	}

@@ -57,11 +57,11 @@ type StatsReader interface {
 // Deliveries keeps the records of deliveries and an index of parked deliveries.
 type Deliveries interface {
 	settle.DeliveryStore
-	// Parked returns parked deliveries in the target's shards, the oldest first, at
-	// most limit. A page shorter than limit need not be the end. The index may lag a
+	// Parked returns parked deliveries in the target's shards created at or after
+	// since, the oldest first, at most limit; a zero since leaves out none. A page shorter than limit need not be the end. The index may lag a
 	// moment: a delivery parked just now may be absent, but every returned delivery
 	// is parked.
-	Parked(ctx context.Context, target hook.Target, limit int) ([]hook.Delivery, error)
+	Parked(ctx context.Context, target hook.Target, since time.Time, limit int) ([]hook.Delivery, error)
 	settle.DeliveriesReader
 	// Overdue returns retrying deliveries of all endpoints with an OverdueFrom before
 	// the time, the earliest first, at most limit (1 to 1000). The index may lag a

@@ -23,9 +23,11 @@ const (
 	emptyPeriod = 2 * time.Minute
 	// maxRest is the longest time between two checks of a paused or disabled endpoint.
 	maxRest = time.Hour
-	// probeChoice is the number of the oldest parked deliveries among which the breaker
-	// chooses a probe.
+	// probeChoice is the number of parked deliveries among which the breaker chooses a probe.
 	probeChoice = 50
+	// maxPlaces is the number of places in the list of parked deliveries where the breaker
+	// looks for younger deliveries than the last probe: 10 halvings of an hour are 3.5 s.
+	maxPlaces = 10
 )
 
 // The decisions, as logged.
@@ -199,13 +201,13 @@ func (r *reconciliation) sendProbe(ctx context.Context, next gate.Record) error 
 		r.decision = decideHeld
 		return nil
 	}
-	parked, err := r.withoutSlot(ctx, probeChoice, now)
+	parked, err := r.probes(ctx, now)
 	if err != nil || len(parked) == 0 {
 		return err // Tick checks the endpoint again
 	}
 	probe := likeliest(parked, r.record.ProbeType)
 	r.decision = decideProbe
-	next.AttendAt, next.ProbeType = now.Add(gate.AttendAfter), probe.EventType
+	next.AttendAt, next.ProbeType, next.ProbedFrom = now.Add(gate.AttendAfter), probe.EventType, probe.CreatedAt
 	if err := r.saveCircuit(ctx, next); err != nil {
 		return err
 	}
@@ -215,15 +217,37 @@ func (r *reconciliation) sendProbe(ctx context.Context, next gate.Record) error 
 	return nil
 }
 
-// withoutSlot returns parked deliveries without an in-flight slot, the oldest first. The
-// token of a delivery with a slot is on its way, or its attempt is in flight.
-func (r *reconciliation) withoutSlot(ctx context.Context, limit int, now time.Time) ([]hook.Delivery, error) {
+// probes returns the parked deliveries among which a probe is chosen: the oldest, when
+// they are all or no probe was sent yet, and otherwise deliveries from halfway between the
+// last probe and now on. Each failed probe leads to younger deliveries, until none are
+// younger, and then to the oldest again. So a burst of deliveries that always fail does
+// not hide the deliveries behind.
+func (r *reconciliation) probes(ctx context.Context, now time.Time) ([]hook.Delivery, error) {
 	limits, err := r.Store.Limits(ctx, r.check.Endpoint)
 	if err != nil {
 		return nil, fmt.Errorf("read limits: %w", err)
 	}
 	leases := limits.Live(now).Leases
-	parked, err := r.listParked(ctx, limit+len(leases))
+	oldest, err := r.withoutSlot(ctx, leases, time.Time{}, probeChoice)
+	if err != nil || len(oldest) < probeChoice || r.record.ProbedFrom.IsZero() {
+		return oldest, err
+	}
+	span := now.Sub(r.record.ProbedFrom)
+	for range maxPlaces {
+		span /= 2
+		younger, err := r.withoutSlot(ctx, leases, r.record.ProbedFrom.Add(max(span, time.Millisecond)), probeChoice)
+		if err != nil || len(younger) > 0 {
+			return younger, err
+		}
+	}
+	return oldest, nil
+}
+
+// withoutSlot returns parked deliveries without one of the leases, created at or after
+// since, the oldest first. The token of a delivery with a lease is on its way, or its
+// attempt is in flight.
+func (r *reconciliation) withoutSlot(ctx context.Context, leases map[string]gate.Lease, since time.Time, limit int) ([]hook.Delivery, error) {
+	parked, err := r.listParked(ctx, since, limit+len(leases))
 	if err != nil {
 		return nil, err
 	}

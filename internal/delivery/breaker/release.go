@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -42,7 +43,11 @@ func (r *reconciliation) releaseWave(ctx context.Context, next gate.Record) erro
 	if err := r.saveCircuit(ctx, next); err != nil {
 		return err
 	}
-	parked, err := r.withoutSlot(ctx, max(waveSize(wave), probeChoice), r.now)
+	limits, err := r.Store.Limits(ctx, r.check.Endpoint)
+	if err != nil {
+		return fmt.Errorf("read limits: %w", err)
+	}
+	parked, err := r.withoutSlot(ctx, limits.Live(r.now).Leases, time.Time{}, max(waveSize(wave), probeChoice))
 	if err != nil {
 		return err
 	}

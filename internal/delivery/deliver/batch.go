@@ -39,6 +39,8 @@ type Deliverer struct {
 	Now         func() time.Time
 	Wait        hook.Wait // between two tries of a write; nil: by the real clock
 	AfterFunc   AfterFunc // nil: time.AfterFunc
+
+	credits credits
 }
 
 // ProcessBatch processes the messages concurrently and returns the ids of the

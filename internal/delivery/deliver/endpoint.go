@@ -53,6 +53,9 @@ func (d *Deliverer) processEndpoint(ctx context.Context, jobs []*job, snapshot S
 	}
 	wg.Wait()
 	watch.end(own.attempts())
+	if !q.Lane.Single() {
+		d.credits.earn(q.ID, inTime(own.attempts()), d.Now())
+	}
 	made.add(own.all...)
 	d.askOnceMore(ctx, jobs, record)
 	d.settleEndpoint(ctx, jobs, record, admission, own.attempts())
@@ -119,6 +122,9 @@ func (d *Deliverer) watch(ctx context.Context, q gate.Query, a gate.Admission) *
 	}
 	return watchLate(d.AfterFunc, admitted, func(late int) {
 		if q.Lane.Single() || q.Record.SpeedAtNow(d.Now()) != speed.Fast {
+			return
+		}
+		if late = d.credits.forgive(q.ID, late, d.Now()); late == 0 {
 			return
 		}
 		if err := d.Gate.Late(ctx, q.Tenant, q.ID, late); err != nil {

@@ -27,6 +27,9 @@ func (d *Deliverer) handOver(ctx context.Context, jobs []*job, record gate.Recor
 		if j.token.Slot && j.endpoint != nil { // the delivery waited, and probably others wait
 			s.Width = record.Width(*j.endpoint, d.Now())
 		}
+		if j.result.Class != 0 && j.result.Class != hook.ClassDelivered {
+			s.Failed = j.delivery.CreatedAt
+		}
 		if took, ok := answerTime(j.result); ok {
 			s.Answers = append(s.Answers, took)
 		}
@@ -96,7 +99,8 @@ func realTimer(d time.Duration, f func()) (stop func() bool) { return time.After
 // watchLate reports, speed.LateAfter after the begin, the number of attempts in flight:
 // the endpoint may be slow. Half of the batch's attempts must be late. So an endpoint
 // with a few slow answers among many does not count, and an endpoint that hangs counts
-// with its first batch. A slow endpoint is found while its attempts are in flight,
+// with its first batches: the caller forgives some late attempts after many answers in
+// time, because batches are often of one or two attempts. A slow endpoint is found while its attempts are in flight,
 // because the invocation lasts until the slowest ends.
 func watchLate(after AfterFunc, admitted int, report func(late int)) *lateWatch {
 	if after == nil {
@@ -129,4 +133,15 @@ func (w *lateWatch) end(results []gate.Result) {
 		}
 	}
 	w.count(late)
+}
+
+// inTime returns the number of answers in time.
+func inTime(results []gate.Result) int {
+	n := 0
+	for _, r := range results {
+		if took, ok := answerTime(r); ok && took < speed.LateAfter {
+			n++
+		}
+	}
+	return n
 }

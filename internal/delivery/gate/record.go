@@ -28,6 +28,7 @@ type Record struct {
 	SpeedAt        time.Time    // the last change of Speed; zero: never
 	SeenAt         time.Time    // a time with attempts, at most speed.SeenEvery before the last; only of fast endpoints
 	ProbeType      string       // the event type of the last probe sent by the breaker
+	ProbedFrom     time.Time    // the creation of the delivery of the last probe sent by the breaker; zero: none yet
 	AttendAt       time.Time    // the latest time of the next check by the breaker's tick; zero: never
 }
 

@@ -25,6 +25,9 @@ const (
 	// choice is the number of the oldest parked deliveries without a lease among which
 	// HandOver chooses. The store reads each of them, so choice is a part of the cost.
 	choice = 15
+	// ageAfter is the wait per attempt after which a parked delivery is as good as a
+	// delivery without an attempt.
+	ageAfter = time.Minute
 	// recheck is the delay of the circuit check after the last slot.
 	recheck = time.Second
 	// maxSlotWait is the longest wait for a rate slot with a claim. A waiting claim holds an
@@ -36,11 +39,11 @@ const (
 type Store interface {
 	gate.CircuitStore
 	gate.LimitStore
-	// Parked returns parked deliveries in the target's shards, the oldest first, at
-	// most limit. A page shorter than limit need not be the end. The index may lag a
+	// Parked returns parked deliveries in the target's shards created at or after
+	// since, the oldest first, at most limit; a zero since leaves out none. A page shorter than limit need not be the end. The index may lag a
 	// moment: a delivery parked just now may be absent, but every returned delivery
 	// is parked.
-	Parked(ctx context.Context, target hook.Target, limit int) ([]hook.Delivery, error)
+	Parked(ctx context.Context, target hook.Target, since time.Time, limit int) ([]hook.Delivery, error)
 }
 
 // Releaser sends parked deliveries on. All fields but Wait must be set.
@@ -67,13 +70,14 @@ type Slots struct {
 	Endpoint *hook.Endpoint // nil: deleted
 	Held     []gate.Held
 	Answers  []time.Duration // of the attempts that the endpoint answered, or that timed out
+	Failed   time.Time       // the creation of a delivery whose attempt failed; zero: none failed
 	Width    int             // of the endpoint when deliveries waited at the begin of the attempts; 0: none known
 }
 
 // HandOver ends the slots and claims them for parked deliveries, if the endpoint takes
 // deliveries now. HandOver counts the answers, and saves a proof of speed.
 func (r *Releaser) HandOver(ctx context.Context, s Slots) error {
-	c := claim{Releaser: r, ended: s.Held, answers: s.Answers}
+	c := claim{Releaser: r, ended: s.Held, answers: s.Answers, failed: s.Failed}
 	if s.Endpoint != nil {
 		c.endpoint = *s.Endpoint
 	}
@@ -108,8 +112,8 @@ func (c *claim) prefetch(ctx context.Context, s Slots) error {
 	group, groupCtx := errgroup.WithContext(ctx)
 	if s.Width > 0 {
 		group.Go(func() (err error) {
-			c.listed, err = c.Store.Parked(groupCtx, c.endpoint.Widest(), s.Width+choice)
-			return err //nolint:wrapcheck // below
+			c.listed, err = c.listFrom(groupCtx, s.Failed, s.Width+choice)
+			return err
 		})
 	}
 	group.Go(func() (err error) {
@@ -161,6 +165,7 @@ type claim struct {
 	parked   []hook.Delivery // not from the index
 	ended    []gate.Held
 	answers  []time.Duration
+	failed   time.Time       // see Slots
 	read     *gate.Limits    // the limits before the claim; nil: not read yet
 	listed   []hook.Delivery // the oldest parked deliveries; nil: not read yet
 
@@ -272,32 +277,90 @@ func (c *claim) list(ctx context.Context) ([]hook.Delivery, error) {
 	if len(c.ended) == 0 {
 		limit = page
 	}
-	listed, err := c.Store.Parked(ctx, c.endpoint.Widest(), limit)
+	return c.listFrom(ctx, c.failed, limit)
+}
+
+// listFrom returns the oldest parked deliveries. After a failed attempt, listFrom returns
+// the deliveries from halfway between the failed delivery and now on, if any: a burst of
+// deliveries that always fail gets at most every second attempt of a slot.
+func (c *claim) listFrom(ctx context.Context, failed time.Time, limit int) ([]hook.Delivery, error) {
+	if !failed.IsZero() {
+		younger, err := c.parkedSince(ctx, failed.Add(c.Now().Sub(failed)/2), limit)
+		if err != nil || len(younger) > 0 {
+			return younger, err
+		}
+	}
+	return c.parkedSince(ctx, time.Time{}, limit)
+}
+
+func (c *claim) parkedSince(ctx context.Context, since time.Time, limit int) ([]hook.Delivery, error) {
+	listed, err := c.Store.Parked(ctx, c.endpoint.Widest(), since, limit)
 	if err != nil {
 		return nil, fmt.Errorf("list parked deliveries: %w", err)
 	}
 	return listed, nil
 }
 
-// candidates returns parked deliveries without a lease: fewest attempts first, so that
-// deliveries that always fail do not hold up the others, and then the oldest first.
+// candidates returns parked deliveries without a lease, in the order of their claims.
+//
+// After an outage, the deliveries about the successful probe take turns with the oldest:
+// when the oldest always fail, the others keep the circuit closed.
 func (c *claim) candidates(ctx context.Context) ([]hook.Delivery, error) {
 	listed, err := c.list(ctx)
 	if err != nil {
 		return nil, err
 	}
+	oldest := c.inOrder(slices.Concat(listed, c.parked))
+	now := c.Now()
+	if len(c.ended) > 0 || len(listed) < page || c.record.ProbedFrom.IsZero() || now.Sub(c.record.ClosedAt) >= circuit.Window {
+		return oldest, nil
+	}
+	probed, err := c.parkedSince(ctx, c.record.ProbedFrom, page)
+	if err != nil {
+		return nil, err
+	}
+	return c.free(interleaved(c.inOrder(probed), oldest)), nil
+}
+
+// interleaved returns the deliveries of a and b in turns.
+func interleaved(a, b []hook.Delivery) []hook.Delivery {
+	all := make([]hook.Delivery, 0, len(a)+len(b))
+	for i := range max(len(a), len(b)) {
+		all = append(append(all, a[min(i, len(a)):min(i+1, len(a))]...), b[min(i, len(b)):min(i+1, len(b))]...)
+	}
+	return all
+}
+
+// inOrder returns the deliveries without a lease: fewest attempts first, so that
+// deliveries that always fail do not hold up the others, and then the oldest first. A
+// delivery that waited a minute per attempt counts as one without attempts, unless an
+// attempt failed just now: new deliveries do not hold up the retries.
+func (c *claim) inOrder(listed []hook.Delivery) []hook.Delivery {
+	now := c.Now()
+	attempts := func(d hook.Delivery) int {
+		if c.failed.IsZero() && now.Sub(d.UpdatedAt) >= time.Duration(d.Attempts)*ageAfter {
+			return 0
+		}
+		return d.Attempts
+	}
+	free := c.free(listed)
+	slices.SortStableFunc(free, func(a, b hook.Delivery) int {
+		return cmp.Or(cmp.Compare(attempts(a), attempts(b)), a.CreatedAt.Compare(b.CreatedAt))
+	})
+	return free
+}
+
+// free returns the deliveries without a lease, each once.
+func (c *claim) free(listed []hook.Delivery) []hook.Delivery {
 	var free []hook.Delivery
 	seen := make(map[hook.DeliveryRef]bool, len(listed))
-	for _, d := range slices.Concat(listed, c.parked) {
+	for _, d := range listed {
 		if _, leased := c.limits.Leases[gate.LeaseKey(d.ID)]; !leased && !seen[d.Ref()] {
 			seen[d.Ref()] = true
 			free = append(free, d)
 		}
 	}
-	slices.SortStableFunc(free, func(a, b hook.Delivery) int {
-		return cmp.Or(cmp.Compare(a.Attempts, b.Attempts), a.CreatedAt.Compare(b.CreatedAt))
-	})
-	return free, nil
+	return free
 }
 
 // send sends the tokens of the claimed deliveries to the overflow: the places of the

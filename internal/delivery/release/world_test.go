@@ -206,14 +206,14 @@ func (s *store) ChangeLimits(ctx context.Context, id hook.EndpointID, before, af
 }
 
 // Parked lists deliveries.
-func (s *store) Parked(ctx context.Context, target hook.Target, limit int) ([]hook.Delivery, error) {
+func (s *store) Parked(ctx context.Context, target hook.Target, since time.Time, limit int) ([]hook.Delivery, error) {
 	if err := s.fail("list parked"); err != nil {
 		return nil, err
 	}
 	if s.lag {
 		return nil, nil
 	}
-	return s.Store.Parked(ctx, target, limit)
+	return s.Store.Parked(ctx, target, since, limit)
 }
 
 type sentToken struct {

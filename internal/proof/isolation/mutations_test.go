@@ -32,6 +32,10 @@ func mutations() []mutation {
 			old: "if late > 0 && 2*late >= w.admitted {", bug: "if late > 0 {",
 		},
 		{
+			rule: "answers in time forgive no late attempt", file: "rule/speed/speed.go", test: "proof/isolation TestFewLateAnswers",
+			old: "forgiven := min(late, int(c/lateCost))", bug: "forgiven := 0",
+		},
+		{
 			rule: "a late answer costs no more than an answer in time adds", file: "rule/speed/speed.go", test: "rule/speed TestScore",
 			old: "const latePenalty = 19", bug: "const latePenalty = 1",
 		},
@@ -73,7 +77,7 @@ func mutations() []mutation {
 		},
 		{
 			rule: "deliveries that always fail come first", file: "delivery/release/release.go", test: "delivery/release TestFill_FewestAttemptsFirst",
-			old: "return cmp.Or(cmp.Compare(a.Attempts, b.Attempts), a.CreatedAt", bug: "return cmp.Or(0, a.CreatedAt",
+			old: "return cmp.Or(cmp.Compare(attempts(a), attempts(b)), a.CreatedAt", bug: "return cmp.Or(0, a.CreatedAt",
 		},
 		{
 			rule: "the oldest delivery is the probe", file: "delivery/breaker/reconcile.go", row: "poison",

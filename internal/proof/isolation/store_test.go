@@ -120,9 +120,9 @@ func (s store) SaveDelivery(ctx context.Context, d hook.Delivery, a *hook.Attemp
 }
 
 // Parked lists parked deliveries.
-func (s store) Parked(ctx context.Context, target hook.Target, limit int) ([]hook.Delivery, error) {
+func (s store) Parked(ctx context.Context, target hook.Target, since time.Time, limit int) ([]hook.Delivery, error) {
 	s.read()
-	return s.Store.Parked(ctx, target, limit)
+	return s.Store.Parked(ctx, target, since, limit)
 }
 
 // Endpoint reads an endpoint.

@@ -57,6 +57,7 @@ func sampleRecord(endpoint hook.EndpointID) gate.Record {
 		SpeedAt:        storeEpoch().Add(7 * time.Minute),
 		SeenAt:         storeEpoch().Add(8 * time.Minute),
 		ProbeType:      "order.paid",
+		ProbedFrom:     storeEpoch().Add(9 * time.Minute),
 		AttendAt:       storeEpoch().Add(5 * time.Minute),
 	}
 }

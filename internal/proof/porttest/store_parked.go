@@ -38,7 +38,7 @@ func park(t *testing.T, s StoreUnderTest, endpoint hook.EndpointID, n int) []hoo
 func wantParked(t *testing.T, s StoreUnderTest, endpoint hook.EndpointID, limit int, want []hook.Delivery) {
 	t.Helper()
 
-	got, err := s.Parked(t.Context(), wide(endpoint), limit)
+	got, err := s.Parked(t.Context(), wide(endpoint), time.Time{}, limit)
 	wantSame(t, fmt.Sprintf("Parked(limit %d)", limit), want, got, err)
 }
 
@@ -50,6 +50,10 @@ func parkedOldestFirst(t *testing.T, s StoreUnderTest) {
 	saveDead(t, s, endpoint, storeEpoch(), 2)
 	for _, limit := range []int{1, 2, 4, 5, 6, 1 << 40} {
 		wantParked(t, s, endpoint, limit, parked[:min(limit, len(parked))])
+	}
+	for since, first := range map[time.Duration]int{-time.Hour: 0, 0: 0, 1: 1, time.Second: 1, 3500 * time.Millisecond: 4, 4 * time.Second: 4, 4001 * time.Millisecond: 5} {
+		got, err := s.Parked(t.Context(), wide(endpoint), storeEpoch().Add(since), 2)
+		wantSame(t, fmt.Sprintf("Parked(since %s)", since), parked[first:min(first+2, len(parked))], got, err)
 	}
 }
 

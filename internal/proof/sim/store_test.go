@@ -196,9 +196,9 @@ func (s ports) Count(
 }
 
 // Parked leaves out deliveries parked a moment ago: the index lags.
-func (s ports) Parked(ctx context.Context, target hook.Target, limit int) ([]hook.Delivery, error) {
+func (s ports) Parked(ctx context.Context, target hook.Target, since time.Time, limit int) ([]hook.Delivery, error) {
 	return effect(s.p, "list parked", string(target.Endpoint), read, func() ([]hook.Delivery, error) {
-		parked, err := s.Store.Parked(ctx, target, limit)
+		parked, err := s.Store.Parked(ctx, target, since, limit)
 		return s.fresh(parked), err
 	})
 }

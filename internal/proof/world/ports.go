@@ -184,11 +184,11 @@ func (p ports) EraseAttempts(ctx context.Context, deliveries []hook.Delivery) er
 }
 
 // Parked lists parked deliveries.
-func (p ports) Parked(ctx context.Context, target hook.Target, limit int) ([]hook.Delivery, error) {
+func (p ports) Parked(ctx context.Context, target hook.Target, since time.Time, limit int) ([]hook.Delivery, error) {
 	if err := p.read("list parked", target.Endpoint); err != nil {
 		return nil, err
 	}
-	return p.Store.Parked(ctx, target, limit)
+	return p.Store.Parked(ctx, target, since, limit)
 }
 
 // Delivery reads a delivery.

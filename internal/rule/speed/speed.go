@@ -68,3 +68,25 @@ func (s Score) Add(took time.Duration) Score {
 
 // Proven reports whether the score makes an endpoint fast.
 func (s Score) Proven() bool { return s >= proof }
+
+// lateCost is the number of answers in time that forgive one late attempt: as for a
+// proof, one in 20 may be late.
+const lateCost = 20
+
+// maxCredit bounds the credit to 3 late attempts, so that an endpoint that hangs is
+// found a few attempts later than without credit.
+const maxCredit = 3 * lateCost
+
+// Credit is the answers in time of one fast endpoint that one process saw lately. The
+// credit forgives late attempts. Batches are often of one or two attempts, so a share of
+// the batch alone would find an endpoint slow whose 1 in 200 answers takes long.
+type Credit int
+
+// Earn returns the credit after n more answers in time.
+func (c Credit) Earn(n int) Credit { return min(c+Credit(n), maxCredit) }
+
+// Forgive returns the credit after late attempts, and the number of late attempts left.
+func (c Credit) Forgive(late int) (next Credit, left int) {
+	forgiven := min(late, int(c/lateCost))
+	return c - Credit(forgiven*lateCost), late - forgiven
+}

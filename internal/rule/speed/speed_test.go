@@ -73,3 +73,30 @@ func TestScore_FollowsThe95thPercentile(t *testing.T) {
 		}
 	}
 }
+
+func TestCredit(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name            string
+		inTime          int
+		late, left, two int // left of late attempts, and of as many again
+	}{
+		{name: "nothing seen", late: 1, left: 1, two: 1},
+		{name: "19 answers in time are too few", inTime: 19, late: 1, left: 1, two: 1},
+		{name: "20 answers in time forgive one", inTime: 20, late: 1, left: 0, two: 1},
+		{name: "60 answers in time forgive three", inTime: 60, late: 3, left: 0, two: 3},
+		{name: "more answers forgive no more", inTime: 10_000, late: 4, left: 1, two: 4},
+		{name: "an endpoint that hangs with a whole batch", inTime: 10_000, late: 10, left: 7, two: 10},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			credit, left := speed.Credit(0).Earn(tt.inTime).Forgive(tt.late)
+			if _, two := credit.Forgive(tt.late); left != tt.left || two != tt.two {
+				t.Errorf("%d late attempts leave %d, and as many again %d; want %d and %d", tt.late, left, two, tt.left, tt.two)
+			}
+		})
+	}
+}

@@ -1,0 +1,56 @@
+package breaker_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"surehook/internal/delivery/send"
+	"surehook/internal/hook"
+	"surehook/internal/proof/world"
+)
+
+// More deliveries that always fail wait than the breaker chooses a probe from. The
+// deliveries behind them are delivered all the same, with the burst of another event type
+// and of the same one.
+func TestProbe_PassesABurstOfPoison(t *testing.T) {
+	t.Parallel()
+
+	for _, tt := range []struct {
+		bad  int
+		kind string // event type of the deliveries that always fail
+	}{{40, "order.broken"}, {60, "order.broken"}, {60, "order.paid"}, {300, "order.paid"}} {
+		t.Run(fmt.Sprintf("%d of type %s", tt.bad, tt.kind), func(t *testing.T) {
+			t.Parallel()
+
+			w := setup(t)
+			e := w.Endpoint(nil)
+			broken := make(map[hook.EventID]bool)
+			put := func(kind string, age time.Duration) hook.DeliveryRef {
+				d := hook.QueuedDelivery(w.Event(kind, w.Clock.Now().Add(-age), e), e.Target())
+				d.State, d.Reason, d.Token = hook.StateParked, hook.ReasonCircuit, hook.NewNonce()
+				w.Save(d)
+				return d.Ref()
+			}
+			for i := range tt.bad {
+				broken[put(tt.kind, time.Hour+time.Duration(tt.bad-i)*time.Second).Event] = true
+			}
+			var good []hook.DeliveryRef
+			for i := range 10 {
+				good = append(good, put("order.paid", time.Duration(10-i)*time.Second))
+			}
+			w.record(e, open(0, 0))
+			w.Answer = world.Status(func(r send.Request) int {
+				if broken[r.Event.ID] {
+					return 500
+				}
+				return 200
+			})
+			w.EnqueueCheck(hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID}, 0)
+			w.RunFor(2 * time.Hour)
+			if got := w.States(good); got != "10 delivered" {
+				t.Errorf("after %d POSTs the deliveries behind the burst are %s; want 10 delivered", len(w.Posts), got)
+			}
+		})
+	}
+}

@@ -1,0 +1,65 @@
+package release_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"surehook/internal/delivery/gate"
+	"surehook/internal/delivery/release"
+	"surehook/internal/hook"
+)
+
+// A retry waits behind new deliveries for a minute per attempt, and then no longer.
+func TestFill_ARetryAges(t *testing.T) {
+	t.Parallel()
+
+	for waited, want := range map[time.Duration]string{2*time.Minute - time.Second: "1", 2 * time.Minute: "0"} {
+		w := setup(t, func(e *hook.Endpoint, _ *gate.Record) { e.MaxInFlight = 1 })
+		w.park(2, 0, 0)
+		w.clock.Pass(w.parked[0].UpdatedAt.Add(waited).Sub(w.clock.Now()))
+		if _, err := w.fill(); err != nil || w.sent() != want {
+			t.Errorf("after %s Fill() sent %q, %v; want %s", waited, w.sent(), err, want)
+		}
+	}
+}
+
+// After a failed attempt, the slot goes to a younger delivery, and to the fewest attempts
+// whatever their wait. After a success it goes to the oldest.
+func TestHandOver_AfterAFailureToAYoungerDelivery(t *testing.T) {
+	t.Parallel()
+
+	for _, failed := range []bool{false, true} {
+		w := setup(t, func(e *hook.Endpoint, _ *gate.Record) { e.MaxInFlight = 1 })
+		attempts := slices.Repeat([]int{1}, 61) // the window after the failure begins in the middle
+		attempts[40] = 0
+		w.park(attempts...)
+		slot := w.lease(-1, time.Minute)
+		s := release.Slots{Tenant: w.endpoint.Tenant, ID: w.endpoint.ID, Endpoint: &w.endpoint, Held: []gate.Held{slot}, Width: 1}
+		want := "0"
+		if failed {
+			s.Failed, want = w.parked[0].CreatedAt, "40"
+		}
+		if err := w.HandOver(t.Context(), s); err != nil || w.sent() != want {
+			t.Errorf("after a failure (%t) HandOver() sent %q, %v; want %s", failed, w.sent(), err, want)
+		}
+	}
+}
+
+// After an outage, the deliveries about the last probe take turns with the oldest.
+func TestFill_AfterAnOutage(t *testing.T) {
+	t.Parallel()
+
+	for _, tt := range []struct {
+		closed time.Duration // ago
+		want   string
+	}{{time.Minute, "60 0 61 1 62"}, {10 * time.Minute, "0 1 2 3 4"}} {
+		w := setup(t, func(_ *hook.Endpoint, r *gate.Record) {
+			r.ProbedFrom, r.ClosedAt = start.Add(-3*time.Second), start.Add(-tt.closed)
+		})
+		w.park(make([]int, 63)...)
+		if _, err := w.fill(); err != nil || w.sent() != tt.want {
+			t.Errorf("%s after the outage Fill() sent %q, %v; want %s", tt.closed, w.sent(), err, tt.want)
+		}
+	}
+}

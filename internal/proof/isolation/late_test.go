@@ -1,0 +1,42 @@
+package isolation_test
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"surehook/internal/delivery/send"
+	"surehook/internal/hook"
+	"surehook/internal/rule/speed"
+)
+
+// One answer in 200 is late, at 180 events a second: the batches are of one or two
+// attempts, and each late attempt is half of its batch. The endpoint stays fast, and is
+// slow at once when all answers are late.
+func TestFewLateAnswers(t *testing.T) {
+	t.Parallel()
+
+	const each, proven, turn, end = time.Second / 180, 10 * time.Second, 70 * time.Second, 75 * time.Second
+	setup{}.run(t, func(l *lab) {
+		begin := time.Now()
+		var e hook.Endpoint
+		e = l.endpoint("acme", func(send.Request) (time.Duration, int) {
+			switch since := time.Since(begin); {
+			case since > turn, since > proven && rand.IntN(200) == 0:
+				return 2 * time.Second, 200
+			}
+			return healthyAfter, 200
+		}, nil)
+		for at := time.Duration(0); at < end; at += each {
+			time.Sleep(time.Until(begin.Add(at)))
+			if got := l.record(e).Speed; at > proven && at < turn && got != speed.Fast {
+				t.Errorf("with a late answer in 200 the endpoint is %s after %s; want fast", got, at)
+				return
+			}
+			l.post(e, "order.paid")
+		}
+		if r := l.record(e); r.Speed != speed.Slow || r.SpeedAt.Sub(begin) > turn+1200*time.Millisecond {
+			t.Errorf("the endpoint with late answers only is %s since %s; want slow 1.2 s after %s", r.Speed, r.SpeedAt.Sub(begin), turn)
+		}
+	})
+}
