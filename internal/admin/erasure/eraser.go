@@ -15,17 +15,6 @@ import (
 )
 
 const (
-	// firstDelay delays the first message, so that the job is usually stored before a
-	// worker receives the message.
-	firstDelay = time.Second
-	// maxBegin is the deadline for the first write of the job after the first message.
-	// Start gives the write half of maxBegin.
-	maxBegin = time.Minute
-	// takenDelay is the delay of the message from a worker without the job: the worker
-	// with the job may still fail.
-	takenDelay = time.Minute
-	// maxDelay is the longest delay of a message in SQS.
-	maxDelay = 15 * time.Minute
 	// scanPause is the time between two parts of a scan, at least: a scan shares the
 	// throughput of the table with the traffic.
 	scanPause = time.Second
@@ -48,23 +37,24 @@ type Eraser struct {
 }
 
 // Start marks the tenant as closing and starts the job. For a marked tenant Start returns
-// the running job and sends its message again. A tenant without any record has a job, too.
+// the running job, and sends a copy of the message that continues the job. A tenant without any record has a job, too.
 //
 // The first message goes out before the job is stored, so every job has a message.
 func (r *Eraser) Start(ctx context.Context, tenant hook.TenantID, by hook.KeyID) (Erasure, error) {
 	now := r.now()
-	e := Erasure{ID: hook.NewErasureID(), Tenant: tenant, By: by, CreatedAt: now, Stage: StageStop}
-	if err := r.send(ctx, replay.Message{Tenant: tenant, Erasure: e.ID, Until: now.Add(maxBegin)}, firstDelay); err != nil {
+	e := Erasure{ID: hook.NewErasureID(), Tenant: tenant, By: by, CreatedAt: now, NotBefore: now, Stage: StageStop, Chain: replay.NewChain()}
+	first := replay.Message{Tenant: tenant, Erasure: e.ID, Nonce: e.Next, Until: now.Add(replay.MaxSaveDelay)}
+	if err := r.send(ctx, first, replay.FirstDelay); err != nil {
 		return Erasure{}, err
 	}
-	saving, cancel := context.WithTimeoutCause(ctx, maxBegin/2, errSlowBegin)
+	saving, cancel := context.WithTimeoutCause(ctx, replay.MaxSaveDelay/2, errSlowBegin)
 	defer cancel()
 	stored, err := r.Store.BeginErasure(saving, e.at(now))
 	if err != nil {
 		return Erasure{}, fmt.Errorf("begin erasure of tenant %s: %w", tenant, err)
 	}
-	if stored.ID != e.ID { // the chain of messages may be set aside
-		if err := r.send(ctx, replay.Message{Tenant: tenant, Erasure: stored.ID}, 0); err != nil {
+	if stored.ID != e.ID { // the message of the job may be set aside
+		if err := r.send(ctx, replay.Message{Tenant: tenant, Erasure: stored.ID, Nonce: stored.Next}, 0); err != nil {
 			return Erasure{}, err
 		}
 		return stored, nil
@@ -89,6 +79,7 @@ type run struct {
 	message  replay.Message
 	read     Erasure // the job as read
 	job      Erasure
+	passed   bool // the job names another message: this worker ends
 	decision string
 }
 
@@ -100,7 +91,7 @@ func (r *Eraser) Work(ctx context.Context, m replay.Message) (err error) {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 		if errors.Is(err, errTaken) {
-			w.decision, err = "taken", w.again(ctx, replay.Message{Tenant: m.Tenant, Erasure: m.Erasure}, takenDelay)
+			err = w.sendOn(ctx, replay.Taken(m))
 		}
 		if err != nil {
 			err = fmt.Errorf("process erasure %s: %w", m.Erasure, err)
@@ -109,31 +100,29 @@ func (r *Eraser) Work(ctx context.Context, m replay.Message) (err error) {
 	}()
 	w.job, err = r.Store.Erasure(ctx, m.Tenant, m.Erasure)
 	if hook.CodeOf(err) == hook.CodeNotFound {
-		if r.now().Before(m.Until) {
-			w.decision = "await"
-			return w.again(ctx, m, firstDelay)
-		}
-		w.decision = "gone"
-		return nil
+		return w.sendOn(ctx, replay.Await(m, r.now()))
 	}
 	if err != nil {
 		return fmt.Errorf("read erasure: %w", err)
 	}
 	w.read = w.job
+	if f := w.job.Follow(m, w.job.Stage != StageDone, w.job.NotBefore, r.now()); f.Decision != "" {
+		return w.sendOn(ctx, f)
+	}
 	return w.steps(ctx)
 }
 
 // steps makes steps until the job waits, the job is done, or the time is over.
 func (w *run) steps(ctx context.Context) error {
-	for made := false; ; made = true {
-		wait := w.job.NotBefore.Sub(w.now())
+	for {
 		switch {
 		case w.job.Stage == StageDone:
 			w.decision = "ended"
 			return nil
-		case wait > 0 || made && w.outOfTime(ctx):
-			w.decision = "wait"
-			return w.again(ctx, replay.Message{Tenant: w.job.Tenant, Erasure: w.job.ID}, min(max(wait, 0), maxDelay))
+		case w.passed || w.job.NotBefore.After(w.now()):
+			m := w.message
+			m.Nonce, m.Until = w.job.Next, time.Time{}
+			return w.sendOn(ctx, replay.Following{Decision: "wait", Enqueues: true, Message: m, Delay: w.job.NotBefore.Sub(w.now())})
 		}
 		if err := w.step(ctx); err != nil {
 			return err
@@ -166,13 +155,19 @@ func (w *run) step(ctx context.Context) error {
 		if next.Stage == StageScan {
 			next.NotBefore = w.now().Add(scanPause)
 		}
-		_, err := w.save(ctx, next)
-		return err
-	}
-	if next = next.afterPass(w.now()); next.Stage == StageDone {
+	} else if next = next.afterPass(w.now()); next.Stage == StageDone {
 		return w.finish(ctx, next)
 	}
+	now := w.now()
+	passes := next.NotBefore.After(now) || w.outOfTime(ctx)
+	if passes {
+		next.PassOn()
+		if next.NotBefore.Before(now) { // an old time would make the next message look overdue
+			next.NotBefore = now
+		}
+	}
 	_, err = w.save(ctx, next)
+	w.passed = passes && err == nil
 	return err
 }
 
@@ -243,22 +238,14 @@ func (w *run) outOfTime(ctx context.Context) bool {
 	return ok && deadline.Sub(w.Now()) < stepReserve
 }
 
-// again sends the next message of the chain. A message that moved the job starts the
-// count of hops anew.
-func (w *run) again(ctx context.Context, m replay.Message, delay time.Duration) error {
-	if m.Hops = w.message.Hops + 1; w.job.Version != w.read.Version {
-		m.Hops = 0
+// sendOn makes f the decision of the run, and sends the message of f.
+func (w *run) sendOn(ctx context.Context, f replay.Following) error {
+	w.decision = f.Decision
+	c := replay.Courier{Queue: w.Queue, Metrics: w.Metrics, Log: w.Log, Now: w.Now}
+	if err := c.SendOn(ctx, w.message, f, w.job.Version != w.read.Version); err != nil {
+		return fmt.Errorf("continue erasure: %w", err)
 	}
-	if m.Hops >= hook.MaxHops {
-		line := []slog.Attr{
-			slog.String(names.LogTenant, string(m.Tenant)),
-			slog.String(names.LogJob, string(m.Erasure)),
-			slog.String(names.LogDecision, w.decision),
-			slog.Int(names.LogHops, m.Hops),
-		}
-		w.Log.LogAttrs(ctx, slog.LevelWarn, "job_message.circling", w.Metrics.Append(line, w.Now(), emf.Count(names.MetricSentOn, 1))...)
-	}
-	return w.send(ctx, m, delay)
+	return nil
 }
 
 func (r *Eraser) send(ctx context.Context, m replay.Message, delay time.Duration) error {

@@ -28,8 +28,8 @@
 //
 // Every save of the job is conditional on the version read. Removals are idempotent. A
 // pass that finds a record is marked in the job before the removal (Dirty), so a crash
-// after the removal does not make the pass look clean. Each message sends the next
-// message before its own end, and finish begins Quiet after the last pass, so no worker
+// after the removal does not make the pass look clean. The job names the
+// message that continues it (replay.Chain), so duplicates of a message end. Finish begins Quiet after the last pass, so no worker
 // with an old position removes records of a tenant with the same name later.
 //
 // Package erasure knows no HTTP, queues or tables.
@@ -68,6 +68,8 @@ type Erasure struct {
 	Passes    int       // completed passes of walk and scan
 	NotBefore time.Time // begin of the next step
 	Removed   Counts
+
+	replay.Chain
 }
 
 // Stage is a part of the job.

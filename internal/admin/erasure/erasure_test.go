@@ -31,6 +31,7 @@ type world struct {
 	dieAt   int // the fatal effect; 0: none
 	after   bool
 	dead    bool
+	before  func() // called before each effect; may be nil
 
 	found func(erasure.Stage) // called after each read of records
 
@@ -54,6 +55,9 @@ func setup(t *testing.T) *world {
 
 // effect makes the effect, unless the process is dead or dies before.
 func (w *world) effect(do func() error) error {
+	if w.before != nil {
+		w.before()
+	}
 	if w.dead {
 		return errDead
 	}
@@ -109,7 +113,7 @@ func (w *world) eraser() *erasure.Eraser {
 }
 
 // run works until no message is left. A dead process comes back alive for the next message. twice
-// works every tenth message twice: each duplicate begins another chain of messages.
+// works every tenth message twice: a duplicate must begin no second chain of messages.
 func (w *world) run(twice bool) {
 	w.Helper()
 

@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"surehook/internal/admin/erasure"
+	"surehook/internal/delivery/replay"
 	"surehook/internal/hook"
 )
 
@@ -28,6 +29,8 @@ type erasureItem struct {
 	Passes    int            `dynamodbav:"passes,omitempty"`
 	NotBefore int64          `dynamodbav:"not_before,omitempty"`
 	Removed   countsItem     `dynamodbav:"removed"`
+	Next      string         `dynamodbav:"next,omitempty"`
+	Previous  string         `dynamodbav:"previous,omitempty"`
 }
 
 type countsItem struct {
@@ -46,7 +49,7 @@ func toErasureItem(e erasure.Erasure) erasureItem {
 		key: erasureKey(e.Tenant, e.ID), ID: e.ID, Tenant: e.Tenant, By: e.By,
 		CreatedAt: millis(e.CreatedAt), UpdatedAt: millis(e.UpdatedAt), EndedAt: millis(e.EndedAt), ExpiresAt: ttl(e.ExpiresAt),
 		Version: e.Version + 1, Stage: word(e.Stage), Cursor: e.Cursor, Dirty: e.Dirty, Passes: e.Passes,
-		NotBefore: millis(e.NotBefore), Removed: countsItem(e.Removed),
+		NotBefore: millis(e.NotBefore), Removed: countsItem(e.Removed), Next: e.Next, Previous: e.Previous,
 	}
 }
 
@@ -57,6 +60,7 @@ func fromErasureItem(it erasureItem) (erasure.Erasure, error) {
 		CreatedAt: fromMillis(it.CreatedAt), UpdatedAt: fromMillis(it.UpdatedAt), EndedAt: fromMillis(it.EndedAt), ExpiresAt: fromTTL(it.ExpiresAt),
 		Version: it.Version, Stage: stage, Cursor: it.Cursor, Dirty: it.Dirty, Passes: it.Passes,
 		NotBefore: fromMillis(it.NotBefore), Removed: erasure.Counts(it.Removed),
+		Chain: replay.Chain{Next: it.Next, Previous: it.Previous},
 	}, err
 }
 

@@ -132,8 +132,7 @@ func fromJobItem(it jobItem) (replay.Job, error) {
 		Selects:   it.Selects,
 		Pending:   pending,
 		NextAt:    fromMillis(it.NextAt),
-		Next:      it.Next,
-		Previous:  it.Previous,
+		Chain:     replay.Chain{Next: it.Next, Previous: it.Previous},
 	}, nil
 }
 

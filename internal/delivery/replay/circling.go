@@ -2,12 +2,54 @@ package replay
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
+	"time"
 
 	"surehook/internal/emf"
 	"surehook/internal/hook"
 	"surehook/internal/names"
 )
+
+// Courier enqueues the messages that follow a message of a job. All fields but Metrics
+// are required.
+type Courier struct {
+	Queue   JobQueue
+	Metrics emf.Set
+	Log     *slog.Logger
+	Now     func() time.Time
+}
+
+// SendOn enqueues the message of f, if f enqueues one, and counts a message sent on too
+// often. received is the message of the worker; moved reports whether the worker moved
+// the job, which starts the count of hops anew.
+func (c Courier) SendOn(ctx context.Context, received Message, f Following, moved bool) error {
+	if !f.Enqueues {
+		return nil
+	}
+	m := f.Message
+	if m.Hops = received.Hops + 1; moved {
+		m.Hops = 0
+	}
+	if m.Hops >= hook.MaxHops {
+		c.logCircling(ctx, m, f.Decision)
+	}
+	if err := c.Queue.Continue(ctx, m, max(0, f.Delay)); err != nil {
+		return fmt.Errorf("enqueue next job message: %w", err)
+	}
+	return nil
+}
+
+// logCircling counts a message sent on hook.MaxHops times or more.
+func (c Courier) logCircling(ctx context.Context, m Message, decision string) {
+	line := []slog.Attr{
+		slog.String(names.LogTenant, string(m.Tenant)),
+		slog.String(names.LogJob, string(m.Job)+string(m.Erasure)), // a message has one of the two
+		slog.String(names.LogDecision, decision),
+		slog.Int(names.LogHops, m.Hops),
+	}
+	c.Log.LogAttrs(ctx, slog.LevelWarn, "job_message.circling", c.Metrics.Append(line, c.Now(), emf.Count(names.MetricSentOn, 1))...)
+}
 
 // progressed reports whether this message moved the job: the position of the selection,
 // or the counts of deliveries. So a job of any size stays below hook.MaxHops.
@@ -15,18 +57,4 @@ func (w *jobRun) progressed() bool {
 	was, is := w.read, w.job
 	return is.Endpoint != was.Endpoint || is.Cursor != was.Cursor || is.Selected != was.Selected ||
 		is.Enqueued != was.Enqueued || is.Skipped != was.Skipped
-}
-
-// logCircling counts a message sent on hook.MaxHops times or more.
-func (w *jobRun) logCircling(ctx context.Context, m Message) {
-	if m.Hops < hook.MaxHops {
-		return
-	}
-	line := []slog.Attr{
-		slog.String(names.LogTenant, string(m.Tenant)),
-		slog.String(names.LogJob, string(m.Job)),
-		slog.String(names.LogDecision, w.decision),
-		slog.Int(names.LogHops, m.Hops),
-	}
-	w.Log.LogAttrs(ctx, slog.LevelWarn, "job_message.circling", w.Metrics.Append(line, w.Now(), emf.Count(names.MetricSentOn, 1))...)
 }

@@ -55,8 +55,7 @@ type Job struct {
 	Pending  []hook.DeliveryRef // the page to send; the last JobIndex is Selected-1
 	NextAt   time.Time          // time at which the rate has room for the next page
 
-	Next     string // nonce of the message that continues the job
-	Previous string // nonce of the message that passed the job on to Next; empty: none did
+	Chain
 }
 
 // JobState is the state of a job.

@@ -207,12 +207,13 @@ func (w *jobRun) countPage(ctx context.Context, enqueued, skipped int) error {
 		}
 		passes := j.State == JobRunning && w.mustWait(ctx, j)
 		if passes {
-			j.passOn()
+			j.PassOn()
 		}
 		saveErr := w.saveJob(ctx, &j)
 		if saveErr == nil {
 			if passes {
-				w.next = &Message{Tenant: j.Tenant, Job: j.ID, Nonce: j.Next}
+				next := w.message.successor(j.Next)
+				w.next = &next
 			}
 			w.job, w.records = j, nil
 			w.enqueued += enqueued

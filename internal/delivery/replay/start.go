@@ -13,12 +13,12 @@ import (
 )
 
 const (
-	// firstDelay delays the first message, so that the job is usually saved before a
+	// FirstDelay delays the first message, so that the job is usually saved before a
 	// worker receives the message.
-	firstDelay = time.Second
-	// maxSaveDelay is the deadline for the first save of a job after the first
-	// message. Start gives the save half of maxSaveDelay, 30 s.
-	maxSaveDelay = time.Minute
+	FirstDelay = time.Second
+	// MaxSaveDelay is the deadline for the first save of a job after the first
+	// message. Start gives the save half of MaxSaveDelay, 30 s.
+	MaxSaveDelay = time.Minute
 	// maxJobSaveAttempts limits retries after a version conflict on a job. Each
 	// conflict means that a worker saved the job. A worker saves several times a
 	// second, so the limit is twice maxSaveAttempts.
@@ -49,14 +49,14 @@ func (r *Replayer) Start(ctx context.Context, tenant hook.TenantID, q JobRequest
 	}
 	j := Job{
 		ID: id, Tenant: tenant, Filter: f, Rate: q.Rate, State: JobRunning, By: q.By,
-		CreatedAt: now, NextAt: now.Add(firstDelay), Selects: true, Next: hook.NewNonce(),
+		CreatedAt: now, NextAt: now.Add(FirstDelay), Selects: true, Chain: NewChain(),
 	}
-	first := Message{Tenant: tenant, Job: id, Nonce: j.Next, Until: now.Add(maxSaveDelay)}
-	if err := r.JobQueue.Continue(ctx, first, firstDelay); err != nil {
+	first := Message{Tenant: tenant, Job: id, Nonce: j.Next, Until: now.Add(MaxSaveDelay)}
+	if err := r.JobQueue.Continue(ctx, first, FirstDelay); err != nil {
 		return Job{}, fmt.Errorf("send first message of job %s: %w", id,
 			&hook.Error{Code: hook.CodeUnavailable, Message: "the replay could not be queued; try again", Err: err})
 	}
-	saving, cancel := context.WithTimeoutCause(ctx, maxSaveDelay/2, errSlowSave)
+	saving, cancel := context.WithTimeoutCause(ctx, MaxSaveDelay/2, errSlowSave)
 	defer cancel()
 	if err := r.saveJob(saving, &j); err != nil {
 		return Job{}, err

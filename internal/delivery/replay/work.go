@@ -18,10 +18,6 @@ const (
 	// delay. A page late by at most pageLead does not delay the next page, so the
 	// travel time of messages does not lower the rate.
 	pageLead = time.Second
-	// takenDelay is the delay of a copy of a message from a worker without the job. Both
-	// workers may hold the same message. After the second worker acknowledges the
-	// message, no message is left for a crash of the first worker.
-	takenDelay = time.Minute
 	// pageReserve is the time that an invocation needs to begin another page.
 	pageReserve = 10 * time.Second
 )
@@ -67,7 +63,7 @@ func (r *Replayer) Work(ctx context.Context, m Message) (err error) {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 		if errors.Is(err, errTaken) {
-			w.decision, err = decideTaken, w.enqueueMessage(ctx, m, takenDelay)
+			err = w.sendOn(ctx, Taken(m))
 		}
 		if err != nil {
 			err = fmt.Errorf("process job %s: %w", m.Job, err)
@@ -76,25 +72,17 @@ func (r *Replayer) Work(ctx context.Context, m Message) (err error) {
 	}()
 	w.job, err = r.Jobs.Job(ctx, m.Tenant, m.Job)
 	if hook.CodeOf(err) == hook.CodeNotFound {
-		return w.awaitJob(ctx)
+		return w.sendOn(ctx, Await(m, w.now()))
 	}
 	if err != nil {
 		return fmt.Errorf("read job: %w", err)
 	}
 	w.read = w.job
-	return w.process(ctx)
-}
-
-// awaitJob enqueues the message again until the deadline for the first save. The delay
-// is as long as the job was missing before, so copies of the message stay few.
-func (w *jobRun) awaitJob(ctx context.Context) error {
-	left := w.message.Until.Sub(w.now())
-	if left <= 0 {
-		w.decision = decideGone
-		return nil
+	runs := w.job.State == JobRunning || len(w.job.Pending) > 0
+	if f := w.job.Follow(m, runs, w.job.NextAt, w.now()); f.Decision != "" {
+		return w.sendOn(ctx, f)
 	}
-	w.decision = decideAwait
-	return w.enqueueMessage(ctx, w.message, max(firstDelay, min(maxSaveDelay-left, left)))
+	return w.processPages(ctx)
 }
 
 func (w *jobRun) processPages(ctx context.Context) error {
@@ -111,9 +99,8 @@ func (w *jobRun) processPages(ctx context.Context) error {
 			return nil
 		}
 		if w.next != nil || w.mustWait(ctx, w.job) {
-			w.decision = decideWait
-			wait := w.job.NextAt.Sub(w.now())
-			return w.enqueueMessage(ctx, *cmp.Or(w.next, &w.message), max(0, wait).Truncate(time.Second))
+			wait := max(0, w.job.NextAt.Sub(w.now())).Truncate(time.Second)
+			return w.sendOn(ctx, Following{Decision: decideWait, Enqueues: true, Message: *cmp.Or(w.next, &w.message), Delay: wait})
 		}
 		if err := w.selectPage(ctx); err != nil {
 			return err
@@ -132,17 +119,11 @@ func (w *jobRun) outOfTime(ctx context.Context) bool {
 	return ok && deadline.Sub(w.Now()) < pageReserve
 }
 
-// enqueueMessage enqueues the next message of the chain, and counts a message sent on
-// too often.
-func (w *jobRun) enqueueMessage(ctx context.Context, m Message, delay time.Duration) error {
-	if m.Hops = w.message.Hops + 1; w.progressed() {
-		m.Hops = 0
-	}
-	w.logCircling(ctx, m)
-	if err := w.JobQueue.Continue(ctx, m, delay); err != nil {
-		return fmt.Errorf("enqueue next job message: %w", err)
-	}
-	return nil
+// sendOn makes f the decision of the run, and enqueues the message of f.
+func (w *jobRun) sendOn(ctx context.Context, f Following) error {
+	w.decision = f.Decision
+	c := Courier{Queue: w.JobQueue, Metrics: w.Metrics, Log: w.Log, Now: w.Now}
+	return c.SendOn(ctx, w.message, f, w.progressed())
 }
 
 func (w *jobRun) logRun(ctx context.Context, err error) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"surehook/internal/admin/erasure"
+	"surehook/internal/delivery/replay"
 	"surehook/internal/hook"
 	"surehook/internal/memory"
 )
@@ -27,6 +28,7 @@ func sampleErasure() erasure.Erasure {
 		ID: hook.NewErasureID(), Tenant: "acme", By: "key_1", CreatedAt: storeEpoch(), UpdatedAt: storeEpoch().Add(time.Second),
 		EndedAt: storeEpoch().Add(time.Minute), ExpiresAt: storeExpiry(), Stage: erasure.StageScan, Cursor: "a b", Dirty: true, Passes: 3,
 		NotBefore: storeEpoch().Add(time.Hour), Removed: erasure.Counts{Keys: 1, Endpoints: 2, Events: 3, Deliveries: 4, Attempts: 5, Replays: 6, Other: 7},
+		Chain: replay.Chain{Next: hook.NewNonce(), Previous: hook.NewNonce()},
 	}
 }
 

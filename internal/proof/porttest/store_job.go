@@ -51,8 +51,7 @@ func sampleJob(t *testing.T, tenant hook.TenantID) replay.Job {
 		Cursor:    "b3BhcXVl",
 		Selects:   true,
 		NextAt:    storeEpoch().Add(2 * time.Second),
-		Next:      hook.NewNonce(),
-		Previous:  hook.NewNonce(),
+		Chain:     replay.Chain{Next: hook.NewNonce(), Previous: hook.NewNonce()},
 	}
 	for i := range replay.PageSize {
 		job.Pending = append(job.Pending, placeOf(newEventID(t), endpoint, i+1))

@@ -208,7 +208,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "every message of a job continues the job", file: "delivery/replay/chain.go", by: []check{checkMessages},
-			old: "switch w.message.Nonce {\n\tcase w.job.Next:", bug: "switch w.message.Nonce {\n\tdefault:",
+			old: "case m.Nonce == c.Next:", bug: "case m.Nonce != \"\":",
 		},
 		{
 			name: "a slot is leased for an hour", file: "delivery/gate/limits.go", by: []check{checkLease},
