@@ -39,5 +39,5 @@ func (q *standardQueue[T]) depth() status.Depth {
 
 	q.show(q.now())
 	hidden := q.hidden.len()
-	return status.Depth{Visible: len(q.all) - hidden, InFlight: q.inFlight, Delayed: hidden - q.inFlight}
+	return status.Depth{Visible: len(q.all) - hidden, InFlight: q.load.inFlight, Delayed: hidden - q.load.inFlight}
 }

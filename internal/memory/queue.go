@@ -27,8 +27,9 @@ type Queue struct {
 	MaxReceives int
 	// Fair makes the lanes fair queues of SQS: messages of quiet groups come first.
 	// A group is noisy with at least 30 messages, and more than a tenth of all
-	// messages, in flight. Without Fair, the order of messages is the time of
-	// visibility, then the order of Send.
+	// messages, in flight, or with more than a tenth of the recent processing time.
+	// Of noisy groups the one with the fewest messages in flight comes first. Without
+	// Fair, the order of messages is the time of visibility, then the order of Send.
 	Fair bool
 
 	now     func() time.Time

@@ -20,12 +20,12 @@ type standardQueue[T any] struct {
 	numbers *atomic.Int64 // sequence of message numbers, shared by several queues
 	wake    chan struct{} // capacity 1: a waiting call should check again
 
-	mu       sync.Mutex
-	all      map[string]*entry[T]
-	hidden   *ordered[*entry[T]] // hidden at the last call of show; all other messages are in groups
-	groups   map[string]*group[T]
-	heads    *ordered[*group[T]] // groups with visible messages, by first message
-	inFlight int                 // number of received and hidden messages
+	mu     sync.Mutex
+	all    map[string]*entry[T]
+	hidden *ordered[*entry[T]] // hidden at the last call of show; all other messages are in groups
+	groups map[string]*group[T]
+	heads  *ordered[*group[T]] // groups with visible messages, by first message
+	load   load                // of the received and hidden messages
 
 	undeliverable []*entry[T] // received too often, or refused by Lambda
 }
@@ -45,10 +45,12 @@ func (e *entry[T]) isInFlight() bool { return e.hidden && e.received > 0 }
 
 // group is the messages of one group id.
 type group[T any] struct {
-	id       string // empty: messages without group
-	visible  *ordered[*entry[T]]
-	head     *entry[T] // first visible message, the group's position in heads; nil: none
-	inFlight int
+	id      string // empty: messages without group
+	visible *ordered[*entry[T]]
+	head    *entry[T] // first visible message, the group's position in heads; nil: none
+	load    load
+	sentAt  time.Time // of the last message
+	noisy   bool      // at the last call of isNoisy
 }
 
 func newStandardQueue[T any](now func() time.Time, numbers *atomic.Int64) *standardQueue[T] {
@@ -80,6 +82,7 @@ func (q *standardQueue[T]) put(id string, value T, visibleAt time.Time) {
 		g = &group[T]{id: id, visible: newOrdered(compareEntries[T])}
 		q.groups[id] = g
 	}
+	g.sentAt = q.now()
 	number := q.numbers.Add(1)
 	e := &entry[T]{id: strconv.FormatInt(number, 10), number: number, group: g, value: value, visibleAt: visibleAt}
 	q.all[e.id] = e
@@ -98,7 +101,7 @@ func (q *standardQueue[T]) receive(limit int, visibility time.Duration, maxRecei
 	q.show(now)
 	var received []entry[T]
 	for len(received) < limit {
-		e, ok := q.choose(fair)
+		e, ok := q.choose(fair, now)
 		if !ok {
 			break
 		}
@@ -224,8 +227,8 @@ func (q *standardQueue[T]) unlink(e *entry[T]) {
 
 func (q *standardQueue[T]) count(e *entry[T], n int) {
 	if e.isInFlight() {
-		q.inFlight += n
-		e.group.inFlight += n
+		now := q.now()
+		q.load, e.group.load = q.load.add(n, now), e.group.load.add(n, now)
 	}
 }
 
@@ -240,30 +243,22 @@ func (q *standardQueue[T]) rank(g *group[T]) {
 	}
 	if g.head = head; head != nil {
 		q.heads.add(g)
+	} else {
+		g.noisy = false // no message waits
 	}
 }
 
 // choose returns the next message to receive; ok is false without visible
 // messages.
-func (q *standardQueue[T]) choose(fair bool) (e *entry[T], ok bool) {
+func (q *standardQueue[T]) choose(fair bool, now time.Time) (e *entry[T], ok bool) {
 	if fair {
-		for g := range q.heads.all() { // at most 9 groups have more than a tenth of all messages in flight
-			if !q.noisy(g) {
-				return g.head, true
-			}
-		}
+		return q.chooseFairly(now)
 	}
 	g, ok := q.heads.first()
 	if !ok {
 		return nil, false
 	}
 	return g.head, true
-}
-
-// noisy reports whether a fair queue delays the group.
-func (q *standardQueue[T]) noisy(g *group[T]) bool {
-	const manyInFlight, shareOfAll = 30, 10
-	return g.id != "" && g.inFlight >= manyInFlight && g.inFlight*shareOfAll > q.inFlight
 }
 
 // list returns copies of all messages, in the order of put.

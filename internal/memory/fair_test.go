@@ -1,0 +1,113 @@
+package memory_test
+
+import (
+	"testing"
+	"time"
+
+	"surehook/internal/hook"
+	"surehook/internal/memory"
+	"surehook/internal/proof/porttest"
+)
+
+// fairQueue is a fair queue, from which next receives the messages.
+type fairQueue struct {
+	*memory.Queue
+
+	t     *testing.T
+	clock porttest.Clock
+}
+
+func newFairQueue(t *testing.T) *fairQueue {
+	t.Helper()
+
+	clock := porttest.FakeClock()
+	q := &fairQueue{memory.NewQueue(clock.Now), t, clock}
+	q.Fair, q.Visibility = true, time.Hour
+	return q
+}
+
+// next receives n messages of the endpoint's group. The messages stay in flight.
+func (q *fairQueue) next(want hook.EndpointID, n int) (received []memory.Message) {
+	q.t.Helper()
+
+	for i := range n {
+		got := q.Receive(hook.LaneLive, 1)
+		if len(got) != 1 || got[0].Token.Delivery.Endpoint != want {
+			q.t.Fatalf("message %d is %v; want a message of %s", i+1, got, want)
+		}
+		received = append(received, got...)
+	}
+	return received
+}
+
+func (q *fairQueue) pass(d time.Duration) { q.clock.Pass(q.t.Context(), d) }
+
+// A group with a few messages in flight is noisy when they take long.
+func TestQueue_Receive_FairQueueCountsProcessingTime(t *testing.T) {
+	t.Parallel()
+
+	q := newFairQueue(t)
+	send(t, q.Queue, tokensOf("ep_slow", 10), 0)
+	taken := q.next("ep_slow", 2)
+	q.pass(10 * time.Second)
+	for _, m := range taken {
+		q.Delete(m.ID)
+	}
+	send(t, q.Queue, tokensOf("ep_quiet", 2), 0)
+	q.next("ep_quiet", 1) // 20 s of ep_slow, and nothing of ep_quiet
+	q.pass(time.Second)
+	q.next("ep_quiet", 1) // 1 s of 21 s
+	q.next("ep_slow", 8)
+}
+
+// Of two noisy groups the one with the fewest messages in flight comes first.
+func TestQueue_Receive_FairQueueBalancesNoisyGroups(t *testing.T) {
+	t.Parallel()
+
+	q := newFairQueue(t)
+	send(t, q.Queue, tokensOf("ep_first", 10), 0)
+	q.next("ep_first", 3)
+	send(t, q.Queue, tokensOf("ep_slow", 10), 0)
+	q.next("ep_first", 1) // no time has passed: the order of Send
+	q.pass(time.Second)
+	q.next("ep_slow", 1)
+	q.pass(time.Minute) // both are noisy now: 4 in flight and 1
+	q.next("ep_slow", 3)
+}
+
+// A noisy group is quiet again after 5 minutes without a message sent, and not earlier.
+func TestQueue_Receive_FairQueueForgetsASilentGroup(t *testing.T) {
+	t.Parallel()
+
+	for _, silent := range []time.Duration{5*time.Minute - time.Second, 5 * time.Minute} {
+		q := newFairQueue(t)
+		send(t, q.Queue, tokensOf("ep_noisy", 100), 0)
+		q.next("ep_noisy", 31)
+		q.pass(silent)
+		send(t, q.Queue, tokensOf("ep_quiet", 1), 0)
+		want := hook.EndpointID("ep_quiet")
+		if silent == 5*time.Minute {
+			want = "ep_noisy" // the oldest message
+		}
+		q.next(want, 1)
+	}
+}
+
+// A noisy group stays noisy until no message of the group waits.
+func TestQueue_Receive_FairQueueRemembersANoisyGroup(t *testing.T) {
+	t.Parallel()
+
+	for waiting, want := range map[int]hook.EndpointID{1: "ep_quiet", 0: "ep_noisy"} {
+		q := newFairQueue(t)
+		send(t, q.Queue, tokensOf("ep_noisy", 31+waiting), 0)
+		taken := q.next("ep_noisy", 31)
+		send(t, q.Queue, tokensOf("ep_quiet", 1), 0)
+		q.next("ep_quiet", 1)
+		for _, m := range taken {
+			q.Delete(m.ID)
+		}
+		send(t, q.Queue, tokensOf("ep_noisy", 1), 0)
+		send(t, q.Queue, tokensOf("ep_quiet", 1), 0)
+		q.next(want, 1)
+	}
+}
