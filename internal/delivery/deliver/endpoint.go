@@ -40,13 +40,14 @@ func (d *Deliverer) processEndpoint(ctx context.Context, jobs []*job, snapshot S
 		own results
 	)
 	watch := d.watch(ctx, q, admission)
+	open := d.opener(ctx, q.Endpoint)
 	for i, j := range jobs {
 		j.lease = leaseOf(j.token, admission.Verdicts[i])
 		apply := func() {
 			watch.running.Add(1)
 			defer watch.running.Add(-1)
 			own.run(j, func() (r gate.Result, err error) {
-				j.result, err = d.applyVerdict(ctx, &j.subject, admission.Verdicts[i], q.Lane)
+				j.result, err = d.applyVerdict(ctx, &j.subject, admission.Verdicts[i], q.Lane, open)
 				return j.result, err
 			})
 		}
@@ -141,7 +142,9 @@ func (d *Deliverer) watch(ctx context.Context, q gate.Query, a gate.Admission) *
 }
 
 // applyVerdict acts on the gate's verdict about one delivery, whose token came in the lane.
-func (d *Deliverer) applyVerdict(ctx context.Context, s *subject, v gate.Verdict, lane hook.Lane) (gate.Result, error) {
+func (d *Deliverer) applyVerdict(
+	ctx context.Context, s *subject, v gate.Verdict, lane hook.Lane, open func() (opened, error),
+) (gate.Result, error) {
 	switch v.Decision {
 	case gate.Park:
 		// Write also when the delivery is parked for the same reason. A concurrent
@@ -165,7 +168,7 @@ func (d *Deliverer) applyVerdict(ctx context.Context, s *subject, v gate.Verdict
 	case gate.Busy:
 		return gate.Result{}, errOtherToken
 	case gate.Admit:
-		return d.makeAttempt(ctx, s)
+		return d.makeAttempt(ctx, s, open)
 	}
 	return gate.Result{}, fmt.Errorf("unknown decision %d of the gate for delivery %s", v.Decision, s.token.Delivery)
 }
