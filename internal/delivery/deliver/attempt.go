@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"surehook/internal/delivery/gate"
@@ -21,23 +22,42 @@ var (
 	errNoTime   = errors.New("too little time is left in this invocation")
 )
 
+// opened holds the opened secrets and headers of an endpoint.
+type opened struct {
+	keys    []sign.Key // valid at the first attempt of the batch, newest first
+	headers map[string]string
+}
+
+// opener returns a function that opens the secrets and headers of the endpoint at its
+// first call, once for all attempts of a batch. An error is the error of all of them:
+// their messages return together.
+func (d *Deliverer) opener(ctx context.Context, e *hook.Endpoint) func() (opened, error) {
+	return sync.OnceValues(func() (o opened, err error) {
+		if o.keys, err = d.signingKeys(ctx, e, d.Now()); err != nil {
+			return o, fmt.Errorf("open secrets of endpoint %s: %w", e.ID, err)
+		}
+		if o.headers, err = d.openHeaders(ctx, e); err != nil {
+			return o, fmt.Errorf("open headers of endpoint %s: %w", e.ID, err)
+		}
+		return o, nil
+	})
+}
+
 // makeAttempt sends the request and settles the outcome.
-func (d *Deliverer) makeAttempt(ctx context.Context, s *subject) (gate.Result, error) {
+func (d *Deliverer) makeAttempt(ctx context.Context, s *subject, open func() (opened, error)) (gate.Result, error) {
 	if deadline, ok := ctx.Deadline(); ok && deadline.Sub(d.Now()) < s.endpoint.Timeout+settleReserve {
 		return gate.Result{}, errNoTime
 	}
 	started := d.Now()
-	keys, err := d.signingKeys(ctx, s.endpoint, started)
+	secret, err := open()
 	if err != nil {
-		return gate.Result{}, fmt.Errorf("open secrets of endpoint %s: %w", s.endpoint.ID, err)
+		return gate.Result{}, err
 	}
 	endpoint := *s.endpoint
-	if endpoint.Headers, err = d.openHeaders(ctx, s.endpoint); err != nil {
-		return gate.Result{}, fmt.Errorf("open headers of endpoint %s: %w", s.endpoint.ID, err)
-	}
+	endpoint.Headers = secret.headers
 	outcome := d.Sender.Send(ctx, send.Request{
 		Endpoint: endpoint,
-		Keys:     keys,
+		Keys:     secret.keys,
 		Event:    s.event,
 		Delivery: s.token.Delivery.DeliveryID,
 		Attempt:  s.token.Attempt,

@@ -40,16 +40,22 @@ func (d *Deliverer) processEndpoint(ctx context.Context, jobs []*job, snapshot S
 		own results
 	)
 	watch := d.watch(ctx, q, admission)
+	open := d.opener(ctx, q.Endpoint)
 	for i, j := range jobs {
 		j.lease = leaseOf(j.token, admission.Verdicts[i])
-		wg.Go(func() {
+		apply := func() {
 			watch.running.Add(1)
 			defer watch.running.Add(-1)
 			own.run(j, func() (r gate.Result, err error) {
-				j.result, err = d.applyVerdict(ctx, &j.subject, admission.Verdicts[i], q.Lane)
+				j.result, err = d.applyVerdict(ctx, &j.subject, admission.Verdicts[i], q.Lane, open)
 				return j.result, err
 			})
-		})
+		}
+		if i == len(jobs)-1 {
+			apply() // this goroutine would only wait, and each goroutine grows its stack anew
+			break
+		}
+		wg.Go(apply)
 	}
 	wg.Wait()
 	watch.end(own.attempts())
@@ -65,20 +71,28 @@ func (d *Deliverer) processEndpoint(ctx context.Context, jobs []*job, snapshot S
 // that failed may have opened the circuit: then no slot is handed over. An attempt that
 // succeeded never opens the circuit, so a parked delivery need not wait for the counts.
 func (d *Deliverer) settleEndpoint(ctx context.Context, jobs []*job, record gate.Record, a gate.Admission, attempts []gate.Result) {
-	var settled sync.WaitGroup
-	settled.Go(func() {
+	settle := func() {
 		// Deliveries are already settled, so log and continue. Later attempts correct
 		// the circuit, and leases expire.
 		if err := d.Gate.Settle(ctx, a, attempts); err != nil {
 			d.Log.ErrorContext(ctx, "gate.settle_failed",
 				slog.String(names.LogEndpoint, string(record.Endpoint)), slog.Any(names.LogError, err))
 		}
-	})
-	if !allSucceeded(attempts) {
-		settled.Wait()
 	}
+	if !allSucceeded(attempts) || !holdsSlot(jobs) {
+		settle()
+		d.handOver(ctx, jobs, record)
+		return
+	}
+	var settled sync.WaitGroup
+	settled.Go(settle)
 	d.handOver(ctx, jobs, record)
 	settled.Wait()
+}
+
+// holdsSlot reports whether a job has an in-flight slot to hand over.
+func holdsSlot(jobs []*job) bool {
+	return slices.ContainsFunc(jobs, func(j *job) bool { return j.lease.Key != "" })
 }
 
 // allSucceeded reports whether the endpoint answered each attempt with 2xx; false without
@@ -134,7 +148,9 @@ func (d *Deliverer) watch(ctx context.Context, q gate.Query, a gate.Admission) *
 }
 
 // applyVerdict acts on the gate's verdict about one delivery, whose token came in the lane.
-func (d *Deliverer) applyVerdict(ctx context.Context, s *subject, v gate.Verdict, lane hook.Lane) (gate.Result, error) {
+func (d *Deliverer) applyVerdict(
+	ctx context.Context, s *subject, v gate.Verdict, lane hook.Lane, open func() (opened, error),
+) (gate.Result, error) {
 	switch v.Decision {
 	case gate.Park:
 		// Write also when the delivery is parked for the same reason. A concurrent
@@ -158,7 +174,7 @@ func (d *Deliverer) applyVerdict(ctx context.Context, s *subject, v gate.Verdict
 	case gate.Busy:
 		return gate.Result{}, errOtherToken
 	case gate.Admit:
-		return d.makeAttempt(ctx, s)
+		return d.makeAttempt(ctx, s, open)
 	}
 	return gate.Result{}, fmt.Errorf("unknown decision %d of the gate for delivery %s", v.Decision, s.token.Delivery)
 }

@@ -49,15 +49,18 @@ func (d *Deliverer) logCircling(ctx context.Context, t hook.Token) {
 	d.Log.LogAttrs(ctx, slog.LevelWarn, "token.circling", d.Metrics.Append(line, d.Now(), emf.Count(names.MetricSentOn, 1))...)
 }
 
+// maxAttrs is the room for the attributes of an attempt.
+const maxAttrs = 16
+
 func (s *subject) attrs() []slog.Attr {
-	attrs := []slog.Attr{
+	attrs := append(make([]slog.Attr, 0, maxAttrs),
 		slog.String(names.LogTenant, string(s.token.Tenant)),
 		slog.String(names.LogEvent, string(s.token.Delivery.Event)),
 		slog.String(names.LogEventType, s.event.Type),
 		slog.String(names.LogEndpoint, string(s.token.Delivery.Endpoint)),
 		slog.String(names.LogDelivery, s.token.Delivery.String()),
 		slog.Int(names.LogAttempt, s.token.Attempt),
-	}
+	)
 	if t := trace.Of(s.event); t.Given() {
 		attrs = append(attrs, slog.String(names.LogTrace, t.String()))
 	}

@@ -23,6 +23,7 @@ const maxLate = 10
 type heldCounts struct {
 	mu  sync.Mutex
 	all map[hook.EndpointID]endpointCounts
+	due time.Time // no value is overdue before, except values without counts; zero: unknown
 }
 
 type endpointCounts struct {
@@ -53,8 +54,10 @@ func (h *heldCounts) take(id hook.EndpointID) endpointCounts {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 
-	held := h.all[id]
-	delete(h.all, id)
+	held, known := h.all[id]
+	if known {
+		h.all[id] = endpointCounts{} // keeps the entry for wrote; takeLate removes the entry otherwise
+	}
 	return held
 }
 
@@ -70,18 +73,33 @@ func (h *heldCounts) takeEarlier(id hook.EndpointID, now time.Time) (earlier end
 	return earlier
 }
 
+// dueBy moves the next look at all values to the time when a value written at the given
+// time is overdue, unless the look is earlier anyway.
+func (h *heldCounts) dueBy(writtenAt time.Time) {
+	if at := writtenAt.Add(stats.HoldFor); h.due.IsZero() || at.Before(h.due) {
+		h.due = at
+	}
+}
+
 // takeLate removes the overdue values and returns at most maxLate values with counts.
+// Most calls look at no value: each settlement of a batch calls takeLate.
 func (h *heldCounts) takeLate(now time.Time) []endpointCounts {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 
+	if now.Before(h.due) {
+		return nil
+	}
+	h.due = time.Time{}
 	var late []endpointCounts
 	for id, held := range h.all {
 		if !held.Overdue(now) {
+			h.dueBy(held.WrittenAt)
 			continue
 		}
 		if held.OK > 0 {
 			if len(late) == maxLate {
+				h.dueBy(held.WrittenAt)
 				continue
 			}
 			late = append(late, held)
@@ -107,6 +125,7 @@ func (h *heldCounts) wrote(q Query, window circuit.Counts, now time.Time) {
 	held.tenant, held.id = q.Tenant, q.ID
 	held.WrittenAt, held.Window = now, window.OK
 	h.all[q.ID] = held
+	h.dueBy(now)
 }
 
 // holdsBack holds the outcomes back when the endpoint is busy and the outcomes change

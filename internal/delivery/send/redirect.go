@@ -17,12 +17,12 @@ const maxRedirects = 3
 // endpoint's own headers may hold credentials. So postAndFollow drops the own
 // headers at the first redirect to another scheme, host or port, even if a later
 // redirect returns.
-func (s *Sender) postAndFollow(ctx context.Context, r Request, now time.Time) hook.Outcome {
+func (s *Sender) postAndFollow(ctx context.Context, r *Request, now time.Time) hook.Outcome {
 	if problem := s.Policy.CheckURL(r.Endpoint.URL); problem != "" {
 		return hook.Outcome{Class: hook.ClassBlocked, URL: r.Endpoint.URL, Error: "The endpoint's URL " + problem + "."}
 	}
 	ours := s.header(r, now)
-	h, at := withCustom(ours, r.Endpoint), r.Endpoint.URL
+	h, at := withCustom(ours, r.Endpoint.Headers), r.Endpoint.URL
 
 	for redirects := 0; ; redirects++ {
 		a := s.post(ctx, at, h, r.Event.Payload)

@@ -24,7 +24,7 @@ const maxHeaders = 11
 
 // header returns the headers set by Surehook. All requests of an attempt carry the
 // same headers, so a redirected request carries the signature, too.
-func (s *Sender) header(r Request, now time.Time) http.Header {
+func (s *Sender) header(r *Request, now time.Time) http.Header {
 	event := string(r.Event.ID)
 	h := make(http.Header, maxHeaders)
 	h.Set("Content-Type", "application/json")
@@ -55,7 +55,7 @@ func (s *Sender) header(r Request, now time.Time) http.Header {
 // traceParent returns the traceparent header. Surehook forwards a given trace as it is:
 // nobody records spans of Surehook, so the caller's span stays the parent of the
 // receiver's span. A begun trace has the span of the attempt as the parent.
-func traceParent(r Request) string {
+func traceParent(r *Request) string {
 	t := trace.Of(r.Event)
 	if t.Given() {
 		return t.Under(t.Parent)
@@ -76,7 +76,7 @@ func set(h http.Header, name, value string) {
 }
 
 // signClassic signs with the newest v1 key: the header has room for one signature.
-func signClassic(r Request) string {
+func signClassic(r *Request) string {
 	for _, k := range r.Keys {
 		if k.Scheme() == hook.SchemeV1 {
 			return sign.Classic(k, r.Event.Payload)
@@ -87,12 +87,12 @@ func signClassic(r Request) string {
 
 // withCustom returns the headers with the endpoint's own headers. Names reserved
 // for Surehook and HTTP are left out.
-func withCustom(ours http.Header, e hook.Endpoint) http.Header {
-	if len(e.Headers) == 0 {
+func withCustom(ours http.Header, own map[string]string) http.Header {
+	if len(own) == 0 {
 		return ours
 	}
-	h := make(http.Header, len(ours)+len(e.Headers))
-	for name, value := range e.Headers {
+	h := make(http.Header, len(ours)+len(own))
+	for name, value := range own {
 		if !hook.ReservedHeader(name) {
 			set(h, name, value)
 		}

@@ -55,7 +55,7 @@ func (s *Sender) Send(ctx context.Context, r Request) hook.Outcome {
 	ctx, cancel := context.WithTimeoutCause(ctx, r.Endpoint.Timeout, errDeadline)
 	defer cancel()
 
-	outcome := s.postAndFollow(ctx, r, start)
+	outcome := s.postAndFollow(ctx, &r, start)
 	outcome.Duration = s.Now().Sub(start)
 	return outcome
 }

@@ -2,7 +2,6 @@ package sign
 
 import (
 	"encoding/hex"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,12 +16,17 @@ type Message struct {
 	Body      []byte    // exactly as sent
 }
 
+// maxTimestamp is the room for a timestamp between two full stops.
+const maxTimestamp = len(".-9223372036854775808.")
+
 // Standard returns the value of the webhook-signature header: one entry per key, in
 // order, separated by spaces. An entry is "v1," or "v1a," and the base64 signature
 // of id.timestamp.body. A receiver accepts the message if any entry verifies.
 func Standard(keys []Key, m Message) string {
-	seconds := strconv.FormatInt(m.Timestamp.Unix(), 10)
-	content := slices.Concat([]byte(m.ID+"."+seconds+"."), m.Body)
+	content := make([]byte, 0, len(m.ID)+maxTimestamp+len(m.Body))
+	content = append(append(content, m.ID...), '.')
+	content = append(strconv.AppendInt(content, m.Timestamp.Unix(), 10), '.')
+	content = append(content, m.Body...)
 
 	signatures := make([]string, 0, len(keys))
 	for _, k := range keys {

@@ -62,13 +62,21 @@ func parse(output string) []result {
 // unitOfRatio is the unit of the ratio between a batch and the bare loop.
 const unitOfRatio = "of-bare"
 
+// unitOfMemory is the unit of the heap that a stored delivery takes.
+const unitOfMemory = "B/stored"
+
 // describePackages converts the output of go test into two chapters.
 func describePackages(output string) string {
-	var rows, ratios [][]string
+	var rows, ratios, stored [][]string
 	for _, r := range parse(output) {
 		if ratio, ok := r.figures[unitOfRatio]; ok {
 			_, name, _ := strings.Cut(r.name, "ratio/")
 			ratios = append(ratios, []string{name, fmt.Sprintf("%.2f", ratio)})
+			continue
+		}
+		if held, ok := r.figures[unitOfMemory]; ok {
+			_, name, _ := strings.Cut(r.name, "/")
+			stored = append(stored, []string{name, fmt.Sprintf("%.0f bytes", held)})
 			continue
 		}
 		rows = append(rows, []string{r.pkg + "." + r.name, duration(r.figures["ns/op"]), count(r.figures["B/op"]), count(r.figures["allocs/op"])})
@@ -77,6 +85,10 @@ func describePackages(output string) string {
 		"The throughput of a batch of ten deliveries over memory, to a receiver on loopback, as a share of the throughput of ten bare, concurrent,\n" +
 		"signed POSTs of an `http.Client`. Both run in one process, by turns. The goal is 0.75.\n\n" +
 		table([]string{"Batch", "share"}, ratios) +
+		"\n## Memory per stored delivery\n\n" +
+		"The heap of the store in memory per settled delivery, after a garbage collection, indexes and event included: alone with its event of a payload of\n" +
+		"500 bytes, or as one of ten deliveries of such an event.\n\n" +
+		table([]string{"Stored", "heap"}, stored) +
 		"\n## Packages\n\n" + table([]string{"Benchmark", "time", "bytes", "allocations"}, rows)
 }
 
