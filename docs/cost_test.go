@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"surehook/internal/proof/cost"
 )
 
 // TestIdleMonth holds the fixed costs of docs/cost.md to the resources of the
@@ -38,8 +40,8 @@ func TestIdleMonth(t *testing.T) {
 				t.Fatal(err)
 			}
 			got[fixed[1]] = n
-			if cost := float64(n) * dollars(t, fixed[3]); math.Abs(cost-usd) > 0.005 {
-				t.Errorf("%s costs %.2f; want %.2f", row[0], usd, cost)
+			if want := float64(n) * dollars(t, fixed[3]); math.Abs(want-usd) > 0.005 {
+				t.Errorf("%s costs %.2f; want %.2f", row[0], usd, want)
 			}
 		}
 	}
@@ -143,4 +145,21 @@ func count(t *testing.T, folder, pattern string) int {
 		}
 	}
 	return n
+}
+
+// TestMemory holds the memory of the ledger to the functions of the prod stack.
+func TestMemory(t *testing.T) {
+	t.Parallel()
+
+	want := map[string]float64{"surehook-prod-ingest": cost.MemoryMB, "surehook-prod-deliver": cost.MemoryMB, "surehook-prod-breaker": cost.BreakerMB}
+	got := make(map[string]float64)
+	for _, r := range resources(t) {
+		name, _ := r.Properties["FunctionName"].(string)
+		if _, ok := want[name]; ok {
+			got[name], _ = r.Properties["MemorySize"].(float64)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("memory in MB (-ledger +stack):\n%s", diff)
+	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"surehook/internal/admin/audit"
+	"surehook/internal/admin/erasure"
 	"surehook/internal/delivery/replay"
 	"surehook/internal/hook"
 	"surehook/internal/rule/circuit"
@@ -86,6 +87,7 @@ func TestLimits(t *testing.T) {
 			written(t, "internal/admin/status", `maxTotalGroups += (\d+)`), written(t, "internal/admin/status", `maxHourlyGroups += (\d+)`),
 		},
 		"records of changes":              {days(hook.AuditKept), audit.MaxRead},
+		"erasure of a tenant":             {written(t, "internal/aws/dynamo", `scannedPages\s+= (\d+)`), days(erasure.Keep)},
 		"shards":                          {1, hook.MaxShards, 1},
 		"in-flight slots of a deployment": {slots(t, "prod"), slots(t, "staging"), slots(t, "dev")},
 		"events, deliveries and attempts": {

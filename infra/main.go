@@ -14,11 +14,15 @@
 //	-c traces=xray|URL              the destination of spans: X-Ray or an OTLP endpoint; default: none
 //	-c domain=NAME                  a custom domain for the API, together with
 //	-c certificate=ARN              the domain's ACM certificate in the stack's region
+//	-c portal_name=TEXT             the title of the tenants' portal
+//	-c portal_accent=#RRGGBB        the color of the portal
+//	-c portal_embedders=ORIGIN,...  origins whose pages may embed the portal
 package main
 
 import (
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/jsii-runtime-go"
@@ -46,6 +50,10 @@ func run() error {
 	env.AlarmEmail = contextOf(app, "email", "")
 	env.Traces = contextOf(app, "traces", "")
 	env.Domain = surehook.Domain{Name: contextOf(app, "domain", ""), CertificateARN: contextOf(app, "certificate", "")}
+	env.Portal = surehook.Portal{Name: contextOf(app, "portal_name", ""), Accent: contextOf(app, "portal_accent", "")}
+	if origins := contextOf(app, "portal_embedders", ""); origins != "" {
+		env.Portal.Embedders = strings.Split(origins, ",")
+	}
 	_, err = surehook.NewStack(app, surehook.Props{
 		Environment: env,
 		Dist:        contextOf(app, "dist", "../dist"),

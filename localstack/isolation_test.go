@@ -81,7 +81,7 @@ func (b *bench) postMixed(types map[string]int) {
 	for i := range slices.Max(slices.Collect(maps.Values(types))) {
 		for eventType, n := range types {
 			if i < n {
-				events = append(events, map[string]any{"type": eventType, "payload": i})
+				events = append(events, map[string]any{"event_type": eventType, "payload": i})
 			}
 		}
 	}

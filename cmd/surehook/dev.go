@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"surehook/internal/config"
+	"surehook/internal/httpapi"
 	"surehook/localstack/dev"
 )
 
@@ -29,6 +31,7 @@ It takes endpoints on loopback and over http. --log info shows a line for each r
 
    API=%[1]s
    KEY=%[2]s
+   The console is at %[1]s/console: sign in with the key.
 
    # in another terminal
    export SUREHOOK_URL=%[1]s SUREHOOK_API_KEY=%[2]s SUREHOOK_TENANT=acme
@@ -45,16 +48,22 @@ func (p *program) dev() *cobra.Command {
 	c := &cobra.Command{
 		Use: "dev", Short: "Run Surehook in one process, in memory", Args: cobra.NoArgs,
 		Long: "Run the same API and the same deliveries without a deployment, for the development of receivers.\n" +
-			"All data is lost at the end, on Ctrl-C. The key is " + envKey + ", or the key of --key-file, or a new key.",
+			"All data is lost at the end, on Ctrl-C. The key is " + envKey + ", or the key of --key-file, or a new key.\n" +
+			"The settings of the portal are the variables of the function manage, such as SUREHOOK_PORTAL_NAME.",
 	}
 	c.Flags().Uint16Var(&port, "port", devPort, "port on loopback; 0 chooses a free port")
 	c.Flags().StringVar(&level, "log", "warn", "least level of the log: debug, info, warn or error")
-	c.RunE = func(c *cobra.Command, _ []string) error {
+	c.RunE = func(c *cobra.Command, _ []string) error { //nolint:contextcheck // the context of the command
 		o := dev.Options{Port: int(port)}
 		var least slog.Level
 		if err := least.UnmarshalText([]byte(level)); err != nil {
 			return usagef("--log is %q: say debug, info, warn or error", level)
 		}
+		portal, err := config.ForPortal(p.Lookup)
+		if err != nil {
+			return usagef("%w", err)
+		}
+		o.Portal = httpapi.Portal(portal)
 		o.Log = slog.New(slog.NewTextHandler(p.Out, &slog.HandlerOptions{Level: least}))
 		if p.flags.KeyFile != "" {
 			key, err := readSecret("key", p.flags.KeyFile)

@@ -135,7 +135,7 @@ func (r *receiver) serve(ctx context.Context, l net.Listener) error {
 
 // subscribeAt creates an endpoint for the receiver, and returns its removal.
 func (r *receiver) subscribeAt(ctx context.Context, s settings, address string) (unsubscribe func(), err error) {
-	client, err := r.program.api(ctx, s)
+	client, err := r.api(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +152,10 @@ func (r *receiver) subscribeAt(ctx context.Context, s settings, address string) 
 	if err != nil {
 		return nil, fmt.Errorf("create the endpoint: %w", err)
 	}
-	var created struct{ ID, Secret string }
+	var created struct {
+		ID     string `json:"id"`
+		Secret string `json:"secret"`
+	}
 	if err := json.Unmarshal(answer, &created); err != nil {
 		return nil, &badAnswerError{err}
 	}
@@ -160,13 +163,13 @@ func (r *receiver) subscribeAt(ctx context.Context, s settings, address string) 
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTimeout)
 		defer cancel()
 		if _, err := client.do(ctx, request{method: remove, path: path + "/" + url.PathEscape(created.ID), again: true}); err != nil {
-			fmt.Fprintf(r.program.Err, "The endpoint stays: %s\ndelete it: surehook endpoints delete %s\n", describe(err), created.ID)
+			fmt.Fprintf(r.Err, "The endpoint stays: %s\ndelete it: surehook endpoints delete %s\n", describe(err), created.ID)
 		}
 	}
 	if r.verifier, err = verifierOf(created.Secret); err != nil {
 		unsubscribe()
 		return nil, &badAnswerError{err}
 	}
-	fmt.Fprintf(r.program.Err, "created the endpoint %s for %s of tenant %s\n", created.ID, address, tenant)
+	fmt.Fprintf(r.Err, "created the endpoint %s for %s of tenant %s\n", created.ID, address, tenant)
 	return unsubscribe, nil
 }

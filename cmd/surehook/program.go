@@ -109,7 +109,7 @@ func (p *program) root() *cobra.Command {
 		SilenceUsage:      true,
 		DisableAutoGenTag: true,
 		Args:              cobra.NoArgs,
-		RunE:              func(c *cobra.Command, _ []string) error { return c.Help() }, //nolint:wrapcheck // only writing fails
+		RunE:              func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	flags := root.PersistentFlags()
 	flags.StringVar(&p.flags.URL, "url", "", "address of the API (SUREHOOK_URL)")

@@ -32,10 +32,10 @@ func (p *program) deadLetters() *cobra.Command {
 // writeAnalysis prints the groups, largest first.
 func (p *program) writeAnalysis(answer json.RawMessage) error {
 	var found struct {
-		Period   string
-		Total    int
-		Complete bool
-		Groups   []json.RawMessage
+		Period   string            `json:"period"`
+		Total    int               `json:"total"`
+		Complete bool              `json:"complete"`
+		Groups   []json.RawMessage `json:"groups"`
 	}
 	if err := json.Unmarshal(answer, &found); err != nil {
 		return &badAnswerError{err}
@@ -83,7 +83,7 @@ func (p *program) stats() *cobra.Command {
 			path = route(endpointsPath+"/{endpoint}/stats", map[string]string{"endpoint": endpoint})
 		}
 		return p.report(c.Context(), path, query, func(answer json.RawMessage) error {
-			var found struct{ Data []json.RawMessage }
+			var found page
 			if err := json.Unmarshal(answer, &found); err != nil {
 				return &badAnswerError{err}
 			}

@@ -38,10 +38,14 @@ func TestScripts(t *testing.T) {
 // startSurehook runs Surehook, and names its address, key and two free ports to
 // the script.
 func startSurehook(env *testscript.Env) error {
+	t, ok := env.T().(testing.TB)
+	if !ok {
+		return errNoTest
+	}
 	var lc net.ListenConfig
 	var ports []string
 	for range 2 {
-		l, err := lc.Listen(env.T().(testing.TB).Context(), "tcp", "127.0.0.1:0")
+		l, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
 		if err != nil {
 			return err
 		}
@@ -51,11 +55,11 @@ func startSurehook(env *testscript.Env) error {
 			return err
 		}
 	}
-	s, err := dev.Start(env.T().(testing.TB).Context(), dev.Options{})
+	s, err := dev.Start(t.Context(), dev.Options{})
 	if err != nil {
 		return err
 	}
-	env.Defer(func() { _ = s.Stop(env.T().(testing.TB).Context()) })
+	env.Defer(func() { _ = s.Stop(t.Context()) })
 	env.Setenv("SUREHOOK_URL", s.URL)
 	env.Setenv("SUREHOOK_API_KEY", s.Key)
 	env.Setenv("SUREHOOK_TENANT", "acme")
@@ -65,6 +69,8 @@ func startSurehook(env *testscript.Env) error {
 	env.Setenv("NO_PROXY", "127.0.0.1")
 	return os.WriteFile(filepath.Join(env.WorkDir, "key"), []byte(s.Key+"\n"), 0o600)
 }
+
+var errNoTest = errors.New("the script is not in a test")
 
 // eventually repeats a command until its output matches: eventually REGEXP COMMAND...
 func eventually(ts *testscript.TestScript, neg bool, args []string) {

@@ -125,7 +125,7 @@ func (s *sending) all(ctx context.Context, in *bufio.Reader) error {
 	skip := s.progress.Lines
 	for number := 1; ; number++ {
 		line, err := in.ReadBytes('\n')
-		if err != nil && err != io.EOF { //nolint:errorlint // ReadBytes returns io.EOF itself
+		if err != nil && err != io.EOF {
 			return usagef("read line %d: %w", number, err)
 		}
 		ended := err != nil

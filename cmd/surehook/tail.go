@@ -108,8 +108,9 @@ func (t *tailing) print(rows []json.RawMessage, began time.Time) (done bool, err
 	seen := make(map[string]bool, len(rows))
 	for _, row := range rows {
 		var d struct {
-			ID, State string
-			Updated   time.Time `json:"updated_at"`
+			ID      string    `json:"id"`
+			State   string    `json:"state"`
+			Updated time.Time `json:"updated_at"`
 		}
 		if err := json.Unmarshal(row, &d); err != nil {
 			return false, &badAnswerError{err}

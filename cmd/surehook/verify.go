@@ -103,5 +103,5 @@ func (v *verifier) check(body []byte, header http.Header, old bool) error {
 			return failure(text)
 		}
 	}
-	return err //nolint:wrapcheck // nil, or an error of a later version of the library
+	return err
 }

@@ -16,6 +16,7 @@ import (
 	"surehook/internal/admin/apikey"
 	"surehook/internal/admin/audit"
 	"surehook/internal/admin/endpoint"
+	"surehook/internal/admin/erasure"
 	"surehook/internal/admin/status"
 	"surehook/internal/admin/tenant"
 	"surehook/internal/aws/apigateway"
@@ -68,6 +69,8 @@ func newHandler(cfg config.Manage, sdk aws.Config, log *slog.Logger) (any, error
 		Keys:      &apikey.Issuer{Store: store, Now: time.Now},
 		Tenants:   &tenant.Admin{Store: store, Retention: cfg.Retention},
 		Tester:    acceptor,
+		Guard:     erasure.Guard{Tenants: store},
 		Audit:     &audit.Log{Store: store, Log: log, Now: time.Now},
+		Portal:    httpapi.Portal(cfg.Portal),
 	}, log)), nil
 }

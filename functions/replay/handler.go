@@ -12,15 +12,24 @@ import (
 	"surehook/internal/hook"
 )
 
-// worker processes the next page of a job.
+// worker processes the next page of a job, or the next steps of an erasure.
 type worker interface {
 	Work(ctx context.Context, m replay.Message) error
 }
 
 type handler struct {
-	api     apigateway.Function
-	worker  worker
+	api               apigateway.Function
+	replays, erasures worker
+
 	batches lambdafn.Batches
+}
+
+// work processes a message by its kind of job.
+func (h *handler) work(ctx context.Context, m replay.Message) error {
+	if m.Erasure != "" {
+		return h.erasures.Work(ctx, m) //nolint:wrapcheck // the message is complete
+	}
+	return h.replays.Work(ctx, m) //nolint:wrapcheck // as above
 }
 
 // input is an event of the function: a batch of the replay-jobs queue, or a
@@ -35,7 +44,7 @@ type input struct {
 func (h *handler) Handle(ctx context.Context, in input) (any, error) {
 	switch {
 	case in.Records != nil:
-		return lambdafn.EachMessage(ctx, h.batches, in.Records, "replay_job.decode_failed", replay.DecodeMessage, h.worker.Work), nil
+		return lambdafn.EachMessage(ctx, h.batches, in.Records, "replay_job.decode_failed", replay.DecodeMessage, h.work), nil
 	case in.RequestContext.HTTP.Method != "":
 		answer, err := h.api(ctx, in.APIGatewayV2HTTPRequest)
 		if err != nil {

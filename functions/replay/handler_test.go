@@ -90,7 +90,7 @@ func TestHandle_Answers(t *testing.T) {
 			if err := json.Unmarshal(raw, &in); err != nil {
 				t.Fatal(err)
 			}
-			h := &handler{api: apigateway.Handle(http.HandlerFunc(echo)), worker: tt.worker, batches: lambdafn.Batches{Visibility: unchanged{}, Rand: rand.Float64, Log: slog.New(slog.DiscardHandler), Now: time.Now}}
+			h := &handler{api: apigateway.Handle(http.HandlerFunc(echo)), replays: tt.worker, batches: lambdafn.Batches{Visibility: unchanged{}, Rand: rand.Float64, Log: slog.New(slog.DiscardHandler), Now: time.Now}}
 			response, err := h.Handle(t.Context(), in)
 			if (err != nil) != (tt.golden == "") {
 				t.Errorf("Handle(%s) = %v; want an error: %t", tt.event, err, tt.golden == "")

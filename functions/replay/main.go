@@ -1,5 +1,5 @@
 // Function replay serves the routes of the API for replays, and processes replay
-// jobs, one page per message.
+// jobs and erasures of tenants, a page per message.
 package main
 
 import (
@@ -13,6 +13,7 @@ import (
 	"surehook/functions/internal/lambdafn"
 	"surehook/functions/internal/wire"
 	"surehook/internal/admin/audit"
+	"surehook/internal/admin/erasure"
 	"surehook/internal/aws/apigateway"
 	"surehook/internal/aws/dynamo"
 	"surehook/internal/aws/sqs"
@@ -34,20 +35,24 @@ func main() {
 func newHandler(cfg config.Replay, sdk aws.Config, log *slog.Logger) (any, error) {
 	store := dynamo.New(sdk, cfg.Table)
 	metrics := emf.Set{Environment: cfg.Environment}
+	jobs := sqs.NewJobQueue(sdk, cfg.ReplayJobsQueue)
 	r := &replay.Replayer{
 		Store:      store,
 		Index:      store,
 		Endpoints:  store,
 		Jobs:       store,
 		Queue:      sqs.New(sdk, sqs.URLs{Replay: cfg.ReplayQueue}),
-		JobQueue:   sqs.NewJobQueue(sdk, cfg.ReplayJobsQueue),
+		JobQueue:   jobs,
 		Settlement: settle.Settlement{Store: store},
 		Metrics:    metrics,
 		Log:        log,
 		Now:        time.Now,
 		NewID:      hook.NewJobID,
 	}
-	changes := &audit.Log{Store: store, Log: log, Now: time.Now}
-	h := &handler{api: apigateway.Handle(httpapi.Replay(r, changes, log)), worker: r, batches: wire.Batches(sdk, metrics, log, time.Now)}
+	e := &erasure.Eraser{Store: store, Queue: jobs, Metrics: metrics, Log: log, Now: time.Now}
+	api := httpapi.Replay(httpapi.Jobs{
+		Replayer: r, Eraser: e, Guard: erasure.Guard{Tenants: store}, Audit: &audit.Log{Store: store, Log: log, Now: time.Now},
+	}, log)
+	h := &handler{api: apigateway.Handle(api), replays: r, erasures: e, batches: wire.Batches(sdk, metrics, log, time.Now)}
 	return h.Handle, nil
 }

@@ -38,7 +38,8 @@ type API struct {
 	Domain awsapigatewayv2.DomainName
 }
 
-// NewAPI makes the HTTP API. The API's documents are public. The functions with
+// NewAPI makes the HTTP API. The API's documents and the pages of the
+// console and the portal are public. The functions with
 // requests to endpoints, and with the check of their URLs, get the hosts of the API.
 func NewAPI(scope constructs.Construct, props APIProps) API {
 	authorizer := awsapigatewayv2authorizers.NewHttpLambdaAuthorizer(jsii.String("Authorizer"), props.Functions.Authorize,
@@ -111,6 +112,8 @@ func routes(props APIProps) []route {
 		{method: post, path: tenant + "/events/batch", to: ingest, throttle: limits.Batch},
 		{method: post, path: tenant + "/events/{event}/replay", to: replay, throttle: limits.Default},
 		{method: awsapigatewayv2.HttpMethod_DELETE, path: tenant + "/events/{event}/payload", to: replay, throttle: limits.Default},
+		{method: awsapigatewayv2.HttpMethod_DELETE, path: tenant, to: replay, throttle: limits.Default},
+		{method: get, path: tenant + "/erasures/{erasure}", to: replay, throttle: limits.Default},
 		{method: post, path: tenant + "/deliveries/{delivery}/{action}", to: replay, throttle: limits.Default},
 		{method: all, path: tenant + "/replays", to: replay, throttle: limits.Default},
 		{method: all, path: tenant + "/replays/{proxy+}", to: replay, throttle: limits.Default},
@@ -119,6 +122,11 @@ func routes(props APIProps) []route {
 		{method: get, path: "/v1/openapi.yaml", to: manage, throttle: limits.Public, public: true},
 		{method: get, path: "/docs", to: manage, throttle: limits.Public, public: true},
 		{method: get, path: "/docs/{proxy+}", to: manage, throttle: limits.Public, public: true},
+		{method: get, path: "/console", to: manage, throttle: limits.Pages, public: true},
+		{method: get, path: "/console/{proxy+}", to: manage, throttle: limits.Pages, public: true},
+		{method: get, path: "/portal", to: manage, throttle: limits.Pages, public: true},
+		{method: get, path: "/portal/{proxy+}", to: manage, throttle: limits.Pages, public: true},
+		{method: get, path: "/web/{proxy+}", to: manage, throttle: limits.Pages, public: true},
 	}
 }
 
@@ -181,15 +189,15 @@ func newStage(scope constructs.Construct, api awsapigatewayv2.HttpApi, props API
 }
 
 // accessLogFormat is one JSON line per request. The line has no query and no
-// header, because both can hold secrets. The path has no query either.
+// header, because both can hold secrets. The path has no query either. Every byte is
+// paid per request, so the line leaves out the time, which CloudWatch keeps, and the
+// route, which follows from method and path.
 // https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-logging-variables.html
 func accessLogFormat() string {
 	b, _ := json.Marshal(map[string]string{ //nolint:errchkjson // a map of strings always encodes
 		"request_id":      "$context.requestId",
-		"time":            "$context.requestTime",
 		"ip":              "$context.identity.sourceIp",
 		names.LogMethod:   "$context.httpMethod",
-		names.LogRoute:    "$context.routeKey",
 		"path":            "$context.path",
 		names.LogStatus:   "$context.status",
 		names.LogDuration: "$context.responseLatency",

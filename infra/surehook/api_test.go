@@ -33,6 +33,8 @@ func TestAPI_routes(t *testing.T) {
 				"POST /v1/tenants/{tenant}/events/batch":                   "${Ingest.Arn}",
 				"POST /v1/tenants/{tenant}/events/{event}/replay":          "${Replayer.Arn}",
 				"DELETE /v1/tenants/{tenant}/events/{event}/payload":       "${Replayer.Arn}",
+				"DELETE /v1/tenants/{tenant}":                              "${Replayer.Arn}",
+				"GET /v1/tenants/{tenant}/erasures/{erasure}":              "${Replayer.Arn}",
 				"POST /v1/tenants/{tenant}/deliveries/{delivery}/{action}": "${Replayer.Arn}",
 				"ANY /v1/tenants/{tenant}/replays":                         "${Replayer.Arn}",
 				"ANY /v1/tenants/{tenant}/replays/{proxy+}":                "${Replayer.Arn}",
@@ -41,6 +43,11 @@ func TestAPI_routes(t *testing.T) {
 				"GET /v1/openapi.yaml":                                     "${Manage.Arn}",
 				"GET /docs":                                                "${Manage.Arn}",
 				"GET /docs/{proxy+}":                                       "${Manage.Arn}",
+				"GET /console":                                             "${Manage.Arn}",
+				"GET /console/{proxy+}":                                    "${Manage.Arn}",
+				"GET /portal":                                              "${Manage.Arn}",
+				"GET /portal/{proxy+}":                                     "${Manage.Arn}",
+				"GET /web/{proxy+}":                                        "${Manage.Arn}",
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("routes (-want +got):\n%s", diff)
@@ -49,7 +56,7 @@ func TestAPI_routes(t *testing.T) {
 	}
 }
 
-// TestAPI_public checks that the API's documents, and no other routes, have no
+// TestAPI_public checks that the API's documents and the pages, and no other routes, have no
 // authorizer.
 func TestAPI_public(t *testing.T) {
 	t.Parallel()
@@ -74,7 +81,10 @@ func TestAPI_public(t *testing.T) {
 				}
 			}
 			slices.Sort(public)
-			want := []string{"GET /docs", "GET /docs/{proxy+}", "GET /v1/openapi.yaml"}
+			want := []string{
+				"GET /console", "GET /console/{proxy+}", "GET /docs", "GET /docs/{proxy+}", "GET /portal", "GET /portal/{proxy+}",
+				"GET /v1/openapi.yaml", "GET /web/{proxy+}",
+			}
 			if diff := cmp.Diff(want, public); diff != "" {
 				t.Errorf("public routes (-want +got):\n%s", diff)
 			}
@@ -151,11 +161,11 @@ func TestAPI_throttles(t *testing.T) {
 	limit := func(perSecond, burst float64) map[string]any {
 		return map[string]any{"ThrottlingRateLimit": perSecond, "ThrottlingBurstLimit": burst}
 	}
-	tests := map[string]struct{ manage, events, batch, public map[string]any }{
-		"dev":     {manage: limit(50, 100), events: limit(50, 100), batch: limit(5, 10), public: limit(5, 10)},
-		"staging": {manage: limit(200, 400), events: limit(200, 400), batch: limit(10, 20), public: limit(10, 20)},
-		"prod":    {manage: limit(1000, 2000), events: limit(1000, 2000), batch: limit(50, 100), public: limit(10, 20)},
-		"local":   {manage: limit(1000, 2000), events: limit(1000, 2000), batch: limit(50, 100), public: limit(100, 200)},
+	tests := map[string]struct{ manage, events, batch, public, pages map[string]any }{
+		"dev":     {manage: limit(50, 100), events: limit(50, 100), batch: limit(5, 10), public: limit(5, 10), pages: limit(25, 50)},
+		"staging": {manage: limit(200, 400), events: limit(200, 400), batch: limit(10, 20), public: limit(10, 20), pages: limit(50, 100)},
+		"prod":    {manage: limit(1000, 2000), events: limit(1000, 2000), batch: limit(50, 100), public: limit(10, 20), pages: limit(50, 100)},
+		"local":   {manage: limit(1000, 2000), events: limit(1000, 2000), batch: limit(50, 100), public: limit(100, 200), pages: limit(100, 200)},
 	}
 	for env, tpl := range every(t) {
 		t.Run(env.Name, func(t *testing.T) {
@@ -165,6 +175,8 @@ func TestAPI_throttles(t *testing.T) {
 			stage := tpl.get(t, "AWS::ApiGatewayV2::Stage", "Stage")
 			stage.check(t, "RouteSettings", map[string]any{
 				"POST /v1/tenants/{tenant}/events/{event}/replay":          want.manage,
+				"DELETE /v1/tenants/{tenant}":                              want.manage,
+				"GET /v1/tenants/{tenant}/erasures/{erasure}":              want.manage,
 				"DELETE /v1/tenants/{tenant}/events/{event}/payload":       want.manage,
 				"POST /v1/tenants/{tenant}/deliveries/{delivery}/{action}": want.manage,
 				"ANY /v1/tenants/{tenant}/replays":                         want.manage,
@@ -176,6 +188,11 @@ func TestAPI_throttles(t *testing.T) {
 				"GET /v1/openapi.yaml":                   want.public,
 				"GET /docs":                              want.public,
 				"GET /docs/{proxy+}":                     want.public,
+				"GET /console":                           want.pages,
+				"GET /console/{proxy+}":                  want.pages,
+				"GET /portal":                            want.pages,
+				"GET /portal/{proxy+}":                   want.pages,
+				"GET /web/{proxy+}":                      want.pages,
 			})
 			// API Gateway refuses settings of a route before the route exists.
 			for logical, r := range tpl.Resources {
@@ -207,7 +224,7 @@ func TestPermissions(t *testing.T) {
 			}
 			slices.Sort(got)
 			want := slices.Concat([]string{"${Authorize.Arn}"}, slices.Repeat([]string{"${Ingest.Arn}"}, 2),
-				slices.Repeat([]string{"${Manage.Arn}"}, 4), slices.Repeat([]string{"${Replayer.Arn}"}, 6))
+				slices.Repeat([]string{"${Manage.Arn}"}, 9), slices.Repeat([]string{"${Replayer.Arn}"}, 8))
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("functions that the API may call (-want +got):\n%s", diff)
 			}

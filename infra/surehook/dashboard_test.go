@@ -140,7 +140,7 @@ func TestDashboard_cost(t *testing.T) {
 	for _, want := range []string{
 		`SUM([api, lambda, sqs, dynamodb, scheduler, logs])`,
 		`SUM([api0n0]) * 1 / 1000000`,             // a dollar per million requests
-		`SUM([lambda1n0]) * 0.0066667 / 1000000`,  // deliver: ms / 1000 * 0.5 GB * $13.3334 per million GB-s
+		`SUM([lambda1n0]) * 0.00333335 / 1000000`, // deliver: ms / 1000 * 0.25 GB * $13.3334 per million GB-s
 		`SUM([lambda5n0]) * 0.00333335 / 1000000`, // authorize has half the memory
 		`lambda6n5]) * 0.2 / 1000000`,
 		`dynamodb0n2]) * 0.125 / 1000000`,

@@ -74,6 +74,16 @@ type Environment struct {
 	// addresses. EgressHost is for the local stack only: functions in containers
 	// reach the machine around the containers by a name. Empty for none.
 	EgressHost string
+	// Portal is the appearance of the tenants' portal, and its place.
+	Portal Portal
+}
+
+// Portal is the appearance of the tenants' portal. The zero Portal has Surehook's
+// appearance, and no other page may embed the portal.
+type Portal struct {
+	Name      string   // a short title; empty for Surehook's
+	Accent    string   // a color, "#" and six hexadecimal digits; empty for Surehook's
+	Embedders []string // origins whose pages may show the portal in a frame, such as https://app.example.com
 }
 
 // WarmThroughput is the throughput of the table, and of each index, without a
@@ -113,7 +123,8 @@ type Throttles struct {
 	Default Throttle // all routes without a throttle below
 	Events  Throttle // single events
 	Batch   Throttle // batches of up to 100 events; the limit protects deliver
-	Public  Throttle // each route without a key; readers are people, not backends
+	Public  Throttle // each route of the API's documents, without a key; readers are people, not backends
+	Pages   Throttle // each route of the console and the portal; a page loads about six files
 }
 
 // Concurrency is the number of batches in progress per queue, 2 to 1,000.
@@ -188,6 +199,7 @@ func environments(localArch string) []Environment {
 				Events:  Throttle{PerSecond: 50, Burst: 100},
 				Batch:   Throttle{PerSecond: 5, Burst: 10},
 				Public:  Throttle{PerSecond: 5, Burst: 10},
+				Pages:   Throttle{PerSecond: 25, Burst: 50},
 			},
 			Concurrency: Concurrency{Live: 5, Retry: 2, Replay: 2, Slots: 20, Circuits: 5, ReplayJobs: 2},
 			BreakerTick: time.Minute,
@@ -211,6 +223,7 @@ func environments(localArch string) []Environment {
 				Events:  Throttle{PerSecond: 200, Burst: 400},
 				Batch:   Throttle{PerSecond: 10, Burst: 20},
 				Public:  Throttle{PerSecond: 10, Burst: 20},
+				Pages:   Throttle{PerSecond: 50, Burst: 100},
 			},
 			Concurrency: Concurrency{Live: 20, Retry: 10, Replay: 5, Slots: 50, Circuits: 10, ReplayJobs: 5},
 			BreakerTick: time.Minute,
@@ -236,6 +249,7 @@ func environments(localArch string) []Environment {
 				Events:  Throttle{PerSecond: 1000, Burst: 2000},
 				Batch:   Throttle{PerSecond: 50, Burst: 100},
 				Public:  Throttle{PerSecond: 10, Burst: 20},
+				Pages:   Throttle{PerSecond: 50, Burst: 100},
 			},
 			Concurrency: Concurrency{Live: 200, Retry: 100, Replay: 50, Slots: 200, Circuits: 20, ReplayJobs: 10},
 			BreakerTick: time.Minute,
@@ -259,6 +273,7 @@ func environments(localArch string) []Environment {
 				Events:  Throttle{PerSecond: 1000, Burst: 2000},
 				Batch:   Throttle{PerSecond: 50, Burst: 100},
 				Public:  Throttle{PerSecond: 100, Burst: 200},
+				Pages:   Throttle{PerSecond: 100, Burst: 200},
 			},
 			Concurrency: Concurrency{Live: 4, Retry: 2, Replay: 2, Slots: 10, Circuits: 2, ReplayJobs: 2},
 			BreakerTick: time.Minute,

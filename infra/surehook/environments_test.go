@@ -65,6 +65,11 @@ func TestEnvironment_Validate(t *testing.T) {
 		{name: "the architecture has Go's name", env: "dev", change: func(e *Environment) { e.Architecture = "x86_64" }, want: "x86_64"},
 		{name: "28 days of data are the least", env: "dev", change: func(e *Environment) { e.Retention = 28 * day }},
 		{name: "less than 28 days of data are refused", env: "dev", change: func(e *Environment) { e.Retention = 28*day - 1 }, want: "retention"},
+		{name: "the portal has a name, a color and embedders", env: "prod", change: func(e *Environment) {
+			e.Portal = Portal{Name: "Acme", Accent: "#3b5bdb", Embedders: []string{"https://app.example.com"}}
+		}},
+		{name: "a color is no other text", env: "prod", change: func(e *Environment) { e.Portal.Accent = "red" }, want: "accent"},
+		{name: "an embedder is an origin", env: "prod", change: func(e *Environment) { e.Portal.Embedders = []string{"*"} }, want: "https origin"},
 		{name: "a throttle lets one in at least", env: "dev", change: func(e *Environment) { e.Throttles.Public = Throttle{PerSecond: 1, Burst: 1} }},
 		{name: "a closed throttle is refused", env: "dev", change: func(e *Environment) { e.Throttles.Default.Burst = 0 }, want: "lets nothing in"},
 		{name: "a closed route is refused", env: "dev", change: func(e *Environment) { e.Throttles.Public.PerSecond = 0 }, want: "lets nothing in"},

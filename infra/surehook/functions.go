@@ -32,8 +32,12 @@ const (
 
 // Memory in MB. The memory also sets the share of a CPU: 1,769 MB is one CPU.
 const (
-	// workMemory is for functions with waits for AWS and endpoints, bursts of
-	// TLS handshakes, signing and compression, and a fast cold start.
+	// pathMemory is for the functions on the path of every event. They wait for AWS and
+	// for endpoints: a post takes some 1.4 ms of a processor, and a delivery 0.5 ms.
+	// See docs/adr/0079.
+	pathMemory = 256
+	// workMemory is for functions that read and write pages and waves of deliveries,
+	// or sort many records.
 	workMemory = 512
 	// authorizeMemory is for one read and one hash. API Gateway caches the
 	// answer.
@@ -83,8 +87,8 @@ type FunctionsProps struct {
 // permissions.
 func NewFunctions(scope constructs.Construct, p FunctionsProps) Functions {
 	f := Functions{
-		Ingest:  newFunction(scope, "Ingest", p, functionProps{"ingest", apiTimeout, workMemory, ingestEnv(p), grantIngest}),
-		Deliver: newFunction(scope, "Deliver", p, functionProps{"deliver", deliverTimeout, workMemory, deliverEnv(p), grantDeliver}),
+		Ingest:  newFunction(scope, "Ingest", p, functionProps{"ingest", apiTimeout, pathMemory, ingestEnv(p), grantIngest}),
+		Deliver: newFunction(scope, "Deliver", p, functionProps{"deliver", deliverTimeout, pathMemory, deliverEnv(p), grantDeliver}),
 		Breaker: newFunction(scope, "Breaker", p, functionProps{"breaker", breakerTimeout, workMemory, breakerEnv(p), grantBreaker}),
 		// "Replay" is already the construct id of the replay lane in this
 		// scope.

@@ -27,8 +27,8 @@ func TestFunctions(t *testing.T) {
 				timeout, memory int
 				recursion       string
 			}{
-				"Ingest":    {name: "ingest", timeout: 29, memory: 512, recursion: "Terminate"},
-				"Deliver":   {name: "deliver", timeout: 60, memory: 512, recursion: "Allow"},
+				"Ingest":    {name: "ingest", timeout: 29, memory: 256, recursion: "Terminate"},
+				"Deliver":   {name: "deliver", timeout: 60, memory: 256, recursion: "Allow"},
 				"Breaker":   {name: "breaker", timeout: 60, memory: 512, recursion: "Allow"},
 				"Replayer":  {name: "replay", timeout: 60, memory: 512, recursion: "Allow"},
 				"Manage":    {name: "manage", timeout: 29, memory: 512, recursion: "Terminate"},

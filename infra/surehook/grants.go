@@ -86,7 +86,7 @@ func grantBreaker(role awsiam.Role, p FunctionsProps) {
 		on(p.Table.TableArn())
 	allow(role, "dynamodb:Query").on(indexARN(p, names.IndexByEndpoint), indexARN(p, names.IndexByState))
 	allow(role, "sqs:SendMessage").
-		on(p.Queues.Live.QueueArn(), p.Queues.Retry.QueueArn(), p.Queues.Slot.QueueArn(), p.Queues.Overflow.QueueArn(),
+		on(p.Queues.Live.QueueArn(), p.Queues.Retry.QueueArn(), p.Queues.Overflow.QueueArn(),
 			p.Queues.DeadLetters.QueueArn(), p.Queues.Circuits.QueueArn())
 	allow(role, "sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage").on(p.Queues.DeadLetters.QueueArn())
 	allow(role, "sqs:GetQueueAttributes").on(p.Queues.Retry.QueueArn(), p.Queues.Slot.QueueArn(), p.Queues.Overflow.QueueArn())
@@ -94,11 +94,12 @@ func grantBreaker(role awsiam.Role, p FunctionsProps) {
 }
 
 // grantReplay: select past deliveries, create their next generation, and send
-// the tokens; store the jobs and enqueue the jobs' remaining pages. Permissions
-// to receive from the jobs queue come with the event source.
+// the tokens; store the jobs and enqueue the jobs' remaining pages; remove everything of
+// an erased tenant. Permissions to receive from the jobs queue come with the event source.
 func grantReplay(role awsiam.Role, p FunctionsProps) {
-	allow(role, "dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem").
-		on(p.Table.TableArn())
+	// An erasure removes items by lists and by a scan.
+	allow(role, "dynamodb:BatchGetItem", "dynamodb:BatchWriteItem", "dynamodb:DeleteItem", "dynamodb:GetItem", "dynamodb:PutItem",
+		"dynamodb:Query", "dynamodb:Scan", "dynamodb:UpdateItem").on(p.Table.TableArn())
 	allow(role, "dynamodb:Query").on(indexARN(p, names.IndexByEndpoint))
 	allow(role, "sqs:SendMessage").on(p.Queues.Replay.QueueArn(), p.Queues.ReplayJobs.QueueArn())
 }

@@ -22,10 +22,16 @@ type suppression struct {
 // resources. The template contains the reasons, too.
 func suppressions(prefix string, env Environment) []suppression {
 	const public = "The API's documents contain no secrets, and readers need them before they have a key. The route has its own low throttle."
+	const pages = "The pages of the console and the portal contain no data: a page asks for a key and calls the API with the key. The route has its own throttle."
 	all := []suppression{
 		{path: "Api/GET--v1--openapi.yaml", rule: "AwsSolutions-APIG4", reason: public},
 		{path: "Api/GET--docs", rule: "AwsSolutions-APIG4", reason: public},
 		{path: "Api/GET--docs--{proxy+}", rule: "AwsSolutions-APIG4", reason: public},
+		{path: "Api/GET--console", rule: "AwsSolutions-APIG4", reason: pages},
+		{path: "Api/GET--console--{proxy+}", rule: "AwsSolutions-APIG4", reason: pages},
+		{path: "Api/GET--portal", rule: "AwsSolutions-APIG4", reason: pages},
+		{path: "Api/GET--portal--{proxy+}", rule: "AwsSolutions-APIG4", reason: pages},
+		{path: "Api/GET--web--{proxy+}", rule: "AwsSolutions-APIG4", reason: pages},
 		{
 			path: "AdminKey", rule: "AwsSolutions-SMG4",
 			reason: "A person uses this key once or twice to create the first API keys. A rotation would lock that person out and would not renew any key in use.",

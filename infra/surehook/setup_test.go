@@ -104,6 +104,7 @@ func customised() Environment {
 	env.AlarmEmail = "oncall@example.com"
 	env.Traces = names.TracesXRay
 	env.Domain = Domain{Name: "hooks.example.com", CertificateARN: "arn:aws:acm:eu-central-1:123456789012:certificate/1"}
+	env.Portal = Portal{Name: "Acme webhooks", Accent: "#0b7285", Embedders: []string{"https://app.example.com"}}
 	return env
 }
 

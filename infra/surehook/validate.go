@@ -31,6 +31,7 @@ func (e Environment) Validate() error {
 	e.Throttles.check(&f)
 	e.Thresholds.check(&f)
 	e.Domain.check(&f)
+	e.Portal.check(&f)
 	for _, n := range []int{e.Concurrency.Live, e.Concurrency.Retry, e.Concurrency.Replay, e.Concurrency.Circuits, e.Concurrency.ReplayJobs} {
 		f.add(n < leastConcurrency || n > mostConcurrency, "concurrency of a queue is %d: Lambda takes 2 to 1000", n)
 	}
@@ -69,9 +70,17 @@ func (w WarmThroughput) check(f *faults) {
 // default.
 func (t Throttles) check(f *faults) {
 	most := t.Default
-	for _, t := range []Throttle{most, t.Events, t.Batch, t.Public} {
+	for _, t := range []Throttle{most, t.Events, t.Batch, t.Public, t.Pages} {
 		f.add(t.PerSecond < 1 || t.Burst < 1, "throttle of %d requests a second, burst %d, lets nothing in", t.PerSecond, t.Burst)
 		f.add(t.PerSecond > most.PerSecond || t.Burst > most.Burst, "throttle of %d requests a second, burst %d, is above the default", t.PerSecond, t.Burst)
+	}
+}
+
+// check reports an appearance that the function would refuse at its start.
+func (p Portal) check(f *faults) {
+	f.add(p.Accent != "" && !names.ValidAccent(p.Accent), "accent %q of the portal is not # and six hexadecimal digits", p.Accent)
+	for _, origin := range p.Embedders {
+		f.add(!names.ValidOrigin(origin), "%q of the portal's embedders is not an https origin", origin)
 	}
 }
 

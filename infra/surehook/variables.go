@@ -2,6 +2,7 @@ package surehook
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/aws/jsii-runtime-go"
 
@@ -72,7 +73,7 @@ func replayEnv(p FunctionsProps) map[string]*string {
 }
 
 func manageEnv(p FunctionsProps) map[string]*string {
-	return withEgress(p.Environment, map[string]*string{
+	return withPortal(p.Environment.Portal, withEgress(p.Environment, map[string]*string{
 		names.EnvTable:            p.Table.TableName(),
 		names.EnvKey:              p.Secrets.Key.KeyArn(),
 		names.EnvLiveQueue:        p.Queues.Live.QueueUrl(),
@@ -85,7 +86,19 @@ func manageEnv(p FunctionsProps) map[string]*string {
 		names.EnvReplayJobsQueue:  p.Queues.ReplayJobs.QueueUrl(),
 		names.EnvDeadLettersQueue: p.Queues.DeadLetters.QueueUrl(),
 		names.EnvUndeliverable:    p.Queues.Undeliverable.QueueUrl(),
-	})
+	}))
+}
+
+// withPortal adds the variables of the portal's appearance that are set.
+func withPortal(portal Portal, variables map[string]*string) map[string]*string {
+	for name, value := range map[string]string{
+		names.EnvPortalName: portal.Name, names.EnvPortalAccent: portal.Accent, names.EnvPortalEmbedders: strings.Join(portal.Embedders, ","),
+	} {
+		if value != "" {
+			variables[name] = &value
+		}
+	}
+	return variables
 }
 
 func authorizeEnv(p FunctionsProps) map[string]*string {

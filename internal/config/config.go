@@ -54,6 +54,14 @@ type Manage struct {
 	Queues        map[string]string // URLs of all queues, by name in the API
 	Retention     time.Duration
 	Egress        Egress
+	Portal        Portal
+}
+
+// Portal determines the appearance of the tenants' portal. All fields may be empty.
+type Portal struct {
+	Name      string
+	Accent    string   // "#" and six hexadecimal digits
+	Embedders []string // origins that may show the portal in a frame
 }
 
 // Breaker configures functions/breaker.
@@ -163,8 +171,15 @@ func ForManage(lookup Lookup) (Manage, error) {
 		},
 		Retention: r.retention(),
 		Egress:    r.egress(),
+		Portal:    r.portal(),
 	}
 	return c, r.err()
+}
+
+// ForPortal reads the appearance of the portal alone.
+func ForPortal(lookup Lookup) (Portal, error) {
+	r := reader{lookup: lookup}
+	return r.portal(), r.err()
 }
 
 // ForBreaker reads the configuration of functions/breaker.
@@ -272,4 +287,22 @@ func (r *reader) egress() Egress {
 		e.RuntimeAPI, _ = netip.ParseAddrPort(value)
 	}
 	return e
+}
+
+func (r *reader) portal() Portal {
+	var p Portal
+	p.Name, _ = r.lookup(names.EnvPortalName)
+	p.Accent, _ = r.lookup(names.EnvPortalAccent)
+	if p.Accent != "" && !names.ValidAccent(p.Accent) {
+		r.faults = append(r.faults, fmt.Errorf(`%s is %q, not a color such as "#3b5bdb"`, names.EnvPortalAccent, p.Accent))
+	}
+	if origins, _ := r.lookup(names.EnvPortalEmbedders); origins != "" {
+		p.Embedders = strings.Split(origins, ",")
+	}
+	for _, origin := range p.Embedders {
+		if !names.ValidOrigin(origin) {
+			r.faults = append(r.faults, fmt.Errorf(`%s has %q, not an origin such as "https://app.example.com"`, names.EnvPortalEmbedders, origin))
+		}
+	}
+	return p
 }

@@ -12,19 +12,20 @@ type Code uint8
 
 // The codes. The zero Code is not valid.
 const (
-	CodeInvalid      Code = iota + 1 // wrong input; a repetition cannot help
-	CodeTooLarge                     // input past a size limit
-	CodeUnauthorized                 // unknown caller
-	CodeForbidden                    // known caller without permission, or past a limit
-	CodeLoop                         // a request of Surehook's own to Surehook
-	CodeNotFound                     // no such resource, or the resource of another tenant
-	CodeConflict                     // the state of the resource forbids the operation, or another writer was first
-	CodeStale                        // the resource has another version than the caller requires
-	CodeInProgress                   // a conflict: replay of an unsettled delivery
-	CodeReplayed                     // a conflict: second replay of a delivery
-	CodeThrottled                    // too many requests; try again later
-	CodeUnavailable                  // a dependency did not respond; try again later
-	CodeInternal                     // a fault in Surehook
+	CodeInvalid       Code = iota + 1 // wrong input; a repetition cannot help
+	CodeTooLarge                      // input past a size limit
+	CodeUnauthorized                  // unknown caller
+	CodeForbidden                     // known caller without permission, or past a limit
+	CodeLoop                          // a request of Surehook's own to Surehook
+	CodeNotFound                      // no such resource, or the resource of another tenant
+	CodeConflict                      // the state of the resource forbids the operation, or another writer was first
+	CodeStale                         // the resource has another version than the caller requires
+	CodeInProgress                    // a conflict: replay of an unsettled delivery
+	CodeReplayed                      // a conflict: second replay of a delivery
+	CodeTenantClosing                 // a conflict: the erasure of the tenant is under way
+	CodeThrottled                     // too many requests; try again later
+	CodeUnavailable                   // a dependency did not respond; try again later
+	CodeInternal                      // a fault in Surehook
 )
 
 // String returns the code as it appears in the API and in logs.
@@ -50,6 +51,8 @@ func (c Code) String() string {
 		return "in_progress"
 	case CodeReplayed:
 		return "already_replayed"
+	case CodeTenantClosing:
+		return "tenant_closing"
 	case CodeThrottled:
 		return "throttled"
 	case CodeUnavailable:

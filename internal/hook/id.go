@@ -37,9 +37,9 @@ const (
 )
 
 var (
-	tenantPattern         = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
-	endpointSuffixPattern = regexp.MustCompile(`^[0-9a-hjkmnp-tv-z]{16}$`)
-	crockford             = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
+	tenantPattern = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
+	suffixPattern = regexp.MustCompile(`^[0-9a-hjkmnp-tv-z]{16}$`)
+	crockford     = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
 )
 
 // NewEventID returns a fresh id from a UUIDv7.
@@ -110,7 +110,7 @@ func (id EventID) UUID() (b [16]byte, ok bool) {
 
 // ParseEndpointID checks s.
 func ParseEndpointID(s string) (EndpointID, error) {
-	if suffix, ok := strings.CutPrefix(s, endpointPrefix); !ok || !endpointSuffixPattern.MatchString(suffix) {
+	if suffix, ok := strings.CutPrefix(s, endpointPrefix); !ok || !suffixPattern.MatchString(suffix) {
 		return "", NotFound("endpoint")
 	}
 	return EndpointID(s), nil

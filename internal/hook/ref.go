@@ -16,7 +16,7 @@ func dotSegment(s string) bool { return s == "." || s == ".." }
 
 // ParseKeyID checks s.
 func ParseKeyID(s string) (KeyID, error) {
-	if suffix, ok := strings.CutPrefix(s, keyPrefix); !ok || !endpointSuffixPattern.MatchString(suffix) {
+	if suffix, ok := strings.CutPrefix(s, keyPrefix); !ok || !suffixPattern.MatchString(suffix) {
 		return "", NotFound("key")
 	}
 	return KeyID(s), nil

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
+	"strconv"
 	"time"
 )
 
@@ -55,7 +56,7 @@ const groupBuckets = 8
 func (t Token) Group() string {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(t.Delivery.Endpoint)) // a hash accepts every write
-	return fmt.Sprintf("%s.%d", t.Tenant, h.Sum32()%groupBuckets)
+	return string(t.Tenant) + "." + strconv.Itoa(int(h.Sum32()%groupBuckets))
 }
 
 // Token is the message or schedule for the next attempt of a delivery. Two

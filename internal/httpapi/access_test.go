@@ -68,6 +68,8 @@ func operations() []operation {
 		{name: "POST /v1/tenants/{tenant}/deliveries/{delivery}/cancel", scope: "replay", status: 200, body: ""},
 		{name: "POST " + event + "/replay", scope: "replay", status: 202, body: `{"force":true}`},
 		{name: "DELETE " + event + "/payload", scope: "admin", status: 204, body: ""},
+		{name: "DELETE /v1/tenants/{tenant}", scope: "admin" + forAll, status: 202, body: ""},
+		{name: "GET /v1/tenants/{tenant}/erasures/{erasure}", scope: "admin" + forAll, status: 404, body: ""}, // an unknown erasure
 		{name: "POST /v1/tenants/{tenant}/replays", scope: "replay", status: 202, body: `{"filter":{}}`},
 		{name: "GET /v1/tenants/{tenant}/replays", scope: "replay", status: 200, body: ""},
 		{name: "GET " + job, scope: "replay", status: 200, body: ""},
@@ -76,6 +78,7 @@ func operations() []operation {
 		{name: "GET /v1/tenants/{tenant}/limits", scope: "read", status: 200, body: ""},
 		{name: "PUT /v1/tenants/{tenant}/limits", scope: "admin" + forAll, status: 200, body: `{"endpoints":5}`},
 		{name: "DELETE /v1/tenants/{tenant}/limits", scope: "admin" + forAll, status: 204, body: ""},
+		{name: "POST /v1/tenants/{tenant}/portal-links", scope: "admin" + forAll, status: 201, body: `{"ttl":"1h"}`},
 		{name: "GET /v1/tenants/{tenant}/audit", scope: "audit", status: 200, body: ""},
 		{name: "GET /v1/audit", scope: "admin" + forAll, status: 200, body: ""},
 		{name: "GET /v1/health", scope: "admin" + forAll, status: 200, body: ""},
@@ -159,7 +162,7 @@ func (e estate) path(route string) string {
 	}
 	return strings.NewReplacer(
 		"{tenant}", "acme", "{endpoint}", string(delivery.Endpoint), "{event}", string(delivery.Event), "{delivery}", delivery.String(),
-		"{replay}", string(e.job), "{key}", string(e.key), "{file}", "no-such-file",
+		"{replay}", string(e.job), "{key}", string(e.key), "{file}", "no-such-file", "{erasure}", "era_0123456789abcdef",
 	).Replace(route)
 }
 

@@ -6,15 +6,14 @@ import (
 	"slices"
 
 	"surehook/api"
-	"surehook/internal/delivery/replay"
 )
 
-// All returns the handler of all routes, for a process with all functions.
-func All(a Acceptor, r *replay.Replayer, admin Admin, log *slog.Logger) http.Handler {
-	return serve(log, admin.Audit, slices.Concat(
+// All returns the handler of all routes and pages, for a process with all functions.
+func All(a Acceptor, j Jobs, admin Admin, log *slog.Logger) http.Handler {
+	return withPages(serve(log, recorder{admin.Audit, admin.Guard}, slices.Concat(
 		eventRoutes(&events{acceptor: a, log: log}),
-		replayRoutes(&replays{replayer: r, log: log}),
+		replayRoutes(newReplays(j, log)),
 		manageRoutes(&manage{Admin: admin, log: log}),
 		docsRoutes(docs{api.Files}),
-	))
+	)), built(), admin.Portal)
 }

@@ -35,6 +35,7 @@ import (
 	"surehook/internal/admin/apikey"
 	"surehook/internal/admin/audit"
 	"surehook/internal/admin/endpoint"
+	"surehook/internal/admin/erasure"
 	"surehook/internal/admin/status"
 	"surehook/internal/admin/tenant"
 	"surehook/internal/delivery/ingest"
@@ -60,29 +61,45 @@ type Tester interface {
 // Events returns the handler of the routes for posting events. The handler counts
 // accepted events.
 func Events(a Acceptor, log *slog.Logger, metrics emf.Set) http.Handler {
-	return serve(log, nil, eventRoutes(&events{acceptor: a, log: log, metrics: metrics}))
+	return serve(log, recorder{}, eventRoutes(&events{acceptor: a, log: log, metrics: metrics}))
+}
+
+// Jobs holds the use cases of Replay. All fields are required.
+type Jobs struct {
+	Replayer *replay.Replayer
+	Eraser   *erasure.Eraser
+	Guard    erasure.Guard
+	Audit    *audit.Log
 }
 
 // Replay returns the handler of the routes for replays and replay jobs, for
-// discarding and cancelling deliveries, and for the analysis of dead letters.
-func Replay(r *replay.Replayer, changes *audit.Log, log *slog.Logger) http.Handler {
-	return serve(log, changes, replayRoutes(&replays{replayer: r, log: log}))
+// discarding and cancelling deliveries, for the analysis of dead letters, and for
+// erasures.
+func Replay(j Jobs, log *slog.Logger) http.Handler {
+	return serve(log, recorder{j.Audit, j.Guard}, replayRoutes(newReplays(j, log)))
 }
 
-// Admin holds the use cases of Manage. All fields are required.
+func newReplays(j Jobs, log *slog.Logger) *replays {
+	return &replays{replayer: j.Replayer, eraser: j.Eraser, log: log}
+}
+
+// Admin holds the use cases of Manage. All fields without a remark are required.
 type Admin struct {
 	Endpoints *endpoint.Admin
 	Status    *status.Reader
 	Keys      *apikey.Issuer
 	Tenants   *tenant.Admin
 	Tester    Tester
+	Guard     erasure.Guard
 	Audit     *audit.Log
+	Portal    Portal // may be zero
 }
 
 // Manage returns the handler of all other routes: endpoints, reads, limits of tenants,
-// keys and the documentation of the API.
+// keys, the documentation of the API, and the console and the portal.
 func Manage(a Admin, log *slog.Logger) http.Handler {
-	return serve(log, a.Audit, append(manageRoutes(&manage{Admin: a, log: log}), docsRoutes(docs{api.Files})...))
+	routes := append(manageRoutes(&manage{Admin: a, log: log}), docsRoutes(docs{api.Files})...)
+	return withPages(serve(log, recorder{a.Audit, a.Guard}, routes), built(), a.Portal)
 }
 
 // Route is one operation of the API.
@@ -120,6 +137,7 @@ const (
 	payloadPath    = eventPath + "/payload"
 	auditPath      = "/audit"
 	statsPath      = "/stats"
+	erasurePath    = tenantPath + "/erasures/{erasure}"
 	limitsPath     = tenantPath + "/limits"
 	healthPath     = "/v1/health"
 	keysPath       = "/v1/keys"
@@ -152,6 +170,8 @@ func replayRoutes(h *replays) []route {
 		read(replayPath, h.getJob),
 		change(replayPath+"/cancel", "replay.cancel", h.cancelJob),
 		{Route{Method: http.MethodDelete, Path: payloadPath, Scope: hook.ScopeAdmin, Change: "event.erase"}, h.erasePayload},
+		{Route{Method: http.MethodDelete, Path: tenantPath, Scope: hook.ScopeAdmin, AllTenants: true, Change: eraseAction}, h.eraseTenant},
+		{Route{Method: http.MethodGet, Path: erasurePath, Scope: hook.ScopeAdmin, AllTenants: true}, h.getErasure},
 		{Route{Method: http.MethodGet, Path: analysisPath, Scope: hook.ScopeRead}, h.analyse},
 	}
 }
@@ -196,6 +216,7 @@ func manageRoutes(h *manage) []route {
 		read(limitsPath, h.getTenantLimits),
 		admin(http.MethodPut, limitsPath, "limits.set", h.putTenantLimits),
 		admin(http.MethodDelete, limitsPath, "limits.delete", h.deleteTenantLimits),
+		admin(http.MethodPost, tenantPath+"/portal-links", "portal_link.create", h.createPortalLink),
 		admin(http.MethodGet, healthPath, "", h.getHealth),
 		admin(http.MethodPost, keysPath, "key.create", h.createKey),
 		admin(http.MethodGet, keysPath, "", h.listKeys),

@@ -15,6 +15,7 @@ import (
 	"surehook/internal/admin/apikey"
 	"surehook/internal/admin/audit"
 	"surehook/internal/admin/endpoint"
+	"surehook/internal/admin/erasure"
 	"surehook/internal/admin/status"
 	"surehook/internal/admin/tenant"
 	"surehook/internal/delivery/egress"
@@ -39,7 +40,7 @@ var (
 )
 
 // replayPaths matches the paths of httpapi.Replay.
-var replayPaths = regexp.MustCompile(`^/v1/tenants/[^/]+/(replays|dead-letters/|deliveries/[^/]+/|events/[^/]+/(replay|payload)$)`)
+var replayPaths = regexp.MustCompile(`^/v1/tenants/[^/]+/(replays|erasures/|dead-letters/|deliveries/[^/]+/|events/[^/]+/(replay|payload)$)`)
 
 // bundle is the whole API over memory with a clock set by tests.
 type bundle struct {
@@ -51,6 +52,7 @@ type bundle struct {
 	status   *status.Reader
 	keys     *apikey.Issuer
 	acceptor httpapi.Acceptor
+	eraser   *erasure.Eraser
 	events   http.Handler
 	replays  http.Handler
 	manage   http.Handler
@@ -88,11 +90,13 @@ func setup(tb testing.TB) *bundle {
 	b.changes = &changeStore{Store: b.store}
 	changes := &audit.Log{Store: b.changes, Log: log, Now: now}
 	b.events = httpapi.Events(acceptor, log, emf.Set{Environment: "test"})
-	b.replays = httpapi.Replay(&replay.Replayer{
+	guard := erasure.Guard{Tenants: b.store}
+	b.eraser = &erasure.Eraser{Store: b.store, Queue: b.jobs, Log: log, Now: now}
+	b.replays = httpapi.Replay(httpapi.Jobs{Eraser: b.eraser, Guard: guard, Audit: changes, Replayer: &replay.Replayer{
 		Store: b.store, Index: b.store, Endpoints: b.store, Jobs: b.store, Queue: b.queue, JobQueue: b.jobs,
 		Settlement: settle.Settlement{Store: b.store}, Log: log, Now: now, NewID: hook.NewJobID,
-	}, changes, log)
-	b.manage = httpapi.Manage(httpapi.Admin{Endpoints: b.admin, Status: b.status, Keys: b.keys, Tenants: &tenant.Admin{Store: b.store, Retention: 90 * 24 * time.Hour}, Tester: acceptor, Audit: changes}, log)
+	}}, log)
+	b.manage = httpapi.Manage(httpapi.Admin{Endpoints: b.admin, Status: b.status, Keys: b.keys, Tenants: &tenant.Admin{Store: b.store, Retention: 90 * 24 * time.Hour}, Tester: acceptor, Guard: guard, Audit: changes}, log)
 	return b
 }
 
@@ -130,7 +134,7 @@ func (b *bundle) handler(method, path string) http.Handler {
 	switch {
 	case method == http.MethodPost && (strings.HasSuffix(path, "/events") || strings.HasSuffix(path, "/events/batch")):
 		return b.events
-	case replayPaths.MatchString(path):
+	case replayPaths.MatchString(path), method == http.MethodDelete && strings.Count(path, "/") == 3 && strings.HasPrefix(path, "/v1/tenants/"):
 		return b.replays
 	}
 	return b.manage

@@ -11,7 +11,6 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"surehook/internal/admin/audit"
 	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
 )
@@ -21,7 +20,8 @@ const maxTarget = 256
 
 // change is the record of the change made by a call.
 type change struct {
-	log    *audit.Log
+	recorder
+
 	record hook.AuditRecord
 	begun  bool
 }
@@ -32,7 +32,7 @@ func (s *resource) perform(ctx context.Context, r route, c *call) (reply, error)
 	if r.Change == "" {
 		return r.do(ctx, c)
 	}
-	c.change = &change{log: s.audit, record: hook.AuditRecord{
+	c.change = &change{recorder: s.changes, record: hook.AuditRecord{
 		Tenant: c.tenant, Key: c.principal.Key, KeyName: c.principal.Name, From: sourceIP(c.r), Action: r.Change,
 	}}
 	if c.tenant == "" {
@@ -48,7 +48,7 @@ func (s *resource) perform(ctx context.Context, r route, c *call) (reply, error)
 // begin records the intention to change the target. Every action of a route with a
 // change calls begin after the check of the request's form and before the first effect;
 // after an error the action must stop. request is the body of the request with secrets
-// masked, or nil.
+// masked, or nil. Only the erasure itself changes a tenant whose erasure is under way.
 func (c *call) begin(ctx context.Context, target string, request any) error {
 	r := &c.change.record
 	c.target(target)
@@ -66,8 +66,14 @@ func (c *call) begin(ctx context.Context, target string, request any) error {
 		return err //nolint:wrapcheck // the message is complete
 	}
 	c.change.record, c.change.begun = begun, true
-	return nil
+	if begun.Tenant == hook.AllTenants || begun.Action == eraseAction {
+		return nil
+	}
+	return c.change.guard.Check(ctx, begun.Tenant) //nolint:wrapcheck // the message is complete
 }
+
+// eraseAction is the action of the erasure of a tenant.
+const eraseAction = "tenant.erase"
 
 // target sets the id of the changed resource.
 func (c *call) target(id string) {

@@ -73,8 +73,9 @@ func (h *events) post(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, fmt.Errorf("accept event: %w", err)
 	}
-	h.logIngested(ctx, c, r.Type, result, fresh(result))
-	return reply{status: http.StatusAccepted, body: viewAccepted(result)}, nil
+	h.logIngested(ctx, c, r.Type, result, fresh(result), slog.String(names.LogKey, string(c.principal.Key)),
+		slog.Int64(names.LogDuration, time.Since(c.began).Milliseconds())) //nolint:forbidigo // for the log
+	return reply{status: http.StatusAccepted, body: viewAccepted(result), logged: true}, nil
 }
 
 // postBatch accepts each event independently and responds with one result per
@@ -194,10 +195,10 @@ func fresh(results ...ingest.Result) int {
 }
 
 // logIngested logs an accepted event and adds counted to the metric of accepted
-// events.
-func (h *events) logIngested(ctx context.Context, c *call, eventType string, r ingest.Result, counted int) {
+// events. more are the fields of the request, for a request of one event.
+func (h *events) logIngested(ctx context.Context, c *call, eventType string, r ingest.Result, counted int, more ...slog.Attr) {
 	h.log.LogAttrs(ctx, slog.LevelInfo, "event.ingested",
-		h.metrics.Append(ingested(c, eventType, r), c.began, emf.Count(names.MetricAccepted, counted))...)
+		h.metrics.Append(append(ingested(c, eventType, r), more...), c.began, emf.Count(names.MetricAccepted, counted))...)
 }
 
 func ingested(c *call, eventType string, r ingest.Result) []slog.Attr {

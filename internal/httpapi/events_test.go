@@ -199,17 +199,19 @@ func TestLog(t *testing.T) {
 	if strings.Contains(b.log.String(), "hush") {
 		t.Errorf("log = %s; want nothing that callers send", b.log)
 	}
-	lines := b.lines(t, "request.handled")
-	if len(lines) != 2 {
-		t.Fatalf("%d lines; want one per request", len(lines))
+	accepted, lines := b.lines(t, "event.ingested"), b.lines(t, "request.handled")
+	if len(accepted) != 1 || len(lines) != 1 {
+		t.Fatalf("log = %s; want one line per request", b.log)
 	}
 	want := object{"method": "GET", "route": "/v1/tenants/{tenant}/endpoints", "tenant": "acme", "key_id": "key_owner", "status": 400.0, "code": "invalid"}
 	for name, value := range want {
-		if lines[1][name] != value {
-			t.Errorf("%s = %v; want %v", name, lines[1][name], value)
+		if lines[0][name] != value {
+			t.Errorf("%s = %v; want %v", name, lines[0][name], value)
 		}
 	}
-	if _, ok := lines[0]["duration_ms"].(float64); !ok {
-		t.Errorf("duration_ms = %v; want a number", lines[0]["duration_ms"])
+	for _, line := range []object{accepted[0], lines[0]} {
+		if _, ok := line["duration_ms"].(float64); !ok || line["key_id"] != "key_owner" {
+			t.Errorf("line %v; want the duration and the key", line)
+		}
 	}
 }

@@ -9,24 +9,30 @@ import (
 
 // Docs returns the handler of the documentation over the files.
 func Docs(files fs.FS, log *slog.Logger) http.Handler {
-	return serve(log, nil, docsRoutes(docs{files}))
+	return serve(log, recorder{}, docsRoutes(docs{files}))
+}
+
+// Pages returns the handler of the pages over the files, with next for all other requests.
+func Pages(next http.Handler, files fs.FS, portal Portal) http.Handler {
+	return withPages(next, files, portal)
 }
 
 // Bodies returns the types of request bodies by schema name.
 func Bodies() map[string]reflect.Type {
 	return map[string]reflect.Type{
-		"EventRequest":   reflect.TypeFor[eventBody](),
-		"BatchRequest":   reflect.TypeFor[batchBody](),
-		"EndpointCreate": reflect.TypeFor[createBody](),
-		"EndpointFields": reflect.TypeFor[endpointBody](),
-		"RotateRequest":  reflect.TypeFor[rotateBody](),
-		"TestRequest":    reflect.TypeFor[testBody](),
-		"TenantLimits":   reflect.TypeFor[tenantLimitsBody](),
-		"KeyCreate":      reflect.TypeFor[keyBody](),
-		"ReplayRequest":  reflect.TypeFor[replayBody](),
-		"DiscardRequest": reflect.TypeFor[noteBody](),
-		"CancelRequest":  reflect.TypeFor[noteBody](),
-		"ReplayStart":    reflect.TypeFor[jobBody](),
+		"EventRequest":      reflect.TypeFor[eventBody](),
+		"BatchRequest":      reflect.TypeFor[batchBody](),
+		"EndpointCreate":    reflect.TypeFor[createBody](),
+		"EndpointFields":    reflect.TypeFor[endpointBody](),
+		"RotateRequest":     reflect.TypeFor[rotateBody](),
+		"TestRequest":       reflect.TypeFor[testBody](),
+		"TenantLimits":      reflect.TypeFor[tenantLimitsBody](),
+		"PortalLinkRequest": reflect.TypeFor[portalLinkBody](),
+		"KeyCreate":         reflect.TypeFor[keyBody](),
+		"ReplayRequest":     reflect.TypeFor[replayBody](),
+		"DiscardRequest":    reflect.TypeFor[noteBody](),
+		"CancelRequest":     reflect.TypeFor[noteBody](),
+		"ReplayStart":       reflect.TypeFor[jobBody](),
 	}
 }
 
@@ -45,17 +51,20 @@ func Views() map[string]reflect.Type {
 		"EventList":          reflect.TypeFor[listView[eventView]](),
 		"TenantList":         reflect.TypeFor[listView[tenantView]](),
 		"Endpoint":           reflect.TypeFor[endpointView](),
-		"EndpointStatus":     reflect.TypeFor[statusView](),
+		"EndpointDetail":     reflect.TypeFor[statusView](),
 		"EndpointWithSecret": reflect.TypeFor[secretView](),
 		"EndpointList":       reflect.TypeFor[listView[endpointView]](),
 		"DeliveryList":       reflect.TypeFor[listView[deliveryView]](),
 		"DeliveryDetail":     reflect.TypeFor[deliveryDetailView](),
 		"AttemptList":        reflect.TypeFor[listView[attemptView]](),
 		"TenantLimits":       reflect.TypeFor[tenantLimitsBody](),
+		"PortalLink":         reflect.TypeFor[portalLinkView](),
 		"KeyWithText":        reflect.TypeFor[newKeyView](),
 		"KeyList":            reflect.TypeFor[listView[keyView]](),
 		"EventReplay":        reflect.TypeFor[replayedView](),
 		"NotReplayed":        reflect.TypeFor[notReplayedView](),
+		"Erasure":            reflect.TypeFor[erasureView](),
+		"ErasureCounts":      reflect.TypeFor[removedView](),
 		"Replay":             reflect.TypeFor[jobView](),
 		"ReplayProgress":     reflect.TypeFor[progressView](),
 		"ReplayList":         reflect.TypeFor[listView[jobView]](),

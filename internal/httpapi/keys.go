@@ -54,6 +54,11 @@ func (h *manage) createKey(ctx context.Context, c *call) (reply, error) {
 	if err := c.begin(ctx, "", body); err != nil {
 		return reply{}, err
 	}
+	if id, err := hook.ParseTenantID(string(q.Tenant)); err == nil { // Create refuses other ids
+		if err := h.Guard.Check(ctx, id); err != nil {
+			return reply{}, err //nolint:wrapcheck // the message is complete
+		}
+	}
 	k, text, err := h.Keys.Create(ctx, q)
 	if err != nil {
 		return reply{}, fmt.Errorf("create key: %w", err)

@@ -174,7 +174,10 @@ func TestDocument_schemas(t *testing.T) {
 	t.Parallel()
 
 	schemas := document(t).Components.Schemas
-	reached := map[string]bool{"GatewayMessage": true} // not ours
+	reached := map[string]bool{
+		"GatewayMessage":   true, // not ours
+		"OperationalEvent": true, // compared in package dev
+	}
 	var walk func(s *openapi3.SchemaRef)
 	walk = func(s *openapi3.SchemaRef) {
 		if s == nil {

@@ -58,7 +58,7 @@ func statusOf(c hook.Code) int {
 		return http.StatusForbidden
 	case hook.CodeNotFound:
 		return http.StatusNotFound
-	case hook.CodeConflict, hook.CodeInProgress, hook.CodeReplayed:
+	case hook.CodeConflict, hook.CodeInProgress, hook.CodeReplayed, hook.CodeTenantClosing:
 		return http.StatusConflict
 	case hook.CodeStale:
 		return http.StatusPreconditionFailed

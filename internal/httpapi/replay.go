@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 
+	"surehook/internal/admin/erasure"
 	"surehook/internal/delivery/replay"
 	"surehook/internal/hook"
 	"surehook/internal/names"
@@ -14,6 +15,7 @@ import (
 // replays serves the routes of Replay.
 type replays struct {
 	replayer *replay.Replayer
+	eraser   *erasure.Eraser
 	log      *slog.Logger
 }
 

@@ -15,6 +15,7 @@ type reply struct {
 	body   any
 	header http.Header
 	raw    []byte // body as JSON
+	logged bool   // the line of the action holds the line of the request
 }
 
 func ok(body any) reply { return reply{status: http.StatusOK, body: body} }

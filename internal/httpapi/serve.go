@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"surehook/internal/admin/audit"
+	"surehook/internal/admin/erasure"
 	"surehook/internal/hook"
 	"surehook/internal/names"
 )
@@ -38,12 +39,12 @@ type call struct {
 }
 
 // serve returns the handler of the routes. Requests for other paths get a problem document, too.
-// changes keeps the records of the routes with a change; nil without such routes.
-func serve(log *slog.Logger, changes *audit.Log, routes []route) http.Handler {
+// changes is for the routes with a change; zero without such routes.
+func serve(log *slog.Logger, changes recorder, routes []route) http.Handler {
 	resources := make(map[string]*resource)
 	for _, r := range routes {
 		if resources[r.Path] == nil {
-			resources[r.Path] = &resource{path: r.Path, log: log, audit: changes}
+			resources[r.Path] = &resource{path: r.Path, log: log, changes: changes}
 		}
 		resources[r.Path].routes = append(resources[r.Path].routes, r)
 	}
@@ -68,10 +69,18 @@ type resource struct {
 	path   string
 	routes []route
 	log    *slog.Logger
-	audit  *audit.Log
+
+	changes recorder
 }
 
-// ServeHTTP handles the request and logs one line.
+// recorder records changes, and refuses changes of closing tenants.
+type recorder struct {
+	log   *audit.Log
+	guard erasure.Guard
+}
+
+// ServeHTTP handles the request and logs one line. A reply that is logged has its line
+// already.
 func (s *resource) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now() //nolint:forbidigo // for the log and for the expiry of the caller's key
 	c := &call{w: w, r: r, began: began}
@@ -85,7 +94,9 @@ func (s *resource) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer, code = p.reply(err), p.Code
 	}
 	answer.write(w)
-
+	if answer.logged {
+		return
+	}
 	level := slog.LevelInfo
 	attrs := []slog.Attr{
 		slog.String(names.LogMethod, r.Method),

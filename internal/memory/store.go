@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"surehook/internal/admin/erasure"
 	"surehook/internal/delivery/breaker"
 	"surehook/internal/delivery/deliver"
 	"surehook/internal/delivery/gate"
@@ -37,6 +38,7 @@ type Store struct {
 	history       // events, deliveries, attempts
 	tenants       map[hook.TenantID]*tenant
 	owners        map[hook.EndpointID]hook.TenantID
+	creators      map[hook.EndpointID]hook.TenantID // of deleted endpoints, too
 	keys          map[hook.KeyID]hook.APIKey
 	keyHashes     map[string]hook.KeyID
 	dataKeys      map[hook.TenantID][]byte
@@ -50,6 +52,9 @@ type Store struct {
 	notifications map[hook.EndpointID]map[string]hook.Notification // by time and key
 	outcomes      map[hook.JobID]*outcomes
 	changes       map[hook.TenantID]map[string]hook.AuditRecord // by position
+	erasures      map[hook.ErasureID]erasure.Erasure
+
+	erasedVersions int64 // the highest version of an erased tenant
 }
 
 // tenant holds the endpoints and jobs of a tenant.
@@ -59,8 +64,10 @@ type tenant struct {
 	free      time.Time // next-free time of the limit of events per second
 	endpoints map[hook.EndpointID]hook.Endpoint
 	uids      map[string]hook.EndpointID
-	jobs      *ordered[*replay.Job] // by id; ids sort by time
-	open      map[hook.JobID]bool   // running jobs
+	rows      map[hook.EndpointID]bool // the list of endpoints
+	closing   hook.ErasureID           // empty: no erasure is under way
+	jobs      *ordered[*replay.Job]    // by id; ids sort by time
+	open      map[hook.JobID]bool      // running jobs
 }
 
 // NewStore returns an empty store.
@@ -69,6 +76,8 @@ func NewStore() *Store {
 		history:   newHistory(),
 		tenants:   make(map[hook.TenantID]*tenant),
 		owners:    make(map[hook.EndpointID]hook.TenantID),
+		creators:  make(map[hook.EndpointID]hook.TenantID),
+		erasures:  make(map[hook.ErasureID]erasure.Erasure),
 		keys:      make(map[hook.KeyID]hook.APIKey),
 		keyHashes: make(map[string]hook.KeyID),
 		dataKeys:  make(map[hook.TenantID][]byte),
@@ -153,8 +162,12 @@ func (s *Store) Load(ctx context.Context, tokens []hook.Token) (deliver.Snapshot
 		Endpoints:  make(map[hook.EndpointID]hook.Endpoint),
 		Circuits:   make(map[hook.EndpointID]gate.Record),
 		Deliveries: make(map[hook.DeliveryRef]hook.Delivery),
+		Limits:     make(map[hook.EndpointID]gate.Limits),
 	}
 	for _, t := range tokens {
+		if t.Slot {
+			snapshot.Limits[t.Delivery.Endpoint] = copyLimits(s.limits[t.Delivery.Endpoint])
+		}
 		if e, ok := s.event(t.Delivery.Event); ok {
 			snapshot.Events[e.ID] = copyEvent(e)
 		}

@@ -22,6 +22,9 @@ func (s *Store) CreateEndpoint(ctx context.Context, e hook.Endpoint) error {
 	defer s.mu.Unlock()
 
 	t := s.tenantOf(e.Tenant)
+	if t.closing != "" {
+		return fmt.Errorf("%s: %w", op, hook.TenantClosing(e.Tenant))
+	}
 	if _, ok := s.owners[e.ID]; ok {
 		return fmt.Errorf("%s: %w", op, hook.Conflict("the endpoint exists already"))
 	}
@@ -36,11 +39,11 @@ func (s *Store) CreateEndpoint(ctx context.Context, e hook.Endpoint) error {
 	}
 	e.Version = 1
 	t.endpoints[e.ID] = copyEndpoint(e)
-	s.owners[e.ID] = e.Tenant
+	s.owners[e.ID], s.creators[e.ID], t.rows[e.ID] = e.Tenant, e.Tenant, true
 	if e.UID != "" {
 		t.uids[e.UID] = e.ID
 	}
-	t.version++
+	s.bump(t)
 	return nil
 }
 
@@ -81,6 +84,7 @@ func (s *Store) MoveEndpoint(ctx context.Context, e hook.Endpoint, from string) 
 func (s *Store) DeleteEndpoint(ctx context.Context, e hook.Endpoint) error {
 	return s.change(ctx, "delete", e, e.URL, func(t *tenant) error {
 		delete(t.endpoints, e.ID)
+		delete(t.rows, e.ID)
 		delete(s.owners, e.ID)
 		delete(t.uids, e.UID)
 		return nil
@@ -105,7 +109,7 @@ func (s *Store) change(ctx context.Context, verb string, e hook.Endpoint, url st
 	if err := do(t); err != nil {
 		return fmt.Errorf("%s: %w", op, err)
 	}
-	t.version++
+	s.bump(t)
 	return nil
 }
 
@@ -117,7 +121,11 @@ func (s *Store) TenantVersion(ctx context.Context, id hook.TenantID) (int64, err
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	return s.tenantOf(id).version, nil
+	t := s.tenantOf(id)
+	if t.closing != "" {
+		return 0, fmt.Errorf("read tenant %s: %w", id, hook.TenantClosing(id))
+	}
+	return t.version, nil
 }
 
 // Endpoint returns a copy of the endpoint.
@@ -176,12 +184,21 @@ func (s *Store) tenantOf(id hook.TenantID) *tenant {
 		t = &tenant{
 			endpoints: make(map[hook.EndpointID]hook.Endpoint),
 			uids:      make(map[string]hook.EndpointID),
+			rows:      make(map[hook.EndpointID]bool),
 			jobs:      newOrdered(compareJobs),
 			open:      make(map[hook.JobID]bool),
 		}
 		s.tenants[id] = t
 	}
 	return t
+}
+
+// bump gives the tenant the next version, above those of an erased tenant.
+func (s *Store) bump(t *tenant) {
+	if t.version == 0 {
+		t.version = s.erasedVersions
+	}
+	t.version++
 }
 
 // receives returns the number of endpoints with the receiver of the URL.

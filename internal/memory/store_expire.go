@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"surehook/internal/admin/erasure"
 	"surehook/internal/delivery/replay"
 	"surehook/internal/hook"
 	"surehook/internal/rule/circuit"
@@ -14,7 +15,7 @@ import (
 //   - an event with its deliveries and attempts, after the latest expiry time of
 //     the event, the deliveries and the attempts;
 //   - jobs with their outcome counts;
-//   - records of changes;
+//   - records of changes, and jobs of erasure;
 //   - counts outside every window.
 //
 // Records without expiry time stay. The cost depends on the number of removed
@@ -30,6 +31,7 @@ func (s *Store) Expire(now time.Time) {
 	for _, all := range s.changes {
 		maps.DeleteFunc(all, func(_ string, r hook.AuditRecord) bool { return !r.ExpiresAt.After(now) })
 	}
+	maps.DeleteFunc(s.erasures, func(_ hook.ErasureID, e erasure.Erasure) bool { return !e.ExpiresAt.After(now) })
 	for _, all := range s.counts {
 		for start := range all {
 			if now.Sub(start) > 2*circuit.Window {
@@ -60,9 +62,14 @@ func (s *Store) RemoveEvent(id hook.EventID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	if r := s.events[id]; r != nil {
-		s.unlistEvent(id)
+	s.removeEvent(id)
+}
+
+func (h *history) removeEvent(id hook.EventID) {
+	if r := h.events[id]; r != nil {
+		h.unlistEvent(id)
 		r.event = nil
+		h.drop(id)
 	}
 }
 
@@ -71,14 +78,27 @@ func (s *Store) RemoveDelivery(ref hook.DeliveryRef) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	d := s.deliveries[ref]
+	s.removeDelivery(ref)
+}
+
+func (h *history) removeDelivery(ref hook.DeliveryRef) {
+	d := h.deliveries[ref]
 	if d == nil {
 		return
 	}
-	s.unlist(d)
-	delete(s.deliveries, ref)
-	r := s.events[ref.Event]
+	h.unlist(d)
+	delete(h.deliveries, ref)
+	r := h.events[ref.Event]
 	r.deliveries = slices.DeleteFunc(r.deliveries, func(d *hook.Delivery) bool { return d.Ref() == ref })
+	h.drop(ref.Event)
+}
+
+// drop forgets an event without records.
+func (h *history) drop(id hook.EventID) {
+	if r := h.events[id]; r != nil && r.event == nil && len(r.deliveries) == 0 && len(r.attempts) == 0 {
+		h.expiries.remove(expiry{r.expiresAt, id})
+		delete(h.events, id)
+	}
 }
 
 func (s *Store) expireJobs(t *tenant, now time.Time) {

@@ -36,9 +36,12 @@ func readLimits[K ~string](ctx context.Context, s *Store, from map[K]gate.Limits
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	l := from[id]
+	return copyLimits(from[id]), nil
+}
+
+func copyLimits(l gate.Limits) gate.Limits {
 	l.Leases = maps.Clone(l.Leases)
-	return l, nil
+	return l
 }
 
 func changeLimits[K ~string](ctx context.Context, s *Store, in map[K]gate.Limits, id K, before, after gate.Limits, most int) error {

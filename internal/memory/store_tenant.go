@@ -32,7 +32,7 @@ func (s *Store) SetTenantLimits(ctx context.Context, id hook.TenantID, l hook.Te
 
 	t := s.tenantOf(id)
 	t.limits = l
-	t.version++
+	s.bump(t)
 	return nil
 }
 
@@ -44,8 +44,9 @@ func (s *Store) RegisterTenant(ctx context.Context, id hook.TenantID) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	t := s.tenantOf(id)
-	t.version = max(t.version, 1)
+	if t := s.tenantOf(id); t.version == 0 {
+		s.bump(t)
+	}
 	return nil
 }
 

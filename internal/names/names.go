@@ -29,6 +29,9 @@ const (
 	EnvReplayJobsQueue  = "SUREHOOK_REPLAY_JOBS_URL"      // queue of replay jobs with a due page
 	EnvTopic            = "SUREHOOK_TOPIC_ARN"            // SNS topic of operational events and alarms
 	EnvTraces           = "SUREHOOK_TRACES"               // TracesXRay, or the URL of an OTLP endpoint
+	EnvPortalName       = "SUREHOOK_PORTAL_NAME"          // title of the portal; unset for Surehook's
+	EnvPortalAccent     = "SUREHOOK_PORTAL_ACCENT"        // color of the portal, "#" and six hexadecimal digits; unset for Surehook's
+	EnvPortalEmbedders  = "SUREHOOK_PORTAL_EMBEDDERS"     // origins that may embed the portal, separated by commas; unset for none
 	EnvEnvironment      = "SUREHOOK_ENVIRONMENT"          // prefix of the stack, a dimension of every metric
 	EnvRuntimeAPI       = "AWS_LAMBDA_RUNTIME_API"        // host:port of the Lambda runtime API, set by Lambda
 )

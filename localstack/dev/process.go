@@ -11,6 +11,7 @@ import (
 	"surehook/internal/admin/apikey"
 	"surehook/internal/admin/audit"
 	"surehook/internal/admin/endpoint"
+	"surehook/internal/admin/erasure"
 	"surehook/internal/admin/status"
 	"surehook/internal/admin/tenant"
 	"surehook/internal/delivery/breaker"
@@ -46,6 +47,7 @@ type process struct {
 	deliverer     *deliver.Deliverer
 	breaker       *breaker.Breaker
 	replayer      *replay.Replayer
+	eraser        *erasure.Eraser
 	admin         httpapi.Admin
 	log           *slog.Logger
 }
@@ -76,6 +78,7 @@ func newProcess(o Options, address string) (*process, error) {
 	policy := egress.Policy{Loopback: true, Own: []string{address, strings.Replace(address, "127.0.0.1", "localhost", 1)}}
 	p.wireDelivery(policy)
 	p.wireManagement(policy)
+	p.admin.Portal = o.Portal
 	return p, nil
 }
 
@@ -139,6 +142,7 @@ func (p *process) wireManagement(policy egress.Policy) {
 		Now:        time.Now,
 		NewID:      hook.NewJobID,
 	}
+	p.eraser = &erasure.Eraser{Store: p.store, Queue: p.jobs, Log: p.log, Now: time.Now}
 	endpoints := &endpoint.Admin{
 		Store:        p.store,
 		Circuits:     p.store,
@@ -149,6 +153,7 @@ func (p *process) wireManagement(policy egress.Policy) {
 		Now:          time.Now,
 	}
 	p.admin = httpapi.Admin{
+		Guard:     erasure.Guard{Tenants: p.store},
 		Audit:     &audit.Log{Store: p.store, Log: p.log, Now: time.Now},
 		Endpoints: endpoints,
 		Status: &status.Reader{
@@ -170,7 +175,7 @@ func (p *process) wireManagement(policy egress.Policy) {
 // handler serves the whole API. As behind API Gateway, authentication is first,
 // and then the route decides about access (docs/adr/0005).
 func (p *process) handler() http.Handler {
-	api := httpapi.All(p.acceptor, p.replayer, p.admin, p.log)
+	api := httpapi.All(p.acceptor, httpapi.Jobs{Replayer: p.replayer, Eraser: p.eraser, Guard: p.admin.Guard, Audit: p.admin.Audit}, p.admin, p.log)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		header := strings.Join(r.Header.Values("Authorization"), ",") // as in functions/authorize
 		if caller, err := p.authenticator.Identify(r.Context(), header); err == nil {

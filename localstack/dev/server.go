@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"surehook/internal/hook"
+	"surehook/internal/httpapi"
 )
 
 // readHeaderTimeout bounds the time for a client's request header.
@@ -26,6 +27,8 @@ type Options struct {
 	Port int          // on loopback; 0 chooses a free port
 	Key  string       // the API key, "shk_" and 43 to 64 characters; empty for a new key
 	Log  *slog.Logger // the functions' log; nil for none
+
+	Portal httpapi.Portal // appearance of the portal; may be zero
 }
 
 // Server is a running Surehook.

@@ -127,13 +127,17 @@ func (p *process) reconcile(ctx context.Context, m memory.CircuitMessage) {
 	}
 }
 
-// replay processes the next page of a replay job.
+// replay processes the next page of a replay job, or the next steps of an erasure.
 func (p *process) replay(ctx context.Context) {
 	received := p.jobs.Await(ctx, 1)
 	ctx, cancel := invoked(ctx)
 	defer cancel()
 	for _, m := range received {
-		if p.replayer.Work(ctx, m.Job) == nil { // Work logs its result
+		work := p.replayer.Work
+		if m.Job.Erasure != "" {
+			work = p.eraser.Work
+		}
+		if work(ctx, m.Job) == nil { // both log their results
 			p.jobs.Delete(m.ID)
 		} else {
 			p.jobs.ChangeVisibility(m.ID, redelivery(m.ReceiveCount))

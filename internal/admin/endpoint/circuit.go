@@ -63,7 +63,8 @@ func (a *Admin) ResetCircuit(ctx context.Context, tenant hook.TenantID, ref stri
 }
 
 // OpenCircuit opens the endpoint's circuit from any state for the configured
-// first cooldown; an open circuit starts a new cooldown. Deliveries are parked
+// first cooldown, and at least until the end of the lease of a probe in flight; an open
+// circuit starts a new cooldown. Deliveries are parked
 // until a probe succeeds.
 func (a *Admin) OpenCircuit(ctx context.Context, tenant hook.TenantID, ref string) (Status, error) {
 	e, err := a.Get(ctx, tenant, ref)
@@ -75,7 +76,7 @@ func (a *Admin) OpenCircuit(ctx context.Context, tenant hook.TenantID, ref strin
 	if err != nil {
 		return Status{}, err
 	}
-	if err := a.enqueue(ctx, record, record.Cooldown); err != nil {
+	if err := a.enqueue(ctx, record, record.ProbeAt.Sub(a.now())); err != nil {
 		return Status{}, err
 	}
 	return a.statusOf(ctx, e, record)

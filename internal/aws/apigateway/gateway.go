@@ -160,5 +160,16 @@ func (a *answer) response() events.APIGatewayV2HTTPResponse {
 	for name, values := range a.header {
 		headers[name] = strings.Join(values, ",")
 	}
+	if binary(a.header) {
+		return events.APIGatewayV2HTTPResponse{
+			StatusCode: a.status, Headers: headers, Body: base64.StdEncoding.EncodeToString(a.body.Bytes()), IsBase64Encoded: true,
+		}
+	}
 	return events.APIGatewayV2HTTPResponse{StatusCode: a.status, Headers: headers, Body: a.body.String()}
+}
+
+// binary reports whether the body of an answer is no text: a compressed file or a font.
+// JSON between Lambda and API Gateway holds text only.
+func binary(header http.Header) bool {
+	return header.Get("Content-Encoding") != "" || strings.HasPrefix(header.Get("Content-Type"), "font/")
 }

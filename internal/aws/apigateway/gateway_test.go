@@ -73,6 +73,39 @@ func TestHandle_PassesTheRequest(t *testing.T) {
 	}
 }
 
+// TestHandle_encodesBinaryAnswers checks that a compressed answer, and a font, pass through
+// the JSON between Lambda and API Gateway.
+func TestHandle_encodesBinaryAnswers(t *testing.T) {
+	t.Parallel()
+
+	const body = "\x1f\x8b\x00\xff"
+	for name, tt := range map[string]struct {
+		header, value string
+		encoded       bool
+	}{
+		"compressed": {"Content-Encoding", "br", true}, "a font": {"Content-Type", "font/woff2", true}, "text": {"Content-Type", "text/html", false},
+	} {
+		response, err := apigateway.Handle(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set(tt.header, tt.value)
+			_, _ = io.WriteString(w, body)
+		}))(t.Context(), event(t, nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := response.Body
+		if response.IsBase64Encoded {
+			raw, err := base64.StdEncoding.DecodeString(got)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = string(raw)
+		}
+		if got != body || response.IsBase64Encoded != tt.encoded {
+			t.Errorf("%s: the answer is %q, encoded: %t; want %q, encoded: %t", name, got, response.IsBase64Encoded, body, tt.encoded)
+		}
+	}
+}
+
 // The address is of the connection: no header changes the address.
 func TestHandle_PassesTheSourceAddress(t *testing.T) {
 	t.Parallel()

@@ -15,17 +15,19 @@ import (
 
 type attemptItem struct {
 	key
-	Number        int          `dynamodbav:"number"`
-	Trigger       hook.Trigger `dynamodbav:"trigger"`
-	StartedAt     int64        `dynamodbav:"started_at"`
-	NextAttemptAt int64        `dynamodbav:"next_at,omitempty"`
-	ExpiresAt     int64        `dynamodbav:"expires_at,omitempty"`
-	Outcome       *outcomeItem `dynamodbav:"outcome,omitempty"`
+	Tenant        hook.TenantID `dynamodbav:"tenant"`
+	Number        int           `dynamodbav:"number"`
+	Trigger       hook.Trigger  `dynamodbav:"trigger"`
+	StartedAt     int64         `dynamodbav:"started_at"`
+	NextAttemptAt int64         `dynamodbav:"next_at,omitempty"`
+	ExpiresAt     int64         `dynamodbav:"expires_at,omitempty"`
+	Outcome       *outcomeItem  `dynamodbav:"outcome,omitempty"`
 }
 
-func toAttemptItem(a hook.Attempt) attemptItem {
+func toAttemptItem(a hook.Attempt, tenant hook.TenantID) attemptItem {
 	return attemptItem{
 		key:           attemptKey(a.Delivery, a.Number),
+		Tenant:        tenant,
 		Number:        a.Number,
 		Trigger:       a.Trigger,
 		StartedAt:     millis(a.StartedAt),

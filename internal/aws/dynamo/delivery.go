@@ -262,7 +262,7 @@ func (s *Store) SaveDelivery(ctx context.Context, d hook.Delivery, attempt *hook
 	if attempt == nil {
 		return translate(s.write(ctx, delivery), op)
 	}
-	made, err := s.put(toAttemptItem(*attempt), condition{})
+	made, err := s.put(toAttemptItem(*attempt, d.Tenant), condition{})
 	if err != nil {
 		return translate(err, op)
 	}

@@ -26,6 +26,7 @@
 //	stats              endpoint#E    stats#HHHH            one addition per batch; HHHH is the UTC hour, attributes count per minute
 //	notification       endpoint#E    history#W#N           once per time W and key N
 //	change             audit#T       audit#W#C             when change C begins at time W, and when the change ends; T is * for changes outside of the tenants
+//	erasure            erasure#T     erasure#J             per step of the job that removes tenant T, version by version; outlives the tenant
 //	event              event#V       event                 once; names the endpoints and their numbers of shards
 //	delivery           endpoint#E#SS delivery#A#V#GGGG     per decision, version by version
 //	attempt            endpoint#E#SS attempt#A#V#GGGG#NNN  in a transaction with its delivery
@@ -46,6 +47,9 @@
 //	by_state     circuit#NN           <when>#<endpoint>           circuits with an AttendAt, by time
 //	by_state     active#<UTC hour>#NN <tenant>#<endpoint>         endpoints with counts in the hour
 //	by_state     due#NN               <overdue from>#<delivery>   retrying deliveries, by time of the next attempt or of the next sweep
+//
+// Every item but the limits of an endpoint names its tenant, in the attribute tenant, in
+// the partition key, or in the range key of active: an erasure scans the table for the tenant.
 //
 // Other items have no keys of an index. by_endpoint leaves out the successes of the
 // first generation: their sort key is their position in the list. NN is the shard of

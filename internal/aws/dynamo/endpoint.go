@@ -27,6 +27,7 @@ type tenantItem struct {
 	Version   int64            `dynamodbav:"version"`   // number of changes of endpoints and limits, ever
 	Endpoints int64            `dynamodbav:"endpoints"` // number of endpoints now
 	Limits    tenantLimitsItem `dynamodbav:"limits"`    // absent: no limits
+	Closing   hook.ErasureID   `dynamodbav:"closing"`   // absent: no erasure is under way
 }
 
 // endpointRowItem lists an endpoint of a tenant. The row has keys only: the list
@@ -49,8 +50,8 @@ func (s *Store) CreateEndpoint(ctx context.Context, e hook.Endpoint) error {
 		return translate(err, op)
 	}
 	tenant := s.countChange(e.Tenant, 1)
-	tenant.ConditionExpression = aws.String(
-		"attribute_not_exists(endpoints) OR (endpoints < :most AND (attribute_not_exists(limits.endpoints) OR endpoints < limits.endpoints))",
+	tenant.ConditionExpression = aws.String("attribute_not_exists(closing) AND " +
+		"(attribute_not_exists(endpoints) OR (endpoints < :most AND (attribute_not_exists(limits.endpoints) OR endpoints < limits.endpoints)))",
 	)
 	tenant.ExpressionAttributeValues[":most"] = number(hook.MaxEndpointsPerTenant)
 	tenant.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld // names the limit
@@ -79,6 +80,9 @@ func (s *Store) CreateEndpoint(ctx context.Context, e hook.Endpoint) error {
 		var stored tenantItem
 		if err := unmarshalRefused(err, tenantWrite, &stored); err != nil {
 			return translate(err, op)
+		}
+		if stored.Closing != "" {
+			return fmt.Errorf("%s: %w", op, hook.TenantClosing(e.Tenant))
 		}
 		return fmt.Errorf("%s: %w", op, hook.TenantLimits(stored.Limits).TooManyEndpoints())
 	}
@@ -178,8 +182,8 @@ func (s *Store) countChange(tenant hook.TenantID, more int64) *types.Update {
 	return &types.Update{
 		TableName:                 s.table,
 		Key:                       tenantKey(tenant).attributes(),
-		UpdateExpression:          aws.String(listTenant + " ADD version :one, endpoints :more"),
-		ExpressionAttributeValues: listedTenant(tenant, map[string]types.AttributeValue{":one": number(1), ":more": number(more)}),
+		UpdateExpression:          aws.String(changeTenant + " ADD endpoints :more"),
+		ExpressionAttributeValues: changedTenant(tenant, map[string]types.AttributeValue{":more": number(more)}),
 	}
 }
 
@@ -212,6 +216,9 @@ func (s *Store) TenantVersion(ctx context.Context, tenant hook.TenantID) (int64,
 	err := s.get(ctx, tenantKey(tenant), &it, "tenant", string(tenant))
 	if err != nil && hook.CodeOf(err) != hook.CodeNotFound {
 		return 0, err
+	}
+	if it.Closing != "" {
+		return 0, fmt.Errorf("read tenant %s: %w", tenant, hook.TenantClosing(tenant))
 	}
 	return it.Version, nil
 }

@@ -92,10 +92,11 @@ func TestStore_RecordOutcome_AddsTheIndexToOneSet(t *testing.T) {
 			want := request{"UpdateItem", body{
 				"TableName":        "table",
 				"Key":              map[string]any{"pk": map[string]any{"S": "job#" + string(jobID)}, "sk": map[string]any{"S": tt.sk}},
-				"UpdateExpression": "SET expires_at = :expires ADD " + tt.set + " :index",
+				"UpdateExpression": "SET expires_at = :expires, tenant = :tenant ADD " + tt.set + " :index",
 				"ExpressionAttributeValues": map[string]any{
 					":index":   map[string]any{"NS": []any{tt.n}},
 					":expires": map[string]any{"N": "1782875045"}, // 180 days after epoch
+					":tenant":  map[string]any{"S": "acme"},
 				},
 			}}
 			if diff := cmp.Diff(want, w.only(t), cmp.AllowUnexported(request{})); diff != "" {

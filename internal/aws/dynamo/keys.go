@@ -50,13 +50,17 @@ const (
 	outcomesPrefix = "outcomes#"
 	openJobsSort   = "open-replays"
 	urlPrefix      = "url#"
+	erasurePrefix  = "erasure#"
+	eventPrefix    = "event#"
+	jobPartPrefix  = "job#"
+	tenantPrefix   = "tenant#"
 
 	apiKeysPartition = "keys"
 )
 
-func tenantPartition(tenant hook.TenantID) string { return "tenant#" + string(tenant) }
+func tenantPartition(tenant hook.TenantID) string { return tenantPrefix + string(tenant) }
 
-func eventPartition(id hook.EventID) string { return "event#" + string(id) }
+func eventPartition(id hook.EventID) string { return eventPrefix + string(id) }
 
 func tenantKey(tenant hook.TenantID) key { return key{tenantPartition(tenant), tenantSort} }
 
@@ -210,7 +214,12 @@ func urlKey(tenant hook.TenantID, url string) key {
 	return key{tenantPartition(tenant), urlPrefix + hex.EncodeToString(sum[:])}
 }
 
-func jobPartition(id hook.JobID) string { return "job#" + string(id) }
+func jobPartition(id hook.JobID) string { return jobPartPrefix + string(id) }
+
+// erasureKey is in a partition of its own: the job outlives the items of the tenant.
+func erasureKey(tenant hook.TenantID, id hook.ErasureID) key {
+	return key{erasurePrefix + string(tenant), erasurePrefix + string(id)}
+}
 
 // outcomesKey returns the key of the item for the delivery with the index. Each
 // item covers deliveriesPerItem deliveries.

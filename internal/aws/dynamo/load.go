@@ -16,14 +16,15 @@ import (
 	"surehook/internal/hook"
 )
 
-// Load makes one batch read per 100 items: a token needs 4 items, or 5 for a
-// replay, so one request serves 25 tokens, or 20 tokens of replays. The endpoint's
+// Load makes one batch read per 100 items: a token needs 4 items, and one more each for a
+// replay and for a claimed slot, so one request serves at least 16 tokens. The endpoint's
 // key does not name the tenant, so Load drops endpoints of other tenants than the
 // tokens' own.
 func (s *Store) Load(ctx context.Context, tokens []hook.Token) (deliver.Snapshot, error) {
 	const op = "load tokens"
 	wanted := make(map[key]struct{})
 	owned := make(map[owner]bool)
+	limits := make(map[hook.EndpointID]gate.Limits)
 	for _, t := range tokens {
 		wanted[eventKey(t.Delivery.Event)] = struct{}{}
 		wanted[endpointKey(t.Delivery.Endpoint)] = struct{}{}
@@ -32,6 +33,10 @@ func (s *Store) Load(ctx context.Context, tokens []hook.Token) (deliver.Snapshot
 		wanted[deliveryKey(t.Delivery)] = struct{}{}
 		if before, ok := t.Delivery.Predecessor(); ok {
 			wanted[deliveryKey(before)] = struct{}{}
+		}
+		if t.Slot {
+			wanted[limitsKey(t.Delivery.Endpoint)] = struct{}{}
+			limits[t.Delivery.Endpoint] = gate.Limits{}
 		}
 	}
 	items, err := s.batchGet(ctx, slices.Collect(maps.Keys(wanted)))
@@ -43,6 +48,7 @@ func (s *Store) Load(ctx context.Context, tokens []hook.Token) (deliver.Snapshot
 		Endpoints:  make(map[hook.EndpointID]hook.Endpoint),
 		Circuits:   make(map[hook.EndpointID]gate.Record),
 		Deliveries: make(map[hook.DeliveryRef]hook.Delivery),
+		Limits:     limits,
 	}
 	for _, item := range items {
 		if err := s.add(&snapshot, item); err != nil {
@@ -84,6 +90,12 @@ func (s *Store) add(snapshot *deliver.Snapshot, item map[string]types.AttributeV
 			return err
 		}
 		snapshot.Circuits[r.Endpoint] = r
+	case k.SK == limitsSort:
+		l, err := decode(item, fromLimitsItem)
+		if err != nil {
+			return err
+		}
+		snapshot.Limits[hook.EndpointID(strings.TrimPrefix(k.PK, endpointPrefix))] = l
 	case strings.HasPrefix(k.SK, deliveryPrefix):
 		d, err := decode(item, fromDeliveryItem)
 		if err != nil {

@@ -61,10 +61,11 @@ func (s *Store) RecordOutcome(ctx context.Context, d hook.Delivery) error {
 	_, err = s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 		TableName:        s.table,
 		Key:              outcomesKey(d.Job, d.JobIndex).attributes(),
-		UpdateExpression: aws.String("SET expires_at = :expires ADD " + set + " :index"),
+		UpdateExpression: aws.String("SET expires_at = :expires, tenant = :tenant ADD " + set + " :index"),
 		ExpressionAttributeValues: map[string]types.AttributeValue{
 			":index":   &types.AttributeValueMemberNS{Value: []string{strconv.Itoa(d.JobIndex % deliveriesPerItem)}},
 			":expires": number(ttl(d.UpdatedAt.Add(outcomesKept))),
+			":tenant":  text(string(d.Tenant)),
 		},
 	})
 	return translate(err, op)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,19 +51,27 @@ func (s *Store) SetTenantLimits(ctx context.Context, tenant hook.TenantID, l hoo
 	_, err = s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 		TableName:                 s.table,
 		Key:                       tenantKey(tenant).attributes(),
-		UpdateExpression:          aws.String(listTenant + ", limits = :limits ADD version :one"),
-		ExpressionAttributeValues: listedTenant(tenant, map[string]types.AttributeValue{":limits": limits, ":one": number(1)}),
+		UpdateExpression:          aws.String(changeTenant + ", limits = :limits"),
+		ExpressionAttributeValues: changedTenant(tenant, map[string]types.AttributeValue{":limits": limits}),
 	})
 	return translate(err, op)
 }
 
-// listTenant sets the keys of the tenant in the list of tenants. Every write of the
-// tenant sets the same keys, so the index has one write per tenant.
-const listTenant = "SET state_pk = :list, state_sk = :tenant"
+// changeTenant sets the keys of the tenant in the list of tenants, and the next version.
+// Every write of the tenant sets the same keys, so the index has one write per tenant.
+//
+// The first version of a tenant is random. A process may have cached the endpoints of an
+// erased tenant of the same name, under a version of that tenant.
+const changeTenant = "SET state_pk = :list, state_sk = :tenant, version = if_not_exists(version, :first) + :one"
 
-// listedTenant adds the values of listTenant.
-func listedTenant(tenant hook.TenantID, values map[string]types.AttributeValue) map[string]types.AttributeValue {
+// maxFirstVersion leaves room for 2^62 changes. Two tenants with one name and a thousand
+// changes each share a version with a probability of 2,000 / 2^62.
+const maxFirstVersion = 1 << 62
+
+// changedTenant adds the values of changeTenant.
+func changedTenant(tenant hook.TenantID, values map[string]types.AttributeValue) map[string]types.AttributeValue {
 	values[":list"], values[":tenant"] = text(tenantList), text(string(tenant))
+	values[":first"], values[":one"] = number(rand.Int64N(maxFirstVersion)), number(1) //nolint:gosec // no secret
 	return values
 }
 
@@ -71,8 +80,8 @@ func (s *Store) RegisterTenant(ctx context.Context, tenant hook.TenantID) error 
 	_, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 		TableName:                 s.table,
 		Key:                       tenantKey(tenant).attributes(),
-		UpdateExpression:          aws.String(listTenant + " ADD version :one"),
-		ExpressionAttributeValues: listedTenant(tenant, map[string]types.AttributeValue{":one": number(1)}),
+		UpdateExpression:          aws.String(changeTenant),
+		ExpressionAttributeValues: changedTenant(tenant, make(map[string]types.AttributeValue)),
 	})
 	return translate(err, "register tenant "+string(tenant))
 }

@@ -164,13 +164,12 @@ func (d *Deliverer) processJobs(ctx context.Context, jobs []*job) {
 			due[j.token.Delivery.Endpoint] = append(due[j.token.Delivery.Endpoint], j)
 		}
 	}
-	for id, waiting := range due {
-		record := snapshot.circuit(waiting[0].token.Tenant, id)
-		wg.Go(func() { d.processEndpoint(ctx, waiting, record, made) })
+	for _, waiting := range due {
+		wg.Go(func() { d.processEndpoint(ctx, waiting, snapshot, made) })
 	}
 	wg.Wait()
 	for _, j := range decided {
-		d.handOver(ctx, []*job{j})
+		d.handOver(ctx, []*job{j}, snapshot.circuit(j.token.Tenant, j.token.Delivery.Endpoint))
 	}
 	d.logMetrics(ctx, made.all)
 }

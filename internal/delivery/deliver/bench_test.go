@@ -9,17 +9,20 @@ import (
 	"net/http/httptest"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"surehook/internal/delivery/deliver"
 	"surehook/internal/delivery/egress"
+	"surehook/internal/delivery/gate"
 	"surehook/internal/delivery/send"
 	"surehook/internal/delivery/settle"
 	"surehook/internal/hook"
 	"surehook/internal/memory"
 	"surehook/internal/proof/world"
 	"surehook/internal/rule/sign"
+	"surehook/internal/rule/speed"
 )
 
 // benchBatch is the number of messages in a batch of the queue.
@@ -69,6 +72,8 @@ type bench struct {
 	endpoints []hook.EndpointID
 	payload   []byte
 
+	received *atomic.Int64 // requests
+
 	client *http.Client
 	url    string
 	key    sign.Key
@@ -77,7 +82,9 @@ type bench struct {
 func newBench(b *testing.B, endpoints int) *bench {
 	b.Helper()
 
+	received := new(atomic.Int64)
 	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		received.Add(1)
 		_, _ = io.Copy(io.Discard, r.Body)
 	}))
 	b.Cleanup(receiver.Close)
@@ -88,11 +95,12 @@ func newBench(b *testing.B, endpoints int) *bench {
 	}
 	policy := egress.Policy{Loopback: true}
 	w := &bench{
-		store:   memory.NewStore(),
-		payload: bytes.Repeat([]byte("1"), 500),
-		client:  &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: benchBatch}},
-		url:     receiver.URL,
-		key:     key,
+		store:    memory.NewStore(),
+		received: received,
+		payload:  bytes.Repeat([]byte("1"), 500),
+		client:   &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: benchBatch}},
+		url:      receiver.URL,
+		key:      key,
 	}
 	queue := memory.NewQueue(time.Now)
 	w.deliverer = world.Wiring{
@@ -125,6 +133,12 @@ func (w *bench) endpoint(b *testing.B, secret string) hook.EndpointID {
 		Status:  hook.StatusActive, StatusSince: now, CreatedAt: now, UpdatedAt: now,
 	})
 	if err != nil {
+		b.Fatal(err)
+	}
+	// A new endpoint is not fast, and its tokens would move to lane slot, unsent.
+	record := gate.NewRecord("acme", id)
+	record.Speed, record.SpeedAt, record.SeenAt = speed.Fast, now, now
+	if err := w.store.SaveCircuit(b.Context(), record); err != nil {
 		b.Fatal(err)
 	}
 	return id
@@ -161,6 +175,12 @@ func (w *bench) messages(b *testing.B) []deliver.Message {
 func (w *bench) deliver(b *testing.B, messages []deliver.Message) {
 	b.Helper()
 
+	before := w.received.Load()
+	defer func() {
+		if got := w.received.Load() - before; got != benchBatch {
+			b.Fatalf("the receiver got %d requests of a batch; want %d", got, benchBatch)
+		}
+	}()
 	if failed := w.deliverer.ProcessBatch(b.Context(), messages); len(failed) > 0 {
 		b.Fatalf("Batch() = %v; want none failed", failed)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -15,9 +16,13 @@ import (
 
 // processEndpoint asks the gate about the due jobs of one endpoint, applies the
 // verdicts concurrently, reports the results to the gate and adds them to made.
-func (d *Deliverer) processEndpoint(ctx context.Context, jobs []*job, record gate.Record, made *results) {
+func (d *Deliverer) processEndpoint(ctx context.Context, jobs []*job, snapshot Snapshot, made *results) {
+	id := jobs[0].token.Delivery.Endpoint
+	record := snapshot.circuit(jobs[0].token.Tenant, id)
 	capTimeouts(jobs, record.Review.Timeout)
-	q := gate.Query{Tenant: record.Tenant, ID: record.Endpoint, Endpoint: jobs[0].endpoint, Record: record, Lane: jobs[0].message.Lane}
+	q := gate.Query{
+		Tenant: record.Tenant, ID: id, Endpoint: jobs[0].endpoint, Record: record, Limits: snapshot.limits(id), Lane: jobs[0].message.Lane,
+	}
 	for _, j := range jobs {
 		q.Due = append(q.Due, gate.Due{
 			Delivery: j.token.Delivery.DeliveryID, Attempt: j.token.Attempt, Nonce: j.token.Nonce, Reserved: j.token.Reserved, Slot: j.token.Slot,
@@ -50,12 +55,33 @@ func (d *Deliverer) processEndpoint(ctx context.Context, jobs []*job, record gat
 	watch.end(own.attempts())
 	made.add(own.all...)
 	d.askOnceMore(ctx, jobs, record)
-	// Deliveries are already settled, so log and continue. Later attempts correct
-	// the circuit, and leases expire.
-	if err := d.Gate.Settle(ctx, admission, own.attempts()); err != nil {
-		d.Log.ErrorContext(ctx, "gate.settle_failed", slog.String(names.LogEndpoint, string(q.ID)), slog.Any(names.LogError, err))
+	d.settleEndpoint(ctx, jobs, record, admission, own.attempts())
+}
+
+// settleEndpoint reports the results to the gate, and hands the slots over. An attempt
+// that failed may have opened the circuit: then no slot is handed over. An attempt that
+// succeeded never opens the circuit, so a parked delivery need not wait for the counts.
+func (d *Deliverer) settleEndpoint(ctx context.Context, jobs []*job, record gate.Record, a gate.Admission, attempts []gate.Result) {
+	var settled sync.WaitGroup
+	settled.Go(func() {
+		// Deliveries are already settled, so log and continue. Later attempts correct
+		// the circuit, and leases expire.
+		if err := d.Gate.Settle(ctx, a, attempts); err != nil {
+			d.Log.ErrorContext(ctx, "gate.settle_failed",
+				slog.String(names.LogEndpoint, string(record.Endpoint)), slog.Any(names.LogError, err))
+		}
+	})
+	if !allSucceeded(attempts) {
+		settled.Wait()
 	}
-	d.handOver(ctx, jobs) // after Settle: no slot is handed over by an attempt that opened the circuit
+	d.handOver(ctx, jobs, record)
+	settled.Wait()
+}
+
+// allSucceeded reports whether the endpoint answered each attempt with 2xx; false without
+// attempts.
+func allSucceeded(attempts []gate.Result) bool {
+	return len(attempts) > 0 && !slices.ContainsFunc(attempts, func(r gate.Result) bool { return r.Class != hook.ClassDelivered })
 }
 
 // capTimeouts applies the timeout set by the review of a slow endpoint; 0: no cap.

@@ -24,7 +24,8 @@ type Store interface {
 type Loader interface {
 	// Load returns the events, endpoints, circuits and deliveries named by the
 	// tokens. For a delivery of generation 2 or later, Load also returns the
-	// delivery of the generation before.
+	// delivery of the generation before, and for a token with a claimed slot the limits
+	// of the endpoint.
 	Load(ctx context.Context, tokens []hook.Token) (Snapshot, error)
 }
 

@@ -16,10 +16,7 @@ import (
 // handOver hands over the in-flight slots of the settled jobs of one endpoint. Jobs
 // without a slot cost nothing. The deliveries are settled, so an error is logged only:
 // leases end by themselves, and the breaker's tick fills the slots.
-func (d *Deliverer) handOver(ctx context.Context, jobs []*job) {
-	if len(jobs) == 0 {
-		return
-	}
+func (d *Deliverer) handOver(ctx context.Context, jobs []*job, record gate.Record) {
 	first := jobs[0]
 	s := release.Slots{Tenant: first.token.Tenant, ID: first.token.Delivery.Endpoint, Endpoint: first.endpoint}
 	for _, j := range jobs {
@@ -27,6 +24,9 @@ func (d *Deliverer) handOver(ctx context.Context, jobs []*job) {
 			continue
 		}
 		s.Held = append(s.Held, j.lease)
+		if j.token.Slot && j.endpoint != nil { // the delivery waited, and probably others wait
+			s.Width = record.Width(*j.endpoint, d.Now())
+		}
 		if took, ok := answerTime(j.result); ok {
 			s.Answers = append(s.Answers, took)
 		}
@@ -65,7 +65,7 @@ func answerTime(r gate.Result) (took time.Duration, ok bool) {
 func (d *Deliverer) askOnceMore(ctx context.Context, jobs []*job, record gate.Record) {
 	var parked []hook.Delivery
 	for _, j := range jobs {
-		if j.err == nil && j.delivery.State == hook.StateParked && j.delivery.Reason == hook.ReasonInFlight {
+		if j.err == nil && j.result.State == hook.StateParked && j.delivery.Reason == hook.ReasonInFlight {
 			parked = append(parked, j.delivery)
 		}
 	}

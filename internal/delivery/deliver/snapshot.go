@@ -12,6 +12,7 @@ type Snapshot struct {
 	Endpoints  map[hook.EndpointID]hook.Endpoint
 	Circuits   map[hook.EndpointID]gate.Record
 	Deliveries map[hook.DeliveryRef]hook.Delivery
+	Limits     map[hook.EndpointID]gate.Limits // of the endpoints of tokens with a claimed slot, also without a record
 }
 
 func (s Snapshot) circuit(tenant hook.TenantID, endpoint hook.EndpointID) gate.Record {
@@ -19,4 +20,12 @@ func (s Snapshot) circuit(tenant hook.TenantID, endpoint hook.EndpointID) gate.R
 		return record
 	}
 	return gate.NewRecord(tenant, endpoint)
+}
+
+// limits returns the endpoint's limits; nil when not read.
+func (s Snapshot) limits(endpoint hook.EndpointID) *gate.Limits {
+	if l, ok := s.Limits[endpoint]; ok {
+		return &l
+	}
+	return nil
 }

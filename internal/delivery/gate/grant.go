@@ -3,6 +3,7 @@ package gate
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"surehook/internal/hook"
@@ -15,7 +16,7 @@ const MaxRateWait = time.Minute
 // applyLimits reserves rate slots, and takes in-flight slots.
 func (g *Gate) applyLimits(ctx context.Context, q Query, now time.Time) (a Admission, err error) {
 	a = sameVerdict(q, Verdict{Decision: Admit})
-	if q.Endpoint.RatePerSecond > 0 {
+	if q.Endpoint.RatePerSecond > 0 && slices.ContainsFunc(q.Due, func(d Due) bool { return !d.Reserved }) {
 		if err := g.reserve(ctx, q, now, &a); err != nil {
 			return a, err
 		}
@@ -29,7 +30,11 @@ func (g *Gate) applyLimits(ctx context.Context, q Query, now time.Time) (a Admis
 		}
 	}
 	for _, v := range a.Verdicts {
-		if v.Decision == Park {
+		switch {
+		case v.Decision == Park && v.Reason == hook.ReasonRate:
+			// The reserved rate slots end then, and none of their attempts hands a slot over.
+			return a, g.giveBack(ctx, a, g.markWaitingUntil(ctx, q.Record, now.Add(MaxRateWait), now))
+		case v.Decision == Park:
 			return a, g.giveBack(ctx, a, g.markWaiting(ctx, q.Record, now))
 		}
 	}
@@ -95,9 +100,9 @@ func (g *Gate) startLease(ctx context.Context, q Query, due Due, now time.Time) 
 	own := Held{LeaseKey(due.Delivery), Lease{Nonce: due.Nonce, Until: leaseEnd(now), Run: hook.NewNonce()}}
 	most := q.Record.Width(*q.Endpoint, now)
 	err = hook.OnConflict(ctx, g.Wait, maxSaveAttempts, func() error {
-		before, err := g.Store.Limits(ctx, q.ID)
+		before, err := g.limitsOf(ctx, &q)
 		if err != nil {
-			return fmt.Errorf("read limits of %s: %w", q.ID, err)
+			return err
 		}
 		live := before.Live(now)
 		current, leased := live.Leases[own.Key]
@@ -117,6 +122,19 @@ func (g *Gate) startLease(ctx context.Context, q Query, due Due, now time.Time) 
 		return g.changeLimits(ctx, q.ID, before, live.Begin(own), most)
 	})
 	return v, contentionOf(err, q.ID)
+}
+
+// limitsOf returns the limits read with the query, or reads them for another try.
+func (g *Gate) limitsOf(ctx context.Context, q *Query) (Limits, error) {
+	if read := q.Limits; read != nil {
+		q.Limits = nil
+		return *read, nil
+	}
+	limits, err := g.Store.Limits(ctx, q.ID)
+	if err != nil {
+		return limits, fmt.Errorf("read limits of %s: %w", q.ID, err)
+	}
+	return limits, nil
 }
 
 func (g *Gate) endLease(ctx context.Context, id hook.EndpointID, own Held) error {

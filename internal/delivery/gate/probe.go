@@ -66,6 +66,11 @@ func (g *Gate) moveProbe(ctx context.Context, q Query, due Due, now time.Time) (
 // for that time. Without the check, or after an error, the breaker's tick releases the
 // deliveries.
 func (g *Gate) markWaiting(ctx context.Context, r Record, now time.Time) error {
+	return g.markWaitingUntil(ctx, r, r.ThrottledUntil, now)
+}
+
+// markWaitingUntil is markWaiting for deliveries that can be sent from the given time on.
+func (g *Gate) markWaitingUntil(ctx context.Context, r Record, until, now time.Time) error {
 	next := r.Wait(now)
 	if next == r {
 		return nil
@@ -73,7 +78,7 @@ func (g *Gate) markWaiting(ctx context.Context, r Record, now time.Time) error {
 	if err := g.saveCircuit(ctx, next); err != nil {
 		return err
 	}
-	if wait := r.ThrottledUntil.Sub(now); wait > 0 && r.State == circuit.Closed {
+	if wait := until.Sub(now); wait > 0 && r.State == circuit.Closed {
 		return g.enqueueCheck(ctx, next, wait)
 	}
 	return nil

@@ -3,6 +3,7 @@ package gate
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"surehook/internal/hook"
@@ -10,9 +11,14 @@ import (
 	"surehook/internal/rule/speed"
 )
 
-// drainSlots is the number of slots in which the parked deliveries of a fast endpoint
-// with a rate are sent. At 50 ms an answer, 20 slots send 400 a second.
-const drainSlots = 20
+// The parked deliveries of a fast endpoint with a rate are sent in as many slots as the
+// rate has deliveries a second: a token waits for its rate slot for up to a second, the
+// unit of the queue, and holds an in-flight slot meanwhile. The limits hold each lease in
+// about 70 bytes, so the slots are at most 50.
+const (
+	minDrainSlots = 20
+	maxDrainSlots = 50
+)
 
 // SpeedAtNow returns the class in force: slow if the review found so, and unproven
 // after a long silence.
@@ -43,7 +49,7 @@ func (r Record) Slots(e hook.Endpoint, now time.Time) int {
 func (r Record) Width(e hook.Endpoint, now time.Time) int {
 	slots := r.Slots(e, now)
 	if slots == 0 && e.RatePerSecond > 0 {
-		return drainSlots
+		return int(min(max(math.Ceil(e.RatePerSecond), minDrainSlots), maxDrainSlots))
 	}
 	return slots
 }

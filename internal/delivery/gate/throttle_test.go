@@ -73,3 +73,23 @@ func TestGate_NoProbeWithinRetryAfterOfAHalfOpenCircuit(t *testing.T) {
 		t.Errorf("record = %+v; want half-open, the next probe at %s", r, until)
 	}
 }
+
+// The reserved rate slots end a minute after the first delivery was parked. Their attempts
+// hold no slot, so nobody hands one over: a circuit check releases the parked deliveries.
+func TestGate_CheckAfterTheReservedRateSlots(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	e := active()
+	e.RatePerSecond = 1
+	if got, want := decisions(w.admit(w.query(e, 0, 62)))[len("admit "):][:len("delay")], "delay"; got != want {
+		t.Fatalf("second verdict = %s; want %s", got, want)
+	}
+	if diff := cmp.Diff([]string{queuedCheck(0, gate.MaxRateWait)}, w.checks()); diff != "" {
+		t.Errorf("circuit checks differ (-want +got):\n%s", diff)
+	}
+	w.admit(w.query(e, 62, 1))
+	if got := len(w.checks()); got != 1 {
+		t.Errorf("%d circuit checks after another parked delivery; want 1", got)
+	}
+}

@@ -75,6 +75,7 @@ type Query struct {
 	ID       hook.EndpointID
 	Endpoint *hook.Endpoint // nil: deleted
 	Record   Record         // read together with the endpoint
+	Limits   *Limits        // read together with the endpoint; nil: not read
 	Lane     hook.Lane      // of the tokens; zero stands for a lane of batches
 	Due      []Due
 }

@@ -67,6 +67,7 @@ type Slots struct {
 	Endpoint *hook.Endpoint // nil: deleted
 	Held     []gate.Held
 	Answers  []time.Duration // of the attempts that the endpoint answered, or that timed out
+	Width    int             // of the endpoint when deliveries waited at the begin of the attempts; 0: none known
 }
 
 // HandOver ends the slots and claims them for parked deliveries, if the endpoint takes
@@ -101,10 +102,16 @@ func (r *Releaser) HandOver(ctx context.Context, s Slots) error {
 	return err
 }
 
-// prefetch reads the endpoint's circuit and limits at the same time: a parked delivery
-// waits for the hand-over.
+// prefetch reads the endpoint's circuit and limits, and with a backlog the oldest parked
+// deliveries, at the same time: a parked delivery waits for the hand-over.
 func (c *claim) prefetch(ctx context.Context, s Slots) error {
 	group, groupCtx := errgroup.WithContext(ctx)
+	if s.Width > 0 {
+		group.Go(func() (err error) {
+			c.listed, err = c.Store.Parked(groupCtx, c.endpoint.Widest(), s.Width+choice)
+			return err //nolint:wrapcheck // below
+		})
+	}
 	group.Go(func() (err error) {
 		c.record, err = c.Store.Circuit(groupCtx, s.Tenant, s.ID)
 		return err //nolint:wrapcheck // below
@@ -115,7 +122,7 @@ func (c *claim) prefetch(ctx context.Context, s Slots) error {
 		return err //nolint:wrapcheck // below
 	})
 	if err := group.Wait(); err != nil {
-		return fmt.Errorf("read the circuit and the limits of %s: %w", s.ID, err)
+		return fmt.Errorf("read the circuit, the limits and the parked deliveries of %s: %w", s.ID, err)
 	}
 	return nil
 }
@@ -154,7 +161,8 @@ type claim struct {
 	parked   []hook.Delivery // not from the index
 	ended    []gate.Held
 	answers  []time.Duration
-	read     *gate.Limits // the limits before the claim; nil: not read yet
+	read     *gate.Limits    // the limits before the claim; nil: not read yet
+	listed   []hook.Delivery // the oldest parked deliveries; nil: not read yet
 
 	limits   gate.Limits   // after the claim
 	rateWait time.Duration // until the next rate slot, if no claim waits so long
@@ -256,6 +264,10 @@ func (c *claim) choose(ctx context.Context, now time.Time) (chosen []sending, er
 
 // list returns the oldest parked deliveries.
 func (c *claim) list(ctx context.Context) ([]hook.Delivery, error) {
+	if listed := c.listed; listed != nil {
+		c.listed = nil
+		return listed, nil
+	}
 	limit := len(c.limits.Leases) + choice
 	if len(c.ended) == 0 {
 		limit = page

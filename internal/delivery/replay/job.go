@@ -95,10 +95,11 @@ type Progress struct {
 	Outcomes
 }
 
-// Message makes a worker continue a job.
+// Message makes a worker continue a job: a replay, or the erasure of the tenant.
 type Message struct {
-	Tenant hook.TenantID `json:"tenant"`
-	Job    hook.JobID    `json:"job"`
+	Tenant  hook.TenantID  `json:"tenant"`
+	Job     hook.JobID     `json:"job,omitempty"`
+	Erasure hook.ErasureID `json:"erasure,omitempty"` // instead of Job
 	// Nonce distinguishes the message from others; copies have the same nonce.
 	Nonce string `json:"nonce,omitempty"`
 	// Until is the deadline for the first save of the job; zero: the job exists.
@@ -126,7 +127,7 @@ func DecodeMessage(body string) (Message, error) {
 	if _, err := hook.ParseTenantID(string(m.Tenant)); err != nil {
 		return Message{}, invalidMessage(err)
 	}
-	if _, err := hook.ParseJobID(string(m.Job)); err != nil {
+	if err := m.checkJob(); err != nil {
 		return Message{}, invalidMessage(err)
 	}
 	if m.Hops < 0 {
@@ -134,6 +135,22 @@ func DecodeMessage(body string) (Message, error) {
 	}
 	return m, nil
 }
+
+// checkJob requires the id of one job.
+func (m Message) checkJob() error {
+	var err error
+	switch {
+	case m.Erasure == "":
+		_, err = hook.ParseJobID(string(m.Job))
+	case m.Job != "":
+		err = errTwoJobs
+	default:
+		_, err = hook.ParseErasureID(string(m.Erasure))
+	}
+	return err //nolint:wrapcheck // the caller wraps
+}
+
+var errTwoJobs = errors.New("a replay and an erasure")
 
 var errNegativeHops = errors.New("hops is negative")
 

@@ -6,13 +6,10 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"log/slog"
-	"math"
 	"math/rand/v2"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"sync"
 	"testing"
@@ -24,7 +21,6 @@ import (
 	"surehook/internal/aws/sqs"
 	"surehook/internal/delivery/breaker"
 	"surehook/internal/delivery/deliver"
-	"surehook/internal/delivery/gate"
 	"surehook/internal/delivery/notify"
 	"surehook/internal/delivery/send"
 	"surehook/internal/delivery/settle"
@@ -34,8 +30,6 @@ import (
 	"surehook/internal/memory"
 	"surehook/internal/proof/cost"
 	"surehook/internal/proof/world"
-	"surehook/internal/rule/speed"
-	"surehook/internal/rule/stats"
 )
 
 // Concurrency of the functions. The number of requests of one kind, divided by the
@@ -88,11 +82,12 @@ type bundle struct {
 	ledger    *cost.Ledger
 	store     *dynamo.Store
 	api       http.Handler
-	deliverer *deliver.Deliverer
+	processes []*deliver.Deliverer // each processes a batch, in turn
 	breaker   *breaker.Breaker
 	names     map[string]queue // by URL and by ARN
 	batch     int              // messages of a batch of the event source
 	unproven  bool             // endpoints are new; otherwise fast
+	perMinute int              // deliveries of the endpoint in the hour before
 	answer    func(r send.Request) hook.Outcome
 
 	mu        sync.Mutex
@@ -104,12 +99,15 @@ type bundle struct {
 	attempts  int
 	delivered int
 	messages  int // on the lanes
+	batches   int // received by function deliver
+	inBatch   map[hook.EndpointID]int
+	longest   time.Duration // attempt of the invocation
 }
 
-func newBundle(t *testing.T, batch int) *bundle {
+func newBundle(t *testing.T, batch, processes int) *bundle {
 	t.Helper()
 
-	w := &bundle{t: t, batch: batch, names: make(map[string]queue), now: start, ids: world.NewIDs("ledger"), random: rand.NewChaCha8([32]byte{}), answer: answers(200)}
+	w := &bundle{t: t, batch: batch, perMinute: 40, names: make(map[string]queue), now: start, ids: world.NewIDs("ledger"), random: rand.NewChaCha8([32]byte{}), answer: answers(200)}
 	plain := emulator(t)
 	table := newTable(t, plain)
 	w.ledger = cost.NewLedger(keys(), peek(plain, table), w.take)
@@ -134,7 +132,10 @@ func newBundle(t *testing.T, batch int) *bundle {
 	}
 	notifier.Poster = acceptor
 	w.api = httpapi.Events(acceptor, log, metrics)
-	w.deliverer, w.breaker = wiring.Deliverer(), wiring.Breaker()
+	for range processes {
+		w.processes = append(w.processes, wiring.Deliverer())
+	}
+	w.breaker = wiring.Breaker()
 	return w
 }
 
@@ -175,12 +176,13 @@ func (w *bundle) Write(line []byte) (int, error) {
 // Send answers an attempt with the outcome of the scenario.
 func (w *bundle) Send(_ context.Context, r send.Request) hook.Outcome {
 	outcome := w.answer(r)
-	outcome.Duration = cost.ReceiverTime
+	outcome.Duration = max(outcome.Duration, cost.ReceiverTime)
 
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
 	w.attempts++
+	w.longest = max(w.longest, outcome.Duration)
 	if outcome.Class == hook.ClassDelivered {
 		w.delivered++
 	}
@@ -220,48 +222,6 @@ func (w *bundle) take(m cost.Message) {
 	w.inbox = append(w.inbox, message{name, m.Body, due})
 }
 
-// post posts n events at once: singly, or as a batch when there are several.
-func (w *bundle) post(n int) {
-	w.t.Helper()
-
-	event := map[string]any{"event_type": "order.paid", "payload": json.RawMessage(w.payload())}
-	var body any = event
-	path := "/v1/tenants/" + string(tenant) + "/events"
-	if n > 1 {
-		events := make([]any, n)
-		for i := range events {
-			events[i] = event
-		}
-		body, path = map[string]any{"events": events}, path+"/batch"
-	}
-	encoded, err := json.Marshal(body)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	w.invoke(n, ingestAtOnce, func() {
-		ctx := httpapi.WithPrincipal(w.t.Context(), hook.Principal{Key: "key_0123456789abcdef", Tenant: tenant, Scopes: []hook.Scope{hook.ScopeEventsWrite}})
-		r := httptest.NewRequestWithContext(ctx, http.MethodPost, path, bytes.NewReader(encoded))
-		r.Header.Set("Content-Type", "application/json")
-		answer := httptest.NewRecorder()
-		w.api.ServeHTTP(answer, r)
-		if answer.Code != http.StatusAccepted {
-			w.t.Fatalf("POST %s = %d %s; want 202", path, answer.Code, answer.Body)
-		}
-	})
-	const apiChunk = 512 << 10
-	w.ledger.Add(cost.Usage{cost.APIRequest: float64((len(encoded) + apiChunk - 1) / apiChunk)})
-	w.ledger.Add(cost.LogUsage(cost.AccessLine + "\n"))
-}
-
-// payload returns 500 bytes, mostly random text, compressed by a third.
-func (w *bundle) payload() string {
-	head := `{"order":"` + w.text() + `","customer":"` + w.text() + `","currency":"EUR","total":12990,"lines":["`
-	for len(head) < 496 {
-		head += w.text()
-	}
-	return head[:497] + `"]}`
-}
-
 // mostTicks bounds the wait for deliveries without a message.
 const mostTicks = 200
 
@@ -271,26 +231,40 @@ func (w *bundle) drain(want int) {
 	w.t.Helper()
 
 	for ticks := 0; ; {
-		name, batch := w.next()
-		if len(batch) == 0 {
-			if ticks++; w.delivered >= want || ticks > mostTicks {
-				return
-			}
-			w.tick()
+		if w.handOver(forever) {
 			continue
 		}
-		size := 0
-		for _, m := range batch {
-			size += len(m.body)
+		if ticks++; w.delivered >= want || ticks > mostTicks {
+			return
 		}
-		// One poll received them and one request deletes them.
-		w.ledger.Add(cost.QueueUsage(size, true).Plus(cost.QueueUsage(0, true)))
-		if name == circuits {
-			w.invoke(len(batch), breakerAtOnce, func() { w.attend(batch) })
-			continue
-		}
+		w.tick()
+	}
+}
+
+// forever is after every due time.
+const forever = 1000 * time.Hour
+
+// handOver hands over the next batch due within the time from now, and moves the clock to
+// its due time.
+func (w *bundle) handOver(within time.Duration) bool {
+	w.t.Helper()
+
+	name, batch := w.next(within)
+	if len(batch) == 0 {
+		return false
+	}
+	size := 0
+	for _, m := range batch {
+		size += len(m.body)
+	}
+	// One poll received them and one request deletes them.
+	w.ledger.Add(cost.QueueUsage(size, true).Plus(cost.QueueUsage(0, true)))
+	if name == circuits {
+		w.invoke(len(batch), breakerAtOnce, func() { w.attend(batch) })
+	} else {
 		w.invoke(len(batch), deliverAtOnce, func() { w.deliver(name, batch) })
 	}
+	return true
 }
 
 // tick runs the breaker's tick a minute later.
@@ -307,8 +281,9 @@ func (w *bundle) tick() {
 	})
 }
 
-// next takes the next batch of one queue, and moves the clock to its due time.
-func (w *bundle) next() (queue, []message) {
+// next takes the next batch of one queue due within the time from now, and moves the
+// clock to its due time.
+func (w *bundle) next(within time.Duration) (queue, []message) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
@@ -317,7 +292,9 @@ func (w *bundle) next() (queue, []message) {
 	}
 	// By body, too: function ingest sends the chunks of a batch concurrently.
 	slices.SortStableFunc(w.inbox, func(a, b message) int { return cmp.Or(a.due.Compare(b.due), cmp.Compare(a.body, b.body)) })
-	if first := w.inbox[0].due; first.After(w.now) {
+	if first := w.inbox[0].due; first.After(w.now.Add(within)) {
+		return "", nil
+	} else if first.After(w.now) {
 		w.now = first
 	}
 	name := w.inbox[0].queue
@@ -336,10 +313,16 @@ func (w *bundle) next() (queue, []message) {
 
 func (w *bundle) deliver(name queue, batch []message) {
 	messages := make([]deliver.Message, len(batch))
+	w.inBatch = make(map[hook.EndpointID]int)
 	for i, m := range batch {
+		if token, err := hook.DecodeToken(m.body); err == nil {
+			w.inBatch[token.Delivery.Endpoint]++
+		}
 		messages[i] = deliver.Message{ID: w.text(), Body: m.body, Lane: name.lane()}
 	}
-	if failed := w.deliverer.ProcessBatch(w.t.Context(), messages); len(failed) > 0 {
+	w.batches++
+	process := w.processes[w.batches%len(w.processes)]
+	if failed := process.ProcessBatch(w.t.Context(), messages); len(failed) > 0 {
 		w.t.Fatalf("ProcessBatch() returned %d of %d messages:\n%s", len(failed), len(messages), w.lines.String())
 	}
 }
@@ -361,18 +344,21 @@ func (w *bundle) attend(batch []message) {
 func (w *bundle) invoke(n, atOnce int, f func()) {
 	w.t.Helper()
 
-	before, attempts := w.account(), w.attempts
+	before := w.account()
+	w.longest = 0
 	w.lines.Reset()
 	f()
-	d := time.Duration(n) * cost.WorkTime
+	memory := cost.MemoryMB
+	if atOnce == breakerAtOnce {
+		memory = cost.BreakerMB
+	}
+	d := cost.WorkTime(float64(n), memory)
 	for name, requests := range w.account().Requests {
 		made := int(requests - before.Requests[name])
 		d += time.Duration((made+atOnce-1)/atOnce) * cost.RequestTime
 	}
-	if w.attempts > attempts {
-		d += cost.ReceiverTime
-	}
-	w.ledger.Add(cost.InvocationUsage(d).Plus(cost.LogUsage(w.lines.String())))
+	d += w.longest
+	w.ledger.Add(cost.InvocationUsage(d, memory).Plus(cost.LogUsage(w.lines.String())))
 }
 
 func (w *bundle) account() cost.Account {
@@ -383,62 +369,4 @@ func (w *bundle) account() cost.Account {
 		w.t.Fatal(err)
 	}
 	return account
-}
-
-// endpoint creates an endpoint, and resets the ledger.
-func (w *bundle) endpoint(change func(e *hook.Endpoint)) {
-	w.t.Helper()
-
-	e, err := world.EndpointWith(w.t.Context(), w.ids.Endpoint(), world.Secret, w.clock())
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	e.URL = "https://hooks.example.com/surehook/orders"
-	if change != nil {
-		change(&e)
-	}
-	if err := w.store.CreateEndpoint(w.t.Context(), e); err != nil {
-		w.t.Fatal(err)
-	}
-	w.fill(e)
-	if !w.unproven {
-		record := gate.NewRecord(e.Tenant, e.ID)
-		record.Speed, record.SpeedAt, record.SeenAt = speed.Fast, w.clock(), w.clock()
-		if err := w.store.SaveCircuit(w.t.Context(), record); err != nil {
-			w.t.Fatal(err)
-		}
-	}
-	w.ledger.Reset()
-}
-
-// fill counts the hour as a busy hour near its end: every minute has deliveries of
-// five event types, with durations of 20 ms to 2 s.
-func (w *bundle) fill(e hook.Endpoint) {
-	w.t.Helper()
-
-	now := w.clock()
-	for minute := 49; minute >= 0; minute-- {
-		var counts stats.Counts
-		for i := range 40 {
-			took := time.Duration(20*math.Pow(100, float64(i)/40)) * time.Millisecond
-			counts.Count(stats.Attempt{
-				Type:  []string{"order.paid", "order.created", "order.shipped", "user.created", "invoice.paid"}[i%5],
-				Class: hook.ClassDelivered, Number: 1, State: hook.StateDelivered, Age: took, Duration: took, Queued: took,
-			})
-			counts.OK++
-		}
-		if _, err := w.store.Count(w.t.Context(), e.Tenant, e.ID, counts, now.Add(-time.Duration(minute)*time.Minute)); err != nil {
-			w.t.Fatal(err)
-		}
-	}
-}
-
-// warm posts and delivers one event, to fill the caches, and resets the ledger.
-func (w *bundle) warm() {
-	w.t.Helper()
-
-	w.post(1)
-	w.drain(1)
-	w.ledger.Reset()
-	w.attempts, w.delivered, w.messages = 0, 0, 0
 }

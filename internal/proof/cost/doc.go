@@ -8,7 +8,9 @@
 // and write docs/cost.md.
 //
 // The clock, the ids and the payloads of the tests have a seed, and all lines of
-// the log have one timestamp. So every run writes the same document.
+// the log have one timestamp. So every run writes the same document, except for the
+// rows of the mix: the order of concurrent settlements decides whose held successes a
+// settlement writes, a difference below 1 %.
 //
 // No function on AWS imports the package.
 package cost

@@ -44,16 +44,20 @@ func limitedBacklog(t *testing.T, s setup) (measured string) {
 		time.Sleep(2 * time.Second)
 		parking := float64(l.calls.writes.Swap(0)) / float64(events)
 		l.calls.messages.Store(0)
+		l.calls.reads.Store(0)
 		before := l.delivered(e)
 		took := l.until(20*time.Minute, func() bool { return l.delivered(e) == events })
 		time.Sleep(100 * time.Millisecond) // the last write
 		waiting := float64(events - before)
 		rate := waiting / took.Seconds()
 		writes, messages := float64(l.calls.writes.Load())/waiting, float64(l.calls.messages.Load())/waiting
+		reads := float64(l.calls.reads.Load()) / waiting
 		s.want(t, rate >= leastShare*best, "%d of %d delivered, %.1f/s; want at least %.1f/s", l.delivered(e), events, rate, leastShare*best)
 		most := l.at(e).most
 		s.want(t, most <= mostInFlight, "%d requests at once; want at most %d", most, mostInFlight)
 		s.want(t, writes <= 4, "%.2f writes per delivery; want at most 4", writes)
+		// The records, and for the hand-over the circuit, the limits and the parked deliveries.
+		s.want(t, reads <= 4.5, "%.2f reads per delivery; want 4", reads)
 		measured = fmt.Sprintf("%.1f/s, %d at once, %.1f writes and %.1f messages per delivery, after %.1f writes for parking", rate, most, writes, messages, parking)
 	})
 	return measured
@@ -78,6 +82,35 @@ func rateRaised(t *testing.T, s setup) (measured string) {
 		s.want(t, next <= 5*time.Second && all <= time.Minute,
 			"the next event after %s, %d of %d after %s; want the next within 5 s and all within a minute", next, l.delivered(e), events, all)
 		measured = fmt.Sprintf("the next after %s, all after %s", seconds(next), seconds(all))
+	})
+	return measured
+}
+
+// rateBacklog measures how fast a fast endpoint with a rate gets its waiting deliveries:
+// at a rate that the claims can follow, and at a rate that they cannot.
+func rateBacklog(t *testing.T, s setup) (measured string) {
+	t.Helper()
+
+	const rate, faster, seconds, events = 50, 1000, 10, 3000
+	s.run(t, func(l *lab) {
+		e := l.endpoint("acme", after(healthyAfter), nil)
+		l.prove(e)
+		perSecond := func(r float64) { l.change(e, endpoint.Fields{RatePerSecond: &r}) }
+		perSecond(0.05)
+		l.postMany(e, events)
+		time.Sleep(5 * time.Second) // until all are parked
+		drained := func(r float64) float64 {
+			perSecond(r)
+			time.Sleep(5 * time.Second)
+			before := l.delivered(e)
+			time.Sleep(seconds * time.Second)
+			return float64(l.delivered(e)-before) / seconds
+		}
+		slow, fast := drained(rate), drained(faster)
+		// A delay is rounded up to whole seconds, so ten seconds may get the slots of eleven.
+		s.want(t, slow >= 0.9*rate && slow <= 1.1*rate, "%.1f a second at a rate of %d; want 90 to 110 %%", slow, rate)
+		s.want(t, fast >= 70, "%.1f a second at a rate of %d; want at least 70", fast, faster)
+		measured = fmt.Sprintf("%.1f/s, then %.1f/s", slow, fast)
 	})
 	return measured
 }

@@ -16,7 +16,7 @@ type row struct {
 }
 
 // leastShare is the least share of the best rate of an endpoint with waiting deliveries.
-const leastShare = 0.75
+const leastShare = 0.80
 
 func rows() []row {
 	return []row{
@@ -27,6 +27,7 @@ func rows() []row {
 		{"quick and limited", "`max_in_flight` 5, answers after 1 ms, 100 events at once", "all within 3 s, at most 5 at once", quickLimited, true},
 		{"limited backlog", "`max_in_flight` 5, answers after 200 ms, 10,000 waiting", fmt.Sprintf("at least %.0f %% of 25/s, at most 5 at once, at most 4 writes per delivery", 100*leastShare), limitedBacklog, true},
 		{"rate raised", "`rate_per_second` from 0.05 to 1,000 with 2,000 waiting", "the next event within 5 s, all within a minute", rateRaised, false},
+		{"rate backlog", "`rate_per_second` 50 and then 1,000, with a backlog", "at least 90 % of 50/s, then at least 70/s, never faster than the rate", rateBacklog, false},
 		{"poison", "5 events of a type answered 500 always, then 50 good events", "the good ones within one cooldown and a minute", poison, false},
 		{"hangs after the probe", "an endpoint that answers its probe and then hangs, 1,000 waiting", "at most 10 requests at once", hangs, false},
 		{"random failures", "0.5 % of the answers are 500, 500 events a second", "the circuit never opens", randomFailures, false},

@@ -38,6 +38,8 @@ func fences() []fence {
 		{name: "aws", glob: "internal/aws/...", apart: true, why: "adapters do not know each other", bad: []string{module + "/internal/memory", module + "/internal/proof/", module + "/functions/"}},
 		{name: "smoke", glob: "internal/smoke", why: "the smoke test sees a deployment from outside", bad: []string{module + "/internal/hook", module + "/internal/rule/", module + "/internal/delivery/", module + "/internal/admin/", module + "/internal/httpapi", module + "/internal/aws/", module + "/internal/memory", module + "/internal/proof/", module + "/functions/", module + "/localstack/", "github.com/aws/aws-cdk-go"}},
 		{name: "cmd", glob: "cmd/...", why: "the command line is a client: of our code it starts the process of dev and the smoke test", bad: []string{module + "/internal/aws/", module + "/internal/proof/", module + "/functions/", module + "/localstack/emulator", module + "/localstack/stack", module + "/localstack/picture", module + "/localstack/strict", "github.com/aws/aws-cdk-go", "testing"}},
+		{name: "client", glob: "client/...", why: "the client knows the contract alone", bad: []string{module + "/internal/", module + "/functions/", "github.com/aws/"}},
+		{name: "verify", glob: "verify", why: "receivers get the signing code alone", bad: upward(module+"/internal/delivery/", module+"/internal/admin/", module+"/internal/httpapi", module+"/internal/names", "github.com/aws")},
 		{name: "memory", glob: "internal/memory", why: "memory implements ports", bad: []string{"github.com/aws/", module + "/internal/aws/", module + "/internal/proof/", module + "/internal/httpapi"}},
 		{name: "proof", glob: "internal/proof/...", why: "proofs know no infrastructure", bad: []string{"github.com/aws/aws-cdk-go"}},
 		{name: "functions", glob: "functions/...", why: "no CDK, fakes or proofs in a Lambda binary", bad: []string{"github.com/aws/aws-cdk-go", "github.com/aws/jsii-runtime-go", module + "/internal/memory", module + "/internal/proof/", "testing"}},
@@ -46,6 +48,7 @@ func fences() []fence {
 		{name: "examples", glob: "examples/...", why: "examples use what users have", bad: []string{module + "/internal/", "github.com/aws/"}},
 		{name: "docs", glob: "docs/...", why: "documents have tests only", bad: []string{"github.com/", module + "/internal/"}},
 		{name: "api", glob: "api/...", why: "the contract knows nothing", bad: []string{"github.com/", module + "/internal/"}},
+		{name: "web", glob: "web/...", why: "the pages call the API only", bad: []string{"github.com/", module + "/internal/"}},
 	}
 }
 

@@ -43,6 +43,7 @@ func deviations() []deviation {
 				"of 20 racers that record a key's use on one day, one wins",
 				"20 racers do not restore a key deleted by one of them",
 				"of 20 racers that put a tenant's data key, one wins",
+				"of 20 racing marks of a tenant one wins, and all name the winner",
 				"50 racing outcomes of a job all count",
 				"20 racing counts of everything add up",
 				"20 racers create as many endpoints as the limit",

@@ -14,6 +14,7 @@ import (
 	"surehook/internal/admin/apikey"
 	"surehook/internal/admin/audit"
 	"surehook/internal/admin/endpoint"
+	"surehook/internal/admin/erasure"
 	"surehook/internal/admin/status"
 	"surehook/internal/admin/tenant"
 	"surehook/internal/aws/kms"
@@ -36,6 +37,7 @@ type StoreUnderTest interface { //nolint:interfacebloat // a union of ports
 	status.History
 	status.Lists
 	tenant.Store
+	erasure.Store
 	apikey.Store
 	apikey.Keys
 	audit.Store
@@ -67,7 +69,7 @@ func Store(t *testing.T, newStore func(t *testing.T) StoreUnderTest) {
 	cases := slices.Concat(
 		eventCases(), deliveryCases(), loadCases(), listCases(), endpointCases(), uidCases(), keyCases(), dataKeyCases(), tenantCases(),
 		circuitCases(), limitsCases(), countCases(), parkedCases(), gateCases(),
-		replayCases(), selectCases(), jobCases(), outcomeCases(), statsCases(), notificationCases(), auditCases(), eraseCases(),
+		replayCases(), selectCases(), jobCases(), outcomeCases(), statsCases(), notificationCases(), auditCases(), eraseCases(), erasureCases(),
 	)
 	for _, tt := range cases {
 		t.Run(tt.name, func(t *testing.T) {

@@ -13,6 +13,7 @@ func loadCases() []storeCase {
 		{name: "tokens load the records of the tokens and nothing else", run: loadNamed},
 		{name: "200 tokens, half of them repeated, load at once", run: loadMany},
 		{name: "no tokens load nothing", run: loadNothing},
+		{name: "tokens with a claimed slot load the limits of their endpoints", run: loadLimits},
 	}
 }
 
@@ -22,6 +23,7 @@ func emptySnapshot() deliver.Snapshot {
 		Endpoints:  map[hook.EndpointID]hook.Endpoint{},
 		Circuits:   map[hook.EndpointID]gate.Record{},
 		Deliveries: map[hook.DeliveryRef]hook.Delivery{},
+		Limits:     map[hook.EndpointID]gate.Limits{},
 	}
 }
 
@@ -80,4 +82,27 @@ func loadMany(t *testing.T, s StoreUnderTest) {
 func loadNothing(t *testing.T, s StoreUnderTest) {
 	got, err := s.Load(t.Context(), nil)
 	wantSame(t, "Load(nil)", emptySnapshot(), got, err)
+}
+
+func loadLimits(t *testing.T, s StoreUnderTest) {
+	want := emptySnapshot()
+	limited, fresh, other := hook.NewEndpointID(), hook.NewEndpointID(), hook.NewEndpointID()
+	check(t, s.ChangeLimits(t.Context(), limited, gate.Limits{}, sampleLimits(), 9))
+	check(t, s.ChangeLimits(t.Context(), other, gate.Limits{}, sampleLimits(), 9))
+	var err error
+	want.Limits[limited], err = s.Limits(t.Context(), limited)
+	check(t, err)
+	want.Limits[fresh] = gate.Limits{}
+
+	event := sampleEvent(t).ID
+	token := func(id hook.EndpointID, slot bool) hook.Token {
+		token := hook.NewToken("acme", placeOf(event, id, 1), 1)
+		token.Slot = slot
+		return token
+	}
+	got, err := s.Load(t.Context(), []hook.Token{token(limited, true), token(fresh, true), token(other, false)})
+	wantSame(t, "Load(slots of two endpoints)", want, got, err)
+	if len(got.Limits[limited].Leases) == 0 {
+		t.Error("Load(slots of two endpoints) has no lease; want the leases of the limits")
+	}
 }

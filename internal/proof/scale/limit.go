@@ -38,13 +38,13 @@ const (
 
 // ingestTime is the duration of an invocation for a post of n events.
 func ingestTime(n float64) time.Duration {
-	return ingestRequests*cost.RequestTime + time.Duration(n*float64(cost.WorkTime))
+	return ingestRequests*cost.RequestTime + cost.WorkTime(n, cost.MemoryMB)
 }
 
 // deliverTime is the mean duration of a batch of n deliveries: a batch ends with its
 // slowest delivery.
 func deliverTime(n, hanging float64) time.Duration {
-	work := deliverRequests*cost.RequestTime + time.Duration(n*float64(cost.WorkTime))
+	work := deliverRequests*cost.RequestTime + cost.WorkTime(n, cost.MemoryMB)
 	slow := 1 - math.Pow(1-hanging, n)
 	return work + time.Duration(slow*float64(HangTime)+(1-slow)*float64(cost.ReceiverTime))
 }

@@ -169,9 +169,9 @@ messages; at most 120,000 of a queue are in progress.
 func writeAssumptions(b *strings.Builder, s Settings) {
 	fmt.Fprintf(b, `## Assumptions
 
-- As in [cost.md](cost.md): endpoints answer after %v, a request to AWS takes %v, an event or a message %v of work, payloads have 500 bytes, and batches are full.
+- As in [cost.md](cost.md): endpoints answer after %v, a request to AWS takes %v, an invocation %v of work and an event or a message %v more, by a share of a processor, payloads have 500 bytes, and batches are full.
 - A hanging delivery takes %v, the default timeout. Hanging deliveries are spread evenly over the batches.
-- The event sources:`, cost.ReceiverTime, cost.RequestTime, cost.WorkTime, HangTime)
+- The event sources:`, cost.ReceiverTime, cost.RequestTime, cost.InvocationWork, cost.MessageWork, HangTime)
 	for i, source := range s.Sources {
 		if i > 0 {
 			b.WriteString(",")

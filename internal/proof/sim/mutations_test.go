@@ -187,7 +187,7 @@ func mutations() []mutation {
 			old: "if after.Waiting {", bug: "if after.Waiting && now.IsZero() {",
 		},
 		{
-			name: "a token older than the last park is attempted", file: "delivery/deliver/judge.go", by: []check{checkLost, checkLate},
+			name: "a token older than the last park is attempted", file: "delivery/deliver/judge.go", by: []check{checkLost, checkLate, checkLetters},
 			old: "case t.Parks < d.Parks:", bug: "case t.Parks < d.Parks-1000:",
 		},
 		{
@@ -195,8 +195,8 @@ func mutations() []mutation {
 			old: "now.Before(d.NextAttemptAt.Add(-earlyTolerance)):", bug: "now.Before(d.NextAttemptAt.Add(-earlyTolerance)) && now.IsZero():",
 		},
 		{
-			name: "a release sends its token with the nonce of the token that parked", file: "delivery/breaker/release.go", by: []check{checkMessages, checkDuplicate},
-			old: "tokens[i] = d.NextToken()", bug: "tokens[i] = d.NextToken()\n\t\ttokens[i].Nonce = d.Token",
+			name: "a release sends its token as of before the park", file: "delivery/breaker/release.go", by: []check{checkLate, checkLost},
+			old: "tokens[i] = d.NextToken()", bug: "tokens[i] = d.NextToken()\n\t\ttokens[i].Parks--",
 		},
 		{
 			name: "a throttled token asks again every 2 seconds", file: "delivery/gate/gate.go", by: []check{checkMessages},

@@ -111,7 +111,11 @@ func run(ctx context.Context, o options) *simulation {
 	if w.calm {
 		w.mostBusy = 64
 	}
-	w.queue.MaxReceives, w.attention.MaxReceives, w.jobs.MaxReceives = w.level.receives, w.level.receives, w.level.receives
+	receives := w.level.receives
+	if w.calm {
+		receives = max(receives, 8) // a forced replay sends a second token, which returns until a slow attempt ends
+	}
+	w.queue.MaxReceives, w.attention.MaxReceives, w.jobs.MaxReceives = receives, receives, receives
 	w.begin() //nolint:contextcheck // processes have the simulation's own
 	for more := true; more; {
 		more = w.step() || w.late == 0 && w.age() //nolint:contextcheck // processes have the simulation's own

@@ -225,7 +225,7 @@ func (s ports) SaveJob(ctx context.Context, j replay.Job) error {
 	return done(s.p, "save job", string(j.ID)+" "+j.State.String()+" "+strconv.Itoa(len(j.Pending)), conditional, func() error {
 		err := s.Store.SaveJob(ctx, j)
 		if err == nil {
-			s.p.simulation.sawJob(j)
+			s.p.sawJob(j)
 		}
 		return err
 	})

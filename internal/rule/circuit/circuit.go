@@ -155,8 +155,15 @@ func (c Circuit) Reset(now time.Time) Circuit {
 	return Circuit{State: Closed, Generation: c.Generation + 1, ClosedAt: now, Version: c.Version}
 }
 
-// Trip returns the circuit open, from any state.
-func (c Circuit) Trip(s Settings, now time.Time) Circuit { return c.open(s.Cooldown, now) }
+// Trip returns the circuit open, from any state. A probe may be in flight: the next
+// one waits for the end of its lease.
+func (c Circuit) Trip(s Settings, now time.Time) Circuit {
+	next := c.open(s.Cooldown, now)
+	if c.State == HalfOpen && next.ProbeAt.Before(c.LeaseUntil) {
+		next.ProbeAt = c.LeaseUntil
+	}
+	return next
+}
 
 func (c Circuit) open(cooldown time.Duration, now time.Time) Circuit {
 	return Circuit{

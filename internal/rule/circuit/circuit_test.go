@@ -200,9 +200,12 @@ func TestCircuit_ByHand(t *testing.T) {
 		if reset.State != circuit.Closed || reset.Generation != from.Generation+1 || reset.Failures != 0 || reset.Holder != "" || reset.Version != from.Version {
 			t.Errorf("%s.Reset() = %+v", from.State, reset)
 		}
-		tripped := from.Trip(settings, start)
-		if tripped.State != circuit.Open || tripped.Generation != from.Generation+1 || tripped.Cooldown != settings.Cooldown || !tripped.ProbeAt.Equal(start.Add(settings.Cooldown)) {
-			t.Errorf("%s.Trip() = %+v", from.State, tripped)
+		tripped, probeAt := from.Trip(settings, start), start.Add(settings.Cooldown)
+		if from.State == circuit.HalfOpen { // the probe may be in flight
+			probeAt = from.LeaseUntil
+		}
+		if tripped.State != circuit.Open || tripped.Generation != from.Generation+1 || tripped.Cooldown != settings.Cooldown || !tripped.ProbeAt.Equal(probeAt) {
+			t.Errorf("%s.Trip() = %+v; want the next probe at %s", from.State, tripped, probeAt)
 		}
 	}
 }

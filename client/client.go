@@ -1,0 +1,89 @@
+// Package client calls the API of Surehook. The package is a small face of the client in
+// package openapi, which is generated from the contract: every operation of the contract
+// is a method of Client, with the suffix WithResponse.
+//
+// A Client repeats requests that may be repeated, gives every posted event an idempotency
+// key, and returns every error of the API as a *Problem. The package knows nothing of the
+// server's code.
+package client
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"surehook/client/openapi"
+)
+
+// Client calls the API. A Client is safe for concurrent use.
+type Client struct {
+	*openapi.ClientWithResponses
+}
+
+// Options configures New. The zero Options are ready for use.
+type Options struct {
+	HTTP     *http.Client  // nil: http.DefaultClient
+	Attempts uint          // of one call, 1 to repeat nothing; 0: 5
+	Wait     time.Duration // before the second attempt, then longer; 0: 500 ms
+}
+
+// New returns a client for the address of the API, such as https://hooks.example.com,
+// with the API key shk_....
+func New(address, key string, o Options) (*Client, error) {
+	d := doer{http: o.HTTP, attempts: o.Attempts, wait: o.Wait}
+	if d.http == nil {
+		d.http = http.DefaultClient
+	}
+	if d.attempts == 0 {
+		d.attempts = 5
+	}
+	if d.wait == 0 {
+		d.wait = 500 * time.Millisecond
+	}
+	authorize := func(_ context.Context, r *http.Request) error {
+		r.Header.Set("Authorization", "Bearer "+key)
+		return nil
+	}
+	c, err := openapi.NewClientWithResponses(strings.TrimSuffix(address, "/"),
+		openapi.WithHTTPClient(d), openapi.WithRequestEditorFn(authorize))
+	if err != nil {
+		return nil, fmt.Errorf("make client of %s: %w", address, err)
+	}
+	return &Client{c}, nil
+}
+
+// Post posts an event. An event without an idempotency key gets a random one, so the
+// repetitions of one call make one event. A caller who may call Post again after a crash
+// must give a key of its own. The JSON encoder removes white space from the payload.
+func (c *Client) Post(ctx context.Context, tenant string, e openapi.EventRequest) (*openapi.Accepted, error) {
+	if e.IdempotencyKey == nil {
+		e.IdempotencyKey = new(rand.Text())
+	}
+	r, err := c.PostEventWithResponse(ctx, tenant, nil, e)
+	if err != nil {
+		return nil, fmt.Errorf("post event: %w", err)
+	}
+	return r.JSON202, nil
+}
+
+// PostBatch posts up to 100 events. Events without an idempotency key get a random one.
+// The result has one item per event, in order: an openapi.Accepted or an openapi.Refused.
+func (c *Client) PostBatch(ctx context.Context, tenant string, events []openapi.BatchEvent) (*openapi.BatchResult, error) {
+	keyed := append([]openapi.BatchEvent(nil), events...)
+	for i := range keyed {
+		if keyed[i].IdempotencyKey == nil {
+			keyed[i].IdempotencyKey = new(rand.Text())
+		}
+	}
+	r, err := c.PostEventsWithResponse(ctx, tenant, nil, openapi.BatchRequest{Events: keyed})
+	if err != nil {
+		return nil, fmt.Errorf("post events: %w", err)
+	}
+	if r.JSON207 != nil {
+		return r.JSON207, nil
+	}
+	return r.JSON202, nil
+}

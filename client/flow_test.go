@@ -1,0 +1,60 @@
+package client_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"surehook/client/openapi"
+)
+
+// TestFlow creates, posts, reads, and changes one field: the other fields stay.
+func TestFlow(t *testing.T) {
+	t.Parallel()
+
+	c, stop := surehook()
+	t.Cleanup(stop)
+	created, err := c.CreateEndpointWithResponse(t.Context(), "acme", openapi.EndpointCreate{
+		Url: "http://127.0.0.1:9/", Timeout: new("7s"), RatePerSecond: new(0.7), Headers: &map[string]string{"X-A": "1"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	accepted, err := c.Post(t.Context(), "acme", openapi.EventRequest{EventType: "order.paid", Payload: []byte(`[1,2]`)})
+	if err != nil || accepted.Deliveries != 1 {
+		t.Fatalf("Post = %+v, %v; want 1 delivery", accepted, err)
+	}
+	event, err := c.GetEventWithResponse(t.Context(), "acme", accepted.Id)
+	if err != nil || string(event.JSON200.Payload) != `[1,2]` {
+		t.Fatalf("GetEvent = %+v, %v; want the payload", event, err)
+	}
+	changed, err := c.ChangeEndpointWithResponse(t.Context(), "acme", created.JSON201.Id, nil, openapi.EndpointFields{Description: new("new")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := c.GetEndpointWithResponse(t.Context(), "acme", created.JSON201.Id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, after := *created.JSON201, *read.JSON200
+	if after.Description != "new" || changed.JSON200.Version != 2 {
+		t.Errorf("ChangeEndpoint = %+v; want the new description as version 2", changed.JSON200)
+	}
+	type settings struct {
+		URL, Timeout, MaxAge, Headers, Rate, InFlight, Circuit, Retry, Types any
+	}
+	if diff := cmp.Diff(
+		settings{before.Url, before.Timeout, before.MaxAge, fmt.Sprint(before.Headers), before.RatePerSecond, before.MaxInFlight, before.Circuit, before.Retry, before.EventTypes},
+		settings{after.Url, after.Timeout, after.MaxAge, fmt.Sprint(after.Headers), after.RatePerSecond, after.MaxInFlight, after.Circuit, after.Retry, after.EventTypes},
+	); diff != "" {
+		t.Errorf("the other fields (-before +after):\n%s", diff)
+	}
+	batch, err := c.PostBatch(t.Context(), "acme", []openapi.BatchEvent{{EventType: new("a"), Payload: []byte(`1`)}, {EventType: new("a b"), Payload: []byte(`1`)}})
+	if err != nil || len(batch.Data) != 2 {
+		t.Fatalf("PostBatch = %+v, %v; want 2 results", batch, err)
+	}
+	if refused, err := batch.Data[1].AsRefused(); err != nil || refused.Error.Code != "invalid" {
+		t.Errorf("PostBatch[1] = %+v, %v; want a refusal", refused, err)
+	}
+}

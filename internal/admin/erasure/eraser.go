@@ -1,0 +1,301 @@
+package erasure
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"time"
+
+	"surehook/internal/delivery/replay"
+	"surehook/internal/emf"
+	"surehook/internal/hook"
+	"surehook/internal/names"
+)
+
+const (
+	// firstDelay delays the first message, so that the job is usually stored before a
+	// worker receives the message.
+	firstDelay = time.Second
+	// maxBegin is the deadline for the first write of the job after the first message.
+	// Start gives the write half of maxBegin.
+	maxBegin = time.Minute
+	// takenDelay is the delay of the message from a worker without the job: the worker
+	// with the job may still fail.
+	takenDelay = time.Minute
+	// maxDelay is the longest delay of a message in SQS.
+	maxDelay = 15 * time.Minute
+	// scanPause is the time between two parts of a scan, at least: a scan shares the
+	// throughput of the table with the traffic.
+	scanPause = time.Second
+	// stepReserve is the time that an invocation needs for another step.
+	stepReserve = 20 * time.Second
+)
+
+var (
+	errTaken     = errors.New("another worker took the job")
+	errSlowBegin = errors.New("storing the job took too long")
+)
+
+// Eraser runs the jobs. All fields but Metrics are required.
+type Eraser struct {
+	Store   Store
+	Queue   Queue
+	Metrics emf.Set
+	Log     *slog.Logger
+	Now     func() time.Time
+}
+
+// Start marks the tenant as closing and starts the job. For a marked tenant Start returns
+// the running job and sends its message again. A tenant without any record has a job, too.
+//
+// The first message goes out before the job is stored, so every job has a message.
+func (r *Eraser) Start(ctx context.Context, tenant hook.TenantID, by hook.KeyID) (Erasure, error) {
+	now := r.now()
+	e := Erasure{ID: hook.NewErasureID(), Tenant: tenant, By: by, CreatedAt: now, Stage: StageStop}
+	if err := r.send(ctx, replay.Message{Tenant: tenant, Erasure: e.ID, Until: now.Add(maxBegin)}, firstDelay); err != nil {
+		return Erasure{}, err
+	}
+	saving, cancel := context.WithTimeoutCause(ctx, maxBegin/2, errSlowBegin)
+	defer cancel()
+	stored, err := r.Store.BeginErasure(saving, e.at(now))
+	if err != nil {
+		return Erasure{}, fmt.Errorf("begin erasure of tenant %s: %w", tenant, err)
+	}
+	if stored.ID != e.ID { // the chain of messages may be set aside
+		if err := r.send(ctx, replay.Message{Tenant: tenant, Erasure: stored.ID}, 0); err != nil {
+			return Erasure{}, err
+		}
+		return stored, nil
+	}
+	r.Log.LogAttrs(ctx, slog.LevelInfo, "erasure.started", append(stored.attrs(), slog.String(names.LogKey, string(by)))...)
+	return stored, nil
+}
+
+// Erasure returns the job, or CodeNotFound when the tenant has no such job.
+func (r *Eraser) Erasure(ctx context.Context, tenant hook.TenantID, id hook.ErasureID) (Erasure, error) {
+	e, err := r.Store.Erasure(ctx, tenant, id)
+	if err != nil {
+		return Erasure{}, fmt.Errorf("read erasure %s: %w", id, err)
+	}
+	return e, nil
+}
+
+// run is the processing of one message.
+type run struct {
+	*Eraser
+
+	message  replay.Message
+	read     Erasure // the job as read
+	job      Erasure
+	decision string
+}
+
+// Work makes the next steps of the job. After an error the message must come again.
+func (r *Eraser) Work(ctx context.Context, m replay.Message) (err error) {
+	w := &run{Eraser: r, message: m}
+	defer func() {
+		if p := recover(); p != nil { // other messages of the batch go on
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+		if errors.Is(err, errTaken) {
+			w.decision, err = "taken", w.again(ctx, replay.Message{Tenant: m.Tenant, Erasure: m.Erasure}, takenDelay)
+		}
+		if err != nil {
+			err = fmt.Errorf("process erasure %s: %w", m.Erasure, err)
+		}
+		w.logRun(ctx, err)
+	}()
+	w.job, err = r.Store.Erasure(ctx, m.Tenant, m.Erasure)
+	if hook.CodeOf(err) == hook.CodeNotFound {
+		if r.now().Before(m.Until) {
+			w.decision = "await"
+			return w.again(ctx, m, firstDelay)
+		}
+		w.decision = "gone"
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read erasure: %w", err)
+	}
+	w.read = w.job
+	return w.steps(ctx)
+}
+
+// steps makes steps until the job waits, the job is done, or the time is over.
+func (w *run) steps(ctx context.Context) error {
+	for made := false; ; made = true {
+		wait := w.job.NotBefore.Sub(w.now())
+		switch {
+		case w.job.Stage == StageDone:
+			w.decision = "ended"
+			return nil
+		case wait > 0 || made && w.outOfTime(ctx):
+			w.decision = "wait"
+			return w.again(ctx, replay.Message{Tenant: w.job.Tenant, Erasure: w.job.ID}, min(max(wait, 0), maxDelay))
+		}
+		if err := w.step(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// step finds and removes one part, and saves the position. At the end of a pass, step
+// saves the begin of the next pass or stage.
+func (w *run) step(ctx context.Context) error {
+	part, err := w.Store.FindRecords(ctx, w.job.Tenant, w.job.Stage, w.job.Cursor)
+	if err != nil {
+		return fmt.Errorf("find records in stage %s: %w", w.job.Stage, err)
+	}
+	next := w.job
+	if len(part.Records) > 0 {
+		if !next.Dirty {
+			next.Dirty = true
+			if next, err = w.save(ctx, next); err != nil {
+				return err
+			}
+		}
+		if err := w.Store.RemoveRecords(ctx, next.Tenant, part.Records); err != nil {
+			return fmt.Errorf("remove %d records in stage %s: %w", len(part.Records), next.Stage, err)
+		}
+		next.Removed.add(part.Records)
+	}
+	next.Cursor = part.Next
+	if part.Next != "" {
+		if next.Stage == StageScan {
+			next.NotBefore = w.now().Add(scanPause)
+		}
+		_, err := w.save(ctx, next)
+		return err
+	}
+	if next = next.afterPass(w.now()); next.Stage == StageDone {
+		return w.finish(ctx, next)
+	}
+	_, err = w.save(ctx, next)
+	return err
+}
+
+// afterPass returns the job at the end of a pass.
+func (e Erasure) afterPass(now time.Time) Erasure {
+	e.NotBefore = now.Add(Quiet)
+	dirty := e.Dirty
+	e.Dirty = false
+	switch e.Stage {
+	case StageStop:
+		e.Stage = StageWalk
+	case StageWalk, StageScan:
+		e.Passes++
+		if dirty {
+			break
+		}
+		// The pass began Quiet after the last removal. Finish waits all the same, for
+		// workers with an old position.
+		if e.Stage == StageWalk {
+			e.NotBefore = now
+		}
+		e.Stage++
+	case StageFinish:
+		e.Stage, e.EndedAt, e.NotBefore = StageDone, now, time.Time{}
+	case StageDone:
+	}
+	return e
+}
+
+func (w *run) finish(ctx context.Context, e Erasure) error {
+	e = e.at(w.now())
+	err := w.Store.FinishErasure(ctx, e)
+	if hook.CodeOf(err) == hook.CodeConflict && err != nil {
+		return errTaken // a write of this call with a lost answer, too: the next message finds the job done
+	}
+	if err != nil {
+		return fmt.Errorf("finish erasure: %w", err)
+	}
+	e.Version++
+	w.job = e
+	w.Log.LogAttrs(ctx, slog.LevelInfo, "erasure.finished", e.attrs()...)
+	return nil
+}
+
+// save saves the job, and makes the saved job the job of the run.
+func (w *run) save(ctx context.Context, e Erasure) (Erasure, error) {
+	e = e.at(w.now())
+	err := w.Store.SaveErasure(ctx, e)
+	if err != nil && hook.CodeOf(err) == hook.CodeConflict {
+		return e, errTaken
+	}
+	if err != nil {
+		return e, fmt.Errorf("save erasure %s: %w", e.ID, err)
+	}
+	e.Version++
+	w.job = e
+	return e, nil
+}
+
+// at returns the job as written at the time.
+func (e Erasure) at(now time.Time) Erasure {
+	e.UpdatedAt, e.ExpiresAt = now, now.Add(Keep)
+	return e
+}
+
+func (w *run) outOfTime(ctx context.Context) bool {
+	deadline, ok := ctx.Deadline()
+	return ok && deadline.Sub(w.Now()) < stepReserve
+}
+
+// again sends the next message of the chain. A message that moved the job starts the
+// count of hops anew.
+func (w *run) again(ctx context.Context, m replay.Message, delay time.Duration) error {
+	if m.Hops = w.message.Hops + 1; w.job.Version != w.read.Version {
+		m.Hops = 0
+	}
+	if m.Hops >= hook.MaxHops {
+		line := []slog.Attr{
+			slog.String(names.LogTenant, string(m.Tenant)),
+			slog.String(names.LogJob, string(m.Erasure)),
+			slog.String(names.LogDecision, w.decision),
+			slog.Int(names.LogHops, m.Hops),
+		}
+		w.Log.LogAttrs(ctx, slog.LevelWarn, "job_message.circling", w.Metrics.Append(line, w.Now(), emf.Count(names.MetricSentOn, 1))...)
+	}
+	return w.send(ctx, m, delay)
+}
+
+func (r *Eraser) send(ctx context.Context, m replay.Message, delay time.Duration) error {
+	if err := r.Queue.Continue(ctx, m, delay); err != nil {
+		return fmt.Errorf("send message of erasure %s: %w", m.Erasure,
+			&hook.Error{Code: hook.CodeUnavailable, Message: "the erasure could not be queued; try again", Err: err})
+	}
+	return nil
+}
+
+func (r *Eraser) now() time.Time { return r.Now().UTC().Truncate(time.Millisecond) }
+
+func (e Erasure) attrs() []slog.Attr {
+	return []slog.Attr{
+		slog.String(names.LogTenant, string(e.Tenant)),
+		slog.String(names.LogJob, string(e.ID)),
+		slog.String(names.LogState, e.Stage.String()),
+		slog.Int(names.LogPages, e.Passes),
+	}
+}
+
+func (w *run) logRun(ctx context.Context, err error) {
+	level, attrs := slog.LevelInfo, append(w.job.attrs(), slog.String(names.LogDecision, w.decision))
+	if err != nil {
+		level, attrs = slog.LevelError, append(attrs, slog.Any(names.LogError, err))
+	}
+	w.Log.LogAttrs(ctx, level, "erasure.processed", attrs...)
+}
+
+// Guard refuses changes of a closing tenant.
+type Guard struct{ Tenants Tenants }
+
+// Check returns CodeTenantClosing for a tenant with an erasure under way. Another process
+// may mark the tenant after the check: the erasure finds the late change.
+func (g Guard) Check(ctx context.Context, tenant hook.TenantID) error {
+	if _, err := g.Tenants.TenantVersion(ctx, tenant); err != nil {
+		return fmt.Errorf("check tenant %s: %w", tenant, err)
+	}
+	return nil
+}

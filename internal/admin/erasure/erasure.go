@@ -1,0 +1,203 @@
+// Package erasure removes everything of a tenant, by a job.
+//
+// # The mark
+//
+// Start marks the tenant as closing and stores the job, in one write. From the mark on,
+// the tenant takes no event, endpoint, key, replay or other change
+// (hook.TenantClosing). A process that read the tenant before the mark may still write.
+//
+// # The stages
+//
+// Messages drive the job. Each message makes steps, and each step finds some records,
+// removes the records, and saves the position in the job:
+//
+//	stop --> walk --> scan --> finish
+//	         ^  |     ^  |
+//	         +--+     +--+   another pass, until a pass removes nothing
+//
+//	stop    the tenant's keys and endpoints: nobody calls, and nothing is sent
+//	walk    what the tenant's lists name: deliveries, attempts, their events, replays
+//	scan    every item of the store: what no list names
+//	finish  the tenant's own records, the data key and the mark, in one write with the job
+//
+// A process ends within Quiet of its last read of the store. So a pass begins Quiet after
+// the last removal before the pass, and finds every late write. The last pass removes nothing:
+// from its begin on, no record of the tenant was left for a process to read.
+//
+// # Crashes and duplicates
+//
+// Every save of the job is conditional on the version read. Removals are idempotent. A
+// pass that finds a record is marked in the job before the removal (Dirty), so a crash
+// after the removal does not make the pass look clean. Each message sends the next
+// message before its own end, and finish begins Quiet after the last pass, so no worker
+// with an old position removes records of a tenant with the same name later.
+//
+// Package erasure knows no HTTP, queues or tables.
+package erasure
+
+import (
+	"context"
+	"time"
+
+	"surehook/internal/delivery/replay"
+	"surehook/internal/hook"
+)
+
+const (
+	// Quiet is the time after which every process that read the store has ended: the
+	// longest timeout of a function, 60 s, and 30 s more for clocks that differ.
+	Quiet = 90 * time.Second
+	// Keep is the retention of a job after its end, as long as the record of the change.
+	Keep = hook.AuditKept
+)
+
+// Erasure is the removal of a tenant.
+type Erasure struct {
+	ID        hook.ErasureID
+	Tenant    hook.TenantID
+	By        hook.KeyID
+	CreatedAt time.Time
+	UpdatedAt time.Time
+	EndedAt   time.Time // zero while the job runs
+	ExpiresAt time.Time // removal of the record: Keep after UpdatedAt
+	Version   int64     // of the stored record; 0: no record
+
+	Stage     Stage
+	Cursor    string    // of the next step of the pass; empty at the begin of a pass
+	Dirty     bool      // the pass found a record
+	Passes    int       // completed passes of walk and scan
+	NotBefore time.Time // begin of the next step
+	Removed   Counts
+}
+
+// Stage is a part of the job.
+type Stage uint8
+
+// The stages, in their order. The zero Stage is not valid.
+const (
+	StageStop Stage = iota + 1
+	StageWalk
+	StageScan
+	StageFinish
+	StageDone
+)
+
+// String returns the stage as stored.
+func (s Stage) String() string {
+	switch s {
+	case StageStop:
+		return "stop"
+	case StageWalk:
+		return "walk"
+	case StageScan:
+		return "scan"
+	case StageFinish:
+		return "finish"
+	case StageDone:
+		return "done"
+	}
+	return "unknown"
+}
+
+// State returns the state as it appears in the API: running or finished.
+func (e Erasure) State() string {
+	if e.Stage == StageDone {
+		return "finished"
+	}
+	return "running"
+}
+
+// Counts counts removed records. After a crash, the records of one step may be missing in
+// the counts; with a duplicate message, one step may count twice.
+type Counts struct {
+	Keys       int
+	Endpoints  int
+	Events     int
+	Deliveries int
+	Attempts   int
+	Replays    int
+	Other      int // circuits, limits, counts, notifications, names
+}
+
+// add counts the records.
+func (c *Counts) add(records []Record) {
+	for _, r := range records {
+		switch r.Kind {
+		case KindKey:
+			c.Keys++
+		case KindEndpoint:
+			c.Endpoints++
+		case KindEvent:
+			c.Events++
+		case KindDelivery:
+			c.Deliveries++
+		case KindAttempt:
+			c.Attempts++
+		case KindReplay:
+			c.Replays++
+		case KindOther:
+			c.Other++
+		}
+	}
+}
+
+// Kind is the kind of a record.
+type Kind uint8
+
+// The kinds. The zero Kind is not valid.
+const (
+	KindKey Kind = iota + 1
+	KindEndpoint
+	KindEvent
+	KindDelivery
+	KindAttempt
+	KindReplay
+	KindOther
+)
+
+// Record names a record of a tenant.
+type Record struct {
+	Kind Kind
+	Key  string // the place in the store; only the store reads it
+}
+
+// Part is a part of a pass.
+type Part struct {
+	Records []Record
+	Next    string // cursor of the next part; empty at the end of the pass
+}
+
+// Store keeps the jobs, and finds and removes the records of tenants. Every read sees
+// every write acknowledged before the read began.
+type Store interface {
+	// BeginErasure stores the first version of e and marks the tenant as closing, both
+	// or none. When the tenant is marked, BeginErasure writes nothing and returns the
+	// marking job.
+	BeginErasure(ctx context.Context, e Erasure) (Erasure, error)
+	// Erasure returns the job, or CodeNotFound when the tenant has no such job.
+	Erasure(ctx context.Context, tenant hook.TenantID, id hook.ErasureID) (Erasure, error)
+	// SaveErasure writes e as version e.Version+1. When the stored version is not
+	// e.Version, SaveErasure writes nothing and returns CodeConflict.
+	SaveErasure(ctx context.Context, e Erasure) error
+	// FinishErasure is SaveErasure, and removes the data key and the tenant with the
+	// mark, all or nothing. CodeConflict, too, when another job marked the tenant.
+	FinishErasure(ctx context.Context, e Erasure) error
+	// FindRecords returns a bounded part of the tenant's records in the stage of the job,
+	// from the cursor on. Records of changes and jobs of erasure are never found. The
+	// stage scan finds all other records that exist from its begin to its end, but the tenant itself
+	// with its list of endpoints and its data key; the stage finish finds the list.
+	FindRecords(ctx context.Context, tenant hook.TenantID, stage Stage, cursor string) (Part, error)
+	// RemoveRecords removes the records. A missing record is no error.
+	RemoveRecords(ctx context.Context, tenant hook.TenantID, records []Record) error
+}
+
+// Queue carries the messages of the job.
+type Queue interface {
+	replay.JobQueue
+}
+
+// Tenants knows the marks of tenants.
+type Tenants interface {
+	// TenantVersion returns CodeTenantClosing for a marked tenant.
+	TenantVersion(ctx context.Context, tenant hook.TenantID) (int64, error)
+}

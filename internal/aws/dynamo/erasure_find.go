@@ -1,0 +1,410 @@
+package dynamo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"golang.org/x/sync/errgroup"
+
+	"surehook/internal/admin/erasure"
+	"surehook/internal/hook"
+	"surehook/internal/names"
+)
+
+// Bounds of one part of an erasure. A part takes some seconds.
+const (
+	foundEndpoints = 100  // endpoints of a part of the stage stop
+	foundTenant    = 20   // items of the tenant's partition: a replay names up to some thousand outcomes
+	foundItems     = 250  // items of an endpoint; their events may double the number
+	scannedPages   = 10   // requests of 1 MB, so 2,560 read units: a partition of the table takes 3,000 a second
+	scannedItems   = 1000 // items at which a part of a scan ends early
+	maxBatchWrites = 25   // items of BatchWriteItem
+)
+
+// ownedItem is an item with the attributes that name the tenant.
+type ownedItem struct {
+	key
+	Tenant  hook.TenantID `dynamodbav:"tenant"`
+	StateSK string        `dynamodbav:"state_sk"` // of counts: the tenant and the endpoint
+}
+
+var errStage = errors.New("the stage has no records")
+
+// FindRecords makes one query per kind of list in the stages stop, walk and finish, and
+// up to 10 requests of 1 MB in the stage scan, all with consistent reads.
+func (s *Store) FindRecords(ctx context.Context, tenant hook.TenantID, stage erasure.Stage, cursor string) (part erasure.Part, err error) {
+	op := fmt.Sprintf("find records of tenant %s in stage %s", tenant, stage)
+	switch stage {
+	case erasure.StageStop:
+		part, err = s.findCallers(ctx, tenant, cursor)
+	case erasure.StageWalk:
+		part, err = s.findListed(ctx, tenant, cursor)
+	case erasure.StageScan:
+		part, err = s.scan(ctx, tenant, cursor)
+	case erasure.StageFinish:
+		part, err = s.findTenantItems(ctx, tenant, cursor, func(sk string) bool { return sk != tenantSort && sk != dataKeySort })
+	case erasure.StageDone:
+		err = errStage
+	}
+	return part, translate(err, op)
+}
+
+// findCallers finds the tenant's keys and endpoints. The cursor is the last endpoint.
+func (s *Store) findCallers(ctx context.Context, tenant hook.TenantID, cursor string) (part erasure.Part, err error) {
+	if cursor == "" {
+		if part.Records, err = s.findKeys(ctx, tenant); err != nil {
+			return erasure.Part{}, err
+		}
+	}
+	rows, next, err := s.keysAfter(ctx, tenantPartition(tenant), endpointPrefix, cursor, foundEndpoints)
+	if err != nil {
+		return erasure.Part{}, err
+	}
+	wanted := make([]key, len(rows))
+	for i, row := range rows {
+		wanted[i] = endpointKey(hook.EndpointID(strings.TrimPrefix(row.SK, endpointPrefix)))
+	}
+	found, err := s.findExisting(ctx, tenant, wanted)
+	part.Records, part.Next = append(part.Records, found...), next
+	return part, err
+}
+
+// findKeys finds the API keys of the tenant, with the item for authentication.
+func (s *Store) findKeys(ctx context.Context, tenant hook.TenantID) (found []erasure.Record, err error) {
+	var items []apiKeyItem
+	if err := s.list(ctx, apiKeysPartition, apiKeyPrefix, &items, "list keys"); err != nil {
+		return nil, err
+	}
+	for _, it := range items {
+		if it.Tenant == tenant {
+			found = append(found, recordOf(apiKeyKey(it.Hash)), recordOf(it.key))
+		}
+	}
+	return found, nil
+}
+
+// findListed finds what the tenant's items name: first the keys and the items of the
+// tenant, and then endpoint by endpoint. The cursor is "t" and the last item of the
+// tenant, or "e" and the last completed endpoint.
+func (s *Store) findListed(ctx context.Context, tenant hook.TenantID, cursor string) (erasure.Part, error) {
+	if last, ok := strings.CutPrefix(cursor, "e"); ok {
+		return s.findEndpoint(ctx, tenant, last)
+	}
+	last := strings.TrimPrefix(cursor, "t")
+	part, err := s.findTenantItems(ctx, tenant, last, ofTenant)
+	if err != nil {
+		return erasure.Part{}, err
+	}
+	if cursor == "" {
+		first, err := s.findCallers(ctx, tenant, "")
+		if err != nil {
+			return erasure.Part{}, err
+		}
+		places, err := s.keysIn(ctx, placesKey(tenant).PK, 0)
+		if err != nil {
+			return erasure.Part{}, err
+		}
+		part.Records = append(part.Records, first.Records...)
+		part.Records = append(part.Records, recordsOf(places)...)
+	}
+	if part.Next = "t" + part.Next; part.Next == "t" {
+		part.Next = "e"
+	}
+	return part, nil
+}
+
+// ofTenant reports whether the item of the tenant's partition is removed before the end:
+// all but the tenant with the mark, the data key, and the list of endpoints.
+func ofTenant(sk string) bool {
+	return sk != tenantSort && sk != dataKeySort && !strings.HasPrefix(sk, endpointPrefix)
+}
+
+// findTenantItems finds the items of the tenant's partition, with the outcomes of replays.
+// The cursor is a sort key.
+func (s *Store) findTenantItems(ctx context.Context, tenant hook.TenantID, cursor string, wanted func(sk string) bool) (part erasure.Part, err error) {
+	items, next, err := s.keysAfter(ctx, tenantPartition(tenant), "", cursor, foundTenant)
+	if err != nil {
+		return erasure.Part{}, err
+	}
+	part.Next = next
+	for _, item := range items {
+		if !wanted(item.SK) {
+			continue
+		}
+		if id, ok := strings.CutPrefix(item.SK, jobPrefix); ok {
+			outcomes, err := s.keysIn(ctx, jobPartition(hook.JobID(id)), 0)
+			if err != nil {
+				return erasure.Part{}, err
+			}
+			part.Records = append(part.Records, recordsOf(outcomes)...)
+		}
+		part.Records = append(part.Records, recordOf(item))
+	}
+	return part, nil
+}
+
+// findEndpoint finds the first items in the partitions of the endpoint after last, and
+// the events of its deliveries. Removed items make place for the next, so the cursor
+// moves only behind an endpoint without further items.
+func (s *Store) findEndpoint(ctx context.Context, tenant hook.TenantID, last string) (erasure.Part, error) {
+	rows, _, err := s.keysAfter(ctx, tenantPartition(tenant), endpointPrefix, last, 1)
+	if err != nil || len(rows) == 0 {
+		return erasure.Part{}, err
+	}
+	id := hook.EndpointID(strings.TrimPrefix(rows[0].SK, endpointPrefix))
+	partitions := []string{endpointPartition(id)}
+	for n := range hook.MaxShards {
+		partitions = append(partitions, deliveryPartition(id, n))
+	}
+	part := erasure.Part{Next: "e" + string(id)}
+	var events []key
+	for _, partition := range partitions {
+		items, err := s.keysIn(ctx, partition, foundItems-len(part.Records))
+		if err != nil {
+			return erasure.Part{}, err
+		}
+		for _, item := range items {
+			if !strings.HasPrefix(item.SK, deliveryPrefix) {
+				continue
+			}
+			ref, err := refOf(item)
+			if err != nil {
+				return erasure.Part{}, err
+			}
+			events = append(events, eventKey(ref.Event))
+		}
+		part.Records = append(part.Records, recordsOf(items)...)
+		if len(part.Records) >= foundItems {
+			part.Next = "e" + last
+			break
+		}
+	}
+	slices.SortFunc(events, compareKeys)
+	found, err := s.findExisting(ctx, tenant, slices.Compact(events))
+	part.Records = append(part.Records, found...)
+	return part, err
+}
+
+func compareKeys(a, b key) int { return strings.Compare(a.PK+" "+a.SK, b.PK+" "+b.SK) }
+
+// findExisting returns the existing items of the tenant. A read costs a fraction of a
+// removal, and an event with many endpoints is found with each endpoint.
+func (s *Store) findExisting(ctx context.Context, tenant hook.TenantID, keys []key) (found []erasure.Record, err error) {
+	items, err := s.batchGetAs(ctx, keys, types.KeysAndAttributes{
+		ConsistentRead: aws.Bool(true), ProjectionExpression: aws.String("pk, sk, tenant"),
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, item := range items {
+		var it ownedItem
+		if err := attributevalue.UnmarshalMap(item, &it); err != nil {
+			return nil, err //nolint:wrapcheck // the caller names the operation
+		}
+		if it.Tenant == tenant {
+			found = append(found, recordOf(it.key))
+		}
+	}
+	return found, nil
+}
+
+// keysIn returns the keys of the items of a partition, at most limit; 0: all.
+func (s *Store) keysIn(ctx context.Context, partition string, limit int) (found []key, err error) {
+	for last := ""; ; {
+		page, next, err := s.keysAfter(ctx, partition, "", last, limit)
+		if err != nil {
+			return nil, err
+		}
+		if found = append(found, page...); next == "" || limit > 0 {
+			return found, nil
+		}
+		last = next
+	}
+}
+
+// keysAfter makes one query for the keys of a partition with the prefix of the sort key, after
+// the sort key prefix+after. limit 0 is a page of 1 MB. next is the after of the next page.
+func (s *Store) keysAfter(ctx context.Context, partition, prefix, after string, limit int) (found []key, next string, err error) {
+	query := &dynamodb.QueryInput{
+		TableName:                 s.table,
+		ConsistentRead:            aws.Bool(true),
+		KeyConditionExpression:    aws.String("pk = :pk"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{":pk": text(partition)},
+		ProjectionExpression:      aws.String(names.PartitionKey + ", " + names.SortKey),
+	}
+	if prefix != "" {
+		*query.KeyConditionExpression += " AND begins_with(sk, :sk)"
+		query.ExpressionAttributeValues[":sk"] = text(prefix)
+	}
+	if limit > 0 {
+		query.Limit = aws.Int32(int32(limit)) //nolint:gosec // a small constant
+	}
+	if after != "" { // a start key without an item is valid
+		query.ExclusiveStartKey = key{partition, prefix + after}.attributes()
+	}
+	out, err := s.db.Query(ctx, query)
+	if err != nil {
+		return nil, "", err //nolint:wrapcheck // the caller translates
+	}
+	if err := attributevalue.UnmarshalListOfMaps(out.Items, &found); err != nil {
+		return nil, "", err //nolint:wrapcheck // the caller translates
+	}
+	if len(out.LastEvaluatedKey) > 0 {
+		next = strings.TrimPrefix(found[len(found)-1].SK, prefix)
+	}
+	return found, next, nil
+}
+
+// scan reads a part of the table. The cursor is the last key read.
+func (s *Store) scan(ctx context.Context, tenant hook.TenantID, cursor string) (part erasure.Part, err error) {
+	in := &dynamodb.ScanInput{
+		TableName:            s.table,
+		ConsistentRead:       aws.Bool(true),
+		ProjectionExpression: aws.String("pk, sk, tenant, state_sk"),
+		// A superset: owns decides.
+		FilterExpression: aws.String("tenant = :tenant OR begins_with(state_sk, :counted) OR contains(pk, :named)"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{
+			":tenant": text(string(tenant)), ":counted": text(string(tenant) + "#"), ":named": text("#" + string(tenant)),
+		},
+	}
+	if cursor != "" {
+		in.ExclusiveStartKey = keyOf(cursor).attributes()
+	}
+	for range scannedPages {
+		out, err := s.db.Scan(ctx, in)
+		if err != nil {
+			return erasure.Part{}, err //nolint:wrapcheck // the caller translates
+		}
+		var items []ownedItem
+		if err := attributevalue.UnmarshalListOfMaps(out.Items, &items); err != nil {
+			return erasure.Part{}, err //nolint:wrapcheck // the caller translates
+		}
+		for _, it := range items {
+			if it.ownedBy(tenant) {
+				part.Records = append(part.Records, recordOf(it.key))
+			}
+		}
+		var last key
+		if err := attributevalue.UnmarshalMap(out.LastEvaluatedKey, &last); err != nil {
+			return erasure.Part{}, err //nolint:wrapcheck // the caller translates
+		}
+		in.ExclusiveStartKey = out.LastEvaluatedKey
+		if part.Next = ""; len(out.LastEvaluatedKey) == 0 {
+			break
+		}
+		if part.Next = recordOf(last).Key; len(part.Records) >= scannedItems {
+			break
+		}
+	}
+	part.Records = withLimits(part.Records)
+	return part, nil
+}
+
+// ownedBy reports whether the stage scan removes the item. Records of changes and jobs of
+// erasure stay, and the items of the stage finish are left.
+func (it ownedItem) ownedBy(tenant hook.TenantID) bool {
+	kind, id, _ := strings.Cut(it.PK, "#")
+	switch kind + "#" {
+	case auditPrefix, erasurePrefix:
+		return false
+	case tenantPrefix:
+		return id == string(tenant) && ofTenant(it.SK)
+	case eventPrefix, endpointPrefix, jobPartPrefix, apiKeyPrefix, apiKeysPartition + "#":
+		counts := strings.HasPrefix(it.SK, statsPrefix) && strings.HasPrefix(it.StateSK, string(tenant)+"#")
+		return it.Tenant == tenant || counts
+	}
+	owner, _, _ := strings.Cut(id, "#") // partitions of a tenant, such as places#T
+	return it.Tenant == tenant || owner == string(tenant)
+}
+
+// withLimits adds the limits of each endpoint with another record: limits do not name
+// their tenant.
+func withLimits(records []erasure.Record) []erasure.Record {
+	for _, r := range records {
+		k := keyOf(r.Key)
+		if id, ok := strings.CutPrefix(k.PK, endpointPrefix); ok {
+			id, _, _ := strings.Cut(id, "#")
+			if limits := recordOf(limitsKey(hook.EndpointID(id))); !slices.Contains(records, limits) {
+				records = append(records, limits)
+			}
+		}
+	}
+	return records
+}
+
+// recordOf is the inverse of keyOf. A partition key contains no space.
+func recordOf(k key) erasure.Record {
+	return erasure.Record{Kind: kindOf(k), Key: k.PK + " " + k.SK}
+}
+
+func recordsOf(keys []key) []erasure.Record {
+	records := make([]erasure.Record, len(keys))
+	for i, k := range keys {
+		records[i] = recordOf(k)
+	}
+	return records
+}
+
+func keyOf(record string) key {
+	pk, sk, _ := strings.Cut(record, " ")
+	return key{pk, sk}
+}
+
+func kindOf(k key) erasure.Kind {
+	switch {
+	case k.PK == apiKeysPartition:
+		return erasure.KindKey
+	case strings.HasPrefix(k.PK, eventPrefix):
+		return erasure.KindEvent
+	case strings.HasPrefix(k.SK, deliveryPrefix):
+		return erasure.KindDelivery
+	case strings.HasPrefix(k.SK, attemptPrefix):
+		return erasure.KindAttempt
+	case strings.HasPrefix(k.PK, endpointPrefix) && k.SK == endpointSort:
+		return erasure.KindEndpoint
+	case strings.HasPrefix(k.PK, tenantPrefix) && strings.HasPrefix(k.SK, jobPrefix):
+		return erasure.KindReplay
+	}
+	return erasure.KindOther
+}
+
+// RemoveRecords makes one request per 25 records, 8 at the same time, and repeats the
+// unprocessed removals of a throttled request.
+func (s *Store) RemoveRecords(ctx context.Context, tenant hook.TenantID, records []erasure.Record) error {
+	unique := make(map[string]struct{}, len(records))
+	var deletes []types.WriteRequest
+	for _, r := range records {
+		if _, ok := unique[r.Key]; !ok { // DynamoDB refuses a repeated key
+			unique[r.Key] = struct{}{}
+			deletes = append(deletes, types.WriteRequest{DeleteRequest: &types.DeleteRequest{Key: keyOf(r.Key).attributes()}})
+		}
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(maxShardQueries)
+	for chunk := range slices.Chunk(deletes, maxBatchWrites) {
+		group.Go(func() error { return s.remove(ctx, chunk) })
+	}
+	return translate(group.Wait(), fmt.Sprintf("remove %d records of tenant %s", len(records), tenant))
+}
+
+func (s *Store) remove(ctx context.Context, deletes []types.WriteRequest) error {
+	return hook.Persist(ctx, s.Wait, maxRounds, func() error { //nolint:wrapcheck // the caller translates
+		out, err := s.db.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{
+			RequestItems: map[string][]types.WriteRequest{*s.table: deletes},
+		})
+		if err != nil {
+			return err //nolint:wrapcheck // the caller translates
+		}
+		if deletes = out.UnprocessedItems[*s.table]; len(deletes) > 0 {
+			return errUnprocessed
+		}
+		return nil
+	})
+}

@@ -1,0 +1,77 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"surehook/internal/admin/erasure"
+	"surehook/internal/hook"
+)
+
+// erasureView is a job that removes everything of a tenant.
+type erasureView struct {
+	ID        hook.ErasureID `json:"id"`
+	Tenant    hook.TenantID  `json:"tenant"`
+	State     string         `json:"state"`
+	Passes    int            `json:"passes"`
+	Removed   removedView    `json:"removed"`
+	By        hook.KeyID     `json:"by"`
+	CreatedAt stamp          `json:"created_at"`
+	UpdatedAt stamp          `json:"updated_at"`
+	EndedAt   stamp          `json:"ended_at,omitzero"`
+	ExpiresAt stamp          `json:"expires_at,omitzero"`
+}
+
+// removedView is the number of removed records of each kind.
+type removedView struct {
+	Keys       int `json:"keys"`
+	Endpoints  int `json:"endpoints"`
+	Events     int `json:"events"`
+	Deliveries int `json:"deliveries"`
+	Attempts   int `json:"attempts"`
+	Replays    int `json:"replays"`
+	Other      int `json:"other"`
+}
+
+// erasureChange names the job in the record of the change.
+type erasureChange struct {
+	Erasure hook.ErasureID `json:"erasure"`
+}
+
+// eraseTenant starts the erasure of the tenant, or returns the erasure under way.
+func (h *replays) eraseTenant(ctx context.Context, c *call) (reply, error) {
+	if err := c.begin(ctx, string(c.tenant), nil); err != nil {
+		return reply{}, err
+	}
+	e, err := h.eraser.Start(ctx, c.tenant, c.principal.Key)
+	if err != nil {
+		return reply{}, fmt.Errorf("erase tenant: %w", err)
+	}
+	c.changed(nil, erasureChange{e.ID})
+	location := "/v1/tenants/" + string(c.tenant) + "/erasures/" + string(e.ID)
+	return reply{status: http.StatusAccepted, body: viewErasure(e)}.with("Location", location), nil
+}
+
+func (h *replays) getErasure(ctx context.Context, c *call) (reply, error) {
+	id, err := hook.ParseErasureID(c.r.PathValue("erasure"))
+	if err != nil {
+		return reply{}, fmt.Errorf("read path: %w", err)
+	}
+	e, err := h.eraser.Erasure(ctx, c.tenant, id)
+	if err != nil {
+		return reply{}, fmt.Errorf("get erasure: %w", err)
+	}
+	return ok(viewErasure(e)), nil
+}
+
+func viewErasure(e erasure.Erasure) erasureView {
+	v := erasureView{
+		ID: e.ID, Tenant: e.Tenant, State: e.State(), Passes: e.Passes, Removed: removedView(e.Removed), By: e.By,
+		CreatedAt: stamp(e.CreatedAt), UpdatedAt: stamp(e.UpdatedAt), EndedAt: stamp(e.EndedAt),
+	}
+	if !e.EndedAt.IsZero() {
+		v.ExpiresAt = stamp(e.ExpiresAt)
+	}
+	return v
+}

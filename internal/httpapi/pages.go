@@ -1,0 +1,143 @@
+package httpapi
+
+import (
+	"bytes"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"path"
+	"strings"
+
+	"surehook/web"
+)
+
+// Portal is the appearance of the tenants' portal, and its place. The zero Portal has
+// Surehook's appearance, and no other page may embed the portal.
+type Portal struct {
+	Name      string   // shown in place of "Webhooks"
+	Accent    string   // a color such as "#3b5bdb"
+	Embedders []string // origins whose pages may show the portal in a frame, such as "https://app.example.com"
+}
+
+// Headers of the pages.
+const (
+	// pagePolicy permits scripts, styles, fonts and requests of this host only. The rest of
+	// the policy, frame-ancestors, differs by page.
+	pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
+		"font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors "
+	assetsCaching = "public, max-age=31536000, immutable" // the name of a file has a hash of its content
+	pageCaching   = "no-cache"                            // a deployment names other files
+)
+
+const assetsPath = "/web/"
+
+// pages serves the console and the portal: one page that reads the API from the browser,
+// and the files of the page. All are public and hold no data.
+type pages struct {
+	files  fs.FS
+	html   []byte // nil in a build without the page
+	portal Portal
+	next   http.Handler
+}
+
+// built returns the folder of the page in this build.
+func built() fs.FS {
+	files, err := fs.Sub(web.Files, "dist")
+	if err != nil { // only for an invalid name
+		return web.Files
+	}
+	return files
+}
+
+// withPages returns a handler of the pages, with next for all other paths. files is the
+// folder of the built page.
+func withPages(next http.Handler, files fs.FS, portal Portal) http.Handler {
+	p := &pages{files: files, portal: portal, next: next}
+	if page, err := template.ParseFS(files, "index.html"); err == nil {
+		var html bytes.Buffer
+		if page.Execute(&html, portal) == nil {
+			p.html = html.Bytes()
+		}
+	}
+	return p
+}
+
+// ServeHTTP serves a page or a file. The page itself reads the rest of the path.
+func (p *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	file, isAsset := strings.CutPrefix(r.URL.Path, assetsPath)
+	switch {
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		p.next.ServeHTTP(w, r)
+	case isAsset:
+		p.serveAsset(w, r, file)
+	case within("/console", r.URL.Path):
+		p.servePage(w, "'none'")
+	case within("/portal", r.URL.Path):
+		p.servePage(w, p.embedders())
+	default:
+		p.next.ServeHTTP(w, r)
+	}
+}
+
+func within(base, path string) bool { return path == base || strings.HasPrefix(path, base+"/") }
+
+func (p *pages) embedders() string {
+	if len(p.portal.Embedders) == 0 {
+		return "'none'"
+	}
+	return strings.Join(p.portal.Embedders, " ")
+}
+
+func (p *pages) servePage(w http.ResponseWriter, ancestors string) {
+	answer := reply{status: http.StatusOK, raw: p.html}
+	if p.html == nil {
+		answer = reply{status: http.StatusNotFound, raw: []byte("This build has no console and no portal: run make web, then build or start Surehook again.\n")}
+		answer = answer.with("Content-Type", "text/plain; charset=utf-8")
+	} else {
+		answer = answer.with("Content-Type", "text/html; charset=utf-8")
+	}
+	answer = answer.with("Cache-Control", pageCaching).with("Content-Security-Policy", pagePolicy+ancestors).with("Referrer-Policy", "no-referrer")
+	answer.write(w)
+}
+
+// serveAsset serves a file of the page in the smallest form that the browser reads.
+func (p *pages) serveAsset(w http.ResponseWriter, r *http.Request, name string) {
+	mediaType := mediaTypeOf(name)
+	if mediaType == "" || !fs.ValidPath(name) {
+		p.next.ServeHTTP(w, r)
+		return
+	}
+	answer := reply{status: http.StatusOK}.with("Content-Type", mediaType).with("Cache-Control", assetsCaching).with("Vary", "Accept-Encoding")
+	accepted := r.Header.Get("Accept-Encoding")
+	for _, form := range []struct{ encoding, suffix string }{{"br", ".br"}, {"gzip", ".gz"}, {"", ""}} {
+		if !strings.Contains(accepted, form.encoding) {
+			continue
+		}
+		raw, err := fs.ReadFile(p.files, name+form.suffix)
+		if err != nil {
+			continue
+		}
+		if form.encoding != "" {
+			answer = answer.with("Content-Encoding", form.encoding)
+		}
+		answer.raw = raw
+		answer.write(w)
+		return
+	}
+	p.next.ServeHTTP(w, r)
+}
+
+// mediaTypeOf returns the type of a served file; "" for all other files.
+func mediaTypeOf(name string) string {
+	switch path.Ext(name) {
+	case ".js":
+		return "text/javascript; charset=utf-8"
+	case ".css":
+		return "text/css; charset=utf-8"
+	case ".svg":
+		return "image/svg+xml"
+	case ".woff2":
+		return "font/woff2"
+	}
+	return ""
+}

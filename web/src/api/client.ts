@@ -1,0 +1,40 @@
+import createClient from 'openapi-fetch'
+import { session } from '../session'
+import type { components, paths } from './schema'
+
+export type Schemas = components['schemas']
+export type Problem = Schemas['Problem']
+
+/** A refusal or failure of the API, or of the way to it (status 0). */
+export class ApiError extends Error {
+  readonly status: number
+  readonly code: string
+  readonly fields: Record<string, string>
+
+  constructor(status: number, problem: Partial<Problem>) {
+    super(problem.detail ?? (problem as { message?: string }).message ?? '')
+    this.status = status
+    this.code = problem.code ?? (status === 0 ? 'offline' : status === 429 ? 'throttled' : 'internal')
+    this.fields = {}
+    for (const e of problem.errors ?? []) this.fields[e.field] ??= e.message
+  }
+}
+
+type Answer<T> = { data?: T; error?: unknown; response: Response }
+
+/** Returns the data of an answer; throws ApiError otherwise. */
+export async function ask<T>(answer: Promise<Answer<T>>): Promise<T> {
+  let got: Answer<T>
+  try {
+    got = await answer
+  } catch {
+    throw new ApiError(0, {})
+  }
+  if (!got.response.ok) throw new ApiError(got.response.status, (got.error ?? {}) as Partial<Problem>)
+  return got.data as T
+}
+
+/** The client of the API with the session's key. */
+export function api() {
+  return createClient<paths>({ baseUrl: location.origin, headers: { authorization: `Bearer ${session()?.key ?? ''}` }, credentials: 'omit' })
+}

@@ -1,0 +1,54 @@
+// Numbers, times and durations in the browser's language.
+
+const locale = navigator.language
+const whole = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 })
+const short = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 })
+const share = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 })
+const exactTime = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'long' })
+const clock = new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit' })
+const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' })
+
+export const count = (n: number) => whole.format(n)
+export const compact = (n: number) => (n < 10_000 ? whole.format(n) : short.format(n))
+export const percent = (n: number | undefined) => (n === undefined ? '–' : share.format(n))
+export const exact = (at: string) => exactTime.format(new Date(at))
+export const moment = (at: string) => clock.format(new Date(at))
+
+const units: [Intl.RelativeTimeFormatUnit, number][] = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+]
+
+/** "3 min. ago" or "in 2 hr." */
+export function ago(at: string, now: number): string {
+  const seconds = (new Date(at).getTime() - now) / 1000
+  for (const [unit, length] of units) {
+    if (Math.abs(seconds) >= length) return relative.format(Math.trunc(seconds / length), unit)
+  }
+  return relative.format(Math.trunc(seconds), 'second')
+}
+
+const inUnit = (value: number, unit: string, digits: number) =>
+  new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: digits }).format(value)
+
+export function milliseconds(ms: number): string {
+  if (ms < 1000) return inUnit(ms, 'millisecond', 0)
+  if (ms < 60_000) return inUnit(ms / 1000, 'second', ms < 10_000 ? 2 : 1)
+  if (ms < 3_600_000) return inUnit(ms / 60_000, 'minute', 1)
+  return inUnit(ms / 3_600_000, 'hour', 1)
+}
+
+const goUnits: Record<string, number> = { ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
+
+/** A duration of the API for people. */
+export const duration = (text: string) => milliseconds(goDuration(text))
+
+/** The milliseconds of a duration of the API, such as "1h30m". */
+export function goDuration(text: string): number {
+  let ms = 0
+  for (const [, n, unit] of text.matchAll(/([0-9.]+)(ns|us|µs|ms|s|m|h)/g)) ms += Number(n) * (goUnits[unit ?? ''] ?? 0)
+  return ms
+}
+
+export const bytes = (n: number) => (n < 1024 ? inUnit(n, 'byte', 0) : inUnit(n / 1024, 'kilobyte', 1))

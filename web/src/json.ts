@@ -1,0 +1,38 @@
+// Reads JSON as text. JSON.parse would change large numbers.
+
+export type Token = { kind: 'key' | 'string' | 'literal' | 'plain'; text: string }
+
+const lexer = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g
+
+/** Formats a JSON text with an indent of two, without a change of any token. */
+export function pretty(json: string): Token[] {
+  const found: Token[] = []
+  const push = (kind: Token['kind'], text: string) => found.push({ kind, text })
+  const tokens = json.match(lexer) ?? []
+  let depth = 0
+  const line = () => `\n${'  '.repeat(depth)}`
+  tokens.forEach((token, i) => {
+    const next = tokens[i + 1]
+    if (token === '{' || token === '[') {
+      depth++
+      push('plain', next === '}' || next === ']' ? token : token + line())
+    } else if (token === '}' || token === ']') {
+      depth--
+      push('plain', tokens[i - 1] === '{' || tokens[i - 1] === '[' ? token : line() + token)
+    } else if (token === ',') push('plain', token + line())
+    else if (token === ':') push('plain', ': ')
+    else if (token.startsWith('"')) push(next === ':' ? 'key' : 'string', token)
+    else push('literal', token)
+  })
+  return found
+}
+
+/**
+ * Returns the payload of an event, byte for byte. The payload is the last field of the
+ * answer, and no text before it can hold an unescaped quote.
+ */
+export function payloadOf(answer: string): string {
+  const name = '"payload":'
+  const at = answer.indexOf(name)
+  return at < 0 ? '' : answer.slice(at + name.length, answer.lastIndexOf('}'))
+}

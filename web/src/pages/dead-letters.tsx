@@ -1,0 +1,100 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api, ask, type Schemas } from '../api/client'
+import { useTenant } from '../api/reads'
+import { text } from '../text'
+import { Button, Select } from '../ui/controls'
+import { EndpointName } from '../ui/delivery'
+import { Badge, Card, Page } from '../ui/page'
+import { Data, Empty } from '../ui/states'
+import { Time } from '../ui/time'
+import { ReplayDialog, type Selection } from './replay-dialog'
+
+const t = text.dead
+
+export function DeadLetters() {
+  const tenant = useTenant()
+  const { period = '336h' } = useSearch({ from: '/t/$tenant/dead-letters' })
+  const navigate = useNavigate()
+  const [selection, setSelection] = useState<Selection | null>(null)
+  const analysis = useQuery({
+    queryKey: [tenant, 'dead', period],
+    queryFn: () => ask(api().GET('/v1/tenants/{tenant}/dead-letters/analysis', { params: { path: { tenant }, query: { period } } })),
+  })
+  return (
+    <Page
+      title={t.title}
+      lead={t.lead}
+      actions={
+        <>
+          <span className="soft">{t.window}</span>
+          <Select
+            label={t.window}
+            value={period}
+            options={Object.entries(t.periods).map(([value, label]) => ({ value, label }))}
+            onChange={(next) => void navigate({ to: '.', search: { period: next }, replace: true })}
+          />
+          {analysis.data && analysis.data.total > 0 && <Button onClick={() => setSelection({})}>{t.replayAll}</Button>}
+        </>
+      }
+    >
+      <ReplayDialog tenant={tenant} selection={selection} close={() => setSelection(null)} />
+      <Data of={analysis}>
+        {(a) =>
+          a.groups.length === 0 ? (
+            <Card>
+              <Empty title={t.empty}>
+                <p>{t.emptyText}</p>
+              </Empty>
+            </Card>
+          ) : (
+            <>
+              {!a.complete && <p className="notice warn">{t.incomplete}</p>}
+              {a.groups.map((g) => (
+                <Group key={`${g.endpoint_id} ${g.class} ${g.status}`} tenant={tenant} of={g} replay={() => setSelection({ endpoint: g.endpoint_id, group: true })} />
+              ))}
+            </>
+          )
+        }
+      </Data>
+    </Page>
+  )
+}
+
+function Group({ tenant, of: g, replay }: { tenant: string; of: Schemas['DeadLetterGroup']; replay: () => void }) {
+  const status = g.status ? (`${Math.floor(g.status / 100)}xx` as '4xx') : 'none'
+  return (
+    <Card
+      title={
+        <span className="row">
+          <Badge tone="bad">{t.letters(g.count)}</Badge>
+          {t.patterns[g.pattern] ?? g.pattern}
+          {g.status && <code>{g.status}</code>}
+        </span>
+      }
+      aside={
+        <span className="row">
+          <Link className="button tiny" to="/t/$tenant/deliveries" params={{ tenant }} search={{ state: 'dead', endpoint: g.endpoint_id, status_class: status }}>
+            {t.list}
+          </Link>
+          <Button tiny onClick={replay}>
+            {t.replay}
+          </Button>
+        </span>
+      }
+      pad
+    >
+      <div className="stack tight">
+        <p>
+          <EndpointName tenant={tenant} id={g.endpoint_id} />{' '}
+          <span className="soft">
+            {t.attempts(g.mean_attempts)}, {t.between} <Time at={g.first_at} /> – <Time at={g.last_at} />
+          </span>
+        </p>
+        <p>{g.suggestion}</p>
+        {g.error && <p className="soft small break mono">{g.error}</p>}
+      </div>
+    </Card>
+  )
+}

@@ -1,0 +1,75 @@
+import { useQuery } from '@tanstack/react-query'
+import { useSearch } from '@tanstack/react-router'
+import { api, ask } from '../api/client'
+import { nameOf, useEndpoints, useTenant } from '../api/reads'
+import { text } from '../text'
+import { DeliveryTable } from '../ui/delivery'
+import { ClearFilters, SelectFilter, TextFilter, TimeFilter } from '../ui/filters'
+import { Card, Page } from '../ui/page'
+import { Pager } from '../ui/pager'
+import { Data, Empty } from '../ui/states'
+
+const t = text.deliveries
+
+export const deliveryFilters = ['state', 'endpoint', 'event_type', 'status_class', 'idempotency_key', 'since', 'until'] as const
+type Search = { [K in (typeof deliveryFilters)[number] | 'cursor']?: string }
+const states = ['retrying', 'parked', 'delivered', 'dead', 'discarded', 'cancelled'] as const
+type State = (typeof states)[number]
+
+export function Deliveries() {
+  const tenant = useTenant()
+  return (
+    <Page title={t.title} lead={t.lead}>
+      <DeliveryList tenant={tenant} />
+    </Page>
+  )
+}
+
+/** The deliveries of the tenant, or of one endpoint, with the filters of the URL. */
+export function DeliveryList({ tenant, endpoint }: { tenant: string; endpoint?: string }) {
+  const search: Search = useSearch({ strict: false })
+  const endpoints = useEndpoints(tenant)
+  const query = {
+    state: search.state as State | undefined,
+    endpoint: endpoint ?? search.endpoint,
+    event_type: search.event_type,
+    status_class: search.status_class as '2xx' | undefined,
+    idempotency_key: search.idempotency_key,
+    since: search.since,
+    until: search.until,
+    cursor: search.cursor,
+  }
+  const list = useQuery({
+    queryKey: [tenant, 'deliveries', query],
+    queryFn: () => ask(api().GET('/v1/tenants/{tenant}/deliveries', { params: { path: { tenant }, query } })),
+  })
+  return (
+    <>
+      <div className="filters" role="search">
+        <SelectFilter name="state" label={t.state} value={search.state} options={states.map((s) => ({ value: s, label: text.states[s] ?? s }))} />
+        {!endpoint && (
+          <SelectFilter name="endpoint" label={t.endpoint} value={search.endpoint} options={(endpoints.data?.data ?? []).map((e) => ({ value: e.id, label: nameOf(e) }))} />
+        )}
+        <SelectFilter name="status_class" label={t.status} value={search.status_class} options={Object.entries(t.statuses).map(([value, label]) => ({ value, label }))} />
+        <TextFilter name="event_type" label={t.event} value={search.event_type} placeholder="order.paid" />
+        <TextFilter name="idempotency_key" label={t.key} value={search.idempotency_key} />
+        <TimeFilter name="since" label={t.since} value={search.since} />
+        <TimeFilter name="until" label={t.until} value={search.until} />
+        <ClearFilters names={deliveryFilters} search={search} />
+      </div>
+      <Card foot={list.data && (search.cursor || list.data.next_cursor) && <Pager cursor={search.cursor} next={list.data.next_cursor} />}>
+        <Data of={list}>
+          {({ data }) =>
+            data.length === 0 ? (
+              <Empty title={t.empty}>
+                <p>{t.emptyText}</p>
+              </Empty>
+            ) : (
+              <DeliveryTable tenant={tenant} deliveries={data} endpoint={!endpoint} />
+            )
+          }
+        </Data>
+      </Card>
+    </>
+  )
+}

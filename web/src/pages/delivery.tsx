@@ -1,0 +1,221 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { ChevronDown, ChevronRight } from 'lucide-react'
+import { type ReactNode, useState } from 'react'
+import { api, ask, type Schemas } from '../api/client'
+import type { Delivery } from '../api/reads'
+import { duration, moment } from '../format'
+import { text } from '../text'
+import { Button, Id } from '../ui/controls'
+import { EndpointName, outcome, StateBadge, toneOf } from '../ui/delivery'
+import { Confirm } from '../ui/dialog'
+import type { Tone } from '../ui/page'
+import { deliveryPath } from '../ui/paths'
+import { Data } from '../ui/states'
+import { Time } from '../ui/time'
+import { tell } from '../ui/toast'
+
+const t = text.event
+const waiting = ['queued', 'retrying', 'parked']
+
+type CardProps = { tenant: string; delivery: Delivery; open: boolean; onOpen: () => void }
+
+/** One delivery of an event: its state, what can be done about it, and the timeline. */
+export function DeliveryCard({ tenant, delivery: d, open, onOpen }: CardProps) {
+  return (
+    <section className="card" aria-label={d.id}>
+      <header>
+        <span className="row">
+          <Button look="quiet" className="icon tiny" aria-expanded={open} aria-label={t.show} onClick={onOpen}>
+            {open ? <ChevronDown size={14} /> : <ChevronRight size={14} />}
+          </Button>
+          <EndpointName tenant={tenant} id={d.endpoint_id} />
+          {d.generation > 1 && <span className="soft small">{t.generation(d.generation)}</span>}
+          <StateBadge state={d.state} />
+        </span>
+        <DeliveryActions tenant={tenant} delivery={d} />
+      </header>
+      {open && (
+        <div className="body">
+          <Timeline tenant={tenant} delivery={d} />
+        </div>
+      )}
+    </section>
+  )
+}
+
+export function DeliveryActions({ tenant, delivery: d }: { tenant: string; delivery: Delivery }) {
+  const cache = useQueryClient()
+  const params = { path: { tenant, delivery: d.id } }
+  const act = (done: string, run: () => Promise<unknown>) => async () => {
+    await run()
+    tell(done)
+    await cache.invalidateQueries({ queryKey: [tenant] })
+  }
+  const unsettled = waiting.includes(d.state)
+  const c = text.deliveries
+  return (
+    <span className="row">
+      {unsettled && (
+        <Confirm
+          trigger={<Button tiny>{c.cancel}</Button>}
+          title={c.cancelTitle}
+          action={c.cancel}
+          danger
+          run={act(c.cancelled, () => ask(api().POST('/v1/tenants/{tenant}/deliveries/{delivery}/cancel', { params, body: {} })))}
+        >
+          {c.cancelText}
+        </Confirm>
+      )}
+      {d.state === 'dead' && !d.replayed_as && (
+        <Confirm
+          trigger={<Button tiny>{c.discard}</Button>}
+          title={c.discardTitle}
+          action={c.discard}
+          danger
+          run={act(c.discarded, () => ask(api().POST('/v1/tenants/{tenant}/deliveries/{delivery}/discard', { params, body: { note: c.whyDefault } })))}
+        >
+          {c.discardText}
+        </Confirm>
+      )}
+      {!d.replayed_as && (
+        <Confirm
+          trigger={<Button tiny>{c.replay}</Button>}
+          title={c.replayTitle}
+          action={c.replay}
+          run={act(c.replayed, () => ask(api().POST('/v1/tenants/{tenant}/deliveries/{delivery}/replay', { params, body: { force: unsettled } })))}
+        >
+          {unsettled ? c.force : c.replayText}
+        </Confirm>
+      )}
+    </span>
+  )
+}
+
+function Timeline({ tenant, delivery }: { tenant: string; delivery: Delivery }) {
+  const read = useQuery({
+    queryKey: [tenant, 'delivery', delivery.id, delivery.updated_at],
+    queryFn: () => ask(api().GET('/v1/tenants/{tenant}/deliveries/{delivery}', { params: { path: { tenant, delivery: delivery.id } } })),
+  })
+  return (
+    <Data of={read}>
+      {(d) => (
+        <div className="stack">
+          <ol className="timeline">
+            <Item tone="calm" at={d.created_at} title={t.acceptedItem} />
+            {d.history.map((a) => (
+              <AttemptItem key={a.number} of={a} />
+            ))}
+            <Now tenant={tenant} of={d} />
+            {d.planned_at.map((at, i) => (
+              <Item key={at} tone="calm" planned at={at} title={t.planned} note={i === 0 ? t.nextNote : t.plannedIf} />
+            ))}
+          </ol>
+          <div className="soft small">
+            <Id value={d.id} />
+          </div>
+        </div>
+      )}
+    </Data>
+  )
+}
+
+type ItemProps = { tone: Tone; at?: string; title: ReactNode; note?: ReactNode; planned?: boolean; children?: ReactNode }
+
+function Item({ tone, at, title, note, planned, children }: ItemProps) {
+  return (
+    <li className={`${tone} ${planned ? 'planned' : ''}`}>
+      <div className="line">
+        <h3>{title}</h3>
+        {note && <span className="soft">{note}</span>}
+        {at && (
+          <span className="soft small">
+            {moment(at)} (<Time at={at} />)
+          </span>
+        )}
+      </div>
+      {children}
+    </li>
+  )
+}
+
+function AttemptItem({ of: a }: { of: Schemas['Attempt'] }) {
+  const ok = a.class === 'delivered'
+  const trigger = t.triggers[a.trigger]
+  return (
+    <Item
+      tone={ok ? 'good' : 'bad'}
+      at={a.started_at}
+      title={`${t.attempt(a.number)}: ${outcome(a)}`}
+      note={
+        <>
+          {trigger && `${trigger}, `}
+          {duration(a.duration)}
+        </>
+      }
+    >
+      {a.error && <p className="break">{a.error}</p>}
+      {a.url && (
+        <p className="soft small break">
+          {t.redirected} <code>{a.url}</code>
+        </p>
+      )}
+      {a.body && <Answer body={a.body} />}
+    </Item>
+  )
+}
+
+function Answer({ body }: { body: string }) {
+  const [all, setAll] = useState(false)
+  const long = body.length > 300
+  return (
+    <>
+      <pre className="code wrap" tabIndex={0} aria-label={t.answer}>
+        {long && !all ? `${body.slice(0, 300)}…` : body}
+      </pre>
+      {long && !all && (
+        <div>
+          <Button tiny onClick={() => setAll(true)}>
+            {t.answer}
+          </Button>
+        </div>
+      )}
+    </>
+  )
+}
+
+/** Where the delivery stands now, and why. */
+function Now({ tenant, of: d }: { tenant: string; of: Schemas['DeliveryDetail'] }) {
+  const settled = d.state === 'delivered' && !d.replayed_as
+  return (
+    <>
+      {!settled && d.state !== 'queued' && d.state !== 'retrying' && (
+        <Item tone={toneOf(d.state)} at={d.updated_at} title={text.states[d.state]} note={d.reason && text.reasons[d.reason]}>
+          {(d.note || d.by) && (
+            <p className="soft">
+              {d.note} {d.by && !d.replayed_as && <>({t.by} <code>{d.by}</code>)</>}
+            </p>
+          )}
+        </Item>
+      )}
+      {d.state === 'retrying' && d.reason && <Item tone="wait" at={d.next_attempt_at} title={text.states.retrying} note={text.reasons[d.reason]} />}
+      {d.replayed_as && (
+        <Item
+          tone="calm"
+          at={d.replayed_at}
+          title={t.replayedBy}
+          note={
+            <>
+              {d.by && (
+                <>
+                  {t.by} <code>{d.by}</code>{' '}
+                </>
+              )}
+              <Link to={deliveryPath(tenant, d.replayed_as)}>{t.openNext}</Link>
+            </>
+          }
+        />
+      )}
+    </>
+  )
+}

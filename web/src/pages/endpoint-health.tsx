@@ -1,0 +1,168 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api, ask, type Schemas } from '../api/client'
+import { compact, count, duration, percent } from '../format'
+import { text } from '../text'
+import { Button, Select } from '../ui/controls'
+import { Confirm } from '../ui/dialog'
+import { Card, Facts, Stat } from '../ui/page'
+import { Data, Empty } from '../ui/states'
+import { Time } from '../ui/time'
+import { tell } from '../ui/toast'
+
+const t = text.endpoint
+
+type Health = Schemas['EndpointHealth']
+type Window = '1h' | '24h'
+
+export function EndpointHealth({ tenant, of: e }: { tenant: string; of: Schemas['EndpointStatus'] }) {
+  const [window, setWindow] = useState<Window>('24h')
+  const health = useQuery({
+    queryKey: [tenant, 'health', e.id],
+    queryFn: () => ask(api().GET('/v1/tenants/{tenant}/endpoints/{endpoint}/health', { params: { path: { tenant, endpoint: e.id } } })),
+  })
+  return (
+    <Data of={health}>
+      {(h) => {
+        const w = h.windows[window]
+        return (
+          <>
+            {(h.slow || h.warned > 0) && (
+              <p className="notice warn">
+                {h.warned > 0 ? t.warned(h.warned) : t.slowText}
+              </p>
+            )}
+            <div className="row">
+              <Select
+                label={t.window}
+                value={window}
+                options={Object.entries(t.windows).map(([value, label]) => ({ value: value as Window, label }))}
+                onChange={setWindow}
+              />
+            </div>
+            <Figures tenant={tenant} id={e.id} health={h} window={w} />
+            {!h.complete && <p className="soft small">{t.lower}</p>}
+            <div className="split">
+              <Attempts of={w} />
+              <Circuit tenant={tenant} health={h} />
+            </div>
+          </>
+        )
+      }}
+    </Data>
+  )
+}
+
+function Figures({ tenant, id, health: h, window: w }: { tenant: string; id: string; health: Health; window: Schemas['HealthWindow'] }) {
+  const rate = w.success_rate
+  const tone = rate === undefined ? undefined : rate > 0.95 ? 'good' : rate > 0.5 ? 'warn' : 'bad'
+  const listed = (state: string, n: number) => (
+    <Link to="/t/$tenant/deliveries" params={{ tenant }} search={{ endpoint: id, state }}>
+      {compact(n)}
+    </Link>
+  )
+  return (
+    <div className="stats">
+      <Stat name={t.success} value={percent(rate)} note={t.ofAttempts(w.attempts)} tone={tone} />
+      <Stat name={t.p50} value={w.latency ? duration(w.latency.p50) : '–'} note={t.latency} />
+      <Stat name={t.p95} value={w.latency ? duration(w.latency.p95) : '–'} note={t.latency} />
+      <Stat name={t.p99} value={w.latency ? duration(w.latency.p99) : '–'} note={t.latency} />
+      <Stat name={t.delivered} value={listed('delivered', w.delivered)} note={w.mean_delivery_time && `${duration(w.mean_delivery_time)} ${t.mean}`} />
+      <Stat name={t.retrying} value={listed('retrying', h.deliveries.retrying)} tone={h.deliveries.retrying ? 'warn' : undefined} />
+      <Stat name={t.parked} value={listed('parked', h.deliveries.parked)} tone={h.deliveries.parked ? 'wait' : undefined} />
+      <Stat name={t.dead} value={listed('dead', h.deliveries.dead)} tone={h.deliveries.dead ? 'bad' : undefined} />
+    </div>
+  )
+}
+
+function Attempts({ of: w }: { of: Schemas['HealthWindow'] }) {
+  if (w.attempts === 0) {
+    return (
+      <Card>
+        <Empty title={t.noAttempts}>
+          <p>{t.noAttemptsText}</p>
+        </Empty>
+      </Card>
+    )
+  }
+  const outcomes = Object.entries(w.attempts_by_outcome).sort(([, a], [, b]) => b - a)
+  return (
+    <div className="stack">
+      <Card title={t.outcomes} pad>
+        <Bars of={outcomes.map(([name, n]) => ({ label: text.classes[name] ?? name, n, good: name === 'delivered' }))} total={w.attempts} />
+      </Card>
+      <Card title={t.numbers} pad>
+        <Bars of={w.attempts_by_number.map((n, i) => ({ label: text.event.attempt(i + 1), n, good: false }))} total={w.attempts} />
+      </Card>
+    </div>
+  )
+}
+
+function Bars({ of, total }: { of: { label: string; n: number; good: boolean }[]; total: number }) {
+  return (
+    <ul className="bars">
+      {of.map((b) => (
+        <li key={b.label} className={b.good ? 'good' : ''}>
+          <span>{b.label}</span>
+          <meter min={0} max={total} value={b.n} aria-label={b.label} />
+          <span className="number">{count(b.n)}</span>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function Circuit({ tenant, health: h }: { tenant: string; health: Health }) {
+  const cache = useQueryClient()
+  const c = h.circuit_state
+  const closed = c.state === 'closed'
+  return (
+    <div className="stack">
+      <Card
+        title={`${t.circuit}: ${(t.circuits[c.state] ?? c.state).toLowerCase()}`}
+        pad
+        aside={
+          !closed && (
+            <Confirm
+              trigger={<Button tiny>{t.reset}</Button>}
+              title={t.resetTitle}
+              action={t.reset}
+              run={async () => {
+                await ask(
+                  api().POST('/v1/tenants/{tenant}/endpoints/{endpoint}/circuit/reset', { params: { path: { tenant, endpoint: h.endpoint_id } } }),
+                )
+                tell(t.resetDone)
+                await cache.invalidateQueries({ queryKey: [tenant] })
+              }}
+            >
+              {t.resetText}
+            </Confirm>
+          )
+        }
+      >
+        <div className="stack tight">
+          <p className="soft">{t.circuitTexts[c.state]}</p>
+          <Facts
+            of={[
+              [t.opened, c.opened_at && <Time at={c.opened_at} />],
+              [t.probe, c.next_probe_at && <Time at={c.next_probe_at} />],
+              [t.cooldown, c.cooldown],
+              [t.failures, closed && c.failures > 0 ? count(c.failures) : undefined],
+              [t.throttledUntil, c.throttled_until && <Time at={c.throttled_until} />],
+            ]}
+          />
+        </div>
+      </Card>
+      <Card title={t.limits} pad>
+        <Facts
+          of={[
+            [t.rate, h.limits.rate_per_second ? `${t.perSecond(h.limits.rate_per_second)}${h.limits.rate_waiting ? `, ${count(h.limits.rate_waiting)} ${t.waiting}` : ''}` : t.unlimited],
+            [t.inFlight, h.limits.max_in_flight ? `${count(h.limits.in_flight ?? 0)} / ${count(h.limits.max_in_flight)}` : t.unlimited],
+            [t.timeout, h.timeout],
+          ]}
+        />
+      </Card>
+    </div>
+  )
+}

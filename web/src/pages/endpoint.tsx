@@ -1,0 +1,164 @@
+import { Tabs } from '@base-ui/react/tabs'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api, ask, type Schemas } from '../api/client'
+import { nameOf, useTenant } from '../api/reads'
+import { isPortal } from '../session'
+import { text } from '../text'
+import { Button, Id } from '../ui/controls'
+import { Confirm } from '../ui/dialog'
+import { CircuitBadge, EndpointStatus } from '../ui/endpoint'
+import { Page } from '../ui/page'
+import { SecretDialog } from '../ui/secret'
+import { Data } from '../ui/states'
+import { tell, tellFailure } from '../ui/toast'
+import { ChangeList } from './changes'
+import { DeliveryList } from './deliveries'
+import { EndpointHealth } from './endpoint-health'
+import { EndpointHistory } from './endpoint-history'
+import { EndpointSettings } from './endpoint-form'
+
+const t = text.endpoint
+
+type Status = Schemas['EndpointStatus']
+
+export function EndpointPage() {
+  const tenant = useTenant()
+  const { endpoint: id } = useParams({ from: '/t/$tenant/endpoints/$endpoint' })
+  const { tab } = useSearch({ from: '/t/$tenant/endpoints/$endpoint' })
+  const navigate = useNavigate()
+  const read = useQuery({
+    queryKey: [tenant, 'endpoint', id],
+    queryFn: () => ask(api().GET('/v1/tenants/{tenant}/endpoints/{endpoint}', { params: { path: { tenant, endpoint: id } } })),
+  })
+  const e = read.data
+  return (
+    <Page
+      title={e ? nameOf(e) : text.endpoints.name}
+      heading={
+        <span className="row">
+          {e ? nameOf(e) : text.endpoints.name}
+          {e && <EndpointStatus of={e} />}
+          {e && <CircuitBadge state={e.circuit_state.state} />}
+        </span>
+      }
+      lead={e && <span className="break">{e.url}</span>}
+      crumbs={[
+        <Link to="/t/$tenant/endpoints" params={{ tenant }}>
+          {text.endpoints.title}
+        </Link>,
+        <Id value={id} />,
+      ]}
+      actions={e && <Actions tenant={tenant} of={e} />}
+    >
+      <Data of={read}>
+        {(endpoint) => (
+          <Tabs.Root
+            value={tab ?? 'health'}
+            onValueChange={(next: string) => void navigate({ to: '.', search: { tab: next === 'health' ? undefined : next }, replace: true })}
+            className="stack"
+          >
+            <Tabs.List className="tabs-list">
+              {Object.entries(t.tabs)
+                .filter(([name]) => !isPortal || name !== 'changes')
+                .map(([name, label]) => (
+                  <Tabs.Tab key={name} value={name} className="tab">
+                    {label}
+                  </Tabs.Tab>
+                ))}
+            </Tabs.List>
+            <Tabs.Panel value="health" className="stack">
+              <EndpointHealth tenant={tenant} of={endpoint} />
+            </Tabs.Panel>
+            <Tabs.Panel value="deliveries" className="stack">
+              <DeliveryList tenant={tenant} endpoint={endpoint.id} />
+            </Tabs.Panel>
+            <Tabs.Panel value="settings" className="stack">
+              <EndpointSettings key={endpoint.version} tenant={tenant} of={endpoint} />
+            </Tabs.Panel>
+            <Tabs.Panel value="history" className="stack">
+              <EndpointHistory tenant={tenant} endpoint={endpoint.id} />
+            </Tabs.Panel>
+            <Tabs.Panel value="changes" className="stack">
+              <ChangeList tenant={tenant} target={endpoint.id} />
+            </Tabs.Panel>
+          </Tabs.Root>
+        )}
+      </Data>
+    </Page>
+  )
+}
+
+function Actions({ tenant, of: e }: { tenant: string; of: Status }) {
+  const cache = useQueryClient()
+  const navigate = useNavigate()
+  const [secret, setSecret] = useState<string | null>(null)
+  const params = { path: { tenant, endpoint: e.id } }
+  const refresh = () => cache.invalidateQueries({ queryKey: [tenant] })
+  const pause = async () => {
+    try {
+      await ask(api().POST('/v1/tenants/{tenant}/endpoints/{endpoint}/pause', { params }))
+      tell(t.paused, () => void resume())
+    } catch (failure) {
+      tellFailure(failure)
+    }
+    await refresh()
+  }
+  const resume = async () => {
+    try {
+      if (e.status === 'disabled') await ask(api().POST('/v1/tenants/{tenant}/endpoints/{endpoint}/enable', { params }))
+      else await ask(api().POST('/v1/tenants/{tenant}/endpoints/{endpoint}/resume', { params }))
+      tell(t.resumed)
+    } catch (failure) {
+      tellFailure(failure)
+    }
+    await refresh()
+  }
+  const test = async () => {
+    try {
+      const sent = await ask(api().POST('/v1/tenants/{tenant}/endpoints/{endpoint}/test', { params, body: {} }))
+      tell(t.tested)
+      void navigate({ to: '/t/$tenant/events/$event', params: { tenant, event: sent.id } })
+    } catch (failure) {
+      tellFailure(failure)
+    }
+  }
+  return (
+    <>
+      <SecretDialog title={t.secretTitle} note={t.secretText} secret={secret} done={() => setSecret(null)} />
+      <Button onClick={() => void test()}>{t.test}</Button>
+      {e.status === 'active' ? (
+        <Button onClick={() => void pause()}>{t.pause}</Button>
+      ) : (
+        <Button onClick={() => void resume()}>{e.status === 'disabled' ? t.enable : t.resume}</Button>
+      )}
+      <Confirm
+        trigger={<Button>{t.rotate}</Button>}
+        title={t.rotateTitle}
+        action={t.rotate}
+        run={async () => {
+          const rotated = await ask(api().POST('/v1/tenants/{tenant}/endpoints/{endpoint}/rotate-secret', { params, body: {} }))
+          setSecret(rotated.secret)
+          await refresh()
+        }}
+      >
+        {t.rotateText}
+      </Confirm>
+      <Confirm
+        trigger={<Button look="danger">{t.remove}</Button>}
+        title={t.removeTitle}
+        action={t.remove}
+        danger
+        run={async () => {
+          await ask(api().DELETE('/v1/tenants/{tenant}/endpoints/{endpoint}', { params }))
+          tell(t.removed)
+          await navigate({ to: '/t/$tenant/endpoints', params: { tenant } })
+          await refresh()
+        }}
+      >
+        {t.removeText}
+      </Confirm>
+    </>
+  )
+}

@@ -1,0 +1,102 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api, ask } from '../api/client'
+import { useTenant } from '../api/reads'
+import { text } from '../text'
+import { Button } from '../ui/controls'
+import { EndpointName } from '../ui/delivery'
+import { ClearFilters, TextFilter, TimeFilter } from '../ui/filters'
+import { Card, Page } from '../ui/page'
+import { Pager } from '../ui/pager'
+import { Data, Empty } from '../ui/states'
+import { Time } from '../ui/time'
+import { SendDialog } from './send'
+
+const t = text.events
+const filters = ['event_type', 'idempotency_key', 'since', 'until'] as const
+
+export function Events() {
+  const tenant = useTenant()
+  const search: { [K in (typeof filters)[number] | 'cursor']?: string } = useSearch({ strict: false })
+  const [sending, setSending] = useState(false)
+  const list = useQuery({
+    queryKey: [tenant, 'events', search],
+    queryFn: () => ask(api().GET('/v1/tenants/{tenant}/events', { params: { path: { tenant }, query: { ...search } } })),
+  })
+  return (
+    <Page
+      title={t.title}
+      lead={t.lead}
+      actions={
+        <Button look="primary" onClick={() => setSending(true)}>
+          {t.send}
+        </Button>
+      }
+    >
+      <SendDialog tenant={tenant} open={sending} onOpenChange={setSending} />
+      <div className="filters" role="search">
+        <TextFilter name="event_type" label={t.type} value={search.event_type} placeholder="order.paid" />
+        <TextFilter name="idempotency_key" label={text.deliveries.key} value={search.idempotency_key} />
+        <TimeFilter name="since" label={text.deliveries.since} value={search.since} />
+        <TimeFilter name="until" label={text.deliveries.until} value={search.until} />
+        <ClearFilters names={filters} search={search} />
+      </div>
+      <Card foot={list.data && (search.cursor || list.data.next_cursor) && <Pager cursor={search.cursor} next={list.data.next_cursor} />}>
+        <Data of={list}>
+          {({ data }) =>
+            data.length === 0 ? (
+              <Empty title={t.empty}>
+                <p>{t.emptyText}</p>
+              </Empty>
+            ) : (
+              <table className="cards">
+                <thead>
+                  <tr>
+                    <th>{t.type}</th>
+                    <th>{t.id}</th>
+                    <th>{t.endpoints}</th>
+                    <th>{text.deliveries.key}</th>
+                    <th>{t.accepted}</th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {data.map((e) => (
+                    <tr key={e.id}>
+                      <td>
+                        <Link className="strong" to="/t/$tenant/events/$event" params={{ tenant, event: e.id }}>
+                          {e.event_type}
+                        </Link>
+                      </td>
+                      <td data-label={t.id}>
+                        <code className="soft">{e.id}</code>
+                      </td>
+                      <td data-label={t.endpoints}>
+                        <div className="clip">
+                          {e.endpoints.slice(0, 3).map((id, i) => (
+                            <span key={id}>
+                              {i > 0 && ', '}
+                              <EndpointName tenant={tenant} id={id} />
+                            </span>
+                          ))}
+                          {e.endpoints.length > 3 && <span className="soft"> +{e.endpoints.length - 3}</span>}
+                          {e.endpoints.length === 0 && <span className="soft">{text.none}</span>}
+                        </div>
+                      </td>
+                      <td data-label={text.deliveries.key}>
+                        <div className="clip soft">{e.idempotency_key ?? '–'}</div>
+                      </td>
+                      <td data-label={t.accepted}>
+                        <Time at={e.accepted_at} />
+                      </td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            )
+          }
+        </Data>
+      </Card>
+    </Page>
+  )
+}

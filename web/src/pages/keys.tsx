@@ -1,0 +1,172 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api, ApiError, ask, type Schemas } from '../api/client'
+import { failureOf, text } from '../text'
+import { Badge, Card, Page } from '../ui/page'
+import { Button, CheckBox, Field, Form, Id, Input } from '../ui/controls'
+import { Confirm, Dialog } from '../ui/dialog'
+import { Pager } from '../ui/pager'
+import { SecretDialog } from '../ui/secret'
+import { Data, Empty } from '../ui/states'
+import { Time } from '../ui/time'
+import { tell } from '../ui/toast'
+
+const t = text.keys
+type Scope = Schemas['Key']['scopes'][number]
+const scopes: Scope[] = ['read', 'events:write', 'endpoints:write', 'replay', 'audit', 'admin']
+
+export function Keys() {
+  const { cursor } = useSearch({ from: '/keys' })
+  const cache = useQueryClient()
+  const [creating, setCreating] = useState(false)
+  const [secret, setSecret] = useState<string | null>(null)
+  const list = useQuery({ queryKey: ['keys', cursor], queryFn: () => ask(api().GET('/v1/keys', { params: { query: { cursor } } })) })
+  const made = (key: string) => {
+    setCreating(false)
+    setSecret(key)
+    void cache.invalidateQueries({ queryKey: ['keys'] })
+  }
+  return (
+    <Page
+      title={t.title}
+      lead={t.lead}
+      actions={
+        <Button look="primary" onClick={() => setCreating(true)}>
+          {t.create}
+        </Button>
+      }
+    >
+      <Dialog title={t.create} open={creating} onOpenChange={setCreating}>
+        <NewKey close={() => setCreating(false)} made={made} />
+      </Dialog>
+      <SecretDialog title={t.secretTitle} note={t.secretText} secret={secret} done={() => setSecret(null)} />
+      <Card foot={list.data && (cursor || list.data.next_cursor) && <Pager cursor={cursor} next={list.data.next_cursor} />}>
+        <Data of={list}>
+          {({ data }) =>
+            data.length === 0 ? (
+              <Empty title={t.empty} />
+            ) : (
+              <table className="cards">
+                <thead>
+                  <tr>
+                    <th>{t.name}</th>
+                    <th>{t.tenant}</th>
+                    <th>{t.scopes}</th>
+                    <th>{t.used}</th>
+                    <th>{t.expires}</th>
+                    <th>
+                      <span className="hidden">{text.actions}</span>
+                    </th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {data.map((k) => (
+                    <KeyRow key={k.id} of={k} />
+                  ))}
+                </tbody>
+              </table>
+            )
+          }
+        </Data>
+      </Card>
+    </Page>
+  )
+}
+
+function KeyRow({ of: k }: { of: Schemas['Key'] }) {
+  const cache = useQueryClient()
+  return (
+    <tr>
+      <td>
+        <div className="clip">{k.name}</div>
+        <span className="soft small">
+          <Id value={k.id} />
+        </span>
+      </td>
+      <td data-label={t.tenant}>{k.tenant === '*' ? <Badge tone="wait">{t.all}</Badge> : k.tenant}</td>
+      <td data-label={t.scopes}>
+        <code>{k.scopes.join(' ')}</code>
+      </td>
+      <td data-label={t.used}>{k.last_used_on ?? t.never}</td>
+      <td data-label={t.expires}>{k.expires_at ? <Time at={k.expires_at} /> : t.never}</td>
+      <td className="end">
+        <Confirm
+          trigger={
+            <Button tiny look="danger">
+              {t.revoke}
+            </Button>
+          }
+          title={t.revokeTitle}
+          action={t.revoke}
+          danger
+          run={async () => {
+            await ask(api().DELETE('/v1/keys/{key}', { params: { path: { key: k.id } } }))
+            tell(t.revoked)
+            await cache.invalidateQueries({ queryKey: ['keys'] })
+          }}
+        >
+          <strong>{k.name}</strong>. {t.revokeText}
+        </Confirm>
+      </td>
+    </tr>
+  )
+}
+
+function NewKey({ close, made }: { close: () => void; made: (key: string) => void }) {
+  const [chosen, setChosen] = useState<Scope[]>(['read'])
+  const [failure, setFailure] = useState<ApiError | null>(null)
+  const submit = async (values: Record<string, string>) => {
+    setFailure(null)
+    const days = Number(values.days)
+    try {
+      const key = await ask(
+        api().POST('/v1/keys', {
+          body: {
+            name: String(values.name),
+            tenant: String(values.tenant).trim(),
+            scopes: chosen,
+            ...(days > 0 ? { expires_at: new Date(Date.now() + days * 86_400_000).toISOString() } : {}),
+          },
+        }),
+      )
+      made(key.key)
+    } catch (e) {
+      setFailure(e as ApiError)
+    }
+  }
+  const wrong = Object.entries(failure?.fields ?? {}).find(([field]) => field.startsWith('scopes'))?.[1]
+  return (
+    <Form onValues={(values) => void submit(values)}>
+      <Field name="name" label={t.name} error={failure?.fields.name}>
+        <Input />
+      </Field>
+      <Field name="tenant" label={t.tenant} help={t.tenantHelp} error={failure?.fields.tenant}>
+        <Input />
+      </Field>
+      <fieldset className="field plain">
+        <legend>{t.scopes}</legend>
+        {scopes.map((s) => (
+          <CheckBox key={s} checked={chosen.includes(s)} onChange={(on) => setChosen(on ? [...chosen, s] : chosen.filter((c) => c !== s))}>
+            <code>{s}</code>
+          </CheckBox>
+        ))}
+        {wrong && <span className="wrong">{wrong}</span>}
+      </fieldset>
+      <Field name="days" label={t.days} help={t.daysHelp} error={failure?.fields.expires_at}>
+        <Input inputMode="numeric" />
+      </Field>
+      {failure && Object.keys(failure.fields).length === 0 && (
+        <p className="notice bad" role="alert">
+          {failureOf(failure)}
+        </p>
+      )}
+      <div className="end">
+        <Button onClick={close}>{text.keep}</Button>
+        <Button look="primary" type="submit">
+          {t.submit}
+        </Button>
+      </div>
+    </Form>
+  )
+}

@@ -1,0 +1,86 @@
+import { createRootRoute, createRoute, createRouter, notFound, redirect } from '@tanstack/react-router'
+import { Changes } from './pages/changes'
+import { DeadLetters } from './pages/dead-letters'
+import { Deliveries } from './pages/deliveries'
+import { EndpointPage } from './pages/endpoint'
+import { NewEndpoint } from './pages/endpoint-form'
+import { Endpoints } from './pages/endpoints'
+import { Event } from './pages/event'
+import { Events } from './pages/events'
+import { Keys } from './pages/keys'
+import { Overview } from './pages/overview'
+import { ReplayPage, Replays } from './pages/replays'
+import { TenantOverview } from './pages/tenant'
+import { Tenants } from './pages/tenants'
+import { isPortal, mode, session } from './session'
+import { Failure } from './ui/states'
+import { Shell } from './ui/shell'
+import { ApiError } from './api/client'
+
+type Search = Record<string, unknown>
+const texts =
+  <K extends string>(...names: K[]) =>
+  (search: Search): { [N in K]?: string } =>
+    Object.fromEntries(names.filter((n) => typeof search[n] === 'string' && search[n] !== '').map((n) => [n, search[n]])) as { [N in K]?: string }
+
+const root = createRootRoute({ component: Shell, notFoundComponent: () => <Failure error={new ApiError(404, { detail: '' })} /> })
+
+const overview = createRoute({
+  getParentRoute: () => root,
+  path: '/',
+  component: Overview,
+  beforeLoad: () => {
+    const tenant = session()?.tenant
+    if (tenant) throw redirect({ to: '/t/$tenant', params: { tenant }, replace: true })
+  },
+})
+// The API refuses these pages' requests to the key of a portal link; the portal has no such pages.
+const operatorsOnly = () => {
+  if (isPortal) throw notFound()
+}
+const tenants = createRoute({ getParentRoute: () => root, path: '/tenants', component: Tenants, beforeLoad: operatorsOnly, validateSearch: texts('prefix', 'cursor') })
+const tenant = createRoute({ getParentRoute: () => root, path: '/t/$tenant', component: TenantOverview })
+const list = texts('state', 'endpoint', 'event_type', 'status_class', 'idempotency_key', 'since', 'until', 'cursor')
+const deliveries = createRoute({ getParentRoute: () => root, path: '/t/$tenant/deliveries', component: Deliveries, validateSearch: list })
+const events = createRoute({ getParentRoute: () => root, path: '/t/$tenant/events', component: Events, validateSearch: texts('event_type', 'idempotency_key', 'since', 'until', 'cursor') })
+const event = createRoute({
+  getParentRoute: () => root,
+  path: '/t/$tenant/events/$event',
+  component: Event,
+  // An empty text means that all are closed.
+  validateSearch: (search: Search): { delivery?: string } => (typeof search.delivery === 'string' ? { delivery: search.delivery } : {}),
+})
+
+const keys = createRoute({ getParentRoute: () => root, path: '/keys', component: Keys, beforeLoad: operatorsOnly, validateSearch: texts('cursor') })
+const endpoints = createRoute({ getParentRoute: () => root, path: '/t/$tenant/endpoints', component: Endpoints })
+const newEndpoint = createRoute({ getParentRoute: () => root, path: '/t/$tenant/new-endpoint', component: NewEndpoint })
+const endpoint = createRoute({
+  getParentRoute: () => root,
+  path: '/t/$tenant/endpoints/$endpoint',
+  component: EndpointPage,
+  validateSearch: texts('tab', 'state', 'event_type', 'status_class', 'idempotency_key', 'since', 'until', 'cursor'),
+})
+const deadLetters = createRoute({ getParentRoute: () => root, path: '/t/$tenant/dead-letters', component: DeadLetters, validateSearch: texts('period') })
+const replays = createRoute({ getParentRoute: () => root, path: '/t/$tenant/replays', component: Replays, validateSearch: texts('cursor') })
+const replay = createRoute({ getParentRoute: () => root, path: '/t/$tenant/replays/$replay', component: ReplayPage })
+const changes = createRoute({ getParentRoute: () => root, path: '/t/$tenant/changes', component: Changes, beforeLoad: operatorsOnly, validateSearch: texts('cursor') })
+
+
+export const router = createRouter({
+  routeTree: root.addChildren([overview, tenant, endpoints, newEndpoint, endpoint, deliveries, events, event, deadLetters, replays, replay, tenants, keys, changes]),
+  basepath: `/${mode}`,
+  // Filters in the URL are plain text: people read, change and share them.
+  parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
+  stringifySearch: (search) => {
+    const given = Object.entries(search).filter(([, v]) => v !== undefined)
+    return given.length ? `?${new URLSearchParams(given.map(([k, v]) => [k, String(v)]))}` : ''
+  },
+  defaultPreload: false,
+  scrollRestoration: false,
+})
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router
+  }
+}

@@ -1,0 +1,145 @@
+import { Button as Base } from '@base-ui/react/button'
+import { Checkbox } from '@base-ui/react/checkbox'
+import { Field as BaseField } from '@base-ui/react/field'
+import { Select as BaseSelect } from '@base-ui/react/select'
+import { Tooltip } from '@base-ui/react/tooltip'
+import { Check, ChevronsUpDown, Copy } from 'lucide-react'
+import { type ComponentProps, type ReactNode, useState } from 'react'
+import { text } from '../text'
+
+type Look = 'primary' | 'danger' | 'quiet' | 'plain'
+
+export function Button({ look = 'plain', tiny, className = '', ...rest }: ComponentProps<typeof Base> & { look?: Look | 'primary danger'; tiny?: boolean }) {
+  return <Base className={`button ${look === 'plain' ? '' : look} ${tiny ? 'tiny' : ''} ${className}`} {...rest} />
+}
+
+export function IconButton({ label, children, ...rest }: ComponentProps<typeof Base> & { label: string }) {
+  return (
+    <Tip text={label}>
+      <Base className="button quiet icon" aria-label={label} {...rest}>
+        {children}
+      </Base>
+    </Tip>
+  )
+}
+
+/** Shows a text beside what the pointer or the focus is on. */
+export function Tip({ text: tip, children }: { text: ReactNode; children: React.ReactElement<Record<string, unknown>> }) {
+  return (
+    <Tooltip.Root>
+      <Tooltip.Trigger render={children} />
+      <Tooltip.Portal>
+        <Tooltip.Positioner sideOffset={6} className="positioner">
+          <Tooltip.Popup className="tip">{tip}</Tooltip.Popup>
+        </Tooltip.Positioner>
+      </Tooltip.Portal>
+    </Tooltip.Root>
+  )
+}
+
+export function CopyButton({ value, label }: { value: string; label: string }) {
+  const [copied, setCopied] = useState(false)
+  return (
+    <button
+      type="button"
+      aria-label={copied ? text.copied : `${text.copy} ${label}`}
+      onClick={() => {
+        void navigator.clipboard?.writeText(value).then(() => {
+          setCopied(true)
+          setTimeout(() => setCopied(false), 1500)
+        })
+      }}
+    >
+      {copied ? <Check size={13} /> : <Copy size={13} />}
+    </button>
+  )
+}
+
+/** An id that can be copied. */
+export function Id({ value, children }: { value: string; children?: ReactNode }) {
+  return (
+    <span className="id">
+      {children ?? <code>{value}</code>}
+      <CopyButton value={value} label={value} />
+    </span>
+  )
+}
+
+type FieldProps = { name: string; label: string; help?: ReactNode; error?: string; children: ReactNode }
+
+/** A labelled control with the API's message about its value. */
+export function Field({ name, label, help, error, children }: FieldProps) {
+  return (
+    <BaseField.Root name={name} invalid={!!error} className="field">
+      <BaseField.Label>{label}</BaseField.Label>
+      {children}
+      {help && !error && <BaseField.Description className="help">{help}</BaseField.Description>}
+      {error && (
+        <BaseField.Error match className="wrong">
+          {error}
+        </BaseField.Error>
+      )}
+    </BaseField.Root>
+  )
+}
+
+export function Input(props: ComponentProps<typeof BaseField.Control>) {
+  return <BaseField.Control className="input" autoComplete="off" spellCheck={false} {...props} />
+}
+
+export function TextArea(props: ComponentProps<'textarea'>) {
+  return <BaseField.Control className="input" spellCheck={false} render={<textarea {...props} />} />
+}
+
+export type Option<T extends string> = { value: T; label: string }
+
+export function Select<T extends string>({ value, options, onChange, label }: { value: T; options: Option<T>[]; onChange: (v: T) => void; label?: string }) {
+  return (
+    <BaseSelect.Root items={options} value={value} onValueChange={(v) => v !== null && onChange(v as T)}>
+      <BaseSelect.Trigger className="input select" aria-label={label}>
+        <BaseSelect.Value />
+        <ChevronsUpDown size={13} aria-hidden />
+      </BaseSelect.Trigger>
+      <BaseSelect.Portal>
+        <BaseSelect.Positioner alignItemWithTrigger={false} sideOffset={4} className="positioner">
+          <BaseSelect.Popup className="popup">
+            {options.map((o) => (
+              <BaseSelect.Item key={o.value} value={o.value} className="option">
+                <BaseSelect.ItemText>{o.label}</BaseSelect.ItemText>
+              </BaseSelect.Item>
+            ))}
+          </BaseSelect.Popup>
+        </BaseSelect.Positioner>
+      </BaseSelect.Portal>
+    </BaseSelect.Root>
+  )
+}
+
+export function CheckBox({ checked, onChange, children }: { checked: boolean; onChange: (v: boolean) => void; children: ReactNode }) {
+  return (
+    <label className="check">
+      <Checkbox.Root checked={checked} onCheckedChange={onChange} className="box">
+        <Checkbox.Indicator>
+          <Check size={12} strokeWidth={3} />
+        </Checkbox.Indicator>
+      </Checkbox.Root>
+      <span>{children}</span>
+    </label>
+  )
+}
+
+/** A form that gives its values to the page. The API checks the values, and a refused form can be sent again. */
+export function Form({ onValues, children }: { onValues: (values: Record<string, string>) => void; children: ReactNode }) {
+  return (
+    <form
+      className="form"
+      noValidate
+      onSubmit={(e) => {
+        e.preventDefault()
+        onValues(Object.fromEntries([...new FormData(e.currentTarget)].map(([name, value]) => [name, String(value)])))
+      }}
+    >
+      {children}
+    </form>
+  )
+}

@@ -1,0 +1,82 @@
+import { AlertDialog } from '@base-ui/react/alert-dialog'
+import { Dialog as BaseDialog } from '@base-ui/react/dialog'
+import { type ReactElement, type ReactNode, useState } from 'react'
+import { ApiError } from '../api/client'
+import { failureOf, text } from '../text'
+import { Button } from './controls'
+
+type DialogProps = { title: string; children: ReactNode; open: boolean; onOpenChange: (open: boolean) => void }
+
+/** A dialog over the page. The children hold the buttons. */
+export function Dialog({ title, children, open, onOpenChange }: DialogProps) {
+  return (
+    <BaseDialog.Root open={open} onOpenChange={onOpenChange}>
+      <BaseDialog.Portal>
+        <BaseDialog.Backdrop className="backdrop" />
+        <BaseDialog.Popup className="dialog">
+          <BaseDialog.Title render={<h2 />}>{title}</BaseDialog.Title>
+          {children}
+        </BaseDialog.Popup>
+      </BaseDialog.Portal>
+    </BaseDialog.Root>
+  )
+}
+
+type ConfirmProps = {
+  trigger: ReactElement<Record<string, unknown>>
+  title: string
+  children: ReactNode
+  action: string
+  danger?: boolean
+  run: () => Promise<unknown>
+}
+
+/** A button that asks before it acts, and shows why the action was refused. */
+export function Confirm({ trigger, title, children, action, danger, run }: ConfirmProps) {
+  const [open, setOpen] = useState(false)
+  const [busy, setBusy] = useState(false)
+  const [failure, setFailure] = useState<ApiError | null>(null)
+  const act = async () => {
+    setBusy(true)
+    setFailure(null)
+    try {
+      await run()
+      setOpen(false)
+    } catch (e) {
+      setFailure(e as ApiError)
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <AlertDialog.Root
+      open={open}
+      onOpenChange={(next) => {
+        setOpen(next)
+        setFailure(null)
+      }}
+    >
+      <AlertDialog.Trigger render={trigger} />
+      <AlertDialog.Portal>
+        <AlertDialog.Backdrop className="backdrop" />
+        <AlertDialog.Popup className="dialog">
+          <AlertDialog.Title render={<h2 />}>{title}</AlertDialog.Title>
+          <AlertDialog.Description render={<div />} className="soft">
+            {children}
+          </AlertDialog.Description>
+          {failure && (
+            <p className="notice bad" role="alert">
+              {failureOf(failure)}
+            </p>
+          )}
+          <div className="end">
+            <AlertDialog.Close className="button">{text.keep}</AlertDialog.Close>
+            <Button look={danger ? 'primary danger' : 'primary'} disabled={busy} onClick={() => void act()}>
+              {action}
+            </Button>
+          </div>
+        </AlertDialog.Popup>
+      </AlertDialog.Portal>
+    </AlertDialog.Root>
+  )
+}

@@ -1,0 +1,134 @@
+import { Link, Outlet, useParams, useRouterState } from '@tanstack/react-router'
+import { Activity, Building2, History, Inbox, KeyRound, LayoutDashboard, LogOut, Monitor, Moon, RotateCcw, Send, Skull, Sun, Webhook } from 'lucide-react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { isPortal, portalName, session, signOut } from '../session'
+import { text } from '../text'
+import { IconButton } from './controls'
+import { Mark } from './mark'
+import { applyTheme, theme as keptTheme, type Theme } from './theme'
+
+export function Shell() {
+  const main = useRef<HTMLElement>(null)
+  const path = useRouterState({ select: (s) => s.location.pathname })
+  const { tenant } = useParams({ strict: false })
+  const shown = useRef(path)
+  useEffect(() => {
+    if (shown.current === path) return
+    shown.current = path
+    main.current?.focus() // a reader with a screen reader starts at the new page
+    window.scrollTo(0, 0)
+  }, [path])
+  return (
+    <div className="frame">
+      <a className="skip" href="#main">
+        {text.skip}
+      </a>
+      <div className="side">
+        <Link to="/" className="brand">
+          <Mark />
+          {isPortal ? portalName || text.portal : text.brand}
+        </Link>
+        <nav aria-label={text.nav.label}>
+          {!isPortal && !session()?.tenant && (
+            <ul>
+              <Item to="/" icon={<LayoutDashboard size={15} />} exact>
+                {text.nav.overview}
+              </Item>
+              <Item to="/tenants" icon={<Building2 size={15} />}>
+                {text.nav.tenants}
+              </Item>
+              <Item to="/keys" icon={<KeyRound size={15} />}>
+                {text.nav.keys}
+              </Item>
+            </ul>
+          )}
+          {tenant && <TenantItems tenant={tenant} />}
+        </nav>
+        <div className="foot">
+          <ThemeButton />
+          {!isPortal && (
+            <IconButton
+              label={text.signIn.out}
+              onClick={() => {
+                signOut()
+                location.assign('/console')
+              }}
+            >
+              <LogOut size={15} />
+            </IconButton>
+          )}
+        </div>
+      </div>
+      <main className="main" id="main" tabIndex={-1} ref={main}>
+        <Outlet />
+      </main>
+    </div>
+  )
+}
+
+function TenantItems({ tenant }: { tenant: string }) {
+  return (
+    <>
+      {!isPortal && (
+        <p className="group">
+          {text.nav.tenant} <strong>{tenant}</strong>
+        </p>
+      )}
+      <ul>
+        <Item to={`/t/${tenant}`} icon={<Activity size={15} />} exact>
+          {text.nav.overview}
+        </Item>
+        <Item to={`/t/${tenant}/endpoints`} icon={<Webhook size={15} />}>
+          {text.nav.endpoints}
+        </Item>
+        <Item to={`/t/${tenant}/events`} icon={<Inbox size={15} />}>
+          {text.nav.events}
+        </Item>
+        <Item to={`/t/${tenant}/deliveries`} icon={<Send size={15} />}>
+          {text.nav.deliveries}
+        </Item>
+        <Item to={`/t/${tenant}/dead-letters`} icon={<Skull size={15} />}>
+          {text.nav.dead}
+        </Item>
+        <Item to={`/t/${tenant}/replays`} icon={<RotateCcw size={15} />}>
+          {text.nav.replays}
+        </Item>
+        {!isPortal && (
+          <Item to={`/t/${tenant}/changes`} icon={<History size={15} />}>
+            {text.nav.audit}
+          </Item>
+        )}
+      </ul>
+    </>
+  )
+}
+
+function Item({ to, icon, exact, children }: { to: string; icon: ReactNode; exact?: boolean; children: ReactNode }) {
+  return (
+    <li>
+      <Link to={to} activeOptions={{ exact, includeSearch: false }}>
+        {icon}
+        {children}
+      </Link>
+    </li>
+  )
+}
+
+const icons = { system: Monitor, light: Sun, dark: Moon }
+const following: Record<Theme, Theme> = { system: 'light', light: 'dark', dark: 'system' }
+
+function ThemeButton() {
+  const [now, setNow] = useState(keptTheme)
+  const Icon = icons[now]
+  return (
+    <IconButton
+      label={text.signIn.theme[now]}
+      onClick={() => {
+        applyTheme(following[now])
+        setNow(following[now])
+      }}
+    >
+      <Icon size={15} />
+    </IconButton>
+  )
+}

@@ -1,0 +1,26 @@
+import { useSyncExternalStore } from 'react'
+import { ago, exact } from '../format'
+
+// One clock for all relative times of a page.
+let now = Date.now()
+const listeners = new Set<() => void>()
+setInterval(() => {
+  now = Date.now()
+  for (const tell of listeners) tell()
+}, 5_000)
+
+function subscribe(tell: () => void) {
+  listeners.add(tell)
+  return () => listeners.delete(tell)
+}
+
+export const useNow = () => useSyncExternalStore(subscribe, () => now)
+
+/** A relative time, with the exact time on hover. */
+export function Time({ at }: { at: string }) {
+  return (
+    <time dateTime={at} title={exact(at)}>
+      {ago(at, useNow())}
+    </time>
+  )
+}

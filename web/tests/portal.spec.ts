@@ -1,0 +1,123 @@
+import { accessible, canary, expect, signIn, test } from './world'
+
+test('the portal opens by its link, and the key leaves the address bar', async ({ page, backend, receiver, tenant }) => {
+  await backend.endpoint(tenant, { url: receiver.url('/hook'), uid: 'crm' })
+  await backend.settled(tenant, await backend.event(tenant, 'order.paid', {}), 'delivered')
+  const link = await backend.portal(tenant)
+  await page.goto(link.url)
+  await expect(page.getByText('Acme webhooks')).toBeVisible()
+  await expect(page).toHaveURL(`${backend.address}/portal/t/${tenant}`)
+  expect(await page.evaluate(() => getComputedStyle(document.documentElement).getPropertyValue('--accent'))).toBe('#0b7285')
+  for (const name of ['Endpoints', 'Events', 'Deliveries', 'Dead letters', 'Replays', 'Overview']) {
+    await page.getByRole('link', { name, exact: true }).click()
+    await expect(page.getByRole('heading', { name, level: 1 })).toBeVisible()
+    await accessible(page)
+  }
+  await page.reload()
+  await expect(page.getByRole('link', { name: 'crm' }).first()).toBeVisible()
+  await expect(page.getByText('API keys')).toHaveCount(0)
+})
+
+test('a revoked link shows so', async ({ page, backend, tenant }) => {
+  const link = await backend.portal(tenant)
+  await backend.call('DELETE', `/v1/keys/${link.key_id}`)
+  await page.goto(link.url)
+  await expect(page.getByRole('heading', { name: 'The key was not accepted' })).toBeVisible()
+  await page.evaluate(() => sessionStorage.clear())
+  await page.goto(`${backend.address}/portal`)
+  await expect(page.getByText('This link has expired or was revoked')).toBeVisible()
+  await accessible(page)
+})
+
+test('a tenant creates an endpoint, reads an answer, and replays', async ({ page, backend, receiver, tenant }) => {
+  receiver.answers.set('/hook', { status: 422, body: 'no such customer' })
+  await page.goto((await backend.portal(tenant)).url)
+  await page.getByRole('link', { name: 'New endpoint' }).click()
+  await page.getByLabel('URL').fill(receiver.url('/hook'))
+  await page.getByRole('button', { name: 'Create endpoint' }).click()
+  await expect(page.getByText(/^whsec_/)).toBeVisible()
+  await page.getByRole('button', { name: 'Done' }).click()
+  await page.getByRole('button', { name: 'Send test' }).click()
+  await expect(page.getByText('no such customer')).toBeVisible()
+  await accessible(page)
+  receiver.answers.set('/hook', { status: 200 })
+  await page.getByRole('link', { name: 'Dead letters' }).click()
+  await page.getByRole('button', { name: 'Replay all…' }).click()
+  await page.getByRole('button', { name: 'Start replay' }).click()
+  await expect(page.getByText('1 of 1 settled')).toBeVisible()
+})
+
+test('the portal of a tenant reaches nothing of another', async ({ page, backend, receiver, tenant }) => {
+  const other = `${tenant}-other`
+  const endpoint = await backend.endpoint(other, { url: receiver.url('/hook'), uid: 'secret-endpoint' })
+  const event = await backend.event(other, 'secret.event', {})
+  const delivery = await backend.settled(other, event, 'delivered')
+  await page.goto((await backend.portal(tenant)).url)
+  await expect(page.getByRole('heading', { name: 'Overview' })).toBeVisible()
+  for (const path of ['', '/endpoints', `/endpoints/${endpoint}`, '/events', `/events/${event}`, `/events/${event}?delivery=${delivery.id}`, '/deliveries', '/dead-letters', '/replays']) {
+    for (const owner of [other, tenant]) {
+      await page.goto(`${backend.address}/portal/t/${owner}${path}`)
+      await expect(page.getByRole('main')).toBeVisible()
+      if (owner === other) await expect(page.getByRole('heading', { name: 'Not found' })).toBeVisible()
+      await expect(page.getByText('secret-endpoint')).toHaveCount(0)
+      await expect(page.getByText('secret.event')).toHaveCount(0)
+    }
+  }
+  for (const path of ['/tenants', '/keys', `/t/${tenant}/changes`]) {
+    await page.goto(`${backend.address}/portal${path}`)
+    await expect(page.getByRole('heading', { name: 'Not found' })).toBeVisible()
+  }
+  // The API refuses the same, whatever the page asks for.
+  const key = await page.evaluate(() => (JSON.parse(sessionStorage.getItem('surehook-portal')!) as { key: string }).key)
+  for (const path of [`/v1/tenants/${other}/endpoints`, `/v1/tenants/${other}/events/${event}`, `/v1/tenants/${other}/deliveries/${delivery.id}`]) {
+    expect((await backend.call('GET', path, undefined, key)).httpStatus, path).toBe(404)
+  }
+  for (const path of ['/v1/tenants', '/v1/keys', '/v1/health', `/v1/tenants/${tenant}/audit`]) {
+    expect((await backend.call('GET', path, undefined, key)).httpStatus, path).toBe(403)
+  }
+})
+
+test('only the embedders may show the portal in a frame', async ({ backend }) => {
+  const policy = async (path: string) => (await fetch(backend.address + path)).headers.get('content-security-policy')
+  expect(await policy('/portal')).toContain('frame-ancestors http://localhost:3000')
+  expect(await policy('/console')).toContain("frame-ancestors 'none'")
+})
+
+test('texts of receivers and callers stay texts', async ({ page, backend, receiver, tenant }) => {
+  receiver.answers.set('/hook', { status: 500, body: canary })
+  const endpoint = await backend.endpoint(tenant, {
+    url: receiver.url('/hook'),
+    description: canary,
+    metadata: { canary },
+    headers: { 'X-Canary': canary.replaceAll('"', '') },
+    retry: { schedule: ['1s'], jitter: 'none' },
+  })
+  const event = await backend.event(tenant, 'canary.event', { [canary]: canary })
+  const delivery = await backend.settled(tenant, event, 'dead')
+  await backend.call('POST', `/v1/tenants/${tenant}/deliveries/${delivery.id}/discard`, { note: canary })
+  await backend.call('POST', '/v1/keys', { name: canary, tenant, scopes: ['read'] })
+  const keyed = await backend.call<{ id: string }>('POST', `/v1/tenants/${tenant}/events`, { event_type: 'canary.keyed', payload: canary, idempotency_key: canary.replaceAll(' ', '_') })
+  await signIn(page, backend)
+  for (const path of [
+    `/t/${tenant}`,
+    `/t/${tenant}/endpoints`,
+    `/t/${tenant}/endpoints/${endpoint}`,
+    `/t/${tenant}/endpoints/${endpoint}?tab=settings`,
+    `/t/${tenant}/endpoints/${endpoint}?tab=history`,
+    `/t/${tenant}/events`,
+    `/t/${tenant}/events/${event}`,
+    `/t/${tenant}/events/${keyed.id}`,
+    `/t/${tenant}/deliveries?event_type=${encodeURIComponent(canary)}`,
+    `/t/${tenant}/dead-letters`,
+    `/t/${tenant}/changes`,
+    `/t/${encodeURIComponent(canary)}`,
+    '/keys',
+  ]) {
+    await page.goto(`${backend.address}/console${path}`)
+    await expect(page.getByRole('main')).toBeVisible()
+    await expect(page.getByRole('status', { name: 'Loading' })).toHaveCount(0)
+    expect(await page.evaluate(() => 'broken' in window), path).toBe(false)
+  }
+  await page.goto(`${backend.address}/console/t/${tenant}/events/${event}`)
+  await expect(page.getByLabel('Answer', { exact: true }).first()).toContainText('<script>window.broken=1</script>')
+})

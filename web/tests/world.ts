@@ -1,0 +1,127 @@
+import { AxeBuilder } from '@axe-core/playwright'
+import { test as base, expect, type Page } from '@playwright/test'
+import { createServer, type IncomingMessage, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+export { expect }
+
+/** A text that sets a mark when a browser reads it as HTML or script. */
+export const canary = `<img src=x onerror="window.broken=1"><script>window.broken=1</script>'"><svg onload=window.broken=1>`
+
+export type Answer = { status: number; body?: string }
+
+/** A receiver on loopback with an answer for each path. */
+export class Receiver {
+  readonly answers = new Map<string, Answer>()
+  readonly requests: { path: string; headers: IncomingMessage['headers'] }[] = []
+  private server!: Server
+
+  async start() {
+    this.server = createServer((request, response) => {
+      request.resume().on('end', () => {
+        this.requests.push({ path: request.url ?? '', headers: request.headers })
+        const { status, body = '' } = this.answers.get(request.url ?? '') ?? { status: 200 }
+        response.writeHead(status, { 'content-type': 'text/html' }).end(body)
+      })
+    })
+    await new Promise<void>((listening) => this.server.listen(0, '127.0.0.1', listening))
+    return this
+  }
+
+  url(path: string) {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}${path}`
+  }
+
+  stop() {
+    this.server.closeAllConnections()
+    this.server.close()
+  }
+}
+
+/** The API, as a backend calls it. */
+export class Backend {
+  readonly address = process.env.SUREHOOK_API!
+  readonly key = process.env.SUREHOOK_KEY!
+
+  async call<T = Record<string, unknown>>(method: string, path: string, body?: unknown, key = this.key): Promise<T & { httpStatus: number }> {
+    const response = await fetch(this.address + path, {
+      method,
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    })
+    return { ...((await response.json().catch(() => ({}))) as T), httpStatus: response.status }
+  }
+
+  async endpoint(tenant: string, fields: Record<string, unknown>): Promise<string> {
+    const made = await this.call<{ id: string }>('POST', `/v1/tenants/${tenant}/endpoints`, fields)
+    expect(made.httpStatus, JSON.stringify(made)).toBe(201)
+    return made.id
+  }
+
+  async event(tenant: string, event_type: string, payload: unknown): Promise<string> {
+    const made = await this.call<{ id: string }>('POST', `/v1/tenants/${tenant}/events`, { event_type, payload })
+    expect(made.httpStatus, JSON.stringify(made)).toBe(202)
+    return made.id
+  }
+
+  /** Waits for the only delivery of the event to reach the state. */
+  async settled(tenant: string, event: string, state: string): Promise<{ id: string; state: string }> {
+    let found: { id: string; state: string } | undefined
+    await expect
+      .poll(async () => {
+        const list = await this.call<{ data: { id: string; state: string }[] }>('GET', `/v1/tenants/${tenant}/events/${event}/deliveries`)
+        found = list.data[0]
+        return found?.state
+      })
+      .toBe(state)
+    return found!
+  }
+
+  async portal(tenant: string): Promise<{ url: string; key_id: string }> {
+    return this.call('POST', `/v1/tenants/${tenant}/portal-links`, { ttl: '1h' })
+  }
+}
+
+let tenants = 0
+
+type World = { receiver: Receiver; backend: Backend; tenant: string; page: Page }
+
+/** Each test has a tenant and a receiver of its own, and fails after a violation of the policy or an error of a script. */
+export const test = base.extend<World>({
+  receiver: async ({}, use) => {
+    const receiver = await new Receiver().start()
+    await use(receiver)
+    receiver.stop()
+  },
+  backend: async ({}, use) => use(new Backend()),
+  tenant: async ({}, use) => use(`t${Date.now()}-${++tenants}`),
+  page: async ({ page, backend }, use) => {
+    const faults: string[] = []
+    page.on('pageerror', (e) => faults.push(e.message))
+    page.on('console', (m) => {
+      if (/Content Security Policy|Refused to/i.test(m.text())) faults.push(m.text())
+    })
+    page.on('request', (r) => {
+      if (!/^(data|blob|about):/.test(r.url()) && !r.url().startsWith(backend.address)) faults.push(`request to ${r.url()}`)
+    })
+    await use(page)
+    expect(faults, 'violations of the policy, errors of scripts, requests to other hosts').toEqual([])
+    expect(await page.evaluate(() => 'broken' in window).catch(() => false), 'a script of a receiver or caller ran').toBe(false)
+  },
+})
+
+export async function signIn(page: Page, backend: Backend, path = '') {
+  await page.goto(`${backend.address}/console`)
+  await page.getByLabel('API key').fill(backend.key)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await expect(page.getByRole('heading', { name: 'Overview', level: 1 })).toBeVisible()
+  if (path) await page.goto(`${backend.address}/console${path}`)
+}
+
+/** Checks the page with axe: WCAG 2.1 A and AA. */
+export async function accessible(page: Page) {
+  await page.evaluate(() => document.fonts.ready)
+  await expect(page.getByRole('status', { name: 'Loading' })).toHaveCount(0)
+  const { violations } = await new AxeBuilder({ page }).withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']).analyze()
+  expect(violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.html).join(' | ')}`)).toEqual([])
+}
