@@ -58,8 +58,13 @@ run: need/go need/node need/python local ## Bring the whole stack up on this mac
 	@go run ./localstack/cmd/run
 
 .PHONY: dev
-dev: need/go $(if $(shell command -v npm),$(DOCS) $(WEB)) ## The same API and deliveries in one process on memory, until Ctrl-C (PORT=8080, LOG=info)
-	@go run ./localstack/cmd/dev
+dev: cli $(if $(shell command -v npm),$(DOCS) $(WEB)) ## The same API and deliveries in one process on memory, until Ctrl-C (PORT=8080, LOG=info)
+	@SUREHOOK_API_KEY="$(KEY)" exec bin/surehook dev $(if $(PORT),--port $(PORT)) $(if $(LOG),--log $(LOG))
+
+.PHONY: cli
+cli: need/go ## Build the command line, bin/surehook
+	@mkdir -p bin
+	@CGO_ENABLED=0 go build -trimpath -ldflags='-s -w -X surehook/internal/names.Version=$(VERSION:v%=%)' -o bin/surehook ./cmd/surehook
 
 .PHONY: web
 web: need/node $(WEB) ## Build the console and the portal
@@ -162,15 +167,13 @@ test/integration integration: need/go need/python $(VENV)/installed ## Port suit
 	@go run ./localstack/cmd/emulators -- go test -tags integration -count=1 -timeout 20m ./internal/...
 
 .PHONY: test/web
-test/web: need/go need/node need/chromium $(WEB) ## Prove the console and the portal in a browser
-	@go build -o bin/dev ./localstack/cmd/dev
-	@cd web && DEV=../bin/dev CHROMIUM=$(CHROMIUM) node_modules/.bin/playwright test
+test/web: cli need/node need/chromium $(WEB) ## Prove the console and the portal in a browser
+	@cd web && DEV=../bin/surehook CHROMIUM=$(CHROMIUM) node_modules/.bin/playwright test
 
 .PHONY: pictures
-pictures: need/go need/node need/chromium $(WEB) ## Draw the pictures of the console and the portal; writes docs/pictures
-	@go build -o bin/dev ./localstack/cmd/dev
+pictures: cli need/node need/chromium $(WEB) ## Draw the pictures of the console and the portal; writes docs/pictures
 	@mkdir -p docs/pictures
-	@cd web && DEV=../bin/dev CHROMIUM=$(CHROMIUM) PICTURES=../docs/pictures node_modules/.bin/playwright test pictures
+	@cd web && DEV=../bin/surehook CHROMIUM=$(CHROMIUM) PICTURES=../docs/pictures node_modules/.bin/playwright test pictures
 
 # LocalStack listens on all interfaces, so it runs in a network namespace with
 # loopback alone, together with the tests. There is no network in it, so the first
@@ -253,7 +256,7 @@ lint/templates: $(VENV)/installed $(CDK) bin/infra ## Check the synthesised Clou
 		$(VENV)/bin/cfn-lint --config-file infra/.cfnlintrc.yaml infra/cdk.out/surehook-$$env.template.json; \
 	done
 	@echo "cfn-lint the receiver's stack of make smoke"
-	@go run ./cmd/surehook-smoke -template > infra/cdk.out/smoke.template.json
+	@go run ./cmd/surehook smoke --template > infra/cdk.out/smoke.template.json
 	@$(VENV)/bin/cfn-lint --config-file infra/.cfnlintrc.yaml infra/cdk.out/smoke.template.json
 
 .PHONY: lint/contract
@@ -350,6 +353,10 @@ release: need/go need/node need/python $(SBOM) ## Write what a release consists 
 	@$(MAKE) build ARCH=arm64 VERSION=$(VERSION)
 	@grep --quiet --text --fixed-strings "$(VERSION:v%=%)" dist/arm64/deliver/bootstrap || { echo "the functions do not know their version"; exit 1; }
 	@$(MAKE) synth ENV=prod ARCH=arm64 VERSION=$(VERSION) > /dev/null
+	@for on in linux/amd64 linux/arm64 darwin/arm64; do \
+		CGO_ENABLED=0 GOOS=$${on%/*} GOARCH=$${on#*/} go build -trimpath -ldflags='-s -w -X surehook/internal/names.Version=$(VERSION:v%=%)' \
+			-o $(RELEASE)/surehook-$${on%/*}-$${on#*/} ./cmd/surehook; \
+	done
 	@cp infra/cdk.out/surehook-prod.template.json infra/cdk.out/surehook-prod.assets.json $(RELEASE)
 	@at=$$(git log -1 --format=%ct); for f in $(FUNCTIONS); do \
 		touch --date="@$$at" dist/arm64/$$f/bootstrap; \
@@ -381,13 +388,15 @@ deploy: need/env need/go need/node build $(CDK) bin/infra ## Deploy to AWS (ENV=
 	@cat infra/cdk.out/outputs.json
 
 # The program gets Ctrl-C itself, and then still removes what it made.
-SMOKE = $(if $(filter local,$(ENV)),./localstack/cmd/smoke,./cmd/surehook-smoke)
-
 .PHONY: smoke
-smoke: need/env need/go $(if $(filter local,$(ENV)),need/node need/python local) ## Prove a deployment from outside, in five minutes (ENV=local: on an emulator; LONG=1: 17 minutes)
+smoke: need/env need/go $(if $(filter local,$(ENV)),need/node need/python local,cli) ## Prove a deployment from outside, in five minutes (ENV=local: on an emulator; LONG=1: 17 minutes)
+ifeq ($(ENV),local)
 	@mkdir -p bin
-	@go build -o bin/surehook-smoke $(SMOKE)
-	@exec bin/surehook-smoke $(if $(filter-out local,$(ENV)),-stack $(PREFIX) $(if $(filter 1,$(LONG)),-long))
+	@go build -o bin/smoke ./localstack/cmd/smoke
+	@exec bin/smoke
+else
+	@exec bin/surehook smoke --stack $(PREFIX) $(if $(filter 1,$(LONG)),--long)
+endif
 
 .PHONY: destroy
 destroy: need/env need/go need/node build $(CDK) bin/infra ## Remove the stack of ENV from AWS

@@ -19,17 +19,18 @@ import (
 	"github.com/google/licensecheck"
 )
 
-var noticesFile = flag.String("notices", "", "the file to write the licenses of the modules in the functions to")
+var noticesFile = flag.String("notices", "", "the file to write the licenses of the modules in the programs of a release to")
 
-// TestSupply_licenses holds the modules in the functions to a list of licenses. The
+// TestSupply_licenses holds the modules in the programs of a release, the functions and
+// the command line, to a list of licenses. The
 // test reads the module cache only.
 func TestSupply_licenses(t *testing.T) {
 	t.Parallel()
 
 	allowed := []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MIT-0", "MPL-2.0"}
 	var notices strings.Builder
-	notices.WriteString("The functions of Surehook contain code of these modules.\n")
-	for _, m := range functionModules(t) {
+	notices.WriteString("The functions and the command line of Surehook contain code of these modules.\n")
+	for _, m := range releasedModules(t) {
 		fmt.Fprintf(&notices, "\n%s\n%s %s\n", strings.Repeat("=", 80), m.Path, m.Version)
 		licenses := 0
 		for _, file := range m.licenseFiles(t) {
@@ -69,15 +70,15 @@ type module struct {
 	Version  string   `json:"Version"`
 	Dir      string   `json:"Dir"`
 	Main     bool     `json:"Main"`
-	packages []string // the folders of the packages in the functions
+	packages []string // the folders of the packages in the programs
 }
 
-// functionModules returns the modules in the binaries of the functions, by path,
+// releasedModules returns the modules in the binaries of a release, by path,
 // and the standard library.
-func functionModules(t *testing.T) []*module {
+func releasedModules(t *testing.T) []*module {
 	t.Helper()
 
-	list := exec.CommandContext(t.Context(), "go", "list", "-deps", "-tags", "lambda.norpc", "-json=Dir,Module", "./functions/...")
+	list := exec.CommandContext(t.Context(), "go", "list", "-deps", "-tags", "lambda.norpc", "-json=Dir,Module", "./functions/...", "./cmd/...")
 	list.Dir = root
 	list.Env = append(os.Environ(), "GOOS=linux", "GOARCH=arm64", "CGO_ENABLED=0", "GOPROXY=off")
 	out, err := list.Output()

@@ -109,12 +109,12 @@ func TestReceivers(t *testing.T) {
 func startSurehook(ctx context.Context, t *testing.T) *stack.Client {
 	t.Helper()
 
-	program := filepath.Join(t.TempDir(), "dev")
-	build := exec.CommandContext(ctx, "go", "build", "-o", program, "../localstack/cmd/dev")
+	program := filepath.Join(t.TempDir(), "surehook")
+	build := exec.CommandContext(ctx, "go", "build", "-o", program, "../cmd/surehook")
 	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build localstack/cmd/dev: %v\n%s", err, out)
+		t.Fatalf("build cmd/surehook: %v\n%s", err, out)
 	}
-	lines := start(ctx, t, []string{"PORT=0"}, program)
+	lines := start(ctx, t, nil, program, "dev", "--port", "0")
 	api := &stack.Client{HTTP: &http.Client{Transport: &http.Transport{}}}
 	api.Address = after(ctx, t, lines, "   API=")
 	api.Key = after(ctx, t, lines, "   KEY=")

@@ -5,9 +5,9 @@ import { createInterface } from 'node:readline'
 
 // Starts Surehook as `make dev` does, and stops it after the tests.
 export default async function start() {
-  const dev = spawn(resolve(process.env.DEV ?? '../bin/dev'), {
+  const dev = spawn(resolve(process.env.DEV ?? '../bin/surehook'), ['dev', '--port', '0'], {
     stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, PORT: '0', SUREHOOK_PORTAL_NAME: 'Acme webhooks', SUREHOOK_PORTAL_ACCENT: '#0b7285', SUREHOOK_PORTAL_EMBEDDERS: 'http://localhost:3000' },
+    env: { ...process.env, SUREHOOK_PORTAL_NAME: 'Acme webhooks', SUREHOOK_PORTAL_ACCENT: '#0b7285', SUREHOOK_PORTAL_EMBEDDERS: 'http://localhost:3000' },
   })
   await introduced(dev)
   return async () => {

@@ -1,0 +1,232 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+)
+
+const (
+	lineBuffer = 64 << 10
+	maxBatch   = 100             // events; the API's limit
+	maxBytes   = 2 << 20         // bytes of lines in a batch; the API takes 3008 KiB
+	reportEach = time.Second / 2 // between two lines of progress
+	laterPause = 2 * time.Second // before lines refused for now are sent again
+)
+
+// progress is how far a run came. The file of --resume holds it.
+type progress struct {
+	Run      string `json:"run"`   // begins the idempotency keys of lines without a key
+	Lines    int    `json:"lines"` // the first lines, which need no more work
+	Accepted int    `json:"accepted"`
+	Repeated int    `json:"repeated"` // accepted by an earlier request
+	Refused  int    `json:"refused"`
+
+	file string
+}
+
+// openProgress reads the file of an earlier run, or begins a run and writes the
+// file first: after a crash the next run must know the run's keys.
+func openProgress(file string) (*progress, error) {
+	g := &progress{Run: newRun(), file: file}
+	if file == "" {
+		return g, nil
+	}
+	text, err := os.ReadFile(file) //nolint:gosec // the user names the file
+	if errors.Is(err, fs.ErrNotExist) {
+		return g, g.save()
+	}
+	if err == nil {
+		err = json.Unmarshal(text, g)
+	}
+	if err == nil && (g.Run == "" || g.Lines < 0) {
+		err = errNoProgress
+	}
+	if err != nil {
+		return nil, usagef("--resume %s: %w", file, err)
+	}
+	return g, nil
+}
+
+var errNoProgress = errors.New("the file is no progress of an earlier run")
+
+// save replaces the file in one step: a crash leaves the old or the new progress.
+func (g *progress) save() error {
+	if g.file == "" {
+		return nil
+	}
+	text, err := json.Marshal(g)
+	if err != nil {
+		return fmt.Errorf("write the progress: %w", err)
+	}
+	next := filepath.Clean(g.file) + ".new"
+	if err := os.WriteFile(next, append(text, '\n'), 0o600); err != nil {
+		return usagef("write the progress: %w", err)
+	}
+	if err := os.Rename(next, g.file); err != nil {
+		return usagef("write the progress: %w", err)
+	}
+	return nil
+}
+
+// newRun returns a name for the keys of a run.
+func newRun() string { return "cli-" + rand.Text() }
+
+// sending sends lines in batches.
+type sending struct {
+	*program
+
+	client   *api
+	path     string
+	progress *progress
+	rate     float64
+	began    time.Time
+	sent     int // lines of this run
+	reported time.Time
+	batch    []line
+	size     int
+}
+
+// line is one event of a file.
+type line struct {
+	number int
+	event  json.RawMessage
+}
+
+// add puts a line into the batch, and sends a full batch.
+func (s *sending) add(ctx context.Context, number int, raw []byte) error {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 {
+		raw = []byte("{}") // the API refuses the line, with the name of the missing field
+	}
+	fields := map[string]json.RawMessage{}
+	if err := json.Unmarshal(raw, &fields); err != nil {
+		if err := s.flush(ctx); err != nil { // the lines before are sound
+			return err
+		}
+		return usagef("line %d is no JSON object: %w", number, err)
+	}
+	if _, has := fields["idempotency_key"]; !has {
+		fields["idempotency_key"] = json.RawMessage(strconv.Quote(s.progress.Run + "-" + strconv.Itoa(number)))
+	}
+	event, err := json.Marshal(fields)
+	if err != nil {
+		return usagef("line %d: %w", number, err)
+	}
+	if len(s.batch) == s.full() || s.size+len(event) > maxBytes {
+		if err := s.flush(ctx); err != nil {
+			return err
+		}
+	}
+	s.batch = append(s.batch, line{number, event})
+	s.size += len(event)
+	return nil
+}
+
+// full is the size of a batch: at most the events of one second.
+func (s *sending) full() int {
+	if s.rate > 0 {
+		return min(maxBatch, max(1, int(s.rate)))
+	}
+	return maxBatch
+}
+
+// flush sends the batch, and notes the progress when each of its lines was
+// accepted or refused for good. Lines refused for now are sent again.
+func (s *sending) flush(ctx context.Context) error {
+	lines := s.batch
+	s.batch, s.size = nil, 0
+	if len(lines) == 0 {
+		return nil
+	}
+	if s.rate > 0 {
+		due := s.began.Add(time.Duration(float64(s.sent) / s.rate * float64(time.Second)))
+		if err := sleep(ctx, due.Sub(s.Now())); err != nil {
+			return err
+		}
+	}
+	next := *s.progress
+	for waiting := lines; ; {
+		var err error
+		if waiting, err = s.post(ctx, waiting, &next); err != nil {
+			return err
+		}
+		if len(waiting) == 0 {
+			break
+		}
+		if err := sleep(ctx, laterPause); err != nil {
+			return err
+		}
+	}
+	next.Lines = lines[len(lines)-1].number
+	*s.progress = next
+	s.sent += len(lines)
+	s.report(false)
+	return s.progress.save()
+}
+
+// post sends one batch, counts the results, and returns the lines to send again.
+func (s *sending) post(ctx context.Context, lines []line, count *progress) (again []line, err error) {
+	events := make([]json.RawMessage, len(lines))
+	for i, l := range lines {
+		events[i] = l.event
+	}
+	body, err := json.Marshal(map[string]any{"events": events})
+	if err != nil {
+		return nil, usagef("write the batch: %w", err)
+	}
+	answer, err := s.client.do(ctx, request{method: post, path: s.path, body: body, again: true})
+	if err != nil {
+		return nil, fmt.Errorf("send lines %d to %d: %w", lines[0].number, lines[len(lines)-1].number, err)
+	}
+	var results struct {
+		Data []struct {
+			ID        string   `json:"id"`
+			Duplicate bool     `json:"duplicate"`
+			Error     *problem `json:"error"`
+		} `json:"data"`
+	}
+	if err := json.Unmarshal(answer, &results); err != nil {
+		return nil, &badAnswerError{err}
+	}
+	if len(results.Data) != len(lines) {
+		return nil, &badAnswerError{fmt.Errorf("%d results for %d events", len(results.Data), len(lines))} //nolint:err113 // for a person
+	}
+	for i, result := range results.Data {
+		switch {
+		case result.Error != nil && result.Error.later():
+			again = append(again, lines[i])
+		case result.Error != nil:
+			count.Refused++
+			fmt.Fprintf(s.Err, "\rline %d: %s\n", lines[i].number, printable(result.Error.Error()))
+		case result.Duplicate:
+			count.Repeated++
+		default:
+			count.Accepted++
+		}
+	}
+	return again, nil
+}
+
+// report prints the progress, at most twice a second.
+func (s *sending) report(last bool) {
+	now := s.Now()
+	if !last && now.Sub(s.reported) < reportEach {
+		return
+	}
+	s.reported = now
+	g := s.progress
+	perSecond := float64(s.sent) / max(now.Sub(s.began).Seconds(), 0.001)
+	fmt.Fprintf(s.Err, "\rline %d: %d accepted, %d repeated, %d refused, %.0f/s ", g.Lines, g.Accepted, g.Repeated, g.Refused, perSecond)
+	if last {
+		fmt.Fprintln(s.Err)
+	}
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"surehook/internal/config"
+	"surehook/internal/httpapi"
+	"surehook/localstack/dev"
+)
+
+const (
+	devPort = 8080
+	// devGrace bounds the wait for attempts under way at the end.
+	devGrace = 2 * time.Second
+	// devGarbage is the limit of garbage before a collection, in percent of live
+	// memory. All data lives in memory, so a collection is long and frees little. A
+	// developer's machine has enough memory.
+	devGarbage = 400
+)
+
+const devText = `Surehook runs in this process, until Ctrl-C. It keeps everything in memory: WHEN IT ENDS, IT FORGETS EVERYTHING.
+It takes endpoints on loopback and over http. --log info shows a line for each request and each attempt.
+
+   API=%[1]s
+   KEY=%[2]s
+   The console is at %[1]s/console: sign in with the key.
+
+   # in another terminal
+   export SUREHOOK_URL=%[1]s SUREHOOK_API_KEY=%[2]s SUREHOOK_TENANT=acme
+
+   surehook listen --subscribe 'order.*'           # a receiver, here on this machine
+   surehook send order.paid '{"order": 4711}'      # an event
+   surehook deliveries list                        # what came of it
+
+`
+
+func (p *program) dev() *cobra.Command {
+	var port uint16
+	var level string
+	c := &cobra.Command{
+		Use: "dev", Short: "Run Surehook in one process, in memory", Args: cobra.NoArgs,
+		Long: "Run the same API and the same deliveries without a deployment, for the development of receivers.\n" +
+			"All data is lost at the end, on Ctrl-C. The key is " + envKey + ", or the key of --key-file, or a new key.\n" +
+			"The settings of the portal are the variables of the function manage, such as SUREHOOK_PORTAL_NAME.",
+	}
+	c.Flags().Uint16Var(&port, "port", devPort, "port on loopback; 0 chooses a free port")
+	c.Flags().StringVar(&level, "log", "warn", "least level of the log: debug, info, warn or error")
+	c.RunE = func(c *cobra.Command, _ []string) error { //nolint:contextcheck // the context of the command
+		o := dev.Options{Port: int(port)}
+		var least slog.Level
+		if err := least.UnmarshalText([]byte(level)); err != nil {
+			return usagef("--log is %q: say debug, info, warn or error", level)
+		}
+		portal, err := config.ForPortal(p.Lookup)
+		if err != nil {
+			return usagef("%w", err)
+		}
+		o.Portal = httpapi.Portal(portal)
+		o.Log = slog.New(slog.NewTextHandler(p.Out, &slog.HandlerOptions{Level: least}))
+		if p.flags.KeyFile != "" {
+			key, err := readSecret("key", p.flags.KeyFile)
+			if err != nil {
+				return err
+			}
+			o.Key = key
+		} else if key, ok := p.Lookup(envKey); ok {
+			o.Key = strings.TrimSpace(key)
+		}
+		return p.runDev(c.Context(), o)
+	}
+	return c
+}
+
+// runDev runs Surehook until ctx ends.
+func (p *program) runDev(ctx context.Context, o dev.Options) error {
+	debug.SetGCPercent(devGarbage)
+	s, err := dev.Start(context.WithoutCancel(ctx), o)
+	if err != nil {
+		return failure(err.Error())
+	}
+	if _, err := fmt.Fprintf(p.Out, devText, s.URL, s.Key); err != nil {
+		return fmt.Errorf("print the address: %w", err)
+	}
+	<-ctx.Done()
+
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), devGrace)
+	defer cancel()
+	if err := s.Stop(ending); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		return failure(err.Error())
+	}
+	return nil
+}

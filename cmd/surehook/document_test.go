@@ -1,0 +1,121 @@
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
+)
+
+var update = flag.Bool("update", false, "rewrite docs/cli.md")
+
+// document is the page of the command line.
+const document = "../../docs/cli.md"
+
+// TestDocument holds docs/cli.md to the tree of commands.
+func TestDocument(t *testing.T) {
+	t.Parallel()
+
+	root := (&program{}).root()
+	root.InitDefaultCompletionCmd()
+	var b bytes.Buffer
+	b.WriteString(introduction)
+	b.WriteString("\n## Flags of all commands\n\n```text\n" + root.PersistentFlags().FlagUsages() + "```\n")
+	describeCommands(&b, root)
+	if *update {
+		if err := os.WriteFile(document, b.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(b.String(), string(got)); diff != "" {
+		t.Errorf("docs/cli.md is not what the commands say: run go test ./cmd/surehook -args -update\n%s", diff)
+	}
+}
+
+func describeCommands(b *bytes.Buffer, parent *cobra.Command) {
+	for _, c := range parent.Commands() {
+		if c.Hidden || c.Name() == "help" {
+			continue
+		}
+		level := "##"
+		if c.Parent() != c.Root() {
+			level = "###"
+		}
+		fmt.Fprintf(b, "\n%s surehook %s\n\n%s.\n", level, strings.TrimPrefix(c.CommandPath(), "surehook "), c.Short)
+		if c.Name() == "completion" {
+			b.WriteString("`surehook completion --help` says how to load the script of bash, zsh, fish or PowerShell.\n")
+			continue
+		}
+		text := ""
+		if c.Long != "" {
+			text += c.Long + "\n\n"
+		}
+		c.InitDefaultHelpFlag()
+		_ = c.Flags().MarkHidden("help")
+		if !c.HasSubCommands() || c.LocalNonPersistentFlags().HasAvailableFlags() {
+			text += c.UseLine() + "\n"
+		}
+		if flags := c.LocalNonPersistentFlags(); flags.HasAvailableFlags() {
+			text += "\n" + flags.FlagUsages()
+		}
+		if c.Example != "" {
+			text += "\nExamples:\n" + c.Example + "\n"
+		}
+		if text != "" {
+			b.WriteString("\n```text\n" + text + "```\n")
+		}
+		describeCommands(b, c)
+	}
+}
+
+const introduction = `# The command line
+
+The code writes this page: ` + "`go test ./cmd/surehook -args -update`" + `. ` + "`make cli`" + ` builds the program, one static binary, to ` + "`bin/surehook`" + `.
+
+## A first webhook
+
+` + "```sh" + `
+bin/surehook dev --port 8080                     # prints two lines for the other terminals: export SUREHOOK_URL=... SUREHOOK_API_KEY=...
+bin/surehook listen --subscribe 'order.*'        # a receiver with an endpoint of its own
+bin/surehook send order.paid '{"order": 4711}'   # listen prints the verified webhook
+` + "```" + `
+
+## Settings
+
+A flag comes before the environment, and the environment before the configuration file: ` + "`--config`" + `, ` + "`SUREHOOK_CONFIG`" + `, or
+surehook/config.json in the user's configuration folder (on Linux ` + "`~/.config`" + `).
+
+| flag | environment | field of the file |
+|---|---|---|
+| ` + "`--url`" + ` | ` + "`SUREHOOK_URL`" + ` | ` + "`url`" + ` |
+| ` + "`--key-file`" + `: a file with the key | ` + "`SUREHOOK_API_KEY`" + `: the key | ` + "`key_file`" + `, relative to the configuration, or ` + "`key_command`" + `: a program and its arguments |
+| ` + "`--tenant`" + ` | ` + "`SUREHOOK_TENANT`" + ` | ` + "`tenant`" + ` |
+| ` + "`--output`" + ` | ` + "`SUREHOOK_OUTPUT`" + ` | ` + "`output`" + ` |
+
+` + "```json" + `
+{"url": "https://hooks.example.com", "key_command": ["pass", "show", "surehook"], "tenant": "acme"}
+` + "```" + `
+
+No flag and no file of settings holds a key, and the program never prints the key of a request. The key goes to https addresses, and to http on loopback only.
+` + "`--output json`" + ` prints the API's JSON with all fields; ` + "`table`" + ` prints control characters of other parties as a replacement character.
+Notes, questions and progress go to standard error.
+
+## Exit codes
+
+| code | meaning |
+|---|---|
+| 0 | done; also Ctrl-C for ` + "`dev`, `listen` and `tail`" + ` |
+| 1 | the API refused the request, a check failed, or a signature is wrong |
+| 2 | the command line, the settings or a file is wrong |
+| 3 | no answer, a 429 or a 5xx: the same command may succeed later |
+| 130 | Ctrl-C |
+`

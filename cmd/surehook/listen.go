@@ -1,0 +1,175 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+const (
+	listenPort = 3000
+	// removeTimeout bounds the removal of the endpoint after Ctrl-C.
+	removeTimeout     = 10 * time.Second
+	readHeaderTimeout = 10 * time.Second
+)
+
+// listening is the command line of listen.
+type listening struct {
+	bind       string
+	port       uint16
+	secretFile string
+	subscribe  []string
+	public     string
+	forward    string
+	answers    []int
+	delay      time.Duration
+	count      int
+}
+
+func (p *program) listen() *cobra.Command {
+	var l listening
+	c := &cobra.Command{
+		Use: "listen", Short: "Receive webhooks: verify, print, forward and answer", Args: cobra.NoArgs,
+		Long: "Receive webhooks for tests: verify and print each request, forward it when asked to, and answer.\n" +
+			"A request with a wrong signature is answered with 401 and not forwarded.\n" +
+			"--subscribe creates an endpoint for this receiver, and deletes the endpoint at the end.",
+		Example: "  surehook listen --subscribe 'order.*' --forward http://127.0.0.1:8000/hooks\n" +
+			"  surehook listen --secret-file secret --answer 503,503,200",
+	}
+	f := c.Flags()
+	f.StringVar(&l.bind, "bind", "127.0.0.1", "address to listen on")
+	f.Uint16Var(&l.port, "port", listenPort, "port; 0 chooses a free port")
+	f.StringVar(&l.secretFile, "secret-file", "", "file with the endpoint's secret (whsec_...)")
+	f.StringSliceVar(&l.subscribe, "subscribe", nil, "create an endpoint with this event type, such as 'order.*'; repeatable")
+	f.StringVar(&l.public, "public-url", "", "URL of the created endpoint, when a tunnel leads to this receiver")
+	f.StringVar(&l.forward, "forward", "", "send each verified request on to this URL, and answer with its status")
+	f.IntSliceVar(&l.answers, "answer", []int{http.StatusOK}, "statuses of the answers in order; the last repeats")
+	f.DurationVar(&l.delay, "delay", 0, "wait before each answer, such as 2s")
+	f.IntVar(&l.count, "count", 0, "end after this number of requests; 0 for Ctrl-C")
+	c.MarkFlagsMutuallyExclusive("secret-file", "subscribe")
+	c.MarkFlagsMutuallyExclusive("forward", "answer")
+	c.RunE = func(c *cobra.Command, _ []string) error { return p.runListen(c.Context(), l) }
+	return c
+}
+
+// check refuses flags that make no receiver.
+func (l listening) check() error {
+	for _, status := range l.answers {
+		if status < 200 || status > 599 {
+			return usagef("--answer has %d: say statuses from 200 to 599", status)
+		}
+	}
+	if l.forward != "" {
+		if u, err := url.Parse(l.forward); err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+			return usagef("--forward is %q: say a URL such as http://127.0.0.1:8000/hooks", l.forward)
+		}
+	}
+	if l.public != "" && len(l.subscribe) == 0 {
+		return usagef("--public-url is for --subscribe")
+	}
+	return nil
+}
+
+// runListen receives until ctx ends, or until the wanted number of requests.
+func (p *program) runListen(ctx context.Context, l listening) error {
+	if err := l.check(); err != nil {
+		return err
+	}
+	s, err := p.settings()
+	if err != nil {
+		return err
+	}
+	var v *verifier
+	if l.secretFile != "" {
+		if v, err = newVerifier(l.secretFile); err != nil {
+			return err
+		}
+	}
+	var lc net.ListenConfig
+	listener, err := lc.Listen(ctx, "tcp", net.JoinHostPort(l.bind, strconv.Itoa(int(l.port))))
+	if err != nil {
+		return failure("listen: " + err.Error())
+	}
+	defer listener.Close() //nolint:errcheck // the server closes the listener too
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	r := &receiver{program: p, listening: l, verifier: v, json: s.Output == outputJSON, enough: end}
+	address := "http://" + listener.Addr().String()
+	if len(l.subscribe) > 0 {
+		unsubscribe, err := r.subscribeAt(ctx, s, cmp.Or(l.public, address+"/"))
+		if err != nil {
+			return err
+		}
+		defer unsubscribe()
+	}
+	fmt.Fprintf(p.Err, "listening on %s, until Ctrl-C\n", address)
+	return r.serve(ctx, listener)
+}
+
+// serve answers requests until ctx ends. Ctrl-C is the normal end.
+func (r *receiver) serve(ctx context.Context, l net.Listener) error {
+	server := &http.Server{Handler: r, ReadHeaderTimeout: readHeaderTimeout}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(l) }()
+	select {
+	case err := <-served:
+		return failure("listen: " + err.Error())
+	case <-ctx.Done():
+	}
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), devGrace)
+	defer cancel()
+	if err := server.Shutdown(ending); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		return failure("listen: " + err.Error())
+	}
+	return nil
+}
+
+// subscribeAt creates an endpoint for the receiver, and returns its removal.
+func (r *receiver) subscribeAt(ctx context.Context, s settings, address string) (unsubscribe func(), err error) {
+	client, err := r.api(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	tenant, err := s.requireTenant()
+	if err != nil {
+		return nil, err
+	}
+	body, err := json.Marshal(map[string]any{"url": address, "event_types": r.subscribe, "description": "surehook listen"})
+	if err != nil {
+		return nil, fmt.Errorf("write the endpoint: %w", err)
+	}
+	path := route(endpointsPath, map[string]string{"tenant": tenant})
+	answer, err := client.do(ctx, request{method: post, path: path, body: body})
+	if err != nil {
+		return nil, fmt.Errorf("create the endpoint: %w", err)
+	}
+	var created struct {
+		ID     string `json:"id"`
+		Secret string `json:"secret"`
+	}
+	if err := json.Unmarshal(answer, &created); err != nil {
+		return nil, &badAnswerError{err}
+	}
+	unsubscribe = func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTimeout)
+		defer cancel()
+		if _, err := client.do(ctx, request{method: remove, path: path + "/" + url.PathEscape(created.ID), again: true}); err != nil {
+			fmt.Fprintf(r.Err, "The endpoint stays: %s\ndelete it: surehook endpoints delete %s\n", describe(err), created.ID)
+		}
+	}
+	if r.verifier, err = verifierOf(created.Secret); err != nil {
+		unsubscribe()
+		return nil, &badAnswerError{err}
+	}
+	fmt.Fprintf(r.Err, "created the endpoint %s for %s of tenant %s\n", created.ID, address, tenant)
+	return unsubscribe, nil
+}

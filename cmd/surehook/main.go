@@ -1,0 +1,30 @@
+// Command surehook is the command line of Surehook: the API for people, a
+// receiver for tests, and Surehook in one process for development. docs/cli.md
+// documents every command.
+package main
+
+import (
+	"context"
+	"io"
+	"log"
+	"net/http"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+func main() {
+	log.SetOutput(io.Discard) // net/http writes bytes of other parties to the standard logger
+	// The first Ctrl-C ends the command in order, the second ends the process.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	p := &program{
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
+		Lookup: os.LookupEnv, Home: os.UserConfigDir, Now: time.Now,
+		HTTP: &http.Client{Timeout: requestTimeout, CheckRedirect: refuseRedirect},
+	}
+	code := p.run(ctx, os.Args[1:])
+	stop()
+	os.Exit(code)
+}

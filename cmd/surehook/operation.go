@@ -1,0 +1,356 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// operation is a command that makes one call of the API.
+type operation struct {
+	use, short   string // as cobra takes them; the arguments of use fill the path's parameters in order
+	method, path string // of the contract
+	wide         string // the path without a tenant, when the command works for all tenants too
+	query        []option
+	body         []option // flags that become fields of the body
+	raw          bool     // the command takes --data, the whole body
+	match        bool     // the command takes --version, for If-Match
+	list         []column // of a list; nil for one object
+	done         string   // printed after an answer without a body, with the arguments
+}
+
+// option is a flag with the field or the query parameter that the flag sets.
+type option struct {
+	name  string // of the field or parameter; the flag has "-" for "_", and no "s" for a list
+	as    string // the flag, when another name would be confused with a flag of all commands
+	usage string
+	kind  kind
+	arg   bool // an argument of the command sets the field, no flag
+}
+
+// kind is the type of a field.
+type kind int
+
+const (
+	text kind = iota + 1
+	list
+	number
+	yes
+)
+
+func (o option) flag() string {
+	name := o.name
+	if o.kind == list {
+		name = strings.TrimSuffix(name, "s")
+	}
+	return cmp.Or(o.as, strings.ReplaceAll(name, "_", "-"))
+}
+
+// The parameters of many lists.
+func filters(names ...string) []option {
+	usage := map[string]string{
+		"event_type":      "event type",
+		"endpoint":        "endpoint, by id or uid",
+		"state":           "retrying, parked, delivered, dead, discarded or cancelled",
+		"status_class":    "class of the last status: none, 2xx, 3xx, 4xx or 5xx",
+		"idempotency_key": "your own id of the event",
+		"since":           "not before this time, such as 2026-11-01T00:00:00Z",
+		"until":           "before this time",
+	}
+	all := make([]option, 0, len(names))
+	for _, name := range names {
+		all = append(all, option{name: name, usage: usage[name], kind: text})
+	}
+	return all
+}
+
+// command returns the command of the operation.
+func (p *program) command(o operation) *cobra.Command {
+	words := strings.Fields(o.use)
+	c := &cobra.Command{Use: o.use, Short: o.short, Args: cobra.ExactArgs(len(words) - 1), ValidArgsFunction: cobra.NoFileCompletions}
+	for _, q := range o.query {
+		c.Flags().String(q.flag(), "", q.usage)
+	}
+	for _, b := range o.body {
+		b.declare(c.Flags())
+	}
+	if o.raw {
+		c.Flags().String("data", "", "JSON of the body, @FILE, or - for standard input; flags replace its fields")
+	}
+	if o.match {
+		c.Flags().String("if-version", "", "change only this version of the endpoint")
+	}
+	if o.list != nil {
+		c.Flags().Int("limit", 50, "most rows; 0 for all")
+		c.Flags().String("cursor", "", "continue after this cursor of a list")
+	}
+	c.RunE = func(c *cobra.Command, args []string) error {
+		s, err := p.settings()
+		if err != nil {
+			return err
+		}
+		r, err := p.request(c, o, s, args)
+		if err != nil {
+			return err
+		}
+		client, err := p.api(c.Context(), s)
+		if err != nil {
+			return err
+		}
+		if o.list != nil {
+			return p.list(c, client, r, s, o.list)
+		}
+		answer, err := client.do(c.Context(), r)
+		if err != nil {
+			return fmt.Errorf("%s: %w", strings.TrimPrefix(c.CommandPath(), "surehook "), err)
+		}
+		if len(answer) == 0 {
+			fmt.Fprintln(p.Err, strings.TrimSpace(o.done+" "+strings.Join(args, " ")))
+			return nil
+		}
+		return p.show(s, answer)
+	}
+	return c
+}
+
+// show prints one object.
+func (p *program) show(s settings, object json.RawMessage) error {
+	if s.Output == outputJSON {
+		return writeJSON(p.Out, object)
+	}
+	return writeFields(p.Out, object)
+}
+
+// declare adds the flag of a field.
+func (o option) declare(flags *pflag.FlagSet) {
+	if o.arg {
+		return
+	}
+	switch o.kind {
+	case text:
+		flags.String(o.flag(), "", o.usage)
+	case list:
+		flags.StringSlice(o.flag(), nil, o.usage+"; repeatable")
+	case number:
+		flags.Float64(o.flag(), 0, o.usage)
+	case yes:
+		flags.Bool(o.flag(), false, o.usage)
+	}
+}
+
+// request makes the call of the command line.
+func (p *program) request(c *cobra.Command, o operation, s settings, args []string) (request, error) {
+	r := request{method: o.method, query: url.Values{}}
+	values := map[string]string{}
+	rest := args
+	for _, word := range strings.Fields(o.use)[1:] {
+		name := strings.ToLower(word)
+		if strings.Contains(o.path, "{"+name+"}") {
+			if rest[0] == "" {
+				return r, usagef("%s is empty", word)
+			}
+			values[name], rest = rest[0], rest[1:]
+		}
+	}
+	path := o.path
+	if _, given := values["tenant"]; !given && strings.Contains(path, "{tenant}") {
+		tenant, err := s.requireTenant()
+		if err != nil && o.wide == "" {
+			return r, err
+		}
+		if values["tenant"] = tenant; tenant == "" {
+			path = o.wide
+		}
+	}
+	r.path = route(path, values)
+	for _, q := range o.query {
+		if value, _ := c.Flags().GetString(q.flag()); value != "" {
+			r.query.Set(q.name, value)
+		}
+	}
+	if o.match {
+		if version, _ := c.Flags().GetString("if-version"); version != "" {
+			if _, err := strconv.ParseUint(version, 10, 63); err != nil {
+				return r, usagef("--if-version is %q: say a number, as `endpoints get` shows it", version)
+			}
+			r.header = http.Header{"If-Match": {`"` + version + `"`}}
+		}
+	}
+	var err error
+	r.body, err = p.body(c, o, rest)
+	return r, err
+}
+
+// body makes the JSON of the body: --data, then the flags and arguments.
+func (p *program) body(c *cobra.Command, o operation, args []string) ([]byte, error) {
+	if !o.raw && len(o.body) == 0 {
+		return nil, nil
+	}
+	fields := map[string]json.RawMessage{}
+	if o.raw {
+		data, _ := c.Flags().GetString("data")
+		given, err := p.data("--data", data)
+		if err != nil {
+			return nil, err
+		}
+		if given != nil {
+			if err := json.Unmarshal(given, &fields); err != nil {
+				return nil, usagef("--data: want a JSON object: %w", err)
+			}
+		}
+	}
+	for _, b := range o.body {
+		var value any
+		switch {
+		case b.arg:
+			value, args = args[0], args[1:]
+		case !c.Flags().Changed(b.flag()):
+			continue
+		default:
+			value = b.value(c.Flags())
+		}
+		encoded, err := json.Marshal(value)
+		if err != nil {
+			return nil, usagef("--%s: %w", b.flag(), err)
+		}
+		fields[b.name] = encoded
+	}
+	body, err := json.Marshal(fields)
+	if err != nil {
+		return nil, usagef("write the body: %w", err)
+	}
+	return body, nil
+}
+
+func (o option) value(flags *pflag.FlagSet) any {
+	switch o.kind {
+	case list:
+		v, _ := flags.GetStringSlice(o.flag())
+		return v
+	case number:
+		v, _ := flags.GetFloat64(o.flag())
+		return v
+	case yes:
+		v, _ := flags.GetBool(o.flag())
+		return v
+	case text:
+	}
+	v, _ := flags.GetString(o.flag())
+	return v
+}
+
+// data returns JSON that the command line gives: the text itself, @FILE, or - for
+// standard input. Empty text is nil.
+func (p *program) data(what, given string) ([]byte, error) {
+	var content []byte
+	var err error
+	switch {
+	case given == "":
+		return nil, nil
+	case given == "-":
+		content, err = io.ReadAll(p.In)
+	case strings.HasPrefix(given, "@"):
+		content, err = os.ReadFile(given[1:])
+	default:
+		content = []byte(given)
+	}
+	if err != nil {
+		return nil, usagef("%s: %w", what, err)
+	}
+	if !json.Valid(content) {
+		return nil, usagef("%s: want JSON, @FILE with JSON, or - for JSON on standard input", what)
+	}
+	return content, nil
+}
+
+// maxPage is the largest page of the API.
+const maxPage = 100
+
+// page is a page of a list.
+type page struct {
+	Data       []json.RawMessage `json:"data"`
+	NextCursor string            `json:"next_cursor"` // empty at the end
+}
+
+// pages reads rows until limit, or all rows with 0.
+func (a *api) pages(ctx context.Context, r request, limit int) (page, error) {
+	all := page{Data: []json.RawMessage{}}
+	for {
+		size := maxPage
+		if limit > 0 {
+			size = min(maxPage, limit-len(all.Data))
+		}
+		r.query.Set("limit", strconv.Itoa(size))
+		answer, err := a.do(ctx, r)
+		if err != nil {
+			return all, err
+		}
+		var next page
+		if err := json.Unmarshal(answer, &next); err != nil {
+			return all, &badAnswerError{err}
+		}
+		all.Data = append(all.Data, next.Data...)
+		all.NextCursor = next.NextCursor
+		if next.NextCursor == "" || (limit > 0 && len(all.Data) >= limit) {
+			return all, nil
+		}
+		r.query.Set("cursor", next.NextCursor)
+	}
+}
+
+// list prints a list, page by page until --limit.
+func (p *program) list(c *cobra.Command, client *api, r request, s settings, header []column) error {
+	limit, _ := c.Flags().GetInt("limit")
+	if limit < 0 {
+		return usagef("--limit is %d: say 1 or more, or 0 for all", limit)
+	}
+	if cursor, _ := c.Flags().GetString("cursor"); cursor != "" {
+		r.query.Set("cursor", cursor)
+	}
+	all, err := client.pages(c.Context(), r, limit)
+	if err != nil {
+		return fmt.Errorf("%s: %w", strings.TrimPrefix(c.CommandPath(), "surehook "), err)
+	}
+	if s.Output == outputJSON {
+		return p.printJSON(struct {
+			Data []json.RawMessage `json:"data"`
+			Next *string           `json:"next_cursor"`
+		}{all.Data, optional(all.NextCursor)})
+	}
+	if err := writeRows(p.Out, header, all.Data); err != nil {
+		return err
+	}
+	if all.NextCursor != "" {
+		fmt.Fprintf(p.Err, "There are more: --limit 0, or --cursor %s\n", printable(all.NextCursor))
+	}
+	return nil
+}
+
+func optional(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+// printJSON prints a value as indented JSON.
+func (p *program) printJSON(value any) error {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		return fmt.Errorf("write JSON: %w", err)
+	}
+	return writeJSON(p.Out, b.Bytes())
+}

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"surehook/internal/names"
+)
+
+// The exit codes of the program. docs/cli.md documents them.
+const (
+	exitOK          = 0
+	exitFailed      = 1   // the API refused the request, or a check failed
+	exitUsage       = 2   // a flag, an argument, the configuration or a file is wrong
+	exitUnreachable = 3   // no answer, a 429 or a 5xx: the same command may succeed later
+	exitInterrupted = 130 // Ctrl-C
+)
+
+// program is one run of the program, with its surroundings.
+type program struct {
+	In       io.Reader
+	Out, Err io.Writer
+	Lookup   func(string) (string, bool)
+	Home     func() (string, error) // the folder of configurations
+	Now      func() time.Time
+	HTTP     *http.Client
+
+	flags settings // as the command line has them
+	began bool     // a command runs: the command line was read
+}
+
+// errInterrupted ends a command after Ctrl-C.
+var errInterrupted = errors.New("interrupted")
+
+// usageError is a fault of the command line, the configuration or a file.
+type usageError struct{ err error }
+
+func (e usageError) Error() string { return e.err.Error() }
+func (e usageError) Unwrap() error { return e.err }
+
+// usagef returns a usageError.
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// run executes the command line and returns the exit code.
+func (p *program) run(ctx context.Context, args []string) int {
+	root := p.root()
+	root.SetArgs(args)
+	root.SetIn(p.In)
+	root.SetOut(p.Out)
+	root.SetErr(p.Err)
+	err := root.ExecuteContext(ctx)
+	if err != nil && ctx.Err() != nil {
+		err = errors.Join(errInterrupted, err)
+	}
+	if err != nil && !p.began {
+		err = usageError{err}
+	}
+	code := exitCode(err)
+	if code != exitOK && code != exitInterrupted {
+		fmt.Fprintf(p.Err, "surehook: %s\n", describe(err))
+	}
+	return code
+}
+
+// exitCode returns the exit code for the error of a command.
+func exitCode(err error) int {
+	var refused *problem
+	var unreachable *unreachableError
+	var usage usageError
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.Is(err, errInterrupted):
+		return exitInterrupted
+	case errors.As(err, &refused):
+		if refused.later() {
+			return exitUnreachable
+		}
+		return exitFailed
+	case errors.As(err, &unreachable):
+		return exitUnreachable
+	case errors.As(err, &usage):
+		return exitUsage
+	default:
+		return exitFailed
+	}
+}
+
+// failure is the result of a command that did its work and found a fault.
+type failure string
+
+func (f failure) Error() string { return string(f) }
+
+// root returns the tree of commands.
+func (p *program) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "surehook",
+		Short: "Deliver webhooks: the command line of Surehook",
+		Long: "surehook calls the API of a deployment, receives and verifies webhooks for tests,\n" +
+			"and runs Surehook in one process for development.",
+		Version:           names.Version,
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		DisableAutoGenTag: true,
+		Args:              cobra.NoArgs,
+		RunE:              func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	flags := root.PersistentFlags()
+	flags.StringVar(&p.flags.URL, "url", "", "address of the API (SUREHOOK_URL)")
+	flags.StringVar(&p.flags.KeyFile, "key-file", "", "file with the API key (SUREHOOK_API_KEY holds the key itself)")
+	flags.StringVarP(&p.flags.Tenant, "tenant", "t", "", "tenant (SUREHOOK_TENANT)")
+	flags.StringVarP(&p.flags.Output, "output", "o", "", "json or table (SUREHOOK_OUTPUT), default table")
+	flags.StringVar(&p.flags.config, "config", "", "configuration file (SUREHOOK_CONFIG), default surehook/config.json in the user's configuration folder")
+	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{outputJSON, outputTable}, cobra.ShellCompDirectiveNoFileComp)) // fails for an unknown flag only
+	root.AddCommand(p.dev(), p.listen(), p.send(), p.verify(), p.tail())
+	root.AddCommand(p.resources()...)
+	root.AddCommand(p.replay(), p.deadLetters(), p.health(), p.stats(), p.smoke())
+	p.note(root)
+	return root
+}
+
+// note makes each command note its begin: errors before are about the command line.
+func (p *program) note(c *cobra.Command) {
+	if run := c.RunE; run != nil {
+		c.RunE = func(c *cobra.Command, args []string) error {
+			p.began = true
+			return run(c, args)
+		}
+	}
+	for _, child := range c.Commands() {
+		p.note(child)
+	}
+}

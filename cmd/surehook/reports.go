@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+
+	"github.com/spf13/cobra"
+)
+
+func (p *program) deadLetters() *cobra.Command {
+	var period string
+	c := &cobra.Command{
+		Use: "dead-letters", Short: "Group the dead deliveries by cause, with a suggestion for each", Args: cobra.NoArgs,
+	}
+	c.Flags().StringVar(&period, "period", "", "length of the period before now, 1h to 336h, default 24h")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		query := url.Values{}
+		if period != "" {
+			query.Set("period", period)
+		}
+		return p.report(c.Context(), deadPath+"/analysis", query, p.writeAnalysis)
+	}
+	c.AddCommand(p.command(operation{
+		use: "list", short: "List the dead deliveries of the tenant", method: get, path: deadPath,
+		query: filters("endpoint", "event_type", "status_class", "idempotency_key", "since", "until"), list: deliveryColumns(),
+	}))
+	return c
+}
+
+// writeAnalysis prints the groups, largest first.
+func (p *program) writeAnalysis(answer json.RawMessage) error {
+	var found struct {
+		Period   string            `json:"period"`
+		Total    int               `json:"total"`
+		Complete bool              `json:"complete"`
+		Groups   []json.RawMessage `json:"groups"`
+	}
+	if err := json.Unmarshal(answer, &found); err != nil {
+		return &badAnswerError{err}
+	}
+	if err := writeRows(p.Out, columns("COUNT=count", "ENDPOINT=endpoint_id", "REASON=reason", "CLASS=class", "STATUS=status",
+		"PATTERN=pattern", "FIRST=first_at", "LAST=last_at", "SUGGESTION=suggestion"), found.Groups); err != nil {
+		return err
+	}
+	more := ""
+	if !found.Complete {
+		more = ", and more: the analysis stopped counting"
+	}
+	fmt.Fprintf(p.Err, "%d dead deliveries in %s%s\n", found.Total, found.Period, more)
+	return nil
+}
+
+func (p *program) health() *cobra.Command {
+	return &cobra.Command{
+		Use: "health", Short: "Show the health of the whole pipeline; endpoints health shows an endpoint", Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return p.report(c.Context(), "/v1/health", url.Values{}, func(answer json.RawMessage) error { return writeFields(p.Out, answer) })
+		},
+	}
+}
+
+func (p *program) stats() *cobra.Command {
+	var endpoint, since, until, by, group string
+	c := &cobra.Command{
+		Use: "stats", Short: "Show rates, retries and latency of the tenant or of an endpoint", Args: cobra.NoArgs,
+	}
+	c.Flags().StringVar(&endpoint, "endpoint", "", "only this endpoint, by id or uid")
+	c.Flags().StringVar(&since, "since", "", "from this whole hour, default 24 h ago")
+	c.Flags().StringVar(&until, "until", "", "before this whole hour")
+	c.Flags().StringVar(&by, "by", "", "hour or total")
+	c.Flags().StringVar(&group, "group", "", "a row for each endpoint or type")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		query := url.Values{}
+		for name, value := range map[string]string{"since": since, "until": until, "by": by, "group": group} {
+			if value != "" {
+				query.Set(name, value)
+			}
+		}
+		path := "/v1/tenants/{tenant}/stats"
+		if endpoint != "" {
+			path = route(endpointsPath+"/{endpoint}/stats", map[string]string{"endpoint": endpoint})
+		}
+		return p.report(c.Context(), path, query, func(answer json.RawMessage) error {
+			var found page
+			if err := json.Unmarshal(answer, &found); err != nil {
+				return &badAnswerError{err}
+			}
+			return writeRows(p.Out, columns("HOUR=hour", "ENDPOINT=endpoint_id", "EVENT TYPE=event_type", "ATTEMPTS=attempts", "DELIVERED=delivered", "DEAD=dead",
+				"SUCCESS=success_rate", "FIRST TRY=first_attempt_success_rate", "P50=latency.p50", "P95=latency.p95", "P99=latency.p99"), found.Data)
+		})
+	}
+	return c
+}
+
+// report reads one document, and prints the JSON or the table.
+func (p *program) report(ctx context.Context, path string, query url.Values, table func(json.RawMessage) error) error {
+	s, err := p.settings()
+	if err != nil {
+		return err
+	}
+	if values := map[string]string{}; path != "/v1/health" {
+		if values["tenant"], err = s.requireTenant(); err != nil {
+			return err
+		}
+		path = route(path, values)
+	}
+	client, err := p.api(ctx, s)
+	if err != nil {
+		return err
+	}
+	answer, err := client.do(ctx, request{method: get, path: path, query: query})
+	if err != nil {
+		return fmt.Errorf("read %s: %w", path, err)
+	}
+	if s.Output == outputJSON {
+		return writeJSON(p.Out, answer)
+	}
+	return table(answer)
+}

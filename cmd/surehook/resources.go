@@ -1,0 +1,220 @@
+package main
+
+import (
+	"net/http"
+
+	"github.com/spf13/cobra"
+)
+
+const (
+	get    = http.MethodGet
+	post   = http.MethodPost
+	put    = http.MethodPut
+	patch  = http.MethodPatch
+	remove = http.MethodDelete
+)
+
+const (
+	eventsPath     = "/v1/tenants/{tenant}/events"
+	endpointsPath  = "/v1/tenants/{tenant}/endpoints"
+	deliveriesPath = "/v1/tenants/{tenant}/deliveries"
+	replaysPath    = "/v1/tenants/{tenant}/replays"
+	limitsPath     = "/v1/tenants/{tenant}/limits"
+	deadPath       = "/v1/tenants/{tenant}/dead-letters"
+)
+
+func deliveryColumns() []column {
+	return columns("DELIVERY=id", "EVENT TYPE=event_type", "ENDPOINT=endpoint_id", "STATE=state", "REASON=reason",
+		"ATTEMPTS=attempts", "LAST=last.class", "STATUS=last.status", "UPDATED=updated_at")
+}
+
+// resources returns the groups of commands with one call each.
+func (p *program) resources() []*cobra.Command {
+	return []*cobra.Command{
+		p.group("events", "Events, and how their deliveries stand", p.eventOperations()),
+		p.group("deliveries", "Deliveries: one event for one endpoint", p.deliveryOperations()),
+		p.group("endpoints", "Endpoints: URLs with their event types, secrets and limits", p.endpointOperations()),
+		p.group("tenants", "Tenants and their limits", p.tenantOperations()),
+		p.group("keys", "API keys, with a key for all tenants", p.keyOperations()),
+		p.group("audit", "Changes: who, what, when and from where", p.auditOperations()),
+		p.group("replays", "Replay jobs", p.replayOperations()),
+	}
+}
+
+func (p *program) group(use, short string, operations []operation) *cobra.Command {
+	g := &cobra.Command{Use: use, Short: short, Args: cobra.NoArgs, RunE: func(c *cobra.Command, _ []string) error {
+		return usagef("say what to do with %s: surehook %s --help lists the commands", c.Name(), c.Name())
+	}}
+	for _, o := range operations {
+		g.AddCommand(p.command(o))
+	}
+	return g
+}
+
+func (p *program) eventOperations() []operation {
+	return []operation{
+		{
+			use: "list", short: "List the events of the tenant, newest first", method: get, path: eventsPath,
+			query: filters("event_type", "idempotency_key", "since", "until"),
+			list:  columns("EVENT=id", "EVENT TYPE=event_type", "KEY=idempotency_key", "ENDPOINTS=endpoints", "ACCEPTED=accepted_at"),
+		},
+		{use: "get EVENT", short: "Show an event with its payload", method: get, path: eventsPath + "/{event}"},
+		{use: "deliveries EVENT", short: "List the deliveries of an event", method: get, path: eventsPath + "/{event}/deliveries", list: deliveryColumns()},
+		{
+			use: "attempts EVENT", short: "List the attempts of an event", method: get, path: eventsPath + "/{event}/attempts",
+			list: columns("STARTED=started_at", "ENDPOINT=endpoint_id", "ATTEMPT=number", "TRIGGER=trigger", "CLASS=class", "STATUS=status", "DURATION=duration", "ERROR=error"),
+		},
+		{
+			use: "replay EVENT", short: "Send an event again to its endpoints, or to one more endpoint", method: post, path: eventsPath + "/{event}/replay",
+			query: []option{{name: "endpoint", usage: "only this endpoint, also one that was created later"}},
+			body:  []option{{name: "force", usage: "also deliveries that were delivered or replayed", kind: yes}},
+		},
+		{use: "erase EVENT", short: "Erase the payload of an event and all response bodies", method: remove, path: eventsPath + "/{event}/payload", done: "erased the payload of"},
+	}
+}
+
+func (p *program) deliveryOperations() []operation {
+	return []operation{
+		{
+			use: "list", short: "List the deliveries of the tenant, newest first", method: get, path: deliveriesPath,
+			query: filters("endpoint", "state", "event_type", "status_class", "idempotency_key", "since", "until"), list: deliveryColumns(),
+		},
+		{use: "get DELIVERY", short: "Show a delivery with its attempts and planned times", method: get, path: deliveriesPath + "/{delivery}"},
+		{
+			use: "replay DELIVERY", short: "Send a delivery again", method: post, path: deliveriesPath + "/{delivery}/replay",
+			body: []option{{name: "force", usage: "also after a success or an earlier replay", kind: yes}},
+		},
+		{
+			use: "discard DELIVERY NOTE", short: "Put a dead delivery away, with a note", method: post, path: deliveriesPath + "/{delivery}/discard",
+			body: []option{{name: "note", kind: text, arg: true}},
+		},
+		{
+			use: "cancel DELIVERY", short: "End a waiting delivery", method: post, path: deliveriesPath + "/{delivery}/cancel",
+			body: []option{{name: "note", usage: "why", kind: text}},
+		},
+	}
+}
+
+func endpointFields() []option {
+	return []option{
+		{name: "uid", usage: "your own id of the endpoint", kind: text},
+		{name: "description", usage: "a text for people", kind: text},
+		{name: "event_types", usage: "event type, such as order.paid, order.* or *", kind: list},
+		{name: "timeout", usage: "of an attempt, such as 10s", kind: text},
+		{name: "max_age", usage: "age of a delivery that ends its attempts, such as 72h", kind: text},
+		{name: "rate_per_second", usage: "most attempts per second", kind: number},
+		{name: "max_in_flight", usage: "most attempts at the same time", kind: number},
+		{name: "auto_disable", usage: "disable the endpoint after days of failures", kind: yes},
+		{name: "signature_headers", usage: "standard or classic", kind: text},
+		{name: "signature_schemes", usage: "v1 or v1a", kind: list},
+	}
+}
+
+func (p *program) endpointOperations() []operation {
+	one := endpointsPath + "/{endpoint}"
+	action := func(use, short, path string) operation {
+		return operation{use: use + " ENDPOINT", short: short, method: post, path: one + path}
+	}
+	return []operation{
+		{
+			use: "list", short: "List the endpoints of the tenant", method: get, path: endpointsPath, query: []option{{name: "slow", usage: "true or false: only slow endpoints, or none"}},
+			list: columns("ENDPOINT=id", "UID=uid", "URL=url", "EVENT TYPES=event_types", "STATUS=status", "REASON=reason", "VERSION=version"),
+		},
+		{use: "get ENDPOINT", short: "Show an endpoint with the state of its circuit", method: get, path: one},
+		{
+			use: "create URL", short: "Create an endpoint; the answer shows the secret, once", method: post, path: endpointsPath, raw: true,
+			body: append([]option{{name: "url", kind: text, arg: true}}, endpointFields()...),
+		},
+		{
+			use: "update ENDPOINT", short: "Change fields of an endpoint; others keep their values", method: patch, path: one, raw: true, match: true,
+			body: append([]option{{name: "url", as: "new-url", usage: "the new URL of the endpoint", kind: text}}, endpointFields()...),
+		},
+		{use: "delete ENDPOINT", short: "Delete an endpoint; its waiting deliveries are cancelled", method: remove, path: one, match: true, done: "deleted"},
+		{
+			use: "test ENDPOINT", short: "Send a test event to an endpoint", method: post, path: one + "/test",
+			body: []option{{name: "event_type", usage: "type of the test event", kind: text}},
+		},
+		action("pause", "Park new deliveries of an endpoint", "/pause"),
+		action("resume", "Release the parked deliveries of an endpoint", "/resume"),
+		action("enable", "Enable a disabled endpoint", "/enable"),
+		action("disable", "Disable an endpoint", "/disable"),
+		{
+			use: "rotate-secret ENDPOINT", short: "Make a new secret; the answer shows the secret, once", method: post, path: one + "/rotate-secret",
+			body: []option{{name: "overlap", usage: "both secrets sign for this time, such as 24h", kind: text}},
+		},
+		action("open-circuit", "Open the circuit of an endpoint", "/circuit/open"),
+		action("reset-circuit", "Close the circuit of an endpoint", "/circuit/reset"),
+		{
+			use: "deliveries ENDPOINT", short: "List the deliveries of an endpoint, also of a deleted one", method: get, path: one + "/deliveries",
+			query: filters("state", "event_type", "status_class", "idempotency_key", "since", "until"), list: deliveryColumns(),
+		},
+		{use: "health ENDPOINT", short: "Show rates, percentiles and what waits", method: get, path: one + "/health"},
+		{
+			use: "decisions ENDPOINT", short: "List Surehook's decisions about an endpoint", method: get, path: one + "/decisions",
+			list: columns("AT=at", "DECISION=event_type", "REASON=reason", "DELIVERY=delivery_id"),
+		},
+	}
+}
+
+func (p *program) tenantOperations() []operation {
+	return []operation{
+		{
+			use: "list", short: "List the tenants", method: get, path: "/v1/tenants", query: []option{{name: "prefix", usage: "only tenants that begin with this text"}},
+			list: columns("TENANT=id", "ENDPOINTS=endpoints", "EVENTS/S=limits.events_per_second", "DELIVERIES/EVENT=limits.deliveries_per_event", "MOST ENDPOINTS=limits.endpoints", "RETAIN=limits.retain_for"),
+		},
+		{use: "get TENANT", short: "Show the limits of a tenant", method: get, path: limitsPath},
+		{
+			use: "update TENANT", short: "Set the limits of a tenant; limits that are not named end", method: put, path: limitsPath, raw: true,
+			body: []option{
+				{name: "events_per_second", usage: "most events per second", kind: number},
+				{name: "deliveries_per_event", usage: "most endpoints of an event", kind: number},
+				{name: "endpoints", usage: "most endpoints", kind: number},
+				{name: "retain_for", usage: "retention of events, such as 672h", kind: text},
+			},
+		},
+		{use: "delete TENANT", short: "End all limits of a tenant; its events and endpoints stay", method: remove, path: limitsPath, done: "deleted the limits of"},
+	}
+}
+
+func (p *program) keyOperations() []operation {
+	return []operation{
+		{
+			use: "list", short: "List the keys", method: get, path: "/v1/keys",
+			list: columns("KEY=id", "NAME=name", "TENANT=tenant", "SCOPES=scopes", "CREATED=created_at", "EXPIRES=expires_at", "LAST USED=last_used_on"),
+		},
+		{
+			use: "create NAME KEY-TENANT", short: "Create a key for a tenant, or for all with '*'; the answer shows the key, once", method: post, path: "/v1/keys", raw: true,
+			body: []option{
+				{name: "name", kind: text, arg: true},
+				{name: "tenant", kind: text, arg: true},
+				{name: "scopes", usage: "events:write, endpoints:write, read, replay, audit or admin", kind: list},
+				{name: "expires_at", usage: "end of the key, such as 2027-01-01T00:00:00Z", kind: text},
+				{name: "allowed_networks", usage: "network of callers, such as 203.0.113.0/24", kind: list},
+			},
+		},
+		{use: "delete KEY", short: "Revoke a key", method: remove, path: "/v1/keys/{key}", done: "revoked"},
+	}
+}
+
+func (p *program) auditOperations() []operation {
+	return []operation{{
+		use: "list", short: "List changes, newest first: of the tenant, or without a tenant of all keys", method: get, path: "/v1/tenants/{tenant}/audit", wide: "/v1/audit",
+		query: append([]option{
+			{name: "action", usage: "action, such as endpoint.change"},
+			{name: "target", usage: "id of the changed thing"},
+			{name: "key", usage: "id of the caller's key"},
+		}, filters("since", "until")...),
+		list: columns("AT=at", "ACTION=action", "TARGET=target", "OUTCOME=outcome", "CODE=code", "ACTOR=actor", "KEY=key_name", "FROM=source_ip"),
+	}}
+}
+
+func (p *program) replayOperations() []operation {
+	return []operation{
+		{
+			use: "list", short: "List the replay jobs of the tenant", method: get, path: replaysPath,
+			list: columns("JOB=id", "STATE=state", "SELECTED=selected", "SENT=enqueued", "SKIPPED=skipped", "CREATED=created_at", "ENDED=ended_at"),
+		},
+		{use: "get REPLAY", short: "Show a replay job with what came of its deliveries", method: get, path: replaysPath + "/{replay}"},
+		{use: "cancel REPLAY", short: "End a replay job; deliveries already sent go on", method: post, path: replaysPath + "/{replay}/cancel"},
+	}
+}

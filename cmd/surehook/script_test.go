@@ -1,0 +1,106 @@
+package main
+
+import (
+	"errors"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"surehook/localstack/dev"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"surehook": main})
+}
+
+// TestScripts runs the program as a person does. Each script has a Surehook of its
+// own in this process.
+func TestScripts(t *testing.T) {
+	t.Parallel()
+
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		Setup:               startSurehook,
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"eventually": eventually, "exits": exits},
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+	})
+}
+
+// startSurehook runs Surehook, and names its address, key and two free ports to
+// the script.
+func startSurehook(env *testscript.Env) error {
+	t, ok := env.T().(testing.TB)
+	if !ok {
+		return errNoTest
+	}
+	var lc net.ListenConfig
+	var ports []string
+	for range 2 {
+		l, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
+		if err != nil {
+			return err
+		}
+		_, port, _ := net.SplitHostPort(l.Addr().String())
+		ports = append(ports, port)
+		if err := l.Close(); err != nil {
+			return err
+		}
+	}
+	s, err := dev.Start(t.Context(), dev.Options{})
+	if err != nil {
+		return err
+	}
+	env.Defer(func() { _ = s.Stop(t.Context()) })
+	env.Setenv("SUREHOOK_URL", s.URL)
+	env.Setenv("SUREHOOK_API_KEY", s.Key)
+	env.Setenv("SUREHOOK_TENANT", "acme")
+	env.Setenv("XDG_CONFIG_HOME", env.WorkDir)
+	env.Setenv("PORT", ports[0])
+	env.Setenv("PORT2", ports[1])
+	env.Setenv("NO_PROXY", "127.0.0.1")
+	return os.WriteFile(filepath.Join(env.WorkDir, "key"), []byte(s.Key+"\n"), 0o600)
+}
+
+var errNoTest = errors.New("the script is not in a test")
+
+// eventually repeats a command until its output matches: eventually REGEXP COMMAND...
+func eventually(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: eventually REGEXP COMMAND...")
+	}
+	want := regexp.MustCompile(args[0])
+	var out string
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); {
+		_ = ts.Exec(args[1], args[2:]...) // a list may be refused until there is a tenant
+		if out = ts.ReadFile("stdout") + ts.ReadFile("stderr"); want.MatchString(out) {
+			return
+		}
+	}
+	ts.Fatalf("%s printed %s; want %s", strings.Join(args[1:], " "), out, want)
+}
+
+// exits runs a command that ends with this code: exits CODE COMMAND...
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE COMMAND...")
+	}
+	code := 0
+	var exit *exec.ExitError
+	if err := ts.Exec(args[1], args[2:]...); errors.As(err, &exit) {
+		code = exit.ExitCode()
+	} else if err != nil {
+		ts.Fatalf("run %s: %v", args[1], err)
+	}
+	if strconv.Itoa(code) != args[0] {
+		ts.Fatalf("%s exits with %d and %s; want %s", strings.Join(args[1:], " "), code, ts.ReadFile("stderr"), args[0])
+	}
+}

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+
+	"github.com/spf13/cobra"
+)
+
+func (p *program) send() *cobra.Command {
+	var key, lines, resume string
+	var rate float64
+	c := &cobra.Command{
+		Use: "send [EVENT-TYPE PAYLOAD]", Short: "Send one event, or the events of a file", ValidArgsFunction: cobra.NoFileCompletions,
+		Long: "Send one event: a type and a payload of JSON, @FILE, or - for standard input.\n" +
+			"Or send the events of a file with --lines: JSON lines with event_type, payload, and if wanted idempotency_key and retain_for.\n\n" +
+			"With --resume the command notes in a file how far it came. The same command continues there, and no event is sent twice:\n" +
+			"a line without idempotency_key gets a key of the run and the line.",
+		Example: "  surehook send order.paid '{\"order\": 4711}' --idempotency-key order-4711-paid\n" +
+			"  surehook send --lines events.jsonl --rate 200 --resume events.progress",
+	}
+	c.Flags().StringVar(&key, "idempotency-key", "", "your own id of the event: a repeat is accepted once")
+	c.Flags().StringVar(&lines, "lines", "", "file with events as JSON lines, or - for standard input")
+	c.Flags().Float64Var(&rate, "rate", 0, "most events per second; 0 for no limit")
+	c.Flags().StringVar(&resume, "resume", "", "file with the progress: continue there")
+	c.MarkFlagsMutuallyExclusive("idempotency-key", "lines")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if rate < 0 {
+			return usagef("--rate is %g: say 0 or more events per second", rate)
+		}
+		if lines == "" && (rate != 0 || resume != "") {
+			return usagef("--rate and --resume are for --lines")
+		}
+		want := 2
+		if lines != "" {
+			want = 0
+		}
+		if len(args) != want {
+			return usagef("say an event type and a payload, such as: surehook send order.paid '{\"order\": 4711}'; or say --lines FILE alone")
+		}
+		s, err := p.settings()
+		if err != nil {
+			return err
+		}
+		tenant, err := s.requireTenant()
+		if err != nil {
+			return err
+		}
+		client, err := p.api(c.Context(), s)
+		if err != nil {
+			return err
+		}
+		path := route(eventsPath, map[string]string{"tenant": tenant})
+		if lines == "" {
+			return p.sendOne(c.Context(), client, s, path, args[0], args[1], key)
+		}
+		return p.sendLines(c.Context(), client, path+"/batch", lines, resume, rate)
+	}
+	return c
+}
+
+// sendOne posts one event. Without a key of the caller the event has a key of
+// this run, so that a repeat after a lost answer makes no second event.
+func (p *program) sendOne(ctx context.Context, client *api, s settings, path, eventType, given, key string) error {
+	payload, err := p.data("the payload", given)
+	if err != nil {
+		return err
+	}
+	if payload == nil {
+		return usagef("the payload is empty: say JSON, @FILE, or - for standard input")
+	}
+	body, err := json.Marshal(map[string]any{"event_type": eventType, "payload": json.RawMessage(payload)})
+	if err != nil {
+		return usagef("the payload: %w", err)
+	}
+	header := http.Header{"Idempotency-Key": {cmp.Or(key, newRun())}}
+	answer, err := client.do(ctx, request{method: post, path: path, body: body, header: header, again: true})
+	if err != nil {
+		return fmt.Errorf("send the event: %w", err)
+	}
+	return p.show(s, answer)
+}
+
+// sendLines posts the events of a file.
+func (p *program) sendLines(ctx context.Context, client *api, path, name, resume string, rate float64) error {
+	in := p.In
+	if name != "-" {
+		f, err := os.Open(name) //nolint:gosec // the user names the file
+		if err != nil {
+			return usagef("--lines: %w", err)
+		}
+		defer f.Close() //nolint:errcheck // the file was read only
+		in = f
+	}
+	progress, err := openProgress(resume)
+	if err != nil {
+		return err
+	}
+	if progress.Lines > 0 {
+		fmt.Fprintf(p.Err, "continuing after line %d\n", progress.Lines)
+	}
+	run := &sending{program: p, client: client, path: path, progress: progress, began: p.Now(), rate: rate}
+	err = run.all(ctx, bufio.NewReaderSize(in, lineBuffer))
+	run.report(true)
+	switch {
+	case err != nil && resume != "":
+		fmt.Fprintf(p.Err, "The same command continues after line %d.\n", progress.Lines)
+		return err
+	case err != nil:
+		return err
+	case progress.Refused > 0:
+		return failure(fmt.Sprintf("%d of %d lines were refused", progress.Refused, progress.Lines))
+	}
+	return nil
+}
+
+// all sends the lines after those of an earlier run.
+func (s *sending) all(ctx context.Context, in *bufio.Reader) error {
+	skip := s.progress.Lines
+	for number := 1; ; number++ {
+		line, err := in.ReadBytes('\n')
+		if err != nil && err != io.EOF {
+			return usagef("read line %d: %w", number, err)
+		}
+		ended := err != nil
+		if len(line) > 0 && number > skip {
+			if err := s.add(ctx, number, line); err != nil {
+				return err
+			}
+		}
+		if ended {
+			return s.flush(ctx)
+		}
+	}
+}
