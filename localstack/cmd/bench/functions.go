@@ -185,6 +185,7 @@ func functionEnvironment(runtimeAPI string) []string {
 		names.EnvAPIHosts + "=a1b2c3d4e5.execute-api.us-east-1.amazonaws.com",
 		names.EnvRetryQueueARN + "=arn:aws:sqs:" + account + "retry",
 		names.EnvTenantPlaces + "=5",
+		names.EnvTraces + "=" + names.TracesXRay,
 		names.EnvUndeliverableARN + "=arn:aws:sqs:" + account + "undeliverable",
 	}
 	for _, queue := range []string{

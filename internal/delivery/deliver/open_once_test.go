@@ -1,0 +1,40 @@
+package deliver_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+
+	"surehook/internal/delivery/deliver"
+	"surehook/internal/hook"
+	"surehook/internal/proof/world"
+)
+
+// countingVault counts the texts that it opens.
+type countingVault struct {
+	deliver.Vault
+
+	opened atomic.Int64
+}
+
+func (v *countingVault) Open(ctx context.Context, sealed []byte, tenant hook.TenantID, endpoint hook.EndpointID) (string, error) {
+	v.opened.Add(1)
+	return v.Vault.Open(ctx, sealed, tenant, endpoint)
+}
+
+func TestProcessBatch_OpensASecretOncePerEndpoint(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	w.Answer = world.Always(200)
+	endpoint := w.Endpoint(nil)
+	w.Post(endpoint)
+	w.Post(endpoint)
+	d := w.Deliverer()
+	vault := &countingVault{Vault: d.Vault}
+	d.Vault = vault
+	failed := d.ProcessBatch(t.Context(), batchOf(w.Queue.Receive(hook.LaneLive, 2)...))
+	if opened := vault.opened.Load(); failed != nil || len(w.Posts) != 2 || opened != 1 {
+		t.Errorf("ProcessBatch() = %v with %d requests, opened %d secrets; want 2 requests and one opened secret", failed, len(w.Posts), opened)
+	}
+}
