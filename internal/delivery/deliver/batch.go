@@ -172,6 +172,7 @@ func (d *Deliverer) processJobs(ctx context.Context, jobs []*job) {
 	wg.Wait()
 	for _, j := range decided {
 		d.handOver(ctx, []*job{j}, snapshot.circuit(j.token.Tenant, j.token.Delivery.Endpoint))
+		d.leavePlace(ctx, j)
 	}
 	d.logMetrics(ctx, made.all)
 }

@@ -24,9 +24,7 @@ func (d *Deliverer) processEndpoint(ctx context.Context, jobs []*job, snapshot S
 		Tenant: record.Tenant, ID: id, Endpoint: jobs[0].endpoint, Record: record, Limits: snapshot.limits(id), Lane: jobs[0].message.Lane,
 	}
 	for _, j := range jobs {
-		q.Due = append(q.Due, gate.Due{
-			Delivery: j.token.Delivery.DeliveryID, Attempt: j.token.Attempt, Nonce: j.token.Nonce, Reserved: j.token.Reserved, Slot: j.token.Slot,
-		})
+		q.Due = append(q.Due, dueOf(j.token))
 	}
 	admission, err := d.Gate.Admit(ctx, q)
 	if err != nil {
@@ -65,6 +63,11 @@ func (d *Deliverer) processEndpoint(ctx context.Context, jobs []*job, snapshot S
 	made.add(own.all...)
 	d.askOnceMore(ctx, jobs, record)
 	d.settleEndpoint(ctx, jobs, record, admission, own.attempts())
+}
+
+// dueOf returns the token as the gate sees it.
+func dueOf(t hook.Token) gate.Due {
+	return gate.Due{Delivery: t.Delivery.DeliveryID, Attempt: t.Attempt, Nonce: t.Nonce, Reserved: t.Reserved, Slot: t.Slot}
 }
 
 // settleEndpoint reports the results to the gate, and hands the slots over. An attempt

@@ -21,6 +21,8 @@ func (g delayingGate) Admit(_ context.Context, q gate.Query) (gate.Admission, er
 	return a, nil
 }
 
+func (delayingGate) Leave(context.Context, hook.TenantID, gate.Due) error { return nil }
+
 func (delayingGate) Late(context.Context, hook.TenantID, hook.EndpointID, int) error { return nil }
 
 func (delayingGate) Settle(context.Context, gate.Admission, []gate.Result) error { return nil }

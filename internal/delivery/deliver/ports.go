@@ -78,6 +78,8 @@ type Gate interface {
 	Admit(ctx context.Context, q gate.Query) (gate.Admission, error)
 	// Settle reports the results of the admitted attempts, ordered by end.
 	Settle(ctx context.Context, a gate.Admission, results []gate.Result) error
+	// Leave gives the place of a token of the lane slot back that ended without Admit.
+	Leave(ctx context.Context, tenant hook.TenantID, due gate.Due) error
 	// Late counts n late attempts of a fast endpoint, in flight or ended.
 	Late(ctx context.Context, tenant hook.TenantID, id hook.EndpointID, n int) error
 }

@@ -42,6 +42,17 @@ func (d *Deliverer) handOver(ctx context.Context, jobs []*job, record gate.Recor
 	}
 }
 
+// leavePlace gives the place of a token back that ended without a question to the gate. A
+// failed token returns, and keeps its place. After an error the place ends by itself.
+func (d *Deliverer) leavePlace(ctx context.Context, j *job) {
+	if j.err != nil || j.message.Lane != hook.LaneSlot {
+		return
+	}
+	if err := d.Gate.Leave(ctx, j.token.Tenant, dueOf(j.token)); err != nil {
+		d.Log.ErrorContext(ctx, "gate.leave_failed", slog.String(names.LogEndpoint, string(j.token.Delivery.Endpoint)), slog.Any(names.LogError, err))
+	}
+}
+
 // claimOf returns the lease that the sender of the token claimed; zero for none.
 func claimOf(t hook.Token) gate.Held {
 	if !t.Slot {

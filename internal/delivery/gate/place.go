@@ -94,19 +94,25 @@ func (a Admission) withPlaces(q Query) Admission {
 	return a
 }
 
-// leavePlaces gives the places of an admission back. Places of a dead process end by
-// themselves.
-func (g *Gate) leavePlaces(ctx context.Context, a Admission) error {
-	if len(a.places) == 0 {
+// Leave gives the place of a token of the lane slot back. The token has ended without a
+// question to the gate, so no Settle leaves the place. Without a place, Leave does nothing.
+func (g *Gate) Leave(ctx context.Context, tenant hook.TenantID, due Due) error {
+	return g.leavePlaces(ctx, tenant, due.Delivery.Endpoint, due.place(time.Time{}))
+}
+
+// leavePlaces gives the places of tokens of an endpoint back. Places of a dead process end
+// by themselves.
+func (g *Gate) leavePlaces(ctx context.Context, tenant hook.TenantID, id hook.EndpointID, places ...Held) error {
+	if len(places) == 0 {
 		return nil
 	}
 	return contentionOf(hook.OnConflict(ctx, g.Wait, maxSaveAttempts, func() error {
-		before, err := g.Store.Places(ctx, a.query.Tenant)
+		before, err := g.Store.Places(ctx, tenant)
 		if err != nil {
-			return fmt.Errorf("read places of tenant %s: %w", a.query.Tenant, err)
+			return fmt.Errorf("read places of tenant %s: %w", tenant, err)
 		}
-		return g.changePlaces(ctx, a.query.Tenant, before, before.End(a.places...))
-	}), a.query.ID)
+		return g.changePlaces(ctx, tenant, before, before.End(places...))
+	}), id)
 }
 
 func (g *Gate) changePlaces(ctx context.Context, tenant hook.TenantID, before, after Limits) error {

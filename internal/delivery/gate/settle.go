@@ -12,7 +12,7 @@ import (
 // attempts, ordered by end, to the circuit. A crash before Settle loses no
 // delivery: places end by themselves, and later attempts correct the circuit.
 func (g *Gate) Settle(ctx context.Context, a Admission, results []Result) error {
-	err := g.leavePlaces(ctx, a)
+	err := g.leavePlaces(ctx, a.query.Tenant, a.query.ID, a.places...)
 	if len(results) == 0 {
 		return err
 	}

@@ -1,0 +1,70 @@
+package deliver_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"surehook/internal/hook"
+	"surehook/internal/proof/world"
+)
+
+// A token of the lane slot that ends without a question to the gate leaves its place at
+// once. A token that fails returns, and keeps its place.
+func TestProcessBatch_LeavesThePlace(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name   string
+		change func(w *bundle, d hook.Delivery)
+		want   int // places in use afterwards
+	}{
+		{"an expired delivery", func(w *bundle, _ hook.Delivery) { w.Clock.Pass(time.Minute) }, 0},
+		{"a dropped token", func(w *bundle, d hook.Delivery) {
+			d.State, d.Reason = hook.StateCancelled, hook.ReasonDeleted
+			w.Save(d)
+		}, 0},
+		{"a failed token", func(w *bundle, _ hook.Delivery) {
+			w.Clock.Pass(time.Minute)
+			w.Calls.Fail = func(call string, _ hook.EndpointID) error {
+				if strings.Contains(call, "save delivery") {
+					return errors.New("no answer")
+				}
+				return nil
+			}
+		}, 1},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			w := &bundle{world.New(t, world.Options{Function: world.Deliver, Unproven: true})}
+			endpoint := w.Endpoint(func(e *hook.Endpoint) { e.MaxAge = 30 * time.Second })
+			d := hook.QueuedDelivery(w.Event("order.paid", w.Clock.Now(), endpoint), endpoint.Target())
+			w.Enqueue(hook.LaneLive, hook.NewToken(world.Tenant, d.Ref(), 1))
+			w.Invoke(hook.LaneLive)
+			if got := w.places(); got != 1 {
+				t.Fatalf("%d places after the move to the lane slot; want 1", got)
+			}
+			tt.change(w, d)
+			if received, _ := w.Invoke(hook.LaneSlot); received != 1 || len(w.Posts) != 0 {
+				t.Fatalf("%d tokens received, %d requests; want 1 and 0", received, len(w.Posts))
+			}
+			if got := w.places(); got != tt.want {
+				t.Errorf("%d places are in use; want %d", got, tt.want)
+			}
+		})
+	}
+}
+
+// places returns the number of the tenant's places in use.
+func (w *bundle) places() int {
+	w.T.Helper()
+
+	places, err := w.Store.Places(w.T.Context(), world.Tenant)
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	return places.InFlight(w.Clock.Now())
+}
