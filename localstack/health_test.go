@@ -61,7 +61,7 @@ type milliseconds float64
 func (m *milliseconds) UnmarshalText(text []byte) error {
 	d, err := time.ParseDuration(string(text))
 	*m = milliseconds(d.Seconds() * 1000)
-	return err //nolint:wrapcheck // the error has the text
+	return err
 }
 
 type percentiles struct {

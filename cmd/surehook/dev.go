@@ -53,7 +53,7 @@ func (p *program) dev() *cobra.Command {
 	}
 	c.Flags().Uint16Var(&port, "port", devPort, "port on loopback; 0 chooses a free port")
 	c.Flags().StringVar(&level, "log", "warn", "least level of the log: debug, info, warn or error")
-	c.RunE = func(c *cobra.Command, _ []string) error { //nolint:contextcheck // the context of the command
+	c.RunE = func(c *cobra.Command, _ []string) error {
 		o := dev.Options{Port: int(port)}
 		var least slog.Level
 		if err := least.UnmarshalText([]byte(level)); err != nil {

@@ -49,7 +49,7 @@ func usagef(format string, args ...any) error { return usageError{fmt.Errorf(for
 
 // run executes the command line and returns the exit code.
 func (p *program) run(ctx context.Context, args []string) int {
-	root := p.root()
+	root := p.root() //nolint:contextcheck // commands have the context of ExecuteContext
 	root.SetArgs(args)
 	root.SetIn(p.In)
 	root.SetOut(p.Out)

@@ -79,11 +79,11 @@ func (w *world) endpoint(path, eventType string, schedule string) (id, secret st
 	return created.ID, created.Secret
 }
 
-func (w *world) post(eventType string) (event string) {
+func (w *world) post() (event string) {
 	w.t.Helper()
 
 	var accepted struct{ ID string }
-	w.call(http.MethodPost, "/v1/tenants/acme/events", fmt.Sprintf(`{"event_type": %q, "payload": {"order": 4711}}`, eventType),
+	w.call(http.MethodPost, "/v1/tenants/acme/events", `{"event_type": "order.paid", "payload": {"order": 4711}}`,
 		http.StatusAccepted, &accepted)
 	return accepted.ID
 }
@@ -114,7 +114,7 @@ func TestServer_DeliversAndRetries(t *testing.T) {
 	_, secret := w.endpoint("/hooks", "order.*", `"1s"`)
 	w.receiver.Trust("/hooks", secret)
 	w.receiver.Script("/hooks", receiver.Status(503), receiver.Status(200))
-	event := w.post("order.paid")
+	event := w.post()
 	requests, err := w.receiver.Await(t.Context(), "/hooks", 2)
 	if err != nil {
 		t.Fatal(err)
@@ -133,7 +133,7 @@ func TestServer_ReplaysADeadLetter(t *testing.T) {
 	w := newWorld(t)
 	w.endpoint("/hooks", "*", `"1s"`)
 	w.receiver.Script("/hooks", receiver.Status(400), receiver.Status(200))
-	event := w.post("order.paid")
+	event := w.post()
 	dead := w.await(event, "dead")
 	w.call(http.MethodPost, "/v1/tenants/acme/replays", `{"filter": {"state": "dead"}}`, http.StatusAccepted, nil)
 	if _, err := w.receiver.Await(t.Context(), "/hooks", 2); err != nil {
@@ -152,7 +152,7 @@ func TestServer_ReleasesWhatWaitedForAPausedEndpoint(t *testing.T) {
 	w := newWorld(t)
 	id, _ := w.endpoint("/hooks", "*", `"1s"`)
 	w.call(http.MethodPost, "/v1/tenants/acme/endpoints/"+id+"/pause", "", http.StatusOK, nil)
-	event := w.post("order.paid")
+	event := w.post()
 	w.await(event, "parked")
 	w.call(http.MethodPost, "/v1/tenants/acme/endpoints/"+id+"/resume", "", http.StatusOK, nil)
 	w.await(event, "delivered")

@@ -75,7 +75,7 @@ func TestWebhooks_headers(t *testing.T) {
 	url, requests := sink(t)
 	w.subscribe(fmt.Sprintf(`{"url":"%s/standard","signature_schemes":["v1","v1a"]}`, url))
 	w.subscribe(fmt.Sprintf(`{"url":"%s/classic","signature_headers":"classic"}`, url))
-	w.post("order.paid")
+	w.post()
 	ofHTTP := []string{"Accept-Encoding", "Content-Length", "Content-Type"}
 	for range 2 {
 		r := <-requests
@@ -108,7 +108,7 @@ func TestWebhooks_operationalEvent(t *testing.T) {
 	url, requests := sink(t)
 	w.subscribe(fmt.Sprintf(`{"url":"%s/gone"}`, url))
 	w.subscribe(fmt.Sprintf(`{"url":"%s/operator","event_types":["surehook.*"]}`, url))
-	w.post("order.paid")
+	w.post()
 	seen := 0
 	for seen < 2 { // the endpoint is disabled, and the delivery is dead
 		r := <-requests

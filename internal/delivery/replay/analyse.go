@@ -9,8 +9,9 @@ import (
 )
 
 const (
-	// MinPeriod and MaxPeriod limit the period of an analysis.
+	// MinPeriod is the shortest period of an analysis.
 	MinPeriod = time.Hour
+	// MaxPeriod is the longest period of an analysis.
 	MaxPeriod = 14 * 24 * time.Hour
 	// MaxAnalysed limits the dead deliveries of an analysis.
 	MaxAnalysed = 20_000

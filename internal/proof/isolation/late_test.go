@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"surehook/internal/delivery/send"
-	"surehook/internal/hook"
 	"surehook/internal/rule/speed"
 )
 
@@ -19,8 +18,7 @@ func TestFewLateAnswers(t *testing.T) {
 	const each, proven, turn, end = time.Second / 180, 10 * time.Second, 70 * time.Second, 75 * time.Second
 	setup{}.run(t, func(l *lab) {
 		begin := time.Now()
-		var e hook.Endpoint
-		e = l.endpoint("acme", func(send.Request) (time.Duration, int) {
+		e := l.endpoint("acme", func(send.Request) (time.Duration, int) {
 			switch since := time.Since(begin); {
 			case since > turn, since > proven && rand.IntN(200) == 0:
 				return 2 * time.Second, 200

@@ -84,7 +84,7 @@ func run(ctx context.Context, only []string) error {
 		if len(only) > 0 && !slices.Contains(only, p.name) {
 			continue
 		}
-		fmt.Fprintf(o.progress, "measuring: %s\n", p.name) //nolint:errcheck // a failed write to the terminal has no remedy
+		fmt.Fprintf(o.progress, "measuring: %s\n", p.name)
 		chapter, err := p.measure(ctx, o)
 		if err != nil {
 			return fmt.Errorf("measure %s: %w", p.name, err)
@@ -98,7 +98,7 @@ func run(ctx context.Context, only []string) error {
 	if err := os.WriteFile(filepath.FromSlash(document), []byte(text.String()), 0o644); err != nil {
 		return fmt.Errorf("write the figures: %w", err)
 	}
-	fmt.Fprintln(o.progress, document) //nolint:errcheck // as above
+	fmt.Fprintln(o.progress, document)
 	return nil
 }
 

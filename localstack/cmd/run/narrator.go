@@ -19,7 +19,7 @@ type narrator struct {
 }
 
 func (n *narrator) line(format string, args ...any) {
-	fmt.Fprintf(n.out, format+"\n", args...) //nolint:errcheck // a failed write to the terminal has no remedy
+	fmt.Fprintf(n.out, format+"\n", args...)
 }
 
 // step begins a numbered step.
