@@ -270,7 +270,7 @@ OAPI_CODEGEN := go run github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@
 generate: need/go need/node $(CLIENTS)/node_modules ## Write the Go client and the TypeScript types from the contract
 	@npm --prefix $(CLIENTS) run --silent generate > /dev/null
 	@mkdir -p bin
-	@cd client/openapi && $(OAPI_CODEGEN) --config config.yaml ../../api/openapi.yaml > ../../bin/openapi.gen && mv ../../bin/openapi.gen .
+	@cd client/openapi && $(OAPI_CODEGEN) --config config.yaml ../../api/openapi.yaml > ../../bin/openapi.gen && mv ../../bin/openapi.gen openapi.gen.go
 
 .PHONY: verify/client
 verify/client: need/go ## Check that the Go client is what `make generate` writes

@@ -14,6 +14,7 @@ type endpointHealthView struct {
 	Endpoint     hook.EndpointID  `json:"endpoint_id"`
 	At           stamp            `json:"at"`
 	Status       string           `json:"status"`
+	Speed        string           `json:"speed"` // the class that chooses the lane
 	Slow         bool             `json:"slow"`
 	Fragile      bool             `json:"fragile"`
 	Warned       int              `json:"warned"`  // percent
@@ -134,6 +135,7 @@ func viewEndpointHealth(h status.Health) endpointHealthView {
 		Endpoint:     h.Status.Endpoint.ID,
 		At:           stamp(h.At),
 		Status:       h.Status.Endpoint.Status.String(),
+		Speed:        h.Status.Gate.SpeedAtNow(h.At).String(),
 		Slow:         flags.Slow,
 		Fragile:      flags.Fragile,
 		Warned:       flags.Warned,

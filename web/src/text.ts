@@ -295,6 +295,8 @@ export const text = {
     mean: 'Event to delivery, mean',
     outcomes: 'Attempts by answer',
     numbers: 'Attempts by number',
+    speed: 'Speed class',
+    speeds: { unproven: 'Unproven: 5 at once', fast: 'Fast', slow: 'Slow: 5 at once' } as Record<string, string>,
     slow: 'Slow',
     slowText: 'The last review found a 95th percentile over 2 s. Attempts in flight are limited.',
     fragile: 'Fragile',

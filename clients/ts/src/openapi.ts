@@ -512,7 +512,7 @@ export interface paths {
         /**
          * Open an endpoint's circuit
          * @description Opens the circuit from any state: deliveries are parked, and the first probe passes after the `cooldown` of
-         *     the settings. To stop an endpoint for longer, pause the endpoint. The endpoint's version does not change.
+         *     the settings, or after the lease of a probe in flight, at most two minutes. To stop an endpoint for longer, pause the endpoint. The endpoint's version does not change.
          */
         post: operations["openCircuit"];
         delete?: never;
@@ -833,7 +833,7 @@ export interface paths {
          *     payloads, deliveries, attempts, replays, limits, statistics and the data key. The records of changes stay for 400 days. From the response
          *     on, every change of the tenant and every post is a 409 `tenant_closing`; within seconds, the tenant's keys are gone
          *     (the answers of the authorizer are cached for a minute) and no attempt begins. Attempts under way may still reach endpoints for 60 s. The
-         *     job takes about seven minutes and the time of two reads of the whole table. A repeated request returns the job under way. Afterwards the name is
+         *     job waits for 4.5 minutes or more (for an unknown name: 3), and reads the whole table once, or twice when the first read finds records. A repeated request returns the job under way. Afterwards the name is
          *     unknown, and can be used anew; a request for an unknown name starts a job, too.
          */
         delete: operations["eraseTenant"];
@@ -1114,6 +1114,34 @@ export interface paths {
         post?: never;
         /** Remove all limits of a tenant */
         delete: operations["deleteTenantLimits"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/tenants/{tenant}/portal-links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant. A stack with one tenant uses `default`.
+                 * @example default
+                 */
+                tenant: components["parameters"]["TenantRef"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a link to the portal of a tenant
+         * @description The link has a new API key of the tenant in the fragment, which browsers send to no server. Whoever has the link
+         *     can act for the tenant until the key expires. To end the link earlier, revoke the key `key_id`. No later response
+         *     holds the link.
+         */
+        post: operations["createPortalLink"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -2414,6 +2442,7 @@ export interface components {
          *       "endpoint_id": "ep_4n8k2r7w1q5t9x3z",
          *       "at": "2026-11-21T09:30:00.000Z",
          *       "status": "active",
+         *       "speed": "slow",
          *       "slow": true,
          *       "fragile": false,
          *       "warned": 0,
@@ -2503,6 +2532,11 @@ export interface components {
             at: components["schemas"]["Time"];
             /** @enum {string} */
             status: "active" | "paused" | "disabled";
+            /**
+             * @description fast: at least 95 % of the last answers came within a second. unproven (new, after an outage, or silent for 7 days) and slow: Surehook makes at most 5 attempts at once.
+             * @enum {string}
+             */
+            speed: "unproven" | "fast" | "slow";
             /** @description The last review with at least 20 responses found a 95th percentile over 2 s. Surehook then limits the attempts in flight and shortens the timeout. */
             slow: boolean;
             /** @description The same review found a 95th percentile over 5 s. Three consecutive failures then open the circuit. */
@@ -2786,7 +2820,7 @@ export interface components {
             /** @description The address of the caller's connection. */
             source_ip?: string;
             /** @enum {string} */
-            action: "circuit.open" | "circuit.reset" | "delivery.cancel" | "delivery.discard" | "delivery.replay" | "endpoint.change" | "endpoint.create" | "endpoint.delete" | "endpoint.disable" | "endpoint.enable" | "endpoint.pause" | "endpoint.resume" | "endpoint.rotate_secret" | "endpoint.test" | "event.erase" | "event.replay" | "key.create" | "key.revoke" | "limits.delete" | "limits.set" | "replay.cancel" | "replay.start" | "tenant.erase";
+            action: "circuit.open" | "circuit.reset" | "delivery.cancel" | "delivery.discard" | "delivery.replay" | "endpoint.change" | "endpoint.create" | "endpoint.delete" | "endpoint.disable" | "endpoint.enable" | "endpoint.pause" | "endpoint.resume" | "endpoint.rotate_secret" | "endpoint.test" | "event.erase" | "event.replay" | "key.create" | "key.revoke" | "limits.delete" | "limits.set" | "portal_link.create" | "replay.cancel" | "replay.start" | "tenant.erase";
             /** @description The id of the changed resource. For a refused change: as the caller named the resource. */
             target?: string;
             /** @description The body of the request. Secrets and values of headers are ***. */
@@ -2969,6 +3003,33 @@ export interface components {
             endpoints?: number;
             /** @description The longest retention of later events and their deliveries, 672h to the retention of the environment. Without the limit, the retention of the environment. */
             retain_for?: components["schemas"]["Duration"];
+        };
+        PortalLinkRequest: {
+            /** @description The lifetime of the link, 1m to 24h. Default: 1h. */
+            ttl?: components["schemas"]["Duration"];
+            /** @description Default: all three. */
+            scopes?: ("read" | "endpoints:write" | "replay")[];
+        };
+        /**
+         * @example {
+         *       "url": "https://hooks.example.com/portal#key=shk_Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4Zm9vYmFyYmE&tenant=acme",
+         *       "key_id": "key_7m2p4s6v8x0z1b3d",
+         *       "tenant": "acme",
+         *       "scopes": [
+         *         "read",
+         *         "endpoints:write",
+         *         "replay"
+         *       ],
+         *       "expires_at": "2026-11-21T10:30:00.000Z"
+         *     }
+         */
+        PortalLink: {
+            /** @description The address of the portal with the key in the fragment. */
+            url: string;
+            key_id: components["schemas"]["KeyID"];
+            tenant: string;
+            scopes: ("read" | "endpoints:write" | "replay")[];
+            expires_at: components["schemas"]["Time"];
         };
         KeyCreate: {
             name: string;
@@ -5566,6 +5627,52 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
+            429: components["responses"]["Throttled"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createPortalLink: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant. A stack with one tenant uses `default`.
+                 * @example default
+                 */
+                tenant: components["parameters"]["TenantRef"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "ttl": "1h",
+                 *       "scopes": [
+                 *         "read"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["PortalLinkRequest"];
+            };
+        };
+        responses: {
+            /** @description Created. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PortalLink"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
             429: components["responses"]["Throttled"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];

@@ -161,6 +161,7 @@ function Circuit({ tenant, health: h }: { tenant: string; health: Health }) {
           of={[
             [t.rate, h.limits.rate_per_second ? `${t.perSecond(h.limits.rate_per_second)}${h.limits.rate_waiting ? `, ${count(h.limits.rate_waiting)} ${t.waiting}` : ''}` : t.unlimited],
             [t.inFlight, h.limits.max_in_flight ? `${count(h.limits.in_flight ?? 0)} / ${count(h.limits.max_in_flight)}` : t.unlimited],
+            [t.speed, t.speeds[h.speed]],
             [t.timeout, h.timeout],
           ]}
         />
