@@ -41,7 +41,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "places are never left", file: "delivery/gate/place.go", by: []check{checkSlot, checkRequests},
-			old: "if len(a.places) == 0 {", bug: "if len(a.places) >= 0 {",
+			old: "if len(places) == 0 {", bug: "if len(places) >= 0 {",
 		},
 		{
 			name: "a parked delivery is claimed twice", file: "delivery/release/release.go", by: []check{checkInFlight, checkDuplicate, checkMessages, checkSlot},
