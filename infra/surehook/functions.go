@@ -34,7 +34,7 @@ const (
 const (
 	// pathMemory is for the functions on the path of every event. They wait for AWS and
 	// for endpoints: a post takes some 1.4 ms of a processor, and a delivery 0.5 ms.
-	// See docs/adr/0079.
+	// See docs/adr/0073.
 	pathMemory = 256
 	// workMemory is for functions that read and write pages and waves of deliveries,
 	// or sort many records.
