@@ -29,9 +29,10 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		Setup:               startSurehook,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"eventually": eventually, "exits": exits},
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"eventually": eventually, "exits": exits, "listens": listens},
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
+		Deadline:            time.Now().Add(3 * time.Minute), // a script that waits for ever is named
 	})
 }
 
@@ -86,6 +87,20 @@ func eventually(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	}
 	ts.Fatalf("%s printed %s; want %s", strings.Join(args[1:], " "), out, want)
+}
+
+// listens waits until a process accepts connections on a port of loopback: listens PORT
+func listens(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: listens PORT")
+	}
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); {
+		if c, err := net.Dial("tcp", net.JoinHostPort("127.0.0.1", args[0])); err == nil { //nolint:noctx // the loop ends by itself
+			ts.Check(c.Close())
+			return
+		}
+	}
+	ts.Fatalf("nothing listens on port %s", args[0])
 }
 
 // exits runs a command that ends with this code: exits CODE COMMAND...
