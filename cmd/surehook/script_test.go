@@ -89,7 +89,7 @@ func eventually(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Fatalf("%s printed %s; want %s", strings.Join(args[1:], " "), out, want)
 }
 
-// listens waits until a process accepts connections on a port of loopback: listens PORT
+// listens waits until a process accepts connections on a port of loopback: listens PORT.
 func listens(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: listens PORT")
