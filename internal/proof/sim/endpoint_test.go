@@ -196,6 +196,7 @@ func (s wire) Send(_ context.Context, r send.Request) hook.Outcome {
 	about := r.Delivery.String() + " " + r.Event.Type + " attempt " + string(rune('0'+r.Attempt%10))
 	cut := hook.Outcome{Class: hook.ClassTimeout, Error: "cut short"}
 	v := p.enter("POST", about, local, 0)
+	defer p.visible()
 	if v == dead {
 		return cut
 	}

@@ -91,7 +91,17 @@ func unavailable(why string) error {
 }
 
 // clock returns the time of the process's clock.
-func (p *process) clock() time.Time { return p.now.Add(p.skew) }
+func (p *process) clock() time.Time {
+	defer p.visible()
+	return p.now.Add(p.skew)
+}
+
+// visible orders all that the goroutine did before the scheduler's next step, for the
+// race detector: a goroutine that waits in a WaitGroup releases nothing to synctest.Wait.
+func (w *simulation) visible() {
+	w.mu.Lock()
+	w.mu.Unlock() //nolint:staticcheck // the pair is the order
+}
 
 // invocation is the context of a process, with a deadline by the process's clock.
 type invocation struct {
@@ -124,6 +134,7 @@ func (p *process) enter(op, about string, k kind, wait time.Duration) verdict {
 func effect[T any](p *process, op, about string, k kind, apply func() (T, error)) (T, error) {
 	var none T
 	v := p.enter(op, about, k, 0)
+	defer p.visible()
 	switch v {
 	case dead:
 		return none, errDead

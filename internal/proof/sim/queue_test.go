@@ -21,6 +21,7 @@ func (s ports) Send(ctx context.Context, lane hook.Lane, tokens []hook.Token, de
 	about := fmt.Sprintf("%s %d %s %d in %s", lane, len(tokens), tokens[0].Delivery, tokens[0].Attempt, delay)
 	made := p.now
 	v := p.enter("send", about, batch, 0)
+	defer p.visible()
 	errs := make([]error, len(tokens))
 	failed := false
 	if v != dead && v != refused && (p.ticks || p.check.Endpoint != "") {

@@ -166,6 +166,7 @@ func (w *simulation) step() bool {
 func (w *simulation) settle() {
 	for {
 		synctest.Wait()
+		w.visible()
 		slices.SortFunc(w.ended, func(a, b *process) int { return strings.Compare(a.name, b.name) })
 		for _, p := range w.ended {
 			p.finished = w.now
