@@ -28,7 +28,7 @@ func rows() []row {
 		{"limited backlog", "`max_in_flight` 5, answers after 200 ms, 10,000 waiting", fmt.Sprintf("at least %.0f %% of 25/s, at most 5 at once, at most 4 writes per delivery", 100*leastShare), limitedBacklog, true},
 		{"rate raised", "`rate_per_second` from 0.05 to 1,000 with 2,000 waiting", "the next event within 5 s, all within a minute", rateRaised, false},
 		{"rate backlog", "`rate_per_second` 50 and then 1,000, with a backlog", "at least 90 % of 50/s, then at least 70/s, never faster than the rate", rateBacklog, false},
-		{"poison", "5 events of a type answered 500 always, then 50 good events", "the good ones within one cooldown and a minute", poison, false},
+		{"poison", "5 events of a type answered 500 always, then 50 good events", "the good ones within one cooldown and a minute, or after the doubled cooldown, too, if a planned retry took the probe", poison, false},
 		{"hangs after the probe", "an endpoint that answers its probe and then hangs, 1,000 waiting", "at most 10 requests at once", hangs, false},
 		{"random failures", "0.5 % of the answers are 500, 500 events a second", "the circuit never opens", randomFailures, false},
 		{"mass outage", "5,000 endpoints down at once", "each is probed within two cooldowns", massOutage, false},
