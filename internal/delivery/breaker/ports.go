@@ -58,9 +58,9 @@ type StatsReader interface {
 type Deliveries interface {
 	settle.DeliveryStore
 	// Parked returns parked deliveries in the target's shards created at or after
-	// since, the oldest first, at most limit; a zero since leaves out none. A page shorter than limit need not be the end. The index may lag a
-	// moment: a delivery parked just now may be absent, but every returned delivery
-	// is parked.
+	// since, the oldest first, at most limit; a zero since leaves out none. A page
+	// shorter than limit need not be the end. The index may lag a moment: a delivery
+	// parked just now may be absent, but every returned delivery is parked.
 	Parked(ctx context.Context, target hook.Target, since time.Time, limit int) ([]hook.Delivery, error)
 	settle.DeliveriesReader
 	// Overdue returns retrying deliveries of all endpoints with an OverdueFrom before

@@ -111,8 +111,8 @@ func realTimer(d time.Duration, f func()) (stop func() bool) { return time.After
 // the endpoint may be slow. Half of the batch's attempts must be late. So an endpoint
 // with a few slow answers among many does not count, and an endpoint that hangs counts
 // with its first batches: the caller forgives some late attempts after many answers in
-// time, because batches are often of one or two attempts. A slow endpoint is found while its attempts are in flight,
-// because the invocation lasts until the slowest ends.
+// time, because batches are often of one or two attempts. A slow endpoint is found while
+// its attempts are in flight, because the invocation lasts until the slowest ends.
 func watchLate(after AfterFunc, admitted int, report func(late int)) *lateWatch {
 	if after == nil {
 		after = realTimer

@@ -1,10 +1,9 @@
 package isolation_test
 
 import (
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
+
+	"surehook/internal/proof/world"
 )
 
 // mutation is a rule of isolation that is broken on purpose.
@@ -122,18 +121,7 @@ func mutations() []mutation {
 func (m mutation) mutate(t *testing.T) (file, code string) {
 	t.Helper()
 
-	file, err := filepath.Abs(filepath.Join("..", "..", m.file))
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n := strings.Count(string(text), m.old); n != 1 {
-		t.Fatalf("%s has %d of %q; want 1: the code changed, so change the mutation", m.file, n, m.old)
-	}
-	return file, strings.Replace(string(text), m.old, m.bug, 1)
+	return world.Mutate(t, m.file, m.old, m.bug)
 }
 
 // TestMutations_fit checks that every mutation still fits the code, and that its row
