@@ -4,8 +4,6 @@ package isolation_test
 
 import (
 	"bytes"
-	"encoding/json"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -26,18 +24,7 @@ func TestMutations(t *testing.T) {
 				folder, test, _ = strings.Cut(tt.test, " ")
 				folder = filepath.Join("..", "..", folder)
 			}
-			file, code := tt.mutate(t)
-			dir := t.TempDir()
-			changed, overlay := filepath.Join(dir, "changed.go"), filepath.Join(dir, "overlay.json")
-			text, err := json.Marshal(map[string]any{"Replace": map[string]string{file: changed}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			for name, content := range map[string][]byte{changed: []byte(code), overlay: text} {
-				if err := os.WriteFile(name, content, 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
+			overlay := tt.mutate(t)
 			run := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-vet=off", "-timeout", "5m", "-overlay", overlay, "-run", test, "./"+folder)
 			out, err := run.CombinedOutput()
 			if err == nil || !bytes.Contains(out, []byte("--- FAIL: Test")) {

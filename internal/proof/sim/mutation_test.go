@@ -3,7 +3,6 @@
 package sim_test
 
 import (
-	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,8 +21,7 @@ func TestMutations(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			file, code := tt.mutate(t)
-			found, line, out := mutated(t, file, code)
+			found, line, out := mutated(t, tt.mutate(t))
 			switch {
 			case found == "":
 				t.Errorf("5,000 seeds do not find the bug:\n%s", out)
@@ -35,22 +33,12 @@ func TestMutations(t *testing.T) {
 	}
 }
 
-// mutated runs the simulator with the file's code replaced. found is the check that
+// mutated runs the simulator with the overlay. found is the check that
 // fails in the lowest seed; empty if every seed passes.
-func mutated(t *testing.T, file, code string) (found check, line, out string) {
+func mutated(t *testing.T, overlay string) (found check, line, out string) {
 	t.Helper()
 
-	dir := t.TempDir()
-	changed, overlay, binary := filepath.Join(dir, "changed.go"), filepath.Join(dir, "overlay.json"), filepath.Join(dir, "sim.test")
-	text, err := json.Marshal(map[string]any{"Replace": map[string]string{file: changed}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, content := range map[string][]byte{changed: []byte(code), overlay: text} {
-		if err := os.WriteFile(name, content, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	binary := filepath.Join(t.TempDir(), "sim.test")
 	// The linking takes most of the time of a bug that is found soon.
 	build := exec.CommandContext(t.Context(), "go", "test", "-c", "-vet=off", "-ldflags=-s -w", "-overlay", overlay, "-o", binary, ".")
 	if built, err := build.CombinedOutput(); err != nil {

@@ -220,8 +220,8 @@ func mutations() []mutation {
 	}
 }
 
-// mutate returns the path and the code of the mutation's file, with the bug.
-func (m mutation) mutate(t *testing.T) (file, code string) {
+// mutate returns the path of an overlay with the mutation's file with the bug.
+func (m mutation) mutate(t *testing.T) (overlay string) {
 	t.Helper()
 
 	return world.Mutate(t, m.file, m.old, m.bug)

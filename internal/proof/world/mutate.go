@@ -1,16 +1,17 @@
 package world
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 )
 
-// Mutate returns the path and the code of a file below internal with old, which stands in
-// the file exactly once, replaced by bug. The working directory must be two folders below
-// internal, as in tests of internal/proof/sim.
-func Mutate(t testing.TB, name, old, bug string) (file, code string) {
+// Mutate returns the path of an overlay for go test: a file below internal with old, which
+// stands in the file exactly once, replaced by bug. The working directory must be two
+// folders below internal, as in tests of internal/proof/sim.
+func Mutate(t testing.TB, name, old, bug string) (overlay string) {
 	t.Helper()
 
 	file, err := filepath.Abs(filepath.Join("..", "..", name))
@@ -24,5 +25,16 @@ func Mutate(t testing.TB, name, old, bug string) (file, code string) {
 	if n := strings.Count(string(text), old); n != 1 {
 		t.Fatalf("%s has %d of %q; want 1: the code changed, so change the mutation", name, n, old)
 	}
-	return file, strings.Replace(string(text), old, bug, 1)
+	dir := t.TempDir()
+	changed, overlay := filepath.Join(dir, "changed.go"), filepath.Join(dir, "overlay.json")
+	replace, err := json.Marshal(map[string]any{"Replace": map[string]string{file: changed}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, content := range map[string]string{changed: strings.Replace(string(text), old, bug, 1), overlay: string(replace)} {
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return overlay
 }
