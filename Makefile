@@ -4,7 +4,7 @@ SHELL       := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 MAKEFLAGS   += --no-builtin-rules --no-print-directory
 
-FUNCTIONS := ingest deliver breaker replay manage authorize export
+FUNCTIONS := ingest deliver breaker replay manage authorize export sender
 HOST_ARCH := $(shell go env GOARCH 2>/dev/null)
 ENV       ?=
 # The stack, and the prefix of all names. A second stack of one ENV in an account and region has another PREFIX.
@@ -26,6 +26,8 @@ CLIENTS   := clients/ts
 CONTEXT = -c env=$(ENV) -c prefix=$(PREFIX) -c dist=../$(DIST) -c version=$(VERSION)
 CONTEXT += $(if $(ALARM_EMAIL),-c email=$(ALARM_EMAIL))
 CONTEXT += $(if $(TRACES),-c traces=$(TRACES))
+CONTEXT += $(if $(VALIDATION),-c validation=$(VALIDATION))
+CONTEXT += $(if $(SENDERS),-c senders=$(SENDERS)) $(if $(FIXED),-c fixed=$(FIXED))
 CONTEXT += $(if $(PORTAL_NAME),-c portal_name="$(PORTAL_NAME)")
 CONTEXT += $(if $(PORTAL_ACCENT),-c portal_accent="$(PORTAL_ACCENT)")
 CONTEXT += $(if $(PORTAL_EMBEDDERS),-c portal_embedders="$(PORTAL_EMBEDDERS)")
@@ -58,9 +60,11 @@ run: need/go need/node need/python local ## Bring the whole stack up on this mac
 	@go run ./localstack/cmd/run
 
 .PHONY: dev
-dev: cli $(if $(shell command -v npm),$(DOCS) $(WEB)) ## The same API and deliveries in one process on memory, until Ctrl-C (PORT=8080, LOG=info)
+dev: need/go $(if $(shell command -v npm),$(DOCS) $(WEB)) ## The same API and deliveries in one process on memory, until Ctrl-C (PORT=8080, LOG=info)
+	@$(MAKE) cli
 	@SUREHOOK_API_KEY="$(KEY)" exec bin/surehook dev $(if $(PORT),--port $(PORT)) $(if $(LOG),--log $(LOG))
 
+# The program embeds the pages, so targets that need both build the program last.
 .PHONY: cli
 cli: need/go ## Build the command line, bin/surehook
 	@mkdir -p bin
@@ -103,6 +107,10 @@ $(VENV)/installed: localstack/requirements.txt
 .venv/clients:
 	@[ -x .venv/clients/bin/openapi-python-client ] || { python3 -m venv .venv/clients && .venv/clients/bin/pip install --quiet --disable-pip-version-check openapi-python-client==0.29.1; }
 
+.PHONY: .venv/terminal
+.venv/terminal:
+	@[ -x .venv/terminal/bin/python ] || { python3 -m venv .venv/terminal && .venv/terminal/bin/pip install --quiet --disable-pip-version-check rich==15.0.0; }
+
 $(LOCALSTACK)/installed: localstack/python313/requirements.txt
 	@echo "installing LocalStack into $(LOCALSTACK)"
 	@$(PYTHON313) -m venv --clear $(LOCALSTACK)
@@ -125,7 +133,7 @@ web/node_modules: web/package.json web/package-lock.json
 	@PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 npm --prefix web ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
-$(WEB): web/node_modules web/index.html web/vite.config.ts web/tsconfig.json api/openapi.yaml $(shell find web/src -type f -not -name schema.d.ts)
+$(WEB): web/node_modules web/index.html web/vite.config.ts web/tsconfig.json $(CLIENTS)/src/openapi.ts $(shell find web/src -type f)
 	@echo "building the console and the portal into web/dist"
 	@npm --prefix web run --silent build
 
@@ -167,13 +175,28 @@ test/integration integration: need/go need/python $(VENV)/installed ## Port suit
 	@go run ./localstack/cmd/emulators -- go test -tags integration -count=1 -timeout 20m ./internal/...
 
 .PHONY: test/web
-test/web: cli need/node need/chromium $(WEB) ## Prove the console and the portal in a browser
+test/web: need/node need/chromium $(DOCS) $(WEB) ## Prove the console and the portal in a browser
+	@$(MAKE) cli
 	@cd web && DEV=../bin/surehook CHROMIUM=$(CHROMIUM) node_modules/.bin/playwright test
 
+.PHONY: test/web/local
+test/web/local: need/go need/node need/python need/chromium local ## The same against the deployed local stack
+	@CHROMIUM=$(CHROMIUM) go run ./localstack/cmd/web
+
 .PHONY: pictures
-pictures: cli need/node need/chromium $(WEB) ## Draw the pictures of the console and the portal; writes docs/pictures
+pictures: need/node need/chromium $(WEB) ## Draw the pictures of the console and the portal; writes docs/pictures
+	@$(MAKE) cli
 	@mkdir -p docs/pictures
 	@cd web && DEV=../bin/surehook CHROMIUM=$(CHROMIUM) PICTURES=../docs/pictures node_modules/.bin/playwright test pictures
+
+.PHONY: picture/terminal
+picture/terminal: cli need/python .venv/terminal ## Draw the terminal of the README from a run; writes docs/pictures/terminal.svg
+	@.venv/terminal/bin/python .ci/terminal.py
+	@echo "docs/pictures/terminal.svg"
+
+.PHONY: first
+first: need/go ## Clone into a fresh folder, and time the way to the first verified webhook
+	@.ci/first
 
 # LocalStack listens on all interfaces, so it runs in a network namespace with
 # loopback alone, together with the tests. There is no network in it, so the first
@@ -232,8 +255,8 @@ reliability: need/go ## Compare with a plain retry schedule over 30 days of outa
 	@go test -count=1 -timeout 60m -run '^TestReliability$$' -v ./internal/proof/reliability -args -update
 
 .PHONY: isolation
-isolation: need/go ## Measure what slow, failing and limited endpoints take from others; writes docs/isolation.md
-	@go test -count=1 -timeout 20m -run '^TestWrite$$' -v ./internal/proof/isolation -args -write
+isolation: need/go ## Measure what slow, failing and limited endpoints take from others; writes docs/isolation.md (ROW="mass drain": that row only)
+	@GOGC=200 go test -count=1 -timeout 2h -run '^TestWrite$$' -v ./internal/proof/isolation -args -write -row '$(ROW)'
 
 .PHONY: picture
 picture: need/go need/node need/python local ## Draw the dashboard with the metrics of a local run; writes docs/dashboard.svg (RUN=6m)
@@ -255,6 +278,9 @@ lint/templates: $(VENV)/installed $(CDK) bin/infra ## Check the synthesised Clou
 		echo "cfn-lint surehook-$$env"; \
 		$(VENV)/bin/cfn-lint --config-file infra/.cfnlintrc.yaml infra/cdk.out/surehook-$$env.template.json; \
 	done
+	@echo "cfn-lint prod with senders in other regions and fixed addresses"
+	@$(MAKE) synth ENV=prod SENDERS=us-east-1 FIXED=2 > /dev/null
+	@$(VENV)/bin/cfn-lint --config-file infra/.cfnlintrc.yaml infra/cdk.out/surehook-prod.template.json infra/cdk.out/surehook-prod-sender-us-east-1.template.json
 	@echo "cfn-lint the receiver's stack of make smoke"
 	@go run ./cmd/surehook smoke --template > infra/cdk.out/smoke.template.json
 	@$(VENV)/bin/cfn-lint --config-file infra/.cfnlintrc.yaml infra/cdk.out/smoke.template.json
@@ -376,7 +402,7 @@ synth: need/env need/go need/node build $(CDK) bin/infra ## Write the CloudForma
 
 .PHONY: diff
 diff: need/env need/node build $(CDK) bin/infra ## Show what a deployment to ENV would change
-	@cd infra && node_modules/.bin/cdk diff $(PREFIX) $(CONTEXT)
+	@cd infra && node_modules/.bin/cdk diff --all $(CONTEXT)
 
 .PHONY: bootstrap
 bootstrap: need/env need/go need/node build $(CDK) bin/infra ## Prepare the account and region for CDK, once, with an administrator's credentials
@@ -384,7 +410,7 @@ bootstrap: need/env need/go need/node build $(CDK) bin/infra ## Prepare the acco
 
 .PHONY: deploy
 deploy: need/env need/go need/node build $(CDK) bin/infra ## Deploy to AWS (ENV=dev|staging|prod; credentials as for the AWS CLI)
-	@cd infra && node_modules/.bin/cdk deploy $(PREFIX) $(CONTEXT) --outputs-file cdk.out/outputs.json
+	@cd infra && node_modules/.bin/cdk deploy --all $(CONTEXT) --outputs-file cdk.out/outputs.json
 	@cat infra/cdk.out/outputs.json
 
 # The program gets Ctrl-C itself, and then still removes what it made.
@@ -399,8 +425,8 @@ else
 endif
 
 .PHONY: destroy
-destroy: need/env need/go need/node build $(CDK) bin/infra ## Remove the stack of ENV from AWS
-	@cd infra && node_modules/.bin/cdk destroy $(PREFIX) $(CONTEXT)
+destroy: need/env need/go need/node build $(CDK) bin/infra ## Remove the stacks of ENV from AWS
+	@cd infra && node_modules/.bin/cdk destroy --all $(CONTEXT)
 
 .PHONY: redrive
 redrive: need/env need/aws ## Move the messages of undeliverable back to their queues, or to QUEUE (docs/runbook.md)

@@ -3,8 +3,8 @@
 // is a method of Client, with the suffix WithResponse.
 //
 // A Client repeats requests that may be repeated, gives every posted event an idempotency
-// key, and returns every error of the API as a *Problem. The package knows nothing of the
-// server's code.
+// key, returns every refusal of the API as a *Problem, and a request without an answer as
+// an *UnreachableError. The package knows nothing of the server's code.
 package client
 
 import (
@@ -12,6 +12,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -21,38 +22,53 @@ import (
 // Client calls the API. A Client is safe for concurrent use.
 type Client struct {
 	*openapi.ClientWithResponses
+
+	address *url.URL // without a slash at the end
+	doer    doer
+	edit    openapi.RequestEditorFn
 }
 
 // Options configures New. The zero Options are ready for use.
 type Options struct {
-	HTTP     *http.Client  // nil: http.DefaultClient
-	Attempts uint          // of one call, 1 to repeat nothing; 0: 5
-	Wait     time.Duration // before the second attempt, then longer; 0: 500 ms
+	HTTP      *http.Client  // nil: a client with a timeout of 35 s. New refuses redirects of the client, so the key stays at the address
+	Attempts  uint          // of one call, 1 to repeat nothing; 0: 5
+	Wait      time.Duration // before the second attempt, then longer, at most 30 s; 0: 500 ms
+	UserAgent string        // of every request; empty: the one of net/http
 }
+
+// timeout of an attempt. API Gateway answers after 29 s at the latest.
+const timeout = 35 * time.Second
 
 // New returns a client for the address of the API, such as https://hooks.example.com,
 // with the API key shk_....
 func New(address, key string, o Options) (*Client, error) {
-	d := doer{http: o.HTTP, attempts: o.Attempts, wait: o.Wait}
-	if d.http == nil {
-		d.http = http.DefaultClient
+	parsed, err := url.Parse(strings.TrimRight(address, "/"))
+	if err != nil {
+		return nil, fmt.Errorf("make client of %s: %w", address, err)
 	}
+	d := doer{http: http.Client{Timeout: timeout}, attempts: o.Attempts, wait: o.Wait}
+	if o.HTTP != nil {
+		d.http = *o.HTTP
+	}
+	d.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	if d.attempts == 0 {
 		d.attempts = 5
 	}
 	if d.wait == 0 {
 		d.wait = 500 * time.Millisecond
 	}
-	authorize := func(_ context.Context, r *http.Request) error {
+	edit := func(_ context.Context, r *http.Request) error {
 		r.Header.Set("Authorization", "Bearer "+key)
+		if o.UserAgent != "" {
+			r.Header.Set("User-Agent", o.UserAgent)
+		}
 		return nil
 	}
-	c, err := openapi.NewClientWithResponses(strings.TrimSuffix(address, "/"),
-		openapi.WithHTTPClient(d), openapi.WithRequestEditorFn(authorize))
+	c, err := openapi.NewClientWithResponses(parsed.String(), openapi.WithHTTPClient(d), openapi.WithRequestEditorFn(edit))
 	if err != nil {
 		return nil, fmt.Errorf("make client of %s: %w", address, err)
 	}
-	return &Client{c}, nil
+	return &Client{ClientWithResponses: c, address: parsed, doer: d, edit: edit}, nil
 }
 
 // Post posts an event. An event without an idempotency key gets a random one, so the

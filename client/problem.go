@@ -1,18 +1,15 @@
 package client
 
 import (
-	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"surehook/client/openapi"
 )
-
-// maxProblem is the largest body of an error that is read, in bytes.
-const maxProblem = 1 << 20
 
 // Problem is an error of the API. Code identifies the problem. The code is empty for a
 // request refused by API Gateway, which has a body of its own.
@@ -26,31 +23,64 @@ type Problem struct { //nolint:errname // the name in the contract
 // Error returns the status, the code, the detail and the wrong fields.
 func (p *Problem) Error() string {
 	var b strings.Builder
-	_, _ = fmt.Fprintf(&b, "%d %s: %s", p.Status, cmp.Or(string(p.Code), "from API Gateway"), p.Detail)
+	_, _ = fmt.Fprintf(&b, "the API answered %d", p.Status)
+	if p.Code != "" {
+		b.WriteString(" " + string(p.Code))
+	}
+	if p.Detail != "" {
+		b.WriteString(": " + p.Detail)
+	}
 	for _, f := range p.Fields {
-		b.WriteString("; " + f.Field + " " + f.Message)
+		b.WriteString("; " + f.Field + ": " + f.Message)
 	}
 	return b.String()
 }
 
-// problemOf reads the problem in a response and closes the body.
-func problemOf(r *http.Response) *Problem {
-	defer func() { _ = r.Body.Close() }()
-	p := &Problem{Status: r.StatusCode, Detail: http.StatusText(r.StatusCode)}
-	raw, err := io.ReadAll(io.LimitReader(r.Body, maxProblem))
-	if err != nil {
-		return p
+// Temporary reports whether the same request may succeed later.
+func (p *Problem) Temporary() bool {
+	return p.Status == http.StatusTooManyRequests || p.Status >= http.StatusInternalServerError || p.Code == openapi.ProblemCodeInProgress
+}
+
+// ProblemOf returns the problem of one item in a list of results, such as a refused event
+// of a batch.
+func ProblemOf(item openapi.Problem) *Problem {
+	p := &Problem{Status: item.Status, Code: item.Code, Detail: item.Detail}
+	if item.Errors != nil {
+		p.Fields = *item.Errors
 	}
+	return p
+}
+
+// UnreachableError is a request without an answer. The API may have done what the request
+// says.
+type UnreachableError struct {
+	Address string // host and port of the API
+	Err     error
+}
+
+// Error names the host and the cause. The URL may hold names of a tenant, so the text has
+// no URL.
+func (e *UnreachableError) Error() string {
+	cause := e.Err
+	if of, ok := errors.AsType[*url.Error](e.Err); ok {
+		cause = of.Err
+	}
+	return fmt.Sprintf("no answer from %s: %v", e.Address, cause)
+}
+
+// Unwrap returns the cause.
+func (e *UnreachableError) Unwrap() error { return e.Err }
+
+// problemOf reads the problem in an answer with this body.
+func problemOf(r *http.Response, raw []byte) *Problem {
 	if strings.HasPrefix(r.Header.Get("Content-Type"), "application/problem+json") {
 		var body openapi.Problem
 		if json.Unmarshal(raw, &body) == nil {
-			p.Code, p.Detail = body.Code, body.Detail
-			if body.Errors != nil {
-				p.Fields = *body.Errors
-			}
+			body.Status = r.StatusCode
+			return ProblemOf(body)
 		}
-		return p
 	}
+	p := &Problem{Status: r.StatusCode, Detail: http.StatusText(r.StatusCode)}
 	var body struct {
 		Message string `json:"message"`
 	}

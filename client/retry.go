@@ -1,6 +1,8 @@
 package client
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -11,78 +13,106 @@ import (
 	"github.com/cenkalti/backoff/v5"
 )
 
-// doer sends requests, repeats those that may be repeated, and makes a *Problem of every
-// response with a status of 400 or more.
+const (
+	maxAnswer = 16 << 20         // bytes; a page has at most 100 events of 256 KiB, and most are small
+	maxWait   = 30 * time.Second // between two attempts, also when Retry-After says more
+)
+
+// doer sends requests, repeats those that may be repeated, and makes an error of every
+// answer but 2xx.
 type doer struct {
-	http     *http.Client
+	http     http.Client
 	attempts uint
 	wait     time.Duration
 }
 
-// Do sends the request.
+// Do sends the request. The body of the answer is in memory.
 func (d doer) Do(r *http.Request) (*http.Response, error) {
 	again := repeatable(r)
-	var last error                           // the package backoff replaces the error of a response with Retry-After
-	send := func() (*http.Response, error) { //nolint:contextcheck // the request has the context
-		one := r.Clone(r.Context())
-		if r.GetBody != nil {
-			body, err := r.GetBody()
-			if err != nil {
-				return nil, backoff.Permanent(err)
-			}
-			one.Body = body
-		}
-		answer, err := d.http.Do(one) //nolint:gosec // the caller chooses the address of the API
-		switch {
-		case err != nil && again:
-			last = err
-			return nil, err //nolint:wrapcheck // wrapped below
-		case err != nil:
-			return nil, backoff.Permanent(err)
-		case answer.StatusCode < http.StatusBadRequest:
+	var last error // the package backoff replaces the error of a response with Retry-After
+	send := func() (*http.Response, error) {
+		answer, err := d.once(r)
+		if err == nil {
 			return answer, nil
 		}
-		p := problemOf(answer)
-		last = p
+		last = err
+		p, answered := errors.AsType[*Problem](err)
 		// A throttled request had no effect, so any may be repeated.
-		if p.Status != http.StatusTooManyRequests && (p.Status < http.StatusInternalServerError || !again) {
-			return nil, backoff.Permanent(p)
+		if answered && (!p.Temporary() || !again && p.Status != http.StatusTooManyRequests) || !answered && !again {
+			return nil, backoff.Permanent(err)
 		}
-		if seconds, err := strconv.Atoi(answer.Header.Get("Retry-After")); err == nil {
-			return nil, backoff.RetryAfter(seconds)
+		if answered {
+			if seconds, err := strconv.Atoi(answer.Header.Get("Retry-After")); err == nil && seconds > 0 {
+				return nil, backoff.RetryAfter(min(seconds, int(maxWait/time.Second)))
+			}
 		}
-		return nil, p
+		return nil, err
 	}
 	waits := backoff.NewExponentialBackOff()
-	waits.InitialInterval = d.wait
+	waits.InitialInterval, waits.MaxInterval = d.wait, maxWait
 	answer, err := backoff.Retry(r.Context(), send, backoff.WithBackOff(waits), backoff.WithMaxTries(d.attempts))
-	if err == nil {
+	switch {
+	case err == nil:
 		return answer, nil
+	case r.Context().Err() == nil && last != nil:
+		return nil, last
 	}
-	if r.Context().Err() == nil && last != nil {
-		err = last
+	return nil, fmt.Errorf("call %s: %w", r.URL.Host, err)
+}
+
+// once sends the request once. The answer is there for a *Problem, too.
+func (d doer) once(r *http.Request) (*http.Response, error) {
+	one := r.Clone(r.Context())
+	if r.GetBody != nil {
+		body, err := r.GetBody()
+		if err != nil {
+			return nil, fmt.Errorf("read the body again: %w", err)
+		}
+		one.Body = body
 	}
-	return nil, fmt.Errorf("call %s %s: %w", r.Method, r.URL.Path, err)
+	answer, err := d.http.Do(one) //nolint:gosec // the caller chooses the address of the API
+	if err != nil {
+		return nil, &UnreachableError{Address: r.URL.Host, Err: err}
+	}
+	defer func() { _ = answer.Body.Close() }()
+	raw, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
+	if err != nil {
+		return nil, &UnreachableError{Address: r.URL.Host, Err: err}
+	}
+	answer.Body = io.NopCloser(bytes.NewReader(raw))
+	if answer.StatusCode/100 != 2 {
+		return answer, problemOf(answer, raw)
+	}
+	// The operations take JSON for granted. Another server may answer with a page.
+	kind := answer.Header.Get("Content-Type")
+	if len(raw) > 0 && strings.Contains(r.URL.Path, "/v1/") && !strings.Contains(kind, "json") && !strings.Contains(kind, "yaml") {
+		return answer, &Problem{Status: answer.StatusCode, Detail: "the answer is " + kind + " and not JSON: the address is not the API's"}
+	}
+	return answer, nil
 }
 
 // repeatable reports whether a repetition has no second effect: for reads, replacements
-// and deletions, and for events, which have an idempotency key from Post and PostBatch.
+// and deletions, for events with an idempotency key, and for the dry run of a replay.
 func repeatable(r *http.Request) bool {
 	switch r.Method {
 	case http.MethodGet, http.MethodPut, http.MethodDelete:
 		return true
 	case http.MethodPost:
-		if strings.HasSuffix(r.URL.Path, "/events/batch") {
-			return keyed(r)
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/events"):
+			return r.Header.Get("Idempotency-Key") != "" || says(r, everyEventHasKey)
+		case strings.HasSuffix(r.URL.Path, "/events/batch"):
+			return says(r, everyEventHasKey)
+		case strings.HasSuffix(r.URL.Path, "/replays"):
+			return says(r, dryRun)
 		}
-		return strings.HasSuffix(r.URL.Path, "/events") && (r.Header.Get("Idempotency-Key") != "" || keyed(r))
 	}
 	return false
 }
 
-// keyed reports whether the body of a post has an idempotency key for every event. Post
-// and PostBatch give every event a key; a caller of the generated operations may not.
-func keyed(r *http.Request) bool {
+// says reports whether the body of a post fulfils the condition. Post and PostBatch give
+// every event a key; a caller of the generated operations may not.
+func says(r *http.Request, condition func(body []byte) bool) bool {
 	if r.GetBody == nil {
 		return false
 	}
@@ -92,5 +122,5 @@ func keyed(r *http.Request) bool {
 	}
 	defer func() { _ = body.Close() }()
 	raw, err := io.ReadAll(body)
-	return err == nil && everyEventHasKey(raw)
+	return err == nil && condition(raw)
 }

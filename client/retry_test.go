@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"surehook/client"
@@ -23,9 +24,10 @@ func answers(t *testing.T, statuses ...int) (c *client.Client, bodies *[]string)
 		*bodies = append(*bodies, string(body))
 		status := statuses[min(len(*bodies), len(statuses))-1]
 		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Location", "/elsewhere")
 		w.WriteHeader(status)
 		text := `{"message":"Slow Down"}`
-		if status < http.StatusBadRequest {
+		if status/100 == 2 {
 			text = `{"id":"evt_1","deliveries":1,"duplicate":false}`
 		}
 		_, _ = io.WriteString(w, text)
@@ -65,6 +67,12 @@ func TestClient_RepeatsOnlyWhatMayBe(t *testing.T) {
 		_, err := c.PostEventWithResponse(t.Context(), "acme", nil, openapi.EventRequest{EventType: "a", Payload: []byte(`1`)})
 		return err
 	}
+	replay := func(dry bool) func(*client.Client) error {
+		return func(c *client.Client) error {
+			_, err := c.StartReplayWithResponse(t.Context(), "acme", openapi.ReplayStart{DryRun: &dry})
+			return err
+		}
+	}
 	tests := []struct {
 		name   string
 		call   func(*client.Client) error
@@ -76,6 +84,9 @@ func TestClient_RepeatsOnlyWhatMayBe(t *testing.T) {
 		{name: "a read is repeated", call: read, status: 503, want: 5},
 		{name: "a wrong read is not", call: read, status: 400, want: 1},
 		{name: "an event without key is not", call: raw, status: 500, want: 1},
+		{name: "a dry run is repeated", call: replay(true), status: 503, want: 5},
+		{name: "a replay is not", call: replay(false), status: 503, want: 1},
+		{name: "a redirect is a refusal", call: read, status: 307, want: 1},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -93,3 +104,35 @@ func TestClient_RepeatsOnlyWhatMayBe(t *testing.T) {
 		})
 	}
 }
+
+// TestClient_HonoursRetryAfter has no assertion about time: the bubble's clock is virtual.
+func TestClient_HonoursRetryAfter(t *testing.T) {
+	t.Parallel()
+
+	for header, want := range map[string]time.Duration{"7": 7 * time.Second, "3600": 30 * time.Second, "soon": 0, "-1": 0} {
+		synctest.Test(t, func(t *testing.T) {
+			var tries []time.Time
+			transport := roundTrip(func(*http.Request) (*http.Response, error) {
+				tries = append(tries, time.Now())
+				w := httptest.NewRecorder()
+				w.Header().Set("Retry-After", header)
+				w.WriteHeader(http.StatusServiceUnavailable)
+				return w.Result(), nil
+			})
+			c, err := client.New("http://127.0.0.1:1", "shk_x", client.Options{HTTP: &http.Client{Transport: transport}, Attempts: 2, Wait: time.Nanosecond})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := c.GetEventWithResponse(t.Context(), "acme", "evt_1"); err == nil || len(tries) != 2 {
+				t.Fatalf("%d tries, %v; want 2 and the problem", len(tries), err)
+			}
+			if got := tries[1].Sub(tries[0]).Round(time.Millisecond); got != want {
+				t.Errorf("Retry-After: %s waits %s; want %s", header, got, want)
+			}
+		})
+	}
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

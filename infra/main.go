@@ -12,6 +12,9 @@
 //	-c version=VERSION              the tag surehook:version of the resources
 //	-c email=ADDRESS                the recipient of alarms and operational events; default: nobody
 //	-c traces=xray|URL              the destination of spans: X-Ray or an OTLP endpoint; default: none
+//	-c validation=off|warn|reject   what happens to events that do not fit their event type; default: off
+//	-c senders=REGION,...           other regions that can send requests, a stack in each; default: none
+//	-c fixed=ZONES                  fixed source addresses in 1 or 2 zones, with a NAT gateway each; default: 0
 //	-c domain=NAME                  a custom domain for the API, together with
 //	-c certificate=ARN              the domain's ACM certificate in the stack's region
 //	-c portal_name=TEXT             the title of the tenants' portal
@@ -22,6 +25,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
@@ -49,22 +53,46 @@ func run() error {
 	env.EgressHost = contextOf(app, "host", "")
 	env.AlarmEmail = contextOf(app, "email", "")
 	env.Traces = contextOf(app, "traces", "")
+	env.Validation = contextOf(app, "validation", "")
 	env.Domain = surehook.Domain{Name: contextOf(app, "domain", ""), CertificateARN: contextOf(app, "certificate", "")}
 	env.Portal = surehook.Portal{Name: contextOf(app, "portal_name", ""), Accent: contextOf(app, "portal_accent", "")}
 	if origins := contextOf(app, "portal_embedders", ""); origins != "" {
 		env.Portal.Embedders = strings.Split(origins, ",")
 	}
-	_, err = surehook.NewStack(app, surehook.Props{
+	if regions := contextOf(app, "senders", ""); regions != "" {
+		env.Senders = strings.Split(regions, ",")
+	}
+	if env.FixedZones, err = strconv.Atoi(contextOf(app, "fixed", "0")); err != nil {
+		return fmt.Errorf("read -c fixed: %w", err)
+	}
+	if err := newStacks(app, env); err != nil {
+		return err
+	}
+	app.Synth(nil)
+
+	return nil
+}
+
+// newStacks makes the main stack and the stacks of the senders. The senders are deployed
+// first: deliver may call them from its first second.
+func newStacks(app awscdk.App, env surehook.Environment) error {
+	props := surehook.Props{
 		Environment: env,
 		Dist:        contextOf(app, "dist", "../dist"),
 		Prefix:      contextOf(app, "prefix", ""),
 		Version:     contextOf(app, "version", "dev"),
-	})
+	}
+	stack, err := surehook.NewStack(app, props)
 	if err != nil {
 		return fmt.Errorf("make the stack: %w", err)
 	}
-	app.Synth(nil)
-
+	senders, err := surehook.NewSenders(app, props)
+	if err != nil {
+		return fmt.Errorf("make the senders: %w", err)
+	}
+	for _, sender := range senders {
+		stack.AddDependency(sender, jsii.String("deliver calls the sender"))
+	}
 	return nil
 }
 

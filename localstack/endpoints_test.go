@@ -79,6 +79,34 @@ func TestDuringARotationBothSecretsVerify(t *testing.T) {
 	}
 }
 
+// TestAReceiverGetsTheCredentials changes the authentication from none to basic to a
+// bearer token, and back to none.
+func TestAReceiverGetsTheCredentials(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	e := b.endpoint("a", nil)
+	for i, step := range []struct {
+		auth map[string]any
+		want string
+	}{
+		{auth: map[string]any{"type": "none"}, want: ""},
+		{auth: map[string]any{"type": "basic", "username": "u", "password": "p:w"}, want: "Basic dTpwOnc="},
+		{auth: map[string]any{"type": "bearer", "token": "t0"}, want: "Bearer t0"},
+		{auth: map[string]any{"type": "none"}, want: ""},
+	} {
+		var changed map[string]any
+		b.call(http.MethodPatch, "/endpoints/"+e.ID, map[string]any{"auth": step.auth}, http.StatusOK, &changed)
+		if text, err := json.Marshal(changed); err != nil || strings.Contains(string(text), "p:w") || strings.Contains(string(text), "t0") {
+			t.Errorf("the answer is %s, %v; want the secrets masked", text, err)
+		}
+		b.postOne()
+		if got := b.arrivals("a", i+1)[i].Header.Get("Authorization"); got != step.want {
+			t.Errorf("request %d has the authorization %q; want %q", i+1, got, step.want)
+		}
+	}
+}
+
 func TestTheJavaScriptLibraryVerifiesToo(t *testing.T) {
 	t.Parallel()
 

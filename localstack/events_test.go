@@ -16,6 +16,20 @@ import (
 	"surehook/localstack/stack"
 )
 
+// An endpoint gets the events of its filter.
+func TestAFilterKeepsEventsBack(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	b.endpoint("a", map[string]any{"filter": map[string]any{"$or": []any{map[string]any{"payload": map[string]any{"n": []any{1}}}, map[string]any{"type": []any{"fence"}}}}})
+	b.endpoint("b", map[string]any{"filter": map[string]any{"payload": map[string]any{"n": []any{2}}}})
+	b.postOne()
+	b.onlyA(1)
+	if got := world.receiver.Requests(b.path("b")); len(got) != 0 {
+		t.Errorf("the endpoint whose filter does not match got %d requests; want none", len(got))
+	}
+}
+
 func TestAnEventReachesEveryEndpoint(t *testing.T) {
 	t.Parallel()
 

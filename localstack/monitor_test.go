@@ -104,7 +104,7 @@ func TestTheLogsAreMetrics(t *testing.T) {
 
 	schema := emfSchema(t)
 	want := []string{
-		"ingest " + names.MetricAccepted, "deliver " + names.MetricAttempts, "deliver " + names.MetricAttemptTime, "deliver " + names.MetricRetried,
+		"deliver " + names.MetricAttempts, "deliver " + names.MetricAttemptTime, "deliver " + names.MetricRetried,
 		"deliver " + names.MetricDelivered, "deliver " + names.MetricLatency, "deliver " + names.MetricDead,
 	}
 	path, counts := filepath.Join(t.TempDir(), "functions.log"), map[string]int{}

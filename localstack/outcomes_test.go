@@ -53,6 +53,18 @@ func TestARejectionIsDeadAtOnce(t *testing.T) {
 	b.onlyA(1)
 }
 
+func TestListsOfStatusesDecideAboutRetries(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	b.endpoint("a", map[string]any{"retry_on": []int{404}, "give_up_on": []int{501}}, receiver.Status(404), receiver.Status(501))
+	id := b.postOne()
+	if d := b.await(id, "dead"); d.Reason != "rejected" || d.Attempts != 2 || d.Last.Status != http.StatusNotImplemented {
+		t.Errorf("delivery = %+v; want a retry after 404, and it rejected by the second attempt's 501", d)
+	}
+	b.wantDeadLetter(id, "rejected", 2, http.StatusNotImplemented)
+}
+
 func TestAnEndpointThatIsGoneIsDisabled(t *testing.T) {
 	t.Parallel()
 

@@ -4,8 +4,9 @@ import { defineConfig } from '@playwright/test'
 export default defineConfig({
   testDir: 'tests',
   workers: 1,
-  timeout: 60_000,
-  expect: { timeout: 15_000 },
+  // A stack on an emulator is slower than one process.
+  timeout: process.env.LOCAL_STACK ? 240_000 : 120_000,
+  expect: { timeout: process.env.LOCAL_STACK ? 60_000 : 15_000 },
   reporter: 'list',
   use: {
     launchOptions: { executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium' },

@@ -105,6 +105,8 @@ const (
 	AuditActionEndpointTest         AuditAction = "endpoint.test"
 	AuditActionEventErase           AuditAction = "event.erase"
 	AuditActionEventReplay          AuditAction = "event.replay"
+	AuditActionEventTypeDelete      AuditAction = "event_type.delete"
+	AuditActionEventTypeSet         AuditAction = "event_type.set"
 	AuditActionKeyCreate            AuditAction = "key.create"
 	AuditActionKeyRevoke            AuditAction = "key.revoke"
 	AuditActionLimitsDelete         AuditAction = "limits.delete"
@@ -149,6 +151,10 @@ func (e AuditAction) Valid() bool {
 	case AuditActionEventErase:
 		return true
 	case AuditActionEventReplay:
+		return true
+	case AuditActionEventTypeDelete:
+		return true
+	case AuditActionEventTypeSet:
 		return true
 	case AuditActionKeyCreate:
 		return true
@@ -207,6 +213,78 @@ func (e AuditOutcome) Valid() bool {
 	case AuditOutcomePending:
 		return true
 	case AuditOutcomeRefused:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for AuthType.
+const (
+	AuthTypeBasic  AuthType = "basic"
+	AuthTypeBearer AuthType = "bearer"
+	AuthTypeNone   AuthType = "none"
+)
+
+// Valid indicates whether the value is a known member of the AuthType enum.
+func (e AuthType) Valid() bool {
+	switch e {
+	case AuthTypeBasic:
+		return true
+	case AuthTypeBearer:
+		return true
+	case AuthTypeNone:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for AuthViewPassword.
+const (
+	AuthViewPasswordAsteriskAsteriskAsterisk AuthViewPassword = "***"
+)
+
+// Valid indicates whether the value is a known member of the AuthViewPassword enum.
+func (e AuthViewPassword) Valid() bool {
+	switch e {
+	case AuthViewPasswordAsteriskAsteriskAsterisk:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for AuthViewToken.
+const (
+	AuthViewTokenAsteriskAsteriskAsterisk AuthViewToken = "***"
+)
+
+// Valid indicates whether the value is a known member of the AuthViewToken enum.
+func (e AuthViewToken) Valid() bool {
+	switch e {
+	case AuthViewTokenAsteriskAsteriskAsterisk:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for AuthViewType.
+const (
+	AuthViewTypeBasic  AuthViewType = "basic"
+	AuthViewTypeBearer AuthViewType = "bearer"
+	AuthViewTypeNone   AuthViewType = "none"
+)
+
+// Valid indicates whether the value is a known member of the AuthViewType enum.
+func (e AuthViewType) Valid() bool {
+	switch e {
+	case AuthViewTypeBasic:
+		return true
+	case AuthViewTypeBearer:
+		return true
+	case AuthViewTypeNone:
 		return true
 	default:
 		return false
@@ -413,13 +491,14 @@ func (e DeliveryReason) Valid() bool {
 
 // Defines values for DeliveryState.
 const (
-	DeliveryStateCancelled DeliveryState = "cancelled"
-	DeliveryStateDead      DeliveryState = "dead"
-	DeliveryStateDelivered DeliveryState = "delivered"
-	DeliveryStateDiscarded DeliveryState = "discarded"
-	DeliveryStateParked    DeliveryState = "parked"
-	DeliveryStateQueued    DeliveryState = "queued"
-	DeliveryStateRetrying  DeliveryState = "retrying"
+	DeliveryStateCancelled  DeliveryState = "cancelled"
+	DeliveryStateDead       DeliveryState = "dead"
+	DeliveryStateDelivered  DeliveryState = "delivered"
+	DeliveryStateDiscarded  DeliveryState = "discarded"
+	DeliveryStateParked     DeliveryState = "parked"
+	DeliveryStateQueued     DeliveryState = "queued"
+	DeliveryStateRetrying   DeliveryState = "retrying"
+	DeliveryStateSuperseded DeliveryState = "superseded"
 )
 
 // Valid indicates whether the value is a known member of the DeliveryState enum.
@@ -438,6 +517,8 @@ func (e DeliveryState) Valid() bool {
 	case DeliveryStateQueued:
 		return true
 	case DeliveryStateRetrying:
+		return true
+	case DeliveryStateSuperseded:
 		return true
 	default:
 		return false
@@ -503,13 +584,14 @@ func (e DeliveryDetailReason) Valid() bool {
 
 // Defines values for DeliveryDetailState.
 const (
-	DeliveryDetailStateCancelled DeliveryDetailState = "cancelled"
-	DeliveryDetailStateDead      DeliveryDetailState = "dead"
-	DeliveryDetailStateDelivered DeliveryDetailState = "delivered"
-	DeliveryDetailStateDiscarded DeliveryDetailState = "discarded"
-	DeliveryDetailStateParked    DeliveryDetailState = "parked"
-	DeliveryDetailStateQueued    DeliveryDetailState = "queued"
-	DeliveryDetailStateRetrying  DeliveryDetailState = "retrying"
+	DeliveryDetailStateCancelled  DeliveryDetailState = "cancelled"
+	DeliveryDetailStateDead       DeliveryDetailState = "dead"
+	DeliveryDetailStateDelivered  DeliveryDetailState = "delivered"
+	DeliveryDetailStateDiscarded  DeliveryDetailState = "discarded"
+	DeliveryDetailStateParked     DeliveryDetailState = "parked"
+	DeliveryDetailStateQueued     DeliveryDetailState = "queued"
+	DeliveryDetailStateRetrying   DeliveryDetailState = "retrying"
+	DeliveryDetailStateSuperseded DeliveryDetailState = "superseded"
 )
 
 // Valid indicates whether the value is a known member of the DeliveryDetailState enum.
@@ -528,6 +610,26 @@ func (e DeliveryDetailState) Valid() bool {
 	case DeliveryDetailStateQueued:
 		return true
 	case DeliveryDetailStateRetrying:
+		return true
+	case DeliveryDetailStateSuperseded:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for EndpointEgress.
+const (
+	EndpointEgressFixed  EndpointEgress = "fixed"
+	EndpointEgressShared EndpointEgress = "shared"
+)
+
+// Valid indicates whether the value is a known member of the EndpointEgress enum.
+func (e EndpointEgress) Valid() bool {
+	switch e {
+	case EndpointEgressFixed:
+		return true
+	case EndpointEgressShared:
 		return true
 	default:
 		return false
@@ -606,6 +708,24 @@ func (e EndpointStatus) Valid() bool {
 	}
 }
 
+// Defines values for EndpointCreateEgress.
+const (
+	EndpointCreateEgressFixed  EndpointCreateEgress = "fixed"
+	EndpointCreateEgressShared EndpointCreateEgress = "shared"
+)
+
+// Valid indicates whether the value is a known member of the EndpointCreateEgress enum.
+func (e EndpointCreateEgress) Valid() bool {
+	switch e {
+	case EndpointCreateEgressFixed:
+		return true
+	case EndpointCreateEgressShared:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for EndpointCreateSignatureHeaders.
 const (
 	EndpointCreateSignatureHeadersClassic  EndpointCreateSignatureHeaders = "classic"
@@ -636,6 +756,24 @@ func (e EndpointCreateSignatureSchemes) Valid() bool {
 	case EndpointCreateSignatureSchemesV1:
 		return true
 	case EndpointCreateSignatureSchemesV1a:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for EndpointDetailEgress.
+const (
+	EndpointDetailEgressFixed  EndpointDetailEgress = "fixed"
+	EndpointDetailEgressShared EndpointDetailEgress = "shared"
+)
+
+// Valid indicates whether the value is a known member of the EndpointDetailEgress enum.
+func (e EndpointDetailEgress) Valid() bool {
+	switch e {
+	case EndpointDetailEgressFixed:
+		return true
+	case EndpointDetailEgressShared:
 		return true
 	default:
 		return false
@@ -708,6 +846,24 @@ func (e EndpointDetailStatus) Valid() bool {
 	case EndpointDetailStatusDisabled:
 		return true
 	case EndpointDetailStatusPaused:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for EndpointFieldsEgress.
+const (
+	EndpointFieldsEgressFixed  EndpointFieldsEgress = "fixed"
+	EndpointFieldsEgressShared EndpointFieldsEgress = "shared"
+)
+
+// Valid indicates whether the value is a known member of the EndpointFieldsEgress enum.
+func (e EndpointFieldsEgress) Valid() bool {
+	switch e {
+	case EndpointFieldsEgressFixed:
+		return true
+	case EndpointFieldsEgressShared:
 		return true
 	default:
 		return false
@@ -813,6 +969,24 @@ func (e EndpointHealthWarned) Valid() bool {
 	}
 }
 
+// Defines values for EndpointWithSecretEgress.
+const (
+	EndpointWithSecretEgressFixed  EndpointWithSecretEgress = "fixed"
+	EndpointWithSecretEgressShared EndpointWithSecretEgress = "shared"
+)
+
+// Valid indicates whether the value is a known member of the EndpointWithSecretEgress enum.
+func (e EndpointWithSecretEgress) Valid() bool {
+	switch e {
+	case EndpointWithSecretEgressFixed:
+		return true
+	case EndpointWithSecretEgressShared:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for EndpointWithSecretHeaders.
 const (
 	EndpointWithSecretHeadersAsteriskAsteriskAsterisk EndpointWithSecretHeaders = "***"
@@ -909,6 +1083,7 @@ const (
 	KeyScopesAudit          KeyScopes = "audit"
 	KeyScopesEndpointsWrite KeyScopes = "endpoints:write"
 	KeyScopesEventsWrite    KeyScopes = "events:write"
+	KeyScopesPortalWrite    KeyScopes = "portal:write"
 	KeyScopesRead           KeyScopes = "read"
 	KeyScopesReplay         KeyScopes = "replay"
 )
@@ -923,6 +1098,8 @@ func (e KeyScopes) Valid() bool {
 	case KeyScopesEndpointsWrite:
 		return true
 	case KeyScopesEventsWrite:
+		return true
+	case KeyScopesPortalWrite:
 		return true
 	case KeyScopesRead:
 		return true
@@ -939,6 +1116,7 @@ const (
 	KeyCreateScopesAudit          KeyCreateScopes = "audit"
 	KeyCreateScopesEndpointsWrite KeyCreateScopes = "endpoints:write"
 	KeyCreateScopesEventsWrite    KeyCreateScopes = "events:write"
+	KeyCreateScopesPortalWrite    KeyCreateScopes = "portal:write"
 	KeyCreateScopesRead           KeyCreateScopes = "read"
 	KeyCreateScopesReplay         KeyCreateScopes = "replay"
 )
@@ -953,6 +1131,8 @@ func (e KeyCreateScopes) Valid() bool {
 	case KeyCreateScopesEndpointsWrite:
 		return true
 	case KeyCreateScopesEventsWrite:
+		return true
+	case KeyCreateScopesPortalWrite:
 		return true
 	case KeyCreateScopesRead:
 		return true
@@ -969,6 +1149,7 @@ const (
 	KeyWithTextScopesAudit          KeyWithTextScopes = "audit"
 	KeyWithTextScopesEndpointsWrite KeyWithTextScopes = "endpoints:write"
 	KeyWithTextScopesEventsWrite    KeyWithTextScopes = "events:write"
+	KeyWithTextScopesPortalWrite    KeyWithTextScopes = "portal:write"
 	KeyWithTextScopesRead           KeyWithTextScopes = "read"
 	KeyWithTextScopesReplay         KeyWithTextScopes = "replay"
 )
@@ -983,6 +1164,8 @@ func (e KeyWithTextScopes) Valid() bool {
 	case KeyWithTextScopesEndpointsWrite:
 		return true
 	case KeyWithTextScopesEventsWrite:
+		return true
+	case KeyWithTextScopesPortalWrite:
 		return true
 	case KeyWithTextScopesRead:
 		return true
@@ -1105,6 +1288,7 @@ func (e PortalLinkRequestScopes) Valid() bool {
 const (
 	ProblemCodeAlreadyReplayed    ProblemCode = "already_replayed"
 	ProblemCodeConflict           ProblemCode = "conflict"
+	ProblemCodeEventTypeMismatch  ProblemCode = "event_type_mismatch"
 	ProblemCodeForbidden          ProblemCode = "forbidden"
 	ProblemCodeInProgress         ProblemCode = "in_progress"
 	ProblemCodeInternal           ProblemCode = "internal"
@@ -1126,6 +1310,8 @@ func (e ProblemCode) Valid() bool {
 	case ProblemCodeAlreadyReplayed:
 		return true
 	case ProblemCodeConflict:
+		return true
+	case ProblemCodeEventTypeMismatch:
 		return true
 	case ProblemCodeForbidden:
 		return true
@@ -1194,6 +1380,57 @@ func (e ReplayState) Valid() bool {
 	}
 }
 
+// Defines values for ReplayFilterClass.
+const (
+	ReplayFilterClassBlocked     ReplayFilterClass = "blocked"
+	ReplayFilterClassConnect     ReplayFilterClass = "connect"
+	ReplayFilterClassDelivered   ReplayFilterClass = "delivered"
+	ReplayFilterClassDns         ReplayFilterClass = "dns"
+	ReplayFilterClassGone        ReplayFilterClass = "gone"
+	ReplayFilterClassNone        ReplayFilterClass = "none"
+	ReplayFilterClassRedirect    ReplayFilterClass = "redirect"
+	ReplayFilterClassRefused     ReplayFilterClass = "refused"
+	ReplayFilterClassReset       ReplayFilterClass = "reset"
+	ReplayFilterClassThrottled   ReplayFilterClass = "throttled"
+	ReplayFilterClassTimeout     ReplayFilterClass = "timeout"
+	ReplayFilterClassTls         ReplayFilterClass = "tls"
+	ReplayFilterClassUnavailable ReplayFilterClass = "unavailable"
+)
+
+// Valid indicates whether the value is a known member of the ReplayFilterClass enum.
+func (e ReplayFilterClass) Valid() bool {
+	switch e {
+	case ReplayFilterClassBlocked:
+		return true
+	case ReplayFilterClassConnect:
+		return true
+	case ReplayFilterClassDelivered:
+		return true
+	case ReplayFilterClassDns:
+		return true
+	case ReplayFilterClassGone:
+		return true
+	case ReplayFilterClassNone:
+		return true
+	case ReplayFilterClassRedirect:
+		return true
+	case ReplayFilterClassRefused:
+		return true
+	case ReplayFilterClassReset:
+		return true
+	case ReplayFilterClassThrottled:
+		return true
+	case ReplayFilterClassTimeout:
+		return true
+	case ReplayFilterClassTls:
+		return true
+	case ReplayFilterClassUnavailable:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ReplayFilterState.
 const (
 	ReplayFilterStateDead      ReplayFilterState = "dead"
@@ -1233,6 +1470,57 @@ func (e ReplayProgressState) Valid() bool {
 	case ReplayProgressStateFinished:
 		return true
 	case ReplayProgressStateRunning:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ReplaySelectionClass.
+const (
+	ReplaySelectionClassBlocked     ReplaySelectionClass = "blocked"
+	ReplaySelectionClassConnect     ReplaySelectionClass = "connect"
+	ReplaySelectionClassDelivered   ReplaySelectionClass = "delivered"
+	ReplaySelectionClassDns         ReplaySelectionClass = "dns"
+	ReplaySelectionClassGone        ReplaySelectionClass = "gone"
+	ReplaySelectionClassNone        ReplaySelectionClass = "none"
+	ReplaySelectionClassRedirect    ReplaySelectionClass = "redirect"
+	ReplaySelectionClassRefused     ReplaySelectionClass = "refused"
+	ReplaySelectionClassReset       ReplaySelectionClass = "reset"
+	ReplaySelectionClassThrottled   ReplaySelectionClass = "throttled"
+	ReplaySelectionClassTimeout     ReplaySelectionClass = "timeout"
+	ReplaySelectionClassTls         ReplaySelectionClass = "tls"
+	ReplaySelectionClassUnavailable ReplaySelectionClass = "unavailable"
+)
+
+// Valid indicates whether the value is a known member of the ReplaySelectionClass enum.
+func (e ReplaySelectionClass) Valid() bool {
+	switch e {
+	case ReplaySelectionClassBlocked:
+		return true
+	case ReplaySelectionClassConnect:
+		return true
+	case ReplaySelectionClassDelivered:
+		return true
+	case ReplaySelectionClassDns:
+		return true
+	case ReplaySelectionClassGone:
+		return true
+	case ReplaySelectionClassNone:
+		return true
+	case ReplaySelectionClassRedirect:
+		return true
+	case ReplaySelectionClassRefused:
+		return true
+	case ReplaySelectionClassReset:
+		return true
+	case ReplaySelectionClassThrottled:
+		return true
+	case ReplaySelectionClassTimeout:
+		return true
+	case ReplaySelectionClassTls:
+		return true
+	case ReplaySelectionClassUnavailable:
 		return true
 	default:
 		return false
@@ -1311,14 +1599,36 @@ func (e RetryPreset) Valid() bool {
 	}
 }
 
+// Defines values for Validation.
+const (
+	Off    Validation = "off"
+	Reject Validation = "reject"
+	Warn   Validation = "warn"
+)
+
+// Valid indicates whether the value is a known member of the Validation enum.
+func (e Validation) Valid() bool {
+	switch e {
+	case Off:
+		return true
+	case Reject:
+		return true
+	case Warn:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for State.
 const (
-	StateCancelled State = "cancelled"
-	StateDead      State = "dead"
-	StateDelivered State = "delivered"
-	StateDiscarded State = "discarded"
-	StateParked    State = "parked"
-	StateRetrying  State = "retrying"
+	StateCancelled  State = "cancelled"
+	StateDead       State = "dead"
+	StateDelivered  State = "delivered"
+	StateDiscarded  State = "discarded"
+	StateParked     State = "parked"
+	StateRetrying   State = "retrying"
+	StateSuperseded State = "superseded"
 )
 
 // Valid indicates whether the value is a known member of the State enum.
@@ -1335,6 +1645,8 @@ func (e State) Valid() bool {
 	case StateParked:
 		return true
 	case StateRetrying:
+		return true
+	case StateSuperseded:
 		return true
 	default:
 		return false
@@ -1386,6 +1698,39 @@ func (e StatusClass) Valid() bool {
 	}
 }
 
+// Defines values for GetPipelineStatsParamsBy.
+const (
+	GetPipelineStatsParamsByHour  GetPipelineStatsParamsBy = "hour"
+	GetPipelineStatsParamsByTotal GetPipelineStatsParamsBy = "total"
+)
+
+// Valid indicates whether the value is a known member of the GetPipelineStatsParamsBy enum.
+func (e GetPipelineStatsParamsBy) Valid() bool {
+	switch e {
+	case GetPipelineStatsParamsByHour:
+		return true
+	case GetPipelineStatsParamsByTotal:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for GetPipelineStatsParamsGroup.
+const (
+	GetPipelineStatsParamsGroupTenant GetPipelineStatsParamsGroup = "tenant"
+)
+
+// Valid indicates whether the value is a known member of the GetPipelineStatsParamsGroup enum.
+func (e GetPipelineStatsParamsGroup) Valid() bool {
+	switch e {
+	case GetPipelineStatsParamsGroupTenant:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ListDeadLettersParamsStatusClass.
 const (
 	ListDeadLettersParamsStatusClassN2xx ListDeadLettersParamsStatusClass = "2xx"
@@ -1415,12 +1760,13 @@ func (e ListDeadLettersParamsStatusClass) Valid() bool {
 
 // Defines values for ListDeliveriesParamsState.
 const (
-	ListDeliveriesParamsStateCancelled ListDeliveriesParamsState = "cancelled"
-	ListDeliveriesParamsStateDead      ListDeliveriesParamsState = "dead"
-	ListDeliveriesParamsStateDelivered ListDeliveriesParamsState = "delivered"
-	ListDeliveriesParamsStateDiscarded ListDeliveriesParamsState = "discarded"
-	ListDeliveriesParamsStateParked    ListDeliveriesParamsState = "parked"
-	ListDeliveriesParamsStateRetrying  ListDeliveriesParamsState = "retrying"
+	ListDeliveriesParamsStateCancelled  ListDeliveriesParamsState = "cancelled"
+	ListDeliveriesParamsStateDead       ListDeliveriesParamsState = "dead"
+	ListDeliveriesParamsStateDelivered  ListDeliveriesParamsState = "delivered"
+	ListDeliveriesParamsStateDiscarded  ListDeliveriesParamsState = "discarded"
+	ListDeliveriesParamsStateParked     ListDeliveriesParamsState = "parked"
+	ListDeliveriesParamsStateRetrying   ListDeliveriesParamsState = "retrying"
+	ListDeliveriesParamsStateSuperseded ListDeliveriesParamsState = "superseded"
 )
 
 // Valid indicates whether the value is a known member of the ListDeliveriesParamsState enum.
@@ -1437,6 +1783,8 @@ func (e ListDeliveriesParamsState) Valid() bool {
 	case ListDeliveriesParamsStateParked:
 		return true
 	case ListDeliveriesParamsStateRetrying:
+		return true
+	case ListDeliveriesParamsStateSuperseded:
 		return true
 	default:
 		return false
@@ -1472,12 +1820,13 @@ func (e ListDeliveriesParamsStatusClass) Valid() bool {
 
 // Defines values for ListEndpointDeliveriesParamsState.
 const (
-	ListEndpointDeliveriesParamsStateCancelled ListEndpointDeliveriesParamsState = "cancelled"
-	ListEndpointDeliveriesParamsStateDead      ListEndpointDeliveriesParamsState = "dead"
-	ListEndpointDeliveriesParamsStateDelivered ListEndpointDeliveriesParamsState = "delivered"
-	ListEndpointDeliveriesParamsStateDiscarded ListEndpointDeliveriesParamsState = "discarded"
-	ListEndpointDeliveriesParamsStateParked    ListEndpointDeliveriesParamsState = "parked"
-	ListEndpointDeliveriesParamsStateRetrying  ListEndpointDeliveriesParamsState = "retrying"
+	ListEndpointDeliveriesParamsStateCancelled  ListEndpointDeliveriesParamsState = "cancelled"
+	ListEndpointDeliveriesParamsStateDead       ListEndpointDeliveriesParamsState = "dead"
+	ListEndpointDeliveriesParamsStateDelivered  ListEndpointDeliveriesParamsState = "delivered"
+	ListEndpointDeliveriesParamsStateDiscarded  ListEndpointDeliveriesParamsState = "discarded"
+	ListEndpointDeliveriesParamsStateParked     ListEndpointDeliveriesParamsState = "parked"
+	ListEndpointDeliveriesParamsStateRetrying   ListEndpointDeliveriesParamsState = "retrying"
+	ListEndpointDeliveriesParamsStateSuperseded ListEndpointDeliveriesParamsState = "superseded"
 )
 
 // Valid indicates whether the value is a known member of the ListEndpointDeliveriesParamsState enum.
@@ -1494,6 +1843,8 @@ func (e ListEndpointDeliveriesParamsState) Valid() bool {
 	case ListEndpointDeliveriesParamsStateParked:
 		return true
 	case ListEndpointDeliveriesParamsStateRetrying:
+		return true
+	case ListEndpointDeliveriesParamsStateSuperseded:
 		return true
 	default:
 		return false
@@ -1607,10 +1958,16 @@ type Accepted struct {
 
 	// Reason The reason for no deliveries: no endpoint subscribes. A later replay with `endpoint` delivers the event.
 	Reason *string `json:"reason,omitempty"`
+
+	// Warnings Why the event does not fit its event type, where validation is warn. The event is accepted.
+	Warnings *[]FieldError `json:"warnings,omitempty"`
 }
 
 // Attempt defines model for Attempt.
 type Attempt struct {
+	// Batch The request of an attempt that had the events of a window.
+	Batch *Coalesced `json:"batch,omitempty"`
+
 	// Body The start of the response body, at most 1,000 bytes; U+FFFD replaces invalid UTF-8. *** without the scope read.
 	Body       *string      `json:"body,omitempty"`
 	Class      AttemptClass `json:"class"`
@@ -1624,6 +1981,9 @@ type Attempt struct {
 	Error         *string `json:"error,omitempty"`
 	NextAttemptAt *Time   `json:"next_attempt_at,omitempty"`
 	Number        int     `json:"number"`
+
+	// Region The region of the sender; absent for the deployment's own, also when the own region sent in its place.
+	Region *string `json:"region,omitempty"`
 
 	// RetryAfter A duration with units, in the grammar of Go's time.ParseDuration.
 	RetryAfter *Duration `json:"retry_after,omitempty"`
@@ -1673,7 +2033,7 @@ type Audit struct {
 	// Outcome done: the change took effect. refused: the request was refused. failed: Surehook failed, and the change may have taken effect in whole or in part. pending: the change began, and the end was not recorded; the change may have taken effect.
 	Outcome AuditOutcome `json:"outcome"`
 
-	// Request The body of the request. Secrets and values of headers are ***.
+	// Request The body of the request. Secrets and values of headers are ***. Of the schema and the example of an event type, the hash and the size.
 	Request *map[string]interface{} `json:"request,omitempty"`
 
 	// SourceIp The address of the caller's connection.
@@ -1706,6 +2066,42 @@ type AuditValues struct {
 	// Old The value before the change.
 	Old interface{} `json:"old,omitempty"`
 }
+
+// Auth The authentication of Surehook at a receiver. basic needs username and password (RFC 7617), bearer needs token (RFC 6750), and none has no other field. Secrets are write-only, and encrypted when stored. An endpoint with an authentication has no header Authorization of its own.
+type Auth struct {
+	// Password At most 512 bytes.
+	Password *string  `json:"password,omitempty"`
+	Token    *string  `json:"token,omitempty"`
+	Type     AuthType `json:"type"`
+
+	// Username At most 255 bytes, without colons.
+	Username *string `json:"username,omitempty"`
+}
+
+// AuthType defines model for Auth.Type.
+type AuthType string
+
+// AuthView The authentication of Surehook at a receiver, with *** for secrets.
+type AuthView struct {
+	// Password Of the type basic.
+	Password *AuthViewPassword `json:"password,omitempty"`
+
+	// Token Of the type bearer.
+	Token *AuthViewToken `json:"token,omitempty"`
+	Type  AuthViewType   `json:"type"`
+
+	// Username Of the type basic.
+	Username *string `json:"username,omitempty"`
+}
+
+// AuthViewPassword Of the type basic.
+type AuthViewPassword string
+
+// AuthViewToken Of the type bearer.
+type AuthViewToken string
+
+// AuthViewType defines model for AuthView.Type.
+type AuthViewType string
 
 // BatchEvent An event like EventRequest. An invalid event is refused alone; an unknown field refuses the whole batch.
 type BatchEvent struct {
@@ -1781,6 +2177,48 @@ type CircuitState struct {
 
 // CircuitStateState closed: all attempts pass. open: no attempt passes. half_open: one probe is in flight.
 type CircuitStateState string
+
+// Coalesce Delivers the events of a window in common requests, as batches (see the webhook `batch`). Replaced as a whole; a window of 0s ends the coalescing. Absent without coalescing. Not together with max_in_flight.
+type Coalesce struct {
+	// Key A JSON Pointer (RFC 6901) into the payload. Of the events of a window with an equal string, number or boolean there, the newest is delivered, and the others become superseded. Default: every event is delivered.
+	Key *string `json:"key,omitempty"`
+
+	// MaxBytes The maximum bytes of the payloads of a request; a larger payload goes alone. Default: 262144.
+	MaxBytes *int `json:"max_bytes,omitempty"`
+
+	// MaxEvents The maximum events of a request. Default: 100.
+	MaxEvents *int `json:"max_events,omitempty"`
+
+	// Window A duration with units, in the grammar of Go's time.ParseDuration.
+	Window Duration `json:"window"`
+}
+
+// Coalesced The request of an attempt that had the events of a window.
+type Coalesced struct {
+	// Events The events, in their order; absent after a crash of the sender.
+	Events *[]EventID `json:"events,omitempty"`
+
+	// Id The webhook-id of the request: a hash of its deliveries.
+	Id string `json:"id"`
+
+	// Size The number of events.
+	Size int `json:"size"`
+}
+
+// Coalescing How the events of a window are delivered in common requests.
+type Coalescing struct {
+	// Key The JSON Pointer of the key; absent when every event is delivered.
+	Key *string `json:"key,omitempty"`
+
+	// MaxBytes The maximum bytes of the payloads of a request; a larger payload goes alone.
+	MaxBytes int `json:"max_bytes"`
+
+	// MaxEvents The maximum events of a request.
+	MaxEvents int `json:"max_events"`
+
+	// Window A duration with units, in the grammar of Go's time.ParseDuration.
+	Window Duration `json:"window"`
+}
 
 // DeadLetterAnalysis defines model for DeadLetterAnalysis.
 type DeadLetterAnalysis struct {
@@ -1973,21 +2411,48 @@ type DiscardRequest struct {
 	Note string `json:"note"`
 }
 
+// Document A document of OpenAPI 3.1, an object.
+type Document = interface{}
+
 // Duration A duration with units, in the grammar of Go's time.ParseDuration.
 type Duration = string
 
+// Egress defines model for Egress.
+type Egress struct {
+	// Addresses The source addresses of endpoints with `egress: fixed`. Empty: the deployment has no fixed addresses.
+	Addresses []string `json:"addresses"`
+
+	// Regions Other regions with a sender, for `region` of an endpoint. Empty: all requests come from the deployment's own region.
+	Regions []string `json:"regions"`
+}
+
 // Endpoint defines model for Endpoint.
 type Endpoint struct {
+	// Auth The authentication of Surehook at a receiver, with *** for secrets.
+	Auth AuthView `json:"auth"`
+
 	// AutoDisable Whether a review may disable the endpoint for too many dead deliveries. An answer 410 disables the endpoint in any case.
 	AutoDisable bool `json:"auto_disable"`
 
 	// Circuit The thresholds and cooldowns of the circuit. Changed field by field; 0 means the default.
-	Circuit     Circuit `json:"circuit"`
-	CreatedAt   Time    `json:"created_at"`
-	Description string  `json:"description"`
+	Circuit Circuit `json:"circuit"`
+
+	// Coalesce How the events of a window are delivered in common requests.
+	Coalesce    *Coalescing `json:"coalesce,omitempty"`
+	CreatedAt   Time        `json:"created_at"`
+	Description string      `json:"description"`
+
+	// Egress The source addresses of the requests. shared: any address of AWS. fixed: the addresses of `getEgress` alone, in the deployment's own region; without its sender, the deliveries wait.
+	Egress EndpointEgress `json:"egress"`
 
 	// EventTypes Exact types, prefixes such as order.*, or *. Types of Surehook (surehook.) match only by name or prefix, not by *.
 	EventTypes []string `json:"event_types"`
+
+	// Filter The events of `event_types` that are sent: a pattern in the language of Amazon EventBridge over the document with type and payload. {}: every event. At most 4096 bytes, 10 levels and 100 alternatives. Test events and replays do not ask the filter.
+	Filter map[string]interface{} `json:"filter"`
+
+	// GiveUpOn Statuses without a retry, beside the other 4xx: the delivery is dead at once. 400 to 599, without 410 and 429, none of `retry_on`. The lists change nothing for the circuit.
+	GiveUpOn []int `json:"give_up_on"`
 
 	// Headers The names of the headers sent with every request. Every value reads ***.
 	Headers map[string]EndpointHeaders `json:"headers"`
@@ -2009,8 +2474,14 @@ type Endpoint struct {
 	// Reason The reason for paused or disabled, such as manual or gone; empty for active.
 	Reason string `json:"reason"`
 
+	// Region The AWS region that sends the requests, one of `getEgress`; empty for the deployment's own. When the sender of the region does not take a request, the deployment's own region sends it.
+	Region string `json:"region"`
+
 	// Retry Exactly one of preset, schedule and exponential.
 	Retry Retry `json:"retry"`
+
+	// RetryOn Statuses with a retry, beside 408, 425, 429 and 5xx: 400 to 599, without 410 and 429, which keep their meanings. The lists change nothing for the circuit.
+	RetryOn []int `json:"retry_on"`
 
 	// Shards The partitions of the deliveries of later events: one for each 500 deliveries a second.
 	Shards           int                      `json:"shards"`
@@ -2033,6 +2504,9 @@ type Endpoint struct {
 	Version int    `json:"version"`
 }
 
+// EndpointEgress The source addresses of the requests. shared: any address of AWS. fixed: the addresses of `getEgress` alone, in the deployment's own region; without its sender, the deliveries wait.
+type EndpointEgress string
+
 // EndpointHeaders defines model for Endpoint.Headers.
 type EndpointHeaders string
 
@@ -2053,15 +2527,30 @@ type EndpointCount struct {
 
 // EndpointCreate defines model for EndpointCreate.
 type EndpointCreate struct {
+	// Auth The authentication of Surehook at a receiver. basic needs username and password (RFC 7617), bearer needs token (RFC 6750), and none has no other field. Secrets are write-only, and encrypted when stored. An endpoint with an authentication has no header Authorization of its own.
+	Auth *Auth `json:"auth,omitempty"`
+
 	// AutoDisable Whether a review may disable the endpoint for too many dead deliveries. An answer 410 disables the endpoint in any case. Default: true.
 	AutoDisable *bool `json:"auto_disable,omitempty"`
 
 	// Circuit The thresholds and cooldowns of the circuit. Changed field by field; 0 means the default.
-	Circuit     *Circuit `json:"circuit,omitempty"`
-	Description *string  `json:"description,omitempty"`
+	Circuit *Circuit `json:"circuit,omitempty"`
+
+	// Coalesce Delivers the events of a window in common requests, as batches (see the webhook `batch`). Replaced as a whole; a window of 0s ends the coalescing. Absent without coalescing. Not together with max_in_flight.
+	Coalesce    *Coalesce `json:"coalesce,omitempty"`
+	Description *string   `json:"description,omitempty"`
+
+	// Egress The source addresses of the requests. shared: any address of AWS. fixed: the addresses of `getEgress` alone, in the deployment's own region; without its sender, the deliveries wait. Default: shared.
+	Egress *EndpointCreateEgress `json:"egress,omitempty"`
 
 	// EventTypes Exact types, prefixes such as order.*, or *. Types of Surehook (surehook.) match only by name or prefix, not by *. Default: every type.
 	EventTypes *[]string `json:"event_types,omitempty"`
+
+	// Filter The events of `event_types` that are sent: a pattern in the language of Amazon EventBridge over the document with type and payload. {}: every event. At most 4096 bytes, 10 levels and 100 alternatives. Test events and replays do not ask the filter. Default: {}.
+	Filter *map[string]interface{} `json:"filter,omitempty"`
+
+	// GiveUpOn Statuses without a retry, beside the other 4xx: the delivery is dead at once. 400 to 599, without 410 and 429, none of `retry_on`. The lists change nothing for the circuit. Default: none.
+	GiveUpOn *[]int `json:"give_up_on,omitempty"`
 
 	// Headers Sent with every request. Values are write-only, and encrypted when stored: responses show ***, and *** is refused as a value.
 	Headers *map[string]string `json:"headers,omitempty"`
@@ -2076,8 +2565,14 @@ type EndpointCreate struct {
 	// RatePerSecond The maximum attempts per second, 0.01 to 1000. Further attempts wait for a later slot. 0: no limit. Default: 0.
 	RatePerSecond *float64 `json:"rate_per_second,omitempty"`
 
+	// Region The AWS region that sends the requests, one of `getEgress`; empty for the deployment's own. When the sender of the region does not take a request, the deployment's own region sends it. Default: empty.
+	Region *string `json:"region,omitempty"`
+
 	// Retry Exactly one of preset, schedule and exponential.
 	Retry *Retry `json:"retry,omitempty"`
+
+	// RetryOn Statuses with a retry, beside 408, 425, 429 and 5xx: 400 to 599, without 410 and 429, which keep their meanings. The lists change nothing for the circuit. Default: none.
+	RetryOn *[]int `json:"retry_on,omitempty"`
 
 	// Secret A v1 secret, whsec_ and the base64 of 24 to 64 bytes.
 	Secret *string `json:"secret,omitempty"`
@@ -2101,6 +2596,9 @@ type EndpointCreate struct {
 	Url string `json:"url"`
 }
 
+// EndpointCreateEgress The source addresses of the requests. shared: any address of AWS. fixed: the addresses of `getEgress` alone, in the deployment's own region; without its sender, the deliveries wait. Default: shared.
+type EndpointCreateEgress string
+
 // EndpointCreateSignatureHeaders Default: standard.
 type EndpointCreateSignatureHeaders string
 
@@ -2109,17 +2607,32 @@ type EndpointCreateSignatureSchemes string
 
 // EndpointDetail An endpoint with the state of the circuit.
 type EndpointDetail struct {
+	// Auth The authentication of Surehook at a receiver, with *** for secrets.
+	Auth AuthView `json:"auth"`
+
 	// AutoDisable Whether a review may disable the endpoint for too many dead deliveries. An answer 410 disables the endpoint in any case.
 	AutoDisable bool `json:"auto_disable"`
 
 	// Circuit The thresholds and cooldowns of the circuit. Changed field by field; 0 means the default.
 	Circuit      Circuit      `json:"circuit"`
 	CircuitState CircuitState `json:"circuit_state"`
-	CreatedAt    Time         `json:"created_at"`
-	Description  string       `json:"description"`
+
+	// Coalesce How the events of a window are delivered in common requests.
+	Coalesce    *Coalescing `json:"coalesce,omitempty"`
+	CreatedAt   Time        `json:"created_at"`
+	Description string      `json:"description"`
+
+	// Egress The source addresses of the requests. shared: any address of AWS. fixed: the addresses of `getEgress` alone, in the deployment's own region; without its sender, the deliveries wait.
+	Egress EndpointDetailEgress `json:"egress"`
 
 	// EventTypes Exact types, prefixes such as order.*, or *. Types of Surehook (surehook.) match only by name or prefix, not by *.
 	EventTypes []string `json:"event_types"`
+
+	// Filter The events of `event_types` that are sent: a pattern in the language of Amazon EventBridge over the document with type and payload. {}: every event. At most 4096 bytes, 10 levels and 100 alternatives. Test events and replays do not ask the filter.
+	Filter map[string]interface{} `json:"filter"`
+
+	// GiveUpOn Statuses without a retry, beside the other 4xx: the delivery is dead at once. 400 to 599, without 410 and 429, none of `retry_on`. The lists change nothing for the circuit.
+	GiveUpOn []int `json:"give_up_on"`
 
 	// Headers The names of the headers sent with every request. Every value reads ***.
 	Headers map[string]EndpointDetailHeaders `json:"headers"`
@@ -2141,8 +2654,14 @@ type EndpointDetail struct {
 	// Reason The reason for paused or disabled, such as manual or gone; empty for active.
 	Reason string `json:"reason"`
 
+	// Region The AWS region that sends the requests, one of `getEgress`; empty for the deployment's own. When the sender of the region does not take a request, the deployment's own region sends it.
+	Region string `json:"region"`
+
 	// Retry Exactly one of preset, schedule and exponential.
 	Retry Retry `json:"retry"`
+
+	// RetryOn Statuses with a retry, beside 408, 425, 429 and 5xx: 400 to 599, without 410 and 429, which keep their meanings. The lists change nothing for the circuit.
+	RetryOn []int `json:"retry_on"`
 
 	// Shards The partitions of the deliveries of later events: one for each 500 deliveries a second.
 	Shards           int                            `json:"shards"`
@@ -2168,6 +2687,9 @@ type EndpointDetail struct {
 	Version int    `json:"version"`
 }
 
+// EndpointDetailEgress The source addresses of the requests. shared: any address of AWS. fixed: the addresses of `getEgress` alone, in the deployment's own region; without its sender, the deliveries wait.
+type EndpointDetailEgress string
+
 // EndpointDetailHeaders defines model for EndpointDetail.Headers.
 type EndpointDetailHeaders string
 
@@ -2182,15 +2704,30 @@ type EndpointDetailStatus string
 
 // EndpointFields The settings of an endpoint.
 type EndpointFields struct {
+	// Auth The authentication of Surehook at a receiver. basic needs username and password (RFC 7617), bearer needs token (RFC 6750), and none has no other field. Secrets are write-only, and encrypted when stored. An endpoint with an authentication has no header Authorization of its own.
+	Auth *Auth `json:"auth,omitempty"`
+
 	// AutoDisable Whether a review may disable the endpoint for too many dead deliveries. An answer 410 disables the endpoint in any case.
 	AutoDisable *bool `json:"auto_disable,omitempty"`
 
 	// Circuit The thresholds and cooldowns of the circuit. Changed field by field; 0 means the default.
-	Circuit     *Circuit `json:"circuit,omitempty"`
-	Description *string  `json:"description,omitempty"`
+	Circuit *Circuit `json:"circuit,omitempty"`
+
+	// Coalesce Delivers the events of a window in common requests, as batches (see the webhook `batch`). Replaced as a whole; a window of 0s ends the coalescing. Absent without coalescing. Not together with max_in_flight.
+	Coalesce    *Coalesce `json:"coalesce,omitempty"`
+	Description *string   `json:"description,omitempty"`
+
+	// Egress The source addresses of the requests. shared: any address of AWS. fixed: the addresses of `getEgress` alone, in the deployment's own region; without its sender, the deliveries wait.
+	Egress *EndpointFieldsEgress `json:"egress,omitempty"`
 
 	// EventTypes Exact types, prefixes such as order.*, or *. Types of Surehook (surehook.) match only by name or prefix, not by *.
 	EventTypes *[]string `json:"event_types,omitempty"`
+
+	// Filter The events of `event_types` that are sent: a pattern in the language of Amazon EventBridge over the document with type and payload. {}: every event. At most 4096 bytes, 10 levels and 100 alternatives. Test events and replays do not ask the filter.
+	Filter *map[string]interface{} `json:"filter,omitempty"`
+
+	// GiveUpOn Statuses without a retry, beside the other 4xx: the delivery is dead at once. 400 to 599, without 410 and 429, none of `retry_on`. The lists change nothing for the circuit.
+	GiveUpOn *[]int `json:"give_up_on,omitempty"`
 
 	// Headers Sent with every request. A change sets the named headers, removes headers with an empty text, and keeps all others. Values are write-only, and encrypted when stored: responses show ***, and a change with *** keeps the stored value.
 	Headers *map[string]string `json:"headers,omitempty"`
@@ -2205,8 +2742,14 @@ type EndpointFields struct {
 	// RatePerSecond The maximum attempts per second, 0.01 to 1000. Further attempts wait for a later slot. 0: no limit.
 	RatePerSecond *float64 `json:"rate_per_second,omitempty"`
 
+	// Region The AWS region that sends the requests, one of `getEgress`; empty for the deployment's own. When the sender of the region does not take a request, the deployment's own region sends it.
+	Region *string `json:"region,omitempty"`
+
 	// Retry Exactly one of preset, schedule and exponential.
 	Retry *Retry `json:"retry,omitempty"`
+
+	// RetryOn Statuses with a retry, beside 408, 425, 429 and 5xx: 400 to 599, without 410 and 429, which keep their meanings. The lists change nothing for the circuit.
+	RetryOn *[]int `json:"retry_on,omitempty"`
 
 	// Shards The partitions of the deliveries of later events: one for each 500 deliveries a second.
 	Shards           *int                            `json:"shards,omitempty"`
@@ -2224,6 +2767,9 @@ type EndpointFields struct {
 	// Url https, a public host, port 443, 8443, 80 or 8080.
 	Url *string `json:"url,omitempty"`
 }
+
+// EndpointFieldsEgress The source addresses of the requests. shared: any address of AWS. fixed: the addresses of `getEgress` alone, in the deployment's own region; without its sender, the deliveries wait.
+type EndpointFieldsEgress string
 
 // EndpointFieldsSignatureHeaders defines model for EndpointFields.SignatureHeaders.
 type EndpointFieldsSignatureHeaders string
@@ -2294,16 +2840,31 @@ type EndpointList struct {
 
 // EndpointWithSecret defines model for EndpointWithSecret.
 type EndpointWithSecret struct {
+	// Auth The authentication of Surehook at a receiver, with *** for secrets.
+	Auth AuthView `json:"auth"`
+
 	// AutoDisable Whether a review may disable the endpoint for too many dead deliveries. An answer 410 disables the endpoint in any case.
 	AutoDisable bool `json:"auto_disable"`
 
 	// Circuit The thresholds and cooldowns of the circuit. Changed field by field; 0 means the default.
-	Circuit     Circuit `json:"circuit"`
-	CreatedAt   Time    `json:"created_at"`
-	Description string  `json:"description"`
+	Circuit Circuit `json:"circuit"`
+
+	// Coalesce How the events of a window are delivered in common requests.
+	Coalesce    *Coalescing `json:"coalesce,omitempty"`
+	CreatedAt   Time        `json:"created_at"`
+	Description string      `json:"description"`
+
+	// Egress The source addresses of the requests. shared: any address of AWS. fixed: the addresses of `getEgress` alone, in the deployment's own region; without its sender, the deliveries wait.
+	Egress EndpointWithSecretEgress `json:"egress"`
 
 	// EventTypes Exact types, prefixes such as order.*, or *. Types of Surehook (surehook.) match only by name or prefix, not by *.
 	EventTypes []string `json:"event_types"`
+
+	// Filter The events of `event_types` that are sent: a pattern in the language of Amazon EventBridge over the document with type and payload. {}: every event. At most 4096 bytes, 10 levels and 100 alternatives. Test events and replays do not ask the filter.
+	Filter map[string]interface{} `json:"filter"`
+
+	// GiveUpOn Statuses without a retry, beside the other 4xx: the delivery is dead at once. 400 to 599, without 410 and 429, none of `retry_on`. The lists change nothing for the circuit.
+	GiveUpOn []int `json:"give_up_on"`
 
 	// Headers The names of the headers sent with every request. Every value reads ***.
 	Headers map[string]EndpointWithSecretHeaders `json:"headers"`
@@ -2325,8 +2886,14 @@ type EndpointWithSecret struct {
 	// Reason The reason for paused or disabled, such as manual or gone; empty for active.
 	Reason string `json:"reason"`
 
+	// Region The AWS region that sends the requests, one of `getEgress`; empty for the deployment's own. When the sender of the region does not take a request, the deployment's own region sends it.
+	Region string `json:"region"`
+
 	// Retry Exactly one of preset, schedule and exponential.
 	Retry Retry `json:"retry"`
+
+	// RetryOn Statuses with a retry, beside 408, 425, 429 and 5xx: 400 to 599, without 410 and 429, which keep their meanings. The lists change nothing for the circuit.
+	RetryOn []int `json:"retry_on"`
 
 	// Secret A v1 secret, whsec_ and the base64 of 24 to 64 bytes.
 	Secret string `json:"secret"`
@@ -2351,6 +2918,9 @@ type EndpointWithSecret struct {
 	Url     string `json:"url"`
 	Version int    `json:"version"`
 }
+
+// EndpointWithSecretEgress The source addresses of the requests. shared: any address of AWS. fixed: the addresses of `getEgress` alone, in the deployment's own region; without its sender, the deliveries wait.
+type EndpointWithSecretEgress string
 
 // EndpointWithSecretHeaders defines model for EndpointWithSecret.Headers.
 type EndpointWithSecretHeaders string
@@ -2469,6 +3039,53 @@ type EventSummary struct {
 	Traceparent *string `json:"traceparent,omitempty"`
 }
 
+// EventType defines model for EventType.
+type EventType struct {
+	Archived    bool   `json:"archived"`
+	CreatedAt   Time   `json:"created_at"`
+	Description string `json:"description"`
+	EventType   string `json:"event_type"`
+
+	// Example A payload. Absent for none.
+	Example interface{} `json:"example,omitempty"`
+	Group   string      `json:"group"`
+
+	// Schema The JSON Schema of the payload. Absent: any payload.
+	Schema    interface{} `json:"schema,omitempty"`
+	UpdatedAt Time        `json:"updated_at"`
+
+	// Validation What happens to an event that the event type does not allow. off: accepted without a check. warn: accepted with warnings. reject: refused with 422. Absent: the default of the environment.
+	Validation *Validation `json:"validation,omitempty"`
+	Version    int64       `json:"version"`
+}
+
+// EventTypeFields defines model for EventTypeFields.
+type EventTypeFields struct {
+	// Archived No longer in use: hidden from lists, and not allowed for new events where events are checked.
+	Archived *bool `json:"archived,omitempty"`
+
+	// Description At most 1024 bytes of text without control characters.
+	Description *string `json:"description,omitempty"`
+
+	// Example A payload, at most 16 KiB. It must fit the schema.
+	Example interface{} `json:"example,omitempty"`
+
+	// Group Event types that belong together, such as Billing.
+	Group *string `json:"group,omitempty"`
+
+	// Schema The JSON Schema of the payload, draft 2020-12: an object, true or false, at most 32 KiB. References lead to places in the schema itself. `format` checks nothing.
+	Schema interface{} `json:"schema,omitempty"`
+
+	// Validation What happens to an event that the event type does not allow. off: accepted without a check. warn: accepted with warnings. reject: refused with 422. Absent: the default of the environment.
+	Validation *Validation `json:"validation,omitempty"`
+}
+
+// EventTypeList defines model for EventTypeList.
+type EventTypeList struct {
+	Data       []EventType `json:"data"`
+	NextCursor *string     `json:"next_cursor"`
+}
+
 // Exponential A delay of base x factor^n after failure n+1, at most cap.
 type Exponential struct {
 	// Attempts The total number of attempts, the first included.
@@ -2484,9 +3101,25 @@ type Exponential struct {
 
 // FieldError defines model for FieldError.
 type FieldError struct {
-	// Field The path in the body, such as retry.schedule[0], or the name of a parameter or header.
+	// Field The path in the body, such as retry.schedule[0], or the name of a parameter or header. In a payload, schema or example, the JSON pointer follows the name, such as payload/lines/0/total.
 	Field   string `json:"field"`
 	Message string `json:"message"`
+}
+
+// FilterMatch defines model for FilterMatch.
+type FilterMatch struct {
+	Matches bool `json:"matches"`
+}
+
+// FilterTest defines model for FilterTest.
+type FilterTest struct {
+	EventType string `json:"event_type"`
+
+	// Filter As the filter of an endpoint, with a field.
+	Filter map[string]interface{} `json:"filter"`
+
+	// Payload Any JSON value.
+	Payload json.RawMessage `json:"payload"`
 }
 
 // Health defines model for Health.
@@ -2499,7 +3132,7 @@ type Health struct {
 	// Dead The number of dead deliveries of any age, of at most 500 endpoints: with a circuit that is not closed, with parked deliveries, or with attempts in the last 25 clock hours. Counted from records; a lower bound if complete is false.
 	Dead int `json:"dead"`
 
-	// InFlight The number of messages of the live, retry, replay, slot and overflow queues in flight.
+	// InFlight The number of messages of the live, retry, replay, slot, overflow and coalesce queues in flight.
 	InFlight int `json:"in_flight"`
 
 	// LastHour The counts of the current clock hour and the hour before.
@@ -2514,7 +3147,7 @@ type Health struct {
 	// Parked The number of parked deliveries.
 	Parked int `json:"parked"`
 
-	// Queued The number of messages waiting in the live, replay, slot and overflow queues. A retry in slot or overflow counts here and in retrying.
+	// Queued The number of messages waiting in the live, replay, slot, overflow and coalesce queues. A retry in slot, overflow or coalesce counts here and in retrying.
 	Queued int `json:"queued"`
 
 	// Queues The depth of every queue. The queue undeliverable must be empty.
@@ -2680,6 +3313,9 @@ type Outcome struct {
 	// Error The error of a failed attempt. *** without the scope read.
 	Error *string `json:"error,omitempty"`
 
+	// Region The region of the sender; absent for the deployment's own, also when the own region sent in its place.
+	Region *string `json:"region,omitempty"`
+
 	// RetryAfter A duration with units, in the grammar of Go's time.ParseDuration.
 	RetryAfter *Duration `json:"retry_after,omitempty"`
 
@@ -2705,6 +3341,20 @@ type PendingDelivery struct {
 
 // PendingDeliveryState defines model for PendingDelivery.State.
 type PendingDeliveryState string
+
+// PipelineStats defines model for PipelineStats.
+type PipelineStats struct {
+	// Complete false: the figures leave endpoints out, because of more than 500 endpoints, or because the time of a request was too short.
+	Complete bool `json:"complete"`
+
+	// Data By hour, then by attempts, most first; other comes last. Hours and tenants without counts are absent.
+	Data []StatsRow `json:"data"`
+
+	// Endpoints The number of endpoints in the statistics.
+	Endpoints int  `json:"endpoints"`
+	Since     Time `json:"since"`
+	Until     Time `json:"until"`
+}
 
 // PortalLink defines model for PortalLink.
 type PortalLink struct {
@@ -2756,6 +3406,9 @@ type ProblemType string
 type Queues struct {
 	// Circuits The approximate number of messages in a queue.
 	Circuits Depth `json:"circuits"`
+
+	// Coalesce The approximate number of messages in a queue.
+	Coalesce Depth `json:"coalesce"`
 
 	// DeadLetters The approximate number of messages in a queue.
 	DeadLetters Depth `json:"dead_letters"`
@@ -2824,6 +3477,9 @@ type ReplayState string
 
 // ReplayFilter Selects the deliveries matching all given fields. An empty filter selects all dead deliveries of the tenant.
 type ReplayFilter struct {
+	// Class The class of the last attempt, as in the groups of the dead letters; none: deliveries without an attempt. Not with add_to.
+	Class *ReplayFilterClass `json:"class,omitempty"`
+
 	// Endpoint An endpoint's id or uid; the default is all endpoints.
 	Endpoint *string `json:"endpoint,omitempty"`
 
@@ -2836,9 +3492,15 @@ type ReplayFilter struct {
 	// State Default: dead.
 	State *ReplayFilterState `json:"state,omitempty"`
 
+	// Status The HTTP status of the last attempt. Not with add_to, nor with the class none.
+	Status *int `json:"status,omitempty"`
+
 	// Until The latest creation time, exclusive; the default is the time of the request.
 	Until *time.Time `json:"until,omitempty"`
 }
+
+// ReplayFilterClass The class of the last attempt, as in the groups of the dead letters; none: deliveries without an attempt. Not with add_to.
+type ReplayFilterClass string
 
 // ReplayFilterState Default: dead.
 type ReplayFilterState string
@@ -2915,12 +3577,17 @@ type ReplayRequest struct {
 
 // ReplaySelection The filter of a job, with the endpoint's id. A job with `add_to` has no state.
 type ReplaySelection struct {
+	Class      *ReplaySelectionClass `json:"class,omitempty"`
 	Endpoint   *EndpointID           `json:"endpoint,omitempty"`
 	EventTypes *[]string             `json:"event_types,omitempty"`
 	Since      *Time                 `json:"since,omitempty"`
 	State      *ReplaySelectionState `json:"state,omitempty"`
+	Status     *int                  `json:"status,omitempty"`
 	Until      *Time                 `json:"until,omitempty"`
 }
+
+// ReplaySelectionClass defines model for ReplaySelection.Class.
+type ReplaySelectionClass string
 
 // ReplaySelectionState defines model for ReplaySelection.State.
 type ReplaySelectionState string
@@ -3015,11 +3682,14 @@ type StatsRow struct {
 	// MeanDeliveryTime A duration with units, in the grammar of Go's time.ParseDuration.
 	MeanDeliveryTime *Duration `json:"mean_delivery_time,omitempty"`
 
-	// Other true: all endpoints or event types without a row of their own; else absent.
+	// Other true: all tenants, endpoints or event types without a row of their own; else absent.
 	Other *bool `json:"other,omitempty"`
 
 	// SuccessRate The share of successful attempts; absent without attempts.
 	SuccessRate *float32 `json:"success_rate,omitempty"`
+
+	// Tenant The tenant; absent in other groups.
+	Tenant *string `json:"tenant,omitempty"`
 }
 
 // Tenant defines model for Tenant.
@@ -3057,13 +3727,22 @@ type TenantList struct {
 type TestRequest struct {
 	// EventType Default: surehook.test.
 	EventType *string `json:"event_type,omitempty"`
+
+	// Payload Any JSON value. Default: the example of the event type, or a short text.
+	Payload json.RawMessage `json:"payload,omitempty"`
 }
 
 // Time defines model for Time.
 type Time = time.Time
 
+// Validation What happens to an event that the event type does not allow. off: accepted without a check. warn: accepted with warnings. reject: refused with 422. Absent: the default of the environment.
+type Validation string
+
 // Action defines model for Action.
 type Action = string
+
+// Archived defines model for Archived.
+type Archived = bool
 
 // ByKey defines model for ByKey.
 type ByKey = string
@@ -3086,8 +3765,14 @@ type ErasureRef = string
 // EventRef defines model for EventRef.
 type EventRef = string
 
-// EventType defines model for EventType.
-type EventType = string
+// EventTypeFilter defines model for EventTypeFilter.
+type EventTypeFilter = string
+
+// EventTypeRef defines model for EventTypeRef.
+type EventTypeRef = string
+
+// Group defines model for Group.
+type Group = string
 
 // IdempotencyKey defines model for IdempotencyKey.
 type IdempotencyKey = string
@@ -3149,6 +3834,12 @@ type TraceParent = string
 // Until defines model for Until.
 type Until = time.Time
 
+// WithTypes defines model for WithTypes.
+type WithTypes = bool
+
+// Mismatch A problem document (RFC 9457). `code` identifies the problem.
+type Mismatch = Problem
+
 // ListChangesParams defines parameters for ListChanges.
 type ListChangesParams struct {
 	// Action Only changes with this action.
@@ -3171,6 +3862,32 @@ type ListChangesParams struct {
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// ListEventTypesParams defines parameters for ListEventTypes.
+type ListEventTypesParams struct {
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the previous page.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Group Only event types of the group; empty for those without a group.
+	Group *Group `form:"group,omitempty" json:"group,omitempty"`
+
+	// Archived true: only archived event types. false: only others.
+	Archived *Archived `form:"archived,omitempty" json:"archived,omitempty"`
+}
+
+// DeleteEventTypeParams defines parameters for DeleteEventType.
+type DeleteEventTypeParams struct {
+	// IfMatch The `etag` of a read. Without the header, or with `*`, any version matches.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// PutEventTypeParams defines parameters for PutEventType.
+type PutEventTypeParams struct {
+	// IfMatch The `etag` of a read. Without the header, or with `*`, any version matches.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
 // ListKeysParams defines parameters for ListKeys.
 type ListKeysParams struct {
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
@@ -3178,6 +3895,27 @@ type ListKeysParams struct {
 	// Cursor The `next_cursor` of the previous page.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
+
+// GetDocumentWithTypesParams defines parameters for GetDocumentWithTypes.
+type GetDocumentWithTypesParams struct {
+	// EventTypes true: `webhooks` has one more entry for each event type that is not archived, with schema and example. At most 1 MiB of schemas and examples.
+	EventTypes *WithTypes `form:"event_types,omitempty" json:"event_types,omitempty"`
+}
+
+// GetPipelineStatsParams defines parameters for GetPipelineStats.
+type GetPipelineStatsParams struct {
+	// By hour: rows for each clock hour with attempts or deaths. total: rows for the whole span.
+	By *GetPipelineStatsParamsBy `form:"by,omitempty" json:"by,omitempty"`
+
+	// Group A row for each tenant; without the parameter one row for all.
+	Group *GetPipelineStatsParamsGroup `form:"group,omitempty" json:"group,omitempty"`
+}
+
+// GetPipelineStatsParamsBy defines parameters for GetPipelineStats.
+type GetPipelineStatsParamsBy string
+
+// GetPipelineStatsParamsGroup defines parameters for GetPipelineStats.
+type GetPipelineStatsParamsGroup string
 
 // ListTenantsParams defines parameters for ListTenants.
 type ListTenantsParams struct {
@@ -3217,7 +3955,7 @@ type ListDeadLettersParams struct {
 	Endpoint *EndpointFilter `form:"endpoint,omitempty" json:"endpoint,omitempty"`
 
 	// EventType The exact type of the event.
-	EventType *EventType `form:"event_type,omitempty" json:"event_type,omitempty"`
+	EventType *EventTypeFilter `form:"event_type,omitempty" json:"event_type,omitempty"`
 
 	// StatusClass The class of the HTTP status of the last attempt; none: no response, or no attempt.
 	StatusClass *ListDeadLettersParamsStatusClass `form:"status_class,omitempty" json:"status_class,omitempty"`
@@ -3252,7 +3990,7 @@ type ListDeliveriesParams struct {
 	State    *ListDeliveriesParamsState `form:"state,omitempty" json:"state,omitempty"`
 
 	// EventType The exact type of the event.
-	EventType *EventType `form:"event_type,omitempty" json:"event_type,omitempty"`
+	EventType *EventTypeFilter `form:"event_type,omitempty" json:"event_type,omitempty"`
 
 	// StatusClass The class of the HTTP status of the last attempt; none: no response, or no attempt.
 	StatusClass *ListDeliveriesParamsStatusClass `form:"status_class,omitempty" json:"status_class,omitempty"`
@@ -3312,7 +4050,7 @@ type ListEndpointDeliveriesParams struct {
 	State *ListEndpointDeliveriesParamsState `form:"state,omitempty" json:"state,omitempty"`
 
 	// EventType The exact type of the event.
-	EventType *EventType `form:"event_type,omitempty" json:"event_type,omitempty"`
+	EventType *EventTypeFilter `form:"event_type,omitempty" json:"event_type,omitempty"`
 
 	// StatusClass The class of the HTTP status of the last attempt; none: no response, or no attempt.
 	StatusClass *ListEndpointDeliveriesParamsStatusClass `form:"status_class,omitempty" json:"status_class,omitempty"`
@@ -3361,7 +4099,7 @@ type GetEndpointStatsParamsGroup string
 // ListEventsParams defines parameters for ListEvents.
 type ListEventsParams struct {
 	// EventType The exact type of the event.
-	EventType *EventType `form:"event_type,omitempty" json:"event_type,omitempty"`
+	EventType *EventTypeFilter `form:"event_type,omitempty" json:"event_type,omitempty"`
 
 	// IdempotencyKey Only the event with the idempotency key.
 	IdempotencyKey *KeyFilter `form:"idempotency_key,omitempty" json:"idempotency_key,omitempty"`
@@ -3443,6 +4181,9 @@ type GetStatsParamsBy string
 // GetStatsParamsGroup defines parameters for GetStats.
 type GetStatsParamsGroup string
 
+// PutEventTypeJSONRequestBody defines body for PutEventType for application/json ContentType.
+type PutEventTypeJSONRequestBody = EventTypeFields
+
 // CreateKeyJSONRequestBody defines body for CreateKey for application/json ContentType.
 type CreateKeyJSONRequestBody = KeyCreate
 
@@ -3475,6 +4216,9 @@ type PostEventsJSONRequestBody = BatchRequest
 
 // ReplayEventJSONRequestBody defines body for ReplayEvent for application/json ContentType.
 type ReplayEventJSONRequestBody = ReplayRequest
+
+// TestFilterJSONRequestBody defines body for TestFilter for application/json ContentType.
+type TestFilterJSONRequestBody = FilterTest
 
 // PutTenantLimitsJSONRequestBody defines body for PutTenantLimits for application/json ContentType.
 type PutTenantLimitsJSONRequestBody = TenantLimits
@@ -3700,6 +4444,50 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/audit (the `ListChanges` operationId).
 	ListChanges(ctx context.Context, params *ListChangesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListEventTypes List event types
+	//
+	// In the order of their names. Event types belong to the environment: keys of every tenant read the same types. A page ends early when the
+	// schemas and examples take 1 MiB.
+	//
+	// Corresponds with GET /v1/event-types (the `ListEventTypes` operationId).
+	ListEventTypes(ctx context.Context, params *ListEventTypesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteEventType Delete an event type
+	//
+	// Events of the type stay. An event type that was in use is better archived: its schema then stays readable.
+	//
+	// Corresponds with DELETE /v1/event-types/{type} (the `DeleteEventType` operationId).
+	DeleteEventType(ctx context.Context, pType EventTypeRef, params *DeleteEventTypeParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetEventType Read an event type
+	//
+	// Also an archived one.
+	//
+	// Corresponds with GET /v1/event-types/{type} (the `GetEventType` operationId).
+	GetEventType(ctx context.Context, pType EventTypeRef, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutEventTypeWithBody Create or replace an event type
+	//
+	// Replaces all fields: an absent field is empty afterwards. A schema that cannot be used, and an example that does not fit the schema, get 400
+	// with the place as a JSON pointer, such as `schema/properties/total/type`. A change without a difference keeps the version. With `if-match`, an event
+	// type with another version, or none, is a 412. 403 for more than 500 event types.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /v1/event-types/{type} (the `PutEventType` operationId).
+	PutEventTypeWithBody(ctx context.Context, pType EventTypeRef, params *PutEventTypeParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutEventType Create or replace an event type
+	//
+	// Replaces all fields: an absent field is empty afterwards. A schema that cannot be used, and an example that does not fit the schema, get 400
+	// with the place as a JSON pointer, such as `schema/properties/total/type`. A change without a difference keeps the version. With `if-match`, an event
+	// type with another version, or none, is a 412. 403 for more than 500 event types.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /v1/event-types/{type} (the `PutEventType` operationId).
+	PutEventType(ctx context.Context, pType EventTypeRef, params *PutEventTypeParams, body PutEventTypeJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetHealth Read the health of the pipeline
 	//
 	// The health of all deliveries. `retrying`, `parked`, `oldest_pending` and `last_hour` cover at most 500
@@ -3741,10 +4529,27 @@ type ClientInterface interface {
 	// Corresponds with DELETE /v1/keys/{key} (the `RevokeKey` operationId).
 	RevokeKey(ctx context.Context, key KeyRef, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetDocumentWithTypes Read this document as JSON, on request with the event types
+	//
+	// Corresponds with GET /v1/openapi.json (the `GetDocumentWithTypes` operationId).
+	GetDocumentWithTypes(ctx context.Context, params *GetDocumentWithTypesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetDocument Read this document
 	//
 	// Corresponds with GET /v1/openapi.yaml (the `GetDocument` operationId).
 	GetDocument(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetPipelineStats Read the statistics of all tenants
+	//
+	// Rates, retries and latency of the last 25 clock hours in UTC, in total or by the hour, of all tenants together or
+	// by tenant. The answer covers at most 500 endpoints: those with attempts in this time, the latest hour first, deleted
+	// endpoints included. The call makes 25 requests for the list of the endpoints, and one for each endpoint.
+	//
+	// The answer has at most 500 tenants in total and at most 20 by the hour: those with the most attempts. A row with
+	// `other` holds the rest. Counts lag and lose successes as in the health of an endpoint.
+	//
+	// Corresponds with GET /v1/stats (the `GetPipelineStats` operationId).
+	GetPipelineStats(ctx context.Context, params *GetPipelineStatsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListTenants List tenants
 	//
@@ -3886,6 +4691,14 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/tenants/{tenant}/deliveries/{delivery}/replay (the `ReplayDelivery` operationId).
 	ReplayDelivery(ctx context.Context, tenant TenantRef, delivery DeliveryRef, body ReplayDeliveryJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetEgress Read where requests can come from
+	//
+	// The choices for `region` and `egress` of an endpoint. A receiver with a firewall admits the addresses, and the
+	// endpoint gets `egress: fixed`. Both lists are settings of the deployment.
+	//
+	// Corresponds with GET /v1/tenants/{tenant}/egress (the `GetEgress` operationId).
+	GetEgress(ctx context.Context, tenant TenantRef, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListEndpoints List endpoints
 	//
@@ -4057,8 +4870,8 @@ type ClientInterface interface {
 
 	// TestEndpointWithBody Send a test event
 	//
-	// The default type is `surehook.test`. Only this endpoint gets the event, regardless of `event_types`. 409
-	// unless the endpoint is active.
+	// The default type is `surehook.test`. The payload is the caller's, or else the example of the event type, or else a short text. Only this endpoint
+	// gets the event, regardless of `event_types` and `validation`. 409 unless the endpoint is active.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -4067,8 +4880,8 @@ type ClientInterface interface {
 
 	// TestEndpoint Send a test event
 	//
-	// The default type is `surehook.test`. Only this endpoint gets the event, regardless of `event_types`. 409
-	// unless the endpoint is active.
+	// The default type is `surehook.test`. The payload is the caller's, or else the example of the event type, or else a short text. Only this endpoint
+	// gets the event, regardless of `event_types` and `validation`. 409 unless the endpoint is active.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -4103,7 +4916,8 @@ type ClientInterface interface {
 	// The same content gets the same response with `duplicate: true`; different content is a 409. After a 5xx or
 	// without a response, post again with the same key. A tenant can have limits: past `events_per_second` the event
 	// is refused with 429 and `retry-after`, and past `deliveries_per_event` with 403. A repeated post counts like any
-	// other. Every request to an endpoint carries a `traceparent`
+	// other. Where the event type or the environment asks for validation, an event that does not fit its event type gets
+	// `warnings` or a 422. A change of an event type holds for posts after at most 10 seconds. Every request to an endpoint carries a `traceparent`
 	// header (W3C Trace Context): the header of the post, or, without a valid header, a trace with the event's own id.
 	//
 	// Surehook signs and delivers the exact bytes of the payload, at most 262,144 bytes. Types with the prefix
@@ -4120,7 +4934,8 @@ type ClientInterface interface {
 	// The same content gets the same response with `duplicate: true`; different content is a 409. After a 5xx or
 	// without a response, post again with the same key. A tenant can have limits: past `events_per_second` the event
 	// is refused with 429 and `retry-after`, and past `deliveries_per_event` with 403. A repeated post counts like any
-	// other. Every request to an endpoint carries a `traceparent`
+	// other. Where the event type or the environment asks for validation, an event that does not fit its event type gets
+	// `warnings` or a 422. A change of an event type holds for posts after at most 10 seconds. Every request to an endpoint carries a `traceparent`
 	// header (W3C Trace Context): the header of the post, or, without a valid header, a trace with the event's own id.
 	//
 	// Surehook signs and delivers the exact bytes of the payload, at most 262,144 bytes. Types with the prefix
@@ -4219,6 +5034,24 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/tenants/{tenant}/events/{event}/replay (the `ReplayEvent` operationId).
 	ReplayEvent(ctx context.Context, tenant TenantRef, event EventRef, params *ReplayEventParams, body ReplayEventJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// TestFilterWithBody Test a filter
+	//
+	// Tells whether a filter of an endpoint matches an event. Nothing is stored or sent.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/tenants/{tenant}/filters/test (the `TestFilter` operationId).
+	TestFilterWithBody(ctx context.Context, tenant TenantRef, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// TestFilter Test a filter
+	//
+	// Tells whether a filter of an endpoint matches an event. Nothing is stored or sent.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/tenants/{tenant}/filters/test (the `TestFilter` operationId).
+	TestFilter(ctx context.Context, tenant TenantRef, body TestFilterJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// DeleteTenantLimits Remove all limits of a tenant
 	//
@@ -4385,6 +5218,100 @@ func (c *Client) ListChanges(ctx context.Context, params *ListChangesParams, req
 	return c.Client.Do(req)
 }
 
+// ListEventTypes List event types
+//
+// In the order of their names. Event types belong to the environment: keys of every tenant read the same types. A page ends early when the
+// schemas and examples take 1 MiB.
+//
+// Corresponds with GET /v1/event-types (the `ListEventTypes` operationId).
+func (c *Client) ListEventTypes(ctx context.Context, params *ListEventTypesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListEventTypesRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteEventType Delete an event type
+//
+// Events of the type stay. An event type that was in use is better archived: its schema then stays readable.
+//
+// Corresponds with DELETE /v1/event-types/{type} (the `DeleteEventType` operationId).
+func (c *Client) DeleteEventType(ctx context.Context, pType EventTypeRef, params *DeleteEventTypeParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteEventTypeRequest(c.Server, pType, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetEventType Read an event type
+//
+// Also an archived one.
+//
+// Corresponds with GET /v1/event-types/{type} (the `GetEventType` operationId).
+func (c *Client) GetEventType(ctx context.Context, pType EventTypeRef, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetEventTypeRequest(c.Server, pType)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutEventTypeWithBody Create or replace an event type
+//
+// Replaces all fields: an absent field is empty afterwards. A schema that cannot be used, and an example that does not fit the schema, get 400
+// with the place as a JSON pointer, such as `schema/properties/total/type`. A change without a difference keeps the version. With `if-match`, an event
+// type with another version, or none, is a 412. 403 for more than 500 event types.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /v1/event-types/{type} (the `PutEventType` operationId).
+func (c *Client) PutEventTypeWithBody(ctx context.Context, pType EventTypeRef, params *PutEventTypeParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutEventTypeRequestWithBody(c.Server, pType, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutEventType Create or replace an event type
+//
+// Replaces all fields: an absent field is empty afterwards. A schema that cannot be used, and an example that does not fit the schema, get 400
+// with the place as a JSON pointer, such as `schema/properties/total/type`. A change without a difference keeps the version. With `if-match`, an event
+// type with another version, or none, is a 412. 403 for more than 500 event types.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /v1/event-types/{type} (the `PutEventType` operationId).
+func (c *Client) PutEventType(ctx context.Context, pType EventTypeRef, params *PutEventTypeParams, body PutEventTypeJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutEventTypeRequest(c.Server, pType, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // GetHealth Read the health of the pipeline
 //
 // The health of all deliveries. `retrying`, `parked`, `oldest_pending` and `last_hour` cover at most 500
@@ -4476,11 +5403,48 @@ func (c *Client) RevokeKey(ctx context.Context, key KeyRef, reqEditors ...Reques
 	return c.Client.Do(req)
 }
 
+// GetDocumentWithTypes Read this document as JSON, on request with the event types
+//
+// Corresponds with GET /v1/openapi.json (the `GetDocumentWithTypes` operationId).
+func (c *Client) GetDocumentWithTypes(ctx context.Context, params *GetDocumentWithTypesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetDocumentWithTypesRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // GetDocument Read this document
 //
 // Corresponds with GET /v1/openapi.yaml (the `GetDocument` operationId).
 func (c *Client) GetDocument(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetDocumentRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetPipelineStats Read the statistics of all tenants
+//
+// Rates, retries and latency of the last 25 clock hours in UTC, in total or by the hour, of all tenants together or
+// by tenant. The answer covers at most 500 endpoints: those with attempts in this time, the latest hour first, deleted
+// endpoints included. The call makes 25 requests for the list of the endpoints, and one for each endpoint.
+//
+// The answer has at most 500 tenants in total and at most 20 by the hour: those with the most attempts. A row with
+// `other` holds the rest. Counts lag and lose successes as in the health of an endpoint.
+//
+// Corresponds with GET /v1/stats (the `GetPipelineStats` operationId).
+func (c *Client) GetPipelineStats(ctx context.Context, params *GetPipelineStatsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetPipelineStatsRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -4752,6 +5716,24 @@ func (c *Client) ReplayDeliveryWithBody(ctx context.Context, tenant TenantRef, d
 // Corresponds with POST /v1/tenants/{tenant}/deliveries/{delivery}/replay (the `ReplayDelivery` operationId).
 func (c *Client) ReplayDelivery(ctx context.Context, tenant TenantRef, delivery DeliveryRef, body ReplayDeliveryJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewReplayDeliveryRequest(c.Server, tenant, delivery, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetEgress Read where requests can come from
+//
+// The choices for `region` and `egress` of an endpoint. A receiver with a firewall admits the addresses, and the
+// endpoint gets `egress: fixed`. Both lists are settings of the deployment.
+//
+// Corresponds with GET /v1/tenants/{tenant}/egress (the `GetEgress` operationId).
+func (c *Client) GetEgress(ctx context.Context, tenant TenantRef, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetEgressRequest(c.Server, tenant)
 	if err != nil {
 		return nil, err
 	}
@@ -5122,8 +6104,8 @@ func (c *Client) GetEndpointStats(ctx context.Context, tenant TenantRef, endpoin
 
 // TestEndpointWithBody Send a test event
 //
-// The default type is `surehook.test`. Only this endpoint gets the event, regardless of `event_types`. 409
-// unless the endpoint is active.
+// The default type is `surehook.test`. The payload is the caller's, or else the example of the event type, or else a short text. Only this endpoint
+// gets the event, regardless of `event_types` and `validation`. 409 unless the endpoint is active.
 //
 // Takes any type of body and a specified content type.
 //
@@ -5142,8 +6124,8 @@ func (c *Client) TestEndpointWithBody(ctx context.Context, tenant TenantRef, end
 
 // TestEndpoint Send a test event
 //
-// The default type is `surehook.test`. Only this endpoint gets the event, regardless of `event_types`. 409
-// unless the endpoint is active.
+// The default type is `surehook.test`. The payload is the caller's, or else the example of the event type, or else a short text. Only this endpoint
+// gets the event, regardless of `event_types` and `validation`. 409 unless the endpoint is active.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -5208,7 +6190,8 @@ func (c *Client) ListEvents(ctx context.Context, tenant TenantRef, params *ListE
 // The same content gets the same response with `duplicate: true`; different content is a 409. After a 5xx or
 // without a response, post again with the same key. A tenant can have limits: past `events_per_second` the event
 // is refused with 429 and `retry-after`, and past `deliveries_per_event` with 403. A repeated post counts like any
-// other. Every request to an endpoint carries a `traceparent`
+// other. Where the event type or the environment asks for validation, an event that does not fit its event type gets
+// `warnings` or a 422. A change of an event type holds for posts after at most 10 seconds. Every request to an endpoint carries a `traceparent`
 // header (W3C Trace Context): the header of the post, or, without a valid header, a trace with the event's own id.
 //
 // Surehook signs and delivers the exact bytes of the payload, at most 262,144 bytes. Types with the prefix
@@ -5235,7 +6218,8 @@ func (c *Client) PostEventWithBody(ctx context.Context, tenant TenantRef, params
 // The same content gets the same response with `duplicate: true`; different content is a 409. After a 5xx or
 // without a response, post again with the same key. A tenant can have limits: past `events_per_second` the event
 // is refused with 429 and `retry-after`, and past `deliveries_per_event` with 403. A repeated post counts like any
-// other. Every request to an endpoint carries a `traceparent`
+// other. Where the event type or the environment asks for validation, an event that does not fit its event type gets
+// `warnings` or a 422. A change of an event type holds for posts after at most 10 seconds. Every request to an endpoint carries a `traceparent`
 // header (W3C Trace Context): the header of the post, or, without a valid header, a trace with the event's own id.
 //
 // Surehook signs and delivers the exact bytes of the payload, at most 262,144 bytes. Types with the prefix
@@ -5415,6 +6399,44 @@ func (c *Client) ReplayEventWithBody(ctx context.Context, tenant TenantRef, even
 // Corresponds with POST /v1/tenants/{tenant}/events/{event}/replay (the `ReplayEvent` operationId).
 func (c *Client) ReplayEvent(ctx context.Context, tenant TenantRef, event EventRef, params *ReplayEventParams, body ReplayEventJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewReplayEventRequest(c.Server, tenant, event, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// TestFilterWithBody Test a filter
+//
+// Tells whether a filter of an endpoint matches an event. Nothing is stored or sent.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/tenants/{tenant}/filters/test (the `TestFilter` operationId).
+func (c *Client) TestFilterWithBody(ctx context.Context, tenant TenantRef, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewTestFilterRequestWithBody(c.Server, tenant, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// TestFilter Test a filter
+//
+// Tells whether a filter of an endpoint matches an event. Nothing is stored or sent.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/tenants/{tenant}/filters/test (the `TestFilter` operationId).
+func (c *Client) TestFilter(ctx context.Context, tenant TenantRef, body TestFilterJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewTestFilterRequest(c.Server, tenant, body)
 	if err != nil {
 		return nil, err
 	}
@@ -5849,6 +6871,241 @@ func NewListChangesRequest(server string, params *ListChangesParams) (*http.Requ
 	return req, nil
 }
 
+// NewListEventTypesRequest constructs an http.Request for the ListEventTypes method
+func NewListEventTypesRequest(server string, params *ListEventTypesParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/event-types")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Group != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "group", *params.Group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Archived != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "archived", *params.Archived, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewDeleteEventTypeRequest constructs an http.Request for the DeleteEventType method
+func NewDeleteEventTypeRequest(server string, pType EventTypeRef, params *DeleteEventTypeParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "type", pType, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/event-types/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetEventTypeRequest constructs an http.Request for the GetEventType method
+func NewGetEventTypeRequest(server string, pType EventTypeRef) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "type", pType, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/event-types/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewPutEventTypeRequest calls the generic PutEventType builder with application/json body
+func NewPutEventTypeRequest(server string, pType EventTypeRef, params *PutEventTypeParams, body PutEventTypeJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPutEventTypeRequestWithBody(server, pType, params, "application/json", bodyReader)
+}
+
+// NewPutEventTypeRequestWithBody constructs an http.Request for the PutEventType method, with any body, and a specified content type
+func NewPutEventTypeRequestWithBody(server string, pType EventTypeRef, params *PutEventTypeParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "type", pType, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/event-types/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewGetHealthRequest constructs an http.Request for the GetHealth method
 func NewGetHealthRequest(server string) (*http.Request, error) {
 	var err error
@@ -6016,6 +7273,60 @@ func NewRevokeKeyRequest(server string, key KeyRef) (*http.Request, error) {
 	return req, nil
 }
 
+// NewGetDocumentWithTypesRequest constructs an http.Request for the GetDocumentWithTypes method
+func NewGetDocumentWithTypesRequest(server string, params *GetDocumentWithTypesParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/openapi.json")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.EventTypes != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "event_types", *params.EventTypes, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewGetDocumentRequest constructs an http.Request for the GetDocument method
 func NewGetDocumentRequest(server string) (*http.Request, error) {
 	var err error
@@ -6033,6 +7344,72 @@ func NewGetDocumentRequest(server string) (*http.Request, error) {
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetPipelineStatsRequest constructs an http.Request for the GetPipelineStats method
+func NewGetPipelineStatsRequest(server string, params *GetPipelineStatsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/stats")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.By != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "by", *params.By, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Group != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "group", *params.Group, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -6850,6 +8227,40 @@ func NewReplayDeliveryRequestWithBody(server string, tenant TenantRef, delivery 
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewGetEgressRequest constructs an http.Request for the GetEgress method
+func NewGetEgressRequest(server string, tenant TenantRef) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "tenant", tenant, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tenants/%s/egress", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
 
 	return req, nil
 }
@@ -8503,6 +9914,53 @@ func NewReplayEventRequestWithBody(server string, tenant TenantRef, event EventR
 	return req, nil
 }
 
+// NewTestFilterRequest calls the generic TestFilter builder with application/json body
+func NewTestFilterRequest(server string, tenant TenantRef, body TestFilterJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewTestFilterRequestWithBody(server, tenant, "application/json", bodyReader)
+}
+
+// NewTestFilterRequestWithBody constructs an http.Request for the TestFilter method, with any body, and a specified content type
+func NewTestFilterRequestWithBody(server string, tenant TenantRef, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "tenant", tenant, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tenants/%s/filters/test", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewDeleteTenantLimitsRequest constructs an http.Request for the DeleteTenantLimits method
 func NewDeleteTenantLimitsRequest(server string, tenant TenantRef) (*http.Request, error) {
 	var err error
@@ -9031,6 +10489,56 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/audit (the `ListChanges` operationId).
 	ListChangesWithResponse(ctx context.Context, params *ListChangesParams, reqEditors ...RequestEditorFn) (*ListChangesResult, error)
 
+	// ListEventTypesWithResponse List event types
+	//
+	// In the order of their names. Event types belong to the environment: keys of every tenant read the same types. A page ends early when the
+	// schemas and examples take 1 MiB.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/event-types (the `ListEventTypes` operationId).
+	ListEventTypesWithResponse(ctx context.Context, params *ListEventTypesParams, reqEditors ...RequestEditorFn) (*ListEventTypesResult, error)
+
+	// DeleteEventTypeWithResponse Delete an event type
+	//
+	// Events of the type stay. An event type that was in use is better archived: its schema then stays readable.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/event-types/{type} (the `DeleteEventType` operationId).
+	DeleteEventTypeWithResponse(ctx context.Context, pType EventTypeRef, params *DeleteEventTypeParams, reqEditors ...RequestEditorFn) (*DeleteEventTypeResult, error)
+
+	// GetEventTypeWithResponse Read an event type
+	//
+	// Also an archived one.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/event-types/{type} (the `GetEventType` operationId).
+	GetEventTypeWithResponse(ctx context.Context, pType EventTypeRef, reqEditors ...RequestEditorFn) (*GetEventTypeResult, error)
+
+	// PutEventTypeWithBodyWithResponse Create or replace an event type
+	//
+	// Replaces all fields: an absent field is empty afterwards. A schema that cannot be used, and an example that does not fit the schema, get 400
+	// with the place as a JSON pointer, such as `schema/properties/total/type`. A change without a difference keeps the version. With `if-match`, an event
+	// type with another version, or none, is a 412. 403 for more than 500 event types.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/event-types/{type} (the `PutEventType` operationId).
+	PutEventTypeWithBodyWithResponse(ctx context.Context, pType EventTypeRef, params *PutEventTypeParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PutEventTypeResult, error)
+
+	// PutEventTypeWithResponse Create or replace an event type
+	//
+	// Replaces all fields: an absent field is empty afterwards. A schema that cannot be used, and an example that does not fit the schema, get 400
+	// with the place as a JSON pointer, such as `schema/properties/total/type`. A change without a difference keeps the version. With `if-match`, an event
+	// type with another version, or none, is a 412. 403 for more than 500 event types.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/event-types/{type} (the `PutEventType` operationId).
+	PutEventTypeWithResponse(ctx context.Context, pType EventTypeRef, params *PutEventTypeParams, body PutEventTypeJSONRequestBody, reqEditors ...RequestEditorFn) (*PutEventTypeResult, error)
+
 	// GetHealthWithResponse Read the health of the pipeline
 	//
 	// The health of all deliveries. `retrying`, `parked`, `oldest_pending` and `last_hour` cover at most 500
@@ -9078,12 +10586,33 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with DELETE /v1/keys/{key} (the `RevokeKey` operationId).
 	RevokeKeyWithResponse(ctx context.Context, key KeyRef, reqEditors ...RequestEditorFn) (*RevokeKeyResult, error)
 
+	// GetDocumentWithTypesWithResponse Read this document as JSON, on request with the event types
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/openapi.json (the `GetDocumentWithTypes` operationId).
+	GetDocumentWithTypesWithResponse(ctx context.Context, params *GetDocumentWithTypesParams, reqEditors ...RequestEditorFn) (*GetDocumentWithTypesResult, error)
+
 	// GetDocumentWithResponse Read this document
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v1/openapi.yaml (the `GetDocument` operationId).
 	GetDocumentWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetDocumentResult, error)
+
+	// GetPipelineStatsWithResponse Read the statistics of all tenants
+	//
+	// Rates, retries and latency of the last 25 clock hours in UTC, in total or by the hour, of all tenants together or
+	// by tenant. The answer covers at most 500 endpoints: those with attempts in this time, the latest hour first, deleted
+	// endpoints included. The call makes 25 requests for the list of the endpoints, and one for each endpoint.
+	//
+	// The answer has at most 500 tenants in total and at most 20 by the hour: those with the most attempts. A row with
+	// `other` holds the rest. Counts lag and lose successes as in the health of an endpoint.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/stats (the `GetPipelineStats` operationId).
+	GetPipelineStatsWithResponse(ctx context.Context, params *GetPipelineStatsParams, reqEditors ...RequestEditorFn) (*GetPipelineStatsResult, error)
 
 	// ListTenantsWithResponse List tenants
 	//
@@ -9239,6 +10768,16 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /v1/tenants/{tenant}/deliveries/{delivery}/replay (the `ReplayDelivery` operationId).
 	ReplayDeliveryWithResponse(ctx context.Context, tenant TenantRef, delivery DeliveryRef, body ReplayDeliveryJSONRequestBody, reqEditors ...RequestEditorFn) (*ReplayDeliveryResult, error)
+
+	// GetEgressWithResponse Read where requests can come from
+	//
+	// The choices for `region` and `egress` of an endpoint. A receiver with a firewall admits the addresses, and the
+	// endpoint gets `egress: fixed`. Both lists are settings of the deployment.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/tenants/{tenant}/egress (the `GetEgress` operationId).
+	GetEgressWithResponse(ctx context.Context, tenant TenantRef, reqEditors ...RequestEditorFn) (*GetEgressResult, error)
 
 	// ListEndpointsWithResponse List endpoints
 	//
@@ -9436,8 +10975,8 @@ type ClientWithResponsesInterface interface {
 
 	// TestEndpointWithBodyWithResponse Send a test event
 	//
-	// The default type is `surehook.test`. Only this endpoint gets the event, regardless of `event_types`. 409
-	// unless the endpoint is active.
+	// The default type is `surehook.test`. The payload is the caller's, or else the example of the event type, or else a short text. Only this endpoint
+	// gets the event, regardless of `event_types` and `validation`. 409 unless the endpoint is active.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -9446,8 +10985,8 @@ type ClientWithResponsesInterface interface {
 
 	// TestEndpointWithResponse Send a test event
 	//
-	// The default type is `surehook.test`. Only this endpoint gets the event, regardless of `event_types`. 409
-	// unless the endpoint is active.
+	// The default type is `surehook.test`. The payload is the caller's, or else the example of the event type, or else a short text. Only this endpoint
+	// gets the event, regardless of `event_types` and `validation`. 409 unless the endpoint is active.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -9486,7 +11025,8 @@ type ClientWithResponsesInterface interface {
 	// The same content gets the same response with `duplicate: true`; different content is a 409. After a 5xx or
 	// without a response, post again with the same key. A tenant can have limits: past `events_per_second` the event
 	// is refused with 429 and `retry-after`, and past `deliveries_per_event` with 403. A repeated post counts like any
-	// other. Every request to an endpoint carries a `traceparent`
+	// other. Where the event type or the environment asks for validation, an event that does not fit its event type gets
+	// `warnings` or a 422. A change of an event type holds for posts after at most 10 seconds. Every request to an endpoint carries a `traceparent`
 	// header (W3C Trace Context): the header of the post, or, without a valid header, a trace with the event's own id.
 	//
 	// Surehook signs and delivers the exact bytes of the payload, at most 262,144 bytes. Types with the prefix
@@ -9503,7 +11043,8 @@ type ClientWithResponsesInterface interface {
 	// The same content gets the same response with `duplicate: true`; different content is a 409. After a 5xx or
 	// without a response, post again with the same key. A tenant can have limits: past `events_per_second` the event
 	// is refused with 429 and `retry-after`, and past `deliveries_per_event` with 403. A repeated post counts like any
-	// other. Every request to an endpoint carries a `traceparent`
+	// other. Where the event type or the environment asks for validation, an event that does not fit its event type gets
+	// `warnings` or a 422. A change of an event type holds for posts after at most 10 seconds. Every request to an endpoint carries a `traceparent`
 	// header (W3C Trace Context): the header of the post, or, without a valid header, a trace with the event's own id.
 	//
 	// Surehook signs and delivers the exact bytes of the payload, at most 262,144 bytes. Types with the prefix
@@ -9610,6 +11151,24 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /v1/tenants/{tenant}/events/{event}/replay (the `ReplayEvent` operationId).
 	ReplayEventWithResponse(ctx context.Context, tenant TenantRef, event EventRef, params *ReplayEventParams, body ReplayEventJSONRequestBody, reqEditors ...RequestEditorFn) (*ReplayEventResult, error)
+
+	// TestFilterWithBodyWithResponse Test a filter
+	//
+	// Tells whether a filter of an endpoint matches an event. Nothing is stored or sent.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/tenants/{tenant}/filters/test (the `TestFilter` operationId).
+	TestFilterWithBodyWithResponse(ctx context.Context, tenant TenantRef, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*TestFilterResult, error)
+
+	// TestFilterWithResponse Test a filter
+	//
+	// Tells whether a filter of an endpoint matches an event. Nothing is stored or sent.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/tenants/{tenant}/filters/test (the `TestFilter` operationId).
+	TestFilterWithResponse(ctx context.Context, tenant TenantRef, body TestFilterJSONRequestBody, reqEditors ...RequestEditorFn) (*TestFilterResult, error)
 
 	// DeleteTenantLimitsWithResponse Remove all limits of a tenant
 	//
@@ -9866,6 +11425,191 @@ func (r ListChangesResult) ContentType() string {
 	return ""
 }
 
+type ListEventTypesResult struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *EventTypeList
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListEventTypesResult) GetJSON200() *EventTypeList {
+	return r.JSON200
+}
+
+// GetBody returns the raw response body bytes
+func (r ListEventTypesResult) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListEventTypesResult) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListEventTypesResult) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListEventTypesResult) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type DeleteEventTypeResult struct {
+	Body         []byte
+	HTTPResponse *http.Response
+}
+
+// GetBody returns the raw response body bytes
+func (r DeleteEventTypeResult) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteEventTypeResult) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteEventTypeResult) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteEventTypeResult) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetEventTypeResult200Headers the declared response headers of an HTTP 200 response for GetEventType
+type GetEventTypeResult200Headers struct {
+	ETag string
+}
+
+type GetEventTypeResult struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *EventType
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetEventTypeResult200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetEventTypeResult) GetJSON200() *EventType {
+	return r.JSON200
+}
+
+// GetBody returns the raw response body bytes
+func (r GetEventTypeResult) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetEventTypeResult) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetEventTypeResult) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetEventTypeResult) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// PutEventTypeResult200Headers the declared response headers of an HTTP 200 response for PutEventType
+type PutEventTypeResult200Headers struct {
+	ETag string
+}
+
+// PutEventTypeResult201Headers the declared response headers of an HTTP 201 response for PutEventType
+type PutEventTypeResult201Headers struct {
+	ETag string
+}
+
+type PutEventTypeResult struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *EventType
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *EventType
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *PutEventTypeResult200Headers
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *PutEventTypeResult201Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r PutEventTypeResult) GetJSON200() *EventType {
+	return r.JSON200
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r PutEventTypeResult) GetJSON201() *EventType {
+	return r.JSON201
+}
+
+// GetBody returns the raw response body bytes
+func (r PutEventTypeResult) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r PutEventTypeResult) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PutEventTypeResult) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PutEventTypeResult) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type GetHealthResult struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -10023,6 +11767,47 @@ func (r RevokeKeyResult) ContentType() string {
 	return ""
 }
 
+type GetDocumentWithTypesResult struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Document
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetDocumentWithTypesResult) GetJSON200() *Document {
+	return r.JSON200
+}
+
+// GetBody returns the raw response body bytes
+func (r GetDocumentWithTypesResult) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetDocumentWithTypesResult) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetDocumentWithTypesResult) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetDocumentWithTypesResult) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // GetDocumentResult200Headers the declared response headers of an HTTP 200 response for GetDocument
 type GetDocumentResult200Headers struct {
 	ContentSecurityPolicy *string
@@ -10059,6 +11844,47 @@ func (r GetDocumentResult) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r GetDocumentResult) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetPipelineStatsResult struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PipelineStats
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetPipelineStatsResult) GetJSON200() *PipelineStats {
+	return r.JSON200
+}
+
+// GetBody returns the raw response body bytes
+func (r GetPipelineStatsResult) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetPipelineStatsResult) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetPipelineStatsResult) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetPipelineStatsResult) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -10476,6 +12302,47 @@ func (r ReplayDeliveryResult) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ReplayDeliveryResult) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetEgressResult struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Egress
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetEgressResult) GetJSON200() *Egress {
+	return r.JSON200
+}
+
+// GetBody returns the raw response body bytes
+func (r GetEgressResult) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetEgressResult) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetEgressResult) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetEgressResult) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -11330,11 +13197,18 @@ type PostEventResult struct {
 	HTTPResponse *http.Response
 	// JSON202 the response for an HTTP 202 `application/json` response
 	JSON202 *Accepted
+	// ApplicationproblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationproblemJSON422 *Mismatch
 }
 
 // GetJSON202 returns the response for an HTTP 202 `application/json` response
 func (r PostEventResult) GetJSON202() *Accepted {
 	return r.JSON202
+}
+
+// GetApplicationproblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r PostEventResult) GetApplicationproblemJSON422() *Mismatch {
+	return r.ApplicationproblemJSON422
 }
 
 // GetBody returns the raw response body bytes
@@ -11613,6 +13487,47 @@ func (r ReplayEventResult) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ReplayEventResult) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type TestFilterResult struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *FilterMatch
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r TestFilterResult) GetJSON200() *FilterMatch {
+	return r.JSON200
+}
+
+// GetBody returns the raw response body bytes
+func (r TestFilterResult) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r TestFilterResult) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r TestFilterResult) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r TestFilterResult) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -12036,6 +13951,86 @@ func (c *ClientWithResponses) ListChangesWithResponse(ctx context.Context, param
 	return ParseListChangesResult(rsp)
 }
 
+// ListEventTypesWithResponse List event types
+//
+// In the order of their names. Event types belong to the environment: keys of every tenant read the same types. A page ends early when the
+// schemas and examples take 1 MiB.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/event-types (the `ListEventTypes` operationId).
+func (c *ClientWithResponses) ListEventTypesWithResponse(ctx context.Context, params *ListEventTypesParams, reqEditors ...RequestEditorFn) (*ListEventTypesResult, error) {
+	rsp, err := c.ListEventTypes(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListEventTypesResult(rsp)
+}
+
+// DeleteEventTypeWithResponse Delete an event type
+//
+// Events of the type stay. An event type that was in use is better archived: its schema then stays readable.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/event-types/{type} (the `DeleteEventType` operationId).
+func (c *ClientWithResponses) DeleteEventTypeWithResponse(ctx context.Context, pType EventTypeRef, params *DeleteEventTypeParams, reqEditors ...RequestEditorFn) (*DeleteEventTypeResult, error) {
+	rsp, err := c.DeleteEventType(ctx, pType, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteEventTypeResult(rsp)
+}
+
+// GetEventTypeWithResponse Read an event type
+//
+// Also an archived one.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/event-types/{type} (the `GetEventType` operationId).
+func (c *ClientWithResponses) GetEventTypeWithResponse(ctx context.Context, pType EventTypeRef, reqEditors ...RequestEditorFn) (*GetEventTypeResult, error) {
+	rsp, err := c.GetEventType(ctx, pType, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetEventTypeResult(rsp)
+}
+
+// PutEventTypeWithBodyWithResponse Create or replace an event type
+//
+// Replaces all fields: an absent field is empty afterwards. A schema that cannot be used, and an example that does not fit the schema, get 400
+// with the place as a JSON pointer, such as `schema/properties/total/type`. A change without a difference keeps the version. With `if-match`, an event
+// type with another version, or none, is a 412. 403 for more than 500 event types.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/event-types/{type} (the `PutEventType` operationId).
+func (c *ClientWithResponses) PutEventTypeWithBodyWithResponse(ctx context.Context, pType EventTypeRef, params *PutEventTypeParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PutEventTypeResult, error) {
+	rsp, err := c.PutEventTypeWithBody(ctx, pType, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePutEventTypeResult(rsp)
+}
+
+// PutEventTypeWithResponse Create or replace an event type
+//
+// Replaces all fields: an absent field is empty afterwards. A schema that cannot be used, and an example that does not fit the schema, get 400
+// with the place as a JSON pointer, such as `schema/properties/total/type`. A change without a difference keeps the version. With `if-match`, an event
+// type with another version, or none, is a 412. 403 for more than 500 event types.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/event-types/{type} (the `PutEventType` operationId).
+func (c *ClientWithResponses) PutEventTypeWithResponse(ctx context.Context, pType EventTypeRef, params *PutEventTypeParams, body PutEventTypeJSONRequestBody, reqEditors ...RequestEditorFn) (*PutEventTypeResult, error) {
+	rsp, err := c.PutEventType(ctx, pType, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePutEventTypeResult(rsp)
+}
+
 // GetHealthWithResponse Read the health of the pipeline
 //
 // The health of all deliveries. `retrying`, `parked`, `oldest_pending` and `last_hour` cover at most 500
@@ -12113,6 +14108,19 @@ func (c *ClientWithResponses) RevokeKeyWithResponse(ctx context.Context, key Key
 	return ParseRevokeKeyResult(rsp)
 }
 
+// GetDocumentWithTypesWithResponse Read this document as JSON, on request with the event types
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/openapi.json (the `GetDocumentWithTypes` operationId).
+func (c *ClientWithResponses) GetDocumentWithTypesWithResponse(ctx context.Context, params *GetDocumentWithTypesParams, reqEditors ...RequestEditorFn) (*GetDocumentWithTypesResult, error) {
+	rsp, err := c.GetDocumentWithTypes(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetDocumentWithTypesResult(rsp)
+}
+
 // GetDocumentWithResponse Read this document
 //
 // Returns a wrapper object for the known response body format(s).
@@ -12124,6 +14132,26 @@ func (c *ClientWithResponses) GetDocumentWithResponse(ctx context.Context, reqEd
 		return nil, err
 	}
 	return ParseGetDocumentResult(rsp)
+}
+
+// GetPipelineStatsWithResponse Read the statistics of all tenants
+//
+// Rates, retries and latency of the last 25 clock hours in UTC, in total or by the hour, of all tenants together or
+// by tenant. The answer covers at most 500 endpoints: those with attempts in this time, the latest hour first, deleted
+// endpoints included. The call makes 25 requests for the list of the endpoints, and one for each endpoint.
+//
+// The answer has at most 500 tenants in total and at most 20 by the hour: those with the most attempts. A row with
+// `other` holds the rest. Counts lag and lose successes as in the health of an endpoint.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/stats (the `GetPipelineStats` operationId).
+func (c *ClientWithResponses) GetPipelineStatsWithResponse(ctx context.Context, params *GetPipelineStatsParams, reqEditors ...RequestEditorFn) (*GetPipelineStatsResult, error) {
+	rsp, err := c.GetPipelineStats(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetPipelineStatsResult(rsp)
 }
 
 // ListTenantsWithResponse List tenants
@@ -12357,6 +14385,22 @@ func (c *ClientWithResponses) ReplayDeliveryWithResponse(ctx context.Context, te
 		return nil, err
 	}
 	return ParseReplayDeliveryResult(rsp)
+}
+
+// GetEgressWithResponse Read where requests can come from
+//
+// The choices for `region` and `egress` of an endpoint. A receiver with a firewall admits the addresses, and the
+// endpoint gets `egress: fixed`. Both lists are settings of the deployment.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/tenants/{tenant}/egress (the `GetEgress` operationId).
+func (c *ClientWithResponses) GetEgressWithResponse(ctx context.Context, tenant TenantRef, reqEditors ...RequestEditorFn) (*GetEgressResult, error) {
+	rsp, err := c.GetEgress(ctx, tenant, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetEgressResult(rsp)
 }
 
 // ListEndpointsWithResponse List endpoints
@@ -12669,8 +14713,8 @@ func (c *ClientWithResponses) GetEndpointStatsWithResponse(ctx context.Context, 
 
 // TestEndpointWithBodyWithResponse Send a test event
 //
-// The default type is `surehook.test`. Only this endpoint gets the event, regardless of `event_types`. 409
-// unless the endpoint is active.
+// The default type is `surehook.test`. The payload is the caller's, or else the example of the event type, or else a short text. Only this endpoint
+// gets the event, regardless of `event_types` and `validation`. 409 unless the endpoint is active.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12685,8 +14729,8 @@ func (c *ClientWithResponses) TestEndpointWithBodyWithResponse(ctx context.Conte
 
 // TestEndpointWithResponse Send a test event
 //
-// The default type is `surehook.test`. Only this endpoint gets the event, regardless of `event_types`. 409
-// unless the endpoint is active.
+// The default type is `surehook.test`. The payload is the caller's, or else the example of the event type, or else a short text. Only this endpoint
+// gets the event, regardless of `event_types` and `validation`. 409 unless the endpoint is active.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12743,7 +14787,8 @@ func (c *ClientWithResponses) ListEventsWithResponse(ctx context.Context, tenant
 // The same content gets the same response with `duplicate: true`; different content is a 409. After a 5xx or
 // without a response, post again with the same key. A tenant can have limits: past `events_per_second` the event
 // is refused with 429 and `retry-after`, and past `deliveries_per_event` with 403. A repeated post counts like any
-// other. Every request to an endpoint carries a `traceparent`
+// other. Where the event type or the environment asks for validation, an event that does not fit its event type gets
+// `warnings` or a 422. A change of an event type holds for posts after at most 10 seconds. Every request to an endpoint carries a `traceparent`
 // header (W3C Trace Context): the header of the post, or, without a valid header, a trace with the event's own id.
 //
 // Surehook signs and delivers the exact bytes of the payload, at most 262,144 bytes. Types with the prefix
@@ -12766,7 +14811,8 @@ func (c *ClientWithResponses) PostEventWithBodyWithResponse(ctx context.Context,
 // The same content gets the same response with `duplicate: true`; different content is a 409. After a 5xx or
 // without a response, post again with the same key. A tenant can have limits: past `events_per_second` the event
 // is refused with 429 and `retry-after`, and past `deliveries_per_event` with 403. A repeated post counts like any
-// other. Every request to an endpoint carries a `traceparent`
+// other. Where the event type or the environment asks for validation, an event that does not fit its event type gets
+// `warnings` or a 422. A change of an event type holds for posts after at most 10 seconds. Every request to an endpoint carries a `traceparent`
 // header (W3C Trace Context): the header of the post, or, without a valid header, a trace with the event's own id.
 //
 // Surehook signs and delivers the exact bytes of the payload, at most 262,144 bytes. Types with the prefix
@@ -12926,6 +14972,36 @@ func (c *ClientWithResponses) ReplayEventWithResponse(ctx context.Context, tenan
 		return nil, err
 	}
 	return ParseReplayEventResult(rsp)
+}
+
+// TestFilterWithBodyWithResponse Test a filter
+//
+// Tells whether a filter of an endpoint matches an event. Nothing is stored or sent.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/tenants/{tenant}/filters/test (the `TestFilter` operationId).
+func (c *ClientWithResponses) TestFilterWithBodyWithResponse(ctx context.Context, tenant TenantRef, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*TestFilterResult, error) {
+	rsp, err := c.TestFilterWithBody(ctx, tenant, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseTestFilterResult(rsp)
+}
+
+// TestFilterWithResponse Test a filter
+//
+// Tells whether a filter of an endpoint matches an event. Nothing is stored or sent.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/tenants/{tenant}/filters/test (the `TestFilter` operationId).
+func (c *ClientWithResponses) TestFilterWithResponse(ctx context.Context, tenant TenantRef, body TestFilterJSONRequestBody, reqEditors ...RequestEditorFn) (*TestFilterResult, error) {
+	rsp, err := c.TestFilter(ctx, tenant, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseTestFilterResult(rsp)
 }
 
 // DeleteTenantLimitsWithResponse Remove all limits of a tenant
@@ -13227,6 +15303,143 @@ func ParseListChangesResult(rsp *http.Response) (*ListChangesResult, error) {
 	return response, nil
 }
 
+// ParseListEventTypesResult parses an HTTP response from a ListEventTypesWithResponse call
+func ParseListEventTypesResult(rsp *http.Response) (*ListEventTypesResult, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListEventTypesResult{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest EventTypeList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseDeleteEventTypeResult parses an HTTP response from a DeleteEventTypeWithResponse call
+func ParseDeleteEventTypeResult(rsp *http.Response) (*DeleteEventTypeResult, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteEventTypeResult{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	return response, nil
+}
+
+// ParseGetEventTypeResult parses an HTTP response from a GetEventTypeWithResponse call
+func ParseGetEventTypeResult(rsp *http.Response) (*GetEventTypeResult, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetEventTypeResult{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest EventType
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetEventTypeResult200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParsePutEventTypeResult parses an HTTP response from a PutEventTypeWithResponse call
+func ParsePutEventTypeResult(rsp *http.Response) (*PutEventTypeResult, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PutEventTypeResult{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest EventType
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest EventType
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers PutEventTypeResult200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 201:
+		var headers PutEventTypeResult201Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers201 = &headers
+	}
+
+	return response, nil
+}
+
 // ParseGetHealthResult parses an HTTP response from a GetHealthWithResponse call
 func ParseGetHealthResult(rsp *http.Response) (*GetHealthResult, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -13321,6 +15534,32 @@ func ParseRevokeKeyResult(rsp *http.Response) (*RevokeKeyResult, error) {
 	return response, nil
 }
 
+// ParseGetDocumentWithTypesResult parses an HTTP response from a GetDocumentWithTypesWithResponse call
+func ParseGetDocumentWithTypesResult(rsp *http.Response) (*GetDocumentWithTypesResult, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetDocumentWithTypesResult{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Document
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseGetDocumentResult parses an HTTP response from a GetDocumentWithResponse call
 func ParseGetDocumentResult(rsp *http.Response) (*GetDocumentResult, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -13352,6 +15591,32 @@ func ParseGetDocumentResult(rsp *http.Response) (*GetDocumentResult, error) {
 			headers.ReferrerPolicy = &value
 		}
 		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetPipelineStatsResult parses an HTTP response from a GetPipelineStatsWithResponse call
+func ParseGetPipelineStatsResult(rsp *http.Response) (*GetPipelineStatsResult, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetPipelineStatsResult{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PipelineStats
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
 	}
 
 	return response, nil
@@ -13624,6 +15889,32 @@ func ParseReplayDeliveryResult(rsp *http.Response) (*ReplayDeliveryResult, error
 			return nil, err
 		}
 		response.JSON202 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetEgressResult parses an HTTP response from a GetEgressWithResponse call
+func ParseGetEgressResult(rsp *http.Response) (*GetEgressResult, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetEgressResult{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Egress
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
 
 	}
 
@@ -14272,6 +16563,13 @@ func ParsePostEventResult(rsp *http.Response) (*PostEventResult, error) {
 		}
 		response.JSON202 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest Mismatch
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON422 = &dest
+
 	}
 
 	return response, nil
@@ -14431,6 +16729,32 @@ func ParseReplayEventResult(rsp *http.Response) (*ReplayEventResult, error) {
 			return nil, err
 		}
 		response.JSON207 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseTestFilterResult parses an HTTP response from a TestFilterWithResponse call
+func ParseTestFilterResult(rsp *http.Response) (*TestFilterResult, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &TestFilterResult{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest FilterMatch
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
 
 	}
 

@@ -12,6 +12,9 @@ import (
 	"path/filepath"
 	"strconv"
 	"time"
+
+	"surehook/client"
+	"surehook/client/openapi"
 )
 
 const (
@@ -84,7 +87,7 @@ func newRun() string { return "cli-" + rand.Text() }
 type sending struct {
 	*program
 
-	client   *api
+	api      *client.Client
 	path     string
 	progress *progress
 	rate     float64
@@ -183,15 +186,14 @@ func (s *sending) post(ctx context.Context, lines []line, count *progress) (agai
 	if err != nil {
 		return nil, usagef("write the batch: %w", err)
 	}
-	answer, err := s.client.do(ctx, request{method: post, path: s.path, body: body, again: true})
+	answer, err := s.api.Call(ctx, client.Call{Method: post, Path: s.path, Body: body})
 	if err != nil {
 		return nil, fmt.Errorf("send lines %d to %d: %w", lines[0].number, lines[len(lines)-1].number, err)
 	}
 	var results struct {
 		Data []struct {
-			ID        string   `json:"id"`
-			Duplicate bool     `json:"duplicate"`
-			Error     *problem `json:"error"`
+			Duplicate bool             `json:"duplicate"`
+			Error     *openapi.Problem `json:"error"`
 		} `json:"data"`
 	}
 	if err := json.Unmarshal(answer, &results); err != nil {
@@ -202,11 +204,14 @@ func (s *sending) post(ctx context.Context, lines []line, count *progress) (agai
 	}
 	for i, result := range results.Data {
 		switch {
-		case result.Error != nil && result.Error.later():
-			again = append(again, lines[i])
 		case result.Error != nil:
+			refused := client.ProblemOf(*result.Error)
+			if refused.Temporary() {
+				again = append(again, lines[i])
+				continue
+			}
 			count.Refused++
-			fmt.Fprintf(s.Err, "\rline %d: %s\n", lines[i].number, printable(result.Error.Error()))
+			fmt.Fprintf(s.Err, "\rline %d: %s\n", lines[i].number, describe(refused))
 		case result.Duplicate:
 			count.Repeated++
 		default:

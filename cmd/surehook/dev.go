@@ -31,7 +31,7 @@ It takes endpoints on loopback and over http. --log info shows a line for each r
 
    API=%[1]s
    KEY=%[2]s
-   The console is at %[1]s/console: sign in with the key.
+   The console is at %[1]s/console: sign in with the key. The API is described at %[1]s/docs.
 
    # in another terminal
    export SUREHOOK_URL=%[1]s SUREHOOK_API_KEY=%[2]s SUREHOOK_TENANT=acme
@@ -61,6 +61,9 @@ func (p *program) dev() *cobra.Command {
 		}
 		portal, err := config.ForPortal(p.Lookup)
 		if err != nil {
+			return usagef("%w", err)
+		}
+		if o.Validation, err = config.ForValidation(p.Lookup); err != nil {
 			return usagef("%w", err)
 		}
 		o.Portal = httpapi.Portal(portal)

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -13,6 +12,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"surehook/client/openapi"
 )
 
 const (
@@ -135,7 +136,7 @@ func (r *receiver) serve(ctx context.Context, l net.Listener) error {
 
 // subscribeAt creates an endpoint for the receiver, and returns its removal.
 func (r *receiver) subscribeAt(ctx context.Context, s settings, address string) (unsubscribe func(), err error) {
-	client, err := r.api(ctx, s)
+	api, err := r.api(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -143,33 +144,24 @@ func (r *receiver) subscribeAt(ctx context.Context, s settings, address string) 
 	if err != nil {
 		return nil, err
 	}
-	body, err := json.Marshal(map[string]any{"url": address, "event_types": r.subscribe, "description": "surehook listen"})
-	if err != nil {
-		return nil, fmt.Errorf("write the endpoint: %w", err)
-	}
-	path := route(endpointsPath, map[string]string{"tenant": tenant})
-	answer, err := client.do(ctx, request{method: post, path: path, body: body})
+	answer, err := api.CreateEndpointWithResponse(ctx, tenant, openapi.EndpointCreate{
+		Url: address, EventTypes: &r.subscribe, Description: new("surehook listen"),
+	})
 	if err != nil {
 		return nil, fmt.Errorf("create the endpoint: %w", err)
 	}
-	var created struct {
-		ID     string `json:"id"`
-		Secret string `json:"secret"`
-	}
-	if err := json.Unmarshal(answer, &created); err != nil {
-		return nil, &badAnswerError{err}
-	}
+	created := answer.JSON201
 	unsubscribe = func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTimeout)
 		defer cancel()
-		if _, err := client.do(ctx, request{method: remove, path: path + "/" + url.PathEscape(created.ID), again: true}); err != nil {
-			fmt.Fprintf(r.Err, "The endpoint stays: %s\ndelete it: surehook endpoints delete %s\n", describe(err), created.ID)
+		if _, err := api.DeleteEndpointWithResponse(ctx, tenant, created.Id, nil); err != nil {
+			fmt.Fprintf(r.Err, "The endpoint stays: %s\ndelete it: surehook endpoints delete %s\n", describe(err), created.Id)
 		}
 	}
 	if r.verifier, err = verifierOf(created.Secret); err != nil {
 		unsubscribe()
 		return nil, &badAnswerError{err}
 	}
-	fmt.Fprintf(r.Err, "created the endpoint %s for %s of tenant %s\n", created.ID, address, tenant)
+	fmt.Fprintf(r.Err, "created the endpoint %s for %s of tenant %s\n", created.Id, address, tenant)
 	return unsubscribe, nil
 }

@@ -14,6 +14,9 @@ import (
 	"time"
 )
 
+// requestTimeout bounds a request. API Gateway answers after 29 s at the latest.
+const requestTimeout = 35 * time.Second
+
 func main() {
 	log.SetOutput(io.Discard) // net/http writes bytes of other parties to the standard logger
 	// The first Ctrl-C ends the command in order, the second ends the process.
@@ -22,7 +25,7 @@ func main() {
 	p := &program{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
 		Lookup: os.LookupEnv, Home: os.UserConfigDir, Now: time.Now,
-		HTTP: &http.Client{Timeout: requestTimeout, CheckRedirect: refuseRedirect},
+		HTTP: &http.Client{Timeout: requestTimeout},
 	}
 	code := p.run(ctx, os.Args[1:])
 	stop()

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -15,6 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"surehook/client"
 )
 
 // operation is a command that makes one call of the API.
@@ -28,11 +29,12 @@ type operation struct {
 	match        bool     // the command takes --version, for If-Match
 	list         []column // of a list; nil for one object
 	done         string   // printed after an answer without a body, with the arguments
+	ask          string   // the question before a call of great effect, with %s for the first argument; --yes answers
 }
 
 // option is a flag with the field or the query parameter that the flag sets.
 type option struct {
-	name  string // of the field or parameter; the flag has "-" for "_", and no "s" for a list
+	name  string // of the field or parameter, "a.b" inside the object a; the flag has "-" for "_" and ".", and no "s" for a list
 	as    string // the flag, when another name would be confused with a flag of all commands
 	usage string
 	kind  kind
@@ -46,7 +48,10 @@ const (
 	text kind = iota + 1
 	list
 	number
+	numbers
+	object
 	yes
+	file // a text that must not be in the arguments of a command: the flag names a file
 )
 
 func (o option) flag() string {
@@ -54,7 +59,10 @@ func (o option) flag() string {
 	if o.kind == list {
 		name = strings.TrimSuffix(name, "s")
 	}
-	return cmp.Or(o.as, strings.ReplaceAll(name, "_", "-"))
+	if o.kind == file {
+		name += "_file"
+	}
+	return cmp.Or(o.as, strings.NewReplacer("_", "-", ".", "-").Replace(name))
 }
 
 // The parameters of many lists.
@@ -62,7 +70,7 @@ func filters(names ...string) []option {
 	usage := map[string]string{
 		"event_type":      "event type",
 		"endpoint":        "endpoint, by id or uid",
-		"state":           "retrying, parked, delivered, dead, discarded or cancelled",
+		"state":           "retrying, parked, delivered, dead, discarded, cancelled or superseded",
 		"status_class":    "class of the last status: none, 2xx, 3xx, 4xx or 5xx",
 		"idempotency_key": "your own id of the event",
 		"since":           "not before this time, such as 2026-11-01T00:00:00Z",
@@ -89,7 +97,10 @@ func (p *program) command(o operation) *cobra.Command {
 		c.Flags().String("data", "", "JSON of the body, @FILE, or - for standard input; flags replace its fields")
 	}
 	if o.match {
-		c.Flags().String("if-version", "", "change only this version of the endpoint")
+		c.Flags().String("if-version", "", "change only this version")
+	}
+	if o.ask != "" {
+		c.Flags().BoolP("yes", "y", false, "do it without a question")
 	}
 	if o.list != nil {
 		c.Flags().Int("limit", 50, "most rows; 0 for all")
@@ -104,14 +115,19 @@ func (p *program) command(o operation) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		client, err := p.api(c.Context(), s)
+		api, err := p.api(c.Context(), s)
 		if err != nil {
 			return err
 		}
 		if o.list != nil {
-			return p.list(c, client, r, s, o.list)
+			return p.list(c, api, r, s, o.list)
 		}
-		answer, err := client.do(c.Context(), r)
+		if yes, _ := c.Flags().GetBool("yes"); o.ask != "" && !yes {
+			if err := p.confirm(c.Context(), fmt.Sprintf(o.ask, printable(args[0]))); err != nil {
+				return err
+			}
+		}
+		answer, err := api.Call(c.Context(), r)
 		if err != nil {
 			return fmt.Errorf("%s: %w", strings.TrimPrefix(c.CommandPath(), "surehook "), err)
 		}
@@ -144,14 +160,20 @@ func (o option) declare(flags *pflag.FlagSet) {
 		flags.StringSlice(o.flag(), nil, o.usage+"; repeatable")
 	case number:
 		flags.Float64(o.flag(), 0, o.usage)
+	case numbers:
+		flags.IntSlice(o.flag(), nil, o.usage+"; repeatable")
+	case object:
+		flags.String(o.flag(), "", o.usage)
 	case yes:
 		flags.Bool(o.flag(), false, o.usage)
+	case file:
+		flags.String(o.flag(), "", o.usage+"; FILE, or - for standard input")
 	}
 }
 
 // request makes the call of the command line.
-func (p *program) request(c *cobra.Command, o operation, s settings, args []string) (request, error) {
-	r := request{method: o.method, query: url.Values{}}
+func (p *program) request(c *cobra.Command, o operation, s settings, args []string) (client.Call, error) {
+	r := client.Call{Method: o.method, Query: url.Values{}}
 	values := map[string]string{}
 	rest := args
 	for _, word := range strings.Fields(o.use)[1:] {
@@ -173,10 +195,10 @@ func (p *program) request(c *cobra.Command, o operation, s settings, args []stri
 			path = o.wide
 		}
 	}
-	r.path = route(path, values)
+	r.Path = client.Path(path, values)
 	for _, q := range o.query {
 		if value, _ := c.Flags().GetString(q.flag()); value != "" {
-			r.query.Set(q.name, value)
+			r.Query.Set(q.name, value)
 		}
 	}
 	if o.match {
@@ -184,11 +206,11 @@ func (p *program) request(c *cobra.Command, o operation, s settings, args []stri
 			if _, err := strconv.ParseUint(version, 10, 63); err != nil {
 				return r, usagef("--if-version is %q: say a number, as `endpoints get` shows it", version)
 			}
-			r.header = http.Header{"If-Match": {`"` + version + `"`}}
+			r.Header = http.Header{"If-Match": {`"` + version + `"`}}
 		}
 	}
 	var err error
-	r.body, err = p.body(c, o, rest)
+	r.Body, err = p.body(c, o, rest)
 	return r, err
 }
 
@@ -217,6 +239,12 @@ func (p *program) body(c *cobra.Command, o operation, args []string) ([]byte, er
 			value, args = args[0], args[1:]
 		case !c.Flags().Changed(b.flag()):
 			continue
+		case b.kind == file:
+			secret, err := p.secret(b, c.Flags())
+			if err != nil {
+				return nil, err
+			}
+			value = secret
 		default:
 			value = b.value(c.Flags())
 		}
@@ -224,13 +252,53 @@ func (p *program) body(c *cobra.Command, o operation, args []string) ([]byte, er
 		if err != nil {
 			return nil, usagef("--%s: %w", b.flag(), err)
 		}
-		fields[b.name] = encoded
+		if err := setField(fields, b.name, encoded); err != nil {
+			return nil, usagef("--%s: %w", b.flag(), err)
+		}
 	}
 	body, err := json.Marshal(fields)
 	if err != nil {
 		return nil, usagef("write the body: %w", err)
 	}
 	return body, nil
+}
+
+// setField sets the field; "a.b" is the field b of the object a.
+func setField(fields map[string]json.RawMessage, name string, value json.RawMessage) error {
+	outer, inner, nested := strings.Cut(name, ".")
+	if !nested {
+		fields[name] = value
+		return nil
+	}
+	object := map[string]json.RawMessage{}
+	if given := fields[outer]; given != nil {
+		if err := json.Unmarshal(given, &object); err != nil {
+			return fmt.Errorf("%s of --data: want a JSON object: %w", outer, err)
+		}
+	}
+	object[inner] = value
+	encoded, err := json.Marshal(object)
+	if err != nil {
+		return fmt.Errorf("write %s: %w", outer, err)
+	}
+	fields[outer] = encoded
+	return nil
+}
+
+// secret reads the text of a file, or of standard input, without the line end.
+func (p *program) secret(o option, flags *pflag.FlagSet) (string, error) {
+	name, _ := flags.GetString(o.flag())
+	var content []byte
+	var err error
+	if name == "-" {
+		content, err = io.ReadAll(p.In)
+	} else {
+		content, err = os.ReadFile(name) //nolint:gosec // the user names the file
+	}
+	if err != nil {
+		return "", usagef("--%s: %w", o.flag(), err)
+	}
+	return strings.TrimRight(string(content), "\r\n"), nil
 }
 
 func (o option) value(flags *pflag.FlagSet) any {
@@ -241,10 +309,16 @@ func (o option) value(flags *pflag.FlagSet) any {
 	case number:
 		v, _ := flags.GetFloat64(o.flag())
 		return v
+	case numbers:
+		v, _ := flags.GetIntSlice(o.flag())
+		return v
+	case object:
+		v, _ := flags.GetString(o.flag())
+		return json.RawMessage(v)
 	case yes:
 		v, _ := flags.GetBool(o.flag())
 		return v
-	case text:
+	case text, file:
 	}
 	v, _ := flags.GetString(o.flag())
 	return v
@@ -274,51 +348,16 @@ func (p *program) data(what, given string) ([]byte, error) {
 	return content, nil
 }
 
-// maxPage is the largest page of the API.
-const maxPage = 100
-
-// page is a page of a list.
-type page struct {
-	Data       []json.RawMessage `json:"data"`
-	NextCursor string            `json:"next_cursor"` // empty at the end
-}
-
-// pages reads rows until limit, or all rows with 0.
-func (a *api) pages(ctx context.Context, r request, limit int) (page, error) {
-	all := page{Data: []json.RawMessage{}}
-	for {
-		size := maxPage
-		if limit > 0 {
-			size = min(maxPage, limit-len(all.Data))
-		}
-		r.query.Set("limit", strconv.Itoa(size))
-		answer, err := a.do(ctx, r)
-		if err != nil {
-			return all, err
-		}
-		var next page
-		if err := json.Unmarshal(answer, &next); err != nil {
-			return all, &badAnswerError{err}
-		}
-		all.Data = append(all.Data, next.Data...)
-		all.NextCursor = next.NextCursor
-		if next.NextCursor == "" || (limit > 0 && len(all.Data) >= limit) {
-			return all, nil
-		}
-		r.query.Set("cursor", next.NextCursor)
-	}
-}
-
 // list prints a list, page by page until --limit.
-func (p *program) list(c *cobra.Command, client *api, r request, s settings, header []column) error {
+func (p *program) list(c *cobra.Command, api *client.Client, r client.Call, s settings, header []column) error {
 	limit, _ := c.Flags().GetInt("limit")
 	if limit < 0 {
 		return usagef("--limit is %d: say 1 or more, or 0 for all", limit)
 	}
 	if cursor, _ := c.Flags().GetString("cursor"); cursor != "" {
-		r.query.Set("cursor", cursor)
+		r.Query.Set("cursor", cursor)
 	}
-	all, err := client.pages(c.Context(), r, limit)
+	all, err := pages(c.Context(), api, r, limit)
 	if err != nil {
 		return fmt.Errorf("%s: %w", strings.TrimPrefix(c.CommandPath(), "surehook "), err)
 	}

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"surehook/client/openapi"
 )
 
 func TestWriteRows_AlignsAndHidesControlCharacters(t *testing.T) {
@@ -43,10 +45,10 @@ func TestWriteFields_NamesNestedValues(t *testing.T) {
 func TestBar(t *testing.T) {
 	t.Parallel()
 
-	for want, j := range map[string]job{
-		"[..............................] rpl_1 running: 0 selected, 0 sent, 0 delivered, 0 dead":  {ID: "rpl_1", State: "running"},
-		"[###############...............] rpl_1 running: 9 selected, 4 sent, 1 delivered, 1 dead":  {ID: "rpl_1", State: "running", Selected: 9, Enqueued: 4, Delivered: 1, Dead: 1},
-		"[##############################] rpl_1 finished: 4 selected, 4 sent, 4 delivered, 0 dead": {ID: "rpl_1", State: "finished", Selected: 4, Enqueued: 4, Delivered: 4},
+	for want, j := range map[string]openapi.ReplayProgress{
+		"[..............................] rpl_1 running: 0 selected, 0 sent, 0 delivered, 0 dead":  {Id: "rpl_1", State: "running"},
+		"[###############...............] rpl_1 running: 9 selected, 4 sent, 1 delivered, 1 dead":  {Id: "rpl_1", State: "running", Selected: 9, Enqueued: 4, Delivered: 1, Dead: 1},
+		"[##############################] rpl_1 finished: 4 selected, 4 sent, 4 delivered, 0 dead": {Id: "rpl_1", State: "finished", Selected: 4, Enqueued: 4, Delivered: 4},
 	} {
 		if got := bar(j); got != want {
 			t.Errorf("bar(%+v) = %s; want %s", j, got, want)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"surehook/client"
 	"surehook/internal/names"
 )
 
@@ -70,22 +71,17 @@ func (p *program) run(ctx context.Context, args []string) int {
 
 // exitCode returns the exit code for the error of a command.
 func exitCode(err error) int {
-	var refused *problem
-	var unreachable *unreachableError
-	var usage usageError
+	refused, answered := errors.AsType[*client.Problem](err)
+	_, unreachable := errors.AsType[*client.UnreachableError](err)
+	_, usage := errors.AsType[usageError](err)
 	switch {
 	case err == nil:
 		return exitOK
 	case errors.Is(err, errInterrupted):
 		return exitInterrupted
-	case errors.As(err, &refused):
-		if refused.later() {
-			return exitUnreachable
-		}
-		return exitFailed
-	case errors.As(err, &unreachable):
+	case unreachable, answered && refused.Temporary():
 		return exitUnreachable
-	case errors.As(err, &usage):
+	case usage:
 		return exitUsage
 	default:
 		return exitFailed

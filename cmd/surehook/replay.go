@@ -6,38 +6,27 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/url"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"surehook/client"
+	"surehook/client/openapi"
 )
 
-// replayPoll is the time between two reads of a job.
-const replayPoll = time.Second
-
-// job is a replay job with what came of its deliveries.
-type job struct {
-	ID         string `json:"id"`
-	State      string `json:"state"`
-	Selected   int    `json:"selected"`
-	Enqueued   int    `json:"enqueued"`
-	Skipped    int    `json:"skipped"`
-	Delivered  int    `json:"delivered"`
-	Dead       int    `json:"dead"`
-	InProgress int    `json:"in_progress"`
-}
-
-// preview is the answer to a dry run.
-type preview struct {
-	Total      int               `json:"total"`
-	Complete   bool              `json:"complete"`
-	ByEndpoint []json.RawMessage `json:"by_endpoint"`
-}
+const (
+	replayPoll = time.Second // between two reads of a job
+	// settlePolls bounds the wait for deliveries after the job sent the last one. A
+	// retry may take hours, so the command does not wait for each delivery.
+	settlePolls = 10
+)
 
 // replaying is the command line of replay.
 type replaying struct {
 	endpoint, state, since, until, addTo string
+	class                                string
+	status                               int
 	types                                []string
 	rate                                 float64
 	yes                                  bool
@@ -55,6 +44,8 @@ func (p *program) replay() *cobra.Command {
 	f.StringVar(&r.endpoint, "endpoint", "", "only deliveries of this endpoint, by id or uid")
 	f.StringVar(&r.state, "state", "", "dead (default), parked, delivered or discarded")
 	f.StringSliceVar(&r.types, "event-type", nil, "event type, such as order.*; repeatable")
+	f.StringVar(&r.class, "class", "", "only this class of the last attempt, such as timeout; none for no attempt")
+	f.IntVar(&r.status, "status", 0, "only this HTTP status of the last attempt")
 	f.StringVar(&r.since, "since", "", "not before this time, such as 2026-11-01T00:00:00Z")
 	f.StringVar(&r.until, "until", "", "before this time")
 	f.Float64Var(&r.rate, "rate", 0, "deliveries per second; 0 for the API's default")
@@ -67,10 +58,13 @@ func (p *program) replay() *cobra.Command {
 // body returns the request of the job.
 func (r replaying) body(dry bool) ([]byte, error) {
 	filter := map[string]any{}
-	for name, value := range map[string]string{"endpoint": r.endpoint, "state": r.state, "since": r.since, "until": r.until} {
+	for name, value := range map[string]string{"endpoint": r.endpoint, "state": r.state, "since": r.since, "until": r.until, "class": r.class} {
 		if value != "" {
 			filter[name] = value
 		}
+	}
+	if r.status != 0 {
+		filter["status"] = r.status
 	}
 	if len(r.types) > 0 {
 		filter["event_types"] = r.types
@@ -101,12 +95,12 @@ func (p *program) runReplay(ctx context.Context, r replaying) error {
 	if err != nil {
 		return err
 	}
-	client, err := p.api(ctx, s)
+	api, err := p.api(ctx, s)
 	if err != nil {
 		return err
 	}
-	path := route(replaysPath, map[string]string{"tenant": tenant})
-	total, err := p.dryRun(ctx, client, path, r)
+	path := client.Path(replaysPath, map[string]string{"tenant": tenant})
+	total, err := p.dryRun(ctx, api, path, r)
 	if err != nil || total == 0 {
 		return err
 	}
@@ -115,11 +109,11 @@ func (p *program) runReplay(ctx context.Context, r replaying) error {
 			return err
 		}
 	}
-	started, err := p.startJob(ctx, client, path, r)
+	started, err := p.startJob(ctx, api, path, r)
 	if err != nil {
 		return err
 	}
-	answer, err := p.watch(ctx, client, path, started)
+	answer, err := p.watch(ctx, api, tenant, started.Id)
 	if err != nil {
 		return err
 	}
@@ -127,16 +121,20 @@ func (p *program) runReplay(ctx context.Context, r replaying) error {
 }
 
 // dryRun shows the selection and returns its number.
-func (p *program) dryRun(ctx context.Context, client *api, path string, r replaying) (int, error) {
+func (p *program) dryRun(ctx context.Context, api *client.Client, path string, r replaying) (int, error) {
 	body, err := r.body(true)
 	if err != nil {
 		return 0, err
 	}
-	answer, err := client.do(ctx, request{method: post, path: path, body: body, again: true})
+	answer, err := api.Call(ctx, client.Call{Method: post, Path: path, Body: body})
 	if err != nil {
 		return 0, fmt.Errorf("try the filter: %w", err)
 	}
-	var found preview
+	var found struct {
+		openapi.ReplayPreview
+
+		ByEndpoint []json.RawMessage `json:"by_endpoint"`
+	}
 	if err := json.Unmarshal(answer, &found); err != nil {
 		return 0, &badAnswerError{err}
 	}
@@ -177,23 +175,22 @@ func (p *program) confirm(ctx context.Context, question string) error {
 				return usagef("no answer on standard input: say --yes")
 			}
 		}
-		return failure("nothing was replayed")
+		return failure("nothing was done")
 	}
 }
 
 // startJob starts the job. The request is not repeated: an unknown result may be a
 // job, and a second request a second job.
-func (p *program) startJob(ctx context.Context, client *api, path string, r replaying) (job, error) {
-	var started job
+func (p *program) startJob(ctx context.Context, api *client.Client, path string, r replaying) (openapi.Replay, error) {
+	var started openapi.Replay
 	body, err := r.body(false)
 	if err != nil {
 		return started, err
 	}
 	// Ctrl-C does not end the request: its answer names the job.
-	answer, err := client.do(context.WithoutCancel(ctx), request{method: post, path: path, body: body})
+	answer, err := api.Call(context.WithoutCancel(ctx), client.Call{Method: post, Path: path, Body: body})
 	if err != nil {
-		var lost *unreachableError
-		if errors.As(err, &lost) {
+		if _, lost := errors.AsType[*client.UnreachableError](err); lost {
 			return started, fmt.Errorf("start the job: %w\nthe job may have started: surehook replays list", err)
 		}
 		return started, fmt.Errorf("start the job: %w", err)
@@ -204,27 +201,28 @@ func (p *program) startJob(ctx context.Context, client *api, path string, r repl
 	return started, nil
 }
 
-// watch shows the progress until the job has sent its deliveries.
-func (p *program) watch(ctx context.Context, client *api, path string, j job) (json.RawMessage, error) {
-	id := j.ID
+// watch shows the progress until the job has sent its deliveries, and then for some
+// seconds until the deliveries have an outcome.
+func (p *program) watch(ctx context.Context, api *client.Client, tenant, id string) (json.RawMessage, error) {
 	goesOn := func() {
 		fmt.Fprintf(p.Err, "\nThe job %[1]s goes on. Look: surehook replays get %[1]s. End it: surehook replays cancel %[1]s.\n", id)
 	}
-	for {
-		answer, err := client.do(ctx, request{method: get, path: path + "/" + url.PathEscape(id), query: url.Values{}})
-		if err == nil {
-			if err = json.Unmarshal(answer, &j); err != nil {
-				err = &badAnswerError{err}
-			}
-		}
+	for ended := 0; ; {
+		answer, err := api.GetReplayWithResponse(ctx, tenant, id)
 		if err != nil {
 			goesOn()
 			return nil, fmt.Errorf("read the job: %w", err)
 		}
+		j := *answer.JSON200
 		fmt.Fprintf(p.Err, "\r%s ", bar(j))
-		if j.State != "running" {
-			fmt.Fprintln(p.Err)
-			return answer, nil
+		if j.State != openapi.ReplayProgressStateRunning {
+			if ended++; j.InProgress == 0 || ended > settlePolls {
+				fmt.Fprintln(p.Err)
+				if j.InProgress > 0 {
+					fmt.Fprintf(p.Err, "%d deliveries have no outcome yet. Look: surehook replays get %s.\n", j.InProgress, id)
+				}
+				return answer.Body, nil
+			}
 		}
 		if err := sleep(ctx, replayPoll); err != nil {
 			goesOn()
@@ -238,12 +236,12 @@ const barWidth = 30
 
 // bar draws the progress of a job. The job selects page by page, so the bar shows
 // settled deliveries of those sent so far.
-func bar(j job) string {
+func bar(j openapi.ReplayProgress) string {
 	settled := j.Delivered + j.Dead
 	full := 0
 	if j.Enqueued > 0 {
 		full = min(barWidth, settled*barWidth/j.Enqueued)
 	}
 	return fmt.Sprintf("[%s%s] %s %s: %d selected, %d sent, %d delivered, %d dead",
-		strings.Repeat("#", full), strings.Repeat(".", barWidth-full), j.ID, j.State, j.Selected, j.Enqueued, j.Delivered, j.Dead)
+		strings.Repeat("#", full), strings.Repeat(".", barWidth-full), j.Id, j.State, j.Selected, j.Enqueued, j.Delivered, j.Dead)
 }

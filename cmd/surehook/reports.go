@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"strings"
 
 	"github.com/spf13/cobra"
+
+	"surehook/client"
 )
 
 func (p *program) deadLetters() *cobra.Command {
@@ -63,6 +66,7 @@ func (p *program) health() *cobra.Command {
 
 func (p *program) stats() *cobra.Command {
 	var endpoint, since, until, by, group string
+	var all bool
 	c := &cobra.Command{
 		Use: "stats", Short: "Show rates, retries and latency of the tenant or of an endpoint", Args: cobra.NoArgs,
 	}
@@ -70,7 +74,11 @@ func (p *program) stats() *cobra.Command {
 	c.Flags().StringVar(&since, "since", "", "from this whole hour, default 24 h ago")
 	c.Flags().StringVar(&until, "until", "", "before this whole hour")
 	c.Flags().StringVar(&by, "by", "", "hour or total")
-	c.Flags().StringVar(&group, "group", "", "a row for each endpoint or type")
+	c.Flags().StringVar(&group, "group", "", "a row for each endpoint or type; with --all-tenants for each tenant")
+	c.Flags().BoolVar(&all, "all-tenants", false, "all tenants, last 24 h; needs a key for all tenants")
+	c.MarkFlagsMutuallyExclusive("all-tenants", "endpoint")
+	c.MarkFlagsMutuallyExclusive("all-tenants", "since")
+	c.MarkFlagsMutuallyExclusive("all-tenants", "until")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		query := url.Values{}
 		for name, value := range map[string]string{"since": since, "until": until, "by": by, "group": group} {
@@ -80,14 +88,17 @@ func (p *program) stats() *cobra.Command {
 		}
 		path := "/v1/tenants/{tenant}/stats"
 		if endpoint != "" {
-			path = route(endpointsPath+"/{endpoint}/stats", map[string]string{"endpoint": endpoint})
+			path = client.Path(endpointsPath+"/{endpoint}/stats", map[string]string{"endpoint": endpoint})
+		}
+		if all {
+			path = "/v1/stats"
 		}
 		return p.report(c.Context(), path, query, func(answer json.RawMessage) error {
 			var found page
 			if err := json.Unmarshal(answer, &found); err != nil {
 				return &badAnswerError{err}
 			}
-			return writeRows(p.Out, columns("HOUR=hour", "ENDPOINT=endpoint_id", "EVENT TYPE=event_type", "ATTEMPTS=attempts", "DELIVERED=delivered", "DEAD=dead",
+			return writeRows(p.Out, columns("HOUR=hour", "TENANT=tenant", "ENDPOINT=endpoint_id", "EVENT TYPE=event_type", "ATTEMPTS=attempts", "DELIVERED=delivered", "DEAD=dead",
 				"SUCCESS=success_rate", "FIRST TRY=first_attempt_success_rate", "P50=latency.p50", "P95=latency.p95", "P99=latency.p99"), found.Data)
 		})
 	}
@@ -100,17 +111,17 @@ func (p *program) report(ctx context.Context, path string, query url.Values, tab
 	if err != nil {
 		return err
 	}
-	if values := map[string]string{}; path != "/v1/health" {
+	if values := map[string]string{}; strings.Contains(path, "{tenant}") {
 		if values["tenant"], err = s.requireTenant(); err != nil {
 			return err
 		}
-		path = route(path, values)
+		path = client.Path(path, values)
 	}
-	client, err := p.api(ctx, s)
+	api, err := p.api(ctx, s)
 	if err != nil {
 		return err
 	}
-	answer, err := client.do(ctx, request{method: get, path: path, query: query})
+	answer, err := api.Call(ctx, client.Call{Method: get, Path: path, Query: query})
 	if err != nil {
 		return fmt.Errorf("read %s: %w", path, err)
 	}

@@ -34,6 +34,7 @@ func (p *program) resources() []*cobra.Command {
 		p.group("events", "Events, and how their deliveries stand", p.eventOperations()),
 		p.group("deliveries", "Deliveries: one event for one endpoint", p.deliveryOperations()),
 		p.group("endpoints", "Endpoints: URLs with their event types, secrets and limits", p.endpointOperations()),
+		p.group("event-types", "Event types: the catalog of the environment", p.eventTypeOperations()),
 		p.group("tenants", "Tenants and their limits", p.tenantOperations()),
 		p.group("keys", "API keys, with a key for all tenants", p.keyOperations()),
 		p.group("audit", "Changes: who, what, when and from where", p.auditOperations()),
@@ -100,6 +101,16 @@ func endpointFields() []option {
 		{name: "uid", usage: "your own id of the endpoint", kind: text},
 		{name: "description", usage: "a text for people", kind: text},
 		{name: "event_types", usage: "event type, such as order.paid, order.* or *", kind: list},
+		{name: "auth.type", usage: "authentication at the receiver: none, basic or bearer", kind: text},
+		{name: "auth.username", usage: "of the type basic", kind: text},
+		{name: "auth.password", usage: "of the type basic", kind: file},
+		{name: "auth.token", usage: "of the type bearer", kind: file},
+		{name: "coalesce.window", usage: "events of this time share a request, such as 5s; 0s: none", kind: text},
+		{name: "coalesce.max_events", usage: "most events of a request", kind: number},
+		{name: "coalesce.key", usage: "JSON pointer into the payload: only the newest event of a value", kind: text},
+		{name: "retry_on", usage: "status with a retry beside the default ones, such as 404", kind: numbers},
+		{name: "give_up_on", usage: "status without a retry, such as 501", kind: numbers},
+		{name: "filter", usage: `JSON pattern of the events, such as {"payload":{"amount":[{"numeric":[">",100]}]}}; {} for every event`, kind: object},
 		{name: "timeout", usage: "of an attempt, such as 10s", kind: text},
 		{name: "max_age", usage: "age of a delivery that ends its attempts, such as 72h", kind: text},
 		{name: "rate_per_second", usage: "most attempts per second", kind: number},
@@ -107,6 +118,8 @@ func endpointFields() []option {
 		{name: "auto_disable", usage: "disable the endpoint after days of failures", kind: yes},
 		{name: "signature_headers", usage: "standard or classic", kind: text},
 		{name: "signature_schemes", usage: "v1 or v1a", kind: list},
+		{name: "region", usage: "AWS region that sends the requests; endpoints egress lists the choices", kind: text},
+		{name: "egress", usage: "shared, or fixed: requests come from fixed addresses only", kind: text},
 	}
 }
 
@@ -121,6 +134,15 @@ func (p *program) endpointOperations() []operation {
 			list: columns("ENDPOINT=id", "UID=uid", "URL=url", "EVENT TYPES=event_types", "STATUS=status", "REASON=reason", "VERSION=version"),
 		},
 		{use: "get ENDPOINT", short: "Show an endpoint with the state of its circuit", method: get, path: one},
+		{use: "egress", short: "Show the regions that can send, and the fixed addresses for firewalls", method: get, path: "/v1/tenants/{tenant}/egress"},
+		{
+			use: "test-filter TYPE", short: "Show whether a filter matches an event of the type", method: post, path: "/v1/tenants/{tenant}/filters/test",
+			body: []option{
+				{name: "event_type", kind: text, arg: true},
+				{name: "filter", usage: "JSON of the filter", kind: object},
+				{name: "payload", usage: "JSON of the event's payload", kind: object},
+			},
+		},
 		{
 			use: "create URL", short: "Create an endpoint; the answer shows the secret, once", method: post, path: endpointsPath, raw: true,
 			body: append([]option{{name: "url", kind: text, arg: true}}, endpointFields()...),
@@ -156,6 +178,32 @@ func (p *program) endpointOperations() []operation {
 	}
 }
 
+func (p *program) eventTypeOperations() []operation {
+	one := "/v1/event-types/{type}"
+	return []operation{
+		{
+			use: "list", short: "List the event types", method: get, path: "/v1/event-types",
+			query: []option{{name: "group", usage: "only event types of this group"}, {name: "archived", usage: "true or false: only archived event types, or none"}},
+			list:  columns("EVENT TYPE=event_type", "GROUP=group", "VALIDATION=validation", "ARCHIVED=archived", "VERSION=version", "DESCRIPTION=description"),
+		},
+		{use: "get TYPE", short: "Show an event type with its schema", method: get, path: one},
+		{
+			use: "update TYPE", short: "Create or replace an event type; fields that are not named end", method: put, path: one, raw: true, match: true,
+			body: []option{
+				{name: "description", usage: "a text for people", kind: text},
+				{name: "group", usage: "event types that belong together, such as Billing", kind: text},
+				{name: "archived", usage: "no longer in use", kind: yes},
+				{name: "validation", usage: "off, warn or reject", kind: text},
+			},
+		},
+		{use: "delete TYPE", short: "Delete an event type; its events stay", method: remove, path: one, match: true, done: "deleted"},
+		{
+			use: "document", short: "Print the document of the API as JSON", method: get, path: "/v1/openapi.json",
+			query: []option{{name: "event_types", usage: "true: with the schemas of the event types as webhooks"}},
+		},
+	}
+}
+
 func (p *program) tenantOperations() []operation {
 	return []operation{
 		{
@@ -170,6 +218,18 @@ func (p *program) tenantOperations() []operation {
 				{name: "deliveries_per_event", usage: "most endpoints of an event", kind: number},
 				{name: "endpoints", usage: "most endpoints", kind: number},
 				{name: "retain_for", usage: "retention of events, such as 672h", kind: text},
+			},
+		},
+		{
+			use: "erase TENANT", short: "Erase a tenant with all its records, in a job of some minutes", method: remove, path: "/v1/tenants/{tenant}",
+			ask: "Erase the tenant %s with its keys, endpoints, events and deliveries, for ever?",
+		},
+		{use: "erasure TENANT ERASURE", short: "Show the job of an erasure", method: get, path: "/v1/tenants/{tenant}/erasures/{erasure}"},
+		{
+			use: "portal-link TENANT", short: "Make a link to the portal; whoever has the link can act for the tenant", method: post, path: "/v1/tenants/{tenant}/portal-links",
+			body: []option{
+				{name: "ttl", usage: "lifetime of the link, 1m to 24h, default 1h", kind: text},
+				{name: "scopes", usage: "read, endpoints:write or replay; default all", kind: list},
 			},
 		},
 		{use: "delete TENANT", short: "End all limits of a tenant; its events and endpoints stay", method: remove, path: limitsPath, done: "deleted the limits of"},
@@ -187,7 +247,7 @@ func (p *program) keyOperations() []operation {
 			body: []option{
 				{name: "name", kind: text, arg: true},
 				{name: "tenant", kind: text, arg: true},
-				{name: "scopes", usage: "events:write, endpoints:write, read, replay, audit or admin", kind: list},
+				{name: "scopes", usage: "events:write, endpoints:write, read, replay, audit, portal:write or admin", kind: list},
 				{name: "expires_at", usage: "end of the key, such as 2027-01-01T00:00:00Z", kind: text},
 				{name: "allowed_networks", usage: "network of callers, such as 203.0.113.0/24", kind: list},
 			},

@@ -11,6 +11,8 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
+
+	"surehook/client"
 )
 
 func (p *program) send() *cobra.Command {
@@ -52,22 +54,22 @@ func (p *program) send() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		client, err := p.api(c.Context(), s)
+		api, err := p.api(c.Context(), s)
 		if err != nil {
 			return err
 		}
-		path := route(eventsPath, map[string]string{"tenant": tenant})
+		path := client.Path(eventsPath, map[string]string{"tenant": tenant})
 		if lines == "" {
-			return p.sendOne(c.Context(), client, s, path, args[0], args[1], key)
+			return p.sendOne(c.Context(), api, s, path, args[0], args[1], key)
 		}
-		return p.sendLines(c.Context(), client, path+"/batch", lines, resume, rate)
+		return p.sendLines(c.Context(), api, path+"/batch", lines, resume, rate)
 	}
 	return c
 }
 
 // sendOne posts one event. Without a key of the caller the event has a key of
 // this run, so that a repeat after a lost answer makes no second event.
-func (p *program) sendOne(ctx context.Context, client *api, s settings, path, eventType, given, key string) error {
+func (p *program) sendOne(ctx context.Context, api *client.Client, s settings, path, eventType, given, key string) error {
 	payload, err := p.data("the payload", given)
 	if err != nil {
 		return err
@@ -80,7 +82,7 @@ func (p *program) sendOne(ctx context.Context, client *api, s settings, path, ev
 		return usagef("the payload: %w", err)
 	}
 	header := http.Header{"Idempotency-Key": {cmp.Or(key, newRun())}}
-	answer, err := client.do(ctx, request{method: post, path: path, body: body, header: header, again: true})
+	answer, err := api.Call(ctx, client.Call{Method: post, Path: path, Body: body, Header: header})
 	if err != nil {
 		return fmt.Errorf("send the event: %w", err)
 	}
@@ -88,7 +90,7 @@ func (p *program) sendOne(ctx context.Context, client *api, s settings, path, ev
 }
 
 // sendLines posts the events of a file.
-func (p *program) sendLines(ctx context.Context, client *api, path, name, resume string, rate float64) error {
+func (p *program) sendLines(ctx context.Context, api *client.Client, path, name, resume string, rate float64) error {
 	in := p.In
 	if name != "-" {
 		f, err := os.Open(name) //nolint:gosec // the user names the file
@@ -105,7 +107,7 @@ func (p *program) sendLines(ctx context.Context, client *api, path, name, resume
 	if progress.Lines > 0 {
 		fmt.Fprintf(p.Err, "continuing after line %d\n", progress.Lines)
 	}
-	run := &sending{program: p, client: client, path: path, progress: progress, began: p.Now(), rate: rate}
+	run := &sending{program: p, api: api, path: path, progress: progress, began: p.Now(), rate: rate}
 	err = run.all(ctx, bufio.NewReaderSize(in, lineBuffer))
 	run.report(true)
 	switch {

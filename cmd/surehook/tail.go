@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"surehook/client"
 )
 
 func (p *program) tail() *cobra.Command {
@@ -18,7 +20,7 @@ func (p *program) tail() *cobra.Command {
 	var count int
 	c := &cobra.Command{
 		Use: "tail", Short: "Print deliveries as they end", Args: cobra.NoArgs,
-		Long: "Print deliveries as they become delivered, dead, discarded or cancelled.\n" +
+		Long: "Print deliveries as they become delivered, dead, discarded, cancelled or superseded.\n" +
 			"The command reads the list of deliveries again and again, so it sees events accepted in the last --window only.",
 	}
 	c.Flags().StringVar(&endpoint, "endpoint", "", "only deliveries of this endpoint, by id or uid")
@@ -38,7 +40,7 @@ func (p *program) tail() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		client, err := p.api(c.Context(), s)
+		api, err := p.api(c.Context(), s)
 		if err != nil {
 			return err
 		}
@@ -48,7 +50,7 @@ func (p *program) tail() *cobra.Command {
 				query.Set(name, value)
 			}
 		}
-		t := &tailing{program: p, client: client, settings: s, path: route(deliveriesPath, map[string]string{"tenant": tenant}), query: query, window: window, left: count}
+		t := &tailing{program: p, api: api, settings: s, path: client.Path(deliveriesPath, map[string]string{"tenant": tenant}), query: query, window: window, left: count}
 		return t.run(c.Context(), interval)
 	}
 	return c
@@ -58,7 +60,7 @@ func (p *program) tail() *cobra.Command {
 type tailing struct {
 	*program
 
-	client   *api
+	api      *client.Client
 	settings settings
 	path     string
 	query    url.Values
@@ -98,7 +100,7 @@ func (t *tailing) read(ctx context.Context) ([]json.RawMessage, error) {
 	for name, values := range t.query {
 		query[name] = values
 	}
-	all, err := t.client.pages(ctx, request{method: get, path: t.path, query: query}, 0)
+	all, err := pages(ctx, t.api, client.Call{Method: get, Path: t.path, Query: query}, 0)
 	slices.Reverse(all.Data)
 	return all.Data, err
 }
@@ -115,7 +117,7 @@ func (t *tailing) print(rows []json.RawMessage, began time.Time) (done bool, err
 		if err := json.Unmarshal(row, &d); err != nil {
 			return false, &badAnswerError{err}
 		}
-		if !slices.Contains([]string{"delivered", "dead", "discarded", "cancelled"}, d.State) || d.Updated.Before(began.Truncate(time.Millisecond)) {
+		if !slices.Contains([]string{"delivered", "dead", "discarded", "cancelled", "superseded"}, d.State) || d.Updated.Before(began.Truncate(time.Millisecond)) {
 			continue
 		}
 		key := d.ID + " " + d.State

@@ -21,13 +21,13 @@ type batcher interface {
 type handler struct {
 	deliverer batcher
 	batches   lambdafn.Batches
-	singles   map[string]hook.Lane // lanes of single tokens, by the queue's name
+	lanes     map[string]hook.Lane // the lanes that deliver tells apart, by the queue's name
 }
 
-// singles returns the lanes of single tokens by the names of their queues. A queue's
+// lanesOf returns the lanes of single tokens, and the lane coalesce, by the names of their queues. A queue's
 // name ends the URL and the ARN, and is unique in the account and region.
-func singles(c config.Deliver) map[string]hook.Lane {
-	return map[string]hook.Lane{path.Base(c.SlotQueue): hook.LaneSlot, path.Base(c.OverflowQueue): hook.LaneOverflow}
+func lanesOf(c config.Deliver) map[string]hook.Lane {
+	return map[string]hook.Lane{path.Base(c.SlotQueue): hook.LaneSlot, path.Base(c.OverflowQueue): hook.LaneOverflow, path.Base(c.CoalesceQueue): hook.LaneCoalesce}
 }
 
 // Handle processes one batch of a lane. SQS deletes the messages, and delivers
@@ -36,7 +36,7 @@ func (h *handler) Handle(ctx context.Context, e events.SQSEvent) (events.SQSEven
 	messages := make([]deliver.Message, len(e.Records))
 	for i, r := range e.Records {
 		queue := r.EventSourceARN[strings.LastIndexByte(r.EventSourceARN, ':')+1:]
-		messages[i] = deliver.Message{ID: r.MessageId, Body: r.Body, Lane: h.singles[queue]}
+		messages[i] = deliver.Message{ID: r.MessageId, Body: r.Body, Lane: h.lanes[queue]}
 	}
 	return h.batches.Respond(ctx, e.Records, h.deliverer.ProcessBatch(ctx, messages)), nil
 }

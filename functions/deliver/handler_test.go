@@ -101,7 +101,7 @@ func TestHandle_TellsTheLane(t *testing.T) {
 
 	const account = "https://sqs.eu-west-1.amazonaws.com/123456789012/"
 	tests := map[string]hook.Lane{
-		"shop-slot": hook.LaneSlot, "shop-overflow": hook.LaneOverflow, "shop-live": 0, "shop-retry": 0, "shop-replay": 0,
+		"shop-slot": hook.LaneSlot, "shop-overflow": hook.LaneOverflow, "shop-coalesce": hook.LaneCoalesce, "shop-live": 0, "shop-retry": 0, "shop-replay": 0,
 		"other-slot": 0, "slot": 0, "shop-slot-2": 0,
 	}
 	for queue, want := range tests {
@@ -109,7 +109,7 @@ func TestHandle_TellsTheLane(t *testing.T) {
 			t.Parallel()
 
 			var got received
-			h := &handler{deliverer: &got, singles: singles(config.Deliver{SlotQueue: account + "shop-slot", OverflowQueue: account + "shop-overflow"})}
+			h := &handler{deliverer: &got, lanes: lanesOf(config.Deliver{SlotQueue: account + "shop-slot", OverflowQueue: account + "shop-overflow", CoalesceQueue: account + "shop-coalesce"})}
 			_, err := h.Handle(t.Context(), events.SQSEvent{Records: []events.SQSMessage{
 				{MessageId: "m1", Body: "b1", EventSourceARN: "arn:aws:sqs:eu-west-1:123456789012:" + queue},
 			}})

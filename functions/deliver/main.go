@@ -14,6 +14,7 @@ import (
 	"surehook/functions/internal/wire"
 	"surehook/internal/aws/dynamo"
 	"surehook/internal/aws/kms"
+	"surehook/internal/aws/lambda"
 	"surehook/internal/aws/scheduler"
 	"surehook/internal/aws/sqs"
 	"surehook/internal/config"
@@ -21,6 +22,7 @@ import (
 	"surehook/internal/delivery/egress"
 	"surehook/internal/delivery/gate"
 	"surehook/internal/delivery/release"
+	"surehook/internal/delivery/remote"
 	"surehook/internal/delivery/send"
 	"surehook/internal/delivery/settle"
 	"surehook/internal/emf"
@@ -43,16 +45,20 @@ func newHandler(cfg config.Deliver, sdk aws.Config, log *slog.Logger) (any, erro
 	store := dynamo.New(sdk, cfg.Table)
 	metrics := emf.Set{Environment: cfg.Environment}
 	notifier, err := wire.Notifier(sdk, store, wire.NotifierConfig{
-		Events:   wire.AcceptorConfig{LiveQueue: cfg.LiveQueue, Retention: cfg.Retention, Now: time.Now},
+		Events:   wire.AcceptorConfig{LiveQueue: cfg.LiveQueue, CoalesceQueue: cfg.CoalesceQueue, Log: log, Retention: cfg.Retention, Now: time.Now},
 		TopicARN: cfg.TopicARN,
 		Metrics:  metrics,
 	}, log)
 	if err != nil {
 		return nil, fmt.Errorf("wire notifier: %w", err)
 	}
-	queue := sqs.New(sdk, sqs.URLs{Retry: cfg.RetryQueue, Slot: cfg.SlotQueue, Overflow: cfg.OverflowQueue})
+	sender := &send.Sender{Client: egress.NewClient(policy), Policy: policy, UserAgent: names.UserAgent(), Now: time.Now}
+	senders := lambda.New(sdk, lambda.Config{
+		Regional: names.Sender(cfg.Environment), Regions: cfg.SenderRegions, Fixed: names.FixedSender(cfg.Environment),
+	})
+	queue := sqs.New(sdk, sqs.URLs{Retry: cfg.RetryQueue, Slot: cfg.SlotQueue, Overflow: cfg.OverflowQueue, Coalesce: cfg.CoalesceQueue})
 	circuits := sqs.NewCircuitQueue(sdk, cfg.CircuitsQueue)
-	h := &handler{batches: wire.Batches(sdk, metrics, log, time.Now), singles: singles(cfg), deliverer: &deliver.Deliverer{
+	h := &handler{batches: wire.Batches(sdk, metrics, log, time.Now), lanes: lanesOf(cfg), deliverer: &deliver.Deliverer{
 		Store: store,
 		Queue: queue,
 		Schedules: scheduler.New(sdk, scheduler.Config{
@@ -63,7 +69,8 @@ func newHandler(cfg config.Deliver, sdk aws.Config, log *slog.Logger) (any, erro
 		}),
 		DeadLetters: sqs.NewDeadLetters(sdk, cfg.DeadLettersQueue),
 		Vault:       vault,
-		Sender:      &send.Sender{Client: egress.NewClient(policy), Policy: policy, UserAgent: names.UserAgent(), Now: time.Now},
+		Sender:      sender,
+		Remote:      &remote.Sender{Signer: sender, Invoker: senders, Now: time.Now},
 		Gate: &gate.Gate{
 			Store:        store,
 			CircuitQueue: circuits,

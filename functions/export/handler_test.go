@@ -16,18 +16,19 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
-	"github.com/aws/aws-lambda-go/lambdacontext"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	collectorpb "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
+	"surehook/internal/aws/lambdalog"
 	"surehook/internal/config"
 	"surehook/internal/delivery/send"
 	"surehook/internal/emf"
 	"surehook/internal/hook"
 	"surehook/internal/httpapi"
+	"surehook/internal/names"
 	"surehook/internal/proof/world"
 	ids "surehook/internal/rule/trace"
 )
@@ -180,8 +181,8 @@ func journey(t *testing.T, traceparent string) []string {
 		return o
 	}
 	var log bytes.Buffer
-	logger := slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{ReplaceAttr: lambdacontext.ReplaceAttr}))
-	api := httpapi.Events(w.Acceptor(), logger, emf.Set{Environment: "test"})
+	logger := lambdalog.New(&log)
+	api := httpapi.Events(w.Acceptor(), logger)
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/tenants/acme/events", strings.NewReader(`{"event_type":"order.paid","payload":1}`))
 	r.Header.Set("Content-Type", "application/json")
 	if traceparent != "" {
@@ -206,7 +207,7 @@ func TestHandle_skips(t *testing.T) {
 	good := journey(t, "")
 	attempt := ""
 	for _, line := range good {
-		if strings.Contains(line, lineAttempted) {
+		if strings.Contains(line, names.LineAttempted) {
 			attempt = line
 		}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -12,13 +13,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"surehook/internal/hook"
+	"surehook/internal/names"
 	ids "surehook/internal/rule/trace"
-)
-
-// The messages of the lines with a span.
-const (
-	lineIngested  = "event.ingested"
-	lineAttempted = "delivery.attempted"
 )
 
 // line is a log line of ingest or deliver, with the keys of package names.
@@ -37,7 +33,7 @@ type line struct {
 	Outcome    string       `json:"outcome"`
 	Status     int          `json:"status"`
 	Duration   int64        `json:"duration_ms"`
-	Decision   string       `json:"decision"`
+	Decision   string       `json:"decision"` // not of a delivered delivery
 	Reason     string       `json:"reason"`
 }
 
@@ -65,7 +61,7 @@ func readSpan(text string) (s span, ok bool, err error) {
 	if err := json.Unmarshal([]byte(text), &l); err != nil {
 		return span{}, false, fmt.Errorf("decode line: %w", err)
 	}
-	if l.Message != lineAttempted && (l.Message != lineIngested || l.Duplicate) {
+	if l.Message != names.LineAttempted && (l.Message != names.LineIngested || l.Duplicate) {
 		return span{}, false, nil
 	}
 	if l.At.IsZero() {
@@ -79,7 +75,7 @@ func readSpan(text string) (s span, ok bool, err error) {
 	if s.trace, ok = l.traceID(); !ok {
 		return span{}, false, errNoTrace
 	}
-	if l.Message == lineIngested {
+	if l.Message == names.LineIngested {
 		s.name, s.kind, s.id = "accept event", trace.SpanKindServer, trace.SpanID(ids.Acceptance(l.Event))
 		s.attributes = append(s.attributes, attribute.Int("surehook.deliveries", l.Deliveries))
 		return s, true, nil
@@ -115,7 +111,7 @@ func (l line) attempt(s span) (span, bool, error) {
 		attribute.String("surehook.delivery_id", l.Delivery),
 		attribute.Int("surehook.attempt", l.Attempt),
 		attribute.String("surehook.outcome", l.Outcome),
-		attribute.String("surehook.decision", l.Decision),
+		attribute.String("surehook.decision", cmp.Or(l.Decision, l.Outcome)),
 	)
 	if l.Reason != "" {
 		s.attributes = append(s.attributes, attribute.String("surehook.reason", l.Reason))

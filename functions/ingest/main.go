@@ -15,7 +15,8 @@ import (
 	"surehook/internal/aws/apigateway"
 	"surehook/internal/aws/dynamo"
 	"surehook/internal/config"
-	"surehook/internal/emf"
+	"surehook/internal/delivery/ingest"
+	"surehook/internal/hook"
 	"surehook/internal/httpapi"
 )
 
@@ -28,9 +29,16 @@ func main() {
 // newHandler wires the handler, once per execution environment.
 func newHandler(cfg config.Ingest, sdk aws.Config, log *slog.Logger) (any, error) {
 	store := dynamo.New(sdk, cfg.Table)
-	acceptor, err := wire.Acceptor(sdk, store, wire.AcceptorConfig{LiveQueue: cfg.LiveQueue, Retention: cfg.Retention, Now: time.Now})
+	acceptor, err := wire.Acceptor(sdk, store, wire.AcceptorConfig{LiveQueue: cfg.LiveQueue, CoalesceQueue: cfg.CoalesceQueue, Log: log, Retention: cfg.Retention, Now: time.Now})
 	if err != nil {
 		return nil, fmt.Errorf("wire acceptor: %w", err)
 	}
-	return apigateway.Handle(httpapi.Events(acceptor, log, emf.Set{Environment: cfg.Environment})), nil
+	usual, err := hook.ParseValidation(cfg.Validation)
+	if err != nil {
+		return nil, fmt.Errorf("read validation: %w", err)
+	}
+	if acceptor.Types, err = ingest.NewTypes(store, usual, ingest.TypesAge); err != nil {
+		return nil, fmt.Errorf("make event types: %w", err)
+	}
+	return apigateway.Handle(httpapi.Events(acceptor, log)), nil
 }

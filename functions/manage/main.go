@@ -17,6 +17,7 @@ import (
 	"surehook/internal/admin/audit"
 	"surehook/internal/admin/endpoint"
 	"surehook/internal/admin/erasure"
+	"surehook/internal/admin/eventtype"
 	"surehook/internal/admin/status"
 	"surehook/internal/admin/tenant"
 	"surehook/internal/aws/apigateway"
@@ -40,7 +41,7 @@ func newHandler(cfg config.Manage, sdk aws.Config, log *slog.Logger) (any, error
 	if err != nil {
 		return nil, fmt.Errorf("open vault: %w", err)
 	}
-	acceptor, err := wire.Acceptor(sdk, store, wire.AcceptorConfig{LiveQueue: cfg.LiveQueue, Retention: cfg.Retention, Now: time.Now})
+	acceptor, err := wire.Acceptor(sdk, store, wire.AcceptorConfig{LiveQueue: cfg.LiveQueue, CoalesceQueue: cfg.CoalesceQueue, Log: log, Retention: cfg.Retention, Now: time.Now})
 	if err != nil {
 		return nil, fmt.Errorf("wire acceptor: %w", err)
 	}
@@ -51,6 +52,7 @@ func newHandler(cfg config.Manage, sdk aws.Config, log *slog.Logger) (any, error
 		History:      store,
 		Vault:        vault,
 		Policy:       wire.Policy(cfg.Egress),
+		Places:       endpoint.Places{Regions: cfg.SenderRegions, Addresses: cfg.Addresses},
 		Now:          time.Now,
 	}
 	reader := &status.Reader{
@@ -68,6 +70,7 @@ func newHandler(cfg config.Manage, sdk aws.Config, log *slog.Logger) (any, error
 		Status:    reader,
 		Keys:      &apikey.Issuer{Store: store, Now: time.Now},
 		Tenants:   &tenant.Admin{Store: store, Retention: cfg.Retention},
+		Types:     &eventtype.Admin{Store: store, Now: time.Now},
 		Tester:    acceptor,
 		Guard:     erasure.Guard{Tenants: store},
 		Audit:     &audit.Log{Store: store, Log: log, Now: time.Now},

@@ -22,7 +22,7 @@ func RunbookSections() []string {
 		"dead-letters-growing", "undeliverable", "oldest-pending", "breaker-silent", "success-rate", "ingest-errors",
 		"function-errors", "function-throttles", "table-throttles", "schedule-failures", "archive-failed",
 		"put-back", "recursion-stopped", "messages-circling", "notifications-failed",
-		"deliveries-swept",
+		"deliveries-swept", "sender-failing",
 	}
 }
 
@@ -126,7 +126,7 @@ func deliveryAlarms(p MonitorProps) []alarm {
 		},
 		alarm{
 			id: "ApiErrors", name: "api-errors", section: "ingest-errors",
-			means:  "The API answers with 5xx. Events may not be accepted, and their senders must post them again. First check the errors and throttles of ingest and authorize, then find the failing routes in the access log.",
+			means:  "The API answers with 5xx. Events may not be accepted, and their senders must post them again. First check the errors and throttles of ingest and authorize, then find the failing routes with the query refused-or-slow-requests.",
 			metric: p.API.MetricServerError(options("Sum", metricPeriod)), limit: float64(limits.IngestErrors),
 		}.lasting(),
 		alarm{
@@ -140,6 +140,7 @@ func deliveryAlarms(p MonitorProps) []alarm {
 			metric: p.own(names.MetricSwept, "Sum", metricPeriod), limit: 0,
 		},
 	}
+	all = append(all, senderAlarms(p)...)
 	all = append(all, pendingAlarms(p)...)
 	if !p.emulated() {
 		all = append(all, alarm{
@@ -151,6 +152,27 @@ func deliveryAlarms(p MonitorProps) []alarm {
 	return all
 }
 
+// senderAlarms returns the alarms about senders in other places. An environment without
+// senders has no such alarm.
+func senderAlarms(p MonitorProps) []alarm {
+	if !p.Environment.senders() {
+		return nil
+	}
+	const first = " First find the region in the log of deliver, then look at the errors, throttles and concurrency of the function sender in this region."
+	return []alarm{
+		alarm{
+			id: "SenderFallbacks", name: "sender-fallbacks", section: "sender-failing",
+			means:  "Senders of other regions do not run, and the own region makes their attempts. Nothing is late or lost, but receivers see the own region." + first,
+			metric: p.own(names.MetricFallbacks, "Sum", metricPeriod), limit: float64(p.Environment.Thresholds.FunctionErrors),
+		}.lasting(),
+		alarm{
+			id: "SenderAnswersLost", name: "sender-answers-lost", section: "sender-failing",
+			means:  "Senders do not report the outcome of attempts. The attempts count as failures of their endpoints, and receivers may get duplicates." + first,
+			metric: p.own(names.MetricAnswersLost, "Sum", metricPeriod), limit: float64(p.Environment.Thresholds.FunctionErrors),
+		}.lasting(),
+	}
+}
+
 // maxDelay is the longest delay of an SQS message.
 const maxDelay = 15 * time.Minute
 
@@ -159,7 +181,7 @@ func pendingAlarms(p MonitorProps) []alarm {
 	var all []alarm
 	for _, lane := range p.lanes() {
 		limit := p.Environment.Thresholds.OldestPending
-		if lane.resource == p.Queues.Retry {
+		if lane.resource == p.Queues.Retry || lane.resource == p.Queues.Coalesce {
 			// The age counts from sending. A retry due within 15 minutes is
 			// sent at once with a delay. The other lanes delay a message by a
 			// minute at most.

@@ -1,6 +1,7 @@
 package surehook
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -46,10 +47,10 @@ func TestAlarms_thresholds(t *testing.T) {
 			for _, f := range []string{"deliver", "breaker", "replay"} {
 				want[f+"-recursion"] = 0
 			}
-			for _, queue := range []string{"live", "retry", "replay", "slot", "overflow", "circuits", "replay-jobs"} {
+			for _, queue := range []string{"live", "retry", "replay", "slot", "overflow", "coalesce", "circuits", "replay-jobs"} {
 				want["put-back-"+queue] = 9
 			}
-			for lane, age := range map[string]time.Duration{"live": 30 * time.Minute, "retry": 45 * time.Minute, "replay": 30 * time.Minute, "slot": 30 * time.Minute, "overflow": 30 * time.Minute} {
+			for lane, age := range map[string]time.Duration{"live": 30 * time.Minute, "retry": 45 * time.Minute, "replay": 30 * time.Minute, "slot": 30 * time.Minute, "overflow": 30 * time.Minute, "coalesce": 45 * time.Minute} {
 				want["oldest-pending-"+lane] = age.Seconds()
 			}
 			for _, f := range []string{"ingest", "deliver", "breaker", "replay", "manage", "authorize"} {
@@ -134,7 +135,7 @@ func TestAlarms_what(t *testing.T) {
 			alarmsOf(t, "prod")[tt.name].check(t, tt.path, tt.want)
 		})
 	}
-	for lane, want := range map[string]string{"live": "Live", "retry": "Retry", "replay": "Replay", "slot": "Slot", "overflow": "Overflow"} {
+	for lane, want := range map[string]string{"live": "Live", "retry": "Retry", "replay": "Replay", "slot": "Slot", "overflow": "Overflow", "coalesce": "Coalesce"} {
 		t.Run("oldest-pending-"+lane+" is of its lane", func(t *testing.T) {
 			t.Parallel()
 
@@ -189,7 +190,9 @@ func TestAlarms_descriptions(t *testing.T) {
 	t.Parallel()
 
 	linked := map[string]bool{}
-	for name, r := range alarmsOf(t, "prod") {
+	all := maps.Clone(alarmsOf(t, "prod"))
+	maps.Copy(all, alarmsOf(t, "custom")) // with senders
+	for name, r := range all {
 		text, section, ok := strings.Cut(show(r.at("AlarmDescription")), " Runbook: docs/runbook.md#")
 		if !ok || !slices.Contains(RunbookSections(), section) {
 			t.Errorf("%s links to the section %q; want one of %v", name, section, RunbookSections())

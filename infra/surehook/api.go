@@ -1,7 +1,7 @@
 package surehook
 
 import (
-	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
@@ -36,6 +36,8 @@ type API struct {
 	// Domain is the environment's custom domain, nil without a domain. The DNS
 	// record is an alias of the domain's RegionalDomainName.
 	Domain awsapigatewayv2.DomainName
+	// AccessLog has a line for each request, in the form of accessLogFields.
+	AccessLog awslogs.ILogGroup
 }
 
 // NewAPI makes the HTTP API. The API's documents and the pages of the
@@ -55,7 +57,7 @@ func NewAPI(scope constructs.Construct, props APIProps) API {
 		CreateDefaultStage: jsii.Bool(false),
 	})
 
-	stage := newStage(scope, api, props)
+	stage, accessLog := newStage(scope, api, props)
 	settings := map[string]any{}
 	for _, r := range routes(props) {
 		// API Gateway refuses settings of a route before the route exists.
@@ -66,7 +68,7 @@ func NewAPI(scope constructs.Construct, props APIProps) API {
 
 	stack := awscdk.Stack_Of(scope)
 	hosts := *api.ApiId() + ".execute-api." + *stack.Region() + "." + *stack.UrlSuffix()
-	made := API{HTTP: api, URL: api.ApiEndpoint()}
+	made := API{HTTP: api, URL: api.ApiEndpoint(), AccessLog: accessLog}
 	if domain := props.Environment.Domain; domain.Name != "" {
 		made.Domain = newDomain(scope, domain, api, stage)
 		made.URL = jsii.String("https://" + domain.Name)
@@ -157,7 +159,7 @@ func routeSettings(t Throttle) map[string]any {
 // newStage makes the default stage. URLs of the default stage have no stage
 // name. The stage is a plain CloudFormation resource: CDK's own stage has no
 // settings per route and no free access log format.
-func newStage(scope constructs.Construct, api awsapigatewayv2.HttpApi, props APIProps) awsapigatewayv2.CfnStage {
+func newStage(scope constructs.Construct, api awsapigatewayv2.HttpApi, props APIProps) (awsapigatewayv2.CfnStage, awslogs.ILogGroup) {
 	logs := awslogs.NewLogGroup(scope, jsii.String("AccessLogs"), &awslogs.LogGroupProps{
 		// API Gateway adds each group outside /aws/vendedlogs to one resource
 		// policy of the account. That policy is full after some dozens of
@@ -166,7 +168,7 @@ func newStage(scope constructs.Construct, api awsapigatewayv2.HttpApi, props API
 		Retention:     props.Environment.LogRetention,
 		RemovalPolicy: awscdk.RemovalPolicy_DESTROY,
 	})
-	return awsapigatewayv2.NewCfnStage(scope, jsii.String("Stage"), &awsapigatewayv2.CfnStageProps{
+	stage := awsapigatewayv2.NewCfnStage(scope, jsii.String("Stage"), &awsapigatewayv2.CfnStageProps{
 		ApiId:      api.ApiId(),
 		StageName:  jsii.String("$default"),
 		AutoDeploy: jsii.Bool(true),
@@ -186,23 +188,36 @@ func newStage(scope constructs.Construct, api awsapigatewayv2.HttpApi, props API
 			ThrottlingBurstLimit: jsii.Number(props.Environment.Throttles.Default.Burst),
 		},
 	})
+	return stage, logs
 }
 
-// accessLogFormat is one JSON line per request. The line has no query and no
-// header, because both can hold secrets. The path has no query either. Every byte is
-// paid per request, so the line leaves out the time, which CloudWatch keeps, and the
-// route, which follows from method and path.
+// accessField is a field of the access log: its name in queries, and API Gateway's
+// variable.
+type accessField struct{ name, variable string }
+
+// accessLogFields returns the fields of a line of the access log. The line has no query
+// and no header, because both can hold secrets. The path has no query either. Every byte
+// is paid per request: the line leaves out the time, which CloudWatch keeps, and the
+// route, which follows from method and path. The names are in the query of the line, and
+// not in each line. Only the path, the last field, may hold a space.
 // https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-logging-variables.html
+func accessLogFields() []accessField {
+	return []accessField{
+		{"request_id", "$context.requestId"},
+		{"ip", "$context.identity.sourceIp"},
+		{names.LogKey, "$context.authorizer." + names.AuthKeyID},
+		{names.LogStatus, "$context.status"},
+		{names.LogError, "$context.error.responseType"},
+		{names.LogDuration, "$context.responseLatency"},
+		{names.LogMethod, "$context.httpMethod"},
+		{"path", "$context.path"},
+	}
+}
+
 func accessLogFormat() string {
-	b, _ := json.Marshal(map[string]string{ //nolint:errchkjson // a map of strings always encodes
-		"request_id":      "$context.requestId",
-		"ip":              "$context.identity.sourceIp",
-		names.LogMethod:   "$context.httpMethod",
-		"path":            "$context.path",
-		names.LogStatus:   "$context.status",
-		names.LogDuration: "$context.responseLatency",
-		names.LogKey:      "$context.authorizer." + names.AuthKeyID,
-		names.LogError:    "$context.error.responseType",
-	})
-	return string(b)
+	var variables []string
+	for _, f := range accessLogFields() {
+		variables = append(variables, f.variable)
+	}
+	return strings.Join(variables, " ")
 }

@@ -83,10 +83,10 @@ func TestDashboard_metrics(t *testing.T) {
 		count int
 		want  string // of a metric's JSON
 	}{
-		{title: "Queue depth", count: 7, want: `"QueueName","${ReplayJobs.QueueName}"`},
+		{title: "Queue depth", count: 8, want: `"QueueName","${ReplayJobs.QueueName}"`},
 		{title: "Oldest live message, s", count: 1, want: `"ApproximateAgeOfOldestMessage","QueueName","${Live.QueueName}"`},
-		{title: "Oldest message", count: 7, want: `"ApproximateAgeOfOldestMessage","QueueName","${Retry.QueueName}"`},
-		{title: "Messages put back after a failure", count: 7, want: `"messages_put_back","environment","surehook-prod","queue","surehook-prod-replay-jobs"`},
+		{title: "Oldest message", count: 8, want: `"ApproximateAgeOfOldestMessage","QueueName","${Retry.QueueName}"`},
+		{title: "Messages put back after a failure", count: 8, want: `"messages_put_back","environment","surehook-prod","queue","surehook-prod-replay-jobs"`},
 		{title: "Circuits open", count: 1, want: `"Surehook","circuits_open","environment","surehook-prod"`},
 		{title: "Delivery latency, event to success", count: 3, want: `"Surehook","latency_ms","environment","surehook-prod",{"label":"p99","stat":"p99"}`},
 		{title: "Attempt duration", count: 3, want: `"duration_ms"`},
@@ -139,13 +139,13 @@ func TestDashboard_cost(t *testing.T) {
 	text := string(b)
 	for _, want := range []string{
 		`SUM([api, lambda, sqs, dynamodb, scheduler, logs])`,
-		`SUM([api0n0]) * 1 / 1000000`,             // a dollar per million requests
-		`SUM([lambda1n0]) * 0.00333335 / 1000000`, // deliver: ms / 1000 * 0.25 GB * $13.3334 per million GB-s
-		`SUM([lambda5n0]) * 0.00333335 / 1000000`, // authorize has half the memory
+		`SUM([api0n0]) * 1 / 1000000`,               // a dollar per million requests
+		`SUM([lambda1n0]) * 0.0020833438 / 1000000`, // deliver: ms / 1000 * 160 MB / 1024 * $13.3334 per million GB-s
+		`SUM([lambda5n0]) * 0.00333335 / 1000000`,   // authorize has 256 MB
 		`lambda6n5]) * 0.2 / 1000000`,
 		`dynamodb0n2]) * 0.125 / 1000000`,
 		`dynamodb1n2]) * 0.625 / 1000000`,
-		`sqs0n35]) * 0.4 / 1000000`, // four kinds of requests to each of nine queues
+		`sqs0n39]) * 0.4 / 1000000`, // four kinds of requests to each of nine queues
 		`SUM([scheduler0n0]) * 1 / 1000000`,
 		`logs0n5]) * 0.5 / 1073741824`,
 	} {

@@ -59,10 +59,23 @@ type Environment struct {
 	// PointInTimeRecovery.
 	Archive bool
 
+	// Validation is what happens to events that do not fit their event type, for
+	// event types without a validation of their own: names.ValidationOff, also
+	// when empty, names.ValidationWarn or names.ValidationReject.
+	Validation string
+
 	// Traces is the destination of spans: empty for none, names.TracesXRay for
 	// X-Ray in the stack's region, or the https URL of an OTLP endpoint with its
 	// path, such as https://collector.example.com/v1/traces.
 	Traces string
+
+	// Senders are other AWS regions with a function that sends, for the field region of
+	// endpoints: a stack in each region, from NewSenders.
+	Senders []string
+	// FixedZones is the number of availability zones, 0 to 2, with a fixed source address
+	// for the field egress of endpoints. Each zone costs a NAT gateway, about $33 a month
+	// and more with its traffic.
+	FixedZones int
 
 	// Architecture is the functions' architecture in Go's terms: arm64 or
 	// amd64.
@@ -133,12 +146,13 @@ type Throttles struct {
 // invocation of ingest lasts about 0.1 s, so 1,000 requests per second need 100, and
 // API Gateway caches the results of authorize.
 //
-//	dev       36 of queues +   5 of the API
-//	staging  100 of queues +  20 of the API
-//	prod     580 of queues + 100 of the API
+//	dev       38 of queues +   5 of the API
+//	staging  105 of queues +  20 of the API
+//	prod     600 of queues + 100 of the API
 type Concurrency struct {
 	Live, Retry, Replay int // lanes of deliver
 	Slots               int // of deliver: in-flight slots, the lanes slot and overflow together, 4 to 1,000
+	Coalesce            int // of deliver: the lane coalesce
 	Circuits            int // of breaker
 	ReplayJobs          int // of replay: the number of job pages in progress
 }
@@ -201,7 +215,7 @@ func environments(localArch string) []Environment {
 				Public:  Throttle{PerSecond: 5, Burst: 10},
 				Pages:   Throttle{PerSecond: 25, Burst: 50},
 			},
-			Concurrency: Concurrency{Live: 5, Retry: 2, Replay: 2, Slots: 20, Circuits: 5, ReplayJobs: 2},
+			Concurrency: Concurrency{Live: 5, Retry: 2, Replay: 2, Slots: 20, Coalesce: 2, Circuits: 5, ReplayJobs: 2},
 			BreakerTick: time.Minute,
 			Review:      15 * time.Minute,
 			Reconcile:   15 * time.Minute,
@@ -225,7 +239,7 @@ func environments(localArch string) []Environment {
 				Public:  Throttle{PerSecond: 10, Burst: 20},
 				Pages:   Throttle{PerSecond: 50, Burst: 100},
 			},
-			Concurrency: Concurrency{Live: 20, Retry: 10, Replay: 5, Slots: 50, Circuits: 10, ReplayJobs: 5},
+			Concurrency: Concurrency{Live: 20, Retry: 10, Replay: 5, Slots: 50, Coalesce: 5, Circuits: 10, ReplayJobs: 5},
 			BreakerTick: time.Minute,
 			Review:      15 * time.Minute,
 			Reconcile:   15 * time.Minute,
@@ -251,7 +265,7 @@ func environments(localArch string) []Environment {
 				Public:  Throttle{PerSecond: 10, Burst: 20},
 				Pages:   Throttle{PerSecond: 50, Burst: 100},
 			},
-			Concurrency: Concurrency{Live: 200, Retry: 100, Replay: 50, Slots: 200, Circuits: 20, ReplayJobs: 10},
+			Concurrency: Concurrency{Live: 200, Retry: 100, Replay: 50, Slots: 200, Coalesce: 20, Circuits: 20, ReplayJobs: 10},
 			BreakerTick: time.Minute,
 			Review:      15 * time.Minute,
 			Reconcile:   15 * time.Minute,
@@ -275,7 +289,7 @@ func environments(localArch string) []Environment {
 				Public:  Throttle{PerSecond: 100, Burst: 200},
 				Pages:   Throttle{PerSecond: 100, Burst: 200},
 			},
-			Concurrency: Concurrency{Live: 4, Retry: 2, Replay: 2, Slots: 10, Circuits: 2, ReplayJobs: 2},
+			Concurrency: Concurrency{Live: 4, Retry: 2, Replay: 2, Slots: 10, Coalesce: 2, Circuits: 2, ReplayJobs: 2},
 			BreakerTick: time.Minute,
 			Review:      15 * time.Minute,
 			Reconcile:   15 * time.Minute,

@@ -110,6 +110,8 @@ func TestEnvironment_Validate(t *testing.T) {
 		{name: "alarms go to an address", env: "prod", change: func(e *Environment) { e.AlarmEmail = "oncall@example.com" }},
 		{name: "an address is not a name with an address", env: "prod", change: func(e *Environment) { e.AlarmEmail = "On Call <oncall@example.com>" }, want: "not an e-mail address"},
 		{name: "an address has an at sign", env: "prod", change: func(e *Environment) { e.AlarmEmail = "oncall" }, want: "not an e-mail address"},
+		{name: "events are checked", env: "prod", change: func(e *Environment) { e.Validation = "reject" }},
+		{name: "another validation is unknown", env: "prod", change: func(e *Environment) { e.Validation = "strict" }, want: "is not off, warn or reject"},
 		{name: "spans go to X-Ray", env: "prod", change: func(e *Environment) { e.Traces = "xray" }},
 		{name: "spans go to an endpoint", env: "prod", change: func(e *Environment) { e.Traces = "https://collector.example.com/v1/traces" }},
 		{name: "spans go over TLS", env: "prod", change: func(e *Environment) { e.Traces = "http://collector.example.com/v1/traces" }, want: "spans go to"},

@@ -23,13 +23,13 @@ const (
 // lines with spans: accepted events in the log of ingest, and attempts in the log of
 // deliver. Logs sends no other line.
 func newExport(scope constructs.Construct, p FunctionsProps, f Functions) awslambda.Function {
-	export := newFunction(scope, "Export", p, functionProps{exportName, exportTimeout, exportMemory, exportEnv(p), grantExport})
+	export := newFunction(scope, "Export", p, functionProps{name: exportName, timeout: exportTimeout, memory: exportMemory, env: exportEnv(p), grant: grantExport})
 	for _, s := range []struct {
 		id, line string
 		of       awslambda.Function
 	}{
-		{"SpansOfIngest", "event.ingested", f.Ingest},
-		{"SpansOfDeliver", "delivery.attempted", f.Deliver},
+		{"SpansOfIngest", names.LineIngested, f.Ingest},
+		{"SpansOfDeliver", names.LineAttempted, f.Deliver},
 	} {
 		awslogs.NewSubscriptionFilter(scope, &s.id, &awslogs.SubscriptionFilterProps{
 			LogGroup:      s.of.LogGroup(),

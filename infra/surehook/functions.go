@@ -1,6 +1,7 @@
 package surehook
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsec2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambdaeventsources"
@@ -33,9 +35,9 @@ const (
 // Memory in MB. The memory also sets the share of a CPU: 1,769 MB is one CPU.
 const (
 	// pathMemory is for the functions on the path of every event. They wait for AWS and
-	// for endpoints: a post takes some 1.4 ms of a processor, and a delivery 0.5 ms.
-	// See docs/adr/0073.
-	pathMemory = 256
+	// for endpoints: a post takes some 1.2 ms of a processor, and a delivery 0.45 ms.
+	// See docs/adr/0092.
+	pathMemory = 160
 	// workMemory is for functions that read and write pages and waves of deliveries,
 	// or sort many records.
 	workMemory = 512
@@ -52,6 +54,10 @@ const (
 	// slotBatch is one token: the invocation is the in-flight slot, and delays no
 	// other token.
 	slotBatch = 1
+	// coalesceBatch tokens become one request: hook.MaxCoalesceEvents.
+	coalesceBatch = 100
+	// coalesceGather is the wait for the tokens of a window: hook.CoalesceGather.
+	coalesceGather = 2 * time.Second
 	// jobBatch is one page of one job. The page has the invocation's whole
 	// time.
 	jobBatch = 1
@@ -68,6 +74,8 @@ type Functions struct {
 	Ingest, Deliver, Breaker, Replay, Manage, Authorize awslambda.Function
 	// Export exports spans; nil in an environment without traces.
 	Export awslambda.Function
+	// Fixed is the sender with fixed addresses; zero in an environment without zones.
+	Fixed Fixed
 }
 
 // FunctionsProps configures NewFunctions.
@@ -80,21 +88,25 @@ type FunctionsProps struct {
 	Secrets     Secrets
 	Schedules   Schedules
 	Topic       awssns.Topic
+
+	fixed Fixed // before the functions that know its addresses
 }
 
 // NewFunctions makes the functions and connects deliver, breaker and replay to
 // their queues. Each function has a role with only the function's own
 // permissions.
 func NewFunctions(scope constructs.Construct, p FunctionsProps) Functions {
+	p.fixed = NewFixed(scope, p)
 	f := Functions{
-		Ingest:  newFunction(scope, "Ingest", p, functionProps{"ingest", apiTimeout, pathMemory, ingestEnv(p), grantIngest}),
-		Deliver: newFunction(scope, "Deliver", p, functionProps{"deliver", deliverTimeout, pathMemory, deliverEnv(p), grantDeliver}),
-		Breaker: newFunction(scope, "Breaker", p, functionProps{"breaker", breakerTimeout, workMemory, breakerEnv(p), grantBreaker}),
+		Fixed:   p.fixed,
+		Ingest:  newFunction(scope, "Ingest", p, functionProps{name: "ingest", timeout: apiTimeout, memory: pathMemory, env: ingestEnv(p), grant: grantIngest}),
+		Deliver: newFunction(scope, "Deliver", p, functionProps{name: "deliver", timeout: deliverTimeout, memory: pathMemory, env: deliverEnv(p), grant: grantDeliver}),
+		Breaker: newFunction(scope, "Breaker", p, functionProps{name: "breaker", timeout: breakerTimeout, memory: workMemory, env: breakerEnv(p), grant: grantBreaker}),
 		// "Replay" is already the construct id of the replay lane in this
 		// scope.
-		Replay:    newFunction(scope, "Replayer", p, functionProps{"replay", replayTimeout, workMemory, replayEnv(p), grantReplay}),
-		Manage:    newFunction(scope, "Manage", p, functionProps{"manage", apiTimeout, workMemory, manageEnv(p), grantManage}),
-		Authorize: newFunction(scope, "Authorize", p, functionProps{"authorize", authorizeTimeout, authorizeMemory, authorizeEnv(p), grantAuthorize}),
+		Replay:    newFunction(scope, "Replayer", p, functionProps{name: "replay", timeout: replayTimeout, memory: workMemory, env: replayEnv(p), grant: grantReplay}),
+		Manage:    newFunction(scope, "Manage", p, functionProps{name: "manage", timeout: apiTimeout, memory: workMemory, env: manageEnv(p), grant: grantManage}),
+		Authorize: newFunction(scope, "Authorize", p, functionProps{name: "authorize", timeout: authorizeTimeout, memory: authorizeMemory, env: authorizeEnv(p), grant: grantAuthorize}),
 	}
 	atOnce := p.Environment.Concurrency
 	addQueue(f.Deliver, p.Queues.Live, messageBatch, atOnce.Live)
@@ -102,6 +114,12 @@ func NewFunctions(scope constructs.Construct, p FunctionsProps) Functions {
 	addQueue(f.Deliver, p.Queues.Replay, messageBatch, atOnce.Replay)
 	addQueue(f.Deliver, p.Queues.Slot, slotBatch, atOnce.reserve())
 	addQueue(f.Deliver, p.Queues.Overflow, slotBatch, atOnce.overflow())
+	f.Deliver.AddEventSource(awslambdaeventsources.NewSqsEventSource(p.Queues.Coalesce, &awslambdaeventsources.SqsEventSourceProps{
+		BatchSize:               jsii.Number(coalesceBatch),
+		MaxBatchingWindow:       seconds(coalesceGather),
+		MaxConcurrency:          jsii.Number(atOnce.Coalesce),
+		ReportBatchItemFailures: jsii.Bool(true),
+	}))
 	addQueue(f.Breaker, p.Queues.Circuits, messageBatch, atOnce.Circuits)
 	addQueue(f.Replay, p.Queues.ReplayJobs, jobBatch, atOnce.ReplayJobs)
 	if p.Environment.Traces != "" {
@@ -122,11 +140,14 @@ func addQueue(f awslambda.Function, queue awssqs.Queue, batch, concurrency int) 
 
 // functionProps holds the differences between the functions.
 type functionProps struct {
-	name    string // folder below dist
+	name    string // after the prefix
+	folder  string // below dist; empty: the name
 	timeout time.Duration
 	memory  int // MB
 	env     map[string]*string
 	grant   func(awsiam.Role, FunctionsProps)
+	vpc     awsec2.IVpc // nil: the network of Lambda
+	groups  *[]awsec2.ISecurityGroup
 }
 
 // chained returns the functions fed by a queue or a schedule. A delivery's tokens
@@ -137,8 +158,10 @@ type functionProps struct {
 // https://docs.aws.amazon.com/lambda/latest/dg/invocation-recursion.html
 func chained() []string { return []string{"deliver", "breaker", "replay"} }
 
-func recursion(name string) awslambda.RecursiveLoop {
-	if slices.Contains(chained(), name) {
+// recursion allows the chained functions, and the senders: deliver calls a sender once
+// per attempt of the chain.
+func recursion(f functionProps) awslambda.RecursiveLoop {
+	if slices.Contains(chained(), f.name) || cmp.Or(f.folder, f.name) == senderName {
 		return awslambda.RecursiveLoop_ALLOW
 	}
 	return awslambda.RecursiveLoop_TERMINATE
@@ -166,21 +189,23 @@ func newFunction(scope constructs.Construct, id string, p FunctionsProps, f func
 		architecture = awslambda.Architecture_X86_64()
 	}
 	return awslambda.NewFunction(scope, &id, &awslambda.FunctionProps{
-		FunctionName:  &name,
-		Runtime:       awslambda.Runtime_PROVIDED_AL2023(),
-		Architecture:  architecture,
-		Handler:       jsii.String("bootstrap"),
-		Code:          awslambda.Code_FromAsset(jsii.String(filepath.Join(p.Dist, f.name)), nil),
-		Role:          role,
-		Timeout:       seconds(f.timeout),
-		MemorySize:    jsii.Number(f.memory),
-		Environment:   &f.env,
-		LogGroup:      logs,
-		LoggingFormat: awslambda.LoggingFormat_JSON,
+		FunctionName:   &name,
+		Runtime:        awslambda.Runtime_PROVIDED_AL2023(),
+		Architecture:   architecture,
+		Handler:        jsii.String("bootstrap"),
+		Code:           awslambda.Code_FromAsset(jsii.String(filepath.Join(p.Dist, cmp.Or(f.folder, f.name))), nil),
+		Role:           role,
+		Vpc:            f.vpc,
+		SecurityGroups: f.groups,
+		Timeout:        seconds(f.timeout),
+		MemorySize:     jsii.Number(f.memory),
+		Environment:    &f.env,
+		LogGroup:       logs,
+		LoggingFormat:  awslambda.LoggingFormat_JSON,
 		// Lambda's own log lines repeat the metrics and cost money per byte.
 		SystemLogLevelV2: awslambda.SystemLogLevel_WARN,
 		Tracing:          awslambda.Tracing_DISABLED,
-		RecursiveLoop:    recursion(f.name),
+		RecursiveLoop:    recursion(f),
 	})
 }
 
@@ -190,6 +215,9 @@ func checkDist(dist string, env Environment) error {
 	all := functionNames()
 	if env.Traces != "" {
 		all = append(all, exportName)
+	}
+	if env.senders() {
+		all = append(all, senderName)
 	}
 	for _, name := range all {
 		program := filepath.Join(dist, name, "bootstrap")

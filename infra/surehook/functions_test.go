@@ -27,8 +27,8 @@ func TestFunctions(t *testing.T) {
 				timeout, memory int
 				recursion       string
 			}{
-				"Ingest":    {name: "ingest", timeout: 29, memory: 256, recursion: "Terminate"},
-				"Deliver":   {name: "deliver", timeout: 60, memory: 256, recursion: "Allow"},
+				"Ingest":    {name: "ingest", timeout: 29, memory: 160, recursion: "Terminate"},
+				"Deliver":   {name: "deliver", timeout: 60, memory: 160, recursion: "Allow"},
 				"Breaker":   {name: "breaker", timeout: 60, memory: 512, recursion: "Allow"},
 				"Replayer":  {name: "replay", timeout: 60, memory: 512, recursion: "Allow"},
 				"Manage":    {name: "manage", timeout: 29, memory: 512, recursion: "Terminate"},
@@ -122,12 +122,13 @@ func TestFunctions_environment(t *testing.T) {
 
 			want := map[string]map[string]string{
 				"Ingest": {
-					names.EnvTable: "${Table}", names.EnvLiveQueue: "${Live}", names.EnvRetention: retention[env.Name],
+					names.EnvTable: "${Table}", names.EnvLiveQueue: "${Live}", names.EnvCoalesceQueue: "${Coalesce}", names.EnvRetention: retention[env.Name],
+					names.EnvValidation: names.ValidationOff,
 				},
 				"Deliver": {
 					names.EnvTable: "${Table}", names.EnvKey: "${Key.Arn}",
 					names.EnvLiveQueue: "${Live}", names.EnvRetryQueue: "${Retry}", names.EnvRetryQueueARN: "${Retry.Arn}",
-					names.EnvSlotQueue: "${Slot}", names.EnvOverflowQueue: "${Overflow}", names.EnvTenantPlaces: places[env.Name],
+					names.EnvSlotQueue: "${Slot}", names.EnvOverflowQueue: "${Overflow}", names.EnvCoalesceQueue: "${Coalesce}", names.EnvTenantPlaces: places[env.Name],
 					names.EnvDeadLettersQueue: "${DeadLetters}", names.EnvUndeliverableARN: "${Undeliverable.Arn}",
 					names.EnvCircuitsQueue: "${Circuits}",
 					names.EnvScheduleGroup: "surehook-" + env.Name, names.EnvScheduleRole: "${ScheduleRole.Arn}",
@@ -136,7 +137,7 @@ func TestFunctions_environment(t *testing.T) {
 				},
 				"Breaker": {
 					names.EnvTable: "${Table}", names.EnvLiveQueue: "${Live}", names.EnvRetryQueue: "${Retry}", names.EnvSlotQueue: "${Slot}",
-					names.EnvOverflowQueue:    "${Overflow}",
+					names.EnvOverflowQueue: "${Overflow}", names.EnvCoalesceQueue: "${Coalesce}",
 					names.EnvDeadLettersQueue: "${DeadLetters}", names.EnvCircuitsQueue: "${Circuits}",
 					names.EnvTopic: "${Topic}", names.EnvRetention: retention[env.Name],
 				},
@@ -147,7 +148,7 @@ func TestFunctions_environment(t *testing.T) {
 					names.EnvTable: "${Table}", names.EnvKey: "${Key.Arn}", names.EnvLiveQueue: "${Live}",
 					names.EnvCircuitsQueue: "${Circuits}", names.EnvRetention: retention[env.Name], names.EnvEgress: egress[env.Name], names.EnvAPIHosts: apiHost,
 					names.EnvRetryQueue: "${Retry}", names.EnvReplayQueue: "${Replay}", names.EnvReplayJobsQueue: "${ReplayJobs}",
-					names.EnvSlotQueue: "${Slot}", names.EnvOverflowQueue: "${Overflow}",
+					names.EnvSlotQueue: "${Slot}", names.EnvOverflowQueue: "${Overflow}", names.EnvCoalesceQueue: "${Coalesce}",
 					names.EnvDeadLettersQueue: "${DeadLetters}", names.EnvUndeliverable: "${Undeliverable}",
 				},
 				"Authorize": {names.EnvTable: "${Table}", names.EnvAdminKeySecret: "${AdminKey}"},

@@ -46,7 +46,7 @@ func grantIngest(role awsiam.Role, p FunctionsProps) {
 	// The endpoints of a tenant are a list and a batch read.
 	allow(role, "dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem").
 		on(p.Table.TableArn())
-	allow(role, "sqs:SendMessage").on(p.Queues.Live.QueueArn())
+	allow(role, "sqs:SendMessage").on(p.Queues.Live.QueueArn(), p.Queues.Coalesce.QueueArn())
 }
 
 // grantDeliver: record attempts, send tokens of later attempts, update the
@@ -62,7 +62,7 @@ func grantDeliver(role awsiam.Role, p FunctionsProps) {
 	// first tokens of operational events. Tokens of endpoints that need in-flight
 	// slots go to the lanes slot and overflow.
 	allow(role, "sqs:SendMessage").
-		on(p.Queues.Live.QueueArn(), p.Queues.Retry.QueueArn(), p.Queues.Slot.QueueArn(), p.Queues.Overflow.QueueArn(),
+		on(p.Queues.Live.QueueArn(), p.Queues.Retry.QueueArn(), p.Queues.Slot.QueueArn(), p.Queues.Overflow.QueueArn(), p.Queues.Coalesce.QueueArn(),
 			p.Queues.DeadLetters.QueueArn(), p.Queues.Circuits.QueueArn())
 	allow(role, "kms:Decrypt").on(p.Secrets.Key.KeyArn())
 	allow(role, "scheduler:CreateSchedule").on(awscdk.Stack_Of(role).FormatArn(&awscdk.ArnComponents{
@@ -74,6 +74,7 @@ func grantDeliver(role awsiam.Role, p FunctionsProps) {
 		when("StringEquals", "iam:PassedToService", schedulerPrincipal).
 		on(p.Schedules.Role.RoleArn())
 	allow(role, "sns:Publish").on(p.Topic.TopicArn())
+	grantSenders(role, p)
 }
 
 // grantBreaker: find due circuits and parked deliveries; release the deliveries
@@ -86,10 +87,10 @@ func grantBreaker(role awsiam.Role, p FunctionsProps) {
 		on(p.Table.TableArn())
 	allow(role, "dynamodb:Query").on(indexARN(p, names.IndexByEndpoint), indexARN(p, names.IndexByState))
 	allow(role, "sqs:SendMessage").
-		on(p.Queues.Live.QueueArn(), p.Queues.Retry.QueueArn(), p.Queues.Overflow.QueueArn(),
+		on(p.Queues.Live.QueueArn(), p.Queues.Retry.QueueArn(), p.Queues.Overflow.QueueArn(), p.Queues.Coalesce.QueueArn(),
 			p.Queues.DeadLetters.QueueArn(), p.Queues.Circuits.QueueArn())
 	allow(role, "sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage").on(p.Queues.DeadLetters.QueueArn())
-	allow(role, "sqs:GetQueueAttributes").on(p.Queues.Retry.QueueArn(), p.Queues.Slot.QueueArn(), p.Queues.Overflow.QueueArn())
+	allow(role, "sqs:GetQueueAttributes").on(p.Queues.Retry.QueueArn(), p.Queues.Slot.QueueArn(), p.Queues.Overflow.QueueArn(), p.Queues.Coalesce.QueueArn())
 	allow(role, "sns:Publish").on(p.Topic.TopicArn())
 }
 
@@ -110,10 +111,10 @@ func grantManage(role awsiam.Role, p FunctionsProps) {
 	allow(role, "dynamodb:BatchGetItem", "dynamodb:DeleteItem", "dynamodb:GetItem",
 		"dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem").on(p.Table.TableArn())
 	allow(role, "dynamodb:Query").on(indexARN(p, names.IndexByEndpoint), indexARN(p, names.IndexByState))
-	allow(role, "sqs:SendMessage").on(p.Queues.Live.QueueArn(), p.Queues.Circuits.QueueArn())
+	allow(role, "sqs:SendMessage").on(p.Queues.Live.QueueArn(), p.Queues.Coalesce.QueueArn(), p.Queues.Circuits.QueueArn())
 	queues := p.Queues
 	allow(role, "sqs:GetQueueAttributes").on(queues.Live.QueueArn(), queues.Retry.QueueArn(), queues.Replay.QueueArn(),
-		queues.Slot.QueueArn(), queues.Overflow.QueueArn(), queues.Circuits.QueueArn(), queues.ReplayJobs.QueueArn(), queues.DeadLetters.QueueArn(), queues.Undeliverable.QueueArn())
+		queues.Slot.QueueArn(), queues.Overflow.QueueArn(), queues.Coalesce.QueueArn(), queues.Circuits.QueueArn(), queues.ReplayJobs.QueueArn(), queues.DeadLetters.QueueArn(), queues.Undeliverable.QueueArn())
 	allow(role, "kms:Encrypt").on(p.Secrets.Key.KeyArn())
 }
 

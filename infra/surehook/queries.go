@@ -3,7 +3,6 @@ package surehook
 import (
 	"strings"
 
-	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
@@ -15,13 +14,13 @@ import (
 // endpoint, the user replaces PASTE with the id.
 type query struct {
 	id, name string
-	from     []awslambda.Function
+	from     []awslogs.ILogGroup
 	lines    []string // the stages of the pipe
 }
 
 // The messages of the log lines in the queries.
 const (
-	lineAttempted  = "message = 'delivery.attempted'"
+	lineAttempted  = "message = '" + names.LineAttempted + "'"
 	lineReconciled = "message = 'circuit.reconciled'"
 	lineHandled    = "message = 'request.handled'"
 	// lineFailed matches Lambda's own line about a failed invocation, a JSON object:
@@ -36,10 +35,10 @@ const (
 // https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/CWL_QuerySyntax.html
 func queries(p MonitorProps) []query {
 	f := p.Functions
-	deliver := []awslambda.Function{f.Deliver}
-	everywhere := make([]awslambda.Function, 0, len(p.functions()))
+	deliver := []awslogs.ILogGroup{f.Deliver.LogGroup()}
+	everywhere := make([]awslogs.ILogGroup, 0, len(p.functions()))
 	for _, one := range p.functions() {
-		everywhere = append(everywhere, one.resource)
+		everywhere = append(everywhere, one.resource.LogGroup())
 	}
 	failed := "filter " + lineAttempted + " and " + names.LogOutcome + " != 'delivered'"
 	return []query{
@@ -87,22 +86,30 @@ func queries(p MonitorProps) []query {
 			"sort failures desc",
 			"limit 100",
 		}},
-		{"DeadLetters", "dead-letters-by-reason", []awslambda.Function{f.Deliver, f.Breaker}, []string{
+		{"DeadLetters", "dead-letters-by-reason", []awslogs.ILogGroup{f.Deliver.LogGroup(), f.Breaker.LogGroup()}, []string{
 			"filter " + names.LogDecision + " = 'dead'",
 			"stats count(*) as dead by " + columns(names.LogTenant, names.LogEndpoint, names.LogReason, names.LogOutcome),
 			"sort dead desc",
 			"limit 100",
 		}},
-		{"BreakerDecisions", "breaker-decisions", []awslambda.Function{f.Breaker}, []string{
+		{"BreakerDecisions", "breaker-decisions", []awslogs.ILogGroup{f.Breaker.LogGroup()}, []string{
 			"fields @timestamp, " + columns(names.LogTenant, names.LogEndpoint, names.LogCircuit, names.LogDecision, names.LogWave,
 				names.LogReleased, names.LogExpired, names.LogCancelled, names.LogError),
 			"filter " + lineReconciled,
 			"sort @timestamp desc",
 			"limit 500",
 		}},
-		{"FailedRequests", "failed-requests", []awslambda.Function{f.Ingest, f.Manage}, []string{
+		{"FailedRequests", "failed-requests", []awslogs.ILogGroup{f.Ingest.LogGroup(), f.Manage.LogGroup()}, []string{
 			"fields @timestamp, " + columns(names.LogMethod, names.LogRoute, names.LogStatus, names.LogTenant, names.LogKey, names.LogDuration, names.LogError),
 			"filter " + lineHandled + " and " + names.LogStatus + " >= 500",
+			"sort @timestamp desc",
+			"limit 200",
+		}},
+		// Also the requests that no function saw: without a valid key, or over a limit.
+		{"RefusedOrSlow", "refused-or-slow-requests", []awslogs.ILogGroup{p.AccessLog}, []string{
+			parseAccessLog(),
+			"fields @timestamp, " + columns(names.LogMethod, "path", names.LogStatus, names.LogError, names.LogDuration, names.LogKey, "ip", "request_id"),
+			"filter " + names.LogStatus + " >= 400 or " + names.LogDuration + " >= 1000",
 			"sort @timestamp desc",
 			"limit 200",
 		}},
@@ -115,6 +122,15 @@ func queries(p MonitorProps) []query {
 	}
 }
 
+// parseAccessLog names the fields of a line of the access log.
+func parseAccessLog() string {
+	var marks, fields []string
+	for _, f := range accessLogFields() {
+		marks, fields = append(marks, "*"), append(fields, f.name)
+	}
+	return "parse @message '" + strings.Join(marks, " ") + "' as " + columns(fields...)
+}
+
 func columns(fields ...string) string { return strings.Join(fields, ", ") }
 
 // newQueries saves the queries in a folder with the prefix's name.
@@ -122,7 +138,7 @@ func newQueries(scope constructs.Construct, p MonitorProps) {
 	for _, q := range queries(p) {
 		groups := make([]any, len(q.from))
 		for i, f := range q.from {
-			groups[i] = f.LogGroup().LogGroupName()
+			groups[i] = f.LogGroupName()
 		}
 		awslogs.NewCfnQueryDefinition(scope, jsii.String("Query"+q.id), &awslogs.CfnQueryDefinitionProps{
 			Name:          jsii.String(p.Prefix + "/" + q.name),

@@ -24,14 +24,14 @@ func TestQueries(t *testing.T) {
 	}
 	want := []string{
 		"surehook-prod/breaker-decisions", "surehook-prod/dead-letters-by-reason", "surehook-prod/errors", "surehook-prod/event-types", "surehook-prod/failed-requests",
-		"surehook-prod/failures-by-endpoint", "surehook-prod/failures-by-tenant", "surehook-prod/one-event", "surehook-prod/slowest-endpoints", "surehook-prod/why-not-delivered",
+		"surehook-prod/failures-by-endpoint", "surehook-prod/failures-by-tenant", "surehook-prod/one-event", "surehook-prod/refused-or-slow-requests", "surehook-prod/slowest-endpoints", "surehook-prod/why-not-delivered",
 	}
 	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(found))); diff != "" {
 		t.Errorf("queries (-want +got):\n%s", diff)
 	}
 	for name, text := range found {
 		for i, stage := range strings.Split(text, "\n| ") {
-			if verb, _, _ := strings.Cut(stage, " "); !slices.Contains([]string{"fields", "filter", "stats", "sort", "limit"}, verb) {
+			if verb, _, _ := strings.Cut(stage, " "); !slices.Contains([]string{"fields", "filter", "parse", "stats", "sort", "limit"}, verb) {
 				t.Errorf("%s, stage %d: %q is no command", name, i, stage)
 			}
 		}

@@ -33,6 +33,8 @@ type Queues struct {
 	// Slot and Overflow are the lanes of single tokens: an invocation is an
 	// in-flight slot. A tenant without a free place in Slot goes on in Overflow.
 	Slot, Overflow awssqs.Queue
+	// Coalesce is the lane of endpoints that get the events of a window together.
+	Coalesce awssqs.Queue
 
 	// Circuits holds circuit checks for the breaker.
 	Circuits awssqs.Queue
@@ -71,6 +73,7 @@ func NewQueues(scope constructs.Construct, props QueuesProps) Queues {
 		Replay:        work("Replay", "replay", deliverTimeout),
 		Slot:          work("Slot", "slot", deliverTimeout),
 		Overflow:      work("Overflow", "overflow", deliverTimeout),
+		Coalesce:      work("Coalesce", "coalesce", deliverTimeout),
 		Circuits:      work("Circuits", "circuits", breakerTimeout),
 		ReplayJobs:    work("ReplayJobs", "replay-jobs", replayTimeout),
 		DeadLetters:   deadLetters,

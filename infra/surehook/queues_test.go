@@ -61,7 +61,7 @@ func TestQueues_redrive(t *testing.T) {
 // workers maps each queue to its function.
 func workers() map[string]string {
 	return map[string]string{
-		"Live": "Deliver", "Retry": "Deliver", "Replay": "Deliver", "Slot": "Deliver", "Overflow": "Deliver",
+		"Live": "Deliver", "Retry": "Deliver", "Replay": "Deliver", "Slot": "Deliver", "Overflow": "Deliver", "Coalesce": "Deliver",
 		"Circuits": "Breaker", "ReplayJobs": "Replayer",
 	}
 }
@@ -74,8 +74,8 @@ func TestQueues_all(t *testing.T) {
 			t.Parallel()
 
 			queues := tpl.all("AWS::SQS::Queue")
-			if len(queues) != 10 {
-				t.Errorf("%d queues; want 10", len(queues))
+			if len(queues) != 11 {
+				t.Errorf("%d queues; want 11", len(queues))
 			}
 			policies := map[string][]map[string]any{}
 			for _, policy := range tpl.all("AWS::SQS::QueuePolicy") {
@@ -112,10 +112,10 @@ func TestQueues_eventSources(t *testing.T) {
 	t.Parallel()
 
 	concurrency := map[string]map[string]int{
-		"dev":     {"Live": 5, "Retry": 2, "Replay": 2, "Slot": 2, "Overflow": 18, "Circuits": 5, "ReplayJobs": 2},
-		"staging": {"Live": 20, "Retry": 10, "Replay": 5, "Slot": 5, "Overflow": 45, "Circuits": 10, "ReplayJobs": 5},
-		"prod":    {"Live": 200, "Retry": 100, "Replay": 50, "Slot": 20, "Overflow": 180, "Circuits": 20, "ReplayJobs": 10},
-		"local":   {"Live": 4, "Retry": 2, "Replay": 2, "Slot": 2, "Overflow": 8, "Circuits": 2, "ReplayJobs": 2},
+		"dev":     {"Live": 5, "Retry": 2, "Replay": 2, "Slot": 2, "Overflow": 18, "Coalesce": 2, "Circuits": 5, "ReplayJobs": 2},
+		"staging": {"Live": 20, "Retry": 10, "Replay": 5, "Slot": 5, "Overflow": 45, "Coalesce": 5, "Circuits": 10, "ReplayJobs": 5},
+		"prod":    {"Live": 200, "Retry": 100, "Replay": 50, "Slot": 20, "Overflow": 180, "Coalesce": 20, "Circuits": 20, "ReplayJobs": 10},
+		"local":   {"Live": 4, "Retry": 2, "Replay": 2, "Slot": 2, "Overflow": 8, "Coalesce": 2, "Circuits": 2, "ReplayJobs": 2},
 	}
 	for env, tpl := range every(t) {
 		t.Run(env.Name, func(t *testing.T) {
@@ -138,8 +138,12 @@ func TestQueues_eventSources(t *testing.T) {
 				if slices.Contains([]string{"ReplayJobs", "Slot", "Overflow"}, queue) {
 					batch = 1
 				}
+				var window any
+				if queue == "Coalesce" {
+					batch, window = 100, 2
+				}
 				source.check(t, "BatchSize", batch)
-				source.check(t, "MaximumBatchingWindowInSeconds", nil)
+				source.check(t, "MaximumBatchingWindowInSeconds", window)
 				source.check(t, "FunctionResponseTypes", []any{"ReportBatchItemFailures"})
 				source.check(t, "ScalingConfig.MaximumConcurrency", concurrency[env.Name][queue])
 			}

@@ -60,7 +60,7 @@ var templates = sync.OnceValues(func() (map[string]template, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // the system clears its temporary folder
-	for _, name := range append(functionNames(), exportName) {
+	for _, name := range append(functionNames(), exportName, senderName) {
 		if err := os.MkdirAll(filepath.Join(dir, name), 0o750); err != nil {
 			return nil, err
 		}
@@ -84,8 +84,17 @@ var templates = sync.OnceValues(func() (map[string]template, error) {
 		if err != nil {
 			return nil, err
 		}
+		senders, err := NewSenders(app, Props{Environment: env, Dist: dir, Version: "test"}) // before the first synthesis of the app
+		if err != nil {
+			return nil, err
+		}
 		if all[env.Name], err = newTemplate(stack); err != nil {
 			return nil, err
+		}
+		for _, sender := range senders {
+			if all[*sender.StackName()], err = newTemplate(sender); err != nil {
+				return nil, err
+			}
 		}
 	}
 	stack, err := newEmbedding(awscdk.NewApp(nil), dir)
@@ -103,6 +112,8 @@ func customised() Environment {
 	env.Name = "custom"
 	env.AlarmEmail = "oncall@example.com"
 	env.Traces = names.TracesXRay
+	env.Senders = []string{"us-east-1", "ap-southeast-2"}
+	env.FixedZones = 2
 	env.Domain = Domain{Name: "hooks.example.com", CertificateARN: "arn:aws:acm:eu-central-1:123456789012:certificate/1"}
 	env.Portal = Portal{Name: "Acme webhooks", Accent: "#0b7285", Embedders: []string{"https://app.example.com"}}
 	return env

@@ -59,6 +59,7 @@ func newOutputs(stack awscdk.Stack, s Surehook) {
 		"ReplayQueueUrl":     s.Queues.Replay.QueueUrl(),
 		"SlotQueueUrl":       s.Queues.Slot.QueueUrl(),
 		"OverflowQueueUrl":   s.Queues.Overflow.QueueUrl(),
+		"CoalesceQueueUrl":   s.Queues.Coalesce.QueueUrl(),
 		"ReplayJobsQueueUrl": s.Queues.ReplayJobs.QueueUrl(),
 		"CircuitsQueueUrl":   s.Queues.Circuits.QueueUrl(),
 		"DeadLettersUrl":     s.Queues.DeadLetters.QueueUrl(),

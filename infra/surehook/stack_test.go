@@ -24,7 +24,7 @@ func TestStack_outputs(t *testing.T) {
 			t.Parallel()
 
 			want := []string{
-				"AdminKeySecretArn", "ApiUrl", "CircuitsQueueUrl", "DeadLettersUrl", "KeyArn", "LiveQueueUrl",
+				"AdminKeySecretArn", "ApiUrl", "CircuitsQueueUrl", "CoalesceQueueUrl", "DeadLettersUrl", "KeyArn", "LiveQueueUrl",
 				"OverflowQueueUrl", "ReplayJobsQueueUrl", "ReplayQueueUrl", "RetryQueueUrl", "ScheduleGroupName", "SlotQueueUrl", "TableName", "TopicArn", "UndeliverableUrl",
 			}
 			if diff := cmp.Diff(want, slices.Sorted(maps.Keys(tpl.Outputs))); diff != "" {

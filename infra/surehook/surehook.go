@@ -111,6 +111,7 @@ func New(scope constructs.Construct, id string, props Props) (Surehook, error) {
 		Functions:   s.Functions,
 		Table:       s.Table,
 		API:         s.API.HTTP,
+		AccessLog:   s.API.AccessLog,
 		Schedules:   s.Schedules.Group,
 		Archive:     s.Archive,
 		Topic:       s.Topic,

@@ -21,6 +21,8 @@ func (e Environment) Validate() error {
 	f.add(e.EgressHost != "" && (!local || e.Egress != names.EgressLoopback),
 		"egress host %q would let customers reach our own network: the setting is for the local stack only", e.EgressHost)
 	f.add(e.Architecture != "arm64" && e.Architecture != "amd64", "architecture %q is not arm64 or amd64", e.Architecture)
+	f.add(e.Validation != "" && e.Validation != names.ValidationOff && e.Validation != names.ValidationWarn && e.Validation != names.ValidationReject,
+		"validation %q is not off, warn or reject", e.Validation)
 	f.add(e.Retention < names.MinRetention, "retention of %v is less than %v", e.Retention, names.MinRetention)
 	f.add(e.Archive && !e.PointInTimeRecovery, "an archive needs the backups of point-in-time recovery, and point-in-time recovery is off")
 	if traces, err := url.Parse(e.Traces); e.Traces != "" && e.Traces != names.TracesXRay {
@@ -32,7 +34,8 @@ func (e Environment) Validate() error {
 	e.Thresholds.check(&f)
 	e.Domain.check(&f)
 	e.Portal.check(&f)
-	for _, n := range []int{e.Concurrency.Live, e.Concurrency.Retry, e.Concurrency.Replay, e.Concurrency.Circuits, e.Concurrency.ReplayJobs} {
+	e.checkSenders(&f)
+	for _, n := range []int{e.Concurrency.Live, e.Concurrency.Retry, e.Concurrency.Replay, e.Concurrency.Coalesce, e.Concurrency.Circuits, e.Concurrency.ReplayJobs} {
 		f.add(n < leastConcurrency || n > mostConcurrency, "concurrency of a queue is %d: Lambda takes 2 to 1000", n)
 	}
 	f.add(e.Concurrency.Slots < 2*leastConcurrency || e.Concurrency.Slots > mostConcurrency,

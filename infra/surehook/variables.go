@@ -1,6 +1,7 @@
 package surehook
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -14,14 +15,16 @@ import (
 
 func ingestEnv(p FunctionsProps) map[string]*string {
 	return map[string]*string{
-		names.EnvTable:     p.Table.TableName(),
-		names.EnvLiveQueue: p.Queues.Live.QueueUrl(),
-		names.EnvRetention: jsii.String(p.Environment.Retention.String()),
+		names.EnvTable:         p.Table.TableName(),
+		names.EnvLiveQueue:     p.Queues.Live.QueueUrl(),
+		names.EnvCoalesceQueue: p.Queues.Coalesce.QueueUrl(),
+		names.EnvRetention:     jsii.String(p.Environment.Retention.String()),
+		names.EnvValidation:    jsii.String(cmp.Or(p.Environment.Validation, names.ValidationOff)),
 	}
 }
 
 func deliverEnv(p FunctionsProps) map[string]*string {
-	return withEgress(p.Environment, map[string]*string{
+	return withSenders(p, withEgress(p.Environment, map[string]*string{
 		names.EnvTable:            p.Table.TableName(),
 		names.EnvKey:              p.Secrets.Key.KeyArn(),
 		names.EnvLiveQueue:        p.Queues.Live.QueueUrl(),
@@ -29,6 +32,7 @@ func deliverEnv(p FunctionsProps) map[string]*string {
 		names.EnvRetryQueueARN:    p.Queues.Retry.QueueArn(),
 		names.EnvSlotQueue:        p.Queues.Slot.QueueUrl(),
 		names.EnvOverflowQueue:    p.Queues.Overflow.QueueUrl(),
+		names.EnvCoalesceQueue:    p.Queues.Coalesce.QueueUrl(),
 		names.EnvTenantPlaces:     jsii.String(strconv.Itoa(p.Environment.Concurrency.tenantPlaces())),
 		names.EnvDeadLettersQueue: p.Queues.DeadLetters.QueueUrl(),
 		names.EnvCircuitsQueue:    p.Queues.Circuits.QueueUrl(),
@@ -37,7 +41,23 @@ func deliverEnv(p FunctionsProps) map[string]*string {
 		names.EnvScheduleRole:     p.Schedules.Role.RoleArn(),
 		names.EnvTopic:            p.Topic.TopicArn(),
 		names.EnvRetention:        jsii.String(p.Environment.Retention.String()),
-	})
+	}))
+}
+
+// withSenders adds the regions of the senders, if there are any.
+func withSenders(p FunctionsProps, variables map[string]*string) map[string]*string {
+	if len(p.Environment.Senders) > 0 {
+		variables[names.EnvSenderRegions] = jsii.String(strings.Join(p.Environment.Senders, ","))
+	}
+	return variables
+}
+
+// withAddresses adds the fixed addresses, if there are any.
+func withAddresses(p FunctionsProps, variables map[string]*string) map[string]*string {
+	if len(p.fixed.Addresses) > 0 {
+		variables[names.EnvFixedAddresses] = p.fixed.addresses()
+	}
+	return variables
 }
 
 // withEgress adds the variables about permitted addresses. Only the local stack
@@ -56,6 +76,7 @@ func breakerEnv(p FunctionsProps) map[string]*string {
 		names.EnvRetryQueue:       p.Queues.Retry.QueueUrl(),
 		names.EnvSlotQueue:        p.Queues.Slot.QueueUrl(),
 		names.EnvOverflowQueue:    p.Queues.Overflow.QueueUrl(),
+		names.EnvCoalesceQueue:    p.Queues.Coalesce.QueueUrl(),
 		names.EnvDeadLettersQueue: p.Queues.DeadLetters.QueueUrl(),
 		names.EnvCircuitsQueue:    p.Queues.Circuits.QueueUrl(),
 		names.EnvLiveQueue:        p.Queues.Live.QueueUrl(),
@@ -73,7 +94,7 @@ func replayEnv(p FunctionsProps) map[string]*string {
 }
 
 func manageEnv(p FunctionsProps) map[string]*string {
-	return withPortal(p.Environment.Portal, withEgress(p.Environment, map[string]*string{
+	return withAddresses(p, withSenders(p, withPortal(p.Environment.Portal, withEgress(p.Environment, map[string]*string{
 		names.EnvTable:            p.Table.TableName(),
 		names.EnvKey:              p.Secrets.Key.KeyArn(),
 		names.EnvLiveQueue:        p.Queues.Live.QueueUrl(),
@@ -83,10 +104,11 @@ func manageEnv(p FunctionsProps) map[string]*string {
 		names.EnvReplayQueue:      p.Queues.Replay.QueueUrl(),
 		names.EnvSlotQueue:        p.Queues.Slot.QueueUrl(),
 		names.EnvOverflowQueue:    p.Queues.Overflow.QueueUrl(),
+		names.EnvCoalesceQueue:    p.Queues.Coalesce.QueueUrl(),
 		names.EnvReplayJobsQueue:  p.Queues.ReplayJobs.QueueUrl(),
 		names.EnvDeadLettersQueue: p.Queues.DeadLetters.QueueUrl(),
 		names.EnvUndeliverable:    p.Queues.Undeliverable.QueueUrl(),
-	}))
+	}))))
 }
 
 // withPortal adds the variables of the portal's appearance that are set.

@@ -123,7 +123,7 @@ func circuitRow(p MonitorProps) []Widget {
 			Left: metrics{p.own(names.MetricOpenCircuits, "Maximum", gaugePeriod)}, Right: sums(names.MetricCircuits),
 		},
 		{Title: "Parked and retried", Width: 8, Unit: "deliveries", Left: sums(names.MetricParked, names.MetricRetried)},
-		{Title: "Throughput", Width: 8, Unit: "count", Left: sums(names.MetricAccepted, names.MetricAttempts, names.MetricDelivered, names.MetricDead)},
+		{Title: "Throughput", Width: 8, Unit: "count", Left: append(metrics{p.accepted()}, sums(names.MetricAttempts, names.MetricDelivered, names.MetricDead)...)},
 	}
 }
 

@@ -18,10 +18,11 @@ type Lookup func(name string) (value string, ok bool)
 
 // Ingest configures functions/ingest.
 type Ingest struct {
-	Environment string
-	Table       string
-	LiveQueue   string // URL
-	Retention   time.Duration
+	Table         string
+	LiveQueue     string // URL
+	CoalesceQueue string // URL
+	Retention     time.Duration
+	Validation    string // names.ValidationOff, ValidationWarn or ValidationReject
 }
 
 // Deliver configures functions/deliver.
@@ -34,6 +35,7 @@ type Deliver struct {
 	RetryQueueARN    string
 	SlotQueue        string // URL
 	OverflowQueue    string // URL
+	CoalesceQueue    string // URL
 	TenantPlaces     int    // functions of the lane slot at work for one tenant at most, at least 1
 	DeadLettersQueue string // URL
 	CircuitsQueue    string // URL
@@ -43,6 +45,7 @@ type Deliver struct {
 	TopicARN         string
 	Retention        time.Duration
 	Egress           Egress
+	SenderRegions    []string // other regions with a sender; nil for none
 }
 
 // Manage configures functions/manage.
@@ -50,11 +53,19 @@ type Manage struct {
 	Table         string
 	KeyARN        string            // KMS key for the encryption of signing keys
 	LiveQueue     string            // URL
+	CoalesceQueue string            // URL
 	CircuitsQueue string            // URL
 	Queues        map[string]string // URLs of all queues, by name in the API
 	Retention     time.Duration
 	Egress        Egress
 	Portal        Portal
+	SenderRegions []string     // other regions with a sender; nil for none
+	Addresses     []netip.Addr // source addresses of the sender with fixed addresses; nil for none
+}
+
+// Sender configures functions/sender.
+type Sender struct {
+	Egress Egress // without APIHosts: each message names the hosts
 }
 
 // Portal determines the appearance of the tenants' portal. All fields may be empty.
@@ -72,6 +83,7 @@ type Breaker struct {
 	RetryQueue       string // URL
 	SlotQueue        string // URL
 	OverflowQueue    string // URL
+	CoalesceQueue    string // URL
 	DeadLettersQueue string // URL
 	CircuitsQueue    string // URL
 	TopicARN         string
@@ -110,10 +122,11 @@ type Egress struct {
 func ForIngest(lookup Lookup) (Ingest, error) {
 	r := reader{lookup: lookup}
 	c := Ingest{
-		Environment: r.text(names.EnvEnvironment),
-		Table:       r.text(names.EnvTable),
-		LiveQueue:   r.text(names.EnvLiveQueue),
-		Retention:   r.retention(),
+		Table:         r.text(names.EnvTable),
+		LiveQueue:     r.text(names.EnvLiveQueue),
+		CoalesceQueue: r.text(names.EnvCoalesceQueue),
+		Retention:     r.retention(),
+		Validation:    r.validation(),
 	}
 	return c, r.err()
 }
@@ -130,6 +143,7 @@ func ForDeliver(lookup Lookup) (Deliver, error) {
 		RetryQueueARN:    r.text(names.EnvRetryQueueARN),
 		SlotQueue:        r.text(names.EnvSlotQueue),
 		OverflowQueue:    r.text(names.EnvOverflowQueue),
+		CoalesceQueue:    r.text(names.EnvCoalesceQueue),
 		TenantPlaces:     r.count(names.EnvTenantPlaces),
 		DeadLettersQueue: r.text(names.EnvDeadLettersQueue),
 		CircuitsQueue:    r.text(names.EnvCircuitsQueue),
@@ -139,8 +153,16 @@ func ForDeliver(lookup Lookup) (Deliver, error) {
 		TopicARN:         r.text(names.EnvTopic),
 		Retention:        r.retention(),
 		Egress:           r.egress(),
+		SenderRegions:    r.list(names.EnvSenderRegions),
 	}
+	r.requireAPIHosts(c.Egress)
 	return c, r.err()
+}
+
+// ForSender reads the configuration of functions/sender.
+func ForSender(lookup Lookup) (Sender, error) {
+	r := reader{lookup: lookup}
+	return Sender{Egress: r.egress()}, r.err()
 }
 
 // ForExport reads the configuration of functions/export.
@@ -157,6 +179,7 @@ func ForManage(lookup Lookup) (Manage, error) {
 		Table:         r.text(names.EnvTable),
 		KeyARN:        r.text(names.EnvKey),
 		LiveQueue:     r.text(names.EnvLiveQueue),
+		CoalesceQueue: r.text(names.EnvCoalesceQueue),
 		CircuitsQueue: r.text(names.EnvCircuitsQueue),
 		Queues: map[string]string{
 			"live":          r.text(names.EnvLiveQueue),
@@ -164,15 +187,19 @@ func ForManage(lookup Lookup) (Manage, error) {
 			"replay":        r.text(names.EnvReplayQueue),
 			"slot":          r.text(names.EnvSlotQueue),
 			"overflow":      r.text(names.EnvOverflowQueue),
+			"coalesce":      r.text(names.EnvCoalesceQueue),
 			"replay_jobs":   r.text(names.EnvReplayJobsQueue),
 			"circuits":      r.text(names.EnvCircuitsQueue),
 			"dead_letters":  r.text(names.EnvDeadLettersQueue),
 			"undeliverable": r.text(names.EnvUndeliverable),
 		},
-		Retention: r.retention(),
-		Egress:    r.egress(),
-		Portal:    r.portal(),
+		Retention:     r.retention(),
+		Egress:        r.egress(),
+		Portal:        r.portal(),
+		SenderRegions: r.list(names.EnvSenderRegions),
+		Addresses:     r.addresses(names.EnvFixedAddresses),
 	}
+	r.requireAPIHosts(c.Egress)
 	return c, r.err()
 }
 
@@ -180,6 +207,15 @@ func ForManage(lookup Lookup) (Manage, error) {
 func ForPortal(lookup Lookup) (Portal, error) {
 	r := reader{lookup: lookup}
 	return r.portal(), r.err()
+}
+
+// ForValidation reads the validation of events alone; names.ValidationOff without one.
+func ForValidation(lookup Lookup) (string, error) {
+	if _, ok := lookup(names.EnvValidation); !ok {
+		return names.ValidationOff, nil
+	}
+	r := reader{lookup: lookup}
+	return r.validation(), r.err()
 }
 
 // ForBreaker reads the configuration of functions/breaker.
@@ -192,6 +228,7 @@ func ForBreaker(lookup Lookup) (Breaker, error) {
 		RetryQueue:       r.text(names.EnvRetryQueue),
 		SlotQueue:        r.text(names.EnvSlotQueue),
 		OverflowQueue:    r.text(names.EnvOverflowQueue),
+		CoalesceQueue:    r.text(names.EnvCoalesceQueue),
 		DeadLettersQueue: r.text(names.EnvDeadLettersQueue),
 		CircuitsQueue:    r.text(names.EnvCircuitsQueue),
 		TopicARN:         r.text(names.EnvTopic),
@@ -264,6 +301,17 @@ func (r *reader) retention() time.Duration {
 	return d
 }
 
+// validation returns what happens to events that do not fit their event type.
+func (r *reader) validation() string {
+	value := r.text(names.EnvValidation)
+	switch value {
+	case names.ValidationOff, names.ValidationWarn, names.ValidationReject, "":
+	default:
+		r.faults = append(r.faults, fmt.Errorf("%s is %q, not off, warn or reject", names.EnvValidation, value))
+	}
+	return value
+}
+
 func (r *reader) egress() Egress {
 	var e Egress
 	switch value := r.text(names.EnvEgress); value {
@@ -279,14 +327,40 @@ func (r *reader) egress() Egress {
 			r.faults = append(r.faults, fmt.Errorf("%s is for the local stack only, with %s=%s", names.EnvEgressHost, names.EnvEgress, names.EgressLoopback))
 		}
 	}
-	if hosts := r.text(names.EnvAPIHosts); hosts != "" {
-		e.APIHosts = strings.Split(hosts, ",")
-	}
+	e.APIHosts = r.list(names.EnvAPIHosts)
 	// Lambda sets the address of the runtime API as IP address and port.
 	if value, ok := r.lookup(names.EnvRuntimeAPI); ok {
 		e.RuntimeAPI, _ = netip.ParseAddrPort(value)
 	}
 	return e
+}
+
+func (r *reader) requireAPIHosts(e Egress) {
+	if len(e.APIHosts) == 0 {
+		r.faults = append(r.faults, fmt.Errorf("%s is not set", names.EnvAPIHosts))
+	}
+}
+
+// list returns the parts between commas; nil for an unset or empty variable.
+func (r *reader) list(name string) []string {
+	value, _ := r.lookup(name)
+	if value == "" {
+		return nil
+	}
+	return strings.Split(value, ",")
+}
+
+func (r *reader) addresses(name string) []netip.Addr {
+	var all []netip.Addr
+	for _, text := range r.list(name) {
+		address, err := netip.ParseAddr(text)
+		if err != nil {
+			r.faults = append(r.faults, fmt.Errorf("%s has %q, not an IP address", name, text))
+			continue
+		}
+		all = append(all, address)
+	}
+	return all
 }
 
 func (r *reader) portal() Portal {

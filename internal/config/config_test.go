@@ -4,6 +4,7 @@ import (
 	"maps"
 	"net/netip"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -28,6 +29,7 @@ var deliverEnv = map[string]string{
 	names.EnvRetryQueueARN:    "arn:aws:sqs:eu-west-1:111122223333:retry",
 	names.EnvSlotQueue:        "https://sqs/slot",
 	names.EnvOverflowQueue:    "https://sqs/overflow",
+	names.EnvCoalesceQueue:    "https://sqs/coalesce",
 	names.EnvTenantPlaces:     "5",
 	names.EnvDeadLettersQueue: "https://sqs/dead-letters",
 	names.EnvCircuitsQueue:    "https://sqs/circuits",
@@ -52,7 +54,7 @@ func TestForDeliver(t *testing.T) {
 	want := config.Deliver{
 		Environment: "prod", Table: "table", KeyARN: "arn:aws:kms:eu-west-1:111122223333:key/k",
 		LiveQueue: "https://sqs/live", RetryQueue: "https://sqs/retry", RetryQueueARN: "arn:aws:sqs:eu-west-1:111122223333:retry",
-		SlotQueue: "https://sqs/slot", OverflowQueue: "https://sqs/overflow", TenantPlaces: 5,
+		SlotQueue: "https://sqs/slot", OverflowQueue: "https://sqs/overflow", CoalesceQueue: "https://sqs/coalesce", TenantPlaces: 5,
 		DeadLettersQueue: "https://sqs/dead-letters", CircuitsQueue: "https://sqs/circuits",
 		UndeliverableARN: "arn:aws:sqs:eu-west-1:111122223333:undeliverable",
 		ScheduleGroup:    "group", ScheduleRoleARN: "arn:aws:iam::111122223333:role/r",
@@ -73,7 +75,7 @@ func TestForBreaker(t *testing.T) {
 	got, err := config.ForBreaker(lookup(deliverEnv)) // Breaker needs fewer variables
 	want := config.Breaker{
 		Environment: "prod", Table: "table", LiveQueue: "https://sqs/live", RetryQueue: "https://sqs/retry",
-		SlotQueue: "https://sqs/slot", OverflowQueue: "https://sqs/overflow", DeadLettersQueue: "https://sqs/dead-letters", CircuitsQueue: "https://sqs/circuits",
+		SlotQueue: "https://sqs/slot", OverflowQueue: "https://sqs/overflow", CoalesceQueue: "https://sqs/coalesce", DeadLettersQueue: "https://sqs/dead-letters", CircuitsQueue: "https://sqs/circuits",
 		TopicARN: "arn:aws:sns:eu-west-1:111122223333:topic", Retention: 90 * 24 * time.Hour,
 	}
 	if err != nil || got != want {
@@ -90,7 +92,7 @@ func TestForManage_Queues(t *testing.T) {
 	got, err := config.ForManage(lookup(env))
 	want := map[string]string{
 		"live": "https://sqs/live", "retry": "https://sqs/retry", "replay": "https://sqs/replay", "replay_jobs": "https://sqs/replay-jobs",
-		"slot": "https://sqs/slot", "overflow": "https://sqs/overflow",
+		"slot": "https://sqs/slot", "overflow": "https://sqs/overflow", "coalesce": "https://sqs/coalesce",
 		"circuits": "https://sqs/circuits", "dead_letters": "https://sqs/dead-letters", "undeliverable": "https://sqs/undeliverable",
 	}
 	if err != nil || !maps.Equal(got.Queues, want) {
@@ -159,11 +161,11 @@ func TestFor_NamesEveryMissingVariable(t *testing.T) {
 		want []string
 	}{
 		{name: "ingest", read: func(l config.Lookup) error { _, err := config.ForIngest(l); return err }, want: []string{
-			names.EnvEnvironment, names.EnvTable, names.EnvLiveQueue, names.EnvRetention,
+			names.EnvTable, names.EnvLiveQueue, names.EnvCoalesceQueue, names.EnvRetention, names.EnvValidation,
 		}},
 		{name: "deliver", read: func(l config.Lookup) error { _, err := config.ForDeliver(l); return err }, want: []string{
 			names.EnvTable, names.EnvKey, names.EnvLiveQueue, names.EnvRetryQueue, names.EnvRetryQueueARN, names.EnvDeadLettersQueue,
-			names.EnvSlotQueue, names.EnvOverflowQueue, names.EnvTenantPlaces,
+			names.EnvSlotQueue, names.EnvOverflowQueue, names.EnvCoalesceQueue, names.EnvTenantPlaces,
 			names.EnvCircuitsQueue, names.EnvUndeliverableARN, names.EnvScheduleGroup, names.EnvScheduleRole, names.EnvEgress,
 			names.EnvAPIHosts,
 			names.EnvEnvironment, names.EnvTopic, names.EnvRetention,
@@ -172,10 +174,10 @@ func TestFor_NamesEveryMissingVariable(t *testing.T) {
 			names.EnvTable, names.EnvKey, names.EnvLiveQueue, names.EnvCircuitsQueue, names.EnvRetention, names.EnvEgress,
 			names.EnvAPIHosts,
 			names.EnvRetryQueue, names.EnvReplayQueue, names.EnvReplayJobsQueue, names.EnvDeadLettersQueue, names.EnvUndeliverable,
-			names.EnvSlotQueue, names.EnvOverflowQueue,
+			names.EnvSlotQueue, names.EnvOverflowQueue, names.EnvCoalesceQueue,
 		}},
 		{name: "breaker", read: func(l config.Lookup) error { _, err := config.ForBreaker(l); return err }, want: []string{
-			names.EnvTable, names.EnvRetryQueue, names.EnvSlotQueue, names.EnvOverflowQueue, names.EnvDeadLettersQueue, names.EnvCircuitsQueue,
+			names.EnvTable, names.EnvRetryQueue, names.EnvSlotQueue, names.EnvOverflowQueue, names.EnvCoalesceQueue, names.EnvDeadLettersQueue, names.EnvCircuitsQueue,
 			names.EnvEnvironment, names.EnvLiveQueue, names.EnvTopic, names.EnvRetention,
 		}},
 		{name: "replay", read: func(l config.Lookup) error { _, err := config.ForReplay(l); return err }, want: []string{
@@ -224,7 +226,7 @@ func TestForIngest_Retention(t *testing.T) {
 			t.Parallel()
 
 			got, err := config.ForIngest(lookup(map[string]string{
-				names.EnvEnvironment: "prod", names.EnvTable: "t", names.EnvLiveQueue: "q", names.EnvRetention: tt.value,
+				names.EnvEnvironment: "prod", names.EnvTable: "t", names.EnvLiveQueue: "q", names.EnvCoalesceQueue: "c", names.EnvRetention: tt.value, names.EnvValidation: "off",
 			}))
 			if (err == nil) != tt.ok || tt.ok && got.Retention != tt.want {
 				t.Errorf("ForIngest(%s) = %v, %v; want %v, ok: %t", tt.value, got.Retention, err, tt.want, tt.ok)
@@ -251,5 +253,55 @@ func TestForPortal(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("ForPortal() of faults = %v; want %s named", err, part)
 		}
+	}
+}
+
+func TestForIngest_validation(t *testing.T) {
+	t.Parallel()
+
+	for value, valid := range map[string]bool{"off": true, "warn": true, "reject": true, "Reject": false, "on": false} {
+		env := map[string]string{names.EnvTable: "t", names.EnvLiveQueue: "q", names.EnvCoalesceQueue: "c", names.EnvRetention: "2160h", names.EnvValidation: value}
+		got, err := config.ForIngest(lookup(env))
+		if (err == nil) != valid || valid && got.Validation != value {
+			t.Errorf("ForIngest(%s) = %+v, %v; want valid: %t", value, got, err, valid)
+		}
+		alone, err := config.ForValidation(lookup(env))
+		if (err == nil) != valid || valid && alone != value {
+			t.Errorf("ForValidation(%s) = %s, %v; want valid: %t", value, alone, err, valid)
+		}
+	}
+	if alone, err := config.ForValidation(lookup(nil)); err != nil || alone != names.ValidationOff {
+		t.Errorf("ForValidation() = %s, %v; want off", alone, err)
+	}
+}
+
+func TestFor_Places(t *testing.T) {
+	t.Parallel()
+
+	env := maps.Clone(deliverEnv)
+	env[names.EnvReplayQueue], env[names.EnvReplayJobsQueue] = "https://sqs/replay", "https://sqs/replay-jobs"
+	env[names.EnvUndeliverable] = "https://sqs/undeliverable"
+	env[names.EnvSenderRegions], env[names.EnvFixedAddresses] = "us-east-1,ap-southeast-2", "203.0.113.10,203.0.113.11"
+	regions := []string{"us-east-1", "ap-southeast-2"}
+	if got, err := config.ForDeliver(lookup(env)); err != nil || !slices.Equal(got.SenderRegions, regions) {
+		t.Errorf("ForDeliver().SenderRegions = %v, %v; want %v", got.SenderRegions, err, regions)
+	}
+	addresses := []netip.Addr{netip.MustParseAddr("203.0.113.10"), netip.MustParseAddr("203.0.113.11")}
+	if got, err := config.ForManage(lookup(env)); err != nil || !slices.Equal(got.SenderRegions, regions) || !slices.Equal(got.Addresses, addresses) {
+		t.Errorf("ForManage() = %v, %v, %v; want %v and %v", got.SenderRegions, got.Addresses, err, regions, addresses)
+	}
+	env[names.EnvFixedAddresses] = "203.0.113.10,nat"
+	if _, err := config.ForManage(lookup(env)); err == nil || !strings.Contains(err.Error(), names.EnvFixedAddresses) {
+		t.Errorf("ForManage() = %v; want an error that names %s", err, names.EnvFixedAddresses)
+	}
+}
+
+// The sender knows its own addresses alone; each message names the hosts of the API.
+func TestForSender(t *testing.T) {
+	t.Parallel()
+
+	got, err := config.ForSender(lookup(map[string]string{names.EnvEgress: names.EgressPublic, names.EnvRuntimeAPI: "127.0.0.1:9001"}))
+	if want := (config.Sender{Egress: config.Egress{RuntimeAPI: netip.MustParseAddrPort("127.0.0.1:9001")}}); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("ForSender() = %+v, %v; want %+v", got, err, want)
 	}
 }

@@ -169,7 +169,7 @@ func TestNames(t *testing.T) {
 	t.Parallel()
 
 	all := []string{
-		names.MetricEnvironment, names.MetricOutcome, names.MetricNumber, names.MetricAccepted, names.MetricAttempts,
+		names.MetricEnvironment, names.MetricOutcome, names.MetricNumber, names.MetricAccepted, names.MetricWarned, names.MetricAttempts,
 		names.MetricAttemptTime, names.MetricDelivered, names.MetricLatency, names.MetricDead, names.MetricParked,
 		names.MetricRetried, names.MetricCircuits, names.MetricOpenCircuits, names.MetricOpenLetters, names.MetricSwept,
 		"_aws", "timestamp", "time", "level", "message", "msg", "requestId",

@@ -87,8 +87,10 @@ type Outcome struct {
 	Error      string        // the cause of the failure, for people; empty when delivered
 	URL        string        // the URL of the response, after redirects
 	Body       []byte        // the first bytes of the response, at most MaxResponseBody
-	Duration   time.Duration // from the first dial to the end of the response
+	Region     string        // of the sender; empty for the deployment's own
+	Duration   time.Duration // from the first dial to the end of the response, with the way to another region
 	RetryAfter time.Duration // the requested wait; 0 for none
+	Batch      Batch         // the request with several events; zero: the request had this event only
 }
 
 // Bounds of a stored response body.

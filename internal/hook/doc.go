@@ -27,7 +27,9 @@
 //
 //   - Token: the message or schedule for the next attempt of a delivery.
 //   - Nonce: the random part of a token. A record with the nonce proves that this token settled the attempt.
-//   - Lane: a queue of tokens: live (first attempts), retry (later attempts) or replay (first attempts of replays).
+//   - Lane: a queue of tokens: live (first attempts), retry (later attempts), replay (first attempts of replays), slot and
+//     overflow (attempts in an in-flight slot) or coalesce (attempts with the events of a window).
+//   - Batch: a request with the deliveries of a window. It lasts for one attempt; its leader's record has the members.
 //   - Circuit check: a message to the breaker to reconcile one endpoint.
 //   - Dead letter: the message in the dead-letters queue for a dead delivery. An open dead letter is a delivery
 //     in state dead: nobody has discarded the delivery, and no replay has settled.
@@ -46,7 +48,7 @@
 //
 // The end of a delivery:
 //
-//   - Settled: delivered, dead, discarded or cancelled. Surehook makes no more attempts.
+//   - Settled: delivered, dead, discarded, cancelled or superseded. Surehook makes no more attempts.
 //   - Settlement: the work after a delivery settles: retire the replayed delivery, count for the job, notify the owner.
 //   - Replay: the next generation of a delivery.
 //   - Replay request: the order for a replay. The first token of the new generation carries the request.
@@ -66,6 +68,7 @@
 //	  |  +----- 2xx -------+------- 2xx ----------+--> delivered
 //	  +---- rejected, exhausted, expired ---------+--> dead --> discarded
 //	  +---- endpoint deleted, cancelled, erased --+--> cancelled
+//	  +---- a newer event with the same key ------+--> superseded
 //
 // # Replays
 //

@@ -16,10 +16,14 @@ type Endpoint struct {
 	URL           string
 	Description   string
 	EventTypes    []string // exact types, "prefix.*", or "*"
+	Filter        []byte   // JSON, see package filter; empty: every event of the types
 	Metadata      map[string]string
 	Headers       map[string]string // additional headers of every request, in clear: of requests only, never stored
 	SealedHeaders map[string][]byte // the same by name, each value encrypted as HeaderText, with the endpoint id as context
+	Auth          Auth              // of Surehook at the receiver
 	Retry         RetryPolicy
+	RetryOn       []int         // statuses with a retry beside the default ones; see ResultOf
+	GiveUpOn      []int         // statuses without a retry beside the default ones
 	Timeout       time.Duration // of one attempt, redirects included
 	MaxAge        time.Duration // an older unsettled delivery becomes dead
 	RatePerSecond float64       // maximum of attempts per second; 0: no limit
@@ -27,8 +31,11 @@ type Endpoint struct {
 	Shards        int           // of the deliveries of new events, 1 to MaxShards
 	ShardsEver    int           // the highest Shards so far
 	Circuit       CircuitSettings
-	AutoDisable   bool // reviews may disable the endpoint for too many dead deliveries; an answer 410 disables in any case
+	Coalesce      Coalescing // zero: a request per event
+	AutoDisable   bool       // reviews may disable the endpoint for too many dead deliveries; an answer 410 disables in any case
 	Style         HeaderStyle
+	Region        string   // of the requests; empty for the deployment's own
+	Fixed         bool     // requests come from fixed addresses of the own region, or are not made
 	Schemes       []Scheme // signatures of every request, without duplicates; classic headers support v1 only
 	Secrets       []Secret // newest first
 	Status        Status
@@ -96,6 +103,9 @@ func (e Endpoint) Sharded(shards int) Endpoint {
 	e.Shards = shards
 	return e
 }
+
+// Remote reports whether another place than the deliverer's makes the requests.
+func (e Endpoint) Remote() bool { return e.Region != "" || e.Fixed }
 
 // Target returns the endpoint as the target of a new event.
 func (e Endpoint) Target() Target { return Target{Endpoint: e.ID, Shards: max(e.Shards, 1)} }

@@ -13,6 +13,7 @@ type Code uint8
 // The codes. The zero Code is not valid.
 const (
 	CodeInvalid       Code = iota + 1 // wrong input; a repetition cannot help
+	CodeMismatch                      // input that an event type of the environment does not allow
 	CodeTooLarge                      // input past a size limit
 	CodeUnauthorized                  // unknown caller
 	CodeForbidden                     // known caller without permission, or past a limit
@@ -33,6 +34,8 @@ func (c Code) String() string {
 	switch c {
 	case CodeInvalid:
 		return "invalid"
+	case CodeMismatch:
+		return "event_type_mismatch"
 	case CodeTooLarge:
 		return "too_large"
 	case CodeUnauthorized:

@@ -18,12 +18,13 @@ const (
 	ScopeRead           Scope = "read"
 	ScopeReplay         Scope = "replay"
 	ScopeAudit          Scope = "audit"
-	ScopeAdmin          Scope = "admin" // all operations, including the management of keys
+	ScopePortalWrite    Scope = "portal:write" // makes portal links: keys of up to 24 hours for any tenant
+	ScopeAdmin          Scope = "admin"        // all operations, including the management of keys
 )
 
 // Scopes returns every scope.
 func Scopes() []Scope {
-	return []Scope{ScopeEventsWrite, ScopeEndpointsWrite, ScopeRead, ScopeReplay, ScopeAudit, ScopeAdmin}
+	return []Scope{ScopeEventsWrite, ScopeEndpointsWrite, ScopeRead, ScopeReplay, ScopeAudit, ScopePortalWrite, ScopeAdmin}
 }
 
 // AllTenants as the tenant of a key permits access to all tenants.

@@ -14,7 +14,7 @@ func TestLanes_HasEveryLane(t *testing.T) {
 	for lane := hook.LaneLive; lane.String() != "unknown"; lane++ {
 		want = append(want, lane)
 	}
-	if got := hook.Lanes(); !slices.Equal(got, want) || len(got) != 5 {
+	if got := hook.Lanes(); !slices.Equal(got, want) || len(got) != 6 {
 		t.Errorf("Lanes() = %v; want %v", got, want)
 	}
 }

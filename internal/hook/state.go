@@ -7,13 +7,14 @@ type State uint8
 
 // The states. The zero State is not valid.
 const (
-	StateQueued    State = iota + 1 // the first token is in a lane; no record exists
-	StateRetrying                   // at least one attempt failed; the next attempt is planned
-	StateParked                     // the endpoint is paused, disabled or has an open circuit; no token exists
-	StateDelivered                  // the endpoint answered 2xx
-	StateDead                       // final failure: rejected, exhausted or expired
-	StateDiscarded                  // was dead; discarded by a caller, or settled by a replay
-	StateCancelled                  // ended without delivery: endpoint deleted, superseded by a replay, payload erased, or by hand
+	StateQueued     State = iota + 1 // the first token is in a lane; no record exists
+	StateRetrying                    // at least one attempt failed; the next attempt is planned
+	StateParked                      // the endpoint is paused, disabled or has an open circuit; no token exists
+	StateDelivered                   // the endpoint answered 2xx
+	StateDead                        // final failure: rejected, exhausted or expired
+	StateDiscarded                   // was dead; discarded by a caller, or settled by a replay
+	StateCancelled                   // ended without delivery: endpoint deleted, superseded by a replay, payload erased, or by hand
+	StateSuperseded                  // ended without delivery: a newer event has the same key in the window
 )
 
 // String returns the state as it appears in the API, in keys and in logs.
@@ -33,6 +34,8 @@ func (s State) String() string {
 		return "discarded"
 	case StateCancelled:
 		return "cancelled"
+	case StateSuperseded:
+		return "superseded"
 	}
 	return "unknown"
 }
@@ -41,7 +44,7 @@ func (s State) String() string {
 // replay changes a settled delivery.
 func (s State) Settled() bool {
 	switch s {
-	case StateDelivered, StateDead, StateDiscarded, StateCancelled:
+	case StateDelivered, StateDead, StateDiscarded, StateCancelled, StateSuperseded:
 		return true
 	case StateQueued, StateRetrying, StateParked:
 		return false
@@ -51,12 +54,12 @@ func (s State) Settled() bool {
 
 // ParseState is the inverse of String.
 func ParseState(s string) (State, error) {
-	for state := StateQueued; state <= StateCancelled; state++ {
+	for state := StateQueued; state <= StateSuperseded; state++ {
 		if state.String() == s {
 			return state, nil
 		}
 	}
-	return 0, Invalid(FieldError{"state", fmt.Sprintf("%q is not one of queued, retrying, parked, delivered, dead, discarded, cancelled", s)})
+	return 0, Invalid(FieldError{"state", fmt.Sprintf("%q is not one of queued, retrying, parked, delivered, dead, discarded, cancelled, superseded", s)})
 }
 
 // Reason explains the state of a parked, dead, discarded or cancelled delivery,
@@ -132,6 +135,16 @@ func (c Class) String() string {
 		return "redirect"
 	}
 	return "unknown"
+}
+
+// ParseClass is the inverse of String.
+func ParseClass(s string) (Class, error) {
+	for class := ClassDelivered; class <= ClassRedirect; class++ {
+		if class.String() == s {
+			return class, nil
+		}
+	}
+	return 0, Invalid(FieldError{"class", fmt.Sprintf("%q is no class of an outcome", s)})
 }
 
 // Result is the meaning of a class for the delivery.

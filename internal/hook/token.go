@@ -22,6 +22,7 @@ const (
 	LaneReplay                   // first attempts of replays
 	LaneSlot                     // attempts that need an in-flight slot: one token an invocation
 	LaneOverflow                 // the same, of tenants with their share of LaneSlot in use
+	LaneCoalesce                 // attempts of endpoints that get the events of a window together
 )
 
 // String returns the lane's name.
@@ -37,9 +38,28 @@ func (l Lane) String() string {
 		return "slot"
 	case LaneOverflow:
 		return "overflow"
+	case LaneCoalesce:
+		return "coalesce"
 	}
 	return "unknown"
 }
+
+// BatchSize returns the number of tokens that an invocation receives at most.
+func (l Lane) BatchSize() int {
+	switch l {
+	case LaneSlot, LaneOverflow:
+		return 1
+	case LaneCoalesce:
+		return MaxCoalesceEvents
+	case LaneLive, LaneRetry, LaneReplay:
+	}
+	return 10
+}
+
+// CoalesceGather is the time in which an invocation gathers tokens of the lane coalesce, at
+// most: the tokens of a window become visible within a second after its end, because the
+// queue delays a token by whole seconds.
+const CoalesceGather = 2 * time.Second
 
 // Single reports whether an invocation receives one token of the lane. Such an
 // invocation may last as long as the attempt, and delays no other token.
@@ -69,6 +89,7 @@ type Token struct {
 	Nonce         string        `json:"nonce"`
 	Reserved      bool          `json:"reserved,omitempty"` // the token waited for a reserved rate slot
 	Slot          bool          `json:"slot,omitempty"`     // the sender claimed an in-flight slot for the token
+	Probe         bool          `json:"probe,omitempty"`    // the breaker chose the delivery as the probe of the endpoint
 	ReplayRequest ReplayRequest `json:"replay,omitzero"`    // only in the first token of a replay
 	Hops          int           `json:"hops,omitempty"`     // times that the token was sent on without an attempt
 	Parks         int           `json:"parks,omitempty"`    // times that the delivery had been parked when the token was made

@@ -112,7 +112,10 @@ func ValidateEndpoint(e Endpoint) []FieldError {
 		}
 	}
 	errs = append(errs, validateHeaders(e.Headers)...)
+	errs = append(errs, validateAuth(e.Auth)...)
+	errs = append(errs, validateStatuses(e)...)
 	errs = append(errs, validateLimits(e)...)
+	errs = append(errs, validateCoalescing(e)...)
 	if e.Timeout < MinTimeout || e.Timeout > MaxTimeout {
 		add("timeout", "must be %s to %s", FormatDuration(MinTimeout), FormatDuration(MaxTimeout))
 	}

@@ -16,7 +16,10 @@ import (
 )
 
 // forAll marks an operation of the table with a required key for all tenants.
-const forAll = " for all tenants"
+const (
+	forAll = " for all tenants"
+	ofAny  = " of any tenant" // marks an operation for the keys of all tenants
+)
 
 // operation is a line of the table of access. The table is written by hand, not
 // generated from the tested code.
@@ -75,13 +78,21 @@ func operations() []operation {
 		{name: "GET " + job, scope: "replay", status: 200, body: ""},
 		{name: "POST " + job + "/cancel", scope: "replay", status: 200, body: ""},
 		{name: "GET /v1/tenants/{tenant}/dead-letters/analysis", scope: "read", status: 200, body: ""},
+		{name: "GET /v1/tenants/{tenant}/egress", scope: "read", status: 200, body: ""},
+		{name: "POST /v1/tenants/{tenant}/filters/test", scope: "read", status: 200, body: `{"filter":{"type":["a"]},"event_type":"a","payload":{}}`},
 		{name: "GET /v1/tenants/{tenant}/limits", scope: "read", status: 200, body: ""},
 		{name: "PUT /v1/tenants/{tenant}/limits", scope: "admin" + forAll, status: 200, body: `{"endpoints":5}`},
 		{name: "DELETE /v1/tenants/{tenant}/limits", scope: "admin" + forAll, status: 204, body: ""},
-		{name: "POST /v1/tenants/{tenant}/portal-links", scope: "admin" + forAll, status: 201, body: `{"ttl":"1h"}`},
+		{name: "POST /v1/tenants/{tenant}/portal-links", scope: "portal:write" + forAll, status: 201, body: `{"ttl":"1h"}`},
 		{name: "GET /v1/tenants/{tenant}/audit", scope: "audit", status: 200, body: ""},
+		{name: "GET /v1/stats", scope: "admin" + forAll, status: 200, body: ""},
 		{name: "GET /v1/audit", scope: "admin" + forAll, status: 200, body: ""},
 		{name: "GET /v1/health", scope: "admin" + forAll, status: 200, body: ""},
+		{name: "GET /v1/openapi.json", scope: "read" + ofAny, status: 200, body: ""},
+		{name: "GET /v1/event-types", scope: "read" + ofAny, status: 200, body: ""},
+		{name: "GET /v1/event-types/{type}", scope: "read" + ofAny, status: 200, body: ""},
+		{name: "PUT /v1/event-types/{type}", scope: "admin" + forAll, status: 200, body: `{"description":"d"}`},
+		{name: "DELETE /v1/event-types/{type}", scope: "admin" + forAll, status: 204, body: ""},
 		{name: "POST /v1/keys", scope: "admin" + forAll, status: 201, body: `{"name":"a","tenant":"acme","scopes":["read"]}`},
 		{name: "GET /v1/keys", scope: "admin" + forAll, status: 200, body: ""},
 		{name: "DELETE /v1/keys/{key}", scope: "admin" + forAll, status: 204, body: ""},
@@ -94,6 +105,7 @@ func operations() []operation {
 // answer returns the expected status and, for a refusal, the expected body.
 func (o operation) answer(p hook.Principal) (status int, body string) {
 	scope, all := strings.CutSuffix(o.scope, forAll)
+	scope, anyTenant := strings.CutSuffix(scope, ofAny)
 	switch {
 	case o.scope == "":
 		return o.status, ""
@@ -103,7 +115,7 @@ func (o operation) answer(p hook.Principal) (status int, body string) {
 		return 403, plain(403, "forbidden", "the API key lacks the scope "+scope)
 	case all && p.Tenant != "*":
 		return 403, plain(403, "forbidden", "the API key must act for all tenants")
-	case !all && p.Tenant != "*" && p.Tenant != "acme":
+	case !all && !anyTenant && p.Tenant != "*" && p.Tenant != "acme":
 		return 404, plain(404, "not_found", "no such tenant")
 	}
 	return o.status, ""
@@ -134,6 +146,9 @@ func furnish(t *testing.T) estate {
 		t.Fatalf("Create = %v", err)
 	}
 	e.key = k.ID
+	if _, _, err := e.types.Put(t.Context(), hook.EventType{Name: "order.paid"}, 0); err != nil {
+		t.Fatalf("Put = %v", err)
+	}
 	return e
 }
 
@@ -162,7 +177,7 @@ func (e estate) path(route string) string {
 	}
 	return strings.NewReplacer(
 		"{tenant}", "acme", "{endpoint}", string(delivery.Endpoint), "{event}", string(delivery.Event), "{delivery}", delivery.String(),
-		"{replay}", string(e.job), "{key}", string(e.key), "{file}", "no-such-file", "{erasure}", "era_0123456789abcdef",
+		"{replay}", string(e.job), "{key}", string(e.key), "{file}", "no-such-file", "{erasure}", "era_0123456789abcdef", "{type}", "order.paid",
 	).Replace(route)
 }
 
@@ -170,7 +185,7 @@ func (e estate) path(route string) string {
 // tenant and of all tenants, each without a scope, with every single scope, and
 // with all scopes except admin.
 func callers() map[string]hook.Principal {
-	sets := map[string][]hook.Scope{"no scope": nil, "all scopes but admin": {"events:write", "endpoints:write", "read", "replay", "audit"}}
+	sets := map[string][]hook.Scope{"no scope": nil, "all scopes but admin": {"events:write", "endpoints:write", "read", "replay", "audit", "portal:write"}}
 	for _, scope := range hook.Scopes() {
 		sets[string(scope)] = []hook.Scope{scope}
 	}

@@ -36,11 +36,11 @@ import (
 	"surehook/internal/admin/audit"
 	"surehook/internal/admin/endpoint"
 	"surehook/internal/admin/erasure"
+	"surehook/internal/admin/eventtype"
 	"surehook/internal/admin/status"
 	"surehook/internal/admin/tenant"
 	"surehook/internal/delivery/ingest"
 	"surehook/internal/delivery/replay"
-	"surehook/internal/emf"
 	"surehook/internal/hook"
 )
 
@@ -60,8 +60,8 @@ type Tester interface {
 
 // Events returns the handler of the routes for posting events. The handler counts
 // accepted events.
-func Events(a Acceptor, log *slog.Logger, metrics emf.Set) http.Handler {
-	return serve(log, recorder{}, eventRoutes(&events{acceptor: a, log: log, metrics: metrics}))
+func Events(a Acceptor, log *slog.Logger) http.Handler {
+	return serve(log, recorder{}, eventRoutes(&events{acceptor: a, log: log}))
 }
 
 // Jobs holds the use cases of Replay. All fields are required.
@@ -89,6 +89,7 @@ type Admin struct {
 	Status    *status.Reader
 	Keys      *apikey.Issuer
 	Tenants   *tenant.Admin
+	Types     *eventtype.Admin
 	Tester    Tester
 	Guard     erasure.Guard
 	Audit     *audit.Log
@@ -96,7 +97,7 @@ type Admin struct {
 }
 
 // Manage returns the handler of all other routes: endpoints, reads, limits of tenants,
-// keys, the documentation of the API, and the console and the portal.
+// event types, keys, the documentation of the API, and the console and the portal.
 func Manage(a Admin, log *slog.Logger) http.Handler {
 	routes := append(manageRoutes(&manage{Admin: a, log: log}), docsRoutes(docs{api.Files})...)
 	return withPages(serve(log, recorder{a.Audit, a.Guard}, routes), built(), a.Portal)
@@ -140,9 +141,13 @@ const (
 	erasurePath    = tenantPath + "/erasures/{erasure}"
 	limitsPath     = tenantPath + "/limits"
 	healthPath     = "/v1/health"
+	egressPath     = tenantPath + "/egress"
+	eventTypesPath = "/v1/event-types"
+	eventTypePath  = eventTypesPath + "/{type}"
 	keysPath       = "/v1/keys"
 	keyPath        = keysPath + "/{key}"
 	documentPath   = "/v1/openapi.yaml"
+	documentJSON   = "/v1/openapi.json"
 	docsPath       = "/docs"
 )
 
@@ -212,12 +217,20 @@ func manageRoutes(h *manage) []route {
 		read(deliveryPath, h.getDelivery),
 		read(deadPath, h.listDeadLetters),
 		read(tenantPath+statsPath, h.getStats),
+		read(egressPath, h.getEgress),
+		{Route{Method: http.MethodPost, Path: tenantPath + "/filters/test", Scope: hook.ScopeRead}, h.testFilter},
 		admin(http.MethodGet, tenantsPath, "", h.listTenants),
 		read(limitsPath, h.getTenantLimits),
 		admin(http.MethodPut, limitsPath, "limits.set", h.putTenantLimits),
 		admin(http.MethodDelete, limitsPath, "limits.delete", h.deleteTenantLimits),
-		admin(http.MethodPost, tenantPath+"/portal-links", "portal_link.create", h.createPortalLink),
+		{Route{Method: http.MethodPost, Path: tenantPath + "/portal-links", Scope: hook.ScopePortalWrite, AllTenants: true, Change: "portal_link.create"}, h.createPortalLink},
 		admin(http.MethodGet, healthPath, "", h.getHealth),
+		read(documentJSON, h.documentWithTypes),
+		read(eventTypesPath, h.listEventTypes),
+		read(eventTypePath, h.getEventType),
+		admin(http.MethodPut, eventTypePath, "event_type.set", h.putEventType),
+		admin(http.MethodDelete, eventTypePath, "event_type.delete", h.deleteEventType),
+		admin(http.MethodGet, "/v1"+statsPath, "", h.getPipelineStats),
 		admin(http.MethodPost, keysPath, "key.create", h.createKey),
 		admin(http.MethodGet, keysPath, "", h.listKeys),
 		admin(http.MethodDelete, keyPath, "key.revoke", h.revokeKey),

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"regexp"
 	"strings"
 	"testing"
@@ -16,13 +17,13 @@ import (
 	"surehook/internal/admin/audit"
 	"surehook/internal/admin/endpoint"
 	"surehook/internal/admin/erasure"
+	"surehook/internal/admin/eventtype"
 	"surehook/internal/admin/status"
 	"surehook/internal/admin/tenant"
 	"surehook/internal/delivery/egress"
 	"surehook/internal/delivery/ingest"
 	"surehook/internal/delivery/replay"
 	"surehook/internal/delivery/settle"
-	"surehook/internal/emf"
 	"surehook/internal/hook"
 	"surehook/internal/httpapi"
 	"surehook/internal/memory"
@@ -51,6 +52,7 @@ type bundle struct {
 	admin    *endpoint.Admin
 	status   *status.Reader
 	keys     *apikey.Issuer
+	types    *eventtype.Admin
 	acceptor httpapi.Acceptor
 	eraser   *erasure.Eraser
 	events   http.Handler
@@ -76,28 +78,37 @@ func setup(tb testing.TB) *bundle {
 	acceptor := &ingest.Acceptor{
 		Store: b.store, Queue: b.queue, Directory: directory, Retention: 90 * 24 * time.Hour, Now: now, NewID: hook.NewEventID,
 	}
+	if acceptor.Types, err = ingest.NewTypes(b.store, hook.ValidationOff, 0); err != nil {
+		tb.Fatalf("NewTypes = %v", err)
+	}
 	b.admin = &endpoint.Admin{
 		Store: b.store, Circuits: b.store, CircuitQueue: b.asked, History: b.store,
-		Vault: memory.Vault{}, Policy: egress.Policy{}, Now: now, Wait: func(context.Context, time.Duration) error { return nil },
+		Vault: memory.Vault{}, Policy: egress.Policy{}, Places: places(), Now: now, Wait: func(context.Context, time.Duration) error { return nil },
 	}
 	b.status = &status.Reader{
 		Endpoints: b.admin, Circuits: b.store, History: b.store, Lists: b.store,
 		Stats: b.store, Index: b.store, Queues: queues{"live": {Visible: 3, InFlight: 2, Delayed: 1}}, Now: now,
 	}
 	b.keys = &apikey.Issuer{Store: b.store, Now: now}
+	b.types = &eventtype.Admin{Store: b.store, Now: now, Wait: b.admin.Wait}
 	b.acceptor = acceptor
 	log := slog.New(slog.NewJSONHandler(b.log, nil))
 	b.changes = &changeStore{Store: b.store}
 	changes := &audit.Log{Store: b.changes, Log: log, Now: now}
-	b.events = httpapi.Events(acceptor, log, emf.Set{Environment: "test"})
+	b.events = httpapi.Events(acceptor, log)
 	guard := erasure.Guard{Tenants: b.store}
 	b.eraser = &erasure.Eraser{Store: b.store, Queue: b.jobs, Log: log, Now: now}
 	b.replays = httpapi.Replay(httpapi.Jobs{Eraser: b.eraser, Guard: guard, Audit: changes, Replayer: &replay.Replayer{
 		Store: b.store, Index: b.store, Endpoints: b.store, Jobs: b.store, Queue: b.queue, JobQueue: b.jobs,
 		Settlement: settle.Settlement{Store: b.store}, Log: log, Now: now, NewID: hook.NewJobID,
 	}}, log)
-	b.manage = httpapi.Manage(httpapi.Admin{Endpoints: b.admin, Status: b.status, Keys: b.keys, Tenants: &tenant.Admin{Store: b.store, Retention: 90 * 24 * time.Hour}, Tester: acceptor, Guard: guard, Audit: changes}, log)
+	b.manage = httpapi.Manage(httpapi.Admin{Endpoints: b.admin, Status: b.status, Keys: b.keys, Tenants: &tenant.Admin{Store: b.store, Retention: 90 * 24 * time.Hour}, Types: b.types, Tester: acceptor, Guard: guard, Audit: changes}, log)
 	return b
+}
+
+// places are the regions and fixed addresses of the deployment.
+func places() endpoint.Places {
+	return endpoint.Places{Regions: []string{"us-east-1", "ap-southeast-2"}, Addresses: []netip.Addr{netip.MustParseAddr("203.0.113.10")}}
 }
 
 // do makes a request and checks request and response against the contract; headers are "Name: value".

@@ -166,7 +166,7 @@ func fields(view any) (map[string]jsontext.Value, error) {
 	return all, nil
 }
 
-// masked returns the body for a record: without secret, values of headers, and the user
+// masked returns the body for a record: without secrets, values of headers, and the user
 // name and password of the URL.
 func (b endpointBody) masked() endpointBody {
 	if b.Headers != nil {
@@ -175,6 +175,9 @@ func (b endpointBody) masked() endpointBody {
 			headers[name] = mask(value)
 		}
 		b.Headers = &headers
+	}
+	if b.Auth != nil {
+		b.Auth = b.Auth.masked()
 	}
 	if b.URL != nil {
 		b.URL = new(maskedURL(*b.URL))
@@ -214,10 +217,11 @@ func maskedURL(text string) string {
 }
 
 // auditedEndpoint is an endpoint for the comparison of two versions: with the times of
-// the secrets, and with marks of changed header values.
+// the secrets, and with marks of changed header values and of a changed authentication.
 type auditedEndpoint struct {
 	endpointView
 	Headers map[string]string `json:"headers"` // shadows the field of the view
+	Auth    authView          `json:"auth"`    // as above
 	Secrets []auditedSecret   `json:"secrets"`
 }
 
@@ -254,13 +258,17 @@ func (c *call) changedCircuit(before, after gate.Record) {
 	c.changed(circuitChange{before.State.String()}, circuitChange{after.State.String()})
 }
 
-// newValue is the mask of a changed header value.
+// newValue is the mask of a changed header value or secret.
 const newValue = hook.Masked + " (new value)"
 
 // audited returns the endpoint for the comparison with before.
 func audited(e, before hook.Endpoint) auditedEndpoint {
 	view := auditedEndpoint{endpointView: viewEndpoint(e), Secrets: make([]auditedSecret, len(e.Secrets))}
 	view.Headers = view.endpointView.Headers
+	view.Auth = view.endpointView.Auth
+	if before.Auth.Type == e.Auth.Type && !bytes.Equal(before.Auth.Sealed, e.Auth.Sealed) {
+		view.Auth = viewAuth(e.Auth, newValue)
+	}
 	for name, sealed := range e.SealedHeaders {
 		if old, ok := before.SealedHeaders[name]; ok && !bytes.Equal(old, sealed) {
 			view.Headers[name] = newValue

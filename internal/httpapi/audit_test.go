@@ -47,6 +47,7 @@ func noChanges() map[string]string {
 	return map[string]string{
 		"POST /v1/tenants/{tenant}/events":       "the event is the record",
 		"POST /v1/tenants/{tenant}/events/batch": "the events are the record",
+		"POST /v1/tenants/{tenant}/filters/test": "nothing is stored",
 	}
 }
 
@@ -284,6 +285,28 @@ func TestAudit_values(t *testing.T) {
 			}}, only: true,
 		},
 		{
+			method: "PATCH", path: endpoints + "/crm", body: `{"auth":{"type":"basic","username":"u","password":"sesame3"}}`, status: 200,
+			request: map[string]any{"auth": map[string]any{"type": "basic", "username": "u", "password": "***"}},
+			want: pairs{"auth": {
+				"old": map[string]any{"type": "none"}, "new": map[string]any{"type": "basic", "username": "u", "password": "***"},
+			}}, only: true,
+		},
+		{
+			method: "PATCH", path: endpoints + "/crm", body: `{"auth":{"type":"basic","username":"u","password":"sesame4"}}`, status: 200,
+			request: map[string]any{"auth": map[string]any{"type": "basic", "username": "u", "password": "***"}},
+			want: pairs{"auth": {
+				"old": map[string]any{"type": "basic", "username": "u", "password": "***"},
+				"new": map[string]any{"type": "basic", "username": "u", "password": "*** (new value)"},
+			}}, only: true,
+		},
+		{
+			method: "PATCH", path: endpoints + "/crm", body: `{"auth":{"type":"bearer","token":"sesame5"}}`, status: 200,
+			request: map[string]any{"auth": map[string]any{"type": "bearer", "token": "***"}},
+			want: pairs{"auth": {
+				"old": map[string]any{"type": "basic", "username": "u", "password": "***"}, "new": map[string]any{"type": "bearer", "token": "***"},
+			}}, only: true,
+		},
+		{
 			method: "POST", path: endpoints + "/crm/pause", status: 200,
 			want: pairs{"status": {"old": "active", "new": "paused"}, "reason": {"old": "", "new": "manual"}}, only: true,
 		},
@@ -294,8 +317,8 @@ func TestAudit_values(t *testing.T) {
 			want: pairs{"secrets": {
 				"old": []any{map[string]any{"scheme": "v1", "secret": "***", "created_at": "2026-11-21T09:30:00.000Z"}},
 				"new": []any{
-					map[string]any{"scheme": "v1", "secret": "***", "created_at": "2026-11-21T09:36:00.000Z"},
-					map[string]any{"scheme": "v1", "secret": "***", "created_at": "2026-11-21T09:30:00.000Z", "expires_at": "2026-11-21T10:36:00.000Z"},
+					map[string]any{"scheme": "v1", "secret": "***", "created_at": "2026-11-21T09:39:00.000Z"},
+					map[string]any{"scheme": "v1", "secret": "***", "created_at": "2026-11-21T09:30:00.000Z", "expires_at": "2026-11-21T10:39:00.000Z"},
 				},
 			}}, only: true,
 		},

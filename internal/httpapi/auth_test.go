@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"surehook/internal/delivery/ingest"
-	"surehook/internal/emf"
 	"surehook/internal/hook"
 	"surehook/internal/httpapi"
 )
@@ -24,5 +23,5 @@ func (r refuser) AcceptBatch(_ context.Context, _ hook.TenantID, rs []ingest.Req
 
 // refuse makes every post of an event end in the error.
 func (b *bundle) refuse(err error) {
-	b.events = httpapi.Events(refuser{err}, slog.New(slog.NewJSONHandler(b.log, nil)), emf.Set{})
+	b.events = httpapi.Events(refuser{err}, slog.New(slog.NewJSONHandler(b.log, nil)))
 }

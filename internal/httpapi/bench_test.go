@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"surehook/internal/delivery/ingest"
-	"surehook/internal/emf"
 	"surehook/internal/hook"
 	"surehook/internal/httpapi"
 )
@@ -32,7 +31,7 @@ func (accepts) AcceptBatch(_ context.Context, _ hook.TenantID, rs []ingest.Reque
 // BenchmarkEvents reads posts of events with payloads of 500 bytes and answers
 // them; what is between is left out.
 func BenchmarkEvents(b *testing.B) {
-	h := httpapi.Events(accepts{}, slog.New(slog.DiscardHandler), emf.Set{})
+	h := httpapi.Events(accepts{}, slog.New(slog.DiscardHandler))
 	ctx := httpapi.WithPrincipal(b.Context(), hook.Principal{Key: "key_1", Tenant: "acme", Scopes: []hook.Scope{hook.ScopeEventsWrite}})
 	event := `{"event_type":"order.paid","payload":{"text":"` + strings.Repeat("x", 489) + `"}}`
 	tests := []struct{ name, path, body string }{

@@ -32,6 +32,25 @@ func TestProblems_together(t *testing.T) {
 			want: invalid("a~/b", unknown, "max_in_flight", "must be 1 to 100", "timeout", duration, "uid", "cannot be changed"),
 		},
 		{
+			name: "basic authentication", method: "PATCH", path: endpoints + "/crm", body: `{"auth":{"type":"basic","username":"a:b","token":"t"},"timeout":5}`,
+			want: invalid("auth.token", "is for the type bearer only", "timeout", duration),
+		},
+		{
+			name: "authentication without a type", method: "PATCH", path: endpoints + "/crm", body: `{"auth":{"token":"t"}}`,
+			want: invalid("auth.type", missing),
+		},
+		{
+			name: "an unknown authentication", method: "PATCH", path: endpoints + "/crm", body: `{"auth":{"type":"digest","more":1}}`,
+			want: invalid("auth.more", unknown, "auth.type", "must be one of none, basic, bearer"),
+		},
+		{
+			name: "basic authentication out of bounds", method: "PATCH", path: endpoints + "/crm", body: `{"auth":{"type":"basic","username":"a:b","password":"***"}}`,
+			want: invalid(
+				"auth.password", "*** stands for a stored value, and there is none",
+				"auth.username", "must be at most 255 bytes without colons and control characters",
+			),
+		},
+		{
 			name: "an exponential", method: "PATCH", path: endpoints + "/crm", body: `{"retry":{"exponential":{"base":"1","factor":11}}}`,
 			want: invalid(
 				"retry.exponential.attempts", missing, "retry.exponential.base", duration, "retry.exponential.cap", missing,

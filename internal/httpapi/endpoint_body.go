@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"surehook/internal/admin/endpoint"
 	"surehook/internal/hook"
 	"surehook/internal/rule/retry"
@@ -16,18 +18,25 @@ type endpointBody struct {
 	URL              *string            `json:"url"`
 	Description      *string            `json:"description"`
 	EventTypes       *[]string          `json:"event_types"`
+	Filter           jsontext.Value     `json:"filter"`
 	Metadata         *map[string]string `json:"metadata"`
 	Headers          *map[string]string `json:"headers"`
+	Auth             *authBody          `json:"auth"`
 	Retry            *retryBody         `json:"retry"`
+	RetryOn          *[]int             `json:"retry_on"`
+	GiveUpOn         *[]int             `json:"give_up_on"`
 	Timeout          *duration          `json:"timeout"`
 	MaxAge           *duration          `json:"max_age"`
 	RatePerSecond    *float64           `json:"rate_per_second"`
 	MaxInFlight      *int               `json:"max_in_flight"`
 	Shards           *int               `json:"shards"`
 	Circuit          circuitBody        `json:"circuit"`
+	Coalesce         *coalesceBody      `json:"coalesce"`
 	AutoDisable      *bool              `json:"auto_disable"`
 	SignatureHeaders *string            `json:"signature_headers"`
 	SignatureSchemes *[]string          `json:"signature_schemes"`
+	Region           *string            `json:"region"`
+	Egress           *string            `json:"egress"`
 }
 
 // createBody adds the fields allowed only at creation.
@@ -52,6 +61,14 @@ type circuitBody struct {
 	MaxCooldown *duration `json:"max_cooldown"`
 }
 
+// coalesceBody replaces the settings as a whole.
+type coalesceBody struct {
+	Window    *duration `json:"window"`
+	MaxEvents *int      `json:"max_events"`
+	MaxBytes  *int      `json:"max_bytes"`
+	Key       *string   `json:"key"`
+}
+
 // exponentialBody is the same in requests and responses. Only in a request a field can be absent.
 type exponentialBody struct {
 	Base     *duration `json:"base"`
@@ -68,8 +85,11 @@ func (b endpointBody) fields(errs fieldErrors) endpoint.Fields {
 		URL:           b.URL,
 		Description:   b.Description,
 		EventTypes:    b.EventTypes,
+		Filter:        filterOf(b.Filter),
 		Metadata:      b.Metadata,
 		Headers:       b.Headers,
+		RetryOn:       b.RetryOn,
+		GiveUpOn:      b.GiveUpOn,
 		Timeout:       (*time.Duration)(b.Timeout),
 		MaxAge:        (*time.Duration)(b.MaxAge),
 		RatePerSecond: b.RatePerSecond,
@@ -83,6 +103,17 @@ func (b endpointBody) fields(errs fieldErrors) endpoint.Fields {
 			MaxCooldown: (*time.Duration)(b.Circuit.MaxCooldown),
 		},
 		AutoDisable: b.AutoDisable,
+		Region:      b.Region,
+	}
+	if b.Auth != nil {
+		auth, wrong := b.Auth.auth()
+		if errs = hook.AlsoWrong(errs, wrong); len(wrong) == 0 {
+			f.Auth = &auth
+		}
+	}
+	if b.Coalesce != nil {
+		coalescing, wrong := b.Coalesce.settings()
+		f.Coalesce, errs = &coalescing, hook.AlsoWrong(errs, wrong)
 	}
 	if b.Retry != nil {
 		policy, wrong := b.Retry.policy()
@@ -102,8 +133,30 @@ func (b endpointBody) fields(errs fieldErrors) endpoint.Fields {
 		}
 		f.Schemes = &schemes
 	}
+	if b.Egress != nil {
+		chosen, wrong := choose("egress", *b.Egress, egressShared, egressFixed)
+		if errs = append(errs, wrong...); len(wrong) == 0 {
+			f.Fixed = new(chosen == egressFixed)
+		}
+	}
 	f.Wrong = errs
 	return f
+}
+
+// settings returns the settings; a window of 0 is a request per event.
+func (b coalesceBody) settings() (c hook.Coalescing, wrong []hook.FieldError) {
+	if b.Window == nil {
+		return c, []hook.FieldError{{Field: "coalesce.window", Message: "is missing"}}
+	}
+	if *b.Window == 0 {
+		return c, nil
+	}
+	set((*duration)(&c.Window), b.Window)
+	c = c.WithDefaults()
+	set(&c.MaxEvents, b.MaxEvents)
+	set(&c.MaxBytes, b.MaxBytes)
+	set(&c.Key, b.Key)
+	return c, nil
 }
 
 func (b retryBody) policy() (hook.RetryPolicy, []hook.FieldError) {

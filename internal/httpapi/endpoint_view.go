@@ -3,6 +3,8 @@ package httpapi
 import (
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"surehook/internal/admin/endpoint"
 	"surehook/internal/hook"
 )
@@ -13,18 +15,25 @@ type endpointView struct {
 	URL              string            `json:"url"`
 	Description      string            `json:"description"`
 	EventTypes       []string          `json:"event_types"`
+	Filter           jsontext.Value    `json:"filter"` // {}: none
 	Metadata         map[string]string `json:"metadata"`
 	Headers          map[string]string `json:"headers"`
+	Auth             authView          `json:"auth"`
 	Retry            retryView         `json:"retry"`
+	RetryOn          []int             `json:"retry_on"`
+	GiveUpOn         []int             `json:"give_up_on"`
 	Timeout          duration          `json:"timeout"`
 	MaxAge           duration          `json:"max_age"`
 	RatePerSecond    float64           `json:"rate_per_second"` // 0: no limit
 	MaxInFlight      int               `json:"max_in_flight"`   // 0: no limit
 	Shards           int               `json:"shards"`
 	Circuit          circuitView       `json:"circuit"`
+	Coalesce         *coalesceView     `json:"coalesce,omitzero"`
 	AutoDisable      bool              `json:"auto_disable"`
 	SignatureHeaders string            `json:"signature_headers"`
 	SignatureSchemes []string          `json:"signature_schemes"`
+	Region           string            `json:"region"` // empty: the deployment's own
+	Egress           egress            `json:"egress"`
 	PublicKey        string            `json:"public_key,omitzero"`
 	Status           string            `json:"status"`
 	Reason           hook.Reason       `json:"reason"`
@@ -38,6 +47,21 @@ type endpointView struct {
 type secretView struct {
 	endpointView
 	Secret string `json:"secret"`
+}
+
+type coalesceView struct {
+	Window    duration `json:"window"`
+	MaxEvents int      `json:"max_events"`
+	MaxBytes  int      `json:"max_bytes"`
+	Key       string   `json:"key,omitzero"`
+}
+
+// viewCoalescing returns nil for an endpoint with a request per event.
+func viewCoalescing(c hook.Coalescing) *coalesceView {
+	if !c.On() {
+		return nil
+	}
+	return &coalesceView{Window: duration(c.Window), MaxEvents: c.MaxEvents, MaxBytes: c.MaxBytes, Key: c.Key}
 }
 
 type retryView struct {
@@ -64,18 +88,25 @@ func viewEndpoint(e hook.Endpoint) endpointView {
 		URL:              e.URL,
 		Description:      e.Description,
 		EventTypes:       e.EventTypes,
+		Filter:           viewFilter(e.Filter),
 		Metadata:         e.Metadata,
 		Headers:          headers,
+		Auth:             viewAuth(e.Auth, hook.Masked),
 		Retry:            viewRetry(e.Retry),
+		RetryOn:          append([]int{}, e.RetryOn...), // never null
+		GiveUpOn:         append([]int{}, e.GiveUpOn...),
 		Timeout:          duration(e.Timeout),
 		MaxAge:           duration(e.MaxAge),
 		RatePerSecond:    e.RatePerSecond,
 		MaxInFlight:      e.MaxInFlight,
 		Shards:           e.Target().Shards,
 		Circuit:          viewCircuit(e.Circuit.WithDefaults()),
+		Coalesce:         viewCoalescing(e.Coalesce),
 		AutoDisable:      e.AutoDisable,
 		SignatureHeaders: e.Style.String(),
 		SignatureSchemes: schemes,
+		Region:           e.Region,
+		Egress:           egressOf(e),
 		PublicKey:        endpoint.PublicKey(e),
 		Status:           e.Status.String(),
 		Reason:           e.Reason,

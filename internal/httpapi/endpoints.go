@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"surehook/internal/admin/endpoint"
 	"surehook/internal/admin/page"
 	"surehook/internal/hook"
@@ -34,7 +36,22 @@ type testedView struct {
 }
 
 type testBody struct {
-	EventType *string `json:"event_type"`
+	EventType *string        `json:"event_type"`
+	Payload   jsontext.Value `json:"payload"`
+}
+
+// testRequest is the body of a request in the record of a change, without the payload.
+type testRequest struct {
+	EventType *string `json:"event_type,omitzero"`
+	Payload   string  `json:"payload,omitzero"`
+}
+
+func (b testBody) masked() testRequest {
+	r := testRequest{EventType: b.EventType}
+	if len(b.Payload) > 0 {
+		r.Payload = hook.Masked
+	}
+	return r
 }
 
 func (h *manage) createEndpoint(ctx context.Context, c *call) (reply, error) {
@@ -190,10 +207,14 @@ func (h *manage) testEndpoint(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	if err := c.begin(ctx, c.r.PathValue("endpoint"), body); err != nil {
+	if err := c.begin(ctx, c.r.PathValue("endpoint"), body.masked()); err != nil {
 		return reply{}, err
 	}
-	sample, err := h.Endpoints.Sample(ctx, c.tenant, c.r.PathValue("endpoint"), eventType)
+	payload, err := h.samplePayload(ctx, eventType, body.Payload)
+	if err != nil {
+		return reply{}, err
+	}
+	sample, err := h.Endpoints.Sample(ctx, c.tenant, c.r.PathValue("endpoint"), eventType, payload)
 	if err != nil {
 		return reply{}, fmt.Errorf("make test event: %w", err)
 	}
@@ -204,8 +225,21 @@ func (h *manage) testEndpoint(ctx context.Context, c *call) (reply, error) {
 	c.target(string(sample.Endpoint.ID))
 	c.changed(nil, testedView{result.ID})
 	// The metric of accepted events counts events of the customer's backend, not test events.
-	h.log.LogAttrs(ctx, slog.LevelInfo, "event.ingested", ingested(c, sample.Type, result)...)
+	h.log.LogAttrs(ctx, slog.LevelInfo, lineIngested, ingested(c, sample.Type, result)...)
 	return reply{status: http.StatusAccepted, body: viewAccepted(result)}, nil
+}
+
+// samplePayload returns the payload of a test event: the caller's, or the example of the
+// event type; nil without either.
+func (h *manage) samplePayload(ctx context.Context, eventType string, given []byte) ([]byte, error) {
+	if len(given) > 0 || eventType == "" {
+		return given, nil
+	}
+	t, err := h.Types.Get(ctx, eventType)
+	if err != nil && hook.CodeOf(err) != hook.CodeNotFound {
+		return nil, fmt.Errorf("find example: %w", err)
+	}
+	return t.Example, nil
 }
 
 // endpoint returns the response with the endpoint, or err.

@@ -24,10 +24,10 @@ func TestEndpoints_create(t *testing.T) {
 	}
 	id := idOf(t, e)
 	const at = `"2026-11-21T09:30:00.000Z"`
-	base := `{"id":"` + id + `","uid":"","url":"https://example.com/hooks","description":"","event_types":["*"],"metadata":{},"headers":{},` +
-		`"retry":{"preset":"standard"},"timeout":"10s","max_age":"72h",` +
+	base := `{"id":"` + id + `","uid":"","url":"https://example.com/hooks","description":"","event_types":["*"],"filter":{},"metadata":{},"headers":{},"auth":{"type":"none"},` +
+		`"retry":{"preset":"standard"},"retry_on":[],"give_up_on":[],"timeout":"10s","max_age":"72h",` +
 		`"rate_per_second":0,"max_in_flight":0,"shards":1,"circuit":{"failures":5,"rate":0.5,"minimum":10,"cooldown":"5m","max_cooldown":"1h"},"auto_disable":true,` +
-		`"signature_headers":"standard","signature_schemes":["v1"],` +
+		`"signature_headers":"standard","signature_schemes":["v1"],"region":"","egress":"shared",` +
 		`"status":"active","reason":"","status_since":` + at + `,"created_at":` + at + `,"updated_at":` + at + `,"version":1`
 	if want := base + `,"secret":"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}`; w.Body.String() != want {
 		t.Errorf("POST = %s; want %s", w.Body, want)
@@ -58,14 +58,22 @@ func TestEndpoints_roundTrip(t *testing.T) {
 		{name: "an alias", field: "uid", value: `"crm"`, want: ""},
 		{name: "a description", field: "description", value: `"for the CRM"`, want: ""},
 		{name: "types", field: "event_types", value: `["order.*","user.created"]`, want: ""},
+		{name: "a filter", field: "filter", value: `{"payload":{"n":[{"numeric":[">",1.50]},300.0]},"type":["a"]}`, want: ""},
+		{name: "no filter", field: "filter", value: `{}`, want: ""},
 		{name: "metadata", field: "metadata", value: `{"team":"a"}`, want: ""},
 		{name: "headers", field: "headers", value: `{"X-Team":"a b"}`, want: `{"X-Team":"***"}`},
+		{name: "basic authentication", field: "auth", value: `{"type":"basic","username":"u","password":"a b:ü"}`, want: `{"type":"basic","username":"u","password":"***"}`},
+		{name: "a bearer token", field: "auth", value: `{"type":"bearer","token":"t.0-_~+/="}`, want: `{"type":"bearer","token":"***"}`},
+		{name: "no authentication", field: "auth", value: `{"type":"none"}`, want: ""},
 		{name: "a preset", field: "retry", value: `{"preset":"day"}`, want: ""},
 		{name: "a schedule", field: "retry", value: `{"schedule":["90s","24h","1.5h"],"jitter":"none"}`, want: `{"schedule":["1m30s","24h","1h30m"],"jitter":"none"}`},
 		{name: "a schedule without jitter", field: "retry", value: `{"schedule":["1s"]}`, want: `{"schedule":["1s"],"jitter":"full"}`},
 		{
 			name: "an exponential", field: "retry", value: `{"exponential":{"base":"1s","factor":1.5,"cap":"1h","attempts":9},"jitter":"equal"}`, want: "",
 		},
+		{name: "more retries", field: "retry_on", value: `[404,401]`, want: ""},
+		{name: "fewer retries", field: "give_up_on", value: `[501]`, want: ""},
+		{name: "no status", field: "give_up_on", value: `[]`, want: ""},
 		{name: "a timeout", field: "timeout", value: `"1500ms"`, want: `"1.5s"`},
 		{name: "a max_age", field: "max_age", value: `"90m"`, want: `"1h30m"`},
 		{name: "a rate", field: "rate_per_second", value: `0.5`, want: ""},
@@ -83,6 +91,8 @@ func TestEndpoints_roundTrip(t *testing.T) {
 		{name: "no disabling by a review", field: "auto_disable", value: `false`, want: ""},
 		{name: "classic headers", field: "signature_headers", value: `"classic"`, want: ""},
 		{name: "both schemes", field: "signature_schemes", value: `["v1","v1a"]`, want: ""},
+		{name: "another region", field: "region", value: `"us-east-1"`, want: ""},
+		{name: "fixed addresses", field: "egress", value: `"fixed"`, want: ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -163,8 +173,8 @@ func TestEndpoints_patchUnchanged(t *testing.T) {
 	const path = endpoints + "/crm"
 	for _, body := range []string{
 		`{"url":"https://example.com/","uid":"crm"}`,
-		`{"url":"https://example.com/","uid":"crm","description":"d","event_types":["a","b.*"],"metadata":{"a":"1"},"headers":{"X-A":"sesame"},` +
-			`"retry":{"schedule":["1m","1h"],"jitter":"equal"},"timeout":"5s","rate_per_second":2.5,"max_in_flight":3,"shards":4,` +
+		`{"url":"https://example.com/","uid":"crm","description":"d","event_types":["a","b.*"],"filter":{"type": ["a"]},"metadata":{"a":"1"},"headers":{"X-A":"sesame"},` +
+			`"retry":{"schedule":["1m","1h"],"jitter":"equal"},"retry_on":[404],"give_up_on":[],"timeout":"5s","rate_per_second":2.5,"max_in_flight":3,"shards":4,` +
 			`"circuit":{"failures":7,"max_cooldown":"2h"},"auto_disable":false,"signature_schemes":["v1","v1a"]}`,
 		`{"url":"https://example.com/","uid":"crm","signature_headers":"classic","retry":{"exponential":{"base":"1s","factor":2,"cap":"1m","attempts":4}}}`,
 	} {
@@ -174,8 +184,8 @@ func TestEndpoints_patchUnchanged(t *testing.T) {
 		b.now = b.now.Add(time.Minute)
 		whole := make(map[string]json.RawMessage)
 		for _, field := range []string{
-			"uid", "url", "description", "event_types", "metadata", "headers", "retry", "timeout", "max_age", "rate_per_second", "max_in_flight",
-			"shards", "circuit", "auto_disable", "signature_headers", "signature_schemes",
+			"uid", "url", "description", "event_types", "filter", "metadata", "headers", "retry", "retry_on", "give_up_on", "timeout", "max_age", "rate_per_second", "max_in_flight",
+			"shards", "circuit", "auto_disable", "signature_headers", "signature_schemes", "region", "egress",
 		} {
 			whole[field] = stored[field]
 			one, _ := json.Marshal(map[string]json.RawMessage{field: stored[field]})

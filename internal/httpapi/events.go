@@ -11,19 +11,24 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"surehook/internal/delivery/ingest"
-	"surehook/internal/emf"
 	"surehook/internal/hook"
 	"surehook/internal/names"
 	"surehook/internal/rule/trace"
 )
 
-const idempotencyHeader = "Idempotency-Key"
+const (
+	idempotencyHeader = "Idempotency-Key"
+	lineIngested      = names.LineIngested
+)
+
+// slowPost is the shortest duration in the line of a single post. The access log has the
+// duration of every request.
+const slowPost = 100 * time.Millisecond
 
 // events serves the routes of Events.
 type events struct {
 	acceptor Acceptor
 	log      *slog.Logger
-	metrics  emf.Set
 }
 
 type eventBody struct {
@@ -42,6 +47,8 @@ type acceptedView struct {
 	Deliveries int          `json:"deliveries"`
 	Duplicate  bool         `json:"duplicate"`
 	Reason     string       `json:"reason,omitzero"` // of no deliveries
+
+	Warnings []hook.FieldError `json:"warnings,omitempty"`
 }
 
 type refusedView struct {
@@ -73,8 +80,11 @@ func (h *events) post(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, fmt.Errorf("accept event: %w", err)
 	}
-	h.logIngested(ctx, c, r.Type, result, fresh(result), slog.String(names.LogKey, string(c.principal.Key)),
-		slog.Int64(names.LogDuration, time.Since(c.began).Milliseconds())) //nolint:forbidigo // for the log
+	more := []slog.Attr{slog.String(names.LogKey, string(c.principal.Key))}
+	if took := time.Since(c.began); took >= slowPost { //nolint:forbidigo // for the log
+		more = append(more, slog.Int64(names.LogDuration, took.Milliseconds()))
+	}
+	h.logIngested(ctx, c, r.Type, result, more...)
 	return reply{status: http.StatusAccepted, body: viewAccepted(result), logged: true}, nil
 }
 
@@ -121,7 +131,6 @@ func (h *events) postBatch(ctx context.Context, c *call) (reply, error) {
 		}
 	}
 
-	counted := fresh(results...)
 	view, status := batchView{Data: make([]any, len(results))}, http.StatusAccepted
 	for i, result := range results {
 		if result.Err != nil {
@@ -129,8 +138,7 @@ func (h *events) postBatch(ctx context.Context, c *call) (reply, error) {
 			view.Data[i] = h.refused(ctx, c.tenant, result.Err)
 			continue
 		}
-		h.logIngested(ctx, c, body.Events[i].Type, result, counted)
-		counted = 0 // the first log line counts all events of the batch
+		h.logIngested(ctx, c, body.Events[i].Type, result)
 		view.Data[i] = viewAccepted(result)
 	}
 	return reply{status: status, body: view}, nil
@@ -175,30 +183,17 @@ func (b eventBody) request(c *call, wrong fieldErrors) (ingest.Request, error) {
 }
 
 func viewAccepted(r ingest.Result) acceptedView {
-	v := acceptedView{ID: r.ID, Deliveries: r.Deliveries, Duplicate: r.Duplicate}
+	v := acceptedView{ID: r.ID, Deliveries: r.Deliveries, Duplicate: r.Duplicate, Warnings: r.Warnings}
 	if r.Deliveries == 0 {
 		v.Reason = "no endpoint subscribes"
 	}
 	return v
 }
 
-// fresh returns the number of newly accepted events. Duplicates were counted when
-// first posted.
-func fresh(results ...ingest.Result) int {
-	n := 0
-	for _, r := range results {
-		if r.Err == nil && !r.Duplicate {
-			n++
-		}
-	}
-	return n
-}
-
-// logIngested logs an accepted event and adds counted to the metric of accepted
-// events. more are the fields of the request, for a request of one event.
-func (h *events) logIngested(ctx context.Context, c *call, eventType string, r ingest.Result, counted int, more ...slog.Attr) {
-	h.log.LogAttrs(ctx, slog.LevelInfo, "event.ingested",
-		h.metrics.Append(append(ingested(c, eventType, r), more...), c.began, emf.Count(names.MetricAccepted, counted))...)
+// logIngested logs an accepted event. more are the fields of the request, for a request
+// of one event.
+func (h *events) logIngested(ctx context.Context, c *call, eventType string, r ingest.Result, more ...slog.Attr) {
+	h.log.LogAttrs(ctx, slog.LevelInfo, lineIngested, append(ingested(c, eventType, r), more...)...)
 }
 
 func ingested(c *call, eventType string, r ingest.Result) []slog.Attr {
@@ -207,7 +202,12 @@ func ingested(c *call, eventType string, r ingest.Result) []slog.Attr {
 		slog.String(names.LogEvent, string(r.ID)),
 		slog.String(names.LogEventType, eventType),
 		slog.Int(names.LogDeliveries, r.Deliveries),
-		slog.Bool(names.LogDuplicate, r.Duplicate),
+	}
+	if r.Duplicate { // the metric of accepted events counts the lines without the field
+		attrs = append(attrs, slog.Bool(names.LogDuplicate, true))
+	}
+	if len(r.Warnings) > 0 { // the metric of warned events counts the lines with the field; a message may hold parts of the payload
+		attrs = append(attrs, slog.Int(names.LogWarnings, len(r.Warnings)))
 	}
 	if r.Trace.Given() {
 		attrs = append(attrs, slog.String(names.LogTrace, r.Trace.String()))

@@ -131,7 +131,7 @@ func TestHealth_pipeline(t *testing.T) {
 	t.Parallel()
 
 	const idle = `{"visible":0,"in_flight":0,"delayed":0}`
-	const rest = `"slot":` + idle + `,"overflow":` + idle + `,"replay_jobs":` + idle + `,"circuits":` + idle
+	const rest = `"slot":` + idle + `,"overflow":` + idle + `,"coalesce":` + idle + `,"replay_jobs":` + idle + `,"circuits":` + idle
 	b := setup(t)
 	w := b.do(t, admin, "GET", "/v1/health", "")
 	want := `{"at":"2026-11-21T09:30:00.000Z","complete":true,"queued":4,"retrying":0,"in_flight":2,"parked":0,"dead":0,"open_circuits":0,` +

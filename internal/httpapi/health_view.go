@@ -110,6 +110,7 @@ type queuesView struct {
 	Replay        depthView `json:"replay"`
 	Slot          depthView `json:"slot"`
 	Overflow      depthView `json:"overflow"`
+	Coalesce      depthView `json:"coalesce"`
 	ReplayJobs    depthView `json:"replay_jobs"`
 	Circuits      depthView `json:"circuits"`
 	DeadLetters   depthView `json:"dead_letters"`
@@ -224,6 +225,7 @@ func viewPipeline(p status.Pipeline) pipelineView {
 			Replay:        depthView(p.Queues["replay"]),
 			Slot:          depthView(p.Queues["slot"]),
 			Overflow:      depthView(p.Queues["overflow"]),
+			Coalesce:      depthView(p.Queues["coalesce"]),
 			ReplayJobs:    depthView(p.Queues["replay_jobs"]),
 			Circuits:      depthView(p.Queues["circuits"]),
 			DeadLetters:   depthView(p.Queues["dead_letters"]),

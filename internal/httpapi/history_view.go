@@ -46,6 +46,7 @@ type outcomeView struct {
 	Status     int      `json:"status,omitzero"`
 	Error      string   `json:"error,omitzero"`
 	URL        string   `json:"url,omitzero"`
+	Region     string   `json:"region,omitzero"` // of the sender; absent: the deployment's own
 	Duration   duration `json:"duration"`
 	RetryAfter duration `json:"retry_after,omitzero"`
 	Body       string   `json:"body,omitzero"`
@@ -58,7 +59,27 @@ type attemptView struct {
 	Trigger   hook.Trigger    `json:"trigger"`
 	StartedAt stamp           `json:"started_at"`
 	outcomeView
-	NextAttemptAt stamp `json:"next_attempt_at,omitzero"`
+	NextAttemptAt stamp          `json:"next_attempt_at,omitzero"`
+	Batch         *coalescedView `json:"batch,omitzero"`
+}
+
+// coalescedView is the request of an attempt with the events of a window.
+type coalescedView struct {
+	ID     hook.BatchID   `json:"id"`
+	Size   int            `json:"size"`
+	Events []hook.EventID `json:"events,omitempty"`
+}
+
+// viewBatch returns nil for a request of one event in the plain form.
+func viewBatch(b hook.Batch) *coalescedView {
+	if b.ID == "" {
+		return nil
+	}
+	v := &coalescedView{ID: b.ID, Size: b.Size}
+	for _, d := range b.Members {
+		v.Events = append(v.Events, d.Event)
+	}
+	return v
 }
 
 // deliveryDetailView is a delivery with past and planned attempts.
@@ -124,6 +145,7 @@ func (c *call) viewOutcome(o hook.Outcome) outcomeView {
 		Status:     o.Status,
 		Error:      o.Error,
 		URL:        o.URL,
+		Region:     o.Region,
 		Duration:   duration(o.Duration.Truncate(time.Millisecond)),
 		RetryAfter: duration(o.RetryAfter),
 		Body:       string(o.Body),
@@ -151,6 +173,7 @@ func (c *call) viewAttempt(a hook.Attempt) attemptView {
 		StartedAt:     stamp(a.StartedAt),
 		outcomeView:   c.viewOutcome(a.Outcome),
 		NextAttemptAt: stamp(a.NextAttemptAt),
+		Batch:         viewBatch(a.Outcome.Batch),
 	}
 }
 

@@ -26,7 +26,12 @@ type filterBody struct {
 	Types    []string `json:"event_types"`
 	Since    stamp    `json:"since"`
 	Until    stamp    `json:"until"`
+	Class    *string  `json:"class"`
+	Status   *int     `json:"status"`
 }
+
+// noAttempt is the class of deliveries without an attempt in a filter.
+const noAttempt = "none"
 
 // request translates the body and refuses empty values in the filter, because an
 // empty value would select everything. Package replay checks the rest.
@@ -53,6 +58,7 @@ func (b jobBody) request(by hook.KeyID, wrong fieldErrors) replay.JobRequest {
 			wrong.add("filter.state", "must be one of dead, parked, delivered, discarded")
 		}
 	}
+	r.Cause = b.Filter.cause(&wrong)
 	if b.Rate != nil {
 		r.Rate = *b.Rate
 	}
@@ -60,11 +66,36 @@ func (b jobBody) request(by hook.KeyID, wrong fieldErrors) replay.JobRequest {
 	if r.AddTo != "" && b.Filter.State != nil {
 		wrong.add("filter.state", "does not apply with add_to, which takes the events of all states")
 	}
+	if r.AddTo != "" && r.Cause != (replay.Cause{}) {
+		wrong.add("filter.class", "does not apply with add_to, which takes the events of all outcomes")
+	}
 	if r.AddTo != "" && b.DryRun {
 		wrong.add("dry_run", "is not possible with add_to")
 	}
 	r.Wrong = wrong
 	return r
+}
+
+// cause returns the selection by the last attempt. Package replay checks the status.
+func (b filterBody) cause(wrong *fieldErrors) replay.Cause {
+	var c replay.Cause
+	if b.Status != nil {
+		c.Status = *b.Status
+		if c.Status == 0 {
+			c.Status = -1 // not the zero value, which selects every status
+		}
+	}
+	switch {
+	case b.Class == nil:
+	case *b.Class == noAttempt:
+		c.None = true
+	default:
+		var err error
+		if c.Class, err = hook.ParseClass(*b.Class); err != nil {
+			wrong.add("filter.class", "must be none or a class of an outcome, such as timeout")
+		}
+	}
+	return c
 }
 
 // startJob starts a replay job, or with dry_run returns a preview.

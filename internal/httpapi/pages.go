@@ -74,6 +74,10 @@ func (p *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.servePage(w, "'none'")
 	case within("/portal", r.URL.Path):
 		p.servePage(w, p.embedders())
+	case r.URL.Path == docsPath+"/":
+		page := r.Clone(r.Context())
+		page.URL.Path, page.URL.RawPath = docsPath, ""
+		p.next.ServeHTTP(w, page)
 	default:
 		p.next.ServeHTTP(w, r)
 	}

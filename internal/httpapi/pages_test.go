@@ -112,3 +112,24 @@ func TestPages_served(t *testing.T) {
 		}
 	}
 }
+
+// TestPages_docsWithSlash checks that the page of the document is served at both addresses: people copy either.
+func TestPages_docsWithSlash(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	read := func(target string) *httptest.ResponseRecorder {
+		w := httptest.NewRecorder()
+		b.manage.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, target, nil))
+		return w
+	}
+	want := read("/docs")
+	for _, target := range []string{"/docs/", "/docs/?from=mail"} {
+		if got := read(target); got.Code != http.StatusOK || got.Body.String() != want.Body.String() || got.Header().Get("Content-Security-Policy") == "" {
+			t.Errorf("GET %s = %d %s; want the page of /docs", target, got.Code, got.Body)
+		}
+	}
+	if w := read("/docs//"); w.Code == http.StatusOK {
+		t.Errorf("GET /docs// = %d; want no page", w.Code)
+	}
+}

@@ -50,6 +50,8 @@ func statusOf(c hook.Code) int {
 	switch c {
 	case hook.CodeInvalid:
 		return http.StatusBadRequest
+	case hook.CodeMismatch:
+		return http.StatusUnprocessableEntity
 	case hook.CodeTooLarge:
 		return http.StatusRequestEntityTooLarge
 	case hook.CodeUnauthorized:

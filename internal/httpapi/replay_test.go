@@ -232,6 +232,49 @@ func TestReplay_job(t *testing.T) {
 	}
 }
 
+// TestReplay_cause selects by the last attempt.
+func TestReplay_cause(t *testing.T) {
+	t.Parallel()
+
+	p := story(t)
+	p.die(t)
+	p.now = p.now.Add(time.Hour)
+	type preview struct{ Total int }
+	total := func(filter string) int {
+		t.Helper()
+		return get[preview](t, p.bundle, replayer, 200, "POST", replaysURL, `{"filter":`+filter+`,"dry_run":true}`).Total
+	}
+	all, timeouts, refused := total(`{}`), total(`{"class":"unavailable"}`), total(`{"class":"unavailable","status":500}`)
+	if all == 0 || timeouts != all || refused == timeouts {
+		t.Errorf("dry runs select %d dead, %d unavailable, %d of them with 500; want all of them, and fewer with 500", all, timeouts, refused)
+	}
+	if n := total(`{"class":"none"}`); n != 0 {
+		t.Errorf("a dry run without an attempt selects %v; want none", n)
+	}
+	type job struct {
+		Filter struct {
+			Class  string
+			Status int
+		}
+	}
+	if j := get[job](t, p.bundle, replayer, 202, "POST", replaysURL, `{"filter":{"class":"unavailable","status":503}}`); j.Filter.Class != "unavailable" || j.Filter.Status != 503 {
+		t.Errorf("filter of the job = %+v; want the class and the status", j.Filter)
+	}
+	for body, field := range map[string]string{
+		`{"filter":{"class":"lost"}}`:              "filter.class",
+		`{"filter":{"class":""}}`:                  "filter.class",
+		`{"filter":{"status":0}}`:                  "filter.status",
+		`{"filter":{"status":600}}`:                "filter.status",
+		`{"filter":{"class":"none","status":500}}`: "filter.status",
+		`{"filter":{"status":500},"add_to":"` + string(p.retrying.ID.Endpoint) + `"}`: "filter.class",
+	} {
+		w := p.do(t, replayer, "POST", replaysURL, body)
+		if w.Code != 400 || !strings.Contains(w.Body.String(), `"field":"`+field+`"`) {
+			t.Errorf("POST %s = %d %s; want 400 at %s", body, w.Code, w.Body, field)
+		}
+	}
+}
+
 // TestReplay_progress checks the JSON of a job's counts.
 func TestReplay_progress(t *testing.T) {
 	t.Parallel()

@@ -38,6 +38,8 @@ type filterView struct {
 	Types    []string        `json:"event_types,omitempty"`
 	Since    stamp           `json:"since,omitzero"`
 	Until    stamp           `json:"until,omitzero"`
+	Class    string          `json:"class,omitzero"`
+	Status   int             `json:"status,omitzero"`
 }
 
 // progressView is a job with the states of the enqueued deliveries.
@@ -71,6 +73,7 @@ func viewJob(j replay.Job) jobView {
 			Types:    j.Filter.Types,
 			Since:    stamp(j.Filter.From),
 			Until:    stamp(j.Filter.To),
+			Status:   j.Filter.Cause.Status,
 		},
 		Rate:      j.Rate,
 		Selected:  j.Selected,
@@ -80,6 +83,12 @@ func viewJob(j replay.Job) jobView {
 		CreatedAt: stamp(j.CreatedAt),
 		UpdatedAt: stamp(j.UpdatedAt),
 		EndedAt:   stamp(j.EndedAt),
+	}
+	switch cause := j.Filter.Cause; {
+	case cause.None:
+		v.Filter.Class = noAttempt
+	case cause.Class != 0:
+		v.Filter.Class = cause.Class.String()
 	}
 	if !j.EndedAt.IsZero() {
 		v.ExpiresAt = stamp(j.ExpiresAt)

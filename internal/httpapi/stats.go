@@ -39,6 +39,27 @@ func (h *manage) getStats(ctx context.Context, c *call) (reply, error) {
 	return ok(viewStats(s)), nil
 }
 
+// getPipelineStats responds with statistics of all tenants.
+func (h *manage) getPipelineStats(ctx context.Context, c *call) (reply, error) {
+	values, err := query(c, byParam, groupParam)
+	if err != nil {
+		return reply{}, err
+	}
+	var wrong fieldErrors
+	q := status.PipelineQuery{Hourly: wrong.hourly(values), Tenants: values.Has(groupParam)}
+	if q.Tenants && values.Get(groupParam) != "tenant" {
+		wrong.add(groupParam, "must be tenant")
+	}
+	if len(wrong) > 0 {
+		return reply{}, hook.Invalid(wrong...)
+	}
+	s, complete, err := h.Status.PipelineStatistics(ctx, q)
+	if err != nil {
+		return reply{}, fmt.Errorf("read statistics: %w", err)
+	}
+	return ok(pipelineStatsView{Complete: complete, statsView: viewStats(s)}), nil
+}
+
 func (errs *fieldErrors) hourly(values url.Values) bool {
 	by := values.Get(byParam)
 	if values.Has(byParam) && by != "hour" && by != "total" {
@@ -70,10 +91,17 @@ type statsView struct {
 	Data      []statsRowView `json:"data"`
 }
 
+// pipelineStatsView holds statistics of all tenants.
+type pipelineStatsView struct {
+	Complete bool `json:"complete"`
+	statsView
+}
+
 // statsRowView holds the figures of a group. Rates and times without samples are left
 // out, and fields of endpoints from rows of event types.
 type statsRowView struct {
 	Hour         *stamp          `json:"hour,omitzero"`
+	Tenant       hook.TenantID   `json:"tenant,omitzero"`
 	Endpoint     hook.EndpointID `json:"endpoint_id,omitzero"`
 	Type         string          `json:"event_type,omitzero"`
 	Other        bool            `json:"other,omitzero"`
@@ -100,6 +128,7 @@ func viewStats(s status.Statistics) statsView {
 
 func viewStatsRow(r status.StatsRow) statsRowView {
 	v := statsRowView{
+		Tenant:       r.Tenant,
 		Endpoint:     r.Endpoint,
 		Type:         r.Type,
 		Other:        r.Other,

@@ -3,6 +3,7 @@ package httpapi_test
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -69,5 +70,29 @@ func TestStats(t *testing.T) {
 	}
 	if w := b.do(t, reader, http.MethodGet, "/v1/tenants/acme/endpoints/none/stats", ""); w.Code != 404 {
 		t.Errorf("GET of no endpoint = %d; want 404", w.Code)
+	}
+}
+
+func TestPipelineStats(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	id := idOf(t, b.create(t, `{"url":"https://example.com/"}`))
+	b.count(t, id, b.now.Add(-time.Hour), stats.Attempt{Type: "order.paid", Class: hook.ClassDNS, Number: 1, State: hook.StateDead})
+	const span = `{"complete":true,"since":"2026-11-20T09:00:00.000Z","until":"2026-11-21T09:30:00.000Z","endpoints":1,"data":[{%s}]}`
+	const row = `"attempts":1,"success_rate":0,"first_attempt_success_rate":0,"dead_rate":1,"delivered":0,"dead":1,"attempts_by_outcome":{"dns":1},"attempts_by_number":[1],"delivered_by_attempt":[]`
+	for query, want := range map[string]string{
+		"":              row,
+		"?by=hour":      `"hour":"2026-11-21T08:00:00.000Z",` + row,
+		"?group=tenant": `"tenant":"acme",` + row,
+	} {
+		if w := b.do(t, admin, http.MethodGet, "/v1/stats"+query, ""); w.Code != 200 || w.Body.String() != fmt.Sprintf(span, want) {
+			t.Errorf("GET /v1/stats%s = %d\n%s; want 200\n%s", query, w.Code, w.Body, fmt.Sprintf(span, want))
+		}
+	}
+	for query, want := range map[string]string{"?group=endpoint": "must be tenant", "?group=": "must be tenant", "?by=day": "must be hour or total", "?since=2026-11-20T09:00:00Z": "since"} {
+		if w := b.do(t, admin, http.MethodGet, "/v1/stats"+query, ""); w.Code != 400 || !strings.Contains(w.Body.String(), want) {
+			t.Errorf("GET /v1/stats%s = %d %s; want 400 with %q", query, w.Code, w.Body, want)
+		}
 	}
 }

@@ -25,6 +25,7 @@ func (q Queues) Depths(context.Context) (map[string]status.Depth, error) {
 		"replay":        q.Lanes.lane(hook.LaneReplay).depth(),
 		"slot":          q.Lanes.lane(hook.LaneSlot).depth(),
 		"overflow":      q.Lanes.lane(hook.LaneOverflow).depth(),
+		"coalesce":      q.Lanes.lane(hook.LaneCoalesce).depth(),
 		"replay_jobs":   q.Jobs.jobs.depth(),
 		"circuits":      q.Circuits.checks.depth(),
 		"dead_letters":  q.DeadLetters.letters.depth(),

@@ -39,7 +39,7 @@ func TestQueues_Depths_CountsMessagesByVisibility(t *testing.T) {
 	got, err := q.Depths(t.Context())
 	want := map[string]status.Depth{
 		"live": {Visible: 4, InFlight: 2, Delayed: 1}, "retry": {}, "replay": {},
-		"slot": {}, "overflow": {}, "replay_jobs": {Visible: 1}, "circuits": {Delayed: 1}, "dead_letters": {Visible: 1}, "undeliverable": {},
+		"slot": {}, "overflow": {}, "coalesce": {}, "replay_jobs": {Visible: 1}, "circuits": {Delayed: 1}, "dead_letters": {Visible: 1}, "undeliverable": {},
 	}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("Depths() = %v, %v; want (-) and got (+):\n%s", got, err, diff)

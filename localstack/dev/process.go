@@ -1,17 +1,21 @@
 package dev
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"strings"
+	"sync"
 	"time"
 
 	"surehook/internal/admin/apikey"
 	"surehook/internal/admin/audit"
 	"surehook/internal/admin/endpoint"
 	"surehook/internal/admin/erasure"
+	"surehook/internal/admin/eventtype"
 	"surehook/internal/admin/status"
 	"surehook/internal/admin/tenant"
 	"surehook/internal/delivery/breaker"
@@ -21,6 +25,7 @@ import (
 	"surehook/internal/delivery/ingest"
 	"surehook/internal/delivery/notify"
 	"surehook/internal/delivery/release"
+	"surehook/internal/delivery/remote"
 	"surehook/internal/delivery/replay"
 	"surehook/internal/delivery/send"
 	"surehook/internal/delivery/settle"
@@ -50,6 +55,8 @@ type process struct {
 	eraser        *erasure.Eraser
 	admin         httpapi.Admin
 	log           *slog.Logger
+
+	gather sync.Mutex // held by the worker that gathers the tokens of a window
 }
 
 // newProcess wires the process for an API at the loopback address.
@@ -74,6 +81,14 @@ func newProcess(o Options, address string) (*process, error) {
 	p.acceptor = &ingest.Acceptor{
 		Store: p.store, Queue: p.queue, Directory: directory, Retention: retention, Now: time.Now, NewID: hook.NewEventID,
 	}
+	// Without an age, a change of an event type holds for the next post.
+	validation, err := hook.ParseValidation(cmp.Or(o.Validation, names.ValidationOff))
+	if err != nil {
+		return nil, fmt.Errorf("read validation: %w", err)
+	}
+	if p.acceptor.Types, err = ingest.NewTypes(p.store, validation, 0); err != nil {
+		return nil, fmt.Errorf("make event types: %w", err)
+	}
 	p.authenticator = &apikey.Authenticator{Keys: p.store, Admin: adminKey(o.Key), Log: o.Log, Now: time.Now}
 	policy := egress.Policy{Loopback: true, Own: []string{address, strings.Replace(address, "127.0.0.1", "localhost", 1)}}
 	p.wireDelivery(policy)
@@ -86,13 +101,15 @@ func (p *process) wireDelivery(policy egress.Policy) {
 	notifier := notify.Notifier{History: p.store, Poster: p.acceptor, Topic: topic{p.log}, Log: p.log}
 	after := settle.Settlement{Store: p.store, Notifier: notifier, Log: p.log}
 	releaser := &release.Releaser{Store: p.store, Queue: p.queue, CircuitQueue: p.circuits, Now: time.Now}
+	sender := &send.Sender{Client: newClient(policy), Policy: policy, UserAgent: names.UserAgent(), Now: time.Now}
 	p.deliverer = &deliver.Deliverer{
 		Store:       p.store,
 		Queue:       p.queue,
 		Schedules:   memory.NewSchedules(p.queue, time.Now),
 		DeadLetters: p.deadLetters,
 		Vault:       memory.Vault{},
-		Sender:      &send.Sender{Client: newClient(policy), Policy: policy, UserAgent: names.UserAgent(), Now: time.Now},
+		Sender:      sender,
+		Remote:      &remote.Sender{Signer: sender, Invoker: senders(sender), Now: time.Now},
 		Gate:        &gate.Gate{Store: p.store, CircuitQueue: p.circuits, Notifier: notifier, Now: time.Now, Places: tenantPlaces},
 		Releaser:    releaser,
 		Settlement:  after,
@@ -113,6 +130,20 @@ func (p *process) wireDelivery(policy egress.Policy) {
 	}
 }
 
+// places are the choices of this process: two regions, and the loopback address.
+func places() endpoint.Places {
+	return endpoint.Places{Regions: []string{"us-east-1", "ap-southeast-2"}, Addresses: []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1})}}
+}
+
+// senders are the senders of all places, in this process.
+func senders(sender *send.Sender) memory.Senders {
+	all := memory.Senders{"": remote.Handler{Sender: sender}}
+	for _, region := range places().Regions {
+		all[region] = remote.Handler{Sender: sender}
+	}
+	return all
+}
+
 // newClient returns the HTTP client of all batches. A deployed client keeps as
 // many connections per host as one batch can use; this client serves all
 // batches.
@@ -120,7 +151,7 @@ func newClient(policy egress.Policy) *http.Client {
 	client := egress.NewClient(policy)
 	connections := 0
 	for _, lane := range hook.Lanes() {
-		connections += batchOf(lane) * workersOf(lane)
+		connections += lane.BatchSize() * workersOf(lane)
 	}
 	if transport, ok := client.Transport.(*http.Transport); ok {
 		transport.MaxIdleConns = 0 // no limit
@@ -150,6 +181,7 @@ func (p *process) wireManagement(policy egress.Policy) {
 		History:      p.store,
 		Vault:        memory.Vault{},
 		Policy:       policy,
+		Places:       places(),
 		Now:          time.Now,
 	}
 	p.admin = httpapi.Admin{
@@ -168,6 +200,7 @@ func (p *process) wireManagement(policy egress.Policy) {
 		},
 		Keys:    &apikey.Issuer{Store: p.store, Now: time.Now},
 		Tenants: &tenant.Admin{Store: p.store, Retention: retention},
+		Types:   &eventtype.Admin{Store: p.store, Now: time.Now},
 		Tester:  p.acceptor,
 	}
 }

@@ -28,7 +28,8 @@ type Options struct {
 	Key  string       // the API key, "shk_" and 43 to 64 characters; empty for a new key
 	Log  *slog.Logger // the functions' log; nil for none
 
-	Portal httpapi.Portal // appearance of the portal; may be zero
+	Validation string         // of events: off, warn or reject; empty for off
+	Portal     httpapi.Portal // appearance of the portal; may be zero
 }
 
 // Server is a running Surehook.

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"surehook/api"
+	"surehook/verify"
 )
 
 // arrived is a request to a receiver.
@@ -132,6 +133,72 @@ func TestWebhooks_operationalEvent(t *testing.T) {
 		}
 		if r.header.Get("X-Webhook-Event") != body["event_type"] {
 			t.Errorf("X-Webhook-Event = %s; want the event_type of %s", r.header.Get("X-Webhook-Event"), r.body)
+		}
+	}
+}
+
+// TestWebhooks_batch checks the request of a coalescing endpoint against the document, as a
+// receiver reads it, and the batch in the attempts of both its events.
+func TestWebhooks_batch(t *testing.T) {
+	t.Parallel()
+
+	doc := contractDocument(t)
+	w := newWorld(t)
+	url, requests := sink(t)
+	w.subscribe(fmt.Sprintf(`{"url":"%s/batch","coalesce":{"window":"1s","key":"/k"}}`, url))
+	var posted struct {
+		Data []struct {
+			ID string `json:"id"`
+		} `json:"data"`
+	}
+	const payloads = `{"event_type":"order.paid","payload":{ "k":1, "v":"<a>" }},{"event_type":"order.paid","payload":{"k":2}}`
+	w.call(http.MethodPost, "/v1/tenants/acme/events/batch", `{"events":[`+payloads+`]}`, http.StatusAccepted, &posted)
+
+	var events []verify.Event
+	for len(events) < 2 { // the batch of events may span the end of a window
+		r := <-requests
+		for _, p := range doc.Webhooks["batch"].Post.Parameters {
+			value := r.header.Get(p.Value.Name)
+			if pattern := p.Value.Schema.Value.Pattern; pattern != "" && !regexp.MustCompile(pattern).MatchString(value) {
+				t.Errorf("%s = %q; want the form %s", p.Value.Name, value, pattern)
+			}
+		}
+		if got := r.header.Get("X-Webhook-Event"); got != verify.BatchType || r.header.Get("Traceparent") != "" {
+			t.Errorf("X-Webhook-Event = %s, Traceparent = %q; want %s and none", got, r.header.Get("Traceparent"), verify.BatchType)
+		}
+		var body any
+		if err := json.Unmarshal(r.body, &body); err != nil {
+			t.Fatal(err)
+		}
+		if err := doc.Components.Schemas["CoalescedDocument"].Value.VisitJSON(body); err != nil {
+			t.Errorf("the body %s: %v", r.body, err)
+		}
+		more, err := verify.Events(r.body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		events = append(events, more...)
+	}
+	if got := string(events[0].Payload) + string(events[1].Payload); got != `{ "k":1, "v":"<a>" }{"k":2}` && got != `{"k":2}{ "k":1, "v":"<a>" }` {
+		t.Errorf("payloads = %s; want the posted bytes", got)
+	}
+	for _, event := range posted.Data {
+		w.await(event.ID, "delivered")
+		var attempts struct {
+			Data []struct {
+				Batch struct {
+					ID     string   `json:"id"`
+					Size   int      `json:"size"`
+					Events []string `json:"events"`
+				} `json:"batch"`
+			} `json:"data"`
+		}
+		w.call(http.MethodGet, "/v1/tenants/acme/events/"+event.ID+"/attempts", "", http.StatusOK, &attempts)
+		if len(attempts.Data) != 1 {
+			t.Fatalf("attempts of %s = %v", event.ID, attempts)
+		}
+		if b := attempts.Data[0].Batch; !strings.HasPrefix(b.ID, "bat_") || len(b.Events) > b.Size || len(b.Events) > 0 && !slices.Contains(b.Events, event.ID) {
+			t.Errorf("the batch of %s = %+v", event.ID, b)
 		}
 	}
 }

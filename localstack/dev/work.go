@@ -31,6 +31,7 @@ const (
 	replayWork   = 16
 	slotWork     = 32           // a tenth of the in-flight slots, as deployed
 	overflowWork = 288          // the rest
+	coalesceWork = 8            // requests with the events of a window
 	tenantPlaces = slotWork / 4 // of slotWork, as deployed
 	checkWork    = 2            // circuit checks
 	jobWork      = 4            // pages of replay jobs
@@ -49,16 +50,10 @@ func workersOf(lane hook.Lane) int {
 		return slotWork
 	case hook.LaneOverflow:
 		return overflowWork
+	case hook.LaneCoalesce:
+		return coalesceWork
 	}
 	return 0
-}
-
-// batchOf returns the number of messages of a batch of the lane.
-func batchOf(lane hook.Lane) int {
-	if lane.Single() {
-		return 1
-	}
-	return batch
 }
 
 // work starts the workers. The workers end with ctx, after their current batch.
@@ -83,7 +78,7 @@ func (p *process) work(ctx context.Context, workers *sync.WaitGroup) {
 
 // deliver processes the next batch of the lane.
 func (p *process) deliver(ctx context.Context, lane hook.Lane) {
-	received := p.queue.Await(ctx, lane, batchOf(lane))
+	received := p.receive(ctx, lane)
 	if len(received) == 0 {
 		return
 	}
@@ -101,6 +96,25 @@ func (p *process) deliver(ctx context.Context, lane hook.Lane) {
 			p.queue.Delete(m.ID)
 		}
 	}
+}
+
+// receive returns the next batch of the lane. On the lane coalesce one worker at a time
+// gathers the tokens of a window.
+func (p *process) receive(ctx context.Context, lane hook.Lane) []memory.Message {
+	if lane != hook.LaneCoalesce {
+		return p.queue.Await(ctx, lane, lane.BatchSize())
+	}
+	p.gather.Lock()
+	defer p.gather.Unlock()
+	received := p.queue.Await(ctx, lane, lane.BatchSize())
+	if n := len(received); n == 0 || n == lane.BatchSize() {
+		return received
+	}
+	select {
+	case <-ctx.Done(): // the received tokens are processed
+	case <-time.After(hook.CoalesceGather):
+	}
+	return append(received, p.queue.Receive(lane, lane.BatchSize()-len(received))...)
 }
 
 // checkCircuits processes the next circuit checks and review pages.

@@ -42,8 +42,8 @@ func TestReadBoard(t *testing.T) {
 	t.Parallel()
 
 	b := prod(t)
-	if depth := widget(t, b, "Queue depth"); len(depth.Left) != 7 || depth.Left[0].Dimensions["QueueName"] != "surehook-prod-live" {
-		t.Errorf("Queue depth = %+v; want seven metrics, the first of the queue surehook-prod-live", depth)
+	if depth := widget(t, b, "Queue depth"); len(depth.Left) != 8 || depth.Left[0].Dimensions["QueueName"] != "surehook-prod-live" {
+		t.Errorf("Queue depth = %+v; want eight metrics, the first of the queue surehook-prod-live", depth)
 	}
 	letters := widget(t, b, "Dead letters: by hour (left), open (right)")
 	if len(letters.Left) != 1 || len(letters.Right) != 3 || letters.Limit != 100 || letters.Left[0].Seconds != 3600 {

@@ -39,6 +39,7 @@ func (d *deployment) stack(ctx context.Context) (*Stack, error) {
 		RetryQueueURL:      out.get("RetryQueueUrl"),
 		SlotQueueURL:       out.get("SlotQueueUrl"),
 		OverflowQueueURL:   out.get("OverflowQueueUrl"),
+		CoalesceQueueURL:   out.get("CoalesceQueueUrl"),
 		ReplayJobsQueueURL: out.get("ReplayJobsQueueUrl"),
 		DeadLettersURL:     out.get("DeadLettersUrl"),
 		UndeliverableURL:   out.get("UndeliverableUrl"),

@@ -21,6 +21,9 @@ import (
 // Name is the stack's name in the environment "local".
 const Name = "surehook-local"
 
+// SenderRegion is another region with a sender.
+const SenderRegion = "eu-west-1"
+
 // Stack is the deployed stack.
 type Stack struct {
 	APIURL             string // from the stack's output
@@ -32,6 +35,7 @@ type Stack struct {
 	RetryQueueURL      string
 	SlotQueueURL       string
 	OverflowQueueURL   string
+	CoalesceQueueURL   string
 	ReplayJobsQueueURL string
 	DeadLettersURL     string
 	UndeliverableURL   string
@@ -45,6 +49,7 @@ type Options struct {
 	Root     string    // the repository's folder
 	Env      []string  // the caller's environment, for the Go tool
 	Progress io.Writer // gets one line per step, with the duration in seconds
+	Context  []string  // settings of the CDK app, such as "portal_name=Acme"
 }
 
 // Deploy builds and deploys the stack and returns its outputs.

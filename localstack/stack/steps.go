@@ -33,11 +33,14 @@ func (d *deployment) steps() []step {
 		})
 	}
 	context := []string{
-		"-c", "env=local", "-c", "arch=" + d.arch, "-c", "dist=" + d.dist,
+		"-c", "env=local", "-c", "arch=" + d.arch, "-c", "dist=" + d.dist, "-c", "senders=" + SenderRegion,
 		"--output", filepath.Join(d.work, "cdk.out"),
 	}
 	if host, _ := d.emulator.HostName(); host != "127.0.0.1" {
 		context = append(context, "-c", "host="+host)
+	}
+	for _, setting := range d.opts.Context {
+		context = append(context, "-c", setting)
 	}
 	cdkEnv := append(d.emulator.ClientEnv(),
 		"JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION=20",
@@ -45,10 +48,10 @@ func (d *deployment) steps() []step {
 		"CDK_DEFAULT_ACCOUNT="+emulator.Account,
 		"CDK_DEFAULT_REGION="+emulator.Region,
 	)
-	target := fmt.Sprintf("aws://%s/%s", emulator.Account, emulator.Region)
-	bootstrap := slices.Concat([]string{d.cdk(), "bootstrap", target, "--no-notices"}, context)
+	target := func(region string) string { return fmt.Sprintf("aws://%s/%s", emulator.Account, region) }
+	bootstrap := slices.Concat([]string{d.cdk(), "bootstrap", target(emulator.Region), target(SenderRegion), "--no-notices"}, context)
 	deploy := slices.Concat([]string{
-		d.cdk(), "deploy", Name, "--require-approval", "never", "--no-notices",
+		d.cdk(), "deploy", "--all", "--require-approval", "never", "--no-notices",
 		"--progress", "events", "--outputs-file", d.outputsFile(),
 	}, context)
 	return []step{

@@ -6,12 +6,14 @@ const short = new Intl.NumberFormat(locale, { notation: 'compact', maximumFracti
 const share = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 })
 const exactTime = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'long' })
 const clock = new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit' })
+const hours = new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit' })
 const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' })
 
 export const count = (n: number) => whole.format(n)
 export const compact = (n: number) => (n < 10_000 ? whole.format(n) : short.format(n))
 export const percent = (n: number | undefined) => (n === undefined ? '–' : share.format(n))
 export const exact = (at: string) => exactTime.format(new Date(at))
+export const hour = (at: number) => hours.format(at)
 export const moment = (at: string) => clock.format(new Date(at))
 
 const units: [Intl.RelativeTimeFormatUnit, number][] = [

@@ -36,3 +36,26 @@ export function payloadOf(answer: string): string {
   const at = answer.indexOf(name)
   return at < 0 ? '' : answer.slice(at + name.length, answer.lastIndexOf('}'))
 }
+
+/** Returns the text of a field of a JSON object, without white space; empty without the field. */
+export function fieldOf(json: string, name: string): string {
+  const tokens = json.match(lexer) ?? []
+  let depth = 0
+  for (let i = 0; i < tokens.length; i++) {
+    const token = tokens[i]
+    if (token === '{' || token === '[') depth++
+    else if (token === '}' || token === ']') depth--
+    else if (depth === 1 && token === JSON.stringify(name) && tokens[i + 1] === ':') return valueAt(tokens, i + 2)
+  }
+  return ''
+}
+
+function valueAt(tokens: string[], start: number): string {
+  let depth = 0
+  for (let i = start; i < tokens.length; i++) {
+    if (tokens[i] === '{' || tokens[i] === '[') depth++
+    else if (tokens[i] === '}' || tokens[i] === ']') depth--
+    if (depth === 0) return tokens.slice(start, i + 1).join('')
+  }
+  return ''
+}

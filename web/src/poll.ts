@@ -12,15 +12,21 @@ export function backOff(query: Query): number {
   const state = query.state
   const changed = lastChange.get(query.queryHash)
   if (!changed || changed.data !== state.data) {
-    lastChange.set(query.queryHash, { data: state.data, at: Date.now() })
-    return soonest
+    const text = JSON.stringify(state.data, (name, value: unknown) => (clocks.has(name) ? undefined : value)) ?? ''
+    const same = changed?.text === text
+    lastChange.set(query.queryHash, { data: state.data, text, at: same ? changed.at : state.dataUpdatedAt })
+    if (!same) return soonest
   }
   if (state.fetchFailureCount > 0) return latest
-  return Math.min(latest, Math.max(soonest, (Date.now() - changed.at) / 2))
+  // Of the times of reads and not of the present: a new time between two reads would restart the wait.
+  return Math.min(latest, Math.max(soonest, (state.dataUpdatedAt - (lastChange.get(query.queryHash)?.at ?? 0)) / 2))
 }
 
+// Fields that say when the API answered: they differ in every answer, and change nothing.
+const clocks = new Set(['at', 'age', 'until'])
+
 // Equal data keeps its identity (structural sharing of TanStack Query).
-const lastChange = new Map<string, { data: unknown; at: number }>()
+const lastChange = new Map<string, { data: unknown; text: string; at: number }>()
 
 export const queries = new QueryClient({
   defaultOptions: {

@@ -7,6 +7,8 @@ import { NewEndpoint } from './pages/endpoint-form'
 import { Endpoints } from './pages/endpoints'
 import { Event } from './pages/event'
 import { Events } from './pages/events'
+import { EventTypePage, NewEventType } from './pages/event-type'
+import { EventTypes, mayChangeTypes } from './pages/event-types'
 import { Keys } from './pages/keys'
 import { Overview } from './pages/overview'
 import { ReplayPage, Replays } from './pages/replays'
@@ -52,7 +54,17 @@ const event = createRoute({
 })
 
 const keys = createRoute({ getParentRoute: () => root, path: '/keys', component: Keys, beforeLoad: operatorsOnly, validateSearch: texts('cursor') })
-const endpoints = createRoute({ getParentRoute: () => root, path: '/t/$tenant/endpoints', component: Endpoints })
+const types = createRoute({ getParentRoute: () => root, path: '/event-types', component: EventTypes, validateSearch: texts('group', 'archived', 'cursor') })
+const type = createRoute({ getParentRoute: () => root, path: '/event-types/$type', component: EventTypePage })
+const newType = createRoute({
+  getParentRoute: () => root,
+  path: '/new-event-type',
+  component: NewEventType,
+  beforeLoad: () => {
+    if (!mayChangeTypes()) throw notFound()
+  },
+})
+const endpoints = createRoute({ getParentRoute: () => root, path: '/t/$tenant/endpoints', component: Endpoints, validateSearch: texts('cursor') })
 const newEndpoint = createRoute({ getParentRoute: () => root, path: '/t/$tenant/new-endpoint', component: NewEndpoint })
 const endpoint = createRoute({
   getParentRoute: () => root,
@@ -67,7 +79,7 @@ const changes = createRoute({ getParentRoute: () => root, path: '/t/$tenant/chan
 
 
 export const router = createRouter({
-  routeTree: root.addChildren([overview, tenant, endpoints, newEndpoint, endpoint, deliveries, events, event, deadLetters, replays, replay, tenants, keys, changes]),
+  routeTree: root.addChildren([overview, tenant, endpoints, newEndpoint, endpoint, deliveries, events, event, deadLetters, replays, replay, tenants, keys, changes, types, type, newType]),
   basepath: `/${mode}`,
   // Filters in the URL are plain text: people read, change and share them.
   parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),

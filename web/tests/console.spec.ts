@@ -118,7 +118,7 @@ test('an endpoint is created, changed, paused, tested, rotated and deleted', asy
 
 test('a circuit is seen open, with its parked deliveries, and closed', async ({ page, backend, receiver, tenant }) => {
   receiver.answers.set('/hook', { status: 503 })
-  const endpoint = await backend.endpoint(tenant, { url: receiver.url('/hook'), uid: 'crm', circuit: { failures: 1, cooldown: '1h' } })
+  const endpoint = await backend.endpoint(tenant, { url: receiver.url('/hook'), uid: 'crm', circuit: { failures: 1, cooldown: '1h' }, retry: { schedule: ['1h', '1h'], jitter: 'none' } })
   const event = await backend.event(tenant, 'order.paid', {})
   await backend.settled(tenant, event, 'retrying')
   const parked = await backend.event(tenant, 'order.paid', {})
@@ -202,10 +202,174 @@ test('every other page is accessible, also on a phone and in the dark', async ({
       await accessible(page)
     }
   }
-  await page.setViewportSize({ width: 390, height: 800 })
-  for (const path of ['', `/t/${tenant}`, `/t/${tenant}/deliveries`]) {
+})
+
+test('every page fits a phone', async ({ page, backend, receiver, tenant }) => {
+  receiver.answers.set('/hook', { status: 400, body: 'no '.repeat(100) })
+  const endpoint = await backend.endpoint(tenant, { url: receiver.url(`/${'a-long-path-without-spaces/'.repeat(6)}?with=query`), description: 'x'.repeat(120) })
+  await backend.endpoint(tenant, { url: receiver.url('/hook'), uid: 'u'.repeat(100) })
+  const event = await backend.event(tenant, `order.${'paid'.repeat(25)}`, { text: 'x'.repeat(500) })
+  await expect.poll(async () => JSON.stringify(await backend.call('GET', `/v1/tenants/${tenant}/events/${event}/deliveries`))).not.toMatch(/queued|retrying/)
+  await backend.call('PUT', `/v1/event-types/${tenant}`, { description: 'x'.repeat(200), schema: { title: 'x'.repeat(300) } })
+  await page.setViewportSize({ width: 390, height: 844 })
+  await signIn(page, backend)
+  const of = `/t/${tenant}`
+  for (const path of [
+    '',
+    '/tenants',
+    '/keys',
+    '/event-types',
+    `/event-types/${tenant}`,
+    '/new-event-type',
+    of,
+    `${of}/endpoints`,
+    `${of}/new-endpoint`,
+    `${of}/endpoints/${endpoint}`,
+    `${of}/endpoints/${endpoint}?tab=settings`,
+    `${of}/endpoints/${endpoint}?tab=history`,
+    `${of}/events`,
+    `${of}/events/${event}`,
+    `${of}/deliveries`,
+    `${of}/dead-letters`,
+    `${of}/replays`,
+    `${of}/changes`,
+  ]) {
     await page.goto(`${backend.address}/console${path}`)
-    await accessible(page)
+    await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
+    await expect(page.getByRole('status', { name: 'Loading' })).toHaveCount(0)
     expect(await page.evaluate(() => document.documentElement.scrollWidth), path).toBeLessThanOrEqual(390)
   }
+  await backend.call('DELETE', `/v1/event-types/${tenant}`)
+})
+
+test('the dead letters of one cause are replayed without those of another', async ({ page, backend, receiver, tenant }) => {
+  const endpoint = await backend.endpoint(tenant, { url: receiver.url('/hook'), uid: 'erp' })
+  for (const status of [401, 422]) {
+    receiver.answers.set('/hook', { status })
+    await backend.settled(tenant, await backend.event(tenant, 'order.paid', { status }), 'dead')
+  }
+  receiver.answers.set('/hook', { status: 200 })
+  await signIn(page, backend, `/t/${tenant}/dead-letters`)
+  await page.locator('section', { hasText: 'Credentials refused' }).getByRole('button', { name: 'Replay…' }).click()
+  await expect(page.getByText('1 delivery would be sent again')).toBeVisible()
+  await page.getByRole('button', { name: 'Start replay' }).click()
+  await expect(page.getByText('1 of 1 settled')).toBeVisible()
+  const dead = await backend.call<{ data: { last: { status: number } }[] }>('GET', `/v1/tenants/${tenant}/deliveries?state=dead&endpoint=${endpoint}`)
+  expect(dead.data.map((d) => d.last.status)).toEqual([422])
+})
+
+test('the overview shows latency over time, and leads to the tenant with dead letters', async ({ page, backend, receiver, tenant }) => {
+  receiver.answers.set('/hook', { status: 401 })
+  await backend.endpoint(tenant, { url: receiver.url('/hook') })
+  for (const n of [1, 2, 3, 4, 5]) await backend.settled(tenant, await backend.event(tenant, 'order.paid', { n }), 'dead')
+  await signIn(page, backend)
+  await expect(page.getByRole('img', { name: 'Latency of attempts by the hour' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'Queues' })).toBeVisible()
+  await expect(page.getByRole('row', { name: new RegExp(tenant) })).toContainText('0%')
+  await page.getByRole('link', { name: tenant, exact: true }).click()
+  await expect(page.getByRole('img', { name: 'Latency of attempts by the hour' })).toBeVisible()
+  await expect(page.getByRole('link', { name: /Look.*5 dead letters/ })).toBeVisible()
+})
+
+test('the limits of a tenant are changed, refused at the field, and undone', async ({ page, backend, tenant }) => {
+  await signIn(page, backend, `/t/${tenant}`)
+  await page.getByRole('button', { name: 'Limits' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Events per second').fill('many')
+  await dialog.getByLabel('Keep events for').fill('1h')
+  await dialog.getByRole('button', { name: 'Save changes' }).click()
+  await expect(dialog.locator('.wrong')).toHaveCount(2)
+  await accessible(page)
+  await dialog.getByLabel('Events per second').fill('20')
+  await dialog.getByLabel('Keep events for').fill('672h')
+  await dialog.getByRole('button', { name: 'Save changes' }).click()
+  await expect(page.getByText('The limits are saved')).toBeVisible()
+  expect(await backend.call('GET', `/v1/tenants/${tenant}/limits`)).toMatchObject({ events_per_second: 20 })
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await expect.poll(async () => Object.keys(await backend.call('GET', `/v1/tenants/${tenant}/limits`))).toEqual(['httpStatus'])
+})
+
+test('a circuit is opened by hand, and closed again', async ({ page, backend, receiver, tenant }) => {
+  const endpoint = await backend.endpoint(tenant, { url: receiver.url('/hook'), uid: 'crm' })
+  await signIn(page, backend, `/t/${tenant}/endpoints/${endpoint}`)
+  await page.getByRole('button', { name: 'Open circuit' }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Open circuit' }).click()
+  await expect(page.getByRole('heading', { name: 'Circuit: open', exact: true })).toBeVisible()
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await expect(page.getByRole('heading', { name: 'Circuit: closed', exact: true })).toBeVisible()
+})
+
+test('an event type is created, changed with its digits, deleted and restored', async ({ page, backend, tenant }) => {
+  await signIn(page, backend, '/event-types')
+  await accessible(page)
+  await page.getByRole('link', { name: 'New event type' }).first().click()
+  await page.getByLabel('Schema of the payload').fill('{"type":')
+  await page.getByRole('button', { name: 'New event type' }).click()
+  await expect(page.getByText('is no JSON')).toBeVisible()
+  await page.getByLabel('Schema of the payload').fill('{"type":"object","properties":{"big":{"type":"integer"}},"required":["big"]}')
+  await page.getByLabel('Example').fill('{}')
+  await page.getByRole('button', { name: 'New event type' }).click()
+  await expect(page.getByText('is missing')).toBeVisible()
+  await page.getByLabel('Event type', { exact: true }).fill(`${tenant}.made`)
+  await page.getByRole('button', { name: 'New event type' }).click()
+  await expect(page.locator('.wrong')).toContainText('big') // in the API's words, at the example
+  await accessible(page)
+  await page.getByLabel('Example').fill('{"big": 12345678901234567890}')
+  await page.getByRole('button', { name: 'New event type' }).click()
+  await expect(page.getByRole('heading', { name: `${tenant}.made`, level: 1 })).toBeVisible()
+  await page.getByLabel('Description').fill('Made by hand.')
+  await page.getByRole('button', { name: 'Save changes' }).click()
+  await expect(page.getByText('The event type is saved').last()).toBeVisible()
+  await expect(page.getByRole('main')).toContainText('Made by hand.')
+  await expect(page.locator('pre', { hasText: '12345678901234567890' })).toBeVisible() // JSON.parse would round it
+  await accessible(page)
+  await page.getByRole('button', { name: 'Delete' }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click()
+  await expect(page.getByText('The event type is deleted')).toBeVisible()
+  await expect(page.getByRole('link', { name: `${tenant}.made` })).toHaveCount(0)
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await page.getByRole('link', { name: `${tenant}.made` }).click()
+  await expect(page.locator('pre', { hasText: '12345678901234567890' })).toBeVisible()
+  await backend.call('DELETE', `/v1/event-types/${tenant}.made`)
+})
+
+test('a change by another does not vanish under a form', async ({ page, backend, receiver, tenant }) => {
+  const endpoint = await backend.endpoint(tenant, { url: receiver.url('/hook'), uid: 'crm' })
+  await signIn(page, backend, `/t/${tenant}/endpoints/${endpoint}?tab=settings`)
+  await page.getByLabel('Timeout').fill('20s')
+  await backend.call('PATCH', `/v1/tenants/${tenant}/endpoints/${endpoint}`, { description: 'by another' })
+  await expect(page.getByLabel('Timeout')).toHaveValue('20s')
+  await page.getByRole('button', { name: 'Save changes' }).click()
+  await expect(page.getByText('Someone changed the endpoint in the meantime')).toBeVisible()
+})
+
+test('the script is small', async ({ page, backend }) => {
+  const sizes: Promise<number>[] = []
+  page.on('response', (r) => {
+    if (r.url().endsWith('.js')) sizes.push(r.request().sizes().then((s) => s.responseBodySize))
+  })
+  await signIn(page, backend)
+  const total = (await Promise.all(sizes)).reduce((sum, n) => sum + n, 0)
+  expect(total).toBeGreaterThan(50_000)
+  expect(total).toBeLessThan(250_000)
+})
+
+test('an endpoint sends from another region or from fixed addresses', async ({ page, backend, receiver, tenant }) => {
+  const choices = await backend.call<{ addresses: string[] }>('GET', `/v1/tenants/${tenant}/egress`)
+  test.skip(choices.addresses.length === 0, 'this deployment has no fixed addresses')
+  await signIn(page, backend, `/t/${tenant}`)
+  await page.getByRole('link', { name: 'New endpoint' }).click()
+  await page.getByLabel('URL').fill(receiver.url('/hook'))
+  await page.getByRole('button', { name: 'Timeout, limits, circuit and headers' }).click()
+  await page.getByRole('combobox', { name: 'Sent from' }).click()
+  await page.getByRole('option', { name: 'us-east-1' }).click()
+  await page.getByRole('combobox', { name: 'Source addresses' }).click()
+  await page.getByRole('option', { name: 'Fixed addresses only' }).click()
+  await expect(page.getByText('For firewalls: 127.0.0.1')).toBeVisible()
+  await page.getByRole('button', { name: 'Create endpoint' }).click()
+  await expect(page.locator('.wrong')).toHaveCount(1) // the fixed addresses are in the own region
+  await page.getByRole('combobox', { name: 'Sent from' }).click()
+  await page.getByRole('option', { name: 'The own region' }).click()
+  await page.getByRole('button', { name: 'Create endpoint' }).click()
+  await expect(page.getByText(/^whsec_/)).toBeVisible()
 })

@@ -1,4 +1,4 @@
-import { accessible, canary, expect, signIn, test } from './world'
+import { accessible, canary, embedder, expect, host, signIn, test } from './world'
 
 test('the portal opens by its link, and the key leaves the address bar', async ({ page, backend, receiver, tenant }) => {
   await backend.endpoint(tenant, { url: receiver.url('/hook'), uid: 'crm' })
@@ -79,8 +79,53 @@ test('the portal of a tenant reaches nothing of another', async ({ page, backend
 
 test('only the embedders may show the portal in a frame', async ({ backend }) => {
   const policy = async (path: string) => (await fetch(backend.address + path)).headers.get('content-security-policy')
-  expect(await policy('/portal')).toContain('frame-ancestors http://localhost:3000')
+  expect(await policy('/portal')).toContain(`frame-ancestors ${embedder()}`)
   expect(await policy('/console')).toContain("frame-ancestors 'none'")
+})
+
+test('an embedder shows the portal in a frame, and works there; another origin and the console get nothing', async ({ browser, backend, receiver, tenant }) => {
+  await backend.endpoint(tenant, { url: receiver.url('/hook'), uid: 'crm' })
+  const event = await backend.event(tenant, 'order.paid', {})
+  await backend.settled(tenant, event, 'delivered')
+  const link = (await backend.portal(tenant)).url
+  const allowed = await host(Number(new URL(embedder()).port), `<iframe src="${link.replaceAll('&', '&amp;')}" width="900" height="700"></iframe>`)
+  const other = await host(0, `<iframe src="${link.replaceAll('&', '&amp;')}"></iframe>`)
+  const operators = await host(0, `<iframe src="${backend.address}/console"></iframe>`)
+  const page = await browser.newPage()
+  try {
+    await page.goto(allowed.url)
+    const frame = page.frameLocator('iframe')
+    await expect(frame.getByRole('heading', { name: 'Overview' })).toBeVisible()
+    await frame.getByRole('link', { name: 'Events', exact: true }).click()
+    await frame.getByRole('link', { name: 'order.paid' }).click()
+    await expect(frame.getByText('Attempt 1: 200 Delivered')).toBeVisible()
+    for (const refused of [other, operators]) {
+      const said = page.waitForEvent('console', (m) => /frame-ancestors/.test(m.text()))
+      await page.goto(refused.url)
+      await said
+      await expect.poll(() => page.frames()[1]?.url()).toBe('chrome-error://chromewebdata/')
+      await expect(page.frameLocator('iframe').getByRole('heading', { name: 'Overview' })).toHaveCount(0)
+    }
+  } finally {
+    await page.close()
+    for (const h of [allowed, other, operators]) h.stop()
+  }
+})
+
+test('the portal shows event types, and changes none', async ({ page, backend, tenant }) => {
+  await backend.call('PUT', `/v1/event-types/${tenant}.paid`, { description: 'An order was paid.', group: 'Billing', schema: { type: 'object', required: ['order'] }, example: { order: 1042 } })
+  await page.goto((await backend.portal(tenant)).url)
+  await page.getByRole('link', { name: 'Event types' }).click()
+  await expect(page.getByRole('heading', { name: 'Event types', level: 1 })).toBeVisible()
+  await accessible(page)
+  await page.getByRole('link', { name: `${tenant}.paid` }).click()
+  await expect(page.getByLabel('Example')).toContainText('"order": 1042')
+  await expect(page.getByLabel('Schema of the payload')).toContainText('"required"')
+  await accessible(page)
+  await expect(page.getByRole('button', { name: /Save|Delete/ })).toHaveCount(0)
+  await page.goto(`${backend.address}/portal/new-event-type`)
+  await expect(page.getByRole('heading', { name: 'Not found' })).toBeVisible()
+  await backend.call('DELETE', `/v1/event-types/${tenant}.paid`)
 })
 
 test('texts of receivers and callers stay texts', async ({ page, backend, receiver, tenant }) => {
@@ -97,8 +142,11 @@ test('texts of receivers and callers stay texts', async ({ page, backend, receiv
   await backend.call('POST', `/v1/tenants/${tenant}/deliveries/${delivery.id}/discard`, { note: canary })
   await backend.call('POST', '/v1/keys', { name: canary, tenant, scopes: ['read'] })
   const keyed = await backend.call<{ id: string }>('POST', `/v1/tenants/${tenant}/events`, { event_type: 'canary.keyed', payload: canary, idempotency_key: canary.replaceAll(' ', '_') })
+  await backend.call('PUT', `/v1/event-types/${tenant}`, { description: canary, group: canary.slice(0, 64), schema: { title: canary }, example: { [canary]: canary } })
   await signIn(page, backend)
   for (const path of [
+    '/event-types',
+    `/event-types/${tenant}`,
     `/t/${tenant}`,
     `/t/${tenant}/endpoints`,
     `/t/${tenant}/endpoints/${endpoint}`,

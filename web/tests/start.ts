@@ -1,13 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 
-// Starts Surehook as `make dev` does, and stops it after the tests.
+// Starts Surehook as `make dev` does, and stops it after the tests. With SUREHOOK_API and
+// SUREHOOK_KEY the tests use a stack that runs already, with SUREHOOK_PORTAL_EMBEDDERS as deployed.
 export default async function start() {
+  if (process.env.SUREHOOK_API) return
+  process.env.SUREHOOK_PORTAL_EMBEDDERS ??= `http://localhost:${await freePort()}`
   const dev = spawn(resolve(process.env.DEV ?? '../bin/surehook'), ['dev', '--port', '0'], {
     stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, SUREHOOK_PORTAL_NAME: 'Acme webhooks', SUREHOOK_PORTAL_ACCENT: '#0b7285', SUREHOOK_PORTAL_EMBEDDERS: 'http://localhost:3000' },
+    env: { ...process.env, SUREHOOK_PORTAL_NAME: 'Acme webhooks', SUREHOOK_PORTAL_ACCENT: '#0b7285' },
   })
   await introduced(dev)
   return async () => {
@@ -26,4 +30,12 @@ async function introduced(dev: ChildProcess) {
     }
   }
   throw new Error('Surehook did not start')
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, 'localhost')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  return port
 }

@@ -78,7 +78,9 @@ export class Backend {
   }
 
   async portal(tenant: string): Promise<{ url: string; key_id: string }> {
-    return this.call('POST', `/v1/tenants/${tenant}/portal-links`, { ttl: '1h' })
+    const link = await this.call<{ url: string; key_id: string }>('POST', `/v1/tenants/${tenant}/portal-links`, { ttl: '1h' })
+    const { pathname, hash } = new URL(link.url) // the local stack is behind another address
+    return { ...link, url: this.address + pathname + hash }
   }
 }
 
@@ -124,4 +126,20 @@ export async function accessible(page: Page) {
   await expect(page.getByRole('status', { name: 'Loading' })).toHaveCount(0)
   const { violations } = await new AxeBuilder({ page }).withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']).analyze()
   expect(violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.html).join(' | ')}`)).toEqual([])
+}
+
+/** The origin that may show the portal in a frame. */
+export const embedder = () => process.env.SUREHOOK_PORTAL_EMBEDDERS!
+
+/** Serves a page of another origin on loopback. */
+export async function host(port: number, body: string) {
+  const server = createServer((_, response) => response.writeHead(200, { 'content-type': 'text/html' }).end(body))
+  await new Promise<void>((listening) => server.listen(port, 'localhost', listening))
+  return {
+    url: `http://localhost:${(server.address() as AddressInfo).port}/`,
+    stop: () => {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
 }

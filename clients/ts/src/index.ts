@@ -1,9 +1,11 @@
 // Calls the API of Surehook: openapi-fetch with the types of the contract.
 import createFetchClient, { type Client, type Middleware } from "openapi-fetch";
 import type { components, paths } from "./openapi.js";
+import { retrying, type Retries } from "./retry.js";
 
 export type { components, paths } from "./openapi.js";
-export { verify, VerificationError } from "./verify.js";
+export { UnreachableError, type Retries } from "./retry.js";
+export { events, verify, VerificationError } from "./verify.js";
 
 export type Problem = components["schemas"]["Problem"];
 export type Surehook = Client<paths>;
@@ -20,25 +22,41 @@ export class ProblemError extends Error {
   }
 }
 
-/** Returns a client for the address of the API. Every call throws a ProblemError for a status of 400 or more. */
-export function createClient(address: string, key: string): Surehook {
-  const client = createFetchClient<paths>({ baseUrl: address, headers: { authorization: `Bearer ${key}` } });
+/**
+ * Returns a client for the address of the API. Every call throws a ProblemError for a status other than 2xx, and an
+ * UnreachableError without an answer. Calls without a second effect are repeated. Redirects are not followed, so the key
+ * stays at the address.
+ */
+export function createClient(address: string, key: string, options: Retries = {}): Surehook {
+  const client = createFetchClient<paths>({
+    baseUrl: address.replace(/\/+$/, ""), headers: { authorization: `Bearer ${key}` }, redirect: "manual", fetch: retrying(options),
+  });
   client.use(keys, problems);
   return client;
 }
 
-// A posted event gets an idempotency key, so the caller may send the request again.
+type Keyed = { idempotency_key?: string };
+
+// Every posted event gets an idempotency key, so the repetitions of one call make one event.
 const keys: Middleware = {
   async onRequest({ request, schemaPath }) {
-    if (request.method !== "POST" || schemaPath !== "/v1/tenants/{tenant}/events" || request.headers.has("idempotency-key")) return;
-    const body = (await request.clone().json()) as { idempotency_key?: string };
-    if (body.idempotency_key === undefined) request.headers.set("idempotency-key", crypto.randomUUID());
+    if (request.method !== "POST") return;
+    if (schemaPath === "/v1/tenants/{tenant}/events" && !request.headers.has("idempotency-key")) {
+      const body = (await request.clone().json()) as Keyed;
+      if (!body.idempotency_key) request.headers.set("idempotency-key", crypto.randomUUID());
+    }
+    if (schemaPath === "/v1/tenants/{tenant}/events/batch") {
+      const body = (await request.clone().json()) as { events?: Keyed[] };
+      const events = body.events?.map((e) => ({ ...e, idempotency_key: e.idempotency_key || crypto.randomUUID() }));
+      return new Request(request, { body: JSON.stringify({ ...body, events }) });
+    }
+    return;
   },
 };
 
 const problems: Middleware = {
   async onResponse({ response }) {
-    if (response.status < 400) return;
+    if (response.ok) return;
     const body = (await response.json().catch(() => ({}))) as Partial<Problem> & { message?: string };
     throw new ProblemError(response.status, body.code ?? "", body.detail ?? body.message ?? response.statusText, body.errors ?? []);
   },

@@ -21,6 +21,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/openapi.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read this document as JSON, on request with the event types */
+        get: operations["getDocumentWithTypes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/docs": {
         parameters: {
             query?: never;
@@ -87,7 +104,8 @@ export interface paths {
          *     The same content gets the same response with `duplicate: true`; different content is a 409. After a 5xx or
          *     without a response, post again with the same key. A tenant can have limits: past `events_per_second` the event
          *     is refused with 429 and `retry-after`, and past `deliveries_per_event` with 403. A repeated post counts like any
-         *     other. Every request to an endpoint carries a `traceparent`
+         *     other. Where the event type or the environment asks for validation, an event that does not fit its event type gets
+         *     `warnings` or a 422. A change of an event type holds for posts after at most 10 seconds. Every request to an endpoint carries a `traceparent`
          *     header (W3C Trace Context): the header of the post, or, without a valid header, a trace with the event's own id.
          *
          *     Surehook signs and delivers the exact bytes of the payload, at most 262,144 bytes. Types with the prefix
@@ -346,8 +364,8 @@ export interface paths {
         put?: never;
         /**
          * Send a test event
-         * @description The default type is `surehook.test`. Only this endpoint gets the event, regardless of `event_types`. 409
-         *     unless the endpoint is active.
+         * @description The default type is `surehook.test`. The payload is the caller's, or else the example of the event type, or else a short text. Only this endpoint
+         *     gets the event, regardless of `event_types` and `validation`. 409 unless the endpoint is active.
          */
         post: operations["testEndpoint"];
         delete?: never;
@@ -1066,6 +1084,31 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the statistics of all tenants
+         * @description Rates, retries and latency of the last 25 clock hours in UTC, in total or by the hour, of all tenants together or
+         *     by tenant. The answer covers at most 500 endpoints: those with attempts in this time, the latest hour first, deleted
+         *     endpoints included. The call makes 25 requests for the list of the endpoints, and one for each endpoint.
+         *
+         *     The answer has at most 500 tenants in total and at most 20 by the hour: those with the most attempts. A row with
+         *     `other` holds the rest. Counts lag and lose successes as in the health of an endpoint.
+         */
+        get: operations["getPipelineStats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/tenants": {
         parameters: {
             query?: never;
@@ -1079,6 +1122,59 @@ export interface paths {
          *     moment. A page makes two requests to the table.
          */
         get: operations["listTenants"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/tenants/{tenant}/filters/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant. A stack with one tenant uses `default`.
+                 * @example default
+                 */
+                tenant: components["parameters"]["TenantRef"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Test a filter
+         * @description Tells whether a filter of an endpoint matches an event. Nothing is stored or sent.
+         */
+        post: operations["testFilter"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/tenants/{tenant}/egress": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant. A stack with one tenant uses `default`.
+                 * @example default
+                 */
+                tenant: components["parameters"]["TenantRef"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read where requests can come from
+         * @description The choices for `region` and `egress` of an endpoint. A receiver with a firewall admits the addresses, and the
+         *     endpoint gets `egress: fixed`. Both lists are settings of the deployment.
+         */
+        get: operations["getEgress"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1198,6 +1294,57 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/event-types": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List event types
+         * @description In the order of their names. Event types belong to the environment: keys of every tenant read the same types. A page ends early when the
+         *     schemas and examples take 1 MiB.
+         */
+        get: operations["listEventTypes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/event-types/{type}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read an event type
+         * @description Also an archived one.
+         */
+        get: operations["getEventType"];
+        /**
+         * Create or replace an event type
+         * @description Replaces all fields: an absent field is empty afterwards. A schema that cannot be used, and an example that does not fit the schema, get 400
+         *     with the place as a JSON pointer, such as `schema/properties/total/type`. A change without a difference keeps the version. With `if-match`, an event
+         *     type with another version, or none, is a 412. 403 for more than 500 event types.
+         */
+        put: operations["putEventType"];
+        post?: never;
+        /**
+         * Delete an event type
+         * @description Events of the type stay. An event type that was in use is better archived: its schema then stays readable.
+         */
+        delete: operations["deleteEventType"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/keys": {
         parameters: {
             query?: never;
@@ -1290,6 +1437,30 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
+    batch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive the events of a window
+         * @description What an endpoint with `coalesce` receives, also for one event: a document of the events that came due together, oldest first. Verify the
+         *     signature as for an event. `webhook-id` is a hash of the deliveries: an equal id means equal events. Another attempt may have other events,
+         *     so tell repetitions apart by the `id` of each event.
+         *
+         *     The answer counts for every event. After an answer that rejects a request with several events, each event is sent alone.
+         */
+        post: operations["receiveBatch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export interface components {
     schemas: {
@@ -1325,13 +1496,13 @@ export interface components {
             title: string;
             status: number;
             /** @enum {string} */
-            code: "invalid" | "too_large" | "unauthorized" | "forbidden" | "loop" | "not_found" | "method_not_allowed" | "conflict" | "precondition_failed" | "in_progress" | "already_replayed" | "tenant_closing" | "throttled" | "unavailable" | "internal";
+            code: "invalid" | "too_large" | "unauthorized" | "forbidden" | "loop" | "not_found" | "method_not_allowed" | "conflict" | "precondition_failed" | "event_type_mismatch" | "in_progress" | "already_replayed" | "tenant_closing" | "throttled" | "unavailable" | "internal";
             /** @description A sentence for humans. */
             detail: string;
             errors?: components["schemas"]["FieldError"][];
         };
         FieldError: {
-            /** @description The path in the body, such as retry.schedule[0], or the name of a parameter or header. */
+            /** @description The path in the body, such as retry.schedule[0], or the name of a parameter or header. In a payload, schema or example, the JSON pointer follows the name, such as payload/lines/0/total. */
             field: string;
             message: string;
         };
@@ -1361,6 +1532,8 @@ export interface components {
             deliveries: number;
             /** @description The idempotency key was used before with the same content. */
             duplicate: boolean;
+            /** @description Why the event does not fit its event type, where validation is warn. The event is accepted. */
+            warnings?: components["schemas"]["FieldError"][];
             /** @description The reason for no deliveries: no endpoint subscribes. A later replay with `endpoint` delivers the event. */
             reason?: string;
         };
@@ -1455,6 +1628,77 @@ export interface components {
             data: components["schemas"]["Tenant"][];
             next_cursor: string | null;
         };
+        /**
+         * @description The authentication of Surehook at a receiver. basic needs username and password (RFC 7617), bearer needs token (RFC 6750), and none has no other field. Secrets are write-only, and encrypted when stored. An endpoint with an authentication has no header Authorization of its own.
+         * @example {
+         *       "type": "basic",
+         *       "username": "surehook",
+         *       "password": "correct horse"
+         *     }
+         */
+        Auth: {
+            /** @enum {string} */
+            type: "none" | "basic" | "bearer";
+            /** @description At most 255 bytes, without colons. */
+            username?: string;
+            /** @description At most 512 bytes. */
+            password?: string;
+            token?: string;
+        };
+        /** @description The authentication of Surehook at a receiver, with *** for secrets. */
+        AuthView: {
+            /** @enum {string} */
+            type: "none" | "basic" | "bearer";
+            /** @description Of the type basic. */
+            username?: string;
+            /**
+             * @description Of the type basic.
+             * @constant
+             */
+            password?: "***";
+            /**
+             * @description Of the type bearer.
+             * @constant
+             */
+            token?: "***";
+        };
+        /**
+         * @example {
+         *       "filter": {
+         *         "payload": {
+         *           "amount": [
+         *             {
+         *               "numeric": [
+         *                 ">",
+         *                 100
+         *               ]
+         *             }
+         *           ]
+         *         }
+         *       },
+         *       "event_type": "order.paid",
+         *       "payload": {
+         *         "amount": 120
+         *       }
+         *     }
+         */
+        FilterTest: {
+            /** @description As the filter of an endpoint, with a field. */
+            filter: {
+                [key: string]: unknown;
+            };
+            event_type: string;
+            /** @description Any JSON value. */
+            payload: unknown;
+        };
+        /**
+         * @example {
+         *       "matches": true
+         *     }
+         */
+        FilterMatch: {
+            matches: boolean;
+        };
         /** @description The settings of an endpoint. */
         EndpointFields: {
             /** @description An alias chosen by the caller, unique in the tenant, usable in paths; empty for none. Cannot be changed. */
@@ -1464,6 +1708,10 @@ export interface components {
             description?: string;
             /** @description Exact types, prefixes such as order.*, or *. Types of Surehook (surehook.) match only by name or prefix, not by *. */
             event_types?: string[];
+            /** @description The events of `event_types` that are sent: a pattern in the language of Amazon EventBridge over the document with type and payload. {}: every event. At most 4096 bytes, 10 levels and 100 alternatives. Test events and replays do not ask the filter. */
+            filter?: {
+                [key: string]: unknown;
+            };
             metadata?: {
                 [key: string]: string;
             };
@@ -1471,7 +1719,13 @@ export interface components {
             headers?: {
                 [key: string]: string;
             };
+            /** @description The authentication at the receiver, in the header Authorization. A change replaces the whole; a secret of *** keeps the stored secret of the same type. */
+            auth?: components["schemas"]["Auth"];
             retry?: components["schemas"]["Retry"];
+            /** @description Statuses with a retry, beside 408, 425, 429 and 5xx: 400 to 599, without 410 and 429, which keep their meanings. The lists change nothing for the circuit. */
+            retry_on?: number[];
+            /** @description Statuses without a retry, beside the other 4xx: the delivery is dead at once. 400 to 599, without 410 and 429, none of `retry_on`. The lists change nothing for the circuit. */
+            give_up_on?: number[];
             /** @description The timeout of one attempt, 1s to 30s. */
             timeout?: components["schemas"]["Duration"];
             /** @description The maximum age of an unsettled delivery, 1s to 336h. An older delivery becomes dead. */
@@ -1486,12 +1740,20 @@ export interface components {
             /** @description The partitions of the deliveries of later events: one for each 500 deliveries a second. */
             shards?: number;
             circuit?: components["schemas"]["Circuit"];
+            coalesce?: components["schemas"]["Coalesce"];
             /** @description Whether a review may disable the endpoint for too many dead deliveries. An answer 410 disables the endpoint in any case. */
             auto_disable?: boolean;
             /** @enum {string} */
             signature_headers?: "standard" | "classic";
             /** @description The signatures of every request. v1: HMAC-SHA256; v1a: ed25519. Other schemes do not sign. Classic headers carry v1 only. */
             signature_schemes?: ("v1" | "v1a")[];
+            /** @description The AWS region that sends the requests, one of `getEgress`; empty for the deployment's own. When the sender of the region does not take a request, the deployment's own region sends it. */
+            region?: string;
+            /**
+             * @description The source addresses of the requests. shared: any address of AWS. fixed: the addresses of `getEgress` alone, in the deployment's own region; without its sender, the deliveries wait.
+             * @enum {string}
+             */
+            egress?: "shared" | "fixed";
         };
         EndpointCreate: {
             /** @description An alias chosen by the caller, unique in the tenant, usable in paths; empty for none. Cannot be changed. */
@@ -1501,6 +1763,10 @@ export interface components {
             description?: string;
             /** @description Exact types, prefixes such as order.*, or *. Types of Surehook (surehook.) match only by name or prefix, not by *. Default: every type. */
             event_types?: string[];
+            /** @description The events of `event_types` that are sent: a pattern in the language of Amazon EventBridge over the document with type and payload. {}: every event. At most 4096 bytes, 10 levels and 100 alternatives. Test events and replays do not ask the filter. Default: {}. */
+            filter?: {
+                [key: string]: unknown;
+            };
             metadata?: {
                 [key: string]: string;
             };
@@ -1508,7 +1774,13 @@ export interface components {
             headers?: {
                 [key: string]: string;
             };
+            /** @description The authentication at the receiver, in the header Authorization. Default: none. */
+            auth?: components["schemas"]["Auth"];
             retry?: components["schemas"]["Retry"];
+            /** @description Statuses with a retry, beside 408, 425, 429 and 5xx: 400 to 599, without 410 and 429, which keep their meanings. The lists change nothing for the circuit. Default: none. */
+            retry_on?: number[];
+            /** @description Statuses without a retry, beside the other 4xx: the delivery is dead at once. 400 to 599, without 410 and 429, none of `retry_on`. The lists change nothing for the circuit. Default: none. */
+            give_up_on?: number[];
             /** @description The timeout of one attempt, 1s to 30s. Default: 10s. */
             timeout?: components["schemas"]["Duration"];
             /** @description The maximum age of an unsettled delivery, 1s to 336h. An older delivery becomes dead. Default: 72h. */
@@ -1523,6 +1795,7 @@ export interface components {
             /** @description The partitions of the deliveries of later events: one for each 500 deliveries a second. Default: 1. */
             shards?: number;
             circuit?: components["schemas"]["Circuit"];
+            coalesce?: components["schemas"]["Coalesce"];
             /** @description Whether a review may disable the endpoint for too many dead deliveries. An answer 410 disables the endpoint in any case. Default: true. */
             auto_disable?: boolean;
             /**
@@ -1532,6 +1805,13 @@ export interface components {
             signature_headers?: "standard" | "classic";
             /** @description The signatures of every request. v1: HMAC-SHA256; v1a: ed25519. Other schemes do not sign. Classic headers carry v1 only. Default: v1. */
             signature_schemes?: ("v1" | "v1a")[];
+            /** @description The AWS region that sends the requests, one of `getEgress`; empty for the deployment's own. When the sender of the region does not take a request, the deployment's own region sends it. Default: empty. */
+            region?: string;
+            /**
+             * @description The source addresses of the requests. shared: any address of AWS. fixed: the addresses of `getEgress` alone, in the deployment's own region; without its sender, the deliveries wait. Default: shared.
+             * @enum {string}
+             */
+            egress?: "shared" | "fixed";
             /** @description A v1 secret, whsec_ and the base64 of 24 to 64 bytes. */
             secret?: string;
         };
@@ -1544,11 +1824,17 @@ export interface components {
          *       "event_types": [
          *         "order.*"
          *       ],
+         *       "filter": {},
          *       "metadata": {},
          *       "headers": {},
+         *       "auth": {
+         *         "type": "none"
+         *       },
          *       "retry": {
          *         "preset": "standard"
          *       },
+         *       "retry_on": [],
+         *       "give_up_on": [],
          *       "timeout": "10s",
          *       "max_age": "72h",
          *       "rate_per_second": 0,
@@ -1566,6 +1852,8 @@ export interface components {
          *       "signature_schemes": [
          *         "v1"
          *       ],
+         *       "region": "",
+         *       "egress": "shared",
          *       "status": "active",
          *       "reason": "",
          *       "status_since": "2026-11-21T09:30:00.000Z",
@@ -1583,6 +1871,10 @@ export interface components {
             description: string;
             /** @description Exact types, prefixes such as order.*, or *. Types of Surehook (surehook.) match only by name or prefix, not by *. */
             event_types: string[];
+            /** @description The events of `event_types` that are sent: a pattern in the language of Amazon EventBridge over the document with type and payload. {}: every event. At most 4096 bytes, 10 levels and 100 alternatives. Test events and replays do not ask the filter. */
+            filter: {
+                [key: string]: unknown;
+            };
             metadata: {
                 [key: string]: string;
             };
@@ -1590,7 +1882,13 @@ export interface components {
             headers: {
                 [key: string]: "***";
             };
+            /** @description The authentication at the receiver. Secrets read ***. */
+            auth: components["schemas"]["AuthView"];
             retry: components["schemas"]["Retry"];
+            /** @description Statuses with a retry, beside 408, 425, 429 and 5xx: 400 to 599, without 410 and 429, which keep their meanings. The lists change nothing for the circuit. */
+            retry_on: number[];
+            /** @description Statuses without a retry, beside the other 4xx: the delivery is dead at once. 400 to 599, without 410 and 429, none of `retry_on`. The lists change nothing for the circuit. */
+            give_up_on: number[];
             /** @description The timeout of one attempt, 1s to 30s. */
             timeout: components["schemas"]["Duration"];
             /** @description The maximum age of an unsettled delivery, 1s to 336h. An older delivery becomes dead. */
@@ -1605,12 +1903,20 @@ export interface components {
             /** @description The partitions of the deliveries of later events: one for each 500 deliveries a second. */
             shards: number;
             circuit: components["schemas"]["Circuit"];
+            coalesce?: components["schemas"]["Coalescing"];
             /** @description Whether a review may disable the endpoint for too many dead deliveries. An answer 410 disables the endpoint in any case. */
             auto_disable: boolean;
             /** @enum {string} */
             signature_headers: "standard" | "classic";
             /** @description The signatures of every request. v1: HMAC-SHA256; v1a: ed25519. Other schemes do not sign. Classic headers carry v1 only. */
             signature_schemes: ("v1" | "v1a")[];
+            /** @description The AWS region that sends the requests, one of `getEgress`; empty for the deployment's own. When the sender of the region does not take a request, the deployment's own region sends it. */
+            region: string;
+            /**
+             * @description The source addresses of the requests. shared: any address of AWS. fixed: the addresses of `getEgress` alone, in the deployment's own region; without its sender, the deliveries wait.
+             * @enum {string}
+             */
+            egress: "shared" | "fixed";
             /** @description whpk_..., of the newest v1a key pair. */
             public_key?: string;
             /** @enum {string} */
@@ -1632,11 +1938,17 @@ export interface components {
          *       "event_types": [
          *         "order.*"
          *       ],
+         *       "filter": {},
          *       "metadata": {},
          *       "headers": {},
+         *       "auth": {
+         *         "type": "none"
+         *       },
          *       "retry": {
          *         "preset": "standard"
          *       },
+         *       "retry_on": [],
+         *       "give_up_on": [],
          *       "timeout": "10s",
          *       "max_age": "72h",
          *       "rate_per_second": 0,
@@ -1654,6 +1966,8 @@ export interface components {
          *       "signature_schemes": [
          *         "v1"
          *       ],
+         *       "region": "",
+         *       "egress": "shared",
          *       "status": "active",
          *       "reason": "",
          *       "status_since": "2026-11-21T09:30:00.000Z",
@@ -1680,6 +1994,10 @@ export interface components {
             description: string;
             /** @description Exact types, prefixes such as order.*, or *. Types of Surehook (surehook.) match only by name or prefix, not by *. */
             event_types: string[];
+            /** @description The events of `event_types` that are sent: a pattern in the language of Amazon EventBridge over the document with type and payload. {}: every event. At most 4096 bytes, 10 levels and 100 alternatives. Test events and replays do not ask the filter. */
+            filter: {
+                [key: string]: unknown;
+            };
             metadata: {
                 [key: string]: string;
             };
@@ -1687,7 +2005,13 @@ export interface components {
             headers: {
                 [key: string]: "***";
             };
+            /** @description The authentication at the receiver. Secrets read ***. */
+            auth: components["schemas"]["AuthView"];
             retry: components["schemas"]["Retry"];
+            /** @description Statuses with a retry, beside 408, 425, 429 and 5xx: 400 to 599, without 410 and 429, which keep their meanings. The lists change nothing for the circuit. */
+            retry_on: number[];
+            /** @description Statuses without a retry, beside the other 4xx: the delivery is dead at once. 400 to 599, without 410 and 429, none of `retry_on`. The lists change nothing for the circuit. */
+            give_up_on: number[];
             /** @description The timeout of one attempt, 1s to 30s. */
             timeout: components["schemas"]["Duration"];
             /** @description The maximum age of an unsettled delivery, 1s to 336h. An older delivery becomes dead. */
@@ -1702,12 +2026,20 @@ export interface components {
             /** @description The partitions of the deliveries of later events: one for each 500 deliveries a second. */
             shards: number;
             circuit: components["schemas"]["Circuit"];
+            coalesce?: components["schemas"]["Coalescing"];
             /** @description Whether a review may disable the endpoint for too many dead deliveries. An answer 410 disables the endpoint in any case. */
             auto_disable: boolean;
             /** @enum {string} */
             signature_headers: "standard" | "classic";
             /** @description The signatures of every request. v1: HMAC-SHA256; v1a: ed25519. Other schemes do not sign. Classic headers carry v1 only. */
             signature_schemes: ("v1" | "v1a")[];
+            /** @description The AWS region that sends the requests, one of `getEgress`; empty for the deployment's own. When the sender of the region does not take a request, the deployment's own region sends it. */
+            region: string;
+            /**
+             * @description The source addresses of the requests. shared: any address of AWS. fixed: the addresses of `getEgress` alone, in the deployment's own region; without its sender, the deliveries wait.
+             * @enum {string}
+             */
+            egress: "shared" | "fixed";
             /** @description whpk_..., of the newest v1a key pair. */
             public_key?: string;
             /** @enum {string} */
@@ -1731,11 +2063,17 @@ export interface components {
          *       "event_types": [
          *         "order.*"
          *       ],
+         *       "filter": {},
          *       "metadata": {},
          *       "headers": {},
+         *       "auth": {
+         *         "type": "none"
+         *       },
          *       "retry": {
          *         "preset": "standard"
          *       },
+         *       "retry_on": [],
+         *       "give_up_on": [],
          *       "timeout": "10s",
          *       "max_age": "72h",
          *       "rate_per_second": 0,
@@ -1753,6 +2091,8 @@ export interface components {
          *       "signature_schemes": [
          *         "v1"
          *       ],
+         *       "region": "",
+         *       "egress": "shared",
          *       "status": "active",
          *       "reason": "",
          *       "status_since": "2026-11-21T09:30:00.000Z",
@@ -1771,6 +2111,10 @@ export interface components {
             description: string;
             /** @description Exact types, prefixes such as order.*, or *. Types of Surehook (surehook.) match only by name or prefix, not by *. */
             event_types: string[];
+            /** @description The events of `event_types` that are sent: a pattern in the language of Amazon EventBridge over the document with type and payload. {}: every event. At most 4096 bytes, 10 levels and 100 alternatives. Test events and replays do not ask the filter. */
+            filter: {
+                [key: string]: unknown;
+            };
             metadata: {
                 [key: string]: string;
             };
@@ -1778,7 +2122,13 @@ export interface components {
             headers: {
                 [key: string]: "***";
             };
+            /** @description The authentication at the receiver. Secrets read ***. */
+            auth: components["schemas"]["AuthView"];
             retry: components["schemas"]["Retry"];
+            /** @description Statuses with a retry, beside 408, 425, 429 and 5xx: 400 to 599, without 410 and 429, which keep their meanings. The lists change nothing for the circuit. */
+            retry_on: number[];
+            /** @description Statuses without a retry, beside the other 4xx: the delivery is dead at once. 400 to 599, without 410 and 429, none of `retry_on`. The lists change nothing for the circuit. */
+            give_up_on: number[];
             /** @description The timeout of one attempt, 1s to 30s. */
             timeout: components["schemas"]["Duration"];
             /** @description The maximum age of an unsettled delivery, 1s to 336h. An older delivery becomes dead. */
@@ -1793,12 +2143,20 @@ export interface components {
             /** @description The partitions of the deliveries of later events: one for each 500 deliveries a second. */
             shards: number;
             circuit: components["schemas"]["Circuit"];
+            coalesce?: components["schemas"]["Coalescing"];
             /** @description Whether a review may disable the endpoint for too many dead deliveries. An answer 410 disables the endpoint in any case. */
             auto_disable: boolean;
             /** @enum {string} */
             signature_headers: "standard" | "classic";
             /** @description The signatures of every request. v1: HMAC-SHA256; v1a: ed25519. Other schemes do not sign. Classic headers carry v1 only. */
             signature_schemes: ("v1" | "v1a")[];
+            /** @description The AWS region that sends the requests, one of `getEgress`; empty for the deployment's own. When the sender of the region does not take a request, the deployment's own region sends it. */
+            region: string;
+            /**
+             * @description The source addresses of the requests. shared: any address of AWS. fixed: the addresses of `getEgress` alone, in the deployment's own region; without its sender, the deliveries wait.
+             * @enum {string}
+             */
+            egress: "shared" | "fixed";
             /** @description whpk_..., of the newest v1a key pair. */
             public_key?: string;
             /** @enum {string} */
@@ -1840,6 +2198,91 @@ export interface components {
             cooldown?: components["schemas"]["Duration"];
             /** @description The maximum cooldown, from cooldown to 24h. Default: 1h, or a longer cooldown. */
             max_cooldown?: components["schemas"]["Duration"];
+        };
+        /**
+         * @description Delivers the events of a window in common requests, as batches (see the webhook `batch`). Replaced as a whole; a window of 0s ends the coalescing. Absent without coalescing. Not together with max_in_flight.
+         * @example {
+         *       "window": "5s",
+         *       "max_events": 100,
+         *       "max_bytes": 262144,
+         *       "key": "/order/id"
+         *     }
+         */
+        Coalesce: {
+            /** @description 1s to 5m in whole seconds, aligned to the clock; 0s: a request per event. */
+            window: components["schemas"]["Duration"];
+            /** @description The maximum events of a request. Default: 100. */
+            max_events?: number;
+            /** @description The maximum bytes of the payloads of a request; a larger payload goes alone. Default: 262144. */
+            max_bytes?: number;
+            /** @description A JSON Pointer (RFC 6901) into the payload. Of the events of a window with an equal string, number or boolean there, the newest is delivered, and the others become superseded. Default: every event is delivered. */
+            key?: string;
+        };
+        /**
+         * @description How the events of a window are delivered in common requests.
+         * @example {
+         *       "window": "5s",
+         *       "max_events": 100,
+         *       "max_bytes": 262144,
+         *       "key": "/order/id"
+         *     }
+         */
+        Coalescing: {
+            /** @description The length of a window. */
+            window: components["schemas"]["Duration"];
+            /** @description The maximum events of a request. */
+            max_events: number;
+            /** @description The maximum bytes of the payloads of a request; a larger payload goes alone. */
+            max_bytes: number;
+            /** @description The JSON Pointer of the key; absent when every event is delivered. */
+            key?: string;
+        };
+        /** @description The request of an attempt that had the events of a window. */
+        Coalesced: {
+            /** @description The webhook-id of the request: a hash of its deliveries. */
+            id: string;
+            /** @description The number of events. */
+            size: number;
+            /** @description The events, in their order; absent after a crash of the sender. */
+            events?: components["schemas"]["EventID"][];
+        };
+        /**
+         * @example {
+         *       "type": "surehook.batch",
+         *       "id": "bat_4n8k2r7w1q5t9x3z4n8k2r7w1q",
+         *       "events": [
+         *         {
+         *           "id": "evt_01jb2z8v9kfq6t3m5n7p9r1s2w",
+         *           "type": "order.paid",
+         *           "accepted_at": "2026-11-21T09:30:00.000Z",
+         *           "delivery_id": "dlv_01jb2z8v9kfq6t3m5n7p9r1s2w_4n8k2r7w1q5t9x3z_1",
+         *           "attempt": 1,
+         *           "traceparent": "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+         *           "payload": {
+         *             "order": 1042,
+         *             "total": "19.90"
+         *           }
+         *         }
+         *       ]
+         *     }
+         */
+        CoalescedDocument: {
+            /** @constant */
+            type: "surehook.batch";
+            id: string;
+            events: components["schemas"]["CoalescedEvent"][];
+        };
+        CoalescedEvent: {
+            id: components["schemas"]["EventID"];
+            type: string;
+            accepted_at: components["schemas"]["Time"];
+            delivery_id: components["schemas"]["DeliveryID"];
+            /** @description The number of the attempt of this event. */
+            attempt: number;
+            /** @description W3C Trace Context of the event. */
+            traceparent?: string;
+            /** @description The posted payload, byte for byte. */
+            payload: unknown;
         };
         /**
          * @example {
@@ -1914,6 +2357,8 @@ export interface components {
         TestRequest: {
             /** @description Default: surehook.test. */
             event_type?: string;
+            /** @description Any JSON value. Default: the example of the event type, or a short text. */
+            payload?: unknown;
         };
         /** @description The outcome of the last attempt. */
         Outcome: {
@@ -1925,6 +2370,8 @@ export interface components {
             error?: string;
             /** @description The URL of the response, after redirects. *** without the scope read. */
             url?: string;
+            /** @description The region of the sender; absent for the deployment's own, also when the own region sent in its place. */
+            region?: string;
             duration: components["schemas"]["Duration"];
             retry_after?: components["schemas"]["Duration"];
             /** @description The start of the response body, at most 1,000 bytes; U+FFFD replaces invalid UTF-8. *** without the scope read. */
@@ -1960,7 +2407,7 @@ export interface components {
             /** @description 1 for the first delivery; each replay adds 1. */
             generation: number;
             /** @enum {string} */
-            state: "queued" | "retrying" | "parked" | "delivered" | "dead" | "discarded" | "cancelled";
+            state: "queued" | "retrying" | "parked" | "delivered" | "dead" | "discarded" | "cancelled" | "superseded";
             /** @enum {string} */
             reason?: "rejected" | "gone" | "exhausted" | "expired" | "paused" | "disabled" | "circuit_open" | "in_flight" | "rate" | "throttled" | "endpoint_deleted" | "replayed" | "erased" | "added" | "manual";
             /** @description The number of attempts made. */
@@ -2034,7 +2481,7 @@ export interface components {
             /** @description 1 for the first delivery; each replay adds 1. */
             generation: number;
             /** @enum {string} */
-            state: "queued" | "retrying" | "parked" | "delivered" | "dead" | "discarded" | "cancelled";
+            state: "queued" | "retrying" | "parked" | "delivered" | "dead" | "discarded" | "cancelled" | "superseded";
             /** @enum {string} */
             reason?: "rejected" | "gone" | "exhausted" | "expired" | "paused" | "disabled" | "circuit_open" | "in_flight" | "rate" | "throttled" | "endpoint_deleted" | "replayed" | "erased" | "added" | "manual";
             /** @description The number of attempts made. */
@@ -2057,6 +2504,24 @@ export interface components {
             history: components["schemas"]["Attempt"][];
             /** @description The planned times of the next attempts of a retrying delivery, up to max_age, if each attempt fails at once. */
             planned_at: components["schemas"]["Time"][];
+        };
+        /**
+         * @example {
+         *       "regions": [
+         *         "us-east-1",
+         *         "ap-southeast-2"
+         *       ],
+         *       "addresses": [
+         *         "203.0.113.10",
+         *         "203.0.113.11"
+         *       ]
+         *     }
+         */
+        Egress: {
+            /** @description Other regions with a sender, for `region` of an endpoint. Empty: all requests come from the deployment's own region. */
+            regions: string[];
+            /** @description The source addresses of endpoints with `egress: fixed`. Empty: the deployment has no fixed addresses. */
+            addresses: string[];
         };
         /**
          * @example {
@@ -2089,11 +2554,14 @@ export interface components {
             error?: string;
             /** @description The URL of the response, after redirects. *** without the scope read. */
             url?: string;
+            /** @description The region of the sender; absent for the deployment's own, also when the own region sent in its place. */
+            region?: string;
             duration: components["schemas"]["Duration"];
             retry_after?: components["schemas"]["Duration"];
             /** @description The start of the response body, at most 1,000 bytes; U+FFFD replaces invalid UTF-8. *** without the scope read. */
             body?: string;
             next_attempt_at?: components["schemas"]["Time"];
+            batch?: components["schemas"]["Coalesced"];
         };
         AttemptList: {
             data: components["schemas"]["Attempt"][];
@@ -2152,6 +2620,13 @@ export interface components {
              * @description The latest creation time, exclusive; the default is the time of the request.
              */
             until?: string;
+            /**
+             * @description The class of the last attempt, as in the groups of the dead letters; none: deliveries without an attempt. Not with add_to.
+             * @enum {string}
+             */
+            class?: "none" | "delivered" | "unavailable" | "throttled" | "timeout" | "dns" | "connect" | "reset" | "tls" | "blocked" | "gone" | "refused" | "redirect";
+            /** @description The HTTP status of the last attempt. Not with add_to, nor with the class none. */
+            status?: number;
         };
         /** @description The filter of a job, with the endpoint's id. A job with `add_to` has no state. */
         ReplaySelection: {
@@ -2161,6 +2636,9 @@ export interface components {
             event_types?: string[];
             since?: components["schemas"]["Time"];
             until?: components["schemas"]["Time"];
+            /** @enum {string} */
+            class?: "none" | "delivered" | "unavailable" | "throttled" | "timeout" | "dns" | "connect" | "reset" | "tls" | "blocked" | "gone" | "refused" | "redirect";
+            status?: number;
         };
         /**
          * @description A job that removes everything of a tenant.
@@ -2393,7 +2871,7 @@ export interface components {
          *           "mean_attempts": 1,
          *           "error": "the endpoint answered 401",
          *           "pattern": "credentials",
-         *           "suggestion": "The endpoint does not accept the sender: its credentials were probably rotated. Correct the credentials in headers, or rotate the secret and hand it over; then replay these."
+         *           "suggestion": "The endpoint does not accept the sender: its credentials were probably rotated. Correct the credentials in auth or headers, or rotate the secret and hand it over; then replay these."
          *         }
          *       ]
          *     }
@@ -2625,14 +3103,67 @@ export interface components {
             /** @description By hour, then by attempts, most first; other comes last. Hours and groups without counts are absent. */
             data: components["schemas"]["StatsRow"][];
         };
+        /**
+         * @example {
+         *       "complete": true,
+         *       "since": "2026-11-20T09:00:00.000Z",
+         *       "until": "2026-11-21T09:30:00.000Z",
+         *       "endpoints": 1,
+         *       "data": [
+         *         {
+         *           "tenant": "acme",
+         *           "attempts": 1043,
+         *           "success_rate": 0.9587727708533078,
+         *           "first_attempt_success_rate": 0.97,
+         *           "dead_rate": 0,
+         *           "delivered": 1000,
+         *           "dead": 0,
+         *           "latency": {
+         *             "samples": 1043,
+         *             "p50": "378.4ms",
+         *             "p95": "1.0249s",
+         *             "p99": "2.7861s"
+         *           },
+         *           "mean_delivery_time": "1.204s",
+         *           "attempts_by_outcome": {
+         *             "delivered": 1000,
+         *             "unavailable": 43
+         *           },
+         *           "attempts_by_number": [
+         *             1000,
+         *             30,
+         *             13
+         *           ],
+         *           "delivered_by_attempt": [
+         *             970,
+         *             17,
+         *             13
+         *           ]
+         *         }
+         *       ]
+         *     }
+         */
+        PipelineStats: {
+            /** @description false: the figures leave endpoints out, because of more than 500 endpoints, or because the time of a request was too short. */
+            complete: boolean;
+            /** @description The start of the first hour. */
+            since: components["schemas"]["Time"];
+            until: components["schemas"]["Time"];
+            /** @description The number of endpoints in the statistics. */
+            endpoints: number;
+            /** @description By hour, then by attempts, most first; other comes last. Hours and tenants without counts are absent. */
+            data: components["schemas"]["StatsRow"][];
+        };
         StatsRow: {
             /** @description The start of the clock hour; absent in totals. */
             hour?: components["schemas"]["Time"];
+            /** @description The tenant; absent in other groups. */
+            tenant?: string;
             /** @description The endpoint; absent in other groups. */
             endpoint_id?: components["schemas"]["EndpointID"];
             /** @description The event type; absent in other groups. */
             event_type?: string;
-            /** @description true: all endpoints or event types without a row of their own; else absent. */
+            /** @description true: all tenants, endpoints or event types without a row of their own; else absent. */
             other?: boolean;
             attempts: number;
             /** @description The share of successful attempts; absent without attempts. */
@@ -2820,10 +3351,10 @@ export interface components {
             /** @description The address of the caller's connection. */
             source_ip?: string;
             /** @enum {string} */
-            action: "circuit.open" | "circuit.reset" | "delivery.cancel" | "delivery.discard" | "delivery.replay" | "endpoint.change" | "endpoint.create" | "endpoint.delete" | "endpoint.disable" | "endpoint.enable" | "endpoint.pause" | "endpoint.resume" | "endpoint.rotate_secret" | "endpoint.test" | "event.erase" | "event.replay" | "key.create" | "key.revoke" | "limits.delete" | "limits.set" | "portal_link.create" | "replay.cancel" | "replay.start" | "tenant.erase";
+            action: "circuit.open" | "circuit.reset" | "delivery.cancel" | "delivery.discard" | "delivery.replay" | "endpoint.change" | "endpoint.create" | "endpoint.delete" | "endpoint.disable" | "endpoint.enable" | "endpoint.pause" | "endpoint.resume" | "endpoint.rotate_secret" | "endpoint.test" | "event.erase" | "event.replay" | "event_type.delete" | "event_type.set" | "key.create" | "key.revoke" | "limits.delete" | "limits.set" | "portal_link.create" | "replay.cancel" | "replay.start" | "tenant.erase";
             /** @description The id of the changed resource. For a refused change: as the caller named the resource. */
             target?: string;
-            /** @description The body of the request. Secrets and values of headers are ***. */
+            /** @description The body of the request. Secrets and values of headers are ***. Of the schema and the example of an event type, the hash and the size. */
             request?: {
                 [key: string]: unknown;
             };
@@ -2899,6 +3430,11 @@ export interface components {
          *           "in_flight": 0,
          *           "delayed": 0
          *         },
+         *         "coalesce": {
+         *           "visible": 0,
+         *           "in_flight": 0,
+         *           "delayed": 0
+         *         },
          *         "replay_jobs": {
          *           "visible": 0,
          *           "in_flight": 0,
@@ -2926,11 +3462,11 @@ export interface components {
             at: components["schemas"]["Time"];
             /** @description false: the counts are lower bounds, because of more than 500 endpoints, more than 1,000 circuits, or more deliveries than countable in 10 s. */
             complete: boolean;
-            /** @description The number of messages waiting in the live, replay, slot and overflow queues. A retry in slot or overflow counts here and in retrying. */
+            /** @description The number of messages waiting in the live, replay, slot, overflow and coalesce queues. A retry in slot, overflow or coalesce counts here and in retrying. */
             queued: number;
             /** @description The number of deliveries with a planned next attempt. */
             retrying: number;
-            /** @description The number of messages of the live, retry, replay, slot and overflow queues in flight. */
+            /** @description The number of messages of the live, retry, replay, slot, overflow and coalesce queues in flight. */
             in_flight: number;
             /** @description The number of parked deliveries. */
             parked: number;
@@ -2971,6 +3507,7 @@ export interface components {
             replay: components["schemas"]["Depth"];
             slot: components["schemas"]["Depth"];
             overflow: components["schemas"]["Depth"];
+            coalesce: components["schemas"]["Depth"];
             replay_jobs: components["schemas"]["Depth"];
             circuits: components["schemas"]["Depth"];
             dead_letters: components["schemas"]["Depth"];
@@ -3004,6 +3541,83 @@ export interface components {
             /** @description The longest retention of later events and their deliveries, 672h to the retention of the environment. Without the limit, the retention of the environment. */
             retain_for?: components["schemas"]["Duration"];
         };
+        /**
+         * @description A document of OpenAPI 3.1, an object.
+         * @example {
+         *       "openapi": "3.1.0",
+         *       "info": {
+         *         "title": "Surehook",
+         *         "version": "1.0.0"
+         *       },
+         *       "paths": {},
+         *       "webhooks": {},
+         *       "components": {}
+         *     }
+         */
+        Document: unknown;
+        EventTypeFields: {
+            /** @description At most 1024 bytes of text without control characters. */
+            description?: string;
+            /** @description Event types that belong together, such as Billing. */
+            group?: string;
+            /** @description The JSON Schema of the payload, draft 2020-12: an object, true or false, at most 32 KiB. References lead to places in the schema itself. `format` checks nothing. */
+            schema?: unknown;
+            /** @description A payload, at most 16 KiB. It must fit the schema. */
+            example?: unknown;
+            /** @description No longer in use: hidden from lists, and not allowed for new events where events are checked. */
+            archived?: boolean;
+            validation?: components["schemas"]["Validation"];
+        };
+        /**
+         * @description What happens to an event that the event type does not allow. off: accepted without a check. warn: accepted with warnings. reject: refused with 422. Absent: the default of the environment.
+         * @enum {string}
+         */
+        Validation: "off" | "warn" | "reject";
+        /**
+         * @example {
+         *       "event_type": "order.paid",
+         *       "description": "An order was paid.",
+         *       "group": "Billing",
+         *       "schema": {
+         *         "type": "object",
+         *         "required": [
+         *           "order"
+         *         ],
+         *         "properties": {
+         *           "order": {
+         *             "type": "integer"
+         *           }
+         *         }
+         *       },
+         *       "example": {
+         *         "order": 1042
+         *       },
+         *       "archived": false,
+         *       "validation": "warn",
+         *       "version": 3,
+         *       "created_at": "2026-11-21T09:30:00.000Z",
+         *       "updated_at": "2026-11-22T10:00:00.000Z"
+         *     }
+         */
+        EventType: {
+            event_type: string;
+            description: string;
+            group: string;
+            /** @description The JSON Schema of the payload. Absent: any payload. */
+            schema?: unknown;
+            /** @description A payload. Absent for none. */
+            example?: unknown;
+            archived: boolean;
+            validation?: components["schemas"]["Validation"];
+            /** Format: int64 */
+            version: number;
+            created_at: components["schemas"]["Time"];
+            updated_at: components["schemas"]["Time"];
+        };
+        EventTypeList: {
+            data: components["schemas"]["EventType"][];
+            next_cursor: string | null;
+        };
         PortalLinkRequest: {
             /** @description The lifetime of the link, 1m to 24h. Default: 1h. */
             ttl?: components["schemas"]["Duration"];
@@ -3035,7 +3649,7 @@ export interface components {
             name: string;
             /** @description The tenant of the key, or * for all tenants. */
             tenant: string;
-            scopes: ("events:write" | "endpoints:write" | "read" | "replay" | "audit" | "admin")[];
+            scopes: ("events:write" | "endpoints:write" | "read" | "replay" | "audit" | "portal:write" | "admin")[];
             /** @description From this time on the key gets 403, or 401. Absent: never. */
             expires_at?: components["schemas"]["Time"];
             /** @description CIDR blocks of callers, IPv4 or IPv6, without host bits. From other addresses the key gets 403. Absent: every network. */
@@ -3059,7 +3673,7 @@ export interface components {
             name: string;
             /** @description The tenant of the key, or * for all tenants. */
             tenant: string;
-            scopes: ("events:write" | "endpoints:write" | "read" | "replay" | "audit" | "admin")[];
+            scopes: ("events:write" | "endpoints:write" | "read" | "replay" | "audit" | "portal:write" | "admin")[];
             /** @description From this time on the key gets 403, or 401. Absent: never. */
             expires_at?: components["schemas"]["Time"];
             /** @description CIDR blocks of callers, IPv4 or IPv6, without host bits. From other addresses the key gets 403. Absent: every network. */
@@ -3088,7 +3702,7 @@ export interface components {
             name: string;
             /** @description The tenant of the key, or * for all tenants. */
             tenant: string;
-            scopes: ("events:write" | "endpoints:write" | "read" | "replay" | "audit" | "admin")[];
+            scopes: ("events:write" | "endpoints:write" | "read" | "replay" | "audit" | "portal:write" | "admin")[];
             /** @description From this time on the key gets 403, or 401. Absent: never. */
             expires_at?: components["schemas"]["Time"];
             /** @description CIDR blocks of callers, IPv4 or IPv6, without host bits. From other addresses the key gets 403. Absent: every network. */
@@ -3242,6 +3856,30 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The event does not fit its event type, and validation is reject. `errors` names the places in the payload, at most 20, after `payload` as JSON pointers. */
+        Mismatch: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "about:blank",
+                 *       "title": "Unprocessable Entity",
+                 *       "status": 422,
+                 *       "code": "event_type_mismatch",
+                 *       "detail": "the event does not fit its event type",
+                 *       "errors": [
+                 *         {
+                 *           "field": "payload/total",
+                 *           "message": "got number, want string"
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
@@ -3434,17 +4072,31 @@ export interface components {
         Limit: number;
         /** @description The `next_cursor` of the previous page. */
         Cursor: string;
-        State: "retrying" | "parked" | "delivered" | "dead" | "discarded" | "cancelled";
+        State: "retrying" | "parked" | "delivered" | "dead" | "discarded" | "cancelled" | "superseded";
         /** @description Only deliveries to the endpoint with the id or uid; the id of a deleted endpoint is allowed. */
         EndpointFilter: string;
         /** @description The id or uid of the only endpoint that gets the event. */
         ReplayTo: string;
         /** @description The exact type of the event. */
-        EventType: string;
+        EventTypeFilter: string;
         /** @description The class of the HTTP status of the last attempt; none: no response, or no attempt. */
         StatusClass: "none" | "2xx" | "3xx" | "4xx" | "5xx";
         /** @description Only the event with the idempotency key. */
         KeyFilter: string;
+        /** @description true: `webhooks` has one more entry for each event type that is not archived, with schema and example. At most 1 MiB of schemas and examples. */
+        WithTypes: boolean;
+        /**
+         * @description The name of the event type.
+         * @example order.paid
+         */
+        EventTypeRef: string;
+        /**
+         * @description Only event types of the group; empty for those without a group.
+         * @example Billing
+         */
+        Group: string;
+        /** @description true: only archived event types. false: only others. */
+        Archived: boolean;
         /** @description Only tenants whose ids begin with the text. */
         Prefix: string;
         /** @description Replaces the field `idempotency_key`; 400 when both are present and different. */
@@ -3463,7 +4115,7 @@ export interface components {
     requestBodies: never;
     headers: {
         /**
-         * @description The endpoint's version, for `if-match`.
+         * @description The version of the resource, for `if-match`.
          * @example "3"
          */
         ETag: string;
@@ -3531,6 +4183,35 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    getDocumentWithTypes: {
+        parameters: {
+            query?: {
+                /** @description true: `webhooks` has one more entry for each event type that is not archived, with schema and example. At most 1 MiB of schemas and examples. */
+                event_types?: components["parameters"]["WithTypes"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The document. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Document"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["Throttled"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getDocs: {
         parameters: {
             query?: never;
@@ -3590,7 +4271,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description The exact type of the event. */
-                event_type?: components["parameters"]["EventType"];
+                event_type?: components["parameters"]["EventTypeFilter"];
                 /** @description Only the event with the idempotency key. */
                 idempotency_key?: components["parameters"]["KeyFilter"];
                 /** @description Only what has this time or a later one. */
@@ -3690,6 +4371,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
+            422: components["responses"]["Mismatch"];
             429: components["responses"]["Throttled"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
@@ -4526,7 +5208,7 @@ export interface operations {
             query?: {
                 state?: components["parameters"]["State"];
                 /** @description The exact type of the event. */
-                event_type?: components["parameters"]["EventType"];
+                event_type?: components["parameters"]["EventTypeFilter"];
                 /** @description The class of the HTTP status of the last attempt; none: no response, or no attempt. */
                 status_class?: components["parameters"]["StatusClass"];
                 /** @description Only the event with the idempotency key. */
@@ -4707,7 +5389,7 @@ export interface operations {
                 endpoint?: components["parameters"]["EndpointFilter"];
                 state?: components["parameters"]["State"];
                 /** @description The exact type of the event. */
-                event_type?: components["parameters"]["EventType"];
+                event_type?: components["parameters"]["EventTypeFilter"];
                 /** @description The class of the HTTP status of the last attempt; none: no response, or no attempt. */
                 status_class?: components["parameters"]["StatusClass"];
                 /** @description Only the event with the idempotency key. */
@@ -5391,7 +6073,7 @@ export interface operations {
                 /** @description Only deliveries to the endpoint with the id or uid; the id of a deleted endpoint is allowed. */
                 endpoint?: components["parameters"]["EndpointFilter"];
                 /** @description The exact type of the event. */
-                event_type?: components["parameters"]["EventType"];
+                event_type?: components["parameters"]["EventTypeFilter"];
                 /** @description The class of the HTTP status of the last attempt; none: no response, or no attempt. */
                 status_class?: components["parameters"]["StatusClass"];
                 /** @description Only the event with the idempotency key. */
@@ -5498,6 +6180,37 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    getPipelineStats: {
+        parameters: {
+            query?: {
+                /** @description hour: rows for each clock hour with attempts or deaths. total: rows for the whole span. */
+                by?: components["parameters"]["StatsBy"];
+                /** @description A row for each tenant; without the parameter one row for all. */
+                group?: "tenant";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The statistics. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PipelineStats"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["Throttled"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listTenants: {
         parameters: {
             query?: {
@@ -5525,6 +6238,96 @@ export interface operations {
             400: components["responses"]["Invalid"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            429: components["responses"]["Throttled"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    testFilter: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant. A stack with one tenant uses `default`.
+                 * @example default
+                 */
+                tenant: components["parameters"]["TenantRef"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "filter": {
+                 *         "payload": {
+                 *           "amount": [
+                 *             {
+                 *               "numeric": [
+                 *                 ">",
+                 *                 100
+                 *               ]
+                 *             }
+                 *           ]
+                 *         }
+                 *       },
+                 *       "event_type": "order.paid",
+                 *       "payload": {
+                 *         "amount": 120
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["FilterTest"];
+            };
+        };
+        responses: {
+            /** @description Whether the filter matches. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FilterMatch"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["Throttled"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getEgress: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant. A stack with one tenant uses `default`.
+                 * @example default
+                 */
+                tenant: components["parameters"]["TenantRef"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The regions and addresses. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Egress"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             429: components["responses"]["Throttled"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
@@ -5779,6 +6582,187 @@ export interface operations {
             400: components["responses"]["Invalid"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            429: components["responses"]["Throttled"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listEventTypes: {
+        parameters: {
+            query?: {
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_cursor` of the previous page. */
+                cursor?: components["parameters"]["Cursor"];
+                /**
+                 * @description Only event types of the group; empty for those without a group.
+                 * @example Billing
+                 */
+                group?: components["parameters"]["Group"];
+                /** @description true: only archived event types. false: only others. */
+                archived?: components["parameters"]["Archived"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of event types. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventTypeList"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["Throttled"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getEventType: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the event type.
+                 * @example order.paid
+                 */
+                type: components["parameters"]["EventTypeRef"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The event type. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventType"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["Throttled"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    putEventType: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `etag` of a read. Without the header, or with `*`, any version matches.
+                 * @example "3"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description The name of the event type.
+                 * @example order.paid
+                 */
+                type: components["parameters"]["EventTypeRef"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "description": "An order was paid.",
+                 *       "group": "Billing",
+                 *       "schema": {
+                 *         "type": "object",
+                 *         "required": [
+                 *           "order"
+                 *         ]
+                 *       },
+                 *       "example": {
+                 *         "order": 1042
+                 *       },
+                 *       "validation": "warn"
+                 *     }
+                 */
+                "application/json": components["schemas"]["EventTypeFields"];
+            };
+        };
+        responses: {
+            /** @description The replaced event type. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventType"];
+                };
+            };
+            /** @description The new event type. */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventType"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["Stale"];
+            413: components["responses"]["TooLarge"];
+            429: components["responses"]["Throttled"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteEventType: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `etag` of a read. Without the header, or with `*`, any version matches.
+                 * @example "3"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description The name of the event type.
+                 * @example order.paid
+                 */
+                type: components["parameters"]["EventTypeRef"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["Stale"];
             429: components["responses"]["Throttled"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
@@ -6115,6 +7099,92 @@ export interface operations {
                 content?: never;
             };
             /** @description Retried, as are 408, 425 and a missing answer. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receiveBatch: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the batch. Standard style; the classic style has the same id in X-Webhook-Id, X-Event-Id and X-Idempotency-Key.
+                 * @example bat_4n8k2r7w1q5t9x3z4n8k2r7w1q
+                 */
+                "webhook-id"?: string;
+                /**
+                 * @description The time of the attempt in Unix seconds. Standard style.
+                 * @example 1795253400
+                 */
+                "webhook-timestamp"?: string;
+                /**
+                 * @description As for an event. Standard style.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature"?: string;
+                /**
+                 * @description surehook.batch
+                 * @example surehook.batch
+                 */
+                "X-Webhook-Event": "surehook.batch";
+                /**
+                 * @description The id of the delivery that leads the batch.
+                 * @example dlv_01jb2z8v9kfq6t3m5n7p9r1s2w_4n8k2r7w1q5t9x3z_1
+                 */
+                "X-Webhook-Delivery": string;
+                /**
+                 * @description The number of the attempt of that delivery, from 1.
+                 * @example 1
+                 */
+                "X-Webhook-Attempt": string;
+                /**
+                 * @description Surehook/ and the version.
+                 * @example Surehook/0.1.0
+                 */
+                "User-Agent": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CoalescedDocument"];
+            };
+        };
+        responses: {
+            /** @description Any 2xx within the timeout of the endpoint: every event is delivered. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Gone: the deliveries are dead, and the endpoint is disabled. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Retried, not before Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Any other 4xx except 408, 425 and 429: each event of several is sent alone; a single event is dead at once. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Retried, as are 408, 425 and a missing answer: each event by its own plan. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;

@@ -1,5 +1,7 @@
 import { createHmac, createPublicKey, timingSafeEqual, verify as verifyEd25519 } from "node:crypto";
 
+import type { components } from "./openapi.js";
+
 export class VerificationError extends Error {}
 
 const tolerance = 5 * 60; // seconds
@@ -33,4 +35,11 @@ function matches(key: string, signature: string, content: Buffer): boolean {
     return raw.length === 32 && verifyEd25519(null, content, createPublicKey({ key: Buffer.concat([spki, raw]), format: "der", type: "spki" }), given);
   }
   return false;
+}
+
+/** Returns the events of a verified batch, the oldest first. The id of each event tells repetitions apart. */
+export function events(body: string | Uint8Array): components["schemas"]["CoalescedEvent"][] {
+  const document = JSON.parse(typeof body === "string" ? body : new TextDecoder().decode(body)) as components["schemas"]["CoalescedDocument"] | null;
+  if (document?.type !== "surehook.batch" || !Array.isArray(document.events)) throw new TypeError("the body is not a batch");
+  return document.events;
 }

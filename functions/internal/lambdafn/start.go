@@ -8,12 +8,13 @@ import (
 	"io"
 	stdlog "log"
 	"log/slog"
+	"os"
 
 	"github.com/aws/aws-lambda-go/lambda"
-	"github.com/aws/aws-lambda-go/lambdacontext"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awsconfig "github.com/aws/aws-sdk-go-v2/config"
 
+	"surehook/internal/aws/lambdalog"
 	"surehook/internal/config"
 	"surehook/internal/names"
 )
@@ -29,7 +30,7 @@ type NewHandler[C any] func(cfg C, sdk aws.Config, log *slog.Logger) (handler an
 // and the SDK have loggers of their own.
 func Start[C any](ctx context.Context, lookup config.Lookup, read func(config.Lookup) (C, error), newHandler NewHandler[C]) error {
 	stdlog.SetOutput(io.Discard)
-	log := lambdacontext.NewLogger()
+	log := lambdalog.New(os.Stdout)
 	handler, err := handlerOf(ctx, lookup, read, newHandler, log)
 	if err != nil {
 		log.ErrorContext(ctx, "function.failed_to_start", slog.Any(names.LogError, err))

@@ -4,6 +4,7 @@ package wire
 
 import (
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -16,9 +17,11 @@ import (
 
 // AcceptorConfig configures an acceptor.
 type AcceptorConfig struct {
-	LiveQueue string        // URL
-	Retention time.Duration // lifetime of events
-	Now       func() time.Time
+	LiveQueue     string        // URL
+	CoalesceQueue string        // URL
+	Retention     time.Duration // lifetime of events
+	Now           func() time.Time
+	Log           *slog.Logger
 }
 
 // Acceptor returns an acceptor of events over store.
@@ -29,10 +32,11 @@ func Acceptor(sdk aws.Config, store *dynamo.Store, c AcceptorConfig) (*ingest.Ac
 	}
 	return &ingest.Acceptor{
 		Store:     store,
-		Queue:     sqs.New(sdk, sqs.URLs{Live: c.LiveQueue}),
+		Queue:     sqs.New(sdk, sqs.URLs{Live: c.LiveQueue, Coalesce: c.CoalesceQueue}),
 		Directory: directory,
 		Retention: c.Retention,
 		Now:       c.Now,
 		NewID:     hook.NewEventID,
+		Log:       c.Log,
 	}, nil
 }

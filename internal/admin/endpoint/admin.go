@@ -31,6 +31,7 @@ type Admin struct {
 	History      History
 	Vault        Vault
 	Policy       egress.Policy // URLs allowed for endpoints
+	Places       Places        // of requests; zero: the own region only
 	Now          func() time.Time
 	Wait         hook.Wait // between two tries of a write; nil: by the real clock
 

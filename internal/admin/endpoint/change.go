@@ -15,8 +15,9 @@ const maxChangeAttempts = 3
 
 // Change sets the given fields of the endpoint and stores a new version. If all
 // values stay the same, Change writes nothing, and the version stays. The given value
-// of a header always counts as a change, because nobody here can read the stored one.
-// version is the required version, 0 for any. The uid cannot be changed. Changed limits apply at once to the parked deliveries: Change
+// of a header, or secret of the authentication, always counts as a change, because
+// nobody here can read the stored one. version is the required version, 0 for any. The
+// uid cannot be changed. Changed limits apply at once to the parked deliveries: Change
 // starts their release. After an error of the release, the endpoint is changed.
 //
 // Errors: CodeInvalid names the wrong fields; CodeStale if the endpoint has
@@ -41,6 +42,9 @@ func (a *Admin) Change(ctx context.Context, tenant hook.TenantID, ref string, ve
 		if err := a.sealHeaders(ctx, e); err != nil {
 			return false, err
 		}
+		if err := a.sealAuth(ctx, e); err != nil {
+			return false, err
+		}
 		return true, a.completeSecrets(ctx, e)
 	})
 	if err != nil || !limited {
@@ -50,7 +54,8 @@ func (a *Admin) Change(ctx context.Context, tenant hook.TenantID, ref string, ve
 }
 
 // same reports whether a change left all settings as they were. after has the given
-// values of headers in clear.
+// values of headers in clear. A given secret of the authentication is in clear, too, and
+// so differs from the stored one.
 func same(before, after hook.Endpoint) bool {
 	if len(after.Headers) > 0 {
 		return false
@@ -58,7 +63,8 @@ func same(before, after hook.Endpoint) bool {
 	return reflect.DeepEqual(normal(before), normal(after))
 }
 
-// normal returns the endpoint with one form for equal settings: nil for an empty map,
+// normal returns the endpoint with one form for equal settings: nil for an empty map
+// or list of statuses,
 // and the defaults for the settings of the circuit.
 func normal(e hook.Endpoint) hook.Endpoint {
 	e.Headers = nil
@@ -67,6 +73,15 @@ func normal(e hook.Endpoint) hook.Endpoint {
 	}
 	if len(e.Metadata) == 0 {
 		e.Metadata = nil
+	}
+	if len(e.Filter) == 0 {
+		e.Filter = nil
+	}
+	if len(e.RetryOn) == 0 {
+		e.RetryOn = nil
+	}
+	if len(e.GiveUpOn) == 0 {
+		e.GiveUpOn = nil
 	}
 	e.Circuit = e.Circuit.WithDefaults()
 	return e

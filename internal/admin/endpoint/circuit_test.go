@@ -197,7 +197,7 @@ func TestAdmin_OpenCircuit(t *testing.T) {
 			want := gate.NewRecord(tenant, e.ID)
 			want.State, want.Generation, want.Version = circuit.Open, before.Generation+1, before.Version+1
 			want.Cooldown, want.OpenedAt, want.ProbeAt = 7*time.Minute, b.now, b.now.Add(7*time.Minute)
-			want.AttendAt, want.Waiting = want.ProbeAt, before.Waiting
+			want.AttendAt, want.Waiting, want.LeaseUntil = want.ProbeAt, before.Waiting, before.LeaseUntil
 
 			got, err := b.OpenCircuit(t.Context(), tenant, string(e.ID))
 			if err != nil {

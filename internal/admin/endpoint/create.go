@@ -50,6 +50,9 @@ func (a *Admin) Create(ctx context.Context, tenant hook.TenantID, f Fields, secr
 	if err := a.sealHeaders(ctx, &e); err != nil {
 		return hook.Endpoint{}, "", fmt.Errorf("create endpoint %s: %w", e.ID, err)
 	}
+	if err := a.sealAuth(ctx, &e); err != nil {
+		return hook.Endpoint{}, "", fmt.Errorf("create endpoint %s: %w", e.ID, err)
+	}
 	if err := a.completeSecrets(ctx, &e); err != nil {
 		return hook.Endpoint{}, "", fmt.Errorf("create endpoint %s: %w", e.ID, err)
 	}

@@ -403,22 +403,22 @@ func TestAdmin_Sample(t *testing.T) {
 
 	b := setup(t)
 	e, _ := b.create(t, nil)
-	sample, err := b.Sample(t.Context(), tenant, string(e.ID), "")
+	sample, err := b.Sample(t.Context(), tenant, string(e.ID), "", nil)
 	if err != nil || sample.Type != "surehook.test" || sample.Endpoint.ID != e.ID || !strings.Contains(string(sample.Payload), string(e.ID)) {
 		t.Errorf("Sample = %s of %s for %s, %v; want a surehook.test that names %s", sample.Payload, sample.Type, sample.Endpoint.ID, err, e.ID)
 	}
-	if sample, err = b.Sample(t.Context(), tenant, string(e.ID), "order.paid"); err != nil || sample.Type != "order.paid" {
+	if sample, err = b.Sample(t.Context(), tenant, string(e.ID), "order.paid", nil); err != nil || sample.Type != "order.paid" {
 		t.Errorf("Sample(order.paid) = %s, %v; want that type", sample.Type, err)
 	}
 	for _, eventType := range []string{"surehook.endpoint.disabled", "a b"} {
-		if _, err := b.Sample(t.Context(), tenant, string(e.ID), eventType); !slices.Equal(fieldsOf(t, err), []string{"event_type"}) {
+		if _, err := b.Sample(t.Context(), tenant, string(e.ID), eventType, nil); !slices.Equal(fieldsOf(t, err), []string{"event_type"}) {
 			t.Errorf("Sample(%q) = %v; want the field event_type", eventType, err)
 		}
 	}
 	if _, err := b.Pause(t.Context(), tenant, string(e.ID)); err != nil {
 		t.Fatalf("Pause = %v", err)
 	}
-	if _, err := b.Sample(t.Context(), tenant, string(e.ID), ""); hook.CodeOf(err) != hook.CodeConflict {
+	if _, err := b.Sample(t.Context(), tenant, string(e.ID), "", nil); hook.CodeOf(err) != hook.CodeConflict {
 		t.Errorf("Sample for a paused endpoint = %v; want CodeConflict", err)
 	}
 }

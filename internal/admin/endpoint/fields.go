@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"surehook/internal/hook"
+	"surehook/internal/rule/filter"
 	"surehook/internal/rule/retry"
 )
 
@@ -18,18 +19,25 @@ type Fields struct {
 	URL           *string
 	Description   *string
 	EventTypes    *[]string
+	Filter        *[]byte // empty: none
 	Metadata      *map[string]string
 	Headers       *map[string]string
+	Auth          *hook.Auth // with the secret in clear
 	Retry         *hook.RetryPolicy
+	RetryOn       *[]int
+	GiveUpOn      *[]int
 	Timeout       *time.Duration
 	MaxAge        *time.Duration
 	RatePerSecond *float64 // 0: no limit
 	MaxInFlight   *int     // 0: no limit
 	Shards        *int     // of the deliveries of later events
 	Circuit       CircuitFields
+	Coalesce      *hook.Coalescing // zero: a request per event
 	AutoDisable   *bool
 	Style         *hook.HeaderStyle
 	Schemes       *[]hook.Scheme
+	Region        *string
+	Fixed         *bool
 	Wrong         []hook.FieldError // fields of a wrong form, and nil above: reported with the other wrong fields
 }
 
@@ -48,9 +56,13 @@ func (f Fields) apply(e *hook.Endpoint) {
 	set(&e.URL, f.URL)
 	set(&e.Description, f.Description)
 	set(&e.EventTypes, f.EventTypes)
+	set(&e.Filter, f.Filter)
 	set(&e.Metadata, f.Metadata)
 	f.applyHeaders(e)
+	f.applyAuth(e)
 	set(&e.Retry, f.Retry)
+	set(&e.RetryOn, f.RetryOn)
+	set(&e.GiveUpOn, f.GiveUpOn)
 	set(&e.Timeout, f.Timeout)
 	set(&e.MaxAge, f.MaxAge)
 	set(&e.RatePerSecond, f.RatePerSecond)
@@ -63,9 +75,12 @@ func (f Fields) apply(e *hook.Endpoint) {
 	set(&e.Circuit.Minimum, f.Circuit.Minimum)
 	set(&e.Circuit.Cooldown, f.Circuit.Cooldown)
 	set(&e.Circuit.MaxCooldown, f.Circuit.MaxCooldown)
+	set(&e.Coalesce, f.Coalesce)
 	set(&e.AutoDisable, f.AutoDisable)
 	set(&e.Style, f.Style)
 	set(&e.Schemes, f.Schemes)
+	set(&e.Region, f.Region)
+	set(&e.Fixed, f.Fixed)
 }
 
 func set[T any](to, from *T) {
@@ -78,6 +93,10 @@ func set[T any](to, from *T) {
 func (a *Admin) check(e hook.Endpoint) []hook.FieldError {
 	errs := hook.ValidateEndpoint(e)
 	errs = append(errs, retry.Validate(e.Retry)...)
+	if len(e.Filter) > 0 {
+		_, wrong := filter.Parse(e.Filter, "filter")
+		errs = append(errs, wrong...)
+	}
 	if e.URL != "" { // ValidateEndpoint reports an empty URL
 		if message := a.Policy.CheckURL(e.URL); message != "" && !hasField(errs, "url") {
 			errs = append(errs, hook.FieldError{Field: "url", Message: message})
@@ -88,6 +107,8 @@ func (a *Admin) check(e hook.Endpoint) []hook.FieldError {
 			errs = append(errs, hook.FieldError{Field: fmt.Sprintf("signature_schemes[%d]", i), Message: "is named twice"})
 		}
 	}
+	errs = append(errs, a.Places.check(e)...)
+	errs = append(errs, checkAuth(e)...)
 	return append(errs, checkHeaders(e)...)
 }
 

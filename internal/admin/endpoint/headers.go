@@ -31,7 +31,7 @@ func (f Fields) applyHeaders(e *hook.Endpoint) {
 	}
 }
 
-func hasHeader(headers map[string][]byte, name string) bool {
+func hasHeader[V any](headers map[string]V, name string) bool {
 	for other := range headers {
 		if strings.EqualFold(name, other) {
 			return true

@@ -44,7 +44,7 @@ type History interface {
 	Notifications(ctx context.Context, endpoint hook.EndpointID, cursor string, limit int) (page []hook.Notification, next string, err error)
 }
 
-// Vault encrypts signing secrets and header values.
+// Vault encrypts signing secrets, header values and secrets of the authentication.
 type Vault interface {
 	// Seal encrypts the text form of a secret. The result opens only for the same
 	// tenant and endpoint.

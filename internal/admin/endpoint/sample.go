@@ -19,9 +19,9 @@ type Sample struct {
 }
 
 // Sample makes a test event for the endpoint. An empty eventType means
-// SampleType. CodeConflict unless the endpoint is active, because the delivery
-// would be parked; CodeInvalid if the type is invalid.
-func (a *Admin) Sample(ctx context.Context, tenant hook.TenantID, ref, eventType string) (Sample, error) {
+// SampleType, and a nil payload means a short text. CodeConflict unless the endpoint is
+// active, because the delivery would be parked; CodeInvalid if the type is invalid.
+func (a *Admin) Sample(ctx context.Context, tenant hook.TenantID, ref, eventType string, payload []byte) (Sample, error) {
 	e, err := a.Get(ctx, tenant, ref)
 	if err != nil {
 		return Sample{}, err
@@ -29,13 +29,15 @@ func (a *Admin) Sample(ctx context.Context, tenant hook.TenantID, ref, eventType
 	if eventType == "" {
 		eventType = SampleType
 	}
-	payload, err := json.Marshal(map[string]any{
-		"message":     "This is a test event. Nothing happened.",
-		"endpoint_id": e.ID,
-		"sent_at":     a.now(),
-	})
-	if err != nil {
-		return Sample{}, fmt.Errorf("make test event for endpoint %s: %w", e.ID, err)
+	if payload == nil {
+		payload, err = json.Marshal(map[string]any{
+			"message":     "This is a test event. Nothing happened.",
+			"endpoint_id": e.ID,
+			"sent_at":     a.now(),
+		})
+		if err != nil {
+			return Sample{}, fmt.Errorf("make test event for endpoint %s: %w", e.ID, err)
+		}
 	}
 	if eventType != SampleType {
 		if errs := hook.ValidateEvent(hook.Event{Type: eventType, Payload: payload}); len(errs) > 0 {

@@ -133,7 +133,7 @@ func (r *Reader) attempts(ctx context.Context, deliveries []hook.Delivery) ([]ho
 		}
 		all = append(all, own...)
 	}
-	return all, nil
+	return all, r.addMembers(ctx, all)
 }
 
 func firstAttempt(d hook.Delivery) hook.Attempt {
@@ -162,6 +162,8 @@ func (r *Reader) planned(ctx context.Context, d hook.Delivery) ([]time.Time, err
 	}
 	times := append([]time.Time{d.NextAttemptAt}, retry.Planned(e.Retry, d.ID, d.Attempts+1, d.NextAttemptAt)...)
 	for i, t := range times {
+		_, t = e.LaneAt(hook.LaneRetry, t)
+		times[i] = t
 		if retry.Expired(d, t, e.MaxAge) {
 			return times[:i], nil
 		}

@@ -2,6 +2,7 @@ package status_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -107,5 +108,69 @@ func TestReader_Pipeline_bounds(t *testing.T) {
 	b.count(t, stranger(), b.now.Add(-2*time.Hour), one)
 	if p, err := b.Pipeline(t.Context()); err != nil || p.Complete || p.Hour.Delivered != most {
 		t.Errorf("Pipeline of one more = %d delivered, complete %t, %v; want those active last, incomplete", p.Hour.Delivered, p.Complete, err)
+	}
+}
+
+// TestReader_PipelineStatistics has endpoints of two tenants, of which one has been deleted, in
+// this hour, the hour before, 24 hours ago and before.
+func TestReader_PipelineStatistics(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	ours, theirs := stranger(), stranger()
+	ours.Tenant = tenant
+	b.count(t, ours, b.now, success("order.paid", 1), failure("order.paid", 1, hook.StateDead))
+	b.count(t, ours, b.now.Add(-time.Hour), success("order.paid", 1))
+	b.count(t, theirs, b.now.Add(-24*time.Hour), success("order.paid", 1))
+	b.count(t, stranger(), b.now.Add(-25*time.Hour), success("order.paid", 1))
+	tests := []struct {
+		name string
+		q    status.PipelineQuery
+		want []string
+	}{
+		{name: "total", want: []string{" 4 1"}},
+		{name: "by the hour", q: status.PipelineQuery{Hourly: true}, want: []string{"20T09 1 0", "21T08 1 0", "21T09 2 1"}},
+		{name: "by tenant", q: status.PipelineQuery{Tenants: true}, want: []string{string(tenant) + " 3 1", "globex 1 0"}},
+		{name: "by tenant and hour", q: status.PipelineQuery{Tenants: true, Hourly: true}, want: []string{"20T09globex 1 0", "21T08" + string(tenant) + " 1 0", "21T09" + string(tenant) + " 2 1"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			s, complete, err := b.PipelineStatistics(t.Context(), tt.q)
+			if err != nil || !complete || s.Endpoints != 2 {
+				t.Fatalf("PipelineStatistics(%+v) = %d endpoints, complete %t, %v; want 2, complete", tt.q, s.Endpoints, complete, err)
+			}
+			var got []string
+			for _, r := range s.Rows {
+				hour := ""
+				if !r.Hour.IsZero() {
+					hour = r.Hour.Format("02T15")
+				}
+				got = append(got, fmt.Sprintf("%s%s %d %d", hour, r.Tenant, r.Attempts, r.Dead))
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("rows (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestReader_PipelineStatistics_bounds has the maximum number of endpoints, and one endpoint more.
+func TestReader_PipelineStatistics_bounds(t *testing.T) {
+	t.Parallel()
+
+	const most = 500
+	b := setup(t)
+	for range most {
+		b.count(t, stranger(), b.now, success("order.paid", 1))
+	}
+	if s, complete, err := b.PipelineStatistics(t.Context(), status.PipelineQuery{}); err != nil || !complete || s.Endpoints != most {
+		t.Errorf("statistics of %d endpoints = %d, complete %t, %v; want all", most, s.Endpoints, complete, err)
+	}
+	b.count(t, stranger(), b.now.Add(-2*time.Hour), success("order.paid", 1))
+	s, complete, err := b.PipelineStatistics(t.Context(), status.PipelineQuery{})
+	if err != nil || complete || s.Endpoints != most || s.Rows[0].Attempts != most {
+		t.Errorf("statistics of one more = %d, complete %t, %v; want those active last, incomplete", s.Endpoints, complete, err)
 	}
 }

@@ -35,6 +35,7 @@ const (
 	GroupNone     Grouping = ""
 	GroupEndpoint Grouping = "endpoint"
 	GroupType     Grouping = "type"
+	groupTenant   Grouping = "tenant" // of PipelineStatistics alone
 )
 
 // StatsQuery selects statistics.
@@ -54,15 +55,19 @@ type Statistics struct {
 }
 
 // StatsRow holds the figures of a group, in an hour or in total. The group other has
-// neither endpoint nor type: the endpoints or types with the fewest attempts, and the
+// neither tenant, endpoint nor type: the groups with the fewest attempts, and the
 // types without counts of their own.
 type StatsRow struct {
 	Hour     time.Time // zero: the total
+	Tenant   hook.TenantID
 	Endpoint hook.EndpointID
 	Type     string
 	Other    bool
 	stats.Figures
 }
+
+// name returns the name of the group; empty for all and for other.
+func (r StatsRow) name() string { return string(r.Tenant) + string(r.Endpoint) + r.Type }
 
 // Statistics returns the figures of the tenant's endpoints, or of one endpoint. Deleted
 // endpoints are left out. The call makes a request for the list of endpoints, a request
@@ -93,7 +98,7 @@ func (r *Reader) Statistics(ctx context.Context, tenant hook.TenantID, q StatsQu
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			all.add(q, id, counts)
+			all.add(q, hook.CircuitCheck{Tenant: tenant, Endpoint: id}, counts)
 			return nil
 		})
 	}
@@ -145,7 +150,7 @@ func (r *Reader) counted(ctx context.Context, tenant hook.TenantID, ref string) 
 type statsGroups map[string]map[time.Time]*StatsRow
 
 // add adds the hours of the endpoint.
-func (g statsGroups) add(q StatsQuery, id hook.EndpointID, hours []stats.Hour) {
+func (g statsGroups) add(q StatsQuery, of hook.CircuitCheck, hours []stats.Hour) {
 	for _, h := range hours {
 		if !h.Start.Before(q.Until) {
 			continue
@@ -158,15 +163,17 @@ func (g statsGroups) add(q StatsQuery, id hook.EndpointID, hours []stats.Hour) {
 		case GroupType:
 			for name, c := range h.Types.All() {
 				row.Type, row.Other, row.Figures = name, name == "", c.Figures()
-				g.put(name, row)
+				g.put(row.name(), row)
 			}
 			continue
 		case GroupEndpoint:
-			row.Endpoint = id
+			row.Endpoint = of.Endpoint
+		case groupTenant:
+			row.Tenant = of.Tenant
 		case GroupNone:
 		}
 		row.Figures = h.Figures()
-		g.put(string(row.Endpoint), row)
+		g.put(row.name(), row)
 	}
 }
 
@@ -217,7 +224,7 @@ func (g statsGroups) rows(q StatsQuery) []StatsRow {
 		}
 	}
 	slices.SortFunc(all, func(a, b StatsRow) int {
-		return cmp.Or(a.Hour.Compare(b.Hour), cmp.Compare(order[a.Type+string(a.Endpoint)], order[b.Type+string(b.Endpoint)]))
+		return cmp.Or(a.Hour.Compare(b.Hour), cmp.Compare(order[a.name()], order[b.name()]))
 	})
 	return all
 }

@@ -126,8 +126,10 @@ type outcomeItem struct {
 	Error      string        `dynamodbav:"error,omitempty"`
 	URL        string        `dynamodbav:"url,omitempty"`
 	Body       []byte        `dynamodbav:"body,omitempty"`
+	Region     string        `dynamodbav:"region,omitempty"`
 	Duration   time.Duration `dynamodbav:"ns,omitempty"`
 	RetryAfter time.Duration `dynamodbav:"retry_after_ns,omitempty"`
+	Batch      *batchItem    `dynamodbav:"batch,omitempty"`
 }
 
 // toOutcomeItem returns nil without an attempt.
@@ -141,8 +143,10 @@ func toOutcomeItem(o hook.Outcome) *outcomeItem {
 		Error:      o.Error,
 		URL:        o.URL,
 		Body:       o.Body,
+		Region:     o.Region,
 		Duration:   o.Duration,
 		RetryAfter: o.RetryAfter,
+		Batch:      toBatchItem(o.Batch),
 	}
 }
 
@@ -154,14 +158,20 @@ func fromOutcomeItem(it *outcomeItem) (hook.Outcome, error) {
 	if err != nil {
 		return hook.Outcome{}, err
 	}
+	batch, err := fromBatchItem(it.Batch)
+	if err != nil {
+		return hook.Outcome{}, err
+	}
 	return hook.Outcome{
 		Class:      class,
 		Status:     it.Status,
 		Error:      it.Error,
 		URL:        it.URL,
 		Body:       it.Body,
+		Region:     it.Region,
 		Duration:   it.Duration,
 		RetryAfter: it.RetryAfter,
+		Batch:      batch,
 	}, nil
 }
 

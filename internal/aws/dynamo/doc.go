@@ -1,6 +1,6 @@
 // Package dynamo stores endpoints, circuits, limits, counts, events, deliveries,
-// attempts, replay jobs, notifications, changes, API keys and data keys in one DynamoDB
-// table.
+// attempts, replay jobs, notifications, changes, API keys, data keys and event types in
+// one DynamoDB table.
 //
 // The package knows the layout of records and the condition of each write.
 // Callers decide the meaning of records. The contract of each method of [Store]
@@ -23,6 +23,7 @@
 //	endpoint           endpoint#E    endpoint              in a transaction with the tenant
 //	circuit            endpoint#E    circuit               per decision, version by version; absent: closed, never failed
 //	limits             endpoint#E    limits                per decision, version by version; only for endpoints with limits
+//	newest event       newest#E#W#K  newest                per event of an endpoint that coalesces by a key: window end W, hash K of the key
 //	stats              endpoint#E    stats#HHHH            one addition per batch; HHHH is the UTC hour, attributes count per minute
 //	notification       endpoint#E    history#W#N           once per time W and key N
 //	change             audit#T       audit#W#C             when change C begins at time W, and when the change ends; T is * for changes outside of the tenants
@@ -34,6 +35,8 @@
 //	outcomes           job#R         outcomes#NNNNNN       one addition per settled delivery; 100 deliveries per item
 //	API key            key#H         key                   once, H is the SHA-256 of the key
 //	API key, listed    keys          key#K                 in a transaction with the key
+//	event type         event-types   event-type#N          per change of type N, version by version
+//	event types        catalogue     "catalogue"           in a transaction with each change of an event type: version and numbers
 //
 // SS is the shard of the delivery, 00 to 15: a hash of the event id modulo the
 // endpoint's shards at acceptance. A is the time of acceptance. So an event with a
@@ -48,8 +51,9 @@
 //	by_state     active#<UTC hour>#NN <tenant>#<endpoint>         endpoints with counts in the hour
 //	by_state     due#NN               <overdue from>#<delivery>   retrying deliveries, by time of the next attempt or of the next sweep
 //
-// Every item but the limits of an endpoint names its tenant, in the attribute tenant, in
-// the partition key, or in the range key of active: an erasure scans the table for the tenant.
+// Event types belong to no tenant. Every other item but the limits of an endpoint names
+// its tenant, in the attribute tenant, in the partition key, or in the range key of
+// active: an erasure scans the table for the tenant.
 //
 // Other items have no keys of an index. by_endpoint leaves out the successes of the
 // first generation: their sort key is their position in the list. NN is the shard of

@@ -15,9 +15,13 @@ type endpointItem struct {
 	URL         string            `dynamodbav:"url"`
 	Description string            `dynamodbav:"description,omitempty"`
 	EventTypes  []string          `dynamodbav:"event_types,omitempty"`
+	Filter      []byte            `dynamodbav:"filter,omitempty"`
 	Metadata    map[string]string `dynamodbav:"metadata,omitempty"`
 	Headers     map[string][]byte `dynamodbav:"headers,omitempty"` // sealed
+	Auth        *authItem         `dynamodbav:"auth,omitempty"`
 	Retry       retryItem         `dynamodbav:"retry"`
+	RetryOn     []int             `dynamodbav:"retry_on,omitempty"`
+	GiveUpOn    []int             `dynamodbav:"give_up_on,omitempty"`
 	Timeout     time.Duration     `dynamodbav:"timeout_ns"`
 	MaxAge      time.Duration     `dynamodbav:"max_age_ns"`
 	Rate        float64           `dynamodbav:"rate_per_second,omitempty"`
@@ -25,8 +29,11 @@ type endpointItem struct {
 	Shards      int               `dynamodbav:"shards,omitempty"`
 	ShardsEver  int               `dynamodbav:"shards_ever,omitempty"`
 	Circuit     *settingsItem     `dynamodbav:"circuit,omitempty"`
+	Coalesce    *coalesceItem     `dynamodbav:"coalesce,omitempty"`
 	AutoDisable bool              `dynamodbav:"auto_disable"`
 	Style       string            `dynamodbav:"style"`
+	Region      string            `dynamodbav:"region,omitempty"`
+	Fixed       bool              `dynamodbav:"fixed,omitempty"`
 	Schemes     []string          `dynamodbav:"schemes,omitempty"`
 	Secrets     []secretItem      `dynamodbav:"secrets,omitempty"`
 	Status      string            `dynamodbav:"status"`
@@ -56,6 +63,13 @@ type settingsItem struct {
 	MaxCooldown time.Duration `dynamodbav:"max_cooldown_ns,omitempty"`
 }
 
+type coalesceItem struct {
+	Window    time.Duration `dynamodbav:"window_ns"`
+	MaxEvents int           `dynamodbav:"max_events"`
+	MaxBytes  int           `dynamodbav:"max_bytes"`
+	Key       string        `dynamodbav:"key,omitempty"`
+}
+
 type secretItem struct {
 	Scheme    string `dynamodbav:"scheme"`
 	Sealed    []byte `dynamodbav:"sealed"`
@@ -74,9 +88,13 @@ func toEndpointItem(e hook.Endpoint) endpointItem {
 		URL:         e.URL,
 		Description: e.Description,
 		EventTypes:  e.EventTypes,
+		Filter:      e.Filter,
 		Metadata:    e.Metadata,
 		Headers:     e.SealedHeaders,
+		Auth:        toAuthItem(e.Auth),
 		Retry:       toRetryItem(e.Retry),
+		RetryOn:     e.RetryOn,
+		GiveUpOn:    e.GiveUpOn,
 		Timeout:     e.Timeout,
 		MaxAge:      e.MaxAge,
 		Rate:        e.RatePerSecond,
@@ -84,8 +102,11 @@ func toEndpointItem(e hook.Endpoint) endpointItem {
 		Shards:      e.Shards,
 		ShardsEver:  e.ShardsEver,
 		Circuit:     toSettingsItem(e.Circuit),
+		Coalesce:    toCoalesceItem(e.Coalesce),
 		AutoDisable: e.AutoDisable,
 		Style:       word(e.Style),
+		Region:      e.Region,
+		Fixed:       e.Fixed,
 		Status:      word(e.Status),
 		Reason:      e.Reason,
 		StatusSince: millis(e.StatusSince),
@@ -132,11 +153,28 @@ func fromSettingsItem(it *settingsItem) hook.CircuitSettings {
 	return hook.CircuitSettings(*it)
 }
 
+// toCoalesceItem returns nil for an endpoint with a request per event.
+func toCoalesceItem(c hook.Coalescing) *coalesceItem {
+	if !c.On() {
+		return nil
+	}
+	it := coalesceItem(c)
+	return &it
+}
+
+func fromCoalesceItem(it *coalesceItem) hook.Coalescing {
+	if it == nil {
+		return hook.Coalescing{}
+	}
+	return hook.Coalescing(*it)
+}
+
 func fromEndpointItem(it endpointItem) (hook.Endpoint, error) {
 	style, styleErr := parse[hook.HeaderStyle](it.Style)
 	status, statusErr := parse[hook.Status](it.Status)
 	jitter, jitterErr := parse[hook.Jitter](it.Retry.Jitter)
-	errs := []error{styleErr, statusErr, jitterErr}
+	auth, authErr := fromAuthItem(it.Auth)
+	errs := []error{styleErr, statusErr, jitterErr, authErr}
 
 	e := hook.Endpoint{
 		ID:            it.ID,
@@ -145,8 +183,10 @@ func fromEndpointItem(it endpointItem) (hook.Endpoint, error) {
 		URL:           it.URL,
 		Description:   it.Description,
 		EventTypes:    it.EventTypes,
+		Filter:        it.Filter,
 		Metadata:      it.Metadata,
 		SealedHeaders: it.Headers,
+		Auth:          auth,
 		Retry: hook.RetryPolicy{
 			Preset:   it.Retry.Preset,
 			Schedule: it.Retry.Schedule,
@@ -155,6 +195,8 @@ func fromEndpointItem(it endpointItem) (hook.Endpoint, error) {
 			},
 			Jitter: jitter,
 		},
+		RetryOn:       it.RetryOn,
+		GiveUpOn:      it.GiveUpOn,
 		Timeout:       it.Timeout,
 		MaxAge:        it.MaxAge,
 		RatePerSecond: it.Rate,
@@ -163,7 +205,10 @@ func fromEndpointItem(it endpointItem) (hook.Endpoint, error) {
 		ShardsEver:    it.ShardsEver,
 		AutoDisable:   it.AutoDisable,
 		Circuit:       fromSettingsItem(it.Circuit),
+		Coalesce:      fromCoalesceItem(it.Coalesce),
 		Style:         style,
+		Region:        it.Region,
+		Fixed:         it.Fixed,
 		Status:        status,
 		Reason:        it.Reason,
 		StatusSince:   fromMillis(it.StatusSince),

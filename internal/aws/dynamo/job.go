@@ -47,7 +47,27 @@ type filterItem struct {
 	Types    []string        `dynamodbav:"types,omitempty"`
 	From     int64           `dynamodbav:"from,omitempty"`
 	To       int64           `dynamodbav:"to,omitempty"`
+	Class    string          `dynamodbav:"class,omitempty"` // of replay.Cause; noAttempt for Cause.None
+	Status   int             `dynamodbav:"status,omitempty"`
 	AddTo    hook.EndpointID `dynamodbav:"add_to,omitempty"`
+}
+
+// noAttempt stands for Cause.None.
+const noAttempt = "none"
+
+func causeWord(c replay.Cause) string {
+	if c.None {
+		return noAttempt
+	}
+	return word(c.Class)
+}
+
+func parseCause(class string, status int) (replay.Cause, error) {
+	if class == noAttempt {
+		return replay.Cause{None: true}, nil
+	}
+	c, err := parse[hook.Class](class)
+	return replay.Cause{Class: c, Status: status}, err
 }
 
 // toJobItem returns the next version of j.
@@ -67,6 +87,8 @@ func toJobItem(j replay.Job) jobItem {
 			Types:    j.Filter.Types,
 			From:     millis(j.Filter.From),
 			To:       millis(j.Filter.To),
+			Class:    causeWord(j.Filter.Cause),
+			Status:   j.Filter.Cause.Status,
 			AddTo:    j.Filter.AddTo,
 		},
 		Rate:      j.Rate,
@@ -99,6 +121,10 @@ func fromJobItem(it jobItem) (replay.Job, error) {
 	if err != nil {
 		return replay.Job{}, err
 	}
+	cause, err := parseCause(it.Filter.Class, it.Filter.Status)
+	if err != nil {
+		return replay.Job{}, err
+	}
 	pending := make([]hook.DeliveryRef, len(it.Pending))
 	for i, ref := range it.Pending {
 		if err := pending[i].UnmarshalText([]byte(ref)); err != nil {
@@ -114,6 +140,7 @@ func fromJobItem(it jobItem) (replay.Job, error) {
 			Types:    it.Filter.Types,
 			From:     fromMillis(it.Filter.From),
 			To:       fromMillis(it.Filter.To),
+			Cause:    cause,
 			AddTo:    it.Filter.AddTo,
 		},
 		Rate:      it.Rate,

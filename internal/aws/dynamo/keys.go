@@ -36,6 +36,8 @@ const (
 	apiKeySort     = "key"
 	circuitSort    = "circuit"
 	limitsSort     = "limits"
+	newestSort     = "newest"
+	newestPrefix   = "newest#"
 	endpointSort   = "endpoint"
 	endpointPrefix = "endpoint#"
 	placesPrefix   = "places#" // and the tenant
@@ -54,8 +56,11 @@ const (
 	eventPrefix    = "event#"
 	jobPartPrefix  = "job#"
 	tenantPrefix   = "tenant#"
+	catalogueSort  = "catalogue"
 
-	apiKeysPartition = "keys"
+	apiKeysPartition    = "keys"
+	eventTypesPartition = "event-types"
+	eventTypePrefix     = "event-type#"
 )
 
 func tenantPartition(tenant hook.TenantID) string { return tenantPrefix + string(tenant) }
@@ -230,6 +235,12 @@ func outcomesKey(id hook.JobID, index int) key {
 func apiKeyKey(hash string) key { return key{apiKeyPrefix + hash, apiKeySort} }
 
 func apiKeyRow(id hook.KeyID) key { return key{apiKeysPartition, apiKeyPrefix + string(id)} }
+
+// catalogueKey is in a partition of its own: every process of ingest reads the item, and
+// each change of a type writes the item.
+func catalogueKey() key { return key{catalogueSort, catalogueSort} }
+
+func eventTypeKey(name string) key { return key{eventTypesPartition, eventTypePrefix + name} }
 
 // indexTime is RFC 3339 in UTC with milliseconds. The text has a fixed width and
 // sorts by time.

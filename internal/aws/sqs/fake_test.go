@@ -24,6 +24,7 @@ const (
 	replayURL   = "https://sqs.us-east-1.amazonaws.com/123456789012/replay"
 	slotURL     = "https://sqs.us-east-1.amazonaws.com/123456789012/slot"
 	overflowURL = "https://sqs.us-east-1.amazonaws.com/123456789012/overflow"
+	coalesceURL = "https://sqs.us-east-1.amazonaws.com/123456789012/coalesce"
 	deadURL     = "https://sqs.us-east-1.amazonaws.com/123456789012/dead-letters"
 )
 
@@ -133,7 +134,7 @@ func setup(t *testing.T) bundle {
 	server := httptest.NewServer(fake)
 	t.Cleanup(server.Close)
 
-	q := sqs.New(configOf(server), sqs.URLs{Live: liveURL, Retry: retryURL, Replay: replayURL, Slot: slotURL, Overflow: overflowURL})
+	q := sqs.New(configOf(server), sqs.URLs{Live: liveURL, Retry: retryURL, Replay: replayURL, Slot: slotURL, Overflow: overflowURL, Coalesce: coalesceURL})
 
 	var mu sync.Mutex
 	var waits []time.Duration

@@ -202,9 +202,10 @@ func newBench(t *testing.T, cfg aws.Config) porttest.QueueBench {
 		Replay:   create(t, client, "replay"),
 		Slot:     create(t, client, "slot"),
 		Overflow: create(t, client, "overflow"),
+		Coalesce: create(t, client, "coalesce"),
 	}
 	byLane := map[hook.Lane]string{
-		hook.LaneLive: urls.Live, hook.LaneRetry: urls.Retry, hook.LaneReplay: urls.Replay, hook.LaneSlot: urls.Slot, hook.LaneOverflow: urls.Overflow,
+		hook.LaneLive: urls.Live, hook.LaneRetry: urls.Retry, hook.LaneReplay: urls.Replay, hook.LaneSlot: urls.Slot, hook.LaneOverflow: urls.Overflow, hook.LaneCoalesce: urls.Coalesce,
 	}
 	return porttest.QueueBench{
 		Queue: sqs.New(cfg, urls),

@@ -46,6 +46,7 @@ type URLs struct {
 	Replay   string
 	Slot     string
 	Overflow string
+	Coalesce string
 }
 
 // Queue sends tokens to the lanes. Queue is safe for concurrent use.
@@ -139,6 +140,8 @@ func (q *Queue) destination(lane hook.Lane, delay time.Duration) (destination, e
 		to.url = q.urls.Slot
 	case hook.LaneOverflow:
 		to.url = q.urls.Overflow
+	case hook.LaneCoalesce:
+		to.url = q.urls.Coalesce
 	}
 	if to.url == "" {
 		return to, &hook.Error{Code: hook.CodeInternal, Message: fmt.Sprintf("the %s lane has no queue", lane)}

@@ -56,7 +56,7 @@ func TestQueue_Send_EachLaneHasItsQueue(t *testing.T) {
 	t.Parallel()
 
 	urls := map[hook.Lane]string{
-		hook.LaneLive: liveURL, hook.LaneRetry: retryURL, hook.LaneReplay: replayURL, hook.LaneSlot: slotURL, hook.LaneOverflow: overflowURL,
+		hook.LaneLive: liveURL, hook.LaneRetry: retryURL, hook.LaneReplay: replayURL, hook.LaneSlot: slotURL, hook.LaneOverflow: overflowURL, hook.LaneCoalesce: coalesceURL,
 	}
 	for _, lane := range hook.Lanes() {
 		want := urls[lane]

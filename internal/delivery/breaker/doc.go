@@ -15,8 +15,8 @@
 //	nothing parked                       check again in 2 minutes, then forget the endpoint
 //	paused or disabled                   check again when the oldest expires, in an hour at most
 //	half-open, lease held                check again when the lease ends
-//	open or half-open, probe due         send the token of the oldest parked delivery: the
-//	                                     gate gives the lease to the token on arrival
+//	open or half-open, probe due         send the token of a parked delivery, as the probe:
+//	                                     the gate gives the lease to the token on arrival
 //	closed, throttle not over            check again afterwards
 //	closed                               release a wave of 1, 2, 4 ... 500 deliveries, the
 //	                                     fewest attempts first, and schedule the next wave

@@ -189,9 +189,9 @@ func (r *reconciliation) forgetEndpoint(ctx context.Context, next gate.Record) e
 	return r.saveCircuit(ctx, next)
 }
 
-// sendProbe sends the token of a parked delivery. The delivery stays parked: the gate
-// gives the lease to the token on arrival. If the token is lost, Tick sends another
-// token.
+// sendProbe sends the token of a parked delivery, and names the token the probe: the gate
+// gives the lease to no other token while deliveries are parked. The delivery stays
+// parked until the token arrives. If the token is lost, Tick sends another token.
 func (r *reconciliation) sendProbe(ctx context.Context, next gate.Record) error {
 	// Only a check with a probe sets AttendAt within the next minute. The gate sets
 	// AttendAt to the time of the next probe, and the check of a paused or
@@ -211,7 +211,9 @@ func (r *reconciliation) sendProbe(ctx context.Context, next gate.Record) error 
 	if err := r.saveCircuit(ctx, next); err != nil {
 		return err
 	}
-	if errs := r.Queue.Send(ctx, hook.LaneRetry, []hook.Token{probe.NextToken()}, 0); errs != nil {
+	token := probe.NextToken()
+	token.Probe = true
+	if errs := r.Queue.Send(ctx, hook.LaneRetry, []hook.Token{token}, 0); errs != nil {
 		return fmt.Errorf("send probe %s: %w", probe.ID, errs[0])
 	}
 	return nil
@@ -297,7 +299,9 @@ func (r *reconciliation) fillSlots(ctx context.Context, next gate.Record) error 
 // saveCircuit saves the record, if changed. With a fault of a delivery, the next
 // check is due within AttendAfter.
 func (r *reconciliation) saveCircuit(ctx context.Context, next gate.Record) error {
-	if soon := r.now.Add(gate.AttendAfter); len(r.faults) > 0 && soon.Before(next.AttendAt) {
+	// Not from the begin of the check: a minute later the next check would send a second
+	// token for the probe at once.
+	if soon := r.Now().Add(gate.AttendAfter); len(r.faults) > 0 && soon.Before(next.AttendAt) {
 		next.AttendAt = soon
 	}
 	if next == r.record {

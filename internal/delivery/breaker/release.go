@@ -84,7 +84,8 @@ func (r *reconciliation) sendTokens(ctx context.Context, deliveries []hook.Deliv
 	for i, d := range deliveries {
 		tokens[i] = d.NextToken()
 	}
-	refused := r.Queue.Send(ctx, hook.LaneRetry, tokens, 0)
+	lane, at := r.endpoint.LaneAt(hook.LaneRetry, r.now)
+	refused := r.Queue.Send(ctx, lane, tokens, at.Sub(r.now))
 	var sent []hook.Delivery
 	for i, d := range deliveries {
 		if refused == nil || refused[i] == nil {
@@ -97,7 +98,7 @@ func (r *reconciliation) sendTokens(ctx context.Context, deliveries []hook.Deliv
 		// Keep the token of the park decision in the record. With the new token in
 		// the record, deliver would take this write for the new token's decision.
 		d.State, d.Reason = hook.StateRetrying, hook.ReasonNone
-		d.NextAttemptAt, d.UpdatedAt = r.now, r.now
+		d.NextAttemptAt, d.UpdatedAt = at, r.now
 		_, err := r.saveDelivery(ctx, d)
 		return err
 	})

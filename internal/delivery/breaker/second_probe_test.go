@@ -52,6 +52,7 @@ func TestProbe_OfASecondTokenWaits(t *testing.T) {
 			oldest := w.park(e, ages(1)...)[0]
 			w.record(e, open(0, 0))
 			first, second := hook.NewToken(e.Tenant, oldest, 1), hook.NewToken(e.Tenant, oldest, 1)
+			first.Probe, second.Probe = true, true
 			if tt.again {
 				second = first
 			}

@@ -61,7 +61,7 @@ type sweepRun struct {
 }
 
 func (r *sweepRun) sweep(ctx context.Context) (err error) {
-	for _, lane := range []hook.Lane{hook.LaneRetry, hook.LaneSlot, hook.LaneOverflow} { // the lanes of later attempts
+	for _, lane := range []hook.Lane{hook.LaneRetry, hook.LaneSlot, hook.LaneOverflow, hook.LaneCoalesce} { // the lanes of later attempts
 		visible, err := r.Queue.Visible(ctx, lane)
 		if err != nil {
 			return fmt.Errorf("measure the lane %s: %w", lane, err)

@@ -19,13 +19,14 @@ const settleReserve = 5 * time.Second
 
 var (
 	errNoHeader = errors.New("the sealed text is not of this header")
+	errNoAuth   = errors.New("the sealed text is not of this authentication")
 	errNoTime   = errors.New("too little time is left in this invocation")
 )
 
 // opened holds the opened secrets and headers of an endpoint.
 type opened struct {
-	keys    []sign.Key // valid at the first attempt of the batch, newest first
-	headers map[string]string
+	keys    []sign.Key        // valid at the first attempt of the batch, newest first
+	headers map[string]string // with the header of the authentication
 }
 
 // opener returns a function that opens the secrets and headers of the endpoint at its
@@ -39,33 +40,64 @@ func (d *Deliverer) opener(ctx context.Context, e *hook.Endpoint) func() (opened
 		if o.headers, err = d.openHeaders(ctx, e); err != nil {
 			return o, fmt.Errorf("open headers of endpoint %s: %w", e.ID, err)
 		}
+		if err = d.openAuth(ctx, e, o.headers); err != nil {
+			return o, fmt.Errorf("open authentication of endpoint %s: %w", e.ID, err)
+		}
 		return o, nil
 	})
 }
 
 // makeAttempt sends the request and settles the outcome.
 func (d *Deliverer) makeAttempt(ctx context.Context, s *subject, open func() (opened, error)) (gate.Result, error) {
-	if deadline, ok := ctx.Deadline(); ok && deadline.Sub(d.Now()) < s.endpoint.Timeout+settleReserve {
-		return gate.Result{}, errNoTime
+	a, err := d.sendRequest(ctx, s, s.event, open)
+	if err != nil {
+		return gate.Result{}, err
+	}
+	return d.settleAttempt(ctx, s, a)
+}
+
+// request is a request that was made.
+type request struct {
+	outcome        hook.Outcome
+	started, ended time.Time
+}
+
+// sendRequest sends the content to the endpoint of the delivery.
+func (d *Deliverer) sendRequest(ctx context.Context, s *subject, content hook.Event, open func() (opened, error)) (request, error) {
+	if !d.hasTime(ctx, timeOf(s.endpoint)) {
+		return request{}, errNoTime
 	}
 	started := d.Now()
 	secret, err := open()
 	if err != nil {
-		return gate.Result{}, err
+		return request{}, err
 	}
 	endpoint := *s.endpoint
 	endpoint.Headers = secret.headers
-	outcome := d.Sender.Send(ctx, send.Request{
+	outcome, err := d.send(ctx, s, send.Request{
 		Endpoint: endpoint,
 		Keys:     secret.keys,
-		Event:    s.event,
+		Event:    content,
 		Delivery: s.token.Delivery.DeliveryID,
 		Attempt:  s.token.Attempt,
 	})
-	now := d.Now()
-	recorded, own, err := d.settleDelivery(ctx, s, attemptOutcome(s, outcome, started, now))
-	d.logAttempted(ctx, s, outcome, recorded, now)
-	return resultOf(s, outcome, recorded, own, now), err
+	if err != nil {
+		return request{}, err
+	}
+	return request{outcome: outcome, started: started, ended: d.Now()}, nil
+}
+
+// settleAttempt settles the delivery after the request.
+func (d *Deliverer) settleAttempt(ctx context.Context, s *subject, r request) (gate.Result, error) {
+	recorded, own, err := d.settleDelivery(ctx, s, attemptOutcome(s, r.outcome, r.started, r.ended))
+	d.logAttempted(ctx, s, r.outcome, recorded, r.ended)
+	return resultOf(s, r.outcome, recorded, own, r.ended), err
+}
+
+// hasTime reports whether the invocation has the time for an attempt and the settling.
+func (d *Deliverer) hasTime(ctx context.Context, attempt time.Duration) bool {
+	deadline, ok := ctx.Deadline()
+	return !ok || deadline.Sub(d.Now()) >= attempt+settleReserve
 }
 
 // signingKeys opens the endpoint's secrets valid at now, of the chosen schemes.
@@ -100,4 +132,22 @@ func (d *Deliverer) openHeaders(ctx context.Context, e *hook.Endpoint) (map[stri
 		headers[name] = value
 	}
 	return headers, nil
+}
+
+// openAuth adds the header of the endpoint's authentication. The header belongs to the
+// endpoint's own headers: a redirect to another origin leaves them out.
+func (d *Deliverer) openAuth(ctx context.Context, e *hook.Endpoint, headers map[string]string) error {
+	if e.Auth.Type == hook.AuthNone {
+		return nil
+	}
+	text, err := d.Vault.Open(ctx, e.Auth.Sealed, e.Tenant, e.ID)
+	if err != nil {
+		return fmt.Errorf("open: %w", err)
+	}
+	secret, ok := hook.AuthSecret(e.Auth.Type, text)
+	if !ok {
+		return errNoAuth
+	}
+	headers[hook.AuthorizationHeader] = e.Auth.Authorization(secret)
+	return nil
 }

@@ -21,7 +21,7 @@ type Message struct {
 	Lane hook.Lane // of the queue; zero stands for a lane of batches
 }
 
-// Deliverer processes batches of tokens. All fields but Wait must be set. With an empty
+// Deliverer processes batches of tokens. All fields without a remark must be set. With an empty
 // environment in Metrics, no metrics are written.
 type Deliverer struct {
 	Store       Store
@@ -30,6 +30,7 @@ type Deliverer struct {
 	DeadLetters DeadLetters
 	Vault       Vault
 	Sender      Sender
+	Remote      Remote // nil: all attempts are made here
 	Gate        Gate
 	Releaser    Releaser
 	Settlement  Settlement
@@ -59,9 +60,10 @@ func (d *Deliverer) ProcessBatch(ctx context.Context, messages []Message) (faile
 }
 
 // levelOf returns the log level of a failed message. Two tokens of one attempt are
-// normal: a repeated post and a repeated step (b) send a second token.
+// normal: a repeated post and a repeated step (b) send a second token. A redriven
+// letter before the record of the death is normal, too.
 func levelOf(err error) slog.Level {
-	if errors.Is(err, errOtherToken) {
+	if errors.Is(err, errOtherToken) || errors.Is(err, errEarlyRedrive) {
 		return slog.LevelInfo
 	}
 	return slog.LevelError
@@ -139,6 +141,12 @@ func (d *Deliverer) processJobs(ctx context.Context, jobs []*job) {
 	}
 	jobs = d.recordReplays(ctx, jobs, snapshot)
 	now := d.Now()
+	if snapshot.Newest, err = d.loadNewest(ctx, jobs, snapshot); err != nil {
+		for _, j := range jobs {
+			j.err = err
+		}
+		return
+	}
 	made := &results{}
 	var wg sync.WaitGroup
 	due := make(map[hook.EndpointID][]*job)
@@ -150,7 +158,7 @@ func (d *Deliverer) processJobs(ctx context.Context, jobs []*job) {
 			j.lease = claimOf(j.token)
 			decided = append(decided, j)
 		}
-		if st == stepAttempt || st == stepExpire || st == stepErase {
+		if st == stepAttempt || st == stepExpire || st == stepErase || st == stepSupersede {
 			key := attemptOf(j.token)
 			if taken[key] {
 				j.err = errOtherToken
@@ -160,14 +168,16 @@ func (d *Deliverer) processJobs(ctx context.Context, jobs []*job) {
 		}
 		switch st {
 		case stepDrop:
-		case stepResume, stepDefer, stepExpire, stepErase:
+		case stepResume, stepDefer, stepExpire, stepErase, stepSupersede:
 			wg.Go(func() { made.run(j, func() (gate.Result, error) { return d.applyStep(ctx, &j.subject, st, now) }) })
 		case stepAttempt:
 			due[j.token.Delivery.Endpoint] = append(due[j.token.Delivery.Endpoint], j)
 		}
 	}
 	for _, waiting := range due {
-		wg.Go(func() { d.processEndpoint(ctx, waiting, snapshot, made) })
+		for _, group := range groupsOf(waiting, snapshot) {
+			wg.Go(func() { d.processEndpoint(ctx, group, snapshot, made) })
+		}
 	}
 	wg.Wait()
 	for _, j := range decided {
@@ -204,6 +214,7 @@ func (d *Deliverer) judgeJob(ctx context.Context, j *job, snapshot Snapshot, now
 		return stepDrop
 	}
 	j.subject = found
+	j.newer = snapshot.supersedes(j.token)
 	st, reason := judgeToken(&j.subject, now)
 	if st == stepDrop {
 		d.logDropped(ctx, j.token, reason)

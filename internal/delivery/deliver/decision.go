@@ -26,7 +26,7 @@ func attemptOutcome(s *subject, o hook.Outcome, started, now time.Time) decision
 		d.Last = o
 		d.Last.Body = o.Body[:min(len(o.Body), hook.MaxLastBody)]
 		d.State, d.Reason = hook.StateDead, hook.ReasonNone
-		switch o.Class.Result() {
+		switch meaning(s.endpoint, o) {
 		case hook.ResultDelivered:
 			d.State = hook.StateDelivered
 		case hook.ResultRejected:
@@ -40,6 +40,7 @@ func attemptOutcome(s *subject, o hook.Outcome, started, now time.Time) decision
 		if d.State == hook.StateDelivered && d.Attempts == 1 {
 			return d, nil
 		}
+		d.Last.Batch.Members = nil // the record of the attempt holds them
 		return d, &hook.Attempt{
 			Delivery:      d.Ref(),
 			Number:        d.Attempts,
@@ -52,6 +53,16 @@ func attemptOutcome(s *subject, o hook.Outcome, started, now time.Time) decision
 	}
 }
 
+// meaning returns the meaning of the outcome for a delivery. An answer that rejects a
+// batch of several events may be about another event: the delivery then goes alone.
+func meaning(e *hook.Endpoint, o hook.Outcome) hook.Result {
+	result := e.ResultOf(o)
+	if o.Batch.Size > 1 && result == hook.ResultRejected && o.Class != hook.ClassGone {
+		return hook.ResultTransient
+	}
+	return result
+}
+
 // afterFailure plans the next attempt. A delivery older than max_age at the next
 // attempt is dead now, so that the owner hears of the death without a wait.
 func afterFailure(d hook.Delivery, e hook.Endpoint, retryAfter time.Duration, now time.Time) (hook.State, hook.Reason, time.Time) {
@@ -59,7 +70,7 @@ func afterFailure(d hook.Delivery, e hook.Endpoint, retryAfter time.Duration, no
 	if !ok {
 		return hook.StateDead, hook.ReasonExhausted, time.Time{}
 	}
-	next := now.Add(delay)
+	_, next := e.LaneAt(hook.LaneRetry, now.Add(delay))
 	if retry.Expired(d, next, e.MaxAge) {
 		return hook.StateDead, hook.ReasonExpired, time.Time{}
 	}

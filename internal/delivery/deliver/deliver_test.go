@@ -533,15 +533,17 @@ func TestProcessBatch_ClosesAndOpensCircuits(t *testing.T) {
 		}
 	}
 
-	// After the cooldown the first token that comes is the probe, and only it.
+	// After the cooldown the token that the breaker sends as the probe is the probe, and only it.
 	w.Answer = world.Always(200)
 	w.Clock.Until(start.Add(hook.DefaultCooldown))
-	w.Enqueue(hook.LaneRetry, hook.NewToken("acme", parked[0], 1), hook.NewToken("acme", parked[1], 1))
+	probe := w.Delivery(parked[1]).NextToken()
+	probe.Probe = true
+	w.Enqueue(hook.LaneRetry, hook.NewToken("acme", parked[0], 1), probe)
 	for range 4 { // the retries of the first five came due meanwhile
 		w.Invoke(hook.LaneRetry)
 	}
-	if len(w.Posts) != 6 {
-		t.Errorf("%d POSTs; want one more, the probe", len(w.Posts))
+	if d := w.Delivery(parked[1]); len(w.Posts) != 6 || d.State != hook.StateDelivered {
+		t.Errorf("%d POSTs, and the probe is %s; want one more, the probe", len(w.Posts), d.State)
 	}
 	if last := w.Checks[len(w.Checks)-1]; len(w.Checks) != 2 || last.Wave != 1 {
 		t.Errorf("asks = %v; want a second one, for wave 1", w.Checks)

@@ -1,6 +1,7 @@
 package deliver
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -39,8 +40,13 @@ func (d *Deliverer) processEndpoint(ctx context.Context, jobs []*job, snapshot S
 	)
 	watch := d.watch(ctx, q, admission)
 	open := d.opener(ctx, q.Endpoint)
+	var together []*job // in one request
 	for i, j := range jobs {
 		j.lease = leaseOf(j.token, admission.Verdicts[i])
+		if admission.Verdicts[i].Decision == gate.Admit && q.Endpoint.Coalesce.On() {
+			together = append(together, j)
+			continue
+		}
 		apply := func() {
 			watch.running.Add(1)
 			defer watch.running.Add(-1)
@@ -55,10 +61,15 @@ func (d *Deliverer) processEndpoint(ctx context.Context, jobs []*job, snapshot S
 		}
 		wg.Go(apply)
 	}
+	if len(together) > 0 {
+		watch.running.Add(1)
+		d.attemptTogether(ctx, together, open, &own)
+		watch.running.Add(-1)
+	}
 	wg.Wait()
-	watch.end(own.attempts())
+	watch.end(own.requests())
 	if !q.Lane.Single() {
-		d.credits.earn(q.ID, inTime(own.attempts()), d.Now())
+		d.credits.earn(q.ID, inTime(own.requests()), d.Now())
 	}
 	made.add(own.all...)
 	d.askOnceMore(ctx, jobs, record)
@@ -67,7 +78,7 @@ func (d *Deliverer) processEndpoint(ctx context.Context, jobs []*job, snapshot S
 
 // dueOf returns the token as the gate sees it.
 func dueOf(t hook.Token) gate.Due {
-	return gate.Due{Delivery: t.Delivery.DeliveryID, Attempt: t.Attempt, Nonce: t.Nonce, Reserved: t.Reserved, Slot: t.Slot}
+	return gate.Due{Delivery: t.Delivery.DeliveryID, Attempt: t.Attempt, Nonce: t.Nonce, Reserved: t.Reserved, Slot: t.Slot, Probe: t.Probe}
 }
 
 // settleEndpoint reports the results to the gate, and hands the slots over. An attempt
@@ -137,6 +148,9 @@ func (d *Deliverer) watch(ctx context.Context, q gate.Query, a gate.Admission) *
 			admitted++
 		}
 	}
+	if admitted > 0 && q.Endpoint.Coalesce.On() {
+		admitted = 1 // request
+	}
 	return watchLate(d.AfterFunc, admitted, func(late int) {
 		if q.Lane.Single() || q.Record.SpeedAtNow(d.Now()) != speed.Fast {
 			return
@@ -164,16 +178,16 @@ func (d *Deliverer) applyVerdict(
 		return d.settleUnattempted(ctx, s, settleAs(s, hook.StateCancelled, v.Reason, d.Now()))
 	case gate.Delay:
 		token := sameToken(s.token)
-		token.Reserved = v.Reserved
+		token.Reserved = true
 		if lane != hook.LaneOverflow {
-			lane = hook.LaneRetry // in the lane slot, the place ends during the wait
+			lane = cmp.Or(v.Lane, hook.LaneRetry) // in the lane slot, the place ends during the wait
 		}
 		d.logDelayed(ctx, s, v.Until)
 		return gate.Result{}, d.sendToken(ctx, lane, token, v.Until)
 	case gate.Move:
 		token := sameToken(s.token)
-		token.Reserved, token.Slot = s.token.Reserved, s.token.Slot
-		return gate.Result{}, d.sendToken(ctx, v.Lane, token, d.Now())
+		token.Reserved, token.Slot, token.Probe = s.token.Reserved, s.token.Slot, v.Probe
+		return gate.Result{}, d.sendToken(ctx, v.Lane, token, v.Until)
 	case gate.Busy:
 		return gate.Result{}, errOtherToken
 	case gate.Admit:

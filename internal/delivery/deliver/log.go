@@ -12,6 +12,8 @@ import (
 	"surehook/internal/rule/trace"
 )
 
+const lineAttempted = names.LineAttempted
+
 func (d *Deliverer) logAttempted(ctx context.Context, s *subject, o hook.Outcome, recorded hook.Delivery, now time.Time) {
 	attrs := append(s.attrs(),
 		slog.String(names.LogOutcome, o.Class.String()),
@@ -19,7 +21,13 @@ func (d *Deliverer) logAttempted(ctx context.Context, s *subject, o hook.Outcome
 		slog.Int64(names.LogDuration, o.Duration.Milliseconds()),
 		slog.Int64(names.LogLatency, now.Sub(s.delivery.CreatedAt).Milliseconds()),
 	)
-	d.Log.LogAttrs(ctx, slog.LevelInfo, "delivery.attempted", append(attrs, decisionAttrs(recorded)...)...)
+	if o.Region != "" {
+		attrs = append(attrs, slog.String(names.LogRegion, o.Region))
+	}
+	if o.Class != hook.ClassDelivered || recorded.State != hook.StateDelivered { // the outcome says it
+		attrs = append(attrs, decisionAttrs(recorded)...)
+	}
+	d.Log.LogAttrs(ctx, slog.LevelInfo, lineAttempted, attrs...)
 }
 
 func (d *Deliverer) logDecided(ctx context.Context, s *subject, recorded hook.Delivery) {
@@ -100,18 +108,22 @@ func (d *Deliverer) logMetrics(ctx context.Context, all []gate.Result) {
 		if r.Class == 0 {
 			continue
 		}
+		if r.State == hook.StateDelivered {
+			latencies = append(latencies, r.Age)
+		}
+		if r.Shared {
+			continue
+		}
 		kinds[kind{r.Class, r.Number}]++
 		took = append(took, r.Duration)
 		if r.Number > 1 {
 			retried++
 		}
-		if r.State == hook.StateDelivered {
-			latencies = append(latencies, r.Age)
-		}
 	}
 	ms := []emf.Metric{
 		emf.Count(names.MetricDelivered, states[hook.StateDelivered]),
 		emf.Count(names.MetricDead, states[hook.StateDead]),
+		emf.Count(names.MetricSuperseded, states[hook.StateSuperseded]),
 		emf.Count(names.MetricParked, states[hook.StateParked]),
 		emf.Count(names.MetricRetried, retried),
 		emf.Milliseconds(names.MetricAttemptTime, took...),

@@ -27,6 +27,8 @@ type Loader interface {
 	// delivery of the generation before, and for a token with a claimed slot the limits
 	// of the endpoint.
 	Load(ctx context.Context, tokens []hook.Token) (Snapshot, error)
+	// Newest returns the stored records, in no particular order.
+	Newest(ctx context.Context, keys []hook.NewestKey) ([]hook.Newest, error)
 }
 
 // Queue carries tokens due within 15 minutes.
@@ -59,7 +61,7 @@ type Notifier interface {
 	settle.Notifier
 }
 
-// Vault decrypts signing secrets and header values.
+// Vault decrypts signing secrets, header values and secrets of the authentication.
 type Vault interface {
 	// Open returns the text form of a secret sealed for the tenant and endpoint.
 	Open(ctx context.Context, sealed []byte, tenant hook.TenantID, endpoint hook.EndpointID) (string, error)
@@ -70,6 +72,15 @@ type Sender interface {
 	// Send makes one attempt within the endpoint's timeout and returns the
 	// outcome.
 	Send(ctx context.Context, r send.Request) hook.Outcome
+}
+
+// Remote makes attempts at other places than the deliverer's: in the endpoint's region,
+// or with the fixed addresses of the own region.
+type Remote interface {
+	// Send makes one attempt within the endpoint's timeout and returns the outcome.
+	// The error wraps send.ErrNotSent if no request was made. After any other error, the
+	// endpoint may have received the request.
+	Send(ctx context.Context, r send.Request) (hook.Outcome, error)
 }
 
 // Gate decides whether attempts may start now.

@@ -2,9 +2,11 @@ package deliver
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"surehook/internal/hook"
 )
@@ -12,14 +14,20 @@ import (
 // recordReplays records the new replays of a batch in their predecessors, because
 // the sender of the tokens may have died before the write. recordReplays adds the
 // written records to the snapshot and returns the jobs without failures, in order. A
-// refused replay is not recorded, and judgeJob drops the token.
+// refused replay is not recorded, and judgeJob drops the token. A redriven letter of a
+// delivery in progress fails, and comes again: the delivery may still die.
 func (d *Deliverer) recordReplays(ctx context.Context, jobs []*job, snapshot Snapshot) []*job {
 	var (
 		wg       sync.WaitGroup
 		mu       sync.Mutex
 		recorded []hook.Delivery
 	)
+	now := d.Now()
 	for _, j := range jobs {
+		if earlyRedrive(j.token, snapshot, now) {
+			j.err = errEarlyRedrive
+			continue
+		}
 		old, ok := unrecordedReplay(j.token, snapshot)
 		if !ok {
 			continue
@@ -42,6 +50,34 @@ func (d *Deliverer) recordReplays(ctx context.Context, jobs []*job, snapshot Sna
 	return slices.DeleteFunc(slices.Clone(jobs), func(j *job) bool { return j.err != nil })
 }
 
+// errEarlyRedrive fails a redriven letter whose delivery is in progress: a letter goes out
+// before the record of the death. Nobody may drop the letter: another process may have
+// received the same message, may see the death later, and may die after recording the
+// replay. No token of the replay would be left.
+var errEarlyRedrive = errors.New("the delivery to be replayed is in progress")
+
+// earlyRedrive reports whether the redriven letter came before the record of the death.
+// A delivery without any record may get one until the end of the longest max_age. Later,
+// the record was removed at the end of the retention.
+func earlyRedrive(t hook.Token, from Snapshot, now time.Time) bool {
+	before, replay := t.Delivery.Predecessor()
+	if !replay || !t.ReplayRequest.Redrive {
+		return false
+	}
+	old, ok := from.Deliveries[before]
+	if ok {
+		return old.Tenant == t.Tenant && !old.State.Settled()
+	}
+	event, kept := from.Events[t.Delivery.Event]
+	ours := kept && event.Tenant == t.Tenant && event.AcceptedAt.UnixMilli() == t.Delivery.AcceptedAt
+	return ours && now.Sub(event.AcceptedAt) < hook.MaxMaxAge && !recorded(t, from)
+}
+
+func recorded(t hook.Token, from Snapshot) bool {
+	_, ok := from.Deliveries[t.Delivery]
+	return ok
+}
+
 // unrecordedReplay returns the delivery to be replayed by the token. ok is false
 // when the token belongs to no replay, or the replay is recorded.
 func unrecordedReplay(t hook.Token, from Snapshot) (old hook.Delivery, ok bool) {
@@ -49,7 +85,7 @@ func unrecordedReplay(t hook.Token, from Snapshot) (old hook.Delivery, ok bool) 
 	if !replay || t.Attempt != 1 {
 		return hook.Delivery{}, false
 	}
-	if _, recorded := from.Deliveries[t.Delivery]; recorded {
+	if recorded(t, from) {
 		return hook.Delivery{}, false
 	}
 	old, ok = from.Deliveries[before]

@@ -224,7 +224,6 @@ func TestReplay_DropsRefusedTokens(t *testing.T) {
 	}{
 		{name: "the redrive of what was discarded", before: change(func(d *hook.Delivery) { d.State, d.Reason = hook.StateDiscarded, hook.ReasonManual }), body: letter},
 		{name: "the redrive of what was delivered", before: change(func(d *hook.Delivery) { d.State = hook.StateDelivered }), body: letter},
-		{name: "the redrive of what is in progress", before: change(func(d *hook.Delivery) { d.State = hook.StateRetrying }), body: letter},
 		{name: "a replay without force of what is retrying", before: change(func(d *hook.Delivery) { d.State = hook.StateRetrying }), body: token(hook.ReplayRequest{By: "key_a"})},
 		{name: "a replay without force of what is parked", before: change(func(d *hook.Delivery) { d.State = hook.StateParked }), body: token(hook.ReplayRequest{Job: someJob})},
 		{name: "a generation that nobody ordered", before: func(*bundle, hook.Delivery) {}, body: func(w *bundle, d hook.Delivery) string {
@@ -254,6 +253,70 @@ func TestReplay_DropsRefusedTokens(t *testing.T) {
 				t.Errorf("the next generation is %v, %v; want none", next, err)
 			}
 		})
+	}
+}
+
+// A dead letter goes out before the record of the death. Of two processes with copies of
+// the redriven letter, the first sees the delivery in progress, and the second sees the
+// death, records the replay and dies: the message of the first makes the replay.
+func TestReplay_BeforeTheRecordOfTheDeath(t *testing.T) {
+	t.Parallel()
+
+	change := func(change func(d *hook.Delivery)) func(w *bundle, d hook.Delivery) {
+		return func(w *bundle, d hook.Delivery) {
+			change(&d)
+			if err := w.Store.SaveDelivery(w.T.Context(), d, nil); err != nil {
+				w.T.Fatal(err)
+			}
+		}
+	}
+	tests := []struct {
+		name   string
+		before func(w *bundle, d hook.Delivery) // d is dead
+	}{
+		{name: "retrying", before: change(func(d *hook.Delivery) { d.State = hook.StateRetrying })},
+		{name: "parked", before: change(func(d *hook.Delivery) { d.State = hook.StateParked })},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			w := setup(t)
+			id := w.dead()
+			letter := []deliver.Message{{ID: "letter", Body: w.letter()}}
+			tt.before(w, w.Delivery(id))
+			if failed := w.Deliverer().ProcessBatch(t.Context(), letter); len(failed) != 1 || len(w.Posts) > 0 {
+				t.Errorf("a letter before the death: failed %v after %d POSTs; want the letter to come again", failed, len(w.Posts))
+			}
+			change(func(d *hook.Delivery) { d.State = hook.StateDead })(w, w.Delivery(id))
+			if err := w.mark(id, hook.ReplayRequest{Redrive: true}); err != nil {
+				t.Fatal(err)
+			}
+			w.batch(w.Deliverer(), letter[0].Body)
+			if next := w.Delivery(id.Successor()); next.State != hook.StateDelivered {
+				t.Errorf("the replay is %s; want delivered", next.State)
+			}
+		})
+	}
+}
+
+// A letter without any record of its delivery comes again, too: the first attempt failed
+// for good, and the process died after the letter.
+func TestReplay_BeforeTheFirstRecord(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	w.Answer = world.Always(404)
+	id := w.Post(w.Endpoint(nil))[0]
+	body := w.body(replayOf(id, hook.ReplayRequest{Redrive: true}))
+	for _, tt := range []struct {
+		age    time.Duration
+		failed int
+	}{{hook.MaxMaxAge - 1, 1}, {hook.MaxMaxAge, 0}} { // then the record was there, and was removed
+		w.Clock.Until(time.UnixMilli(id.AcceptedAt).Add(tt.age))
+		if failed := w.Deliverer().ProcessBatch(t.Context(), []deliver.Message{{ID: "letter", Body: body}}); len(failed) != tt.failed || len(w.Posts) > 0 {
+			t.Errorf("after %v: failed %v after %d POSTs; want %d failed", tt.age, failed, len(w.Posts), tt.failed)
+		}
 	}
 }
 

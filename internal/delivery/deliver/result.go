@@ -23,10 +23,11 @@ func resultOf(s *subject, o hook.Outcome, recorded hook.Delivery, own bool, now 
 		Attempt:    stats.Attempt{Type: s.event.Type, Class: o.Class, Number: s.token.Attempt, Duration: o.Duration},
 		RetryAfter: o.RetryAfter,
 	}
+	r.Shared = o.Batch.Size > 1 && o.Batch.Leader != s.token.Delivery.DeliveryID
 	if own {
 		r.State, r.Age = recorded.State, now.Sub(recorded.CreatedAt)
 	}
-	if own && o.Class != 0 && s.token.Attempt == 1 && recorded.Parks == 0 {
+	if own && o.Class != 0 && s.token.Attempt == 1 && recorded.Parks == 0 && !r.Shared {
 		r.Queued = max(r.Age-o.Duration, 0)
 	}
 	return r
@@ -62,6 +63,11 @@ func (r *results) add(more ...gate.Result) {
 // attempts returns the results of attempts.
 func (r *results) attempts() []gate.Result {
 	return slices.DeleteFunc(slices.Clone(r.all), func(one gate.Result) bool { return one.Class == 0 })
+}
+
+// requests returns the results of attempts, one for each request.
+func (r *results) requests() []gate.Result {
+	return slices.DeleteFunc(r.attempts(), func(one gate.Result) bool { return one.Shared })
 }
 
 // recoverPanic turns a panic of f into an error, so that a panic about one message

@@ -44,7 +44,7 @@ func (d *Deliverer) settleDelivery(ctx context.Context, s *subject, decide decis
 	if _, _, outweighs := replacement(s, written.record, decide); outweighs {
 		written, err = d.replaceRecord(ctx, s, written.record, decide)
 	} else if written.own {
-		err = d.followUp(ctx, written.record)
+		err = d.followUp(ctx, s, written.record)
 	}
 	return written.record, written.own, err
 }
@@ -135,7 +135,7 @@ func (d *Deliverer) replaceRecord(ctx context.Context, s *subject, current hook.
 		if !ok {
 			return nil
 		}
-		if unfollowed = d.followUp(ctx, next); unfollowed != nil {
+		if unfollowed = d.followUp(ctx, s, next); unfollowed != nil {
 			return nil //nolint:nilerr // returned below: a conflict of the follow-up is no conflict of this write
 		}
 		var err error
@@ -190,11 +190,12 @@ func replacement(s *subject, current hook.Delivery, decide decision) (next hook.
 // followUp does the work that follows from the recorded decision (b). Repeated
 // calls are harmless: a second token of the same attempt finds the attempt
 // recorded, and the breaker reconciles dead letters with the records.
-func (d *Deliverer) followUp(ctx context.Context, recorded hook.Delivery) error {
+func (d *Deliverer) followUp(ctx context.Context, s *subject, recorded hook.Delivery) error {
 	switch recorded.State {
 	case hook.StateRetrying:
-		return d.sendToken(ctx, hook.LaneRetry, recorded.NextToken(), recorded.NextAttemptAt)
-	case hook.StateDelivered, hook.StateCancelled, hook.StateDiscarded:
+		lane, at := s.endpoint.LaneAt(hook.LaneRetry, recorded.NextAttemptAt)
+		return d.sendToken(ctx, lane, recorded.NextToken(), at)
+	case hook.StateDelivered, hook.StateCancelled, hook.StateDiscarded, hook.StateSuperseded:
 		// Discarded: the delivery died, and a replay settled before this token came back.
 		return d.completeSettlement(ctx, recorded)
 	case hook.StateDead:

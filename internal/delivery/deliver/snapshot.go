@@ -13,6 +13,8 @@ type Snapshot struct {
 	Circuits   map[hook.EndpointID]gate.Record
 	Deliveries map[hook.DeliveryRef]hook.Delivery
 	Limits     map[hook.EndpointID]gate.Limits // of the endpoints of tokens with a claimed slot, also without a record
+
+	Newest map[hook.NewestKey]hook.Newest // of the keys of the events; read after Load
 }
 
 func (s Snapshot) circuit(tenant hook.TenantID, endpoint hook.EndpointID) gate.Record {

@@ -53,7 +53,8 @@ func ScheduleName(token hook.Token, at time.Time) string {
 
 // requeue sends a token received too early again, for the planned time.
 func (d *Deliverer) requeue(ctx context.Context, s *subject) error {
-	return d.sendToken(ctx, hook.LaneRetry, sameToken(s.token), s.delivery.NextAttemptAt)
+	lane, at := s.endpoint.LaneAt(hook.LaneRetry, s.delivery.NextAttemptAt)
+	return d.sendToken(ctx, lane, sameToken(s.token), at)
 }
 
 // sameToken returns a token for the same attempt with the same nonce and one more

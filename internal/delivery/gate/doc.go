@@ -10,8 +10,10 @@
 //
 //	endpoint deleted               cancel
 //	paused, disabled               park
-//	circuit open or half-open      park, but admit one probe when due and not throttled
+//	circuit open or half-open      park, but admit one probe when due and not throttled:
+//	                               the breaker's choice while deliveries are parked
 //	throttled: answered 429        park
+//	coalescing endpoint           as a group, see admitGroup
 //	needs a slot, others wait      park, unless a slot was claimed for the token
 //	needs a slot, lane of batches  move to the lane slot with a place, or to the lane overflow
 //	no rate slot within a minute   park

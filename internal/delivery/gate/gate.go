@@ -60,6 +60,8 @@ func (g *Gate) decideAdmission(ctx context.Context, q Query) (Admission, error) 
 		return g.admitProbe(ctx, q, now)
 	case now.Before(q.Record.ThrottledUntil):
 		return sameVerdict(q, Verdict{Decision: Park, Reason: hook.ReasonThrottled}), g.markWaiting(ctx, q.Record, now)
+	case q.Endpoint.Coalesce.On():
+		return g.admitGroup(ctx, q, now)
 	case q.slots(now) > 0 && q.Record.Backlog() && !q.claimed():
 		return sameVerdict(q, Verdict{Decision: Park, Reason: hook.ReasonInFlight}), nil
 	case q.slots(now) > 0 && !q.Lane.Single():

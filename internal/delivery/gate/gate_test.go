@@ -191,23 +191,28 @@ func TestGate_OpensAfterFiveFailuresAndClosesAfterAProbe(t *testing.T) {
 	}
 
 	w.Clock.Until(start.Add(hook.DefaultCooldown))
-	probe := w.admit(w.query(active(), 6, 3))
-	if got := decisions(probe); got != "admit park park" {
-		t.Fatalf("when the cooldown is over: %s; want one admitted", got)
+	if got := decisions(w.admit(w.query(active(), 9, 2))); got != "park park" {
+		t.Errorf("when the cooldown is over: %s; want the probe left to the breaker", got)
+	}
+	chosen := w.query(active(), 6, 3)
+	chosen.Due[1].Probe = true
+	probe := w.admit(chosen)
+	if got := decisions(probe); got != "park admit park" {
+		t.Fatalf("when the breaker has chosen a probe: %s; want only the probe admitted", got)
 	}
 	if got := decisions(w.admit(w.query(active(), 9, 2))); got != "park park" {
 		t.Errorf("while the probe is out: %s; want all parked", got)
 	}
-	if got := decisions(w.admit(w.query(active(), 6, 1))); got != "admit" {
+	if got := decisions(w.admit(chosen)); got != "park admit park" {
 		t.Errorf("the probe itself, received again: %s; want admit", got)
 	}
 	w.settle(probe, hook.ClassUnavailable)
 	w.Clock.Pass(2*hook.DefaultCooldown - 1)
-	if got := decisions(w.admit(w.query(active(), 6, 1))); got != "park" {
+	if got := decisions(w.admit(chosen)); got != "park park park" {
 		t.Errorf("just before the doubled cooldown is over: %s; want parked", got)
 	}
 	w.Clock.Pass(1)
-	w.settle(w.admit(w.query(active(), 6, 1)), hook.ClassRefused) // a 4xx proves the endpoint alive
+	w.settle(w.admit(chosen), hook.ClassRefused) // a 4xx proves the endpoint alive
 	if got := w.record(); got.State != circuit.Closed || got.Wave != 1 || !got.Waiting {
 		t.Errorf("record = %+v; want closed, with wave 1 due", got)
 	}
@@ -286,7 +291,7 @@ func TestGate_RateLimitReserves(t *testing.T) {
 		t.Fatalf("Admit() = %s; want one now", got)
 	}
 	for i, v := range a.Verdicts[1:] {
-		if want := start.Add(time.Duration(i+1) * 100 * time.Millisecond); !v.Until.Equal(want) || !v.Reserved {
+		if want := start.Add(time.Duration(i+1) * 100 * time.Millisecond); !v.Until.Equal(want) {
 			t.Errorf("verdict %d = %+v; want the slot at %v", i+1, v, want)
 		}
 	}

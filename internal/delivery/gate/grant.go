@@ -74,7 +74,7 @@ func (g *Gate) reserve(ctx context.Context, q Query, now time.Time, a *Admission
 				a.Verdicts[i] = Verdict{Decision: Park, Reason: hook.ReasonRate}
 				continue
 			case slot.After(now):
-				a.Verdicts[i] = Verdict{Decision: Delay, Until: slot, Reserved: true}
+				a.Verdicts[i] = Verdict{Decision: Delay, Until: slot}
 			default:
 				a.Verdicts[i] = Verdict{Decision: Admit}
 			}
@@ -98,7 +98,7 @@ func (g *Gate) takeSlot(ctx context.Context, q Query, due Due, now time.Time) (V
 // the attempt: the token is busy until the lease ends.
 func (g *Gate) startLease(ctx context.Context, q Query, due Due, now time.Time) (v Verdict, err error) {
 	own := Held{LeaseKey(due.Delivery), Lease{Nonce: due.Nonce, Until: leaseEnd(now), Run: hook.NewNonce()}}
-	most := q.Record.Width(*q.Endpoint, now)
+	most := max(q.Record.Width(*q.Endpoint, now), q.slots(now))
 	err = hook.OnConflict(ctx, g.Wait, maxSaveAttempts, func() error {
 		before, err := g.limitsOf(ctx, &q)
 		if err != nil {

@@ -41,6 +41,9 @@ func aggregate(results []Result) outcomes {
 // answer proves that the endpoint is alive, including 429.
 func (o *outcomes) count(r Result) {
 	o.counts.Count(r.Attempt)
+	if r.Shared {
+		return
+	}
 	if r.Class.Result() == hook.ResultTransient && r.Class != hook.ClassThrottled {
 		o.Failed++
 		o.Trailing++

@@ -11,16 +11,20 @@ import (
 
 // admitProbe admits one probe if due, and parks the other deliveries. While the
 // endpoint is throttled, admitProbe parks all deliveries: a probe is an attempt, too.
+//
+// While deliveries are parked, the breaker chooses the probe: a new delivery, or a retry
+// that is due now, may be of a type that always fails. Without a parked delivery the
+// breaker sends no probe, so the first due token is the probe.
 func (g *Gate) admitProbe(ctx context.Context, q Query, now time.Time) (Admission, error) {
 	a := sameVerdict(q, Verdict{Decision: Park, Reason: hook.ReasonCircuit})
 	if now.Before(q.Record.ThrottledUntil) {
 		return a, g.markWaiting(ctx, q.Record, now)
 	}
 	for i, due := range q.Due {
-		// The first due token takes a free lease. The holder of a lease may return
+		// The first such token takes a free lease. The holder of a lease may return
 		// and renew the lease. Another token of the probing delivery is parked.
 		probed, ok := q.Record.Probe(due.Holder(), now)
-		if !ok {
+		if !ok || !due.Probe && q.Record.parks() && q.Record.Holder != due.Holder() {
 			continue
 		}
 		if moved, err := g.moveProbe(ctx, q, due, now); err != nil {
@@ -47,14 +51,16 @@ func (g *Gate) admitProbe(ctx context.Context, q Query, now time.Time) (Admissio
 }
 
 // moveProbe returns the verdict about a probe in the wrong lane; zero for the right lane.
+// The moved token stays the probe: deliveries may be parked before it arrives.
 func (g *Gate) moveProbe(ctx context.Context, q Query, due Due, now time.Time) (Verdict, error) {
-	if q.slots(now) > 0 && !q.Lane.Single() {
+	if q.slots(now) > 0 && !q.Lane.Single() && !q.Endpoint.Coalesce.On() {
 		q.Due = []Due{due}
 		a, err := g.move(ctx, q, now)
+		a.Verdicts[0].Probe = true
 		return a.Verdicts[0], err
 	}
 	if ok, err := g.hasPlace(ctx, q, due, now); err != nil || !ok {
-		return Verdict{Decision: Move, Lane: hook.LaneOverflow}, err
+		return Verdict{Decision: Move, Lane: hook.LaneOverflow, Probe: true}, err
 	}
 	return Verdict{}, nil
 }

@@ -48,10 +48,13 @@ func CountOpen(records []Record) int {
 	return open
 }
 
+// parks reports whether parked deliveries are known to wait.
+func (r Record) parks() bool { return r.Waiting && r.EmptySince.IsZero() }
+
 // Wait returns the record with Waiting set, EmptySince zero and a planned check.
 // With Waiting set and EmptySince zero already, the record is returned unchanged.
 func (r Record) Wait(now time.Time) Record {
-	if r.Waiting && r.EmptySince.IsZero() {
+	if r.parks() {
 		return r
 	}
 	r.Waiting, r.EmptySince = true, time.Time{}

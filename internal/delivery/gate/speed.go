@@ -45,8 +45,12 @@ func (r Record) Slots(e hook.Endpoint, now time.Time) int {
 	return 0
 }
 
-// Width returns the number of slots in which parked deliveries are sent; 0: in waves.
+// Width returns the number of slots in which parked deliveries are sent; 0: in waves. The
+// deliveries of a coalescing endpoint have no slot each, and are sent in waves.
 func (r Record) Width(e hook.Endpoint, now time.Time) int {
+	if e.Coalesce.On() {
+		return 0
+	}
 	slots := r.Slots(e, now)
 	if slots == 0 && e.RatePerSecond > 0 {
 		return int(min(max(math.Ceil(e.RatePerSecond), minDrainSlots), maxDrainSlots))
@@ -55,9 +59,7 @@ func (r Record) Width(e hook.Endpoint, now time.Time) int {
 }
 
 // Backlog reports whether parked deliveries are known to wait for a closed circuit.
-func (r Record) Backlog() bool {
-	return r.Waiting && r.EmptySince.IsZero() && r.State == circuit.Closed
-}
+func (r Record) Backlog() bool { return r.parks() && r.State == circuit.Closed }
 
 // Promoted returns the record of a fast endpoint, if the score proves the speed.
 func (r Record) Promoted(l Limits, now time.Time) Record {

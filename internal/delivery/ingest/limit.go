@@ -19,7 +19,7 @@ func (a *Acceptor) limit(ctx context.Context, tenant hook.TenantID, l hook.Tenan
 		if p.err == nil {
 			valid++
 		}
-		if n := len(p.event.Targets); l.DeliveriesPerEvent > 0 && n > l.DeliveriesPerEvent {
+		if n := len(p.event.Targets); p.refusal == nil && l.DeliveriesPerEvent > 0 && n > l.DeliveriesPerEvent {
 			p.refusal = l.TooManyDeliveries(n)
 		}
 	}

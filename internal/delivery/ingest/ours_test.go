@@ -2,6 +2,7 @@ package ingest_test
 
 import (
 	"errors"
+	"reflect"
 	"testing"
 	"time"
 
@@ -69,7 +70,7 @@ func TestAcceptOurs_WithoutSubscribersThereIsNoEvent(t *testing.T) {
 	w.endpoint("acme", "*")
 	for _, tenant := range []hook.TenantID{"acme", "nobody"} {
 		result, err := w.acceptor.AcceptOurs(t.Context(), tenant, failing, []byte(`{}`), "k")
-		if err != nil || result != (ingest.Result{}) {
+		if err != nil || !reflect.DeepEqual(result, ingest.Result{}) {
 			t.Errorf("AcceptOurs(%s) = %+v, %v; want nothing", tenant, result, err)
 		}
 	}

@@ -24,6 +24,23 @@ func TestFill_ARetryAges(t *testing.T) {
 	}
 }
 
+// An outage is no wait behind others: the deliveries that opened the circuit are not the
+// first afterwards.
+func TestFill_AnOutageDoesNotAge(t *testing.T) {
+	t.Parallel()
+
+	for closed, want := range map[time.Duration]string{2*time.Minute - time.Second: "1", 2 * time.Minute: "0"} {
+		w := setup(t, func(e *hook.Endpoint, r *gate.Record) {
+			e.MaxInFlight, r.ClosedAt = 1, start.Add(time.Hour-closed)
+		})
+		w.park(2, 0, 0)
+		w.clock.Until(start.Add(time.Hour))
+		if _, err := w.fill(); err != nil || w.sent() != want {
+			t.Errorf("%s after the outage Fill() sent %q, %v; want %s", closed, w.sent(), err, want)
+		}
+	}
+}
+
 // After a failed attempt, the slot goes to a younger delivery, and to the fewest attempts
 // whatever their wait. After a success it goes to the oldest.
 func TestHandOver_AfterAFailureToAYoungerDelivery(t *testing.T) {

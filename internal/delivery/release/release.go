@@ -87,7 +87,7 @@ func (r *Releaser) HandOver(ctx context.Context, s Slots) error {
 	record := c.record
 	released, err := c.run(ctx)
 	err = errors.Join(err, r.promote(ctx, record, c.limits))
-	if released > 0 || !record.Backlog() {
+	if released > 0 || !record.Backlog() || c.endpoint.Coalesce.On() { // the last: the breaker sends waves
 		return err
 	}
 	// Read the limits again: two processes that end the last two slots at the same time
@@ -334,11 +334,14 @@ func interleaved(a, b []hook.Delivery) []hook.Delivery {
 // inOrder returns the deliveries without a lease: fewest attempts first, so that
 // deliveries that always fail do not hold up the others, and then the oldest first. A
 // delivery that waited a minute per attempt counts as one without attempts, unless an
-// attempt failed just now: new deliveries do not hold up the retries.
+// attempt failed just now: new deliveries do not hold up the retries. The time of an
+// outage does not count, because the delivery waited behind no other: the deliveries
+// that opened the circuit would be the first again.
 func (c *claim) inOrder(listed []hook.Delivery) []hook.Delivery {
 	now := c.Now()
 	attempts := func(d hook.Delivery) int {
-		if c.failed.IsZero() && now.Sub(d.UpdatedAt) >= time.Duration(d.Attempts)*ageAfter {
+		waited := min(now.Sub(d.UpdatedAt), now.Sub(c.record.ClosedAt))
+		if c.failed.IsZero() && waited >= time.Duration(d.Attempts)*ageAfter {
 			return 0
 		}
 		return d.Attempts

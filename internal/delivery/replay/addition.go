@@ -89,7 +89,7 @@ func (w *jobRun) added(ctx context.Context, ref hook.DeliveryRef) (d hook.Delive
 		return d, nil, err
 	case e.Erased():
 		return d, fmt.Errorf("add endpoint to event %s: %w", e.ID, hook.ErrErased()), nil
-	case !w.job.Filter.matches(e.Type):
+	case !w.job.Filter.matchesType(e.Type):
 		return d, hook.Conflict("its type is " + e.Type), nil
 	}
 	endpoint, err := w.Endpoints.Endpoint(ctx, w.job.Tenant, ref.Endpoint)

@@ -28,8 +28,8 @@ type EndpointCount struct {
 }
 
 // DryRun returns the selection of the job that Start would make, and makes no job.
-// The index counts the deliveries. With event types in the filter, DryRun reads
-// every delivery instead.
+// The index counts the deliveries. With event types or a cause in the filter, DryRun
+// reads every delivery instead.
 func (r *Replayer) DryRun(ctx context.Context, tenant hook.TenantID, q JobRequest) (Preview, error) {
 	f, err := r.newFilter(ctx, tenant, q, r.now())
 	if err != nil {
@@ -70,7 +70,7 @@ type endpointPreview struct {
 
 func (r *Replayer) previewEndpoint(ctx context.Context, f Filter, target hook.Target, end time.Time) (e endpointPreview, err error) {
 	s := f.selection(target)
-	counted := len(f.Types) == 0
+	counted := f.indexed()
 	if counted {
 		if !r.Now().Before(end) {
 			return endpointPreview{}, nil
@@ -84,7 +84,7 @@ func (r *Replayer) previewEndpoint(ctx context.Context, f Filter, target hook.Ta
 		s.Limit = SampleSize
 	}
 	e.complete, err = r.scan(ctx, s, end, func(d hook.Delivery) bool {
-		if f.matches(d.EventType) {
+		if f.matches(d) {
 			if len(e.oldest) < SampleSize {
 				e.oldest = append(e.oldest, d)
 			}

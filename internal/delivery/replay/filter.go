@@ -9,13 +9,20 @@ import (
 	"surehook/internal/hook"
 )
 
+// The bounds of a status in a filter.
+const (
+	minStatus = 100
+	maxStatus = 599
+)
+
 // JobRequest is a request for a job.
 type JobRequest struct {
 	Endpoint string     // id or uid; empty: all endpoints
 	State    hook.State // dead, parked, delivered or discarded; zero: dead
 	Types    []string   // patterns of event types, as in subscriptions; at most MaxTypes; empty: all
 	From, To time.Time  // bounds of CreatedAt: From is inclusive, To is exclusive; zero: no bound
-	Rate     float64    // deliveries a second, MinRate to MaxRate
+	Cause    Cause
+	Rate     float64 // deliveries a second, MinRate to MaxRate
 	By       hook.KeyID
 	// AddTo is the id or uid of an endpoint: the job adds the endpoint to the events of the
 	// filter, whatever the states of their deliveries, and sends the events to it. Then
@@ -27,7 +34,7 @@ type JobRequest struct {
 // newFilter checks the request and returns the filter; CodeInvalid names every
 // wrong field.
 func (r *Replayer) newFilter(ctx context.Context, tenant hook.TenantID, q JobRequest, now time.Time) (Filter, error) {
-	f := Filter{State: q.State, Types: q.Types, From: q.From, To: q.To}
+	f := Filter{State: q.State, Types: q.Types, From: q.From, To: q.To, Cause: q.Cause}
 	if f.State == 0 {
 		f.State = hook.StateDead
 	}
@@ -79,6 +86,12 @@ func validateFilter(f Filter, rate float64, now time.Time) []hook.FieldError {
 			add(fmt.Sprintf("filter.event_types[%d]", i), `must be a type such as "order.paid", a prefix such as "order.*", or "*"`)
 		}
 	}
+	if s := f.Cause.Status; s != 0 && (s < minStatus || s > maxStatus) {
+		add("filter.status", "must be %d to %d", minStatus, maxStatus)
+	}
+	if f.Cause.None && f.Cause.Status != 0 {
+		add("filter.status", "does not apply to deliveries without an attempt")
+	}
 	switch {
 	case !f.From.Before(now):
 		add("filter.since", "must be in the past")
@@ -103,13 +116,21 @@ func (r *Replayer) findEndpoint(ctx context.Context, tenant hook.TenantID, ref s
 }
 
 // selection returns the Selection of the filter for one endpoint. The index knows
-// no event types.
+// neither event types nor causes.
 func (f Filter) selection(target hook.Target) Selection {
 	return Selection{Target: target, State: f.State, From: f.From, To: f.To, Limit: PageSize}
 }
 
-// matches reports whether the filter selects deliveries of the event type.
-func (f Filter) matches(eventType string) bool {
+// indexed reports whether the index alone selects the deliveries of the filter.
+func (f Filter) indexed() bool { return len(f.Types) == 0 && f.Cause == Cause{} }
+
+// matches reports whether the filter selects the delivery, apart from endpoint, state and time.
+func (f Filter) matches(d hook.Delivery) bool {
+	return f.matchesType(d.EventType) && f.Cause.matches(d.Attempts, d.Last)
+}
+
+// matchesType reports whether the filter selects events of the type.
+func (f Filter) matchesType(eventType string) bool {
 	return len(f.Types) == 0 || hook.Endpoint{EventTypes: f.Types}.Subscribes(eventType)
 }
 

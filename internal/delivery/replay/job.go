@@ -28,7 +28,24 @@ type Filter struct {
 	State    hook.State      // dead, parked, delivered or discarded
 	Types    []string        // patterns of event types, as in subscriptions; empty: all
 	From, To time.Time       // bounds of CreatedAt; To is at most the CreatedAt of the job
+	Cause    Cause           // the last attempt
 	AddTo    hook.EndpointID // the endpoint to add to the events; empty: the job replays deliveries
+}
+
+// Cause selects deliveries by the last attempt, like the groups of an Analysis. The zero
+// Cause selects all deliveries.
+type Cause struct {
+	Class  hook.Class // zero: any
+	Status int        // of the response; 0: any response or none
+	None   bool       // only deliveries without an attempt; Class and Status are zero
+}
+
+// matches reports whether the cause selects a delivery with the attempts and the last outcome.
+func (c Cause) matches(attempts int, last hook.Outcome) bool {
+	if c.None {
+		return attempts == 0
+	}
+	return (c.Class == 0 || c.Class == last.Class) && (c.Status == 0 || c.Status == last.Status)
 }
 
 // Job is a replay of all deliveries of a filter.

@@ -81,7 +81,7 @@ func (w *jobRun) selectDeliveries(ctx context.Context, j *Job, limit int) ([]hoo
 		}
 		for _, d := range selected {
 			// The selection contains replays of this job only when two clocks differ.
-			if j.Filter.matches(d.EventType) && d.Job != j.ID {
+			if j.Filter.matches(d) && d.Job != j.ID {
 				page = append(page, d)
 			}
 		}

@@ -43,6 +43,10 @@ func TestStart_ChecksTheRequest(t *testing.T) {
 		{name: "MaxTypes types", q: replay.JobRequest{Rate: 50, Types: slices.Repeat([]string{"a"}, replay.MaxTypes)}, want: nil},
 		{name: "one type too many", q: replay.JobRequest{Rate: 50, Types: slices.Repeat([]string{"a"}, replay.MaxTypes+1)}, want: []string{"filter.event_types"}},
 		{name: "a range", q: replay.JobRequest{Rate: 50, From: start.Add(-2 * time.Hour), To: start.Add(-time.Hour)}, want: nil},
+		{name: "a class and a status", q: replay.JobRequest{Rate: 50, Cause: replay.Cause{Class: hook.ClassRefused, Status: 599}}, want: nil},
+		{name: "a status too low", q: replay.JobRequest{Rate: 50, Cause: replay.Cause{Status: 99}}, want: []string{"filter.status"}},
+		{name: "a status too high", q: replay.JobRequest{Rate: 50, Cause: replay.Cause{Status: 600}}, want: []string{"filter.status"}},
+		{name: "a status without an attempt", q: replay.JobRequest{Rate: 50, Cause: replay.Cause{None: true, Status: 500}}, want: []string{"filter.status"}},
 		{name: "an empty range", q: replay.JobRequest{Rate: 50, From: start.Add(-time.Hour), To: start.Add(-time.Hour)}, want: []string{"filter.until"}},
 		{name: "from now", q: replay.JobRequest{Rate: 50, From: start}, want: []string{"filter.since"}},
 		{name: "a moment ago", q: replay.JobRequest{Rate: 50, From: start.Add(-time.Millisecond), To: start.Add(time.Hour)}, want: nil},
@@ -122,17 +126,25 @@ func TestDryRun(t *testing.T) {
 	inB := w.past(b, hook.StateDead, 3)
 	w.past(b, hook.StateDelivered, 2)
 	odd := w.one(b, hook.StateDead, "user.left", start.Add(-2*time.Hour))
+	refused := w.one(b, hook.StateDead, "order.lost", start.Add(-time.Minute))
+	w.change(refused, func(d *hook.Delivery) { d.Last = hook.Outcome{Class: hook.ClassRefused, Status: 422} })
+	never := w.one(b, hook.StateDead, "order.lost", start.Add(-time.Minute))
+	w.change(never, func(d *hook.Delivery) { d.Attempts, d.Last = 0, hook.Outcome{} })
 	tests := []struct {
 		name   string
 		q      replay.JobRequest
 		a, b   int
 		sample []hook.DeliveryRef
 	}{
-		{name: "all dead deliveries", q: replay.JobRequest{}, a: 250, b: 4, sample: append([]hook.DeliveryRef{odd}, inA[:9]...)},
+		{name: "all dead deliveries", q: replay.JobRequest{}, a: 250, b: 6, sample: append([]hook.DeliveryRef{odd}, inA[:9]...)},
 		{name: "all delivered deliveries", q: replay.JobRequest{State: hook.StateDelivered}, a: 0, b: 2, sample: nil},
 		{name: "of one endpoint", q: replay.JobRequest{Endpoint: "a"}, a: 250, b: 0, sample: inA[:10]},
 		{name: "of one type", q: replay.JobRequest{Types: []string{"user.*"}}, a: 0, b: 1, sample: []hook.DeliveryRef{odd}},
 		{name: "of another type", q: replay.JobRequest{Types: []string{"order.paid", "none"}}, a: 250, b: 3, sample: inA[:10]},
+		{name: "of a class", q: replay.JobRequest{Cause: replay.Cause{Class: hook.ClassRefused}}, a: 0, b: 1, sample: []hook.DeliveryRef{refused}},
+		{name: "of a status", q: replay.JobRequest{Cause: replay.Cause{Status: 503}}, a: 250, b: 4, sample: append([]hook.DeliveryRef{odd}, inA[:9]...)},
+		{name: "of a class and another status", q: replay.JobRequest{Cause: replay.Cause{Class: hook.ClassRefused, Status: 401}}},
+		{name: "without an attempt", q: replay.JobRequest{Cause: replay.Cause{None: true}}, a: 0, b: 1, sample: []hook.DeliveryRef{never}},
 		{name: "of a time range", q: replay.JobRequest{From: start.Add(-time.Hour - 2*time.Second), To: start.Add(-time.Hour - time.Second)}, a: 1, b: 1, sample: []hook.DeliveryRef{inA[248], inB[1]}},
 		{name: "of a time range and a type", q: replay.JobRequest{From: start.Add(-3 * time.Hour), To: start.Add(-2*time.Hour + 1), Types: []string{"*"}}, a: 0, b: 1, sample: []hook.DeliveryRef{odd}},
 	}

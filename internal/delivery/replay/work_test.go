@@ -81,6 +81,22 @@ func TestWork_SelectsByEndpointTypeAndTime(t *testing.T) {
 	}
 }
 
+func TestWork_SelectsByCause(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	e := w.Endpoint(nil)
+	refused, unavailable := w.one(e, hook.StateDead, "order.paid", start.Add(-time.Hour)), w.one(e, hook.StateDead, "order.paid", start.Add(-time.Hour))
+	w.change(refused, func(d *hook.Delivery) { d.Last = hook.Outcome{Class: hook.ClassRefused, Status: 422} })
+	w.start(replay.JobRequest{Cause: replay.Cause{Class: hook.ClassRefused, Status: 422}})
+	w.Run()
+	for id, want := range map[hook.DeliveryRef]string{refused: "1 delivered", unavailable: "1 none"} {
+		if got := w.states([]hook.DeliveryRef{id}, 2); got != want {
+			t.Errorf("the new generation of the delivery with status %d is %s; want %s", w.Delivery(id).Last.Status, got, want)
+		}
+	}
+}
+
 // TestWork_DoesNotSelectItsOwn lets every replay die immediately while the job continues
 // to select.
 func TestWork_DoesNotSelectItsOwn(t *testing.T) {

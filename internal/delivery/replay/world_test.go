@@ -53,9 +53,19 @@ func (w *bundle) one(e hook.Endpoint, state hook.State, eventType string, at tim
 		return d.Ref()
 	case hook.StateDiscarded, hook.StateCancelled:
 		d.Reason = hook.ReasonManual
+	case hook.StateSuperseded:
 	}
 	w.Save(d)
 	return d.Ref()
+}
+
+// change changes the record of the delivery.
+func (w *bundle) change(id hook.DeliveryRef, edit func(*hook.Delivery)) {
+	w.T.Helper()
+
+	d := w.Delivery(id)
+	edit(&d)
+	w.Save(d)
 }
 
 func (w *bundle) job(id hook.JobID) replay.Progress {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"time"
 
 	"surehook/internal/hook"
 )
@@ -17,15 +16,14 @@ const maxRedirects = 3
 // endpoint's own headers may hold credentials. So postAndFollow drops the own
 // headers at the first redirect to another scheme, host or port, even if a later
 // redirect returns.
-func (s *Sender) postAndFollow(ctx context.Context, r *Request, now time.Time) hook.Outcome {
-	if problem := s.Policy.CheckURL(r.Endpoint.URL); problem != "" {
-		return hook.Outcome{Class: hook.ClassBlocked, URL: r.Endpoint.URL, Error: "The endpoint's URL " + problem + "."}
+func (s *Sender) postAndFollow(ctx context.Context, p *Prepared) hook.Outcome {
+	if problem := s.Policy.CheckURL(p.URL); problem != "" {
+		return hook.Outcome{Class: hook.ClassBlocked, URL: p.URL, Error: "The endpoint's URL " + problem + "."}
 	}
-	ours := s.header(r, now)
-	h, at := withCustom(ours, r.Endpoint.Headers), r.Endpoint.URL
+	h, at := withCustom(p.Header, p.Own), p.URL
 
 	for redirects := 0; ; redirects++ {
-		a := s.post(ctx, at, h, r.Event.Payload)
+		a := s.post(ctx, at, h, p.Body)
 		if !isRedirect(a.outcome.Status) {
 			return a.outcome
 		}
@@ -34,7 +32,7 @@ func (s *Sender) postAndFollow(ctx context.Context, r *Request, now time.Time) h
 			return a.outcome
 		}
 		if !sameOrigin(a.from, a.location) {
-			h = ours
+			h = p.Header
 		}
 		at = a.location.String()
 	}

@@ -32,7 +32,7 @@ func (s *Sender) header(r *Request, now time.Time) http.Header {
 	h.Set("X-Webhook-Event", r.Event.Type)
 	h.Set(hook.DeliveryHeader, r.Delivery.String())
 	h.Set("X-Webhook-Attempt", strconv.Itoa(r.Attempt))
-	if parent := traceParent(r); parent != "" {
+	if parent := trace.Header(r.Event, r.Delivery, r.Attempt); parent != "" {
 		h.Set("Traceparent", parent)
 	}
 
@@ -50,17 +50,6 @@ func (s *Sender) header(r *Request, now time.Time) http.Header {
 		set(h, "X-Idempotency-Key", cmp.Or(r.Event.IdempotencyKey, event))
 	}
 	return h
-}
-
-// traceParent returns the traceparent header. Surehook forwards a given trace as it is:
-// nobody records spans of Surehook, so the caller's span stays the parent of the
-// receiver's span. A begun trace has the span of the attempt as the parent.
-func traceParent(r *Request) string {
-	t := trace.Of(r.Event)
-	if t.Given() {
-		return t.Under(t.Parent)
-	}
-	return t.Under(trace.Attempt(r.Delivery, r.Attempt))
 }
 
 // set sets a header, in lower case for the names Idempotency-Key and

@@ -20,13 +20,11 @@ func (s *Sender) readOutcome(resp *http.Response) hook.Outcome {
 		Status: resp.StatusCode,
 		Body:   readBody(resp),
 	}
-	switch outcome.Class.Result() {
-	case hook.ResultDelivered:
+	if outcome.Class == hook.ClassDelivered {
 		return outcome
-	case hook.ResultTransient:
-		outcome.RetryAfter = retry.ParseRetryAfter(resp.Header.Get("Retry-After"), s.Now())
-	case hook.ResultRejected:
 	}
+	// The endpoint's lists of statuses decide about a retry, so every failure may have one.
+	outcome.RetryAfter = retry.ParseRetryAfter(resp.Header.Get("Retry-After"), s.Now())
 	outcome.Error = describeStatus(resp.StatusCode)
 	return outcome
 }

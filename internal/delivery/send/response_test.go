@@ -53,7 +53,7 @@ func TestSender_Send_readsTheAnswer(t *testing.T) {
 		{name: "an unknown status", status: 599, retryAfter: "", body: "", want: hook.Outcome{Class: hook.ClassUnavailable, Body: []byte{}, Error: "The endpoint answered 599."}},
 		{name: "408", status: 408, retryAfter: "", body: "", want: hook.Outcome{Class: hook.ClassUnavailable, Body: []byte{}, Error: "The endpoint answered 408 Request Timeout."}},
 		{name: "410", status: 410, retryAfter: "", body: "", want: hook.Outcome{Class: hook.ClassGone, Body: []byte{}, Error: "The endpoint answered 410 Gone."}},
-		{name: "401", status: 401, retryAfter: "60", body: "who?", want: hook.Outcome{Class: hook.ClassRefused, Body: []byte("who?"), Error: "The endpoint answered 401 Unauthorized."}},
+		{name: "401", status: 401, retryAfter: "60", body: "who?", want: hook.Outcome{Class: hook.ClassRefused, RetryAfter: time.Minute, Body: []byte("who?"), Error: "The endpoint answered 401 Unauthorized."}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -25,18 +25,46 @@ type Request struct {
 	Attempt  int // from 1
 }
 
+// Prepared is a signed request, ready to be sent from any place. The place needs no
+// key: all requests of an attempt carry the same headers.
+type Prepared struct {
+	URL     string
+	Header  http.Header       // set by Surehook, with the signature
+	Own     map[string]string // set by the endpoint's owner; for the origin of URL only
+	Body    []byte
+	Timeout time.Duration // of the attempt, redirects included
+}
+
 // Sender makes attempts. A Sender is safe for concurrent use.
 type Sender struct {
-	Client    *http.Client  // from egress.NewClient; Send uses the transport only, and follows redirects itself
+	Client    *http.Client  // from egress.NewClient; Post uses the transport only, and follows redirects itself
 	Policy    egress.Policy // the policy of Client
-	UserAgent string        // "Surehook/<version>"
+	UserAgent string        // "Surehook/<version>"; Prepare only
 	Now       func() time.Time
 }
+
+// ErrNotSent means that no request of the attempt was made: the endpoint received
+// nothing, and the attempt can be made from another place.
+var ErrNotSent = errors.New("no request was made")
 
 // errDeadline is the cause of a context after the endpoint's timeout.
 var errDeadline = errors.New("the endpoint's timeout is over")
 
-// Send makes one attempt and returns the outcome. The attempt ends at the
+// Send prepares an attempt and makes the attempt here: Prepare and Post.
+func (s *Sender) Send(ctx context.Context, r Request) hook.Outcome { return s.Post(ctx, s.Prepare(r)) }
+
+// Prepare signs the request at the current time. Prepare makes no request.
+func (s *Sender) Prepare(r Request) Prepared {
+	return Prepared{
+		URL:     r.Endpoint.URL,
+		Header:  s.header(&r, s.Now()),
+		Own:     r.Endpoint.Headers,
+		Body:    r.Event.Payload,
+		Timeout: r.Endpoint.Timeout,
+	}
+}
+
+// Post makes one attempt and returns the outcome. The attempt ends at the
 // endpoint's timeout, redirects included, or at the end of ctx. Both ends have
 // ClassTimeout, with different texts. So the caller must leave more time than the
 // endpoint's timeout; otherwise the caller's deadline counts as a failure of the
@@ -45,17 +73,17 @@ var errDeadline = errors.New("the endpoint's timeout is over")
 // The status alone decides the outcome. A stalled or broken body does not change
 // the outcome.
 //
-// Send sends one request to each URL. The transport sends no request again after a
+// Post sends one request to each URL. The transport sends no request again after a
 // byte of the request is written, even if a reused connection is already closed.
 //
 // A hostile receiver cannot prolong the attempt: shortly after its end the
 // connection is closed, see stopHard.
-func (s *Sender) Send(ctx context.Context, r Request) hook.Outcome {
+func (s *Sender) Post(ctx context.Context, p Prepared) hook.Outcome {
 	start := s.Now()
-	ctx, cancel := context.WithTimeoutCause(ctx, r.Endpoint.Timeout, errDeadline)
+	ctx, cancel := context.WithTimeoutCause(ctx, p.Timeout, errDeadline)
 	defer cancel()
 
-	outcome := s.postAndFollow(ctx, &r, start)
+	outcome := s.postAndFollow(ctx, &p)
 	outcome.Duration = s.Now().Sub(start)
 	return outcome
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/aws/aws-lambda-go/lambdacontext"
 
 	"surehook/internal/aws/dynamo"
+	"surehook/internal/aws/lambdalog"
 	"surehook/internal/aws/sqs"
 	"surehook/internal/delivery/breaker"
 	"surehook/internal/delivery/deliver"
@@ -112,8 +113,7 @@ func newBundle(t *testing.T, batch, processes int) *bundle {
 	table := newTable(t, plain)
 	w.ledger = cost.NewLedger(keys(), peek(plain, table), w.take)
 	cfg := w.ledger.Config(plain)
-	log := slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{ReplaceAttr: attribute})).
-		With(slog.String("requestId", "6d68ca91-49c9-448d-89b8-7ca3e6dc66aa")) //nolint:sloglint // so Lambda's logger calls it
+	log := slog.New(dated{lambdalog.New(w).Handler()})
 
 	w.store = dynamo.New(cfg, table)
 	urls := sqs.URLs{Live: w.queue(plain, live), Retry: w.queue(plain, retrying), Slot: w.queue(plain, slot), Overflow: w.queue(plain, overflow)}
@@ -124,14 +124,14 @@ func newBundle(t *testing.T, batch, processes int) *bundle {
 		Store: w.store, Queue: tokens, Schedules: w.schedules(plain, cfg), DeadLetters: dead,
 		CircuitQueue: sqs.NewCircuitQueue(cfg, w.queue(plain, circuits)), Notifier: notifier,
 		Settlement: settle.Settlement{Store: w.store, Notifier: notifier, Log: log},
-		Vault:      memory.Vault{}, Sender: w, Metrics: metrics, Log: log, Now: w.clock, NewEventID: w.ids.Event,
+		Vault:      memory.Vault{}, Sender: w, Remote: abroad{w}, Metrics: metrics, Log: log, Now: w.clock, NewEventID: w.ids.Event,
 	}
 	acceptor, err := wiring.Acceptor()
 	if err != nil {
 		t.Fatal(err)
 	}
 	notifier.Poster = acceptor
-	w.api = httpapi.Events(acceptor, log, metrics)
+	w.api = httpapi.Events(acceptor, log)
 	for range processes {
 		w.processes = append(w.processes, wiring.Deliverer())
 	}
@@ -139,13 +139,14 @@ func newBundle(t *testing.T, batch, processes int) *bundle {
 	return w
 }
 
-// attribute names an attribute as Lambda's logger does. Every line has the same
-// timestamp, with all nine digits: a shorter one would change the bytes of the log.
-func attribute(groups []string, a slog.Attr) slog.Attr {
-	if len(groups) == 0 && a.Key == slog.TimeKey {
-		a = slog.Time(slog.TimeKey, start.Add(123456789))
-	}
-	return lambdacontext.ReplaceAttr(groups, a)
+// dated gives every line the same time, with all its digits: a shorter one would change
+// the bytes of the log.
+type dated struct{ slog.Handler }
+
+func (h dated) Handle(ctx context.Context, r slog.Record) error {
+	r.Time = start.Add(123456789)
+	invocation := &lambdacontext.LambdaContext{AwsRequestID: "6d68ca91-49c9-448d-89b8-7ca3e6dc66aa"}
+	return h.Handler.Handle(lambdacontext.NewContext(ctx, invocation), r)
 }
 
 // text returns 26 random characters of base32.

@@ -25,6 +25,11 @@ const (
 	one  = 1
 )
 
+const (
+	slack      = 0.02 // of units: the fixed costs of a scenario
+	readTenant = "read GetItem tenant"
+)
+
 // TestCost runs the scenarios in turn, checks their bounds and writes the report.
 func TestCost(t *testing.T) { //nolint:paralleltest // one report
 	single := busy(t, "an event posted alone", 1)
@@ -32,6 +37,7 @@ func TestCost(t *testing.T) { //nolint:paralleltest // one report
 	singleWorst := healthy(t, "an event posted alone, delivered alone", one, 1, 20)
 	batch := busy(t, "a batch of 100 events", 100)
 	batchWorst := healthy(t, "a batch of 100 events, each delivered alone", one, 100, 100)
+	crossing := elsewhere(t)
 	fan := fanOut(t)
 	failing := failures(t)
 	dead := whole(t)
@@ -47,21 +53,22 @@ func TestCost(t *testing.T) { //nolint:paralleltest // one report
 	parked := float64(twice.Deliveries - hour.Deliveries)
 	writes := (twice.Account.Writes("delivery") - hour.Account.Writes("delivery")) / parked
 	report := cost.Report{
-		Scenarios: []cost.Scenario{single, singleWorst, batch, batchWorst, mixed, mixedBatch, flaky, flakyBatch, fan, unproven, failing, dead, hour, twice, long, flood},
+		Scenarios: []cost.Scenario{single, singleWorst, batch, batchWorst, mixed, mixedBatch, flaky, flakyBatch, crossing, fan, unproven, failing, dead, hour, twice, long, flood},
 		Idle:      idle(t),
 		Bounds: []cost.Bound{
-			{What: "write units of a first-try success, the shared stats aside", Got: single.WriteUnits() - single.Units("write stats"), Promised: 3},
-			{What: "the same, posted and delivered alone", Got: singleWorst.WriteUnits() - singleWorst.Units("write stats"), Promised: 3},
-			{What: "read units of a first-try success", Got: single.ReadUnits(), Promised: 4},
-			// Event, endpoint, circuit and delivery, and the tenant's version for the post.
-			{What: "the same, posted and delivered alone", Got: singleWorst.ReadUnits(), Promised: 4, Allowed: 5},
-			{What: "USD per million single posts", Got: single.USD(), Promised: 4.00, Allowed: 4.30},
+			{What: "write units of a first-try success, the shared stats aside", Got: single.WriteUnits() - single.Units("write stats"), Promised: 3, Slack: slack},
+			{What: "the same, posted and delivered alone", Got: singleWorst.WriteUnits() - singleWorst.Units("write stats"), Promised: 3, Slack: slack},
+			{What: "read units of a first-try success", Got: single.ReadUnits(), Promised: 4, Slack: slack},
+			// Event, endpoint, circuit and delivery.
+			{What: "read units of a delivery alone in its batch", Got: singleWorst.ReadUnits() - singleWorst.Units(readTenant), Promised: 4, Slack: slack},
+			{What: "read units of a post: the version of the tenant", Got: singleWorst.Units(readTenant), Promised: 1, Slack: slack},
+			{What: "USD per million single posts", Got: single.USD(), Promised: 4.00},
 			{What: "USD per million in batches of 100", Got: batch.USD(), Promised: 2.20},
 			{What: "USD per million of the mix, posted alone", Got: mixed.USD(), Promised: 5.00},
 			{What: "USD per million of the mix, in batches of 100", Got: mixedBatch.USD(), Promised: 3.20},
-			{What: "writes that an outage adds to a parked delivery", Got: writes - 1, Promised: 2},
-			{What: "messages that an outage adds to a parked delivery", Got: float64(twice.Messages-hour.Messages)/parked - 1, Promised: 1},
-			{What: "writes that five more hours of an outage cost, all deliveries together", Got: long.Account.Writes("") - hour.Account.Writes(""), Promised: 60},
+			{What: "writes that an outage adds to a parked delivery", Got: writes - 1, Promised: 2, Slack: slack},
+			{What: "messages that an outage adds to a parked delivery", Got: float64(twice.Messages-hour.Messages)/parked - 1, Promised: 1, Slack: slack},
+			{What: "writes that five more hours of an outage cost, all deliveries together", Got: long.Account.Writes("") - hour.Account.Writes(""), Promised: 60, Slack: slack},
 		},
 	}
 	text := report.String()
@@ -72,8 +79,8 @@ func TestCost(t *testing.T) { //nolint:paralleltest // one report
 		}
 	}
 	for _, bound := range report.Bounds {
-		if bound.Exceeded() {
-			t.Errorf("%s: %.4f; want at most %g", bound.What, bound.Got, max(bound.Promised, bound.Allowed))
+		if !bound.Kept() {
+			t.Errorf("%s: %.4f; want at most %g", bound.What, bound.Got, bound.Promised)
 		}
 	}
 }

@@ -13,7 +13,10 @@ import (
 
 const document = "../../../docs/isolation.md"
 
-var write = flag.Bool("write", false, "run the rows in the sizes of the document and by the clock of this machine, and write docs/isolation.md")
+var (
+	write = flag.Bool("write", false, "run the rows in the sizes of the document and by the clock of this machine, and write docs/isolation.md")
+	only  = flag.String("row", "", "the one row that -write runs; the others keep their values")
+)
 
 // TestWrite writes the tables of the document.
 func TestWrite(t *testing.T) { //nolint:paralleltest // measurements by the clock run alone
@@ -25,9 +28,9 @@ func TestWrite(t *testing.T) { //nolint:paralleltest // measurements by the cloc
 		t.Fatal(err)
 	}
 	for name, s := range map[string]setup{"virtual": {full: true}, "real": {clock: true}} { //nolint:paralleltest // as above
-		measured := make(map[string]string)
+		measured := written(text, name, s.clock)
 		for _, r := range rows() {
-			if s.clock && !r.clock {
+			if s.clock && !r.clock || *only != "" && r.name != *only {
 				continue
 			}
 			t.Run(name+"/"+r.name, func(t *testing.T) { measured[r.name] = r.run(t, s) })
@@ -60,6 +63,26 @@ func TestDocument(t *testing.T) {
 			t.Errorf("table %q is not as `make isolation` writes it (-code +document):\n%s", name, diff)
 		}
 	}
+}
+
+// written returns the values of the document's table.
+func written(document []byte, name string, clock bool) map[string]string {
+	measured := make(map[string]string)
+	table := section(name).Find(document)
+	for _, r := range rows() {
+		first := r.text
+		if clock {
+			first = r.name
+		}
+		line := regexp.MustCompile(`(?m)^\| ` + regexp.QuoteMeta(first) + ` \|.*\| ([^|]*) \|$`)
+		if clock {
+			line = regexp.MustCompile(`(?m)^\| ` + regexp.QuoteMeta(first) + ` \| ([^|]*) \|$`)
+		}
+		if found := line.FindSubmatch(table); found != nil {
+			measured[r.name] = string(found[1])
+		}
+	}
+	return measured
 }
 
 // section finds a table of the document with its markers.

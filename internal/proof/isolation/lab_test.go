@@ -206,9 +206,15 @@ func (l *lab) tick(ctx context.Context) {
 
 // until waits until the condition holds, or for the time at most, and returns the time.
 func (l *lab) until(most time.Duration, holds func() bool) time.Duration {
+	return l.untilBy(10*time.Millisecond, most, holds)
+}
+
+// untilBy is until with looks at the condition by the step: a look at thousands of
+// endpoints takes long.
+func (l *lab) untilBy(step, most time.Duration, holds func() bool) time.Duration {
 	begun := time.Now()
 	for !holds() && time.Since(begun) < most {
-		time.Sleep(10 * time.Millisecond)
+		time.Sleep(step)
 	}
 	return time.Since(begun)
 }

@@ -52,7 +52,7 @@ func mutations() []mutation {
 		},
 		{
 			rule: "slots are granted without a count", file: "delivery/gate/grant.go", row: "limited backlog",
-			old: "most := q.Record.Width(*q.Endpoint, now)", bug: "most := 100 + q.Record.Width(*q.Endpoint, now)",
+			old: "most := max(q.Record.Width(*q.Endpoint, now), q.slots(now))", bug: "most := 100 + max(q.Record.Width(*q.Endpoint, now), q.slots(now))",
 		},
 		{
 			rule: "a hand-over claims more slots than the endpoint has", file: "delivery/release/release.go", test: "delivery/release TestHandOver_ClaimsTheEndedSlots",
@@ -76,7 +76,23 @@ func mutations() []mutation {
 		},
 		{
 			rule: "deliveries that always fail come first", file: "delivery/release/release.go", test: "delivery/release TestFill_FewestAttemptsFirst",
-			old: "return cmp.Or(cmp.Compare(attempts(a), attempts(b)), a.CreatedAt", bug: "return cmp.Or(0, a.CreatedAt",
+			old: "return cmp.Or(cmp.Compare(attempts(a), attempts(b)), a.CreatedAt", bug: "return cmp.Or(0*cmp.Compare(attempts(a), attempts(b)), a.CreatedAt",
+		},
+		{
+			rule: "an outage ages the deliveries that opened the circuit", file: "delivery/release/release.go", test: "delivery/release TestFill_AnOutageDoesNotAge",
+			old: "min(now.Sub(d.UpdatedAt), now.Sub(c.record.ClosedAt))", bug: "now.Sub(d.UpdatedAt)",
+		},
+		{
+			rule: "a retry never ages", file: "delivery/release/release.go", row: "retry behind new",
+			old: "if c.failed.IsZero() && waited >=", bug: "if c.failed.IsZero() && waited < 0 && waited >=",
+		},
+		{
+			rule: "any token is the probe while deliveries are parked", file: "delivery/gate/probe.go", test: "delivery/gate TestGate_OpensAfterFiveFailuresAndClosesAfterAProbe",
+			old: "!due.Probe && q.Record.parks()", bug: "!due.Probe && q.Record.Version < 0",
+		},
+		{
+			rule: "a moved probe is a probe no more", file: "delivery/gate/probe.go", test: "delivery/gate TestGate_AnOutageEndsTheProof",
+			old: "a.Verdicts[0].Probe = true", bug: "a.Verdicts[0].Probe = false",
 		},
 		{
 			rule: "the oldest delivery is the probe", file: "delivery/breaker/reconcile.go", row: "poison",

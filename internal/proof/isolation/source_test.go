@@ -82,6 +82,15 @@ func (s *source) free(ctx context.Context) bool {
 	}
 }
 
+// grow allows all concurrent invocations.
+func (s *source) grow() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	s.allowed = s.most
+	s.signal()
+}
+
 func (s *source) count(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

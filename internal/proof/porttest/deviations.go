@@ -48,6 +48,7 @@ func deviations() []deviation {
 				"20 racing counts of everything add up",
 				"20 racers create as many endpoints as the limit",
 				"20 racers spend as many units as the limit",
+				"of 20 racers that change an event type, one wins",
 			},
 			reason: "moto_server handles requests in threads, without a lock around the check of a condition and the write",
 		},

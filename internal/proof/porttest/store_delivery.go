@@ -61,6 +61,7 @@ func sampleOutcome() hook.Outcome {
 		URL:        "https://example.com/hooks?a=1&b=2",
 		Body:       []byte{'n', 'o', 0, 0xff},
 		Duration:   1234567 * time.Microsecond,
+		Region:     "us-east-1",
 		RetryAfter: 2 * time.Minute,
 	}
 }

@@ -116,6 +116,7 @@ func storeKeepsCopies(t *testing.T, s StoreUnderTest) {
 		got, err := s.Endpoint(t.Context(), "acme", endpoint.ID)
 		wantSame(t, "Endpoint(changed by a reader)", endpoint, got, err)
 		got.Secrets[0].Sealed[0], got.Metadata["team"], got.SealedHeaders["X-Env"][0], got.EventTypes[0], got.Schemes[0] = 9, "x", 9, "x", 0
+		got.Auth.Sealed[0] = 9
 	}
 }
 

@@ -36,6 +36,7 @@ func sampleJob(t *testing.T, tenant hook.TenantID) replay.Job {
 		Filter: replay.Filter{
 			Endpoint: endpoint, State: hook.StateDead, Types: []string{"order.*", "invoice.paid"},
 			From: storeEpoch().Add(-24 * time.Hour), To: storeEpoch(),
+			Cause: replay.Cause{Class: hook.ClassRefused, Status: 422},
 		},
 		Rate:      12.5,
 		State:     replay.JobRunning,

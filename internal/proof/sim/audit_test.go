@@ -152,7 +152,7 @@ func (w *simulation) auditJobs() string {
 				want.Delivered++
 			case hook.StateDead, hook.StateDiscarded:
 				want.Dead++
-			case hook.StateCancelled, hook.StateQueued, hook.StateRetrying, hook.StateParked:
+			case hook.StateCancelled, hook.StateQueued, hook.StateRetrying, hook.StateParked, hook.StateSuperseded:
 				want.Cancelled++
 			}
 		}

@@ -6,6 +6,7 @@ import (
 
 	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
+	"surehook/internal/memory"
 	"surehook/internal/rule/circuit"
 )
 
@@ -130,6 +131,18 @@ func (p *process) disturb() {
 func (w *simulation) checkLease(p *process, id hook.EndpointID, until time.Time) {
 	if until.Sub(w.now) > leaseFor+2*w.mostSkew() {
 		w.fail(checkLease, "%s leases until %s from now at %s", p.name, until.Sub(w.now), id)
+	}
+}
+
+// checkClaims: a claim takes no lease from another token. The other token would find
+// the lease of a stranger and return, and a delivery claimed again and again is never sent.
+func (w *simulation) checkClaims(p *process, id hook.EndpointID, before gate.Limits, delta gate.Delta) {
+	for key, next := range delta.Changed {
+		old := before.Leases[key]
+		own := old.Nonce == next.Nonce || slices.ContainsFunc(p.batch, func(m memory.Message) bool { return m.Token.Nonce == old.Nonce })
+		if !own && w.now.Add(2*w.mostSkew()).Before(old.Until) {
+			w.fail(checkClaim, "%s takes the slot %s of %s from a token that may use it until %s from now", p.name, key, id, old.Until.Sub(w.now))
+		}
 	}
 }
 

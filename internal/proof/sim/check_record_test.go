@@ -118,7 +118,7 @@ func (w *simulation) checkAttempt(p *process, old, d hook.Delivery, a *hook.Atte
 	case hook.StateParked: // another token parked the delivery during the attempt
 		right = o.Class.Result() == hook.ResultTransient && !last && d.NextAttemptAt.IsZero() &&
 			old.State == hook.StateParked && old.Parks == d.Parks && old.Reason == d.Reason
-	case hook.StateQueued, hook.StateDiscarded, hook.StateCancelled:
+	case hook.StateQueued, hook.StateDiscarded, hook.StateCancelled, hook.StateSuperseded:
 	}
 	if !right {
 		w.fail(checkRecord, "%s: attempt %d of %s came to %s (retry after %s), and it is %s %s at the age of %s, again after %s; its policy says %s to %s, %s at most",

@@ -77,6 +77,7 @@ func (w *simulation) newEndpoint() {
 	if err != nil {
 		w.fail(checkSetup, "make endpoint: %v", err)
 	}
+	place(&record)
 	record.Tenant = pick(w, w.tenants()...)
 	if record.Secrets[0].Sealed, err = (memory.Vault{}).Seal(w.ctx, secret, record.Tenant, e.id); err != nil {
 		w.fail(checkSetup, "seal: %v", err)

@@ -23,11 +23,15 @@ func mutations() []mutation {
 			bug: "err := d.followUp(ctx, next)\n\tif err == nil {\n\t\terr = d.Store.SaveDelivery(ctx, next, attempt)\n\t}\n\tif err == nil {\n\t\treturn write{record: next}, nil\n\t}",
 		},
 		{
+			name: "after a lost answer of a sender, the own region sends again", file: "delivery/deliver/remote.go", by: []check{checkDuplicate},
+			old: "case !errors.Is(err, send.ErrNotSent):", bug: "case false && !errors.Is(err, send.ErrNotSent):",
+		},
+		{
 			name: "deliveries are written without a condition", file: "memory/store_delivery.go", by: []check{checkState, checkRecord, checkGenerations, checkWrites},
 			old: "if version != d.Version {", bug: "if version > d.Version+1000 {",
 		},
 		{
-			name: "circuits are written without a condition: the same wave twice, two probes", file: "memory/store_circuit.go", by: []check{checkWave, checkProbe, checkProbeToken, checkResult},
+			name: "circuits are written without a condition: the same wave twice, two probes, a lost wave", file: "memory/store_circuit.go", by: []check{checkWave, checkClosing, checkProbe, checkProbeToken, checkResult},
 			old: "if stored.Version != r.Version {", bug: "if stored.Version > r.Version+1000 {",
 		},
 		{
@@ -36,14 +40,14 @@ func mutations() []mutation {
 		},
 		{
 			name: "in-flight slots are granted without a check of the taken slots", file: "delivery/gate/grant.go", by: []check{checkInFlight},
-			old: "most := q.Record.Width(*q.Endpoint, now)", bug: "most := 100 + q.Record.Width(*q.Endpoint, now)",
+			old: "most := max(q.Record.Width(*q.Endpoint, now), q.slots(now))", bug: "most := 100 + max(q.Record.Width(*q.Endpoint, now), q.slots(now))",
 		},
 		{
 			name: "places are never left", file: "delivery/gate/place.go", by: []check{checkSlot, checkRequests},
 			old: "if len(places) == 0 {", bug: "if len(places) >= 0 {",
 		},
 		{
-			name: "a parked delivery is claimed twice", file: "delivery/release/release.go", by: []check{checkInFlight, checkDuplicate, checkMessages, checkSlot},
+			name: "a parked delivery is claimed twice", file: "delivery/release/release.go", by: []check{checkClaim},
 			old: "!leased && !seen[d.Ref()]", bug: "(leased || !leased) && !seen[d.Ref()]",
 		},
 		{
@@ -68,7 +72,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "a repeated post sends no tokens", file: "delivery/ingest/ingest.go", by: []check{checkLost},
-			old: "a.sendTokens(ctx, posts, true)", bug: "_ = healDelay",
+			old: "a.sendTokens(ctx, posts, coalescing, true)", bug: "_ = healDelay",
 		},
 		{
 			name: "a paused endpoint gets attempts", file: "delivery/gate/gate.go", by: []check{checkStatus},
@@ -100,8 +104,8 @@ func mutations() []mutation {
 			old: "after = next", bug: "_ = next",
 		},
 		{
-			name: "a token that waited out a throttle passes without a new slot", file: "delivery/deliver/endpoint.go", by: []check{checkRate},
-			old: "token.Reserved = v.Reserved", bug: "token.Reserved = v.Reserved || s.token.Reserved",
+			name: "a token that moves to another lane passes without a rate slot", file: "delivery/deliver/endpoint.go", by: []check{checkRate},
+			old: "token.Reserved, token.Slot, token.Probe = s.token.Reserved,", bug: "token.Reserved, token.Slot, token.Probe = true,",
 		},
 		{
 			name: "every delivery may probe", file: "rule/circuit/circuit.go", by: []check{checkProbe},
@@ -125,8 +129,8 @@ func mutations() []mutation {
 		},
 		{
 			name: "a wave writes its deliveries before it sends their tokens", file: "delivery/breaker/release.go", by: []check{checkLost, checkLate},
-			old: "refused := r.Queue.Send(ctx, hook.LaneRetry, tokens, 0)",
-			bug: "for _, d := range deliveries {\n\t\td.State, d.Reason = hook.StateRetrying, hook.ReasonNone\n\t\tif err := r.Store.SaveDelivery(ctx, d, nil); err != nil {\n\t\t\treturn err\n\t\t}\n\t}\n\trefused := r.Queue.Send(ctx, hook.LaneRetry, tokens, 0)",
+			old: "refused := r.Queue.Send(ctx, lane, tokens, at.Sub(r.now))",
+			bug: "for _, d := range deliveries {\n\t\td.State, d.Reason = hook.StateRetrying, hook.ReasonNone\n\t\tif err := r.Store.SaveDelivery(ctx, d, nil); err != nil {\n\t\t\treturn err\n\t\t}\n\t}\n\trefused := r.Queue.Send(ctx, lane, tokens, at.Sub(r.now))",
 		},
 		{
 			name: "deliver does not record the replay of its token", file: "delivery/deliver/replay.go", by: []check{checkLost, checkLate, checkJobs},

@@ -32,6 +32,7 @@ const (
 	checkResult        check = "result"        // results change only the circuit of their generation
 	checkLease         check = "lease"         // leases end within two minutes
 	checkSlot          check = "slot"          // a process gives its slots back
+	checkClaim         check = "claim"         // no process takes a slot from the token that has it
 	checkGone          check = "gone"          // 410 disables the endpoint
 	checkRetryAfter    check = "retry after"   // 429 throttles the endpoint
 	checkClosing       check = "closing"       // who closes a circuit asks for the release

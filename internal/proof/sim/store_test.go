@@ -158,6 +158,7 @@ func (s ports) ChangeLimits(ctx context.Context, id hook.EndpointID, before, aft
 	if s.p.slots == nil {
 		s.p.slots = make(map[string]gate.Lease)
 	}
+	s.p.checkClaims(s.p, id, before, delta)
 	maps.Copy(s.p.slots, delta.Added)
 	maps.Copy(s.p.slots, delta.Changed)
 	for _, lease := range delta.Added {

@@ -19,12 +19,7 @@ const tickEvery = time.Minute
 
 // Batch returns the number of messages that function deliver receives at once from
 // the lane, as deployed.
-func Batch(lane hook.Lane) int {
-	if lane.Single() {
-		return 1
-	}
-	return 10
-}
+func Batch(lane hook.Lane) int { return lane.BatchSize() }
 
 // Invoke gives a batch of messages of the lane to a new process of function
 // deliver, as Lambda does, and deletes the messages that the process does not
@@ -183,7 +178,13 @@ func (w *World) RunFor(d time.Duration) {
 // next returns the time of the next message.
 func (w *World) next() Earliest {
 	var next Earliest
-	next.Consider(w.Queue.Next())
+	for _, lane := range hook.Lanes() {
+		at, ok := w.Queue.NextOf(lane)
+		if ok && lane == hook.LaneCoalesce { // an invocation gathers tokens
+			at = at.Add(hook.CoalesceGather)
+		}
+		next.Consider(at, ok)
+	}
 	if w.options.Circuits {
 		next.Consider(w.CircuitQueue.Next())
 	}

@@ -47,6 +47,7 @@ type Wiring struct {
 	Gate         deliver.Gate // of Deliverer; nil: NewGate
 	Vault        deliver.Vault
 	Sender       deliver.Sender
+	Remote       deliver.Remote // of Deliverer; nil: no senders
 	Metrics      emf.Set
 	Log          *slog.Logger
 	Now          func() time.Time
@@ -109,7 +110,7 @@ func (w Wiring) Deliverer() *deliver.Deliverer {
 		admission = w.NewGate()
 	}
 	d := &deliver.Deliverer{
-		Store: w.Store, Queue: w.Queue, Schedules: w.Schedules, DeadLetters: w.DeadLetters, Vault: w.Vault, Sender: w.Sender,
+		Store: w.Store, Queue: w.Queue, Schedules: w.Schedules, DeadLetters: w.DeadLetters, Vault: w.Vault, Sender: w.Sender, Remote: w.Remote,
 		Gate: admission, Releaser: w.NewReleaser(), Settlement: w.Settlement, Notifier: w.Notifier, Metrics: w.Metrics, Log: w.Log, Now: w.Now, Wait: w.wait(),
 	}
 	if !w.RealTime {

@@ -71,6 +71,8 @@ type World struct {
 
 	// Answer is the receiver of every endpoint; Always(200) at first.
 	Answer func(r send.Request) hook.Outcome
+	// Remote makes the attempts at other places; nil: there are no senders.
+	Remote deliver.Remote
 	// Posts are the requests that the receivers got, in their order.
 	Posts []Post
 	// Checks are the circuit checks that functions asked for, in their order.
@@ -112,7 +114,7 @@ func (w *World) wiring(f Function) Wiring {
 	}
 	wiring := Wiring{
 		Store: p, Queue: p, Schedules: p, DeadLetters: deadLetters{p}, CircuitQueue: p, JobQueue: p, Notifier: p,
-		Settlement: settle.Settlement{Store: p, Wait: NoWait}, Gate: w.Gate, Vault: memory.Vault{}, Sender: receiver{w},
+		Settlement: settle.Settlement{Store: p, Wait: NoWait}, Gate: w.Gate, Vault: memory.Vault{}, Sender: receiver{w}, Remote: w.Remote,
 		Metrics: emf.Set{Environment: "test"}, Log: log, Now: w.Clock.Now, NewEventID: hook.NewEventID, NewJobID: hook.NewJobID,
 	}
 	if f != Breaker { // a notification is an effect of the breaker only

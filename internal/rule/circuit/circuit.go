@@ -57,7 +57,7 @@ type Circuit struct {
 	OpenedAt   time.Time
 	ProbeAt    time.Time // when open: the earliest time of a probe
 	Holder     string    // when half-open: the token of the probe
-	LeaseUntil time.Time // when half-open: the end of the lease
+	LeaseUntil time.Time // when half-open: the end of the lease; when open: of a probe in flight at an opening by hand
 	ClosedAt   time.Time // when closed: the time of the closing; zero if never open
 	Version    int64     // of the stored record; 0 for no record
 }
@@ -156,11 +156,14 @@ func (c Circuit) Reset(now time.Time) Circuit {
 }
 
 // Trip returns the circuit open, from any state. A probe may be in flight: the next
-// one waits for the end of its lease.
+// one waits for the end of its lease, also when the circuit is opened by hand again.
 func (c Circuit) Trip(s Settings, now time.Time) Circuit {
 	next := c.open(s.Cooldown, now)
-	if c.State == HalfOpen && next.ProbeAt.Before(c.LeaseUntil) {
-		next.ProbeAt = c.LeaseUntil
+	if now.Before(c.LeaseUntil) {
+		next.LeaseUntil = c.LeaseUntil
+		if next.ProbeAt.Before(c.LeaseUntil) {
+			next.ProbeAt = c.LeaseUntil
+		}
 	}
 	return next
 }

@@ -210,6 +210,26 @@ func TestCircuit_ByHand(t *testing.T) {
 	}
 }
 
+// A circuit opened by hand again and again during a probe gives no second lease before
+// the end of the first.
+func TestCircuit_ByHandTwice(t *testing.T) {
+	t.Parallel()
+
+	short := settings
+	short.Cooldown = time.Second
+	c := halfOpen()
+	until := c.LeaseUntil
+	for i := range 3 {
+		c = c.Trip(short, start.Add(time.Duration(i)*time.Second))
+		if _, ok := c.Probe("another", until.Add(-1)); ok || !c.ProbeAt.Equal(until) {
+			t.Errorf("after %d openings by hand: %+v; want no probe before %s", i+1, c, until)
+		}
+	}
+	if c = c.Trip(short, until); !c.ProbeAt.Equal(until.Add(time.Second)) || !c.LeaseUntil.IsZero() {
+		t.Errorf("opened after the lease: %+v; want the next probe after the cooldown", c)
+	}
+}
+
 // FuzzCircuit drives a circuit at random and checks the invariants: at most one
 // probe, a cooldown without decrease until a success, no lease while closed, and no
 // change by a late result.

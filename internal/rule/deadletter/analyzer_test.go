@@ -256,5 +256,5 @@ func ExampleAnalyzer() {
 	}
 	// Output:
 	// ep_0123456789abcdef 8 credentials
-	// The endpoint does not accept the sender: its credentials were probably rotated. Correct the credentials in headers, or rotate the secret and hand it over; then replay these.
+	// The endpoint does not accept the sender: its credentials were probably rotated. Correct the credentials in auth or headers, or rotate the secret and hand it over; then replay these.
 }

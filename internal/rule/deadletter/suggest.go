@@ -31,7 +31,7 @@ func suggest(g Group) string {
 			"Raise max_age above what the retry policy and the longest outage or pause take together, then replay them."
 	case PatternCredentials:
 		return "The endpoint does not accept the sender: its credentials were probably rotated. " +
-			"Correct the credentials in headers, or rotate the secret and hand it over; then replay these."
+			"Correct the credentials in auth or headers, or rotate the secret and hand it over; then replay these."
 	case PatternThrottled:
 		return "The endpoint receives more requests than it accepts. Lower rate_per_second to its limit, or raise max_age and the attempts of retry; then replay these."
 	case PatternRefused:

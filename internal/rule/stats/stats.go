@@ -47,6 +47,7 @@ type Counts struct {
 // Attempt is the result of one attempt.
 type Attempt struct {
 	Type     string // of the event
+	Shared   bool   // the request counts with another delivery of its batch: only the end of this delivery counts
 	Class    hook.Class
 	Number   int
 	Duration time.Duration
@@ -57,28 +58,40 @@ type Attempt struct {
 
 // Count adds an attempt. Count does not change OK and Failed: package gate counts both.
 func (c *Counts) Count(a Attempt) {
+	if a.Shared {
+		c.countEnd(a)
+		return
+	}
 	if int(a.Class) < len(c.Classes) {
 		c.Classes[a.Class]++
 	}
 	if a.Number >= 0 && a.Number < len(c.Numbers) {
 		c.Numbers[a.Number]++
 	}
-	switch a.State {
-	case hook.StateDelivered:
-		c.Delivered++
-		c.Waited += a.Age
-		if a.Number == 1 {
-			c.First++
-		}
-	case hook.StateDead:
-		c.Dead++
-	case hook.StateQueued, hook.StateRetrying, hook.StateParked, hook.StateDiscarded, hook.StateCancelled:
+	c.countEnd(a)
+	if a.State == hook.StateDelivered && a.Number == 1 {
+		c.First++
 	}
 	if timed(a.Class) {
 		c.Latency.Add(a.Duration)
 	}
 	c.Queued += a.Queued
 	c.Types.Of(a.Type).count(a)
+}
+
+// countEnd counts a delivery that the attempt ended.
+func (c *Counts) countEnd(a Attempt) {
+	switch a.State {
+	case hook.StateDelivered:
+		c.Delivered++
+		c.Waited += a.Age
+	case hook.StateDead:
+		c.Dead++
+		if a.Shared {
+			c.Types.Of(a.Type).Dead++
+		}
+	case hook.StateQueued, hook.StateRetrying, hook.StateParked, hook.StateDiscarded, hook.StateCancelled, hook.StateSuperseded:
+	}
 }
 
 // Deaths returns the counts of n deaths without an attempt; below 0 takes deaths back.

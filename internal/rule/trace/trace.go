@@ -108,6 +108,18 @@ func Attempt(d hook.DeliveryID, number int) Span {
 	return spanOf("attempt " + d.String() + " " + strconv.Itoa(number))
 }
 
+// Header returns the traceparent of the event for the receiver of an attempt. Surehook
+// forwards a given trace as it is: nobody records spans of Surehook, so the caller's span
+// stays the parent of the receiver's span. A begun trace has the span of the attempt as
+// the parent.
+func Header(e hook.Event, d hook.DeliveryID, attempt int) string {
+	t := Of(e)
+	if t.Given() {
+		return t.Under(t.Parent)
+	}
+	return t.Under(Attempt(d, attempt))
+}
+
 // spanOf hashes the name of the work. A zero id is not valid, and would need a name
 // with a hash of 8 zero bytes.
 func spanOf(work string) Span {

@@ -55,6 +55,12 @@ func barePost(ctx context.Context, client *http.Client, url string, key sign.Key
 		return fmt.Errorf("make a bare post: %w", err)
 	}
 	req.Header.Set("Content-Type", "application/json")
+	// The headers of a delivery: a share is of the same request.
+	req.Header.Set("User-Agent", "Surehook/bench")
+	req.Header.Set("X-Webhook-Event", "load.made")
+	req.Header.Set("X-Webhook-Delivery", "dlv_7esq587grdgq1a74fmzr4eddmc_g9erm47fngq2q4y6_1")
+	req.Header.Set("X-Webhook-Attempt", "1")
+	req.Header.Set("Traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
 	req.Header.Set("Webhook-Id", id)
 	req.Header.Set("Webhook-Timestamp", strconv.FormatInt(now.Unix(), 10))
 	req.Header.Set("Webhook-Signature", sign.Standard([]sign.Key{key}, sign.Message{ID: id, Timestamp: now, Body: body}))

@@ -190,7 +190,7 @@ func functionEnvironment(runtimeAPI string) []string {
 	}
 	for _, queue := range []string{
 		names.EnvLiveQueue, names.EnvRetryQueue, names.EnvReplayQueue, names.EnvReplayJobsQueue, names.EnvCircuitsQueue,
-		names.EnvDeadLettersQueue, names.EnvUndeliverable, names.EnvSlotQueue, names.EnvOverflowQueue,
+		names.EnvDeadLettersQueue, names.EnvUndeliverable, names.EnvSlotQueue, names.EnvOverflowQueue, names.EnvCoalesceQueue,
 	} {
 		env = append(env, queue+"=https://sqs.us-east-1.amazonaws.com/123456789012/queue")
 	}

@@ -76,7 +76,7 @@ func describeLoad(fast, calm measured, bare float64) string {
 		"The process of `make dev` (all use cases in one process, over memory), with publisher and receiver on the same machine:\n"+
 		"%d endpoints, payloads of %d bytes, one event per post, %d connections, at most %d events in flight.\n"+
 		"\"Saturated\" is the maximum rate; \"half rate\" is half the maximum, evenly spaced.\n"+
-		"\"Of the bare loop\" is the share of a loop of signed POSTs of an `http.Client`, without Surehook, on as many connections, before and after\n"+
+		"\"Of the bare loop\" is the share of a loop of POSTs of an `http.Client`, signed and with the same headers, without Surehook, on as many connections, before and after\n"+
 		"the saturated load. An event takes two exchanges, its post and its delivery, so the limit is 0.5.\n\n", endpoints, payloadSize, connections, atOnce)
 	return text + table([]string{"", "saturated", "half rate", "goal on 2 cores"}, [][]string{
 		{"accepted and delivered", fmt.Sprintf("%.0f/s", fast.rate()), fmt.Sprintf("%.0f/s", calm.rate()), fmt.Sprintf(">= %d/s", goalRate)},

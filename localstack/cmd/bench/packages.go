@@ -83,7 +83,7 @@ func describePackages(output string) string {
 	}
 	return "## A batch next to the bare loop\n\n" +
 		"The throughput of a batch of ten deliveries over memory, to a receiver on loopback, as a share of the throughput of ten bare, concurrent,\n" +
-		"signed POSTs of an `http.Client`. Both run in one process, by turns. The goal is 0.75.\n\n" +
+		"signed POSTs of an `http.Client` with the same headers. Both run in one process, by turns. The goal is 0.75.\n\n" +
 		table([]string{"Batch", "share"}, ratios) +
 		"\n## Memory per stored delivery\n\n" +
 		"The heap of the store in memory per settled delivery, after a garbage collection, indexes and event included: alone with its event of a payload of\n" +

@@ -1,6 +1,6 @@
 import createClient from 'openapi-fetch'
 import { session } from '../session'
-import type { components, paths } from './schema'
+import type { components, paths } from '../../../clients/ts/src/openapi'
 
 export type Schemas = components['schemas']
 export type Problem = Schemas['Problem']
@@ -13,7 +13,9 @@ export class ApiError extends Error {
 
   constructor(status: number, problem: Partial<Problem>) {
     super(problem.detail ?? (problem as { message?: string }).message ?? '')
-    this.status = status
+    // API Gateway itself refuses a wrong or expired key, with 403 and without a problem
+    // document. Surehook's own 403, a key without the permission, is a problem.
+    this.status = status === 403 && !problem.code ? 401 : status
     this.code = problem.code ?? (status === 0 ? 'offline' : status === 429 ? 'throttled' : 'internal')
     this.fields = {}
     for (const e of problem.errors ?? []) this.fields[e.field] ??= e.message
@@ -37,4 +39,19 @@ export async function ask<T>(answer: Promise<Answer<T>>): Promise<T> {
 /** The client of the API with the session's key. */
 export function api() {
   return createClient<paths>({ baseUrl: location.origin, headers: { authorization: `Bearer ${session()?.key ?? ''}` }, credentials: 'omit' })
+}
+
+/** Sends a body as a text, for fields that JSON.stringify would change, such as large numbers. */
+export function askWith<T>(method: string, path: string, body: string, headers: Record<string, string> = {}): Promise<T> {
+  return ask(
+    fetch(path, {
+      method,
+      headers: { authorization: `Bearer ${session()?.key ?? ''}`, 'content-type': 'application/json', ...headers },
+      body,
+      credentials: 'omit',
+    }).then(async (response) => {
+      const answer: unknown = await response.json().catch(() => ({}))
+      return response.ok ? { data: answer as T, response } : { error: answer, response }
+    }),
+  )
 }

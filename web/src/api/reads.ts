@@ -19,7 +19,37 @@ export function useEndpoints(tenant: string) {
   })
 }
 
+/** Where requests of endpoints can come from: settings of the deployment. */
+export function useEgress(tenant: string) {
+  return useQuery({
+    queryKey: [tenant, 'egress'],
+    queryFn: () => ask(api().GET('/v1/tenants/{tenant}/egress', { params: { path: { tenant } } })),
+    staleTime: Infinity,
+  })
+}
+
 /** The name of an endpoint for people: the alias, or the host and path. */
 export function nameOf(e: Pick<Endpoint, 'id' | 'uid' | 'url'>): string {
   return e.uid || e.url.replace(/^https?:\/\//, '') || e.id
+}
+
+// Statistics change by the hour, so a minute is soon enough for a chart.
+const chart = { refetchInterval: 60_000, staleTime: 30_000 }
+
+/** The statistics of all tenants over the last 24 hours: by the hour, or by tenant. */
+export function usePipelineStats(query: { by: 'hour' } | { group: 'tenant' }) {
+  return useQuery({ queryKey: ['stats', query], queryFn: () => ask(api().GET('/v1/stats', { params: { query } })), ...chart })
+}
+
+/** The statistics of the tenant, or of one endpoint, by the hour. */
+export function useHourlyStats(tenant: string, endpoint?: string) {
+  const query = { by: 'hour' } as const
+  return useQuery({
+    queryKey: [tenant, 'stats', endpoint],
+    queryFn: () =>
+      endpoint
+        ? ask(api().GET('/v1/tenants/{tenant}/endpoints/{endpoint}/stats', { params: { path: { tenant, endpoint }, query } }))
+        : ask(api().GET('/v1/tenants/{tenant}/stats', { params: { path: { tenant }, query } })),
+    ...chart,
+  })
 }

@@ -3,9 +3,8 @@ import { useSearch } from '@tanstack/react-router'
 import { api, ask, type Schemas } from '../api/client'
 import { useTenant } from '../api/reads'
 import { text } from '../text'
-import { Badge, Card, Page, type Tone } from '../ui/page'
-import { Pager } from '../ui/pager'
-import { Data, Empty } from '../ui/states'
+import { List, Table } from '../ui/list'
+import { Badge, Page, type Tone } from '../ui/page'
 import { Time } from '../ui/time'
 
 const t = text.changes
@@ -27,35 +26,15 @@ export function ChangeList({ tenant, target }: { tenant: string; target?: string
     queryFn: () => ask(api().GET('/v1/tenants/{tenant}/audit', { params: { path: { tenant }, query: { target, cursor } } })),
   })
   return (
-    <Card foot={list.data && (cursor || list.data.next_cursor) && <Pager cursor={cursor} next={list.data.next_cursor} />}>
-      <Data of={list}>
-        {({ data }) =>
-          data.length === 0 ? (
-            <Empty title={t.empty}>
-              <p>{t.emptyText}</p>
-            </Empty>
-          ) : (
-            <table className="cards">
-              <thead>
-                <tr>
-                  <th>{t.action}</th>
-                  <th>{t.outcome}</th>
-                  {!target && <th>{t.target}</th>}
-                  <th>{t.who}</th>
-                  <th>{t.details}</th>
-                  <th>{t.at}</th>
-                </tr>
-              </thead>
-              <tbody>
-                {data.map((a) => (
-                  <Row key={a.id} of={a} target={!target} />
-                ))}
-              </tbody>
-            </table>
-          )
-        }
-      </Data>
-    </Card>
+    <List of={list} cursor={cursor} empty={{ title: t.empty, text: t.emptyText }}>
+      {(data) => (
+        <Table columns={[t.action, t.outcome, ...(target ? [] : [t.target]), t.who, t.details, t.at]}>
+          {data.map((a) => (
+            <Row key={a.id} of={a} target={!target} />
+          ))}
+        </Table>
+      )}
+    </List>
   )
 }
 

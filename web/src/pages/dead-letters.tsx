@@ -52,7 +52,7 @@ export function DeadLetters() {
             <>
               {!a.complete && <p className="notice warn">{t.incomplete}</p>}
               {a.groups.map((g) => (
-                <Group key={`${g.endpoint_id} ${g.class} ${g.status}`} tenant={tenant} of={g} replay={() => setSelection({ endpoint: g.endpoint_id, group: true })} />
+                <Group key={`${g.endpoint_id} ${g.class} ${g.status}`} tenant={tenant} of={g} replay={() => setSelection({ endpoint: g.endpoint_id, class: g.class ?? 'none', status: g.status })} />
               ))}
             </>
           )
@@ -77,6 +77,9 @@ function Group({ tenant, of: g, replay }: { tenant: string; of: Schemas['DeadLet
         <span className="row">
           <Link className="button tiny" to="/t/$tenant/deliveries" params={{ tenant }} search={{ state: 'dead', endpoint: g.endpoint_id, status_class: status }}>
             {t.list}
+          </Link>
+          <Link className="button tiny" to="/t/$tenant/endpoints/$endpoint" params={{ tenant, endpoint: g.endpoint_id }} search={{ tab: 'settings' }}>
+            {t.settings}
           </Link>
           <Button tiny onClick={replay}>
             {t.replay}

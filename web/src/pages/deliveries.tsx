@@ -5,15 +5,14 @@ import { nameOf, useEndpoints, useTenant } from '../api/reads'
 import { text } from '../text'
 import { DeliveryTable } from '../ui/delivery'
 import { ClearFilters, SelectFilter, TextFilter, TimeFilter } from '../ui/filters'
-import { Card, Page } from '../ui/page'
-import { Pager } from '../ui/pager'
-import { Data, Empty } from '../ui/states'
+import { List } from '../ui/list'
+import { Page } from '../ui/page'
 
 const t = text.deliveries
 
 export const deliveryFilters = ['state', 'endpoint', 'event_type', 'status_class', 'idempotency_key', 'since', 'until'] as const
 type Search = { [K in (typeof deliveryFilters)[number] | 'cursor']?: string }
-const states = ['retrying', 'parked', 'delivered', 'dead', 'discarded', 'cancelled'] as const
+const states = ['retrying', 'parked', 'delivered', 'dead', 'discarded', 'cancelled', 'superseded'] as const
 type State = (typeof states)[number]
 
 export function Deliveries() {
@@ -57,19 +56,9 @@ export function DeliveryList({ tenant, endpoint }: { tenant: string; endpoint?: 
         <TimeFilter name="until" label={t.until} value={search.until} />
         <ClearFilters names={deliveryFilters} search={search} />
       </div>
-      <Card foot={list.data && (search.cursor || list.data.next_cursor) && <Pager cursor={search.cursor} next={list.data.next_cursor} />}>
-        <Data of={list}>
-          {({ data }) =>
-            data.length === 0 ? (
-              <Empty title={t.empty}>
-                <p>{t.emptyText}</p>
-              </Empty>
-            ) : (
-              <DeliveryTable tenant={tenant} deliveries={data} endpoint={!endpoint} />
-            )
-          }
-        </Data>
-      </Card>
+      <List of={list} cursor={search.cursor} empty={{ title: t.empty, text: t.emptyText }}>
+        {(data) => <DeliveryTable tenant={tenant} deliveries={data} endpoint={!endpoint} />}
+      </List>
     </>
   )
 }

@@ -4,7 +4,7 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { ChevronRight } from 'lucide-react'
 import { useState } from 'react'
 import { api, ApiError, ask, type Schemas } from '../api/client'
-import { useTenant } from '../api/reads'
+import { useEgress, useTenant } from '../api/reads'
 import { failureOf, text } from '../text'
 import { Button, CheckBox, Field, Form, Input, Select, TextArea } from '../ui/controls'
 import { Card, Page } from '../ui/page'
@@ -53,15 +53,17 @@ export function NewEndpoint() {
   )
 }
 
-export function EndpointSettings({ tenant, of: e }: { tenant: string; of: Endpoint }) {
+/** The form with the endpoint as it was at the begin: a change by another in the meantime is a refusal, not lost input. */
+export function EndpointSettings({ tenant, of }: { tenant: string; of: Endpoint }) {
   const cache = useQueryClient()
+  const [e, setBase] = useState(of)
   const save = async (fields: Fields) => {
     const params = { path: { tenant, endpoint: e.id }, header: { 'If-Match': `"${e.version}"` } }
-    await ask(api().PATCH('/v1/tenants/{tenant}/endpoints/{endpoint}', { params, body: fields }))
+    setBase(await ask(api().PATCH('/v1/tenants/{tenant}/endpoints/{endpoint}', { params, body: fields })))
     tell(t.saved)
     await cache.invalidateQueries({ queryKey: [tenant] })
   }
-  return <EndpointForm of={e} submit={save} label={text.save} />
+  return <EndpointForm key={e.version} of={e} submit={save} label={text.save} />
 }
 
 function choiceOf(e?: Endpoint): Choice {
@@ -73,13 +75,19 @@ function EndpointForm({ of: e, submit, label }: { of?: Endpoint; submit: (fields
   const [retry, setRetry] = useState<Choice>(choiceOf(e))
   const [signature, setSignature] = useState<'standard' | 'classic'>(e?.signature_headers ?? 'standard')
   const [autoDisable, setAutoDisable] = useState(e?.auto_disable ?? true)
+  const [region, setRegion] = useState(e?.region ?? '')
+  const [egress, setEgress] = useState(e?.egress ?? 'shared')
+  const places = useEgress(useTenant()).data
+  const addresses = places?.addresses ?? []
+  // The stored region stays a choice when the deployment no longer has it.
+  const regions = [...new Set([...(places?.regions ?? []), ...(e?.region ? [e.region] : [])])]
   const [failure, setFailure] = useState<ApiError | null>(null)
   const [busy, setBusy] = useState(false)
   const run = async (values: Values) => {
     setBusy(true)
     setFailure(null)
     try {
-      await submit(fieldsOf(values, { retry, signature, autoDisable, of: e }))
+      await submit(fieldsOf(values, { retry, signature, autoDisable, region, egress, of: e }))
     } catch (refusal) {
       setFailure(refusal as ApiError)
     } finally {
@@ -87,9 +95,9 @@ function EndpointForm({ of: e, submit, label }: { of?: Endpoint; submit: (fields
     }
   }
   // The API names a field by its path, such as event_types[0] or retry.schedule[1].
-  const error = (...names: string[]) => Object.entries(failure?.fields ?? {}).find(([field]) => names.some((n) => field === n || field.startsWith(`${n}[`) || field.startsWith(`${n}.`)))?.[1]
-  const known = ['url', 'uid', 'description', 'event_types', 'retry', 'timeout', 'max_age', 'rate_per_second', 'max_in_flight', 'headers', 'circuit']
-  const others = Object.entries(failure?.fields ?? {}).filter(([field]) => !known.some((n) => field === n || field.startsWith(`${n}[`) || field.startsWith(`${n}.`)))
+  const error = (...names: string[]) => Object.entries(failure?.fields ?? {}).find(([field]) => names.some((n) => field === n || field.startsWith(`${n}[`) || field.startsWith(`${n}.`) || field.startsWith(`${n}/`)))?.[1]
+  const known = ['url', 'uid', 'description', 'event_types', 'filter', 'retry', 'retry_on', 'give_up_on', 'timeout', 'max_age', 'rate_per_second', 'max_in_flight', 'headers', 'circuit', 'region', 'egress']
+  const others = Object.entries(failure?.fields ?? {}).filter(([field]) => !known.some((n) => field === n || field.startsWith(`${n}[`) || field.startsWith(`${n}.`) || field.startsWith(`${n}/`)))
   const retries = (Object.keys(t.retries) as Choice[]).filter((c) => c !== 'keep' || choiceOf(e) === 'keep')
   return (
     <Card pad>
@@ -135,7 +143,7 @@ function EndpointForm({ of: e, submit, label }: { of?: Endpoint; submit: (fields
           </div>
         </div>
         <Collapsible.Root className="stack" defaultOpen={!!e}>
-          <Collapsible.Trigger className="button quiet">
+          <Collapsible.Trigger className="button quiet fold">
             <ChevronRight size={14} aria-hidden /> {t.advanced}
           </Collapsible.Trigger>
           <Collapsible.Panel className="stack" keepMounted>
@@ -145,6 +153,12 @@ function EndpointForm({ of: e, submit, label }: { of?: Endpoint; submit: (fields
               </Field>
               <Field name="max_age" label={t.maxAge} error={error('max_age')}>
                 <Input defaultValue={e?.max_age ?? '72h'} />
+              </Field>
+              <Field name="retry_on" label={t.retryOn} help={t.statusesHelp} error={error('retry_on')}>
+                <Input defaultValue={e?.retry_on.join(' ')} placeholder="401 404" />
+              </Field>
+              <Field name="give_up_on" label={t.giveUpOn} help={t.statusesHelp} error={error('give_up_on')}>
+                <Input defaultValue={e?.give_up_on.join(' ')} placeholder="501" />
               </Field>
               <Field name="rate_per_second" label={t.rate} help={t.rateHelp} error={error('rate_per_second')}>
                 <Input defaultValue={e?.rate_per_second ?? 0} inputMode="decimal" />
@@ -159,6 +173,21 @@ function EndpointForm({ of: e, submit, label }: { of?: Endpoint; submit: (fields
                 <Input defaultValue={e?.circuit.cooldown ?? '5m'} />
               </Field>
             </div>
+            <div className="pair">
+              {regions.length > 0 && (
+                <Field name="region" label={t.region} error={error('region')}>
+                  <Select value={region || own} options={[{ value: own, label: t.ownRegion }, ...regions.map((r) => ({ value: r, label: r }))]} onChange={(r) => setRegion(r === own ? '' : r)} label={t.region} />
+                </Field>
+              )}
+              {(addresses.length > 0 || e?.egress === 'fixed') && (
+                <Field name="egress" label={t.egress} help={t.addresses(addresses)} error={error('egress')}>
+                  <Select value={egress} options={egresses.map((value) => ({ value, label: t.egresses[value] }))} onChange={setEgress} label={t.egress} />
+                </Field>
+              )}
+            </div>
+            <Field name="filter" label={t.filter} help={t.filterHelp} error={error('filter')}>
+              <TextArea rows={3} defaultValue={filterText(e)} />
+            </Field>
             <Field name="headers" label={t.headers} help={t.headersHelp} error={error('headers')}>
               <TextArea
                 rows={3}
@@ -174,7 +203,7 @@ function EndpointForm({ of: e, submit, label }: { of?: Endpoint; submit: (fields
         </Collapsible.Root>
         {failure && (Object.keys(failure.fields).length === 0 || others.length > 0) && (
           <p className="notice bad" role="alert">
-            {failure.status === 409 && e ? t.conflict : others.length ? others.map(([field, message]) => `${field} ${message}`).join('; ') : failureOf(failure)}
+            {failure.status === 412 ? t.conflict : others.length ? others.map(([field, message]) => `${field} ${message}`).join('; ') : failureOf(failure)}
           </p>
         )}
         <div>
@@ -187,12 +216,33 @@ function EndpointForm({ of: e, submit, label }: { of?: Endpoint; submit: (fields
   )
 }
 
-type Chosen = { retry: Choice; signature: 'standard' | 'classic'; autoDisable: boolean; of?: Endpoint }
+type Egress = 'shared' | 'fixed'
+const egresses: Egress[] = ['shared', 'fixed']
+
+// A list has no empty value, and the API says the own region by the empty text.
+const own = 'own'
+
+type Chosen = { retry: Choice; signature: 'standard' | 'classic'; autoDisable: boolean; region: string; egress: Egress; of?: Endpoint }
 
 const lines = (value: string) => value.split('\n').map((l) => l.trim()).filter(Boolean)
 
 // A text that is no number goes to the API as it is, so the API says what is wrong.
 const numeric = (value: string) => (value.trim() === '' || Number.isNaN(Number(value)) ? (value as unknown as number) : Number(value))
+
+// An unchanged text is not sent: JavaScript writes 300.0 as 300, and a filter tells them apart.
+const filterText = (e?: Endpoint) => (e && Object.keys(e.filter).length ? JSON.stringify(e.filter, null, 2) : '')
+
+// A text that is no JSON goes to the API as it is, so the API says what is wrong.
+function json(value: string): Record<string, unknown> {
+  if (!value.trim()) return {}
+  try {
+    return JSON.parse(value) as Record<string, unknown>
+  } catch {
+    return value as unknown as Record<string, unknown>
+  }
+}
+
+const statuses = (value: string) => value.split(/[\s,]+/).filter(Boolean).map(numeric)
 
 function fieldsOf(v: Values, chosen: Chosen): Fields {
   const headers = Object.fromEntries(
@@ -209,7 +259,10 @@ function fieldsOf(v: Values, chosen: Chosen): Fields {
     ...(v.uid?.trim() ? { uid: v.uid.trim() } : {}),
     description: v.description ?? '',
     event_types: lines(v.event_types ?? ''),
+    ...((v.filter ?? '') !== filterText(chosen.of) ? { filter: json(v.filter ?? '') } : {}),
     ...(retry ? { retry } : {}),
+    retry_on: statuses(v.retry_on ?? ''),
+    give_up_on: statuses(v.give_up_on ?? ''),
     timeout: (v.timeout ?? '').trim(),
     max_age: (v.max_age ?? '').trim(),
     rate_per_second: numeric(v.rate_per_second ?? ''),
@@ -218,5 +271,7 @@ function fieldsOf(v: Values, chosen: Chosen): Fields {
     headers,
     auto_disable: chosen.autoDisable,
     signature_headers: chosen.signature,
+    ...(chosen.region !== (chosen.of?.region ?? '') ? { region: chosen.region } : {}),
+    ...(chosen.egress !== (chosen.of?.egress ?? 'shared') ? { egress: chosen.egress } : {}),
   }
 }

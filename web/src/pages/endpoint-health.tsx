@@ -2,15 +2,16 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, ask, type Schemas } from '../api/client'
+import { useHourlyStats } from '../api/reads'
 import { compact, count, duration, percent } from '../format'
 import { text } from '../text'
 import { Button, Select } from '../ui/controls'
 import { Confirm } from '../ui/dialog'
+import { LatencyChart } from '../ui/latency'
 import { Card, Facts, Stat } from '../ui/page'
 import { Data, Empty } from '../ui/states'
 import { Time } from '../ui/time'
-import { LatencyChart } from './endpoint-chart'
-import { tell } from '../ui/toast'
+import { tell, tellFailure } from '../ui/toast'
 
 const t = text.endpoint
 
@@ -23,6 +24,7 @@ export function EndpointHealth({ tenant, of: e }: { tenant: string; of: Schemas[
     queryKey: [tenant, 'health', e.id],
     queryFn: () => ask(api().GET('/v1/tenants/{tenant}/endpoints/{endpoint}/health', { params: { path: { tenant, endpoint: e.id } } })),
   })
+  const stats = useHourlyStats(tenant, e.id)
   return (
     <Data of={health}>
       {(h) => {
@@ -44,7 +46,7 @@ export function EndpointHealth({ tenant, of: e }: { tenant: string; of: Schemas[
             </div>
             <Figures tenant={tenant} id={e.id} health={h} window={w} />
             {!h.complete && <p className="soft small">{t.lower}</p>}
-            <LatencyChart tenant={tenant} endpoint={e.id} />
+            <LatencyChart rows={stats.data?.data} />
             <div className="split">
               <Attempts of={w} />
               <Circuit tenant={tenant} health={h} />
@@ -67,9 +69,9 @@ function Figures({ tenant, id, health: h, window: w }: { tenant: string; id: str
   return (
     <div className="stats">
       <Stat name={t.success} value={percent(rate)} note={t.ofAttempts(w.attempts)} tone={tone} />
-      <Stat name={t.p50} value={w.latency ? duration(w.latency.p50) : '–'} note={t.latency} />
-      <Stat name={t.p95} value={w.latency ? duration(w.latency.p95) : '–'} note={t.latency} />
-      <Stat name={t.p99} value={w.latency ? duration(w.latency.p99) : '–'} note={t.latency} />
+      <Stat name={text.latency.p50} value={w.latency ? duration(w.latency.p50) : '–'} note={t.latency} />
+      <Stat name={text.latency.p95} value={w.latency ? duration(w.latency.p95) : '–'} note={t.latency} />
+      <Stat name={text.latency.p99} value={w.latency ? duration(w.latency.p99) : '–'} note={t.latency} />
       <Stat name={t.delivered} value={listed('delivered', w.delivered)} note={w.mean_delivery_time && `${duration(w.mean_delivery_time)} ${t.mean}`} />
       <Stat name={t.retrying} value={listed('retrying', h.deliveries.retrying)} tone={h.deliveries.retrying ? 'warn' : undefined} />
       <Stat name={t.parked} value={listed('parked', h.deliveries.parked)} tone={h.deliveries.parked ? 'wait' : undefined} />
@@ -119,25 +121,30 @@ function Circuit({ tenant, health: h }: { tenant: string; health: Health }) {
   const cache = useQueryClient()
   const c = h.circuit_state
   const closed = c.state === 'closed'
+  const params = { path: { tenant, endpoint: h.endpoint_id } }
+  const refresh = () => cache.invalidateQueries({ queryKey: [tenant] })
+  const reset = async () => {
+    await ask(api().POST('/v1/tenants/{tenant}/endpoints/{endpoint}/circuit/reset', { params }))
+    tell(t.resetDone)
+    await refresh()
+  }
+  const trip = async () => {
+    await ask(api().POST('/v1/tenants/{tenant}/endpoints/{endpoint}/circuit/open', { params }))
+    tell(t.tripDone, () => void reset().catch(tellFailure))
+    await refresh()
+  }
   return (
     <div className="stack">
       <Card
         title={`${t.circuit}: ${(t.circuits[c.state] ?? c.state).toLowerCase()}`}
         pad
         aside={
-          !closed && (
-            <Confirm
-              trigger={<Button tiny>{t.reset}</Button>}
-              title={t.resetTitle}
-              action={t.reset}
-              run={async () => {
-                await ask(
-                  api().POST('/v1/tenants/{tenant}/endpoints/{endpoint}/circuit/reset', { params: { path: { tenant, endpoint: h.endpoint_id } } }),
-                )
-                tell(t.resetDone)
-                await cache.invalidateQueries({ queryKey: [tenant] })
-              }}
-            >
+          closed ? (
+            <Confirm trigger={<Button tiny>{t.trip}</Button>} title={t.tripTitle} action={t.trip} danger run={trip}>
+              {t.tripText}
+            </Confirm>
+          ) : (
+            <Confirm trigger={<Button tiny>{t.reset}</Button>} title={t.resetTitle} action={t.reset} run={reset}>
               {t.resetText}
             </Confirm>
           )

@@ -75,7 +75,7 @@ export function EndpointPage() {
               <DeliveryList tenant={tenant} endpoint={endpoint.id} />
             </Tabs.Panel>
             <Tabs.Panel value="settings" className="stack">
-              <EndpointSettings key={endpoint.version} tenant={tenant} of={endpoint} />
+              <EndpointSettings key={endpoint.id} tenant={tenant} of={endpoint} />
             </Tabs.Panel>
             <Tabs.Panel value="history" className="stack">
               <EndpointHistory tenant={tenant} endpoint={endpoint.id} />

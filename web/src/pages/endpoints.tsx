@@ -1,17 +1,23 @@
-import { Link } from '@tanstack/react-router'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useSearch } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
-import { nameOf, useEndpoints, useTenant, type Endpoint } from '../api/reads'
+import { api, ask } from '../api/client'
+import { nameOf, useTenant, type Endpoint } from '../api/reads'
 import { text } from '../text'
 import { EndpointStatus } from '../ui/endpoint'
-import { Card, Page } from '../ui/page'
-import { Data, Empty } from '../ui/states'
+import { List, Table } from '../ui/list'
+import { Page } from '../ui/page'
 import { Time } from '../ui/time'
 
 const t = text.endpoints
 
 export function Endpoints() {
   const tenant = useTenant()
-  const list = useEndpoints(tenant)
+  const { cursor } = useSearch({ from: '/t/$tenant/endpoints' })
+  const list = useQuery({
+    queryKey: [tenant, 'endpoints', 'page', cursor],
+    queryFn: () => ask(api().GET('/v1/tenants/{tenant}/endpoints', { params: { path: { tenant }, query: { cursor } } })),
+  })
   const create = (
     <Link className="button primary" to="/t/$tenant/new-endpoint" params={{ tenant }}>
       <Plus size={14} /> {t.create}
@@ -19,35 +25,15 @@ export function Endpoints() {
   )
   return (
     <Page title={t.title} lead={t.lead} actions={create}>
-      <Card foot={list.data?.next_cursor && <p className="soft small">{text.tenant.shown(list.data.data.length)}</p>}>
-        <Data of={list}>
-          {({ data }) =>
-            data.length === 0 ? (
-              <Empty title={t.empty}>
-                <p>{t.emptyText}</p>
-                {create}
-              </Empty>
-            ) : (
-              <table className="cards">
-                <thead>
-                  <tr>
-                    <th>{t.name}</th>
-                    <th>{t.status}</th>
-                    <th>{t.url}</th>
-                    <th>{t.types}</th>
-                    <th>{t.updated}</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {data.map((e) => (
-                    <Row key={e.id} tenant={tenant} of={e} />
-                  ))}
-                </tbody>
-              </table>
-            )
-          }
-        </Data>
-      </Card>
+      <List of={list} cursor={cursor} empty={{ title: t.empty, text: t.emptyText, action: create }}>
+        {(data) => (
+          <Table columns={[t.name, t.status, t.url, t.types, t.updated]}>
+            {data.map((e) => (
+              <Row key={e.id} tenant={tenant} of={e} />
+            ))}
+          </Table>
+        )}
+      </List>
     </Page>
   )
 }
@@ -56,9 +42,11 @@ function Row({ tenant, of: e }: { tenant: string; of: Endpoint }) {
   return (
     <tr>
       <td>
-        <Link className="strong" to="/t/$tenant/endpoints/$endpoint" params={{ tenant, endpoint: e.id }}>
-          {nameOf(e)}
-        </Link>
+        <div className="clip">
+          <Link className="strong" to="/t/$tenant/endpoints/$endpoint" params={{ tenant, endpoint: e.id }}>
+            {nameOf(e)}
+          </Link>
+        </div>
         {e.description && <div className="soft small clip">{e.description}</div>}
       </td>
       <td data-label={t.status}>

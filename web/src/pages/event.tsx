@@ -5,11 +5,12 @@ import { useParams } from '@tanstack/react-router'
 import { api, ask, type Schemas } from '../api/client'
 import { useTenant } from '../api/reads'
 import { bytes } from '../format'
-import { payloadOf, pretty } from '../json'
+import { payloadOf } from '../json'
 import { isPortal } from '../session'
 import { text } from '../text'
 import { Button, CopyButton, Id } from '../ui/controls'
 import { Confirm } from '../ui/dialog'
+import { Json } from '../ui/json'
 import { Card, Facts, Page } from '../ui/page'
 import { Data, Empty } from '../ui/states'
 import { Time } from '../ui/time'
@@ -136,9 +137,7 @@ function Payload({ event, payload }: { event: Schemas['Event']; payload: string 
           </Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="pretty">
-          <pre className="code" tabIndex={0}>
-            {pretty(payload).map((token, i) => (token.kind === 'plain' ? token.text : <span key={i} className={token.kind}>{token.text}</span>))}
-          </pre>
+          <Json of={payload} />
         </Tabs.Panel>
         <Tabs.Panel value="exact">
           <pre className="code wrap" tabIndex={0}>

@@ -7,9 +7,8 @@ import { text } from '../text'
 import { Button } from '../ui/controls'
 import { EndpointName } from '../ui/delivery'
 import { ClearFilters, TextFilter, TimeFilter } from '../ui/filters'
-import { Card, Page } from '../ui/page'
-import { Pager } from '../ui/pager'
-import { Data, Empty } from '../ui/states'
+import { List, Table } from '../ui/list'
+import { Page } from '../ui/page'
 import { Time } from '../ui/time'
 import { SendDialog } from './send'
 
@@ -42,43 +41,27 @@ export function Events() {
         <TimeFilter name="until" label={text.deliveries.until} value={search.until} />
         <ClearFilters names={filters} search={search} />
       </div>
-      <Card foot={list.data && (search.cursor || list.data.next_cursor) && <Pager cursor={search.cursor} next={list.data.next_cursor} />}>
-        <Data of={list}>
-          {({ data }) =>
-            data.length === 0 ? (
-              <Empty title={t.empty}>
-                <p>{t.emptyText}</p>
-              </Empty>
-            ) : (
-              <table className="cards">
-                <thead>
-                  <tr>
-                    <th>{t.type}</th>
-                    <th>{t.id}</th>
-                    <th>{t.endpoints}</th>
-                    <th>{text.deliveries.key}</th>
-                    <th>{t.accepted}</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {data.map((e) => (
-                    <tr key={e.id}>
-                      <td>
-                        <Link className="strong" to="/t/$tenant/events/$event" params={{ tenant, event: e.id }}>
-                          {e.event_type}
-                        </Link>
-                      </td>
-                      <td data-label={t.id}>
-                        <code className="soft">{e.id}</code>
-                      </td>
-                      <td data-label={t.endpoints}>
-                        <div className="clip">
-                          {e.endpoints.slice(0, 3).map((id, i) => (
-                            <span key={id}>
-                              {i > 0 && ', '}
-                              <EndpointName tenant={tenant} id={id} />
-                            </span>
-                          ))}
+      <List of={list} cursor={search.cursor} empty={{ title: t.empty, text: t.emptyText }}>
+        {(data) => (
+          <Table columns={[t.type, t.id, t.endpoints, text.deliveries.key, t.accepted]}>
+            {data.map((e) => (
+              <tr key={e.id}>
+                <td>
+                  <Link className="strong" to="/t/$tenant/events/$event" params={{ tenant, event: e.id }}>
+                    {e.event_type}
+                  </Link>
+                </td>
+                <td data-label={t.id}>
+                  <code className="soft">{e.id}</code>
+                </td>
+                <td data-label={t.endpoints}>
+                  <div className="clip">
+                    {e.endpoints.slice(0, 3).map((id, i) => (
+                      <span key={id}>
+                        {i > 0 && ', '}
+                        <EndpointName tenant={tenant} id={id} />
+                      </span>
+                    ))}
                           {e.endpoints.length > 3 && <span className="soft"> +{e.endpoints.length - 3}</span>}
                           {e.endpoints.length === 0 && <span className="soft">{text.none}</span>}
                         </div>
@@ -91,12 +74,9 @@ export function Events() {
                       </td>
                     </tr>
                   ))}
-                </tbody>
-              </table>
-            )
-          }
-        </Data>
-      </Card>
+          </Table>
+        )}
+      </List>
     </Page>
   )
 }

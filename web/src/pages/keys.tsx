@@ -3,18 +3,17 @@ import { useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, ApiError, ask, type Schemas } from '../api/client'
 import { failureOf, text } from '../text'
-import { Badge, Card, Page } from '../ui/page'
+import { List, Table } from '../ui/list'
+import { Badge, Page } from '../ui/page'
 import { Button, CheckBox, Field, Form, Id, Input } from '../ui/controls'
 import { Confirm, Dialog } from '../ui/dialog'
-import { Pager } from '../ui/pager'
 import { SecretDialog } from '../ui/secret'
-import { Data, Empty } from '../ui/states'
 import { Time } from '../ui/time'
 import { tell } from '../ui/toast'
 
 const t = text.keys
 type Scope = Schemas['Key']['scopes'][number]
-const scopes: Scope[] = ['read', 'events:write', 'endpoints:write', 'replay', 'audit', 'admin']
+const scopes: Scope[] = ['read', 'events:write', 'endpoints:write', 'replay', 'audit', 'portal:write', 'admin']
 
 export function Keys() {
   const { cursor } = useSearch({ from: '/keys' })
@@ -41,35 +40,15 @@ export function Keys() {
         <NewKey close={() => setCreating(false)} made={made} />
       </Dialog>
       <SecretDialog title={t.secretTitle} note={t.secretText} secret={secret} done={() => setSecret(null)} />
-      <Card foot={list.data && (cursor || list.data.next_cursor) && <Pager cursor={cursor} next={list.data.next_cursor} />}>
-        <Data of={list}>
-          {({ data }) =>
-            data.length === 0 ? (
-              <Empty title={t.empty} />
-            ) : (
-              <table className="cards">
-                <thead>
-                  <tr>
-                    <th>{t.name}</th>
-                    <th>{t.tenant}</th>
-                    <th>{t.scopes}</th>
-                    <th>{t.used}</th>
-                    <th>{t.expires}</th>
-                    <th>
-                      <span className="hidden">{text.actions}</span>
-                    </th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {data.map((k) => (
-                    <KeyRow key={k.id} of={k} />
-                  ))}
-                </tbody>
-              </table>
-            )
-          }
-        </Data>
-      </Card>
+      <List of={list} cursor={cursor} empty={{ title: t.empty }}>
+        {(data) => (
+          <Table columns={[t.name, t.tenant, t.scopes, t.used, t.expires, { name: <span className="hidden">{text.actions}</span>, end: true }]}>
+            {data.map((k) => (
+              <KeyRow key={k.id} of={k} />
+            ))}
+          </Table>
+        )}
+      </List>
     </Page>
   )
 }

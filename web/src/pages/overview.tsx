@@ -1,29 +1,41 @@
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, type UseQueryResult } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { AlertTriangle, CircleCheck, Clock, Skull, Unplug } from 'lucide-react'
-import type { ReactNode } from 'react'
+import { Fragment, type ReactNode } from 'react'
 import { api, ask, type Schemas } from '../api/client'
-import { compact, count, duration, goDuration } from '../format'
+import { usePipelineStats } from '../api/reads'
+import { compact, count, duration, goDuration, percent } from '../format'
 import { text } from '../text'
-import { Data } from '../ui/states'
+import { Data, Empty } from '../ui/states'
+import { LatencyChart } from '../ui/latency'
+import { Table } from '../ui/list'
 import { Card, Page, Stat } from '../ui/page'
 import { deliveryPath } from '../ui/paths'
 import { Time } from '../ui/time'
 
 type Health = Schemas['Health']
+type StatsRow = Schemas['StatsRow']
+
+const mostTenants = 10
 const t = text.overview
 
 export function Overview() {
   const health = useQuery({ queryKey: ['health'], queryFn: () => ask(api().GET('/v1/health')) })
+  const hourly = usePipelineStats({ by: 'hour' })
+  const tenants = usePipelineStats({ group: 'tenant' })
   return (
     <Page title={t.title}>
       <Data of={health}>
         {(h) => (
           <>
-            <Needs of={h} />
+            <Needs of={h} tenants={tenants.data?.data ?? []} />
             <Figures of={h} />
             {!h.complete && <p className="soft small">{t.lower}</p>}
-            <Queues of={h} />
+            <LatencyChart rows={hourly.data?.data} />
+            <div className="split">
+              <Tenants of={tenants} />
+              <Queues of={h} />
+            </div>
           </>
         )}
       </Data>
@@ -31,17 +43,49 @@ export function Overview() {
   )
 }
 
-function Needs({ of: h }: { of: Health }) {
+/** The tenants with the most deaths in the last 24 hours. */
+function DiedAt({ tenants }: { tenants: StatsRow[] }) {
+  const died = tenants.filter((r) => r.tenant && r.dead > 0).sort((a, b) => b.dead - a.dead)
+  if (died.length === 0) return t.byTenant
+  return (
+    <>
+      {t.died24}{' '}
+      {died.slice(0, 5).map((r, i) => (
+        <Fragment key={r.tenant}>
+          {i > 0 && ', '}
+          <Link to="/t/$tenant/dead-letters" params={{ tenant: r.tenant ?? '' }}>
+            {r.tenant} ({count(r.dead)})
+          </Link>
+        </Fragment>
+      ))}
+    </>
+  )
+}
+
+function Needs({ of: h, tenants }: { of: Health; tenants: StatsRow[] }) {
   const items: ReactNode[] = []
+  const only = tenants.length === 1 ? tenants[0]?.tenant : undefined
   const undeliverable = h.queues.undeliverable.visible + h.queues.undeliverable.in_flight
   if (undeliverable > 0) {
     items.push(<Need key="u" icon={<AlertTriangle size={17} className="bad" />} title={t.needUndeliverable(undeliverable)} detail={t.needUndeliverableText} />)
   }
   if (h.dead > 0) {
-    items.push(<Need key="d" icon={<Skull size={17} className="bad" />} title={t.needDead(h.dead)} detail={`${t.needDeadText} ${t.byTenant}`} to="/tenants" />)
+    items.push(
+      <Need
+        key="d"
+        icon={<Skull size={17} className="bad" />}
+        title={t.needDead(h.dead)}
+        detail={
+          <>
+            {t.needDeadText} <DiedAt tenants={tenants} />
+          </>
+        }
+        to={only ? `/t/${only}/dead-letters` : '/tenants'}
+      />,
+    )
   }
   if (h.open_circuits > 0) {
-    items.push(<Need key="c" icon={<Unplug size={17} className="wait" />} title={t.needCircuits(h.open_circuits)} detail={`${t.needCircuitsText} ${t.byTenant}`} to="/tenants" />)
+    items.push(<Need key="c" icon={<Unplug size={17} className="wait" />} title={t.needCircuits(h.open_circuits)} detail={only ? t.needCircuitsText : `${t.needCircuitsText} ${t.byTenant}`} to={only ? `/t/${only}` : '/tenants'} />)
   }
   const oldest = h.oldest_pending
   if (oldest && goDuration(oldest.age) > 3_600_000) {
@@ -118,6 +162,62 @@ function Figures({ of: h }: { of: Health }) {
         note={h.oldest_pending && <Link to={deliveryPath(h.oldest_pending.tenant, h.oldest_pending.delivery_id)}>{h.oldest_pending.tenant}</Link>}
       />
     </div>
+  )
+}
+
+const byDeaths = (rows: StatsRow[]) => [...rows].sort((a, b) => Number(!!a.other) - Number(!!b.other) || b.dead - a.dead || b.attempts - a.attempts)
+
+/** The tenants of the last 24 hours: those with the most deaths first, then those with the most attempts. */
+function Tenants({ of }: { of: UseQueryResult<Schemas['PipelineStats']> }) {
+  return (
+    <Card title={t.tenants24} foot={of.data && !of.data.complete && <p className="soft small">{t.sample}</p>}>
+      <Data of={of}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <Empty title={t.quiet}>
+              <p>{t.quietText}</p>
+              <Link className="button" to="/tenants">
+                {text.tenants.title}
+              </Link>
+            </Empty>
+          ) : (
+            <Table columns={[text.tenants.id, ...[t.success, t.p95, t.delivered, t.died].map((name) => ({ name, end: true as const }))]}>
+              {byDeaths(data).slice(0, mostTenants).map((r) => (
+                <TenantRow key={r.tenant ?? ''} of={r} />
+              ))}
+            </Table>
+          )
+        }
+      </Data>
+    </Card>
+  )
+}
+
+function TenantRow({ of: r }: { of: StatsRow }) {
+  return (
+    <tr>
+      <td>
+        {r.tenant ? (
+          <Link className="strong" to="/t/$tenant" params={{ tenant: r.tenant }}>
+            {r.tenant}
+          </Link>
+        ) : (
+          t.others
+        )}
+      </td>
+      <td className="end" data-label={t.success}>
+        {percent(r.success_rate)}
+      </td>
+      <td className="end" data-label={t.p95}>
+        {r.latency ? duration(r.latency.p95) : '–'}
+      </td>
+      <td className="end" data-label={t.delivered}>
+        {compact(r.delivered)}
+      </td>
+      <td className={`end ${r.dead ? 'bad' : ''}`} data-label={t.died}>
+        {compact(r.dead)}
+      </td>
+    </tr>
   )
 }
 

@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { api, ApiError, ask } from '../api/client'
+import { api, ApiError, ask, type Schemas } from '../api/client'
 import { failureOf, text } from '../text'
 import { Button, Field, Input } from '../ui/controls'
 import { EndpointName, LastAnswer } from '../ui/delivery'
@@ -12,8 +12,8 @@ import { tell } from '../ui/toast'
 
 const t = text.dead
 
-/** What to replay: the dead deliveries of one endpoint or of all. group: chosen by a cause, which a filter cannot name. */
-export type Selection = { endpoint?: string; group?: boolean }
+/** What to replay: all dead deliveries, or those of a group, by endpoint and last attempt. */
+export type Selection = Pick<Schemas['ReplayFilter'], 'endpoint' | 'class' | 'status'>
 
 type Props = { tenant: string; selection: Selection | null; close: () => void }
 
@@ -32,7 +32,7 @@ function Flow({ tenant, selection, close }: { tenant: string; selection: Selecti
   const [rate, setRate] = useState('50')
   const [failure, setFailure] = useState<ApiError | null>(null)
   const [busy, setBusy] = useState(false)
-  const filter = { endpoint: selection.endpoint, state: 'dead' as const }
+  const filter = { ...selection, state: 'dead' as const }
   const params = { path: { tenant } }
   const preview = useQuery({
     queryKey: [tenant, 'preview', selection],
@@ -64,7 +64,7 @@ function Flow({ tenant, selection, close }: { tenant: string; selection: Selecti
   return (
     <>
       <p className="soft">
-        {t.flowText} {selection.group && t.wider}
+        {t.flowText} {selection.class && t.group}
       </p>
       <Data of={preview}>
         {(p) => (

@@ -8,9 +8,9 @@ import { text } from '../text'
 import { Button, Id } from '../ui/controls'
 import { EndpointName } from '../ui/delivery'
 import { Confirm } from '../ui/dialog'
+import { List, Table } from '../ui/list'
 import { Badge, Card, Facts, Page, Stat, type Tone } from '../ui/page'
-import { Pager } from '../ui/pager'
-import { Data, Empty } from '../ui/states'
+import { Data } from '../ui/states'
 import { Time } from '../ui/time'
 import { tell } from '../ui/toast'
 
@@ -20,7 +20,7 @@ const tones: Record<string, Tone> = { running: 'wait', finished: 'good', cancell
 function Filter({ tenant, of: job }: { tenant: string; of: Schemas['Replay'] }) {
   return (
     <>
-      {text.states[job.filter.state ?? '']} {job.filter.event_types?.join(' ')}{' '}
+      {text.states[job.filter.state ?? '']} {job.filter.event_types?.join(' ')} {job.filter.status} {job.filter.class && (text.classes[job.filter.class] ?? job.filter.class)}{' '}
       {job.filter.endpoint ? <EndpointName tenant={tenant} id={job.filter.endpoint} /> : t.anyEndpoint}
     </>
   )
@@ -35,52 +35,33 @@ export function Replays() {
   })
   return (
     <Page title={t.title} lead={t.lead}>
-      <Card foot={list.data && (cursor || list.data.next_cursor) && <Pager cursor={cursor} next={list.data.next_cursor} />}>
-        <Data of={list}>
-          {({ data }) =>
-            data.length === 0 ? (
-              <Empty title={t.empty}>
-                <p>{t.emptyText}</p>
-              </Empty>
-            ) : (
-              <table className="cards">
-                <thead>
-                  <tr>
-                    <th>{t.id}</th>
-                    <th>{t.state}</th>
-                    <th>{t.filter}</th>
-                    <th className="end">{t.enqueued}</th>
-                    <th>{t.started}</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {data.map((job) => (
-                    <tr key={job.id}>
-                      <td>
-                        <Link className="strong" to="/t/$tenant/replays/$replay" params={{ tenant, replay: job.id }}>
-                          <code>{job.id}</code>
-                        </Link>
-                      </td>
-                      <td data-label={t.state}>
-                        <Badge tone={tones[job.state] ?? 'calm'}>{t.states[job.state]}</Badge>
-                      </td>
-                      <td data-label={t.filter}>
-                        <Filter tenant={tenant} of={job} />
-                      </td>
-                      <td className="end" data-label={t.enqueued}>
-                        {count(job.enqueued)}
-                      </td>
-                      <td data-label={t.started}>
-                        <Time at={job.created_at} />
-                      </td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            )
-          }
-        </Data>
-      </Card>
+      <List of={list} cursor={cursor} empty={{ title: t.empty, text: t.emptyText }}>
+        {(data) => (
+          <Table columns={[t.id, t.state, t.filter, { name: t.enqueued, end: true }, t.started]}>
+            {data.map((job) => (
+              <tr key={job.id}>
+                <td>
+                  <Link className="strong" to="/t/$tenant/replays/$replay" params={{ tenant, replay: job.id }}>
+                    <code>{job.id}</code>
+                  </Link>
+                </td>
+                <td data-label={t.state}>
+                  <Badge tone={tones[job.state] ?? 'calm'}>{t.states[job.state]}</Badge>
+                </td>
+                <td data-label={t.filter}>
+                  <Filter tenant={tenant} of={job} />
+                </td>
+                <td className="end" data-label={t.enqueued}>
+                  {count(job.enqueued)}
+                </td>
+                <td data-label={t.started}>
+                  <Time at={job.created_at} />
+                </td>
+              </tr>
+            ))}
+          </Table>
+        )}
+      </List>
     </Page>
   )
 }

@@ -1,8 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { ApiError, ask } from '../api/client'
-import { session } from '../session'
+import { ApiError, askWith } from '../api/client'
 import { failureOf, text } from '../text'
 import { Button, Field, Form, Input, TextArea } from '../ui/controls'
 import { Dialog } from '../ui/dialog'
@@ -60,15 +59,6 @@ export function SendDialog({ tenant, open, onOpenChange }: Props) {
   )
 }
 
-async function post(tenant: string, type: string, payload: string): Promise<Schemas['Accepted']> {
-  return ask(
-    fetch(`/v1/tenants/${encodeURIComponent(tenant)}/events`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${session()?.key ?? ''}`, 'content-type': 'application/json' },
-      body: `{"event_type":${JSON.stringify(type)},"payload":${payload || 'null'}}`,
-    }).then(async (response) => {
-      const body: unknown = await response.json().catch(() => ({}))
-      return response.ok ? { data: body as Schemas['Accepted'], response } : { error: body, response }
-    }),
-  )
+function post(tenant: string, type: string, payload: string): Promise<Schemas['Accepted']> {
+  return askWith('POST', `/v1/tenants/${encodeURIComponent(tenant)}/events`, `{"event_type":${JSON.stringify(type)},"payload":${payload || 'null'}}`)
 }

@@ -3,15 +3,17 @@ import { Link } from '@tanstack/react-router'
 import { PauseCircle, Skull, Unplug } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { api, ask, type Schemas } from '../api/client'
-import { type Endpoint, nameOf, useEndpoints, useTenant } from '../api/reads'
+import { type Endpoint, nameOf, useEndpoints, useHourlyStats, useTenant } from '../api/reads'
 import { compact, duration, percent } from '../format'
 import { isPortal, session } from '../session'
 import { text } from '../text'
 import { DeliveryTable } from '../ui/delivery'
 import { CircuitBadge, EndpointStatus } from '../ui/endpoint'
+import { LatencyChart } from '../ui/latency'
 import { Card, Page } from '../ui/page'
 import { Data, Empty } from '../ui/states'
 import { Time } from '../ui/time'
+import { TenantLimits } from './limits'
 import { Calm, Need } from './overview'
 import { PortalLink } from './portal-link'
 
@@ -33,10 +35,20 @@ export function TenantOverview() {
       staleTime: 10_000,
     })),
   })
+  const stats = useHourlyStats(tenant)
   const of = new Map<string, Health>()
   for (const h of health) if (h.data) of.set(h.data.endpoint_id, h.data)
   return (
-    <Page title={t.title} lead={!isPortal && tenant} actions={!isPortal && !session()?.tenant && <PortalLink tenant={tenant} />}>
+    <Page title={t.title} lead={!isPortal && tenant} actions={
+        !isPortal &&
+        !session()?.tenant && (
+          <>
+            <TenantLimits tenant={tenant} />
+            <PortalLink tenant={tenant} />
+          </>
+        )
+      }
+    >
       <Data of={endpoints}>
         {({ data }) =>
           data.length === 0 ? (
@@ -54,6 +66,7 @@ export function TenantOverview() {
               <Table tenant={tenant} endpoints={shown} health={of} />
               {data.length > mostRows && <p className="soft small">{t.shown(mostRows)}</p>}
               <Failing tenant={tenant} />
+              <LatencyChart rows={stats.data?.data} />
             </>
           )
         }
@@ -133,9 +146,11 @@ function Table({ tenant, endpoints, health }: { tenant: string; endpoints: Endpo
             return (
               <tr key={e.id}>
                 <td>
-                  <Link className="strong" to="/t/$tenant/endpoints/$endpoint" params={{ tenant, endpoint: e.id }}>
-                    {nameOf(e)}
-                  </Link>
+                  <div className="clip">
+                    <Link className="strong" to="/t/$tenant/endpoints/$endpoint" params={{ tenant, endpoint: e.id }}>
+                      {nameOf(e)}
+                    </Link>
+                  </div>
                 </td>
                 <td data-label={text.endpoints.status}>
                   <span className="row">

@@ -5,9 +5,8 @@ import { api, ask } from '../api/client'
 import { count } from '../format'
 import { text } from '../text'
 import { Button, Field, Input } from '../ui/controls'
-import { Card, Page } from '../ui/page'
-import { Pager } from '../ui/pager'
-import { Data, Empty } from '../ui/states'
+import { List, Table } from '../ui/list'
+import { Page } from '../ui/page'
 
 const t = text.tenants
 
@@ -39,46 +38,29 @@ export function Tenants() {
           <Button type="submit">{t.open}</Button>
         </form>
       </div>
-      <Card foot={list.data && <Pager cursor={cursor} next={list.data.next_cursor} />}>
-        <Data of={list}>
-          {({ data }) =>
-            data.length === 0 ? (
-              <Empty title={t.empty}>
-                <p>{t.emptyText}</p>
-              </Empty>
-            ) : (
-              <table className="cards">
-                <thead>
-                  <tr>
-                    <th>{t.id}</th>
-                    <th className="end">{t.endpoints}</th>
-                    <th>{t.limits}</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {data.map((tenant) => (
-                    <tr key={tenant.id}>
-                      <td>
-                        <Link className="strong" to="/t/$tenant" params={{ tenant: tenant.id }}>
-                          {tenant.id}
-                        </Link>
-                      </td>
-                      <td className="end" data-label={t.endpoints}>
-                        {count(tenant.endpoints)}
-                      </td>
-                      <td className="soft" data-label={t.limits}>
-                        {Object.entries(tenant.limits)
-                          .map(([name, value]) => `${name.replaceAll('_', ' ')} ${value}`)
-                          .join(', ') || t.noLimits}
-                      </td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            )
-          }
-        </Data>
-      </Card>
+      <List of={list} cursor={cursor} empty={{ title: t.empty, text: t.emptyText }}>
+        {(data) => (
+          <Table columns={[t.id, { name: t.endpoints, end: true }, t.limits]}>
+            {data.map((tenant) => (
+              <tr key={tenant.id}>
+                <td>
+                  <Link className="strong" to="/t/$tenant" params={{ tenant: tenant.id }}>
+                    {tenant.id}
+                  </Link>
+                </td>
+                <td className="end" data-label={t.endpoints}>
+                  {count(tenant.endpoints)}
+                </td>
+                <td className="soft" data-label={t.limits}>
+                  {Object.entries(tenant.limits)
+                    .map(([name, value]) => `${name.replaceAll('_', ' ')} ${value}`)
+                    .join(', ') || t.noLimits}
+                </td>
+              </tr>
+            ))}
+          </Table>
+        )}
+      </List>
     </Page>
   )
 }

@@ -4,6 +4,7 @@ import type { Schemas } from '../api/client'
 import { duration } from '../format'
 import { deliveryPath } from './paths'
 import { text } from '../text'
+import { Table } from './list'
 import { Badge, type Tone } from './page'
 import { Time } from './time'
 
@@ -41,50 +42,39 @@ export function LastAnswer({ of: last }: { of?: Schemas['Outcome'] }) {
 
 export function DeliveryTable({ tenant, deliveries, endpoint }: { tenant: string; deliveries: Delivery[]; endpoint?: boolean }) {
   return (
-    <table className="cards">
-      <thead>
-        <tr>
-          <th>{t.event}</th>
-          <th>{t.state}</th>
-          {endpoint && <th>{t.endpoint}</th>}
-          <th>{t.last}</th>
-          <th className="end">{t.attempts}</th>
-          <th>{t.next}</th>
-          <th>{t.created}</th>
+    <Table columns={[t.event, t.state, ...(endpoint ? [t.endpoint] : []), t.last, { name: t.attempts, end: true }, t.next, t.created]}>
+      {deliveries.map((d) => (
+        <tr key={d.id}>
+          <td>
+            <Link className="strong" to={deliveryPath(tenant, d.id)}>
+              {d.event_type}
+            </Link>
+            {d.generation > 1 && <span className="soft small"> {text.event.generation(d.generation)}</span>}
+          </td>
+          <td data-label={t.state} title={d.reason && text.reasons[d.reason]}>
+            <StateBadge state={d.state} />
+          </td>
+          {endpoint && (
+            <td data-label={t.endpoint}>
+              <div className="clip">
+                <EndpointName tenant={tenant} id={d.endpoint_id} />
+              </div>
+            </td>
+          )}
+          <td data-label={t.last}>
+            <LastAnswer of={d.last} />
+          </td>
+          <td className="end" data-label={t.attempts}>
+            {d.attempts}
+          </td>
+          <td className={d.next_attempt_at ? '' : 'blank'} data-label={t.next}>
+            {d.next_attempt_at ? <Time at={d.next_attempt_at} /> : <span className="soft">–</span>}
+          </td>
+          <td data-label={t.created}>
+            <Time at={d.created_at} />
+          </td>
         </tr>
-      </thead>
-      <tbody>
-        {deliveries.map((d) => (
-          <tr key={d.id}>
-            <td>
-              <Link className="strong" to={deliveryPath(tenant, d.id)}>
-                {d.event_type}
-              </Link>
-              {d.generation > 1 && <span className="soft small"> {text.event.generation(d.generation)}</span>}
-            </td>
-            <td data-label={t.state} title={d.reason && text.reasons[d.reason]}>
-              <StateBadge state={d.state} />
-            </td>
-            {endpoint && (
-              <td data-label={t.endpoint}>
-                <div className="clip">
-                  <EndpointName tenant={tenant} id={d.endpoint_id} />
-                </div>
-              </td>
-            )}
-            <td data-label={t.last}>
-              <LastAnswer of={d.last} />
-            </td>
-            <td className="end" data-label={t.attempts}>
-              {d.attempts}
-            </td>
-            <td data-label={t.next}>{d.next_attempt_at ? <Time at={d.next_attempt_at} /> : <span className="soft">–</span>}</td>
-            <td data-label={t.created}>
-              <Time at={d.created_at} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+      ))}
+    </Table>
   )
 }

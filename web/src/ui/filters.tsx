@@ -19,12 +19,13 @@ export function TextFilter({ name, label, value, placeholder }: { name: string; 
   )
 }
 
-export function SelectFilter({ name, label, value, options }: { name: string; label: string; value?: string; options: Option<string>[] }) {
+/** none is the name of the choice without a filter. */
+export function SelectFilter({ name, label, value, options, none = text.any }: { name: string; label: string; value?: string; options: Option<string>[]; none?: string }) {
   const set = useFilter()
   return (
     <div className="field">
       <span className="label">{label}</span>
-      <Select label={label} value={value ?? 'any'} options={[{ value: 'any', label: text.any }, ...options]} onChange={(v) => set({ [name]: v === 'any' ? undefined : v })} />
+      <Select label={label} value={value ?? 'any'} options={[{ value: 'any', label: none }, ...options]} onChange={(v) => set({ [name]: v === 'any' ? undefined : v })} />
     </div>
   )
 }

@@ -1,5 +1,5 @@
 import { Link, Outlet, useParams, useRouterState } from '@tanstack/react-router'
-import { Activity, Building2, History, Inbox, KeyRound, LayoutDashboard, LogOut, Monitor, Moon, RotateCcw, Send, Skull, Sun, Webhook } from 'lucide-react'
+import { Activity, BookOpen, Building2, History, Inbox, KeyRound, LayoutDashboard, LogOut, Monitor, Moon, RotateCcw, Send, Skull, Sun, Webhook } from 'lucide-react'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { isPortal, portalName, session, signOut } from '../session'
 import { text } from '../text'
@@ -9,8 +9,9 @@ import { applyTheme, theme as keptTheme, type Theme } from './theme'
 
 export function Shell() {
   const main = useRef<HTMLElement>(null)
+  const side = useRef<HTMLDivElement>(null)
   const path = useRouterState({ select: (s) => s.location.pathname })
-  const { tenant } = useParams({ strict: false })
+  const tenant = useParams({ strict: false }).tenant ?? session()?.tenant
   const shown = useRef(path)
   useEffect(() => {
     if (shown.current === path) return
@@ -18,12 +19,16 @@ export function Shell() {
     main.current?.focus() // a reader with a screen reader starts at the new page
     window.scrollTo(0, 0)
   }, [path])
+  useEffect(() => {
+    // On a phone the menu is a row that scrolls.
+    side.current?.querySelector('[aria-current=page]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
+  }, [path])
   return (
     <div className="frame">
       <a className="skip" href="#main">
         {text.skip}
       </a>
-      <div className="side">
+      <div className="side" ref={side}>
         <Link to="/" className="brand">
           <Mark />
           {isPortal ? portalName || text.portal : text.brand}
@@ -36,6 +41,9 @@ export function Shell() {
               </Item>
               <Item to="/tenants" icon={<Building2 size={15} />}>
                 {text.nav.tenants}
+              </Item>
+              <Item to="/event-types" icon={<BookOpen size={15} />}>
+                {text.nav.types}
               </Item>
               <Item to="/keys" icon={<KeyRound size={15} />}>
                 {text.nav.keys}
@@ -93,6 +101,11 @@ function TenantItems({ tenant }: { tenant: string }) {
         <Item to={`/t/${tenant}/replays`} icon={<RotateCcw size={15} />}>
           {text.nav.replays}
         </Item>
+        {session()?.tenant && (
+          <Item to="/event-types" icon={<BookOpen size={15} />}>
+            {text.nav.types}
+          </Item>
+        )}
         {!isPortal && (
           <Item to={`/t/${tenant}/changes`} icon={<History size={15} />}>
             {text.nav.audit}

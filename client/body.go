@@ -23,3 +23,11 @@ func everyEventHasKey(body []byte) bool {
 	}
 	return post.Key != "" || len(post.Events) > 0
 }
+
+// dryRun reports whether the replay only counts deliveries.
+func dryRun(body []byte) bool {
+	var start struct {
+		DryRun bool `json:"dry_run"`
+	}
+	return json.Unmarshal(body, &start) == nil && start.DryRun
+}

@@ -1,21 +1,14 @@
-import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import { api, ask, type Schemas } from '../api/client'
+import type { Schemas } from '../api/client'
 import { goDuration, milliseconds } from '../format'
 import { text } from '../text'
-import { Chart } from '../ui/chart'
-import { Card } from '../ui/page'
+import { Chart } from './chart'
+import { Card } from './page'
 
-const t = text.endpoint
+const t = text.latency
 
-/** The latency of the endpoint by the hour; nothing before the first answered attempt. */
-export function LatencyChart({ tenant, endpoint }: { tenant: string; endpoint: string }) {
-  const stats = useQuery({
-    queryKey: [tenant, 'stats', endpoint],
-    queryFn: () =>
-      ask(api().GET('/v1/tenants/{tenant}/endpoints/{endpoint}/stats', { params: { path: { tenant, endpoint }, query: { by: 'hour' } } })),
-  })
-  const rows = stats.data?.data
+/** The latency of attempts by the hour over the last 24 hours; nothing before the first answer. rows are statistics by the hour. */
+export function LatencyChart({ rows }: { rows?: Schemas['StatsRow'][] }) {
   const drawn = useMemo(() => (rows ? lines(rows) : null), [rows])
   if (!drawn || drawn.times.length === 0) return null
   return (

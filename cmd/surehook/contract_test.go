@@ -1,0 +1,71 @@
+package main
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+)
+
+// TestOperations_Contract holds the table of commands to the contract: the route, the
+// parameters of the query and the fields of the body. And the other way around: every
+// operation of the contract has a command, or a reason for none.
+func TestOperations_Contract(t *testing.T) {
+	t.Parallel()
+
+	doc, err := openapi3.NewLoader().LoadFromFile("../../api/openapi.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &program{}
+	commanded := []string{ // by commands that are no operation
+		"postEvent", "postEvents", "startReplay", "analyseDeadLetters", "listDeadLetters", "getHealth", "getStats", "getEndpointStats", "getPipelineStats",
+	}
+	for _, o := range slices.Concat(p.eventOperations(), p.deliveryOperations(), p.endpointOperations(), p.eventTypeOperations(), p.tenantOperations(), p.keyOperations(), p.auditOperations(), p.replayOperations()) {
+		for _, path := range []string{o.path, o.wide} {
+			if path == "" {
+				continue
+			}
+			item := doc.Paths.Find(path)
+			if item == nil || item.GetOperation(o.method) == nil {
+				t.Errorf("%s calls %s %s, which is not in the contract", o.use, o.method, path)
+				continue
+			}
+			operation := item.GetOperation(o.method)
+			commanded = append(commanded, operation.OperationID)
+			for _, q := range o.query {
+				if operation.Parameters.GetByInAndName("query", q.name) == nil {
+					t.Errorf("%s has the parameter %s, which %s has not", o.use, q.name, operation.OperationID)
+				}
+			}
+			if o.match && operation.Parameters.GetByInAndName("header", "If-Match") == nil {
+				t.Errorf("%s has --if-version, but %s has no If-Match", o.use, operation.OperationID)
+			}
+			for _, b := range o.body {
+				schema := operation.RequestBody.Value.Content.Get("application/json").Schema.Value
+				outer, inner, nested := strings.Cut(b.name, ".")
+				if property := schema.Properties[outer]; nested && property != nil && property.Value.Properties[inner] != nil {
+					continue
+				}
+				if schema.Properties[b.name] == nil {
+					t.Errorf("%s has the field %s, which %s has not", o.use, b.name, operation.OperationID)
+				}
+			}
+		}
+	}
+	none := map[string]string{
+		"getDocument": "a document", "getDocs": "a page", "getDocsFile": "a page",
+	}
+	for path, item := range doc.Paths.Map() {
+		for method, operation := range item.Operations() {
+			if _, allowed := none[operation.OperationID]; !allowed && !slices.Contains(commanded, operation.OperationID) {
+				t.Errorf("%s %s (%s) has no command", strings.ToLower(method), path, operation.OperationID)
+			}
+		}
+	}
+	if len(commanded) < 40 || http.MethodGet != get {
+		t.Errorf("%d operations have a command; want 40 or more", len(commanded))
+	}
+}

@@ -1,0 +1,38 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"surehook/internal/delivery/egress"
+	"surehook/internal/delivery/remote"
+	"surehook/internal/delivery/send"
+)
+
+// The text of Lambda goes to package remote and back as it is.
+func TestHandle(t *testing.T) {
+	t.Parallel()
+
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusTeapot)
+		_, _ = io.WriteString(w, "tea")
+	}))
+	t.Cleanup(server.Close)
+	policy := egress.Policy{Loopback: true}
+	h := &handler{remote.Handler{Sender: &send.Sender{Client: egress.NewClient(policy), Policy: policy, Now: time.Now}}}
+	message, err := json.Marshal(map[string]any{"version": 1, "url": server.URL, "header": http.Header{}, "body": []byte("{}"), "timeout_ms": 30_000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := lambda.NewHandler(h.Handle).Invoke(t.Context(), message)
+	want := `{"class":"refused","status":418,"error":"The endpoint answered 418 I'm a teapot.","url":"` + server.URL + `","body":"dGVh"}`
+	if err != nil || string(answer) != want {
+		t.Errorf("Handle() = %s, %v; want %s", answer, err, want)
+	}
+}

@@ -1,0 +1,33 @@
+// Function sender posts one signed request to an endpoint: from another region, or from
+// fixed addresses. The function has no permission on data, queues and keys, and logs
+// nothing of a request.
+package main
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"surehook/functions/internal/lambdafn"
+	"surehook/functions/internal/wire"
+	"surehook/internal/config"
+	"surehook/internal/delivery/egress"
+	"surehook/internal/delivery/remote"
+	"surehook/internal/delivery/send"
+)
+
+func main() {
+	if lambdafn.Start(context.Background(), os.LookupEnv, config.ForSender, newHandler) != nil {
+		os.Exit(1)
+	}
+}
+
+// newHandler wires the handler, once per execution environment.
+func newHandler(cfg config.Sender, _ aws.Config, _ *slog.Logger) (any, error) {
+	policy := wire.Policy(cfg.Egress)
+	h := &handler{remote.Handler{Sender: &send.Sender{Client: egress.NewClient(policy), Policy: policy, Now: time.Now}}}
+	return h.Handle, nil
+}

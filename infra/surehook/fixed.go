@@ -1,0 +1,109 @@
+package surehook
+
+import (
+	"strconv"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsec2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/constructs-go/constructs/v10"
+	"github.com/aws/jsii-runtime-go"
+
+	"surehook/internal/names"
+)
+
+// mostZones is the number of zones that CDK knows in a stack without a region.
+const mostZones = 2
+
+// Fixed is the sender with fixed addresses, and its network. The zero Fixed has neither.
+type Fixed struct {
+	Sender awslambda.Function
+	// Addresses are the elastic IP addresses, one per zone.
+	Addresses []awsec2.CfnEIP
+}
+
+// NewFixed makes a network with one NAT gateway and one elastic IP address per zone,
+// and the sender in its private subnets. All requests of the sender come from these
+// addresses. Without zones, NewFixed makes nothing.
+func NewFixed(scope constructs.Construct, p FunctionsProps) Fixed {
+	zones := p.Environment.FixedZones
+	if zones == 0 {
+		return Fixed{}
+	}
+	var f Fixed
+	var allocations []*string
+	for i := range zones {
+		address := awsec2.NewCfnEIP(scope, jsii.String("EgressAddress"+strconv.Itoa(i+1)), &awsec2.CfnEIPProps{Domain: jsii.String("vpc")})
+		// Receivers' firewalls know the address: prod keeps the address after the stack.
+		address.ApplyRemovalPolicy(removal(p.Environment), nil)
+		f.Addresses = append(f.Addresses, address)
+		allocations = append(allocations, address.AttrAllocationId())
+	}
+	vpc := awsec2.NewVpc(scope, jsii.String("EgressNetwork"), &awsec2.VpcProps{
+		MaxAzs:      number(zones),
+		NatGateways: number(zones),
+		NatGatewayProvider: awsec2.NatProvider_Gateway(&awsec2.NatGatewayProps{
+			EipAllocationIds: &allocations,
+		}),
+		// The default would be one more function, with permissions on security groups.
+		RestrictDefaultSecurityGroup: jsii.Bool(false),
+	})
+	group := awsec2.NewSecurityGroup(scope, jsii.String("EgressGroup"), &awsec2.SecurityGroupProps{
+		Vpc: vpc, Description: jsii.String("Requests of the sender " + names.FixedSender(p.Prefix)), AllowAllOutbound: jsii.Bool(false),
+	})
+	for _, port := range []float64{443, 8443, 80, 8080} { // of package egress
+		group.AddEgressRule(awsec2.Peer_AnyIpv4(), awsec2.Port_Tcp(&port), jsii.String("webhooks"), nil)
+	}
+	f.Sender = newFunction(scope, "FixedSender", p, functionProps{
+		name: "sender-fixed", folder: senderName, timeout: senderTimeout, memory: senderMemory, env: senderEnv(p.Environment), grant: grantNetwork,
+		vpc: vpc, groups: &[]awsec2.ISecurityGroup{group},
+	})
+	return f
+}
+
+// addresses returns the addresses for names.EnvFixedAddresses.
+func (f Fixed) addresses() *string {
+	var all []*string
+	for _, address := range f.Addresses {
+		all = append(all, address.AttrPublicIp())
+	}
+	return awscdk.Fn_Join(jsii.String(","), &all)
+}
+
+// grantNetwork: Lambda makes and removes the network interfaces of the function. EC2
+// knows no resource of these actions before the interface exists. The code of the
+// function itself is denied the actions: only Lambda can use the grant.
+// https://docs.aws.amazon.com/lambda/latest/dg/configuration-vpc.html#configuration-vpc-permissions
+func grantNetwork(role awsiam.Role, p FunctionsProps) {
+	actions := []string{
+		"ec2:AssignPrivateIpAddresses", "ec2:CreateNetworkInterface", "ec2:DeleteNetworkInterface",
+		"ec2:DescribeNetworkInterfaces", "ec2:DescribeSubnets", "ec2:UnassignPrivateIpAddresses",
+	}
+	allow(role, actions...).on(jsii.String("*"))
+	role.AddToPolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
+		Effect:    awsiam.Effect_DENY,
+		Actions:   jsii.Strings(actions...),
+		Resources: jsii.Strings("*"),
+		Conditions: &map[string]any{"ArnEquals": map[string]any{
+			"lambda:SourceFunctionArn": functionARN(role, names.FixedSender(p.Prefix), nil),
+		}},
+	}))
+}
+
+// fixedSuppressions returns the accepted findings of the network with fixed addresses.
+func fixedSuppressions(env Environment) []suppression {
+	if env.FixedZones == 0 {
+		return nil
+	}
+	return []suppression{
+		{
+			path: "EgressNetwork", rule: "AwsSolutions-VPC7",
+			reason: "The log of deliver names every request of this network. Flow logs would repeat the log, and cost money for each request.",
+		},
+		{
+			path: "FixedSenderRole/DefaultPolicy", rule: "AwsSolutions-IAM5", finding: `/^Resource::\*$/`,
+			reason: "EC2 knows no resource of a network interface before it exists. The code of the function is denied these actions.",
+		},
+	}
+}

@@ -1,0 +1,176 @@
+package surehook
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"surehook/internal/names"
+)
+
+// A region has one function with one role, and the role writes the function's log. A
+// stolen sender can read nothing and call nobody.
+func TestSenders(t *testing.T) {
+	t.Parallel()
+
+	for _, region := range customised().Senders {
+		tpl := templateOf(t, "surehook-custom-sender-"+region)
+		got := map[string]int{}
+		for _, r := range tpl.Resources {
+			got[r.Type]++
+		}
+		want := map[string]int{"AWS::Lambda::Function": 1, "AWS::Logs::LogGroup": 1, "AWS::IAM::Role": 1, "AWS::IAM::Policy": 1}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("resources in %s (-want +got):\n%s", region, diff)
+		}
+		f := tpl.get(t, "AWS::Lambda::Function", "Sender")
+		f.check(t, "FunctionName", names.Sender("surehook-custom"))
+		f.check(t, "Timeout", 35)
+		f.check(t, "MemorySize", pathMemory)
+		f.check(t, "RecursiveLoop", "Allow")
+		f.check(t, "VpcConfig", nil)
+		wantEnv := map[string]string{names.EnvEgress: names.EgressPublic, names.EnvEnvironment: "surehook-custom"}
+		if diff := cmp.Diff(wantEnv, variables(f)); diff != "" {
+			t.Errorf("environment (-want +got):\n%s", diff)
+		}
+		grants := map[string]map[string][]string{"SenderRole": {"${SenderLogs.Arn}": {"logs:CreateLogStream", "logs:PutLogEvents"}}}
+		if diff := cmp.Diff(grants, grantsOf(t, tpl)); diff != "" {
+			t.Errorf("grants (-want +got):\n%s", diff)
+		}
+		for _, n := range tpl.notes {
+			t.Errorf("%s of %s: %s", n.level, n.path, n.text)
+		}
+	}
+}
+
+// Deliver may invoke the senders of the environment by name, and nothing else.
+func TestSenders_invoked(t *testing.T) {
+	t.Parallel()
+
+	const arn = "arn:${AWS::Partition}:lambda:"
+	var got []string
+	for on, actions := range grantsOf(t, templateOf(t, "custom"))["DeliverRole"] {
+		if slices.Contains(actions, "lambda:InvokeFunction") {
+			got = append(got, on)
+		}
+	}
+	slices.Sort(got)
+	want := []string{
+		arn + "${AWS::Region}:${AWS::AccountId}:function:surehook-custom-sender-fixed",
+		arn + "ap-southeast-2:${AWS::AccountId}:function:surehook-custom-sender",
+		arn + "us-east-1:${AWS::AccountId}:function:surehook-custom-sender",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("deliver may invoke (-want +got):\n%s", diff)
+	}
+	for role, grants := range grantsOf(t, templateOf(t, "custom")) {
+		for on, actions := range grants {
+			if role != "DeliverRole" && slices.Contains(actions, "lambda:InvokeFunction") && strings.Contains(on, "sender") {
+				t.Errorf("%s may invoke %s", role, on)
+			}
+		}
+	}
+}
+
+// The fixed sender is in private subnets, and each subnet leads to the NAT gateway of
+// its zone with the zone's address. Manage lists these addresses.
+func TestSenders_fixed(t *testing.T) {
+	t.Parallel()
+
+	tpl := templateOf(t, "custom")
+	addresses, gateways := tpl.all("AWS::EC2::EIP"), tpl.all("AWS::EC2::NatGateway")
+	if len(addresses) != 2 || len(gateways) != 2 {
+		t.Fatalf("%d addresses and %d gateways; want 2 and 2", len(addresses), len(gateways))
+	}
+	var used []string
+	for _, gateway := range gateways {
+		used = append(used, show(gateway.at("AllocationId")))
+	}
+	slices.Sort(used)
+	if want := []string{"${EgressAddress1.AllocationId}", "${EgressAddress2.AllocationId}"}; !slices.Equal(used, want) {
+		t.Errorf("the gateways have %v; want %v", used, want)
+	}
+	manage := variables(tpl.get(t, "AWS::Lambda::Function", "Manage"))
+	if got, want := manage[names.EnvFixedAddresses], "${EgressAddress1.PublicIp},${EgressAddress2.PublicIp}"; got != want {
+		t.Errorf("manage lists %s; want %s", got, want)
+	}
+	f := tpl.get(t, "AWS::Lambda::Function", "FixedSender")
+	f.check(t, "FunctionName", names.FixedSender("surehook-custom"))
+	subnets, _ := f.at("VpcConfig", "SubnetIds").([]any)
+	for _, subnet := range subnets {
+		if !strings.Contains(show(subnet), "PrivateSubnet") {
+			t.Errorf("the sender is in the subnet %s; want private subnets", show(subnet))
+		}
+	}
+	if len(subnets) != 2 {
+		t.Errorf("the sender is in %d subnets; want 2", len(subnets))
+	}
+	group := tpl.get(t, "AWS::EC2::SecurityGroup", "EgressGroup")
+	var ports []float64
+	rules, _ := group.at("SecurityGroupEgress").([]any)
+	for _, rule := range rules {
+		port, _ := rule.(map[string]any)["FromPort"].(float64)
+		ports = append(ports, port)
+	}
+	if want := []float64{443, 8443, 80, 8080}; !slices.Equal(ports, want) || group.at("SecurityGroupIngress") != nil {
+		t.Errorf("the group lets out to %v, in %v; want out to %v, nothing in", ports, group.at("SecurityGroupIngress"), want)
+	}
+}
+
+// The role of the fixed sender holds the permissions of Lambda for the network, and
+// denies them to the function's code.
+func TestSenders_fixedRole(t *testing.T) {
+	t.Parallel()
+
+	var allowed, denied []any
+	for _, policy := range templateOf(t, "custom").all("AWS::IAM::Policy") {
+		if roles, _ := policy.at("Roles").([]any); show(roles[0]) != "${FixedSenderRole}" {
+			continue
+		}
+		statements, _ := policy.at("PolicyDocument", "Statement").([]any)
+		for _, s := range statements {
+			statement, _ := s.(map[string]any)
+			actions, _ := statement["Action"].([]any)
+			if len(actions) == 0 || !strings.HasPrefix(show(actions[0]), "ec2:") {
+				continue
+			}
+			if statement["Effect"] == "Deny" {
+				denied = actions
+				if condition := show(statement["Condition"]); !strings.Contains(condition, "lambda:SourceFunctionArn") || !strings.Contains(condition, "sender-fixed") {
+					t.Errorf("the denial has the condition %s; want the function's own code", condition)
+				}
+				continue
+			}
+			allowed = actions
+		}
+	}
+	if diff := cmp.Diff(allowed, denied); diff != "" || len(allowed) == 0 {
+		t.Errorf("allowed to Lambda (-) and denied to the code (+):\n%s", diff)
+	}
+}
+
+// An environment without senders has none of their parts.
+func TestSenders_none(t *testing.T) {
+	t.Parallel()
+
+	for env, tpl := range every(t) {
+		for logical, r := range tpl.Resources {
+			if strings.HasPrefix(r.Type, "AWS::EC2::") || strings.Contains(logical, "Sender") {
+				t.Errorf("%s has the %s %s", env.Name, r.Type, logical)
+			}
+		}
+	}
+}
+
+func TestSenders_alarms(t *testing.T) {
+	t.Parallel()
+
+	alarms := alarmsOf(t, "custom")
+	for _, name := range []string{"sender-fallbacks", "sender-answers-lost", "sender-fixed-errors", "sender-fixed-throttles"} {
+		if _, ok := alarms[name]; !ok {
+			t.Errorf("no alarm %s", name)
+		}
+	}
+}

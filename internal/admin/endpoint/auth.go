@@ -1,0 +1,48 @@
+package endpoint
+
+import (
+	"context"
+	"fmt"
+
+	"surehook/internal/hook"
+)
+
+// applyAuth replaces the authentication of e. The secret hook.Masked keeps the stored
+// secret of the same type, so a response can be sent back.
+func (f Fields) applyAuth(e *hook.Endpoint) {
+	if f.Auth == nil {
+		return
+	}
+	stored := e.Auth
+	e.Auth = *f.Auth
+	if e.Auth.Secret == hook.Masked && stored.Type == e.Auth.Type {
+		e.Auth.Secret, e.Auth.Sealed = "", stored.Sealed
+	}
+}
+
+// checkAuth refuses two sources of one header.
+func checkAuth(e hook.Endpoint) []hook.FieldError {
+	if e.Auth.Type == hook.AuthNone {
+		return nil
+	}
+	own := hasHeader(e.SealedHeaders, hook.AuthorizationHeader) || hasHeader(e.Headers, hook.AuthorizationHeader)
+	if !own {
+		return nil
+	}
+	return []hook.FieldError{{
+		Field: "auth.type", Message: "must be none with a header Authorization of your own: remove the header, or say none",
+	}}
+}
+
+// sealAuth encrypts the given secret of e, and leaves none in clear.
+func (a *Admin) sealAuth(ctx context.Context, e *hook.Endpoint) error {
+	if e.Auth.Secret == "" {
+		return nil
+	}
+	sealed, err := a.Vault.Seal(ctx, hook.AuthText(e.Auth.Type, e.Auth.Secret), e.Tenant, e.ID)
+	if err != nil {
+		return fmt.Errorf("seal authentication of endpoint %s: %w", e.ID, err)
+	}
+	e.Auth.Secret, e.Auth.Sealed = "", sealed
+	return nil
+}

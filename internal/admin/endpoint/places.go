@@ -1,0 +1,37 @@
+package endpoint
+
+import (
+	"net/netip"
+	"slices"
+	"strings"
+
+	"surehook/internal/hook"
+)
+
+// Places are the places of requests that a deployment has beside its own region with
+// changing addresses.
+type Places struct {
+	Regions   []string     // other regions with a sender
+	Addresses []netip.Addr // fixed source addresses of the own region; none: no fixed egress
+}
+
+// check returns the fields with places that the deployment does not have. An endpoint
+// keeps its place when the place is taken from the deployment. The next change of the
+// endpoint must then name another place.
+func (p Places) check(e hook.Endpoint) []hook.FieldError {
+	var errs []hook.FieldError
+	if e.Region != "" && !slices.Contains(p.Regions, e.Region) {
+		message := "must be empty: this deployment sends from its own region only"
+		if len(p.Regions) > 0 {
+			message = "must be empty, for the deployment's own region, or one of " + strings.Join(p.Regions, ", ")
+		}
+		errs = append(errs, hook.FieldError{Field: "region", Message: message})
+	}
+	switch {
+	case e.Fixed && len(p.Addresses) == 0:
+		errs = append(errs, hook.FieldError{Field: "egress", Message: "must be shared: this deployment has no fixed addresses"})
+	case e.Fixed && e.Region != "":
+		errs = append(errs, hook.FieldError{Field: "egress", Message: "must be shared with a region: the fixed addresses are in the deployment's own region"})
+	}
+	return errs
+}

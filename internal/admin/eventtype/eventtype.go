@@ -1,0 +1,214 @@
+// Package eventtype manages the event types of an environment: descriptions, schemas and
+// examples of the events of all tenants.
+//
+// Event types belong to the operator, and package httpapi authorizes the callers. Package
+// ingest checks events against the types. The package knows neither HTTP nor storage.
+package eventtype
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"time"
+
+	"surehook/internal/admin/page"
+	"surehook/internal/hook"
+	"surehook/internal/rule/schema"
+)
+
+// Store keeps event types. Every read sees every write acknowledged before the read began.
+type Store interface {
+	// EventType returns the type; CodeNotFound for an unknown name.
+	EventType(ctx context.Context, name string) (hook.EventType, error)
+	// EventTypesAfter returns the types after the name, in the order of the names, at most
+	// limit (1 to 100). A page may be short before the end. more is true when other types
+	// may follow.
+	EventTypesAfter(ctx context.Context, after string, limit int) (page []hook.EventType, more bool, err error)
+	// PutEventType stores after as version before.Version + 1, and changes the catalogue.
+	// A new type has the zero before. CodeConflict when the stored version is not
+	// before.Version; CodeForbidden for a new type past hook.MaxTypesPerEnvironment.
+	PutEventType(ctx context.Context, before, after hook.EventType) error
+	// DeleteEventType removes the type, and changes the catalogue. CodeConflict when the
+	// stored version is not t.Version.
+	DeleteEventType(ctx context.Context, t hook.EventType) error
+}
+
+// Admin manages event types. All fields but Wait are required.
+type Admin struct {
+	Store Store
+	Now   func() time.Time
+	Wait  hook.Wait // between two tries of a write; nil: by the real clock
+}
+
+// maxChangeAttempts limits retries after a version conflict, as for endpoints.
+const maxChangeAttempts = 3
+
+// Get returns the type; CodeNotFound for an unknown name.
+func (a *Admin) Get(ctx context.Context, name string) (hook.EventType, error) {
+	if !hook.ValidEventType(name) {
+		return hook.EventType{}, hook.NotFound("event type")
+	}
+	t, err := a.Store.EventType(ctx, name)
+	if err != nil {
+		return hook.EventType{}, fmt.Errorf("read event type: %w", err)
+	}
+	return t, nil
+}
+
+// Put creates the type, or replaces all of its fields. version is the required version of
+// the stored type, 0 for any. Without a difference, Put writes nothing, and the version
+// stays. before is the zero type for a new type.
+//
+// Errors: CodeInvalid names the wrong fields, with the place in schema or example;
+// CodeStale for another version, also when there is no such type; CodeForbidden past
+// hook.MaxTypesPerEnvironment; CodeConflict after 3 version conflicts. malformed are
+// fields of a wrong form, absent in t.
+func (a *Admin) Put(
+	ctx context.Context, t hook.EventType, version int64, malformed ...hook.FieldError,
+) (before, after hook.EventType, err error) {
+	if wrong := hook.AlsoWrong(malformed, check(t)); len(wrong) > 0 {
+		return hook.EventType{}, hook.EventType{}, hook.Invalid(wrong...)
+	}
+	var final error // only a conflict of the write starts again
+	err = hook.OnConflict(ctx, a.Wait, maxChangeAttempts, func() error {
+		before, final = a.Store.EventType(ctx, t.Name)
+		if hook.CodeOf(final) == hook.CodeNotFound && final != nil {
+			before, final = hook.EventType{}, nil
+		}
+		if final == nil && version != 0 && version != before.Version {
+			final = stale()
+		}
+		if final != nil {
+			return nil //nolint:nilerr // final is the result
+		}
+		after = t
+		after.Version, after.CreatedAt, after.UpdatedAt = before.Version, before.CreatedAt, before.UpdatedAt
+		if before.Name != "" && same(before, after) {
+			after = before
+			return nil
+		}
+		after.UpdatedAt = a.Now().UTC().Truncate(time.Millisecond)
+		if before.Name == "" {
+			after.CreatedAt = after.UpdatedAt
+		}
+		if err := a.Store.PutEventType(ctx, before, after); err != nil {
+			return fmt.Errorf("write event type %s: %w", t.Name, err)
+		}
+		after.Version++
+		return nil
+	})
+	if err = result(final, err); err != nil {
+		return hook.EventType{}, hook.EventType{}, err
+	}
+	return before, after, nil
+}
+
+// Delete removes the type and returns the removed type. version is the required version, 0
+// for any. Errors: CodeNotFound; CodeStale for another version; CodeConflict after 3
+// version conflicts.
+func (a *Admin) Delete(ctx context.Context, name string, version int64) (t hook.EventType, err error) {
+	var final error // only a conflict of the write starts again
+	err = hook.OnConflict(ctx, a.Wait, maxChangeAttempts, func() error {
+		if t, final = a.Get(ctx, name); final == nil && version != 0 && version != t.Version {
+			final = stale()
+		}
+		if final != nil {
+			return nil //nolint:nilerr // final is the result
+		}
+		if err := a.Store.DeleteEventType(ctx, t); err != nil {
+			return fmt.Errorf("remove event type %s: %w", name, err)
+		}
+		return nil
+	})
+	if err = result(final, err); err != nil {
+		return hook.EventType{}, err
+	}
+	return t, nil
+}
+
+func result(final, err error) error {
+	switch {
+	case final != nil:
+		return fmt.Errorf("change event type: %w", final)
+	case err != nil && hook.CodeOf(err) == hook.CodeConflict:
+		return hook.Conflict("the event type is being changed by others; try again")
+	}
+	return err
+}
+
+func stale() error {
+	return &hook.Error{Code: hook.CodeStale, Message: "the event type was changed since it was read"}
+}
+
+func same(a, b hook.EventType) bool {
+	return a.Description == b.Description && a.Group == b.Group && a.Archived == b.Archived && a.Validation == b.Validation &&
+		bytes.Equal(a.Schema, b.Schema) && bytes.Equal(a.Example, b.Example)
+}
+
+// check returns the wrong fields. An example is checked only against a schema that compiles.
+func check(t hook.EventType) []hook.FieldError {
+	wrong := hook.ValidateEventType(t)
+	if len(t.Schema) == 0 || len(t.Schema) > hook.MaxSchema {
+		return wrong
+	}
+	compiled, errs := schema.Compile(t.Schema, "schema")
+	if len(errs) > 0 || len(t.Example) == 0 || len(t.Example) > hook.MaxExample {
+		return append(wrong, errs...)
+	}
+	for _, e := range compiled.Check(t.Example, "example") {
+		wrong = append(wrong, hook.FieldError{Field: e.Field, Message: "does not fit the schema: " + e.Message})
+	}
+	return wrong
+}
+
+// Filter selects types.
+type Filter struct {
+	Group    *string // nil: all groups
+	Archived bool    // only archived types, or only others
+}
+
+func (f Filter) matches(t hook.EventType) bool {
+	return t.Archived == f.Archived && (f.Group == nil || *f.Group == t.Group)
+}
+
+// MaxPageBytes bounds the schemas and examples of a page, below the size of a response.
+const MaxPageBytes = 1 << 20
+
+// List returns a page of the types, in the order of the names. The page may have fewer
+// types than asked before the end: their schemas and examples take MaxPageBytes at most.
+// CodeInvalid for the cursor of another list.
+func (a *Admin) List(ctx context.Context, f Filter, p page.Request) (page.List[hook.EventType], error) {
+	group := "all"
+	if f.Group != nil {
+		group = "of " + *f.Group
+	}
+	scope := page.Scope("event-types", group, fmt.Sprint(f.Archived))
+	after, err := page.OpenCursor(scope, p.Cursor)
+	if err != nil {
+		return page.List[hook.EventType]{}, err
+	}
+	if after != "" && !hook.ValidEventType(after) { // forged
+		return page.List[hook.EventType]{}, page.InvalidCursor()
+	}
+	var list page.List[hook.EventType]
+	for size, more := 0, true; more; {
+		var types []hook.EventType
+		if types, more, err = a.Store.EventTypesAfter(ctx, after, page.MaxLimit); err != nil {
+			return page.List[hook.EventType]{}, fmt.Errorf("list event types: %w", err)
+		}
+		for _, t := range types {
+			if !f.matches(t) {
+				after = t.Name
+				continue
+			}
+			size += len(t.Schema) + len(t.Example)
+			if len(list.Data) == p.Limit || len(list.Data) > 0 && size > MaxPageBytes {
+				list.Next = page.NewCursor(scope, after)
+				return list, nil
+			}
+			list.Data, after = append(list.Data, t), t.Name
+		}
+		more = more && len(types) > 0
+	}
+	return list, nil
+}

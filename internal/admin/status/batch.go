@@ -1,0 +1,64 @@
+package status
+
+import (
+	"context"
+	"fmt"
+
+	"surehook/internal/hook"
+)
+
+// addMembers completes the batches of the attempts: the record of the batch's leader holds
+// the members. A batch without a record of its leader stays without members: the process
+// died before the write.
+func (r *Reader) addMembers(ctx context.Context, attempts []hook.Attempt) error {
+	known := make(map[hook.BatchID][]hook.DeliveryID)
+	for i := range attempts {
+		b := &attempts[i].Outcome.Batch
+		if b.ID == "" || b.Members != nil {
+			continue
+		}
+		members, ok := known[b.ID]
+		if !ok {
+			var err error
+			if members, err = r.members(ctx, *b); err != nil {
+				return err
+			}
+			known[b.ID] = members
+		}
+		b.Members = members
+	}
+	return nil
+}
+
+// members reads the members of a batch: the leader's event, delivery and attempts.
+func (r *Reader) members(ctx context.Context, b hook.Batch) ([]hook.DeliveryID, error) {
+	event, err := r.History.Event(ctx, b.Leader.Event)
+	if hook.CodeOf(err) == hook.CodeNotFound {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read event %s of batch %s: %w", b.Leader.Event, b.ID, err)
+	}
+	deliveries, err := r.History.Deliveries(ctx, event)
+	if err != nil {
+		return nil, fmt.Errorf("read leader of batch %s: %w", b.ID, err)
+	}
+	for _, d := range deliveries {
+		if d.ID != b.Leader {
+			continue
+		}
+		if d.Last.Batch.ID == b.ID && d.Last.Batch.Members != nil {
+			return d.Last.Batch.Members, nil
+		}
+		recorded, err := r.History.Attempts(ctx, []hook.Delivery{d})
+		if err != nil {
+			return nil, fmt.Errorf("read attempts of the leader of batch %s: %w", b.ID, err)
+		}
+		for _, a := range recorded {
+			if a.Outcome.Batch.ID == b.ID && a.Outcome.Batch.Members != nil {
+				return a.Outcome.Batch.Members, nil
+			}
+		}
+	}
+	return nil, nil
+}

@@ -1,0 +1,165 @@
+package dynamo
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"surehook/internal/hook"
+)
+
+type eventTypeItem struct {
+	key
+	Name        string `dynamodbav:"name"`
+	Description string `dynamodbav:"description,omitempty"`
+	Group       string `dynamodbav:"group,omitempty"`
+	Schema      string `dynamodbav:"schema,omitempty"`  // JSON
+	Example     string `dynamodbav:"example,omitempty"` // JSON
+	Archived    bool   `dynamodbav:"archived,omitempty"`
+	Validation  string `dynamodbav:"validation,omitempty"`
+	Version     int64  `dynamodbav:"version"`
+	CreatedAt   int64  `dynamodbav:"created_at"`
+	UpdatedAt   int64  `dynamodbav:"updated_at"`
+}
+
+// catalogueItem counts the types, so that ingest reads one small item.
+type catalogueItem struct {
+	Version int64 `dynamodbav:"version"`
+	Types   int   `dynamodbav:"types"`
+	Checked int   `dynamodbav:"checked"`
+}
+
+func toEventTypeItem(t hook.EventType) eventTypeItem {
+	return eventTypeItem{
+		key: eventTypeKey(t.Name), Name: t.Name, Description: t.Description, Group: t.Group, Schema: string(t.Schema),
+		Example: string(t.Example), Archived: t.Archived, Validation: word(t.Validation), Version: t.Version,
+		CreatedAt: millis(t.CreatedAt), UpdatedAt: millis(t.UpdatedAt),
+	}
+}
+
+func fromEventTypeItem(it eventTypeItem) (hook.EventType, error) {
+	validation, err := parse[hook.Validation](it.Validation)
+	t := hook.EventType{
+		Name: it.Name, Description: it.Description, Group: it.Group, Archived: it.Archived, Validation: validation,
+		Version: it.Version, CreatedAt: fromMillis(it.CreatedAt), UpdatedAt: fromMillis(it.UpdatedAt),
+	}
+	if it.Schema != "" {
+		t.Schema = []byte(it.Schema)
+	}
+	if it.Example != "" {
+		t.Example = []byte(it.Example)
+	}
+	return t, err
+}
+
+// EventType reads one item.
+func (s *Store) EventType(ctx context.Context, name string) (hook.EventType, error) {
+	var it eventTypeItem
+	if err := s.get(ctx, eventTypeKey(name), &it, "event type", name); err != nil {
+		return hook.EventType{}, err
+	}
+	t, err := fromEventTypeItem(it)
+	return t, translate(err, "read event type "+name)
+}
+
+// EventTypes makes one batch read per 100 names.
+func (s *Store) EventTypes(ctx context.Context, eventTypes []string) ([]hook.EventType, error) {
+	const op = "read event types"
+	keys := make([]key, len(eventTypes))
+	for i, name := range eventTypes {
+		keys[i] = eventTypeKey(name)
+	}
+	items, err := s.batchGet(ctx, keys)
+	if err != nil {
+		return nil, translate(err, op)
+	}
+	found, err := decodeAll(items, fromEventTypeItem)
+	return found, translate(err, op)
+}
+
+// EventTypesAfter makes one query. A page of large types is shorter: one query reads 1 MB.
+func (s *Store) EventTypesAfter(ctx context.Context, after string, limit int) (page []hook.EventType, more bool, err error) {
+	const op = "list event types"
+	query := &dynamodb.QueryInput{
+		TableName:                 s.table,
+		ConsistentRead:            aws.Bool(true),
+		KeyConditionExpression:    aws.String("pk = :pk AND begins_with(sk, :sk)"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{":pk": text(eventTypesPartition), ":sk": text(eventTypePrefix)},
+		Limit:                     aws.Int32(int32(min(max(limit, 1), maxPage))),
+	}
+	if after != "" { // a start key without an item is valid
+		query.ExclusiveStartKey = eventTypeKey(after).attributes()
+	}
+	out, err := s.db.Query(ctx, query)
+	if err != nil {
+		return nil, false, translate(err, op)
+	}
+	page, err = decodeAll(out.Items, fromEventTypeItem)
+	return page, len(out.LastEvaluatedKey) > 0, translate(err, op)
+}
+
+// Catalogue reads one item.
+func (s *Store) Catalogue(ctx context.Context) (hook.Catalogue, error) {
+	var it catalogueItem
+	err := s.get(ctx, catalogueKey(), &it, "catalogue", "of event types")
+	if err != nil && hook.CodeOf(err) != hook.CodeNotFound {
+		return hook.Catalogue{}, err
+	}
+	return hook.Catalogue(it), nil
+}
+
+// Positions of the writes of a change in its transaction.
+const (
+	eventTypeWrite = iota
+	catalogueWrite
+)
+
+// PutEventType writes the type and the catalogue in one transaction.
+func (s *Store) PutEventType(ctx context.Context, before, after hook.EventType) error {
+	op := "put event type " + after.Name
+	after.Version = before.Version + 1
+	put, err := s.put(toEventTypeItem(after), asRead(before.Version))
+	if err != nil {
+		return translate(err, op)
+	}
+	catalogue := s.changeCatalogue(before, after)
+	if before.Name == "" {
+		catalogue.ConditionExpression = aws.String("attribute_not_exists(#types) OR #types < :most")
+		catalogue.ExpressionAttributeValues[":most"] = number(hook.MaxTypesPerEnvironment)
+	}
+	err = s.transact(ctx, []types.TransactWriteItem{eventTypeWrite: {Put: put}, catalogueWrite: {Update: catalogue}}...)
+	if conditionFailed(err, catalogueWrite) && !conditionFailed(err, eventTypeWrite) {
+		return fmt.Errorf("%s: %w", op, hook.TooManyTypes())
+	}
+	return translate(err, op)
+}
+
+// DeleteEventType removes the type and writes the catalogue in one transaction.
+func (s *Store) DeleteEventType(ctx context.Context, t hook.EventType) error {
+	guard := atVersion(t.Version)
+	return translate(s.transact(ctx, []types.TransactWriteItem{
+		eventTypeWrite: {Delete: &types.Delete{
+			TableName: s.table, Key: eventTypeKey(t.Name).attributes(),
+			ConditionExpression: &guard.expression, ExpressionAttributeValues: guard.values,
+		}},
+		catalogueWrite: {Update: s.changeCatalogue(t, hook.EventType{})},
+	}...), "delete event type "+t.Name)
+}
+
+// changeCatalogue returns the catalogue's write for the change of a type. The condition of
+// the type's write makes before the stored type, so the numbers stay right.
+func (s *Store) changeCatalogue(before, after hook.EventType) *types.Update {
+	change := hook.Catalogue{}.After(before, after)
+	return &types.Update{
+		TableName:                s.table,
+		Key:                      catalogueKey().attributes(),
+		UpdateExpression:         aws.String("ADD version :one, #types :types, checked :checked"),
+		ExpressionAttributeNames: map[string]string{"#types": "types"},
+		ExpressionAttributeValues: map[string]types.AttributeValue{
+			":one": number(1), ":types": number(int64(change.Types)), ":checked": number(int64(change.Checked)),
+		},
+	}
+}

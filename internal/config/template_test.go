@@ -1,0 +1,60 @@
+package config_test
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"surehook/internal/config"
+)
+
+// The template gives each function the variables that the function reads.
+func TestFor_TemplateOfProd(t *testing.T) {
+	t.Parallel()
+
+	text, err := os.ReadFile("../../infra/surehook/testdata/prod.template.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var template struct {
+		Resources map[string]struct {
+			Properties struct {
+				FunctionName any `json:"FunctionName"`
+				Environment  struct {
+					Variables map[string]any `json:"Variables"`
+				} `json:"Environment"`
+			} `json:"Properties"`
+		} `json:"Resources"`
+	}
+	if err := json.Unmarshal(text, &template); err != nil {
+		t.Fatal(err)
+	}
+	variables := make(map[string]map[string]any)
+	for _, r := range template.Resources {
+		if name, ok := r.Properties.FunctionName.(string); ok {
+			variables[strings.TrimPrefix(name, "surehook-prod-")] = r.Properties.Environment.Variables
+		}
+	}
+	for name, read := range map[string]func(config.Lookup) error{
+		"ingest":    func(l config.Lookup) error { _, err := config.ForIngest(l); return err },
+		"deliver":   func(l config.Lookup) error { _, err := config.ForDeliver(l); return err },
+		"breaker":   func(l config.Lookup) error { _, err := config.ForBreaker(l); return err },
+		"replay":    func(l config.Lookup) error { _, err := config.ForReplay(l); return err },
+		"manage":    func(l config.Lookup) error { _, err := config.ForManage(l); return err },
+		"authorize": func(l config.Lookup) error { _, err := config.ForAuthorize(l); return err },
+	} {
+		err := read(func(variable string) (string, bool) {
+			switch value := variables[name][variable].(type) {
+			case nil:
+				return "", false
+			case string:
+				return value, true
+			}
+			return "a reference", true
+		})
+		if err != nil {
+			t.Errorf("%s with the variables of the template: %v", name, err)
+		}
+	}
+}

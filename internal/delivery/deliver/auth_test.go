@@ -1,0 +1,75 @@
+package deliver_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"surehook/internal/hook"
+	"surehook/internal/memory"
+	"surehook/internal/proof/world"
+)
+
+// authenticated gives the endpoint the authentication with the sealed text.
+func authenticated(t *testing.T, e *hook.Endpoint, a hook.Auth, text string) {
+	t.Helper()
+
+	sealed, err := memory.Vault{}.Seal(t.Context(), text, e.Tenant, e.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.Auth = a
+	e.Auth.Sealed = sealed
+}
+
+// Every request carries the credentials, beside the endpoint's own headers: also the
+// request of a process that takes over after a crash.
+func TestProcessBatch_AuthenticatesAfterAnyCrash(t *testing.T) {
+	t.Parallel()
+
+	want := map[string]string{"Authorization": "Basic dTpwOnc=", "X-Env": "prod"} // u:p:w
+	for at := range 13 {
+		t.Run(fmt.Sprintf("dies at %d", at), func(t *testing.T) {
+			t.Parallel()
+
+			w := setup(t)
+			w.Answer = world.InTurn(503, 200)
+			id := w.Post(w.Endpoint(func(e *hook.Endpoint) {
+				authenticated(t, e, hook.Auth{Type: hook.AuthBasic, Username: "u"}, hook.AuthText(hook.AuthBasic, "p:w"))
+				e.SealedHeaders = map[string][]byte{"X-Env": sealHeader(t, e, "X-Env", "prod")}
+			}))[0]
+			w.Crash.Arm((at+1)/2, at%2 == 0)
+			w.Run()
+			if d := w.Delivery(id); d.State != hook.StateDelivered || len(w.Posts) < 2 || len(w.Posts) > 3 {
+				t.Errorf("delivery is %s after %d requests; want it delivered after two, and one more after a crash", d.State, len(w.Posts))
+			}
+			for i, post := range w.Posts {
+				if diff := cmp.Diff(want, post.Endpoint.Headers); diff != "" {
+					t.Errorf("headers of request %d (-want +got):\n%s", i+1, diff)
+				}
+			}
+		})
+	}
+}
+
+// The table is changed by hand: no request leaves with a text that was sealed for
+// something else.
+func TestProcessBatch_SendsNoTextOfAnotherAuthentication(t *testing.T) {
+	t.Parallel()
+
+	for name, text := range map[string]string{
+		"another type": hook.AuthText(hook.AuthBasic, "p"), "a header": hook.HeaderText("Authorization", "x"), "a signing secret": "whsec_x",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			w := setup(t)
+			w.Answer = world.Always(200)
+			w.Post(w.Endpoint(func(e *hook.Endpoint) { authenticated(t, e, hook.Auth{Type: hook.AuthBearer}, text) }))
+			if _, failed := w.Invoke(hook.LaneLive); len(w.Posts) != 0 || failed != 1 {
+				t.Errorf("%d requests, %d failed messages; want no request and a failed message", len(w.Posts), failed)
+			}
+		})
+	}
+}

@@ -1,0 +1,62 @@
+package deliver
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"surehook/internal/hook"
+	"surehook/internal/rule/trace"
+)
+
+// documentTime is RFC 3339 in UTC with milliseconds, as in the API.
+const documentTime = "2006-01-02T15:04:05.000Z"
+
+// documentEvent is an event in the document of a batch. The payload follows.
+type documentEvent struct {
+	ID          hook.EventID `json:"id"`
+	Type        string       `json:"type"`
+	AcceptedAt  string       `json:"accepted_at"`
+	Delivery    string       `json:"delivery_id"`
+	Attempt     int          `json:"attempt"`
+	TraceParent string       `json:"traceparent,omitempty"`
+}
+
+// contentOf returns the batch of the jobs and its document, in the form of an event: the
+// document is signed and sent as the payload of an event is. The payloads of the members
+// are in the document byte for byte.
+func contentOf(jobs []*job, leader *job) (hook.Batch, hook.Event) {
+	members := make([]hook.DeliveryID, len(jobs))
+	size := 0
+	for i, j := range jobs {
+		members[i] = j.token.Delivery.DeliveryID
+		size += len(j.event.Payload) + documentRoom
+	}
+	batch := hook.NewBatch(members, leader.token.Delivery.DeliveryID)
+	text := make([]byte, 0, size)
+	text = fmt.Appendf(text, `{"type":%q,"id":%q,"events":[`, hook.BatchEventType, batch.ID)
+	for i, j := range jobs {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = append(text, memberHead(j)...)
+		text = append(append(append(text, `,"payload":`...), j.event.Payload...), '}')
+	}
+	text = append(text, "]}"...)
+	return batch, hook.Event{ID: hook.EventID(batch.ID), Type: hook.BatchEventType, Payload: text}
+}
+
+// documentRoom is the room for a member without its payload.
+const documentRoom = 320
+
+// memberHead returns the JSON of the member without the closing brace.
+func memberHead(j *job) []byte {
+	head, _ := json.Marshal(documentEvent{ //nolint:errchkjson // strings and numbers only: no error
+		ID:          j.event.ID,
+		Type:        j.event.Type,
+		AcceptedAt:  j.event.AcceptedAt.UTC().Format(documentTime),
+		Delivery:    j.token.Delivery.String(),
+		Attempt:     j.token.Attempt,
+		TraceParent: trace.Header(j.event, j.token.Delivery.DeliveryID, j.token.Attempt),
+	})
+	return head[:len(head)-1]
+}

@@ -1,0 +1,89 @@
+package deliver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"surehook/internal/delivery/send"
+	"surehook/internal/emf"
+	"surehook/internal/hook"
+	"surehook/internal/names"
+)
+
+// transit is the longest way to another place and back, beside the attempt itself: a
+// cold start of the sender and two crossings of an ocean take about a second.
+const transit = 5 * time.Second
+
+var (
+	errTransit  = errors.New("the sender did not answer in time")
+	errNoSender = errors.New("this deployment has no senders")
+)
+
+// timeOf returns the longest time of an attempt.
+func timeOf(e *hook.Endpoint) time.Duration {
+	if e.Remote() {
+		return e.Timeout + transit
+	}
+	return e.Timeout
+}
+
+// send makes the attempt at the endpoint's place.
+//
+// If the sender of the endpoint's region did not run, the endpoint received nothing,
+// and the attempt is made here. With fixed addresses there is no other place: the error
+// returns the message to the queue, and the delivery waits for the sender.
+//
+// If the answer of a sender is lost, the endpoint may have received the request. The
+// attempt counts as a failure, so that the delivery is not lost. The retry may be a
+// duplicate for the endpoint, as after a lost answer of the endpoint itself.
+func (d *Deliverer) send(ctx context.Context, s *subject, r send.Request) (hook.Outcome, error) {
+	if !r.Endpoint.Remote() {
+		return d.Sender.Send(ctx, r), nil
+	}
+	started := d.Now()
+	outcome, err := d.sendRemote(ctx, r)
+	switch {
+	case err == nil:
+		return outcome, nil
+	case !errors.Is(err, send.ErrNotSent):
+		d.logPlace(ctx, "sender.answer_lost", s, err, names.MetricAnswersLost)
+		return lostOutcome(r.Endpoint, err, d.Now().Sub(started)), nil
+	case r.Endpoint.Fixed:
+		return hook.Outcome{}, fmt.Errorf("send from fixed addresses: %w", err)
+	}
+	d.logPlace(ctx, "sender.fell_back", s, err, names.MetricFallbacks)
+	if !d.hasTime(ctx, r.Endpoint.Timeout) {
+		return hook.Outcome{}, errNoTime
+	}
+	return d.Sender.Send(ctx, r), nil
+}
+
+func (d *Deliverer) sendRemote(ctx context.Context, r send.Request) (hook.Outcome, error) {
+	if d.Remote == nil {
+		return hook.Outcome{}, fmt.Errorf("%w: %w", send.ErrNotSent, errNoSender)
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, timeOf(&r.Endpoint), errTransit)
+	defer cancel()
+	return d.Remote.Send(ctx, r) //nolint:wrapcheck // send decides by the error
+}
+
+// lostOutcome is the outcome of an attempt without an answer of the sender.
+func lostOutcome(e hook.Endpoint, err error, took time.Duration) hook.Outcome {
+	class := hook.ClassReset
+	if errors.Is(err, context.DeadlineExceeded) {
+		class = hook.ClassTimeout
+	}
+	return hook.Outcome{
+		Class: class, URL: e.URL, Region: e.Region, Duration: took,
+		Error: "Surehook's sender did not report the outcome. The endpoint may have received the request.",
+	}
+}
+
+// logPlace logs and counts a fault of a sender.
+func (d *Deliverer) logPlace(ctx context.Context, message string, s *subject, err error, metric string) {
+	line := append(s.attrs(), slog.String(names.LogRegion, s.endpoint.Region), slog.Any(names.LogError, err))
+	d.Log.LogAttrs(ctx, slog.LevelWarn, message, d.Metrics.Append(line, d.Now(), emf.Count(metric, 1))...) //nolint:sloglint // a constant of the caller
+}

@@ -1,0 +1,221 @@
+package deliver_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"surehook/internal/delivery/deliver"
+	"surehook/internal/delivery/send"
+	"surehook/internal/hook"
+	"surehook/internal/proof/world"
+)
+
+// place is the senders of other places: a POST to the receiver, then the fault.
+type place struct {
+	w      *world.World
+	posts  bool  // the sender ran
+	err    error // of the call
+	calls  int
+	region string
+}
+
+func (p *place) Send(_ context.Context, r send.Request) (hook.Outcome, error) {
+	p.calls++
+	p.region = r.Endpoint.Region
+	if !p.posts {
+		return hook.Outcome{}, p.err
+	}
+	p.w.Posts = append(p.w.Posts, world.Post{Request: r, At: p.w.Clock.Now()})
+	o := p.w.Answer(r)
+	o.Region = r.Endpoint.Region
+	if p.err != nil {
+		return hook.Outcome{}, p.err
+	}
+	return o, nil
+}
+
+var (
+	errThrottled = fmt.Errorf("%w: throttled", send.ErrNotSent)
+	errBroken    = errors.New("the connection broke")
+)
+
+func elsewhere(e *hook.Endpoint) { e.Region = "us-east-1" }
+func fixed(e *hook.Endpoint)     { e.Fixed = true }
+
+func TestProcessBatch_sendsFromTheEndpointsPlace(t *testing.T) {
+	t.Parallel()
+
+	for name, edit := range map[string]func(*hook.Endpoint){"another region": elsewhere, "fixed addresses": fixed} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			w := setup(t)
+			p := &place{w: w.World, posts: true}
+			w.Remote = p
+			e := w.Endpoint(edit)
+			id := w.Post(e)[0]
+			w.Run()
+			d := w.Delivery(id)
+			if d.State != hook.StateDelivered || p.calls != 1 || len(w.Posts) != 1 || d.Last.Region != e.Region || p.region != e.Region {
+				t.Errorf("%s after %d calls and %d posts from %q; want delivered by one call from %q", d.State, p.calls, len(w.Posts), d.Last.Region, e.Region)
+			}
+			if log := w.Log.String(); strings.Contains(log, `"region":"us-east-1"`) != (e.Region != "") {
+				t.Errorf("the log names another region than %q:\n%s", e.Region, log)
+			}
+		})
+	}
+}
+
+// A sender that did not run sent nothing: the own region makes the attempt, and the
+// fallback is counted.
+func TestProcessBatch_fallsBackBeforeTheSenderRan(t *testing.T) {
+	t.Parallel()
+
+	for name, remote := range map[string]deliver.Remote{"throttled": &place{err: errThrottled}, "no senders": nil} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			w := setup(t)
+			w.Remote = remote
+			id := w.Post(w.Endpoint(elsewhere))[0]
+			w.Run()
+			if d := w.Delivery(id); d.State != hook.StateDelivered || d.Attempts != 1 || len(w.Posts) != 1 || d.Last.Region != "" {
+				t.Errorf("%s after %d attempts and %d posts from %q; want delivered at once from the own region", d.State, d.Attempts, len(w.Posts), d.Last.Region)
+			}
+			if log := w.Log.String(); !strings.Contains(log, `"msg":"sender.fell_back"`) || !strings.Contains(log, `"sender_fallbacks":1`) {
+				t.Errorf("the fallback is not counted:\n%s", log)
+			}
+		})
+	}
+}
+
+// Fixed addresses have no other place: nothing is sent, nothing is recorded, and the
+// message returns until the sender runs again.
+func TestProcessBatch_fixedAddressesNeverFallBack(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	p := &place{w: w.World, err: errThrottled}
+	w.Remote = p
+	id := w.Post(w.Endpoint(fixed))[0]
+	if received, failed := w.Invoke(hook.LaneLive); received != 1 || failed != 1 || len(w.Posts) != 0 {
+		t.Fatalf("received %d, failed %d, %d posts; want the message back without a post", received, failed, len(w.Posts))
+	}
+	if states := w.States([]hook.DeliveryRef{id}); states != "1 none" {
+		t.Fatalf("the delivery is recorded: %s; want no record", states)
+	}
+	p.posts, p.err = true, nil
+	w.Run()
+	if d := w.Delivery(id); d.State != hook.StateDelivered || d.Attempts != 1 || len(w.Posts) != 1 {
+		t.Errorf("%s after %d attempts and %d posts; want delivered by the first attempt", d.State, d.Attempts, len(w.Posts))
+	}
+}
+
+// After a lost answer nobody knows whether the endpoint received the request. The
+// attempt failed, no other place repeats the attempt at once, and the retry delivers.
+func TestProcessBatch_lostAnswerIsATransientOutcome(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name  string
+		edit  func(*hook.Endpoint)
+		err   error
+		class hook.Class
+	}{
+		{name: "a broken connection", edit: elsewhere, err: errBroken, class: hook.ClassReset},
+		{name: "the deadline", edit: elsewhere, err: fmt.Errorf("invoke: %w", context.DeadlineExceeded), class: hook.ClassTimeout},
+		{name: "fixed addresses", edit: fixed, err: errBroken, class: hook.ClassReset},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			w := setup(t)
+			p := &place{w: w.World, posts: true, err: tt.err}
+			w.Remote = p
+			e := w.Endpoint(tt.edit)
+			id := w.Post(e)[0]
+			w.Invoke(hook.LaneLive)
+			d := w.Delivery(id)
+			if d.State != hook.StateRetrying || d.Last.Class != tt.class || d.Last.Region != e.Region || len(w.Posts) != 1 {
+				t.Fatalf("%s, %s from %q after %d posts; want retrying, %s from %q after one", d.State, d.Last.Class, d.Last.Region, len(w.Posts), tt.class, e.Region)
+			}
+			if log := w.Log.String(); !strings.Contains(log, `"sender_answers_lost":1`) {
+				t.Errorf("the lost answer is not counted:\n%s", log)
+			}
+			p.err = nil
+			w.Run()
+			if d := w.Delivery(id); d.State != hook.StateDelivered || len(w.Posts) != 2 {
+				t.Errorf("%s after %d posts; want delivered after the duplicate", d.State, len(w.Posts))
+			}
+		})
+	}
+}
+
+// An attempt at another place needs the time of the way, too.
+func TestProcessBatch_remoteLeavesTimeToSettle(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	p := &place{w: w.World, posts: true}
+	w.Remote = p
+	w.Post(w.Endpoint(elsewhere))
+	m := w.Queue.Receive(hook.LaneLive, 1)[0]
+	need := hook.DefaultTimeout + 10*time.Second
+	if failed := w.Deliverer().ProcessBatch(invocation{t.Context(), w.Clock.Now().Add(need - 1)}, batchOf(m)); len(failed) != 1 || p.calls != 0 {
+		t.Errorf("failed %v after %d calls; want the message to come again untried", failed, p.calls)
+	}
+	if failed := w.Deliverer().ProcessBatch(invocation{t.Context(), w.Clock.Now().Add(need)}, batchOf(m)); failed != nil || p.calls != 1 {
+		t.Errorf("failed %v after %d calls; want the attempt with just enough time", failed, p.calls)
+	}
+}
+
+// slowRefusal uses the time of the invocation before the refusal.
+type slowRefusal struct{ w *world.World }
+
+func (s slowRefusal) Send(context.Context, send.Request) (hook.Outcome, error) {
+	s.w.Clock.Until(s.w.Clock.Now().Add(6 * time.Second))
+	return hook.Outcome{}, errThrottled
+}
+
+// A late refusal leaves no time for the own region: the message returns, without a
+// half attempt.
+func TestProcessBatch_fallsBackOnlyInTime(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	w.Remote = slowRefusal{w.World}
+	w.Post(w.Endpoint(elsewhere))
+	m := w.Queue.Receive(hook.LaneLive, 1)[0]
+	ctx := invocation{t.Context(), w.Clock.Now().Add(hook.DefaultTimeout + 10*time.Second)}
+	if failed := w.Deliverer().ProcessBatch(ctx, batchOf(m)); len(failed) != 1 || len(w.Posts) != 0 {
+		t.Errorf("failed %v after %d posts; want the message to come again, without a post", failed, len(w.Posts))
+	}
+}
+
+// Function deliver dies at each effect, around an attempt from another region.
+func TestProcessBatch_remoteCrashLosesNothing(t *testing.T) {
+	t.Parallel()
+
+	for _, after := range []bool{false, true} {
+		for n := 1; n <= 6; n++ {
+			t.Run(fmt.Sprintf("effect %d, after %t", n, after), func(t *testing.T) {
+				t.Parallel()
+
+				w := setup(t)
+				w.Remote = &place{w: w.World, posts: true}
+				w.Answer = world.InTurn(503, 200)
+				w.Crash.Arm(n, after)
+				id := w.Post(w.Endpoint(elsewhere))[0]
+				w.Run()
+				if d := w.Delivery(id); d.State != hook.StateDelivered || len(w.Posts) > 3 {
+					t.Errorf("%s after %d posts; want delivered, with one duplicate at most", d.State, len(w.Posts))
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,92 @@
+package deliver
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"surehook/internal/delivery/gate"
+	"surehook/internal/hook"
+	"surehook/internal/rule/circuit"
+)
+
+// settleTogether limits the members of a batch that are settled at the same time.
+const settleTogether = 20
+
+// groupsOf returns the due jobs of one endpoint, cut into the groups about which the gate
+// decides. A coalescing endpoint with a closed circuit gets a request for each group of
+// the lane coalesce; all other jobs are one group.
+func groupsOf(jobs []*job, from Snapshot) [][]*job {
+	e := jobs[0].endpoint
+	record := from.circuit(jobs[0].token.Tenant, jobs[0].token.Delivery.Endpoint)
+	if e == nil || !e.Coalesce.On() || jobs[0].message.Lane != hook.LaneCoalesce || record.State != circuit.Closed {
+		return [][]*job{jobs}
+	}
+	slices.SortFunc(jobs, func(a, b *job) int {
+		return cmp.Or(a.event.AcceptedAt.Compare(b.event.AcceptedAt), cmp.Compare(a.event.ID, b.event.ID))
+	})
+	var (
+		groups [][]*job
+		group  []*job
+		bytes  int
+	)
+	for _, j := range jobs {
+		size := len(j.event.Payload)
+		if alone(j.delivery) {
+			groups = append(groups, []*job{j})
+			continue
+		}
+		if len(group) > 0 && (len(group) == e.Coalesce.MaxEvents || bytes+size > e.Coalesce.MaxBytes) {
+			groups, group, bytes = append(groups, group), nil, 0
+		}
+		group, bytes = append(group, j), bytes+size
+	}
+	if len(group) > 0 {
+		groups = append(groups, group)
+	}
+	return groups
+}
+
+// alone reports whether the delivery needs a request of its own: the endpoint rejected a
+// request with several events, and only an answer to one event can reject it.
+func alone(d hook.Delivery) bool {
+	return d.Last.Batch.Size > 1 && d.Last.Class.Result() == hook.ResultRejected
+}
+
+// attemptTogether makes one request for the jobs, and settles each job by itself. The job
+// with the lease leads: its result is the result of the request for circuit, counts and
+// speed, and its record holds the members.
+//
+// After a crash, each token returns that was not settled. The returned tokens make a
+// request of their own, perhaps with other members: the receiver recognises the events.
+func (d *Deliverer) attemptTogether(ctx context.Context, jobs []*job, open func() (opened, error), own *results) {
+	leader := jobs[max(0, slices.IndexFunc(jobs, func(j *job) bool { return j.lease.Key != "" }))]
+	batch, content := contentOf(jobs, leader)
+	var made request
+	err := recoverPanic(func() (err error) {
+		made, err = d.sendRequest(ctx, &leader.subject, content, open)
+		return err
+	})
+	if err != nil {
+		for _, j := range jobs {
+			j.err = err
+		}
+		return
+	}
+	var group errgroup.Group
+	group.SetLimit(settleTogether)
+	for _, j := range jobs {
+		group.Go(func() error {
+			own.run(j, func() (r gate.Result, err error) {
+				one := made
+				one.outcome.Batch = batch.Of(j.token.Delivery.DeliveryID)
+				j.result, err = d.settleAttempt(ctx, &j.subject, one)
+				return j.result, err
+			})
+			return nil // each job holds its own error
+		})
+	}
+	_ = group.Wait()
+}

@@ -1,0 +1,85 @@
+package gate
+
+import (
+	"context"
+	"time"
+
+	"surehook/internal/hook"
+)
+
+// admitGroup decides about the tokens of one request to a coalescing endpoint: the request
+// takes one rate slot and one in-flight slot, both of the first token. A group that cannot
+// start now waits on the queue, for the next window or for its rate slot: a wait there
+// costs less than a park of each delivery, and the next window collects what waited.
+//
+// Of a group that waits for a rate slot, the first token has the slot. So however the
+// tokens return, one request uses the slot.
+func (g *Gate) admitGroup(ctx context.Context, q Query, now time.Time) (Admission, error) {
+	window := q.Endpoint.Coalesce
+	if q.Lane != hook.LaneCoalesce {
+		return later(q, window.End(now)), nil
+	}
+	leader := leaderOf(q.Due)
+	if q.Endpoint.RatePerSecond > 0 && !q.Due[leader].Reserved {
+		wait, err := g.reserveGroup(ctx, q, leader, now)
+		if err != nil || wait.Verdicts != nil {
+			return wait, err
+		}
+	}
+	a := sameVerdict(q, Verdict{Decision: Admit})
+	if q.slots(now) == 0 {
+		return a, nil
+	}
+	lease, err := g.startLease(ctx, q, q.Due[leader], now)
+	if err != nil || lease.Decision == Admit {
+		a.Verdicts[leader] = lease
+		return a, err
+	}
+	wait := later(q, window.End(now))
+	switch {
+	case lease.Decision == Busy:
+		wait.Verdicts[leader] = lease
+	case q.Endpoint.RatePerSecond > 0:
+		wait.Verdicts[leader].Decision = Delay // the token keeps its rate slot
+	}
+	return wait, nil
+}
+
+// later returns the tokens to the lane coalesce at the time.
+func later(q Query, at time.Time) Admission {
+	return sameVerdict(q, Verdict{Decision: Move, Lane: hook.LaneCoalesce, Until: at})
+}
+
+// leaderOf returns the first token with a reserved rate slot; the first token without one.
+func leaderOf(all []Due) int {
+	for i, due := range all {
+		if due.Reserved {
+			return i
+		}
+	}
+	return 0
+}
+
+// reserveGroup reserves a rate slot for the leader. An admission without verdicts means
+// that the slot is now. Slots are reserved MaxRateWait ahead at most, so a changed rate
+// soon applies to all: beyond, the group asks again at the end of a later window.
+func (g *Gate) reserveGroup(ctx context.Context, q Query, leader int, now time.Time) (wait Admission, err error) {
+	err = hook.OnConflict(ctx, g.Wait, maxSaveAttempts, func() error {
+		wait = Admission{}
+		before, err := g.Store.Limits(ctx, q.ID)
+		if err != nil {
+			return err //nolint:wrapcheck // the adapter names the endpoint
+		}
+		after, slot := before.Reserve(q.Endpoint.RatePerSecond, now)
+		if slot.Sub(now) > MaxRateWait {
+			wait = later(q, q.Endpoint.Coalesce.End(now.Add(MaxRateWait)))
+			return nil
+		}
+		if slot.After(now) {
+			wait = later(q, slot)
+			wait.Verdicts[leader].Decision = Delay
+		}
+		return g.changeLimits(ctx, q.ID, before, after, 0)
+	})
+	return wait, contentionOf(err, q.ID)
+}

@@ -1,0 +1,176 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+
+	"surehook/internal/hook"
+	"surehook/internal/rule/schema"
+)
+
+const (
+	// TypesAge is the longest time between a change of an event type and the first post
+	// that a running process checks by the change.
+	TypesAge = 10 * time.Second
+	// cachedTypes limits the event types in the cache of Types. Names without an event
+	// type count, too.
+	cachedTypes = 2 * hook.MaxTypesPerEnvironment
+)
+
+// TypeStore keeps event types. Every read sees every write acknowledged before the read
+// began.
+type TypeStore interface {
+	// Catalogue returns the state of all event types.
+	Catalogue(ctx context.Context) (hook.Catalogue, error)
+	// EventTypes returns the event types with the names, without unknown names, in any
+	// order. The names are distinct, at most hook.MaxBatchEvents.
+	EventTypes(ctx context.Context, names []string) ([]hook.EventType, error)
+}
+
+// Types checks events against event types. The catalogue is read again after TypesAge,
+// and an event type with the first event of the type after a change of the catalogue. An
+// environment that checks nothing reads the catalogue only. Types is safe for concurrent use.
+type Types struct {
+	store   TypeStore
+	usual   hook.Validation
+	age     time.Duration
+	mu      sync.Mutex // of the fields below, also during a read
+	read    time.Time  // of the catalogue
+	current hook.Catalogue
+	cache   *lru.Cache[string, knownType]
+}
+
+// knownType is an event type in the version of the catalogue.
+type knownType struct {
+	catalogue int64
+	exists    bool
+	eventType hook.EventType // without schema and example
+	schema    *schema.Schema // nil for none
+}
+
+// NewTypes returns Types of the store with an empty cache. usual is the environment's
+// validation; age is how old a catalogue may be, TypesAge in a deployment.
+func NewTypes(store TypeStore, usual hook.Validation, age time.Duration) (*Types, error) {
+	cache, err := lru.New[string, knownType](cachedTypes)
+	if err != nil {
+		return nil, fmt.Errorf("make cache of event types: %w", err)
+	}
+	return &Types{store: store, usual: usual, age: age, cache: cache}, nil
+}
+
+// check sets the warnings and refusals of the valid posts. Without the types nobody knows
+// what to refuse, so all valid posts fail.
+func (t *Types) check(ctx context.Context, posts []post, now time.Time) {
+	if t == nil {
+		return
+	}
+	known, err := t.known(ctx, posts, now)
+	for i := range posts {
+		p := &posts[i]
+		switch {
+		case p.err != nil:
+		case err != nil:
+			p.err = err
+		case known != nil:
+			t.judge(p, known[p.event.Type])
+		}
+	}
+}
+
+// judge checks one post.
+func (t *Types) judge(p *post, known knownType) {
+	validation := t.usual
+	if known.eventType.Validation != 0 {
+		validation = known.eventType.Validation
+	}
+	if validation == hook.ValidationOff {
+		return
+	}
+	wrong := known.check(p.event)
+	switch {
+	case len(wrong) == 0:
+	case validation == hook.ValidationReject:
+		p.refusal = &hook.Error{Code: hook.CodeMismatch, Message: "the event does not fit its event type", Fields: wrong}
+	default:
+		p.warnings = wrong
+	}
+}
+
+// check returns what is wrong with the event.
+func (k knownType) check(e hook.Event) []hook.FieldError {
+	if !k.exists {
+		return []hook.FieldError{{Field: "event_type", Message: "is not an event type of the environment"}}
+	}
+	var wrong []hook.FieldError
+	if k.eventType.Archived {
+		wrong = append(wrong, hook.FieldError{Field: "event_type", Message: "is archived"})
+	}
+	if k.schema != nil {
+		wrong = append(wrong, k.schema.Check(e.Payload, "payload")...)
+	}
+	return wrong
+}
+
+// known returns the types of the valid posts; nil when no type is checked.
+func (t *Types) known(ctx context.Context, posts []post, now time.Time) (map[string]knownType, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+
+	if t.read.IsZero() || now.Sub(t.read) >= t.age {
+		catalogue, err := t.store.Catalogue(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("read catalogue of event types: %w", err)
+		}
+		t.current, t.read = catalogue, now
+	}
+	if t.usual == hook.ValidationOff && t.current.Checked == 0 {
+		return nil, nil
+	}
+	found := make(map[string]knownType)
+	var missing []string
+	for _, p := range posts {
+		name := p.event.Type
+		if _, twice := found[name]; twice || p.err != nil {
+			continue
+		}
+		cached, ok := t.cache.Get(name)
+		if !ok || cached.catalogue != t.current.Version {
+			missing = append(missing, name)
+			cached = knownType{catalogue: t.current.Version}
+		}
+		found[name] = cached
+	}
+	return found, t.load(ctx, missing, found)
+}
+
+// load reads the missing types into found and into the cache. The catalogue was read
+// before, so each type is at least as new as the catalogue.
+func (t *Types) load(ctx context.Context, missing []string, found map[string]knownType) error {
+	if len(missing) == 0 {
+		return nil
+	}
+	stored, err := t.store.EventTypes(ctx, missing)
+	if err != nil {
+		return fmt.Errorf("read event types: %w", err)
+	}
+	for _, s := range stored {
+		k := knownType{catalogue: t.current.Version, exists: true, eventType: s}
+		if len(s.Schema) > 0 {
+			compiled, errs := schema.Compile(s.Schema, "schema")
+			if len(errs) > 0 { // not possible by the API: PUT compiles the schema
+				return fmt.Errorf("compile schema of event type %s: %w", s.Name, hook.Invalid(errs...))
+			}
+			k.schema = compiled
+		}
+		k.eventType.Schema, k.eventType.Example = nil, nil
+		found[s.Name] = k
+	}
+	for _, name := range missing {
+		t.cache.Add(name, found[name])
+	}
+	return nil
+}

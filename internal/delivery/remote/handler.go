@@ -1,0 +1,24 @@
+package remote
+
+import (
+	"context"
+
+	"surehook/internal/delivery/send"
+)
+
+// Handler runs messages at the place of the process.
+type Handler struct {
+	Sender *send.Sender // with the strict policy of the place
+}
+
+// Handle posts the request of the message and returns the answer. Handle refuses a
+// message in an unknown form without a request, and the answer says so.
+func (h Handler) Handle(ctx context.Context, message []byte) ([]byte, error) {
+	prepared, apiHosts, err := decodeMessage(message)
+	if err != nil {
+		return refusalOf(err).encode()
+	}
+	s := *h.Sender
+	s.Policy.Own = append(s.Policy.Own[:len(s.Policy.Own):len(s.Policy.Own)], apiHosts...)
+	return answerOf(s.Post(ctx, prepared)).encode()
+}

@@ -1,0 +1,104 @@
+package remote
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"surehook/internal/delivery/send"
+	"surehook/internal/hook"
+)
+
+// version is the form of messages and answers. During a deployment, two places may
+// have different builds; a Handler refuses every other version.
+const version = 1
+
+var (
+	errVersion = errors.New("the message has another version")
+	errAnswer  = errors.New("the answer has no known class")
+)
+
+// message is one signed request. The largest message has a batch of 512 KiB and its
+// heads, in base64 about 730 KiB, a URL of 2 KiB, 20 headers of about 1 KiB each and
+// credentials of 4 KiB. Lambda takes 6 MB.
+type message struct {
+	Version  int               `json:"version"`
+	URL      string            `json:"url"`
+	Header   http.Header       `json:"header"`
+	Own      map[string]string `json:"own,omitempty"`
+	Body     []byte            `json:"body"` // base64
+	Timeout  int64             `json:"timeout_ms"`
+	APIHosts []string          `json:"api_hosts,omitempty"` // always forbidden
+}
+
+// answer is an outcome, or the reason against a request.
+type answer struct {
+	Refused    string `json:"refused,omitempty"` // no request was made
+	Class      string `json:"class,omitempty"`
+	Status     int    `json:"status,omitempty"`
+	Error      string `json:"error,omitempty"`
+	URL        string `json:"url,omitempty"`
+	Body       []byte `json:"body,omitempty"` // at most hook.MaxResponseBody
+	RetryAfter int64  `json:"retry_after_ms,omitempty"`
+}
+
+func encodeMessage(p send.Prepared, apiHosts []string) ([]byte, error) {
+	text, err := json.Marshal(message{
+		Version: version, URL: p.URL, Header: p.Header, Own: p.Own, Body: p.Body, Timeout: p.Timeout.Milliseconds(), APIHosts: apiHosts,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("encode message: %w", err)
+	}
+	return text, nil
+}
+
+func decodeMessage(text []byte) (p send.Prepared, apiHosts []string, err error) {
+	var m message
+	if err := json.Unmarshal(text, &m); err != nil {
+		return p, nil, fmt.Errorf("decode message: %w", err)
+	}
+	if m.Version != version {
+		return p, nil, fmt.Errorf("%w: %d, not %d", errVersion, m.Version, version)
+	}
+	return send.Prepared{
+		URL: m.URL, Header: m.Header, Own: m.Own, Body: m.Body, Timeout: time.Duration(m.Timeout) * time.Millisecond,
+	}, m.APIHosts, nil
+}
+
+func refusalOf(err error) answer { return answer{Refused: err.Error()} }
+
+func answerOf(o hook.Outcome) answer {
+	return answer{
+		Class: o.Class.String(), Status: o.Status, Error: o.Error, URL: o.URL, Body: o.Body, RetryAfter: o.RetryAfter.Milliseconds(),
+	}
+}
+
+func (a answer) encode() ([]byte, error) {
+	text, err := json.Marshal(a)
+	if err != nil {
+		return nil, fmt.Errorf("encode answer: %w", err)
+	}
+	return text, nil
+}
+
+// decodeAnswer returns the outcome without region and duration.
+func decodeAnswer(text []byte) (hook.Outcome, error) {
+	var a answer
+	if err := json.Unmarshal(text, &a); err != nil {
+		return hook.Outcome{}, fmt.Errorf("decode answer: %w", err)
+	}
+	if a.Refused != "" {
+		return hook.Outcome{}, fmt.Errorf("%w: %s", send.ErrNotSent, a.Refused)
+	}
+	for class := hook.ClassDelivered; class <= hook.ClassRedirect; class++ {
+		if class.String() == a.Class {
+			return hook.Outcome{
+				Class: class, Status: a.Status, Error: a.Error, URL: a.URL, Body: a.Body,
+				RetryAfter: time.Duration(a.RetryAfter) * time.Millisecond,
+			}, nil
+		}
+	}
+	return hook.Outcome{}, errAnswer
+}

@@ -1,0 +1,51 @@
+package remote
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"surehook/internal/delivery/send"
+	"surehook/internal/hook"
+)
+
+// Invoker runs messages at other places.
+type Invoker interface {
+	// Invoke runs the message once: in the region, or, for an empty region, in the
+	// network with fixed addresses of the own region. Invoke never repeats a message.
+	// The error wraps send.ErrNotSent only if nobody ran the message.
+	Invoke(ctx context.Context, region string, message []byte) (answer []byte, err error)
+}
+
+// Sender makes attempts at other places. All fields are required.
+type Sender struct {
+	Signer  *send.Sender // signs; its policy names the hosts of Surehook's API
+	Invoker Invoker
+	Now     func() time.Time
+}
+
+// Send makes one attempt from the endpoint's region, or from the fixed addresses.
+//
+// The duration of the outcome includes the way to the place and back, because the
+// attempt holds the caller for this time.
+//
+// An error wraps send.ErrNotSent if no request was made. After any other error, the
+// endpoint may have received the request.
+func (s *Sender) Send(ctx context.Context, r send.Request) (hook.Outcome, error) {
+	start := s.Now()
+	message, err := encodeMessage(s.Signer.Prepare(r), s.Signer.Policy.Own)
+	if err != nil {
+		return hook.Outcome{}, fmt.Errorf("%w: %w", send.ErrNotSent, err)
+	}
+	text, err := s.Invoker.Invoke(ctx, r.Endpoint.Region, message)
+	if err != nil {
+		return hook.Outcome{}, fmt.Errorf("invoke sender: %w", err)
+	}
+	outcome, err := decodeAnswer(text)
+	if err != nil {
+		return hook.Outcome{}, fmt.Errorf("read sender: %w", err)
+	}
+	outcome.Region = r.Endpoint.Region
+	outcome.Duration = s.Now().Sub(start)
+	return outcome, nil
+}

@@ -1,0 +1,190 @@
+package hook
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Coalescing holds the settings of an endpoint that gets the events of a window of time
+// in common requests. The zero value means a request per event.
+type Coalescing struct {
+	Window    time.Duration // whole seconds, aligned to the clock; 0: a request per event
+	MaxEvents int           // of one request
+	MaxBytes  int           // of the payloads of one request; a larger payload goes alone
+	Key       string        // JSON Pointer into the payload; empty: every event is delivered
+}
+
+// Bounds and defaults of Coalescing. MaxCoalesceWindow is below MaxQueueDelay, and
+// MaxCoalesceEvents is the batch size of the lane coalesce.
+const (
+	MinCoalesceWindow     = time.Second
+	MaxCoalesceWindow     = 5 * time.Minute
+	MaxCoalesceEvents     = 100
+	DefaultCoalesceEvents = 100
+	MinCoalesceBytes      = 1 << 10
+	MaxCoalesceBytes      = 512 << 10 // with the other parts below verify.MaxBody
+	DefaultCoalesceBytes  = 256 << 10
+	MaxCoalesceKey        = 256 // bytes
+)
+
+// On reports whether events are delivered in common requests.
+func (c Coalescing) On() bool { return c.Window > 0 }
+
+// WithDefaults returns the settings with defaults in place of zero bounds.
+func (c Coalescing) WithDefaults() Coalescing {
+	if !c.On() {
+		return c
+	}
+	if c.MaxEvents == 0 {
+		c.MaxEvents = DefaultCoalesceEvents
+	}
+	if c.MaxBytes == 0 {
+		c.MaxBytes = DefaultCoalesceBytes
+	}
+	return c
+}
+
+// End returns the end of the window with the time: the first whole multiple of the window
+// after the time, counted from the year 1. So all processes agree on the windows.
+func (c Coalescing) End(at time.Time) time.Time {
+	return at.UTC().Truncate(c.Window).Add(c.Window)
+}
+
+// LaneAt returns the lane and the time for a token of the endpoint due at the time: a
+// coalescing endpoint gets the token at the next end of a window, on the lane coalesce. A
+// time at an end stays. A nil endpoint is deleted.
+func (e *Endpoint) LaneAt(lane Lane, due time.Time) (Lane, time.Time) {
+	if e == nil || !e.Coalesce.On() {
+		return lane, due
+	}
+	if end := e.Coalesce.End(due); !due.Equal(end.Add(-e.Coalesce.Window)) {
+		due = end
+	}
+	return LaneCoalesce, due
+}
+
+// Newest names the newest event with a value of the key in a window of an endpoint.
+type Newest struct {
+	NewestKey
+
+	Tenant     TenantID
+	Event      EventID
+	AcceptedAt int64     // of the event, in milliseconds since 1970
+	ExpiresAt  time.Time // when the record is deleted
+}
+
+// NewestKey is the place of a Newest.
+type NewestKey struct {
+	Endpoint EndpointID
+	End      int64  // of the window, in seconds since 1970
+	Value    string // the hash of the key's path and value
+}
+
+// String returns the parts of the key, separated by "#".
+func (k NewestKey) String() string {
+	return string(k.Endpoint) + "#" + strconv.FormatInt(k.End, 10) + "#" + k.Value
+}
+
+// newestHash is the number of bytes in NewestKey.Value. Two values of one window collide
+// with a probability of 2^-128.
+const newestHash = 16
+
+// NewestOf returns the record of the event at the endpoint; ok is false when the endpoint
+// has no key, or the payload has no string, number or boolean there.
+func NewestOf(endpoint Endpoint, e Event) (n Newest, ok bool) {
+	c := endpoint.Coalesce
+	if !c.On() || c.Key == "" {
+		return Newest{}, false
+	}
+	value, ok := valueAt(e.Payload, c.Key)
+	if !ok {
+		return Newest{}, false
+	}
+	end := c.End(e.AcceptedAt)
+	sum := sha256.Sum256([]byte(c.Key + "\x00" + value))
+	return Newest{
+		NewestKey:  NewestKey{Endpoint: endpoint.ID, End: end.Unix(), Value: crockford.EncodeToString(sum[:newestHash])},
+		Tenant:     e.Tenant,
+		Event:      e.ID,
+		AcceptedAt: e.AcceptedAt.UnixMilli(),
+		ExpiresAt:  end.Add(endpoint.MaxAge),
+	}, true
+}
+
+// After reports whether n is newer than other: by the time of acceptance, and in the same
+// millisecond by the id.
+func (n Newest) After(other Newest) bool {
+	if n.AcceptedAt != other.AcceptedAt {
+		return n.AcceptedAt > other.AcceptedAt
+	}
+	return n.Event > other.Event
+}
+
+// BatchID is the id of a request with several events.
+type BatchID string
+
+const (
+	batchPrefix = "bat_"
+	// BatchEventType is the type of a request with several events.
+	BatchEventType = SystemPrefix + "batch"
+)
+
+// Batch is a request with several deliveries, as its members' records name it. The zero
+// Batch stands for a request of one delivery.
+type Batch struct {
+	ID      BatchID
+	Size    int          // number of members
+	Leader  DeliveryID   // the record of the leader holds the members
+	Members []DeliveryID // all, in the order of the request; nil in the records of the other members
+}
+
+// NewBatch returns the request for the deliveries. The id is a hash of the members, so
+// equal ids mean equal events: a receiver may drop a repetition.
+func NewBatch(members []DeliveryID, leader DeliveryID) Batch {
+	names := make([]string, len(members))
+	for i, d := range members {
+		names[i] = d.String()
+	}
+	slices.Sort(names)
+	sum := sha256.Sum256([]byte(strings.Join(names, "\n")))
+	return Batch{ID: BatchID(batchPrefix + crockford.EncodeToString(sum[:newestHash])), Size: len(members), Leader: leader, Members: members}
+}
+
+// Of returns the batch as the record of the delivery names it.
+func (b Batch) Of(d DeliveryID) Batch {
+	if d != b.Leader {
+		b.Members = nil
+	}
+	return b
+}
+
+func validateCoalescing(e Endpoint) []FieldError {
+	c := e.Coalesce
+	if c == (Coalescing{}) {
+		return nil
+	}
+	var errs []FieldError
+	add := func(field, format string, args ...any) {
+		errs = append(errs, FieldError{"coalesce" + field, fmt.Sprintf(format, args...)})
+	}
+	if c.Window < MinCoalesceWindow || c.Window > MaxCoalesceWindow || c.Window%time.Second != 0 {
+		add(".window", "must be %s to %s in whole seconds", FormatDuration(MinCoalesceWindow), FormatDuration(MaxCoalesceWindow))
+	}
+	if c = c.WithDefaults(); c.On() && (c.MaxEvents < 1 || c.MaxEvents > MaxCoalesceEvents) {
+		add(".max_events", "must be 1 to %d", MaxCoalesceEvents)
+	}
+	if c.On() && (c.MaxBytes < MinCoalesceBytes || c.MaxBytes > MaxCoalesceBytes) {
+		add(".max_bytes", "must be %d to %d", MinCoalesceBytes, MaxCoalesceBytes)
+	}
+	if c.Key != "" && (len(c.Key) > MaxCoalesceKey || !ValidPointer(c.Key)) {
+		add(".key", "must be a JSON Pointer of at most %d bytes, such as /order/id", MaxCoalesceKey)
+	}
+	if e.MaxInFlight > 0 {
+		add("", "excludes max_in_flight: a window has few requests")
+	}
+	return errs
+}

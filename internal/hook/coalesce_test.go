@@ -1,0 +1,97 @@
+package hook_test
+
+import (
+	"testing"
+	"time"
+
+	"surehook/internal/hook"
+)
+
+func TestCoalescing_WindowsAreAlignedToTheClock(t *testing.T) {
+	t.Parallel()
+
+	c := hook.Coalescing{Window: 5 * time.Second}
+	at := func(s string) time.Time {
+		parsed, err := time.Parse(time.RFC3339Nano, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return parsed
+	}
+	for from, end := range map[string]string{
+		"2026-11-22T10:00:00Z":           "2026-11-22T10:00:05Z",
+		"2026-11-22T10:00:04.999Z":       "2026-11-22T10:00:05Z",
+		"2026-11-22T10:00:05Z":           "2026-11-22T10:00:10Z",
+		"2026-11-22T11:59:59.999+02:00":  "2026-11-22T10:00:00Z",
+		"2026-11-22T10:00:07.123456789Z": "2026-11-22T10:00:10Z",
+	} {
+		if got := c.End(at(from)); !got.Equal(at(end)) {
+			t.Errorf("End(%s) = %s; want %s", from, got, end)
+		}
+	}
+	e := hook.Endpoint{Coalesce: c}
+	due := at("2026-11-22T10:00:05Z")
+	if lane, got := e.LaneAt(hook.LaneRetry, due); lane != hook.LaneCoalesce || !got.Equal(due) {
+		t.Errorf("LaneAt(the end of a window) = %s, %s; want the lane coalesce at that time", lane, got)
+	}
+	if lane, got := (*hook.Endpoint)(nil).LaneAt(hook.LaneRetry, due); lane != hook.LaneRetry || !got.Equal(due) {
+		t.Errorf("LaneAt() of a deleted endpoint = %s, %s; want the arguments", lane, got)
+	}
+}
+
+func TestNewestOf_KeyOfThePayload(t *testing.T) {
+	t.Parallel()
+
+	of := func(pointer, payload string) (string, bool) {
+		e := hook.Endpoint{ID: "ep_1", MaxAge: time.Hour, Coalesce: hook.Coalescing{Window: time.Second, Key: pointer}}
+		n, ok := hook.NewestOf(e, hook.Event{ID: "evt_1", Payload: []byte(payload)})
+		return n.Value, ok
+	}
+	same := [][2]string{
+		{`{"a":{"b":1}}`, ` {"x":[], "a" : {"b" : 1 } } `},
+		{`{"a":{"b":"é/"}}`, `{"a":{"b":"\u00e9\/"}}`},
+		{`{"a":{"b":true}}`, `{"a":{"b":false},"a":{"b":true}}`},
+	}
+	for _, pair := range same {
+		a, okA := of("/a/b", pair[0])
+		if b, okB := of("/a/b", pair[1]); a != b || !okA || !okB {
+			t.Errorf("the keys of %s and %s differ: %s, %t and %s, %t", pair[0], pair[1], a, okA, b, okB)
+		}
+	}
+	differ := []string{`{"a":{"b":1}}`, `{"a":{"b":"1"}}`, `{"a":{"b":2}}`, `{"a":{"b":true}}`, `{"a":{"b":""}}`}
+	seen := make(map[string]string)
+	for _, payload := range differ {
+		value, ok := of("/a/b", payload)
+		if other, taken := seen[value]; taken || !ok {
+			t.Errorf("the key of %s is that of %s", payload, other)
+		}
+		seen[value] = payload
+	}
+	for _, payload := range []string{`{}`, `[]`, `1`, `null`, `{"a":null}`, `{"a":{"b":null}}`, `{"a":{"b":{}}}`, `{"a":{"b":[]}}`, ``} {
+		if value, ok := of("/a/b", payload); ok {
+			t.Errorf("the key of %s = %s; want none", payload, value)
+		}
+	}
+	if v, ok := of("/a~1b/~01/1", `{"a/b":{"~1":[0,"x"]}}`); !ok || v == "" {
+		t.Error("a path with ~1, ~01 and an element finds nothing")
+	}
+	for _, pointer := range []string{"", "a", "/a~", "/a~2", "/\x00"} {
+		if hook.ValidPointer(pointer) {
+			t.Errorf("ValidPointer(%q) = true", pointer)
+		}
+	}
+}
+
+func TestNewBatch_EqualIDsMeanEqualMembers(t *testing.T) {
+	t.Parallel()
+
+	a := hook.DeliveryID{Event: "evt_a", Endpoint: "ep_1", Generation: 1}
+	b := hook.DeliveryID{Event: "evt_b", Endpoint: "ep_1", Generation: 1}
+	one := hook.NewBatch([]hook.DeliveryID{a, b}, a)
+	if other := hook.NewBatch([]hook.DeliveryID{b, a}, b); other.ID != one.ID {
+		t.Errorf("the same members have the ids %s and %s", one.ID, other.ID)
+	}
+	if fewer := hook.NewBatch([]hook.DeliveryID{a}, a); fewer.ID == one.ID {
+		t.Error("a batch with fewer members has the same id: a receiver that drops repetitions loses an event")
+	}
+}

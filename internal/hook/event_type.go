@@ -1,0 +1,121 @@
+package hook
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Bounds of the event types of an environment.
+const (
+	MaxTypesPerEnvironment = 500
+	MaxSchema              = 32 << 10 // bytes of a schema, without white space
+	MaxExample             = 16 << 10 // bytes of an example, without white space
+	MaxGroup               = 64
+)
+
+// Validation is what happens to an event that its event type does not allow.
+type Validation uint8
+
+// The validations. The zero Validation of an event type means the environment's.
+const (
+	ValidationOff    Validation = iota + 1 // the event is accepted without a check
+	ValidationWarn                         // the event is accepted, and the response has warnings
+	ValidationReject                       // the event is refused
+)
+
+// String returns the validation as it appears in the API and in the environment.
+func (v Validation) String() string {
+	switch v {
+	case ValidationOff:
+		return "off"
+	case ValidationWarn:
+		return "warn"
+	case ValidationReject:
+		return "reject"
+	}
+	return "unknown"
+}
+
+// ParseValidation is the inverse of String.
+func ParseValidation(s string) (Validation, error) {
+	for v := ValidationOff; v <= ValidationReject; v++ {
+		if v.String() == s {
+			return v, nil
+		}
+	}
+	return 0, Invalid(FieldError{"validation", "must be off, warn or reject"})
+}
+
+// EventType describes the events of a type, for all tenants of an environment.
+type EventType struct {
+	Name        string
+	Description string
+	Group       string     // events that belong together, such as "Billing"; empty for none
+	Schema      []byte     // of the payload, JSON Schema draft 2020-12; nil for none
+	Example     []byte     // a payload, JSON; nil for none
+	Archived    bool       // no longer in use: hidden from lists
+	Validation  Validation // of events of the type; 0: the environment's
+	Version     int64
+	CreatedAt   time.Time
+	UpdatedAt   time.Time
+}
+
+// Checks reports whether events of the type are checked in every environment.
+func (t EventType) Checks() bool { return t.Validation > ValidationOff }
+
+// Catalogue is the state of all event types of an environment.
+type Catalogue struct {
+	Version int64 // changes with every change of an event type; 0: there was never an event type
+	Types   int   // number of event types
+	Checked int   // number of event types with Checks
+}
+
+// After returns the catalogue after the change of an event type. A new type has no
+// before, a deleted type no after: zero values.
+func (c Catalogue) After(before, after EventType) Catalogue {
+	c.Version++
+	c.Types += count(after.Name != "") - count(before.Name != "")
+	c.Checked += count(after.Checks()) - count(before.Checks())
+	return c
+}
+
+func count(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// ValidateEventType checks all fields of the type but the content of schema and example
+// (package schema).
+func ValidateEventType(t EventType) []FieldError {
+	var errs []FieldError
+	add := func(field, format string, args ...any) {
+		errs = append(errs, FieldError{field, fmt.Sprintf(format, args...)})
+	}
+	switch {
+	case !ValidEventType(t.Name) || t.Name == "." || t.Name == "..":
+		add("event_type", "must be 1 to 128 of A-Z a-z 0-9 _ . -, and not . or ..")
+	case strings.HasPrefix(t.Name, SystemPrefix):
+		add("event_type", "types that begin with %s are Surehook's own", SystemPrefix)
+	}
+	if len(t.Description) > MaxDescription || !ValidText(t.Description) {
+		add("description", "must be at most %d bytes without control characters", MaxDescription)
+	}
+	if len(t.Group) > MaxGroup || !ValidText(t.Group) {
+		add("group", "must be at most %d bytes without control characters", MaxGroup)
+	}
+	if len(t.Schema) > MaxSchema {
+		add("schema", "must be at most %d bytes", MaxSchema)
+	}
+	if len(t.Example) > MaxExample {
+		add("example", "must be at most %d bytes", MaxExample)
+	}
+	return errs
+}
+
+// TooManyTypes returns the error for an event type past MaxTypesPerEnvironment.
+func TooManyTypes() *Error {
+	return OverLimit(fmt.Sprintf("an environment has at most %d event types", MaxTypesPerEnvironment))
+}

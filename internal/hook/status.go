@@ -1,0 +1,62 @@
+package hook
+
+import (
+	"fmt"
+	"slices"
+)
+
+// MaxStatuses limits the entries of each list of statuses of an endpoint.
+const MaxStatuses = 20
+
+// The statuses of the lists of an endpoint.
+const (
+	minListedStatus = 400
+	maxListedStatus = 599
+	statusGone      = 410 // disables the endpoint
+	statusThrottled = 429 // holds all deliveries of the endpoint back
+)
+
+// ResultOf returns the meaning of an outcome for a delivery to the endpoint. The lists
+// of the endpoint precede the class. The class stays, and with the class the meaning
+// for the circuit: the lists say what helps the delivery, and the class says whether
+// the endpoint works.
+func (e Endpoint) ResultOf(o Outcome) Result {
+	switch {
+	case slices.Contains(e.RetryOn, o.Status):
+		return ResultTransient
+	case slices.Contains(e.GiveUpOn, o.Status):
+		return ResultRejected
+	}
+	return o.Class.Result()
+}
+
+// validateStatuses checks both lists: 400 to 599, except 410 and 429, no status twice.
+func validateStatuses(e Endpoint) []FieldError {
+	errs := validateStatusList("retry_on", e.RetryOn)
+	errs = append(errs, validateStatusList("give_up_on", e.GiveUpOn)...)
+	for i, status := range e.GiveUpOn {
+		if slices.Contains(e.RetryOn, status) {
+			errs = append(errs, FieldError{fmt.Sprintf("give_up_on[%d]", i), "is in retry_on, too"})
+		}
+	}
+	return errs
+}
+
+func validateStatusList(field string, list []int) []FieldError {
+	if len(list) > MaxStatuses {
+		return []FieldError{{field, fmt.Sprintf("must have at most %d statuses", MaxStatuses)}}
+	}
+	var errs []FieldError
+	for i, status := range list {
+		name := fmt.Sprintf("%s[%d]", field, i)
+		switch {
+		case status == statusGone || status == statusThrottled:
+			errs = append(errs, FieldError{name, fmt.Sprintf("must not be %d or %d: they have meanings of their own", statusGone, statusThrottled)})
+		case status < minListedStatus || status > maxListedStatus:
+			errs = append(errs, FieldError{name, fmt.Sprintf("must be %d to %d", minListedStatus, maxListedStatus)})
+		case slices.Contains(list[:i], status):
+			errs = append(errs, FieldError{name, "is named twice"})
+		}
+	}
+	return errs
+}

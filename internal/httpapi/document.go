@@ -1,0 +1,143 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/oasdiff/yaml"
+
+	"surehook/api"
+	"surehook/internal/admin/eventtype"
+	"surehook/internal/admin/page"
+	"surehook/internal/hook"
+)
+
+// documentWithTypes responds with the contract as JSON, on request with a webhook for
+// each event type that is not archived. The route needs a key: event types are for the
+// operator's tenants and not for everyone.
+func (h *manage) documentWithTypes(ctx context.Context, c *call) (reply, error) {
+	values, err := query(c, "event_types")
+	if err != nil {
+		return reply{}, err
+	}
+	with := values.Get("event_types")
+	if values.Has("event_types") && with != "true" && with != "false" {
+		return reply{}, hook.Invalid(hook.FieldError{Field: "event_types", Message: "must be true or false"})
+	}
+	raw, err := fs.ReadFile(api.Files, "openapi.yaml")
+	if err != nil {
+		return reply{}, fmt.Errorf("read contract: %w", err)
+	}
+	var doc map[string]any
+	if _, err := yaml.Unmarshal(raw, &doc, yaml.DecodeOpts{}); err != nil {
+		return reply{}, fmt.Errorf("decode contract: %w", err)
+	}
+	if with == "true" {
+		if err := h.addTypes(ctx, doc); err != nil {
+			return reply{}, err
+		}
+	}
+	return ok(doc), nil
+}
+
+// addTypes adds the webhooks of the event types, in the order of their names, until their
+// schemas and examples take eventtype.MaxPageBytes: a response has a maximum size.
+func (h *manage) addTypes(ctx context.Context, doc map[string]any) error {
+	webhooks, _ := doc["webhooks"].(map[string]any)
+	components, _ := doc["components"].(map[string]any)
+	schemas, _ := components["schemas"].(map[string]any)
+	event, _ := webhooks["event"].(map[string]any)
+	post, _ := event["post"].(map[string]any)
+	if schemas == nil || post == nil {
+		return fmt.Errorf("read contract: %w", fs.ErrInvalid)
+	}
+	size := 0
+	for cursor, more := "", true; more; {
+		list, err := h.Types.List(ctx, eventtype.Filter{}, page.Request{Limit: page.MaxLimit, Cursor: cursor})
+		if err != nil {
+			return fmt.Errorf("list event types: %w", err)
+		}
+		for _, t := range list.Data {
+			if size += len(t.Schema) + len(t.Example); size > eventtype.MaxPageBytes {
+				return nil
+			}
+			webhook, err := webhookOf(t, post, schemas)
+			if err != nil {
+				return err
+			}
+			name := t.Name
+			for webhooks[name] != nil { // the contract has webhooks, too
+				name += "_"
+			}
+			webhooks[name] = map[string]any{"post": webhook}
+		}
+		cursor, more = list.Next, list.Next != ""
+	}
+	return nil
+}
+
+// webhookOf returns the operation of the type: the contract's operation of any event with
+// the type's description, schema and example. The schema goes to schemas.
+func webhookOf(t hook.EventType, post, schemas map[string]any) (map[string]any, error) {
+	webhook := make(map[string]any, len(post))
+	for name, value := range post {
+		webhook[name] = value
+	}
+	webhook["operationId"] = "receive:" + t.Name
+	webhook["summary"] = "Receive " + t.Name
+	webhook["description"] = t.Description
+	content := map[string]any{}
+	if len(t.Schema) > 0 {
+		var schema any
+		if err := json.Unmarshal(t.Schema, &schema); err != nil {
+			return nil, fmt.Errorf("decode schema of event type %s: %w", t.Name, err)
+		}
+		name := "event." + t.Name
+		schemas[name] = moved(schema, "#/components/schemas/"+url.PathEscape(name))
+		content["schema"] = map[string]any{"$ref": "#/components/schemas/" + url.PathEscape(name)}
+	}
+	if len(t.Example) > 0 {
+		var example any
+		if err := json.Unmarshal(t.Example, &example); err != nil {
+			return nil, fmt.Errorf("decode example of event type %s: %w", t.Name, err)
+		}
+		content["example"] = example
+	}
+	webhook["requestBody"] = map[string]any{"required": true, "content": map[string]any{"application/json": content}}
+	return webhook, nil
+}
+
+// moved returns the schema for another place in a document: references to places in the
+// schema begin at the new place. A schema with an $id keeps its references, because they
+// are relative to the $id. Values in const, enum, default and examples are no schemas.
+func moved(schema any, place string) any {
+	if object, ok := schema.(map[string]any); ok && object["$id"] != nil {
+		return schema
+	}
+	return move(schema, place)
+}
+
+func move(value any, place string) any {
+	switch value := value.(type) {
+	case []any:
+		for i := range value {
+			value[i] = move(value[i], place)
+		}
+	case map[string]any:
+		for name, inner := range value {
+			ref, isText := inner.(string)
+			switch {
+			case name == "const" || name == "enum" || name == "default" || name == "examples":
+			case name == "$ref" && isText && (ref == "#" || strings.HasPrefix(ref, "#/")):
+				value[name] = place + strings.TrimPrefix(ref, "#")
+			default:
+				value[name] = move(inner, place)
+			}
+		}
+	}
+	return value
+}

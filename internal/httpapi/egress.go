@@ -1,0 +1,43 @@
+package httpapi
+
+import (
+	"context"
+	"net/netip"
+
+	"surehook/internal/hook"
+)
+
+// egress is the kind of source addresses of an endpoint's requests.
+type egress string
+
+const (
+	egressShared egress = "shared" // any address of AWS in the region
+	egressFixed  egress = "fixed"  // the addresses of egressView alone
+)
+
+// String returns the word of the API.
+func (e egress) String() string { return string(e) }
+
+func egressOf(e hook.Endpoint) egress {
+	if e.Fixed {
+		return egressFixed
+	}
+	return egressShared
+}
+
+// egressView holds the choices for region and egress of an endpoint. Receivers put the
+// addresses into their firewalls.
+type egressView struct {
+	Regions   []string     `json:"regions"`
+	Addresses []netip.Addr `json:"addresses"`
+}
+
+// getEgress responds with the places of requests. The places are settings of the
+// deployment, so getEgress reads nothing.
+func (h *manage) getEgress(context.Context, *call) (reply, error) {
+	places := h.Endpoints.Places
+	return ok(egressView{
+		Regions:   append([]string{}, places.Regions...),
+		Addresses: append([]netip.Addr{}, places.Addresses...),
+	}), nil
+}

@@ -1,0 +1,189 @@
+package httpapi
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"surehook/internal/admin/eventtype"
+	"surehook/internal/hook"
+)
+
+// eventTypeBody holds all fields of an event type. Absent fields are empty.
+type eventTypeBody struct {
+	Description string         `json:"description"`
+	Group       string         `json:"group"`
+	Schema      jsontext.Value `json:"schema"`
+	Example     jsontext.Value `json:"example"`
+	Archived    bool           `json:"archived"`
+	Validation  *string        `json:"validation"`
+}
+
+// eventTypeRecord holds the fields of an event type in responses and in records of changes.
+type eventTypeRecord struct {
+	Name        string `json:"event_type"`
+	Description string `json:"description"`
+	Group       string `json:"group"`
+	Archived    bool   `json:"archived"`
+	Validation  string `json:"validation,omitzero"`
+	Version     int64  `json:"version"`
+	CreatedAt   stamp  `json:"created_at"`
+	UpdatedAt   stamp  `json:"updated_at"`
+}
+
+type eventTypeView struct {
+	eventTypeRecord
+	Schema  jsontext.Value `json:"schema,omitzero"`
+	Example jsontext.Value `json:"example,omitzero"`
+}
+
+// auditedEventType has marks of schema and example: a record of a change has no room for
+// the documents before and after the change.
+type auditedEventType struct {
+	eventTypeRecord
+	Schema  string `json:"schema,omitzero"`
+	Example string `json:"example,omitzero"`
+}
+
+func (h *manage) putEventType(ctx context.Context, c *call) (reply, error) {
+	version, err := ifMatch(c)
+	if err != nil {
+		return reply{}, err
+	}
+	var body eventTypeBody
+	wrong, err := decodeForm(c, maxBody, &body)
+	if err != nil {
+		return reply{}, err
+	}
+	t := hook.EventType{
+		Name: c.r.PathValue("type"), Description: body.Description, Group: body.Group, Archived: body.Archived,
+		Schema: compact(body.Schema), Example: compact(body.Example),
+	}
+	if body.Validation != nil {
+		if t.Validation, err = hook.ParseValidation(*body.Validation); err != nil {
+			wrong.add("validation", "must be off, warn or reject")
+		}
+	}
+	if err := c.begin(ctx, t.Name, body.audited()); err != nil {
+		return reply{}, err
+	}
+	before, after, err := h.Types.Put(ctx, t, version, wrong...)
+	if err != nil {
+		return reply{}, fmt.Errorf("put event type: %w", err)
+	}
+	answer := ok(viewEventType(after)).versioned(after.Version)
+	if before.Name == "" {
+		c.changed(nil, auditEventType(after))
+		answer.status = http.StatusCreated
+		return answer, nil
+	}
+	c.changed(auditEventType(before), auditEventType(after))
+	return answer, nil
+}
+
+func (h *manage) getEventType(ctx context.Context, c *call) (reply, error) {
+	t, err := h.Types.Get(ctx, c.r.PathValue("type"))
+	if err != nil {
+		return reply{}, fmt.Errorf("get event type: %w", err)
+	}
+	return ok(viewEventType(t)).versioned(t.Version), nil
+}
+
+func (h *manage) deleteEventType(ctx context.Context, c *call) (reply, error) {
+	version, err := ifMatch(c)
+	if err != nil {
+		return reply{}, err
+	}
+	if err := c.begin(ctx, c.r.PathValue("type"), nil); err != nil {
+		return reply{}, err
+	}
+	t, err := h.Types.Delete(ctx, c.r.PathValue("type"), version)
+	if err != nil {
+		return reply{}, fmt.Errorf("delete event type: %w", err)
+	}
+	c.changed(auditEventType(t), nil)
+	return reply{status: http.StatusNoContent}, nil
+}
+
+func (h *manage) listEventTypes(ctx context.Context, c *call) (reply, error) {
+	req, values, err := pageRequest(c, "group", "archived")
+	if err != nil {
+		return reply{}, err
+	}
+	var filter eventtype.Filter
+	if values.Has("group") {
+		filter.Group = new(values.Get("group"))
+		if len(*filter.Group) > hook.MaxGroup {
+			return reply{}, hook.Invalid(hook.FieldError{Field: "group", Message: fmt.Sprintf("must be at most %d bytes", hook.MaxGroup)})
+		}
+	}
+	switch archived := values.Get("archived"); {
+	case archived == "true":
+		filter.Archived = true
+	case values.Has("archived") && archived != "false":
+		return reply{}, hook.Invalid(hook.FieldError{Field: "archived", Message: "must be true or false"})
+	}
+	list, err := h.Types.List(ctx, filter, req)
+	if err != nil {
+		return reply{}, fmt.Errorf("list event types: %w", err)
+	}
+	return viewList(list, viewEventType), nil
+}
+
+// compact returns the value without white space. The decoder has checked the value.
+func compact(v jsontext.Value) []byte {
+	if len(v) == 0 {
+		return nil
+	}
+	v = v.Clone()
+	if err := v.Compact(); err != nil { // not possible: the value was decoded
+		return v
+	}
+	return v
+}
+
+func recordEventType(t hook.EventType) eventTypeRecord {
+	r := eventTypeRecord{
+		Name: t.Name, Description: t.Description, Group: t.Group, Archived: t.Archived, Version: t.Version,
+		CreatedAt: stamp(t.CreatedAt), UpdatedAt: stamp(t.UpdatedAt),
+	}
+	if t.Validation != 0 {
+		r.Validation = t.Validation.String()
+	}
+	return r
+}
+
+func viewEventType(t hook.EventType) eventTypeView {
+	return eventTypeView{eventTypeRecord: recordEventType(t), Schema: t.Schema, Example: t.Example}
+}
+
+func auditEventType(t hook.EventType) auditedEventType {
+	return auditedEventType{eventTypeRecord: recordEventType(t), Schema: digest(t.Schema), Example: digest(t.Example)}
+}
+
+// eventTypeRequest is the body of a request in the record of a change.
+type eventTypeRequest struct {
+	Description string  `json:"description,omitzero"`
+	Group       string  `json:"group,omitzero"`
+	Schema      string  `json:"schema,omitzero"`
+	Example     string  `json:"example,omitzero"`
+	Archived    bool    `json:"archived,omitzero"`
+	Validation  *string `json:"validation,omitzero"`
+}
+
+func (b eventTypeBody) audited() eventTypeRequest {
+	return eventTypeRequest{b.Description, b.Group, digest(compact(b.Schema)), digest(compact(b.Example)), b.Archived, b.Validation}
+}
+
+// digest names a document by its hash and size; empty for no document.
+func digest(document []byte) string {
+	if len(document) == 0 {
+		return ""
+	}
+	sum := sha256.Sum256(document)
+	return fmt.Sprintf("sha256:%s, %d bytes", hex.EncodeToString(sum[:]), len(document))
+}

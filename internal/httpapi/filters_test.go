@@ -1,0 +1,54 @@
+package httpapi_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestFilters_test(t *testing.T) {
+	t.Parallel()
+
+	const path = "/v1/tenants/acme/filters/test"
+	tests := []struct {
+		name, body, want string
+		status           int
+	}{
+		{name: "a match", body: `{"filter":{"payload":{"n":[{"numeric":[">",1]}]}},"event_type":"a","payload":{"n":2}}`, status: 200, want: `{"matches":true}`},
+		{name: "no match", body: `{"filter":{"type":["b"]},"event_type":"a","payload":"text"}`, status: 200, want: `{"matches":false}`},
+		{name: "nothing", body: `{}`, status: 400, want: ""},
+		{name: "a payload of null", body: `{"filter":{"type":["a"]},"event_type":"a","payload":null}`, status: 200, want: `{"matches":true}`},
+		{name: "no pattern", body: `{"filter":{},"event_type":"a","payload":{}}`, status: 400, want: ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			w := setup(t).do(t, reader, "POST", path, tt.body)
+			if w.Code != tt.status || tt.want != "" && w.Body.String() != tt.want {
+				t.Errorf("POST %s = %d %s; want %d %s", tt.body, w.Code, w.Body, tt.status, tt.want)
+			}
+		})
+	}
+}
+
+// A wrong filter is refused with the place of the fault.
+func TestEndpoints_filterFaults(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	for filter, want := range map[string]string{
+		`{"payload":{"n":[{"numeric":["~",1]}]}}`: invalid("filter/payload/n/0/numeric/0", "must be =, <, <=, > or >="),
+		`{"detail":["a"]}`:                        invalid("filter/detail", "must be type, payload or $or"),
+		`[]`:                                      invalid("filter", "must be an object with a field"),
+		`null`:                                    invalid("filter", "must be an object with a field"),
+	} {
+		if w := b.do(t, owner, "POST", endpoints, `{"url":"https://example.com/","filter":`+filter+`}`); w.Code != 400 || w.Body.String() != want {
+			t.Errorf("POST %s = %d %s; want %s", filter, w.Code, w.Body, want)
+		}
+	}
+	b.create(t, `{"url":"https://example.com/","uid":"crm","filter":{"type":["a"]}}`)
+	if e := get[object](t, b, owner, 200, "PATCH", endpoints+"/crm", `{"filter":{}}`); !cmp.Equal(e["filter"], any(object{})) || e["version"] != 2.0 {
+		t.Errorf("PATCH = filter %v, version %v; want none in version 2", e["filter"], e["version"])
+	}
+}

@@ -1,0 +1,220 @@
+// Package queries_test checks the saved queries of Logs Insights against the log lines of
+// the real code: a query of a field that no line has finds nothing, and says nothing.
+package queries_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"surehook/internal/delivery/ingest"
+	"surehook/internal/delivery/send"
+	"surehook/internal/hook"
+	"surehook/internal/httpapi"
+	"surehook/internal/names"
+	"surehook/internal/proof/world"
+)
+
+// lines holds the fields of the lines, by message.
+type lines map[string]map[string]bool
+
+// every holds fields of every line: from CloudWatch, and from Lambda for a failed
+// invocation.
+func every() []string {
+	return []string{"@timestamp", "@log", "@message", "message", "level", "type", "record.status"}
+}
+
+func (l lines) add(t *testing.T, log string) {
+	t.Helper()
+
+	for text := range strings.Lines(log) {
+		var fields map[string]any
+		if err := json.Unmarshal([]byte(text), &fields); err != nil {
+			t.Fatalf("line %s: %v", text, err)
+		}
+		message, _ := fields["msg"].(string)
+		if l[message] == nil {
+			l[message] = make(map[string]bool)
+		}
+		for name := range fields {
+			l[message][name] = true
+		}
+	}
+}
+
+// has reports whether a line has the field; of the message, unless that is empty.
+func (l lines) has(field, message string) bool {
+	if slices.Contains(every(), field) {
+		return true
+	}
+	if message != "" {
+		return l[message][field]
+	}
+	for _, fields := range l {
+		if fields[field] {
+			return true
+		}
+	}
+	return false
+}
+
+// written runs deliveries that succeed, are repeated and die, a circuit that opens and
+// closes, a faulty read of the breaker, and posts with and without success.
+func written(t *testing.T) lines {
+	t.Helper()
+
+	all := make(lines)
+	answer := func(r send.Request) hook.Outcome {
+		if r.Attempt == 1 || strings.HasSuffix(r.Endpoint.URL, "dead") {
+			return world.Always(503)(r)
+		}
+		return world.Always(200)(r)
+	}
+	d := world.New(t, world.Options{Function: world.Deliver, Delays: []time.Duration{time.Second}})
+	d.Answer = answer
+	d.Post(d.Endpoint(nil), d.Endpoint(func(e *hook.Endpoint) { e.URL += "/dead" }))
+	d.Run()
+	all.add(t, d.Log.String())
+
+	b := world.New(t, world.Options{Function: world.Breaker, Delays: slices.Repeat([]time.Duration{10 * time.Second}, 20), Circuits: true})
+	b.Answer = world.Always(503)
+	failing := b.Endpoint(nil)
+	b.PostMany(failing, 20)
+	b.RunFor(10 * time.Minute)
+	b.Calls.Fail = func(string, hook.EndpointID) error { return errors.New("no table") }
+	if err := b.Breaker().Reconcile(t.Context(), hook.CircuitCheck{Tenant: world.Tenant, Endpoint: failing.ID}); err == nil {
+		t.Error("Reconcile() without a table succeeds; want the line of a fault")
+	}
+	all.add(t, b.Log.String())
+
+	var log world.Log
+	logger := slog.New(slog.NewJSONHandler(&log, nil))
+	for _, a := range []httpapi.Acceptor{d.Acceptor(), faulty{d.Acceptor()}} {
+		ctx := httpapi.WithPrincipal(t.Context(), hook.Principal{Key: "key_1", Tenant: world.Tenant, Scopes: hook.Scopes()})
+		r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/v1/tenants/"+string(world.Tenant)+"/events",
+			strings.NewReader(`{"event_type":"order.paid","payload":1}`))
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
+		httpapi.Events(a, logger).ServeHTTP(httptest.NewRecorder(), r)
+	}
+	all.add(t, log.String())
+	return all
+}
+
+// faulty accepts nothing.
+type faulty struct{ *ingest.Acceptor }
+
+func (faulty) Accept(context.Context, hook.TenantID, ingest.Request) (ingest.Result, error) {
+	return ingest.Result{}, errors.New("no table")
+}
+
+// TestFields checks the fields of each saved query: a query of one message against the
+// lines with the message, and any other query against all lines.
+func TestFields(t *testing.T) {
+	t.Parallel()
+
+	all := written(t)
+	found := saved(t)
+	for _, name := range []string{"event-types", "one-event", "why-not-delivered", "failed-requests", "breaker-decisions", "refused-or-slow-requests"} {
+		if found[name] == "" {
+			t.Errorf("no query %s; want it in the template", name)
+		}
+	}
+	for name, text := range found {
+		message := ""
+		if of := regexp.MustCompile(`message = '([a-z._]+)'`).FindStringSubmatch(text); of != nil {
+			if message = of[1]; all[message] == nil {
+				t.Errorf("%s asks for lines %s; want a message of a line", name, message)
+			}
+		}
+		for _, field := range fieldsOf(text) {
+			if !all.has(field, message) {
+				t.Errorf("%s names %s, which no line %s has:\n%s", name, field, message, text)
+			}
+		}
+	}
+}
+
+// TestFields_can fails for a misspelt field and for a field of another message.
+func TestFields_can(t *testing.T) {
+	t.Parallel()
+
+	all := written(t)
+	for _, field := range []string{"durations_ms", "wave"} {
+		if all.has(field, names.LineAttempted) {
+			t.Errorf("a line %s has %s; want none", names.LineAttempted, field)
+		}
+	}
+	const text = "parse @message '* *' as ip, path\n| filter message = 'a.b' and wave >= 3 or x like /y z/\n| fields a = 1 as first\n| stats sum(first) as n, pct(ms, 95) by tenant\n| sort n desc\n| limit 2"
+	if got := fieldsOf(text); !slices.Equal(got, []string{"@message", "a", "message", "ms", "tenant", "wave", "x"}) {
+		t.Errorf("fieldsOf() = %v; want the fields of lines, and no alias, verb or text", got)
+	}
+}
+
+// saved returns the queries of the template, by name without the prefix.
+func saved(t *testing.T) map[string]string {
+	t.Helper()
+
+	raw, err := os.ReadFile("../../../infra/surehook/testdata/prod.template.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var template struct {
+		Resources map[string]struct {
+			Type       string `json:"Type"`
+			Properties struct {
+				Name        json.RawMessage `json:"Name"`
+				QueryString json.RawMessage `json:"QueryString"`
+			} `json:"Properties"`
+		} `json:"Resources"`
+	}
+	if err := json.Unmarshal(raw, &template); err != nil {
+		t.Fatal(err)
+	}
+	found := make(map[string]string)
+	for id, r := range template.Resources {
+		if r.Type != "AWS::Logs::QueryDefinition" {
+			continue
+		}
+		var name, text string
+		if err := errors.Join(json.Unmarshal(r.Properties.Name, &name), json.Unmarshal(r.Properties.QueryString, &text)); err != nil {
+			t.Fatalf("%s: %v", id, err)
+		}
+		_, name, _ = strings.Cut(name, "/")
+		found[name] = text
+	}
+	return found
+}
+
+// fieldsOf returns the sorted names of a query, without texts, commands, functions,
+// operators, and the names that the query gives itself.
+func fieldsOf(query string) []string {
+	query = regexp.MustCompile(`'[^']*'|/[^/]*/`).ReplaceAllString(query, " ")
+	own := []string{"fields", "filter", "stats", "sort", "limit", "parse", "as", "by", "and", "or", "like", "asc", "desc"}
+	for _, stage := range strings.Split(query, "\n| ") {
+		if parsed, ok := strings.CutPrefix(stage, "parse "); ok {
+			_, given, _ := strings.Cut(parsed, " as ")
+			own = append(own, strings.Split(given, ", ")...)
+		}
+	}
+	for _, given := range regexp.MustCompile(` as ([a-z0-9_]+)`).FindAllStringSubmatch(query, -1) {
+		own = append(own, given[1])
+	}
+	var fields []string
+	for _, at := range regexp.MustCompile(`@?[a-z][a-z0-9_.]*\(?`).FindAllString(query, -1) {
+		if !strings.HasSuffix(at, "(") && !slices.Contains(own, at) {
+			fields = append(fields, at)
+		}
+	}
+	slices.Sort(fields)
+	return slices.Compact(fields)
+}

@@ -1,0 +1,175 @@
+package filter
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+)
+
+// Filter is a parsed filter. Several goroutines can use a Filter.
+type Filter struct {
+	root   group
+	absent [][]string // the paths of all {"exists": false}
+}
+
+// group is an object of a filter: every field and every choice must match.
+type group struct {
+	fields  []field
+	choices [][]group // of $or: one group of each must match
+}
+
+// field is a named part of a group: an object or a list of alternatives.
+type field struct {
+	name   string
+	below  *group
+	any    []condition // tests of one scalar value
+	absent int         // 1 + the index in Filter.absent; 0: none
+}
+
+// condition is one alternative of a field. The value is nil, bool, string or json.Number.
+type condition func(value any) bool
+
+// Document is an event as filters see it.
+type Document struct {
+	root map[string]any
+}
+
+// NewDocument returns the document of an event. The payload must be JSON. A payload that is no
+// object is left out.
+func NewDocument(eventType string, payload []byte) Document {
+	root := map[string]any{"type": eventType}
+	dec := json.NewDecoder(bytes.NewReader(payload))
+	dec.UseNumber()
+	var object map[string]any
+	if dec.Decode(&object) == nil && object != nil {
+		root["payload"] = object
+	}
+	return Document{root: root}
+}
+
+// Matches reports whether the event matches.
+func (f *Filter) Matches(d Document) bool {
+	m := match{filter: f, root: d.root, left: MaxReads, known: make([]presence, len(f.absent))}
+	matched := m.group(f.root, d.root)
+	return matched || m.left < 0
+}
+
+type presence uint8
+
+const (
+	unknown presence = iota
+	present
+	missing
+)
+
+// match is one match of one event. left is below 0 after MaxReads.
+type match struct {
+	filter *Filter
+	root   map[string]any
+	left   int
+	known  []presence // by the index in Filter.absent
+}
+
+// read counts a value; false past MaxReads.
+func (m *match) read() bool {
+	m.left--
+	return m.left >= 0
+}
+
+func (m *match) group(g group, object map[string]any) bool {
+	for _, f := range g.fields {
+		if !m.field(f, object) {
+			return false
+		}
+	}
+	for _, choice := range g.choices {
+		if !slices.ContainsFunc(choice, func(g group) bool { return m.group(g, object) }) {
+			return false
+		}
+	}
+	return true
+}
+
+func (m *match) field(f field, object map[string]any) bool {
+	value, ok := object[f.name]
+	if !m.read() {
+		return false
+	}
+	if f.below != nil {
+		return ok && m.below(*f.below, value)
+	}
+	if ok && m.leaf(f.any, value) {
+		return true
+	}
+	return f.absent > 0 && m.absent(f.absent-1)
+}
+
+// below matches an object, or one object of an array.
+func (m *match) below(g group, value any) bool {
+	if !m.read() {
+		return false
+	}
+	switch value := value.(type) {
+	case map[string]any:
+		return m.group(g, value)
+	case []any:
+		return slices.ContainsFunc(value, func(v any) bool { return m.below(g, v) })
+	}
+	return false
+}
+
+// leaf matches a scalar value, or one scalar value of an array.
+func (m *match) leaf(alternatives []condition, value any) bool {
+	if !m.read() {
+		return false
+	}
+	switch value := value.(type) {
+	case map[string]any:
+		return false
+	case []any:
+		return slices.ContainsFunc(value, func(v any) bool { return m.leaf(alternatives, v) })
+	}
+	for _, holds := range alternatives {
+		if !m.read() {
+			return false
+		}
+		if holds(value) {
+			return true
+		}
+	}
+	return false
+}
+
+// absent reports that no element of any array has a scalar value at the path. The
+// answer is the same for the whole event. Without a payload every path below is
+// unknown, and no payload condition matches.
+func (m *match) absent(index int) bool {
+	path := m.filter.absent[index]
+	if _, has := m.root["payload"]; !has && path[0] == "payload" {
+		return false
+	}
+	if m.known[index] == unknown {
+		m.known[index] = missing
+		if m.present(path, m.root) {
+			m.known[index] = present
+		}
+	}
+	return m.known[index] == missing
+}
+
+func (m *match) present(path []string, value any) bool {
+	if !m.read() {
+		return true
+	}
+	switch v := value.(type) {
+	case []any:
+		return slices.ContainsFunc(v, func(v any) bool { return m.present(path, v) })
+	case map[string]any:
+		if len(path) == 0 {
+			return false
+		}
+		below, ok := v[path[0]]
+		return ok && m.present(path[1:], below)
+	}
+	return len(path) == 0
+}

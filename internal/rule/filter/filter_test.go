@@ -1,0 +1,195 @@
+package filter_test
+
+import (
+	"strings"
+	"testing"
+
+	"surehook/internal/rule/filter"
+)
+
+const instance = `{"state":"running","x-limit":301.8,"c-count":5,"d-count":7,"nothing":null,"empty":"","ready":true,` +
+	`"source":{"ip":"10.0.0.1"},"arns":["arn:1","arn:2"],"file":"image.PNG","none":[],` +
+	`"lines":[{"sku":"a","n":1},{"sku":"b","n":2,"gift":true}],"nested":[[1],[2,[3]]],"$type":"x"}`
+
+// The documented examples of Amazon EventBridge, in the document of Surehook.
+func TestFilter_Matches(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		payload string // of the filter
+		want    bool
+	}{
+		{`{"state":["running"]}`, true},
+		{`{"state":["stopped","running"]}`, true},
+		{`{"state":["Running"]}`, false},
+		{`{"state":["running"],"c-count":[6]}`, false},
+		{`{"missing":["running"]}`, false},
+		{`{"empty":[""]}`, true},
+		{`{"nothing":[null]}`, true},
+		{`{"state":[null]}`, false},
+		{`{"ready":[true]}`, true},
+		{`{"ready":["true"]}`, false},
+		{`{"c-count":[5]}`, true},
+		{`{"c-count":[5.0]}`, false}, // text, as documented by AWS
+		{`{"state":[{"prefix":"run"}]}`, true},
+		{`{"state":[{"prefix":"un"}]}`, false},
+		{`{"c-count":[{"prefix":"5"}]}`, false},
+		{`{"file":[{"prefix":{"equals-ignore-case":"IMA"}}]}`, true},
+		{`{"file":[{"suffix":".PNG"}]}`, true},
+		{`{"file":[{"suffix":".png"}]}`, false},
+		{`{"file":[{"suffix":{"equals-ignore-case":".png"}}]}`, true},
+		{`{"state":[{"equals-ignore-case":"RUNNING"}]}`, true},
+		{`{"state":[{"anything-but":"initializing"}]}`, true},
+		{`{"state":[{"anything-but":"running"}]}`, false},
+		{`{"x-limit":[{"anything-but":123}]}`, true},
+		{`{"x-limit":[{"anything-but":301.80}]}`, false},
+		{`{"state":[{"anything-but":["stopped","overloaded"]}]}`, true},
+		{`{"x-limit":[{"anything-but":[100,200,301.8]}]}`, false},
+		{`{"state":[{"anything-but":{"prefix":"init"}}]}`, true},
+		{`{"state":[{"anything-but":{"prefix":"run"}}]}`, false},
+		{`{"file":[{"anything-but":{"suffix":".PNG"}}]}`, false},
+		{`{"state":[{"anything-but":{"equals-ignore-case":"Running"}}]}`, false},
+		{`{"missing":[{"anything-but":"running"}]}`, false},
+		{`{"c-count":[{"numeric":[">",0,"<=",5]}],"d-count":[{"numeric":["<",10]}],"x-limit":[{"numeric":["=",3.018e2]}]}`, true},
+		{`{"c-count":[{"numeric":[">",5]}]}`, false},
+		{`{"c-count":[{"numeric":[">=",5]}]}`, true},
+		{`{"c-count":[{"numeric":["<",5]}]}`, false},
+		{`{"state":[{"numeric":["<",5]}]}`, false},
+		{`{"state":[{"exists":true}]}`, true},
+		{`{"nothing":[{"exists":true}]}`, true},
+		{`{"missing":[{"exists":true}]}`, false},
+		{`{"missing":[{"exists":false}]}`, true},
+		{`{"state":[{"exists":false}]}`, false},
+		{`{"source":[{"exists":true}]}`, false}, // leaves only
+		{`{"none":[{"exists":true}]}`, false},
+		{`{"none":[{"exists":false}]}`, true},
+		{`{"missing":["x",{"exists":false}]}`, true},
+		{`{"arns":["arn:2","arn:3"]}`, true},
+		{`{"arns":["arn:3"]}`, false},
+		{`{"nested":[3]}`, true},
+		{`{"lines":{"sku":["b"],"n":[2]}}`, true},
+		{`{"lines":{"sku":["a"],"n":[2]}}`, false}, // of two elements
+		{`{"lines":{"gift":[{"exists":false}]}}`, false},
+		{`{"lines":{"bow":[{"exists":false}]}}`, true},
+		{`{"source":{"ip":["10.0.0.1"]}}`, true},
+		{`{"state":{"ip":["10.0.0.1"]}}`, false},
+		{`{"$or":[{"c-count":[{"numeric":[">",9]}]},{"d-count":[{"numeric":["<",8]}]},{"x-limit":[1]}]}`, true},
+		{`{"$or":[{"c-count":[9]},{"d-count":[9]}]}`, false},
+		{`{"state":["stopped"],"$or":[{"c-count":[5]},{"d-count":[9]}]}`, false},
+		{`{"$type":["x"]}`, true},
+	}
+	document := filter.NewDocument("order.paid", []byte(instance))
+	for _, tt := range tests {
+		f, wrong := filter.Parse([]byte(`{"payload":`+tt.payload+`}`), "filter")
+		if len(wrong) > 0 {
+			t.Errorf("Parse(%s) = %v", tt.payload, wrong)
+			continue
+		}
+		if got := f.Matches(document); got != tt.want {
+			t.Errorf("%s matches: %t; want %t", tt.payload, got, tt.want)
+		}
+	}
+}
+
+// A payload without an object matches filters on the type only.
+func TestFilter_Matches_otherPayloads(t *testing.T) {
+	t.Parallel()
+
+	for _, payload := range []string{`"text"`, `7`, `null`, `true`, `[{"a":1}]`} {
+		for pattern, want := range map[string]bool{
+			`{"type":["order.paid"]}`:                                                    true,
+			`{"type":[{"prefix":"invoice."}]}`:                                           false,
+			`{"payload":{"a":[1]}}`:                                                      false,
+			`{"payload":{"b":[{"exists":false}]}}`:                                       false,
+			`{"$or":[{"type":["order.paid"]},{"payload":{"a":[1]}}]}`:                    true,
+			`{"type":["order.paid"],"$or":[{"type":["x"]},{"payload":{"a":["order"]}}]}`: false,
+		} {
+			f, wrong := filter.Parse([]byte(pattern), "filter")
+			if len(wrong) > 0 {
+				t.Fatal(wrong)
+			}
+			if got := f.Matches(filter.NewDocument("order.paid", []byte(payload))); got != want {
+				t.Errorf("%s matches %s: %t; want %t", pattern, payload, got, want)
+			}
+		}
+	}
+}
+
+func TestParse_faults(t *testing.T) {
+	t.Parallel()
+
+	for pattern, field := range map[string]string{
+		`{`:                                     "filter",
+		`[]`:                                    "filter",
+		`null`:                                  "filter",
+		`{} {}`:                                 "filter",
+		`{"detail":["a"]}`:                      "filter/detail",
+		`{"type":"a"}`:                          "filter/type",
+		`{"type":{"a":["b"]}}`:                  "filter/type",
+		`{"type":[]}`:                           "filter/type",
+		`{"type":[["a"]]}`:                      "filter/type/0",
+		`{"type":["a",{}]}`:                     "filter/type/1",
+		`{"type":[{"like":"a"}]}`:               "filter/type/0/like",
+		`{"type":[{"prefix":1}]}`:               "filter/type/0/prefix",
+		`{"type":[{"prefix":""}]}`:              "filter/type/0/prefix",
+		`{"type":[{"exists":"yes"}]}`:           "filter/type/0/exists",
+		`{"payload":["a"]}`:                     "filter/payload",
+		`{"payload":{}}`:                        "filter/payload",
+		`{"payload":{"a/b":"x"}}`:               "filter/payload/a~1b",
+		`{"payload":{"$or":{}}}`:                "filter/payload/$or",
+		`{"$or":[]}`:                            "filter/$or",
+		`{"$or":[{"type":["a"]},{}]}`:           "filter/$or/1",
+		`{"$or":[{"x":["a"]}]}`:                 "filter/$or/0/x",
+		`{"payload":{"a":[{"numeric":[">"]}]}}`: "filter/payload/a/0/numeric",
+		`{"payload":{"a":[{"numeric":["!",1]}]}}`:                                                       "filter/payload/a/0/numeric/0",
+		`{"payload":{"a":[{"numeric":[">","1"]}]}}`:                                                     "filter/payload/a/0/numeric/1",
+		`{"payload":{"a":[{"numeric":["<",1,">",0]}]}}`:                                                 "filter/payload/a/0/numeric",
+		`{"payload":{"a":[{"numeric":[">",5,"<",5]}]}}`:                                                 "filter/payload/a/0/numeric",
+		`{"payload":{"a":[{"anything-but":[]}]}}`:                                                       "filter/payload/a/0/anything-but",
+		`{"payload":{"a":[{"anything-but":[true]}]}}`:                                                   "filter/payload/a/0/anything-but/0",
+		`{"payload":{"a":[{"anything-but":{"numeric":[1]}}]}}`:                                          "filter/payload/a/0/anything-but",
+		`{"payload":{"a":[` + strings.Repeat(`1,`, filter.MaxValues) + `1]}}`:                           "filter/payload/a",
+		`{"type":["` + strings.Repeat("a", filter.MaxBytes) + `"]}`:                                     "filter",
+		strings.Repeat(`{"payload":`, filter.MaxDepth) + `["a"]` + strings.Repeat(`}`, filter.MaxDepth): "filter",
+	} {
+		f, wrong := filter.Parse([]byte(pattern), "filter")
+		if f != nil || len(wrong) != 1 || wrong[0].Field != field {
+			t.Errorf("Parse(%.80s) = %v; want a fault of %s", pattern, wrong, field)
+		}
+	}
+}
+
+// Past MaxReads the event matches, and the work ends.
+func TestFilter_Matches_bound(t *testing.T) {
+	t.Parallel()
+
+	for n, want := range map[int]bool{filter.MaxReads / 4: false, filter.MaxReads: true} {
+		f, wrong := filter.Parse([]byte(`{"payload":{"a":[2]}}`), "filter")
+		if len(wrong) > 0 {
+			t.Fatal(wrong)
+		}
+		payload := `{"a":[` + strings.Repeat(`1,`, n) + `1]}`
+		if got := f.Matches(filter.NewDocument("a", []byte(payload))); got != want {
+			t.Errorf("a filter of %d values matches: %t; want %t", n, got, want)
+		}
+	}
+}
+
+// FuzzParse checks that no filter and no payload panics, and that a filter matches the same twice.
+func FuzzParse(f *testing.F) {
+	f.Add(`{"type":["order.paid"],"payload":{"a":[1,{"numeric":[">",0]},{"exists":false}]}}`, `{"a":[1,{"b":2}]}`)
+	f.Add(`{"payload":{"$or":[{"a":[{"anything-but":{"prefix":"x"}}]},{"b":{"c":[{"suffix":{"equals-ignore-case":"K"}}]}}]}}`, instance)
+	f.Fuzz(func(t *testing.T, pattern, payload string) {
+		parsed, wrong := filter.Parse([]byte(pattern), "filter")
+		if (parsed == nil) != (len(wrong) > 0) {
+			t.Fatalf("Parse(%q) = %v, %v; want a filter or a fault", pattern, parsed, wrong)
+		}
+		if parsed == nil {
+			return
+		}
+		d := filter.NewDocument("order.paid", []byte(payload))
+		if first, second := parsed.Matches(d), parsed.Matches(d); first != second {
+			t.Errorf("%q matches %q in one of two calls", pattern, payload)
+		}
+	})
+}

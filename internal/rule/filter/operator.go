@@ -1,0 +1,198 @@
+package filter
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+func never(any) bool { return false }
+
+// exact compares text, numbers included: 300, 300.0 and 3e2 differ, as in EventBridge.
+func (p *parser) exact(want any, at string) condition {
+	if _, list := want.([]any); list {
+		p.refuse(at, "must be a string, a number, true, false, null or an operator")
+		return never
+	}
+	return func(value any) bool { return value == want }
+}
+
+const operators = "exists, prefix, suffix, equals-ignore-case, anything-but or numeric"
+
+func (p *parser) operator(o map[string]any, at string) condition {
+	if len(o) != 1 {
+		p.refuse(at, "must have one operator: %s", operators)
+		return never
+	}
+	for name, operand := range o {
+		at += pointer(name)
+		switch name {
+		case "exists":
+			if operand != true {
+				p.refuse(at, "must be true or false")
+			}
+			return func(any) bool { return true }
+		case "anything-but":
+			return p.anythingBut(operand, at)
+		case "numeric":
+			return p.numeric(operand, at)
+		}
+		if c := p.text(name, operand, at); c != nil {
+			return c
+		}
+		p.refuse(at, "is no operator; the operators are %s", operators)
+	}
+	return never
+}
+
+// text returns the operator on strings with the name; nil for another name.
+func (p *parser) text(name string, operand any, at string) condition {
+	test, ok := map[string]func(value, operand string) bool{
+		"prefix": strings.HasPrefix, "suffix": strings.HasSuffix, "equals-ignore-case": strings.EqualFold,
+	}[name]
+	if !ok {
+		return nil
+	}
+	if inner, ok := operand.(map[string]any); ok && len(inner) == 1 && name != "equals-ignore-case" {
+		if folded, ok := inner["equals-ignore-case"]; ok {
+			operand, at = folded, at+pointer("equals-ignore-case")
+			test = map[string]func(value, operand string) bool{"prefix": hasPrefixFold, "suffix": hasSuffixFold}[name]
+		}
+	}
+	want, ok := operand.(string)
+	if !ok || want == "" {
+		p.refuse(at, "must be a string with a character")
+		return never
+	}
+	return func(value any) bool {
+		s, ok := value.(string)
+		return ok && test(s, want)
+	}
+}
+
+// hasPrefixFold compares as many characters as the prefix has. The upper case of a
+// letter can have another number of bytes, at most 4.
+func hasPrefixFold(s, prefix string) bool {
+	n := utf8.RuneCountInString(prefix)
+	start := []rune(s[:min(len(s), utf8.UTFMax*n)])
+	return len(start) >= n && strings.EqualFold(string(start[:n]), prefix)
+}
+
+// hasSuffixFold is hasPrefixFold for the end.
+func hasSuffixFold(s, suffix string) bool {
+	n := utf8.RuneCountInString(suffix)
+	end := []rune(s[max(0, len(s)-utf8.UTFMax*n):])
+	return len(end) >= n && strings.EqualFold(string(end[len(end)-n:]), suffix)
+}
+
+// anythingBut matches every scalar value except the operand, one of a list, or the
+// values of an operator on strings.
+func (p *parser) anythingBut(operand any, at string) condition {
+	var not []condition
+	switch o := operand.(type) {
+	case []any:
+		if len(o) == 0 {
+			p.refuse(at, "must have a value")
+		}
+		for i, v := range o {
+			if p.values++; p.values > MaxValues {
+				p.refuse(at, "the filter must have at most %d alternatives", MaxValues)
+				return never
+			}
+			not = append(not, p.excluded(v, at+pointer(strconv.Itoa(i))))
+		}
+	case map[string]any:
+		for name, v := range o {
+			c := p.text(name, v, at+pointer(name))
+			if c == nil || len(o) != 1 {
+				p.refuse(at, "must be a value, an array of values, or one of prefix, suffix and equals-ignore-case")
+				return never
+			}
+			not = append(not, c)
+		}
+		if len(o) == 0 {
+			p.refuse(at, "must be a value, an array of values, or one of prefix, suffix and equals-ignore-case")
+		}
+	default:
+		not = append(not, p.excluded(o, at))
+	}
+	return func(value any) bool {
+		return !slices.ContainsFunc(not, func(c condition) bool { return c(value) })
+	}
+}
+
+func (p *parser) excluded(v any, at string) condition {
+	switch v := v.(type) {
+	case string:
+		return p.exact(v, at)
+	case json.Number:
+		if n, ok := number(v); ok {
+			return func(value any) bool { got, ok := number(value); return ok && got == n }
+		}
+	}
+	p.refuse(at, "must be a string or a number")
+	return never
+}
+
+// comparison is an operator of numeric with its number.
+type comparison struct {
+	operator string
+	number   float64
+}
+
+func (p *parser) numeric(operand any, at string) condition {
+	list, ok := operand.([]any)
+	if !ok || len(list) != 2 && len(list) != 4 {
+		p.refuse(at, `must be an array such as [">", 0, "<=", 5] or ["=", 5]`)
+		return never
+	}
+	var all []comparison
+	for i := 0; i < len(list); i += 2 {
+		operator, _ := list[i].(string)
+		if !slices.Contains([]string{"=", "<", "<=", ">", ">="}, operator) {
+			p.refuse(at+pointer(strconv.Itoa(i)), "must be =, <, <=, > or >=")
+			return never
+		}
+		n, ok := number(list[i+1])
+		if !ok {
+			p.refuse(at+pointer(strconv.Itoa(i+1)), "must be a number")
+			return never
+		}
+		all = append(all, comparison{operator, n})
+	}
+	if len(all) == 2 && (all[0].operator[0] != '>' || all[1].operator[0] != '<' || all[0].number >= all[1].number) {
+		p.refuse(at, `must be a lower bound and then a higher upper bound, such as [">", 0, "<=", 5]`)
+		return never
+	}
+	return func(value any) bool {
+		got, ok := number(value)
+		return ok && !slices.ContainsFunc(all, func(c comparison) bool { return !c.holds(got) })
+	}
+}
+
+func (c comparison) holds(got float64) bool {
+	switch c.operator {
+	case "=":
+		return got == c.number
+	case "<":
+		return got < c.number
+	case "<=":
+		return got <= c.number
+	case ">":
+		return got > c.number
+	}
+	return got >= c.number
+}
+
+// number returns a JSON number in double precision; false for another value, and past
+// the range of doubles.
+func number(v any) (float64, bool) {
+	n, ok := v.(json.Number)
+	if !ok {
+		return 0, false
+	}
+	f, err := n.Float64()
+	return f, err == nil
+}

@@ -1,0 +1,169 @@
+package filter
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"surehook/internal/hook"
+)
+
+// Parse returns the filter of the JSON, or what is wrong. field is the name of the JSON
+// in the request; a JSON pointer to the wrong part follows the name.
+func Parse(raw []byte, field string) (*Filter, []hook.FieldError) {
+	p := parser{filter: &Filter{}}
+	p.parse(raw)
+	if p.message != "" {
+		return nil, []hook.FieldError{{Field: field + p.at, Message: p.message}}
+	}
+	return p.filter, nil
+}
+
+// parser holds the first fault.
+type parser struct {
+	filter  *Filter
+	values  int
+	at      string
+	message string
+}
+
+func (p *parser) refuse(at, format string, args ...any) {
+	if p.message == "" {
+		p.at, p.message = at, fmt.Sprintf(format, args...)
+	}
+}
+
+func (p *parser) parse(raw []byte) {
+	if len(raw) > MaxBytes {
+		p.refuse("", "must be at most %d bytes of JSON", MaxBytes)
+		return
+	}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	var document any
+	if err := dec.Decode(&document); err != nil {
+		p.refuse("", "must be JSON")
+		return
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		p.refuse("", "must be one JSON value")
+		return
+	}
+	if depth(document) > MaxDepth {
+		p.refuse("", "must be nested in at most %d levels", MaxDepth)
+		return
+	}
+	p.filter.root = p.group(document, "", nil)
+}
+
+func depth(v any) int {
+	deepest := 0
+	switch v := v.(type) {
+	case map[string]any:
+		for _, value := range v {
+			deepest = max(deepest, depth(value))
+		}
+	case []any:
+		for _, value := range v {
+			deepest = max(deepest, depth(value))
+		}
+	default:
+		return 0
+	}
+	return deepest + 1
+}
+
+// pointer returns the name as a part of a JSON pointer (RFC 6901).
+func pointer(name string) string {
+	return "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+}
+
+// group parses an object. path names the fields of the event above the object.
+func (p *parser) group(v any, at string, path []string) group {
+	var g group
+	object, ok := v.(map[string]any)
+	if !ok || len(object) == 0 {
+		p.refuse(at, "must be an object with a field")
+		return g
+	}
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		value, below := object[name], at+pointer(name)
+		switch {
+		case name == "$or":
+			g.choices = append(g.choices, p.choice(value, below, path))
+		case len(path) == 0 && name != "type" && name != "payload":
+			p.refuse(below, "must be type, payload or $or")
+		default:
+			g.fields = append(g.fields, p.field(name, value, below, append(slices.Clip(path), name)))
+		}
+	}
+	return g
+}
+
+func (p *parser) choice(v any, at string, path []string) []group {
+	list, ok := v.([]any)
+	if !ok || len(list) == 0 {
+		p.refuse(at, "must be an array of objects")
+		return nil
+	}
+	all := make([]group, len(list))
+	for i, object := range list {
+		if p.values++; p.values > MaxValues {
+			p.refuse(at, "the filter must have at most %d alternatives", MaxValues)
+			return nil
+		}
+		all[i] = p.group(object, at+pointer(strconv.Itoa(i)), path)
+	}
+	return all
+}
+
+func (p *parser) field(name string, v any, at string, path []string) field {
+	f := field{name: name}
+	switch v := v.(type) {
+	case map[string]any:
+		if len(path) == 1 && name == "type" {
+			p.refuse(at, "must be an array of alternatives")
+			return f
+		}
+		below := p.group(v, at, path)
+		f.below = &below
+	case []any:
+		if len(path) == 1 && name == "payload" {
+			p.refuse(at, "must be an object")
+			return f
+		}
+		p.alternatives(&f, v, at, path)
+	default:
+		p.refuse(at, "must be an array of alternatives, such as [%q], or an object", "paid")
+	}
+	return f
+}
+
+func (p *parser) alternatives(f *field, list []any, at string, path []string) {
+	if len(list) == 0 {
+		p.refuse(at, "must have an alternative")
+	}
+	for i, v := range list {
+		if p.values++; p.values > MaxValues {
+			p.refuse(at, "the filter must have at most %d alternatives", MaxValues)
+			return
+		}
+		here := at + pointer(strconv.Itoa(i))
+		operator, ok := v.(map[string]any)
+		switch {
+		case !ok:
+			f.any = append(f.any, p.exact(v, here))
+		case operator["exists"] == false && len(operator) == 1:
+			p.filter.absent = append(p.filter.absent, path)
+			f.absent = len(p.filter.absent)
+		default:
+			f.any = append(f.any, p.operator(operator, here))
+		}
+	}
+}

@@ -1,0 +1,132 @@
+// Package schema checks payloads against JSON Schema, draft 2020-12.
+//
+// # Bounds
+//
+// A schema can be hostile, or written by mistake: references double the work with each
+// level of a payload, and a pattern meets every property. Compile bounds the number of
+// values and the depth of a schema, and Check bounds the work of each check by counting,
+// not by a clock: the same payload has the same result on every machine. Patterns are those of
+// package regexp, in linear time.
+//
+// # References
+//
+// A reference leads to a place in the same schema. The package loads no document, from
+// no network and from no file.
+//
+// # Formats
+//
+// The keyword format is an annotation, as the draft has it by default, and checks nothing.
+package schema
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"surehook/internal/hook"
+)
+
+// Dialect is the only value of $schema.
+const Dialect = "https://json-schema.org/draft/2020-12/schema"
+
+// Bounds of schemas and payloads.
+const (
+	MaxValues = 4096 // JSON values in a schema
+	MaxDepth  = 64   // nested values in a schema and in a checked payload
+	MaxErrors = 20   // errors of one check
+	// MaxWork bounds one check. A unit is a subschema that meets a value, or 8 bytes of
+	// a string that meets a pattern: about 0.2 us each, and 200 bytes of memory.
+	MaxWork = 1 << 18
+)
+
+// place is the URL of a schema, for references within the schema.
+const place = "https://schema.invalid/root"
+
+// Schema is a compiled schema. Schema is safe for concurrent use: one check at a time.
+type Schema struct {
+	mu   sync.Mutex
+	root *jsonschema.Schema
+	left int // work left for the check
+}
+
+// Compile returns the schema in raw, JSON. field names the schema in errors; the place in
+// the schema follows as a JSON pointer.
+func Compile(raw []byte, field string) (*Schema, []hook.FieldError) {
+	doc, wrong := read(raw, field)
+	if wrong != nil {
+		return nil, []hook.FieldError{*wrong}
+	}
+	if wrong := checkDocument(doc, field); wrong != nil {
+		return nil, []hook.FieldError{*wrong}
+	}
+	c := jsonschema.NewCompiler()
+	c.DefaultDraft(jsonschema.Draft2020)
+	c.UseLoader(noLoader{})
+	if err := c.AddResource(place, doc); err != nil {
+		return nil, []hook.FieldError{{Field: field, Message: "cannot be read"}}
+	}
+	root, err := c.Compile(place)
+	if err != nil {
+		return nil, explainCompile(err, field)
+	}
+	s := &Schema{root: root}
+	if err := s.meter(root); err != nil {
+		return nil, []hook.FieldError{{Field: field, Message: err.Error()}}
+	}
+	return s, nil
+}
+
+// noLoader refuses every document.
+type noLoader struct{}
+
+var errRemote = errors.New("a reference must lead to a place in the schema itself")
+
+// Load returns an error.
+func (noLoader) Load(string) (any, error) { return nil, errRemote }
+
+// Check returns the errors of the payload, JSON, at most MaxErrors, or none. field names
+// the payload, and the place in the payload follows as a JSON pointer.
+func (s *Schema) Check(payload []byte, field string) []hook.FieldError {
+	doc, wrong := read(payload, field)
+	if wrong != nil {
+		return []hook.FieldError{*wrong}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	s.left = MaxWork
+	err := s.root.Validate(doc)
+	if s.left < 0 {
+		return []hook.FieldError{{Field: field, Message: fmt.Sprintf("is too large for the schema: the check takes more than %d steps", MaxWork)}}
+	}
+	found, ok := errors.AsType[*jsonschema.ValidationError](err)
+	if err != nil && !ok {
+		return []hook.FieldError{{Field: field, Message: "cannot be checked"}}
+	}
+	if err == nil {
+		return nil
+	}
+	return explain(found, field, false)
+}
+
+// explainCompile returns the errors of a schema.
+func explainCompile(err error, field string) []hook.FieldError {
+	if invalid, ok := errors.AsType[*jsonschema.SchemaValidationError](err); ok {
+		if found, ok := errors.AsType[*jsonschema.ValidationError](invalid.Err); ok {
+			return explain(found, field, true)
+		}
+	}
+	if errors.Is(err, errRemote) || isLoad(err) {
+		return []hook.FieldError{{Field: field, Message: errRemote.Error()}}
+	}
+	message := strings.ReplaceAll(err.Error(), place+"#", "#")
+	return []hook.FieldError{{Field: field, Message: short("cannot be compiled: " + message)}}
+}
+
+func isLoad(err error) bool {
+	_, ok := errors.AsType[*jsonschema.LoadURLError](err)
+	return ok
+}

@@ -1,0 +1,135 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api, ApiError, ask, askWith, type Schemas } from '../api/client'
+import { fieldOf } from '../json'
+import { text } from '../text'
+import { Button } from '../ui/controls'
+import { Confirm } from '../ui/dialog'
+import { Json } from '../ui/json'
+import { Card, Facts, Page } from '../ui/page'
+import { Data } from '../ui/states'
+import { Time } from '../ui/time'
+import { tell, tellFailure } from '../ui/toast'
+import { EventTypeForm } from './event-type-form'
+import { mayChangeTypes, Validation } from './event-types'
+
+const t = text.types
+
+/** An event type as read: the schema and the example are the stored texts, with every digit. */
+export type Read = { type: Schemas['EventType']; schema: string; example: string }
+
+const path = (type: string) => `/v1/event-types/${encodeURIComponent(type)}`
+const crumb = <Link to="/event-types">{t.title}</Link>
+
+export function EventTypePage() {
+  const { type: name } = useParams({ from: '/event-types/$type' })
+  const read = useQuery({
+    queryKey: ['event-type', name],
+    queryFn: async (): Promise<Read> => {
+      const answer = await ask(api().GET('/v1/event-types/{type}', { params: { path: { type: name } }, parseAs: 'text' }))
+      return { type: JSON.parse(answer) as Schemas['EventType'], schema: fieldOf(answer, 'schema'), example: fieldOf(answer, 'example') }
+    },
+  })
+  return (
+    <Page title={name} crumbs={[crumb, name]} lead={read.data?.type.description} actions={read.data && mayChangeTypes() && <Remove of={read.data} />}>
+      <Data of={read}>
+        {(r) => (
+          <div className="split">
+            {mayChangeTypes() ? <Settings key={name} of={r} /> : <Shapes of={r} />}
+            <div className="stack">
+              <Card pad>
+                <Facts
+                  of={[
+                    [t.group, r.type.group],
+                    [t.validation, <Validation of={r.type} />],
+                    [t.version, String(r.type.version)],
+                    [t.made, <Time at={r.type.created_at} />],
+                    [t.changed, <Time at={r.type.updated_at} />],
+                  ]}
+                />
+              </Card>
+              {mayChangeTypes() && <Shapes of={r} />}
+            </div>
+          </div>
+        )}
+      </Data>
+    </Page>
+  )
+}
+
+/** The form with the event type as it was at the begin: a change by another in the meantime is a refusal, not lost input. */
+function Settings({ of }: { of: Read }) {
+  const cache = useQueryClient()
+  const [base, setBase] = useState(of)
+  const save = async (_: string, body: string) => {
+    const type = await askWith<Read['type']>('PUT', path(base.type.event_type), body, { 'if-match': `"${base.type.version}"` })
+    setBase({ type, schema: fieldOf(body, 'schema'), example: fieldOf(body, 'example') })
+    tell(t.saved)
+    await cache.invalidateQueries()
+  }
+  return <EventTypeForm key={base.type.version} of={base} submit={save} label={text.save} />
+}
+
+/** The schema and the example of the payload. */
+function Shapes({ of: r }: { of: Read }) {
+  return (
+    <div className="stack">
+      <Card title={t.schema}>{r.schema ? <Json of={r.schema} label={t.schema} /> : <p className="body soft">{t.noSchema}</p>}</Card>
+      <Card title={t.example}>{r.example ? <Json of={r.example} label={t.example} /> : <p className="body soft">{t.noExample}</p>}</Card>
+    </div>
+  )
+}
+
+function Remove({ of: { type, schema, example } }: { of: Read }) {
+  const navigate = useNavigate()
+  const cache = useQueryClient()
+  const { description, group, archived, validation } = type
+  const again = async () => {
+    await askWith('PUT', path(type.event_type), withShapes({ description, group, archived, validation }, schema, example))
+    await cache.invalidateQueries()
+  }
+  return (
+    <Confirm
+      trigger={<Button look="danger">{t.remove}</Button>}
+      title={t.removeTitle}
+      action={t.remove}
+      danger
+      run={async () => {
+        await ask(api().DELETE('/v1/event-types/{type}', { params: { path: { type: type.event_type }, header: { 'If-Match': `"${type.version}"` } } }))
+        tell(t.removed, () => void again().catch(tellFailure))
+        await navigate({ to: '/event-types' })
+        await cache.invalidateQueries({ queryKey: ['event-types'] })
+      }}
+    >
+      {t.removeText}
+    </Confirm>
+  )
+}
+
+/** The body of a request with the schema and the example as their texts. */
+export function withShapes(fields: Schemas['EventTypeFields'], schema: string, example: string): string {
+  const shapes = [schema && `,"schema":${schema}`, example && `,"example":${example}`].join('')
+  return JSON.stringify({ archived: false, ...fields }).replace(/}$/, () => `${shapes}}`)
+}
+
+export function NewEventType() {
+  const navigate = useNavigate()
+  const cache = useQueryClient()
+  const create = async (name: string, body: string) => {
+    if (!name) throw new ApiError(400, { errors: [{ field: 'event_type', message: t.missing }] })
+    const known = await ask(api().GET('/v1/event-types/{type}', { params: { path: { type: name } } })).catch((e: ApiError) => {
+      if (e.status !== 404) throw e
+    })
+    if (known) throw new ApiError(409, { errors: [{ field: 'event_type', message: t.exists }] })
+    await askWith('PUT', path(name), body)
+    tell(t.saved)
+    await cache.invalidateQueries({ queryKey: ['event-types'] })
+    await navigate({ to: '/event-types/$type', params: { type: name } })
+  }
+  return (
+    <Page title={t.create} crumbs={[crumb, t.create]}>
+      <EventTypeForm submit={create} label={t.create} />
+    </Page>
+  )
+}
