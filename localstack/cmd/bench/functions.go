@@ -186,6 +186,7 @@ func functionEnvironment(runtimeAPI string) []string {
 		names.EnvRetryQueueARN + "=arn:aws:sqs:" + account + "retry",
 		names.EnvTenantPlaces + "=5",
 		names.EnvTraces + "=" + names.TracesXRay,
+		names.EnvValidation + "=" + names.ValidationOff,
 		names.EnvUndeliverableARN + "=arn:aws:sqs:" + account + "undeliverable",
 	}
 	for _, queue := range []string{
