@@ -21,7 +21,7 @@ func (s *Store) countHour(tenant hook.TenantID, endpoint hook.EndpointID, add st
 	if s.hours[endpoint][hour] == nil {
 		s.hours[endpoint][hour] = &stats.Counts{}
 	}
-	s.hours[endpoint][hour].Add(add)
+	s.hours[endpoint][hour].Add(&add)
 	if s.active[hour] == nil {
 		s.active[hour] = make(map[hook.CircuitCheck]bool)
 	}

@@ -183,7 +183,7 @@ func (p *Pipeline) add(found part) {
 	p.Waiting.Parked += found.waiting.Parked
 	p.Dead += found.dead
 	p.Oldest = older(p.Oldest, found.oldest)
-	p.Hour.Add(found.counts)
+	p.Hour.Add(&found.counts)
 }
 
 // older returns the delivery with the earlier CreatedAt. A zero delivery counts as none.

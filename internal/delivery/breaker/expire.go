@@ -118,7 +118,7 @@ func (r *reconciliation) endDeliveries(ctx context.Context, deliveries []hook.De
 		}
 		if ended[i] {
 			n++
-			dead.Add(stats.Deaths(d.EventType, 1))
+			dead.Add(new(stats.Deaths(d.EventType, 1)))
 		}
 	}
 	if r.endpoint == nil {

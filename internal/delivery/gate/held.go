@@ -22,7 +22,7 @@ const maxLate = 10
 // decision. The zero value is empty, and safe for concurrent use.
 type heldCounts struct {
 	mu  sync.Mutex
-	all map[hook.EndpointID]endpointCounts
+	all map[hook.EndpointID]*endpointCounts
 	due time.Time // no value is overdue before, except values without counts; zero: unknown
 }
 
@@ -34,43 +34,36 @@ type endpointCounts struct {
 }
 
 // hold keeps the counts, or reports that the counts must be written now.
-func (h *heldCounts) hold(id hook.EndpointID, add stats.Counts, now time.Time) bool {
+func (h *heldCounts) hold(id hook.EndpointID, add *stats.Counts, now time.Time) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 
 	held, known := h.all[id]
-	if !known {
-		return false
-	}
-	var ok bool
-	if held.Held, ok = held.Hold(add, now); ok {
-		h.all[id] = held
-	}
-	return ok
+	return known && held.Hold(add, now)
 }
 
-// take removes and returns the endpoint's counts.
-func (h *heldCounts) take(id hook.EndpointID) endpointCounts {
+// take removes and returns the endpoint's counts; nil: nothing is held.
+func (h *heldCounts) take(id hook.EndpointID) *endpointCounts {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 
-	held, known := h.all[id]
-	if known {
-		h.all[id] = endpointCounts{} // keeps the entry for wrote; takeLate removes the entry otherwise
-	}
+	held := h.all[id]
+	delete(h.all, id)
 	return held
 }
 
-// takeEarlier removes and returns the endpoint's counts of an earlier hour.
-func (h *heldCounts) takeEarlier(id hook.EndpointID, now time.Time) (earlier endpointCounts) {
+// takeEarlier removes and returns the endpoint's counts of an earlier hour; nil: there
+// are none.
+func (h *heldCounts) takeEarlier(id hook.EndpointID, now time.Time) *endpointCounts {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 
-	if held, known := h.all[id]; known && !held.SameHour(now) {
-		earlier = held
-		delete(h.all, id)
+	held, known := h.all[id]
+	if !known || held.SameHour(now) {
+		return nil
 	}
-	return earlier
+	delete(h.all, id)
+	return held
 }
 
 // dueBy moves the next look at all values to the time when a value written at the given
@@ -83,7 +76,7 @@ func (h *heldCounts) dueBy(writtenAt time.Time) {
 
 // takeLate removes the overdue values and returns at most maxLate values with counts.
 // Most calls look at no value: each settlement of a batch calls takeLate.
-func (h *heldCounts) takeLate(now time.Time) []endpointCounts {
+func (h *heldCounts) takeLate(now time.Time) []*endpointCounts {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 
@@ -91,7 +84,7 @@ func (h *heldCounts) takeLate(now time.Time) []endpointCounts {
 		return nil
 	}
 	h.due = time.Time{}
-	var late []endpointCounts
+	var late []*endpointCounts
 	for id, held := range h.all {
 		if !held.Overdue(now) {
 			h.dueBy(held.WrittenAt)
@@ -116,15 +109,17 @@ func (h *heldCounts) wrote(q Query, window circuit.Counts, now time.Time) {
 	defer h.mu.Unlock()
 
 	if h.all == nil {
-		h.all = make(map[hook.EndpointID]endpointCounts)
+		h.all = make(map[hook.EndpointID]*endpointCounts)
 	}
-	held := h.all[q.ID]
+	held, known := h.all[q.ID]
+	if !known {
+		held = &endpointCounts{tenant: q.Tenant, id: q.ID}
+		h.all[q.ID] = held
+	}
 	if held.OK > 0 {
 		return
 	}
-	held.tenant, held.id = q.Tenant, q.ID
 	held.WrittenAt, held.Window = now, window.OK
-	h.all[q.ID] = held
 	h.dueBy(now)
 }
 
@@ -139,10 +134,11 @@ func (g *Gate) holdsBack(a Admission, o outcomes, now time.Time) bool {
 // count writes the counts together with the held counts of the endpoint, and returns
 // the window. So a failure never meets a window without the successes before the
 // failure. A failed write loses the held counts.
-func (g *Gate) count(ctx context.Context, q Query, add stats.Counts, now time.Time) (circuit.Counts, error) {
-	held := g.held.take(q.ID)
-	add.Add(held.Counts)
-	window, err := g.Store.Count(ctx, q.Tenant, q.ID, add, now)
+func (g *Gate) count(ctx context.Context, q Query, add *stats.Counts, now time.Time) (circuit.Counts, error) {
+	if held := g.held.take(q.ID); held != nil {
+		add.Add(&held.Counts)
+	}
+	window, err := g.Store.Count(ctx, q.Tenant, q.ID, *add, now)
 	if err != nil {
 		return circuit.Counts{}, fmt.Errorf("count attempts of %s: %w", q.ID, err)
 	}
@@ -153,7 +149,7 @@ func (g *Gate) count(ctx context.Context, q Query, add stats.Counts, now time.Ti
 // writeEarlier writes the endpoint's counts of an earlier hour to that hour. The next
 // count then reads them as a part of the window.
 func (g *Gate) writeEarlier(ctx context.Context, id hook.EndpointID, now time.Time) error {
-	if held := g.held.takeEarlier(id, now); held.OK > 0 {
+	if held := g.held.takeEarlier(id, now); held != nil && held.OK > 0 {
 		return g.countLate(ctx, held)
 	}
 	return nil
@@ -169,7 +165,7 @@ func (g *Gate) writeLate(ctx context.Context, now time.Time) error {
 }
 
 // countLate writes held counts under the time of the last success.
-func (g *Gate) countLate(ctx context.Context, held endpointCounts) error {
+func (g *Gate) countLate(ctx context.Context, held *endpointCounts) error {
 	if _, err := g.Store.Count(ctx, held.tenant, held.id, held.Counts, held.At); err != nil {
 		return fmt.Errorf("count %d held successes of %s: %w", held.OK, held.id, err)
 	}

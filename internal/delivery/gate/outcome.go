@@ -24,13 +24,13 @@ type Result struct {
 type outcomes struct {
 	circuit.Results
 
-	counts     stats.Counts
+	counts     *stats.Counts
 	throttled  bool
 	retryAfter time.Duration // the longest of the batch
 }
 
 func aggregate(results []Result) outcomes {
-	var o outcomes
+	o := outcomes{counts: new(stats.Counts)}
 	for _, r := range results {
 		o.count(r)
 	}

@@ -91,7 +91,7 @@ func hoursComeBack(t *testing.T, s StoreUnderTest) {
 	want := everything(5)
 	little := stats.Counts{OK: 1}
 	little.Count(stats.Attempt{Class: hook.ClassDelivered, Number: 1, Duration: time.Second, State: hook.StateDelivered, Age: 2 * time.Second})
-	want.Add(little)
+	want.Add(&little)
 	countAt(t, s, "acme", endpoint, little, start.Add(30*time.Minute))
 	wantHours(t, s, endpoint, start, stats.Hour{Start: start, Counts: want})
 }
@@ -143,16 +143,16 @@ func typesComeBack(t *testing.T, s StoreUnderTest) {
 	var want stats.Counts
 	for i, eventType := range []string{"order.paid", "a", strings.Repeat("x", 128), "A-_.z", "order.paid", ""} {
 		countAt(t, s, "acme", endpoint, typedCounts(eventType, i+1), start.Add(time.Duration(i)*time.Minute))
-		want.Add(typedCounts(eventType, i+1))
+		want.Add(new(typedCounts(eventType, i+1)))
 	}
 	countAt(t, s, "acme", endpoint, stats.Deaths("a", -1), start)
-	want.Add(stats.Deaths("a", -1))
+	want.Add(new(stats.Deaths("a", -1)))
 	wantHours(t, s, endpoint, start, stats.Hour{Start: start, Counts: want})
 
 	all := typedCounts("order.paid", 1) // several types at once
-	all.Add(typedCounts("new", 2))
+	all.Add(new(typedCounts("new", 2)))
 	countAt(t, s, "acme", endpoint, all, start.Add(time.Hour-1))
-	want.Add(all)
+	want.Add(&all)
 	next := typedCounts("next", 1)
 	countAt(t, s, "acme", endpoint, next, start.Add(time.Hour))
 	wantHours(t, s, endpoint, start, stats.Hour{Start: start, Counts: want}, stats.Hour{Start: start.Add(time.Hour), Counts: next})
@@ -164,13 +164,13 @@ func typesBounded(t *testing.T, s StoreUnderTest) {
 	for i := range stats.MaxTypes + 3 {
 		eventType := fmt.Sprintf("type-%02d", (i*7)%11)
 		countAt(t, s, "acme", endpoint, typedCounts(eventType, 1), start)
-		want.Add(typedCounts(eventType, 1))
+		want.Add(new(typedCounts(eventType, 1)))
 	}
 	wantHours(t, s, endpoint, start, stats.Hour{Start: start, Counts: want})
 	known, late := want.Types.Named[3].Type, typedCounts("zzz", 2)
-	late.Add(typedCounts(known, 3))
+	late.Add(new(typedCounts(known, 3)))
 	countAt(t, s, "acme", endpoint, late, start.Add(time.Minute))
-	want.Add(late)
+	want.Add(&late)
 	wantHours(t, s, endpoint, start, stats.Hour{Start: start, Counts: want})
 }
 

@@ -21,7 +21,7 @@ func (h *Histogram) Add(d time.Duration) { h.counts[Bucket(d)]++ }
 func (h *Histogram) AddN(bucket, n int) { h.counts[nearest(bucket)] += max(n, 0) }
 
 // Merge adds the counts of another histogram. The order of merges is irrelevant.
-func (h *Histogram) Merge(other Histogram) {
+func (h *Histogram) Merge(other *Histogram) {
 	for bucket, n := range other.counts {
 		h.counts[bucket] += n
 	}

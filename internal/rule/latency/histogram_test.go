@@ -73,7 +73,7 @@ func times(n int, d time.Duration) latency.Histogram {
 func merged(hs ...latency.Histogram) latency.Histogram {
 	var all latency.Histogram
 	for _, h := range hs {
-		all.Merge(h)
+		all.Merge(&h)
 	}
 	return all
 }

@@ -46,7 +46,7 @@ func settled(dead, of int) stats.Counts { return stats.Counts{Dead: dead, Delive
 func at(ago time.Duration, counts ...stats.Counts) stats.Hour {
 	h := stats.Hour{Start: hour.Add(-ago)}
 	for _, c := range counts {
-		h.Add(c)
+		h.Add(&c)
 	}
 	return h
 }

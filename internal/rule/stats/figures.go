@@ -60,7 +60,7 @@ func (f *Figures) Add(other Figures) {
 		f.ByOutcome[i] += n
 	}
 	f.Waited += other.Waited
-	f.Fine.Merge(other.Fine)
+	f.Fine.Merge(&other.Fine)
 	f.Coarse.Merge(other.Coarse)
 }
 

@@ -22,26 +22,26 @@ type Held struct {
 	Window    int       // successes in the window of the circuit at the last write
 }
 
-// Hold returns the value with the added counts. ok is false when the counts must be
+// Hold adds the counts, or reports false and changes nothing when the counts must be
 // written now: for a failure, a death or any other result than a success, for a quiet
 // endpoint, HoldFor after the last write, at the bound of successes, and in another
 // hour.
-func (h Held) Hold(add Counts, now time.Time) (next Held, ok bool) {
+func (h *Held) Hold(add *Counts, now time.Time) bool {
 	success := add.OK > 0 && add.Failed == 0 && add.OK == add.Delivered && add.Dead == 0
 	if !success || h.Overdue(now) || !h.SameHour(now) || (h.OK+add.OK)*heldShare > h.Window {
-		return h, false
+		return false
 	}
 	h.Add(add)
 	h.At = now
-	return h, true
+	return true
 }
 
 // Overdue reports whether the last write is HoldFor ago. After Overdue the window is
 // unknown, so a value without counts is useless.
-func (h Held) Overdue(now time.Time) bool { return now.Sub(h.WrittenAt) >= HoldFor }
+func (h *Held) Overdue(now time.Time) bool { return now.Sub(h.WrittenAt) >= HoldFor }
 
 // SameHour reports whether now is in the clock hour of the last write. Each hour has
 // counts of its own.
-func (h Held) SameHour(now time.Time) bool {
+func (h *Held) SameHour(now time.Time) bool {
 	return h.WrittenAt.Truncate(time.Hour).Equal(now.Truncate(time.Hour))
 }

@@ -59,12 +59,12 @@ func TestHeld_Hold(t *testing.T) {
 				held.WrittenAt = written
 			}
 			now := written.Add(tt.after)
-			got, ok := held.Hold(tt.add, now)
 			want := held
+			got, ok := &held, held.Hold(&tt.add, now)
 			if tt.ok {
 				want = stats.Held{Counts: successes(tt.held + tt.add.OK), At: now, WrittenAt: written, Window: tt.window}
 			}
-			if ok != tt.ok || got != want {
+			if ok != tt.ok || *got != want {
 				t.Errorf("Hold() = %+v, %t; want %+v, %t", got, ok, want, tt.ok)
 			}
 		})

@@ -195,10 +195,10 @@ func TestCounts_Add_AddsEverything(t *testing.T) {
 	t.Parallel()
 
 	sum, other := filled(3), filled(4)
-	sum.Add(other)
+	sum.Add(&other)
 	wantSame(t, "Add()", filled(7), sum)
 	wantSame(t, "Add()'s argument", filled(4), other)
-	sum.Add(stats.Counts{})
+	sum.Add(new(stats.Counts))
 	wantSame(t, "Add(nothing)", filled(7), sum)
 }
 

@@ -1,9 +1,7 @@
 package stats
 
 import (
-	"cmp"
 	"iter"
-	"slices"
 
 	"surehook/internal/hook"
 	"surehook/internal/rule/latency"
@@ -41,7 +39,7 @@ func (t *TypeCounts) count(a Attempt) {
 }
 
 // Add adds other counts. The type stays.
-func (t *TypeCounts) Add(other TypeCounts) {
+func (t *TypeCounts) Add(other *TypeCounts) {
 	for i, n := range other.Succeeded {
 		t.Succeeded[i] += n
 	}
@@ -80,9 +78,12 @@ func (t *Types) Of(eventType string) *TypeCounts {
 		return &t.Other
 	}
 	used := t.Len()
-	i, known := slices.BinarySearchFunc(t.Named[:used], eventType, func(c TypeCounts, name string) int { return cmp.Compare(c.Type, name) })
+	i := 0
+	for i < used && t.Named[i].Type < eventType {
+		i++
+	}
 	switch {
-	case known:
+	case i < used && t.Named[i].Type == eventType:
 	case used == MaxTypes:
 		return &t.Other
 	default:
@@ -94,15 +95,15 @@ func (t *Types) Of(eventType string) *TypeCounts {
 
 // Len returns the number of types with counts of their own.
 func (t *Types) Len() int {
-	used := slices.IndexFunc(t.Named[:], func(c TypeCounts) bool { return c.Type == "" })
-	if used < 0 {
-		return MaxTypes
+	used := 0
+	for used < MaxTypes && t.Named[used].Type != "" {
+		used++
 	}
 	return used
 }
 
 // Add adds other counts. Types without room count as other.
-func (t *Types) Add(other Types) {
+func (t *Types) Add(other *Types) {
 	for _, c := range other.All() {
 		t.Of(c.Type).Add(c)
 	}
@@ -112,8 +113,8 @@ func (t *Types) Add(other Types) {
 func (t *Types) Keep(kept func(eventType string) bool) {
 	all := *t
 	*t = Types{Other: all.Other}
-	for _, c := range all.Named[:all.Len()] {
-		to := &t.Other
+	for i := range all.Len() {
+		to, c := &t.Other, &all.Named[i]
 		if kept(c.Type) {
 			to = t.Of(c.Type)
 		}
@@ -123,15 +124,15 @@ func (t *Types) Keep(kept func(eventType string) bool) {
 
 // All returns the counts in the order of types, then Other with an empty type. Other
 // without counts is left out.
-func (t *Types) All() iter.Seq2[string, TypeCounts] {
-	return func(yield func(string, TypeCounts) bool) {
-		for _, c := range t.Named[:t.Len()] {
-			if !yield(c.Type, c) {
+func (t *Types) All() iter.Seq2[string, *TypeCounts] {
+	return func(yield func(string, *TypeCounts) bool) {
+		for i := range t.Len() {
+			if !yield(t.Named[i].Type, &t.Named[i]) {
 				return
 			}
 		}
 		if t.Other != (TypeCounts{}) {
-			yield("", t.Other)
+			yield("", &t.Other)
 		}
 	}
 }

@@ -33,8 +33,8 @@ func TestCounts_Count_ByType(t *testing.T) {
 	} {
 		c.Count(a)
 	}
-	c.Add(stats.Deaths("order.made", 1))
-	c.Add(stats.Deaths("order.sent", -1))
+	c.Add(new(stats.Deaths("order.made", 1)))
+	c.Add(new(stats.Deaths("order.sent", -1)))
 
 	wanted := []stats.TypeCounts{{Type: "order.made", Dead: 2}, {Type: "order.paid"}, {Type: "order.sent", Dead: -1}, {}}
 	wanted[0].Succeeded[1], wanted[0].Failed[21] = 1, 1
@@ -44,7 +44,7 @@ func TestCounts_Count_ByType(t *testing.T) {
 	wanted[3].Latency.Add(0)
 	var got []stats.TypeCounts
 	for _, one := range c.Types.All() {
-		got = append(got, one)
+		got = append(got, *one)
 	}
 	if diff := cmp.Diff(wanted, got, cmp.AllowUnexported(latency.Coarse{})); diff != "" {
 		t.Errorf("types (-want +got):\n%s", diff)
@@ -67,7 +67,7 @@ func TestTypes_Add_boundsTheTypes(t *testing.T) {
 	var all stats.Types
 	for i := range stats.MaxTypes + 3 {
 		for range i + 1 {
-			all.Add(typed(fmt.Sprintf("t%02d", (i*7)%11)))
+			all.Add(new(typed(fmt.Sprintf("t%02d", (i*7)%11))))
 		}
 	}
 	var names []string
@@ -88,10 +88,10 @@ func TestTypes_Keep(t *testing.T) {
 	t.Parallel()
 
 	all, want := typed("a"), typed("b")
-	all.Add(typed("b"))
-	all.Add(typed("c"))
-	want.Other.Add(typed("a").Named[0])
-	want.Other.Add(typed("c").Named[0])
+	all.Add(new(typed("b")))
+	all.Add(new(typed("c")))
+	want.Other.Add(new(typed("a").Named[0]))
+	want.Other.Add(new(typed("c").Named[0]))
 	if all.Keep(func(eventType string) bool { return eventType == "b" }); all != want {
 		t.Errorf("Keep(b) = %+v; want %+v", all, want)
 	}
