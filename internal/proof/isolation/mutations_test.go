@@ -140,7 +140,7 @@ func mutations() []mutation {
 		},
 		{
 			rule: "a success leaves the failures before it in the count", file: "rule/circuit/circuit.go", row: "random failures",
-			old: "\t\tc.Failures = r.Trailing\n", bug: "\t\tc.Failures += r.Failed\n",
+			old: "c.Failures, c.FailedIn = r.Trailing, 0", bug: "c.Failures += r.Failed",
 		},
 	}
 }
