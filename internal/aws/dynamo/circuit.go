@@ -22,6 +22,7 @@ type circuitItem struct {
 	State          string          `dynamodbav:"state"`
 	Generation     int64           `dynamodbav:"generation,omitempty"`
 	Failures       int             `dynamodbav:"failures,omitempty"`
+	FailedIn       int64           `dynamodbav:"failed_in,omitempty"`
 	Cooldown       time.Duration   `dynamodbav:"cooldown_ns,omitempty"`
 	OpenedAt       int64           `dynamodbav:"opened_at,omitempty"`
 	ProbeAt        int64           `dynamodbav:"probe_at,omitempty"`
@@ -55,6 +56,7 @@ func toCircuitItem(r gate.Record) circuitItem {
 		State:          word(r.State),
 		Generation:     r.Generation,
 		Failures:       r.Failures,
+		FailedIn:       r.FailedIn,
 		Cooldown:       r.Cooldown,
 		OpenedAt:       millis(r.OpenedAt),
 		ProbeAt:        millis(r.ProbeAt),
@@ -98,6 +100,7 @@ func fromCircuitItem(it circuitItem) (gate.Record, error) {
 			State:      state,
 			Generation: it.Generation,
 			Failures:   it.Failures,
+			FailedIn:   it.FailedIn,
 			Cooldown:   it.Cooldown,
 			OpenedAt:   fromMillis(it.OpenedAt),
 			ProbeAt:    fromMillis(it.ProbeAt),

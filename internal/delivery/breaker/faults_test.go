@@ -18,6 +18,7 @@ type brokenSettlement struct {
 
 	mu     sync.Mutex
 	broken map[hook.DeliveryRef]error
+	before func() // each settlement; nil: nothing
 	calls  int
 }
 
@@ -26,6 +27,9 @@ func (s *brokenSettlement) Complete(ctx context.Context, d hook.Delivery) error 
 	err := s.broken[d.Ref()]
 	s.calls++
 	s.mu.Unlock()
+	if s.before != nil {
+		s.before()
+	}
 	if err != nil {
 		return err
 	}
@@ -110,6 +114,31 @@ func TestReconcile_GoesOnAfterAFailingDelivery(t *testing.T) {
 				t.Errorf("record = %+v; want Waiting, AttendAt in %s", r, tt.attendIn)
 			}
 		})
+	}
+}
+
+// A check takes a minute and meets a fault. The next check is due a minute after its end:
+// a check at once would find the probe's token missing, and send another.
+func TestReconcile_ASlowFaultSendsOneProbe(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	e := w.Endpoint(nil)
+	bad := w.park(e, expired(1)...)
+	w.park(e, ages(2)...)
+	w.record(e, open(0, 0))
+	b, s := w.breakSettlement(errBroken, bad...)
+	s.before = func() { w.Clock.Pass(time.Minute) }
+	if err := b.Reconcile(t.Context(), hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID}); !errors.Is(err, errBroken) {
+		t.Errorf("Reconcile() = %v; want the error of the delivery", err)
+	}
+	s.before = nil
+	if want := start.Add(2 * time.Minute); !w.Circuit(e).AttendAt.Equal(want) {
+		t.Errorf("AttendAt = %s; want %s, a minute after the check", w.Circuit(e).AttendAt, want)
+	}
+	_ = b.Tick(t.Context()) // at once; returns the error of the delivery, if due
+	if n := len(w.Queue.Receive(hook.LaneRetry, 10)); n != 1 {
+		t.Errorf("%d tokens for the probe; want 1", n)
 	}
 }
 

@@ -27,9 +27,8 @@ func (d *Deliverer) handOver(ctx context.Context, jobs []*job, record gate.Recor
 		if j.token.Slot && j.endpoint != nil { // the delivery waited, and probably others wait
 			s.Width = record.Width(*j.endpoint, d.Now())
 		}
-		if j.result.Class != 0 && j.result.Class != hook.ClassDelivered {
-			s.Failed = j.delivery.CreatedAt
-		}
+		s.Last = j.delivery.CreatedAt
+		s.Failed = s.Failed || j.result.Class != 0 && j.result.Class != hook.ClassDelivered
 		if took, ok := answerTime(j.result); ok {
 			s.Answers = append(s.Answers, took)
 		}

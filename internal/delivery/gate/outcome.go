@@ -69,7 +69,7 @@ func (r Record) afterOutcomes(a Admission, o outcomes, window circuit.Counts, no
 			Holder: a.probe, Generation: a.query.Record.Generation, Alive: o.Alive, Shared: a.sharedProbe || renewed,
 		}, settings, now)
 	} else {
-		r.Circuit = r.Settled(o.Results, window, a.query.Record.Generation, settings, now)
+		r.Circuit = r.Settled(o.Results, window, a.query.Record.Circuit, settings, now)
 	}
 	if o.throttled {
 		wait := o.retryAfter

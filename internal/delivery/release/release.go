@@ -70,14 +70,15 @@ type Slots struct {
 	Endpoint *hook.Endpoint // nil: deleted
 	Held     []gate.Held
 	Answers  []time.Duration // of the attempts that the endpoint answered, or that timed out
-	Failed   time.Time       // the creation of a delivery whose attempt failed; zero: none failed
+	Last     time.Time       // the creation of the last delivery
+	Failed   bool            // an attempt failed
 	Width    int             // of the endpoint when deliveries waited at the begin of the attempts; 0: none known
 }
 
 // HandOver ends the slots and claims them for parked deliveries, if the endpoint takes
 // deliveries now. HandOver counts the answers, and saves a proof of speed.
 func (r *Releaser) HandOver(ctx context.Context, s Slots) error {
-	c := claim{Releaser: r, ended: s.Held, answers: s.Answers, failed: s.Failed}
+	c := claim{Releaser: r, ended: s.Held, answers: s.Answers, last: s.Last, failed: s.Failed}
 	if s.Endpoint != nil {
 		c.endpoint = *s.Endpoint
 	}
@@ -112,7 +113,7 @@ func (c *claim) prefetch(ctx context.Context, s Slots) error {
 	group, groupCtx := errgroup.WithContext(ctx)
 	if s.Width > 0 {
 		group.Go(func() (err error) {
-			c.listed, err = c.listFrom(groupCtx, s.Failed, s.Width+choice)
+			c.listed, err = c.list(groupCtx, s.Width+choice)
 			return err
 		})
 	}
@@ -165,7 +166,8 @@ type claim struct {
 	parked   []hook.Delivery // not from the index
 	ended    []gate.Held
 	answers  []time.Duration
-	failed   time.Time       // see Slots
+	last     time.Time       // see Slots
+	failed   bool            // see Slots
 	read     *gate.Limits    // the limits before the claim; nil: not read yet
 	listed   []hook.Delivery // the oldest parked deliveries; nil: not read yet
 
@@ -267,8 +269,8 @@ func (c *claim) choose(ctx context.Context, now time.Time) (chosen []sending, er
 	return chosen, nil
 }
 
-// list returns the oldest parked deliveries.
-func (c *claim) list(ctx context.Context) ([]hook.Delivery, error) {
+// listOnce returns the parked deliveries listed before, or lists them now.
+func (c *claim) listOnce(ctx context.Context) ([]hook.Delivery, error) {
 	if listed := c.listed; listed != nil {
 		c.listed = nil
 		return listed, nil
@@ -277,15 +279,15 @@ func (c *claim) list(ctx context.Context) ([]hook.Delivery, error) {
 	if len(c.ended) == 0 {
 		limit = page
 	}
-	return c.listFrom(ctx, c.failed, limit)
+	return c.list(ctx, limit)
 }
 
-// listFrom returns the oldest parked deliveries. After a failed attempt, listFrom returns
-// the deliveries from halfway between the failed delivery and now on, if any: a burst of
+// list returns the oldest parked deliveries. After a failed attempt, list returns the
+// deliveries from halfway between the failed delivery and now on, if any: a burst of
 // deliveries that always fail gets at most every second attempt of a slot.
-func (c *claim) listFrom(ctx context.Context, failed time.Time, limit int) ([]hook.Delivery, error) {
-	if !failed.IsZero() {
-		younger, err := c.parkedSince(ctx, failed.Add(c.Now().Sub(failed)/2), limit)
+func (c *claim) list(ctx context.Context, limit int) ([]hook.Delivery, error) {
+	if c.failed {
+		younger, err := c.parkedSince(ctx, c.last.Add(c.Now().Sub(c.last)/2), limit)
 		if err != nil || len(younger) > 0 {
 			return younger, err
 		}
@@ -305,13 +307,26 @@ func (c *claim) parkedSince(ctx context.Context, since time.Time, limit int) ([]
 //
 // After an outage, the deliveries about the successful probe take turns with the oldest:
 // when the oldest always fail, the others keep the circuit closed.
+//
+// While the last attempts failed, the deliveries without an attempt are first, also those
+// behind the last delivery of the slot: their failures say that the endpoint fails. The
+// retries of deliveries that always fail gather among the oldest.
 func (c *claim) candidates(ctx context.Context) ([]hook.Delivery, error) {
-	listed, err := c.list(ctx)
+	listed, err := c.listOnce(ctx)
 	if err != nil {
 		return nil, err
 	}
 	oldest := c.inOrder(slices.Concat(listed, c.parked))
 	now := c.Now()
+	if len(c.ended) > 0 && c.doubtful() && !beginsNew(oldest) {
+		next, err := c.parkedSince(ctx, c.last, len(c.limits.Leases)+choice)
+		if err != nil {
+			return nil, err
+		}
+		if next = c.inOrder(next); beginsNew(next) {
+			return next, nil
+		}
+	}
 	if len(c.ended) > 0 || len(listed) < page || c.record.ProbedFrom.IsZero() || now.Sub(c.record.ClosedAt) >= circuit.Window {
 		return oldest, nil
 	}
@@ -333,15 +348,15 @@ func interleaved(a, b []hook.Delivery) []hook.Delivery {
 
 // inOrder returns the deliveries without a lease: fewest attempts first, so that
 // deliveries that always fail do not hold up the others, and then the oldest first. A
-// delivery that waited a minute per attempt counts as one without attempts, unless an
-// attempt failed just now: new deliveries do not hold up the retries. The time of an
+// delivery that waited a minute per attempt counts as one without attempts, unless the
+// last attempts failed: new deliveries do not hold up the retries. The time of an
 // outage does not count, because the delivery waited behind no other: the deliveries
 // that opened the circuit would be the first again.
 func (c *claim) inOrder(listed []hook.Delivery) []hook.Delivery {
 	now := c.Now()
 	attempts := func(d hook.Delivery) int {
 		waited := min(now.Sub(d.UpdatedAt), now.Sub(c.record.ClosedAt))
-		if c.failed.IsZero() && waited >= time.Duration(d.Attempts)*ageAfter {
+		if !c.doubtful() && waited >= time.Duration(d.Attempts)*ageAfter {
 			return 0
 		}
 		return d.Attempts
@@ -352,6 +367,13 @@ func (c *claim) inOrder(listed []hook.Delivery) []hook.Delivery {
 	})
 	return free
 }
+
+// doubtful reports whether the last attempt of the slot failed, or the last attempts of
+// the endpoint.
+func (c *claim) doubtful() bool { return c.failed || c.record.Failures > 0 }
+
+// beginsNew reports whether the first of the deliveries in order has no attempt yet.
+func beginsNew(ordered []hook.Delivery) bool { return len(ordered) > 0 && ordered[0].Attempts == 0 }
 
 // free returns the deliveries without a lease, each once.
 func (c *claim) free(listed []hook.Delivery) []hook.Delivery {

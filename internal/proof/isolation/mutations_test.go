@@ -84,7 +84,7 @@ func mutations() []mutation {
 		},
 		{
 			rule: "a retry never ages", file: "delivery/release/release.go", row: "retry behind new",
-			old: "if c.failed.IsZero() && waited >=", bug: "if c.failed.IsZero() && waited < 0 && waited >=",
+			old: "if !c.doubtful() && waited >=", bug: "if !c.doubtful() && waited < 0 && waited >=",
 		},
 		{
 			rule: "any token is the probe while deliveries are parked", file: "delivery/gate/probe.go", test: "delivery/gate TestGate_OpensAfterFiveFailuresAndClosesAfterAProbe",
@@ -127,8 +127,20 @@ func mutations() []mutation {
 			old: "\t\treturn speed.Slots\n\t}\n\treturn 0", bug: "\t\treturn speed.Slots\n\t}\n\treturn 500",
 		},
 		{
+			rule: "failures in flight together count each", file: "rule/circuit/circuit.go", row: "poison retries",
+			old: "admitted.Version >= c.FailedIn:", bug: "admitted.Version >= 0:",
+		},
+		{
+			rule: "retries decide about the circuit", file: "delivery/release/release.go", test: "delivery/release TestHandOver_ANewDeliveryDecides",
+			old: "func (c *claim) doubtful() bool { return c.failed || c.record.Failures > 0 }", bug: "func (c *claim) doubtful() bool { return c.failed }",
+		},
+		{
+			rule: "new deliveries behind the oldest are not found", file: "delivery/release/release.go", test: "delivery/release TestHandOver_ANewDeliveryDecides",
+			old: "len(c.ended) > 0 && c.doubtful() && !beginsNew(oldest)", bug: "len(c.ended) < 0 && c.doubtful() && !beginsNew(oldest)",
+		},
+		{
 			rule: "a success leaves the failures before it in the count", file: "rule/circuit/circuit.go", row: "random failures",
-			old: "\t\tc.Failures = r.Trailing\n", bug: "\t\tc.Failures += r.Failed\n",
+			old: "c.Failures, c.FailedIn = r.Trailing, 0", bug: "c.Failures += r.Failed",
 		},
 	}
 }

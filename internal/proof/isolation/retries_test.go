@@ -2,6 +2,7 @@ package isolation_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
@@ -55,21 +56,54 @@ func retryBehindNew(t *testing.T, s setup) (measured string) {
 func poisonCost(t *testing.T, s setup) (measured string) {
 	t.Helper()
 
-	const most = 1.5
-	alone, _ := goodRate(t, s, 0)
-	beside, failed := goodRate(t, s, 20)
-	cost := (alone - beside) / failed
-	s.want(t, failed > 0 && cost <= most, "%.1f/s alone, %.1f/s beside %.1f failures a second: %.2f deliveries each; want at most %.1f", alone, beside, failed, cost, most)
-	return fmt.Sprintf("%.1f/s alone, %.1f/s beside %.1f failures a second: each costs %.1f deliveries", alone, beside, failed, cost)
+	// No retry is due before the end.
+	later := hook.RetryPolicy{Schedule: []time.Duration{time.Hour}, Jitter: hook.JitterNone}
+	alone := goodRate(t, s, 0, later)
+	beside := goodRate(t, s, 20, later)
+	cost := beside.cost(t, s, alone)
+	return fmt.Sprintf("%.1f/s alone, %.1f/s beside %.1f failures a second: each costs %.1f deliveries", alone.good, beside.good, beside.failed, cost)
 }
 
-// goodRate returns the good deliveries and the failed attempts a second of an endpoint
-// with waiting deliveries; one in so many always fails; 0: none. No retry is due before the
-// end.
-func goodRate(t *testing.T, s setup, one int) (good, failed float64) {
+// poisonRetries measures the same with retries of the standard policy: they gather among
+// the oldest waiting deliveries.
+func poisonRetries(t *testing.T, s setup) (measured string) {
 	t.Helper()
 
-	seconds := s.of(10, 60, 240)
+	standard := hook.RetryPolicy{Preset: "standard"}
+	alone := goodRate(t, s, 0, standard)
+	measured = fmt.Sprintf("%.1f/s alone", alone.good)
+	for _, one := range []int{20, 10} {
+		beside := goodRate(t, s, one, standard)
+		beside.cost(t, s, alone)
+		s.want(t, beside.changes == 0, "1 in %d: the circuit changed %d times; want never", one, beside.changes)
+		measured += fmt.Sprintf(", %.1f/s beside %.1f failures a second with 1 in %d", beside.good, beside.failed, one)
+	}
+	return measured + ", 0 changes of the circuit"
+}
+
+// rate is what an endpoint with waiting deliveries gets.
+type rate struct {
+	good, failed float64 // a second
+	changes      int64   // of the circuit
+}
+
+// cost returns the good deliveries that a failed attempt takes, and fails above a bound.
+func (r rate) cost(t *testing.T, s setup, alone rate) (each float64) {
+	t.Helper()
+
+	const most = 1.5
+	each = (alone.good - r.good) / r.failed
+	s.want(t, r.failed > 0 && each <= most, "%.1f/s alone, %.1f/s beside %.1f failures a second: %.2f deliveries each; want at most %.1f",
+		alone.good, r.good, r.failed, each, most)
+	return each
+}
+
+// goodRate returns the rate of an endpoint with waiting deliveries, posted within a minute.
+// Each is with the chance of one in so many of a type that always fails; 0: none.
+func goodRate(t *testing.T, s setup, one int, retries hook.RetryPolicy) (r rate) {
+	t.Helper()
+
+	seconds := s.of(10, 120, 240)
 	events := 25 * (60 + seconds)
 	s.run(t, func(l *lab) {
 		e := l.endpoint("acme", func(r send.Request) (time.Duration, int) {
@@ -79,21 +113,25 @@ func goodRate(t *testing.T, s setup, one int) (good, failed float64) {
 			return 200 * time.Millisecond, 200
 		}, func(e *hook.Endpoint) {
 			limited(e)
-			e.Retry = hook.RetryPolicy{Schedule: []time.Duration{time.Hour}, Jitter: hook.JitterNone}
+			e.Retry = retries
 		})
+		dice := rand.New(rand.NewPCG(1, uint64(one)))
+		begin := time.Now()
 		for i := range events {
-			if one > 0 && i%one == 0 {
+			time.Sleep(time.Until(begin.Add(time.Duration(i) * time.Minute / time.Duration(events))))
+			if one > 0 && dice.IntN(one) == 0 {
 				l.post(e, "order.bad")
 			} else {
 				l.post(e, "order.paid")
 			}
 		}
-		time.Sleep(time.Minute) // until all are parked, and the event source has grown
+		time.Sleep(10 * time.Second) // until all are parked
 		before, requests := l.delivered(e), l.requests()
 		time.Sleep(time.Duration(seconds) * time.Second)
 		after, all := l.delivered(e), l.requests()
-		good = float64(after-before) / float64(seconds)
-		failed = float64(all-requests-after+before) / float64(seconds)
+		r.good = float64(after-before) / float64(seconds)
+		r.failed = float64(all-requests-after+before) / float64(seconds)
+		r.changes = l.record(e).Generation
 	})
-	return good, failed
+	return r
 }

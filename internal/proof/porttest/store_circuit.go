@@ -39,6 +39,7 @@ func sampleRecord(endpoint hook.EndpointID) gate.Record {
 			State:      circuit.HalfOpen,
 			Generation: 3,
 			Failures:   4,
+			FailedIn:   7,
 			Cooldown:   7*time.Minute + time.Nanosecond,
 			OpenedAt:   storeEpoch(),
 			ProbeAt:    storeEpoch().Add(time.Millisecond),

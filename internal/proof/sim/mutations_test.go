@@ -151,7 +151,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "results of an earlier generation count", file: "rule/circuit/circuit.go", by: []check{checkResult},
-			old: "if c.State != Closed || c.Generation != generation {", bug: "if c.State != Closed || generation < 0 {",
+			old: "if c.State != Closed || c.Generation != admitted.Generation {", bug: "if c.State != Closed || admitted.Generation < 0 {",
 		},
 		{
 			name: "slots are never given back", file: "delivery/deliver/slots.go", by: []check{checkSlot},

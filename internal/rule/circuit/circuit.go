@@ -53,6 +53,7 @@ type Circuit struct {
 	State      State
 	Generation int64 // each opening, closing and reset adds 1
 	Failures   int   // consecutive transient failures; when not closed, until the opening, and 0 after Trip
+	FailedIn   int64 // when closed: the version of the record with the first of the Failures; 0 without
 	Cooldown   time.Duration
 	OpenedAt   time.Time
 	ProbeAt    time.Time // when open: the earliest time of a probe
@@ -75,17 +76,25 @@ type Results struct {
 // Counts are the results of all attempts in the Window, including the current batch.
 type Counts struct{ OK, Failed int }
 
-// Settled returns the circuit after the results of a batch, admitted in the given
-// generation. Results of another generation, or for a circuit in another state
-// than closed, change nothing. Probed handles the results of probes.
-func (c Circuit) Settled(r Results, window Counts, generation int64, s Settings, now time.Time) Circuit {
-	if c.State != Closed || c.Generation != generation {
+// Settled returns the circuit after the results of a batch, admitted by the given
+// circuit. Results of another generation, or for a circuit in another state than
+// closed, change nothing. Probed handles the results of probes.
+//
+// Failures are consecutive by their admission: only the first failures and those of
+// attempts admitted later count. Attempts in flight together say as much as one: several
+// of them may be of a type that always fails, beside others that succeed.
+func (c Circuit) Settled(r Results, window Counts, admitted Circuit, s Settings, now time.Time) Circuit {
+	if c.State != Closed || c.Generation != admitted.Generation {
 		return c
 	}
-	if r.Alive {
-		c.Failures = r.Trailing
-	} else {
+	switch {
+	case r.Alive:
+		c.Failures, c.FailedIn = r.Trailing, 0
+	case c.Failures == 0 || admitted.Version >= c.FailedIn:
 		c.Failures += r.Failed
+	}
+	if c.Failures > 0 && c.FailedIn == 0 {
+		c.FailedIn = c.Version + 1
 	}
 	if r.Failed > 0 && (c.Failures >= s.threshold() || c.rateApplies(now) && s.rateExceeded(window)) {
 		next := c.open(s.Cooldown, now)

@@ -19,16 +19,23 @@ func closed(failures int) circuit.Circuit {
 	return circuit.Circuit{State: circuit.Closed, Generation: 3, Failures: failures, Version: 7}
 }
 
+// failing returns a closed circuit with failures, the first in its stored version.
+func failing(failures int) circuit.Circuit {
+	c := closed(failures)
+	c.FailedIn = 7
+	return c
+}
+
+// begun returns the circuit with its first failures, to be stored as the next version.
+func begun(c circuit.Circuit, failures int) circuit.Circuit {
+	c.Failures, c.FailedIn = failures, c.Version+1
+	return c
+}
+
 // since returns a circuit that has been closed again for d.
 func since(d time.Duration) circuit.Circuit {
 	c := closed(0)
 	c.ClosedAt = start.Add(-d)
-	return c
-}
-
-// failed returns the circuit with one failure counted.
-func failed(c circuit.Circuit) circuit.Circuit {
-	c.Failures = 1
 	return c
 }
 
@@ -57,25 +64,32 @@ func TestCircuit_Settled(t *testing.T) {
 		from     circuit.Circuit
 		results  circuit.Results
 		window   circuit.Counts
+		earlier  int64 // versions between the admission and the circuit
 		gen      int64
 		settings circuit.Settings
 		want     circuit.Circuit
 	}{
-		{name: "one failure is counted", from: closed(0), results: circuit.Results{Failed: 1}, window: circuit.Counts{Failed: 1}, gen: 3, settings: settings, want: closed(1)},
-		{name: "the fourth does not open", from: closed(3), results: circuit.Results{Failed: 1}, window: circuit.Counts{Failed: 4}, gen: 3, settings: settings, want: closed(4)},
-		{name: "the fifth opens", from: closed(4), results: circuit.Results{Failed: 1}, window: circuit.Counts{Failed: 5}, gen: 3, settings: settings, want: opened(5)},
+		{name: "one failure is counted", from: closed(0), results: circuit.Results{Failed: 1}, window: circuit.Counts{Failed: 1}, gen: 3, settings: settings, want: begun(closed(0), 1)},
+		{name: "the fourth does not open", from: failing(3), results: circuit.Results{Failed: 1}, window: circuit.Counts{Failed: 4}, gen: 3, settings: settings, want: failing(4)},
+		{name: "the fifth opens", from: failing(4), results: circuit.Results{Failed: 1}, window: circuit.Counts{Failed: 5}, gen: 3, settings: settings, want: opened(5)},
 		{name: "five at once open", from: closed(0), results: circuit.Results{Failed: 5}, window: circuit.Counts{Failed: 5}, gen: 3, settings: settings, want: opened(5)},
-		{name: "another result resets the count", from: closed(4), results: circuit.Results{Alive: true}, window: circuit.Counts{}, gen: 3, settings: settings, want: closed(0)},
-		{name: "failures after the last other result count", from: closed(4), results: circuit.Results{Failed: 4, Alive: true, Trailing: 2}, window: circuit.Counts{Failed: 4}, gen: 3, settings: settings, want: closed(2)},
-		{name: "a slow endpoint opens at the third", from: closed(2), results: circuit.Results{Failed: 1}, window: circuit.Counts{Failed: 3}, gen: 3, settings: slow, want: opened(3)},
-		{name: "a slow endpoint does not at the second", from: closed(1), results: circuit.Results{Failed: 1}, window: circuit.Counts{Failed: 2}, gen: 3, settings: slow, want: closed(2)},
+		{name: "another result resets the count", from: failing(4), results: circuit.Results{Alive: true}, window: circuit.Counts{}, gen: 3, settings: settings, want: closed(0)},
+		{name: "failures after the last other result count", from: failing(4), results: circuit.Results{Failed: 4, Alive: true, Trailing: 2}, window: circuit.Counts{Failed: 4}, gen: 3, settings: settings, want: begun(closed(0), 2)},
+		{name: "a failure in flight before the first does not count", from: failing(4), results: circuit.Results{Failed: 1}, window: circuit.Counts{OK: 9, Failed: 5}, earlier: 1, gen: 3, settings: settings, want: failing(4)},
+		{name: "many of them do not", from: failing(1), results: circuit.Results{Failed: 10}, window: circuit.Counts{OK: 90, Failed: 11}, earlier: 1, gen: 3, settings: settings, want: failing(1)},
+		{name: "but they open by the rate", from: failing(1), results: circuit.Results{Failed: 1}, window: circuit.Counts{OK: 5, Failed: 5}, earlier: 1, gen: 3, settings: settings, want: opened(1)},
+		{name: "a success in flight before the first resets the count", from: failing(4), results: circuit.Results{Alive: true}, window: circuit.Counts{OK: 9}, earlier: 1, gen: 3, settings: settings, want: closed(0)},
+		{name: "the first failure counts whenever admitted", from: closed(0), results: circuit.Results{Failed: 1}, window: circuit.Counts{Failed: 1}, earlier: 5, gen: 3, settings: settings, want: begun(closed(0), 1)},
+		{name: "failures of a record from before count", from: closed(4), results: circuit.Results{Failed: 1}, window: circuit.Counts{Failed: 5}, gen: 3, settings: settings, want: opened(5)},
+		{name: "a slow endpoint opens at the third", from: failing(2), results: circuit.Results{Failed: 1}, window: circuit.Counts{Failed: 3}, gen: 3, settings: slow, want: opened(3)},
+		{name: "a slow endpoint does not at the second", from: failing(1), results: circuit.Results{Failed: 1}, window: circuit.Counts{Failed: 2}, gen: 3, settings: slow, want: failing(2)},
 		{name: "half of ten open", from: closed(0), results: circuit.Results{Failed: 1, Alive: true, Trailing: 1}, window: circuit.Counts{OK: 5, Failed: 5}, gen: 3, settings: settings, want: opened(1)},
-		{name: "less than half of ten do not", from: closed(0), results: circuit.Results{Failed: 1, Alive: true, Trailing: 1}, window: circuit.Counts{OK: 6, Failed: 4}, gen: 3, settings: settings, want: closed(1)},
-		{name: "half of nine do not", from: closed(0), results: circuit.Results{Failed: 1, Alive: true, Trailing: 1}, window: circuit.Counts{OK: 4, Failed: 5}, gen: 3, settings: settings, want: closed(1)},
+		{name: "less than half of ten do not", from: closed(0), results: circuit.Results{Failed: 1, Alive: true, Trailing: 1}, window: circuit.Counts{OK: 6, Failed: 4}, gen: 3, settings: settings, want: begun(closed(0), 1)},
+		{name: "half of nine do not", from: closed(0), results: circuit.Results{Failed: 1, Alive: true, Trailing: 1}, window: circuit.Counts{OK: 4, Failed: 5}, gen: 3, settings: settings, want: begun(closed(0), 1)},
 		{name: "a rate alone, without a failure now, does not", from: closed(0), results: circuit.Results{Alive: true}, window: circuit.Counts{OK: 1, Failed: 99}, gen: 3, settings: settings, want: closed(0)},
-		{name: "a rate with the last outage in the window does not", from: since(circuit.Window - 1), results: circuit.Results{Failed: 1, Alive: true, Trailing: 1}, window: circuit.Counts{OK: 5, Failed: 5}, gen: 3, settings: settings, want: failed(since(circuit.Window - 1))},
+		{name: "a rate with the last outage in the window does not", from: since(circuit.Window - 1), results: circuit.Results{Failed: 1, Alive: true, Trailing: 1}, window: circuit.Counts{OK: 5, Failed: 5}, gen: 3, settings: settings, want: begun(since(circuit.Window-1), 1)},
 		{name: "a rate without the last outage in the window does", from: since(circuit.Window), results: circuit.Results{Failed: 1, Alive: true, Trailing: 1}, window: circuit.Counts{OK: 5, Failed: 5}, gen: 3, settings: settings, want: opened(1)},
-		{name: "results of an earlier generation change nothing", from: closed(4), results: circuit.Results{Failed: 9}, window: circuit.Counts{Failed: 99}, gen: 2, settings: settings, want: closed(4)},
+		{name: "results of an earlier generation change nothing", from: failing(4), results: circuit.Results{Failed: 9}, window: circuit.Counts{Failed: 99}, gen: 2, settings: settings, want: failing(4)},
 		{name: "an open circuit is unchanged", from: open(), results: circuit.Results{Alive: true}, window: circuit.Counts{}, gen: 4, settings: settings, want: open()},
 		{name: "a half-open circuit too", from: halfOpen(), results: circuit.Results{Failed: 9}, window: circuit.Counts{Failed: 9}, gen: 4, settings: settings, want: halfOpen()},
 	}
@@ -83,11 +97,42 @@ func TestCircuit_Settled(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			got := tt.from.Settled(tt.results, tt.window, tt.gen, tt.settings, start)
+			admitted := circuit.Circuit{State: circuit.Closed, Generation: tt.gen, Version: tt.from.Version - tt.earlier}
+			got := tt.from.Settled(tt.results, tt.window, admitted, tt.settings, start)
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("Settled(%+v, %+v) differs (-want +got):\n%s", tt.results, tt.window, diff)
 			}
 		})
+	}
+}
+
+// Five slots fail for good: the circuit opens with the fourth attempt admitted after the
+// first failure. With one success among those, it stays closed.
+func TestCircuit_SlotsFailTogether(t *testing.T) {
+	t.Parallel()
+
+	for _, alive := range []bool{false, true} {
+		c := circuit.New()
+		before := c
+		settle := func(admitted circuit.Circuit, r circuit.Results) {
+			if next := c.Settled(r, circuit.Counts{OK: 1000, Failed: 10}, admitted, settings, start); next != c {
+				c = next
+				c.Version++
+			}
+		}
+		for range 5 {
+			settle(before, circuit.Results{Failed: 1})
+		}
+		after := c
+		for i := range 4 {
+			settle(after, circuit.Results{Failed: 1})
+			if i == 2 && alive {
+				settle(after, circuit.Results{Alive: true})
+			}
+			if want := i == 3 && !alive; (c.State == circuit.Open) != want {
+				t.Errorf("a success (%t), and %d failures later: %s with %d failures; want open: %t", alive, i+1, c.State, c.Failures, want)
+			}
+		}
 	}
 }
 
@@ -244,9 +289,9 @@ func FuzzCircuit(f *testing.F) {
 			holder := holders[int(op/16)%len(holders)]
 			switch op % 10 {
 			case 0:
-				c = c.Settled(circuit.Results{Failed: 1}, circuit.Counts{Failed: 1}, c.Generation, settings, now)
+				c = c.Settled(circuit.Results{Failed: 1}, circuit.Counts{Failed: 1}, c, settings, now)
 			case 1:
-				c = c.Settled(circuit.Results{Alive: true}, circuit.Counts{OK: 1}, c.Generation, settings, now)
+				c = c.Settled(circuit.Results{Alive: true}, circuit.Counts{OK: 1}, c, settings, now)
 			case 2:
 				var ok bool
 				if c, ok = c.Probe(holder, now); ok && before.State == circuit.HalfOpen && before.Holder != holder && now.Before(before.LeaseUntil) {
@@ -261,7 +306,7 @@ func FuzzCircuit(f *testing.F) {
 			case 6:
 				c = c.Reset(now)
 			case 7:
-				late := c.Settled(circuit.Results{Failed: 99}, circuit.Counts{Failed: 99}, c.Generation-1, settings, now)
+				late := c.Settled(circuit.Results{Failed: 99}, circuit.Counts{Failed: 99}, circuit.Circuit{State: circuit.Closed, Generation: c.Generation - 1}, settings, now)
 				if late = late.Probed(circuit.ProbeResult{Holder: holder, Generation: c.Generation - 1, Alive: op%20 == 7}, settings, now); late != c {
 					t.Fatalf("op %d: a late result changed %+v to %+v", i, c, late)
 				}
@@ -269,6 +314,9 @@ func FuzzCircuit(f *testing.F) {
 				now = now.Add(time.Duration(op) * time.Second)
 			}
 			checkInvariants(t, i, before, c)
+			if c != before {
+				c.Version++ // stored
+			}
 		}
 	})
 }
@@ -283,6 +331,8 @@ func checkInvariants(t *testing.T, i int, before, c circuit.Circuit) {
 		t.Fatalf("op %d: open with a lease or a cooldown out of bounds: %+v", i, c)
 	case c.State == circuit.HalfOpen && c.Holder == "":
 		t.Fatalf("op %d: half-open without a holder: %+v", i, c)
+	case (c.State == circuit.Closed && c.Failures > 0) != (c.FailedIn > 0):
+		t.Fatalf("op %d: %d failures since version %d: %+v", i, c.Failures, c.FailedIn, c)
 	case c.Generation < before.Generation:
 		t.Fatalf("op %d: the generation went back from %d to %d", i, before.Generation, c.Generation)
 	case c.Generation == before.Generation && c.State != circuit.Closed && before.State != circuit.Closed && c.Cooldown < before.Cooldown:

@@ -25,6 +25,7 @@
 //	state      input                     condition                       next
 //	closed     failures                  threshold or rate reached       open, generation + 1, cooldown = base
 //	closed     failures                  below both                      closed, counted
+//	closed     failures                  in flight at the first          closed, not counted in a row
 //	closed     a success                                                 closed, count = trailing failures
 //	open       probe                     before ProbeAt                  open
 //	open       probe                     from ProbeAt on                 half-open, lease
@@ -39,6 +40,14 @@
 //	any        open by hand                                              open, generation + 1, cooldown = base
 //	half-open  another token's failure                                   half-open
 //	any        results of another generation                             unchanged
+//
+// # Failures in a row
+//
+// Failures are in a row by their admission: the first one, and those admitted after the
+// first was stored, without a success among them. Attempts in flight together say as
+// much as one. Five slots may each have a delivery that always fails, beside many that
+// succeed; and a success in flight at the first failure is not written either. So an
+// outage of an endpoint with n attempts in flight is found after at most n + 4 failures.
 //
 // # Failure rate
 //
