@@ -16,7 +16,7 @@ import (
 
 // contractLimit bounds the whole run of Schemathesis. A run takes about two
 // minutes.
-const contractLimit = 8 * time.Minute
+const contractLimit = 15 * time.Minute
 
 // exampleURL is the endpoint's URL in the document's examples.
 const exampleURL = "https://example.com/hooks/surehook"
