@@ -222,6 +222,32 @@ func TestGate_OpensAfterFiveFailuresAndClosesAfterAProbe(t *testing.T) {
 	}
 }
 
+// Failures of attempts that were admitted together count once in a row.
+func TestGate_FailuresInFlightCountOnce(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	var together []gate.Admission
+	for i := range 5 {
+		together = append(together, w.admit(w.query(active(), i, 1)))
+	}
+	for _, a := range together {
+		w.settle(a, hook.ClassUnavailable)
+	}
+	if got := w.record(); got.State != circuit.Closed || got.Failures != 1 {
+		t.Errorf("after 5 failures together: %s with %d failures; want closed with 1", got.State, got.Failures)
+	}
+	for i := range 4 {
+		if got := w.record(); got.State != circuit.Closed {
+			t.Errorf("after %d failures more: %s; want closed", i, got.State)
+		}
+		w.settle(w.admit(w.query(active(), 5+i, 1)), hook.ClassUnavailable)
+	}
+	if got := w.record(); got.State != circuit.Open || got.Failures != 5 {
+		t.Errorf("after 4 failures more, one after another: %s with %d failures; want open with 5", got.State, got.Failures)
+	}
+}
+
 func queuedCheck(wave int, delay time.Duration) string {
 	return fmt.Sprintf("%s wave %d in %s", endpoint, wave, delay)
 }

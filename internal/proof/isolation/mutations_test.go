@@ -127,7 +127,7 @@ func mutations() []mutation {
 			old: "\t\treturn speed.Slots\n\t}\n\treturn 0", bug: "\t\treturn speed.Slots\n\t}\n\treturn 500",
 		},
 		{
-			rule: "failures in flight together count each", file: "rule/circuit/circuit.go", row: "poison retries",
+			rule: "failures in flight together count each", file: "rule/circuit/circuit.go", test: "rule/circuit TestCircuit_SlotsFailTogether",
 			old: "admitted.Version >= c.FailedIn:", bug: "admitted.Version >= 0:",
 		},
 		{
