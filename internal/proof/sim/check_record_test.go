@@ -67,7 +67,7 @@ func (w *simulation) checkState(p *process, old, d hook.Delivery) {
 		w.fail(checkState, "%s: %s is parked (%s), and its endpoint is active", p.name, d.ID, d.Reason)
 	case d.State == hook.StateParked && d.Reason == hook.ReasonCircuit && c.open.IsZero() && c.opened.Before(p.started):
 		w.fail(checkState, "%s: %s is parked, and its circuit is closed", p.name, d.ID)
-	case d.Superseded() && !old.State.Settled() && !d.Replayed.Force:
+	case d.CancelledByReplay() && !old.State.Settled() && !d.Replayed.Force:
 		w.fail(checkGenerations, "%s: %s, which was %s, is replayed without force", p.name, d.ID, old.State)
 	case d.State == hook.StateCancelled && d.Reason == hook.ReasonDeleted && s.deleted.IsZero():
 		w.fail(checkState, "%s: %s is cancelled, and its endpoint exists", p.name, d.ID)
