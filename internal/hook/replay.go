@@ -110,7 +110,9 @@ func (d Delivery) Retire() (retired Delivery, ok bool) {
 }
 
 // CancelledByReplay reports whether a forced replay cancelled the delivery.
-func (d Delivery) CancelledByReplay() bool { return d.State == StateCancelled && d.Reason == ReasonReplayed }
+func (d Delivery) CancelledByReplay() bool {
+	return d.State == StateCancelled && d.Reason == ReasonReplayed
+}
 
 // redriveNonce is the nonce of all tokens from dead letters. Two receipts of one
 // dead letter give equal tokens.

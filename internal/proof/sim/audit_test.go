@@ -21,6 +21,7 @@ func (w *simulation) unfinished() (c check, reason string) {
 		{checkLeak, w.auditLeaks},
 		{checkLost, w.auditDeliveries},
 		{checkUnseen, w.auditSuccesses},
+		{checkSuperseded, w.auditSuperseded},
 		{checkLetters, w.auditLetters},
 		{checkJobs, w.auditJobs},
 	} {
