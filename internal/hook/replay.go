@@ -36,7 +36,7 @@ type ReplayRequest struct {
 	By       KeyID `json:"by,omitempty"`    // the API key of the caller; empty for a redrive of the dead-letters queue
 	Job      JobID `json:"job,omitempty"`   // the replay job; empty for none
 	JobIndex int   `json:"slot,omitempty"`  // the number in the job, from 0
-	Force    bool  `json:"force,omitempty"` // cancel and supersede an unsettled delivery
+	Force    bool  `json:"force,omitempty"` // cancel an unsettled delivery
 
 	Redrive bool `json:"redrive,omitempty"` // SQS moved the dead letter: replay only a dead delivery
 }
@@ -109,8 +109,10 @@ func (d Delivery) Retire() (retired Delivery, ok bool) {
 	return d, true
 }
 
-// Superseded reports whether a forced replay cancelled the delivery.
-func (d Delivery) Superseded() bool { return d.State == StateCancelled && d.Reason == ReasonReplayed }
+// CancelledByReplay reports whether a forced replay cancelled the delivery.
+func (d Delivery) CancelledByReplay() bool {
+	return d.State == StateCancelled && d.Reason == ReasonReplayed
+}
 
 // redriveNonce is the nonce of all tokens from dead letters. Two receipts of one
 // dead letter give equal tokens.

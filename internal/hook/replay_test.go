@@ -75,7 +75,7 @@ func TestDelivery_Replay(t *testing.T) {
 				want := old
 				if tt.codes[i] == 0 {
 					want.Replayed = hook.Replayed{ReplayRequest: request, Generation: 3, At: replayedAt}
-					if !tt.state.Settled() { // superseded: at most one generation is in progress
+					if !tt.state.Settled() { // at most one generation is in progress
 						want.State, want.Reason, want.Token = hook.StateCancelled, hook.ReasonReplayed, ""
 						want.UpdatedAt, want.NextAttemptAt = replayedAt, time.Time{}
 					}
@@ -87,8 +87,8 @@ func TestDelivery_Replay(t *testing.T) {
 				if diff := cmp.Diff(want, got); diff != "" {
 					t.Errorf("Replay(%+v) differs (-want +got):\n%s", request, diff)
 				}
-				if wantSuperseded := tt.codes[i] == 0 && !tt.state.Settled(); got.Superseded() != wantSuperseded {
-					t.Errorf("Superseded() = %t; want %t", got.Superseded(), wantSuperseded)
+				if wantCancelled := tt.codes[i] == 0 && !tt.state.Settled(); got.CancelledByReplay() != wantCancelled {
+					t.Errorf("CancelledByReplay() = %t; want %t", got.CancelledByReplay(), wantCancelled)
 				}
 			})
 		}

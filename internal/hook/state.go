@@ -13,7 +13,7 @@ const (
 	StateDelivered                   // the endpoint answered 2xx
 	StateDead                        // final failure: rejected, exhausted or expired
 	StateDiscarded                   // was dead; discarded by a caller, or settled by a replay
-	StateCancelled                   // ended without delivery: endpoint deleted, superseded by a replay, payload erased, or by hand
+	StateCancelled                   // ended without delivery: endpoint deleted, replaced by a replay, payload erased, or by hand
 	StateSuperseded                  // ended without delivery: a newer event has the same key in the window
 )
 
@@ -81,7 +81,7 @@ const (
 	ReasonThrottled Reason = "throttled"        // parked: the endpoint answered 429
 	ReasonDeleted   Reason = "endpoint_deleted" // cancelled
 	ReasonAdded     Reason = "added"            // cancelled: the endpoint was added to the event later, and gets generation 2
-	ReasonReplayed  Reason = "replayed"         // discarded or cancelled: superseded by a newer generation
+	ReasonReplayed  Reason = "replayed"         // discarded or cancelled: replaced by a newer generation
 	ReasonErased    Reason = "erased"           // cancelled: the payload of the event was erased
 	ReasonFailing   Reason = "failing"          // endpoint disabled: the dead rate is too high
 	ReasonManual    Reason = "manual"           // paused, disabled, discarded or cancelled through the API

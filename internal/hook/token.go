@@ -81,7 +81,7 @@ func (t Token) Group() string {
 
 // Token is the message or schedule for the next attempt of a delivery. Two
 // tokens for the same attempt have different nonces. The record of the attempt
-// holds one nonce, so a repeated token is recognized as settled or superseded.
+// holds one nonce, so a repeated token is recognized as settled or outdated.
 type Token struct {
 	Delivery      DeliveryRef   `json:"delivery"`
 	Tenant        TenantID      `json:"tenant"`

@@ -166,7 +166,7 @@ func (r *letterRun) letterOver(ctx context.Context, d hook.Delivery, letter hook
 // replay is settled, and reports whether the delivery is dead no more.
 func (r *letterRun) retireDelivery(ctx context.Context, d hook.Delivery) (bool, error) {
 	replay := d
-	for ok := true; ok; ok = replay.Superseded() {
+	for ok := true; ok; ok = replay.CancelledByReplay() {
 		var err error
 		replay, err = r.Store.Delivery(ctx, replay.Successor())
 		if hook.CodeOf(err) == hook.CodeNotFound {

@@ -21,7 +21,7 @@ import (
 
 // generations stores the generations of a new delivery, and returns the stored
 // generations. Each generation replays the previous generation. states holds a
-// state, "superseded", or "-" for no record.
+// state, "replaced", or "-" for no record.
 func (w *bundle) generations(states ...string) []hook.Delivery {
 	w.T.Helper()
 
@@ -33,7 +33,7 @@ func (w *bundle) generations(states ...string) []hook.Delivery {
 		if i < len(states)-1 {
 			d.Replayed = hook.Replayed{Generation: i + 2, At: w.Clock.Now()}
 		}
-		if state == "superseded" {
+		if state == "replaced" {
 			d.State, d.Reason = hook.StateCancelled, hook.ReasonReplayed
 		} else if state != "-" {
 			var err error
@@ -135,9 +135,9 @@ func TestReconcileDeadLetters_RemovesNeedlessLetters(t *testing.T) {
 		{name: "the replay was delivered, and the process died", generations: "dead > delivered", letters: []int{1}, ago: 0, left: nil, want: "1 delivered, 1 discarded replayed"},
 		{name: "the replay died, and the process died", generations: "dead > dead", letters: []int{1, 1}, ago: 0, left: []int{2}, want: "1 dead, 1 discarded replayed"},
 		{name: "the replay died, was replayed and retired", generations: "dead > discarded > delivered", letters: []int{1, 1}, ago: 0, left: nil, want: "1 delivered, 1 discarded, 1 discarded replayed"},
-		{name: "the token of a forced replay is on the queue", generations: "dead > superseded > -", letters: []int{1}, ago: 0, left: []int{1}, want: "1 cancelled replayed, 1 dead"},
-		{name: "a forced replay is in progress", generations: "dead > superseded > parked", letters: []int{1}, ago: 0, left: []int{1}, want: "1 cancelled replayed, 1 dead, 1 parked"},
-		{name: "a forced replay was delivered", generations: "dead > superseded > superseded > delivered", letters: []int{1}, ago: 0, left: nil, want: "2 cancelled replayed, 1 delivered, 1 discarded replayed"},
+		{name: "the token of a forced replay is on the queue", generations: "dead > replaced > -", letters: []int{1}, ago: 0, left: []int{1}, want: "1 cancelled replayed, 1 dead"},
+		{name: "a forced replay is in progress", generations: "dead > replaced > parked", letters: []int{1}, ago: 0, left: []int{1}, want: "1 cancelled replayed, 1 dead, 1 parked"},
+		{name: "a forced replay was delivered", generations: "dead > replaced > replaced > delivered", letters: []int{1}, ago: 0, left: nil, want: "2 cancelled replayed, 1 delivered, 1 discarded replayed"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -224,7 +224,7 @@ func TestReconcileDeadLetters_SurvivesACrash(t *testing.T) {
 		t.Helper()
 
 		w := setup(t)
-		all := w.generations("dead", "superseded", "delivered")
+		all := w.generations("dead", "replaced", "delivered")
 		other := w.generations("dead")[0]
 		w.sendLetters(all[0], 2, time.Minute)
 		w.sendLetters(other, 3, time.Minute)

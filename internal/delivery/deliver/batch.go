@@ -78,6 +78,13 @@ type job struct {
 	err     error       // not nil: the message fails
 }
 
+// failAll fails the jobs with the error: their messages return.
+func failAll(jobs []*job, err error) {
+	for _, j := range jobs {
+		j.err = err
+	}
+}
+
 func decodeMessages(messages []Message) []*job {
 	jobs := make([]*job, len(messages))
 	for i, m := range messages {
@@ -134,19 +141,12 @@ var errOtherToken = errors.New("another token, or a copy of the token, may make 
 func (d *Deliverer) processJobs(ctx context.Context, jobs []*job) {
 	snapshot, err := d.loadSnapshot(ctx, jobs)
 	if err != nil {
-		for _, j := range jobs {
-			j.err = err
-		}
+		failAll(jobs, err)
 		return
 	}
 	jobs = d.recordReplays(ctx, jobs, snapshot)
 	now := d.Now()
-	if snapshot.Newest, err = d.loadNewest(ctx, jobs, snapshot); err != nil {
-		for _, j := range jobs {
-			j.err = err
-		}
-		return
-	}
+	jobs = d.loadNewest(ctx, jobs, &snapshot)
 	made := &results{}
 	var wg sync.WaitGroup
 	due := make(map[hook.EndpointID][]*job)
@@ -175,9 +175,7 @@ func (d *Deliverer) processJobs(ctx context.Context, jobs []*job) {
 		}
 	}
 	for _, waiting := range due {
-		for _, group := range groupsOf(waiting, snapshot) {
-			wg.Go(func() { d.processEndpoint(ctx, group, snapshot, made) })
-		}
+		wg.Go(func() { d.processEndpoint(ctx, waiting, snapshot, made) })
 	}
 	wg.Wait()
 	for _, j := range decided {

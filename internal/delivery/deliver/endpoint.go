@@ -15,9 +15,29 @@ import (
 	"surehook/internal/rule/speed"
 )
 
-// processEndpoint asks the gate about the due jobs of one endpoint, applies the
-// verdicts concurrently, reports the results to the gate and adds them to made.
+// processEndpoint asks the gate about the groups of the due jobs of one endpoint, one group
+// after the other: groups that ask together would compete for the endpoint's limits. The
+// admitted groups are processed concurrently.
 func (d *Deliverer) processEndpoint(ctx context.Context, jobs []*job, snapshot Snapshot, made *results) {
+	groups := groupsOf(jobs, snapshot)
+	var wg sync.WaitGroup
+	for i, group := range groups {
+		q, admission, err := d.askGate(ctx, group, snapshot)
+		if err != nil {
+			failAll(group, fmt.Errorf("ask gate of endpoint %s: %w", q.ID, err))
+			continue
+		}
+		if i == len(groups)-1 {
+			d.processGroup(ctx, group, q, admission, made) // as in processGroup
+			break
+		}
+		wg.Go(func() { d.processGroup(ctx, group, q, admission, made) })
+	}
+	wg.Wait()
+}
+
+// askGate asks the gate about the jobs of one group.
+func (d *Deliverer) askGate(ctx context.Context, jobs []*job, snapshot Snapshot) (gate.Query, gate.Admission, error) {
 	id := jobs[0].token.Delivery.Endpoint
 	record := snapshot.circuit(jobs[0].token.Tenant, id)
 	capTimeouts(jobs, record.Review.Timeout)
@@ -28,12 +48,12 @@ func (d *Deliverer) processEndpoint(ctx context.Context, jobs []*job, snapshot S
 		q.Due = append(q.Due, dueOf(j.token))
 	}
 	admission, err := d.Gate.Admit(ctx, q)
-	if err != nil {
-		for _, j := range jobs {
-			j.err = fmt.Errorf("ask gate of endpoint %s: %w", q.ID, err)
-		}
-		return
-	}
+	return q, admission, err //nolint:wrapcheck // processEndpoint names the endpoint
+}
+
+// processGroup applies the gate's verdicts concurrently, reports the results to the gate
+// and adds them to made.
+func (d *Deliverer) processGroup(ctx context.Context, jobs []*job, q gate.Query, admission gate.Admission, made *results) {
 	var (
 		wg  sync.WaitGroup
 		own results
@@ -72,8 +92,8 @@ func (d *Deliverer) processEndpoint(ctx context.Context, jobs []*job, snapshot S
 		d.credits.earn(q.ID, inTime(own.requests()), d.Now())
 	}
 	made.add(own.all...)
-	d.askOnceMore(ctx, jobs, record)
-	d.settleEndpoint(ctx, jobs, record, admission, own.attempts())
+	d.askOnceMore(ctx, jobs, q.Record)
+	d.settleEndpoint(ctx, jobs, q.Record, admission, own.attempts())
 }
 
 // dueOf returns the token as the gate sees it.

@@ -7,29 +7,38 @@ import (
 	"surehook/internal/hook"
 )
 
-// loadNewest reads the newest events of the keys of the jobs, in one more read; without an
-// endpoint with a key, no read.
-func (d *Deliverer) loadNewest(ctx context.Context, jobs []*job, from Snapshot) (map[hook.NewestKey]hook.Newest, error) {
+// loadNewest adds the newest events of the keys of the jobs to the snapshot, in one more
+// read; without a key, no read. loadNewest returns the jobs without failures, in order: a
+// failed read fails the jobs with a key, and no other job.
+func (d *Deliverer) loadNewest(ctx context.Context, jobs []*job, to *Snapshot) []*job {
 	wanted := make(map[hook.NewestKey]bool)
 	var keys []hook.NewestKey
+	var keyed, others []*job
 	for _, j := range jobs {
-		if n, ok := from.newestOf(j.token); ok && !wanted[n.NewestKey] {
+		n, ok := to.newestOf(j.token)
+		if !ok {
+			others = append(others, j)
+			continue
+		}
+		keyed = append(keyed, j)
+		if !wanted[n.NewestKey] {
 			wanted[n.NewestKey] = true
 			keys = append(keys, n.NewestKey)
 		}
 	}
 	if len(keys) == 0 {
-		return nil, nil
+		return jobs
 	}
 	found, err := d.Store.Newest(ctx, keys)
 	if err != nil {
-		return nil, fmt.Errorf("read the newest events of %d keys: %w", len(keys), err)
+		failAll(keyed, fmt.Errorf("read the newest events of %d keys: %w", len(keys), err))
+		return others
 	}
-	newest := make(map[hook.NewestKey]hook.Newest, len(found))
+	to.Newest = make(map[hook.NewestKey]hook.Newest, len(found))
 	for _, n := range found {
-		newest[n.NewestKey] = n
+		to.Newest[n.NewestKey] = n
 	}
-	return newest, nil
+	return jobs
 }
 
 // newestOf returns the token's event as the newest of its key; ok is false without a key.

@@ -11,8 +11,8 @@ import (
 	"surehook/internal/proof/world"
 )
 
-// A forced replay supersedes the delivery, and drops the tokens of the delivery.
-func TestReplay_ForcedSupersedes(t *testing.T) {
+// A forced replay cancels the delivery, and drops the tokens of the delivery.
+func TestReplay_ForcedCancels(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
@@ -55,7 +55,7 @@ func TestReplay_ForcedSupersedes(t *testing.T) {
 			w.Invoke(hook.LaneReplay)
 			w.Run()
 			old := w.Delivery(id)
-			if !old.Superseded() || !old.NextAttemptAt.IsZero() {
+			if !old.CancelledByReplay() || !old.NextAttemptAt.IsZero() {
 				t.Errorf("the old one is %s %q with a next attempt at %v; want cancelled replayed, none", old.State, old.Reason, old.NextAttemptAt)
 			}
 			id.Generation++
@@ -67,7 +67,7 @@ func TestReplay_ForcedSupersedes(t *testing.T) {
 	}
 }
 
-// An attempt in flight while a forced replay supersedes the delivery changes
+// An attempt in flight while a forced replay cancels the delivery changes
 // nothing, with any outcome.
 func TestReplay_ForcedDuringAnAttempt(t *testing.T) {
 	t.Parallel()
@@ -93,7 +93,7 @@ func TestReplay_ForcedDuringAnAttempt(t *testing.T) {
 				return world.Always(status)(r)
 			}
 			w.Run()
-			if old := w.Delivery(id); !old.Superseded() || old.Attempts != 1 || len(w.DeadLetters.Letters()) > 0 {
+			if old := w.Delivery(id); !old.CancelledByReplay() || old.Attempts != 1 || len(w.DeadLetters.Letters()) > 0 {
 				t.Errorf("the old one is %s %q after %d attempts, with %d letters; want cancelled replayed after 1, with none",
 					old.State, old.Reason, old.Attempts, len(w.DeadLetters.Letters()))
 			}

@@ -70,9 +70,7 @@ func (d *Deliverer) attemptTogether(ctx context.Context, jobs []*job, open func(
 		return err
 	})
 	if err != nil {
-		for _, j := range jobs {
-			j.err = err
-		}
+		failAll(jobs, err)
 		return
 	}
 	var group errgroup.Group

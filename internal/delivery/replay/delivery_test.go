@@ -312,9 +312,9 @@ func TestDiscard_RefusesLongNotes(t *testing.T) {
 	}
 }
 
-// TestDelivery_ForcedCountsTheSuperseded forces a replay of a delivery of a job. The
-// job counts the superseded delivery as cancelled.
-func TestDelivery_ForcedCountsTheSuperseded(t *testing.T) {
+// TestDelivery_ForcedCountsTheCancelled forces a replay of a delivery of a job. The
+// job counts the replayed delivery as cancelled.
+func TestDelivery_ForcedCountsTheCancelled(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)

@@ -112,7 +112,7 @@ func (r *Replayer) recordReplay(ctx context.Context, c *candidate, now time.Time
 	err := hook.OnConflict(ctx, r.Wait, maxSaveAttempts, func() error {
 		if c.recordedIn(d) {
 			c.delivery = d
-			c.failed = r.settleSuperseded(ctx, d)
+			c.failed = r.settleReplaced(ctx, d)
 			return nil
 		}
 		next, refused := d.Replay(c.request, now)
@@ -124,7 +124,7 @@ func (r *Replayer) recordReplay(ctx context.Context, c *candidate, now time.Time
 		saveErr := r.Store.SaveDelivery(ctx, next, nil)
 		if saveErr == nil {
 			c.delivery.Version++
-			c.failed = r.settleSuperseded(ctx, c.delivery)
+			c.failed = r.settleReplaced(ctx, c.delivery)
 			return nil
 		}
 		saveErr = fmt.Errorf("record replay of delivery %s: %w", d.ID, saveErr)
@@ -151,10 +151,10 @@ func (r *Replayer) recordReplay(ctx context.Context, c *candidate, now time.Time
 	}
 }
 
-// settleSuperseded completes the settlement of a superseded delivery: a replay of
+// settleReplaced completes the settlement of a delivery cancelled by the replay: a replay of
 // a delivery in progress cancels the delivery.
-func (r *Replayer) settleSuperseded(ctx context.Context, d hook.Delivery) error {
-	if !d.Superseded() {
+func (r *Replayer) settleReplaced(ctx context.Context, d hook.Delivery) error {
+	if !d.CancelledByReplay() {
 		return nil
 	}
 	return r.completeSettlement(ctx, d)

@@ -37,13 +37,13 @@ func TestSettlement_CompleteWithoutTheNotification(t *testing.T) {
 
 	var log bytes.Buffer
 	s := store{Store: memory.NewStore()}
-	d := s.record(t, "dead", "superseded", "dead")
+	d := s.record(t, "dead", "replaced", "dead")
 	broken := &topic{err: errors.New("the topic is gone")}
 	settlement := settle.Settlement{Store: s, Notifier: broken, Log: slog.New(slog.NewJSONHandler(&log, nil))}
 	if err := settlement.Complete(t.Context(), d); err != nil {
 		t.Errorf("Complete() = %v; want nil", err)
 	}
-	if diff := cmp.Diff([]string{"discarded replayed", "superseded", "dead"}, s.states(t, 3)); diff != "" {
+	if diff := cmp.Diff([]string{"discarded replayed", "replaced", "dead"}, s.states(t, 3)); diff != "" {
 		t.Errorf("generations differ (-want +got):\n%s", diff)
 	}
 	if got, before := s.outcomes(t, newJob), s.outcomes(t, oldJob); got.Dead != 1 || before.Cancelled != 1 {

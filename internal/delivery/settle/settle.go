@@ -33,7 +33,7 @@ type Settlement struct {
 var _ Completer = Settlement{}
 
 // Complete does the work that follows from the settled delivery, as recorded. A
-// superseded delivery updates only its own job count: the successor's settlement
+// delivery cancelled by its replay updates only its own job count: the successor's settlement
 // completes all generations before the successor.
 //
 // The notification comes last: a topic without an answer must not use up the time of
@@ -41,7 +41,7 @@ var _ Completer = Settlement{}
 // error before the notification repeats Complete, so the owner is notified at least
 // once if the notifier works.
 func (s Settlement) Complete(ctx context.Context, d hook.Delivery) error {
-	if err := s.recordOutcome(ctx, d); err != nil || d.Superseded() {
+	if err := s.recordOutcome(ctx, d); err != nil || d.CancelledByReplay() {
 		return err
 	}
 	if err := s.retirePredecessors(ctx, d); err != nil {
@@ -52,15 +52,15 @@ func (s Settlement) Complete(ctx context.Context, d hook.Delivery) error {
 }
 
 // retirePredecessors retires the newest predecessor with an outcome of its own, and
-// counts the superseded generations after that predecessor.
+// counts the generations cancelled by their replays after that predecessor.
 func (s Settlement) retirePredecessors(ctx context.Context, d hook.Delivery) error {
 	before, ok := d.Ref().Predecessor()
 	for ok {
 		replayed, err := s.retire(ctx, before, d.UpdatedAt)
-		if err != nil || !replayed.Superseded() {
+		if err != nil || !replayed.CancelledByReplay() {
 			return err
 		}
-		// The process that superseded the delivery may have died before the count.
+		// The process that cancelled the delivery may have died before the count.
 		if err := s.recordOutcome(ctx, replayed); err != nil {
 			return err
 		}

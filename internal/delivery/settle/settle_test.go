@@ -62,7 +62,7 @@ func (s store) RecordOutcome(ctx context.Context, d hook.Delivery) error {
 	return s.Store.RecordOutcome(ctx, d)
 }
 
-// record stores generations of a delivery by state: "dead", "superseded" or another
+// record stores generations of a delivery by state: "dead", "replaced" or another
 // state; "-" has no record. Each generation replays the generation before. record
 // returns the newest generation.
 func (s store) record(t *testing.T, generations ...string) hook.Delivery {
@@ -84,7 +84,7 @@ func (s store) record(t *testing.T, generations ...string) hook.Delivery {
 		if what == "-" {
 			continue
 		}
-		if what == "superseded" {
+		if what == "replaced" {
 			d.State, d.Reason = hook.StateCancelled, hook.ReasonReplayed
 		} else {
 			state, err := hook.ParseState(what)
@@ -113,8 +113,8 @@ func (s store) states(t *testing.T, n int) []string {
 		switch {
 		case err != nil:
 			list = append(list, "-")
-		case d.Superseded():
-			list = append(list, "superseded")
+		case d.CancelledByReplay():
+			list = append(list, "replaced")
 		case d.Reason != hook.ReasonNone:
 			list = append(list, d.State.String()+" "+string(d.Reason))
 		default:
@@ -153,17 +153,17 @@ func TestSettlement_Complete(t *testing.T) {
 		{name: "a predecessor discarded by hand stays discarded", generations: "discarded > delivered", want: "discarded > delivered", counted: delivered, before: replay.Outcomes{}},
 		{name: "the predecessor has no record", generations: "- > delivered", want: "- > delivered", counted: delivered, before: replay.Outcomes{}},
 		{name: "only the direct predecessor is retired", generations: "dead > dead > delivered", want: "dead > discarded replayed > delivered", counted: delivered, before: replay.Outcomes{}},
-		{name: "a superseded delivery retires nothing yet", generations: "dead > superseded", want: "dead > superseded", counted: cancelled, before: replay.Outcomes{}},
+		{name: "a replaced delivery retires nothing yet", generations: "dead > replaced", want: "dead > replaced", counted: cancelled, before: replay.Outcomes{}},
 		{
-			name: "the successor of a superseded delivery retires the dead predecessor", generations: "dead > superseded > delivered",
-			want: "discarded replayed > superseded > delivered", counted: delivered, before: cancelled,
+			name: "the successor of a replaced delivery retires the dead predecessor", generations: "dead > replaced > delivered",
+			want: "discarded replayed > replaced > delivered", counted: delivered, before: cancelled,
 		},
 		{
-			name: "the successor of two superseded deliveries", generations: "dead > superseded > superseded > dead",
-			want: "discarded replayed > superseded > superseded > dead", counted: dead,
+			name: "the successor of two replaced deliveries", generations: "dead > replaced > replaced > dead",
+			want: "discarded replayed > replaced > replaced > dead", counted: dead,
 			before: replay.Outcomes{Cancelled: 2},
 		},
-		{name: "the successor of a superseded first generation", generations: "superseded > delivered", want: "superseded > delivered", counted: delivered, before: replay.Outcomes{}},
+		{name: "the successor of a replaced first generation", generations: "replaced > delivered", want: "replaced > delivered", counted: delivered, before: replay.Outcomes{}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -211,7 +211,7 @@ func TestSettlement_CompleteRepeatsAfterAnyFault(t *testing.T) {
 			t.Parallel()
 
 			s := store{Store: memory.NewStore()}
-			d := s.record(t, "dead", "superseded", "delivered")
+			d := s.record(t, "dead", "replaced", "delivered")
 			n := 0
 			s.before = func(string, hook.DeliveryRef) error {
 				if n++; n == at {
@@ -226,7 +226,7 @@ func TestSettlement_CompleteRepeatsAfterAnyFault(t *testing.T) {
 			if err := a.Complete(t.Context(), d); err != nil {
 				t.Errorf("Complete() again = %v; want nil", err)
 			}
-			if diff := cmp.Diff([]string{"discarded replayed", "superseded", "delivered"}, s.states(t, 3)); diff != "" {
+			if diff := cmp.Diff([]string{"discarded replayed", "replaced", "delivered"}, s.states(t, 3)); diff != "" {
 				t.Errorf("generations differ (-want +got):\n%s", diff)
 			}
 			if got, before := s.outcomes(t, newJob), s.outcomes(t, oldJob); got.Delivered != 1 || before.Cancelled != 1 {

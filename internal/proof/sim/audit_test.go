@@ -21,6 +21,7 @@ func (w *simulation) unfinished() (c check, reason string) {
 		{checkLeak, w.auditLeaks},
 		{checkLost, w.auditDeliveries},
 		{checkUnseen, w.auditSuccesses},
+		{checkSuperseded, w.auditSuperseded},
 		{checkLetters, w.auditLetters},
 		{checkJobs, w.auditJobs},
 	} {
@@ -121,7 +122,7 @@ func (w *simulation) auditLetters() string {
 		if n := letters[d.Ref()]; d.State == hook.StateDead && n != 1 && !w.now.After(d.ClosesAt()) && (n != 0 || !w.early[d.Ref()]) {
 			return fmt.Sprintf("%s is dead (%s) and has %d letters", d.ID, d.Reason, n)
 		}
-		if successor := w.records[d.Successor()]; d.State == hook.StateDead && d.Replayed.Generation != 0 && successor.State.Settled() && !successor.Superseded() {
+		if successor := w.records[d.Successor()]; d.State == hook.StateDead && d.Replayed.Generation != 0 && successor.State.Settled() && !successor.CancelledByReplay() {
 			return fmt.Sprintf("%s is dead, and its replay is %s", d.ID, successor.State)
 		}
 	}

@@ -45,7 +45,7 @@ func (w *simulation) begin() {
 func (w *simulation) planClient(n int, bursts []time.Duration) {
 	c := &client{tenant: pick(w, w.tenants()...), keyed: w.chance(0.8)}
 	for i := range pick(w, 1, 1, 1, 2, 5) {
-		r := ingest.Request{Type: pick(w, "order.paid", "order.sent", "user.gone"), Payload: []byte(`{"n":1}`)}
+		r := ingest.Request{Type: pick(w, "order.paid", "order.sent", "user.gone"), Payload: fmt.Appendf(nil, `{"n":%d}`, pick(w, 1, 1, 2, 3))}
 		if c.keyed {
 			r.IdempotencyKey = fmt.Sprintf("key-%d-%d", n, i)
 		}

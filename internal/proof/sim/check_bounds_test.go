@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"surehook/internal/delivery/send"
 	"surehook/internal/hook"
 	"surehook/internal/memory"
 )
@@ -79,13 +78,18 @@ func (p *process) messages(d hook.DeliveryRef) int {
 }
 
 // mostSentOn bounds how often tokens of the delivery are sent on. Each token waits for its
-// time and for a slot of the rate, and moves to the lane slot and to the overflow.
+// time and for a slot of the rate, and moves to the lane slot and to the overflow. At a
+// coalescing endpoint a token without a slot asks again once in a window.
 func (w *simulation) mostSentOn(t hook.Token) int {
 	tokens := w.receiptsOf(attempt{t.Delivery, t.Attempt}) + w.records[t.Delivery].Attempts
 	for n := 1; n <= t.Attempt; n++ {
 		tokens += w.parks[attempt{t.Delivery, n}]
 	}
-	return tokens * (4 + int(2*w.mostSkew()/tolerance)) // clocks of several processes
+	each := 4 + int(2*w.mostSkew()/tolerance) // clocks of several processes
+	for _, c := range w.statuses[t.Delivery.Endpoint].coalesced {
+		each += int(w.now.Sub(w.created(t.Delivery))/c.Window) + 1
+	}
+	return tokens * each
 }
 
 // sawWrite: a write changes the delivery. So attempts, parks and the few ends of a delivery
@@ -143,12 +147,12 @@ func (p *process) askedAt(made time.Time, delay time.Duration) time.Time {
 	return made.Add(delay)
 }
 
-// askedOf returns when the token of the request was to arrive; zero when unknown: the
+// askedOf returns when the token of the attempt was to arrive; zero when unknown: the
 // token of a redrive.
-func (w *simulation) askedOf(p *process, r send.Request) time.Time {
+func (w *simulation) askedOf(p *process, of attempt) time.Time {
 	var asked time.Time
 	for _, m := range p.batch {
-		if m.Token.Delivery == refOf(r) && m.Token.Attempt == r.Attempt {
+		if m.Token.Delivery == of.DeliveryRef && m.Token.Attempt == of.number {
 			if at := w.asked[m.Token]; asked.IsZero() || at.Before(asked) {
 				asked = at
 			}

@@ -11,59 +11,66 @@ import (
 	"surehook/internal/rule/circuit"
 )
 
-// sawPost checks the attempt, and draws the answer of the endpoint.
-func (w *simulation) sawPost(p *process, r send.Request) *post {
-	id := refOf(r).Endpoint
+// sawPost checks the request, and draws the answer of the endpoint. Each delivery of a
+// batch has an attempt of its own, with the answer to the batch.
+func (w *simulation) sawPost(p *process, r send.Request) *exchange {
+	id := r.Delivery.Endpoint
 	i := slices.IndexFunc(w.endpoints, func(e *endpoint) bool { return e.id == id })
 	e := w.endpoints[i]
-	sent := &post{p: p, of: attempt{refOf(r), r.Attempt}, at: w.now, asked: w.askedOf(p, r), outcome: w.answer(e, r)}
-	w.checkDue(p, e, r)
-	w.checkOpen(p, sent)
-	w.checkTwice(p, sent)
-	w.checkLimits(e, sent)
-	w.posts[refOf(r)] = append(w.posts[refOf(r)], sent)
-	w.wire[id] = append(w.wire[id], sent)
-	p.made = append(p.made, sent)
-	w.count("attempts")
-	if sent.outcome.Class == hook.ClassDelivered {
-		w.count("attempts that delivered")
+	members := w.membersOf(p, r)
+	x := &exchange{p: p, at: w.now, outcome: w.answer(e, r, members), coalesce: r.Endpoint.Coalesce}
+	if r.Endpoint.Coalesce.On() {
+		w.checkBatch(p, r, members)
+		w.count("batches")
 	}
-	return sent
-}
-
-// refOf returns the place of the request's delivery.
-func refOf(r send.Request) hook.DeliveryRef {
-	ref, _ := r.Event.Ref(r.Delivery.Endpoint, r.Delivery.Generation)
-	return ref
+	for _, m := range members {
+		sent := &post{exchange: x, of: m.of, asked: w.askedOf(p, m.of), alone: goesAlone(w.records[m.of.DeliveryRef])}
+		w.checkDue(p, e, m.of)
+		w.checkTwice(p, sent)
+		x.members = append(x.members, sent)
+	}
+	lead := x.members[w.leaderOf(p, r, members)]
+	w.checkOpen(p, lead)
+	w.checkLimits(e, lead)
+	for _, sent := range x.members {
+		w.posts[sent.of.DeliveryRef] = append(w.posts[sent.of.DeliveryRef], sent)
+		w.count("attempts")
+		if sent.outcome.Class == hook.ClassDelivered {
+			w.count("attempts that delivered")
+		}
+	}
+	w.wire[id] = append(w.wire[id], lead)
+	p.made = append(p.made, x.members...)
+	return x
 }
 
 // checkDue: the delivery is not settled, the attempt is new, in time and within the policy, and the endpoint is active.
-func (w *simulation) checkDue(p *process, e *endpoint, r send.Request) {
-	d, s := w.records[refOf(r)], w.statuses[e.id]
-	made, was := w.attempts[refOf(r)][r.Attempt]
+func (w *simulation) checkDue(p *process, e *endpoint, of attempt) {
+	d, s := w.records[of.DeliveryRef], w.statuses[e.id]
+	made, was := w.attempts[of.DeliveryRef][of.number]
 	apart := 2 * w.mostSkew()
-	created := w.created(refOf(r))
+	created := w.created(of.DeliveryRef)
 	switch {
-	case d.State.Settled() && w.moved[refOf(r)].Before(p.started):
-		w.fail(checkSettled, "%s: attempt %d of %s, which is %s", p.name, r.Attempt, r.Delivery, d.State)
+	case d.State.Settled() && w.moved[of.DeliveryRef].Before(p.started):
+		w.fail(checkSettled, "%s: attempt %d of %s, which is %s", p.name, of.number, of.DeliveryID, d.State)
 	case was && made.Before(p.started):
-		w.fail(checkSettled, "%s: attempt %d of %s, which is recorded already", p.name, r.Attempt, r.Delivery)
-	case d.Attempts < r.Attempt-1:
-		w.fail(checkOrder, "%s: attempt %d of %s after %d", p.name, r.Attempt, r.Delivery, d.Attempts)
-	case r.Attempt > len(e.delays)+1:
-		w.fail(checkPolicy, "%s: attempt %d of %s; its policy has %d", p.name, r.Attempt, r.Delivery, len(e.delays)+1)
-	case d.State == hook.StateRetrying && d.Attempts == r.Attempt-1 && w.written[refOf(r)].Before(p.started) &&
+		w.fail(checkSettled, "%s: attempt %d of %s, which is recorded already", p.name, of.number, of.DeliveryID)
+	case d.Attempts < of.number-1:
+		w.fail(checkOrder, "%s: attempt %d of %s after %d", p.name, of.number, of.DeliveryID, d.Attempts)
+	case of.number > len(e.delays)+1:
+		w.fail(checkPolicy, "%s: attempt %d of %s; its policy has %d", p.name, of.number, of.DeliveryID, len(e.delays)+1)
+	case d.State == hook.StateRetrying && d.Attempts == of.number-1 && w.written[of.DeliveryRef].Before(p.started) &&
 		p.clock().Before(d.NextAttemptAt.Add(-tolerance)):
-		w.fail(checkEarly, "%s: attempt %d of %s is made %s before its time", p.name, r.Attempt, r.Delivery, d.NextAttemptAt.Sub(p.clock()))
+		w.fail(checkEarly, "%s: attempt %d of %s is made %s before its time", p.name, of.number, of.DeliveryID, d.NextAttemptAt.Sub(p.clock()))
 	case p.started.Sub(created) > e.MaxAge+apart:
-		w.fail(checkAge, "%s: attempt %d of %s, which is %s old", p.name, r.Attempt, r.Delivery, p.started.Sub(created))
+		w.fail(checkAge, "%s: attempt %d of %s, which is %s old", p.name, of.number, of.DeliveryID, p.started.Sub(created))
 	case !s.deleted.IsZero() && s.deleted.Before(p.started):
-		w.fail(checkStatus, "%s: attempt of %s, whose endpoint was deleted", p.name, r.Delivery)
+		w.fail(checkStatus, "%s: attempt of %s, whose endpoint was deleted", p.name, of.DeliveryID)
 	case s.Status != hook.StatusActive && s.active.Before(p.started):
-		w.fail(checkStatus, "%s: attempt of %s, whose endpoint is %s", p.name, r.Delivery, s.Status)
+		w.fail(checkStatus, "%s: attempt of %s, whose endpoint is %s", p.name, of.DeliveryID, s.Status)
 	}
-	if before, replay := refOf(r).Predecessor(); replay && !w.records[before].State.Settled() {
-		w.fail(checkGenerations, "%s: attempt of %s, and the generation before is %s", p.name, r.Delivery, w.records[before].State)
+	if before, replay := of.DeliveryRef.Predecessor(); replay && !w.records[before].State.Settled() {
+		w.fail(checkGenerations, "%s: attempt of %s, and the generation before is %s", p.name, of.DeliveryID, w.records[before].State)
 	}
 }
 

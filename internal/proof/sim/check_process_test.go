@@ -13,6 +13,7 @@ import (
 // checkDone checks the traces of a process that came to its end without a fault.
 func (w *simulation) checkDone(p *process) {
 	w.checkBill(p)
+	w.checkFewRequests(p)
 	if p.dead || p.hurt || !p.done || w.now.After(p.deadline) {
 		return
 	}

@@ -25,6 +25,9 @@ func (w *simulation) sawDelivery(p *process, d hook.Delivery, a *hook.Attempt) {
 			w.settled[d.Ref()] = w.now
 		}
 		w.count("to " + d.State.String())
+		if d.State == hook.StateSuperseded {
+			w.checkNewer(p, d)
+		}
 	}
 	if before, replay := d.Ref().Predecessor(); replay && w.records[before].Replayed.Generation != d.ID.Generation {
 		w.fail(checkGenerations, "%s: %s is recorded, and the generation before does not say that it was replayed", p.name, d.ID)
@@ -43,11 +46,12 @@ func (w *simulation) sawDelivery(p *process, d hook.Delivery, a *hook.Attempt) {
 // checkState checks the transition against the diagram of package hook.
 func (w *simulation) checkState(p *process, old, d hook.Delivery) {
 	may := map[hook.State][]hook.State{
-		hook.StateQueued:    {hook.StateRetrying, hook.StateParked, hook.StateDelivered, hook.StateDead, hook.StateCancelled},
-		hook.StateRetrying:  {hook.StateRetrying, hook.StateParked, hook.StateDelivered, hook.StateDead, hook.StateCancelled},
-		hook.StateParked:    {hook.StateRetrying, hook.StateParked, hook.StateDelivered, hook.StateDead, hook.StateCancelled},
+		hook.StateQueued:    {hook.StateRetrying, hook.StateParked, hook.StateDelivered, hook.StateDead, hook.StateCancelled, hook.StateSuperseded},
+		hook.StateRetrying:  {hook.StateRetrying, hook.StateParked, hook.StateDelivered, hook.StateDead, hook.StateCancelled, hook.StateSuperseded},
+		hook.StateParked:    {hook.StateRetrying, hook.StateParked, hook.StateDelivered, hook.StateDead, hook.StateCancelled, hook.StateSuperseded},
 		hook.StateDead:      {hook.StateDead, hook.StateDiscarded, hook.StateDelivered},
 		hook.StateDelivered: {hook.StateDelivered}, hook.StateDiscarded: {hook.StateDiscarded}, hook.StateCancelled: {hook.StateCancelled},
+		hook.StateSuperseded: {hook.StateSuperseded},
 	}[old.State]
 	s, c := w.statuses[d.ID.Endpoint], w.circuits[d.ID.Endpoint]
 	switch {
@@ -67,7 +71,7 @@ func (w *simulation) checkState(p *process, old, d hook.Delivery) {
 		w.fail(checkState, "%s: %s is parked (%s), and its endpoint is active", p.name, d.ID, d.Reason)
 	case d.State == hook.StateParked && d.Reason == hook.ReasonCircuit && c.open.IsZero() && c.opened.Before(p.started):
 		w.fail(checkState, "%s: %s is parked, and its circuit is closed", p.name, d.ID)
-	case d.Superseded() && !old.State.Settled() && !d.Replayed.Force:
+	case d.CancelledByReplay() && !old.State.Settled() && !d.Replayed.Force:
 		w.fail(checkGenerations, "%s: %s, which was %s, is replayed without force", p.name, d.ID, old.State)
 	case d.State == hook.StateCancelled && d.Reason == hook.ReasonDeleted && s.deleted.IsZero():
 		w.fail(checkState, "%s: %s is cancelled, and its endpoint exists", p.name, d.ID)
@@ -96,13 +100,14 @@ func (w *simulation) checkAttempt(p *process, old, d hook.Delivery, a *hook.Atte
 	if a == nil && (d.State != hook.StateDelivered || d.Attempts != 1) {
 		w.fail(checkRecord, "%s: attempt %d of %s is recorded without its outcome", p.name, d.Attempts, d.ID)
 	}
-	o := w.posts[d.Ref()][i].outcome
+	sent := w.posts[d.Ref()][i]
+	o, result := sent.outcome, sent.result()
 	e := w.endpoints[slices.IndexFunc(w.endpoints, func(e *endpoint) bool { return e.id == d.ID.Endpoint })]
 	last := d.Attempts > len(e.delays)
 	var low, high time.Duration
 	if !last {
 		low, high = spread(e.Retry.Jitter, e.delays[d.Attempts-1])
-		low, high = max(low, o.RetryAfter), max(high, o.RetryAfter)
+		low, high = max(low, o.RetryAfter), max(high, o.RetryAfter)+sent.coalesce.Window // until the end of the next window
 	}
 	delay, age := d.NextAttemptAt.Sub(d.UpdatedAt), d.UpdatedAt.Sub(d.CreatedAt)
 	right := false
@@ -110,20 +115,33 @@ func (w *simulation) checkAttempt(p *process, old, d hook.Delivery, a *hook.Atte
 	case hook.StateDelivered:
 		right = o.Class == hook.ClassDelivered
 	case hook.StateRetrying:
-		right = o.Class.Result() == hook.ResultTransient && !last && delay >= low && delay <= high && age+delay <= e.MaxAge
+		right = result == hook.ResultTransient && !last && delay >= low && delay <= high && age+delay <= e.MaxAge
 	case hook.StateDead:
-		right = o.Class.Result() == hook.ResultRejected && (d.Reason == hook.ReasonRejected || d.Reason == hook.ReasonGone) ||
-			o.Class.Result() == hook.ResultTransient && last && d.Reason == hook.ReasonExhausted ||
-			o.Class.Result() == hook.ResultTransient && !last && d.Reason == hook.ReasonExpired && age+high > e.MaxAge
+		right = result == hook.ResultRejected && (d.Reason == hook.ReasonRejected || d.Reason == hook.ReasonGone) ||
+			result == hook.ResultTransient && last && d.Reason == hook.ReasonExhausted ||
+			result == hook.ResultTransient && !last && d.Reason == hook.ReasonExpired && age+high > e.MaxAge
 	case hook.StateParked: // another token parked the delivery during the attempt
-		right = o.Class.Result() == hook.ResultTransient && !last && d.NextAttemptAt.IsZero() &&
+		right = result == hook.ResultTransient && !last && d.NextAttemptAt.IsZero() &&
 			old.State == hook.StateParked && old.Parks == d.Parks && old.Reason == d.Reason
 	case hook.StateQueued, hook.StateDiscarded, hook.StateCancelled, hook.StateSuperseded:
+	}
+	if size := len(sent.members); sent.coalesce.On() && (d.Last.Batch.Size != size || a != nil && len(a.Outcome.Batch.Members) != 0 && len(a.Outcome.Batch.Members) != size) {
+		w.fail(checkRecord, "%s: attempt %d of %s was in a request with %d events, and its record says %+v", p.name, d.Attempts, d.ID, size, d.Last.Batch)
 	}
 	if !right {
 		w.fail(checkRecord, "%s: attempt %d of %s came to %s (retry after %s), and it is %s %s at the age of %s, again after %s; its policy says %s to %s, %s at most",
 			p.name, d.Attempts, d.ID, o.Class, o.RetryAfter, d.State, d.Reason, age, delay, low, high, e.MaxAge)
 	}
+}
+
+// result returns what the answer means for the delivery. An answer that rejects several
+// events rejects none of them: each goes alone.
+func (s *post) result() hook.Result {
+	r := s.outcome.Class.Result()
+	if r == hook.ResultRejected && len(s.members) > 1 && s.outcome.Class != hook.ClassGone {
+		return hook.ResultTransient
+	}
+	return r
 }
 
 // spread returns the documented bounds of the jitter.

@@ -1,6 +1,7 @@
 package sim_test
 
 import (
+	"slices"
 	"time"
 
 	"surehook/internal/delivery/gate"
@@ -51,27 +52,37 @@ type attempt struct {
 	number int
 }
 
-// post is one request at its receiver.
+// exchange is one request at its receiver.
+type exchange struct {
+	p        *process
+	at       time.Time
+	ended    time.Time // zero: in progress, or the process died
+	outcome  hook.Outcome
+	coalesce hook.Coalescing // of the endpoint, as the process knew it
+	members  []*post         // one, or those of a batch
+}
+
+// post is one delivery of a request.
 type post struct {
-	p       *process
-	of      attempt
-	at      time.Time
-	asked   time.Time // when the sender of its token wanted the token to arrive
-	ended   time.Time // zero: in progress, or the process died
-	outcome hook.Outcome
-	again   bool // its attempt was made before
-	apart   bool // not counted as in flight: a probe, or concurrent with another attempt of its delivery
+	*exchange
+
+	of    attempt
+	asked time.Time // when the sender of its token wanted the token to arrive
+	again bool      // its attempt was made before
+	apart bool      // not counted as in flight: a probe, or concurrent with another attempt of its delivery
+	alone bool      // the endpoint rejected the delivery in a batch
 }
 
 // status is an endpoint's status, with its history.
 type status struct {
 	hook.Endpoint
 
-	created  time.Time
-	deleted  time.Time
-	active   time.Time // the last time with status active
-	inactive time.Time // the last time with another status
-	changed  time.Time // the last write
+	created   time.Time
+	deleted   time.Time
+	active    time.Time         // the last time with status active
+	inactive  time.Time         // the last time with another status
+	changed   time.Time         // the last write
+	coalesced []hook.Coalescing // all settings so far, without none
 }
 
 // circuits is an endpoint's circuit record, with its history.
@@ -166,6 +177,9 @@ func (w *simulation) sawEndpoint(e hook.Endpoint, deleted bool) {
 		s.inactive = w.now
 	}
 	s.Endpoint, s.changed = e, w.now
+	if e.Coalesce.On() && !slices.Contains(s.coalesced, e.Coalesce) {
+		s.coalesced = append(s.coalesced, e.Coalesce)
+	}
 	if deleted {
 		s.deleted = w.now
 	}

@@ -2,6 +2,7 @@ package sim_test
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"surehook/internal/delivery/gate"
@@ -98,6 +99,7 @@ func (w *simulation) newEndpoint() {
 	case 1:
 		e.MaxInFlight = 1 + w.rng.IntN(3)
 	}
+	coalesce(&e.Endpoint)
 	if err := w.store.CreateEndpoint(w.ctx, e.Endpoint); err != nil {
 		w.fail(checkSetup, "create endpoint: %v", err)
 	}
@@ -132,8 +134,9 @@ func (w *simulation) drawTroubles() (all []span) {
 	return all
 }
 
-// answer returns the endpoint's outcome now, with its duration.
-func (w *simulation) answer(e *endpoint, r send.Request) hook.Outcome {
+// answer returns the endpoint's outcome now, with its duration. One bad event fails the
+// whole request.
+func (w *simulation) answer(e *endpoint, r send.Request, members []member) hook.Outcome {
 	timeout := hook.Outcome{Class: hook.ClassTimeout, Duration: r.Endpoint.Timeout}
 	for _, s := range e.troubles {
 		if !s.covers(w.now) || w.quiet {
@@ -148,9 +151,12 @@ func (w *simulation) answer(e *endpoint, r send.Request) hook.Outcome {
 		return pick(w, w.status(e, 503).Outcome, w.status(e, 500).Outcome, timeout, hook.Outcome{Class: hook.ClassConnect, Duration: time.Second})
 	}
 	t := e.temper
-	last := r.Event.ID[len(r.Event.ID)-1]
+	bad := slices.ContainsFunc(members, func(m member) bool {
+		last := m.of.Event[len(m.of.Event)-1]
+		return t.poison && last%16 == 0 || t.badType && m.Type == "user.gone" || m.of.number <= t.late
+	})
 	switch {
-	case t.poison && last%16 == 0, t.badType && r.Event.Type == "user.gone", r.Attempt <= t.late:
+	case bad:
 		return w.status(e, 500).Outcome
 	case w.chance(t.gone):
 		return w.status(e, 410).Outcome

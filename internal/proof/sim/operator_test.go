@@ -24,8 +24,8 @@ func (p *process) admin() *adminendpoint.Admin {
 // operate runs a random operation of an operator.
 func (w *simulation) operate() {
 	e := pick(w, w.endpoints...)
-	switch n := w.rng.IntN(21); n {
-	case 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 20:
+	switch n := w.rng.IntN(22); n {
+	case 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 20, 21:
 		w.operateEndpoint(n, e)
 	case 10, 11:
 		q := replay.JobRequest{State: pick(w, hook.StateDead, hook.StateDead, hook.StateParked, hook.StateDelivered), Rate: pick(w, 0.3, 2, 50), By: operator}
@@ -91,6 +91,13 @@ func (w *simulation) operateEndpoint(n int, e *endpoint) {
 		of("shard", func(ctx context.Context, a *adminendpoint.Admin) error {
 			return second(a.Change(ctx, e.Tenant, ref, 0, adminendpoint.Fields{Shards: &shards}))
 		})
+	case 21:
+		c := pick(w, hook.Coalescing{}, hook.Coalescing{Window: 5 * time.Second}, hook.Coalescing{Window: time.Minute, MaxEvents: 3, Key: "/n"})
+		if e.MaxInFlight == 0 {
+			of("coalesce", func(ctx context.Context, a *adminendpoint.Admin) error {
+				return second(a.Change(ctx, e.Tenant, ref, 0, adminendpoint.Fields{Coalesce: new(c.WithDefaults())}))
+			})
+		}
 	case 9:
 		overlap := pick(w, 0, time.Hour)
 		of("rotate", func(ctx context.Context, a *adminendpoint.Admin) error {

@@ -55,7 +55,7 @@ func (s senders) Send(ctx context.Context, r send.Request) (hook.Outcome, error)
 		return outcome, nil
 	}
 	for _, sent := range p.made[made:] { // another record of the batch may have sent meanwhile
-		if sent.of.DeliveryRef == refOf(r) && !sent.ended.IsZero() {
+		if sent.of.DeliveryID == r.Delivery && sent.of.number == r.Attempt && !sent.ended.IsZero() {
 			if sent.outcome.Class == hook.ClassDelivered {
 				p.count("duplicates by fault: answer of a sender lost")
 			}

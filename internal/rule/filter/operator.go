@@ -42,6 +42,10 @@ func (p *parser) operator(o map[string]any, at string) condition {
 		if c := p.text(name, operand, at); c != nil {
 			return c
 		}
+		if name == "wildcard" || name == "cidr" {
+			p.refuse(at, "is an operator of EventBridge that filters do not have; the operators are %s", operators)
+			return never
+		}
 		p.refuse(at, "is no operator; the operators are %s", operators)
 	}
 	return never
@@ -70,6 +74,29 @@ func (p *parser) text(name string, operand any, at string) condition {
 		s, ok := value.(string)
 		return ok && test(s, want)
 	}
+}
+
+// texts is text for one string or a list of strings; nil for another name.
+func (p *parser) texts(name string, operand any, at string) (all []condition) {
+	list, ok := operand.([]any)
+	if !ok || len(list) == 0 {
+		if c := p.text(name, operand, at); c != nil {
+			all = append(all, c)
+		}
+		return all
+	}
+	for i, v := range list {
+		if p.values++; p.values > MaxValues {
+			p.refuse(at, "the filter must have at most %d alternatives", MaxValues)
+			return []condition{never}
+		}
+		c := p.text(name, v, at+pointer(strconv.Itoa(i)))
+		if c == nil {
+			return nil
+		}
+		all = append(all, c)
+	}
+	return all
 }
 
 // hasPrefixFold compares as many characters as the prefix has. The upper case of a
@@ -105,12 +132,12 @@ func (p *parser) anythingBut(operand any, at string) condition {
 		}
 	case map[string]any:
 		for name, v := range o {
-			c := p.text(name, v, at+pointer(name))
-			if c == nil || len(o) != 1 {
+			texts := p.texts(name, v, at+pointer(name))
+			if texts == nil || len(o) != 1 {
 				p.refuse(at, "must be a value, an array of values, or one of prefix, suffix and equals-ignore-case")
 				return never
 			}
-			not = append(not, c)
+			not = append(not, texts...)
 		}
 		if len(o) == 0 {
 			p.refuse(at, "must be a value, an array of values, or one of prefix, suffix and equals-ignore-case")

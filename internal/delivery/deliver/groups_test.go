@@ -1,0 +1,56 @@
+package deliver_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"surehook/internal/delivery/deliver"
+	"surehook/internal/delivery/gate"
+	"surehook/internal/hook"
+	"surehook/internal/proof/world"
+)
+
+// busyGate takes a millisecond for each answer, and remembers the most questions at a time.
+type busyGate struct {
+	deliver.Gate
+
+	asking, most atomic.Int32
+	questions    atomic.Int32
+}
+
+func (g *busyGate) Admit(ctx context.Context, q gate.Query) (gate.Admission, error) {
+	g.questions.Add(1)
+	g.most.Store(max(g.most.Load(), g.asking.Add(1)))
+	time.Sleep(time.Millisecond) // by the clock of synctest
+	defer g.asking.Add(-1)
+	return g.Gate.Admit(ctx, q)
+}
+
+// The groups of an endpoint share its limits. If all asked at the same time, each would
+// meet the writes of the others, and past 20 conflicts its messages would fail.
+func TestCoalesce_GroupsAskTheGateInTurn(t *testing.T) {
+	t.Parallel()
+
+	synctest.Test(t, func(t *testing.T) {
+		w := world.New(t, world.Options{Function: world.Deliver})
+		e := w.Endpoint(windowed(func(e *hook.Endpoint) { e.RatePerSecond, e.Coalesce.MaxEvents = 1000, 1 }))
+		accept(w, e, numbered(40)...)
+		w.Clock.Pass(10 * time.Second)
+		var batch []deliver.Message
+		for _, m := range w.Queue.Receive(hook.LaneCoalesce, 100) {
+			batch = append(batch, deliver.Message{ID: m.ID, Body: m.Body, Lane: hook.LaneCoalesce})
+		}
+		d := w.Deliverer()
+		busy := &busyGate{Gate: d.Gate}
+		d.Gate = busy
+		if failed := d.ProcessBatch(t.Context(), batch); len(failed) > 0 {
+			t.Errorf("%d messages fail", len(failed))
+		}
+		if busy.questions.Load() != 40 || busy.most.Load() != 1 {
+			t.Errorf("%d questions, %d at a time; want 40, one at a time", busy.questions.Load(), busy.most.Load())
+		}
+	})
+}
