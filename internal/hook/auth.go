@@ -106,7 +106,7 @@ func validateAuth(a Auth) []FieldError {
 	secret := func(field string, valid bool, format string, args ...any) {
 		switch {
 		case a.Secret == Masked:
-			add(field, Masked+" stands for a stored value, and there is none"+afterMask(a.Type))
+			add(field, "%s stands for a stored value, and there is none%s", Masked, afterMask(a.Type))
 		case a.Secret == "" && len(a.Sealed) == 0:
 			add(field, "is missing")
 		case a.Secret != "" && !valid:
