@@ -197,6 +197,7 @@ export const text = {
     gone: 'Gone',
     refused: 'Refused',
     redirect: 'Redirect',
+    token: 'No access token',
     none: 'No attempt',
   } as Record<string, string>,
 
