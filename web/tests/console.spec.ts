@@ -108,6 +108,7 @@ test('an endpoint is created, changed, paused, tested, rotated and deleted', asy
   await accessible(page)
 
   await page.getByRole('button', { name: 'Send test' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Send', exact: true }).click()
   await expect(page.getByRole('heading', { name: 'surehook.test' })).toBeVisible()
   await expect(page.getByText('Attempt 1: 200 Delivered')).toBeVisible()
   await page.getByRole('link', { name: 'crm' }).click()
@@ -340,7 +341,7 @@ test('a change by another does not vanish under a form', async ({ page, backend,
   await backend.call('PATCH', `/v1/tenants/${tenant}/endpoints/${endpoint}`, { description: 'by another' })
   await expect(page.getByLabel('Timeout')).toHaveValue('20s')
   await page.getByRole('button', { name: 'Save changes' }).click()
-  await expect(page.getByText('Someone changed the endpoint in the meantime')).toBeVisible()
+  await expect(page.getByText('Someone changed this in the meantime')).toBeVisible()
 })
 
 test('the script is small', async ({ page, backend }) => {
@@ -360,7 +361,7 @@ test('an endpoint sends from another region or from fixed addresses', async ({ p
   await signIn(page, backend, `/t/${tenant}`)
   await page.getByRole('link', { name: 'New endpoint' }).click()
   await page.getByLabel('URL').fill(receiver.url('/hook'))
-  await page.getByRole('button', { name: 'Timeout, limits, circuit and headers' }).click()
+  await page.getByRole('button', { name: 'Authentication, coalescing, limits and more' }).click()
   await page.getByRole('combobox', { name: 'Sent from' }).click()
   await page.getByRole('option', { name: 'us-east-1' }).click()
   await page.getByRole('combobox', { name: 'Source addresses' }).click()
