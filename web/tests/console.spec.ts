@@ -272,6 +272,23 @@ test('the overview shows latency over time, and leads to the tenant with dead le
   await expect(page.getByRole('link', { name: /Look.*5 dead letters/ })).toBeVisible()
 })
 
+test('the overview names the tenants of open circuits', async ({ page, backend, receiver, tenant }) => {
+  const tenants = [tenant, `${tenant}-other`]
+  const opened: string[] = []
+  for (const of of tenants) {
+    const path = `/v1/tenants/${of}/endpoints/${await backend.endpoint(of, { url: receiver.url('/hook') })}/circuit`
+    await backend.call('POST', `${path}/open`, {})
+    opened.push(path)
+  }
+  await signIn(page, backend)
+  const need = page.getByRole('listitem').filter({ hasText: 'Endpoints that fail' })
+  for (const of of tenants) await expect(need.getByRole('link', { name: `${of} (1)` })).toBeVisible()
+  await accessible(page)
+  await need.getByRole('link', { name: `${tenant} (1)` }).click()
+  await expect(page.getByRole('link', { name: /Look.*its circuit is open/ })).toBeVisible()
+  for (const path of opened) await backend.call('POST', `${path}/reset`, {})
+})
+
 test('the limits of a tenant are changed, refused at the field, and undone', async ({ page, backend, tenant }) => {
   await signIn(page, backend, `/t/${tenant}`)
   await page.getByRole('button', { name: 'Limits' }).click()
