@@ -3259,6 +3259,9 @@ type Health struct {
 	// OpenCircuits The number of open and half-open circuits.
 	OpenCircuits int `json:"open_circuits"`
 
+	// OpenCircuitsByTenant The tenants of these circuits, most circuits first.
+	OpenCircuitsByTenant []TenantCount `json:"open_circuits_by_tenant"`
+
 	// Parked The number of parked deliveries.
 	Parked int `json:"parked"`
 
@@ -3815,6 +3818,12 @@ type Tenant struct {
 
 	// Limits The operator's limits of a tenant. An absent field means no limit.
 	Limits TenantLimits `json:"limits"`
+}
+
+// TenantCount defines model for TenantCount.
+type TenantCount struct {
+	Count  int    `json:"count"`
+	Tenant string `json:"tenant"`
 }
 
 // TenantLimits The operator's limits of a tenant. An absent field means no limit.

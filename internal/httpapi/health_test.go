@@ -3,6 +3,7 @@ package httpapi_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -134,7 +135,7 @@ func TestHealth_pipeline(t *testing.T) {
 	const rest = `"slot":` + idle + `,"overflow":` + idle + `,"coalesce":` + idle + `,"replay_jobs":` + idle + `,"circuits":` + idle
 	b := setup(t)
 	w := b.do(t, admin, "GET", "/v1/health", "")
-	want := `{"at":"2026-11-21T09:30:00.000Z","complete":true,"queued":4,"retrying":0,"in_flight":2,"parked":0,"dead":0,"open_circuits":0,` +
+	want := `{"at":"2026-11-21T09:30:00.000Z","complete":true,"queued":4,"retrying":0,"in_flight":2,"parked":0,"dead":0,"open_circuits":0,"open_circuits_by_tenant":[],` +
 		`"last_hour":{"since":"2026-11-21T08:00:00.000Z","delivered":0,"failed":0,"dead":0},"queues":{"live":{"visible":3,"in_flight":2,"delayed":1},` +
 		`"retry":` + idle + `,"replay":` + idle + `,` + rest + `,"dead_letters":` + idle + `,"undeliverable":` + idle + `}}`
 	if w.Code != 200 || w.Body.String() != want {
@@ -144,18 +145,29 @@ func TestHealth_pipeline(t *testing.T) {
 	e := furnish(t)
 	e.status.Queues = queues{"retry": {InFlight: 3, Delayed: 1}, "dead_letters": {Visible: 1}, "undeliverable": {Visible: 9}}
 	e.count(t, string(e.delivery.Endpoint), e.now, mixed()...)
-	r := gate.NewRecord("acme", e.delivery.Endpoint)
-	r.State, r.AttendAt = circuit.HalfOpen, e.now
-	if err := e.store.SaveCircuit(t.Context(), r); err != nil {
-		t.Fatalf("SaveCircuit = %v", err)
+	open := func(tenant hook.TenantID, endpoint hook.EndpointID) {
+		r := gate.NewRecord(tenant, endpoint)
+		r.State, r.AttendAt = circuit.HalfOpen, e.now
+		if err := e.store.SaveCircuit(t.Context(), r); err != nil {
+			t.Fatalf("SaveCircuit = %v", err)
+		}
 	}
+	open("acme", e.delivery.Endpoint)
+	tenants := make([]string, 10)
+	for i := range tenants {
+		open(hook.TenantID(fmt.Sprintf("other-%d", i)), hook.EndpointID(fmt.Sprintf("ep_%d", i)))
+		tenants[i] = fmt.Sprintf(`{"tenant":"other-%d","count":1}`, i-1)
+	}
+	open("other-9", "ep_second") // the first, and the last of eleven tenants is absent
+	tenants[0] = `{"tenant":"other-9","count":2}`
+	tenants = slices.Insert(tenants, 1, `{"tenant":"acme","count":1}`)[:10]
 	e.now = e.now.Add(1500 * time.Millisecond)
 	w = e.do(t, admin, "GET", "/v1/health", "")
 	want = fmt.Sprintf(`{"at":"2026-11-21T09:30:01.500Z","complete":true,"queued":0,"retrying":1,"in_flight":3,"parked":0,"dead":1,`+
-		`"oldest_pending":{"delivery_id":%q,"tenant":"acme","state":"retrying","created_at":"2026-11-21T09:30:00.000Z","age":"1.5s"},"open_circuits":1,`+
+		`"oldest_pending":{"delivery_id":%q,"tenant":"acme","state":"retrying","created_at":"2026-11-21T09:30:00.000Z","age":"1.5s"},"open_circuits":12,"open_circuits_by_tenant":[%s],`+
 		`"last_hour":{"since":"2026-11-21T08:00:00.000Z","delivered":2,"failed":2,"dead":1,"mean_delivery_time":"5.5s"},"queues":{"live":%s,`+
 		`"retry":{"visible":0,"in_flight":3,"delayed":1},"replay":%s,%s,"dead_letters":{"visible":1,"in_flight":0,"delayed":0},`+
-		`"undeliverable":{"visible":9,"in_flight":0,"delayed":0}}}`, e.delivery, idle, idle, rest)
+		`"undeliverable":{"visible":9,"in_flight":0,"delayed":0}}}`, e.delivery, strings.Join(tenants, ","), idle, idle, rest)
 	if w.Code != 200 || w.Body.String() != want {
 		t.Errorf("GET = %d\n%s; want 200\n%s", w.Code, w.Body, want)
 	}

@@ -1,7 +1,9 @@
 package httpapi
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"time"
 
 	"surehook/internal/admin/endpoint"
@@ -74,17 +76,24 @@ type latencyView struct {
 
 // pipelineView is the health of the pipeline.
 type pipelineView struct {
-	At           stamp        `json:"at"`
-	Complete     bool         `json:"complete"`
-	Queued       int          `json:"queued"`
-	Retrying     int          `json:"retrying"`
-	InFlight     int          `json:"in_flight"`
-	Parked       int          `json:"parked"`
-	Dead         int          `json:"dead"`
-	Oldest       *pendingView `json:"oldest_pending,omitzero"`
-	OpenCircuits int          `json:"open_circuits"`
-	LastHour     lastHourView `json:"last_hour"`
-	Queues       queuesView   `json:"queues"`
+	At           stamp             `json:"at"`
+	Complete     bool              `json:"complete"`
+	Queued       int               `json:"queued"`
+	Retrying     int               `json:"retrying"`
+	InFlight     int               `json:"in_flight"`
+	Parked       int               `json:"parked"`
+	Dead         int               `json:"dead"`
+	Oldest       *pendingView      `json:"oldest_pending,omitzero"`
+	OpenCircuits int               `json:"open_circuits"`
+	OpenByTenant []tenantCountView `json:"open_circuits_by_tenant"`
+	LastHour     lastHourView      `json:"last_hour"`
+	Queues       queuesView        `json:"queues"`
+}
+
+// tenantCountView is a number of a tenant's circuits.
+type tenantCountView struct {
+	Tenant hook.TenantID `json:"tenant"`
+	Count  int           `json:"count"`
 }
 
 type pendingView struct {
@@ -211,7 +220,7 @@ func viewPipeline(p status.Pipeline) pipelineView {
 		InFlight:     p.InFlight(),
 		Parked:       p.Waiting.Parked,
 		Dead:         p.Dead,
-		OpenCircuits: p.OpenCircuits,
+		OpenByTenant: viewOpen(p.OpenCircuits),
 		LastHour: lastHourView{
 			Since:        stamp(p.Hour.Since),
 			Delivered:    p.Hour.Delivered,
@@ -232,6 +241,9 @@ func viewPipeline(p status.Pipeline) pipelineView {
 			Undeliverable: depthView(p.Queues["undeliverable"]),
 		},
 	}
+	for _, n := range p.OpenCircuits {
+		v.OpenCircuits += n
+	}
 	if d := p.Oldest; !d.CreatedAt.IsZero() {
 		v.Oldest = &pendingView{
 			Delivery: d.ID, Tenant: d.Tenant, State: d.State.String(), CreatedAt: stamp(d.CreatedAt),
@@ -239,4 +251,19 @@ func viewPipeline(p status.Pipeline) pipelineView {
 		}
 	}
 	return v
+}
+
+// maxOpenTenants bounds the tenants with open circuits in an answer.
+const maxOpenTenants = 10
+
+// viewOpen returns the tenants with the most open circuits, most first.
+func viewOpen(open map[hook.TenantID]int) []tenantCountView {
+	views := make([]tenantCountView, 0, len(open))
+	for tenant, n := range open {
+		views = append(views, tenantCountView{Tenant: tenant, Count: n})
+	}
+	slices.SortFunc(views, func(a, b tenantCountView) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Tenant, b.Tenant))
+	})
+	return views[:min(len(views), maxOpenTenants)]
 }

@@ -27,6 +27,12 @@ export function pretty(json: string): Token[] {
   return found
 }
 
+/** The same as text. */
+export const indented = (json = '') =>
+  pretty(json)
+    .map((token) => token.text)
+    .join('')
+
 /**
  * Returns the payload of an event, byte for byte. The payload is the last field of the
  * answer, and no text before it can hold an unescaped quote.

@@ -14,12 +14,12 @@ export function backOff(query: Query): number {
   if (!changed || changed.data !== state.data) {
     const text = JSON.stringify(state.data, (name, value: unknown) => (clocks.has(name) ? undefined : value)) ?? ''
     const same = changed?.text === text
-    lastChange.set(query.queryHash, { data: state.data, text, at: same ? changed.at : state.dataUpdatedAt })
+    lastChange.set(query.queryHash, { data: state.data, text, at: same ? changed.at : state.dataUpdatedAt || Date.now() })
     if (!same) return soonest
   }
-  if (state.fetchFailureCount > 0) return latest
   // Of the times of reads and not of the present: a new time between two reads would restart the wait.
-  return Math.min(latest, Math.max(soonest, (state.dataUpdatedAt - (lastChange.get(query.queryHash)?.at ?? 0)) / 2))
+  const read = Math.max(state.dataUpdatedAt, state.errorUpdatedAt)
+  return Math.min(latest, Math.max(soonest, (read - (lastChange.get(query.queryHash)?.at ?? 0)) / 2))
 }
 
 // Fields that say when the API answered: they differ in every answer, and change nothing.

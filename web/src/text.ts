@@ -20,6 +20,7 @@ export const text = {
   all: 'All',
   any: 'Any',
   save: 'Save changes',
+  noJson: 'is no JSON',
   actions: 'Actions',
   none: 'None',
   yes: 'Yes',
@@ -28,6 +29,7 @@ export const text = {
   failures: {
     title: (e: ApiError) =>
       e.status === 404 ? 'Not found' : e.status === 401 ? 'The key was not accepted' : e.status === 403 ? 'The key does not permit this' : e.status === 0 ? 'No connection' : 'Something went wrong',
+    changed: 'Someone changed this in the meantime. Reload the page to see the change.',
     offline: 'The API cannot be reached. Check the connection.',
     throttled: 'Too many requests. Wait a moment, then try again.',
     internal: 'Surehook could not answer. Try again; if this stays, look at the logs of the functions.',
@@ -213,7 +215,12 @@ export const text = {
     send: 'Send a test event',
     sendTitle: 'Send a test event',
     sendText: 'Surehook accepts the event like any other, and delivers it to every endpoint with a matching type.',
+    testText: 'Only this endpoint gets the event, of any type.',
     payload: 'Payload, JSON',
+    payloadHelp: 'Empty: the example of the type, or a short text.',
+    example: 'Use the example',
+    another: 'Another type…',
+    anotherType: 'Another type',
     submit: 'Send',
     sent: (n: number) => (n === 1 ? 'Accepted for 1 endpoint' : `Accepted for ${count(n)} endpoints`),
   },
@@ -302,7 +309,6 @@ export const text = {
     example: 'Example',
     exampleHelp: 'A payload that fits the schema.',
     noExample: 'No example.',
-    noJson: 'is no JSON',
     create: 'New event type',
     exists: 'exists already',
     missing: 'is missing',
@@ -432,6 +438,19 @@ export const text = {
     headersHelp: 'One per line, Name: value. Stored values show ***, and stay unless you change them.',
     signature: 'Signature headers',
     signatures: { standard: 'Standard Webhooks', classic: 'Classic (X-Webhook-*)' },
+    auth: 'Authentication',
+    auths: { none: 'None', basic: 'Basic: name and password', bearer: 'Bearer token' },
+    authParts: { username: 'User name', password: 'Password', token: 'Token' },
+    kept: 'Stored; empty: stays',
+    coalesce: 'Deliver the events of a window in common requests',
+    window: 'Window',
+    windowHelp: '1s to 5m',
+    maxEvents: 'At most events',
+    maxEventsHelp: 'Of a request, 1 to 100',
+    maxBytes: 'At most bytes',
+    maxBytesHelp: 'Of the payloads of a request',
+    newest: 'Only the newest of each',
+    newestHelp: 'JSON Pointer into the payload. Empty: every event.',
     region: 'Sent from',
     ownRegion: 'The own region',
     egress: 'Source addresses',
@@ -441,11 +460,10 @@ export const text = {
     circuit: 'Circuit',
     circuitFailures: 'Failures in a row',
     cooldown: 'Cooldown',
-    advanced: 'Timeout, limits, circuit and headers',
+    advanced: 'Authentication, coalescing, limits and more',
     saved: 'The settings are saved',
     created: 'The endpoint is created',
     create: 'Create endpoint',
-    conflict: 'Someone changed the endpoint in the meantime. Reload the page to see the change.',
     unsaid: 'Other settings',
   },
 
@@ -586,5 +604,6 @@ export const text = {
 export function failureOf(e: ApiError): string {
   if (e.code === 'offline') return text.failures.offline
   if (e.status === 401) return text.failures.unauthorized
+  if (e.status === 412) return text.failures.changed
   return e.message || (e.status === 429 ? text.failures.throttled : text.failures.internal)
 }

@@ -108,6 +108,7 @@ test('an endpoint is created, changed, paused, tested, rotated and deleted', asy
   await accessible(page)
 
   await page.getByRole('button', { name: 'Send test' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Send', exact: true }).click()
   await expect(page.getByRole('heading', { name: 'surehook.test' })).toBeVisible()
   await expect(page.getByText('Attempt 1: 200 Delivered')).toBeVisible()
   await page.getByRole('link', { name: 'crm' }).click()
@@ -271,6 +272,23 @@ test('the overview shows latency over time, and leads to the tenant with dead le
   await expect(page.getByRole('link', { name: /Look.*5 dead letters/ })).toBeVisible()
 })
 
+test('the overview names the tenants of open circuits', async ({ page, backend, receiver, tenant }) => {
+  const tenants = [tenant, `${tenant}-other`]
+  const opened: string[] = []
+  for (const of of tenants) {
+    const path = `/v1/tenants/${of}/endpoints/${await backend.endpoint(of, { url: receiver.url('/hook') })}/circuit`
+    await backend.call('POST', `${path}/open`, {})
+    opened.push(path)
+  }
+  await signIn(page, backend)
+  const need = page.getByRole('listitem').filter({ hasText: 'Endpoints that fail' })
+  for (const of of tenants) await expect(need.getByRole('link', { name: `${of} (1)` })).toBeVisible()
+  await accessible(page)
+  await need.getByRole('link', { name: `${tenant} (1)` }).click()
+  await expect(page.getByRole('link', { name: /Look.*its circuit is open/ })).toBeVisible()
+  for (const path of opened) await backend.call('POST', `${path}/reset`, {})
+})
+
 test('the limits of a tenant are changed, refused at the field, and undone', async ({ page, backend, tenant }) => {
   await signIn(page, backend, `/t/${tenant}`)
   await page.getByRole('button', { name: 'Limits' }).click()
@@ -340,7 +358,7 @@ test('a change by another does not vanish under a form', async ({ page, backend,
   await backend.call('PATCH', `/v1/tenants/${tenant}/endpoints/${endpoint}`, { description: 'by another' })
   await expect(page.getByLabel('Timeout')).toHaveValue('20s')
   await page.getByRole('button', { name: 'Save changes' }).click()
-  await expect(page.getByText('Someone changed the endpoint in the meantime')).toBeVisible()
+  await expect(page.getByText('Someone changed this in the meantime')).toBeVisible()
 })
 
 test('the script is small', async ({ page, backend }) => {
@@ -360,7 +378,7 @@ test('an endpoint sends from another region or from fixed addresses', async ({ p
   await signIn(page, backend, `/t/${tenant}`)
   await page.getByRole('link', { name: 'New endpoint' }).click()
   await page.getByLabel('URL').fill(receiver.url('/hook'))
-  await page.getByRole('button', { name: 'Timeout, limits, circuit and headers' }).click()
+  await page.getByRole('button', { name: 'Authentication, coalescing, limits and more' }).click()
   await page.getByRole('combobox', { name: 'Sent from' }).click()
   await page.getByRole('option', { name: 'us-east-1' }).click()
   await page.getByRole('combobox', { name: 'Source addresses' }).click()

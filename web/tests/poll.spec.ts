@@ -1,7 +1,25 @@
-import type { Request } from '@playwright/test'
+import type { Page, Request } from '@playwright/test'
 import { expect, signIn, test } from './world'
 
-// The clock of the page is virtual: five minutes pass in steps of one second.
+/** A page with a virtual clock: time passes in steps of one second, and answers arrive in between. */
+class Clock {
+  second = 0
+  private readonly open = new Set<Request>()
+
+  constructor(private readonly page: Page) {
+    page.on('request', (r) => this.open.add(r))
+    page.on('requestfinished', (r) => this.open.delete(r))
+    page.on('requestfailed', (r) => this.open.delete(r))
+  }
+
+  async pass(seconds: number) {
+    for (const end = this.second + seconds; this.second < end; this.second++) {
+      await this.page.clock.runFor(1_000)
+      await expect.poll(() => this.open.size, { intervals: [5] }).toBe(0)
+    }
+  }
+}
+
 test('polling backs off while nothing changes, and is quick after a change', async ({ page, backend, receiver, tenant }) => {
   const endpoint = await backend.endpoint(tenant, { url: receiver.url('/hook'), uid: 'crm' })
   await backend.settled(tenant, await backend.event(tenant, 'order.paid', {}), 'delivered')
@@ -9,23 +27,13 @@ test('polling backs off while nothing changes, and is quick after a change', asy
   await signIn(page, backend, `/t/${tenant}/endpoints/${endpoint}`)
   await expect(page.getByRole('heading', { name: 'Circuit: closed', exact: true })).toBeVisible()
 
-  let second = 0
-  const open = new Set<Request>()
-  page.on('requestfinished', (r) => open.delete(r))
-  page.on('requestfailed', (r) => open.delete(r))
+  const clock = new Clock(page)
   const reads: Record<string, number[]> = {}
   page.on('request', (r) => {
-    open.add(r)
     const path = new URL(r.url()).pathname
-    if (/\/(health|endpoints\/[^/]+)$/.test(path)) (reads[path] ??= []).push(second)
+    if (/\/(health|endpoints\/[^/]+)$/.test(path)) (reads[path] ??= []).push(clock.second)
   })
-  const pass = async (seconds: number) => {
-    for (const end = second + seconds; second < end; second++) {
-      await page.clock.runFor(1_000)
-      await expect.poll(() => open.size, { intervals: [5] }).toBe(0) // answers arrive in real time
-    }
-  }
-  await pass(300)
+  await clock.pass(300)
   const path = `/v1/tenants/${tenant}/endpoints/${endpoint}`
   for (const of of [path, `${path}/health`]) {
     const at = reads[of] ?? []
@@ -37,7 +45,30 @@ test('polling backs off while nothing changes, and is quick after a change', asy
   }
   await backend.call('PATCH', path, { description: 'changed' })
   const before = reads[path]!.length
-  await pass(75)
+  await clock.pass(75)
   const after = reads[path]!.slice(before)
   expect(after[1]! - after[0]!, String(after)).toBeLessThanOrEqual(6)
+})
+
+test('a page whose first reading fails asks again soon, and backs off while the API fails', async ({ page, backend }) => {
+  await page.clock.install()
+  await signIn(page, backend, '/tenants')
+  const clock = new Clock(page)
+  let failing = true
+  const asked: number[] = []
+  await page.route('**/v1/health', async (route) => {
+    asked.push(clock.second)
+    if (failing) await route.fulfill({ status: 503, json: { code: 'unavailable', detail: 'the store did not answer; try again' } })
+    else await route.continue()
+  })
+  await page.getByRole('link', { name: 'Overview' }).click()
+  await clock.pass(30)
+  await expect(page.getByText('the store did not answer')).toBeVisible()
+  const soon = asked.length
+  expect(soon, String(asked)).toBeGreaterThanOrEqual(9) // three tries per reading: more readings than the first
+  await clock.pass(300)
+  expect(asked.length - soon, String(asked)).toBeLessThan(40)
+  failing = false
+  await clock.pass(70)
+  await expect(page.getByRole('heading', { name: 'Queues' })).toBeVisible()
 })

@@ -38,6 +38,7 @@ test('a tenant creates an endpoint, reads an answer, and replays', async ({ page
   await expect(page.getByText(/^whsec_/)).toBeVisible()
   await page.getByRole('button', { name: 'Done' }).click()
   await page.getByRole('button', { name: 'Send test' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Send', exact: true }).click()
   await expect(page.getByText('no such customer')).toBeVisible()
   await accessible(page)
   receiver.answers.set('/hook', { status: 200 })

@@ -13,13 +13,15 @@ export type Answer = { status: number; body?: string }
 /** A receiver on loopback with an answer for each path. */
 export class Receiver {
   readonly answers = new Map<string, Answer>()
-  readonly requests: { path: string; headers: IncomingMessage['headers'] }[] = []
+  readonly requests: { path: string; headers: IncomingMessage['headers']; body: string }[] = []
   private server!: Server
 
   async start() {
     this.server = createServer((request, response) => {
-      request.resume().on('end', () => {
-        this.requests.push({ path: request.url ?? '', headers: request.headers })
+      const chunks: Buffer[] = []
+      request.on('data', (chunk: Buffer) => chunks.push(chunk))
+      request.on('end', () => {
+        this.requests.push({ path: request.url ?? '', headers: request.headers, body: Buffer.concat(chunks).toString() })
         const { status, body = '' } = this.answers.get(request.url ?? '') ?? { status: 200 }
         response.writeHead(status, { 'content-type': 'text/html' }).end(body)
       })

@@ -2882,6 +2882,10 @@ export interface components {
             /** @description The oldest selected deliveries. */
             sample: components["schemas"]["Delivery"][];
         };
+        TenantCount: {
+            tenant: string;
+            count: number;
+        };
         EndpointCount: {
             endpoint_id: components["schemas"]["EndpointID"];
             count: number;
@@ -3429,6 +3433,12 @@ export interface components {
          *         "age": "34m49.75s"
          *       },
          *       "open_circuits": 1,
+         *       "open_circuits_by_tenant": [
+         *         {
+         *           "tenant": "acme",
+         *           "count": 1
+         *         }
+         *       ],
          *       "last_hour": {
          *         "since": "2026-11-21T08:00:00.000Z",
          *         "delivered": 18240,
@@ -3507,6 +3517,8 @@ export interface components {
             oldest_pending?: components["schemas"]["PendingDelivery"];
             /** @description The number of open and half-open circuits. */
             open_circuits: number;
+            /** @description The tenants of these circuits, most circuits first. */
+            open_circuits_by_tenant: components["schemas"]["TenantCount"][];
             last_hour: components["schemas"]["LastHour"];
             queues: components["schemas"]["Queues"];
         };

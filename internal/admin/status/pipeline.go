@@ -27,10 +27,10 @@ type Pipeline struct {
 	At           time.Time
 	Complete     bool // false: counts are lower bounds, after a timeout or with too many endpoints
 	Waiting      Waiting
-	Dead         int           // dead deliveries of any age, of the counted endpoints
-	Oldest       hook.Delivery // the oldest delivery of Waiting; zero when none was found
-	Hour         Window        // the current clock hour and the hour before
-	OpenCircuits int           // open and half-open circuits
+	Dead         int                   // dead deliveries of any age, of the counted endpoints
+	Oldest       hook.Delivery         // the oldest delivery of Waiting; zero when none was found
+	Hour         Window                // the current clock hour and the hour before
+	OpenCircuits map[hook.TenantID]int // open and half-open circuits
 	Queues       map[string]Depth
 }
 
@@ -75,7 +75,7 @@ func (r *Reader) Pipeline(ctx context.Context) (Pipeline, error) {
 	if err != nil {
 		return Pipeline{}, fmt.Errorf("list attended circuits: %w", err)
 	}
-	p.OpenCircuits = gate.CountOpen(attended)
+	p.OpenCircuits = gate.OpenByTenant(attended)
 	busy, err := r.busy(ctx, attended, now)
 	if err != nil {
 		return Pipeline{}, err

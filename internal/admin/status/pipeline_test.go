@@ -69,7 +69,7 @@ func TestReader_Pipeline(t *testing.T) {
 		t.Fatalf("Pipeline = %v", err)
 	}
 	want := status.Pipeline{
-		At: b.now, Complete: true, Waiting: status.Waiting{Retrying: 3, Parked: 3}, Oldest: oldest, OpenCircuits: 2, Dead: 1,
+		At: b.now, Complete: true, Waiting: status.Waiting{Retrying: 3, Parked: 3}, Oldest: oldest, OpenCircuits: map[hook.TenantID]int{tenant: 2}, Dead: 1,
 		Queues: p.Queues, Hour: status.Window{Since: time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)},
 	}
 	for _, a := range append(sent, stats.Attempt{Class: hook.ClassDelivered, Number: 3, State: hook.StateDelivered, Age: 4 * time.Second}) {

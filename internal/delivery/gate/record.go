@@ -40,9 +40,18 @@ func NewRecord(tenant hook.TenantID, endpoint hook.EndpointID) Record {
 // CountOpen returns the number of open and half-open circuits.
 func CountOpen(records []Record) int {
 	open := 0
+	for _, n := range OpenByTenant(records) {
+		open += n
+	}
+	return open
+}
+
+// OpenByTenant returns the numbers of open and half-open circuits by tenant, without zeros.
+func OpenByTenant(records []Record) map[hook.TenantID]int {
+	open := make(map[hook.TenantID]int)
 	for _, r := range records {
 		if r.State != circuit.Closed {
-			open++
+			open[r.Tenant]++
 		}
 	}
 	return open

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
@@ -75,8 +74,7 @@ func frontOf(s *stack.Stack) (*httptest.Server, error) {
 	return httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(address)
 		r.Out.Host = s.Host
-		r.Out.Header.Del("Accept-Encoding") // the emulator passes text bodies only
-	}, Transport: http.DefaultTransport}), nil
+	}}), nil
 }
 
 // freeOrigin returns an origin on loopback with a free port, for the page that embeds the portal.

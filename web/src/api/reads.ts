@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
+import { fieldOf } from '../json'
 import { api, ask, type Schemas } from './client'
 
 export type Delivery = Schemas['Delivery']
@@ -25,6 +26,20 @@ export function useEgress(tenant: string) {
     queryKey: [tenant, 'egress'],
     queryFn: () => ask(api().GET('/v1/tenants/{tenant}/egress', { params: { path: { tenant } } })),
     staleTime: Infinity,
+  })
+}
+
+/** An event type as read: the schema and the example are the stored texts, with every digit. */
+export type ReadEventType = { type: Schemas['EventType']; schema: string; example: string }
+
+export function useEventType(name: string, enabled = true) {
+  return useQuery({
+    queryKey: ['event-type', name],
+    queryFn: async (): Promise<ReadEventType> => {
+      const answer = await ask(api().GET('/v1/event-types/{type}', { params: { path: { type: name } }, parseAs: 'text' }))
+      return { type: JSON.parse(answer) as Schemas['EventType'], schema: fieldOf(answer, 'schema'), example: fieldOf(answer, 'example') }
+    },
+    enabled,
   })
 }
 

@@ -18,6 +18,7 @@ import { DeliveryList } from './deliveries'
 import { EndpointHealth } from './endpoint-health'
 import { EndpointHistory } from './endpoint-history'
 import { EndpointSettings } from './endpoint-form'
+import { SendDialog } from './send'
 
 const t = text.endpoint
 
@@ -94,6 +95,7 @@ function Actions({ tenant, of: e }: { tenant: string; of: Status }) {
   const cache = useQueryClient()
   const navigate = useNavigate()
   const [secret, setSecret] = useState<string | null>(null)
+  const [testing, setTesting] = useState(false)
   const params = { path: { tenant, endpoint: e.id } }
   const refresh = () => cache.invalidateQueries({ queryKey: [tenant] })
   const pause = async () => {
@@ -115,19 +117,11 @@ function Actions({ tenant, of: e }: { tenant: string; of: Status }) {
     }
     await refresh()
   }
-  const test = async () => {
-    try {
-      const sent = await ask(api().POST('/v1/tenants/{tenant}/endpoints/{endpoint}/test', { params, body: {} }))
-      tell(t.tested)
-      void navigate({ to: '/t/$tenant/events/$event', params: { tenant, event: sent.id } })
-    } catch (failure) {
-      tellFailure(failure)
-    }
-  }
   return (
     <>
       <SecretDialog title={t.secretTitle} note={t.secretText} secret={secret} done={() => setSecret(null)} />
-      <Button onClick={() => void test()}>{t.test}</Button>
+      <Button onClick={() => setTesting(true)}>{t.test}</Button>
+      <SendDialog tenant={tenant} endpoint={e.id} open={testing} onOpenChange={setTesting} />
       {e.status === 'active' ? (
         <Button onClick={() => void pause()}>{t.pause}</Button>
       ) : (

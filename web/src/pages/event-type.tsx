@@ -1,7 +1,8 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, ApiError, ask, askWith, type Schemas } from '../api/client'
+import { type ReadEventType, useEventType } from '../api/reads'
 import { fieldOf } from '../json'
 import { text } from '../text'
 import { Button } from '../ui/controls'
@@ -16,21 +17,12 @@ import { mayChangeTypes, Validation } from './event-types'
 
 const t = text.types
 
-/** An event type as read: the schema and the example are the stored texts, with every digit. */
-export type Read = { type: Schemas['EventType']; schema: string; example: string }
-
 const path = (type: string) => `/v1/event-types/${encodeURIComponent(type)}`
 const crumb = <Link to="/event-types">{t.title}</Link>
 
 export function EventTypePage() {
   const { type: name } = useParams({ from: '/event-types/$type' })
-  const read = useQuery({
-    queryKey: ['event-type', name],
-    queryFn: async (): Promise<Read> => {
-      const answer = await ask(api().GET('/v1/event-types/{type}', { params: { path: { type: name } }, parseAs: 'text' }))
-      return { type: JSON.parse(answer) as Schemas['EventType'], schema: fieldOf(answer, 'schema'), example: fieldOf(answer, 'example') }
-    },
-  })
+  const read = useEventType(name)
   return (
     <Page title={name} crumbs={[crumb, name]} lead={read.data?.type.description} actions={read.data && mayChangeTypes() && <Remove of={read.data} />}>
       <Data of={read}>
@@ -59,11 +51,11 @@ export function EventTypePage() {
 }
 
 /** The form with the event type as it was at the begin: a change by another in the meantime is a refusal, not lost input. */
-function Settings({ of }: { of: Read }) {
+function Settings({ of }: { of: ReadEventType }) {
   const cache = useQueryClient()
   const [base, setBase] = useState(of)
   const save = async (_: string, body: string) => {
-    const type = await askWith<Read['type']>('PUT', path(base.type.event_type), body, { 'if-match': `"${base.type.version}"` })
+    const type = await askWith<ReadEventType['type']>('PUT', path(base.type.event_type), body, { 'if-match': `"${base.type.version}"` })
     setBase({ type, schema: fieldOf(body, 'schema'), example: fieldOf(body, 'example') })
     tell(t.saved)
     await cache.invalidateQueries()
@@ -72,7 +64,7 @@ function Settings({ of }: { of: Read }) {
 }
 
 /** The schema and the example of the payload. */
-function Shapes({ of: r }: { of: Read }) {
+function Shapes({ of: r }: { of: ReadEventType }) {
   return (
     <div className="stack">
       <Card title={t.schema}>{r.schema ? <Json of={r.schema} label={t.schema} /> : <p className="body soft">{t.noSchema}</p>}</Card>
@@ -81,7 +73,7 @@ function Shapes({ of: r }: { of: Read }) {
   )
 }
 
-function Remove({ of: { type, schema, example } }: { of: Read }) {
+function Remove({ of: { type, schema, example } }: { of: ReadEventType }) {
   const navigate = useNavigate()
   const cache = useQueryClient()
   const { description, group, archived, validation } = type

@@ -3,6 +3,7 @@ import { Link, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, ask } from '../api/client'
 import { useTenant } from '../api/reads'
+import { isPortal } from '../session'
 import { text } from '../text'
 import { Button } from '../ui/controls'
 import { EndpointName } from '../ui/delivery'
@@ -28,9 +29,11 @@ export function Events() {
       title={t.title}
       lead={t.lead}
       actions={
-        <Button look="primary" onClick={() => setSending(true)}>
-          {t.send}
-        </Button>
+        !isPortal && ( // a portal's key posts no events: its tenant tests endpoints
+          <Button look="primary" onClick={() => setSending(true)}>
+            {t.send}
+          </Button>
+        )
       }
     >
       <SendDialog tenant={tenant} open={sending} onOpenChange={setSending} />

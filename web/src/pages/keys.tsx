@@ -1,12 +1,13 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
-import { api, ApiError, ask, type Schemas } from '../api/client'
-import { failureOf, text } from '../text'
+import { api, ask, type Schemas } from '../api/client'
+import { text } from '../text'
 import { List, Table } from '../ui/list'
 import { Badge, Page } from '../ui/page'
-import { Button, CheckBox, Field, Form, Id, Input } from '../ui/controls'
+import { Button, CheckBox, Id, Input } from '../ui/controls'
 import { Confirm, Dialog } from '../ui/dialog'
+import { Field, Form, useRefusal, type Values } from '../ui/form'
 import { SecretDialog } from '../ui/secret'
 import { Time } from '../ui/time'
 import { tell } from '../ui/toast'
@@ -93,59 +94,49 @@ function KeyRow({ of: k }: { of: Schemas['Key'] }) {
 }
 
 function NewKey({ close, made }: { close: () => void; made: (key: string) => void }) {
-  const [chosen, setChosen] = useState<Scope[]>(['read'])
-  const [failure, setFailure] = useState<ApiError | null>(null)
-  const submit = async (values: Record<string, string>) => {
-    setFailure(null)
-    const days = Number(values.days)
-    try {
-      const key = await ask(
-        api().POST('/v1/keys', {
-          body: {
-            name: String(values.name),
-            tenant: String(values.tenant).trim(),
-            scopes: chosen,
-            ...(days > 0 ? { expires_at: new Date(Date.now() + days * 86_400_000).toISOString() } : {}),
-          },
-        }),
-      )
-      made(key.key)
-    } catch (e) {
-      setFailure(e as ApiError)
-    }
+  const submit = async (values: Values) => {
+    const days = Number(values.expires_at)
+    const key = await ask(
+      api().POST('/v1/keys', {
+        body: {
+          name: values.name ?? '',
+          tenant: (values.tenant ?? '').trim(),
+          scopes: (values.scopes ?? '').split(' ').filter(Boolean) as Scope[],
+          ...(days > 0 ? { expires_at: new Date(Date.now() + days * 86_400_000).toISOString() } : {}),
+        },
+      }),
+    )
+    made(key.key)
   }
-  const wrong = Object.entries(failure?.fields ?? {}).find(([field]) => field.startsWith('scopes'))?.[1]
   return (
-    <Form onValues={(values) => void submit(values)}>
-      <Field name="name" label={t.name} error={failure?.fields.name}>
+    <Form submit={submit} label={t.submit} cancel={close}>
+      <Field name="name" label={t.name}>
         <Input />
       </Field>
-      <Field name="tenant" label={t.tenant} help={t.tenantHelp} error={failure?.fields.tenant}>
+      <Field name="tenant" label={t.tenant} help={t.tenantHelp}>
         <Input />
       </Field>
-      <fieldset className="field plain">
-        <legend>{t.scopes}</legend>
-        {scopes.map((s) => (
-          <CheckBox key={s} checked={chosen.includes(s)} onChange={(on) => setChosen(on ? [...chosen, s] : chosen.filter((c) => c !== s))}>
-            <code>{s}</code>
-          </CheckBox>
-        ))}
-        {wrong && <span className="wrong">{wrong}</span>}
-      </fieldset>
-      <Field name="days" label={t.days} help={t.daysHelp} error={failure?.fields.expires_at}>
+      <Scopes />
+      <Field name="expires_at" label={t.days} help={t.daysHelp}>
         <Input inputMode="numeric" />
       </Field>
-      {failure && Object.keys(failure.fields).length === 0 && (
-        <p className="notice bad" role="alert">
-          {failureOf(failure)}
-        </p>
-      )}
-      <div className="end">
-        <Button onClick={close}>{text.keep}</Button>
-        <Button look="primary" type="submit">
-          {t.submit}
-        </Button>
-      </div>
     </Form>
+  )
+}
+
+function Scopes() {
+  const [chosen, setChosen] = useState<Scope[]>(['read'])
+  const wrong = useRefusal('scopes')
+  return (
+    <fieldset className="field plain">
+      <legend>{t.scopes}</legend>
+      <input type="hidden" name="scopes" value={chosen.join(' ')} />
+      {scopes.map((s) => (
+        <CheckBox key={s} checked={chosen.includes(s)} onChange={(on) => setChosen(on ? [...chosen, s] : chosen.filter((c) => c !== s))}>
+          <code>{s}</code>
+        </CheckBox>
+      ))}
+      {wrong && <span className="wrong">{wrong}</span>}
+    </fieldset>
   )
 }

@@ -43,21 +43,27 @@ export function Overview() {
   )
 }
 
+type TenantCount = Schemas['TenantCount']
+
+/** The first five of the tenants, with a link each. */
+function TenantLinks({ of, page }: { of: TenantCount[]; page: '' | '/dead-letters' }) {
+  return of.slice(0, 5).map((r, i) => (
+    <Fragment key={r.tenant}>
+      {i > 0 && ', '}
+      <Link to={`/t/$tenant${page}`} params={{ tenant: r.tenant }}>
+        {r.tenant} ({count(r.count)})
+      </Link>
+    </Fragment>
+  ))
+}
+
 /** The tenants with the most deaths in the last 24 hours. */
 function DiedAt({ tenants }: { tenants: StatsRow[] }) {
-  const died = tenants.filter((r) => r.tenant && r.dead > 0).sort((a, b) => b.dead - a.dead)
+  const died = tenants.flatMap((r) => (r.tenant && r.dead > 0 ? [{ tenant: r.tenant, count: r.dead }] : [])).sort((a, b) => b.count - a.count)
   if (died.length === 0) return t.byTenant
   return (
     <>
-      {t.died24}{' '}
-      {died.slice(0, 5).map((r, i) => (
-        <Fragment key={r.tenant}>
-          {i > 0 && ', '}
-          <Link to="/t/$tenant/dead-letters" params={{ tenant: r.tenant ?? '' }}>
-            {r.tenant} ({count(r.dead)})
-          </Link>
-        </Fragment>
-      ))}
+      {t.died24} <TenantLinks of={died} page="/dead-letters" />
     </>
   )
 }
@@ -85,7 +91,20 @@ function Needs({ of: h, tenants }: { of: Health; tenants: StatsRow[] }) {
     )
   }
   if (h.open_circuits > 0) {
-    items.push(<Need key="c" icon={<Unplug size={17} className="wait" />} title={t.needCircuits(h.open_circuits)} detail={only ? t.needCircuitsText : `${t.needCircuitsText} ${t.byTenant}`} to={only ? `/t/${only}` : '/tenants'} />)
+    const [first, second] = h.open_circuits_by_tenant
+    items.push(
+      <Need
+        key="c"
+        icon={<Unplug size={17} className="wait" />}
+        title={t.needCircuits(h.open_circuits)}
+        detail={
+          <>
+            {t.needCircuitsText} <TenantLinks of={h.open_circuits_by_tenant} page="" />
+          </>
+        }
+        to={first && !second ? `/t/${first.tenant}` : '/tenants'}
+      />,
+    )
   }
   const oldest = h.oldest_pending
   if (oldest && goDuration(oldest.age) > 3_600_000) {

@@ -1,8 +1,9 @@
 import { useState } from 'react'
-import { api, ApiError, ask, type Schemas } from '../api/client'
-import { failureOf, text } from '../text'
-import { Button, CopyButton, Field, Form, Input } from '../ui/controls'
+import { api, ask, type Schemas } from '../api/client'
+import { text } from '../text'
+import { Button, CopyButton, Input } from '../ui/controls'
 import { Dialog } from '../ui/dialog'
+import { Field, Form, type Values } from '../ui/form'
 import { Time } from '../ui/time'
 
 const t = text.keys
@@ -11,14 +12,8 @@ const t = text.keys
 export function PortalLink({ tenant }: { tenant: string }) {
   const [open, setOpen] = useState(false)
   const [link, setLink] = useState<Schemas['PortalLink'] | null>(null)
-  const [failure, setFailure] = useState<ApiError | null>(null)
-  const submit = async (values: Record<string, string>) => {
-    setFailure(null)
-    try {
-      setLink(await ask(api().POST('/v1/tenants/{tenant}/portal-links', { params: { path: { tenant } }, body: { ttl: `${String(values.hours).trim()}h` } })))
-    } catch (e) {
-      setFailure(e as ApiError)
-    }
+  const submit = async (values: Values) => {
+    setLink(await ask(api().POST('/v1/tenants/{tenant}/portal-links', { params: { path: { tenant } }, body: { ttl: `${(values.ttl ?? '').trim()}h` } })))
   }
   return (
     <>
@@ -41,7 +36,7 @@ export function PortalLink({ tenant }: { tenant: string }) {
             <p className="soft">
               {t.expires} <Time at={link.expires_at} />, <code>{link.key_id}</code>
             </p>
-            <div className="end">
+            <div className="buttons">
               <Button onClick={() => setOpen(false)}>{text.close}</Button>
               <a className="button primary" href={link.url} target="_blank" rel="noreferrer">
                 {t.portalOpen}
@@ -49,21 +44,10 @@ export function PortalLink({ tenant }: { tenant: string }) {
             </div>
           </div>
         ) : (
-          <Form onValues={(values) => void submit(values)}>
-            <Field name="hours" label={t.portalHours} error={failure?.fields.ttl}>
+          <Form submit={submit} label={t.portalSubmit} cancel={() => setOpen(false)}>
+            <Field name="ttl" label={t.portalHours}>
               <Input defaultValue="1" inputMode="numeric" />
             </Field>
-            {failure && !failure.fields.ttl && (
-              <p className="notice bad" role="alert">
-                {failureOf(failure)}
-              </p>
-            )}
-            <div className="end">
-              <Button onClick={() => setOpen(false)}>{text.keep}</Button>
-              <Button look="primary" type="submit">
-                {t.portalSubmit}
-              </Button>
-            </div>
           </Form>
         )}
       </Dialog>

@@ -1,11 +1,11 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
 import { api, ApiError, ask, type Schemas } from '../api/client'
-import { failureOf, text } from '../text'
-import { Button, Field, Input } from '../ui/controls'
+import { text } from '../text'
+import { Input } from '../ui/controls'
 import { EndpointName, LastAnswer } from '../ui/delivery'
 import { Dialog } from '../ui/dialog'
+import { Field, Form, numeric, type Values } from '../ui/form'
 import { Data } from '../ui/states'
 import { Time } from '../ui/time'
 import { tell } from '../ui/toast'
@@ -29,9 +29,6 @@ export function ReplayDialog({ tenant, selection, close }: Props) {
 function Flow({ tenant, selection, close }: { tenant: string; selection: Selection; close: () => void }) {
   const navigate = useNavigate()
   const cache = useQueryClient()
-  const [rate, setRate] = useState('50')
-  const [failure, setFailure] = useState<ApiError | null>(null)
-  const [busy, setBusy] = useState(false)
   const filter = { ...selection, state: 'dead' as const }
   const params = { path: { tenant } }
   const preview = useQuery({
@@ -45,21 +42,13 @@ function Flow({ tenant, selection, close }: { tenant: string; selection: Selecti
     gcTime: 0,
     staleTime: 0,
   })
-  const start = async () => {
-    setBusy(true)
-    setFailure(null)
-    try {
-      const job = await ask(api().POST('/v1/tenants/{tenant}/replays', { params, body: { filter, rate_per_second: Number(rate) } }))
-      if (!('id' in job)) throw new ApiError(500, {})
-      tell(t.started)
-      close()
-      await cache.invalidateQueries({ queryKey: [tenant] })
-      await navigate({ to: '/t/$tenant/replays/$replay', params: { tenant, replay: job.id } })
-    } catch (e) {
-      setFailure(e as ApiError)
-    } finally {
-      setBusy(false)
-    }
+  const start = async ({ rate_per_second }: Values) => {
+    const job = await ask(api().POST('/v1/tenants/{tenant}/replays', { params, body: { filter, rate_per_second: numeric(rate_per_second ?? '') } }))
+    if (!('id' in job)) throw new ApiError(500, {})
+    tell(t.started)
+    close()
+    await cache.invalidateQueries({ queryKey: [tenant] })
+    await navigate({ to: '/t/$tenant/replays/$replay', params: { tenant, replay: job.id } })
   }
   return (
     <>
@@ -96,20 +85,11 @@ function Flow({ tenant, selection, close }: { tenant: string; selection: Selecti
                 </ul>
               </div>
             )}
-            <Field name="rate" label={t.rate} error={failure?.fields.rate_per_second}>
-              <Input value={rate} inputMode="decimal" onChange={(e) => setRate(e.currentTarget.value)} />
-            </Field>
-            {failure && !failure.fields.rate_per_second && (
-              <p className="notice bad" role="alert">
-                {failureOf(failure)}
-              </p>
-            )}
-            <div className="end">
-              <Button onClick={close}>{text.keep}</Button>
-              <Button look="primary" disabled={busy || p.total === 0} onClick={() => void start()}>
-                {t.start}
-              </Button>
-            </div>
+            <Form submit={start} label={t.start} cancel={close} disabled={p.total === 0}>
+              <Field name="rate_per_second" label={t.rate}>
+                <Input defaultValue="50" inputMode="decimal" />
+              </Field>
+            </Form>
           </div>
         )}
       </Data>

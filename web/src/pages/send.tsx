@@ -1,64 +1,89 @@
-import { useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { ApiError, askWith } from '../api/client'
-import { failureOf, text } from '../text'
-import { Button, Field, Form, Input, TextArea } from '../ui/controls'
+import { api, ask, askWith, type Schemas } from '../api/client'
+import { useEventType } from '../api/reads'
+import { indented } from '../json'
+import { text } from '../text'
+import { Button, Input, Select, TextArea } from '../ui/controls'
 import { Dialog } from '../ui/dialog'
+import { Field, Form, requireJson, type Values } from '../ui/form'
 import { tell } from '../ui/toast'
-import type { Schemas } from '../api/client'
 
 const t = text.events
 
-type Props = { tenant: string; open: boolean; onOpenChange: (open: boolean) => void }
+const testType = 'surehook.test'
 
-/** Posts an event. The payload goes out byte for byte, so the body is text and not an object. */
-export function SendDialog({ tenant, open, onOpenChange }: Props) {
-  const navigate = useNavigate()
-  const cache = useQueryClient()
-  const [failure, setFailure] = useState<ApiError | null>(null)
-  const [busy, setBusy] = useState(false)
-  const submit = async (values: Record<string, string>) => {
-    setBusy(true)
-    setFailure(null)
-    try {
-      const accepted = await post(tenant, String(values.event_type), String(values.payload))
-      onOpenChange(false)
-      tell(t.sent(accepted.deliveries))
-      await cache.invalidateQueries({ queryKey: [tenant] })
-      void navigate({ to: '/t/$tenant/events/$event', params: { tenant, event: accepted.id } })
-    } catch (e) {
-      setFailure(e as ApiError)
-    } finally {
-      setBusy(false)
-    }
-  }
+// No name of a type has a space.
+const another = 'another type'
+
+type Props = { tenant: string; endpoint?: string; open: boolean; onOpenChange: (open: boolean) => void }
+
+/** Posts an event of the tenant, or a test event of one endpoint. */
+export function SendDialog({ open, onOpenChange, ...of }: Props) {
   return (
     <Dialog title={t.sendTitle} open={open} onOpenChange={onOpenChange}>
-      <p className="soft">{t.sendText}</p>
-      <Form onValues={(values) => void submit(values)}>
-        <Field name="event_type" label={t.type} error={failure?.fields.event_type}>
-          <Input defaultValue="order.paid" required />
-        </Field>
-        <Field name="payload" label={t.payload} error={Object.entries(failure?.fields ?? {}).find(([field]) => field !== 'event_type')?.[1]}>
-          <TextArea rows={8} defaultValue={'{\n  "order": 4711\n}'} />
-        </Field>
-        {failure && Object.keys(failure.fields).length === 0 && (
-          <p className="notice bad" role="alert">
-            {failureOf(failure)}
-          </p>
-        )}
-        <div className="end">
-          <Button onClick={() => onOpenChange(false)}>{text.keep}</Button>
-          <Button look="primary" type="submit" disabled={busy}>
-            {t.submit}
-          </Button>
-        </div>
-      </Form>
+      <p className="soft">{of.endpoint ? t.testText : t.sendText}</p>
+      <SendForm {...of} close={() => onOpenChange(false)} />
     </Dialog>
   )
 }
 
-function post(tenant: string, type: string, payload: string): Promise<Schemas['Accepted']> {
-  return askWith('POST', `/v1/tenants/${encodeURIComponent(tenant)}/events`, `{"event_type":${JSON.stringify(type)},"payload":${payload || 'null'}}`)
+function SendForm({ tenant, endpoint, close }: { tenant: string; endpoint?: string; close: () => void }) {
+  const navigate = useNavigate()
+  const cache = useQueryClient()
+  const [type, setType] = useState(endpoint ? testType : 'order.paid')
+  const [chosen, setChosen] = useState<string>() // of the list
+  const [written, setWritten] = useState<string>() // by the user, instead of the example
+  const known = useQuery({
+    queryKey: ['event-types'],
+    queryFn: () => ask(api().GET('/v1/event-types', { params: { query: { limit: 100 } } })),
+    staleTime: 15_000,
+  })
+  const described = (known.data?.data ?? []).map((e) => e.event_type)
+  const types = [...new Set(endpoint ? [testType, ...described] : described)]
+  const other = chosen === undefined ? !types.includes(type) : chosen === another
+  const example = indented(useEventType(type, described.includes(type)).data?.example)
+  const payload = written ?? (example || (endpoint ? '' : '{\n  "order": 4711\n}'))
+  const choose = (choice: string) => {
+    setChosen(choice)
+    setType(choice === another ? '' : choice)
+  }
+  const submit = async (values: Values) => {
+    const accepted = await post(tenant, endpoint, values)
+    close()
+    tell(endpoint ? text.endpoint.tested : t.sent(accepted.deliveries))
+    await cache.invalidateQueries({ queryKey: [tenant] })
+    void navigate({ to: '/t/$tenant/events/$event', params: { tenant, event: accepted.id } })
+  }
+  return (
+    <Form submit={submit} label={t.submit} cancel={close}>
+      {types.length > 0 && (
+        <Field name={other ? another : 'event_type'} label={t.type}>
+          <Select label={t.type} value={other ? another : type} onChange={choose} options={[...types.map((name) => ({ value: name, label: name })), { value: another, label: t.another }]} />
+        </Field>
+      )}
+      {other && (
+        <Field name="event_type" label={types.length > 0 ? t.anotherType : t.type}>
+          <Input value={type} onChange={(e) => setType(e.currentTarget.value)} />
+        </Field>
+      )}
+      <Field name="payload" label={t.payload} help={endpoint && t.payloadHelp}>
+        <TextArea rows={8} value={payload} onChange={(e) => setWritten(e.currentTarget.value)} />
+      </Field>
+      {example && payload !== example && (
+        <Button look="quiet" className="fold" onClick={() => setWritten(undefined)}>
+          {t.example}
+        </Button>
+      )}
+    </Form>
+  )
+}
+
+/** The payload goes out byte for byte, so the body is text and not an object. */
+async function post(tenant: string, endpoint: string | undefined, { event_type = '', payload = '' }: Values): Promise<Schemas['Accepted']> {
+  requireJson('payload', payload)
+  const of = `/v1/tenants/${encodeURIComponent(tenant)}`
+  const path = endpoint ? `${of}/endpoints/${endpoint}/test` : `${of}/events`
+  return askWith('POST', path, `{"event_type":${JSON.stringify(event_type.trim())}${payload.trim() && `,"payload":${payload}`}}`)
 }

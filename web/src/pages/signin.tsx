@@ -2,18 +2,15 @@ import { useState } from 'react'
 import { api, ApiError, ask } from '../api/client'
 import { signIn, signOut } from '../session'
 import { failureOf, text } from '../text'
-import { Button, Field, Form, Input } from '../ui/controls'
+import { Input } from '../ui/controls'
+import { Field, Form, type Values } from '../ui/form'
 import { Mark } from '../ui/mark'
 
 export function SignIn({ done }: { done: () => void }) {
-  const [busy, setBusy] = useState(false)
-  const [failure, setFailure] = useState<string | null>(null)
   const [single, setSingle] = useState(false)
-  const submit = async (values: Record<string, string>) => {
-    setBusy(true)
-    setFailure(null)
-    const tenant = String(values.tenant ?? '').trim()
-    signIn({ key: String(values.key).trim(), tenant })
+  const submit = async (values: Values) => {
+    const tenant = (values.tenant ?? '').trim()
+    signIn({ key: (values.key ?? '').trim(), tenant })
     try {
       if (tenant) await ask(api().GET('/v1/tenants/{tenant}/limits', { params: { path: { tenant } } }))
       else await ask(api().GET('/v1/tenants', { params: { query: { limit: 1 } } }))
@@ -22,9 +19,7 @@ export function SignIn({ done }: { done: () => void }) {
       const refusal = e as ApiError
       signOut()
       if (refusal.status === 403 && !tenant) setSingle(true)
-      else setFailure(failureOf(refusal))
-    } finally {
-      setBusy(false)
+      else throw new ApiError(refusal.status, { errors: [{ field: 'key', message: failureOf(refusal) }] })
     }
   }
   return (
@@ -37,8 +32,8 @@ export function SignIn({ done }: { done: () => void }) {
           <h1>{text.signIn.title}</h1>
           <p className="soft">{text.signIn.lead}</p>
         </div>
-        <Form onValues={(values) => void submit(values)}>
-          <Field name="key" label={text.signIn.key} help={text.signIn.keyHelp} error={failure ?? undefined}>
+        <Form submit={submit} label={text.signIn.submit}>
+          <Field name="key" label={text.signIn.key} help={text.signIn.keyHelp}>
             <Input type="password" placeholder="shk_…" required autoFocus />
           </Field>
           {single && (
@@ -46,9 +41,6 @@ export function SignIn({ done }: { done: () => void }) {
               <Input required autoFocus />
             </Field>
           )}
-          <Button look="primary" type="submit" disabled={busy}>
-            {text.signIn.submit}
-          </Button>
         </Form>
       </div>
     </main>

@@ -65,24 +65,6 @@ export function Id({ value, children }: { value: string; children?: ReactNode })
   )
 }
 
-type FieldProps = { name: string; label: string; help?: ReactNode; error?: string; children: ReactNode }
-
-/** A labelled control with the API's message about its value. */
-export function Field({ name, label, help, error, children }: FieldProps) {
-  return (
-    <BaseField.Root name={name} invalid={!!error} className="field">
-      <BaseField.Label>{label}</BaseField.Label>
-      {children}
-      {help && !error && <BaseField.Description className="help">{help}</BaseField.Description>}
-      {error && (
-        <BaseField.Error match className="wrong">
-          {error}
-        </BaseField.Error>
-      )}
-    </BaseField.Root>
-  )
-}
-
 export function Input(props: ComponentProps<typeof BaseField.Control>) {
   return <BaseField.Control className="input" autoComplete="off" spellCheck={false} {...props} />
 }
@@ -93,9 +75,13 @@ export function TextArea(props: ComponentProps<'textarea'>) {
 
 export type Option<T extends string> = { value: T; label: string }
 
-export function Select<T extends string>({ value, options, onChange, label }: { value: T; options: Option<T>[]; onChange: (v: T) => void; label?: string }) {
+type SelectProps<T extends string> = { options: Option<T>[]; label?: string } & ({ value: T; onChange: (v: T) => void } | { defaultValue: T })
+
+/** A list of choices. With defaultValue, its form reads the choice. */
+export function Select<T extends string>({ options, label, ...rest }: SelectProps<T>) {
+  const choice = 'value' in rest ? { value: rest.value, onValueChange: (v?: T | null) => v && rest.onChange(v) } : { defaultValue: rest.defaultValue }
   return (
-    <BaseSelect.Root items={options} value={value} onValueChange={(v) => v !== null && onChange(v as T)}>
+    <BaseSelect.Root items={options} {...choice}>
       <BaseSelect.Trigger className="input select" aria-label={label}>
         <BaseSelect.Value />
         <ChevronsUpDown size={13} aria-hidden />
@@ -125,21 +111,5 @@ export function CheckBox({ checked, onChange, children }: { checked: boolean; on
       </Checkbox.Root>
       <span>{children}</span>
     </label>
-  )
-}
-
-/** A form that gives its values to the page. The API checks the values, and a refused form can be sent again. */
-export function Form({ onValues, children }: { onValues: (values: Record<string, string>) => void; children: ReactNode }) {
-  return (
-    <form
-      className="form"
-      noValidate
-      onSubmit={(e) => {
-        e.preventDefault()
-        onValues(Object.fromEntries([...new FormData(e.currentTarget)].map(([name, value]) => [name, String(value)])))
-      }}
-    >
-      {children}
-    </form>
   )
 }

@@ -69,7 +69,7 @@ export function Confirm({ trigger, title, children, action, danger, run }: Confi
               {failureOf(failure)}
             </p>
           )}
-          <div className="end">
+          <div className="buttons">
             <AlertDialog.Close className="button">{text.keep}</AlertDialog.Close>
             <Button look={danger ? 'primary danger' : 'primary'} disabled={busy} onClick={() => void act()}>
               {action}

@@ -1,6 +1,7 @@
 import { useNavigate } from '@tanstack/react-router'
 import { text } from '../text'
-import { Button, Field, Input, type Option, Select } from './controls'
+import { Button, Input, type Option, Select } from './controls'
+import { Field } from './form'
 
 type Search = Record<string, string | undefined>
 

@@ -11,7 +11,7 @@ export function SecretDialog({ title, note, secret, done }: { title: string; not
         <code>{secret}</code>
         <CopyButton value={secret ?? ''} label={title} />
       </div>
-      <div className="end">
+      <div className="buttons">
         <Button look="primary" onClick={done}>
           {text.endpoint.done}
         </Button>

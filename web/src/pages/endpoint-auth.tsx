@@ -1,0 +1,53 @@
+import { useState } from 'react'
+import type { Schemas } from '../api/client'
+import { text } from '../text'
+import { Input, Select } from '../ui/controls'
+import { Field, type Values } from '../ui/form'
+
+const t = text.form
+
+type Auth = Schemas['Auth']
+type Part = Exclude<keyof Auth, 'type'>
+
+// What each type of authentication consists of.
+const parts: Record<Auth['type'], Part[]> = {
+  none: [],
+  basic: ['username', 'password'],
+  bearer: ['token'],
+}
+
+// No answer of the API holds these.
+const secrets = new Set<Part>(['password', 'token'])
+
+/** The authentication at the receiver. A stored secret stays when its control is left empty. */
+export function AuthFields({ of }: { of?: Schemas['AuthView'] }) {
+  const [type, setType] = useState(of?.type ?? 'none')
+  const stored = of?.type === type ? of : undefined
+  return (
+    <div className="pair">
+      <Field name="auth.type" label={t.auth}>
+        <Select label={t.auth} value={type} onChange={setType} options={(Object.keys(parts) as Auth['type'][]).map((value) => ({ value, label: t.auths[value] }))} />
+      </Field>
+      {parts[type].map((part) => (
+        <Field key={`${type} ${part}`} name={`auth.${part}`} label={t.authParts[part]}>
+          {secrets.has(part) ? <Input type="password" autoComplete="new-password" placeholder={stored && t.kept} /> : <Input defaultValue={stored?.[part]} />}
+        </Field>
+      ))}
+    </div>
+  )
+}
+
+/** The authentication as chosen; undefined when there is none, and was none. */
+export function authOf(values: Values, of?: Schemas['AuthView']): Auth | undefined {
+  const type = values['auth.type'] as Auth['type']
+  if (type === 'none' && (of?.type ?? 'none') === 'none') return undefined
+  const auth: Auth = { type }
+  for (const part of parts[type]) {
+    const value = values[`auth.${part}`] || (secrets.has(part) && of?.type === type ? masked : '')
+    if (value) auth[part] = value
+  }
+  return auth
+}
+
+// The API keeps the stored secret for it.
+const masked = '***'

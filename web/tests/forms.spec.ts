@@ -1,0 +1,191 @@
+import type { Page } from '@playwright/test'
+import { accessible, type Backend, expect, signIn, test } from './world'
+
+const more = 'Authentication, coalescing, limits and more'
+
+async function choose(page: Page, list: string, option: string) {
+  await page.getByRole('combobox', { name: list }).click()
+  await page.getByRole('option', { name: option }).click()
+}
+
+async function save(page: Page) {
+  await page.getByRole('button', { name: 'Save changes' }).click()
+}
+
+async function saved(page: Page) {
+  await save(page)
+  await expect(page.getByText('The settings are saved').last()).toBeVisible()
+  await expect(page.locator('.wrong, .notice.bad')).toHaveCount(0)
+}
+
+// Sends an event, and returns the header that the receiver gets.
+async function authorization(backend: Backend, tenant: string, requests: { headers: { authorization?: string } }[]) {
+  const before = requests.length
+  await backend.event(tenant, 'order.paid', {})
+  await expect.poll(() => requests.length).toBe(before + 1)
+  return requests.at(-1)!.headers.authorization
+}
+
+for (const app of ['console', 'portal'] as const) {
+  test(`${app}: the authentication of an endpoint is set, refused at the field, kept, replaced and removed`, async ({ page, backend, receiver, tenant }) => {
+    if (app === 'portal') {
+      await page.goto((await backend.portal(tenant)).url)
+      await expect(page.getByRole('heading', { name: 'Overview' })).toBeVisible()
+    } else await signIn(page, backend, `/t/${tenant}`)
+    await page.getByRole('link', { name: 'New endpoint' }).click()
+    await page.getByLabel('URL').fill(receiver.url('/hook'))
+    await page.getByRole('button', { name: more }).click()
+    await choose(page, 'Authentication', 'Basic: name and password')
+    await accessible(page)
+    await page.getByRole('button', { name: 'Create endpoint' }).click()
+    await expect(page.locator('.wrong')).toHaveCount(2) // a name and a password
+    await page.getByLabel('User name').fill('sure:hook')
+    await page.getByLabel('Password').fill('correct horse')
+    await page.getByRole('button', { name: 'Create endpoint' }).click()
+    await expect(page.locator('.wrong')).toHaveCount(1)
+    await accessible(page)
+    await page.getByLabel('User name').fill('surehook')
+    await page.getByRole('button', { name: 'Create endpoint' }).click()
+    await page.getByRole('button', { name: 'Done' }).click()
+    await expect(page.getByRole('tab', { name: 'Settings' })).toBeVisible()
+    expect(await authorization(backend, tenant, receiver.requests)).toBe(`Basic ${btoa('surehook:correct horse')}`)
+
+    await page.getByRole('tab', { name: 'Settings' }).click()
+    await expect(page.getByLabel('User name')).toHaveValue('surehook')
+    await expect(page.getByLabel('Password')).toHaveValue('')
+    await page.getByLabel('User name').fill('another')
+    await saved(page)
+    expect(await authorization(backend, tenant, receiver.requests)).toBe(`Basic ${btoa('another:correct horse')}`)
+
+    await choose(page, 'Authentication', 'Bearer token')
+    await save(page)
+    await expect(page.locator('.wrong')).toHaveCount(1) // the stored password is no token
+    await accessible(page)
+    await page.getByLabel('Token').fill('tok_1')
+    await saved(page)
+    await page.getByLabel('Description').fill('untouched token')
+    await saved(page)
+    expect(await authorization(backend, tenant, receiver.requests)).toBe('Bearer tok_1')
+
+    await choose(page, 'Authentication', 'None')
+    await page.getByLabel('Headers', { exact: true }).fill('Authorization: Own scheme')
+    await saved(page)
+    expect(await authorization(backend, tenant, receiver.requests)).toBe('Own scheme')
+    await choose(page, 'Authentication', 'Bearer token')
+    await page.getByLabel('Token').fill('tok_2')
+    await save(page)
+    await expect(page.locator('.field', { has: page.getByRole('combobox', { name: 'Authentication' }) }).locator('.wrong')).toContainText('header Authorization')
+  })
+}
+
+test('coalescing is set, refused at the field, changed and ended', async ({ page, backend, receiver, tenant }) => {
+  await signIn(page, backend, `/t/${tenant}`)
+  await page.getByRole('link', { name: 'New endpoint' }).click()
+  await page.getByLabel('URL').fill(receiver.url('/hook'))
+  await page.getByLabel('Alias').fill('crm')
+  await page.getByRole('button', { name: more }).click()
+  await page.getByRole('checkbox', { name: 'Deliver the events of a window in common requests' }).click()
+  await page.getByLabel('Window', { exact: true }).fill('6m')
+  await page.getByLabel('At most events').fill('many')
+  await page.getByLabel('At most bytes').fill('1')
+  await page.getByLabel('Only the newest of each').fill('order')
+  await page.getByRole('button', { name: 'Create endpoint' }).click()
+  for (const label of ['Window', 'At most events', 'At most bytes', 'Only the newest of each']) {
+    await expect(page.locator('.field', { has: page.getByLabel(label, { exact: true }) }).locator('.wrong'), label).toBeVisible()
+  }
+  await accessible(page)
+  await page.getByLabel('Window', { exact: true }).fill('1s')
+  await page.getByLabel('At most events').fill('10')
+  await page.getByLabel('At most bytes').fill('')
+  await page.getByLabel('Only the newest of each').fill('/order')
+  await page.getByRole('button', { name: 'Create endpoint' }).click()
+  await page.getByRole('button', { name: 'Done' }).click()
+  const stored = async () => (await backend.call<{ coalesce?: unknown }>('GET', `/v1/tenants/${tenant}/endpoints/crm`)).coalesce
+  expect(await stored()).toEqual({ window: '1s', max_events: 10, max_bytes: 262_144, key: '/order' })
+  await backend.event(tenant, 'order.paid', { order: 1 })
+  await expect.poll(() => receiver.requests.map((r) => (JSON.parse(r.body) as { type: string }).type)).toEqual(['surehook.batch'])
+
+  await page.getByRole('tab', { name: 'Settings' }).click()
+  await page.getByLabel('Only the newest of each').fill('')
+  await page.getByLabel('At most in flight').fill('5')
+  await save(page)
+  await expect(page.locator('.wrong')).toContainText('excludes max_in_flight')
+  await page.getByLabel('At most in flight').fill('0')
+  await saved(page)
+  expect(await stored()).toEqual({ window: '1s', max_events: 10, max_bytes: 262_144 })
+  await page.getByRole('checkbox', { name: 'Deliver the events of a window in common requests' }).click()
+  await saved(page)
+  expect(await stored()).toBeUndefined()
+})
+
+test('messages about lists name the line', async ({ page, backend, receiver, tenant }) => {
+  await signIn(page, backend, `/t/${tenant}`)
+  await page.getByRole('link', { name: 'New endpoint' }).click()
+  await page.getByLabel('URL').fill(receiver.url('/hook'))
+  await page.getByLabel('Event types').fill('order.*\nbad type')
+  await page.getByRole('button', { name: 'Create endpoint' }).click()
+  await expect(page.locator('.field', { has: page.getByLabel('Event types') }).locator('.wrong')).toHaveText(/^2: /)
+})
+
+test('a test event has a type and an example of the catalogue, or a payload of the user', async ({ page, backend, receiver, tenant }) => {
+  const [type, plain] = [`${tenant}.paid`, `${tenant}.plain`]
+  await backend.call('PUT', `/v1/event-types/${type}`, { description: 'An order was paid.', example: { order: 1042 } })
+  await backend.call('PUT', `/v1/event-types/${plain}`, { description: 'Without an example.' })
+  try {
+    const endpoint = await backend.endpoint(tenant, { url: receiver.url('/hook'), uid: 'crm', event_types: ['other.*'] })
+    await page.goto((await backend.portal(tenant)).url)
+    const sends = async (fill: () => Promise<void>) => {
+      await page.goto(`${backend.address}/portal/t/${tenant}/endpoints/${endpoint}`)
+      await page.getByRole('button', { name: 'Send test' }).click()
+      await expect(page.getByRole('combobox', { name: 'Type' })).toBeVisible()
+      await fill()
+      await page.getByRole('dialog').getByRole('button', { name: 'Send', exact: true }).click()
+    }
+    const dialog = page.getByRole('dialog')
+    const got = async () => {
+      await expect(page.getByText('Attempt 1: 200 Delivered')).toBeVisible()
+      return receiver.requests.at(-1)!.body
+    }
+
+    await sends(async () => {
+      await accessible(page)
+      await choose(page, 'Type', type)
+      await expect(dialog.getByLabel('Payload')).toHaveValue('{\n  "order": 1042\n}')
+      await accessible(page)
+    })
+    await expect(page.getByRole('heading', { name: type, level: 1 })).toBeVisible()
+    expect(JSON.parse(await got())).toEqual({ order: 1042 })
+
+    await sends(async () => {
+      await choose(page, 'Type', plain)
+      await dialog.getByLabel('Payload').fill('{"mine":')
+      await dialog.getByRole('button', { name: 'Send', exact: true }).click()
+      await expect(dialog.locator('.wrong')).toHaveText('is no JSON')
+      await dialog.getByLabel('Payload').fill('{"mine":  12345678901234567890}')
+      await choose(page, 'Type', type)
+      await expect(dialog.getByLabel('Payload')).toHaveValue('{"mine":  12345678901234567890}') // an example replaces nothing
+      await dialog.getByRole('button', { name: 'Use the example' }).click()
+      await expect(dialog.getByLabel('Payload')).toHaveValue('{\n  "order": 1042\n}')
+      await dialog.getByLabel('Payload').fill('{"mine":  12345678901234567890}')
+    })
+    await expect(page.getByRole('heading', { name: type, level: 1 })).toBeVisible()
+    expect(await got()).toBe('{"mine":  12345678901234567890}')
+
+    await sends(async () => {
+      await choose(page, 'Type', 'Another type…')
+      await dialog.getByLabel('Another type').fill('not a type')
+      await dialog.getByRole('button', { name: 'Send', exact: true }).click()
+      await expect(dialog.locator('.wrong')).toHaveCount(1)
+      await dialog.getByLabel('Another type').fill('fresh.type')
+      await dialog.getByLabel('Payload').fill('[1]')
+    })
+    await expect(page.getByRole('heading', { name: 'fresh.type', level: 1 })).toBeVisible()
+    expect(await got()).toBe('[1]')
+
+    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Events' }).click()
+    await expect(page.getByRole('heading', { name: 'Events', level: 1 })).toBeVisible()
+    await expect(page.getByRole('button', { name: 'Send a test event' })).toHaveCount(0) // the key of a portal posts no events
+  } finally {
+    for (const name of [type, plain]) await backend.call('DELETE', `/v1/event-types/${name}`)
+  }
+})
