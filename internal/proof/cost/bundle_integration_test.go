@@ -49,6 +49,7 @@ const (
 	retrying queue = "retry"
 	slot     queue = "slot"
 	overflow queue = "overflow"
+	windows  queue = "coalesce"
 	circuits queue = "circuits"
 	letters  queue = "dead-letters"
 )
@@ -116,7 +117,7 @@ func newBundle(t *testing.T, batch, processes int) *bundle {
 	log := slog.New(dated{lambdalog.New(w).Handler()})
 
 	w.store = dynamo.New(cfg, table)
-	urls := sqs.URLs{Live: w.queue(plain, live), Retry: w.queue(plain, retrying), Slot: w.queue(plain, slot), Overflow: w.queue(plain, overflow)}
+	urls := sqs.URLs{Live: w.queue(plain, live), Retry: w.queue(plain, retrying), Slot: w.queue(plain, slot), Overflow: w.queue(plain, overflow), Coalesce: w.queue(plain, windows)}
 	tokens, dead := sqs.New(cfg, urls), sqs.NewDeadLetters(cfg, w.queue(plain, letters))
 	metrics := emf.Set{Environment: "prod"}
 	notifier := &notify.Notifier{History: w.store, Topic: w.topic(plain, cfg), Metrics: metrics, Log: log}
@@ -254,12 +255,14 @@ func (w *bundle) handOver(within time.Duration) bool {
 	if len(batch) == 0 {
 		return false
 	}
-	size := 0
-	for _, m := range batch {
-		size += len(m.body)
+	for polled := range slices.Chunk(batch, full) {
+		size := 0
+		for _, m := range polled {
+			size += len(m.body)
+		}
+		// One poll received them and one request deletes them.
+		w.ledger.Add(cost.QueueUsage(size, true).Plus(cost.QueueUsage(0, true)))
 	}
-	// One poll received them and one request deletes them.
-	w.ledger.Add(cost.QueueUsage(size, true).Plus(cost.QueueUsage(0, true)))
 	if name == circuits {
 		w.invoke(len(batch), breakerAtOnce, func() { w.attend(batch) })
 	} else {

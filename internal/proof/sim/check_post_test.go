@@ -69,7 +69,7 @@ func (w *simulation) checkDue(p *process, e *endpoint, of attempt) {
 	case s.Status != hook.StatusActive && s.active.Before(p.started):
 		w.fail(checkStatus, "%s: attempt of %s, whose endpoint is %s", p.name, of.DeliveryID, s.Status)
 	}
-	if before, replay := of.DeliveryRef.Predecessor(); replay && !w.records[before].State.Settled() {
+	if before, replay := of.Predecessor(); replay && !w.records[before].State.Settled() {
 		w.fail(checkGenerations, "%s: attempt of %s, and the generation before is %s", p.name, of.DeliveryID, w.records[before].State)
 	}
 }

@@ -24,6 +24,9 @@
 // rotate, disable and delete, open and reset circuits, replay, cancel, discard and
 // redrive meanwhile.
 //
+// Some endpoints coalesce, with and without a key, and operators turn coalescing on and
+// off: coalesce_test.go.
+//
 // # Checks
 //
 // A seed has three to six endpoints, or 50, and some dozens of events, or more than a

@@ -214,6 +214,27 @@ func mutations() []mutation {
 			old: "case m.Nonce == c.Next:", bug: "case m.Nonce != \"\":",
 		},
 		{
+			name: "only the leader of a failed request is settled", file: "delivery/deliver/together.go", by: []check{checkLost, checkLate},
+			old: "own.run(j, func() (r gate.Result, err error) {\n\t\t\t\tone := made",
+			bug: "own.run(j, func() (r gate.Result, err error) {\n\t\t\t\tif j != leader && made.outcome.Class != hook.ClassDelivered {\n\t\t\t\t\treturn r, nil\n\t\t\t\t}\n\t\t\t\tone := made",
+		},
+		{
+			name: "every event of a key is superseded, the newest too", file: "delivery/deliver/newest.go", by: []check{checkSuperseded},
+			old: "return ok && newest.After(own)", bug: "return ok && !own.After(newest)",
+		},
+		{
+			name: "ingest marks the newest event of a key before its tokens are sent", file: "delivery/ingest/ingest.go", by: []check{checkSuperseded},
+			old: "\ta.sendTokens(ctx, posts, coalescing, false)\n", bug: "\ta.markNewest(ctx, posts, coalescing)\n\ta.sendTokens(ctx, posts, coalescing, false)\n",
+		},
+		{
+			name: "a rejected event takes the others of its request with it", file: "delivery/deliver/decision.go", by: []check{checkRecord},
+			old: "if o.Batch.Size > 1 && result", bug: "if o.Batch.Size > 1000 && result",
+		},
+		{
+			name: "a request has more events than max_events", file: "delivery/deliver/together.go", by: []check{checkBatch},
+			old: "len(group) == e.Coalesce.MaxEvents ||", bug: "len(group) == 2*e.Coalesce.MaxEvents ||",
+		},
+		{
 			name: "a slot is leased for an hour", file: "delivery/gate/limits.go", by: []check{checkLease},
 			old: "const LeaseFor = 2 * time.Minute", bug: "const LeaseFor = time.Hour",
 		},

@@ -1,0 +1,36 @@
+//go:build integration
+
+package cost_test
+
+import (
+	"testing"
+	"time"
+
+	"surehook/internal/hook"
+	"surehook/internal/proof/cost"
+)
+
+// coalesced runs ten seconds of events to one coalescing endpoint, in windows of 5 s and
+// requests of 100 events. With a key, every event has a value of its own: all are sent.
+func coalesced(t *testing.T, key string) cost.Scenario {
+	t.Helper()
+
+	w := newBundle(t, hook.MaxCoalesceEvents, mixProcesses)
+	w.perMinute = 60 * busyRate
+	w.endpoint(func(e *hook.Endpoint) {
+		e.Coalesce = hook.Coalescing{Window: 5 * time.Second, Key: key}.WithDefaults()
+	})
+	w.warm()
+	const events = 10 * busyRate
+	for range events / 100 {
+		w.post(100)
+		w.now = w.now.Add(100 * time.Second / busyRate)
+	}
+	w.drain(events / hook.MaxCoalesceEvents)
+	w.wantDelivered(events / hook.MaxCoalesceEvents) // requests
+	name := "a batch of 100 events to an endpoint that coalesces"
+	if key != "" {
+		name += ", with a key"
+	}
+	return w.scenario(name, "100 a second to one endpoint, 100 events a request", events)
+}
