@@ -1671,6 +1671,51 @@ func (e RetryPreset) Valid() bool {
 	}
 }
 
+// Defines values for TLSViewCa.
+const (
+	TLSViewCaAsteriskAsteriskAsterisk TLSViewCa = "***"
+)
+
+// Valid indicates whether the value is a known member of the TLSViewCa enum.
+func (e TLSViewCa) Valid() bool {
+	switch e {
+	case TLSViewCaAsteriskAsteriskAsterisk:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TLSViewCertificate.
+const (
+	TLSViewCertificateAsteriskAsteriskAsterisk TLSViewCertificate = "***"
+)
+
+// Valid indicates whether the value is a known member of the TLSViewCertificate enum.
+func (e TLSViewCertificate) Valid() bool {
+	switch e {
+	case TLSViewCertificateAsteriskAsteriskAsterisk:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TLSViewKey.
+const (
+	TLSViewKeyAsteriskAsteriskAsterisk TLSViewKey = "***"
+)
+
+// Valid indicates whether the value is a known member of the TLSViewKey enum.
+func (e TLSViewKey) Valid() bool {
+	switch e {
+	case TLSViewKeyAsteriskAsteriskAsterisk:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for Validation.
 const (
 	Off    Validation = "off"
@@ -2610,6 +2655,9 @@ type Endpoint struct {
 	// Timeout A duration with units, in the grammar of Go's time.ParseDuration.
 	Timeout Duration `json:"timeout"`
 
+	// Tls The TLS settings of the requests, with *** for stored texts.
+	Tls *TLSView `json:"tls,omitempty"`
+
 	// Uid An alias chosen by the caller, unique in the tenant, usable in paths; empty for none. Cannot be changed.
 	Uid       string `json:"uid"`
 	UpdatedAt Time   `json:"updated_at"`
@@ -2704,6 +2752,9 @@ type EndpointCreate struct {
 	// Timeout A duration with units, in the grammar of Go's time.ParseDuration.
 	Timeout *Duration `json:"timeout,omitempty"`
 
+	// Tls The TLS settings of the requests: the authorities that Surehook trusts, and a client certificate with its key (mutual TLS). A change replaces the whole, and {} removes the settings; *** keeps what is stored, certificate and key together. For the origin of the url only: after a redirect to another origin, requests use the roots of the system and no certificate.
+	Tls *TLS `json:"tls,omitempty"`
+
 	// Uid An alias chosen by the caller, unique in the tenant, usable in paths; empty for none. Cannot be changed.
 	Uid *string `json:"uid,omitempty"`
 
@@ -2793,6 +2844,9 @@ type EndpointDetail struct {
 	// Timeout A duration with units, in the grammar of Go's time.ParseDuration.
 	Timeout Duration `json:"timeout"`
 
+	// Tls The TLS settings of the requests, with *** for stored texts.
+	Tls *TLSView `json:"tls,omitempty"`
+
 	// Uid An alias chosen by the caller, unique in the tenant, usable in paths; empty for none. Cannot be changed.
 	Uid       string `json:"uid"`
 	UpdatedAt Time   `json:"updated_at"`
@@ -2875,6 +2929,9 @@ type EndpointFields struct {
 
 	// Timeout A duration with units, in the grammar of Go's time.ParseDuration.
 	Timeout *Duration `json:"timeout,omitempty"`
+
+	// Tls The TLS settings of the requests: the authorities that Surehook trusts, and a client certificate with its key (mutual TLS). A change replaces the whole, and {} removes the settings; *** keeps what is stored, certificate and key together. For the origin of the url only: after a redirect to another origin, requests use the roots of the system and no certificate.
+	Tls *TLS `json:"tls,omitempty"`
 
 	// Uid An alias chosen by the caller, unique in the tenant, usable in paths; empty for none. Cannot be changed.
 	Uid *string `json:"uid,omitempty"`
@@ -3024,6 +3081,9 @@ type EndpointWithSecret struct {
 
 	// Timeout A duration with units, in the grammar of Go's time.ParseDuration.
 	Timeout Duration `json:"timeout"`
+
+	// Tls The TLS settings of the requests, with *** for stored texts.
+	Tls *TLSView `json:"tls,omitempty"`
 
 	// Uid An alias chosen by the caller, unique in the tenant, usable in paths; empty for none. Cannot be changed.
 	Uid       string `json:"uid"`
@@ -3809,6 +3869,40 @@ type StatsRow struct {
 	// Tenant The tenant; absent in other groups.
 	Tenant *string `json:"tenant,omitempty"`
 }
+
+// TLS The TLS settings of the requests: the authorities that Surehook trusts, and a client certificate with its key (mutual TLS). A change replaces the whole, and {} removes the settings; *** keeps what is stored, certificate and key together. For the origin of the url only: after a redirect to another origin, requests use the roots of the system and no certificate.
+type TLS struct {
+	// Ca PEM of certificates, one of an authority at least, instead of the roots of the system. Default: the roots of the system.
+	Ca *string `json:"ca,omitempty"`
+
+	// Certificate PEM of the client certificate, followed by its chain. Default: none.
+	Certificate *string `json:"certificate,omitempty"`
+
+	// Key PEM of the private key of the certificate, without a passphrase. Write-only, and encrypted when stored.
+	Key *string `json:"key,omitempty"`
+}
+
+// TLSView The TLS settings of the requests, with *** for stored texts.
+type TLSView struct {
+	Ca          *TLSViewCa          `json:"ca,omitempty"`
+	Certificate *TLSViewCertificate `json:"certificate,omitempty"`
+	Key         *TLSViewKey         `json:"key,omitempty"`
+
+	// NotAfter The end of the client certificate.
+	NotAfter *time.Time `json:"not_after,omitempty"`
+
+	// Subject Of the client certificate, at most 256 bytes.
+	Subject *string `json:"subject,omitempty"`
+}
+
+// TLSViewCa defines model for TLSView.Ca.
+type TLSViewCa string
+
+// TLSViewCertificate defines model for TLSView.Certificate.
+type TLSViewCertificate string
+
+// TLSViewKey defines model for TLSView.Key.
+type TLSViewKey string
 
 // Tenant defines model for Tenant.
 type Tenant struct {

@@ -21,6 +21,7 @@ type Endpoint struct {
 	Headers       map[string]string // additional headers of every request, in clear: of requests only, never stored
 	SealedHeaders map[string][]byte // the same by name, each value encrypted as HeaderText, with the endpoint id as context
 	Auth          Auth              // of Surehook at the receiver
+	TLS           TLS
 	Retry         RetryPolicy
 	RetryOn       []int         // statuses with a retry beside the default ones; see ResultOf
 	GiveUpOn      []int         // statuses without a retry beside the default ones

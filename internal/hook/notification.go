@@ -19,11 +19,12 @@ type Notification struct {
 
 // The types of notifications. All begin with SystemPrefix.
 const (
-	NotificationFailing   = SystemPrefix + "endpoint.failing"   // the dead rate passed a warning level
-	NotificationSlow      = SystemPrefix + "endpoint.slow"      // flagged as slow
-	NotificationDisabled  = SystemPrefix + "endpoint.disabled"  // by a response 410 or by the dead rate
-	NotificationRecovered = SystemPrefix + "endpoint.recovered" // no longer failing, or no longer slow
-	NotificationDead      = SystemPrefix + "delivery.dead"      // a delivery became dead
+	NotificationFailing   = SystemPrefix + "endpoint.failing"              // the dead rate passed a warning level
+	NotificationSlow      = SystemPrefix + "endpoint.slow"                 // flagged as slow
+	NotificationDisabled  = SystemPrefix + "endpoint.disabled"             // by a response 410 or by the dead rate
+	NotificationRecovered = SystemPrefix + "endpoint.recovered"            // no longer failing, or no longer slow
+	NotificationExpiring  = SystemPrefix + "endpoint.certificate_expiring" // the client certificate ends within 30 or 7 days
+	NotificationDead      = SystemPrefix + "delivery.dead"                 // a delivery became dead
 	NotificationOpened    = SystemPrefix + "circuit.opened"
 	NotificationClosed    = SystemPrefix + "circuit.closed"
 )

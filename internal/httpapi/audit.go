@@ -179,6 +179,9 @@ func (b endpointBody) masked() endpointBody {
 	if b.Auth != nil {
 		b.Auth = b.Auth.masked()
 	}
+	if b.TLS != nil {
+		b.TLS = b.TLS.masked()
+	}
 	if b.URL != nil {
 		b.URL = new(maskedURL(*b.URL))
 	}

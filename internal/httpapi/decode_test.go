@@ -44,6 +44,21 @@ func TestProblems_together(t *testing.T) {
 			want: invalid("auth.more", unknown, "auth.type", "must be one of none, basic, bearer, oauth2"),
 		},
 		{
+			name: "wrong TLS settings", method: "PATCH", path: endpoints + "/crm", body: `{"tls":{"certificate":"***","key":"y","more":1}}`,
+			want: invalid("tls.certificate", "*** stands for a stored value, and there is none",
+				"tls.key", "must come with its certificate: *** for both, or for none", "tls.more", unknown),
+		},
+		{
+			name: "masks of no TLS settings", method: "PATCH", path: endpoints + "/crm", body: `{"tls":{"ca":"***","certificate":"***","key":"***"}}`,
+			want: invalid("tls.ca", "*** stands for a stored value, and there is none",
+				"tls.certificate", "*** stands for a stored value, and there is none",
+				"tls.key", "*** stands for a stored value, and there is none"),
+		},
+		{
+			name: "no PEM", method: "PATCH", path: endpoints + "/crm", body: `{"tls":{"ca":"x","certificate":"y","key":"z"}}`,
+			want: invalid("tls.ca", "must be PEM of certificates", "tls.certificate", "must be PEM: the certificate, and then its chain"),
+		},
+		{
 			name: "a wrong client", method: "PATCH", path: endpoints + "/crm", body: `{"auth":{"type":"oauth2","token":"t","client_auth":"post"}}`,
 			want: invalid("auth.client_auth", "must be one of basic, body", "auth.token", "is for the type bearer only"),
 		},

@@ -22,6 +22,7 @@ type endpointBody struct {
 	Metadata         *map[string]string `json:"metadata"`
 	Headers          *map[string]string `json:"headers"`
 	Auth             *authBody          `json:"auth"`
+	TLS              *tlsBody           `json:"tls"`
 	Retry            *retryBody         `json:"retry"`
 	RetryOn          *[]int             `json:"retry_on"`
 	GiveUpOn         *[]int             `json:"give_up_on"`
@@ -110,6 +111,9 @@ func (b endpointBody) fields(errs fieldErrors) endpoint.Fields {
 		if errs = hook.AlsoWrong(errs, wrong); len(wrong) == 0 {
 			f.Auth = &auth
 		}
+	}
+	if b.TLS != nil {
+		f.TLS = new(b.TLS.material())
 	}
 	if b.Coalesce != nil {
 		coalescing, wrong := b.Coalesce.settings()

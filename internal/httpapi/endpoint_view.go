@@ -19,6 +19,7 @@ type endpointView struct {
 	Metadata         map[string]string `json:"metadata"`
 	Headers          map[string]string `json:"headers"`
 	Auth             authView          `json:"auth"`
+	TLS              *tlsView          `json:"tls,omitzero"` // absent: the roots of the system
 	Retry            retryView         `json:"retry"`
 	RetryOn          []int             `json:"retry_on"`
 	GiveUpOn         []int             `json:"give_up_on"`
@@ -92,6 +93,7 @@ func viewEndpoint(e hook.Endpoint) endpointView {
 		Metadata:         e.Metadata,
 		Headers:          headers,
 		Auth:             viewAuth(e.Auth, hook.Masked),
+		TLS:              viewTLS(e.TLS, hook.Masked),
 		Retry:            viewRetry(e.Retry),
 		RetryOn:          append([]int{}, e.RetryOn...), // never null
 		GiveUpOn:         append([]int{}, e.GiveUpOn...),

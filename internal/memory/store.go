@@ -39,6 +39,7 @@ type Store struct {
 	tenants       map[hook.TenantID]*tenant
 	owners        map[hook.EndpointID]hook.TenantID
 	creators      map[hook.EndpointID]hook.TenantID // of deleted endpoints, too
+	materials     map[hook.EndpointID]hook.Material
 	keys          map[hook.KeyID]hook.APIKey
 	keyHashes     map[string]hook.KeyID
 	dataKeys      map[hook.TenantID][]byte
@@ -81,6 +82,7 @@ func NewStore() *Store {
 		tenants:   make(map[hook.TenantID]*tenant),
 		owners:    make(map[hook.EndpointID]hook.TenantID),
 		creators:  make(map[hook.EndpointID]hook.TenantID),
+		materials: make(map[hook.EndpointID]hook.Material),
 		erasures:  make(map[hook.ErasureID]erasure.Erasure),
 		keys:      make(map[hook.KeyID]hook.APIKey),
 		keyHashes: make(map[string]hook.KeyID),

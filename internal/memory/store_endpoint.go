@@ -38,7 +38,7 @@ func (s *Store) CreateEndpoint(ctx context.Context, e hook.Endpoint) error {
 		return fmt.Errorf("%s: %w", op, hook.TooManyForURL())
 	}
 	e.Version = 1
-	t.endpoints[e.ID] = copyEndpoint(e)
+	s.put(t, e)
 	s.owners[e.ID], s.creators[e.ID], t.rows[e.ID] = e.Tenant, e.Tenant, true
 	if e.UID != "" {
 		t.uids[e.UID] = e.ID
@@ -52,7 +52,7 @@ func (s *Store) CreateEndpoint(ctx context.Context, e hook.Endpoint) error {
 func (s *Store) UpdateEndpoint(ctx context.Context, e hook.Endpoint) error {
 	return s.change(ctx, "update", e, e.URL, func(t *tenant) error {
 		e.Version++
-		t.endpoints[e.ID] = copyEndpoint(e)
+		s.put(t, e)
 		return nil
 	})
 }
@@ -61,7 +61,7 @@ func (s *Store) UpdateEndpoint(ctx context.Context, e hook.Endpoint) error {
 func (s *Store) DisableEndpoint(ctx context.Context, e hook.Endpoint, r hook.AuditRecord) error {
 	return s.change(ctx, "disable", e, e.URL, func(t *tenant) error {
 		e.Version++
-		t.endpoints[e.ID] = copyEndpoint(e)
+		s.put(t, e)
 		s.putAudit(r)
 		return nil
 	})
@@ -74,7 +74,7 @@ func (s *Store) MoveEndpoint(ctx context.Context, e hook.Endpoint, from string) 
 			return hook.TooManyForURL()
 		}
 		e.Version++
-		t.endpoints[e.ID] = copyEndpoint(e)
+		s.put(t, e)
 		return nil
 	})
 }
@@ -84,6 +84,7 @@ func (s *Store) MoveEndpoint(ctx context.Context, e hook.Endpoint, from string) 
 func (s *Store) DeleteEndpoint(ctx context.Context, e hook.Endpoint) error {
 	return s.change(ctx, "delete", e, e.URL, func(t *tenant) error {
 		delete(t.endpoints, e.ID)
+		delete(s.materials, e.ID)
 		delete(t.rows, e.ID)
 		delete(s.owners, e.ID)
 		delete(t.uids, e.UID)
@@ -177,6 +178,35 @@ func (s *Store) Endpoints(ctx context.Context, id hook.TenantID) ([]hook.Endpoin
 	return all, nil
 }
 
+// put stores a copy of the endpoint, and the material of its TLS settings.
+func (s *Store) put(t *tenant, e hook.Endpoint) {
+	switch m := e.TLS.Material; {
+	case m == nil:
+	case !e.TLS.On():
+		delete(s.materials, e.ID)
+	default:
+		s.materials[e.ID] = hook.Material{ID: m.ID, CA: m.CA, Certificate: m.Certificate, Sealed: slices.Clone(m.Sealed)}
+	}
+	t.endpoints[e.ID] = copyEndpoint(e)
+}
+
+// TLSMaterial returns a copy of the material.
+func (s *Store) TLSMaterial(ctx context.Context, tenant hook.TenantID, id hook.EndpointID) (hook.Material, error) {
+	op := "read TLS settings " + string(id)
+	if err := available(ctx, op); err != nil {
+		return hook.Material{}, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	m, ok := s.materials[id]
+	if !ok || s.owners[id] != tenant {
+		return hook.Material{}, fmt.Errorf("%s: %w", op, hook.NotFound("TLS settings"))
+	}
+	m.Sealed = slices.Clone(m.Sealed)
+	return m, nil
+}
+
 // tenantOf returns the tenant and creates a missing tenant.
 func (s *Store) tenantOf(id hook.TenantID) *tenant {
 	t, ok := s.tenants[id]
@@ -220,6 +250,7 @@ func copyEndpoint(e hook.Endpoint) hook.Endpoint {
 	for name, sealed := range e.SealedHeaders {
 		e.SealedHeaders[name] = slices.Clone(sealed)
 	}
+	e.TLS.Material, e.TLS.NotAfter = nil, storedTime(e.TLS.NotAfter)
 	e.Auth.Secret, e.Auth.Sealed = "", slices.Clone(e.Auth.Sealed)
 	e.Retry.Schedule = slices.Clone(e.Retry.Schedule)
 	e.Schemes = slices.Clone(e.Schemes)

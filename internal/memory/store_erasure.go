@@ -235,6 +235,7 @@ func (c *erasables) ofTenant() {
 	for id, e := range t.endpoints {
 		c.add(erasure.KindEndpoint, "endpoint", string(id), "", func() {
 			delete(t.endpoints, id)
+			delete(s.materials, id)
 			delete(t.uids, e.UID)
 			delete(s.owners, id)
 		})

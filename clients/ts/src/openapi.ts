@@ -1695,6 +1695,36 @@ export interface components {
             client_auth?: "basic" | "body";
         };
         /**
+         * @description The TLS settings of the requests: the authorities that Surehook trusts, and a client certificate with its key (mutual TLS). A change replaces the whole, and {} removes the settings; *** keeps what is stored, certificate and key together. For the origin of the url only: after a redirect to another origin, requests use the roots of the system and no certificate.
+         * @example {
+         *       "ca": "***"
+         *     }
+         */
+        TLS: {
+            /** @description PEM of certificates, one of an authority at least, instead of the roots of the system. Default: the roots of the system. */
+            ca?: string;
+            /** @description PEM of the client certificate, followed by its chain. Default: none. */
+            certificate?: string;
+            /** @description PEM of the private key of the certificate, without a passphrase. Write-only, and encrypted when stored. */
+            key?: string;
+        };
+        /** @description The TLS settings of the requests, with *** for stored texts. */
+        TLSView: {
+            /** @constant */
+            ca?: "***";
+            /** @constant */
+            certificate?: "***";
+            /** @constant */
+            key?: "***";
+            /** @description Of the client certificate, at most 256 bytes. */
+            subject?: string;
+            /**
+             * Format: date-time
+             * @description The end of the client certificate.
+             */
+            not_after?: string;
+        };
+        /**
          * @example {
          *       "filter": {
          *         "payload": {
@@ -1753,6 +1783,7 @@ export interface components {
             };
             /** @description The authentication at the receiver, in the header Authorization. A change replaces the whole; a secret of *** keeps the stored secret of the same type. */
             auth?: components["schemas"]["Auth"];
+            tls?: components["schemas"]["TLS"];
             retry?: components["schemas"]["Retry"];
             /** @description Statuses with a retry, beside 408, 425, 429 and 5xx: 400 to 599, without 410 and 429, which keep their meanings. The lists change nothing for the circuit. */
             retry_on?: number[];
@@ -1808,6 +1839,7 @@ export interface components {
             };
             /** @description The authentication at the receiver, in the header Authorization. Default: none. */
             auth?: components["schemas"]["Auth"];
+            tls?: components["schemas"]["TLS"];
             retry?: components["schemas"]["Retry"];
             /** @description Statuses with a retry, beside 408, 425, 429 and 5xx: 400 to 599, without 410 and 429, which keep their meanings. The lists change nothing for the circuit. Default: none. */
             retry_on?: number[];
@@ -1916,6 +1948,7 @@ export interface components {
             };
             /** @description The authentication at the receiver. Secrets read ***. */
             auth: components["schemas"]["AuthView"];
+            tls?: components["schemas"]["TLSView"];
             retry: components["schemas"]["Retry"];
             /** @description Statuses with a retry, beside 408, 425, 429 and 5xx: 400 to 599, without 410 and 429, which keep their meanings. The lists change nothing for the circuit. */
             retry_on: number[];
@@ -2039,6 +2072,7 @@ export interface components {
             };
             /** @description The authentication at the receiver. Secrets read ***. */
             auth: components["schemas"]["AuthView"];
+            tls?: components["schemas"]["TLSView"];
             retry: components["schemas"]["Retry"];
             /** @description Statuses with a retry, beside 408, 425, 429 and 5xx: 400 to 599, without 410 and 429, which keep their meanings. The lists change nothing for the circuit. */
             retry_on: number[];
@@ -2156,6 +2190,7 @@ export interface components {
             };
             /** @description The authentication at the receiver. Secrets read ***. */
             auth: components["schemas"]["AuthView"];
+            tls?: components["schemas"]["TLSView"];
             retry: components["schemas"]["Retry"];
             /** @description Statuses with a retry, beside 408, 425, 429 and 5xx: 400 to 599, without 410 and 429, which keep their meanings. The lists change nothing for the circuit. */
             retry_on: number[];

@@ -29,7 +29,11 @@ func (a *Admin) Change(ctx context.Context, tenant hook.TenantID, ref string, ve
 		before := *e
 		f.apply(e)
 		limited = e.RatePerSecond != before.RatePerSecond || e.MaxInFlight != before.MaxInFlight
-		errs := a.check(*e)
+		errs, err := a.applyTLS(ctx, f, e)
+		if err != nil {
+			return false, err
+		}
+		errs = append(errs, a.check(*e)...)
 		if e.UID != before.UID {
 			errs = append(errs, hook.FieldError{Field: "uid", Message: "cannot be changed"})
 		}
@@ -43,6 +47,9 @@ func (a *Admin) Change(ctx context.Context, tenant hook.TenantID, ref string, ve
 			return false, err
 		}
 		if err := a.sealAuth(ctx, e); err != nil {
+			return false, err
+		}
+		if err := a.sealTLS(ctx, e); err != nil {
 			return false, err
 		}
 		return true, a.completeSecrets(ctx, e)

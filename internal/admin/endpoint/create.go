@@ -36,7 +36,11 @@ func (a *Admin) Create(ctx context.Context, tenant hook.TenantID, f Fields, secr
 		UpdatedAt:   now,
 	}.Sharded(1)
 	f.apply(&e)
-	errs := a.check(e)
+	errs, err := a.applyTLS(ctx, f, &e)
+	if err != nil {
+		return hook.Endpoint{}, "", fmt.Errorf("create endpoint %s: %w", e.ID, err)
+	}
+	errs = append(errs, a.check(e)...)
 	secret, wrong := chosenSecret(secret)
 	if errs = hook.AlsoWrong(f.Wrong, append(errs, wrong...)); len(errs) > 0 {
 		return hook.Endpoint{}, "", hook.Invalid(errs...)
@@ -51,6 +55,9 @@ func (a *Admin) Create(ctx context.Context, tenant hook.TenantID, f Fields, secr
 		return hook.Endpoint{}, "", fmt.Errorf("create endpoint %s: %w", e.ID, err)
 	}
 	if err := a.sealAuth(ctx, &e); err != nil {
+		return hook.Endpoint{}, "", fmt.Errorf("create endpoint %s: %w", e.ID, err)
+	}
+	if err := a.sealTLS(ctx, &e); err != nil {
 		return hook.Endpoint{}, "", fmt.Errorf("create endpoint %s: %w", e.ID, err)
 	}
 	if err := a.completeSecrets(ctx, &e); err != nil {

@@ -22,7 +22,8 @@ type Fields struct {
 	Filter        *[]byte // empty: none
 	Metadata      *map[string]string
 	Headers       *map[string]string
-	Auth          *hook.Auth // with the secret in clear
+	Auth          *hook.Auth     // with the secret in clear
+	TLS           *hook.Material // with the key in clear; zero: none
 	Retry         *hook.RetryPolicy
 	RetryOn       *[]int
 	GiveUpOn      *[]int

@@ -24,6 +24,9 @@ type Store interface {
 	// DeleteEndpoint removes the endpoint and frees the uid; CodeConflict if
 	// the stored version is not e.Version.
 	DeleteEndpoint(ctx context.Context, e hook.Endpoint) error
+	// TLSMaterial returns the stored material of the endpoint's TLS settings;
+	// CodeNotFound without.
+	TLSMaterial(ctx context.Context, tenant hook.TenantID, id hook.EndpointID) (hook.Material, error)
 	settle.EndpointStore
 	replay.Endpoints
 }

@@ -38,6 +38,7 @@ type circuitItem struct {
 	Timeout        time.Duration   `dynamodbav:"timeout_ns,omitempty"`
 	Warned         int             `dynamodbav:"warned,omitempty"`
 	WarnedAt       int64           `dynamodbav:"warned_at,omitempty"`
+	Certificate    string          `dynamodbav:"certificate,omitempty"`
 	Speed          string          `dynamodbav:"speed,omitempty"`
 	SpeedAt        int64           `dynamodbav:"speed_at,omitempty"`
 	SeenAt         int64           `dynamodbav:"seen_at,omitempty"`
@@ -72,6 +73,7 @@ func toCircuitItem(r gate.Record) circuitItem {
 		Timeout:        r.Review.Timeout,
 		Warned:         r.Review.Warned,
 		WarnedAt:       millis(r.Review.WarnedAt),
+		Certificate:    r.Review.Certificate,
 		Speed:          word(r.Speed),
 		SpeedAt:        millis(r.SpeedAt),
 		SeenAt:         millis(r.SeenAt),
@@ -116,7 +118,7 @@ func fromCircuitItem(it circuitItem) (gate.Record, error) {
 		EmptySince:     fromMillis(it.EmptySince),
 		Wave:           it.Wave,
 		Review: review.Flags{
-			Slow: it.Slow, Fragile: it.Fragile, Timeout: it.Timeout, Warned: it.Warned, WarnedAt: fromMillis(it.WarnedAt),
+			Slow: it.Slow, Fragile: it.Fragile, Timeout: it.Timeout, Warned: it.Warned, WarnedAt: fromMillis(it.WarnedAt), Certificate: it.Certificate,
 		},
 		Speed:      class,
 		SpeedAt:    fromMillis(it.SpeedAt),

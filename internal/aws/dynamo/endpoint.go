@@ -67,6 +67,11 @@ func (s *Store) CreateEndpoint(ctx context.Context, e hook.Endpoint) error {
 		}
 		writes = append(writes, types.TransactWriteItem{Put: uid})
 	}
+	material, err := s.writeMaterial(e)
+	if err != nil {
+		return translate(err, op)
+	}
+	writes = append(writes, material...)
 
 	err = s.transact(ctx, writes...)
 	switch {
@@ -126,7 +131,11 @@ func (s *Store) changeEndpoint(ctx context.Context, e hook.Endpoint, from string
 		return translate(err, op)
 	}
 	writes := []types.TransactWriteItem{endpointWrite: {Put: endpoint}, tenantWrite: {Update: s.countChange(e.Tenant, 0)}}
-	err = s.transact(ctx, append(writes, further...)...)
+	material, err := s.writeMaterial(e)
+	if err != nil {
+		return translate(err, op)
+	}
+	err = s.transact(ctx, slices.Concat(writes, further, material)...)
 	if conditionFailed(err, urlWrite) && !conditionFailed(err, endpointWrite) {
 		return fmt.Errorf("%s: %w", op, hook.TooManyForURL())
 	}
@@ -154,6 +163,9 @@ func (s *Store) DeleteEndpoint(ctx context.Context, e hook.Endpoint) error {
 		writes = append(writes, types.TransactWriteItem{
 			Delete: &types.Delete{TableName: s.table, Key: uidKey(e.Tenant, e.UID).attributes()},
 		})
+	}
+	if e.TLS.On() {
+		writes = append(writes, s.removeMaterial(e.ID)...)
 	}
 	return endpointChanged(s.transact(ctx, writes...), op)
 }

@@ -19,6 +19,7 @@ type endpointItem struct {
 	Metadata    map[string]string `dynamodbav:"metadata,omitempty"`
 	Headers     map[string][]byte `dynamodbav:"headers,omitempty"` // sealed
 	Auth        *authItem         `dynamodbav:"auth,omitempty"`
+	TLS         *tlsItem          `dynamodbav:"tls,omitempty"`
 	Retry       retryItem         `dynamodbav:"retry"`
 	RetryOn     []int             `dynamodbav:"retry_on,omitempty"`
 	GiveUpOn    []int             `dynamodbav:"give_up_on,omitempty"`
@@ -92,6 +93,7 @@ func toEndpointItem(e hook.Endpoint) endpointItem {
 		Metadata:    e.Metadata,
 		Headers:     e.SealedHeaders,
 		Auth:        toAuthItem(e.Auth),
+		TLS:         toTLSItem(e.TLS),
 		Retry:       toRetryItem(e.Retry),
 		RetryOn:     e.RetryOn,
 		GiveUpOn:    e.GiveUpOn,
@@ -187,6 +189,7 @@ func fromEndpointItem(it endpointItem) (hook.Endpoint, error) {
 		Metadata:      it.Metadata,
 		SealedHeaders: it.Headers,
 		Auth:          auth,
+		TLS:           fromTLSItem(it.TLS),
 		Retry: hook.RetryPolicy{
 			Preset:   it.Retry.Preset,
 			Schedule: it.Retry.Schedule,

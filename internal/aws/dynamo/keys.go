@@ -39,6 +39,7 @@ const (
 	newestSort     = "newest"
 	newestPrefix   = "newest#"
 	endpointSort   = "endpoint"
+	tlsSort        = "tls"
 	endpointPrefix = "endpoint#"
 	placesPrefix   = "places#" // and the tenant
 	uidPrefix      = "uid#"

@@ -28,6 +28,7 @@ type opened struct {
 	keys    []sign.Key        // valid at the first attempt of the batch, newest first
 	headers map[string]string // with the header of an authentication by password or token
 	grant   *send.Grant       // nil: no access token is needed
+	tls     send.TLS
 }
 
 // opener returns a function that opens the secrets and headers of the endpoint at its
@@ -43,6 +44,9 @@ func (d *Deliverer) opener(ctx context.Context, e *hook.Endpoint) func() (opened
 		}
 		if err = d.openAuth(ctx, e, &o); err != nil {
 			return o, fmt.Errorf("open authentication of endpoint %s: %w", e.ID, err)
+		}
+		if o.tls, err = d.openTLS(ctx, e); err != nil {
+			return o, fmt.Errorf("open TLS settings of endpoint %s: %w", e.ID, err)
 		}
 		return o, nil
 	})
@@ -79,6 +83,7 @@ func (d *Deliverer) sendRequest(ctx context.Context, s *subject, content hook.Ev
 		Endpoint: endpoint,
 		Keys:     secret.keys,
 		Grant:    secret.grant,
+		TLS:      secret.tls,
 		Event:    content,
 		Delivery: s.token.Delivery.DeliveryID,
 		Attempt:  s.token.Attempt,

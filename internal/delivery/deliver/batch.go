@@ -41,7 +41,8 @@ type Deliverer struct {
 	Wait        hook.Wait // between two tries of a write; nil: by the real clock
 	AfterFunc   AfterFunc // nil: time.AfterFunc
 
-	credits credits
+	credits   credits
+	materials materials
 }
 
 // ProcessBatch processes the messages concurrently and returns the ids of the

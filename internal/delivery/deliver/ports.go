@@ -18,6 +18,9 @@ type Store interface {
 	settle.DeliveryStore
 	settle.EndpointDisabler
 	gate.Counter
+	// TLSMaterial returns the stored material of the endpoint's TLS settings;
+	// CodeNotFound without.
+	TLSMaterial(ctx context.Context, tenant hook.TenantID, id hook.EndpointID) (hook.Material, error)
 }
 
 // Loader reads the records of a batch.

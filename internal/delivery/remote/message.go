@@ -15,9 +15,9 @@ import (
 // have different builds; a Handler refuses every other version.
 const version = 1
 
-// grantVersion is the form of a message with more than version knows. A build that knows
-// version alone would send the request without.
-const grantVersion = 2
+// secretVersion is the form of a message with a grant or TLS. A build that knows version
+// alone would send the request without.
+const secretVersion = 2
 
 var (
 	errVersion = errors.New("the message has another version")
@@ -36,6 +36,14 @@ type message struct {
 	Timeout  int64             `json:"timeout_ms"`
 	APIHosts []string          `json:"api_hosts,omitempty"` // always forbidden
 	Grant    *grant            `json:"grant,omitempty"`
+	TLS      *security         `json:"tls,omitempty"`
+}
+
+// security is the TLS of the request, at most 40 KiB.
+type security struct {
+	CA          string `json:"ca,omitempty"`
+	Certificate string `json:"certificate,omitempty"`
+	Key         string `json:"key,omitempty"`
 }
 
 // grant is the way to the access token of the request.
@@ -65,10 +73,13 @@ func encodeMessage(p send.Prepared, apiHosts []string) ([]byte, error) {
 		Version: version, URL: p.URL, Header: p.Header, Own: p.Own, Body: p.Body, Timeout: p.Timeout.Milliseconds(), APIHosts: apiHosts,
 	}
 	if g := p.Grant; g != nil {
-		m.Version = grantVersion
+		m.Version = secretVersion
 		m.Grant = &grant{
 			For: g.For, TokenURL: g.TokenURL, ClientID: g.ClientID, Secret: g.Secret, Scope: g.Scope, Audience: g.Audience, InBody: g.InBody,
 		}
+	}
+	if p.TLS != (send.TLS{}) {
+		m.Version, m.TLS = secretVersion, new(security(p.TLS))
 	}
 	text, err := json.Marshal(m)
 	if err != nil {
@@ -82,11 +93,14 @@ func decodeMessage(text []byte) (p send.Prepared, apiHosts []string, err error) 
 	if err := json.Unmarshal(text, &m); err != nil {
 		return p, nil, fmt.Errorf("decode message: %w", err)
 	}
-	if m.Version != version && m.Version != grantVersion {
-		return p, nil, fmt.Errorf("%w: %d, not %d", errVersion, m.Version, grantVersion)
+	if m.Version != version && m.Version != secretVersion {
+		return p, nil, fmt.Errorf("%w: %d, not %d", errVersion, m.Version, secretVersion)
 	}
 	p = send.Prepared{
 		URL: m.URL, Header: m.Header, Own: m.Own, Body: m.Body, Timeout: time.Duration(m.Timeout) * time.Millisecond,
+	}
+	if m.TLS != nil {
+		p.TLS = send.TLS(*m.TLS)
 	}
 	if g := m.Grant; g != nil {
 		p.Grant = &send.Grant{For: g.For, Secret: g.Secret, OAuth: hook.OAuth{

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/x509"
 	"encoding/json"
+	"encoding/pem"
 	"errors"
 	"io"
 	"maps"
@@ -59,7 +60,7 @@ func here(t *testing.T, policy egress.Policy, servers ...*httptest.Server) *send
 
 	client := egress.NewClientWith(policy, egress.Options{RootCAs: roots(servers...)})
 	t.Cleanup(client.CloseIdleConnections)
-	return &send.Sender{Client: client, Policy: policy, UserAgent: "Surehook/1.2.3", Tokens: send.NewTokens(), Now: func() time.Time { return at }}
+	return &send.Sender{Client: client, Policy: policy, UserAgent: "Surehook/1.2.3", Tokens: send.NewTokens(), Transports: send.NewTransports(), Now: func() time.Time { return at }}
 }
 
 // elsewhere runs messages in a handler without a key and without a user agent.
@@ -184,6 +185,27 @@ func TestSender_Send_accessTokenFromThePlace(t *testing.T) {
 	r.Grant.TokenURL = server.URL[:len(server.URL)-1] + "x"
 	if outcome, err := s.Send(t.Context(), r); err != nil || outcome.Class != hook.ClassToken {
 		t.Errorf("Send() = %+v, %v; want the class token from the place", outcome, err)
+	}
+}
+
+// The TLS settings travel with the message: the place trusts the endpoint's authority.
+func TestSender_Send_tlsSettingsOfThePlace(t *testing.T) {
+	t.Parallel()
+
+	server, received := receiver(t, func(http.ResponseWriter, *http.Request) {})
+	var message []byte
+	s := remote.Sender{Signer: here(t, loopback), Invoker: elsewhere{handler: remote.Handler{Sender: here(t, loopback)}, message: &message}, Now: time.Now}
+	r := request(t, server.URL)
+	r.TLS = send.TLS{CA: string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}))}
+	if outcome, err := s.Send(t.Context(), r); err != nil || outcome.Class != hook.ClassDelivered || len(received) != 1 {
+		t.Errorf("Send() = %+v, %v; want delivered", outcome, err)
+	}
+	if !strings.HasPrefix(string(message), `{"version":2,`) {
+		t.Errorf("message %.30s...; want version 2: version 1 knows no TLS settings", message)
+	}
+	r.TLS = send.TLS{}
+	if outcome, err := s.Send(t.Context(), r); err != nil || outcome.Class != hook.ClassTLS {
+		t.Errorf("Send() = %+v, %v; want a certificate of an unknown authority", outcome, err)
 	}
 }
 

@@ -15,13 +15,21 @@ const maxRedirects = 3
 // postAndFollow posts to the endpoint and to the targets of redirects. The
 // endpoint's own headers may hold credentials. So postAndFollow drops the own
 // headers at the first redirect to another scheme, host or port, even if a later
-// redirect returns. whole reports whether the last request had the own headers.
+// redirect returns. The same holds for the TLS settings: no other server is shown the
+// client certificate. whole reports whether the last request had both.
 func (s *Sender) postAndFollow(ctx context.Context, p *Prepared) (outcome hook.Outcome, whole bool) {
 	h, at := withCustom(p.Header, p.Own), p.URL
 	whole = true
+	via := s.Client.Transport
+	if p.TLS != (TLS{}) {
+		var err error
+		if via, err = s.Transports.of(s.Client.Transport, p.TLS); err != nil {
+			return hook.Outcome{Class: hook.ClassTLS, URL: p.URL, Error: "The TLS settings of the endpoint cannot be used."}, whole
+		}
+	}
 
 	for redirects := 0; ; redirects++ {
-		a := s.post(ctx, at, h, p.Body)
+		a := s.post(ctx, via, at, h, p.Body)
 		if !isRedirect(a.outcome.Status) {
 			return a.outcome, whole
 		}
@@ -30,7 +38,7 @@ func (s *Sender) postAndFollow(ctx context.Context, p *Prepared) (outcome hook.O
 			return a.outcome, whole
 		}
 		if !sameOrigin(a.from, a.location) {
-			h, whole = p.Header, false
+			h, via, whole = p.Header, s.Client.Transport, false
 		}
 		at = a.location.String()
 	}

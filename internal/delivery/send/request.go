@@ -116,7 +116,7 @@ func watch(ctx context.Context) (traced context.Context, handshake *atomic.Bool,
 }
 
 // post makes one request and reads the response.
-func (s *Sender) post(ctx context.Context, to string, h http.Header, body []byte) answer {
+func (s *Sender) post(ctx context.Context, via http.RoundTripper, to string, h http.Header, body []byte) answer {
 	traced, handshake, release := watch(ctx)
 	defer release()
 	req, err := http.NewRequestWithContext(traced, http.MethodPost, to, bytes.NewReader(body))
@@ -125,7 +125,7 @@ func (s *Sender) post(ctx context.Context, to string, h http.Header, body []byte
 	}
 	req.Header = h
 
-	resp, err := s.Client.Transport.RoundTrip(req)
+	resp, err := via.RoundTrip(req)
 	if err != nil {
 		class, text := classify(failure{err: err, ended: context.Cause(ctx), handshake: handshake.Load()})
 		return answer{outcome: hook.Outcome{Class: class, URL: to, Error: text}}

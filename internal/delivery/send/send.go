@@ -21,6 +21,7 @@ type Request struct {
 	Endpoint hook.Endpoint // Send reads URL, Headers, Timeout and Style
 	Keys     []sign.Key    // active keys, newest first
 	Grant    *Grant        // of the access token; nil: none is needed
+	TLS      TLS           // zero: the roots of the system, and no certificate
 	Event    hook.Event
 	Delivery hook.DeliveryID
 	Attempt  int // from 1
@@ -36,15 +37,18 @@ type Prepared struct {
 	Body    []byte
 	Timeout time.Duration // of the attempt, redirects and access token included
 	Grant   *Grant        // nil: no access token is needed
+	TLS     TLS           // for the origin of URL only
 }
 
 // Sender makes attempts. A Sender is safe for concurrent use.
 type Sender struct {
-	Client    *http.Client  // from egress.NewClient; Post uses the transport only, and follows redirects itself
-	Policy    egress.Policy // the policy of Client
-	Tokens    *Tokens       // for the requests with a Grant
-	UserAgent string        // "Surehook/<version>"; Prepare only
-	Now       func() time.Time
+	Client *http.Client  // from egress.NewClient; Post uses the transport only, and follows redirects itself
+	Policy egress.Policy // the policy of Client
+	Tokens *Tokens       // for the requests with a Grant
+
+	Transports *Transports // for the requests with TLS
+	UserAgent  string      // "Surehook/<version>"; Prepare only
+	Now        func() time.Time
 }
 
 // ErrNotSent means that no request of the attempt was made: the endpoint received
@@ -66,6 +70,7 @@ func (s *Sender) Prepare(r Request) Prepared {
 		Body:    r.Event.Payload,
 		Timeout: r.Endpoint.Timeout,
 		Grant:   r.Grant,
+		TLS:     r.TLS,
 	}
 }
 

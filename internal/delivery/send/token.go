@@ -153,7 +153,7 @@ func (s *Sender) fetch(ctx context.Context, g Grant, userAgent string) fetched {
 		Transport:     bounded{s.Client.Transport, userAgent},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-	began := time.Now() // the clock of the library
+	began := time.Now() //nolint:forbidigo // the library computes the end by this clock
 	token, err := config.Token(context.WithValue(traced, oauth2.HTTPClient, client))
 	switch {
 	case err != nil:

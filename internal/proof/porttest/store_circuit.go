@@ -53,7 +53,7 @@ func sampleRecord(endpoint hook.EndpointID) gate.Record {
 		Waiting:        true,
 		EmptySince:     storeEpoch().Add(4 * time.Minute),
 		Wave:           5,
-		Review:         review.Flags{Slow: true, Fragile: true, Timeout: 6*time.Second + time.Nanosecond, Warned: review.WarnedTwice, WarnedAt: storeEpoch()},
+		Review:         review.Flags{Slow: true, Fragile: true, Timeout: 6*time.Second + time.Nanosecond, Warned: review.WarnedTwice, WarnedAt: storeEpoch(), Certificate: "2026-12-31T12:00:00Z/30"},
 		Speed:          speed.Slow,
 		SpeedAt:        storeEpoch().Add(7 * time.Minute),
 		SeenAt:         storeEpoch().Add(8 * time.Minute),

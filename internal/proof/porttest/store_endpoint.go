@@ -24,6 +24,7 @@ func endpointCases() []storeCase {
 		{name: "every change changes the tenant's version", run: tenantVersionChanges},
 		{name: "a tenant reads its own endpoints only", run: tenantsAreApart},
 		{name: "an endpoint id belongs to one tenant", run: endpointOfOneTenant},
+		{name: "TLS settings are a record of their own", run: tlsApart},
 		{name: "endpoints are listed in the order of their ids", run: endpointsInOrder},
 		{name: "a list has every change acknowledged before", run: listAfterChange},
 		{name: "a tenant has at most 500 endpoints", run: endpointLimit},
@@ -31,6 +32,52 @@ func endpointCases() []storeCase {
 		{name: "a tenant has at most 10 endpoints with one URL", run: urlLimit},
 		{name: "of 20 racing creates with one URL exactly 10 win", run: urlRace},
 	}
+}
+
+// tlsApart follows TLS settings through the life of an endpoint. Endpoints never hold the
+// material, and a change of anything else keeps it.
+func tlsApart(t *testing.T, s StoreUnderTest) {
+	e := sampleEndpoint("acme")
+	first := hook.Material{ID: "m1", CA: "ca", Certificate: "chain", Sealed: []byte{7, 0xff}}
+	e.TLS = hook.TLS{ID: "m1", CA: true, Client: true, Subject: "CN=Zoë", NotAfter: storeExpiry(), Material: &first}
+	want := e
+	want.TLS.Material, want.Version = nil, 1
+	check(t, s.CreateEndpoint(t.Context(), e))
+	got, err := s.Endpoint(t.Context(), "acme", e.ID)
+	wantSame(t, "Endpoint", want, got, err)
+	all, err := s.Endpoints(t.Context(), "acme")
+	wantSame(t, "Endpoints", []hook.Endpoint{want}, all, err)
+	material, err := s.TLSMaterial(t.Context(), "acme", e.ID)
+	wantSame(t, "TLSMaterial", first, material, err)
+	_, err = s.TLSMaterial(t.Context(), "other", e.ID)
+	wantCode(t, "TLSMaterial(another tenant)", err, hook.CodeNotFound)
+
+	got.Description = "changed"
+	check(t, s.UpdateEndpoint(t.Context(), got))
+	got.Version++
+	material, err = s.TLSMaterial(t.Context(), "acme", e.ID)
+	wantSame(t, "TLSMaterial(after another change)", first, material, err)
+
+	second := hook.Material{ID: "m2", CA: "other"}
+	got.TLS = hook.TLS{ID: "m2", CA: true, Material: &second}
+	check(t, s.UpdateEndpoint(t.Context(), got))
+	wantCode(t, "UpdateEndpoint(again)", s.UpdateEndpoint(t.Context(), got), hook.CodeConflict)
+	got.Version++
+	material, err = s.TLSMaterial(t.Context(), "acme", e.ID)
+	wantSame(t, "TLSMaterial(changed)", second, material, err)
+
+	got.TLS = hook.TLS{Material: &hook.Material{}}
+	check(t, s.UpdateEndpoint(t.Context(), got))
+	_, err = s.TLSMaterial(t.Context(), "acme", e.ID)
+	wantCode(t, "TLSMaterial(removed)", err, hook.CodeNotFound)
+
+	e = sampleEndpoint("acme")
+	e.TLS = hook.TLS{ID: "m1", CA: true, Material: &first}
+	check(t, s.CreateEndpoint(t.Context(), e))
+	e.Version = 1
+	check(t, s.DeleteEndpoint(t.Context(), e))
+	_, err = s.TLSMaterial(t.Context(), "acme", e.ID)
+	wantCode(t, "TLSMaterial(deleted)", err, hook.CodeNotFound)
 }
 
 // sampleEndpoint returns an endpoint of the tenant with all fields set.

@@ -107,6 +107,14 @@ func (p ports) proven(r gate.Record) gate.Record {
 	return r
 }
 
+// TLSMaterial reads the material of an endpoint.
+func (p ports) TLSMaterial(ctx context.Context, tenant hook.TenantID, id hook.EndpointID) (hook.Material, error) {
+	if err := p.read("read TLS settings", id); err != nil {
+		return hook.Material{}, err
+	}
+	return p.Store.TLSMaterial(ctx, tenant, id)
+}
+
 // Circuit reads a circuit record.
 func (p ports) Circuit(ctx context.Context, tenant hook.TenantID, id hook.EndpointID) (gate.Record, error) {
 	if err := p.read("read circuit", id); err != nil {

@@ -11,7 +11,7 @@ import (
 
 // notifications returns one notification per changed decision.
 func (j *judgement) notifications() []hook.Notification {
-	var all []hook.Notification
+	all := j.expiring()
 	occurrence := j.quarter().Format("2006-01-02T15:04Z")
 	if j.after.Slow && !j.before.Slow {
 		all = append(all, j.notification(hook.NotificationSlow, occurrence, j.slowReason()))

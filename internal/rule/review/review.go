@@ -18,6 +18,10 @@ type Flags struct {
 	// WarnedAt is the start of the quarter of an hour of the last warning, but not
 	// before the endpoint's StatusSince; zero for WarnedNever.
 	WarnedAt time.Time
+
+	// Certificate names the last warning of the end of the client certificate; empty for
+	// none.
+	Certificate string
 }
 
 // Facts are the input of a review.
@@ -73,6 +77,7 @@ func Judge(f Facts, now time.Time) Verdict {
 	}
 	j.judgeSpeed()
 	j.judgeDeaths()
+	j.judgeCertificate()
 	return Verdict{Flags: j.after, Disable: j.disable, Notifications: j.notifications()}
 }
 

@@ -1,0 +1,78 @@
+package endpoint
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+
+	"surehook/internal/hook"
+)
+
+// applyTLS replaces the TLS settings of e. The text hook.Masked keeps what is stored, so a
+// response can be sent back; certificate and key are kept together, because nobody here
+// can read the stored key.
+func (a *Admin) applyTLS(ctx context.Context, f Fields, e *hook.Endpoint) ([]hook.FieldError, error) {
+	if f.TLS == nil {
+		return nil, nil
+	}
+	m, stored := *f.TLS, e.TLS
+	keepCA, keepCertificate, keepKey := m.CA == hook.Masked, m.Certificate == hook.Masked, m.Key == hook.Masked
+	var errs []hook.FieldError
+	add := func(field, message string) { errs = append(errs, hook.FieldError{Field: field, Message: message}) }
+	const nothing = hook.Masked + " stands for a stored value, and there is none"
+	if keepCA && !stored.CA {
+		add("tls.ca", nothing)
+	}
+	if keepCertificate && !stored.Client {
+		add("tls.certificate", nothing)
+	}
+	if keepKey && !stored.Client {
+		add("tls.key", nothing)
+	}
+	if keepCertificate != keepKey {
+		add("tls.key", "must come with its certificate: "+hook.Masked+" for both, or for none")
+	}
+	switch {
+	case len(errs) > 0:
+		return errs, nil
+	case m.CA == "" && m.Certificate == "" && m.Key == "":
+		if stored.On() {
+			e.TLS = hook.TLS{Material: &hook.Material{}}
+		}
+		return nil, nil
+	case stored.On() && keepCA == stored.CA && keepCertificate == stored.Client && (keepCA || m.CA == "") && (keepCertificate || m.Certificate == ""):
+		return nil, nil // as shown
+	}
+	if keepCA || keepCertificate {
+		old, err := a.Store.TLSMaterial(ctx, e.Tenant, e.ID)
+		if err != nil {
+			return nil, fmt.Errorf("read TLS settings of endpoint %s: %w", e.ID, err)
+		}
+		if old.ID != stored.ID {
+			return nil, hook.Conflict("the endpoint is being changed by others; try again")
+		}
+		if keepCA {
+			m.CA = old.CA
+		}
+		if keepCertificate {
+			m.Certificate, m.Key, m.Sealed = old.Certificate, "", old.Sealed
+		}
+	}
+	e.TLS, errs = hook.NewTLS(rand.Text(), m, a.now())
+	return errs, nil
+}
+
+// sealTLS encrypts the given key of e, and leaves none in clear.
+func (a *Admin) sealTLS(ctx context.Context, e *hook.Endpoint) error {
+	if e.TLS.Material == nil || e.TLS.Material.Key == "" {
+		return nil
+	}
+	m := *e.TLS.Material
+	sealed, err := a.Vault.Seal(ctx, hook.KeyText(m.Key), e.Tenant, e.ID)
+	if err != nil {
+		return fmt.Errorf("seal TLS key of endpoint %s: %w", e.ID, err)
+	}
+	m.Key, m.Sealed = "", sealed
+	e.TLS.Material = &m
+	return nil
+}

@@ -1,0 +1,105 @@
+package endpoint_test
+
+import (
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"testing"
+	"time"
+
+	"surehook/internal/admin/endpoint"
+	"surehook/internal/hook"
+	"surehook/internal/memory"
+)
+
+// pair returns the PEM of an authority that is a client, too, and of its key.
+func pair(t *testing.T) (cert, key string) {
+	t.Helper()
+
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "client"}, IsCA: true, BasicConstraintsValid: true,
+		NotBefore: time.Unix(0, 0), NotAfter: time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC),
+	}
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})),
+		string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}))
+}
+
+// TestAdmin_tls changes the TLS settings step by step. The stored record holds no key in
+// clear.
+func TestAdmin_tls(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	cert1, key1 := pair(t)
+	cert2, key2 := pair(t)
+	settings := func(ca, cert, key string) endpoint.Fields {
+		return endpoint.Fields{TLS: &hook.Material{CA: ca, Certificate: cert, Key: key}}
+	}
+	e, _, err := b.Create(t.Context(), "acme", endpoint.Fields{URL: new("https://example.com/"), TLS: &hook.Material{CA: cert1}}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct {
+		name          string
+		change        endpoint.Fields
+		ca, cert, key string
+		version       int64
+		code          hook.Code
+	}{
+		{name: "created", change: endpoint.Fields{}, ca: cert1, version: 1},
+		{name: "as shown", change: settings("***", "", ""), ca: cert1, version: 1},
+		{name: "a pair beside", change: settings("***", cert1, key1), ca: cert1, cert: cert1, key: key1, version: 2},
+		{name: "all as shown", change: settings("***", "***", "***"), ca: cert1, cert: cert1, key: key1, version: 2},
+		{name: "another authority", change: settings(cert2, "***", "***"), ca: cert2, cert: cert1, key: key1, version: 3},
+		{name: "a pair that does not fit", change: settings("***", cert2, key1), ca: cert2, cert: cert1, key: key1, version: 3, code: hook.CodeInvalid},
+		{name: "the stored key with another certificate", change: settings("***", cert2, "***"), ca: cert2, cert: cert1, key: key1, version: 3, code: hook.CodeInvalid},
+		{name: "another pair", change: settings("***", cert2, key2), ca: cert2, cert: cert2, key: key2, version: 4},
+		{name: "another field", change: endpoint.Fields{Description: new("d")}, ca: cert2, cert: cert2, key: key2, version: 5},
+		{name: "the pair alone", change: settings("", "***", "***"), cert: cert2, key: key2, version: 6},
+		{name: "a mask of nothing", change: settings("***", "***", "***"), cert: cert2, key: key2, version: 6, code: hook.CodeInvalid},
+		{name: "none", change: settings("", "", ""), version: 7},
+		{name: "none again", change: settings("", "", ""), version: 7},
+		{name: "a mask of no pair", change: settings("", "***", "***"), version: 7, code: hook.CodeInvalid},
+	} {
+		_, err := b.Change(t.Context(), "acme", string(e.ID), 0, step.change)
+		if (err == nil) != (step.code == 0) || err != nil && hook.CodeOf(err) != step.code {
+			t.Fatalf("%s: Change = %v; want code %v", step.name, err, step.code)
+		}
+		stored, err := b.store.Endpoint(t.Context(), "acme", e.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := b.store.TLSMaterial(t.Context(), "acme", e.ID)
+		if (err == nil) != stored.TLS.On() || m.ID != stored.TLS.ID || m.CA != step.ca || m.Certificate != step.cert || stored.Version != step.version {
+			t.Errorf("after %s: %+v of %+v, %v in version %d; want version %d", step.name, m, stored.TLS, err, stored.Version, step.version)
+		}
+		if bytes.Contains(fmt.Append(nil, stored, m), []byte("PRIVATE KEY")) {
+			t.Errorf("after %s: the record holds the key in clear", step.name)
+		}
+		if step.key == "" {
+			continue
+		}
+		text, err := memory.Vault{}.Open(t.Context(), m.Sealed, e.Tenant, e.ID)
+		if key, ok := hook.KeyOf(text); err != nil || !ok || key != step.key {
+			t.Errorf("after %s: the sealed key is %q, %v; want the given key", step.name, key, err)
+		}
+	}
+}

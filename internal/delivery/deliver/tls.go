@@ -1,0 +1,81 @@
+package deliver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+
+	"surehook/internal/delivery/send"
+	"surehook/internal/hook"
+)
+
+// keptMaterials limits the opened TLS settings in one process.
+const keptMaterials = 200
+
+var (
+	errOtherTLS = errors.New("the TLS settings were changed meanwhile")
+	errNoKey    = errors.New("the sealed text is not a TLS key")
+)
+
+// materials keeps the opened TLS settings of endpoints, by the id of the material. The
+// zero materials is empty.
+type materials struct {
+	mu   sync.Mutex
+	kept *simplelru.LRU[string, send.TLS]
+}
+
+func (m *materials) get(id string) (send.TLS, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+
+	if m.kept == nil {
+		return send.TLS{}, false
+	}
+	return m.kept.Get(id)
+}
+
+func (m *materials) add(id string, settings send.TLS) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+
+	if m.kept == nil {
+		m.kept, _ = simplelru.NewLRU[string, send.TLS](keptMaterials, nil) // an error for a size of 0 only
+	}
+	m.kept.Add(id, settings)
+}
+
+// openTLS returns the TLS settings of the endpoint. A process reads and opens a material
+// once. If the endpoint was changed since it was loaded, the error returns the messages to
+// the queue, and the next attempt loads the endpoint anew.
+func (d *Deliverer) openTLS(ctx context.Context, e *hook.Endpoint) (send.TLS, error) {
+	if !e.TLS.On() {
+		return send.TLS{}, nil
+	}
+	id := string(e.ID) + " " + e.TLS.ID
+	if settings, ok := d.materials.get(id); ok {
+		return settings, nil
+	}
+	m, err := d.Store.TLSMaterial(ctx, e.Tenant, e.ID)
+	if err != nil {
+		return send.TLS{}, fmt.Errorf("read: %w", err)
+	}
+	if m.ID != e.TLS.ID {
+		return send.TLS{}, errOtherTLS
+	}
+	settings := send.TLS{CA: m.CA, Certificate: m.Certificate}
+	if len(m.Sealed) > 0 {
+		text, err := d.Vault.Open(ctx, m.Sealed, e.Tenant, e.ID)
+		if err != nil {
+			return send.TLS{}, fmt.Errorf("open: %w", err)
+		}
+		var ok bool
+		if settings.Key, ok = hook.KeyOf(text); !ok {
+			return send.TLS{}, errNoKey
+		}
+	}
+	d.materials.add(id, settings)
+	return settings, nil
+}

@@ -1,0 +1,150 @@
+package send_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"math/big"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"surehook/internal/delivery/send"
+	"surehook/internal/hook"
+)
+
+// authorityPair returns the PEM of a certificate for client and server at 127.0.0.1, its
+// own authority, and of its key.
+func authorityPair(t *testing.T, name string) (cert, key string) {
+	t.Helper()
+
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, IsCA: true, BasicConstraintsValid: true,
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageServerAuth},
+	}
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})),
+		string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}))
+}
+
+// private returns the configuration of a server with the pair that asks for a
+// certificate of the authority clients, and counts its connections.
+func private(t *testing.T, cert, key, clients string, connections *atomic.Int32) func(*httptest.Server) {
+	t.Helper()
+
+	pair, err := tls.X509KeyPair([]byte(cert), []byte(key))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(server *httptest.Server) {
+		server.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+		if clients != "" {
+			server.TLS.ClientAuth, server.TLS.ClientCAs = tls.RequireAndVerifyClientCert, x509.NewCertPool()
+			server.TLS.ClientCAs.AppendCertsFromPEM([]byte(clients))
+		}
+		server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+			if state == http.StateNew {
+				connections.Add(1)
+			}
+		}
+		server.StartTLS()
+	}
+}
+
+// The endpoint's authorities replace the roots of the system for its requests alone, and
+// the endpoint sees the client certificate. Attempts use the connection again.
+func TestSender_Send_tlsSettings(t *testing.T) {
+	t.Parallel()
+
+	ours, oursKey := authorityPair(t, "ours")
+	theirs, theirsKey := authorityPair(t, "theirs")
+	other, otherKey := authorityPair(t, "other")
+	public, _ := serve(t, answer(http.StatusOK), withTLS)
+	var privates, mutuals atomic.Int32
+	closed, _ := serve(t, answer(http.StatusOK), private(t, theirs, theirsKey, "", &privates))
+	mutual, _ := serve(t, answer(http.StatusOK), private(t, theirs, theirsKey, ours, &mutuals))
+	s := sender(t, public)
+
+	trust := send.TLS{CA: theirs}
+	both := send.TLS{CA: theirs, Certificate: ours, Key: oursKey}
+	const unknown = "The certificate is not signed by a known authority; an intermediate certificate may be missing."
+	const broken = "The endpoint broke off the TLS handshake."
+	for _, step := range []struct {
+		name  string
+		url   string
+		tls   send.TLS
+		class hook.Class
+		text  string
+	}{
+		{name: "no settings at a public server", url: public.URL, tls: send.TLS{}, class: hook.ClassDelivered, text: ""},
+		{name: "no settings", url: closed.URL, tls: send.TLS{}, class: hook.ClassTLS, text: unknown},
+		{name: "the authority", url: closed.URL, tls: trust, class: hook.ClassDelivered, text: ""},
+		{name: "the authority again", url: closed.URL, tls: trust, class: hook.ClassDelivered, text: ""},
+		{name: "another authority", url: closed.URL, tls: send.TLS{CA: other}, class: hook.ClassTLS, text: unknown},
+		{name: "a public server is not trusted by the authority", url: public.URL, tls: trust, class: hook.ClassTLS, text: unknown},
+		{name: "the certificate", url: mutual.URL, tls: both, class: hook.ClassDelivered, text: ""},
+		{name: "the certificate again", url: mutual.URL, tls: both, class: hook.ClassDelivered, text: ""},
+		{name: "no certificate", url: mutual.URL, tls: trust, class: hook.ClassTLS, text: broken},
+		{name: "another certificate", url: mutual.URL, tls: send.TLS{CA: theirs, Certificate: other, Key: otherKey}, class: hook.ClassTLS, text: broken},
+		{name: "another key", url: mutual.URL, tls: send.TLS{Certificate: ours, Key: otherKey}, class: hook.ClassTLS, text: "The TLS settings of the endpoint cannot be used."},
+	} {
+		r := request(t, step.url)
+		r.TLS = step.tls
+		if outcome := s.Send(t.Context(), r); outcome.Class != step.class || outcome.Error != step.text {
+			t.Errorf("%s: Send() = %+v; want %s, %q", step.name, outcome, step.class, step.text)
+		}
+	}
+	if privates.Load() != 3 || mutuals.Load() != 3 {
+		t.Errorf("%d and %d connections; want 3 each: two attempts share one", privates.Load(), mutuals.Load())
+	}
+}
+
+// A redirect to another origin gets no client certificate and no trust in the endpoint's
+// authorities; a redirect within the origin gets both.
+func TestSender_Send_tlsSettingsAreForTheOrigin(t *testing.T) {
+	t.Parallel()
+
+	ours, oursKey := authorityPair(t, "ours")
+	theirs, theirsKey := authorityPair(t, "theirs")
+	asked := make(chan int, 1)
+	elsewhere, _ := serve(t, func(_ http.ResponseWriter, r *http.Request) { asked <- len(r.TLS.PeerCertificates) }, func(server *httptest.Server) {
+		server.TLS = &tls.Config{ClientAuth: tls.RequestClientCert, MinVersion: tls.VersionTLS12}
+		server.StartTLS()
+	})
+	var connections atomic.Int32
+	mux := http.NewServeMux()
+	mux.HandleFunc("/away", redirect(http.StatusTemporaryRedirect, elsewhere.URL))
+	mux.HandleFunc("/within", redirect(http.StatusTemporaryRedirect, "/here"))
+	mux.HandleFunc("/here", answer(http.StatusOK))
+	mutual, _ := serve(t, mux.ServeHTTP, private(t, theirs, theirsKey, ours, &connections))
+	s := sender(t, elsewhere)
+	for _, path := range []string{"/within", "/away"} {
+		r := request(t, mutual.URL+path)
+		r.TLS = send.TLS{CA: theirs, Certificate: ours, Key: oursKey}
+		if outcome := s.Send(t.Context(), r); outcome.Class != hook.ClassDelivered {
+			t.Errorf("%s: Send() = %+v; want delivered", path, outcome)
+		}
+	}
+	if got := <-asked; got != 0 {
+		t.Errorf("another origin got %d certificates; want none", got)
+	}
+}

@@ -1,0 +1,152 @@
+package hook
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Bounds of the TLS settings of an endpoint, in bytes of PEM. docs/limits.md lists the
+// bounds.
+const (
+	MaxTLSCA          = 16 << 10
+	MaxTLSCertificate = 16 << 10
+	MaxTLSKey         = 8 << 10
+	maxTLSSubject     = 256
+)
+
+// TLS tells what the endpoint's TLS settings are. The material itself is a record of its
+// own, because every reader of endpoints would pay for its size. The zero TLS is none.
+type TLS struct {
+	ID       string    // of the material; another material has another id; empty: none
+	CA       bool      // the endpoint's own certificate authorities are trusted, and no others
+	Client   bool      // Surehook shows a client certificate
+	Subject  string    // of the client certificate
+	NotAfter time.Time // of the client certificate
+
+	// Material is to be written with the endpoint; nil: as stored. Reads leave it nil.
+	Material *Material
+}
+
+// On reports whether the endpoint has TLS settings.
+func (t TLS) On() bool { return t.ID != "" }
+
+// Material is the content of TLS settings. The zero Material is none.
+type Material struct {
+	ID          string
+	CA          string // PEM of certificates; empty: the roots of the system
+	Certificate string // PEM, the client certificate first and then its chain; empty: none
+	Key         string // PEM of the private key in clear: of requests only, never stored
+	Sealed      []byte // KeyText of the private key, encrypted, with the endpoint id as context
+}
+
+const keyText = "tls key: "
+
+// KeyText returns the text to encrypt for a private key. The beginning keeps another
+// ciphertext from serving as a key.
+func KeyText(key string) string { return keyText + key }
+
+// KeyOf is the inverse of KeyText; false for any other text.
+func KeyOf(text string) (string, bool) { return strings.CutPrefix(text, keyText) }
+
+// NewTLS returns the settings with the material under the id. A given key must be the key
+// of the certificate, and the certificate must be valid at now; a certificate with a
+// sealed key was checked before.
+func NewTLS(id string, m Material, now time.Time) (TLS, []FieldError) {
+	var errs []FieldError
+	add := func(field, format string, args ...any) {
+		errs = append(errs, FieldError{field, fmt.Sprintf(format, args...)})
+	}
+	m.ID = id
+	t := TLS{ID: id, CA: m.CA != "", Client: m.Certificate != "", Material: &m}
+	if m.CA != "" {
+		if message := checkCA(m.CA); message != "" {
+			add("tls.ca", "%s", message)
+		}
+	}
+	hasKey := m.Key != "" || len(m.Sealed) > 0
+	switch {
+	case m.Certificate == "" && hasKey:
+		add("tls.certificate", "is missing")
+		return t, errs
+	case m.Certificate != "" && !hasKey:
+		add("tls.key", "is missing")
+	case m.Certificate == "":
+		return t, errs
+	}
+	chain := certificates(m.Certificate)
+	switch {
+	case len(m.Certificate) > MaxTLSCertificate:
+		add("tls.certificate", "must be at most %d bytes", MaxTLSCertificate)
+		return t, errs
+	case len(chain) == 0:
+		add("tls.certificate", "must be PEM: the certificate, and then its chain")
+		return t, errs
+	}
+	leaf := chain[0]
+	t.Subject, t.NotAfter = leaf.Subject.String(), leaf.NotAfter.UTC()
+	if len(t.Subject) > maxTLSSubject {
+		t.Subject = strings.ToValidUTF8(t.Subject[:maxTLSSubject], "")
+	}
+	if m.Key != "" {
+		errs = append(errs, checkPair(m, leaf, now)...)
+	}
+	return t, errs
+}
+
+// checkPair checks a given key and its certificate.
+func checkPair(m Material, leaf *x509.Certificate, now time.Time) (errs []FieldError) {
+	add := func(field, message string) { errs = append(errs, FieldError{field, message}) }
+	usages := leaf.ExtKeyUsage
+	switch {
+	case now.After(leaf.NotAfter):
+		add("tls.certificate", "has expired")
+	case len(usages) > 0 && !slices.Contains(usages, x509.ExtKeyUsageClientAuth) && !slices.Contains(usages, x509.ExtKeyUsageAny):
+		add("tls.certificate", "must be for the authentication of clients")
+	}
+	if len(m.Key) > MaxTLSKey {
+		add("tls.key", fmt.Sprintf("must be at most %d bytes", MaxTLSKey))
+		return errs
+	}
+	if _, err := tls.X509KeyPair([]byte(m.Certificate), []byte(m.Key)); err != nil {
+		add("tls.key", "must be PEM of the private key of the certificate, without a passphrase")
+	}
+	return errs
+}
+
+// checkCA returns the problem with a bundle of authorities; empty for none.
+func checkCA(bundle string) string {
+	if len(bundle) > MaxTLSCA {
+		return fmt.Sprintf("must be at most %d bytes", MaxTLSCA)
+	}
+	all := certificates(bundle)
+	switch {
+	case len(all) == 0:
+		return "must be PEM of certificates"
+	case !slices.ContainsFunc(all, func(c *x509.Certificate) bool { return c.IsCA }):
+		return "must have the certificate of an authority"
+	}
+	return ""
+}
+
+// certificates returns the certificates of a PEM text; none if a block is anything else.
+func certificates(text string) []*x509.Certificate {
+	var all []*x509.Certificate
+	rest := []byte(strings.TrimSpace(text))
+	for len(rest) > 0 {
+		var block *pem.Block
+		if block, rest = pem.Decode(rest); block == nil || block.Type != "CERTIFICATE" {
+			return nil
+		}
+		c, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			return nil
+		}
+		all = append(all, c)
+	}
+	return all
+}
