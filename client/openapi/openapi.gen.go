@@ -31,6 +31,7 @@ const (
 	AttemptClassThrottled   AttemptClass = "throttled"
 	AttemptClassTimeout     AttemptClass = "timeout"
 	AttemptClassTls         AttemptClass = "tls"
+	AttemptClassToken       AttemptClass = "token"
 	AttemptClassUnavailable AttemptClass = "unavailable"
 )
 
@@ -58,6 +59,8 @@ func (e AttemptClass) Valid() bool {
 	case AttemptClassTimeout:
 		return true
 	case AttemptClassTls:
+		return true
+	case AttemptClassToken:
 		return true
 	case AttemptClassUnavailable:
 		return true
@@ -219,11 +222,30 @@ func (e AuditOutcome) Valid() bool {
 	}
 }
 
+// Defines values for AuthClientAuth.
+const (
+	AuthClientAuthBasic AuthClientAuth = "basic"
+	AuthClientAuthBody  AuthClientAuth = "body"
+)
+
+// Valid indicates whether the value is a known member of the AuthClientAuth enum.
+func (e AuthClientAuth) Valid() bool {
+	switch e {
+	case AuthClientAuthBasic:
+		return true
+	case AuthClientAuthBody:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for AuthType.
 const (
 	AuthTypeBasic  AuthType = "basic"
 	AuthTypeBearer AuthType = "bearer"
 	AuthTypeNone   AuthType = "none"
+	AuthTypeOauth2 AuthType = "oauth2"
 )
 
 // Valid indicates whether the value is a known member of the AuthType enum.
@@ -234,6 +256,41 @@ func (e AuthType) Valid() bool {
 	case AuthTypeBearer:
 		return true
 	case AuthTypeNone:
+		return true
+	case AuthTypeOauth2:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for AuthViewClientAuth.
+const (
+	AuthViewClientAuthBasic AuthViewClientAuth = "basic"
+	AuthViewClientAuthBody  AuthViewClientAuth = "body"
+)
+
+// Valid indicates whether the value is a known member of the AuthViewClientAuth enum.
+func (e AuthViewClientAuth) Valid() bool {
+	switch e {
+	case AuthViewClientAuthBasic:
+		return true
+	case AuthViewClientAuthBody:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for AuthViewClientSecret.
+const (
+	AuthViewClientSecretAsteriskAsteriskAsterisk AuthViewClientSecret = "***"
+)
+
+// Valid indicates whether the value is a known member of the AuthViewClientSecret enum.
+func (e AuthViewClientSecret) Valid() bool {
+	switch e {
+	case AuthViewClientSecretAsteriskAsteriskAsterisk:
 		return true
 	default:
 		return false
@@ -275,6 +332,7 @@ const (
 	AuthViewTypeBasic  AuthViewType = "basic"
 	AuthViewTypeBearer AuthViewType = "bearer"
 	AuthViewTypeNone   AuthViewType = "none"
+	AuthViewTypeOauth2 AuthViewType = "oauth2"
 )
 
 // Valid indicates whether the value is a known member of the AuthViewType enum.
@@ -285,6 +343,8 @@ func (e AuthViewType) Valid() bool {
 	case AuthViewTypeBearer:
 		return true
 	case AuthViewTypeNone:
+		return true
+	case AuthViewTypeOauth2:
 		return true
 	default:
 		return false
@@ -325,6 +385,7 @@ const (
 	DeadLetterGroupClassThrottled   DeadLetterGroupClass = "throttled"
 	DeadLetterGroupClassTimeout     DeadLetterGroupClass = "timeout"
 	DeadLetterGroupClassTls         DeadLetterGroupClass = "tls"
+	DeadLetterGroupClassToken       DeadLetterGroupClass = "token"
 	DeadLetterGroupClassUnavailable DeadLetterGroupClass = "unavailable"
 )
 
@@ -352,6 +413,8 @@ func (e DeadLetterGroupClass) Valid() bool {
 	case DeadLetterGroupClassTimeout:
 		return true
 	case DeadLetterGroupClassTls:
+		return true
+	case DeadLetterGroupClassToken:
 		return true
 	case DeadLetterGroupClassUnavailable:
 		return true
@@ -1189,6 +1252,7 @@ const (
 	OutcomeClassThrottled   OutcomeClass = "throttled"
 	OutcomeClassTimeout     OutcomeClass = "timeout"
 	OutcomeClassTls         OutcomeClass = "tls"
+	OutcomeClassToken       OutcomeClass = "token"
 	OutcomeClassUnavailable OutcomeClass = "unavailable"
 )
 
@@ -1216,6 +1280,8 @@ func (e OutcomeClass) Valid() bool {
 	case OutcomeClassTimeout:
 		return true
 	case OutcomeClassTls:
+		return true
+	case OutcomeClassToken:
 		return true
 	case OutcomeClassUnavailable:
 		return true
@@ -1394,6 +1460,7 @@ const (
 	ReplayFilterClassThrottled   ReplayFilterClass = "throttled"
 	ReplayFilterClassTimeout     ReplayFilterClass = "timeout"
 	ReplayFilterClassTls         ReplayFilterClass = "tls"
+	ReplayFilterClassToken       ReplayFilterClass = "token"
 	ReplayFilterClassUnavailable ReplayFilterClass = "unavailable"
 )
 
@@ -1423,6 +1490,8 @@ func (e ReplayFilterClass) Valid() bool {
 	case ReplayFilterClassTimeout:
 		return true
 	case ReplayFilterClassTls:
+		return true
+	case ReplayFilterClassToken:
 		return true
 	case ReplayFilterClassUnavailable:
 		return true
@@ -1490,6 +1559,7 @@ const (
 	ReplaySelectionClassThrottled   ReplaySelectionClass = "throttled"
 	ReplaySelectionClassTimeout     ReplaySelectionClass = "timeout"
 	ReplaySelectionClassTls         ReplaySelectionClass = "tls"
+	ReplaySelectionClassToken       ReplaySelectionClass = "token"
 	ReplaySelectionClassUnavailable ReplaySelectionClass = "unavailable"
 )
 
@@ -1519,6 +1589,8 @@ func (e ReplaySelectionClass) Valid() bool {
 	case ReplaySelectionClassTimeout:
 		return true
 	case ReplaySelectionClassTls:
+		return true
+	case ReplaySelectionClassToken:
 		return true
 	case ReplaySelectionClassUnavailable:
 		return true
@@ -2067,32 +2139,75 @@ type AuditValues struct {
 	Old interface{} `json:"old,omitempty"`
 }
 
-// Auth The authentication of Surehook at a receiver. basic needs username and password (RFC 7617), bearer needs token (RFC 6750), and none has no other field. Secrets are write-only, and encrypted when stored. An endpoint with an authentication has no header Authorization of its own.
+// Auth The authentication of Surehook at a receiver. basic needs username and password (RFC 7617), bearer needs token (RFC 6750), oauth2 needs token_url, client_id and client_secret (client credentials, RFC 6749 section 4.4), and none has no other field. Secrets are write-only, and encrypted when stored. An endpoint with an authentication has no header Authorization of its own.
 type Auth struct {
+	// Audience A parameter that some token endpoints ask for. Default: none.
+	Audience *string `json:"audience,omitempty"`
+
+	// ClientAuth The place of client_id and client_secret in the request for a token: HTTP basic, or the body. Default: basic.
+	ClientAuth *AuthClientAuth `json:"client_auth,omitempty"`
+	ClientId   *string         `json:"client_id,omitempty"`
+
+	// ClientSecret *** keeps the stored secret for the same token_url only.
+	ClientSecret *string `json:"client_secret,omitempty"`
+
 	// Password At most 512 bytes.
-	Password *string  `json:"password,omitempty"`
-	Token    *string  `json:"token,omitempty"`
+	Password *string `json:"password,omitempty"`
+
+	// Scope Words between single spaces. Default: the token endpoint chooses.
+	Scope *string `json:"scope,omitempty"`
+	Token *string `json:"token,omitempty"`
+
+	// TokenUrl The token endpoint, with the rules of an endpoint's url. Redirects are not followed.
+	TokenUrl *string  `json:"token_url,omitempty"`
 	Type     AuthType `json:"type"`
 
 	// Username At most 255 bytes, without colons.
 	Username *string `json:"username,omitempty"`
 }
 
+// AuthClientAuth The place of client_id and client_secret in the request for a token: HTTP basic, or the body. Default: basic.
+type AuthClientAuth string
+
 // AuthType defines model for Auth.Type.
 type AuthType string
 
 // AuthView The authentication of Surehook at a receiver, with *** for secrets.
 type AuthView struct {
+	// Audience Of the type oauth2.
+	Audience *string `json:"audience,omitempty"`
+
+	// ClientAuth Of the type oauth2.
+	ClientAuth *AuthViewClientAuth `json:"client_auth,omitempty"`
+
+	// ClientId Of the type oauth2.
+	ClientId *string `json:"client_id,omitempty"`
+
+	// ClientSecret Of the type oauth2.
+	ClientSecret *AuthViewClientSecret `json:"client_secret,omitempty"`
+
 	// Password Of the type basic.
 	Password *AuthViewPassword `json:"password,omitempty"`
 
+	// Scope Of the type oauth2.
+	Scope *string `json:"scope,omitempty"`
+
 	// Token Of the type bearer.
 	Token *AuthViewToken `json:"token,omitempty"`
-	Type  AuthViewType   `json:"type"`
+
+	// TokenUrl Of the type oauth2.
+	TokenUrl *string      `json:"token_url,omitempty"`
+	Type     AuthViewType `json:"type"`
 
 	// Username Of the type basic.
 	Username *string `json:"username,omitempty"`
 }
+
+// AuthViewClientAuth Of the type oauth2.
+type AuthViewClientAuth string
+
+// AuthViewClientSecret Of the type oauth2.
+type AuthViewClientSecret string
 
 // AuthViewPassword Of the type basic.
 type AuthViewPassword string
@@ -2527,7 +2642,7 @@ type EndpointCount struct {
 
 // EndpointCreate defines model for EndpointCreate.
 type EndpointCreate struct {
-	// Auth The authentication of Surehook at a receiver. basic needs username and password (RFC 7617), bearer needs token (RFC 6750), and none has no other field. Secrets are write-only, and encrypted when stored. An endpoint with an authentication has no header Authorization of its own.
+	// Auth The authentication of Surehook at a receiver. basic needs username and password (RFC 7617), bearer needs token (RFC 6750), oauth2 needs token_url, client_id and client_secret (client credentials, RFC 6749 section 4.4), and none has no other field. Secrets are write-only, and encrypted when stored. An endpoint with an authentication has no header Authorization of its own.
 	Auth *Auth `json:"auth,omitempty"`
 
 	// AutoDisable Whether a review may disable the endpoint for too many dead deliveries. An answer 410 disables the endpoint in any case. Default: true.
@@ -2704,7 +2819,7 @@ type EndpointDetailStatus string
 
 // EndpointFields The settings of an endpoint.
 type EndpointFields struct {
-	// Auth The authentication of Surehook at a receiver. basic needs username and password (RFC 7617), bearer needs token (RFC 6750), and none has no other field. Secrets are write-only, and encrypted when stored. An endpoint with an authentication has no header Authorization of its own.
+	// Auth The authentication of Surehook at a receiver. basic needs username and password (RFC 7617), bearer needs token (RFC 6750), oauth2 needs token_url, client_id and client_secret (client credentials, RFC 6749 section 4.4), and none has no other field. Secrets are write-only, and encrypted when stored. An endpoint with an authentication has no header Authorization of its own.
 	Auth *Auth `json:"auth,omitempty"`
 
 	// AutoDisable Whether a review may disable the endpoint for too many dead deliveries. An answer 410 disables the endpoint in any case.
@@ -3167,7 +3282,7 @@ type HealthWindow struct {
 	// AttemptsByNumber The number of first attempts, second attempts, and so on. All numbers except the first count retries.
 	AttemptsByNumber []int `json:"attempts_by_number"`
 
-	// AttemptsByOutcome The number of attempts by class of the outcome: delivered, unavailable, throttled, timeout, dns, connect, reset, tls, blocked, gone, refused, redirect.
+	// AttemptsByOutcome The number of attempts by class of the outcome: delivered, unavailable, throttled, timeout, dns, connect, reset, tls, blocked, gone, refused, redirect, token.
 	AttemptsByOutcome map[string]int `json:"attempts_by_outcome"`
 
 	// Dead The number of deliveries ended as dead.
@@ -3656,7 +3771,7 @@ type StatsRow struct {
 	// AttemptsByNumber The number of first attempts, second attempts, and so on.
 	AttemptsByNumber []int `json:"attempts_by_number"`
 
-	// AttemptsByOutcome The number of attempts by class of the outcome: delivered, unavailable, throttled, timeout, dns, connect, reset, tls, blocked, gone, refused, redirect. Absent for event types, and without attempts.
+	// AttemptsByOutcome The number of attempts by class of the outcome: delivered, unavailable, throttled, timeout, dns, connect, reset, tls, blocked, gone, refused, redirect, token. Absent for event types, and without attempts.
 	AttemptsByOutcome *map[string]int `json:"attempts_by_outcome,omitempty"`
 
 	// Dead The number of deliveries ended as dead.

@@ -52,7 +52,7 @@ func newHandler(cfg config.Deliver, sdk aws.Config, log *slog.Logger) (any, erro
 	if err != nil {
 		return nil, fmt.Errorf("wire notifier: %w", err)
 	}
-	sender := &send.Sender{Client: egress.NewClient(policy), Policy: policy, UserAgent: names.UserAgent(), Now: time.Now}
+	sender := &send.Sender{Client: egress.NewClient(policy), Policy: policy, Tokens: send.NewTokens(), UserAgent: names.UserAgent(), Now: time.Now}
 	senders := lambda.New(sdk, lambda.Config{
 		Regional: names.Sender(cfg.Environment), Regions: cfg.SenderRegions, Fixed: names.FixedSender(cfg.Environment),
 	})

@@ -11,20 +11,41 @@ import (
 const (
 	MaxAuthUsername = 255
 	MaxAuthPassword = 512
-	MaxAuthToken    = 4096
+	MaxAuthToken    = 4096 // of a bearer token and of a client secret
+	MaxClientID     = 255
+	MaxOAuthScope   = 1024 // of the scope, and of the audience
 )
+
+// maxAccessToken bounds an access token in bytes: receivers take headers of 8 KiB.
+const maxAccessToken = 8 << 10
 
 // AuthorizationHeader is the header with the credentials of an Auth.
 const AuthorizationHeader = "Authorization"
 
-var bearerToken = regexp.MustCompile(`^[\x21-\x7e]+$`)
+// The characters of RFC 6749, appendix A.
+var (
+	bearerToken = regexp.MustCompile(`^[\x21-\x7e]+$`)
+	clientText  = regexp.MustCompile(`^[\x20-\x7e]+$`)
+	oauthScope  = regexp.MustCompile(`^[!#-\[\]-~]+( [!#-\[\]-~]+)*$`)
+)
 
 // Auth is the authentication of Surehook at a receiver. The zero Auth is none.
 type Auth struct {
 	Type     AuthType
 	Username string // basic only
-	Secret   string // password or token, in clear: of requests only, never stored
+	OAuth    OAuth  // oauth2 only
+	Secret   string // password, token or client secret, in clear: of requests only, never stored
 	Sealed   []byte // AuthText of the secret, encrypted, with the endpoint id as context
+}
+
+// OAuth describes the way to an access token by client credentials (RFC 6749, section
+// 4.4). The zero OAuth is none.
+type OAuth struct {
+	TokenURL string // of the token endpoint
+	ClientID string
+	Scope    string // words between single spaces; empty: the token endpoint chooses
+	Audience string // not in the RFC, but asked for by some token endpoints; empty: none
+	InBody   bool   // id and secret of the client are sent in the body, not by HTTP basic
 }
 
 // AuthType is a scheme of authentication.
@@ -35,6 +56,7 @@ const (
 	AuthNone   AuthType = iota
 	AuthBasic           // RFC 7617: user name and password
 	AuthBearer          // RFC 6750: a token that does not change
+	AuthOAuth2          // RFC 6749, section 4.4: a token that the token endpoint gives to the client
 )
 
 // String returns the type as it appears in the API.
@@ -46,6 +68,8 @@ func (t AuthType) String() string {
 		return "basic"
 	case AuthBearer:
 		return "bearer"
+	case AuthOAuth2:
+		return "oauth2"
 	}
 	return "unknown"
 }
@@ -60,12 +84,13 @@ func AuthSecret(t AuthType, text string) (string, bool) {
 	return strings.CutPrefix(text, AuthText(t, ""))
 }
 
-// Authorization returns the value of the header for the opened secret; empty for AuthNone.
+// Authorization returns the value of the header for the opened secret, of AuthOAuth2 for
+// the access token; empty for AuthNone.
 func (a Auth) Authorization(secret string) string {
 	switch a.Type {
 	case AuthBasic:
 		return "Basic " + base64.StdEncoding.EncodeToString([]byte(a.Username+":"+secret))
-	case AuthBearer:
+	case AuthBearer, AuthOAuth2:
 		return "Bearer " + secret
 	case AuthNone:
 	}
@@ -81,7 +106,7 @@ func validateAuth(a Auth) []FieldError {
 	secret := func(field string, valid bool, format string, args ...any) {
 		switch {
 		case a.Secret == Masked:
-			add(field, Masked+" stands for a stored value, and there is none")
+			add(field, "%s stands for a stored value, and there is none%s", Masked, afterMask(a.Type))
 		case a.Secret == "" && len(a.Sealed) == 0:
 			add(field, "is missing")
 		case a.Secret != "" && !valid:
@@ -100,7 +125,37 @@ func validateAuth(a Auth) []FieldError {
 	case AuthBearer:
 		secret("auth.token", len(a.Secret) <= MaxAuthToken && bearerToken.MatchString(a.Secret),
 			"must be at most %d visible ASCII characters without spaces", MaxAuthToken)
+	case AuthOAuth2:
+		if a.OAuth.TokenURL == "" {
+			add("auth.token_url", "is missing")
+		}
+		if a.OAuth.ClientID == "" {
+			add("auth.client_id", "is missing")
+		} else if len(a.OAuth.ClientID) > MaxClientID || !clientText.MatchString(a.OAuth.ClientID) {
+			add("auth.client_id", "must be at most %d ASCII characters without control characters", MaxClientID)
+		}
+		secret("auth.client_secret", len(a.Secret) <= MaxAuthToken && clientText.MatchString(a.Secret),
+			"must be at most %d ASCII characters without control characters", MaxAuthToken)
+		if s := a.OAuth.Scope; s != "" && (len(s) > MaxOAuthScope || !oauthScope.MatchString(s)) {
+			add("auth.scope", `must be at most %d bytes: words of visible ASCII characters without " and \, between single spaces`, MaxOAuthScope)
+		}
+		if s := a.OAuth.Audience; s != "" && (len(s) > MaxOAuthScope || !bearerToken.MatchString(s)) {
+			add("auth.audience", "must be at most %d visible ASCII characters without spaces", MaxOAuthScope)
+		}
 	case AuthNone:
 	}
 	return errs
 }
+
+// afterMask returns the further condition of a mask. A client secret is for one token
+// endpoint: a change of the URL must not lead the stored secret to another server.
+func afterMask(t AuthType) string {
+	if t == AuthOAuth2 {
+		return " for this token_url"
+	}
+	return ""
+}
+
+// ValidAccessToken reports whether s can be the access token of a request: 1 to 8192
+// visible ASCII characters.
+func ValidAccessToken(s string) bool { return len(s) <= maxAccessToken && bearerToken.MatchString(s) }

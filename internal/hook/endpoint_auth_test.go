@@ -21,6 +21,7 @@ func TestAuth_Authorization(t *testing.T) {
 		{name: "none", auth: hook.Auth{}, secret: "", want: ""},
 		{name: "the example of RFC 7617, section 2", auth: hook.Auth{Type: hook.AuthBasic, Username: "Aladdin"}, secret: "open sesame", want: "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="},
 		{name: "the example of RFC 7617, section 2.1", auth: hook.Auth{Type: hook.AuthBasic, Username: "test"}, secret: "123£", want: "Basic dGVzdDoxMjPCow=="},
+		{name: "an access token", auth: hook.Auth{Type: hook.AuthOAuth2}, secret: "t", want: "Bearer t"},
 		{name: "the example of RFC 6750, section 2.1", auth: hook.Auth{Type: hook.AuthBearer}, secret: "mF_9.B5f-4.1JqM", want: "Bearer mF_9.B5f-4.1JqM"},
 	}
 	for _, tt := range tests {
@@ -55,6 +56,9 @@ func TestValidateEndpoint_auth(t *testing.T) {
 	basic := func(username, password string) hook.Auth {
 		return hook.Auth{Type: hook.AuthBasic, Username: username, Secret: password}
 	}
+	oauth := func(secret string, o hook.OAuth) hook.Auth {
+		return hook.Auth{Type: hook.AuthOAuth2, OAuth: o, Secret: secret}
+	}
 	tests := []struct {
 		name string
 		auth hook.Auth
@@ -74,6 +78,15 @@ func TestValidateEndpoint_auth(t *testing.T) {
 		{name: "a space", auth: hook.Auth{Type: hook.AuthBearer, Secret: "a b"}, want: []string{"auth.token"}},
 		{name: "a line break", auth: hook.Auth{Type: hook.AuthBearer, Secret: "a\r\nX-Other: b"}, want: []string{"auth.token"}},
 		{name: "no token", auth: hook.Auth{Type: hook.AuthBearer}, want: []string{"auth.token"}},
+		{name: "oauth2", auth: oauth("hush :", hook.OAuth{TokenURL: "https://id.example.com/", ClientID: "a b:"}), want: nil},
+		{name: "oauth2 with everything", auth: oauth("s", hook.OAuth{TokenURL: "u", ClientID: "c", Scope: "a:b c/d !", Audience: "https://x/", InBody: true}), want: nil},
+		{name: "the longest client", auth: oauth(strings.Repeat("s", hook.MaxAuthToken), hook.OAuth{TokenURL: "u", ClientID: strings.Repeat("c", hook.MaxClientID), Scope: strings.Repeat("s", hook.MaxOAuthScope), Audience: strings.Repeat("a", hook.MaxOAuthScope)}), want: nil},
+		{name: "too long a client", auth: oauth(strings.Repeat("s", hook.MaxAuthToken+1), hook.OAuth{TokenURL: "u", ClientID: strings.Repeat("c", hook.MaxClientID+1), Scope: strings.Repeat("s", hook.MaxOAuthScope+1), Audience: strings.Repeat("a", hook.MaxOAuthScope+1)}), want: []string{"auth.client_id", "auth.client_secret", "auth.scope", "auth.audience"}},
+		{name: "no client", auth: oauth("", hook.OAuth{}), want: []string{"auth.token_url", "auth.client_id", "auth.client_secret"}},
+		{name: "characters outside of RFC 6749", auth: oauth("ü", hook.OAuth{TokenURL: "u", ClientID: "c\n", Scope: "a  b", Audience: "a b"}), want: []string{"auth.client_id", "auth.client_secret", "auth.scope", "auth.audience"}},
+		{name: "a quote in the scope", auth: oauth("s", hook.OAuth{TokenURL: "u", ClientID: "c", Scope: `a"`}), want: []string{"auth.scope"}},
+		{name: "a sealed client secret", auth: hook.Auth{Type: hook.AuthOAuth2, OAuth: hook.OAuth{TokenURL: "u", ClientID: "c"}, Sealed: []byte{1}}, want: nil},
+		{name: "a mask of no client secret", auth: oauth(hook.Masked, hook.OAuth{TokenURL: "u", ClientID: "c"}), want: []string{"auth.client_secret"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

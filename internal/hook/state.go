@@ -104,7 +104,11 @@ const (
 	ClassGone                         // 410
 	ClassRefused                      // any other 4xx
 	ClassRedirect                     // a redirect outside of the redirect policy
+	ClassToken                        // no access token for the request; the endpoint got no valid one
 )
+
+// Classes is the number of classes and the zero Class: the length of arrays by class.
+const Classes = int(ClassToken) + 1
 
 // String returns the class as it appears in the API and in logs.
 func (c Class) String() string {
@@ -133,13 +137,15 @@ func (c Class) String() string {
 		return "refused"
 	case ClassRedirect:
 		return "redirect"
+	case ClassToken:
+		return "token"
 	}
 	return "unknown"
 }
 
 // ParseClass is the inverse of String.
 func ParseClass(s string) (Class, error) {
-	for class := ClassDelivered; class <= ClassRedirect; class++ {
+	for class := ClassDelivered; int(class) < Classes; class++ {
 		if class.String() == s {
 			return class, nil
 		}
@@ -159,11 +165,12 @@ const (
 
 // Result returns the meaning of the class for the delivery. ClassBlocked and
 // ClassTLS are transient, because the owner can repair DNS records and certificates.
+// ClassToken is transient, too: the owner can repair the credentials.
 func (c Class) Result() Result {
 	switch c {
 	case ClassDelivered:
 		return ResultDelivered
-	case ClassUnavailable, ClassThrottled, ClassTimeout, ClassDNS, ClassConnect, ClassReset, ClassTLS, ClassBlocked:
+	case ClassUnavailable, ClassThrottled, ClassTimeout, ClassDNS, ClassConnect, ClassReset, ClassTLS, ClassBlocked, ClassToken:
 		return ResultTransient
 	case ClassGone, ClassRefused, ClassRedirect:
 		return ResultRejected

@@ -10,6 +10,29 @@ type authBody struct {
 	Username *string `json:"username"`
 	Password *string `json:"password"`
 	Token    *string `json:"token"`
+
+	TokenURL     *string `json:"token_url"`
+	ClientID     *string `json:"client_id"`
+	ClientSecret *string `json:"client_secret"`
+	Scope        *string `json:"scope"`
+	Audience     *string `json:"audience"`
+	ClientAuth   *string `json:"client_auth"`
+}
+
+// clientAuth is the place of the client's id and secret in a request for a token.
+type clientAuth bool
+
+const (
+	inHeader clientAuth = false
+	inBody   clientAuth = true
+)
+
+// String returns the place as it appears in the API.
+func (c clientAuth) String() string {
+	if c == inBody {
+		return "body"
+	}
+	return "basic"
 }
 
 // auth translates the body. Package hook checks the bounds.
@@ -18,11 +41,12 @@ func (b authBody) auth() (a hook.Auth, errs fieldErrors) {
 		errs.add("auth.type", "is missing")
 		return a, errs
 	}
-	t, wrong := choose("auth.type", *b.Type, hook.AuthNone, hook.AuthBasic, hook.AuthBearer)
+	t, wrong := choose("auth.type", *b.Type, hook.AuthNone, hook.AuthBasic, hook.AuthBearer, hook.AuthOAuth2)
 	if len(wrong) > 0 {
 		return a, wrong
 	}
 	a.Type = t
+	var place string
 	for _, field := range []struct {
 		name  string
 		of    hook.AuthType
@@ -32,6 +56,12 @@ func (b authBody) auth() (a hook.Auth, errs fieldErrors) {
 		{"auth.username", hook.AuthBasic, b.Username, &a.Username},
 		{"auth.password", hook.AuthBasic, b.Password, &a.Secret},
 		{"auth.token", hook.AuthBearer, b.Token, &a.Secret},
+		{"auth.token_url", hook.AuthOAuth2, b.TokenURL, &a.OAuth.TokenURL},
+		{"auth.client_id", hook.AuthOAuth2, b.ClientID, &a.OAuth.ClientID},
+		{"auth.client_secret", hook.AuthOAuth2, b.ClientSecret, &a.Secret},
+		{"auth.scope", hook.AuthOAuth2, b.Scope, &a.OAuth.Scope},
+		{"auth.audience", hook.AuthOAuth2, b.Audience, &a.OAuth.Audience},
+		{"auth.client_auth", hook.AuthOAuth2, b.ClientAuth, &place},
 	} {
 		switch {
 		case field.given == nil:
@@ -41,12 +71,16 @@ func (b authBody) auth() (a hook.Auth, errs fieldErrors) {
 			*field.to = *field.given
 		}
 	}
+	if b.ClientAuth != nil && t == hook.AuthOAuth2 {
+		chosen, wrong := choose("auth.client_auth", place, inHeader, inBody)
+		a.OAuth.InBody, errs = bool(chosen), append(errs, wrong...)
+	}
 	return a, errs
 }
 
 // masked returns the body for a record, without the secrets.
 func (b authBody) masked() *authBody {
-	b.Password, b.Token = maskedText(b.Password), maskedText(b.Token)
+	b.Password, b.Token, b.ClientSecret = maskedText(b.Password), maskedText(b.Token), maskedText(b.ClientSecret)
 	return &b
 }
 
@@ -56,6 +90,13 @@ type authView struct {
 	Username string `json:"username,omitzero"`
 	Password string `json:"password,omitzero"`
 	Token    string `json:"token,omitzero"`
+
+	TokenURL     string `json:"token_url,omitzero"`
+	ClientID     string `json:"client_id,omitzero"`
+	ClientSecret string `json:"client_secret,omitzero"`
+	Scope        string `json:"scope,omitzero"`
+	Audience     string `json:"audience,omitzero"`
+	ClientAuth   string `json:"client_auth,omitzero"`
 }
 
 // viewAuth returns the authentication with secret, a mask, in the place of the secret.
@@ -66,6 +107,9 @@ func viewAuth(a hook.Auth, secret string) authView {
 		view.Username, view.Password = a.Username, secret
 	case hook.AuthBearer:
 		view.Token = secret
+	case hook.AuthOAuth2:
+		view.TokenURL, view.ClientID, view.ClientSecret = a.OAuth.TokenURL, a.OAuth.ClientID, secret
+		view.Scope, view.Audience, view.ClientAuth = a.OAuth.Scope, a.OAuth.Audience, clientAuth(a.OAuth.InBody).String()
 	case hook.AuthNone:
 	}
 	return view

@@ -41,7 +41,17 @@ func TestProblems_together(t *testing.T) {
 		},
 		{
 			name: "an unknown authentication", method: "PATCH", path: endpoints + "/crm", body: `{"auth":{"type":"digest","more":1}}`,
-			want: invalid("auth.more", unknown, "auth.type", "must be one of none, basic, bearer"),
+			want: invalid("auth.more", unknown, "auth.type", "must be one of none, basic, bearer, oauth2"),
+		},
+		{
+			name: "a wrong client", method: "PATCH", path: endpoints + "/crm", body: `{"auth":{"type":"oauth2","token":"t","client_auth":"post"}}`,
+			want: invalid("auth.client_auth", "must be one of basic, body", "auth.token", "is for the type bearer only"),
+		},
+		{
+			name: "a private token endpoint", method: "PATCH", path: endpoints + "/crm",
+			body: `{"auth":{"type":"oauth2","token_url":"https://10.0.0.1/","client_id":"c","client_secret":"***"}}`,
+			want: invalid("auth.client_secret", "*** stands for a stored value, and there is none for this token_url",
+				"auth.token_url", "must not lead to a private, loopback or otherwise reserved address"),
 		},
 		{
 			name: "basic authentication out of bounds", method: "PATCH", path: endpoints + "/crm", body: `{"auth":{"type":"basic","username":"a:b","password":"***"}}`,

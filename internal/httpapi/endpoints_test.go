@@ -64,6 +64,15 @@ func TestEndpoints_roundTrip(t *testing.T) {
 		{name: "headers", field: "headers", value: `{"X-Team":"a b"}`, want: `{"X-Team":"***"}`},
 		{name: "basic authentication", field: "auth", value: `{"type":"basic","username":"u","password":"a b:ü"}`, want: `{"type":"basic","username":"u","password":"***"}`},
 		{name: "a bearer token", field: "auth", value: `{"type":"bearer","token":"t.0-_~+/="}`, want: `{"type":"bearer","token":"***"}`},
+		{
+			name: "a client", field: "auth", value: `{"type":"oauth2","token_url":"https://id.example.com/token","client_id":"c","client_secret":"s"}`,
+			want: `{"type":"oauth2","token_url":"https://id.example.com/token","client_id":"c","client_secret":"***","client_auth":"basic"}`,
+		},
+		{
+			name: "a client with everything", field: "auth",
+			value: `{"type":"oauth2","token_url":"https://id.example.com/token","client_id":"c","client_secret":"s","scope":"a b","audience":"d","client_auth":"body"}`,
+			want:  `{"type":"oauth2","token_url":"https://id.example.com/token","client_id":"c","client_secret":"***","scope":"a b","audience":"d","client_auth":"body"}`,
+		},
 		{name: "no authentication", field: "auth", value: `{"type":"none"}`, want: ""},
 		{name: "a preset", field: "retry", value: `{"preset":"day"}`, want: ""},
 		{name: "a schedule", field: "retry", value: `{"schedule":["90s","24h","1.5h"],"jitter":"none"}`, want: `{"schedule":["1m30s","24h","1h30m"],"jitter":"none"}`},

@@ -101,7 +101,7 @@ func (p *process) wireDelivery(policy egress.Policy) {
 	notifier := notify.Notifier{History: p.store, Poster: p.acceptor, Topic: topic{p.log}, Log: p.log}
 	after := settle.Settlement{Store: p.store, Notifier: notifier, Log: p.log}
 	releaser := &release.Releaser{Store: p.store, Queue: p.queue, CircuitQueue: p.circuits, Now: time.Now}
-	sender := &send.Sender{Client: newClient(policy), Policy: policy, UserAgent: names.UserAgent(), Now: time.Now}
+	sender := &send.Sender{Client: newClient(policy), Policy: policy, Tokens: send.NewTokens(), UserAgent: names.UserAgent(), Now: time.Now}
 	p.deliverer = &deliver.Deliverer{
 		Store:       p.store,
 		Queue:       p.queue,

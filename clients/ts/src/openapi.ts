@@ -1629,7 +1629,7 @@ export interface components {
             next_cursor: string | null;
         };
         /**
-         * @description The authentication of Surehook at a receiver. basic needs username and password (RFC 7617), bearer needs token (RFC 6750), and none has no other field. Secrets are write-only, and encrypted when stored. An endpoint with an authentication has no header Authorization of its own.
+         * @description The authentication of Surehook at a receiver. basic needs username and password (RFC 7617), bearer needs token (RFC 6750), oauth2 needs token_url, client_id and client_secret (client credentials, RFC 6749 section 4.4), and none has no other field. Secrets are write-only, and encrypted when stored. An endpoint with an authentication has no header Authorization of its own.
          * @example {
          *       "type": "basic",
          *       "username": "surehook",
@@ -1638,17 +1638,31 @@ export interface components {
          */
         Auth: {
             /** @enum {string} */
-            type: "none" | "basic" | "bearer";
+            type: "none" | "basic" | "bearer" | "oauth2";
             /** @description At most 255 bytes, without colons. */
             username?: string;
             /** @description At most 512 bytes. */
             password?: string;
             token?: string;
+            /** @description The token endpoint, with the rules of an endpoint's url. Redirects are not followed. */
+            token_url?: string;
+            client_id?: string;
+            /** @description *** keeps the stored secret for the same token_url only. */
+            client_secret?: string;
+            /** @description Words between single spaces. Default: the token endpoint chooses. */
+            scope?: string;
+            /** @description A parameter that some token endpoints ask for. Default: none. */
+            audience?: string;
+            /**
+             * @description The place of client_id and client_secret in the request for a token: HTTP basic, or the body. Default: basic.
+             * @enum {string}
+             */
+            client_auth?: "basic" | "body";
         };
         /** @description The authentication of Surehook at a receiver, with *** for secrets. */
         AuthView: {
             /** @enum {string} */
-            type: "none" | "basic" | "bearer";
+            type: "none" | "basic" | "bearer" | "oauth2";
             /** @description Of the type basic. */
             username?: string;
             /**
@@ -1661,6 +1675,24 @@ export interface components {
              * @constant
              */
             token?: "***";
+            /** @description Of the type oauth2. */
+            token_url?: string;
+            /** @description Of the type oauth2. */
+            client_id?: string;
+            /**
+             * @description Of the type oauth2.
+             * @constant
+             */
+            client_secret?: "***";
+            /** @description Of the type oauth2. */
+            scope?: string;
+            /** @description Of the type oauth2. */
+            audience?: string;
+            /**
+             * @description Of the type oauth2.
+             * @enum {string}
+             */
+            client_auth?: "basic" | "body";
         };
         /**
          * @example {
@@ -2363,7 +2395,7 @@ export interface components {
         /** @description The outcome of the last attempt. */
         Outcome: {
             /** @enum {string} */
-            class: "delivered" | "unavailable" | "throttled" | "timeout" | "dns" | "connect" | "reset" | "tls" | "blocked" | "gone" | "refused" | "redirect";
+            class: "delivered" | "unavailable" | "throttled" | "timeout" | "dns" | "connect" | "reset" | "tls" | "blocked" | "gone" | "refused" | "redirect" | "token";
             /** @description The HTTP status; absent without a response. */
             status?: number;
             /** @description The error of a failed attempt. *** without the scope read. */
@@ -2547,7 +2579,7 @@ export interface components {
             trigger: "event" | "retry" | "replay";
             started_at: components["schemas"]["Time"];
             /** @enum {string} */
-            class: "delivered" | "unavailable" | "throttled" | "timeout" | "dns" | "connect" | "reset" | "tls" | "blocked" | "gone" | "refused" | "redirect";
+            class: "delivered" | "unavailable" | "throttled" | "timeout" | "dns" | "connect" | "reset" | "tls" | "blocked" | "gone" | "refused" | "redirect" | "token";
             /** @description The HTTP status; absent without a response. */
             status?: number;
             /** @description The error of a failed attempt. *** without the scope read. */
@@ -2624,7 +2656,7 @@ export interface components {
              * @description The class of the last attempt, as in the groups of the dead letters; none: deliveries without an attempt. Not with add_to.
              * @enum {string}
              */
-            class?: "none" | "delivered" | "unavailable" | "throttled" | "timeout" | "dns" | "connect" | "reset" | "tls" | "blocked" | "gone" | "refused" | "redirect";
+            class?: "none" | "delivered" | "unavailable" | "throttled" | "timeout" | "dns" | "connect" | "reset" | "tls" | "blocked" | "gone" | "refused" | "redirect" | "token";
             /** @description The HTTP status of the last attempt. Not with add_to, nor with the class none. */
             status?: number;
         };
@@ -2637,7 +2669,7 @@ export interface components {
             since?: components["schemas"]["Time"];
             until?: components["schemas"]["Time"];
             /** @enum {string} */
-            class?: "none" | "delivered" | "unavailable" | "throttled" | "timeout" | "dns" | "connect" | "reset" | "tls" | "blocked" | "gone" | "refused" | "redirect";
+            class?: "none" | "delivered" | "unavailable" | "throttled" | "timeout" | "dns" | "connect" | "reset" | "tls" | "blocked" | "gone" | "refused" | "redirect" | "token";
             status?: number;
         };
         /**
@@ -2894,7 +2926,7 @@ export interface components {
              * @description The class of the last attempts; absent without attempts.
              * @enum {string}
              */
-            class?: "delivered" | "unavailable" | "throttled" | "timeout" | "dns" | "connect" | "reset" | "tls" | "blocked" | "gone" | "refused" | "redirect";
+            class?: "delivered" | "unavailable" | "throttled" | "timeout" | "dns" | "connect" | "reset" | "tls" | "blocked" | "gone" | "refused" | "redirect" | "token";
             /** @description The HTTP status of the last attempts; absent without a response. */
             status?: number;
             /**
@@ -3183,7 +3215,7 @@ export interface components {
             latency?: components["schemas"]["Latency"];
             /** @description The mean time from the event to the delivery, retries and parking included; absent for event types, and without successful deliveries. */
             mean_delivery_time?: components["schemas"]["Duration"];
-            /** @description The number of attempts by class of the outcome: delivered, unavailable, throttled, timeout, dns, connect, reset, tls, blocked, gone, refused, redirect. Absent for event types, and without attempts. */
+            /** @description The number of attempts by class of the outcome: delivered, unavailable, throttled, timeout, dns, connect, reset, tls, blocked, gone, refused, redirect, token. Absent for event types, and without attempts. */
             attempts_by_outcome?: {
                 [key: string]: number;
             };
@@ -3243,7 +3275,7 @@ export interface components {
             latency?: components["schemas"]["Latency"];
             /** @description The mean time from the event to the delivery, retries and parking included; absent without successful deliveries. */
             mean_delivery_time?: components["schemas"]["Duration"];
-            /** @description The number of attempts by class of the outcome: delivered, unavailable, throttled, timeout, dns, connect, reset, tls, blocked, gone, refused, redirect. */
+            /** @description The number of attempts by class of the outcome: delivered, unavailable, throttled, timeout, dns, connect, reset, tls, blocked, gone, refused, redirect, token. */
             attempts_by_outcome: {
                 [key: string]: number;
             };

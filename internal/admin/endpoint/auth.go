@@ -8,30 +8,37 @@ import (
 )
 
 // applyAuth replaces the authentication of e. The secret hook.Masked keeps the stored
-// secret of the same type, so a response can be sent back.
+// secret of the same type, so a response can be sent back. A client secret stays only
+// for the same token endpoint: nobody leads a secret that they cannot read elsewhere.
 func (f Fields) applyAuth(e *hook.Endpoint) {
 	if f.Auth == nil {
 		return
 	}
 	stored := e.Auth
 	e.Auth = *f.Auth
-	if e.Auth.Secret == hook.Masked && stored.Type == e.Auth.Type {
+	if e.Auth.Secret == hook.Masked && stored.Type == e.Auth.Type && stored.OAuth.TokenURL == e.Auth.OAuth.TokenURL {
 		e.Auth.Secret, e.Auth.Sealed = "", stored.Sealed
 	}
 }
 
-// checkAuth refuses two sources of one header.
-func checkAuth(e hook.Endpoint) []hook.FieldError {
+// checkAuth refuses a forbidden token endpoint, and two sources of one header.
+func (a *Admin) checkAuth(e hook.Endpoint) []hook.FieldError {
 	if e.Auth.Type == hook.AuthNone {
 		return nil
 	}
-	own := hasHeader(e.SealedHeaders, hook.AuthorizationHeader) || hasHeader(e.Headers, hook.AuthorizationHeader)
-	if !own {
-		return nil
+	var errs []hook.FieldError
+	if e.Auth.OAuth.TokenURL != "" { // ValidateEndpoint reports an empty URL
+		if message := a.Policy.CheckURL(e.Auth.OAuth.TokenURL); message != "" {
+			errs = append(errs, hook.FieldError{Field: "auth.token_url", Message: message})
+		}
 	}
-	return []hook.FieldError{{
-		Field: "auth.type", Message: "must be none with a header Authorization of your own: remove the header, or say none",
-	}}
+	own := hasHeader(e.SealedHeaders, hook.AuthorizationHeader) || hasHeader(e.Headers, hook.AuthorizationHeader)
+	if own {
+		errs = append(errs, hook.FieldError{
+			Field: "auth.type", Message: "must be none with a header Authorization of your own: remove the header, or say none",
+		})
+	}
+	return errs
 }
 
 // sealAuth encrypts the given secret of e, and leaves none in clear.

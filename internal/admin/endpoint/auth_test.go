@@ -35,6 +35,9 @@ func TestAdmin_auth(t *testing.T) {
 	basic := func(username, password string) *hook.Auth {
 		return &hook.Auth{Type: hook.AuthBasic, Username: username, Secret: password}
 	}
+	oauth := func(url, secret string) *hook.Auth {
+		return &hook.Auth{Type: hook.AuthOAuth2, Secret: secret, OAuth: hook.OAuth{TokenURL: url, ClientID: "c"}}
+	}
 	e, _, err := b.Create(t.Context(), "acme", endpoint.Fields{URL: new("https://example.com/"), Auth: bearer("hush1")}, "")
 	if err != nil {
 		t.Fatal(err)
@@ -59,6 +62,11 @@ func TestAdmin_auth(t *testing.T) {
 		{name: "none, and a header instead", change: endpoint.Fields{Auth: &hook.Auth{}, Headers: &map[string]string{"Authorization": "x"}}, want: "", version: 7},
 		{name: "beside the header", change: endpoint.Fields{Auth: bearer("hush4")}, want: "", version: 7, code: hook.CodeInvalid},
 		{name: "instead of the header", change: endpoint.Fields{Auth: bearer("hush4"), Headers: &map[string]string{"Authorization": ""}}, want: "Bearer hush4", version: 8},
+		{name: "a client", change: endpoint.Fields{Auth: oauth("https://id.example.com/", "hush5")}, want: "Bearer hush5", version: 9},
+		{name: "the client as shown", change: endpoint.Fields{Auth: oauth("https://id.example.com/", "***")}, want: "Bearer hush5", version: 9},
+		{name: "the client secret to another server", change: endpoint.Fields{Auth: oauth("https://evil.example.com/", "***")}, want: "Bearer hush5", version: 9, code: hook.CodeInvalid},
+		{name: "a private token endpoint", change: endpoint.Fields{Auth: oauth("https://10.0.0.1/", "hush6")}, want: "Bearer hush5", version: 9, code: hook.CodeInvalid},
+		{name: "another token endpoint", change: endpoint.Fields{Auth: oauth("https://id2.example.com/", "hush6")}, want: "Bearer hush6", version: 10},
 	} {
 		changed, err := b.Change(t.Context(), "acme", string(e.ID), 0, step.change)
 		if (err == nil) != (step.code == 0) || err != nil && hook.CodeOf(err) != step.code || changed.Auth.Secret != "" {

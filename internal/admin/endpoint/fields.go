@@ -108,7 +108,7 @@ func (a *Admin) check(e hook.Endpoint) []hook.FieldError {
 		}
 	}
 	errs = append(errs, a.Places.check(e)...)
-	errs = append(errs, checkAuth(e)...)
+	errs = append(errs, a.checkAuth(e)...)
 	return append(errs, checkHeaders(e)...)
 }
 

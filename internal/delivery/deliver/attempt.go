@@ -26,7 +26,8 @@ var (
 // opened holds the opened secrets and headers of an endpoint.
 type opened struct {
 	keys    []sign.Key        // valid at the first attempt of the batch, newest first
-	headers map[string]string // with the header of the authentication
+	headers map[string]string // with the header of an authentication by password or token
+	grant   *send.Grant       // nil: no access token is needed
 }
 
 // opener returns a function that opens the secrets and headers of the endpoint at its
@@ -40,7 +41,7 @@ func (d *Deliverer) opener(ctx context.Context, e *hook.Endpoint) func() (opened
 		if o.headers, err = d.openHeaders(ctx, e); err != nil {
 			return o, fmt.Errorf("open headers of endpoint %s: %w", e.ID, err)
 		}
-		if err = d.openAuth(ctx, e, o.headers); err != nil {
+		if err = d.openAuth(ctx, e, &o); err != nil {
 			return o, fmt.Errorf("open authentication of endpoint %s: %w", e.ID, err)
 		}
 		return o, nil
@@ -77,6 +78,7 @@ func (d *Deliverer) sendRequest(ctx context.Context, s *subject, content hook.Ev
 	outcome, err := d.send(ctx, s, send.Request{
 		Endpoint: endpoint,
 		Keys:     secret.keys,
+		Grant:    secret.grant,
 		Event:    content,
 		Delivery: s.token.Delivery.DeliveryID,
 		Attempt:  s.token.Attempt,
@@ -134,9 +136,10 @@ func (d *Deliverer) openHeaders(ctx context.Context, e *hook.Endpoint) (map[stri
 	return headers, nil
 }
 
-// openAuth adds the header of the endpoint's authentication. The header belongs to the
-// endpoint's own headers: a redirect to another origin leaves them out.
-func (d *Deliverer) openAuth(ctx context.Context, e *hook.Endpoint, headers map[string]string) error {
+// openAuth adds the header of the endpoint's authentication, or the grant of an access
+// token. The header belongs to the endpoint's own headers: a redirect to another origin
+// leaves them out.
+func (d *Deliverer) openAuth(ctx context.Context, e *hook.Endpoint, o *opened) error {
 	if e.Auth.Type == hook.AuthNone {
 		return nil
 	}
@@ -148,6 +151,10 @@ func (d *Deliverer) openAuth(ctx context.Context, e *hook.Endpoint, headers map[
 	if !ok {
 		return errNoAuth
 	}
-	headers[hook.AuthorizationHeader] = e.Auth.Authorization(secret)
+	if e.Auth.Type == hook.AuthOAuth2 {
+		o.grant = &send.Grant{For: e.ID, OAuth: e.Auth.OAuth, Secret: secret}
+		return nil
+	}
+	o.headers[hook.AuthorizationHeader] = e.Auth.Authorization(secret)
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"surehook/internal/delivery/send"
 	"surehook/internal/hook"
 	"surehook/internal/memory"
 	"surehook/internal/proof/world"
@@ -47,6 +48,48 @@ func TestProcessBatch_AuthenticatesAfterAnyCrash(t *testing.T) {
 			for i, post := range w.Posts {
 				if diff := cmp.Diff(want, post.Endpoint.Headers); diff != "" {
 					t.Errorf("headers of request %d (-want +got):\n%s", i+1, diff)
+				}
+			}
+		})
+	}
+}
+
+// Every request carries the grant of the access token: also the request of a process that
+// takes over after a crash. A failed token is a failed attempt: retried by plan, recorded
+// with its reason.
+func TestProcessBatch_GrantsAnAccessTokenAfterAnyCrash(t *testing.T) {
+	t.Parallel()
+
+	oauth := hook.OAuth{TokenURL: "https://id.example.com/token", ClientID: "c", Scope: "s"}
+	for at := range 13 {
+		t.Run(fmt.Sprintf("dies at %d", at), func(t *testing.T) {
+			t.Parallel()
+
+			w := setup(t)
+			first := true
+			w.Answer = func(send.Request) hook.Outcome {
+				if first {
+					first = false
+					return hook.Outcome{Class: hook.ClassToken, Error: "No access token: the token endpoint answered 401 Unauthorized.", URL: oauth.TokenURL}
+				}
+				return hook.Outcome{Class: hook.ClassDelivered, Status: 200}
+			}
+			var endpoint hook.EndpointID
+			id := w.Post(w.Endpoint(func(e *hook.Endpoint) {
+				endpoint = e.ID
+				authenticated(t, e, hook.Auth{Type: hook.AuthOAuth2, OAuth: oauth}, hook.AuthText(hook.AuthOAuth2, "hush"))
+			}))[0]
+			w.Crash.Arm((at+1)/2, at%2 == 0)
+			w.Run()
+			if d := w.Delivery(id); d.State != hook.StateDelivered || len(w.Posts) < 2 || len(w.Posts) > 3 {
+				t.Errorf("delivery is %s after %d requests; want it delivered after two, and one more after a crash", d.State, len(w.Posts))
+			}
+			for i, post := range w.Posts {
+				if diff := cmp.Diff(&send.Grant{For: endpoint, OAuth: oauth, Secret: "hush"}, post.Grant); diff != "" {
+					t.Errorf("grant of request %d (-want +got):\n%s", i+1, diff)
+				}
+				if len(post.Endpoint.Headers) != 0 {
+					t.Errorf("headers of request %d are %v; want none", i+1, post.Endpoint.Headers)
 				}
 			}
 		})

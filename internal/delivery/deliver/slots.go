@@ -69,7 +69,7 @@ func answerTime(r gate.Result) (took time.Duration, ok bool) {
 		return r.Duration, true
 	case hook.ClassTimeout:
 		return max(r.Duration, speed.LateAfter), true
-	case hook.ClassDNS, hook.ClassConnect, hook.ClassReset, hook.ClassTLS, hook.ClassBlocked:
+	case hook.ClassDNS, hook.ClassConnect, hook.ClassReset, hook.ClassTLS, hook.ClassBlocked, hook.ClassToken:
 	}
 	return 0, false
 }

@@ -15,6 +15,10 @@ import (
 // have different builds; a Handler refuses every other version.
 const version = 1
 
+// grantVersion is the form of a message with more than version knows. A build that knows
+// version alone would send the request without.
+const grantVersion = 2
+
 var (
 	errVersion = errors.New("the message has another version")
 	errAnswer  = errors.New("the answer has no known class")
@@ -31,6 +35,18 @@ type message struct {
 	Body     []byte            `json:"body"` // base64
 	Timeout  int64             `json:"timeout_ms"`
 	APIHosts []string          `json:"api_hosts,omitempty"` // always forbidden
+	Grant    *grant            `json:"grant,omitempty"`
+}
+
+// grant is the way to the access token of the request.
+type grant struct {
+	For      hook.EndpointID `json:"for"`
+	TokenURL string          `json:"token_url"`
+	ClientID string          `json:"client_id"`
+	Secret   string          `json:"secret"`
+	Scope    string          `json:"scope,omitempty"`
+	Audience string          `json:"audience,omitempty"`
+	InBody   bool            `json:"in_body,omitempty"`
 }
 
 // answer is an outcome, or the reason against a request.
@@ -45,9 +61,16 @@ type answer struct {
 }
 
 func encodeMessage(p send.Prepared, apiHosts []string) ([]byte, error) {
-	text, err := json.Marshal(message{
+	m := message{
 		Version: version, URL: p.URL, Header: p.Header, Own: p.Own, Body: p.Body, Timeout: p.Timeout.Milliseconds(), APIHosts: apiHosts,
-	})
+	}
+	if g := p.Grant; g != nil {
+		m.Version = grantVersion
+		m.Grant = &grant{
+			For: g.For, TokenURL: g.TokenURL, ClientID: g.ClientID, Secret: g.Secret, Scope: g.Scope, Audience: g.Audience, InBody: g.InBody,
+		}
+	}
+	text, err := json.Marshal(m)
 	if err != nil {
 		return nil, fmt.Errorf("encode message: %w", err)
 	}
@@ -59,12 +82,18 @@ func decodeMessage(text []byte) (p send.Prepared, apiHosts []string, err error) 
 	if err := json.Unmarshal(text, &m); err != nil {
 		return p, nil, fmt.Errorf("decode message: %w", err)
 	}
-	if m.Version != version {
-		return p, nil, fmt.Errorf("%w: %d, not %d", errVersion, m.Version, version)
+	if m.Version != version && m.Version != grantVersion {
+		return p, nil, fmt.Errorf("%w: %d, not %d", errVersion, m.Version, grantVersion)
 	}
-	return send.Prepared{
+	p = send.Prepared{
 		URL: m.URL, Header: m.Header, Own: m.Own, Body: m.Body, Timeout: time.Duration(m.Timeout) * time.Millisecond,
-	}, m.APIHosts, nil
+	}
+	if g := m.Grant; g != nil {
+		p.Grant = &send.Grant{For: g.For, Secret: g.Secret, OAuth: hook.OAuth{
+			TokenURL: g.TokenURL, ClientID: g.ClientID, Scope: g.Scope, Audience: g.Audience, InBody: g.InBody,
+		}}
+	}
+	return p, m.APIHosts, nil
 }
 
 func refusalOf(err error) answer { return answer{Refused: err.Error()} }
@@ -92,13 +121,12 @@ func decodeAnswer(text []byte) (hook.Outcome, error) {
 	if a.Refused != "" {
 		return hook.Outcome{}, fmt.Errorf("%w: %s", send.ErrNotSent, a.Refused)
 	}
-	for class := hook.ClassDelivered; class <= hook.ClassRedirect; class++ {
-		if class.String() == a.Class {
-			return hook.Outcome{
-				Class: class, Status: a.Status, Error: a.Error, URL: a.URL, Body: a.Body,
-				RetryAfter: time.Duration(a.RetryAfter) * time.Millisecond,
-			}, nil
-		}
+	class, err := hook.ParseClass(a.Class)
+	if err != nil {
+		return hook.Outcome{}, errAnswer
 	}
-	return hook.Outcome{}, errAnswer
+	return hook.Outcome{
+		Class: class, Status: a.Status, Error: a.Error, URL: a.URL, Body: a.Body,
+		RetryAfter: time.Duration(a.RetryAfter) * time.Millisecond,
+	}, nil
 }

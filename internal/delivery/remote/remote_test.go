@@ -59,7 +59,7 @@ func here(t *testing.T, policy egress.Policy, servers ...*httptest.Server) *send
 
 	client := egress.NewClientWith(policy, egress.Options{RootCAs: roots(servers...)})
 	t.Cleanup(client.CloseIdleConnections)
-	return &send.Sender{Client: client, Policy: policy, UserAgent: "Surehook/1.2.3", Now: func() time.Time { return at }}
+	return &send.Sender{Client: client, Policy: policy, UserAgent: "Surehook/1.2.3", Tokens: send.NewTokens(), Now: func() time.Time { return at }}
 }
 
 // elsewhere runs messages in a handler without a key and without a user agent.
@@ -142,6 +142,48 @@ func TestSender_Send_sameRequestFromEveryPlace(t *testing.T) {
 		if second.header.Get("Authorization") != "Bearer abc" || second.header.Get("User-Agent") != "Surehook/1.2.3" {
 			t.Errorf("the endpoint got %v; want its own header and the user agent of the signer", second.header)
 		}
+	}
+}
+
+// The place gets the access token: the token endpoint and the endpoint see one source.
+func TestSender_Send_accessTokenFromThePlace(t *testing.T) {
+	t.Parallel()
+
+	server, received := receiver(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/token" {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, `{"access_token":"t1","token_type":"Bearer","expires_in":3600}`)
+		}
+	})
+	place := here(t, loopback, server)
+	place.UserAgent = ""
+	var message []byte
+	s := remote.Sender{Signer: here(t, loopback), Invoker: elsewhere{handler: remote.Handler{Sender: place}, message: &message}, Now: time.Now}
+	r := request(t, server.URL+"/hook")
+	r.Endpoint.Headers = nil
+	r.Grant = &send.Grant{For: "ep_1", Secret: "hush", OAuth: hook.OAuth{
+		TokenURL: server.URL + "/token", ClientID: "id", Scope: "a", Audience: "b", InBody: true,
+	}}
+	for range 2 {
+		if outcome, err := s.Send(t.Context(), r); err != nil || outcome.Class != hook.ClassDelivered {
+			t.Fatalf("Send() = %+v, %v; want delivered", outcome, err)
+		}
+	}
+	fetch, first, second := <-received, <-received, <-received
+	if want := "audience=b&client_id=id&client_secret=hush&grant_type=client_credentials&scope=a"; fetch.path != "/token" || fetch.body != want || fetch.header.Get("User-Agent") != "Surehook/1.2.3" {
+		t.Errorf("the token endpoint got %+v; want %s from Surehook/1.2.3", fetch, want)
+	}
+	for _, post := range []got{first, second} {
+		if post.path != "/hook" || post.header.Get("Authorization") != "Bearer t1" {
+			t.Errorf("the endpoint got %+v; want Bearer t1", post)
+		}
+	}
+	if !strings.HasPrefix(string(message), `{"version":2,`) {
+		t.Errorf("message %.30s...; want version 2: version 1 knows no grant", message)
+	}
+	r.Grant.TokenURL = server.URL[:len(server.URL)-1] + "x"
+	if outcome, err := s.Send(t.Context(), r); err != nil || outcome.Class != hook.ClassToken {
+		t.Errorf("Send() = %+v, %v; want the class token from the place", outcome, err)
 	}
 }
 
@@ -239,7 +281,7 @@ func TestHandler_Handle_refusesAnUnknownForm(t *testing.T) {
 
 	server, received := receiver(t, func(http.ResponseWriter, *http.Request) {})
 	h := remote.Handler{Sender: here(t, loopback, server)}
-	for _, message := range []string{`{"version":2,"url":"` + server.URL + `","timeout_ms":1000}`, `{"url":"` + server.URL + `"}`, `[]`, `{`} {
+	for _, message := range []string{`{"version":3,"url":"` + server.URL + `","timeout_ms":1000}`, `{"url":"` + server.URL + `"}`, `[]`, `{`} {
 		answer, err := h.Handle(t.Context(), []byte(message))
 		if err != nil || !strings.HasPrefix(string(answer), `{"refused":`) || len(received) != 0 {
 			t.Errorf("Handle(%s) = %s, %v after %d posts; want a refusal without a post", message, answer, err, len(received))

@@ -15,24 +15,22 @@ const maxRedirects = 3
 // postAndFollow posts to the endpoint and to the targets of redirects. The
 // endpoint's own headers may hold credentials. So postAndFollow drops the own
 // headers at the first redirect to another scheme, host or port, even if a later
-// redirect returns.
-func (s *Sender) postAndFollow(ctx context.Context, p *Prepared) hook.Outcome {
-	if problem := s.Policy.CheckURL(p.URL); problem != "" {
-		return hook.Outcome{Class: hook.ClassBlocked, URL: p.URL, Error: "The endpoint's URL " + problem + "."}
-	}
+// redirect returns. whole reports whether the last request had the own headers.
+func (s *Sender) postAndFollow(ctx context.Context, p *Prepared) (outcome hook.Outcome, whole bool) {
 	h, at := withCustom(p.Header, p.Own), p.URL
+	whole = true
 
 	for redirects := 0; ; redirects++ {
 		a := s.post(ctx, at, h, p.Body)
 		if !isRedirect(a.outcome.Status) {
-			return a.outcome
+			return a.outcome, whole
 		}
 		if class, problem := s.checkRedirect(a, redirects); problem != "" {
 			a.outcome.Class, a.outcome.Error = class, problem
-			return a.outcome
+			return a.outcome, whole
 		}
 		if !sameOrigin(a.from, a.location) {
-			h = p.Header
+			h, whole = p.Header, false
 		}
 		at = a.location.String()
 	}

@@ -99,18 +99,26 @@ type answer struct {
 	location *url.URL // redirect target; nil without a valid Location
 }
 
-// post makes one request and reads the response.
-func (s *Sender) post(ctx context.Context, to string, h http.Header, body []byte) answer {
-	var handshake atomic.Bool // failed; set by a goroutine of the transport
-	release := func() {}
-	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+// watch returns a context for one request. handshake tells whether the TLS handshake
+// failed. The connection of the request does not outlast ctx, see stopHard; the caller
+// must call release.
+func watch(ctx context.Context) (traced context.Context, handshake *atomic.Bool, release func()) {
+	handshake = new(atomic.Bool) // set by a goroutine of the transport
+	end := func() {}
+	traced = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		TLSHandshakeDone: func(_ tls.ConnectionState, err error) { handshake.Store(err != nil) },
 		GotConn: func(got httptrace.GotConnInfo) { // called by RoundTrip, again after a connection that took no byte
-			release()
-			release = stopHard(ctx, got.Conn)
+			end()
+			end = stopHard(ctx, got.Conn)
 		},
 	})
-	defer func() { release() }()
+	return traced, handshake, func() { end() }
+}
+
+// post makes one request and reads the response.
+func (s *Sender) post(ctx context.Context, to string, h http.Header, body []byte) answer {
+	traced, handshake, release := watch(ctx)
+	defer release()
 	req, err := http.NewRequestWithContext(traced, http.MethodPost, to, bytes.NewReader(body))
 	if err != nil {
 		return answer{outcome: hook.Outcome{Class: hook.ClassBlocked, URL: to, Error: "The URL is not valid."}}

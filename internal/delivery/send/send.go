@@ -20,25 +20,29 @@ import (
 type Request struct {
 	Endpoint hook.Endpoint // Send reads URL, Headers, Timeout and Style
 	Keys     []sign.Key    // active keys, newest first
+	Grant    *Grant        // of the access token; nil: none is needed
 	Event    hook.Event
 	Delivery hook.DeliveryID
 	Attempt  int // from 1
 }
 
 // Prepared is a signed request, ready to be sent from any place. The place needs no
-// key: all requests of an attempt carry the same headers.
+// key: all requests of an attempt carry the same headers. With a Grant, the place gets
+// the access token.
 type Prepared struct {
 	URL     string
 	Header  http.Header       // set by Surehook, with the signature
 	Own     map[string]string // set by the endpoint's owner; for the origin of URL only
 	Body    []byte
-	Timeout time.Duration // of the attempt, redirects included
+	Timeout time.Duration // of the attempt, redirects and access token included
+	Grant   *Grant        // nil: no access token is needed
 }
 
 // Sender makes attempts. A Sender is safe for concurrent use.
 type Sender struct {
 	Client    *http.Client  // from egress.NewClient; Post uses the transport only, and follows redirects itself
 	Policy    egress.Policy // the policy of Client
+	Tokens    *Tokens       // for the requests with a Grant
 	UserAgent string        // "Surehook/<version>"; Prepare only
 	Now       func() time.Time
 }
@@ -61,11 +65,12 @@ func (s *Sender) Prepare(r Request) Prepared {
 		Own:     r.Endpoint.Headers,
 		Body:    r.Event.Payload,
 		Timeout: r.Endpoint.Timeout,
+		Grant:   r.Grant,
 	}
 }
 
 // Post makes one attempt and returns the outcome. The attempt ends at the
-// endpoint's timeout, redirects included, or at the end of ctx. Both ends have
+// endpoint's timeout, redirects and the access token included, or at the end of ctx. Both ends have
 // ClassTimeout, with different texts. So the caller must leave more time than the
 // endpoint's timeout; otherwise the caller's deadline counts as a failure of the
 // endpoint.
@@ -73,7 +78,8 @@ func (s *Sender) Prepare(r Request) Prepared {
 // The status alone decides the outcome. A stalled or broken body does not change
 // the outcome.
 //
-// Post sends one request to each URL. The transport sends no request again after a
+// Post sends one request to each URL, and a second one only with another access token
+// after the answer 401. The transport sends no request again after a
 // byte of the request is written, even if a reused connection is already closed.
 //
 // A hostile receiver cannot prolong the attempt: shortly after its end the
@@ -83,7 +89,7 @@ func (s *Sender) Post(ctx context.Context, p Prepared) hook.Outcome {
 	ctx, cancel := context.WithTimeoutCause(ctx, p.Timeout, errDeadline)
 	defer cancel()
 
-	outcome := s.postAndFollow(ctx, &p)
+	outcome := s.postPrepared(ctx, &p)
 	outcome.Duration = s.Now().Sub(start)
 	return outcome
 }

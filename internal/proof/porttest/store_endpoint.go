@@ -46,7 +46,9 @@ func sampleEndpoint(tenant hook.TenantID) hook.Endpoint {
 		Filter:        []byte(`{"type":["order.paid"]}`),
 		Metadata:      map[string]string{"team": "billing", "note": ""},
 		SealedHeaders: map[string][]byte{"X-Env": {4, 0xff}, "Authorization": {5}},
-		Auth:          hook.Auth{Type: hook.AuthBasic, Username: "surehook", Sealed: []byte{6, 0xfe}},
+		Auth: hook.Auth{Type: hook.AuthOAuth2, Username: "surehook", Sealed: []byte{6, 0xfe}, OAuth: hook.OAuth{
+			TokenURL: "https://id.example.com/", ClientID: "c", Scope: "a b", Audience: "d", InBody: true,
+		}},
 		Retry: hook.RetryPolicy{
 			Exponential: hook.Exponential{Base: 1500 * time.Millisecond, Factor: 1.7, Cap: time.Hour, Attempts: 8},
 			Jitter:      hook.JitterEqual,

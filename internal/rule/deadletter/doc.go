@@ -13,6 +13,7 @@
 //	blocked                                                             blocked      url
 //	redirect                                                            redirect     url
 //	refused                        status 401 or 403                    credentials  the secret, or headers
+//	token                                                               credentials  auth
 //	refused                        any other status                     refused      url, event_types
 //	throttled                                                           throttled    rate_per_second, max_age
 //	dns, connect, reset, timeout,  80 % of the letters or more died     outage       replay; retry, or max_age if

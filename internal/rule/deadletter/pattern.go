@@ -84,6 +84,8 @@ func recognize(g Group, inHour int) Pattern {
 		return failing(g, clustered, PatternDown)
 	case hook.ClassReset, hook.ClassTimeout, hook.ClassUnavailable:
 		return failing(g, clustered, PatternTrickle)
+	case hook.ClassToken:
+		return PatternCredentials
 	case hook.ClassDelivered:
 		return 0
 	}

@@ -83,7 +83,7 @@ func TestPattern(t *testing.T) {
 		{name: "a redirect", letters: letters(9, 0, of(hook.ClassRedirect, 303, hook.ReasonRejected)), want: deadletter.PatternRedirect, fields: "url"},
 		{name: "never attempted, and not expired: no rule", letters: letters(9, 0, of(0, 0, hook.ReasonExhausted)), want: 0, fields: ""},
 		{name: "delivered: no rule", letters: letters(9, 0, of(hook.ClassDelivered, 200, hook.ReasonExhausted)), want: 0, fields: ""},
-		{name: "a class that does not exist: no rule", letters: letters(9, 0, of(hook.ClassRedirect+1, 0, hook.ReasonExpired)), want: 0, fields: ""},
+		{name: "a class that does not exist: no rule", letters: letters(9, 0, of(hook.Class(hook.Classes), 0, hook.ReasonExpired)), want: 0, fields: ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -16,12 +16,12 @@ type Figures struct {
 	Delivered int // delivered deliveries; of an event type: Successes
 	Dead      int
 
-	ByNumber    [hook.MaxAttempts + 1]int   // attempts by number, from 1
-	DeliveredAt [hook.MaxAttempts + 1]int   // successful attempts by number, from 1
-	ByOutcome   [hook.ClassRedirect + 1]int // attempts by class; of endpoints only
-	Waited      time.Duration               // see Counts.Waited; of endpoints only
-	Fine        latency.Histogram           // of endpoints only
-	Coarse      latency.Coarse              // of event types only
+	ByNumber    [hook.MaxAttempts + 1]int // attempts by number, from 1
+	DeliveredAt [hook.MaxAttempts + 1]int // successful attempts by number, from 1
+	ByOutcome   [hook.Classes]int         // attempts by class; of endpoints only
+	Waited      time.Duration             // see Counts.Waited; of endpoints only
+	Fine        latency.Histogram         // of endpoints only
+	Coarse      latency.Coarse            // of event types only
 }
 
 // Figures returns the figures of the endpoint.

@@ -30,8 +30,8 @@ type Counts struct {
 	OK     int // attempts with a sign of life: all results not in Failed
 	Failed int // transient failures, except throttling
 
-	Classes [hook.ClassRedirect + 1]int // attempts by class
-	Numbers [hook.MaxAttempts + 1]int   // attempts by number, from 1
+	Classes [hook.Classes]int         // attempts by class
+	Numbers [hook.MaxAttempts + 1]int // attempts by number, from 1
 
 	Delivered int           // delivered deliveries
 	First     int           // deliveries delivered at the first attempt
@@ -107,7 +107,7 @@ func timed(c hook.Class) bool {
 	switch c {
 	case hook.ClassDelivered, hook.ClassUnavailable, hook.ClassThrottled, hook.ClassTimeout, hook.ClassGone, hook.ClassRefused, hook.ClassRedirect:
 		return true
-	case hook.ClassDNS, hook.ClassConnect, hook.ClassReset, hook.ClassTLS, hook.ClassBlocked:
+	case hook.ClassDNS, hook.ClassConnect, hook.ClassReset, hook.ClassTLS, hook.ClassBlocked, hook.ClassToken:
 		return false
 	}
 	return false

@@ -1,0 +1,215 @@
+package send
+
+import (
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+	"golang.org/x/oauth2"
+	"golang.org/x/oauth2/clientcredentials"
+	"golang.org/x/sync/singleflight"
+
+	"surehook/internal/hook"
+)
+
+// Bounds of access tokens. docs/limits.md lists the bounds.
+const (
+	keptTokens     = 1000             // in one process; an unused token makes room for a newer one
+	maxTokenAnswer = 64 << 10         // bytes read of an answer of a token endpoint
+	unknownLife    = 5 * time.Minute  // of a token without expires_in
+	tokenMargin    = 30 * time.Second // before the end of a token's life; at most half of the life
+)
+
+// Grant is the way to the access token of a request: OAuth 2.0 client credentials.
+type Grant struct {
+	hook.OAuth
+
+	For    hook.EndpointID // no other endpoint uses the token
+	Secret string          // of the client
+}
+
+// Tokens keeps the access tokens of a process. A token lives until shortly before its
+// end, or until the endpoint refuses it. Tokens is safe for concurrent use.
+type Tokens struct {
+	kept    *lru.Cache[Grant, accessToken]
+	flights singleflight.Group
+}
+
+type accessToken struct {
+	text string
+	ends time.Time
+}
+
+// NewTokens returns Tokens without a token.
+func NewTokens() *Tokens {
+	kept, _ := lru.New[Grant, accessToken](keptTokens) // an error for a size of 0 only
+	return &Tokens{kept: kept}
+}
+
+// fetched is the answer of a token endpoint.
+type fetched struct {
+	token   accessToken
+	problem string // for the endpoint's owner; empty with a token
+}
+
+// postPrepared posts the request, with an access token if the request needs one. After
+// the answer 401 to a kept token, postPrepared gets another token and posts once more.
+// The 401 to a token of this attempt is the answer.
+func (s *Sender) postPrepared(ctx context.Context, p *Prepared) hook.Outcome {
+	if problem := s.Policy.CheckURL(p.URL); problem != "" {
+		return hook.Outcome{Class: hook.ClassBlocked, URL: p.URL, Error: "The endpoint's URL " + problem + "."}
+	}
+	if p.Grant == nil {
+		outcome, _ := s.postAndFollow(ctx, p)
+		return outcome
+	}
+	kept, ok := s.Tokens.kept.Get(*p.Grant)
+	if ok && s.Now().Before(kept.ends) {
+		outcome, whole := s.postAndFollow(ctx, p.with(kept))
+		if outcome.Status != http.StatusUnauthorized || !whole {
+			return outcome
+		}
+	}
+	fresh := s.fetchOnce(ctx, p, kept)
+	if fresh.problem != "" {
+		return hook.Outcome{Class: hook.ClassToken, URL: p.Grant.TokenURL, Error: "No access token: " + fresh.problem}
+	}
+	outcome, _ := s.postAndFollow(ctx, p.with(fresh.token))
+	return outcome
+}
+
+// with returns the request with the token in a header of its own.
+func (p Prepared) with(token accessToken) *Prepared {
+	own := maps.Clone(p.Own)
+	if own == nil {
+		own = make(map[string]string, 1)
+	}
+	own[hook.AuthorizationHeader] = hook.Auth{Type: hook.AuthOAuth2}.Authorization(token.text)
+	p.Own = own
+	return &p
+}
+
+// fetchOnce returns another token than old, which is over or refused. All attempts that
+// want a token of one grant at the same time wait for one request, each at most until its
+// own end. The request has the time of the attempt that began it, and the attempts that
+// wait share its failure.
+func (s *Sender) fetchOnce(ctx context.Context, p *Prepared, old accessToken) fetched {
+	grant := *p.Grant
+	result := s.Tokens.flights.DoChan(grant.key(), func() (any, error) {
+		if kept, ok := s.Tokens.kept.Get(grant); ok && kept.text != old.text && s.Now().Before(kept.ends) {
+			return fetched{token: kept}, nil // an attempt was faster
+		}
+		f := s.fetch(ctx, grant, p.Header.Get("User-Agent"))
+		if f.problem == "" {
+			s.Tokens.kept.Add(grant, f.token)
+		}
+		return f, nil
+	})
+	select {
+	case r := <-result:
+		f, _ := r.Val.(fetched)
+		return f
+	case <-ctx.Done():
+		return fetched{problem: problemOf(ctx.Err(), context.Cause(ctx), false)}
+	}
+}
+
+// key returns the grant as a text. Each part stands in quotes, so different grants have
+// different texts.
+func (g Grant) key() string {
+	var text []byte
+	for _, part := range []string{string(g.For), g.TokenURL, g.ClientID, g.Secret, g.Scope, g.Audience, strconv.FormatBool(g.InBody)} {
+		text = strconv.AppendQuote(text, part)
+	}
+	return string(text)
+}
+
+// fetch asks the token endpoint for a token (RFC 6749, section 4.4.2), without redirects:
+// a redirect would lead the client's secret to another URL.
+func (s *Sender) fetch(ctx context.Context, g Grant, userAgent string) fetched {
+	if problem := s.Policy.CheckURL(g.TokenURL); problem != "" {
+		return fetched{problem: "token_url " + problem + "."}
+	}
+	config := clientcredentials.Config{
+		ClientID: g.ClientID, ClientSecret: g.Secret, TokenURL: g.TokenURL, Scopes: strings.Fields(g.Scope), AuthStyle: oauth2.AuthStyleInHeader,
+	}
+	if g.InBody {
+		config.AuthStyle = oauth2.AuthStyleInParams
+	}
+	if g.Audience != "" {
+		config.EndpointParams = url.Values{"audience": {g.Audience}}
+	}
+	traced, handshake, release := watch(ctx)
+	defer release()
+	client := &http.Client{
+		Transport:     bounded{s.Client.Transport, userAgent},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	began := time.Now() // the clock of the library
+	token, err := config.Token(context.WithValue(traced, oauth2.HTTPClient, client))
+	switch {
+	case err != nil:
+		return fetched{problem: problemOf(err, context.Cause(ctx), handshake.Load())}
+	case !strings.EqualFold(token.Type(), "Bearer"):
+		return fetched{problem: "the token endpoint answered with a token of another type than Bearer."}
+	case !hook.ValidAccessToken(token.AccessToken):
+		return fetched{problem: "the token endpoint answered with a token that does not fit into a header."}
+	}
+	life := unknownLife
+	if !token.Expiry.IsZero() {
+		life = token.Expiry.Sub(began)
+	}
+	return fetched{token: accessToken{text: token.AccessToken, ends: s.Now().Add(life - min(tokenMargin, life/2))}}
+}
+
+// bounded bounds the answers, and names the sender.
+type bounded struct {
+	http.RoundTripper
+
+	userAgent string
+}
+
+func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Accept", "application/json")
+	r.Header.Set("User-Agent", b.userAgent)
+	response, err := b.RoundTripper.RoundTrip(r)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // problemOf reads the error of the transport
+	}
+	response.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.LimitReader(response.Body, maxTokenAnswer), response.Body}
+	return response, nil
+}
+
+// problemOf returns the reason against a token, for the endpoint's owner. The text holds
+// nothing that the token endpoint chose freely: the answer may repeat the secret.
+func problemOf(err, ended error, handshake bool) string {
+	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
+		text := "the token endpoint answered " + strings.TrimSpace(strconv.Itoa(refused.Response.StatusCode)+" "+http.StatusText(refused.Response.StatusCode))
+		if slices.Contains(oauthErrors(), refused.ErrorCode) {
+			text += ", " + refused.ErrorCode
+		}
+		return text + "."
+	}
+	if _, transport := errors.AsType[*url.Error](err); transport || ended != nil {
+		_, text := classify(failure{err: err, ended: ended, handshake: handshake})
+		return strings.Replace("t"+text[1:], "the endpoint", "the token endpoint", 1)
+	}
+	return "the token endpoint answered without a token in JSON."
+}
+
+// oauthErrors returns the codes of RFC 6749, section 5.2.
+func oauthErrors() []string {
+	return []string{"invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type", "invalid_scope"}
+}
