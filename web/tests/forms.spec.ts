@@ -33,7 +33,7 @@ for (const app of ['console', 'portal'] as const) {
       await expect(page.getByRole('heading', { name: 'Overview' })).toBeVisible()
     } else await signIn(page, backend, `/t/${tenant}`)
     await page.getByRole('link', { name: 'New endpoint' }).click()
-    await page.getByLabel('URL').fill(receiver.url('/hook'))
+    await page.getByLabel('URL', { exact: true }).fill(receiver.url('/hook'))
     await page.getByRole('button', { name: more }).click()
     await choose(page, 'Authentication', 'Basic: name and password')
     await accessible(page)
@@ -78,10 +78,40 @@ for (const app of ['console', 'portal'] as const) {
   })
 }
 
+test('OAuth 2.0 is set, refused at the fields, and keeps its secret and its other parts', async ({ page, backend, receiver, tenant }) => {
+  receiver.answers.set('/token', { status: 200, body: '{"access_token": "at_1", "token_type": "Bearer", "expires_in": 3600}' })
+  await signIn(page, backend, `/t/${tenant}`)
+  await page.getByRole('link', { name: 'New endpoint' }).click()
+  await page.getByLabel('URL', { exact: true }).fill(receiver.url('/hook'))
+  await page.getByRole('button', { name: more }).click()
+  await choose(page, 'Authentication', 'OAuth 2.0 client credentials')
+  await page.getByRole('button', { name: 'Create endpoint' }).click()
+  await expect(page.locator('.wrong')).toHaveCount(3) // a URL, an id and a secret
+  await accessible(page)
+  await page.getByLabel('Token URL').fill(receiver.url('/token'))
+  await page.getByLabel('Client id', { exact: true }).fill('surehook')
+  await page.getByLabel('Client secret').fill('correct-horse')
+  await choose(page, 'Client id and secret in', 'The body')
+  await page.getByRole('button', { name: 'Create endpoint' }).click()
+  await page.getByRole('button', { name: 'Done' }).click()
+  const of = (path: string) => receiver.requests.filter((r) => r.path === path)
+  const deliver = async (nth: number) => {
+    await backend.event(tenant, 'order.paid', {})
+    await expect.poll(() => of('/hook').map((r) => r.headers.authorization)).toEqual(Array(nth).fill('Bearer at_1'))
+  }
+  await deliver(1)
+  await page.getByRole('tab', { name: 'Settings' }).click()
+  await page.getByLabel('Scope').fill('hooks')
+  await saved(page)
+  await deliver(2)
+  const last = new URLSearchParams(of('/token').at(-1)!.body)
+  expect(Object.fromEntries(last)).toEqual({ grant_type: 'client_credentials', client_id: 'surehook', client_secret: 'correct-horse', scope: 'hooks' })
+})
+
 test('coalescing is set, refused at the field, changed and ended', async ({ page, backend, receiver, tenant }) => {
   await signIn(page, backend, `/t/${tenant}`)
   await page.getByRole('link', { name: 'New endpoint' }).click()
-  await page.getByLabel('URL').fill(receiver.url('/hook'))
+  await page.getByLabel('URL', { exact: true }).fill(receiver.url('/hook'))
   await page.getByLabel('Alias').fill('crm')
   await page.getByRole('button', { name: more }).click()
   await page.getByRole('checkbox', { name: 'Deliver the events of a window in common requests' }).click()
@@ -121,7 +151,7 @@ test('coalescing is set, refused at the field, changed and ended', async ({ page
 test('messages about lists name the line', async ({ page, backend, receiver, tenant }) => {
   await signIn(page, backend, `/t/${tenant}`)
   await page.getByRole('link', { name: 'New endpoint' }).click()
-  await page.getByLabel('URL').fill(receiver.url('/hook'))
+  await page.getByLabel('URL', { exact: true }).fill(receiver.url('/hook'))
   await page.getByLabel('Event types').fill('order.*\nbad type')
   await page.getByRole('button', { name: 'Create endpoint' }).click()
   await expect(page.locator('.field', { has: page.getByLabel('Event types') }).locator('.wrong')).toHaveText(/^2: /)

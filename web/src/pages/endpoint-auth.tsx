@@ -14,10 +14,11 @@ const parts: Record<Auth['type'], Part[]> = {
   none: [],
   basic: ['username', 'password'],
   bearer: ['token'],
+  oauth2: ['token_url', 'client_id', 'client_secret', 'client_auth', 'scope', 'audience'],
 }
 
 // No answer of the API holds these.
-const secrets = new Set<Part>(['password', 'token'])
+const secrets = new Set<Part>(['password', 'token', 'client_secret'])
 
 /** The authentication at the receiver. A stored secret stays when its control is left empty. */
 export function AuthFields({ of }: { of?: Schemas['AuthView'] }) {
@@ -30,7 +31,13 @@ export function AuthFields({ of }: { of?: Schemas['AuthView'] }) {
       </Field>
       {parts[type].map((part) => (
         <Field key={`${type} ${part}`} name={`auth.${part}`} label={t.authParts[part]}>
-          {secrets.has(part) ? <Input type="password" autoComplete="new-password" placeholder={stored && t.kept} /> : <Input defaultValue={stored?.[part]} />}
+          {part === 'client_auth' ? (
+            <Select label={t.authParts[part]} defaultValue={stored?.[part] ?? 'basic'} options={(['basic', 'body'] as const).map((value) => ({ value, label: t.clientAuths[value] }))} />
+          ) : secrets.has(part) ? (
+            <Input type="password" autoComplete="new-password" placeholder={stored && t.kept} />
+          ) : (
+            <Input defaultValue={stored?.[part]} />
+          )}
         </Field>
       ))}
     </div>
@@ -41,12 +48,8 @@ export function AuthFields({ of }: { of?: Schemas['AuthView'] }) {
 export function authOf(values: Values, of?: Schemas['AuthView']): Auth | undefined {
   const type = values['auth.type'] as Auth['type']
   if (type === 'none' && (of?.type ?? 'none') === 'none') return undefined
-  const auth: Auth = { type }
-  for (const part of parts[type]) {
-    const value = values[`auth.${part}`] || (secrets.has(part) && of?.type === type ? masked : '')
-    if (value) auth[part] = value
-  }
-  return auth
+  const typed = parts[type].map((part) => [part, values[`auth.${part}`] || (secrets.has(part) && of?.type === type ? masked : undefined)])
+  return { type, ...(Object.fromEntries(typed.filter(([, value]) => value)) as Partial<Auth>) }
 }
 
 // The API keeps the stored secret for it.
