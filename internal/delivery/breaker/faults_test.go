@@ -142,6 +142,37 @@ func TestReconcile_ASlowFaultSendsOneProbe(t *testing.T) {
 	}
 }
 
+// slowList lists parked deliveries in a minute.
+type slowList struct {
+	breaker.Store
+
+	pass func(d time.Duration)
+}
+
+func (s slowList) Parked(ctx context.Context, target hook.Target, since time.Time, limit int) ([]hook.Delivery, error) {
+	s.pass(time.Minute)
+	return s.Store.Parked(ctx, target, since, limit) //nolint:wrapcheck // a double of the port
+}
+
+// The reads of a check take minutes. The next check is due a minute after them, so it
+// does not send another probe at once.
+func TestReconcile_SlowReadsSendOneProbe(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	e := w.Endpoint(nil)
+	w.park(e, ages(2)...)
+	w.record(e, open(0, 0))
+	b := w.Breaker()
+	b.Store = slowList{Store: b.Store, pass: w.Clock.Pass}
+	if err := b.Reconcile(t.Context(), hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID}); err != nil {
+		t.Fatal(err)
+	}
+	if want := w.Clock.Now().Add(time.Minute); !w.Circuit(e).AttendAt.Equal(want) {
+		t.Errorf("AttendAt = %s; want %s, a minute after the reads", w.Circuit(e).AttendAt, want)
+	}
+}
+
 // Of many expired deliveries some fail. One check tries each delivery once, and ends
 // the others.
 func TestReconcile_EndsManyBesideFailingDeliveries(t *testing.T) {

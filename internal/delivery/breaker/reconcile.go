@@ -207,7 +207,7 @@ func (r *reconciliation) sendProbe(ctx context.Context, next gate.Record) error 
 	}
 	probe := likeliest(parked, r.record.ProbeType)
 	r.decision = decideProbe
-	next.AttendAt, next.ProbeType, next.ProbedFrom = now.Add(gate.AttendAfter), probe.EventType, probe.CreatedAt
+	next.AttendAt, next.ProbeType, next.ProbedFrom = r.Now().Add(gate.AttendAfter), probe.EventType, probe.CreatedAt // the reads take time too
 	if err := r.saveCircuit(ctx, next); err != nil {
 		return err
 	}
