@@ -151,7 +151,7 @@ type slowList struct {
 
 func (s slowList) Parked(ctx context.Context, target hook.Target, since time.Time, limit int) ([]hook.Delivery, error) {
 	s.pass(time.Minute)
-	return s.Store.Parked(ctx, target, since, limit) //nolint:wrapcheck // a double of the port
+	return s.Store.Parked(ctx, target, since, limit)
 }
 
 // The reads of a check take minutes. The next check is due a minute after them, so it
