@@ -1,3 +1,7 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Page } from '@playwright/test'
 import { accessible, type Backend, expect, signIn, test } from './world'
 
@@ -106,6 +110,53 @@ test('OAuth 2.0 is set, refused at the fields, and keeps its secret and its othe
   await deliver(2)
   const last = new URLSearchParams(of('/token').at(-1)!.body)
   expect(Object.fromEntries(last)).toEqual({ grant_type: 'client_credentials', client_id: 'surehook', client_secret: 'correct-horse', scope: 'hooks' })
+})
+
+// A new certificate that signs itself, with its key, as PEM.
+function certificate(subject: string) {
+  const folder = mkdtempSync(join(tmpdir(), 'surehook-'))
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
+  execFileSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '90', '-subj', `/CN=${subject}`, '-keyout', key, '-out', cert], { stdio: 'pipe' })
+  return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') }
+}
+
+test('TLS settings are set, refused at the fields, kept and removed', async ({ page, backend, receiver, tenant }) => {
+  const [authority, client, other] = [certificate('authority'), certificate('client.example.com'), certificate('other')]
+  await signIn(page, backend, `/t/${tenant}`)
+  await page.getByRole('link', { name: 'New endpoint' }).click()
+  await page.getByLabel('URL', { exact: true }).fill(receiver.url('/hook'))
+  await page.getByLabel('Alias').fill('crm')
+  await page.getByRole('button', { name: more }).click()
+  await page.getByRole('checkbox', { name: 'Trust certificate authorities of my own' }).click()
+  await page.getByRole('checkbox', { name: 'Present a client certificate (mutual TLS)' }).click()
+  await page.getByLabel('Certificate authorities', { exact: true }).fill('none')
+  await page.getByLabel('Client certificate', { exact: true }).fill(client.cert)
+  await page.getByLabel('Private key').fill(other.key)
+  await page.getByRole('button', { name: 'Create endpoint' }).click()
+  await expect(page.locator('.field', { has: page.getByLabel('Certificate authorities', { exact: true }) }).locator('.wrong')).toBeVisible()
+  await expect(page.locator('.field', { has: page.getByLabel('Private key') }).locator('.wrong')).toBeVisible()
+  await accessible(page)
+  await page.getByLabel('Certificate authorities', { exact: true }).fill(authority.cert)
+  await page.getByLabel('Private key').fill(client.key)
+  await page.getByRole('button', { name: 'Create endpoint' }).click()
+  await page.getByRole('button', { name: 'Done' }).click()
+  const stored = async () => (await backend.call<{ tls?: { ca?: string; subject?: string } }>('GET', `/v1/tenants/${tenant}/endpoints/crm`)).tls
+  expect(await stored()).toMatchObject({ ca: '***', certificate: '***', key: '***' })
+  expect((await stored())?.subject).toContain('client.example.com')
+
+  await page.getByRole('tab', { name: 'Settings' }).click()
+  await expect(page.getByText('client.example.com')).toBeVisible()
+  await expect(page.getByLabel('Private key')).toHaveValue('')
+  await page.getByLabel('Description').fill('untouched')
+  await saved(page)
+  expect(await stored()).toMatchObject({ ca: '***', certificate: '***', key: '***' })
+  await page.getByRole('checkbox', { name: 'Trust certificate authorities of my own' }).click()
+  await saved(page)
+  expect((await stored())?.ca).toBeUndefined()
+  expect((await stored())?.subject).toContain('client.example.com')
+  await page.getByRole('checkbox', { name: 'Present a client certificate (mutual TLS)' }).click()
+  await saved(page)
+  expect(await stored()).toBeUndefined()
 })
 
 test('coalescing is set, refused at the field, changed and ended', async ({ page, backend, receiver, tenant }) => {

@@ -13,6 +13,7 @@ import { SecretDialog } from '../ui/secret'
 import { tell } from '../ui/toast'
 import { AuthFields, authOf } from './endpoint-auth'
 import { CoalesceFields, coalesceOf } from './endpoint-coalesce'
+import { TLSFields, tlsOf } from './endpoint-tls'
 
 const t = text.form
 
@@ -119,6 +120,7 @@ function EndpointForm({ of: e, submit, label }: { of?: Endpoint; submit: (fields
           </Collapsible.Trigger>
           <Collapsible.Panel className="stack" keepMounted>
             <AuthFields of={e?.auth} />
+            <TLSFields of={e?.tls} />
             <CoalesceFields of={e?.coalesce} />
             <div className="pair">
               <Field name="timeout" label={t.timeout}>
@@ -209,6 +211,7 @@ function fieldsOf(v: Values, autoDisable: boolean, of?: Endpoint): Fields {
   // An empty text removes a header that is no longer named.
   for (const name of Object.keys(of?.headers ?? {})) headers[name] ??= ''
   const auth = authOf(v, of?.auth)
+  const tls = tlsOf(v, of?.tls)
   const coalesce = coalesceOf(v, of?.coalesce)
   const retry = retryOf(v, of)
   const egress = v.egress as Fields['egress']
@@ -229,6 +232,7 @@ function fieldsOf(v: Values, autoDisable: boolean, of?: Endpoint): Fields {
     circuit: { failures: numeric(v['circuit.failures'] ?? ''), cooldown: (v['circuit.cooldown'] ?? '').trim() },
     headers,
     ...(auth && { auth }),
+    ...(tls && { tls }),
     ...(coalesce && { coalesce }),
     auto_disable: autoDisable,
     signature_headers: v.signature_headers as Fields['signature_headers'],
