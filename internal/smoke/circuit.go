@@ -9,7 +9,7 @@ import (
 
 // The outage of the circuit check.
 const (
-	failures = 3 // to open the circuit
+	failures = 3 // in a row, to open the circuit; failures in flight together count once
 	backlog  = 5 // events posted while the circuit is open
 	cooldown = time.Second
 )
@@ -18,6 +18,7 @@ const (
 type outage struct {
 	Parked    int           // deliveries parked at one time
 	Down      time.Duration // from the opening until the endpoint was mended
+	Opening   int           // requests until the circuit was open
 	Requests  int           // while the endpoint was down
 	Delivered int           // deliveries in the end
 	Closed    bool
@@ -42,14 +43,18 @@ func (f *Flows) circuit(ctx context.Context) (string, error) {
 		return "", err
 	}
 	opened := f.Now()
+	before, err := t.Receiver.Requests(ctx, t.path)
+	if err != nil {
+		return "", err //nolint:wrapcheck // the error is complete
+	}
 	if _, err := t.post(ctx, "circuit", backlog); err != nil {
 		return "", err
 	}
-	var seen outage
+	seen := outage{Opening: len(before)}
 	if seen.Parked, err = t.awaitParked(ctx); err != nil {
 		return "", err
 	}
-	probed, err := t.arrivals(ctx, failures+1) // the probe during the outage
+	probed, err := t.arrivals(ctx, seen.Opening+1) // the probe during the outage
 	if err != nil {
 		return "", fmt.Errorf("no probe during the outage: %w", err)
 	}
@@ -58,7 +63,7 @@ func (f *Flows) circuit(ctx context.Context) (string, error) {
 	if err := t.recover(ctx, &seen); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("opened after %d failures, parked %d, probed, released %d", failures, seen.Parked, seen.Delivered), judgeOutage(seen)
+	return fmt.Sprintf("opened after %d failures, parked %d, probed, released %d", seen.Opening, seen.Parked, seen.Delivered), judgeOutage(seen)
 }
 
 // awaitCircuit waits until the circuit is closed, or is not.
@@ -120,7 +125,7 @@ func (t *target) recover(ctx context.Context, seen *outage) error {
 // judgeOutage checks what the circuit check saw. During the outage a probe may
 // pass per cooldown, and one more at either end.
 func judgeOutage(o outage) error {
-	probes, most := o.Requests-failures, int(o.Down/cooldown)+2
+	probes, most := o.Requests-o.Opening, int(o.Down/cooldown)+2
 	switch {
 	case o.Refused > 0:
 		return fmt.Errorf("%d requests had no valid signature", o.Refused)
@@ -129,7 +134,7 @@ func judgeOutage(o outage) error {
 	case probes < 1:
 		return fmt.Errorf("no probe came during the outage")
 	case probes > most:
-		return fmt.Errorf("%d requests came during %.1f s of outage beside the %d that opened the circuit: more than %d probes", probes, o.Down.Seconds(), failures, most)
+		return fmt.Errorf("%d requests came during %.1f s of outage beside the %d that opened the circuit: more than %d probes", probes, o.Down.Seconds(), o.Opening, most)
 	case o.Delivered != failures+backlog:
 		return fmt.Errorf("%d deliveries were delivered, and not %d", o.Delivered, failures+backlog)
 	case !o.Closed:

@@ -116,17 +116,17 @@ func TestJudgeDeadLetter(t *testing.T) {
 func TestJudgeOutage(t *testing.T) {
 	t.Parallel()
 
-	good := smoke.Outage{Parked: smoke.Backlog, Down: 3 * time.Second, Requests: smoke.Failures + 2, Delivered: smoke.Failures + smoke.Backlog, Closed: true}
+	good := smoke.Outage{Parked: smoke.Backlog, Down: 3 * time.Second, Opening: smoke.Failures + 2, Requests: smoke.Failures + 4, Delivered: smoke.Failures + smoke.Backlog, Closed: true}
 	tests := []struct {
 		name   string
 		change func(*smoke.Outage)
 		want   string
 	}{
 		{"parked, probed, released", func(*smoke.Outage) {}, ""},
-		{"a probe per second and two", func(o *smoke.Outage) { o.Requests = smoke.Failures + 5 }, ""},
-		{"no circuit: every delivery is tried", func(o *smoke.Outage) { o.Requests = smoke.Failures + 6 }, "more than 5 probes"},
+		{"a probe per second and two", func(o *smoke.Outage) { o.Requests = o.Opening + 5 }, ""},
+		{"no circuit: every delivery is tried", func(o *smoke.Outage) { o.Requests = o.Opening + 6 }, "more than 5 probes"},
 		{"not parked", func(o *smoke.Outage) { o.Parked-- }, "4 deliveries were parked"},
-		{"no probe", func(o *smoke.Outage) { o.Requests = smoke.Failures }, "no probe"},
+		{"no probe", func(o *smoke.Outage) { o.Requests = o.Opening }, "no probe"},
 		{"not released", func(o *smoke.Outage) { o.Delivered-- }, "7 deliveries were delivered"},
 		{"left open", func(o *smoke.Outage) { o.Closed = false }, "did not close"},
 		{"a wrong signature", func(o *smoke.Outage) { o.Refused = 1 }, "no valid signature"},

@@ -14,7 +14,7 @@
 // # Latency
 //
 // The histogram holds the durations of attempts with a response or a timeout. The
-// classes dns, connect, reset, tls and blocked do not count, because their durations
+// classes dns, connect, reset, tls, blocked and token do not count, because their durations
 // do not measure the speed of the endpoint.
 package stats
 
