@@ -19,7 +19,7 @@ import (
 // after the other: groups that ask together would compete for the endpoint's limits. The
 // admitted groups are processed concurrently.
 func (d *Deliverer) processEndpoint(ctx context.Context, jobs []*job, snapshot Snapshot, made *results) {
-	groups := groupsOf(jobs, snapshot)
+	groups := groupsOf(jobs)
 	var wg sync.WaitGroup
 	for i, group := range groups {
 		q, admission, err := d.askGate(ctx, group, snapshot)

@@ -2,6 +2,7 @@ package deliver_test
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -11,6 +12,7 @@ import (
 	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
 	"surehook/internal/proof/world"
+	"surehook/internal/rule/circuit"
 )
 
 // busyGate takes a millisecond for each answer, and remembers the most questions at a time.
@@ -53,4 +55,59 @@ func TestCoalesce_GroupsAskTheGateInTurn(t *testing.T) {
 			t.Errorf("%d questions, %d at a time; want 40, one at a time", busy.questions.Load(), busy.most.Load())
 		}
 	})
+}
+
+// lateGate calls change before the first answer.
+type lateGate struct {
+	deliver.Gate
+
+	once   sync.Once
+	change func()
+}
+
+func (g *lateGate) Admit(ctx context.Context, q gate.Query) (gate.Admission, error) {
+	g.once.Do(g.change)
+	return g.Gate.Admit(ctx, q)
+}
+
+// The gate reads the circuit again when it changed after the read of the batch. A circuit
+// that closes in between lets the tokens pass, so they must be cut already.
+func TestCoalesce_BoundsHoldWhenTheCircuitClosesMeanwhile(t *testing.T) {
+	t.Parallel()
+
+	w := world.New(t, world.Options{Function: world.Deliver})
+	e := w.Endpoint(windowed(func(e *hook.Endpoint) { e.Coalesce.MaxEvents = 3 }))
+	refs := accept(w, e, numbered(10)...)
+	save := func(change func(r gate.Record) gate.Record) {
+		r, err := w.Store.Circuit(t.Context(), e.Tenant, e.ID)
+		if err == nil {
+			err = w.Store.SaveCircuit(t.Context(), change(r))
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	save(func(r gate.Record) gate.Record {
+		return r.Trip(circuit.Settings{CircuitSettings: e.Circuit.WithDefaults()}, w.Clock.Now())
+	})
+	w.Clock.Pass(10 * time.Second)
+	var batch []deliver.Message
+	for _, m := range w.Queue.Receive(hook.LaneCoalesce, 100) {
+		batch = append(batch, deliver.Message{ID: m.ID, Body: m.Body, Lane: hook.LaneCoalesce})
+	}
+	d := w.Deliverer()
+	d.Gate = &lateGate{Gate: d.Gate, change: func() {
+		save(func(r gate.Record) gate.Record { return r.Reset(w.Clock.Now()) })
+	}}
+	if failed := d.ProcessBatch(t.Context(), batch); len(failed) > 0 {
+		t.Errorf("%d messages fail", len(failed))
+	}
+	if got := w.States(refs); got != "10 delivered" {
+		t.Errorf("states = %s", got)
+	}
+	for _, p := range w.Posts {
+		if n := len(parseDocument(t, p.Event).Events); n > e.Coalesce.MaxEvents {
+			t.Errorf("a request with %d events; want at most %d", n, e.Coalesce.MaxEvents)
+		}
+	}
 }

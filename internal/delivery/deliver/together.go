@@ -9,19 +9,18 @@ import (
 
 	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
-	"surehook/internal/rule/circuit"
 )
 
 // settleTogether limits the members of a batch that are settled at the same time.
 const settleTogether = 20
 
 // groupsOf returns the due jobs of one endpoint, cut into the groups about which the gate
-// decides. A coalescing endpoint with a closed circuit gets a request for each group of
-// the lane coalesce; all other jobs are one group.
-func groupsOf(jobs []*job, from Snapshot) [][]*job {
+// decides. A coalescing endpoint gets a request for each group of the lane coalesce, also
+// with an open circuit: the circuit may close before the gate decides. All other jobs are
+// one group.
+func groupsOf(jobs []*job) [][]*job {
 	e := jobs[0].endpoint
-	record := from.circuit(jobs[0].token.Tenant, jobs[0].token.Delivery.Endpoint)
-	if e == nil || !e.Coalesce.On() || jobs[0].message.Lane != hook.LaneCoalesce || record.State != circuit.Closed {
+	if e == nil || !e.Coalesce.On() || jobs[0].message.Lane != hook.LaneCoalesce {
 		return [][]*job{jobs}
 	}
 	slices.SortFunc(jobs, func(a, b *job) int {

@@ -206,6 +206,24 @@ func TestCoalesce_OnlyTheNewestEventOfAKeyIsDelivered(t *testing.T) {
 	}
 }
 
+// A test event is no news about its key: the event of the customer must arrive.
+func TestCoalesce_ATestEventSupersedesNoOther(t *testing.T) {
+	t.Parallel()
+
+	w := world.New(t, world.Options{Function: world.Deliver})
+	e := w.Endpoint(windowed(func(e *hook.Endpoint) { e.Coalesce.Key = "/order/id" }))
+	refs := accept(w, e, `{"order":{"id":7},"v":1}`)
+	w.Clock.Pass(time.Millisecond)
+	if _, err := w.Acceptor().AcceptFor(t.Context(), e, "order.paid", []byte(`{"order":{"id":7},"v":"test"}`)); err != nil {
+		t.Fatal(err)
+	}
+	w.Run()
+
+	if got := w.States(refs); got != "1 delivered" {
+		t.Errorf("states = %s", got)
+	}
+}
+
 // A token on another lane, such as of a release or a schedule, joins the next window.
 func TestCoalesce_ATokenOfAnotherLaneJoinsTheNextWindow(t *testing.T) {
 	t.Parallel()

@@ -64,7 +64,8 @@ func (d destination) add(all []sending, token hook.Token, owner *post) []sending
 // markNewest records the accepted events that are the newest of their key and window, after
 // all of their tokens are on the queue: function deliver then ends the older events. A
 // crash before, or an error, only means that an older event is delivered as well. So an
-// error fails no post: a repeated post would deliver more.
+// error fails no post: a repeated post would deliver more. A test event is no news about
+// its key, so no event of the customer ends for it.
 func (a *Acceptor) markNewest(ctx context.Context, posts []post, coalescing map[hook.EndpointID]hook.Endpoint) {
 	if len(coalescing) == 0 {
 		return
@@ -73,7 +74,7 @@ func (a *Acceptor) markNewest(ctx context.Context, posts []post, coalescing map[
 	for _, p := range posts {
 		for _, target := range p.event.Targets {
 			e, ok := coalescing[target.Endpoint]
-			if !ok || p.err != nil || p.duplicate && a.Now().After(e.Coalesce.End(p.event.AcceptedAt)) {
+			if !ok || p.err != nil || p.test || p.duplicate && a.Now().After(e.Coalesce.End(p.event.AcceptedAt)) {
 				continue
 			}
 			if n, ok := hook.NewestOf(e, p.event); ok && (newest[n.NewestKey].Event == "" || n.After(newest[n.NewestKey])) {

@@ -123,7 +123,7 @@ func (a *Acceptor) register(ctx context.Context, tenant hook.TenantID, known lis
 
 // AcceptFor accepts an event of Surehook for one endpoint, without regard to the
 // endpoint's subscriptions. The event counts for the tenant's limit of events per
-// second, because a caller asks for the event.
+// second, because a caller asks for the event. The event supersedes no other.
 func (a *Acceptor) AcceptFor(ctx context.Context, e hook.Endpoint, eventType string, payload []byte) (Result, error) {
 	known, err := a.Directory.list(ctx, e.Tenant)
 	if err != nil {
@@ -132,6 +132,7 @@ func (a *Acceptor) AcceptFor(ctx context.Context, e hook.Endpoint, eventType str
 	now := a.Now()
 	posts := []post{a.newPost(e.Tenant, known.limits, Request{Type: eventType, Payload: payload}, now)}
 	posts[0].event.Targets = []hook.Target{e.Target()}
+	posts[0].test = true
 	a.limit(ctx, e.Tenant, known.limits, posts, now)
 	result := a.storeAndSend(ctx, known, posts)[0]
 	return result, result.Err
@@ -165,6 +166,7 @@ func (a *Acceptor) AcceptOurs(
 type post struct {
 	event     hook.Event
 	duplicate bool
+	test      bool  // for one endpoint, by AcceptFor
 	refusal   error // of a new event
 	warnings  []hook.FieldError
 	err       error
