@@ -226,6 +226,11 @@ func TestAudit_outcomes(t *testing.T) {
 		{name: "an invalid id", method: "DELETE", path: "/v1/keys/nonsense", status: 404},
 		{name: "a preview", method: "POST", path: "/v1/tenants/acme/replays", body: `{"filter":{},"dry_run":true}`, status: 200},
 		{name: "an invalid URL", method: "PATCH", path: endpoints + "/crm", body: `{"url":"https://user:sesame@[::1"}`, status: 400, outcome: "refused", code: "invalid"},
+		{
+			name: "an invalid token URL", method: "PATCH", path: endpoints + "/crm",
+			body:   `{"auth":{"type":"oauth2","token_url":"https://id:sesame@example.com/token","client_id":"c","client_secret":"sesame"}}`,
+			status: 400, outcome: "refused", code: "invalid",
+		},
 		{name: "an unknown endpoint", method: "DELETE", path: endpoints + "/none", status: 404, outcome: "refused", code: "not_found"},
 		{name: "a conflict", method: "POST", path: endpoints + "/crm/enable", status: 200, outcome: "done"},
 	}
