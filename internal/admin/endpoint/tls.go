@@ -40,7 +40,7 @@ func (a *Admin) applyTLS(ctx context.Context, f Fields, e *hook.Endpoint) ([]hoo
 			e.TLS = hook.TLS{Material: &hook.Material{}}
 		}
 		return nil, nil
-	case stored.On() && keepCA == stored.CA && keepCertificate == stored.Client && (keepCA || m.CA == "") && (keepCertificate || m.Certificate == ""):
+	case stored.On() && keepCA == stored.CA && keepCertificate == stored.Client && (keepCA || m.CA == "") && (keepCertificate || m.Certificate == "" && m.Key == ""):
 		return nil, nil // as shown
 	}
 	if keepCA || keepCertificate {

@@ -66,6 +66,7 @@ func TestAdmin_tls(t *testing.T) {
 	}{
 		{name: "created", change: endpoint.Fields{}, ca: cert1, version: 1},
 		{name: "as shown", change: settings("***", "", ""), ca: cert1, version: 1},
+		{name: "a key without a certificate", change: settings("***", "", key1), ca: cert1, version: 1, code: hook.CodeInvalid},
 		{name: "a pair beside", change: settings("***", cert1, key1), ca: cert1, cert: cert1, key: key1, version: 2},
 		{name: "all as shown", change: settings("***", "***", "***"), ca: cert1, cert: cert1, key: key1, version: 2},
 		{name: "another authority", change: settings(cert2, "***", "***"), ca: cert2, cert: cert1, key: key1, version: 3},
