@@ -45,10 +45,10 @@ func (a *Admin) applyTLS(ctx context.Context, f Fields, e *hook.Endpoint) ([]hoo
 	}
 	if keepCA || keepCertificate {
 		old, err := a.Store.TLSMaterial(ctx, e.Tenant, e.ID)
-		if err != nil {
+		if err != nil && hook.CodeOf(err) != hook.CodeNotFound {
 			return nil, fmt.Errorf("read TLS settings of endpoint %s: %w", e.ID, err)
 		}
-		if old.ID != stored.ID {
+		if old.ID != stored.ID { // replaced, or removed
 			return nil, hook.Conflict("the endpoint is being changed by others; try again")
 		}
 		if keepCA {

@@ -2,6 +2,7 @@ package endpoint_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -102,5 +103,28 @@ func TestAdmin_tls(t *testing.T) {
 		if key, ok := hook.KeyOf(text); err != nil || !ok || key != step.key {
 			t.Errorf("after %s: the sealed key is %q, %v; want the given key", step.name, key, err)
 		}
+	}
+}
+
+// withoutMaterial is a store whose TLS settings were removed after the read of the endpoint.
+type withoutMaterial struct{ *memory.Store }
+
+func (withoutMaterial) TLSMaterial(context.Context, hook.TenantID, hook.EndpointID) (hook.Material, error) {
+	return hook.Material{}, hook.NotFound("TLS settings")
+}
+
+func TestAdmin_tlsRemovedMeanwhile(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	cert, key := pair(t)
+	e, _, err := b.Create(t.Context(), "acme", endpoint.Fields{URL: new("https://example.com/"), TLS: &hook.Material{CA: cert}}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Store = withoutMaterial{b.store}
+	_, err = b.Change(t.Context(), "acme", string(e.ID), 0, endpoint.Fields{TLS: &hook.Material{CA: "***", Certificate: cert, Key: key}})
+	if hook.CodeOf(err) != hook.CodeConflict {
+		t.Errorf("Change = %v; want a conflict: the endpoint exists", err)
 	}
 }
