@@ -105,6 +105,8 @@ func checkPair(m Material, leaf *x509.Certificate, now time.Time) (errs []FieldE
 	switch {
 	case now.After(leaf.NotAfter):
 		add("tls.certificate", "has expired")
+	case now.Before(leaf.NotBefore):
+		add("tls.certificate", "is not valid yet")
 	case len(usages) > 0 && !slices.Contains(usages, x509.ExtKeyUsageClientAuth) && !slices.Contains(usages, x509.ExtKeyUsageAny):
 		add("tls.certificate", "must be for the authentication of clients")
 	}

@@ -51,6 +51,7 @@ func TestNewTLS(t *testing.T) {
 	other, otherKey := certificate(t, func(c *x509.Certificate) { c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth} })
 	server, serverKey := certificate(t, func(c *x509.Certificate) { c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth} })
 	expired, expiredKey := certificate(t, func(c *x509.Certificate) { c.NotAfter = tlsNow.Add(-time.Second) })
+	early, earlyKey := certificate(t, func(c *x509.Certificate) { c.NotBefore = tlsNow.Add(time.Second) })
 	authority, _ := certificate(t, func(c *x509.Certificate) { c.IsCA = true })
 	long := strings.Repeat(" ", hook.MaxTLSCA)
 
@@ -72,6 +73,7 @@ func TestNewTLS(t *testing.T) {
 		{name: "another key", material: hook.Material{Certificate: leaf, Key: otherKey}, want: []string{"tls.key"}},
 		{name: "a certificate as the key", material: hook.Material{Certificate: leaf, Key: leaf}, want: []string{"tls.key"}},
 		{name: "expired", material: hook.Material{Certificate: expired, Key: expiredKey}, want: []string{"tls.certificate"}},
+		{name: "not valid yet", material: hook.Material{Certificate: early, Key: earlyKey}, want: []string{"tls.certificate"}},
 		{name: "of a server", material: hook.Material{Certificate: server, Key: serverKey}, want: []string{"tls.certificate"}},
 		{name: "no certificate", material: hook.Material{Key: key}, want: []string{"tls.certificate"}},
 		{name: "no key", material: hook.Material{Certificate: leaf}, want: []string{"tls.key"}},

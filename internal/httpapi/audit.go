@@ -220,12 +220,20 @@ func maskedURL(text string) string {
 }
 
 // auditedEndpoint is an endpoint for the comparison of two versions: with the times of
-// the secrets, and with marks of changed header values and of a changed authentication.
+// the secrets, with marks of changed header values and of a changed authentication, and with
+// the id of the TLS settings.
 type auditedEndpoint struct {
 	endpointView
-	Headers map[string]string `json:"headers"` // shadows the field of the view
-	Auth    authView          `json:"auth"`    // as above
+	Headers map[string]string `json:"headers"`      // shadows the field of the view
+	Auth    authView          `json:"auth"`         // as above
+	TLS     *auditedTLS       `json:"tls,omitzero"` // as above
 	Secrets []auditedSecret   `json:"secrets"`
+}
+
+// auditedTLS has another id for other texts: the texts themselves are masked.
+type auditedTLS struct {
+	tlsView
+	ID string `json:"id"`
 }
 
 type auditedSecret struct {
@@ -271,6 +279,9 @@ func audited(e, before hook.Endpoint) auditedEndpoint {
 	view.Auth = view.endpointView.Auth
 	if before.Auth.Type == e.Auth.Type && !bytes.Equal(before.Auth.Sealed, e.Auth.Sealed) {
 		view.Auth = viewAuth(e.Auth, newValue)
+	}
+	if e.TLS.On() {
+		view.TLS = &auditedTLS{*viewTLS(e.TLS, hook.Masked), e.TLS.ID}
 	}
 	for name, sealed := range e.SealedHeaders {
 		if old, ok := before.SealedHeaders[name]; ok && !bytes.Equal(old, sealed) {

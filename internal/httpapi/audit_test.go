@@ -2,7 +2,12 @@ package httpapi_test
 
 import (
 	"context"
+	"crypto/ed25519"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
 	"fmt"
+	"math/big"
 	"net/http"
 	"net/url"
 	"strings"
@@ -226,6 +231,11 @@ func TestAudit_outcomes(t *testing.T) {
 		{name: "an invalid id", method: "DELETE", path: "/v1/keys/nonsense", status: 404},
 		{name: "a preview", method: "POST", path: "/v1/tenants/acme/replays", body: `{"filter":{},"dry_run":true}`, status: 200},
 		{name: "an invalid URL", method: "PATCH", path: endpoints + "/crm", body: `{"url":"https://user:sesame@[::1"}`, status: 400, outcome: "refused", code: "invalid"},
+		{
+			name: "an invalid token URL", method: "PATCH", path: endpoints + "/crm",
+			body:   `{"auth":{"type":"oauth2","token_url":"https://id:sesame@example.com/token","client_id":"c","client_secret":"sesame"}}`,
+			status: 400, outcome: "refused", code: "invalid",
+		},
 		{name: "an unknown endpoint", method: "DELETE", path: endpoints + "/none", status: 404, outcome: "refused", code: "not_found"},
 		{name: "a conflict", method: "POST", path: endpoints + "/crm/enable", status: 200, outcome: "done"},
 	}
@@ -367,6 +377,52 @@ func TestAudit_values(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestAudit_tls replaces the authorities of an endpoint: the responses before and after are
+// equal, and the record must tell the change all the same.
+func TestAudit_tls(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	set := func(method, path, ca string, status int) {
+		t.Helper()
+		body, err := json.Marshal(map[string]any{"url": "https://example.com/a", "tls": map[string]string{"ca": ca}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.now = b.now.Add(time.Minute)
+		if w := b.do(t, chief, method, path, string(body)); w.Code != status {
+			t.Fatalf("%s %s = %d %s; want %d", method, path, w.Code, w.Body, status)
+		}
+	}
+	set("POST", endpoints, newAuthority(t), 201)
+	path := endpoints + "/" + b.recorded(t)[0].Target
+	set("PATCH", path, newAuthority(t), 200)
+	changed := b.recorded(t)[0].Changes["tls"]
+	if changed == nil || cmp.Equal(changed["old"], changed["new"]) || strings.Contains(fmt.Sprint(changed), "BEGIN") {
+		t.Errorf("changes of tls = %v; want another material, without its text", changed)
+	}
+	set("PATCH", path, "***", 200)
+	if got := b.recorded(t)[0].Changes; len(got) != 0 {
+		t.Errorf("changes = %v; want none for the stored settings", got)
+	}
+}
+
+// newAuthority returns the PEM of the certificate of a new authority.
+func newAuthority(t *testing.T) string {
+	t.Helper()
+
+	public, private, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true}
+	der, err := x509.CreateCertificate(nil, template, template, public, private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
 }
 
 // TestAudit_keys checks that keys are recorded outside of the tenants, without the key.

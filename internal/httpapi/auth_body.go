@@ -78,9 +78,13 @@ func (b authBody) auth() (a hook.Auth, errs fieldErrors) {
 	return a, errs
 }
 
-// masked returns the body for a record, without the secrets.
+// masked returns the body for a record, without the secrets, and without the user name and
+// password of the URL.
 func (b authBody) masked() *authBody {
 	b.Password, b.Token, b.ClientSecret = maskedText(b.Password), maskedText(b.Token), maskedText(b.ClientSecret)
+	if b.TokenURL != nil {
+		b.TokenURL = new(maskedURL(*b.TokenURL))
+	}
 	return &b
 }
 

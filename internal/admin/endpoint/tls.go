@@ -40,15 +40,15 @@ func (a *Admin) applyTLS(ctx context.Context, f Fields, e *hook.Endpoint) ([]hoo
 			e.TLS = hook.TLS{Material: &hook.Material{}}
 		}
 		return nil, nil
-	case stored.On() && keepCA == stored.CA && keepCertificate == stored.Client && (keepCA || m.CA == "") && (keepCertificate || m.Certificate == ""):
+	case stored.On() && keepCA == stored.CA && keepCertificate == stored.Client && (keepCA || m.CA == "") && (keepCertificate || m.Certificate == "" && m.Key == ""):
 		return nil, nil // as shown
 	}
 	if keepCA || keepCertificate {
 		old, err := a.Store.TLSMaterial(ctx, e.Tenant, e.ID)
-		if err != nil {
+		if err != nil && hook.CodeOf(err) != hook.CodeNotFound {
 			return nil, fmt.Errorf("read TLS settings of endpoint %s: %w", e.ID, err)
 		}
-		if old.ID != stored.ID {
+		if old.ID != stored.ID { // replaced, or removed
 			return nil, hook.Conflict("the endpoint is being changed by others; try again")
 		}
 		if keepCA {

@@ -2,6 +2,7 @@ package endpoint_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -66,6 +67,7 @@ func TestAdmin_tls(t *testing.T) {
 	}{
 		{name: "created", change: endpoint.Fields{}, ca: cert1, version: 1},
 		{name: "as shown", change: settings("***", "", ""), ca: cert1, version: 1},
+		{name: "a key without a certificate", change: settings("***", "", key1), ca: cert1, version: 1, code: hook.CodeInvalid},
 		{name: "a pair beside", change: settings("***", cert1, key1), ca: cert1, cert: cert1, key: key1, version: 2},
 		{name: "all as shown", change: settings("***", "***", "***"), ca: cert1, cert: cert1, key: key1, version: 2},
 		{name: "another authority", change: settings(cert2, "***", "***"), ca: cert2, cert: cert1, key: key1, version: 3},
@@ -101,5 +103,28 @@ func TestAdmin_tls(t *testing.T) {
 		if key, ok := hook.KeyOf(text); err != nil || !ok || key != step.key {
 			t.Errorf("after %s: the sealed key is %q, %v; want the given key", step.name, key, err)
 		}
+	}
+}
+
+// withoutMaterial is a store whose TLS settings were removed after the read of the endpoint.
+type withoutMaterial struct{ *memory.Store }
+
+func (withoutMaterial) TLSMaterial(context.Context, hook.TenantID, hook.EndpointID) (hook.Material, error) {
+	return hook.Material{}, hook.NotFound("TLS settings")
+}
+
+func TestAdmin_tlsRemovedMeanwhile(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	cert, key := pair(t)
+	e, _, err := b.Create(t.Context(), "acme", endpoint.Fields{URL: new("https://example.com/"), TLS: &hook.Material{CA: cert}}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Store = withoutMaterial{b.store}
+	_, err = b.Change(t.Context(), "acme", string(e.ID), 0, endpoint.Fields{TLS: &hook.Material{CA: "***", Certificate: cert, Key: key}})
+	if hook.CodeOf(err) != hook.CodeConflict {
+		t.Errorf("Change = %v; want a conflict: the endpoint exists", err)
 	}
 }

@@ -58,6 +58,7 @@ func NewTokens() *Tokens {
 type fetched struct {
 	token   accessToken
 	problem string // for the endpoint's owner; empty with a token
+	cut     bool   // the attempt that asked came to its end
 }
 
 // postPrepared posts the request, with an access token if the request needs one. After
@@ -99,26 +100,30 @@ func (p Prepared) with(token accessToken) *Prepared {
 
 // fetchOnce returns another token than old, which is over or refused. All attempts that
 // want a token of one grant at the same time wait for one request, each at most until its
-// own end. The request has the time of the attempt that began it, and the attempts that
-// wait share its failure.
+// own end, and share its failure. The request has the time of the attempt that began it:
+// after the end of that attempt, one of the others asks again.
 func (s *Sender) fetchOnce(ctx context.Context, p *Prepared, old accessToken) fetched {
 	grant := *p.Grant
-	result := s.Tokens.flights.DoChan(grant.key(), func() (any, error) {
-		if kept, ok := s.Tokens.kept.Get(grant); ok && kept.text != old.text && s.Now().Before(kept.ends) {
-			return fetched{token: kept}, nil // an attempt was faster
+	for {
+		result := s.Tokens.flights.DoChan(grant.key(), func() (any, error) {
+			if kept, ok := s.Tokens.kept.Get(grant); ok && kept.text != old.text && s.Now().Before(kept.ends) {
+				return fetched{token: kept}, nil // an attempt was faster
+			}
+			f := s.fetch(ctx, grant, p.Header.Get("User-Agent"))
+			if f.problem == "" {
+				s.Tokens.kept.Add(grant, f.token)
+			}
+			f.cut = f.problem != "" && ctx.Err() != nil
+			return f, nil
+		})
+		select {
+		case r := <-result:
+			if f, _ := r.Val.(fetched); !f.cut || ctx.Err() != nil {
+				return f
+			}
+		case <-ctx.Done():
+			return fetched{problem: problemOf(ctx.Err(), context.Cause(ctx), false)}
 		}
-		f := s.fetch(ctx, grant, p.Header.Get("User-Agent"))
-		if f.problem == "" {
-			s.Tokens.kept.Add(grant, f.token)
-		}
-		return f, nil
-	})
-	select {
-	case r := <-result:
-		f, _ := r.Val.(fetched)
-		return f
-	case <-ctx.Done():
-		return fetched{problem: problemOf(ctx.Err(), context.Cause(ctx), false)}
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"surehook/internal/delivery/egress"
@@ -271,6 +272,43 @@ func TestSender_Send_asksForOneTokenAtATime(t *testing.T) {
 	if len(a.fetches) != 1 {
 		t.Errorf("the token endpoint got %d requests; want 1", len(a.fetches))
 	}
+}
+
+// The attempt that asks for the token ends, because its time is over. The attempt that waits
+// for the same token has time left, and asks by itself.
+func TestSender_Send_asksAgainAfterTheEndOfAnotherAttempt(t *testing.T) {
+	t.Parallel()
+
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		transport := func(r *http.Request) (*http.Response, error) {
+			body := "{}"
+			if r.URL.Host == "token.example.com" {
+				if asked++; asked == 1 {
+					<-r.Context().Done()
+					return nil, r.Context().Err()
+				}
+				body = `{"access_token":"t1","token_type":"Bearer"}`
+			}
+			return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
+		}
+		s := &send.Sender{Client: &http.Client{Transport: roundTrip(transport)}, Tokens: send.NewTokens(), Now: time.Now}
+		attempt := func(timeout time.Duration) hook.Class {
+			r := request(t, "https://receiver.example.com/")
+			r.Grant = &send.Grant{For: "ep_1", OAuth: hook.OAuth{TokenURL: "https://token.example.com/", ClientID: "c"}, Secret: clientSecret}
+			r.Endpoint.Timeout = timeout
+			return s.Send(t.Context(), r).Class
+		}
+		first := make(chan hook.Class, 1)
+		go func() { first <- attempt(time.Second) }()
+		synctest.Wait() // the first attempt asks
+		if class := attempt(10 * time.Second); class != hook.ClassDelivered {
+			t.Errorf("the waiting attempt is %s; want delivered", class)
+		}
+		if class := <-first; class != hook.ClassToken {
+			t.Errorf("the first attempt is %s; want token", class)
+		}
+	})
 }
 
 // Each failure is a transient outcome with a reason. No reason repeats the answer: the
