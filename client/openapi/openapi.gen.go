@@ -2134,7 +2134,7 @@ type Audit struct {
 	Actor AuditActor `json:"actor"`
 	At    Time       `json:"at"`
 
-	// Changes The changed fields with the old and the new value, as in the responses of the API. Secrets and values of headers are ***. A new resource has no old values, a removed resource no new values. Absent without a changed field.
+	// Changes The changed fields with the old and the new value, as in the responses of the API; tls also has the id of its texts. Secrets and values of headers are ***. A new resource has no old values, a removed resource no new values. Absent without a changed field.
 	Changes *map[string]AuditValues `json:"changes,omitempty"`
 
 	// Code The code of the problem of a refused or failed change.

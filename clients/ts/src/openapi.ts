@@ -3429,7 +3429,7 @@ export interface components {
             request?: {
                 [key: string]: unknown;
             };
-            /** @description The changed fields with the old and the new value, as in the responses of the API. Secrets and values of headers are ***. A new resource has no old values, a removed resource no new values. Absent without a changed field. */
+            /** @description The changed fields with the old and the new value, as in the responses of the API; tls also has the id of its texts. Secrets and values of headers are ***. A new resource has no old values, a removed resource no new values. Absent without a changed field. */
             changes?: {
                 [key: string]: components["schemas"]["AuditValues"];
             };

@@ -58,7 +58,9 @@ func (t *Transports) of(base http.RoundTripper, settings TLS) (http.RoundTripper
 		if err != nil {
 			return nil, err //nolint:wrapcheck // the caller drops the error: it is about a secret
 		}
-		secured.TLSClientConfig.Certificates = []tls.Certificate{pair}
+		// Certificates would hold the pair back from a server that names none of its
+		// issuers, as a server that names their root.
+		secured.TLSClientConfig.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &pair, nil }
 	}
 	if before, ok, _ := t.kept.PeekOrAdd(settings, secured); ok {
 		return before, nil

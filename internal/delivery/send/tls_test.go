@@ -148,3 +148,27 @@ func TestSender_Send_tlsSettingsAreForTheOrigin(t *testing.T) {
 		t.Errorf("another origin got %d certificates; want none", got)
 	}
 }
+
+// A server names other authorities than the issuer in the chain, as with a root of the
+// issuer. The client certificate is presented all the same: the server decides.
+func TestSender_Send_presentsTheCertificateWhateverTheServerNames(t *testing.T) {
+	t.Parallel()
+
+	ours, oursKey := authorityPair(t, "ours")
+	theirs, _ := authorityPair(t, "theirs")
+	got := make(chan int, 1)
+	server, _ := serve(t, func(_ http.ResponseWriter, r *http.Request) { got <- len(r.TLS.PeerCertificates) }, func(server *httptest.Server) {
+		named := x509.NewCertPool()
+		named.AppendCertsFromPEM([]byte(theirs))
+		server.TLS = &tls.Config{ClientAuth: tls.RequestClientCert, ClientCAs: named, MinVersion: tls.VersionTLS12}
+		server.StartTLS()
+	})
+	r := request(t, server.URL)
+	r.TLS = send.TLS{Certificate: ours, Key: oursKey}
+	if outcome := sender(t, server).Send(t.Context(), r); outcome.Class != hook.ClassDelivered {
+		t.Fatalf("Send() = %+v; want delivered", outcome)
+	}
+	if n := <-got; n != 1 {
+		t.Errorf("the server got %d certificates; want 1", n)
+	}
+}
