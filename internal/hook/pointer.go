@@ -3,6 +3,8 @@ package hook
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"io"
 	"strconv"
 	"strings"
 )
@@ -23,6 +25,33 @@ func ValidPointer(s string) bool {
 		}
 		rest = after
 	}
+}
+
+// escape encodes a name of a JSON Pointer.
+var escape = strings.NewReplacer("~", "~0", "/", "~1")
+
+// Pointer returns the names as a JSON Pointer (RFC 6901).
+func Pointer(names ...string) string {
+	var b strings.Builder
+	for _, name := range names {
+		b.WriteByte('/')
+		b.WriteString(escape.Replace(name))
+	}
+	return b.String()
+}
+
+// DecodeValue decodes exactly one JSON value, with numbers as json.Number. The message
+// says what is wrong; empty: nothing.
+func DecodeValue(raw []byte) (value any, message string) {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	if err := dec.Decode(&value); err != nil {
+		return nil, "must be JSON"
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, "must be one JSON value"
+	}
+	return value, ""
 }
 
 // unescape decodes a name of a JSON Pointer. "~01" is "~1", because the scan is one pass.

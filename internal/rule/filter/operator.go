@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"surehook/internal/hook"
 )
 
 func never(any) bool { return false }
@@ -27,7 +29,7 @@ func (p *parser) operator(o map[string]any, at string) condition {
 		return never
 	}
 	for name, operand := range o {
-		at += pointer(name)
+		at += hook.Pointer(name)
 		switch name {
 		case "exists":
 			if operand != true {
@@ -61,7 +63,7 @@ func (p *parser) text(name string, operand any, at string) condition {
 	}
 	if inner, ok := operand.(map[string]any); ok && len(inner) == 1 && name != "equals-ignore-case" {
 		if folded, ok := inner["equals-ignore-case"]; ok {
-			operand, at = folded, at+pointer("equals-ignore-case")
+			operand, at = folded, at+hook.Pointer("equals-ignore-case")
 			test = map[string]func(value, operand string) bool{"prefix": hasPrefixFold, "suffix": hasSuffixFold}[name]
 		}
 	}
@@ -90,7 +92,7 @@ func (p *parser) texts(name string, operand any, at string) (all []condition) {
 			p.refuse(at, "the filter must have at most %d alternatives", MaxValues)
 			return []condition{never}
 		}
-		c := p.text(name, v, at+pointer(strconv.Itoa(i)))
+		c := p.text(name, v, at+hook.Pointer(strconv.Itoa(i)))
 		if c == nil {
 			return nil
 		}
@@ -128,11 +130,11 @@ func (p *parser) anythingBut(operand any, at string) condition {
 				p.refuse(at, "the filter must have at most %d alternatives", MaxValues)
 				return never
 			}
-			not = append(not, p.excluded(v, at+pointer(strconv.Itoa(i))))
+			not = append(not, p.excluded(v, at+hook.Pointer(strconv.Itoa(i))))
 		}
 	case map[string]any:
 		for name, v := range o {
-			texts := p.texts(name, v, at+pointer(name))
+			texts := p.texts(name, v, at+hook.Pointer(name))
 			if texts == nil || len(o) != 1 {
 				p.refuse(at, "must be a value, an array of values, or one of prefix, suffix and equals-ignore-case")
 				return never
@@ -179,12 +181,12 @@ func (p *parser) numeric(operand any, at string) condition {
 	for i := 0; i < len(list); i += 2 {
 		operator, _ := list[i].(string)
 		if !slices.Contains([]string{"=", "<", "<=", ">", ">="}, operator) {
-			p.refuse(at+pointer(strconv.Itoa(i)), "must be =, <, <=, > or >=")
+			p.refuse(at+hook.Pointer(strconv.Itoa(i)), "must be =, <, <=, > or >=")
 			return never
 		}
 		n, ok := number(list[i+1])
 		if !ok {
-			p.refuse(at+pointer(strconv.Itoa(i+1)), "must be a number")
+			p.refuse(at+hook.Pointer(strconv.Itoa(i+1)), "must be a number")
 			return never
 		}
 		all = append(all, comparison{operator, n})

@@ -1,15 +1,10 @@
 package filter
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
 	"surehook/internal/hook"
 )
@@ -44,15 +39,9 @@ func (p *parser) parse(raw []byte) {
 		p.refuse("", "must be at most %d bytes of JSON", MaxBytes)
 		return
 	}
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber()
-	var document any
-	if err := dec.Decode(&document); err != nil {
-		p.refuse("", "must be JSON")
-		return
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		p.refuse("", "must be one JSON value")
+	document, message := hook.DecodeValue(raw)
+	if message != "" {
+		p.refuse("", "%s", message)
 		return
 	}
 	if depth(document) > MaxDepth {
@@ -79,11 +68,6 @@ func depth(v any) int {
 	return deepest + 1
 }
 
-// pointer returns the name as a part of a JSON pointer (RFC 6901).
-func pointer(name string) string {
-	return "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
-}
-
 // group parses an object. path names the fields of the event above the object.
 func (p *parser) group(v any, at string, path []string) group {
 	var g group
@@ -93,7 +77,7 @@ func (p *parser) group(v any, at string, path []string) group {
 		return g
 	}
 	for _, name := range slices.Sorted(maps.Keys(object)) {
-		value, below := object[name], at+pointer(name)
+		value, below := object[name], at+hook.Pointer(name)
 		switch {
 		case name == "$or":
 			g.choices = append(g.choices, p.choice(value, below, path))
@@ -118,7 +102,7 @@ func (p *parser) choice(v any, at string, path []string) []group {
 			p.refuse(at, "the filter must have at most %d alternatives", MaxValues)
 			return nil
 		}
-		all[i] = p.group(object, at+pointer(strconv.Itoa(i)), path)
+		all[i] = p.group(object, at+hook.Pointer(strconv.Itoa(i)), path)
 	}
 	return all
 }
@@ -154,7 +138,7 @@ func (p *parser) alternatives(f *field, list []any, at string, path []string) {
 			p.refuse(at, "the filter must have at most %d alternatives", MaxValues)
 			return
 		}
-		here := at + pointer(strconv.Itoa(i))
+		here := at + hook.Pointer(strconv.Itoa(i))
 		operator, ok := v.(map[string]any)
 		switch {
 		case !ok:

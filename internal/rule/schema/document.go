@@ -1,11 +1,8 @@
 package schema
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strconv"
@@ -23,14 +20,9 @@ const (
 
 // read decodes JSON and returns what makes the check impossible.
 func read(raw []byte, field string) (any, *hook.FieldError) {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber()
-	var doc any
-	if err := dec.Decode(&doc); err != nil {
-		return nil, &hook.FieldError{Field: field, Message: "must be JSON"}
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, &hook.FieldError{Field: field, Message: "must be one JSON value"}
+	doc, message := hook.DecodeValue(raw)
+	if message != "" {
+		return nil, &hook.FieldError{Field: field, Message: message}
 	}
 	if at, message := unfit(doc, 0); message != "" {
 		return nil, &hook.FieldError{Field: field + at, Message: message}
@@ -48,13 +40,13 @@ func unfit(v any, depth int) (at, message string) {
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(v)) {
 			if at, message := unfit(v[name], depth+1); message != "" {
-				return pointer(name) + at, message
+				return hook.Pointer(name) + at, message
 			}
 		}
 	case []any:
 		for i, value := range v {
 			if at, message := unfit(value, depth+1); message != "" {
-				return pointer(strconv.Itoa(i)) + at, message
+				return hook.Pointer(strconv.Itoa(i)) + at, message
 			}
 		}
 	case json.Number:
@@ -75,16 +67,6 @@ func fits(number string) bool {
 	}
 	n, err := strconv.Atoi(exponent)
 	return err == nil && n >= -maxExponent && n <= maxExponent
-}
-
-// pointer returns the names as a JSON pointer (RFC 6901).
-func pointer(names ...string) string {
-	var b strings.Builder
-	for _, name := range names {
-		b.WriteByte('/')
-		b.WriteString(strings.NewReplacer("~", "~0", "/", "~1").Replace(name))
-	}
-	return b.String()
 }
 
 // checkDocument returns what the package does not take in a schema.
@@ -117,13 +99,13 @@ func refuse(v any, root bool, values *int) (at, message string) {
 		}
 		for _, name := range slices.Sorted(maps.Keys(v)) {
 			if at, message := refuse(v[name], false, values); message != "" {
-				return pointer(name) + at, message
+				return hook.Pointer(name) + at, message
 			}
 		}
 	case []any:
 		for i, value := range v {
 			if at, message := refuse(value, false, values); message != "" {
-				return pointer(strconv.Itoa(i)) + at, message
+				return hook.Pointer(strconv.Itoa(i)) + at, message
 			}
 		}
 	}

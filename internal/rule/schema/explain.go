@@ -30,7 +30,7 @@ func explain(err *jsonschema.ValidationError, field string, alternatives bool) [
 	printer := message.NewPrinter(language.English)
 	var all []hook.FieldError
 	for _, e := range found {
-		f := hook.FieldError{Field: field + pointer(e.InstanceLocation...), Message: short(text(e.ErrorKind, printer))}
+		f := hook.FieldError{Field: field + hook.Pointer(e.InstanceLocation...), Message: short(text(e.ErrorKind, printer))}
 		if !slices.Contains(all, f) { // two references can lead to one error
 			all = append(all, f)
 		}
