@@ -10,15 +10,30 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
+
 	"surehook/localstack/emulator"
 )
 
-// Action calls a JSON action of an emulator's service. The target names the
-// action, such as "Logs_20140328.DescribeLogGroups". Action decodes the answer
-// into out.
+// errServer marks an answer of 5xx.
+var errServer = errors.New("a mistake of the emulator")
+
+// Action calls a JSON action of an emulator's service that reads. The target
+// names the action, such as "Logs_20140328.DescribeLogGroups". Action decodes
+// the answer into out.
+//
+// Action calls up to five times while the answer is 5xx, as an SDK would:
+// MiniStack answers DescribeLogGroups with 500 if a function makes its log
+// group meanwhile.
 func (s *Stack) Action(ctx context.Context, service, target string, in, out any) error {
 	header := http.Header{"Content-Type": {"application/x-amz-json-1.1"}, "X-Amz-Target": {target}}
-	answer, err := s.request(ctx, service, "/", header, in)
+	answer, err := backoff.Retry(ctx, func() ([]byte, error) {
+		answer, err := s.request(ctx, service, "/", header, in)
+		if err != nil && !errors.Is(err, errServer) {
+			return nil, backoff.Permanent(err)
+		}
+		return answer, err
+	}, backoff.WithMaxTries(5))
 	if err != nil {
 		return fmt.Errorf("call %s: %w", target, err)
 	}
@@ -62,6 +77,9 @@ func (s *Stack) request(ctx context.Context, service, path string, header http.H
 	defer func() { err = errors.Join(err, resp.Body.Close()) }()
 	if answer, err = io.ReadAll(resp.Body); err != nil {
 		return nil, fmt.Errorf("read the answer: %w", err)
+	}
+	if resp.StatusCode >= http.StatusInternalServerError {
+		return nil, fmt.Errorf("%w: the answer is %s: %.300s", errServer, resp.Status, answer)
 	}
 	if failed := resp.Header.Get("X-Amz-Function-Error"); resp.StatusCode != http.StatusOK || failed != "" {
 		return nil, fmt.Errorf("the answer is %s %s: %.300s", resp.Status, failed, answer)
