@@ -21,49 +21,59 @@ import (
 func (d *Deliverer) processEndpoint(ctx context.Context, jobs []*job, snapshot Snapshot, made *results) {
 	groups := groupsOf(jobs)
 	var wg sync.WaitGroup
-	for i, group := range groups {
-		q, admission, err := d.askGate(ctx, group, snapshot)
+	for i, jobs := range groups {
+		g, err := d.askGate(ctx, jobs, snapshot)
 		if err != nil {
-			failAll(group, fmt.Errorf("ask gate of endpoint %s: %w", q.ID, err))
+			failAll(jobs, fmt.Errorf("ask gate of endpoint %s: %w", jobs[0].token.Delivery.Endpoint, err))
 			continue
 		}
 		if i == len(groups)-1 {
-			d.processGroup(ctx, group, q, admission, made) // as in processGroup
+			d.processGroup(ctx, g, made) // as in processGroup
 			break
 		}
-		wg.Go(func() { d.processGroup(ctx, group, q, admission, made) })
+		wg.Go(func() { d.processGroup(ctx, g, made) })
 	}
 	wg.Wait()
 }
 
+// group is a group of jobs, with the question to the gate and its answer.
+type group struct {
+	gate.Query
+	gate.Admission
+
+	jobs []*job
+}
+
 // askGate asks the gate about the jobs of one group.
-func (d *Deliverer) askGate(ctx context.Context, jobs []*job, snapshot Snapshot) (gate.Query, gate.Admission, error) {
+func (d *Deliverer) askGate(ctx context.Context, jobs []*job, snapshot Snapshot) (*group, error) {
 	id := jobs[0].token.Delivery.Endpoint
 	record := snapshot.circuit(jobs[0].token.Tenant, id)
 	capTimeouts(jobs, record.Review.Timeout)
-	q := gate.Query{
+	g := &group{jobs: jobs, Query: gate.Query{
 		Tenant: record.Tenant, ID: id, Endpoint: jobs[0].endpoint, Record: record, Limits: snapshot.limits(id), Lane: jobs[0].message.Lane,
+		Due: make([]gate.Due, len(jobs)),
+	}}
+	for i, j := range jobs {
+		g.Due[i] = dueOf(j.token)
 	}
-	for _, j := range jobs {
-		q.Due = append(q.Due, dueOf(j.token))
-	}
-	admission, err := d.Gate.Admit(ctx, q)
-	return q, admission, err //nolint:wrapcheck // processEndpoint names the endpoint
+	var err error
+	g.Admission, err = d.Gate.Admit(ctx, g.Query)
+	return g, err //nolint:wrapcheck // processEndpoint names the endpoint
 }
 
 // processGroup applies the gate's verdicts concurrently, reports the results to the gate
 // and adds them to made.
-func (d *Deliverer) processGroup(ctx context.Context, jobs []*job, q gate.Query, admission gate.Admission, made *results) {
+func (d *Deliverer) processGroup(ctx context.Context, g *group, made *results) {
 	var (
 		wg  sync.WaitGroup
 		own results
 	)
-	watch := d.watch(ctx, q, admission)
-	open := d.opener(ctx, q.Endpoint)
+	watch := d.watch(ctx, g)
+	open := d.opener(ctx, g.Endpoint)
 	var together []*job // in one request
-	for i, j := range jobs {
-		j.lease = leaseOf(j.token, admission.Verdicts[i])
-		if admission.Verdicts[i].Decision == gate.Admit && q.Endpoint.Coalesce.On() {
+	for i, j := range g.jobs {
+		j.lease = leaseOf(j.token, g.Verdicts[i])
+		if g.Verdicts[i].Decision == gate.Admit && g.Endpoint.Coalesce.On() {
 			together = append(together, j)
 			continue
 		}
@@ -71,11 +81,11 @@ func (d *Deliverer) processGroup(ctx context.Context, jobs []*job, q gate.Query,
 			watch.running.Add(1)
 			defer watch.running.Add(-1)
 			own.run(j, func() (r gate.Result, err error) {
-				j.result, err = d.applyVerdict(ctx, &j.subject, admission.Verdicts[i], q.Lane, open)
+				j.result, err = d.applyVerdict(ctx, &j.subject, g.Verdicts[i], g.Lane, open)
 				return j.result, err
 			})
 		}
-		if i == len(jobs)-1 {
+		if i == len(g.jobs)-1 {
 			apply() // this goroutine would only wait, and each goroutine grows its stack anew
 			break
 		}
@@ -88,12 +98,12 @@ func (d *Deliverer) processGroup(ctx context.Context, jobs []*job, q gate.Query,
 	}
 	wg.Wait()
 	watch.end(own.requests())
-	if !q.Lane.Single() {
-		d.credits.earn(q.ID, inTime(own.requests()), d.Now())
+	if !g.Lane.Single() {
+		d.credits.earn(g.ID, inTime(own.requests()), d.Now())
 	}
 	made.add(own.all...)
-	d.askOnceMore(ctx, jobs, q.Record)
-	d.settleEndpoint(ctx, jobs, q.Record, admission, own.attempts())
+	d.askOnceMore(ctx, g.jobs, g.Record)
+	d.settleEndpoint(ctx, g, own.attempts())
 }
 
 // dueOf returns the token as the gate sees it.
@@ -104,23 +114,23 @@ func dueOf(t hook.Token) gate.Due {
 // settleEndpoint reports the results to the gate, and hands the slots over. An attempt
 // that failed may have opened the circuit: then no slot is handed over. An attempt that
 // succeeded never opens the circuit, so a parked delivery need not wait for the counts.
-func (d *Deliverer) settleEndpoint(ctx context.Context, jobs []*job, record gate.Record, a gate.Admission, attempts []gate.Result) {
+func (d *Deliverer) settleEndpoint(ctx context.Context, g *group, attempts []gate.Result) {
 	settle := func() {
 		// Deliveries are already settled, so log and continue. Later attempts correct
 		// the circuit, and leases expire.
-		if err := d.Gate.Settle(ctx, a, attempts); err != nil {
+		if err := d.Gate.Settle(ctx, g.Admission, attempts); err != nil {
 			d.Log.ErrorContext(ctx, "gate.settle_failed",
-				slog.String(names.LogEndpoint, string(record.Endpoint)), slog.Any(names.LogError, err))
+				slog.String(names.LogEndpoint, string(g.ID)), slog.Any(names.LogError, err))
 		}
 	}
-	if !allSucceeded(attempts) || !holdsSlot(jobs) {
+	if !allSucceeded(attempts) || !holdsSlot(g.jobs) {
 		settle()
-		d.handOver(ctx, jobs, record)
+		d.handOver(ctx, g.jobs, g.Record)
 		return
 	}
 	var settled sync.WaitGroup
 	settled.Go(settle)
-	d.handOver(ctx, jobs, record)
+	d.handOver(ctx, g.jobs, g.Record)
 	settled.Wait()
 }
 
@@ -161,25 +171,25 @@ func leaseOf(t hook.Token, v gate.Verdict) gate.Held {
 }
 
 // watch watches the attempts of a fast endpoint in a lane of batches.
-func (d *Deliverer) watch(ctx context.Context, q gate.Query, a gate.Admission) *lateWatch {
+func (d *Deliverer) watch(ctx context.Context, g *group) *lateWatch {
 	admitted := 0
-	for _, v := range a.Verdicts {
+	for _, v := range g.Verdicts {
 		if v.Decision == gate.Admit {
 			admitted++
 		}
 	}
-	if admitted > 0 && q.Endpoint.Coalesce.On() {
+	if admitted > 0 && g.Endpoint.Coalesce.On() {
 		admitted = 1 // request
 	}
 	return watchLate(d.AfterFunc, admitted, func(late int) {
-		if q.Lane.Single() || q.Record.SpeedAtNow(d.Now()) != speed.Fast {
+		if g.Lane.Single() || g.Record.SpeedAtNow(d.Now()) != speed.Fast {
 			return
 		}
-		if late = d.credits.forgive(q.ID, late, d.Now()); late == 0 {
+		if late = d.credits.forgive(g.ID, late, d.Now()); late == 0 {
 			return
 		}
-		if err := d.Gate.Late(ctx, q.Tenant, q.ID, late); err != nil {
-			d.Log.ErrorContext(ctx, "gate.late_failed", slog.String(names.LogEndpoint, string(q.ID)), slog.Any(names.LogError, err))
+		if err := d.Gate.Late(ctx, g.Tenant, g.ID, late); err != nil {
+			d.Log.ErrorContext(ctx, "gate.late_failed", slog.String(names.LogEndpoint, string(g.ID)), slog.Any(names.LogError, err))
 		}
 	})
 }

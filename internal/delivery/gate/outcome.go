@@ -29,8 +29,10 @@ type outcomes struct {
 	retryAfter time.Duration // the longest of the batch
 }
 
-func aggregate(results []Result) outcomes {
-	o := outcomes{counts: new(stats.Counts)}
+// aggregate returns the outcomes, with the counts in counts.
+func aggregate(results []Result, counts *stats.Counts) outcomes {
+	*counts = stats.Counts{}
+	o := outcomes{counts: counts}
 	for _, r := range results {
 		o.count(r)
 	}

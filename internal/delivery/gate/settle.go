@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"surehook/internal/hook"
+	"surehook/internal/rule/stats"
 )
 
 // Settle leaves the tenant's places of an Admission and reports the results of the
@@ -16,8 +17,13 @@ func (g *Gate) Settle(ctx context.Context, a Admission, results []Result) error 
 	if len(results) == 0 {
 		return err
 	}
+	counts, ok := g.counts.Get().(*stats.Counts)
+	if !ok {
+		counts = new(stats.Counts)
+	}
+	defer g.counts.Put(counts)
 	return errors.Join(err, g.writeEarlier(ctx, a.query.ID, g.Now()),
-		g.recordOutcomes(ctx, a, aggregate(results)), g.writeLate(ctx, g.Now()))
+		g.recordOutcomes(ctx, a, aggregate(results, counts)), g.writeLate(ctx, g.Now()))
 }
 
 // recordOutcomes counts the results and changes the circuit.
