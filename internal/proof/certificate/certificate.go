@@ -16,7 +16,7 @@ import (
 
 // New returns the PEM of a certificate by the template and of its key. The certificate
 // is signed by its own key. Without times in the template, it is valid from 1970 to 2200.
-func New(t testing.TB, template *x509.Certificate) (cert, key string) {
+func New(t *testing.T, template *x509.Certificate) (cert, key string) {
 	t.Helper()
 
 	full := *template
@@ -45,7 +45,7 @@ func New(t testing.TB, template *x509.Certificate) (cert, key string) {
 
 // Authority returns the PEM of a certificate for client and server at 127.0.0.1 that is
 // its own authority, and of its key.
-func Authority(t testing.TB, name string) (cert, key string) {
+func Authority(t *testing.T, name string) (cert, key string) {
 	t.Helper()
 
 	return New(t, &x509.Certificate{
