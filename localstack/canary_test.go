@@ -36,6 +36,7 @@ type aviary struct {
 	*bench
 	canaries []canary
 	refusals []string // whole answers, headers included
+	answers  []string // the kept answers without an error, headers included
 }
 
 // canary is a forbidden text and the place of its input.

@@ -4,18 +4,26 @@ package localstack_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"os"
 	"slices"
 	"strconv"
 	"testing"
+	"time"
 
+	"golang.org/x/sync/errgroup"
+
+	"surehook/localstack/stack"
 	"surehook/verify"
 )
 
 // A storm reaches an endpoint without coalescing in a request per event, and an endpoint
 // with coalescing in few requests, each event once. Of the events with one key, only the
 // newest arrives. STORM is the number of events, a multiple of 100.
+//
+// Before the storm both endpoints prove that they are fast: a new endpoint gets its
+// events in few in-flight slots.
 func TestAStormIsCoalesced(t *testing.T) {
 	t.Parallel()
 
@@ -29,48 +37,30 @@ func TestAStormIsCoalesced(t *testing.T) {
 	}
 	b.endpoint("plain", map[string]any{"event_types": []string{"order.created"}})
 	together := b.endpoint("together", map[string]any{"event_types": []string{"order.created"}, "coalesce": map[string]any{"window": "5s"}})
-	var posted []string
-	for range storm / 100 {
-		b.renew()
-		posted = append(posted, b.postMany(100)...)
-	}
-	for n := 100; n <= storm; n += 100 {
-		b.renew()
-		b.arrivals("plain", n)
-	}
-	wanted := 100
-	var arrived []string
-	more := func() bool {
-		arrived = nil
-		for _, r := range world.receiver.Requests(b.path("together")) {
-			events, err := verify.Events(r.Body)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, err := range r.Verified {
-				if err != nil {
-					t.Error(err)
-				}
-			}
-			for _, e := range events {
-				arrived = append(arrived, e.ID)
-			}
-		}
-		return len(arrived) >= wanted
-	}
-	for ; wanted <= storm; wanted += 100 {
-		b.renew()
-		b.until("more events of the storm arrive", more)
-	}
+	const proof = 200
+	posted := b.postStorm(proof)
+	b.stormArrives("together", proof)
+	b.plainArrive(proof)
+	before := map[string]int{"plain": proof, "together": len(world.receiver.Requests(b.path("together")))}
+
+	began := time.Now()
+	posted = append(posted, b.postStorm(storm)...)
+	t.Logf("%d events accepted within %.1f s", storm, time.Since(began).Seconds())
+	arrived := b.stormArrives("together", proof+storm)
+	b.plainArrive(proof + storm)
 	slices.Sort(posted)
 	slices.Sort(arrived)
 	if !slices.Equal(posted, slices.Compact(arrived)) {
-		t.Errorf("%d events arrived; want the %d of the storm", len(arrived), storm)
+		t.Errorf("%d events arrived; want the %d of the proof and the storm", len(arrived), len(posted))
 	}
-	requests := len(world.receiver.Requests(b.path("together")))
-	t.Logf("%d events: %d requests without coalescing, %d with", storm, len(world.receiver.Requests(b.path("plain"))), requests)
-	if requests > storm/5 {
-		t.Errorf("%d requests for %d events; want a fifth at most", requests, storm)
+	requests := map[string]int{}
+	for name, earlier := range before {
+		got := world.receiver.Requests(b.path(name))
+		requests[name] = len(got) - earlier
+		t.Logf("%s: %d requests, the last %.1f s after the first post", name, requests[name], got[len(got)-1].At.Sub(began).Seconds())
+	}
+	if requests["together"] > storm/5 {
+		t.Errorf("%d requests for %d events; want a fifth at most", requests["together"], storm)
 	}
 
 	b.call(http.MethodPatch, "/endpoints/"+together.ID, map[string]any{"event_types": []string{"stock.changed"}, "coalesce": map[string]any{"window": "5s", "key": "/sku"}}, http.StatusOK, nil)
@@ -81,8 +71,8 @@ func TestAStormIsCoalesced(t *testing.T) {
 	b.renew()
 	b.call(http.MethodPost, "/events/batch", map[string]any{"events": events}, http.StatusAccepted, nil)
 	b.awaitListed(together.ID, "superseded", 9)
-	got := b.arrivals("together", requests+1)
-	newest, err := verify.Events(got[requests].Body)
+	n := before["together"] + requests["together"]
+	newest, err := verify.Events(b.arrivals("together", n+1)[n].Body)
 	if err != nil || len(newest) != 1 {
 		t.Fatalf("the last request has %d events, %v; want the newest alone", len(newest), err)
 	}
@@ -92,4 +82,65 @@ func TestAStormIsCoalesced(t *testing.T) {
 	if err := json.Unmarshal(newest[0].Payload, &stock); err != nil || stock.SKU != "a" {
 		t.Errorf("the payload is %s, %v; want one of the key", newest[0].Payload, err)
 	}
+}
+
+// postStorm posts the events, 100 per request and four requests at a time, and returns
+// the ids.
+func (b *bench) postStorm(storm int) []string {
+	b.Helper()
+	const size, posters = 100, 4
+	events := slices.Repeat([]map[string]any{{"event_type": "order.created", "payload": map[string]any{"order": 4711}}}, size)
+	posted := make([][]stack.Accepted, storm/size)
+	var group errgroup.Group
+	group.SetLimit(posters)
+	for i := range posted {
+		group.Go(func() error {
+			var out struct{ Data []stack.Accepted }
+			err := world.api.Call(b.Context(), http.MethodPost, "/v1/tenants/"+b.tenant+"/events/batch", map[string]any{"events": events}, http.StatusAccepted, &out)
+			posted[i] = out.Data
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		b.Fatal(err)
+	}
+	var ids []string
+	for _, accepted := range slices.Concat(posted...) {
+		ids = append(ids, accepted.ID)
+	}
+	return ids
+}
+
+// plainArrive waits until endpoint "plain" has got n requests. The wait is over when no
+// 100 more arrive within the limit.
+func (b *bench) plainArrive(n int) {
+	b.Helper()
+	for wanted := 100; wanted <= n; wanted += 100 {
+		b.renew()
+		b.arrivals("plain", wanted)
+	}
+}
+
+// stormArrives waits until the endpoint has got n events in batches, and returns their
+// ids. The wait is over when no 100 events more arrive within the limit.
+func (b *bench) stormArrives(name string, n int) (ids []string) {
+	b.Helper()
+	read := 0
+	for wanted := 100; wanted <= n; wanted += 100 {
+		b.renew()
+		b.until(fmt.Sprintf("%d events arrive at %s", wanted, name), func() bool {
+			for _, r := range world.receiver.Requests(b.path(name))[read:] {
+				read++
+				events, err := verify.Events(r.Body)
+				if err != nil || !r.Genuine() {
+					b.Fatalf("request %d: %v, signature %v; want a signed batch", read, err, r.Verified)
+				}
+				for _, e := range events {
+					ids = append(ids, e.ID)
+				}
+			}
+			return len(ids) >= wanted
+		})
+	}
+	return ids
 }

@@ -1,13 +1,8 @@
 package hook_test
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/x509"
 	"crypto/x509/pkix"
-	"encoding/pem"
-	"math/big"
 	"strings"
 	"testing"
 	"time"
@@ -15,44 +10,32 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"surehook/internal/hook"
+	"surehook/internal/proof/certificate"
 )
 
 var tlsNow = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 
-// certificate returns the PEM of a self-signed certificate and of its key.
-func certificate(t *testing.T, change func(*x509.Certificate)) (cert, key string) {
+// pair returns the PEM of a certificate, valid for an hour around tlsNow, and of its key.
+func pair(t *testing.T, change func(*x509.Certificate)) (cert, key string) {
 	t.Helper()
 
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "surehook", Organization: []string{"Acme"}},
-		NotBefore: tlsNow.Add(-time.Hour), NotAfter: tlsNow.Add(time.Hour), BasicConstraintsValid: true,
+		Subject:   pkix.Name{CommonName: "surehook", Organization: []string{"Acme"}},
+		NotBefore: tlsNow.Add(-time.Hour), NotAfter: tlsNow.Add(time.Hour),
 	}
 	change(template)
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	secret, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})),
-		string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}))
+	return certificate.New(t, template)
 }
 
 func TestNewTLS(t *testing.T) {
 	t.Parallel()
 
-	leaf, key := certificate(t, func(*x509.Certificate) {})
-	other, otherKey := certificate(t, func(c *x509.Certificate) { c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth} })
-	server, serverKey := certificate(t, func(c *x509.Certificate) { c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth} })
-	expired, expiredKey := certificate(t, func(c *x509.Certificate) { c.NotAfter = tlsNow.Add(-time.Second) })
-	early, earlyKey := certificate(t, func(c *x509.Certificate) { c.NotBefore = tlsNow.Add(time.Second) })
-	authority, _ := certificate(t, func(c *x509.Certificate) { c.IsCA = true })
+	leaf, key := pair(t, func(*x509.Certificate) {})
+	other, otherKey := pair(t, func(c *x509.Certificate) { c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth} })
+	server, serverKey := pair(t, func(c *x509.Certificate) { c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth} })
+	expired, expiredKey := pair(t, func(c *x509.Certificate) { c.NotAfter = tlsNow.Add(-time.Second) })
+	early, earlyKey := pair(t, func(c *x509.Certificate) { c.NotBefore = tlsNow.Add(time.Second) })
+	authority, _ := pair(t, func(c *x509.Certificate) { c.IsCA = true })
 	long := strings.Repeat(" ", hook.MaxTLSCA)
 
 	tests := []struct {

@@ -2,12 +2,8 @@ package httpapi_test
 
 import (
 	"context"
-	"crypto/ed25519"
-	"crypto/x509"
 	"encoding/json"
-	"encoding/pem"
 	"fmt"
-	"math/big"
 	"net/http"
 	"net/url"
 	"strings"
@@ -19,6 +15,7 @@ import (
 	"surehook/internal/hook"
 	"surehook/internal/httpapi"
 	"surehook/internal/memory"
+	"surehook/internal/proof/certificate"
 )
 
 // changeStore is a store of records that may fail.
@@ -396,9 +393,11 @@ func TestAudit_tls(t *testing.T) {
 			t.Fatalf("%s %s = %d %s; want %d", method, path, w.Code, w.Body, status)
 		}
 	}
-	set("POST", endpoints, newAuthority(t), 201)
+	first, _ := certificate.Authority(t, "first")
+	second, _ := certificate.Authority(t, "second")
+	set("POST", endpoints, first, 201)
 	path := endpoints + "/" + b.recorded(t)[0].Target
-	set("PATCH", path, newAuthority(t), 200)
+	set("PATCH", path, second, 200)
 	changed := b.recorded(t)[0].Changes["tls"]
 	if changed == nil || cmp.Equal(changed["old"], changed["new"]) || strings.Contains(fmt.Sprint(changed), "BEGIN") {
 		t.Errorf("changes of tls = %v; want another material, without its text", changed)
@@ -407,22 +406,6 @@ func TestAudit_tls(t *testing.T) {
 	if got := b.recorded(t)[0].Changes; len(got) != 0 {
 		t.Errorf("changes = %v; want none for the stored settings", got)
 	}
-}
-
-// newAuthority returns the PEM of the certificate of a new authority.
-func newAuthority(t *testing.T) string {
-	t.Helper()
-
-	public, private, err := ed25519.GenerateKey(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true}
-	der, err := x509.CreateCertificate(nil, template, template, public, private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
 }
 
 // TestAudit_keys checks that keys are recorded outside of the tenants, without the key.

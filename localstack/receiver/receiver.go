@@ -6,9 +6,11 @@ package receiver
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"slices"
@@ -27,6 +29,7 @@ type Request struct {
 	Header   http.Header
 	Body     []byte  // the exact bytes
 	Verified []error // the library's results, one per secret of the path in order; nil is a valid signature
+	Client   string  // the subject of the client certificate, such as CN=surehook
 	Answered int     // the status; 0 before the answer, after a reset, and after the sender's disconnection
 }
 
@@ -55,6 +58,16 @@ type Receiver struct {
 // Start listens on a free port of the address bind. URLs contain name as the
 // host. The caller must call Stop.
 func Start(ctx context.Context, name, bind string) (*Receiver, error) {
+	return start(ctx, name, bind, nil)
+}
+
+// StartTLS is Start with TLS.
+func StartTLS(ctx context.Context, name, bind string, config *tls.Config) (*Receiver, error) {
+	return start(ctx, name, bind, config)
+}
+
+// start serves without TLS if config is nil.
+func start(ctx context.Context, name, bind string, config *tls.Config) (*Receiver, error) {
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", net.JoinHostPort(bind, "0"))
 	if err != nil {
@@ -76,6 +89,11 @@ func Start(ctx context.Context, name, bind string) (*Receiver, error) {
 		secrets:  map[string][]string{},
 	}
 	r.server = &http.Server{Handler: r, ReadHeaderTimeout: 10 * time.Second}
+	if config != nil {
+		r.server.ErrorLog = log.New(io.Discard, "", 0) // tests break handshakes on purpose
+		r.URL = "https://" + net.JoinHostPort(name, port)
+		l = tls.NewListener(l, config)
+	}
 	go func() { r.done <- r.server.Serve(l) }()
 	return r, nil
 }
@@ -135,14 +153,15 @@ func (r *Receiver) AtOnce(path string) int {
 func (r *Receiver) Await(ctx context.Context, path string, n int) ([]Request, error) {
 	for {
 		r.mu.Lock()
-		got, changed := slices.Clone(r.requests[path]), r.changed
+		arrived, changed := len(r.requests[path]), r.changed
 		r.mu.Unlock()
-		if len(got) >= n {
-			return got, nil
+		if arrived >= n {
+			return r.Requests(path), nil
 		}
 		select {
 		case <-changed:
 		case <-ctx.Done():
+			got := r.Requests(path)
 			return got, fmt.Errorf("await request %d to %s: %d arrived: %w", n, path, len(got), context.Cause(ctx))
 		}
 	}
@@ -155,7 +174,11 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	if err != nil {
 		return // the sender disconnected
 	}
-	reply, answered := r.record(Request{At: at, Method: req.Method, Path: req.URL.Path, Header: req.Header.Clone(), Body: body})
+	got := Request{At: at, Method: req.Method, Path: req.URL.Path, Header: req.Header.Clone(), Body: body}
+	if req.TLS != nil && len(req.TLS.PeerCertificates) > 0 {
+		got.Client = req.TLS.PeerCertificates[0].Subject.String()
+	}
+	reply, answered := r.record(got)
 	reply.hold(req.Context())
 	r.leave(req.URL.Path) // before the answer: the sender may make the next request at once
 	answered(reply.write(req.Context(), w))

@@ -2,6 +2,8 @@ package receiver_test
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"io"
 	"net/http"
@@ -14,6 +16,7 @@ import (
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
+	"surehook/internal/proof/certificate"
 	"surehook/localstack/receiver"
 )
 
@@ -36,6 +39,7 @@ func TestReceiver_answersByItsScript(t *testing.T) {
 		{name: "the last reply repeats", replies: []receiver.Reply{receiver.Status(503), receiver.Status(503), receiver.Status(200)}, want: []int{503, 503, 200, 200}},
 		{name: "Retry-After is in seconds", replies: []receiver.Reply{receiver.RetryAfter(429, 3*time.Second)}, want: []int{429}, header: "Retry-After", value: "3"},
 		{name: "a redirect names its target", replies: []receiver.Reply{receiver.Redirect(307, "/b")}, want: []int{307}, header: "Location", value: "/b"},
+		{name: "JSON names its type", replies: []receiver.Reply{receiver.JSON(200, "{}")}, want: []int{200}, header: "Content-Type", value: "application/json"},
 		{name: "raw bytes are the whole answer", replies: []receiver.Reply{receiver.Raw("HTTP/1.1 418 raw\r\nX-Raw: yes\r\nContent-Length: 0\r\n\r\n")}, want: []int{418}, header: "X-Raw", value: "yes"},
 		{name: "a hang ends in 200", replies: []receiver.Reply{receiver.Hang(time.Millisecond)}, want: []int{200}},
 	}
@@ -135,9 +139,44 @@ func TestReceiver_AwaitEndsWithItsContext(t *testing.T) {
 	}
 }
 
+func TestReceiver_namesTheClientCertificate(t *testing.T) {
+	t.Parallel()
+
+	cert, key := certificate.Authority(t, "acme")
+	pair, err := tls.X509KeyPair([]byte(cert), []byte(key))
+	if err != nil {
+		t.Fatal(err)
+	}
+	trusted := x509.NewCertPool()
+	trusted.AppendCertsFromPEM([]byte(cert))
+	r, err := receiver.StartTLS(t.Context(), "127.0.0.1", "127.0.0.1", &tls.Config{Certificates: []tls.Certificate{pair}, ClientAuth: tls.RequestClientCert, MinVersion: tls.VersionTLS12})
+	stopped(t, r, err)
+	for _, own := range [][]tls.Certificate{nil, {pair}} {
+		client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: trusted, Certificates: own, MinVersion: tls.VersionTLS12}}}
+		resp, err := client.Get(r.URL + "/a") //nolint:noctx // the test waits for the answer
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := resp.Body.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	got := r.Requests("/a")
+	if len(got) != 2 || got[0].Client != "" || got[1].Client != "CN=acme" {
+		t.Errorf("requests = %+v; want the second with the subject", got)
+	}
+}
+
 func start(t *testing.T) *receiver.Receiver {
 	t.Helper()
 	r, err := receiver.Start(t.Context(), "127.0.0.1", "127.0.0.1")
+	stopped(t, r, err)
+	return r
+}
+
+// stopped stops the started receiver at the end of the test.
+func stopped(t *testing.T, r *receiver.Receiver, err error) {
+	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +185,6 @@ func start(t *testing.T) *receiver.Receiver {
 			t.Error(err)
 		}
 	})
-	return r
 }
 
 // answer is the receiver's answer.

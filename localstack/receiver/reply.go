@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Reply is the answer to one request. Make a Reply with Status, Answer,
-// RetryAfter, Redirect, Hang or Reset.
+// Reply is the answer to one request. Make a Reply with Status, Answer, JSON,
+// RetryAfter, Redirect, Hang, Reset or Raw.
 type Reply struct {
 	status int
 	header map[string]string
@@ -28,6 +28,11 @@ func Status(code int) Reply {
 // Answer answers with the status and a custom body.
 func Answer(code int, body string) Reply {
 	return Reply{status: code, body: body}
+}
+
+// JSON answers with the status and a JSON text as the body.
+func JSON(code int, body string) Reply {
+	return Answer(code, body).with("Content-Type", "application/json")
 }
 
 // RetryAfter answers with the status and a Retry-After header.
@@ -105,10 +110,10 @@ func (r Reply) write(ctx context.Context, w http.ResponseWriter) (status int) {
 	if ctx.Err() != nil {
 		return 0
 	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	for name, value := range r.header {
 		w.Header().Set(name, value)
 	}
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.WriteHeader(r.status)
 	_, _ = w.Write([]byte(r.body)) // the sender may have disconnected
 	return r.status

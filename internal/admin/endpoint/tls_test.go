@@ -3,45 +3,14 @@ package endpoint_test
 import (
 	"bytes"
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"fmt"
-	"math/big"
 	"testing"
-	"time"
 
 	"surehook/internal/admin/endpoint"
 	"surehook/internal/hook"
 	"surehook/internal/memory"
+	"surehook/internal/proof/certificate"
 )
-
-// pair returns the PEM of an authority that is a client, too, and of its key.
-func pair(t *testing.T) (cert, key string) {
-	t.Helper()
-
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "client"}, IsCA: true, BasicConstraintsValid: true,
-		NotBefore: time.Unix(0, 0), NotAfter: time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC),
-	}
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	secret, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})),
-		string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}))
-}
 
 // TestAdmin_tls changes the TLS settings step by step. The stored record holds no key in
 // clear.
@@ -49,8 +18,8 @@ func TestAdmin_tls(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
-	cert1, key1 := pair(t)
-	cert2, key2 := pair(t)
+	cert1, key1 := certificate.Authority(t, "client")
+	cert2, key2 := certificate.Authority(t, "client")
 	settings := func(ca, cert, key string) endpoint.Fields {
 		return endpoint.Fields{TLS: &hook.Material{CA: ca, Certificate: cert, Key: key}}
 	}
@@ -117,7 +86,7 @@ func TestAdmin_tlsRemovedMeanwhile(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
-	cert, key := pair(t)
+	cert, key := certificate.Authority(t, "client")
 	e, _, err := b.Create(t.Context(), "acme", endpoint.Fields{URL: new("https://example.com/"), TLS: &hook.Material{CA: cert}}, "")
 	if err != nil {
 		t.Fatal(err)

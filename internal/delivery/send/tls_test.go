@@ -1,50 +1,18 @@
 package send_test
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
-	"math/big"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"surehook/internal/delivery/send"
 	"surehook/internal/hook"
+	"surehook/internal/proof/certificate"
 )
-
-// authorityPair returns the PEM of a certificate for client and server at 127.0.0.1, its
-// own authority, and of its key.
-func authorityPair(t *testing.T, name string) (cert, key string) {
-	t.Helper()
-
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, IsCA: true, BasicConstraintsValid: true,
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageServerAuth},
-	}
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	secret, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})),
-		string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}))
-}
 
 // private returns the configuration of a server with the pair that asks for a
 // certificate of the authority clients, and counts its connections.
@@ -75,9 +43,9 @@ func private(t *testing.T, cert, key, clients string, connections *atomic.Int32)
 func TestSender_Send_tlsSettings(t *testing.T) {
 	t.Parallel()
 
-	ours, oursKey := authorityPair(t, "ours")
-	theirs, theirsKey := authorityPair(t, "theirs")
-	other, otherKey := authorityPair(t, "other")
+	ours, oursKey := certificate.Authority(t, "ours")
+	theirs, theirsKey := certificate.Authority(t, "theirs")
+	other, otherKey := certificate.Authority(t, "other")
 	public, _ := serve(t, answer(http.StatusOK), withTLS)
 	var privates, mutuals atomic.Int32
 	closed, _ := serve(t, answer(http.StatusOK), private(t, theirs, theirsKey, "", &privates))
@@ -123,8 +91,8 @@ func TestSender_Send_tlsSettings(t *testing.T) {
 func TestSender_Send_tlsSettingsAreForTheOrigin(t *testing.T) {
 	t.Parallel()
 
-	ours, oursKey := authorityPair(t, "ours")
-	theirs, theirsKey := authorityPair(t, "theirs")
+	ours, oursKey := certificate.Authority(t, "ours")
+	theirs, theirsKey := certificate.Authority(t, "theirs")
 	asked := make(chan int, 1)
 	elsewhere, _ := serve(t, func(_ http.ResponseWriter, r *http.Request) { asked <- len(r.TLS.PeerCertificates) }, func(server *httptest.Server) {
 		server.TLS = &tls.Config{ClientAuth: tls.RequestClientCert, MinVersion: tls.VersionTLS12}
@@ -154,8 +122,8 @@ func TestSender_Send_tlsSettingsAreForTheOrigin(t *testing.T) {
 func TestSender_Send_presentsTheCertificateWhateverTheServerNames(t *testing.T) {
 	t.Parallel()
 
-	ours, oursKey := authorityPair(t, "ours")
-	theirs, _ := authorityPair(t, "theirs")
+	ours, oursKey := certificate.Authority(t, "ours")
+	theirs, _ := certificate.Authority(t, "theirs")
 	got := make(chan int, 1)
 	server, _ := serve(t, func(_ http.ResponseWriter, r *http.Request) { got <- len(r.TLS.PeerCertificates) }, func(server *httptest.Server) {
 		named := x509.NewCertPool()

@@ -1,17 +1,13 @@
 package hostile_test
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
-	"math/big"
 	"testing"
-	"time"
 
 	"surehook/internal/hook"
+	"surehook/internal/proof/certificate"
 )
 
 // secured are receivers behind TLS, with the trusted certificates or others.
@@ -48,17 +44,10 @@ func secured(t *testing.T, trusted []tls.Certificate) []attack {
 func named(t *testing.T) tls.Certificate {
 	t.Helper()
 
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	cert, key := certificate.New(t, &x509.Certificate{Subject: pkix.Name{CommonName: canary}, DNSNames: []string{canary + ".example.com"}})
+	pair, err := tls.X509KeyPair([]byte(cert), []byte(key))
 	if err != nil {
 		t.Fatal(err)
 	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: canary}, DNSNames: []string{canary + ".example.com"},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
+	return pair
 }

@@ -1,0 +1,55 @@
+// Package certificate makes certificates for tests. Only tests import the package.
+package certificate
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"math/big"
+	"net"
+	"testing"
+	"time"
+)
+
+// New returns the PEM of a certificate by the template and of its key. The certificate
+// is signed by its own key. Without times in the template, it is valid from 1970 to 2200.
+func New(t *testing.T, template *x509.Certificate) (cert, key string) {
+	t.Helper()
+
+	full := *template
+	full.SerialNumber, full.BasicConstraintsValid = big.NewInt(1), true
+	if full.NotBefore.IsZero() {
+		full.NotBefore = time.Unix(0, 0)
+	}
+	if full.NotAfter.IsZero() {
+		full.NotAfter = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
+	}
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.CreateCertificate(rand.Reader, &full, &full, private.Public(), private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})),
+		string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}))
+}
+
+// Authority returns the PEM of a certificate for client and server at 127.0.0.1 that is
+// its own authority, and of its key.
+func Authority(t *testing.T, name string) (cert, key string) {
+	t.Helper()
+
+	return New(t, &x509.Certificate{
+		Subject: pkix.Name{CommonName: name}, IsCA: true, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageServerAuth},
+	})
+}
