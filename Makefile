@@ -360,8 +360,8 @@ examples: examples/cdk examples/receivers ## Build and try everything in example
 .PHONY: examples/cdk
 examples/cdk: need/go need/node build $(CDK) ## Synthesise the CDK app that embeds Surehook
 	@go -C examples/cdk vet ./...
-	@cd examples/cdk && ../../$(CDK) synth --quiet
-	@echo "examples/cdk/cdk.out/Shop.template.json"
+	@cd examples/cdk && rm -rf cdk.out && ../../$(CDK) synth --quiet
+	@cd examples/cdk && ls cdk.out/Shop.template.json cdk.out/shop-webhooks-sender-us-east-1.template.json
 
 .PHONY: examples/receivers
 examples/receivers: need/go need/node need/python examples/receiver-node/node_modules $(RECEIVER)/installed

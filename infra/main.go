@@ -91,7 +91,7 @@ func newStacks(app awscdk.App, env surehook.Environment) error {
 		return fmt.Errorf("make the senders: %w", err)
 	}
 	for _, sender := range senders {
-		stack.AddDependency(sender, jsii.String("deliver calls the sender"))
+		stack.AddStackDependency(sender, jsii.String("deliver calls the sender"))
 	}
 	return nil
 }

@@ -1,5 +1,6 @@
 // Command cdk is the CDK app of a shop. The shop's stack embeds Surehook as the
-// construct surehook.New, beside a role for the shop's own backend.
+// construct surehook.New, beside a role for the shop's own backend. A second stack has
+// the sender of another region.
 package main
 
 import (
@@ -23,7 +24,7 @@ func main() {
 	}
 }
 
-// run writes the template of the stack "Shop".
+// run writes the templates of the stack "Shop" and of the sender's stack.
 func run() error {
 	defer jsii.Close()
 
@@ -38,10 +39,22 @@ func run() error {
 	env.Name = "shop"
 	env.Concurrency.Live = 20
 	env.AlarmEmail = "oncall@shop.example"
+	env.Senders = []string{"us-east-1"} // endpoints may choose "region": "us-east-1"
 
-	webhooks, err := surehook.New(stack, "Webhooks", surehook.Props{Environment: env, Dist: dist, Prefix: "shop-webhooks"})
+	props := surehook.Props{Environment: env, Dist: dist, Prefix: "shop-webhooks"}
+	webhooks, err := surehook.New(stack, "Webhooks", props)
 	if err != nil {
 		return fmt.Errorf("add Surehook: %w", err)
+	}
+
+	// The senders have the same props. Deliver may call them from its first second, so
+	// their stacks come first.
+	senders, err := surehook.NewSenders(app, props)
+	if err != nil {
+		return fmt.Errorf("add the senders: %w", err)
+	}
+	for _, sender := range senders {
+		stack.AddStackDependency(sender, jsii.String("deliver calls the sender"))
 	}
 
 	// The backend reads the first API key. The output tells the backend the API's URL.

@@ -114,6 +114,49 @@ func TestDashboard_metrics(t *testing.T) {
 	}
 }
 
+// An environment with senders shows each of them in its region: calls, failures, and the
+// attempts without an answer. Other environments have no such row.
+func TestDashboard_senders(t *testing.T) {
+	t.Parallel()
+
+	got := map[string]string{}
+	var order []string
+	for _, w := range boardOf(t, "custom").Widgets {
+		if strings.HasPrefix(w.Properties.Title, "Senders: ") {
+			b, _ := json.Marshal(w.Properties.Metrics)
+			got[w.Properties.Title] = string(b)
+			order = append(order, w.Properties.Title)
+		}
+	}
+	want := []string{"Senders: calls", "Senders: errors (left), throttles (right)", "Senders: fallbacks (left), answers lost (right)"}
+	if diff := cmp.Diff(want, order); diff != "" {
+		t.Fatalf("widgets (-want +got):\n%s", diff)
+	}
+	for title, metrics := range map[string][]string{
+		want[0]: {
+			`["AWS/Lambda","Invocations","FunctionName","surehook-custom-sender",{"label":"us-east-1","region":"us-east-1","stat":"Sum"}]`,
+			`["AWS/Lambda","Invocations","FunctionName","surehook-custom-sender",{"label":"ap-southeast-2","region":"ap-southeast-2","stat":"Sum"}]`,
+			`["AWS/Lambda","Invocations","FunctionName","${FixedSender}",{"label":"fixed addresses","stat":"Sum"}]`,
+		},
+		want[1]: {
+			`["AWS/Lambda","Errors","FunctionName","surehook-custom-sender",{"label":"us-east-1","region":"us-east-1","stat":"Sum"}]`,
+			`["AWS/Lambda","Throttles","FunctionName","surehook-custom-sender",{"label":"us-east-1","region":"us-east-1","stat":"Sum","yAxis":"right"}]`,
+			`["AWS/Lambda","Throttles","FunctionName","${FixedSender}",{"label":"fixed addresses","stat":"Sum","yAxis":"right"}]`,
+		},
+		want[2]: {
+			`["Surehook","sender_fallbacks","environment","surehook-custom","region","us-east-1",{"label":"us-east-1","stat":"Sum"}]`,
+			`["Surehook","sender_answers_lost","environment","surehook-custom","region","ap-southeast-2",{"label":"ap-southeast-2","stat":"Sum","yAxis":"right"}]`,
+			`["Surehook","sender_answers_lost","environment","surehook-custom",{"label":"all places","stat":"Sum","yAxis":"right"}]`,
+		},
+	} {
+		for _, metric := range metrics {
+			if !strings.Contains(got[title], metric) {
+				t.Errorf("%q shows %s; want %s", title, got[title], metric)
+			}
+		}
+	}
+}
+
 func TestDashboard_alarms(t *testing.T) {
 	t.Parallel()
 

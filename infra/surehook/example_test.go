@@ -13,7 +13,8 @@ import (
 	"surehook/infra/surehook"
 )
 
-// A shop adds Surehook to the shop's own stack.
+// A shop adds Surehook to the shop's own stack, and a stack with a sender in another
+// region.
 func Example() {
 	dist, err := buildFunctions()
 	if err != nil {
@@ -34,11 +35,24 @@ func Example() {
 	env.Name = "shop"
 	env.Concurrency.Live = 20
 	env.AlarmEmail = "oncall@shop.example"
+	env.Senders = []string{"us-east-1"}
 
-	webhooks, err := surehook.New(stack, "Webhooks", surehook.Props{Environment: env, Dist: dist, Prefix: "shop-webhooks"})
+	props := surehook.Props{Environment: env, Dist: dist, Prefix: "shop-webhooks"}
+	webhooks, err := surehook.New(stack, "Webhooks", props)
 	if err != nil {
 		fmt.Println(err)
 		return
+	}
+
+	// The senders have the same props. Deliver may call them from its first second, so
+	// their stacks come first.
+	senders, err := surehook.NewSenders(app, props)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, sender := range senders {
+		stack.AddStackDependency(sender, jsii.String("deliver calls the sender"))
 	}
 
 	// The shop's backend may read the first API key and gets the API's address.
@@ -53,7 +67,13 @@ func Example() {
 		template.HasResourceProperties(jsii.String("AWS::Lambda::Function"), map[string]any{"FunctionName": "shop-webhooks-" + name})
 	}
 	fmt.Println(*webhooks.Node().Path())
-	// Output: Shop/Webhooks
+	for _, sender := range senders {
+		assertions.Template_FromStack(sender, nil).HasResourceProperties(jsii.String("AWS::Lambda::Function"), map[string]any{"FunctionName": "shop-webhooks-sender"})
+		fmt.Println(*sender.StackName())
+	}
+	// Output:
+	// Shop/Webhooks
+	// shop-webhooks-sender-us-east-1
 }
 
 // buildFunctions replaces `make build`. `make build` fills dist/arm64.
@@ -62,7 +82,7 @@ func buildFunctions() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, name := range []string{"ingest", "deliver", "breaker", "replay", "manage", "authorize"} {
+	for _, name := range []string{"ingest", "deliver", "breaker", "replay", "manage", "authorize", "sender"} {
 		if err := os.MkdirAll(filepath.Join(dist, name), 0o750); err != nil {
 			return "", err
 		}

@@ -52,8 +52,10 @@ func NewMonitor(scope constructs.Construct, p MonitorProps) Monitor {
 	alarms := newAlarms(scope, p)
 	if !p.emulated() {
 		newQueries(scope, p)
-		newAccepted(scope, p)
-		newWarned(scope, p)
+		// Repeated posts are not counted again.
+		newLineMetric(scope, p, "Accepted", names.MetricAccepted, awslogs.FilterPattern_NotExists(jsii.String("$."+names.LogDuplicate)))
+		// Lines with warnings are of events that do not fit their event type.
+		newLineMetric(scope, p, "Warned", names.MetricWarned, awslogs.FilterPattern_Exists(jsii.String("$."+names.LogWarnings)))
 	}
 	return Monitor{Dashboard: newDashboard(scope, p, alarms), Alarms: alarms}
 }
@@ -140,34 +142,19 @@ func (p MonitorProps) own(name, statistic string, every time.Duration, pairs ...
 	return metric(names.MetricNamespace, name, statistic, every, dimensions)
 }
 
-// newAccepted counts the lines of accepted events, without the repeated posts. A filter
+// newLineMetric counts the lines of accepted events with the condition. A filter
 // costs nothing. In the Embedded Metric Format the metric would be a third of the line.
 // The metric of a filter has a dimension only from a field of the line, so the
 // stack's name is in the namespace. See docs/adr/0091.
-func newAccepted(scope constructs.Construct, p MonitorProps) {
-	awslogs.NewMetricFilter(scope, jsii.String("Accepted"), &awslogs.MetricFilterProps{
+func newLineMetric(scope constructs.Construct, p MonitorProps, id, name string, condition awslogs.JsonPattern) {
+	awslogs.NewMetricFilter(scope, &id, &awslogs.MetricFilterProps{
 		LogGroup: p.Functions.Ingest.LogGroup(),
 		FilterPattern: awslogs.FilterPattern_All(
 			awslogs.FilterPattern_StringValue(jsii.String("$.message"), jsii.String("="), jsii.String(names.LineIngested)),
-			awslogs.FilterPattern_NotExists(jsii.String("$."+names.LogDuplicate)),
+			condition,
 		),
 		MetricNamespace: jsii.String(p.namespace()),
-		MetricName:      jsii.String(names.MetricAccepted),
-		MetricValue:     jsii.String("1"),
-		Unit:            awscloudwatch.Unit_COUNT,
-	})
-}
-
-// newWarned counts the lines of accepted events that do not fit their event type.
-func newWarned(scope constructs.Construct, p MonitorProps) {
-	awslogs.NewMetricFilter(scope, jsii.String("Warned"), &awslogs.MetricFilterProps{
-		LogGroup: p.Functions.Ingest.LogGroup(),
-		FilterPattern: awslogs.FilterPattern_All(
-			awslogs.FilterPattern_StringValue(jsii.String("$.message"), jsii.String("="), jsii.String(names.LineIngested)),
-			awslogs.FilterPattern_Exists(jsii.String("$."+names.LogWarnings)),
-		),
-		MetricNamespace: jsii.String(p.namespace()),
-		MetricName:      jsii.String(names.MetricWarned),
+		MetricName:      &name,
 		MetricValue:     jsii.String("1"),
 		Unit:            awscloudwatch.Unit_COUNT,
 	})

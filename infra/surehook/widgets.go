@@ -26,10 +26,14 @@ func outcomes() []string {
 // waiting and dead deliveries, delivery latency, endpoints' answers, Surehook's
 // own parts, and cost.
 func Widgets(p MonitorProps) [][]Widget {
-	return [][]Widget{
+	rows := [][]Widget{
 		nowRow(p), queueRow(p), latencyRow(p), attemptRow(p), circuitRow(p),
-		functionRow(p), functionTimeRow(p), edgeRow(p), tableRow(p), costRow(p),
+		functionRow(p), functionTimeRow(p),
 	}
+	if p.Environment.senders() {
+		rows = append(rows, senderRow(p))
+	}
+	return append(rows, edgeRow(p), tableRow(p), costRow(p))
 }
 
 type metrics = []awscloudwatch.IMetric
@@ -148,6 +152,38 @@ func functionTimeRow(p MonitorProps) []Widget {
 	return []Widget{
 		{Title: "Function duration, p95", Width: 12, Unit: "ms", Left: duration},
 		{Title: "Function concurrency", Width: 12, Unit: "at once", Left: atOnce},
+	}
+}
+
+// senderRow shows the functions that make requests from other places. Their metrics are
+// in their regions. Lambda counts the calls that reach a function; deliver counts the
+// attempts that a sender did not make or did not report.
+func senderRow(p MonitorProps) []Widget {
+	functions := func(name string) metrics {
+		var all metrics
+		for _, region := range p.Environment.Senders {
+			m := metric("AWS/Lambda", name, "Sum", metricPeriod, map[string]*string{"FunctionName": jsii.String(names.Sender(p.Prefix))})
+			all = append(all, labelled(region, m.With(&awscloudwatch.MetricOptions{Region: jsii.String(region)})))
+		}
+		if sender := p.Functions.Fixed.Sender; sender != nil {
+			all = append(all, labelled("fixed addresses", sender.Metric(&name, options("Sum", metricPeriod))))
+		}
+		return all
+	}
+	counts := func(name string) metrics {
+		all := metrics{labelled("all places", p.own(name, "Sum", metricPeriod))}
+		for _, region := range p.Environment.Senders {
+			all = append(all, labelled(region, p.own(name, "Sum", metricPeriod, names.MetricRegion, region)))
+		}
+		return all
+	}
+	return []Widget{
+		{Title: "Senders: calls", Width: 8, Unit: "invocations", Left: functions("Invocations")},
+		{Title: "Senders: errors (left), throttles (right)", Width: 8, Unit: "invocations", Left: functions("Errors"), Right: functions("Throttles")},
+		{
+			Title: "Senders: fallbacks (left), answers lost (right)", Width: 8, Unit: "attempts",
+			Left: counts(names.MetricFallbacks), Right: counts(names.MetricAnswersLost),
+		},
 	}
 }
 

@@ -121,7 +121,7 @@ func identity(root map[string]jsontext.Value, set []string) (string, error) {
 	by := ""
 	for _, name := range set {
 		switch name {
-		case names.MetricEnvironment, names.MetricOutcome, names.MetricNumber:
+		case names.MetricEnvironment, names.MetricOutcome, names.MetricNumber, names.MetricRegion:
 		default:
 			return "", fmt.Errorf("dimension %s is unbounded", name)
 		}

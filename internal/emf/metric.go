@@ -65,7 +65,7 @@ func (m Metric) By(ds ...Dimension) Metric {
 	return m
 }
 
-// Dimension is a dimension of a metric with a value, from Outcome, Number or Queue.
+// Dimension is a dimension of a metric with a value, from Outcome, Number, Queue or Region.
 // The zero Dimension is empty.
 type Dimension struct{ name, value string }
 
@@ -79,6 +79,15 @@ func Number(n int) Dimension {
 
 // Queue returns the dimension for the name of a queue.
 func Queue(name string) Dimension { return Dimension{names.MetricQueue, name} }
+
+// Region returns the dimension for the region of a sender. For the own region, which is
+// empty, Region returns the zero Dimension.
+func Region(name string) Dimension {
+	if name == "" {
+		return Dimension{}
+	}
+	return Dimension{names.MetricRegion, name}
+}
 
 // attr returns the member of the line with the values.
 func (m Metric) attr() slog.Attr {

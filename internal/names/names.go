@@ -113,6 +113,7 @@ const (
 	MetricSentOn       = "messages_circling"     // tokens, circuit checks and job messages sent on hook.MaxHops times or more
 	MetricUnreadable   = "span_lines_unreadable" // log lines without a span by a fault
 	MetricUnnotified   = "notifications_failed"
+	MetricRegion       = LogRegion             // second dimension of MetricFallbacks and MetricAnswersLost: the region of a sender
 	MetricFallbacks    = "sender_fallbacks"    // attempts from the own region, because the sender of the endpoint's region did not run
 	MetricAnswersLost  = "sender_answers_lost" // attempts of senders without an answer; the endpoint may have received the request
 	MetricSwept        = LogSwept              // deliveries with a new token in place of a lost token

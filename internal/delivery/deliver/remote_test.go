@@ -86,8 +86,8 @@ func TestProcessBatch_fallsBackBeforeTheSenderRan(t *testing.T) {
 			if d := w.Delivery(id); d.State != hook.StateDelivered || d.Attempts != 1 || len(w.Posts) != 1 || d.Last.Region != "" {
 				t.Errorf("%s after %d attempts and %d posts from %q; want delivered at once from the own region", d.State, d.Attempts, len(w.Posts), d.Last.Region)
 			}
-			if log := w.Log.String(); !strings.Contains(log, `"msg":"sender.fell_back"`) || !strings.Contains(log, `"sender_fallbacks":1`) {
-				t.Errorf("the fallback is not counted:\n%s", log)
+			if log := w.Log.String(); !strings.Contains(log, `"msg":"sender.fell_back"`) || !strings.Contains(log, `"sender_fallbacks":1`) || !strings.Contains(log, `["environment","region"]`) {
+				t.Errorf("the fallback is not counted by region:\n%s", log)
 			}
 		})
 	}
@@ -144,8 +144,8 @@ func TestProcessBatch_lostAnswerIsATransientOutcome(t *testing.T) {
 			if d.State != hook.StateRetrying || d.Last.Class != tt.class || d.Last.Region != e.Region || len(w.Posts) != 1 {
 				t.Fatalf("%s, %s from %q after %d posts; want retrying, %s from %q after one", d.State, d.Last.Class, d.Last.Region, len(w.Posts), tt.class, e.Region)
 			}
-			if log := w.Log.String(); !strings.Contains(log, `"sender_answers_lost":1`) {
-				t.Errorf("the lost answer is not counted:\n%s", log)
+			if log := w.Log.String(); !strings.Contains(log, `"sender_answers_lost":1`) || strings.Contains(log, `["environment","region"]`) != (e.Region != "") {
+				t.Errorf("the lost answer is not counted, for the region %q:\n%s", e.Region, log)
 			}
 			p.err = nil
 			w.Run()

@@ -33,6 +33,8 @@ func TestFilter_EventBridge(t *testing.T) {
 			fact: "prefix is for text", pattern: `{"at":[{"prefix":"2026-11"}]}`,
 			yes: []string{`{"at":"2026-11-23T10:00:00Z"}`, `{"at":"2026-11"}`}, no: []string{`{"at":"in 2026-11"}`, `{"at":202611}`},
 		},
+		{fact: "the empty prefix is of every text", pattern: `{"at":[{"prefix":""}]}`, yes: []string{`{"at":"x"}`, `{"at":""}`}, no: []string{`{"at":1}`, `{"at":null}`, `{}`}},
+		{fact: "the empty suffix is of every text", pattern: `{"at":[{"suffix":{"equals-ignore-case":""}}]}`, yes: []string{`{"at":"x"}`, `{"at":""}`}, no: []string{`{"at":1}`, `{}`}},
 		{
 			fact: "prefix without the case", pattern: `{"service":[{"prefix":{"equals-ignore-case":"Bill"}}]}`,
 			yes: []string{`{"service":"billing"}`, `{"service":"BILLS"}`}, no: []string{`{"service":"bil"}`, `{"service":"rebill"}`},
@@ -40,6 +42,8 @@ func TestFilter_EventBridge(t *testing.T) {
 		{fact: "suffix is for text", pattern: `{"file":[{"suffix":".pdf"}]}`, yes: []string{`{"file":"a.pdf"}`}, no: []string{`{"file":"a.PDF"}`, `{"file":"pdf"}`, `{"file":1}`}},
 		{fact: "suffix without the case", pattern: `{"file":[{"suffix":{"equals-ignore-case":".Pdf"}}]}`, yes: []string{`{"file":"a.PDF"}`}, no: []string{`{"file":"a.pdfx"}`}},
 		{fact: "equals-ignore-case is for the whole text", pattern: `{"name":[{"equals-ignore-case":"ANNA"}]}`, yes: []string{`{"name":"anna"}`}, no: []string{`{"name":"annab"}`, `{"name":1}`}},
+		{fact: "equals-ignore-case with the empty text", pattern: `{"name":[{"equals-ignore-case":""}]}`, yes: []string{`{"name":""}`}, no: []string{`{"name":"a"}`, `{"name":null}`}},
+		{fact: "anything-but the empty text", pattern: `{"name":[{"anything-but":{"equals-ignore-case":""}}]}`, yes: []string{`{"name":"a"}`}, no: []string{`{"name":""}`}},
 		{fact: "anything-but with a text", pattern: `{"state":[{"anything-but":"new"}]}`, yes: []string{`{"state":"old"}`, `{"state":7}`}, no: []string{`{"state":"new"}`, `{}`}},
 		{fact: "anything-but with a number", pattern: `{"n":[{"anything-but":123}]}`, yes: []string{`{"n":124}`, `{"n":"123"}`}, no: []string{`{"n":123}`, `{"n":123.0}`}},
 		{fact: "anything-but with texts", pattern: `{"state":[{"anything-but":["new","late"]}]}`, yes: []string{`{"state":"old"}`}, no: []string{`{"state":"new"}`, `{"state":"late"}`}},
@@ -96,14 +100,25 @@ func TestFilter_EventBridge(t *testing.T) {
 	}
 }
 
-// Operators of EventBridge that filters do not have are refused by name.
-func TestParse_EventBridgeOperatorsWithoutSupport(t *testing.T) {
+// What EventBridge refuses is refused, by the name of the part. So are the operators of
+// EventBridge that filters do not have.
+func TestParse_EventBridgeRefuses(t *testing.T) {
 	t.Parallel()
 
 	for pattern, want := range map[string]string{
 		`{"payload":{"path":[{"wildcard":"dir/*.png"}]}}`:                                                          "filter/payload/path/0/wildcard: is an operator of EventBridge that filters do not have",
 		`{"payload":{"ip":[{"cidr":"10.0.0.0/24"}]}}`:                                                              "filter/payload/ip/0/cidr: is an operator of EventBridge that filters do not have",
 		`{"payload":{"path":[{"anything-but":{"wildcard":"*/lib/*"}}]}}`:                                           "filter/payload/path/0/anything-but: must be a value, an array of values, or one of prefix, suffix and equals-ignore-case",
+		`{"payload":{"path":[{"anything-but":["a",1]}]}}`:                                                          "filter/payload/path/0/anything-but/1: must be a string, as the values before",
+		`{"payload":{"path":[{"anything-but":[2,3,"a"]}]}}`:                                                        "filter/payload/path/0/anything-but/2: must be a number, as the values before",
+		`{"payload":{"path":[{"anything-but":{"prefix":""}}]}}`:                                                    "filter/payload/path/0/anything-but/prefix: must be a string with a character",
+		`{"payload":{"path":[{"anything-but":{"suffix":["a",""]}}]}}`:                                              "filter/payload/path/0/anything-but/suffix/1: must be a string with a character",
+		`{"payload":{"path":[{"anything-but":{"prefix":{"equals-ignore-case":"a"}}}]}}`:                            "filter/payload/path/0/anything-but/prefix: must be a string with a character",
+		`{"payload":{"path":[{"anything-but":{"suffix":[{"equals-ignore-case":"a"}]}}]}}`:                          "filter/payload/path/0/anything-but/suffix/0: must be a string with a character",
+		`{"payload":{"path":[{"prefix":{"suffix":"a"}}]}}`:                                                         "filter/payload/path/0/prefix: must be a string",
+		`{"payload":{"path":[{"anything-but":null}]}}`:                                                             "filter/payload/path/0/anything-but: must be a string or a number",
+		`{"payload":{"$or":[{"a":[1]}]}}`:                                                                          "filter/payload/$or: must be an array of two objects or more",
+		`{"payload":{"path":[{"numeric":["=",5,"<",9]}]}}`:                                                         "filter/payload/path/0/numeric: must be a lower bound",
 		`{"payload":{"path":[{"anything-but":{"prefix":["a",1]}}]}}`:                                               "filter/payload/path/0/anything-but/prefix/1: must be a string",
 		`{"payload":{"path":[{"anything-but":{"suffix":[]}}]}}`:                                                    "filter/payload/path/0/anything-but/suffix: must be a string",
 		`{"payload":{"path":[{"prefix":["a","b"]}]}}`:                                                              "filter/payload/path/0/prefix: must be a string",

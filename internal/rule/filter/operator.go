@@ -53,12 +53,31 @@ func (p *parser) operator(o map[string]any, at string) condition {
 	return never
 }
 
-// text returns the operator on strings with the name; nil for another name.
+// textTest returns the operator on strings with the name; nil for another name.
+func textTest(name string) func(value, operand string) bool {
+	switch name {
+	case "prefix":
+		return strings.HasPrefix
+	case "suffix":
+		return strings.HasSuffix
+	case "equals-ignore-case":
+		return strings.EqualFold
+	}
+	return nil
+}
+
+// ofText is the condition for a value that is text.
+func ofText(test func(value, operand string) bool, operand string) condition {
+	return func(value any) bool {
+		s, ok := value.(string)
+		return ok && test(s, operand)
+	}
+}
+
+// text parses an operator on strings; nil for another name.
 func (p *parser) text(name string, operand any, at string) condition {
-	test, ok := map[string]func(value, operand string) bool{
-		"prefix": strings.HasPrefix, "suffix": strings.HasSuffix, "equals-ignore-case": strings.EqualFold,
-	}[name]
-	if !ok {
+	test := textTest(name)
+	if test == nil {
 		return nil
 	}
 	if inner, ok := operand.(map[string]any); ok && len(inner) == 1 && name != "equals-ignore-case" {
@@ -68,35 +87,38 @@ func (p *parser) text(name string, operand any, at string) condition {
 		}
 	}
 	want, ok := operand.(string)
-	if !ok || want == "" {
-		p.refuse(at, "must be a string with a character")
+	if !ok {
+		p.refuse(at, "must be a string")
 		return never
 	}
-	return func(value any) bool {
-		s, ok := value.(string)
-		return ok && test(s, want)
-	}
+	return ofText(test, want)
 }
 
-// texts is text for one string or a list of strings; nil for another name.
-func (p *parser) texts(name string, operand any, at string) (all []condition) {
+// excludedTexts parses an operator on strings in anything-but: over one string or a list
+// of strings. EventBridge allows no empty prefix and no empty suffix here. The result is
+// nil for another name.
+func (p *parser) excludedTexts(name string, operand any, at string) (all []condition) {
+	test := textTest(name)
+	if test == nil {
+		return nil
+	}
+	add := func(v any, at string) {
+		s, ok := v.(string)
+		if !ok || s == "" && name != "equals-ignore-case" {
+			p.refuse(at, "must be a string with a character")
+		}
+		all = append(all, ofText(test, s))
+	}
 	list, ok := operand.([]any)
 	if !ok || len(list) == 0 {
-		if c := p.text(name, operand, at); c != nil {
-			all = append(all, c)
-		}
+		add(operand, at)
 		return all
 	}
 	for i, v := range list {
-		if p.values++; p.values > MaxValues {
-			p.refuse(at, "the filter must have at most %d alternatives", MaxValues)
+		if !p.count(at) {
 			return []condition{never}
 		}
-		c := p.text(name, v, at+hook.Pointer(strconv.Itoa(i)))
-		if c == nil {
-			return nil
-		}
-		all = append(all, c)
+		add(v, at+hook.Pointer(strconv.Itoa(i)))
 	}
 	return all
 }
@@ -116,40 +138,56 @@ func hasSuffixFold(s, suffix string) bool {
 	return len(end) >= n && strings.EqualFold(string(end[len(end)-n:]), suffix)
 }
 
-// anythingBut matches every scalar value except the operand, one of a list, or the
-// values of an operator on strings.
+// anythingBut matches every scalar value except the operand, one of a list of strings or
+// of numbers, or the values of an operator on strings.
 func (p *parser) anythingBut(operand any, at string) condition {
+	const other = "must be a value, an array of values, or one of prefix, suffix and equals-ignore-case"
 	var not []condition
 	switch o := operand.(type) {
 	case []any:
-		if len(o) == 0 {
-			p.refuse(at, "must have a value")
-		}
-		for i, v := range o {
-			if p.values++; p.values > MaxValues {
-				p.refuse(at, "the filter must have at most %d alternatives", MaxValues)
-				return never
-			}
-			not = append(not, p.excluded(v, at+hook.Pointer(strconv.Itoa(i))))
-		}
+		not = p.excludedList(o, at)
 	case map[string]any:
 		for name, v := range o {
-			texts := p.texts(name, v, at+hook.Pointer(name))
+			texts := p.excludedTexts(name, v, at+hook.Pointer(name))
 			if texts == nil || len(o) != 1 {
-				p.refuse(at, "must be a value, an array of values, or one of prefix, suffix and equals-ignore-case")
+				p.refuse(at, other)
 				return never
 			}
-			not = append(not, texts...)
+			not = texts
 		}
 		if len(o) == 0 {
-			p.refuse(at, "must be a value, an array of values, or one of prefix, suffix and equals-ignore-case")
+			p.refuse(at, other)
 		}
 	default:
-		not = append(not, p.excluded(o, at))
+		not = []condition{p.excluded(o, at)}
 	}
 	return func(value any) bool {
 		return !slices.ContainsFunc(not, func(c condition) bool { return c(value) })
 	}
+}
+
+// excludedList parses a list of strings or a list of numbers: EventBridge refuses a list
+// of both.
+func (p *parser) excludedList(list []any, at string) (all []condition) {
+	if len(list) == 0 {
+		p.refuse(at, "must have a value")
+		return nil
+	}
+	_, texts := list[0].(string)
+	for i, v := range list {
+		if !p.count(at) {
+			return nil
+		}
+		here := at + hook.Pointer(strconv.Itoa(i))
+		switch _, text := v.(string); {
+		case texts && !text:
+			p.refuse(here, "must be a string, as the values before")
+		case text && !texts:
+			p.refuse(here, "must be a number, as the values before")
+		}
+		all = append(all, p.excluded(v, here))
+	}
+	return all
 }
 
 func (p *parser) excluded(v any, at string) condition {

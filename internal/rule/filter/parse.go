@@ -34,6 +34,15 @@ func (p *parser) refuse(at, format string, args ...any) {
 	}
 }
 
+// count counts an alternative; false past MaxValues.
+func (p *parser) count(at string) bool {
+	p.values++
+	if p.values > MaxValues {
+		p.refuse(at, "the filter must have at most %d alternatives", MaxValues)
+	}
+	return p.values <= MaxValues
+}
+
 func (p *parser) parse(raw []byte) {
 	if len(raw) > MaxBytes {
 		p.refuse("", "must be at most %d bytes of JSON", MaxBytes)
@@ -92,14 +101,13 @@ func (p *parser) group(v any, at string, path []string) group {
 
 func (p *parser) choice(v any, at string, path []string) []group {
 	list, ok := v.([]any)
-	if !ok || len(list) == 0 {
-		p.refuse(at, "must be an array of objects")
+	if !ok || len(list) < 2 { // EventBridge takes a shorter list for a field, or refuses it
+		p.refuse(at, "must be an array of two objects or more")
 		return nil
 	}
 	all := make([]group, len(list))
 	for i, object := range list {
-		if p.values++; p.values > MaxValues {
-			p.refuse(at, "the filter must have at most %d alternatives", MaxValues)
+		if !p.count(at) {
 			return nil
 		}
 		all[i] = p.group(object, at+hook.Pointer(strconv.Itoa(i)), path)
@@ -134,8 +142,7 @@ func (p *parser) alternatives(f *field, list []any, at string, path []string) {
 		p.refuse(at, "must have an alternative")
 	}
 	for i, v := range list {
-		if p.values++; p.values > MaxValues {
-			p.refuse(at, "the filter must have at most %d alternatives", MaxValues)
+		if !p.count(at) {
 			return
 		}
 		here := at + hook.Pointer(strconv.Itoa(i))
