@@ -49,6 +49,15 @@ var flows = []struct {
 		attempts: []string{"1 refused"}, letters: 1, effects: 2,
 	},
 	{
+		name: "a refusal that the endpoint wants retried", endpoint: func(e *hook.Endpoint) { e.RetryOn = []int{404} },
+		answers: []int{404, 200}, state: hook.StateDelivered, posts: 2, attempts: []string{"1 refused", "2 delivered"}, effects: 3,
+	},
+	{
+		name: "a failure that the endpoint gives up", endpoint: func(e *hook.Endpoint) { e.GiveUpOn = []int{503} },
+		answers: []int{503}, state: hook.StateDead, reason: hook.ReasonRejected, posts: 1,
+		attempts: []string{"1 unavailable"}, letters: 1, effects: 2,
+	},
+	{
 		name: "gone", answers: []int{410}, state: hook.StateDead, reason: hook.ReasonGone, posts: 1,
 		attempts: []string{"1 gone"}, letters: 1, effects: 3, disabled: true,
 	},
