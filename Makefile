@@ -243,7 +243,7 @@ COST_DOCUMENT ?= docs/cost.md
 
 .PHONY: cost
 cost: need/go need/python $(VENV)/installed ## Count and price every request; writes docs/cost.md
-	@EMULATORS_FOLDER=cost go run ./localstack/cmd/emulators -- go test -tags integration -count=1 -timeout 10m -run '^TestCost$$' ./internal/proof/cost -args -write "$(abspath $(COST_DOCUMENT))"
+	@EMULATORS_FOLDER=cost go run ./localstack/cmd/emulators -- go test -tags integration -count=1 -timeout 30m -run '^TestCost$$' ./internal/proof/cost -args -write "$(abspath $(COST_DOCUMENT))"
 
 .PHONY: scale
 scale: need/go ## Compute what one stack carries from its template and docs/cost.md; writes docs/scale.md
