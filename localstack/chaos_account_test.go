@@ -3,6 +3,7 @@
 package localstack_test
 
 import (
+	"net/http"
 	"os"
 	"slices"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 	"surehook/internal/hook"
 	"surehook/localstack/receiver"
 	"surehook/localstack/stack"
+	"surehook/verify"
 )
 
 // chaosBatch is the longest time of a batch here, from its first request to the
@@ -58,7 +60,7 @@ func (c *chaos) account() {
 	for _, e := range c.endpoints {
 		c.Logf("%-12s %v", e.name, sum.states[e.name])
 	}
-	const batch = 10 // messages of an invocation
+	const batch = 10 // messages of an invocation; MiniStack passes no more, also on the lane coalesce
 	if most := interrupted["deliver"] * batch; sum.byKill > most {
 		c.Errorf("%d requests were made twice by kills; want at most the %d that the killed invocations worked on", sum.byKill, most)
 	}
@@ -86,16 +88,45 @@ func (c *chaos) eachEventOnce() {
 	c.Logf("%d posts were repeated; %d events had been stored by the post before", again, duplicates)
 }
 
-// requestsByDelivery returns the receiver's requests by delivery id.
+// requestsByDelivery returns the receiver's requests by delivery id. A batch counts as a
+// request for each event.
 func (c *chaos) requestsByDelivery() map[string][]receiver.Request {
+	c.Helper()
 	seen := map[string][]receiver.Request{}
 	for _, e := range c.endpoints {
-		for _, r := range world.receiver.Requests(c.path(e.name)) {
+		requests := world.receiver.Requests(c.path(e.name))
+		if e.settings["coalesce"] != nil {
+			requests = c.unpacked(e.name, requests)
+		}
+		for _, r := range requests {
 			id := r.Header.Get(deliveryHeader)
 			seen[id] = append(seen[id], r)
 		}
 	}
 	return seen
+}
+
+// unpacked returns a request for each event of the batches, with the event's headers.
+func (c *chaos) unpacked(name string, batches []receiver.Request) (requests []receiver.Request) {
+	c.Helper()
+	largest := 0
+	for _, r := range batches {
+		events, err := verify.Events(r.Body)
+		if err != nil {
+			c.Errorf("%s: %v in %s", name, err, r.Body)
+		}
+		largest = max(largest, len(events))
+		for _, e := range events {
+			one := r
+			one.Header = http.Header{"Webhook-Id": {e.ID}, deliveryHeader: {e.DeliveryID}, attemptHeader: {strconv.Itoa(e.Attempt)}}
+			requests = append(requests, one)
+		}
+	}
+	c.Logf("%s: %d events in %d batches, at most %d in one", name, len(requests), len(batches), largest)
+	if largest < 2 {
+		c.Errorf("no batch of %s has two events; want some", name)
+	}
+	return requests
 }
 
 // eachEndpointOnce checks that the event has one delivery per endpoint of its

@@ -163,7 +163,7 @@ func (c *chaos) calm() {
 	})
 	c.Logf("all deliveries were settled %v after the last kill", time.Since(began).Round(time.Second))
 	lanes := map[string]string{
-		"live": world.stack.LiveQueueURL, "retry": world.stack.RetryQueueURL, "slot": world.stack.SlotQueueURL, "overflow": world.stack.OverflowQueueURL,
+		"live": world.stack.LiveQueueURL, "retry": world.stack.RetryQueueURL, "slot": world.stack.SlotQueueURL, "overflow": world.stack.OverflowQueueURL, "coalesce": world.stack.CoalesceQueueURL,
 	}
 	for name, url := range lanes {
 		lane := deadLetters{client: world.deadLetters.client, url: url}

@@ -27,7 +27,7 @@ type chaosEndpoint struct {
 	parks    bool // the circuit may end open, with the remaining deliveries parked
 }
 
-// chaosEndpoints are the ten behaviors. Only two may open circuits,
+// chaosEndpoints are the eleven behaviors. Only two may open circuits,
 // because the other behaviors include failures.
 func chaosEndpoints() []*chaosEndpoint {
 	const delivered, dead = "delivered", "dead"
@@ -54,6 +54,11 @@ func chaosEndpoints() []*chaosEndpoint {
 		},
 		{name: "switched", rule: always(receiver.Status(http.StatusOK)), state: delivered, attempts: 1},
 		{name: "paced", rule: always(receiver.Status(http.StatusOK)), state: delivered, attempts: 1, settings: map[string]any{"rate_per_second": 5}},
+		{
+			// Some batches fail as a whole, and their events come again in other batches.
+			name: "together", rule: flapping, state: delivered,
+			settings: map[string]any{"retry": schedule(slices.Repeat([]string{"2s"}, 19)...), "coalesce": map[string]any{"window": "2s"}},
+		},
 	}
 }
 
