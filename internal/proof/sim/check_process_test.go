@@ -159,8 +159,8 @@ func (w *simulation) checkChange(p *process, c circuits, r gate.Record) {
 		w.checkLease(p, id, r.LeaseUntil)
 	case wasOpen && r.State == circuit.Closed && r.Waiting:
 		p.closed[id] = true
-	case !wasOpen && r.State == circuit.Open && p.batch != nil && !w.madeSince(p, id, c.began):
-		w.fail(checkResult, "%s opens the circuit of %s with results from before its closing", p.name, id)
+	case !wasOpen && (r.State == circuit.Open || r.Failures != c.Failures) && p.batch != nil && !w.madeSince(p, id, c.began):
+		w.fail(checkResult, "%s makes the circuit of %s %v with %d failures by results from before its closing", p.name, id, r.State, r.Failures)
 	case !wasOpen && r.Wave > 1 && r.Wave == max(c.Wave, 1)+1:
 		if p.waves[id] = r.Wave - 1; p.check.Wave != 0 && p.check.Wave != p.waves[id] {
 			w.fail(checkWave, "%s releases wave %d of %s, and was asked for wave %d", p.name, p.waves[id], id, p.check.Wave)
