@@ -100,20 +100,42 @@ func (w *bundle) failBy(id hook.DeliveryRef, edit func(*hook.Delivery)) {
 }
 
 // The queue hands one message to two functions, and the other function records a failure
-// first. The record holds the nonce of the token, and an answer 2xx counts all the same.
+// first. The record holds the nonce of the token, and an answer 2xx counts all the same,
+// also when the store does not take the first write over the failure: package sim, level
+// brutal, seed 2026490395.
 func TestProcessBatch_LateSuccessOfACopy(t *testing.T) {
 	t.Parallel()
 
-	for _, state := range []hook.State{hook.StateRetrying, hook.StateDead} {
-		t.Run(state.String(), func(t *testing.T) {
+	tests := []struct {
+		name   string
+		state  hook.State // of the record with the failure
+		faults int        // failing writes over the failure
+	}{
+		{name: "retrying", state: hook.StateRetrying},
+		{name: "dead", state: hook.StateDead},
+		{name: "retrying, a write fails", state: hook.StateRetrying, faults: 1},
+		{name: "dead, 15 writes fail", state: hook.StateDead, faults: 15},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
 			w := setup(t)
 			id := w.Post(w.Endpoint(nil))[0]
 			message := w.Queue.Receive(hook.LaneLive, 1)[0]
+			writes := 0 // the first meets the failure
+			w.Calls.Fail = func(call string, _ hook.EndpointID) error {
+				if call != "save delivery" {
+					return nil
+				}
+				if writes++; writes == 1 || writes > 1+tt.faults {
+					return nil
+				}
+				return &hook.Error{Code: hook.CodeUnavailable, Message: "the store throttles"}
+			}
 			process := w.Deliverer()
 			process.Store = &racingStore{Store: process.Store, race: func() {
-				w.failBy(id, func(d *hook.Delivery) { d.State, d.Token = state, message.Token.Nonce })
+				w.failBy(id, func(d *hook.Delivery) { d.State, d.Token = tt.state, message.Token.Nonce })
 			}}
 			if failed := process.ProcessBatch(t.Context(), batchOf(message)); failed != nil {
 				t.Errorf("failed %v; want none", failed)

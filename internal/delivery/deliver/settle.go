@@ -139,7 +139,9 @@ func (d *Deliverer) replaceRecord(ctx context.Context, s *subject, current hook.
 			return nil //nolint:nilerr // returned below: a conflict of the follow-up is no conflict of this write
 		}
 		var err error
-		written, err = d.saveDecision(ctx, s, next, attempt)
+		if written, err = d.saveDecision(ctx, s, next, attempt); err != nil && hook.CodeOf(err) != hook.CodeConflict {
+			return err // the record is as before
+		}
 		current = written.record
 		if _, _, again := replacement(s, current, decide); err == nil && again {
 			return hook.Conflict("another token recorded a further attempt")
