@@ -31,7 +31,7 @@ func mutations() []mutation {
 			old: "if version != d.Version {", bug: "if version > d.Version+1000 {",
 		},
 		{
-			name: "circuits are written without a condition: the same wave twice, two probes, a lost wave", file: "memory/store_circuit.go", by: []check{checkWave, checkClosing, checkProbe, checkProbeToken, checkResult},
+			name: "circuits are written without a condition: the same wave twice, two probes, a lost wave or throttle", file: "memory/store_circuit.go", by: []check{checkRetryAfter, checkWave, checkClosing, checkProbe, checkProbeToken, checkResult},
 			old: "if stored.Version != r.Version {", bug: "if stored.Version > r.Version+1000 {",
 		},
 		{
