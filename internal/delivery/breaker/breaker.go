@@ -8,9 +8,8 @@ import (
 	"runtime/debug"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"surehook/internal/delivery/gate"
+	"surehook/internal/delivery/parallel"
 	"surehook/internal/emf"
 	"surehook/internal/hook"
 )
@@ -73,22 +72,4 @@ func (b *Breaker) Reconcile(ctx context.Context, check hook.CircuitCheck) (err e
 }
 
 // forEach calls f for 0 to n-1, maxParallel calls at a time, and returns the errors.
-func forEach(n int, f func(i int) error) []error {
-	errs := make([]error, n)
-	var group errgroup.Group
-	group.SetLimit(maxParallel)
-	for i := range n {
-		group.Go(func() error {
-			errs[i] = f(i)
-			return nil // errs holds the error of each call
-		})
-	}
-	_ = group.Wait()
-	var faults []error
-	for _, err := range errs {
-		if err != nil {
-			faults = append(faults, err)
-		}
-	}
-	return faults
-}
+func forEach(n int, f func(i int) error) []error { return parallel.Each(n, maxParallel, f) }

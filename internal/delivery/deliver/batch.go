@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
 	"time"
 
 	"surehook/internal/delivery/gate"
+	"surehook/internal/delivery/parallel"
 	"surehook/internal/emf"
 	"surehook/internal/hook"
 	"surehook/internal/names"
@@ -149,7 +149,7 @@ func (d *Deliverer) processJobs(ctx context.Context, jobs []*job) {
 	now := d.Now()
 	jobs = d.loadNewest(ctx, jobs, &snapshot)
 	made := &results{}
-	var wg sync.WaitGroup
+	var work []func() // at the same time
 	due := make(map[hook.EndpointID][]*job)
 	taken := make(map[attempt]bool)
 	var decided []*job // without the gate
@@ -170,20 +170,30 @@ func (d *Deliverer) processJobs(ctx context.Context, jobs []*job) {
 		switch st {
 		case stepDrop:
 		case stepResume, stepDefer, stepExpire, stepErase, stepSupersede:
-			wg.Go(func() { made.run(j, func() (gate.Result, error) { return d.applyStep(ctx, &j.subject, st, now) }) })
+			work = append(work, func() {
+				made.run(j, func() (gate.Result, error) { return d.applyStep(ctx, &j.subject, st, now) })
+			})
 		case stepAttempt:
 			due[j.token.Delivery.Endpoint] = append(due[j.token.Delivery.Endpoint], j)
 		}
 	}
 	for _, waiting := range due {
-		wg.Go(func() { d.processEndpoint(ctx, waiting, snapshot, made) })
+		work = append(work, func() { d.processEndpoint(ctx, waiting, snapshot, made) })
 	}
-	wg.Wait()
+	runAll(work)
 	for _, j := range decided {
 		d.handOver(ctx, []*job{j}, snapshot.circuit(j.token.Tenant, j.token.Delivery.Endpoint))
 		d.leavePlace(ctx, j)
 	}
 	d.logMetrics(ctx, made.all)
+}
+
+// runAll calls the functions at the same time.
+func runAll(work []func()) {
+	parallel.Each(len(work), max(len(work), 2), func(i int) error {
+		work[i]()
+		return nil
+	})
 }
 
 func (d *Deliverer) loadSnapshot(ctx context.Context, jobs []*job) (Snapshot, error) {

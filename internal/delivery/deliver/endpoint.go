@@ -21,14 +21,14 @@ import (
 func (d *Deliverer) processEndpoint(ctx context.Context, jobs []*job, snapshot Snapshot, made *results) {
 	groups := groupsOf(jobs)
 	var wg sync.WaitGroup
-	for i, jobs := range groups {
-		g, err := d.askGate(ctx, jobs, snapshot)
+	for i, members := range groups {
+		g, err := d.askGate(ctx, members, snapshot)
 		if err != nil {
-			failAll(jobs, fmt.Errorf("ask gate of endpoint %s: %w", jobs[0].token.Delivery.Endpoint, err))
+			failAll(members, fmt.Errorf("ask gate of endpoint %s: %w", members[0].token.Delivery.Endpoint, err))
 			continue
 		}
 		if i == len(groups)-1 {
-			d.processGroup(ctx, g, made) // as in processGroup
+			d.processGroup(ctx, g, made) // here, as in package parallel
 			break
 		}
 		wg.Go(func() { d.processGroup(ctx, g, made) })
@@ -64,39 +64,36 @@ func (d *Deliverer) askGate(ctx context.Context, jobs []*job, snapshot Snapshot)
 // processGroup applies the gate's verdicts concurrently, reports the results to the gate
 // and adds them to made.
 func (d *Deliverer) processGroup(ctx context.Context, g *group, made *results) {
-	var (
-		wg  sync.WaitGroup
-		own results
-	)
+	var own results
 	watch := d.watch(ctx, g)
 	open := d.opener(ctx, g.Endpoint)
-	var together []*job // in one request
+	var (
+		together []*job   // in one request
+		work     []func() // of the others, at the same time
+	)
 	for i, j := range g.jobs {
 		j.lease = leaseOf(j.token, g.Verdicts[i])
 		if g.Verdicts[i].Decision == gate.Admit && g.Endpoint.Coalesce.On() {
 			together = append(together, j)
 			continue
 		}
-		apply := func() {
+		work = append(work, func() {
 			watch.running.Add(1)
 			defer watch.running.Add(-1)
 			own.run(j, func() (r gate.Result, err error) {
 				j.result, err = d.applyVerdict(ctx, &j.subject, g.Verdicts[i], g.Lane, open)
 				return j.result, err
 			})
-		}
-		if i == len(g.jobs)-1 {
-			apply() // this goroutine would only wait, and each goroutine grows its stack anew
-			break
-		}
-		wg.Go(apply)
+		})
 	}
 	if len(together) > 0 {
-		watch.running.Add(1)
-		d.attemptTogether(ctx, together, open, &own)
-		watch.running.Add(-1)
+		work = append(work, func() {
+			watch.running.Add(1)
+			defer watch.running.Add(-1)
+			d.attemptTogether(ctx, together, open, &own)
+		})
 	}
-	wg.Wait()
+	runAll(work)
 	watch.end(own.requests())
 	if !g.Lane.Single() {
 		d.credits.earn(g.ID, inTime(own.requests()), d.Now())

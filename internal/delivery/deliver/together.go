@@ -5,9 +5,8 @@ import (
 	"context"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
-
 	"surehook/internal/delivery/gate"
+	"surehook/internal/delivery/parallel"
 	"surehook/internal/hook"
 )
 
@@ -28,7 +27,7 @@ func groupsOf(jobs []*job) [][]*job {
 	})
 	var (
 		groups [][]*job
-		group  []*job
+		last   []*job // not full yet
 		bytes  int
 	)
 	for _, j := range jobs {
@@ -37,13 +36,13 @@ func groupsOf(jobs []*job) [][]*job {
 			groups = append(groups, []*job{j})
 			continue
 		}
-		if len(group) > 0 && (len(group) == e.Coalesce.MaxEvents || bytes+size > e.Coalesce.MaxBytes) {
-			groups, group, bytes = append(groups, group), nil, 0
+		if len(last) > 0 && (len(last) == e.Coalesce.MaxEvents || bytes+size > e.Coalesce.MaxBytes) {
+			groups, last, bytes = append(groups, last), nil, 0
 		}
-		group, bytes = append(group, j), bytes+size
+		last, bytes = append(last, j), bytes+size
 	}
-	if len(group) > 0 {
-		groups = append(groups, group)
+	if len(last) > 0 {
+		groups = append(groups, last)
 	}
 	return groups
 }
@@ -72,18 +71,13 @@ func (d *Deliverer) attemptTogether(ctx context.Context, jobs []*job, open func(
 		failAll(jobs, err)
 		return
 	}
-	var group errgroup.Group
-	group.SetLimit(settleTogether)
-	for _, j := range jobs {
-		group.Go(func() error {
-			own.run(j, func() (r gate.Result, err error) {
-				one := made
-				one.outcome.Batch = batch.Of(j.token.Delivery.DeliveryID)
-				j.result, err = d.settleAttempt(ctx, &j.subject, one)
-				return j.result, err
-			})
-			return nil // each job holds its own error
+	parallel.Each(len(jobs), settleTogether, func(i int) error {
+		own.run(jobs[i], func() (r gate.Result, err error) {
+			one := made
+			one.outcome.Batch = batch.Of(jobs[i].token.Delivery.DeliveryID)
+			jobs[i].result, err = d.settleAttempt(ctx, &jobs[i].subject, one)
+			return jobs[i].result, err
 		})
-	}
-	_ = group.Wait()
+		return nil // each job holds its own error
+	})
 }

@@ -3,10 +3,11 @@ package ingest
 import (
 	"context"
 	"log/slog"
+	"maps"
+	"slices"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
+	"surehook/internal/delivery/parallel"
 	"surehook/internal/hook"
 	"surehook/internal/names"
 )
@@ -82,16 +83,12 @@ func (a *Acceptor) markNewest(ctx context.Context, posts []post, coalescing map[
 			}
 		}
 	}
-	var group errgroup.Group
-	group.SetLimit(concurrentWrites)
-	for _, n := range newest {
-		group.Go(func() error {
-			if err := a.Store.PutNewest(ctx, n); err != nil && a.Log != nil {
-				a.Log.WarnContext(ctx, "newest.put_failed",
-					slog.String(names.LogEvent, string(n.Event)), slog.String(names.LogEndpoint, string(n.Endpoint)), slog.Any(names.LogError, err))
-			}
-			return nil
-		})
-	}
-	_ = group.Wait()
+	all := slices.Collect(maps.Values(newest))
+	parallel.Each(len(all), concurrentWrites, func(i int) error {
+		if err := a.Store.PutNewest(ctx, all[i]); err != nil && a.Log != nil {
+			a.Log.WarnContext(ctx, "newest.put_failed",
+				slog.String(names.LogEvent, string(all[i].Event)), slog.String(names.LogEndpoint, string(all[i].Endpoint)), slog.Any(names.LogError, err))
+		}
+		return nil
+	})
 }

@@ -20,8 +20,7 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
+	"surehook/internal/delivery/parallel"
 	"surehook/internal/hook"
 	"surehook/internal/rule/trace"
 )
@@ -202,18 +201,12 @@ func (a *Acceptor) newPost(tenant hook.TenantID, l hook.TenantLimits, r Request,
 
 // storeAndSend stores the events, sends the tokens and returns the results.
 func (a *Acceptor) storeAndSend(ctx context.Context, known listing, posts []post) []Result {
-	var group errgroup.Group
-	group.SetLimit(concurrentWrites)
-	for i := range posts {
-		if posts[i].err != nil {
-			continue
-		}
-		group.Go(func() error {
+	parallel.Each(len(posts), concurrentWrites, func(i int) error {
+		if posts[i].err == nil {
 			posts[i].err = a.storeEvent(ctx, &posts[i])
-			return nil // each post holds its own error
-		})
-	}
-	_ = group.Wait()
+		}
+		return nil // each post holds its own error
+	})
 	coalescing := known.coalescing()
 	a.sendTokens(ctx, posts, coalescing, false)
 	a.sendTokens(ctx, posts, coalescing, true)

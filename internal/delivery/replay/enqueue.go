@@ -2,11 +2,11 @@ package replay
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
+	"surehook/internal/delivery/parallel"
 	"surehook/internal/hook"
 )
 
@@ -174,13 +174,8 @@ func errBusy(subject string) error {
 	return &hook.Error{Code: hook.CodeUnavailable, Message: fmt.Sprintf("%s changed %d times meanwhile; try again", subject, maxSaveAttempts)}
 }
 
-// forEach calls f for 0 to n-1, maxParallel calls at a time, and returns the first
-// error. An error does not stop the other calls.
+// forEach calls f for 0 to n-1, maxParallel calls at a time, and returns the errors. An
+// error does not stop the other calls.
 func forEach(n int, f func(i int) error) error {
-	var group errgroup.Group
-	group.SetLimit(maxParallel)
-	for i := range n {
-		group.Go(func() error { return f(i) })
-	}
-	return group.Wait() //nolint:wrapcheck // the error of f
+	return errors.Join(parallel.Each(n, maxParallel, f)...)
 }

@@ -1,0 +1,33 @@
+// Package parallel makes the calls of a batch at the same time.
+package parallel
+
+import (
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// Each calls f for 0 to n-1, at most limit calls at a time, and returns the errors that are
+// not nil, in the order of the calls. limit is at least 2. An error stops no other call.
+//
+// The last call is made by the calling goroutine, which would only wait: a batch of one
+// starts no goroutine, and each goroutine grows its stack anew.
+func Each(n, limit int, f func(i int) error) []error {
+	if n == 0 {
+		return nil
+	}
+	errs := make([]error, n)
+	var others errgroup.Group
+	if n > 1 {
+		others.SetLimit(limit - 1)
+	}
+	for i := range n - 1 {
+		others.Go(func() error {
+			errs[i] = f(i)
+			return nil // errs holds the error of each call
+		})
+	}
+	errs[n-1] = f(n - 1)
+	_ = others.Wait()
+	return slices.DeleteFunc(errs, func(err error) bool { return err == nil })
+}
