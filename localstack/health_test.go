@@ -228,7 +228,7 @@ func TestASlowEndpointIsFlaggedUntilItIsFastAgain(t *testing.T) { //nolint:paral
 	for range 1000 {
 		fast.Count(stats.Attempt{Class: hook.ClassDelivered, Number: 1, Duration: 100 * time.Millisecond, State: hook.StateDelivered, Age: time.Second})
 	}
-	if _, err := dynamo.New(world.stack.AWS, world.stack.TableName).Count(b.ctx, hook.TenantID(b.tenant), hook.EndpointID(e.ID), fast, time.Now()); err != nil {
+	if _, err := dynamo.New(world.stack.AWS, world.stack.TableName).Count(b.ctx, hook.TenantID(b.tenant), hook.EndpointID(e.ID), &fast, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	b.review()
@@ -269,7 +269,7 @@ func (b *bench) age(endpoint string, successes int) {
 		b.Fatal(err)
 	}
 	for at, delivered := range map[time.Time]int{now: -successes, now.Add(-3 * time.Hour): successes} {
-		if _, err := store.Count(b.ctx, tenant, id, stats.Counts{Delivered: delivered}, at); err != nil {
+		if _, err := store.Count(b.ctx, tenant, id, &stats.Counts{Delivered: delivered}, at); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -30,7 +30,7 @@ func (b *bundle) count(t *testing.T, id string, at time.Time, attempts ...stats.
 	for _, a := range attempts {
 		c.Count(a)
 	}
-	if _, err := b.store.Count(t.Context(), "acme", hook.EndpointID(id), c, at); err != nil {
+	if _, err := b.store.Count(t.Context(), "acme", hook.EndpointID(id), &c, at); err != nil {
 		t.Fatalf("Count = %v", err)
 	}
 }

@@ -96,7 +96,7 @@ type minutes map[time.Time]circuit.Counts
 
 // Count adds exactly, and always returns the sums of the whole window.
 func (s *Store) Count(
-	ctx context.Context, tenant hook.TenantID, endpoint hook.EndpointID, add stats.Counts, now time.Time,
+	ctx context.Context, tenant hook.TenantID, endpoint hook.EndpointID, add *stats.Counts, now time.Time,
 ) (circuit.Counts, error) {
 	if err := available(ctx, "count attempts of endpoint "+string(endpoint)); err != nil {
 		return circuit.Counts{}, err

@@ -74,7 +74,7 @@ func TestStore_Expire_KeepsTheCountsOfTheWindow(t *testing.T) {
 	count := func(add int, at time.Time) int {
 		t.Helper()
 
-		got, err := s.Count(t.Context(), "acme", "ep_1", stats.Counts{OK: add}, at)
+		got, err := s.Count(t.Context(), "acme", "ep_1", &stats.Counts{OK: add}, at)
 		if err != nil {
 			t.Fatal(err)
 		}

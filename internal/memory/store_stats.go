@@ -12,16 +12,18 @@ import (
 	"surehook/internal/rule/stats"
 )
 
-func (s *Store) countHour(tenant hook.TenantID, endpoint hook.EndpointID, add stats.Counts, now time.Time) {
+func (s *Store) countHour(tenant hook.TenantID, endpoint hook.EndpointID, add *stats.Counts, now time.Time) {
 	hour := now.UTC().Truncate(time.Hour)
-	add.Waited, add.Queued = add.Waited.Truncate(time.Millisecond), add.Queued.Truncate(time.Millisecond)
 	if s.hours[endpoint] == nil {
 		s.hours[endpoint] = make(map[time.Time]*stats.Counts)
 	}
 	if s.hours[endpoint][hour] == nil {
 		s.hours[endpoint][hour] = &stats.Counts{}
 	}
-	s.hours[endpoint][hour].Add(&add)
+	counts := s.hours[endpoint][hour]
+	waited, queued := counts.Waited, counts.Queued
+	counts.Add(add)
+	counts.Waited, counts.Queued = waited+add.Waited.Truncate(time.Millisecond), queued+add.Queued.Truncate(time.Millisecond)
 	if s.active[hour] == nil {
 		s.active[hour] = make(map[hook.CircuitCheck]bool)
 	}

@@ -31,7 +31,7 @@ func (b *bundle) count(t *testing.T, e hook.Endpoint, at time.Time, attempts ...
 	for _, a := range attempts {
 		c.Count(a)
 	}
-	if _, err := b.store.Count(t.Context(), e.Tenant, e.ID, c, at); err != nil {
+	if _, err := b.store.Count(t.Context(), e.Tenant, e.ID, &c, at); err != nil {
 		t.Fatalf("Count = %v", err)
 	}
 }

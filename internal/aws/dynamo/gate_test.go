@@ -179,7 +179,7 @@ func TestStore_Count_IsOneUpdateOfTheHour(t *testing.T) {
 				"pk":{"S":"endpoint#ep_0123456789abcdef"},"sk":{"S":"stats#2026-01-02T03"},"expires_at":{"N":"1767499200"},
 				"o00":{"N":"4"},"f00":{"N":"8"},"f05":{"N":"16"},"o09":{"N":"2"},"o10":{"N":"64"}
 			}}`})
-			got, err := store.Count(t.Context(), "acme", endpointID, stats.Counts{OK: tt.add.OK, Failed: tt.add.Failed}, tt.at)
+			got, err := store.Count(t.Context(), "acme", endpointID, &stats.Counts{OK: tt.add.OK, Failed: tt.add.Failed}, tt.at)
 			if want := (circuit.Counts{OK: 6, Failed: 24}); err != nil || got != want {
 				t.Errorf("Count(%+v) = %+v, %v; want %+v", tt.add, got, err, want)
 			}
@@ -221,7 +221,7 @@ func TestStore_Count_ReadsTheHourBeforeOnlyForAFailure(t *testing.T) {
 				answer{body: `{"Attributes":{"f00":{"N":"1"}}}`},
 				answer{body: `{"Item":{"sk":{"S":"stats#2026-01-01T23"},"o59":{"N":"32"},"o50":{"N":"1000"},"o00":{"N":"2000"}}}`},
 			)
-			got, err := store.Count(t.Context(), "acme", endpointID, stats.Counts{OK: tt.add.OK, Failed: tt.add.Failed}, tt.at)
+			got, err := store.Count(t.Context(), "acme", endpointID, &stats.Counts{OK: tt.add.OK, Failed: tt.add.Failed}, tt.at)
 			if err != nil || got != tt.want {
 				t.Errorf("Count(%+v, %s) = %+v, %v; want %+v", tt.add, tt.at, got, err, tt.want)
 			}

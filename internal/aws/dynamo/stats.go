@@ -84,7 +84,7 @@ func minute(prefix string, t time.Time) string { return prefix + t.Format("04") 
 //
 // Counts can be too high: the SDK's retry after a lost answer adds again.
 func (s *Store) Count(
-	ctx context.Context, tenant hook.TenantID, endpoint hook.EndpointID, add stats.Counts, now time.Time,
+	ctx context.Context, tenant hook.TenantID, endpoint hook.EndpointID, add *stats.Counts, now time.Time,
 ) (circuit.Counts, error) {
 	now = now.UTC()
 	hour := now.Truncate(time.Hour)
@@ -118,7 +118,7 @@ func (s *Store) Count(
 // A condition guards the number of types in the item. Each failure of the condition
 // shows a type more in the item, so the loop ends.
 func (s *Store) addCounts(
-	ctx context.Context, tenant hook.TenantID, endpoint hook.EndpointID, add stats.Counts, now time.Time,
+	ctx context.Context, tenant hook.TenantID, endpoint hook.EndpointID, add *stats.Counts, now time.Time,
 ) (item hourItem, err error) {
 	hour := now.Truncate(time.Hour)
 	for room := s.types.room(endpoint, hour); ; {
@@ -150,7 +150,7 @@ func (s *Store) addCounts(
 
 // countUpdate returns the update of the hour's item.
 func (s *Store) countUpdate(
-	tenant hook.TenantID, endpoint hook.EndpointID, add stats.Counts, room typeRoom, now time.Time,
+	tenant hook.TenantID, endpoint hook.EndpointID, add *stats.Counts, room typeRoom, now time.Time,
 ) *dynamodb.UpdateItemInput {
 	values := map[string]types.AttributeValue{
 		":expires": number(ttl(now.Truncate(time.Hour).Add(time.Hour + statsKept))),
@@ -182,7 +182,7 @@ func (s *Store) countUpdate(
 		input.ConditionExpression = &condition
 		input.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
 	}
-	put(typeAdditions(add.Types))
+	put(typeAdditions(&add.Types))
 	update := "SET expires_at = :expires, state_pk = :hour, state_sk = :who"
 	if len(adds) > 0 {
 		update += " ADD " + strings.Join(adds, ", ")
@@ -214,7 +214,7 @@ type addition struct {
 }
 
 // additions returns the amounts to add to the hour's item, zeros included.
-func additions(c stats.Counts, now time.Time) []addition {
+func additions(c *stats.Counts, now time.Time) []addition {
 	all := []addition{
 		{minute(okPrefix, now), c.OK},
 		{minute(failedPrefix, now), c.Failed},

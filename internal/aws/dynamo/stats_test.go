@@ -32,7 +32,7 @@ func TestStore_Count_AddsAllAttemptsOfABatchInOneUpdate(t *testing.T) {
 	}
 
 	w, store := newWire(t, answer{body: `{"Attributes":{"o30":{"N":"2"},"f30":{"N":"3"},"d":{"N":"2"},"h46":{"N":"2"},"n1":{"N":"2"},"cdelivered":{"N":"2"}}}`})
-	got, err := store.Count(t.Context(), "acme", endpointID, add, at)
+	got, err := store.Count(t.Context(), "acme", endpointID, &add, at)
 	if want := (circuit.Counts{OK: 2, Failed: 3}); err != nil || got != want {
 		t.Errorf("Count() = %+v, %v; want %+v", got, err, want)
 	}
@@ -79,7 +79,7 @@ func TestStore_Count_keepsTheNumberOfTypes(t *testing.T) {
 	add.Count(stats.Attempt{Type: "new", Class: hook.ClassDNS, Number: 1})
 	add.Count(stats.Attempt{Type: "a", Class: hook.ClassDNS, Number: 1})
 	for range 2 {
-		if got, err := store.Count(t.Context(), "acme", endpointID, add, at); err != nil || got.OK != 5 {
+		if got, err := store.Count(t.Context(), "acme", endpointID, &add, at); err != nil || got.OK != 5 {
 			t.Fatalf("Count() = %+v, %v; want 5 OK", got, err)
 		}
 	}
@@ -197,7 +197,7 @@ func TestStore_Count_AnHoursItemStaysSmall(t *testing.T) {
 		start := time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
 		for minute := range 60 {
 			for _, add := range tt.adds {
-				if _, err := store.Count(t.Context(), "acme", endpointID, add, start.Add(time.Duration(minute)*time.Minute)); err != nil {
+				if _, err := store.Count(t.Context(), "acme", endpointID, &add, start.Add(time.Duration(minute)*time.Minute)); err != nil {
 					t.Fatal(err)
 				}
 			}

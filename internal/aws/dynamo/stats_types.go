@@ -48,7 +48,7 @@ func typeID(eventType string) string {
 }
 
 // typeAdditions returns the amounts to add for event types, without zeros.
-func typeAdditions(t stats.Types) []addition {
+func typeAdditions(t *stats.Types) []addition {
 	var all []addition
 	add := func(prefix, id string, i, n int) {
 		if n != 0 {

@@ -118,20 +118,20 @@ func (r *reconciliation) endDeliveries(ctx context.Context, deliveries []hook.De
 		}
 		if ended[i] {
 			n++
-			dead.Add(new(stats.Deaths(d.EventType, 1)))
+			dead.Add(stats.Deaths(d.EventType, 1))
 		}
 	}
 	if r.endpoint == nil {
 		r.cancelled += n
 	} else {
 		r.expired += n
-		r.countDead(ctx, dead)
+		r.countDead(ctx, &dead)
 	}
 }
 
 // countDead adds dead deliveries to the stats of the endpoint. A lost count
 // changes no delivery, so countDead logs the error and continues.
-func (r *reconciliation) countDead(ctx context.Context, dead stats.Counts) {
+func (r *reconciliation) countDead(ctx context.Context, dead *stats.Counts) {
 	if dead.Dead == 0 {
 		return
 	}

@@ -54,7 +54,7 @@ func (w *bundle) count(e hook.Endpoint, ago time.Duration, all ...stats.Counts) 
 	w.T.Helper()
 
 	for _, c := range all {
-		if _, err := w.Store.Count(w.T.Context(), e.Tenant, e.ID, c, w.Clock.Now().Add(-ago)); err != nil {
+		if _, err := w.Store.Count(w.T.Context(), e.Tenant, e.ID, &c, w.Clock.Now().Add(-ago)); err != nil {
 			w.T.Fatal(err)
 		}
 	}

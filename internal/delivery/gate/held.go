@@ -42,14 +42,15 @@ func (h *heldCounts) hold(id hook.EndpointID, add *stats.Counts, now time.Time) 
 	return known && held.Hold(add, now)
 }
 
-// take removes and returns the endpoint's counts; nil: nothing is held.
-func (h *heldCounts) take(id hook.EndpointID) *endpointCounts {
+// moveTo moves the endpoint's counts to another value.
+func (h *heldCounts) moveTo(to *stats.Counts, id hook.EndpointID) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 
-	held := h.all[id]
-	delete(h.all, id)
-	return held
+	if held, known := h.all[id]; known && held.OK > 0 {
+		to.Add(&held.Counts)
+		held.Counts = stats.Counts{}
+	}
 }
 
 // takeEarlier removes and returns the endpoint's counts of an earlier hour; nil: there
@@ -135,10 +136,8 @@ func (g *Gate) holdsBack(a Admission, o outcomes, now time.Time) bool {
 // the window. So a failure never meets a window without the successes before the
 // failure. A failed write loses the held counts.
 func (g *Gate) count(ctx context.Context, q Query, add *stats.Counts, now time.Time) (circuit.Counts, error) {
-	if held := g.held.take(q.ID); held != nil {
-		add.Add(&held.Counts)
-	}
-	window, err := g.Store.Count(ctx, q.Tenant, q.ID, *add, now)
+	g.held.moveTo(add, q.ID)
+	window, err := g.Store.Count(ctx, q.Tenant, q.ID, add, now)
 	if err != nil {
 		return circuit.Counts{}, fmt.Errorf("count attempts of %s: %w", q.ID, err)
 	}
@@ -166,7 +165,7 @@ func (g *Gate) writeLate(ctx context.Context, now time.Time) error {
 
 // countLate writes held counts under the time of the last success.
 func (g *Gate) countLate(ctx context.Context, held *endpointCounts) error {
-	if _, err := g.Store.Count(ctx, held.tenant, held.id, held.Counts, held.At); err != nil {
+	if _, err := g.Store.Count(ctx, held.tenant, held.id, &held.Counts, held.At); err != nil {
 		return fmt.Errorf("count %d held successes of %s: %w", held.OK, held.id, err)
 	}
 	return nil

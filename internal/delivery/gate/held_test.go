@@ -44,7 +44,7 @@ func (w *bundle) sandbox() *gate.Gate {
 func (w *bundle) busy(n int) {
 	w.T.Helper()
 
-	if _, err := w.Store.Count(w.T.Context(), tenant, endpoint, stats.Counts{OK: 100 * n, Delivered: 100 * n}, w.Clock.Now()); err != nil {
+	if _, err := w.Store.Count(w.T.Context(), tenant, endpoint, &stats.Counts{OK: 100 * n, Delivered: 100 * n}, w.Clock.Now()); err != nil {
 		w.T.Fatal(err)
 	}
 }
@@ -305,7 +305,7 @@ func TestGate_ConcurrentHoldsLoseNothing(t *testing.T) {
 	w.wantDelivered("after all workers", fmt.Sprintf("%s %d ", hour, 5000+workers*each))
 }
 
-func (s *windowStore) Count(ctx context.Context, tenant hook.TenantID, id hook.EndpointID, add stats.Counts, now time.Time) (circuit.Counts, error) {
+func (s *windowStore) Count(ctx context.Context, tenant hook.TenantID, id hook.EndpointID, add *stats.Counts, now time.Time) (circuit.Counts, error) {
 	window, err := s.Store.Count(ctx, tenant, id, add, now)
 	s.mu.Lock()
 	defer s.mu.Unlock()

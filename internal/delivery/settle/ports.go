@@ -82,11 +82,11 @@ type OutcomeRecorder interface {
 
 // Counter counts attempts and deliveries of endpoints.
 type Counter interface {
-	// Count adds to the counts of the hour of now, and adds OK and Failed to the
+	// Count does not keep add. Count adds to the counts of the hour of now, and adds OK and Failed to the
 	// counts of the minute of now. Count returns the sums of OK and Failed in the
 	// circuit.Window ending with that minute. Concurrent calls all count. A negative
 	// Dead takes deaths back.
-	Count(ctx context.Context, tenant hook.TenantID, endpoint hook.EndpointID, add stats.Counts, now time.Time) (circuit.Counts, error)
+	Count(ctx context.Context, tenant hook.TenantID, endpoint hook.EndpointID, add *stats.Counts, now time.Time) (circuit.Counts, error)
 }
 
 // TokenQueue carries tokens due within 15 minutes.

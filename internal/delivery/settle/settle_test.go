@@ -305,7 +305,7 @@ func TestSettlement_CompleteTakesTheDeathBack(t *testing.T) {
 			s := store{Store: memory.NewStore()}
 			d := s.record(t, strings.Split(tt.generations, " > ")...)
 			d.UpdatedAt = start.Add(tt.age)
-			if _, err := s.Count(t.Context(), "acme", first.Endpoint, stats.Counts{Dead: 1}, start); err != nil {
+			if _, err := s.Count(t.Context(), "acme", first.Endpoint, &stats.Counts{Dead: 1}, start); err != nil {
 				t.Fatal(err)
 			}
 			for range 2 { // the second call changes nothing

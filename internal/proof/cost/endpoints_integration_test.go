@@ -55,7 +55,7 @@ func (w *bundle) fill(e hook.Endpoint) {
 			})
 			counts.OK++
 		}
-		if _, err := w.store.Count(w.t.Context(), e.Tenant, e.ID, counts, now.Add(-time.Duration(minute)*time.Minute)); err != nil {
+		if _, err := w.store.Count(w.t.Context(), e.Tenant, e.ID, &counts, now.Add(-time.Duration(minute)*time.Minute)); err != nil {
 			w.t.Fatal(err)
 		}
 	}

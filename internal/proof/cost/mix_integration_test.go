@@ -137,7 +137,7 @@ func (m *mix) create(e hook.Endpoint, rank int) {
 		})
 		counts.OK++
 	}
-	if _, err := m.store.Count(ctx, e.Tenant, e.ID, counts, now.Add(-time.Minute)); err != nil {
+	if _, err := m.store.Count(ctx, e.Tenant, e.ID, &counts, now.Add(-time.Minute)); err != nil {
 		m.t.Error(err)
 	}
 }

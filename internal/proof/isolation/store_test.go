@@ -102,7 +102,7 @@ func (s store) ChangePlaces(ctx context.Context, tenant hook.TenantID, before, a
 }
 
 // Count adds to the counts.
-func (s store) Count(ctx context.Context, tenant hook.TenantID, id hook.EndpointID, add stats.Counts, now time.Time) (circuit.Counts, error) {
+func (s store) Count(ctx context.Context, tenant hook.TenantID, id hook.EndpointID, add *stats.Counts, now time.Time) (circuit.Counts, error) {
 	s.write()
 	return s.Store.Count(ctx, tenant, id, add, now)
 }

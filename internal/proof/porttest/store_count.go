@@ -23,7 +23,7 @@ func countCases() []storeCase {
 func wantCounts(t *testing.T, s StoreUnderTest, endpoint hook.EndpointID, add circuit.Counts, now time.Time, want circuit.Counts) {
 	t.Helper()
 
-	got, err := s.Count(t.Context(), "acme", endpoint, counted(add), now)
+	got, err := s.Count(t.Context(), "acme", endpoint, new(counted(add)), now)
 	if err != nil || got != want {
 		t.Errorf("Count(%+v, %s) = %+v, %v; want %+v", add, now.UTC().Format(time.RFC3339Nano), got, err, want)
 	}
@@ -81,7 +81,7 @@ func countAcrossTheHour(t *testing.T, s StoreUnderTest) {
 		if in {
 			want = circuit.Counts{OK: 6, Failed: 19}
 		}
-		_, err := s.Count(t.Context(), "acme", endpoint, counted(since), midnight)
+		_, err := s.Count(t.Context(), "acme", endpoint, new(counted(since)), midnight)
 		check(t, err)
 		wantCounts(t, s, endpoint, circuit.Counts{Failed: 10}, midnight.Add(4*time.Minute), want) // from 23:55 on
 	}
@@ -100,7 +100,7 @@ func countRace(t *testing.T, s StoreUnderTest) {
 	endpoint, at := hook.NewEndpointID(), time.Date(2026, 1, 2, 3, 30, 0, 0, time.UTC)
 	counts := make([]circuit.Counts, 50)
 	race(t, len(counts), func(ctx context.Context, i int) (err error) {
-		counts[i], err = s.Count(ctx, "acme", endpoint, stats.Counts{OK: 1, Failed: 2}, at.Add(time.Duration(i%5)*time.Minute))
+		counts[i], err = s.Count(ctx, "acme", endpoint, &stats.Counts{OK: 1, Failed: 2}, at.Add(time.Duration(i%5)*time.Minute))
 		return err
 	})
 	wantCounts(t, s, endpoint, circuit.Counts{}, at.Add(5*time.Minute), circuit.Counts{OK: 50, Failed: 100})

@@ -198,7 +198,7 @@ func contextDone(t *testing.T, s StoreUnderTest) {
 		"Places":         func() error { _, err := s.Places(ctx, "acme"); return err },
 		"ChangePlaces":   func() error { return s.ChangePlaces(ctx, "acme", gate.Limits{}, sampleLimits(), 9) },
 		"Count": func() error {
-			_, err := s.Count(ctx, "acme", endpoint.ID, stats.Counts{Failed: 1}, storeEpoch())
+			_, err := s.Count(ctx, "acme", endpoint.ID, &stats.Counts{Failed: 1}, storeEpoch())
 			return err
 		},
 	}

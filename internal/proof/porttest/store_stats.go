@@ -54,7 +54,7 @@ func everything(n int) stats.Counts {
 func countAt(t *testing.T, s StoreUnderTest, tenant hook.TenantID, endpoint hook.EndpointID, add stats.Counts, at time.Time) {
 	t.Helper()
 
-	_, err := s.Count(t.Context(), tenant, endpoint, add, at)
+	_, err := s.Count(t.Context(), tenant, endpoint, &add, at)
 	check(t, err)
 }
 
@@ -130,7 +130,7 @@ func hoursTakenBack(t *testing.T, s StoreUnderTest) {
 // typedCounts returns the counts of n deliveries of the type at the second attempt, and
 // of a death.
 func typedCounts(eventType string, n int) stats.Counts {
-	c := stats.Deaths(eventType, 1)
+	c := *stats.Deaths(eventType, 1)
 	for range n {
 		c.Count(stats.Attempt{Type: eventType, Class: hook.ClassTimeout, Number: 1, Duration: 10 * time.Second, State: hook.StateRetrying})
 		c.Count(stats.Attempt{Type: eventType, Class: hook.ClassDelivered, Number: 2, Duration: 100 * time.Millisecond, State: hook.StateDelivered})
@@ -145,8 +145,8 @@ func typesComeBack(t *testing.T, s StoreUnderTest) {
 		countAt(t, s, "acme", endpoint, typedCounts(eventType, i+1), start.Add(time.Duration(i)*time.Minute))
 		want.Add(new(typedCounts(eventType, i+1)))
 	}
-	countAt(t, s, "acme", endpoint, stats.Deaths("a", -1), start)
-	want.Add(new(stats.Deaths("a", -1)))
+	countAt(t, s, "acme", endpoint, *stats.Deaths("a", -1), start)
+	want.Add(stats.Deaths("a", -1))
 	wantHours(t, s, endpoint, start, stats.Hour{Start: start, Counts: want})
 
 	all := typedCounts("order.paid", 1) // several types at once
@@ -177,7 +177,7 @@ func typesBounded(t *testing.T, s StoreUnderTest) {
 func typesRace(t *testing.T, s StoreUnderTest) {
 	endpoint, start := hook.NewEndpointID(), hourStart()
 	race(t, 20, func(ctx context.Context, i int) error {
-		_, err := s.Count(ctx, "acme", endpoint, typedCounts(fmt.Sprintf("type-%02d", i), 1), start)
+		_, err := s.Count(ctx, "acme", endpoint, new(typedCounts(fmt.Sprintf("type-%02d", i), 1)), start)
 		return err
 	})
 	hours, err := s.Hours(t.Context(), endpoint, start)
@@ -190,7 +190,7 @@ func typesRace(t *testing.T, s StoreUnderTest) {
 func hoursRace(t *testing.T, s StoreUnderTest) {
 	endpoint, start := hook.NewEndpointID(), hourStart()
 	race(t, 20, func(ctx context.Context, i int) error {
-		_, err := s.Count(ctx, "acme", endpoint, everything(1), start.Add(time.Duration(i%7)*time.Minute))
+		_, err := s.Count(ctx, "acme", endpoint, new(everything(1)), start.Add(time.Duration(i%7)*time.Minute))
 		return err
 	})
 	wantHours(t, s, endpoint, start, stats.Hour{Start: start, Counts: everything(20)})
@@ -268,7 +268,7 @@ func manyActive(t *testing.T, s StoreUnderTest) {
 	want := make([]hook.CircuitCheck, 120)
 	race(t, len(want), func(ctx context.Context, i int) error {
 		want[i] = hook.CircuitCheck{Tenant: hook.TenantID(fmt.Sprintf("tenant-%d", i%11)), Endpoint: hook.NewEndpointID()}
-		_, err := s.Count(ctx, want[i].Tenant, want[i].Endpoint, stats.Counts{OK: 1}, start)
+		_, err := s.Count(ctx, want[i].Tenant, want[i].Endpoint, &stats.Counts{OK: 1}, start)
 		return err
 	})
 	slices.SortFunc(want, func(a, b hook.CircuitCheck) int {

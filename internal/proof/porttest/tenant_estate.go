@@ -96,7 +96,7 @@ func furnishEndpoint(t *testing.T, s StoreUnderTest, e hook.Endpoint) {
 	record.Tenant, record.Version = e.Tenant, 0
 	check(t, s.SaveCircuit(t.Context(), record))
 	check(t, s.ChangeLimits(t.Context(), e.ID, gate.Limits{}, sampleLimits(), 5))
-	_, err := s.Count(t.Context(), e.Tenant, e.ID, stats.Counts{OK: 1, Delivered: 1}, storeEpoch())
+	_, err := s.Count(t.Context(), e.Tenant, e.ID, &stats.Counts{OK: 1, Delivered: 1}, storeEpoch())
 	check(t, err)
 	n := sampleNotification(e.ID, "n", storeEpoch())
 	n.Tenant = e.Tenant

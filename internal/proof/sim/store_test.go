@@ -200,7 +200,7 @@ func (s ports) ChangePlaces(ctx context.Context, t hook.TenantID, before, after 
 }
 
 func (s ports) Count(
-	ctx context.Context, t hook.TenantID, id hook.EndpointID, add stats.Counts, now time.Time,
+	ctx context.Context, t hook.TenantID, id hook.EndpointID, add *stats.Counts, now time.Time,
 ) (circuit.Counts, error) {
 	return effect(s.p, "count", string(id), write, func() (circuit.Counts, error) { return s.Store.Count(ctx, t, id, add, now) })
 }

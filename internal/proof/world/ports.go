@@ -243,7 +243,7 @@ func (p ports) RecordOutcome(ctx context.Context, d hook.Delivery) error {
 
 // Count is an effect.
 func (p ports) Count(
-	ctx context.Context, tenant hook.TenantID, id hook.EndpointID, add stats.Counts, now time.Time,
+	ctx context.Context, tenant hook.TenantID, id hook.EndpointID, add *stats.Counts, now time.Time,
 ) (counts circuit.Counts, err error) {
 	err = p.effect("count", id, func() (err error) {
 		counts, err = p.Store.Count(ctx, tenant, id, add, now)

@@ -97,8 +97,8 @@ func (c *Counts) countEnd(a Attempt) {
 }
 
 // Deaths returns the counts of n deaths without an attempt; below 0 takes deaths back.
-func Deaths(eventType string, n int) Counts {
-	c := Counts{Dead: n}
+func Deaths(eventType string, n int) *Counts {
+	c := &Counts{Dead: n}
 	c.Types.Of(eventType).Dead = n
 	return c
 }

@@ -242,7 +242,7 @@ func TestSum_hasNoNegativeDeaths(t *testing.T) {
 	if got := stats.Sum(hours, first).Dead; got != 1 {
 		t.Errorf("Sum() of -2 and 3 = %d dead; want 1", got)
 	}
-	typed := []stats.Hour{{Start: first, Counts: stats.Deaths("a", -2)}, {Start: first, Counts: stats.Deaths("", -1)}}
+	typed := []stats.Hour{{Start: first, Counts: *stats.Deaths("a", -2)}, {Start: first, Counts: *stats.Deaths("", -1)}}
 	if got := stats.Sum(typed, first).Types; got.Named[0].Dead != 0 || got.Other.Dead != 0 {
 		t.Errorf("Sum() by type of -2 and -1 = %+v; want 0 and 0", got)
 	}

@@ -33,8 +33,8 @@ func TestCounts_Count_ByType(t *testing.T) {
 	} {
 		c.Count(a)
 	}
-	c.Add(new(stats.Deaths("order.made", 1)))
-	c.Add(new(stats.Deaths("order.sent", -1)))
+	c.Add(stats.Deaths("order.made", 1))
+	c.Add(stats.Deaths("order.sent", -1))
 
 	wanted := []stats.TypeCounts{{Type: "order.made", Dead: 2}, {Type: "order.paid"}, {Type: "order.sent", Dead: -1}, {}}
 	wanted[0].Succeeded[1], wanted[0].Failed[21] = 1, 1
