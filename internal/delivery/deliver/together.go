@@ -72,11 +72,12 @@ func (d *Deliverer) attemptTogether(ctx context.Context, jobs []*job, open func(
 		return
 	}
 	parallel.Each(len(jobs), settleTogether, func(i int) error {
-		own.run(jobs[i], func() (r gate.Result, err error) {
+		j := jobs[i]
+		own.run(j, func() (r gate.Result, err error) {
 			one := made
-			one.outcome.Batch = batch.Of(jobs[i].token.Delivery.DeliveryID)
-			jobs[i].result, err = d.settleAttempt(ctx, &jobs[i].subject, one)
-			return jobs[i].result, err
+			one.outcome.Batch = batch.Of(j.token.Delivery.DeliveryID)
+			j.result, err = d.settleAttempt(ctx, &j.subject, one)
+			return j.result, err
 		})
 		return nil // each job holds its own error
 	})

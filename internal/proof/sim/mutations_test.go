@@ -215,8 +215,8 @@ func mutations() []mutation {
 		},
 		{
 			name: "only the leader of a failed request is settled", file: "delivery/deliver/together.go", by: []check{checkLost, checkLate},
-			old: "own.run(j, func() (r gate.Result, err error) {\n\t\t\t\tone := made",
-			bug: "own.run(j, func() (r gate.Result, err error) {\n\t\t\t\tif j != leader && made.outcome.Class != hook.ClassDelivered {\n\t\t\t\t\treturn r, nil\n\t\t\t\t}\n\t\t\t\tone := made",
+			old: "own.run(j, func() (r gate.Result, err error) {\n\t\t\tone := made",
+			bug: "own.run(j, func() (r gate.Result, err error) {\n\t\t\t\tif j != leader && made.outcome.Class != hook.ClassDelivered {\n\t\t\t\t\treturn r, nil\n\t\t\t\t}\n\t\t\tone := made",
 		},
 		{
 			name: "every event of a key is superseded, the newest too", file: "delivery/deliver/newest.go", by: []check{checkSuperseded},
@@ -232,7 +232,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "a request has more events than max_events", file: "delivery/deliver/together.go", by: []check{checkBatch},
-			old: "len(group) == e.Coalesce.MaxEvents ||", bug: "len(group) == 2*e.Coalesce.MaxEvents ||",
+			old: "len(last) == e.Coalesce.MaxEvents ||", bug: "len(last) == 2*e.Coalesce.MaxEvents ||",
 		},
 		{
 			name: "a slot is leased for an hour", file: "delivery/gate/limits.go", by: []check{checkLease},
