@@ -142,7 +142,9 @@ func (a *Acceptor) AcceptFor(ctx context.Context, e hook.Endpoint, eventType str
 const ourKeys = "surehook "
 
 // AcceptOurs accepts an event of Surehook for the tenant's endpoints with a
-// subscription to the type, once per key. Without such an endpoint AcceptOurs
+// subscription to the type, once per key and type. A call with the key and another
+// payload is a duplicate as well: the first payload stays, and the missing tokens are
+// sent. Without such an endpoint AcceptOurs
 // stores no event and returns the zero Result. The tenant's limits do not apply.
 func (a *Acceptor) AcceptOurs(
 	ctx context.Context, tenant hook.TenantID, eventType string, payload []byte, key string,
@@ -153,6 +155,7 @@ func (a *Acceptor) AcceptOurs(
 	}
 	r := Request{Type: eventType, Payload: payload, IdempotencyKey: ourKeys + key}
 	p := a.newPost(tenant, known.limits, r, a.Now())
+	p.ours = true
 	if p.event.Targets = known.targets(eventType, payload); len(p.event.Targets) == 0 {
 		return Result{}, nil
 	}
@@ -166,6 +169,7 @@ type post struct {
 	event     hook.Event
 	duplicate bool
 	test      bool  // for one endpoint, by AcceptFor
+	ours      bool  // by AcceptOurs: the key and the type alone name the event
 	refusal   error // of a new event
 	warnings  []hook.FieldError
 	err       error
@@ -251,7 +255,7 @@ func (a *Acceptor) storeEvent(ctx context.Context, p *post) error {
 	if stored.Erased() { // nothing is left to compare
 		return hook.Conflict("the idempotency key was used before, and the payload was erased")
 	}
-	if stored.Hash() != p.event.Hash() {
+	if stored.Hash() != p.event.Hash() && (!p.ours || stored.Type != p.event.Type) {
 		return hook.Conflict("the idempotency key was used before with another type or payload")
 	}
 	p.duplicate = stored.Nonce != p.event.Nonce

@@ -93,7 +93,7 @@ func TestAcceptOurs_OncePerKey(t *testing.T) {
 		tokensInMinute int
 	}{
 		{name: "the same content is a duplicate, and sends the missing token", tenant: "acme", eventType: failing, payload: `{}`, key: "k", duplicate: true, want: 0, tokensAtOnce: 0, tokensInMinute: 1},
-		{name: "another payload is a conflict", tenant: "acme", eventType: failing, payload: `{"a":1}`, key: "k", duplicate: false, want: hook.CodeConflict, tokensAtOnce: 0, tokensInMinute: 0},
+		{name: "another payload is a duplicate, too: a review repeats its notification with later figures", tenant: "acme", eventType: failing, payload: `{"a":1}`, key: "k", duplicate: true, want: 0, tokensAtOnce: 0, tokensInMinute: 1},
 		{name: "another type is a conflict", tenant: "acme", eventType: hook.NotificationSlow, payload: `{}`, key: "k", duplicate: false, want: hook.CodeConflict, tokensAtOnce: 0, tokensInMinute: 0},
 		{name: "another key is another event", tenant: "acme", eventType: failing, payload: `{}`, key: "k2", duplicate: false, want: 0, tokensAtOnce: 1, tokensInMinute: 0},
 		{name: "another tenant's key is another event", tenant: "other", eventType: failing, payload: `{}`, key: "k", duplicate: false, want: 0, tokensAtOnce: 1, tokensInMinute: 0},

@@ -31,8 +31,9 @@ type History interface {
 // Poster posts system events.
 type Poster interface {
 	// AcceptOurs accepts a system event for the subscribed endpoints, once per key.
-	// Without a subscribed endpoint, AcceptOurs does nothing. CodeConflict when an
-	// event with the key and another payload exists.
+	// Without a subscribed endpoint, AcceptOurs does nothing. An event with the key and
+	// another payload stays, and gets its missing tokens. CodeConflict when the payload
+	// of that event was erased.
 	AcceptOurs(ctx context.Context, tenant hook.TenantID, eventType string, payload []byte, key string) (ingest.Result, error)
 }
 
@@ -77,7 +78,7 @@ func (nt Notifier) send(ctx context.Context, n hook.Notification) error {
 		return err
 	}
 	_, err = nt.Poster.AcceptOurs(ctx, n.Tenant, n.Type, payload, n.Key)
-	if err != nil && hook.CodeOf(err) != hook.CodeConflict { // conflict: posted before, with other figures
+	if err != nil && hook.CodeOf(err) != hook.CodeConflict { // conflict: posted before, and erased
 		return fmt.Errorf("post %s of endpoint %s: %w", n.Type, n.Endpoint, err)
 	}
 	if err := nt.Topic.Publish(ctx, n.Type, payload); err != nil {

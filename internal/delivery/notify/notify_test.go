@@ -97,7 +97,7 @@ func TestNotify_NotifiesAllInOrder(t *testing.T) {
 	}{
 		{name: "all recipients", notification: opened(), which: "", fails: nil, want: []string{"history k", posted, "topic surehook.circuit.opened"}, ok: true},
 		{name: "a dead delivery is not in the history of the endpoint", notification: dead(t), which: "", fails: nil, want: []string{"tenant acme surehook.delivery.dead k", "topic surehook.delivery.dead"}, ok: true},
-		{name: "the notification was posted before, with other figures", notification: opened(), which: "tenant", fails: conflict, want: []string{"history k", posted, "topic surehook.circuit.opened"}, ok: true},
+		{name: "the notification was posted before, and erased", notification: opened(), which: "tenant", fails: conflict, want: []string{"history k", posted, "topic surehook.circuit.opened"}, ok: true},
 		{name: "the history fails", notification: opened(), which: "history", fails: errNo, want: []string{"history k"}, ok: false},
 		{name: "the history conflicts", notification: opened(), which: "history", fails: conflict, want: []string{"history k"}, ok: false},
 		{name: "the post fails", notification: opened(), which: "tenant", fails: errNo, want: []string{"history k", posted}, ok: false},
