@@ -246,8 +246,8 @@ func (a *Acceptor) storeEvent(ctx context.Context, p *post) error {
 		}
 	}
 	stored, err := a.Store.Event(ctx, p.event.ID)
-	if p.refusal != nil && hook.CodeOf(err) == hook.CodeNotFound {
-		return p.refusal
+	if p.refusal != nil && (hook.CodeOf(err) == hook.CodeNotFound || err == nil && stored.Expired(p.event.AcceptedAt)) {
+		return p.refusal // PutEvent would have stored a new event
 	}
 	if err != nil {
 		return fmt.Errorf("read event %s: %w", p.event.ID, err)

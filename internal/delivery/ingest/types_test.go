@@ -209,6 +209,27 @@ func TestAccept_typesRepeat(t *testing.T) {
 	}
 }
 
+// TestAccept_typesOfAnExpiredKey: the table removes an expired event days late. A refused
+// post with its idempotency key repeats nothing: an accepted repeat would deliver nothing.
+func TestAccept_typesOfAnExpiredKey(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	w.endpoint("acme", "*")
+	w.checked(hook.ValidationReject)
+	w.eventType(hook.EventType{Name: "order.paid"})
+	r := order(`{}`)
+	r.IdempotencyKey = "k"
+	if _, err := w.acceptor.Accept(t.Context(), "acme", r); err != nil {
+		t.Fatal(err)
+	}
+	w.eventType(hook.EventType{Name: "order.paid", Schema: []byte(orderSchema)})
+	w.Clock.Until(start.Add(w.acceptor.Retention))
+	if result, err := w.acceptor.Accept(t.Context(), "acme", r); hook.CodeOf(err) != hook.CodeMismatch {
+		t.Errorf("Accept() = %+v, %v; want a refusal", result, err)
+	}
+}
+
 // TestAccept_withoutItsTypesIsUnavailable: nobody knows what to refuse.
 func TestAccept_withoutItsTypesIsUnavailable(t *testing.T) {
 	t.Parallel()
