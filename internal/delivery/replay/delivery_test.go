@@ -2,6 +2,7 @@ package replay_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -296,6 +297,45 @@ func TestCancel_DecidesAgainAfterAConflict(t *testing.T) {
 			d, err := w.Replayer().Cancel(t.Context(), "acme", id.DeliveryID, asked.By, "")
 			if tt.want != 0 && hook.CodeOf(err) != tt.want || tt.want == 0 && (err != nil || d.State != hook.StateCancelled) {
 				t.Errorf("Cancel() = %s, %v; want code %d", d.State, err, tt.want)
+			}
+		})
+	}
+}
+
+// The client repeats the write after a lost answer, and meets its own write. The record of
+// the change shows the ending all the same, once. An ending by somebody else is no change.
+func TestCancel_ReportsItsOwnWrite(t *testing.T) {
+	t.Parallel()
+
+	for _, other := range []bool{false, true} {
+		t.Run(fmt.Sprintf("another cancels first: %t", other), func(t *testing.T) {
+			t.Parallel()
+
+			w := setup(t)
+			id := w.past(w.Endpoint(nil), hook.StateRetrying, 1)[0]
+			w.Calls.LoseAnswer = "save delivery"
+			if other {
+				w.Calls.LoseAnswer = ""
+				w.Calls.Before("save delivery", func() {
+					d := w.Delivery(id)
+					d.State, d.Reason, d.By, d.UpdatedAt = hook.StateCancelled, hook.ReasonManual, "key_0000000000000002", w.Clock.Now()
+					w.Save(d)
+				})
+			}
+			r, ended := w.Replayer(), []string(nil)
+			r.Ended = func(before, after hook.Delivery) {
+				ended = append(ended, before.State.String()+" to "+after.State.String())
+			}
+			d, err := r.Cancel(t.Context(), "acme", id.DeliveryID, asked.By, "")
+			if err != nil || d.State != hook.StateCancelled {
+				t.Fatalf("Cancel() = %s, %v; want cancelled", d.State, err)
+			}
+			want := []string{"retrying to cancelled"}
+			if other {
+				want = nil
+			}
+			if diff := cmp.Diff(want, ended); diff != "" {
+				t.Errorf("ended (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -50,32 +50,34 @@ func (r *Replayer) end(ctx context.Context, tenant hook.TenantID, id hook.Delive
 	if errs := hook.ValidateNote(to.note); len(errs) > 0 {
 		return hook.Delivery{}, hook.Invalid(errs...)
 	}
-	var d hook.Delivery
-	var refused error // outside of OnConflict: a refusal has CodeConflict, too
+	var d, before, written hook.Delivery // written: by the last try; the answer may be lost
+	var refused error                    // outside of OnConflict: a refusal has CodeConflict, too
 	err := hook.OnConflict(ctx, r.Wait, maxSaveAttempts, func() (err error) {
 		if _, d, err = r.findDelivery(ctx, tenant, id); err != nil {
 			return err
 		}
 		if d.State == to.to && d.Reason == hook.ReasonManual {
+			if d.Version == written.Version && d.By == written.By && d.UpdatedAt.Equal(written.UpdatedAt) {
+				r.reportEnded(ctx, before, d)
+			}
 			return nil
 		}
 		if !to.can(d.State) {
 			refused = hook.Conflict(fmt.Sprintf("it is %s: %s", d.State, to.rule))
 			return nil
 		}
-		before := d
+		before = d
 		// No token made this decision, so the record names no token.
 		d.Token, d.NextAttemptAt, d.UpdatedAt = "", time.Time{}, r.now()
 		d.State, d.Reason = to.to, hook.ReasonManual
 		d.By, d.Note = to.by, to.note
+		written = d
+		written.Version++
 		if err = r.Store.SaveDelivery(ctx, d, nil); err != nil {
 			return fmt.Errorf("save delivery %s: %w", id, err)
 		}
-		d.Version++
-		if r.Ended != nil {
-			r.Ended(before, d)
-		}
-		r.Log.LogAttrs(ctx, slog.LevelInfo, "delivery.ended", deliveryAttrs(d, to.by)...)
+		d = written
+		r.reportEnded(ctx, before, d)
 		return nil
 	})
 	switch {
@@ -87,6 +89,14 @@ func (r *Replayer) end(ctx context.Context, tenant hook.TenantID, id hook.Delive
 		return hook.Delivery{}, refused
 	}
 	return d, r.completeSettlement(ctx, d)
+}
+
+// reportEnded reports an ending that was written.
+func (r *Replayer) reportEnded(ctx context.Context, before, after hook.Delivery) {
+	if r.Ended != nil {
+		r.Ended(before, after)
+	}
+	r.Log.LogAttrs(ctx, slog.LevelInfo, "delivery.ended", deliveryAttrs(after, after.By)...)
 }
 
 func deliveryAttrs(d hook.Delivery, by hook.KeyID) []slog.Attr {
