@@ -86,8 +86,8 @@ func (r *Replayer) eraseDeliveries(ctx context.Context, d hook.Delivery, e hook.
 // eraseDelivery marks one delivery, given as if queued. ended reports whether this
 // call ended the delivery.
 func (r *Replayer) eraseDelivery(ctx context.Context, queued hook.Delivery, by hook.KeyID) (d hook.Delivery, ended bool, err error) {
+	var written hook.Delivery // by the last try; the answer may be lost
 	err = hook.OnConflict(ctx, r.Wait, maxSaveAttempts, func() error {
-		ended = false
 		stored, err := r.Store.Delivery(ctx, queued.Ref())
 		switch {
 		case err == nil:
@@ -98,16 +98,19 @@ func (r *Replayer) eraseDelivery(ctx context.Context, queued hook.Delivery, by h
 			return fmt.Errorf("read delivery %s: %w", queued.ID, err)
 		}
 		if d.Erased {
+			ended = ended && d.Version == written.Version && d.By == by && d.UpdatedAt.Equal(written.UpdatedAt)
 			return nil
 		}
 		ended = !d.State.Settled()
 		if d = d.Erase(r.now()); ended {
 			d.By = by
 		}
+		written = d
+		written.Version++
 		if err := r.Store.SaveDelivery(ctx, d, nil); err != nil {
 			return fmt.Errorf("erase delivery %s: %w", d.ID, err)
 		}
-		d.Version++
+		d = written
 		return nil
 	})
 	if hook.CodeOf(err) == hook.CodeConflict {

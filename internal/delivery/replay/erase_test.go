@@ -145,6 +145,21 @@ func killErasure(t *testing.T, n int, after bool) (died bool) {
 	return died
 }
 
+// The client repeats the write of a delivery after a lost answer, and meets its own write.
+func TestErase_CountsItsOwnWrite(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	id := w.past(w.Endpoint(nil), hook.StateRetrying, 1)[0]
+	w.Calls.LoseAnswer = "save delivery"
+	if got, err := w.Replayer().Erase(t.Context(), "acme", id.Event, "key_1"); err != nil || got.Cancelled != 1 {
+		t.Errorf("Erase() = %d cancelled, %v; want 1", got.Cancelled, err)
+	}
+	if again, err := w.Replayer().Erase(t.Context(), "acme", id.Event, "key_1"); err != nil || again.Cancelled != 0 {
+		t.Errorf("Erase() again = %d cancelled, %v; want 0", again.Cancelled, err)
+	}
+}
+
 func TestErase(t *testing.T) {
 	t.Parallel()
 
