@@ -30,7 +30,7 @@ func rows() []row {
 		{"rate backlog", "`rate_per_second` 50 and then 1,000, with a backlog", "at least 90 % of 50/s, then at least 70/s, never faster than the rate", rateBacklog, false},
 		{"poison", "5 events of a type answered 500 always, then 50 good events", "the good ones within one cooldown and a minute", poison, false},
 		{"poison cost", "`max_in_flight` 5, answers after 200 ms, 1 waiting event in 20 fails", "a failed attempt costs at most 1.5 good deliveries", poisonCost, false},
-		{"poison retries", "the same with the standard policy, 1 waiting event in 20 or in 10 fails", "the circuit never opens, and a failed attempt costs at most 1.5 good deliveries", poisonRetries, false},
+		{"poison retries", "the same with the standard policy, 1 waiting event in 20 or in 10 fails", "the circuit stays closed in one of three runs, and a failed attempt costs at most 1.5 good deliveries", poisonRetries, false},
 		{"retry behind new", "new events wait all the time, and a delivery fails once", "the second attempt a minute after its time, plus 5 s", retryBehindNew, false},
 		{"hangs after the probe", "an endpoint that answers its probe and then hangs, 1,000 waiting", "at most 10 requests at once", hangs, false},
 		{"random failures", "0.5 % of the answers are 500, 500 events a second", "the circuit never opens", randomFailures, false},
