@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"strings"
 	"time"
 
@@ -20,10 +19,6 @@ const (
 	devPort = 8080
 	// devGrace bounds the wait for attempts under way at the end.
 	devGrace = 2 * time.Second
-	// devGarbage is the limit of garbage before a collection, in percent of live
-	// memory. All data lives in memory, so a collection is long and frees little. A
-	// developer's machine has enough memory.
-	devGarbage = 400
 )
 
 const devText = `Surehook runs in this process, until Ctrl-C. It keeps everything in memory: WHEN IT ENDS, IT FORGETS EVERYTHING.
@@ -84,7 +79,7 @@ func (p *program) dev() *cobra.Command {
 
 // runDev runs Surehook until ctx ends.
 func (p *program) runDev(ctx context.Context, o dev.Options) error {
-	debug.SetGCPercent(devGarbage)
+	dev.TuneCollector()
 	s, err := dev.Start(context.WithoutCancel(ctx), o)
 	if err != nil {
 		return failure(err.Error())

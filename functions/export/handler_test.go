@@ -123,7 +123,7 @@ func TestHandle_realLines(t *testing.T) {
 			}
 			accepted, failed, delivered := collector.spans[0], collector.spans[1], collector.spans[2]
 			event := hook.EventID(attributes(accepted)["surehook.event_id"])
-			traceID := ids.Of(hook.Event{ID: event, TraceParent: given}).String()
+			traceID := ids.Of(&hook.Event{ID: event, TraceParent: given}).String()
 			for _, s := range collector.spans {
 				if hex.EncodeToString(s.GetTraceId()) != traceID {
 					t.Errorf("span %s is in the trace %x; want %s", s.GetName(), s.GetTraceId(), traceID)

@@ -86,7 +86,7 @@ func readSpan(text string) (s span, ok bool, err error) {
 // traceID returns the given trace of the line, or the trace begun with the event.
 func (l line) traceID() (id trace.TraceID, ok bool) {
 	if l.Trace == "" {
-		begun := ids.Of(hook.Event{ID: l.Event})
+		begun := ids.Of(&hook.Event{ID: l.Event})
 		return trace.TraceID(begun.ID), begun != ids.Trace{}
 	}
 	n, err := hex.Decode(id[:], []byte(l.Trace[:min(len(l.Trace), 2*len(id))]))

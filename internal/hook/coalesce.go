@@ -95,7 +95,7 @@ const newestHash = 16
 
 // NewestOf returns the record of the event at the endpoint; ok is false when the endpoint
 // has no key, or the payload has no string, number or boolean there.
-func NewestOf(endpoint Endpoint, e Event) (n Newest, ok bool) {
+func NewestOf(endpoint *Endpoint, e *Event) (n Newest, ok bool) {
 	c := endpoint.Coalesce
 	if !c.On() || c.Key == "" {
 		return Newest{}, false

@@ -44,7 +44,7 @@ func TestNewestOf_KeyOfThePayload(t *testing.T) {
 
 	of := func(pointer, payload string) (string, bool) {
 		e := hook.Endpoint{ID: "ep_1", MaxAge: time.Hour, Coalesce: hook.Coalescing{Window: time.Second, Key: pointer}}
-		n, ok := hook.NewestOf(e, hook.Event{ID: "evt_1", Payload: []byte(payload)})
+		n, ok := hook.NewestOf(&e, &hook.Event{ID: "evt_1", Payload: []byte(payload)})
 		return n.Value, ok
 	}
 	same := [][2]string{

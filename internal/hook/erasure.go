@@ -15,7 +15,7 @@ func NewErasureID() ErasureID { return ErasureID(erasurePrefix + randomSuffix())
 
 // ParseErasureID checks s.
 func ParseErasureID(s string) (ErasureID, error) {
-	if suffix, ok := strings.CutPrefix(s, erasurePrefix); !ok || !suffixPattern.MatchString(suffix) {
+	if suffix, ok := strings.CutPrefix(s, erasurePrefix); !ok || !isSuffix(suffix) {
 		return "", NotFound("erasure")
 	}
 	return ErasureID(s), nil

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/base32"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -36,11 +35,24 @@ const (
 	MaxGeneration = 9999
 )
 
-var (
-	tenantPattern = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
-	suffixPattern = regexp.MustCompile(`^[0-9a-hjkmnp-tv-z]{16}$`)
-	crockford     = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
+const (
+	maxTenantID   = 64
+	suffixLen     = 16 // of the ids with an underscore
+	nameChars     = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
+	crockfordText = "0123456789abcdefghjkmnpqrstvwxyz"
 )
+
+var crockford = base32.NewEncoding(crockfordText).WithPadding(base32.NoPadding)
+
+// isOf reports whether the text has 1 to most bytes, all of them of the ASCII characters.
+func isOf(text, characters string, most int) bool {
+	return text != "" && len(text) <= most && strings.Trim(text, characters) == ""
+}
+
+// isSuffix reports whether the text is the random part of an id.
+func isSuffix(text string) bool {
+	return len(text) == suffixLen && isOf(text, crockfordText, suffixLen)
+}
 
 // NewEventID returns a fresh id from a UUIDv7.
 func NewEventID() (EventID, error) {
@@ -84,7 +96,7 @@ func randomSuffix() string {
 
 // ParseTenantID checks s.
 func ParseTenantID(s string) (TenantID, error) {
-	if !tenantPattern.MatchString(s) || dotSegment(s) {
+	if !isOf(s, nameChars, maxTenantID) || dotSegment(s) {
 		return "", Invalid(FieldError{"tenant", "must be 1 to 64 of A-Z a-z 0-9 _ . -, not . or .."})
 	}
 	return TenantID(s), nil
@@ -110,7 +122,7 @@ func (id EventID) UUID() (b [16]byte, ok bool) {
 
 // ParseEndpointID checks s.
 func ParseEndpointID(s string) (EndpointID, error) {
-	if suffix, ok := strings.CutPrefix(s, endpointPrefix); !ok || !suffixPattern.MatchString(suffix) {
+	if suffix, ok := strings.CutPrefix(s, endpointPrefix); !ok || !isSuffix(suffix) {
 		return "", NotFound("endpoint")
 	}
 	return EndpointID(s), nil

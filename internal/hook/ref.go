@@ -6,7 +6,7 @@ import "strings"
 // digits, underscores, dots and hyphens, without the prefix of endpoint ids, and
 // not a dot segment.
 func ValidUID(s string) bool {
-	return uidPattern.MatchString(s) && !dotSegment(s) && !strings.HasPrefix(s, endpointPrefix)
+	return isOf(s, nameChars, MaxUID) && !dotSegment(s) && !strings.HasPrefix(s, endpointPrefix)
 }
 
 // dotSegment reports whether s is a dot segment (RFC 3986, section 5.2.4). HTTP
@@ -16,7 +16,7 @@ func dotSegment(s string) bool { return s == "." || s == ".." }
 
 // ParseKeyID checks s.
 func ParseKeyID(s string) (KeyID, error) {
-	if suffix, ok := strings.CutPrefix(s, keyPrefix); !ok || !suffixPattern.MatchString(suffix) {
+	if suffix, ok := strings.CutPrefix(s, keyPrefix); !ok || !isSuffix(suffix) {
 		return "", NotFound("key")
 	}
 	return KeyID(s), nil

@@ -23,6 +23,7 @@ const (
 	MaxUID                 = 128
 	MaxDescription         = 1024
 	MaxEventTypes          = 100
+	maxTypeLen             = 128 // of an event type, in bytes
 	MaxMetadata            = 50
 	MaxMetadataKey         = 64
 	MaxMetadataValue       = 512
@@ -45,9 +46,7 @@ const (
 )
 
 var (
-	typePattern    = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,128}$`)
 	subscription   = regexp.MustCompile(`^(\*|[A-Za-z0-9_.-]{1,128}|[A-Za-z0-9_.-]{1,126}\.\*)$`)
-	uidPattern     = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,128}$`)
 	headerName     = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$")
 	headerValue    = regexp.MustCompile(`^[\x21-\x7e]([\x20-\x7e\t]*[\x21-\x7e])?$`)
 	idempotencyKey = regexp.MustCompile(`^[\x21-\x7e]{1,255}$`)
@@ -55,7 +54,7 @@ var (
 
 // ValidEventType reports whether s can be the type of an event, Surehook's own types
 // included: 1 to 128 letters, digits, underscores, dots and hyphens.
-func ValidEventType(s string) bool { return typePattern.MatchString(s) }
+func ValidEventType(s string) bool { return isOf(s, nameChars, maxTypeLen) }
 
 // ValidateEvent checks type and idempotency key, and the presence of a payload.
 // The parser of the request checks the content of the payload.

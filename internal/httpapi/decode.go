@@ -61,7 +61,10 @@ func decodeOptional(c *call, v any) error {
 }
 
 func read(c *call, limit int64) ([]byte, error) {
-	body, err := io.ReadAll(http.MaxBytesReader(c.w, c.r.Body, limit))
+	var text bytes.Buffer
+	text.Grow(int(min(max(c.r.ContentLength, 0), limit)) + bytes.MinRead) // a buffer that grows later is copied
+	_, err := text.ReadFrom(http.MaxBytesReader(c.w, c.r.Body, limit))
+	body := text.Bytes()
 	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return nil, &hook.Error{Code: hook.CodeTooLarge, Message: fmt.Sprintf("the body must be at most %d bytes", tooLarge.Limit)}
 	}

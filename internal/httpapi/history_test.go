@@ -79,7 +79,7 @@ func TestHistory(t *testing.T) {
 	tests := []struct{ name, target, want string }{
 		{name: "the event", target: event, want: fmt.Sprintf(
 			`{"id":%q,"event_type":"order.paid","idempotency_key":"k","trace_id":%q,"endpoints":[%q,%q],"accepted_at":%s,"expires_at":"2027-02-19T09:30:00.000Z","payload":{"n":1}}`,
-			p.event.ID, trace.Of(p.event), p.event.Targets[0].Endpoint, p.event.Targets[1].Endpoint, at,
+			p.event.ID, trace.Of(&p.event), p.event.Targets[0].Endpoint, p.event.Targets[1].Endpoint, at,
 		)},
 		{name: "its deliveries", target: event + "/deliveries", want: `{"data":[` + p.queuedJSON() + "," + p.retryingJSON() + `],"next_cursor":null}`},
 		{name: "its attempts", target: event + "/attempts", want: `{"data":[` + p.attemptJSON() + `],"next_cursor":null}`},

@@ -95,7 +95,7 @@ func viewEvent(e hook.Event) eventView {
 		Type:           e.Type,
 		IdempotencyKey: e.IdempotencyKey,
 		TraceParent:    e.TraceParent,
-		TraceID:        trace.Of(e).String(),
+		TraceID:        trace.Of(&e).String(),
 		Endpoints:      make([]hook.EndpointID, len(e.Targets)),
 		AcceptedAt:     stamp(e.AcceptedAt),
 		ExpiresAt:      stamp(e.ExpiresAt),

@@ -2,6 +2,7 @@ package memory_test
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -105,6 +106,26 @@ func TestQueue_Await_AnEndedCallWakesAnother(t *testing.T) {
 		synctest.Wait()
 		send(t, q, tokensOf("ep_1", 1), 3*time.Second)
 		waiters.Wait()
+	})
+}
+
+// A second waiting call receives the messages beyond the limit of the first.
+func TestQueue_Await_WakesACallPerBatch(t *testing.T) {
+	t.Parallel()
+
+	synctest.Test(t, func(t *testing.T) {
+		q := memory.NewQueue(time.Now)
+		var waiters sync.WaitGroup
+		var received [2]int
+		for i := range received {
+			waiters.Go(func() { received[i] = len(q.Await(t.Context(), hook.LaneLive, 10)) })
+		}
+		synctest.Wait()
+		send(t, q, tokensOf("ep_1", 15), time.Second)
+		waiters.Wait()
+		if slices.Sort(received[:]); received != [2]int{5, 10} {
+			t.Errorf("two calls of Await(live) returned %v messages; want 5 and 10", received)
+		}
 	})
 }
 

@@ -3,6 +3,7 @@ package memory
 import (
 	"cmp"
 	"context"
+	"runtime"
 	"slices"
 	"strconv"
 	"sync"
@@ -18,7 +19,6 @@ const defaultVisibility = time.Minute
 type standardQueue[T any] struct {
 	now     func() time.Time
 	numbers *atomic.Int64 // sequence of message numbers, shared by several queues
-	wake    chan struct{} // capacity 1: a waiting call should check again
 
 	mu     sync.Mutex
 	all    map[string]*entry[T]
@@ -26,6 +26,11 @@ type standardQueue[T any] struct {
 	groups map[string]*group[T]
 	heads  *ordered[*group[T]] // groups with visible messages, by first message
 	load   load                // of the received and hidden messages
+
+	waiting []chan struct{} // calls of await; closing the channel wakes the call
+	woken   bool            // a call is awake, and has not received yet
+	alarm   *time.Timer     // rings when the next message becomes visible
+	alarmAt time.Time       // zero: not set
 
 	undeliverable []*entry[T] // received too often, or refused by Lambda
 }
@@ -57,7 +62,6 @@ func newStandardQueue[T any](now func() time.Time, numbers *atomic.Int64) *stand
 	return &standardQueue[T]{
 		now:     now,
 		numbers: numbers,
-		wake:    make(chan struct{}, 1),
 		all:     make(map[string]*entry[T]),
 		hidden:  newOrdered(compareEntries[T]),
 		groups:  make(map[string]*group[T]),
@@ -87,7 +91,7 @@ func (q *standardQueue[T]) put(id string, value T, visibleAt time.Time) {
 	e := &entry[T]{id: strconv.FormatInt(number, 10), number: number, group: g, value: value, visibleAt: visibleAt}
 	q.all[e.id] = e
 	q.hide(e)
-	q.signal()
+	q.arrange()
 }
 
 // receive hides at most limit visible messages for the visibility timeout and
@@ -115,12 +119,13 @@ func (q *standardQueue[T]) receive(limit int, visibility time.Duration, maxRecei
 		q.hide(e)
 		received = append(received, *e)
 	}
+	q.woken = false
+	q.arrange() // more messages are for another call
 	return received
 }
 
 // await is receive, but waits for a message or the end of ctx.
 func (q *standardQueue[T]) await(ctx context.Context, limit int, visibility time.Duration, maxReceives int, fair bool) []entry[T] {
-	defer q.signal() // another waiting call must wait for the next message
 	for {
 		if received := q.receive(limit, visibility, maxReceives, fair); len(received) > 0 || ctx.Err() != nil {
 			return received
@@ -129,19 +134,69 @@ func (q *standardQueue[T]) await(ctx context.Context, limit int, visibility time
 	}
 }
 
-// sleep returns when a message becomes visible, at the next put, or when ctx ends.
+// sleep returns when a message is visible, or when ctx ends.
 func (q *standardQueue[T]) sleep(ctx context.Context) {
-	var due <-chan time.Time
-	if at, ok := q.next(); ok {
-		timer := time.NewTimer(at.Sub(q.now()))
-		defer timer.Stop()
-		due = timer.C
-	}
+	wake := make(chan struct{})
+	q.mu.Lock()
+	q.waiting = append(q.waiting, wake)
+	q.arrange()
+	q.mu.Unlock()
 	select {
+	case <-wake:
+		runtime.Gosched() // under load, other senders fill the batch first
 	case <-ctx.Done():
-	case <-q.wake:
-	case <-due:
+		q.leave(wake)
 	}
+}
+
+// leave ends the wait of a call without a message.
+func (q *standardQueue[T]) leave(wake chan struct{}) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+
+	if i := slices.Index(q.waiting, wake); i >= 0 {
+		q.waiting = slices.Delete(q.waiting, i, i+1)
+		return
+	}
+	q.woken = false
+	q.arrange() // for another call
+}
+
+// arrange wakes a waiting call when a message is visible, or sets the alarm for the next
+// message. One call at a time is awake, so messages that arrive meanwhile are one batch. The
+// call with the shortest wait is the next: its stack has the size for the work.
+func (q *standardQueue[T]) arrange() {
+	if len(q.waiting) == 0 || q.woken {
+		return
+	}
+	at, ok := q.earliest()
+	if !ok {
+		return
+	}
+	now := q.now()
+	if !at.After(now) {
+		last := len(q.waiting) - 1
+		close(q.waiting[last])
+		q.waiting, q.woken = q.waiting[:last], true
+		return
+	}
+	switch {
+	case q.alarm == nil:
+		q.alarm = time.AfterFunc(at.Sub(now), q.ring)
+	case q.alarmAt.IsZero() || at.Before(q.alarmAt):
+		q.alarm.Reset(at.Sub(now))
+	default:
+		return
+	}
+	q.alarmAt = at
+}
+
+func (q *standardQueue[T]) ring() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+
+	q.alarmAt = time.Time{}
+	q.arrange()
 }
 
 // delete removes the message and returns a copy; ok is false without such a
@@ -172,7 +227,7 @@ func (q *standardQueue[T]) changeVisibility(id string, d time.Duration) {
 	q.unlink(e)
 	e.visibleAt = q.now().Add(wholeSeconds(d))
 	q.hide(e)
-	q.signal()
+	q.arrange()
 }
 
 // next returns the earliest time of visibility of all messages; ok is false for an
@@ -181,6 +236,10 @@ func (q *standardQueue[T]) next() (at time.Time, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 
+	return q.earliest()
+}
+
+func (q *standardQueue[T]) earliest() (at time.Time, ok bool) {
 	if e, ok := q.hidden.first(); ok {
 		at = e.visibleAt
 	}
@@ -188,14 +247,6 @@ func (q *standardQueue[T]) next() (at time.Time, ok bool) {
 		at = g.head.visibleAt
 	}
 	return at, len(q.all) > 0
-}
-
-// signal wakes one waiting call.
-func (q *standardQueue[T]) signal() {
-	select {
-	case q.wake <- struct{}{}:
-	default: // a signal is pending
-	}
 }
 
 // show moves messages visible at now to their groups.

@@ -166,31 +166,31 @@ func (s *Store) Load(ctx context.Context, tokens []hook.Token) (deliver.Snapshot
 	defer s.mu.Unlock()
 
 	snapshot := deliver.Snapshot{
-		Events:     make(map[hook.EventID]hook.Event),
-		Endpoints:  make(map[hook.EndpointID]hook.Endpoint),
+		Events:     make(map[hook.EventID]*hook.Event),
+		Endpoints:  make(map[hook.EndpointID]*hook.Endpoint),
 		Circuits:   make(map[hook.EndpointID]gate.Record),
-		Deliveries: make(map[hook.DeliveryRef]hook.Delivery),
+		Deliveries: make(map[hook.DeliveryRef]*hook.Delivery),
 		Limits:     make(map[hook.EndpointID]gate.Limits),
 	}
 	for _, t := range tokens {
 		if t.Slot {
 			snapshot.Limits[t.Delivery.Endpoint] = copyLimits(s.limits[t.Delivery.Endpoint])
 		}
-		if e, ok := s.event(t.Delivery.Event); ok {
-			snapshot.Events[e.ID] = copyEvent(e)
+		if r := s.events[t.Delivery.Event]; r != nil && r.event != nil {
+			snapshot.Events[r.event.ID] = new(copyEvent(*r.event))
 		}
 		if e, ok := s.tenantOf(t.Tenant).endpoints[t.Delivery.Endpoint]; ok {
-			snapshot.Endpoints[e.ID] = copyEndpoint(e)
+			snapshot.Endpoints[e.ID] = new(copyEndpoint(e))
 		}
 		if r, ok := s.circuits[t.Delivery.Endpoint]; ok {
 			snapshot.Circuits[r.Endpoint] = r
 		}
 		if d, ok := s.deliveries[t.Delivery]; ok {
-			snapshot.Deliveries[d.Ref()] = copyDelivery(*d)
+			snapshot.Deliveries[d.Ref()] = new(copyDelivery(*d))
 		}
 		if before, ok := t.Delivery.Predecessor(); ok {
 			if d, ok := s.deliveries[before]; ok {
-				snapshot.Deliveries[d.Ref()] = copyDelivery(*d)
+				snapshot.Deliveries[d.Ref()] = new(copyDelivery(*d))
 			}
 		}
 	}

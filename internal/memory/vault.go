@@ -5,6 +5,7 @@ import (
 	"crypto/aes"
 	"crypto/cipher"
 	"fmt"
+	"sync"
 
 	"surehook/internal/admin/endpoint"
 	"surehook/internal/delivery/deliver"
@@ -48,7 +49,8 @@ func owner(tenant hook.TenantID, endpoint hook.EndpointID) []byte {
 	return []byte(string(tenant) + "\x00" + string(endpoint))
 }
 
-func vaultCipher() (cipher.AEAD, error) {
+// vaultCipher returns the cipher, made once: the expansion of a key costs more than Open.
+var vaultCipher = sync.OnceValues(func() (cipher.AEAD, error) { //nolint:gochecknoglobals // a constant
 	block, err := aes.NewCipher([]byte("a key that is no secret, 32 byte"))
 	if err != nil {
 		return nil, fmt.Errorf("make cipher: %w", err)
@@ -58,4 +60,4 @@ func vaultCipher() (cipher.AEAD, error) {
 		return nil, fmt.Errorf("make AEAD: %w", err)
 	}
 	return aead, nil
-}
+})

@@ -44,10 +44,10 @@ func (s *Store) Load(ctx context.Context, tokens []hook.Token) (deliver.Snapshot
 		return deliver.Snapshot{}, translate(err, op)
 	}
 	snapshot := deliver.Snapshot{
-		Events:     make(map[hook.EventID]hook.Event),
-		Endpoints:  make(map[hook.EndpointID]hook.Endpoint),
+		Events:     make(map[hook.EventID]*hook.Event),
+		Endpoints:  make(map[hook.EndpointID]*hook.Endpoint),
 		Circuits:   make(map[hook.EndpointID]gate.Record),
-		Deliveries: make(map[hook.DeliveryRef]hook.Delivery),
+		Deliveries: make(map[hook.DeliveryRef]*hook.Delivery),
 		Limits:     limits,
 	}
 	for _, item := range items {
@@ -55,7 +55,7 @@ func (s *Store) Load(ctx context.Context, tokens []hook.Token) (deliver.Snapshot
 			return deliver.Snapshot{}, translate(err, op)
 		}
 	}
-	maps.DeleteFunc(snapshot.Endpoints, func(id hook.EndpointID, e hook.Endpoint) bool { return !owned[owner{e.Tenant, id}] })
+	maps.DeleteFunc(snapshot.Endpoints, func(id hook.EndpointID, e *hook.Endpoint) bool { return !owned[owner{e.Tenant, id}] })
 	return snapshot, nil
 }
 
@@ -77,13 +77,13 @@ func (s *Store) add(snapshot *deliver.Snapshot, item map[string]types.AttributeV
 		if err != nil {
 			return err
 		}
-		snapshot.Events[e.ID] = e
+		snapshot.Events[e.ID] = &e
 	case k.SK == endpointSort:
 		e, err := decode(item, fromEndpointItem)
 		if err != nil {
 			return err
 		}
-		snapshot.Endpoints[e.ID] = e
+		snapshot.Endpoints[e.ID] = &e
 	case k.SK == circuitSort:
 		r, err := decode(item, fromCircuitItem)
 		if err != nil {
@@ -101,7 +101,7 @@ func (s *Store) add(snapshot *deliver.Snapshot, item map[string]types.AttributeV
 		if err != nil {
 			return err
 		}
-		snapshot.Deliveries[d.Ref()] = d
+		snapshot.Deliveries[d.Ref()] = &d
 	}
 	return nil
 }

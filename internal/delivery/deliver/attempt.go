@@ -25,35 +25,36 @@ var (
 
 // opened holds the opened secrets and headers of an endpoint.
 type opened struct {
-	keys    []sign.Key        // valid at the first attempt of the batch, newest first
-	headers map[string]string // with the header of an authentication by password or token
-	grant   *send.Grant       // nil: no access token is needed
-	tls     send.TLS
+	endpoint hook.Endpoint // with its headers, and the header of an authentication by password or token
+	keys     []sign.Key    // valid at the first attempt of the batch, newest first
+	grant    *send.Grant   // nil: no access token is needed
+	tls      send.TLS
 }
 
 // opener returns a function that opens the secrets and headers of the endpoint at its
 // first call, once for all attempts of a batch. An error is the error of all of them:
 // their messages return together.
-func (d *Deliverer) opener(ctx context.Context, e *hook.Endpoint) func() (opened, error) {
-	return sync.OnceValues(func() (o opened, err error) {
+func (d *Deliverer) opener(ctx context.Context, e *hook.Endpoint) func() (*opened, error) {
+	return sync.OnceValues(func() (_ *opened, err error) {
+		o := &opened{endpoint: *e}
 		if o.keys, err = d.signingKeys(ctx, e, d.Now()); err != nil {
-			return o, fmt.Errorf("open secrets of endpoint %s: %w", e.ID, err)
+			return nil, fmt.Errorf("open secrets of endpoint %s: %w", e.ID, err)
 		}
-		if o.headers, err = d.openHeaders(ctx, e); err != nil {
-			return o, fmt.Errorf("open headers of endpoint %s: %w", e.ID, err)
+		if o.endpoint.Headers, err = d.openHeaders(ctx, e); err != nil {
+			return nil, fmt.Errorf("open headers of endpoint %s: %w", e.ID, err)
 		}
-		if err = d.openAuth(ctx, e, &o); err != nil {
-			return o, fmt.Errorf("open authentication of endpoint %s: %w", e.ID, err)
+		if err = d.openAuth(ctx, e, o); err != nil {
+			return nil, fmt.Errorf("open authentication of endpoint %s: %w", e.ID, err)
 		}
 		if o.tls, err = d.openTLS(ctx, e); err != nil {
-			return o, fmt.Errorf("open TLS settings of endpoint %s: %w", e.ID, err)
+			return nil, fmt.Errorf("open TLS settings of endpoint %s: %w", e.ID, err)
 		}
 		return o, nil
 	})
 }
 
 // makeAttempt sends the request and settles the outcome.
-func (d *Deliverer) makeAttempt(ctx context.Context, s *subject, open func() (opened, error)) (gate.Result, error) {
+func (d *Deliverer) makeAttempt(ctx context.Context, s *subject, open func() (*opened, error)) (gate.Result, error) {
 	a, err := d.sendRequest(ctx, s, s.event, open)
 	if err != nil {
 		return gate.Result{}, err
@@ -68,7 +69,7 @@ type request struct {
 }
 
 // sendRequest sends the content to the endpoint of the delivery.
-func (d *Deliverer) sendRequest(ctx context.Context, s *subject, content hook.Event, open func() (opened, error)) (request, error) {
+func (d *Deliverer) sendRequest(ctx context.Context, s *subject, content *hook.Event, open func() (*opened, error)) (request, error) {
 	if !d.hasTime(ctx, timeOf(s.endpoint)) {
 		return request{}, errNoTime
 	}
@@ -77,10 +78,8 @@ func (d *Deliverer) sendRequest(ctx context.Context, s *subject, content hook.Ev
 	if err != nil {
 		return request{}, err
 	}
-	endpoint := *s.endpoint
-	endpoint.Headers = secret.headers
 	outcome, err := d.send(ctx, s, send.Request{
-		Endpoint: endpoint,
+		Endpoint: &secret.endpoint,
 		Keys:     secret.keys,
 		Grant:    secret.grant,
 		TLS:      secret.tls,
@@ -160,6 +159,6 @@ func (d *Deliverer) openAuth(ctx context.Context, e *hook.Endpoint, o *opened) e
 		o.grant = &send.Grant{For: e.ID, OAuth: e.Auth.OAuth, Secret: secret}
 		return nil
 	}
-	o.headers[hook.AuthorizationHeader] = e.Auth.Authorization(secret)
+	o.endpoint.Headers[hook.AuthorizationHeader] = e.Auth.Authorization(secret)
 	return nil
 }

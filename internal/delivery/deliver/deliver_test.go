@@ -471,7 +471,7 @@ func (i invocation) Deadline() (time.Time, bool) { return i.deadline, true }
 
 type brokenGate struct{ deliver.Gate }
 
-func (brokenGate) Admit(context.Context, gate.Query) (gate.Admission, error) {
+func (brokenGate) Admit(context.Context, *gate.Query) (gate.Admission, error) {
 	return gate.Admission{}, errors.New("no answer")
 }
 

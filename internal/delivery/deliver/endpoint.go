@@ -57,7 +57,7 @@ func (d *Deliverer) askGate(ctx context.Context, jobs []*job, snapshot Snapshot)
 		g.Due[i] = dueOf(j.token)
 	}
 	var err error
-	g.Admission, err = d.Gate.Admit(ctx, g.Query)
+	g.Admission, err = d.Gate.Admit(ctx, &g.Query)
 	return g, err //nolint:wrapcheck // processEndpoint names the endpoint
 }
 
@@ -193,7 +193,7 @@ func (d *Deliverer) watch(ctx context.Context, g *group) *lateWatch {
 
 // applyVerdict acts on the gate's verdict about one delivery, whose token came in the lane.
 func (d *Deliverer) applyVerdict(
-	ctx context.Context, s *subject, v gate.Verdict, lane hook.Lane, open func() (opened, error),
+	ctx context.Context, s *subject, v gate.Verdict, lane hook.Lane, open func() (*opened, error),
 ) (gate.Result, error) {
 	switch v.Decision {
 	case gate.Park:

@@ -23,7 +23,7 @@ type busyGate struct {
 	questions    atomic.Int32
 }
 
-func (g *busyGate) Admit(ctx context.Context, q gate.Query) (gate.Admission, error) {
+func (g *busyGate) Admit(ctx context.Context, q *gate.Query) (gate.Admission, error) {
 	g.questions.Add(1)
 	g.most.Store(max(g.most.Load(), g.asking.Add(1)))
 	time.Sleep(time.Millisecond) // by the clock of synctest
@@ -65,7 +65,7 @@ type lateGate struct {
 	change func()
 }
 
-func (g *lateGate) Admit(ctx context.Context, q gate.Query) (gate.Admission, error) {
+func (g *lateGate) Admit(ctx context.Context, q *gate.Query) (gate.Admission, error) {
 	g.once.Do(g.change)
 	return g.Gate.Admit(ctx, q)
 }

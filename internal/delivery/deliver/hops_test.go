@@ -13,7 +13,7 @@ import (
 // delayingGate delays every token by 3 s.
 type delayingGate struct{ until time.Time }
 
-func (g delayingGate) Admit(_ context.Context, q gate.Query) (gate.Admission, error) {
+func (g delayingGate) Admit(_ context.Context, q *gate.Query) (gate.Admission, error) {
 	a := gate.Admission{Verdicts: make([]gate.Verdict, len(q.Due))}
 	for i := range a.Verdicts {
 		a.Verdicts[i] = gate.Verdict{Decision: gate.Delay, Until: g.until}

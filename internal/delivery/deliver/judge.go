@@ -32,7 +32,7 @@ var errForeignToken = errors.New("the token names a delivery unknown to the even
 // subject is a token with the records of the delivery.
 type subject struct {
 	token    hook.Token
-	event    hook.Event
+	event    *hook.Event
 	endpoint *hook.Endpoint // nil: deleted
 	delivery hook.Delivery
 	newer    bool // an event with the same key in the window is newer
@@ -95,22 +95,22 @@ func findSubject(t hook.Token, from Snapshot, now time.Time) (s subject, ok bool
 	case !target || ref != t.Delivery:
 		return subject{}, false, errForeignToken
 	}
-	s = subject{token: t, event: event}
-	if endpoint, ok := from.Endpoints[t.Delivery.Endpoint]; ok {
-		s.endpoint = &endpoint
-	}
-	s.delivery, ok = from.Deliveries[t.Delivery]
-	if ok {
+	s = subject{token: t, event: event, endpoint: from.Endpoints[t.Delivery.Endpoint]}
+	if d, ok := from.Deliveries[t.Delivery]; ok {
+		s.delivery = *d
 		return s, true, nil
 	}
 	before, replay := t.Delivery.Predecessor()
 	if !replay {
-		s.delivery = hook.QueuedDelivery(event, hook.Target{Endpoint: t.Delivery.Endpoint}).At(ref)
+		s.delivery = hook.QueuedDelivery(*event, hook.Target{Endpoint: t.Delivery.Endpoint}).At(ref)
 		return s, true, nil
 	}
 	replayed, ok := from.Deliveries[before]
-	s.delivery = hook.QueuedReplay(event, replayed)
-	return s, ok && replayed.Replayed.Generation == t.Delivery.Generation, nil
+	if !ok {
+		return s, false, nil
+	}
+	s.delivery = hook.QueuedReplay(*event, *replayed)
+	return s, replayed.Replayed.Generation == t.Delivery.Generation, nil
 }
 
 // applyStep acts on a judgement without a question to the gate.

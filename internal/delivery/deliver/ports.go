@@ -89,7 +89,7 @@ type Remote interface {
 // Gate decides whether attempts may start now.
 type Gate interface {
 	// Admit returns one verdict for each due delivery of an endpoint.
-	Admit(ctx context.Context, q gate.Query) (gate.Admission, error)
+	Admit(ctx context.Context, q *gate.Query) (gate.Admission, error)
 	// Settle reports the results of the admitted attempts, ordered by end.
 	Settle(ctx context.Context, a gate.Admission, results []gate.Result) error
 	// Leave gives the place of a token of the lane slot back that ended without Admit.

@@ -65,13 +65,13 @@ func (d *Deliverer) sendRemote(ctx context.Context, r send.Request) (hook.Outcom
 	if d.Remote == nil {
 		return hook.Outcome{}, fmt.Errorf("%w: %w", send.ErrNotSent, errNoSender)
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, timeOf(&r.Endpoint), errTransit)
+	ctx, cancel := context.WithTimeoutCause(ctx, timeOf(r.Endpoint), errTransit)
 	defer cancel()
 	return d.Remote.Send(ctx, r) //nolint:wrapcheck // send decides by the error
 }
 
 // lostOutcome is the outcome of an attempt without an answer of the sender.
-func lostOutcome(e hook.Endpoint, err error, took time.Duration) hook.Outcome {
+func lostOutcome(e *hook.Endpoint, err error, took time.Duration) hook.Outcome {
 	class := hook.ClassReset
 	if errors.Is(err, context.DeadlineExceeded) {
 		class = hook.ClassTimeout

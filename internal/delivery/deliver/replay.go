@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
+	"surehook/internal/delivery/parallel"
 	"surehook/internal/hook"
 )
 
@@ -17,37 +17,28 @@ import (
 // refused replay is not recorded, and judgeJob drops the token. A redriven letter of a
 // delivery in progress fails, and comes again: the delivery may still die.
 func (d *Deliverer) recordReplays(ctx context.Context, jobs []*job, snapshot Snapshot) []*job {
-	var (
-		wg       sync.WaitGroup
-		mu       sync.Mutex
-		recorded []hook.Delivery
-	)
+	var unrecorded []*job
 	now := d.Now()
 	for _, j := range jobs {
 		if earlyRedrive(j.token, snapshot, now) {
 			j.err = errEarlyRedrive
-			continue
+		} else if _, ok := unrecordedReplay(j.token, snapshot); ok {
+			unrecorded = append(unrecorded, j)
 		}
-		old, ok := unrecordedReplay(j.token, snapshot)
-		if !ok {
-			continue
+	}
+	replayed := make([]hook.Delivery, len(unrecorded))
+	parallel.Each(len(unrecorded), max(len(unrecorded), 2), func(i int) error {
+		j := unrecorded[i]
+		old, _ := unrecordedReplay(j.token, snapshot)
+		replayed[i], j.err = d.recordReplay(ctx, *old, j.token.ReplayRequest)
+		return nil // each job holds its own error
+	})
+	for i, j := range unrecorded {
+		if j.err == nil {
+			snapshot.Deliveries[replayed[i].Ref()] = &replayed[i]
 		}
-		wg.Go(func() {
-			replayed, err := d.recordReplay(ctx, old, j.token.ReplayRequest)
-			mu.Lock()
-			defer mu.Unlock()
-			if err != nil {
-				j.err = err
-				return
-			}
-			recorded = append(recorded, replayed)
-		})
 	}
-	wg.Wait()
-	for _, replayed := range recorded {
-		snapshot.Deliveries[replayed.Ref()] = replayed
-	}
-	return slices.DeleteFunc(slices.Clone(jobs), func(j *job) bool { return j.err != nil })
+	return slices.DeleteFunc(jobs, func(j *job) bool { return j.err != nil })
 }
 
 // errEarlyRedrive fails a redriven letter whose delivery is in progress: a letter goes out
@@ -80,13 +71,13 @@ func recorded(t hook.Token, from Snapshot) bool {
 
 // unrecordedReplay returns the delivery to be replayed by the token. ok is false
 // when the token belongs to no replay, or the replay is recorded.
-func unrecordedReplay(t hook.Token, from Snapshot) (old hook.Delivery, ok bool) {
+func unrecordedReplay(t hook.Token, from Snapshot) (old *hook.Delivery, ok bool) {
 	before, replay := t.Delivery.Predecessor()
 	if !replay || t.Attempt != 1 {
-		return hook.Delivery{}, false
+		return nil, false
 	}
 	if recorded(t, from) {
-		return hook.Delivery{}, false
+		return nil, false
 	}
 	old, ok = from.Deliveries[before]
 	return old, ok && old.Tenant == t.Tenant && old.Replayed.Generation == 0

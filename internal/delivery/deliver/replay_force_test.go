@@ -119,7 +119,7 @@ func TestReplay_ThatDiesAgain(t *testing.T) {
 	w.Answer = world.Always(200)
 	w.DeadLetters.Redrive(hook.LaneRetry) // of all generations
 	w.Run()
-	all, err := w.Store.Deliveries(t.Context(), w.Posts[0].Event)
+	all, err := w.Store.Deliveries(t.Context(), *w.Posts[0].Event)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,10 +8,10 @@ import (
 // Snapshot holds the records for a batch of tokens, read at one moment. Missing
 // records are absent from the maps.
 type Snapshot struct {
-	Events     map[hook.EventID]hook.Event
-	Endpoints  map[hook.EndpointID]hook.Endpoint
+	Events     map[hook.EventID]*hook.Event
+	Endpoints  map[hook.EndpointID]*hook.Endpoint
 	Circuits   map[hook.EndpointID]gate.Record
-	Deliveries map[hook.DeliveryRef]hook.Delivery
+	Deliveries map[hook.DeliveryRef]*hook.Delivery
 	Limits     map[hook.EndpointID]gate.Limits // of the endpoints of tokens with a claimed slot, also without a record
 
 	Newest map[hook.NewestKey]hook.Newest // of the keys of the events; read after Load

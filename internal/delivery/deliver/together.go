@@ -59,7 +59,7 @@ func alone(d hook.Delivery) bool {
 //
 // After a crash, each token returns that was not settled. The returned tokens make a
 // request of their own, perhaps with other members: the receiver recognises the events.
-func (d *Deliverer) attemptTogether(ctx context.Context, jobs []*job, open func() (opened, error), own *results) {
+func (d *Deliverer) attemptTogether(ctx context.Context, jobs []*job, open func() (*opened, error), own *results) {
 	leader := jobs[max(0, slices.IndexFunc(jobs, func(j *job) bool { return j.lease.Key != "" }))]
 	batch, content := contentOf(jobs, leader)
 	var made request

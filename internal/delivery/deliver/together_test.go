@@ -67,7 +67,7 @@ type document struct {
 	} `json:"events"`
 }
 
-func parseDocument(t *testing.T, e hook.Event) (d document) {
+func parseDocument(t *testing.T, e *hook.Event) (d document) {
 	t.Helper()
 
 	if err := json.Unmarshal(e.Payload, &d); err != nil {

@@ -41,7 +41,7 @@ func TestProcessBatch_CarriesTheTrace(t *testing.T) {
 			if len(w.Posts) != 2 {
 				t.Fatalf("%d requests; want 2", len(w.Posts))
 			}
-			want := trace.Of(hook.Event{ID: accepted.ID, TraceParent: tt.header})
+			want := trace.Of(&hook.Event{ID: accepted.ID, TraceParent: tt.header})
 			for i, post := range w.Posts {
 				if got := trace.Of(post.Event); got != want || got != accepted.Trace || post.Event.TraceParent != tt.header {
 					t.Errorf("request %d has the trace %+v of %q; want %+v of %q", i+1, got, post.Event.TraceParent, want, tt.header)

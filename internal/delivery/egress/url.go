@@ -14,7 +14,6 @@ import (
 )
 
 var (
-	visible = regexp.MustCompile(`^[\x21-\x7e]+$`)
 	// hostName matches two or more labels of letters, digits, - and _. DNS allows _,
 	// and some hosts have names with _.
 	hostName = regexp.MustCompile(`^([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)+[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$`)
@@ -39,7 +38,7 @@ func (p Policy) CheckURL(raw string) string {
 		return "is missing"
 	case len(raw) > hook.MaxURL:
 		return fmt.Sprintf("must be at most %d bytes", hook.MaxURL)
-	case !visible.MatchString(raw):
+	case strings.ContainsFunc(raw, func(r rune) bool { return r < '!' || r > '~' }):
 		return "must hold visible ASCII characters only, an international host name in its xn-- form"
 	case strings.Contains(raw, `\`):
 		return "must not hold a backslash"

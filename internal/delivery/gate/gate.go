@@ -31,17 +31,19 @@ type Gate struct {
 
 // Admit returns a verdict for each due delivery. A fast endpoint without limits costs
 // no request.
-func (g *Gate) Admit(ctx context.Context, q Query) (a Admission, err error) {
+func (g *Gate) Admit(ctx context.Context, q *Query) (a Admission, err error) {
 	err = hook.OnConflict(ctx, g.Wait, maxSaveAttempts, func() error {
 		decided, conflict := g.decideAdmission(ctx, q)
 		if conflict == nil || hook.CodeOf(conflict) != hook.CodeConflict {
 			a = decided.withPlaces(q)
 			return conflict
 		}
+		again := *q // the caller keeps its query
 		var err error
-		if q.Record, err = g.Store.Circuit(ctx, q.Tenant, q.ID); err != nil {
+		if again.Record, err = g.Store.Circuit(ctx, q.Tenant, q.ID); err != nil {
 			return fmt.Errorf("read circuit of %s: %w", q.ID, err)
 		}
+		q = &again
 		return conflict
 	})
 	return a, contentionOf(err, q.ID)
@@ -49,7 +51,7 @@ func (g *Gate) Admit(ctx context.Context, q Query) (a Admission, err error) {
 
 // decideAdmission decides by the circuit in the query. CodeConflict means that the
 // stored circuit changed meanwhile.
-func (g *Gate) decideAdmission(ctx context.Context, q Query) (Admission, error) {
+func (g *Gate) decideAdmission(ctx context.Context, q *Query) (Admission, error) {
 	now := g.Now()
 	switch {
 	case q.Endpoint == nil:

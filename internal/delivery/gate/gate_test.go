@@ -61,7 +61,7 @@ func (w *bundle) query(e *hook.Endpoint, first, n int) gate.Query {
 func (w *bundle) admit(q gate.Query) gate.Admission {
 	w.T.Helper()
 
-	a, err := w.Gate.Admit(w.T.Context(), q)
+	a, err := w.Gate.Admit(w.T.Context(), &q)
 	if err != nil {
 		w.T.Fatalf("Admit() = %v", err)
 	}

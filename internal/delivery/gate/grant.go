@@ -14,7 +14,7 @@ import (
 const MaxRateWait = time.Minute
 
 // applyLimits reserves rate slots, and takes in-flight slots.
-func (g *Gate) applyLimits(ctx context.Context, q Query, now time.Time) (a Admission, err error) {
+func (g *Gate) applyLimits(ctx context.Context, q *Query, now time.Time) (a Admission, err error) {
 	a = sameVerdict(q, Verdict{Decision: Admit})
 	if q.Endpoint.RatePerSecond > 0 && slices.ContainsFunc(q.Due, func(d Due) bool { return !d.Reserved }) {
 		if err := g.reserve(ctx, q, now, &a); err != nil {
@@ -57,7 +57,7 @@ func (g *Gate) giveBack(ctx context.Context, a Admission, err error) error {
 
 // reserve reserves a rate slot for each due delivery without a slot. Behind parked
 // deliveries, and for a wait of more than MaxRateWait, the delivery is parked.
-func (g *Gate) reserve(ctx context.Context, q Query, now time.Time, a *Admission) error {
+func (g *Gate) reserve(ctx context.Context, q *Query, now time.Time, a *Admission) error {
 	err := hook.OnConflict(ctx, g.Wait, maxSaveAttempts, func() error {
 		before, err := g.Store.Limits(ctx, q.ID)
 		if err != nil {
@@ -86,7 +86,7 @@ func (g *Gate) reserve(ctx context.Context, q Query, now time.Time, a *Admission
 }
 
 // takeSlot takes an in-flight slot of the endpoint for the token, and returns the verdict.
-func (g *Gate) takeSlot(ctx context.Context, q Query, due Due, now time.Time) (Verdict, error) {
+func (g *Gate) takeSlot(ctx context.Context, q *Query, due Due, now time.Time) (Verdict, error) {
 	if ok, err := g.hasPlace(ctx, q, due, now); err != nil || !ok {
 		return Verdict{Decision: Move, Lane: hook.LaneOverflow}, err
 	}
@@ -96,11 +96,11 @@ func (g *Gate) takeSlot(ctx context.Context, q Query, due Due, now time.Time) (V
 // startLease leases a slot to the token, or starts the lease that the sender of the
 // token claimed. An earlier lease of the delivery means that another process may make
 // the attempt: the token is busy until the lease ends.
-func (g *Gate) startLease(ctx context.Context, q Query, due Due, now time.Time) (v Verdict, err error) {
+func (g *Gate) startLease(ctx context.Context, q *Query, due Due, now time.Time) (v Verdict, err error) {
 	own := Held{LeaseKey(due.Delivery), Lease{Nonce: due.Nonce, Until: leaseEnd(now), Run: hook.NewNonce()}}
 	most := max(q.Record.Width(*q.Endpoint, now), q.slots(now))
 	err = hook.OnConflict(ctx, g.Wait, maxSaveAttempts, func() error {
-		before, err := g.limitsOf(ctx, &q)
+		before, err := g.limitsOf(ctx, q)
 		if err != nil {
 			return err
 		}
@@ -124,7 +124,7 @@ func (g *Gate) startLease(ctx context.Context, q Query, due Due, now time.Time) 
 	return v, contentionOf(err, q.ID)
 }
 
-// limitsOf returns the limits read with the query, or reads them for another try.
+// limitsOf returns the limits read with the query, once, and then reads them anew.
 func (g *Gate) limitsOf(ctx context.Context, q *Query) (Limits, error) {
 	if read := q.Limits; read != nil {
 		q.Limits = nil

@@ -14,7 +14,7 @@ import (
 //
 // Of a group that waits for a rate slot, the first token has the slot. So however the
 // tokens return, one request uses the slot.
-func (g *Gate) admitGroup(ctx context.Context, q Query, now time.Time) (Admission, error) {
+func (g *Gate) admitGroup(ctx context.Context, q *Query, now time.Time) (Admission, error) {
 	window := q.Endpoint.Coalesce
 	if q.Lane != hook.LaneCoalesce {
 		return later(q, window.End(now)), nil
@@ -46,7 +46,7 @@ func (g *Gate) admitGroup(ctx context.Context, q Query, now time.Time) (Admissio
 }
 
 // later returns the tokens to the lane coalesce at the time.
-func later(q Query, at time.Time) Admission {
+func later(q *Query, at time.Time) Admission {
 	return sameVerdict(q, Verdict{Decision: Move, Lane: hook.LaneCoalesce, Until: at})
 }
 
@@ -63,7 +63,7 @@ func leaderOf(all []Due) int {
 // reserveGroup reserves a rate slot for the leader. An admission without verdicts means
 // that the slot is now. Slots are reserved MaxRateWait ahead at most, so a changed rate
 // soon applies to all: beyond, the group asks again at the end of a later window.
-func (g *Gate) reserveGroup(ctx context.Context, q Query, leader int, now time.Time) (wait Admission, err error) {
+func (g *Gate) reserveGroup(ctx context.Context, q *Query, leader int, now time.Time) (wait Admission, err error) {
 	err = hook.OnConflict(ctx, g.Wait, maxSaveAttempts, func() error {
 		wait = Admission{}
 		before, err := g.Store.Limits(ctx, q.ID)

@@ -105,7 +105,7 @@ func (h *heldCounts) takeLate(now time.Time) []*endpointCounts {
 
 // wrote remembers a write and the successes in the window. Another goroutine may have
 // written meanwhile, and may hold counts again: those stay.
-func (h *heldCounts) wrote(q Query, window circuit.Counts, now time.Time) {
+func (h *heldCounts) wrote(q *Query, window circuit.Counts, now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 
@@ -135,7 +135,7 @@ func (g *Gate) holdsBack(a Admission, o outcomes, now time.Time) bool {
 // count writes the counts together with the held counts of the endpoint, and returns
 // the window. So a failure never meets a window without the successes before the
 // failure. A failed write loses the held counts.
-func (g *Gate) count(ctx context.Context, q Query, add *stats.Counts, now time.Time) (circuit.Counts, error) {
+func (g *Gate) count(ctx context.Context, q *Query, add *stats.Counts, now time.Time) (circuit.Counts, error) {
 	g.held.moveTo(add, q.ID)
 	window, err := g.Store.Count(ctx, q.Tenant, q.ID, add, now)
 	if err != nil {

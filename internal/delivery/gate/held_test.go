@@ -59,7 +59,7 @@ func (w *bundle) report(g *gate.Gate, id hook.EndpointID, results ...gate.Result
 	}
 	e := active()
 	e.ID = id
-	a, err := g.Admit(w.T.Context(), gate.Query{Tenant: tenant, ID: id, Endpoint: e, Record: record, Due: make([]gate.Due, len(results))})
+	a, err := g.Admit(w.T.Context(), &gate.Query{Tenant: tenant, ID: id, Endpoint: e, Record: record, Due: make([]gate.Due, len(results))})
 	if err == nil {
 		err = g.Settle(w.T.Context(), a, results)
 	}
@@ -224,7 +224,7 @@ func TestGate_FailedLateWriteIsReported(t *testing.T) {
 	const other hook.EndpointID = "ep_fedcba9876543210"
 	e := active()
 	e.ID = other
-	a, err := w.Gate.Admit(t.Context(), gate.Query{Tenant: tenant, ID: other, Endpoint: e, Record: gate.NewRecord(tenant, other), Due: make([]gate.Due, 1)})
+	a, err := w.Gate.Admit(t.Context(), &gate.Query{Tenant: tenant, ID: other, Endpoint: e, Record: gate.NewRecord(tenant, other), Due: make([]gate.Due, 1)})
 	if err != nil {
 		t.Fatal(err)
 	}

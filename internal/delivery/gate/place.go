@@ -12,7 +12,7 @@ import (
 // free places, and the others to the lane overflow. The place is taken before the token
 // is sent, so the lane slot never holds more tokens of a tenant than the tenant has
 // places: a tenant with thousands of tokens delays no token of another tenant there.
-func (g *Gate) move(ctx context.Context, q Query, now time.Time) (Admission, error) {
+func (g *Gate) move(ctx context.Context, q *Query, now time.Time) (Admission, error) {
 	a := sameVerdict(q, Verdict{Decision: Move, Lane: hook.LaneOverflow})
 	places, err := g.takePlaces(ctx, q.Tenant, q.Due, now)
 	if err != nil {
@@ -67,7 +67,7 @@ func (d Due) place(until time.Time) Held {
 
 // hasPlace reports whether the token may stay in its lane. A place ends when the token
 // waits for long in the lane slot.
-func (g *Gate) hasPlace(ctx context.Context, q Query, due Due, now time.Time) (bool, error) {
+func (g *Gate) hasPlace(ctx context.Context, q *Query, due Due, now time.Time) (bool, error) {
 	if q.Lane != hook.LaneSlot {
 		return true, nil
 	}
@@ -82,7 +82,7 @@ func (g *Gate) hasPlace(ctx context.Context, q Query, due Due, now time.Time) (b
 // withPlaces returns the admission with the places that Settle leaves: of all tokens of
 // the lane slot, but for tokens without a place, and for busy tokens. A copy of a busy
 // token may use the place.
-func (a Admission) withPlaces(q Query) Admission {
+func (a Admission) withPlaces(q *Query) Admission {
 	if q.Lane != hook.LaneSlot {
 		return a
 	}

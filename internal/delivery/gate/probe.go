@@ -15,7 +15,7 @@ import (
 // While deliveries are parked, the breaker chooses the probe: a new delivery, or a retry
 // that is due now, may be of a type that always fails. Without a parked delivery the
 // breaker sends no probe, so the first due token is the probe.
-func (g *Gate) admitProbe(ctx context.Context, q Query, now time.Time) (Admission, error) {
+func (g *Gate) admitProbe(ctx context.Context, q *Query, now time.Time) (Admission, error) {
 	a := sameVerdict(q, Verdict{Decision: Park, Reason: hook.ReasonCircuit})
 	if now.Before(q.Record.ThrottledUntil) {
 		return a, g.markWaiting(ctx, q.Record, now)
@@ -39,12 +39,14 @@ func (g *Gate) admitProbe(ctx context.Context, q Query, now time.Time) (Admissio
 		if probed == q.Record.Circuit {
 			break
 		}
-		q.Record.Circuit = probed
-		a.query.Record = q.Record.Wait(now).planCheck(now)
-		if err := g.saveCircuit(ctx, a.query.Record); err != nil {
+		admitted := *q
+		admitted.Record.Circuit = probed
+		admitted.Record = admitted.Record.Wait(now).planCheck(now)
+		if err := g.saveCircuit(ctx, admitted.Record); err != nil {
 			return Admission{}, err
 		}
-		a.query.Record.Version++ // the stored version, for Settle
+		admitted.Record.Version++ // the stored version, for Settle
+		a.query = &admitted
 		return a, nil
 	}
 	return a, g.markWaiting(ctx, q.Record, now)
@@ -52,10 +54,11 @@ func (g *Gate) admitProbe(ctx context.Context, q Query, now time.Time) (Admissio
 
 // moveProbe returns the verdict about a probe in the wrong lane; zero for the right lane.
 // The moved token stays the probe: deliveries may be parked before it arrives.
-func (g *Gate) moveProbe(ctx context.Context, q Query, due Due, now time.Time) (Verdict, error) {
+func (g *Gate) moveProbe(ctx context.Context, q *Query, due Due, now time.Time) (Verdict, error) {
 	if q.slots(now) > 0 && !q.Lane.Single() && !q.Endpoint.Coalesce.On() {
-		q.Due = []Due{due}
-		a, err := g.move(ctx, q, now)
+		one := *q
+		one.Due = []Due{due}
+		a, err := g.move(ctx, &one, now)
 		a.Verdicts[0].Probe = true
 		return a.Verdicts[0], err
 	}

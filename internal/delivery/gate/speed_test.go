@@ -198,7 +198,7 @@ func TestGate_InFlightLimit(t *testing.T) {
 	for i := range 40 {
 		q := w.overflowQuery(e, i, 1)
 		wg.Go(func() {
-			a, err := w.Gate.Admit(t.Context(), q)
+			a, err := w.Gate.Admit(t.Context(), &q)
 			if err != nil || a.Verdicts[0].Decision != gate.Admit {
 				return // too many concurrent changes, or parked
 			}

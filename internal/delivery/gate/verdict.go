@@ -83,24 +83,24 @@ type Query struct {
 
 // claimed reports whether a slot is claimed for a token, or a rate slot reserved: such a
 // token waits behind nobody.
-func (q Query) claimed() bool {
+func (q *Query) claimed() bool {
 	return slices.ContainsFunc(q.Due, func(d Due) bool { return d.Slot || d.Reserved })
 }
 
-func (q Query) slots(now time.Time) int { return q.Record.Slots(*q.Endpoint, now) }
+func (q *Query) slots(now time.Time) int { return q.Record.Slots(*q.Endpoint, now) }
 
 // Admission holds one verdict per due delivery, in the order of the query. Settle
 // takes the same Admission after the attempts.
 type Admission struct {
 	Verdicts []Verdict
 
-	query       Query
+	query       *Query
 	probe       string // the token holding the probe's lease; empty: no probe
 	sharedProbe bool   // another receipt of the message holds the probe's lease, too
 	places      []Held // the tenant's places of the tokens, to leave in Settle
 }
 
-func sameVerdict(q Query, v Verdict) Admission {
+func sameVerdict(q *Query, v Verdict) Admission {
 	a := Admission{query: q, Verdicts: make([]Verdict, len(q.Due))}
 	for i := range a.Verdicts {
 		a.Verdicts[i] = v

@@ -78,7 +78,7 @@ func (a *Acceptor) markNewest(ctx context.Context, posts []post, coalescing map[
 			if !ok || p.err != nil || p.test || p.duplicate && a.Now().After(e.Coalesce.End(p.event.AcceptedAt)) {
 				continue
 			}
-			if n, ok := hook.NewestOf(e, p.event); ok && (newest[n.NewestKey].Event == "" || n.After(newest[n.NewestKey])) {
+			if n, ok := hook.NewestOf(&e, &p.event); ok && (newest[n.NewestKey].Event == "" || n.After(newest[n.NewestKey])) {
 				newest[n.NewestKey] = n
 			}
 		}

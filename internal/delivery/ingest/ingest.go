@@ -219,7 +219,7 @@ func (a *Acceptor) storeAndSend(ctx context.Context, known listing, posts []post
 	for _, p := range posts {
 		result := Result{Err: p.err}
 		if p.err == nil {
-			result = Result{ID: p.event.ID, Deliveries: len(p.event.Targets), Duplicate: p.duplicate, Trace: trace.Of(p.event), Warnings: p.warnings}
+			result = Result{ID: p.event.ID, Deliveries: len(p.event.Targets), Duplicate: p.duplicate, Trace: trace.Of(&p.event), Warnings: p.warnings}
 		}
 		results = append(results, result)
 	}

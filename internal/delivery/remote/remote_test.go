@@ -97,12 +97,12 @@ func request(tb testing.TB, url string) send.Request {
 		tb.Fatal(err)
 	}
 	return send.Request{
-		Endpoint: hook.Endpoint{
+		Endpoint: &hook.Endpoint{
 			URL: url, Region: "us-east-1", Timeout: hook.MaxTimeout, Style: hook.StyleClassic,
 			Headers: map[string]string{"Authorization": "Bearer abc", "Idempotency-Key": "k"},
 		},
 		Keys: []sign.Key{key}, Delivery: id, Attempt: 3,
-		Event: hook.Event{ID: "evt_01h455vb4pex5vsknk084sn02q", Type: "order.paid", Payload: []byte("{\"a\":\"\\u00e9 \xc3\xa9\"}\n")},
+		Event: &hook.Event{ID: "evt_01h455vb4pex5vsknk084sn02q", Type: "order.paid", Payload: []byte("{\"a\":\"\\u00e9 \xc3\xa9\"}\n")},
 	}
 }
 

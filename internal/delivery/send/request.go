@@ -27,27 +27,32 @@ const maxHeaders = 11
 func (s *Sender) header(r *Request, now time.Time) http.Header {
 	event := string(r.Event.ID)
 	h := make(http.Header, maxHeaders)
-	h.Set("Content-Type", "application/json")
-	h.Set("User-Agent", s.UserAgent)
-	h.Set("X-Webhook-Event", r.Event.Type)
-	h.Set(hook.DeliveryHeader, r.Delivery.String())
-	h.Set("X-Webhook-Attempt", strconv.Itoa(r.Attempt))
+	values := make([]string, 0, maxHeaders) // http.Header.Set would allocate each value
+	add := func(name, value string) {
+		values = append(values, value)
+		h[name] = values[len(values)-1 : len(values) : len(values)]
+	}
+	add("Content-Type", "application/json")
+	add("User-Agent", s.UserAgent)
+	add("X-Webhook-Event", r.Event.Type)
+	add(hook.DeliveryHeader, r.Delivery.String())
+	add("X-Webhook-Attempt", strconv.Itoa(r.Attempt))
 	if parent := trace.Header(r.Event, r.Delivery, r.Attempt); parent != "" {
-		h.Set("Traceparent", parent)
+		add("Traceparent", parent)
 	}
 
 	seconds := strconv.FormatInt(now.Unix(), 10)
 	switch r.Endpoint.Style {
 	case hook.StyleStandard:
-		h.Set("Webhook-Id", event)
-		h.Set("Webhook-Timestamp", seconds)
-		h.Set("Webhook-Signature", sign.Standard(r.Keys, sign.Message{ID: event, Timestamp: now, Body: r.Event.Payload}))
+		add("Webhook-Id", event)
+		add("Webhook-Timestamp", seconds)
+		add("Webhook-Signature", sign.Standard(r.Keys, sign.Message{ID: event, Timestamp: now, Body: r.Event.Payload}))
 	case hook.StyleClassic:
-		h.Set("X-Webhook-Id", event)
-		h.Set("X-Webhook-Timestamp", seconds)
-		h.Set("X-Webhook-Signature", signClassic(r))
-		h.Set("X-Event-Id", event)
-		set(h, "X-Idempotency-Key", cmp.Or(r.Event.IdempotencyKey, event))
+		add("X-Webhook-Id", event)
+		add("X-Webhook-Timestamp", seconds)
+		add("X-Webhook-Signature", signClassic(r))
+		add("X-Event-Id", event)
+		add("x-idempotency-key", cmp.Or(r.Event.IdempotencyKey, event)) // in lower case, as in set
 	}
 	return h
 }

@@ -35,6 +35,9 @@ func readBody(resp *http.Response) []byte {
 	if _, ok := resp.Body.(io.Writer); ok {
 		return nil // status 101: the body is the bare connection, without a deadline
 	}
+	if resp.Body == http.NoBody {
+		return []byte{}
+	}
 	kept, _ := io.ReadAll(io.LimitReader(resp.Body, hook.MaxResponseBody))
 	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, maxDrain-hook.MaxResponseBody))
 	return kept

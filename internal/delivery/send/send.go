@@ -18,11 +18,11 @@ import (
 
 // Request is the input of one attempt.
 type Request struct {
-	Endpoint hook.Endpoint // Send reads URL, Headers, Timeout and Style
-	Keys     []sign.Key    // active keys, newest first
-	Grant    *Grant        // of the access token; nil: none is needed
-	TLS      TLS           // zero: the roots of the system, and no certificate
-	Event    hook.Event
+	Endpoint *hook.Endpoint // Send reads URL, Headers, Timeout and Style
+	Keys     []sign.Key     // active keys, newest first
+	Grant    *Grant         // of the access token; nil: none is needed
+	TLS      TLS            // zero: the roots of the system, and no certificate
+	Event    *hook.Event
 	Delivery hook.DeliveryID
 	Attempt  int // from 1
 }

@@ -60,9 +60,9 @@ func request(tb testing.TB, url string) send.Request {
 		tb.Fatalf("ParseDeliveryID: %v", err)
 	}
 	return send.Request{
-		Endpoint: hook.Endpoint{URL: url, Timeout: hook.MaxTimeout, Style: hook.StyleStandard},
+		Endpoint: &hook.Endpoint{URL: url, Timeout: hook.MaxTimeout, Style: hook.StyleStandard},
 		Keys:     []sign.Key{key(tb, secret)},
-		Event:    hook.Event{ID: eventID, Type: "order.paid", Payload: []byte(payload)},
+		Event:    &hook.Event{ID: eventID, Type: "order.paid", Payload: []byte(payload)},
 		Delivery: id,
 		Attempt:  3,
 	}
@@ -129,7 +129,7 @@ func TestSender_Send_headers(t *testing.T) {
 		"X-Webhook-Event":    {"order.paid"},
 		"X-Webhook-Delivery": {delivery},
 		"X-Webhook-Attempt":  {"3"},
-		"Traceparent":        {trace.Of(hook.Event{ID: eventID}).Under(trace.Attempt(request(t, "").Delivery, 3))},
+		"Traceparent":        {trace.Of(&hook.Event{ID: eventID}).Under(trace.Attempt(request(t, "").Delivery, 3))},
 	}
 	standard := http.Header{
 		"Webhook-Id":        {eventID},

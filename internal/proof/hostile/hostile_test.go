@@ -104,8 +104,8 @@ func attempt(t *testing.T, trusted *x509.Certificate, attacks []attack) []result
 	results, requests := make([]result, len(attacks)), make([]atomic.Int64, len(attacks))
 	for i, a := range attacks {
 		r := send.Request{
-			Endpoint: hook.Endpoint{URL: a.scheme() + listen(t, a.tls, &requests[i], a.script), Timeout: timeout, Style: hook.StyleClassic},
-			Event:    hook.Event{ID: "evt_01h455vb4pex5vsknk084sn02q", Type: "order.paid", Payload: []byte(`{"n": 1}`)},
+			Endpoint: &hook.Endpoint{URL: a.scheme() + listen(t, a.tls, &requests[i], a.script), Timeout: timeout, Style: hook.StyleClassic},
+			Event:    &hook.Event{ID: "evt_01h455vb4pex5vsknk084sn02q", Type: "order.paid", Payload: []byte(`{"n": 1}`)},
 			Attempt:  1,
 		}
 		if a.large {

@@ -30,7 +30,7 @@ func eraseEvent(t *testing.T, s StoreUnderTest) {
 	wantSame(t, "Event(erased)", e, got, err)
 	token := hook.NewToken(e.Tenant, hook.QueuedDelivery(e, e.Targets[0]).Ref(), 1)
 	loaded, err := s.Load(t.Context(), []hook.Token{token})
-	wantSame(t, "Load(erased)", e, loaded.Events[e.ID], err)
+	wantSame(t, "Load(erased)", &e, loaded.Events[e.ID], err)
 }
 
 func eraseOtherEvent(t *testing.T, s StoreUnderTest) {

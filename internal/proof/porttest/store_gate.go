@@ -57,7 +57,7 @@ func admit(t *testing.T, g *gate.Gate, e hook.Endpoint, r gate.Record, n int) ([
 		queries[i] = newQuery(t, e, r)
 	}
 	winners := race(t, n, func(ctx context.Context, i int) (err error) {
-		answers[i], err = g.Admit(ctx, queries[i])
+		answers[i], err = g.Admit(ctx, &queries[i])
 		return err
 	})
 	if len(winners) != n {
@@ -100,7 +100,7 @@ func probedRace(t *testing.T, s StoreUnderTest) {
 		e := smallEndpoint("acme")
 		g, _ := newGate(s, storeEpoch())
 		q := newQuery(t, e, saveRecord(t, s, openRecord(e)))
-		a, err := g.Admit(t.Context(), q)
+		a, err := g.Admit(t.Context(), &q)
 		check(t, err)
 		r, err := s.Circuit(t.Context(), e.Tenant, e.ID)
 		check(t, err)

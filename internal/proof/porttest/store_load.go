@@ -19,10 +19,10 @@ func loadCases() []storeCase {
 
 func emptySnapshot() deliver.Snapshot {
 	return deliver.Snapshot{
-		Events:     map[hook.EventID]hook.Event{},
-		Endpoints:  map[hook.EndpointID]hook.Endpoint{},
+		Events:     map[hook.EventID]*hook.Event{},
+		Endpoints:  map[hook.EndpointID]*hook.Endpoint{},
 		Circuits:   map[hook.EndpointID]gate.Record{},
-		Deliveries: map[hook.DeliveryRef]hook.Delivery{},
+		Deliveries: map[hook.DeliveryRef]*hook.Delivery{},
 		Limits:     map[hook.EndpointID]gate.Limits{},
 	}
 }
@@ -44,7 +44,7 @@ func loadNamed(t *testing.T, s StoreUnderTest) {
 	check(t, s.ChangeLimits(t.Context(), endpoint.ID, gate.Limits{}, sampleLimits(), 9))
 	check(t, s.SaveDelivery(t.Context(), sampleDelivery(e.ID, endpoint.ID, 2), nil))
 	endpoint.Version = 1
-	want.Events[e.ID], want.Endpoints[endpoint.ID], want.Deliveries[d.Ref()] = e, endpoint, saved(d)
+	want.Events[e.ID], want.Endpoints[endpoint.ID], want.Deliveries[d.Ref()] = &e, &endpoint, new(saved(d))
 	tokens = append(tokens, hook.NewToken("acme", d.Ref(), 2), hook.NewToken("acme", d.Ref(), 3))
 
 	// A first token: no record yet.
@@ -65,14 +65,14 @@ func loadMany(t *testing.T, s StoreUnderTest) {
 	endpoint := sampleEndpoint("acme")
 	check(t, s.CreateEndpoint(t.Context(), endpoint))
 	endpoint.Version = 1
-	want.Endpoints[endpoint.ID] = endpoint
+	want.Endpoints[endpoint.ID] = &endpoint
 	var tokens []hook.Token
 	for range 100 {
 		e := sampleEvent(t)
 		check(t, s.PutEvent(t.Context(), e))
 		d := sampleDelivery(e.ID, endpoint.ID, 1)
 		check(t, s.SaveDelivery(t.Context(), d, nil))
-		want.Events[e.ID], want.Deliveries[d.Ref()] = e, saved(d)
+		want.Events[e.ID], want.Deliveries[d.Ref()] = &e, new(saved(d))
 		tokens = append(tokens, hook.NewToken("acme", d.Ref(), 1), hook.NewToken("acme", d.Ref(), 1))
 	}
 	got, err := s.Load(t.Context(), tokens)

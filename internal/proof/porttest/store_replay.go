@@ -63,13 +63,13 @@ func loadPredecessor(t *testing.T, s StoreUnderTest) {
 	check(t, s.CreateEndpoint(t.Context(), endpoint))
 	endpoint.Version = 1
 	want := emptySnapshot()
-	want.Events[e.ID], want.Endpoints[endpoint.ID] = e, endpoint
+	want.Events[e.ID], want.Endpoints[endpoint.ID] = &e, &endpoint
 
 	for generation := 1; generation <= 4; generation++ {
 		d := sampleDelivery(e.ID, endpoint.ID, generation)
 		check(t, s.SaveDelivery(t.Context(), d, nil))
 		if generation >= 3 {
-			want.Deliveries[d.Ref()] = saved(d)
+			want.Deliveries[d.Ref()] = new(saved(d))
 		}
 	}
 	newest := placeOf(e.ID, endpoint.ID, 4)

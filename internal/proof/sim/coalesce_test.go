@@ -149,8 +149,8 @@ func (w *simulation) newer(e hook.Event, d hook.Delivery) bool {
 	}
 	return slices.ContainsFunc(s.coalesced, func(c hook.Coalescing) bool {
 		s.Coalesce = c
-		n, ok := hook.NewestOf(s.Endpoint, e)
-		old, okOld := hook.NewestOf(s.Endpoint, w.posted[i])
+		n, ok := hook.NewestOf(&s.Endpoint, &e)
+		old, okOld := hook.NewestOf(&s.Endpoint, &w.posted[i])
 		return ok && okOld && n.NewestKey == old.NewestKey && n.After(old)
 	})
 }

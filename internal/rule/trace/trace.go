@@ -67,7 +67,7 @@ func decode(to []byte, digits string) bool {
 
 // Of returns the given trace of the event or the trace begun with the event. An event
 // without a valid id has no trace.
-func Of(e hook.Event) Trace {
+func Of(e *hook.Event) Trace {
 	if t, ok := Parse(e.TraceParent); ok {
 		return t
 	}
@@ -112,7 +112,7 @@ func Attempt(d hook.DeliveryID, number int) Span {
 // forwards a given trace as it is: nobody records spans of Surehook, so the caller's span
 // stays the parent of the receiver's span. A begun trace has the span of the attempt as
 // the parent.
-func Header(e hook.Event, d hook.DeliveryID, attempt int) string {
+func Header(e *hook.Event, d hook.DeliveryID, attempt int) string {
 	t := Of(e)
 	if t.Given() {
 		return t.Under(t.Parent)

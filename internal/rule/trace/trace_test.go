@@ -72,18 +72,18 @@ func FuzzParse(f *testing.F) {
 func TestOf(t *testing.T) {
 	t.Parallel()
 
-	if got := trace.Of(hook.Event{ID: event, TraceParent: given}); got.String() != "4bf92f3577b34da6a3ce929d0e0e4736" || !got.Given() {
+	if got := trace.Of(&hook.Event{ID: event, TraceParent: given}); got.String() != "4bf92f3577b34da6a3ce929d0e0e4736" || !got.Given() {
 		t.Errorf("Of(event with a trace) = %s, given %t; want the given trace", got, got.Given())
 	}
 	id, ok := event.UUID()
-	begun := trace.Of(hook.Event{ID: event})
+	begun := trace.Of(&hook.Event{ID: event})
 	if !ok || begun.ID != id || begun.Given() || begun.Flags != trace.Random {
 		t.Errorf("Of(event) = %+v; want a begun trace with the UUID of the event, %x", begun, id)
 	}
-	if got := trace.Of(hook.Event{ID: event, TraceParent: "forged"}); got != begun {
+	if got := trace.Of(&hook.Event{ID: event, TraceParent: "forged"}); got != begun {
 		t.Errorf("Of(event with an invalid trace) = %+v; want the begun trace", got)
 	}
-	none := trace.Of(hook.Event{ID: "evt_1"})
+	none := trace.Of(&hook.Event{ID: "evt_1"})
 	if none.String() != "" || none.Under(trace.Acceptance("evt_1")) != "" {
 		t.Errorf("Of(event without a valid id) = %s; want none", none)
 	}
@@ -114,7 +114,7 @@ func TestSpans(t *testing.T) {
 func BenchmarkTrace_Under(b *testing.B) {
 	d := hook.DeliveryID{Event: event, Endpoint: "ep_0123456789abcdef", Generation: 1}
 	for b.Loop() {
-		if trace.Of(hook.Event{ID: event}).Under(trace.Attempt(d, 1)) == "" {
+		if trace.Of(&hook.Event{ID: event}).Under(trace.Attempt(d, 1)) == "" {
 			b.Fatal("no header")
 		}
 	}

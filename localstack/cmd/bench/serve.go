@@ -36,6 +36,7 @@ type started struct {
 // serve runs Surehook. The process prints its addresses, and its usage for each
 // input line until the end of the input.
 func serve(ctx context.Context, in io.Reader, out io.Writer) error {
+	dev.TuneCollector() // as `make dev`
 	s, err := dev.Start(ctx, dev.Options{})
 	if err != nil {
 		return err //nolint:wrapcheck // the error is complete
