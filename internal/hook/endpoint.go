@@ -88,7 +88,7 @@ func Receiver(rawURL string) string {
 }
 
 // Active returns the unexpired secrets at now, newest first.
-func (e Endpoint) Active(now time.Time) []Secret {
+func (e *Endpoint) Active(now time.Time) []Secret {
 	var active []Secret
 	for _, s := range e.Secrets {
 		if s.ExpiresAt.IsZero() || now.Before(s.ExpiresAt) {
@@ -106,7 +106,7 @@ func (e Endpoint) Sharded(shards int) Endpoint {
 }
 
 // Remote reports whether another place than the deliverer's makes the requests.
-func (e Endpoint) Remote() bool { return e.Region != "" || e.Fixed }
+func (e *Endpoint) Remote() bool { return e.Region != "" || e.Fixed }
 
 // Target returns the endpoint as the target of a new event.
 func (e Endpoint) Target() Target { return Target{Endpoint: e.ID, Shards: max(e.Shards, 1)} }
@@ -120,7 +120,7 @@ func (e Endpoint) Widest() Target {
 // Signing returns the active secrets of the endpoint's signature schemes, newest
 // first. The endpoint may also have secrets of other schemes, for a later change of
 // the schemes.
-func (e Endpoint) Signing(now time.Time) []Secret {
+func (e *Endpoint) Signing(now time.Time) []Secret {
 	return slices.DeleteFunc(e.Active(now), func(s Secret) bool { return !slices.Contains(e.Schemes, s.Scheme) })
 }
 

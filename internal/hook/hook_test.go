@@ -339,7 +339,7 @@ func TestEndpoint_Signing(t *testing.T) {
 			t.Parallel()
 
 			var got []string
-			for _, s := range (hook.Endpoint{Schemes: tt.schemes, Secrets: secrets}).Signing(now) {
+			for _, s := range (&hook.Endpoint{Schemes: tt.schemes, Secrets: secrets}).Signing(now) {
 				got = append(got, s.Scheme.String()+" "+s.Public)
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {

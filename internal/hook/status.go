@@ -20,7 +20,7 @@ const (
 // of the endpoint precede the class. The class stays, and with the class the meaning
 // for the circuit: the lists say what helps the delivery, and the class says whether
 // the endpoint works.
-func (e Endpoint) ResultOf(o Outcome) Result {
+func (e *Endpoint) ResultOf(o *Outcome) Result {
 	switch {
 	case slices.Contains(e.RetryOn, o.Status):
 		return ResultTransient

@@ -26,11 +26,11 @@ func TestEndpoint_ResultOf(t *testing.T) {
 		501: hook.ResultRejected,
 		503: hook.ResultTransient, // the default
 	} {
-		if got := e.ResultOf(hook.Outcome{Class: hook.ClassOfStatus(status), Status: status}); got != want {
+		if got := e.ResultOf(&hook.Outcome{Class: hook.ClassOfStatus(status), Status: status}); got != want {
 			t.Errorf("ResultOf(%d) = %d; want %d", status, got, want)
 		}
 	}
-	if got := e.ResultOf(hook.Outcome{Class: hook.ClassTimeout}); got != hook.ResultTransient {
+	if got := e.ResultOf(&hook.Outcome{Class: hook.ClassTimeout}); got != hook.ResultTransient {
 		t.Errorf("ResultOf(timeout) = %d; want %d", got, hook.ResultTransient)
 	}
 }

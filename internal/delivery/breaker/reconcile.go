@@ -99,7 +99,7 @@ func (r *reconciliation) reconcileEndpoint(ctx context.Context) error {
 			next.AttendAt = expires
 		}
 		return r.saveCircuit(ctx, next)
-	case r.record.State == circuit.Closed && r.record.Width(*r.endpoint, r.now) > 0:
+	case r.record.State == circuit.Closed && r.record.Width(r.endpoint, r.now) > 0:
 		return r.fillSlots(ctx, next)
 	case r.record.State == circuit.Closed:
 		return r.releaseWave(ctx, next)

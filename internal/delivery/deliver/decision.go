@@ -26,7 +26,7 @@ func attemptOutcome(s *subject, o hook.Outcome, started, now time.Time) decision
 		d.Last = o
 		d.Last.Body = o.Body[:min(len(o.Body), hook.MaxLastBody)]
 		d.State, d.Reason = hook.StateDead, hook.ReasonNone
-		switch meaning(s.endpoint, o) {
+		switch meaning(s.endpoint, &o) {
 		case hook.ResultDelivered:
 			d.State = hook.StateDelivered
 		case hook.ResultRejected:
@@ -55,7 +55,7 @@ func attemptOutcome(s *subject, o hook.Outcome, started, now time.Time) decision
 
 // meaning returns the meaning of the outcome for a delivery. An answer that rejects a
 // batch of several events may be about another event: the delivery then goes alone.
-func meaning(e *hook.Endpoint, o hook.Outcome) hook.Result {
+func meaning(e *hook.Endpoint, o *hook.Outcome) hook.Result {
 	result := e.ResultOf(o)
 	if o.Batch.Size > 1 && result == hook.ResultRejected && o.Class != hook.ClassGone {
 		return hook.ResultTransient

@@ -58,21 +58,21 @@ type write struct {
 // recordDecision writes the decision. recordDecision returns early when the
 // delivery was parked meanwhile.
 func (d *Deliverer) recordDecision(ctx context.Context, s *subject, decide decision) (written write, err error) {
-	current := s.delivery
+	next, attempt := decide(s.delivery)
 	repeat, tries := hook.OnConflict, maxSaveAttempts
-	if next, _ := decide(current); next.Attempts > current.Attempts { // the request is made
+	if next.Attempts > s.delivery.Attempts { // the request is made
 		repeat, tries = hook.Persist, maxPersistAttempts
 	}
 	err = repeat(ctx, d.Wait, tries, func() error {
-		next, attempt := decide(current)
 		var err error
 		written, err = d.saveDecision(ctx, s, next, attempt)
-		if hook.CodeOf(err) == hook.CodeConflict {
-			current = written.record
+		if hook.CodeOf(err) != hook.CodeConflict {
+			return err
 		}
-		if parkedMeanwhile(s, written.record) && hook.CodeOf(err) == hook.CodeConflict {
+		if parkedMeanwhile(s, written.record) {
 			return nil // replaceRecord continues with the record
 		}
+		next, attempt = decide(written.record)
 		return err
 	})
 	return written, contentionOf(err, s)

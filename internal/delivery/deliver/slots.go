@@ -25,7 +25,7 @@ func (d *Deliverer) handOver(ctx context.Context, jobs []*job, record gate.Recor
 		}
 		s.Held = append(s.Held, j.lease)
 		if j.token.Slot && j.endpoint != nil { // the delivery waited, and probably others wait
-			s.Width = record.Width(*j.endpoint, d.Now())
+			s.Width = record.Width(j.endpoint, d.Now())
 		}
 		s.Last = j.delivery.CreatedAt
 		s.Failed = s.Failed || j.result.Class != 0 && j.result.Class != hook.ClassDelivered

@@ -98,7 +98,7 @@ func (g *Gate) takeSlot(ctx context.Context, q *Query, due Due, now time.Time) (
 // the attempt: the token is busy until the lease ends.
 func (g *Gate) startLease(ctx context.Context, q *Query, due Due, now time.Time) (v Verdict, err error) {
 	own := Held{LeaseKey(due.Delivery), Lease{Nonce: due.Nonce, Until: leaseEnd(now), Run: hook.NewNonce()}}
-	most := max(q.Record.Width(*q.Endpoint, now), q.slots(now))
+	most := max(q.Record.Width(q.Endpoint, now), q.slots(now))
 	err = hook.OnConflict(ctx, g.Wait, maxSaveAttempts, func() error {
 		before, err := g.limitsOf(ctx, q)
 		if err != nil {

@@ -58,7 +58,7 @@ func OpenByTenant(records []Record) map[hook.TenantID]int {
 }
 
 // parks reports whether parked deliveries are known to wait.
-func (r Record) parks() bool { return r.Waiting && r.EmptySince.IsZero() }
+func (r *Record) parks() bool { return r.Waiting && r.EmptySince.IsZero() }
 
 // Wait returns the record with Waiting set, EmptySince zero and a planned check.
 // With Waiting set and EmptySince zero already, the record is returned unchanged.
@@ -95,7 +95,7 @@ func (r Record) Trip(s circuit.Settings, now time.Time) Record {
 // NextProbe returns the earliest time of the next probe: the end of the cooldown of
 // an open circuit or of the lease of a half-open circuit, but not before the end of
 // a throttle. Zero for a closed circuit.
-func (r Record) NextProbe() time.Time {
+func (r *Record) NextProbe() time.Time {
 	var at time.Time
 	switch r.State {
 	case circuit.Open:

@@ -22,7 +22,7 @@ const (
 
 // SpeedAtNow returns the class in force: slow if the review found so, and unproven
 // after a long silence.
-func (r Record) SpeedAtNow(now time.Time) speed.Class {
+func (r *Record) SpeedAtNow(now time.Time) speed.Class {
 	switch {
 	case r.Review.Slow:
 		return speed.Slow
@@ -32,10 +32,10 @@ func (r Record) SpeedAtNow(now time.Time) speed.Class {
 	return r.Speed
 }
 
-func (r Record) silent(now time.Time) bool { return now.Sub(r.SeenAt) > speed.Silence+speed.SeenEvery }
+func (r *Record) silent(now time.Time) bool { return now.Sub(r.SeenAt) > speed.Silence+speed.SeenEvery }
 
 // Slots returns the number of in-flight slots of the endpoint; 0: an attempt needs no slot.
-func (r Record) Slots(e hook.Endpoint, now time.Time) int {
+func (r *Record) Slots(e *hook.Endpoint, now time.Time) int {
 	switch {
 	case e.MaxInFlight > 0:
 		return e.MaxInFlight
@@ -47,7 +47,7 @@ func (r Record) Slots(e hook.Endpoint, now time.Time) int {
 
 // Width returns the number of slots in which parked deliveries are sent; 0: in waves. The
 // deliveries of a coalescing endpoint have no slot each, and are sent in waves.
-func (r Record) Width(e hook.Endpoint, now time.Time) int {
+func (r *Record) Width(e *hook.Endpoint, now time.Time) int {
 	if e.Coalesce.On() {
 		return 0
 	}
@@ -59,7 +59,7 @@ func (r Record) Width(e hook.Endpoint, now time.Time) int {
 }
 
 // Backlog reports whether parked deliveries are known to wait for a closed circuit.
-func (r Record) Backlog() bool { return r.parks() && r.State == circuit.Closed }
+func (r *Record) Backlog() bool { return r.parks() && r.State == circuit.Closed }
 
 // Promoted returns the record of a fast endpoint, if the score proves the speed.
 func (r Record) Promoted(l Limits, now time.Time) Record {

@@ -87,7 +87,7 @@ func (q *Query) claimed() bool {
 	return slices.ContainsFunc(q.Due, func(d Due) bool { return d.Slot || d.Reserved })
 }
 
-func (q *Query) slots(now time.Time) int { return q.Record.Slots(*q.Endpoint, now) }
+func (q *Query) slots(now time.Time) int { return q.Record.Slots(q.Endpoint, now) }
 
 // Admission holds one verdict per due delivery, in the order of the query. Settle
 // takes the same Admission after the attempts.

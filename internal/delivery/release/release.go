@@ -227,12 +227,12 @@ func (c *claim) width(now time.Time) int {
 	if c.endpoint.Status != hook.StatusActive || c.record.State != circuit.Closed || now.Before(c.record.ThrottledUntil) {
 		return 0
 	}
-	return c.record.Width(c.endpoint, now)
+	return c.record.Width(&c.endpoint, now)
 }
 
 // maxWait returns the longest wait of a claim for a rate slot.
 func (c *claim) maxWait(now time.Time) time.Duration {
-	if c.record.Slots(c.endpoint, now) == 0 {
+	if c.record.Slots(&c.endpoint, now) == 0 {
 		return gate.MaxRateWait
 	}
 	return maxSlotWait

@@ -52,7 +52,7 @@ func mutations() []mutation {
 		},
 		{
 			rule: "slots are granted without a count", file: "delivery/gate/grant.go", row: "limited backlog",
-			old: "most := max(q.Record.Width(*q.Endpoint, now), q.slots(now))", bug: "most := 100 + max(q.Record.Width(*q.Endpoint, now), q.slots(now))",
+			old: "most := max(q.Record.Width(q.Endpoint, now), q.slots(now))", bug: "most := 100 + max(q.Record.Width(q.Endpoint, now), q.slots(now))",
 		},
 		{
 			rule: "a hand-over claims more slots than the endpoint has", file: "delivery/release/release.go", test: "delivery/release TestHandOver_ClaimsTheEndedSlots",

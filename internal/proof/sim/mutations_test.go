@@ -40,7 +40,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "in-flight slots are granted without a check of the taken slots", file: "delivery/gate/grant.go", by: []check{checkInFlight},
-			old: "most := max(q.Record.Width(*q.Endpoint, now), q.slots(now))", bug: "most := 100 + max(q.Record.Width(*q.Endpoint, now), q.slots(now))",
+			old: "most := max(q.Record.Width(q.Endpoint, now), q.slots(now))", bug: "most := 100 + max(q.Record.Width(q.Endpoint, now), q.slots(now))",
 		},
 		{
 			name: "places are never left", file: "delivery/gate/place.go", by: []check{checkSlot, checkRequests},
@@ -207,7 +207,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "a decision is written again on the same record after a conflict", file: "delivery/deliver/settle.go", by: []check{checkWrites},
-			old: "\t\t\tcurrent = written.record\n\t\t}\n\t\tif parked", bug: "\t\t\t_ = written.record\n\t\t}\n\t\tif parked",
+			old: "\t\tnext, attempt = decide(written.record)\n\t\treturn err", bug: "\t\treturn err",
 		},
 		{
 			name: "every message of a job continues the job", file: "delivery/replay/chain.go", by: []check{checkMessages},
