@@ -208,6 +208,7 @@ func (d *Deliverer) loadSnapshot(ctx context.Context, jobs []*job) (Snapshot, er
 	if err != nil {
 		return Snapshot{}, fmt.Errorf("load the records of %d tokens: %w", len(tokens), err)
 	}
+	snapshot.capTimeouts() // now: the jobs of an endpoint share its record
 	return snapshot, nil
 }
 

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
-	"time"
 
 	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
@@ -48,7 +47,6 @@ type group struct {
 func (d *Deliverer) askGate(ctx context.Context, jobs []*job, snapshot Snapshot) (*group, error) {
 	id := jobs[0].token.Delivery.Endpoint
 	record := snapshot.circuit(jobs[0].token.Tenant, id)
-	capTimeouts(jobs, record.Review.Timeout)
 	g := &group{jobs: jobs, Query: gate.Query{
 		Tenant: record.Tenant, ID: id, Endpoint: jobs[0].endpoint, Record: record, Limits: snapshot.limits(id), Lane: jobs[0].message.Lane,
 		Due: make([]gate.Due, len(jobs)),
@@ -140,15 +138,6 @@ func holdsSlot(jobs []*job) bool {
 // attempts.
 func allSucceeded(attempts []gate.Result) bool {
 	return len(attempts) > 0 && !slices.ContainsFunc(attempts, func(r gate.Result) bool { return r.Class != hook.ClassDelivered })
-}
-
-// capTimeouts applies the timeout set by the review of a slow endpoint; 0: no cap.
-func capTimeouts(jobs []*job, most time.Duration) {
-	for _, j := range jobs {
-		if most > 0 && j.endpoint != nil {
-			j.endpoint.Timeout = min(j.endpoint.Timeout, most)
-		}
-	}
 }
 
 // leaseOf returns the slot to hand over after the verdict is applied. A moved token

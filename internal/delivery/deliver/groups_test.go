@@ -111,3 +111,33 @@ func TestCoalesce_BoundsHoldWhenTheCircuitClosesMeanwhile(t *testing.T) {
 		}
 	}
 }
+
+// The review's timeout applies to each request. The groups share the record of the
+// endpoint, so the timeout is set before the first request.
+func TestCoalesce_AllGroupsHaveTheTimeoutOfTheReview(t *testing.T) {
+	t.Parallel()
+
+	const most = 3 * time.Second
+	w := world.New(t, world.Options{Function: world.Deliver})
+	e := w.Endpoint(windowed(func(e *hook.Endpoint) { e.Coalesce.MaxEvents = 3 }))
+	accept(w, e, numbered(10)...)
+	r := w.Circuit(e)
+	r.Review.Slow, r.Review.Timeout = true, most
+	if err := w.Store.SaveCircuit(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	w.Clock.Pass(10 * time.Second)
+	var batch []deliver.Message
+	for _, m := range w.Queue.Receive(hook.LaneCoalesce, 100) {
+		batch = append(batch, deliver.Message{ID: m.ID, Body: m.Body, Lane: hook.LaneCoalesce})
+	}
+	w.Deliverer().ProcessBatch(t.Context(), batch)
+	for _, p := range w.Posts {
+		if p.Endpoint.Timeout != most {
+			t.Errorf("a request has the timeout %s; want %s", p.Endpoint.Timeout, most)
+		}
+	}
+	if len(w.Posts) == 0 {
+		t.Error("no request was made")
+	}
+}

@@ -6,7 +6,7 @@ import (
 )
 
 // Snapshot holds the records for a batch of tokens, read at one moment. Missing
-// records are absent from the maps.
+// records are absent from the maps. Tokens share the records.
 type Snapshot struct {
 	Events     map[hook.EventID]*hook.Event
 	Endpoints  map[hook.EndpointID]*hook.Endpoint
@@ -15,6 +15,15 @@ type Snapshot struct {
 	Limits     map[hook.EndpointID]gate.Limits // of the endpoints of tokens with a claimed slot, also without a record
 
 	Newest map[hook.NewestKey]hook.Newest // of the keys of the events; read after Load
+}
+
+// capTimeouts applies the timeouts set by the review of slow endpoints.
+func (s Snapshot) capTimeouts() {
+	for id, e := range s.Endpoints {
+		if most := s.Circuits[id].Review.Timeout; most > 0 {
+			e.Timeout = min(e.Timeout, most)
+		}
+	}
 }
 
 func (s Snapshot) circuit(tenant hook.TenantID, endpoint hook.EndpointID) gate.Record {
