@@ -51,7 +51,7 @@ func load(ctx context.Context, o options) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	fast, err := loaded(ctx, o.duration, 200_000, atOnce, func(p *publisher) error {
+	fast, err := loaded(ctx, "saturated", o.duration, 200_000, atOnce, func(p *publisher) error {
 		return p.flood(ctx, connections, o.duration)
 	})
 	if err != nil {
@@ -62,7 +62,7 @@ func load(ctx context.Context, o options) (string, error) {
 		return "", err
 	}
 	half := int(fast.rate() / 2)
-	calm, err := loaded(ctx, o.duration, 200_000, 100_000, func(p *publisher) error {
+	calm, err := loaded(ctx, "half", o.duration, 200_000, 100_000, func(p *publisher) error {
 		return p.pace(ctx, 4*connections, half, o.duration)
 	})
 	if err != nil {
@@ -106,8 +106,8 @@ func megabytes(n int64) string { return fmt.Sprintf("%.0f MB", float64(n)/1e6) }
 
 // loaded starts everything, publishes and measures. A flood of one second first
 // opens connections and fills caches.
-func loaded(ctx context.Context, duration time.Duration, perTenSeconds, under int, publish func(*publisher) error) (m measured, err error) {
-	server, err := startServer(ctx)
+func loaded(ctx context.Context, name string, duration time.Duration, perTenSeconds, under int, publish func(*publisher) error) (m measured, err error) {
+	server, err := startServer(ctx, name)
 	if err != nil {
 		return m, err
 	}

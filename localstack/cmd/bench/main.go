@@ -3,8 +3,9 @@
 // sizes, and an HTTP load on the process of `make dev`, with publisher and
 // receiver on the same machine.
 //
-// DURATION is the length of each part of the load, 10s by default. CPUPROFILE
-// is a file for a CPU profile of Surehook's process under the load. Arguments
+// DURATION is the length of each part of the load, 10s by default. CPUPROFILE is the
+// name of files for CPU profiles of Surehook's process: .saturated and .half, by the
+// load. Arguments
 // name single parts (machine, load, functions, packages): bench runs only these
 // parts and prints the figures instead of writing the document. The document
 // names its commit, so bench refuses to write the document while the working
@@ -32,8 +33,8 @@ const defaultDuration = 10 * time.Second
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	var err error
-	if len(os.Args) == 2 && os.Args[1] == serveArgument {
-		err = serve(ctx, os.Stdin, os.Stdout)
+	if len(os.Args) == 3 && os.Args[1] == serveArgument {
+		err = serve(ctx, os.Args[2], os.Stdin, os.Stdout)
 	} else {
 		err = run(ctx, os.Args[1:])
 	}

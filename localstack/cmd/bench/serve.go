@@ -33,16 +33,16 @@ type started struct {
 	Key string `json:"key"`
 }
 
-// serve runs Surehook. The process prints its addresses, and its usage for each
+// serve runs Surehook under the named load. The process prints its addresses, and its usage for each
 // input line until the end of the input.
-func serve(ctx context.Context, in io.Reader, out io.Writer) error {
+func serve(ctx context.Context, name string, in io.Reader, out io.Writer) error {
 	dev.TuneCollector() // as `make dev`
 	s, err := dev.Start(ctx, dev.Options{})
 	if err != nil {
 		return err //nolint:wrapcheck // the error is complete
 	}
 	if path := os.Getenv("CPUPROFILE"); path != "" {
-		f, err := os.Create(path)
+		f, err := os.Create(path + "." + name)
 		if err != nil {
 			return fmt.Errorf("profile: %w", err)
 		}
@@ -103,13 +103,13 @@ type server struct {
 	answers *json.Decoder
 }
 
-// startServer starts this program again as the measured process.
-func startServer(ctx context.Context) (*server, error) {
+// startServer starts this program again as the measured process of the named load.
+func startServer(ctx context.Context, name string) (*server, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("find this program: %w", err)
 	}
-	s := &server{command: exec.CommandContext(ctx, program, serveArgument)}
+	s := &server{command: exec.CommandContext(ctx, program, serveArgument, name)}
 	s.command.Stderr = os.Stderr
 	if s.ask, err = s.command.StdinPipe(); err != nil {
 		return nil, fmt.Errorf("start Surehook: %w", err)
