@@ -182,6 +182,9 @@ type sending struct {
 	lease gate.Held
 }
 
+// claimed reports whether the limits hold the claim.
+func (s sending) claimed(l gate.Limits) bool { return l.Leases[s.lease.Key].Nonce == s.lease.Nonce }
+
 // run writes the claims and sends the tokens.
 func (c *claim) run(ctx context.Context) (released int, err error) {
 	var chosen []sending
@@ -189,6 +192,9 @@ func (c *claim) run(ctx context.Context) (released int, err error) {
 		before, err := c.current(ctx)
 		if err != nil {
 			return err
+		}
+		if len(chosen) > 0 && chosen[0].claimed(before) {
+			return nil // the answer to the write was lost
 		}
 		now := c.Now()
 		c.limits = before.Live(now).End(c.ended...)
