@@ -35,6 +35,11 @@ const (
 	maxSlotWait = 2 * time.Second
 )
 
+// MaxClaims is the most claims of one Fill or HandOver. The write of the claims also ends the leases
+// of dead processes, as many as an endpoint has slots, and must fit into one expression of
+// DynamoDB. The next hand-over claims the slots that are left.
+const MaxClaims = 30
+
 // Store keeps deliveries, circuits and limits.
 type Store interface {
 	gate.CircuitStore
@@ -246,7 +251,7 @@ func (c *claim) maxWait(now time.Time) time.Duration {
 
 // choose adds leases for parked deliveries to the limits, and returns their tokens.
 func (c *claim) choose(ctx context.Context, now time.Time) (chosen []sending, err error) {
-	free := c.width(now) - len(c.limits.Leases)
+	free := min(c.width(now)-len(c.limits.Leases), MaxClaims)
 	if free <= 0 || !c.record.Waiting && len(c.parked) == 0 {
 		return nil, nil
 	}
