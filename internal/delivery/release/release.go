@@ -251,7 +251,7 @@ func (c *claim) maxWait(now time.Time) time.Duration {
 
 // choose adds leases for parked deliveries to the limits, and returns their tokens.
 func (c *claim) choose(ctx context.Context, now time.Time) (chosen []sending, err error) {
-	free := min(c.width(now)-len(c.limits.Leases), MaxClaims)
+	free := c.width(now) - len(c.limits.Leases)
 	if free <= 0 || !c.record.Waiting && len(c.parked) == 0 {
 		return nil, nil
 	}
@@ -260,7 +260,7 @@ func (c *claim) choose(ctx context.Context, now time.Time) (chosen []sending, er
 		return nil, err
 	}
 	for _, d := range candidates {
-		if len(chosen) == free {
+		if len(chosen) == min(free, MaxClaims) {
 			break
 		}
 		at := now
