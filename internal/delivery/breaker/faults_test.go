@@ -3,6 +3,7 @@ package breaker_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -114,6 +115,39 @@ func TestReconcile_GoesOnAfterAFailingDelivery(t *testing.T) {
 				t.Errorf("record = %+v; want Waiting, AttendAt in %s", r, tt.attendIn)
 			}
 		})
+	}
+}
+
+// panicking panics at the settlement of one delivery.
+type panicking struct {
+	breaker.Settlement
+
+	at hook.DeliveryRef
+}
+
+func (p panicking) Complete(ctx context.Context, d hook.Delivery) error {
+	if d.Ref() == p.at {
+		panic("bad")
+	}
+	return p.Settlement.Complete(ctx, d)
+}
+
+// A panic about one of several expired deliveries is the error of the check: the other
+// endpoints of the tick, and the other messages of the batch, go on.
+func TestReconcile_PanicOfADelivery(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	e := w.Endpoint(nil)
+	ids := w.park(e, expired(5)...)
+	w.record(e, closed(0, 0))
+	b := w.Breaker()
+	b.Settlement = panicking{b.Settlement, ids[1]} // the first of several at the same time
+	if err := b.Reconcile(t.Context(), hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID}); err == nil || !strings.Contains(err.Error(), "panic: bad") {
+		t.Errorf("Reconcile() = %v; want the panic", err)
+	}
+	if got, want := w.States(ids), "4 dead expired, 1 parked circuit_open"; got != want {
+		t.Errorf("deliveries are %s; want %s", got, want)
 	}
 }
 

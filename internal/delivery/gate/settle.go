@@ -46,10 +46,14 @@ func (g *Gate) recordOutcomes(ctx context.Context, a Admission, o outcomes) erro
 		if saveErr == nil || hook.CodeOf(saveErr) != hook.CodeConflict {
 			return saveErr
 		}
-		var err error
-		if before, err = g.Store.Circuit(ctx, a.query.Tenant, a.query.ID); err != nil {
+		stored, err := g.Store.Circuit(ctx, a.query.Tenant, a.query.ID)
+		if err != nil {
 			return fmt.Errorf("read circuit of %s: %w", a.query.ID, err)
 		}
+		if stored.ShowsTransition(before, after) {
+			return nil // the answer to the write was lost
+		}
+		before = stored
 		return saveErr
 	})
 	if err != nil {

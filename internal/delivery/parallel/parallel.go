@@ -2,13 +2,20 @@
 package parallel
 
 import (
+	"fmt"
+	"runtime/debug"
 	"slices"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 )
 
 // Each calls f for 0 to n-1, at most limit calls at a time, and returns the errors that are
 // not nil, in the order of the calls. limit is at least 2. An error stops no other call.
+//
+// A panic of a call panics in the calling goroutine, after the other calls: there the caller
+// can recover. In a goroutine of its own, a panic about one message would end the process
+// with all messages of the batch.
 //
 // The last call is made by the calling goroutine, which would only wait: a batch of one
 // starts no goroutine, and each goroutine grows its stack anew.
@@ -17,17 +24,29 @@ func Each(n, limit int, f func(i int) error) []error {
 		return nil
 	}
 	errs := make([]error, n)
-	var others errgroup.Group
+	var (
+		others   errgroup.Group
+		panicked atomic.Pointer[string] // one of the panics of the others, with its stack
+	)
 	if n > 1 {
 		others.SetLimit(limit - 1)
 	}
 	for i := range n - 1 {
 		others.Go(func() error {
+			defer func() {
+				if p := recover(); p != nil {
+					text := fmt.Sprintf("%v\n%s", p, debug.Stack())
+					panicked.Store(&text)
+				}
+			}()
 			errs[i] = f(i)
 			return nil // errs holds the error of each call
 		})
 	}
 	errs[n-1] = f(n - 1)
 	_ = others.Wait()
+	if text := panicked.Load(); text != nil {
+		panic(*text)
+	}
 	return slices.DeleteFunc(errs, func(err error) bool { return err == nil })
 }

@@ -2,9 +2,12 @@ package parallel_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
@@ -87,6 +90,29 @@ func TestEach_caller(t *testing.T) {
 	parallel.Each(3, 2, func(i int) error {
 		if i == 2 {
 			panic("the last call")
+		}
+		return nil
+	})
+}
+
+// TestEach_panic: a panic of another goroutine would end the process, with all other messages of a
+// batch, whatever the caller recovers.
+func TestEach_panic(t *testing.T) {
+	t.Parallel()
+
+	var calls atomic.Int32
+	defer func() {
+		if r := fmt.Sprint(recover()); !strings.Contains(r, "the first call") || !strings.Contains(r, "TestEach_panic") {
+			t.Errorf("the caller recovers %q; want the panic of the first call, with its stack", r)
+		}
+		if n := calls.Load(); n != 3 {
+			t.Errorf("%d calls; want 3: a panic stops no other call", n)
+		}
+	}()
+	parallel.Each(3, 2, func(i int) error {
+		calls.Add(1)
+		if i == 0 {
+			panic("the first call")
 		}
 		return nil
 	})

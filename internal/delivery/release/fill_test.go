@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"surehook/internal/delivery/gate"
+	"surehook/internal/delivery/release"
 	"surehook/internal/hook"
 	"surehook/internal/rule/circuit"
 	"surehook/internal/rule/speed"
@@ -65,6 +66,21 @@ func TestFill_ClaimsTheFreeSlots(t *testing.T) {
 				t.Errorf("%d leases; want %d", got, live+released)
 			}
 		})
+	}
+}
+
+// The slots of a wide endpoint are claimed in parts: a write has a limited size.
+func TestFill_ClaimsInParts(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t, func(e *hook.Endpoint, _ *gate.Record) { e.MaxInFlight = hook.MaxMaxInFlight })
+	w.park(make([]int, release.MaxClaims+10)...)
+	if released, err := w.fill(); released != release.MaxClaims || err != nil {
+		t.Fatalf("Fill() = %d, %v; want %d", released, err, release.MaxClaims)
+	}
+	key := gate.LeaseKey(w.parked[0].ID)
+	if err := w.handOver([]gate.Held{{Key: key, Lease: w.limits().Leases[key]}}); err != nil || w.leased() != len(w.parked) {
+		t.Errorf("HandOver() = %v with %d leases; want %d", err, w.leased(), len(w.parked))
 	}
 }
 

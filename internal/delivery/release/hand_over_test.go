@@ -99,6 +99,26 @@ func TestHandOver_Twice(t *testing.T) {
 	}
 }
 
+// The answer to the claim is lost, and the repeated write meets the claim: the tokens go out. Otherwise
+// the slots would be idle until the leases end.
+func TestHandOver_LostAnswer(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t, func(e *hook.Endpoint, _ *gate.Record) { e.MaxInFlight, e.RatePerSecond = 2, 2 })
+	w.park(0, 0, 0)
+	held := []gate.Held{w.lease(-1, time.Minute), w.lease(-2, time.Minute)}
+	w.clock.Pass(time.Nanosecond) // finer than the store
+	w.store.lose = true
+	if err := w.handOver(held, time.Second, time.Second); err != nil || w.sent() != "0 1@1s" || w.leased() != 2 {
+		t.Errorf("HandOver() = %v, and sent %q with %d leases; want two tokens, one second apart", err, w.sent(), w.leased())
+	}
+	for _, s := range w.queue.sent {
+		if lease := w.limits().Leases[gate.LeaseKey(s.token.Delivery.DeliveryID)]; lease.Nonce != s.token.Nonce {
+			t.Errorf("the lease %+v is not of the token %+v", lease, s.token)
+		}
+	}
+}
+
 // The slots of a deleted endpoint end: the breaker cancels its deliveries.
 func TestHandOver_DeletedEndpoint(t *testing.T) {
 	t.Parallel()

@@ -35,6 +35,11 @@ const (
 	maxSlotWait = 2 * time.Second
 )
 
+// MaxClaims is the most claims of one Fill or HandOver. The write of the claims also ends the leases
+// of dead processes, as many as an endpoint has slots, and must fit into one expression of
+// DynamoDB. The next hand-over claims the slots that are left.
+const MaxClaims = 30
+
 // Store keeps deliveries, circuits and limits.
 type Store interface {
 	gate.CircuitStore
@@ -182,6 +187,9 @@ type sending struct {
 	lease gate.Held
 }
 
+// claimed reports whether the limits hold the claim.
+func (s sending) claimed(l gate.Limits) bool { return l.Leases[s.lease.Key].Nonce == s.lease.Nonce }
+
 // run writes the claims and sends the tokens.
 func (c *claim) run(ctx context.Context) (released int, err error) {
 	var chosen []sending
@@ -189,6 +197,9 @@ func (c *claim) run(ctx context.Context) (released int, err error) {
 		before, err := c.current(ctx)
 		if err != nil {
 			return err
+		}
+		if len(chosen) > 0 && chosen[0].claimed(before) {
+			return nil // the answer to the write was lost
 		}
 		now := c.Now()
 		c.limits = before.Live(now).End(c.ended...)
@@ -249,7 +260,7 @@ func (c *claim) choose(ctx context.Context, now time.Time) (chosen []sending, er
 		return nil, err
 	}
 	for _, d := range candidates {
-		if len(chosen) == free {
+		if len(chosen) == min(free, MaxClaims) {
 			break
 		}
 		at := now

@@ -159,6 +159,7 @@ type store struct {
 	down   string       // the call that fails
 	lag    bool         // the index lists no delivery yet
 	before func() error // before each change of limits; an error is returned
+	lose   bool         // the answer to the next change of limits is lost: the client repeats the write
 	calls  sync.Map     // call to true
 }
 
@@ -199,6 +200,12 @@ func (s *store) ChangeLimits(ctx context.Context, id hook.EndpointID, before, af
 	}
 	if s.before != nil {
 		if err := s.before(); err != nil {
+			return err
+		}
+	}
+	if s.lose {
+		s.lose = false
+		if err := s.Store.ChangeLimits(ctx, id, before, after, most); err != nil {
 			return err
 		}
 	}

@@ -102,7 +102,10 @@ func (s Settlement) retire(ctx context.Context, ref hook.DeliveryRef, settledAt 
 		return nil
 	})
 	if err != nil && hook.CodeOf(err) == hook.CodeConflict {
-		return hook.Delivery{}, hook.Conflict(fmt.Sprintf("delivery %s changed %d times before the retirement", ref, maxSaveAttempts))
+		// No conflict: a caller of the API would take it for the refusal of a cancellation that is made.
+		return hook.Delivery{}, &hook.Error{
+			Code: hook.CodeUnavailable, Message: fmt.Sprintf("delivery %s changed %d times before the retirement; try again", ref, maxSaveAttempts),
+		}
 	}
 	if err == nil && died && settledAt.Sub(record.UpdatedAt) <= review.Span {
 		err = s.uncountDead(ctx, record)

@@ -1,0 +1,38 @@
+package dynamo_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"surehook/internal/delivery/gate"
+	"surehook/internal/delivery/release"
+	"surehook/internal/hook"
+)
+
+// All processes of an endpoint with the most slots died. The claims in their place remove the ended
+// leases in the same write, within the limit of DynamoDB for an expression.
+func TestStore_ChangeLimits_ExpressionFits(t *testing.T) {
+	t.Parallel()
+
+	const expressionLimit = 4096 // bytes
+	before := gate.Limits{RateSlot: epoch, Rate: 1, Leases: make(map[string]gate.Lease)}
+	for i := range hook.MaxMaxInFlight {
+		before.Leases[fmt.Sprint("ended", i)] = gate.Lease{Nonce: "n", Until: epoch}
+	}
+	after := before.Live(epoch).CountLate(1, epoch).Answered(time.Second, epoch)
+	for i := range release.MaxClaims {
+		after, _ = after.Reserve(1, epoch)
+		after = after.Begin(gate.Held{Key: fmt.Sprint("claim", i), Lease: gate.Lease{Nonce: "n", Until: epoch.Add(time.Minute)}})
+	}
+	w, store := newWire(t)
+	if err := store.ChangeLimits(t.Context(), endpointID, before, after, hook.MaxMaxInFlight); err != nil {
+		t.Fatal(err)
+	}
+	for _, expression := range []string{"ConditionExpression", "UpdateExpression"} {
+		text, _ := w.only(t).body[expression].(string)
+		if len(text) == 0 || len(text) > expressionLimit {
+			t.Errorf("%s has %d bytes; want 1 to %d", expression, len(text), expressionLimit)
+		}
+	}
+}
