@@ -13,7 +13,7 @@ import (
 // Each calls f for 0 to n-1, at most limit calls at a time, and returns the errors that are
 // not nil, in the order of the calls. limit is at least 2. An error stops no other call.
 //
-// A panic of a call panics in the calling goroutine, after the other calls: there the caller
+// A panic of a call panics in the calling goroutine, after all calls: there the caller
 // can recover. In a goroutine of its own, a panic about one message would end the process
 // with all messages of the batch.
 //
@@ -26,24 +26,27 @@ func Each(n, limit int, f func(i int) error) []error {
 	errs := make([]error, n)
 	var (
 		others   errgroup.Group
-		panicked atomic.Pointer[string] // one of the panics of the others, with its stack
+		panicked atomic.Pointer[string] // one of the panics, with its stack
 	)
+	call := func(i int) {
+		defer func() {
+			if p := recover(); p != nil {
+				text := fmt.Sprintf("%v\n%s", p, debug.Stack())
+				panicked.Store(&text)
+			}
+		}()
+		errs[i] = f(i)
+	}
 	if n > 1 {
 		others.SetLimit(limit - 1)
 	}
 	for i := range n - 1 {
 		others.Go(func() error {
-			defer func() {
-				if p := recover(); p != nil {
-					text := fmt.Sprintf("%v\n%s", p, debug.Stack())
-					panicked.Store(&text)
-				}
-			}()
-			errs[i] = f(i)
+			call(i)
 			return nil // errs holds the error of each call
 		})
 	}
-	errs[n-1] = f(n - 1)
+	call(n - 1)
 	_ = others.Wait()
 	if text := panicked.Load(); text != nil {
 		panic(*text)

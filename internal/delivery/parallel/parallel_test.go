@@ -3,6 +3,7 @@ package parallel_test
 import (
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -78,21 +79,18 @@ func TestEach_atOnce(t *testing.T) {
 	}
 }
 
-// TestEach_caller knows the goroutine by its panics: a panic of another goroutine ends the process.
+// TestEach_caller knows the goroutine of a test by its first function.
 func TestEach_caller(t *testing.T) {
 	t.Parallel()
 
-	defer func() {
-		if r := recover(); r != "the last call" {
-			t.Errorf("the caller recovers %v; want the panic of the last call", r)
-		}
-	}()
-	parallel.Each(3, 2, func(i int) error {
-		if i == 2 {
-			panic("the last call")
-		}
+	var inCaller [3]bool
+	parallel.Each(len(inCaller), 2, func(i int) error {
+		inCaller[i] = strings.Contains(string(debug.Stack()), "testing.tRunner(")
 		return nil
 	})
+	if want := [3]bool{2: true}; inCaller != want {
+		t.Errorf("calls in the goroutine of the caller: %v; want %v", inCaller, want)
+	}
 }
 
 // TestEach_panic: a panic of another goroutine would end the process, with all other messages of a
@@ -100,20 +98,32 @@ func TestEach_caller(t *testing.T) {
 func TestEach_panic(t *testing.T) {
 	t.Parallel()
 
-	var calls atomic.Int32
-	defer func() {
-		if r := fmt.Sprint(recover()); !strings.Contains(r, "the first call") || !strings.Contains(r, "TestEach_panic") {
-			t.Errorf("the caller recovers %q; want the panic of the first call, with its stack", r)
-		}
-		if n := calls.Load(); n != 3 {
-			t.Errorf("%d calls; want 3: a panic stops no other call", n)
-		}
-	}()
-	parallel.Each(3, 2, func(i int) error {
-		calls.Add(1)
-		if i == 0 {
-			panic("the first call")
-		}
-		return nil
-	})
+	for panics := range 3 {
+		t.Run(fmt.Sprintf("call %d", panics), func(t *testing.T) {
+			t.Parallel()
+
+			var ended atomic.Int32
+			caller := make(chan struct{}) // closed when the last call ends
+			defer func() {
+				if r := fmt.Sprint(recover()); !strings.Contains(r, "a panic") || !strings.Contains(r, "TestEach_panic") {
+					t.Errorf("the caller recovers %q; want the panic, with its stack", r)
+				}
+				if n := ended.Load(); n != 3 {
+					t.Errorf("%d calls ended; want 3: a panic waits for the other calls", n)
+				}
+			}()
+			parallel.Each(3, 3, func(i int) error {
+				defer ended.Add(1)
+				if i == 2 {
+					close(caller)
+				} else {
+					<-caller
+				}
+				if i == panics {
+					panic("a panic")
+				}
+				return nil
+			})
+		})
+	}
 }
