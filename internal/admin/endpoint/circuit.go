@@ -103,15 +103,10 @@ func (a *Admin) release(ctx context.Context, e hook.Endpoint) error {
 func (a *Admin) save(ctx context.Context, e hook.Endpoint, step func(gate.Record, time.Time) gate.Record) (gate.Record, error) {
 	var before, after gate.Record
 	err := hook.OnConflict(ctx, a.Wait, maxCircuitAttempts, func() error {
-		stored, err := a.circuit(ctx, e)
-		if err != nil {
+		var err error
+		if before, err = a.circuit(ctx, e); err != nil {
 			return err
 		}
-		if stored.ShowsTransition(before, after) {
-			after = stored
-			return nil // the answer to the write was lost
-		}
-		before = stored
 		if after = step(before, a.now()); after == before {
 			return nil
 		}

@@ -41,7 +41,6 @@ func (q *circuitQueue) Enqueue(_ context.Context, check hook.CircuitCheck, delay
 type circuits struct {
 	*memory.Store
 	writes              int
-	lose                bool // the answer to the next write is lost: the client repeats the write
 	reads, saves, grant error
 }
 
@@ -64,12 +63,6 @@ func (c *circuits) SaveCircuit(ctx context.Context, r gate.Record) error {
 		}
 		other.Waiting, other.Generation = true, other.Generation+1
 		if err := c.Store.SaveCircuit(ctx, other); err != nil {
-			return err
-		}
-	}
-	if c.lose {
-		c.lose = false
-		if err := c.Store.SaveCircuit(ctx, r); err != nil {
 			return err
 		}
 	}
@@ -130,30 +123,6 @@ func all(edits ...func(*gate.Record)) func(*gate.Record) {
 		for _, edit := range edits {
 			edit(r)
 		}
-	}
-}
-
-// The answers to the writes are lost, and the repeated writes meet the changes: they are reported.
-func TestAdmin_ReportsTheChangeOfTheCircuitAfterALostAnswer(t *testing.T) {
-	t.Parallel()
-
-	b := setup(t)
-	store := &circuits{Store: b.store}
-	b.Circuits = store
-	var changes []circuit.State
-	b.CircuitChanged = func(before, after gate.Record) { changes = append(changes, before.State, after.State) }
-	e, _ := b.create(t, nil)
-	for _, change := range []func(context.Context, hook.TenantID, string) (endpoint.Status, error){b.OpenCircuit, b.ResetCircuit} {
-		store.lose = true
-		if _, err := change(t.Context(), tenant, string(e.ID)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if diff := cmp.Diff([]circuit.State{circuit.Closed, circuit.Open, circuit.Open, circuit.Closed}, changes); diff != "" {
-		t.Errorf("reported changes differ (-want +got):\n%s", diff)
-	}
-	if got := b.record(t, e); got.Generation != 2 {
-		t.Errorf("generation %d; want 2 transitions", got.Generation)
 	}
 }
 

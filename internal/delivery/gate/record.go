@@ -92,18 +92,6 @@ func (r Record) Trip(s circuit.Settings, now time.Time) Record {
 	return r.planCheck(now)
 }
 
-// ShowsTransition reports whether r is stored by a write of after over before that opened or
-// closed the circuit. The times tell the writers of one transition apart, up to a millisecond: two
-// of them then report it.
-func (r Record) ShowsTransition(before, after Record) bool {
-	written := after.Circuit
-	written.Version++
-	for _, at := range []*time.Time{&written.OpenedAt, &written.ProbeAt, &written.LeaseUntil, &written.ClosedAt} {
-		*at = at.UTC().Truncate(time.Millisecond) // as stored
-	}
-	return r.Circuit == written && (after.State != before.State || !after.ProbeAt.Equal(before.ProbeAt))
-}
-
 // NextProbe returns the earliest time of the next probe: the end of the cooldown of
 // an open circuit or of the lease of a half-open circuit, but not before the end of
 // a throttle. Zero for a closed circuit.

@@ -50,7 +50,7 @@ func (g *Gate) recordOutcomes(ctx context.Context, a Admission, o outcomes) erro
 		if err != nil {
 			return fmt.Errorf("read circuit of %s: %w", a.query.ID, err)
 		}
-		if stored.ShowsTransition(before, after) {
+		if stored.showsTransition(before, after) {
 			return nil // the answer to the write was lost
 		}
 		before = stored
