@@ -38,18 +38,6 @@ func (g *Gate) announceTransition(ctx context.Context, before, after Record, win
 	return nil
 }
 
-// showsTransition reports whether r is stored by a write of after over before that opened or
-// closed the circuit. The times tell the writers of one transition apart, up to a millisecond: two
-// of them then announce it, under one notification key.
-func (r Record) showsTransition(before, after Record) bool {
-	written := after.Circuit
-	written.Version++
-	for _, at := range []*time.Time{&written.OpenedAt, &written.ProbeAt, &written.LeaseUntil, &written.ClosedAt} {
-		*at = at.UTC().Truncate(time.Millisecond) // as stored
-	}
-	return r.Circuit == written && (after.State != before.State || !after.ProbeAt.Equal(before.ProbeAt))
-}
-
 func (g *Gate) enqueueCheck(ctx context.Context, r Record, delay time.Duration) error {
 	check := hook.CircuitCheck{Tenant: r.Tenant, Endpoint: r.Endpoint, Wave: r.Wave}
 	if err := g.CircuitQueue.Enqueue(ctx, check, delay); err != nil {

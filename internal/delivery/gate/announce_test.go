@@ -3,7 +3,6 @@ package gate_test
 import (
 	"context"
 	"errors"
-	"slices"
 	"testing"
 	"time"
 
@@ -88,38 +87,6 @@ func TestGate_RefusedCheckLosesNoNotification(t *testing.T) {
 	}
 	if r := w.record(); r.State != circuit.Closed || r.Wave != 1 || !r.AttendAt.Equal(w.Clock.Now().Add(gate.AttendAfter)) {
 		t.Errorf("record = %+v; want wave 1, and AttendAt in %s", r, gate.AttendAfter)
-	}
-}
-
-// The answers to the writes of both transitions are lost, and the repeated writes meet the transitions.
-func TestGate_LostAnswerLosesNoAnnouncement(t *testing.T) {
-	t.Parallel()
-
-	w := setup(t)
-	w.Clock.Pass(time.Nanosecond) // finer than the store
-	g, ok := w.Gate.(*gate.Gate)
-	if !ok {
-		t.Fatalf("the gate is a %T", w.Gate)
-	}
-	a := &announcements{}
-	g.CircuitQueue, g.Notifier = a, a
-	for _, class := range []hook.Class{hook.ClassDNS, hook.ClassDNS, hook.ClassDelivered} { // opens, opens again, closes
-		q := w.query(active(), 0, 5)
-		q.Due[0].Probe = true
-		admission := w.admit(q)
-		w.Calls.LoseAnswer = "save circuit"
-		results := slices.Repeat([]gate.Result{{Attempt: stats.Attempt{Class: class}}}, len(admission.Verdicts))
-		if err := w.Gate.Settle(t.Context(), admission, results); err != nil {
-			t.Fatalf("Settle() = %v", err)
-		}
-		w.Clock.Until(w.record().ProbeAt)
-	}
-	if diff := cmp.Diff([]string{hook.NotificationOpened, hook.NotificationClosed}, a.kinds); diff != "" {
-		t.Errorf("notifications differ (-want +got):\n%s", diff)
-	}
-	want := []string{queuedCheck(0, hook.DefaultCooldown), queuedCheck(0, 2*hook.DefaultCooldown), queuedCheck(1, 0)}
-	if diff := cmp.Diff(want, a.checks); diff != "" {
-		t.Errorf("circuit checks differ (-want +got):\n%s", diff)
 	}
 }
 

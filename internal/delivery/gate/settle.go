@@ -46,14 +46,10 @@ func (g *Gate) recordOutcomes(ctx context.Context, a Admission, o outcomes) erro
 		if saveErr == nil || hook.CodeOf(saveErr) != hook.CodeConflict {
 			return saveErr
 		}
-		stored, err := g.Store.Circuit(ctx, a.query.Tenant, a.query.ID)
-		if err != nil {
+		var err error
+		if before, err = g.Store.Circuit(ctx, a.query.Tenant, a.query.ID); err != nil {
 			return fmt.Errorf("read circuit of %s: %w", a.query.ID, err)
 		}
-		if stored.showsTransition(before, after) {
-			return nil // the answer to the write was lost
-		}
-		before = stored
 		return saveErr
 	})
 	if err != nil {
