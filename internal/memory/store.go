@@ -176,8 +176,8 @@ func (s *Store) Load(ctx context.Context, tokens []hook.Token) (deliver.Snapshot
 		if t.Slot {
 			snapshot.Limits[t.Delivery.Endpoint] = copyLimits(s.limits[t.Delivery.Endpoint])
 		}
-		if r := s.events[t.Delivery.Event]; r != nil && r.event != nil {
-			snapshot.Events[r.event.ID] = new(copyEvent(*r.event))
+		if e, ok := s.event(t.Delivery.Event); ok {
+			snapshot.Events[e.ID] = new(copyEvent(e))
 		}
 		if e, ok := s.tenantOf(t.Tenant).endpoints[t.Delivery.Endpoint]; ok {
 			snapshot.Endpoints[e.ID] = new(copyEndpoint(e))

@@ -190,7 +190,7 @@ func (d *Deliverer) processJobs(ctx context.Context, jobs []*job) {
 
 // runAll calls the functions at the same time.
 func runAll(work []func()) {
-	parallel.Each(len(work), max(len(work), 2), func(i int) error {
+	parallel.Each(len(work), len(work), func(i int) error {
 		work[i]()
 		return nil
 	})

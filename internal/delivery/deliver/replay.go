@@ -17,20 +17,21 @@ import (
 // refused replay is not recorded, and judgeJob drops the token. A redriven letter of a
 // delivery in progress fails, and comes again: the delivery may still die.
 func (d *Deliverer) recordReplays(ctx context.Context, jobs []*job, snapshot Snapshot) []*job {
-	var unrecorded []*job
+	var (
+		unrecorded []*job
+		replayed   []hook.Delivery // of unrecorded: the records before the replay, and then with the replay
+	)
 	now := d.Now()
 	for _, j := range jobs {
 		if earlyRedrive(j.token, snapshot, now) {
 			j.err = errEarlyRedrive
-		} else if _, ok := unrecordedReplay(j.token, snapshot); ok {
-			unrecorded = append(unrecorded, j)
+		} else if old, ok := unrecordedReplay(j.token, snapshot); ok {
+			unrecorded, replayed = append(unrecorded, j), append(replayed, *old)
 		}
 	}
-	replayed := make([]hook.Delivery, len(unrecorded))
-	parallel.Each(len(unrecorded), max(len(unrecorded), 2), func(i int) error {
+	parallel.Each(len(unrecorded), len(unrecorded), func(i int) error {
 		j := unrecorded[i]
-		old, _ := unrecordedReplay(j.token, snapshot)
-		replayed[i], j.err = d.recordReplay(ctx, *old, j.token.ReplayRequest)
+		replayed[i], j.err = d.recordReplay(ctx, replayed[i], j.token.ReplayRequest)
 		return nil // each job holds its own error
 	})
 	for i, j := range unrecorded {

@@ -182,9 +182,9 @@ func TestAccept_typesReads(t *testing.T) {
 	accept("changed", 0, 5, 2)
 }
 
-// TestAccept_typesRepeat: a refused repeat of an accepted event sends the missing tokens.
-func TestAccept_typesRepeat(t *testing.T) {
-	t.Parallel()
+// acceptedBefore accepts a request with an idempotency key, before its type has a schema.
+func acceptedBefore(t *testing.T) (*bundle, ingest.Request) {
+	t.Helper()
 
 	w := setup(t)
 	w.endpoint("acme", "*")
@@ -195,6 +195,14 @@ func TestAccept_typesRepeat(t *testing.T) {
 	if _, err := w.acceptor.Accept(t.Context(), "acme", r); err != nil {
 		t.Fatal(err)
 	}
+	return w, r
+}
+
+// TestAccept_typesRepeat: a refused repeat of an accepted event sends the missing tokens.
+func TestAccept_typesRepeat(t *testing.T) {
+	t.Parallel()
+
+	w, r := acceptedBefore(t)
 	w.tokens() // lost
 	w.eventType(hook.EventType{Name: "order.paid", Schema: []byte(orderSchema)})
 	w.Clock.Until(start.Add(ingest.TypesAge))
@@ -214,15 +222,7 @@ func TestAccept_typesRepeat(t *testing.T) {
 func TestAccept_typesOfAnExpiredKey(t *testing.T) {
 	t.Parallel()
 
-	w := setup(t)
-	w.endpoint("acme", "*")
-	w.checked(hook.ValidationReject)
-	w.eventType(hook.EventType{Name: "order.paid"})
-	r := order(`{}`)
-	r.IdempotencyKey = "k"
-	if _, err := w.acceptor.Accept(t.Context(), "acme", r); err != nil {
-		t.Fatal(err)
-	}
+	w, r := acceptedBefore(t)
 	w.eventType(hook.EventType{Name: "order.paid", Schema: []byte(orderSchema)})
 	w.Clock.Until(start.Add(w.acceptor.Retention))
 	if result, err := w.acceptor.Accept(t.Context(), "acme", r); hook.CodeOf(err) != hook.CodeMismatch {

@@ -11,7 +11,8 @@ import (
 )
 
 // Each calls f for 0 to n-1, at most limit calls at a time, and returns the errors that are
-// not nil, in the order of the calls. limit is at least 2. An error stops no other call.
+// not nil, in the order of the calls. limit is at least 2 for two calls or more. An error
+// stops no other call.
 //
 // A panic of a call panics in the calling goroutine, after all calls: there the caller
 // can recover. In a goroutine of its own, a panic about one message would end the process
@@ -31,8 +32,7 @@ func Each(n, limit int, f func(i int) error) []error {
 	call := func(i int) {
 		defer func() {
 			if p := recover(); p != nil {
-				text := fmt.Sprintf("%v\n%s", p, debug.Stack())
-				panicked.Store(&text)
+				panicked.Store(new(fmt.Sprintf("%v\n%s", p, debug.Stack())))
 			}
 		}()
 		errs[i] = f(i)

@@ -57,7 +57,7 @@ func (r *Replayer) end(ctx context.Context, tenant hook.TenantID, id hook.Delive
 			return err
 		}
 		if d.State == to.to && d.Reason == hook.ReasonManual {
-			if d.Version == written.Version && d.By == written.By && d.UpdatedAt.Equal(written.UpdatedAt) {
+			if shows(d, written) {
 				r.reportEnded(ctx, before, d)
 			}
 			return nil
@@ -89,6 +89,11 @@ func (r *Replayer) end(ctx context.Context, tenant hook.TenantID, id hook.Delive
 		return hook.Delivery{}, refused
 	}
 	return d, r.completeSettlement(ctx, d)
+}
+
+// shows reports whether the stored record is the written one: the answer to the write was lost.
+func shows(stored, written hook.Delivery) bool {
+	return stored.Version == written.Version && stored.By == written.By && stored.UpdatedAt.Equal(written.UpdatedAt)
 }
 
 // reportEnded reports an ending that was written.

@@ -98,7 +98,7 @@ func (r *Replayer) eraseDelivery(ctx context.Context, queued hook.Delivery, by h
 			return fmt.Errorf("read delivery %s: %w", queued.ID, err)
 		}
 		if d.Erased {
-			ended = ended && d.Version == written.Version && d.By == by && d.UpdatedAt.Equal(written.UpdatedAt)
+			ended = ended && shows(d, written)
 			return nil
 		}
 		ended = !d.State.Settled()

@@ -82,10 +82,10 @@ type OutcomeRecorder interface {
 
 // Counter counts attempts and deliveries of endpoints.
 type Counter interface {
-	// Count does not keep add. Count adds to the counts of the hour of now, and adds OK and Failed to the
+	// Count adds to the counts of the hour of now, and adds OK and Failed to the
 	// counts of the minute of now. Count returns the sums of OK and Failed in the
 	// circuit.Window ending with that minute. Concurrent calls all count. A negative
-	// Dead takes deaths back.
+	// Dead takes deaths back. Count does not keep add.
 	Count(ctx context.Context, tenant hook.TenantID, endpoint hook.EndpointID, add *stats.Counts, now time.Time) (circuit.Counts, error)
 }
 

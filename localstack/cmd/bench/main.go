@@ -5,11 +5,10 @@
 //
 // DURATION is the length of each part of the load, 10s by default. CPUPROFILE is the
 // name of files for CPU profiles of Surehook's process: .saturated and .half, by the
-// load. Arguments
-// name single parts (machine, load, functions, packages): bench runs only these
-// parts and prints the figures instead of writing the document. The document
-// names its commit, so bench refuses to write the document while the working
-// tree has changes.
+// load. Arguments name single parts (machine, load, functions, packages): bench runs
+// only these parts and prints the figures instead of writing the document. The
+// document names its commit, so bench refuses to write the document while the
+// working tree has changes.
 package main
 
 import (
