@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/gofrs/uuid/v5"
-	"go.jetify.com/typeid"
 )
 
 // TenantID names a customer of the user: 1 to 64 letters, digits, underscores, dots and hyphens, not "." or "..".
@@ -26,7 +25,7 @@ type EndpointID string
 type KeyID string
 
 const (
-	eventPrefix    = "evt"
+	eventPrefix    = "evt_"
 	endpointPrefix = "ep_"
 	deliveryPrefix = "dlv_"
 	keyPrefix      = "key_"
@@ -37,7 +36,7 @@ const (
 
 const (
 	maxTenantID   = 64
-	suffixLen     = 16 // of the ids with an underscore
+	suffixLen     = 16 // of the ids of endpoints, of keys, and of nonces
 	nameChars     = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
 	crockfordText = "0123456789abcdefghjkmnpqrstvwxyz"
 )
@@ -56,11 +55,11 @@ func isSuffix(text string) bool {
 
 // NewEventID returns a fresh id from a UUIDv7.
 func NewEventID() (EventID, error) {
-	id, err := typeid.WithPrefix(eventPrefix)
+	id, err := uuid.NewV7()
 	if err != nil {
 		return "", fmt.Errorf("make event id: %w", err)
 	}
-	return EventID(id.String()), nil
+	return EventID(typeID(eventPrefix, id)), nil
 }
 
 // KeyedEventID returns the event id for an idempotency key of the tenant: a
@@ -71,11 +70,7 @@ func KeyedEventID(tenant TenantID, key string) EventID {
 	id := uuid.UUID(sum[:uuid.Size])
 	id.SetVersion(8)
 	id.SetVariant(uuid.VariantRFC9562)
-	tid, err := typeid.FromUUIDBytesWithPrefix(eventPrefix, id.Bytes())
-	if err != nil { // unreachable: the prefix is a valid constant, the length is uuid.Size
-		return ""
-	}
-	return EventID(tid.String())
+	return EventID(typeID(eventPrefix, id))
 }
 
 // NewEndpointID returns a fresh random id.
@@ -104,8 +99,7 @@ func ParseTenantID(s string) (TenantID, error) {
 
 // ParseEventID checks s.
 func ParseEventID(s string) (EventID, error) {
-	id, err := typeid.FromString(s)
-	if err != nil || id.Prefix() != eventPrefix {
+	if _, ok := EventID(s).UUID(); !ok {
 		return "", NotFound("event")
 	}
 	return EventID(s), nil
@@ -113,11 +107,7 @@ func ParseEventID(s string) (EventID, error) {
 
 // UUID returns the 16 bytes in the id; ok is false for an invalid id.
 func (id EventID) UUID() (b [16]byte, ok bool) {
-	parsed, err := typeid.FromString(string(id))
-	if err != nil || parsed.Prefix() != eventPrefix {
-		return b, false
-	}
-	return [16]byte(parsed.UUIDBytes()), true
+	return parseTypeID(eventPrefix, string(id))
 }
 
 // ParseEndpointID checks s.
@@ -138,32 +128,21 @@ type DeliveryID struct {
 
 // String returns dlv_<event suffix>_<endpoint suffix>_<generation>.
 func (d DeliveryID) String() string {
-	return deliveryPrefix + strings.TrimPrefix(string(d.Event), eventPrefix+"_") + "_" +
+	return deliveryPrefix + strings.TrimPrefix(string(d.Event), eventPrefix) + "_" +
 		strings.TrimPrefix(string(d.Endpoint), endpointPrefix) + "_" + strconv.Itoa(d.Generation)
 }
 
 // ParseDeliveryID is the inverse of String.
 func ParseDeliveryID(s string) (DeliveryID, error) {
-	notFound := NotFound("delivery")
-	rest, ok := strings.CutPrefix(s, deliveryPrefix)
-	if !ok {
-		return DeliveryID{}, notFound
-	}
-	parts := strings.Split(rest, "_")
-	if len(parts) != 3 {
-		return DeliveryID{}, notFound
-	}
-	event, err := ParseEventID(eventPrefix + "_" + parts[0])
-	if err != nil {
-		return DeliveryID{}, notFound
-	}
-	endpoint, err := ParseEndpointID(endpointPrefix + parts[1])
-	if err != nil {
-		return DeliveryID{}, notFound
-	}
-	generation, err := strconv.Atoi(parts[2])
-	if err != nil || generation < 1 || generation > MaxGeneration || strconv.Itoa(generation) != parts[2] {
-		return DeliveryID{}, notFound
+	rest, ours := strings.CutPrefix(s, deliveryPrefix)
+	eventPart, rest, _ := strings.Cut(rest, "_")
+	endpointPart, number, _ := strings.Cut(rest, "_")
+	event, badEvent := ParseEventID(eventPrefix + eventPart)
+	endpoint, badEndpoint := ParseEndpointID(endpointPrefix + endpointPart)
+	generation, badNumber := strconv.Atoi(number)
+	if !ours || badEvent != nil || badEndpoint != nil || badNumber != nil ||
+		generation < 1 || generation > MaxGeneration || strconv.Itoa(generation) != number {
+		return DeliveryID{}, NotFound("delivery")
 	}
 	return DeliveryID{Event: event, Endpoint: endpoint, Generation: generation}, nil
 }

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"bytes"
 	"hash/fnv"
 	"strconv"
 	"strings"
@@ -47,13 +48,19 @@ func (r DeliveryRef) Predecessor() (before DeliveryRef, ok bool) {
 	return r, r.Generation > 0
 }
 
+// maxRef is the longest text of a DeliveryRef.
+const maxRef = 96
+
 // MarshalText returns <id>@<accepted at>, and /<shard> after shard 0.
-func (r DeliveryRef) MarshalText() ([]byte, error) {
-	text := r.String() + "@" + strconv.FormatInt(r.AcceptedAt, 10)
+func (r DeliveryRef) MarshalText() ([]byte, error) { return r.appendText(make([]byte, 0, maxRef)), nil }
+
+func (r DeliveryRef) appendText(text []byte) []byte {
+	text = append(append(text, r.String()...), '@')
+	text = strconv.AppendInt(text, r.AcceptedAt, 10)
 	if r.Shard != 0 {
-		text += "/" + strconv.Itoa(r.Shard)
+		text = strconv.AppendInt(append(text, '/'), int64(r.Shard), 10)
 	}
-	return []byte(text), nil
+	return text
 }
 
 // UnmarshalText is the inverse of MarshalText.
@@ -73,7 +80,8 @@ func (r *DeliveryRef) UnmarshalText(text []byte) error {
 			return NotFound("delivery")
 		}
 	}
-	if again, _ := ref.MarshalText(); ref.AcceptedAt <= 0 || ref.Shard < 0 || ref.Shard >= MaxShards || string(again) != string(text) {
+	var again [maxRef]byte
+	if ref.AcceptedAt <= 0 || ref.Shard < 0 || ref.Shard >= MaxShards || !bytes.Equal(ref.appendText(again[:0]), text) {
 		return NotFound("delivery")
 	}
 	*r = ref

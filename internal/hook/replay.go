@@ -4,27 +4,27 @@ import (
 	"fmt"
 	"time"
 
-	"go.jetify.com/typeid"
+	"github.com/gofrs/uuid/v5"
 )
 
 // JobID is "rpl_" and a TypeID suffix of 26 characters. Job ids sort by
 // creation time.
 type JobID string
 
-const jobPrefix = "rpl"
+const jobPrefix = "rpl_"
 
 // NewJobID returns a fresh id from a UUIDv7.
 func NewJobID() (JobID, error) {
-	id, err := typeid.WithPrefix(jobPrefix)
+	id, err := uuid.NewV7()
 	if err != nil {
 		return "", fmt.Errorf("make job id: %w", err)
 	}
-	return JobID(id.String()), nil
+	return JobID(typeID(jobPrefix, id)), nil
 }
 
 // ParseJobID checks s.
 func ParseJobID(s string) (JobID, error) {
-	if id, err := typeid.FromString(s); err != nil || id.Prefix() != jobPrefix {
+	if _, ok := parseTypeID(jobPrefix, s); !ok {
 		return "", NotFound("replay")
 	}
 	return JobID(s), nil
