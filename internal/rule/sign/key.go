@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"surehook/internal/hook"
@@ -31,7 +32,7 @@ const (
 type Key struct {
 	scheme hook.Scheme
 	public string
-	sign   func(content []byte) []byte
+	sign   func(front, body []byte) []byte // of both together
 }
 
 // Parse parses the text form of a signing key, whsec_... or whsk_... (see the
@@ -43,7 +44,7 @@ func Parse(text string) (Key, error) {
 		if !ok || len(secret) < minSecretLen || len(secret) > maxSecretLen {
 			return Key{}, invalid("must be %s and the base64 of %d to %d bytes", secretPrefix, minSecretLen, maxSecretLen)
 		}
-		return Key{scheme: hook.SchemeV1, sign: func(content []byte) []byte { return mac(secret, content) }}, nil
+		return Key{scheme: hook.SchemeV1, sign: func(front, body []byte) []byte { return mac(secret, front, body) }}, nil
 	}
 	if encoded, ok := strings.CutPrefix(text, privatePrefix); ok {
 		private, ok := privateKey(encoded)
@@ -53,7 +54,7 @@ func Parse(text string) (Key, error) {
 		return Key{
 			scheme: hook.SchemeV1a,
 			public: publicPrefix + encode(private[ed25519.SeedSize:]),
-			sign:   func(content []byte) []byte { return ed25519.Sign(private, content) },
+			sign:   func(front, body []byte) []byte { return ed25519.Sign(private, slices.Concat(front, body)) },
 		}, nil
 	}
 	return Key{}, invalid("must begin with %s or %s", secretPrefix, privatePrefix)
@@ -88,9 +89,10 @@ func (k Key) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, k.String()) 
 // LogValue returns String.
 func (k Key) LogValue() slog.Value { return slog.StringValue(k.String()) }
 
-func mac(secret, content []byte) []byte {
+func mac(secret, front, body []byte) []byte {
 	h := hmac.New(sha256.New, secret)
-	h.Write(content)
+	h.Write(front)
+	h.Write(body)
 	return h.Sum(nil)
 }
 

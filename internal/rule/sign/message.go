@@ -1,9 +1,9 @@
 package sign
 
 import (
+	"encoding/base64"
 	"encoding/hex"
 	"strconv"
-	"strings"
 	"time"
 
 	"surehook/internal/hook"
@@ -19,22 +19,31 @@ type Message struct {
 // maxTimestamp is the room for a timestamp between two full stops.
 const maxTimestamp = len(".-9223372036854775808.")
 
+// maxEntry is the room for the longest entry: 88 characters of a signature of v1a.
+const maxEntry = len("v1a,") + 88
+
 // Standard returns the value of the webhook-signature header: one entry per key, in
 // order, separated by spaces. An entry is "v1," or "v1a," and the base64 signature
 // of id.timestamp.body. A receiver accepts the message if any entry verifies.
 func Standard(keys []Key, m Message) string {
-	content := make([]byte, 0, len(m.ID)+maxTimestamp+len(m.Body))
-	content = append(append(content, m.ID...), '.')
-	content = append(strconv.AppendInt(content, m.Timestamp.Unix(), 10), '.')
-	content = append(content, m.Body...)
+	front := make([]byte, 0, len(m.ID)+maxTimestamp)
+	front = append(append(front, m.ID...), '.')
+	front = append(strconv.AppendInt(front, m.Timestamp.Unix(), 10), '.')
 
-	signatures := make([]string, 0, len(keys))
+	var value []byte
 	for _, k := range keys {
-		if k.sign != nil {
-			signatures = append(signatures, k.scheme.String()+","+encode(k.sign(content)))
+		if k.sign == nil {
+			continue
 		}
+		if value == nil {
+			value = make([]byte, 0, maxEntry)
+		} else {
+			value = append(value, ' ')
+		}
+		value = append(append(value, k.scheme.String()...), ',')
+		value = base64.StdEncoding.AppendEncode(value, k.sign(front, m.Body))
 	}
-	return strings.Join(signatures, " ")
+	return string(value)
 }
 
 // Classic returns the value of the X-Webhook-Signature header: "sha256=" and the
@@ -44,5 +53,5 @@ func Classic(k Key, body []byte) string {
 	if k.scheme != hook.SchemeV1 {
 		return ""
 	}
-	return "sha256=" + hex.EncodeToString(k.sign(body))
+	return "sha256=" + hex.EncodeToString(k.sign(nil, body))
 }

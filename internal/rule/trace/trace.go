@@ -94,18 +94,26 @@ func (t Trace) Under(s Span) string {
 	if t.ID == [16]byte{} {
 		return ""
 	}
-	return "00-" + t.String() + "-" + s.String() + "-" + hex.EncodeToString([]byte{t.Flags & known})
+	header := append(make([]byte, 0, length), "00-"...)
+	header = append(hex.AppendEncode(header, t.ID[:]), '-')
+	header = append(hex.AppendEncode(header, s[:]), '-')
+	return string(hex.AppendEncode(header, []byte{t.Flags & known}))
 }
 
 // String returns the span's id in hexadecimal digits.
 func (s Span) String() string { return hex.EncodeToString(s[:]) }
 
 // Acceptance returns the span of the event's acceptance.
-func Acceptance(id hook.EventID) Span { return spanOf("event " + string(id)) }
+func Acceptance(id hook.EventID) Span { return spanOf([]byte("event " + string(id))) }
+
+// maxWork is the room for the name of an attempt.
+const maxWork = 96
 
 // Attempt returns the span of an attempt of the delivery.
 func Attempt(d hook.DeliveryID, number int) Span {
-	return spanOf("attempt " + d.String() + " " + strconv.Itoa(number))
+	work := append(make([]byte, 0, maxWork), "attempt "...)
+	work = append(append(work, d.String()...), ' ')
+	return spanOf(strconv.AppendInt(work, int64(number), 10))
 }
 
 // Header returns the traceparent of the event for the receiver of an attempt. Surehook
@@ -122,7 +130,7 @@ func Header(e *hook.Event, d hook.DeliveryID, attempt int) string {
 
 // spanOf hashes the name of the work. A zero id is not valid, and would need a name
 // with a hash of 8 zero bytes.
-func spanOf(work string) Span {
-	sum := sha256.Sum256([]byte(work))
+func spanOf(work []byte) Span {
+	sum := sha256.Sum256(work)
 	return Span(sum[:8])
 }
