@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"net/netip"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -45,6 +46,19 @@ type APIKey struct {
 	// LastUsedOn is the UTC day of the last successful check, such as
 	// "2026-11-21"; empty before the first use. Days sort as text.
 	LastUsedOn string
+}
+
+// The characters of base64url in a key after the prefix. 43 characters hold 256 bits.
+const (
+	keyChars    = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
+	minKeyChars = 43
+	maxKeyChars = 64
+)
+
+// LooksLikeKey reports whether the text has the form of an API key.
+func LooksLikeKey(text string) bool {
+	rest, ok := strings.CutPrefix(text, APIKeyPrefix)
+	return ok && len(rest) >= minKeyChars && isOf(rest, keyChars, maxKeyChars)
 }
 
 // HashKey returns the lower-case hex SHA-256 of the key. A plain hash is

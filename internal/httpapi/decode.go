@@ -89,10 +89,10 @@ func unmarshal(body []byte, v any) (fieldErrors, error) {
 		return nil, hook.Invalid(hook.FieldError{Field: "body", Message: "is missing"})
 	}
 	var wrong fieldErrors
-	f := form{wrong: make(map[jsontext.Pointer]bool)}
+	f, options := form{wrong: make(map[jsontext.Pointer]bool)}, firstPass
 	for {
 		reflect.ValueOf(v).Elem().SetZero() // a pass that fails leaves values
-		err := json.Unmarshal(body, v, json.RejectUnknownMembers(true), json.WithUnmarshalers(json.UnmarshalFromFunc(f.check)))
+		err := json.Unmarshal(body, v, options)
 		if err == nil {
 			return wrong, nil
 		}
@@ -110,6 +110,7 @@ func unmarshal(body []byte, v any) (fieldErrors, error) {
 			}
 		default:
 			f.wrong[semantic.JSONPointer] = true
+			options = f.options()
 		}
 	}
 }
@@ -117,6 +118,14 @@ func unmarshal(body []byte, v any) (fieldErrors, error) {
 // form checks the values of a body before their decoding.
 type form struct {
 	wrong map[jsontext.Pointer]bool // values to leave out
+}
+
+// firstPass is shared by all bodies: the options keep what they know of the types.
+var firstPass = form{}.options() //nolint:gochecknoglobals // a constant, as regular expressions are
+
+// options decode a form.
+func (f form) options() json.Options {
+	return json.JoinOptions(json.RejectUnknownMembers(true), json.WithUnmarshalers(json.UnmarshalFromFunc(f.check)))
 }
 
 // check leaves out a value known as wrong, and refuses null for every value except a

@@ -19,7 +19,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"regexp"
 	"strings"
 	"time"
 
@@ -31,10 +30,6 @@ import (
 const AdminKeyID hook.KeyID = "key_stack_admin"
 
 const adminKeyName = "admin key of the stack"
-
-// apiKey is the form of every key: the prefix and 43 to 64 characters of base64url.
-// 43 characters hold 256 bits.
-var apiKey = regexp.MustCompile(`^` + hook.APIKeyPrefix + `[A-Za-z0-9_-]{43,64}$`)
 
 // touchTimeout limits the delay of a request by TouchKey.
 const touchTimeout = time.Second
@@ -74,7 +69,7 @@ type Authenticator struct {
 // an internal fault.
 func (a *Authenticator) Identify(ctx context.Context, header string) (hook.Principal, error) {
 	scheme, key, _ := strings.Cut(header, " ")
-	if !strings.EqualFold(scheme, "bearer") || !apiKey.MatchString(key) {
+	if !strings.EqualFold(scheme, "bearer") || !hook.LooksLikeKey(key) {
 		return hook.Principal{}, unauthorized()
 	}
 	hash := hook.HashKey(key)
