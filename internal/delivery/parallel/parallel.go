@@ -18,10 +18,15 @@ import (
 // can recover. In a goroutine of its own, a panic about one message would end the process
 // with all messages of the batch.
 //
-// The last call is made by the calling goroutine, which would only wait: a batch of one
-// starts no goroutine, and each goroutine grows its stack anew.
+// The calling goroutine makes the last call, because a new goroutine must grow its stack.
 func Each(n, limit int, f func(i int) error) []error {
 	if n == 0 {
+		return nil
+	}
+	if n == 1 {
+		if err := f(0); err != nil {
+			return []error{err}
+		}
 		return nil
 	}
 	errs := make([]error, n)
@@ -37,11 +42,10 @@ func Each(n, limit int, f func(i int) error) []error {
 		}()
 		errs[i] = f(i)
 	}
-	if n > 1 {
-		others.SetLimit(limit - 1)
-	}
+	others.SetLimit(limit - 1)
 	for i := range n - 1 {
 		others.Go(func() error {
+			growStack(i)
 			call(i)
 			return nil // errs holds the error of each call
 		})

@@ -23,9 +23,11 @@ const grace = 50 * time.Millisecond
 // A caller must call release. At release the connection may already serve another
 // attempt; grace keeps the hard stop away from the other attempt.
 func stopHard(ctx context.Context, conn net.Conn) (release func()) {
-	if secured, ok := conn.(*tls.Conn); ok {
-		conn = secured.NetConn()
+	secured, ok := conn.(*tls.Conn)
+	if !ok {
+		return func() {} // nothing delays the close of a plain connection
 	}
+	conn = secured.NetConn()
 	released := make(chan struct{})
 	unwatch := context.AfterFunc(ctx, func() {
 		timer := time.NewTimer(grace)
