@@ -133,8 +133,8 @@ const (
 	BatchEventType = SystemPrefix + "batch"
 )
 
-// Batch is a request with several deliveries, as its members' records name it. The zero
-// Batch stands for a request of one delivery.
+// Batch is a request with several deliveries, as its members' records name it. A nil Batch
+// stands for a request of one delivery. Records share a Batch: nobody changes it.
 type Batch struct {
 	ID      BatchID
 	Size    int          // number of members
@@ -144,23 +144,34 @@ type Batch struct {
 
 // NewBatch returns the request for the deliveries. The id is a hash of the members, so
 // equal ids mean equal events: a receiver may drop a repetition.
-func NewBatch(members []DeliveryID, leader DeliveryID) Batch {
+func NewBatch(members []DeliveryID, leader DeliveryID) *Batch {
 	names := make([]string, len(members))
 	for i, d := range members {
 		names[i] = d.String()
 	}
 	slices.Sort(names)
 	sum := sha256.Sum256([]byte(strings.Join(names, "\n")))
-	return Batch{ID: BatchID(batchPrefix + crockford.EncodeToString(sum[:newestHash])), Size: len(members), Leader: leader, Members: members}
+	return &Batch{ID: BatchID(batchPrefix + crockford.EncodeToString(sum[:newestHash])), Size: len(members), Leader: leader, Members: members}
 }
 
 // Of returns the batch as the record of the delivery names it.
-func (b Batch) Of(d DeliveryID) Batch {
+func (b *Batch) Of(d DeliveryID) *Batch {
 	if d != b.Leader {
-		b.Members = nil
+		return b.Short()
 	}
 	return b
 }
+
+// Short returns the batch without the members; nil of nil.
+func (b *Batch) Short() *Batch {
+	if b == nil {
+		return nil
+	}
+	return &Batch{ID: b.ID, Size: b.Size, Leader: b.Leader}
+}
+
+// Several reports whether the request has several deliveries.
+func (b *Batch) Several() bool { return b != nil && b.Size > 1 }
 
 func validateCoalescing(e Endpoint) []FieldError {
 	c := e.Coalesce

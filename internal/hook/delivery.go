@@ -7,10 +7,11 @@ import "time"
 type Delivery struct {
 	ID            DeliveryID
 	AcceptedAt    int64 // of the stored event, in milliseconds since 1970; part of the place of the record
-	Shard         int   // part of the place of the record
 	Tenant        TenantID
 	EventType     string
 	State         State
+	Shard         int16  // part of the place of the record
+	Erased        bool   // the payload of the event was erased: the records have no response bodies, and get none
 	Reason        Reason // of state parked, dead, discarded or cancelled
 	Attempts      int    // recorded HTTP requests
 	Version       int64  // of the stored record; 0 for no record
@@ -22,7 +23,6 @@ type Delivery struct {
 	SweptAt       time.Time // the last look of the sweeper at the overdue delivery; zero for none
 	ExpiresAt     time.Time // when the record is deleted
 	Last          Outcome   // of the newest recorded attempt; zero for none
-	Erased        bool      // the payload of the event was erased: the records have no response bodies, and get none
 
 	Replayed Replayed // the replay of this delivery; zero for none
 	Job      JobID    // the replay job of this generation; empty for none
@@ -33,7 +33,7 @@ type Delivery struct {
 
 // Ref returns the place of the record.
 func (d Delivery) Ref() DeliveryRef {
-	return DeliveryRef{DeliveryID: d.ID, AcceptedAt: d.AcceptedAt, Shard: d.Shard}
+	return DeliveryRef{DeliveryID: d.ID, AcceptedAt: d.AcceptedAt, Shard: int(d.Shard)}
 }
 
 // Erase returns the delivery without the response body, marked as erased. An unsettled
@@ -63,7 +63,7 @@ func (d Delivery) OverdueFrom() time.Time {
 
 // At returns the delivery with the id and the place.
 func (d Delivery) At(ref DeliveryRef) Delivery {
-	d.ID, d.AcceptedAt, d.Shard = ref.DeliveryID, ref.AcceptedAt, ref.Shard
+	d.ID, d.AcceptedAt, d.Shard = ref.DeliveryID, ref.AcceptedAt, int16(ref.Shard) //nolint:gosec // below MaxShards
 	return d
 }
 
@@ -90,7 +90,7 @@ type Outcome struct {
 	Region     string        // of the sender; empty for the deployment's own
 	Duration   time.Duration // from the first dial to the end of the response, with the way to another region
 	RetryAfter time.Duration // the requested wait; 0 for none
-	Batch      Batch         // the request with several events; zero: the request had this event only
+	Batch      *Batch        // the request with several events; nil: the request had this event only
 }
 
 // Bounds of a stored response body.

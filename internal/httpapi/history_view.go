@@ -71,8 +71,8 @@ type coalescedView struct {
 }
 
 // viewBatch returns nil for a request of one event in the plain form.
-func viewBatch(b hook.Batch) *coalescedView {
-	if b.ID == "" {
+func viewBatch(b *hook.Batch) *coalescedView {
+	if b == nil {
 		return nil
 	}
 	v := &coalescedView{ID: b.ID, Size: b.Size}

@@ -13,7 +13,6 @@ import (
 // records are replaced, never modified.
 type history struct {
 	events     map[hook.EventID]*eventRecords
-	deliveries map[hook.DeliveryRef]*hook.Delivery
 	byState    map[stateKey]*ordered[*hook.Delivery]        // by age
 	accepted   map[hook.EndpointID]*ordered[*hook.Delivery] // by acceptance of the event
 	untargeted map[hook.TenantID]*ordered[*hook.Event]      // events without a target, by acceptance
@@ -27,6 +26,32 @@ type eventRecords struct {
 	deliveries []*hook.Delivery // by endpoint and generation
 	attempts   []hook.Attempt   // by endpoint, generation and number
 	expiresAt  time.Time        // the latest of all records; zero: never
+
+	// The room for the records of most events: a collection of garbage takes the longer,
+	// the more objects are stored.
+	firstEvent    hook.Event
+	firstTarget   [1]hook.Target
+	firstDelivery [1]*hook.Delivery
+}
+
+// put replaces the event. The first event of the records is stored in their room.
+func (r *eventRecords) put(e hook.Event) {
+	if r.event != nil {
+		r.event = &e
+		return
+	}
+	if len(e.Targets) == 1 {
+		e.Targets = append(r.firstTarget[:0], e.Targets...)
+	}
+	r.firstEvent = e
+	r.event = &r.firstEvent
+}
+
+// search returns the place of the delivery's record.
+func (r *eventRecords) search(ref hook.DeliveryRef) (i int, found bool) {
+	return slices.BinarySearchFunc(r.deliveries, ref, func(d *hook.Delivery, ref hook.DeliveryRef) int {
+		return compareDeliveries(d.Ref(), ref)
+	})
 }
 
 // stateKey identifies the deliveries of an endpoint in one state.
@@ -44,7 +69,6 @@ type expiry struct {
 func newHistory() history {
 	return history{
 		events:     make(map[hook.EventID]*eventRecords),
-		deliveries: make(map[hook.DeliveryRef]*hook.Delivery),
 		byState:    make(map[stateKey]*ordered[*hook.Delivery]),
 		accepted:   make(map[hook.EndpointID]*ordered[*hook.Delivery]),
 		untargeted: make(map[hook.TenantID]*ordered[*hook.Event]),
@@ -66,11 +90,22 @@ func (h *history) event(id hook.EventID) (hook.Event, bool) {
 	return hook.Event{}, false
 }
 
+// delivery returns the record; nil for no record.
+func (h *history) delivery(ref hook.DeliveryRef) *hook.Delivery {
+	if r := h.events[ref.Event]; r != nil {
+		if i, found := r.search(ref); found {
+			return r.deliveries[i]
+		}
+	}
+	return nil
+}
+
 func (h *history) putEvent(e hook.Event) {
 	h.unlistEvent(e.ID)
-	h.recordsOf(e.ID, e.ExpiresAt).event = &e
+	r := h.recordsOf(e.ID, e.ExpiresAt)
+	r.put(e)
 	if len(e.Targets) == 0 {
-		h.untargetedOf(e.Tenant).add(&e)
+		h.untargetedOf(e.Tenant).add(r.event)
 	}
 }
 
@@ -110,25 +145,19 @@ func (h *history) acceptedBy(endpoint hook.EndpointID) *ordered[*hook.Delivery] 
 
 // putDelivery replaces the record of a delivery.
 func (h *history) putDelivery(d *hook.Delivery) {
-	if old := h.deliveries[d.Ref()]; old != nil {
-		h.unlist(old)
+	r := h.recordsOf(d.ID.Event, d.ExpiresAt)
+	i, found := r.search(d.Ref())
+	if found {
+		h.unlist(r.deliveries[i])
+		r.deliveries[i] = d
+	} else {
+		r.deliveries = slices.Insert(r.deliveries, i, d)
 	}
-	h.deliveries[d.Ref()] = d
 	h.inState(d.ID.Endpoint, d.State).add(d)
 	h.acceptedBy(d.ID.Endpoint).add(d)
 	if d.State == hook.StateRetrying {
 		h.retrying.add(d)
 	}
-
-	r := h.recordsOf(d.ID.Event, d.ExpiresAt)
-	i, found := slices.BinarySearchFunc(r.deliveries, d.Ref(), func(d *hook.Delivery, ref hook.DeliveryRef) int {
-		return compareDeliveries(d.Ref(), ref)
-	})
-	if found {
-		r.deliveries[i] = d
-		return
-	}
-	r.deliveries = slices.Insert(r.deliveries, i, d)
 }
 
 func (h *history) putAttempt(a hook.Attempt) {
@@ -156,6 +185,7 @@ func (h *history) recordsOf(id hook.EventID, until time.Time) *eventRecords {
 	r := h.events[id]
 	if r == nil {
 		r = new(eventRecords)
+		r.deliveries = r.firstDelivery[:0]
 		h.events[id] = r
 	}
 	if until.After(r.expiresAt) {
@@ -180,7 +210,6 @@ func (h *history) expire(now time.Time) {
 	for r, ok := h.expiries.first(); ok && !r.at.After(now); r, ok = h.expiries.first() {
 		for _, d := range h.events[r.event].deliveries {
 			h.unlist(d)
-			delete(h.deliveries, d.Ref())
 		}
 		h.unlistEvent(r.event)
 		delete(h.events, r.event)

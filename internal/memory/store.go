@@ -64,6 +64,7 @@ type Store struct {
 
 // tenant holds the endpoints and jobs of a tenant.
 type tenant struct {
+	id        hook.TenantID
 	version   int64 // number of changes of endpoints and limits, ever
 	limits    hook.TenantLimits
 	free      time.Time // next-free time of the limit of events per second
@@ -116,7 +117,11 @@ func (s *Store) PutEvent(ctx context.Context, e hook.Event) error {
 	if stored, ok := s.event(e.ID); ok && !stored.Expired(e.AcceptedAt) {
 		return fmt.Errorf("%s: %w", op, hook.Conflict("the event exists already"))
 	}
-	s.putEvent(storedEvent(e))
+	stored := storedEvent(e)
+	if t, ok := s.tenants[e.Tenant]; ok {
+		stored.Tenant = t.id // the text of the event may be a part of a whole request
+	}
+	s.putEvent(stored)
 	return nil
 }
 
@@ -153,7 +158,7 @@ func (s *Store) AddTarget(ctx context.Context, e hook.Event, target hook.Target)
 	}
 	stored = copyEvent(stored)
 	stored.Targets = append(stored.Targets, target)
-	s.events[e.ID].event = &stored
+	s.events[e.ID].put(stored)
 	return nil
 }
 
@@ -185,11 +190,11 @@ func (s *Store) Load(ctx context.Context, tokens []hook.Token) (deliver.Snapshot
 		if r, ok := s.circuits[t.Delivery.Endpoint]; ok {
 			snapshot.Circuits[r.Endpoint] = r
 		}
-		if d, ok := s.deliveries[t.Delivery]; ok {
+		if d := s.delivery(t.Delivery); d != nil {
 			snapshot.Deliveries[d.Ref()] = new(copyDelivery(*d))
 		}
 		if before, ok := t.Delivery.Predecessor(); ok {
-			if d, ok := s.deliveries[before]; ok {
+			if d := s.delivery(before); d != nil {
 				snapshot.Deliveries[d.Ref()] = new(copyDelivery(*d))
 			}
 		}

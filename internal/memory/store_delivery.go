@@ -17,8 +17,8 @@ func (s *Store) Delivery(ctx context.Context, ref hook.DeliveryRef) (hook.Delive
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	d, ok := s.deliveries[ref]
-	if !ok {
+	d := s.delivery(ref)
+	if d == nil {
 		return hook.Delivery{}, fmt.Errorf("%s: %w", op, hook.NotFound("delivery"))
 	}
 	return copyDelivery(*d), nil
@@ -35,7 +35,7 @@ func (s *Store) DeliveriesByRef(ctx context.Context, refs []hook.DeliveryRef) ([
 	seen := make(map[hook.DeliveryRef]bool, len(refs))
 	var found []hook.Delivery
 	for _, ref := range refs {
-		if d, ok := s.deliveries[ref]; ok && !seen[ref] {
+		if d := s.delivery(ref); d != nil && !seen[ref] {
 			found = append(found, copyDelivery(*d))
 		}
 		seen[ref] = true
@@ -54,7 +54,7 @@ func (s *Store) Deliveries(ctx context.Context, e hook.Event) ([]hook.Delivery, 
 	var found []hook.Delivery
 	for _, target := range e.Targets {
 		ref, _ := e.Ref(target.Endpoint, 1)
-		for d := s.deliveries[ref]; d != nil; d = s.deliveries[d.Successor()] {
+		for d := s.delivery(ref); d != nil; d = s.delivery(d.Successor()) {
 			found = append(found, copyDelivery(*d))
 			if d.Replayed.Generation == 0 {
 				break
@@ -89,19 +89,18 @@ func (s *Store) Attempts(ctx context.Context, deliveries []hook.Delivery) ([]hoo
 
 // SaveDelivery stores copies of the delivery and the attempt.
 func (s *Store) SaveDelivery(ctx context.Context, d hook.Delivery, attempt *hook.Attempt) error {
-	op := "save delivery " + d.ID.String()
-	if err := available(ctx, op); err != nil {
+	if err := available(ctx, "save delivery"); err != nil {
 		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
 	var version int64
-	if stored, ok := s.deliveries[d.Ref()]; ok {
+	if stored := s.delivery(d.Ref()); stored != nil {
 		version = stored.Version
 	}
 	if version != d.Version {
-		return fmt.Errorf("%s: %w", op, hook.Conflict("the delivery was changed meanwhile"))
+		return fmt.Errorf("save delivery %s: %w", d.ID, hook.Conflict("the delivery was changed meanwhile"))
 	}
 	d.Version++
 	kept := storedDelivery(d)

@@ -212,6 +212,7 @@ func (s *Store) tenantOf(id hook.TenantID) *tenant {
 	t, ok := s.tenants[id]
 	if !ok {
 		t = &tenant{
+			id:        hook.TenantID(strings.Clone(string(id))),
 			endpoints: make(map[hook.EndpointID]hook.Endpoint),
 			uids:      make(map[string]hook.EndpointID),
 			rows:      make(map[hook.EndpointID]bool),

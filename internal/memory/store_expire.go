@@ -83,14 +83,13 @@ func (s *Store) RemoveDelivery(ref hook.DeliveryRef) {
 }
 
 func (h *history) removeDelivery(ref hook.DeliveryRef) {
-	d := h.deliveries[ref]
+	d := h.delivery(ref)
 	if d == nil {
 		return
 	}
 	h.unlist(d)
-	delete(h.deliveries, ref)
 	r := h.events[ref.Event]
-	r.deliveries = slices.DeleteFunc(r.deliveries, func(d *hook.Delivery) bool { return d.Ref() == ref })
+	r.deliveries = slices.DeleteFunc(r.deliveries, func(other *hook.Delivery) bool { return other == d })
 	h.drop(ref.Event)
 }
 
@@ -125,7 +124,8 @@ func (s *Store) Size() (events, deliveries, attempts int) {
 		if records.event != nil {
 			events++
 		}
+		deliveries += len(records.deliveries)
 		attempts += len(records.attempts)
 	}
-	return events, len(s.deliveries), attempts
+	return events, deliveries, attempts
 }

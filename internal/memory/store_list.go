@@ -47,7 +47,7 @@ func (s *Store) rowsOf(part status.Part, span status.Span) iter.Seq[status.Row] 
 				row.At, row.Delivery = d.AcceptedAt, copyDelivery(*d)
 			}
 			first := d.State == hook.StateDelivered && d.CreatedAt.UnixMilli() == d.AcceptedAt // has no row in an index
-			if d.Shard == part.Shard && (part.State == 0 || !first) && !yield(row) {
+			if int(d.Shard) == part.Shard && (part.State == 0 || !first) && !yield(row) {
 				return
 			}
 		}

@@ -127,7 +127,7 @@ func until(rows iter.Seq[*hook.Delivery], end *hook.Delivery) iter.Seq[*hook.Del
 func within(target hook.Target, rows iter.Seq[*hook.Delivery]) iter.Seq[*hook.Delivery] {
 	return func(yield func(*hook.Delivery) bool) {
 		for d := range rows {
-			if d.Shard < target.Shards && !yield(d) {
+			if int(d.Shard) < target.Shards && !yield(d) {
 				return
 			}
 		}

@@ -13,25 +13,27 @@ import (
 func (r *Reader) addMembers(ctx context.Context, attempts []hook.Attempt) error {
 	known := make(map[hook.BatchID][]hook.DeliveryID)
 	for i := range attempts {
-		b := &attempts[i].Outcome.Batch
-		if b.ID == "" || b.Members != nil {
+		b := attempts[i].Outcome.Batch
+		if b == nil || b.Members != nil {
 			continue
 		}
 		members, ok := known[b.ID]
 		if !ok {
 			var err error
-			if members, err = r.members(ctx, *b); err != nil {
+			if members, err = r.members(ctx, b); err != nil {
 				return err
 			}
 			known[b.ID] = members
 		}
-		b.Members = members
+		whole := *b
+		whole.Members = members
+		attempts[i].Outcome.Batch = &whole
 	}
 	return nil
 }
 
 // members reads the members of a batch: the leader's event, delivery and attempts.
-func (r *Reader) members(ctx context.Context, b hook.Batch) ([]hook.DeliveryID, error) {
+func (r *Reader) members(ctx context.Context, b *hook.Batch) ([]hook.DeliveryID, error) {
 	event, err := r.History.Event(ctx, b.Leader.Event)
 	if hook.CodeOf(err) == hook.CodeNotFound {
 		return nil, nil
@@ -47,16 +49,16 @@ func (r *Reader) members(ctx context.Context, b hook.Batch) ([]hook.DeliveryID, 
 		if d.ID != b.Leader {
 			continue
 		}
-		if d.Last.Batch.ID == b.ID && d.Last.Batch.Members != nil {
-			return d.Last.Batch.Members, nil
+		if last := d.Last.Batch; last != nil && last.ID == b.ID && last.Members != nil {
+			return last.Members, nil
 		}
 		recorded, err := r.History.Attempts(ctx, []hook.Delivery{d})
 		if err != nil {
 			return nil, fmt.Errorf("read attempts of the leader of batch %s: %w", b.ID, err)
 		}
 		for _, a := range recorded {
-			if a.Outcome.Batch.ID == b.ID && a.Outcome.Batch.Members != nil {
-				return a.Outcome.Batch.Members, nil
+			if one := a.Outcome.Batch; one != nil && one.ID == b.ID && one.Members != nil {
+				return one.Members, nil
 			}
 		}
 	}

@@ -16,8 +16,8 @@ type batchItem struct {
 }
 
 // toBatchItem returns nil for a request with one event in the plain form.
-func toBatchItem(b hook.Batch) *batchItem {
-	if b.ID == "" {
+func toBatchItem(b *hook.Batch) *batchItem {
+	if b == nil {
 		return nil
 	}
 	it := &batchItem{ID: b.ID, Size: b.Size, Leader: b.Leader.String()}
@@ -27,18 +27,18 @@ func toBatchItem(b hook.Batch) *batchItem {
 	return it
 }
 
-func fromBatchItem(it *batchItem) (b hook.Batch, err error) {
+func fromBatchItem(it *batchItem) (b *hook.Batch, err error) {
 	if it == nil {
-		return hook.Batch{}, nil
+		return nil, nil //nolint:nilnil // no batch
 	}
-	b = hook.Batch{ID: it.ID, Size: it.Size}
+	b = &hook.Batch{ID: it.ID, Size: it.Size}
 	if b.Leader, err = hook.ParseDeliveryID(it.Leader); err != nil {
-		return b, fmt.Errorf("read batch %s: %w", it.ID, err)
+		return nil, fmt.Errorf("read batch %s: %w", it.ID, err)
 	}
 	for _, text := range it.Members {
 		d, err := hook.ParseDeliveryID(text)
 		if err != nil {
-			return b, fmt.Errorf("read batch %s: %w", it.ID, err)
+			return nil, fmt.Errorf("read batch %s: %w", it.ID, err)
 		}
 		b.Members = append(b.Members, d)
 	}

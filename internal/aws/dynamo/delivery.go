@@ -96,7 +96,7 @@ func fromDeliveryItem(it deliveryItem) (hook.Delivery, error) {
 	return hook.Delivery{
 		ID:            ref.DeliveryID,
 		AcceptedAt:    ref.AcceptedAt,
-		Shard:         ref.Shard,
+		Shard:         int16(ref.Shard), //nolint:gosec // below MaxShards
 		Tenant:        it.Tenant,
 		EventType:     it.EventType,
 		State:         state,

@@ -69,14 +69,14 @@ type request struct {
 }
 
 // sendRequest sends the content to the endpoint of the delivery.
-func (d *Deliverer) sendRequest(ctx context.Context, s *subject, content *hook.Event, open func() (*opened, error)) (request, error) {
+func (d *Deliverer) sendRequest(ctx context.Context, s *subject, content *hook.Event, open func() (*opened, error)) (*request, error) {
 	if !d.hasTime(ctx, timeOf(s.endpoint)) {
-		return request{}, errNoTime
+		return nil, errNoTime
 	}
 	started := d.Now()
 	secret, err := open()
 	if err != nil {
-		return request{}, err
+		return nil, err
 	}
 	outcome, err := d.send(ctx, s, send.Request{
 		Endpoint: &secret.endpoint,
@@ -88,16 +88,16 @@ func (d *Deliverer) sendRequest(ctx context.Context, s *subject, content *hook.E
 		Attempt:  s.token.Attempt,
 	})
 	if err != nil {
-		return request{}, err
+		return nil, err
 	}
-	return request{outcome: outcome, started: started, ended: d.Now()}, nil
+	return &request{outcome: outcome, started: started, ended: d.Now()}, nil
 }
 
 // settleAttempt settles the delivery after the request.
-func (d *Deliverer) settleAttempt(ctx context.Context, s *subject, r request) (gate.Result, error) {
-	recorded, own, err := d.settleDelivery(ctx, s, attemptOutcome(s, r.outcome, r.started, r.ended))
-	d.logAttempted(ctx, s, r.outcome, recorded, r.ended)
-	return resultOf(s, r.outcome, recorded, own, r.ended), err
+func (d *Deliverer) settleAttempt(ctx context.Context, s *subject, r *request) (gate.Result, error) {
+	recorded, own, err := d.settleDelivery(ctx, s, attemptOutcome(s, r))
+	d.logAttempted(ctx, s, &r.outcome, recorded, r.ended)
+	return resultOf(s, &r.outcome, recorded, own, r.ended), err
 }
 
 // hasTime reports whether the invocation has the time for an attempt and the settling.

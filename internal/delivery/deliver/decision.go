@@ -8,14 +8,15 @@ import (
 )
 
 // decision turns the newest record into the record to be written, with an attempt
-// to be written in the same transaction, or nil. After a version conflict,
-// settleDelivery calls the decision again.
-type decision func(current hook.Delivery) (hook.Delivery, *hook.Attempt)
+// to be written in the same transaction, or nil. The newest record stays as it is. After
+// a version conflict, settleDelivery calls the decision again.
+type decision func(current *hook.Delivery) (*hook.Delivery, *hook.Attempt)
 
-// attemptOutcome is the decision after an attempt with the outcome o.
-func attemptOutcome(s *subject, o hook.Outcome, started, now time.Time) decision {
-	return func(d hook.Delivery) (hook.Delivery, *hook.Attempt) {
-		o := o
+// attemptOutcome is the decision after the request r.
+func attemptOutcome(s *subject, r *request) decision {
+	now := r.ended
+	return func(current *hook.Delivery) (*hook.Delivery, *hook.Attempt) {
+		d, o := new(*current), r.outcome
 		if d.Erased { // during the attempt
 			o.Body = nil
 		}
@@ -35,17 +36,17 @@ func attemptOutcome(s *subject, o hook.Outcome, started, now time.Time) decision
 				d.Reason = hook.ReasonGone
 			}
 		case hook.ResultTransient:
-			d.State, d.Reason, d.NextAttemptAt = afterFailure(d, *s.endpoint, o.RetryAfter, now)
+			d.State, d.Reason, d.NextAttemptAt = afterFailure(d, s.endpoint, o.RetryAfter, now)
 		}
 		if d.State == hook.StateDelivered && d.Attempts == 1 {
 			return d, nil
 		}
-		d.Last.Batch.Members = nil // the record of the attempt holds them
+		d.Last.Batch = o.Batch.Short() // the record of the attempt holds them
 		return d, &hook.Attempt{
 			Delivery:      d.Ref(),
 			Number:        d.Attempts,
 			Trigger:       hook.TriggerOf(d.ID, d.Attempts),
-			StartedAt:     started,
+			StartedAt:     r.started,
 			NextAttemptAt: d.NextAttemptAt,
 			ExpiresAt:     d.ExpiresAt,
 			Outcome:       o,
@@ -57,7 +58,7 @@ func attemptOutcome(s *subject, o hook.Outcome, started, now time.Time) decision
 // batch of several events may be about another event: the delivery then goes alone.
 func meaning(e *hook.Endpoint, o *hook.Outcome) hook.Result {
 	result := e.ResultOf(o)
-	if o.Batch.Size > 1 && result == hook.ResultRejected && o.Class != hook.ClassGone {
+	if o.Batch.Several() && result == hook.ResultRejected && o.Class != hook.ClassGone {
 		return hook.ResultTransient
 	}
 	return result
@@ -65,13 +66,13 @@ func meaning(e *hook.Endpoint, o *hook.Outcome) hook.Result {
 
 // afterFailure plans the next attempt. A delivery older than max_age at the next
 // attempt is dead now, so that the owner hears of the death without a wait.
-func afterFailure(d hook.Delivery, e hook.Endpoint, retryAfter time.Duration, now time.Time) (hook.State, hook.Reason, time.Time) {
+func afterFailure(d *hook.Delivery, e *hook.Endpoint, retryAfter time.Duration, now time.Time) (hook.State, hook.Reason, time.Time) {
 	delay, ok := retry.Next(e.Retry, d.ID, d.Attempts, retryAfter)
 	if !ok {
 		return hook.StateDead, hook.ReasonExhausted, time.Time{}
 	}
 	_, next := e.LaneAt(hook.LaneRetry, now.Add(delay))
-	if retry.Expired(d, next, e.MaxAge) {
+	if retry.Expired(*d, next, e.MaxAge) {
 		return hook.StateDead, hook.ReasonExpired, time.Time{}
 	}
 	return hook.StateRetrying, hook.ReasonNone, next
@@ -79,8 +80,8 @@ func afterFailure(d hook.Delivery, e hook.Endpoint, retryAfter time.Duration, no
 
 // eraseAs is the decision for a delivery of an event without a payload.
 func eraseAs(s *subject, now time.Time) decision {
-	return func(d hook.Delivery) (hook.Delivery, *hook.Attempt) {
-		d = d.Erase(now)
+	return func(current *hook.Delivery) (*hook.Delivery, *hook.Attempt) {
+		d := new(current.Erase(now))
 		d.Token = s.token.Nonce
 		return d, nil
 	}
@@ -88,7 +89,8 @@ func eraseAs(s *subject, now time.Time) decision {
 
 // settleAs is a decision without an attempt: expired, parked or cancelled.
 func settleAs(s *subject, state hook.State, reason hook.Reason, now time.Time) decision {
-	return func(d hook.Delivery) (hook.Delivery, *hook.Attempt) {
+	return func(current *hook.Delivery) (*hook.Delivery, *hook.Attempt) {
+		d := new(*current)
 		d.State, d.Reason = state, reason
 		if state == hook.StateParked {
 			d.Parks++

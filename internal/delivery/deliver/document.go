@@ -24,7 +24,7 @@ type documentEvent struct {
 // contentOf returns the batch of the jobs and its document, in the form of an event: the
 // document is signed and sent as the payload of an event is. The payloads of the members
 // are in the document byte for byte.
-func contentOf(jobs []*job, leader *job) (hook.Batch, *hook.Event) {
+func contentOf(jobs []*job, leader *job) (*hook.Batch, *hook.Event) {
 	members := make([]hook.DeliveryID, len(jobs))
 	size := 0
 	for i, j := range jobs {

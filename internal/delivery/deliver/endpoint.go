@@ -62,7 +62,7 @@ func (d *Deliverer) askGate(ctx context.Context, jobs []*job, snapshot Snapshot)
 // processGroup applies the gate's verdicts concurrently, reports the results to the gate
 // and adds them to made.
 func (d *Deliverer) processGroup(ctx context.Context, g *group, made *results) {
-	var own results
+	own := results{all: make([]gate.Result, 0, len(g.jobs))}
 	watch := d.watch(ctx, g)
 	open := d.opener(ctx, g.Endpoint)
 	var (
@@ -92,13 +92,15 @@ func (d *Deliverer) processGroup(ctx context.Context, g *group, made *results) {
 		})
 	}
 	runAll(work)
-	watch.end(own.requests())
+	attempts := own.attempts()
+	requests := requestsOf(attempts)
+	watch.end(requests)
 	if !g.Lane.Single() {
-		d.credits.earn(g.ID, inTime(own.requests()), d.Now())
+		d.credits.earn(g.ID, inTime(requests), d.Now())
 	}
 	made.add(own.all...)
 	d.askOnceMore(ctx, g.jobs, g.Record)
-	d.settleEndpoint(ctx, g, own.attempts())
+	d.settleEndpoint(ctx, g, attempts)
 }
 
 // dueOf returns the token as the gate sees it.

@@ -10,7 +10,7 @@ import (
 
 // disableEndpoint disables an endpoint after an answer 410 Gone. An endpoint
 // changed by the owner after the answer stays as the owner set it.
-func (d *Deliverer) disableEndpoint(ctx context.Context, recorded hook.Delivery) error {
+func (d *Deliverer) disableEndpoint(ctx context.Context, recorded *hook.Delivery) error {
 	disabled := false
 	err := hook.OnConflict(ctx, d.Wait, maxSaveAttempts, func() error {
 		e, err := d.Store.Endpoint(ctx, recorded.Tenant, recorded.ID.Endpoint)
@@ -45,7 +45,7 @@ func (d *Deliverer) disableEndpoint(ctx context.Context, recorded hook.Delivery)
 // notifyGone reports the disabled endpoint. A crash before notifyGone loses the
 // notification, and the log names a failure; the endpoint's reason still shows the
 // cause.
-func (d *Deliverer) notifyGone(ctx context.Context, recorded hook.Delivery) {
+func (d *Deliverer) notifyGone(ctx context.Context, recorded *hook.Delivery) {
 	settle.Notify(ctx, d.Notifier, d.Log, hook.Notification{
 		Type: hook.NotificationDisabled, Tenant: recorded.Tenant, Endpoint: recorded.ID.Endpoint, Delivery: recorded.ID,
 		At: recorded.UpdatedAt, Reason: "The endpoint answered 410 Gone and wants no more deliveries.",

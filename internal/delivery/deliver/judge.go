@@ -34,8 +34,8 @@ type subject struct {
 	token    hook.Token
 	event    *hook.Event
 	endpoint *hook.Endpoint // nil: deleted
-	delivery hook.Delivery
-	newer    bool // an event with the same key in the window is newer
+	delivery *hook.Delivery // nil before judgeJob, and for a token without records; nobody changes the record
+	newer    bool           // an event with the same key in the window is newer
 }
 
 // judgeToken returns the next step for the token, and the reason for the log.
@@ -71,7 +71,7 @@ func judgeToken(s *subject, now time.Time) (st step, reason string) {
 		return stepDefer, "too early"
 	case s.newer:
 		return stepSupersede, "a newer event has the same key"
-	case s.endpoint != nil && retry.Expired(d, now, s.endpoint.MaxAge):
+	case s.endpoint != nil && retry.Expired(*d, now, s.endpoint.MaxAge):
 		return stepExpire, "older than max_age"
 	}
 	return stepAttempt, ""
@@ -97,19 +97,19 @@ func findSubject(t hook.Token, from Snapshot, now time.Time) (s subject, ok bool
 	}
 	s = subject{token: t, event: event, endpoint: from.Endpoints[t.Delivery.Endpoint]}
 	if d, ok := from.Deliveries[t.Delivery]; ok {
-		s.delivery = *d
+		s.delivery = d
 		return s, true, nil
 	}
 	before, replay := t.Delivery.Predecessor()
 	if !replay {
-		s.delivery = hook.QueuedDelivery(*event, hook.Target{Endpoint: t.Delivery.Endpoint}).At(ref)
+		s.delivery = new(hook.QueuedDelivery(*event, hook.Target{Endpoint: t.Delivery.Endpoint}).At(ref))
 		return s, true, nil
 	}
 	replayed, ok := from.Deliveries[before]
 	if !ok {
 		return s, false, nil
 	}
-	s.delivery = hook.QueuedReplay(*event, *replayed)
+	s.delivery = new(hook.QueuedReplay(*event, *replayed))
 	return s, replayed.Replayed.Generation == t.Delivery.Generation, nil
 }
 

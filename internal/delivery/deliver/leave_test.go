@@ -68,3 +68,23 @@ func (w *bundle) places() int {
 	}
 	return places.InFlight(w.Clock.Now())
 }
+
+// A token with a claimed in-flight slot can come after the end of its event. The slot goes
+// on to the next delivery, and the other tokens of the batch are processed.
+func TestProcessBatch_ClaimWithoutEvent(t *testing.T) {
+	t.Parallel()
+
+	w := &bundle{world.New(t, world.Options{Function: world.Deliver})}
+	endpoint := w.Endpoint(func(*hook.Endpoint) {})
+	gone := hook.QueuedDelivery(w.Event("order.paid", w.Clock.Now(), endpoint), endpoint.Target())
+	claimed := hook.NewToken(world.Tenant, gone.Ref(), 1)
+	claimed.Slot = true
+	w.Store.RemoveEvent(gone.ID.Event)
+	d := hook.QueuedDelivery(w.Event("order.paid", w.Clock.Now(), endpoint), endpoint.Target())
+	w.Enqueue(hook.LaneLive, claimed)
+	w.Enqueue(hook.LaneLive, hook.NewToken(world.Tenant, d.Ref(), 1))
+
+	if received, failed := w.Invoke(hook.LaneLive); received != 2 || failed != 0 || len(w.Posts) != 1 {
+		t.Errorf("%d tokens received, %d failed, %d requests; want 2, 0 and 1", received, failed, len(w.Posts))
+	}
+}

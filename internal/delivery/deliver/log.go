@@ -14,8 +14,9 @@ import (
 
 const lineAttempted = names.LineAttempted
 
-func (d *Deliverer) logAttempted(ctx context.Context, s *subject, o hook.Outcome, recorded hook.Delivery, now time.Time) {
-	attrs := append(s.attrs(),
+func (d *Deliverer) logAttempted(ctx context.Context, s *subject, o *hook.Outcome, recorded *hook.Delivery, now time.Time) {
+	var room [maxAttrs]slog.Attr
+	attrs := append(s.appendAttrs(room[:0]),
 		slog.String(names.LogOutcome, o.Class.String()),
 		slog.Int(names.LogStatus, o.Status),
 		slog.Int64(names.LogDuration, o.Duration.Milliseconds()),
@@ -25,17 +26,18 @@ func (d *Deliverer) logAttempted(ctx context.Context, s *subject, o hook.Outcome
 		attrs = append(attrs, slog.String(names.LogRegion, o.Region))
 	}
 	if o.Class != hook.ClassDelivered || recorded.State != hook.StateDelivered { // the outcome says it
-		attrs = append(attrs, decisionAttrs(recorded)...)
+		attrs = appendDecision(attrs, recorded)
 	}
 	d.Log.LogAttrs(ctx, slog.LevelInfo, lineAttempted, attrs...)
 }
 
-func (d *Deliverer) logDecided(ctx context.Context, s *subject, recorded hook.Delivery) {
-	d.Log.LogAttrs(ctx, slog.LevelInfo, "delivery.decided", append(s.attrs(), decisionAttrs(recorded)...)...)
+func (d *Deliverer) logDecided(ctx context.Context, s *subject, recorded *hook.Delivery) {
+	var room [maxAttrs]slog.Attr
+	d.Log.LogAttrs(ctx, slog.LevelInfo, "delivery.decided", appendDecision(s.appendAttrs(room[:0]), recorded)...)
 }
 
 func (d *Deliverer) logDelayed(ctx context.Context, s *subject, until time.Time) {
-	d.Log.LogAttrs(ctx, slog.LevelInfo, "delivery.delayed", append(s.attrs(), slog.Time(names.LogNext, until))...)
+	d.Log.LogAttrs(ctx, slog.LevelInfo, "delivery.delayed", append(s.appendAttrs(nil), slog.Time(names.LogNext, until))...)
 }
 
 func (d *Deliverer) logDropped(ctx context.Context, t hook.Token, reason string) {
@@ -60,8 +62,8 @@ func (d *Deliverer) logCircling(ctx context.Context, t hook.Token) {
 // maxAttrs is the room for the attributes of an attempt.
 const maxAttrs = 16
 
-func (s *subject) attrs() []slog.Attr {
-	attrs := append(make([]slog.Attr, 0, maxAttrs),
+func (s *subject) appendAttrs(attrs []slog.Attr) []slog.Attr {
+	attrs = append(attrs,
 		slog.String(names.LogTenant, string(s.token.Tenant)),
 		slog.String(names.LogEvent, string(s.token.Delivery.Event)),
 		slog.String(names.LogEventType, s.event.Type),
@@ -69,14 +71,14 @@ func (s *subject) attrs() []slog.Attr {
 		slog.String(names.LogDelivery, s.token.Delivery.String()),
 		slog.Int(names.LogAttempt, s.token.Attempt),
 	)
-	if t := trace.Of(s.event); t.Given() {
+	if t, given := trace.Parse(s.event.TraceParent); given {
 		attrs = append(attrs, slog.String(names.LogTrace, t.String()))
 	}
 	return attrs
 }
 
-func decisionAttrs(recorded hook.Delivery) []slog.Attr {
-	attrs := []slog.Attr{slog.String(names.LogDecision, recorded.State.String())}
+func appendDecision(attrs []slog.Attr, recorded *hook.Delivery) []slog.Attr {
+	attrs = append(attrs, slog.String(names.LogDecision, recorded.State.String()))
 	if recorded.Reason != hook.ReasonNone {
 		attrs = append(attrs, slog.String(names.LogReason, string(recorded.Reason)))
 	}

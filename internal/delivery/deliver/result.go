@@ -18,12 +18,12 @@ import (
 // resultOf returns the result of an attempt, or of a decision without an attempt
 // (class 0). When another decision stands, the state is 0 and the result holds only
 // the endpoint's answer.
-func resultOf(s *subject, o hook.Outcome, recorded hook.Delivery, own bool, now time.Time) gate.Result {
+func resultOf(s *subject, o *hook.Outcome, recorded *hook.Delivery, own bool, now time.Time) gate.Result {
 	r := gate.Result{
 		Attempt:    stats.Attempt{Type: s.event.Type, Class: o.Class, Number: s.token.Attempt, Duration: o.Duration},
 		RetryAfter: o.RetryAfter,
 	}
-	r.Shared = o.Batch.Size > 1 && o.Batch.Leader != s.token.Delivery.DeliveryID
+	r.Shared = o.Batch.Several() && o.Batch.Leader != s.token.Delivery.DeliveryID
 	if own {
 		r.State, r.Age = recorded.State, now.Sub(recorded.CreatedAt)
 	}
@@ -65,9 +65,13 @@ func (r *results) attempts() []gate.Result {
 	return slices.DeleteFunc(slices.Clone(r.all), func(one gate.Result) bool { return one.Class == 0 })
 }
 
-// requests returns the results of attempts, one for each request.
-func (r *results) requests() []gate.Result {
-	return slices.DeleteFunc(r.attempts(), func(one gate.Result) bool { return one.Shared })
+// requestsOf returns the results of attempts, one for each request.
+func requestsOf(attempts []gate.Result) []gate.Result {
+	shared := func(one gate.Result) bool { return one.Shared }
+	if !slices.ContainsFunc(attempts, shared) {
+		return attempts
+	}
+	return slices.DeleteFunc(slices.Clone(attempts), shared)
 }
 
 // recoverPanic turns a panic of f into an error, so that a panic about one message

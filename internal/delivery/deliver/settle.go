@@ -29,13 +29,13 @@ func (d *Deliverer) settleUnattempted(ctx context.Context, s *subject, decide de
 	if own && recorded.State == hook.StateDead {
 		d.countDead(ctx, s)
 	}
-	return resultOf(s, hook.Outcome{}, recorded, own, d.Now()), err
+	return resultOf(s, new(hook.Outcome), recorded, own, d.Now()), err
 }
 
 // settleDelivery records the decision (a) and follows up (b). own is false when
 // another decision stands: settleDelivery then returns the other record and does
 // nothing more.
-func (d *Deliverer) settleDelivery(ctx context.Context, s *subject, decide decision) (recorded hook.Delivery, own bool, err error) {
+func (d *Deliverer) settleDelivery(ctx context.Context, s *subject, decide decision) (recorded *hook.Delivery, own bool, err error) {
 	written, err := d.recordDecision(ctx, s, decide)
 	if err != nil {
 		return written.record, written.own, err
@@ -51,8 +51,8 @@ func (d *Deliverer) settleDelivery(ctx context.Context, s *subject, decide decis
 
 // write is the result of a write of a decision.
 type write struct {
-	record hook.Delivery // the decision, or the newest record after a conflict
-	own    bool          // the record shows this decision
+	record *hook.Delivery // the decision, or the newest record after a conflict
+	own    bool           // the record shows this decision
 }
 
 // recordDecision writes the decision. recordDecision returns early when the
@@ -80,8 +80,8 @@ func (d *Deliverer) recordDecision(ctx context.Context, s *subject, decide decis
 
 // saveDecision writes a decision once. CodeConflict when another writer changed the
 // delivery, and neither settled the delivery nor recorded the attempt.
-func (d *Deliverer) saveDecision(ctx context.Context, s *subject, next hook.Delivery, attempt *hook.Attempt) (write, error) {
-	err := d.Store.SaveDelivery(ctx, next, attempt)
+func (d *Deliverer) saveDecision(ctx context.Context, s *subject, next *hook.Delivery, attempt *hook.Attempt) (write, error) {
+	err := d.Store.SaveDelivery(ctx, *next, attempt)
 	if err == nil {
 		return write{record: next, own: true}, nil
 	}
@@ -96,11 +96,11 @@ func (d *Deliverer) saveDecision(ctx context.Context, s *subject, next hook.Deli
 	switch own := current.Token == s.token.Nonce; {
 	case current.Attempts >= s.token.Attempt, current.State.Settled():
 		// Own: the answer to the write was lost, or a copy of the token decided.
-		return write{record: current, own: own}, nil
+		return write{record: &current, own: own}, nil
 	case own && next.State == hook.StateParked && current.State == hook.StateParked && next.Attempts == current.Attempts:
-		return write{record: current, own: true}, nil
+		return write{record: &current, own: true}, nil
 	}
-	return write{record: current}, err
+	return write{record: &current}, err
 }
 
 func contentionOf(err error, s *subject) error {
@@ -114,7 +114,7 @@ func contentionOf(err error, s *subject) error {
 // and the attempt is not recorded. judgeToken drops a token with such a record, so
 // only a conflict during the settlement leads here. A copy of the token may have
 // parked the delivery, and the process of the copy may have deleted the message.
-func parkedMeanwhile(s *subject, current hook.Delivery) bool {
+func parkedMeanwhile(s *subject, current *hook.Delivery) bool {
 	return s.token.Parks < current.Parks && current.Attempts < s.token.Attempt && !current.State.Settled()
 }
 
@@ -127,7 +127,7 @@ func parkedMeanwhile(s *subject, current hook.Delivery) bool {
 // delivery is parked, its next token exists, or it has a dead letter. The repetition
 // is harmless: the breaker removes a needless dead letter, the replay job counts the
 // delivery once, and a success counts before a death.
-func (d *Deliverer) replaceRecord(ctx context.Context, s *subject, current hook.Delivery, decide decision) (written write, err error) {
+func (d *Deliverer) replaceRecord(ctx context.Context, s *subject, current *hook.Delivery, decide decision) (written write, err error) {
 	var unfollowed error
 	err = hook.Persist(ctx, d.Wait, maxPersistAttempts, func() error {
 		written = write{record: current}
@@ -168,15 +168,18 @@ func (d *Deliverer) replaceRecord(ctx context.Context, s *subject, current hook.
 //     is recorded, the delivery stays parked, and the breaker sends the next token.
 //     After a release the record stays, and the token of the release repeats the
 //     attempt.
-func replacement(s *subject, current hook.Delivery, decide decision) (next hook.Delivery, attempt *hook.Attempt, ok bool) {
+func replacement(s *subject, current *hook.Delivery, decide decision) (next *hook.Delivery, attempt *hook.Attempt, ok bool) {
+	died := current.State == hook.StateDead && current.Replayed.Generation == 0
+	if current.State.Settled() && !died {
+		return current, nil, false
+	}
 	next, attempt = decide(current)
 	switch {
-	case current.State.Settled(), current.Attempts >= s.token.Attempt:
+	case died, current.Attempts >= s.token.Attempt:
 		if current.Attempts >= s.token.Attempt {
 			next.Attempts, attempt = current.Attempts, nil // the record of the attempt stays
 		}
-		open := !current.State.Settled() || current.State == hook.StateDead && current.Replayed.Generation == 0
-		return next, attempt, open && next.State == hook.StateDelivered
+		return next, attempt, next.State == hook.StateDelivered
 	case next.Attempts == current.Attempts:
 		return current, nil, false
 	case next.State != hook.StateRetrying:
@@ -192,7 +195,7 @@ func replacement(s *subject, current hook.Delivery, decide decision) (next hook.
 // followUp does the work that follows from the recorded decision (b). Repeated
 // calls are harmless: a second token of the same attempt finds the attempt
 // recorded, and the breaker reconciles dead letters with the records.
-func (d *Deliverer) followUp(ctx context.Context, s *subject, recorded hook.Delivery) error {
+func (d *Deliverer) followUp(ctx context.Context, s *subject, recorded *hook.Delivery) error {
 	switch recorded.State {
 	case hook.StateRetrying:
 		lane, at := s.endpoint.LaneAt(hook.LaneRetry, recorded.NextAttemptAt)
@@ -206,7 +209,7 @@ func (d *Deliverer) followUp(ctx context.Context, s *subject, recorded hook.Deli
 				return err
 			}
 		}
-		if err := d.DeadLetters.Send(ctx, hook.DeadLetterOf(recorded)); err != nil {
+		if err := d.DeadLetters.Send(ctx, hook.DeadLetterOf(*recorded)); err != nil {
 			return fmt.Errorf("send dead letter of delivery %s: %w", recorded.ID, err)
 		}
 		return d.completeSettlement(ctx, recorded)
@@ -216,8 +219,8 @@ func (d *Deliverer) followUp(ctx context.Context, s *subject, recorded hook.Deli
 	return nil
 }
 
-func (d *Deliverer) completeSettlement(ctx context.Context, recorded hook.Delivery) error {
-	if err := d.Settlement.Complete(ctx, recorded); err != nil {
+func (d *Deliverer) completeSettlement(ctx context.Context, recorded *hook.Delivery) error {
+	if err := d.Settlement.Complete(ctx, *recorded); err != nil {
 		return fmt.Errorf("complete settlement of delivery %s: %w", recorded.ID, err)
 	}
 	return nil

@@ -27,7 +27,9 @@ func (d *Deliverer) handOver(ctx context.Context, jobs []*job, record gate.Recor
 		if j.token.Slot && j.endpoint != nil { // the delivery waited, and probably others wait
 			s.Width = record.Width(j.endpoint, d.Now())
 		}
-		s.Last = j.delivery.CreatedAt
+		if j.delivery != nil { // nil: the event is gone
+			s.Last = j.delivery.CreatedAt
+		}
 		s.Failed = s.Failed || j.result.Class != 0 && j.result.Class != hook.ClassDelivered
 		if took, ok := answerTime(j.result); ok {
 			s.Answers = append(s.Answers, took)
@@ -79,7 +81,7 @@ func (d *Deliverer) askOnceMore(ctx context.Context, jobs []*job, record gate.Re
 	var parked []hook.Delivery
 	for _, j := range jobs {
 		if j.err == nil && j.result.State == hook.StateParked && j.delivery.Reason == hook.ReasonInFlight {
-			parked = append(parked, j.delivery)
+			parked = append(parked, *j.delivery)
 		}
 	}
 	if len(parked) == 0 {

@@ -49,8 +49,8 @@ func groupsOf(jobs []*job) [][]*job {
 
 // alone reports whether the delivery needs a request of its own: the endpoint rejected a
 // request with several events, and only an answer to one event can reject it.
-func alone(d hook.Delivery) bool {
-	return d.Last.Batch.Size > 1 && d.Last.Class.Result() == hook.ResultRejected
+func alone(d *hook.Delivery) bool {
+	return d.Last.Batch.Several() && d.Last.Class.Result() == hook.ResultRejected
 }
 
 // attemptTogether makes one request for the jobs, and settles each job by itself. The job
@@ -62,7 +62,7 @@ func alone(d hook.Delivery) bool {
 func (d *Deliverer) attemptTogether(ctx context.Context, jobs []*job, open func() (*opened, error), own *results) {
 	leader := jobs[max(0, slices.IndexFunc(jobs, func(j *job) bool { return j.lease.Key != "" }))]
 	batch, content := contentOf(jobs, leader)
-	var made request
+	var made *request
 	err := recoverPanic(func() (err error) {
 		made, err = d.sendRequest(ctx, &leader.subject, content, open)
 		return err
@@ -74,9 +74,9 @@ func (d *Deliverer) attemptTogether(ctx context.Context, jobs []*job, open func(
 	parallel.Each(len(jobs), settleTogether, func(i int) error {
 		j := jobs[i]
 		own.run(j, func() (r gate.Result, err error) {
-			one := made
+			one := *made
 			one.outcome.Batch = batch.Of(j.token.Delivery.DeliveryID)
-			j.result, err = d.settleAttempt(ctx, &j.subject, one)
+			j.result, err = d.settleAttempt(ctx, &j.subject, &one)
 			return j.result, err
 		})
 		return nil // each job holds its own error

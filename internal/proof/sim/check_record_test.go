@@ -1,6 +1,7 @@
 package sim_test
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -125,8 +126,12 @@ func (w *simulation) checkAttempt(p *process, old, d hook.Delivery, a *hook.Atte
 			old.State == hook.StateParked && old.Parks == d.Parks && old.Reason == d.Reason
 	case hook.StateQueued, hook.StateDiscarded, hook.StateCancelled, hook.StateSuperseded:
 	}
-	if size := len(sent.members); sent.coalesce.On() && (d.Last.Batch.Size != size || a != nil && len(a.Outcome.Batch.Members) != 0 && len(a.Outcome.Batch.Members) != size) {
-		w.fail(checkRecord, "%s: attempt %d of %s was in a request with %d events, and its record says %+v", p.name, d.Attempts, d.ID, size, d.Last.Batch)
+	inLast, recorded := cmp.Or(d.Last.Batch, new(hook.Batch)), new(hook.Batch)
+	if a != nil {
+		recorded = cmp.Or(a.Outcome.Batch, recorded)
+	}
+	if size := len(sent.members); sent.coalesce.On() && (inLast.Size != size || len(recorded.Members) != 0 && len(recorded.Members) != size) {
+		w.fail(checkRecord, "%s: attempt %d of %s was in a request with %d events, and its record says %+v", p.name, d.Attempts, d.ID, size, inLast)
 	}
 	if !right {
 		w.fail(checkRecord, "%s: attempt %d of %s came to %s (retry after %s), and it is %s %s at the age of %s, again after %s; its policy says %s to %s, %s at most",

@@ -99,7 +99,7 @@ func (w *simulation) checkBatch(p *process, r send.Request, members []member) {
 
 // goesAlone reports whether the endpoint rejected the delivery together with others.
 func goesAlone(d hook.Delivery) bool {
-	return d.Last.Batch.Size > 1 && d.Last.Class.Result() == hook.ResultRejected
+	return d.Last.Batch.Several() && d.Last.Class.Result() == hook.ResultRejected
 }
 
 // leaderOf returns the member with the rate slot of the request; the member that the

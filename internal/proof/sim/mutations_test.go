@@ -19,8 +19,8 @@ func mutations() []mutation {
 	return []mutation{
 		{
 			name: "deliver follows up before the write of the decision", file: "delivery/deliver/settle.go", by: []check{checkOrder},
-			old: "err := d.Store.SaveDelivery(ctx, next, attempt)\n\tif err == nil {\n\t\treturn write{record: next, own: true}, nil\n\t}",
-			bug: "err := d.followUp(ctx, s, next)\n\tif err == nil {\n\t\terr = d.Store.SaveDelivery(ctx, next, attempt)\n\t}\n\tif err == nil {\n\t\treturn write{record: next}, nil\n\t}",
+			old: "err := d.Store.SaveDelivery(ctx, *next, attempt)\n\tif err == nil {\n\t\treturn write{record: next, own: true}, nil\n\t}",
+			bug: "err := d.followUp(ctx, s, next)\n\tif err == nil {\n\t\terr = d.Store.SaveDelivery(ctx, *next, attempt)\n\t}\n\tif err == nil {\n\t\treturn write{record: next}, nil\n\t}",
 		},
 		{
 			name: "after a lost answer of a sender, the own region sends again", file: "delivery/deliver/remote.go", by: []check{checkDuplicate},
@@ -56,15 +56,15 @@ func mutations() []mutation {
 		},
 		{
 			name: "Retry-After is forgotten", file: "delivery/deliver/decision.go", by: []check{checkRecord},
-			old: "afterFailure(d, *s.endpoint, o.RetryAfter, now)", bug: "afterFailure(d, *s.endpoint, 0, now)",
+			old: "afterFailure(d, s.endpoint, o.RetryAfter, now)", bug: "afterFailure(d, s.endpoint, 0, now)",
 		},
 		{
 			name: "max_age is forgotten when the next attempt is planned", file: "delivery/deliver/decision.go", by: []check{checkRecord},
-			old: "if retry.Expired(d, next, e.MaxAge) {", bug: "if retry.Expired(d, next, 100*e.MaxAge) {",
+			old: "if retry.Expired(*d, next, e.MaxAge) {", bug: "if retry.Expired(*d, next, 100*e.MaxAge) {",
 		},
 		{
 			name: "max_age is forgotten when a token arrives", file: "delivery/deliver/judge.go", by: []check{checkAge},
-			old: "case s.endpoint != nil && retry.Expired(d, now, s.endpoint.MaxAge):", bug: "case s.endpoint != nil && retry.Expired(d, now, 100*s.endpoint.MaxAge):",
+			old: "case s.endpoint != nil && retry.Expired(*d, now, s.endpoint.MaxAge):", bug: "case s.endpoint != nil && retry.Expired(*d, now, 100*s.endpoint.MaxAge):",
 		},
 		{
 			name: "a failed message is acknowledged", file: "delivery/deliver/batch.go", by: []check{checkLost, checkLate},
@@ -215,8 +215,8 @@ func mutations() []mutation {
 		},
 		{
 			name: "only the leader of a failed request is settled", file: "delivery/deliver/together.go", by: []check{checkLost, checkLate},
-			old: "own.run(j, func() (r gate.Result, err error) {\n\t\t\tone := made",
-			bug: "own.run(j, func() (r gate.Result, err error) {\n\t\t\t\tif j != leader && made.outcome.Class != hook.ClassDelivered {\n\t\t\t\t\treturn r, nil\n\t\t\t\t}\n\t\t\tone := made",
+			old: "own.run(j, func() (r gate.Result, err error) {\n\t\t\tone := *made",
+			bug: "own.run(j, func() (r gate.Result, err error) {\n\t\t\t\tif j != leader && made.outcome.Class != hook.ClassDelivered {\n\t\t\t\t\treturn r, nil\n\t\t\t\t}\n\t\t\tone := *made",
 		},
 		{
 			name: "every event of a key is superseded, the newest too", file: "delivery/deliver/newest.go", by: []check{checkSuperseded},
@@ -228,7 +228,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "a rejected event takes the others of its request with it", file: "delivery/deliver/decision.go", by: []check{checkRecord},
-			old: "if o.Batch.Size > 1 && result", bug: "if o.Batch.Size > 1000 && result",
+			old: "if o.Batch.Several() && result", bug: "if o.Batch.Several() && false && result",
 		},
 		{
 			name: "a request has more events than max_events", file: "delivery/deliver/together.go", by: []check{checkBatch},
