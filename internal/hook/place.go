@@ -48,7 +48,7 @@ func (r DeliveryRef) Predecessor() (before DeliveryRef, ok bool) {
 	return r, r.Generation > 0
 }
 
-// maxRef is the longest text of a DeliveryRef.
+// maxRef is the room for the text of a DeliveryRef.
 const maxRef = 96
 
 // MarshalText returns <id>@<accepted at>, and /<shard> after shard 0.

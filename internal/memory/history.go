@@ -22,29 +22,33 @@ type history struct {
 
 // eventRecords holds all records of one event.
 type eventRecords struct {
-	event      *hook.Event      // nil: only deliveries are stored
+	event      hook.Event       // zero: only deliveries are stored
 	deliveries []*hook.Delivery // by endpoint and generation
 	attempts   []hook.Attempt   // by endpoint, generation and number
 	expiresAt  time.Time        // the latest of all records; zero: never
 
-	// The room for the records of most events: a collection of garbage takes the longer,
-	// the more objects are stored.
-	firstEvent    hook.Event
-	firstTarget   [1]hook.Target
-	firstDelivery [1]*hook.Delivery
+	// The room for the only target and the only delivery of most events: a collection of
+	// garbage takes the longer, the more objects are stored.
+	onlyTarget   [1]hook.Target
+	onlyDelivery [1]*hook.Delivery
 }
 
-// put replaces the event. The first event of the records is stored in their room.
+func (r *eventRecords) hasEvent() bool { return r.event.ID != "" }
+
+// put replaces the event.
 func (r *eventRecords) put(e hook.Event) {
-	if r.event != nil {
-		r.event = &e
-		return
-	}
 	if len(e.Targets) == 1 {
-		e.Targets = append(r.firstTarget[:0], e.Targets...)
+		e.Targets = append(r.onlyTarget[:0], e.Targets...)
 	}
-	r.firstEvent = e
-	r.event = &r.firstEvent
+	r.event = e
+}
+
+// insert stores a further delivery.
+func (r *eventRecords) insert(i int, d *hook.Delivery) {
+	r.deliveries = slices.Insert(r.deliveries, i, d)
+	if len(r.deliveries) > 1 {
+		r.onlyDelivery[0] = nil // the list has left the room
+	}
 }
 
 // search returns the place of the delivery's record.
@@ -84,8 +88,8 @@ func newHistory() history {
 }
 
 func (h *history) event(id hook.EventID) (hook.Event, bool) {
-	if r := h.events[id]; r != nil && r.event != nil {
-		return *r.event, true
+	if r := h.events[id]; r != nil && r.hasEvent() {
+		return r.event, true
 	}
 	return hook.Event{}, false
 }
@@ -105,7 +109,7 @@ func (h *history) putEvent(e hook.Event) {
 	r := h.recordsOf(e.ID, e.ExpiresAt)
 	r.put(e)
 	if len(e.Targets) == 0 {
-		h.untargetedOf(e.Tenant).add(r.event)
+		h.untargetedOf(e.Tenant).add(&r.event)
 	}
 }
 
@@ -151,7 +155,7 @@ func (h *history) putDelivery(d *hook.Delivery) {
 		h.unlist(r.deliveries[i])
 		r.deliveries[i] = d
 	} else {
-		r.deliveries = slices.Insert(r.deliveries, i, d)
+		r.insert(i, d)
 	}
 	h.inState(d.ID.Endpoint, d.State).add(d)
 	h.acceptedBy(d.ID.Endpoint).add(d)
@@ -185,7 +189,7 @@ func (h *history) recordsOf(id hook.EventID, until time.Time) *eventRecords {
 	r := h.events[id]
 	if r == nil {
 		r = new(eventRecords)
-		r.deliveries = r.firstDelivery[:0]
+		r.deliveries = r.onlyDelivery[:0]
 		h.events[id] = r
 	}
 	if until.After(r.expiresAt) {

@@ -298,7 +298,7 @@ func (c *erasables) ofEvents() {
 				})
 			}
 		}
-		if r.event != nil && r.event.Tenant == c.tenant {
+		if r.hasEvent() && r.event.Tenant == c.tenant {
 			c.add(erasure.KindEvent, "event", string(id), "", func() { s.removeEvent(id) })
 			c.all[len(c.all)-1].listed = targeted
 		}

@@ -69,7 +69,7 @@ func (s *Store) RemoveEvent(id hook.EventID) {
 func (h *history) removeEvent(id hook.EventID) {
 	if r := h.events[id]; r != nil {
 		h.unlistEvent(id)
-		r.event = nil
+		r.event = hook.Event{}
 		h.drop(id)
 	}
 }
@@ -95,7 +95,7 @@ func (h *history) removeDelivery(ref hook.DeliveryRef) {
 
 // drop forgets an event without records.
 func (h *history) drop(id hook.EventID) {
-	if r := h.events[id]; r != nil && r.event == nil && len(r.deliveries) == 0 && len(r.attempts) == 0 {
+	if r := h.events[id]; r != nil && !r.hasEvent() && len(r.deliveries) == 0 && len(r.attempts) == 0 {
 		h.expiries.remove(expiry{r.expiresAt, id})
 		delete(h.events, id)
 	}
@@ -121,7 +121,7 @@ func (s *Store) Size() (events, deliveries, attempts int) {
 	defer s.mu.Unlock()
 
 	for _, records := range s.events {
-		if records.event != nil {
+		if records.hasEvent() {
 			events++
 		}
 		deliveries += len(records.deliveries)
