@@ -49,18 +49,26 @@ func (r *Reader) members(ctx context.Context, b *hook.Batch) ([]hook.DeliveryID,
 		if d.ID != b.Leader {
 			continue
 		}
-		if last := d.Last.Batch; last != nil && last.ID == b.ID && last.Members != nil {
-			return last.Members, nil
+		if members := membersIn(&d.Last, b.ID); members != nil {
+			return members, nil
 		}
 		recorded, err := r.History.Attempts(ctx, []hook.Delivery{d})
 		if err != nil {
 			return nil, fmt.Errorf("read attempts of the leader of batch %s: %w", b.ID, err)
 		}
 		for _, a := range recorded {
-			if one := a.Outcome.Batch; one != nil && one.ID == b.ID && one.Members != nil {
-				return one.Members, nil
+			if members := membersIn(&a.Outcome, b.ID); members != nil {
+				return members, nil
 			}
 		}
 	}
 	return nil, nil
+}
+
+// membersIn returns the members of the batch if the outcome holds them, and nil otherwise.
+func membersIn(o *hook.Outcome, id hook.BatchID) []hook.DeliveryID {
+	if o.Batch == nil || o.Batch.ID != id {
+		return nil
+	}
+	return o.Batch.Members
 }

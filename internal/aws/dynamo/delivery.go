@@ -94,9 +94,6 @@ func fromDeliveryItem(it deliveryItem) (hook.Delivery, error) {
 		return hook.Delivery{}, err
 	}
 	return hook.Delivery{
-		ID:            ref.DeliveryID,
-		AcceptedAt:    ref.AcceptedAt,
-		Shard:         int16(ref.Shard), //nolint:gosec // below MaxShards
 		Tenant:        it.Tenant,
 		EventType:     it.EventType,
 		State:         state,
@@ -117,7 +114,7 @@ func fromDeliveryItem(it deliveryItem) (hook.Delivery, error) {
 		JobIndex:      it.JobIndex,
 		By:            it.By,
 		Note:          it.Note,
-	}, nil
+	}.At(ref), nil
 }
 
 type outcomeItem struct {
