@@ -121,7 +121,7 @@ func loaded(ctx context.Context, name string, duration time.Duration, perTenSeco
 	if err := register(ctx, server, sink); err != nil {
 		return m, err
 	}
-	p := &publisher{server: server, sink: sink, endpoints: endpoints, posted: make([]time.Time, most)}
+	p := &publisher{server: server, sink: sink, endpoints: endpoints, posted: make([]moment, most)}
 	if err := p.flood(ctx, connections, time.Second); err != nil {
 		return m, err
 	}
@@ -148,8 +148,8 @@ func loaded(ctx context.Context, name string, duration time.Duration, perTenSeco
 	m.events, m.again = sink.count()-came, sink.again
 	m.cpu, m.resident = after.CPU-before.CPU, after.Resident
 	for n := first; n < most; n++ {
-		if at := sink.arrived[n]; !at.IsZero() {
-			m.latencies = append(m.latencies, at.Sub(p.posted[n]))
+		if at := sink.arrived[n]; at != 0 {
+			m.latencies = append(m.latencies, time.Duration(at-p.posted[n]))
 		}
 	}
 	slices.Sort(m.latencies)

@@ -22,7 +22,7 @@ type publisher struct {
 	sink      *sink
 	endpoints int
 	next      atomic.Int64 // number of the next event
-	posted    []time.Time  // by number; written before the post
+	posted    []moment     // by number; written before the post
 
 	mu     sync.Mutex
 	faults []error
@@ -78,7 +78,7 @@ func (p *publisher) each(ctx context.Context, connections int, turn func() (at t
 					<-p.sink.room
 					return
 				}
-				p.posted[n] = at
+				p.posted[n] = momentOf(at)
 				if err := l.post(n%p.endpoints, n); err != nil {
 					p.mu.Lock()
 					p.faults = append(p.faults, err)
