@@ -2,6 +2,7 @@ package memory
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -10,52 +11,71 @@ import (
 )
 
 // history holds events with deliveries and attempts, and their orders. Stored
-// records are replaced, never modified.
+// deliveries are replaced, never modified.
 type history struct {
-	events     map[hook.EventID]*eventRecords
-	byState    map[stateKey]*ordered[*hook.Delivery]        // by age
-	accepted   map[hook.EndpointID]*ordered[*hook.Delivery] // by acceptance of the event
-	untargeted map[hook.TenantID]*ordered[*hook.Event]      // events without a target, by acceptance
-	retrying   *ordered[*hook.Delivery]                     // by OverdueFrom
+	events     map[hook.EventID]slot
+	byState    map[stateKey]*ordered[position]        // by age
+	accepted   map[hook.EndpointID]*ordered[position] // by acceptance of the event
+	untargeted map[hook.TenantID]*ordered[position]   // events without a target, by acceptance
+	retrying   *ordered[*hook.Delivery]               // by OverdueFrom
 	expiries   *ordered[expiry]
+	packing    packing
 }
 
-// eventRecords holds all records of one event.
+// slot holds the records of one event.
+type slot struct {
+	id     hook.EventID // the text in the lists
+	open   *eventRecords
+	packed string // the text of the records; empty: open
+}
+
+// eventRecords is all records of one event.
 type eventRecords struct {
 	event      hook.Event       // zero: only deliveries are stored
 	deliveries []*hook.Delivery // by endpoint and generation
 	attempts   []hook.Attempt   // by endpoint, generation and number
 	expiresAt  time.Time        // the latest of all records; zero: never
-
-	// The room for the only target and the only delivery of most events: a collection of
-	// garbage takes the longer, the more objects are stored.
-	onlyTarget   [1]hook.Target
-	onlyDelivery [1]*hook.Delivery
 }
 
 func (r *eventRecords) hasEvent() bool { return r.event.ID != "" }
-
-// put replaces the event.
-func (r *eventRecords) put(e hook.Event) {
-	if len(e.Targets) == 1 {
-		e.Targets = append(r.onlyTarget[:0], e.Targets...)
-	}
-	r.event = e
-}
-
-// insert stores a further delivery.
-func (r *eventRecords) insert(i int, d *hook.Delivery) {
-	r.deliveries = slices.Insert(r.deliveries, i, d)
-	if len(r.deliveries) > 1 {
-		r.onlyDelivery[0] = nil // the list has left the room
-	}
-}
 
 // search returns the place of the delivery's record.
 func (r *eventRecords) search(ref hook.DeliveryRef) (i int, found bool) {
 	return slices.BinarySearchFunc(r.deliveries, ref, func(d *hook.Delivery, ref hook.DeliveryRef) int {
 		return compareDeliveries(d.Ref(), ref)
 	})
+}
+
+// packable bounds the deliveries of a packed event: a read of one reads all.
+const packable = 16
+
+// settled reports whether no change of the records is to be expected soon.
+func (r *eventRecords) settled() bool {
+	return len(r.deliveries) >= max(len(r.event.Targets), 1) && len(r.deliveries) <= packable &&
+		!slices.ContainsFunc(r.deliveries, func(d *hook.Delivery) bool { return !d.State.Settled() })
+}
+
+// position is the position of an event, or of a delivery of a known endpoint, in a list.
+// For a list by age, at is the time of creation, otherwise of acceptance.
+type position struct {
+	at         int64 // in milliseconds since 1970
+	event      hook.EventID
+	generation int
+	shard      int
+	acceptedAt int64
+}
+
+func comparePositions(a, b position) int {
+	if c := cmp.Compare(a.at, b.at); c != 0 {
+		return c
+	}
+	if c := strings.Compare(string(a.event), string(b.event)); c != 0 {
+		return c
+	}
+	if c := cmp.Compare(a.generation, b.generation); c != 0 {
+		return c
+	}
+	return cmp.Or(cmp.Compare(a.shard, b.shard), cmp.Compare(a.acceptedAt, b.acceptedAt))
 }
 
 // stateKey identifies the deliveries of an endpoint in one state.
@@ -72,10 +92,10 @@ type expiry struct {
 
 func newHistory() history {
 	return history{
-		events:     make(map[hook.EventID]*eventRecords),
-		byState:    make(map[stateKey]*ordered[*hook.Delivery]),
-		accepted:   make(map[hook.EndpointID]*ordered[*hook.Delivery]),
-		untargeted: make(map[hook.TenantID]*ordered[*hook.Event]),
+		events:     make(map[hook.EventID]slot),
+		byState:    make(map[stateKey]*ordered[position]),
+		accepted:   make(map[hook.EndpointID]*ordered[position]),
+		untargeted: make(map[hook.TenantID]*ordered[position]),
 		retrying: newOrdered(func(a, b *hook.Delivery) int {
 			return cmp.Or(
 				a.OverdueFrom().Compare(b.OverdueFrom()), strings.Compare(string(a.ID.Event), string(b.ID.Event)), compareDeliveries(a.Ref(), b.Ref()),
@@ -87,8 +107,36 @@ func newHistory() history {
 	}
 }
 
+// records returns the records of the event, to read; nil for none.
+func (h *history) records(id hook.EventID) *eventRecords {
+	s := h.events[id]
+	if s.packed != "" {
+		return unpack(s.packed)
+	}
+	return s.open
+}
+
+// opened returns the records of the event, to change; nil for none.
+func (h *history) opened(id hook.EventID) *eventRecords {
+	s := h.events[id]
+	if s.packed != "" {
+		s.open, s.packed = unpack(s.packed), ""
+		h.events[id] = s
+	}
+	return s.open
+}
+
+// pack packs settled records. Changes of the records work without, but need more memory.
+func (h *history) pack(id hook.EventID) {
+	s := h.events[id]
+	if s.open != nil && s.open.settled() {
+		s.packed, s.open = h.packing.pack(s.open), nil
+		h.events[id] = s
+	}
+}
+
 func (h *history) event(id hook.EventID) (hook.Event, bool) {
-	if r := h.events[id]; r != nil && r.hasEvent() {
+	if r := h.records(id); r != nil && r.hasEvent() {
 		return r.event, true
 	}
 	return hook.Event{}, false
@@ -96,7 +144,7 @@ func (h *history) event(id hook.EventID) (hook.Event, bool) {
 
 // delivery returns the record; nil for no record.
 func (h *history) delivery(ref hook.DeliveryRef) *hook.Delivery {
-	if r := h.events[ref.Event]; r != nil {
+	if r := h.records(ref.Event); r != nil {
 		if i, found := r.search(ref); found {
 			return r.deliveries[i]
 		}
@@ -104,12 +152,23 @@ func (h *history) delivery(ref hook.DeliveryRef) *hook.Delivery {
 	return nil
 }
 
+// deliveries yields the records of the endpoint at the positions.
+func (h *history) deliveries(endpoint hook.EndpointID, at iter.Seq[position]) iter.Seq[*hook.Delivery] {
+	return func(yield func(*hook.Delivery) bool) {
+		for p := range at {
+			id := hook.DeliveryID{Event: p.event, Endpoint: endpoint, Generation: p.generation}
+			if !yield(h.delivery(hook.DeliveryRef{DeliveryID: id, AcceptedAt: p.acceptedAt, Shard: p.shard})) {
+				return
+			}
+		}
+	}
+}
+
 func (h *history) putEvent(e hook.Event) {
 	h.unlistEvent(e.ID)
-	r := h.recordsOf(e.ID, e.ExpiresAt)
-	r.put(e)
+	h.recordsOf(e.ID, e.ExpiresAt).event = e
 	if len(e.Targets) == 0 {
-		h.untargetedOf(e.Tenant).add(&r.event)
+		h.untargetedOf(e.Tenant).add(h.positionOf(&e))
 	}
 }
 
@@ -117,32 +176,27 @@ func (h *history) putEvent(e hook.Event) {
 // event is there.
 func (h *history) unlistEvent(id hook.EventID) {
 	if e, ok := h.event(id); ok {
-		h.untargetedOf(e.Tenant).remove(&e)
+		h.untargetedOf(e.Tenant).remove(h.positionOf(&e))
 	}
 }
 
+// positionOf returns the position of the stored event.
+func (h *history) positionOf(e *hook.Event) position {
+	return position{at: e.AcceptedAt.UnixMilli(), event: h.events[e.ID].id}
+}
+
 // untargetedOf returns the tenant's events without a target, the oldest first.
-func (h *history) untargetedOf(tenant hook.TenantID) *ordered[*hook.Event] {
+func (h *history) untargetedOf(tenant hook.TenantID) *ordered[position] {
 	if h.untargeted[tenant] == nil {
-		h.untargeted[tenant] = newOrdered(func(a, b *hook.Event) int {
-			return cmp.Or(a.AcceptedAt.Compare(b.AcceptedAt), strings.Compare(string(a.ID), string(b.ID)))
-		})
+		h.untargeted[tenant] = newOrdered(comparePositions)
 	}
 	return h.untargeted[tenant]
 }
 
 // acceptedBy returns the deliveries of the endpoint by acceptance, the oldest first.
-func (h *history) acceptedBy(endpoint hook.EndpointID) *ordered[*hook.Delivery] {
+func (h *history) acceptedBy(endpoint hook.EndpointID) *ordered[position] {
 	if h.accepted[endpoint] == nil {
-		h.accepted[endpoint] = newOrdered(func(a, b *hook.Delivery) int {
-			if c := cmp.Compare(a.AcceptedAt, b.AcceptedAt); c != 0 {
-				return c
-			}
-			if c := strings.Compare(string(a.ID.Event), string(b.ID.Event)); c != 0 {
-				return c
-			}
-			return cmp.Or(cmp.Compare(a.ID.Generation, b.ID.Generation), cmp.Compare(a.Shard, b.Shard))
-		})
+		h.accepted[endpoint] = newOrdered(comparePositions)
 	}
 	return h.accepted[endpoint]
 }
@@ -155,10 +209,9 @@ func (h *history) putDelivery(d *hook.Delivery) {
 		h.unlist(r.deliveries[i])
 		r.deliveries[i] = d
 	} else {
-		r.insert(i, d)
+		r.deliveries = slices.Insert(r.deliveries, i, d)
 	}
-	h.inState(d.ID.Endpoint, d.State).add(d)
-	h.acceptedBy(d.ID.Endpoint).add(d)
+	h.eachList(d, (*ordered[position]).add)
 	if d.State == hook.StateRetrying {
 		h.retrying.add(d)
 	}
@@ -176,35 +229,44 @@ func (h *history) putAttempt(a hook.Attempt) {
 
 // unlist removes the delivery from all lists.
 func (h *history) unlist(d *hook.Delivery) {
-	h.inState(d.ID.Endpoint, d.State).remove(d)
-	h.acceptedBy(d.ID.Endpoint).remove(d)
+	h.eachList(d, (*ordered[position]).remove)
 	if d.State == hook.StateRetrying {
 		h.retrying.remove(d)
 	}
 }
 
-// recordsOf returns the records of the event, creates missing records, and extends
-// their expiry time to until.
+// eachList calls do for the lists of the delivery, with the position there.
+func (h *history) eachList(d *hook.Delivery, do func(*ordered[position], position)) {
+	at := position{
+		at: d.CreatedAt.UnixMilli(), event: h.events[d.ID.Event].id, generation: d.ID.Generation, shard: int(d.Shard), acceptedAt: d.AcceptedAt,
+	}
+	do(h.inState(d.ID.Endpoint, d.State), at)
+	at.at = d.AcceptedAt
+	do(h.acceptedBy(d.ID.Endpoint), at)
+}
+
+// recordsOf returns the records of the event to change, creates missing records, and
+// extends their expiry time to until.
 func (h *history) recordsOf(id hook.EventID, until time.Time) *eventRecords {
-	r := h.events[id]
+	r := h.opened(id)
 	if r == nil {
+		id = hook.EventID(strings.Clone(string(id))) // may be a part of a long text
 		r = new(eventRecords)
-		r.deliveries = r.onlyDelivery[:0]
-		h.events[id] = r
+		h.events[id] = slot{id: id, open: r}
 	}
 	if until.After(r.expiresAt) {
 		h.expiries.remove(expiry{r.expiresAt, id})
 		r.expiresAt = until
-		h.expiries.add(expiry{until, id})
+		h.expiries.add(expiry{until, h.events[id].id})
 	}
 	return r
 }
 
 // inState returns the deliveries of the endpoint in the state, the oldest first.
-func (h *history) inState(endpoint hook.EndpointID, state hook.State) *ordered[*hook.Delivery] {
+func (h *history) inState(endpoint hook.EndpointID, state hook.State) *ordered[position] {
 	at := stateKey{endpoint, state}
 	if h.byState[at] == nil {
-		h.byState[at] = newOrdered(compareAges)
+		h.byState[at] = newOrdered(comparePositions)
 	}
 	return h.byState[at]
 }
@@ -212,7 +274,7 @@ func (h *history) inState(endpoint hook.EndpointID, state hook.State) *ordered[*
 // expire removes events with an expiry time not after now.
 func (h *history) expire(now time.Time) {
 	for r, ok := h.expiries.first(); ok && !r.at.After(now); r, ok = h.expiries.first() {
-		for _, d := range h.events[r.event].deliveries {
+		for _, d := range h.records(r.event).deliveries {
 			h.unlist(d)
 		}
 		h.unlistEvent(r.event)
@@ -238,15 +300,4 @@ func compareDeliveries(a, b hook.DeliveryRef) int {
 // compareAttempts orders the attempts of an event id by delivery and number.
 func compareAttempts(a, b hook.Attempt) int {
 	return cmp.Or(compareDeliveries(a.Delivery, b.Delivery), cmp.Compare(a.Number, b.Number))
-}
-
-// compareAges orders the deliveries of an endpoint by age, the oldest first.
-func compareAges(a, b *hook.Delivery) int {
-	if c := a.CreatedAt.Compare(b.CreatedAt); c != 0 {
-		return c
-	}
-	if c := strings.Compare(string(a.ID.Event), string(b.ID.Event)); c != 0 {
-		return c
-	}
-	return cmp.Compare(a.ID.Generation, b.ID.Generation)
 }

@@ -1,67 +1,89 @@
 package memory
 
 import (
+	"bytes"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
+	"unsafe"
 	"weak"
 
 	"surehook/internal/hook"
 )
 
-// An erased or removed payload, and an erased body, are gone from the process, whatever
-// the room of the event's records held before.
+// An erased or removed payload, and an erased body, are gone from the process, whether the
+// records were packed or not.
 func TestHistory_forgets(t *testing.T) {
 	t.Parallel()
 
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	erase := func(s *Store, e hook.Event) error {
+		e.ErasedAt = now
+		return s.EraseEvent(t.Context(), e)
+	}
+	remove := func(s *Store, e hook.Event) error {
+		s.RemoveEvent(e.ID)
+		return nil
+	}
 	for _, tt := range []struct {
 		name   string
+		state  hook.State
 		forget func(s *Store, e hook.Event) error
 	}{
-		{"erased", func(s *Store, e hook.Event) error {
-			e.ErasedAt = now
-			return s.EraseEvent(t.Context(), e)
-		}},
-		{"removed", func(s *Store, e hook.Event) error {
-			s.RemoveEvent(e.ID)
-			return nil
-		}},
+		{"erased, open", hook.StateParked, erase},
+		{"erased, packed", hook.StateDead, erase},
+		{"removed, open", hook.StateParked, remove},
+		{"removed, packed", hook.StateDead, remove},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			s := NewStore()
-			e := hook.Event{
-				ID: "evt_1", Tenant: "a", Payload: make([]byte, 200), AcceptedAt: now, ExpiresAt: now.Add(time.Hour),
-				Targets: []hook.Target{{Endpoint: "ep_1", Shards: 1}},
-			}
 			check := func(err error) {
 				t.Helper()
 				if err != nil {
 					t.Fatal(err)
 				}
 			}
+			s := NewStore()
+			e := hook.Event{
+				ID: "evt_1", Tenant: "a", Payload: bytes.Repeat([]byte("payload"), 50), AcceptedAt: now, ExpiresAt: now.Add(time.Hour),
+				Targets: []hook.Target{{Endpoint: "ep_1", Shards: 1}},
+			}
 			check(s.PutEvent(t.Context(), e))
 			d := hook.QueuedDelivery(e, e.Targets[0])
-			d.State, d.Last.Body = hook.StateDead, make([]byte, 200)
+			d.State, d.Last.Body = tt.state, bytes.Repeat([]byte("body"), 50)
 			check(s.SaveDelivery(t.Context(), d, nil))
-			again := d
-			again.ID.Generation++
-			check(s.SaveDelivery(t.Context(), again, nil))
-			payload, body := weak.Make(&s.events[e.ID].event.Payload[0]), weak.Make(&s.events[e.ID].deliveries[0].Last.Body[0])
+			if packed := s.events[e.ID].packed != ""; packed != (tt.state == hook.StateDead) {
+				t.Fatalf("the records are packed: %t", packed)
+			}
+			held := parts(s.events[e.ID])
 
 			check(tt.forget(s, e))
 			d.Version = 1
 			check(s.SaveDelivery(t.Context(), d.Erase(now), nil))
 			runtime.GC()
-			if payload.Value() != nil {
-				t.Error("the store keeps the payload")
+			for _, part := range held {
+				if part.Value() != nil {
+					t.Error("the store keeps a part of the event")
+				}
 			}
-			if body.Value() != nil {
-				t.Error("the store keeps the body of the answer")
+			for name, text := range map[string]string{
+				"records": s.events[e.ID].packed, "fields": string(s.packing.buf[:cap(s.packing.buf)]), "data": string(s.packing.data[:cap(s.packing.data)]),
+			} {
+				if strings.Contains(text, "payload") || strings.Contains(text, "body") {
+					t.Errorf("the %s have the payload or the body: %q", name, text)
+				}
 			}
 			runtime.KeepAlive(s)
 		})
 	}
+}
+
+// parts returns the texts that hold the payload and the body.
+func parts(s slot) []weak.Pointer[byte] {
+	if s.packed != "" {
+		return []weak.Pointer[byte]{weak.Make(unsafe.StringData(s.packed))}
+	}
+	return []weak.Pointer[byte]{weak.Make(&s.open.event.Payload[0]), weak.Make(&s.open.deliveries[0].Last.Body[0])}
 }

@@ -158,7 +158,7 @@ func (s *Store) AddTarget(ctx context.Context, e hook.Event, target hook.Target)
 	}
 	stored = copyEvent(stored)
 	stored.Targets = append(stored.Targets, target)
-	s.events[e.ID].put(stored)
+	s.opened(e.ID).event = stored
 	return nil
 }
 

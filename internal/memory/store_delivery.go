@@ -75,7 +75,7 @@ func (s *Store) Attempts(ctx context.Context, deliveries []hook.Delivery) ([]hoo
 
 	var found []hook.Attempt
 	for _, d := range deliveries {
-		if records := s.events[d.ID.Event]; records != nil {
+		if records := s.records(d.ID.Event); records != nil {
 			for _, a := range records.attempts {
 				if a.Delivery == d.Ref() {
 					found = append(found, copyAttempt(a))
@@ -108,6 +108,7 @@ func (s *Store) SaveDelivery(ctx context.Context, d hook.Delivery, attempt *hook
 	if attempt != nil {
 		s.putAttempt(storedAttempt(*attempt))
 	}
+	s.pack(d.ID.Event)
 	return nil
 }
 
@@ -149,12 +150,13 @@ func (s *Store) EraseAttempts(ctx context.Context, deliveries []hook.Delivery) e
 	defer s.mu.Unlock()
 
 	for _, d := range deliveries {
-		if records := s.events[d.ID.Event]; records != nil {
+		if records := s.opened(d.ID.Event); records != nil {
 			for i, a := range records.attempts {
 				if a.Delivery == d.Ref() {
 					records.attempts[i].Outcome.Body = nil
 				}
 			}
+			s.pack(d.ID.Event)
 		}
 	}
 	return nil
@@ -178,5 +180,6 @@ func (s *Store) EraseEvent(ctx context.Context, e hook.Event) error {
 		stored.ErasedAt = storedTime(e.ErasedAt)
 	}
 	s.putEvent(stored)
+	s.pack(e.ID)
 	return nil
 }

@@ -281,7 +281,8 @@ func (c *erasables) ofEndpoints() {
 
 func (c *erasables) ofEvents() {
 	s := c.s
-	for id, r := range s.events {
+	for id := range s.events {
+		r := s.records(id)
 		targeted := false
 		for _, d := range r.deliveries {
 			if d.Tenant != c.tenant {
@@ -293,6 +294,7 @@ func (c *erasables) ofEvents() {
 		for _, a := range r.attempts {
 			if c.owns(a.Delivery.Endpoint) {
 				c.add(erasure.KindAttempt, "attempt", fmt.Sprintf("%s/%03d", a.Delivery, a.Number), a.Delivery.Endpoint, func() {
+					r := s.opened(id)
 					r.attempts = slices.DeleteFunc(r.attempts, func(b hook.Attempt) bool { return compareAttempts(a, b) == 0 })
 					s.drop(id)
 				})

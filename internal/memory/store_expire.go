@@ -67,7 +67,7 @@ func (s *Store) RemoveEvent(id hook.EventID) {
 }
 
 func (h *history) removeEvent(id hook.EventID) {
-	if r := h.events[id]; r != nil {
+	if r := h.opened(id); r != nil {
 		h.unlistEvent(id)
 		r.event = hook.Event{}
 		h.drop(id)
@@ -83,19 +83,20 @@ func (s *Store) RemoveDelivery(ref hook.DeliveryRef) {
 }
 
 func (h *history) removeDelivery(ref hook.DeliveryRef) {
-	d := h.delivery(ref)
-	if d == nil {
+	r := h.opened(ref.Event)
+	if r == nil {
 		return
 	}
-	h.unlist(d)
-	r := h.events[ref.Event]
-	r.deliveries = slices.DeleteFunc(r.deliveries, func(other *hook.Delivery) bool { return other == d })
-	h.drop(ref.Event)
+	if i, found := r.search(ref); found {
+		h.unlist(r.deliveries[i])
+		r.deliveries = slices.Delete(r.deliveries, i, i+1)
+		h.drop(ref.Event)
+	}
 }
 
 // drop forgets an event without records.
 func (h *history) drop(id hook.EventID) {
-	if r := h.events[id]; r != nil && !r.hasEvent() && len(r.deliveries) == 0 && len(r.attempts) == 0 {
+	if r := h.records(id); r != nil && !r.hasEvent() && len(r.deliveries) == 0 && len(r.attempts) == 0 {
 		h.expiries.remove(expiry{r.expiresAt, id})
 		delete(h.events, id)
 	}
@@ -120,7 +121,8 @@ func (s *Store) Size() (events, deliveries, attempts int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	for _, records := range s.events {
+	for id := range s.events {
+		records := s.records(id)
 		if records.hasEvent() {
 			events++
 		}

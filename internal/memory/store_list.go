@@ -41,13 +41,24 @@ func (s *Store) rowsOf(part status.Part, span status.Span) iter.Seq[status.Row] 
 		all = s.inState(part.Endpoint, part.State)
 	}
 	return func(yield func(status.Row) bool) {
-		for d := range downFrom(all, span, deliveryBound) {
+		for d := range s.deliveries(part.Endpoint, inShard(part.Shard, downFrom(all, span))) {
 			row := status.Row{Position: status.Position{At: d.CreatedAt.UnixMilli(), DeliveryID: d.ID}, Delivery: hook.Delivery{}.At(d.Ref())}
 			if part.State == 0 {
 				row.At, row.Delivery = d.AcceptedAt, copyDelivery(*d)
 			}
 			first := d.State == hook.StateDelivered && d.CreatedAt.UnixMilli() == d.AcceptedAt // has no row in an index
-			if int(d.Shard) == part.Shard && (part.State == 0 || !first) && !yield(row) {
+			if (part.State == 0 || !first) && !yield(row) {
+				return
+			}
+		}
+	}
+}
+
+// inShard yields the positions in the shard.
+func inShard(shard int, all iter.Seq[position]) iter.Seq[position] {
+	return func(yield func(position) bool) {
+		for p := range all {
+			if p.shard == shard && !yield(p) {
 				return
 			}
 		}
@@ -64,12 +75,12 @@ func (s *Store) UntargetedRows(
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	for e := range downFrom(s.untargetedOf(tenant), span, eventBound) {
-		row := status.Row{Position: status.Position{At: e.AcceptedAt.UnixMilli(), DeliveryID: hook.DeliveryID{Event: e.ID}}}
+	for p := range downFrom(s.untargetedOf(tenant), span) {
+		row := status.Row{Position: status.Position{At: p.at, DeliveryID: hook.DeliveryID{Event: p.event}}}
 		if !begins(row.Position, span.Since) {
 			break
 		}
-		if hook.ShardOf(e.ID, hook.UntargetedShards) != shard {
+		if hook.ShardOf(p.event, hook.UntargetedShards) != shard {
 			continue
 		}
 		if len(rows) == listLimit(look) {
@@ -133,15 +144,15 @@ func (s *Store) SelectEvents(ctx context.Context, sel replay.EventSelection) (pa
 func (s *Store) placesOf(sel replay.EventSelection) iter.Seq[replay.EventPlace] {
 	return func(yield func(replay.EventPlace) bool) {
 		if sel.Source.Endpoint == "" {
-			for e := range s.untargetedOf(sel.Tenant).all() {
-				if !yield(replay.EventPlace{ID: e.ID, AcceptedAt: e.AcceptedAt.UnixMilli()}) {
+			for p := range s.untargetedOf(sel.Tenant).all() {
+				if !yield(replay.EventPlace{ID: p.event, AcceptedAt: p.at}) {
 					return
 				}
 			}
 			return
 		}
-		for d := range within(sel.Source, s.acceptedBy(sel.Source.Endpoint).all()) {
-			if d.ID.Generation == 1 && !yield(replay.EventPlace{ID: d.ID.Event, AcceptedAt: d.AcceptedAt}) {
+		for p := range within(sel.Source, s.acceptedBy(sel.Source.Endpoint).all()) {
+			if p.generation == 1 && !yield(replay.EventPlace{ID: p.event, AcceptedAt: p.at}) {
 				return
 			}
 		}
@@ -171,34 +182,23 @@ func begins(at status.Position, since time.Time) bool {
 	return since.IsZero() || !at.Time().Before(wholeMilliseconds(since))
 }
 
-// downFrom yields the elements in the span's range up to the end, newest first. bound
-// returns an element after all elements at the position, and before all elements later.
-func downFrom[T any](all *ordered[T], span status.Span, bound func(status.Position) T) iter.Seq[T] {
-	last := func(p status.Position) iter.Seq[T] { return all.before(bound(p)) }
-	var until *status.Position
+// downFrom yields the positions in the span's range up to the end, newest first.
+func downFrom(all *ordered[position], span status.Span) iter.Seq[position] {
+	var until *position
 	if !span.Until.IsZero() {
-		until = &status.Position{At: wholeMilliseconds(span.Until).UnixMilli()} // before all events of the time
+		until = new(beginning(span.Until))
 	}
 	switch {
-	case span.From != nil && (until == nil || span.From.At < until.At):
-		return last(*span.From)
+	case span.From != nil && (until == nil || span.From.At < until.at):
+		return all.before(after(*span.From))
 	case until != nil:
-		return last(*until)
+		return all.before(*until)
 	}
 	return all.backward()
 }
 
-// deliveryBound is a position of a delivery in both orders: by age and by acceptance.
-func deliveryBound(p status.Position) *hook.Delivery {
-	return &hook.Delivery{
-		ID: hook.DeliveryID{Event: p.Event, Generation: p.Generation + 1}, AcceptedAt: p.At, CreatedAt: time.UnixMilli(p.At).UTC(), Shard: -1,
-	}
-}
-
-func eventBound(p status.Position) *hook.Event {
-	id := p.Event
-	if id != "" {
-		id += "~" // after the event
-	}
-	return &hook.Event{ID: id, AcceptedAt: time.UnixMilli(p.At).UTC()}
+// after is a position after all positions of the delivery or event, and before all later
+// ones.
+func after(p status.Position) position {
+	return position{at: p.At, event: p.Event, generation: p.Generation + 1, shard: -1}
 }

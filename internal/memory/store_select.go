@@ -30,16 +30,17 @@ func (s *Store) Select(ctx context.Context, sel replay.Selection) (page []hook.D
 	}
 	begin, end := bounds(sel)
 	if sel.After != "" {
-		if compareAges(&last, begin) < 0 || end != nil && compareAges(&last, end) >= 0 {
+		if comparePositions(last, begin) < 0 || end != nil && comparePositions(last, *end) >= 0 {
 			return nil, "", fmt.Errorf("%s: %w", op, errForeignCursor())
 		}
-		begin = &last
-		begin.ID.Generation++ // the first possible position after the cursor
+		begin = last
+		begin.generation++ // the first possible position after the cursor
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	page, next = pageOf(within(sel.Target, until(s.inState(sel.Endpoint, sel.State).from(begin), end)), list, sel.Limit)
+	selected := within(sel.Target, until(s.inState(sel.Endpoint, sel.State).from(begin), end))
+	page, next = pageOf(s.deliveries(sel.Endpoint, selected), list, sel.Limit)
 	return page, next, nil
 }
 
@@ -69,7 +70,7 @@ func (s *Store) Parked(ctx context.Context, target hook.Target, since time.Time,
 
 	all := s.inState(target.Endpoint, hook.StateParked)
 	parked := make([]hook.Delivery, 0, min(listLimit(limit), all.len()))
-	for d := range within(target, all.from(&hook.Delivery{CreatedAt: wholeMilliseconds(since)})) {
+	for d := range s.deliveries(target.Endpoint, within(target, all.from(beginning(since)))) {
 		if len(parked) == listLimit(limit) {
 			break
 		}
@@ -101,33 +102,35 @@ func listLimit(limit int) int { return min(max(limit, 1), 1000) }
 
 // bounds returns the range of the selection in the order of age: from begin on, and
 // before end unless end is nil.
-func bounds(sel replay.Selection) (begin, end *hook.Delivery) {
-	begin = &hook.Delivery{CreatedAt: wholeMilliseconds(sel.From)}
+func bounds(sel replay.Selection) (begin position, end *position) {
 	if !sel.To.IsZero() {
-		end = &hook.Delivery{CreatedAt: wholeMilliseconds(sel.To)}
+		end = new(beginning(sel.To))
 	}
-	return begin, end
+	return beginning(sel.From), end
 }
+
+// beginning is before all positions of the time.
+func beginning(at time.Time) position { return position{at: wholeMilliseconds(at).UnixMilli()} }
 
 // wholeMilliseconds rounds a bound up to the precision of creation times.
 func wholeMilliseconds(t time.Time) time.Time { return storedTime(t.Add(time.Millisecond - 1)) }
 
-// until yields the rows before end, or all rows when end is nil.
-func until(rows iter.Seq[*hook.Delivery], end *hook.Delivery) iter.Seq[*hook.Delivery] {
-	return func(yield func(*hook.Delivery) bool) {
-		for d := range rows {
-			if end != nil && compareAges(d, end) >= 0 || !yield(d) {
+// until yields the positions before end, or all positions when end is nil.
+func until(all iter.Seq[position], end *position) iter.Seq[position] {
+	return func(yield func(position) bool) {
+		for p := range all {
+			if end != nil && comparePositions(p, *end) >= 0 || !yield(p) {
 				return
 			}
 		}
 	}
 }
 
-// within yields the rows in the target's shards.
-func within(target hook.Target, rows iter.Seq[*hook.Delivery]) iter.Seq[*hook.Delivery] {
-	return func(yield func(*hook.Delivery) bool) {
-		for d := range rows {
-			if int(d.Shard) < target.Shards && !yield(d) {
+// within yields the positions in the target's shards.
+func within(target hook.Target, all iter.Seq[position]) iter.Seq[position] {
+	return func(yield func(position) bool) {
+		for p := range all {
+			if p.shard < target.Shards && !yield(p) {
 				return
 			}
 		}
@@ -152,25 +155,23 @@ func newCursor(list string, last hook.Delivery) string {
 		fmt.Appendf(nil, "%s%d#%d#%s", list, last.CreatedAt.UnixMilli(), last.ID.Generation, last.ID.Event))
 }
 
-// openCursor returns a delivery with the position of the cursor's delivery.
-func openCursor(cursor, list string) (last hook.Delivery, err error) {
+// openCursor returns the position in the cursor; zero for no cursor.
+func openCursor(cursor, list string) (last position, err error) {
 	if cursor == "" {
-		return hook.Delivery{}, nil
+		return position{}, nil
 	}
 	text, err := base64.RawURLEncoding.DecodeString(cursor)
-	position, ok := strings.CutPrefix(string(text), list)
-	parts := strings.SplitN(position, "#", 3)
+	place, ok := strings.CutPrefix(string(text), list)
+	parts := strings.SplitN(place, "#", 3)
 	if err != nil || !ok || len(parts) != 3 {
-		return hook.Delivery{}, errForeignCursor()
+		return position{}, errForeignCursor()
 	}
 	at, badTime := strconv.ParseInt(parts[0], 10, 64)
 	generation, badNumber := strconv.Atoi(parts[1])
 	if badTime != nil || badNumber != nil {
-		return hook.Delivery{}, errForeignCursor()
+		return position{}, errForeignCursor()
 	}
-	last.CreatedAt = time.UnixMilli(at).UTC()
-	last.ID = hook.DeliveryID{Event: hook.EventID(parts[2]), Generation: generation}
-	return last, nil
+	return position{at: at, event: hook.EventID(parts[2]), generation: generation}, nil
 }
 
 func errForeignCursor() error {

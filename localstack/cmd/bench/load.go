@@ -121,7 +121,7 @@ func loaded(ctx context.Context, name string, duration time.Duration, perTenSeco
 	if err := register(ctx, server, sink); err != nil {
 		return m, err
 	}
-	p := &publisher{server: server, sink: sink, endpoints: endpoints, posted: make([]moment, most)}
+	p := &publisher{server: server, sink: sink, endpoints: endpoints, posted: make([]time.Duration, most)}
 	if err := p.flood(ctx, connections, time.Second); err != nil {
 		return m, err
 	}
@@ -149,7 +149,7 @@ func loaded(ctx context.Context, name string, duration time.Duration, perTenSeco
 	m.cpu, m.resident = after.CPU-before.CPU, after.Resident
 	for n := first; n < most; n++ {
 		if at := sink.arrived[n]; at != 0 {
-			m.latencies = append(m.latencies, time.Duration(at-p.posted[n]))
+			m.latencies = append(m.latencies, at-p.posted[n])
 		}
 	}
 	slices.Sort(m.latencies)

@@ -21,8 +21,8 @@ type publisher struct {
 	server    *server
 	sink      *sink
 	endpoints int
-	next      atomic.Int64 // number of the next event
-	posted    []moment     // by number; written before the post
+	next      atomic.Int64    // number of the next event
+	posted    []time.Duration // by number, since the start of the sink; written before the post
 
 	mu     sync.Mutex
 	faults []error
@@ -78,7 +78,7 @@ func (p *publisher) each(ctx context.Context, connections int, turn func() (at t
 					<-p.sink.room
 					return
 				}
-				p.posted[n] = momentOf(at)
+				p.posted[n] = at.Sub(p.sink.started)
 				if err := l.post(n%p.endpoints, n); err != nil {
 					p.mu.Lock()
 					p.faults = append(p.faults, err)

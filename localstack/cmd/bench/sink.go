@@ -28,14 +28,6 @@ func payloadOf(n int) []byte {
 	return append(p, `"}`...)
 }
 
-// moment is the time since the start of the program. A list of moments has no pointers, so
-// the collections of garbage beside a measurement are short.
-type moment time.Duration
-
-var programStart = time.Now()
-
-func momentOf(t time.Time) moment { return moment(t.Sub(programStart)) }
-
 // sink is the receiver: it answers 200 at once and records each event's first
 // arrival.
 type sink struct {
@@ -44,10 +36,14 @@ type sink struct {
 	served chan error
 	room   chan struct{} // one entry per posted event without an arrival
 
+	// The times are since the start: a list without pointers keeps the collections of
+	// garbage beside a measurement short.
+	started time.Time
+
 	mu      sync.Mutex
-	arrived []moment // by number; 0: not yet
-	came    int      // events
-	again   int      // requests with an event seen before
+	arrived []time.Duration // by number; 0: not yet
+	came    int             // events
+	again   int             // requests with an event seen before
 }
 
 // startSink starts a receiver for events 0 to most-1, with at most atOnce
@@ -62,7 +58,8 @@ func startSink(ctx context.Context, most, atOnce int) (*sink, error) {
 		url:     "http://" + l.Addr().String(),
 		served:  make(chan error, 1),
 		room:    make(chan struct{}, atOnce),
-		arrived: make([]moment, most),
+		started: time.Now(),
+		arrived: make([]time.Duration, most),
 	}
 	s.server = &http.Server{Handler: s, ReadHeaderTimeout: time.Minute}
 	go func() { s.served <- s.server.Serve(l) }()
@@ -80,7 +77,7 @@ func (s *sink) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	first := s.arrived[n] == 0
 	if first {
-		s.arrived[n] = momentOf(time.Now())
+		s.arrived[n] = time.Since(s.started)
 		s.came++
 	} else {
 		s.again++
