@@ -171,9 +171,9 @@ func (s *Store) Load(ctx context.Context, tokens []hook.Token) (deliver.Snapshot
 	defer s.mu.Unlock()
 
 	snapshot := deliver.Snapshot{
-		Events:     make(map[hook.EventID]*hook.Event),
-		Endpoints:  make(map[hook.EndpointID]*hook.Endpoint),
-		Circuits:   make(map[hook.EndpointID]gate.Record),
+		Events:     make(map[hook.EventID]*hook.Event, len(tokens)),
+		Endpoints:  make(map[hook.EndpointID]*hook.Endpoint, len(tokens)),
+		Circuits:   make(map[hook.EndpointID]gate.Record, len(tokens)),
 		Deliveries: make(map[hook.DeliveryRef]*hook.Delivery),
 		Limits:     make(map[hook.EndpointID]gate.Limits),
 	}

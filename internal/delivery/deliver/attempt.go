@@ -25,10 +25,10 @@ var (
 
 // opened holds the opened secrets and headers of an endpoint.
 type opened struct {
-	endpoint hook.Endpoint // with its headers, and the header of an authentication by password or token
-	keys     []sign.Key    // valid at the first attempt of the batch, newest first
-	grant    *send.Grant   // nil: no access token is needed
-	tls      send.TLS
+	keys  []sign.Key        // valid at the first attempt of the batch, newest first
+	own   map[string]string // the endpoint's headers, and the header of an authentication by password or token
+	grant *send.Grant       // nil: no access token is needed
+	tls   send.TLS
 }
 
 // opener returns a function that opens the secrets and headers of the endpoint at its
@@ -36,11 +36,11 @@ type opened struct {
 // their messages return together.
 func (d *Deliverer) opener(ctx context.Context, e *hook.Endpoint) func() (*opened, error) {
 	return sync.OnceValues(func() (_ *opened, err error) {
-		o := &opened{endpoint: *e}
+		o := new(opened)
 		if o.keys, err = d.signingKeys(ctx, e, d.Now()); err != nil {
 			return nil, fmt.Errorf("open secrets of endpoint %s: %w", e.ID, err)
 		}
-		if o.endpoint.Headers, err = d.openHeaders(ctx, e); err != nil {
+		if o.own, err = d.openHeaders(ctx, e); err != nil {
 			return nil, fmt.Errorf("open headers of endpoint %s: %w", e.ID, err)
 		}
 		if err = d.openAuth(ctx, e, o); err != nil {
@@ -79,7 +79,8 @@ func (d *Deliverer) sendRequest(ctx context.Context, s *subject, content *hook.E
 		return nil, err
 	}
 	outcome, err := d.send(ctx, s, send.Request{
-		Endpoint: &secret.endpoint,
+		Endpoint: s.endpoint,
+		Own:      secret.own,
 		Keys:     secret.keys,
 		Grant:    secret.grant,
 		TLS:      secret.tls,
@@ -159,6 +160,6 @@ func (d *Deliverer) openAuth(ctx context.Context, e *hook.Endpoint, o *opened) e
 		o.grant = &send.Grant{For: e.ID, OAuth: e.Auth.OAuth, Secret: secret}
 		return nil
 	}
-	o.endpoint.Headers[hook.AuthorizationHeader] = e.Auth.Authorization(secret)
+	o.own[hook.AuthorizationHeader] = e.Auth.Authorization(secret)
 	return nil
 }

@@ -46,7 +46,7 @@ func TestProcessBatch_AuthenticatesAfterAnyCrash(t *testing.T) {
 				t.Errorf("delivery is %s after %d requests; want it delivered after two, and one more after a crash", d.State, len(w.Posts))
 			}
 			for i, post := range w.Posts {
-				if diff := cmp.Diff(want, post.Endpoint.Headers); diff != "" {
+				if diff := cmp.Diff(want, post.Own); diff != "" {
 					t.Errorf("headers of request %d (-want +got):\n%s", i+1, diff)
 				}
 			}
@@ -88,8 +88,8 @@ func TestProcessBatch_GrantsAnAccessTokenAfterAnyCrash(t *testing.T) {
 				if diff := cmp.Diff(&send.Grant{For: endpoint, OAuth: oauth, Secret: "hush"}, post.Grant); diff != "" {
 					t.Errorf("grant of request %d (-want +got):\n%s", i+1, diff)
 				}
-				if len(post.Endpoint.Headers) != 0 {
-					t.Errorf("headers of request %d are %v; want none", i+1, post.Endpoint.Headers)
+				if len(post.Own) != 0 {
+					t.Errorf("headers of request %d are %v; want none", i+1, post.Own)
 				}
 			}
 		})

@@ -136,9 +136,8 @@ func attemptOf(t hook.Token) attempt { return attempt{t.Delivery, t.Attempt} }
 // and either resumes or is dropped.
 var errOtherToken = errors.New("another token, or a copy of the token, may make the attempt")
 
-// processJobs loads the records, records new replays, judges each token, and
-// processes the due tokens of each endpoint together. Per attempt, one token of the
-// batch decides; the other due tokens fail and return.
+// processJobs loads the records, records new replays, and processes the tokens of each
+// endpoint together.
 func (d *Deliverer) processJobs(ctx context.Context, jobs []*job) {
 	snapshot, err := d.loadSnapshot(ctx, jobs)
 	if err != nil {
@@ -149,42 +148,16 @@ func (d *Deliverer) processJobs(ctx context.Context, jobs []*job) {
 	now := d.Now()
 	jobs = d.loadNewest(ctx, jobs, &snapshot)
 	made := &results{}
-	var work []func() // at the same time
-	due := make(map[hook.EndpointID][]*job)
-	taken := make(map[attempt]bool)
-	var decided []*job // without the gate
+	byEndpoint := make(map[hook.EndpointID][]*job)
 	for _, j := range jobs {
-		st := d.judgeJob(ctx, j, snapshot, now)
-		if st != stepAttempt && j.err == nil {
-			j.lease = claimOf(j.token)
-			decided = append(decided, j)
-		}
-		if st == stepAttempt || st == stepExpire || st == stepErase || st == stepSupersede {
-			key := attemptOf(j.token)
-			if taken[key] {
-				j.err = errOtherToken
-				continue
-			}
-			taken[key] = true
-		}
-		switch st {
-		case stepDrop:
-		case stepResume, stepDefer, stepExpire, stepErase, stepSupersede:
-			work = append(work, func() {
-				made.run(j, func() (gate.Result, error) { return d.applyStep(ctx, &j.subject, st, now) })
-			})
-		case stepAttempt:
-			due[j.token.Delivery.Endpoint] = append(due[j.token.Delivery.Endpoint], j)
-		}
+		id := j.token.Delivery.Endpoint
+		byEndpoint[id] = append(byEndpoint[id], j)
 	}
-	for _, waiting := range due {
-		work = append(work, func() { d.processEndpoint(ctx, waiting, snapshot, made) })
+	work := make([]func(), 0, len(byEndpoint)) // at the same time
+	for _, same := range byEndpoint {
+		work = append(work, func() { d.processEndpoint(ctx, same, &snapshot, now, made) })
 	}
 	runAll(work)
-	for _, j := range decided {
-		d.handOver(ctx, []*job{j}, snapshot.circuit(j.token.Tenant, j.token.Delivery.Endpoint))
-		d.leavePlace(ctx, j)
-	}
 	d.logMetrics(ctx, made.all)
 }
 
@@ -213,7 +186,7 @@ func (d *Deliverer) loadSnapshot(ctx context.Context, jobs []*job) (Snapshot, er
 }
 
 // judgeJob finds the job's records and returns the next step.
-func (d *Deliverer) judgeJob(ctx context.Context, j *job, snapshot Snapshot, now time.Time) step {
+func (d *Deliverer) judgeJob(ctx context.Context, j *job, snapshot *Snapshot, now time.Time) step {
 	found, ok, err := findSubject(j.token, snapshot, now)
 	if err != nil {
 		j.err = fmt.Errorf("find delivery %s: %w", j.token.Delivery, err)

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"time"
 
 	"surehook/internal/delivery/gate"
 	"surehook/internal/hook"
@@ -14,10 +15,52 @@ import (
 	"surehook/internal/rule/speed"
 )
 
-// processEndpoint asks the gate about the groups of the due jobs of one endpoint, one group
+// processEndpoint judges each token of one endpoint, and processes the due tokens together.
+// Per attempt, one token of the batch decides; the other due tokens fail and return.
+func (d *Deliverer) processEndpoint(ctx context.Context, jobs []*job, snapshot *Snapshot, now time.Time, made *results) {
+	var (
+		work         []func() // at the same time
+		due, decided []*job   // by the gate, and without the gate
+		taken        []attempt
+	)
+	for _, j := range jobs {
+		st := d.judgeJob(ctx, j, snapshot, now)
+		if st != stepAttempt && j.err == nil {
+			j.lease = claimOf(j.token)
+			decided = append(decided, j)
+		}
+		if st == stepAttempt || st == stepExpire || st == stepErase || st == stepSupersede {
+			key := attemptOf(j.token)
+			if slices.Contains(taken, key) {
+				j.err = errOtherToken
+				continue
+			}
+			taken = append(taken, key)
+		}
+		switch st {
+		case stepDrop:
+		case stepResume, stepDefer, stepExpire, stepErase, stepSupersede:
+			work = append(work, func() {
+				made.run(j, func() (gate.Result, error) { return d.applyStep(ctx, &j.subject, st, now) })
+			})
+		case stepAttempt:
+			due = append(due, j)
+		}
+	}
+	if len(due) > 0 {
+		work = append(work, func() { d.processDue(ctx, due, snapshot, made) })
+	}
+	runAll(work)
+	for _, j := range decided {
+		d.handOver(ctx, []*job{j}, snapshot.circuit(j.token.Tenant, j.token.Delivery.Endpoint))
+		d.leavePlace(ctx, j)
+	}
+}
+
+// processDue asks the gate about the groups of the due jobs of one endpoint, one group
 // after the other: groups that ask together would compete for the endpoint's limits. The
 // admitted groups are processed concurrently.
-func (d *Deliverer) processEndpoint(ctx context.Context, jobs []*job, snapshot Snapshot, made *results) {
+func (d *Deliverer) processDue(ctx context.Context, jobs []*job, snapshot *Snapshot, made *results) {
 	groups := groupsOf(jobs)
 	var wg sync.WaitGroup
 	for i, members := range groups {
@@ -44,7 +87,7 @@ type group struct {
 }
 
 // askGate asks the gate about the jobs of one group.
-func (d *Deliverer) askGate(ctx context.Context, jobs []*job, snapshot Snapshot) (*group, error) {
+func (d *Deliverer) askGate(ctx context.Context, jobs []*job, snapshot *Snapshot) (*group, error) {
 	id := jobs[0].token.Delivery.Endpoint
 	record := snapshot.circuit(jobs[0].token.Tenant, id)
 	g := &group{jobs: jobs, Query: gate.Query{

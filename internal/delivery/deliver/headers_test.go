@@ -33,7 +33,7 @@ func TestProcessBatch_OpensHeaders(t *testing.T) {
 	if len(w.Posts) != 1 {
 		t.Fatalf("%d requests; want 1", len(w.Posts))
 	}
-	if diff := cmp.Diff(map[string]string{"Authorization": "Bearer x"}, w.Posts[0].Endpoint.Headers); diff != "" {
+	if diff := cmp.Diff(map[string]string{"Authorization": "Bearer x"}, w.Posts[0].Own); diff != "" {
 		t.Errorf("headers (-want +got):\n%s", diff)
 	}
 }

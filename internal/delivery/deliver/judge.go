@@ -81,7 +81,7 @@ func judgeToken(s *subject, now time.Time) (st step, reason string) {
 // gone or expired, when another event took its id with a reused idempotency key, and when no
 // record confirms the replay named by the token. A token of another tenant, endpoint
 // or shard than the event's is an error.
-func findSubject(t hook.Token, from Snapshot, now time.Time) (s subject, ok bool, err error) {
+func findSubject(t hook.Token, from *Snapshot, now time.Time) (s subject, ok bool, err error) {
 	event, ok := from.Events[t.Delivery.Event]
 	if !ok || event.Expired(now) {
 		return subject{}, false, nil

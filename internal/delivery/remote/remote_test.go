@@ -99,8 +99,8 @@ func request(tb testing.TB, url string) send.Request {
 	return send.Request{
 		Endpoint: &hook.Endpoint{
 			URL: url, Region: "us-east-1", Timeout: hook.MaxTimeout, Style: hook.StyleClassic,
-			Headers: map[string]string{"Authorization": "Bearer abc", "Idempotency-Key": "k"},
 		},
+		Own:  map[string]string{"Authorization": "Bearer abc", "Idempotency-Key": "k"},
 		Keys: []sign.Key{key}, Delivery: id, Attempt: 3,
 		Event: &hook.Event{ID: "evt_01h455vb4pex5vsknk084sn02q", Type: "order.paid", Payload: []byte("{\"a\":\"\\u00e9 \xc3\xa9\"}\n")},
 	}
@@ -161,7 +161,7 @@ func TestSender_Send_accessTokenFromThePlace(t *testing.T) {
 	var message []byte
 	s := remote.Sender{Signer: here(t, loopback), Invoker: elsewhere{handler: remote.Handler{Sender: place}, message: &message}, Now: time.Now}
 	r := request(t, server.URL+"/hook")
-	r.Endpoint.Headers = nil
+	r.Own = nil
 	r.Grant = &send.Grant{For: "ep_1", Secret: "hush", OAuth: hook.OAuth{
 		TokenURL: server.URL + "/token", ClientID: "id", Scope: "a", Audience: "b", InBody: true,
 	}}
@@ -319,9 +319,9 @@ func TestMessage_largest(t *testing.T) {
 	s := remote.Sender{Signer: here(t, loopback), Now: time.Now, Invoker: elsewhere{handler: remote.Handler{Sender: here(t, egress.Policy{})}, message: &message}}
 	r := request(t, "https://example.com/"+strings.Repeat("a", hook.MaxURL-20))
 	r.Event.Payload = []byte(strings.Repeat("x", hook.MaxCoalesceBytes+hook.MaxCoalesceBytes/20))
-	r.Endpoint.Headers = map[string]string{}
+	r.Own = map[string]string{}
 	for i := range hook.MaxHeaders {
-		r.Endpoint.Headers[strings.Repeat("X", hook.MaxHeaderName-1)+string(rune('a'+i))] = strings.Repeat("v", hook.MaxHeaderValue)
+		r.Own[strings.Repeat("X", hook.MaxHeaderName-1)+string(rune('a'+i))] = strings.Repeat("v", hook.MaxHeaderValue)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel() // no request

@@ -35,7 +35,7 @@ func TestSender_Send_repeatsThePostWhereItIsRedirected(t *testing.T) {
 				mux.HandleFunc("/new", answer(http.StatusAccepted))
 				server, received := serve(t, mux.ServeHTTP, configure)
 				r := request(t, server.URL+"/a/old")
-				r.Endpoint.Headers = map[string]string{"Authorization": "Bearer abc"}
+				r.Own = map[string]string{"Authorization": "Bearer abc"}
 
 				outcome := sender(t, server).Send(t.Context(), r)
 				want := hook.Outcome{Class: hook.ClassDelivered, Status: http.StatusAccepted, URL: server.URL + "/new?x=1", Body: []byte{}}
@@ -138,7 +138,7 @@ func TestSender_Send_keepsTheEndpointsHeadersFromOtherHosts(t *testing.T) {
 	elsewhere.HandleFunc("/2", redirect(307, back))
 
 	r := request(t, server.URL+"/old")
-	r.Endpoint.Headers = map[string]string{"Authorization": "Bearer abc", "X-Api-Key": "abc"}
+	r.Own = map[string]string{"Authorization": "Bearer abc", "X-Api-Key": "abc"}
 	if outcome := sender(t).Send(t.Context(), r); outcome.Class != hook.ClassDelivered || outcome.URL != back {
 		t.Fatalf("Send(...) = %+v; want delivered at %s", outcome, back)
 	}

@@ -18,10 +18,11 @@ import (
 
 // Request is the input of one attempt.
 type Request struct {
-	Endpoint *hook.Endpoint // Send reads URL, Headers, Timeout and Style
-	Keys     []sign.Key     // active keys, newest first
-	Grant    *Grant         // of the access token; nil: none is needed
-	TLS      TLS            // zero: the roots of the system, and no certificate
+	Endpoint *hook.Endpoint    // Send reads URL, Timeout and Style
+	Own      map[string]string // the endpoint's own headers, in clear
+	Keys     []sign.Key        // active keys, newest first
+	Grant    *Grant            // of the access token; nil: none is needed
+	TLS      TLS               // zero: the roots of the system, and no certificate
 	Event    *hook.Event
 	Delivery hook.DeliveryID
 	Attempt  int // from 1
@@ -66,7 +67,7 @@ func (s *Sender) Prepare(r Request) Prepared {
 	return Prepared{
 		URL:     r.Endpoint.URL,
 		Header:  s.header(&r, s.Now()),
-		Own:     r.Endpoint.Headers,
+		Own:     r.Own,
 		Body:    r.Event.Payload,
 		Timeout: r.Endpoint.Timeout,
 		Grant:   r.Grant,

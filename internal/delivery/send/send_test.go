@@ -172,14 +172,14 @@ func TestSender_Send_headers(t *testing.T) {
 		{
 			name: "the endpoint's own headers",
 			change: func(r *send.Request) {
-				r.Endpoint.Headers = map[string]string{"authorization": "Bearer abc", "X-Shop": "7"}
+				r.Own = map[string]string{"authorization": "Bearer abc", "X-Shop": "7"}
 			},
 			want: []http.Header{standard, {"Authorization": {"Bearer abc"}, "X-Shop": {"7"}}},
 		},
 		{
 			name: "the endpoint's own headers cannot override ours",
 			change: func(r *send.Request) {
-				r.Endpoint.Headers = map[string]string{
+				r.Own = map[string]string{
 					"webhook-id": "evt_forged", "Webhook-Signature": "v1,forged", "x-webhook-event": "forged", "X-Webhook-Signature": "forged",
 					"user-agent": "forged", "content-type": "text/plain", "Host": "forged.example", "Content-Length": "1", "x-idempotency-key": "forged",
 					"Transfer-Encoding": "chunked", "Connection": "close", "traceparent": "forged", "accept-encoding": "gzip",
@@ -305,7 +305,7 @@ func TestSender_Send_sendsNoRequestTwice(t *testing.T) {
 			r.Endpoint.Style, r.Event.IdempotencyKey = hook.StyleClassic, "pay-1"
 		}},
 		{name: "an endpoint with a header Idempotency-Key", change: func(r *send.Request) {
-			r.Endpoint.Headers = map[string]string{"idempotency-key": "always"}
+			r.Own = map[string]string{"idempotency-key": "always"}
 		}},
 	}
 	for _, tt := range tests {

@@ -116,7 +116,7 @@ func TestSender_Send_asksForATokenByClientCredentials(t *testing.T) {
 			r := a.request(t)
 			tt.oauth.TokenURL, tt.oauth.ClientID = r.Grant.TokenURL, r.Grant.ClientID
 			r.Grant.OAuth = tt.oauth
-			r.Endpoint.Headers = map[string]string{"X-Env": "prod"}
+			r.Own = map[string]string{"X-Env": "prod"}
 			if outcome := a.sender.Send(t.Context(), r); outcome.Class != hook.ClassDelivered {
 				t.Fatalf("Send() = %+v; want delivered", outcome)
 			}
@@ -129,8 +129,8 @@ func TestSender_Send_asksForATokenByClientCredentials(t *testing.T) {
 			if post.header.Get("Authorization") != "Bearer t1" || post.header.Get("X-Env") != "prod" || post.body != payload {
 				t.Errorf("the endpoint got %+v; want the event with Bearer t1 and the own header", post)
 			}
-			if len(r.Endpoint.Headers) != 1 {
-				t.Errorf("the headers of the request are %v; want them unchanged: other attempts share them", r.Endpoint.Headers)
+			if len(r.Own) != 1 {
+				t.Errorf("the headers of the request are %v; want them unchanged: other attempts share them", r.Own)
 			}
 		})
 	}
