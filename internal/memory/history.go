@@ -121,7 +121,7 @@ func (h *history) opened(id hook.EventID) *eventRecords {
 	s := h.events[id]
 	if s.packed != "" {
 		s.open, s.packed = unpack(s.packed), ""
-		h.events[id] = s
+		h.events[s.id] = s // the map keeps the text of the last key
 	}
 	return s.open
 }
@@ -131,7 +131,7 @@ func (h *history) pack(id hook.EventID) {
 	s := h.events[id]
 	if s.open != nil && s.open.settled() {
 		s.packed, s.open = h.packing.pack(s.open), nil
-		h.events[id] = s
+		h.events[s.id] = s
 	}
 }
 

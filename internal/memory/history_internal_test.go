@@ -3,6 +3,7 @@ package memory
 import (
 	"bytes"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -86,4 +87,41 @@ func parts(s slot) []weak.Pointer[byte] {
 		return []weak.Pointer[byte]{weak.Make(unsafe.StringData(s.packed))}
 	}
 	return []weak.Pointer[byte]{weak.Make(&s.open.event.Payload[0]), weak.Make(&s.open.deliveries[0].Last.Body[0])}
+}
+
+// Map and lists share one text of the event's id: the id of a token is a part of the token.
+func TestHistory_keepsOneID(t *testing.T) {
+	t.Parallel()
+
+	s := NewStore()
+	e := hook.Event{ID: "evt_1", Tenant: "a", Targets: []hook.Target{{Endpoint: "ep_1", Shards: 1}}, ExpiresAt: time.Unix(1e9, 0)}
+	put := func(state hook.State, version int64) {
+		d := hook.QueuedDelivery(e, e.Targets[0])
+		d.ID.Event = hook.EventID(strings.Clone("evt_1"))
+		d.State, d.Version = state, version
+		if err := s.SaveDelivery(t.Context(), d, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.PutEvent(t.Context(), e); err != nil {
+		t.Fatal(err)
+	}
+	put(hook.StateDead, 0)      // packs
+	put(hook.StateCancelled, 1) // unpacks, and packs again
+	ids := []hook.EventID{s.events[e.ID].id}
+	for id := range s.events {
+		ids = append(ids, id)
+	}
+	for p := range s.acceptedBy("ep_1").all() {
+		ids = append(ids, p.event)
+	}
+	for p := range s.inState("ep_1", hook.StateCancelled).all() {
+		ids = append(ids, p.event)
+	}
+	for p := range s.expiries.all() {
+		ids = append(ids, p.event)
+	}
+	if len(ids) != 5 || slices.ContainsFunc(ids, func(id hook.EventID) bool { return unsafe.StringData(string(id)) != unsafe.StringData(string(ids[0])) }) {
+		t.Errorf("the store holds the ids %q as several texts; want one text, 5 times", ids)
+	}
 }

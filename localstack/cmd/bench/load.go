@@ -78,8 +78,8 @@ func describeLoad(fast, calm measured, bare float64) string {
 		"\"Saturated\" is the maximum rate; \"half rate\" is half the maximum, evenly spaced.\n"+
 		"\"Of the bare loop\" is the share of a loop of POSTs of an `http.Client`, signed and with the same headers, without Surehook, on as many connections, before and after\n"+
 		"the saturated load. An event takes two exchanges, its post and its delivery, so the limit is 0.5.\n"+
-		"The p99 at half rate is of the collections of garbage: a collection marks all stored events, for up to 0.1 s, and publisher and\n"+
-		"receiver use the same cores.\n\n", endpoints, payloadSize, connections, atOnce)
+		"Publisher and receiver use the same cores: at half rate the machine is busy for 80 to 90 %% of the time. The p99 depends on all\n"+
+		"that takes a core for some milliseconds: collections of garbage, and other work of the machine.\n\n", endpoints, payloadSize, connections, atOnce)
 	return text + table([]string{"", "saturated", "half rate", "goal on 2 cores"}, [][]string{
 		{"accepted and delivered", fmt.Sprintf("%.0f/s", fast.rate()), fmt.Sprintf("%.0f/s", calm.rate()), fmt.Sprintf(">= %d/s", goalRate)},
 		{"of the bare loop", fmt.Sprintf("%.2f of %.0f/s", fast.rate()/bare, bare), "", fmt.Sprintf(">= %.2f", goalShare)},
