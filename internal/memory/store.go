@@ -219,6 +219,7 @@ func storedExpiry(t time.Time) time.Time { return t.UTC().Truncate(time.Second) 
 // storedEvent returns a copy in the stored form.
 func storedEvent(e hook.Event) hook.Event {
 	e.AcceptedAt = storedTime(e.AcceptedAt)
+	e.ErasedAt = storedTime(e.ErasedAt)
 	e.ExpiresAt = storedExpiry(e.ExpiresAt)
 	return copyEvent(e)
 }
