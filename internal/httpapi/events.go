@@ -193,7 +193,9 @@ func viewAccepted(r ingest.Result) acceptedView {
 // logIngested logs an accepted event. more are the fields of the request, for a request
 // of one event.
 func (h *events) logIngested(ctx context.Context, c *call, eventType string, r ingest.Result, more ...slog.Attr) {
-	h.log.LogAttrs(ctx, slog.LevelInfo, lineIngested, append(ingested(c, eventType, r), more...)...)
+	if h.log.Enabled(ctx, slog.LevelInfo) {
+		h.log.LogAttrs(ctx, slog.LevelInfo, lineIngested, append(ingested(c, eventType, r), more...)...)
+	}
 }
 
 func ingested(c *call, eventType string, r ingest.Result) []slog.Attr {

@@ -31,13 +31,24 @@ type slot struct {
 
 // eventRecords is all records of one event.
 type eventRecords struct {
+	id         hook.EventID     // the text in the lists
 	event      hook.Event       // zero: only deliveries are stored
 	deliveries []*hook.Delivery // by endpoint and generation
 	attempts   []hook.Attempt   // by endpoint, generation and number
 	expiresAt  time.Time        // the latest of all records; zero: never
 }
 
-func (r *eventRecords) hasEvent() bool { return r.event.ID != "" }
+func (r *eventRecords) hasEvent() bool { return r != nil && r.event.ID != "" }
+
+// delivery returns the record; nil for no record.
+func (r *eventRecords) delivery(ref hook.DeliveryRef) *hook.Delivery {
+	if r != nil {
+		if i, found := r.search(ref); found {
+			return r.deliveries[i]
+		}
+	}
+	return nil
+}
 
 // search returns the place of the delivery's record.
 func (r *eventRecords) search(ref hook.DeliveryRef) (i int, found bool) {
@@ -110,10 +121,12 @@ func newHistory() history {
 // records returns the records of the event, to read; nil for none.
 func (h *history) records(id hook.EventID) *eventRecords {
 	s := h.events[id]
-	if s.packed != "" {
-		return unpack(s.packed)
+	if s.packed == "" {
+		return s.open
 	}
-	return s.open
+	r := unpack(s.packed)
+	r.id = s.id
+	return r
 }
 
 // opened returns the records of the event, to change; nil for none.
@@ -121,22 +134,21 @@ func (h *history) opened(id hook.EventID) *eventRecords {
 	s := h.events[id]
 	if s.packed != "" {
 		s.open, s.packed = unpack(s.packed), ""
+		s.open.id = s.id
 		h.events[s.id] = s // the map keeps the text of the last key
 	}
 	return s.open
 }
 
 // pack packs settled records. Changes of the records work without, but need more memory.
-func (h *history) pack(id hook.EventID) {
-	s := h.events[id]
-	if s.open != nil && s.open.settled() {
-		s.packed, s.open = h.packing.pack(s.open), nil
-		h.events[s.id] = s
+func (h *history) pack(r *eventRecords) {
+	if r.settled() {
+		h.events[r.id] = slot{id: r.id, packed: h.packing.pack(r)}
 	}
 }
 
 func (h *history) event(id hook.EventID) (hook.Event, bool) {
-	if r := h.records(id); r != nil && r.hasEvent() {
+	if r := h.records(id); r.hasEvent() {
 		return r.event, true
 	}
 	return hook.Event{}, false
@@ -144,12 +156,7 @@ func (h *history) event(id hook.EventID) (hook.Event, bool) {
 
 // delivery returns the record; nil for no record.
 func (h *history) delivery(ref hook.DeliveryRef) *hook.Delivery {
-	if r := h.records(ref.Event); r != nil {
-		if i, found := r.search(ref); found {
-			return r.deliveries[i]
-		}
-	}
-	return nil
+	return h.records(ref.Event).delivery(ref)
 }
 
 // deliveries yields the records of the endpoint at the positions.
@@ -164,25 +171,27 @@ func (h *history) deliveries(endpoint hook.EndpointID, at iter.Seq[position]) it
 	}
 }
 
-func (h *history) putEvent(e hook.Event) {
-	h.unlistEvent(e.ID)
-	h.recordsOf(e.ID, e.ExpiresAt).event = e
+// putEvent replaces the record of the event.
+func (h *history) putEvent(r *eventRecords, e hook.Event) {
+	h.unlistEvent(r)
+	r.event = e
+	h.keep(r, e.ExpiresAt)
 	if len(e.Targets) == 0 {
-		h.untargetedOf(e.Tenant).add(h.positionOf(&e))
+		h.untargetedOf(e.Tenant).add(r.position())
 	}
 }
 
-// unlistEvent removes the stored event from the list of events without a target, if the
-// event is there.
-func (h *history) unlistEvent(id hook.EventID) {
-	if e, ok := h.event(id); ok {
-		h.untargetedOf(e.Tenant).remove(h.positionOf(&e))
+// unlistEvent removes the event from the list of events without a target, if the event is
+// there.
+func (h *history) unlistEvent(r *eventRecords) {
+	if r.hasEvent() {
+		h.untargetedOf(r.event.Tenant).remove(r.position())
 	}
 }
 
-// positionOf returns the position of the stored event.
-func (h *history) positionOf(e *hook.Event) position {
-	return position{at: e.AcceptedAt.UnixMilli(), event: h.events[e.ID].id}
+// position returns the position of the event.
+func (r *eventRecords) position() position {
+	return position{at: r.event.AcceptedAt.UnixMilli(), event: r.id}
 }
 
 // untargetedOf returns the tenant's events without a target, the oldest first.
@@ -202,23 +211,23 @@ func (h *history) acceptedBy(endpoint hook.EndpointID) *ordered[position] {
 }
 
 // putDelivery replaces the record of a delivery.
-func (h *history) putDelivery(d *hook.Delivery) {
-	r := h.recordsOf(d.ID.Event, d.ExpiresAt)
+func (h *history) putDelivery(r *eventRecords, d *hook.Delivery) {
 	i, found := r.search(d.Ref())
 	if found {
-		h.unlist(r.deliveries[i])
+		h.unlist(r, r.deliveries[i])
 		r.deliveries[i] = d
 	} else {
 		r.deliveries = slices.Insert(r.deliveries, i, d)
 	}
-	h.eachList(d, (*ordered[position]).add)
+	h.keep(r, d.ExpiresAt)
+	h.eachList(r, d, (*ordered[position]).add)
 	if d.State == hook.StateRetrying {
 		h.retrying.add(d)
 	}
 }
 
-func (h *history) putAttempt(a hook.Attempt) {
-	r := h.recordsOf(a.Delivery.Event, a.ExpiresAt)
+func (h *history) putAttempt(r *eventRecords, a hook.Attempt) {
+	h.keep(r, a.ExpiresAt)
 	i, found := slices.BinarySearchFunc(r.attempts, a, compareAttempts)
 	if found {
 		r.attempts[i] = a
@@ -228,38 +237,45 @@ func (h *history) putAttempt(a hook.Attempt) {
 }
 
 // unlist removes the delivery from all lists.
-func (h *history) unlist(d *hook.Delivery) {
-	h.eachList(d, (*ordered[position]).remove)
+func (h *history) unlist(r *eventRecords, d *hook.Delivery) {
+	h.eachList(r, d, (*ordered[position]).remove)
 	if d.State == hook.StateRetrying {
 		h.retrying.remove(d)
 	}
 }
 
 // eachList calls do for the lists of the delivery, with the position there.
-func (h *history) eachList(d *hook.Delivery, do func(*ordered[position], position)) {
-	at := position{
-		at: d.CreatedAt.UnixMilli(), event: h.events[d.ID.Event].id, generation: d.ID.Generation, shard: int(d.Shard), acceptedAt: d.AcceptedAt,
-	}
+func (h *history) eachList(r *eventRecords, d *hook.Delivery, do func(*ordered[position], position)) {
+	at := position{at: d.CreatedAt.UnixMilli(), event: r.id, generation: d.ID.Generation, shard: int(d.Shard), acceptedAt: d.AcceptedAt}
 	do(h.inState(d.ID.Endpoint, d.State), at)
 	at.at = d.AcceptedAt
 	do(h.acceptedBy(d.ID.Endpoint), at)
 }
 
-// recordsOf returns the records of the event to change, creates missing records, and
-// extends their expiry time to until.
-func (h *history) recordsOf(id hook.EventID, until time.Time) *eventRecords {
+// recordsOf returns the records of the event to change, and creates missing records.
+func (h *history) recordsOf(id hook.EventID) *eventRecords {
 	r := h.opened(id)
 	if r == nil {
 		id = hook.EventID(strings.Clone(string(id))) // may be a part of a long text
-		r = new(eventRecords)
+		r = &eventRecords{id: id}
 		h.events[id] = slot{id: id, open: r}
 	}
-	if until.After(r.expiresAt) {
-		h.expiries.remove(expiry{r.expiresAt, id})
-		r.expiresAt = until
-		h.expiries.add(expiry{until, h.events[id].id})
-	}
 	return r
+}
+
+// keep extends the expiry time of the records to until.
+func (h *history) keep(r *eventRecords, until time.Time) {
+	if until.After(r.expiresAt) {
+		h.forgetExpiry(r)
+		r.expiresAt = until
+		h.expiries.add(expiry{until, r.id})
+	}
+}
+
+func (h *history) forgetExpiry(r *eventRecords) {
+	if !r.expiresAt.IsZero() {
+		h.expiries.remove(expiry{r.expiresAt, r.id})
+	}
 }
 
 // inState returns the deliveries of the endpoint in the state, the oldest first.
@@ -273,13 +289,14 @@ func (h *history) inState(endpoint hook.EndpointID, state hook.State) *ordered[p
 
 // expire removes events with an expiry time not after now.
 func (h *history) expire(now time.Time) {
-	for r, ok := h.expiries.first(); ok && !r.at.After(now); r, ok = h.expiries.first() {
-		for _, d := range h.records(r.event).deliveries {
-			h.unlist(d)
+	for first, ok := h.expiries.first(); ok && !first.at.After(now); first, ok = h.expiries.first() {
+		r := h.records(first.event)
+		for _, d := range r.deliveries {
+			h.unlist(r, d)
 		}
-		h.unlistEvent(r.event)
-		delete(h.events, r.event)
-		h.expiries.remove(r)
+		h.unlistEvent(r)
+		delete(h.events, first.event)
+		h.expiries.remove(first)
 	}
 }
 

@@ -149,13 +149,13 @@ func (o *ordered[T]) downward(b, i int, yield func(T) bool) {
 // seek returns block and index of the first element not before x. The block is
 // len(blocks) when all elements are before x.
 func (o *ordered[T]) seek(x T) (b, i int) {
+	if last := len(o.blocks) - 1; last < 0 || o.compare(o.blocks[last][len(o.blocks[last])-1], x) < 0 {
+		return len(o.blocks), 0 // most additions are at the end
+	}
 	b = sort.Search(len(o.blocks), func(b int) bool {
 		block := o.blocks[b]
 		return o.compare(block[len(block)-1], x) >= 0
 	})
-	if b == len(o.blocks) {
-		return b, 0
-	}
 	i, _ = slices.BinarySearchFunc(o.blocks[b], x, o.compare)
 	return b, i
 }

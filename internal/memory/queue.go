@@ -156,11 +156,9 @@ func (q *Queue) put(lane hook.Lane, group string, token hook.Token, visibleAt ti
 }
 
 func messages(entries []entry[content]) []Message {
-	var all []Message
-	for _, e := range entries {
-		all = append(all, Message{
-			ID: e.id, Group: e.group.id, Body: e.value.body, Token: e.value.token, ReceiveCount: e.received,
-		})
+	all := make([]Message, len(entries))
+	for i, e := range entries {
+		all[i] = Message{ID: e.id, Group: e.group.id, Body: e.value.body, Token: e.value.token, ReceiveCount: e.received}
 	}
 	return all
 }

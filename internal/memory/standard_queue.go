@@ -90,7 +90,11 @@ func (q *standardQueue[T]) put(id string, value T, visibleAt time.Time) {
 	number := q.numbers.Add(1)
 	e := &entry[T]{id: strconv.FormatInt(number, 10), number: number, group: g, value: value, visibleAt: visibleAt}
 	q.all[e.id] = e
-	q.hide(e)
+	if visibleAt.After(g.sentAt) {
+		q.hide(e)
+	} else {
+		q.reveal(e)
+	}
 	q.arrange()
 }
 
@@ -103,8 +107,11 @@ func (q *standardQueue[T]) receive(limit int, visibility time.Duration, maxRecei
 
 	now := q.now()
 	q.show(now)
-	var received []entry[T]
-	for len(received) < limit {
+	var (
+		room  [usualLimit]*entry[T]
+		taken = room[:0]
+	)
+	for len(taken) < limit {
 		e, ok := q.choose(fair, now)
 		if !ok {
 			break
@@ -117,12 +124,19 @@ func (q *standardQueue[T]) receive(limit int, visibility time.Duration, maxRecei
 		e.visibleAt = now.Add(visibility)
 		e.received++
 		q.hide(e)
-		received = append(received, *e)
+		taken = append(taken, e)
 	}
 	q.woken = false
 	q.arrange() // more messages are for another call
+	received := make([]entry[T], len(taken))
+	for i, e := range taken {
+		received[i] = *e
+	}
 	return received
 }
+
+// usualLimit is the size of a batch of most lanes.
+const usualLimit = 10
 
 // await is receive, but waits for a message or the end of ctx.
 func (q *standardQueue[T]) await(ctx context.Context, limit int, visibility time.Duration, maxReceives int, fair bool) []entry[T] {
@@ -253,9 +267,14 @@ func (q *standardQueue[T]) earliest() (at time.Time, ok bool) {
 func (q *standardQueue[T]) show(now time.Time) {
 	for e, ok := q.hidden.first(); ok && !e.visibleAt.After(now); e, ok = q.hidden.first() {
 		q.unlink(e)
-		e.group.visible.add(e)
-		q.rank(e.group)
+		q.reveal(e)
 	}
+}
+
+// reveal makes the message visible.
+func (q *standardQueue[T]) reveal(e *entry[T]) {
+	e.group.visible.add(e)
+	q.rank(e.group)
 }
 
 func (q *standardQueue[T]) hide(e *entry[T]) {

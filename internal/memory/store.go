@@ -121,7 +121,7 @@ func (s *Store) PutEvent(ctx context.Context, e hook.Event) error {
 	if t, ok := s.tenants[e.Tenant]; ok {
 		stored.Tenant = t.id // the text of the event may be a part of a whole request
 	}
-	s.putEvent(stored)
+	s.putEvent(s.recordsOf(e.ID), stored)
 	return nil
 }
 
@@ -181,8 +181,9 @@ func (s *Store) Load(ctx context.Context, tokens []hook.Token) (deliver.Snapshot
 		if t.Slot {
 			snapshot.Limits[t.Delivery.Endpoint] = copyLimits(s.limits[t.Delivery.Endpoint])
 		}
-		if e, ok := s.event(t.Delivery.Event); ok {
-			snapshot.Events[e.ID] = new(copyEvent(e))
+		records := s.records(t.Delivery.Event)
+		if records.hasEvent() {
+			snapshot.Events[t.Delivery.Event] = new(copyEvent(records.event))
 		}
 		if e, ok := s.tenantOf(t.Tenant).endpoints[t.Delivery.Endpoint]; ok {
 			snapshot.Endpoints[e.ID] = new(copyEndpoint(e))
@@ -190,11 +191,11 @@ func (s *Store) Load(ctx context.Context, tokens []hook.Token) (deliver.Snapshot
 		if r, ok := s.circuits[t.Delivery.Endpoint]; ok {
 			snapshot.Circuits[r.Endpoint] = r
 		}
-		if d := s.delivery(t.Delivery); d != nil {
+		if d := records.delivery(t.Delivery); d != nil {
 			snapshot.Deliveries[d.Ref()] = new(copyDelivery(*d))
 		}
 		if before, ok := t.Delivery.Predecessor(); ok {
-			if d := s.delivery(before); d != nil {
+			if d := records.delivery(before); d != nil {
 				snapshot.Deliveries[d.Ref()] = new(copyDelivery(*d))
 			}
 		}

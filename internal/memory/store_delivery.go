@@ -104,11 +104,12 @@ func (s *Store) SaveDelivery(ctx context.Context, d hook.Delivery, attempt *hook
 	}
 	d.Version++
 	kept := storedDelivery(d)
-	s.putDelivery(&kept)
+	records := s.recordsOf(d.ID.Event)
+	s.putDelivery(records, &kept)
 	if attempt != nil {
-		s.putAttempt(storedAttempt(*attempt))
+		s.putAttempt(records, storedAttempt(*attempt))
 	}
-	s.pack(d.ID.Event)
+	s.pack(records)
 	return nil
 }
 
@@ -156,7 +157,7 @@ func (s *Store) EraseAttempts(ctx context.Context, deliveries []hook.Delivery) e
 					records.attempts[i].Outcome.Body = nil
 				}
 			}
-			s.pack(d.ID.Event)
+			s.pack(records)
 		}
 	}
 	return nil
@@ -179,7 +180,8 @@ func (s *Store) EraseEvent(ctx context.Context, e hook.Event) error {
 	if !stored.Erased() {
 		stored.ErasedAt = storedTime(e.ErasedAt)
 	}
-	s.putEvent(stored)
-	s.pack(e.ID)
+	records := s.recordsOf(e.ID)
+	s.putEvent(records, stored)
+	s.pack(records)
 	return nil
 }

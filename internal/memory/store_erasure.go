@@ -296,7 +296,7 @@ func (c *erasables) ofEvents() {
 				c.add(erasure.KindAttempt, "attempt", fmt.Sprintf("%s/%03d", a.Delivery, a.Number), a.Delivery.Endpoint, func() {
 					r := s.opened(id)
 					r.attempts = slices.DeleteFunc(r.attempts, func(b hook.Attempt) bool { return compareAttempts(a, b) == 0 })
-					s.drop(id)
+					s.drop(r)
 				})
 			}
 		}

@@ -68,9 +68,9 @@ func (s *Store) RemoveEvent(id hook.EventID) {
 
 func (h *history) removeEvent(id hook.EventID) {
 	if r := h.opened(id); r != nil {
-		h.unlistEvent(id)
+		h.unlistEvent(r)
 		r.event = hook.Event{}
-		h.drop(id)
+		h.drop(r)
 	}
 }
 
@@ -88,17 +88,17 @@ func (h *history) removeDelivery(ref hook.DeliveryRef) {
 		return
 	}
 	if i, found := r.search(ref); found {
-		h.unlist(r.deliveries[i])
+		h.unlist(r, r.deliveries[i])
 		r.deliveries = slices.Delete(r.deliveries, i, i+1)
-		h.drop(ref.Event)
+		h.drop(r)
 	}
 }
 
 // drop forgets an event without records.
-func (h *history) drop(id hook.EventID) {
-	if r := h.records(id); r != nil && !r.hasEvent() && len(r.deliveries) == 0 && len(r.attempts) == 0 {
-		h.expiries.remove(expiry{r.expiresAt, id})
-		delete(h.events, id)
+func (h *history) drop(r *eventRecords) {
+	if !r.hasEvent() && len(r.deliveries) == 0 && len(r.attempts) == 0 {
+		h.forgetExpiry(r)
+		delete(h.events, r.id)
 	}
 }
 

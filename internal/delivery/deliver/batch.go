@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"surehook/internal/delivery/gate"
@@ -87,13 +88,14 @@ func failAll(jobs []*job, err error) {
 }
 
 func decodeMessages(messages []Message) []*job {
-	jobs := make([]*job, len(messages))
+	jobs, room := make([]*job, len(messages)), make([]job, len(messages))
 	for i, m := range messages {
-		token, err := hook.DecodeToken(m.Body)
-		if err != nil {
-			err = fmt.Errorf("decode message: %w", err)
+		j := &room[i]
+		j.message = m
+		if j.token, j.err = hook.DecodeToken(m.Body); j.err != nil {
+			j.err = fmt.Errorf("decode message: %w", j.err)
 		}
-		jobs[i] = &job{message: m, subject: subject{token: token}, err: err}
+		jobs[i] = j
 	}
 	return jobs
 }
@@ -103,17 +105,12 @@ func decodeMessages(messages []Message) []*job {
 // is processed. Tokens with different nonces are different jobs: the record decides
 // which of them resumes.
 func uniqueJobs(jobs []*job) []*job {
-	type identity struct {
-		attempt
-
-		nonce string
-	}
 	unique := make([]*job, 0, len(jobs))
-	seen := make(map[identity]bool, len(jobs))
 	for _, j := range jobs {
-		key := identity{attemptOf(j.token), j.token.Nonce}
-		if j.err == nil && !seen[key] {
-			seen[key] = true
+		same := func(other *job) bool {
+			return other.token.Nonce == j.token.Nonce && attemptOf(other.token) == attemptOf(j.token)
+		}
+		if j.err == nil && !slices.ContainsFunc(unique, same) {
 			unique = append(unique, j)
 		}
 	}
@@ -147,7 +144,7 @@ func (d *Deliverer) processJobs(ctx context.Context, jobs []*job) {
 	jobs = d.recordReplays(ctx, jobs, snapshot)
 	now := d.Now()
 	jobs = d.loadNewest(ctx, jobs, &snapshot)
-	made := &results{}
+	made := &results{all: make([]gate.Result, 0, len(jobs))}
 	byEndpoint := make(map[hook.EndpointID][]*job)
 	for _, j := range jobs {
 		id := j.token.Delivery.Endpoint

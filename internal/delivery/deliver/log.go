@@ -15,6 +15,9 @@ import (
 const lineAttempted = names.LineAttempted
 
 func (d *Deliverer) logAttempted(ctx context.Context, s *subject, o *hook.Outcome, recorded *hook.Delivery, now time.Time) {
+	if !d.Log.Enabled(ctx, slog.LevelInfo) {
+		return
+	}
 	var room [maxAttrs]slog.Attr
 	attrs := append(s.appendAttrs(room[:0]),
 		slog.String(names.LogOutcome, o.Class.String()),
