@@ -25,6 +25,7 @@ func explain(err *jsonschema.ValidationError, field string, alternatives bool) [
 			slices.Compare(a.InstanceLocation, b.InstanceLocation),
 			slices.Compare(a.ErrorKind.KeywordPath(), b.ErrorKind.KeywordPath()),
 			strings.Compare(a.SchemaURL, b.SchemaURL),
+			strings.Compare(nameOf(a.ErrorKind), nameOf(b.ErrorKind)),
 		)
 	})
 	printer := message.NewPrinter(language.English)
@@ -39,6 +40,14 @@ func explain(err *jsonschema.ValidationError, field string, alternatives bool) [
 		}
 	}
 	return all
+}
+
+// nameOf returns the wrong name of a property; empty for another error.
+func nameOf(k jsonschema.ErrorKind) string {
+	if wrong, ok := k.(*kind.PropertyNames); ok {
+		return wrong.Property
+	}
+	return ""
 }
 
 // flatten returns the errors that say what is wrong: not those that hold others only. Of
@@ -72,6 +81,8 @@ func text(k jsonschema.ErrorKind, p *message.Printer) string {
 		return "must not fit the subschema of not"
 	case *kind.FalseSchema:
 		return "is not allowed"
+	case *kind.AdditionalProperties:
+		slices.Sort(k.Properties) // in the random order of a map
 	}
 	return k.LocalizedString(p)
 }

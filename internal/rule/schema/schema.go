@@ -5,8 +5,8 @@
 // A schema can be hostile, or written by mistake: references double the work with each
 // level of a payload, and a pattern meets every property. Compile bounds the number of
 // values and the depth of a schema, and Check bounds the work of each check by counting,
-// not by a clock: the same payload has the same result on every machine. Patterns are those of
-// package regexp, in linear time.
+// not by a clock: the speed of the machine does not matter. Patterns are those of package
+// regexp, in linear time.
 //
 // # References
 //

@@ -192,6 +192,29 @@ func TestCheck_manyErrors(t *testing.T) {
 	}
 }
 
+// TestCheck_order: the errors and their texts have one order.
+func TestCheck_order(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		schema string
+		want   []hook.FieldError
+	}{
+		{`{"additionalProperties":false}`, []hook.FieldError{{Field: "payload", Message: "additional properties 'a', 'b', 'c' not allowed"}}},
+		{`{"propertyNames":{"minLength":2}}`, []hook.FieldError{
+			{Field: "payload", Message: "invalid propertyName 'a'"},
+			{Field: "payload", Message: "invalid propertyName 'b'"},
+			{Field: "payload", Message: "invalid propertyName 'c'"},
+		}},
+	} {
+		s := compile(t, tt.schema)
+		for range 50 {
+			if diff := cmp.Diff(tt.want, s.Check([]byte(`{"c":1,"a":2,"b":3}`), "payload")); diff != "" {
+				t.Fatalf("Check() by %s (-want +got):\n%s", tt.schema, diff)
+			}
+		}
+	}
+}
+
 func FuzzSchema(f *testing.F) {
 	f.Add([]byte(order), []byte(`{"id":"x","lines":[1,-2,"a/b"],"a/b~":1}`))
 	f.Add([]byte(`{"$ref":"#"}`), []byte(`1`))
