@@ -29,6 +29,16 @@ type slot struct {
 	packed string // the text of the records; empty: open
 }
 
+// records returns the records; nil for an empty slot.
+func (s slot) records() *eventRecords {
+	if s.packed == "" {
+		return s.open
+	}
+	r := unpack(s.packed)
+	r.id = s.id
+	return r
+}
+
 // eventRecords is all records of one event.
 type eventRecords struct {
 	id         hook.EventID     // the text in the lists
@@ -119,25 +129,16 @@ func newHistory() history {
 }
 
 // records returns the records of the event, to read; nil for none.
-func (h *history) records(id hook.EventID) *eventRecords {
-	s := h.events[id]
-	if s.packed == "" {
-		return s.open
-	}
-	r := unpack(s.packed)
-	r.id = s.id
-	return r
-}
+func (h *history) records(id hook.EventID) *eventRecords { return h.events[id].records() }
 
 // opened returns the records of the event, to change; nil for none.
 func (h *history) opened(id hook.EventID) *eventRecords {
 	s := h.events[id]
+	r := s.records()
 	if s.packed != "" {
-		s.open, s.packed = unpack(s.packed), ""
-		s.open.id = s.id
-		h.events[s.id] = s // the map keeps the text of the last key
+		h.events[s.id] = slot{id: s.id, open: r} // the map keeps the text of the last key
 	}
-	return s.open
+	return r
 }
 
 // pack packs settled records. Changes of the records work without, but need more memory.

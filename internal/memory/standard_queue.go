@@ -107,10 +107,7 @@ func (q *standardQueue[T]) receive(limit int, visibility time.Duration, maxRecei
 
 	now := q.now()
 	q.show(now)
-	var (
-		room  [usualLimit]*entry[T]
-		taken = room[:0]
-	)
+	taken := make([]*entry[T], 0, min(limit, len(q.all)))
 	for len(taken) < limit {
 		e, ok := q.choose(fair, now)
 		if !ok {
@@ -134,9 +131,6 @@ func (q *standardQueue[T]) receive(limit int, visibility time.Duration, maxRecei
 	}
 	return received
 }
-
-// usualLimit is the size of a batch of most lanes.
-const usualLimit = 10
 
 // await is receive, but waits for a message or the end of ctx.
 func (q *standardQueue[T]) await(ctx context.Context, limit int, visibility time.Duration, maxReceives int, fair bool) []entry[T] {
