@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
@@ -167,6 +168,11 @@ func recursion(f functionProps) awslambda.RecursiveLoop {
 	return awslambda.RecursiveLoop_TERMINATE
 }
 
+// memoryLimit returns the limit of the Go runtime in a function with the memory, in MB: three
+// quarters. The rest is for the program's pages and for memory that the runtime does not
+// count. Near the limit the runtime collects garbage earlier than at names.CollectAt.
+func memoryLimit(memory int) string { return strconv.Itoa(memory*3/4) + "MiB" }
+
 func newFunction(scope constructs.Construct, id string, p FunctionsProps, f functionProps) awslambda.Function {
 	name := p.Prefix + "-" + f.name
 	logs := awslogs.NewLogGroup(scope, jsii.String(id+"Logs"), &awslogs.LogGroupProps{
@@ -183,6 +189,8 @@ func newFunction(scope constructs.Construct, id string, p FunctionsProps, f func
 	allow(role, "logs:CreateLogStream", "logs:PutLogEvents").on(logs.LogGroupArn())
 	f.grant(role, p)
 	f.env[names.EnvEnvironment] = &p.Prefix // of all metrics: two stacks may have one environment
+	f.env[names.EnvGarbage] = jsii.String(names.CollectAt)
+	f.env[names.EnvMemoryLimit] = jsii.String(memoryLimit(f.memory))
 
 	architecture := awslambda.Architecture_ARM_64()
 	if p.Environment.Architecture == "amd64" {

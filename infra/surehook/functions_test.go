@@ -183,13 +183,35 @@ func TestFunctions_egressHost(t *testing.T) {
 	}
 }
 
+// variables returns the function's variables that package config reads.
 func variables(f resource) map[string]string {
 	got := map[string]string{}
 	set, _ := f.at("Environment", "Variables").(map[string]any)
 	for name, value := range set {
-		got[name] = show(value)
+		if name != names.EnvGarbage && name != names.EnvMemoryLimit {
+			got[name] = show(value)
+		}
 	}
 	return got
+}
+
+// TestFunctions_collector checks what the Go runtime reads: a limit below the memory of
+// the function, and rare collections of garbage.
+func TestFunctions_collector(t *testing.T) {
+	t.Parallel()
+
+	limits := map[int]string{160: "120MiB", 256: "192MiB", 512: "384MiB"}
+	for _, env := range []string{"dev", "staging", "prod", "local", customised().Name} {
+		for id, f := range templateOf(t, env).all("AWS::Lambda::Function") {
+			memory, _ := f.at("MemorySize").(float64)
+			limit, ok := limits[int(memory)]
+			if !ok {
+				t.Errorf("%s of %s has %v MB; want a size with a known limit", id, env, memory)
+			}
+			f.check(t, "Environment.Variables."+names.EnvMemoryLimit, limit)
+			f.check(t, "Environment.Variables."+names.EnvGarbage, "400")
+		}
+	}
 }
 
 // TestFunctions_everyVariable checks that infra sets every variable in package

@@ -11,7 +11,7 @@ import (
 )
 
 // The environment variables of the functions. All functions also have
-// names.EnvEnvironment.
+// names.EnvEnvironment, names.EnvGarbage and names.EnvMemoryLimit.
 
 func ingestEnv(p FunctionsProps) map[string]*string {
 	return map[string]*string{

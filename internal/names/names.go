@@ -38,7 +38,13 @@ const (
 	EnvFixedAddresses   = "SUREHOOK_FIXED_ADDRESSES"      // addresses of the sender with fixed addresses, separated by commas; unset for none
 	EnvEnvironment      = "SUREHOOK_ENVIRONMENT"          // prefix of the stack, a dimension of every metric
 	EnvRuntimeAPI       = "AWS_LAMBDA_RUNTIME_API"        // host:port of the Lambda runtime API, set by Lambda
+	EnvGarbage          = "GOGC"                          // CollectAt, read by the Go runtime
+	EnvMemoryLimit      = "GOMEMLIMIT"                    // bytes, read by the Go runtime
 )
+
+// CollectAt is the value of EnvGarbage in the functions: the garbage at which the Go
+// runtime collects, in percent of the live heap.
+const CollectAt = "400"
 
 // MinRetention is the least value of EnvRetention: twice the longest max_age. No delivery
 // outlives its event, and at least half of the time remains for replays.

@@ -174,6 +174,7 @@ func functionEnvironment(runtimeAPI string) []string {
 		"AWS_ACCESS_KEY_ID=none", "AWS_SECRET_ACCESS_KEY=none",
 		names.EnvRuntimeAPI + "=" + runtimeAPI,
 		names.EnvEnvironment + "=bench",
+		names.EnvGarbage + "=" + names.CollectAt,
 		names.EnvTable + "=surehook",
 		names.EnvKey + "=arn:aws:kms:" + account + "key/1234abcd-12ab-34cd-56ef-1234567890ab",
 		names.EnvAdminKeySecret + "=arn:aws:secretsmanager:" + account + "secret:admin-a1b2c3",

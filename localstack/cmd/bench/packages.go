@@ -4,16 +4,20 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"path"
 	"regexp"
 	"strconv"
 	"strings"
+
+	"surehook/internal/names"
 )
 
-// packages runs the packages' benchmarks.
+// packages runs the packages' benchmarks, with the collector of garbage set as in the functions.
 func packages(ctx context.Context, _ options) (string, error) {
 	command := exec.CommandContext(ctx, "go", "test", "-run", "^$", "-bench", ".", "-benchmem", "./internal/...")
+	command.Env = append(os.Environ(), names.EnvGarbage+"="+names.CollectAt)
 	var faults bytes.Buffer
 	command.Stderr = &faults
 	out, err := command.Output()
@@ -83,7 +87,8 @@ func describePackages(output string) string {
 	}
 	return "## A batch next to the bare loop\n\n" +
 		"The throughput of a batch of ten deliveries over memory, to a receiver on loopback, as a share of the throughput of ten bare, concurrent,\n" +
-		"signed POSTs of an `http.Client` with the same headers. Both run in one process, by turns. The goal is 0.75.\n\n" +
+		"signed POSTs of an `http.Client` with the same headers. Both run in one process, by turns, with garbage collected as in the functions\n" +
+		"(GOGC=" + names.CollectAt + "). The goal is 0.75.\n\n" +
 		table([]string{"Batch", "share"}, ratios) +
 		"\n## Memory per stored delivery\n\n" +
 		"The heap of the store in memory per settled delivery, after a garbage collection, indexes and event included: alone with its event of a payload of\n" +
