@@ -9,6 +9,7 @@ import (
 	"surehook/internal/delivery/replay"
 	"surehook/internal/hook"
 	"surehook/internal/rule/circuit"
+	"surehook/internal/rule/stats"
 )
 
 // Expire removes expired records, like the TTL of a table:
@@ -54,8 +55,8 @@ func (s *Store) Expire(now time.Time) {
 	}
 }
 
-// hoursKept is the minimum time to keep the counts of an hour.
-const hoursKept = 48 * time.Hour
+// hoursKept is the time to keep the counts of an hour from its start.
+const hoursKept = time.Hour + stats.Kept
 
 // RemoveEvent removes the event's record alone: the TTL of a table removes the records
 // of an event in any order.

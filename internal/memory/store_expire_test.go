@@ -92,3 +92,23 @@ func TestStore_Expire_KeepsTheCountsOfTheWindow(t *testing.T) {
 		t.Errorf("Count(0) an hour before after Expire = %d; want 0", got)
 	}
 }
+
+// The table keeps an hour of counts for stats.Kept after its end.
+func TestStore_Expire_KeepsTheHoursOfStatistics(t *testing.T) {
+	t.Parallel()
+
+	hour := time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
+	for _, tt := range []struct {
+		after time.Duration // the end of the hour
+		want  int
+	}{{stats.Kept, 1}, {stats.Kept + 1, 0}} {
+		s := memory.NewStore()
+		if _, err := s.Count(t.Context(), "acme", "ep_1", &stats.Counts{OK: 1}, hour.Add(time.Minute)); err != nil {
+			t.Fatal(err)
+		}
+		s.Expire(hour.Add(time.Hour + tt.after))
+		if got, err := s.Hours(t.Context(), "ep_1", hour); len(got) != tt.want || err != nil {
+			t.Errorf("%v after the end of the hour, Hours() = %d hours, %v; want %d", tt.after, len(got), err, tt.want)
+		}
+	}
+}

@@ -19,12 +19,9 @@ import (
 	"surehook/internal/rule/stats"
 )
 
-// statsKept is the time to keep the counts of an hour after the hour's end: the span of
-// statistics and a day.
-const statsKept = 192 * time.Hour
-
-// maxExpression bounds the update of an hour's item. The limit of an expression is
-// 4,096 bytes.
+// maxExpression bounds the additions of an update of an hour's item, in bytes. The limit of
+// an expression is 4,096 bytes. The update leaves the additions past the bound out: counts
+// of event types by latency, in an update of more than some 300 counts.
 const maxExpression = 3800
 
 // Attributes of an hour's item, or prefixes of attributes. The names are short
@@ -153,7 +150,7 @@ func (s *Store) countUpdate(
 	tenant hook.TenantID, endpoint hook.EndpointID, add *stats.Counts, room typeRoom, now time.Time,
 ) *dynamodb.UpdateItemInput {
 	values := map[string]types.AttributeValue{
-		":expires": number(ttl(now.Truncate(time.Hour).Add(time.Hour + statsKept))),
+		":expires": number(ttl(now.Truncate(time.Hour).Add(time.Hour + stats.Kept))),
 		":hour":    text(activeShard(now, endpoint)),
 		":who":     text(activeRange(tenant, endpoint)),
 	}
@@ -168,11 +165,12 @@ func (s *Store) countUpdate(
 	size := 0
 	put := func(all []addition) {
 		for _, a := range all {
-			term := a.attribute + " :" + a.attribute
+			value := amount(a.n)
+			term := a.attribute + " " + value
 			if a.n != 0 && size+len(term) < maxExpression {
 				size += len(term) + len(", ")
 				adds = append(adds, term)
-				values[":"+a.attribute] = number(int64(a.n))
+				values[value] = number(int64(a.n))
 			}
 		}
 	}
@@ -192,6 +190,16 @@ func (s *Store) countUpdate(
 	}
 	input.UpdateExpression = &update
 	return input
+}
+
+// amount returns the name of the value n in an expression. Attributes with one amount share
+// the value, so the counts of 8 types with attempts of every duration fit into
+// maxExpression.
+func amount(n int) string {
+	if n < 0 {
+		return ":m" + strconv.Itoa(-n)
+	}
+	return ":n" + strconv.Itoa(n)
 }
 
 // pastMinutes returns the attributes of ten minutes before the window. No window needs

@@ -39,23 +39,18 @@ func TestStore_Count_AddsAllAttemptsOfABatchInOneUpdate(t *testing.T) {
 	want := request{"UpdateItem", body{
 		"TableName": "table",
 		"Key":       map[string]any{"pk": s("endpoint#ep_0123456789abcdef"), "sk": s("stats#2026-01-02T03")},
-		"UpdateExpression": "SET expires_at = :expires, state_pk = :hour, state_sk = :who ADD o30 :o30, f30 :f30, d :d, d1 :d1, w :w, x :x, " +
-			"q :q, o :o, f :f, " +
-			"cdelivered :cdelivered, ctimeout :ctimeout, cdns :cdns, credirect :credirect, n1 :n1, n2 :n2, n21 :n21, " +
-			"h0 :h0, h46 :h46, h92 :h92, t :types, " +
-			"e8tq2 :e8tq2, e8tq21 :e8tq21, k8tq0 :k8tq0, l8tq0 :l8tq0, l8tq18 :l8tq18, s_1 :s_1, s_2 :s_2, e_1 :e_1, l_9 :l_9 " +
+		"UpdateExpression": "SET expires_at = :expires, state_pk = :hour, state_sk = :who ADD o30 :n2, f30 :n3, d :n2, d1 :n1, w :n61500, x :n1, " +
+			"q :n2, o :n2, f :n3, " +
+			"cdelivered :n2, ctimeout :n1, cdns :n1, credirect :n1, n1 :n2, n2 :n2, n21 :n1, " +
+			"h0 :n1, h46 :n2, h92 :n1, t :types, " +
+			"e8tq2 :n1, e8tq21 :n1, k8tq0 :n1, l8tq0 :n1, l8tq18 :n1, s_1 :n1, s_2 :n1, e_1 :n1, l_9 :n2 " +
 			"REMOVE o11, f11, o12, f12, o13, f13, o14, f14, o15, f15, o16, f16, o17, f17, o18, f18, o19, f19, o20, f20",
 		"ConditionExpression":                 "attribute_not_exists(t) OR size(t) <= :room OR (contains(t, :type0))",
 		"ReturnValuesOnConditionCheckFailure": "ALL_OLD",
 		"ExpressionAttributeValues": map[string]any{
 			":expires": n("1768017600"), ":hour": s("active#2026-01-02T03#05"), ":who": s("acme#ep_0123456789abcdef"),
-			":o30": n("2"), ":f30": n("3"), ":d": n("2"), ":d1": n("1"), ":w": n("61500"), ":x": n("1"),
-			":q": n("2"), ":o": n("2"), ":f": n("3"), ":s_1": n("1"), ":s_2": n("1"), ":e_1": n("1"), ":l_9": n("2"),
-			":e8tq2": n("1"), ":e8tq21": n("1"), ":k8tq0": n("1"), ":l8tq0": n("1"), ":l8tq18": n("1"),
+			":n1": n("1"), ":n2": n("2"), ":n3": n("3"), ":n61500": n("61500"),
 			":room": n("7"), ":type0": s("order.paid"), ":types": map[string]any{"SS": []any{"order.paid"}},
-			":cdelivered": n("2"), ":ctimeout": n("1"), ":cdns": n("1"), ":credirect": n("1"),
-			":n1": n("2"), ":n2": n("2"), ":n21": n("1"),
-			":h0": n("1"), ":h46": n("2"), ":h92": n("1"),
 		},
 		"ReturnValues": "ALL_NEW",
 	}}
@@ -92,9 +87,60 @@ func TestStore_Count_keepsTheNumberOfTypes(t *testing.T) {
 	}
 	for i, r := range sent[1:] {
 		update, _ := r.body["UpdateExpression"].(string)
-		if r.body["ConditionExpression"] != nil || strings.Contains(update, ":types") || !strings.Contains(update, "e_1 :e_1") || !strings.Contains(update, "eObh1") {
+		if r.body["ConditionExpression"] != nil || strings.Contains(update, ":types") || !strings.Contains(update, "e_1 :n1") || !strings.Contains(update, "eObh1") {
 			t.Errorf("update %d = %v on condition %v; want no new type, the new type as other", i+1, update, r.body["ConditionExpression"])
 		}
+	}
+}
+
+// added returns the numbers that the update adds, by attribute.
+func added(t *testing.T, r request) map[string]int {
+	t.Helper()
+
+	numbers := make(map[string]int)
+	update, _ := r.body["UpdateExpression"].(string)
+	_, adds, _ := strings.Cut(update, " ADD ")
+	adds, _, _ = strings.Cut(adds, " REMOVE ")
+	for term := range strings.SplitSeq(adds, ", ") {
+		attribute, value, _ := strings.Cut(term, " ")
+		if text, ok := r.body.at("ExpressionAttributeValues", value, "N").(string); ok {
+			n, err := strconv.Atoi(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			numbers[attribute] = n
+		}
+	}
+	return numbers
+}
+
+// A busy endpoint with 8 types writes the successes of some seconds at once, of every
+// duration. No count is left out.
+func TestStore_Count_OneUpdateHoldsAllTypes(t *testing.T) {
+	t.Parallel()
+
+	var add stats.Counts
+	for i := range stats.MaxTypes {
+		for b := range latency.CoarseCount {
+			add.OK++
+			add.Count(stats.Attempt{
+				Type: fmt.Sprintf("type.%d", i), Class: hook.ClassDelivered, Number: 1,
+				State: hook.StateDelivered, Duration: latency.Value(5*b + i%5), Age: time.Second,
+			})
+		}
+	}
+	w, store := newWire(t, answer{body: `{"Attributes":{}}`})
+	if _, err := store.Count(t.Context(), "acme", endpointID, &add, time.Date(2026, 1, 2, 3, 30, 0, 0, time.UTC)); err != nil {
+		t.Fatal(err)
+	}
+	buckets := 0
+	for name, n := range added(t, w.only(t)) {
+		if strings.HasPrefix(name, "l") {
+			buckets += n
+		}
+	}
+	if want := stats.MaxTypes * latency.CoarseCount; buckets != want {
+		t.Errorf("the update has %d durations of types; want %d", buckets, want)
 	}
 }
 
@@ -114,20 +160,16 @@ func hourSize(t *testing.T, updates []request) int {
 			t.Fatalf("the update's expression has %d bytes; want at most %d", len(update), expressionLimit)
 		}
 		values, _ := r.body["ExpressionAttributeValues"].(map[string]any)
-		for name, value := range values {
+		for _, value := range values {
 			typed, _ := value.(map[string]any)
 			set, _ := typed["SS"].([]any)
 			for _, one := range set {
 				name, _ := one.(string)
 				types[name] = true
 			}
-			if text, ok := typed["N"].(string); ok && name != ":expires" && name != ":room" {
-				n, err := strconv.Atoi(text)
-				if err != nil {
-					t.Fatal(err)
-				}
-				numbers[strings.TrimPrefix(name, ":")] += n
-			}
+		}
+		for name, n := range added(t, r) {
+			numbers[name] += n
 		}
 		_, removed, _ := strings.Cut(update, " REMOVE ")
 		for name := range strings.SplitSeq(removed, ", ") {

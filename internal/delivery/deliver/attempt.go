@@ -96,9 +96,9 @@ func (d *Deliverer) sendRequest(ctx context.Context, s *subject, content *hook.E
 
 // settleAttempt settles the delivery after the request.
 func (d *Deliverer) settleAttempt(ctx context.Context, s *subject, r *request) (gate.Result, error) {
-	recorded, own, err := d.settleDelivery(ctx, s, attemptOutcome(s, r))
-	d.logAttempted(ctx, s, &r.outcome, recorded, r.ended)
-	return resultOf(s, &r.outcome, recorded, own, r.ended), err
+	written, err := d.settleDelivery(ctx, s, attemptOutcome(s, r))
+	d.logAttempted(ctx, s, &r.outcome, written.record, r.ended)
+	return resultOf(s, &r.outcome, written, r.ended), err
 }
 
 // hasTime reports whether the invocation has the time for an attempt and the settling.

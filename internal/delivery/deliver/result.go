@@ -16,18 +16,19 @@ import (
 )
 
 // resultOf returns the result of an attempt, or of a decision without an attempt
-// (class 0). When another decision stands, the state is 0 and the result holds only
-// the endpoint's answer.
-func resultOf(s *subject, o *hook.Outcome, recorded *hook.Delivery, own bool, now time.Time) gate.Result {
+// (class 0). When another decision stands, or a copy of the token made the decision and
+// counts the delivery, the state is 0 and the result holds only the endpoint's answer.
+func resultOf(s *subject, o *hook.Outcome, written write, now time.Time) gate.Result {
 	r := gate.Result{
 		Attempt:    stats.Attempt{Type: s.event.Type, Class: o.Class, Number: s.token.Attempt, Duration: o.Duration},
 		RetryAfter: o.RetryAfter,
 	}
 	r.Shared = o.Batch.Several() && o.Batch.Leader != s.token.Delivery.DeliveryID
-	if own {
-		r.State, r.Age = recorded.State, now.Sub(recorded.CreatedAt)
+	if !written.made {
+		return r
 	}
-	if own && o.Class != 0 && s.token.Attempt == 1 && recorded.Parks == 0 && !r.Shared {
+	r.State, r.Age = written.record.State, now.Sub(written.record.CreatedAt)
+	if o.Class != 0 && s.token.Attempt == 1 && written.record.Parks == 0 {
 		r.Queued = max(r.Age-o.Duration, 0)
 	}
 	return r
@@ -85,11 +86,11 @@ func recoverPanic(f func() error) (err error) {
 	return f()
 }
 
-// countDead counts a delivery that died without an attempt; the gate counts the
-// other dead deliveries. No decision depends on the count, so countDead only logs
-// an error.
-func (d *Deliverer) countDead(ctx context.Context, s *subject) {
-	_, err := d.Store.Count(ctx, s.token.Tenant, s.token.Delivery.Endpoint, stats.Deaths(s.event.Type, 1), d.Now())
+// countDead counts a death without an attempt at the time; the gate counts the
+// other dead deliveries. n is 1, or -1 to take a death back. No decision depends on the
+// count, so countDead only logs an error.
+func (d *Deliverer) countDead(ctx context.Context, s *subject, n int, at time.Time) {
+	_, err := d.Store.Count(ctx, s.token.Tenant, s.token.Delivery.Endpoint, stats.Deaths(s.event.Type, n), at)
 	if err != nil {
 		d.Log.ErrorContext(ctx, "dead_count.failed",
 			slog.String(names.LogDelivery, s.token.Delivery.String()), slog.Any(names.LogError, err))

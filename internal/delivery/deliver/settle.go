@@ -21,24 +21,23 @@ const maxPersistAttempts = 16
 
 // settleUnattempted settles a delivery without an attempt.
 func (d *Deliverer) settleUnattempted(ctx context.Context, s *subject, decide decision) (gate.Result, error) {
-	recorded, own, err := d.settleDelivery(ctx, s, decide)
-	if own {
-		s.delivery = recorded
+	written, err := d.settleDelivery(ctx, s, decide)
+	if written.own {
+		s.delivery = written.record
 	}
-	d.logDecided(ctx, s, recorded)
-	if own && recorded.State == hook.StateDead {
-		d.countDead(ctx, s)
+	d.logDecided(ctx, s, written.record)
+	if written.made && written.record.State == hook.StateDead {
+		d.countDead(ctx, s, 1, d.Now())
 	}
-	return resultOf(s, new(hook.Outcome), recorded, own, d.Now()), err
+	return resultOf(s, new(hook.Outcome), written, d.Now()), err
 }
 
-// settleDelivery records the decision (a) and follows up (b). own is false when
-// another decision stands: settleDelivery then returns the other record and does
-// nothing more.
-func (d *Deliverer) settleDelivery(ctx context.Context, s *subject, decide decision) (recorded *hook.Delivery, own bool, err error) {
-	written, err := d.recordDecision(ctx, s, decide)
+// settleDelivery records the decision (a) and follows up (b). When another decision
+// stands, settleDelivery returns the other record, not its own, and does nothing more.
+func (d *Deliverer) settleDelivery(ctx context.Context, s *subject, decide decision) (written write, err error) {
+	written, err = d.recordDecision(ctx, s, decide)
 	if err != nil {
-		return written.record, written.own, err
+		return written, err
 	}
 	// Also an own record: a copy of the token may have recorded another outcome.
 	if _, _, outweighs := replacement(s, written.record, decide); outweighs {
@@ -46,13 +45,14 @@ func (d *Deliverer) settleDelivery(ctx context.Context, s *subject, decide decis
 	} else if written.own {
 		err = d.followUp(ctx, s, written.record)
 	}
-	return written.record, written.own, err
+	return written, err
 }
 
 // write is the result of a write of a decision.
 type write struct {
 	record *hook.Delivery // the decision, or the newest record after a conflict
-	own    bool           // the record shows this decision
+	own    bool           // the record shows this decision, or the decision of a copy of the token
+	made   bool           // this process wrote the decision
 }
 
 // recordDecision writes the decision. recordDecision returns early when the
@@ -83,7 +83,7 @@ func (d *Deliverer) recordDecision(ctx context.Context, s *subject, decide decis
 func (d *Deliverer) saveDecision(ctx context.Context, s *subject, next *hook.Delivery, attempt *hook.Attempt) (write, error) {
 	err := d.Store.SaveDelivery(ctx, *next, attempt)
 	if err == nil {
-		return write{record: next, own: true}, nil
+		return write{record: next, own: true, made: true}, nil
 	}
 	err = fmt.Errorf("save delivery %s: %w", next.ID, err)
 	if hook.CodeOf(err) != hook.CodeConflict {
@@ -96,11 +96,17 @@ func (d *Deliverer) saveDecision(ctx context.Context, s *subject, next *hook.Del
 	switch own := current.Token == s.token.Nonce; {
 	case current.Attempts >= s.token.Attempt, current.State.Settled():
 		// Own: the answer to the write was lost, or a copy of the token decided.
-		return write{record: &current, own: own}, nil
+		return write{record: &current, own: own, made: own && sameDecision(&current, next)}, nil
 	case own && next.State == hook.StateParked && current.State == hook.StateParked && next.Attempts == current.Attempts:
-		return write{record: &current, own: true}, nil
+		return write{record: &current, own: true, made: sameDecision(&current, next)}, nil
 	}
 	return write{record: &current}, err
+}
+
+// sameDecision reports whether the record shows the decision of this process, and not of a
+// copy of its token: the two end in one millisecond very seldom.
+func sameDecision(record, next *hook.Delivery) bool {
+	return record.State == next.State && record.Attempts == next.Attempts && record.UpdatedAt.UnixMilli() == next.UpdatedAt.UnixMilli()
 }
 
 func contentionOf(err error, s *subject) error {
@@ -141,6 +147,9 @@ func (d *Deliverer) replaceRecord(ctx context.Context, s *subject, current *hook
 		var err error
 		if written, err = d.saveDecision(ctx, s, next, attempt); err != nil && hook.CodeOf(err) != hook.CodeConflict {
 			return err // the record is as before
+		}
+		if written.made && current.State == hook.StateDead {
+			d.countDead(ctx, s, -1, current.UpdatedAt) // the success counts in its place
 		}
 		current = written.record
 		if _, _, again := replacement(s, current, decide); err == nil && again {

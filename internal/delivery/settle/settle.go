@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"surehook/internal/hook"
-	"surehook/internal/rule/review"
 	"surehook/internal/rule/stats"
 )
 
@@ -107,7 +106,7 @@ func (s Settlement) retire(ctx context.Context, ref hook.DeliveryRef, settledAt 
 			Code: hook.CodeUnavailable, Message: fmt.Sprintf("delivery %s changed %d times before the retirement; try again", ref, maxSaveAttempts),
 		}
 	}
-	if err == nil && died && settledAt.Sub(record.UpdatedAt) <= review.Span {
+	if err == nil && died && settledAt.Sub(record.UpdatedAt) < stats.Kept {
 		err = s.uncountDead(ctx, record)
 	}
 	return record, err
@@ -116,7 +115,7 @@ func (s Settlement) retire(ctx context.Context, ref hook.DeliveryRef, settledAt 
 // uncountDead takes the death back from the hour of the death: the settled replay
 // counts in its place. The call follows the write, so no repetition takes a death
 // back twice. After a crash or an error between the two, the death stays in the
-// counts for at most a day; the next Complete does not count again.
+// counts of its hour; the next Complete does not count again.
 func (s Settlement) uncountDead(ctx context.Context, d hook.Delivery) error {
 	if _, err := s.Store.Count(ctx, d.Tenant, d.ID.Endpoint, stats.Deaths(d.EventType, -1), d.UpdatedAt); err != nil {
 		return fmt.Errorf("take back the death of delivery %s: %w", d.ID, err)

@@ -281,7 +281,7 @@ func TestSettlement_CompleteAfterConcurrentWrites(t *testing.T) {
 	}
 }
 
-// The deaths of an hour, as counted for the review of the endpoint.
+// The deaths of an hour, as counted for the review and the statistics of the endpoint.
 func TestSettlement_CompleteTakesTheDeathBack(t *testing.T) {
 	t.Parallel()
 
@@ -295,8 +295,8 @@ func TestSettlement_CompleteTakesTheDeathBack(t *testing.T) {
 		{name: "the replay is dead, and counts itself", generations: "dead > dead", age: time.Hour, want: 0},
 		{name: "the replay of a delivered delivery", generations: "delivered > delivered", age: time.Hour, want: 1},
 		{name: "discarded by hand", generations: "discarded > delivered", age: time.Hour, want: 1},
-		{name: "a death that a review may count", generations: "dead > delivered", age: 25 * time.Hour, want: 0},
-		{name: "an older death", generations: "dead > delivered", age: 25*time.Hour + 1, want: 1},
+		{name: "a death in the statistics of 7 days", generations: "dead > delivered", age: stats.Kept - 1, want: 0},
+		{name: "a death whose hour may be gone", generations: "dead > delivered", age: stats.Kept, want: 1},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -19,7 +19,7 @@ func mutations() []mutation {
 	return []mutation{
 		{
 			name: "deliver follows up before the write of the decision", file: "delivery/deliver/settle.go", by: []check{checkOrder},
-			old: "err := d.Store.SaveDelivery(ctx, *next, attempt)\n\tif err == nil {\n\t\treturn write{record: next, own: true}, nil\n\t}",
+			old: "err := d.Store.SaveDelivery(ctx, *next, attempt)\n\tif err == nil {\n\t\treturn write{record: next, own: true, made: true}, nil\n\t}",
 			bug: "err := d.followUp(ctx, s, next)\n\tif err == nil {\n\t\terr = d.Store.SaveDelivery(ctx, *next, attempt)\n\t}\n\tif err == nil {\n\t\treturn write{record: next}, nil\n\t}",
 		},
 		{

@@ -16,8 +16,9 @@ type Figures struct {
 	Delivered int // delivered deliveries; of an event type: Successes
 	Dead      int
 
+	First       int                       // see Counts.First; of an event type: DeliveredAt[1]
 	ByNumber    [hook.MaxAttempts + 1]int // attempts by number, from 1
-	DeliveredAt [hook.MaxAttempts + 1]int // successful attempts by number, from 1
+	DeliveredAt [hook.MaxAttempts + 1]int // deliveries by the number of the successful attempt, from 1
 	ByOutcome   [hook.Classes]int         // attempts by class; of endpoints only
 	Waited      time.Duration             // see Counts.Waited; of endpoints only
 	Fine        latency.Histogram         // of endpoints only
@@ -28,7 +29,7 @@ type Figures struct {
 func (c *Counts) Figures() Figures {
 	return Figures{
 		Attempts: c.Attempts(), Successes: c.Classes[hook.ClassDelivered], Delivered: c.Delivered, Dead: c.Dead,
-		ByNumber: c.Numbers, DeliveredAt: c.Types.ByAttempts(), ByOutcome: c.Classes, Waited: c.Waited, Fine: c.Latency,
+		First: c.First, ByNumber: c.Numbers, DeliveredAt: c.Types.ByAttempts(), ByOutcome: c.Classes, Waited: c.Waited, Fine: c.Latency,
 	}
 }
 
@@ -36,7 +37,7 @@ func (c *Counts) Figures() Figures {
 func (t *TypeCounts) Figures() Figures {
 	f := Figures{
 		Attempts: t.Attempts(), Successes: t.Delivered(), Delivered: t.Delivered(), Dead: t.Dead,
-		ByNumber: t.Failed, DeliveredAt: t.Succeeded, Coarse: t.Latency,
+		First: t.Succeeded[1], ByNumber: t.Failed, DeliveredAt: t.Succeeded, Coarse: t.Latency,
 	}
 	for i, n := range t.Succeeded {
 		f.ByNumber[i] += n
@@ -50,6 +51,7 @@ func (f *Figures) Add(other Figures) {
 	f.Successes += other.Successes
 	f.Delivered += other.Delivered
 	f.Dead += other.Dead
+	f.First += other.First
 	for i, n := range other.ByNumber {
 		f.ByNumber[i] += n
 	}
@@ -72,7 +74,7 @@ func (f *Figures) Settled() int { return f.Delivered + max(f.Dead, 0) }
 func (f *Figures) SuccessRate() float64 { return share(f.Successes, f.Attempts) }
 
 // FirstRate returns the share of successes among first attempts, 0 to 1; 0 for none.
-func (f *Figures) FirstRate() float64 { return share(f.DeliveredAt[1], f.ByNumber[1]) }
+func (f *Figures) FirstRate() float64 { return share(f.First, f.ByNumber[1]) }
 
 // DeadRate returns the share of dead deliveries among settled deliveries, 0 to 1; 0 for none.
 func (f *Figures) DeadRate() float64 { return share(max(f.Dead, 0), f.Settled()) }

@@ -2,6 +2,9 @@
 // circuit, the review and the health of an endpoint are computed from the counts.
 // The package knows neither the storage of counts nor the decisions.
 //
+// A request of an endpoint that coalesces has several deliveries. The endpoint counts the
+// request as one attempt, and each event type counts an attempt of each of its deliveries.
+//
 // # Rates
 //
 //	dead rate     dead / (delivered + dead)
@@ -25,6 +28,10 @@ import (
 	"surehook/internal/rule/latency"
 )
 
+// Kept is the time to keep the counts of an hour after the end of the hour: the span of
+// statistics, 7 days, and a day.
+const Kept = 192 * time.Hour
+
 // Counts are the counters of one endpoint. The zero value is empty; values compare with
 // ==. A value has 6 kB: who passes copies on the path of every delivery pays with
 // growing stacks.
@@ -36,20 +43,20 @@ type Counts struct {
 	Numbers [hook.MaxAttempts + 1]int // attempts by number, from 1
 
 	Delivered int           // delivered deliveries
-	First     int           // deliveries delivered at the first attempt
+	First     int           // first attempts that delivered; one for a request with several deliveries
 	Waited    time.Duration // sum of the times from event to success, over delivered deliveries
 	Dead      int           // dead deliveries, without the deaths with a settled replay; negative in an hour with more such deaths than counted
 
 	Queued time.Duration // sum of the times from event to first attempt, without deliveries parked before
 
 	Latency latency.Histogram // durations of attempts with a response or a timeout
-	Types   Types             // the same attempts and deaths by event type
+	Types   Types             // attempts and deaths by event type; a request with several deliveries is an attempt of each
 }
 
 // Attempt is the result of one attempt.
 type Attempt struct {
 	Type     string // of the event
-	Shared   bool   // the request counts with another delivery of its batch: only the end of this delivery counts
+	Shared   bool   // the request counts with another delivery of its batch: only this delivery counts
 	Class    hook.Class
 	Number   int
 	Duration time.Duration
@@ -60,8 +67,8 @@ type Attempt struct {
 
 // Count adds an attempt. Count does not change OK and Failed: package gate counts both.
 func (c *Counts) Count(a Attempt) {
+	c.countDelivery(a)
 	if a.Shared {
-		c.countEnd(a)
 		return
 	}
 	if int(a.Class) < len(c.Classes) {
@@ -70,28 +77,25 @@ func (c *Counts) Count(a Attempt) {
 	if a.Number >= 0 && a.Number < len(c.Numbers) {
 		c.Numbers[a.Number]++
 	}
-	c.countEnd(a)
 	if a.State == hook.StateDelivered && a.Number == 1 {
 		c.First++
 	}
 	if timed(a.Class) {
 		c.Latency.Add(a.Duration)
+		c.Types.Of(a.Type).Latency.Add(a.Duration)
 	}
-	c.Queued += a.Queued
-	c.Types.Of(a.Type).count(a)
 }
 
-// countEnd counts a delivery that the attempt ended.
-func (c *Counts) countEnd(a Attempt) {
+// countDelivery counts the delivery of the attempt: its wait, its end, and its event type.
+func (c *Counts) countDelivery(a Attempt) {
+	c.Queued += a.Queued
+	c.Types.Of(a.Type).count(a)
 	switch a.State {
 	case hook.StateDelivered:
 		c.Delivered++
 		c.Waited += a.Age
 	case hook.StateDead:
 		c.Dead++
-		if a.Shared {
-			c.Types.Of(a.Type).Dead++
-		}
 	case hook.StateQueued, hook.StateRetrying, hook.StateParked, hook.StateDiscarded, hook.StateCancelled, hook.StateSuperseded:
 	}
 }

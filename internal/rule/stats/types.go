@@ -21,7 +21,7 @@ type TypeCounts struct {
 	Latency   latency.Coarse            // like Counts.Latency
 }
 
-// count adds an attempt.
+// count adds an attempt, without the latency.
 func (t *TypeCounts) count(a Attempt) {
 	switch {
 	case a.Number < 1 || a.Number >= len(t.Failed) || a.Class == 0:
@@ -32,9 +32,6 @@ func (t *TypeCounts) count(a Attempt) {
 	}
 	if a.State == hook.StateDead {
 		t.Dead++
-	}
-	if timed(a.Class) {
-		t.Latency.Add(a.Duration)
 	}
 }
 
