@@ -153,7 +153,8 @@ func (s *Store) AddTarget(ctx context.Context, e hook.Event, target hook.Target)
 
 	stored, ok := s.event(e.ID)
 	if !ok || stored.Tenant != e.Tenant || !stored.AcceptedAt.Equal(storedTime(e.AcceptedAt)) ||
-		slices.Contains(stored.Targets, target) || len(stored.Targets) >= hook.MaxTargets {
+		stored.Erased() || len(stored.Targets) >= hook.MaxTargets ||
+		slices.ContainsFunc(stored.Targets, func(t hook.Target) bool { return t.Endpoint == target.Endpoint }) {
 		return fmt.Errorf("%s: %w", op, hook.Conflict("the event was changed meanwhile, or takes no further endpoint"))
 	}
 	stored = copyEvent(stored)

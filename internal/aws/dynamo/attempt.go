@@ -61,12 +61,18 @@ func fromAttemptItem(it attemptItem) (hook.Attempt, error) {
 // Attempts makes one batch read per 100 attempts: the record of a delivery has the
 // number of its attempts. A success at the first attempt has no record to read.
 func (s *Store) Attempts(ctx context.Context, deliveries []hook.Delivery) ([]hook.Attempt, error) {
+	recorded := slices.DeleteFunc(slices.Clone(deliveries), func(d hook.Delivery) bool {
+		return d.State == hook.StateDelivered && d.Attempts == 1
+	})
+	return s.allAttempts(ctx, recorded)
+}
+
+// allAttempts also reads the attempt of a success at the first attempt: of two tokens of the
+// attempt, the one may have recorded a failure before the success of the other.
+func (s *Store) allAttempts(ctx context.Context, deliveries []hook.Delivery) ([]hook.Attempt, error) {
 	op := fmt.Sprintf("list attempts of %d deliveries", len(deliveries))
 	var keys []key
 	for _, d := range deliveries {
-		if d.State == hook.StateDelivered && d.Attempts == 1 {
-			continue
-		}
 		for number := 1; number <= d.Attempts; number++ {
 			keys = append(keys, attemptKey(d.Ref(), number))
 		}
@@ -88,7 +94,7 @@ func (s *Store) Attempts(ctx context.Context, deliveries []hook.Delivery) ([]hoo
 
 // EraseAttempts reads the attempts and makes one update for each attempt with a body.
 func (s *Store) EraseAttempts(ctx context.Context, deliveries []hook.Delivery) error {
-	attempts, err := s.Attempts(ctx, deliveries)
+	attempts, err := s.allAttempts(ctx, deliveries)
 	if err != nil {
 		return err
 	}

@@ -138,21 +138,28 @@ func (s *Store) Event(ctx context.Context, id hook.EventID) (hook.Event, error) 
 	return e, translate(err, "read event "+string(id))
 }
 
-// AddTarget makes one conditional update, at the price of a write of the whole event.
-// The condition compares the text of the target, with the number of shards.
+// AddTarget makes one conditional update, at the price of a write of the whole event. The
+// condition names the endpoint with every number of shards, because the stored text of a
+// target has the number.
 func (s *Store) AddTarget(ctx context.Context, e hook.Event, target hook.Target) error {
 	op := fmt.Sprintf("add endpoint %s to event %s", target.Endpoint, e.ID)
 	added := text(targetText(target))
+	condition := "accepted_at = :at AND tenant = :tenant AND attribute_not_exists(erased_at) AND " +
+		"(attribute_not_exists(targets) OR (size(targets) < :most"
+	values := map[string]types.AttributeValue{
+		":none": &types.AttributeValueMemberL{}, ":added": &types.AttributeValueMemberL{Value: []types.AttributeValue{added}},
+		":at": number(millis(e.AcceptedAt)), ":tenant": text(string(e.Tenant)), ":most": number(hook.MaxTargets),
+	}
+	for shards := 1; shards <= hook.MaxShards; shards++ {
+		value := ":in" + strconv.Itoa(shards)
+		condition += " AND NOT contains(targets, " + value + ")"
+		values[value] = text(targetText(hook.Target{Endpoint: target.Endpoint, Shards: shards}))
+	}
+	condition += "))"
 	_, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName:        s.table,
-		Key:              eventKey(e.ID).attributes(),
-		UpdateExpression: aws.String("SET targets = list_append(if_not_exists(targets, :none), :added)"),
-		ConditionExpression: aws.String("accepted_at = :at AND tenant = :tenant AND " +
-			"(attribute_not_exists(targets) OR (NOT contains(targets, :target) AND size(targets) < :most))"),
-		ExpressionAttributeValues: map[string]types.AttributeValue{
-			":none": &types.AttributeValueMemberL{}, ":added": &types.AttributeValueMemberL{Value: []types.AttributeValue{added}},
-			":target": added, ":at": number(millis(e.AcceptedAt)), ":tenant": text(string(e.Tenant)), ":most": number(hook.MaxTargets),
-		},
+		TableName: s.table, Key: eventKey(e.ID).attributes(),
+		UpdateExpression:    aws.String("SET targets = list_append(if_not_exists(targets, :none), :added)"),
+		ConditionExpression: &condition, ExpressionAttributeValues: values,
 	})
 	if _, failed := errors.AsType[*types.ConditionalCheckFailedException](err); failed {
 		return fmt.Errorf("%s: %w", op, hook.Conflict("the event was changed meanwhile, or takes no further endpoint"))

@@ -51,6 +51,9 @@ func (r *Replayer) add(ctx context.Context, e hook.Event, target hook.Target) (h
 	if readErr != nil {
 		return hook.Target{}, readErr
 	}
+	if stored.Erased() {
+		return hook.Target{}, fmt.Errorf("add endpoint %s to event %s: %w", target.Endpoint, e.ID, hook.ErrErased())
+	}
 	if known, ok := targetOf(stored, target.Endpoint); ok && stored.AcceptedAt.Equal(e.AcceptedAt) {
 		return known, nil // added meanwhile
 	}

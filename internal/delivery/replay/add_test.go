@@ -1,6 +1,7 @@
 package replay_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -180,6 +181,60 @@ func TestWork_AddsEndpoint(t *testing.T) {
 			if stored, err := w.Store.Event(t.Context(), had.ID); err != nil || len(stored.Targets) != 2 {
 				t.Errorf("%s: the event that has the endpoint = %v, %v", name, stored.Targets, err)
 			}
+		}
+	}
+}
+
+// addRace runs race before the first AddTarget.
+type addRace struct {
+	replay.Store
+	race func()
+}
+
+func (s *addRace) AddTarget(ctx context.Context, e hook.Event, target hook.Target) error {
+	if race := s.race; race != nil {
+		s.race = nil
+		race()
+	}
+	return s.Store.AddTarget(ctx, e, target)
+}
+
+// Two requests add one endpoint, and the number of its shards changes between them. The
+// event has the endpoint once, and every sent token is processed.
+func TestEvent_AddedEndpoint_ShardedMeanwhile(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	added := w.Endpoint(nil)
+	e := w.Event("order.paid", start.Add(-time.Hour))
+	for hook.ShardOf(e.ID, hook.MaxShards) == 0 { // the same shard as before
+		e = w.Event("order.paid", start.Add(-time.Hour))
+	}
+	first := w.Replayer()
+	first.Store = &addRace{Store: first.Store, race: func() {
+		changed, err := w.Store.Endpoint(t.Context(), "acme", added.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		changed.Shards = hook.MaxShards
+		if err := w.Store.UpdateEndpoint(t.Context(), changed); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := w.Replayer().Event(t.Context(), "acme", e.ID, replay.Request{Endpoint: string(added.ID)}); err != nil || got[0].Err != nil {
+			t.Fatalf("the second request = %+v, %v", got, err)
+		}
+	}}
+	if _, err := first.Event(t.Context(), "acme", e.ID, replay.Request{Endpoint: string(added.ID)}); err != nil {
+		t.Errorf("the first request = %v; want nil", err)
+	}
+	stored, err := w.Store.Event(t.Context(), e.ID)
+	if err != nil || len(stored.Targets) != 1 {
+		t.Errorf("targets = %+v, %v; want the endpoint once", stored.Targets, err)
+	}
+	for range 3 {
+		w.Clock.Pass(time.Hour)
+		if received, failed := w.Invoke(hook.LaneReplay); failed > 0 {
+			t.Errorf("%d of %d messages fail", failed, received)
 		}
 	}
 }

@@ -41,7 +41,10 @@ func (r *Replayer) Erase(ctx context.Context, tenant hook.TenantID, id hook.Even
 		}
 		return Erasure{}, fmt.Errorf("erase payload of event %s: %w", id, err)
 	}
-	e.Payload = nil
+	// An erased event takes no further endpoint, and one may have been added since the read.
+	if e, err = r.findEvent(ctx, tenant, id); err != nil {
+		return Erasure{}, err
+	}
 	var cancelled atomic.Int64
 	err = forEach(len(e.Targets), func(i int) error {
 		n, err := r.eraseDeliveries(ctx, hook.QueuedDelivery(e, e.Targets[i]), e, by)

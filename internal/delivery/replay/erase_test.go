@@ -1,12 +1,14 @@
 package replay_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"testing"
 	"time"
 
 	"surehook/internal/delivery/replay"
+	"surehook/internal/delivery/send"
 	"surehook/internal/hook"
 	"surehook/internal/proof/world"
 )
@@ -197,5 +199,75 @@ func TestErase(t *testing.T) {
 		if _, err := r.Erase(t.Context(), name, id, "key_1"); hook.CodeOf(err) != hook.CodeNotFound {
 			t.Errorf("Erase(%s, %s) = %v; want CodeNotFound", name, id, err)
 		}
+	}
+}
+
+// eraseRace runs race between the read of the event and the erasure of its payload.
+type eraseRace struct {
+	replay.Store
+	race func()
+}
+
+func (s *eraseRace) EraseEvent(ctx context.Context, e hook.Event) error {
+	if race := s.race; race != nil {
+		s.race = nil
+		race()
+	}
+	return s.Store.EraseEvent(ctx, e)
+}
+
+// An endpoint is added to the event between the erasure's read and its first write, and
+// answers the first attempt with a body.
+func TestErase_AnEndpointAddedMeanwhile(t *testing.T) {
+	t.Parallel()
+
+	for _, status := range []int{200, 503} {
+		w := setup(t)
+		w.Answer = func(send.Request) hook.Outcome {
+			return hook.Outcome{Class: hook.ClassOfStatus(status), Status: status, Body: []byte("a name")}
+		}
+		e, added := w.Event("order.paid", start.Add(-time.Hour)), w.Endpoint(nil)
+		eraser := w.Replayer()
+		eraser.Store = &eraseRace{Store: eraser.Store, race: func() {
+			if _, err := w.Replayer().Event(t.Context(), "acme", e.ID, replay.Request{Endpoint: string(added.ID)}); err != nil {
+				t.Error(err)
+			}
+			w.InvokeAll() // the first attempt
+		}}
+		if _, err := eraser.Erase(t.Context(), "acme", e.ID, "key_1"); err != nil {
+			t.Fatal(err)
+		}
+		w.Run()
+		stored, err := w.Store.Event(t.Context(), e.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ref, _ := stored.Ref(added.ID, 2)
+		d := w.Delivery(ref)
+		if d.Last.Body != nil || !d.Erased || !d.State.Settled() {
+			t.Errorf("answer %d: delivery %s, erased %t, body %q; want it settled with the mark and no body", status, d.State, d.Erased, d.Last.Body)
+		}
+		attempts, err := w.Store.Attempts(t.Context(), []hook.Delivery{d})
+		if err != nil || slices.ContainsFunc(attempts, func(a hook.Attempt) bool { return a.Outcome.Body != nil }) {
+			t.Errorf("answer %d: attempts = %+v, %v; want no body", status, attempts, err)
+		}
+	}
+}
+
+// The payload of an event is erased while a request adds an endpoint.
+func TestEvent_AddedEndpoint_ErasedMeanwhile(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	e, added := w.Event("order.paid", start.Add(-time.Hour)), w.Endpoint(nil)
+	r := w.Replayer()
+	r.Store = &addRace{Store: r.Store, race: func() {
+		if _, err := w.Replayer().Erase(t.Context(), "acme", e.ID, "key_1"); err != nil {
+			t.Fatal(err)
+		}
+	}}
+	_, err := r.Event(t.Context(), "acme", e.ID, replay.Request{Endpoint: string(added.ID)})
+	if stored, readErr := w.Store.Event(t.Context(), e.ID); hook.CodeOf(err) != hook.CodeConflict || len(stored.Targets) > 0 || readErr != nil {
+		t.Errorf("Event(endpoint) = %v, the event has %d targets, %v; want the refusal of an erased event, and none", err, len(stored.Targets), readErr)
 	}
 }

@@ -15,8 +15,9 @@ type Store interface {
 	settle.DeliveriesReader
 	settle.EventReader
 	// AddTarget adds the target to the stored event, and returns CodeConflict when the
-	// event has the same target or hook.MaxTargets targets, and when there is no event
-	// with the tenant and the time of acceptance of e.
+	// event has the endpoint, with any number of shards, or hook.MaxTargets targets, when the
+	// payload of the event was erased, and when there is no event with the tenant and the
+	// time of acceptance of e.
 	AddTarget(ctx context.Context, e hook.Event, target hook.Target) error
 	Eraser
 }

@@ -74,9 +74,20 @@ func eraseAttempts(t *testing.T, s StoreUnderTest) {
 	kept := sampleAttempt(other.Ref(), 1)
 	check(t, s.SaveDelivery(t.Context(), other, &kept))
 	other.Version++
+	// The failure of another token of the attempt was recorded before the success.
+	late := sampleDelivery(d.ID.Event, hook.NewEndpointID(), 1)
+	late.Attempts, late.State = 1, hook.StateRetrying
+	failure := sampleAttempt(late.Ref(), 1)
+	check(t, s.SaveDelivery(t.Context(), late, &failure))
+	late.Version++
+	late.State = hook.StateDelivered
+	check(t, s.SaveDelivery(t.Context(), late, nil))
 	for range 2 {
-		check(t, s.EraseAttempts(t.Context(), []hook.Delivery{d}))
+		check(t, s.EraseAttempts(t.Context(), []hook.Delivery{d, late}))
 	}
+	late.State, failure.Outcome.Body = hook.StateRetrying, nil // a state whose attempts are read
+	erased, err := s.Attempts(t.Context(), []hook.Delivery{late})
+	wantSame(t, "Attempts(erased, of a late success)", []hook.Attempt{failure}, erased, err)
 	for i := range want {
 		if len(want[i].Outcome.Body) == 0 {
 			t.Fatal("the sample has no body")

@@ -217,7 +217,10 @@ func targetAdded(t *testing.T, s StoreUnderTest) {
 		added := []hook.Target{wide(hook.NewEndpointID()), {Endpoint: hook.NewEndpointID(), Shards: 1}}
 		for _, target := range added {
 			check(t, s.AddTarget(t.Context(), e, target))
-			wantCode(t, "AddTarget(again)", s.AddTarget(t.Context(), e, target), hook.CodeConflict)
+			for _, shards := range []int{1, 2, hook.MaxShards} {
+				again := hook.Target{Endpoint: target.Endpoint, Shards: shards}
+				wantCode(t, fmt.Sprintf("AddTarget(again, %d shards)", shards), s.AddTarget(t.Context(), e, again), hook.CodeConflict)
+			}
 		}
 		other := e
 		other.AcceptedAt = other.AcceptedAt.Add(time.Millisecond)
@@ -231,6 +234,9 @@ func targetAdded(t *testing.T, s StoreUnderTest) {
 		want.Targets = append(slices.Clone(targets), added...)
 		got, err := s.Event(t.Context(), e.ID)
 		wantSame(t, "Event(with added targets)", want, got, err)
+		e.ErasedAt = storeEpoch()
+		check(t, s.EraseEvent(t.Context(), e))
+		wantCode(t, "AddTarget(an erased event)", s.AddTarget(t.Context(), e, wide(hook.NewEndpointID())), hook.CodeConflict)
 	}
 }
 
