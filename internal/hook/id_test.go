@@ -1,6 +1,7 @@
 package hook_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -140,8 +141,22 @@ func FuzzDecodeToken(f *testing.F) {
 	}
 	f.Add(`{"delivery":"","attempt":1}`)
 	f.Add(`null`)
+	// Near the encoding of a token with four fields, which has a decoder of its own.
+	for _, form := range []string{
+		`{"delivery":"%s","tenant":"acme","attempt":03,"nonce":"0123456789abcdef"}`,
+		`{"delivery":"%s","tenant":"acme","attempt":+3,"nonce":"0123456789abcdef"}`,
+		`{"delivery":"%s","tenant":"acme","attempt":3,"nonce":"0123456789abcdef","nonce":"n"}`,
+		`{"delivery":"%s","tenant":"\u0061cme","attempt":3,"nonce":"0123456789abcdef"}`,
+		`{"delivery":"%s","tenant":"acme","attempt":3,"nonce":"0123456789abcdef"} `,
+	} {
+		f.Add(fmt.Sprintf(form, "dlv_01jd3m5k8zf4v9q2w7x6y5t4r3_0123456789abcdef_1@1772600767008"))
+	}
 	f.Fuzz(func(t *testing.T, body string) {
 		token, err := hook.DecodeToken(body)
+		// With a space in front, the JSON library decodes the same text.
+		if other, otherErr := hook.DecodeToken(" " + body); other != token || (err == nil) != (otherErr == nil) {
+			t.Errorf("DecodeToken(%s) = %v, %v; the library decodes %v, %v", body, token, err, other, otherErr)
+		}
 		if err != nil {
 			return
 		}

@@ -163,7 +163,8 @@ func (s *Store) AddTarget(ctx context.Context, e hook.Event, target hook.Target)
 	return nil
 }
 
-// Load returns copies of the records.
+// Load returns copies of the records. Events and endpoints share payloads, lists and maps with
+// the store, which replaces and never changes them.
 func (s *Store) Load(ctx context.Context, tokens []hook.Token) (deliver.Snapshot, error) {
 	if err := available(ctx, "load tokens"); err != nil {
 		return deliver.Snapshot{}, err
@@ -184,10 +185,10 @@ func (s *Store) Load(ctx context.Context, tokens []hook.Token) (deliver.Snapshot
 		}
 		records := s.records(t.Delivery.Event)
 		if records.hasEvent() {
-			snapshot.Events[t.Delivery.Event] = new(copyEvent(records.event))
+			snapshot.Events[t.Delivery.Event] = new(records.event)
 		}
 		if e, ok := s.tenantOf(t.Tenant).endpoints[t.Delivery.Endpoint]; ok {
-			snapshot.Endpoints[e.ID] = new(copyEndpoint(e))
+			snapshot.Endpoints[e.ID] = &e
 		}
 		if r, ok := s.circuits[t.Delivery.Endpoint]; ok {
 			snapshot.Circuits[r.Endpoint] = r

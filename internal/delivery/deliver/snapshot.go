@@ -6,7 +6,8 @@ import (
 )
 
 // Snapshot holds the records for a batch of tokens, read at one moment. Missing
-// records are absent from the maps. Tokens share the records.
+// records are absent from the maps. Tokens share the records, and nobody changes a payload, a
+// list or a map in them.
 type Snapshot struct {
 	Events     map[hook.EventID]*hook.Event
 	Endpoints  map[hook.EndpointID]*hook.Endpoint
