@@ -3834,7 +3834,7 @@ type StatsRow struct {
 	// AttemptsByOutcome The number of attempts by class of the outcome: delivered, unavailable, throttled, timeout, dns, connect, reset, tls, blocked, gone, refused, redirect, token. Absent for event types, and without attempts.
 	AttemptsByOutcome *map[string]int `json:"attempts_by_outcome,omitempty"`
 
-	// Dead The number of deliveries ended as dead.
+	// Dead The number of deliveries ended as dead, without those with a settled replay.
 	Dead int `json:"dead"`
 
 	// DeadRate The share of dead among the deliveries ended in the span; absent without ended deliveries.
@@ -3843,7 +3843,7 @@ type StatsRow struct {
 	// Delivered The number of successful deliveries. For an event type: the number of successful attempts, which counts the rare second success of one delivery.
 	Delivered int `json:"delivered"`
 
-	// DeliveredByAttempt The number of deliveries that succeeded at the first attempt, at the second attempt, and so on.
+	// DeliveredByAttempt The number of deliveries that succeeded at the first attempt, at the second attempt, and so on; the rare second success of one delivery counts.
 	DeliveredByAttempt []int       `json:"delivered_by_attempt"`
 	EndpointId         *EndpointID `json:"endpoint_id,omitempty"`
 
@@ -4169,7 +4169,7 @@ type ListTenantChangesParams struct {
 
 // ListDeadLettersParams defines parameters for ListDeadLetters.
 type ListDeadLettersParams struct {
-	// Endpoint Only deliveries to the endpoint with the id or uid; the id of a deleted endpoint is allowed.
+	// Endpoint Only deliveries to the endpoint with the id or uid; the id of a deleted endpoint is allowed, from the first record of a delivery on.
 	Endpoint *EndpointFilter `form:"endpoint,omitempty" json:"endpoint,omitempty"`
 
 	// EventType The exact type of the event.
@@ -4203,7 +4203,7 @@ type AnalyseDeadLettersParams struct {
 
 // ListDeliveriesParams defines parameters for ListDeliveries.
 type ListDeliveriesParams struct {
-	// Endpoint Only deliveries to the endpoint with the id or uid; the id of a deleted endpoint is allowed.
+	// Endpoint Only deliveries to the endpoint with the id or uid; the id of a deleted endpoint is allowed, from the first record of a delivery on.
 	Endpoint *EndpointFilter            `form:"endpoint,omitempty" json:"endpoint,omitempty"`
 	State    *ListDeliveriesParamsState `form:"state,omitempty" json:"state,omitempty"`
 
@@ -4657,7 +4657,7 @@ type ClientInterface interface {
 
 	// ListChanges List the changes outside of the tenants
 	//
-	// Like the changes of a tenant: the changes of keys, which belong to no tenant.
+	// Like the changes of a tenant: the changes of keys and of event types, which belong to no tenant.
 	//
 	// Corresponds with GET /v1/audit (the `ListChanges` operationId).
 	ListChanges(ctx context.Context, params *ListChangesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -4791,8 +4791,8 @@ type ClientInterface interface {
 
 	// ListTenantChanges List the changes of a tenant
 	//
-	// Newest first: who changed what, when and from where. Every change by a caller has a record, refused and failed changes
-	// too, and so has every endpoint disabled by Surehook itself (`actor: system`). Posted events, transitions of circuits by themselves
+	// Newest first: who changed what, when and from where. Every change by a caller has a record from the check of its
+	// form on, refused and failed changes too, and so has every endpoint disabled by Surehook itself (`actor: system`). Posted events, transitions of circuits by themselves
 	// and the attempts of deliveries are no changes. Records are kept for 400 days.
 	//
 	// A page reads at most 1,000 records. With a filter other than time, a page may hold fewer records than `limit`, even
@@ -4830,7 +4830,8 @@ type ClientInterface interface {
 	// A page makes at most S + E/100 + 26 requests to the table, S being the shards of the E listed endpoints (2 S for
 	// `delivered`; 16 more for a deleted endpoint), and looks at no more than some 10,000 deliveries after the first
 	// look at each shard. A page that needs more ends early, even empty, and its `next_cursor` goes on there: the list
-	// ends when `next_cursor` is null. A list of more than 1,000 shards needs the filter `endpoint`.
+	// ends when `next_cursor` is null. A list of more than 1,000 shards, 500 for `delivered`, needs the filter
+	// `endpoint`. With `idempotency_key`, a page makes a request for the event, and one per generation and 100 deliveries.
 	//
 	// Corresponds with GET /v1/tenants/{tenant}/deliveries (the `ListDeliveries` operationId).
 	ListDeliveries(ctx context.Context, tenant TenantRef, params *ListDeliveriesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -5035,7 +5036,8 @@ type ClientInterface interface {
 	// of the circuit; the result of the last review, every 15 minutes; and the number of waiting and dead
 	// deliveries. Counts may lag by a moment, and an attempt may be counted twice. For an endpoint with 100 successes
 	// or more in ten minutes, up to 1 % of the successes of ten minutes per running function may appear 10 s later or,
-	// when a function's process ends, not at all; failures and deaths always count. Percentiles are within 5 % of the
+	// when a function's process ends, not at all. A death may be lost in the same way when its process ends right after the
+	// record of the death. Percentiles are within 5 % of the
 	// exact values, from 1 ms to 60 s.
 	//
 	// Corresponds with GET /v1/tenants/{tenant}/endpoints/{endpoint}/health (the `GetEndpointHealth` operationId).
@@ -5123,7 +5125,8 @@ type ClientInterface interface {
 	//
 	// A page makes at most S + E/100 + 42 requests to the table, S being the shards of the E endpoints. A page that
 	// needs more ends early, even empty, and its `next_cursor` goes on there: the list ends when `next_cursor` is null.
-	// The smaller the number of endpoints that get the same event, the fuller the pages.
+	// The smaller the number of endpoints that get the same event, the fuller the pages. For more than 1,000 shards the
+	// list is a 400: list the deliveries of one endpoint.
 	//
 	// Corresponds with GET /v1/tenants/{tenant}/events (the `ListEvents` operationId).
 	ListEvents(ctx context.Context, tenant TenantRef, params *ListEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -5215,7 +5218,8 @@ type ClientInterface interface {
 
 	// ErasePayload Erase the payload of an event
 	//
-	// Removes the payload and the response bodies of all attempts. The event and the deliveries stay. Queued, retrying and
+	// Removes the payload and the response bodies of all attempts of the event's deliveries; the other events of a coalesced
+	// request keep its response. The event and the deliveries stay. Queued, retrying and
 	// parked deliveries become cancelled with the reason `erased`; attempts under way may still reach the endpoint, for up to 60 s. The
 	// event cannot be replayed, and a post with its idempotency key is a 409. Copies stay in backups and in the archive until
 	// those expire. A repeated erasure changes nothing; after an error, repeat the erasure to complete it.
@@ -5379,7 +5383,11 @@ type ClientInterface interface {
 	// hours must be at most 12500: 25 hours of 500 endpoints, or 7 days of 73 endpoints. The call makes one request for
 	// the list of the endpoints, one per hundred of them, and one for each endpoint.
 	//
-	// An endpoint counts its first 8 event types of each hour by name, and all others together. The answer has at most
+	// An endpoint counts its first 8 event types of each hour by name, and all others together. When one write brings
+	// more than 8 types, for instance after a request with many events, types past the first 8 of this write count with
+	// the others, also with a name in the hour. An endpoint that coalesces counts each request as one attempt; an event
+	// type counts an attempt of each of its deliveries. A death counts in the hour of its record or the hour after; a
+	// replay of a dead delivery takes the death back when the replay settles within 8 days, from the hour of its record. The answer has at most
 	// 500 endpoints or types in total and at most 20 by the hour: those with the most attempts. A row with `other` holds
 	// the rest. Latency of event types is within 25 % of the exact values, all other latency within 5 %, from 1 ms to
 	// 60 s. Counts lag and lose successes as in the health of an endpoint. A retry after an unanswered write can count
@@ -5421,7 +5429,7 @@ func (c *Client) GetDocsFile(ctx context.Context, file string, reqEditors ...Req
 
 // ListChanges List the changes outside of the tenants
 //
-// Like the changes of a tenant: the changes of keys, which belong to no tenant.
+// Like the changes of a tenant: the changes of keys and of event types, which belong to no tenant.
 //
 // Corresponds with GET /v1/audit (the `ListChanges` operationId).
 func (c *Client) ListChanges(ctx context.Context, params *ListChangesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -5715,8 +5723,8 @@ func (c *Client) EraseTenant(ctx context.Context, tenant TenantRef, reqEditors .
 
 // ListTenantChanges List the changes of a tenant
 //
-// Newest first: who changed what, when and from where. Every change by a caller has a record, refused and failed changes
-// too, and so has every endpoint disabled by Surehook itself (`actor: system`). Posted events, transitions of circuits by themselves
+// Newest first: who changed what, when and from where. Every change by a caller has a record from the check of its
+// form on, refused and failed changes too, and so has every endpoint disabled by Surehook itself (`actor: system`). Posted events, transitions of circuits by themselves
 // and the attempts of deliveries are no changes. Records are kept for 400 days.
 //
 // A page reads at most 1,000 records. With a filter other than time, a page may hold fewer records than `limit`, even
@@ -5784,7 +5792,8 @@ func (c *Client) AnalyseDeadLetters(ctx context.Context, tenant TenantRef, param
 // A page makes at most S + E/100 + 26 requests to the table, S being the shards of the E listed endpoints (2 S for
 // `delivered`; 16 more for a deleted endpoint), and looks at no more than some 10,000 deliveries after the first
 // look at each shard. A page that needs more ends early, even empty, and its `next_cursor` goes on there: the list
-// ends when `next_cursor` is null. A list of more than 1,000 shards needs the filter `endpoint`.
+// ends when `next_cursor` is null. A list of more than 1,000 shards, 500 for `delivered`, needs the filter
+// `endpoint`. With `idempotency_key`, a page makes a request for the event, and one per generation and 100 deliveries.
 //
 // Corresponds with GET /v1/tenants/{tenant}/deliveries (the `ListDeliveries` operationId).
 func (c *Client) ListDeliveries(ctx context.Context, tenant TenantRef, params *ListDeliveriesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -6209,7 +6218,8 @@ func (c *Client) EnableEndpoint(ctx context.Context, tenant TenantRef, endpoint 
 // of the circuit; the result of the last review, every 15 minutes; and the number of waiting and dead
 // deliveries. Counts may lag by a moment, and an attempt may be counted twice. For an endpoint with 100 successes
 // or more in ten minutes, up to 1 % of the successes of ten minutes per running function may appear 10 s later or,
-// when a function's process ends, not at all; failures and deaths always count. Percentiles are within 5 % of the
+// when a function's process ends, not at all. A death may be lost in the same way when its process ends right after the
+// record of the death. Percentiles are within 5 % of the
 // exact values, from 1 ms to 60 s.
 //
 // Corresponds with GET /v1/tenants/{tenant}/endpoints/{endpoint}/health (the `GetEndpointHealth` operationId).
@@ -6387,7 +6397,8 @@ func (c *Client) GetErasure(ctx context.Context, tenant TenantRef, erasure Erasu
 //
 // A page makes at most S + E/100 + 42 requests to the table, S being the shards of the E endpoints. A page that
 // needs more ends early, even empty, and its `next_cursor` goes on there: the list ends when `next_cursor` is null.
-// The smaller the number of endpoints that get the same event, the fuller the pages.
+// The smaller the number of endpoints that get the same event, the fuller the pages. For more than 1,000 shards the
+// list is a 400: list the deliveries of one endpoint.
 //
 // Corresponds with GET /v1/tenants/{tenant}/events (the `ListEvents` operationId).
 func (c *Client) ListEvents(ctx context.Context, tenant TenantRef, params *ListEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -6559,7 +6570,8 @@ func (c *Client) ListEventDeliveries(ctx context.Context, tenant TenantRef, even
 
 // ErasePayload Erase the payload of an event
 //
-// Removes the payload and the response bodies of all attempts. The event and the deliveries stay. Queued, retrying and
+// Removes the payload and the response bodies of all attempts of the event's deliveries; the other events of a coalesced
+// request keep its response. The event and the deliveries stay. Queued, retrying and
 // parked deliveries become cancelled with the reason `erased`; attempts under way may still reach the endpoint, for up to 60 s. The
 // event cannot be replayed, and a post with its idempotency key is a 409. Copies stay in backups and in the archive until
 // those expire. A repeated erasure changes nothing; after an error, repeat the erasure to complete it.
@@ -6883,7 +6895,11 @@ func (c *Client) CancelReplay(ctx context.Context, tenant TenantRef, replay Repl
 // hours must be at most 12500: 25 hours of 500 endpoints, or 7 days of 73 endpoints. The call makes one request for
 // the list of the endpoints, one per hundred of them, and one for each endpoint.
 //
-// An endpoint counts its first 8 event types of each hour by name, and all others together. The answer has at most
+// An endpoint counts its first 8 event types of each hour by name, and all others together. When one write brings
+// more than 8 types, for instance after a request with many events, types past the first 8 of this write count with
+// the others, also with a name in the hour. An endpoint that coalesces counts each request as one attempt; an event
+// type counts an attempt of each of its deliveries. A death counts in the hour of its record or the hour after; a
+// replay of a dead delivery takes the death back when the replay settles within 8 days, from the hour of its record. The answer has at most
 // 500 endpoints or types in total and at most 20 by the hour: those with the most attempts. A row with `other` holds
 // the rest. Latency of event types is within 25 % of the exact values, all other latency within 5 %, from 1 ms to
 // 60 s. Counts lag and lose successes as in the health of an endpoint. A retry after an unanswered write can count
@@ -10700,7 +10716,7 @@ type ClientWithResponsesInterface interface {
 
 	// ListChangesWithResponse List the changes outside of the tenants
 	//
-	// Like the changes of a tenant: the changes of keys, which belong to no tenant.
+	// Like the changes of a tenant: the changes of keys and of event types, which belong to no tenant.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -10858,8 +10874,8 @@ type ClientWithResponsesInterface interface {
 
 	// ListTenantChangesWithResponse List the changes of a tenant
 	//
-	// Newest first: who changed what, when and from where. Every change by a caller has a record, refused and failed changes
-	// too, and so has every endpoint disabled by Surehook itself (`actor: system`). Posted events, transitions of circuits by themselves
+	// Newest first: who changed what, when and from where. Every change by a caller has a record from the check of its
+	// form on, refused and failed changes too, and so has every endpoint disabled by Surehook itself (`actor: system`). Posted events, transitions of circuits by themselves
 	// and the attempts of deliveries are no changes. Records are kept for 400 days.
 	//
 	// A page reads at most 1,000 records. With a filter other than time, a page may hold fewer records than `limit`, even
@@ -10903,7 +10919,8 @@ type ClientWithResponsesInterface interface {
 	// A page makes at most S + E/100 + 26 requests to the table, S being the shards of the E listed endpoints (2 S for
 	// `delivered`; 16 more for a deleted endpoint), and looks at no more than some 10,000 deliveries after the first
 	// look at each shard. A page that needs more ends early, even empty, and its `next_cursor` goes on there: the list
-	// ends when `next_cursor` is null. A list of more than 1,000 shards needs the filter `endpoint`.
+	// ends when `next_cursor` is null. A list of more than 1,000 shards, 500 for `delivered`, needs the filter
+	// `endpoint`. With `idempotency_key`, a page makes a request for the event, and one per generation and 100 deliveries.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -11132,7 +11149,8 @@ type ClientWithResponsesInterface interface {
 	// of the circuit; the result of the last review, every 15 minutes; and the number of waiting and dead
 	// deliveries. Counts may lag by a moment, and an attempt may be counted twice. For an endpoint with 100 successes
 	// or more in ten minutes, up to 1 % of the successes of ten minutes per running function may appear 10 s later or,
-	// when a function's process ends, not at all; failures and deaths always count. Percentiles are within 5 % of the
+	// when a function's process ends, not at all. A death may be lost in the same way when its process ends right after the
+	// record of the death. Percentiles are within 5 % of the
 	// exact values, from 1 ms to 60 s.
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -11230,7 +11248,8 @@ type ClientWithResponsesInterface interface {
 	//
 	// A page makes at most S + E/100 + 42 requests to the table, S being the shards of the E endpoints. A page that
 	// needs more ends early, even empty, and its `next_cursor` goes on there: the list ends when `next_cursor` is null.
-	// The smaller the number of endpoints that get the same event, the fuller the pages.
+	// The smaller the number of endpoints that get the same event, the fuller the pages. For more than 1,000 shards the
+	// list is a 400: list the deliveries of one endpoint.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -11330,7 +11349,8 @@ type ClientWithResponsesInterface interface {
 
 	// ErasePayloadWithResponse Erase the payload of an event
 	//
-	// Removes the payload and the response bodies of all attempts. The event and the deliveries stay. Queued, retrying and
+	// Removes the payload and the response bodies of all attempts of the event's deliveries; the other events of a coalesced
+	// request keep its response. The event and the deliveries stay. Queued, retrying and
 	// parked deliveries become cancelled with the reason `erased`; attempts under way may still reach the endpoint, for up to 60 s. The
 	// event cannot be replayed, and a post with its idempotency key is a 409. Copies stay in backups and in the archive until
 	// those expire. A repeated erasure changes nothing; after an error, repeat the erasure to complete it.
@@ -11506,7 +11526,11 @@ type ClientWithResponsesInterface interface {
 	// hours must be at most 12500: 25 hours of 500 endpoints, or 7 days of 73 endpoints. The call makes one request for
 	// the list of the endpoints, one per hundred of them, and one for each endpoint.
 	//
-	// An endpoint counts its first 8 event types of each hour by name, and all others together. The answer has at most
+	// An endpoint counts its first 8 event types of each hour by name, and all others together. When one write brings
+	// more than 8 types, for instance after a request with many events, types past the first 8 of this write count with
+	// the others, also with a name in the hour. An endpoint that coalesces counts each request as one attempt; an event
+	// type counts an attempt of each of its deliveries. A death counts in the hour of its record or the hour after; a
+	// replay of a dead delivery takes the death back when the replay settles within 8 days, from the hour of its record. The answer has at most
 	// 500 endpoints or types in total and at most 20 by the hour: those with the most attempts. A row with `other` holds
 	// the rest. Latency of event types is within 25 % of the exact values, all other latency within 5 %, from 1 ms to
 	// 60 s. Counts lag and lose successes as in the health of an endpoint. A retry after an unanswered write can count
@@ -14156,7 +14180,7 @@ func (c *ClientWithResponses) GetDocsFileWithResponse(ctx context.Context, file 
 
 // ListChangesWithResponse List the changes outside of the tenants
 //
-// Like the changes of a tenant: the changes of keys, which belong to no tenant.
+// Like the changes of a tenant: the changes of keys and of event types, which belong to no tenant.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -14410,8 +14434,8 @@ func (c *ClientWithResponses) EraseTenantWithResponse(ctx context.Context, tenan
 
 // ListTenantChangesWithResponse List the changes of a tenant
 //
-// Newest first: who changed what, when and from where. Every change by a caller has a record, refused and failed changes
-// too, and so has every endpoint disabled by Surehook itself (`actor: system`). Posted events, transitions of circuits by themselves
+// Newest first: who changed what, when and from where. Every change by a caller has a record from the check of its
+// form on, refused and failed changes too, and so has every endpoint disabled by Surehook itself (`actor: system`). Posted events, transitions of circuits by themselves
 // and the attempts of deliveries are no changes. Records are kept for 400 days.
 //
 // A page reads at most 1,000 records. With a filter other than time, a page may hold fewer records than `limit`, even
@@ -14473,7 +14497,8 @@ func (c *ClientWithResponses) AnalyseDeadLettersWithResponse(ctx context.Context
 // A page makes at most S + E/100 + 26 requests to the table, S being the shards of the E listed endpoints (2 S for
 // `delivered`; 16 more for a deleted endpoint), and looks at no more than some 10,000 deliveries after the first
 // look at each shard. A page that needs more ends early, even empty, and its `next_cursor` goes on there: the list
-// ends when `next_cursor` is null. A list of more than 1,000 shards needs the filter `endpoint`.
+// ends when `next_cursor` is null. A list of more than 1,000 shards, 500 for `delivered`, needs the filter
+// `endpoint`. With `idempotency_key`, a page makes a request for the event, and one per generation and 100 deliveries.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -14834,7 +14859,8 @@ func (c *ClientWithResponses) EnableEndpointWithResponse(ctx context.Context, te
 // of the circuit; the result of the last review, every 15 minutes; and the number of waiting and dead
 // deliveries. Counts may lag by a moment, and an attempt may be counted twice. For an endpoint with 100 successes
 // or more in ten minutes, up to 1 % of the successes of ten minutes per running function may appear 10 s later or,
-// when a function's process ends, not at all; failures and deaths always count. Percentiles are within 5 % of the
+// when a function's process ends, not at all. A death may be lost in the same way when its process ends right after the
+// record of the death. Percentiles are within 5 % of the
 // exact values, from 1 ms to 60 s.
 //
 // Returns a wrapper object for the known response body format(s).
@@ -14986,7 +15012,8 @@ func (c *ClientWithResponses) GetErasureWithResponse(ctx context.Context, tenant
 //
 // A page makes at most S + E/100 + 42 requests to the table, S being the shards of the E endpoints. A page that
 // needs more ends early, even empty, and its `next_cursor` goes on there: the list ends when `next_cursor` is null.
-// The smaller the number of endpoints that get the same event, the fuller the pages.
+// The smaller the number of endpoints that get the same event, the fuller the pages. For more than 1,000 shards the
+// list is a 400: list the deliveries of one endpoint.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -15134,7 +15161,8 @@ func (c *ClientWithResponses) ListEventDeliveriesWithResponse(ctx context.Contex
 
 // ErasePayloadWithResponse Erase the payload of an event
 //
-// Removes the payload and the response bodies of all attempts. The event and the deliveries stay. Queued, retrying and
+// Removes the payload and the response bodies of all attempts of the event's deliveries; the other events of a coalesced
+// request keep its response. The event and the deliveries stay. Queued, retrying and
 // parked deliveries become cancelled with the reason `erased`; attempts under way may still reach the endpoint, for up to 60 s. The
 // event cannot be replayed, and a post with its idempotency key is a 409. Copies stay in backups and in the archive until
 // those expire. A repeated erasure changes nothing; after an error, repeat the erasure to complete it.
@@ -15406,7 +15434,11 @@ func (c *ClientWithResponses) CancelReplayWithResponse(ctx context.Context, tena
 // hours must be at most 12500: 25 hours of 500 endpoints, or 7 days of 73 endpoints. The call makes one request for
 // the list of the endpoints, one per hundred of them, and one for each endpoint.
 //
-// An endpoint counts its first 8 event types of each hour by name, and all others together. The answer has at most
+// An endpoint counts its first 8 event types of each hour by name, and all others together. When one write brings
+// more than 8 types, for instance after a request with many events, types past the first 8 of this write count with
+// the others, also with a name in the hour. An endpoint that coalesces counts each request as one attempt; an event
+// type counts an attempt of each of its deliveries. A death counts in the hour of its record or the hour after; a
+// replay of a dead delivery takes the death back when the replay settles within 8 days, from the hour of its record. The answer has at most
 // 500 endpoints or types in total and at most 20 by the hour: those with the most attempts. A row with `other` holds
 // the rest. Latency of event types is within 25 % of the exact values, all other latency within 5 %, from 1 ms to
 // 60 s. Counts lag and lose successes as in the health of an endpoint. A retry after an unanswered write can count

@@ -24,6 +24,7 @@ type change struct {
 
 	record hook.AuditRecord
 	begun  bool
+	result error // the outcome of an action that answers with results; nil: done
 }
 
 // perform calls the action of the route. The record of a change has the outcome of
@@ -40,7 +41,11 @@ func (s *resource) perform(ctx context.Context, r route, c *call) (reply, error)
 	}
 	answer, err := r.do(ctx, c)
 	if c.change.begun {
-		c.change.end(ctx, err)
+		outcome := err
+		if outcome == nil {
+			outcome = c.change.result
+		}
+		c.change.end(ctx, outcome)
 	}
 	return answer, err
 }
@@ -75,8 +80,11 @@ func (c *call) begin(ctx context.Context, target string, request any) error {
 // eraseAction is the action of the erasure of a tenant.
 const eraseAction = "tenant.erase"
 
-// target sets the id of the changed resource.
+// target sets the id of the changed resource, in a call that changes one.
 func (c *call) target(id string) {
+	if c.change == nil {
+		return
+	}
 	id = strings.ToValidUTF8(id, "�")
 	if len(id) > maxTarget {
 		id = strings.ToValidUTF8(id[:maxTarget], "")
@@ -210,7 +218,7 @@ func maskedText(text *string) *string {
 // is stored with a user name.
 func maskedURL(text string) string {
 	u, err := url.Parse(text)
-	if err != nil {
+	if err != nil || u.Opaque != "" || u.Host == "" { // the user name may be in another part
 		return hook.Masked
 	}
 	if u.User != nil {

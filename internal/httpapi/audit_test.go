@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
@@ -12,6 +13,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"surehook/internal/admin/audit"
+	"surehook/internal/admin/erasure"
+	"surehook/internal/delivery/gate"
+	"surehook/internal/delivery/replay"
+	"surehook/internal/delivery/settle"
 	"surehook/internal/hook"
 	"surehook/internal/httpapi"
 	"surehook/internal/memory"
@@ -255,6 +261,154 @@ func TestAudit_outcomes(t *testing.T) {
 	}
 	if all := fmt.Sprint(e.recorded(t)); strings.Contains(all, "sesame") {
 		t.Errorf("records = %s; want no password of a URL", all)
+	}
+}
+
+// TestAudit_urls has user names in URLs that Go reads as something else.
+func TestAudit_urls(t *testing.T) {
+	t.Parallel()
+
+	for _, url := range []string{
+		"https:user:sesame@example.com/hooks", "https:/user:sesame@example.com/hooks", "https:///user:sesame@example.com/hooks", "user:sesame@example.com/hooks",
+	} {
+		for _, body := range []string{
+			`{"url":"` + url + `"}`,
+			`{"auth":{"type":"oauth2","token_url":"` + url + `","client_id":"c","client_secret":"x"}}`,
+		} {
+			e := furnish(t)
+			if w := e.do(t, chief, "PATCH", endpoints+"/crm", body); w.Code != 400 {
+				t.Errorf("PATCH %s = %d; want 400", body, w.Code)
+			}
+			if all := fmt.Sprint(e.recordedOne(t).Request); strings.Contains(all, "sesame") {
+				t.Errorf("PATCH %s: the record has the password: %s", body, all)
+			}
+		}
+	}
+}
+
+// TestAudit_targets: the target is the id, also of a change without a difference.
+func TestAudit_targets(t *testing.T) {
+	t.Parallel()
+
+	for _, c := range [][3]string{{"POST", "/pause", ""}, {"PATCH", "", `{"description":"d"}`}, {"POST", "/circuit/open", ""}, {"POST", "/circuit/reset", ""}} {
+		e := furnish(t)
+		for range 2 {
+			if w := e.do(t, chief, c[0], endpoints+"/crm"+c[1], c[2]); w.Code != 200 {
+				t.Fatalf("%v = %d %s", c, w.Code, w.Body)
+			}
+			e.now = e.now.Add(time.Second)
+		}
+		for _, r := range e.recorded(t) {
+			if r.Outcome != "done" || !strings.HasPrefix(r.Target, "ep_") {
+				t.Errorf("%s: target %q, outcome %s; want the id, done", r.Action, r.Target, r.Outcome)
+			}
+		}
+	}
+}
+
+// TestAudit_replayOfAnEvent checks the outcome of a change that answers with results.
+func TestAudit_replayOfAnEvent(t *testing.T) {
+	t.Parallel()
+
+	for _, tt := range []struct {
+		name, body, outcome string
+		lost                bool // the queue takes the tokens, and its answer is lost
+		change              bool
+	}{
+		{name: "every replay is refused", body: "", outcome: "refused", lost: false, change: false},
+		{name: "some are replayed", body: `{"force":true}`, outcome: "done", lost: false, change: true},
+		{name: "Surehook failed", body: `{"force":true}`, outcome: "failed", lost: true, change: false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			p := story(t)
+			if tt.body != "" {
+				p.die(t)
+			}
+			if tt.lost {
+				now := func() time.Time { return p.now }
+				log := slog.New(slog.DiscardHandler)
+				p.replays = httpapi.Replay(httpapi.Jobs{
+					Eraser: p.eraser, Guard: erasure.Guard{Tenants: p.store}, Audit: &audit.Log{Store: p.changes, Log: log, Now: now},
+					Replayer: &replay.Replayer{
+						Store: p.store, Index: p.store, Endpoints: p.store, Jobs: p.store, Queue: lostSend{p.queue}, JobQueue: p.jobs,
+						Settlement: settle.Settlement{Store: p.store}, Log: log, Now: now, NewID: hook.NewJobID,
+					},
+				}, log)
+			}
+			w := p.do(t, chief, "POST", eventsURL+"/"+string(p.event.ID)+"/replay", tt.body)
+			for _, got := range p.recorded(t) {
+				if got.Action == "event.replay" && (got.Outcome != tt.outcome || (got.Changes["deliveries"] != nil) != tt.change) {
+					t.Errorf("answer %d %s; record = %+v; want %s, with deliveries: %t", w.Code, w.Body, got, tt.outcome, tt.change)
+				}
+			}
+		})
+	}
+}
+
+// lostSend takes all tokens, and loses its answer.
+type lostSend struct{ *memory.Queue }
+
+func (q lostSend) Send(ctx context.Context, lane hook.Lane, tokens []hook.Token, delay time.Duration) []error {
+	q.Queue.Send(ctx, lane, tokens, delay)
+	errs := make([]error, len(tokens))
+	for i := range errs {
+		errs[i] = &hook.Error{Code: hook.CodeUnavailable, Message: "no answer"}
+	}
+	return errs
+}
+
+// TestAudit_lostCircuit: the answer to the write of a circuit is lost, and the repetition is refused.
+func TestAudit_lostCircuit(t *testing.T) {
+	t.Parallel()
+
+	for _, action := range []string{"open", "reset"} {
+		e := furnish(t)
+		before := "closed"
+		if action == "reset" {
+			e.do(t, chief, "POST", endpoints+"/crm/circuit/open", "")
+			e.now = e.now.Add(time.Second)
+			before = "open"
+		}
+		e.admin.Circuits = &lostCircuit{Store: e.store}
+		if w := e.do(t, chief, "POST", endpoints+"/crm/circuit/"+action, ""); w.Code != 200 {
+			t.Fatalf("%s = %d %s", action, w.Code, w.Body)
+		}
+		got := e.recorded(t)[0].Changes["circuit_state"]
+		if got["old"] != before || got["new"] == before {
+			t.Errorf("circuit/%s: changes = %v; want a change from %s", action, got, before)
+		}
+	}
+}
+
+// lostCircuit saves a circuit, and answers the first save like the repetition after a lost answer.
+type lostCircuit struct {
+	*memory.Store
+	saves int
+}
+
+func (s *lostCircuit) SaveCircuit(ctx context.Context, r gate.Record) error {
+	err := s.Store.SaveCircuit(ctx, r)
+	if s.saves++; s.saves == 1 && err == nil {
+		return hook.Conflict("the condition failed")
+	}
+	return err
+}
+
+// TestAudit_erasedTwice: the second call starts nothing.
+func TestAudit_erasedTwice(t *testing.T) {
+	t.Parallel()
+
+	e := furnish(t)
+	for range 2 {
+		if w := e.do(t, chief, "DELETE", "/v1/tenants/acme", ""); w.Code != 202 {
+			t.Fatalf("%d %s", w.Code, w.Body)
+		}
+		e.now = e.now.Add(time.Second)
+	}
+	if r := e.recorded(t); len(r) != 2 || r[0].Changes != nil || r[1].Changes == nil {
+		t.Errorf("records = %+v; want a change in the first alone", r)
 	}
 }
 

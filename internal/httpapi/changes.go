@@ -3,8 +3,6 @@ package httpapi
 import (
 	"context"
 	"fmt"
-	"net/url"
-	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -36,16 +34,13 @@ func (h *manage) listChanges(ctx context.Context, c *call) (reply, error) {
 		return reply{}, err
 	}
 	filter := audit.Filter{Action: values.Get("action"), Target: values.Get("target"), Key: hook.KeyID(values.Get("key"))}
+	var wrong fieldErrors
 	for _, name := range []string{"action", "target", "key"} {
-		if values.Has(name) && values.Get(name) == "" {
-			return reply{}, hook.Invalid(hook.FieldError{Field: name, Message: "must not be empty"})
-		}
+		wrong.given(values, name)
 	}
-	if filter.Since, err = timeOf(values, "since"); err != nil {
-		return reply{}, err
-	}
-	if filter.Until, err = timeOf(values, "until"); err != nil {
-		return reply{}, err
+	filter.Since, filter.Until = wrong.time(values, sinceParam), wrong.time(values, untilParam)
+	if len(wrong) > 0 {
+		return reply{}, hook.Invalid(wrong...)
 	}
 	tenant := c.tenant
 	if tenant == "" {
@@ -56,18 +51,6 @@ func (h *manage) listChanges(ctx context.Context, c *call) (reply, error) {
 		return reply{}, fmt.Errorf("list changes: %w", err)
 	}
 	return viewList(list, viewAudit), nil
-}
-
-// timeOf returns the time in the parameter of the query; the zero time without the parameter.
-func timeOf(values url.Values, name string) (time.Time, error) {
-	if !values.Has(name) {
-		return time.Time{}, nil
-	}
-	at, err := time.Parse(time.RFC3339, values.Get(name))
-	if err != nil {
-		return time.Time{}, hook.Invalid(hook.FieldError{Field: name, Message: `must be a time such as "2026-11-21T09:30:00Z"`})
-	}
-	return at, nil
 }
 
 func viewAudit(r hook.AuditRecord) auditView {

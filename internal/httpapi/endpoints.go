@@ -109,7 +109,7 @@ func (h *manage) changeEndpoint(ctx context.Context, c *call) (reply, error) {
 		return reply{}, err
 	}
 	e, err := h.endpoints(c).Change(ctx, c.tenant, c.r.PathValue("endpoint"), version, fields)
-	return h.endpoint(e, err)
+	return h.endpoint(c, e, err)
 }
 
 func (h *manage) deleteEndpoint(ctx context.Context, c *call) (reply, error) {
@@ -135,7 +135,7 @@ func (h *manage) setStatus(
 			return reply{}, err
 		}
 		e, err := set(h.endpoints(c), ctx, c.tenant, c.r.PathValue("endpoint"))
-		return h.endpoint(e, err)
+		return h.endpoint(c, e, err)
 	}
 }
 
@@ -168,6 +168,7 @@ func (h *manage) endpointStatus(
 		if err != nil {
 			return reply{}, err
 		}
+		c.target(string(s.Endpoint.ID)) // also without a change
 		view := statusView{
 			endpointView: viewEndpoint(s.Endpoint), Slow: s.Gate.Review.Slow, CircuitState: viewCircuitState(s),
 		}
@@ -243,10 +244,11 @@ func (h *manage) samplePayload(ctx context.Context, eventType string, given []by
 }
 
 // endpoint returns the response with the endpoint, or err.
-func (h *manage) endpoint(e hook.Endpoint, err error) (reply, error) {
+func (h *manage) endpoint(c *call, e hook.Endpoint, err error) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	c.target(string(e.ID)) // also without a change
 	return ok(viewEndpoint(e)).versioned(e.Version), nil
 }
 

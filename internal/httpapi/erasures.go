@@ -44,11 +44,13 @@ func (h *replays) eraseTenant(ctx context.Context, c *call) (reply, error) {
 	if err := c.begin(ctx, string(c.tenant), nil); err != nil {
 		return reply{}, err
 	}
-	e, err := h.eraser.Start(ctx, c.tenant, c.principal.Key)
+	e, started, err := h.eraser.Start(ctx, c.tenant, c.principal.Key)
 	if err != nil {
 		return reply{}, fmt.Errorf("erase tenant: %w", err)
 	}
-	c.changed(nil, erasureChange{e.ID})
+	if started {
+		c.changed(nil, erasureChange{e.ID})
+	}
 	location := "/v1/tenants/" + string(c.tenant) + "/erasures/" + string(e.ID)
 	return reply{status: http.StatusAccepted, body: viewErasure(e)}.with("Location", location), nil
 }

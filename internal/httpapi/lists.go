@@ -138,7 +138,7 @@ func (errs *fieldErrors) eventType(values url.Values) string {
 func (errs *fieldErrors) state(values url.Values) hook.State {
 	state, err := hook.ParseState(values.Get(stateParam))
 	if err != nil {
-		errs.add(stateParam, "must be one of retrying, parked, delivered, dead, discarded, cancelled")
+		errs.add(stateParam, "must be one of retrying, parked, delivered, dead, discarded, cancelled, superseded")
 	}
 	return state
 }
@@ -151,8 +151,9 @@ func (errs *fieldErrors) statusClass(values url.Values) status.HTTPClass {
 	return class
 }
 
-// time returns a time in RFC 3339, or the zero time. A time after all stored times
-// becomes the last possible: the text of stored times has four digits of the year.
+// time returns a time in RFC 3339, or the zero time without the parameter. A time after all
+// stored times becomes the last possible: the text of stored times has four digits of the
+// year. A time before all stored times becomes the first of 1970: the zero time is no bound.
 func (errs *fieldErrors) time(values url.Values, name string) time.Time {
 	if !values.Has(name) {
 		return time.Time{}
@@ -163,6 +164,9 @@ func (errs *fieldErrors) time(values url.Values, name string) time.Time {
 	}
 	if last := time.Date(9999, 12, 31, 23, 59, 59, 999e6, time.UTC); at.After(last) {
 		return last
+	}
+	if first := time.Unix(0, 0).UTC(); at.Before(first) {
+		return first
 	}
 	return at.UTC()
 }

@@ -66,6 +66,19 @@ func TestLists_laterEndpoint(t *testing.T) {
 }
 
 // TestLists_invalid checks that every refusal names the parameter.
+// The smallest time of some languages is a bound like others.
+func TestLists_untilTheYearOne(t *testing.T) {
+	t.Parallel()
+
+	e := furnish(t)
+	e.do(t, chief, "POST", endpoints+"/crm/pause", "")
+	for _, path := range []string{"/v1/tenants/acme/deliveries", "/v1/tenants/acme/events", "/v1/tenants/acme/audit"} {
+		if w := e.do(t, chief, "GET", path+"?until=0001-01-01T00:00:00Z", ""); w.Code != 200 || !strings.Contains(w.Body.String(), `"data":[]`) {
+			t.Errorf("GET %s?until=0001-01-01T00:00:00Z = %d %.200s; want an empty list", path, w.Code, w.Body)
+		}
+	}
+}
+
 func TestLists_invalid(t *testing.T) {
 	t.Parallel()
 
@@ -74,7 +87,7 @@ func TestLists_invalid(t *testing.T) {
 		"/deliveries?event_type=":             invalid("event_type", "must be an exact type of events"),
 		"/deliveries?event_type=order.*":      invalid("event_type", "must be an exact type of events"),
 		"/deliveries?state=queued":            invalid("state", "queued deliveries have no record yet; look at their event's deliveries"),
-		"/deliveries?state=":                  invalid("state", "must be one of retrying, parked, delivered, dead, discarded, cancelled"),
+		"/deliveries?state=":                  invalid("state", "must be one of retrying, parked, delivered, dead, discarded, cancelled, superseded"),
 		"/deliveries?status_class=6xx":        invalid("status_class", "must be one of none, 2xx, 3xx, 4xx, 5xx"),
 		"/deliveries?endpoint=":               invalid("endpoint", "must not be empty"),
 		"/deliveries?since=yesterday":         invalid("since", "must be a time such as 2026-11-21T09:30:00Z"),

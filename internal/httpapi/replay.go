@@ -96,17 +96,29 @@ func (h *replays) replayEvent(ctx context.Context, c *call) (reply, error) {
 		return reply{}, fmt.Errorf("replay event: %w", err)
 	}
 	view, status := replayedView{Data: make([]any, len(results))}, http.StatusAccepted
-	var replayed replayedChange
+	var (
+		replayed replayedChange
+		refused  error
+	)
 	for i, r := range results {
 		if r.Err != nil {
 			status = http.StatusMultiStatus
 			view.Data[i] = h.refused(ctx, c.tenant, r)
+			if refused == nil || problemOf(refused).Status < http.StatusInternalServerError {
+				refused = r.Err
+			}
 			continue
 		}
 		view.Data[i] = c.viewDelivery(r.Delivery)
 		replayed.Deliveries = append(replayed.Deliveries, r.Delivery.ID)
 	}
-	c.changed(nil, replayed)
+	if len(replayed.Deliveries) > 0 {
+		c.changed(nil, replayed)
+	}
+	// A fault of Surehook may have replayed the delivery all the same.
+	if refused != nil && (len(replayed.Deliveries) == 0 || problemOf(refused).Status >= http.StatusInternalServerError) {
+		c.change.result = refused
+	}
 	return reply{status: status, body: view}, nil
 }
 

@@ -51,9 +51,9 @@ func (s *Store) RegisterTenant(ctx context.Context, id hook.TenantID) error {
 }
 
 // Tenants cuts limit to 1 to 100. The result never lags.
-func (s *Store) Tenants(ctx context.Context, prefix string, after hook.TenantID, limit int) (page []admin.Tenant, more bool, err error) {
+func (s *Store) Tenants(ctx context.Context, prefix string, after hook.TenantID, limit int) (page []admin.Tenant, next hook.TenantID, err error) {
 	if err := available(ctx, "list tenants"); err != nil {
-		return nil, false, err
+		return nil, "", err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -64,11 +64,11 @@ func (s *Store) Tenants(ctx context.Context, prefix string, after hook.TenantID,
 			continue
 		}
 		if len(page) == min(max(limit, 1), maxPage) {
-			return page, true, nil
+			return page, page[len(page)-1].ID, nil
 		}
 		page = append(page, admin.Tenant{ID: id, Endpoints: len(t.endpoints), Limits: t.limits})
 	}
-	return page, false, nil
+	return page, "", nil
 }
 
 // Spend moves the next-free time of the tenant.

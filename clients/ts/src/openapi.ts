@@ -94,7 +94,8 @@ export interface paths {
          *
          *     A page makes at most S + E/100 + 42 requests to the table, S being the shards of the E endpoints. A page that
          *     needs more ends early, even empty, and its `next_cursor` goes on there: the list ends when `next_cursor` is null.
-         *     The smaller the number of endpoints that get the same event, the fuller the pages.
+         *     The smaller the number of endpoints that get the same event, the fuller the pages. For more than 1,000 shards the
+         *     list is a 400: list the deliveries of one endpoint.
          */
         get: operations["listEvents"];
         put?: never;
@@ -193,7 +194,8 @@ export interface paths {
         post?: never;
         /**
          * Erase the payload of an event
-         * @description Removes the payload and the response bodies of all attempts. The event and the deliveries stay. Queued, retrying and
+         * @description Removes the payload and the response bodies of all attempts of the event's deliveries; the other events of a coalesced
+         *     request keep its response. The event and the deliveries stay. Queued, retrying and
          *     parked deliveries become cancelled with the reason `erased`; attempts under way may still reach the endpoint, for up to 60 s. The
          *     event cannot be replayed, and a post with its idempotency key is a 409. Copies stay in backups and in the archive until
          *     those expire. A repeated erasure changes nothing; after an error, repeat the erasure to complete it.
@@ -585,7 +587,8 @@ export interface paths {
          *     of the circuit; the result of the last review, every 15 minutes; and the number of waiting and dead
          *     deliveries. Counts may lag by a moment, and an attempt may be counted twice. For an endpoint with 100 successes
          *     or more in ten minutes, up to 1 % of the successes of ten minutes per running function may appear 10 s later or,
-         *     when a function's process ends, not at all; failures and deaths always count. Percentiles are within 5 % of the
+         *     when a function's process ends, not at all. A death may be lost in the same way when its process ends right after the
+         *     record of the death. Percentiles are within 5 % of the
          *     exact values, from 1 ms to 60 s.
          */
         get: operations["getEndpointHealth"];
@@ -677,7 +680,8 @@ export interface paths {
          *     A page makes at most S + E/100 + 26 requests to the table, S being the shards of the E listed endpoints (2 S for
          *     `delivered`; 16 more for a deleted endpoint), and looks at no more than some 10,000 deliveries after the first
          *     look at each shard. A page that needs more ends early, even empty, and its `next_cursor` goes on there: the list
-         *     ends when `next_cursor` is null. A list of more than 1,000 shards needs the filter `endpoint`.
+         *     ends when `next_cursor` is null. A list of more than 1,000 shards, 500 for `delivered`, needs the filter
+         *     `endpoint`. With `idempotency_key`, a page makes a request for the event, and one per generation and 100 deliveries.
          */
         get: operations["listDeliveries"];
         put?: never;
@@ -993,7 +997,11 @@ export interface paths {
          *     hours must be at most 12500: 25 hours of 500 endpoints, or 7 days of 73 endpoints. The call makes one request for
          *     the list of the endpoints, one per hundred of them, and one for each endpoint.
          *
-         *     An endpoint counts its first 8 event types of each hour by name, and all others together. The answer has at most
+         *     An endpoint counts its first 8 event types of each hour by name, and all others together. When one write brings
+         *     more than 8 types, for instance after a request with many events, types past the first 8 of this write count with
+         *     the others, also with a name in the hour. An endpoint that coalesces counts each request as one attempt; an event
+         *     type counts an attempt of each of its deliveries. A death counts in the hour of its record or the hour after; a
+         *     replay of a dead delivery takes the death back when the replay settles within 8 days, from the hour of its record. The answer has at most
          *     500 endpoints or types in total and at most 20 by the hour: those with the most attempts. A row with `other` holds
          *     the rest. Latency of event types is within 25 % of the exact values, all other latency within 5 %, from 1 ms to
          *     60 s. Counts lag and lose successes as in the health of an endpoint. A retry after an unanswered write can count
@@ -1258,8 +1266,8 @@ export interface paths {
         };
         /**
          * List the changes of a tenant
-         * @description Newest first: who changed what, when and from where. Every change by a caller has a record, refused and failed changes
-         *     too, and so has every endpoint disabled by Surehook itself (`actor: system`). Posted events, transitions of circuits by themselves
+         * @description Newest first: who changed what, when and from where. Every change by a caller has a record from the check of its
+         *     form on, refused and failed changes too, and so has every endpoint disabled by Surehook itself (`actor: system`). Posted events, transitions of circuits by themselves
          *     and the attempts of deliveries are no changes. Records are kept for 400 days.
          *
          *     A page reads at most 1,000 records. With a filter other than time, a page may hold fewer records than `limit`, even
@@ -1283,7 +1291,7 @@ export interface paths {
         };
         /**
          * List the changes outside of the tenants
-         * @description Like the changes of a tenant: the changes of keys, which belong to no tenant.
+         * @description Like the changes of a tenant: the changes of keys and of event types, which belong to no tenant.
          */
         get: operations["listChanges"];
         put?: never;
@@ -3245,7 +3253,7 @@ export interface components {
             dead_rate?: number;
             /** @description The number of successful deliveries. For an event type: the number of successful attempts, which counts the rare second success of one delivery. */
             delivered: number;
-            /** @description The number of deliveries ended as dead. */
+            /** @description The number of deliveries ended as dead, without those with a settled replay. */
             dead: number;
             latency?: components["schemas"]["Latency"];
             /** @description The mean time from the event to the delivery, retries and parking included; absent for event types, and without successful deliveries. */
@@ -3256,7 +3264,7 @@ export interface components {
             };
             /** @description The number of first attempts, second attempts, and so on. */
             attempts_by_number: number[];
-            /** @description The number of deliveries that succeeded at the first attempt, at the second attempt, and so on. */
+            /** @description The number of deliveries that succeeded at the first attempt, at the second attempt, and so on; the rare second success of one delivery counts. */
             delivered_by_attempt: number[];
         };
         DeliveryCounts: {
@@ -4152,7 +4160,7 @@ export interface components {
         /** @description The `next_cursor` of the previous page. */
         Cursor: string;
         State: "retrying" | "parked" | "delivered" | "dead" | "discarded" | "cancelled" | "superseded";
-        /** @description Only deliveries to the endpoint with the id or uid; the id of a deleted endpoint is allowed. */
+        /** @description Only deliveries to the endpoint with the id or uid; the id of a deleted endpoint is allowed, from the first record of a delivery on. */
         EndpointFilter: string;
         /** @description The id or uid of the only endpoint that gets the event. */
         ReplayTo: string;
@@ -5464,7 +5472,7 @@ export interface operations {
     listDeliveries: {
         parameters: {
             query?: {
-                /** @description Only deliveries to the endpoint with the id or uid; the id of a deleted endpoint is allowed. */
+                /** @description Only deliveries to the endpoint with the id or uid; the id of a deleted endpoint is allowed, from the first record of a delivery on. */
                 endpoint?: components["parameters"]["EndpointFilter"];
                 state?: components["parameters"]["State"];
                 /** @description The exact type of the event. */
@@ -6149,7 +6157,7 @@ export interface operations {
     listDeadLetters: {
         parameters: {
             query?: {
-                /** @description Only deliveries to the endpoint with the id or uid; the id of a deleted endpoint is allowed. */
+                /** @description Only deliveries to the endpoint with the id or uid; the id of a deleted endpoint is allowed, from the first record of a delivery on. */
                 endpoint?: components["parameters"]["EndpointFilter"];
                 /** @description The exact type of the event. */
                 event_type?: components["parameters"]["EventTypeFilter"];

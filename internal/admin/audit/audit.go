@@ -142,11 +142,15 @@ const positionTime = "2006-01-02T15:04:05.000Z"
 func Position(r hook.AuditRecord) string { return PositionAt(r.At) + "#" + string(r.ID) }
 
 // PositionAt returns a position before the positions of records at t or later, and
-// after the positions of earlier records.
+// after the positions of earlier records. Positions have four digits of the year: a later t
+// stands for the end of the year 9999.
 func PositionAt(t time.Time) string {
-	at := t.Truncate(time.Millisecond)
+	at := t.Truncate(time.Millisecond).UTC()
 	if at.Before(t) {
 		at = at.Add(time.Millisecond)
 	}
-	return at.UTC().Format(positionTime)
+	if last := time.Date(9999, 12, 31, 23, 59, 59, 999e6, time.UTC); at.After(last) {
+		at = last
+	}
+	return at.Format(positionTime)
 }

@@ -36,31 +36,31 @@ type Eraser struct {
 	Now     func() time.Time
 }
 
-// Start marks the tenant as closing and starts the job. For a marked tenant Start returns
+// Start marks the tenant as closing and starts the job, and returns started. For a marked tenant Start returns
 // the running job, and sends a copy of the message that continues the job. A tenant without any record has a job, too.
 //
 // The first message goes out before the job is stored, so every job has a message.
-func (r *Eraser) Start(ctx context.Context, tenant hook.TenantID, by hook.KeyID) (Erasure, error) {
+func (r *Eraser) Start(ctx context.Context, tenant hook.TenantID, by hook.KeyID) (_ Erasure, started bool, err error) {
 	now := r.now()
 	e := Erasure{ID: hook.NewErasureID(), Tenant: tenant, By: by, CreatedAt: now, NotBefore: now, Stage: StageStop, Chain: replay.NewChain()}
 	first := replay.Message{Tenant: tenant, Erasure: e.ID, Nonce: e.Next, Until: now.Add(replay.MaxSaveDelay)}
 	if err := r.send(ctx, first, replay.FirstDelay); err != nil {
-		return Erasure{}, err
+		return Erasure{}, false, err
 	}
 	saving, cancel := context.WithTimeoutCause(ctx, replay.MaxSaveDelay/2, errSlowBegin)
 	defer cancel()
 	stored, err := r.Store.BeginErasure(saving, e.at(now))
 	if err != nil {
-		return Erasure{}, fmt.Errorf("begin erasure of tenant %s: %w", tenant, err)
+		return Erasure{}, false, fmt.Errorf("begin erasure of tenant %s: %w", tenant, err)
 	}
 	if stored.ID != e.ID { // the message of the job may be set aside
 		if err := r.send(ctx, replay.Message{Tenant: tenant, Erasure: stored.ID, Nonce: stored.Next}, 0); err != nil {
-			return Erasure{}, err
+			return Erasure{}, false, err
 		}
-		return stored, nil
+		return stored, false, nil
 	}
 	r.Log.LogAttrs(ctx, slog.LevelInfo, "erasure.started", append(stored.attrs(), slog.String(names.LogKey, string(by)))...)
-	return stored, nil
+	return stored, true, nil
 }
 
 // Erasure returns the job, or CodeNotFound when the tenant has no such job.

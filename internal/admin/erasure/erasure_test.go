@@ -176,7 +176,7 @@ func (w *world) start() hook.ErasureID {
 	w.Helper()
 
 	for {
-		e, err := w.eraser().Start(w.Context(), "acme", "key_1")
+		e, _, err := w.eraser().Start(w.Context(), "acme", "key_1")
 		if err == nil {
 			return e.ID
 		}

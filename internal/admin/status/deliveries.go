@@ -80,7 +80,7 @@ func bound(t time.Time) string {
 // early, even empty, with a cursor that goes on there.
 //
 // Errors: CodeInvalid for StateQueued, because queued deliveries have no record; for
-// endpoints with more than maxParts shards together; and for a cursor of another list.
+// endpoints with more than maxParts shards together, half of maxParts for state delivered; and for a cursor of another list.
 // CodeNotFound for an unknown endpoint, and for a deleted endpoint without deliveries.
 func (r *Reader) Deliveries(ctx context.Context, tenant hook.TenantID, f DeliveryFilter, p page.Request) (page.List[hook.Delivery], error) {
 	if f.IdempotencyKey != "" {
@@ -102,7 +102,9 @@ func (r *Reader) Deliveries(ctx context.Context, tenant hook.TenantID, f Deliver
 	}
 	parts := f.parts(targets)
 	if len(parts) > maxParts {
-		return page.List[hook.Delivery]{}, errTooManyParts(len(parts))
+		return page.List[hook.Delivery]{}, hook.Invalid(hook.FieldError{
+			Field: "endpoint", Message: fmt.Sprintf("is needed: the list would look at %d lists of shards, and at most %d are merged", len(parts), maxParts),
+		})
 	}
 	narrow := f.Type != "" || f.Status != "" || f.State == hook.StateDelivered
 	m := newMerge(r.sources(parts), Span{Since: f.Since, Until: f.Until}, after, looksFor(p.Limit, len(parts), narrow))
@@ -191,11 +193,29 @@ func (r *Reader) keyedDeliveries(ctx context.Context, tenant hook.TenantID, f De
 	if err != nil && hook.CodeOf(err) != hook.CodeNotFound {
 		return page.List[hook.Delivery]{}, err
 	}
+	scope := f.scope(tenant, endpoint)
+	after, err := openPosition(scope, p.Cursor)
+	if err != nil {
+		return page.List[hook.Delivery]{}, err
+	}
 	all = slices.DeleteFunc(all, func(d hook.Delivery) bool {
-		return !f.selects(d) || endpoint != "" && d.ID.Endpoint != endpoint || r.expired(d.ExpiresAt) ||
-			d.CreatedAt.Before(f.Since) || !f.Until.IsZero() && !d.CreatedAt.Before(f.Until)
+		place := f.place(d)
+		return !f.selects(d) || endpoint != "" && d.ID.Endpoint != endpoint || r.expired(d.ExpiresAt) || after != nil && place.Compare(*after) <= 0 ||
+			place.Time().Before(f.Since) || !f.Until.IsZero() && !place.Time().Before(f.Until)
 	})
-	return page.Of(all, f.scope(tenant, endpoint), p, func(d hook.Delivery) string { return deliveryOrder(d.ID) })
+	slices.SortFunc(all, func(a, b hook.Delivery) int { return f.place(a).Compare(f.place(b)) })
+	if len(all) <= p.Limit {
+		return page.List[hook.Delivery]{Data: all}, nil
+	}
+	return page.List[hook.Delivery]{Data: all[:p.Limit], Next: newCursor(scope, new(f.place(all[p.Limit-1])))}, nil
+}
+
+// place returns the place of the delivery in the list.
+func (f DeliveryFilter) place(d hook.Delivery) Position {
+	if f.State == 0 {
+		return Position{At: d.AcceptedAt, DeliveryID: d.ID}
+	}
+	return Position{At: d.CreatedAt.UnixMilli(), DeliveryID: d.ID}
 }
 
 // deliveryPage reads a page of deliveries.

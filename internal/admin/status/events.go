@@ -35,7 +35,8 @@ func (f EventFilter) scope(tenant hook.TenantID) string {
 // endpoints, hook.UntargetedShards and moreRequests. A page that needs more ends early,
 // even empty, with a cursor that goes on there.
 //
-// Errors: CodeInvalid as for Deliveries.
+// Errors: CodeInvalid for endpoints with more than maxParts shards together, and for a
+// cursor of another list.
 func (r *Reader) Events(ctx context.Context, tenant hook.TenantID, f EventFilter, p page.Request) (page.List[hook.Event], error) {
 	scope := f.scope(tenant)
 	after, err := openPosition(scope, p.Cursor)
@@ -51,7 +52,8 @@ func (r *Reader) Events(ctx context.Context, tenant hook.TenantID, f EventFilter
 	}
 	parts := DeliveryFilter{}.parts(targets)
 	if len(parts) > maxParts {
-		return page.List[hook.Event]{}, errTooManyParts(len(parts))
+		return page.List[hook.Event]{}, &hook.Error{Code: hook.CodeInvalid, Message: fmt.Sprintf(
+			"the endpoints of the tenant have %d shards, and a list of events merges at most %d; list the deliveries of one endpoint instead", len(parts), maxParts)}
 	}
 	sources := r.sources(parts)
 	for shard := range hook.UntargetedShards {

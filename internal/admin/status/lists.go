@@ -88,9 +88,3 @@ func newCursor(scope string, at *Position) string {
 	}
 	return page.NewCursor(scope, at.text())
 }
-
-func errTooManyParts(n int) error {
-	return hook.Invalid(hook.FieldError{
-		Field: "endpoint", Message: fmt.Sprintf("is needed: the list would have %d shards of endpoints, and at most %d are merged", n, maxParts),
-	})
-}

@@ -29,9 +29,9 @@ type Tenant struct {
 // the list of ids may lag by a moment.
 type Store interface {
 	// Tenants returns the known tenants with the prefix, after the given tenant, in the
-	// order of their ids, at most limit (1 to 100). more is true when other tenants may
-	// follow.
-	Tenants(ctx context.Context, prefix string, after hook.TenantID, limit int) (page []Tenant, more bool, err error)
+	// order of their ids, at most limit (1 to 100). Other tenants may follow after next; next
+	// is empty at the end. A page may be short before the end.
+	Tenants(ctx context.Context, prefix string, after hook.TenantID, limit int) (page []Tenant, next hook.TenantID, err error)
 	// TenantLimits returns the limits of the tenant; the zero limits for a tenant
 	// without limits.
 	TenantLimits(ctx context.Context, tenant hook.TenantID) (hook.TenantLimits, error)
@@ -63,15 +63,11 @@ func (a *Admin) List(ctx context.Context, prefix string, p page.Request) (page.L
 			return page.List[Tenant]{}, page.InvalidCursor()
 		}
 	}
-	data, more, err := a.Store.Tenants(ctx, prefix, hook.TenantID(after), p.Limit)
+	data, next, err := a.Store.Tenants(ctx, prefix, hook.TenantID(after), p.Limit)
 	if err != nil {
 		return page.List[Tenant]{}, fmt.Errorf("list tenants: %w", err)
 	}
-	list := page.List[Tenant]{Data: data}
-	if more && len(data) > 0 {
-		list.Next = page.NewCursor(scope, string(data[len(data)-1].ID))
-	}
-	return list, nil
+	return page.List[Tenant]{Data: data, Next: page.NewCursor(scope, string(next))}, nil
 }
 
 // Limits returns the limits of the tenant. A tenant is unknown until its first

@@ -87,7 +87,7 @@ func (s *Store) RegisterTenant(ctx context.Context, tenant hook.TenantID) error 
 }
 
 // Tenants makes one query and one batch read.
-func (s *Store) Tenants(ctx context.Context, prefix string, after hook.TenantID, limit int) (page []tenant.Tenant, more bool, err error) {
+func (s *Store) Tenants(ctx context.Context, prefix string, after hook.TenantID, limit int) (page []tenant.Tenant, next hook.TenantID, err error) {
 	const op = "list tenants"
 	query := &dynamodb.QueryInput{
 		TableName:                 s.table,
@@ -106,11 +106,11 @@ func (s *Store) Tenants(ctx context.Context, prefix string, after hook.TenantID,
 	}
 	out, err := s.db.Query(ctx, query)
 	if err != nil {
-		return nil, false, translate(err, op)
+		return nil, "", translate(err, op)
 	}
 	var rows []indexRow
 	if err := attributevalue.UnmarshalListOfMaps(out.Items, &rows); err != nil {
-		return nil, false, translate(err, op)
+		return nil, "", translate(err, op)
 	}
 	keys := make([]key, len(rows))
 	for i, row := range rows {
@@ -118,11 +118,14 @@ func (s *Store) Tenants(ctx context.Context, prefix string, after hook.TenantID,
 	}
 	items, err := s.batchGet(ctx, keys)
 	if err != nil {
-		return nil, false, translate(err, op)
+		return nil, "", translate(err, op)
 	}
 	page, err = decodeAll(items, fromTenantItem)
 	slices.SortFunc(page, func(a, b tenant.Tenant) int { return strings.Compare(string(a.ID), string(b.ID)) })
-	return page, len(out.LastEvaluatedKey) > 0, translate(err, op)
+	if len(rows) > 0 && len(out.LastEvaluatedKey) > 0 { // also when the tenants of all rows are gone
+		next = hook.TenantID(rows[len(rows)-1].StateSK)
+	}
+	return page, next, translate(err, op)
 }
 
 func fromTenantItem(it tenantItem) (tenant.Tenant, error) {

@@ -97,7 +97,7 @@ func runErasure(t *testing.T, s StoreUnderTest, tenant hook.TenantID) erasure.Er
 	clock := func() time.Time { return now }
 	queue := memory.NewJobQueue(clock)
 	eraser := &erasure.Eraser{Store: s, Queue: queue, Log: slog.New(slog.DiscardHandler), Now: clock}
-	e, err := eraser.Start(t.Context(), tenant, "key_1")
+	e, _, err := eraser.Start(t.Context(), tenant, "key_1")
 	check(t, err)
 	for steps := 0; ; steps++ {
 		at, ok := queue.Next()
