@@ -48,6 +48,11 @@ func TestIdleMonth(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("fixed costs (-stack +document):\n%s", diff)
 	}
+	schedules := count(t, "infra/surehook", `(?m)^\tnewTick\(scope, "`)
+	runs := len(regexp.MustCompile(`(?m)^\| \w+, every .* \| [\d.]+ \|$`).FindAllString(read(t, "docs/cost.md"), -1))
+	if schedules != runs {
+		t.Errorf("the idle month has rows for %d schedules; want one for each of %d", runs, schedules)
+	}
 	if math.Abs(sum-total) > 0.03 { // each part is rounded
 		t.Errorf("the idle month costs %.2f; want the sum of its parts, %.2f", total, sum)
 	}

@@ -18,7 +18,8 @@ type price struct {
 // prices are AWS's list prices in USD in US East (N. Virginia) as of November
 // 2026: the first tier of volume, without the free tier. Prices of other
 // regions differ by up to half. The estimate excludes fixed costs (storage,
-// backups, keys, alarms, dashboard), KMS requests and outgoing traffic.
+// backups, keys, alarms, dashboard), KMS requests, SNS, the surcharge of fair queues
+// (0.10 on the 0.40 of a request) and outgoing traffic.
 type prices struct {
 	apiRequest   price // HTTP API: https://aws.amazon.com/api-gateway/pricing/
 	invocation   price // https://aws.amazon.com/lambda/pricing/

@@ -270,5 +270,6 @@ func idle(t *testing.T) cost.Idle {
 		Tick:      measure(func() error { return w.breaker.Tick(t.Context()) }, 0),
 		Review:    measure(func() error { return w.breaker.Review(t.Context()) }, 0),
 		Reconcile: measure(func() error { return w.breaker.ReconcileDeadLetters(t.Context()) }, time.Second), // the wait for a dead letter
+		Sweep:     measure(func() error { return w.breaker.Sweep(t.Context()) }, 0),
 	}
 }

@@ -39,11 +39,12 @@ const LogEventBytes = 26
 const AccessLine = "U7w2jgzPoAMEJ9Q= 203.0.113.171 key_0123456789abcdef 202 - 41 POST /v1/tenants/acme/events"
 
 // InvocationUsage returns the usage of one invocation with the duration and memory. Lambda
+// rounds the duration up to a millisecond (https://aws.amazon.com/lambda/pricing/), and
 // itself logs nothing: the functions' system log level is WARN.
 func InvocationUsage(d time.Duration, memoryMB int) Usage {
 	return Usage{
 		Invocation: 1,
-		GBSecond:   d.Truncate(time.Millisecond).Seconds() * float64(memoryMB) / 1024,
+		GBSecond:   (d + time.Millisecond - 1).Truncate(time.Millisecond).Seconds() * float64(memoryMB) / 1024,
 	}
 }
 

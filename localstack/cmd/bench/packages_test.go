@@ -22,7 +22,7 @@ func TestDescribePackages(t *testing.T) {
 	got := describePackages(output)
 	for _, want := range []string{
 		"| sign.Standard/v1/1024B | 2.35 µs | 2104 | 14 |\n",
-		"| endpoints=10 | 0.81 |\n",
+		"| endpoints=10 | 0.81 | >= 0.75 |\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("describePackages(...) = %s; want %q in it", got, want)
