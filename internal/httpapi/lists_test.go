@@ -65,7 +65,6 @@ func TestLists_laterEndpoint(t *testing.T) {
 	}
 }
 
-// TestLists_invalid checks that every refusal names the parameter.
 // The smallest time of some languages is a bound like others.
 func TestLists_untilTheYearOne(t *testing.T) {
 	t.Parallel()
@@ -79,6 +78,7 @@ func TestLists_untilTheYearOne(t *testing.T) {
 	}
 }
 
+// TestLists_invalid checks that every refusal names the parameter.
 func TestLists_invalid(t *testing.T) {
 	t.Parallel()
 

@@ -3,6 +3,8 @@ package endpoint_test
 import (
 	"context"
 	"errors"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -417,6 +419,168 @@ func TestAdmin_circuitRaces(t *testing.T) {
 			}
 			if err != nil || stored.State != circuit.Closed || !stored.Waiting || stored.Generation != int64(3+tt.writes+1) || len(b.queue.messages) != 1 {
 				t.Errorf("ResetCircuit = %v, stored %+v, enqueued %v; want closed, of what the others wrote", err, stored, b.queue.messages)
+			}
+		})
+	}
+}
+
+// busy is a store with one other write before the first write.
+type busy struct {
+	*memory.Store
+	write func(gate.Record) gate.Record
+}
+
+func (s *busy) SaveCircuit(ctx context.Context, r gate.Record) error {
+	if write := s.write; write != nil {
+		s.write = nil
+		stored, err := s.Circuit(ctx, r.Tenant, r.Endpoint)
+		if err != nil {
+			return err
+		}
+		if err := s.Store.SaveCircuit(ctx, write(stored)); err != nil {
+			return err
+		}
+	}
+	return s.Store.SaveCircuit(ctx, r)
+}
+
+// A write of another function is no write of the call, even if both agree about the state and the
+// next check.
+func TestAdmin_circuitOfAnotherWriter(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name    string
+		from    func(*gate.Record)
+		other   func(gate.Record) gate.Record
+		do      func(*bundle, context.Context, string) error
+		want    func(b *bundle, before gate.Record) gate.Record
+		changes int
+	}{
+		{
+			name: "a probe closes the circuit before the reset", from: halfOpen,
+			other: func(r gate.Record) gate.Record { return r.Reset(opened.Add(30 * time.Minute).Add(-time.Second)) },
+			do: func(b *bundle, ctx context.Context, ref string) error {
+				_, err := b.ResetCircuit(ctx, tenant, ref)
+				return err
+			},
+			want: func(b *bundle, r gate.Record) gate.Record {
+				r.Circuit = circuit.Circuit{State: circuit.Closed, Generation: r.Generation + 2, ClosedAt: b.now, Version: r.Version + 2}
+				return r
+			},
+			changes: 0,
+		},
+		{
+			name: "an attempt is seen before the release", from: all(waiting, throttled, func(r *gate.Record) { r.AttendAt = r.ThrottledUntil }),
+			other: func(r gate.Record) gate.Record {
+				r.SeenAt = opened
+				return r
+			},
+			do: func(b *bundle, ctx context.Context, ref string) error {
+				_, err := b.Resume(ctx, tenant, ref)
+				return err
+			},
+			want: func(_ *bundle, r gate.Record) gate.Record {
+				r.SeenAt, r.Wave, r.Version = opened, 1, r.Version+2
+				return r
+			},
+			changes: 0,
+		},
+		{
+			name: "the client repeats the write after a lost answer", from: nil,
+			other: func(r gate.Record) gate.Record {
+				return r.Trip(circuit.Settings{CircuitSettings: hook.CircuitSettings{Cooldown: time.Second + 1}}, opened.Add(30*time.Minute))
+			},
+			do: func(b *bundle, ctx context.Context, ref string) error {
+				_, err := b.OpenCircuit(ctx, tenant, ref)
+				return err
+			},
+			want: func(b *bundle, r gate.Record) gate.Record {
+				r.Circuit = circuit.Circuit{
+					State: circuit.Open, Generation: 1, Cooldown: time.Second + 1, OpenedAt: b.now, ProbeAt: b.now.Add(time.Second), Version: 1,
+				}
+				r.AttendAt = r.ProbeAt
+				return r
+			},
+			changes: 1,
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			b := setup(t)
+			e, _ := b.create(t, func(f *endpoint.Fields) { f.Circuit.Cooldown = new(time.Second + 1) })
+			before := b.keep(t, e, tt.from)
+			changes := 0
+			b.Circuits, b.CircuitChanged = &busy{Store: b.store, write: tt.other}, func(gate.Record, gate.Record) { changes++ }
+			if err := tt.do(b, t.Context(), string(e.ID)); err != nil {
+				t.Fatalf("%s = %v", tt.name, err)
+			}
+			if diff := cmp.Diff(tt.want(b, before), b.record(t, e)); diff != "" {
+				t.Errorf("stored (-want +got):\n%s", diff)
+			}
+			if changes != tt.changes {
+				t.Errorf("%d reported changes; want %d", changes, tt.changes)
+			}
+		})
+	}
+}
+
+// together is a store whose first n reads return together.
+type together struct {
+	*memory.Store
+	n     int32
+	reads atomic.Int32
+	all   sync.WaitGroup
+}
+
+func (s *together) Circuit(ctx context.Context, tenant hook.TenantID, id hook.EndpointID) (gate.Record, error) {
+	r, err := s.Store.Circuit(ctx, tenant, id)
+	if s.reads.Add(1) <= s.n {
+		s.all.Done()
+		s.all.Wait()
+	}
+	return r, err
+}
+
+// Of callers in different milliseconds, the only one that changed the state reports a change.
+func TestAdmin_circuitOfManyCallers(t *testing.T) {
+	t.Parallel()
+
+	const callers = 10
+	for name, tt := range map[string]struct {
+		from func(*gate.Record)
+		do   func(*endpoint.Admin, context.Context, hook.TenantID, string) (endpoint.Status, error)
+	}{
+		"open":  {from: nil, do: (*endpoint.Admin).OpenCircuit},
+		"reset": {from: open, do: (*endpoint.Admin).ResetCircuit},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			b := setup(t)
+			e, _ := b.create(t, nil)
+			before := b.keep(t, e, tt.from)
+			store := &together{Store: b.store, n: callers}
+			store.all.Add(callers)
+			var changes atomic.Int32
+			var done sync.WaitGroup
+			for i := range callers {
+				a := *b.Admin
+				a.Circuits, a.CircuitQueue = store, new(circuitQueue)
+				a.Now = func() time.Time { return b.now.Add(time.Duration(i) * time.Millisecond) }
+				a.CircuitChanged = func(gate.Record, gate.Record) { changes.Add(1) }
+				done.Go(func() {
+					if _, err := tt.do(&a, t.Context(), tenant, string(e.ID)); err != nil {
+						t.Errorf("%s by caller %d = %v", name, i, err)
+					}
+				})
+			}
+			done.Wait()
+			if changes.Load() != 1 || b.record(t, e).Generation != before.Generation+callers {
+				t.Errorf("%d reported changes, generation %d of %d; want 1, and a generation of each caller",
+					changes.Load(), b.record(t, e).Generation, before.Generation)
 			}
 		})
 	}

@@ -359,17 +359,27 @@ func TestReader_Deliveries_ofAKeyAsOfAll(t *testing.T) {
 	}
 }
 
-// TestReader_Deliveries_tooManyShards: a list of more than 1000 shards needs the filter endpoint.
+// TestReader_Deliveries_tooManyShards: a list of more than 1000 shards, 500 for delivered, needs
+// the filter endpoint.
 func TestReader_Deliveries_tooManyShards(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
 	var e hook.Endpoint
-	for range 63 { // 1008 shards
+	for i := range 63 { // 1008 shards
 		e = hook.Endpoint{ID: hook.NewEndpointID(), Tenant: tenant, Shards: hook.MaxShards}
 		e.URL = "https://example.com/" + string(e.ID)
 		if err := b.store.CreateEndpoint(t.Context(), e); err != nil {
 			t.Fatalf("CreateEndpoint = %v", err)
+		}
+		if i != 30 && i != 31 { // 496 and 512 shards
+			continue
+		}
+		for state, refused := range map[hook.State]bool{0: false, hook.StateDead: false, hook.StateDelivered: i == 31} {
+			_, err := b.Deliveries(t.Context(), tenant, status.DeliveryFilter{State: state}, page.Request{Limit: 1})
+			if (hook.CodeOf(err) == hook.CodeInvalid) != refused {
+				t.Errorf("Deliveries(%v) of %d shards = %v; want a refusal: %t", state, (i+1)*hook.MaxShards, err, refused)
+			}
 		}
 	}
 	_, err := b.Deliveries(t.Context(), tenant, status.DeliveryFilter{}, page.Request{Limit: 1})

@@ -118,6 +118,24 @@ func TestStore_EventHeads_LeavesOutThePayload(t *testing.T) {
 	}
 }
 
+// Keys have four digits of the year: the year 10000 would sort before 2026.
+func TestStore_AuditRecords_UntilTheEndOfTime(t *testing.T) {
+	t.Parallel()
+
+	for _, until := range []time.Time{
+		time.Date(9999, 12, 31, 23, 59, 59, 999_999_000, time.UTC), time.Date(9999, 12, 31, 23, 59, 59, 0, time.FixedZone("", -3600)),
+	} {
+		w, store := newWire(t, answer{body: `{"Items":[],"Count":0}`})
+		if _, _, err := store.AuditRecords(t.Context(), "acme", hook.AuditSpan{Until: until}, "", 10); err != nil {
+			t.Fatalf("AuditRecords(until %v) = %v", until, err)
+		}
+		const want = "audit#9999-12-31T23:59:59.999Z"
+		if got := w.only(t).body.at("ExpressionAttributeValues", ":before", "S"); got != want {
+			t.Errorf("AuditRecords(until %v) asks for keys before %v; want %s", until, got, want)
+		}
+	}
+}
+
 // TestStore_UntargetedRows_OneQuery: a look at a shard is one query of the index. No
 // bound is empty: DynamoDB rejects empty keys.
 func TestStore_UntargetedRows_OneQuery(t *testing.T) {

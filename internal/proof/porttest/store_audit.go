@@ -122,6 +122,8 @@ func auditPages(t *testing.T, s StoreUnderTest) {
 func auditSpans(t *testing.T, s StoreUnderTest) {
 	all := putAudits(t, s, 10) // newest first: 4 ms, 4 ms, 3 ms, ...
 	at := func(ms float64) time.Time { return storeEpoch().Add(time.Duration(ms * float64(time.Millisecond))) }
+	last := time.Date(9999, 12, 31, 23, 59, 59, 999_999_000, time.UTC)
+	beyond := time.Date(9999, 12, 31, 23, 59, 59, 0, time.FixedZone("", -3600)) // the year 10000 in UTC
 	for _, tt := range []struct {
 		span hook.AuditSpan
 		want []hook.AuditRecord
@@ -135,6 +137,10 @@ func auditSpans(t *testing.T, s StoreUnderTest) {
 		{span: hook.AuditSpan{Since: at(3), Until: at(1)}, want: nil},
 		{span: hook.AuditSpan{Since: at(5)}, want: nil},
 		{span: hook.AuditSpan{Until: at(0)}, want: nil},
+		{span: hook.AuditSpan{Until: last}, want: all},
+		{span: hook.AuditSpan{Since: at(4), Until: beyond}, want: all[:2]},
+		{span: hook.AuditSpan{Since: last}, want: nil},
+		{span: hook.AuditSpan{Since: beyond}, want: nil},
 	} {
 		for _, limit := range []int{1, 3, 100} {
 			wantSame(t, fmt.Sprintf("records of %v by %d", tt.span, limit), tt.want, auditPagesFrom(t, s, "acme", tt.span, limit), nil)
