@@ -21,6 +21,7 @@ type query struct {
 // The messages of the log lines in the queries.
 const (
 	lineAttempted  = "message = '" + names.LineAttempted + "'"
+	lineDead       = names.LogDecision + " = 'dead'"
 	lineReconciled = "message = 'circuit.reconciled'"
 	lineHandled    = "message = 'request.handled'"
 	// lineFailed matches Lambda's own line about a failed invocation, a JSON object:
@@ -36,6 +37,7 @@ const (
 func queries(p MonitorProps) []query {
 	f := p.Functions
 	deliver := []awslogs.ILogGroup{f.Deliver.LogGroup()}
+	ending := []awslogs.ILogGroup{f.Deliver.LogGroup(), f.Breaker.LogGroup()} // of the functions that end deliveries
 	everywhere := make([]awslogs.ILogGroup, 0, len(p.functions()))
 	for _, one := range p.functions() {
 		everywhere = append(everywhere, one.resource.LogGroup())
@@ -71,11 +73,13 @@ func queries(p MonitorProps) []query {
 			"sort failures desc",
 			"limit 100",
 		}},
-		{"EventTypes", "event-types", deliver, []string{
-			"filter " + lineAttempted,
-			"fields " + names.LogOutcome + " = 'delivered' as success, " + names.LogAttempt + " = 1 as first",
-			"stats count(*) as attempts, sum(success) / count(*) as success_rate, sum(success * first) / sum(first) as first_attempt_success_rate, " +
-				"sum(" + names.LogDecision + " = 'dead') as dead, avg(" + names.LogAttempt + ") as mean_attempt, pct(" + names.LogDuration + ", 50) as p50_ms, pct(" +
+		// Deaths without an attempt have lines too: of deliver for a delivery that expires in
+		// a queue, and of breaker for a parked delivery.
+		{"EventTypes", "event-types", ending, []string{
+			"filter " + lineAttempted + " or " + lineDead,
+			"fields " + lineAttempted + " as attempted, " + names.LogOutcome + " = 'delivered' as success, " + names.LogAttempt + " = 1 as first",
+			"stats sum(attempted) as attempts, sum(success) / sum(attempted) as success_rate, sum(success * first) / sum(attempted * first) as first_attempt_success_rate, " +
+				"sum(" + lineDead + ") as dead, sum(attempted * " + names.LogAttempt + ") / sum(attempted) as mean_attempt, pct(" + names.LogDuration + ", 50) as p50_ms, pct(" +
 				names.LogDuration + ", 95) as p95_ms, pct(" + names.LogDuration + ", 99) as p99_ms by " + columns(names.LogTenant, names.LogEventType),
 			"sort attempts desc",
 			"limit 1000",
@@ -86,8 +90,8 @@ func queries(p MonitorProps) []query {
 			"sort failures desc",
 			"limit 100",
 		}},
-		{"DeadLetters", "dead-letters-by-reason", []awslogs.ILogGroup{f.Deliver.LogGroup(), f.Breaker.LogGroup()}, []string{
-			"filter " + names.LogDecision + " = 'dead'",
+		{"DeadLetters", "dead-letters-by-reason", ending, []string{
+			"filter " + lineDead,
 			"stats count(*) as dead by " + columns(names.LogTenant, names.LogEndpoint, names.LogReason, names.LogOutcome),
 			"sort dead desc",
 			"limit 100",

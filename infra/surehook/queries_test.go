@@ -14,13 +14,16 @@ import (
 func TestQueries(t *testing.T) {
 	t.Parallel()
 
-	found := map[string]string{}
+	found, asked := map[string]string{}, map[string]string{}
 	for id, r := range templateOf(t, "prod").all("AWS::Logs::QueryDefinition") {
 		groups, _ := r.at("LogGroupNames").([]any)
 		if len(groups) == 0 {
 			t.Errorf("%s asks no log group", id)
 		}
 		found[show(r.at("Name"))] = show(r.at("QueryString"))
+		for _, group := range groups {
+			asked[show(r.at("Name"))] += show(group) + " "
+		}
 	}
 	want := []string{
 		"surehook-prod/breaker-decisions", "surehook-prod/dead-letters-by-reason", "surehook-prod/errors", "surehook-prod/event-types", "surehook-prod/failed-requests",
@@ -50,6 +53,11 @@ func TestQueries(t *testing.T) {
 	}
 	if text := found["surehook-prod/event-types"]; !strings.Contains(text, "by tenant, "+names.LogEventType) || !strings.Contains(text, "pct(duration_ms, 99)") {
 		t.Errorf("event-types = %s; want percentiles by tenant and type", text)
+	}
+	for _, name := range []string{"event-types", "dead-letters-by-reason"} {
+		if got, want := asked["surehook-prod/"+name], "${DeliverLogs} ${BreakerLogs} "; got != want {
+			t.Errorf("%s asks %s; want the functions that end deliveries, %s", name, got, want)
+		}
 	}
 	const why = "filter delivery_id = 'PASTE' or event_id = 'PASTE'"
 	if text := found["surehook-prod/why-not-delivered"]; !strings.Contains(text, why) {

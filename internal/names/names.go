@@ -125,11 +125,13 @@ const (
 	MetricSwept        = LogSwept              // deliveries with a new token in place of a lost token
 )
 
-// The messages of the lines of an event: its acceptance, and each of its attempts. Queries,
-// the metric of accepted events and the spans read them.
+// The messages of the lines of an event: its acceptance, each of its attempts, and each
+// decision about a delivery without an attempt. Queries, the metric of accepted events and
+// the spans read the lines.
 const (
 	LineIngested  = "event.ingested"
 	LineAttempted = "delivery.attempted"
+	LineDecided   = "delivery.decided"
 )
 
 // Log keys.

@@ -107,6 +107,9 @@ func (r *reconciliation) endDeliveries(ctx context.Context, deliveries []hook.De
 		var err error
 		ended[i], err = r.endDelivery(ctx, d)
 		failed[i] = err != nil
+		if ended[i] {
+			r.logDecided(ctx, d)
+		}
 		return err
 	})
 	r.faults = append(r.faults, faults...)
@@ -127,6 +130,19 @@ func (r *reconciliation) endDeliveries(ctx context.Context, deliveries []hook.De
 		r.expired += n
 		r.countDead(ctx, &dead)
 	}
+}
+
+// logDecided writes the line that function deliver writes for a decision without an
+// attempt: the saved queries count deaths in the lines.
+func (r *reconciliation) logDecided(ctx context.Context, d hook.Delivery) {
+	r.Log.LogAttrs(ctx, slog.LevelInfo, names.LineDecided,
+		slog.String(names.LogTenant, string(d.Tenant)),
+		slog.String(names.LogEvent, string(d.ID.Event)),
+		slog.String(names.LogEventType, d.EventType),
+		slog.String(names.LogEndpoint, string(d.ID.Endpoint)),
+		slog.String(names.LogDelivery, d.ID.String()),
+		slog.String(names.LogDecision, d.State.String()),
+		slog.String(names.LogReason, string(d.Reason)))
 }
 
 // countDead adds dead deliveries to the stats of the endpoint. A lost count

@@ -36,7 +36,7 @@ func (d *Deliverer) logAttempted(ctx context.Context, s *subject, o *hook.Outcom
 
 func (d *Deliverer) logDecided(ctx context.Context, s *subject, recorded *hook.Delivery) {
 	var room [maxAttrs]slog.Attr
-	d.Log.LogAttrs(ctx, slog.LevelInfo, "delivery.decided", appendDecision(s.appendAttrs(room[:0]), recorded)...)
+	d.Log.LogAttrs(ctx, slog.LevelInfo, names.LineDecided, appendDecision(s.appendAttrs(room[:0]), recorded)...)
 }
 
 func (d *Deliverer) logDelayed(ctx context.Context, s *subject, until time.Time) {

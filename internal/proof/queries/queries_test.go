@@ -160,6 +160,75 @@ func TestFields_can(t *testing.T) {
 	}
 }
 
+// TestEventTypes_everyDeath ends deliveries by the last attempt, by max_age in a backlog
+// and by max_age while parked: the query of event types finds one line for each death,
+// with the tenant and the type.
+func TestEventTypes_everyDeath(t *testing.T) {
+	t.Parallel()
+
+	d := world.New(t, world.Options{Function: world.Deliver, Delays: []time.Duration{time.Second}})
+	d.Answer = world.Always(503)
+	d.Post(d.Endpoint(nil))
+	d.Run()
+	d.Post(d.Endpoint(nil))
+	d.Clock.Pass(hook.DefaultMaxAge + time.Minute)
+	d.Run()
+
+	b := world.New(t, world.Options{Function: world.Breaker, Circuits: true})
+	e := b.Endpoint(nil)
+	parked := hook.QueuedDelivery(b.Event("order.paid", b.Clock.Now().Add(-hook.DefaultMaxAge-time.Minute), e), e.Target())
+	parked.State, parked.Reason, parked.Token = hook.StateParked, hook.ReasonCircuit, hook.NewNonce()
+	b.Save(parked)
+	if err := b.Breaker().Reconcile(t.Context(), hook.CircuitCheck{Tenant: world.Tenant, Endpoint: e.ID}); err != nil {
+		t.Fatal(err)
+	}
+	if state := b.States([]hook.DeliveryRef{parked.Ref()}); state != "1 dead expired" {
+		t.Fatalf("the parked delivery is %s; want 1 dead expired", state)
+	}
+
+	query := saved(t)["event-types"]
+	var attempts int
+	deaths := make(map[string]int) // by message
+	for text := range strings.Lines(d.Log.String() + b.Log.String()) {
+		line := make(map[string]any)
+		if err := json.Unmarshal([]byte(text), &line); err != nil {
+			t.Fatal(err)
+		}
+		if line["message"] = line["msg"]; !selects(t, query, line) {
+			continue
+		}
+		if line[names.LogTenant] != string(world.Tenant) || line[names.LogEventType] != "order.paid" {
+			t.Errorf("line %s; want the tenant and the event type", text)
+		}
+		if line["message"] == names.LineAttempted {
+			attempts++
+		}
+		if line[names.LogDecision] == hook.StateDead.String() {
+			deaths[line["message"].(string)]++
+		}
+	}
+	if attempts != 2 || deaths[names.LineAttempted] != 1 || deaths[names.LineDecided] != 2 {
+		t.Errorf("the query finds %d attempts, and the deaths %v; want 2 attempts, 1 death by an attempt and 2 without", attempts, deaths)
+	}
+}
+
+// selects reports whether the query's filter, equalities joined by "or", selects the line.
+func selects(t *testing.T, query string, line map[string]any) bool {
+	t.Helper()
+
+	filter, _, _ := strings.Cut(strings.TrimPrefix(query, "filter "), "\n| ")
+	for term := range strings.SplitSeq(filter, " or ") {
+		equal := regexp.MustCompile(`^(\w+) = '([^']*)'$`).FindStringSubmatch(term)
+		if equal == nil {
+			t.Fatalf("the term %q of a filter is no equality", term)
+		}
+		if line[equal[1]] == equal[2] {
+			return true
+		}
+	}
+	return false
+}
+
 // saved returns the queries of the template, by name without the prefix.
 func saved(t *testing.T) map[string]string {
 	t.Helper()
