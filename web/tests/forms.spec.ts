@@ -16,8 +16,11 @@ async function save(page: Page) {
   await page.getByRole('button', { name: 'Save changes' }).click()
 }
 
+// Saves, and waits for the answer: the message of an earlier save may still be visible.
 async function saved(page: Page) {
+  const answer = page.waitForResponse((r) => r.request().method() === 'PATCH')
   await save(page)
+  expect((await answer).status()).toBe(200)
   await expect(page.getByText('The settings are saved').last()).toBeVisible()
   await expect(page.locator('.wrong, .notice.bad')).toHaveCount(0)
 }

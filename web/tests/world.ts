@@ -122,9 +122,10 @@ export async function signIn(page: Page, backend: Backend, path = '') {
   if (path) await page.goto(`${backend.address}/console${path}`)
 }
 
-/** Checks the page with axe: WCAG 2.1 A and AA. */
+/** Checks the page with axe: WCAG 2.1 A and AA. Colors on their way from one to another do not count. */
 export async function accessible(page: Page) {
   await page.evaluate(() => document.fonts.ready)
+  await page.evaluate(() => Promise.allSettled(document.getAnimations().filter((a) => a instanceof CSSTransition).map((a) => a.finished)))
   await expect(page.getByRole('status', { name: 'Loading' })).toHaveCount(0)
   const { violations } = await new AxeBuilder({ page }).withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']).analyze()
   expect(violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.html).join(' | ')}`)).toEqual([])
