@@ -74,6 +74,19 @@ func TestIdleMonth(t *testing.T) {
 	}
 }
 
+// TestArchiveTransitions holds the state transitions of the archive in docs/cost.md to the
+// polls of its state machine.
+func TestArchiveTransitions(t *testing.T) {
+	t.Parallel()
+
+	number := func(pattern string) int { return int(dollars(t, written(t, "infra/surehook", pattern))) }
+	most := 4 + 3*number(`archiveTimeout = (\d+) \* time\.Hour`)*60/number(`archivePoll = (\d+) \* time\.Minute`)
+	want := fmt.Sprintf("7 to %d state transitions a day, 0.01 to %.2f a month", most, float64(most)*30*25/1e6)
+	if !strings.Contains(flat(read(t, "docs/cost.md")), want) {
+		t.Errorf("docs/cost.md does not say %q", want)
+	}
+}
+
 // TestCostPerMillion holds the range of costs that other documents quote to
 // docs/cost.md.
 func TestCostPerMillion(t *testing.T) {
