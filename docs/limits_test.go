@@ -140,6 +140,32 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// TestErasedTenant holds the retention of an erased tenant's remains in docs/privacy.md to
+// the constants of the code.
+func TestErasedTenant(t *testing.T) {
+	t.Parallel()
+
+	days := func(d time.Duration) string { return fmt.Sprintf("%g days", d.Hours()/24) }
+	want := map[string]string{ // the begin of each cell
+		"records of changes":    days(hook.AuditKept) + " each",
+		"the job":               days(erasure.Keep) + " after its end",
+		"counts of an hour":     days(stats.Kept) + " after the end of the hour; numbers, event types and the ids",
+		"tokens, circuit check": "up to " + written(t, "infra/surehook", `queueRetention = (\d+) \* day`) + " days",
+	}
+	for _, row := range document(t, "docs/privacy.md").table(t, "What", "Until") {
+		for what, until := range want {
+			if strings.HasPrefix(row[0], what) {
+				if delete(want, what); !strings.HasPrefix(row[1], until) {
+					t.Errorf("docs/privacy.md keeps %q: %q; want %q", row[0], row[1], until)
+				}
+			}
+		}
+	}
+	for what := range want {
+		t.Errorf("docs/privacy.md has no row about %s", what)
+	}
+}
+
 // written returns the number that the pattern finds in the Go files of the
 // folder: for constants that are not exported.
 func written(t *testing.T, folder, pattern string) string {

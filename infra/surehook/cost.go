@@ -18,13 +18,13 @@ type price struct {
 // prices are AWS's list prices in USD in US East (N. Virginia) as of November
 // 2026: the first tier of volume, without the free tier. Prices of other
 // regions differ by up to half. The estimate excludes fixed costs (storage,
-// backups, keys, alarms, dashboard), KMS requests, SNS, the surcharge of fair queues
-// (0.10 on the 0.40 of a request) and outgoing traffic.
+// backups, keys, alarms, dashboard), KMS requests, SNS and outgoing traffic.
 type prices struct {
 	apiRequest   price // HTTP API: https://aws.amazon.com/api-gateway/pricing/
 	invocation   price // https://aws.amazon.com/lambda/pricing/
 	gbSecond     price // the same for the stack's architecture
 	queueRequest price // standard queue: https://aws.amazon.com/sqs/pricing/
+	fairRequest  price // the same about messages with a group id: 0.10 more for fair queues
 	readUnit     price // on demand: https://aws.amazon.com/dynamodb/pricing/on-demand/
 	writeUnit    price
 	schedule     price // https://aws.amazon.com/eventbridge/pricing/
@@ -38,6 +38,7 @@ func listPrices(architecture string) prices {
 		invocation:   price{0.20, million},
 		gbSecond:     price{13.3334, million}, // arm64
 		queueRequest: price{0.40, million},
+		fairRequest:  price{0.50, million},
 		readUnit:     price{0.125, million},
 		writeUnit:    price{0.625, million},
 		schedule:     price{1.00, million},
@@ -66,7 +67,7 @@ func costs(p MonitorProps) []awscloudwatch.IMetric {
 	}{
 		{"api", "API Gateway", []share{{1, list.apiRequest, []awscloudwatch.Metric{p.API.MetricCount(options("Sum", time.Hour))}}}},
 		{"lambda", "Lambda", functionShares(p, list)},
-		{"sqs", "SQS", []share{{1, list.queueRequest, queueRequests(p)}}},
+		{"sqs", "SQS", []share{{1, list.fairRequest, messages(p)}, {1, list.queueRequest, emptyReceives(p)}}},
 		{"dynamodb", "DynamoDB", []share{{1, list.readUnit, capacity(p, "Read")}, {1, list.writeUnit, capacity(p, "Write")}}},
 		{"scheduler", "Scheduler", []share{{1, list.schedule, []awscloudwatch.Metric{p.Schedules.MetricAttempts(options("Sum", time.Hour))}}}},
 		{"logs", "Logs", []share{{1, list.logByte, logBytes(p)}}},
@@ -124,17 +125,34 @@ func memoryGB(f awslambda.Function) float64 {
 	return 0.125
 }
 
-// queueRequests returns sent, received and deleted messages and empty receives.
-// The estimate is an upper bound: each counts as one request, but one request
-// carries up to ten messages.
-func queueRequests(p MonitorProps) []awscloudwatch.Metric {
+// messages returns sent, received and deleted messages. Every message of the stack has a
+// group id, except the tokens that the Scheduler sends. The estimate is an upper bound:
+// each message counts as one request, but one request carries up to ten messages.
+func messages(p MonitorProps) []awscloudwatch.Metric {
 	every := options("Sum", time.Hour)
 	var all []awscloudwatch.Metric
-	for _, q := range append(p.work(), watched[awssqs.Queue]{resource: p.Queues.DeadLetters}, watched[awssqs.Queue]{resource: p.Queues.Undeliverable}) {
-		all = append(all, q.resource.MetricNumberOfMessagesSent(every), q.resource.MetricNumberOfMessagesReceived(every),
-			q.resource.MetricNumberOfMessagesDeleted(every), q.resource.MetricNumberOfEmptyReceives(every))
+	for _, q := range pricedQueues(p) {
+		all = append(all, q.MetricNumberOfMessagesSent(every), q.MetricNumberOfMessagesReceived(every), q.MetricNumberOfMessagesDeleted(every))
 	}
 	return all
+}
+
+// emptyReceives returns the receives without a message, at the price without a group id.
+func emptyReceives(p MonitorProps) []awscloudwatch.Metric {
+	var all []awscloudwatch.Metric
+	for _, q := range pricedQueues(p) {
+		all = append(all, q.MetricNumberOfEmptyReceives(options("Sum", time.Hour)))
+	}
+	return all
+}
+
+// pricedQueues returns the queues of the estimate. Queue Redrive is always empty.
+func pricedQueues(p MonitorProps) []awssqs.Queue {
+	all := make([]awssqs.Queue, 0, len(p.work())+2)
+	for _, q := range p.work() {
+		all = append(all, q.resource)
+	}
+	return append(all, p.Queues.DeadLetters, p.Queues.Undeliverable)
 }
 
 func capacity(p MonitorProps, kind string) []awscloudwatch.Metric {

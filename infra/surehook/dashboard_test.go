@@ -188,7 +188,8 @@ func TestDashboard_cost(t *testing.T) {
 		`lambda6n5]) * 0.2 / 1000000`,
 		`dynamodb0n2]) * 0.125 / 1000000`,
 		`dynamodb1n2]) * 0.625 / 1000000`,
-		`sqs0n39]) * 0.4 / 1000000`, // four kinds of requests to each of nine queues
+		`sqs0n29]) * 0.5 / 1000000`, // three kinds of requests about messages with a group id, to each of ten queues
+		`sqs1n9]) * 0.4 / 1000000`,  // empty receives
 		`SUM([scheduler0n0]) * 1 / 1000000`,
 		`logs0n5]) * 0.5 / 1073741824`,
 	} {

@@ -83,8 +83,11 @@ func (r *Reader) Statistics(ctx context.Context, tenant hook.TenantID, q StatsQu
 		return Statistics{}, err
 	}
 	if n := len(ids) * hours; n > maxEndpointHours {
+		end := q.Until.UTC().Add(time.Hour - 1).Truncate(time.Hour)
+		earliest := end.Add(-time.Duration(maxEndpointHours/len(ids)) * time.Hour)
 		return Statistics{}, hook.Invalid(hook.FieldError{Field: "since", Message: fmt.Sprintf(
-			"selects %d hours of %d endpoints: endpoints times hours must be at most %d", hours, len(ids), maxEndpointHours)})
+			"selects %d hours of %d endpoints: endpoints times hours must be at most %d, so send %s or later",
+			hours, len(ids), maxEndpointHours, earliest.Format(time.RFC3339))})
 	}
 	var mu sync.Mutex
 	all := make(statsGroups)

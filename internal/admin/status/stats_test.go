@@ -191,7 +191,21 @@ func TestReader_Statistics_requests(t *testing.T) {
 			t.Fatalf("Create = %v", err)
 		}
 	}
-	if _, err := b.Statistics(t.Context(), tenant, week); fieldsOf(t, err)[0] != "since" || counted.requests.Load() != 73 {
+	_, err := b.Statistics(t.Context(), tenant, week)
+	if fieldsOf(t, err)[0] != "since" || counted.requests.Load() != 73 {
 		t.Errorf("Statistics of 7 days of 74 endpoints = %v after %d requests; want refused before any request", err, counted.requests.Load()-73)
+	}
+	// The error says what to send: the earliest time within the limit.
+	_, text, _ := strings.Cut(err.Error(), "send ")
+	text, _, _ = strings.Cut(text, " or later")
+	earliest, parseErr := time.Parse(time.RFC3339, text)
+	if parseErr != nil {
+		t.Fatalf("Statistics of 7 days of 74 endpoints = %v; want the earliest time to send: %v", err, parseErr)
+	}
+	if _, err := b.Statistics(t.Context(), tenant, status.StatsQuery{Since: earliest}); err != nil {
+		t.Errorf("Statistics since %s = %v; want success, as the error says", text, err)
+	}
+	if _, err := b.Statistics(t.Context(), tenant, status.StatsQuery{Since: earliest.Add(-time.Hour)}); hook.CodeOf(err) != hook.CodeInvalid {
+		t.Errorf("Statistics since an hour before %s = %v; want refused", text, err)
 	}
 }

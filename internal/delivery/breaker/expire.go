@@ -132,10 +132,12 @@ func (r *reconciliation) endDeliveries(ctx context.Context, deliveries []hook.De
 	}
 }
 
+const lineDecided = names.LineDecided
+
 // logDecided writes the line that function deliver writes for a decision without an
 // attempt: the saved queries count deaths in the lines.
 func (r *reconciliation) logDecided(ctx context.Context, d hook.Delivery) {
-	r.Log.LogAttrs(ctx, slog.LevelInfo, names.LineDecided,
+	r.Log.LogAttrs(ctx, slog.LevelInfo, lineDecided,
 		slog.String(names.LogTenant, string(d.Tenant)),
 		slog.String(names.LogEvent, string(d.ID.Event)),
 		slog.String(names.LogEventType, d.EventType),

@@ -12,7 +12,10 @@ import (
 	"surehook/internal/rule/trace"
 )
 
-const lineAttempted = names.LineAttempted
+const (
+	lineAttempted = names.LineAttempted
+	lineDecided   = names.LineDecided
+)
 
 func (d *Deliverer) logAttempted(ctx context.Context, s *subject, o *hook.Outcome, recorded *hook.Delivery, now time.Time) {
 	if !d.Log.Enabled(ctx, slog.LevelInfo) {
@@ -36,7 +39,7 @@ func (d *Deliverer) logAttempted(ctx context.Context, s *subject, o *hook.Outcom
 
 func (d *Deliverer) logDecided(ctx context.Context, s *subject, recorded *hook.Delivery) {
 	var room [maxAttrs]slog.Attr
-	d.Log.LogAttrs(ctx, slog.LevelInfo, names.LineDecided, appendDecision(s.appendAttrs(room[:0]), recorded)...)
+	d.Log.LogAttrs(ctx, slog.LevelInfo, lineDecided, appendDecision(s.appendAttrs(room[:0]), recorded)...)
 }
 
 func (d *Deliverer) logDelayed(ctx context.Context, s *subject, until time.Time) {

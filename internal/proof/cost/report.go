@@ -210,10 +210,25 @@ func (r Report) idle(b *strings.Builder) {
 	}
 	fmt.Fprintf(b, "| **an idle month of prod** | **%.2f** |\n", all)
 	b.WriteString("\nThe free tier covers a part. Each of the first two yearly rotations of the KMS key adds 1.00 a month. Traffic adds custom metrics, at 0.30 each:\n" +
-		"some 25 metrics, 7.50 a month; a metric without values costs nothing. Storage is not counted, nor is traffic out (0.09 per GB). Not counted either:\n" +
-		"the daily exports to the archive of prod with their schedule and state machine, messages of the operators' topic to its subscribers, and what AWS charges once for a\n" +
-		"raised warm throughput of the table.\n")
+		"some 25 metrics, 7.50 a month; a metric without values costs nothing. Storage is not counted, nor is traffic out (0.09 per GB). AWS charges once for the\n" +
+		"raised warm throughput of the table: the charge is not counted.\n\n")
+	fmt.Fprintf(b, "The archive of prod (an export a day) is not in the sum, because the time of an export decides the number of polls: %d to %d state transitions a day, %.2f\n"+
+		"to %.2f a month at %.2f per million. DynamoDB charges an export by the size of the changes, and S3 by the size of the files.\n",
+		leastTransitions, mostTransitions, transitions(leastTransitions), transitions(mostTransitions), transitionPrice)
 }
+
+// State transitions of the archive's state machine in a day (infra/surehook/archive_states.go):
+// Day, Any?, Export and Done, and Wait, Describe and Done? for each poll. A poll every 5
+// minutes for at most 12 hours makes 1 to 144 polls. Repeated calls are left out.
+// https://aws.amazon.com/step-functions/pricing/
+const (
+	leastTransitions = 4 + 3
+	mostTransitions  = 4 + 3*12*60/5
+	transitionPrice  = 25.00 // USD per million of a standard workflow
+)
+
+// transitions returns the cost of a month with so many transitions a day.
+func transitions(daily float64) float64 { return daily * month * transitionPrice / million }
 
 // The export of spans, in an environment with traces. The subscription counts as
 // free, and each batch of lines is one invocation.
@@ -241,12 +256,14 @@ func assumptions(b *strings.Builder) {
   The work is measured with the real code, without TLS. Caches are warm: the figures leave out cold starts, the decryption of a data key by KMS (once per sandbox, tenant and hour)
   and the authorizer, because the API caches its result for a minute.
 - An event source receives each batch with one request and deletes the batch with one. Batches are full (10) or, as the worst case, of one message.
-  The event sources wait for no batch: batches fill under load, and at low rates a delivery is alone in its batch.
+  The event source of the live lane waits for no batch, so batches are full only when messages arrive faster than invocations take them. The rows with
+  batches of 10 hold at such a rate. At a low rate, a delivery is alone in its batch: the rows "delivered alone" apply. Other rates cost between the two.
 - Every request about messages with a group id has the surcharge of fair queues, including receives and deletes. A cheaper reading of the price list
   is possible. The surcharge comes from a secondary source: check the price list.
 - DynamoDB's units are computed from the items (`+"`internal/proof/cost/units.go`"+`). Index rows in a transaction count twice. A cheaper
   reading is possible.
 - Log bytes are the bytes of the real lines, plus 26 bytes for each line, plus the API's access log. The table rounds to hundreds.
+- SNS is counted by publication. The price of a message to a subscriber of the operators' topic depends on the protocol, and is not counted.
 - A scheduled retry is one invocation by the Scheduler and one request to SQS.
 - Beyond its fixed cost, an outage costs the same per delivery for 1,000 and for 2,000 events, so the run leaves out 10,000.
 - One endpoint has 40 deliveries a minute, and 100 a second with full batches: at a lower rate, batches are not full. The hour is near its end, with the

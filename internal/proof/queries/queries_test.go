@@ -203,8 +203,8 @@ func TestEventTypes_everyDeath(t *testing.T) {
 		if line["message"] == names.LineAttempted {
 			attempts++
 		}
-		if line[names.LogDecision] == hook.StateDead.String() {
-			deaths[line["message"].(string)]++
+		if message, ok := line["message"].(string); ok && line[names.LogDecision] == hook.StateDead.String() {
+			deaths[message]++
 		}
 	}
 	if attempts != 2 || deaths[names.LineAttempted] != 1 || deaths[names.LineDecided] != 2 {
