@@ -187,15 +187,23 @@ func fixed() []monthly {
 	}
 }
 
+// every returns the name of runs with their interval.
+func every(runs string, aDay int) string {
+	if minutes := 24 * 60 / aDay; minutes > 1 {
+		return fmt.Sprintf("%s, every %d minutes", runs, minutes)
+	}
+	return runs + ", every minute"
+}
+
 func (r Report) idle(b *strings.Builder) {
 	rows := []struct {
 		name  string
 		usage Usage
 	}{
-		{"ticks, every minute", r.Idle.Tick.Times(ticksADay)},
-		{"reviews, every 15 minutes", r.Idle.Review.Times(reviewsADay)},
-		{"reconciliations, every 15 minutes", r.Idle.Reconcile.Times(reconcilesADay)},
-		{"sweeps, every 5 minutes", r.Idle.Sweep.Times(sweepsADay)},
+		{every("ticks", ticksADay), r.Idle.Tick.Times(ticksADay)},
+		{every("reviews", reviewsADay), r.Idle.Review.Times(reviewsADay)},
+		{every("reconciliations", reconcilesADay), r.Idle.Reconcile.Times(reconcilesADay)},
+		{every("sweeps", sweepsADay), r.Idle.Sweep.Times(sweepsADay)},
 		{"polls of eight empty queues", Polls()},
 	}
 	b.WriteString("| item | USD in 30 days |\n|---|--:|\n")

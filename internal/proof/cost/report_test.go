@@ -26,6 +26,9 @@ func TestReport_document(t *testing.T) {
 		}
 	}
 	for line := range strings.Lines(want) {
+		if runs, _, ok := strings.Cut(line, " | "); ok && strings.Contains(runs, ", every ") && !strings.Contains(got, runs+" | ") {
+			t.Errorf("docs/cost.md has no row %q", runs)
+		}
 		if strings.Contains(line, " at ") && strings.HasPrefix(line, "| ") && !strings.Contains(got, line) {
 			t.Errorf("docs/cost.md has no line %q", line)
 		}
