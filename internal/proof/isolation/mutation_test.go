@@ -11,7 +11,8 @@ import (
 )
 
 // TestMutations proves that the rows and tests of isolation can fail: an overlay takes each
-// rule out of the code, and the row or the test must fail.
+// rule out of the code, and the row or the test must fail. Chance decides which deliveries meet:
+// without its rule, the row "slow tenant" passes once in three runs. So a row has up to five.
 func TestMutations(t *testing.T) {
 	t.Parallel()
 
@@ -25,7 +26,7 @@ func TestMutations(t *testing.T) {
 				folder = filepath.Join("..", "..", folder)
 			}
 			overlay := tt.mutate(t)
-			run := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-vet=off", "-timeout", "5m", "-overlay", overlay, "-run", test, "./"+folder)
+			run := exec.CommandContext(t.Context(), "go", "test", "-count=5", "-failfast", "-vet=off", "-timeout", "5m", "-overlay", overlay, "-run", test, "./"+folder)
 			out, err := run.CombinedOutput()
 			if err == nil || !bytes.Contains(out, []byte("--- FAIL: Test")) {
 				t.Errorf("%s does not find the broken rule (%v):\n%s", test, err, out)
