@@ -218,7 +218,7 @@ func maskedText(text *string) *string {
 // is stored with a user name.
 func maskedURL(text string) string {
 	u, err := url.Parse(text)
-	if err != nil || u.Opaque != "" || u.Host == "" { // the user name may be in another part
+	if err != nil || u.Host == "" { // the user name may be in another part
 		return hook.Masked
 	}
 	if u.User != nil {
