@@ -40,7 +40,7 @@ type Options struct {
 const timeout = 35 * time.Second
 
 // New returns a client for the address of the API, such as https://hooks.example.com,
-// with the API key shk_....
+// with the API key shk_.... An empty key sends none: for the operations without a key.
 func New(address, key string, o Options) (*Client, error) {
 	parsed, err := url.Parse(strings.TrimRight(address, "/"))
 	if err != nil {
@@ -58,7 +58,9 @@ func New(address, key string, o Options) (*Client, error) {
 		d.wait = 500 * time.Millisecond
 	}
 	edit := func(_ context.Context, r *http.Request) error {
-		r.Header.Set("Authorization", "Bearer "+key)
+		if key != "" {
+			r.Header.Set("Authorization", "Bearer "+key)
+		}
 		if o.UserAgent != "" {
 			r.Header.Set("User-Agent", o.UserAgent)
 		}

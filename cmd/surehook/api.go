@@ -25,7 +25,11 @@ func (p *program) api(ctx context.Context, s settings) (*client.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := client.New(address.String(), key, client.Options{HTTP: p.HTTP, UserAgent: names.UserAgent() + " surehook-cli"})
+	o := client.Options{HTTP: p.HTTP, UserAgent: names.UserAgent() + " surehook-cli"}
+	if err := p.checkOrigin(ctx, address.String(), o); err != nil {
+		return nil, err
+	}
+	c, err := client.New(address.String(), key, o)
 	if err != nil {
 		return nil, usagef("%w", err)
 	}
@@ -96,9 +100,9 @@ func describe(err error) string {
 			text += "\n" + remedy
 		}
 	} else if _, ok := errors.AsType[*client.UnreachableError](err); ok {
-		text += fmt.Sprintf("\ncheck --url or %s, and that Surehook runs there", envURL)
+		text += fmt.Sprintf("\ncheck --api-url or %s, and that Surehook runs there", envURL)
 	}
-	return printable(text)
+	return printable(plainly(err, text))
 }
 
 // sleep waits, or returns an error at the end of ctx.

@@ -27,6 +27,12 @@ type batches struct {
 }
 
 func (b *batches) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Method == http.MethodGet {
+		w := httptest.NewRecorder()
+		w.Header().Set("Content-Type", "application/yaml")
+		_, _ = io.WriteString(w, "openapi: 3.1.0\ninfo:\n  title: Surehook\n")
+		return w.Result(), nil
+	}
 	var batch struct {
 		Events []struct {
 			Key string `json:"idempotency_key"`
@@ -62,6 +68,7 @@ func (b *batches) sendFile(ctx context.Context, folder string, args ...string) (
 		In: strings.NewReader(""), Out: io.Discard, Err: &errs, Now: time.Now,
 		Lookup: func(name string) (string, bool) { value, ok := env[name]; return value, ok },
 		Home:   func() (string, error) { return folder, nil },
+		Cache:  func() (string, error) { return folder, nil },
 		HTTP:   &http.Client{Transport: b},
 	}
 	code = p.run(ctx, append([]string{"send", "--lines", filepath.Join(folder, "events")}, args...))

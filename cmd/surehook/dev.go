@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"strings"
 	"time"
@@ -26,7 +27,8 @@ It takes endpoints on loopback and over http. --log info shows a line for each r
 
    API=%[1]s
    KEY=%[2]s
-   The console is at %[1]s/console: sign in with the key. The API is described at %[1]s/docs.
+   %[3]s
+   The API is described at %[1]s/docs.
 
    # in another terminal
    export SUREHOOK_URL=%[1]s SUREHOOK_API_KEY=%[2]s SUREHOOK_TENANT=acme
@@ -37,11 +39,20 @@ It takes endpoints on loopback and over http. --log info shows a line for each r
 
 `
 
+// devGreeting returns what dev prints at the start.
+func devGreeting(url, key string, console bool) string {
+	pages := "The console is at " + url + "/console: sign in with the key."
+	if !console {
+		pages = "This build has no console and no portal: `make dev` builds them, with Node.js."
+	}
+	return fmt.Sprintf(devText, url, key, pages)
+}
+
 func (p *program) dev() *cobra.Command {
 	var port uint16
 	var level string
 	c := &cobra.Command{
-		Use: "dev", Short: "Run Surehook in one process, in memory", Args: cobra.NoArgs,
+		Use: "dev", Short: "Run Surehook in one process, in memory", Args: arguments,
 		Long: "Run the same API and the same deliveries without a deployment, for the development of receivers.\n" +
 			"All data is lost at the end, on Ctrl-C. The key is " + envKey + ", or the key of --key-file, or a new key.\n" +
 			"The settings of the portal are the variables of the function manage, such as SUREHOOK_PORTAL_NAME.",
@@ -84,7 +95,7 @@ func (p *program) runDev(ctx context.Context, o dev.Options) error {
 	if err != nil {
 		return failure(err.Error())
 	}
-	if _, err := fmt.Fprintf(p.Out, devText, s.URL, s.Key); err != nil {
+	if _, err := io.WriteString(p.Out, devGreeting(s.URL, s.Key, httpapi.HasConsole())); err != nil {
 		return fmt.Errorf("print the address: %w", err)
 	}
 	<-ctx.Done()

@@ -96,7 +96,7 @@ surehook/config.json in the user's configuration folder (on Linux ` + "`~/.confi
 
 | flag | environment | field of the file |
 |---|---|---|
-| ` + "`--url`" + ` | ` + "`SUREHOOK_URL`" + ` | ` + "`url`" + ` |
+| ` + "`--api-url`" + ` | ` + "`SUREHOOK_URL`" + ` | ` + "`url`" + ` |
 | ` + "`--key-file`" + `: a file with the key | ` + "`SUREHOOK_API_KEY`" + `: the key | ` + "`key_file`" + `, relative to the configuration, or ` + "`key_command`" + `: a program and its arguments |
 | ` + "`--tenant`" + ` | ` + "`SUREHOOK_TENANT`" + ` | ` + "`tenant`" + ` |
 | ` + "`--output`" + ` | ` + "`SUREHOOK_OUTPUT`" + ` | ` + "`output`" + ` |
@@ -106,7 +106,11 @@ surehook/config.json in the user's configuration folder (on Linux ` + "`~/.confi
 ` + "```" + `
 
 No flag and no file of settings holds a key, and the program never prints the key of a request. The key goes to https addresses, and to http on loopback only.
-` + "`--output json`" + ` prints the API's JSON with all fields; ` + "`table`" + ` prints control characters of other parties as a replacement character.
+Before the first key goes to an address, the program reads ` + "`/v1/openapi.yaml`" + ` there without a key. If that is not the contract of Surehook, the program names the
+address and sends no key. It remembers the addresses that passed in ` + "`surehook/origins`" + ` of the user's cache folder (on Linux ` + "`~/.cache`" + `).
+
+` + "`--output json`" + ` prints the API's JSON with all fields, and characters that a terminal would obey as escapes of JSON; ` + "`table`" + ` prints them as a
+replacement character.
 Notes, questions and progress go to standard error.
 
 ## Exit codes

@@ -39,7 +39,7 @@ type listening struct {
 func (p *program) listen() *cobra.Command {
 	var l listening
 	c := &cobra.Command{
-		Use: "listen", Short: "Receive webhooks: verify, print, forward and answer", Args: cobra.NoArgs,
+		Use: "listen", Short: "Receive webhooks: verify, print, forward and answer", Args: arguments,
 		Long: "Receive webhooks for tests: verify and print each request, forward it when asked to, and answer.\n" +
 			"A request with a wrong signature is answered with 401 and not forwarded.\n" +
 			"--subscribe creates an endpoint for this receiver, and deletes the endpoint at the end.",
@@ -56,9 +56,12 @@ func (p *program) listen() *cobra.Command {
 	f.IntSliceVar(&l.answers, "answer", []int{http.StatusOK}, "statuses of the answers in order; the last repeats")
 	f.DurationVar(&l.delay, "delay", 0, "wait before each answer, such as 2s")
 	f.IntVar(&l.count, "count", 0, "end after this number of requests; 0 for Ctrl-C")
-	c.MarkFlagsMutuallyExclusive("secret-file", "subscribe")
-	c.MarkFlagsMutuallyExclusive("forward", "answer")
-	c.RunE = func(c *cobra.Command, _ []string) error { return p.runListen(c.Context(), l) }
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if err := errors.Join(excludes(c, "secret-file", "subscribe"), excludes(c, "forward", "answer")); err != nil {
+			return err
+		}
+		return p.runListen(c.Context(), l)
+	}
 	return c
 }
 

@@ -24,7 +24,7 @@ func main() {
 	context.AfterFunc(ctx, stop)
 	p := &program{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
-		Lookup: os.LookupEnv, Home: os.UserConfigDir, Now: time.Now,
+		Lookup: os.LookupEnv, Home: os.UserConfigDir, Cache: os.UserCacheDir, Now: time.Now,
 		HTTP: &http.Client{Timeout: requestTimeout},
 	}
 	code := p.run(ctx, os.Args[1:])

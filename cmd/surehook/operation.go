@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -35,7 +34,6 @@ type operation struct {
 // option is a flag with the field or the query parameter that the flag sets.
 type option struct {
 	name  string // of the field or parameter, "a.b" inside the object a; the flag has "-" for "_" and ".", and no "s" for a list
-	as    string // the flag, when another name would be confused with a flag of all commands
 	usage string
 	kind  kind
 	arg   bool // an argument of the command sets the field, no flag
@@ -62,7 +60,7 @@ func (o option) flag() string {
 	if o.kind == file {
 		name += "_file"
 	}
-	return cmp.Or(o.as, strings.NewReplacer("_", "-", ".", "-").Replace(name))
+	return strings.NewReplacer("_", "-", ".", "-").Replace(name)
 }
 
 // The parameters of many lists.
@@ -85,8 +83,7 @@ func filters(names ...string) []option {
 
 // command returns the command of the operation.
 func (p *program) command(o operation) *cobra.Command {
-	words := strings.Fields(o.use)
-	c := &cobra.Command{Use: o.use, Short: o.short, Args: cobra.ExactArgs(len(words) - 1), ValidArgsFunction: cobra.NoFileCompletions}
+	c := &cobra.Command{Use: o.use, Short: o.short, Args: arguments, ValidArgsFunction: cobra.NoFileCompletions}
 	for _, q := range o.query {
 		c.Flags().String(q.flag(), "", q.usage)
 	}
@@ -255,6 +252,9 @@ func (p *program) body(c *cobra.Command, o operation, args []string) ([]byte, er
 		if err := setField(fields, b.name, encoded); err != nil {
 			return nil, usagef("--%s: %w", b.flag(), err)
 		}
+	}
+	if len(fields) == 0 && (o.method == patch || o.method == put) {
+		return nil, usagef("say what to change: %s --help lists the flags, and --data takes the whole body", c.CommandPath())
 	}
 	body, err := json.Marshal(fields)
 	if err != nil {

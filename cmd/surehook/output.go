@@ -10,6 +10,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
 )
 
 // column is a column of a table: the heading, and the path of the value in a row,
@@ -73,10 +75,32 @@ func writeJSON(out io.Writer, text json.RawMessage) error {
 		return &badAnswerError{err}
 	}
 	b.WriteByte('\n')
-	if _, err := b.WriteTo(out); err != nil {
+	if _, err := out.Write(escaped(b.Bytes())); err != nil {
 		return fmt.Errorf("print the answer: %w", err)
 	}
 	return nil
+}
+
+// escaped replaces what must not reach a terminal by escapes of JSON, which mean the same:
+// control characters, those that turn the direction of the text, and all others that are
+// not printable. Such a character can stand only inside a string.
+func escaped(text []byte) []byte {
+	escape := func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }
+	if bytes.IndexFunc(text, escape) < 0 && utf8.Valid(text) {
+		return text
+	}
+	b := make([]byte, 0, len(text))
+	for _, r := range string(text) { // an invalid byte becomes the replacement character
+		switch high, low := utf16.EncodeRune(r); {
+		case !escape(r):
+			b = utf8.AppendRune(b, r)
+		case high != utf8.RuneError:
+			b = fmt.Appendf(b, `\u%04x\u%04x`, high, low)
+		default:
+			b = fmt.Appendf(b, `\u%04x`, r)
+		}
+	}
+	return b
 }
 
 // badAnswerError is an answer that is no JSON document.

@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -39,6 +41,41 @@ func TestWriteFields_NamesNestedValues(t *testing.T) {
 	want := "b           1\na.x         true\na.list.0.y  2\na.list.1.y  3\n"
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestWriteJSON_EscapesWhatATerminalObeys(t *testing.T) {
+	t.Parallel()
+
+	const sent = "{\"a\":\"caf\u00e9 \u65e5 \U0001f600\",\"b\":\"\u009b31m \u202etxt\u2066 \x7f \U000e0041 \u2028\",\"c\":\"\\u001b[0m\",\"d\":\"\x9b\"}"
+	const want = "{\n" +
+		"  \"a\": \"caf\u00e9 \u65e5 \U0001f600\",\n" +
+		`  "b": "\u009b31m \u202etxt\u2066 \u007f \udb40\udc41 \u2028",` + "\n" +
+		`  "c": "\u001b[0m",` + "\n" +
+		"  \"d\": \"\ufffd\"\n}\n"
+	var out bytes.Buffer
+	if err := writeJSON(&out, []byte(sent)); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Error(diff)
+	}
+	var before, after map[string]string
+	if err := errors.Join(json.Unmarshal([]byte(sent), &before), json.Unmarshal(out.Bytes(), &after)); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(before, after); diff != "" {
+		t.Errorf("the escapes changed the values: %s", diff)
+	}
+}
+
+func TestDevGreeting_NamesNoConsoleWithoutTheBuild(t *testing.T) {
+	t.Parallel()
+
+	for console, want := range map[bool]string{true: "The console is at http://127.0.0.1:1/console", false: "This build has no console and no portal"} {
+		if got := devGreeting("http://127.0.0.1:1", "shk_x", console); !strings.Contains(got, want) || strings.Contains(got, "/console") != console {
+			t.Errorf("devGreeting(console %t) = %s; want %q", console, got, want)
+		}
 	}
 }
 

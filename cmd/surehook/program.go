@@ -29,6 +29,7 @@ type program struct {
 	Out, Err io.Writer
 	Lookup   func(string) (string, bool)
 	Home     func() (string, error) // the folder of configurations
+	Cache    func() (string, error) // the folder of what can be found out again
 	Now      func() time.Time
 	HTTP     *http.Client
 
@@ -104,11 +105,12 @@ func (p *program) root() *cobra.Command {
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		DisableAutoGenTag: true,
-		Args:              cobra.NoArgs,
+		Args:              arguments,
 		RunE:              func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
+	root.SetFlagErrorFunc(flagError)
 	flags := root.PersistentFlags()
-	flags.StringVar(&p.flags.URL, "url", "", "address of the API (SUREHOOK_URL)")
+	flags.StringVar(&p.flags.URL, "api-url", "", "address of the API (SUREHOOK_URL)")
 	flags.StringVar(&p.flags.KeyFile, "key-file", "", "file with the API key (SUREHOOK_API_KEY holds the key itself)")
 	flags.StringVarP(&p.flags.Tenant, "tenant", "t", "", "tenant (SUREHOOK_TENANT)")
 	flags.StringVarP(&p.flags.Output, "output", "o", "", "json or table (SUREHOOK_OUTPUT), default table")

@@ -135,7 +135,8 @@ func (r *receiver) print(got reception, body []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.json {
-		_ = json.NewEncoder(r.Out).Encode(got) //nolint:errchkjson // the time is of this year; writing fails when standard output is gone
+		line, _ := json.Marshal(got)                    //nolint:errchkjson // the time is of this year
+		_, _ = r.Out.Write(append(escaped(line), '\n')) // fails when standard output is gone
 		return
 	}
 	verdict := "unverified"

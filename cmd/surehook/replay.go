@@ -35,7 +35,7 @@ type replaying struct {
 func (p *program) replay() *cobra.Command {
 	var r replaying
 	c := &cobra.Command{
-		Use: "replay", Short: "Replay the deliveries of a filter: dry run, confirmation, progress", Args: cobra.NoArgs,
+		Use: "replay", Short: "Replay the deliveries of a filter: dry run, confirmation, progress", Args: arguments,
 		Long: "Show what a replay job would send, ask, start the job and show its progress.\n" +
 			"Ctrl-C leaves the job running, and says how to cancel it. `replays` lists, shows and cancels jobs.",
 		Example: "  surehook replay --endpoint orders --since 2026-11-20T00:00:00Z --rate 50",

@@ -15,7 +15,7 @@ import (
 func (p *program) deadLetters() *cobra.Command {
 	var period string
 	c := &cobra.Command{
-		Use: "dead-letters", Short: "Group the dead deliveries by cause, with a suggestion for each", Args: cobra.NoArgs,
+		Use: "dead-letters", Short: "Group the dead deliveries by cause, with a suggestion for each", Args: arguments,
 	}
 	c.Flags().StringVar(&period, "period", "", "length of the period before now, 1h to 336h, default 24h")
 	c.RunE = func(c *cobra.Command, _ []string) error {
@@ -57,7 +57,7 @@ func (p *program) writeAnalysis(answer json.RawMessage) error {
 
 func (p *program) health() *cobra.Command {
 	return &cobra.Command{
-		Use: "health", Short: "Show the health of the whole pipeline; endpoints health shows an endpoint", Args: cobra.NoArgs,
+		Use: "health", Short: "Show the health of the whole pipeline; endpoints health shows an endpoint", Args: arguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return p.report(c.Context(), "/v1/health", url.Values{}, func(answer json.RawMessage) error { return writeFields(p.Out, answer) })
 		},
@@ -68,7 +68,7 @@ func (p *program) stats() *cobra.Command {
 	var endpoint, since, until, by, group string
 	var all bool
 	c := &cobra.Command{
-		Use: "stats", Short: "Show rates, retries and latency of the tenant or of an endpoint", Args: cobra.NoArgs,
+		Use: "stats", Short: "Show rates, retries and latency of the tenant or of an endpoint", Args: arguments,
 	}
 	c.Flags().StringVar(&endpoint, "endpoint", "", "only this endpoint, by id or uid")
 	c.Flags().StringVar(&since, "since", "", "from this whole hour, default 24 h ago")
@@ -76,10 +76,10 @@ func (p *program) stats() *cobra.Command {
 	c.Flags().StringVar(&by, "by", "", "hour or total")
 	c.Flags().StringVar(&group, "group", "", "a row for each endpoint or type; with --all-tenants for each tenant")
 	c.Flags().BoolVar(&all, "all-tenants", false, "all tenants, last 24 h; needs a key for all tenants")
-	c.MarkFlagsMutuallyExclusive("all-tenants", "endpoint")
-	c.MarkFlagsMutuallyExclusive("all-tenants", "since")
-	c.MarkFlagsMutuallyExclusive("all-tenants", "until")
 	c.RunE = func(c *cobra.Command, _ []string) error {
+		if err := excludes(c, "all-tenants", "endpoint", "since", "until"); err != nil {
+			return err
+		}
 		query := url.Values{}
 		for name, value := range map[string]string{"since": since, "until": until, "by": by, "group": group} {
 			if value != "" {

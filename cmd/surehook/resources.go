@@ -43,7 +43,7 @@ func (p *program) resources() []*cobra.Command {
 }
 
 func (p *program) group(use, short string, operations []operation) *cobra.Command {
-	g := &cobra.Command{Use: use, Short: short, Args: cobra.NoArgs, RunE: func(c *cobra.Command, _ []string) error {
+	g := &cobra.Command{Use: use, Short: short, Args: arguments, RunE: func(c *cobra.Command, _ []string) error {
 		return usagef("say what to do with %s: surehook %s --help lists the commands", c.Name(), c.Name())
 	}}
 	for _, o := range operations {
@@ -158,7 +158,7 @@ func (p *program) endpointOperations() []operation {
 		},
 		{
 			use: "update ENDPOINT", short: "Change fields of an endpoint; others keep their values", method: patch, path: one, raw: true, match: true,
-			body: append([]option{{name: "url", as: "new-url", usage: "the new URL of the endpoint", kind: text}}, endpointFields()...),
+			body: append([]option{{name: "url", usage: "the new URL of the endpoint", kind: text}}, endpointFields()...),
 		},
 		{use: "delete ENDPOINT", short: "Delete an endpoint; its waiting deliveries are cancelled", method: remove, path: one, match: true, done: "deleted"},
 		{

@@ -65,6 +65,7 @@ func startSurehook(env *testscript.Env) error {
 	env.Setenv("SUREHOOK_API_KEY", s.Key)
 	env.Setenv("SUREHOOK_TENANT", "acme")
 	env.Setenv("XDG_CONFIG_HOME", env.WorkDir)
+	env.Setenv("XDG_CACHE_HOME", filepath.Join(env.WorkDir, "cache"))
 	env.Setenv("PORT", ports[0])
 	env.Setenv("PORT2", ports[1])
 	env.Setenv("NO_PROXY", "127.0.0.1")

@@ -31,8 +31,10 @@ func (p *program) send() *cobra.Command {
 	c.Flags().StringVar(&lines, "lines", "", "file with events as JSON lines, or - for standard input")
 	c.Flags().Float64Var(&rate, "rate", 0, "most events per second; 0 for no limit")
 	c.Flags().StringVar(&resume, "resume", "", "file with the progress: continue there")
-	c.MarkFlagsMutuallyExclusive("idempotency-key", "lines")
 	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := excludes(c, "lines", "idempotency-key"); err != nil {
+			return err
+		}
 		if rate < 0 {
 			return usagef("--rate is %g: say 0 or more events per second", rate)
 		}

@@ -100,7 +100,7 @@ func (p *program) readConfig(name string) (settings, error) {
 		if strings.Contains(err.Error(), `unknown field "key"`) {
 			return s, usagef("%s: the file must not contain a key: say key_file or key_command", name)
 		}
-		return s, usagef("%s: %w; the fields are url, key_file, key_command, tenant and output", name, err)
+		return s, usagef("%s: %s; the fields are url, key_file, key_command, tenant and output", name, strings.TrimPrefix(plainly(err, err.Error()), "json: "))
 	}
 	if s.KeyFile != "" && s.KeyCommand != nil {
 		return s, usagef("%s: say key_file or key_command, not both", name)
@@ -114,14 +114,14 @@ func (p *program) readConfig(name string) (settings, error) {
 // address returns the API's address. A key must not cross a network in the open.
 func (s settings) address() (*url.URL, error) {
 	if s.URL == "" {
-		return nil, usagef("the address of the API is missing: say --url, %s, or url in the configuration file; `surehook dev` prints an address", envURL)
+		return nil, usagef("the address of the API is missing: say --api-url, %s, or url in the configuration file; `surehook dev` prints an address", envURL)
 	}
 	u, err := url.Parse(s.URL)
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-		return nil, usagef("url is %q: say an address such as https://abc.execute-api.eu-west-1.amazonaws.com", s.URL)
+		return nil, usagef("the address of the API is %q: say an address such as https://abc.execute-api.eu-west-1.amazonaws.com", s.URL)
 	}
 	if u.Scheme == "http" && !loopback(u.Hostname()) {
-		return nil, usagef("url is %q: say https, because the key would cross the network unencrypted", s.URL)
+		return nil, usagef("the address of the API is %q: say https, because the key would cross the network unencrypted", s.URL)
 	}
 	return u, nil
 }

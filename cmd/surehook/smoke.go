@@ -18,7 +18,7 @@ func (p *program) smoke() *cobra.Command {
 	var stack string
 	var long, template bool
 	c := &cobra.Command{
-		Use: "smoke", Short: "Prove a deployment on AWS from outside, in five minutes", Args: cobra.NoArgs,
+		Use: "smoke", Short: "Prove a deployment on AWS from outside, in five minutes", Args: arguments,
 		Long: "Prove a deployment on AWS from outside, and remove what the command made. See docs/deploying.md.\n" +
 			"Credentials and region come from the environment, as for the AWS CLI. The first Ctrl-C ends the checks; the removal then takes about a minute.",
 		Example: "  surehook smoke --stack surehook-dev",

@@ -19,7 +19,7 @@ func (p *program) tail() *cobra.Command {
 	var window, interval time.Duration
 	var count int
 	c := &cobra.Command{
-		Use: "tail", Short: "Print deliveries as they end", Args: cobra.NoArgs,
+		Use: "tail", Short: "Print deliveries as they end", Args: arguments,
 		Long: "Print deliveries as they become delivered, dead, discarded, cancelled or superseded.\n" +
 			"The command reads the list of deliveries again and again, so it sees events accepted in the last --window only.",
 	}
@@ -139,7 +139,7 @@ func (t *tailing) print(rows []json.RawMessage, began time.Time) (done bool, err
 // line prints one delivery.
 func (t *tailing) line(row json.RawMessage) error {
 	if t.settings.Output == outputJSON {
-		_, err := fmt.Fprintf(t.Out, "%s\n", row)
+		_, err := fmt.Fprintf(t.Out, "%s\n", escaped(row))
 		if err != nil {
 			return fmt.Errorf("print the delivery: %w", err)
 		}

@@ -16,7 +16,7 @@ func (p *program) verify() *cobra.Command {
 	var secretFile, body, id, timestamp, signature string
 	var old bool
 	c := &cobra.Command{
-		Use: "verify", Short: "Verify the signature of a webhook by hand", Args: cobra.NoArgs,
+		Use: "verify", Short: "Verify the signature of a webhook by hand", Args: arguments,
 		Long: "Verify the signature of a webhook by hand: the three headers as received, and the exact bytes of the body.\n" +
 			"The exit code is 1 for a wrong signature.",
 		Example: "  surehook verify --secret-file secret --id evt_01... --timestamp 1763715000 --signature 'v1,K5oZ...' --body body.json",

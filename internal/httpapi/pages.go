@@ -49,6 +49,12 @@ func built() fs.FS {
 	return files
 }
 
+// HasConsole reports whether this build has the console and the portal.
+func HasConsole() bool {
+	_, err := fs.Stat(built(), "index.html")
+	return err == nil
+}
+
 // withPages returns a handler of the pages, with next for all other paths. files is the
 // folder of the built page.
 func withPages(next http.Handler, files fs.FS, portal Portal) http.Handler {
