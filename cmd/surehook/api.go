@@ -74,7 +74,7 @@ func pages(ctx context.Context, c *client.Client, call client.Call, limit int) (
 // advice names the remedy for a refusal; empty for none.
 func advice(p *client.Problem) string {
 	switch {
-	case p.Status == http.StatusUnauthorized:
+	case p.Status == http.StatusUnauthorized, p.Status == http.StatusForbidden && p.Code == "": // API Gateway refuses an unknown key
 		return "check the key: --key-file, " + envKey + ", or the configuration file"
 	case p.Status == http.StatusForbidden:
 		return "use a key with the scope and the tenant of this command: surehook keys list"

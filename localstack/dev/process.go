@@ -38,7 +38,7 @@ import (
 // retention is the lifetime of events, bounded by the lifetime of the process.
 const retention = names.MinRetention
 
-// process is the six functions in one process, wired as in the functions'
+// process is the functions in one process, wired as in the functions'
 // main.go.
 type process struct {
 	store       *memory.Store

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -142,6 +143,17 @@ func TestSender_Send_headers(t *testing.T) {
 		"X-Webhook-Signature": {sign.Classic(key(t, secret), []byte(payload))},
 		"X-Event-Id":          {eventID},
 		"X-Idempotency-Key":   {eventID},
+	}
+	document, err := os.ReadFile("../../../docs/receiving.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, headers := range []http.Header{always, standard, classic} {
+		for name := range headers {
+			if name != "Content-Length" && !strings.Contains(strings.ToLower(string(document)), "`"+strings.ToLower(name)) {
+				t.Errorf("docs/receiving.md does not name the header %s", name)
+			}
+		}
 	}
 	tests := []struct {
 		name   string
