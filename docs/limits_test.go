@@ -70,7 +70,6 @@ func TestLimits(t *testing.T) {
 		"coalesce.window":                             {seconds(hook.MinCoalesceWindow), minutes(hook.MaxCoalesceWindow)},
 		"coalesce.max_events":                         {1, hook.MaxCoalesceEvents, hook.DefaultCoalesceEvents},
 		"coalesce.max_bytes":                          {hook.MinCoalesceBytes / kib, hook.MaxCoalesceBytes / kib, hook.DefaultCoalesceBytes / kib},
-		"coalesce.key":                                {hook.MaxCoalesceKey},
 		"timeout of an attempt":                       {seconds(hook.MinTimeout), seconds(hook.MaxTimeout), seconds(hook.DefaultTimeout)},
 		"max_age":                                     {seconds(hook.MinMaxAge), days(hook.MaxMaxAge), hours(hook.DefaultMaxAge)},
 		"attempts":                                    {2, hook.MaxAttempts},

@@ -26,9 +26,6 @@ func (w *simulation) sawDelivery(p *process, d hook.Delivery, a *hook.Attempt) {
 			w.settled[d.Ref()] = w.now
 		}
 		w.count("to " + d.State.String())
-		if d.State == hook.StateSuperseded {
-			w.checkNewer(p, d)
-		}
 	}
 	if before, replay := d.Ref().Predecessor(); replay && w.records[before].Replayed.Generation != d.ID.Generation {
 		w.fail(checkGenerations, "%s: %s is recorded, and the generation before does not say that it was replayed", p.name, d.ID)
@@ -47,12 +44,11 @@ func (w *simulation) sawDelivery(p *process, d hook.Delivery, a *hook.Attempt) {
 // checkState checks the transition against the diagram of package hook.
 func (w *simulation) checkState(p *process, old, d hook.Delivery) {
 	may := map[hook.State][]hook.State{
-		hook.StateQueued:    {hook.StateRetrying, hook.StateParked, hook.StateDelivered, hook.StateDead, hook.StateCancelled, hook.StateSuperseded},
-		hook.StateRetrying:  {hook.StateRetrying, hook.StateParked, hook.StateDelivered, hook.StateDead, hook.StateCancelled, hook.StateSuperseded},
-		hook.StateParked:    {hook.StateRetrying, hook.StateParked, hook.StateDelivered, hook.StateDead, hook.StateCancelled, hook.StateSuperseded},
+		hook.StateQueued:    {hook.StateRetrying, hook.StateParked, hook.StateDelivered, hook.StateDead, hook.StateCancelled},
+		hook.StateRetrying:  {hook.StateRetrying, hook.StateParked, hook.StateDelivered, hook.StateDead, hook.StateCancelled},
+		hook.StateParked:    {hook.StateRetrying, hook.StateParked, hook.StateDelivered, hook.StateDead, hook.StateCancelled},
 		hook.StateDead:      {hook.StateDead, hook.StateDiscarded, hook.StateDelivered},
 		hook.StateDelivered: {hook.StateDelivered}, hook.StateDiscarded: {hook.StateDiscarded}, hook.StateCancelled: {hook.StateCancelled},
-		hook.StateSuperseded: {hook.StateSuperseded},
 	}[old.State]
 	s, c := w.statuses[d.ID.Endpoint], w.circuits[d.ID.Endpoint]
 	switch {
@@ -124,7 +120,7 @@ func (w *simulation) checkAttempt(p *process, old, d hook.Delivery, a *hook.Atte
 	case hook.StateParked: // another token parked the delivery during the attempt
 		right = result == hook.ResultTransient && !last && d.NextAttemptAt.IsZero() &&
 			old.State == hook.StateParked && old.Parks == d.Parks && old.Reason == d.Reason
-	case hook.StateQueued, hook.StateDiscarded, hook.StateCancelled, hook.StateSuperseded:
+	case hook.StateQueued, hook.StateDiscarded, hook.StateCancelled:
 	}
 	inLast, recorded := cmp.Or(d.Last.Batch, new(hook.Batch)), new(hook.Batch)
 	if a != nil {

@@ -24,7 +24,7 @@
 // rotate, disable and delete, open and reset circuits, replay, cancel, discard and
 // redrive meanwhile.
 //
-// Some endpoints coalesce, with and without a key, and operators turn coalescing on and
+// Some endpoints coalesce, and operators turn coalescing on and
 // off: coalesce_test.go.
 //
 // # Checks

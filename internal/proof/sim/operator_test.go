@@ -92,7 +92,7 @@ func (w *simulation) operateEndpoint(n int, e *endpoint) {
 			return second(a.Change(ctx, e.Tenant, ref, 0, adminendpoint.Fields{Shards: &shards}))
 		})
 	case 21:
-		c := pick(w, hook.Coalescing{}, hook.Coalescing{Window: 5 * time.Second}, hook.Coalescing{Window: time.Minute, MaxEvents: 3, Key: "/n"})
+		c := pick(w, hook.Coalescing{}, hook.Coalescing{Window: 5 * time.Second}, hook.Coalescing{Window: time.Minute, MaxEvents: 3})
 		if e.MaxInFlight == 0 {
 			of("coalesce", func(ctx context.Context, a *adminendpoint.Admin) error {
 				return second(a.Change(ctx, e.Tenant, ref, 0, adminendpoint.Fields{Coalesce: new(c.WithDefaults())}))

@@ -91,15 +91,6 @@ func (s ports) Load(ctx context.Context, tokens []hook.Token) (deliver.Snapshot,
 	return effect(s.p, "load", strconv.Itoa(len(tokens)), read, func() (deliver.Snapshot, error) { return s.Store.Load(ctx, tokens) })
 }
 
-// PutNewest marks the newest event of a key.
-func (s ports) PutNewest(ctx context.Context, n hook.Newest) error {
-	return done(s.p, "put newest", n.String()+" "+string(n.Event), conditional, func() error { return s.Store.PutNewest(ctx, n) })
-}
-
-func (s ports) Newest(ctx context.Context, keys []hook.NewestKey) ([]hook.Newest, error) {
-	return effect(s.p, "read newest", strconv.Itoa(len(keys)), read, func() ([]hook.Newest, error) { return s.Store.Newest(ctx, keys) })
-}
-
 func (s ports) Delivery(ctx context.Context, id hook.DeliveryRef) (hook.Delivery, error) {
 	return effect(s.p, "read delivery", id.String(), read, func() (hook.Delivery, error) { return s.Store.Delivery(ctx, id) })
 }
