@@ -160,10 +160,16 @@ const (
 	ResultRejected                    // no further attempt can help
 )
 
-// Result returns the meaning of the class for the delivery. ClassBlocked and
-// ClassTLS are transient, because the owner can repair DNS records and certificates.
-// ClassToken is transient, too: the owner can repair the credentials.
-func (c Class) Result() Result {
+// Failing reports whether an outcome of the class counts against the endpoint. Every
+// other answer proves that the endpoint works, including 429. The lists of statuses of
+// the endpoint have no influence: they decide about the delivery alone.
+func (c Class) Failing() bool { return c.result() == ResultTransient && c != ClassThrottled }
+
+// result returns the meaning of the class for the delivery, without the lists of its
+// endpoint: Endpoint.ResultOf asks both. ClassBlocked and ClassTLS are transient, because
+// the owner can repair DNS records and certificates. ClassToken is transient, too: the
+// owner can repair the credentials.
+func (c Class) result() Result {
 	switch c {
 	case ClassDelivered:
 		return ResultDelivered

@@ -98,7 +98,7 @@ func (w *simulation) checkAttempt(p *process, old, d hook.Delivery, a *hook.Atte
 		w.fail(checkRecord, "%s: attempt %d of %s is recorded without its outcome", p.name, d.Attempts, d.ID)
 	}
 	sent := w.posts[d.Ref()][i]
-	o, result := sent.outcome, sent.result()
+	o, result := sent.outcome, sent.result(w.statuses[d.ID.Endpoint])
 	e := w.endpoints[slices.IndexFunc(w.endpoints, func(e *endpoint) bool { return e.id == d.ID.Endpoint })]
 	last := d.Attempts > len(e.delays)
 	var low, high time.Duration
@@ -137,8 +137,8 @@ func (w *simulation) checkAttempt(p *process, old, d hook.Delivery, a *hook.Atte
 
 // result returns what the answer means for the delivery. An answer that rejects several
 // events rejects none of them: each goes alone.
-func (s *post) result() hook.Result {
-	r := s.outcome.Class.Result()
+func (s *post) result(e status) hook.Result {
+	r := e.ResultOf(&s.outcome)
 	if r == hook.ResultRejected && len(s.members) > 1 && s.outcome.Class != hook.ClassGone {
 		return hook.ResultTransient
 	}

@@ -223,6 +223,10 @@ func mutations() []mutation {
 			old: "if o.Batch.Several() && result", bug: "if o.Batch.Several() && false && result",
 		},
 		{
+			name: "a status of give_up_on leaves the events of a request together", file: "delivery/deliver/together.go", by: []check{checkBatch},
+			old: "e.ResultOf(&d.Last)", bug: "new(hook.Endpoint).ResultOf(&d.Last)",
+		},
+		{
 			name: "a request has more events than max_events", file: "delivery/deliver/together.go", by: []check{checkBatch},
 			old: "len(last) == e.Coalesce.MaxEvents ||", bug: "len(last) == 2*e.Coalesce.MaxEvents ||",
 		},
