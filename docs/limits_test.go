@@ -71,7 +71,7 @@ func TestLimits(t *testing.T) {
 		"coalesce.max_events":                         {1, hook.MaxCoalesceEvents, hook.DefaultCoalesceEvents},
 		"coalesce.max_bytes":                          {hook.MinCoalesceBytes / kib, hook.MaxCoalesceBytes / kib, hook.DefaultCoalesceBytes / kib},
 		"timeout of an attempt":                       {seconds(hook.MinTimeout), seconds(hook.MaxTimeout), seconds(hook.DefaultTimeout)},
-		"max_age":                                     {seconds(hook.MinMaxAge), days(hook.MaxMaxAge), hours(hook.DefaultMaxAge)},
+		"max_age":                                     {seconds(hook.MinMaxAge), days(hook.MaxMaxAge), hours(hook.DefaultMaxAge), seconds(hook.MinMaxAgeAfterWindow), minutes(hook.MinMaxAgeOfRate)},
 		"attempts":                                    {2, hook.MaxAttempts},
 		"delay between attempts":                      {1, days(hook.MaxDelay)},
 		"factor of exponential delays":                {1, hook.MaxExponentialFactor},

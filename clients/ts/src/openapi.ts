@@ -1799,7 +1799,7 @@ export interface components {
             give_up_on?: number[];
             /** @description The timeout of one attempt, 1s to 30s. */
             timeout?: components["schemas"]["Duration"];
-            /** @description The maximum age of an unsettled delivery, 1s to 336h. An older delivery becomes dead. */
+            /** @description The maximum age of an unsettled delivery, 1s to 336h. An older delivery becomes dead. At least coalesce.window and 10s more; with rate_per_second at least 2m and two windows. */
             max_age?: components["schemas"]["Duration"];
             /**
              * Format: double
@@ -1855,7 +1855,7 @@ export interface components {
             give_up_on?: number[];
             /** @description The timeout of one attempt, 1s to 30s. Default: 10s. */
             timeout?: components["schemas"]["Duration"];
-            /** @description The maximum age of an unsettled delivery, 1s to 336h. An older delivery becomes dead. Default: 72h. */
+            /** @description The maximum age of an unsettled delivery, 1s to 336h. An older delivery becomes dead. At least coalesce.window and 10s more; with rate_per_second at least 2m and two windows. Default: 72h. */
             max_age?: components["schemas"]["Duration"];
             /**
              * Format: double

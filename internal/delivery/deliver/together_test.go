@@ -363,3 +363,21 @@ func TestCoalesce_AStormIsAHundredRequests(t *testing.T) {
 		t.Errorf("%d effects of function deliver, and %d without coalescing", a, b)
 	}
 }
+
+// With the shortest max_age that the API accepts for a window, every event is delivered.
+func TestCoalesce_TheShortestMaxAgeOutlivesTheWindow(t *testing.T) {
+	t.Parallel()
+
+	for _, window := range []time.Duration{hook.MinCoalesceWindow, hook.MaxCoalesceWindow} {
+		w := world.New(t, world.Options{Function: world.Deliver})
+		e := w.Endpoint(func(e *hook.Endpoint) {
+			e.Coalesce = hook.Coalescing{Window: window}.WithDefaults()
+			e.MaxAge = window + hook.MinMaxAgeAfterWindow
+		})
+		refs := accept(w, e, numbered(10)...)
+		w.Run()
+		if got := w.States(refs); got != "10 delivered" {
+			t.Errorf("window %s, max_age %s: %s; want 10 delivered", window, e.MaxAge, got)
+		}
+	}
+}
