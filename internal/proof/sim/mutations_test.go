@@ -223,6 +223,10 @@ func mutations() []mutation {
 			old: "if o.Batch.Several() && result", bug: "if o.Batch.Several() && false && result",
 		},
 		{
+			name: "a refused redrive loses the letter", file: "delivery/deliver/replay.go", by: []check{checkLetters},
+			old: "return d.returnLetter(ctx, &old, request)", bug: "return nil",
+		},
+		{
 			name: "a status of give_up_on leaves the events of a request together", file: "delivery/deliver/together.go", by: []check{checkBatch},
 			old: "e.ResultOf(&d.Last)", bug: "new(hook.Endpoint).ResultOf(&d.Last)",
 		},

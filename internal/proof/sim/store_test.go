@@ -37,6 +37,21 @@ func (s ports) PutEvent(ctx context.Context, e hook.Event) error {
 	})
 }
 
+func (s ports) EraseEvent(ctx context.Context, e hook.Event) error {
+	return done(s.p, "erase event", string(e.ID), write, func() error { return s.Store.EraseEvent(ctx, e) })
+}
+
+func (s ports) AddTarget(ctx context.Context, e hook.Event, target hook.Target) error {
+	return done(s.p, "add target", string(e.ID), conditional, func() error {
+		err := s.Store.AddTarget(ctx, e, target)
+		if err == nil {
+			i := s.p.byID[e.ID]
+			s.p.posted[i].Targets = append(slices.Clone(s.p.posted[i].Targets), target)
+		}
+		return err
+	})
+}
+
 func (s ports) Event(ctx context.Context, id hook.EventID) (hook.Event, error) {
 	return effect(s.p, "read event", string(id), read, func() (hook.Event, error) { return s.Store.Event(ctx, id) })
 }
